@@ -8,26 +8,31 @@ from typing import Any
 
 from drawing import EPILOGUE
 
-from hsgen.algorithms import DERIVED
+from hsgen.algorithms import IMPLICIT
 from hsgen.core.errors import Usage
-from hsgen.core.keys import Form
+from hsgen.core.keys import Signature
 from hsgen.core.sort import Sort
 from hsgen.targets import target
 
 SHIPPED = ("adreno-6xx", "cpu", "generic", "intel-gen8", "nvidia-hopper", "apple-m1")
 """Targets that differ from each other in APIs, in strategies, and in what lanes do together."""
-FORMS = (Form(), Form(value="v4", typed=True), Form(value="index", counted=True), Form(changes=True))
+FORMS = (
+    Signature(),
+    Signature(value="v4", key_transform=True),
+    Signature(value="index", device_count=True),
+    Signature(run_boundaries=True),
+)
 RARE = (
-    ("cpu", "auto", "u32", Form(ranged=True, counted=True)),
-    ("cpu", "mergepath", "u32", Form(value="v8")),
-    ("amd-cdna", "segments", "u8", Form()),
-    ("generic", "auto", "u16", Form(epilogue=EPILOGUE)),
+    ("cpu", "auto", "u32", Signature(bit_range=True, device_count=True)),
+    ("cpu", "merge_path", "u32", Signature(value="v8")),
+    ("amd-cdna", "segmented_sort", "u8", Signature()),
+    ("generic", "auto", "u16", Signature(epilogue=EPILOGUE)),
 )
 CHOSEN: tuple[tuple[str, str, dict[str, Any]], ...] = (
     ("cpu", "scan-x1", {"coordination": "lookback"}),
     ("generic", "scan-x1", {"coordination": "lookback"}),
     ("generic", "radix", {"sorted_exit": True}),
-    ("generic", "merge", {"path_from": 4096}),
+    ("generic", "bitonic", {"path_from": 4096}),
 )
 """Choices that no target makes: a target, one of its labels, and what becomes of its parameters."""
 
@@ -35,16 +40,16 @@ CHOSEN: tuple[tuple[str, str, dict[str, Any]], ...] = (
 def sorts() -> Iterator[tuple[Sort, tuple[str, ...]]]:
     """Yield sorts, each with the APIs of its target."""
     for found in map(target.find, SHIPPED):
-        for label in dict.fromkeys(["auto", *(label for label, _ in found.choices), *DERIVED]):
+        for label in dict.fromkeys(["auto", *(label for label, _ in found.choices), *IMPLICIT]):
             for width in ("u32", "u64"):
-                for form in FORMS if label == "auto" or label in DERIVED else FORMS[:1]:
+                for signature in FORMS if label == "auto" or label in IMPLICIT else FORMS[:1]:
                     try:
-                        yield found.sort(label, width, form), found.apis
+                        yield found.sort(label, width, signature), found.apis
                     except Usage:  # this target has none such
                         continue
-    for name, label, width, form in RARE:
+    for name, label, width, signature in RARE:
         found = target.find(name)
-        yield found.sort(label, width, form), found.apis
+        yield found.sort(label, width, signature), found.apis
     for name, label, changed in CHOSEN:
         found = target.find(name)
         own = {(label, "u32"): replace(found.choices[label, "u32"], **changed)}

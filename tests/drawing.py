@@ -16,7 +16,7 @@ import numpy as np
 from hsgen.algorithms import ALGORITHMS
 from hsgen.core.errors import Usage
 from hsgen.core.fields import Field
-from hsgen.core.keys import VALUES, Form
+from hsgen.core.keys import VALUES, Signature
 from hsgen.core.sort import Sort
 from hsgen.targets import target
 from hsgen.targets.target import Target
@@ -31,9 +31,9 @@ EPILOGUE = """
 {% set report_words = 1 %}
 {% set report_words_per_key = 2 %}
 {% macro epilogue(i, n, key, before, report, shift) %}
-hs_add({{ report(0) }}, hs_bits({{ key }}, 0));
-{{ report("1 + 2 * %s" | format(i)) }} = hs_bits({{ before }}, 0) >> {{ shift }};
-{{ report("2 + 2 * %s" | format(i)) }} = hs_as_word({{ i }} == {{ n }} - 1);
+hs_atomic_add({{ report(0) }}, hs_key_bits({{ key }}, 0));
+{{ report("1 + 2 * %s" | format(i)) }} = hs_key_bits({{ before }}, 0) >> {{ shift }};
+{{ report("2 + 2 * %s" | format(i)) }} = hs_to_u32({{ i }} == {{ n }} - 1);
 {% endmacro %}
 """
 
@@ -210,7 +210,7 @@ def scan(rng: Rng, d: Table, b: Bounds) -> Table:
     }
 
 
-TABLES: Mapping[str, Callable[[Rng, Table, Bounds], Table]] = {"merge": merge, "radix": radix, "scan": scan}
+TABLES: Mapping[str, Callable[[Rng, Table, Bounds], Table]] = {"bitonic": merge, "radix": radix, "scan": scan}
 
 
 def _drawn(rng: Rng, name: str, d: Table, b: Bounds) -> Table:
@@ -241,13 +241,13 @@ def _document(rng: Rng, b: Bounds, name: str) -> Doc:
         facts["cooperative"] = bool(rng.random() < 0.7)
     doc: Doc = {"device": facts}
     for key in [k for k in ("u32", "u64") if rng.random() < 0.6] or ["u32"]:
-        for label in ["merge"] * (rng.random() < 0.6) + ["radix"] * (rng.random() < 0.9):
+        for label in ["bitonic"] * (rng.random() < 0.6) + ["radix"] * (rng.random() < 0.9):
             doc[f"{label}.{key}"] = _drawn(rng, label, facts, b)
         if f"radix.{key}" in doc and rng.random() < 0.3:
             doc[f"radix.{key}.more"] = _drawn(rng, "radix", facts, b)
         if rng.random() < 0.2:
             doc[f"scan.{key}"] = _drawn(rng, "scan", facts, b)
-    if not any(x in doc for x in ("merge.u32", "radix.u32", "merge.u64", "radix.u64")):
+    if not any(x in doc for x in ("bitonic.u32", "radix.u32", "bitonic.u64", "radix.u64")):
         doc["radix.u32"] = _drawn(rng, "radix", facts, b)
     for key in ("u8", "u16"):
         if rng.random() < 0.1:
@@ -313,18 +313,18 @@ def _mended(rng: Rng, doc: Doc, lines: Sequence[str], b: Bounds) -> bool:
     return bool(tables & set(doc)) or any(t.startswith("sort.") for t in tables)
 
 
-def form(rng: Rng) -> Form:
+def signature(rng: Rng) -> Signature:
     """Return a random form, which not every sort supports."""
     value = str(_one(rng, "none", "none", *VALUES))
-    made = Form(
+    made = Signature(
         value=value,
-        typed=bool(rng.random() < 0.5),
-        ranged=bool(rng.random() < 0.4),
-        counted=bool(rng.random() < 0.3),
+        key_transform=bool(rng.random() < 0.5),
+        bit_range=bool(rng.random() < 0.4),
+        device_count=bool(rng.random() < 0.3),
     )
     if rng.random() < 0.2:
-        return replace(made, changes=True, counted=False)
-    return replace(made, epilogue=EPILOGUE, counted=False) if rng.random() < 0.15 else made
+        return replace(made, run_boundaries=True, device_count=False)
+    return replace(made, epilogue=EPILOGUE, device_count=False) if rng.random() < 0.15 else made
 
 
 def sorts_of(rng: Rng, t: Target) -> Iterator[Sort]:
@@ -334,7 +334,7 @@ def sorts_of(rng: Rng, t: Target) -> Iterator[Sort]:
         label, key = labels[number]
         for _ in range(20):
             try:
-                yield t.sort(label, key, form(rng))
+                yield t.sort(label, key, signature(rng))
                 break
             except Usage:
                 continue

@@ -34,7 +34,7 @@ progress = "none"
 [isa]
 cuda = ["sm_80", "sm_90"]
 
-[merge.u32]
+[bitonic.u32]
 subgroup = 8
 height = 8
 slabs = 8
@@ -63,7 +63,7 @@ coordination = "scan"
 groups = 64
 
 [sort.u32]
-algorithms = ["merge", "radix"]
+algorithms = ["bitonic", "radix"]
 upto = [50000]
 """
 

@@ -110,18 +110,18 @@ templates/apis/opencl/harness: opencl.c
 templates/apis/vulkan: hs_vulkan.c hs_vulkan.h
 templates/apis/vulkan/harness: vulkan.c
 templates/bundle: README.md.j2 hs.c hs.h meson.build.j2
-templates/changes: parts.j2 serial_place.j2 spine.j2
-templates/check: beyond.j2 blank.j2 digest.j2 parts.j2
+templates/stages/run_boundaries: parts.j2 serial_place.j2 spine.j2
+templates/digest: beyond.j2 blank.j2 digest.j2 parts.j2
 templates/dialects: contract.toml
 templates/dialects/metal: kernel.j2
-templates/merge: passes.j2 stream.j2
-templates/mergepath: rows.j2 split.j2 tile.j2
+templates/bitonic: passes.j2 stream.j2
+templates/merge_path: rows.j2 split.j2 tile.j2
 templates/operations: digest.j2
 templates/radix: count.j2 exit.j2 grid_parts.j2 histogram.j2 lanes.j2 msd_histogram.j2 onesweep.j2 parts.j2 places.j2
 templates/radix: rank_match.j2 serial.j2 starts.j2 store.j2 tile.j2 words.j2
 templates/report: sort.j2 style.j2 target.j2
 templates/scan: lookback.j2 parts.j2
-templates/segments: compared.j2 find.j2 parts.j2 serial_columns.j2 serial_windows.j2
+templates/segmented: compared.j2 find.j2 parts.j2 serial_columns.j2 serial_windows.j2
 tests/cli: test_bundle_spirv.py test_bundle_trust.py test_choosing.py test_compile_errors.py test_suggest_errors.py
 tests/cli: test_tuning_errors.py test_untrusted_bundles.py
 tests/compile: test_cuda.py test_cuda_forms.py test_cuda_grid.py test_cuda_radix.py test_cuda_warnings.py

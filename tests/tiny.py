@@ -9,7 +9,7 @@ from hsgen.bundle.build import Files
 from hsgen.bundle.manifest import Choice, Entry, Manifest, digest
 from hsgen.bundle.update import Change, update
 
-CHOICE = Choice(keys=("u32",), apis=("opencl",), algorithms=("merge",))
+CHOICE = Choice(keys=("u32",), apis=("opencl",), algorithms=("bitonic",))
 
 
 def bundle(targets: Mapping[str, str], prefix: str = "hs") -> tuple[Files, Manifest]:
@@ -18,10 +18,10 @@ def bundle(targets: Mapping[str, str], prefix: str = "hs") -> tuple[Files, Manif
     files: Files = dict(shared)
     entries = {}
     for name, text in targets.items():
-        paths = [f"targets/{name}/{name}.c", f"targets/{name}/kernels/opencl/merge_u32.cl"]
+        paths = [f"targets/{name}/{name}.c", f"targets/{name}/kernels/opencl/bitonic_u32.cl"]
         own = {path: f"{text} in {path}\n".encode() for path in paths}
         hashes = {path: digest(data) for path, data in own.items()}
-        entries[name] = Entry(choice=CHOICE, sorts=("merge_u32",), spirv={}, files=hashes)
+        entries[name] = Entry(choice=CHOICE, sorts=("bitonic_u32",), spirv={}, files=hashes)
         files |= own
     common = {path: digest(data) for path, data in shared.items()}
     return files, Manifest(version="0", prefix=prefix, common=common, targets=entries)

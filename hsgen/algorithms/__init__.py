@@ -17,7 +17,7 @@ from hsgen.algorithms.traits import Traits
 from hsgen.core.device import Device
 from hsgen.core.fields import Field
 from hsgen.core.kernels import Kernel
-from hsgen.core.keys import Form, KeyType
+from hsgen.core.keys import KeyType, Signature
 from hsgen.core.plan import Plan, Step
 from hsgen.operations import EVERY as OPERATIONS
 from hsgen.operations.base import Operation
@@ -57,7 +57,7 @@ class Algorithm(Protocol):
         `problems` excludes some of their products; keys that no box has stay as a target has them.
         """
 
-    def formed(self, p: Mapping[str, Any], key: KeyType, form: Form, device: Device) -> Any:
+    def specialize(self, p: Mapping[str, Any], key: KeyType, signature: Signature, device: Device) -> Any:
         """Return P for keys of a width in a form, by those P that a target has for plain keys of some widths; None if
         the algorithm cannot sort so."""
 
@@ -73,10 +73,10 @@ class Algorithm(Protocol):
     def block(self, p: Any) -> int:
         """Return the keys that one work-group sorts: the count around which validations are dense."""
 
-    def edges(self, p: Any, greatest: int) -> list[int]:
+    def test_counts(self, p: Any, greatest: int) -> list[int]:
         """Return the counts up to `greatest` at which the sort changes its way, so that tests go around them."""
 
-    def row_ends(self, p: Any, greatest: int) -> list[int]:
+    def row_test_counts(self, p: Any, greatest: int) -> list[int]:
         """Return counts up to `greatest` by which every guard of every kernel is decisive for some lane."""
 
     def context(self, p: Any) -> Mapping[str, Any]:
@@ -98,8 +98,8 @@ EVERY: Mapping[str, Algorithm] = _found()
 ALGORITHMS: Mapping[str, Algorithm] = {name: algorithm for name, algorithm in EVERY.items() if algorithm.FIELDS}
 """Those that a target has tables for."""
 
-DERIVED: Mapping[str, Algorithm] = {name: algorithm for name, algorithm in EVERY.items() if not algorithm.FIELDS}
-"""Those without tables: their `formed` gets what a target chose for keys of the width, or of words for narrow ones, by
+IMPLICIT: Mapping[str, Algorithm] = {name: algorithm for name, algorithm in EVERY.items() if not algorithm.FIELDS}
+"""Those without tables: their `specialize` gets what a target chose for keys of the width, or of words for narrow ones, by
 label ("radix", "merge"), and makes its own parameters of that and of the device."""
 
 
@@ -125,6 +125,6 @@ def listed(package: str, names: Iterable[str]) -> dict[str, str]:
     return {name: module for name, module in modules.items() if find_spec(module)}
 
 
-def derived_for(wanted: Operation) -> str:
+def implicit_for(wanted: Operation) -> str:
     """Return the first algorithm without tables that carries out an operation."""
-    return next(name for name, algorithm in DERIVED.items() if wanted.name == algorithm.OPERATION)
+    return next(name for name, algorithm in IMPLICIT.items() if wanted.name == algorithm.OPERATION)

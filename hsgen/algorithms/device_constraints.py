@@ -27,6 +27,6 @@ def launch(values: Mapping[str, Any], device: Device) -> Iterator[Problem]:
     if values.get("work_group", 1) > device.work_group:
         what = f"{values['work_group']} lanes exceed the work-group limit of {device.work_group}"
         yield "work_group", what, f"give at most {device.work_group}"
-    if values.get("coordination") == "lookback" and not device.goes_on:
+    if values.get("coordination") == "lookback" and not device.forward_progress:
         what = 'looking back needs a device that goes on with what it began (device.progress = "started")'
         yield "coordination", what, 'give "scan"'

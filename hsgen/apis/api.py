@@ -120,11 +120,11 @@ class Api:
     replaced: tuple[tuple[str, str], ...] = ()
     """Texts of the other API's C files with what stands for them in this one's, such as names of headers."""
 
-    def extended(self, name: str, title: str, *, dialect: str, **changes: Any) -> Api:
+    def extended(self, name: str, title: str, *, dialect: str, **run_boundaries: Any) -> Api:
         """Return an API that is as this one but for its names and `changes`."""
         tables = self.tables and replace(self.tables, target=f"{{target}}_{name}.{self.tables.suffix}")
         same: dict[str, Any] = {"tables": tables, "replaced": (), "prefixes": (*self.prefixes, name)}
-        return replace(self, name=name, title=title, dialect=dialect, extends=self, **(same | changes))
+        return replace(self, name=name, title=title, dialect=dialect, extends=self, **(same | run_boundaries))
 
     def named(self, pattern: str, **more: str) -> str:
         """Return a name of a file for its pattern."""

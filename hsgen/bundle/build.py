@@ -36,8 +36,8 @@ def sorts(target: Target, choice: Choice, needed: Iterable[str] = ()) -> list[So
     made: dict[str, Sort] = {}
     used: set[str] = set()
     for label, width, value in _asked(target, choice):
-        form = operation(label).form(choice.form(value))
-        sort = target.default(width, form) if label == AUTO else target.sort(label, width, form)
+        signature = operation(label).signature(choice.signature(value))
+        sort = target.default(width, signature) if label == AUTO else target.sort(label, width, signature)
         made.setdefault(sort.file, sort)
         used |= {label, width, value}
     _refuse(target, choice, used, needed)
@@ -51,7 +51,7 @@ def _refuse(target: Target, choice: Choice, used: set[str], needed: Iterable[str
     have = "`hsgen targets` lists what it has"
     plain_only = [operation(label).plain_only for label in _named(choice)]
     if all(plain_only):
-        asked = [described(form) for form in map(choice.form, choice.values) if form != PLAIN]
+        asked = [described(signature) for signature in map(choice.signature, choice.values) if signature != PLAIN]
         if asked:
             raise Usage(f"{where}: {labels} {plain_only[0]} plain elements alone, not {keys} {asked[0]}; name a sort")
     if "packed" in set(choice.values) - used:

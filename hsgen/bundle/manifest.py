@@ -9,9 +9,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from hsgen.algorithms import DERIVED, EVERY, operation
+from hsgen.algorithms import EVERY, IMPLICIT, operation
 from hsgen.core.errors import Usage
-from hsgen.core.keys import FEATURES, KEYS, ORDERS, TYPES, VALUES, Form
+from hsgen.core.keys import FEATURES, KEYS, ORDERS, TYPES, VALUES, Signature
 from hsgen.targets.target import AUTO, Target
 
 MANIFEST = "manifest.json"
@@ -42,14 +42,14 @@ class Choice:
         """The distinct widths of the keys."""
         return tuple(k for k in KEYS if any(TYPES[t].key == k for t in self.keys))
 
-    def form(self, value: str = "none") -> Form:
+    def signature(self, value: str = "none") -> Signature:
         """Return the form of the sorts with these values."""
-        return Form(
+        return Signature(
             value=value,
-            typed="descending" in self.orders or any(TYPES[t].kind for t in self.keys),
-            ranged="range" in self.features,
-            counted="count" in self.features,
-            changes="changes" in self.features,
+            key_transform="descending" in self.orders or any(TYPES[t].kind for t in self.keys),
+            bit_range="bit-range" in self.features,
+            device_count="device-count" in self.features,
+            run_boundaries="run_boundaries" in self.features,
             epilogue=self.epilogue,
         )
 
@@ -143,7 +143,7 @@ def _known(target: Target) -> dict[str, tuple[str, ...]]:
     return {
         "key": offered(target),
         "api": target.apis,
-        "algorithm": (AUTO, *sorted({a for a, _ in target.choices}), *DERIVED),
+        "algorithm": (AUTO, *sorted({a for a, _ in target.choices}), *IMPLICIT),
         "value": tuple(VALUES),
         "order": ORDERS,
         "feature": FEATURES,

@@ -17,11 +17,11 @@ PLAN_SCHEMA = 4
 
 def _form(sort: Sort) -> dict[str, Any]:
     """What a plan says of a form: of an epilogue, the words of its report."""
-    form = asdict(sort.form)
-    del form["epilogue"]
-    if sort.form.epilogue:
-        form["epilogue"] = dict(zip(("words", "words_per_key"), report_words(sort), strict=True))
-    return form
+    signature = asdict(sort.signature)
+    del signature["epilogue"]
+    if sort.signature.epilogue:
+        signature["epilogue"] = dict(zip(("words", "words_per_key"), report_words(sort), strict=True))
+    return signature
 
 
 def plan_json(sort: Sort) -> bytes:
@@ -31,7 +31,7 @@ def plan_json(sort: Sort) -> bytes:
             "work_group": k.work_group,
             "subgroup": k.subgroup,
             "ballot": k.ballot,
-            "wide": k.wide,
+            "index64": k.index64,
             "always": k.always,
             "cooperative": k.cooperative,
             "local_bytes": k.local_bytes(sort.key),
@@ -49,13 +49,13 @@ def plan_json(sort: Sort) -> bytes:
         "key_bytes": sort.key.bytes,
         "pair_bytes": pair_bytes(sort.key),
         **_form(sort),
-        "value_bytes": sort.form.value_bytes,
+        "value_bytes": sort.signature.value_bytes,
         "columns": sort.columns,
         "max_n": sort.plan.max_n,
         "first_bit": sort.plan.first_bit,
         "bits": sort.plan.bits,
         "scratch": asdict(sort.plan.scratch),
-        "outcome": asdict(sort.plan.outcome) if sort.plan.outcome else None,
+        "device_status": asdict(sort.plan.device_status) if sort.plan.device_status else None,
         "kernels": kernels,
     }
     text = json.dumps(head, indent=2)

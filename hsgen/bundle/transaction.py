@@ -152,11 +152,11 @@ def _read(tree: Tree) -> Journal:
         raw = json.loads(tree.read(_JOURNAL, 2 * LARGEST))
         puts = tuple(Put(*row) for row in raw["puts"])
         old = None if raw["old"] is None else raw["old"].encode()
-        typed = all(
+        key_transform = all(
             isinstance(p.path, str) and type(p.number) is int and 0 <= p.number < 10**6 and isinstance(p.new, str)
             for p in puts
         )
-        if raw["schema"] != _SCHEMA or not typed:
+        if raw["schema"] != _SCHEMA or not key_transform:
             raise ValueError
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         raise _damaged(tree, "is no journal of this hsgen") from None

@@ -31,7 +31,7 @@ from hsgen.tools.bench.baselines import KNOWN
 @engines.target_option
 @device_option
 @wanted_options
-@click.option("--bits", metavar="BEGIN..END", help="Sort by these bits alone, like 0..16; as --feature range does.")
+@click.option("--bits", metavar="BEGIN..END", help="Sort by these bits alone, like 0..16; as --feature bit-range does.")
 @click.option(
     "--sizes",
     "counts",
@@ -45,7 +45,7 @@ from hsgen.tools.bench.baselines import KNOWN
     "parts",
     metavar="COUNTS",
     callback=lambda *given: [] if given[2] is None else parse_sizes(given[2], "segments"),
-    help="Numbers of segments, written as --sizes; for --algorithm segments.",
+    help="Numbers of segments, written as --sizes; for --algorithm segmented_sort.",
 )
 @click.option("--rows", is_flag=True, help="Segments of equal length; cut at random if not given.")
 @click.option(
@@ -103,12 +103,12 @@ def bench(
     memory (for host peers: in host memory); "device" is the rate by the device's clock.  "hsgen is" is hsgen's rate
     divided by the other's: the median over the rounds, in each of which all take turns, and its 90 % interval.  "of
     roof" is the bandwidth that hsgen's sort uses, as a share of that of a copy of keys and values.  Peers sort unsigned
-    keys by all bits, ascending; some also with values.  --algorithm mergepath merges sorted halves.
+    keys by all bits, ascending; some also with values.  --algorithm merge_path merges sorted halves.
     """
     peers = [name for name in names or [] if not name.startswith(bench_sorts.PREFIX)]
-    form = _form(as_json=as_json, as_csv=as_csv)
+    signature = _form(as_json=as_json, as_csv=as_csv)
     begin, end = parse_bits(bits) if bits else (0, None)
-    wanted = replace(wanted, features=("range", *wanted.features)) if bits else wanted
+    wanted = replace(wanted, features=("bit-range", *wanted.features)) if bits else wanted
     with required(require):
         if picture:
             plot.check(picture)
@@ -122,7 +122,7 @@ def bench(
             _check_bench(sort, how, counts, peers, parts)
         task = _Task(counts, parts or [0], kinds or ("random",), names, rounds, seed)
         found = [row for sort, how in calls for row in _bench(place, drive, task, others, sort, how)]
-    emit_rows(found, form, rounds=rounds, seed=seed)
+    emit_rows(found, signature, rounds=rounds, seed=seed)
     if picture:
         plot.save([row.record() for row in found], picture)
 
@@ -167,7 +167,7 @@ def _calls(sort: Sort, wanted: Wanted, begin: int, end: int | None) -> list[Opti
     """How a sort is called, once for each type and order that is wanted."""
     kinds = [TYPES[t].kind for t in TYPES if t in (wanted.keys or (sort.label,)) and TYPES[t].key == sort.label]
     orders = wanted.orders or ORDERS[:1]
-    whole = Options(begin=begin, end=end, counted=sort.form.counted)
+    whole = Options(begin=begin, end=end, device_count=sort.signature.device_count)
     return [replace(whole, kind=kind, descending=x == "descending") for kind, x in product(kinds, orders)]
 
 
@@ -182,7 +182,7 @@ def _check_bench(sort: Sort, how: Options, counts: list[int], peers: list[str], 
         raise Usage(f"algorithm {sort.algorithm}: bench times sorts, segments and merges; name one of them")
     if max(counts) > sort.plan.max_n:
         raise Usage(f"sizes up to {max(counts)}: {sort.name} sorts up to {sort.plan.max_n} keys")
-    if sort.form.epilogue and parsed(sort.form.epilogue).changes_keys:
+    if sort.signature.epilogue and parsed(sort.signature.epilogue).changes_keys:
         raise Usage("--epilogue: changes keys, so that nobody knows how they must come out; measure one that does not")
     bit_range(sort.plan, how)
     benchmarks.check(sort, how, peers)
@@ -197,7 +197,9 @@ def _check_segments(sort: Sort, counts: list[int], parts: list[int], *, rows: bo
     """
     if not operations.of(sort).segmented:
         if parts or rows:
-            raise Usage(f"{'segments' if parts else 'rows'}: {sort.name} has no segments; add --algorithm segments")
+            raise Usage(
+                f"{'segments' if parts else 'rows'}: {sort.name} has no segments; add --algorithm segmented_sort"
+            )
         return
     if not parts:
         raise Usage("algorithm segments: say how many there are, for example --segments 2^10,2^14")

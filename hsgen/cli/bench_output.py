@@ -20,11 +20,11 @@ from hsgen.tools.bench import Row, document
 HEAD = ["n", "what", "Mkeys/s", "min", "q1", "q3", "max", "device", "of roof", "hsgen is", "90 % interval"]
 
 
-def emit_rows(rows: Sequence[Row], form: str, *, rounds: int, seed: int) -> None:
+def emit_rows(rows: Sequence[Row], signature: str, *, rounds: int, seed: int) -> None:
     """Print the rows as "json", "csv" or a "table"."""
-    if form == "json":
+    if signature == "json":
         _json(document(rows, rounds=rounds, seed=seed))
-    elif form == "csv":
+    elif signature == "csv":
         click.echo(_csv(rows), nl=False)
     else:
         _table(rows)
@@ -57,7 +57,7 @@ def title(row: Row) -> str:
     """Return what the rows of a sort have in common, in words."""
     words = [row.target, row.key + " down" * (row.order == "descending"), row.value or "no values", row.kind]
     words += [f"bits {row.bits[0]}..{row.bits[1]}"] if row.bits != [0, int(row.key[1:])] else []
-    words += ["counted on the device"] * row.counted + ["changes told"] * row.changes
+    words += ["counted on the device"] * row.device_count + ["changes told"] * row.run_boundaries
     words += ["with an epilogue"] * row.epilogue
     workload = operations.EVERY[row.task].workload
     words += [workload] * bool(workload)

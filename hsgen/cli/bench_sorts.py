@@ -9,7 +9,7 @@ from typing import Any
 from hsgen.algorithms import operation
 from hsgen.cli import engines as places
 from hsgen.core.errors import Unavailable, Usage
-from hsgen.core.keys import Form
+from hsgen.core.keys import Signature
 from hsgen.core.sort import Sort
 from hsgen.engines import hosts
 from hsgen.engines.engine import Engine
@@ -41,9 +41,11 @@ class Rival:
         if host.api not in self.target.apis:
             raise Usage(f"rival {self.name}: target {self.target.name} has no kernels for {host.api}")
         if self.label == PLAIN:
-            found = self.target.default(own.label, Form(value=own.form.value, typed=own.form.typed))
+            found = self.target.default(
+                own.label, Signature(value=own.signature.value, key_transform=own.signature.key_transform)
+            )
         else:
-            found = self.target.sort(self.label or own.algorithm, own.label, own.form)
+            found = self.target.sort(self.label or own.algorithm, own.label, own.signature)
         if lacking := hosts.lacks(found, host):
             raise Unavailable(f"rival {self.name}: {host.label} {lacking}")
         return found
@@ -92,5 +94,10 @@ def requests(rivals: dict[str, Rival], own: Sort, host: hosts.Host, drive: place
     for name, rival in rivals.items():
         sort = rival.sort(own, host)
         library = str(drive.library(rival.target, sort))
-        out[name] = {"library": library, "target": rival.where, "algorithm": sort.algorithm, "form": asdict(sort.form)}
+        out[name] = {
+            "library": library,
+            "target": rival.where,
+            "algorithm": sort.algorithm,
+            "signature": asdict(sort.signature),
+        }
     return out

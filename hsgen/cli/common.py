@@ -65,7 +65,7 @@ class Wanted:
             for label in [*target.labels(key), *target.derived(key)]:
                 if label in (named or target.labels(key)):
                     try:
-                        sort = target.sort(label, key, choice.form(value))
+                        sort = target.sort(label, key, choice.signature(value))
                     except Usage as e:
                         why = e
                     else:

@@ -142,8 +142,8 @@ class Drive:
     def library(self, found: target_files.Target, sort: Sort, peers: Sequence[str] = ()) -> Path:
         """Build the C runtime with one sort of a target."""
         made = (self.folder, read_manifest(self.folder)) if self.folder is not None else None
-        names, form = [sort.algorithm, *(COMPANIONS if self.large else [])], sort.form
-        return backend.library(self.api, [found], sort.label, peers, made, algorithms=names, form=form)
+        names, signature = [sort.algorithm, *(COMPANIONS if self.large else [])], sort.signature
+        return backend.library(self.api, [found], sort.label, peers, made, algorithms=names, signature=signature)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -171,7 +171,7 @@ class Place:
             "target": self.target,
             "algorithm": sort.algorithm,
             "key": sort.label,
-            "form": asdict(sort.form),
+            "signature": asdict(sort.signature),
             "index": self.host.handle,
             "options": self.options,
             **more,

@@ -14,7 +14,7 @@ from hsgen.cli import engines
 from hsgen.cli.common import Count, Wanted, emit_json, emit_table, json_option, wanted_options
 from hsgen.core.errors import Usage, shown
 from hsgen.core.interpreter import launches
-from hsgen.core.keys import KEYS, VALUES, Form
+from hsgen.core.keys import KEYS, VALUES, Signature
 from hsgen.core.sort import Sort
 from hsgen.system import documents
 from hsgen.targets import assembly, evidence, schema, upgrade
@@ -116,28 +116,32 @@ def show(target: str, wanted: Wanted, algorithm: str | None, count: int | None, 
 
 def _serves(found: target_files.Target, sort: Sort) -> list[str]:
     """The values and features in which the target has a sort of this label and width."""
-    forms = {value: Form(value=value) for value in VALUES if value != "none"}
-    forms |= {"types": Form(typed=True), "range": Form(ranged=True), "count": Form(counted=True)}
-    return [name for name, form in forms.items() if _has(found, sort, form)]
+    signatures = {value: Signature(value=value) for value in VALUES if value != "none"}
+    signatures |= {
+        "types": Signature(key_transform=True),
+        "range": Signature(bit_range=True),
+        "count": Signature(device_count=True),
+    }
+    return [name for name, signature in signatures.items() if _has(found, sort, signature)]
 
 
-def _has(found: target_files.Target, sort: Sort, form: Form) -> bool:
+def _has(found: target_files.Target, sort: Sort, signature: Signature) -> bool:
     try:
-        found.sort(sort.algorithm, sort.label, form)
+        found.sort(sort.algorithm, sort.label, signature)
     except Usage:
         return False
     return True
 
 
 def _record(found: target_files.Target, sort: Sort, count: int | None) -> dict[str, Any]:
-    form = sort.form
+    signature = sort.signature
     record: dict[str, Any] = {
         "sort": sort.name,
         "algorithm": sort.algorithm,
         "key": sort.label,
-        "value": None if form.value == "none" else form.value,
-        "typed": form.typed,
-        "features": list(form.features),
+        "value": None if signature.value == "none" else signature.value,
+        "key_transform": signature.key_transform,
+        "features": list(signature.features),
         "serves": _serves(found, sort),
         "max_n": sort.plan.max_n,
         "parts": [
@@ -169,18 +173,18 @@ def _record(found: target_files.Target, sort: Sort, count: int | None) -> dict[s
         ]
         record["bytes"] = assembly.traffic(sort, count)
         # once in and once out is the least that any sort of keys and values moves
-        least = 2 * count * (sort.item_bytes + form.value_bytes)
+        least = 2 * count * (sort.item_bytes + signature.value_bytes)
         record["roof_share"] = round(least / max(record["bytes"], 1), 4)
     return record
 
 
 def _params(params: object) -> dict[str, object]:
     """The parameters of one part of a sort, defaults filled in."""
-    return {f.name: getattr(params, f.name) for f in fields(cast(Any, params)) if f.name not in ("key", "form")}
+    return {f.name: getattr(params, f.name) for f in fields(cast(Any, params)) if f.name not in ("key", "signature")}
 
 
 def _print(record: dict[str, Any]) -> None:
-    features = [record["value"]] * bool(record["value"]) + ["all types of this width"] * record["typed"]
+    features = [record["value"]] * bool(record["value"]) + ["all types of this width"] * record["key_transform"]
     click.echo(f"{record['sort']}: up to {record['max_n']} keys{_joined([*features, *record['features']])}")
     for part in record["parts"]:
         shown = ", ".join(f"{name} {value}" for name, value in part["params"].items() if value is not None)

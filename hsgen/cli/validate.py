@@ -172,7 +172,7 @@ def _row(place: engines.Place, rows: list[dict[str, Any]]) -> dict[str, str]:
         keys = {f"{r['key']} with {r['value']}" if r["value"] else r["key"]: "" for r in rows if r["algorithm"] == name}
         sorts[name] = f"{name} of {' and '.join(keys)}"
     what = "validate --full" if rows[0]["full"] else "validate"
-    features = {f: "" for r in rows for f in (["all types"] * r["typed"] + r["features"])}
+    features = {f: "" for r in rows for f in (["all types"] * r["key_transform"] + r["features"])}
     lanes = " and ".join(map(str, sorted({s.lanes for s in place.sorts})))
     cases = sum(r["cases"] for r in rows)
     return {
@@ -217,9 +217,9 @@ def _found(
         "device": place.host.label + place.language,
         "algorithm": sort.algorithm,
         "key": sort.label,
-        "value": None if sort.form.value == "none" else sort.form.value,
-        "typed": sort.form.typed,
-        "features": list(sort.form.features),
+        "value": None if sort.signature.value == "none" else sort.signature.value,
+        "key_transform": sort.signature.key_transform,
+        "features": list(sort.signature.features),
         "cases": report.cases,
         "failures": report.failed,
         "seed": seed,

@@ -12,7 +12,7 @@ between which passes alternate."""
 COUNT_BUFFER = "device_n"
 """The buffer of the count, one word, where that lies on the device."""
 
-BYTES = {"word": 4, "wide": 8}
+BYTES = {"u32": 4, "u64": 8}
 """The element types of buffers and local arrays of one size, besides keys, values and pairs."""
 
 

@@ -36,7 +36,7 @@ class Device:
     cooperative: bool = False
 
     @property
-    def goes_on(self) -> bool:
+    def forward_progress(self) -> bool:
         """Whether work-groups that have begun go on while others wait for them: promised, or seen of all devices."""
         return self.progress != "none"
 

@@ -9,7 +9,7 @@ FLAGS = {
     "REDO": "only if a look-back failed",
     "DIRECT": "this pass may store to the destination",
     "DISCARD": "the sorted keys are not wanted",
-    "COUNTED": "the count lies on the device",
+    "DEVICE_COUNT": "the count lies on the device",
     "SIGNED": "keys are signed",
     "FLOAT": "keys are floats; SIGNED is set too",
     "DESCENDING": "the greatest key comes first",
@@ -24,7 +24,7 @@ digit's bits << 16; that of a kernel for all passes at once, the end of the bit 
 BIT = {name: FIRST + i for i, name in enumerate(FLAGS)}
 """The bit of each flag."""
 
-REDO, DIRECT, DISCARD, COUNTED, SIGNED, FLOAT, DESCENDING, ROWS = (1 << bit for bit in BIT.values())
+REDO, DIRECT, DISCARD, DEVICE_COUNT, SIGNED, FLOAT, DESCENDING, ROWS = (1 << bit for bit in BIT.values())
 
 ARGUMENTS = {
     "literal": "`value`",

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from hsgen.core.errors import Usage
-from hsgen.core.flags import COUNTED, DESCENDING, DIRECT, DISCARD, FLOAT, ROWS, SIGNED
+from hsgen.core.flags import DESCENDING, DEVICE_COUNT, DIRECT, DISCARD, FLOAT, ROWS, SIGNED
 from hsgen.core.keys import TYPES
 from hsgen.core.plan import Binding, BitRange, CallNumber, IndirectGrids, Literal, Pass, PassCount, Plan, Step
 from hsgen.core.sort import Sort
@@ -18,7 +18,7 @@ class Options:
 
     kind: of the keys, as `hsgen.core.keys.Type` has it.  begin, end: the bits that keys are sorted by, of their type
     put in order (docs/reference/semantics.md); end None: up to the last.  discard: an argsort whose keys are dropped.
-    counted: n is the most keys that there can be; how many there are lies on the device.
+    device_count: n is the most keys that there can be; how many there are lies on the device.
     parts: the number that a call has besides n: of segments, of the keys of the first of two arrays, of the elements
     to check.  rows: these segments are rows of equal length, n / parts, and no offsets are given.
     """
@@ -28,7 +28,7 @@ class Options:
     begin: int = 0
     end: int | None = None
     discard: bool = False
-    counted: bool = False
+    device_count: bool = False
     parts: int = 0
     rows: bool = False
 
@@ -36,7 +36,7 @@ class Options:
     def flags(self) -> int:
         """What kernels get of these in their argument."""
         out = (0, SIGNED, SIGNED | FLOAT)[self.kind]
-        out |= DESCENDING * self.descending | DISCARD * self.discard | COUNTED * self.counted
+        out |= DESCENDING * self.descending | DISCARD * self.discard | DEVICE_COUNT * self.device_count
         return out | ROWS * self.rows
 
 
@@ -121,7 +121,7 @@ def _pass(given: Pass, begin: int, end: int, flags: int) -> int | None:
     return given.number | shift << 8 | width << 16 | flags
 
 
-def groups(step: Step, n: int, *, in_place: bool, counted: bool = False, parts: int = 0) -> int:
+def groups(step: Step, n: int, *, in_place: bool, device_count: bool = False, parts: int = 0) -> int:
     """Return the work-groups that `step` launches for `n` keys in `parts`; 0 where its guard excludes n or the place.
 
     With a count on the device, n is the most that it can be: a guard that excludes n may let a lesser count pass.
@@ -131,7 +131,7 @@ def groups(step: Step, n: int, *, in_place: bool, counted: bool = False, parts: 
         return 0
     if guard.place == ("out" if in_place else "in") or step.indirect:
         return 0
-    if n > guard.max_n and not counted:
+    if n > guard.max_n and not device_count:
         return 0
     return step.grid.groups(parts if step.grid.x == "number" else min(n, guard.max_n))
 
@@ -181,7 +181,7 @@ def launches(plan: Plan, n: int, limit: int = 2**32 - 1, *, in_place: bool, how:
         raise Usage(f"count {n}: this plan sorts 0 to {plan.max_n} keys")
     bit_range(plan, how)
     for step in plan.steps:
-        count = groups(step, n, in_place=in_place, counted=how.counted, parts=how.parts)
+        count = groups(step, n, in_place=in_place, device_count=how.device_count, parts=how.parts)
         given = argument(plan, step, how, in_place=in_place) if count > 0 else None
         if given is not None:
             rows = -(-count // limit)

@@ -28,7 +28,7 @@ class Kernel:
     work_group: int
     subgroup: int = 1
     ballot: bool = False
-    wide: bool = False
+    index64: bool = False
     always: bool = False
     cooperative: bool = False
     picks: tuple[str, ...] = ()

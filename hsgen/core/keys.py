@@ -59,25 +59,25 @@ VALUES = {"none": 0, "v4": 4, "v8": 8, "v16": 16, "index": 4, "index64": 8, "pac
 """What is sorted along with each key, and its bytes in a buffer of its own: nothing, a value of 4, 8 or 16 bytes, the
 place that the key had (an argsort), or, packed, the lower half of the 64-bit word whose upper half is the key."""
 
-FEATURES = ("range", "count", "changes")
+FEATURES = ("range", "count", "run_boundaries")
 """What a sort may be generated with besides: a bit range chosen at the call, a count that lies on the device, a
 report of where the sorted keys change."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Form:
+class Signature:
     """What a sort is made for beyond unsigned keys in ascending order.
 
-    value: a name in `VALUES`.  typed: signed and float keys, and descending order.  ranged: a bit range given at the
-    call.  counted: a count that lies on the device.  changes: it tells where runs of equal keys begin.  epilogue: the
+    value: a name in `VALUES`.  key_transform: signed and float keys, and descending order.  bit_range: a bit range given at the
+    call.  device_count: a count that lies on the device.  run_boundaries: it tells where runs of equal keys begin.  epilogue: the
     text of what is done with every sorted key, see `hsgen.stages.epilogue`; none if empty.
     """
 
     value: str = "none"
-    typed: bool = False
-    ranged: bool = False
-    counted: bool = False
-    changes: bool = False
+    key_transform: bool = False
+    bit_range: bool = False
+    device_count: bool = False
+    run_boundaries: bool = False
     epilogue: str = ""
 
     @property
@@ -88,13 +88,13 @@ class Form:
     @property
     def features(self) -> tuple[str, ...]:
         """The names of what it was generated with besides, in the order of `FEATURES`."""
-        have = zip(FEATURES, (self.ranged, self.counted, self.changes), strict=True)
+        have = zip(FEATURES, (self.bit_range, self.device_count, self.run_boundaries), strict=True)
         return tuple(name for name, has in have if has)
 
     @property
     def followed(self) -> bool:
         """Whether something looks at the sorted keys behind the sort."""
-        return self.changes or bool(self.epilogue)
+        return self.run_boundaries or bool(self.epilogue)
 
     @property
     def index(self) -> bool:
@@ -102,13 +102,17 @@ class Form:
         return self.value.startswith("index")
 
 
-PLAIN = Form()
+PLAIN = Signature()
 
 
-def described(form: Form) -> str:
+def described(signature: Signature) -> str:
     """Return what a form is, in words for people; "" for plain keys."""
-    words = ["typed"] * form.typed + ["a bit range"] * form.ranged + ["a count on the device"] * form.counted
-    words += ["runs of equal keys told"] * form.changes + ["an epilogue"] * bool(form.epilogue)
-    if form.value != "none":
-        words.insert(0, f"value {form.value}")
+    words = (
+        ["key_transform"] * signature.key_transform
+        + ["a bit range"] * signature.bit_range
+        + ["a count on the device"] * signature.device_count
+    )
+    words += ["runs of equal keys told"] * signature.run_boundaries + ["an epilogue"] * bool(signature.epilogue)
+    if signature.value != "none":
+        words.insert(0, f"value {signature.value}")
     return f"with {', '.join(words)}" if words else ""

@@ -196,7 +196,7 @@ class Scratch:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Outcome:
+class DeviceStatus:
     """Where a sort tells afterwards what happened: `words` 32-bit words from `binding` on, each 1 for a pass that was
     done again.  They mean something for more than `min_n` keys."""
 
@@ -219,4 +219,4 @@ class Plan:
     bits: int = 0
     whole_words: bool = False
     scratch: Scratch = Scratch()
-    outcome: Outcome | None = None
+    device_status: DeviceStatus | None = None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from hsgen.core.kernels import Kernel
-from hsgen.core.keys import PLAIN, Form, KeyType
+from hsgen.core.keys import PLAIN, KeyType, Signature
 from hsgen.core.plan import Plan
 
 
@@ -41,17 +41,17 @@ class Sort:
     groups: int = 2**31 - 1
     pair: bool = False
     vulkan: str = "1.1"
-    form: Form = PLAIN
+    signature: Signature = PLAIN
 
     @property
     def label(self) -> str:
         """What the width of its keys is called: where values are packed, half of what kernels take for a key."""
-        return f"u{self.plan.bits}" if self.form.value == "packed" else self.key.name
+        return f"u{self.plan.bits}" if self.signature.value == "packed" else self.key.name
 
     @property
     def file(self) -> str:
         """What its files are called, without suffix."""
-        value = "" if self.form.value == "none" else f"_{self.form.value}"
+        value = "" if self.signature.value == "none" else f"_{self.signature.value}"
         return f"{self.algorithm}_{self.label}{value}"
 
     @property

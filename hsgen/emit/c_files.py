@@ -38,7 +38,7 @@ class Named:
 
     name: str
     apis: tuple[str, ...]
-    sorts: tuple[str, ...]  # as files are called: merge_u32, radix-bits2_u32
+    sorts: tuple[str, ...]  # as files are called: bitonic_u32, radix-bits2_u32
     spirv: tuple[str, ...]  # those of them that come with SPIR-V
 
 

@@ -61,14 +61,14 @@ def _binding(b: Binding) -> dict[str, Any]:
 
 
 def _label(sort: Sort) -> str:
-    values = "" if sort.form.value == "none" else f", {sort.form.value}"
+    values = "" if sort.signature.value == "none" else f", {sort.signature.value}"
     return operations.of(sort).c_label(sort) + values
 
 
 def sort_values(sort: Sort, text: Source | None = None, *, spirv: bool = False) -> dict[str, Any]:
     """Return what the templates need of a sort: `text` is the text in its C file, if any, `spirv` says whether it has
     modules."""
-    outcome = sort.plan.outcome
+    device_status = sort.plan.device_status
     return {
         "label": _label(sort),
         "file": sort.file,
@@ -77,15 +77,15 @@ def sort_values(sort: Sort, text: Source | None = None, *, spirv: bool = False) 
         "kind": operations.of(sort).c_kind,
         "columns": sort.columns,
         "key": sort.label,
-        "value": sort.form.value,
+        "value": sort.signature.value,
         "key_bytes": sort.key.bytes,
-        "value_bytes": sort.form.value_bytes,
+        "value_bytes": sort.signature.value_bytes,
         "first_bit": sort.plan.first_bit,
         "key_bits": sort.plan.bits,
-        "typed": int(sort.form.typed),
-        "ranged": int(sort.form.ranged),
-        "counted": int(sort.form.counted),
-        "index": int(sort.form.index),
+        "key_transform": int(sort.signature.key_transform),
+        "bit_range": int(sort.signature.bit_range),
+        "device_count": int(sort.signature.device_count),
+        "index": int(sort.signature.index),
         "pair": int(sort.pair and sort.key.bytes == 8),
         "block": block(sort),
         "groups": min(sort.groups, 2**32 - 1),
@@ -93,9 +93,9 @@ def sort_values(sort: Sort, text: Source | None = None, *, spirv: bool = False) 
         "steps": _steps(sort),
         "max_n": sort.plan.max_n,
         "scratch": sort.plan.scratch,
-        "outcome": _binding(outcome.binding) if outcome else None,
-        "outcome_words": outcome.words if outcome else 0,
-        "outcome_min_n": outcome.min_n if outcome else 0,
+        "device_status": _binding(device_status.binding) if device_status else None,
+        "outcome_words": device_status.words if device_status else 0,
+        "outcome_min_n": device_status.min_n if device_status else 0,
         "text": slot(sort.file) if text else "",
         "lines": len(text.text.splitlines()) if text else 0,
         "spirv": spirv,
@@ -111,7 +111,7 @@ def _kernels(sort: Sort) -> list[dict[str, Any]]:
             "local_bytes": k.local_bytes(sort.key),
             "bindings": len(k.buffers),
             "ballot": int(k.ballot),
-            "wide": int(k.wide),
+            "index64": int(k.index64),
             "cooperative": int(k.cooperative),
         }
         for k in sort.kernels

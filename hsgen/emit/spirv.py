@@ -91,7 +91,7 @@ def modules(sort: Sort) -> list[Module]:
     Wide kernels are not written in GLSL.
     """
     large = {s.kernel for s in sort.plan.steps if s.guard.max_n > ADDRESS_FROM}
-    written = [k.name for k in sort.kernels if not k.wide]
+    written = [k.name for k in sort.kernels if not k.index64]
     return [Module(name, a) for a in (False, True) for name in written if not a or name in large]
 
 

@@ -66,7 +66,7 @@ class Engine(Protocol):
     def memory(self) -> tuple[int, int]:
         """Return the bytes of memory that the device has, and those of its largest buffer; 0 where it does not tell."""
 
-    def outcome(self) -> int:
+    def device_status(self) -> int:
         """Return how many passes of the last sort were done again, since the device let work-groups starve; of
         segments, not 0 if the device refused them.
 

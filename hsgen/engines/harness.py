@@ -117,7 +117,7 @@ class Native:
 
     def renew(self) -> None:
         """See `Engine`."""
-        names = (self.sort.target, self.sort.algorithm, self.sort.label, self.sort.form.value)
+        names = (self.sort.target, self.sort.algorithm, self.sort.label, self.sort.signature.value)
         self._harness.call("hn_sorter", *(x.encode() for x in names))
 
     def allocate(self, slot: int, size: int) -> None:
@@ -142,7 +142,7 @@ class Native:
             self._last, self._call = (n, dict(places), how), call(self.sort.plan, n, places, how)
         return self._timed("hn_sort", ctypes.byref(self._call))
 
-    def outcome(self) -> int:
+    def device_status(self) -> int:
         """See `Engine`."""
         redone = ctypes.c_uint32()
         self._harness.call("hn_outcome", ctypes.byref(redone))

@@ -94,9 +94,9 @@ def _rewritten(text: str, kernel: Kernel, sort: Sort) -> str:
                 begin += f"    const {type_} {what} = {_PLACES[attribute]};\n"
             elif "hs_numbers" not in type_:
                 buffers.append(f"{type_} {what}")
-        numbers = [f"{'long' if kernel.wide else 'int'} n_", "int argument_"]
-        numbers += ["int low_", "int high_"] * sort.form.counted
-        given = "n_, argument_, " + ("low_, high_" if sort.form.counted else "0, 0")
+        numbers = [f"{'long' if kernel.index64 else 'int'} n_", "int argument_"]
+        numbers += ["int low_", "int high_"] * sort.signature.device_count
+        given = "n_, argument_, " + ("low_, high_" if sort.signature.device_count else "0, 0")
         width = f"__attribute__((intel_reqd_sub_group_size({kernel.subgroup})))\n" if kernel.subgroup > 1 else ""
         return (
             f"{width}__attribute__((reqd_work_group_size({lanes}, 1, 1)))\n"

@@ -17,7 +17,7 @@ from hsgen.apis.api import Api, Harness
 from hsgen.bundle import build
 from hsgen.bundle.manifest import COMPANIONS, Manifest, choose
 from hsgen.core.errors import Unavailable, Wrong
-from hsgen.core.keys import KEYS, ORDERS, PLAIN, Form
+from hsgen.core.keys import KEYS, ORDERS, PLAIN, Signature
 from hsgen.system import folders
 from hsgen.system.compilers import PATIENCE, run
 from hsgen.targets.target import AUTO, Target
@@ -34,7 +34,7 @@ def library(
     made: tuple[Path, Manifest] | None = None,
     *,
     algorithms: Sequence[str] = (),
-    form: Form = PLAIN,
+    signature: Signature = PLAIN,
 ) -> Path:
     """Return the shared library of the bundle of these targets with the harness of `api`.
 
@@ -50,8 +50,8 @@ def library(
     if its.harness is None:
         raise Unavailable(f"{its.title}: hsgen drives no {its.title} devices")
     words = build.Modules(made[0] if made else Path(os.devnull), made[1] if made else None, "hs")
-    orders, features = ORDERS if form.typed else (), form.features
-    more = {"values": [form.value], "orders": orders, "features": features, "epilogue": form.epilogue}
+    orders, features = ORDERS if signature.key_transform else (), signature.features
+    more = {"values": [signature.value], "orders": orders, "features": features, "epilogue": signature.epilogue}
     parts = {t.name: (t, choose(t, [key], [api], algorithms or t.labels(key), **more)) for t in targets}  # type: ignore[arg-type]
     files, _ = build.build(parts, words, "hs")
     if absent := [*words.missing, *words.lost]:
@@ -64,7 +64,7 @@ def library(
     units = [p for p in sorted(files) if _compiled(p, its)]
     if beside := peer_units(its.harness, peers, algorithms):
         command, units = (
-            [*command, *peer_options(its.harness, peers, key, form)],
+            [*command, *peer_options(its.harness, peers, key, signature)],
             [*units, *(f"harness/{p}" for p in beside)],
         )
     state = hashlib.sha256("\0".join([*command, *units, *_versions(command)]).encode())
@@ -92,11 +92,11 @@ def peer_units(harness: Harness, peers: Sequence[str], algorithms: Sequence[str]
     return [file for file, names in found if set(peers) & set(names)]
 
 
-def peer_options(harness: Harness, peers: Sequence[str], key: str, form: Form) -> list[str]:
+def peer_options(harness: Harness, peers: Sequence[str], key: str, signature: Signature) -> list[str]:
     """Return what tells the compiler which peers are wanted, and for which keys and values: they take long."""
     known = sorted({p for _, names in harness.peers.values() for p in names} & set(peers))
     names = [f"-DHN_PEER_{p.upper().replace('-', '_')}" for p in known]
-    return [*names, f"-DHN_KEY_BYTES={KEYS[key].bytes}", f"-DHN_VALUE_BYTES={form.value_bytes}"]
+    return [*names, f"-DHN_KEY_BYTES={KEYS[key].bytes}", f"-DHN_VALUE_BYTES={signature.value_bytes}"]
 
 
 def _compiled(path: str, api: Api) -> bool:

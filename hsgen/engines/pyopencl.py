@@ -41,7 +41,7 @@ class Compiled:
         self._kernels = dict(kernels or build(context, source.text, source.path, list(self._groups), option))
         # with types known, pyopencl sets arguments in a tenth of the time (20 us saved a launch)
         for k in sort.kernels:
-            scalars = [np.int64 if k.wide else np.int32, np.int32, *[np.int32] * (2 * sort.form.counted)]
+            scalars = [np.int64 if k.index64 else np.int32, np.int32, *[np.int32] * (2 * sort.signature.device_count)]
             self._kernels[k.name].set_scalar_arg_dtypes([None] * len(k.buffers) + scalars)
         self._check_groups(context, source.path)
         self._launches: dict[tuple[int, bool, Options], tuple[list[_Launch], dict[int, int], int | None]] = {}
@@ -111,10 +111,10 @@ class Compiled:
             self._last = queue, event
         return event if event is not None else cl.enqueue_marker(queue, wait_for=wait_for)
 
-    def outcome(self, queue: Any) -> int:
+    def device_status(self, queue: Any) -> int:
         """Return how many passes of the last sort, on `queue`, were done again, once it has run; of segments, not 0 if
         the device refused them."""
-        rule = self.sort.plan.outcome
+        rule = self.sort.plan.device_status
         if rule is None or self._n <= rule.min_n:
             return 0
         return int(np.count_nonzero(self.scratch.read(queue, offset(rule.binding, self._n), rule.words)))
@@ -133,7 +133,7 @@ class Compiled:
         for launch in launches(self.sort.plan, n, self.sort.groups, in_place=in_place, how=how):
             step, (wide, high) = launch.step, launch.grid
             lanes = self._groups[step.kernel]
-            guard = (step.guard.min_n, min(step.guard.max_n, 2**31 - 1)) if self.sort.form.counted else ()
+            guard = (step.guard.min_n, min(step.guard.max_n, 2**31 - 1)) if self.sort.signature.device_count else ()
             out.append(
                 (
                     self._kernels[step.kernel],
@@ -187,10 +187,10 @@ class Direct:
         if not self._compiled.scratch.whole(self.queue):
             raise Wrong("the sort wrote beyond its scratch memory")
 
-    def outcome(self) -> int:
+    def device_status(self) -> int:
         """See `Engine`."""
         self._check_guard()
-        return self._compiled.outcome(self.queue)
+        return self._compiled.device_status(self.queue)
 
     def _part(self, slot: int, offset: int) -> Any:
         buffer = self._buffers[slot]

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from hsgen.core.errors import Unavailable, Usage
-from hsgen.core.keys import ORDERS, TYPES, VALUES, Form
+from hsgen.core.keys import ORDERS, TYPES, VALUES, Signature
 from hsgen.core.sort import Sort
 from hsgen.engines import hosts
 from hsgen.system import toolchain
@@ -24,7 +24,7 @@ def wrong(name: str, expected: str, given: Any) -> TypeError:
 
 
 def serving(
-    host: hosts.Host, name: str | os.PathLike[str] | None, key: str, form: Form, label: str = ""
+    host: hosts.Host, name: str | os.PathLike[str] | None, key: str, signature: Signature, label: str = ""
 ) -> tuple[Target, Sort]:
     """Return the target called `name`, or the one that matches the device, with its sort for any count, or what it has
     of the algorithm `label`.
@@ -34,12 +34,12 @@ def serving(
     """
     found = target_of(host, name)
     try:
-        return found, found.sort(label, key, form) if label else found.default(key, form)
+        return found, found.sort(label, key, signature) if label else found.default(key, signature)
     except Usage:
         if name:
             raise
     found = targets.find("generic")
-    return found, found.sort(label, key, form) if label else found.default(key, form)
+    return found, found.sort(label, key, signature) if label else found.default(key, signature)
 
 
 def host_of(context: Any) -> hosts.Host:

@@ -16,8 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from hsgen.algorithms import derived_for
-from hsgen.core.keys import TYPES, Form
+from hsgen.algorithms import implicit_for
+from hsgen.core.keys import TYPES, Signature
 from hsgen.opencl.arguments import host_of, serving
 from hsgen.opencl.runner import Runner, alone
 from hsgen.operations.digest import OPERATION, WORDS, Digest, read
@@ -55,8 +55,8 @@ class Checker(Runner):
         bit_range: bool = False,
     ) -> None:
         host, how = host_of(context), self._name_keys(key, value, order)
-        form = Form(value=self.value, typed=how.kind > 0 or how.descending, ranged=bool(bit_range))
-        found, sort = serving(host, target, self.key, form, derived_for(OPERATION))
+        signature = Signature(value=self.value, key_transform=how.kind > 0 or how.descending, bit_range=bool(bit_range))
+        found, sort = serving(host, target, self.key, signature, implicit_for(OPERATION))
         super().__init__(context, host, found, sort, None if self.value == "packed" else TYPES[self.key].numpy)
         self._how = how
         self._report: Any = None
@@ -86,9 +86,9 @@ class Checker(Runner):
                 a bit range that it was not made for; a size that is negative.
             hsgen.core.errors.Usage: n or size is beyond `max_n`, or the bit range out of order or beyond the key.
         """
-        if (begin_bit or end_bit is not None) and not self._sort.form.ranged:
+        if (begin_bit or end_bit is not None) and not self._sort.signature.bit_range:
             raise ValueError("begin_bit or end_bit is given; make the checker with bit_range=True")
-        if (values is None) == (self._sort.form.value_bytes > 0 and not self._sort.form.index):
+        if (values is None) == (self._sort.signature.value_bytes > 0 and not self._sort.signature.index):
             raise ValueError(f"values are {'missing' if values is None else 'given'}; this checker's are {self.value}")
         size = operator.index(size)
         if not 0 <= size <= self.max_n:

@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from hsgen.algorithms import derived_for
+from hsgen.algorithms import implicit_for
 from hsgen.core.errors import Usage
-from hsgen.core.keys import TYPES, Form
+from hsgen.core.keys import TYPES, Signature
 from hsgen.opencl.arguments import host_of, serving
 from hsgen.opencl.runner import Given, Runner, alone
 from hsgen.operations.merge import OPERATION
@@ -57,8 +57,8 @@ class Merger(Runner):
         host, how = host_of(context), self._name_keys(key, value, order)
         if self.value not in ("none", "v4", "v8", "v16"):
             raise Usage(f"value {value}: merges move values of their own; give 4, 8 or 16 bytes, or none")
-        form = Form(value=self.value, typed=how.kind > 0 or how.descending)
-        found, sort = serving(host, target, self.key, form, derived_for(OPERATION))
+        signature = Signature(value=self.value, key_transform=how.kind > 0 or how.descending)
+        found, sort = serving(host, target, self.key, signature, implicit_for(OPERATION))
         super().__init__(context, host, found, sort, TYPES[self.key].numpy)
         self._how = how
         self._parts = 0  # keys of the first array of the call at hand
@@ -99,7 +99,7 @@ class Merger(Runner):
 
     def _check_given(self, given: Given) -> None:
         """Refuse values that the merge does not have, and the lack of those that it has."""
-        size = self._sort.form.value_bytes
+        size = self._sort.signature.value_bytes
         for role in ("values", "other_values", "values_out"):
             name = self._names.get(role, role)
             if given[role] is not None and not size:

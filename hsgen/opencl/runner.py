@@ -93,7 +93,7 @@ class Runner:
         """The bytes of one item in the buffer of a role."""
         if role in ("source", "destination"):
             return self._sort.item_bytes
-        return 4 if role in ("count", "report") else self._sort.form.value_bytes
+        return 4 if role in ("count", "report") else self._sort.signature.value_bytes
 
     def _length(self, role: str, n: int) -> int:
         """The items that a call for `n` uses in the buffer of a role."""
@@ -105,7 +105,7 @@ class Runner:
             return self.dtype
         if role in ("count", "report"):
             return np.dtype(np.uint32)
-        return np.dtype(f"u{self._sort.form.value_bytes}") if self._sort.form.index else None
+        return np.dtype(f"u{self._sort.signature.value_bytes}") if self._sort.signature.index else None
 
     def _memory(self, given: Any, role: str) -> Memory:
         """Where an array or buffer lies, once its elements are found right."""

@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from hsgen.algorithms import derived_for
-from hsgen.core.keys import TYPES, Form
+from hsgen.algorithms import implicit_for
+from hsgen.core.keys import TYPES, Signature
 from hsgen.opencl.arguments import host_of, serving
 from hsgen.opencl.runner import Given, Runner, alone
 from hsgen.operations.segmented_sort import OPERATION
@@ -56,8 +56,8 @@ class SegmentedSorter(Runner):
         target: str | os.PathLike[str] | None = None,
     ) -> None:
         host, how = host_of(context), self._name_keys(key, value, order)
-        form = Form(value=self.value, typed=how.kind > 0 or how.descending)
-        found, sort = serving(host, target, self.key, form, derived_for(OPERATION))
+        signature = Signature(value=self.value, key_transform=how.kind > 0 or how.descending)
+        found, sort = serving(host, target, self.key, signature, implicit_for(OPERATION))
         super().__init__(context, host, found, sort, TYPES[self.key].numpy)
         self._how = how
         self._last: Any = None  # the queue of the last call
@@ -108,19 +108,22 @@ class SegmentedSorter(Runner):
         Raises:
             ValueError: it did; then it wrote nothing.
         """
-        if self._last is not None and self._compiled.outcome(self._last):
+        if self._last is not None and self._compiled.device_status(self._last):
             raise ValueError("offsets decrease, or end beyond the keys; nothing was written")
 
     def _check_given(self, given: Given) -> None:
         """Refuse values that the sort does not have, and the lack of those that it has."""
-        form = self._sort.form
-        for role, wanted in (("values", form.value_bytes and not form.index), ("values_out", form.value_bytes)):
+        signature = self._sort.signature
+        for role, wanted in (
+            ("values", signature.value_bytes and not signature.index),
+            ("values_out", signature.value_bytes),
+        ):
             if given[role] is not None and not wanted:
-                does = "makes values of its own" if form.index else "has none; say value= when it is made"
+                does = "makes values of its own" if signature.index else "has none; say value= when it is made"
                 raise ValueError(f"{role} is given, but this sorter {does}")
-        missing = "values_out" if form.index else "values"
-        if form.value_bytes and given[missing] is None:
-            raise ValueError(f"{missing} is missing: this sorter has {form.value_bytes} bytes a key")
+        missing = "values_out" if signature.index else "values"
+        if signature.value_bytes and given[missing] is None:
+            raise ValueError(f"{missing} is missing: this sorter has {signature.value_bytes} bytes a key")
 
     def _length(self, role: str, n: int) -> int:
         """The items that a call uses in the buffer of a role."""

@@ -14,7 +14,7 @@ from dataclasses import replace
 from typing import Any
 
 from hsgen.core.interpreter import PLAIN, Options, bit_range, scratch_bytes
-from hsgen.core.keys import TYPES, Form
+from hsgen.core.keys import TYPES, Signature
 from hsgen.opencl.arguments import host_of, serving
 from hsgen.opencl.runner import Given, Runner, alone
 from hsgen.stages.attach import report_words
@@ -59,19 +59,19 @@ class Sorter(Runner):
         target: str | os.PathLike[str] | None = None,
         bit_range: bool = False,
         device_count: bool = False,
-        changes: bool = False,
+        run_boundaries: bool = False,
         epilogue: str = "",
     ) -> None:
         host, how = host_of(context), self._name_keys(key, value, order)
-        form = Form(
+        signature = Signature(
             value=self.value,
-            typed=how.kind > 0 or how.descending,
-            ranged=bool(bit_range),
-            counted=bool(device_count),
-            changes=bool(changes),
+            key_transform=how.kind > 0 or how.descending,
+            bit_range=bool(bit_range),
+            device_count=bool(device_count),
+            run_boundaries=bool(run_boundaries),
             epilogue=epilogue,
         )
-        found, sort = serving(host, target, self.key, form)
+        found, sort = serving(host, target, self.key, signature)
         super().__init__(context, host, found, sort, None if self.value == "packed" else TYPES[self.key].numpy)
         self._how = how
 
@@ -122,20 +122,24 @@ class Sorter(Runner):
         """Return the bytes of scratch memory that a sort of `n` keys needs."""
         return scratch_bytes(self._sort, n, Options(discard=True) if discard_keys else PLAIN)
 
-    def _options(self, begin: int, end: int | None, counted: bool, discard: bool) -> Options:
+    def _options(self, begin: int, end: int | None, device_count: bool, discard: bool) -> Options:
         """The options of a call."""
-        form, bits = self._sort.form, self._sort.plan.bits
+        signature, bits = self._sort.signature, self._sort.plan.bits
         last = bits if end is None else operator.index(end)
-        how = replace(self._how, begin=begin, end=last, discard=discard, counted=counted)
+        how = replace(self._how, begin=begin, end=last, discard=discard, device_count=device_count)
         bit_range(self._sort.plan, how)
         for wanted, made, word in (
             (
                 (begin, last) != (0, bits),
-                form.ranged,
+                signature.bit_range,
                 "begin_bit or end_bit is given; make the sorter with bit_range=True",
             ),
-            (counted, form.counted, "count is given; make the sorter with device_count=True"),
-            (discard, form.index, 'discard_keys goes with an argsort; make the sorter with value="index" or "index64"'),
+            (device_count, signature.device_count, "count is given; make the sorter with device_count=True"),
+            (
+                discard,
+                signature.index,
+                'discard_keys goes with an argsort; make the sorter with value="index" or "index64"',
+            ),
         ):
             if wanted and not made:
                 raise ValueError(word)
@@ -149,19 +153,26 @@ class Sorter(Runner):
                 if given
                 else "report is missing: this sorter tells where runs of equal keys begin, or what its epilogue does"
             )
-        if not 0 <= shift < (self._sort.plan.bits if given or self._sort.form.epilogue else 1):
+        if not 0 <= shift < (self._sort.plan.bits if given or self._sort.signature.epilogue else 1):
             raise ValueError(f"shift {shift}: give 0 to {self._sort.plan.bits - 1}, and a report")
         return shift
 
     def _check_given(self, given: Given, discard: bool) -> None:
         """Refuse values that the sort does not have, and the lack of those that it has."""
-        form = self._sort.form
-        for role, wanted in (("values", form.value_bytes and not form.index), ("values_out", form.value_bytes)):
+        signature = self._sort.signature
+        for role, wanted in (
+            ("values", signature.value_bytes and not signature.index),
+            ("values_out", signature.value_bytes),
+        ):
             if given[role] is not None and not wanted:
-                does = f"makes {role[:6]} of its own" if form.index else "has none; say value= when it is made"
+                does = f"makes {role[:6]} of its own" if signature.index else "has none; say value= when it is made"
                 raise ValueError(f"{role} is given, but this sorter {does}")
-        if form.value_bytes and given["values_out" if form.index else "values"] is None:
-            what = "values_out is missing: an argsort writes" if form.index else "values is missing: this sorter takes"
-            raise ValueError(f"{what} {form.value_bytes} bytes a key")
+        if signature.value_bytes and given["values_out" if signature.index else "values"] is None:
+            what = (
+                "values_out is missing: an argsort writes"
+                if signature.index
+                else "values is missing: this sorter takes"
+            )
+            raise ValueError(f"{what} {signature.value_bytes} bytes a key")
         if discard and given["destination"] is not None:
             raise ValueError("out and discard_keys are given; give one of them")

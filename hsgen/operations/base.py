@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hsgen.core.interpreter import Options
-from hsgen.core.keys import Form
+from hsgen.core.keys import Signature
 from hsgen.core.sort import Sort
 from hsgen.operations.calls import Call, Load
 from hsgen.operations.inputs import KINDS, Keys, Make
@@ -78,9 +78,9 @@ class Operation(ABC):
         """Return the elements of one of the n items."""
         return 1
 
-    def form(self, form: Form) -> Form:
+    def signature(self, signature: Signature) -> Signature:
         """Return the form of it that a bundle gets along with sorts of a form."""
-        return form
+        return signature
 
     def more_values(self, values: Iterable[str]) -> tuple[str, ...]:
         """Return the kinds of values that it must be made for besides those of a bundle's sorts."""

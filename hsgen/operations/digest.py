@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hsgen.core.interpreter import Options, bit_range
-from hsgen.core.keys import Form
+from hsgen.core.keys import Signature
 from hsgen.core.sort import Sort
 from hsgen.operations.base import Operation
 from hsgen.operations.calls import Call
@@ -99,12 +99,12 @@ def model(sort: Sort, keys: NDArray[Any], values: NDArray[Any] | None, n: int, h
 
     `values` are rows of 32-bit words, None where the form has none or makes them of places.
     """
-    packed = sort.form.value == "packed"
+    packed = sort.signature.value == "packed"
     every = _columns(keys)
     mine, beside = (every[1:], every[:1]) if packed else (every, [] if values is None else _columns(values))
     behind = _chain([np.arange(len(keys), dtype=np.uint32), *mine, *beside], len(keys))
-    if sort.form.index:
-        beside = [np.arange(n, dtype=np.uint32)] + [np.zeros(n, np.uint32)] * (sort.form.value_bytes // 4 - 1)
+    if sort.signature.index:
+        beside = [np.arange(n, dtype=np.uint32)] + [np.zeros(n, np.uint32)] * (sort.signature.value_bytes // 4 - 1)
     mine, beside = [c[:n] for c in mine], [c[:n] for c in beside]
     hashes = [_sum(h) for h in _chain(mine, n)] + [_sum(h) if beside else 0 for h in _chain([*mine, *beside], n)]
     begin, end = bit_range(sort.plan, how)
@@ -124,14 +124,14 @@ def model(sort: Sort, keys: NDArray[Any], values: NDArray[Any] | None, n: int, h
 class _Digest(Operation):
     """The digest of the first n keys, of all elements that a call looks at."""
 
-    name, noun, c_kind = "check", "check", "HS_CHECK"
+    name, noun, c_kind = "digest", "digest", "HS_DIGEST"
     order = 3
     accompanies = True
     report = WORDS, 0
 
-    def form(self, form: Form) -> Form:
+    def signature(self, signature: Signature) -> Signature:
         """See `Operation`: the count comes from the host, and nothing follows."""
-        return replace(form, counted=False, changes=False, epilogue="")
+        return replace(signature, device_count=False, run_boundaries=False, epilogue="")
 
     def more_values(self, values: Iterable[str]) -> tuple[str, ...]:
         """See `Operation`: what an argsort makes is digested as the values that it is."""

@@ -64,7 +64,7 @@ LAYOUTS: dict[str, _Make] = {
 """Where segments lie in n keys, by name; `small` and `tile` are the lengths at which a sort changes its way."""
 
 
-def edges(sort: Sort) -> tuple[int, int]:
+def test_counts(sort: Sort) -> tuple[int, int]:
     """Return the greatest segments that a sort sorts together with others, and alone in a work-group."""
     p = sort.parts[0].params
     return int(getattr(p, "small", 1)), int(getattr(p, "tile", 1))
@@ -73,7 +73,7 @@ def edges(sort: Sort) -> tuple[int, int]:
 def rows(sort: Sort, n: int, number: int) -> int:
     """Return a number of rows of equal length that n keys make: of a length at which the sort changes its way, if one
     divides n, else one row."""
-    small, tile = edges(sort)
+    small, tile = test_counts(sort)
     lengths = [x for x in (1, 2, 3, small, small + 1, tile, tile + 1) if n and n % x == 0]
     return n // lengths[number % len(lengths)] if lengths and number % 5 else 1
 

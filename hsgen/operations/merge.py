@@ -44,7 +44,7 @@ class _Merge(Operation):
 
     def inputs(self, sort: Sort) -> Mapping[str, int]:
         """See `Operation`: the second array, and its values."""
-        values = {"other_values": sort.form.value_bytes} if sort.form.value_bytes else {}
+        values = {"other_values": sort.signature.value_bytes} if sort.signature.value_bytes else {}
         return {"other": sort.item_bytes, **values}
 
     def turn(self, how: Options, number: int, n: int, block: int) -> Options:
@@ -83,7 +83,7 @@ class _Merge(Operation):
     def load(self, sort: Sort, keys: Keys, values: NDArray[Any] | None, how: Options, rng: np.random.Generator) -> Load:
         """Return both halves of the keys, brought in order, and what the merge of these is."""
         how = replace(how, parts=len(keys) // 2)
-        plain = replace(sort, form=replace(sort.form, value="none"))
+        plain = replace(sort, signature=replace(sort.signature, value="none"))
         halves = (keys[: how.parts], keys[how.parts :])
         first, other = (oracle.results(plain, how, half, None)[0] for half in halves)
         expected, after = oracle.results(sort, how, np.concatenate([first, other]), values)

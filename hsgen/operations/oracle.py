@@ -69,9 +69,9 @@ def changes(keys: Keys, sort: Sort, shift: int) -> NDArray[np.uint32]:
 
 def values_for(rng: np.random.Generator, n: int, sort: Sort) -> NDArray[Any] | None:
     """Return n distinct values of the sort's form, as rows of 32-bit words; None where it reads none."""
-    if not sort.form.value_bytes or sort.form.index:
+    if not sort.signature.value_bytes or sort.signature.index:
         return None
-    words = rng.integers(0, 1 << 32, (n, sort.form.value_bytes // 4), np.uint32)
+    words = rng.integers(0, 1 << 32, (n, sort.signature.value_bytes // 4), np.uint32)
     words[:, 0] = np.arange(n, dtype=np.uint32) ^ np.uint32(0x5BD1E995)
     return words
 
@@ -80,14 +80,18 @@ def values_expected(values: NDArray[Any] | None, order: NDArray[np.intp], sort: 
     """Return the values after the sort, in the same form; None where there are none."""
     if values is not None:
         return values[order]
-    if sort.form.index:
-        return order.astype(f"u{sort.form.value_bytes}").view(np.uint32).reshape(len(order), sort.form.value_bytes // 4)
+    if sort.signature.index:
+        return (
+            order.astype(f"u{sort.signature.value_bytes}")
+            .view(np.uint32)
+            .reshape(len(order), sort.signature.value_bytes // 4)
+        )
     return None
 
 
 def results(sort: Sort, how: Options, keys: Keys, values: NDArray[Any] | None) -> tuple[Keys, NDArray[Any] | None]:
     """Return what `sort` must make of keys and values; None for values where it returns none."""
-    if sort.form.value == "none" and bit_range(sort.plan, how) == (0, sort.key.bits):
+    if sort.signature.value == "none" and bit_range(sort.plan, how) == (0, sort.key.bits):
         # numpy sorts keys many times faster than it finds a stable permutation
         by = np.sort(ordered(keys, how.kind, descending=how.descending))
         return unordered(by, how.kind, descending=how.descending), None

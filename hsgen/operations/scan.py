@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from hsgen.core.interpreter import Options
-from hsgen.core.keys import PLAIN, Form
+from hsgen.core.keys import PLAIN, Signature
 from hsgen.core.sort import Sort
 from hsgen.operations.base import Operation
 from hsgen.operations.calls import Call
@@ -59,7 +59,7 @@ class _Scan(Operation):
         """See `Operation`."""
         return int(getattr(params, "columns", 1))
 
-    def form(self, form: Form) -> Form:
+    def signature(self, signature: Signature) -> Signature:
         """See `Operation`: elements are plain whatever keys are."""
         return PLAIN
 

@@ -25,7 +25,7 @@ def segmented(
     """Return what a sort of segments must make of keys and values, many times as fast as `layouts.permutation`."""
     by = oracle.ordered(keys, how.kind, descending=how.descending)
     slices = [slice(begin, end) for begin, end in pairwise(offsets.tolist())]
-    if not sort.form.value_bytes:
+    if not sort.signature.value_bytes:
         for part in slices:
             by[part].sort()
         return oracle.unordered(by, how.kind, descending=how.descending), None
@@ -38,7 +38,7 @@ def segmented(
 class _SegmentedSort(Operation):
     """The stable sort of each of `parts` segments of n keys."""
 
-    name, noun, c_kind = "segments", "segmented sort", "HS_SEGMENTS"
+    name, noun, c_kind = "segmented_sort", "segmented sort", "HS_SEGMENTED_SORT"
     order = 1
     segmented = timed = True
 
@@ -67,7 +67,7 @@ class _SegmentedSort(Operation):
         """Return the call that sorts segments, in turns laid out in every way, and rows of equal length."""
         n, number = len(keys), int(rng.integers(2 * len(layouts.LAYOUTS)))
         if number < len(layouts.LAYOUTS):
-            offsets = list(layouts.LAYOUTS.values())[number](rng, n, *layouts.edges(sort))
+            offsets = list(layouts.LAYOUTS.values())[number](rng, n, *layouts.test_counts(sort))
             parts = len(offsets) - 1
         else:
             parts = layouts.rows(sort, n, number)

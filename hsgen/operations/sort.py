@@ -28,7 +28,7 @@ class _Sort(Operation):
         """See `Operation`."""
         n = len(keys)
         live = keys if count is None else keys[: min(count, n)]
-        if not sort.form.value_bytes and (expected := oracle.whole_keys(live, sort, how)) is not None:
+        if not sort.signature.value_bytes and (expected := oracle.whole_keys(live, sort, how)) is not None:
             return Call(n=n, keys=keys, expected=expected, in_place=in_place, how=how, count=count)
         order = oracle.permutation(live, sort, how)
         values = oracle.values_for(rng, n, sort)
@@ -46,7 +46,7 @@ class _Sort(Operation):
     def load(self, sort: Sort, keys: Keys, values: NDArray[Any] | None, how: Options, rng: np.random.Generator) -> Load:
         """See `Operation`."""
         expected, after = oracle.results(sort, how, keys, values)
-        report = oracle.changes(expected, sort, how.parts) if sort.form.changes else None
+        report = oracle.changes(expected, sort, how.parts) if sort.signature.run_boundaries else None
         return Load(keys=keys, values=values, expected=expected, values_expected=after, how=how, report=report)
 
 

@@ -5,30 +5,30 @@ from __future__ import annotations
 from hsgen import operations
 from hsgen.core.device import Device
 from hsgen.core.kernels import Kernel
-from hsgen.core.keys import Form, KeyType
+from hsgen.core.keys import KeyType, Signature
 from hsgen.core.plan import Plan
 from hsgen.core.sort import Part, Sort
 from hsgen.stages import epilogue, run_boundaries
 
 
-def fit(form: Form, other: str) -> None:
+def fit(signature: Signature, other: str) -> None:
     """Refuse what nothing can follow; `other` is the name of what is no sort.
 
     Raises:
         Usage: such a form tells of changes, or has an epilogue, or one that is wrong.
     """
-    run_boundaries.fit(form, other)
-    epilogue.fit(form, other)
+    run_boundaries.fit(signature, other)
+    epilogue.fit(signature, other)
 
 
 def followed(
-    kernels: tuple[Kernel, ...], plan: Plan, parts: tuple[Part, ...], key: KeyType, form: Form, device: Device
+    kernels: tuple[Kernel, ...], plan: Plan, parts: tuple[Part, ...], key: KeyType, signature: Signature, device: Device
 ) -> tuple[tuple[Kernel, ...], Plan]:
     """Return kernels and plan of a sort with those of what looks at the sorted keys behind it, if anything does."""
-    if form.changes:
-        return run_boundaries.appended(kernels, plan, parts, run_boundaries.shape(key, form, device))
-    if form.epilogue:
-        return epilogue.appended(kernels, plan, parts, epilogue.shape(key, form, device))
+    if signature.run_boundaries:
+        return run_boundaries.appended(kernels, plan, parts, run_boundaries.shape(key, signature, device))
+    if signature.epilogue:
+        return epilogue.appended(kernels, plan, parts, epilogue.shape(key, signature, device))
     return kernels, plan
 
 
@@ -37,9 +37,9 @@ def report_words(sort: Sort) -> tuple[int, int]:
     always = operations.of(sort).report
     if always != (0, 0):
         return always
-    if sort.form.changes:
+    if sort.signature.run_boundaries:
         return 1, 1
-    says = epilogue.parsed(sort.form.epilogue) if sort.form.epilogue else None
+    says = epilogue.parsed(sort.signature.epilogue) if sort.signature.epilogue else None
     return (says.report_words, says.report_words_per_key) if says else (0, 0)
 
 

@@ -20,7 +20,7 @@ from hsgen.core.buffers import Buffer
 from hsgen.core.device import Device
 from hsgen.core.errors import Unavailable, Usage
 from hsgen.core.kernels import Kernel
-from hsgen.core.keys import Form, KeyType
+from hsgen.core.keys import KeyType, Signature
 from hsgen.core.plan import Binding, CallNumber, Grid, Guard, Plan, Step
 from hsgen.core.sort import Part
 from hsgen.stages import sandbox
@@ -151,33 +151,33 @@ def _checked(arguments: tuple[str, ...], numbers: Mapping[str, Any], body: str) 
     )
 
 
-def fit(form: Form, other: str) -> None:
+def fit(signature: Signature, other: str) -> None:
     """Refuse what has no epilogue: `other`, the name of what is no sort, if it is none, counts on the device, and
     reports of where keys change.  A fragment that asks for values needs them.
 
     Raises:
         Usage: such a form has an epilogue, or the fragment is wrong.
     """
-    if not form.epilogue:
+    if not signature.epilogue:
         return
-    found = parsed(form.epilogue)
-    if form.counted or other:
-        what = "a count on the device" if form.counted else other
+    found = parsed(signature.epilogue)
+    if signature.device_count or other:
+        what = "a count on the device" if signature.device_count else other
         raise Usage(f"epilogue: does not go with {what}; leave out one of them")
-    if form.changes:
+    if signature.run_boundaries:
         raise Usage("epilogue: does not go with feature changes, which tells its report itself; leave out one of them")
-    if "value" in found.arguments and not form.value_bytes:
+    if "value" in found.arguments and not signature.value_bytes:
         raise Usage("epilogue: asks for value, and nothing is sorted along with keys; give --value")
 
 
-def shape(key: KeyType, form: Form, device: Device) -> Shape:
+def shape(key: KeyType, signature: Signature, device: Device) -> Shape:
     """Return how keys are dealt to lanes on a device: to a few lanes alone on one that keeps local memory in memory."""
     serial = device.local == "memory"
     lanes = 1 if serial else 1 << min(256, device.work_group).bit_length() - 1
     return Shape(
         key=key,
-        value_words=form.value_bytes // 4,
-        text=form.epilogue,
+        value_words=signature.value_bytes // 4,
+        text=signature.epilogue,
         work_group=lanes,
         rows=4096 if serial else 8,
         groups=8 if serial else 2048,
@@ -192,14 +192,14 @@ def appended(
     buffers = [Buffer(name="keys", read_only=not says.changes_keys)]
     roles = ["destination"]
     if "value" in says.arguments:
-        buffers.append(Buffer(name="values", type="word", unit="value", read_only=True))
+        buffers.append(Buffer(name="values", type="u32", unit="value", read_only=True))
         roles.append("values_out")
     if says.reports:
-        buffers.append(Buffer(name="report", type="word"))
+        buffers.append(Buffer(name="report", type="u32"))
         roles.append("report")
     kernel = Kernel(
         name=NAME,
-        template="epilogue/rows",
+        template="stages/epilogue/rows",
         summary="what was supplied to be done with every sorted key",
         work_group=made.work_group,
         buffers=tuple(buffers),

@@ -15,13 +15,13 @@ from hsgen.core.buffers import Array, Buffer
 from hsgen.core.device import Device
 from hsgen.core.errors import Usage
 from hsgen.core.kernels import Kernel
-from hsgen.core.keys import Form, KeyType
+from hsgen.core.keys import KeyType, Signature
 from hsgen.core.plan import Binding, CallNumber, Grid, Guard, Literal, Plan, Scratch, Step
 from hsgen.core.sort import Part
 
 KEYS = Buffer(name="keys", read_only=True)
-REPORT, WORDS = Buffer(name="report", type="word"), Buffer(name="words", type="word")
-BITMAP = Buffer(name="bitmap", type="word")
+REPORT, WORDS = Buffer(name="report", type="u32"), Buffer(name="words", type="u32")
+BITMAP = Buffer(name="bitmap", type="u32")
 NAMES = ("changes_single", "changes_count", "changes_spine", "changes_place")
 """The kernels: the first for counts of a tile or less, the others behind one another."""
 
@@ -67,24 +67,24 @@ class Shape:
         }
 
 
-def shape(key: KeyType, form: Form, device: Device) -> Shape:
+def shape(key: KeyType, signature: Signature, device: Device) -> Shape:
     """Return how keys are dealt to lanes on a device: to a few lanes alone on a CPU, which keeps local memory in memory
     and has no registers to share among lanes."""
-    begin = key.bits // 2 if form.value == "packed" else 0
+    begin = key.bits // 2 if signature.value == "packed" else 0
     if (device.local == "memory" and not device.registers) or device.work_group < 32:
         return Shape(key=key, work_group=1, items=4096, groups=8, begin=begin)
     lanes = 1 << min(256, device.work_group).bit_length() - 1
     return Shape(key=key, work_group=lanes, items=32, groups=512, begin=begin)
 
 
-def fit(form: Form, other: str) -> None:
+def fit(signature: Signature, other: str) -> None:
     """Refuse what tells of no changes: `other`, the name of what is no sort, if it is none, and counts on the device.
 
     Raises:
         Usage: such a form tells of changes.
     """
-    if form.changes and (form.counted or other):
-        what = "a count on the device" if form.counted else other
+    if signature.run_boundaries and (signature.device_count or other):
+        what = "a count on the device" if signature.device_count else other
         raise Usage(f"feature changes: does not go with {what}; leave out one of them")
 
 
@@ -106,7 +106,8 @@ def appended(
         plan,
         steps=(*steps, *(_step(k, made, plan.max_n) for k in own)),
         scratch=replace(rule, plus=rule.plus + made.room, min_n=min(rule.min_n, made.tile)),
-        outcome=plan.outcome and replace(plan.outcome, binding=plan.outcome.binding.after(made.room)),
+        device_status=plan.device_status
+        and replace(plan.device_status, binding=plan.device_status.binding.after(made.room)),
     )
 
 
@@ -122,7 +123,7 @@ def _kernels(parts: tuple[Part, ...], made: Shape) -> tuple[Kernel, ...]:
         found.append(
             Kernel(
                 name=name,
-                template=f"changes/{'serial_' if made.serial and name != NAMES[2] else ''}{name.split('_')[1]}",
+                template=f"stages/run_boundaries/{'serial_' if made.serial and name != NAMES[2] else ''}{name.split('_')[1]}",
                 summary=summary,
                 work_group=made.work_group,
                 buffers=buffers,
@@ -139,12 +140,12 @@ def _kernels(parts: tuple[Part, ...], made: Shape) -> tuple[Kernel, ...]:
 def _arrays(name: str, made: Shape) -> tuple[Array, ...]:
     """The local memory of a kernel: of a lane alone the places of the bits of each byte, of others sums and bitmaps."""
     if made.serial:
-        return (Array(name="table", type="word", count=256),) if name == NAMES[3] else ()
+        return (Array(name="table", type="u32", count=256),) if name == NAMES[3] else ()
     lanes = made.work_group
     if name == NAMES[2]:
         return sums(lanes)
     counts = {"sums": lanes, "marks": lanes, "firsts": lanes + 1}
-    return tuple(Array(name=array, type="word", count=count) for array, count in counts.items())
+    return tuple(Array(name=array, type="u32", count=count) for array, count in counts.items())
 
 
 def _step(kernel: Kernel, made: Shape, max_n: int) -> Step:

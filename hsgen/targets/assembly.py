@@ -13,14 +13,14 @@ from hsgen.core.buffers import Buffer
 from hsgen.core.errors import Usage
 from hsgen.core.interpreter import launched_up_to, launches
 from hsgen.core.kernels import Kernel
-from hsgen.core.keys import PLAIN, Form
-from hsgen.core.plan import UNCAPPED, Binding, Grid, Guard, IndirectGrids, Outcome, Plan, Scratch, Step, fixed
+from hsgen.core.keys import PLAIN, Signature
+from hsgen.core.plan import UNCAPPED, Binding, DeviceStatus, Grid, Guard, IndirectGrids, Plan, Scratch, Step, fixed
 from hsgen.core.sort import Part, Sort
 from hsgen.stages import epilogue, run_boundaries
 
 
 def assemble(
-    parts: Sequence[Part], where: str, form: Form = PLAIN, *, groups: int = UNCAPPED
+    parts: Sequence[Part], where: str, signature: Signature = PLAIN, *, groups: int = UNCAPPED
 ) -> tuple[tuple[Kernel, ...], Plan, tuple[Part, ...]]:
     """Return kernels, plan and parts of a sort in which each part serves its counts, in ascending order.
 
@@ -34,7 +34,7 @@ def assemble(
     kernels: dict[str, Kernel] = {}
     steps: list[Step] = []
     scratches: list[Scratch] = []
-    outcomes: list[Outcome | None] = []
+    device_statuses: list[DeviceStatus | None] = []
     placed: list[Part] = []
     plan, whole_words = Plan(steps=(), max_n=0), True
     for part in parts:
@@ -44,8 +44,8 @@ def assemble(
         top = min(part.max_n, plan.max_n)
         if top < part.max_n and (part is not parts[-1] or top <= part.min_n):
             raise Usage(f"{where}: {part.algorithm} sorts up to {plan.max_n} keys; give no crossover beyond it")
-        lent = _lent(parts, part) if form.ranged else []
-        whole_only = form.ranged and not made.TRAITS.bit_ranges
+        lent = _lent(parts, part) if signature.bit_range else []
+        whole_only = signature.bit_range and not made.TRAITS.bit_ranges
         mine = _narrowed(plan.steps, part.min_n, top, "whole" if whole_only else "any")
         mine += [s for low, high in lent for s in _narrowed(plan.steps, low, high, "part")]
         tail = suffix(parts, part)
@@ -57,7 +57,9 @@ def assemble(
         low = min([part.min_n, *(x for x, _ in lent)])
         if plan.scratch != Scratch() and max([top, *(x for _, x in lent)]) > plan.scratch.min_n:
             scratches.append(replace(plan.scratch, min_n=max(plan.scratch.min_n, low)))
-        outcomes.append(plan.outcome and replace(plan.outcome, min_n=max(plan.outcome.min_n, low)))
+        device_statuses.append(
+            plan.device_status and replace(plan.device_status, min_n=max(plan.device_status.min_n, low))
+        )
     _one_width(kernels.values(), where)
     whole = replace(
         plan,
@@ -65,10 +67,10 @@ def assemble(
         max_n=placed[-1].max_n,
         whole_words=whole_words,
         scratch=_largest(scratches),
-        outcome=_told(outcomes),
+        device_status=_told(device_statuses),
     )
     made_kernels = tuple(kernels.values())
-    return (*(counted(made_kernels, whole) if form.counted else (made_kernels, whole)), tuple(placed))
+    return (*(counted(made_kernels, whole) if signature.device_count else (made_kernels, whole)), tuple(placed))
 
 
 def within(plan: Plan, groups: int) -> Plan:
@@ -95,9 +97,9 @@ def _used(kernels: Iterable[Kernel], steps: Iterable[Step], tail: str) -> list[K
     ]
 
 
-def _told(outcomes: Sequence[Outcome | None]) -> Outcome | None:
+def _told(device_statuses: Sequence[DeviceStatus | None]) -> DeviceStatus | None:
     """What all parts from the first that tells anything on tell in one place; None where one of them does not."""
-    telling = list(dropwhile(lambda o: o is None, outcomes))
+    telling = list(dropwhile(lambda o: o is None, device_statuses))
     some = [o for o in telling if o is not None]
     return replace(some[0], words=max(o.words for o in some)) if some and len(some) == len(telling) else None
 
@@ -149,7 +151,7 @@ def counted(kernels: tuple[Kernel, ...], plan: Plan) -> tuple[tuple[Kernel, ...]
         summary="work out the grids of all steps from the count",
         work_group=64,
         always=True,
-        buffers=(DEVICE_N, Buffer(name="words", type="word")),
+        buffers=(DEVICE_N, Buffer(name="words", type="u32")),
         algorithm=first.algorithm,
         params=first.params,
         data=rows,
@@ -167,7 +169,8 @@ def counted(kernels: tuple[Kernel, ...], plan: Plan) -> tuple[tuple[Kernel, ...]
         plan,
         steps=(step, *behind),
         scratch=replace(rule, plus=rule.plus + room, min_n=0),
-        outcome=plan.outcome and replace(plan.outcome, binding=plan.outcome.binding.after(room)),
+        device_status=plan.device_status
+        and replace(plan.device_status, binding=plan.device_status.binding.after(room)),
     )
 
 
@@ -214,15 +217,15 @@ def _counts(sort: Sort, greatest: int, ask: Callable[[Algorithm, Any, int], Iter
     return sorted(found)
 
 
-def edges(sort: Sort, greatest: int) -> list[int]:
+def test_counts(sort: Sort, greatest: int) -> list[int]:
     """Return the counts up to `greatest` at which the sort changes its way, changes of algorithm among them."""
-    inner = _counts(sort, greatest, lambda made, params, top: made.edges(params, top))
+    inner = _counts(sort, greatest, lambda made, params, top: made.test_counts(params, top))
     return sorted({*inner, *(p.min_n for p in sort.parts if p.min_n <= greatest)})
 
 
-def row_ends(sort: Sort, greatest: int) -> list[int]:
+def row_test_counts(sort: Sort, greatest: int) -> list[int]:
     """Return counts up to `greatest` by which every guard of every kernel is decisive for some lane."""
-    return _counts(sort, greatest, lambda made, params, top: made.row_ends(params, top))
+    return _counts(sort, greatest, lambda made, params, top: made.row_test_counts(params, top))
 
 
 def moved(sort: Sort, step: Step, n: int) -> int:

@@ -25,8 +25,8 @@ class Kind:
     devices: tuple[str, ...]
 
 
-def _named(form: str, words: str) -> tuple[str, ...]:
-    return tuple(form.format(word) for word in words.split())
+def _named(signature: str, words: str) -> tuple[str, ...]:
+    return tuple(signature.format(word) for word in words.split())
 
 
 KINDS = {

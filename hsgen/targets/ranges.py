@@ -1,4 +1,4 @@
-"""Which sort serves which counts, as schema 2 says it: rows such as ``{ to = 131072, use = "merge" }``."""
+"""Which sort serves which counts, as schema 2 says it: rows such as ``{ to = 131072, use = "bitonic" }``."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _ROW = {
     "use": Field("str", 'a label, for example "merge" or "radix-onesweep"'),
     "to": Field("int", "the greatest count of the row; none in the last row", required=False, least=1),
 }
-_HINT = 'write rows such as [{ to = 131072, use = "merge" }, { use = "radix-onesweep" }]'
+_HINT = 'write rows such as [{ to = 131072, use = "bitonic" }, { use = "radix-onesweep" }]'
 
 
 def read(r: Reader, table: Mapping[str, Any], where: str, names: Mapping[str, str]) -> dict[str, Any]:

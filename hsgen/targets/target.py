@@ -10,13 +10,13 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from hsgen.algorithms import ALGORITHMS, DERIVED, EVERY, operation
+from hsgen.algorithms import ALGORITHMS, EVERY, IMPLICIT, operation
 from hsgen.algorithms import AUTO as AUTO
 from hsgen.apis import APIS
 from hsgen.core.device import Device
 from hsgen.core.errors import Usage, shown
 from hsgen.core.fields import PLAIN_TEXT, Reader, presentable
-from hsgen.core.keys import KEYS, PLAIN, TYPES, Form, described
+from hsgen.core.keys import KEYS, PLAIN, TYPES, Signature, described
 from hsgen.core.sort import Part, Sort
 from hsgen.stages import attach
 from hsgen.system import documents, resources
@@ -66,39 +66,39 @@ class Target:
 
     def derived(self, key: str) -> list[str]:
         """Return the algorithms without tables that can be asked for with a key type."""
-        return [name for name in DERIVED if self._formed(name, TYPES[key].key, PLAIN) is not None]
+        return [name for name in IMPLICIT if self._formed(name, TYPES[key].key, PLAIN) is not None]
 
-    def _formed(self, label: str, width: str, form: Form) -> Any:
+    def _formed(self, label: str, width: str, signature: Signature) -> Any:
         """The parameters of a label for a width and a form; None where there are none."""
-        if label in DERIVED:
+        if label in IMPLICIT:
             own = {a: p for (a, k), p in self.choices.items() if k == self.keys_of(width)}
-            return DERIVED[label].formed(own, KEYS[width], form, self.device)
+            return IMPLICIT[label].specialize(own, KEYS[width], signature, self.device)
         have = {k: p for (a, k), p in self.choices.items() if a == label}
-        return ALGORITHMS[algorithm(label)].formed(have, KEYS[width], form, self.device)
+        return ALGORITHMS[algorithm(label)].specialize(have, KEYS[width], signature, self.device)
 
-    def _parts(self, upto: Auto, width: str, form: Form, *, stable: bool) -> list[Part]:
+    def _parts(self, upto: Auto, width: str, signature: Signature, *, stable: bool) -> list[Part]:
         """The parts of a sort that serve the form; `stable` ones only where equal keys must stay in their order."""
         parts, low = list[Part](), 0
         for name, top in upto:
-            params = self._formed(name, width, form)
+            params = self._formed(name, width, signature)
             if params is None:
                 continue
-            if stable and form.value == "packed" and EVERY[algorithm(name)].plan(params).whole_words:
+            if stable and signature.value == "packed" and EVERY[algorithm(name)].plan(params).whole_words:
                 continue  # see docs/reference/semantics.md
             parts.append(Part(algorithm=algorithm(name), label=name, params=params, min_n=low, max_n=top))
             low = top
         return parts
 
-    def default(self, key: str, form: Form = PLAIN) -> Sort:
+    def default(self, key: str, signature: Signature = PLAIN) -> Sort:
         """Return the sort for `key` that serves any count, or the first one of the file.
 
         Raises:
             Usage: this target makes no choice for such keys.
         """
         sorting = [a for a in self.labels(key) if operation(a).by_count]
-        return self.sort(sorting[0] if sorting else AUTO, key, form)
+        return self.sort(sorting[0] if sorting else AUTO, key, signature)
 
-    def sort(self, label: str, key: str, form: Form = PLAIN) -> Sort:
+    def sort(self, label: str, key: str, signature: Signature = PLAIN) -> Sort:
         """Return the sort of the algorithm or variant `label`, or "auto", for keys of a type, in a form.
 
         Of the algorithms of "auto" those take part that serve the form.
@@ -106,29 +106,29 @@ class Target:
         Raises:
             Usage: this target makes no choice for them, or none that serves the form.
         """
-        form = replace(form, typed=form.typed or TYPES[key].kind > 0)
+        signature = replace(signature, key_transform=signature.key_transform or TYPES[key].kind > 0)
         width = TYPES[key].key
-        if form.value == "packed":
+        if signature.value == "packed":
             if width != "u32":
                 raise Usage(f"value packed: goes with keys of 32 bits, not with {key}")
             width = "u64"
-        attach.fit(form, label if label in DERIVED else "")
+        attach.fit(signature, label if label in IMPLICIT else "")
         chosen = self.keys_of(width)
-        autos = self.autos_valued if form.value_bytes else self.autos
+        autos = self.autos_valued if signature.value_bytes else self.autos
         label = self.named.get((label, chosen), label)
         upto = autos.get(chosen, ()) if label == AUTO else ((label, ALL),)
-        if not upto or any((name, chosen) not in self.choices and name not in DERIVED for name, _ in upto):
+        if not upto or any((name, chosen) not in self.choices and name not in IMPLICIT for name, _ in upto):
             have = ", ".join(f"{a} {k}" for k in KEYS for a in self.labels(k))
             raise Usage(f"target {self.name}: no {label} sort for {key} keys; it has {have}")
-        parts = self._parts(upto, width, form, stable=label == AUTO)
-        if not parts or (form.ranged and not any(EVERY[x.algorithm].TRAITS.bit_ranges for x in parts)):
-            what = " ".join(x for x in (f"{label} sort for {key} keys", described(form)) if x)
+        parts = self._parts(upto, width, signature, stable=label == AUTO)
+        if not parts or (signature.bit_range and not any(EVERY[x.algorithm].TRAITS.bit_ranges for x in parts)):
+            what = " ".join(x for x in (f"{label} sort for {key} keys", described(signature)) if x)
             raise Usage(f"target {self.name}: no {what}; radix sorts serve every form that the device can")
         parts[-1] = replace(parts[-1], max_n=ALL)
         does = operation(parts[0].algorithm)
         where, groups = f"target {self.name}: sort.{chosen}", self.device.groups
-        kernels, plan, placed = assembly.assemble(parts, where, form, groups=groups)
-        kernels, plan = attach.followed(kernels, plan, placed, KEYS[width], form, self.device)
+        kernels, plan, placed = assembly.assemble(parts, where, signature, groups=groups)
+        kernels, plan = attach.followed(kernels, plan, placed, KEYS[width], signature, self.device)
         return Sort(
             target=self.name,
             algorithm=label,
@@ -141,7 +141,7 @@ class Target:
             groups=groups,
             pair=not self.device.int64,
             vulkan=self.device.vulkan,
-            form=form,
+            signature=signature,
         )
 
 

@@ -23,7 +23,7 @@ from typing import IO, Any
 from hsgen.core import errors
 from hsgen.core.errors import HsgenError, Wrong
 from hsgen.core.interpreter import Options
-from hsgen.core.keys import Form
+from hsgen.core.keys import Signature
 from hsgen.engines.builds import LOGS, keep_log
 from hsgen.engines.harness import Harness, Native
 from hsgen.engines.hosts import Host
@@ -134,8 +134,8 @@ def _bench(engine: Native, request: Event, show: Callable[[Any], Any], beat: Cal
 
 
 def _engine(request: Event, harness: Harness) -> Native:
-    form = Form(**request["form"])
-    sort = target.find(request["target"]).sort(request["algorithm"], request["key"], form)
+    signature = Signature(**request["signature"])
+    sort = target.find(request["target"]).sort(request["algorithm"], request["key"], signature)
     return Native(harness, request["api"], sort, request["index"], request["options"])
 
 

@@ -54,9 +54,9 @@ hs_status hs_describe(const hs_sort *sort, hs_info *info)
     info->value_bytes = sort->value_bytes;
     info->first_bit = sort->first_bit;
     info->key_bits = sort->key_bits;
-    info->typed = sort->typed;
-    info->ranged = sort->ranged;
-    info->counted = sort->counted;
+    info->key_transform = sort->key_transform;
+    info->bit_range = sort->bit_range;
+    info->device_count = sort->device_count;
     info->index = sort->index;
     info->block = sort->block;
     info->subgroup = 1;
@@ -100,8 +100,8 @@ static hs_status hs_takes(const hs_sort *sort, const hs_options *options)
     if (options->begin_bit > end || end > sort->key_bits) return HS_ERROR_RANGE;
     if (options->type && 8 * bytes != sort->key_bits) return HS_ERROR_OPTION;
     if (kind > 2 || (kind == 2 && bytes < 2)) return HS_ERROR_OPTION;
-    if ((kind || options->descending) && !sort->typed) return HS_ERROR_OPTION;
-    if (end - options->begin_bit != sort->key_bits && !sort->ranged) return HS_ERROR_OPTION;
+    if ((kind || options->descending) && !sort->key_transform) return HS_ERROR_OPTION;
+    if (end - options->begin_bit != sort->key_bits && !sort->bit_range) return HS_ERROR_OPTION;
     return options->discard_keys && !sort->index ? HS_ERROR_OPTION : HS_OK;
 }
 
@@ -120,14 +120,14 @@ hs_status hs_scratch_with(const hs_sort *sort, uint64_t n, const hs_options *opt
 static hs_status hs_divided(const hs_sort *sort, hs_call *call, int parted)
 {
     switch (sort->kind) {
-    case HS_CHECK:
+    case HS_DIGEST:
         if (call->parts < call->n) call->parts = call->n;
         if (call->parts > sort->max_n) return HS_ERROR_COUNT;
         break;
     case HS_MERGE:
         if (call->parts > call->n) return HS_ERROR_PARTS;
         break;
-    case HS_SEGMENTS:
+    case HS_SEGMENTED_SORT:
         if (call->rows && call->n && (!call->parts || call->n % call->parts)) return HS_ERROR_PARTS;
         break;
     default:
@@ -140,7 +140,7 @@ static hs_status hs_divided(const hs_sort *sort, hs_call *call, int parted)
 static void hs_touched(const hs_sort *sort, const hs_call *call, uint64_t bytes[HS_ROLES])
 {
     const uint64_t key = hs_item_bytes(sort), value = sort->value_bytes, n = call->n, parts = call->parts;
-    const uint64_t first = sort->kind == HS_MERGE || sort->kind == HS_CHECK ? parts : n;
+    const uint64_t first = sort->kind == HS_MERGE || sort->kind == HS_DIGEST ? parts : n;
     memset(bytes, 0, HS_ROLES * sizeof bytes[0]);
     bytes[HS_SOURCE] = key * first;
     bytes[HS_DESTINATION] = key * n;
@@ -194,7 +194,7 @@ static hs_status hs_played(const hs_sort *sort, const hs_call *call, uint32_t us
     for (i = HS_OTHER_INPUT; i <= HS_REPORT; i++)
         if (spans[i].where && !(uses >> i & 1)) return HS_ERROR_OPTION;
     if ((uses >> HS_REPORT & 1) && !spans[HS_REPORT].where) return HS_ERROR_ARGUMENT;
-    if (sort->kind == HS_MERGE || sort->kind == HS_CHECK) return hs_given_apart(sort, call, bytes, spans);
+    if (sort->kind == HS_MERGE || sort->kind == HS_DIGEST) return hs_given_apart(sort, call, bytes, spans);
     return hs_given(sort, call, spans);
 }
 
@@ -240,12 +240,12 @@ hs_status hs_survey(const hs_sort *sort, hs_call *call, hs_span spans[HS_ROLES])
     const uint64_t n = call->n;
     uint64_t plain = 0, scratch = 0;
     hs_status status = hs_takes(sort, options);
-    call->counted = spans[HS_COUNT].where != 0;
-    call->rows = sort->kind == HS_SEGMENTS && !spans[HS_OTHER_INPUT].where;
-    call->in_place = !spans[HS_DESTINATION].where && !options->discard_keys && sort->kind <= HS_SEGMENTS;
+    call->device_count = spans[HS_COUNT].where != 0;
+    call->rows = sort->kind == HS_SEGMENTED_SORT && !spans[HS_OTHER_INPUT].where;
+    call->in_place = !spans[HS_DESTINATION].where && !options->discard_keys && sort->kind <= HS_SEGMENTED_SORT;
     if (status != HS_OK) return status;
-    if (call->counted && !sort->counted) return HS_ERROR_OPTION;
-    if (n > sort->max_n || (call->counted && n >= 1u << 30)) return HS_ERROR_COUNT;
+    if (call->device_count && !sort->device_count) return HS_ERROR_OPTION;
+    if (n > sort->max_n || (call->device_count && n >= 1u << 30)) return HS_ERROR_COUNT;
     if (sort->index && sort->value_bytes == 4 && n > (uint64_t)1 << 32) return HS_ERROR_COUNT;
     status = hs_divided(sort, call, (int)(uses >> HS_ROLES & 1));
     if (status != HS_OK || hs_idle(sort, n)) return status;
@@ -270,32 +270,32 @@ hs_status hs_survey(const hs_sort *sort, hs_call *call, hs_span spans[HS_ROLES])
     return HS_OK;
 }
 
-hs_status hs_outcome_at(const hs_sort *sort, uint64_t n, uint64_t *offset, uint64_t *bytes)
+hs_status hs_device_status_at(const hs_sort *sort, uint64_t n, uint64_t *offset, uint64_t *bytes)
 {
     if (!sort || !offset || !bytes) return HS_ERROR_ARGUMENT;
     if (n > sort->max_n) return HS_ERROR_COUNT;
     *offset = *bytes = 0;
-    if (n <= sort->outcome.min_n || sort->outcome.words == 0) return HS_OK;
-    *offset = hs_offset(&sort->outcome.binding, n);
-    *bytes = sizeof(uint32_t) * (uint64_t)sort->outcome.words;
+    if (n <= sort->device_status.min_n || sort->device_status.words == 0) return HS_OK;
+    *offset = hs_offset(&sort->device_status.binding, n);
+    *bytes = sizeof(uint32_t) * (uint64_t)sort->device_status.words;
     return HS_OK;
 }
 
-hs_status hs_outcome(const hs_sort *sort, const void *words, uint64_t bytes, uint32_t *redone)
+hs_status hs_device_status(const hs_sort *sort, const void *words, uint64_t bytes, uint32_t *redone)
 {
     uint32_t i, word;
     if (!sort || !redone || (bytes && !words)) return HS_ERROR_ARGUMENT;
     *redone = 0;
     if (bytes == 0) return HS_OK;
-    if (bytes != sizeof word * (uint64_t)sort->outcome.words) return HS_ERROR_SCRATCH;
-    for (i = 0; i < sort->outcome.words; i++) {
+    if (bytes != sizeof word * (uint64_t)sort->device_status.words) return HS_ERROR_SCRATCH;
+    for (i = 0; i < sort->device_status.words; i++) {
         memcpy(&word, (const char *)words + sizeof word * i, sizeof word);
         *redone += word != 0;
     }
-    return sort->kind == HS_SEGMENTS && *redone ? HS_ERROR_SEGMENTS : HS_OK;
+    return sort->kind == HS_SEGMENTED_SORT && *redone ? HS_ERROR_SEGMENTS : HS_OK;
 }
 
-hs_status hs_check_compare(const uint32_t before[8], const uint32_t after[8], int stable, uint32_t *faults)
+hs_status hs_digest_compare(const uint32_t before[8], const uint32_t after[8], int stable, uint32_t *faults)
 {
     if (!before || !after || !faults) return HS_ERROR_ARGUMENT;
     *faults = after[4] ? HS_FAULT_ORDER : 0;
@@ -311,7 +311,7 @@ static int hs_is(const hs_sort *sort, const char *key, const char *value)
 {
     if (strcmp(sort->value, value ? value : "none") != 0) return 0;
     if (strcmp(sort->key, key) == 0) return 1;
-    if (!sort->typed || sort->key[0] != 'u' || strcmp(key, "f8") == 0) return 0;
+    if (!sort->key_transform || sort->key[0] != 'u' || strcmp(key, "f8") == 0) return 0;
     return (key[0] == 'i' || key[0] == 'f') && strcmp(sort->key + 1, key + 1) == 0;
 }
 

@@ -21,7 +21,7 @@ typedef enum hs_status {
     HS_OK = 0,
     HS_ERROR_ARGUMENT,    /* a null pointer or a handle that may not be null */
     HS_ERROR_COUNT,       /* more keys than the plan sorts, or than the buffer holds */
-    HS_ERROR_SCRATCH,     /* less scratch than hs_scratch_with says, or another part of it than hs_outcome_at says */
+    HS_ERROR_SCRATCH,     /* less scratch than hs_scratch_with says, or another part of it than hs_device_status_at says */
     HS_ERROR_ALIGNMENT,   /* an offset that is no multiple of the size of an element, or of what the device asks */
     HS_ERROR_OVERLAP,     /* a buffer that is written overlaps another without being the same */
     HS_ERROR_KERNELS,     /* the sort holds no kernels for this API, or is of another kind than the call */
@@ -131,7 +131,7 @@ typedef struct hs_kernel {
     uint32_t local_bytes; /* shared memory of a work-group */
     uint32_t bindings;
     uint32_t ballot; /* 1: lanes of a subgroup vote */
-    uint32_t wide;   /* 1: n is handed to it as a 64-bit number, else as an int */
+    uint32_t index64;   /* 1: n is handed to it as a 64-bit number, else as an int */
     uint32_t cooperative; /* 1: its groups wait for each other, so all must be resident; in CUDA alone */
 } hs_kernel;
 
@@ -148,15 +148,15 @@ typedef struct hs_scratch_rule {
 
 /* Where a sort of more than min_n keys says what happened: 32-bit words in scratch, not 0 for a pass done again, or
  * where segments are refused. */
-typedef struct hs_outcome_rule {
+typedef struct hs_device_status_rule {
     hs_binding binding;
     uint32_t words; /* 0: there is nothing to tell */
     uint64_t min_n;
-} hs_outcome_rule;
+} hs_device_status_rule;
 
 /* What is done with the n items of a call: they are sorted; summed up; sorted segment by segment; merged from two
  * arrays that are in order; looked at. */
-typedef enum hs_kind { HS_SORT = 0, HS_SCAN = 1, HS_SEGMENTS = 2, HS_MERGE = 3, HS_CHECK = 4 } hs_kind;
+typedef enum hs_kind { HS_SORT = 0, HS_SCAN = 1, HS_SEGMENTED_SORT = 2, HS_MERGE = 3, HS_DIGEST = 4 } hs_kind;
 
 typedef struct hs_sort {
     const char *target, *algorithm, *key; /* "intel-gen8", "merge", "u32" */
@@ -165,7 +165,7 @@ typedef struct hs_sort {
     uint32_t columns; /* elements of one of the n items: 1 for keys, those of a row for a scan */
     uint32_t key_bytes, value_bytes; /* bytes of an element, to which buffers are aligned; no values: 0 */
     uint32_t first_bit, key_bits; /* the bits of an element that are sorted by; packed: the upper half */
-    uint32_t typed, ranged, counted; /* 1: takes types and orders; ranges of bits; a count on the device */
+    uint32_t key_transform, bit_range, device_count; /* 1: takes types and orders; ranges of bits; a count on the device */
     uint32_t index;      /* 1: values are not read but made: the places that the keys had */
     uint32_t block;      /* keys that one work-group sorts */
     uint32_t pair;       /* 1: 64-bit keys are handled as two 32-bit words */
@@ -175,7 +175,7 @@ typedef struct hs_sort {
     const hs_step *steps;
     uint64_t max_n;
     hs_scratch_rule scratch;
-    hs_outcome_rule outcome;
+    hs_device_status_rule device_status;
     const char *const *opencl; /* the OpenCL C source, line by line; null if not generated */
     size_t opencl_lines;
     const hs_spirv *spirv;         /* for each kernel, taking descriptors; null if not generated */
@@ -237,7 +237,7 @@ const hs_sort *hs_find(const hs_target *target, const char *algorithm, const cha
  * `reports` something, in so many words and so many a key. */
 typedef struct hs_info {
     const char *target, *algorithm, *key, *value;
-    uint32_t key_bytes, value_bytes, first_bit, key_bits, typed, ranged, counted, index, block, subgroup;
+    uint32_t key_bytes, value_bytes, first_bit, key_bits, key_transform, bit_range, device_count, index, block, subgroup;
     uint64_t max_n;
     hs_kind kind;
     uint32_t reports, report_words, report_words_per_key;
@@ -257,11 +257,11 @@ hs_status hs_scratch_with(const hs_sort *sort, uint64_t n, const hs_options *opt
 /* A pass in which work-groups wait for each other may starve on a device that does not let all of them go on.  It is
  * then done again in a way that waits for nothing, by later launches of the same sort; the result is right either way.
  * Where in scratch a sort of n keys, once it has run, tells of that: `bytes` from `offset` on, 0 if that never is. */
-hs_status hs_outcome_at(const hs_sort *sort, uint64_t n, uint64_t *offset, uint64_t *bytes);
+hs_status hs_device_status_at(const hs_sort *sort, uint64_t n, uint64_t *offset, uint64_t *bytes);
 
 /* How many passes were done again, by the bytes that lie there, copied to the host; 0 bytes: none.  Of segments:
  * HS_ERROR_SEGMENTS if they were refused, whose `redone` is then not 0. */
-hs_status hs_outcome(const hs_sort *sort, const void *words, uint64_t bytes, uint32_t *redone);
+hs_status hs_device_status(const hs_sort *sort, const void *words, uint64_t bytes, uint32_t *redone);
 
 /* What two reports of a check, of an array before it was sorted and after it, say of the sort: a sum of these.  The
  * values of stable sorts are looked at where they were ascending places before. */
@@ -270,7 +270,7 @@ enum { HS_FAULT_ORDER = 1,  /* keys are out of order */
        HS_FAULT_VALUES = 4, /* a value is not beside its key */
        HS_FAULT_STABLE = 8, /* equal keys are not in the order that they had */
        HS_FAULT_BEYOND = 16 /* something was written behind the keys, or the values */ };
-hs_status hs_check_compare(const uint32_t before[8], const uint32_t after[8], int stable, uint32_t *faults);
+hs_status hs_digest_compare(const uint32_t before[8], const uint32_t after[8], int stable, uint32_t *faults);
 
 /* The bytes of one of the n items: a key, or a row of a scan's table. */
 static inline uint64_t hs_item_bytes(const hs_sort *sort) { return (uint64_t)sort->columns * sort->key_bytes; }
@@ -296,7 +296,7 @@ typedef struct hs_span {
 typedef struct hs_call {
     uint64_t n, parts;
     const hs_options *options; /* may be null, and must be such as the sort takes */
-    int in_place, counted;     /* whether it is sorted in place; whether a count lies on the device */
+    int in_place, device_count;     /* whether it is sorted in place; whether a count lies on the device */
     int rows;                  /* whether segments are rows of equal length */
 } hs_call;
 
@@ -325,7 +325,7 @@ static inline uint64_t hs_groups(const hs_step *step, const hs_call *call)
     int64_t whole;
     uint64_t groups;
     if (n <= guard->min_n && !(n == 0 && guard->at_zero)) return 0;
-    if (step->argument.kind == HS_INDIRECT_GRIDS || (n > guard->max_n && !call->counted)) return 0;
+    if (step->argument.kind == HS_INDIRECT_GRIDS || (n > guard->max_n && !call->device_count)) return 0;
     if (guard->place == (uint32_t)(call->in_place ? HS_OUT_OF_PLACE : HS_IN_PLACE)) return 0;
     whole = (int64_t)(grid->x == HS_BY_NUMBER ? call->parts : n < guard->max_n ? n : guard->max_n) + grid->add;
     if (whole <= 0) return 0;
@@ -346,7 +346,7 @@ static inline uint32_t hs_flags(const hs_call *call)
     if (kind == 2) flags |= HS_FLOAT;
     if (options && options->descending) flags |= HS_DESCENDING;
     if (options && options->discard_keys) flags |= HS_DISCARD;
-    if (call->counted) flags |= HS_COUNTED;
+    if (call->device_count) flags |= HS_DEVICE_COUNT;
     if (call->rows) flags |= HS_ROWS;
     return flags;
 }

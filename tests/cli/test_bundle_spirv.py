@@ -24,7 +24,7 @@ from hsgen.targets import target
 ROOT = Path(hsgen.__file__).parent.parent
 LANES = ROOT / "tests/device/lanes"
 TINY = str(LANES / "lanes4.toml")
-WORDS = "targets/lanes4/spirv/merge_u32.c"
+WORDS = "targets/lanes4/spirv/bitonic_u32.c"
 ALONE = "not made, GLSL alone: no GLSL compiler here"
 GENERATE = ("generate", "-t", TINY, "--api", "vulkan", "--key", "u32", "--algorithm", "auto")
 CHECK = ("check", "-t", TINY)
@@ -76,7 +76,7 @@ def changed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callabl
 
     def change() -> None:
         shutil.copytree(resources.templates(), tmp_path / "templates")
-        path = tmp_path / "templates/merge/clean.j2"
+        path = tmp_path / "templates/bitonic/clean.j2"
         text = path.read_text(encoding="utf-8")
         assert "int start =" in text
         path.write_text(text.replace("int start =", "/* else */ int start ="), encoding="utf-8")
@@ -120,12 +120,12 @@ def fake(folder: Path, body: str, version: str = "Glslang Version: 99:1.2.3") ->
 def test_words_are_those_of_the_compiler_that_the_manifest_names(
     compiler: spirv.Compiler, made: Path, run: Run
 ) -> None:
-    sort = target.find(TINY).sort("merge", "u32")
+    sort = target.find(TINY).sort("bitonic", "u32")
     source = render.render(sort, "vulkan")
-    assert record(made)["merge_u32"]["compiler"] == compiler.identity
+    assert record(made)["bitonic_u32"]["compiler"] == compiler.identity
     assert f" by {compiler.identity}." in (made / WORDS).read_text()
     assert embedded(made / WORDS) == list(spirv.compile_all(sort, source, compiler).values())
-    assert pointers(made) == ["hs_lanes4_merge_u32_spirv", "hs_lanes4_merge_u32_spirv_address"]
+    assert pointers(made) == ["hs_lanes4_bitonic_u32_spirv", "hs_lanes4_bitonic_u32_spirv_address"]
     code, out, err = run(*CHECK, "-o", made)
     assert code == 0 and "is up to date" in out and not err
 
@@ -140,9 +140,9 @@ def test_check_without_the_compiler_cannot_answer(
             assert code == expected and not out
             assert f"{WORDS}: was compiled by {compiler.identity}, which is not here" in err
             assert "all but this SPIR-V is up to date" in err and "stale" not in err
-    (made / "targets/lanes4/kernels/glsl/merge_u32.comp").write_text("mine")
+    (made / "targets/lanes4/kernels/glsl/bitonic_u32.comp").write_text("mine")
     code, _, err = run(*CHECK, "-o", made, glsl="")
-    assert code == 1 and "stale targets/lanes4/kernels/glsl/merge_u32.comp" in err
+    assert code == 1 and "stale targets/lanes4/kernels/glsl/bitonic_u32.comp" in err
 
 
 def test_without_a_compiler_words_are_kept(made: Path, run: Run, tmp_path: Path) -> None:
@@ -158,7 +158,7 @@ def test_without_a_compiler_a_new_bundle_holds_glsl_alone(run: Run, tmp_path: Pa
     code, out, err = run(*GENERATE, "-o", folder, glsl="")
     assert code == 0 and out.startswith("wrote ")
     assert err == f"hsgen: {WORDS}: {ALONE}; install glslang or shaderc\n"
-    assert (folder / "targets/lanes4/kernels/glsl/merge_u32.comp").is_file()
+    assert (folder / "targets/lanes4/kernels/glsl/bitonic_u32.comp").is_file()
     assert not (folder / WORDS).parent.exists() and record(folder) == {} and pointers(folder) == ["0", "0"]
     assert not any(b"spirv/" in (folder / name).read_bytes() for name in ("CMakeLists.txt", "meson.build"))
     assert run(*CHECK, "-o", folder, glsl="")[0] == 0
@@ -199,12 +199,12 @@ def test_without_a_compiler_tampered_words_stay(made: Path, run: Run) -> None:
 
 
 def test_with_a_compiler_words_follow_the_text(made: Path, run: Run, changed: Callable[[], None]) -> None:
-    before = record(made)["merge_u32"]
+    before = record(made)["bitonic_u32"]
     changed()
     code, _, err = run(*CHECK, "-o", made)
-    assert code == 1 and "stale targets/lanes4/kernels/glsl/merge_u32.comp" in err
+    assert code == 1 and "stale targets/lanes4/kernels/glsl/bitonic_u32.comp" in err
     assert run(*GENERATE, "-o", made)[0] == 0
-    after = record(made)["merge_u32"]
+    after = record(made)["bitonic_u32"]
     assert after["glsl"] != before["glsl"] and after["compiler"] == before["compiler"]
     assert run(*CHECK, "-o", made)[0] == 0
 
@@ -254,7 +254,7 @@ def test_a_compiler_that_fails_ends_in_one_line(
     folder = tmp_path / "bundle"
     code, out, err = run(*GENERATE, "-o", folder, glsl=fake(tmp_path, body))
     assert code == 1 and not out and err.count("\n") == 1
-    where = "hsgen: targets/lanes4/kernels/glsl/merge_u32.comp: kernel block_sort_4: glslang "
+    where = "hsgen: targets/lanes4/kernels/glsl/bitonic_u32.comp: kernel block_sort_4: glslang "
     assert err.startswith(where + said) and not folder.exists()
     assert not [p for p in (tmp_path / "cache").rglob("*") if p.is_file()]
 
@@ -400,7 +400,7 @@ def test_a_bundle_without_targets_still_compiles(made: Path, run: Run) -> None:
 
 def test_a_bundle_of_the_first_schema_is_read_and_refreshed(run: Run, tmp_path: Path) -> None:
     """Version 0.1.0 wrote kernels and plans, no C files."""
-    folder, kernels = tmp_path / "bundle", "targets/cpu/kernels/opencl/merge_u32.cl"
+    folder, kernels = tmp_path / "bundle", "targets/cpu/kernels/opencl/bitonic_u32.cl"
     old = {
         "LICENSE": b"free\n",
         "README.md": b"read\n",
@@ -410,7 +410,7 @@ def test_a_bundle_of_the_first_schema_is_read_and_refreshed(run: Run, tmp_path: 
     for path, data in old.items():
         (folder / path).parent.mkdir(parents=True, exist_ok=True)
         (folder / path).write_bytes(data)
-    entry = {"keys": ["u32"], "apis": ["opencl"], "algorithms": ["merge"]}
+    entry = {"keys": ["u32"], "apis": ["opencl"], "algorithms": ["bitonic"]}
     manifest = {
         "schema": 1,
         "hsgen": "0.1.0",
@@ -428,6 +428,6 @@ def test_a_bundle_of_the_first_schema_is_read_and_refreshed(run: Run, tmp_path: 
     assert run("check", "-o", folder)[0] == 0
     new = json.loads((folder / "manifest.json").read_text())
     assert new["schema"] == 3 and new["prefix"] == "hs"
-    assert new["targets"]["cpu"]["keys"] == ["u32"] and new["targets"]["cpu"]["sorts"] == ["merge_u32"]
+    assert new["targets"]["cpu"]["keys"] == ["u32"] and new["targets"]["cpu"]["sorts"] == ["bitonic_u32"]
     assert not (folder / "targets/cpu/plans/radix_u64.json").exists()
     assert (folder / "include/hs/hs_targets.h").read_text().count("extern const hs_sort ") == 2

@@ -26,11 +26,11 @@ from hsgen.targets import target
 
 ROOT = Path(hsgen.__file__).parent.parent
 TINY = str(ROOT / "tests/device/lanes/lanes4.toml")
-WORDS = "targets/lanes4/spirv/merge_u32.c"
-GENERATE = ("generate", "-t", TINY, "--api", "vulkan", "--key", "u32", "--algorithm", "merge")
+WORDS = "targets/lanes4/spirv/bitonic_u32.c"
+GENERATE = ("generate", "-t", TINY, "--api", "vulkan", "--key", "u32", "--algorithm", "bitonic")
 COUNT = """{% set report_words = 1 %}
 {% macro epilogue(key, report) %}
-if ((hs_bits({{ key }}, 0) & 1u) != 0u) hs_add({{ report(0) }}, 1u);
+if ((hs_key_bits({{ key }}, 0) & 1u) != 0u) hs_atomic_add({{ report(0) }}, 1u);
 {% endmacro %}
 """
 OUT = "{{ cycler.__init__.__globals__.os.popen('touch FILE').read() }}"
@@ -82,7 +82,7 @@ def counting_made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A bundle of two targets, one of which has an epilogue; its file lies beside it."""
     place = tmp_path_factory.mktemp("counting")
     (place / "odd.j2").write_text(COUNT, encoding="utf-8")
-    merge = ("--api", "opencl", "--key", "u32", "--algorithm", "merge", "-o", str(place / "bundle"))
+    merge = ("--api", "opencl", "--key", "u32", "--algorithm", "bitonic", "-o", str(place / "bundle"))
     assert main(["generate", "-t", "cpu", *merge]) == 0
     assert main(["generate", "-t", "generic", "--epilogue", str(place / "odd.j2"), *merge]) == 0
     return place
@@ -160,7 +160,7 @@ def test_a_bundle_that_lends_words_lends_no_epilogue(
     built: list[dict[str, bytes]] = []
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.setattr(native, "_build", lambda api, command, units, files, place: built.append(files))
-    native.library("opencl", [target.find("generic")], "u32", made=(counting, manifest), algorithms=["merge"])
+    native.library("opencl", [target.find("generic")], "u32", made=(counting, manifest), algorithms=["bitonic"])
     assert built and not any(b"epilogue" in data for path, data in built[0].items() if path.startswith("targets/"))
 
 
@@ -200,7 +200,7 @@ FORGERIES: dict[str, Callable[[bytes], bytes]] = {
     "another array": lambda d: re.sub(rb"\nconst", b"\nstatic const uint32_t x[] = {\n1u,\n};\n\nconst", d, count=1),
     "spaces": lambda d: d.replace(b"u,", b"u, ", 1),
     "another number in octal": lambda d: re.sub(rb"\b0u,", b"00u,", d, count=1),
-    "a file for another file": lambda d: d.replace(b"merge_u32", b"merge_u64"),
+    "a file for another file": lambda d: d.replace(b"bitonic_u32", b"bitonic_u64"),
     "no words": lambda d: b"",
 }
 MODULES: dict[str, Callable[[bytes], bytes]] = {
@@ -248,7 +248,7 @@ def test_words_are_taken_over_in_a_file_of_today(made: Path, run: Run, words_mad
 
 @pytest.mark.parametrize("compiler", thinned(["x */ int y; /*", "", "x\ny", "x\\", "x" * 101, "??/", "\u202e"], 4))
 def test_a_compiler_is_a_name_and_a_version(made: Path, run: Run, compiler: str) -> None:
-    edit(made, lambda m: m["targets"]["lanes4"]["spirv"]["merge_u32"].update(compiler=compiler))
+    edit(made, lambda m: m["targets"]["lanes4"]["spirv"]["bitonic_u32"].update(compiler=compiler))
     for command in (("check", "-t", TINY, "-o"), (*GENERATE, "-o"), ("verify",)):
         code, _, err = run(*command, made)
         assert code == 2 and len(err.splitlines()) == 1 and "is not a manifest" in err
@@ -300,7 +300,7 @@ def test_empty_folders_links_and_special_files_are_reported(made: Path, run: Run
 
 def test_generate_prints_the_hash_that_verify_expects(run: Run, tmp_path: Path) -> None:
     folder = tmp_path / "bundle"
-    chosen = ("-t", "generic", "--api", "opencl", "--key", "u32", "--algorithm", "merge", "-o", folder)
+    chosen = ("-t", "generic", "--api", "opencl", "--key", "u32", "--algorithm", "bitonic", "-o", folder)
     code, out, _ = run("generate", *chosen, "--dry-run")
     promised = out.splitlines()[-1]
     code, out, _ = run("generate", *chosen)
@@ -339,8 +339,8 @@ def mutate(manifest: dict[str, Any], rng: random.Random) -> str:
     hostile = rng.choice(
         [
             "*/ int x; /*", "../../x", "/etc/passwd", "a;b", "$(touch x)", "${x}", "@x@", "\\", '"', "x" * 5000, "",
-            "\n", "\u202e", "\ud800", "con", "hs_x", "auto_u32", "check_u32", "merge_u64", "-o", "--help", "0",
-            "merge_u32_v4",
+            "\n", "\u202e", "\ud800", "con", "hs_x", "auto_u32", "digest_u32", "bitonic_u64", "-o", "--help", "0",
+            "bitonic_u32_v4",
         ]
     )  # fmt: skip
     what = rng.choice(["epilogue", "compiler", "glsl", "sorts", "choice", "name", "prefix", "kind", "word", "files"])
@@ -355,7 +355,7 @@ def mutate(manifest: dict[str, Any], rng: random.Random) -> str:
         entry["sorts"] = rng.choice([[hostile], [*entry["sorts"], hostile], entry["sorts"][:-1], entry["sorts"] * 2])
     elif what == "choice":
         word = rng.choice(["keys", "apis", "algorithms", "values", "orders", "features"])
-        more = rng.choice([hostile, "u64", "vulkan", "radix", "v4", "descending", "count", "changes", "segments"])
+        more = rng.choice([hostile, "u64", "vulkan", "radix", "v4", "descending", "count", "changes", "segmented_sort"])
         entry[word] = rng.choice([[more], [*entry[word], more], [], entry[word] * 2])
     elif what == "name":
         manifest["targets"][hostile] = entry

@@ -122,12 +122,12 @@ def test_a_narrower_choice_adds_and_removes_nothing(tmp_path: Path) -> None:
     folder = tmp_path / "bundle"
     kernels = folder / "targets/intel-gen8/kernels/opencl"
     assert main(["generate", "-t", "intel-gen8", "--key", "u64", "-o", str(folder)]) == 0
-    assert sorted(p.name for p in kernels.iterdir()) == ["auto_u64.cl", "check_u64.cl"]
+    assert sorted(p.name for p in kernels.iterdir()) == ["auto_u64.cl", "digest_u64.cl"]
     assert main(["generate", "-t", "intel-gen8", "--key", "u32", "-o", str(folder)]) == 0
-    both = [f"{a}_{k}.cl" for a in ("auto", "check") for k in ("u32", "u64")]
+    both = [f"{a}_{k}.cl" for a in ("auto", "digest") for k in ("u32", "u64")]
     assert sorted(p.name for p in kernels.iterdir()) == both
     assert main(["generate", "--remove", "intel-gen8", "-t", "intel-gen8", "--key", "u32", "-o", str(folder)]) == 0
-    assert sorted(p.name for p in kernels.iterdir()) == ["auto_u32.cl", "check_u32.cl"]
+    assert sorted(p.name for p in kernels.iterdir()) == ["auto_u32.cl", "digest_u32.cl"]
     assert main(["check", "-o", str(folder)]) == 0
 
 
@@ -187,7 +187,7 @@ def test_check_fails_after_one_character_of_a_template_changed(tmp_path: Path) -
     tree = tmp_path / "tree"
     for name in ("hsgen", "templates", "targets"):
         shutil.copytree(ROOT / name, tree / name, ignore=shutil.ignore_patterns("__pycache__"))
-    path = tree / "templates/merge/clean.j2"
+    path = tree / "templates/bitonic/clean.j2"
     env = {"PYTHONPATH": str(tree)}
     assert run("generate", "-t", "intel-gen8", "-t", "generic", "--api", "opencl", env=env, cwd=tree).returncode == 0
     assert run("check", env=env, cwd=tree).returncode == 0

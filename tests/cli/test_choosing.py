@@ -17,7 +17,7 @@ from hsgen.bundle.manifest_parser import parse_manifest
 from hsgen.cli import engines, main
 from hsgen.core.errors import Usage, Wrong
 from hsgen.core.interpreter import Options
-from hsgen.core.keys import PLAIN, TYPES, VALUES, Form
+from hsgen.core.keys import PLAIN, TYPES, VALUES, Signature
 from hsgen.engines.engine import KEYS_OUT, VALUES_OUT
 from hsgen.engines.hosts import Host
 from hsgen.operations.oracle import ordered
@@ -58,13 +58,13 @@ def plan(folder: Path, name: str) -> dict[str, Any]:
         ("--value none --value packed", ["auto_u32", "auto_u32_packed", "auto_u64"]),
         ("--value packed", ["auto_u32_packed"]),
         ("--key i64 --value index --value v16", ["auto_u64_index", "auto_u64_v16"]),
-        ("--key u32 --order both --feature range --feature count", ["auto_u32"]),
-        ("--key u32 --key u8 --algorithm radix --algorithm merge", ["merge_u32", "radix_u32", "radix_u8"]),
+        ("--key u32 --order both --feature bit-range --feature device-count", ["auto_u32"]),
+        ("--key u32 --key u8 --algorithm radix --algorithm bitonic", ["bitonic_u32", "radix_u32", "radix_u8"]),
     ],
 )
 def test_a_bundle_holds_what_was_asked_for_and_no_more(tmp_path: Path, options: str, expected: list[str]) -> None:
     entry = generate(tmp_path / "bundle", *options.split())
-    checks = {name.replace("auto", "check") for name in expected if name.startswith("auto")}
+    checks = {name.replace("auto", "digest") for name in expected if name.startswith("auto")}
     checks |= {name.replace("_index", "_v8" if "index64" in name else "_v4") for name in checks if "_index" in name}
     assert files(tmp_path / "bundle") == sorted({*expected, *checks})
     assert sorted(entry["sorts"]) == sorted({*expected, *checks})
@@ -73,25 +73,27 @@ def test_a_bundle_holds_what_was_asked_for_and_no_more(tmp_path: Path, options: 
 def test_all_forms_at_once(tmp_path: Path) -> None:
     """Every type, value and feature: one sort for each width and value, packed ones of 32 bits alone."""
     every = [f"--key={t}" for t in TYPES] + [f"--value={v}" for v in VALUES]
-    entry = generate(tmp_path / "bundle", *every, "--order", "both", "--feature", "range", "--feature", "count")
+    entry = generate(
+        tmp_path / "bundle", *every, "--order", "both", "--feature", "bit-range", "--feature", "device-count"
+    )
     ends = ["" if v == "none" else f"_{v}" for v in VALUES if v != "packed"]
     expected = {f"auto_{k}{e}" for k in ("u8", "u16", "u32", "u64") for e in ends} | {"auto_u32_packed"}
-    checks = {name.replace("auto", "check") for name in expected}
+    checks = {name.replace("auto", "digest") for name in expected}
     assert set(files(tmp_path / "bundle")) == {*expected, *checks} and len(entry["sorts"]) == 2 * len(expected)
-    assert not any(plan(tmp_path / "bundle", name)["counted"] for name in checks)
+    assert not any(plan(tmp_path / "bundle", name)["device_count"] for name in checks)
     for name in expected:
         made = plan(tmp_path / "bundle", name)
-        assert made["typed"] and made["ranged"] and made["counted"]
+        assert made["key_transform"] and made["bit_range"] and made["device_count"]
 
 
 def test_the_manifest_records_the_choice(tmp_path: Path) -> None:
     plain = generate(tmp_path / "plain")
     words = ("keys", "apis", "algorithms", "values", "orders", "features")
-    assert [plain[w] for w in words] == [["u32", "u64"], ["opencl"], ["auto", "check"], ["none"], ["ascending"], []]
-    options = "--key f32 --key u8 --value index --value v4 --order descending --feature count"
+    assert [plain[w] for w in words] == [["u32", "u64"], ["opencl"], ["auto", "digest"], ["none"], ["ascending"], []]
+    options = "--key f32 --key u8 --value index --value v4 --order descending --feature device-count"
     some = generate(tmp_path / "some", *options.split())
     assert some["keys"] == ["u8", "f32"] and some["values"] == ["v4", "index"]
-    assert some["orders"] == ["descending"] and some["features"] == ["count"]
+    assert some["orders"] == ["descending"] and some["features"] == ["device-count"]
     assert json.loads((tmp_path / "some/manifest.json").read_text())["schema"] == manifest.SCHEMA == 3
 
 
@@ -105,23 +107,23 @@ def test_manifests_of_older_schemas_mean_plain_keys(tmp_path: Path, schema: int)
     (tmp_path / "manifest.json").write_text(json.dumps(raw))
     choice = parse_manifest((tmp_path / "manifest.json").read_bytes(), "here").targets["intel-gen8"].choice
     assert (choice.values, choice.orders, choice.features) == (("none",), ("ascending",), ())
-    assert choice.form() == PLAIN
+    assert choice.signature() == PLAIN
     assert main(["generate", "-o", str(tmp_path)]) == 0  # brings the manifest up to date
     assert json.loads((tmp_path / "manifest.json").read_text())["schema"] == 3
-    assert files(tmp_path) == ["auto_u32", "check_u32"]
+    assert files(tmp_path) == ["auto_u32", "digest_u32"]
 
 
 def test_what_a_bundle_has_unites_with_what_is_asked_for(tmp_path: Path) -> None:
     """Types, orders and features then hold for every sort of the target."""
     generate(tmp_path, "--key", "u32")
-    assert not plan(tmp_path, "auto_u32")["typed"]
+    assert not plan(tmp_path, "auto_u32")["key_transform"]
     entry = generate(tmp_path, "--key", "f32", "--value", "v8")
     assert entry["keys"] == ["u32", "f32"] and entry["values"] == ["none", "v8"]
-    assert files(tmp_path) == ["auto_u32", "auto_u32_v8", "check_u32", "check_u32_v8"]
-    assert plan(tmp_path, "auto_u32")["typed"]
-    entry = generate(tmp_path, "--key", "u32", "--feature", "range", "--order", "descending")
-    assert entry["orders"] == ["ascending", "descending"] and entry["features"] == ["range"]
-    assert all(plan(tmp_path, name)["ranged"] for name in files(tmp_path))
+    assert files(tmp_path) == ["auto_u32", "auto_u32_v8", "digest_u32", "digest_u32_v8"]
+    assert plan(tmp_path, "auto_u32")["key_transform"]
+    entry = generate(tmp_path, "--key", "u32", "--feature", "bit-range", "--order", "descending")
+    assert entry["orders"] == ["ascending", "descending"] and entry["features"] == ["bit-range"]
+    assert all(plan(tmp_path, name)["bit_range"] for name in files(tmp_path))
     before = {p: p.read_bytes() for p in tmp_path.rglob("*") if p.is_file()}
     assert main(["generate", "-o", str(tmp_path)]) == 0
     assert {p: p.read_bytes() for p in tmp_path.rglob("*") if p.is_file()} == before
@@ -129,14 +131,14 @@ def test_what_a_bundle_has_unites_with_what_is_asked_for(tmp_path: Path) -> None
 
 def test_widened_choices_keep_their_order() -> None:
     found = target.find("intel-gen8")
-    one = manifest.choose(found, ["f32"], (), (), values=["v4"], orders=["descending"], features=["count"])
-    other = manifest.choose(found, ["u8", "u64"], (), ["radix"], values=["packed", "none"], features=["range"])
+    one = manifest.choose(found, ["f32"], (), (), values=["v4"], orders=["descending"], features=["device-count"])
+    other = manifest.choose(found, ["u8", "u64"], (), ["radix"], values=["packed", "none"], features=["bit-range"])
     both = manifest.widened(one, other, found)
     assert both == manifest.widened(other, one, found)
     assert both.keys == ("u8", "u64", "f32") and both.widths == ("u8", "u32", "u64")
-    assert both.values == ("none", "v4", "packed") and both.features == ("range", "count")
+    assert both.values == ("none", "v4", "packed") and both.features == ("bit-range", "device-count")
     assert both.algorithms == ("auto", "radix") and both.orders == ("ascending", "descending")
-    assert both.form("v4") == Form(value="v4", typed=True, ranged=True, counted=True)
+    assert both.signature("v4") == Signature(value="v4", key_transform=True, bit_range=True, device_count=True)
 
 
 @pytest.mark.parametrize(
@@ -144,8 +146,8 @@ def test_widened_choices_keep_their_order() -> None:
     [
         ("--key u32", ""),
         ("--key u64 --value v16", " --value v16"),
-        ("--key i32 --feature count", " --order both --feature count"),
-        ("--key u32 --value packed --feature range", " --value packed --feature range"),
+        ("--key i32 --feature device-count", " --order both --feature device-count"),
+        ("--key u32 --value packed --feature bit-range", " --value packed --feature bit-range"),
     ],
 )
 def test_headers_name_a_command_that_makes_the_same(tmp_path: Path, options: str, added: str) -> None:
@@ -160,12 +162,12 @@ def test_headers_name_a_command_that_makes_the_same(tmp_path: Path, options: str
 
 
 def test_a_plan_tells_its_form(tmp_path: Path) -> None:
-    generate(tmp_path, "--key", "u32", "--value", "packed", "--value", "v8", "--feature", "range")
+    generate(tmp_path, "--key", "u32", "--value", "packed", "--value", "v8", "--feature", "bit-range")
     packed, pairs = plan(tmp_path, "auto_u32_packed"), plan(tmp_path, "auto_u32_v8")
-    head = ("schema", "key", "key_bytes", "value", "value_bytes", "first_bit", "bits", "ranged", "counted")
+    head = ("schema", "key", "key_bytes", "value", "value_bytes", "first_bit", "bits", "bit_range", "device_count")
     assert [packed[x] for x in head] == [4, "u32", 8, "packed", 0, 32, 32, True, False]
     assert [pairs[x] for x in head] == [4, "u32", 4, "v8", 8, 0, 32, True, False]
-    sort = target.find("intel-gen8").default("u32", Form(value="v8", ranged=True))
+    sort = target.find("intel-gen8").default("u32", Signature(value="v8", bit_range=True))
     assert [(s["argument"]["kind"], s["guard"]["range"]) for s in pairs["steps"]] == [
         (s.argument.kind, s.guard.range) for s in sort.plan.steps
     ]
@@ -181,14 +183,14 @@ def test_a_plan_tells_its_form(tmp_path: Path) -> None:
         ("generate -t cpu --feature stable", "'stable' is not one of 'range', 'count'"),
         ("generate --value v4", "--feature, --epilogue, --api and --algorithm choose within a target; name it"),
         ("generate --order both", "choose within a target; name it with -t"),
-        ("generate --feature count", "choose within a target; name it with -t"),
+        ("generate --feature device-count", "choose within a target; name it with -t"),
         ("generate -t cpu --key u64 --value packed", "value packed goes with keys of 32 bits"),
         ("generate -t cpu --key u32 --key u64 --value packed", "has no auto for u64 with value packed"),
         (
-            "generate -t cpu --algorithm merge --feature range",
+            "generate -t cpu --algorithm bitonic --feature bit-range",
             "no merge sort for u32 keys with a bit range; radix sorts",
         ),
-        ("generate -t cpu --algorithm merge --key u8", "has no merge for u8; `hsgen targets` lists what it has"),
+        ("generate -t cpu --algorithm bitonic --key u8", "has no merge for u8; `hsgen targets` lists what it has"),
         (
             "generate -t cpu --algorithm scan-x1 --value v4",
             "scan-x1 sums up plain elements alone, not u32, u64 with value",
@@ -196,9 +198,9 @@ def test_a_plan_tells_its_form(tmp_path: Path) -> None:
         ("generate -t cpu --algorithm scan-x1 --key f32", "scan-x1 sums up plain elements alone, not f32"),
         ("generate -t swiftshader --key u8", "target swiftshader: has no key u8; it has u32, u64, i32, i64, f32, f64"),
         ("show cpu --key u64 --value packed", "value packed: goes with keys of 32 bits, not with u64"),
-        ("show cpu --algorithm merge --feature range", "no merge sort for u64 keys with a bit range"),
+        ("show cpu --algorithm bitonic --feature bit-range", "no merge sort for u64 keys with a bit range"),
         ("validate -t cpu --key u64 --value packed", "value packed goes with keys of 32 bits"),
-        ("validate -t cpu --algorithm merge --feature range", "no merge sort for u32 keys with a bit range"),
+        ("validate -t cpu --algorithm bitonic --feature bit-range", "no merge sort for u32 keys with a bit range"),
         ("bench -t cpu --key f32 --against numpy", "peer numpy: cannot sort in this way; leave peers away"),
         (
             "bench -t cpu --key u32 --value v4 --against std",
@@ -209,7 +211,7 @@ def test_a_plan_tells_its_form(tmp_path: Path) -> None:
         ("bench -t cpu --key u32 --bits 8", "bits 8: is no range; write the first bit and the one behind the last"),
         ("bench -t cpu --key u32 --bits 8..33", "bits 8 to 33: give a range in order, within 0 to 32"),
         ("bench -t cpu --key u32 --bits 8..4", "bits 8 to 4: give a range in order, within 0 to 32"),
-        ("bench -t cpu --algorithm merge --bits 0..8", "no merge sort for u32 keys with a bit range"),
+        ("bench -t cpu --algorithm bitonic --bits 0..8", "no merge sort for u32 keys with a bit range"),
     ],
 )
 def test_what_does_not_go_together_exits_with_2(
@@ -232,20 +234,26 @@ def test_what_does_not_go_together_exits_with_2(
 def test_a_feature_that_a_bundle_cannot_take_changes_nothing(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    generate(tmp_path, "--key", "u32", "--algorithm", "merge")
+    generate(tmp_path, "--key", "u32", "--algorithm", "bitonic")
     before = {p: p.read_bytes() for p in tmp_path.rglob("*") if p.is_file()}
     capsys.readouterr()
-    assert main([*OPENCL, "--key", "u32", "--feature", "range", "-o", str(tmp_path)]) == 2
+    assert main([*OPENCL, "--key", "u32", "--feature", "bit-range", "-o", str(tmp_path)]) == 2
     assert "no merge sort for u32 keys with a bit range" in capsys.readouterr().err
     assert {p: p.read_bytes() for p in tmp_path.rglob("*") if p.is_file()} == before
 
 
 def test_prefix_sums_stay_plain_beside_sorts_in_other_forms() -> None:
     found = target.find("cpu")
-    choice = manifest.choose(found, ["u32", "f32"], (), ["auto", "scan-x1"], values=["none", "v4"], features=["count"])
-    made = {s.file: s.form for s in build.sorts(found, choice, choice.keys)}
-    formed = {"typed": True, "counted": True}
-    assert made == {"auto_u32": Form(**formed), "auto_u32_v4": Form(value="v4", **formed), "scan-x1_u32": PLAIN}
+    choice = manifest.choose(
+        found, ["u32", "f32"], (), ["auto", "scan-x1"], values=["none", "v4"], features=["device-count"]
+    )
+    made = {s.file: s.signature for s in build.sorts(found, choice, choice.keys)}
+    specialize = {"key_transform": True, "device_count": True}
+    assert made == {
+        "auto_u32": Signature(**specialize),
+        "auto_u32_v4": Signature(value="v4", **specialize),
+        "scan-x1_u32": PLAIN,
+    }
 
 
 # What is shown
@@ -255,7 +263,7 @@ def test_targets_lists_narrow_keys_where_the_device_has_them(capsys: pytest.Capt
     assert main(["targets", "--json"]) == 0
     rows = {r["name"]: r for r in json.loads(capsys.readouterr().out)}
     assert {"algorithm": "radix", "key": "u8"} in rows["cpu"]["sorts"]
-    assert {"algorithm": "merge", "key": "u8"} not in rows["cpu"]["sorts"]
+    assert {"algorithm": "bitonic", "key": "u8"} not in rows["cpu"]["sorts"]
     assert rows["cpu"]["types"] == list(TYPES)
     assert {s["key"] for s in rows["swiftshader"]["sorts"]} == {"u32", "u64"}
     assert main(["targets"]) == 0
@@ -270,14 +278,14 @@ def test_show_tells_what_a_sort_serves(capsys: pytest.CaptureFixture[str]) -> No
 
     plain = shown()
     assert {"generic/auto_u32", "generic/scan-x1_u64"} <= set(plain) and "generic/auto_u8" not in plain
-    radix, merge = plain["generic/radix_u32"], plain["generic/merge_u32"]
+    radix, merge = plain["generic/radix_u32"], plain["generic/bitonic_u32"]
     assert radix["serves"] == ["v4", "v8", "v16", "index", "index64", "packed", "types", "range", "count"]
     assert "range" not in merge["serves"] and "v4" in merge["serves"]
     assert plain["generic/scan-x1_u32"]["serves"] == []
     narrow = shown("--key", "i16", "--value", "v4", "--plan", "1000")
     assert list(narrow) == ["generic/auto_u16_v4", "generic/radix_u16_v4"]
     record = narrow["generic/radix_u16_v4"]
-    assert (record["key"], record["value"], record["typed"]) == ("u16", "v4", True)
+    assert (record["key"], record["value"], record["key_transform"]) == ("u16", "v4", True)
     assert record["roof_share"] == pytest.approx(2 * 1000 * (2 + 4) / record["bytes"], abs=1e-4)
     assert main(["show", "generic", "--key", "i16", "--value", "v4"]) == 0
     assert "generic/auto_u16_v4: up to 1073741823 keys, with v4, all types of this width" in capsys.readouterr().out
@@ -290,7 +298,7 @@ def test_validate_runs_each_sort_that_was_asked_for(embedded: Host, capsys: pyte
     command = "validate --algorithm radix --key u16 --value v4 --value index --order both --json --device"
     assert main([*command.split(), embedded.platform, "-t", str(TINY)]) == 0
     rows = json.loads(capsys.readouterr().out)
-    assert [(r["key"], r["value"], r["typed"], r["features"]) for r in rows] == [
+    assert [(r["key"], r["value"], r["key_transform"], r["features"]) for r in rows] == [
         ("u16", "v4", True, []),
         ("u16", "index", True, []),
     ]
@@ -320,14 +328,16 @@ def test_bench_measures_keys_with_values(embedded: Host, small: Path, capsys: py
         ("u32", "v8", "ascending"),
     ]
     assert sum(r["peer"] == "copy" for r in rows) == len(found)
-    assert all(r["roof_share"] > 0 and r["bits"] == [0, 32] and not r["counted"] for r in rows if r["peer"] is None)
+    assert all(
+        r["roof_share"] > 0 and r["bits"] == [0, 32] and not r["device_count"] for r in rows if r["peer"] is None
+    )
     command = f"{own} --key f32 --value v8 --order descending --sizes 3000 --rounds 1"
     assert main([*command.split(), *device]) == 0
     assert re.search(r"^small  f32 down  v8  random\nn +what.*\n3000 +hsgen auto ", capsys.readouterr().out, re.M)
 
 
 @pytest.mark.parametrize(
-    "options", [nightly("--bits 4..20"), "--feature count", "--value packed", "--value index --bits 8..8"]
+    "options", [nightly("--bits 4..20"), "--feature device-count", "--value packed", "--value index --bits 8..8"]
 )
 def test_bench_measures_features(embedded: Host, small: Path, options: str, capsys: pytest.CaptureFixture[str]) -> None:
     name = "cpu" if "packed" in options else small  # which has no keys of 64 bits
@@ -335,7 +345,7 @@ def test_bench_measures_features(embedded: Host, small: Path, options: str, caps
     assert main([*command.split(), "--device", embedded.platform]) == 0
     own, copy = json.loads(capsys.readouterr().out)["rows"]
     assert own["peer"] is None and copy["peer"] == "copy"
-    assert own["counted"] == ("count" in options) and own["key"] == "u32"
+    assert own["device_count"] == ("count" in options) and own["key"] == "u32"
     assert own["bits"] == ([4, 20] if "4..20" in options else [8, 8] if "8..8" in options else [0, 32])
 
 
@@ -362,7 +372,7 @@ class Spoiled:
     ],
 )
 def test_bench_checks_keys_and_values(embedded: Host, slot: int, line: str) -> None:
-    engine = engines.direct(embedded, target.find("cpu").default("u32", Form(value="v4", typed=True)))
+    engine = engines.direct(embedded, target.find("cpu").default("u32", Signature(value="v4", key_transform=True)))
     how = Options(kind=2, descending=True)
     assert len(list(bench.measure(engine, [1000], (), 1, 1, "", how=how))) == 1
     with pytest.raises(Wrong, match=line):
@@ -373,7 +383,7 @@ def test_bench_checks_keys_and_values(embedded: Host, slot: int, line: str) -> N
 
 def test_the_load_of_a_benchmark_is_random_in_all_bits() -> None:
     """Floats of every kind are among the keys, and what must come of them is in their order."""
-    sort = target.find("cpu").default("u32", Form(value="v4", typed=True))
+    sort = target.find("cpu").default("u32", Signature(value="v4", key_transform=True))
     work = bench.load(sort, 1 << 16, Options(kind=2), np.random.default_rng(3))
     floats = work.keys.view(np.float32)
     assert np.isnan(floats).any() and (floats < 0).any() and (floats > 0).any()

@@ -58,7 +58,7 @@ def compiled(capsys: Capture, *more: str, code: int = 0) -> tuple[str, list[str]
         (["-t", "small.toml", "--compiler", "icc"], "'icc' is not one of 'cuda', 'ocloc', 'amdgcn', 'radv', 'spirv'"),
         (["-t", "small.toml", "--key", "u64"], "target small: has no key u64; it has u8, u16, u32"),
         (["-t", "small.toml", "--algorithm", "scan-x1"], "target small: has no algorithm scan-x1; it has auto, merge"),
-        (["-t", "small.toml", "--algorithm", "merge", "--feature", "range"], "target small: no merge sort"),
+        (["-t", "small.toml", "--algorithm", "bitonic", "--feature", "bit-range"], "target small: no merge sort"),
         (["--algorithm", "no-such"], "nothing to compile: no target has such kernels"),
         (["-t", "small.toml", "--jobs", "0"], "Invalid value for '--jobs'"),
         (["-t", "small.toml", "--timeout", "0"], "Invalid value for '--timeout'"),
@@ -81,15 +81,15 @@ def test_wrong_usage_exits_with_2(arguments: list[str], line: str, capsys: Captu
 
 def test_a_table_of_kernels_and_one_of_devices(capsys: Capture, fake: Fake) -> None:
     fake.uses["flip_1"] = replace(USE, registers=33, occupancy=None)
-    out, said = compiled(capsys, "--algorithm", "merge")
+    out, said = compiled(capsys, "--algorithm", "bitonic")
     lines = [line.split() for line in out.splitlines()]
     assert lines[0] == ["small:"] and lines[1][:3] == ["sort", "kernel", "compiler"] and said == []
-    kernels = [k.name for k in small().sort("merge", "u32").kernels]
+    kernels = [k.name for k in small().sort("bitonic", "u32").kernels]
     rows = lines[2 : 2 + len(kernels)]
     assert [row[1] for row in rows] == kernels
     flip = next(row for row in rows if row[1] == "flip_1")
-    assert flip == ["merge_u32", "flip_1", "cuda", "sm_80", "sm_90", "33", "0", "1024", "-", "100"]
-    assert rows[0] == ["merge_u32", kernels[0], "cuda", "sm_80", "sm_90", "40", "0", "1024", "50", "%", "100"]
+    assert flip == ["bitonic_u32", "flip_1", "cuda", "sm_80", "sm_90", "33", "0", "1024", "-", "100"]
+    assert rows[0] == ["bitonic_u32", kernels[0], "cuda", "sm_80", "sm_90", "40", "0", "1024", "50", "%", "100"]
     assert lines[-2:] == [
         ["small", "cuda", d, str(len(kernels)), "0", "0", "40", "50", "%", "Fake", "1"] for d in ("sm_80", "sm_90")
     ]
@@ -99,10 +99,10 @@ def test_by_default_sorts_without_tables_are_compiled_too(capsys: Capture, fake:
     """But not where anything is named that only some sorts have."""
     fake.uses["alone"] = replace(USE, spill_bytes=8)
     out, said = compiled(capsys, "--device", "sm_80", "--key", "u32", code=1)
-    assert [line.split(":")[1] for line in said] == [" small/segments_u32", " small/segments_u32_v4"]
-    assert {"mergepath_u32", "mergepath_u32_v4", "check_u32"} < {row.split()[0] for row in out.splitlines() if row}
+    assert [line.split(":")[1] for line in said] == [" small/segmented_sort_u32", " small/segmented_sort_u32_v4"]
+    assert {"merge_path_u32", "merge_path_u32_v4", "digest_u32"} < {row.split()[0] for row in out.splitlines() if row}
     out, _ = compiled(capsys, "--device", "sm_80", "--value", "v4")
-    assert "auto_u32_v4" in out and "segments" not in out
+    assert "auto_u32_v4" in out and "segmented_sort" not in out
 
 
 def test_of_several_targets_devices_alone_are_listed(capsys: Capture, fake: Fake, folder: Path) -> None:
@@ -135,10 +135,10 @@ def test_a_kernel_that_fails_is_an_error_and_the_others_have_numbers(
     fault: str, line: str, capsys: Capture, fake: Fake
 ) -> None:
     fake.faults["flip_1"] = fault
-    only = ("--algorithm", "merge", "--device", "sm_80", "--timeout", "0.5")
+    only = ("--algorithm", "bitonic", "--device", "sm_80", "--timeout", "0.5")
     out, said = compiled(capsys, *only, code=1)
-    assert len(said) == 1 and f"hsgen: small/merge_u32: kernel flip_1: cuda sm_80: {line}" in said[0]
-    rows = {row[1]: row for row in map(str.split, out.splitlines()) if row and row[0] == "merge_u32"}
+    assert len(said) == 1 and f"hsgen: small/bitonic_u32: kernel flip_1: cuda sm_80: {line}" in said[0]
+    rows = {row[1]: row for row in map(str.split, out.splitlines()) if row and row[0] == "bitonic_u32"}
     assert rows.pop("flip_1")[4] == "failed" and {row[4] for row in rows.values()} == {"40"}
 
 
@@ -146,7 +146,7 @@ def test_json_has_everything(capsys: Capture, fake: Fake) -> None:
     fake.faults["flip_1"] = "refuse"
     with_missing = TEXT.replace("[isa]", '[isa]\nocloc = ["skl"]')
     Path("small.toml").write_text(with_missing, encoding="utf-8")
-    out, said = compiled(capsys, "--json", "--algorithm", "merge", code=1)
+    out, said = compiled(capsys, "--json", "--algorithm", "bitonic", code=1)
     found: dict[str, Any] = json.loads(out)
     assert (found["schema"], found["hsgen"]) == (1, __version__)
     assert found["missing"] == [
@@ -155,7 +155,7 @@ def test_json_has_everything(capsys: Capture, fake: Fake) -> None:
     assert [(c["compiler"], c["device"], c["identity"], c["jobs"], c["kept"]) for c in found["compilers"]] == [
         ("cuda", d, "Fake 1", 1, 0) for d in ("sm_80", "sm_90")
     ]
-    row = {"target": "small", "compiler": "cuda", "device": "sm_80", "sort": "merge_u32"}
+    row = {"target": "small", "compiler": "cuda", "device": "sm_80", "sort": "bitonic_u32"}
     good, bad = found["kernels"][0], next(k for k in found["kernels"] if k["kernel"] == "flip_1")
     use = {"registers": 40, "spill_bytes": 0, "local_bytes": 1024, "instructions": 100, "occupancy": 0.5}
     assert good == {**row, "kernel": good["kernel"], **use, "problem": None, "log": None}
@@ -163,8 +163,8 @@ def test_json_has_everything(capsys: Capture, fake: Fake) -> None:
     assert bad == {**row, "kernel": "flip_1", **dict.fromkeys(use), "problem": "refuses flip_1"}
     assert any("ocloc: nothing here compiles for skl (target small); pip install fake" in line for line in said)
     fake.faults.clear()
-    again, _ = compiled(capsys, "--json", "--algorithm", "merge")
-    third, _ = compiled(capsys, "--json", "--algorithm", "merge")
+    again, _ = compiled(capsys, "--json", "--algorithm", "bitonic")
+    third, _ = compiled(capsys, "--json", "--algorithm", "bitonic")
     assert {c["kept"] for c in json.loads(third)["compilers"]} == {1}
     assert json.loads(again)["kernels"] == json.loads(third)["kernels"]
 
@@ -247,7 +247,7 @@ def test_what_compiled_without_spills_is_recorded(fake: Fake, folder: Path, caps
     assert rows(folder) == [row]
 
 
-@pytest.mark.parametrize("more", [["--device", "sm_80"], ["--key", "u32"], ["--algorithm", "merge"]])
+@pytest.mark.parametrize("more", [["--device", "sm_80"], ["--key", "u32"], ["--algorithm", "bitonic"]])
 def test_a_part_is_not_recorded(fake: Fake, folder: Path, capsys: Capture, more: list[str]) -> None:
     _, lines = compiled(capsys, "--record", *more, code=2)
     assert lines == [

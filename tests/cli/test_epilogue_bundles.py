@@ -11,7 +11,7 @@ from hsgen.cli import main
 
 COUNT = """{% set report_words = 1 %}
 {% macro epilogue(key, report) %}
-if ((hs_bits({{ key }}, 0) & 1u) != 0u) hs_add({{ report(0) }}, 1u);
+if ((hs_key_bits({{ key }}, 0) & 1u) != 0u) hs_atomic_add({{ report(0) }}, 1u);
 {% endmacro %}
 """
 
@@ -32,7 +32,7 @@ def test_a_bundle_keeps_its_epilogue(file: Path, tmp_path: Path, capsys: pytest.
     target = ("-t", "generic", "--api", "opencl", "--api", "cuda", "--key", "u32")
     assert generate(folder, *target, "--epilogue", file) == 0
     entry = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))["targets"]["generic"]
-    assert entry["epilogue"] == COUNT.splitlines() and entry["sorts"] == ["auto_u32", "check_u32"]
+    assert entry["epilogue"] == COUNT.splitlines() and entry["sorts"] == ["auto_u32", "digest_u32"]
     plan = json.loads((folder / "targets/generic/plans/auto_u32.json").read_text(encoding="utf-8"))
     assert plan["epilogue"] == {"words": 1, "words_per_key": 0} and plan["steps"][-1]["kernel"] == "epilogue"
     assert "epilogue" in (folder / "targets/generic/kernels/cuda/auto_u32.cu").read_text(encoding="utf-8")
@@ -87,8 +87,8 @@ def test_a_bundle_without_one_does_not_pass_for_one_with_it(
         (["generate", "--epilogue", "odd.j2"], "name it with -t"),
         (["generate", "-t", "generic", "--epilogue", "bytes.j2"], "bytes.j2: is not text"),
         (["generate", "-t", "generic", "--epilogue", "empty.j2"], "empty.j2: epilogue: has no macro"),
-        (["generate", "-t", "generic", "--epilogue", "odd.j2", "--feature", "count"], "a count on the device"),
-        (["generate", "-t", "generic", "--epilogue", "odd.j2", "--algorithm", "segments"], "segments"),
+        (["generate", "-t", "generic", "--epilogue", "odd.j2", "--feature", "device-count"], "a count on the device"),
+        (["generate", "-t", "generic", "--epilogue", "odd.j2", "--algorithm", "segmented_sort"], "segmented_sort"),
         (["generate", "-t", "generic", "--epilogue", "odd.j2", "--algorithm", "scan-x1"], "plain elements alone"),
         (["validate", "-t", "generic", "--epilogue", "odd.j2", "--record"], "leave out --record"),
         (["validate", "-t", "generic", "--epilogue", "turn.j2"], "changes keys"),

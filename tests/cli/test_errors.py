@@ -103,7 +103,7 @@ def test_an_unwritable_folder(tmp_path: Path, capsys: pytest.CaptureFixture[str]
         assert "/proc/hsgen: cannot be written" in said(capsys)
 
 
-FEW = ("--api", "opencl", "--key", "u32", "--algorithm", "merge")
+FEW = ("--api", "opencl", "--key", "u32", "--algorithm", "bitonic")
 """Options that choose so few sorts that they are made at once."""
 
 
@@ -116,8 +116,8 @@ def test_a_folder_in_the_place_of_a_file(tmp_path: Path, capsys: pytest.CaptureF
 
 
 def test_a_damaged_template(broken: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    for damage, line in (("{{ nope }}", "'nope' is undefined"), ("{% if %}", "merge/clean.j2:1")):
-        path = broken / "merge/clean.j2"
+    for damage, line in (("{{ nope }}", "'nope' is undefined"), ("{% if %}", "bitonic/clean.j2:1")):
+        path = broken / "bitonic/clean.j2"
         text = path.read_text()
         path.write_text(damage + text)
         assert main(["generate", "-t", "generic", "-o", str(tmp_path / "out")]) == 1
@@ -170,7 +170,7 @@ def broken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 
 def test_a_kernel_that_does_not_build(embedded: Host, broken: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    path = broken / "merge/clean.j2"
+    path = broken / "bitonic/clean.j2"
     path.write_text(path.read_text().replace("int start =", "int start = oops +"))
     assert main(["validate", "-t", "generic", "--key", "u32", "--device", embedded.platform]) == 1
     line = said(capsys).strip().splitlines()[-1]
@@ -182,7 +182,7 @@ def test_a_kernel_that_does_not_build(embedded: Host, broken: Path, capsys: pyte
 def test_a_compiler_that_hangs_or_crashes(
     embedded: Host, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    sort = target.find("generic").sort("merge", "u32")
+    sort = target.find("generic").sort("bitonic", "u32")
     with pytest.raises(Wrong, match="did not end within"):
         isolated_build.check(embedded.label, sort, render.render(sort, "opencl"), seconds=0.01)
     crash = f"import os, sys; sys.stdin.read(); print({isolated_build.BEGUN!r}, flush=True); os.kill(os.getpid(), 11)"

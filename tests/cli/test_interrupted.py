@@ -18,7 +18,7 @@ import hsgen
 from hsgen.cli import main
 
 ROOT = Path(hsgen.__file__).parent.parent
-FEW = ("--api", "opencl", "--key", "u32", "--algorithm", "merge")
+FEW = ("--api", "opencl", "--key", "u32", "--algorithm", "bitonic")
 NEXT = ("generate", *FEW, "-t", "cpu", "--remove", "generic", "-o")
 SIGNALLED = """
 import os, signal, sys

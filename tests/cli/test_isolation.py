@@ -65,7 +65,7 @@ def test_children_import_nothing_from_the_current_folder(
         nightly(["doctor"]),
         nightly(["validate", "-t", "cpu", "--key", "u32"]),
         nightly(["validate", "-t", "cpu", "--key", "u32", "--runtime", "c"]),
-        nightly(["compile", "-t", "nvidia-sm90", "--key", "u32", "--algorithm", "merge"]),
+        nightly(["compile", "-t", "nvidia-sm90", "--key", "u32", "--algorithm", "bitonic"]),
         nightly(["bench", "-t", "cpu", "--key", "u32", "--sizes", "2^10", "--against", "numpy-avx2"]),
     ],
     ids=lambda x: " ".join(x[:1] + x[5:]),
@@ -106,8 +106,8 @@ def test_only_one_module_knows_how_programs_are_started() -> None:
         f"system/{x}"
         for x in ("processes.py: sys.executable", "processes.py: subprocess.Popen", "toolchain.py: shutil.which")
     }
-    typed = {f"{name}: subprocess.Popen" for name in holders}
-    assert allowed <= found and found - allowed <= typed
+    key_transform = {f"{name}: subprocess.Popen" for name in holders}
+    assert allowed <= found and found - allowed <= key_transform
     for name in holders:
         calls = [n for n in ast.walk(ast.parse((PACKAGE / name).read_text())) if isinstance(n, ast.Call)]
         assert "subprocess.Popen" not in {ast.unparse(c.func) for c in calls}

@@ -18,7 +18,7 @@ import hsgen
 from hsgen.cli import main
 
 TARGET = str(Path(hsgen.__file__).parents[1] / "tests/device/lanes/lanes4.toml")
-CHOICE = ("-t", TARGET, "--api", "opencl", "--key", "u32", "--algorithm", "merge", "-o")
+CHOICE = ("-t", TARGET, "--api", "opencl", "--key", "u32", "--algorithm", "bitonic", "-o")
 COMMANDS: tuple[tuple[str, ...], ...] = (
     ("generate", *CHOICE),
     ("generate", "-o"),
@@ -36,8 +36,8 @@ ODD: tuple[Any, ...] = (
     *(None, True, 0, -1, 2**63, 10**300, 1.5, "", "x", "\0", "\n", "\ud800", "\x1b[2J", "x" * 5000),
     *([], {}, [[]], {"": {}}, "../victim/precious", "/etc/passwd", "..", ".", "C:\\x", "..\\x", "CON", "a/b", "~"),
     *("mine.txt", ".git/config", "src/mine.c", "targets/lanes4/mine.c", "targets/other/other.c", "manifest.json"),
-    *("u32", "u64", "opencl", "vulkan", "cuda", "metal", "merge", "auto", "check", "lanes4", "cpu", "hs", "acme"),
-    *([x] for x in ("u32", "opencl", "merge", "auto", "../x", 3, None)),
+    *("u32", "u64", "opencl", "vulkan", "cuda", "metal", "bitonic", "auto", "digest", "lanes4", "cpu", "hs", "acme"),
+    *([x] for x in ("u32", "opencl", "bitonic", "auto", "../x", 3, None)),
     *("index", "{{ 7 * 7 }}", "$(id)", "%s"),
 )  # fmt: skip
 

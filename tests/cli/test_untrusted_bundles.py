@@ -24,8 +24,8 @@ from hsgen.system import tree
 
 LANES = Path(hsgen.__file__).parents[1] / "tests/device/lanes"
 TARGET = str(LANES / "lanes4.toml")
-KERNEL = "targets/lanes4/kernels/opencl/merge_u32.cl"
-GENERATE = ("generate", "-t", TARGET, "--api", "opencl", "--key", "u32", "--algorithm", "merge", "-o")
+KERNEL = "targets/lanes4/kernels/opencl/bitonic_u32.cl"
+GENERATE = ("generate", "-t", TARGET, "--api", "opencl", "--key", "u32", "--algorithm", "bitonic", "-o")
 COMMANDS = {
     "generate": GENERATE,
     "dry run": (*GENERATE[:-1], "--dry-run", "-o"),
@@ -222,14 +222,14 @@ def test_an_edited_file_that_stays_is_written_again(bundle: Path, capsys: pytest
 
 
 def test_a_file_that_no_manifest_lists_is_not_overwritten(bundle: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    mine = bundle / "targets/lanes4/kernels/opencl/merge_u64.cl"
+    mine = bundle / "targets/lanes4/kernels/opencl/bitonic_u64.cl"
     mine.write_text("mine")
     before = tiny.state(bundle)
     more = [w.replace("u32", "u64") for w in GENERATE]
     for command in (more, [*more[:-1], "--dry-run", "-o"]):
         code, lines = said(capsys, *command, bundle)
         assert code == 2 and len(lines) == 1
-        assert "merge_u64.cl: is not listed in the manifest, and would be overwritten; move it away" in lines[0]
+        assert "bitonic_u64.cl: is not listed in the manifest, and would be overwritten; move it away" in lines[0]
         assert tiny.state(bundle) == before
     mine.unlink()
     assert said(capsys, *more, bundle)[0] == 0

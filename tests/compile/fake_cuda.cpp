@@ -396,7 +396,7 @@ static int everything_launches(const hs_cuda *sorter)
     a.count = static_cast<const uint32_t *>(at(6, 4));
     a.options.descending = 1;
     CHECK(any_sort(sorter, NULL, &a, NULL) == HS_OK && got.pointers[4] == (uint64_t{6} << 40) + 4);
-    CHECK(got.argument == (1 | 11 << 8 | 7 << 16 | HS_DIRECT | HS_SIGNED | HS_DESCENDING | HS_COUNTED));
+    CHECK(got.argument == (1 | 11 << 8 | 7 << 16 | HS_DIRECT | HS_SIGNED | HS_DESCENDING | HS_DEVICE_COUNT));
     a.n = (1 << 30) - 1; /* of which few may be there: a step for few runs as well, in the grid for its most */
     a.source_bytes = a.destination_bytes = a.values_bytes = a.values_destination_bytes = 0;
     a.scratch_bytes = size_t{1} << 34;
@@ -563,7 +563,7 @@ static int parted(hs_sort made)
     made.steps = steps;
     made.max_n = 1000;
     made.scratch = {0, 1024, 0, 1, 0, 0};
-    for (const hs_kind kind : {HS_SEGMENTS, HS_MERGE}) {
+    for (const hs_kind kind : {HS_SEGMENTED_SORT, HS_MERGE}) {
         made.kind = kind;
         const bool merge = kind == HS_MERGE;
         const hs_cuda_kernels sort = {&made, kernels};
@@ -575,7 +575,7 @@ static int parted(hs_sort made)
         a.other = at(4);
         if (merge) a.source_bytes = 10 * key;
         a.other_bytes = merge ? 990 * key : 44;
-        for (const hs_kind other : {HS_SORT, HS_SCAN, HS_SEGMENTS, HS_MERGE, HS_CHECK})
+        for (const hs_kind other : {HS_SORT, HS_SCAN, HS_SEGMENTED_SORT, HS_MERGE, HS_DIGEST})
             CHECK(other == kind || declined(other, sorter, a, HS_ERROR_KERNELS));
         launches = 0;
         CHECK(any_entries[kind](sorter, NULL, &a, NULL) == HS_OK && launches == 2 && got.argument == 3);
@@ -612,9 +612,9 @@ static int reporting(hs_sort made)
     made.steps = steps;
     made.max_n = 1000;
     made.scratch = {1000, 0, 0, 1, 0, 0};
-    for (const hs_kind kind : {HS_CHECK, HS_SORT}) {
+    for (const hs_kind kind : {HS_DIGEST, HS_SORT}) {
         made.kind = kind;
-        made.report_words = kind == HS_CHECK ? 8 : 1;
+        made.report_words = kind == HS_DIGEST ? 8 : 1;
         made.report_words_per_key = kind == HS_SORT;
         const hs_cuda_kernels sort = {&made, kernels};
         hs_cuda *sorter = NULL;
@@ -623,7 +623,7 @@ static int reporting(hs_sort made)
         CHECK(hs_cuda_create(&sort, &sorter, NULL) == HS_OK);
         CHECK(declined(kind, sorter, a, HS_ERROR_ARGUMENT));
         a.report = static_cast<uint32_t *>(at(5));
-        a.report_bytes = kind == HS_CHECK ? 32 : 4;
+        a.report_bytes = kind == HS_DIGEST ? 32 : 4;
         launches = 0;
         CHECK(any_entries[kind](sorter, NULL, &a, NULL) == HS_OK && launches == 1 && got.n == 0 && got.argument == 0);
         CHECK(got.pointers[0] == uint64_t{5} << 40 && got.pointers[1] == got.pointers[0]);
@@ -633,7 +633,7 @@ static int reporting(hs_sort made)
         a.source = at(1);
         a.n = 20;
         a.parts = 4;
-        CHECK(any_entries[kind](sorter, NULL, &a, NULL) == HS_OK && got.argument == (kind == HS_CHECK ? 20 : 4));
+        CHECK(any_entries[kind](sorter, NULL, &a, NULL) == HS_OK && got.argument == (kind == HS_DIGEST ? 20 : 4));
         hs_cuda_release(sorter);
     }
     launched = &TESTED;
@@ -644,12 +644,12 @@ static int reporting(hs_sort made)
 static int matches_by_kind(const hs_cuda_kernels *sort)
 {
     hs_sort check = TESTED;
-    check.kind = HS_CHECK;
+    check.kind = HS_DIGEST;
     const hs_sort *sorts[] = {&TESTED, &check};
     const hs_cuda_kernels second = {&check, kernels}, *const both[] = {sort, &second}, *found = NULL;
     const hs_target target = {"two", NULL, sorts, 2};
     const hs_cuda_target mine = {&target, both}, *const all[] = {&mine};
-    CHECK(hs_cuda_match_kind(all, 1, HS_CHECK, TESTED.key, NULL, &found) == HS_OK && found == &second);
+    CHECK(hs_cuda_match_kind(all, 1, HS_DIGEST, TESTED.key, NULL, &found) == HS_OK && found == &second);
     CHECK(hs_cuda_match_kind(all, 1, HS_SORT, TESTED.key, NULL, &found) == HS_OK && found == sort);
     CHECK(hs_cuda_match_kind(all, 1, HS_MERGE, TESTED.key, NULL, &found) == HS_OK && !found);
     return 0;

@@ -30,7 +30,7 @@ def own(
     compiler: Compiler, device: str, texts: dict[str, str], *, prelude: str = "", lanes: int = 1, group: int = 64
 ) -> Request:
     """Kernels of a test, by name: of a source and a destination of words, in work-groups of `group` lanes."""
-    sort = target.find("amd-gcn").sort("merge", "u32")
+    sort = target.find("amd-gcn").sort("bitonic", "u32")
     like = next(k for k in sort.kernels if len(k.buffers) == 2)
     kernels = tuple(replace(like, name=name, work_group=group, subgroup=lanes, arrays=()) for name in texts)
     source = Source(path="kernels", header="", prelude=prelude, parts=texts)

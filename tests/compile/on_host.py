@@ -40,12 +40,12 @@ def translated(text: str) -> str:
     text = text.replace(
         "extern __shared__ unsigned long long hs_shared[];", "auto *hs_shared = host::now->block->shared.data();"
     )
-    vote = "{ hs_mask set_ = hs_ballot(((d) >> (b) & 1) != 0); same &= ((d) >> (b) & 1) != 0 ? set_ : ~set_; }"
+    vote = "{ hs_lanemask set_ = hs_ballot(((d) >> (b) & 1) != 0); same &= ((d) >> (b) & 1) != 0 ? set_ : ~set_; }"
     text = re.sub(
         r"#define hs_match_bit\(same, d, b\) asm volatile.*", f"#define hs_match_bit(same, d, b) {vote}", text
     )
     text = re.sub(
-        r"hs_word \*hs_grid_word\(\)\n\{.*?\n\}", "hs_word *hs_grid_word() { return &host::word; }", text, flags=re.S
+        r"hs_u32 \*hs_grid_word\(\)\n\{.*?\n\}", "hs_u32 *hs_grid_word() { return &host::word; }", text, flags=re.S
     )
     return text.replace("#if __CUDA_ARCH__ >= 700", "#if 0")
 
@@ -63,7 +63,7 @@ class OnHost:
         """Sort `n` keys, or with a count on the device as many of these as there are; return keys and values."""
         sort, live = self.sort, len(keys)
         rng = np.random.default_rng(seed)
-        size, value = sort.key.bytes, sort.form.value_bytes
+        size, value = sort.key.bytes, sort.signature.value_bytes
 
         def room(bytes_: int, given: NDArray[Any] | None = None) -> NDArray[np.uint8]:
             made = rng.integers(0, 256, bytes_ + GUARD, np.uint8)
@@ -120,7 +120,7 @@ def compiled(sort: Sort, folder: Path, change: Callable[[str], str] = lambda tex
     calls = []
     for number, k in enumerate(sort.kernels):
         arguments = [*(f"host::Any{{p[{i}]}}" for i in range(len(k.buffers))), "n", "argument"]
-        arguments += ["low", "high"] * sort.form.counted
+        arguments += ["low", "high"] * sort.signature.device_count
         calls.append(f"    if (k == {number}) body = [=] {{ {k.name}({', '.join(arguments)}); }};")
     text, play = change(translated(render(sort, "cuda").text)), PLAY.replace("@", "\n".join(calls))
     source, library = folder / f"{sort.file}.cpp", folder / f"{sort.file}.so"

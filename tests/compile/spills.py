@@ -56,19 +56,19 @@ class Shape:
     what: str
     label: str
     key: str
-    changes: dict[str, Any] = field(default_factory=dict)
+    run_boundaries: dict[str, Any] = field(default_factory=dict)
     whole: bool = False
 
     @property
     def wished(self) -> bool:
         """Whether the slab or the block is not the target's own."""
-        return bool({"height", "slabs"} & set(self.changes))
+        return bool({"height", "slabs"} & set(self.run_boundaries))
 
     def sort(self) -> Sort:
         """Return the target's sort, changed."""
         t = target.find(TARGET)
         params: Any = t.choices[self.label, self.key]
-        return replace(t, choices={**t.choices, (self.label, self.key): replace(params, **self.changes)}).sort(
+        return replace(t, choices={**t.choices, (self.label, self.key): replace(params, **self.run_boundaries)}).sort(
             self.label, self.key
         )
 
@@ -79,17 +79,17 @@ def scales(n: int) -> dict[str, int]:
 
 HOTSORT = {"subgroup": 8, "height": 32, "slabs": 28}
 SHAPES = (
-    Shape("8 x 32 x 28, HotSort's wish, scales 4", "merge", "u32", {**HOTSORT, **scales(4)}, True),
-    Shape("8 x 32 x 28, scales 5: all rows of a lane in every merge", "merge", "u32", {**HOTSORT, **scales(5)}, True),
-    Shape("8 x 28 x 28, scales 4", "merge", "u32", {**HOTSORT, **scales(4), "height": 28}),
-    Shape("8 x 24 x 28, scales 4", "merge", "u32", {**HOTSORT, **scales(4), "height": 24}),
-    Shape("8 x 32 x 16, scales 4", "merge", "u32", {**HOTSORT, **scales(4), "slabs": 16}),
-    Shape("8 x 16 x 28, scales 4", "merge", "u32", {**HOTSORT, **scales(4), "height": 16}),
-    Shape("of the target", "merge", "u32", {}, True),
-    Shape("of the target, scales 4", "merge", "u32", scales(4)),
-    Shape("of the target, scales 3", "merge", "u32", scales(3)),
-    Shape("8 x 16 x 28, HotSort's wish, scales 4", "merge", "u64", {**scales(4), "height": 16, "slabs": 28}, True),
-    Shape("of the target", "merge", "u64", {}, True),
+    Shape("8 x 32 x 28, HotSort's wish, scales 4", "bitonic", "u32", {**HOTSORT, **scales(4)}, True),
+    Shape("8 x 32 x 28, scales 5: all rows of a lane in every merge", "bitonic", "u32", {**HOTSORT, **scales(5)}, True),
+    Shape("8 x 28 x 28, scales 4", "bitonic", "u32", {**HOTSORT, **scales(4), "height": 28}),
+    Shape("8 x 24 x 28, scales 4", "bitonic", "u32", {**HOTSORT, **scales(4), "height": 24}),
+    Shape("8 x 32 x 16, scales 4", "bitonic", "u32", {**HOTSORT, **scales(4), "slabs": 16}),
+    Shape("8 x 16 x 28, scales 4", "bitonic", "u32", {**HOTSORT, **scales(4), "height": 16}),
+    Shape("of the target", "bitonic", "u32", {}, True),
+    Shape("of the target, scales 4", "bitonic", "u32", scales(4)),
+    Shape("of the target, scales 3", "bitonic", "u32", scales(3)),
+    Shape("8 x 16 x 28, HotSort's wish, scales 4", "bitonic", "u64", {**scales(4), "height": 16, "slabs": 28}, True),
+    Shape("of the target", "bitonic", "u64", {}, True),
     Shape("of the target", "radix", "u32", {}, True),
     Shape("of the target, 8 items", "radix", "u32", {"items": 8}),
     Shape("of the target, 6 items", "radix", "u32", {"items": 6}),

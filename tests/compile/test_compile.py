@@ -60,7 +60,7 @@ def test_a_sort_of_each_compiler(name: str, compiler: str, device: str, label: s
     found, _ = compiled(capsys, *only)
     (by,) = found["compilers"]
     assert (by["target"], by["compiler"], by["device"], by["jobs"], by["kept"]) == (name, compiler, device, 1, 0)
-    kernels = {k.name: k for k in sort.kernels if COMPILERS[compiler].api != "vulkan" or not k.wide}
+    kernels = {k.name: k for k in sort.kernels if COMPILERS[compiler].api != "vulkan" or not k.index64}
     assert [k["kernel"] for k in found["kernels"]] == list(kernels)
     for k in found["kernels"]:
         assert (k["problem"], k["log"], k["spill_bytes"]) == (None, None, 0)
@@ -78,7 +78,7 @@ def test_every_device_of_every_table_is_known() -> None:
             assert device in COMPILERS[name].devices(), (found.name, device)
 
 
-SPILLING = """[merge.u64]
+SPILLING = """[bitonic.u64]
 subgroup = 32
 height = 2
 slabs = 16
@@ -93,12 +93,12 @@ stream_group = 1024
 def test_a_shape_that_spills_is_found(folder: Path, capsys: Capture) -> None:
     """32 rows of 64 bits are more than the 64 registers of a lane among 1024."""
     needed("cuda", "sm_80")
-    facts = TEXT[: TEXT.index("[merge.u32]")].replace("work_group = 256", "work_group = 1024")
+    facts = TEXT[: TEXT.index("[bitonic.u32]")].replace("work_group = 256", "work_group = 1024")
     (folder / "small.toml").write_text(facts + SPILLING, encoding="utf-8")
     found, err = compiled(capsys, "-t", "small.toml", "--device", "sm_80", code=1)
     spilling = {k["kernel"]: k["spill_bytes"] for k in found["kernels"] if k["spill_bytes"]}
     assert list(spilling) == ["half_5"] and len(found["kernels"]) > 5
-    line = f"hsgen: small/merge_u64: kernel half_5: cuda sm_80: spills {spilling['half_5']} bytes"
+    line = f"hsgen: small/bitonic_u64: kernel half_5: cuda sm_80: spills {spilling['half_5']} bytes"
     assert [x for x in err.splitlines() if x.startswith("hsgen:")] == [
         f"{line}; choose a smaller scale, height or items"
     ]

@@ -8,44 +8,46 @@ import pytest
 from conftest import missing
 from nightly import NIGHTLY, nightly
 
-from hsgen.core.keys import KEYS, VALUES, Form
+from hsgen.core.keys import KEYS, VALUES, Signature
 from hsgen.emit.kernels import render
 from hsgen.targets import target
 from hsgen.tools.compile import nvrtc
 
 ARCH = 90
-WHOLE = {"typed": True, "ranged": True, "counted": True}
+WHOLE = {"key_transform": True, "bit_range": True, "device_count": True}
 SPILLS = {("nvidia-sm90", "u64", value): {"onesweep": 4} for value in ("v4", "v8", "v16")}
 """Bytes that each lane of a kernel stores at most, by target, width and values, where sorts are whole."""
 
 SOME = [
-    ("nvidia-sm90", "u32", Form(typed=True)),
-    ("nvidia-sm90", "u32", Form(value="v4", **WHOLE)),
-    ("nvidia-sm90", "u64", Form(value="v16", **WHOLE)),
-    ("nvidia-sm90", "u16", Form(value="index", **WHOLE)),
-    ("nvidia-sm90", "u32", Form(value="packed")),
-    ("generic", "u64", Form(typed=True)),
-    ("generic", "u8", Form(value="v4", **WHOLE)),
-    ("generic", "u32", Form(value="v16", **WHOLE)),
-    ("generic", "u64", Form(value="index64", **WHOLE)),
-    ("generic", "u32", Form(value="packed", **WHOLE)),
+    ("nvidia-sm90", "u32", Signature(key_transform=True)),
+    ("nvidia-sm90", "u32", Signature(value="v4", **WHOLE)),
+    ("nvidia-sm90", "u64", Signature(value="v16", **WHOLE)),
+    ("nvidia-sm90", "u16", Signature(value="index", **WHOLE)),
+    ("nvidia-sm90", "u32", Signature(value="packed")),
+    ("generic", "u64", Signature(key_transform=True)),
+    ("generic", "u8", Signature(value="v4", **WHOLE)),
+    ("generic", "u32", Signature(value="v16", **WHOLE)),
+    ("generic", "u64", Signature(value="index64", **WHOLE)),
+    ("generic", "u32", Signature(value="packed", **WHOLE)),
 ]
 """(target, width, form), of which by day those are compiled that take least or spill."""
 
 DAY = (2, 3, 4, 6, 8)
 
 
-def forms() -> list[tuple[str, str, Form]]:
+def signatures() -> list[tuple[str, str, Signature]]:
     """Return what to compile: some, or nightly every width with every kind of values, whole."""
     names = ("nvidia-sm90", "generic")
-    every = [(t, k, Form(value=v, **WHOLE)) for t in names for k in KEYS for v in VALUES if v != "packed" or k == "u32"]
+    every = [
+        (t, k, Signature(value=v, **WHOLE)) for t in names for k in KEYS for v in VALUES if v != "packed" or k == "u32"
+    ]
     return SOME + [x for x in every if x not in SOME] * NIGHTLY
 
 
-def case(number: int, name: str, key: str, form: Form) -> Any:
+def case(number: int, name: str, key: str, signature: Signature) -> Any:
     """Return a case with its name."""
     make = pytest.param if number in DAY or NIGHTLY else nightly
-    return make(name, key, form, id=f"{name}-{key}-{form.value}-{form.ranged}")
+    return make(name, key, signature, id=f"{name}-{key}-{signature.value}-{signature.bit_range}")
 
 
 def compilers() -> list[nvrtc.Compiler]:
@@ -56,11 +58,13 @@ def compilers() -> list[nvrtc.Compiler]:
     return found if NIGHTLY else found[:1]
 
 
-@pytest.mark.parametrize(("name", "key", "form"), [case(i, *x) for i, x in enumerate(forms())])
-def test_every_kernel_of_a_form_compiles_and_spills_no_more_than_known(name: str, key: str, form: Form) -> None:
-    sort = target.find(name).default(key, form)
+@pytest.mark.parametrize(("name", "key", "signature"), [case(i, *x) for i, x in enumerate(signatures())])
+def test_every_kernel_of_a_form_compiles_and_spills_no_more_than_known(
+    name: str, key: str, signature: Signature
+) -> None:
+    sort = target.find(name).default(key, signature)
     text = render(sort, "cuda").text
-    known = SPILLS.get((name, key, form.value), {})
+    known = SPILLS.get((name, key, signature.value), {})
     for compiler in compilers():
         found = compiler.compile(text, ARCH)
         assert set(found) == {k.name for k in sort.kernels}

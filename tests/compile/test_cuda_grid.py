@@ -25,23 +25,25 @@ from nightly import by_day, nightly, thinned
 from on_host import compiled, right
 
 from hsgen.core.interpreter import Options
-from hsgen.core.keys import KEYS, PLAIN, Form
+from hsgen.core.keys import KEYS, PLAIN, Signature
 from hsgen.core.sort import Part, Sort
 from hsgen.emit.kernels import render
 from hsgen.system import toolchain
 from hsgen.targets import assembly
 from hsgen.tools.compile import nvrtc
 
-ALL: dict[str, Any] = {"typed": True, "ranged": True, "counted": True}
+ALL: dict[str, Any] = {"key_transform": True, "bit_range": True, "device_count": True}
 SHAPE: dict[str, Any] = {"bits": 5, "items": 3, "work_group": 64, "subgroup": 32, "groups": 4, "least": 1, "single": 0}
 
 
-def sort_of(key: str = "u32", form: Form = PLAIN, **values: Any) -> Sort:
+def sort_of(key: str = "u32", signature: Signature = PLAIN, **values: Any) -> Sort:
     """Return a sort of 64 lanes with 3 keys each in up to 4 work-groups; `values` change that."""
-    p = made(key, {"form": form, "coordination": "grid", **{"ranker": "ballot", **SHAPE, **values}})
+    p = made(key, {"signature": signature, "coordination": "grid", **{"ranker": "ballot", **SHAPE, **values}})
     part = Part(algorithm="radix", params=p, min_n=0, max_n=2**62)
-    kernels, plan, parts = assembly.assemble([part], "shape", form)
-    return Sort(target="shape", algorithm="radix", key=KEYS[key], kernels=kernels, plan=plan, parts=parts, form=form)
+    kernels, plan, parts = assembly.assemble([part], "shape", signature)
+    return Sort(
+        target="shape", algorithm="radix", key=KEYS[key], kernels=kernels, plan=plan, parts=parts, signature=signature
+    )
 
 
 def keys_of(rng: np.random.Generator, n: int, key: str, kind: int) -> np.ndarray[Any, Any]:
@@ -56,35 +58,35 @@ def keys_of(rng: np.random.Generator, n: int, key: str, kind: int) -> np.ndarray
 FORMS = {
     "u32": ("u32", PLAIN),
     "u64": ("u64", PLAIN),
-    "u8": ("u8", Form(**ALL)),
-    "all": ("u32", Form(**ALL)),
-    "v4": ("u32", Form(value="v4")),
-    "v8": ("u32", Form(value="v8", **ALL)),
-    "v16": ("u64", Form(value="v16")),
-    "index": ("u32", Form(value="index", **ALL)),
-    "index64": ("u64", Form(value="index64", **ALL)),
+    "u8": ("u8", Signature(**ALL)),
+    "all": ("u32", Signature(**ALL)),
+    "v4": ("u32", Signature(value="v4")),
+    "v8": ("u32", Signature(value="v8", **ALL)),
+    "v16": ("u64", Signature(value="v16")),
+    "index": ("u32", Signature(value="index", **ALL)),
+    "index64": ("u64", Signature(value="index64", **ALL)),
 }
 
 
 @pytest.mark.parametrize("name", by_day(FORMS, ("u8", "v8", "index64")))
 def test_the_kernels_sort(name: str, tmp_path: Path) -> None:
-    key, form = FORMS[name]
-    sort = sort_of(key, form, bits=8 if key == "u64" else 5)
+    key, signature = FORMS[name]
+    sort = sort_of(key, signature, bits=8 if key == "u64" else 5)
     made, rng = compiled(sort, tmp_path), np.random.default_rng(7)
     counts = (1, 2, 63, 64, 65, 129, 255, 256, 257, 300, 511, 512, 513, 700, 767, 768)
     for number, n in enumerate(counts):
         keys = keys_of(rng, n, key, number)
         for in_place in (False, True):
             how, most = Options(), -1
-            if form.ranged:
+            if signature.bit_range:
                 begin = number * 3 % sort.key.bits
                 end = (None, begin, min(begin + 11, sort.key.bits))[(number + in_place) % 3]
                 how = Options(kind=number % 3 if key != "u8" else 1, descending=number % 2 == 1, begin=begin, end=end)
-            if form.index and number % 3 == 0:
+            if signature.index and number % 3 == 0:
                 how = Options(begin=how.begin, end=how.end, discard=True)
-            if form.counted and number % 2:
+            if signature.device_count and number % 2:
                 most = min(n + 200, 768)
-                how = Options(kind=how.kind, begin=how.begin, end=how.end, discard=how.discard, counted=True)
+                how = Options(kind=how.kind, begin=how.begin, end=how.end, discard=how.discard, device_count=True)
             assert right(made, keys, how, in_place=in_place, seed=number, n=most), (n, in_place, how)
 
 
@@ -100,24 +102,24 @@ PLACES: dict[str, Any] = {"bits": 4, "items": 5, "places": 64}
 
 
 @pytest.mark.parametrize(
-    ("key", "form"),
+    ("key", "signature"),
     [
         nightly("u32", PLAIN, id="u32"),
         nightly("u64", PLAIN, id="u64"),
-        pytest.param("u32", Form(typed=True, counted=True), id="typed"),
+        pytest.param("u32", Signature(key_transform=True, device_count=True), id="key_transform"),
     ],
 )
-def test_keys_are_dealt_out_and_placed(key: str, form: Form, tmp_path: Path) -> None:
+def test_keys_are_dealt_out_and_placed(key: str, signature: Signature, tmp_path: Path) -> None:
     """Even keys, uneven ones that stay in registers, crowded places; and one work-group alone."""
-    sort = sort_of(key, form, **PLACES, single=150)
+    sort = sort_of(key, signature, **PLACES, single=150)
     made, rng = compiled(sort, tmp_path), np.random.default_rng(11)
     counts = (1, 2, 63, 64, 65, 149, 150, 151, 200, 256, 257, 320, 512, 640, 641, 960, 1279, 1280)
     for number, n in enumerate(counts):
         for kind in range(6):
             how = Options()
-            if form.typed:
-                how = Options(kind=number % 3, descending=kind % 2 == 1, counted=number % 2 == 1)
-            most = min(n + 100, 1280) if how.counted else -1
+            if signature.key_transform:
+                how = Options(kind=number % 3, descending=kind % 2 == 1, device_count=number % 2 == 1)
+            most = min(n + 100, 1280) if how.device_count else -1
             keys = keys_of(rng, n, key, kind)
             assert right(made, keys, how, in_place=(number + kind) % 2 == 0, seed=number, n=most), (n, kind, how)
 
@@ -134,7 +136,7 @@ def test_a_store_before_all_have_counted_is_noticed(tmp_path: Path) -> None:
 MISSING = {
     "no barrier after storing": ("if (!(pass + 1 == 7)) hs_grid_barrier(groups);", ""),
     "no barrier after counting": ("hs_grid_wait(ticket);", "hs_barrier();"),
-    "lanes apart": ("if (live[0] != 0u) {", "if (live[0] != 0u && hs_item() != 7) {"),
+    "lanes apart": ("if (live[0] != 0u) {", "if (live[0] != 0u && hs_local_id() != 7) {"),
     "one table": ("int table = (pass & 1) * 128;", "int table = 0;"),
 }
 
@@ -174,8 +176,8 @@ def test_one_launch_spills_nothing(key: str, items: int, arch: int) -> None:
     if not found:
         missing(f"a CUDA compiler for sm_{arch} ({nvrtc.INSTALL})")
     shape = {"bits": 8, "items": items, "work_group": 256, "groups": 128, "least": 4, "resident": 2}
-    for form in (PLAIN, Form(value="v4", **ALL), Form(value="index64")):
-        sort = sort_of(key, form, **shape)
+    for signature in (PLAIN, Signature(value="v4", **ALL), Signature(value="index64")):
+        sort = sort_of(key, signature, **shape)
         use = found[0].compile(render(sort, "cuda").only("grid"), arch)["grid"]
         assert not use.spills and use.registers <= 128 and use.shared == 0
 

@@ -9,7 +9,7 @@ from conftest import missing
 from models.radix.shapes import made
 from nightly import NIGHTLY
 
-from hsgen.core.keys import KEYS, Form
+from hsgen.core.keys import KEYS, Signature
 from hsgen.core.sort import Part, Sort
 from hsgen.emit.kernels import render
 from hsgen.targets import assembly
@@ -33,8 +33,12 @@ def sort_of(key: str, **values: Any) -> Sort:
     """Return a sort of 8 bits, 128 lanes with 4 keys each; `values` change that."""
     small: dict[str, Any] = {"bits": 8, "items": 4, "work_group": 128, "subgroup": 1, "groups": 1024}
     p = made(key, {"coordination": "scan", **small, **values})
-    kernels, plan, parts = assembly.assemble([Part(algorithm="radix", params=p, min_n=0, max_n=2**62)], "shape", p.form)
-    return Sort(target="shape", algorithm="radix", key=p.key, kernels=kernels, plan=plan, parts=parts, form=p.form)
+    kernels, plan, parts = assembly.assemble(
+        [Part(algorithm="radix", params=p, min_n=0, max_n=2**62)], "shape", p.signature
+    )
+    return Sort(
+        target="shape", algorithm="radix", key=p.key, kernels=kernels, plan=plan, parts=parts, signature=p.signature
+    )
 
 
 def ways() -> list[tuple[str, str, str, int]]:
@@ -98,7 +102,7 @@ def test_buckets_of_pairs_spill_nothing(key: str, value: str) -> None:
     """256 lanes that hold 11 pairs each, with 64 registers, in 48 KiB of shared memory."""
     shape = {"ranker": "ballot", "subgroup": 32, "coordination": "lookback", "work_group": 256, "resident": 3}
     buckets = {"finish_from": 1 << 23, "finish_group": 256, "finish_items": 11, "finish_places": 2048}
-    sort = sort_of(key, **shape, **buckets, redo=False, form=Form(value=value, typed=True))
+    sort = sort_of(key, **shape, **buckets, redo=False, signature=Signature(value=value, key_transform=True))
     names = [k.name for k in sort.kernels if k.name.startswith("finish")]
     assert len(names) == 5 and max(sort.kernel(k).local_bytes(sort.key) for k in names) <= 48 << 10
     for compiler in compilers(90):

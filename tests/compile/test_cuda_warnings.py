@@ -12,7 +12,7 @@ from nightly import nightly
 
 from hsgen.cli import main
 from hsgen.core.errors import Usage
-from hsgen.core.keys import KEYS, VALUES, Form
+from hsgen.core.keys import KEYS, VALUES, Signature
 from hsgen.system import toolchain
 from hsgen.targets import target
 from hsgen.targets.choices import algorithm
@@ -24,39 +24,39 @@ QUICK = ("-Xcicc", "-O0", "-Xptxas", "-O0")
 
 EPILOGUE = """{% set report_words_per_key = 1 %}
 {% macro epilogue(i, value, report) %}
-{{ report(value()) }} = hs_as_word({{ i }});
+{{ report(value()) }} = hs_to_u32({{ i }});
 {% endmacro %}
 """
 
 Options = dict[str, tuple[str, ...]]
 OPTIONS: dict[str, Options] = {
     "plain": {},
-    "typed": {"order": ("both",)},
-    "range": {"feature": ("range",), "order": ("both",), "value": ("none", "v8")},
-    "count": {"feature": ("count",), "value": ("v4",)},
+    "key_transform": {"order": ("both",)},
+    "range": {"feature": ("bit-range",), "order": ("both",), "value": ("none", "v8")},
+    "count": {"feature": ("device-count",), "value": ("v4",)},
     "values": {"value": tuple(v for v in VALUES if v != "packed")},
     "packed": {"value": ("packed",), "order": ("both",)},
-    "whole": {"feature": ("range", "count"), "order": ("both",), "value": ("v16", "index", "index64")},
-    "pairs": {"feature": ("range", "count"), "order": ("both",), "value": ("v4",)},
-    "changes": {"feature": ("changes",), "order": ("both",), "value": ("none", "index")},
+    "whole": {"feature": ("bit-range", "device-count"), "order": ("both",), "value": ("v16", "index", "index64")},
+    "pairs": {"feature": ("bit-range", "device-count"), "order": ("both",), "value": ("v4",)},
+    "changes": {"feature": ("run-boundaries",), "order": ("both",), "value": ("none", "index")},
     "epilogue": {"epilogue": ("epilogue.j2",), "value": ("index",)},
 }
-FAST = [("nvidia-hopper", "u32", "pairs"), ("generic", "u8", "typed")]
+FAST = [("nvidia-hopper", "u32", "pairs"), ("generic", "u8", "key_transform")]
 
 
-def form(options: Options, value: str) -> Form:
+def signature(options: Options, value: str) -> Signature:
     features = options.get("feature", ())
-    return Form(
+    return Signature(
         value=value,
-        typed="order" in options,
-        ranged="range" in features,
-        counted="count" in features,
-        changes="changes" in features,
+        key_transform="order" in options,
+        bit_range="bit-range" in features,
+        device_count="device-count" in features,
+        run_boundaries="run-boundaries" in features,
         epilogue=EPILOGUE if "epilogue" in options else "",
     )
 
 
-def serves(name: str, label: str, key: str, wanted: Form) -> bool:
+def serves(name: str, label: str, key: str, wanted: Signature) -> bool:
     try:
         target.find(name).sort(label, key, wanted)
     except Usage:
@@ -69,7 +69,7 @@ def labels(name: str, key: str, options: Options) -> list[str]:
     found = target.find(name)
     every = [label for label in (*found.labels(key), *found.derived(key)) if not options or algorithm(label) != "scan"]
     values = options.get("value", ("none",))
-    return [label for label in every if all(serves(name, label, key, form(options, v)) for v in values)]
+    return [label for label in every if all(serves(name, label, key, signature(options, v)) for v in values)]
 
 
 def cases() -> list[Any]:

@@ -121,7 +121,7 @@ def test_an_unknown_device_no_driver_and_too_little_time(tmp_path: Path, monkeyp
 
 def test_kernels_of_hsgen_in_both_forms(tmp_path: Path) -> None:
     needed(RADV, "vega10")
-    found = RADV.compile(real(RADV, "vega10", "amd-gcn", "merge", "clean", "flip_1"), tmp_path, 60)
+    found = RADV.compile(real(RADV, "vega10", "amd-gcn", "bitonic", "clean", "flip_1"), tmp_path, 60)
     assert len(list(tmp_path.glob("*.spv"))) == 4
     assert found["clean"].local_bytes == 65536 and found["clean"].occupancy == 0.4  # 16 wavefronts on 4 SIMDs of 10
     assert found["flip_1"].occupancy == 1.0 and all(u.spill_bytes == 0 for u in found.values())

@@ -18,7 +18,7 @@ from drawing import Bounds, drawn, sorts_of
 from nightly import NIGHTLY
 
 from hsgen.apis import APIS
-from hsgen.core.keys import Form
+from hsgen.core.keys import Signature
 from hsgen.core.sort import Sort
 from hsgen.emit.kernels import Source, render
 from hsgen.engines import metal_shim
@@ -115,19 +115,19 @@ COMPILERS: dict[str, Callable[[Sort, Path], str]] = {"opencl": opencl, "vulkan":
 
 @pytest.mark.parametrize("api", APIS)
 @pytest.mark.parametrize(
-    ("tables", "key", "form"),
+    ("tables", "key", "signature"),
     [
-        (LOOKS, "u32", Form(ranged=True, counted=True)),
-        (WALKS, "u32", Form(value="packed")),
-        (WALKS, "u64", Form(ranged=True, counted=True, typed=True)),
+        (LOOKS, "u32", Signature(bit_range=True, device_count=True)),
+        (WALKS, "u32", Signature(value="packed")),
+        (WALKS, "u64", Signature(bit_range=True, device_count=True, key_transform=True)),
     ],
     ids=["looks", "walks-packed", "walks"],
 )
 def test_keys_in_order_are_found_out_by_a_part_of_their_bits(
-    api: str, tables: str, key: str, form: Form, tmp_path: Path
+    api: str, tables: str, key: str, signature: Signature, tmp_path: Path
 ) -> None:
     """What compares has variables beside those of a frame, and of the kernel that it is a part of."""
-    sort = target.parse(DEVICE + tables, "legal", "here").sort("radix", key, form)
+    sort = target.parse(DEVICE + tables, "legal", "here").sort("radix", key, signature)
     assert COMPILERS[api](sort, tmp_path) == ""
 
 
@@ -143,7 +143,7 @@ def test_a_wrong_kernel_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 
 def _broken(made: Source) -> Source:
     """A text in which a kernel names what is not there."""
-    parts = {k: text.replace("hs_group()", "hs_troop()") for k, text in made.parts.items()}
+    parts = {k: text.replace("hs_group_id()", "hs_troop()") for k, text in made.parts.items()}
     return replace(made, parts={k: parts[k] for k in list(parts)[:2]})
 
 
@@ -156,4 +156,4 @@ def test_random_sorts_compile(api: str, seed: int, tmp_path: Path) -> None:
         if number == (8 if NIGHTLY else 4):
             break
         said = COMPILERS[api](sort, tmp_path)
-        assert not said, f"{sort.name} {sort.form}: {said[:2000]}\n{text}"
+        assert not said, f"{sort.name} {sort.signature}: {said[:2000]}\n{text}"

@@ -9,7 +9,7 @@ from nightly import thinned
 from test_cuda import ARCHS, compilers
 
 from hsgen.algorithms import bitonic
-from hsgen.core.keys import KEYS, Form
+from hsgen.core.keys import KEYS, Signature
 from hsgen.core.sort import Part, Sort
 from hsgen.emit.kernels import render
 from hsgen.targets import assembly, target
@@ -30,15 +30,19 @@ RUNS = [(key, value, arch) for arch in ARCHS for value in ("none", "v4") for key
 
 @pytest.mark.parametrize(("name", "key", "value", "arch"), thinned(ARRAYS, 2))
 def test_merges_of_two_arrays(name: str, key: str, value: str, arch: int) -> None:
-    compiled(target.find(name).sort("mergepath", key, Form(value=value, typed=True)), arch)
+    compiled(target.find(name).sort("merge_path", key, Signature(value=value, key_transform=True)), arch)
 
 
 @pytest.mark.parametrize(("key", "value", "arch"), thinned(RUNS, 3))
 def test_merges_of_runs(key: str, value: str, arch: int) -> None:
-    found, form = target.find("generic"), Form(value=value)
-    own = {k: replace(p, path_from=1) for (a, k), p in found.choices.items() if a == "merge"}
-    p = bitonic.formed(own, KEYS[key], form, found.device)
-    kernels, plan, parts = assembly.assemble([Part(algorithm="merge", params=p, min_n=0, max_n=2**62)], "shape", form)
-    sort = Sort(target="shape", algorithm="merge", key=KEYS[key], kernels=kernels, plan=plan, parts=parts, form=form)
+    found, signature = target.find("generic"), Signature(value=value)
+    own = {k: replace(p, path_from=1) for (a, k), p in found.choices.items() if a == "bitonic"}
+    p = bitonic.specialize(own, KEYS[key], signature, found.device)
+    kernels, plan, parts = assembly.assemble(
+        [Part(algorithm="bitonic", params=p, min_n=0, max_n=2**62)], "shape", signature
+    )
+    sort = Sort(
+        target="shape", algorithm="bitonic", key=KEYS[key], kernels=kernels, plan=plan, parts=parts, signature=signature
+    )
     assert "path" in {k.name for k in kernels}
     compiled(sort, arch)

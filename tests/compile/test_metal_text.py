@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from conftest import missing
 
-from hsgen.core.keys import Form
+from hsgen.core.keys import Signature
 from hsgen.core.sort import Sort
 from hsgen.emit import spirv
 from hsgen.emit.kernels import render
@@ -23,10 +23,10 @@ from hsgen.targets import target
 
 LANES = Path(__file__).parents[1] / "device" / "lanes"
 SORTS = {
-    "apple-m1": ("apple-m1", "auto", "u64", Form()),
-    "narrow": ("apple-m1", "radix", "u8", Form(value="v8")),
-    "votes": (str(LANES / "radix16.toml"), "radix", "u32", Form(typed=True)),
-    "exchanges": (str(LANES / "lanes16.toml"), "merge", "u32", Form(value="v4")),
+    "apple-m1": ("apple-m1", "auto", "u64", Signature()),
+    "narrow": ("apple-m1", "radix", "u8", Signature(value="v8")),
+    "votes": (str(LANES / "radix16.toml"), "radix", "u32", Signature(key_transform=True)),
+    "exchanges": (str(LANES / "lanes16.toml"), "bitonic", "u32", Signature(value="v4")),
 }
 
 
@@ -95,12 +95,12 @@ def test_a_host_sees_the_same_kernels(name: str, tmp_path: Path) -> None:
     using = spirv.compiler()
     if using is None:
         missing("a GLSL compiler (apt-get install glslang-tools)")
-    where, label, key, form = SORTS[name]
-    sort = target.find(where).sort(label, key, form)
+    where, label, key, signature = SORTS[name]
+    sort = target.find(where).sort(label, key, signature)
     source = render(sort, "metal")
     modules = spirv.compile_all(sort, render(sort, "vulkan"), using)
     made = {m.kernel: data for m, data in modules.items() if not m.address}
-    assert set(made) == {k.name for k in sort.kernels if not k.wide}
+    assert set(made) == {k.name for k in sort.kernels if not k.index64}
     assert set(source.parts) == {k.name for k in sort.kernels}
     for kernel in made:
         ours, theirs = here(source.only(kernel), sort), crossed(made[kernel], tmp_path)

@@ -14,7 +14,7 @@ from nightly import NIGHTLY, nightly, thinned
 from hsgen.apis import cuda
 from hsgen.core.errors import Unavailable, Wrong
 from hsgen.core.interpreter import Options
-from hsgen.core.keys import Form
+from hsgen.core.keys import Signature
 from hsgen.engines import native
 from hsgen.engines.harness import Harness, Native
 from hsgen.system import toolchain
@@ -27,21 +27,23 @@ from hsgen.tools.bench.candidates import fill, wipe
 FAKE = Path(__file__).with_name("fake_cub")
 SOURCES = cuda.API.file("harness")
 HEADERS = ("device_radix_sort", "device_segmented_sort", "device_segmented_radix_sort", "device_merge")
-WAYS = [("auto", "cub"), ("segments", "cub"), ("segments", "cub-radix"), ("mergepath", "cub")]
+WAYS = [("auto", "cub"), ("segmented_sort", "cub"), ("segmented_sort", "cub-radix"), ("merge_path", "cub")]
 
 
 def options(algorithm: str, peer: str, key: str, value: str) -> tuple[list[str], list[str]]:
     """The one file of a peer, and what it is compiled with."""
     harness = cuda.API.harness
     assert harness is not None
-    return native.peer_units(harness, [peer], [algorithm]), native.peer_options(harness, [peer], key, Form(value=value))
+    return native.peer_units(harness, [peer], [algorithm]), native.peer_options(
+        harness, [peer], key, Signature(value=value)
+    )
 
 
 FORMS = [("u32", "none"), ("u32", "v4"), ("u64", "v8"), ("u32", "v16")]
-PLAYED = thinned([(*form, *way) for form in FORMS for way in WAYS], 3)
+PLAYED = thinned([(*signature, *way) for signature in FORMS for way in WAYS], 3)
 COMPILED = [
-    (*form, *way) if (form is FORMS[0]) == (way in (WAYS[0], WAYS[3])) else nightly(*form, *way)
-    for form in (FORMS[0], FORMS[2])
+    (*signature, *way) if (signature is FORMS[0]) == (way in (WAYS[0], WAYS[3])) else nightly(*signature, *way)
+    for signature in (FORMS[0], FORMS[2])
     for way in WAYS
 ]
 """By day both lists have each way; what is compiled has it once."""
@@ -82,7 +84,7 @@ def played(folder: Path, algorithm: str, peer: str, key: str, value: str) -> Nat
         check=False,
     )
     assert done.returncode == 0 and not done.stderr, done.stderr[-2000:]
-    sort = target.find("nvidia-sm90").sort(algorithm, key, Form(value=value))
+    sort = target.find("nvidia-sm90").sort(algorithm, key, Signature(value=value))
     return Native(Harness(out), "cuda", sort, 0, "")
 
 
@@ -95,7 +97,7 @@ def test_a_peer_gets_what_it_is_to_sort(tmp_path: Path, key: str, value: str, al
         (1000, 37, False, "few-distinct"),
         (4096, 64, True, "random"),
     ]:
-        how = Options(parts=parts, rows=rows) if algorithm == "segments" else Options()
+        how = Options(parts=parts, rows=rows) if algorithm == "segmented_sort" else Options()
         work = bench.load(engine.sort, n, how, rng, kind)
         fill(engine, work)
         run = rounds._peer(peer, engine, work, rounds.ExitStack())
@@ -120,7 +122,7 @@ def spoiled(engine: Native, sort: object) -> object:
 
 
 def test_a_peer_of_other_keys_or_less_room_is_refused(tmp_path: Path) -> None:
-    engine = played(tmp_path, "segments", "cub", "u32", "none")
+    engine = played(tmp_path, "segmented_sort", "cub", "u32", "none")
     work = bench.load(engine.sort, 100, Options(parts=5), np.random.default_rng(1))
     fill(engine, work)
     for size, n, value, parts, line in [
@@ -133,6 +135,6 @@ def test_a_peer_of_other_keys_or_less_room_is_refused(tmp_path: Path) -> None:
             engine.peer("cub", size, n, value, parts)
     with pytest.raises(Wrong, match=r"^no such peer; of segmented sorts the CUDA harness knows cub and cub-radix"):
         engine.peer("cub-radix", 4, 100, 0, 5)
-    engine.sort = target.find("nvidia-sm90").sort("mergepath", "u32")
+    engine.sort = target.find("nvidia-sm90").sort("merge_path", "u32")
     with pytest.raises(Unavailable, match=r"^peer cub: runs beside CUDA only; add --api cuda$"):
         engine.peer("cub", 4, 100, 0, 50)

@@ -6,17 +6,17 @@ import pytest
 from nightly import nightly
 from test_cuda import ARCHS, compilers
 
-from hsgen.core.keys import Form
+from hsgen.core.keys import Signature
 from hsgen.emit.kernels import render
 from hsgen.targets import target
 
 FORMS = {
-    "u32": Form(),
-    "u64": Form(),
-    "f32": Form(value="v4", typed=True),
-    "i64": Form(value="v8", typed=True),
-    "u16": Form(value="v16"),
-    "u8": Form(value="index64"),
+    "u32": Signature(),
+    "u64": Signature(),
+    "f32": Signature(value="v4", key_transform=True),
+    "i64": Signature(value="v8", key_transform=True),
+    "u16": Signature(value="v16"),
+    "u8": Signature(value="index64"),
 }
 
 
@@ -29,7 +29,7 @@ CASES = [(key, name, arch) for key in FORMS for name in ("nvidia-hopper", "gener
 
 @pytest.mark.parametrize(("key", "name", "arch"), [x if DAY[x[0]] == x[1:] else nightly(*x) for x in CASES])
 def test_every_kernel_compiles(name: str, key: str, arch: int) -> None:
-    sort = target.find(name).sort("segments", key, FORMS[key])
+    sort = target.find(name).sort("segmented_sort", key, FORMS[key])
     for compiler in compilers(arch):
         found = compiler.compile(render(sort, "cuda").text, arch)
         assert set(found) == {k.name for k in sort.kernels}

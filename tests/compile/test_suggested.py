@@ -28,7 +28,7 @@ def test_suggested_shapes_do_not_spill(name: str, tmp_path: Path, capsys: pytest
     text = probing.written(query.Query(api=api, said=recorded.said), "mine")
     isa = f'\n[isa]\n{compiler} = ["{device}"]\n'
     (tmp_path / "mine.toml").write_text(text + isa, encoding="utf-8")
-    some = [] if NIGHTLY else ["--algorithm", "merge", "--key", "u64"]
+    some = [] if NIGHTLY else ["--algorithm", "bitonic", "--key", "u64"]
     code = main(["compile", "-t", str(tmp_path / "mine.toml"), "--compiler", compiler, *some])
     out, err = capsys.readouterr()
     if code == 3:

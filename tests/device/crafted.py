@@ -18,7 +18,7 @@ from hsgen.apis import opencl
 from hsgen.core.buffers import Buffer
 from hsgen.core.errors import Wrong
 from hsgen.core.kernels import Kernel
-from hsgen.core.plan import Binding, Guard, Literal, Outcome, Plan, Scratch, Step, fixed
+from hsgen.core.plan import Binding, DeviceStatus, Guard, Literal, Plan, Scratch, Step, fixed
 from hsgen.core.sort import Sort
 from hsgen.emit import c_files
 from hsgen.emit.kernels import Source
@@ -47,17 +47,17 @@ TEXT = """__kernel void play(__global uint *to, __global uint *first, __global u
 
 def crafted(at: int, *, wide: bool = False) -> tuple[Sort, Source]:
     """The sort of 4 or 5 keys and its text; it writes n to word `at` of scratch."""
-    whole = target.find("generic").sort("merge", "u32")
-    buffers = tuple(Buffer(name=name, type="word") for name in ("to", "first", "rest"))
+    whole = target.find("generic").sort("bitonic", "u32")
+    buffers = tuple(Buffer(name=name, type="u32") for name in ("to", "first", "rest"))
     scratch = Binding(role="scratch"), Binding(role="scratch", plus=2000)
     kernel = Kernel(
         name="play",
         template="none",
         summary="plays with scratch",
         work_group=1,
-        wide=wide,
+        index64=wide,
         buffers=buffers,
-        algorithm="merge",
+        algorithm="bitonic",
         params=whole.parts[0].params,
     )
     bindings = Binding(role="destination"), *scratch
@@ -72,7 +72,7 @@ def crafted(at: int, *, wide: bool = False) -> tuple[Sort, Source]:
         steps=(step,),
         max_n=5,
         scratch=Scratch(min_n=3, plus=4 * WORDS - 16, per_n=4),
-        outcome=Outcome(binding=scratch[0], words=4, min_n=3),
+        device_status=DeviceStatus(binding=scratch[0], words=4, min_n=3),
     )
     sort = replace(whole, target="crafted", algorithm="play", kernels=(kernel,), plan=plan)
     text = TEXT.format(n="long" if wide else "int")
@@ -103,7 +103,7 @@ def played(engine: Engine, *counts: int) -> list[Any]:
             engine.run(n, {"source": (0, 0), "destination": (1, 0)})
             told = np.empty(2, np.uint32)
             engine.read(1, told)
-            out.append([*map(int, told), engine.outcome()])
+            out.append([*map(int, told), engine.device_status()])
         except Wrong as e:
             out.append(str(e))
     return out

@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from hsgen.core.interpreter import Options
-from hsgen.core.keys import KEYS, TYPES, Form
+from hsgen.core.keys import KEYS, TYPES, Signature
 from hsgen.core.sort import Sort
 from hsgen.engines.engine import Engine
 from hsgen.operations.inputs import KINDS
@@ -23,21 +23,21 @@ from hsgen.tools.validate.cases import around
 from hsgen.tools.validate.guarded import Frame
 
 LANES = Path(__file__).parent / "lanes"
-WHOLE = {"typed": True, "ranged": True, "counted": True}
+WHOLE = {"key_transform": True, "bit_range": True, "device_count": True}
 COUNTED = ("all", "fewer", "more", "none")
 KIND_NAMES = ("few distinct", "random", "all greatest", "sorted")
 
 
-def sort_of(name: str, algorithm: str, key: str, form: Form) -> Sort:
+def sort_of(name: str, algorithm: str, key: str, signature: Signature) -> Sort:
     """Return a sort of a target of the tests, or of one that comes with hsgen."""
-    return target.find(str(LANES / name) if name.endswith(".toml") else name).sort(algorithm, key, form)
+    return target.find(str(LANES / name) if name.endswith(".toml") else name).sort(algorithm, key, signature)
 
 
 def few_counts(sort: Sort, *, all_near: bool) -> list[int]:
     """Return counts around those at which the sort changes its way: the first few of them, and the last."""
     most = 4_000 if sort.target in ("cpu", "generic") else 1_500
     inner = {p.min_n for p in sort.parts} | {assembly.block(sort)}
-    near = around([0, *inner, *assembly.edges(sort, most)[:3]], most)
+    near = around([0, *inner, *assembly.test_counts(sort, most)[:3]], most)
     return sorted({*near, most}) if all_near else [*sorted(near)[:: max(1, len(near) // 8)], most]
 
 
@@ -53,10 +53,10 @@ def hows(sort: Sort) -> Iterator[tuple[Options, str]]:
     for kind, descending in product(kinds, (False, True)):
         plain = Options(kind=kind, descending=descending)
         for number, (begin, end) in enumerate(ranges(sort)):
-            discard = sort.form.index and number % 2 == 1
+            discard = sort.signature.index and number % 2 == 1
             yield replace(plain, begin=begin, end=end, discard=discard), ""
         for where in COUNTED:
-            yield replace(plain, counted=True), where
+            yield replace(plain, device_count=True), where
 
 
 def live(where: str, n: int) -> int | None:

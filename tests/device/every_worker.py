@@ -12,13 +12,13 @@ from pathlib import Path
 
 from every import WHOLE, few_counts, first_problem, sort_of
 
-from hsgen.core.keys import Form
+from hsgen.core.keys import Signature
 from hsgen.engines.harness import Harness, Native
 
 
 def main(library: str, name: str, algorithm: str, key: str, value: str, options: str, much: str) -> None:
     """See above."""
-    sort = sort_of(name, algorithm, key, Form(value=value, **WHOLE))
+    sort = sort_of(name, algorithm, key, Signature(value=value, **WHOLE))
     engine = Native(Harness(Path(library)), "vulkan", sort, 0, options)
     calls, problem = first_problem(engine, few_counts(sort, all_near=much == "each"), each=much == "each")
     print(json.dumps([calls, problem, engine.messages()]))

@@ -25,7 +25,7 @@ from hsgen.tools.validate.guarded import Frame
 
 def small(key: str) -> Sort:
     """The generic target's sort with blocks of 128 keys: the same templates, quick enough for a simulator."""
-    found = target.find("generic").sort("merge", key)
+    found = target.find("generic").sort("bitonic", key)
     part = found.parts[0]
     assert isinstance(part.params, bitonic.Params)
     p = replace(part.params, slabs=16, clean_slabs=16, stream_group=16)
@@ -37,7 +37,7 @@ def main(key: str, fault: str = "") -> None:
     warnings.simplefilter("ignore")
     host = hosts()[0]
     context = context_for(host)
-    whole = target.find("generic").sort("merge", key)
+    whole = target.find("generic").sort("bitonic", key)
     both = (True, False)
     whole_counts = (400, 2049, 4097) if os.environ.get("HSGEN_NIGHTLY") == "1" else (400, 2049)
     for sort, counts in ((small(key), (300,) if fault else (0, 1, 2, 127, 129, 600, 2051)), (whole, whole_counts)):

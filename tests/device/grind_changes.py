@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from hsgen.core.interpreter import Options
-from hsgen.core.keys import KEYS, Form
+from hsgen.core.keys import KEYS, Signature
 from hsgen.core.plan import Plan
 from hsgen.core.sort import Sort
 from hsgen.emit.kernels import render
@@ -32,8 +32,10 @@ def sort_of(lanes: int) -> Sort:
     made = run_boundaries.Shape(key=KEYS["u32"], work_group=lanes, items=64 if lanes == 1 else 32, groups=2)
     parts = target.find("generic").sort("radix", "u32").parts
     kernels, plan = run_boundaries.appended((), Plan(steps=(), max_n=1 << 20, bits=32), parts, made)
-    form = Form(changes=True)
-    return Sort(target="t", algorithm="radix", key=made.key, kernels=kernels, plan=plan, parts=parts, form=form)
+    signature = Signature(run_boundaries=True)
+    return Sort(
+        target="t", algorithm="radix", key=made.key, kernels=kernels, plan=plan, parts=parts, signature=signature
+    )
 
 
 def main(lanes: str, *drop: str) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from every import WHOLE, hows, live, sort_of
 
-from hsgen.core.keys import Form
+from hsgen.core.keys import Signature
 from hsgen.emit.kernels import render
 from hsgen.engines.hosts import hosts
 from hsgen.engines.pyopencl import Compiled, Direct, build, context_for
@@ -21,7 +21,7 @@ from hsgen.system import toolchain
 from hsgen.tools.validate import validation
 from hsgen.tools.validate.guarded import Frame
 
-COUNTS = {"merge": (0, 1, 63, 130, 300), "radix": (0, 1, 110)}
+COUNTS = {"bitonic": (0, 1, 63, 130, 300), "radix": (0, 1, 110)}
 """Within a block of 128 and beyond; within a tile of 96 keys and beyond."""
 
 
@@ -30,8 +30,8 @@ def main(algorithm: str, value: str) -> None:
     warnings.simplefilter("ignore")
     host = hosts()[0]
     context = context_for(host)
-    more = {"typed": True, "counted": True} if algorithm == "merge" else WHOLE
-    sort = sort_of("forms1.toml", algorithm, "u32", Form(value=value, **more))
+    more = {"key_transform": True, "device_count": True} if algorithm == "bitonic" else WHOLE
+    sort = sort_of("forms1.toml", algorithm, "u32", Signature(value=value, **more))
     source = render(sort, "opencl")
     options = "-cl-std=CL1.2 -cl-opt-disable"
     kernels = build(context, source.text, source.path, [k.name for k in sort.kernels], options)
@@ -47,7 +47,7 @@ def main(algorithm: str, value: str) -> None:
     scratch.whole = lambda queue: True  # type: ignore[method-assign]
     counts = COUNTS[algorithm]
     frame = Frame(engine, max(counts))
-    ways = [w for w in hows(sort) if sort.form.ranged or (w[0].begin, w[0].end) == (0, None)]
+    ways = [w for w in hows(sort) if sort.signature.bit_range or (w[0].begin, w[0].end) == (0, None)]
     chosen = ways[:: max(1, len(ways) // 6)]
     for number, (how, where) in enumerate(chosen):
         for turn, n in enumerate(counts):

@@ -14,7 +14,7 @@ import numpy as np
 
 from hsgen.algorithms import bitonic, merge_path, operation
 from hsgen.core.interpreter import Options
-from hsgen.core.keys import KEYS, Form
+from hsgen.core.keys import KEYS, Signature
 from hsgen.core.sort import Part, Sort
 from hsgen.emit.kernels import render
 from hsgen.engines.hosts import hosts
@@ -32,13 +32,20 @@ SCALES = {"local_scale": 2, "flip_scale": 2, "half_scale": 2}
 MANY = [(0, "random"), (1, "random"), (23, "few distinct"), (24, "random"), (25, "sorted"), (200, "few distinct")]
 
 
-def made(algorithm: Any, name: str, form: Form, **values: Any) -> Sort:
+def made(algorithm: Any, name: str, signature: Signature, **values: Any) -> Sort:
     """The sort of a shape for u32 keys."""
-    p = algorithm.Params(key=KEYS["u32"], form=form, **values)
-    kernels, plan, parts = assembly.assemble([Part(algorithm=name, params=p, min_n=0, max_n=2**62)], "shape", form)
+    p = algorithm.Params(key=KEYS["u32"], signature=signature, **values)
+    kernels, plan, parts = assembly.assemble([Part(algorithm=name, params=p, min_n=0, max_n=2**62)], "shape", signature)
     does = operation(name).name
     return Sort(
-        target="shape", algorithm=name, operation=does, key=p.key, kernels=kernels, plan=plan, parts=parts, form=form
+        target="shape",
+        algorithm=name,
+        operation=does,
+        key=p.key,
+        kernels=kernels,
+        plan=plan,
+        parts=parts,
+        signature=signature,
     )
 
 
@@ -67,7 +74,7 @@ def in_no_order(driven: Direct) -> None:
         keys = rng.integers(0, 9, 200, np.uint32)
         words = [np.zeros((n, 1), np.uint32) for n in (parts, 200 - parts)]
         whole = {"values": words[0], "other_values": words[1], "values_expected": np.zeros((200, 1), np.uint32)}
-        whole = whole if driven.sort.form.value_bytes else {}
+        whole = whole if driven.sort.signature.value_bytes else {}
         call = Call(n=200, keys=keys[:parts], other=keys[parts:], expected=keys, in_place=False, **whole)
         problem = frame.run(replace(call, how=Options(parts=parts)))
         if problem and "should be" not in problem:
@@ -78,7 +85,9 @@ def main(fault: str = "") -> None:
     """Merge and sort; a wrong result is an error."""
     warnings.simplefilter("ignore")
     for values, value in ((TILES, "v4"), (WALKS, "v4"), (ROWS, "none"), (ROWS, "v8")):
-        driven = engine(made(merge_path, "mergepath", Form(value=value, typed=True), **values), fault=bool(fault))
+        driven = engine(
+            made(merge_path, "merge_path", Signature(value=value, key_transform=True), **values), fault=bool(fault)
+        )
         report = validation.run(driven, [(200, "random")] if fault else MANY, 1)
         if fault:
             return
@@ -88,8 +97,8 @@ def main(fault: str = "") -> None:
     # oclgrind 21.10 takes what is shuffled from place 11 of a vector for uninitialised, so rows have 8 keys here
     bitonic.Params.row = property(lambda p: 8 if p.path_walks and not p.valued else 0)  # type: ignore[method-assign]
     for walks in (False, True):
-        for form in (Form(), Form(value="v8")):
-            driven = engine(made(bitonic, "merge", form, path_walks=walks, **SCALES, **RUNS), fault=False)
+        for signature in (Signature(), Signature(value="v8")):
+            driven = engine(made(bitonic, "bitonic", signature, path_walks=walks, **SCALES, **RUNS), fault=False)
             report = validation.run(driven, MANY, 1)
             if report.failed:
                 raise SystemExit(report.failures[0])

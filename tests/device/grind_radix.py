@@ -15,7 +15,7 @@ from radices import shape, sort_of, tried
 
 from hsgen.algorithms import radix
 from hsgen.core.interpreter import Options
-from hsgen.core.keys import Form
+from hsgen.core.keys import Signature
 from hsgen.emit.kernels import render
 from hsgen.engines.hosts import hosts
 from hsgen.engines.pyopencl import Compiled, Direct, build, context_for
@@ -33,7 +33,13 @@ SHAPES: dict[str, dict[str, Any]] = {
     },
     "pairs": {
         **{"ranker": "flags", "coordination": "lookback", "begin": 0, "end": None, "bits": 8, "redo": False},
-        **{"finish_from": 416, "finish_group": 8, "finish_items": 4, "finish_places": 16, "form": Form(value="v4")},
+        **{
+            "finish_from": 416,
+            "finish_group": 8,
+            "finish_items": 4,
+            "finish_places": 16,
+            "signature": Signature(value="v4"),
+        },
     },
     "split1": {"ranker": "split", "split": 1},
     "split2": {"ranker": "split", "coordination": "lookback"},

@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from hsgen.algorithms import DERIVED, segmented
+from hsgen.algorithms import IMPLICIT, segmented
 from hsgen.core.interpreter import Options
-from hsgen.core.keys import KEYS, Form
+from hsgen.core.keys import KEYS, Signature
 from hsgen.core.sort import Part, Sort
 from hsgen.emit.kernels import render
 from hsgen.engines.hosts import hosts
@@ -34,20 +34,22 @@ def sort_of(ranker: str, value: str) -> Sort:
     """A sort of 16-bit keys by three digits: tiles of 32 keys, or segments that a lane sorts of up to 64."""
     found = target.find("cpu" if ranker == "serial" else "generic")
     own = replace(found.choices["radix", "u32"], ranker=ranker, bits=6, groups=3, **SHAPES[ranker])
-    p = DERIVED["segments"].formed({"radix": own}, KEYS["u16"], Form(value=value), found.device)
+    p = IMPLICIT["segmented_sort"].specialize({"radix": own}, KEYS["u16"], Signature(value=value), found.device)
     assert isinstance(p, segmented.Params)
     if p.serial:
         p = replace(p, small=48, window=100, tile=64, chunk=64)
-    kernels, plan, parts = assembly.assemble([Part(algorithm="segments", params=p, min_n=0, max_n=2**62)], "s", p.form)
+    kernels, plan, parts = assembly.assemble(
+        [Part(algorithm="segmented_sort", params=p, min_n=0, max_n=2**62)], "s", p.signature
+    )
     return Sort(
         target="s",
-        algorithm="segments",
-        operation="segments",
+        algorithm="segmented_sort",
+        operation="segmented_sort",
         key=p.key,
         kernels=kernels,
         plan=plan,
         parts=parts,
-        form=p.form,
+        signature=p.signature,
     )
 
 
@@ -67,7 +69,7 @@ def main(ranker: str, value: str) -> None:
 
     n = 200  # always: oclgrind takes what lies in scratch memory that was made anew for uninitialised
     for number, (name, make) in enumerate(layouts.LAYOUTS.items()):
-        offsets, keys = make(rng, n, *layouts.edges(sort)), rng.integers(0, 99, n).astype(np.uint16)
+        offsets, keys = make(rng, n, *layouts.test_counts(sort)), rng.integers(0, 99, n).astype(np.uint16)
         how, values = Options(parts=len(offsets) - 1), np.arange(n, dtype=np.uint32) * 7
         given = {"source": buffer(keys), "other": buffer(offsets.astype(np.uint32))}
         given["destination"] = given["source"] if number % 2 else buffer(keys * 0)

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hsgen.core.interpreter import Options
-from hsgen.core.keys import Form
+from hsgen.core.keys import Signature
 from hsgen.core.sort import Sort
 from hsgen.engines import selection
 from hsgen.engines.engine import KEYS, KEYS_OUT, OTHER, OTHER_VALUES, REPORT, VALUES, VALUES_OUT, Engine
@@ -35,24 +35,24 @@ EPILOGUE = """
 {% set report_words = 2 %}
 {% set report_words_per_key = 4 %}
 {% macro epilogue(i, n, key, before, value, report, shift) %}
-hs_add({{ report(0) }}, hs_bits({{ key }}, 0));
-if ({{ i }} == {{ n }} - 1) {{ report(1) }} = hs_as_word({{ n }});
-{{ report("2 + 4 * %s" | format(i)) }} = hs_bits({{ before }}, 0);
+hs_atomic_add({{ report(0) }}, hs_key_bits({{ key }}, 0));
+if ({{ i }} == {{ n }} - 1) {{ report(1) }} = hs_to_u32({{ n }});
+{{ report("2 + 4 * %s" | format(i)) }} = hs_key_bits({{ before }}, 0);
 {{ report("3 + 4 * %s" | format(i)) }} = {{ value() }};
 {{ report("4 + 4 * %s" | format(i)) }} = {{ value(1) }};
-{{ report("5 + 4 * %s" | format(i)) }} = hs_bits({{ key }}, 0) >> {{ shift }};
+{{ report("5 + 4 * %s" | format(i)) }} = hs_key_bits({{ key }}, 0) >> {{ shift }};
 {% endmacro %}
 """
 
 
 def sort_of(name: str, kind: str) -> Sort:
     """The sort that is tried: merges have values, and sorts with an epilogue of 8 bytes."""
-    forms = {
-        "mergepath": Form(value="v4", typed=True),
-        "changes": Form(changes=True),
-        "epilogue": Form(value="v8", epilogue=EPILOGUE),
+    signatures = {
+        "merge_path": Signature(value="v4", key_transform=True),
+        "changes": Signature(changes=True),
+        "epilogue": Signature(value="v8", epilogue=EPILOGUE),
     }
-    return target.find(name).sort(label(kind), "u32", forms.get(kind, Form(typed=True)))
+    return target.find(name).sort(label(kind), "u32", signatures.get(kind, Signature(key_transform=True)))
 
 
 def label(kind: str) -> str:
@@ -119,12 +119,12 @@ def segments(engine: Engine, rng: np.random.Generator) -> int:
                     given["other"] = (OTHER, cuts.astype(np.uint32))
                 after = call(engine, n, given, parts=parts)
                 assert (after[KEYS if in_place else KEYS_OUT] == expected).all(), (n, parts, rows, in_place)
-                assert engine.outcome() == 0
+                assert engine.device_status() == 0
                 done += 1
     keys = rng.integers(0, 2**32, 1000, np.uint32)
     for bad in ([0, 600, 500, 1000], [0, 10, 20, 1001]):
         given = {"source": (KEYS, keys), "destination": (KEYS, keys), "other": (OTHER, np.array(bad, np.uint32))}
-        assert (call(engine, 1000, given, parts=3)[KEYS] == keys).all() and engine.outcome() != 0, bad
+        assert (call(engine, 1000, given, parts=3)[KEYS] == keys).all() and engine.device_status() != 0, bad
         done += 1
     return done
 
@@ -198,9 +198,9 @@ def epilogues(engine: Engine, rng: np.random.Generator) -> int:
 
 
 KINDS: Mapping[str, Callable[[Engine, np.random.Generator], int]] = {
-    "mergepath": merges,
-    "segments": segments,
-    "check": checks,
+    "merge_path": merges,
+    "segmented_sort": segments,
+    "digest": checks,
     "changes": changes,
     "epilogue": epilogues,
 }

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hsgen.core.interpreter import Options
-from hsgen.core.keys import Form
+from hsgen.core.keys import Signature
 from hsgen.engines import native
 from hsgen.engines.engine import KEYS, VALUES_OUT
 from hsgen.engines.harness import Harness, Native
@@ -63,10 +63,10 @@ def stable(keys: NDArray[np.uint32], places: NDArray[np.uint64]) -> bool:
 
 def argsort(name: str, counts: list[str]) -> int:
     found = target.find(name)
-    form = Form(value="index64")
-    sort = found.sort("radix", "u32", form)
+    signature = Signature(value="index64")
+    sort = found.sort("radix", "u32", signature)
     engine = Native(
-        Harness(native.library("cuda", [found], "u32", algorithms=["radix"], form=form)), "cuda", sort, 0, ""
+        Harness(native.library("cuda", [found], "u32", algorithms=["radix"], signature=signature)), "cuda", sort, 0, ""
     )
     rng = np.random.default_rng(2)
     wrong = 0
@@ -106,7 +106,7 @@ def main(name: str, counts: list[str]) -> int:
         engine.read(1, keys)
         fine = ascends(keys) and hashes(keys) == before
         wrong += not fine
-        print(f"{n} keys: {'sorted' if fine else 'WRONG'}, {engine.outcome()} passes done again", flush=True)
+        print(f"{n} keys: {'sorted' if fine else 'WRONG'}, {engine.device_status()} passes done again", flush=True)
     return 1 if wrong else 0
 
 

@@ -48,8 +48,10 @@ def pairs_for(sort: Sort, greatest: int) -> list[tuple[int, str]]:
     near = around((1 << i for i in range(block.bit_length() + 1)), 2 * block + 1)
     first = [p for p in dense if p[0] in near]
     quick = [(n, k) for n, k in validation.plan_cases(sort, full=False, seed=7) if n <= greatest]
-    large = [(n, kinds[i]) for n in around(assembly.edges(sort, greatest), greatest) for i in range(4) if n > 4 * block]
-    rows = [(n, "random") for n in assembly.row_ends(sort, greatest)]
+    large = [
+        (n, kinds[i]) for n in around(assembly.test_counts(sort, greatest), greatest) for i in range(4) if n > 4 * block
+    ]
+    rows = [(n, "random") for n in assembly.row_test_counts(sort, greatest)]
     sparse = sorted(p for p in large if p[1] == kinds[3])
     return rows[::-8] + first + rows + sparse + dense + sorted(large) + quick
 
@@ -57,7 +59,7 @@ def pairs_for(sort: Sort, greatest: int) -> list[tuple[int, str]]:
 def main(name: str, key: str, thin: int, device: str, greatest: int, first: int, step: int) -> None:
     """Try the mutants that are this process's share."""
     warnings.simplefilter("ignore")
-    sort = target.find(name).sort("merge", key)
+    sort = target.find(name).sort("bitonic", key)
     source = render(sort, "opencl")
     host = next(h for h in hosts() if h.label == device)
     context = context_for(host)

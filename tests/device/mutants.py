@@ -83,7 +83,7 @@ OPERATORS: dict[str, Callable[[str], Mutants]] = {
     "level": _each(r"hs_argument\(\) & 255", lambda m: "(hs_argument() + 1) & 255", "level"),
     "pitch": _each(r"(?<=int to = )lane \* (\d+)", lambda m: f"lane * {int(m[1]) - 1}", "pitch"),
     "group lost": _each(
-        r"(?<== )\(?hs_group\(\) (\*|&)", lambda m: m[0].replace("hs_group()", "(hs_group() | 1)"), "group"
+        r"(?<== )\(?hs_group_id\(\) (\*|&)", lambda m: m[0].replace("hs_group_id()", "(hs_group_id() | 1)"), "group"
     ),
 }
 """Every operator on kernels by name."""

@@ -59,11 +59,11 @@ check() {
   for scan in scan-x1 scan-x1ex scan-x4 scan-x4ex; do
     step "cuda-$scan" hsgen validate --api cuda -t "$target" --algorithm $scan --device 'NVIDIA#1'
   done
-  for kind in segments mergepath check; do
+  for kind in segments merge_path check; do
     step cuda-$kind hsgen validate --api cuda -t "$target" --algorithm $kind --device 'NVIDIA#1'
     step cuda-$kind-v4 hsgen validate --api cuda -t "$target" --algorithm $kind --value v4 --order both --device 'NVIDIA#1'
   done
-  step cuda-changes hsgen validate --api cuda -t "$target" --feature changes --device 'NVIDIA#1'
+  step cuda-changes hsgen validate --api cuda -t "$target" --feature run-boundaries --device 'NVIDIA#1'
   step cuda-large "$python" tests/device/large.py "$target" 2^30-1 2^30 2^32+12345
   step cuda-graph hsgen validate --api cuda -t "$target" --option graph=1 --device 'NVIDIA#1'
   step cuda-generic hsgen validate --api cuda -t generic --device 'NVIDIA#1'
@@ -138,14 +138,14 @@ bench_parted() {
   local value size
   for value in none v4; do
     for size in 22 26; do
-      step "bench-segments-$value-$size" hsgen bench --api cuda -t "$target" --key u32 --value $value --algorithm segments \
+      step "bench-segments-$value-$size" hsgen bench --api cuda -t "$target" --key u32 --value $value --algorithm segmented_sort \
         --sizes 2^$size --segments 2^10,2^14,2^18,2^20 --against cub,cub-radix,hsgen:plain --json --device 'NVIDIA#1'
     done
-    step "bench-rows-$value" hsgen bench --api cuda -t "$target" --key u32 --value $value --algorithm segments --rows \
+    step "bench-rows-$value" hsgen bench --api cuda -t "$target" --key u32 --value $value --algorithm segmented_sort --rows \
       --sizes 2^22,2^26 --segments 2^10,2^14,2^18,2^20 --against cub,cub-radix --json --device 'NVIDIA#1'
-    step "bench-merge-$value" hsgen bench --api cuda -t "$target" --key u32 --value $value --algorithm mergepath \
+    step "bench-merge-$value" hsgen bench --api cuda -t "$target" --key u32 --value $value --algorithm merge_path \
       --sizes 2^21..2^28 --against cub --json --device 'NVIDIA#1'
-    step "bench-changes-$value" hsgen bench --api cuda -t "$target" --key u32 --value $value --feature changes \
+    step "bench-changes-$value" hsgen bench --api cuda -t "$target" --key u32 --value $value --feature run-boundaries \
       --sizes 2^16..2^28 --against hsgen:plain --json --device 'NVIDIA#1'
   done
 }
@@ -157,7 +157,7 @@ parted() {
 
 # Compilers take most of the time, so some run at once: one log and one line each.
 forms() {
-  local all="--order both --feature range --feature count"
+  local all="--order both --feature bit-range --feature device-count"
   rm -f "$out"/form-*.done
   form() { step "form-$1" hsgen validate --api "${@:2}" --device 'NVIDIA#1' && touch "$out/form-$1.done"; }
   local jobs=()
@@ -182,7 +182,7 @@ forms() {
     form $job &
   done
   wait
-  sanitize forms --key u16 --key u32 --value v4 --value index --feature count
+  sanitize forms --key u16 --key u32 --value v4 --value index --feature device-count
   for job in "${jobs[@]}"; do [ -e "$out/form-${job%% *}.done" ] || failed=1; done
 }
 

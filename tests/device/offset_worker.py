@@ -12,14 +12,14 @@ import numpy as np
 
 from hsgen.core.errors import Wrong
 from hsgen.core.interpreter import Options
-from hsgen.core.keys import Form
+from hsgen.core.keys import Signature
 from hsgen.engines.engine import KEYS, KEYS_OUT, OTHER, VALUES, VALUES_OUT
 from hsgen.engines.harness import Harness, Native
 from hsgen.system import toolchain
 from hsgen.targets import target
 
 N = 5000
-FORM = Form(value="v4", typed=True)
+FORM = Signature(value="v4", key_transform=True)
 """That of another test, which shares the library."""
 OFFSETS = (0, N, N + 1, 2**31, 2**32 - 1)
 
@@ -30,7 +30,7 @@ def main() -> None:
     api, name, path, device = sys.argv[1:5]
     harness = Harness(Path(path))
     index = next(h.handle for h in harness.hosts(api) if device in f"{h.platform} {h.name}")
-    engine = Native(harness, api, target.find(name).sort("segments", "u32", FORM), index, "")
+    engine = Native(harness, api, target.find(name).sort("segmented_sort", "u32", FORM), index, "")
     keys, said = np.arange(N, dtype=np.uint32)[::-1].copy(), []
     slots = {KEYS: keys, KEYS_OUT: np.full(N, 7, np.uint32), VALUES: keys + 1, VALUES_OUT: np.full(N, 8, np.uint32)}
     for slot in slots:
@@ -57,7 +57,7 @@ def main() -> None:
 def refused(engine: Native) -> bool:
     """Whether the runtime says that offsets were refused."""
     try:
-        return engine.outcome() != 0
+        return engine.device_status() != 0
     except Wrong as e:
         return "offset of a segment" in str(e)
 

@@ -45,8 +45,12 @@ def shape(key: str = "u32", **values: Any) -> radix.Params:
 
 def sort_of(p: radix.Params) -> Sort:
     """Return the sort of a shape."""
-    kernels, plan, parts = assembly.assemble([Part(algorithm="radix", params=p, min_n=0, max_n=2**62)], "shape", p.form)
-    return Sort(target="shape", algorithm="radix", key=p.key, kernels=kernels, plan=plan, parts=parts, form=p.form)
+    kernels, plan, parts = assembly.assemble(
+        [Part(algorithm="radix", params=p, min_n=0, max_n=2**62)], "shape", p.signature
+    )
+    return Sort(
+        target="shape", algorithm="radix", key=p.key, kernels=kernels, plan=plan, parts=parts, signature=p.signature
+    )
 
 
 def engine(host: Host, p: radix.Params) -> Direct:

@@ -14,7 +14,7 @@ from hsgen.engines.harness import Harness, Native
 from hsgen.system import toolchain
 from hsgen.targets import target
 
-LABELS = ("merge", "scan-x1", "segments", "mergepath", "check")
+LABELS = ("bitonic", "scan-x1", "segmented_sort", "merge_path", "digest")
 """A sort of the target `generic` of each kind, in the order of hs_kind."""
 
 

@@ -52,7 +52,7 @@ static bool sorts(const hs_cuda_kernels *kernels, uint64_t n, bool in_place, uin
     args.destination = in_place ? nullptr : to.at;
     if (size && !sort->index) args.values = values_from.at;
     if (size && (sort->index || !in_place)) args.values_destination = values_to.at;
-    if (sort->counted) args.count = static_cast<const uint32_t *>(live.at);
+    if (sort->device_count) args.count = static_cast<const uint32_t *>(live.at);
     bool fine = from.write(keys.data(), n * sizeof(Key)) && values_from.write(values.data(), n * size) && live.write(&count, 4);
     fine = fine && hs_cuda_create(kernels, &sorter, nullptr) == HS_OK;
     fine = fine && hs_cuda_sort(sorter, nullptr, &args, nullptr) == HS_OK;

@@ -33,7 +33,7 @@ storage16 = true
 binding_bytes = 134217728
 progress = "none"
 
-[merge.u32]
+[bitonic.u32]
 subgroup = 1
 height = 4
 slabs = 16
@@ -43,7 +43,7 @@ flip_scale = 1
 half_scale = 1
 stream_group = 16
 
-[merge.u64]
+[bitonic.u64]
 subgroup = 1
 height = 4
 slabs = 16
@@ -72,11 +72,11 @@ coordination = "scan"
 groups = 4
 
 [sort.u32]
-algorithms = ["merge", "radix"]
+algorithms = ["bitonic", "radix"]
 upto = [{CROSSOVER}]
 
 [sort.u64]
-algorithms = ["merge", "radix"]
+algorithms = ["bitonic", "radix"]
 upto = [{CROSSOVER}]
 """
 """A target whose merge sorts have blocks of 64 keys, and whose radix sorts have tiles of 128."""

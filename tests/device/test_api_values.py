@@ -11,7 +11,7 @@ from nightly import thinned
 from sorters import SMALL, How, Sorters, bits_of, check, order_of, random_keys, random_values
 
 from hsgen.core.errors import Usage
-from hsgen.core.keys import ORDERS, TYPES, Form
+from hsgen.core.keys import ORDERS, TYPES, Signature
 from hsgen.engines.hosts import Host
 from hsgen.opencl import Sorter
 from hsgen.system import toolchain
@@ -78,7 +78,7 @@ def test_packed_words_are_sorted_by_their_upper_half(queue: cl.CommandQueue, mad
 def test_greatest_keys_lose_no_value(queue: cl.CommandQueue, made: Sorters, order: str) -> None:
     """Keys like what fills a block beyond n, for every n up to one block and one more of target generic."""
     sorter = made.get("generic", "i32", "v4", order)
-    block = assembly.block(target.find("generic").default("i32", Form(value="v4", typed=True)))
+    block = assembly.block(target.find("generic").default("i32", Signature(value="v4", key_transform=True)))
     greatest = np.iinfo(np.int32).max if order == "ascending" else np.iinfo(np.int32).min
     keys = array.to_device(queue, np.full(block + 1, greatest, np.int32))
     values = array.to_device(queue, np.arange(1, block + 2, dtype=np.uint32))

@@ -13,7 +13,7 @@ import pytest
 from nightly import nightly
 
 from hsgen.core.errors import Notice
-from hsgen.core.keys import Form
+from hsgen.core.keys import Signature
 from hsgen.core.sort import Sort
 from hsgen.emit.kernels import Source, render
 from hsgen.engines import isolated_build, metal_shim
@@ -24,7 +24,7 @@ from hsgen.targets import target
 from hsgen.tools.validate import validation
 
 pytestmark = pytest.mark.device
-TYPED = Form(typed=True)
+TYPED = Signature(key_transform=True)
 """Between the transforms of such keys the compiler crashed on networks of min and max."""
 
 
@@ -61,7 +61,7 @@ def test_what_crashes_is_compiled_without_optimization(
     text = (resources.targets() / "apple-m1.toml").read_text(encoding="utf-8")
     text = text.replace('name = "apple-m1"', 'name = "minmax"').replace('exchange = "select"', 'exchange = "minmax"')
     (tmp_path / "minmax.toml").write_text(text, encoding="utf-8")
-    sort = target.find(str(tmp_path / "minmax.toml")).sort("merge", "u32", TYPED)
+    sort = target.find(str(tmp_path / "minmax.toml")).sort("bitonic", "u32", TYPED)
     with monkeypatch.context() as patch, warnings.catch_warnings(record=True) as said:
         aim("skx", patch)
         warnings.simplefilter("always")

@@ -15,7 +15,7 @@ from small_target import small
 from hsgen.cli import engines, main
 from hsgen.core.errors import Wrong
 from hsgen.core.interpreter import Options
-from hsgen.core.keys import PLAIN, Form
+from hsgen.core.keys import PLAIN, Signature
 from hsgen.engines.engine import KEYS_OUT, REPORT, VALUES_OUT
 from hsgen.engines.hosts import Host
 from hsgen.engines.pyopencl import Direct
@@ -29,8 +29,8 @@ device = pytest.mark.device
 __all__ = ["small"]  # a fixture
 
 
-def engine(host: Host, algorithm: str, form: Form = PLAIN) -> Direct:
-    return engines.direct(host, target.find("cpu").sort(algorithm, "u32", form))
+def engine(host: Host, algorithm: str, signature: Signature = PLAIN) -> Direct:
+    return engines.direct(host, target.find("cpu").sort(algorithm, "u32", signature))
 
 
 def rows_of(command: str, capsys: pytest.CaptureFixture[str]) -> list[dict[str, Any]]:
@@ -46,7 +46,7 @@ def rows_of(command: str, capsys: pytest.CaptureFixture[str]) -> list[dict[str, 
 @pytest.mark.parametrize("rows", [False, True])
 @pytest.mark.parametrize("value", ["none", "v4", "index"])
 def test_segments_come_out_as_a_permutation_says(value: str, rows: bool) -> None:
-    sort = target.find("cpu").sort("segments", "u32", Form(value=value, typed=True))
+    sort = target.find("cpu").sort("segmented_sort", "u32", Signature(value=value, key_transform=True))
     how = Options(kind=2, descending=True, parts=50, rows=rows)
     work = bench.load(sort, 3000, how, np.random.default_rng(1), "few-distinct")
     assert work.offsets is not None and len(work.offsets) == 51 and (work.offsets[0], work.offsets[-1]) == (0, 3000)
@@ -61,7 +61,7 @@ def test_segments_come_out_as_a_permutation_says(value: str, rows: bool) -> None
 
 @pytest.mark.parametrize("n", [1, 2, 999])
 def test_halves_are_in_order_and_make_a_whole(n: int) -> None:
-    sort = target.find("cpu").sort("mergepath", "u32", Form(value="v8", typed=True))
+    sort = target.find("cpu").sort("merge_path", "u32", Signature(value="v8", key_transform=True))
     work = bench.load(sort, n, Options(kind=1, descending=True), np.random.default_rng(1), "few-distinct")
     assert work.other is not None and work.values is not None and work.other_values is not None
     assert (len(work.keys), len(work.other), work.how.parts) == (n // 2, n - n // 2, n // 2)
@@ -76,7 +76,7 @@ def test_halves_are_in_order_and_make_a_whole(n: int) -> None:
 @pytest.mark.parametrize("rows", [False, True])
 @pytest.mark.parametrize(("value", "index"), [("none", False), ("v8", False), ("index", True)])
 def test_numpy_sorts_segments(value: str, index: bool, rows: bool) -> None:
-    sort = target.find("cpu").sort("segments", "u32", Form(value=value))
+    sort = target.find("cpu").sort("segmented_sort", "u32", Signature(value=value))
     work = bench.load(sort, 1200, Options(parts=40, rows=rows), np.random.default_rng(2), "few-distinct")
     assert work.offsets is not None
     given = Segments(keys=work.keys, values=work.values, offsets=work.offsets, rows=rows, index=index)
@@ -91,7 +91,7 @@ def test_numpy_sorts_segments(value: str, index: bool, rows: bool) -> None:
 
 @pytest.mark.parametrize("value", ["none", "v4"])
 def test_numpy_merges(value: str) -> None:
-    sort = target.find("cpu").sort("mergepath", "u32", Form(value=value))
+    sort = target.find("cpu").sort("merge_path", "u32", Signature(value=value))
     work = bench.load(sort, 1201, Options(), np.random.default_rng(2), "few-distinct")
     assert work.other is not None
     values = None if work.values is None or work.other_values is None else (work.values, work.other_values)
@@ -108,19 +108,19 @@ def test_numpy_merges(value: str) -> None:
 )
 def test_segments_are_measured(small: Path, more: str, capsys: pytest.CaptureFixture[str]) -> None:
     peers = ["hsgen:plain"] if "f32" in more else ["numpy", "hsgen:plain"]
-    given = f"-t {small} --algorithm segments --sizes 1000,4096 --segments 2^3,1 --rounds 5 {more}"
+    given = f"-t {small} --algorithm segmented_sort --sizes 1000,4096 --segments 2^3,1 --rounds 5 {more}"
     rows = rows_of(f"{given} {'' if 'f32' in more else '--key u32'} --against {','.join(peers)}", capsys)
     once = [None, *peers, "copy"]
     assert [(r["n"], r["segments"], r["peer"]) for r in rows] == [
         (n, parts, peer) for n in (1000, 4096) for parts in (8, 1) for peer in once
     ]
     for r in rows:
-        assert (r["task"], r["layout"]) == ("segments", "equal" if "--rows" in more else "random")
+        assert (r["task"], r["layout"]) == ("segmented_sort", "equal" if "--rows" in more else "random")
         own = r["peer"] in (None, "hsgen:plain")
         assert (r["device_seconds"] is not None) == (own or r["peer"] == "copy")
         size = 8 if r["value"] else 4
         if r["peer"] is None:  # each key counts as read and written once
-            assert r["bytes"] == 2 * r["n"] * size and r["roof_share"] > 0 and r["algorithm"] == "segments"
+            assert r["bytes"] == 2 * r["n"] * size and r["roof_share"] > 0 and r["algorithm"] == "segmented_sort"
         if r["peer"] == "hsgen:plain":
             assert r["algorithm"] == "auto" and r["hsgen_ratio"] > 0
             assert r["peer_version"].startswith("small/auto_u32")
@@ -129,29 +129,31 @@ def test_segments_are_measured(small: Path, more: str, capsys: pytest.CaptureFix
 @device
 @pytest.mark.parametrize("value", [nightly("none"), "v4"])
 def test_merges_are_measured(small: Path, value: str, capsys: pytest.CaptureFixture[str]) -> None:
-    command = f"-t {small} --key u32 --value {value} --algorithm mergepath --sizes 1,2,5001 --rounds 5"
+    command = f"-t {small} --key u32 --value {value} --algorithm merge_path --sizes 1,2,5001 --rounds 5"
     rows = rows_of(f"{command} --kind random --kind sorted --against numpy,hsgen:plain", capsys)
     assert [r["peer"] for r in rows] == [None, "numpy", "hsgen:plain", "copy"] * 6
     for own, _, plain, copy in zip(*[iter(rows)] * 4, strict=True):
-        assert (own["task"], own["segments"], own["layout"]) == ("merge", None, None)
+        assert (own["task"], own["segments"], own["layout"]) == ("bitonic", None, None)
         item = 8 if value == "v4" else 4
         assert copy["bytes"] == 2 * item * own["n"] and own["bytes"] >= copy["bytes"]
-        assert own["roof_share"] > 0 and (plain["algorithm"], own["algorithm"]) == ("auto", "mergepath")
+        assert own["roof_share"] > 0 and (plain["algorithm"], own["algorithm"]) == ("auto", "merge_path")
 
 
 @device
 @pytest.mark.parametrize("value", [nightly("none"), "index"])
 def test_what_telling_of_changes_costs_is_measured(small: Path, value: str, capsys: pytest.CaptureFixture[str]) -> None:
-    command = f"-t {small} --key u32 --value {value} --feature changes --sizes 3000 --kind few-distinct --rounds 5"
+    command = (
+        f"-t {small} --key u32 --value {value} --feature run-boundaries --sizes 3000 --kind few-distinct --rounds 5"
+    )
     own, plain, copy = rows_of(f"{command} --against hsgen:plain", capsys)
-    assert own["changes"] and own["task"] == "sort" and copy["peer"] == "copy"
+    assert own["run_boundaries"] and own["task"] == "sort" and copy["peer"] == "copy"
     assert own["bytes"] > plain["bytes"] and plain["hsgen_ratio"] > 0
 
 
 CELLS = """{% set report_words = 256 %}
 {% macro epilogue(i, key, report) %}
-hs_word cell = hs_bits({{ key }}, 0) >> 24;
-hs_add({{ report("cell") }}, 1u);
+hs_u32 cell = hs_key_bits({{ key }}, 0) >> 24;
+hs_atomic_add({{ report("cell") }}, 1u);
 {% endmacro %}
 """
 
@@ -172,18 +174,18 @@ def test_what_an_epilogue_costs_is_measured(small: Path, tmp_path: Path, capsys:
 
 @device
 def test_a_plain_rival_does_without_features(small: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    command = f"-t {small} --key u32 --sizes 3000 --rounds 2 --bits 4..9 --feature count --against hsgen:plain"
+    command = f"-t {small} --key u32 --sizes 3000 --rounds 2 --bits 4..9 --feature device-count --against hsgen:plain"
     own, plain, _ = rows_of(command, capsys)
-    assert own["counted"] and own["bits"] == [4, 9] and plain["algorithm"] == "auto"
+    assert own["device_count"] and own["bits"] == [4, 9] and plain["algorithm"] == "auto"
 
 
 @device
 def test_the_table_says_what_was_done(small: Path, capsys: pytest.CaptureFixture[str]) -> None:
     titles = {
-        "--algorithm segments --segments 10": "small  u32  no values  random  10 segments",
-        "--algorithm segments --segments 10 --rows": "small  u32  no values  random  10 segments of equal length",
-        "--algorithm mergepath": "small  u32  no values  random  merge of two halves",
-        "--feature changes": "small  u32  no values  random  changes told",
+        "--algorithm segmented_sort --segments 10": "small  u32  no values  random  10 segments",
+        "--algorithm segmented_sort --segments 10 --rows": "small  u32  no values  random  10 segments of equal length",
+        "--algorithm merge_path": "small  u32  no values  random  merge of two halves",
+        "--feature run-boundaries": "small  u32  no values  random  changes told",
     }
     for more, title in titles.items():
         command = f"bench -t {small} --key u32 --sizes 1000 --rounds 1 --against= {more}"
@@ -195,10 +197,10 @@ def test_the_table_says_what_was_done(small: Path, capsys: pytest.CaptureFixture
 @pytest.mark.parametrize(
     ("more", "task"),
     [
-        nightly("--algorithm segments --segments 2^5 --value v4", "segments"),
-        nightly("--algorithm segments --segments 2^5 --rows", "segments"),
-        ("--algorithm mergepath --value v4", "merge"),
-        nightly("--feature changes", "sort"),
+        nightly("--algorithm segmented_sort --segments 2^5 --value v4", "segmented_sort"),
+        nightly("--algorithm segmented_sort --segments 2^5 --rows", "segmented_sort"),
+        ("--algorithm merge_path --value v4", "merge"),
+        nightly("--feature run-boundaries", "sort"),
     ],
 )
 def test_the_c_runtime_measures_the_same(small: Path, more: str, task: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -207,7 +209,7 @@ def test_the_c_runtime_measures_the_same(small: Path, more: str, task: str, caps
     rows = rows_of(given, capsys)
     assert [r["peer"] for r in rows] == [None, *peers, "copy"]
     assert all(r["task"] == task and (r["device_seconds"] or r["peer"] == "numpy") for r in rows)
-    assert rows[0]["changes"] == (task == "sort") and rows[-2]["algorithm"] == "auto"
+    assert rows[0]["run_boundaries"] == (task == "sort") and rows[-2]["algorithm"] == "auto"
 
 
 class Spoiled:
@@ -227,18 +229,33 @@ class Spoiled:
 
 @device
 @pytest.mark.parametrize(
-    ("algorithm", "form", "slot", "line"),
+    ("algorithm", "signature", "slot", "line"),
     [
-        ("segments", Form(value="v4"), KEYS_OUT, "hsgen: 1000 uint32 keys came back unsorted; nothing was timed"),
-        ("segments", Form(value="v4"), VALUES_OUT, "hsgen: the values of 1000 keys came back wrong; nothing was timed"),
-        ("mergepath", PLAIN, KEYS_OUT, "hsgen: 1000 uint32 keys came back unsorted; nothing was timed"),
-        ("mergepath", Form(value="v4"), VALUES_OUT, "hsgen: the values of 1000 keys came back wrong"),
-        ("auto", Form(changes=True), REPORT, "hsgen: where 1000 keys change was told wrong; nothing was timed"),
+        (
+            "segmented_sort",
+            Signature(value="v4"),
+            KEYS_OUT,
+            "hsgen: 1000 uint32 keys came back unsorted; nothing was timed",
+        ),
+        (
+            "segmented_sort",
+            Signature(value="v4"),
+            VALUES_OUT,
+            "hsgen: the values of 1000 keys came back wrong; nothing was timed",
+        ),
+        ("merge_path", PLAIN, KEYS_OUT, "hsgen: 1000 uint32 keys came back unsorted; nothing was timed"),
+        ("merge_path", Signature(value="v4"), VALUES_OUT, "hsgen: the values of 1000 keys came back wrong"),
+        (
+            "auto",
+            Signature(run_boundaries=True),
+            REPORT,
+            "hsgen: where 1000 keys change was told wrong; nothing was timed",
+        ),
     ],
 )
-def test_what_is_wrong_is_not_timed(embedded: Host, algorithm: str, form: Form, slot: int, line: str) -> None:
-    good = engine(embedded, algorithm, form)
-    parts = [20] if algorithm == "segments" else [0]
+def test_what_is_wrong_is_not_timed(embedded: Host, algorithm: str, signature: Signature, slot: int, line: str) -> None:
+    good = engine(embedded, algorithm, signature)
+    parts = [20] if algorithm == "segmented_sort" else [0]
     assert len(list(bench.measure(good, [1000], [], 1, 1, "", segments=parts))) == 1
     with pytest.raises(Wrong, match=f"^{line}"):
         list(bench.measure(Spoiled(good, slot), [1000], [], 1, 1, "", segments=parts))  # type: ignore[arg-type]
@@ -248,20 +265,23 @@ def test_what_is_wrong_is_not_timed(embedded: Host, algorithm: str, form: Form, 
 @pytest.mark.parametrize(
     ("words", "line"),
     [
-        ("--algorithm segments", "algorithm segments: say how many there are, for example --segments 2^10,2^14"),
-        ("--segments 2^3", "segments: cpu/auto_u32 has no segments; add --algorithm segments"),
-        ("--rows", "rows: cpu/auto_u32 has no segments; add --algorithm segments"),
-        ("--algorithm segments --segments 0", "segments 0: a count of 0 cannot be timed; give at least 1"),
-        ("--algorithm segments --segments few", "segments few: 'few' is no count; write for example 1000,2^16"),
-        ("--algorithm segments --segments 2^31", "segments 2147483648: there are up to 2147483647; give fewer"),
-        ("--algorithm segments --segments 3 --rows", "segments 3: 1024 keys do not make so many rows of equal length"),
+        ("--algorithm segmented_sort", "algorithm segments: say how many there are, for example --segments 2^10,2^14"),
+        ("--segments 2^3", "segments: cpu/auto_u32 has no segments; add --algorithm segmented_sort"),
+        ("--rows", "rows: cpu/auto_u32 has no segments; add --algorithm segmented_sort"),
+        ("--algorithm segmented_sort --segments 0", "segments 0: a count of 0 cannot be timed; give at least 1"),
+        ("--algorithm segmented_sort --segments few", "segments few: 'few' is no count; write for example 1000,2^16"),
+        ("--algorithm segmented_sort --segments 2^31", "segments 2147483648: there are up to 2147483647; give fewer"),
         (
-            "--algorithm segments --segments 3 --against std",
+            "--algorithm segmented_sort --segments 3 --rows",
+            "segments 3: 1024 keys do not make so many rows of equal length",
+        ),
+        (
+            "--algorithm segmented_sort --segments 3 --against std",
             "peer std: cannot sort in this way; take numpy, cub, cub-r",
         ),
-        ("--algorithm mergepath --against cub-radix", "peer cub-radix: cannot sort in this way; take numpy, cub, or"),
+        ("--algorithm merge_path --against cub-radix", "peer cub-radix: cannot sort in this way; take numpy, cub, or"),
         ("--against cub-radix", "peer cub-radix: cannot sort in this way; take numpy, pyopencl"),
-        ("--feature changes --against numpy", "peer numpy: cannot sort in this way; leave peers away"),
+        ("--feature run-boundaries --against numpy", "peer numpy: cannot sort in this way; leave peers away"),
         ("--algorithm scan-x1", "algorithm scan-x1: bench times sorts, segments and merges; name one of them"),
     ],
 )
@@ -274,7 +294,7 @@ def test_what_cannot_be_measured_is_one_line(
 
 
 @device
-@pytest.mark.parametrize("algorithm", ["segments --segments 3", "mergepath"])
+@pytest.mark.parametrize("algorithm", ["segments --segments 3", "merge_path"])
 def test_cub_runs_beside_cuda_alone(embedded: Host, algorithm: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(f"bench -t cpu --key u32 --sizes 2^10 --algorithm {algorithm} --against cub".split()) == 3
     out, err = capsys.readouterr()

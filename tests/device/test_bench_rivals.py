@@ -18,7 +18,7 @@ from small_target import mine, small
 from hsgen.cli import bench_sorts, engines, main
 from hsgen.core.errors import Unavailable, Usage, Wrong
 from hsgen.core.interpreter import Options
-from hsgen.core.keys import PLAIN, Form
+from hsgen.core.keys import PLAIN, Signature
 from hsgen.engines.engine import KEYS_OUT
 from hsgen.engines.hosts import Host
 from hsgen.engines.pyopencl import Compiled, Direct
@@ -30,14 +30,14 @@ __all__ = ["mine", "small"]  # fixtures
 
 
 @cache
-def compiled(host: Host, label: str, name: str, form: Form) -> Direct:
+def compiled(host: Host, label: str, name: str, signature: Signature) -> Direct:
     """Compile a sort once."""
-    return engines.direct(host, target.find(name).sort(label, "u32", form))
+    return engines.direct(host, target.find(name).sort(label, "u32", signature))
 
 
-def engine(host: Host, label: str = "auto", name: str = "cpu", form: Form = PLAIN) -> Direct:
+def engine(host: Host, label: str = "auto", name: str = "cpu", signature: Signature = PLAIN) -> Direct:
     """Return an engine with memory of its own, of kernels that are compiled once."""
-    first = compiled(host, label, name, form)
+    first = compiled(host, label, name, signature)
     made = first._compiled
     return Direct(first.context, Compiled(first.context, first.sort, made.source, made._kernels))
 
@@ -53,12 +53,14 @@ def run(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> str:
 
 
 def test_rivals_take_turns_with_the_others(embedded: Host) -> None:
-    against = {"hsgen:merge": engine(embedded, "merge"), "hsgen:generic": engine(embedded, name="generic")}
-    found = list(bench.measure(engine(embedded), [1000, 5000], ["numpy", "hsgen:merge"], 5, 1, "here", rivals=against))
-    assert [[r.peer for r in rows] for rows in found] == [[None, "hsgen:generic", "numpy", "hsgen:merge", "copy"]] * 2
+    against = {"hsgen:bitonic": engine(embedded, "bitonic"), "hsgen:generic": engine(embedded, name="generic")}
+    found = list(
+        bench.measure(engine(embedded), [1000, 5000], ["numpy", "hsgen:bitonic"], 5, 1, "here", rivals=against)
+    )
+    assert [[r.peer for r in rows] for rows in found] == [[None, "hsgen:generic", "numpy", "hsgen:bitonic", "copy"]] * 2
     for own, generic, numpy, merge, copy in found:
-        assert (own.algorithm, generic.algorithm, merge.algorithm) == ("auto", "auto", "merge")
-        assert (generic.peer_version, merge.peer_version) == ("generic/auto_u32", "cpu/merge_u32")
+        assert (own.algorithm, generic.algorithm, merge.algorithm) == ("auto", "auto", "bitonic")
+        assert (generic.peer_version, merge.peer_version) == ("generic/auto_u32", "cpu/bitonic_u32")
         for row in (generic, numpy, merge, copy):
             assert row.ratio_low is not None and row.ratio_high is not None and row.hsgen_ratio is not None
             assert 0 < row.ratio_low <= row.hsgen_ratio <= row.ratio_high
@@ -102,7 +104,7 @@ class Noted:
 
 
 def test_rounds_with_rivals_begin_anew(embedded: Host) -> None:
-    own, rival = Noted(engine(embedded)), Noted(engine(embedded, "merge"))
+    own, rival = Noted(engine(embedded)), Noted(engine(embedded, "bitonic"))
     list(bench.measure(own, [3000], [], 4, 1, "", rivals={"r": rival}))  # type: ignore[arg-type,dict-item]
     for some in (own, rival):
         assert some.asked.count("renew") == 4
@@ -114,9 +116,9 @@ def test_rounds_with_rivals_begin_anew(embedded: Host) -> None:
 
 
 def test_a_rival_that_sorts_wrongly_is_not_timed(embedded: Host) -> None:
-    wrong = Noted(engine(embedded, "merge"), KEYS_OUT)
-    with pytest.raises(Wrong, match=r"^hsgen:merge: 1000 uint32 keys came back unsorted; nothing was timed$"):
-        list(bench.measure(engine(embedded), [1000], [], 5, 1, "", rivals={"hsgen:merge": wrong}))  # type: ignore[dict-item]
+    wrong = Noted(engine(embedded, "bitonic"), KEYS_OUT)
+    with pytest.raises(Wrong, match=r"^hsgen:bitonic: 1000 uint32 keys came back unsorted; nothing was timed$"):
+        list(bench.measure(engine(embedded), [1000], [], 5, 1, "", rivals={"hsgen:bitonic": wrong}))  # type: ignore[dict-item]
     assert "renew" not in wrong.asked
 
 
@@ -137,19 +139,19 @@ def test_a_rival_that_does_nothing_is_found_out(embedded: Host, kind: str) -> No
 
 @pytest.mark.nightly
 def test_rivals_of_packed_words_may_order_them_otherwise(embedded: Host) -> None:
-    form = Form(value="packed")
-    own, merge = engine(embedded, form=form), engine(embedded, "merge", form=form)
-    ((_, row, _),) = bench.measure(own, [3000], [], 2, 1, "", rivals={"hsgen:merge": merge}, kinds=["few-distinct"])
-    assert row.algorithm == "merge" and row.kind == "few-distinct"
+    signature = Signature(value="packed")
+    own, merge = engine(embedded, signature=signature), engine(embedded, "bitonic", signature=signature)
+    ((_, row, _),) = bench.measure(own, [3000], [], 2, 1, "", rivals={"hsgen:bitonic": merge}, kinds=["few-distinct"])
+    assert row.algorithm == "bitonic" and row.kind == "few-distinct"
 
 
 def test_rivals_sort_the_same(embedded: Host) -> None:
     other = engines.direct(embedded, target.find("cpu").sort("auto", "u64"))
     with pytest.raises(Usage, match=r"^rival r: cpu/auto_u64 sorts other keys or values than cpu/auto_u32"):
         list(bench.measure(engine(embedded), [10], [], 1, 1, "", rivals={"r": other}))
-    small = engine(embedded, "merge")
+    small = engine(embedded, "bitonic")
     most = small.sort.plan.max_n
-    with pytest.raises(Usage, match=rf"^rival r: sizes up to {most + 1}: cpu/merge_u32 sorts up to {most} keys$"):
+    with pytest.raises(Usage, match=rf"^rival r: sizes up to {most + 1}: cpu/bitonic_u32 sorts up to {most} keys$"):
         list(bench.measure(engine(embedded), [most + 1], [], 1, 1, "", rivals={"r": small}))
 
 
@@ -194,7 +196,7 @@ def test_the_command_measures_rivals(
     once = [None, f"hsgen:{mine}:merge", "numpy", "hsgen:generic", "copy"]
     measured = [(r["n"], r["kind"], r["peer"]) for r in found["rows"]]
     assert measured == [(n, kind, p) for n in (1024, 1448, 2048) for kind in ("sorted", "random") for p in once]
-    assert {r["peer_version"] for r in found["rows"] if r["algorithm"] == "merge"} == {"mine/merge_u32"}
+    assert {r["peer_version"] for r in found["rows"] if r["algorithm"] == "bitonic"} == {"mine/bitonic_u32"}
 
 
 def test_the_table_has_a_part_for_each_sort(
@@ -215,7 +217,7 @@ def test_csv_has_the_fields_of_json(embedded: Host, capsys: pytest.CaptureFixtur
     more = ["--sizes", "1000", "--rounds", "1", "--against", "", "--bits", "0..8"]
     rows = list(csv.DictReader(StringIO(run(["bench", "-t", "cpu", "--key", "u32", *more, "--csv"], capsys))))
     assert [r["peer"] for r in rows] == ["", "copy"] and list(rows[0]) == list(bench.Row.__dataclass_fields__)
-    assert rows[0]["bits"] == "0..8" and rows[0]["counted"] == "false" and float(rows[0]["mkeys_per_s"]) > 0
+    assert rows[0]["bits"] == "0..8" and rows[0]["device_count"] == "false" and float(rows[0]["mkeys_per_s"]) > 0
     assert rows[1]["ratio_low"] == "" and float(rows[1]["hsgen_ratio"]) > 0
 
 
@@ -225,7 +227,7 @@ def test_rivals_through_the_c_runtime_are_other_libraries(
 ) -> None:
     """hsgen:auto is the very library that it is compared with: loaded twice, it still is two."""
     versions = {"hsgen:auto": "small/auto_u32", f"hsgen:{mine}": "mine/auto_u32"}
-    versions |= {f"hsgen:{small}:merge": "small/merge_u32"} if NIGHTLY else {}
+    versions |= {f"hsgen:{small}:merge": "small/bitonic_u32"} if NIGHTLY else {}
     names = [*versions, "numpy"]
     given = ["bench", "-t", str(small), "--key", "u32", "--runtime", "c", "--device", embedded.platform, "--json"]
     found = json.loads(run([*given, "--sizes", "1000", "--rounds", "5", "--against", ",".join(names)], capsys))
@@ -238,9 +240,9 @@ def test_rivals_through_the_c_runtime_are_other_libraries(
 
 @pytest.mark.nightly
 def test_rivals_run_on_vulkan(capsys: pytest.CaptureFixture[str]) -> None:
-    more = ["--sizes", "2000", "--rounds", "5", "--against", "hsgen:merge,hsgen:generic", "--json"]
+    more = ["--sizes", "2000", "--rounds", "5", "--against", "hsgen:bitonic,hsgen:generic", "--json"]
     rows = json.loads(run(["bench", "-t", "lavapipe", "--key", "u32", *more], capsys))["rows"]
-    assert [r["peer"] for r in rows] == [None, "hsgen:merge", "hsgen:generic", "copy"]
+    assert [r["peer"] for r in rows] == [None, "hsgen:bitonic", "hsgen:generic", "copy"]
     assert all(r["device_seconds"] > 0 and r["ratio_low"] != 0 for r in rows)
 
 
@@ -248,8 +250,8 @@ def test_rivals_run_on_vulkan(capsys: pytest.CaptureFixture[str]) -> None:
     ("name", "line"),
     [
         (
-            "hsgen:merge-x",
-            "rival hsgen:merge-x: cpu has no sort 'merge-x'; name one of auto, merge, radix, plain, or a target",
+            "hsgen:bitonic-x",
+            "rival hsgen:bitonic-x: cpu has no sort 'merge-x'; name one of auto, merge, radix, plain, or a target",
         ),
         ("hsgen:", "rival hsgen:: cpu has no sort ''; name one of auto"),
         ("hsgen:scan-x1", "rival hsgen:scan-x1: cpu has no sort 'scan-x1'"),

@@ -19,7 +19,7 @@ from hsgen.algorithms import radix
 from hsgen.algorithms.radix.hybrid import buckets as msd
 from hsgen.algorithms.radix.hybrid import buckets_plan as msd_plan
 from hsgen.core.interpreter import Options
-from hsgen.core.keys import PLAIN, Form
+from hsgen.core.keys import PLAIN, Signature
 from hsgen.core.sort import Sort
 from hsgen.engines.hosts import Host
 from hsgen.engines.pyopencl import Compiled, Direct, context_for
@@ -32,9 +32,9 @@ MOST = 60_000
 SHAPES = [nightly("radix", "u32"), nightly("radix-few", "u32"), ("radix", "u64")]
 
 
-def sort_by(label: str, key: str, form: Form = PLAIN, *, alone: bool = False) -> Sort:
+def sort_by(label: str, key: str, signature: Signature = PLAIN, *, alone: bool = False) -> Sort:
     """Return a sort of the target of the tests; `alone`: without the rows of look-back."""
-    sort = sort_of("buckets8.toml", label, key, form)
+    sort = sort_of("buckets8.toml", label, key, signature)
     steps = tuple(s for s in sort.plan.steps if not alone or s.kernel in (*msd_plan.KERNELS, "single"))
     return replace(sort, plan=replace(sort.plan, steps=steps))
 
@@ -70,7 +70,7 @@ def uneven(rng: np.random.Generator, n: int, p: radix.Params) -> Any:
 
 def counts(p: radix.Params) -> list[int]:
     """Return counts around those at which there are twice as many buckets, and a large one."""
-    return sorted({n for n in around(msd_plan.edges(p), MOST) if n > msd.least(p)} | {MOST})
+    return sorted({n for n in around(msd_plan.test_counts(p), MOST) if n > msd.least(p)} | {MOST})
 
 
 @pytest.mark.device
@@ -104,7 +104,7 @@ def test_uneven_keys_are_left_to_look_back(embedded: Host, label: str, key: str)
 @pytest.mark.device
 @pytest.mark.parametrize(("label", "key"), [nightly("radix", "u32"), ("radix-few", "u32"), nightly("radix", "u64")])
 def test_every_kind_of_keys_in_many_buckets(embedded: Host, label: str, key: str) -> None:
-    sort = sort_by(label, key, Form(typed=True))
+    sort = sort_by(label, key, Signature(key_transform=True))
     frame, rng = Frame(engine(embedded, sort), MOST), np.random.default_rng(3)
     for number, kind in enumerate(KINDS):
         keys = KINDS[kind](rng, MOST - number, np.dtype(f"u{sort.key.bytes}"))
@@ -117,7 +117,7 @@ def test_every_kind_of_keys_in_many_buckets(embedded: Host, label: str, key: str
 @pytest.mark.device
 def test_what_scratch_held_before_does_not_matter(embedded: Host) -> None:
     """Neither that an even sort came before an uneven one, nor what any word was."""
-    sort = sort_by("radix", "u32", Form(ranged=True))
+    sort = sort_by("radix", "u32", Signature(bit_range=True))
     made = engine(embedded, sort)
     frame, rng, p = Frame(made, MOST), np.random.default_rng(4), params(sort)
     for byte in (None, 0x00, 0x01, 0x55, 0xFF) if NIGHTLY else (None, 0x01, 0xFF):

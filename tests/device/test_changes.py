@@ -12,7 +12,7 @@ from test_oclgrind import grind
 
 from hsgen.core.errors import Usage
 from hsgen.core.interpreter import offset, scratch_bytes
-from hsgen.core.keys import Form
+from hsgen.core.keys import Signature
 from hsgen.engines.hosts import Host
 from hsgen.engines.pyopencl import context_for
 from hsgen.opencl import Sorter
@@ -69,13 +69,13 @@ def test_runs_of_equal_keys_are_told(embedded: Host, name: str, key: str) -> Non
     context = context_for(embedded)
     queue = toolchain.pyopencl().CommandQueue(context)
     order = "descending" if key == "f64" else "ascending"
-    sorter = Sorter(context, key, target=name, order=order, bit_range=key == "i16", changes=True)
+    sorter = Sorter(context, key, target=name, order=order, bit_range=key == "i16", run_boundaries=True)
     rng, bits = np.random.default_rng(5), int(key[1:])
-    ranged: dict[str, Any] = {"begin_bit": 2, "end_bit": 11} if key == "i16" else {}
+    bit_range: dict[str, Any] = {"begin_bit": 2, "end_bit": 11} if key == "i16" else {}
     for number, n in enumerate(COUNTS):
         for kind in ("random", "few", "equal", "runs", "half", "distinct"):
             shift = (0, 3, bits - 1, bits // 2)[number % 4]
-            keys, report = told(sorter, queue, keys_of(rng, n, bits, kind), shift, **ranged)
+            keys, report = told(sorter, queue, keys_of(rng, n, bits, kind), shift, **bit_range)
             assert np.array_equal(report, oracle.changes(keys, sorter._sort, shift)), (n, kind, shift)
 
 
@@ -90,7 +90,7 @@ def test_values_and_discarded_keys_go_with_it(embedded: Host, value: str, discar
     context = context_for(embedded)
     queue = toolchain.pyopencl().CommandQueue(context)
     for name in ("cpu", "generic") if NIGHTLY else ("cpu",) if value == "index" else ("generic",):
-        sorter, rng = Sorter(context, "u32", target=name, value=value, changes=True), np.random.default_rng(6)
+        sorter, rng = Sorter(context, "u32", target=name, value=value, run_boundaries=True), np.random.default_rng(6)
         bits = 64 if value == "packed" else 32
         for n in (100, 5000, 140_000):
             raw = keys_of(rng, n, bits, "runs")
@@ -110,7 +110,11 @@ def test_work_groups_of_several_tiles_tell_it(embedded: Host, name: str) -> None
     """The last of 512 has fewer tiles than the others, and the last tile fewer keys."""
     context = context_for(embedded)
     queue = toolchain.pyopencl().CommandQueue(context)
-    sorter, rng, n = Sorter(context, "u32", target=name, changes=True), np.random.default_rng(8), 512 * 8192 + 12345
+    sorter, rng, n = (
+        Sorter(context, "u32", target=name, run_boundaries=True),
+        np.random.default_rng(8),
+        512 * 8192 + 12345,
+    )
     for kind, shift in (("half", 0), ("distinct", 3), ("few", 1), ("runs", 0)):
         keys, report = told(sorter, queue, keys_of(rng, n, 32, kind), shift)
         assert np.array_equal(report, oracle.changes(keys, sorter._sort, shift)), kind
@@ -132,7 +136,7 @@ def test_oclgrind_reports_a_missing_barrier_and_nothing_else(lanes: str, dropped
 def test_a_device_without_subgroups_tells_the_same(pocl: Host) -> None:
     context = context_for(pocl)
     queue = toolchain.pyopencl().CommandQueue(context)
-    sorter, rng = Sorter(context, "u32", target="generic", changes=True), np.random.default_rng(5)
+    sorter, rng = Sorter(context, "u32", target="generic", run_boundaries=True), np.random.default_rng(5)
     for n in (0, 2049, 33001):
         keys, report = told(sorter, queue, keys_of(rng, n, 32, "runs"), 2)
         assert np.array_equal(report, oracle.changes(keys, sorter._sort, 2)), n
@@ -145,7 +149,7 @@ def test_what_a_call_lacks_is_named(embedded: Host) -> None:
     context = context_for(embedded)
     queue = toolchain.pyopencl().CommandQueue(context)
     keys, report = cl_array.zeros(queue, 10, np.uint32), cl_array.zeros(queue, 11, np.uint32)
-    told_of = Sorter(context, "u32", target="generic", changes=True)
+    told_of = Sorter(context, "u32", target="generic", run_boundaries=True)
     with pytest.raises(ValueError, match="report is missing: this sorter tells where runs of equal keys begin"):
         told_of(queue, keys)
     with pytest.raises(ValueError, match="report is given; make the sorter with changes=True"):
@@ -157,11 +161,11 @@ def test_what_a_call_lacks_is_named(embedded: Host) -> None:
 
 
 FORMS = [
-    Form(),
-    Form(value="v4"),
-    Form(value="v16", typed=True),
-    Form(value="index"),
-    Form(value="packed", ranged=True),
+    Signature(),
+    Signature(value="v4"),
+    Signature(value="v16", key_transform=True),
+    Signature(value="index"),
+    Signature(value="packed", bit_range=True),
 ]
 
 
@@ -170,30 +174,32 @@ def test_the_bitmap_lies_in_scratch_and_leaves_the_outcome(name: str) -> None:
     found, done = target.find(name), 0
     for key in ("u8", "u32", "u64"):
         for label in ["auto", *found.labels(key)]:
-            for form in FORMS:
+            for signature in FORMS:
                 try:
-                    sort = found.sort(label, key, replace(form, changes=True))
+                    sort = found.sort(label, key, replace(signature, run_boundaries=True))
                 except Usage:
                     continue  # there is no such sort, with or without
                 made = sort.kernel("changes_count").data
                 assert isinstance(made, Shape)
-                edges = [made.tile * k + more for k in (1, 2, made.groups, 2 * made.groups) for more in (1, made.tile)]
-                for n in [x for x in (*edges, sort.plan.max_n) if made.tile < x <= sort.plan.max_n]:
+                test_counts = [
+                    made.tile * k + more for k in (1, 2, made.groups, 2 * made.groups) for more in (1, made.tile)
+                ]
+                for n in [x for x in (*test_counts, sort.plan.max_n) if made.tile < x <= sort.plan.max_n]:
                     end = offset(made.bindings["bitmap"], n) + -(-n // made.tile) * made.tile // 8
-                    assert end <= scratch_bytes(sort, n), (label, key, form, n)
-                    told = sort.plan.outcome
-                    assert told is None or n <= told.min_n or end <= offset(told.binding, n), (label, key, form, n)
+                    assert end <= scratch_bytes(sort, n), (label, key, signature, n)
+                    told = sort.plan.device_status
+                    assert told is None or n <= told.min_n or end <= offset(told.binding, n), (label, key, signature, n)
                     done += 1
     assert done
 
 
 def test_lanes_walk_alone_on_cpus_only() -> None:
     """Some GPUs keep local memory in ordinary memory, too."""
-    sorts = {name: target.find(name).default("u32", Form(changes=True)) for name in target.names()}
+    sorts = {name: target.find(name).default("u32", Signature(run_boundaries=True)) for name in target.names()}
     alone = {name for name, sort in sorts.items() if sort.kernel("changes_count").work_group == 1}
     assert alone == {"cpu", "lavapipe", "swiftshader"}
 
 
 def test_a_count_on_the_device_is_refused() -> None:
     with pytest.raises(Usage, match="feature changes: does not go with a count on the device; leave out one of them"):
-        target.find("generic").default("u32", Form(changes=True, counted=True))
+        target.find("generic").default("u32", Signature(run_boundaries=True, device_count=True))

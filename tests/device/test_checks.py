@@ -16,7 +16,7 @@ from nightly import nightly
 
 from hsgen.cli import main
 from hsgen.core.errors import Usage, Wrong
-from hsgen.core.keys import Form
+from hsgen.core.keys import Signature
 from hsgen.core.sort import Sort
 from hsgen.emit import c_files
 from hsgen.emit.kernels import Source
@@ -169,10 +169,10 @@ int main(void)
     int stable;
     while (scanf("%d", &stable) == 1) {
         for (i = 0; i < 16; i++) if (scanf("%u", &words[i]) != 1) return 2;
-        if (hs_check_compare(words, words + 8, stable, &faults) != HS_OK) return 3;
+        if (hs_digest_compare(words, words + 8, stable, &faults) != HS_OK) return 3;
         printf("%u\\n", (unsigned)faults);
     }
-    return hs_check_compare(words, NULL, 0, &faults) == HS_ERROR_ARGUMENT ? 0 : 4;
+    return hs_digest_compare(words, NULL, 0, &faults) == HS_ERROR_ARGUMENT ? 0 : 4;
 }
 """
 
@@ -221,7 +221,7 @@ class Lazy:
 @pytest.mark.parametrize("value", ["none", nightly("v8"), "index", nightly("index64"), "packed"])
 def test_large_counts_are_checked_on_the_device(embedded: Host, value: str) -> None:
     found = target.find("cpu")
-    sort = found.sort("auto", "u32", Form(value=value))
+    sort = found.sort("auto", "u32", Signature(value=value))
     by, context = large.checks(found, sort), context_for(embedded)
     engine = Direct(context, Compiled(context, sort))
     assert large.faults(engine, by, 200_000, 3) == ()
@@ -232,7 +232,7 @@ def test_large_counts_are_checked_on_the_device(embedded: Host, value: str) -> N
 
 def test_what_cannot_be_checked_so_is_named(capsys: pytest.CaptureFixture[str]) -> None:
     command = ["validate", "-t", "cpu", "--key", "u32", "--large", "1000"]
-    assert main([*command, "--feature", "count"]) == 2
+    assert main([*command, "--feature", "device-count"]) == 2
     assert "only sorts without a count on the device, changes and an epilogue are checked so" in capsys.readouterr().err
     assert main([*command, "--full"]) == 2
     assert "--large goes with neither --full nor --record" in capsys.readouterr().err
@@ -244,9 +244,9 @@ def test_a_compiler_that_crashes_on_the_check(
     """Its kernels are tried in another process, as those of the sort are."""
 
     def check(device: str, sort: Sort, source: Source) -> None:
-        if sort.algorithm == "check":
+        if sort.algorithm == "digest":
             raise Wrong(f"{source.path}: the compiler crashed")
 
     monkeypatch.setattr(isolated_build, "check", check)
     assert main(["validate", "-t", "cpu", "--key", "u32", "--large", "1000", "--device", embedded.platform]) == 1
-    assert capsys.readouterr().err == "hsgen: targets/cpu/kernels/opencl/check_u32.cl: the compiler crashed\n"
+    assert capsys.readouterr().err == "hsgen: targets/cpu/kernels/opencl/digest_u32.cl: the compiler crashed\n"

@@ -14,13 +14,13 @@ from pathlib import Path
 import pytest
 
 from hsgen.core.errors import Usage
-from hsgen.core.keys import Form
+from hsgen.core.keys import Signature
 from hsgen.emit.kernels import render
 from hsgen.engines.hosts import Host
 from hsgen.targets import target
 
 CHILD = Path(__file__).with_name("early_return.py")
-WAYS = (Form(), Form(value="v4", counted=True), Form(typed=True, changes=True))
+WAYS = (Signature(), Signature(value="v4", device_count=True), Signature(key_transform=True, run_boundaries=True))
 
 
 def run(host: Host, end: str) -> subprocess.CompletedProcess[str]:
@@ -52,9 +52,9 @@ def test_kernels_that_may_return_before_a_barrier_end_with_one(name: str) -> Non
     found, seen = target.find(name), 0
     for key in ("u32", "u64"):
         for label in (*found.labels(key), *found.derived(key)):
-            for form in WAYS:
+            for signature in WAYS:
                 try:
-                    sort = found.sort(label, key, form)
+                    sort = found.sort(label, key, signature)
                 except Usage:
                     continue
                 for kernel, text in render(sort, "opencl").parts.items():

@@ -27,9 +27,9 @@ WORDS = """
 {% set report_words = 3 %}
 {% set report_words_per_key = 4 %}
 {% macro epilogue(i, n, key, value, report) %}
-for (int w = 0; w < 1; w++) hs_add({{ report("w") }}, hs_bits({{ key }}, 0));
-hs_add({{ report(1) }}, hs_bits({{ key }}, 32));
-if ({{ i }} == {{ n }} - 1) {{ report(2) }} = hs_as_word({{ n }});
+for (int w = 0; w < 1; w++) hs_atomic_add({{ report("w") }}, hs_key_bits({{ key }}, 0));
+hs_atomic_add({{ report(1) }}, hs_key_bits({{ key }}, 32));
+if ({{ i }} == {{ n }} - 1) {{ report(2) }} = hs_to_u32({{ n }});
 {% for w in range(4) %}
 {{ report("3 + %s * 4 + %d" | format(i, w)) }} = {{ value(w) }};
 {% endfor %}

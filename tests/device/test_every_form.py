@@ -14,7 +14,7 @@ from every import WHOLE, few_counts, first_problem, hows, sort_of
 from nightly import NIGHTLY, by_day
 
 from hsgen.core.interpreter import Options
-from hsgen.core.keys import KEYS, Form
+from hsgen.core.keys import KEYS, Signature
 from hsgen.core.sort import Sort
 from hsgen.engines.hosts import Host
 from hsgen.engines.pyopencl import Compiled, Direct, context_for
@@ -97,7 +97,7 @@ def engine(host: Host, sort: Sort) -> Direct:
 
 @pytest.mark.parametrize(("name", "algorithm", "key", "value"), combinations())
 def test_every_way_to_call_a_sort(embedded: Host, name: str, algorithm: str, key: str, value: str) -> None:
-    sort = sort_of(name, algorithm, key, Form(value=value, **WHOLE))
+    sort = sort_of(name, algorithm, key, Signature(value=value, **WHOLE))
     ns = few_counts(sort, all_near=NIGHTLY)
     calls, problem = first_problem(engine(embedded, sort), ns)
     assert problem is None and calls == len(ns) * len(list(hows(sort))), problem
@@ -106,7 +106,7 @@ def test_every_way_to_call_a_sort(embedded: Host, name: str, algorithm: str, key
 @pytest.mark.parametrize("key", ["u32", "u64"])
 def test_all_keys_greatest_and_values_a_permutation(embedded: Host, key: str) -> None:
     """Pads tie with the greatest keys: at every count up to a block and more, none may take the place of one."""
-    sort = sort_of("forms8.toml", "merge", key, Form(value="v4"))
+    sort = sort_of("forms8.toml", "bitonic", key, Signature(value="v4"))
     block = assembly.block(sort)
     frame = Frame(engine(embedded, sort), 2 * block)
     rng = np.random.default_rng(6)
@@ -120,7 +120,10 @@ def test_all_keys_greatest_and_values_a_permutation(embedded: Host, key: str) ->
 
 def test_what_was_not_asked_for_is_not_there() -> None:
     """Plain sorts have no twiddle, no values, no count: the form decides what is generated."""
-    plain, whole = sort_of("cpu", "auto", "u32", Form()), sort_of("cpu", "auto", "u32", Form(value="v4", **WHOLE))
+    plain, whole = (
+        sort_of("cpu", "auto", "u32", Signature()),
+        sort_of("cpu", "auto", "u32", Signature(value="v4", **WHOLE)),
+    )
     named = lambda sort: {b.name for k in sort.kernels for b in k.buffers}  # noqa: E731
     assert not named(plain) & {"values_in", "values_out", "device_n"}
     assert named(whole) >= {"values_in", "values_out", "device_n"}

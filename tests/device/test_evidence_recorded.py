@@ -26,7 +26,7 @@ def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def run(file: Path, embedded: Host, *more: str) -> int:
-    given = ["validate", "-t", str(file), "--api", "opencl", "--device", embedded.platform, "--algorithm", "merge"]
+    given = ["validate", "-t", str(file), "--api", "opencl", "--device", embedded.platform, "--algorithm", "bitonic"]
     return main([*given, *more])
 
 

@@ -35,7 +35,7 @@ def through_c(api: str, name: str, kind: str, options: str) -> tuple[int, str]:
     """What comes out through the C runtime of an API."""
     sort = sort_of(name, kind)
     try:
-        place = native.library(api, [target.find(name)], "u32", algorithms=[label(kind)], form=sort.form)
+        place = native.library(api, [target.find(name)], "u32", algorithms=[label(kind)], signature=sort.signature)
     except Unavailable as e:
         missing(str(e))
     command = [sys.executable, str(SCRIPT), api, str(place), name, kind, options]
@@ -48,7 +48,7 @@ def through_c(api: str, name: str, kind: str, options: str) -> tuple[int, str]:
 
 
 @pytest.mark.device
-@pytest.mark.parametrize("kind", without("segments", "epilogue"))  # which test_segments and test_epilogues try
+@pytest.mark.parametrize("kind", without("segmented_sort", "epilogue"))  # which test_segments and test_epilogues try
 def test_through_pyopencl(embedded: Host, kind: str) -> None:
     context = pyopencl.context_for(embedded)
     engine = pyopencl.Direct(context, pyopencl.Compiled(context, sort_of("generic", kind)))
@@ -64,7 +64,7 @@ def test_through_opencl_in_c(embedded: Host, kind: str) -> None:
 
 
 @pytest.mark.device
-@pytest.mark.parametrize("kind", without("segments", "changes", "epilogue"))  # lavapipe compiles these long
+@pytest.mark.parametrize("kind", without("segmented_sort", "changes", "epilogue"))  # lavapipe compiles these long
 def test_through_vulkan_in_c(lavapipe: Lavapipe, kind: str) -> None:
     """With buffers by descriptor, and larger ones by address, under the validation layers."""
     lavapipe(8)
@@ -87,7 +87,7 @@ def test_metal_text(embedded: Host, kind: str) -> None:
 
 @pytest.mark.device
 @pytest.mark.parametrize(
-    ("algorithm", "value"), [("check", "v8"), nightly("segments", "v16"), nightly("mergepath", "v8")]
+    ("algorithm", "value"), [("digest", "v8"), nightly("segmented_sort", "v16"), nightly("merge_path", "v8")]
 )
 def test_wide_values_through_vulkan(lavapipe: Lavapipe, algorithm: str, value: str) -> None:
     """Of arrays that begin at a value, which is less than what a device asks of a binding, all words are read."""
@@ -99,11 +99,11 @@ def test_wide_values_through_vulkan(lavapipe: Lavapipe, algorithm: str, value: s
 @pytest.mark.parametrize(
     ("algorithm", "n", "parts", "line"),
     [
-        ("mergepath", 10, 11, "parts 11: the first of two arrays of 10 keys"),
-        ("segments", 10, 3, "parts 3: 10 keys do not make so many rows"),
-        ("segments", 10, 0, "parts 0: 10 keys"),
-        ("check", 10, 2**31, "parts 2147483648: give 0 to 2147483647"),
-        ("check", 10, -1, "parts -1: give 0"),
+        ("merge_path", 10, 11, "parts 11: the first of two arrays of 10 keys"),
+        ("segmented_sort", 10, 3, "parts 3: 10 keys do not make so many rows"),
+        ("segmented_sort", 10, 0, "parts 0: 10 keys"),
+        ("digest", 10, 2**31, "parts 2147483648: give 0 to 2147483647"),
+        ("digest", 10, -1, "parts -1: give 0"),
     ],
 )
 def test_parts_that_do_not_fit(algorithm: str, n: int, parts: int, line: str) -> None:
@@ -112,7 +112,7 @@ def test_parts_that_do_not_fit(algorithm: str, n: int, parts: int, line: str) ->
 
 
 def test_what_follows_from_a_call() -> None:
-    check, segments = sort_of("generic", "check"), sort_of("generic", "segments")
+    check, segments = sort_of("generic", "digest"), sort_of("generic", "segmented_sort")
     assert [settled(check, 10, Options(parts=p), ()).parts for p in (0, 9, 11)] == [10, 10, 11]
     assert settled(segments, 10, Options(parts=5), ("source",)).rows
     assert not settled(segments, 10, Options(parts=3), ("source", "other")).rows

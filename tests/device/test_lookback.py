@@ -20,7 +20,7 @@ from radices import engine, payloads, shape, sort_of, tried
 
 from hsgen.algorithms import radix
 from hsgen.core.interpreter import Options
-from hsgen.core.keys import Form
+from hsgen.core.keys import Signature
 from hsgen.core.sort import Part, Sort
 from hsgen.emit.kernels import render
 from hsgen.engines.builds import standard
@@ -75,7 +75,7 @@ def sorts(made: Direct, frame: Frame, n: int, times: int = 1, seed: int = 1) -> 
                 number,
                 in_place,
             )
-            again.append(made.outcome())
+            again.append(made.device_status())
     return again
 
 
@@ -119,7 +119,7 @@ def test_passes_without_work_are_skipped_beside_those_that_fail(embedded: Host, 
         for in_place in (False, True):
             assert tried(frame, keys, right, in_place=in_place) is None
             # out of place a pass moves the keys even where all digits are constant
-            assert made.outcome() == (1 if values and (kept or not in_place) else 0)
+            assert made.device_status() == (1 if values and (kept or not in_place) else 0)
 
 
 @pytest.mark.device
@@ -130,10 +130,14 @@ def test_every_set_of_constant_digits_ends_in_the_destination(
     embedded: Host, *, redo: bool, passes: int, value: str
 ) -> None:
     """Whatever is constant, in and out of place, with and without tiles that starve."""
-    p = replace(base("flags", passes), redo=redo, form=Form(value=value))
-    kernels, plan, parts = sorts_of.assemble([Part(algorithm="radix", params=p, min_n=0, max_n=2**62)], "shape", p.form)
+    p = replace(base("flags", passes), redo=redo, signature=Signature(value=value))
+    kernels, plan, parts = sorts_of.assemble(
+        [Part(algorithm="radix", params=p, min_n=0, max_n=2**62)], "shape", p.signature
+    )
     assert ("copy" in {k.name for k in kernels}) == (passes == 3) and ("scatter" in {k.name for k in kernels}) == redo
-    sort = Sort(target="shape", algorithm="radix", key=p.key, kernels=kernels, plan=plan, parts=parts, form=p.form)
+    sort = Sort(
+        target="shape", algorithm="radix", key=p.key, kernels=kernels, plan=plan, parts=parts, signature=p.signature
+    )
     context = context_for(embedded)
     made = Direct(context, Compiled(context, sort))
     frame, rng = Frame(made, 5000), np.random.default_rng(2)
@@ -143,7 +147,7 @@ def test_every_set_of_constant_digits_ends_in_the_destination(
         for in_place in (False, True):
             call = validation.call(sort, keys, Options(), in_place=in_place, count=None, rng=rng)
             assert frame.run(call) is None, (moving, in_place)
-            assert made.outcome() == 0
+            assert made.device_status() == 0
 
 
 @pytest.mark.device
@@ -169,7 +173,7 @@ def test_many_more_work_groups_than_fit_end_alike_every_time(embedded: Host, ran
     assert n > 150 * made.sort.parts[0].params.tile
     for number in range(100):
         assert tried(frame, keys, right, in_place=number % 2 == 1) is None, number
-        assert made.outcome() == 0, number
+        assert made.device_status() == 0, number
 
 
 @pytest.mark.device

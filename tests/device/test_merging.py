@@ -25,7 +25,7 @@ from test_vulkan import Lavapipe, lavapipe, validated
 from hsgen.algorithms import bitonic, merge_path
 from hsgen.cli import main
 from hsgen.core.errors import Usage
-from hsgen.core.keys import KEYS, TYPES, Form
+from hsgen.core.keys import KEYS, TYPES, Signature
 from hsgen.core.sort import Part, Sort
 from hsgen.emit.kernels import render
 from hsgen.engines import metal_shim
@@ -63,15 +63,19 @@ def ways() -> Iterator[Any]:
             for k, value in enumerate(VALUES):
                 if (i + j + k) % 2 and value != "none":
                     continue
-                typed = (i + j + k) % 3 > 0
+                key_transform = (i + j + k) % 3 > 0
                 host = "pocl" if name == "generic" and (j + k) % 2 else "embedded"
-                yield pytest.param(host, name, key, value, typed, id=f"{host}-{name}-{key}-{value}{'-typed' * typed}")
+                yield pytest.param(
+                    host, name, key, value, key_transform, id=f"{host}-{name}-{key}-{value}{'-typed' * key_transform}"
+                )
 
 
-@pytest.mark.parametrize(("host", "name", "key", "value", "typed"), thinned(ways(), 3))
-def test_merges(host: str, name: str, key: str, value: str, typed: bool, request: pytest.FixtureRequest) -> None:
+@pytest.mark.parametrize(("host", "name", "key", "value", "key_transform"), thinned(ways(), 3))
+def test_merges(
+    host: str, name: str, key: str, value: str, key_transform: bool, request: pytest.FixtureRequest
+) -> None:
     context = context_for(request.getfixturevalue(host))
-    sort = target.find(name).sort("mergepath", key, Form(value=value, typed=typed))
+    sort = target.find(name).sort("merge_path", key, Signature(value=value, key_transform=key_transform))
     check(Direct(context, Compiled(context, sort)))
 
 
@@ -79,7 +83,7 @@ def test_merges(host: str, name: str, key: str, value: str, typed: bool, request
     ("name", "old", "new"),
     [
         ("generic", "!hs_less(y, x)", "hs_less(x, y)"),  # equal keys of the second array first
-        ("cpu", "!hs_less(hs_in(y0), hs_in(x0))", "hs_less(hs_in(x0), hs_in(y0))"),
+        ("cpu", "!hs_less(hs_twiddle_in(y0), hs_twiddle_in(x0))", "hs_less(hs_twiddle_in(x0), hs_twiddle_in(y0))"),
         (
             "generic",
             "hs_less(tile[TILE - d + middle], tile[middle])",
@@ -93,7 +97,7 @@ def test_merges(host: str, name: str, key: str, value: str, typed: bool, request
 def test_wrong_kernels_are_found(embedded: Host, name: str, old: str, new: str) -> None:
     """Where arrays end, a chain that reads on is only found if what lies behind is taken: the least keys do that."""
     context = context_for(embedded)
-    sort = target.find(name).sort("mergepath", "u64" if name == "cpu" else "u32", Form(value="v4"))
+    sort = target.find(name).sort("merge_path", "u64" if name == "cpu" else "u32", Signature(value="v4"))
     source, tile = render(sort, "opencl"), validation.block_of(sort)
     old, new = (text.replace("TILE", str(tile)) for text in (old, new))
     parts = {k: text.replace(old, new) for k, text in source.parts.items()}
@@ -103,21 +107,23 @@ def test_wrong_kernels_are_found(embedded: Host, name: str, old: str, new: str) 
     assert report.failed
 
 
-def rowed(key: str, form: Form, row: int) -> Sort:
+def rowed(key: str, signature: Signature, row: int) -> Sort:
     """A merge by rows whose chains are so short that a few hundred keys are many of them."""
-    p = merge_path.Params(key=KEYS[key], work_group=1, items=2 * row, chains=4, walks=True, row=row, form=form)
+    p = merge_path.Params(
+        key=KEYS[key], work_group=1, items=2 * row, chains=4, walks=True, row=row, signature=signature
+    )
     kernels, plan, parts = assembly.assemble(
-        [Part(algorithm="mergepath", params=p, min_n=0, max_n=2**62)], "shape", form
+        [Part(algorithm="merge_path", params=p, min_n=0, max_n=2**62)], "shape", signature
     )
     return Sort(
         target="shape",
-        algorithm="mergepath",
+        algorithm="merge_path",
         operation="merge",
         key=p.key,
         kernels=kernels,
         plan=plan,
         parts=parts,
-        form=form,
+        signature=signature,
     )
 
 
@@ -126,16 +132,18 @@ def rows() -> Iterator[Any]:
     for i, key in enumerate(KEYS):
         for j, value in enumerate(VALUES if key != "u64" else VALUES[:1]):
             for k, row in enumerate((2, 4, 8, 16)):
-                typed = (i + j + k) % 2 > 0
+                key_transform = (i + j + k) % 2 > 0
                 for host in ("embedded", "pocl")[: 1 + (row == 8)]:
-                    yield pytest.param(host, key, value, row, typed, id=f"{host}-{key}-{value}-{row}{'-typed' * typed}")
+                    yield pytest.param(
+                        host, key, value, row, key_transform, id=f"{host}-{key}-{value}-{row}{'-typed' * key_transform}"
+                    )
 
 
-@pytest.mark.parametrize(("host", "key", "value", "row", "typed"), thinned(rows(), 7))
-def test_rows(host: str, key: str, value: str, row: int, typed: bool, request: pytest.FixtureRequest) -> None:
+@pytest.mark.parametrize(("host", "key", "value", "row", "key_transform"), thinned(rows(), 7))
+def test_rows(host: str, key: str, value: str, row: int, key_transform: bool, request: pytest.FixtureRequest) -> None:
     """Every count up to some chunks, so that either array ends in every key of a row, and rows of the output do."""
     context = context_for(request.getfixturevalue(host))
-    made = Direct(context, Compiled(context, rowed(key, Form(value=value, typed=typed), row)))
+    made = Direct(context, Compiled(context, rowed(key, Signature(value=value, key_transform=key_transform), row)))
     tile, kinds = validation.block_of(made.sort), list(MERGED)
     most = 2 * tile + row if host == "embedded" else tile + row
     pairs = [(n, kinds[n * 5 % len(kinds)]) for n in range(most)]
@@ -150,7 +158,7 @@ def test_rows(host: str, key: str, value: str, row: int, typed: bool, request: p
         ("(parts - 16 - p3)", "(parts - 15 - p3)"),  # a row reads a key behind its array
         ("(rest - 16 - b3)", "(rest - 15 - b3)"),
         ("hs_row_count(x0, y0)", "hs_row_count(y0, x0)"),
-        ("p < parts ? hs_in(source[p]) : HS_GREATEST", "p < parts ? hs_in(source[p]) : HS_LEAST"),
+        ("p < parts ? hs_twiddle_in(source[p]) : HS_GREATEST", "p < parts ? hs_twiddle_in(source[p]) : HS_LEAST"),
         ("d + k < stop; k++", "k < 16; k++"),
         ("hs_row_min(x2, y2)", "y2"),
         ("hs_row_cut(HS_FIRST_SLOTS, parts - a)", "HS_FIRST_SLOTS"),  # only what ties keys to slots tells
@@ -159,7 +167,7 @@ def test_rows(host: str, key: str, value: str, row: int, typed: bool, request: p
     ],
 )
 def test_wrong_rows_are_found(embedded: Host, old: str, new: str) -> None:
-    context, sort = context_for(embedded), rowed("u32", Form(value="v4"), 16)
+    context, sort = context_for(embedded), rowed("u32", Signature(value="v4"), 16)
     source = render(sort, "opencl")
     parts = {k: text.replace(old, new) for k, text in source.parts.items()}
     assert parts != source.parts, old
@@ -182,13 +190,15 @@ def test_sorts_whose_runs_are_merged_by_paths(
     host: str, name: str, key: str, value: str, request: pytest.FixtureRequest
 ) -> None:
     """In place and from one buffer to another, around every number of levels up to six, between guard words."""
-    found, form = target.find(name), Form(value=value, typed=True)
-    block = found.choices["merge", key].block
-    own = {k: replace(p, path_from=block + 1) for (a, k), p in found.choices.items() if a == "merge"}
-    p = bitonic.formed(own, KEYS[key], form, found.device)
-    kernels, plan, parts = assembly.assemble([Part(algorithm="merge", params=p, min_n=0, max_n=2**62)], "shape", form)
-    made = {"kernels": kernels, "plan": plan, "parts": parts, "form": form}
-    sort = Sort(target="shape", algorithm="merge", key=KEYS[key], **made)
+    found, signature = target.find(name), Signature(value=value, key_transform=True)
+    block = found.choices["bitonic", key].block
+    own = {k: replace(p, path_from=block + 1) for (a, k), p in found.choices.items() if a == "bitonic"}
+    p = bitonic.specialize(own, KEYS[key], signature, found.device)
+    kernels, plan, parts = assembly.assemble(
+        [Part(algorithm="bitonic", params=p, min_n=0, max_n=2**62)], "shape", signature
+    )
+    made = {"kernels": kernels, "plan": plan, "parts": parts, "signature": signature}
+    sort = Sort(target="shape", algorithm="bitonic", key=KEYS[key], **made)
     assert "path" in {k.name for k in kernels}
     context = context_for(request.getfixturevalue(host))
     block, kinds = p.block, list(KINDS)
@@ -201,7 +211,7 @@ def test_sorts_whose_runs_are_merged_by_paths(
 @pytest.mark.parametrize("case", ["u32 v4", "u64 none", "i16 v16"])
 def test_metal_kernels_as_another_language(embedded: Host, case: str) -> None:
     key, value = case.split()
-    sort = target.find("apple-m1").sort("mergepath", key, Form(value=value, typed=key[0] != "u"))
+    sort = target.find("apple-m1").sort("merge_path", key, Signature(value=value, key_transform=key[0] != "u"))
     context = context_for(embedded)
     check(Direct(context, Compiled(context, sort, metal_shim.source(sort))))
 
@@ -218,22 +228,22 @@ def test_the_command_line_validates_merges(embedded: Host, capsys: pytest.Captur
         "--value",
         "v8",
         "--algorithm",
-        "mergepath",
+        "merge_path",
     ]
     assert main(["validate", "-t", "intel-gen8", *chosen, "--json"]) == 0
     (row,) = json.loads(capsys.readouterr().out)
-    assert row["algorithm"] == "mergepath" and row["failures"] == 0 and row["cases"] >= 4000
+    assert row["algorithm"] == "merge_path" and row["failures"] == 0 and row["cases"] >= 4000
 
 
 @pytest.mark.nightly  # by day in test_kinds.py, at fewer counts
 def test_the_c_runtime_merges(embedded: Host, capsys: pytest.CaptureFixture[str]) -> None:
     more = ["--runtime", "c", "--device", "Intel(R) OpenCL", "--key", "u64", "--value", "v4", "--json"]
-    code = main(["validate", "-t", "generic", "--algorithm", "mergepath", *more])
+    code = main(["validate", "-t", "generic", "--algorithm", "merge_path", *more])
     out, err = capsys.readouterr()
     if code == 3:
         missing(err)
     assert code == 0, err
-    assert [(r["algorithm"], r["failures"]) for r in json.loads(out)] == [("mergepath", 0)]
+    assert [(r["algorithm"], r["failures"]) for r in json.loads(out)] == [("merge_path", 0)]
 
 
 @pytest.mark.nightly  # which lavapipe compiles for half a minute; by day test_kinds.py merges through Vulkan
@@ -242,7 +252,7 @@ def test_the_c_runtime_merges(embedded: Host, capsys: pytest.CaptureFixture[str]
 )
 def test_vulkan_merges(lavapipe: Lavapipe, name: str, key: str, value: str, capsys: pytest.CaptureFixture[str]) -> None:
     lavapipe(16)
-    chosen = ["-t", name, "--key", key, "--value", value, "--order", "both", "--algorithm", "mergepath"]
+    chosen = ["-t", name, "--key", key, "--value", value, "--order", "both", "--algorithm", "merge_path"]
     code, rows, err = validated(capsys, *chosen, "--option=validation=1")
     assert code == 0 and len(rows) == 1, err
     assert rows[0]["failures"] == 0 and rows[0]["cases"] >= 4000

@@ -16,7 +16,7 @@ from nightly import nightly
 
 from hsgen.cli import main
 from hsgen.core.errors import Unavailable
-from hsgen.core.keys import Form
+from hsgen.core.keys import Signature
 from hsgen.core.sort import Sort
 from hsgen.emit.kernels import Source
 from hsgen.engines import metal_shim
@@ -29,48 +29,60 @@ from hsgen.tools.validate import validation
 pytestmark = pytest.mark.device
 LANES = str(Path(__file__).with_name("lanes") / "simd32.toml")
 SIXTEEN = str(Path(__file__).with_name("lanes") / "lanes16.toml")  # whose pairs of keys and places build in a second
-ALL = {"typed": True, "ranged": True, "counted": True}
+ALL = {"key_transform": True, "bit_range": True, "device_count": True}
 
 SORTS = [
-    ("apple-m1", "auto", "u32", Form()),
-    ("apple-m1", "radix", "u8", Form(value="v4", typed=True)),
-    (SIXTEEN, "merge", "u32", Form(changes=True)),
-    (SIXTEEN, "merge", "u64", Form(value="v8", typed=True, counted=True)),
-    (LANES, "radix", "u32", Form(value="index", **ALL)),
-    (LANES, "scan-look", "u32", Form()),
+    ("apple-m1", "auto", "u32", Signature()),
+    ("apple-m1", "radix", "u8", Signature(value="v4", key_transform=True)),
+    (SIXTEEN, "bitonic", "u32", Signature(run_boundaries=True)),
+    (SIXTEEN, "bitonic", "u64", Signature(value="v8", key_transform=True, device_count=True)),
+    (LANES, "radix", "u32", Signature(value="index", **ALL)),
+    (LANES, "scan-look", "u32", Signature()),
 ]
 """Without and with exchanges between lanes; votes, look-backs, pairs of keys and places, all that a call may say, and
 where the sorted keys change."""
 
 MORE = [
-    ("apple-m1", "auto", "u64", Form(value="v16", **ALL)),
-    ("apple-m1", "auto", "u32", Form(changes=True)),
-    ("apple-m1", "auto", "u64", Form()),
-    ("apple-m1", "auto", "u32", Form(value="packed", typed=True, ranged=True)),
-    ("apple-m1", "radix-radix16", "u64", Form(ranged=True, counted=True)),
-    ("apple-m1", "radix", "u16", Form(value="v8", **ALL)),
-    *(("apple-m1", "merge", "u64", Form(value=v, typed=True, counted=True)) for v in ("v4", "index", "index64")),
-    (LANES, "auto", "u32", Form(value="v16", **ALL)),
-    (LANES, "auto", "u64", Form(value="v4", **ALL)),
-    (LANES, "merge", "u32", Form()),
-    (LANES, "merge", "u64", Form(value="v8", typed=True, counted=True)),
-    (LANES, "radix", "u64", Form()),
-    (LANES, "radix-broadcast", "u32", Form()),
-    (LANES, "radix-flags", "u16", Form(typed=True)),
-    (LANES, "radix-walk", "u8", Form(value="index", counted=True)),
-    (LANES, "scan-look", "u64", Form()),
-    (LANES, "scan-sums", "u64", Form()),
-    ("cpu", "auto", "u32", Form(**ALL)),
-    ("nvidia-sm35", "radix", "u64", Form(value="v4", **ALL)),
-    ("amd-gcn", "radix", "u32", Form()),  # votes of 64 lanes
+    ("apple-m1", "auto", "u64", Signature(value="v16", **ALL)),
+    ("apple-m1", "auto", "u32", Signature(run_boundaries=True)),
+    ("apple-m1", "auto", "u64", Signature()),
+    ("apple-m1", "auto", "u32", Signature(value="packed", key_transform=True, bit_range=True)),
+    ("apple-m1", "radix-radix16", "u64", Signature(bit_range=True, device_count=True)),
+    ("apple-m1", "radix", "u16", Signature(value="v8", **ALL)),
+    *(
+        ("apple-m1", "bitonic", "u64", Signature(value=v, key_transform=True, device_count=True))
+        for v in ("v4", "index", "index64")
+    ),
+    (LANES, "auto", "u32", Signature(value="v16", **ALL)),
+    (LANES, "auto", "u64", Signature(value="v4", **ALL)),
+    (LANES, "bitonic", "u32", Signature()),
+    (LANES, "bitonic", "u64", Signature(value="v8", key_transform=True, device_count=True)),
+    (LANES, "radix", "u64", Signature()),
+    (LANES, "radix-broadcast", "u32", Signature()),
+    (LANES, "radix-flags", "u16", Signature(key_transform=True)),
+    (LANES, "radix-walk", "u8", Signature(value="index", device_count=True)),
+    (LANES, "scan-look", "u64", Signature()),
+    (LANES, "scan-sums", "u64", Signature()),
+    ("cpu", "auto", "u32", Signature(**ALL)),
+    ("nvidia-sm35", "radix", "u64", Signature(value="v4", **ALL)),
+    ("amd-gcn", "radix", "u32", Signature()),  # votes of 64 lanes
 ]
 
 
-def name(case: tuple[str, str, str, Form]) -> str:
+def name(case: tuple[str, str, str, Signature]) -> str:
     """What a case is called."""
-    where, label, key, form = case
-    words = [Path(where).stem, label, key, form.value, "typed" * form.typed, "ranged" * form.ranged]
-    return "-".join(filter(None, [*words, "counted" * form.counted, "changes" * form.changes]))
+    where, label, key, signature = case
+    words = [
+        Path(where).stem,
+        label,
+        key,
+        signature.value,
+        "key_transform" * signature.key_transform,
+        "bit_range" * signature.bit_range,
+    ]
+    return "-".join(
+        filter(None, [*words, "device_count" * signature.device_count, "changes" * signature.run_boundaries])
+    )
 
 
 def report(host: Host, sort: Sort, source: Source, counts: int = 40) -> validation.Report:
@@ -86,9 +98,9 @@ def report(host: Host, sort: Sort, source: Source, counts: int = 40) -> validati
 
 
 @pytest.mark.parametrize("case", [*SORTS, *map(nightly, MORE)], ids=name)
-def test_sorts(embedded: Host, case: tuple[str, str, str, Form]) -> None:
-    where, label, key, form = case
-    sort = target.find(where).sort(label, key, form)
+def test_sorts(embedded: Host, case: tuple[str, str, str, Signature]) -> None:
+    where, label, key, signature = case
+    sort = target.find(where).sort(label, key, signature)
     assert not (found := report(embedded, sort, metal_shim.source(sort))).failures, found.failures
 
 

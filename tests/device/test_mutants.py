@@ -49,7 +49,7 @@ def _share(arguments: list[str], total: int, first: int, results: dict[int, str]
 @pytest.mark.device
 @pytest.mark.parametrize(("name", "key"), [nightly("intel-gen8", "u32"), ("generic", "u64")])
 def test_every_planted_fault_is_caught(embedded: Host, name: str, key: str) -> None:
-    sort = target.find(name).sort("merge", key)
+    sort = target.find(name).sort("bitonic", key)
     greatest = reach(sort.plan)  # every kernel has run by then; plan rows for greater counts repeat their form
     mutants = all_mutants(sort, THIN, greatest)
     results: dict[int, str] = {}
@@ -78,7 +78,7 @@ def test_every_operator_is_used() -> None:
     used = {
         what.split(":")[0]
         for name in ("intel-gen8", "generic", "cpu")
-        for kernel, what, _ in all_mutants(target.find(name).sort("merge", "u32"), 1, 1)
+        for kernel, what, _ in all_mutants(target.find(name).sort("bitonic", "u32"), 1, 1)
         if kernel
     }
     assert used == set(OPERATORS)

@@ -82,7 +82,14 @@ def driver(folder: Path, fault: str) -> Path:
 
 
 def request(library: Path, name: str = "generic") -> dict[str, object]:
-    chosen = {"target": name, "algorithm": "merge", "key": "u32", "index": 0, "options": "", "form": asdict(PLAIN)}
+    chosen = {
+        "target": name,
+        "algorithm": "bitonic",
+        "key": "u32",
+        "index": 0,
+        "options": "",
+        "signature": asdict(PLAIN),
+    }
     return {"task": "validate", "api": "opencl", "library": str(library), "full": False, "seed": 1, **chosen}
 
 
@@ -217,12 +224,12 @@ def test_a_bundle_of_another_text_is_no_substitute_for_a_compiler(
     """Its words would be of other kernels, and none can be made: say so, and build nothing without them."""
     found = target.find("generic")
     entry = Entry(
-        choice=choose(found, [], ["vulkan"], []), sorts=(), spirv={"merge_u32": Compiled("0" * 64, "x")}, files={}
+        choice=choose(found, [], ["vulkan"], []), sorts=(), spirv={"bitonic_u32": Compiled("0" * 64, "x")}, files={}
     )
     old = Manifest(version="0", prefix="hs", common={}, targets={"generic": entry})
     monkeypatch.setattr(native.build.spirv, "compiler", lambda: None)
-    with pytest.raises(Unavailable, match=r"no GLSL compiler for targets/generic/spirv/merge_u32\.c"):
-        native.library("vulkan", [found], "u32", (), (tmp_path, old), algorithms=["merge"])
+    with pytest.raises(Unavailable, match=r"no GLSL compiler for targets/generic/spirv/bitonic_u32\.c"):
+        native.library("vulkan", [found], "u32", (), (tmp_path, old), algorithms=["bitonic"])
 
 
 POISON = 2**32 - 1
@@ -267,11 +274,11 @@ def test_a_write_beyond_scratch_is_found(embedded: Host, tmp_path: Path, beyond:
 def test_scratch_through_pyopencl(embedded: Host, wide: bool) -> None:
     """Each part is filled when it grows, and its guard moves with what is asked for."""
     context = pyopencl.context_for(embedded)
-    sort, source = crafted(WORDS - 1, wide=wide)
+    sort, source = crafted(WORDS - 1, index64=wide)
     engine = pyopencl.Direct(context, pyopencl.Compiled(context, sort, source))
     first, again = [POISON, POISON, 2], [0, 0, 2]
     grown = [0, POISON, 2]  # the first part is as large as before
     assert played(engine, 4, 4, 5, 3, 4, 5) == [first, again, grown, [0, 0, 0], again, again]
-    sort, source = crafted(WORDS, wide=wide)
+    sort, source = crafted(WORDS, index64=wide)
     engine = pyopencl.Direct(context, pyopencl.Compiled(context, sort, source))
     assert played(engine, 5, 4, 5) == [first, BEYOND, again]

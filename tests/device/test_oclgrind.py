@@ -38,7 +38,7 @@ def test_nothing_is_reported(key: str) -> None:
 
 
 @pytest.mark.device
-@pytest.mark.parametrize(("algorithm", "value"), [("merge", "v4"), ("radix", "v8"), nightly("radix", "index")])
+@pytest.mark.parametrize(("algorithm", "value"), [("bitonic", "v4"), ("radix", "v8"), nightly("radix", "index")])
 def test_nothing_is_reported_of_sorts_with_values(algorithm: str, value: str) -> None:
     """All types, orders, bit ranges and counts on the device take turns; values tell whether a sort is stable."""
     done = grind(algorithm, value, script="grind_forms.py")

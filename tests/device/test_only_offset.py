@@ -53,7 +53,7 @@ def test_by_the_python_api(embedded: Host, name: str, in_place: bool) -> None:
 def through_c(api: str, name: str, device: str) -> None:
     """Compare what the C runtime says and does with what it must."""
     try:
-        place = native.library(api, [target.find(name)], "u32", algorithms=("segments",), form=FORM)
+        place = native.library(api, [target.find(name)], "u32", algorithms=("segmented_sort",), signature=FORM)
     except Unavailable as e:
         missing(str(e))
     script = str(Path(__file__).with_name("offset_worker.py"))

@@ -18,7 +18,7 @@ from hsgen.algorithms import radix
 from hsgen.algorithms.radix.hybrid import pairs as finish
 from hsgen.algorithms.radix.hybrid import pairs_plan as finish_plan
 from hsgen.core.interpreter import Options
-from hsgen.core.keys import Form
+from hsgen.core.keys import Signature
 from hsgen.core.sort import Sort
 from hsgen.engines.hosts import Host
 from hsgen.engines.pyopencl import Compiled, Direct, context_for
@@ -32,9 +32,9 @@ SHAPES = [("radix", "u32"), ("radix-few", "u32"), ("radix", "u64")]
 CASES = [(value, *shape) for value in ("v4", "index") for shape in SHAPES]
 
 
-def sort_by(label: str, key: str, form: Form, *, early: bool = False) -> Sort:
+def sort_by(label: str, key: str, signature: Signature, *, early: bool = False) -> Sort:
     """Return a sort of the target of the tests; `early`: without the passes that follow buckets."""
-    sort = sort_of("pairs8.toml", label, key, form)
+    sort = sort_of("pairs8.toml", label, key, signature)
     low = finish.least(params(sort))
     steps = tuple(s for s in sort.plan.steps if not early or s.kernel != "onesweep" or s.guard.min_n >= low)
     return replace(sort, plan=replace(sort.plan, steps=steps))
@@ -87,13 +87,13 @@ def halved(rng: np.random.Generator, n: int, p: radix.Params) -> Any:
 
 def counts(p: radix.Params) -> list[int]:
     """Return counts around those at which there are twice as many buckets, and a large one."""
-    return sorted({n for n in around(finish_plan.edges(p), MOST) if n > finish.least(p)} | {MOST})
+    return sorted({n for n in around(finish_plan.test_counts(p), MOST) if n > finish.least(p)} | {MOST})
 
 
 @pytest.mark.device
 @pytest.mark.parametrize(("value", "label", "key"), thinned(CASES, 4, 0))
 def test_even_keys_need_no_further_pass(embedded: Host, label: str, key: str, value: str) -> None:
-    sort = sort_by(label, key, Form(value=value), early=True)
+    sort = sort_by(label, key, Signature(value=value), early=True)
     frame, rng, p = Frame(engine(embedded, sort), MOST), np.random.default_rng(1), params(sort)
     for n in counts(p):
         for make in (even, alike, crowded) if finish.bits(p, n) > p.digits[-1][1] else (even,):
@@ -106,7 +106,7 @@ def test_even_keys_need_no_further_pass(embedded: Host, label: str, key: str, va
 @pytest.mark.device
 @pytest.mark.parametrize(("value", "label", "key"), thinned(CASES, 4, 1))
 def test_uneven_keys_are_left_to_further_passes(embedded: Host, label: str, key: str, value: str) -> None:
-    early, whole = (sort_by(label, key, Form(value=value), early=x) for x in (True, False))
+    early, whole = (sort_by(label, key, Signature(value=value), early=x) for x in (True, False))
     frames = [Frame(engine(embedded, sort), MOST) for sort in (early, whole)]
     p, rng = params(whole), np.random.default_rng(2)
     for number, n in enumerate(counts(p)):
@@ -122,15 +122,15 @@ def test_uneven_keys_are_left_to_further_passes(embedded: Host, label: str, key:
 @pytest.mark.device
 @pytest.mark.parametrize(("value", "label", "key"), thinned(CASES, 4, 1))
 def test_every_kind_type_order_and_count(embedded: Host, label: str, key: str, value: str) -> None:
-    sort = sort_by(label, key, Form(value=value, typed=True, counted=True, ranged=True))
+    sort = sort_by(label, key, Signature(value=value, key_transform=True, device_count=True, bit_range=True))
     frame, rng = Frame(engine(embedded, sort), MOST), np.random.default_rng(3)
     for number, kind in enumerate(KINDS):
         n = MOST - number
         keys = KINDS[kind](rng, n, np.dtype(f"u{sort.key.bytes}"))
         for in_place in (False, True):
-            how = Options(kind=(number + in_place) % 3, descending=number % 2 == 1, counted=number % 4 > 1)
+            how = Options(kind=(number + in_place) % 3, descending=number % 2 == 1, device_count=number % 4 > 1)
             how = replace(how, begin=3) if number % 5 == 4 else how
-            count = int(rng.integers(0, n)) if how.counted else None
+            count = int(rng.integers(0, n)) if how.device_count else None
             made = validation.call(sort, keys, how, in_place=in_place, count=count, rng=rng)
             assert frame.run(made) is None, (kind, how, count)
 
@@ -138,7 +138,7 @@ def test_every_kind_type_order_and_count(embedded: Host, label: str, key: str, v
 @pytest.mark.device
 def test_what_scratch_held_before_does_not_matter(embedded: Host) -> None:
     """Neither that an even sort came before an uneven one, nor what any word was."""
-    sort = sort_by("radix", "u32", Form(value="v4"))
+    sort = sort_by("radix", "u32", Signature(value="v4"))
     made = engine(embedded, sort)
     frame, rng, p = Frame(made, MOST), np.random.default_rng(4), params(sort)
     for byte in (None, 0x00, 0x01, 0x55, 0xFF):

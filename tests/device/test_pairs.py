@@ -15,7 +15,7 @@ from radices import alone, shape
 
 from hsgen.algorithms import radix
 from hsgen.core.interpreter import Options
-from hsgen.core.keys import Form
+from hsgen.core.keys import Signature
 from hsgen.core.sort import Part, Sort
 from hsgen.emit.kernels import render
 from hsgen.engines.hosts import Host
@@ -39,8 +39,12 @@ SHAPES: dict[str, tuple[str, dict[str, Any]]] = {
 
 def sort_of(p: radix.Params) -> Sort:
     """Return the sort of a shape in its form."""
-    kernels, plan, parts = assembly.assemble([Part(algorithm="radix", params=p, min_n=0, max_n=2**62)], "shape", p.form)
-    return Sort(target="shape", algorithm="radix", key=p.key, kernels=kernels, plan=plan, parts=parts, form=p.form)
+    kernels, plan, parts = assembly.assemble(
+        [Part(algorithm="radix", params=p, min_n=0, max_n=2**62)], "shape", p.signature
+    )
+    return Sort(
+        target="shape", algorithm="radix", key=p.key, kernels=kernels, plan=plan, parts=parts, signature=p.signature
+    )
 
 
 @pytest.mark.device
@@ -52,7 +56,7 @@ def sort_of(p: radix.Params) -> Sort:
 def test_values_stay_with_their_keys(embedded: Host, name: str, key: str, wide: bool) -> None:
     """In tiles that are full and not, of digits all alike (whose keys stay where they are) and of many."""
     value, more = SHAPES[name]
-    p = shape(key, **more, form=Form(value=value))
+    p = shape(key, **more, signature=Signature(value=value))
     sort = sort_of(alone(p) if wide else p)
     context = context_for(embedded)
     counts = [1, 51, p.tile - 1, p.tile, p.tile + 1, 3 * p.tile - 5, 5 * p.tile + 7]
@@ -68,9 +72,9 @@ def test_values_stay_with_their_keys(embedded: Host, name: str, key: str, wide: 
 
 def test_only_values_of_a_word_lie_beside_their_keys() -> None:
     """Where keys move once; so that no index of a tile is looked up again."""
-    again = "hs_as_int(order["
+    again = "hs_to_int(order["
     for name, (_, more) in SHAPES.items():
         for value in ("v4", "index", "v8"):
-            p = shape("u32", **more, form=Form(value=value))
+            p = shape("u32", **more, signature=Signature(value=value))
             beside = value != "v8" and name.startswith(("ballot", "flags"))
             assert p.beside == beside and (again in render(sort_of(p), "opencl").text) == (not beside), (name, value)

@@ -45,7 +45,7 @@ def rebuilt(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
 
 def direct(host: Host) -> Direct:
     context = context_for(host)
-    return Direct(context, Compiled(context, target.find("generic").sort("merge", "u32")))
+    return Direct(context, Compiled(context, target.find("generic").sort("bitonic", "u32")))
 
 
 def keys_of(n: int, dtype: str, seed: int = 1) -> Any:
@@ -247,7 +247,7 @@ class Scripted:
     """An engine whose sorts take as long as was said, and 1 second from then on; its own clock shows half of that."""
 
     api = "opencl"
-    sort = target.find("generic").sort("merge", "u32")
+    sort = target.find("generic").sort("bitonic", "u32")
 
     def __init__(self, own: list[float]) -> None:
         self.now, self.own = 0.0, iter(own)

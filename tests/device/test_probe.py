@@ -66,7 +66,7 @@ def test_lavapipe(lavapipe: Lavapipe, tmp_path: Path, capsys: pytest.CaptureFixt
     file = probed(tmp_path, capsys, "--api", "vulkan", "--device", "llvmpipe")
     found = target.find(str(file))
     assert found.device.subgroups == (8,) and found.device.work_group == 8 * 32
-    assert found.choices["merge", "u32"].subgroup == 8
+    assert found.choices["bitonic", "u32"].subgroup == 8
     library = native.library("vulkan", [found], "u32", algorithms=["auto"])
     command = [sys.executable, str(WORKER), str(library), str(file), "u32", "60"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=150, check=False)

@@ -54,37 +54,37 @@ def queue(made: Sorters) -> cl.CommandQueue:
     return cl.CommandQueue(made.context)
 
 
-def sorter_of(made: Sorters, form: tuple[str, str, str], order: str) -> Any:
-    return made.get(*form, order, bit_range=True, device_count=True)
+def sorter_of(made: Sorters, signature: tuple[str, str, str], order: str) -> Any:
+    return made.get(*signature, order, bit_range=True, device_count=True)
 
 
 def hows(draw: st.DrawFn, n: int, bits: int, value: str) -> How:
     """Every way to call a sorter with n keys."""
     begin = draw(st.integers(0, bits))
-    ranged = draw(st.booleans())
+    bit_range = draw(st.booleans())
     return How(
         in_place=draw(st.booleans()),
-        begin=begin if ranged else 0,
-        end=draw(st.integers(begin, bits)) if ranged else None,
+        begin=begin if bit_range else 0,
+        end=draw(st.integers(begin, bits)) if bit_range else None,
         count=draw(st.none() | st.integers(0, 2 * n + 1) | st.just(2**32 - 1)),
         discard=value.startswith("index") and draw(st.booleans()),
     )
 
 
-@pytest.mark.parametrize("form", [nightly(f) if f in AT_NIGHT else f for f in FORMS], ids=lambda f: "-".join(f))
+@pytest.mark.parametrize("signature", [nightly(f) if f in AT_NIGHT else f for f in FORMS], ids=lambda f: "-".join(f))
 @EXAMPLES
 @given(data=st.data())
 def test_any_call_gives_what_numpy_gives(
-    queue: cl.CommandQueue, made: Sorters, form: tuple[str, str, str], data: st.DataObject
+    queue: cl.CommandQueue, made: Sorters, signature: tuple[str, str, str], data: st.DataObject
 ) -> None:
-    _, key, value = form
+    _, key, value = signature
     order = data.draw(st.sampled_from(ORDERS), "order")
     n = data.draw(st.integers(0, 140) | st.integers(CROSSOVER - 2, CROSSOVER + 2) | st.integers(0, 4000), "n")
     rng = np.random.default_rng(data.draw(st.integers(0, 2**32 - 1), "seed"))
     keys = random_keys(rng, n, key, data.draw(st.sampled_from([0, 1, 2, 9]), "distinct"))
     bits = 8 * keys.dtype.itemsize
     how = data.draw(st.composite(hows)(n, bits, value), "how")
-    check(queue, sorter_of(made, form, order), keys, random_values(rng, n, value), how)
+    check(queue, sorter_of(made, signature, order), keys, random_values(rng, n, value), how)
 
 
 @pytest.mark.parametrize("key", ["f32", "i64", "f16", "i8"])
@@ -92,7 +92,7 @@ def test_any_call_gives_what_numpy_gives(
 @given(data=st.data())
 def test_few_drawn_keys_are_sorted_stably(queue: cl.CommandQueue, made: Sorters, key: str, data: st.DataObject) -> None:
     """Keys that hypothesis makes up, and makes simpler where one fails: compared with numpy's own sorts of numbers."""
-    form = next(f for f in FORMS if f[1] == key and f[2] not in ("v4", "v16"))
+    signature = next(f for f in FORMS if f[1] == key and f[2] not in ("v4", "v16"))
     width = np.dtype(TYPES[key].numpy).itemsize * 8
     if TYPES[key].kind == 2:
         numbers: Any = st.floats(width=width, allow_nan=False).map(
@@ -104,22 +104,22 @@ def test_few_drawn_keys_are_sorted_stably(queue: cl.CommandQueue, made: Sorters,
     host = np.array(drawn, TYPES[key].numpy)
     keys, n = array.to_device(queue, host), len(host)
     more: dict[str, Any] = {}
-    if form[2] != "none":
+    if signature[2] != "none":
         given_values = np.arange(n, dtype=np.uint64)
-        more["values_out"] = array.zeros(queue, n, {"index": np.uint32}.get(form[2], np.uint64))
-        if form[2] == "v8":
+        more["values_out"] = array.zeros(queue, n, {"index": np.uint32}.get(signature[2], np.uint64))
+        if signature[2] == "v8":
             more |= {"values": array.to_device(queue, given_values), "out": array.empty_like(keys)}
-    sorter_of(made, form, "ascending")(queue, keys, **more)
+    sorter_of(made, signature, "ascending")(queue, keys, **more)
     assert np.array_equal(more.get("out", keys).get(), np.sort(host, kind="stable"))
     if "values_out" in more:
         assert np.array_equal(more["values_out"].get(), np.argsort(host, kind="stable"))
 
 
-@pytest.mark.parametrize("form", [nightly(AT_NIGHT[0]), ("small", "i32", "v4"), nightly(AT_NIGHT[2])])
-def test_counts_on_the_device(queue: cl.CommandQueue, made: Sorters, form: tuple[str, str, str]) -> None:
+@pytest.mark.parametrize("signature", [nightly(AT_NIGHT[0]), ("small", "i32", "v4"), nightly(AT_NIGHT[2])])
+def test_counts_on_the_device(queue: cl.CommandQueue, made: Sorters, signature: tuple[str, str, str]) -> None:
     """None, one, around the changes of algorithm, the capacity and beyond; from an array and from a buffer."""
-    _, key, value = form
-    sorter, rng = sorter_of(made, form, "descending"), np.random.default_rng(4)
+    _, key, value = signature
+    sorter, rng = sorter_of(made, signature, "descending"), np.random.default_rng(4)
     for n in (1, 64, CROSSOVER, 2000):
         keys, values = random_keys(rng, n, key, 20), random_values(rng, n, value)
         for count in {0, 1, 63, 64, 65, CROSSOVER, CROSSOVER + 1, n - 1, n, n + 1, 2**31, 2**32 - 1}:
@@ -133,10 +133,10 @@ def test_counts_on_the_device(queue: cl.CommandQueue, made: Sorters, form: tuple
     assert (keys.get() == np.concatenate([np.sort(host[:1234]), host[1234:]])).all()
 
 
-@pytest.mark.parametrize("form", [("small", "f32", "none"), ("cpu", "i8", "index"), ("cpu", "f16", "v8")])
-def test_every_range_of_bits(queue: cl.CommandQueue, made: Sorters, form: tuple[str, str, str]) -> None:
+@pytest.mark.parametrize("signature", [("small", "f32", "none"), ("cpu", "i8", "index"), ("cpu", "f16", "v8")])
+def test_every_range_of_bits(queue: cl.CommandQueue, made: Sorters, signature: tuple[str, str, str]) -> None:
     """An empty one copies keys and values in their order."""
-    _, key, value = form
+    _, key, value = signature
     bits = np.dtype(TYPES[key].numpy).itemsize * 8
     rng = np.random.default_rng(5)
     keys, values = random_keys(rng, 300, key), random_values(rng, 300, value)
@@ -144,7 +144,11 @@ def test_every_range_of_bits(queue: cl.CommandQueue, made: Sorters, form: tuple[
         for begin in range(0, bits + 1, 1 if bits < 32 else 5):
             for end in range(begin, bits + 1, 1 if bits < 32 else 3):
                 check(
-                    queue, sorter_of(made, form, order), keys, values, How(begin=begin, end=end, in_place=end % 2 > 0)
+                    queue,
+                    sorter_of(made, signature, order),
+                    keys,
+                    values,
+                    How(begin=begin, end=end, in_place=end % 2 > 0),
                 )
 
 

@@ -134,10 +134,10 @@ def test_sorts(embedded: Host, ranker: str, coordination: str, key: str, bits: i
     """The tile-boundary sweep, then every kind of keys at the counts where the sort changes its way."""
     p = made(ranker, coordination, key, bits, half)
     top = 2 * p.groups * p.tile + 1
-    edges = [*assembly.edges(sort_of(p), top), p.groups * p.tile, p.stream or 0]
+    test_counts = [*assembly.test_counts(sort_of(p), top), p.groups * p.tile, p.stream or 0]
     ready = engine(embedded, p)
-    check(ready, p, [*range(p.tile, 2 * p.tile + 2), *assembly.row_ends(sort_of(p), top)])
-    check(ready, p, [*sorted(around(edges, top)), 9973])
+    check(ready, p, [*range(p.tile, 2 * p.tile + 2), *assembly.row_test_counts(sort_of(p), top)])
+    check(ready, p, [*sorted(around(test_counts, top)), 9973])
 
 
 @pytest.mark.device
@@ -147,9 +147,9 @@ def test_kernels_of_64_bit_indices_sort_small_counts(embedded: Host, ranker: str
     p = alone(made(ranker, "lookback", "u64" if "8" in ranker else "u32", 8, True))
     ready = engine(embedded, p)
     check(ready, p, [*range(1, 40, 13), p.tile - 1, p.tile, p.tile + 1, 2 * p.tile, 4 * p.tile + 1, 9973])
-    whole = recast(p, Onesweep, wide=False, large=True, single=None)
-    told = radix.plan(whole).outcome
-    assert told is not None and told == radix.plan(replace(whole, large=False)).outcome
+    whole = recast(p, Onesweep, index64=False, large=True, single=None)
+    told = radix.plan(whole).device_status
+    assert told is not None and told == radix.plan(replace(whole, large=False)).device_status
     scratch = ready._compiled.scratch
     assert (scratch.read(ready.queue, -(-(told.binding.per_n * 9973) // 1024) * 1024, told.words) == 0).all()
 

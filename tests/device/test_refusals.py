@@ -45,5 +45,5 @@ def test_vulkan(lavapipe: Lavapipe) -> None:
 
 
 def named(said: list[str], api: str) -> None:
-    kinds = ("sort", "scan", "segments", "merge", "check")
+    kinds = ("sort", "scan", "segmented_sort", "merge", "digest")
     assert [line.split(":")[0] for line in said] == [f"hs_{api}_{kind}" for kind in kinds], said

@@ -89,9 +89,9 @@ def ways() -> Iterator[Any]:
 def test_sums(host: str, name: str, key: str, columns: int, exclusive: bool, request: pytest.FixtureRequest) -> None:
     made = engine(request.getfixturevalue(host), key, columns=columns, exclusive=exclusive, **SHAPES[name])
     tile = validation.block_of(made.sort)
-    edges = around([0, tile, 2 * tile, 5 * tile, 6 * tile, 10 * tile], 37 * tile)
-    check(made, sorted({*edges, 37 * tile}))
-    assert made.outcome() == 0
+    test_counts = around([0, tile, 2 * tile, 5 * tile, 6 * tile, 10 * tile], 37 * tile)
+    check(made, sorted({*test_counts, 37 * tile}))
+    assert made.device_status() == 0
 
 
 STARVING = ("starve=1", "starve=3", "withhold=2", "starve=2 withhold=3", "spins=1")
@@ -109,7 +109,7 @@ def test_tiles_that_starve_are_done_again(embedded: Host, key: str, name: str, t
     for n in (tile, tile + 1, 2 * tile, 11 * tile - 1, 90 * tile + 7):
         check(made, [n])
         if "spins" not in values:  # as it comes
-            assert made.outcome() == int(n > values.get("starve", 1 << 20) * tile - tile and n > tile)
+            assert made.device_status() == int(n > values.get("starve", 1 << 20) * tile - tile and n > tile)
 
 
 def test_sums_of_many_tiles_wrap(embedded: Host) -> None:

@@ -23,7 +23,7 @@ from test_vulkan import Lavapipe, lanes, lavapipe, validated
 
 from hsgen.cli import main
 from hsgen.core.errors import Usage
-from hsgen.core.keys import Form
+from hsgen.core.keys import Signature
 from hsgen.emit.kernels import render
 from hsgen.engines.hosts import Host
 from hsgen.engines.pyopencl import Compiled, Direct, context_for
@@ -42,33 +42,33 @@ CONTEXTS: dict[Host, Any] = {}
 DOCUMENT = Path(__file__).resolve().parents[2] / "docs/guides/segmented-sort.md"
 
 WAYS = [
-    ("cpu", "u32", Form()),
-    nightly("cpu", "u64", Form(typed=True)),
-    ("cpu", "f32", Form(value="v16", typed=True)),
-    ("cpu", "u8", Form(value="index")),
-    ("generic", "u32", Form(typed=True)),
-    nightly("generic", "u64", Form(value="index64")),
-    nightly("generic", "u8", Form(value="v4")),
-    nightly("intel-gen8", "f64", Form(value="v8", typed=True)),
-    ("intel-gen8", "u16", Form()),
-    nightly("intel-gen12", "u8", Form(value="v16", typed=True)),
-    nightly("intel-dg2", "u64", Form(value="index")),
-    nightly("amd-rdna", "i32", Form(value="v4", typed=True)),
-    ("amd-rdna", "u64", Form()),
-    ("apple-m1", "u32", Form(value="index", typed=True)),
+    ("cpu", "u32", Signature()),
+    nightly("cpu", "u64", Signature(key_transform=True)),
+    ("cpu", "f32", Signature(value="v16", key_transform=True)),
+    ("cpu", "u8", Signature(value="index")),
+    ("generic", "u32", Signature(key_transform=True)),
+    nightly("generic", "u64", Signature(value="index64")),
+    nightly("generic", "u8", Signature(value="v4")),
+    nightly("intel-gen8", "f64", Signature(value="v8", key_transform=True)),
+    ("intel-gen8", "u16", Signature()),
+    nightly("intel-gen12", "u8", Signature(value="v16", key_transform=True)),
+    nightly("intel-dg2", "u64", Signature(value="index")),
+    nightly("amd-rdna", "i32", Signature(value="v4", key_transform=True)),
+    ("amd-rdna", "u64", Signature()),
+    ("apple-m1", "u32", Signature(value="index", key_transform=True)),
 ]
 """Target, key and form: lanes that walk alone, flags, comparing in 16 lanes, votes of 32, splits: each by day too."""
 
 
-def engine(host: Host, name: str, key: str, form: Form) -> Direct:
+def engine(host: Host, name: str, key: str, signature: Signature) -> Direct:
     context = context_for(host)
-    return Direct(context, Compiled(context, target.find(name).sort("segments", key, form)))
+    return Direct(context, Compiled(context, target.find(name).sort("segmented_sort", key, signature)))
 
 
-@pytest.mark.parametrize(("name", "key", "form"), WAYS, ids=lambda x: x.value if isinstance(x, Form) else x)
-def test_segments_of_targets(embedded: Host, name: str, key: str, form: Form) -> None:
-    made = engine(embedded, name, key, form)
-    small, tile = layouts.edges(made.sort)
+@pytest.mark.parametrize(("name", "key", "signature"), WAYS, ids=lambda x: x.value if isinstance(x, Signature) else x)
+def test_segments_of_targets(embedded: Host, name: str, key: str, signature: Signature) -> None:
+    made = engine(embedded, name, key, signature)
+    small, tile = layouts.test_counts(made.sort)
     counts = [0, 1, 2, 33, small, small + 1, tile - 1, tile, tile + 1, 2 * tile + 1, 5 * tile + 17]
     kinds = list(KINDS)
     pairs = [(n, kinds[(i * 3 + j) % len(kinds)]) for i, n in enumerate(counts * 3) for j in range(4)]
@@ -79,7 +79,7 @@ def test_segments_of_targets(embedded: Host, name: str, key: str, form: Form) ->
 @pytest.mark.parametrize("name", ["cpu", nightly("generic")])  # whose kernels PoCL compiles for most of a minute
 def test_a_million_keys(pocl: Host, name: str) -> None:
     """Of many tiny segments, of a few huge ones, and of one, on another OpenCL runtime."""
-    made = engine(pocl, name, "u32", Form())
+    made = engine(pocl, name, "u32", Signature())
     report = validation.run(made, [(1_000_003, "random"), (1_000_000, "entropy 0.34")], 3)
     assert not report.failed, report.failures
 
@@ -87,17 +87,17 @@ def test_a_million_keys(pocl: Host, name: str) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "right"),
     [
-        ("if (size > 64) hs_local_or(ends[2]", "if (size < 0) hs_local_or(ends[2]", True),
+        ("if (size > 64) hs_local_atomic_or(ends[2]", "if (size < 0) hs_local_atomic_or(ends[2]", True),
         nightly("if (ends[2] == 0u)", "if (ends[2] > 1u)", True),
         ("&& j < q) ? 1", "&& j > q) ? 1", False),  # equal keys the other way round
         nightly(": valid;", ": valid - 1;", False),  # the end of the last segment
-        nightly("from += hs_as_int(ends[side]) * step;", "", False),  # where a window begins and ends
+        nightly("from += hs_to_int(ends[side]) * step;", "", False),  # where a window begins and ends
     ],
 )
 def test_short_segments_are_compared_or_ranked(embedded: Host, old: str, new: str, right: bool) -> None:
     """Either way serves all that are short, and a wrong comparison is found."""
     context = context_for(embedded)
-    sort = target.find("generic").sort("segments", "u32", Form(value="v4"))
+    sort = target.find("generic").sort("segmented_sort", "u32", Signature(value="v4"))
     source = render(sort, "opencl")
     parts = {k: text.replace(old, new) if k == "windows" else text for k, text in source.parts.items()}
     assert parts != source.parts, old
@@ -109,7 +109,7 @@ def test_short_segments_are_compared_or_ranked(embedded: Host, old: str, new: st
 
 def test_a_wrong_sort_is_caught(embedded: Host, monkeypatch: pytest.MonkeyPatch) -> None:
     """One that takes segments to begin elsewhere."""
-    made = engine(embedded, "generic", "u32", Form())
+    made = engine(embedded, "generic", "u32", Signature())
     monkeypatch.setitem(layouts.LAYOUTS, "some", lambda rng, n, small, tile: np.array([0, n // 2, n]))
     right = layouts.permutation
     monkeypatch.setattr(layouts, "permutation", lambda k, o, s, h: right(k, np.minimum(o + 1, len(k)), s, h))
@@ -122,10 +122,10 @@ def test_the_command_line_validates_segments(
 ) -> None:
     path = tmp_path / "small.toml"
     path.write_text(SMALL)
-    options = ["--device", "Intel(R) OpenCL", "--key", "u32", "--algorithm", "segments", "--json"]
+    options = ["--device", "Intel(R) OpenCL", "--key", "u32", "--algorithm", "segmented_sort", "--json"]
     assert main(["validate", "-t", str(path), *options]) == 0
     (row,) = json.loads(capsys.readouterr().out)
-    assert row["algorithm"] == "segments" and row["failures"] == 0 and row["cases"] >= 1000
+    assert row["algorithm"] == "segmented_sort" and row["failures"] == 0 and row["cases"] >= 1000
 
 
 @pytest.mark.parametrize(
@@ -137,7 +137,7 @@ def test_segments_through_vulkan(
 ) -> None:
     lavapipe(width)
     code, rows, said = validated(
-        capsys, "-t", lanes(name), "--algorithm", "segments", "--key", key, "--value", value, "--order", "both"
+        capsys, "-t", lanes(name), "--algorithm", "segmented_sort", "--key", key, "--value", value, "--order", "both"
     )
     assert code == 0 and rows[0]["failures"] == 0 and rows[0]["cases"] > 400, (rows, said)
 
@@ -176,7 +176,7 @@ def test_rows_by_the_python_api(embedded: Host, key: str, value: Any, order: str
     """Of every length at which the sort changes its way, stable, and with types and orders."""
     queue, rng = queue_of(embedded), np.random.default_rng(5)
     sorter = SegmentedSorter(queue.context, key, value=value, order=order, target="generic")
-    small, tile = layouts.edges(sorter._sort)
+    small, tile = layouts.test_counts(sorter._sort)
     for length in (1, 2, 3, small, small + 1, tile, tile + 1):
         keys = random_keys(rng, length * 9, key, distinct=40)
         orders = [order_of(row, key, order) + i * length for i, row in enumerate(keys.reshape(9, length))]

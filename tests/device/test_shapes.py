@@ -53,12 +53,12 @@ def shapes(draw: st.DrawFn) -> Params:
 
 def check(host: Host, p: Params) -> None:
     """Compile a shape and sort counts around its edges, up to eight blocks."""
-    kernels, plan, parts = assembly.assemble([Part(algorithm="merge", params=p, min_n=0, max_n=1 << 29)], "drawn")
-    sort = Sort(target="drawn", algorithm="merge", key=p.key, kernels=kernels, plan=plan, parts=parts)
+    kernels, plan, parts = assembly.assemble([Part(algorithm="bitonic", params=p, min_n=0, max_n=1 << 29)], "drawn")
+    sort = Sort(target="drawn", algorithm="bitonic", key=p.key, kernels=kernels, plan=plan, parts=parts)
     context = context_for(host)
     engine = Direct(context, Compiled(context, sort))
     top = 8 * p.block + 1
-    ns = bitonic.edges(p, top)
+    ns = bitonic.test_counts(p, top)
     ns = [*ns[:: max(1, len(ns) // 40)], top]
     pairs = [(n, list(KINDS)[i % len(KINDS)]) for i, n in enumerate(ns)] + [(n, "random") for n in ns]
     report = validation.run(engine, pairs, int(np.sum(ns)), stop=1)

@@ -19,7 +19,7 @@ from radices import shape, sort_of
 from hsgen.algorithms import radix
 from hsgen.algorithms.radix.words import words, words_binding
 from hsgen.core.interpreter import Options, offset, passes
-from hsgen.core.keys import Form
+from hsgen.core.keys import Signature
 from hsgen.core.sort import Part, Sort
 from hsgen.engines.hosts import Host
 from hsgen.engines.pyopencl import Compiled, Direct, context_for
@@ -37,7 +37,12 @@ WAYS: dict[str, dict[str, Any]] = {
     "endless": {"coordination": "lookback", "redo": False},
     "odd": {"coordination": "lookback", "bits": 11, "sets": 4},
 }
-FORMS = (Form(), Form(value="v4", typed=True), Form(value="index"), Form(typed=True, ranged=True))
+FORMS = (
+    Signature(),
+    Signature(value="v4", key_transform=True),
+    Signature(value="index"),
+    Signature(key_transform=True, bit_range=True),
+)
 
 
 def inputs(ordered: Any, tile: int) -> dict[str, Any]:
@@ -67,16 +72,18 @@ def tried(engine: Direct, frame: Frame, keys: Any, how: Options, *, in_place: bo
 
 
 @pytest.mark.device
-@pytest.mark.parametrize(("form", "way"), thinned([(form, way) for form in FORMS for way in WAYS], 4, 3), ids=str)
-def test_what_is_in_order_or_nearly_is_sorted(embedded: Host, way: str, form: Form) -> None:
-    p = shape("u32", sorted_exit=True, form=form, **WAYS[way])
-    if form.ranged and not p.looks_back:
-        p = replace(p, sorted_exit=False)  # as `formed` makes it
+@pytest.mark.parametrize(
+    ("signature", "way"), thinned([(signature, way) for signature in FORMS for way in WAYS], 4, 3), ids=str
+)
+def test_what_is_in_order_or_nearly_is_sorted(embedded: Host, way: str, signature: Signature) -> None:
+    p = shape("u32", sorted_exit=True, signature=signature, **WAYS[way])
+    if signature.bit_range and not p.looks_back:
+        p = replace(p, sorted_exit=False)  # as `specialize` makes it
     context = context_for(embedded)
     engine = Direct(context, Compiled(context, sort_of(p)))
     frame, rng = Frame(engine, 2000), np.random.default_rng(7)
-    how = Options(kind=2, descending=True) if form.typed else Options()
-    how = replace(how, begin=3, end=21) if form.ranged else how
+    how = Options(kind=2, descending=True) if signature.key_transform else Options()
+    how = replace(how, begin=3, end=21) if signature.bit_range else how
     least = 1 if p.looks_back else 0
     for n in (2 * p.tile + 1, 10 * p.tile):
         raw = rng.integers(0, 1 << 32, n, np.uint32)
@@ -84,22 +91,28 @@ def test_what_is_in_order_or_nearly_is_sorted(embedded: Host, way: str, form: Fo
             for in_place in (False, True):
                 assert tried(engine, frame, keys, how, in_place=in_place) is None, (n, name, in_place)
                 if name == "sorted" and p.sorted_exit:
-                    assert moved(engine, p, n, how) == (least if not in_place else 2 * least if form.index else 0)
-                if name.startswith("swapped") and not form.ranged:
+                    assert moved(engine, p, n, how) == (least if not in_place else 2 * least if signature.index else 0)
+                if name.startswith("swapped") and not signature.bit_range:
                     assert moved(engine, p, n, how) >= 2, name
 
 
-def exiting(file: str, form: Form) -> Sort:
+def exiting(file: str, signature: Signature) -> Sort:
     """Return a sort by buckets, of a target of the tests, that looks whether keys are in order."""
-    p = replace(target_sort(file, "radix", "u32", form).parts[0].params, sorted_exit=True)
-    kernels, plan, parts = assembly.assemble([Part(algorithm="radix", params=p, min_n=0, max_n=2**62)], "shape", form)
-    return Sort(target="shape", algorithm="radix", key=p.key, kernels=kernels, plan=plan, parts=parts, form=form)
+    p = replace(target_sort(file, "radix", "u32", signature).parts[0].params, sorted_exit=True)
+    kernels, plan, parts = assembly.assemble(
+        [Part(algorithm="radix", params=p, min_n=0, max_n=2**62)], "shape", signature
+    )
+    return Sort(
+        target="shape", algorithm="radix", key=p.key, kernels=kernels, plan=plan, parts=parts, signature=signature
+    )
 
 
 @pytest.mark.device
-@pytest.mark.parametrize(("file", "form"), [("buckets8.toml", Form()), ("pairs8.toml", Form(value="v4"))])
-def test_buckets_leave_what_is_in_order(embedded: Host, file: str, form: Form) -> None:
-    sort = exiting(file, form)
+@pytest.mark.parametrize(
+    ("file", "signature"), [("buckets8.toml", Signature()), ("pairs8.toml", Signature(value="v4"))]
+)
+def test_buckets_leave_what_is_in_order(embedded: Host, file: str, signature: Signature) -> None:
+    sort = exiting(file, signature)
     p = sort.parts[0].params
     context = context_for(embedded)
     engine = Direct(context, Compiled(context, sort))

@@ -32,7 +32,7 @@ def fewer_large(sort: Sort, *, full: bool, seed: int) -> list[tuple[int, str]]:
     doubling."""
     pairs = plan_cases(sort, full=full, seed=seed)
     greatest = max(n for n, _ in pairs)
-    near = around(assembly.edges(sort, greatest), greatest)
+    near = around(assembly.test_counts(sort, greatest), greatest)
     large = {n: kind for n, kind in reversed(pairs) if n >= LARGE}  # the kinds by turns come before the random keys
     doubling = {n.bit_length(): n for n in large if n not in near}
     kept = {n for n in large if n in near} | set(doubling.values())
@@ -78,7 +78,7 @@ def test_without_a_target_the_matching_one_is_taken(
 @pytest.mark.device
 def test_a_full_validation_has_enough_cases() -> None:
     for name, key in SORTS:
-        pairs = validation.plan_cases(target.find(name).sort("merge", key), full=True, seed=1)
+        pairs = validation.plan_cases(target.find(name).sort("bitonic", key), full=True, seed=1)
         assert 2 * len(pairs) >= 100_000
         assert max(n for n, _ in pairs) >= 1 << 22
 
@@ -98,7 +98,7 @@ def test_failures_are_reported_with_the_case(
 def framed(host: Host) -> tuple[Direct, Frame]:
     """A sort and the framed buffers for up to 100 keys that it is tried in."""
     context = context_for(host)
-    engine = Direct(context, Compiled(context, target.find("generic").sort("merge", "u32")))
+    engine = Direct(context, Compiled(context, target.find("generic").sort("bitonic", "u32")))
     return engine, Frame(engine, 100)
 
 

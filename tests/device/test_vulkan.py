@@ -186,10 +186,10 @@ def test_a_kernel_that_does_not_compile(
     lavapipe: Lavapipe, templates: Callable[[str, str, str], None], capsys: pytest.CaptureFixture[str]
 ) -> None:
     lavapipe(4)
-    templates("merge/clean.j2", "int start =", "int start = oops +")
+    templates("bitonic/clean.j2", "int start =", "int start = oops +")
     code, rows, err = validated(capsys, "-t", lanes("lanes1"), "--key", "u32")
     assert code == 1 and not rows and err.count("\n") == 1
-    assert "targets/lanes1/kernels/glsl/merge_u32.comp: kernel clean: " in err and "'oops'" in err
+    assert "targets/lanes1/kernels/glsl/bitonic_u32.comp: kernel clean: " in err and "'oops'" in err
 
 
 def sanitizers(folder: Path) -> list[str]:
@@ -223,8 +223,8 @@ def test_the_example_picks_the_target_that_matches(lavapipe: Lavapipe, tmp_path:
     lavapipe(8)
     place = tmp_path / "bundle"
     both = [name if name in target.names() else lanes(name) for name in (narrow, wide)]
-    chosen = ["-t", both[0], "-t", both[1], "--api", "vulkan", "--key", "u32", "--algorithm", "merge"]
-    assert main(["generate", *chosen, "--algorithm", "check", "-o", str(place)]) == 0
+    chosen = ["-t", both[0], "-t", both[1], "--api", "vulkan", "--key", "u32", "--algorithm", "bitonic"]
+    assert main(["generate", *chosen, "--algorithm", "digest", "-o", str(place)]) == 0
     text = (place / "examples/sort_vulkan.c").read_text(encoding="utf-8")
     program = example(place, tmp_path / "sort_vulkan", text)
     for width, name in ((4, narrow), (8, wide)):

@@ -18,7 +18,7 @@ from every import WHOLE, hows, sort_of
 from nightly import NIGHTLY, by_day
 from test_vulkan import Lavapipe, lanes, lavapipe
 
-from hsgen.core.keys import KEYS, VALUES, Form
+from hsgen.core.keys import KEYS, VALUES, Signature
 from hsgen.engines import native
 from hsgen.targets import target
 
@@ -60,8 +60,8 @@ def combinations() -> list[Any]:
 @pytest.mark.parametrize(("name", "algorithm", "key", "value"), combinations())
 def test_every_way_to_call_a_sort(lavapipe: Lavapipe, name: str, algorithm: str, key: str, value: str) -> None:
     lavapipe(LANES[name])
-    form = Form(value=value, **WHOLE)
-    library = native.library("vulkan", [target.find(lanes(name))], key, algorithms=[algorithm], form=form)
+    signature = Signature(value=value, **WHOLE)
+    library = native.library("vulkan", [target.find(lanes(name))], key, algorithms=[algorithm], signature=signature)
     more = [f"{name}.toml", algorithm, key, value, "validation=1", "each" if NIGHTLY else "some"]
     done = subprocess.run(
         [sys.executable, str(WORKER), str(library), *more], capture_output=True, text=True, timeout=900, check=False
@@ -71,7 +71,7 @@ def test_every_way_to_call_a_sort(lavapipe: Lavapipe, name: str, algorithm: str,
     assert done.returncode == 0, done.stderr
     calls, problem, said = json.loads(done.stdout)
     assert (problem, said) == (None, "")
-    assert calls >= 2 * len(list(hows(sort_of(f"{name}.toml", algorithm, key, form))))
+    assert calls >= 2 * len(list(hows(sort_of(f"{name}.toml", algorithm, key, signature))))
 
 
 def test_some_of_the_combinations_hold_everything_once() -> None:

@@ -124,7 +124,7 @@ def test_adding_a_target_as_the_document_says(tree: Path, embedded: Host) -> Non
     output = {text: out for (_, text), out in ran}
     validated = next(out for text, out in output.items() if "validate" in text)
     assert re.search(r"^my-gpu +opencl +u64 .* 0 +1$", validated, re.M), validated
-    assert (tree / "sorts/targets/my-gpu/kernels/opencl/merge_u64.cl").is_file()
+    assert (tree / "sorts/targets/my-gpu/kernels/opencl/bitonic_u64.cl").is_file()
     assert (tree / "generated/targets/my-gpu/plans/auto_u32.json").is_file()
     assert all(p.read_bytes() == data for p, data in before.items()), "another target's files changed"
     mine = next(t for t in records(tree, "targets") if t["name"] == "my-gpu")
@@ -271,7 +271,7 @@ def test_json_of_a_benchmark_is_as_documented(tree: Path, embedded: Host) -> Non
     """Its section has a table of the document and one of the rows; each row has the fields of that in their order."""
     text = section("bench").split("| field |")[1:]
     document, row = (re.findall(r"^\| `(\w+)` \|", table, re.M) for table in text)
-    (found,) = records(tree, "bench -t cpu --key u32 --sizes 1000 --rounds 1 --against numpy,hsgen:merge")
+    (found,) = records(tree, "bench -t cpu --key u32 --sizes 1000 --rounds 1 --against numpy,hsgen:bitonic")
     assert list(found) == document and found["schema"] == 2
     assert len(found["rows"]) == 4 and all(list(r) == row for r in found["rows"])
 

@@ -12,7 +12,7 @@ from shipped import sampled
 
 from hsgen.cli import group
 from hsgen.core.errors import Usage
-from hsgen.core.keys import FEATURES, KEYS, ORDERS, TYPES, VALUES, Form
+from hsgen.core.keys import FEATURES, KEYS, ORDERS, TYPES, VALUES, Signature
 from hsgen.engines.hosts import Host
 from hsgen.system import toolchain
 from hsgen.targets import target
@@ -86,17 +86,19 @@ def test_greatest_counts_are_as_told() -> None:
     for name in sampled():
         made = target.find(name)
         for key in KEYS:
-            for form in (
-                Form(),
-                Form(value="v16", typed=True),
-                Form(value="index"),
-                Form(value="index64"),
-                Form(counted=True),
+            for signature in (
+                Signature(),
+                Signature(value="v16", key_transform=True),
+                Signature(value="index"),
+                Signature(value="index64"),
+                Signature(device_count=True),
             ):
                 try:
-                    found = made.default(key, form).plan.max_n
+                    found = made.default(key, signature).plan.max_n
                 except Usage:
                     continue  # a device without buffers of such elements
-                far = 1 << 32 if form.value == "index" else 1 << 40
-                wanted = far if name in ("nvidia-sm90", "nvidia-hopper") and not form.counted else (1 << 30) - 1
-                assert found == wanted, (name, key, form)
+                far = 1 << 32 if signature.value == "index" else 1 << 40
+                wanted = (
+                    far if name in ("nvidia-sm90", "nvidia-hopper") and not signature.device_count else (1 << 30) - 1
+                )
+                assert found == wanted, (name, key, signature)

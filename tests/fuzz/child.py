@@ -70,28 +70,31 @@ def target_of(seed: int, number: int, widths: tuple[int, ...]) -> tuple[str, Ite
 def counts(sort: Sort, most: int, rng: np.random.Generator) -> list[int]:
     """Return the counts at which the plan changes and their neighbours, small counts, and random ones."""
     most = min(most, sort.plan.max_n)
-    edges = [e + d for e in sorts.edges(sort, most) for d in (-1, 0, 1)]
-    edges += [p.min_n + d for p in sort.parts for d in (0, 1)]
-    edges += [*range(20), *(int(x) for x in rng.integers(0, most + 1, 20)), most]
-    return sorted({n for n in edges if 0 <= n <= most})
+    test_counts = [e + d for e in sorts.test_counts(sort, most) for d in (-1, 0, 1)]
+    test_counts += [p.min_n + d for p in sort.parts for d in (0, 1)]
+    test_counts += [*range(20), *(int(x) for x in rng.integers(0, most + 1, 20)), most]
+    return sorted({n for n in test_counts if 0 <= n <= most})
 
 
 def hows(sort: Sort, n: int, rng: np.random.Generator) -> tuple[Options, int | None]:
     """Return random options that the sort's form allows, and the device-side count, if any."""
-    form, bits = sort.form, sort.plan.bits
+    signature, bits = sort.signature, sort.plan.bits
     how, count = Options(), None
-    if form.typed:
+    if signature.key_transform:
         kinds = [t.kind for t in TYPES.values() if KEYS[t.key].bits == bits]
         how = replace(how, kind=int(rng.choice(kinds)), descending=bool(rng.integers(2)))
-    if form.ranged and rng.random() < 0.7:
+    if signature.bit_range and rng.random() < 0.7:
         begin, end = sorted(int(x) for x in rng.integers(0, bits + 1, 2))
         how = replace(how, begin=begin, end=end)
     if sort.operation == "merge":
         how = replace(how, parts=int(rng.choice([0, n, n // 2, int(rng.integers(0, n + 1))])))
-    if form.index:
+    if signature.index:
         how = replace(how, discard=bool(rng.random() < 0.3))
-    if form.counted and rng.random() < 0.7:
-        how, count = replace(how, counted=True), int(rng.choice([0, n, n // 2, n + 7, 2**32 - 1, 1, max(n - 1, 0)]))
+    if signature.device_count and rng.random() < 0.7:
+        how, count = (
+            replace(how, device_count=True),
+            int(rng.choice([0, n, n // 2, n + 7, 2**32 - 1, 1, max(n - 1, 0)])),
+        )
     return how, count
 
 
@@ -103,7 +106,7 @@ def try_sort(memory: Memory, sort: Sort, size: Size, rng: np.random.Generator) -
         n, kind = int(rng.choice(ns)), str(rng.choice(list(PATTERNS)))
         keys = PATTERNS[kind](rng, n * sort.columns, dtype)
         how, count = hows(sort, n, rng)
-        in_place = bool(rng.integers(2)) and sort.operation not in ("merge", "check")
+        in_place = bool(rng.integers(2)) and sort.operation not in ("merge", "digest")
         made = validation.call(sort, keys, how, in_place=in_place, count=count, rng=rng)
         made = replace(made, in_place=in_place and made.expected is not None)
         sides = [bool(x) for x in rng.integers(0, 2, 12)]
@@ -125,10 +128,8 @@ def main(seed: int, number: int, size: Size) -> None:
     for sort in made:
         if done == size.sorts or time.monotonic() - begun > size.seconds:
             break
-        about = (
-            f"{sort.algorithm} {sort.label} { ({k: v for k, v in asdict(sort.form).items() if v and k != 'epilogue'}) }"
-        )
-        about += " epilogue" * bool(sort.form.epilogue)
+        about = f"{sort.algorithm} {sort.label} { ({k: v for k, v in asdict(sort.signature).items() if v and k != 'epilogue'}) }"
+        about += " epilogue" * bool(sort.signature.epilogue)
         if lacks(sort, device) or len(render(sort, "opencl").text) > size.text:
             skipped += 1
             continue

@@ -193,7 +193,7 @@ class Guarded:
             if not np.array_equal(now, expected):
                 at = int(np.flatnonzero(now != expected)[0])
                 return f"byte {at} of {role} is {now[at]}, should be {expected[at]}"
-        if self._sort.operation == "segments" and self._compiled.outcome(self._memory.queue):
+        if self._sort.operation == "segmented_sort" and self._compiled.device_status(self._memory.queue):
             return "offsets that can be were refused"
         return None
 

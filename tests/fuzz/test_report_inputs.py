@@ -29,10 +29,18 @@ DRAWN = 4 if NIGHTLY else 40
 
 ROW: dict[str, Any] = {
     **{"target": "cpu", "api": "opencl", "device": "a device", "key": "u32", "value": None, "order": "ascending"},
-    **{"bits": [0, 32], "counted": False, "kind": "random", "n": 1024, "algorithm": "auto", "peer": None, "runs": 9},
+    **{
+        "bits": [0, 32],
+        "device_count": False,
+        "kind": "random",
+        "n": 1024,
+        "algorithm": "auto",
+        "peer": None,
+        "runs": 9,
+    },
     **{"mkeys_per_s": 10.5, "min": 9, "q1": 10, "q3": 11, "max": 12.5, "roof_mkeys_per_s": 40, "roof_share": 0.25},
     **{"hsgen_ratio": None, "ratio_low": None, "ratio_high": None, "task": "sort", "segments": None, "layout": None},
-    **{"changes": False, "epilogue": False, "seconds": 0.001, "peer_version": None},
+    **{"run_boundaries": False, "epilogue": False, "seconds": 0.001, "peer_version": None},
 }
 PEER = {**ROW, "algorithm": None, "peer": "numpy", "hsgen_ratio": 2.0, "ratio_low": 1.9, "ratio_high": 2.1}
 COPY = {**PEER, "peer": "copy"}
@@ -42,13 +50,21 @@ HEAD = {"target": "cpu", "api": "opencl", "device": "d", "driver": "1", "seed": 
 CONTESTANT = {"table": TABLE, "rung": 1, "score": 0.25, "seconds": {"1024": 0.1}}
 JOURNAL = [
     journal.header(**HEAD, sizes={"merge u32": [1024]}, start={"merge u32": TABLE}),
-    {"what": "race", "label": "merge", "key": "u32", "number": 0, "best": None, "contestants": [CONTESTANT], "took": 2},
-    {"what": "failed", "label": "merge", "key": "u32", "number": 0, "table": TABLE, "kind": "build", "why": "no"},
     {
-        **{"what": "final", "key": "u32", "value": "none", "entries": {"merge": "x"}, "sizes": [256]},
-        **{"seconds": {"merge": {"256": [0.1, 0.2]}}, "took": 1.5},
+        "what": "race",
+        "label": "bitonic",
+        "key": "u32",
+        "number": 0,
+        "best": None,
+        "contestants": [CONTESTANT],
+        "took": 2,
     },
-    {"what": "checked", "key": "u32", "label": "merge", "table": TABLE, "cases": 7000, "took": 3.5},
+    {"what": "failed", "label": "bitonic", "key": "u32", "number": 0, "table": TABLE, "kind": "build", "why": "no"},
+    {
+        **{"what": "final", "key": "u32", "value": "none", "entries": {"bitonic": "x"}, "sizes": [256]},
+        **{"seconds": {"bitonic": {"256": [0.1, 0.2]}}, "took": 1.5},
+    },
+    {"what": "checked", "key": "u32", "label": "bitonic", "table": TABLE, "cases": 7000, "took": 3.5},
 ]
 
 

@@ -100,12 +100,12 @@ def _post(d: Device, tile: int, sums: Rows, what: int) -> Generator[None, None, 
 
 def _look(d: Device, tile: int, column: int) -> Generator[None, None, tuple[int, int]]:
     """Look at a state until it says something; return what and its sum, what 4 where nobody answered."""
-    for spins in count(1) if d.p.endless else range(1, d.p.spins + 1):
+    for spins in count(1) if d.p.forward_progress else range(1, d.p.spins + 1):
         what, value = joined((yield from read(d, tile, column)))
         if what:
             return what, value
         yield
-        if not d.p.endless and spins % 4 == 0 and d.words[FAILED]:  # the kernels ask more rarely
+        if not d.p.forward_progress and spins % 4 == 0 and d.words[FAILED]:  # the kernels ask more rarely
             break
     return 4, 0
 
@@ -169,7 +169,7 @@ def _scan(d: Device, groups: int) -> None:
 
 
 def _begin(d: Device, groups: int) -> None:
-    d.words[[TICKET] if d.p.endless else [FAILED, TICKET]] = 0
+    d.words[[TICKET] if d.p.forward_progress else [FAILED, TICKET]] = 0
     d.words[STATES : STATES + d.tiles * d.p.columns * d.p.pieces] = 0
 
 
@@ -244,5 +244,5 @@ def run(sort: Sort, rows: Rows, *, in_place: bool, seed: int = 1, limit: int = 2
         PLAY[launch.step.kernel](d, launch.grid[0] * launch.grid[1])
     if not d.stored.all():
         raise Fault(f"row {int(np.flatnonzero(~d.stored)[0])} was never stored")
-    told = sort.plan.outcome
+    told = sort.plan.device_status
     return out, int(d.words[FAILED]) if told and len(rows) > told.min_n else 0

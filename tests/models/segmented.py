@@ -84,7 +84,7 @@ class _Play:
         few, many = int(self.words[LARGES]), int(self.words[HUGES])
         for record in [*range(few), *(self.units - 1 - j for j in range(many))]:
             note = self.part("records") + 4 * record
-            begin, end, base, wide = (int(x) for x in self.words[note : note + 4])
+            begin, end, base, index64 = (int(x) for x in self.words[note : note + 4])
             yield record, begin, end, base, wide, -(-(end - begin) // wide)
 
     def columns(self) -> Iterator[tuple[int, slice, int, int]]:

@@ -17,8 +17,8 @@ def test_locks_hold_hashes_and_no_place(path: Path) -> None:
     head, *lines = path.read_text(encoding="utf-8").splitlines()
     assert head.startswith("# Written by `make lock`")
     entries = "\n".join(lines).replace(" \\\n", " ").splitlines()
-    form = r"[a-z0-9-]+==[\w.]+( ; [^/@]+?)?( +--hash=sha256:[0-9a-f]{64})+"
-    assert entries and not [e for e in entries if not re.fullmatch(form, e)]
+    signature = r"[a-z0-9-]+==[\w.]+( ; [^/@]+?)?( +--hash=sha256:[0-9a-f]{64})+"
+    assert entries and not [e for e in entries if not re.fullmatch(signature, e)]
     assert not re.search(r"://|--index|--find-links|@", "\n".join(lines))
     both = [e.split("  ")[0] for e in entries]
     assert len(both) == len(set(both))

@@ -123,10 +123,10 @@ def test_wheel_validates(installed: Path, embedded: Host, tmp_path: Path) -> Non
         out = good(installed, "validate", "-t", "cpu", "--key", "u16", "--require", "--json", cwd=tmp_path)
         (row,) = json.loads(out)
         assert row["failures"] == 0 and row["cases"] > 0
-    asked = ("--key", "i16", "--value", "v4", "--feature", "range")
+    asked = ("--key", "i16", "--value", "v4", "--feature", "bit-range")
     (row,) = json.loads(good(installed, "validate", "-t", "cpu", *asked, "--require", "--json", cwd=tmp_path))
     assert row["failures"] == 0 and row["cases"] > 0
-    assert (row["key"], row["value"], row["typed"], row["features"]) == ("u16", "v4", True, ["range"])
+    assert (row["key"], row["value"], row["key_transform"], row["features"]) == ("u16", "v4", True, ["range"])
 
 
 def test_wheel_sorts_from_python(installed: Path, embedded: Host, tmp_path: Path) -> None:
@@ -144,7 +144,7 @@ def test_editable_install_follows_the_tree(tree: Path, tmp_path: Path) -> None:
     assert where(hsgen, folder) == (tree / "hsgen").resolve()
     good(hsgen, "generate", "-t", "generic", "-o", "out", cwd=folder)
     good(hsgen, "check", "-o", "out", cwd=folder)
-    template = tree / "templates/merge/clean.j2"
+    template = tree / "templates/bitonic/clean.j2"
     before = template.read_text(encoding="utf-8")
     try:
         template.write_text(before + "// changed\n", encoding="utf-8")

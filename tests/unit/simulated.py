@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from hsgen.core.keys import PLAIN, Form
+from hsgen.core.keys import PLAIN, Signature
 from hsgen.targets import target
 from hsgen.targets.choices import algorithm
 from hsgen.tools.tune.journal import Journal, header
@@ -26,7 +26,7 @@ Fate = Callable[[str, Table, int], tuple[str, str] | None]
 
 # What each key likes, and by how much a table loses by each doubling away from it, or by another word.
 LIKES: Mapping[str, Mapping[str, tuple[Any, float]]] = {
-    "merge": {
+    "bitonic": {
         "subgroup": (8, 0.10),
         "height": (16, 0.25),
         "slabs": (24, 0.08),
@@ -77,7 +77,7 @@ def cost(label: str, table: Table) -> float:
 def seconds(label: str, table: Table, n: int, valued: bool = False) -> float:
     """What a sort takes."""
     merge = 8e-6 + n * max(1, math.log2(n)) ** 2 * (4e-12 if valued else 2e-12)
-    return cost(label, table) * (merge if algorithm(label) == "merge" else 6e-5 + n * 2e-10)
+    return cost(label, table) * (merge if algorithm(label) == "bitonic" else 6e-5 + n * 2e-10)
 
 
 @dataclass
@@ -109,10 +109,10 @@ class Device:
         rungs: Sequence[Rung],
         failed: Callable[[str, str, str], None],
         *,
-        form: Form = PLAIN,
+        signature: Signature = PLAIN,
         cases: int = 0,
     ) -> Finish:
-        return self._run(entries, rungs, failed, set(), valued=form.value != "none")
+        return self._run(entries, rungs, failed, set(), valued=signature.value != "none")
 
     def _run(
         self,
@@ -189,7 +189,7 @@ binding_bytes = 134217728
 progress = "none"
 
 # Blocks of 128 keys.
-[merge.u32]
+[bitonic.u32]
 subgroup = 8 # as wide as the device has them
 height = 2
 slabs = 8
@@ -209,7 +209,7 @@ coordination = "scan"
 groups = 16
 
 [sort.u32]
-algorithms = ["merge", "radix"]
+algorithms = ["bitonic", "radix"]
 upto = [1000] # a guess
 """
 """A target that is badly tuned; its file is named small.toml."""

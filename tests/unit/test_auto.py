@@ -45,7 +45,7 @@ binding_bytes = 4294967295
 progress = "started"
 """
 MERGE = """
-[merge.u32]
+[bitonic.u32]
 subgroup = 8
 height = 4
 slabs = 4
@@ -65,7 +65,7 @@ ranker = "{ranker}"
 coordination = "{coordination}"
 groups = 16
 """
-SORT = '\n[sort.u32]\nalgorithms = ["merge", "radix"]\nupto = [5000]\n'
+SORT = '\n[sort.u32]\nalgorithms = ["bitonic", "radix"]\nupto = [5000]\n'
 
 
 def table(variant: str = "", subgroup: int = 1, ranker: str = "flags", coordination: str = "scan") -> str:
@@ -88,20 +88,20 @@ def errors(text: str) -> list[str]:
 
 def test_labels_and_the_default() -> None:
     found = parsed()
-    assert found.labels("u32") == ["auto", "merge", "radix", "radix-bits4"] and found.labels("u64") == []
+    assert found.labels("u32") == ["auto", "bitonic", "radix", "radix-bits4"] and found.labels("u64") == []
     assert found.labels("f32") == found.labels("u32") and found.labels("i64") == []
     assert found.labels("u8") == found.labels("f16") == ["auto", "radix", "radix-bits4"]
-    assert found.autos == {"u32": (("merge", 5000), ("radix", 2**63 - 1))}
+    assert found.autos == {"u32": (("bitonic", 5000), ("radix", 2**63 - 1))}
     assert found.default("u32").algorithm == "auto" and found.default("u32").file == "auto_u32"
     assert found.sort("radix-bits4", "u32").file == "radix-bits4_u32"
     assert found.sort("radix-bits4", "u32").parts[0].params.bits == 4
     alone = parsed(HEAD + MERGE + table())
-    assert alone.labels("u32") == ["merge", "radix"] and alone.default("u32").algorithm == "merge"
+    assert alone.labels("u32") == ["bitonic", "radix"] and alone.default("u32").algorithm == "bitonic"
     assert parsed(HEAD + table(".a1") + table(".b2")).labels("u32") == ["radix-a1", "radix-b2"]
 
 
 @pytest.mark.parametrize(
-    ("label", "key"), [("auto", "u64"), ("radix-bits2", "u32"), ("merge", "u64"), ("quick", "u32")]
+    ("label", "key"), [("auto", "u64"), ("radix-bits2", "u32"), ("bitonic", "u64"), ("quick", "u32")]
 )
 def test_a_sort_that_a_target_does_not_have(label: str, key: str) -> None:
     with pytest.raises(Usage) as caught:
@@ -157,7 +157,7 @@ def test_a_default_for_keys_that_a_target_does_not_sort() -> None:
         (
             '["merge", "radix"]\nupto = [5000]\n',
             '["merge", "merge-low", "radix"]\nupto = [100, 5000]\n'
-            + MERGE.replace("merge.u32", "merge.u32.low").replace("height = 4", "height = 2"),
+            + MERGE.replace("bitonic.u32", "bitonic.u32.low").replace("height = 4", "height = 2"),
             "sort.u32: two of the algorithms have a kernel block_sort_4; give them the same shape",
         ),
         (
@@ -204,18 +204,18 @@ def test_a_part_that_cannot_sort_so_many_leaves_no_gap() -> None:
 def test_choosing_by_label() -> None:
     found = parsed()
     assert manifest.choose(found, (), (), ()).algorithms == ("auto",)
-    assert manifest.choose(found, (), (), ["radix-bits4", "merge"]).algorithms == ("merge", "radix-bits4")
+    assert manifest.choose(found, (), (), ["radix-bits4", "bitonic"]).algorithms == ("bitonic", "radix-bits4")
     assert manifest.choose(found, ["u32"], ["opencl"], ["radix", "auto"]).algorithms == ("auto", "radix")
     with pytest.raises(Usage, match="target two: has no algorithm radix-bits2; it has auto, merge, radix, radix-bits4"):
         manifest.choose(found, (), (), ["radix-bits2"])
     with pytest.raises(Usage, match=r"target two: has no key u64; it has u8, u16, u32, i8, i16, i32, f16, f32$"):
         manifest.choose(found, ["u64"], (), ())
-    some = manifest.choose(found, (), (), ["merge"])
+    some = manifest.choose(found, (), (), ["bitonic"])
     assert manifest.widened(some, None, found) == some
     more = manifest.widened(some, manifest.choose(found, (), (), ["auto", "radix-bits4"]), found)
-    assert more.algorithms == ("auto", "merge", "radix-bits4")
+    assert more.algorithms == ("auto", "bitonic", "radix-bits4")
     without = parsed(TEXT.replace(table(".bits4").replace("bits = 8", "bits = 4"), ""))
-    assert manifest.widened(some, more, without).algorithms == ("auto", "merge")
+    assert manifest.widened(some, more, without).algorithms == ("auto", "bitonic")
 
 
 def parts(*rows: tuple[str, Any, int]) -> Sort:
@@ -242,17 +242,20 @@ def wholes() -> dict[str, Sort]:
     mid, low = replace(look, items=2, bits=7), replace(base, bits=4)
     walking = recast(base, PerThread, work_group=1, items=64, single=300, stream_from=9000)
     return {
-        "merge": parts(("merge", found("merge"), EVER)),
-        "merge, radix": parts(("merge", found("merge"), 5000), ("radix", base, EVER)),
-        "merge, lookback": parts(("merge", found("merge"), 130), ("radix", look, EVER)),
-        "merge, large": parts(("merge", found("merge"), 5000), ("radix", replace(look, large=True), EVER)),
-        "radix, merge": parts(("radix", base, 3000), ("merge", found("merge"), EVER)),
-        "radix, merge, radix": parts(("radix", base, 200), ("merge", found("merge"), 3000), ("radix", base, EVER)),
+        "bitonic": parts(("bitonic", found("bitonic"), EVER)),
+        "merge, radix": parts(("bitonic", found("bitonic"), 5000), ("radix", base, EVER)),
+        "merge, lookback": parts(("bitonic", found("bitonic"), 130), ("radix", look, EVER)),
+        "merge, large": parts(("bitonic", found("bitonic"), 5000), ("radix", replace(look, large=True), EVER)),
+        "radix, merge": parts(("radix", base, 3000), ("bitonic", found("bitonic"), EVER)),
+        "radix, merge, radix": parts(("radix", base, 200), ("bitonic", found("bitonic"), 3000), ("radix", base, EVER)),
         "several": parts(
-            ("merge", found("merge"), 130), ("radix-mid", mid, 900), ("radix-bits4", low, 5000), ("radix", look, EVER)
+            ("bitonic", found("bitonic"), 130),
+            ("radix-mid", mid, 900),
+            ("radix-bits4", low, 5000),
+            ("radix", look, EVER),
         ),
         "walking": parts(("radix", walking, EVER)),
-        "merge, walking": parts(("merge", found("merge"), 100), ("radix", walking, EVER)),
+        "merge, walking": parts(("bitonic", found("bitonic"), 100), ("radix", walking, EVER)),
     }
 
 
@@ -272,12 +275,12 @@ def test_each_count_is_sorted_by_one_part_in_the_scratch_that_it_needs(name: str
     whole = wholes()[name]
     top = whole.plan.max_n
     ends = [p.max_n for p in whole.parts]
-    edges = assembly.edges(whole, 1 << 18)
-    assert {p.min_n for p in whole.parts} <= set(edges) and edges == sorted(set(edges))
-    counts = {*around([*ends, *edges, 1 << 20, (1 << 30) - 1, top], top), *range(0, 700, 7)}
+    test_counts = assembly.test_counts(whole, 1 << 18)
+    assert {p.min_n for p in whole.parts} <= set(test_counts) and test_counts == sorted(set(test_counts))
+    counts = {*around([*ends, *test_counts, 1 << 20, (1 << 30) - 1, top], top), *range(0, 700, 7)}
     for n in counts:
         part = next((p for p in whole.parts if p.min_n < n <= p.max_n), whole.parts[0])
-        made = {"merge": bitonic, "radix": radix}[part.algorithm]
+        made = {"bitonic": bitonic, "radix": radix}[part.algorithm]
         plan = made.plan(part.params)
         for in_place in (False, True):
             mine = [
@@ -286,35 +289,38 @@ def test_each_count_is_sorted_by_one_part_in_the_scratch_that_it_needs(name: str
             alone = [changed(x.step, min_n=0, max_n=0) for x in launches(plan, n, in_place=in_place)]
             assert mine == alone and bool(mine) == (n > 0)
         assert whole.plan.scratch.bytes(n) >= plan.scratch.bytes(n)
-        told = whole.plan.outcome
-        if told is not None and plan.outcome is not None and n > plan.outcome.min_n:
-            assert n > told.min_n and (told.binding, told.words) == (plan.outcome.binding, plan.outcome.words)
+        told = whole.plan.device_status
+        if told is not None and plan.device_status is not None and n > plan.device_status.min_n:
+            assert n > told.min_n and (told.binding, told.words) == (
+                plan.device_status.binding,
+                plan.device_status.words,
+            )
 
 
 def test_scratch_is_none_where_no_part_needs_any() -> None:
-    for name, least in (("merge", EVER), ("merge, radix", 5000), ("radix, merge", 256), ("merge, lookback", 256)):
+    for name, least in (("bitonic", EVER), ("merge, radix", 5000), ("radix, merge", 256), ("merge, lookback", 256)):
         whole = wholes()[name]
         assert all(whole.plan.scratch.bytes(n) == 0 for n in range(0, min(least, 9000) + 1, 50))
-        assert (whole.plan.scratch.bytes(least + 1) > 0) == (name != "merge")
-    assert wholes()["merge"].plan.scratch == Scratch()
+        assert (whole.plan.scratch.bytes(least + 1) > 0) == (name != "bitonic")
+    assert wholes()["bitonic"].plan.scratch == Scratch()
 
 
 def test_the_outcome_means_something_only_where_a_part_looks_back() -> None:
-    assert wholes()["merge, radix"].plan.outcome is None
-    told = wholes()["merge, lookback"].plan.outcome
+    assert wholes()["merge, radix"].plan.device_status is None
+    told = wholes()["merge, lookback"].plan.device_status
     assert told is not None and (told.words, told.min_n) == (4, 256)
-    assert wholes()["merge, large"].plan.outcome == replace(told, min_n=5000)
+    assert wholes()["merge, large"].plan.device_status == replace(told, min_n=5000)
 
 
 def test_an_outcome_that_not_every_count_has_is_none() -> None:
     """Above the first part that tells it, all must: their words are the same, and nobody else clears them."""
     base, look = found("radix"), found("radix", RANKED)
     other = replace(look, items=2)
-    told = parts(("radix", other, 3000), ("radix-b", look, EVER)).plan.outcome
+    told = parts(("radix", other, 3000), ("radix-b", look, EVER)).plan.device_status
     assert told is not None and (told.words, told.min_n) == (4, 128)
-    assert wholes()["several"].plan.outcome is None  # the one in the middle counts
-    assert parts(("radix", look, 3000), ("merge", found("merge"), EVER)).plan.outcome is None
-    ends = parts(("radix", base, 3000), ("radix-b", look, EVER)).plan.outcome
+    assert wholes()["several"].plan.device_status is None  # the one in the middle counts
+    assert parts(("radix", look, 3000), ("bitonic", found("bitonic"), EVER)).plan.device_status is None
+    ends = parts(("radix", base, 3000), ("radix-b", look, EVER)).plan.device_status
     assert ends is not None and ends.min_n == 3000
 
 
@@ -352,14 +358,14 @@ def test_kernels_that_no_row_uses_are_left_out() -> None:
 def test_validation_is_dense_around_the_first_part_and_reaches_the_last() -> None:
     whole = wholes()["radix, merge, radix"]
     assert assembly.block(whole) == radix.block(whole.parts[0].params)
-    assert assembly.row_ends(whole, 1 << 16)
-    assert {200, 3000} <= set(assembly.edges(whole, 1 << 16))
+    assert assembly.row_test_counts(whole, 1 << 16)
+    assert {200, 3000} <= set(assembly.test_counts(whole, 1 << 16))
 
 
 def test_notes_name_the_counts_of_each_part() -> None:
     notes = assembly.notes(wholes()["merge, radix"])
-    assert ("merge", "1 to 5000 keys") in notes and ("radix", f"5001 to {2**30 - 1} keys") in notes
-    assert notes.index(("merge", "1 to 5000 keys")) < notes.index(("radix", f"5001 to {2**30 - 1} keys"))
+    assert ("bitonic", "1 to 5000 keys") in notes and ("radix", f"5001 to {2**30 - 1} keys") in notes
+    assert notes.index(("bitonic", "1 to 5000 keys")) < notes.index(("radix", f"5001 to {2**30 - 1} keys"))
     assert not [name for name, _ in assembly.notes(wholes()["walking"]) if name == "radix"]
 
 

@@ -11,7 +11,7 @@ import pytest
 from hsgen.cli.sizes import parse_sizes
 from hsgen.core.errors import Unavailable, Usage
 from hsgen.core.interpreter import Options
-from hsgen.core.keys import Form
+from hsgen.core.keys import Signature
 from hsgen.operations.inputs import KINDS
 from hsgen.operations.oracle import ordered, unordered
 from hsgen.targets import target
@@ -78,7 +78,7 @@ def test_keys_are_found_back_from_their_order(bits: int, kind: int, descending: 
 @pytest.mark.parametrize("descending", [False, True])
 @pytest.mark.parametrize("value", ["none", "v4", "index"])
 def test_sorted_inputs_are_sorted_whatever_the_type(value: str, descending: bool) -> None:
-    sort = target.find("cpu").default("u32", Form(value=value, typed=True))
+    sort = target.find("cpu").default("u32", Signature(value=value, key_transform=True))
     how = Options(kind=2, descending=descending)
     work = bench.load(sort, 1000, how, np.random.default_rng(2), "sorted")
     assert work.kind == "sorted" and (work.keys == work.expected).all()
@@ -90,7 +90,7 @@ def test_sorted_inputs_are_sorted_whatever_the_type(value: str, descending: bool
 
 
 def test_what_comes_of_plain_keys_is_what_a_permutation_says() -> None:
-    sort = target.find("cpu").default("u32", Form(typed=True, ranged=True))
+    sort = target.find("cpu").default("u32", Signature(key_transform=True, bit_range=True))
     rng = np.random.default_rng(3)
     whole = bench.load(sort, 5000, Options(kind=2, descending=True), rng, "entropy-0.34")
     part = bench.load(sort, 5000, Options(begin=8, end=12), rng)
@@ -100,7 +100,7 @@ def test_what_comes_of_plain_keys_is_what_a_permutation_says() -> None:
 
 
 def engine(total: int, largest: int) -> Any:
-    return SimpleNamespace(sort=target.find("generic").sort("merge", "u32"), memory=lambda: (total, largest))
+    return SimpleNamespace(sort=target.find("generic").sort("bitonic", "u32"), memory=lambda: (total, largest))
 
 
 @pytest.mark.parametrize(
@@ -128,11 +128,11 @@ def test_a_machine_that_tells_nothing_refuses_nothing(monkeypatch: pytest.Monkey
     memory.fits([engine(0, 0)], 2**40, Options())
 
 
-@pytest.mark.parametrize(("algorithm", "before"), [("auto", "copy"), ("segments", "copy"), ("mergepath", "run")])
+@pytest.mark.parametrize(("algorithm", "before"), [("auto", "copy"), ("segmented_sort", "copy"), ("merge_path", "run")])
 def test_caches_hold_all_that_is_sorted_or_merged(algorithm: str, before: str) -> None:
     """A copy, which is of one buffer, is not enough before two arrays are merged."""
     sort, seen = target.find("cpu").sort(algorithm, "u32"), list[str]()
-    work = bench.load(sort, 1000, Options(parts=10 * (algorithm == "segments")), np.random.default_rng(1))
+    work = bench.load(sort, 1000, Options(parts=10 * (algorithm == "segmented_sort")), np.random.default_rng(1))
     engine = SimpleNamespace(sort=sort, run=lambda *_: seen.append("run"), copy=lambda _: seen.append("copy"))
     made = candidates.sorting(engine, work)  # type: ignore[arg-type]
     made.prepare()

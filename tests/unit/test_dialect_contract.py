@@ -48,7 +48,7 @@ def texts(dialect: Dialect) -> Iterator[tuple[Sort, str]]:
 
 
 def of(sort: Sort, dialect: Dialect) -> list[Kernel]:
-    return [k for k in sort.kernels if "wide" in dialect.capabilities or not k.wide]
+    return [k for k in sort.kernels if "int64" in dialect.capabilities or not k.index64]
 
 
 def frame(sort: Sort, kernel: Kernel, dialect: Dialect) -> list[Definition]:
@@ -94,13 +94,16 @@ def test_bodies_use_what_is_defined_and_nothing_twice(name: str) -> None:
             body = code(kernels.body(env, sort, kernel, dialect))
             used = set(WORD.findall(body))
             assert used <= words | defined(own), (sort.name, kernel.name, used - words - defined(own))
-            assert ("key" in kernel.picks, "value" in kernel.picks) == ("hs_pick" in used, "hs_pick_values" in used)
+            assert ("key" in kernel.picks, "value" in kernel.picks) == (
+                "hs_select_keys" in used,
+                "hs_select_values" in used,
+            )
             there = defined(before) | defined(frame(sort, kernel, dialect))
             assert used <= there | UNREAD, (sort.name, kernel.name, used - there)
 
 
 UNREAD = {"HS_FIRST_SLOTS", "HS_SECOND_SLOTS", "hs_row_cut"}
-"""Arguments of hs_row_tied, which leaves them away where there are no values."""
+"""Arguments of hs_row_tag, which leaves them away where there are no values."""
 
 
 def overloaded(d: Definition) -> bool:
@@ -154,7 +157,7 @@ def test_dialects_name_no_algorithm_and_none_of_their_buffers() -> None:
     for path in sorted((resources.templates() / "dialects").rglob("*.j2")):
         text = re.sub(r"\{#.*?#\}", "", path.read_text(encoding="utf-8"), flags=re.DOTALL)
         text = re.sub(r"\{% set (capabilities|helpers) = .*\n", "", text)
-        quoted = set(re.findall(r'"(\w+)"', text)) - {"key", "value", "word", "wide", "pair", *Kernel.__slots__}
+        quoted = set(re.findall(r'"(\w+)"', text)) - {"key", "value", "word", "int64", "pair", *Kernel.__slots__}
         assert not quoted & (algorithms | buffers | arrays), path
         plain = re.sub(r"\{\{.*?\}\}|\{%.*?%\}", "", text)
         assert not {n for n in buffers | arrays if re.search(rf"\b{n}\[", plain)} - ARGUMENTS, path

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from hsgen.core.errors import Wrong
-from hsgen.core.keys import Form
+from hsgen.core.keys import Signature
 from hsgen.core.sort import Sort
 from hsgen.dialects.definitions import overridden, split
 from hsgen.emit import kernels, templates
@@ -25,7 +25,7 @@ TOY = """\
 // what lanes exchange here
 #define hs_toy(a) (a)
 #define hs_shuffle_xor(a, mask) __shfl_xor(hs_toy(a), mask)
-typedef unsigned long long hs_mask;
+typedef unsigned long long hs_lanemask;
 {% endmacro %}
 """
 Add = Callable[..., None]
@@ -62,10 +62,10 @@ def test_words_are_replaced_where_they_stand(add: Add) -> None:
     add("toy", TOY)
     own, base = sort(), kernels.written(sort(), "cuda", "cuda")
     made = kernels.written(own, "toy", "cuda")
-    assert names(made.prelude).count("hs_mask") == names(made.prelude).count("hs_shuffle_xor") == 1
+    assert names(made.prelude).count("hs_lanemask") == names(made.prelude).count("hs_shuffle_xor") == 1
     assert [n for n in names(made.prelude) if n != "hs_toy"] == names(base.prelude)  # in the same order, none twice
-    assert "typedef unsigned int hs_mask;" in base.prelude and "__shfl_xor_sync" in base.prelude
-    assert "typedef unsigned long long hs_mask;" in made.prelude and "__shfl_xor_sync" not in made.prelude
+    assert "typedef unsigned int hs_lanemask;" in base.prelude and "__shfl_xor_sync" in base.prelude
+    assert "typedef unsigned long long hs_lanemask;" in made.prelude and "__shfl_xor_sync" not in made.prelude
     assert "#define hs_toy(a) (a)\n#define hs_shuffle_xor(a, mask) __shfl_xor(hs_toy(a), mask)\n" in made.prelude
     assert made.parts == base.parts  # bodies and frames
     assert made.path.endswith("/kernels/toy/auto_u32.toy")
@@ -75,25 +75,25 @@ def test_words_are_replaced_where_they_stand(add: Add) -> None:
 
 def test_words_that_a_sort_does_not_need_are_left_out(add: Add) -> None:
     add("toy", TOY)
-    own = target.find("generic").sort("merge", "u32")
+    own = target.find("generic").sort("bitonic", "u32")
     assert own.lanes == 1
     assert kernels.written(own, "toy", "cuda").prelude == kernels.written(own, "cuda", "cuda").prelude
 
 
 def test_a_dialect_may_have_capabilities_and_a_frame_of_its_own(add: Add) -> None:
-    words = "#define hs_marks(key, shift) 0u\n#define hs_spread(word, begin, places) (word) = (begin) + (places)\n"
+    words = "#define hs_head_flags(key, shift) 0u\n#define hs_expand_flags(word, begin, places) (word) = (begin) + (places)\n"
     text = TOY.replace("{% macro words(sort) %}\n", "{% macro words(sort) %}\n" + words)
     add(
         "toy",
-        text.replace("{% set suffix", '{% set capabilities = ("wide", "marks", "cooperative") %}\n{% set suffix'),
+        text.replace("{% set suffix", '{% set capabilities = ("int64", "marks", "cooperative") %}\n{% set suffix'),
         "{% macro kernel(k, sort) %}void {{ k.name }}()\n{\n{{ caller() }}}\n{% endmacro %}",
     )
     made = kernels.written(sort(), "toy", "cuda")
     assert made.prelude.endswith(words) or words in made.prelude
     assert all(f"void {name}()" in text for name, text in made.parts.items())
-    walks = target.find("cpu").sort("auto", "u32", Form(changes=True))
-    assert "hs_marks(keys[" in kernels.written(walks, "toy", "cuda").text
-    assert "hs_marks(keys[" not in kernels.written(walks, "cuda", "cuda").text
+    walks = target.find("cpu").sort("auto", "u32", Signature(run_boundaries=True))
+    assert "hs_head_flags(keys[" in kernels.written(walks, "toy", "cuda").text
+    assert "hs_head_flags(keys[" not in kernels.written(walks, "cuda", "cuda").text
 
 
 @pytest.mark.parametrize(

@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 
 from hsgen.core.errors import Usage
-from hsgen.core.keys import Form
+from hsgen.core.keys import Signature
 from hsgen.emit import kernels as render
 from hsgen.stages import attach, epilogue
 from hsgen.targets import assembly, target
 
 RANKS = """{% set report_words_per_key = 1 %}
-{% macro epilogue(value, report, i) %}{{ report(value()) }} = hs_as_word({{ i }});{% endmacro %}
+{% macro epilogue(value, report, i) %}{{ report(value()) }} = hs_to_u32({{ i }});{% endmacro %}
 """
 PLAIN = "{% macro epilogue(key) %}{% endmacro %}"
 
@@ -49,22 +49,22 @@ def test_wrong_fragments_are_refused_in_one_line(text: str, said: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("label", "form", "said"),
+    ("label", "signature", "said"),
     [
-        ("auto", Form(epilogue=RANKS), "give --value"),
-        ("auto", Form(epilogue=PLAIN, counted=True), "a count on the device"),
-        ("auto", Form(epilogue=PLAIN, changes=True), "feature changes"),
-        ("segments", Form(epilogue=PLAIN), "does not go with segments"),
-        ("check", Form(epilogue=PLAIN), "does not go with check"),
+        ("auto", Signature(epilogue=RANKS), "give --value"),
+        ("auto", Signature(epilogue=PLAIN, device_count=True), "a count on the device"),
+        ("auto", Signature(epilogue=PLAIN, run_boundaries=True), "feature changes"),
+        ("segmented_sort", Signature(epilogue=PLAIN), "does not go with segments"),
+        ("digest", Signature(epilogue=PLAIN), "does not go with check"),
     ],
 )
-def test_what_has_no_epilogue_is_refused(label: str, form: Form, said: str) -> None:
+def test_what_has_no_epilogue_is_refused(label: str, signature: Signature, said: str) -> None:
     with pytest.raises(Usage, match=said):
-        target.find("generic").sort(label, "u32", form)
+        target.find("generic").sort(label, "u32", signature)
 
 
 def test_a_sort_calls_it_last_and_for_every_count() -> None:
-    sort = target.find("generic").sort("auto", "u32", Form(value="index", epilogue=RANKS))
+    sort = target.find("generic").sort("auto", "u32", Signature(value="index", epilogue=RANKS))
     last = sort.plan.steps[-1]
     assert last.kernel == "epilogue" and (last.guard.min_n, last.guard.max_n) == (0, sort.plan.max_n)
     assert [b.role for b in last.bindings] == ["destination", "values_out", "report"]

@@ -24,7 +24,7 @@ ROW = {
 FILE = """schema = 1
 name = "x"
 
-[merge.u32] # a choice
+[bitonic.u32] # a choice
 height = 8
 
 # About the row below.

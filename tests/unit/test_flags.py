@@ -22,7 +22,7 @@ MASKS = re.compile(
     rf"|\b{NUMBER}\)*\s*[&|^](?![&|])"  # 1 << 23 | flags
     rf"|>>\s*(?:{BITS})\s*\)*\s*&"  # flags >> 23 & 1
     rf"|[?:]\s*\(*{NUMBER}"  # counted ? 1 << 23 : 0
-    rf"|(?i:\b(?:HS_)?(?:{'|'.join(FLAGS)}))\s*(?:=|\s)\s*\(*{NUMBER}"  # COUNTED = 1 << 23
+    rf"|(?i:\b(?:HS_)?(?:{'|'.join(FLAGS)}))\s*(?:=|\s)\s*\(*{NUMBER}"  # DEVICE_COUNT = 1 << 23
 )
 SENTINELS = re.compile(
     rf"\bHS_(?:{'|'.join(ARGUMENTS).upper()})\s*=\s*\d|\b(?:argument|rule)(?:\.|->)kind\s*[=!]=\s*\d"
@@ -97,7 +97,7 @@ def test_c_and_templates_use_the_names(path: Path) -> None:
         "((hs_argument() >> 20 & 1) != 0)",
         "(rows ? 1u << 27 : 0u)",
         "enum { HS_ROWS = 1 << 27 };",
-        "#define COUNTED (1 << 23)",
+        "#define DEVICE_COUNT (1 << 23)",
         "if (step->argument.kind == 5) return 0;",
     ],
 )

@@ -41,19 +41,19 @@ from hsgen.core.interpreter import (
     scratch_bytes,
     spare_at,
 )
-from hsgen.core.keys import KEYS, ORDERS, TYPES, VALUES, Form
+from hsgen.core.keys import KEYS, ORDERS, TYPES, VALUES, Signature
 from hsgen.core.plan import BitRange, Grid, Guard, Pass, PassCount, Plan, Step, fixed
 from hsgen.core.sort import Part, Sort
 from hsgen.operations import oracle
 from hsgen.targets import assembly, target
 from hsgen.tools.validate.cases import around
 
-RICH = Form(typed=True, ranged=True, counted=True)
+RICH = Signature(key_transform=True, bit_range=True, device_count=True)
 DAY = ("apple-m1", "cpu", "generic", "nvidia-hopper", "swiftshader")
 """Targets of which every sort in every form is looked at by day."""
 
 SAMPLED = by_day(sampled(), DAY)
-FORMS = [Form(), Form(value="v4"), *(replace(RICH, value=value) for value in VALUES)]
+FORMS = [Signature(), Signature(value="v4"), *(replace(RICH, value=value) for value in VALUES)]
 
 
 @cache
@@ -61,12 +61,12 @@ def shipped(name: str) -> list[Sort]:
     """Return every sort that a target serves in each form, "auto" and each label."""
     found = []
     t = target.find(name)
-    for form in FORMS:
+    for signature in FORMS:
         for key in KEYS:
             for label in t.labels(key):
                 try:
                     if target.algorithm(label) != "scan":
-                        found.append(t.sort(label, key, form))
+                        found.append(t.sort(label, key, signature))
                 except Usage:
                     continue
     return found
@@ -124,7 +124,7 @@ def test_flags_of_types_orders_counts_and_unwanted_keys() -> None:
                 found = argument(PLAN, changed(STEP, argument=given_), how, in_place=True)
                 plain = argument(PLAN, changed(STEP, argument=given_), Options(), in_place=True)
                 assert found is not None and plain is not None and found == plain | flags | more
-    how = Options(discard=True, counted=True)
+    how = Options(discard=True, device_count=True)
     for given_ in (*(Pass(number=q, bits=8) for q in range(4)), EVERY, LAST):
         found = argument(PLAN, changed(STEP, argument=given_), how, in_place=False)
         assert found is not None and found & COUNTED
@@ -208,7 +208,7 @@ def test_the_kernels_rule_turns_keys_as_the_oracle_does_and_back(name: str, orde
 def parts_of_scratch(sort: Sort, step: Step, n: int) -> Iterator[tuple[str, int, int]]:
     """Yield what a launch for `n` keys touches in scratch: a name, where it begins, and its bytes."""
     kernel = sort.kernel(step.kernel)
-    p, key, value = kernel.params, sort.key, sort.form.value_bytes
+    p, key, value = kernel.params, sort.key, sort.signature.value_bytes
     for buffer, binding in zip(kernel.buffers, step.bindings, strict=True):
         if binding.role != "scratch":
             continue
@@ -217,7 +217,7 @@ def parts_of_scratch(sort: Sort, step: Step, n: int) -> Iterator[tuple[str, int,
             size = 12 * len(sort.plan.steps)
         elif buffer.name in ("words", "table"):
             assert isinstance(p, radix.Params)
-            wide, tiles = kernel.wide, -(-n // p.tile)
+            wide, tiles = kernel.index64, -(-n // p.tile)
             looks = step.kernel in ("onesweep", "histogram")
             rows = p.radix * columns(p) * (tiles if looks else min(tiles, p.groups))
             rows = 0 if kernel.template.startswith(("radix/msd_", "radix/bucket")) else rows  # see test_radix_msd
@@ -243,16 +243,16 @@ def test_parts_of_scratch_never_overlap(name: str) -> None:
     """Two algorithms share places: with a count on the device both may be launched, one after the other."""
     for sort in shipped(name):
         top = sort.plan.max_n
-        edges = [p.max_n for p in sort.parts if p.max_n <= top] + [
+        test_counts = [p.max_n for p in sort.parts if p.max_n <= top] + [
             sort.plan.scratch.min_n + 1,
             min((1 << 29) - 1, top),
             top - 1,
         ]
-        for n in {*edges, *(e + 1 for e in edges if e < top), 1000}:
+        for n in {*test_counts, *(e + 1 for e in test_counts if e < top), 1000}:
             for in_place in (False, True):
-                how = Options(discard=sort.form.index and not in_place, counted=sort.form.counted)
+                how = Options(discard=sort.signature.index and not in_place, device_count=sort.signature.device_count)
                 grids = [s for s in sort.plan.steps if s.indirect]
-                steps = grids * how.counted + [x.step for x in launches(sort.plan, n, in_place=in_place, how=how)]
+                steps = grids * how.device_count + [x.step for x in launches(sort.plan, n, in_place=in_place, how=how)]
                 for kind in {_kind(sort, s) for s in steps if s not in grids}:
                     mine = [s for s in steps if s in grids or _kind(sort, s) == kind]
                     check_apart(sort, mine, n, how)
@@ -284,7 +284,7 @@ def limited(sort: Sort) -> Sort:
 
 
 def test_too_little_scratch_is_noticed() -> None:
-    sort = target.find("cpu").sort("radix", "u32", Form(value="v4"))
+    sort = target.find("cpu").sort("radix", "u32", Signature(value="v4"))
     steps = [x.step for x in launches(sort.plan, 5000, in_place=False)]
     check_apart(sort, steps, 5000, Options())
     with pytest.raises(AssertionError):
@@ -334,18 +334,18 @@ COUNTED_SORTS = [
     ("nvidia-sm90", "auto", "u32", "index"),
     ("generic", "auto", "u32", "packed"),
     ("lavapipe", "auto", "u8", "none"),
-    ("swiftshader", "merge", "u32", "v4"),
+    ("swiftshader", "bitonic", "u32", "v4"),
 ]
 
 
 @pytest.mark.parametrize("limit", [1 << 30, 65535, 300])
 @pytest.mark.parametrize(("name", "label", "key", "value"), COUNTED_SORTS)
 def test_grids_are_those_of_the_real_count(name: str, label: str, key: str, value: str, limit: int) -> None:
-    form = Form(value=value, counted=True, ranged=label == "auto", typed=True)
-    sort = target.find(name).sort(label, key, form)
+    signature = Signature(value=value, device_count=True, bit_range=label == "auto", key_transform=True)
+    sort = target.find(name).sort(label, key, signature)
     always = {k.name for k in sort.kernels if k.always}
-    edges = {e for s in sort.plan.steps for e in (s.guard.min_n, s.guard.max_n)} | {5, 1000, 70001, 1 << 25}
-    for count in sorted(around([e for e in edges if e <= sort.plan.max_n], sort.plan.max_n)):
+    test_counts = {e for s in sort.plan.steps for e in (s.guard.min_n, s.guard.max_n)} | {5, 1000, 70001, 1 << 25}
+    for count in sorted(around([e for e in test_counts if e <= sort.plan.max_n], sort.plan.max_n)):
         for capacity in {count, min(2 * count + 1, sort.plan.max_n)} - {0}:
             made = grids(sort, capacity, count, limit)
             for step, (x, y, z) in list(zip(sort.plan.steps, made, strict=True))[1:]:
@@ -360,18 +360,18 @@ def test_grids_are_those_of_the_real_count(name: str, label: str, key: str, valu
 
 
 def test_more_keys_than_the_capacity_are_the_capacity() -> None:
-    sort = target.find("cpu").sort("auto", "u32", Form(counted=True))
+    sort = target.find("cpu").sort("auto", "u32", Signature(device_count=True))
     assert grids(sort, 5000, 2**32 - 1, 65535) == grids(sort, 5000, 5000, 65535)
 
 
 @pytest.mark.parametrize(("name", "label", "key", "value"), COUNTED_SORTS)
 def test_what_a_real_count_needs_is_launched_for_the_capacity(name: str, label: str, key: str, value: str) -> None:
     """In the same order with no fewer work-groups; guards of rows tell which of them work."""
-    sort = target.find(name).sort(label, key, Form(value=value, counted=True))
+    sort = target.find(name).sort(label, key, Signature(value=value, device_count=True))
     tops = [p.max_n for p in sort.parts if p.max_n < 1 << 24] + [7, 5000, 1 << 20]
     for capacity in around(tops, sort.plan.max_n) - {0}:
         for in_place in (False, True):
-            how = Options(counted=True)
+            how = Options(device_count=True)
             whole = list(launches(sort.plan, capacity, in_place=in_place, how=how))
             assert [x.step for x in whole] == [s for s in sort.plan.steps if s in [x.step for x in whole]]
             found = {id(x.step): x for x in whole}
@@ -393,7 +393,7 @@ def bare(found: Iterator[Step]) -> list[Step]:
 def test_a_part_of_the_bits_is_sorted_by_radix_whatever_the_count(name: str) -> None:
     t = target.find(name)
     for key in t.autos:
-        sort = t.sort("auto", key, Form(ranged=True))
+        sort = t.sort("auto", key, Signature(bit_range=True))
         check_ranges(sort, [2, 33, 1000, 1 << 20])
 
 
@@ -422,36 +422,39 @@ def check_ranges(sort: Sort, counts: list[int]) -> None:
 def test_a_part_of_the_bits_finds_a_radix_sort_on_either_side() -> None:
     """Between two of them, and where the merge sort comes last."""
     t = target.find("generic")
-    form = Form(ranged=True)
+    signature = Signature(bit_range=True)
     params = {
-        a: ALGORITHMS[a].formed({"u32": t.choices[a, "u32"]}, KEYS["u32"], form, t.device) for a in ("merge", "radix")
+        a: ALGORITHMS[a].specialize({"u32": t.choices[a, "u32"]}, KEYS["u32"], signature, t.device)
+        for a in ("bitonic", "radix")
     }
     for order, tops in (
-        (("radix", "merge", "radix"), (200, 3000)),
-        (("radix", "merge"), (200,)),
-        (("merge", "radix"), (70,)),
+        (("radix", "bitonic", "radix"), (200, 3000)),
+        (("radix", "bitonic"), (200,)),
+        (("bitonic", "radix"), (70,)),
     ):
         parts, low = [], 0
         for name, top in zip(order, [*tops, 2**63 - 1], strict=True):
             parts.append(Part(algorithm=name, params=params[name], min_n=low, max_n=top))
             low = top
-        kernels, plan, placed = assembly.assemble(parts, "here", form)
-        made = Sort(target="t", algorithm="auto", key=KEYS["u32"], kernels=kernels, plan=plan, parts=placed, form=form)
+        kernels, plan, placed = assembly.assemble(parts, "here", signature)
+        made = Sort(
+            target="t", algorithm="auto", key=KEYS["u32"], kernels=kernels, plan=plan, parts=placed, signature=signature
+        )
         check_ranges(made, [2, 33, 1000, 1 << 20])
 
 
 @pytest.mark.parametrize("name", target.names())
 def test_shapes_of_targets_fit_their_device_in_every_form(name: str) -> None:
     t = target.find(name)
-    for form in FORMS:
+    for signature in FORMS:
         for label in {a for a, _ in t.choices}:
             made = ALGORITHMS[target.algorithm(label)]
             have = {k: p for (a, k), p in t.choices.items() if a == label}
             for key in KEYS.values():
-                p = made.formed(have, key, form, t.device)
+                p = made.specialize(have, key, signature, t.device)
                 if p is None:
                     continue
-                assert made.problems(p, t.device) == [], (label, key.name, form)
+                assert made.problems(p, t.device) == [], (label, key.name, signature)
                 assert all(k.local_bytes(key) <= t.device.local_bytes for k in made.kernels(p))
                 assert all(len(k.buffers) <= 10 for k in made.kernels(p))
 
@@ -460,32 +463,32 @@ def test_shapes_of_targets_fit_their_device_in_every_form(name: str) -> None:
 def test_what_auto_serves(name: str) -> None:
     """Every type in every form where the device has its elements; 64-bit words where values are packed."""
     t = target.find(name)
-    for form in FORMS:
+    for signature in FORMS:
         for key, each in TYPES.items():
             held = {"u8": t.device.storage8, "u16": t.device.storage16}.get(each.key, True)
-            if form.value == "packed":
+            if signature.value == "packed":
                 held = each.key == "u32"
             if not t.autos or not held:
                 with pytest.raises(Usage):
-                    t.sort("auto", key, form)
+                    t.sort("auto", key, signature)
                 continue
-            sort = t.sort("auto", key, form)
-            assert sort.form.typed == (form.typed or each.kind > 0)
-            value = "" if form.value == "none" else f"_{form.value}"
+            sort = t.sort("auto", key, signature)
+            assert sort.signature.key_transform == (signature.key_transform or each.kind > 0)
+            value = "" if signature.value == "none" else f"_{signature.value}"
             assert sort.file == f"auto_{each.key}{value}" and sort.plan.bits == KEYS[each.key].bits
-            assert sort.plan.first_bit == (32 if form.value == "packed" else 0)
+            assert sort.plan.first_bit == (32 if signature.value == "packed" else 0)
             assert any(p.algorithm == "radix" for p in sort.parts)
-            assert sort.plan.steps[0].indirect == form.counted
+            assert sort.plan.steps[0].indirect == signature.device_count
             assert {k.name for k in sort.kernels} == {s.kernel for s in sort.plan.steps}
             merged = [p for p in sort.parts if isinstance(p.params, bitonic.Params)]
-            assert not (merged and form.value == "packed")
+            assert not (merged and signature.value == "packed")
 
 
 def test_values_and_ranges_that_a_sort_cannot_have() -> None:
     t = target.find("generic")
     with pytest.raises(Usage, match="value packed: goes with keys of 32 bits, not with u64"):
-        t.sort("auto", "u64", Form(value="packed"))
+        t.sort("auto", "u64", Signature(value="packed"))
     with pytest.raises(Usage, match="no merge sort for u32 keys with a bit range; radix sorts serve every form"):
-        t.sort("merge", "u32", Form(ranged=True))
+        t.sort("bitonic", "u32", Signature(bit_range=True))
     with pytest.raises(Usage, match="no merge sort for u8 keys"):
-        t.sort("merge", "u8")
+        t.sort("bitonic", "u8")

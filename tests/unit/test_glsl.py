@@ -7,12 +7,16 @@ from pathlib import Path
 
 import pytest
 
-from hsgen.core.keys import Form
+from hsgen.core.keys import Signature
 from hsgen.emit.kernels import render
 from hsgen.targets import target
 
 LANES = Path(__file__).parents[1] / "device" / "lanes"
-FORMS = [Form(), Form(value="v8", typed=True, ranged=True, counted=True), Form(value="index", ranged=True)]
+FORMS = [
+    Signature(),
+    Signature(value="v8", key_transform=True, bit_range=True, device_count=True),
+    Signature(value="index", bit_range=True),
+]
 OPERATORS = re.compile(r"[?:|&^]|<<|>>|<|>|==|!=")
 
 
@@ -36,13 +40,13 @@ def indices(text: str) -> list[str]:
 
 
 @pytest.mark.parametrize("name", ["forms1.toml", "forms8.toml"])
-@pytest.mark.parametrize("form", FORMS, ids=["plain", "values", "index"])
-def test_indices_of_buffers_are_sums(name: str, form: Form) -> None:
+@pytest.mark.parametrize("signature", FORMS, ids=["plain", "values", "index"])
+def test_indices_of_buffers_are_sums(name: str, signature: Signature) -> None:
     found = target.find(str(LANES / name))
     for label in found.labels("u32"):
-        if form.ranged and label == "merge":
+        if signature.bit_range and label == "bitonic":
             continue
-        for index in indices(render(found.sort(label, "u32", form), "vulkan").text):
+        for index in indices(render(found.sort(label, "u32", signature), "vulkan").text):
             assert not OPERATORS.search(bare(index)), index
 
 
@@ -54,5 +58,5 @@ def test_what_is_no_sum_is_noticed() -> None:
 def test_lines_are_stored_where_a_buffer_begins() -> None:
     """A macro gets the buffer and an index apart, so that the begin of the buffer must be in the index."""
     text = render(target.find("cpu").sort("radix", "u32"), "vulkan").text
-    calls = re.findall(r"(?<!define )hs_stream\((\w+), (\w+)", text)
+    calls = re.findall(r"(?<!define )hs_store_line\((\w+), (\w+)", text)
     assert calls and all(first == f"{name}_first" for name, first in calls)

@@ -11,7 +11,7 @@ from nightly import NIGHTLY
 
 from hsgen.core.errors import Usage
 from hsgen.core.interpreter import Options, launched_up_to, launches
-from hsgen.core.keys import Form
+from hsgen.core.keys import Signature
 from hsgen.core.plan import Grid, Guard, Step
 from hsgen.core.sort import Sort
 from hsgen.targets import target
@@ -34,8 +34,8 @@ def decisive(sort: Sort) -> list[int]:
 def assert_launched(sort: Sort, limit: int) -> None:
     """Every grid of every count has at most `limit` work-groups in each of two dimensions, the whole of it as many as
     an int can number."""
-    ways = [Options(parts=0), Options(parts=PARTS)] if sort.operation in ("segments", "check") else [Options()]
-    ways += [Options(counted=True)] * sort.form.counted
+    ways = [Options(parts=0), Options(parts=PARTS)] if sort.operation in ("segmented_sort", "digest") else [Options()]
+    ways += [Options(device_count=True)] * sort.signature.device_count
     for number, n in enumerate(decisive(sort)):
         for how in ways:
             for launch in launches(sort.plan, n, limit, in_place=number % 2 == 0, how=how):
@@ -44,12 +44,12 @@ def assert_launched(sort: Sort, limit: int) -> None:
                 assert launch.groups <= wide * high < 2**31, (sort.name, n, launch)
 
 
-def forms() -> Iterator[Form]:
+def signatures() -> Iterator[Signature]:
     """Plain keys, and what has other kernels and steps."""
-    yield Form()
-    yield Form(value="v8", typed=True, ranged=True, counted=True)
+    yield Signature()
+    yield Signature(value="v8", key_transform=True, bit_range=True, device_count=True)
     if NIGHTLY:
-        yield Form(value="index", changes=True)
+        yield Signature(value="index", run_boundaries=True)
 
 
 @pytest.mark.parametrize("name", target.names())
@@ -57,9 +57,9 @@ def test_no_sort_of_a_target_that_ships_exceeds_its_grids(name: str) -> None:
     found, tried = target.find(name), 0
     for key in ("u32", "u64"):
         for label in [*found.labels(key), *found.derived(key)]:
-            for form in forms():
+            for signature in signatures():
                 try:
-                    sort = found.sort(label, key, form)
+                    sort = found.sort(label, key, signature)
                 except Usage:
                     continue  # no sort of this form
                 assert_launched(sort, found.device.groups)
@@ -80,14 +80,14 @@ def test_a_device_of_small_grids_sorts_fewer_keys() -> None:
     text = (target.resources.targets() / "generic.toml").read_text(encoding="utf-8")
     few = text.replace('name = "generic"', 'name = "few"').replace("groups = 4294967295", "groups = 100")
     found = target.parse(few, "few", "here")
-    sort = found.sort("merge", "u32")
+    sort = found.sort("bitonic", "u32")
     block = sort.parts[0].params.block
     assert block < sort.plan.max_n < 10_000 * block
     greatest = list(launches(sort.plan, sort.plan.max_n, 100, in_place=False))
     assert max(x.groups for x in greatest) > 9000
     with pytest.raises(Usage, match="this plan sorts 0 to"):
         list(launches(sort.plan, sort.plan.max_n + 1, 100, in_place=False))
-    assert "segments" not in found.derived("u32") and "segments" in target.find("generic").derived("u32")
+    assert "segmented_sort" not in found.derived("u32") and "segmented_sort" in target.find("generic").derived("u32")
 
 
 def test_a_crossover_beyond_what_grids_allow_is_refused() -> None:

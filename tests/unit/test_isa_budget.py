@@ -18,7 +18,7 @@ def result(
     kernel: str, device: str = "sm_80", compiler: str = "cuda", use: Use | None = USE, by: str = "A 1"
 ) -> Result:
     place = Place(target="small", compiler=compiler, device=device)
-    return Result(place=place, identity=by, sort="merge_u32", kernel=kernel, use=use)
+    return Result(place=place, identity=by, sort="bitonic_u32", kernel=kernel, use=use)
 
 
 SPILLING = replace(USE, spill_bytes=8)
@@ -42,25 +42,25 @@ devices = ["sm_80", "sm_90"]
 identities = ["A 1", "A 1"]
 
 [cuda.registers]
-"merge_u32 one" = [40, 50]
-"merge_u32 two" = [40, 40]
+"bitonic_u32 one" = [40, 50]
+"bitonic_u32 two" = [40, 40]
 
 [cuda.spills]
-"merge_u32 two" = [8, 0]
+"bitonic_u32 two" = [8, 0]
 
 [cuda.occupancy]
-"merge_u32 one" = [50, 50]
-"merge_u32 two" = [50, 100]
+"bitonic_u32 one" = [50, 50]
+"bitonic_u32 two" = [50, 100]
 
 [ocloc]
 devices = ["skl"]
 identities = ["O 2"]
 
 [ocloc.occupancy]
-"merge_u32 one" = [67]
+"bitonic_u32 one" = [67]
 
 [ocloc.silent]
-kernels = ["merge_u32 two"]
+kernels = ["bitonic_u32 two"]
 """
 
 
@@ -86,18 +86,18 @@ def worse(file: Path, *changed: Result, whole: bool = False) -> list[str]:
 @pytest.mark.parametrize(
     ("changed", "line"),
     [
-        (result("one", use=replace(USE, spill_bytes=4)), "cuda sm_80: merge_u32 one: spills 4 bytes, recorded are 0"),
-        (result("two", use=replace(USE, spill_bytes=12)), "sm_80: merge_u32 two: spills 12 bytes, recorded are 8"),
+        (result("one", use=replace(USE, spill_bytes=4)), "cuda sm_80: bitonic_u32 one: spills 4 bytes, recorded are 0"),
+        (result("two", use=replace(USE, spill_bytes=12)), "sm_80: bitonic_u32 two: spills 12 bytes, recorded are 8"),
         (
             result("two", "sm_90", use=replace(SPILLING, occupancy=1.0)),
-            "sm_90: merge_u32 two: spills 8 bytes, recorded are 0",
+            "sm_90: bitonic_u32 two: spills 8 bytes, recorded are 0",
         ),
         (result("one", use=replace(USE, registers=41)), "one: takes 41 registers, recorded are 40"),
         (result("one", "sm_90", use=replace(USE, registers=51)), "one: takes 51 registers, recorded are 50"),
         (result("one", use=replace(USE, occupancy=0.49)), "one: has an occupancy of 49 %, recorded are 50 %"),
         (result("one", "skl", "ocloc", replace(SILENT, occupancy=0.5), "O 2"), "occupancy of 50 %, recorded are 67 %"),
         (result("two", "skl", "ocloc", replace(SILENT, spill_bytes=1), "O 2"), "two: spills 1 bytes, recorded are 0"),
-        (result("three"), "cuda sm_80: merge_u32 three: is not in the budget; --write-budget writes it again"),
+        (result("three"), "cuda sm_80: bitonic_u32 three: is not in the budget; --write-budget writes it again"),
         (result("one", "sm_70"), "small: cuda sm_70: is not in the budget"),
     ],
 )
@@ -130,7 +130,7 @@ def test_of_another_version_only_new_spills_count(file: Path) -> None:
         result("one", "sm_90", use=replace(USE, spill_bytes=4), by="A 2"),
     ]
     lines, notes = budget.compare(budget.read(file), found, whole=False)
-    assert lines == ["small: cuda sm_90: merge_u32 one: spills 4 bytes, recorded are 0"]
+    assert lines == ["small: cuda sm_90: bitonic_u32 one: spills 4 bytes, recorded are 0"]
     assert notes == [
         f"small: cuda {d}: recorded of A 1, compiled by A 2: only spills count" for d in ("sm_80", "sm_90")
     ]
@@ -139,7 +139,7 @@ def test_of_another_version_only_new_spills_count(file: Path) -> None:
 def test_a_recorded_kernel_that_is_no_more(file: Path) -> None:
     assert worse(file, result("one")) == []
     assert worse(file, result("one"), whole=True) == [
-        "small: cuda sm_80: merge_u32 two: is in the budget alone; --write-budget writes it again"
+        "small: cuda sm_80: bitonic_u32 two: is in the budget alone; --write-budget writes it again"
     ]
 
 

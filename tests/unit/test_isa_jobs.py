@@ -20,7 +20,7 @@ from hsgen.tools.compile.base import Use
 from hsgen.tools.compile.jobs import Done, Planner
 from hsgen.tools.compile.results import TOGETHER, Result, summaries, wrongs
 
-LABELS = ("auto", "merge", "radix", "radix-wide")
+LABELS = ("auto", "bitonic", "radix", "radix-wide")
 
 
 @pytest.fixture(autouse=True)
@@ -31,7 +31,7 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def compiled(
-    fake: Fake, found: Target | None = None, labels: Sequence[str] = ("merge",), seconds: float = 60, workers: int = 2
+    fake: Fake, found: Target | None = None, labels: Sequence[str] = ("bitonic",), seconds: float = 60, workers: int = 2
 ) -> list[Done]:
     """What the compiler makes of sorts of u32 for sm_80 and sm_90."""
     found = found or small()
@@ -53,9 +53,9 @@ def names(label: str) -> list[str]:
 def test_every_kernel_of_a_sort_is_compiled_at_once_for_each_device() -> None:
     fake = Fake()
     done = compiled(fake)
-    assert sorted(fake.asked) == [tuple(names("merge"))] * 2
+    assert sorted(fake.asked) == [tuple(names("bitonic"))] * 2
     assert [(r.place.device, r.kernel) for r in results(done)] == [
-        (d, k) for d in ("sm_80", "sm_90") for k in names("merge")
+        (d, k) for d in ("sm_80", "sm_90") for k in names("bitonic")
     ]
     assert {r.use for r in results(done)} == {USE} and {r.identity for r in results(done)} == {"Fake 1"}
     assert wrongs(results(done)) == [] and not any(f.exists() for f in fake.folders)
@@ -68,7 +68,7 @@ def test_kernels_that_sorts_share_are_compiled_once() -> None:
     assert len(where) == len(found) / 2
     auto = set(names("auto"))
     assert {k for s, k in where if s == "auto_u32"} == auto
-    assert {k for s, k in where if s == "merge_u32"} == set(names("merge")) - auto
+    assert {k for s, k in where if s == "bitonic_u32"} == set(names("bitonic")) - auto
     # digits of another width: kernels of the same names are others, though their text may be the same
     assert {k for s, k in where if s == "radix-wide_u32"} == set(names("radix-wide"))
 
@@ -82,14 +82,14 @@ def test_a_failure_is_one_kernels_own(cache: Path) -> None:
         "half_1": "Fake 1 leaves out half_1",
         "clean": "crashes with signal 6",
     }
-    assert {r.kernel for r in found if r.use is not None} == set(names("merge")) - set(problems)
+    assert {r.kernel for r in found if r.use is not None} == set(names("bitonic")) - set(problems)
     log = next(r.log for r in found if r.kernel == "flip_1")
     assert log is not None and Path(log).is_relative_to(cache)
     text = Path(log).read_text(encoding="utf-8")
     assert "line 7: flip_1 is not nice" in text and "__global__" in text and "Fake 1 for sm_" in text
     lines = wrongs(found)
     assert len(lines) == 6  # two devices
-    assert lines[0].startswith("small/merge_u32: kernel flip_1: cuda sm_80: refuses flip_1; the log is ")
+    assert lines[0].startswith("small/bitonic_u32: kernel flip_1: cuda sm_80: refuses flip_1; the log is ")
     assert [s.failed for s in summaries(found)] == [3, 3]
 
 
@@ -103,7 +103,7 @@ def test_a_compiler_that_hangs_is_ended() -> None:
 def test_nothing_is_compiled_for_those_who_wait_no_more() -> None:
     fake, found = Fake(faults={"flip_1": "hang"}), small()
     planned, _ = Planner({"cuda": fake}).jobs(
-        found, [found.sort("merge", "u32")], [("cuda", "sm_80"), ("cuda", "sm_90")]
+        found, [found.sort("bitonic", "u32")], [("cuda", "sm_80"), ("cuda", "sm_90")]
     )
     quick, _ = Planner({"cuda": Fake()}).jobs(found, [found.sort("radix", "u32")], [("cuda", "sm_80")])
     before = set(threading.enumerate())
@@ -128,7 +128,7 @@ def test_kernels_that_compile_only_one_by_one() -> None:
 def test_spills_are_errors_unless_a_budget_knows_of_them() -> None:
     found = results(compiled(Fake(uses={"flip_1": replace(USE, spill_bytes=16)})))
     assert wrongs(found) == [
-        f"small/merge_u32: kernel flip_1: cuda {d}: spills 16 bytes; choose a smaller scale, height or items"
+        f"small/bitonic_u32: kernel flip_1: cuda {d}: spills 16 bytes; choose a smaller scale, height or items"
         for d in ("sm_80", "sm_90")
     ]
     assert wrongs(found, spills=False) == []
@@ -139,9 +139,9 @@ def test_summaries_hold_the_extremes() -> None:
     low, high = replace(USE, occupancy=0.25), replace(USE, registers=99, instructions=1000, local_bytes=5)
     found = results(compiled(Fake(uses={"clean": low, "flip_2": high})))
     for s in summaries(found):
-        assert (s.kernels, s.failed, s.spilling, s.registers, s.local_bytes) == (len(names("merge")), 0, 0, 99, 1024)
-        assert (s.occupancy, s.tightest, s.instructions, s.identity) == (0.25, "merge_u32 clean", 1000, "Fake 1")
-    untold = summaries(results(compiled(Fake(uses=dict.fromkeys(names("merge"), Use()), version="Fake 0"))))
+        assert (s.kernels, s.failed, s.spilling, s.registers, s.local_bytes) == (len(names("bitonic")), 0, 0, 99, 1024)
+        assert (s.occupancy, s.tightest, s.instructions, s.identity) == (0.25, "bitonic_u32 clean", 1000, "Fake 1")
+    untold = summaries(results(compiled(Fake(uses=dict.fromkeys(names("bitonic"), Use()), version="Fake 0"))))
     assert {(s.registers, s.occupancy, s.instructions, s.local_bytes) for s in untold} == {(None, None, None, None)}
 
 
@@ -178,7 +178,7 @@ def test_a_cache_that_cannot_be_written_is_done_without(monkeypatch: pytest.Monk
 def test_a_compiler_that_is_not_here_is_told_once_a_target() -> None:
     found = small()
     planner = Planner({"cuda": Fake(version=None)})
-    planned, missing = planner.jobs(found, [found.sort("merge", "u32")], jobs.devices_of(found))
+    planned, missing = planner.jobs(found, [found.sort("bitonic", "u32")], jobs.devices_of(found))
     assert planned == [] and [m.devices for m in missing] == [("sm_80", "sm_90")]
     assert missing[0].install == "pip install fake"
 
@@ -186,11 +186,11 @@ def test_a_compiler_that_is_not_here_is_told_once_a_target() -> None:
 def test_sorts_without_tables_are_compiled_beside() -> None:
     """With values only what gets them is compiled again; what a target has no tables of is left out."""
     found = {s.file: [k.name for k in s.kernels] for s in implicit.derived(small(), ["u32", "u64"])}
-    assert [*found] == [f"{label}_u32{v}" for label in ("check", "mergepath", "segments") for v in ("", "_v4")]
+    assert [*found] == [f"{label}_u32{v}" for label in ("digest", "merge_path", "segmented_sort") for v in ("", "_v4")]
     every = ["begin", "sift", "windows", "alone", "count", "rows", "scatter"]
-    assert found["segments_u32"][: len(every)] == every
-    assert found["segments_u32_v4"][:3] == ["windows", "alone", "scatter"]
-    assert found["check_u32_v4"] == [k for k in found["check_u32"] if k != "blank"]
+    assert found["segmented_sort_u32"][: len(every)] == every
+    assert found["segmented_sort_u32_v4"][:3] == ["windows", "alone", "scatter"]
+    assert found["digest_u32_v4"] == [k for k in found["digest_u32"] if k != "blank"]
 
 
 def test_a_target_for_vulkan_gets_its_modules_checked() -> None:

@@ -45,7 +45,7 @@ def test_an_architecture_that_is_not_in_the_table() -> None:
 
 
 def test_a_block_that_no_multiprocessor_holds_is_an_error() -> None:
-    kernel = target.find("nvidia-sm90").sort("merge", "u32").kernels[0]
+    kernel = target.find("nvidia-sm90").sort("bitonic", "u32").kernels[0]
     use = nvrtc.Use(registers=32, spill_stores=0, spill_loads=0, shared=0)
     assert cuda._use(use, 90, kernel, 1000).local_bytes == 1000
     with pytest.raises(Wrong, match=rf"^sm_90: kernel {kernel.name}: no multiprocessor holds a block of "):

@@ -47,7 +47,7 @@ def test_each_mistake_is_named(line: str, error: str) -> None:
 def test_all_mistakes_come_at_once() -> None:
     with pytest.raises(Usage) as e:
         small(TEXT.replace(LINE, 'cuda = ["sm_1"]\nocloc = ["skill"]').replace("height = 8", "height = 7"))
-    assert [line.split(": ")[1] for line in e.value.lines] == ["isa.cuda", "isa.ocloc", "merge.u32.height"]
+    assert [line.split(": ")[1] for line in e.value.lines] == ["isa.cuda", "isa.ocloc", "bitonic.u32.height"]
 
 
 def test_there_is_a_compiler_of_each_kind_and_for_each_device() -> None:

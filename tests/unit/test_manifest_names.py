@@ -90,7 +90,7 @@ def test_a_prefix_has_a_length() -> None:
 @pytest.mark.parametrize("apis", [(), ("opencl",), ("vulkan",), ("cuda",), ("metal",), tuple(APIS)])
 @pytest.mark.parametrize("prefix", ["hs", "acme"])
 def test_common_files_are_those_that_are_made(apis: tuple[str, ...], prefix: str) -> None:
-    named = [Named(name="one", apis=apis, sorts=("merge_u32",), spirv=())]
+    named = [Named(name="one", apis=apis, sorts=("bitonic_u32",), spirv=())]
     assert contents.common(prefix, apis) == set(c_files.common(named, prefix))
 
 
@@ -132,9 +132,9 @@ COMMON, OF_TARGET = ("files",), ("targets", "one", "files")
         *((COMMON, p) for p in ("precious.txt", ".git/config", "Makefile", "src/main.c", "src/hs_cuda.cu", "license")),
         *((COMMON, p) for p in ("include/acme/acme.h", "LICENSE/x", "targets/one/one.c", ".hsgen-work/new/1")),
         *((OF_TARGET, p) for p in ("LICENSE", "targets/two/two.c", "targets/one", "targets/one/", "targets/one/mine")),
-        *((OF_TARGET, f"targets/one/{p}") for p in ("one.cu", "one_metal.c", "kernels/cuda/merge_u32.cu", "ONE.c")),
+        *((OF_TARGET, f"targets/one/{p}") for p in ("one.cu", "one_metal.c", "kernels/cuda/bitonic_u32.cu", "ONE.c")),
         *((OF_TARGET, f"targets/one/kernels/{p}_u32.c") for p in ("opencl/radixl", "opencl/merge", "opencl/../merge")),
-        *((OF_TARGET, f"targets/one/{p}") for p in ("x/../one.c", "spirv/merge_u32.c", "plans/.json")),
+        *((OF_TARGET, f"targets/one/{p}") for p in ("x/../one.c", "spirv/bitonic_u32.c", "plans/.json")),
     ],
 )  # fmt: skip
 def test_files_that_no_such_bundle_holds(at: tuple[str, ...], path: str) -> None:
@@ -144,12 +144,12 @@ def test_files_that_no_such_bundle_holds(at: tuple[str, ...], path: str) -> None
 
 
 def test_files_that_such_a_bundle_may_hold() -> None:
-    for at, path in ((COMMON, "src/hs_opencl.c"), (OF_TARGET, "targets/one/plans/merge_u32.json")):
+    for at, path in ((COMMON, "src/hs_opencl.c"), (OF_TARGET, "targets/one/plans/bitonic_u32.json")):
         assert parse_manifest(changed(at, path, HASH), "here").hashes[path] == HASH
 
 
 def test_sorts_that_a_target_cannot_have() -> None:
-    for sorts in (["../x"], ["merge u32"], ["x)\nexecute_process("], ["merge"], ["a" * 300 + "_u32"], ["MERGE_u32"]):
+    for sorts in (["../x"], ["merge u32"], ["x)\nexecute_process("], ["bitonic"], ["a" * 300 + "_u32"], ["MERGE_u32"]):
         with pytest.raises(Usage):
             parse_manifest(changed(("targets", "one"), "sorts", sorts), "here")
     spirv = {"radix_u32": {"glsl": HASH, "compiler": "x"}}
@@ -174,7 +174,7 @@ def test_targets_that_differ_in_case_alone() -> None:
         *(((), "files", v) for v in (None, [], "LICENSE", {"LICENSE": 3}, {"LICENSE": HASH.upper()})),
         *(((), "targets", v) for v in (None, [], 7, {"one": None}, {"one": []}, {"one": {}})),
         *((("targets", "one"), w, v) for w in ("keys", "apis", "values", "sorts") for v in ("u32", 3, [3], ["a b"])),
-        *((("targets", "one"), "spirv", v) for v in ([], 3, {"merge_u32": 3}, {"merge_u32": {"glsl": HASH}})),
+        *((("targets", "one"), "spirv", v) for v in ([], 3, {"bitonic_u32": 3}, {"bitonic_u32": {"glsl": HASH}})),
         *((("targets", "one"), "epilogue", v) for v in ("x", [3], {"a": 1})),
     ],
 )  # fmt: skip

@@ -21,7 +21,7 @@ from test_model import RAGGED, boundary, shape
 
 from hsgen.algorithms import bitonic
 from hsgen.core.interpreter import Options
-from hsgen.core.keys import KEYS, VALUES, Form
+from hsgen.core.keys import KEYS, VALUES, Signature
 from hsgen.core.plan import Binding
 from hsgen.core.sort import Part, Sort
 from hsgen.operations import oracle
@@ -32,11 +32,15 @@ SIMPLE = Options()
 SHAPES = [RAGGED[1], RAGGED[3], shape(2, 4, 4, 2, clean_slabs=4, stream_group=8)]
 
 
-def sort_of(p: bitonic.Params, form: Form, key: str = "u32") -> Sort:
+def sort_of(p: bitonic.Params, signature: Signature, key: str = "u32") -> Sort:
     """Return the sort of a shape in a form, put together as targets do it."""
-    p = replace(p, key=KEYS["u64" if form.value == "packed" else key], form=form)
-    kernels, plan, parts = assembly.assemble([Part(algorithm="merge", params=p, min_n=0, max_n=EVER)], "here", form)
-    return Sort(target="t", algorithm="merge", key=p.key, kernels=kernels, plan=plan, parts=parts, form=form)
+    p = replace(p, key=KEYS["u64" if signature.value == "packed" else key], signature=signature)
+    kernels, plan, parts = assembly.assemble(
+        [Part(algorithm="bitonic", params=p, min_n=0, max_n=EVER)], "here", signature
+    )
+    return Sort(
+        target="t", algorithm="bitonic", key=p.key, kernels=kernels, plan=plan, parts=parts, signature=signature
+    )
 
 
 def keys_of(n: int, sort: Sort, number: int = 0) -> Any:
@@ -55,9 +59,9 @@ def check(sort: Sort, keys: Any, how: Options = SIMPLE, count: int | None = None
     live = n if count is None else min(count, n)
     order = oracle.permutation(keys[:live], sort, how)
     values = oracle.values_for(np.random.default_rng(n), n, sort)
-    if sort.form.value_bytes:
+    if sort.signature.value_bytes:
         out, moved = run_valued(sort, keys, values, in_place=in_place, how=how, count=count)
-        given = values if in_place and values is not None else np.full((n, sort.form.value_bytes // 4), 0xA5A5A5A5)
+        given = values if in_place and values is not None else np.full((n, sort.signature.value_bytes // 4), 0xA5A5A5A5)
         expected = oracle.values_expected(None if values is None else values[:live], order, sort)
         assert expected is not None and (moved[:live] == expected).all()
         assert (moved[live:] == given[live:]).all()
@@ -70,36 +74,39 @@ def check(sort: Sort, keys: Any, how: Options = SIMPLE, count: int | None = None
 
 def ways(sort: Sort, number: int) -> Options:
     """Return options by turns: kinds and orders, where a sort knows any."""
-    return Options(kind=number % 3, descending=bool(number & 1)) if sort.form.typed else SIMPLE
+    return Options(kind=number % 3, descending=bool(number & 1)) if sort.signature.key_transform else SIMPLE
 
 
-def named(p: bitonic.Params, value: str, typed: bool) -> Any:
+def named(p: bitonic.Params, value: str, key_transform: bool) -> Any:
     """Return a case with its name."""
     return pytest.param(
-        p, value, typed, id=f"{p.subgroup}x{p.height}x{p.slabs}-{value}-{'typed' if typed else 'unsigned'}"
+        p,
+        value,
+        key_transform,
+        id=f"{p.subgroup}x{p.height}x{p.slabs}-{value}-{'typed' if key_transform else 'unsigned'}",
     )
 
 
 @pytest.mark.parametrize(
-    ("p", "value", "typed"), thinned([named(p, v, t) for t in (False, True) for v in VALUES for p in SHAPES], 4)
+    ("p", "value", "key_transform"), thinned([named(p, v, t) for t in (False, True) for v in VALUES for p in SHAPES], 4)
 )
-def test_every_form_is_sorted(p: bitonic.Params, value: str, typed: bool) -> None:
+def test_every_form_is_sorted(p: bitonic.Params, value: str, key_transform: bool) -> None:
     for key in ("u32", "u64")[: 1 if value == "packed" else 2]:
-        sort = sort_of(p, Form(value=value, typed=typed), key)
-        for number, n in enumerate(boundary(p)[int(typed) :: 2]):
+        sort = sort_of(p, Signature(value=value, key_transform=key_transform), key)
+        for number, n in enumerate(boundary(p)[int(key_transform) :: 2]):
             for in_place in (False, True):
                 check(sort, keys_of(n, sort, number), ways(sort, number + in_place), in_place=in_place)
-            if sort.form.index:
+            if sort.signature.index:
                 check(sort, keys_of(n, sort, number), replace(ways(sort, number), discard=True))
 
 
 @pytest.mark.parametrize("value", ["none", "v4", "v16", "index", "index64"])
 def test_every_count_on_the_device_is_sorted(value: str) -> None:
     p = SHAPES[-1]
-    sort = sort_of(p, Form(value=value, counted=True, typed=True))
+    sort = sort_of(p, Signature(value=value, device_count=True, key_transform=True))
     for capacity in (1, p.block - 1, p.block + 1, 5 * p.block + 3):
         for number, count in enumerate({*range(0, capacity + 1, 11), *boundary(p), capacity, capacity + 1, 2**32 - 1}):
-            how = replace(ways(sort, number), counted=True)
+            how = replace(ways(sort, number), device_count=True)
             check(sort, keys_of(capacity, sort, number), how, count, in_place=bool(number & 1))
 
 
@@ -118,7 +125,7 @@ def noticed(sort: Sort, counts: list[int]) -> bool:
 @pytest.mark.parametrize("value", ["none", nightly("v8"), "index"])
 def test_no_row_can_be_dropped_or_wait_for_its_place(value: str) -> None:
     p = SHAPES[-1]
-    sort = sort_of(p, Form(value=value))
+    sort = sort_of(p, Signature(value=value))
     counts = [*boundary(p), 13 * p.block]
     assert not noticed(sort, counts)
     tried = 0
@@ -136,7 +143,7 @@ def test_no_row_can_be_dropped_or_wait_for_its_place(value: str) -> None:
 @pytest.mark.parametrize("value", ["v4", "v8", "v16"])
 def test_values_gathered_from_what_is_overwritten_are_noticed(value: str) -> None:
     """In place values must be kept first; without it lanes read what others have written."""
-    sort = sort_of(SHAPES[-1], Form(value=value))
+    sort = sort_of(SHAPES[-1], Signature(value=value))
     keys = keys_of(100, sort)
     steps = [s for s in sort.plan.steps if s.kernel not in ("keep", "gather")]
     (last,) = [s for s in sort.plan.steps if s.kernel == "gather" and s.guard.place == "out"]
@@ -147,7 +154,7 @@ def test_values_gathered_from_what_is_overwritten_are_noticed(value: str) -> Non
 
 
 def test_a_copy_of_values_that_lies_on_the_pairs_is_noticed() -> None:
-    sort = sort_of(SHAPES[-1], Form(value="v8"))
+    sort = sort_of(SHAPES[-1], Signature(value="v8"))
     at = Binding(role="scratch", per_n=8)
     steps = tuple(
         replace(s, bindings=tuple(replace(b, per_n=0) if b == at else b for b in s.bindings)) for s in sort.plan.steps
@@ -159,11 +166,11 @@ def test_a_copy_of_values_that_lies_on_the_pairs_is_noticed() -> None:
 
 def test_types_that_kernels_were_not_made_for_are_noticed() -> None:
     for value in ("none", "v4"):
-        sort = sort_of(SHAPES[0], Form(value=value))
+        sort = sort_of(SHAPES[0], Signature(value=value))
         for how in (Options(kind=1), Options(kind=2), Options(descending=True)):
             with pytest.raises(Fault, match="another type or order"):
                 check(sort, keys_of(50, sort), how)
-    sort = sort_of(SHAPES[0], Form(value="v4"))
+    sort = sort_of(SHAPES[0], Signature(value="v4"))
     with pytest.raises(Fault, match="not wanted"):
         check(sort, keys_of(50, sort), Options(discard=True))
 
@@ -174,12 +181,12 @@ def test_what_registers_hold_is_in_order_and_comes_back(kind: int, descending: b
     """Pairs of equal keys are in the order of their places, and all are less than what pads."""
     how = Options(kind=kind, descending=descending)
     for key in ("u32", "u64"):
-        sort = sort_of(SHAPES[0], Form(), key)
+        sort = sort_of(SHAPES[0], Signature(), key)
         keys = np.concatenate([keys_of(50, sort, number) for number in range(5)])
         at = np.arange(len(keys))
-        typed, pairs = Typed(how), Pairs(keys, how)
-        assert (typed.leave(typed.enter(keys, at)) == keys).all()
+        key_transform, pairs = Typed(how), Pairs(keys, how)
+        assert (key_transform.leave(key_transform.enter(keys, at)) == keys).all()
         made = pairs.enter(keys, at)
         assert (pairs.leave(made) == keys).all()
-        assert (np.argsort(made) == np.argsort(typed.enter(keys, at), kind="stable")).all()
+        assert (np.argsort(made) == np.argsort(key_transform.enter(keys, at), kind="stable")).all()
         assert len(set(made.tolist())) == len(keys) and made.max() < 2**64 - 1

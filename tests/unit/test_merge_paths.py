@@ -13,7 +13,7 @@ from hsgen.algorithms import bitonic
 from hsgen.algorithms.bitonic.plan import level_of
 from hsgen.core.errors import Usage
 from hsgen.core.interpreter import launches, options, scratch_bytes
-from hsgen.core.keys import KEYS, PLAIN, Form
+from hsgen.core.keys import KEYS, PLAIN, Signature
 from hsgen.core.sort import Part, Sort
 from hsgen.operations import oracle
 from hsgen.targets import assembly, target
@@ -25,12 +25,14 @@ SHAPES: dict[str, dict[str, Any]] = {
 SCALES = {"local_scale": 2, "flip_scale": 2, "half_scale": 2}
 
 
-def sort_of(shape: str, key: str = "u32", form: Form = PLAIN, walks: bool = False, **values: Any) -> Sort:
+def sort_of(shape: str, key: str = "u32", signature: Signature = PLAIN, walks: bool = False, **values: Any) -> Sort:
     """The merge sort of a shape."""
-    p = bitonic.Params(key=KEYS[key], form=form, path_walks=walks, **SCALES, **{**SHAPES[shape], **values})
-    kernels, plan, parts = assembly.assemble([Part(algorithm="merge", params=p, min_n=0, max_n=2**62)], "shape", form)
-    made: dict[str, Any] = {"kernels": kernels, "plan": plan, "parts": parts, "form": form}
-    return Sort(target="shape", algorithm="merge", key=p.key, **made)
+    p = bitonic.Params(key=KEYS[key], signature=signature, path_walks=walks, **SCALES, **{**SHAPES[shape], **values})
+    kernels, plan, parts = assembly.assemble(
+        [Part(algorithm="bitonic", params=p, min_n=0, max_n=2**62)], "shape", signature
+    )
+    made: dict[str, Any] = {"kernels": kernels, "plan": plan, "parts": parts, "signature": signature}
+    return Sort(target="shape", algorithm="bitonic", key=p.key, **made)
 
 
 def counts(sort: Sort) -> list[int]:
@@ -55,8 +57,8 @@ def test_keys_end_in_order(shape: str, path_from: int, walks: bool) -> None:
 @pytest.mark.parametrize(("key", "value"), [("u32", "v4"), ("u64", "v16"), ("u32", "index")])
 @pytest.mark.parametrize("shape", SHAPES)
 def test_values_keep_the_order_of_equal_keys(shape: str, key: str, value: str) -> None:
-    form = Form(value=value, typed=True)
-    sort, rng, how = sort_of(shape, key, form, path_from=1), np.random.default_rng(2), options("i32", "descending")
+    signature = Signature(value=value, key_transform=True)
+    sort, rng, how = sort_of(shape, key, signature, path_from=1), np.random.default_rng(2), options("i32", "descending")
     for n in counts(sort):
         for in_place in (False, True):
             keys = rng.integers(0, 9, n, np.dtype(f"u{KEYS[key].bytes}"))
@@ -83,16 +85,16 @@ def test_rows_of_counts_do_not_overlap_and_scratch_is_enough() -> None:
 
 
 def test_a_count_on_the_device_knows_no_paths() -> None:
-    counted = sort_of("wide", form=Form(counted=True), path_from=1)
-    assert not [k for k in counted.kernels if k.name == "path"]
+    device_count = sort_of("wide", signature=Signature(device_count=True), path_from=1)
+    assert not [k for k in device_count.kernels if k.name == "path"]
 
 
 def test_a_target_says_where_paths_begin() -> None:
     found = target.find("generic")
-    p = replace(found.choices["merge", "u32"], path_from=4096)
+    p = replace(found.choices["bitonic", "u32"], path_from=4096)
     for name, walks in (("generic", False), ("cpu", True)):
         device = target.find(name).device
-        made = bitonic.formed({"u32": p}, KEYS["u32"], PLAIN, device)
+        made = bitonic.specialize({"u32": p}, KEYS["u32"], PLAIN, device)
         assert made is not None and made.path_walks == walks
         assert ("merge paths", "runs of 4096 keys and more") in bitonic.notes(made)
     text = (target.resources.targets() / "generic.toml").read_text(encoding="utf-8")
@@ -104,7 +106,7 @@ def test_a_target_says_where_paths_begin() -> None:
 def test_indices_of_paths_fit_signed_32_bit_numbers() -> None:
     """At the greatest count of `cpu`: where the last two runs begin and end, and their tiles."""
     for key in ("u32", "u64"):
-        sort = target.find("cpu").sort("merge", key)
+        sort = target.find("cpu").sort("bitonic", key)
         seen = 0
         for each in launches(sort.plan, sort.plan.max_n, in_place=False):
             data, p = sort.kernel(each.step.kernel).data, sort.parts[0].params

@@ -15,7 +15,7 @@ from hsgen.algorithms import merge_path
 from hsgen.algorithms.merge_path.kernels import SPLITS
 from hsgen.core.flags import SIGNED
 from hsgen.core.interpreter import Options, launches, options
-from hsgen.core.keys import KEYS, TYPES, Form
+from hsgen.core.keys import KEYS, TYPES, Signature
 from hsgen.core.plan import CallNumber
 from hsgen.core.sort import Part, Sort
 from hsgen.emit.kernels import render
@@ -37,11 +37,11 @@ SHAPES: dict[str, dict[str, Any]] = {
 
 def sort_of(key: str = "u32", **values: Any) -> Sort:
     """The merge of a shape, for keys of all types."""
-    form = Form(typed=True)
-    p = merge_path.Params(key=KEYS[key], form=form, **values)
-    kernels, plan, parts = assembly.assemble([Part(algorithm="mergepath", params=p, min_n=0, max_n=2**62)], "shape")
-    made: dict[str, Any] = {"kernels": kernels, "plan": plan, "parts": parts, "form": form}
-    return Sort(target="shape", algorithm="mergepath", operation="merge", key=p.key, **made)
+    signature = Signature(key_transform=True)
+    p = merge_path.Params(key=KEYS[key], signature=signature, **values)
+    kernels, plan, parts = assembly.assemble([Part(algorithm="merge_path", params=p, min_n=0, max_n=2**62)], "shape")
+    made: dict[str, Any] = {"kernels": kernels, "plan": plan, "parts": parts, "signature": signature}
+    return Sort(target="shape", algorithm="merge_path", operation="merge", key=p.key, **made)
 
 
 def halves(rng: np.random.Generator, na: int, nb: int, distinct: int, how: Options, key: str) -> list[Any]:
@@ -127,7 +127,7 @@ def test_work_groups_that_a_grid_has_too_many_read_within_scratch(limit: int, va
     """Where a compiler reads the words of a tile ahead of the test whether there is one."""
     text = (target.resources.targets() / "generic.toml").read_text(encoding="utf-8").split("[sort.")[0]
     few = text.replace('name = "generic"', 'name = "few"').replace("groups = 4294967295", f"groups = {limit}")
-    sort = target.parse(few, "few", "here").sort("mergepath", "u32", Form(value=value))
+    sort = target.parse(few, "few", "here").sort("merge_path", "u32", Signature(value=value))
     tile, tried = sort.parts[0].params.tile, 0
     fewest = [tile * g for g in range(1, 40)] + [tile * (limit * k + 1) for k in range(1, min(limit, 40))]
     for n in sorted({x for x in (*fewest, sort.plan.max_n) if 0 < x <= sort.plan.max_n}):
@@ -138,7 +138,7 @@ def test_work_groups_that_a_grid_has_too_many_read_within_scratch(limit: int, va
 
 
 def test_where_grids_have_one_dimension_scratch_has_no_spare_words() -> None:
-    merge = target.find("generic").sort("mergepath", "u32")
+    merge = target.find("generic").sort("merge_path", "u32")
     tile = merge.parts[0].params.tile
     assert merge.plan.scratch.bytes(5 * tile) == 4 * (SPLITS + 1 + 5)
 
@@ -148,11 +148,11 @@ def test_every_target_merges_what_it_sorts() -> None:
         found = target.find(name)
         for key in KEYS:
             plain = found.choices and any(k == found.keys_of(key) for _, k in found.choices)
-            assert ("mergepath" in found.derived(key)) == plain, (name, key)
+            assert ("merge_path" in found.derived(key)) == plain, (name, key)
             if not plain:
                 continue
             for value in ("none", "v4", "v16"):
-                sort = found.sort("mergepath", key, Form(value=value))
+                sort = found.sort("merge_path", key, Signature(value=value))
                 p = sort.parts[0].params
                 assert sort.operation == "merge" and not merge_path.problems(p, found.device), (name, key, value)
                 assert p.tile >= 256
@@ -169,9 +169,14 @@ def test_only_dialects_with_vectors_have_rows(api: str) -> None:
 def test_forms_that_are_not_for_merges() -> None:
     found = target.find("generic")
     have = {a: p for (a, k), p in found.choices.items() if k == "u32"}
-    for form in (Form(ranged=True), Form(counted=True), Form(value="index"), Form(value="packed")):
-        assert merge_path.formed(have, KEYS["u32"], form, found.device) is None
-    assert merge_path.formed({}, KEYS["u32"], Form(), found.device) is None
+    for signature in (
+        Signature(bit_range=True),
+        Signature(device_count=True),
+        Signature(value="index"),
+        Signature(value="packed"),
+    ):
+        assert merge_path.specialize(have, KEYS["u32"], signature, found.device) is None
+    assert merge_path.specialize({}, KEYS["u32"], Signature(), found.device) is None
 
 
 def test_what_cannot_work_is_named() -> None:
@@ -181,7 +186,7 @@ def test_what_cannot_work_is_named() -> None:
         assert [k for k, _, _ in merge_path.problems(p, found.device)] == [key]
     rows = {"work_group": 1, "items": 32, "chains": 4, "walks": True, "row": 16}
     for key, value, changed in (("u32", "none", {"walks": False, "chains": 1}), ("u64", "v4", {}), ("u8", "v4", None)):
-        p = merge_path.Params(key=KEYS[key], form=Form(value=value), **(rows | (changed or {})))
+        p = merge_path.Params(key=KEYS[key], signature=Signature(value=value), **(rows | (changed or {})))
         assert [k for k, _, _ in merge_path.problems(p, found.device)] == ([] if changed is None else ["row"])
     for changed in ({"row": 3}, {"items": 24}):
         p = merge_path.params(KEYS["u32"], rows | changed)

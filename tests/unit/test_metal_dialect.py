@@ -7,29 +7,29 @@ from pathlib import Path
 
 import pytest
 
-from hsgen.core.keys import Form
+from hsgen.core.keys import Signature
 from hsgen.core.sort import Sort
 from hsgen.emit.kernels import render
 from hsgen.engines import metal_shim
 from hsgen.targets import target
 
 LANES = str(Path(__file__).parents[1] / "device" / "lanes" / "simd32.toml")
-ALL = {"typed": True, "ranged": True, "counted": True}
+ALL = {"key_transform": True, "bit_range": True, "device_count": True}
 SORTS = [
-    ("apple-m1", "auto", "u32", Form()),
-    ("apple-m1", "auto", "u64", Form(value="v16", **ALL)),
-    ("apple-m1", "radix", "u8", Form(value="index")),
-    (LANES, "auto", "u64", Form(value="v8", **ALL)),
-    (LANES, "radix", "u32", Form()),
-    (LANES, "scan-look", "u64", Form()),
+    ("apple-m1", "auto", "u32", Signature()),
+    ("apple-m1", "auto", "u64", Signature(value="v16", **ALL)),
+    ("apple-m1", "radix", "u8", Signature(value="index")),
+    (LANES, "auto", "u64", Signature(value="v8", **ALL)),
+    (LANES, "radix", "u32", Signature()),
+    (LANES, "scan-look", "u64", Signature()),
 ]
 
 
 @pytest.fixture(params=SORTS, ids=lambda c: f"{Path(c[0]).stem}-{c[1]}-{c[2]}-{c[3].value}")
 def sort(request: pytest.FixtureRequest) -> Sort:
     """A sort in a form."""
-    where, label, key, form = request.param
-    return target.find(where).sort(label, key, form)
+    where, label, key, signature = request.param
+    return target.find(where).sort(label, key, signature)
 
 
 def signature(text: str) -> str:

@@ -54,9 +54,9 @@ GUARD = 7  # slots behind the keys
 
 def sort_of(p: bitonic.Params) -> Sort:
     """Return the sort of a shape that no target has."""
-    parts = (Part(algorithm="merge", params=p, min_n=0, max_n=bitonic.plan(p).max_n),)
+    parts = (Part(algorithm="bitonic", params=p, min_n=0, max_n=bitonic.plan(p).max_n),)
     return Sort(
-        target="any", algorithm="merge", key=p.key, kernels=bitonic.kernels(p), plan=bitonic.plan(p), parts=parts
+        target="any", algorithm="bitonic", key=p.key, kernels=bitonic.kernels(p), plan=bitonic.plan(p), parts=parts
     )
 
 
@@ -92,7 +92,7 @@ RAGGED = [
 def shipped() -> dict[str, Sort]:
     """Return the merge sorts of targets that come with hsgen, each shape once."""
     targets = [target.find(name) for name in sampled()]
-    sorts = [t.sort(label, key) for t in targets for label, key in t.choices if target.algorithm(label) == "merge"]
+    sorts = [t.sort(label, key) for t in targets for label, key in t.choices if target.algorithm(label) == "bitonic"]
     return {s.name: s for s in {s.parts[0].params: s for s in sorts}.values()}
 
 

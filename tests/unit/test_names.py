@@ -69,7 +69,7 @@ def test_no_module_branches_on_a_name(path: Path) -> None:
         'if sort.operation == "merge": pass',
         'x = "scan" != label',
         'y = name in ("auto", "radix")',
-        'y = name not in {"mergepath"}',
+        'y = name not in {"merge_path"}',
         'match kind:\n    case "check": pass',
         'peers = {"segments": 1, "merge": 2}.get(kind)',
     ],

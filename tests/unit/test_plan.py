@@ -150,14 +150,14 @@ def sort_of(subgroup: int, height: int, slabs: int, **values: int) -> Sort:
     small = {"clean_slabs": 1, "local_scale": 2, "flip_scale": 2, "half_scale": 2, "stream_group": subgroup}
     p = bitonic.Params(key=KEYS["u32"], subgroup=subgroup, height=height, slabs=slabs, **{**small, **values})
     plan = bitonic.plan(p)
-    part = Part(algorithm="merge", params=p, min_n=0, max_n=plan.max_n)
-    return Sort(target="any", algorithm="merge", key=p.key, kernels=bitonic.kernels(p), plan=plan, parts=(part,))
+    part = Part(algorithm="bitonic", params=p, min_n=0, max_n=plan.max_n)
+    return Sort(target="any", algorithm="bitonic", key=p.key, kernels=bitonic.kernels(p), plan=plan, parts=(part,))
 
 
 def shipped() -> list[Sort]:
     """Return the merge sorts of targets that come with hsgen."""
     targets = [target.find(name) for name in sampled()]
-    return [t.sort(algorithm, key) for t in targets for algorithm, key in t.choices if algorithm == "merge"]
+    return [t.sort(algorithm, key) for t in targets for algorithm, key in t.choices if algorithm == "bitonic"]
 
 
 SMALL = [
@@ -199,8 +199,8 @@ def of_kind(sort: Sort, step: Step, kind: type) -> bool:
 def counts_of(sort: Sort) -> list[int]:
     """Return counts around all boundaries of the plan, the greatest one included."""
     p = params(sort)
-    edges = {e for s in sort.plan.steps for e in (s.guard.min_n, s.guard.max_n)}
-    return sorted({*around(edges, sort.plan.max_n), *around(bitonic.edges(p, 8 * p.block), 8 * p.block)})
+    test_counts = {e for s in sort.plan.steps for e in (s.guard.min_n, s.guard.max_n)}
+    return sorted({*around(test_counts, sort.plan.max_n), *around(bitonic.test_counts(p, 8 * p.block), 8 * p.block)})
 
 
 def levelled(sort: Sort) -> Sort:
@@ -228,7 +228,7 @@ def test_rows_are_consistent(sort: Sort) -> None:
         assert (
             groups(step, step.guard.max_n) < 1 << 31 and isinstance(step.argument, Literal) and step.argument.value >= 0
         )
-    assert sort.plan.scratch.bytes(sort.plan.max_n) == 0 and sort.plan.outcome is None
+    assert sort.plan.scratch.bytes(sort.plan.max_n) == 0 and sort.plan.device_status is None
 
 
 @pytest.mark.parametrize("sort", SORTS, ids=names)
@@ -321,7 +321,7 @@ def sorts(sort: Sort, n: int, *, in_place: bool) -> bool:
         return False
 
 
-INTEL = next(s for s in SORTS if s.name == "intel-gen8/merge_u32")
+INTEL = next(s for s in SORTS if s.name == "intel-gen8/bitonic_u32")
 
 
 @pytest.mark.parametrize("sort", [*SMALL, INTEL], ids=names)

@@ -26,7 +26,7 @@ def row(n: int, rate: float, **more: Any) -> dict[str, Any]:
     found = {
         **{field.name: None for field in fields(bench.Row)},
         **{"target": "cpu", "api": "opencl", "device": "A CPU (Its <Platform>, 1.0)", "key": "u32"},
-        **{"order": "ascending", "bits": [0, 32], "counted": False, "kind": "random", "n": n, "runs": 5},
+        **{"order": "ascending", "bits": [0, 32], "device_count": False, "kind": "random", "n": n, "runs": 5},
         **{"algorithm": "auto" if own else None, "mkeys_per_s": rate, "min": rate / 2, "q1": rate * 0.9},
         **{"q3": rate * 1.2, "max": rate * 2, "seconds": n / rate / 1e6, "roof_mkeys_per_s": 900.0 if own else None},
     }
@@ -84,7 +84,7 @@ def test_lines_differ_without_colours() -> None:
 
 
 def test_each_sort_has_a_panel() -> None:
-    more = [*rows(), *rows(kind="sorted"), *rows(value="v4", order="descending"), *rows(bits=[0, 8], counted=True)]
+    more = [*rows(), *rows(kind="sorted"), *rows(value="v4", order="descending"), *rows(bits=[0, 8], device_count=True)]
     more += rows(key="f64", bits=[0, 64], device="Another " * 16)
     said = texts(plot.throughput(more))
     heads = [
@@ -100,9 +100,9 @@ def test_each_sort_has_a_panel() -> None:
 
 
 def test_segments_and_merges_have_panels_of_their_own() -> None:
-    cut, equal = ({"task": "segments", "segments": 64, "layout": layout} for layout in ("random", "equal"))
+    cut, equal = ({"task": "segmented_sort", "segments": 64, "layout": layout} for layout in ("random", "equal"))
     more = [*rows(task="sort"), *rows(**cut), *rows(**cut | {"segments": 8}), *rows(**equal), *rows(task="merge")]
-    said = texts(plot.throughput([*more, *rows(task="sort", changes=True)]))
+    said = texts(plot.throughput([*more, *rows(task="sort", run_boundaries=True)]))
     kinds = ("", ", 64 segments", ", 8 segments", ", 64 rows", ", merge", ", changes told")
     assert [x for x in said if x.startswith("cpu: ")] == [f"cpu: u32 keys, no values, random{kind}" for kind in kinds]
 

@@ -71,8 +71,8 @@ WAYS: dict[str, dict[str, Any]] = {
 def boundary(p: radix.Params) -> list[int]:
     """Return the counts at which a plan, or what its kernels do, changes, and their neighbours."""
     cap = p.groups * p.tile if p.groups < 100 else 0
-    edges = [0, p.alone, p.tile, 2 * p.tile, cap, 2 * cap, p.stream or 0, *(p.tile * k for k in (3, 4))]
-    return sorted(around(edges, 1 << 20))
+    test_counts = [0, p.alone, p.tile, 2 * p.tile, cap, 2 * cap, p.stream or 0, *(p.tile * k for k in (3, 4))]
+    return sorted(around(test_counts, 1 << 20))
 
 
 def kinds(rng: np.random.Generator, n: int, key: str) -> Iterator[Keys]:
@@ -120,7 +120,7 @@ def check(p: radix.Params, plan: Plan, counts: list[int], failures: list[tuple[i
 def failures(p: radix.Params) -> list[tuple[int, ...]]:
     """Return sets of passes whose look-back fails: none, the first, the last, all, some."""
     last = len(p.digits) - 1
-    if not p.looks_back or p.endless:
+    if not p.looks_back or p.forward_progress:
         return [()]
     return [(), (0,), (last,), tuple(range(last + 1)), tuple(range(1, last + 1, 2))]
 
@@ -139,7 +139,7 @@ def test_plans_sort(way: str, key: str, bits: int) -> None:
     thin = counts[bits % 5 :: 5] if bits in (8, 11) else counts[bits % 9 :: 9]
     thin = [*thin, p.groups % 100 * p.tile + 1]
     failed = check(p, radix.plan(p), thin, failures(p) if bits > 3 else failures(p)[:2], every=5 if bits < 3 else 3)
-    assert (failed > 0) == (p.looks_back and not p.endless)
+    assert (failed > 0) == (p.looks_back and not p.forward_progress)
 
 
 RANGES = [("u32", 8, 16, None), ("u64", 8, 32, None), ("u64", 5, 3, 40), ("u32", 11, 7, 18)]
@@ -299,10 +299,10 @@ def test_every_launch_finds_what_it_needs_in_scratch(way: str, key: str, more: d
             for buffer, binding in zip(kernel.buffers, step.bindings, strict=True):
                 if binding.role == "scratch":
                     assert offset(binding, n) + need[buffer.name] <= scratch, (n, step.kernel, buffer.name)
-            assert kernel.wide == (n > least), (n, step.kernel)
-        if plan.outcome and n > plan.outcome.min_n:
-            assert offset(plan.outcome.binding, n) + 4 * plan.outcome.words <= scratch
-            assert plan.outcome.words == len(p.digits)
+            assert kernel.index64 == (n > least), (n, step.kernel)
+        if plan.device_status and n > plan.device_status.min_n:
+            assert offset(plan.device_status.binding, n) + 4 * plan.device_status.words <= scratch
+            assert plan.device_status.words == len(p.digits)
 
 
 @pytest.mark.parametrize("key", KEYS)
@@ -310,7 +310,7 @@ def test_every_launch_finds_what_it_needs_in_scratch(way: str, key: str, more: d
 def test_from_2_to_the_30_on_every_row_is_one_of_the_large_plan(key: str, coordination: str) -> None:
     """Those are the rows that the model proves with small counts; see above."""
     p = shape(key, large=True, coordination=coordination, single=None, items=16, work_group=64)
-    plan, wide = radix.plan(p), radix.plan(large(p))
+    plan, index64 = radix.plan(p), radix.plan(large(p))
     assert plan.max_n == wide.max_n > 1 << 32
     for n in (MAX_N + 1, MAX_N + 2, (1 << 32) - 1, 1 << 32, (1 << 32) + 1):
         for in_place in (False, True):
@@ -367,12 +367,12 @@ def test_bytes_moved() -> None:
 
 def test_edges_and_row_ends_lie_where_a_sort_changes_its_way() -> None:
     p = shape(single=None, ranker="ballot", subgroup=4)
-    found = radix.edges(p, 1000)
+    found = radix.test_counts(p, 1000)
     assert {0, 1, 16, 32, 64, 96, 128, 160, 192, 320, 1000} <= set(found) and found == sorted(set(found))
-    assert max(radix.edges(p, 50)) == 50
-    assert 70 in radix.edges(shape(**WAYS["lines"]), 1000)
-    assert radix.row_ends(p, 1000) == [34, 38, 42, 46, 50, 54, 58, 62]
-    assert radix.row_ends(shape(**WAYS["serial"]), 1000) == []
+    assert max(radix.test_counts(p, 50)) == 50
+    assert 70 in radix.test_counts(shape(**WAYS["lines"]), 1000)
+    assert radix.row_test_counts(p, 1000) == [34, 38, 42, 46, 50, 54, 58, 62]
+    assert radix.row_test_counts(shape(**WAYS["serial"]), 1000) == []
 
 
 def flawed(values: dict[str, Any], device: Device = ROOMY) -> list[tuple[str, str, str]]:

@@ -19,9 +19,9 @@ from nightly import nightly
 from test_radix import ROOMY, shape
 
 from hsgen.algorithms import radix
-from hsgen.algorithms.radix.specialize import formed
+from hsgen.algorithms.radix.specialize import specialize
 from hsgen.core.interpreter import Options
-from hsgen.core.keys import KEYS, Form
+from hsgen.core.keys import KEYS, Signature
 from hsgen.core.sort import Part, Sort
 from hsgen.operations import oracle
 from hsgen.targets import assembly
@@ -39,12 +39,16 @@ WAYS: dict[str, dict[str, Any]] = {
     "buckets": {"coordination": "lookback", **MSD},
     "pairs": {"coordination": "lookback", **FINISH},
 }
-FORMS = (Form(), Form(value="v4"), Form(value="index"), Form(typed=True))
+FORMS = (Signature(), Signature(value="v4"), Signature(value="index"), Signature(key_transform=True))
 
 
 def sort_of(p: radix.Params) -> Sort:
-    kernels, plan, parts = assembly.assemble([Part(algorithm="radix", params=p, min_n=0, max_n=2**62)], "here", p.form)
-    return Sort(target="t", algorithm="radix", key=p.key, kernels=kernels, plan=plan, parts=parts, form=p.form)
+    kernels, plan, parts = assembly.assemble(
+        [Part(algorithm="radix", params=p, min_n=0, max_n=2**62)], "here", p.signature
+    )
+    return Sort(
+        target="t", algorithm="radix", key=p.key, kernels=kernels, plan=plan, parts=parts, signature=p.signature
+    )
 
 
 def inputs(ordered: Any, tile: int) -> Iterator[Any]:
@@ -61,7 +65,7 @@ def inputs(ordered: Any, tile: int) -> Iterator[Any]:
 
 def checked(sort: Sort, keys: Any, how: Options, *, in_place: bool) -> None:
     p, order = sort.parts[0].params, oracle.permutation(keys, sort, how)
-    values = np.arange(len(keys), dtype=np.uint32)[:, None] if p.form.value == "v4" else None
+    values = np.arange(len(keys), dtype=np.uint32)[:, None] if p.signature.value == "v4" else None
     out = model.run(p, sort.plan, keys, values, in_place=in_place, how=how)
     assert np.array_equal(out.keys, keys[order])
     if out.values is not None:
@@ -77,25 +81,27 @@ DAY = {way: "u32" if way in ("walking", "lookback", "endless", "odd") else "u64"
 )
 def test_what_is_in_order_or_nearly_is_sorted(way: str, key: str) -> None:
     rng = np.random.default_rng(1)
-    for form in FORMS:
-        if (way == "buckets" and form.value != "none") or (way == "pairs" and form.value_bytes != 4):
+    for signature in FORMS:
+        if (way == "buckets" and signature.value != "none") or (way == "pairs" and signature.value_bytes != 4):
             continue
-        p = shape(key, sorted_exit=True, form=form, **WAYS[way])
+        p = shape(key, sorted_exit=True, signature=signature, **WAYS[way])
         sort = sort_of(p)
         for n in (21, p.tile + 1, 5 * p.tile, 500, 1000):
             raw = rng.integers(0, p.key.greatest, n, f"u{p.key.bytes}", endpoint=True)
-            for how in (Options(kind=2, descending=True), Options(kind=1)) if form.typed else (Options(),):
+            for how in (Options(kind=2, descending=True), Options(kind=1)) if signature.key_transform else (Options(),):
                 for keys in inputs(raw[oracle.permutation(raw, sort, how)], p.tile):
                     for in_place in (False, True):
                         checked(sort, keys, how, in_place=in_place)
 
 
-@pytest.mark.parametrize(("way", "form"), [("lookback", Form(ranged=True)), ("scan", Form(value="packed"))])
-def test_only_the_bits_that_are_sorted_by_decide(way: str, form: Form) -> None:
-    rng, begin = np.random.default_rng(2), 32 if form.value == "packed" else 0
-    p = shape("u64", sorted_exit=True, form=form, begin=begin, **WAYS[way])
+@pytest.mark.parametrize(
+    ("way", "signature"), [("lookback", Signature(bit_range=True)), ("scan", Signature(value="packed"))]
+)
+def test_only_the_bits_that_are_sorted_by_decide(way: str, signature: Signature) -> None:
+    rng, begin = np.random.default_rng(2), 32 if signature.value == "packed" else 0
+    p = shape("u64", sorted_exit=True, signature=signature, begin=begin, **WAYS[way])
     sort = sort_of(p)
-    hows = [Options(begin=5, end=37), Options(begin=9, end=9), Options()] if form.ranged else [Options()]
+    hows = [Options(begin=5, end=37), Options(begin=9, end=9), Options()] if signature.bit_range else [Options()]
     for how in hows:
         raw = rng.integers(0, p.key.greatest, 300, np.uint64, endpoint=True)
         for keys in inputs(raw[oracle.permutation(raw, sort, how)], p.tile):
@@ -114,7 +120,7 @@ FITS = [
 @pytest.mark.parametrize(("way", "value"), FITS)
 def test_what_is_in_order_moves_no_more_than_it_must(way: str, value: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Passes store nothing but what brings keys to the destination, or makes places."""
-    p = shape("u32", sorted_exit=True, form=Form(value=value), **WAYS[way])
+    p = shape("u32", sorted_exit=True, signature=Signature(value=value), **WAYS[way])
     sort, stored = sort_of(p), []
     store = model.Memory.store
 
@@ -127,8 +133,8 @@ def test_what_is_in_order_moves_no_more_than_it_must(way: str, value: str, monke
     for in_place in (False, True):
         stored.clear()
         checked(sort, keys, Options(), in_place=in_place)
-        counted = not p.looks_back
-        passes = 1 if counted or not in_place else 0 if value != "index" else 2
+        device_count = not p.looks_back
+        passes = 1 if device_count or not in_place else 0 if value != "index" else 2
         assert sum(stored) == passes * len(keys), in_place
 
 
@@ -143,5 +149,5 @@ def test_what_cannot_look_is_named() -> None:
 def test_where_passes_do_not_know_the_range_nothing_is_looked_for() -> None:
     for coordination, looks in (("scan", False), ("lookback", True)):
         own = {"u32": shape("u32", sorted_exit=True, coordination=coordination)}
-        made = formed(own, KEYS["u32"], Form(ranged=True), ROOMY)
+        made = specialize(own, KEYS["u32"], Signature(bit_range=True), ROOMY)
         assert made is not None and made.sorted_exit is looks

@@ -25,7 +25,7 @@ from hsgen.algorithms.radix.hybrid import pairs as finish
 from hsgen.algorithms.radix.hybrid import pairs_plan as finish_plan
 from hsgen.algorithms.radix.words import words
 from hsgen.core.interpreter import Options, launches, offset
-from hsgen.core.keys import KEYS, VALUES, Form
+from hsgen.core.keys import KEYS, VALUES, Signature
 from hsgen.core.plan import Plan, Step
 from hsgen.core.sort import Part, Sort
 from hsgen.operations import oracle
@@ -46,11 +46,13 @@ SMALL: dict[str, Any] = {
 """Buckets of at most 32 pairs, of 26 on average: more than may share a place."""
 
 
-def sort_of(form: Form, key: str = "u32", **values: Any) -> Sort:
+def sort_of(signature: Signature, key: str = "u32", **values: Any) -> Sort:
     """Return the sort of a shape, put together as targets do it."""
-    p = replace(shape(key, **{**SMALL, **values}), form=form)
-    kernels, plan, parts = assembly.assemble([Part(algorithm="radix", params=p, min_n=0, max_n=EVER)], "here", form)
-    return Sort(target="t", algorithm="radix", key=p.key, kernels=kernels, plan=plan, parts=parts, form=form)
+    p = replace(shape(key, **{**SMALL, **values}), signature=signature)
+    kernels, plan, parts = assembly.assemble(
+        [Part(algorithm="radix", params=p, min_n=0, max_n=EVER)], "here", signature
+    )
+    return Sort(target="t", algorithm="radix", key=p.key, kernels=kernels, plan=plan, parts=parts, signature=signature)
 
 
 def params(sort: Sort) -> radix.Params:
@@ -98,7 +100,7 @@ def play(sort: Sort, plan: Plan, keys: Any, *, in_place: bool, how: Options | No
     """Play one call and compare with the oracle; values are distinct, so that only a stable sort is right."""
     how = how or Options()
     live = len(keys) if count is None else min(count, len(keys))
-    index = sort.form.index
+    index = sort.signature.index
     values = None if index else np.arange(len(keys), dtype=np.uint32)[::-1].reshape(-1, 1).copy()
     out = model.run(params(sort), plan, keys, values, in_place=in_place, how=how, count=count)
     order = oracle.permutation(keys[:live], sort, how)
@@ -116,14 +118,14 @@ def early(plan: Plan, low: int) -> Plan:
 
 def counts(p: radix.Params, most: int = 2000) -> list[int]:
     """Return counts around those at which the way changes."""
-    return sorted({*around(finish_plan.edges(p), most), 1, p.alone + 1, 555})
+    return sorted({*around(finish_plan.test_counts(p), most), 1, p.alone + 1, 555})
 
 
 @pytest.mark.parametrize(
     ("key", "value"), thinned([("u64", "v4"), ("u64", "index"), ("u32", "v4"), ("u32", "index")], 3)
 )
 def test_every_kind_is_sorted(key: str, value: str) -> None:
-    sort = sort_of(Form(value=value), key)
+    sort = sort_of(Signature(value=value), key)
     p, rng = params(sort), np.random.default_rng(1)
     for n in counts(p):
         for _, keys in kinds(rng, p, n):
@@ -135,7 +137,7 @@ def test_every_kind_is_sorted(key: str, value: str) -> None:
 
 @pytest.mark.parametrize("key", ["u32", "u64"])
 def test_what_is_even_needs_no_further_pass_and_anything_else_does(key: str) -> None:
-    sort = sort_of(Form(value="v4"), key)
+    sort = sort_of(Signature(value="v4"), key)
     p, rng = params(sort), np.random.default_rng(2)
     only = early(sort.plan, finish.least(p))
     found: dict[bool, set[str]] = {False: set(), True: set()}
@@ -155,7 +157,7 @@ def test_what_is_even_needs_no_further_pass_and_anything_else_does(key: str) -> 
 def test_types_orders_ranges_and_counts() -> None:
     rng, tried = np.random.default_rng(3), 0
     for key in ("u32", "u64"):
-        sort = sort_of(Form(value="index", typed=True, counted=True, ranged=True), key)
+        sort = sort_of(Signature(value="index", key_transform=True, device_count=True, bit_range=True), key)
         p = params(sort)
         for number, n in enumerate(counts(p) * 3):
             for what, keys in kinds(rng, p, n):
@@ -169,7 +171,7 @@ def test_types_orders_ranges_and_counts() -> None:
                     sort.plan,
                     keys,
                     in_place=bool(rng.integers(2)),
-                    how=replace(how, counted=count is not None),
+                    how=replace(how, device_count=count is not None),
                     count=count,
                 )
     assert tried > 10
@@ -202,13 +204,13 @@ def mutants(plan: Plan, low: int) -> Iterator[tuple[str, Plan]]:
 
 
 def test_every_fault_in_a_plan_is_noticed() -> None:
-    sort = sort_of(Form(value="v4"), work_group=8, groups=500)
+    sort = sort_of(Signature(value="v4"), work_group=8, groups=500)
     p, rng = params(sort), np.random.default_rng(4)
     low = finish.least(p)
-    edges = [
+    test_counts = [
         n for s in sort.plan.steps if s.kernel == "finish" for n in (s.guard.min_n + 1, s.guard.max_n) if n <= 1664
     ]
-    inputs = [x for n in edges for x in kinds(rng, p, n) if x[0] == "even"]
+    inputs = [x for n in test_counts for x in kinds(rng, p, n) if x[0] == "even"]
     inputs += [x for n in (low + 1, 1000, 12000) for x in kinds(rng, p, n)]
 
     def check(plan: Plan) -> None:
@@ -230,7 +232,7 @@ def test_every_fault_in_a_plan_is_noticed() -> None:
 
 def test_slots_that_do_not_fit_are_noticed() -> None:
     """Kernels of the model make the keys that those of devices make: without enough shared bits they overlap."""
-    sort = sort_of(Form(value="v4"), finish_from=40)
+    sort = sort_of(Signature(value="v4"), finish_from=40)
     keys = even(np.random.default_rng(5), 60, "u32")
     assert "finish_from" in {where for where, _, _ in radix.problems(params(sort), DEVICE)}
     with pytest.raises((AssertionError, IndexError)):
@@ -238,9 +240,9 @@ def test_slots_that_do_not_fit_are_noticed() -> None:
 
 
 def test_the_starts_of_buckets_lie_in_the_room_of_values() -> None:
-    sort = sort_of(Form(value="v4"))
+    sort = sort_of(Signature(value="v4"))
     p = params(sort)
-    for n in (n for n in around(finish_plan.edges(p), finish.most(p)) if finish.least(p) < n <= finish.most(p)):
+    for n in (n for n in around(finish_plan.test_counts(p), finish.most(p)) if finish.least(p) < n <= finish.most(p)):
         found = {x.step.kernel: x for x in launches(sort.plan, n, in_place=False)}
         buckets = 1 << finish.bits(p, n)
         assert n <= finish.limit(p) * buckets and found["finish"].groups == buckets
@@ -258,8 +260,8 @@ def test_other_forms_have_no_such_buckets() -> None:
     for device, promised in ((DEVICE, True), (ROOMY, False)):
         for value in VALUES:
             for key in ("u64",) if value == "packed" else ("u16", "u32", "u64"):
-                for ranged in (False, True):
-                    p = radix.formed(own, KEYS[key], Form(value=value, ranged=ranged), device)
+                for bit_range in (False, True):
+                    p = radix.specialize(own, KEYS[key], Signature(value=value, bit_range=bit_range), device)
                     assert p is not None
                     has = promised and value in ("v4", "index") and key != "u16"
                     assert p.finish == has and ("finish" in {k.name for k in radix.kernels(p)}) == has
@@ -301,10 +303,10 @@ def test_local_memory_must_hold_a_bucket() -> None:
 
 def test_bytes_moved() -> None:
     """Keys are read four times, values three, both are written three times; the passes behind move nothing."""
-    sort = sort_of(Form(value="v4"), "u64", finish_from=416)
+    sort = sort_of(Signature(value="v4"), "u64", finish_from=416)
     n = 4000
     total = assembly.traffic(sort, n)
     per_pair = total / n
     assert per_pair > 7 * 8 + 6 * 4
-    assert total < assembly.traffic(sort_of(Form(value="v4"), "u64", finish_from=1 << 20), n) / 2
+    assert total < assembly.traffic(sort_of(Signature(value="v4"), "u64", finish_from=1 << 20), n) / 2
     assert dict(radix.notes(params(sort)))["buckets of pairs"].startswith("from 417 pairs on; ")

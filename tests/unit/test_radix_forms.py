@@ -22,22 +22,24 @@ from test_radix import WAYS, boundary, failures, kinds, shape
 from hsgen.algorithms import radix
 from hsgen.core.flags import DIRECT, DISCARD
 from hsgen.core.interpreter import Launch, Options, bit_range, launches, passes
-from hsgen.core.keys import PLAIN, VALUES, Form
+from hsgen.core.keys import PLAIN, VALUES, Signature
 from hsgen.core.sort import Part, Sort
 from hsgen.operations import oracle
 from hsgen.targets import assembly
 
 EVER = 2**63 - 1
 SIMPLE = Options()
-RICH = Form(typed=True, ranged=True, counted=True)
+RICH = Signature(key_transform=True, bit_range=True, device_count=True)
 
 
-def sort_of(form: Form, key: str = "u32", way: str = "scan", **values: Any) -> Sort:
+def sort_of(signature: Signature, key: str = "u32", way: str = "scan", **values: Any) -> Sort:
     """Return the sort of a shape in a form, put together as targets do it."""
-    begin = {"begin": 32} if form.value == "packed" else {}
-    p = shape("u64" if begin else key, **{**WAYS[way], **begin, **values}, form=form)
-    kernels, plan, parts = assembly.assemble([Part(algorithm="radix", params=p, min_n=0, max_n=EVER)], "here", form)
-    return Sort(target="t", algorithm="radix", key=p.key, kernels=kernels, plan=plan, parts=parts, form=form)
+    begin = {"begin": 32} if signature.value == "packed" else {}
+    p = shape("u64" if begin else key, **{**WAYS[way], **begin, **values}, signature=signature)
+    kernels, plan, parts = assembly.assemble(
+        [Part(algorithm="radix", params=p, min_n=0, max_n=EVER)], "here", signature
+    )
+    return Sort(target="t", algorithm="radix", key=p.key, kernels=kernels, plan=plan, parts=parts, signature=signature)
 
 
 def params(sort: Sort) -> radix.Params:
@@ -48,15 +50,15 @@ def params(sort: Sort) -> radix.Params:
 
 def drawn(rng: np.random.Generator, sort: Sort, n: int) -> tuple[Options, int | None]:
     """Draw how to call a sort of up to n keys, as far as its form goes, and the count on the device."""
-    form, how = sort.form, Options()
-    if form.typed:
+    signature, how = sort.signature, Options()
+    if signature.key_transform:
         kind = int(rng.integers(0, 3 if sort.key.bytes > 1 else 2))
         how = replace(how, kind=kind, descending=bool(rng.integers(2)))
-    if form.ranged and rng.random() < 0.8:
+    if signature.bit_range and rng.random() < 0.8:
         begin, end = sorted(rng.integers(0, sort.plan.bits, 2, endpoint=True).tolist())
         how = replace(how, begin=begin, end=end)
-    if form.counted and rng.random() < 0.7:
-        return replace(how, counted=True), int(rng.integers(0, n + 3))
+    if signature.device_count and rng.random() < 0.7:
+        return replace(how, device_count=True), int(rng.integers(0, n + 3))
     return how, None
 
 
@@ -90,15 +92,15 @@ CASES = [
 @pytest.mark.parametrize(("way", "value", "rich"), thinned(CASES, 3))
 def test_every_form_is_sorted(way: str, value: str, rich: bool) -> None:
     rng = np.random.default_rng(len(way) + 10 * len(value))
-    form = replace(RICH if rich else PLAIN, value=value)
+    signature = replace(RICH if rich else PLAIN, value=value)
     for key, bits in (("u32", 8), ("u64", 11), ("u8", 5), ("u16", 8), ("u32", 11))[: 2 if value == "packed" else 5]:
-        sort = sort_of(form, key, way, bits=bits)
+        sort = sort_of(signature, key, way, bits=bits)
         lost = failures(params(sort))
         for number, n in enumerate(boundary(params(sort))[int(rng.integers(5)) :: 5]):
             keys = list(kinds(rng, n, sort.key.name))[number % 7]
             how, count = drawn(rng, sort, n)
             failing = lost[number % len(lost)]
-            discard = form.index and bool(rng.integers(2))
+            discard = signature.index and bool(rng.integers(2))
             check(sort, keys, replace(how, discard=discard), count, in_place=False, failing=failing)
             check(sort, keys, how, count, in_place=True, failing=failing)
 
@@ -132,12 +134,12 @@ def test_an_empty_range_copies() -> None:
 def test_every_count_on_the_device_is_sorted(way: str) -> None:
     """Each count up to a capacity, and more than that, at capacities on both sides of what is sorted alone."""
     for value, bits in (("index", 8), ("v4", 11)):
-        sort = sort_of(Form(value=value, counted=True), "u32", way, bits=bits)
+        sort = sort_of(Signature(value=value, device_count=True), "u32", way, bits=bits)
         p = params(sort)
         for capacity in (p.alone or p.tile, 5 * p.tile + 3):
             keys = np.random.default_rng(1).integers(0, 50, capacity, np.uint32) << np.uint32(9)
             for count in {*range(0, capacity, 7), p.alone, p.alone + 1, capacity, capacity + 9, 2**32 - 1}:
-                check(sort, keys, Options(counted=True), count, in_place=bool(count & 1), failing=())
+                check(sort, keys, Options(device_count=True), count, in_place=bool(count & 1), failing=())
 
 
 def changed(monkeypatch: pytest.MonkeyPatch, change: Any) -> None:
@@ -198,7 +200,7 @@ def test_a_bit_range_that_loses_a_bit_is_noticed(monkeypatch: pytest.MonkeyPatch
 
 @pytest.mark.parametrize("way", ["scan", "lookback", "folded", "serial"])
 def test_keys_left_away_before_the_last_pass_are_noticed(monkeypatch: pytest.MonkeyPatch, way: str) -> None:
-    sort = sort_of(Form(value="index"), "u32", way)
+    sort = sort_of(Signature(value="index"), "u32", way)
     how = Options(discard=True)
     assert not noticed(sort, how)
     last = len(params(sort).digits) - 1
@@ -216,7 +218,7 @@ def test_flags_that_a_form_does_not_know_are_noticed(monkeypatch: pytest.MonkeyP
 
 def test_values_read_from_other_buffers_are_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each binding of a row that moves values, with the next one's place."""
-    sort = sort_of(Form(value="v4"), "u32", "scan", bits=11)
+    sort = sort_of(Signature(value="v4"), "u32", "scan", bits=11)
     tried = 0
     for i, step in enumerate(sort.plan.steps):
         for j in range(len(step.bindings) - 1):
@@ -233,12 +235,12 @@ def test_values_read_from_other_buffers_are_noticed(monkeypatch: pytest.MonkeyPa
 @pytest.mark.parametrize("way", WAYS)
 def test_what_excludes_the_real_count_leaves(way: str) -> None:
     """Were the guards of a counted sort's rows not looked at, one work-group alone would spoil greater counts."""
-    sort = sort_of(Form(counted=True), "u32", way)
+    sort = sort_of(Signature(device_count=True), "u32", way)
     p = params(sort)
     if not p.alone:
         return
     keys = np.random.default_rng(1).integers(0, 2**32, 8 * p.tile, np.uint32)
-    how = Options(counted=True)
+    how = Options(device_count=True)
     check(sort, keys, how, 6 * p.tile, in_place=False, failing=())
     steps = tuple(step_with(s, max_n=s.guard.max_n if s.kernel == "single" else 4 * p.tile) for s in sort.plan.steps)
     with pytest.raises(AssertionError):

@@ -21,7 +21,7 @@ from hsgen.algorithms import radix
 from hsgen.core.device import Device
 from hsgen.core.errors import Usage
 from hsgen.core.interpreter import Options, launches, offset
-from hsgen.core.keys import KEYS, Form
+from hsgen.core.keys import KEYS, Signature
 from hsgen.core.plan import Literal
 from hsgen.core.sort import Part, Sort
 from hsgen.operations import oracle
@@ -51,8 +51,12 @@ def shape(key: str = "u32", **values: Any) -> radix.Params:
 
 def sort_of(p: radix.Params) -> Sort:
     """Return the sort of a shape alone."""
-    kernels, plan, parts = assembly.assemble([Part(algorithm="radix", params=p, min_n=0, max_n=2**62)], "shape", p.form)
-    return Sort(target="x", algorithm="radix", key=p.key, kernels=kernels, plan=plan, parts=parts, form=p.form)
+    kernels, plan, parts = assembly.assemble(
+        [Part(algorithm="radix", params=p, min_n=0, max_n=2**62)], "shape", p.signature
+    )
+    return Sort(
+        target="x", algorithm="radix", key=p.key, kernels=kernels, plan=plan, parts=parts, signature=p.signature
+    )
 
 
 def keys_of(rng: np.random.Generator, n: int, key: str) -> list[np.ndarray[Any, Any]]:
@@ -74,7 +78,7 @@ CASES = [
 
 @pytest.mark.parametrize(("key", "bits", "value"), thinned(CASES, 3))
 def test_the_model_sorts(key: str, bits: int, value: str) -> None:
-    p = shape(key, bits=bits, form=Form(value=value, typed=True, ranged=True))
+    p = shape(key, bits=bits, signature=Signature(value=value, key_transform=True, bit_range=True))
     assert radix.problems(p, DEVICE) == []
     sort, rng = sort_of(p), np.random.default_rng(1)
     for n in sorted(around([0, 20, 32, 64, 80, 81, 120, 160], 160)):
@@ -90,13 +94,13 @@ def test_the_model_sorts(key: str, bits: int, value: str) -> None:
 
 
 def test_a_count_on_the_device_takes_part_of_the_grid() -> None:
-    p = shape(form=Form(value="v4", counted=True))
-    sort, rng = sort_of(replace(p, form=Form(value="v4"))), np.random.default_rng(2)
+    p = shape(signature=Signature(value="v4", device_count=True))
+    sort, rng = sort_of(replace(p, signature=Signature(value="v4"))), np.random.default_rng(2)
     keys = rng.integers(0, 1 << 32, 160, np.uint32)
     values = np.arange(160, dtype=np.uint32).reshape(160, 1)
     for count in (0, 1, 21, 33, 100, 160):
         plan = radix.plan(p)
-        out = run(p, plan, keys, values, how=Options(counted=True), count=count)
+        out = run(p, plan, keys, values, how=Options(device_count=True), count=count)
         order = oracle.permutation(keys[:count], sort, Options())
         assert np.array_equal(out.keys[:count], keys[order]) and out.values is not None
         assert np.array_equal(out.values[:count], values[order])
@@ -109,13 +113,13 @@ def test_the_plan_is_one_row_behind_the_single_one() -> None:
     assert [x.groups for n in (21, 32, 33, 64, 65, 160) for x in launches(plan, n, in_place=True)] == [2, 2, 3, 4, 5, 5]
     assert {k.name: k.cooperative for k in radix.kernels(p)} == {"single": False, "grid": True}
     assert [s.kernel for s in radix.plan(shape(single=0)).steps] == ["grid"]
-    assert {20, 32, 80, 81, 120, 160} <= set(around(radix.edges(p, 160), 160))
+    assert {20, 32, 80, 81, 120, 160} <= set(around(radix.test_counts(p, 160), 160))
 
 
 @pytest.mark.parametrize("value", ["none", "v8", "index64"])
 def test_scratch_holds_the_counts_and_the_values(value: str) -> None:
     for key in ("u32", "u64"):
-        p = shape(key, groups=300, bits=7, form=Form(value=value))
+        p = shape(key, groups=300, bits=7, signature=Signature(value=value))
         plan = radix.plan(p)
         assert plan.scratch.bytes(20) == 0
         for n in (21, 1000, plan.max_n):
@@ -124,14 +128,14 @@ def test_scratch_holds_the_counts_and_the_values(value: str) -> None:
             at = {b.name: offset(w, n) for b, w in zip(kernel.buffers, launch.step.bindings, strict=True)}
             counts = 2 * 4 * p.radix * p.groups
             assert at["words"] + counts <= at.get("values_tmp", plan.scratch.bytes(n))
-            assert "values_tmp" not in at or at["values_tmp"] + n * p.form.value_bytes <= plan.scratch.bytes(n)
+            assert "values_tmp" not in at or at["values_tmp"] + n * p.signature.value_bytes <= plan.scratch.bytes(n)
 
 
 @pytest.mark.parametrize(
     "change", [{"cap": 4}, {"add": 0}, {"max_n": 161}, {"argument": Literal()}], ids=["cap", "add", "max_n", "argument"]
 )
 def test_a_wrong_row_is_noticed(change: dict[str, Any]) -> None:
-    p = shape(form=Form(ranged=True))
+    p = shape(signature=Signature(bit_range=True))
     plan = radix.plan(p)
     single, row = plan.steps
     wrong = replace(plan, steps=(single, changed(row, **change)), max_n=161)

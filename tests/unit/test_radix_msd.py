@@ -26,10 +26,10 @@ from test_radix_forms import RICH, drawn
 from hsgen.algorithms import radix
 from hsgen.algorithms.radix.hybrid import buckets as msd
 from hsgen.algorithms.radix.hybrid import buckets_plan as msd_plan
-from hsgen.algorithms.radix.specialize import formed
+from hsgen.algorithms.radix.specialize import specialize
 from hsgen.algorithms.radix.words import words
 from hsgen.core.interpreter import Options, launches, offset
-from hsgen.core.keys import KEYS, PLAIN, VALUES, Form
+from hsgen.core.keys import KEYS, PLAIN, VALUES, Signature
 from hsgen.core.plan import Plan, Step
 from hsgen.core.sort import Part, Sort
 from hsgen.operations import oracle
@@ -49,11 +49,13 @@ SMALL: dict[str, Any] = {
 """Buckets of at most 64 keys, of 52 on average, dealt from tiles of 48."""
 
 
-def sort_of(form: Form = PLAIN, key: str = "u32", **values: Any) -> Sort:
+def sort_of(signature: Signature = PLAIN, key: str = "u32", **values: Any) -> Sort:
     """Return the sort of a shape, put together as targets do it."""
-    p = replace(shape(key, **{**SMALL, **values}), form=form)
-    kernels, plan, parts = assembly.assemble([Part(algorithm="radix", params=p, min_n=0, max_n=EVER)], "here", form)
-    return Sort(target="t", algorithm="radix", key=p.key, kernels=kernels, plan=plan, parts=parts, form=form)
+    p = replace(shape(key, **{**SMALL, **values}), signature=signature)
+    kernels, plan, parts = assembly.assemble(
+        [Part(algorithm="radix", params=p, min_n=0, max_n=EVER)], "here", signature
+    )
+    return Sort(target="t", algorithm="radix", key=p.key, kernels=kernels, plan=plan, parts=parts, signature=signature)
 
 
 def params(sort: Sort) -> radix.Params:
@@ -64,7 +66,7 @@ def params(sort: Sort) -> radix.Params:
 
 def counts(p: radix.Params, most: int = 2000) -> list[int]:
     """Return counts around those at which the way changes."""
-    return sorted({*around(msd_plan.edges(p), most), 1, p.alone + 1, 555})
+    return sorted({*around(msd_plan.test_counts(p), most), 1, p.alone + 1, 555})
 
 
 def even(rng: np.random.Generator, n: int, key: str) -> Any:
@@ -227,8 +229,8 @@ def test_digits_are_as_wide_as_buckets_need() -> None:
         first, second = msd.widths(p, n)
         assert second <= first <= second + 1 <= 10 and first <= 9
         assert n <= 52 << first + second and (first + second == 1 or n > 52 << first + second - 1)
-        for form, most in ((PLAIN, 1), (Form(counted=True), 2)):
-            every = launches(radix.plan(replace(p, form=form)), n, in_place=False)
+        for signature, most in ((PLAIN, 1), (Signature(device_count=True), 2)):
+            every = launches(radix.plan(replace(p, signature=signature)), n, in_place=False)
             found = [x.groups for x in every if x.step.kernel == "bucket"]
             assert len(found) == 1 and 1 << first + second <= found[0] <= most << first + second
 
@@ -238,7 +240,7 @@ def test_the_words_of_buckets_lie_in_scratch(more: dict[str, Any]) -> None:
     p = shape(**{**SMALL, "items": 1, "single": 0, **more})
     assert radix.problems(p, ROOMY) == []
     plan = radix.plan(p)
-    for n in around(msd_plan.edges(p), msd.most(p)):
+    for n in around(msd_plan.test_counts(p), msd.most(p)):
         for launch in launches(plan, n, in_place=False) if n > msd.least(p) else ():
             kernel = next(k for k in radix.kernels(p) if k.name == launch.step.kernel)
             for buffer, binding in zip(kernel.buffers, launch.step.bindings, strict=True):
@@ -251,7 +253,7 @@ def test_forms_that_must_keep_an_order_have_no_buckets() -> None:
     own = {k: shape(k, **SMALL) for k in ("u32", "u64")}
     for value in VALUES:
         for key in ("u64",) if value == "packed" else ("u16", "u32", "u64"):
-            p = formed(own, KEYS[key], Form(value=value), ROOMY)
+            p = specialize(own, KEYS[key], Signature(value=value), ROOMY)
             assert p is not None and p.msd == (value == "none" and key != "u16")
             assert ("bucket" in {k.name for k in radix.kernels(p)}) == p.msd
 

@@ -23,11 +23,17 @@ from hsgen.algorithms import radix
 from hsgen.algorithms.radix.words import words
 from hsgen.core.flags import REDO
 from hsgen.core.interpreter import Options, launches
-from hsgen.core.keys import Form
+from hsgen.core.keys import Signature
 from hsgen.core.sort import Sort
 
 LOOKING = ("lookback", "endless", "a tile alone")
-FORMS = (Form(), Form(value="v4"), Form(value="index"), replace(RICH, value="v8"), replace(RICH, value="index64"))
+FORMS = (
+    Signature(),
+    Signature(value="v4"),
+    Signature(value="index"),
+    replace(RICH, value="v8"),
+    replace(RICH, value="index64"),
+)
 N = 300
 
 
@@ -52,14 +58,14 @@ def runs(total: int, left: int, *, in_place: bool, index: bool) -> int:
     return fits[0] if fits else left
 
 
-@pytest.mark.parametrize("form", FORMS, ids=str)
+@pytest.mark.parametrize("signature", FORMS, ids=str)
 @pytest.mark.parametrize("bits", [8, 11])
 @pytest.mark.parametrize("way", LOOKING)
 def test_keys_end_in_the_destination_by_as_few_passes_as_that_takes(
-    monkeypatch: pytest.MonkeyPatch, way: str, bits: int, form: Form
+    monkeypatch: pytest.MonkeyPatch, way: str, bits: int, signature: Signature
 ) -> None:
     """(That a copy is not needed is a fault of the model.)"""
-    sort = sort_of(form, "u32", way, bits=bits)
+    sort = sort_of(signature, "u32", way, bits=bits)
     total = len(params(sort).digits)
     real, moved = model.PLAY["starts"], []
 
@@ -73,7 +79,10 @@ def test_keys_end_in_the_destination_by_as_few_passes_as_that_takes(
         for in_place in (False, True):
             for failing in [(), (0,), (total - 1,), tuple(range(total))][: 4 if params(sort).redo else 1]:
                 check(sort, keys, SIMPLE, None, in_place=in_place, failing=failing)
-            assert set(moved) == {runs(total, len(moving), in_place=in_place, index=form.index)}, (moving, in_place)
+            assert set(moved) == {runs(total, len(moving), in_place=in_place, index=signature.index)}, (
+                moving,
+                in_place,
+            )
             moved.clear()
 
 
@@ -108,7 +117,7 @@ def one_turn(p: Any, m: Any, at: Any, failing: Collection[int]) -> None:
 @pytest.mark.parametrize("bits", [8, 11])
 @pytest.mark.parametrize("wrong", [no_more, other_place, one_turn], ids=lambda f: f.__name__)
 def test_a_wrong_rule_is_noticed(monkeypatch: pytest.MonkeyPatch, wrong: Callable[..., None], bits: int) -> None:
-    sort = sort_of(Form(value="v4"), "u32", "endless", bits=bits)
+    sort = sort_of(Signature(value="v4"), "u32", "endless", bits=bits)
     monkeypatch.setitem(model.PLAY, "right", model.PLAY["starts"])
     monkeypatch.setitem(model.PLAY, "starts", wrong)
     noticed = 0
@@ -129,18 +138,18 @@ def test_what_is_launched() -> None:
     """Three launches and one a pass; a copy only in place where passes are an odd number."""
     before = ["begin", "histogram", "starts"]
     for key, passes in (("u32", 4), ("u64", 8), ("u16", 2), ("u8", 1)):
-        sort = sort_of(Form(), key, "endless")
+        sort = sort_of(Signature(), key, "endless")
         assert names(sort, in_place=False) == before + ["onesweep"] * passes
         assert names(sort, in_place=True) == before + ["onesweep"] * passes + ["copy"] * (passes % 2)
         assert {k.name for k in sort.kernels} == {"single", *before, "onesweep", *(["copy"] if passes % 2 else [])}
-        again = sort_of(Form(), key, "lookback")
-        assert names(again, in_place=True).count("scatter") == passes and again.plan.outcome
+        again = sort_of(Signature(), key, "lookback")
+        assert names(again, in_place=True).count("scatter") == passes and again.plan.device_status
         assert names(again, in_place=False).count("copy") == 0
-        assert sort.plan.outcome is None and not any(s.argument.flags & REDO for s in sort.plan.steps)
-    ranged = sort_of(replace(Form(), ranged=True), "u32", "endless")
-    assert "copy" not in names(ranged, in_place=True)
-    assert "copy" in names(ranged, Options(begin=0, end=20), in_place=True)
-    assert "copy" not in names(ranged, Options(begin=0, end=20), in_place=False)
+        assert sort.plan.device_status is None and not any(s.argument.flags & REDO for s in sort.plan.steps)
+    bit_range = sort_of(replace(Signature(), bit_range=True), "u32", "endless")
+    assert "copy" not in names(bit_range, in_place=True)
+    assert "copy" in names(bit_range, Options(begin=0, end=20), in_place=True)
+    assert "copy" not in names(bit_range, Options(begin=0, end=20), in_place=False)
 
 
 def test_sorts_that_wait_without_bound_count_only_from_2_to_the_30_keys_on() -> None:

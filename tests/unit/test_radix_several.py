@@ -78,14 +78,14 @@ def test_every_form_is_sorted_by_one_of_them(value: str, progress: str, rich: bo
     text = FILE.read_text().replace('"guaranteed"', f'"{progress}"')
     found = target.parse(text, "several8", "several8.toml")
     rng = np.random.default_rng(11)
-    form = replace(RICH if rich else PLAIN, value=value)
+    signature = replace(RICH if rich else PLAIN, value=value)
     served = 0
     for key in ("u32",) if value == "packed" else ("u8", "u16", "u32", "u64"):
-        sort = found.sort("auto", key, form)
+        sort = found.sort("auto", key, signature)
         assert (sum(p.algorithm == "radix" for p in sort.parts) == 3) == (key != "u64" and value != "packed")
         few = sum(p.algorithm == "radix" for p in sort.parts)
         counting = few if progress == "started" else few - 2  # those that look back wait without bound
-        assert sum(k.name.startswith("scatter") and not k.wide for k in sort.kernels) == counting
+        assert sum(k.name.startswith("scatter") and not k.index64 for k in sort.kernels) == counting
         for number, n in enumerate(around([p.max_n for p in sort.parts if p.max_n < 1 << 20] + [7, 1100], 1 << 20)):
             keys = list(kinds(rng, n, sort.key.name))[number % 7]
             how, count = drawn(rng, sort, n)

@@ -23,7 +23,7 @@ from shipped import sampled
 
 from hsgen.cli import main
 from hsgen.core.errors import Unavailable, Usage
-from hsgen.core.keys import PLAIN, Form
+from hsgen.core.keys import PLAIN, Signature
 from hsgen.emit.kernels import render
 from hsgen.system import resources
 from hsgen.targets import assembly, target
@@ -116,13 +116,13 @@ def test_kernels_and_launches_are_those_of_the_sorts(pages: dict[str, Element], 
 def test_launches_alike_are_counted_together_and_none_is_lost() -> None:
     sort = target.find("nvidia-sm90").sort("auto", "u32")
     made = plans.shown(sort, 1 << 19)
-    assert made.algorithm == "merge" and len(made.launches) == 17 and made.scratch == 0
+    assert made.algorithm == "bitonic" and len(made.launches) == 17 and made.scratch == 0
     assert sum(times for _, times, _, _, _ in made.groups) == 17
     assert sum(moved for *_, moved in made.groups) == made.bytes == assembly.traffic(sort, 1 << 19)
     assert made.share == 8 * (1 << 19) / made.bytes
     assert plans.counts(sort, [5, 1 << 41, 5]) == [5]
     upto = target.find("nvidia-sm90").autos["u32"][0][1]
-    assert plans.shown(sort, upto).algorithm == "merge" and plans.shown(sort, upto + 1).algorithm == "radix"
+    assert plans.shown(sort, upto).algorithm == "bitonic" and plans.shown(sort, upto + 1).algorithm == "radix"
 
 
 def boxes(svg: Element, *kinds: str) -> list[tuple[float, float, float, float]]:
@@ -147,7 +147,7 @@ def of(algorithm: str) -> list[Any]:
     ]
 
 
-@pytest.mark.parametrize("p", of("merge"))
+@pytest.mark.parametrize("p", of("bitonic"))
 def test_slabs_and_blocks_are_drawn_as_they_are(p: Any) -> None:
     shape = merge.figures(p, 1 << 29)[0]
     svg = svg_of(shape)
@@ -166,7 +166,7 @@ def test_slabs_and_blocks_are_drawn_as_they_are(p: Any) -> None:
     assert count(p.block) in shape.caption and plural(p.slabs * p.subgroup, "lane") in shape.caption
 
 
-@pytest.mark.parametrize("p", of("merge"))
+@pytest.mark.parametrize("p", of("bitonic"))
 @pytest.mark.parametrize("most", [200_000, 1 << 29])
 def test_the_launches_of_a_merge_level_cover_its_stages_once(p: Any, most: int) -> None:
     svg = svg_of(merge.figures(p, most)[1])
@@ -223,12 +223,14 @@ def test_crossovers_are_those_of_the_target(pages: dict[str, Element], name: str
     for key, auto in found.autos.items():
         plain = counts.served(found, key, PLAIN)
         assert plain is not None and [(a, top) for a, _, top in plain[:-1]] == list(auto[:-1])
-        valued = counts.served(found, key, Form(value="v4"))
+        valued = counts.served(found, key, Signature(value="v4"))
         assert valued is not None and [(a, top) for a, _, top in valued[:-1]] == list(found.autos_valued[key][:-1])
         svg = svg_of(counts.figure(found, key))
         tops = [power(top) for rows in (auto, found.autos_valued[key]) for _, top in rows[:-1]]
-        edges = {(e.attrs["x1"], float(e.attrs["y1"]) - 4) for e in svg.every("line") if e.attrs["class"] == "thick"}
-        assert [t.text for t in svg.every("text") if (t.attrs["x"], float(t.attrs["y"])) in edges] == tops
+        test_counts = {
+            (e.attrs["x1"], float(e.attrs["y1"]) - 4) for e in svg.every("line") if e.attrs["class"] == "thick"
+        }
+        assert [t.text for t in svg.every("text") if (t.attrs["x"], float(t.attrs["y"])) in test_counts] == tops
         bars = [b for b in boxes(svg, "light", "mid", "hatch", "dots") if b[3] == 26]
         assert len(bars) == len(plain) + len(valued)
         scale = (plain[-1][2] - 1).bit_length()
@@ -340,7 +342,7 @@ def test_without_a_compiler_the_page_says_so_and_shows_no_number(monkeypatch: py
     table = region(root, "kernels of scan-x1_u32")
     assert {tuple(row[-3:-1]) for row in table.cells()} == {("-", "-")} and "no compiler for sm_80" in root.text
     generic = target.find("generic")
-    some = [Subject(target=generic, sorts=[generic.sort("merge", "u32")], apis=generic.apis)]
+    some = [Subject(target=generic, sorts=[generic.sort("bitonic", "u32")], apis=generic.apis)]
     assert "names no compute capability" in page(Contents(title="x", subjects=some))
     assert "not asked for" in page(Contents(title="x", subjects=some, compiled=False))
 
@@ -364,7 +366,7 @@ ROW: dict[str, Any] = {
     "value": None,
     "order": "ascending",
     "bits": [0, 32],
-    "counted": False,
+    "device_count": False,
     "kind": "random",
     "n": 1024,
     "algorithm": "auto",
@@ -382,7 +384,7 @@ ROW: dict[str, Any] = {
     "ratio_high": None,
 }
 PEER = {**ROW, "algorithm": None, "peer": "numpy", "roof_share": None, "mkeys_per_s": 61.7, "hsgen_ratio": 2.0}
-RIVAL = {**ROW, "peer": "hsgen:/some/where/mine.toml:merge", "algorithm": "merge", "hsgen_ratio": 1.5}
+RIVAL = {**ROW, "peer": "hsgen:/some/where/mine.toml:merge", "algorithm": "bitonic", "hsgen_ratio": 1.5}
 ROWS = [ROW, {**PEER, "ratio_low": 1.9, "ratio_high": 2.1}, RIVAL, {**ROW, "key": "u64", "bits": [0, 64]}]
 
 
@@ -412,8 +414,8 @@ def test_measurements_are_shown_with_their_pictures(monkeypatch: pytest.MonkeyPa
 
 def test_segments_and_merges_are_shown_apart(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(plot, "throughput", lambda rows: "<svg/>")
-    cut, equal = ({**ROW, "task": "segments", "segments": 64, "layout": x} for x in ("random", "equal"))
-    told = {**ROW, "changes": True}
+    cut, equal = ({**ROW, "task": "segmented_sort", "segments": 64, "layout": x} for x in ("random", "equal"))
+    told = {**ROW, "run_boundaries": True}
     found = measured.runs([ROW, cut, equal, {**cut, "segments": 8}, {**ROW, "task": "merge"}, told])
     words = ["", "64 segments, ", "64 segments, equal, ", "8 segments, ", "merge, ", "changes told, "]
     assert [run.title for run in found] == [f"u32 keys, {word}random; OpenCL on A <fast> CPU" for word in words]

@@ -107,8 +107,8 @@ def test_every_plan_sums(way: str, exclusive: bool) -> None:
     for key in WORDS:
         for columns in (1, 2, 3, 4, 7, 16):
             p = shape(key, columns=columns, exclusive=exclusive, **WAYS[way])
-            edges = sorted(around(scan.edges(p, 11 * p.tile), 11 * p.tile))
-            for number, n in enumerate(edges[:: 3 if columns > 2 else 1]):
+            test_counts = sorted(around(scan.test_counts(p, 11 * p.tile), 11 * p.tile))
+            for number, n in enumerate(test_counts[:: 3 if columns > 2 else 1]):
                 check(p, n, list(SUMMANDS)[number % len(SUMMANDS)], limit=7 if number % 2 else 2**32 - 1)
 
 
@@ -124,15 +124,21 @@ def test_tiles_that_give_up_are_done_again(seed: int) -> None:
         assert redone == 2 or "starve" not in test
     patient = shape(withhold=2, spins=1 << 20, **WAYS["lookback"])
     assert check(patient, 13 * patient.tile + 5, seed=seed) == 0
-    endless = replace(patient, redo=False, spins=1)
-    assert check(endless, 13 * endless.tile + 5, seed=seed) == 0
+    forward_progress = replace(patient, redo=False, spins=1)
+    assert check(forward_progress, 13 * forward_progress.tile + 5, seed=seed) == 0
 
 
 def test_where_a_device_promises_to_go_on_nothing_is_done_again() -> None:
-    found = scan.formed({"u32": shape(**WAYS["lookback"])}, KEYS["u32"], PLAIN, replace(ROOMY, progress="guaranteed"))
-    assert found is not None and found.endless and not scan.formed({"u32": found}, KEYS["u32"], PLAIN, ROOMY).endless
+    found = scan.specialize(
+        {"u32": shape(**WAYS["lookback"])}, KEYS["u32"], PLAIN, replace(ROOMY, progress="guaranteed")
+    )
+    assert (
+        found is not None
+        and found.forward_progress
+        and not scan.specialize({"u32": found}, KEYS["u32"], PLAIN, ROOMY).forward_progress
+    )
     assert [k.name for k in scan.kernels(found)] == ["single", "begin", "lookback"]
-    assert scan.plan(found).outcome is None and len(scan.plan(found).steps) == 3
+    assert scan.plan(found).device_status is None and len(scan.plan(found).steps) == 3
 
 
 @pytest.mark.parametrize("way", WAYS)
@@ -223,4 +229,7 @@ def test_tables_of_targets_make_scans() -> None:
     sort = found.sort("scan-x4ex", "u64")
     assert sort.operation == "scan" and sort.columns == 4 and sort.item_bytes == 32 and sort.file == "scan-x4ex_u64"
     text = render(sort, "opencl").text
-    assert "cpu/scan-x4ex_u64: scan-x4ex of u64 elements" in text and "hs_look(" not in text.split("hs_subgroup()")[-1]
+    assert (
+        "cpu/scan-x4ex_u64: scan-x4ex of u64 elements" in text
+        and "hs_atomic_load(" not in text.split("hs_subgroup_id()")[-1]
+    )

@@ -18,12 +18,12 @@ from models import segmented as model
 from models.segmented import Fault
 from steps import changed
 
-from hsgen.algorithms import DERIVED, radix, segmented
+from hsgen.algorithms import IMPLICIT, radix, segmented
 from hsgen.algorithms.segmented.words import HEAD, layout
 from hsgen.core.errors import Usage
 from hsgen.core.flags import ROWS
 from hsgen.core.interpreter import Options, launches
-from hsgen.core.keys import KEYS, Form
+from hsgen.core.keys import KEYS, Signature
 from hsgen.core.sort import Part, Sort
 from hsgen.operations import layouts, settled
 from hsgen.targets import assembly, target
@@ -42,17 +42,17 @@ def shape(ranker: str, key: str = "u16", value: str = "none", bits: int = 5, gro
     found = target.find(FROM[ranker])
     own = replace(found.choices["radix", "u32"], bits=bits, groups=groups, **RANKERS[ranker])
     assert dict(radix.notes(own))["ranker"].startswith(ranker)
-    made = DERIVED["segments"].formed({"radix": own}, KEYS[key], Form(value=value), found.device)
+    made = IMPLICIT["segmented_sort"].specialize({"radix": own}, KEYS[key], Signature(value=value), found.device)
     assert isinstance(made, segmented.Params)
     return replace(made, small=24, window=100, tile=64, chunk=64) if made.serial else made
 
 
 def sort_of(p: segmented.Params) -> Sort:
     kernels, plan, parts = assembly.assemble(
-        [Part(algorithm="segments", params=p, min_n=0, max_n=2**62)], "shape", p.form
+        [Part(algorithm="segmented_sort", params=p, min_n=0, max_n=2**62)], "shape", p.signature
     )
-    made: dict[str, Any] = {"kernels": kernels, "plan": plan, "parts": parts, "form": p.form}
-    return Sort(target="s", algorithm="segments", operation="segments", key=p.key, **made)
+    made: dict[str, Any] = {"kernels": kernels, "plan": plan, "parts": parts, "signature": p.signature}
+    return Sort(target="s", algorithm="segmented_sort", operation="segmented_sort", key=p.key, **made)
 
 
 def play(p: segmented.Params, n: int, offsets: Any, *, in_place: bool, seed: int = 1, distinct: int = 1 << 16) -> None:
@@ -168,7 +168,7 @@ def test_lanes_hold_as_many_keys_as_compilers_have_registers_for() -> None:
         ("nvidia-sm90", "u32", "none", 32),
         ("amd-rdna", "u32", "none", 15),
     ]:
-        p = target.find(name).sort("segments", key, Form(value=value)).parts[0].params
+        p = target.find(name).sort("segmented_sort", key, Signature(value=value)).parts[0].params
         assert (p.rank.items, p.apart) == (most, name.startswith("intel")), (name, key)
 
 
@@ -180,26 +180,28 @@ def test_every_target_with_a_radix_sort_has_one(name: str) -> None:
         if not any(label == "radix" for label in found.labels(key)):
             continue
         for value in ("none", "v4", "v8", "v16", "index"):
-            sort = found.sort("segments", key, Form(value=value, typed=True))
+            sort = found.sort("segmented_sort", key, Signature(value=value, key_transform=True))
             p = sort.parts[0].params
-            assert isinstance(p, segmented.Params) and sort.operation == "segments"
+            assert isinstance(p, segmented.Params) and sort.operation == "segmented_sort"
             assert p.serial or (p.window + p.small <= p.tile <= p.chunk)
             assert all(k.local_bytes(sort.key) <= found.device.local_bytes for k in sort.kernels)
             units = -(-sort.plan.max_n // p.tile)
             assert HEAD + units * layout(p).size < 2**31
-            assert sort.plan.scratch.bytes(1000) >= 1000 * (sort.key.bytes + sort.form.value_bytes)
+            assert sort.plan.scratch.bytes(1000) >= 1000 * (sort.key.bytes + sort.signature.value_bytes)
 
 
-@pytest.mark.parametrize("form", [{"ranged": True}, {"counted": True}, {"value": "packed"}])
-def test_other_forms_are_refused(form: dict[str, Any]) -> None:
+@pytest.mark.parametrize("signature", [{"bit_range": True}, {"device_count": True}, {"value": "packed"}])
+def test_other_forms_are_refused(signature: dict[str, Any]) -> None:
     with pytest.raises(Usage, match="no segments sort for u32 keys"):
-        target.find("generic").sort("segments", "u32", Form(**form))
+        target.find("generic").sort("segmented_sort", "u32", Signature(**signature))
 
 
 def test_lanes_that_walk_together_hold_tiles() -> None:
     """A radix sort whose subgroups walk chunks gives a segmented sort whose lanes vote."""
     found = target.find("intel-gen8")
-    p = DERIVED["segments"].formed({"radix": found.choices["radix-bits4", "u32"]}, KEYS["u32"], Form(), found.device)
+    p = IMPLICIT["segmented_sort"].specialize(
+        {"radix": found.choices["radix-bits4", "u32"]}, KEYS["u32"], Signature(), found.device
+    )
     assert (p.rank.ranker, p.rank.subgroup, p.rank.work_group) == ("ballot", 16, 16)
 
 

@@ -33,7 +33,7 @@ def test_words_are_read_back() -> None:
 
 @pytest.mark.parametrize("name", ["generic", "intel-gen8", "lavapipe"])
 def test_modules_by_address_are_those_that_large_counts_use(name: str) -> None:
-    sort = target.find(name).sort("merge", "u32")
+    sort = target.find(name).sort("bitonic", "u32")
     found = modules(sort)
     assert [m.kernel for m in found if not m.address] == [k.name for k in sort.kernels]
     large = {s.kernel for s in sort.plan.steps if s.guard.max_n > spirv.ADDRESS_FROM}
@@ -43,7 +43,7 @@ def test_modules_by_address_are_those_that_large_counts_use(name: str) -> None:
 
 
 def test_kernels_of_small_counts_alone_have_no_form_by_address() -> None:
-    sort = target.find("generic").sort("merge", "u32")
+    sort = target.find("generic").sort("bitonic", "u32")
     step = sort.plan.steps[0]
     for max_n, extra in ((spirv.ADDRESS_FROM, 0), (spirv.ADDRESS_FROM + 1, 1)):
         plan = replace(sort.plan, steps=(changed(step, max_n=max_n),))

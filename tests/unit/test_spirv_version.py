@@ -18,14 +18,14 @@ def test_spirv_is_of_the_version_that_vulkan_takes(vulkan: str, version: int) ->
     using = spirv.compiler()
     if using is None:
         missing("a GLSL compiler (apt-get install glslang-tools)")
-    sort = replace(target.find("generic").sort("merge", "u32"), vulkan=vulkan)
+    sort = replace(target.find("generic").sort("bitonic", "u32"), vulkan=vulkan)
     source = render(sort, "vulkan")
     module = spirv.compile_one(source.text, source.path, spirv.Module("flip_1", True), using, vulkan)
     assert [int.from_bytes(module[i : i + 4], "little") for i in (0, 4)] == [0x07230203, version]
 
 
 def test_words_are_not_kept_for_another_version() -> None:
-    sort = target.find("generic").sort("merge", "u32")
+    sort = target.find("generic").sort("bitonic", "u32")
     source = render(sort, "vulkan")
     assert glsl_hash(sort, source) != glsl_hash(replace(sort, vulkan="1.2"), source)
     # a kernel without GLSL, one that takes n as a 64-bit number, has a place in the file all the same

@@ -11,7 +11,7 @@ from drawing import Bounds, drawn, sorts_of
 from nightly import NIGHTLY
 
 from hsgen.apis import APIS
-from hsgen.core.keys import Form
+from hsgen.core.keys import Signature
 from hsgen.core.sort import Sort
 from hsgen.emit.kernels import render
 from hsgen.targets import target
@@ -33,25 +33,25 @@ def alone(sort: Sort, api: str) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("api", APIS)
-@pytest.mark.parametrize(("key", "with_lanes"), [("u32", "radix"), ("u64", "merge")])
-@pytest.mark.parametrize("form", [Form(), Form(value="v4", typed=True)], ids=["keys", "values"])
-def test_sorts_with_subgroups_in_one_algorithm_only(api: str, key: str, with_lanes: str, form: Form) -> None:
-    sort = target.find(MIXED).sort("auto", key, form)
+@pytest.mark.parametrize(("key", "with_lanes"), [("u32", "radix"), ("u64", "bitonic")])
+@pytest.mark.parametrize("signature", [Signature(), Signature(value="v4", key_transform=True)], ids=["keys", "values"])
+def test_sorts_with_subgroups_in_one_algorithm_only(api: str, key: str, with_lanes: str, signature: Signature) -> None:
+    sort = target.find(MIXED).sort("auto", key, signature)
     assert sort.lanes == 8 and {k.algorithm for k in sort.kernels if k.subgroup > 1} == {with_lanes}
     without = alone(sort, api)
     assert without and not [(k, WORDS.findall(text)) for k, text in without.items() if WORDS.search(text)]
     parts = render(sort, api).parts
     ranks = "scatter" if with_lanes == "radix" else "block_sort_2"
-    assert "hs_subgroup()" in parts[ranks] and "hs_lane()" in parts[ranks]
+    assert "hs_subgroup_id()" in parts[ranks] and "hs_lane_id()" in parts[ranks]
     if with_lanes == "radix":  # lanes of the merge hold a column each: their numbers are those of slabs
-        assert "hs_item()" in without["block_sort_16"] and "hs_item()" in without["clean"]
+        assert "hs_local_id()" in without["block_sort_16"] and "hs_local_id()" in without["clean"]
 
 
 @pytest.mark.parametrize("api", APIS)
 def test_sorts_without_subgroups_keep_the_word(api: str) -> None:
     """Where no kernel has any, the prelude says what the word is, and bundles keep their text."""
-    text = render(target.find(MIXED).sort("merge", "u32"), api)
-    assert "hs_subgroup()" in text.parts["clean"] and re.search(r"#define hs_subgroup\(\) .*\w", text.prelude)
+    text = render(target.find(MIXED).sort("bitonic", "u32"), api)
+    assert "hs_subgroup_id()" in text.parts["clean"] and re.search(r"#define hs_subgroup_id\(\) .*\w", text.prelude)
 
 
 @pytest.mark.parametrize("seed", range(100 if NIGHTLY else 3))

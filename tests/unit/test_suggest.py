@@ -69,7 +69,7 @@ def test_suggestions_are_always_valid_targets(f: Facts) -> None:
     tables = suggest.suggest(f)
     found = target.parse(file_of(f, tables), "t", "t.toml")
     have = {label for label, _ in found.choices}
-    assert "merge" in have
+    assert "bitonic" in have
     assert "radix" in have or f.device.local_bytes < 4096  # the least that Vulkan allows are 16384
     assert "scan-x4ex" in have or f.device.work_group < 16 or f.device.local_bytes < 4096
     for key in ("u32", "u64"):
@@ -120,18 +120,18 @@ DIFFERENT = {
     },
     "intel-apl18": {"radix.*.work_group": "multiples of 6 subgroups, like its merges"},
     "intel-dg2": {
-        "merge.u64.*": "64-bit integers are emulated there: fewer rows, and fewer slabs fit",
+        "bitonic.u64.*": "64-bit integers are emulated there: fewer rows, and fewer slabs fit",
     },
     "intel-gen11": {
-        "merge.u64.*": "64-bit integers are emulated there: fewer rows",
-        "merge.u32.local_scale": "a scale more, which compiles without spills there",
+        "bitonic.u64.*": "64-bit integers are emulated there: fewer rows",
+        "bitonic.u32.local_scale": "a scale more, which compiles without spills there",
     },
     "intel-gen12": {
         "merge.*slabs": "28 slabs: two work-groups are 56 of a half's threads",
-        "merge.u64.*": "64-bit integers are emulated there: fewer rows",
+        "bitonic.u64.*": "64-bit integers are emulated there: fewer rows",
     },
     "lavapipe": {
-        "merge.u32.*": "subgroups of 8, which most CPUs have; the facts list all that a variable can make",
+        "bitonic.u32.*": "subgroups of 8, which most CPUs have; the facts list all that a variable can make",
     },
     "mali-valhall": {"merge.*": "8 rows: with few registers twice as many lanes are resident"},
     "nvidia-hopper": {
@@ -140,16 +140,16 @@ DIFFERENT = {
         "sort.*": "one radix sort more than the rule knows, and estimates of crossovers",
     },
     "nvidia-sm30": {
-        "merge.u64.*_scale": "a lane has 63 registers at most there",
+        "bitonic.u64.*_scale": "a lane has 63 registers at most there",
     },
     "nvidia-sm90": {"*": TUNED},
     "nvidia-vulkan": {"*": "as nvidia-sm90, which was tuned; buckets as measured through Vulkan"},
     "nvidia-tegra": {
-        "merge.u64.*": "scales of the family, and fewer lanes",
+        "bitonic.u64.*": "scales of the family, and fewer lanes",
         "radix.u64.items": "registers for two work-groups",
     },
     "swiftshader": {
-        "merge.u64.*": "Fuchsia's 16 slabs; the rule has 32, as both have for 32-bit keys",
+        "bitonic.u64.*": "Fuchsia's 16 slabs; the rule has 32, as both have for 32-bit keys",
     },
 }
 """Where targets that come with hsgen choose otherwise than the rule, and why that may be better."""
@@ -206,7 +206,7 @@ def test_the_rule_follows_the_facts() -> None:
 
     def shape(**facts: object) -> dict[str, object]:
         made = suggest.suggest(Facts(device=replace(base, **facts), apis=("cuda",), vendor=0x10DE))  # type: ignore[arg-type]
-        return {k: c.value for k, c in made["merge.u32"].items()} | {"ranker": made["radix.u32"]["ranker"].value}
+        return {k: c.value for k, c in made["bitonic.u32"].items()} | {"ranker": made["radix.u32"]["ranker"].value}
 
     whole = shape()
     assert shape(threads=16)["slabs"] == 8
@@ -239,7 +239,7 @@ def test_suggest_prints_tables_with_reasons_and_differences(capsys: pytest.Captu
     assert main(["suggest", "-t", "intel-gen8", "--key", "u32"]) == 0
     out = capsys.readouterr().out
     made = tomllib.loads(out)
-    assert set(made) == {"merge", "radix", "sort", "scan"} and set(made["merge"]) == {"u32"}
+    assert set(made) == {"bitonic", "radix", "sort", "scan"} and set(made["bitonic"]) == {"u32"}
     assert "slabs = 16 # a power of two of which the 56 threads of a core take two or more\n" in out
     assert "groups = 512 # 512, since it is not known how many the device holds; the file has 64\n" in out
     assert "[scan.u32.x1] # the file has none\n" in out
@@ -265,7 +265,7 @@ def test_suggest_json_has_every_value_once(capsys: pytest.CaptureFixture[str]) -
 def test_facts_alone_suffice(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """A file that has no choices yet; its facts are checked all the same, and what is printed completes it."""
     whole = (resources.targets() / "generic.toml").read_text(encoding="utf-8").replace('"generic"', '"mine"')
-    bare = whole[: whole.index("[merge.u32]")]
+    bare = whole[: whole.index("[bitonic.u32]")]
     (tmp_path / "mine.toml").write_text(bare, encoding="utf-8")
     name = str(tmp_path / "mine.toml")
     assert main(["suggest", "-t", name]) == 0

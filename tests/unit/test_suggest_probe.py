@@ -108,7 +108,7 @@ def test_every_fact_says_where_it_is_from(name: str) -> None:
 )
 def test_shapes_of_a_probed_device_are_those_of_its_family(name: str, family: str, key: str) -> None:
     found = target.parse(probing.written(recorded(name), "mine"), "mine", "mine.toml")
-    own, theirs = found.choices["merge", key], target.find(family).choices["merge", key]
+    own, theirs = found.choices["bitonic", key], target.find(family).choices["bitonic", key]
     assert (own.subgroup, own.height, own.slabs) == (theirs.subgroup, theirs.height, theirs.slabs)
 
 
@@ -118,8 +118,8 @@ def test_what_an_api_does_not_tell_takes_the_safe_value() -> None:
     assert set(SAFE) <= set(Device.__slots__)
     limited = target.parse(probing.written(recorded("intel-hd620"), "mine"), "mine", "mine.toml").device
     assert limited.work_group == 56 * 8  # of 1024: maxComputeWorkgroupSubgroups, in the least width
-    counted = target.parse(probing.written(recorded("intel-uhd-opencl"), "mine"), "mine", "mine.toml").device
-    assert counted.cores == 3  # of 24 compute units, which are SIMD units there
+    device_count = target.parse(probing.written(recorded("intel-uhd-opencl"), "mine"), "mine", "mine.toml").device
+    assert device_count.cores == 3  # of 24 compute units, which are SIMD units there
 
 
 @pytest.mark.parametrize(

@@ -29,45 +29,45 @@ def test_shipped_targets_are_right() -> None:
 
 def test_hotsort_shapes_of_gen8() -> None:
     found = target.find("intel-gen8")
-    u32, u64 = found.choices["merge", "u32"], found.choices["merge", "u64"]
+    u32, u64 = found.choices["bitonic", "u32"], found.choices["bitonic", "u64"]
     assert (u32.subgroup, u32.height, u32.slabs) == (16, 8, 16)
     assert (u64.subgroup, u64.height, u64.slabs) == (8, 16, 16)
 
 
 def test_generic_uses_no_subgroup_operation() -> None:
     for key in ("u32", "u64"):
-        assert all(k.subgroup == 1 for k in target.find("generic").sort("merge", key).kernels)
+        assert all(k.subgroup == 1 for k in target.find("generic").sort("bitonic", key).kernels)
 
 
 @pytest.mark.parametrize(
     ("change", "expected"),
     [
-        (("height = 8", "height = 7"), "merge.u32.height: 7 is odd; give an even number, 6 or 8"),
-        (("slabs = 16", "slabs = 0"), "merge.u32.slabs: 0 is not between 1 and 8192"),
-        (("height = 8", "heigth = 8"), "merge.u32.heigth: unknown key; did you mean height?"),
+        (("height = 8", "height = 7"), "bitonic.u32.height: 7 is odd; give an even number, 6 or 8"),
+        (("slabs = 16", "slabs = 0"), "bitonic.u32.slabs: 0 is not between 1 and 8192"),
+        (("height = 8", "heigth = 8"), "bitonic.u32.heigth: unknown key; did you mean height?"),
         (
             ("subgroup = 16", "subgroup = 4"),
-            "merge.u32.subgroup: this device has no subgroups of 4; give 1 or one of 8",
+            "bitonic.u32.subgroup: this device has no subgroups of 4; give 1 or one of 8",
         ),
         (
             ("slabs = 16", "slabs = 17"),
-            "merge.u32.slabs: 272 lanes exceed the work-group limit of 256; give at most 16",
+            "bitonic.u32.slabs: 272 lanes exceed the work-group limit of 256; give at most 16",
         ),
         (
             ("local_bytes = 65536", "local_bytes = 4096"),
             "block_sort_16 needs 8256 bytes of local memory, the device has 4096; give at most 7",
         ),
-        (("clean_slabs = 16", "clean_slabs = 12"), "merge.u32.clean_slabs: 12 is not a power of two"),
-        (("stream_group = 256", "stream_group = 100"), "merge.u32.stream_group: 100 is not a power of two"),
-        (("local_scale = 3", "local_scale = 9"), "merge.u32.local_scale: 9 is not between 1 and 6"),
+        (("clean_slabs = 16", "clean_slabs = 12"), "bitonic.u32.clean_slabs: 12 is not a power of two"),
+        (("stream_group = 256", "stream_group = 100"), "bitonic.u32.stream_group: 100 is not a power of two"),
+        (("local_scale = 3", "local_scale = 9"), "bitonic.u32.local_scale: 9 is not between 1 and 6"),
         (("[device]", "[devices]"), "devices: unknown key; did you mean device?"),
         (("shuffle = true", 'shuffle = "yes"'), 'device.shuffle: "yes" is not true or false'),
         (("int64 = true", "int64 = false"), "apis: opencl sorts no 64-bit keys on a device without"),
         (("shuffle = true", "shuffle = false"), "this device has no shuffle; give 1"),
         (("schema = 2", "schema = 3"), "schema: 3 is not between 1 and 2; give the number 2"),
         (('name = "intel-gen8"', 'name = "gen8"'), 'name: "gen8" is not the file\'s name; write "intel-gen8"'),
-        (("[merge.u32]", "[merge.u31]"), "merge.u31: unknown key; did you mean u32?"),
-        (('exchange = "select"', 'exchange = "max"'), 'merge.u64.exchange: "max" is not one of minmax, select'),
+        (("[bitonic.u32]", "[bitonic.u31]"), "merge.u31: unknown key; did you mean u32?"),
+        (('exchange = "select"', 'exchange = "max"'), 'bitonic.u64.exchange: "max" is not one of minmax, select'),
         (("schema = 2", "schema = = 2"), "the file must be TOML"),
         (
             ('["opencl", "vulkan"]', '["opengl"]'),
@@ -95,8 +95,8 @@ def test_all_mistakes_of_a_file_are_named_at_once() -> None:
     found = "\n".join(lines(text))
     for key in (
         "device.shufle: unknown key; did you mean shuffle?",
-        "merge.u32.half_scale",
-        "merge.u64.half_scale",
+        "bitonic.u32.half_scale",
+        "bitonic.u64.half_scale",
     ):
         assert key in found
     assert "missing" not in found  # what is misspelt is one mistake
@@ -111,7 +111,7 @@ def test_a_bad_value_hides_no_other_mistake_of_its_table() -> None:
         "slabs: 0 is not",
         "flp_scale: unknown",
     ):
-        assert f"merge.u32.{part}" in found or part in found
+        assert f"bitonic.u32.{part}" in found or part in found
 
 
 @pytest.mark.parametrize(
@@ -120,7 +120,7 @@ def test_a_bad_value_hides_no_other_mistake_of_its_table() -> None:
         ("[device]", "[devic]", "devic: unknown key; did you mean device?"),
         ("local_bytes = ", "local_bytes = 'x' #", 'device.local_bytes: "x" is not a whole number; '),
         ("apis = ", "apis = 1 #", "apis: 1 is not a list of strings; "),
-        ("[merge.u32]", "[merge.u33]", "merge.u33: unknown key; did you mean u32?"),
+        ("[bitonic.u32]", "[bitonic.u33]", "merge.u33: unknown key; did you mean u32?"),
     ],
 )
 def test_one_mistake_gives_one_line(old: str, new: str, line: str) -> None:
@@ -164,9 +164,11 @@ def test_every_kernel_that_needs_too_much_local_memory_is_named_with_a_value_tha
         for field in ("clean_slabs", "slabs"):
             value = re.search(rf"merge.{key}.{field}: .* give at most (\d+)", found)
             assert value is not None
-            head, tail = text.split(f"[merge.{key}]")
+            head, tail = text.split(f"[bitonic.{key}]")
             text = (
-                head + f"[merge.{key}]" + re.sub(rf"^{field} = 16", f"{field} = {value[1]}", tail, count=1, flags=re.M)
+                head
+                + f"[bitonic.{key}]"
+                + re.sub(rf"^{field} = 16", f"{field} = {value[1]}", tail, count=1, flags=re.M)
             )
     text = text.replace("stream_group = 256", "stream_group = 16")
     assert _problems(text) == []

@@ -237,8 +237,8 @@ def test_tools_see_the_same_tables_in_either_schema(path: Path) -> None:
     text = in_schema_1(path.read_text())
     made = upgrade.upgraded(text, "mine", "mine.toml") or ""
     before, after = (flat(tomllib.loads(x)) for x in (text, made))
-    assert {k: before.get(k) for k in ("radix", "merge", "scan")} == {
-        k: after.get(k) for k in ("radix", "merge", "scan")
+    assert {k: before.get(k) for k in ("radix", "bitonic", "scan")} == {
+        k: after.get(k) for k in ("radix", "bitonic", "scan")
     }
     for key, table in before.get("sort", {}).items():
         assert rows({**after, "schema": 2}, key, table) == tomllib.loads(made)["sort"][key]

@@ -228,8 +228,8 @@ def test_facts_of_one_chip_are_the_same_in_its_targets() -> None:
     assert target.find("amd-rdna").device == target.find("amd-rdna64").device
     one, other = target.find("intel-apl12").device, target.find("intel-apl18").device
     assert (one.threads, one.local_bytes, one.subgroups) == (other.threads, other.local_bytes, other.subgroups)
-    assert target.find("intel-apl18").choices["merge", "u32"].slabs == 18
-    assert target.find("intel-apl12").choices["merge", "u32"].slabs == 12
+    assert target.find("intel-apl18").choices["bitonic", "u32"].slabs == 18
+    assert target.find("intel-apl12").choices["bitonic", "u32"].slabs == 12
 
 
 def test_mobile_gpus_have_no_64_bit_integers() -> None:

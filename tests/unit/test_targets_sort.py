@@ -38,7 +38,7 @@ def keys_of(sort: Sort, n: int) -> NDArray[np.unsignedinteger]:
 @pytest.mark.parametrize("name", OTHERS)
 def test_merges_sort(name: str, key: str) -> None:
     """Around a slab, at a block and one key, and where a flip has an odd rest."""
-    sort = target.find(name).sort("merge", key)
+    sort = target.find(name).sort("bitonic", key)
     p = sort.parts[0].params
     assert isinstance(p, bitonic.Params)
     for n in (p.subgroup * p.height - 1, p.block + 1, 2 * p.block + p.block // 3):
@@ -68,7 +68,7 @@ def test_every_kernel_is_written_in_every_dialect(name: str, api: str) -> None:
     for key in ("u32", "u64"):
         sort = found.default(key)
         source = render(sort, api)
-        assert set(source.parts) == {k.name for k in sort.kernels if not (k.wide and api == "vulkan")}
+        assert set(source.parts) == {k.name for k in sort.kernels if not (k.index64 and api == "vulkan")}
         for kernel, text in source.parts.items():
             assert kernel in text and "{{" not in text and "{%" not in text
 
@@ -79,8 +79,8 @@ def test_glsl_of_one_kernel_compiles(name: str, tmp_path: Path) -> None:
     using = spirv.compiler()
     if using is None:
         missing("no GLSL compiler (apt-get install glslang-tools)")
-    sort = target.find(name).sort("merge", "u64")
+    sort = target.find(name).sort("bitonic", "u64")
     kernel = min((k for k in sort.kernels if k.subgroup > 1), key=lambda k: k.work_group)
     source = render(sort, "vulkan")
-    words = spirv.compile_one(source.text, "merge", Module(kernel.name, False), using)
+    words = spirv.compile_one(source.text, "bitonic", Module(kernel.name, False), using)
     assert words[:4] == (0x07230203).to_bytes(4, "little")

@@ -25,7 +25,7 @@ ROW = {
     "date": "2026-01-31",
     "result": "tune: u32 merge radix; 40 shapes raced, 3 of them failed; validate: 10 cases, 0 failures",
 }
-AUTO = {"algorithms": ["merge", "radix"], "upto": [2000], "upto_values": [700]}
+AUTO = {"algorithms": ["bitonic", "radix"], "upto": [2000], "upto_values": [700]}
 
 
 def of(text: str, label: str, key: str = "u32") -> dict[str, Any]:
@@ -41,7 +41,7 @@ def changed(before: str, after: str) -> tuple[list[str], list[str]]:
 
 
 def test_only_what_changes_changes() -> None:
-    tables = {("merge", "u32"): {**of(SMALL, "merge"), "height": 16, "stream_group": 32, "exchange": "select"}}
+    tables = {("bitonic", "u32"): {**of(SMALL, "bitonic"), "height": 16, "stream_group": 32, "exchange": "select"}}
     after = edit.applied(SMALL, "small.toml", tables, {"u32": AUTO}, [ROW])
     gone, come = changed(SMALL, after)
     assert gone == ["height = 2", "stream_group = 16", "upto = [1000] # a guess"]
@@ -50,12 +50,12 @@ def test_only_what_changes_changes() -> None:
     assert come[5:] == ["", "[[evidence]]", *(f'{k} = "{v}"' for k, v in ROW.items())]
     assert "subgroup = 8 # as wide as the device has them" in after and after.startswith("# A small device")
     found = target.parse(after, "small", "small.toml")
-    assert found.choices["merge", "u32"].height == 16 and found.autos["u32"][0] == ("merge", 2000)
-    assert found.autos_valued["u32"][0] == ("merge", 700) and found.evidence == (ROW,)
+    assert found.choices["bitonic", "u32"].height == 16 and found.autos["u32"][0] == ("bitonic", 2000)
+    assert found.autos_valued["u32"][0] == ("bitonic", 700) and found.evidence == (ROW,)
 
 
 def test_nothing_to_change() -> None:
-    tables = {("merge", "u32"): of(SMALL, "merge")}
+    tables = {("bitonic", "u32"): of(SMALL, "bitonic")}
     assert edit.applied(SMALL, "small.toml", tables, {}, []) == SMALL
     assert edit.difference(SMALL, SMALL, "small.toml") == ""
 
@@ -74,12 +74,14 @@ def test_keys_that_a_table_no_longer_has_go() -> None:
 
 def test_new_tables_stand_before_evidence_and_its_comment() -> None:
     text = SMALL + "\n# Seen once.\n[[evidence]]\n" + "".join(f'{k} = "{v}"\n' for k, v in ROW.items())
-    wide = {**of(SMALL, "merge"), "subgroup": 1}
-    after = edit.applied(text, "x.toml", {("merge", "u64"): wide}, {"u64": {"algorithms": ["merge"], "upto": []}}, [])
+    wide = {**of(SMALL, "bitonic"), "subgroup": 1}
+    after = edit.applied(
+        text, "x.toml", {("bitonic", "u64"): wide}, {"u64": {"algorithms": ["bitonic"], "upto": []}}, []
+    )
     assert changed(text, after)[0] == []
-    assert after.index("[merge.u64]") < after.index("[sort.u64]") < after.index("# Seen once.")
+    assert after.index("[bitonic.u64]") < after.index("[sort.u64]") < after.index("# Seen once.")
     assert after.count("\n\n\n") == 0 and after.endswith(text[text.index("# Seen once.") :])
-    assert target.parse(after, "small", "small.toml").choices["merge", "u64"].subgroup == 1
+    assert target.parse(after, "small", "small.toml").choices["bitonic", "u64"].subgroup == 1
 
 
 def test_variants_are_tables_of_their_own() -> None:
@@ -121,7 +123,7 @@ def test_every_target_that_comes_along_can_be_edited(name: str) -> None:
     for label, key in found.choices:
         table = of(text, label, key)
         table = {k: v for k, v in table.items() if not isinstance(v, dict)}
-        word = "stream_group" if label.startswith("merge") else "groups"
+        word = "stream_group" if label.startswith("bitonic") else "groups"
         after = edit.applied(text, f"{name}.toml", {(label, key): {**table, word: 1 << 20}}, {}, [])
         gone, come = changed(text, after)
         assert len(gone) == len(come) == 1 and come[0].startswith(f"{word} = 1048576"), (label, key)
@@ -134,14 +136,14 @@ def test_every_target_that_comes_along_can_be_edited(name: str) -> None:
     "text",
     [
         "evidence = []\n" + SMALL,
-        SMALL.replace("[radix.u32]", "[merge.extra]").replace("[device]", "radix = { u32 = { bits = 4 } }\n[device]"),
+        SMALL.replace("[radix.u32]", "[bitonic.extra]").replace("[device]", "radix = { u32 = { bits = 4 } }\n[device]"),
     ],
 )
 def test_a_layout_that_cannot_be_edited_is_refused(text: str) -> None:
     """Where a table of the file cannot be followed by another of its name."""
     line = r"x.toml: cannot be edited as it is written; write each table as \[NAME.KEY\], with a line a key"
     with pytest.raises(Usage, match=line):
-        edit.applied(text, "x.toml", {("radix", "u64"): of(SMALL, "merge")}, {}, [ROW])
+        edit.applied(text, "x.toml", {("radix", "u64"): of(SMALL, "bitonic")}, {}, [ROW])
 
 
 def test_inline_tables_are_changed_in_place() -> None:

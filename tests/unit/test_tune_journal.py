@@ -16,8 +16,8 @@ from hsgen.tools.tune.journal import Journal, merged, opened, read
 from hsgen.tools.tune.request import Wish
 
 HEAD = head_of(SMALL, Wish())
-TABLE: dict[str, Any] = {"label": "merge", "key": "u32", "table": {"height": 4}}
-RACE: dict[str, Any] = {"what": "race", "label": "merge", "key": "u32", "best": None, "contestants": [], "took": 1.5}
+TABLE: dict[str, Any] = {"label": "bitonic", "key": "u32", "table": {"height": 4}}
+RACE: dict[str, Any] = {"what": "race", "label": "bitonic", "key": "u32", "best": None, "contestants": [], "took": 1.5}
 ROWS: list[dict[str, Any]] = [{**RACE, "number": n} for n in range(3)]
 
 
@@ -41,7 +41,7 @@ def test_records_come_back_in_order(tmp_path: Path) -> None:
 def test_the_head_says_what_is_tuned() -> None:
     assert list(HEAD["start"]) == ["merge u32", "radix u32"] == list(HEAD["sizes"])
     assert HEAD["facts"]["subgroups"] == [8] and HEAD["facts"]["progress"] == "none"
-    assert HEAD["autos"] == {"u32": [["merge", 1000], ["radix", 2**63 - 1]]}
+    assert HEAD["autos"] == {"u32": [["bitonic", 1000], ["radix", 2**63 - 1]]}
     # Counts far from those that an algorithm serves in the file are not its own.
     assert HEAD["sizes"]["merge u32"] == [1 << b for b in range(10, 15, 2)]
     assert HEAD["sizes"]["radix u32"] == [1 << b for b in range(10, 23, 2)]
@@ -101,7 +101,7 @@ def test_a_damaged_record_is_refused_by_its_line(row: Any, what: str, tmp_path: 
         opened(path, HEAD)
 
 
-@pytest.mark.parametrize(("name", "value"), [("sizes", {}), ("sizes", {"merge u32": []}), ("start", {"merge": None})])
+@pytest.mark.parametrize(("name", "value"), [("sizes", {}), ("sizes", {"merge u32": []}), ("start", {"bitonic": None})])
 def test_a_damaged_head_is_refused(name: str, value: Any, tmp_path: Path) -> None:
     path = written(tmp_path / "j", {**HEAD, name: value})
     with pytest.raises(Usage, match=rf"j: line 1 is damaged \({name}\)"):

@@ -44,7 +44,7 @@ def whole(fate: Fate) -> tuple[Result, tuple[str, ...]]:
 
 def late(label: str, table: Table, n: int) -> tuple[str, str] | None:
     """What wins the races of merge sorts fails at counts that only the comparison at the end has."""
-    if label == "merge" and n > 1 << 20 and table["height"] == whole(never)[0].tables["merge", "u32"]["height"]:
+    if label == "bitonic" and n > 1 << 20 and table["height"] == whole(never)[0].tables["bitonic", "u32"]["height"]:
         return "crash", "planted"
     return None
 
@@ -58,12 +58,12 @@ def test_a_tuning_chooses_the_better(fate: Fate) -> None:
     kinds = Counter(json.loads(x)["what"] for x in lines)
     assert kinds["race"] == 8 and kinds["final"] >= 3 and kinds["checked"] == 2
     assert (kinds["failed"] > 0) == (fate is not never)
-    assert set(result.tables) == {("merge", "u32"), ("radix", "u32")}
+    assert set(result.tables) == {("bitonic", "u32"), ("radix", "u32")}
     old = target.parse(SMALL, "small", "small.toml")
     for (label, _), table in result.tables.items():
         assert fate(label, table, 1 << 22) is None
         assert cost(label, table) < 0.75 * cost(label, old_table(label)), old.name
-    assert result.autos["u32"]["algorithms"] == ["merge", "radix"]
+    assert result.autos["u32"]["algorithms"] == ["bitonic", "radix"]
     between = crossing(result.tables)
     assert between / 1.15 <= result.autos["u32"]["upto"][0] <= between * 1.15
     assert result.autos["u32"]["upto_values"][0] < result.autos["u32"]["upto"][0]
@@ -80,8 +80,8 @@ def old_table(label: str) -> dict[str, Any]:
 
 def crossing(tables: dict[tuple[str, str], Table]) -> int:
     """The count up to which the merge sort takes less by the formula."""
-    merge, radix = tables["merge", "u32"], tables["radix", "u32"]
-    return max(n for n in range(256, 1 << 20, 64) if seconds("merge", merge, n) <= seconds("radix", radix, n))
+    merge, radix = tables["bitonic", "u32"], tables["radix", "u32"]
+    return max(n for n in range(256, 1 << 20, 64) if seconds("bitonic", merge, n) <= seconds("radix", radix, n))
 
 
 @pytest.mark.parametrize("fate", FATES.values(), ids=FATES)
@@ -188,7 +188,7 @@ def test_an_algorithm_that_does_not_pay_is_left_out() -> None:
 
     class Slow(Device):
         def _seconds(self, entry: Any, n: int, number: int, valued: bool) -> float:
-            return super()._seconds(entry, n, number, valued) * (50 if entry.label == "merge" else 1)
+            return super()._seconds(entry, n, number, valued) * (50 if entry.label == "bitonic" else 1)
 
     result, _ = tuned(None, Slow())
     assert result.autos == {"u32": {"algorithms": ["radix"], "upto": []}}
@@ -196,7 +196,7 @@ def test_an_algorithm_that_does_not_pay_is_left_out() -> None:
 
 
 def test_start_tables_that_fail_are_replaced() -> None:
-    starts = [name_of(old_table(x)) for x in ("merge", "radix")]
+    starts = [name_of(old_table(x)) for x in ("bitonic", "radix")]
     device = Device(fate=lambda label, table, n: ("wrong", "planted") if name_of(table) in starts else None)
     result, book = tuned(None, device)
     assert len(result.tables) == 2 and {name_of(r["table"]) for r in book.of("failed")} == set(starts)
@@ -216,5 +216,5 @@ def test_two_at_a_time(tmp_path: Path) -> None:
     numbers: dict[str, Sequence[int]] = {}
     for record in book.of("race"):
         numbers[record["label"]] = [*numbers.get(record["label"], []), record["number"]]
-    assert numbers == {"merge": [0, 1, 2, 3], "radix": [0, 1, 2, 3]}
+    assert numbers == {"bitonic": [0, 1, 2, 3], "radix": [0, 1, 2, 3]}
     assert tuned(path, (again := Device(at_once=2)))[0] == result and again.calls == 0

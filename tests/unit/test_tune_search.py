@@ -15,7 +15,7 @@ from hsgen.tools.tune.propose import Space, Table, name_of
 from hsgen.tools.tune.search import BETTER, CONTESTANTS, PATIENCE, Finish, Hunt, hunt, rungs, scores
 
 BAD: dict[tuple[str, str], Table] = {
-    ("nvidia-sm90", "merge"): {
+    ("nvidia-sm90", "bitonic"): {
         "subgroup": 1,
         "height": 2,
         "slabs": 1,
@@ -45,7 +45,7 @@ BAD: dict[tuple[str, str], Table] = {
     },
 }
 
-SLOW = BAD["nvidia-sm90", "merge"]
+SLOW = BAD["nvidia-sm90", "bitonic"]
 
 
 def searched(it: Hunt, device: Device, races: int) -> list[str]:
@@ -80,30 +80,30 @@ def test_it_gets_near_the_best_from_a_bad_start(name: str, label: str) -> None:
 
 
 def test_without_a_table_in_the_file() -> None:
-    best = best_drawn("merge", "generic")
-    it = hunting("merge", "generic", None)
+    best = best_drawn("bitonic", "generic")
+    it = hunting("bitonic", "generic", None)
     assert it.best() is None
     searched(it, Device(), 20)
     assert it.races()[0]["best"] is None
-    assert cost("merge", it.tables()[str(it.best())]) <= 1.05 * best
+    assert cost("bitonic", it.tables()[str(it.best())]) <= 1.05 * best
 
 
 def test_a_good_start_stays() -> None:
     """Unless another is better by more than what is noise."""
-    it = hunting("merge", "nvidia-sm90", SLOW)
+    it = hunting("bitonic", "nvidia-sm90", SLOW)
     searched(it, Device(noise=0.0), 25)
     lead = it.tables()[str(it.best())]
-    again = hunting("merge", "nvidia-sm90", lead, seed=2)
+    again = hunting("bitonic", "nvidia-sm90", lead, seed=2)
     searched(again, Device(), 3)
     new = again.tables()[str(again.best())]
-    assert cost("merge", new) <= cost("merge", lead)
+    assert cost("bitonic", new) <= cost("bitonic", lead)
     equal = {k: v for k, v in lead.items() if k != "subgroup"}
     board = again.board(whole=True)
     assert new == lead or board[name_of(new)] > BETTER, equal
 
 
 def test_it_stops_where_nothing_better_comes() -> None:
-    it = hunting("merge", "generic", SLOW)
+    it = hunting("bitonic", "generic", SLOW)
     searched(it, Device(noise=0.0), 10_000)
     races = it.races()
     assert PATIENCE < len(races) < 200 and it.stale()
@@ -114,7 +114,7 @@ def test_it_stops_where_nothing_better_comes() -> None:
 def test_failures_never_win_and_are_never_tried_again() -> None:
     """Even if a shape that fails would be the fastest of all."""
     device = Device(fate=lambda label, table, n: ("crash", "planted") if table["height"] == 16 else None)
-    it = hunting("merge", "nvidia-sm90", SLOW)
+    it = hunting("bitonic", "nvidia-sm90", SLOW)
     told = searched(it, device, 15)
     failed = it.failures()
     assert failed and all(r["table"]["height"] == 16 for r in failed.values())
@@ -139,15 +139,15 @@ def test_a_start_that_fails() -> None:
     """It is left behind, whether alone or as the best of a race."""
     start = SLOW
     device = Device(fate=lambda label, table, n: ("hang", "planted") if table == start else None)
-    it = hunting("merge", "nvidia-sm90", start)
+    it = hunting("bitonic", "nvidia-sm90", start)
     searched(it, device, 6)
     assert list(it.failures()) == [name_of(start)] and it.failures()[name_of(start)]["kind"] == "hang"
     assert it.races()[0]["best"] == name_of(start) and it.races()[1]["best"] not in (None, name_of(start))
-    assert cost("merge", it.tables()[str(it.best())]) < cost("merge", start)
+    assert cost("bitonic", it.tables()[str(it.best())]) < cost("bitonic", start)
 
 
 def test_all_of_a_race_fail() -> None:
-    it = hunting("merge", "nvidia-sm90", None)
+    it = hunting("bitonic", "nvidia-sm90", None)
     device = Device(fate=lambda *at: ("build", "planted") if device.calls <= 2 else None)
     searched(it, device, 4)
     assert [len(r["contestants"]) for r in it.races()][:2] == [0, 0]
@@ -169,7 +169,7 @@ def test_a_space_that_is_exhausted() -> None:
 
 def test_two_races_at_once_share_no_shape() -> None:
     """As on a cluster; what they find is entered in the order of their numbers."""
-    it = hunting("merge", "nvidia-sm90", SLOW)
+    it = hunting("bitonic", "nvidia-sm90", SLOW)
     searched(it, Device(at_once=2), 10)
     races = it.races()
     assert [r["number"] for r in races] == list(range(len(races))) and len(races) == 10
@@ -191,10 +191,10 @@ def test_the_same_seed_does_the_same_and_another_does_not() -> None:
 
 def test_times_by_chance_do_not_decide() -> None:
     """With noise of 10 % the lead is still near the best."""
-    best = best_drawn("merge", "nvidia-sm90")
-    it = hunting("merge", "nvidia-sm90", SLOW, seed=5)
+    best = best_drawn("bitonic", "nvidia-sm90")
+    it = hunting("bitonic", "nvidia-sm90", SLOW, seed=5)
     searched(it, Device(noise=0.1), 20)
-    assert cost("merge", it.tables()[str(it.best())]) <= 1.10 * best
+    assert cost("bitonic", it.tables()[str(it.best())]) <= 1.10 * best
 
 
 @pytest.mark.parametrize("contestants", [1, 2, 3, 9])
@@ -215,16 +215,16 @@ def test_scores_are_means_of_logarithms_over_common_counts() -> None:
 
 def test_races_without_a_common_best_are_compared_by_their_times() -> None:
     """As where journals are joined that began without a table: the slower race's winner does not lead."""
-    it = hunting("merge", "nvidia-sm90", None)
+    it = hunting("bitonic", "nvidia-sm90", None)
     tables = [dict(SLOW, height=h) for h in (2, 4, 6, 8)]
     for pair, scale in ((tables[:2], 4.0), (tables[2:], 1.0)):
         race = next(iter([it.race()]))
         assert race is not None
         named = {name_of(t): t for t in pair}
         times = {x: {1024: [scale * (1 + i)]} for i, x in enumerate(named)}
-        alone = type(race)(label="merge", key="u32", number=race.number, tables=named, best=None, rungs=race.rungs)
+        alone = type(race)(label="bitonic", key="u32", number=race.number, tables=named, best=None, rungs=race.rungs)
         it.enter(alone, Finish(seconds=times, reached=dict.fromkeys(named, 0)))
     board = it.board()
     assert sorted(board, key=lambda x: -board[x]) == [name_of(tables[i]) for i in (2, 3, 0, 1)]
     assert board[name_of(tables[2])] - board[name_of(tables[0])] == pytest.approx(np.log(4), abs=1e-3)
-    assert never("merge", tables[0], 1) is None
+    assert never("bitonic", tables[0], 1) is None

@@ -25,7 +25,7 @@ from hsgen.tools.tune.request import Wish, starts
 PLACES = [
     (name, label, key)
     for name in ("cpu", "generic", "nvidia-sm90")
-    for label, key in (("merge", "u32"), ("radix", "u64"), ("scan-x4", "u32"))
+    for label, key in (("bitonic", "u32"), ("radix", "u64"), ("scan-x4", "u32"))
 ]
 
 
@@ -70,7 +70,7 @@ def test_proposals_fit_and_do_not_repeat(name: str, label: str, key: str) -> Non
         assert all(k.name in render(sort, "opencl").text for k in sort.kernels)
 
 
-@pytest.mark.parametrize("label", ["merge", "radix", "scan"])
+@pytest.mark.parametrize("label", ["bitonic", "radix", "scan"])
 @pytest.mark.parametrize("name", target.names())
 def test_boxes_are_as_the_device_is(name: str, label: str) -> None:
     device = device_of(name)
@@ -84,7 +84,7 @@ def test_boxes_are_as_the_device_is(name: str, label: str) -> None:
             assert widths <= {1, *(facts.subgroups if facts.shuffle else ())}
             assert max(box.get("work_group", (1,))) <= facts.work_group
             assert max(box.get("groups", (1,))) <= facts.groups
-            assert facts.goes_on or "lookback" not in box.get("coordination", ())
+            assert facts.forward_progress or "lookback" not in box.get("coordination", ())
             for values in box.values():
                 numbers = [v for v in values if isinstance(v, int)]
                 assert numbers == sorted(numbers) and len(set(values)) == len(values), "neighbours side by side"
@@ -95,7 +95,7 @@ def test_boxes_are_as_the_device_is(name: str, label: str) -> None:
 def test_what_targets_have_lies_in_their_spaces(name: str, key: str) -> None:
     """Nearly: where a value lies between two of a list, the search begins beside it."""
     found = target.find(name)
-    for label in ("merge", "radix"):
+    for label in ("bitonic", "radix"):
         if (label, key) not in found.choices:
             continue
         start = start_of(name, label, key)
@@ -134,7 +134,7 @@ def test_keys_that_no_list_has_are_kept() -> None:
 
 
 def test_a_box_in_which_nothing_fits_is_given_up() -> None:
-    space = Space("merge", "u32", device_of("generic"), None)
+    space = Space("bitonic", "u32", device_of("generic"), None)
     space.boxes = ({**space.boxes[0], "height": (7,)},)  # odd
     rng = np.random.default_rng(1)
     assert space.draw(0, rng) is None
@@ -145,10 +145,10 @@ def test_devices_of_one_lane_or_a_few() -> None:
     """Boxes for which a device is too small are left out."""
     for lanes in (1, 2, 16):
         facts = replace(device_of("generic"), work_group=lanes, groups=8)
-        for label in ("merge", "radix", "scan"):
+        for label in ("bitonic", "radix", "scan"):
             space = Space(label, "u32", facts, {"columns": 1, "exclusive": False} if label == "scan" else None)
             assert all(all(box.values()) for box in space.boxes)
-            assert label == "merge" or propose(space, {}, {}, 4, 0, 1)
+            assert label == "bitonic" or propose(space, {}, {}, 4, 0, 1)
 
 
 def test_steps() -> None:

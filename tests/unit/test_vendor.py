@@ -52,7 +52,7 @@ def test_bad_prefixes(prefix: str) -> None:
 
 def test_symbols_are_c_names() -> None:
     assert symbol("intel-gen8") == "hs_intel_gen8"
-    assert symbol("a.b-c_9", "merge_u32") == "hs_a_b_c_9_merge_u32"
+    assert symbol("a.b-c_9", "bitonic_u32") == "hs_a_b_c_9_bitonic_u32"
     assert symbol("a", "radix-bits2_u32") == "hs_a_radix_bits2_u32"
     for name in target.names():
         assert re.fullmatch(r"hs_[A-Za-z0-9_]+", symbol(name))
@@ -99,12 +99,12 @@ def printed(folder: Path, found: Target, text: str | None, prefix: str) -> str:
     """What a C program reads of a target's first sort, with its OpenCL text, or with another one."""
     if shutil.which("cc") is None:
         missing("cc is not installed")
-    sort = found.sort("merge", "u32")
+    sort = found.sort("bitonic", "u32")
     source = render(sort, "opencl")
     if text is not None:
         source = replace(source, header=text, prelude="", parts={})
-    named = Named(name=found.name, apis=("opencl",), sorts=("merge_u32",), spirv=())
-    only = replace(found, choices={("merge", "u32"): sort.parts[0].params})
+    named = Named(name=found.name, apis=("opencl",), sorts=("bitonic_u32",), spirv=())
+    only = replace(found, choices={("bitonic", "u32"): sort.parts[0].params})
     files = {"target.c": c_files.target_c(only, [(sort, source, False)], prefix), **c_files.common([named], prefix)}
     files["print.c"] = prefixed(PRINT, prefix).encode()
     for path, data in files.items():
@@ -124,7 +124,7 @@ def test_a_target_in_c_is_the_target(tmp_path: Path, prefix: str) -> None:
     head, _, text = printed(tmp_path, found, None, prefix).partition("\n")
     start = "intel-gen8|intel-gen8|merge|u32"
     assert head == f"{start}|5|35|129|{rank(FULL)}|32902;7;it's;B, C;P?;"
-    assert text == render(found.sort("merge", "u32"), "opencl").text
+    assert text == render(found.sort("bitonic", "u32"), "opencl").text
     assert "\\\n" in text  # something was escaped
 
 
@@ -134,6 +134,6 @@ def test_a_target_for_any_device_has_no_match(tmp_path: Path) -> None:
 
 
 def test_any_line_survives_as_c(tmp_path: Path) -> None:
-    text = 'a "b" \\\n\\n %s %% \\" // */ /* \\\\ \n\n  hs_x HS_Y "hs/z" @merge_u32\n\'"\'\n'
+    text = 'a "b" \\\n\\n %s %% \\" // */ /* \\\\ \n\n  hs_x HS_Y "hs/z" @bitonic_u32\n\'"\'\n'
     out = printed(tmp_path, target.find("intel-gen8"), text, "acme")
     assert out.partition("\n")[2] == text

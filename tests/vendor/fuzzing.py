@@ -26,11 +26,18 @@ APPLE = Path(__file__).with_name("apple")
 CUDA = ("-xc++", "-std=c++14", "-Wall", "-Wextra", "-Wno-pedantic")
 """Of the toolkit's headers, which are not clean."""
 SORTS = {
-    "intel-gen8": ("--key=u8", "--value=v4", "--value=index", "--order=both", "--feature=range", "--feature=count"),
-    "amd-rdna": ("--key=u32", "--value=v4", "--feature=changes", "--algorithm=radix"),
-    "generic": ("--key=u32", "--value=none", "--value=v4", "--algorithm=mergepath", "--algorithm=check"),
-    "apple-m1": ("--key=u32", "--value=index", "--value=v4", "--order=both", "--algorithm=segments"),
-    "lavapipe": ("--key=u32", "--algorithm=scan-x4", "--algorithm=merge"),
+    "intel-gen8": (
+        "--key=u8",
+        "--value=v4",
+        "--value=index",
+        "--order=both",
+        "--feature=bit-range",
+        "--feature=device-count",
+    ),
+    "amd-rdna": ("--key=u32", "--value=v4", "--feature=run-boundaries", "--algorithm=radix"),
+    "generic": ("--key=u32", "--value=none", "--value=v4", "--algorithm=merge_path", "--algorithm=digest"),
+    "apple-m1": ("--key=u32", "--value=index", "--value=v4", "--order=both", "--algorithm=segmented_sort"),
+    "lavapipe": ("--key=u32", "--algorithm=scan-x4", "--algorithm=bitonic"),
 }
 """What the bundle holds: sorts in all forms, a report, and each other kind."""
 APIS = ("opencl", "vulkan", "cuda", "metal")

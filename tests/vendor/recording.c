@@ -456,10 +456,10 @@ static void more_arguments(const hs_sort *sort, any_args *args)
         args->values = of_elements(VALUES_BUFFER, value ? args->parts : 0, value, n % 5);
         args->other_values = of_elements(INPUT_VALUES_BUFFER, value ? n - args->parts : 0, value, n % 3);
         args->values_destination = of_elements(VALUES_OUT_BUFFER, value ? n : 0, value, n % 7);
-    } else if (sort->kind == HS_SEGMENTS) {
+    } else if (sort->kind == HS_SEGMENTED_SORT) {
         args->parts = n % 3 ? n % 50 : n % 2 ? n / 3 : 1;
         args->other = of_elements(INPUT_BUFFER, n % 3 ? args->parts + 1 : 0, 4, n % 11);
-    } else if (sort->kind == HS_CHECK) {
+    } else if (sort->kind == HS_DIGEST) {
         args->parts = n % 3 ? 0 : n + 20;
         args->source = of_elements(SOURCE_BUFFER, n % 3 ? n : n + 20, sort->key_bytes, n % 67);
         memset(&args->destination, 0, sizeof args->destination);
@@ -524,7 +524,7 @@ static int resolve(const hs_sort *sort, const any_args *args, hs_vulkan_buffer r
 {
     const uint64_t scratch = scratch_of(sort, args->n);
     const int discards = args->options.discard_keys != 0;
-    const int in_place = !discards && sort->kind <= HS_SEGMENTS &&
+    const int in_place = !discards && sort->kind <= HS_SEGMENTED_SORT &&
                          (!args->destination.buffer || (args->destination.buffer == args->source.buffer));
     uint32_t i, lender = 0;
     roles[HS_SOURCE] = args->source;
@@ -545,10 +545,10 @@ static int resolve(const hs_sort *sort, const any_args *args, hs_vulkan_buffer r
     roles[HS_OTHER_VALUES] = args->other_values;
     roles[HS_REPORT] = args->report;
     for (i = HS_OTHER_INPUT; i < HS_ROLES; i++) bytes[i] = roles[i].size;
-    if (sort->kind == HS_MERGE || sort->kind == HS_CHECK) {
+    if (sort->kind == HS_MERGE || sort->kind == HS_DIGEST) {
         bytes[HS_SOURCE] = args->source.size;
         bytes[HS_VALUES] = args->values.size;
-        if (sort->kind == HS_CHECK) bytes[HS_DESTINATION] = 0;
+        if (sort->kind == HS_DIGEST) bytes[HS_DESTINATION] = 0;
     }
     /* what is not there is lent by what is */
     while (lender < HS_REPORT && !bytes[lender]) lender++;
@@ -657,8 +657,8 @@ static int planned(const hs_sort *sort, const hs_step *step, const any_args *arg
                    uint32_t max_groups, uint32_t grid[2], int32_t *argument)
 {
     const int counted = args->count.buffer != VK_NULL_HANDLE;
-    const uint64_t parts = sort->kind == HS_CHECK && args->parts < args->n ? args->n : args->parts;
-    const int rows = sort->kind == HS_SEGMENTS && !args->other.buffer;
+    const uint64_t parts = sort->kind == HS_DIGEST && args->parts < args->n ? args->n : args->parts;
+    const int rows = sort->kind == HS_SEGMENTED_SORT && !args->other.buffer;
     const hs_call call = {args->n, parts, &args->options, in_place, counted, rows};
     uint64_t groups = hs_groups(step, &call);
     if (step->argument.kind == HS_INDIRECT_GRIDS) {
@@ -761,7 +761,7 @@ static void one_sort(const hs_sort *sort, const hs_vulkan *sorter, const hs_vulk
         args.stages = VK_PIPELINE_STAGE_TRANSFER_BIT;
         args.accesses = VK_ACCESS_TRANSFER_WRITE_BIT;
     }
-    if (variant & 4 && sort->counted) count_on_device(&args);
+    if (variant & 4 && sort->device_count) count_on_device(&args);
     if (variant & 8) {
         args.options.type = HS_F32;
         args.options.descending = (uint32_t)n & 1;
@@ -801,7 +801,7 @@ static void many_sorts(const hs_sort *sort, const hs_vulkan_device *device, cons
     hs_vulkan_descriptors(sorter, &sets, &storage_buffers);
     check(sets > 0 && storage_buffers >= sets, "descriptors");
     for (i = 1; i <= object_count; i++) check(objects[i].kind != MODULE, "no module is kept");
-    for (variant = 0; variant < (sort->typed && sort->counted ? 16 : 4); variant++) {
+    for (variant = 0; variant < (sort->key_transform && sort->device_count ? 16 : 4); variant++) {
         for (n = 0; n < 150; n++) one_sort(sort, sorter, device, n, variant);
         for (i = 0; i < sort->step_count; i++)
             for (d = -1; d <= 1; d++) {
@@ -1249,7 +1249,7 @@ static hs_sort made_up(const hs_sort *original, uint64_t max_n, uint32_t columns
         const uint32_t from = k % original->kernel_count;
         made_kernels[k] = original->kernels[from];
         made_kernels[k].bindings = bindings[k];
-        made_kernels[k].wide = k == 3;
+        made_kernels[k].index64 = k == 3;
         memset(&made_spirv[k], 0, sizeof made_spirv[k]);
         memset(&made_address[k], 0, sizeof made_address[k]);
         if (k < 3) made_spirv[k] = original->spirv[from];
@@ -1321,7 +1321,7 @@ static hs_sort made_full(const hs_sort *original, uint32_t value_bytes)
     sort.index = !value_bytes;
     sort.first_bit = 0;
     sort.key_bits = 32;
-    sort.typed = sort.ranged = sort.counted = 1;
+    sort.key_transform = sort.bit_range = sort.device_count = 1;
     return sort;
 }
 
@@ -1355,21 +1355,21 @@ static hs_sort made_other(const hs_sort *original, hs_kind kind)
     for (k = 0; k < 2; k++) {
         const uint32_t from = k % original->kernel_count;
         other_kernels[k] = original->kernels[from];
-        other_kernels[k].bindings = k == 0 ? 1 : kind == HS_SEGMENTS ? 4 : kind == HS_MERGE ? 7 : 2;
+        other_kernels[k].bindings = k == 0 ? 1 : kind == HS_SEGMENTED_SORT ? 4 : kind == HS_MERGE ? 7 : 2;
         other_spirv[k] = original->spirv[from];
         memset(&other_address[k], 0, sizeof other_address[k]);
         if (original->spirv_address) other_address[k] = original->spirv_address[from];
     }
     sort.kernels = other_kernels;
     sort.kernel_count = 2;
-    sort.steps = kind == HS_SEGMENTS ? segments_steps : kind == HS_MERGE ? merge_steps : report_steps;
-    sort.step_count = kind == HS_SEGMENTS ? 3 : 2;
+    sort.steps = kind == HS_SEGMENTED_SORT ? segments_steps : kind == HS_MERGE ? merge_steps : report_steps;
+    sort.step_count = kind == HS_SEGMENTED_SORT ? 3 : 2;
     sort.max_n = 1 << 20;
-    sort.scratch = kind == HS_SEGMENTS || kind == HS_MERGE ? rule : none;
+    sort.scratch = kind == HS_SEGMENTED_SORT || kind == HS_MERGE ? rule : none;
     sort.spirv = other_spirv;
     if (original->spirv_address) sort.spirv_address = other_address;
     sort.kind = kind;
-    sort.report_words = kind == HS_CHECK ? 8 : kind == HS_SORT;
+    sort.report_words = kind == HS_DIGEST ? 8 : kind == HS_SORT;
     sort.report_words_per_key = kind == HS_SORT;
     sort.key_bits = 8 * sort.key_bytes;
     if (kind == HS_MERGE) {
@@ -1382,7 +1382,7 @@ static hs_sort made_other(const hs_sort *original, hs_kind kind)
 /* Every entry point is for its own kind, and what is wrong with a buffer that only such have is told. */
 static void other_kinds(const hs_sort *original, uint32_t width)
 {
-    static const hs_kind kinds[] = {HS_SEGMENTS, HS_MERGE, HS_CHECK, HS_SORT};
+    static const hs_kind kinds[] = {HS_SEGMENTED_SORT, HS_MERGE, HS_DIGEST, HS_SORT};
     uint32_t i, k;
     context = "other kinds";
     for (i = 0; i < 4; i++) {
@@ -1396,7 +1396,7 @@ static void other_kinds(const hs_sort *original, uint32_t width)
             if (k != (uint32_t)kinds[i])
                 check(any_entries[k](sorter, commands(), &args, NULL) == HS_ERROR_KERNELS, "only its own kind");
         for (k = 0; k < 6; k++) {
-            const int asks = kinds[i] == HS_SEGMENTS || kinds[i] == HS_MERGE;
+            const int asks = kinds[i] == HS_SEGMENTED_SORT || kinds[i] == HS_MERGE;
             any_args bad = args;
             hs_vulkan_buffer *one = asks ? &bad.other : &bad.report;
             hs_status expected = HS_ERROR_ALIGNMENT;
@@ -1409,7 +1409,7 @@ static void other_kinds(const hs_sort *original, uint32_t width)
             if (k == 4) *one = args.source, one->size = 1 << 20, expected = asks ? HS_OK : HS_ERROR_OVERLAP;
             if (k == 5) bad.parts = (uint64_t)1 << 40, expected = asks ? HS_ERROR_PARTS : HS_ERROR_COUNT;
             if (k == 5 && kinds[i] == HS_SORT) expected = HS_ERROR_PARTS;
-            if (k == 4 && kinds[i] == HS_SEGMENTS) one->offset = one->offset / 4 * 4;
+            if (k == 4 && kinds[i] == HS_SEGMENTED_SORT) one->offset = one->offset / 4 * 4;
             check(perform(&sort, sorter, &bad, NULL) == expected, "the status of another kind");
             check((event_count == 0) == (expected != HS_OK), "only a good call is recorded");
         }
@@ -1623,7 +1623,7 @@ int main(int argc, char **argv)
             if (!drop) failures(&made, width);
         }
         for (k = 0; k < 4; k++) {
-            static const hs_kind kinds[] = {HS_SEGMENTS, HS_MERGE, HS_CHECK, HS_SORT};
+            static const hs_kind kinds[] = {HS_SEGMENTED_SORT, HS_MERGE, HS_DIGEST, HS_SORT};
             const hs_sort made = made_other(sort, kinds[k]);
             sweeps(&made, width);
             if (!drop) failures(&made, width);

@@ -21,7 +21,7 @@ from hsgen.targets.target import parse
 
 TEXT = Path(SMALL).read_text(encoding="utf-8")
 HOSTILE = [
-    '"', "\\", "??/", "??/??/", "??'", "???", "??\\", "\\n", "\\0", "%s", "@merge_u32@", "@PROJECT_NAME@", "${x}",
+    '"', "\\", "??/", "??/??/", "??'", "???", "??\\", "\\n", "\\0", "%s", "@bitonic_u32@", "@PROJECT_NAME@", "${x}",
     "$(x)", "*/ int x; /*", "/*", "*/", "//", "#include <x>", '"; int x; "', "\\u0041", "\\x41", "\\", "a??/", "hs_x",
     "HS_X", "hs/hs.h", "(hs_", "'", "`x`", "|", "<b>", "{{ x }}", "{% x %}", "names 0", "'''", '"""', "/**/", "*//*",
     "-->", "?",
@@ -90,7 +90,7 @@ def test_a_text_is_put_in_once() -> None:
     """What stands in a text for another is not looked for, and neither is the prefix."""
     slots = {"a": slot("b"), "b": slot("a")}
     assert filled(slot("a") + slot("b"), slots) == slot("b") + slot("a")
-    assert "hs_x @merge_u32@" in c_file(small(names=["hs_x @merge_u32@"]), "acme")
+    assert "hs_x @bitonic_u32@" in c_file(small(names=["hs_x @bitonic_u32@"]), "acme")
 
 
 @pytest.mark.parametrize(
@@ -108,7 +108,7 @@ def test_names_that_files_and_build_systems_cannot_take(name: str) -> None:
 @pytest.mark.parametrize("variant", ["A", "a-b", "a_b", "x" * 33, "", "a b"])
 def test_names_of_variants(variant: str) -> None:
     text = TEXT.replace("[radix.u32]", f"[radix.u32.{json.dumps(variant)}]").replace(
-        "[merge.u32]", f"[merge.u32.{json.dumps(variant)}]"
+        "[bitonic.u32]", f"[bitonic.u32.{json.dumps(variant)}]"
     )
     with pytest.raises(Usage, match="cannot name a variant"):
         parse(text, "small", "small.toml")
@@ -122,10 +122,10 @@ def named(name: str, *sorts: str, apis: tuple[str, ...] = ("opencl",), spirv: tu
     ("targets", "said"),
     [
         ([named("x", "radix-bits2_u32"), named("x-radix-bits2-u32")], "hs_x_radix_bits2_u32; rename one"),
-        ([named("x", "merge_u32"), named("x-merge", "u32")], "hs_x_merge_u32; rename one"),
-        ([named("x", "merge_u32"), named("x-merge-u32-kernels")], "may be a name of both"),
-        ([named("x", "merge_u32"), named("x-merge-u32-block-sort-4")], "may be a name of both"),
-        ([named("x-merge-u32-spirv"), named("x", "merge_u32")], "may be a name of both"),
+        ([named("x", "bitonic_u32"), named("x-merge", "u32")], "hs_x_bitonic_u32; rename one"),
+        ([named("x", "bitonic_u32"), named("x-merge-u32-kernels")], "may be a name of both"),
+        ([named("x", "bitonic_u32"), named("x-merge-u32-block-sort-4")], "may be a name of both"),
+        ([named("x-merge-u32-spirv"), named("x", "bitonic_u32")], "may be a name of both"),
         ([named("x"), named("x-sorts")], "hs_x_sorts; rename one"),
         ([named("x"), named("x-match")], "hs_x_match; rename one"),
         ([named("x"), named("x-cuda")], "hs_x_cuda; rename one"),
@@ -134,8 +134,8 @@ def named(name: str, *sorts: str, apis: tuple[str, ...] = ("opencl",), spirv: tu
         ([named("targets")], "hs_targets, is one of the runtime's"),
         ([named("cuda-targets")], "one of the runtime's"),
         ([named("status-text")], "one of the runtime's"),
-        ([named("x-y", "merge_u32"), named("x", "merge_u32"), named("x-merge", "merge_u32")], None),
-        ([named(n, "auto_u32", "auto_u32_v4", "check_u32") for n in target.names()], None),
+        ([named("x-y", "bitonic_u32"), named("x", "bitonic_u32"), named("x-merge", "bitonic_u32")], None),
+        ([named(n, "auto_u32", "auto_u32_v4", "digest_u32") for n in target.names()], None),
     ],
 )
 def test_names_that_clash_in_c(targets: list[c_files.Named], said: str | None) -> None:

@@ -17,18 +17,18 @@ from hsgen.bundle.manifest import COMPANIONS
 from hsgen.core.errors import Usage
 from hsgen.core.flags import DIRECT, PLACES, RANGES, REDO
 from hsgen.core.interpreter import PLAIN, Options, launches, offset
-from hsgen.core.keys import KEYS, VALUES, Form
+from hsgen.core.keys import KEYS, VALUES, Signature
 from hsgen.core.plan import (
     ROLES,
     Argument,
     Binding,
     BitRange,
     CallNumber,
+    DeviceStatus,
     Grid,
     Guard,
     IndirectGrids,
     Literal,
-    Outcome,
     Pass,
     PassCount,
     Plan,
@@ -63,7 +63,7 @@ def shipped() -> tuple[Path, list[Sort]]:
 
 def made_up(numbers: random.Random, name: str) -> Sort:
     """A sort whose plan has whatever a plan may have; nobody runs its kernels."""
-    sort = target.find("generic").sort("merge", "u32")
+    sort = target.find("generic").sort("bitonic", "u32")
     first, bits = numbers.choice([(0, 32), (32, 32), (0, 8), (0, 64)])
 
     def some(*most: int) -> int:
@@ -112,19 +112,22 @@ def made_up(numbers: random.Random, name: str) -> Sort:
         per_unit=some(5000),
         units=some(1000, 1 << 30),
     )
-    outcome = Outcome(binding=binding("scratch"), words=1 + some(30), min_n=some(3000))
+    device_status = DeviceStatus(binding=binding("scratch"), words=1 + some(30), min_n=some(3000))
     plan = Plan(
         steps=tuple(step() for _ in range(40)),
         first_bit=first,
         bits=bits,
         max_n=numbers.choice([1 << 20, 1 << 36]),
         scratch=scratch,
-        outcome=numbers.choice([None, outcome]),
+        device_status=numbers.choice([None, device_status]),
     )
-    form = Form(
-        value=numbers.choice(["none", "v16", "index", "index64"]), typed=True, ranged=some(2) == 1, counted=some(2) == 1
+    signature = Signature(
+        value=numbers.choice(["none", "v16", "index", "index64"]),
+        key_transform=True,
+        bit_range=some(2) == 1,
+        device_count=some(2) == 1,
     )
-    return replace(sort, target="crafted", algorithm=name, plan=plan, form=form)
+    return replace(sort, target="crafted", algorithm=name, plan=plan, signature=signature)
 
 
 def tables(sorts: Sequence[Sort]) -> Path:
@@ -149,14 +152,14 @@ def crafted() -> tuple[Path, list[Sort]]:
 
 
 @cache
-def formed(name: str) -> tuple[Path, list[Sort]]:
+def specialize(name: str) -> tuple[Path, list[Sort]]:
     """The program with the sorts of a target for all that can be asked of it, and these."""
     sorts = []
     for key in KEYS:
         for value in VALUES:
             try:
-                form = Form(value=value, typed=True, ranged=True, counted=True)
-                sorts.append(target.find(name).sort("auto", key, form))
+                signature = Signature(value=value, key_transform=True, bit_range=True, device_count=True)
+                sorts.append(target.find(name).sort("auto", key, signature))
             except Usage:
                 continue  # packed goes with keys of 32 bits only
     return tables(sorts), sorts
@@ -166,12 +169,14 @@ def counts(sort: Sort, seed: int, some: int = COUNTS) -> list[int]:
     """Counts at and beside every edge of the plan, powers, and others at random, also beyond what it sorts."""
     numbers = random.Random(seed)
     plan = sort.plan
-    edges = (
+    test_counts = (
         {x for s in plan.steps for x in (s.guard.min_n, s.guard.max_n)} | {1 << b for b in range(1, 33)} | {2**64 - 1}
     )
-    edges |= {plan.max_n, plan.scratch.min_n, plan.scratch.unit * plan.scratch.units}
-    edges |= {plan.scratch.unit * i for i in range(1, 5)} | ({plan.outcome.min_n} if plan.outcome else set())
-    chosen = {0, *(e + d for e in edges for d in (-1, 0, 1))}
+    test_counts |= {plan.max_n, plan.scratch.min_n, plan.scratch.unit * plan.scratch.units}
+    test_counts |= {plan.scratch.unit * i for i in range(1, 5)} | (
+        {plan.device_status.min_n} if plan.device_status else set()
+    )
+    chosen = {0, *(e + d for e in test_counts for d in (-1, 0, 1))}
     chosen |= {numbers.randrange(plan.max_n + 1) for _ in range(some // 2)}
     chosen |= {int(2 ** numbers.uniform(0, 31)) for _ in range(some // 2)}
     return sorted(n for n in chosen if 0 <= n < 2**64)
@@ -180,16 +185,16 @@ def counts(sort: Sort, seed: int, some: int = COUNTS) -> list[int]:
 def some_options(sort: Sort, seed: int) -> Options:
     """Options at random, most of them such that the sort takes them."""
     numbers = random.Random(seed)
-    form, bits = sort.form, sort.plan.bits
+    signature, bits = sort.signature, sort.plan.bits
     begin, end = sorted((numbers.randrange(bits + 1), numbers.randrange(1, bits + 2)))
-    ranged = form.ranged and numbers.random() < 0.6
+    bit_range = signature.bit_range and numbers.random() < 0.6
     return Options(
-        kind=numbers.randrange(3 if bits > 8 else 2) if form.typed else 0,
-        descending=form.typed and numbers.random() < 0.5,
-        begin=begin if ranged else 0,
-        end=end if ranged else None,
-        discard=form.index and numbers.random() < 0.5,
-        counted=form.counted and numbers.random() < 0.5,
+        kind=numbers.randrange(3 if bits > 8 else 2) if signature.key_transform else 0,
+        descending=signature.key_transform and numbers.random() < 0.5,
+        begin=begin if bit_range else 0,
+        end=end if bit_range else None,
+        discard=signature.index and numbers.random() < 0.5,
+        device_count=signature.device_count and numbers.random() < 0.5,
         parts=numbers.choice([0, 1, 2**31 - 1, numbers.randrange(1 << 20)]),
         rows=numbers.random() < 0.3,
     )
@@ -203,7 +208,7 @@ def expected(sort: Sort, n: int, limit: int, in_place: bool, how: Options = PLAI
     scratch = plan.scratch.bytes(n)
     if how.discard and n:
         scratch = -(-scratch // 1024) * 1024 + n * sort.item_bytes
-    told = plan.outcome if plan.outcome and n > plan.outcome.min_n else None
+    told = plan.device_status if plan.device_status and n > plan.device_status.min_n else None
     out = f"{scratch} {offset(told.binding, n) if told else 0}+{4 * told.words if told else 0}|"
     if how.end is not None and not how.begin <= how.end <= plan.bits:
         return "range"
@@ -228,7 +233,7 @@ def line(number: int, sort: Sort, n: int, limit: int, in_place: bool, how: Optio
     """What the program reads."""
     kind = sort.plan.bits // 8 << 4 | how.kind if how.kind else 0
     flags = f"{kind} {how.descending:d} {how.begin} {how.end or 0} {how.discard:d}"
-    return f"{number} {n} {limit} {in_place:d} {how.counted:d} {flags} {how.parts} {how.rows:d}\n"
+    return f"{number} {n} {limit} {in_place:d} {how.device_count:d} {flags} {how.parts} {how.rows:d}\n"
 
 
 def differences(
@@ -271,8 +276,8 @@ def test_same_launches_of_any_plan(limit: int) -> None:
 
 @pytest.mark.parametrize("name", [nightly("generic"), "nvidia-sm90"])
 def test_same_launches_of_every_form(name: str) -> None:
-    path, sorts = formed(name)
-    assert {s.form.value for s in sorts} == set(VALUES) and {s.label for s in sorts} == set(KEYS)
+    path, sorts = specialize(name)
+    assert {s.signature.value for s in sorts} == set(VALUES) and {s.label for s in sorts} == set(KEYS)
     assert differences(path, sorts, LIMITS[0], 50)[:3] == []
 
 
@@ -281,11 +286,11 @@ def test_options_that_a_sort_does_not_take() -> None:
     path, sorts = crafted()
     rows: list[tuple[int, Options, str]] = []
     for i, sort in enumerate(sorts):
-        bits, form = sort.plan.bits, sort.form
+        bits, signature = sort.plan.bits, sort.signature
         rows += [(i, Options(begin=b, end=e), "range") for b, e in ((3, 2), (0, bits + 1), (bits + 1, None))]
-        if not form.ranged:
+        if not signature.bit_range:
             rows.append((i, Options(begin=1), "option"))
-        if not form.index:
+        if not signature.index:
             rows.append((i, Options(discard=True), "option"))
     text = "".join(line(i, sorts[i], 5000, 65_535, False, how) for i, how, _ in rows)
     said = run(path, text=text).split("\n\n", 1)[1].splitlines()

@@ -20,21 +20,21 @@ from test_failures import SANITIZERS, sanitizes
 
 from hsgen.cli import main
 from hsgen.core.interpreter import Launch, Options, launches, offset, spare_at
-from hsgen.core.keys import Form
+from hsgen.core.keys import Signature
 from hsgen.core.sort import Sort
 from hsgen.targets import target
 
 APPLE = Path(__file__).with_name("apple")
 SIMD = str(Path(__file__).parents[1] / "device" / "lanes" / "simd32.toml")
 MODES = {
-    "counted": ("-xobjective-c", "-std=c99", "-fobjc-arc", "-fobjc-runtime=macosx-11.0"),
+    "device_count": ("-xobjective-c", "-std=c99", "-fobjc-arc", "-fobjc-runtime=macosx-11.0"),
     "by-hand": ("-xobjective-c", "-std=c99", "-fno-objc-arc", "-fobjc-runtime=macosx-11.0"),
     "c++": ("-xobjective-c++", "-std=c++17", "-fobjc-arc", "-fobjc-runtime=macosx-11.0"),
 }
 """With and without automatic reference counting, and as Objective-C++."""
 
 VALUES, KEYS = ("none", "v4", "index"), ("u8", "u32", "u64")
-FORM = Form(typed=True, ranged=True, counted=True)
+FORM = Signature(key_transform=True, bit_range=True, device_count=True)
 
 
 @pytest.mark.parametrize("prefix", ["hs", PREFIX])
@@ -69,7 +69,7 @@ def player() -> Path:
     place = folder("metal") / "sorts"
     assert main(["generate", "-t", "apple-m1", "--api", "metal", "--key", "u32", "-o", str(place)]) == 0
     more = [f"--key={k}" for k in KEYS] + [f"--value={v}" for v in VALUES]
-    features = ["--order=both", "--feature=range", "--feature=count"]
+    features = ["--order=both", "--feature=bit-range", "--feature=device-count"]
     assert main(["generate", "-t", SIMD, "--api", "metal", *more, *features, "-o", str(place)]) == 0
     common = [*WARNINGS, *SANITIZERS, f"-I{place / 'include'}", f"-I{CONSUMERS}", "-std=c99"]
     own = folder("own") / "hs_metal.o"
@@ -106,21 +106,21 @@ def line(sort: Sort, n: int, how: Options, in_place: bool) -> str:
     """A call as the program reads it."""
     type_ = sort.plan.bits // 8 << 4 | how.kind if how.kind else 0
     bits = (how.begin, how.end or 0)
-    numbers = (n, int(in_place), int(how.counted), type_, int(how.descending), *bits, int(how.discard))
-    return " ".join(map(str, (sort.target, sort.algorithm, sort.label, sort.form.value, *numbers)))
+    numbers = (n, int(in_place), int(how.device_count), type_, int(how.descending), *bits, int(how.discard))
+    return " ".join(map(str, (sort.target, sort.algorithm, sort.label, sort.signature.value, *numbers)))
 
 
 def encoded(sort: Sort, launch: Launch, n: int, how: Options, in_place: bool) -> str:
     """A dispatch as the program must print it; where buffers begin is what consumers/metal.c says."""
-    key, value = sort.key.bytes, sort.form.value_bytes
+    key, value = sort.key.bytes, sort.signature.value_bytes
     at = {"source": ("a", 3 * key), "destination": ("b", 5 * key), "scratch": ("c", 512), "count": ("f", 44)}
     at |= {"values": ("d", 7 * value), "values_out": ("e", 9 * value)}
     if how.discard:
         at["destination"] = ("c", 512 + spare_at(sort, n))
     elif in_place:
         at["destination"] = at["source"]
-        at["values_out"] = at["values_out"] if sort.form.index else at["values"]
-    if not how.counted:
+        at["values_out"] = at["values_out"] if sort.signature.index else at["values"]
+    if not how.device_count:
         at["count"] = at["source"]
     step, (wide, high) = launch.step, launch.grid
     places = [(at[b.role][0], at[b.role][1] + offset(b, n)) for b in step.bindings]
@@ -135,13 +135,13 @@ def call(rng: random.Random, sort: Sort) -> tuple[int, Options, bool]:
     most = min(sort.plan.max_n, 2**30 - 1)
     n = rng.choice([0, 1, *(rng.randrange(m) for m in (400, 5000, 1 << 20, most)), most])
     how, bits = Options(), sort.plan.bits
-    if sort.form.typed:
+    if sort.signature.key_transform:
         how = Options(
             kind=rng.choice([0, 1] if bits == 8 else [0, 1, 2]),
             descending=rng.random() < 0.5,
             **rng.choice([{}, {"begin": 2, "end": bits - 1}, {"begin": 1, "end": 1}, {"end": 5}]),
-            discard=sort.form.index and rng.random() < 0.3,
-            counted=rng.random() < 0.5,
+            discard=sort.signature.index and rng.random() < 0.3,
+            device_count=rng.random() < 0.5,
         )
     return n, how, rng.random() < 0.5 and not how.discard
 

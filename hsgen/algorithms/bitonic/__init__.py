@@ -7,12 +7,12 @@ counts are exact, nothing is written at or beyond n, and the sort needs no scrat
 from hsgen.algorithms.bitonic.constraints import alone, problems
 from hsgen.algorithms.bitonic.kernels import context, kernels
 from hsgen.algorithms.bitonic.params import FIELDS, Params, block, notes, params
-from hsgen.algorithms.bitonic.plan import edges, moved, plan, row_ends
+from hsgen.algorithms.bitonic.plan import moved, plan, row_test_counts, test_counts
 from hsgen.algorithms.bitonic.search_space import space
-from hsgen.algorithms.bitonic.specialize import formed
+from hsgen.algorithms.bitonic.specialize import specialize
 from hsgen.algorithms.traits import Traits
 
-NAME, OPERATION = "merge", "sort"
+NAME, OPERATION = "bitonic", "sort"
 TRAITS = Traits()
 
 __all__ = [
@@ -24,14 +24,14 @@ __all__ = [
     "alone",
     "block",
     "context",
-    "edges",
-    "formed",
     "kernels",
     "moved",
     "notes",
     "params",
     "plan",
     "problems",
-    "row_ends",
+    "row_test_counts",
     "space",
+    "specialize",
+    "test_counts",
 ]

@@ -34,7 +34,7 @@ def _tile(p: Params, count: int) -> tuple[Array, ...]:
 def _buffers(p: Params, *buffers: Buffer) -> tuple[Buffer, ...]:
     """The buffers of a kernel that merges, in the form of the sort."""
     mine = (PAIRS if b == DESTINATION and p.valued else b for b in buffers)
-    return (*mine, *([DEVICE_N] if p.form.counted else []))
+    return (*mine, *([DEVICE_N] if p.signature.device_count else []))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,13 +97,13 @@ def block_sort(p: Params, slabs: int) -> Kernel:
     pitch = column + p.bank_pad if p.subgroup > 1 else column
     return Kernel(
         name=f"block_sort_{slabs}",
-        template="merge/block_sort",
+        template="bitonic/block_sort",
         summary=f"sort blocks of {rows * p.subgroup} keys",
         work_group=slabs * p.subgroup,
         subgroup=p.subgroup,
         arrays=_tile(p, max(rows * p.subgroup, spans * pitch * p.subgroup)),
         buffers=_buffers(p, SOURCE, DESTINATION),
-        algorithm="merge",
+        algorithm="bitonic",
         params=p,
         data=BlockSort(
             slabs=slabs,
@@ -153,12 +153,12 @@ def half(p: Params, scale: int) -> Kernel:
 def _stream(p: Params, data: Stream) -> Kernel:
     return Kernel(
         name=stream_name(flip=data.flip, scale=data.scale),
-        template="merge/stream",
+        template="bitonic/stream",
         summary=f"{'flip' if data.flip else 'half'} merge, {data.scale} stage{'s' if data.scale > 1 else ''}",
         work_group=p.stream_group,
         subgroup=p.subgroup,
         buffers=_buffers(p, DESTINATION),
-        algorithm="merge",
+        algorithm="bitonic",
         params=p,
         data=data,
     )
@@ -176,13 +176,13 @@ def clean(p: Params) -> Kernel:
     shared = p.chunk if len(passes) > 1 or p.subgroup == 1 else 0
     return Kernel(
         name="clean",
-        template="merge/clean",
+        template="bitonic/clean",
         summary=f"finish bitonic chunks of {p.chunk} keys",
         work_group=p.clean_slabs * p.subgroup,
         subgroup=p.subgroup,
         arrays=_tile(p, shared),
         buffers=_buffers(p, DESTINATION),
-        algorithm="merge",
+        algorithm="bitonic",
         params=p,
         data=Clean(chunk=p.chunk, passes=tuple(passes)),
     )
@@ -191,11 +191,11 @@ def clean(p: Params) -> Kernel:
 def _last(p: Params, name: str, summary: str, *buffers: Buffer) -> Kernel:
     return Kernel(
         name=name,
-        template=f"merge/{name}",
+        template=f"bitonic/{name}",
         summary=summary,
         work_group=p.stream_group,
-        buffers=(*buffers, *([DEVICE_N] if p.form.counted else [])),
-        algorithm="merge",
+        buffers=(*buffers, *([DEVICE_N] if p.signature.device_count else [])),
+        algorithm="bitonic",
         params=p,
     )
 
@@ -203,7 +203,7 @@ def _last(p: Params, name: str, summary: str, *buffers: Buffer) -> Kernel:
 def gather(p: Params) -> Kernel:
     """Return the kernel that brings keys and values to where the places say."""
     pairs = Buffer(name="pairs", type="pair", read_only=True)
-    values = () if p.form.index else (VALUES_IN,)
+    values = () if p.signature.index else (VALUES_IN,)
     return _last(p, "gather", "gather keys and values by the places", pairs, DESTINATION, *values, VALUES_OUT)
 
 
@@ -229,7 +229,7 @@ def kernels(p: Params) -> tuple[Kernel, ...]:
     """Return every kernel of the sort, in the order in which a sort uses them."""
     blocks = [block_sort(p, s) for s in [*small_blocks(p), p.slabs]]
     flips = [flip(p, s) for s in range(1, p.flip_scale + 1)]
-    last = ([] if p.form.index else [keep(p)]) + [gather(p)] if p.valued else []
+    last = ([] if p.signature.index else [keep(p)]) + [gather(p)] if p.valued else []
     paths = [] if first_level(p) is None else [path(p)]
     return (*blocks, *flips, *(half(p, s) for s in range(1, p.half_scale + 1)), clean(p), *paths, *last)
 

@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 from hsgen.algorithms.bitonic.passes import held_rows
 from hsgen.core.fields import Field
-from hsgen.core.keys import PLAIN, Form, KeyType
+from hsgen.core.keys import PLAIN, KeyType, Signature
 from hsgen.core.networks import pow2_floor
 
 FIELDS = {
@@ -60,18 +60,18 @@ class Params:
     bank_pad: int = 1
     exchange: Literal["minmax", "select"] = "minmax"
     path_from: int | None = None
-    form: Form = PLAIN
+    signature: Signature = PLAIN
     path_walks: bool = False
 
     @property
     def valued(self) -> bool:
         """Whether there are values, in buffers of their own."""
-        return self.form.value_bytes > 0
+        return self.signature.value_bytes > 0
 
     @property
     def row(self) -> int:
         """Keys of a row that lanes which walk alone merge at a time, in dialects with vectors; 0: key by key."""
-        return 16 if self.path_walks and not self.valued and not self.form.counted else 0
+        return 16 if self.path_walks and not self.valued and not self.signature.device_count else 0
 
     @property
     def rows(self) -> int:

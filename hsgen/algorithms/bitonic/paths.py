@@ -34,15 +34,15 @@ def path(p: Params) -> Kernel:
     chain = CHAIN_ROWS if p.row else CHAIN
     data = Path(tile=chain * chains or p.chunk, items=chain if chains else p.chunk // p.stream_group, chains=chains)
     what = "pair" if p.valued else "key"
-    tile = (Array(name="tile", type=what, count=data.tile), Array(name="splits", type="word", count=2))
+    tile = (Array(name="tile", type=what, count=data.tile), Array(name="splits", type="u32", count=2))
     return Kernel(
         name="path",
-        template="merge/path_walk" if chains else "merge/path",
+        template="bitonic/path_walk" if chains else "bitonic/path",
         summary="merge neighbouring runs from one buffer to another",
         work_group=1 if chains else p.stream_group,
         buffers=(Buffer(name="from", type=what, read_only=True), Buffer(name="to", type=what)),
         arrays=() if chains else tile,
-        algorithm="merge",
+        algorithm="bitonic",
         params=p,
         data=data,
         row=p.row,
@@ -54,7 +54,7 @@ def first_level(p: Params) -> int | None:
 
     Counts on the device are not for them: which of two buffers the sort ends in depends on n.
     """
-    if p.path_from is None or p.form.counted:
+    if p.path_from is None or p.signature.device_count:
         return None
     level = 0
     while p.block << level < p.path_from:
@@ -64,7 +64,7 @@ def first_level(p: Params) -> int | None:
 
 def lent(p: Params) -> Binding:
     """Return the buffer besides the one that is merged in: scratch behind what a sort keeps there otherwise."""
-    kept = 0 if p.form.index else p.form.value_bytes
+    kept = 0 if p.signature.index else p.signature.value_bytes
     if not p.valued:
         return Binding(role="scratch")
     return Binding(

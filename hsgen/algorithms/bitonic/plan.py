@@ -46,7 +46,7 @@ def plan(p: Params) -> Plan:
     each number of them serve counts of their own.
     """
     steps_: list[Step] = []
-    if p.valued and not p.form.index:
+    if p.valued and not p.signature.index:
         steps_.append(_by_key(p, "keep", (VALUES, _kept(p)), "in"))
     first = first_level(p)
     top = MAX_N if first is None else p.block << first
@@ -102,7 +102,7 @@ def _path(p: Params, level: int, here: Binding, there: Binding) -> Step:
 
 def _first_bit(p: Params) -> int:
     """The first bit of the key: packed ones are the upper half of a word."""
-    return p.key.bits // 2 if p.form.value == "packed" else 0
+    return p.key.bits // 2 if p.signature.value == "packed" else 0
 
 
 def scratch(p: Params) -> Scratch:
@@ -111,7 +111,7 @@ def scratch(p: Params) -> Scratch:
     first = first_level(p)
     if not p.valued:
         return Scratch() if first is None else Scratch(min_n=p.block << first, per_n=p.key.bytes)
-    values = 0 if p.form.index else p.form.value_bytes
+    values = 0 if p.signature.index else p.signature.value_bytes
     twice = 0 if first is None else 1
     return Scratch(plus=(1 + twice) * 1024 + 16, per_n=(1 + twice) * pair_bytes(p.key) + values)
 
@@ -135,7 +135,7 @@ def _by_key(p: Params, kernel: str, bindings: tuple[Binding, ...], place: str) -
 def _gathers(p: Params, end: Binding) -> list[Step]:
     """The last rows with values, which lie at `end`: in place they are gathered from the copy."""
     ends = (end, DESTINATION)
-    if p.form.index:
+    if p.signature.index:
         return [_by_key(p, "gather", (*ends, VALUES_OUT), "any")]
     return [
         _by_key(p, "gather", (*ends, _kept(p), VALUES_OUT), "in"),
@@ -178,7 +178,7 @@ def _step(
 ) -> Step:
     return Step(
         kernel=kernel,
-        bindings=(*bindings, *([Binding(role="count")] if p.form.counted else [])),
+        bindings=(*bindings, *([Binding(role="count")] if p.signature.device_count else [])),
         guard=Guard(min_n=min_n, max_n=max_n),
         grid=Grid(add=add, div=div, mul=mul),
         argument=Literal(value=arg),
@@ -189,9 +189,9 @@ def moved(p: Params, step: Step, n: int) -> int:
     """Return the bytes that a launch of `step` for `n` keys reads and writes; lone runs are left alone."""
     entry = pair_bytes(p.key) if p.valued else p.key.bytes
     if step.kernel == "keep":
-        return 2 * n * p.form.value_bytes
+        return 2 * n * p.signature.value_bytes
     if step.kernel == "gather":
-        return n * (entry + p.key.bytes + p.form.value_bytes * (1 if p.form.index else 2))
+        return n * (entry + p.key.bytes + p.signature.value_bytes * (1 if p.signature.index else 2))
     if SOURCE in step.bindings:
         return n * (p.key.bytes + entry)
     if step.kernel == "path":
@@ -201,7 +201,7 @@ def moved(p: Params, step: Step, n: int) -> int:
     return 2 * min(n, 2 * run * spans) * entry
 
 
-def edges(p: Params, greatest: int) -> list[int]:
+def test_counts(p: Params, greatest: int) -> list[int]:
     """Return the counts up to `greatest` at which the sort changes its way: slabs, blocks, levels, parts of them."""
     slab = p.height * p.subgroup
     found = {0, 1, greatest, *range(0, min(4 * p.block, greatest) + 1, slab)}
@@ -211,7 +211,7 @@ def edges(p: Params, greatest: int) -> list[int]:
     return sorted(n for n in found if n <= greatest)
 
 
-def row_ends(p: Params, greatest: int) -> list[int]:
+def row_test_counts(p: Params, greatest: int) -> list[int]:
     """Return counts up to `greatest` that end in each row of each streaming kernel, at the first level that uses it.
 
     Only there does the guard of that row matter for some lane.

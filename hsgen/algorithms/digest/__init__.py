@@ -6,12 +6,12 @@ of 32 bits.  The mixers are the finalizer of MurmurHash3 (A. Appleby) and "lowbi
 """
 
 from hsgen.algorithms.digest.kernels import context, kernels
-from hsgen.algorithms.digest.params import Params, block, formed, notes, params
-from hsgen.algorithms.digest.plan import edges, moved, plan, row_ends
+from hsgen.algorithms.digest.params import Params, block, notes, params, specialize
+from hsgen.algorithms.digest.plan import moved, plan, row_test_counts, test_counts
 from hsgen.algorithms.implicit import FIELDS, alone, problems, space
 from hsgen.algorithms.traits import Traits
 
-NAME, OPERATION = "check", "check"
+NAME, OPERATION = "digest", "digest"
 TRAITS = Traits(bit_ranges=True)
 
 __all__ = [
@@ -23,14 +23,14 @@ __all__ = [
     "alone",
     "block",
     "context",
-    "edges",
-    "formed",
     "kernels",
     "moved",
     "notes",
     "params",
     "plan",
     "problems",
-    "row_ends",
+    "row_test_counts",
     "space",
+    "specialize",
+    "test_counts",
 ]

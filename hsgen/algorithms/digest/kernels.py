@@ -8,8 +8,8 @@ from hsgen.core.buffers import Array, Buffer
 from hsgen.core.kernels import Kernel
 from hsgen.operations.digest import SEEDS, WORDS
 
-REPORT = Buffer(name="report", type="word")
-VALUES = Buffer(name="values_in", type="word", unit="value", read_only=True)
+REPORT = Buffer(name="report", type="u32")
+VALUES = Buffer(name="values_in", type="u32", unit="value", read_only=True)
 
 SUMS = 6
 """The words of a report that a digest sums up: two hashes of two words, and two counts."""
@@ -20,12 +20,12 @@ BEYOND, COUNT = 6, 7
 def _kernel(p: Params, name: str, summary: str, buffers: tuple[Buffer, ...], sums: int = 0) -> Kernel:
     return Kernel(
         name=name,
-        template=f"check/{name}",
+        template=f"digest/{name}",
         summary=summary,
         work_group=p.work_group,
         buffers=buffers,
-        arrays=(Array(name="sums", type="word", count=sums),) if sums else (),
-        algorithm="check",
+        arrays=(Array(name="sums", type="u32", count=sums),) if sums else (),
+        algorithm="digest",
         params=p,
     )
 

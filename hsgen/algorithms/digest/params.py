@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from hsgen.core.device import Device
-from hsgen.core.keys import PLAIN, Form, KeyType
+from hsgen.core.keys import PLAIN, KeyType, Signature
 
 LANES = 256
 ITEMS = 16
@@ -28,7 +28,7 @@ class Params:
     """
 
     key: KeyType
-    form: Form = PLAIN
+    signature: Signature = PLAIN
     work_group: int = LANES
     items: int = ITEMS
     groups: int = 1024
@@ -47,17 +47,17 @@ class Params:
     @property
     def value_words(self) -> int:
         """The 32-bit words of a value, packed ones and places among them."""
-        return self.begin // 32 or self.form.value_bytes // 4
+        return self.begin // 32 or self.signature.value_bytes // 4
 
     @property
     def reads(self) -> bool:
         """Whether values lie in a buffer of their own."""
-        return self.form.value_bytes > 0 and not self.form.index
+        return self.signature.value_bytes > 0 and not self.signature.index
 
     @property
     def part(self) -> bool:
         """Whether keys are compared by some of their bits, as the argument says."""
-        return self.form.ranged or self.begin > 0
+        return self.signature.bit_range or self.begin > 0
 
     @property
     def max_n(self) -> int:
@@ -65,19 +65,19 @@ class Params:
         return MAX_ELEMENTS // max(1, self.value_words if self.reads else 1)
 
 
-def formed(p: Mapping[str, Any], key: KeyType, form: Form, device: Device) -> Params | None:
+def specialize(p: Mapping[str, Any], key: KeyType, signature: Signature, device: Device) -> Params | None:
     """Return the shape for arrays in a form; None where the target has no sort of such keys, or the count would lie on
     the device."""
-    if not any(label.startswith(("merge", "radix")) for label in p) or form.counted:
+    if not any(label.startswith(("bitonic", "radix")) for label in p) or signature.device_count:
         return None
     if key.bytes < 4 and not (device.storage8 if key.bytes == 1 else device.storage16):
         return None
     return Params(
         key=key,
-        form=form,
+        signature=signature,
         work_group=1 << min(LANES, device.work_group).bit_length() - 1,
         groups=min(_GROUPS[device.local], device.groups),
-        begin=key.bits // 2 if form.value == "packed" else 0,
+        begin=key.bits // 2 if signature.value == "packed" else 0,
     )
 
 

@@ -45,16 +45,16 @@ def moved(p: Params, step: Step, n: int) -> int:
 
     A neighbour comes from the cache, and counts as nothing.
     """
-    values = p.form.value_bytes if p.reads else 0
+    values = p.signature.value_bytes if p.reads else 0
     return n * (p.key.bytes + values) if step.kernel == "digest" else 0
 
 
-def edges(p: Params, greatest: int) -> list[int]:
+def test_counts(p: Params, greatest: int) -> list[int]:
     """Return the counts up to `greatest` at which the digest changes its way: tiles, and the cap of work-groups."""
     found = {0, 1, greatest, *range(0, min(4 * p.tile, greatest) + 1, p.tile), p.groups * p.tile}
     return sorted(n for n in found if n <= greatest)
 
 
-def row_ends(p: Params, greatest: int) -> list[int]:
+def row_test_counts(p: Params, greatest: int) -> list[int]:
     """Return counts up to `greatest` that end in each row of lanes of a tile."""
     return [n for n in range(p.work_group // 2, p.tile, p.work_group) if n <= greatest]

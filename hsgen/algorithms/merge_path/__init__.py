@@ -9,11 +9,11 @@ from hsgen.algorithms.implicit import FIELDS, space
 from hsgen.algorithms.merge_path.constraints import alone, problems
 from hsgen.algorithms.merge_path.kernels import context, kernels
 from hsgen.algorithms.merge_path.params import Params, block, notes, params
-from hsgen.algorithms.merge_path.plan import edges, moved, plan, row_ends
-from hsgen.algorithms.merge_path.specialize import formed
+from hsgen.algorithms.merge_path.plan import moved, plan, row_test_counts, test_counts
+from hsgen.algorithms.merge_path.specialize import specialize
 from hsgen.algorithms.traits import Traits
 
-NAME, OPERATION = "mergepath", "merge"
+NAME, OPERATION = "merge_path", "merge"
 TRAITS = Traits(bit_ranges=True)
 
 __all__ = [
@@ -25,14 +25,14 @@ __all__ = [
     "alone",
     "block",
     "context",
-    "edges",
-    "formed",
     "kernels",
     "moved",
     "notes",
     "params",
     "plan",
     "problems",
-    "row_ends",
+    "row_test_counts",
     "space",
+    "specialize",
+    "test_counts",
 ]

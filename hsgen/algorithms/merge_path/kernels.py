@@ -13,7 +13,7 @@ PARTS, SPLITS = 0, 32
 """Indices of 32-bit words in scratch: the keys of the first array; for each tile, and behind the last one, how many of
 them come before it."""
 
-WORDS = Buffer(name="words", type="word")
+WORDS = Buffer(name="words", type="u32")
 SECOND = Buffer(name="second", read_only=True)
 SECOND_VALUES = Buffer(name="second_values", type="value", read_only=True)
 
@@ -23,12 +23,12 @@ def _kernel(
 ) -> Kernel:
     return Kernel(
         name=name,
-        template=f"mergepath/{body or name}",
+        template=f"merge_path/{body or name}",
         summary=summary,
         work_group=p.work_group,
         buffers=buffers,
         arrays=arrays,
-        algorithm="mergepath",
+        algorithm="merge_path",
         params=p,
     )
 
@@ -47,7 +47,7 @@ def merge(p: Params) -> Kernel:
     """Return the kernel that merges the tiles."""
     values = (VALUES_IN, SECOND_VALUES, VALUES_OUT) if p.valued else ()
     arrays = [Array(name="tile", type="key", count=p.tile)] * (not p.walks)
-    arrays += [Array(name="slots", type="word", count=p.tile)] * (p.valued and not p.walks)
+    arrays += [Array(name="slots", type="u32", count=p.tile)] * (p.valued and not p.walks)
     body = "walk_rows" if p.row else "walk" if p.walks else "merge"
     what = f"merge {p.tile} keys in a work-group"
     made = _kernel(p, "merge", what, (SOURCE, SECOND, DESTINATION, *values, WORDS), tuple(arrays), body)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from hsgen.core.keys import PLAIN, Form, KeyType
+from hsgen.core.keys import PLAIN, KeyType, Signature
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,7 +29,7 @@ class Params:
     walks: bool = False
     row: int = 0
     spare: int = 0
-    form: Form = PLAIN
+    signature: Signature = PLAIN
 
     @property
     def own(self) -> int:
@@ -45,12 +45,12 @@ class Params:
     def noted(self) -> bool:
         """Whether the count of the first array is kept in scratch: where a kernel that needs it gets types and orders
         for an argument."""
-        return self.walks or self.form.typed
+        return self.walks or self.signature.key_transform
 
     @property
     def valued(self) -> bool:
         """Whether there are values."""
-        return self.form.value_bytes > 0
+        return self.signature.value_bytes > 0
 
 
 def params(key: KeyType, values: Mapping[str, Any]) -> Params:

@@ -54,18 +54,18 @@ def moved(p: Params, step: Step, n: int) -> int:
     What binary searches read counts as nothing: a few keys a tile.
     """
     splits = 0 if p.walks else 4 * -(-n // p.tile)
-    sizes = {"merge": 2 * n * (p.key.bytes + p.form.value_bytes) + splits, "split": splits}
+    sizes = {"merge": 2 * n * (p.key.bytes + p.signature.value_bytes) + splits, "split": splits}
     return sizes.get(step.kernel, 4)
 
 
-def edges(p: Params, greatest: int) -> list[int]:
+def test_counts(p: Params, greatest: int) -> list[int]:
     """Return the counts up to `greatest` at which the merge changes its way: the ends of tiles and of lanes."""
     found = {0, 1, greatest, p.items, p.own, *range(0, min(4 * p.tile, greatest) + 1, p.tile)}
     found.add(p.tile * p.work_group)  # a work-group that finds begins of tiles is full
     return sorted(n for n in found if n <= greatest)
 
 
-def row_ends(p: Params, greatest: int) -> list[int]:
+def row_test_counts(p: Params, greatest: int) -> list[int]:
     """Return counts up to `greatest` that end in each row of a tile's stores: there its guard matters for some lane."""
     if p.walks:
         return []

@@ -10,7 +10,7 @@ from hsgen.algorithms.radix.constraints import alone, problems
 from hsgen.algorithms.radix.context import context
 from hsgen.algorithms.radix.schema1 import FIELDS, params
 from hsgen.algorithms.radix.search_space import space
-from hsgen.algorithms.radix.specialize import formed
+from hsgen.algorithms.radix.specialize import specialize
 from hsgen.algorithms.radix.strategies import STRATEGIES, of
 from hsgen.algorithms.radix.tile import Tile, counts_of
 from hsgen.algorithms.traits import Traits
@@ -43,14 +43,14 @@ def block(p: Tile) -> int:
     return min(p.tile, p.alone) or p.tile
 
 
-def edges(p: Tile, greatest: int) -> list[int]:
+def test_counts(p: Tile, greatest: int) -> list[int]:
     """Return the counts up to `greatest` at which the sort changes its way: tiles, the first of all, and the cap."""
-    return sorted(n for n in of(p).edges(p, greatest) if n <= greatest)
+    return sorted(n for n in of(p).test_counts(p, greatest) if n <= greatest)
 
 
-def row_ends(p: Tile, greatest: int) -> list[int]:
+def row_test_counts(p: Tile, greatest: int) -> list[int]:
     """Return counts up to `greatest` that end in each row of a tile: only there does a guard matter for some lane."""
-    return rows.row_ends(p, greatest)
+    return rows.row_test_counts(p, greatest)
 
 
 def notes(p: Tile) -> list[tuple[str, str]]:
@@ -71,14 +71,14 @@ __all__ = [
     "alone",
     "block",
     "context",
-    "edges",
-    "formed",
     "kernels",
     "moved",
     "notes",
     "params",
     "plan",
     "problems",
-    "row_ends",
+    "row_test_counts",
     "space",
+    "specialize",
+    "test_counts",
 ]

@@ -89,7 +89,7 @@ def plan(p: Cooperative) -> Plan:
         max_n=max_n(p),
         first_bit=p.begin,
         bits=(p.key.bits if p.end is None else p.end) - p.begin,
-        scratch=Scratch(min_n=p.alone, plus=_table(p), per_n=p.form.value_bytes),
+        scratch=Scratch(min_n=p.alone, plus=_table(p), per_n=p.signature.value_bytes),
     )
 
 
@@ -97,16 +97,16 @@ def moved(p: Cooperative, step: Step, n: int) -> int:
     """Return the bytes that the launch reads and writes: keys and values once each a pass, and the counts, which every
     work-group reads."""
     groups = min(-(-n // (p.work_group * p.least)), p.groups)
-    both = 2 * n * (p.key.bytes + p.form.value_bytes)
-    made = n * p.form.value_bytes if p.form.index else 0  # places are not read, they are made
+    both = 2 * n * (p.key.bytes + p.signature.value_bytes)
+    made = n * p.signature.value_bytes if p.signature.index else 0  # places are not read, they are made
     return len(p.digits) * (both + 4 * p.radix * groups * (groups + 1)) - made
 
 
-def edges(p: Cooperative, greatest: int) -> set[int]:
+def test_counts(p: Cooperative, greatest: int) -> set[int]:
     """Return the counts at which there are more work-groups, or, once there are all, more rows of keys in each."""
     least = p.work_group * p.least
     each = (p.groups * p.work_group * n for n in (1, 2, p.least + 1, p.items - 1, p.items))
-    return {*rows.edges(p, greatest), *(least * k for k in (1, 2, 3, p.groups)), *each}
+    return {*rows.test_counts(p, greatest), *(least * k for k in (1, 2, 3, p.groups)), *each}
 
 
 def problems(p: Cooperative, device: Device) -> Iterator[Problem]:
@@ -125,7 +125,7 @@ def problems(p: Cooperative, device: Device) -> Iterator[Problem]:
 
 def fitted(p: Cooperative) -> Cooperative:
     """Return the shape for its key and form: by places only plain keys are sorted, all their bits."""
-    plain_keys = p.form.value == "none" and p.key.bytes >= 4 and not p.form.ranged
+    plain_keys = p.signature.value == "none" and p.key.bytes >= 4 and not p.signature.bit_range
     return p if plain_keys else replace(p, places=0)
 
 

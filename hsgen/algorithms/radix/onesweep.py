@@ -55,7 +55,7 @@ class Onesweep(Ranked):
         return True
 
     @property
-    def endless(self) -> bool:
+    def forward_progress(self) -> bool:
         """Whether the device promises forward progress."""
         return not self.redo
 
@@ -65,7 +65,7 @@ Params = Onesweep
 
 def begin(p: Onesweep) -> Kernel:
     """Return the kernel that clears flags, tickets and counts: always, since flags are looked at whatever the count."""
-    return replace(plain(p, "begin", "clear flags, tickets and counts", (WORDS,)), always=not p.endless)
+    return replace(plain(p, "begin", "clear flags, tickets and counts", (WORDS,)), always=not p.forward_progress)
 
 
 def histogram(p: Onesweep) -> Kernel:
@@ -81,7 +81,7 @@ def starts(p: Onesweep) -> Kernel:
 
 def sweep(p: Onesweep) -> Kernel:
     """Return the kernel that does a whole pass: rank a tile, look back for its places, store."""
-    more = (array("bases", p.radix), array("drawn", 1) if p.endless else array("late", 2))
+    more = (array("bases", p.radix), array("drawn", 1) if p.forward_progress else array("late", 2))
     what = "rank a tile, look back, store its keys at their places"
     return picking(ranking(p, "onesweep", what, moving(p, *ALL), more))
 
@@ -93,7 +93,7 @@ def swept(p: Onesweep) -> list[Kernel]:
 
 def again(p: Onesweep) -> tuple[Kernel, ...]:
     """Return the kernels behind those: passes done again, the copy, and those for 2^30 keys and more."""
-    redone = [] if p.endless else reduce_scan.passes(p)
+    redone = [] if p.forward_progress else reduce_scan.passes(p)
     return (*redone, *([copy(p)] if p.copied else []), *reduce_scan.beyond(p))
 
 
@@ -122,8 +122,8 @@ def passes(p: Onesweep) -> list[Step]:
     """Return the rows of all passes, and those that do them again."""
     found: list[Step] = []
     for number in range(len(p.digits)):
-        found.append(rows.row(p, sweep(p), rows.tiles(p, capped=p.endless), rows.nth(p, number)))
-        found += [] if p.endless else reduce_scan.counted(p, number, REDO)
+        found.append(rows.row(p, sweep(p), rows.tiles(p, capped=p.forward_progress), rows.nth(p, number)))
+        found += [] if p.forward_progress else reduce_scan.counted(p, number, REDO)
     return found
 
 
@@ -150,9 +150,9 @@ def moved(p: Onesweep, step: Step, n: int) -> int:
     return own[step.kernel] if step.kernel in own else rows.moved(p, step, n)
 
 
-def edges(p: Onesweep, greatest: int) -> set[int]:
+def test_counts(p: Onesweep, greatest: int) -> set[int]:
     """Return the counts up to `greatest` at which the sort changes its way."""
-    return rows.edges(p, greatest)
+    return rows.test_counts(p, greatest)
 
 
 def problems(p: Onesweep, device: Device) -> Iterator[Problem]:
@@ -164,7 +164,7 @@ def problems(p: Onesweep, device: Device) -> Iterator[Problem]:
 
 def fitted(p: Onesweep) -> Onesweep:
     """Return the shape for its key and form: counts on the device are words, and so are places that are reported."""
-    return replace(p, large=p.large and not (p.form.counted or p.form.followed))
+    return replace(p, large=p.large and not (p.signature.device_count or p.signature.followed))
 
 
 def notes(p: Onesweep) -> list[tuple[str, str]]:

@@ -10,7 +10,7 @@ from hsgen.algorithms.radix.tile import Tile
 from hsgen.core.buffers import Array, Buffer
 from hsgen.core.kernels import Kernel
 
-WORDS, TABLE = Buffer(name="words", type="word"), Buffer(name="table", type="wide")
+WORDS, TABLE = Buffer(name="words", type="u32"), Buffer(name="table", type="u64")
 CROWD = 24
 """Keys of one place that lanes still compare one by one."""
 ALL = (SOURCE, DESTINATION, OTHER, WORDS)
@@ -34,12 +34,12 @@ def plain(
 ) -> Kernel:
     """Return a kernel with a full work-group and no subgroup operations."""
     return Kernel(
-        name=name + ("_wide" if p.wide else ""),
+        name=name + ("_wide" if p.index64 else ""),
         template=folder + name,
         summary=summary,
         work_group=p.work_group,
-        wide=p.wide,
-        buffers=(*buffers, *([TABLE] if p.wide else []), *([DEVICE_N] if p.form.counted else [])),
+        index64=p.index64,
+        buffers=(*buffers, *([TABLE] if p.index64 else []), *([DEVICE_N] if p.signature.device_count else [])),
         arrays=arrays,
         algorithm="radix",
         params=p,
@@ -57,7 +57,7 @@ def moving(p: Tile, *keys: Buffer) -> tuple[Buffer, ...]:
     """Return the buffers of a kernel that moves keys: these, and those of the values that go with them."""
     if not p.valued:
         return keys
-    return (*keys, *([] if p.form.index else [VALUES_IN]), VALUES_OUT, VALUES_TMP)
+    return (*keys, *([] if p.signature.index else [VALUES_IN]), VALUES_OUT, VALUES_TMP)
 
 
 def picking(kernel: Kernel, *, keys: bool = True) -> Kernel:

@@ -135,7 +135,7 @@ def _counted(p: PerThread, number: int) -> list[Step]:
     low, high = p.alone, max_n(p)
     made = [rows.row(p, count(p), rows.tiles(p), rows.nth(p, number))]
     if not p.folded:
-        values = p.radix if p.form.ranged else 1 << p.digits[number][1]
+        values = p.radix if p.signature.bit_range else 1 << p.digits[number][1]
         made.append(rows.row(p, scanned(p), rows.fixed(-(-values // p.work_group)), rows.nth(p, number)))
     cut = min(max(p.stream - 1, low), high) if p.stream else high
     for kernel, least, most in ((scatter, low, cut), (stream, cut, high)):
@@ -157,9 +157,9 @@ def moved(p: PerThread, step: Step, n: int) -> int:
     return rows.moved(p, step, n)
 
 
-def edges(p: PerThread, greatest: int) -> set[int]:
+def test_counts(p: PerThread, greatest: int) -> set[int]:
     """Return the counts up to `greatest` at which the sort changes its way."""
-    return rows.edges(p, greatest) | ({p.stream} if p.stream else set())
+    return rows.test_counts(p, greatest) | ({p.stream} if p.stream else set())
 
 
 def problems(p: PerThread, device: Device) -> Iterator[Problem]:
@@ -177,7 +177,7 @@ def problems(p: PerThread, device: Device) -> Iterator[Problem]:
 
 def fitted(p: PerThread) -> PerThread:
     """Return the shape for its key and form: kernels of a pass do not know a whole range of bits."""
-    return replace(p, sorted_exit=p.sorted_exit and not p.form.ranged)
+    return replace(p, sorted_exit=p.sorted_exit and not p.signature.bit_range)
 
 
 def notes(p: PerThread) -> list[tuple[str, str]]:

@@ -56,17 +56,17 @@ class Ranked(Tile):
 
         Not where lanes compare with each other: that takes all registers of Intel's GPUs, whose compilers then spill.
         """
-        return self.form.value_bytes == 4 and self.ranker in ("ballot", "flags")
+        return self.signature.value_bytes == 4 and self.ranker in ("ballot", "flags")
 
     @property
     def staged(self) -> bool:
         """Whether values go through the tile after its keys: they then must have the size of its keys, a word."""
-        return self.form.value_bytes == 4 and self.key.held == 4 and not self.beside
+        return self.signature.value_bytes == 4 and self.key.held == 4 and not self.beside
 
 
 def array(name: str, count: int) -> Array:
     """Return words in local memory."""
-    return Array(name=name, type="word", count=count)
+    return Array(name=name, type="u32", count=count)
 
 
 def digit_arrays(p: Tile) -> tuple[Array, ...]:

@@ -47,13 +47,13 @@ def count(p: Ranked) -> Kernel:
 
 def scanned(p: Ranked) -> Kernel:
     """Return the kernel that scans the counts of one digit over all work-groups."""
-    sums = Array(name="sums", type="wide" if p.wide else "word", count=p.work_group)
+    sums = Array(name="sums", type="u64" if p.index64 else "u32", count=p.work_group)
     return plain(p, "rows", "scan the counts of one digit a work-group", (WORDS,), (sums,))
 
 
 def scatter(p: Ranked) -> Kernel:
     """Return the kernel that brings every key to its place, by the scanned counts."""
-    bases = Array(name="bases", type="wide" if p.wide else "word", count=p.radix)
+    bases = Array(name="bases", type="u64" if p.index64 else "u32", count=p.radix)
     what = "rank tiles and store their keys at their places"
     return picking(ranking(p, "scatter", what, moving(p, *ALL), (bases,)))
 
@@ -76,12 +76,12 @@ def kernels(p: ReduceScan) -> tuple[Kernel, ...]:
 
 def large(p: Ranked) -> ReduceScan:
     """Return the shape of the kernels for 2^30 keys and more: the same tiles, counted in 64 bits."""
-    return recast(p, ReduceScan, large=False, wide=True, single=0, sorted_exit=False)
+    return recast(p, ReduceScan, large=False, index64=True, single=0, sorted_exit=False)
 
 
 def counted(p: Ranked, number: int, flags: int) -> list[Step]:
     """Return the rows of a pass that counts, scans and scatters."""
-    values = p.radix if p.form.ranged else 1 << p.digits[number][1]
+    values = p.radix if p.signature.bit_range else 1 << p.digits[number][1]
     return [
         rows.row(p, count(p), rows.tiles(p), rows.nth(p, number, flags & REDO)),
         rows.row(p, scanned(p), rows.fixed(values), rows.nth(p, number, flags & REDO)),
@@ -124,9 +124,9 @@ def moved(p: ReduceScan, step: Step, n: int) -> int:
     return rows.moved(p, step, n)
 
 
-def edges(p: ReduceScan, greatest: int) -> set[int]:
+def test_counts(p: ReduceScan, greatest: int) -> set[int]:
     """Return the counts up to `greatest` at which the sort changes its way."""
-    return rows.edges(p, greatest)
+    return rows.test_counts(p, greatest)
 
 
 def problems(p: ReduceScan, device: Device) -> Iterator[Problem]:
@@ -140,8 +140,8 @@ def fitted(p: ReduceScan) -> ReduceScan:
     Keys that are equal in a range stay in their order, and kernels of a pass do not know the whole range.  Counts on
     the device are words, and so are places that are reported.
     """
-    few = p.form.counted or p.form.followed
-    return replace(p, sorted_exit=p.sorted_exit and not p.form.ranged, large=p.large and not few)
+    few = p.signature.device_count or p.signature.followed
+    return replace(p, sorted_exit=p.sorted_exit and not p.signature.bit_range, large=p.large and not few)
 
 
 def notes(p: ReduceScan) -> list[tuple[str, str]]:

@@ -9,8 +9,8 @@ from hsgen.algorithms.radix.tile import Tile
 from hsgen.algorithms.radix.words import (
     OTHER,
     columns,
+    device_status,
     max_n,
-    outcome,
     scratch,
     table_binding,
     values_binding,
@@ -98,13 +98,21 @@ def plan(p: Tile, steps: Sequence[Step]) -> Plan:
     """Return the plan of these steps."""
     bits = (p.key.bits if p.end is None else p.end) - p.begin
     return Plan(
-        steps=tuple(steps), max_n=max_n(p), first_bit=p.begin, bits=bits, scratch=scratch(p), outcome=outcome(p)
+        steps=tuple(steps),
+        max_n=max_n(p),
+        first_bit=p.begin,
+        bits=bits,
+        scratch=scratch(p),
+        device_status=device_status(p),
     )
 
 
 def both(p: Tile, step: Step, n: int) -> int:
     """Return the bytes of reading and writing `n` keys and their values; places are at first made, not read."""
-    return n * (2 * (p.key.bytes + p.form.value_bytes) - p.form.value_bytes * (p.form.index and not step.pass_number))
+    return n * (
+        2 * (p.key.bytes + p.signature.value_bytes)
+        - p.signature.value_bytes * (p.signature.index and not step.pass_number)
+    )
 
 
 def moved(p: Tile, step: Step, n: int) -> int:
@@ -128,7 +136,7 @@ def moved(p: Tile, step: Step, n: int) -> int:
     }[name]
 
 
-def edges(p: Tile, greatest: int) -> set[int]:
+def test_counts(p: Tile, greatest: int) -> set[int]:
     """Return the counts up to `greatest` at which the sort changes its way: tiles, the first of all, and the cap."""
     found = {0, 1, greatest, p.alone, *range(0, min(4 * p.tile, greatest) + 1, p.tile)}
     if not p.serial and p.subgroup > 1:
@@ -136,7 +144,7 @@ def edges(p: Tile, greatest: int) -> set[int]:
     return {*found, p.groups * p.tile, p.groups * p.tile + p.tile, 2 * p.groups * p.tile}
 
 
-def row_ends(p: Tile, greatest: int) -> list[int]:
+def row_test_counts(p: Tile, greatest: int) -> list[int]:
     """Return counts up to `greatest` that end in each row of a tile: only there does a guard matter for some lane."""
     if p.serial:
         return []

@@ -20,7 +20,7 @@ def space(key: KeyType, device: Device) -> tuple[Box, ...]:
 
 def _tiled(device: Device) -> Iterator[Box]:
     """Work-groups that rank a tile together."""
-    coordinations = ("scan", "lookback") if device.goes_on else ("scan",)
+    coordinations = ("scan", "lookback") if device.forward_progress else ("scan",)
     lanes = tuple(n for n in _LANES if n <= device.work_group)
     shared: Box = {
         "items": _ITEMS,

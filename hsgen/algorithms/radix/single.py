@@ -42,9 +42,9 @@ class Single(Ranked):
 Params = Single
 
 
-def of(p: Ranked, **changes: int) -> Single:
+def of(p: Ranked, **run_boundaries: int) -> Single:
     """Return the shape of one work-group that sorts alone what a strategy leaves to it."""
-    return recast(p, Single, bits=p.single_bits or p.bits, single_bits=None, resident=0, **changes)
+    return recast(p, Single, bits=p.single_bits or p.bits, single_bits=None, resident=0, **run_boundaries)
 
 
 def place_arrays(p: Tile, places: int) -> tuple[Array, ...]:
@@ -76,9 +76,9 @@ def moved(p: Single, step: Step, n: int) -> int:
     return rows.both(p, step, n)
 
 
-def edges(p: Single, greatest: int) -> set[int]:
+def test_counts(p: Single, greatest: int) -> set[int]:
     """Return the counts at which there are more rows of keys."""
-    return rows.edges(p, greatest)
+    return rows.test_counts(p, greatest)
 
 
 def problems(p: Single, device: Device) -> Iterator[Problem]:
@@ -100,7 +100,7 @@ def place_problems(p: Ranked, places: int) -> Iterator[Problem]:
 
 def fitted(p: Single) -> Single:
     """Return the shape for its key and form: by places only plain keys are sorted, all their bits."""
-    plain_keys = p.form.value == "none" and p.key.bytes >= 4 and not p.form.ranged
+    plain_keys = p.signature.value == "none" and p.key.bytes >= 4 and not p.signature.bit_range
     return p if plain_keys else replace(p, places=0)
 
 

@@ -10,10 +10,10 @@ from hsgen.algorithms.radix import strategies
 from hsgen.algorithms.radix.cooperative import Cooperative
 from hsgen.algorithms.radix.tile import Tile
 from hsgen.core.device import Device
-from hsgen.core.keys import Form, KeyType
+from hsgen.core.keys import KeyType, Signature
 
 
-def formed(p: Mapping[str, Any], key: KeyType, form: Form, device: Device) -> Any:
+def specialize(p: Mapping[str, Any], key: KeyType, signature: Signature, device: Device) -> Any:
     """Return the shape for keys of a width in a form; None where the device or the target serves none.
 
     Narrow keys are held as words and take the shape of 32-bit keys.  Values take local memory for the places of keys:
@@ -24,8 +24,8 @@ def formed(p: Mapping[str, Any], key: KeyType, form: Form, device: Device) -> An
     own = p.get(key.name) or (p.get("u32") if key.bytes < 4 else None)
     if own is None:
         return None
-    made: Tile = replace(own, key=key, form=form, redo=not device.promised)
-    if form.value == "packed":
+    made: Tile = replace(own, key=key, signature=signature, redo=not device.promised)
+    if signature.value == "packed":
         made = replace(made, begin=key.bits // 2)
     if key.bytes < 4:
         made = replace(made, bits=min(made.bits, key.bits))

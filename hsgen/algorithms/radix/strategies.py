@@ -40,7 +40,7 @@ class Strategy(Protocol):
     def moved(self, p: Any, step: Step, n: int) -> int:
         """Return the bytes that a launch reads and writes for `n` keys where no digit is constant."""
 
-    def edges(self, p: Any, greatest: int) -> set[int]:
+    def test_counts(self, p: Any, greatest: int) -> set[int]:
         """Return the counts up to `greatest`, and maybe some beyond, at which the sort changes its way."""
 
     def notes(self, p: Any) -> list[tuple[str, str]]:

@@ -11,7 +11,7 @@ from typing import Any, ClassVar, TypeVar
 
 from hsgen.core.fields import Field
 from hsgen.core.interpreter import digit, passes
-from hsgen.core.keys import PLAIN, Form, KeyType
+from hsgen.core.keys import PLAIN, KeyType, Signature
 
 BITS = Field("int", "the bits of a digit, 1 to 11", least=1, greatest=11)
 WORK_GROUP = Field("int", "the lanes of a work-group", least=1, greatest=8192)
@@ -54,9 +54,9 @@ class Tile:
     single_bits: int | None = None
     begin: int = 0
     end: int | None = None
-    wide: bool = False
+    index64: bool = False
     redo: bool = True
-    form: Form = PLAIN
+    signature: Signature = PLAIN
 
     @property
     def tile(self) -> int:
@@ -79,7 +79,7 @@ class Tile:
         return False
 
     @property
-    def endless(self) -> bool:
+    def forward_progress(self) -> bool:
         """Whether look-backs wait as long as it takes, so that no pass is ever done again."""
         return False
 
@@ -119,7 +119,7 @@ class Tile:
 
         Where look-back knows all digits beforehand that happens only in place, after an odd number of passes.
         """
-        return not self.looks_back or self.form.ranged or len(self.digits) % 2 == 1
+        return not self.looks_back or self.signature.bit_range or len(self.digits) % 2 == 1
 
     @property
     def digits(self) -> tuple[tuple[int, int], ...]:
@@ -141,7 +141,7 @@ class Tile:
     @property
     def valued(self) -> bool:
         """Whether values move with the keys, in buffers of their own."""
-        return self.form.value_bytes > 0
+        return self.signature.value_bytes > 0
 
     @property
     def stream(self) -> int | None:
@@ -157,11 +157,11 @@ class Tile:
 T = TypeVar("T", bound=Tile)
 
 
-def recast(p: Tile, to: type[T], **changes: Any) -> T:
+def recast(p: Tile, to: type[T], **run_boundaries: Any) -> T:
     """Return the parameters of another strategy that have what `p` has of them, but for the changes."""
     own = {f.name for f in fields(p)}
     kept = {f.name: getattr(p, f.name) for f in fields(to) if f.name in own}
-    return to(**{**kept, **changes})
+    return to(**{**kept, **run_boundaries})
 
 
 def counts_of(p: Tile) -> list[tuple[str, str]]:

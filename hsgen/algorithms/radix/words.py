@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from hsgen.algorithms.radix.tile import Tile
-from hsgen.core.plan import Binding, Outcome, Scratch
+from hsgen.core.plan import Binding, DeviceStatus, Scratch
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,7 +38,7 @@ def words(p: Tile) -> Words:
     count, at = len(p.digits), {}
     place = 0
     for name, size in (
-        ("failed", 0 if p.endless else count),
+        ("failed", 0 if p.forward_progress else count),
         ("where", count + 1),
         ("ticket", count),
         ("order", count),
@@ -69,12 +69,12 @@ def values_binding(p: Tile) -> Binding:
 
 def words_binding(p: Tile) -> Binding:
     """Return where the words begin: behind the second buffers of keys and values."""
-    return Binding(role="scratch", per_n=p.key.bytes + p.form.value_bytes, plus=_slack(p))
+    return Binding(role="scratch", per_n=p.key.bytes + p.signature.value_bytes, plus=_slack(p))
 
 
 def table_binding(p: Tile) -> Binding:
     """Return where the table of 64-bit counts of a wide sort begins: its words are fewer than 64 KiB."""
-    return Binding(role="scratch", per_n=p.key.bytes + p.form.value_bytes, plus=65536 + _slack(p))
+    return Binding(role="scratch", per_n=p.key.bytes + p.signature.value_bytes, plus=65536 + _slack(p))
 
 
 def _slack(p: Tile) -> int:
@@ -86,20 +86,20 @@ def scratch(p: Tile) -> Scratch:
     """Return the scratch rule: a buffer of keys, the words, and a row of counts for each tile or work-group."""
     fixed = 4 * words(p).table
     row = 4 * p.radix * columns(p)
-    if p.wide:
+    if p.index64:
         fixed, row = 65536 + 8 * p.radix, 2 * row
     units = (1 << 30) // p.tile + 1 if p.looks_back else p.groups
     # what the caller sorts in one work-group alone needs the second buffer too, if lanes walk through memory
     least = 0 if p.serial else p.alone
-    plus, item = fixed + 1024 + _slack(p), p.key.bytes + p.form.value_bytes
+    plus, item = fixed + 1024 + _slack(p), p.key.bytes + p.signature.value_bytes
     return Scratch(min_n=least, plus=plus, per_n=item, unit=p.tile, per_unit=row, units=units)
 
 
-def outcome(p: Tile) -> Outcome | None:
+def device_status(p: Tile) -> DeviceStatus | None:
     """Return where the sort tells which passes were done again; None where none ever is."""
-    if not p.looks_back or p.endless:
+    if not p.looks_back or p.forward_progress:
         return None
-    return Outcome(binding=words_binding(p), words=len(p.digits), min_n=p.alone)
+    return DeviceStatus(binding=words_binding(p), words=len(p.digits), min_n=p.alone)
 
 
 MAX_N = (1 << 30) - 1  # the states of tiles hold 30 bits, and kernels count in signed 32-bit numbers
@@ -109,8 +109,8 @@ MAX_WIDE = 1 << 40
 def max_n(p: Tile) -> int:
     """Return the greatest count: work-groups count their keys in 32 bits, and words are found by signed 32-bit
     indices."""
-    if p.wide:
-        most = 1 << 32 if p.form.value == "index" else MAX_WIDE
+    if p.index64:
+        most = 1 << 32 if p.signature.value == "index" else MAX_WIDE
         return min(most, p.groups * ((1 << 32) // p.tile - 1) * p.tile)
     units = ((1 << 31) - 1 - words(p).table) // (p.radix * columns(p))  # rows of the table that can be found
     return min(MAX_N, units * p.tile) if p.looks_back or p.groups > units else MAX_N

@@ -8,9 +8,9 @@ Look-back"), and does again what a device without forward progress leaves undone
 from hsgen.algorithms.scan.constraints import alone, problems
 from hsgen.algorithms.scan.kernels import context, kernels
 from hsgen.algorithms.scan.params import FIELDS, Params, block, notes, params
-from hsgen.algorithms.scan.plan import edges, moved, plan, row_ends
+from hsgen.algorithms.scan.plan import moved, plan, row_test_counts, test_counts
 from hsgen.algorithms.scan.search_space import space
-from hsgen.algorithms.scan.specialize import formed
+from hsgen.algorithms.scan.specialize import specialize
 from hsgen.algorithms.traits import Traits
 
 NAME, OPERATION = "scan", "scan"
@@ -25,14 +25,14 @@ __all__ = [
     "alone",
     "block",
     "context",
-    "edges",
-    "formed",
     "kernels",
     "moved",
     "notes",
     "params",
     "plan",
     "problems",
-    "row_ends",
+    "row_test_counts",
     "space",
+    "specialize",
+    "test_counts",
 ]

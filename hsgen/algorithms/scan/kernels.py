@@ -8,7 +8,7 @@ from hsgen.algorithms.scan.params import Params
 from hsgen.core.buffers import Array, Buffer
 from hsgen.core.kernels import Kernel
 
-SUMS, WORDS = Buffer(name="sums"), Buffer(name="words", type="word")
+SUMS, WORDS = Buffer(name="sums"), Buffer(name="words", type="u32")
 
 
 def _keys(name: str, count: int) -> Array:
@@ -69,8 +69,8 @@ def lookback(p: Params) -> Kernel:
     """Return the kernel that does it all: sum a tile, look back for what precedes it, store."""
     seen = (
         _keys("seen", p.window * p.columns),
-        Array(name="marks", type="word", count=p.window * p.columns),
-        Array(name="late", type="word", count=4),
+        Array(name="marks", type="u32", count=p.window * p.columns),
+        Array(name="late", type="u32", count=4),
     )
     arrays = () if p.serial else (*_tiling(p), *seen)
     return _kernel(p, "lookback", "scan a tile, look back, store", (SOURCE, DESTINATION, WORDS), arrays)
@@ -78,7 +78,7 @@ def lookback(p: Params) -> Kernel:
 
 def settle(p: Params) -> Kernel:
     """Return the kernel that finds what precedes the tiles that gave up."""
-    arrays = (_keys("part", p.spine), Array(name="marks", type="word", count=p.spine))
+    arrays = (_keys("part", p.spine), Array(name="marks", type="u32", count=p.spine))
     return _kernel(p, "settle", "find the sums before tiles that gave up", (WORDS,), arrays, p.spine)
 
 
@@ -90,7 +90,7 @@ def apply(p: Params) -> Kernel:
 def kernels(p: Params) -> tuple[Kernel, ...]:
     """Return every kernel, in the order in which they run."""
     if p.looks:
-        return single(p), begin(p), lookback(p), *(() if p.endless else (settle(p), apply(p)))
+        return single(p), begin(p), lookback(p), *(() if p.forward_progress else (settle(p), apply(p)))
     return (single(p), reduce(p), *(() if p.serial else (spine(p),)), scan(p))
 
 
@@ -100,7 +100,7 @@ def context(p: Params) -> dict[str, object]:
         "failed": words.FAILED,
         "ticket": words.TICKET,
         "states": words.STATES,
-        "counted": f"{words.COUNTED}u",
+        "device_count": f"{words.COUNTED}u",
         "summed": f"{words.SUMMED}u",
         "open": f"{words.OPEN}u",
     }

@@ -69,7 +69,7 @@ class Params:
         return self.coordination == "lookback"
 
     @property
-    def endless(self) -> bool:
+    def forward_progress(self) -> bool:
         """Whether look-backs wait as long as it takes, so that no tile is ever done again."""
         return self.looks and not self.redo
 

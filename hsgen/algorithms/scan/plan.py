@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hsgen.algorithms.scan.kernels import kernels
 from hsgen.algorithms.scan.params import Params
-from hsgen.algorithms.scan.words import SCRATCH, outcome, scratch
+from hsgen.algorithms.scan.words import SCRATCH, device_status, scratch
 from hsgen.core.plan import UNCAPPED, Binding, Grid, Guard, Plan, Step
 
 _BOUND = {
@@ -32,7 +32,7 @@ def plan(p: Params) -> Plan:
                 grid=Grid(add=p.tile - 1, div=p.tile, cap=caps.get(kernel.name, p.groups)),
             )
         )
-    return Plan(steps=tuple(steps), max_n=p.max_n, scratch=scratch(p), outcome=outcome(p))
+    return Plan(steps=tuple(steps), max_n=p.max_n, scratch=scratch(p), device_status=device_status(p))
 
 
 def moved(p: Params, step: Step, n: int) -> int:
@@ -54,14 +54,14 @@ def moved(p: Params, step: Step, n: int) -> int:
     }.get(step.kernel, 0)
 
 
-def edges(p: Params, greatest: int) -> list[int]:
+def test_counts(p: Params, greatest: int) -> list[int]:
     """Return the counts up to `greatest` at which the sum changes its way: tiles, and the cap of work-groups."""
     found = {0, 1, greatest, *range(0, min(4 * p.tile, greatest) + 1, p.tile)}
     found.update((p.groups * p.tile, p.groups * p.tile + p.tile, 2 * p.groups * p.tile, p.window * p.tile))
     return sorted(n for n in found if n <= greatest)
 
 
-def row_ends(p: Params, greatest: int) -> list[int]:
+def row_test_counts(p: Params, greatest: int) -> list[int]:
     """Return counts up to `greatest` that end in each row of lanes of a tile: there its guard matters for some."""
     if p.serial:
         return []

@@ -9,7 +9,7 @@ from hsgen.core.keys import KeyType
 
 def space(key: KeyType, device: Device) -> tuple[Box, ...]:
     """Return a box of work-groups that hold a tile, and one of lanes that walk alone."""
-    coordinations = ("scan", "lookback") if device.goes_on else ("scan",)
+    coordinations = ("scan", "lookback") if device.forward_progress else ("scan",)
     together = {
         "work_group": steps(16, min(1024, device.work_group)),
         "items": steps(1, 64, thirds=True),

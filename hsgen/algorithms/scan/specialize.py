@@ -7,10 +7,10 @@ from dataclasses import replace
 
 from hsgen.algorithms.scan.params import Params
 from hsgen.core.device import Device
-from hsgen.core.keys import PLAIN, Form, KeyType
+from hsgen.core.keys import PLAIN, KeyType, Signature
 
 
-def formed(p: Mapping[str, Params], key: KeyType, form: Form, device: Device) -> Params | None:
+def specialize(p: Mapping[str, Params], key: KeyType, signature: Signature, device: Device) -> Params | None:
     """Return the shape for elements of a width; None in any other form."""
-    own = p.get(key.name) if form == PLAIN else None
+    own = p.get(key.name) if signature == PLAIN else None
     return replace(own, redo=not device.promised) if own else None

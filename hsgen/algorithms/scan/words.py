@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from hsgen.algorithms.scan.params import Params
-from hsgen.core.plan import Binding, Outcome, Scratch
+from hsgen.core.plan import Binding, DeviceStatus, Scratch
 
 FAILED, TICKET, STATES = 0, 1, 32
 """Indices of 32-bit words: 1 where a look-back gave up, tiles drawn so far, the first state (tile by tile, in each
@@ -24,6 +24,6 @@ def scratch(p: Params) -> Scratch:
     return Scratch(min_n=p.tile, plus=4 * STATES, unit=p.tile, per_unit=row, units=-(-p.max_n // p.tile))
 
 
-def outcome(p: Params) -> Outcome | None:
+def device_status(p: Params) -> DeviceStatus | None:
     """Return where the sum tells whether tiles were done again; None where none ever is."""
-    return Outcome(binding=SCRATCH, words=1, min_n=p.tile) if p.looks and not p.endless else None
+    return DeviceStatus(binding=SCRATCH, words=1, min_n=p.tile) if p.looks and not p.forward_progress else None

@@ -9,11 +9,11 @@ target's radix sort (`hsgen.algorithms.radix`).
 
 from hsgen.algorithms.implicit import FIELDS, alone, problems, space
 from hsgen.algorithms.segmented.kernels import context, kernels
-from hsgen.algorithms.segmented.params import Params, block, formed, notes, params
-from hsgen.algorithms.segmented.plan import edges, moved, plan, row_ends
+from hsgen.algorithms.segmented.params import Params, block, notes, params, specialize
+from hsgen.algorithms.segmented.plan import moved, plan, row_test_counts, test_counts
 from hsgen.algorithms.traits import Traits
 
-NAME, OPERATION = "segments", "segments"
+NAME, OPERATION = "segmented_sort", "segmented_sort"
 TRAITS = Traits(bit_ranges=True)
 
 __all__ = [
@@ -25,14 +25,14 @@ __all__ = [
     "alone",
     "block",
     "context",
-    "edges",
-    "formed",
     "kernels",
     "moved",
     "notes",
     "params",
     "plan",
     "problems",
-    "row_ends",
+    "row_test_counts",
     "space",
+    "specialize",
+    "test_counts",
 ]

@@ -16,13 +16,13 @@ from hsgen.core import networks
 from hsgen.core.buffers import Array, Buffer
 from hsgen.core.kernels import Kernel
 
-OFFSETS = Buffer(name="offsets", type="word", read_only=True)
-WORDS = Buffer(name="words", type="word")
+OFFSETS = Buffer(name="offsets", type="u32", read_only=True)
+WORDS = Buffer(name="words", type="u32")
 KEYS = (SOURCE, DESTINATION, OTHER)
 
 
 def _array(name: str, count: int) -> Array:
-    return Array(name=name, type="word", count=count)
+    return Array(name=name, type="u32", count=count)
 
 
 def _kernel(
@@ -32,12 +32,12 @@ def _kernel(
     walks = p.serial and name not in ("begin", "sift", "copy")
     return Kernel(
         name=name,
-        template=f"segments/{'serial_' if walks else ''}{name}",
+        template=f"segmented/{'serial_' if walks else ''}{name}",
         summary=summary,
         work_group=lanes or p.rank.work_group,
         buffers=buffers,
         arrays=arrays,
-        algorithm="segments",
+        algorithm="segmented_sort",
         params=p,
     )
 
@@ -51,9 +51,9 @@ def _ranking(kernel: Kernel, shape: ReduceScan) -> Kernel:
 
 def _valued(p: Params, *more: Buffer) -> tuple[Buffer, ...]:
     """The buffers of values, as far as they are read and written, and those given besides."""
-    if not p.form.value_bytes:
+    if not p.signature.value_bytes:
         return ()
-    return (*([] if p.form.index else [VALUES_IN]), VALUES_OUT, *more)
+    return (*([] if p.signature.index else [VALUES_IN]), VALUES_OUT, *more)
 
 
 def begin(p: Params) -> Kernel:
@@ -78,7 +78,7 @@ def windows(p: Params) -> Kernel:
         listed = (_array("listed", p.window // (p.wave + 1) + 1), _array("sizes", p.levels), _array("starts", p.levels))
         keys_held = Array(name="held", type="key", count=p.window + p.small)
         columns = (Array(name="tile", type="key", count=p.small * p.wave), keys_held, *listed)
-        return replace(_kernel(p, "windows", what, buffers, columns, p.wave), template="segments/serial_columns")
+        return replace(_kernel(p, "windows", what, buffers, columns, p.wave), template="segmented/serial_columns")
     marks = -(-p.tile // 32)
     arrays = (*rank_arrays(p.chip), _array("marks", marks), _array("prior", marks), _array("ends", 3))
     return _ranking(_kernel(p, "windows", what, (*keys, *_valued(p), OFFSETS, WORDS), arrays), p.chip)
@@ -97,7 +97,7 @@ def alone(p: Params) -> Kernel:
 
 def chip(p: Params) -> ReduceScan | PerThread:
     """Return the shape by which one segment is sorted on chip: keys alone need not know where they came from."""
-    return replace(p.chip, form=p.form)
+    return replace(p.chip, signature=p.signature)
 
 
 def count(p: Params) -> Kernel:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from hsgen.algorithms.radix import formed as radix_formed
+from hsgen.algorithms.radix import specialize as radix_formed
 from hsgen.algorithms.radix import strategies
 from hsgen.algorithms.radix.per_thread import PerThread
 from hsgen.algorithms.radix.rankers import Ranked, rank_arrays
@@ -14,7 +14,7 @@ from hsgen.algorithms.radix.reduce_scan import ReduceScan
 from hsgen.algorithms.radix.tile import Tile, recast
 from hsgen.core.buffers import held
 from hsgen.core.device import Device
-from hsgen.core.keys import PLAIN, Form, KeyType
+from hsgen.core.keys import PLAIN, KeyType, Signature
 
 LANES = 16
 """Lanes that handle short segments together on devices whose lanes walk alone: a vector of words."""
@@ -44,7 +44,7 @@ class Params:
     work-group sorts alone has one of its own, which loops over none.
     """
 
-    form: Form
+    signature: Signature
     chip: ReduceScan | PerThread
     rank: ReduceScan | PerThread
     small: int
@@ -68,7 +68,7 @@ class Params:
     @property
     def networks(self) -> bool:
         """Whether each of some lanes sorts a short segment by a network, which is not stable: keys alone."""
-        return self.serial and not self.form.value_bytes
+        return self.serial and not self.signature.value_bytes
 
     @property
     def levels(self) -> int:
@@ -101,34 +101,34 @@ class Params:
         return self.most_columns if self.serial else min(32, self.most_columns)
 
 
-def formed(p: Mapping[str, Any], key: KeyType, form: Form, device: Device) -> Params | None:
+def specialize(p: Mapping[str, Any], key: KeyType, signature: Signature, device: Device) -> Params | None:
     """Return the shape for keys of a width in a form, by the target's choices for such keys; None where it has no radix
     sort, where the device's grids are too small for as many segments as a call may have, or for packed words, a part
     of the bits, a count on the device or a report."""
-    made = _formed(p, key, form, device)
+    made = _formed(p, key, signature, device)
     return made if made and -(-MOST_PARTS // made.sifted) <= device.groups**2 else None
 
 
-def _formed(p: Mapping[str, Any], key: KeyType, form: Form, device: Device) -> Params | None:
+def _formed(p: Mapping[str, Any], key: KeyType, signature: Signature, device: Device) -> Params | None:
     own = p.get("radix")
-    known = replace(PLAIN, value=form.value, typed=form.typed)
-    if not isinstance(own, Tile) or form != known or form.value == "packed":
+    known = replace(PLAIN, value=signature.value, key_transform=signature.key_transform)
+    if not isinstance(own, Tile) or signature != known or signature.value == "packed":
         return None
     name = "u32" if key.bytes < 4 else key.name
-    made = radix_formed({name: _ranked(own, device)}, key, form, device)
+    made = radix_formed({name: _ranked(own, device)}, key, signature, device)
     if isinstance(made, PerThread):
-        return _walked(made, form, device) if device.work_group >= LANES else None
+        return _walked(made, signature, device) if device.work_group >= LANES else None
     if not isinstance(made, ReduceScan):
         return None
-    carried = replace(form, value="index") if not form.value_bytes else form
+    carried = replace(signature, value="index") if not signature.value_bytes else signature
     apart = made.ranker == "broadcast" and device.local == "chip"
     made = replace(made, items=min(made.items, _most(made, apart, device)))
-    words = key.held // 4 + 1 + form.value_bytes // 4 * (not form.index)
-    chip = replace(made, form=carried, items=max(1, min(made.items, REGISTERS // words)))
+    words = key.held // 4 + 1 + signature.value_bytes // 4 * (not signature.index)
+    chip = replace(made, signature=carried, items=max(1, min(made.items, REGISTERS // words)))
     while chip.items > 1 and _local(chip) > device.local_bytes:
         chip = replace(chip, items=chip.items - 1)
     return Params(
-        form=form,
+        signature=signature,
         chip=chip,
         rank=made,
         small=chip.tile // 2,
@@ -149,7 +149,7 @@ def _most(made: Ranked, apart: bool, device: Device) -> int:
     NVIDIA's GPUs before Volta, no more than eight words or six long keys fit into 128 registers, for 512 lanes a core.
     """
     if made.ranker == "broadcast":
-        large = made.key.bytes == 1 or (made.key.bytes == 8 and made.form.value_bytes > 0)
+        large = made.key.bytes == 1 or (made.key.bytes == 8 and made.signature.value_bytes > 0)
         return 3 if apart and made.subgroup >= 16 and large else 4
     old = device.progress != "guaranteed" and device.local_bytes < 1 << 16
     few = made.ranker == "ballot" and made.subgroup == 32 and old
@@ -170,13 +170,13 @@ def _ranked(own: Tile, device: Device) -> ReduceScan | PerThread:
     return recast(own, ReduceScan, **bare, ranker="ballot" if own.subgroup > 1 else "flags", work_group=lanes, items=8)
 
 
-def _walked(made: PerThread, form: Form, device: Device) -> Params:
+def _walked(made: PerThread, signature: Signature, device: Device) -> Params:
     size = made.key.held
-    small, window = SHORT[not form.value_bytes] // size, TOGETHER // size
-    while small > LANES and _kept(small, window, form) * size + window > device.local_bytes:
+    small, window = SHORT[not signature.value_bytes] // size, TOGETHER // size
+    while small > LANES and _kept(small, window, signature) * size + window > device.local_bytes:
         small, window = small // 2, window // 2
     return Params(
-        form=form,
+        signature=signature,
         chip=made,
         rank=made,
         small=small,
@@ -188,9 +188,9 @@ def _walked(made: PerThread, form: Form, device: Device) -> Params:
     )
 
 
-def _kept(small: int, window: int, form: Form) -> int:
+def _kept(small: int, window: int, signature: Signature) -> int:
     """The keys in local memory of the kernel that sorts short segments; its words are fewer than a byte a key."""
-    return window + small + LANES * (4 if form.value_bytes else small)
+    return window + small + LANES * (4 if signature.value_bytes else small)
 
 
 def _local(chip: Ranked) -> int:

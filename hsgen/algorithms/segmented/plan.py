@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from hsgen.algorithms.segmented.kernels import kernels
 from hsgen.algorithms.segmented.params import Params
-from hsgen.algorithms.segmented.words import OTHER, max_n, outcome, scratch, values_binding, words_binding
+from hsgen.algorithms.segmented.words import OTHER, device_status, max_n, scratch, values_binding, words_binding
 from hsgen.core.flags import DIRECT
 from hsgen.core.plan import Argument, Binding, CallNumber, Grid, Guard, Literal, Pass, Plan, Step, fixed
 
@@ -48,7 +48,7 @@ def plan(p: Params) -> Plan:
         ]
     if len(p.rank.digits) % 2:
         steps.append(_row(p, "copy", p.tile, loop, place="in"))
-    return Plan(steps=tuple(steps), max_n=top, bits=p.key.bits, scratch=scratch(p), outcome=outcome(p))
+    return Plan(steps=tuple(steps), max_n=top, bits=p.key.bits, scratch=scratch(p), device_status=device_status(p))
 
 
 def _row(p: Params, kernel: str, low: int, grid: Grid, argument: Argument | None = None, *, place: str = "any") -> Step:
@@ -67,16 +67,16 @@ def _row(p: Params, kernel: str, low: int, grid: Grid, argument: Argument | None
 def moved(p: Params, step: Step, n: int) -> int:
     """Return the bytes that a launch of `step` for `n` keys reads and writes where all segments are short: the other
     launches find nothing to do then."""
-    return 2 * n * (p.key.bytes + p.form.value_bytes) if step.kernel == "windows" else 0
+    return 2 * n * (p.key.bytes + p.signature.value_bytes) if step.kernel == "windows" else 0
 
 
-def edges(p: Params, greatest: int) -> list[int]:
+def test_counts(p: Params, greatest: int) -> list[int]:
     """Return the counts up to `greatest` at which the sort changes its way, where there is one segment or several."""
     found = {0, 1, greatest, p.small, p.window, p.tile, p.window + p.small, 2 * p.tile, p.chunk, 3 * p.chunk}
     return sorted(n for n in found if n <= greatest)
 
 
-def row_ends(p: Params, greatest: int) -> list[int]:
+def row_test_counts(p: Params, greatest: int) -> list[int]:
     """Return counts up to `greatest` that end in each row of a tile."""
     if p.serial:
         return []

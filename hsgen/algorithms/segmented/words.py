@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from hsgen.algorithms.segmented.params import Params
-from hsgen.core.plan import Binding, Outcome, Scratch
+from hsgen.core.plan import Binding, DeviceStatus, Scratch
 
 STATUS, PARTS, MEDIUMS, LARGES, HUGES, COLUMNS, WHERE = range(7)
 """1 where offsets cannot be; the number of segments; the segments listed that a work-group sorts, and of the larger
@@ -52,7 +52,9 @@ def values_binding(p: Params) -> Binding:
 
 def words_binding(p: Params) -> Binding:
     """Return where the words begin."""
-    return Binding(role="scratch", per_n=p.key.bytes + p.form.value_bytes, plus=1024 if p.form.value_bytes else 0)
+    return Binding(
+        role="scratch", per_n=p.key.bytes + p.signature.value_bytes, plus=1024 if p.signature.value_bytes else 0
+    )
 
 
 def scratch(p: Params) -> Scratch:
@@ -67,9 +69,9 @@ def scratch(p: Params) -> Scratch:
     )
 
 
-def outcome(p: Params) -> Outcome:
+def device_status(p: Params) -> DeviceStatus:
     """Return where the sort tells that its offsets cannot be."""
-    return Outcome(binding=words_binding(p), words=1)
+    return DeviceStatus(binding=words_binding(p), words=1)
 
 
 def max_n(p: Params) -> int:

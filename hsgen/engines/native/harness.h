@@ -81,8 +81,8 @@ enum { HN_GUARD = 4096, HN_GUARD_BYTE = 0x5a, HN_POISON_BYTE = 0xff };
 
 /* What errors call the runtime's functions that do so, by hs_kind; `more` follows each name. */
 #define HN_NAMES(api, more) \
-    {"hs_" api "_sort" more, "hs_" api "_scan" more, "hs_" api "_segments" more, "hs_" api "_merge" more, \
-     "hs_" api "_check" more}
+    {"hs_" api "_sort" more, "hs_" api "_scan" more, "hs_" api "_segmented_sort" more, "hs_" api "_merge" more, \
+     "hs_" api "_digest" more}
 
 /* Have the device time the sorts and copies that follow (1), or not (0), where that costs anything: then only are their
  * `device_seconds` told.  Where it costs nothing they always are, if the device has a clock at all. */

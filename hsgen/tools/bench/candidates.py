@@ -28,7 +28,7 @@ def fill(engine: Engine, work: Load) -> None:
         engine.allocate(VALUES_OUT, work.values_expected.nbytes)
     offsets = None if work.offsets is None else work.offsets.astype(np.uint32)
     given = {VALUES: work.values, OTHER: work.other if offsets is None else offsets, OTHER_VALUES: work.other_values}
-    given |= {COUNT: np.array([work.n], np.uint32) if work.how.counted else None}
+    given |= {COUNT: np.array([work.n], np.uint32) if work.how.device_count else None}
     for slot, array in given.items():
         if array is not None:
             _put(engine, slot, array)
@@ -65,7 +65,7 @@ def _places(engine: Engine, work: Load) -> dict[str, tuple[int, int]]:
         "destination": (KEYS_OUT, True),
         "values": (VALUES, work.values is not None and (len(work.keys) > 0 or not halves)),
         "values_out": (VALUES_OUT, work.values_expected is not None),
-        "count": (COUNT, work.how.counted),
+        "count": (COUNT, work.how.device_count),
         "other": (OTHER, halves or (work.offsets is not None and not work.how.rows)),
         "other_values": (OTHER_VALUES, work.other_values is not None),
         "report": (REPORT, _room(engine, work) > 0),

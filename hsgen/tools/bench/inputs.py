@@ -36,10 +36,10 @@ def for_rival(work: Load, own: Sort, theirs: Sort) -> Load:
     Merge sorts of packed words compare these whole.  A sort that has less to do than `own`, or something else, gets all
     keys as one array, and sorts all of them by all of their bits.
     """
-    if (theirs.operation, theirs.form) == (own.operation, own.form) and theirs.form.value != "packed":
+    if (theirs.operation, theirs.signature) == (own.operation, own.signature) and theirs.signature.value != "packed":
         return work
     how, keys, values = work.how, work.keys, work.values
-    if theirs.operation != own.operation or theirs.form != own.form:
+    if theirs.operation != own.operation or theirs.signature != own.signature:
         how = Options(kind=how.kind, descending=how.descending)
     if work.other is not None:
         keys = np.concatenate([keys, work.other])

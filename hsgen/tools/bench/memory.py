@@ -26,8 +26,8 @@ def fits(engines: Sequence[Engine], n: int, how: Options) -> None:
         Unavailable: the line says how much is missing where.
     """
     sort = engines[0].sort
-    item = sort.key.bytes + sort.form.value_bytes
-    value = n * sort.form.value_bytes
+    item = sort.key.bytes + sort.signature.value_bytes
+    value = n * sort.signature.value_bytes
     need = sum(2 * n * item + 2 * value + _besides(e.sort, n, how) + scratch_bytes(e.sort, n, how) for e in engines)
     total, largest = engines[0].memory()
     if total and need > total:

@@ -88,7 +88,7 @@ def _matplotlib() -> Any:
     return matplotlib
 
 
-def _drawn(rows: Rows, form: str) -> bytes:
+def _drawn(rows: Rows, signature: str) -> bytes:
     if not rows:
         raise Usage("plot: there are no rows to draw; measure something")
     matplotlib = _matplotlib()
@@ -104,8 +104,8 @@ def _drawn(rows: Rows, form: str) -> bytes:
             _fill(matplotlib, ax, some, styles)
         for ax in axes[len(panels) :]:
             ax.set_axis_off()
-        metadata = {"Date": None} if form == "svg" else {"Software": None}
-        figure.savefig(out, format=form, dpi=150, metadata=metadata)
+        metadata = {"Date": None} if signature == "svg" else {"Software": None}
+        figure.savefig(out, format=signature, dpi=150, metadata=metadata)
     return out.getvalue()
 
 
@@ -119,8 +119,8 @@ def _grouped(rows: Rows, by: Any) -> dict[Any, list[Mapping[str, Any]]]:
 
 def _panel(row: Mapping[str, Any]) -> tuple[Any, ...]:
     """What all rows of a panel have in common."""
-    same = ("target", "api", "device", "key", "value", "order", "counted", "kind")
-    more = ("task", "segments", "layout", "changes", "epilogue")
+    same = ("target", "api", "device", "key", "value", "order", "device_count", "kind")
+    more = ("task", "segments", "layout", "run_boundaries", "epilogue")
     return (*(row[name] for name in same), *row["bits"], *(row.get(name) for name in more))
 
 
@@ -198,7 +198,7 @@ def _title(row: Mapping[str, Any]) -> str:
     words = [*words, "no values" if row["value"] is None else f"values {row['value']}"]
     words += [row["kind"]]
     words += [f"bits {row['bits'][0]} to {row['bits'][1]}"] if row["bits"] != [0, int(row["key"][1:])] else []
-    words += ["counted on the device"] * row["counted"] + ["changes told"] * bool(row.get("changes"))
+    words += ["counted on the device"] * row["device_count"] + ["changes told"] * bool(row.get("run_boundaries"))
     words += ["an epilogue"] * bool(row.get("epilogue"))
     does = operations.EVERY.get(row.get("task", ""))
     words += [does.noun] if does and does.workload else []

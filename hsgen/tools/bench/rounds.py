@@ -37,9 +37,14 @@ def known(sort: Sort, how: Options) -> list[str]:
 
     None of them tells where keys change, or does what an epilogue does.
     """
-    if bit_range(sort.plan, how) != (0, sort.key.bits) or how.kind or how.descending or sort.form.value == "index64":
+    if (
+        bit_range(sort.plan, how) != (0, sort.key.bits)
+        or how.kind
+        or how.descending
+        or sort.signature.value == "index64"
+    ):
         return []
-    if sort.form.followed:
+    if sort.signature.followed:
         return []
     return able(sort)
 
@@ -144,7 +149,7 @@ def _check_rival(name: str, theirs: Sort, own: Sort, greatest: int) -> None:
     Raises:
         Usage: it does.
     """
-    if (theirs.label, theirs.form.value) != (own.label, own.form.value) or not _races(theirs, own):
+    if (theirs.label, theirs.signature.value) != (own.label, own.signature.value) or not _races(theirs, own):
         raise Usage(
             f"rival {name}: {theirs.name} sorts other keys or values than {own.name}; name one that sorts these"
         )

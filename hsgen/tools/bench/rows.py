@@ -45,7 +45,7 @@ class Row:
     value: str | None
     order: str
     bits: list[int]
-    counted: bool
+    device_count: bool
     kind: str
     n: int
     algorithm: str | None
@@ -74,7 +74,7 @@ class Row:
     task: str = "sort"
     segments: int | None = None
     layout: str | None = None
-    changes: bool = False
+    run_boundaries: bool = False
     epilogue: bool = False
 
     def record(self) -> dict[str, Any]:
@@ -120,10 +120,10 @@ def rows_of(
                 api=engine.api,
                 device=device,
                 key=f"{'uif'[how.kind]}{sort.label[1:]}",
-                value=None if sort.form.value == "none" else sort.form.value,
+                value=None if sort.signature.value == "none" else sort.signature.value,
                 order="descending" if how.descending else "ascending",
                 bits=[begin, end],
-                counted=how.counted,
+                device_count=how.device_count,
                 kind=work.kind,
                 n=n,
                 algorithm=sorter.algorithm if sorter else None,
@@ -137,8 +137,8 @@ def rows_of(
                 task=sort.operation,
                 segments=how.parts if parted else None,
                 layout=("equal" if how.rows else "random") if parted else None,
-                changes=sort.form.changes,
-                epilogue=bool(sort.form.epilogue),
+                run_boundaries=sort.signature.run_boundaries,
+                epilogue=bool(sort.signature.epilogue),
             )
         )
     return rows
@@ -186,5 +186,5 @@ def _round(value: float) -> float:
 
 def _moved(sort: Sort, n: int, how: Options) -> int:
     """The bytes that the launches of a sort read and write; a count on the device is known to be n here."""
-    how = replace(how, counted=False)
+    how = replace(how, device_count=False)
     return sum(assembly.moved(sort, x.step, n) for x in launches(sort.plan, n, in_place=False, how=how))

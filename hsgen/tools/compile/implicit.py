@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from hsgen.core.errors import Usage
-from hsgen.core.keys import Form
+from hsgen.core.keys import Signature
 from hsgen.core.sort import Sort
 from hsgen.targets.target import Target
 
@@ -21,7 +21,7 @@ def derived(target: Target, widths: Iterable[str]) -> list[Sort]:
             known = {k.name: k.buffers for k in plain.kernels}
             found.append(plain)
             try:
-                valued = target.sort(label, width, Form(value="v4"))
+                valued = target.sort(label, width, Signature(value="v4"))
             except Usage:  # no values go with such keys
                 continue
             found.append(replace(valued, kernels=tuple(k for k in valued.kernels if k.buffers != known.get(k.name))))

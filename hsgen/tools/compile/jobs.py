@@ -118,9 +118,9 @@ class Planner:
                 lacking.setdefault(name, []).append(device)
                 continue
             compiler, place = self.compilers[name], Place(target=target.name, compiler=name, device=device)
-            wide = "wide" in load(environment(), APIS[compiler.api].dialect).capabilities
+            wide = "int64" in load(environment(), APIS[compiler.api].dialect).capabilities
             for sort, kernels in fresh:
-                some = tuple(k for k in kernels if wide or not k.wide)
+                some = tuple(k for k in kernels if wide or not k.index64)
                 if some:
                     text = texts.setdefault((sort.file, compiler.api), Text(sort, compiler.api))
                     text.jobs += 1

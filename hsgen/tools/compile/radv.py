@@ -119,14 +119,14 @@ def _checked(
     return list(zip(orders, answers, strict=True))
 
 
-def _use(device: str, forms: list[dict[str, Any]]) -> Use:
+def _use(device: str, signatures: list[dict[str, Any]]) -> Use:
     """The needs of a kernel whose forms have these statistics."""
     return Use(
-        registers=max(f["VGPRs"] for f in forms),
-        spill_bytes=max(-(-f["Scratch size"] // f["Subgroup size"]) for f in forms),
-        local_bytes=max(f["LDS size"] for f in forms),
-        instructions=max(f["Instructions"] for f in forms),
-        occupancy=min(1.0, *(f["Subgroups per SIMD"] / _most(device, f["Subgroup size"]) for f in forms)),
+        registers=max(f["VGPRs"] for f in signatures),
+        spill_bytes=max(-(-f["Scratch size"] // f["Subgroup size"]) for f in signatures),
+        local_bytes=max(f["LDS size"] for f in signatures),
+        instructions=max(f["Instructions"] for f in signatures),
+        occupancy=min(1.0, *(f["Subgroups per SIMD"] / _most(device, f["Subgroup size"]) for f in signatures)),
     )
 
 

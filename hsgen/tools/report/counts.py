@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from hsgen.core.errors import Usage
-from hsgen.core.keys import PLAIN, Form
+from hsgen.core.keys import PLAIN, Signature
 from hsgen.core.sort import Sort
 from hsgen.targets.target import AUTO, Target
 from hsgen.tools.report.drawing import Drawing, Figure, count, power
@@ -13,14 +13,14 @@ _LEFT = 152
 _FILLS = ("light", "mid", "hatch", "dots")
 
 
-def served(found: Target, key: str, form: Form) -> list[tuple[str, int, int]] | None:
+def served(found: Target, key: str, signature: Signature) -> list[tuple[str, int, int]] | None:
     """Return the labels of "auto" for a width and a form, each with the counts above one and up to another that it
     serves; None where the target has no such sort."""
     try:
-        sort = found.sort(AUTO, key, form)
+        sort = found.sort(AUTO, key, signature)
     except Usage:
         return None
-    autos = found.autos_valued if form.value_bytes else found.autos
+    autos = found.autos_valued if signature.value_bytes else found.autos
     labels = _labels(sort, [label for label, _ in autos[found.keys_of(key)]])
     return [(label, part.min_n, part.max_n) for label, part in zip(labels, sort.parts, strict=True)]
 
@@ -33,8 +33,10 @@ def _labels(sort: Sort, labels: list[str]) -> list[str]:
 
 def figure(found: Target, key: str) -> Figure | None:
     """Return the drawing of "auto" for a width; None where the target has none."""
-    forms = {"keys alone": PLAIN, "with values of 4 bytes": Form(value="v4")}
-    rows = {words: made for words, form in forms.items() if (made := served(found, key, form)) is not None}
+    signatures = {"keys alone": PLAIN, "with values of 4 bytes": Signature(value="v4")}
+    rows = {
+        words: made for words, signature in signatures.items() if (made := served(found, key, signature)) is not None
+    }
     if not rows:
         return None
     scale = max((parts[-1][2] - 1).bit_length() for parts in rows.values())

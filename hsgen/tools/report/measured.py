@@ -29,7 +29,7 @@ _NEEDED: dict[str, tuple[type, ...]] = {
     "value": (str, type(None)),
     "order": (str,),
     "bits": (list,),
-    "counted": (bool,),
+    "device_count": (bool,),
     "kind": (str,),
     "n": (int,),
     "algorithm": (str, type(None)),
@@ -46,13 +46,13 @@ _NEEDED: dict[str, tuple[type, ...]] = {
     "ratio_low": (*_NUMBER, type(None)),
     "ratio_high": (*_NUMBER, type(None)),
 }
-_SAME = ("target", "api", "device", "key", "value", "order", "counted", "kind")
+_SAME = ("target", "api", "device", "key", "value", "order", "device_count", "kind")
 """What all rows of one plot have in common, besides the bits."""
 _TASK: dict[str, tuple[type, ...]] = {
     "task": (str,),
     "segments": (int, type(None)),
     "layout": (str, type(None)),
-    "changes": (bool,),
+    "run_boundaries": (bool,),
     "epilogue": (bool,),
 }
 """The same, of rows that have it: documents of before have none of these."""
@@ -152,11 +152,11 @@ def _title(row: Record) -> str:
     words += [f"value {row['value']}"] if row["value"] else []
     words += ["descending"] if row["order"] == "descending" else []
     words += [f"bits {row['bits'][0]} to {row['bits'][1]}"] if row["bits"] != [0, int(row["key"][1:])] else []
-    words += ["count on the device"] if row["counted"] else []
+    words += ["count on the device"] if row["device_count"] else []
     does = operations.EVERY.get(row.get("task", ""))
     words += [does.noun] if does and does.workload else []
     words += [f"{row['segments']} segments{', equal' * (row['layout'] == 'equal')}"] if row.get("segments") else []
-    words += ["changes told"] if row.get("changes") else []
+    words += ["changes told"] if row.get("run_boundaries") else []
     words += ["an epilogue"] if row.get("epilogue") else []
     return f"{', '.join([*words, row['kind']])}; {APIS[row['api']].title} on {row['device']}"
 

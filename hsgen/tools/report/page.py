@@ -52,7 +52,7 @@ class SortPart:
     """One sort on the page; `folded` ones are to be opened first."""
 
     sort: Sort
-    form: str
+    signature: str
     items: str
     folded: bool
     listing: Listing
@@ -183,7 +183,7 @@ def _key(contents: Contents, subject: Subject, builder: Builder, some: Sequence[
         sorts=[
             SortPart(
                 sort=sort,
-                form=described(sort.form),
+                signature=described(sort.signature),
                 items=operations.of(sort).items,
                 folded=operations.of(sort).section != Operation.section
                 or (first.algorithm == AUTO and sort.algorithm != AUTO),
@@ -203,7 +203,7 @@ def _shapes(some: Sequence[Sort]) -> list[Shape]:
         for part in sort.parts:
             if part.params not in labels or sort.algorithm != AUTO:
                 name = part.label or part.algorithm if sort.algorithm == AUTO else sort.algorithm
-                labels[part.params] = " ".join(x for x in (name, described(sort.form)) if x)
+                labels[part.params] = " ".join(x for x in (name, described(sort.signature)) if x)
     most: dict[Any, tuple[str, int]] = {}
     for sort in some:
         for part in sort.parts:

@@ -58,7 +58,7 @@ def shown(sort: Sort, n: int) -> Shown:
         for x in launches(sort.plan, n, in_place=False)
     ]
     total = sum(moved for _, _, _, moved in made)
-    least = 2 * n * (sort.item_bytes + sort.form.value_bytes)
+    least = 2 * n * (sort.item_bytes + sort.signature.value_bytes)
     part = next(p for p in sort.parts if n <= p.max_n)
     return Shown(
         n=n,

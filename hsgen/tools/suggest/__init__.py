@@ -21,7 +21,7 @@ WIDTHS = ("u32", "u64")
 
 
 def suggest(f: Facts, keys: Sequence[str] = WIDTHS) -> dict[str, Table]:
-    """Return the tables of a target by their names, such as ``merge.u32``, in the order in which files have them.
+    """Return the tables of a target by their names, such as ``bitonic.u32``, in the order in which files have them.
 
     Every table passes the checks of a target.  64-bit keys are left out where the device cannot sort them.
 

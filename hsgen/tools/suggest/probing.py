@@ -100,8 +100,8 @@ def _match(q: Query) -> str:
 def _isa(q: Query) -> str:
     """The offline compiler's name of the device, where that follows from its compute capability."""
     probe = APIS[q.api].probe
-    compiler, form = (probe and probe.isa) or ("", "")
-    name = form.format(q.said.get("compute", 0))
+    compiler, signature = (probe and probe.isa) or ("", "")
+    name = signature.format(q.said.get("compute", 0))
     if not compiler or name not in KINDS[compiler].devices:
         return ""
     return f"[isa]\n{compiler} = {literal([name])}\n"

@@ -14,7 +14,7 @@ from hsgen.tools.suggest.facts import Facts, facts
 from hsgen.tools.suggest.text import own
 
 _SMALLEST = """
-[merge.u32] # stands in for the choices that are to be suggested
+[bitonic.u32] # stands in for the choices that are to be suggested
 subgroup = 1
 height = 2
 slabs = 1
@@ -43,4 +43,4 @@ def read(name: str) -> tuple[Facts, Mapping[str, Mapping[str, Any]]]:
     try:
         return facts(target.parse(text + _SMALLEST, path.stem, name)), {}
     except Usage as e:
-        raise Usage(*[line for line in e.lines if ": merge.u32" not in line] or e.lines) from None
+        raise Usage(*[line for line in e.lines if ": bitonic.u32" not in line] or e.lines) from None

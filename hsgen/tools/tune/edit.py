@@ -71,7 +71,7 @@ def applied(
 
 
 Places = list[tuple[list[str], Mapping[str, Any]]]
-"""Where tables lie in the file, merge.u32 or radix.u32.onesweep.bits2, and what they say."""
+"""Where tables lie in the file, bitonic.u32 or radix.u32.onesweep.bits2, and what they say."""
 
 
 def _places(data: dict[str, Any], tables: Tables, autos: Mapping[str, Mapping[str, Any]]) -> Places:

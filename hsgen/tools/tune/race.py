@@ -23,7 +23,7 @@ from hsgen.core.errors import HsgenError, Unavailable, Wrong
 from hsgen.core.interpreter import PLAIN
 from hsgen.core.keys import KEYS as WIDTHS
 from hsgen.core.keys import PLAIN as PLAIN_FORM
-from hsgen.core.keys import Form
+from hsgen.core.keys import Signature
 from hsgen.core.sort import Sort
 from hsgen.engines import hosts, pyopencl
 from hsgen.engines.engine import KEYS, KEYS_OUT, VALUES, VALUES_OUT, Engine
@@ -50,7 +50,7 @@ Send = Callable[[dict[str, Any]], None]
 
 
 def made(
-    found: Target, label: str, key: str, table: Mapping[str, Any] | None, form: Form = PLAIN_FORM
+    found: Target, label: str, key: str, table: Mapping[str, Any] | None, signature: Signature = PLAIN_FORM
 ) -> tuple[Target, Sort]:
     """Return the target with `table` in place of its own, and the sort or scan of it; None keeps the target's table.
 
@@ -60,7 +60,7 @@ def made(
     if table is not None:
         params = ALGORITHMS[algorithm(label)].params(WIDTHS[key], table)
         found = replace(found, choices={**found.choices, (label, key): params})
-    return found, found.sort(label, key, form)
+    return found, found.sort(label, key, signature)
 
 
 def cases(sort: Sort, seed: int, wanted: int = CASES) -> list[tuple[int, str]]:
@@ -122,7 +122,7 @@ class Contestant:
 def ready(request: Mapping[str, Any], send: Send) -> dict[str, Contestant]:
     """Return the contestants that compile and sort correctly, by name."""
     found = target.parse(request["text"], request["stem"], request["where"])
-    form = Form(**request["form"])
+    signature = Signature(**request["signature"])
     context = host = None
     if not request["native"]:
         host = hosts.labelled(request["device"])
@@ -132,7 +132,7 @@ def ready(request: Mapping[str, Any], send: Send) -> dict[str, Contestant]:
     for c in sorted(request["contestants"], key=lambda c: c["name"] != request["best"]):
         send({"trying": c["name"]})
         try:
-            _, sort = made(found, c["label"], request["key"], c["table"], form)
+            _, sort = made(found, c["label"], request["key"], c["table"], signature)
             if host is not None and (lacking := hosts.lacks(sort, host)):
                 raise Unavailable(f"{host.label} {lacking}")
             engine = _engine(request, c, context, sort)

@@ -11,7 +11,7 @@ from typing import Any, Protocol
 from hsgen.algorithms import ALGORITHMS, operation
 from hsgen.core.device import Device
 from hsgen.core.errors import Usage
-from hsgen.core.keys import KEYS, PLAIN, Form
+from hsgen.core.keys import KEYS, PLAIN, Signature
 from hsgen.targets.flat import flat
 from hsgen.targets.target import Target
 from hsgen.tools.tune.edit import table_of
@@ -40,7 +40,7 @@ class Runner(Protocol):
         rungs: Sequence[Rung],
         failed: Callable[[str, str, str], None],
         *,
-        form: Form = PLAIN,
+        signature: Signature = PLAIN,
         cases: int = 0,
     ) -> Finish:
         """Run one race of arbitrary entries."""

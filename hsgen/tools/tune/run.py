@@ -16,7 +16,7 @@ from typing import Any
 from hsgen.algorithms import operation
 from hsgen.core.device import Device
 from hsgen.core.errors import Wrong
-from hsgen.core.keys import PLAIN, Form
+from hsgen.core.keys import PLAIN, Signature
 from hsgen.targets.choices import ALL
 from hsgen.targets.flat import flat
 from hsgen.targets.target import Target
@@ -153,32 +153,32 @@ class Tuning:
         return None if name is None else it.tables()[name]
 
     def _final(
-        self, key: str, entries: Mapping[str, tuple[str, Table]], sizes: Sequence[int], form: Form
+        self, key: str, entries: Mapping[str, tuple[str, Table]], sizes: Sequence[int], signature: Signature
     ) -> final.Rounds:
         """Return the rounds of these entries, from the journal if it has them."""
         named = {x: name_of(table) for x, (_, table) in entries.items()}
-        for record in self.journal.of("final", key=key, value=form.value):
+        for record in self.journal.of("final", key=key, value=signature.value):
             if record["entries"] == named and set(map(str, sizes)) <= set(record["sizes"]):
                 known = final.rounds_of(record)
                 return {x: {n: t for n, t in known[x].items() if n in sizes} for x in known}
-        with_ = "" if form == PLAIN else f" with values {form.value}"
+        with_ = "" if signature == PLAIN else f" with values {signature.value}"
         self._tell(f"{key}: comparing {', '.join(entries)}{with_}, {min(sizes)} to {max(sizes)} keys")
         parts = {x: Entry(label=label, table=table) for x, (label, table) in entries.items()}
         rung = Rung(sizes=tuple(sizes), rounds=FINAL, keep=len(parts))
 
         def failed(name: str, kind: str, why: str) -> None:
-            if form == PLAIN:
+            if signature == PLAIN:
                 label, table = entries[name]
                 self.hunts[f"{label} {key}"].disqualify(table, kind, why)
 
-        finish = self._runner.run(parts, key, [rung], failed, form=form, cases=20)
-        if form == PLAIN and finish.failed:
+        finish = self._runner.run(parts, key, [rung], failed, signature=signature, cases=20)
+        if signature == PLAIN and finish.failed:
             raise _Failed
         self.journal.add(
             {
                 "what": "final",
                 "key": key,
-                "value": form.value,
+                "value": signature.value,
                 "entries": named,
                 "sizes": [str(n) for n in sizes],
                 "seconds": {
@@ -237,9 +237,9 @@ class Tuning:
 
         They lie below those of keys without values, or not far above `upto`, the last of these.
         """
-        form = replace(PLAIN, value="v4")
+        signature = replace(PLAIN, value="v4")
         sizes = [n for n in self._sizes if n <= 4 * upto]
-        rounds = self._final(key, entries, sizes, form)
+        rounds = self._final(key, entries, sizes, signature)
         if set(rounds) != set(entries):
             return []
         return threshold({x: {n: statistics.median(t) for n, t in s.items()} for x, s in rounds.items()}, list(entries))

@@ -11,7 +11,7 @@ from typing import Any
 
 from hsgen.core.device import Device
 from hsgen.core.errors import HsgenError, Unavailable, Wrong
-from hsgen.core.keys import PLAIN, Form
+from hsgen.core.keys import PLAIN, Signature
 from hsgen.core.sort import Sort
 from hsgen.emit.kernels import render
 from hsgen.engines import isolated_build, native, pyopencl
@@ -89,7 +89,7 @@ class Field:
         *,
         best: str | None = None,
         stay: Sequence[str] = (),
-        form: Form = PLAIN,
+        signature: Signature = PLAIN,
         cases: int = racing.CASES,
     ) -> Finish:
         """Race entries, by name, over rungs.  If one crashes or hangs, the race restarts without it.
@@ -104,7 +104,7 @@ class Field:
             finish.failed[name] = kind, why
             failed(name, kind, why)
 
-        libraries = self._prepare(entries, key, form, best, fail, tell, whole=cases == 0)
+        libraries = self._prepare(entries, key, signature, best, fail, tell, whole=cases == 0)
         passed: dict[str, int] = {}
         while left := [x for x in entries if x not in finish.failed]:
             contestants = [
@@ -114,7 +114,7 @@ class Field:
                 **self._place(),
                 "key": key,
                 "cases": cases,
-                "form": asdict(form),
+                "signature": asdict(signature),
                 "rungs": [asdict(r) for r in rungs],
                 "best": best if best in left else None,
                 "stay": [x for x in stay if x in left],
@@ -161,7 +161,7 @@ class Field:
         self,
         entries: Mapping[str, Entry],
         key: str,
-        form: Form,
+        signature: Signature,
         best: str | None,
         fail: Failed,
         tell: Tell,
@@ -178,10 +178,10 @@ class Field:
         def one(name: str) -> tuple[str, str, str]:
             entry = entries[name]
             try:
-                found, sort = racing.made(target, entry.label, key, entry.table, form)
+                found, sort = racing.made(target, entry.label, key, entry.table, signature)
                 if name != best and (spilled := self._spills(sort, self._family(target) if whole else [self.compute])):
                     return "spills", spilled, ""
-                return "", "", self._compile(found, sort, entry.label, key, form)
+                return "", "", self._compile(found, sort, entry.label, key, signature)
             except HsgenError as e:
                 return "device" if isinstance(e, Unavailable) else "build", e.lines[0], ""
 
@@ -194,9 +194,9 @@ class Field:
                 made[name] = path
         return made
 
-    def _compile(self, found: Target, sort: Sort, label: str, key: str, form: Form) -> str:
+    def _compile(self, found: Target, sort: Sort, label: str, key: str, signature: Signature) -> str:
         if self.native:
-            return str(native.library(self.api, [found], key, algorithms=[label], form=form))
+            return str(native.library(self.api, [found], key, algorithms=[label], signature=signature))
         isolated_build.check(self.device, sort, render(sort, pyopencl.API.name), self.limit, which=False)
         return ""
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from hsgen import __version__
 from hsgen.core.errors import Unavailable, Wrong
-from hsgen.core.keys import PLAIN, Form
+from hsgen.core.keys import PLAIN, Signature
 from hsgen.engines import hosts
 from hsgen.engines.native import library
 from hsgen.system import toolchain
@@ -46,11 +46,11 @@ class Here:
         rungs: Sequence[Rung],
         failed: Failed,
         *,
-        form: Form = PLAIN,
+        signature: Signature = PLAIN,
         cases: int = 0,
     ) -> Finish:
         """See `Runner`."""
-        return self._field.run(entries, key, rungs, failed, self._tell, form=form, cases=cases)
+        return self._field.run(entries, key, rungs, failed, self._tell, signature=signature, cases=cases)
 
 
 def _race(field: Field, it: Race) -> Finish:
@@ -58,8 +58,10 @@ def _race(field: Field, it: Race) -> Finish:
     return _there(field).race(it, lambda name, kind, why: None)
 
 
-def _run(field: Field, entries: Mapping[str, Entry], key: str, rungs: Sequence[Rung], form: Form, cases: int) -> Finish:
-    return _there(field).run(entries, key, rungs, lambda name, kind, why: None, form=form, cases=cases)
+def _run(
+    field: Field, entries: Mapping[str, Entry], key: str, rungs: Sequence[Rung], signature: Signature, cases: int
+) -> Finish:
+    return _there(field).run(entries, key, rungs, lambda name, kind, why: None, signature=signature, cases=cases)
 
 
 def _about(field: Field) -> tuple[str, list[str]]:
@@ -169,12 +171,12 @@ class Cluster:
         rungs: Sequence[Rung],
         failed: Failed,
         *,
-        form: Form = PLAIN,
+        signature: Signature = PLAIN,
         cases: int = 0,
     ) -> Finish:
         """See `Runner`; runs on the first worker."""
         one = self._workers[:1]
-        given = (self._field, dict(entries), key, list(rungs), form, cases)
+        given = (self._field, dict(entries), key, list(rungs), signature, cases)
         finish = self._result(self._client.submit(_run, *given, workers=one, **_HOW))
         for name, (kind, why) in finish.failed.items():
             failed(name, kind, why)

@@ -12,13 +12,13 @@ def around(values: Iterable[int], greatest: int) -> set[int]:
     return {v + d for v in values for d in (-1, 0, 1) if 0 <= v + d <= greatest}
 
 
-def counts(edges: Iterable[int], block: int, greatest: int, wanted: int, rng: np.random.Generator) -> list[int]:
+def counts(test_counts: Iterable[int], block: int, greatest: int, wanted: int, rng: np.random.Generator) -> list[int]:
     """Return the edges +- 1, and counts up to 4 blocks + 1, odd and prime ones included, until those are `wanted`.
 
     Beyond 4 blocks come three random counts in each doubling up to `greatest`.
     """
     top = min(4 * block + 1, greatest)
-    found = around(edges, greatest)
+    found = around(test_counts, greatest)
     found.update(p for p in (2, 3, 5, 7, 11, 13, 127, 251, 509, 1021, 2039, 4093, 8191, 16381) if p <= top)
     for j in range(2, greatest.bit_length()):
         low, high = block << j, min(block << (j + 1), greatest)

@@ -31,7 +31,7 @@ class Frame:
     def __init__(self, engine: Engine, greatest: int) -> None:
         sort = engine.sort
         self._engine, self._item = engine, sort.item_bytes
-        self._value = sort.form.value_bytes
+        self._value = sort.signature.value_bytes
         self.unit = max(engine.align, sort.key.bytes)
         self._value_unit = max(engine.align, self._value, 4)
         self.back = (assembly.block(sort) + _MORE) * max(self._item, self._value)
@@ -46,7 +46,7 @@ class Frame:
                 slot, FRONT + SHIFTS * max(self.unit, self._value_unit) + greatest * size + self.back + 4 * words
             )
         self._count_unit = max(engine.align, 4)
-        if sort.form.counted:
+        if sort.signature.device_count:
             engine.allocate(COUNT, FRONT + SHIFTS * self._count_unit + self.back)
 
     def framed(self, array: NDArray[Any], place: int) -> Bytes:

@@ -7,10 +7,10 @@ from dataclasses import replace
 import numpy as np
 
 from hsgen import operations
-from hsgen.algorithms import derived_for
+from hsgen.algorithms import implicit_for
 from hsgen.core.errors import Usage
 from hsgen.core.interpreter import PLAIN
-from hsgen.core.keys import Form
+from hsgen.core.keys import Signature
 from hsgen.core.sort import Sort
 from hsgen.engines.engine import KEYS, REPORT, VALUES, VALUES_OUT, Engine, Places
 from hsgen.operations.digest import MADE, OPERATION, WORDS, Digest, read
@@ -27,14 +27,16 @@ def checks(target: Target, sort: Sort) -> tuple[Sort, Sort]:
     Raises:
         Usage: the sort takes its count from the device, or tells where keys change; or there is no such check.
     """
-    if not operations.of(sort).digested or sort.form.counted or sort.form.followed:
+    if not operations.of(sort).digested or sort.signature.device_count or sort.signature.followed:
         what = "a count on the device, changes and an epilogue"
         raise Usage(f"{sort.name}: only sorts without {what} are checked so")
-    key = "u32" if sort.form.value == "packed" else sort.label
-    form = Form(value=sort.form.value, typed=sort.form.typed)
-    label = derived_for(OPERATION)
-    before = target.sort(label, key, form)
-    return before, target.sort(label, key, replace(form, value=MADE[form.value])) if form.index else before
+    key = "u32" if sort.signature.value == "packed" else sort.label
+    signature = Signature(value=sort.signature.value, key_transform=sort.signature.key_transform)
+    label = implicit_for(OPERATION)
+    before = target.sort(label, key, signature)
+    return before, target.sort(
+        label, key, replace(signature, value=MADE[signature.value])
+    ) if signature.index else before
 
 
 def faults(engine: Engine, by: tuple[Sort, Sort], n: int, seed: int) -> tuple[str, ...]:
@@ -50,16 +52,16 @@ def faults(engine: Engine, by: tuple[Sort, Sort], n: int, seed: int) -> tuple[st
         raise Usage(f"count {n}: {sort.name} is checked for up to {most} keys")
     room = n + BEHIND
     at = _filled(engine, room, seed)
-    size = 0 if sort.form.index else room  # places that are made have no values before
+    size = 0 if sort.signature.index else room  # places that are made have no values before
     first = _digest(before, at, n, size)
     engine.renew()
-    out = {"destination": at["source"], **({"values_out": (VALUES_OUT, 0)} if sort.form.index else {})}
+    out = {"destination": at["source"], **({"values_out": (VALUES_OUT, 0)} if sort.signature.index else {})}
     if "values" in at:
         out["values_out"] = at["values"]
     engine.run(n, {**at, **out}, PLAIN)
     after = engine.beside(by[1])
-    made: Places = {"source": at["source"], "values": (VALUES_OUT, 0)} if sort.form.index else at
-    return _digest(after, made, n, size).faults(first, stable=sort.form.value_bytes > 0)
+    made: Places = {"source": at["source"], "values": (VALUES_OUT, 0)} if sort.signature.index else at
+    return _digest(after, made, n, size).faults(first, stable=sort.signature.value_bytes > 0)
 
 
 def _filled(engine: Engine, room: int, seed: int) -> dict[str, tuple[int, int]]:
@@ -73,8 +75,8 @@ def _filled(engine: Engine, room: int, seed: int) -> dict[str, tuple[int, int]]:
     engine.write(KEYS, keys)
     del keys
     engine.allocate(REPORT, 4 * WORDS)
-    width = sort.form.value_bytes
-    if sort.form.index:
+    width = sort.signature.value_bytes
+    if sort.signature.index:
         engine.allocate(VALUES_OUT, room * width)
     elif width:
         values = np.zeros((room, width // 4), np.uint32)

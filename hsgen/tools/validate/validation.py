@@ -90,15 +90,15 @@ def plan_cases(sort: Sort, *, full: bool, seed: int) -> list[tuple[int, str]]:
     dense = 4 * block + 1
     top = max((_FULL_TOP if full else _QUICK_TOP) // sort.columns, reach(sort.plan), dense)
     top = min(top, sort.plan.max_n)
-    edges = assembly.edges(sort, top)
-    near = around(edges, top)
-    ns = counts(edges, block, top, -(-FULL // (2 * len(kinds))) if full else QUICK // 2, rng)
+    test_counts = assembly.test_counts(sort, top)
+    near = around(test_counts, top)
+    ns = counts(test_counts, block, top, -(-FULL // (2 * len(kinds))) if full else QUICK // 2, rng)
     pairs = [(n, kind) for n in ns if n <= dense for kind in kinds] if full else []
     pairs *= max(1, -(-FULL // (2 * len(pairs)))) if pairs else 1
     rest = [n for n in ns if n > dense] if full else ns
     pairs += [(n, kinds[i % len(kinds)]) for i, n in enumerate(rest)]
     pairs += [(n, kinds[0]) for n in rest if n in near or n > dense]
-    return pairs + [(n, kinds[0]) for n in assembly.row_ends(sort, top)]
+    return pairs + [(n, kinds[0]) for n in assembly.row_test_counts(sort, top)]
 
 
 def calls(sort: Sort, number: int, n: int) -> tuple[Options, int | None]:
@@ -106,36 +106,36 @@ def calls(sort: Sort, number: int, n: int) -> tuple[Options, int | None]:
 
     What the sort was generated for takes turns: types and orders, ranges of bits, counts.
     """
-    form, bits = sort.form, sort.plan.bits
+    signature, bits = sort.signature, sort.plan.bits
     types = [t for t in TYPES.values() if KEYS[t.key].bits == bits]
     how = Options()
-    if form.typed:
+    if signature.key_transform:
         turn = number % (2 * len(types))
         how = replace(how, kind=types[turn // 2].kind, descending=turn % 2 == 1)
-    if form.ranged:
+    if signature.bit_range:
         ranges = ((0, None), (0, bits // 2), (bits // 2, bits), (3, 4), (1, bits - 1), (5, 5), (0, None))
         begin, end = ranges[number // 3 % len(ranges)]
         how = replace(how, begin=begin, end=end)
     how = operations.of(sort).turn(how, number, n, block_of(sort))
-    if form.index:
+    if signature.index:
         how = replace(how, discard=number % 4 == 3)
-    if form.counted and number % 3:
-        how = replace(how, counted=True)
+    if signature.device_count and number % 3:
+        how = replace(how, device_count=True)
         return how, (n, n - n // 3, n + 5, 0, n // 2)[number % 5]
     return how, None
 
 
 def call(sort: Sort, keys: Keys, how: Options, *, in_place: bool, count: int | None, rng: np.random.Generator) -> Call:
     """Return the call that does with `keys` what the sort does, with what must come of it by numpy."""
-    if sort.form.followed:
+    if sort.signature.followed:
         plain = call(_plain(sort), keys, how, in_place=in_place, count=count, rng=rng)
-        return (reports.supplied if sort.form.epilogue else reports.told)(plain, sort, rng)
+        return (reports.supplied if sort.signature.epilogue else reports.told)(plain, sort, rng)
     return operations.of(sort).call(sort, keys, how, in_place=in_place, count=count, rng=rng)
 
 
 def _plain(sort: Sort) -> Sort:
     """The sort, as if nothing were told besides."""
-    return replace(sort, form=replace(sort.form, changes=False, epilogue=""))
+    return replace(sort, signature=replace(sort.signature, run_boundaries=False, epilogue=""))
 
 
 def _told(sort: Sort, how: Options, count: int | None) -> str:
@@ -143,7 +143,7 @@ def _told(sort: Sort, how: Options, count: int | None) -> str:
     words = ["signed", "float"][how.kind - 1 :][:1] if how.kind else []
     words += ["descending"] * how.descending + ["keys not wanted"] * how.discard
     words += operations.of(sort).told(how)
-    if sort.form.ranged:
+    if sort.signature.bit_range:
         words.append(f"bits {how.begin} to {sort.plan.bits if how.end is None else how.end}")
     if count is not None:
         words.append(f"{count} on the device")

@@ -256,7 +256,7 @@ static cudaError_t hs_cuda_launch(const hs_cuda *sorter, const hs_step *step, co
         pointers[i] = (void *)(uintptr_t)(begin + hs_offset(&step->bindings[i], call->plan.n));
         values[i] = &pointers[i];
     }
-    values[i++] = kernel->wide ? (void *)&wide : (void *)&narrow;
+    values[i++] = kernel->index64 ? (void *)&wide : (void *)&narrow;
     values[i++] = &argument;
     values[i++] = &low; /* kernels of sorts that take no count on the device have no such parameters: */
     values[i] = &high;  /* these are not read then */
@@ -360,10 +360,10 @@ extern "C" hs_status hs_cuda_scan(const hs_cuda *sorter, cudaStream_t stream,
     return hs_cuda_run(sorter, stream, args ? &record : NULL, error);
 }
 
-extern "C" hs_status hs_cuda_segments(const hs_cuda *sorter, cudaStream_t stream,
+extern "C" hs_status hs_cuda_segmented_sort(const hs_cuda *sorter, cudaStream_t stream,
                                       const hs_cuda_segmented_sort_args *args, cudaError_t *error)
 {
-    hs_cuda_record record = hs_cuda_empty(HS_SEGMENTS);
+    hs_cuda_record record = hs_cuda_empty(HS_SEGMENTED_SORT);
     if (args) {
         record.n = args->n;
         record.parts = args->segment_count;
@@ -410,10 +410,10 @@ extern "C" hs_status hs_cuda_merge(const hs_cuda *sorter, cudaStream_t stream,
     return hs_cuda_run(sorter, stream, args ? &record : NULL, error);
 }
 
-extern "C" hs_status hs_cuda_check(const hs_cuda *sorter, cudaStream_t stream,
+extern "C" hs_status hs_cuda_digest(const hs_cuda *sorter, cudaStream_t stream,
                                    const hs_cuda_digest_args *args, cudaError_t *error)
 {
-    hs_cuda_record record = hs_cuda_empty(HS_CHECK);
+    hs_cuda_record record = hs_cuda_empty(HS_DIGEST);
     if (args) {
         record.n = args->n;
         record.parts = args->capacity;

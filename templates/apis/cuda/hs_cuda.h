@@ -78,8 +78,8 @@ typedef struct hs_cuda_scan_args {
 
 hs_status hs_cuda_scan(const hs_cuda *sorter, cudaStream_t stream, const hs_cuda_scan_args *args, cudaError_t *error);
 
-/* A sort of each segment of n keys by itself (HS_SEGMENTS).  Segment i begins at offsets[i] and ends at offsets[i + 1].
- * Where offsets decrease or run past n nothing is written, and hs_outcome says so. */
+/* A sort of each segment of n keys by itself (HS_SEGMENTED_SORT).  Segment i begins at offsets[i] and ends at offsets[i + 1].
+ * Where offsets decrease or run past n nothing is written, and hs_device_status says so. */
 typedef struct hs_cuda_segmented_sort_args {
     uint64_t n;                          /* keys of all segments */
     uint64_t segment_count;
@@ -99,7 +99,7 @@ typedef struct hs_cuda_segmented_sort_args {
     size_t values_destination_bytes;
 } hs_cuda_segmented_sort_args;
 
-hs_status hs_cuda_segments(const hs_cuda *sorter, cudaStream_t stream,
+hs_status hs_cuda_segmented_sort(const hs_cuda *sorter, cudaStream_t stream,
                            const hs_cuda_segmented_sort_args *args, cudaError_t *error);
 
 /* A merge of two arrays, both in order (HS_MERGE). */
@@ -126,7 +126,7 @@ typedef struct hs_cuda_merge_args {
 
 hs_status hs_cuda_merge(const hs_cuda *sorter, cudaStream_t stream, const hs_cuda_merge_args *args, cudaError_t *error);
 
-/* A digest of n keys, and of what lies behind them (HS_CHECK); hs_check_compare compares two. */
+/* A digest of n keys, and of what lies behind them (HS_DIGEST); hs_digest_compare compares two. */
 typedef struct hs_cuda_digest_args {
     uint64_t n;                          /* keys */
     uint64_t capacity;                   /* keys from n up to here lie behind them; not more than n: none */
@@ -139,7 +139,7 @@ typedef struct hs_cuda_digest_args {
     size_t digest_bytes;
 } hs_cuda_digest_args;
 
-hs_status hs_cuda_check(const hs_cuda *sorter, cudaStream_t stream,
+hs_status hs_cuda_digest(const hs_cuda *sorter, cudaStream_t stream,
                         const hs_cuda_digest_args *args, cudaError_t *error);
 
 /* The sort for `key` ("u32") and `value` (null: "none"), as in hs_serves, among these targets that suits the current

@@ -50,7 +50,7 @@ static bool look(const Device &device, size_t count, uint32_t words[8])
     args.n = count;
     args.source = device.keys;
     args.digest = static_cast<uint32_t *>(device.report);
-    if (!fine("hs_cuda_check", hs_cuda_check(device.checker, device.stream, &args, &error), error)) return false;
+    if (!fine("hs_cuda_digest", hs_cuda_digest(device.checker, device.stream, &args, &error), error)) return false;
     error = cudaMemcpyAsync(words, device.report, 8 * sizeof words[0], cudaMemcpyDeviceToHost, device.stream);
     return fine("report", error);
 }
@@ -67,7 +67,7 @@ static bool run(Device &device, std::vector<unsigned int> &keys)
         return false;
     if (!sort) return std::printf("no target of this bundle runs on this device\n") < 0;
     if (!fine("hs_cuda_create", hs_cuda_create(sort, &device.sorter, &error), error)) return false;
-    if (hs_cuda_match_kind(hs_cuda_targets, hs_cuda_targets_count, HS_CHECK, "u32", NULL, &check) == HS_OK && check &&
+    if (hs_cuda_match_kind(hs_cuda_targets, hs_cuda_targets_count, HS_DIGEST, "u32", NULL, &check) == HS_OK && check &&
         !fine("hs_cuda_create", hs_cuda_create(check, &device.checker, &error), error))
         return false;
 
@@ -95,7 +95,7 @@ static bool run(Device &device, std::vector<unsigned int> &keys)
         return false;
     if (!fine("waiting", cudaStreamSynchronize(device.stream))) return false;
     /* By sums over the keys before and after, the device itself has found out whether it sorted right. */
-    if (!fine("hs_check_compare", hs_check_compare(before, after, 0, &faults), cudaSuccess)) return false;
+    if (!fine("hs_digest_compare", hs_digest_compare(before, after, 0, &faults), cudaSuccess)) return false;
     return faults == 0 || std::printf("faults %u\n", faults) < 0;
 }
 

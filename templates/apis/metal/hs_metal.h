@@ -95,8 +95,8 @@ typedef struct hs_metal_scan_args {
 
 hs_status hs_metal_scan(const hs_metal *sorter, hs_metal_commands commands, const hs_metal_scan_args *args);
 
-/* A sort of each segment of n keys by itself (HS_SEGMENTS).  Segment i begins at offsets[i] and ends at offsets[i + 1].
- * Where offsets decrease or run past n nothing is written, and hs_outcome says so. */
+/* A sort of each segment of n keys by itself (HS_SEGMENTED_SORT).  Segment i begins at offsets[i] and ends at offsets[i + 1].
+ * Where offsets decrease or run past n nothing is written, and hs_device_status says so. */
 typedef struct hs_metal_segmented_sort_args {
     uint64_t n;                          /* keys of all segments */
     uint64_t segment_count;
@@ -110,7 +110,7 @@ typedef struct hs_metal_segmented_sort_args {
     hs_metal_buffer values_destination;  /* null: in place as the keys are; always given where indices are made */
 } hs_metal_segmented_sort_args;
 
-hs_status hs_metal_segments(const hs_metal *sorter, hs_metal_commands commands,
+hs_status hs_metal_segmented_sort(const hs_metal *sorter, hs_metal_commands commands,
                             const hs_metal_segmented_sort_args *args);
 
 /* A merge of two arrays, both in order (HS_MERGE). */
@@ -130,7 +130,7 @@ typedef struct hs_metal_merge_args {
 
 hs_status hs_metal_merge(const hs_metal *sorter, hs_metal_commands commands, const hs_metal_merge_args *args);
 
-/* A digest of n keys, and of what lies behind them (HS_CHECK); hs_check_compare compares two. */
+/* A digest of n keys, and of what lies behind them (HS_DIGEST); hs_digest_compare compares two. */
 typedef struct hs_metal_digest_args {
     uint64_t n;                          /* keys */
     uint64_t capacity;                   /* keys from n up to here lie behind them; not more than n: none */
@@ -140,7 +140,7 @@ typedef struct hs_metal_digest_args {
     hs_metal_buffer digest;              /* 8 32-bit words */
 } hs_metal_digest_args;
 
-hs_status hs_metal_check(const hs_metal *sorter, hs_metal_commands commands, const hs_metal_digest_args *args);
+hs_status hs_metal_digest(const hs_metal *sorter, hs_metal_commands commands, const hs_metal_digest_args *args);
 
 /* The sort for `key` ("u32") and `value` (null: "none"), as in hs_serves, among these targets that suits the device
  * best and that its general limits allow; null if none.  How wide SIMD groups are is found out by hs_metal_create. */

@@ -322,10 +322,10 @@ hs_status hs_metal_scan(const hs_metal *sorter, hs_metal_commands commands, cons
     return hs_metal_run(sorter, commands, args ? &record : NULL);
 }
 
-hs_status hs_metal_segments(const hs_metal *sorter, hs_metal_commands commands,
+hs_status hs_metal_segmented_sort(const hs_metal *sorter, hs_metal_commands commands,
                             const hs_metal_segmented_sort_args *args)
 {
-    hs_metal_record record = hs_metal_empty(HS_SEGMENTS);
+    hs_metal_record record = hs_metal_empty(HS_SEGMENTED_SORT);
     if (args) {
         record.n = args->n;
         record.parts = args->segment_count;
@@ -358,9 +358,9 @@ hs_status hs_metal_merge(const hs_metal *sorter, hs_metal_commands commands, con
     return hs_metal_run(sorter, commands, args ? &record : NULL);
 }
 
-hs_status hs_metal_check(const hs_metal *sorter, hs_metal_commands commands, const hs_metal_digest_args *args)
+hs_status hs_metal_digest(const hs_metal *sorter, hs_metal_commands commands, const hs_metal_digest_args *args)
 {
-    hs_metal_record record = hs_metal_empty(HS_CHECK);
+    hs_metal_record record = hs_metal_empty(HS_DIGEST);
     if (args) {
         record.n = args->n;
         record.parts = args->capacity;

@@ -44,7 +44,7 @@ static hs_status look(const hs_metal *checker, id<MTLCommandBuffer> commands, id
     args.source.memory = buffer;
     args.digest.memory = reports;
     args.digest.offset = offset;
-    return hs_metal_check(checker, commands, &args);
+    return hs_metal_digest(checker, commands, &args);
 }
 
 /* Sort `buffer` in place between two looks, which say whether that went wrong; the command buffer does all, the
@@ -80,7 +80,7 @@ static hs_status run(const hs_metal *sorter, const hs_metal *checker, id<MTLDevi
 
     /* By sums over the keys before and after, the device itself has found out whether it sorted right. */
     memcpy(words, [reports contents], sizeof words);
-    status = hs_check_compare(words, words + 8, 0, &faults);
+    status = hs_digest_compare(words, words + 8, 0, &faults);
     *wrong = faults != 0;
     return status;
 }
@@ -102,7 +102,7 @@ int main(void)
         /* Compile the kernels: once, then sort as often as you like. */
         if (status == HS_OK) status = hs_metal_create(sort, device, &sorter, &error);
         if (status == HS_OK)
-            status = hs_metal_match_kind(hs_metal_targets, hs_metal_targets_count, HS_CHECK, "u32", NULL, device,
+            status = hs_metal_match_kind(hs_metal_targets, hs_metal_targets_count, HS_DIGEST, "u32", NULL, device,
                                          &check);
         if (status == HS_OK && check) status = hs_metal_create(check, device, &checker, &error);
         if (status == HS_OK) {

@@ -321,10 +321,10 @@ static cl_int hs_set_numbers(cl_kernel kernel, const hs_sort *sort, const hs_ste
     const cl_long wide = (cl_long)n;
     const cl_int narrow = (cl_int)n, low = hs_bound(step->guard.min_n), high = hs_bound(step->guard.max_n);
     const cl_uint i = facts->bindings;
-    cl_int code = facts->wide ? clSetKernelArg(kernel, i, sizeof wide, &wide)
+    cl_int code = facts->index64 ? clSetKernelArg(kernel, i, sizeof wide, &wide)
                               : clSetKernelArg(kernel, i, sizeof narrow, &narrow);
     if (code == CL_SUCCESS) code = clSetKernelArg(kernel, i + 1, sizeof argument, &argument);
-    if (!sort->counted) return code;
+    if (!sort->device_count) return code;
     if (code == CL_SUCCESS) code = clSetKernelArg(kernel, i + 2, sizeof low, &low);
     return code == CL_SUCCESS ? clSetKernelArg(kernel, i + 3, sizeof high, &high) : code;
 }
@@ -483,10 +483,10 @@ hs_status hs_opencl_scan(hs_opencl *sorter, cl_command_queue queue, const hs_ope
     return hs_opencl_run(sorter, queue, args ? &record : NULL, error);
 }
 
-hs_status hs_opencl_segments(hs_opencl *sorter, cl_command_queue queue, const hs_opencl_segmented_sort_args *args,
+hs_status hs_opencl_segmented_sort(hs_opencl *sorter, cl_command_queue queue, const hs_opencl_segmented_sort_args *args,
                              hs_opencl_error *error)
 {
-    hs_opencl_record record = hs_opencl_empty(HS_SEGMENTS);
+    hs_opencl_record record = hs_opencl_empty(HS_SEGMENTED_SORT);
     if (args) {
         HS_OPENCL_SHARED(record, args);
         record.number = args->segment_count;
@@ -520,10 +520,10 @@ hs_status hs_opencl_merge(hs_opencl *sorter, cl_command_queue queue, const hs_op
     return hs_opencl_run(sorter, queue, args ? &record : NULL, error);
 }
 
-hs_status hs_opencl_check(hs_opencl *sorter, cl_command_queue queue, const hs_opencl_digest_args *args,
+hs_status hs_opencl_digest(hs_opencl *sorter, cl_command_queue queue, const hs_opencl_digest_args *args,
                           hs_opencl_error *error)
 {
-    hs_opencl_record record = hs_opencl_empty(HS_CHECK);
+    hs_opencl_record record = hs_opencl_empty(HS_DIGEST);
     if (args) {
         HS_OPENCL_SHARED(record, args);
         record.number = args->capacity;

@@ -81,8 +81,8 @@ typedef struct hs_opencl_scan_args {
 hs_status hs_opencl_scan(hs_opencl *sorter, cl_command_queue queue, const hs_opencl_scan_args *args,
                          hs_opencl_error *error);
 
-/* A sort of each segment of n keys by itself (HS_SEGMENTS).  Segment i begins at offsets[i] and ends at offsets[i + 1].
- * Where offsets decrease or run past n nothing is written, and hs_outcome says so. */
+/* A sort of each segment of n keys by itself (HS_SEGMENTED_SORT).  Segment i begins at offsets[i] and ends at offsets[i + 1].
+ * Where offsets decrease or run past n nothing is written, and hs_device_status says so. */
 typedef struct hs_opencl_segmented_sort_args {
     uint64_t n;             /* keys of all segments */
     uint64_t segment_count;
@@ -98,7 +98,7 @@ typedef struct hs_opencl_segmented_sort_args {
     cl_event *event;        /* if not null: the event of the end, also for n = 0, which the caller releases */
 } hs_opencl_segmented_sort_args;
 
-hs_status hs_opencl_segments(hs_opencl *sorter, cl_command_queue queue, const hs_opencl_segmented_sort_args *args,
+hs_status hs_opencl_segmented_sort(hs_opencl *sorter, cl_command_queue queue, const hs_opencl_segmented_sort_args *args,
                              hs_opencl_error *error);
 
 /* A merge of two arrays, both in order (HS_MERGE). */
@@ -119,7 +119,7 @@ typedef struct hs_opencl_merge_args {
 hs_status hs_opencl_merge(hs_opencl *sorter, cl_command_queue queue, const hs_opencl_merge_args *args,
                           hs_opencl_error *error);
 
-/* A digest of n keys, and of what lies behind them (HS_CHECK); hs_check_compare compares two. */
+/* A digest of n keys, and of what lies behind them (HS_DIGEST); hs_digest_compare compares two. */
 typedef struct hs_opencl_digest_args {
     uint64_t n;             /* keys */
     uint64_t capacity;      /* keys from n up to here lie behind them; not more than n: none */
@@ -132,7 +132,7 @@ typedef struct hs_opencl_digest_args {
     cl_event *event;        /* if not null: the event of the end, also for n = 0, which the caller releases */
 } hs_opencl_digest_args;
 
-hs_status hs_opencl_check(hs_opencl *sorter, cl_command_queue queue, const hs_opencl_digest_args *args,
+hs_status hs_opencl_digest(hs_opencl *sorter, cl_command_queue queue, const hs_opencl_digest_args *args,
                           hs_opencl_error *error);
 
 /* The sort for `key` ("u32") and `value` (null: "none"), as in hs_serves, among these targets that suits the device

@@ -61,7 +61,7 @@ static hs_status look(hs_opencl *checker, cl_command_queue queue, cl_mem keys, c
     args.n = COUNT;
     args.source = keys;
     args.digest = report;
-    status = hs_opencl_check(checker, queue, &args, error);
+    status = hs_opencl_digest(checker, queue, &args, error);
     if (status == HS_OK)
         error->code = clEnqueueReadBuffer(queue, report, CL_TRUE, 0, 8 * sizeof *words, words, 0, NULL, NULL);
     return status == HS_OK && error->code != CL_SUCCESS ? HS_ERROR_API : status;
@@ -100,7 +100,7 @@ int main(int argc, char **argv)
     /* Build the kernels: once, then sort as often as you like. */
     status = hs_opencl_create(sort, context, device, &sorter, &error);
     if (status != HS_OK) goto end;
-    if (hs_opencl_match_kind(hs_targets, hs_targets_count, HS_CHECK, "u32", NULL, device, &check) == HS_OK && check)
+    if (hs_opencl_match_kind(hs_targets, hs_targets_count, HS_DIGEST, "u32", NULL, device, &check) == HS_OK && check)
         status = hs_opencl_create(check, context, device, &checker, &error);
     if (status != HS_OK) goto end;
 
@@ -130,7 +130,7 @@ int main(int argc, char **argv)
     if (status != HS_OK) goto end;
 
     status = look(checker, queue, buffer, report, after, &error);
-    if (status == HS_OK) status = hs_check_compare(before, after, 0, &faults);
+    if (status == HS_OK) status = hs_digest_compare(before, after, 0, &faults);
     if (status != HS_OK) goto end;
 
     /* The same on the host, which takes much longer. */

@@ -202,7 +202,7 @@ static hs_status hs_vulkan_able(const hs_sort *sort, const hs_vulkan_facts *fact
     for (i = 0; i < sort->step_count; i++) {
         const uint32_t k = sort->steps[i].kernel;
         if (k >= sort->kernel_count) return HS_ERROR_KERNELS;
-        if (sort->kernels[k].wide) continue; /* counts that take one are refused when they are asked for */
+        if (sort->kernels[k].index64) continue; /* counts that take one are refused when they are asked for */
         if (!sort->spirv[k].words && !(sort->spirv_address && sort->spirv_address[k].words)) return HS_ERROR_KERNELS;
     }
     for (i = 0; i < sort->kernel_count; i++) {
@@ -210,7 +210,7 @@ static hs_status hs_vulkan_able(const hs_sort *sort, const hs_vulkan_facts *fact
         VkSubgroupFeatureFlags operations = VK_SUBGROUP_FEATURE_BASIC_BIT | VK_SUBGROUP_FEATURE_SHUFFLE_BIT;
         if (kernel->ballot) operations |= VK_SUBGROUP_FEATURE_BALLOT_BIT;
         if (kernel->bindings > HS_BINDINGS) return HS_ERROR_KERNELS;
-        if (kernel->wide) continue;
+        if (kernel->index64) continue;
         if (kernel->work_group > limits->maxComputeWorkGroupInvocations ||
             kernel->work_group > limits->maxComputeWorkGroupSize[0] ||
             kernel->local_bytes > limits->maxComputeSharedMemorySize ||
@@ -457,7 +457,7 @@ hs_status hs_vulkan_create(const hs_sort *sort, const hs_vulkan_device *device, 
         const hs_spirv *spirv = form == HS_BY_DESCRIPTOR ? sort->spirv : sort->spirv_address;
         if (!spirv || (form == HS_BY_ADDRESS && !(features & HS_VULKAN_ADDRESS))) continue;
         for (i = 0; !status && i < sort->kernel_count; i++)
-            if (spirv[i].words && !sort->kernels[i].wide)
+            if (spirv[i].words && !sort->kernels[i].index64)
                 status = hs_vulkan_pipeline(s, form, i, &spirv[i],
                                             hs_vulkan_can_require(&sort->kernels[i], &facts, features), device->cache,
                                             result);
@@ -539,7 +539,7 @@ static hs_status hs_vulkan_roles(const hs_sort *sort, const hs_vulkan_record *re
         if (spans[i].bytes && spans[i].from == (hs_role)i &&
             call->given[i].address % hs_element(sort, (hs_role)i))
             return HS_ERROR_ALIGNMENT;
-    if (!call->plan.counted) return HS_OK;
+    if (!call->plan.device_count) return HS_OK;
     /* the grids of all steps lie where scratch begins */
     if (!sort->step_count || sort->steps[0].argument.kind != HS_INDIRECT_GRIDS) return HS_ERROR_KERNELS;
     return (uint64_t)sort->step_count * sizeof(VkDispatchIndirectCommand) > spans[HS_SCRATCH].bytes ? HS_ERROR_KERNELS
@@ -583,7 +583,7 @@ static int hs_vulkan_counts(const hs_sort *sort, const hs_call *call)
 {
     uint32_t i;
     for (i = 0; i < sort->step_count; i++)
-        if (sort->kernels[sort->steps[i].kernel].wide && hs_groups(&sort->steps[i], call)) return 0;
+        if (sort->kernels[sort->steps[i].kernel].index64 && hs_groups(&sort->steps[i], call)) return 0;
     return 1;
 }
 
@@ -595,7 +595,7 @@ static int hs_vulkan_grid(const hs_vulkan *s, const hs_step *step, const hs_vulk
     uint64_t groups;
     if (step->argument.kind == HS_INDIRECT_GRIDS) {
         *argument = s->max_groups < 1u << 30 ? (int32_t)s->max_groups : 1 << 30; /* to which an int can be added */
-        groups = call->plan.counted ? ((uint64_t)s->sort->step_count + 63) / 64 : 0; /* a lane for each step */
+        groups = call->plan.device_count ? ((uint64_t)s->sort->step_count + 63) / 64 : 0; /* a lane for each step */
     } else {
         groups = hs_groups(step, &call->plan);
         if (!hs_argument(s->sort, step, &call->plan, argument)) return 0;
@@ -709,7 +709,7 @@ static void hs_vulkan_steps(const hs_vulkan *s, VkCommandBuffer commands, const 
         }
         hs_vulkan_push(s, commands, set, form, call->plan.n, argument);
         grids = step->argument.kind == HS_INDIRECT_GRIDS;
-        if (call->plan.counted && !grids)
+        if (call->plan.device_count && !grids)
             s->CmdDispatchIndirect(commands, call->given[scratch->from].buffer,
                                    scratch->begin + i * sizeof(VkDispatchIndirectCommand));
         else
@@ -761,7 +761,7 @@ static hs_status hs_vulkan_run(const hs_vulkan *s, VkCommandBuffer commands, con
     call.plan.n = record->n;
     call.plan.parts = record->parts;
     call.plan.options = &record->options;
-    call.plan.counted = record->count.buffer != VK_NULL_HANDLE;
+    call.plan.device_count = record->count.buffer != VK_NULL_HANDLE;
     call.plan.in_place = hs_vulkan_same(&record->destination, &record->source) && !record->options.discard_keys;
     call.given[HS_SOURCE] = record->source;
     call.given[HS_DESTINATION] = record->destination;
@@ -823,10 +823,10 @@ hs_status hs_vulkan_scan(const hs_vulkan *s, VkCommandBuffer commands,
     return hs_vulkan_run(s, commands, args ? &record : NULL, result);
 }
 
-hs_status hs_vulkan_segments(const hs_vulkan *s, VkCommandBuffer commands,
+hs_status hs_vulkan_segmented_sort(const hs_vulkan *s, VkCommandBuffer commands,
                              const hs_vulkan_segmented_sort_args *args, VkResult *result)
 {
-    hs_vulkan_record record = hs_vulkan_empty(HS_SEGMENTS);
+    hs_vulkan_record record = hs_vulkan_empty(HS_SEGMENTED_SORT);
     if (args) {
         record.n = args->n;
         record.parts = args->segment_count;
@@ -866,10 +866,10 @@ hs_status hs_vulkan_merge(const hs_vulkan *s, VkCommandBuffer commands,
     return hs_vulkan_run(s, commands, args ? &record : NULL, result);
 }
 
-hs_status hs_vulkan_check(const hs_vulkan *s, VkCommandBuffer commands,
+hs_status hs_vulkan_digest(const hs_vulkan *s, VkCommandBuffer commands,
                           const hs_vulkan_digest_args *args, VkResult *result)
 {
-    hs_vulkan_record record = hs_vulkan_empty(HS_CHECK);
+    hs_vulkan_record record = hs_vulkan_empty(HS_DIGEST);
     if (args) {
         record.n = args->n;
         record.parts = args->capacity;

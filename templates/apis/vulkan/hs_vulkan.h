@@ -108,8 +108,8 @@ typedef struct hs_vulkan_scan_args {
 hs_status hs_vulkan_scan(const hs_vulkan *sorter, VkCommandBuffer commands,
                          const hs_vulkan_scan_args *args, VkResult *result);
 
-/* A sort of each segment of n keys by itself (HS_SEGMENTS).  Segment i begins at offsets[i] and ends at offsets[i + 1].
- * Where offsets decrease or run past n nothing is written, and hs_outcome says so. */
+/* A sort of each segment of n keys by itself (HS_SEGMENTED_SORT).  Segment i begins at offsets[i] and ends at offsets[i + 1].
+ * Where offsets decrease or run past n nothing is written, and hs_device_status says so. */
 typedef struct hs_vulkan_segmented_sort_args {
     uint64_t n;                          /* keys of all segments */
     uint64_t segment_count;
@@ -125,7 +125,7 @@ typedef struct hs_vulkan_segmented_sort_args {
     VkAccessFlags accesses;              /* their accesses */
 } hs_vulkan_segmented_sort_args;
 
-hs_status hs_vulkan_segments(const hs_vulkan *sorter, VkCommandBuffer commands,
+hs_status hs_vulkan_segmented_sort(const hs_vulkan *sorter, VkCommandBuffer commands,
                              const hs_vulkan_segmented_sort_args *args, VkResult *result);
 
 /* A merge of two arrays, both in order (HS_MERGE). */
@@ -148,7 +148,7 @@ typedef struct hs_vulkan_merge_args {
 hs_status hs_vulkan_merge(const hs_vulkan *sorter, VkCommandBuffer commands,
                           const hs_vulkan_merge_args *args, VkResult *result);
 
-/* A digest of n keys, and of what lies behind them (HS_CHECK); hs_check_compare compares two. */
+/* A digest of n keys, and of what lies behind them (HS_DIGEST); hs_digest_compare compares two. */
 typedef struct hs_vulkan_digest_args {
     uint64_t n;                          /* keys */
     uint64_t capacity;                   /* keys from n up to here lie behind them; not more than n: none */
@@ -161,7 +161,7 @@ typedef struct hs_vulkan_digest_args {
     VkAccessFlags accesses;              /* their accesses */
 } hs_vulkan_digest_args;
 
-hs_status hs_vulkan_check(const hs_vulkan *sorter, VkCommandBuffer commands,
+hs_status hs_vulkan_digest(const hs_vulkan *sorter, VkCommandBuffer commands,
                           const hs_vulkan_digest_args *args, VkResult *result);
 
 /* The sort for `key` ("u32") and `value` (null: "none"), as in hs_serves, among these targets that suits the device

@@ -58,7 +58,7 @@ static hs_status pick(program *p, const char *part, hs_vulkan_device *device)
             continue;
         p->physical = devices[i];
         strcpy(p->name, properties.deviceName);
-        status = hs_vulkan_match_kind(hs_targets, hs_targets_count, HS_CHECK, "u32", NULL, device, &p->check);
+        status = hs_vulkan_match_kind(hs_targets, hs_targets_count, HS_DIGEST, "u32", NULL, device, &p->check);
         /* Of that, enable what the sort and the check can use on this device. */
         if (status == HS_OK && p->check) status = hs_vulkan_features(p->check, device, &needed, &more);
         if (status == HS_OK) status = hs_vulkan_features(p->sort, device, &needed, &device->features);
@@ -200,7 +200,7 @@ static hs_status look(const program *p, VkCommandBuffer commands, int after, VkR
     args.pool = p->sets;
     args.stages = after ? VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT : 0; /* of the sort, which wrote the keys */
     args.accesses = after ? VK_ACCESS_SHADER_WRITE_BIT : 0;
-    return hs_vulkan_check(p->checker, commands, &args, code);
+    return hs_vulkan_digest(p->checker, commands, &args, code);
 }
 
 /* Record a sort in place between two looks, and run all; set args.destination to sort into another buffer. */
@@ -310,7 +310,7 @@ int main(int argc, char **argv)
     }
     status = sort_keys(&p, commands, &code);
     /* By sums over the keys before and after, the device itself has found out whether it sorted right. */
-    if (status == HS_OK) status = hs_check_compare(words, words + REPORT / sizeof *words, 0, &faults);
+    if (status == HS_OK) status = hs_digest_compare(words, words + REPORT / sizeof *words, 0, &faults);
     if (status != HS_OK) goto end;
     /* The same on the host, which takes much longer. */
     qsort(expected, COUNT, sizeof *expected, compare);

@@ -74,8 +74,8 @@ class Memory:
     What registers have of the keys, and back, is up to `form`; the same if there is none.
     """
 
-    def __init__(self, keys: Keys, *, defined: bool, form: Typed | Pairs | None = None) -> None:
-        self.keys, self.end, self.form = keys, keys.shape[-1], form
+    def __init__(self, keys: Keys, *, defined: bool, signature: Typed | Pairs | None = None) -> None:
+        self.keys, self.end, self.signature = keys, keys.shape[-1], signature
         self.defined, self.owner = np.full(self.end, defined), np.full(self.end, -1)
 
     def barrier(self) -> None:
@@ -101,7 +101,7 @@ class Memory:
         slots, live = self._touch(at, live, owner)
         demand(self.defined[slots].all(), "a slot is read that was never written")
         keys = self.keys[..., slots]
-        keys = keys if self.form is None else self.form.enter(keys, slots)
+        keys = keys if self.signature is None else self.signature.enter(keys, slots)
         out: Keys = np.full(self.keys.shape[:-1] + live.shape, np.iinfo(keys.dtype).max, keys.dtype)
         out[..., np.broadcast_to(low, live.shape)] = 0
         out[..., live] = keys
@@ -111,4 +111,4 @@ class Memory:
         """Put registers where `read` with the same arguments took them from; slots that are not live stay."""
         slots, live = self._touch(at, live, owner)
         self.defined[slots] = True
-        self.keys[..., slots] = keys[..., live] if self.form is None else self.form.leave(keys[..., live])
+        self.keys[..., slots] = keys[..., live] if self.signature is None else self.signature.leave(keys[..., live])

@@ -1,6 +1,6 @@
 """A model of the merge sort's kernels in numpy: it plays a plan on the data that the templates render.
 
-What ``templates/merge/*.j2`` say in a kernel language is said here for arrays, one kernel after another, but all
+What ``templates/bitonic/*.j2`` say in a kernel language is said here for arrays, one kernel after another, but all
 groups, columns and lanes at once, and several inputs (*batch*).  Stricter than a device, it raises `Fault` where a
 slot is touched that does not exist, was never written, or belongs to a lane that no barrier separates from this one.
 
@@ -154,11 +154,11 @@ def _gather(kernel: Kernel, p: Params, memory: list[Memory], n: int, argument: i
     at, (pairs, destination, *values, out) = _lanes(kernel, n, groups), memory
     entries = pairs.read(at, owner=at)
     discard = bool(argument & DISCARD)
-    demand(p.form.index or not discard, "keys that go with values are not wanted")
+    demand(p.signature.index or not discard, "keys that go with values are not wanted")
     if not discard:
         destination.write(entries, at, owner=at)
     places = (entries[0] & np.uint64(0xFFFFFFFF)).astype(np.int64)
-    made = places.astype(f"u{p.form.value_bytes}").view(np.uint32).reshape(len(at), -1).T if not values else None
+    made = places.astype(f"u{p.signature.value_bytes}").view(np.uint32).reshape(len(at), -1).T if not values else None
     out.write(values[0].read(places, owner=at) if made is None else made, at, owner=at)
 
 
@@ -177,7 +177,7 @@ class _Buffers:
             return self._memory[binding.role]
         name, like = f"scratch {offset(binding, self._n)}", self._memory["destination"]
         if buffer.type == "key":
-            blank = Memory(np.zeros_like(like.keys), defined=False, form=like.form)
+            blank = Memory(np.zeros_like(like.keys), defined=False, signature=like.signature)
             return self._memory.setdefault(name, blank)
         pair = buffer.type == "pair"
         shape, dtype = (1 if pair else self._words, self._live), np.dtype(np.uint64 if pair else np.uint32)
@@ -189,10 +189,13 @@ class _Buffers:
 def _play(sort: Sort, buffers: _Buffers, n: int, live: int, limit: int, in_place: bool, how: Options) -> None:
     p = sort.parts[0].params
     assert isinstance(p, Params)
-    demand(p.form.typed or not (how.kind or how.descending), "kernels of unsigned keys get another type or order")
+    demand(
+        p.signature.key_transform or not (how.kind or how.descending),
+        "kernels of unsigned keys get another type or order",
+    )
     for launch in launches(sort.plan, n, limit, in_place=in_place, how=how):
         step, kernel = launch.step, sort.kernel(launch.step.kernel)
-        if how.counted and not step.guard.min_n < live <= step.guard.max_n:
+        if how.device_count and not step.guard.min_n < live <= step.guard.max_n:
             continue
         pairs = zip(kernel.buffers, step.bindings, strict=True)
         bound = [buffers.find(buffer, binding) for buffer, binding in pairs if binding.role != "count"]
@@ -224,9 +227,9 @@ def run(
     n = keys.shape[-1] if n is None else n
     live = n if count is None else min(count, n)
     out = keys if in_place else np.full_like(keys, 0xA5)
-    form = Typed(how) if how.kind or how.descending else None
-    destination = Memory(np.atleast_2d(out)[:, :live], defined=in_place, form=form)
-    source = destination if in_place else Memory(np.atleast_2d(keys)[:, :live], defined=True, form=form)
+    signature = Typed(how) if how.kind or how.descending else None
+    destination = Memory(np.atleast_2d(out)[:, :live], defined=in_place, signature=signature)
+    source = destination if in_place else Memory(np.atleast_2d(keys)[:, :live], defined=True, signature=signature)
     roles = {"source": source, "destination": destination}
     _play(sort, _Buffers(roles, n, live, 0), n, live, limit, in_place, how)
     return out
@@ -248,14 +251,14 @@ def run_valued(
     Raises:
         Fault: a kernel touches a slot that it may not touch, or what another lane may be changing.
     """
-    n, words = len(keys), sort.form.value_bytes // 4
+    n, words = len(keys), sort.signature.value_bytes // 4
     live = n if count is None else min(count, n)
-    form = Pairs(keys, how)
+    signature = Pairs(keys, how)
     out = keys.copy() if in_place else np.full_like(keys, 0xA5)
     room = values.T.copy() if values is not None and in_place else np.full((words, n), 0xA5A5A5A5, np.uint32)
-    destination = Memory(out[None, :live], defined=in_place, form=form)
+    destination = Memory(out[None, :live], defined=in_place, signature=signature)
     roles = {"destination": destination, "values_out": Memory(room[:, :live], defined=in_place)}
-    roles["source"] = destination if in_place else Memory(keys.copy()[None, :live], defined=True, form=form)
+    roles["source"] = destination if in_place else Memory(keys.copy()[None, :live], defined=True, signature=signature)
     if values is not None:
         roles["values"] = roles["values_out"] if in_place else Memory(values.T.copy()[:, :live], defined=True)
     _play(sort, _Buffers(roles, n, live, words), n, live, 2**32 - 1, in_place, how)

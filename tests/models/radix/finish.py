@@ -23,7 +23,7 @@ def ordered(p: Params, m: Memory, at: Pass, live: list[bool], place: int = 0, nu
     left = sum(live)
     more = left % 2
     if place == 0:
-        more = int(left == 0) if at.direct else 2 if p.form.index and left == 0 else more
+        more = int(left == 0) if at.direct else 2 if p.signature.index and left == 0 else more
     more = more if left + more <= len(live) else 0
     first = 1 if at.direct and (left + more) % 2 else 2
     for q, lives in enumerate(live):
@@ -33,14 +33,14 @@ def ordered(p: Params, m: Memory, at: Pass, live: list[bool], place: int = 0, nu
         number += runs
         m.order[q] = number if runs else 0
         place = place if not runs else first if place == 0 else 3 - place
-    m.where[len(live)] = 1 if place == 0 and not p.form.index else place
+    m.where[len(live)] = 1 if place == 0 and not p.signature.index else place
 
 
 def living(p: Params, m: Memory, at: Pass, histogram: list[NDArray[np.int64]]) -> list[bool]:
     """Return which digits are not constant; of keys in order the last ones that some pass must move keys by."""
     if m.unsorted:
         return [not (h == at.n).any() for h in histogram]
-    count = 1 if at.direct else 2 if p.form.index else 0
+    count = 1 if at.direct else 2 if p.signature.index else 0
     return [q >= len(histogram) - count for q in range(len(histogram))]
 
 

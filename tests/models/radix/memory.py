@@ -61,7 +61,7 @@ def unpacked(p: Params, launch: Launch, n: int) -> Pass:
     Raises:
         Fault: the argument asks for what the kernels of this form were not made for.
     """
-    arg, form = launch.argument, p.form
+    arg, signature = launch.argument, p.signature
     kind = 2 if arg & FLOAT else 1 if arg & SIGNED else 0
     at = Pass(
         number=arg & 255,
@@ -77,11 +77,11 @@ def unpacked(p: Params, launch: Launch, n: int) -> Pass:
         groups=launch.groups,
         n=n,
     )
-    if (kind or at.descending) and not form.typed:
+    if (kind or at.descending) and not signature.key_transform:
         raise Fault("kernels of unsigned keys in ascending order get another type or order")
-    if (at.discard and not form.index) or (arg & COUNTED and not form.counted):
+    if (at.discard and not signature.index) or (arg & COUNTED and not signature.device_count):
         raise Fault("kernels get a flag that they do not know")
-    if not form.ranged:  # what is known beforehand is not looked up in arguments
+    if not signature.bit_range:  # what is known beforehand is not looked up in arguments
         end = p.key.bits if p.end is None else p.end
         given = launch.step.argument
         digits = {(shift, (1 << width) - 1) for shift, width in p.digits}
@@ -140,8 +140,8 @@ class Memory:
         keys = self.buffers[number][:n].copy()
         if not p.valued:
             return keys, None
-        if p.form.index and number == 0:
-            return keys, np.arange(n).astype(f"u{p.form.value_bytes}").view(np.uint32).reshape(n, -1)
+        if p.signature.index and number == 0:
+            return keys, np.arange(n).astype(f"u{p.signature.value_bytes}").view(np.uint32).reshape(n, -1)
         values = self.values[number]
         if values is None:
             raise Fault("a kernel reads values that there are not")

@@ -192,7 +192,7 @@ PLAY: dict[str, Callable[[Params, Memory, Pass, Collection[int]], None]] = {
 def _needed(p: Params, name: str, at: Pass) -> int:
     """The work-groups without which a kernel leaves something undone."""
     tiles = -(-at.n // p.tile)
-    if name == "onesweep" and not p.endless:
+    if name == "onesweep" and not p.forward_progress:
         return tiles
     if name == "grid":
         return model_grid.shares(p, at.n)[0]
@@ -208,7 +208,7 @@ def _memory(p: Params, keys: Keys, values: Values | None, *, in_place: bool) -> 
     source, poison = keys.copy(), np.full_like(keys, 0xA5)
     held: list[Values | None] = [None, None, None]
     if p.valued:
-        room = np.full((len(keys), p.form.value_bytes // 4), 0xA5A5A5A5, np.uint32)
+        room = np.full((len(keys), p.signature.value_bytes // 4), 0xA5A5A5A5, np.uint32)
         given = None if values is None else values.copy()
         held = [given, given if in_place and given is not None else room.copy(), room]
     return Memory([source, source if in_place else poison.copy(), poison], held, in_place)
@@ -239,7 +239,7 @@ def run(
     for launch in launches(plan, len(keys), in_place=in_place, how=how):
         step, kernel = launch.step, made[launch.step.kernel]
         memory.bind(kernel, step.bindings)
-        if how.counted and not kernel.always and not step.guard.min_n < live <= step.guard.max_n:
+        if how.device_count and not kernel.always and not step.guard.min_n < live <= step.guard.max_n:
             continue
         name, at = step.kernel.removesuffix("_wide"), unpacked(p, launch, live)
         if at.groups < (least := _needed(p, name, at)):

@@ -68,7 +68,7 @@ static inline hs_status any_segments(const hs_metal *sorter, hs_metal_commands c
         args.values = any->values;
         args.values_destination = any->values_destination;
     }
-    return hs_metal_segments(sorter, commands, any ? &args : NULL);
+    return hs_metal_segmented_sort(sorter, commands, any ? &args : NULL);
 }
 
 static inline hs_status any_merge(const hs_metal *sorter, hs_metal_commands commands, const any_args *any)
@@ -102,7 +102,7 @@ static inline hs_status any_check(const hs_metal *sorter, hs_metal_commands comm
         args.values = any->values;
         args.digest = any->report;
     }
-    return hs_metal_check(sorter, commands, any ? &args : NULL);
+    return hs_metal_digest(sorter, commands, any ? &args : NULL);
 }
 
 typedef hs_status (*any_entry)(const hs_metal *, hs_metal_commands , const any_args *);

@@ -50,7 +50,7 @@ static hs_status any_scan(hs_opencl *sorter, cl_command_queue queue, const any_a
 static hs_status any_segments(hs_opencl *sorter, cl_command_queue queue, const any_args *any, hs_opencl_error *error)
 {
     hs_opencl_segmented_sort_args args;
-    if (!any) return hs_opencl_segments(sorter, queue, NULL, error);
+    if (!any) return hs_opencl_segmented_sort(sorter, queue, NULL, error);
     ANY_SHARED(args, any);
     args.options = any->options;
     args.source = any->source;
@@ -60,7 +60,7 @@ static hs_status any_segments(hs_opencl *sorter, cl_command_queue queue, const a
     args.values_destination = any->values_destination;
     args.offsets = any->other;
     args.segment_count = any->parts;
-    return hs_opencl_segments(sorter, queue, &args, error);
+    return hs_opencl_segmented_sort(sorter, queue, &args, error);
 }
 
 static hs_status any_merge(hs_opencl *sorter, cl_command_queue queue, const any_args *any, hs_opencl_error *error)
@@ -83,14 +83,14 @@ static hs_status any_merge(hs_opencl *sorter, cl_command_queue queue, const any_
 static hs_status any_check(hs_opencl *sorter, cl_command_queue queue, const any_args *any, hs_opencl_error *error)
 {
     hs_opencl_digest_args args;
-    if (!any) return hs_opencl_check(sorter, queue, NULL, error);
+    if (!any) return hs_opencl_digest(sorter, queue, NULL, error);
     ANY_SHARED(args, any);
     args.options = any->options;
     args.source = any->source;
     args.values = any->values;
     args.digest = any->report;
     args.capacity = any->parts;
-    return hs_opencl_check(sorter, queue, &args, error);
+    return hs_opencl_digest(sorter, queue, &args, error);
 }
 
 typedef hs_status (*any_entry)(hs_opencl *, cl_command_queue, const any_args *, hs_opencl_error *);

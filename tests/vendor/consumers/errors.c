@@ -91,17 +91,17 @@ static hs_status sort(hs_opencl *sorter, uint64_t n, cl_mem source, cl_mem desti
 static void rules(const hs_sort *plain)
 {
     static const hs_scratch_rule rule = {100, 4096, 4, 64, 1024, 3};
-    static const hs_outcome_rule outcome = {{HS_SCRATCH, 1, 0}, 4, 1000};
+    static const hs_device_status_rule outcome = {{HS_SCRATCH, 1, 0}, 4, 1000};
     const uint32_t words[] = {0, 1, 0, 0xffffffffu};
     hs_sort crafted = *plain;
     uint64_t at = 1, bytes = 1;
     uint32_t redone = 1;
-    STATUS(hs_outcome_at(plain, plain->max_n, &at, &bytes), HS_OK);
+    STATUS(hs_device_status_at(plain, plain->max_n, &at, &bytes), HS_OK);
     EXPECT(at == 0 && bytes == 0);
-    STATUS(hs_outcome(plain, NULL, 0, &redone), HS_OK);
+    STATUS(hs_device_status(plain, NULL, 0, &redone), HS_OK);
     EXPECT(redone == 0);
     crafted.scratch = rule;
-    crafted.outcome = outcome;
+    crafted.device_status = outcome;
     STATUS(hs_scratch(&crafted, 100, &bytes), HS_OK);
     EXPECT(bytes == 0);
     STATUS(hs_scratch(&crafted, 101, &bytes), HS_OK);
@@ -110,21 +110,21 @@ static void rules(const hs_sort *plain)
     EXPECT(bytes == 4096 + 512 + 2048);
     STATUS(hs_scratch(&crafted, 1000000, &bytes), HS_OK);
     EXPECT(bytes == 4096 + 4000000 + 3072);
-    STATUS(hs_outcome_at(NULL, 1, &at, &bytes), HS_ERROR_ARGUMENT);
-    STATUS(hs_outcome_at(&crafted, 1, NULL, &bytes), HS_ERROR_ARGUMENT);
-    STATUS(hs_outcome_at(&crafted, 1, &at, NULL), HS_ERROR_ARGUMENT);
-    STATUS(hs_outcome_at(&crafted, plain->max_n + 1, &at, &bytes), HS_ERROR_COUNT);
-    STATUS(hs_outcome_at(&crafted, 1000, &at, &bytes), HS_OK);
+    STATUS(hs_device_status_at(NULL, 1, &at, &bytes), HS_ERROR_ARGUMENT);
+    STATUS(hs_device_status_at(&crafted, 1, NULL, &bytes), HS_ERROR_ARGUMENT);
+    STATUS(hs_device_status_at(&crafted, 1, &at, NULL), HS_ERROR_ARGUMENT);
+    STATUS(hs_device_status_at(&crafted, plain->max_n + 1, &at, &bytes), HS_ERROR_COUNT);
+    STATUS(hs_device_status_at(&crafted, 1000, &at, &bytes), HS_OK);
     EXPECT(at == 0 && bytes == 0);
-    STATUS(hs_outcome_at(&crafted, 1001, &at, &bytes), HS_OK);
+    STATUS(hs_device_status_at(&crafted, 1001, &at, &bytes), HS_OK);
     EXPECT(at == 1024 && bytes == sizeof words);
-    STATUS(hs_outcome(NULL, words, bytes, &redone), HS_ERROR_ARGUMENT);
-    STATUS(hs_outcome(&crafted, NULL, bytes, &redone), HS_ERROR_ARGUMENT);
-    STATUS(hs_outcome(&crafted, words, bytes, NULL), HS_ERROR_ARGUMENT);
-    STATUS(hs_outcome(&crafted, words, bytes - 4, &redone), HS_ERROR_SCRATCH);
-    STATUS(hs_outcome(&crafted, words, 0, &redone), HS_OK);
+    STATUS(hs_device_status(NULL, words, bytes, &redone), HS_ERROR_ARGUMENT);
+    STATUS(hs_device_status(&crafted, NULL, bytes, &redone), HS_ERROR_ARGUMENT);
+    STATUS(hs_device_status(&crafted, words, bytes, NULL), HS_ERROR_ARGUMENT);
+    STATUS(hs_device_status(&crafted, words, bytes - 4, &redone), HS_ERROR_SCRATCH);
+    STATUS(hs_device_status(&crafted, words, 0, &redone), HS_OK);
     EXPECT(redone == 0);
-    STATUS(hs_outcome(&crafted, words, bytes, &redone), HS_OK);
+    STATUS(hs_device_status(&crafted, words, bytes, &redone), HS_OK);
     EXPECT(redone == 2);
 }
 
@@ -157,7 +157,7 @@ static void serving(const hs_sort *plain)
     hs_sort one = *plain;
     EXPECT(hs_serves(plain, "u32", NULL) && hs_serves(plain, "u32", "none") && !hs_serves(plain, "u32", "v4"));
     EXPECT(!hs_serves(plain, "i32", NULL) && !hs_serves(NULL, "u32", NULL) && !hs_serves(plain, NULL, NULL));
-    one.typed = 1;
+    one.key_transform = 1;
     one.value = "v4";
     EXPECT(hs_serves(&one, "i32", "v4") && hs_serves(&one, "f32", "v4") && hs_serves(&one, "u32", "v4"));
     EXPECT(!hs_serves(&one, "f32", NULL) && !hs_serves(&one, "f64", "v4") && !hs_serves(&one, "x32", "v4"));
@@ -205,8 +205,8 @@ static void options(const hs_sort *plain)
     STATUS(hs_scratch_with(plain, plain->max_n + 1, NULL, &bytes), HS_ERROR_COUNT);
     for (i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         crafted.key_bits = rows[i].bits;
-        crafted.typed = rows[i].typed;
-        crafted.ranged = rows[i].ranged;
+        crafted.key_transform = rows[i].key_transform;
+        crafted.bit_range = rows[i].bit_range;
         crafted.index = rows[i].index;
         STATUS(hs_scratch(&crafted, 1000, &bytes), HS_OK);
         is(hs_scratch_with(&crafted, 1000, &rows[i].options, &more), rows[i].status, __LINE__, "options");
@@ -227,7 +227,7 @@ static void without_a_device(const hs_sort *plain)
     STATUS(hs_describe(plain, NULL), HS_ERROR_ARGUMENT);
     STATUS(hs_describe(plain, &info), HS_OK);
     EXPECT(strcmp(info.value, "none") == 0 && info.key_bits == 32 && info.first_bit == 0 && info.index == 0);
-    EXPECT(!info.typed && !info.ranged && !info.counted && info.value_bytes == 0);
+    EXPECT(!info.key_transform && !info.bit_range && !info.device_count && info.value_bytes == 0);
     EXPECT(strcmp(info.key, "u32") == 0 && info.key_bytes == 4 && info.max_n == plain->max_n && info.subgroup >= 1);
     STATUS(hs_pad(NULL, 1, &a, &b), HS_ERROR_ARGUMENT);
     STATUS(hs_pad(plain, plain->max_n + 1, &a, &b), HS_ERROR_COUNT);
@@ -583,10 +583,10 @@ static const hs_step told[] = {{0, {5, UINT64_MAX, HS_ANYWHERE, HS_ANY_BITS, 0},
 static hs_sort valued(const hs_sort *plain)
 {
     hs_sort crafted = *plain;
-    sprintf(counted_flag, "#define COUNTED %d\n", HS_COUNTED);
+    sprintf(counted_flag, "#define COUNTED %d\n", HS_DEVICE_COUNT);
     crafted.value = "v4";
     crafted.value_bytes = 4;
-    crafted.typed = crafted.ranged = crafted.counted = 1;
+    crafted.key_transform = crafted.bit_range = crafted.device_count = 1;
     crafted.kernel_count = crafted.step_count = 1;
     crafted.kernels = teller;
     crafted.steps = told;
@@ -623,7 +623,7 @@ static void everything(const hs_sort *plain)
             must(clEnqueueReadBuffer(queue, whole, CL_TRUE, 0, sizeof said, said, 0, NULL, NULL), "read");
             EXPECT(said[1024] == 1000 && said[1026] == 5 && said[1027] == 0x7fffffff);
             EXPECT(said[1025] == (2u | 16u << 8 | 6u << 16 | HS_SIGNED | HS_FLOAT | HS_DESCENDING |
-                                  (trial ? (uint32_t)HS_COUNTED : 0u)));
+                                  (trial ? (uint32_t)HS_DEVICE_COUNT : 0u)));
             EXPECT(said[1028] == (trial ? MARK - 4096u : 0) && said[3072] == MARK - 2049u && said[3073] == MARK - 5u);
             continue;
         case 2: /* in place; 24 bits take three passes, of which this is the last */

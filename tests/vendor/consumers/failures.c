@@ -70,7 +70,7 @@ static hs_status all(const hs_sort *sort, hs_opencl_error *error)
         args.scratch = scratch;
         if (sort->value_bytes) args.values = values;
         if (sort->value_bytes && i != 1) args.values_destination = values_destination;
-        if (sort->counted && i == 0) args.count = count;
+        if (sort->device_count && i == 0) args.count = count;
         args.event = i == 1 ? NULL : &event;
         status = hs_opencl_sort(sorter, fake_queue(), &args, error);
         EXPECT((event != NULL) == (status == HS_OK && i != 1));
@@ -225,7 +225,7 @@ int main(void)
     counted.step_count = 2;
     counted.value = "v4";
     counted.value_bytes = 4;
-    counted.counted = 1;
+    counted.device_count = 1;
 
     fake.lanes = 1024;
     fake.width = 16;

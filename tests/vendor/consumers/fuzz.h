@@ -141,8 +141,8 @@ static int fuzz_takes(const fuzz_case *c)
     for (i = 0; i < sizeof types / sizeof types[0]; i++) known |= type == types[i];
     if (!known || (type && type / 16 * 8 != s->key_bits)) return 0;
     if (o->begin_bit > end || end > s->key_bits) return 0;
-    if (((type & 15) || o->descending) && !s->typed) return 0;
-    if ((o->begin_bit != 0 || end != s->key_bits) && !s->ranged) return 0;
+    if (((type & 15) || o->descending) && !s->key_transform) return 0;
+    if ((o->begin_bit != 0 || end != s->key_bits) && !s->bit_range) return 0;
     return !o->discard_keys || s->index;
 }
 
@@ -163,11 +163,11 @@ static int fuzz_buffers(const fuzz_case *c, const fuzz_play *p)
         if (given[i] && !(uses >> i & 1)) return 0;
     if ((uses >> HS_REPORT & 1) && !given[HS_REPORT]) return 0;
     if (p->bytes[HS_SOURCE] && !given[HS_SOURCE]) return 0;
-    if (s->kind == HS_MERGE || s->kind == HS_CHECK) {
+    if (s->kind == HS_MERGE || s->kind == HS_DIGEST) {
         if (c->options.discard_keys) return 0;
         if (!valued && (given[HS_VALUES] || given[HS_OTHER_VALUES])) return 0;
         if (p->bytes[HS_VALUES] && valued && !given[HS_VALUES]) return 0;
-        if (s->kind == HS_CHECK) return !given[HS_DESTINATION] && !given[HS_VALUES_OUT];
+        if (s->kind == HS_DIGEST) return !given[HS_DESTINATION] && !given[HS_VALUES_OUT];
         if (p->bytes[HS_OTHER_VALUES] && !given[HS_OTHER_VALUES]) return 0;
         if (p->bytes[HS_OTHER_INPUT] && !given[HS_OTHER_INPUT]) return 0;
         return given[HS_DESTINATION] && given[HS_VALUES_OUT] == valued;
@@ -214,7 +214,7 @@ static void fuzz_touched(const fuzz_case *c, fuzz_play *p)
 {
     const hs_sort *s = c->sort;
     const uint64_t key = hs_item_bytes(s), n = c->n, parts = p->call.parts;
-    const uint64_t first = s->kind == HS_MERGE || s->kind == HS_CHECK ? parts : n;
+    const uint64_t first = s->kind == HS_MERGE || s->kind == HS_DIGEST ? parts : n;
     p->bytes[HS_SOURCE] = key * first;
     p->bytes[HS_DESTINATION] = key * n;
     p->bytes[HS_VALUES] = (uint64_t)s->value_bytes * first;
@@ -256,21 +256,21 @@ static int fuzz_legal(const fuzz_case *c, fuzz_play *p)
     if (fuzz_same(&c->at[HS_DESTINATION], &c->at[HS_SOURCE])) p->given[HS_DESTINATION] = 0;
     if (fuzz_same(&c->at[HS_VALUES_OUT], &c->at[HS_VALUES])) p->given[HS_VALUES_OUT] = 0;
     p->call.n = n;
-    p->call.parts = s->kind == HS_CHECK && c->parts < n ? n : c->parts;
+    p->call.parts = s->kind == HS_DIGEST && c->parts < n ? n : c->parts;
     p->call.options = &c->options;
-    p->call.counted = p->given[HS_COUNT];
-    p->call.rows = s->kind == HS_SEGMENTS && !p->given[HS_OTHER_INPUT];
-    p->call.in_place = !p->given[HS_DESTINATION] && !c->options.discard_keys && s->kind <= HS_SEGMENTS;
-    if (p->call.counted && (!s->counted || n >= 1u << 30)) return 0;
+    p->call.device_count = p->given[HS_COUNT];
+    p->call.rows = s->kind == HS_SEGMENTED_SORT && !p->given[HS_OTHER_INPUT];
+    p->call.in_place = !p->given[HS_DESTINATION] && !c->options.discard_keys && s->kind <= HS_SEGMENTED_SORT;
+    if (p->call.device_count && (!s->device_count || n >= 1u << 30)) return 0;
     if (s->index && s->value_bytes == 4 && n > (uint64_t)1 << 32) return 0;
     if (p->call.parts > INT32_MAX) return 0;
-    if (s->kind == HS_CHECK && p->call.parts > s->max_n) return 0;
+    if (s->kind == HS_DIGEST && p->call.parts > s->max_n) return 0;
     if (s->kind == HS_MERGE && c->parts > n) return 0;
     if (p->call.rows && n && (!c->parts || n % c->parts)) return 0;
     if (s->kind <= HS_SCAN && c->parts && !(fuzz_uses(s) >> HS_ROLES & 1)) return 0;
     if (s->kind <= HS_SCAN && c->parts && c->parts >= s->key_bits) return 0;
     for (i = 0; !FUZZ_WIDE && i < s->step_count; i++)
-        if (s->kernels[s->steps[i].kernel].wide && hs_groups(&s->steps[i], &p->call)) return 0;
+        if (s->kernels[s->steps[i].kernel].index64 && hs_groups(&s->steps[i], &p->call)) return 0;
     if (hs_idle(s, n)) return 1;
     fuzz_touched(c, p);
     p->plain = p->scratch = fuzz_scratch(s, n);
@@ -323,7 +323,7 @@ static void fuzz_launches(const fuzz_case *c, const fuzz_play *p)
         const hs_step *step = &s->steps[i];
         uint64_t groups = hs_groups(step, &p->call);
         if (FUZZ_GRIDS && step->argument.kind == HS_INDIRECT_GRIDS) {
-            groups = p->call.counted ? (s->step_count + 63) / 64 : 0;
+            groups = p->call.device_count ? (s->step_count + 63) / 64 : 0;
             argument = most < 1u << 30 ? (int32_t)most : 1 << 30;
         } else if (!hs_argument(s, step, &p->call, &argument)) {
             continue;
@@ -379,28 +379,28 @@ static fuzz_case fuzz_good(const hs_sort *s)
     c.columns = fuzz_one_in(3) ? UINT32_MAX : 65535;
     c.rows = 65535;
     if (s->kind == HS_MERGE) c.parts = fuzz_below(c.n + 1);
-    if (s->kind == HS_CHECK) c.parts = fuzz_one_in(2) ? 0 : fuzz_below(s->max_n + 1);
-    if (s->kind == HS_SEGMENTS) c.parts = fuzz_one_in(4) ? 0 : fuzz_below(fuzz_one_in(2) ? 10 : 1000000);
+    if (s->kind == HS_DIGEST) c.parts = fuzz_one_in(2) ? 0 : fuzz_below(s->max_n + 1);
+    if (s->kind == HS_SEGMENTED_SORT) c.parts = fuzz_one_in(4) ? 0 : fuzz_below(fuzz_one_in(2) ? 10 : 1000000);
     if (s->kind == HS_SORT && (uses >> HS_ROLES & 1)) c.parts = fuzz_below(s->key_bits);
-    if (s->typed && fuzz_one_in(2)) c.options.type = (hs_type)(s->key_bits / 8 << 4 | fuzz_below(s->key_bits > 8 ? 3 : 2));
-    if (s->typed) c.options.descending = (uint32_t)fuzz_below(2);
-    if (s->ranged && fuzz_one_in(2)) {
+    if (s->key_transform && fuzz_one_in(2)) c.options.type = (hs_type)(s->key_bits / 8 << 4 | fuzz_below(s->key_bits > 8 ? 3 : 2));
+    if (s->key_transform) c.options.descending = (uint32_t)fuzz_below(2);
+    if (s->bit_range && fuzz_one_in(2)) {
         c.options.end_bit = 1 + (uint32_t)fuzz_below(s->key_bits);
         c.options.begin_bit = (uint32_t)fuzz_below(c.options.end_bit + 1);
     }
     if (s->index && s->kind == HS_SORT && fuzz_one_in(4)) c.options.discard_keys = 1;
-    if (s->counted && c.n < 1u << 30 && fuzz_one_in(3)) fuzz_give(&c, HS_COUNT, 4);
-    if (c.options.discard_keys || s->kind == HS_CHECK) in_place = 1;
+    if (s->device_count && c.n < 1u << 30 && fuzz_one_in(3)) fuzz_give(&c, HS_COUNT, 4);
+    if (c.options.discard_keys || s->kind == HS_DIGEST) in_place = 1;
     if (s->kind == HS_MERGE) in_place = 0;
-    p.call.parts = s->kind == HS_CHECK && c.parts < c.n ? c.n : c.parts;
+    p.call.parts = s->kind == HS_DIGEST && c.parts < c.n ? c.n : c.parts;
     fuzz_touched(&c, &p);
     if (p.bytes[HS_SOURCE] || fuzz_one_in(2)) fuzz_give(&c, HS_SOURCE, p.bytes[HS_SOURCE]);
     if (!in_place) fuzz_give(&c, HS_DESTINATION, p.bytes[HS_DESTINATION]);
     if (valued) fuzz_give(&c, HS_VALUES, p.bytes[HS_VALUES]);
-    if (s->kind != HS_CHECK && (s->index || (valued && !in_place))) fuzz_give(&c, HS_VALUES_OUT, p.bytes[HS_VALUES_OUT]);
-    if (s->kind == HS_MERGE || (s->kind == HS_SEGMENTS && !fuzz_one_in(4)))
+    if (s->kind != HS_DIGEST && (s->index || (valued && !in_place))) fuzz_give(&c, HS_VALUES_OUT, p.bytes[HS_VALUES_OUT]);
+    if (s->kind == HS_MERGE || (s->kind == HS_SEGMENTED_SORT && !fuzz_one_in(4)))
         fuzz_give(&c, HS_OTHER_INPUT, p.bytes[HS_OTHER_INPUT]);
-    if (s->kind == HS_SEGMENTS && !c.at[HS_OTHER_INPUT].memory && c.n) c.parts = c.n % 7 ? 1 : 7;
+    if (s->kind == HS_SEGMENTED_SORT && !c.at[HS_OTHER_INPUT].memory && c.n) c.parts = c.n % 7 ? 1 : 7;
     if (s->kind == HS_MERGE && valued) fuzz_give(&c, HS_OTHER_VALUES, p.bytes[HS_OTHER_VALUES]);
     if (uses >> HS_REPORT & 1) fuzz_give(&c, HS_REPORT, p.bytes[HS_REPORT]);
     p.plain = p.scratch = fuzz_scratch(s, c.n);
@@ -446,7 +446,7 @@ static void fuzz_members(fuzz_case *c)
                                    1u << HS_VALUES | 1u << HS_VALUES_OUT | 1u << HS_OTHER_INPUT | 1u << HS_OTHER_VALUES,
                                    1u << HS_VALUES | 1u << HS_REPORT};
     const uint32_t roles = has[c->entry] | 1u << HS_SOURCE |
-                           (c->entry == HS_CHECK ? 0u : 1u << HS_DESTINATION | 1u << HS_SCRATCH);
+                           (c->entry == HS_DIGEST ? 0u : 1u << HS_DESTINATION | 1u << HS_SCRATCH);
     uint32_t i;
     for (i = 0; i < HS_ROLES; i++)
         if (!(roles >> i & 1)) memset(&c->at[i], 0, sizeof c->at[i]);
@@ -494,7 +494,7 @@ static void fuzz_plain(const hs_sort *s)
     uint64_t a = 0, b = 0, *first = fuzz_one_in(3) ? NULL : &a, *second = fuzz_one_in(3) ? NULL : &b;
     uint32_t words[64], redone = 0, faults = 0, *to = fuzz_one_in(3) ? NULL : &redone;
     const void *from = fuzz_one_in(3) ? NULL : words;
-    const uint64_t bytes = fuzz_one_in(2) ? 4 * (uint64_t)s->outcome.words : fuzz_any();
+    const uint64_t bytes = fuzz_one_in(2) ? 4 * (uint64_t)s->device_status.words : fuzz_any();
     fuzz_case c;
     hs_status status;
     hs_info info;
@@ -508,14 +508,14 @@ static void fuzz_plain(const hs_sort *s)
     status = hs_scratch_with(given, n, fuzz_one_in(2) ? &c.options : NULL, first);
     fuzz_expect(status != HS_OK || (given && first && n <= s->max_n), NULL, "hs_scratch_with takes too much");
     fuzz_expect((hs_pad(given, n, first, second) == HS_OK) == (given && n <= s->max_n), NULL, "hs_pad");
-    status = hs_outcome_at(given, n, first, second);
-    fuzz_expect((status == HS_OK) == (given && first && second && n <= s->max_n), NULL, "hs_outcome_at");
+    status = hs_device_status_at(given, n, first, second);
+    fuzz_expect((status == HS_OK) == (given && first && second && n <= s->max_n), NULL, "hs_device_status_at");
     if (status == HS_OK) fuzz_expect(b == 0 || a + b <= fuzz_scratch(s, n), NULL, "an outcome beyond scratch");
-    status = hs_outcome(given, from, bytes, to);
-    fuzz_expect(status != HS_OK || (given && to), NULL, "hs_outcome");
+    status = hs_device_status(given, from, bytes, to);
+    fuzz_expect(status != HS_OK || (given && to), NULL, "hs_device_status");
     fuzz_expect((hs_describe(given, fuzz_one_in(2) ? &info : NULL) == HS_OK) <= (given != NULL), NULL, "hs_describe");
-    status = hs_check_compare((const uint32_t *)from, words, (int)fuzz_below(2), to ? &faults : NULL);
-    fuzz_expect((status == HS_OK) == (from && to), NULL, "hs_check_compare");
+    status = hs_digest_compare((const uint32_t *)from, words, (int)fuzz_below(2), to ? &faults : NULL);
+    fuzz_expect((status == HS_OK) == (from && to), NULL, "hs_digest_compare");
     (void)hs_status_text((hs_status)fuzz_below(40));
 }
 

@@ -52,7 +52,7 @@ static void launched(const struct fake_launch *launch)
         l->bound[i].end = launch->ends[i];
     }
     l->bindings = i;
-    fuzz_expect(launch->count == i + 2 + (sorted->counted ? 2u : 0u), NULL, "another number of arguments");
+    fuzz_expect(launch->count == i + 2 + (sorted->device_count ? 2u : 0u), NULL, "another number of arguments");
     l->n = (uint64_t)launch->numbers[i];
     l->argument = (int32_t)launch->numbers[i + 1];
 }

@@ -76,7 +76,7 @@ static VKAPI_ATTR VkResult VKAPI_CALL create_pipelines(VkDevice device, VkPipeli
     demand(count == 1, "one pipeline at a time");
     if (fails()) return fail_code;
     live++;
-    while (pipeline_kernel < sorted->kernel_count && sorted->kernels[pipeline_kernel].wide) pipeline_kernel++;
+    while (pipeline_kernel < sorted->kernel_count && sorted->kernels[pipeline_kernel].index64) pipeline_kernel++;
     *made = (VkPipeline)(uintptr_t)(1 + pipeline_kernel++); /* one after the other, in the order of the kernels */
     return VK_SUCCESS;
 }

@@ -88,7 +88,7 @@ static hs_sort made_up(hs_kind kind, const hs_kernel *kernels, uint32_t kernel_c
     static const hs_scratch_rule rule = {0, 1024, 0, 1, 0, 0};
     hs_sort made = *hs_targets[0]->sorts[0];
     made.kind = kind;
-    made.report_words = kind == HS_CHECK ? 8 : 1; /* a sort has one that tells where keys change */
+    made.report_words = kind == HS_DIGEST ? 8 : 1; /* a sort has one that tells where keys change */
     made.report_words_per_key = kind == HS_SORT;
     made.kernels = kernels;
     made.kernel_count = kernel_count;
@@ -129,14 +129,14 @@ static void segments(void)
          {{HS_SOURCE, 0, 0}, {HS_OTHER_INPUT, 0, 0}, {HS_SCRATCH, 0, 0}, {HS_DESTINATION, 0, 0}}}};
     const cl_mem from = part(0, GAP), to = part(DESTINATION * GAP, GAP), scratch = part(SCRATCH * GAP, GAP);
     const cl_mem other = part(OTHER * GAP, GAP), few = part(OTHER * GAP, 8), values = part(VALUES * GAP, GAP);
-    hs_sort made = made_up(HS_SEGMENTS, kernels, 2, steps, 2, text, 3);
+    hs_sort made = made_up(HS_SEGMENTED_SORT, kernels, 2, steps, 2, text, 3);
     hs_opencl *sorter = NULL;
     uint64_t at, bytes;
     uint32_t trial, redone = 0;
     sprintf(flag, "#define ROWS %d\n", HS_ROWS);
-    made.outcome.words = 1;
-    made.outcome.binding.role = HS_SCRATCH;
-    made.outcome.binding.plus = 4; /* rounded up to where the next part of scratch begins, so read by hand below */
+    made.device_status.words = 1;
+    made.device_status.binding.role = HS_SCRATCH;
+    made.device_status.binding.plus = 4; /* rounded up to where the next part of scratch begins, so read by hand below */
     STATUS(hs_opencl_create(&made, context, device, &sorter, &error), HS_OK);
     for (trial = 0; sorter; trial++) {
         hs_status expected = HS_OK;
@@ -150,7 +150,7 @@ static void segments(void)
         args.other = other;
         fill();
         switch (trial) {
-        case 0: only(sorter, HS_SEGMENTS, &args); break;
+        case 0: only(sorter, HS_SEGMENTED_SORT, &args); break;
         case 1: args.parts = 7; break; /* as offsets say */
         case 2: args.other = NULL; break;
         case 3: args.other = NULL; args.parts = KEYS; break;
@@ -183,11 +183,11 @@ static void segments(void)
             EXPECT(SAID(place, KEYS - 4) == (args.other ? FILLED(args.other == from ? SOURCE : OTHER, parts) : 0));
         }
     }
-    STATUS(hs_outcome_at(&made, KEYS, &at, &bytes), HS_OK);
+    STATUS(hs_device_status_at(&made, KEYS, &at, &bytes), HS_OK);
     EXPECT(at == 1024 && bytes == sizeof(uint32_t));
-    STATUS(hs_outcome(&made, &redone, sizeof redone, &redone), HS_OK);
+    STATUS(hs_device_status(&made, &redone, sizeof redone, &redone), HS_OK);
     said[0] = 1;
-    STATUS(hs_outcome(&made, said, sizeof said[0], &redone), HS_ERROR_SEGMENTS);
+    STATUS(hs_device_status(&made, said, sizeof said[0], &redone), HS_ERROR_SEGMENTS);
     EXPECT(redone == 1);
     clReleaseMemObject(from);
     clReleaseMemObject(to);
@@ -318,7 +318,7 @@ static void checks(void)
 {
     const cl_mem from = part(0, KEYS), to = part(DESTINATION * GAP, KEYS), report = part(REPORT * GAP, 8);
     const cl_mem less = part(REPORT * GAP, 7), values = part(VALUES * GAP, KEYS);
-    hs_sort made = made_up(HS_CHECK, reporters, 2, reports, 2, reporting, 2);
+    hs_sort made = made_up(HS_DIGEST, reporters, 2, reports, 2, reporting, 2);
     hs_opencl *sorter = NULL;
     uint32_t trial;
     made.scratch.plus = 0;
@@ -335,7 +335,7 @@ static void checks(void)
         args.event = &event;
         fill();
         switch (trial) {
-        case 0: only(sorter, HS_CHECK, &args); break;
+        case 0: only(sorter, HS_DIGEST, &args); break;
         case 1: args.parts = 49; break; /* which is n */
         case 2: args.parts = 60; break;
         case 3: args.n = 0; break;
@@ -468,9 +468,9 @@ static void finding(void)
     memset(&facts, 0, sizeof facts);
     STATUS(hs_describe(plain, &info), HS_OK);
     EXPECT(info.kind == HS_SORT && info.reports == 0);
-    sorts[0] = made_up(HS_CHECK, reporters, 2, reports, 2, reporting, 2);
+    sorts[0] = made_up(HS_DIGEST, reporters, 2, reports, 2, reporting, 2);
     STATUS(hs_describe(&sorts[0], &info), HS_OK);
-    EXPECT(info.kind == HS_CHECK && info.reports == 1);
+    EXPECT(info.kind == HS_DIGEST && info.reports == 1);
     for (i = 0; i < 5; i++) {
         sorts[i] = *plain;
         sorts[i].kind = (hs_kind)(4 - i);
@@ -488,7 +488,7 @@ static void finding(void)
         STATUS(hs_opencl_match_kind(targets, 1, kind, "u7", NULL, device, &found), HS_OK);
         EXPECT(!found);
     }
-    STATUS(hs_opencl_match_kind(NULL, 1, HS_CHECK, "u32", NULL, device, &found), HS_ERROR_ARGUMENT);
+    STATUS(hs_opencl_match_kind(NULL, 1, HS_DIGEST, "u32", NULL, device, &found), HS_ERROR_ARGUMENT);
 }
 
 int main(void)

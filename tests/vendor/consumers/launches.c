@@ -18,7 +18,7 @@ static void print(const hs_sort *sort, const hs_call *call, uint64_t limit)
         puts(status == HS_ERROR_RANGE ? "range" : "option");
         return;
     }
-    if (status != HS_OK || hs_outcome_at(sort, n, &offset, &bytes) != HS_OK) {
+    if (status != HS_OK || hs_device_status_at(sort, n, &offset, &bytes) != HS_OK) {
         puts(hs_pad(sort, n, NULL, NULL) == HS_ERROR_COUNT ? "count" : "error");
         return;
     }
@@ -58,7 +58,7 @@ int main(void)
     puts("");
     call.options = &how;
     while (scanf("%zu %" SCNu64 " %" SCNu64 " %d %d %u %" SCNu32 " %" SCNu32 " %" SCNu32 " %" SCNu32 " %" SCNu64 " %d",
-                 &wanted, &call.n, &limit, &call.in_place, &call.counted, &type, &how.descending, &how.begin_bit,
+                 &wanted, &call.n, &limit, &call.in_place, &call.device_count, &type, &how.descending, &how.begin_bit,
                  &how.end_bit, &how.discard_keys, &call.parts, &call.rows) == 12) {
         how.type = (hs_type)type;
         if (wanted < count) print(sorts[wanted], &call, limit);

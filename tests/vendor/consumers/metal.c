@@ -51,7 +51,7 @@ static void fill(const hs_sort *sort, any_args *args, int in_place)
 static int play(void)
 {
     char target[64], algorithm[64], key[16], value[16];
-    int in_place, counted;
+    int in_place, device_count;
     unsigned type;
     any_args args;
     memset(&args, 0, sizeof args);
@@ -202,7 +202,7 @@ static void other_kinds(const hs_metal_kernels *kernels)
     step.argument.kind = HS_CALL_NUMBER;
     memset(step.bindings, 0, sizeof step.bindings);
     for (k = 0; k < HS_BINDINGS; k++) step.bindings[k].role = k ? HS_REPORT : HS_SOURCE;
-    made.kind = HS_CHECK;
+    made.kind = HS_DIGEST;
     made.report_words = 8;
     made.steps = &step;
     made.step_count = 1;

@@ -46,7 +46,7 @@ def plan(p: Hybrid) -> Plan:
     least, most = pairs_plan.span(p, high) if p.finish else (high, high)
     steps += [*onesweep.started(p, p.alone, least), *onesweep.started(p, most, high)]
     if least < most:
-        steps += onesweep.started(p, least, most, "part") if p.form.ranged else []
+        steps += onesweep.started(p, least, most, "part") if p.signature.bit_range else []
         steps += pairs_plan.steps(p, own, high)
     return reduce_scan.joined(p, rows.plan(p, [*steps, *onesweep.passes(p), *rows.copied(p, copy(p))]))
 
@@ -62,11 +62,11 @@ def moved(p: Hybrid, step: Step, n: int) -> int:
     return onesweep.moved(p, step, n)
 
 
-def edges(p: Hybrid, greatest: int) -> set[int]:
+def test_counts(p: Hybrid, greatest: int) -> set[int]:
     """Return the counts up to `greatest` at which the sort changes its way."""
-    found = onesweep.edges(p, greatest)
-    found |= set(buckets_plan.edges(p)) if p.msd else set()
-    return found | (set(pairs_plan.edges(p)) if p.finish else set())
+    found = onesweep.test_counts(p, greatest)
+    found |= set(buckets_plan.test_counts(p)) if p.msd else set()
+    return found | (set(pairs_plan.test_counts(p)) if p.finish else set())
 
 
 def problems(p: Hybrid, device: Device) -> Iterator[Problem]:
@@ -79,10 +79,10 @@ def fitted(p: Hybrid) -> Hybrid:
     """Return the shape for its key and form: keys of a bucket come in any order, and narrow ones have few passes."""
     few = p.key.bytes < 4
     none = {
-        **(NO_KEYS if p.form.value != "none" or few else {}),
-        **(NO_PAIRS if p.form.value == "packed" or few else {}),
+        **(NO_KEYS if p.signature.value != "none" or few else {}),
+        **(NO_PAIRS if p.signature.value == "packed" or few else {}),
     }
-    return replace(p, large=p.large and not (p.form.counted or p.form.followed), **none)
+    return replace(p, large=p.large and not (p.signature.device_count or p.signature.followed), **none)
 
 
 def notes(p: Hybrid) -> list[tuple[str, str]]:

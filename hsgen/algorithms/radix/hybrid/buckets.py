@@ -22,7 +22,7 @@ _GROUPS = 1024  # work-groups of a count, at most: more would only wait for each
 _HOLDING = ("msd_first", "msd_second", "bucket")  # lanes of these hold keys in registers
 _SUMMING = ("msd_starts", "msd_places", *_HOLDING)  # lanes of these sum over others
 _LANES = 1024  # of a core with 65536 registers: 64 for each
-_DEALT, _WORDS = Buffer(name="dealt"), Buffer(name="words", type="word")
+_DEALT, _WORDS = Buffer(name="dealt"), Buffer(name="words", type="u32")
 _KEPT = replace(_DEALT, read_only=True)
 
 
@@ -124,7 +124,7 @@ def _kernel(
         summary=summary,
         work_group=lanes,
         subgroup=p.subgroup if name in _SUMMING else 1,
-        buffers=(*buffers, *([DEVICE_N] if p.form.counted else [])),
+        buffers=(*buffers, *([DEVICE_N] if p.signature.device_count else [])),
         arrays=arrays,
         algorithm="radix",
         params=p,

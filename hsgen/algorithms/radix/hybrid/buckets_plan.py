@@ -59,7 +59,7 @@ def _grids(p: Hybrid, name: str) -> list[Span]:
     for nothing where a full one does so little; but where the count lies on the device every row is a launch."""
     tile, limit = buckets.tile(p), buckets.limit(p)
     dealt = Grid(add=DIGITS * tile, div=tile)
-    if name == "bucket" and not p.form.counted:
+    if name == "bucket" and not p.signature.device_count:
         every = ((bits, 1 << bits) for bits in range(1, 2 * DIGIT + 1))
         return [(limit << bits - 1, limit << bits, fixed(count)) for bits, count in every]
     found = {
@@ -96,7 +96,7 @@ def moved(p: Hybrid, name: str, n: int) -> int | None:
     return 0 if buckets.least(p) < n <= buckets.most(p) else None
 
 
-def edges(p: Hybrid) -> Iterator[int]:
+def test_counts(p: Hybrid) -> Iterator[int]:
     """Yield the counts at which buckets are first tried, and those at which there are twice as many."""
     yield buckets.least(p)
     yield from (

@@ -24,7 +24,7 @@ EARLY = 1 << 8
 """What the numbers of the two passes before the buckets have besides: their keys are wanted whatever is asked for."""
 _LANES = 1024  # of a core with 65536 registers: 64 for each
 _GROUPS = 256  # work-groups that sort crowded buckets, at most
-_WORDS, _BOUNDS = Buffer(name="words", type="word"), Buffer(name="bounds", type="word")
+_WORDS, _BOUNDS = Buffer(name="words", type="u32"), Buffer(name="bounds", type="u32")
 
 
 def capacity(p: Hybrid) -> int:
@@ -95,7 +95,7 @@ def layout(p: Hybrid, at: int) -> Layout:
         key_bits=p.key.bits,
         first=p.digits[-1][1],
         slot_mask=(1 << slot_bits(p)) - 1,
-        index=p.form.index,
+        index=p.signature.index,
         digits=len(p.digits),
         groups=groups(p),
         early=EARLY,
@@ -118,7 +118,7 @@ def bound_groups(p: Hybrid) -> int:
 
 def rest(p: Hybrid) -> Hybrid:
     """Return the shape of the kernel for crowded buckets: keys that say by themselves where their values are."""
-    return replace(p, work_group=p.finish_group, items=p.finish_items, single=None, resident=0, form=PLAIN)
+    return replace(p, work_group=p.finish_group, items=p.finish_items, single=None, resident=0, signature=PLAIN)
 
 
 def kernels(p: Hybrid, at: int, digits: tuple[Array, ...], ranking: tuple[Array, ...]) -> tuple[Kernel, ...]:
@@ -135,7 +135,7 @@ def kernels(p: Hybrid, at: int, digits: tuple[Array, ...], ranking: tuple[Array,
             template="radix/" + name,
             summary=summary,
             work_group=p.finish_group if on_chip else p.work_group,
-            buffers=(*buffers, *([DEVICE_N] if p.form.counted else [])),
+            buffers=(*buffers, *([DEVICE_N] if p.signature.device_count else [])),
             arrays=arrays,
             algorithm="radix",
             params=p,

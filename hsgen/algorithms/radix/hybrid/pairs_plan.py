@@ -42,7 +42,7 @@ def steps(p: Hybrid, kernels: tuple[Kernel, ...], high: int) -> list[Step]:
 def _grids(p: Hybrid, name: str) -> list[Span]:
     """The grids of a kernel; buckets have a row for each number of them, as in `buckets_plan`."""
     limit, top = pairs.limit(p), pairs.top_bits(p)
-    if name == "finish" and not p.form.counted:
+    if name == "finish" and not p.signature.device_count:
         return [(limit << b - 1, limit << b, fixed(1 << b)) for b in range(1, top + 1)]
     groups = {"finish_bounds": pairs.bound_groups(p), "finish_rest": pairs.groups(p)}.get(name, 1)
     grid = Grid(add=-1, div=limit, mul=2, cap=1 << top) if name == "finish" else fixed(groups)
@@ -65,7 +65,7 @@ def moved(p: Hybrid, step: Step, n: int) -> int | None:
     own = {
         "finish_starts": 8 * len(p.digits) * p.radix,
         "finish_bounds": 4 * buckets,
-        "finish": 2 * n * (p.key.bytes + p.form.value_bytes) + 4 * buckets,
+        "finish": 2 * n * (p.key.bytes + p.signature.value_bytes) + 4 * buckets,
         "finish_rest": 0,
         "finish_again": 4 * len(p.digits),
     }
@@ -74,7 +74,7 @@ def moved(p: Hybrid, step: Step, n: int) -> int | None:
     return own.get(step.kernel)
 
 
-def edges(p: Hybrid) -> Iterator[int]:
+def test_counts(p: Hybrid) -> Iterator[int]:
     """Yield the counts at which buckets are first tried, and those at which there are twice as many."""
     low, limit = pairs.least(p), pairs.limit(p)
     yield low

@@ -80,7 +80,7 @@ class Hybrid(Onesweep):
     def finish(self) -> bool:
         """Whether large counts of keys with values end in buckets on chip."""
         whole = (self.begin, self.end) == (0, None) and self.key.bytes >= 4
-        return self.finish_from > 0 and self.endless and whole and self.form.value_bytes == 4
+        return self.finish_from > 0 and self.forward_progress and whole and self.signature.value_bytes == 4
 
     @property
     def bucket_words(self) -> tuple[int, int]:

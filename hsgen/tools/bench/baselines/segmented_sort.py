@@ -106,6 +106,6 @@ def names(sort: Sort) -> list[str]:
 def start(name: str, engine: Engine, work: Load) -> Run:
     """Set a peer up."""
     assert work.offsets is not None
-    index, rows = engine.sort.form.index, work.how.rows
+    index, rows = engine.sort.signature.index, work.how.rows
     given = Segments(keys=work.keys, values=work.values, offsets=work.offsets, rows=rows, index=index)
     return SEGMENTED[name](engine, given)

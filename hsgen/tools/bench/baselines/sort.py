@@ -36,10 +36,10 @@ ALL = [*PEERS, *VALUED]
 
 def names(sort: Sort) -> list[str]:
     """Return the peers that do what a sort does with keys and values of its kinds."""
-    return list(PEERS if sort.form.value == "none" else VALUED)
+    return list(PEERS if sort.signature.value == "none" else VALUED)
 
 
 def start(name: str, engine: Engine, work: Load) -> Run:
     """Set a peer up."""
-    plain = engine.sort.form.value == "none"
+    plain = engine.sort.signature.value == "none"
     return PEERS[name](engine, work.keys) if plain else VALUED[name](engine, work.keys, work.values)

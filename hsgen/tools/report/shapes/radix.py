@@ -129,7 +129,7 @@ def _words(p: Tile) -> str:
             "Look-back: begin, histogram and starts run once; then each pass is one launch in which tiles wait for "
             "those before them."
         )
-        if not p.endless:
+        if not p.forward_progress:
             how += " Behind each come launches that count and scatter; they end at once unless its look-back failed."
     elif p.folded:
         how = "Counted: each pass counts the digits of all chunks, then every work-group sums the counts and scatters."

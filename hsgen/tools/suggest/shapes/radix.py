@@ -46,7 +46,7 @@ def _table(f: Facts, size: int, width: int) -> Table:
         lanes, why_lanes = 128, "128 lanes, as Fuchsia's sort has for narrow subgroups"
     lanes = max(width, pow2_floor(min(lanes, most)))
     why_items = "as in Fuchsia's sort for such subgroups"
-    looks = f.device.goes_on and ranker == "ballot"
+    looks = f.device.forward_progress and ranker == "ballot"
     return {
         "bits": Choice(8, "4 passes of 8 bits for 32-bit keys, 8 for 64-bit ones"),
         "items": Choice(_by_width(_MEMORY if memory else _ITEMS, width)[wide], why_items),

@@ -29,7 +29,7 @@ def _table(f: Facts, size: int, columns: int, exclusive: bool) -> Table:
         lanes, items, why = 64, 256 // (size * columns), "a core runs one work-group at a time"
         many = Choice(min(64, f.device.groups), "from some work-groups a core on their number makes no difference")
     else:
-        looks = f.device.goes_on and f.device.local == "chip"
+        looks = f.device.forward_progress and f.device.local == "chip"
         share = 128 if looks else 64
         lanes, items, why = 256, max(1, share // (size * columns)), f"{share} bytes of rows a lane"
         width = max(f.widths, default=32)

@@ -87,7 +87,7 @@ static inline hs_status any_segments(const hs_cuda *sorter, cudaStream_t stream,
         args.values_destination = any->values_destination;
         args.values_destination_bytes = any->values_destination_bytes;
     }
-    return hs_cuda_segments(sorter, stream, any ? &args : NULL, error);
+    return hs_cuda_segmented_sort(sorter, stream, any ? &args : NULL, error);
 }
 
 static inline hs_status any_merge(const hs_cuda *sorter, cudaStream_t stream, const any_args *any, cudaError_t *error)
@@ -131,7 +131,7 @@ static inline hs_status any_check(const hs_cuda *sorter, cudaStream_t stream, co
         args.digest = any->report;
         args.digest_bytes = any->report_bytes;
     }
-    return hs_cuda_check(sorter, stream, any ? &args : NULL, error);
+    return hs_cuda_digest(sorter, stream, any ? &args : NULL, error);
 }
 
 typedef hs_status (*any_entry)(const hs_cuda *, cudaStream_t , const any_args *, cudaError_t *);

@@ -194,14 +194,14 @@ extern "C" const char *hn_outcome(uint32_t *redone)
     if (!hn_made) return hn_wrong("no sort is ready");
     if (const char *wrong = hn_check_guard()) return wrong;
     const hs_sort *const sort = hs_cuda_sort_of(hn_made);
-    hs_status status = hs_outcome_at(sort, hn_state.sorted, &offset, &bytes);
+    hs_status status = hs_device_status_at(sort, hn_state.sorted, &offset, &bytes);
     if (bytes > sizeof words) return hn_wrong("more words of an outcome than there is room for");
     if (status == HS_OK && bytes) {
         const cudaError_t code = cudaMemcpy(words, hn_state.scratch + offset, bytes, cudaMemcpyDeviceToHost);
         if (code != cudaSuccess) return hn_said("reading the outcome", code);
     }
-    if (status == HS_OK) status = hs_outcome(sort, words, bytes, redone);
-    return status == HS_ERROR_SEGMENTS ? NULL : hn_failed("hs_outcome", status, cudaSuccess);
+    if (status == HS_OK) status = hs_device_status(sort, words, bytes, redone);
+    return status == HS_ERROR_SEGMENTS ? NULL : hn_failed("hs_device_status", status, cudaSuccess);
 }
 
 /* Scratch of just so many bytes, with a guard behind. */

@@ -205,11 +205,11 @@ const char *hn_outcome(uint32_t *redone)
     uint32_t words[256];
     uint64_t offset = 0, bytes = 0;
     const char *problem = hn_check_guard();
-    hs_status status = hs_outcome_at(sort, hn.sorted, &offset, &bytes);
+    hs_status status = hs_device_status_at(sort, hn.sorted, &offset, &bytes);
     if (!problem && bytes > sizeof words) problem = "more words of an outcome than there is room for";
     if (!problem) problem = hn_get(hn.scratch, offset, words, bytes);
     if (problem) return problem;
-    if (status == HS_OK) status = hs_outcome(sort, words, bytes, redone);
+    if (status == HS_OK) status = hs_device_status(sort, words, bytes, redone);
     return status == HS_OK || status == HS_ERROR_SEGMENTS ? NULL : hs_status_text(status);
 }
 
@@ -315,7 +315,7 @@ static hs_status hn_call_segments(hs_opencl *sorter, cl_command_queue queue, hn_
     args.offsets = record->at[HS_OTHER_INPUT];
     args.values = record->at[HS_VALUES];
     args.values_destination = record->at[HS_VALUES_OUT];
-    return hs_opencl_segments(sorter, queue, &args, error);
+    return hs_opencl_segmented_sort(sorter, queue, &args, error);
 }
 
 static hs_status hn_call_merge(hs_opencl *sorter, cl_command_queue queue, hn_record *record, hs_opencl_error *error)
@@ -343,7 +343,7 @@ static hs_status hn_call_digest(hs_opencl *sorter, cl_command_queue queue, hn_re
     args.source = record->at[HS_SOURCE];
     args.values = record->at[HS_VALUES];
     args.digest = record->at[HS_REPORT];
-    return hs_opencl_check(sorter, queue, &args, error);
+    return hs_opencl_digest(sorter, queue, &args, error);
 }
 
 static const char *hn_run(const hs_sort *sort, hn_record *record, double *seconds)

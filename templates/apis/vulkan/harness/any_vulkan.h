@@ -80,7 +80,7 @@ static inline hs_status any_segments(const hs_vulkan *s, VkCommandBuffer command
         args.stages = any->stages;
         args.accesses = any->accesses;
     }
-    return hs_vulkan_segments(s, commands, any ? &args : NULL, result);
+    return hs_vulkan_segmented_sort(s, commands, any ? &args : NULL, result);
 }
 
 static inline hs_status any_merge(const hs_vulkan *s, VkCommandBuffer commands, const any_args *any, VkResult *result)
@@ -120,7 +120,7 @@ static inline hs_status any_check(const hs_vulkan *s, VkCommandBuffer commands, 
         args.stages = any->stages;
         args.accesses = any->accesses;
     }
-    return hs_vulkan_check(s, commands, any ? &args : NULL, result);
+    return hs_vulkan_digest(s, commands, any ? &args : NULL, result);
 }
 
 typedef hs_status (*any_entry)(const hs_vulkan *, VkCommandBuffer , const any_args *, VkResult *);

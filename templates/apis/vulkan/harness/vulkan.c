@@ -804,12 +804,12 @@ const char *hn_outcome(uint32_t *redone)
     uint64_t offset = 0, bytes = 0;
     hs_status status;
     const char *error = hn_check_guard();
-    if (!error) error = hn_status("hs_outcome_at", hs_outcome_at(sort, hn.sorted, &offset, &bytes), VK_SUCCESS);
+    if (!error) error = hn_status("hs_device_status_at", hs_device_status_at(sort, hn.sorted, &offset, &bytes), VK_SUCCESS);
     if (!error && bytes > sizeof words) error = "more words of an outcome than there is room for";
     if (!error && bytes) error = hn_move(&hn.scratch, offset, NULL, words, bytes);
     if (error) return error;
-    status = hs_outcome(sort, words, bytes, redone);
-    return status == HS_ERROR_SEGMENTS ? NULL : hn_status("hs_outcome", status, VK_SUCCESS);
+    status = hs_device_status(sort, words, bytes, redone);
+    return status == HS_ERROR_SEGMENTS ? NULL : hn_status("hs_device_status", status, VK_SUCCESS);
 }
 
 /* Scratch of just so many bytes, in whole words, with a guard behind. */
