@@ -1,7 +1,6 @@
 """The algorithms: pure functions from checked parameters to kernels and a plan.
 
-An algorithm is a module or package of this one that has the names of `Algorithm`.  Nothing registers it: every module
-here that has a `NAME` is one.
+Every module or package in here with a `NAME` is an algorithm, and has the names of `Algorithm`; there is no registry.
 """
 
 from __future__ import annotations
@@ -24,19 +23,19 @@ from hsgen.operations.base import Operation
 
 
 class Algorithm(Protocol):
-    """What every algorithm module offers; P below is its own parameter class."""
+    """The interface of an algorithm module; P below is its parameter class."""
 
     @property
     def NAME(self) -> str:
-        """What targets, command lines and folders of templates call it."""
+        """Its name in targets, command lines and template folders."""
 
     @property
     def OPERATION(self) -> str:
-        """The name of the operation that it carries out (`hsgen.operations`)."""
+        """The name of its operation (`hsgen.operations`)."""
 
     @property
     def TRAITS(self) -> Traits:
-        """What it is able to do, as far as others must know it."""
+        """The capabilities that other packages need to know."""
 
     @property
     def FIELDS(self) -> Mapping[str, Field]:
@@ -46,20 +45,20 @@ class Algorithm(Protocol):
         """Return P for the values of a table that passed FIELDS."""
 
     def alone(self, values: Mapping[str, Any], device: Device) -> Iterable[tuple[str, str, str]]:
-        """Return (key, what is wrong, what would be right) for values that are wrong whatever the others are."""
+        """Return the problems of single values, independent of the others: (key, problem, remedy)."""
 
     def problems(self, p: Any, device: Device) -> list[tuple[str, str, str]]:
-        """Return (key, what is wrong, what would be right) for every choice that cannot work."""
+        """Return all problems of the parameters: (key, problem, remedy)."""
 
     def space(self, key: KeyType, device: Device) -> tuple[Box, ...]:
-        """Return the tables that are worth trying on a device, as lists for their keys.
+        """Return the search space on a device: values for each key of the table.
 
-        `problems` excludes some of their products; keys that no box has stay as a target has them.
+        `problems` excludes some of the combinations; keys in no box keep the target's value.
         """
 
     def specialize(self, p: Mapping[str, Any], key: KeyType, signature: Signature, device: Device) -> Any:
-        """Return P for keys of a width in a form, by those P that a target has for plain keys of some widths; None if
-        the algorithm cannot sort so."""
+        """Return P for a key width and a signature, from the target's P for plain keys by width; None if the algorithm
+        does not support them."""
 
     def kernels(self, p: Any) -> tuple[Kernel, ...]:
         """Return the kernels."""
@@ -68,22 +67,22 @@ class Algorithm(Protocol):
         """Return the launch plan."""
 
     def moved(self, p: Any, step: Step, n: int) -> int:
-        """Return the bytes of memory that one launch reads and writes for `n` keys."""
+        """Return the memory traffic of one launch for `n` keys, in bytes."""
 
     def block(self, p: Any) -> int:
-        """Return the keys that one work-group sorts: the count around which validations are dense."""
+        """Return the keys of a work-group, around whose multiples validation tests more counts."""
 
     def test_counts(self, p: Any, greatest: int) -> list[int]:
-        """Return the counts up to `greatest` at which the sort changes its way, so that tests go around them."""
+        """Return the counts up to `greatest` at which the plan or a kernel takes another path; tests cover them."""
 
     def row_test_counts(self, p: Any, greatest: int) -> list[int]:
-        """Return counts up to `greatest` by which every guard of every kernel is decisive for some lane."""
+        """Return counts up to `greatest` for which every guard of every kernel takes effect in some lane."""
 
     def context(self, p: Any) -> Mapping[str, Any]:
-        """Return the names, besides `kernel` and `p`, that its templates may use."""
+        """Return the names that its templates may use in addition to `kernel` and `p`."""
 
     def notes(self, p: Any) -> list[tuple[str, str]]:
-        """Return derived values that a person wants to see: (name, value)."""
+        """Return derived values for headers and `hsgen show`: (name, value)."""
 
 
 def _found() -> dict[str, Algorithm]:
@@ -93,38 +92,38 @@ def _found() -> dict[str, Algorithm]:
 
 
 EVERY: Mapping[str, Algorithm] = _found()
-"""Every algorithm by its name, in alphabetical order."""
+"""All algorithms by name, in alphabetical order."""
 
 ALGORITHMS: Mapping[str, Algorithm] = {name: algorithm for name, algorithm in EVERY.items() if algorithm.FIELDS}
-"""Those that a target has tables for."""
+"""The algorithms with tables in targets."""
 
 IMPLICIT: Mapping[str, Algorithm] = {name: algorithm for name, algorithm in EVERY.items() if not algorithm.FIELDS}
-"""Those without tables: `specialize` derives their parameters from the device and from what the target chose for keys
-of the width (32 bits for narrower ones), by label ("radix", "merge")."""
+"""The algorithms without tables: their `specialize` receives the target's parameters for the key width (for u32 if keys
+are narrower) by label, such as "radix", and derives its own from them and from the device."""
 
 
 AUTO = "auto"
-"""The label of the algorithms that a target divides the counts of a sort among."""
+"""The label of the sort that selects among a target's algorithms by count."""
 
 
 def named(label: str) -> Algorithm:
-    """Return the algorithm of a label such as radix or radix-bits2."""
+    """Return the algorithm of a label, such as radix or radix-bits2."""
     return EVERY[label.split("-")[0]]
 
 
 def operation(label: str) -> Operation:
-    """Return the operation that the algorithm of a label carries out, or that `AUTO` does."""
+    """Return the operation of a label's algorithm, or that of `AUTO`."""
     if label == AUTO:
         return next(o for o in OPERATIONS.values() if o.by_count)
     return OPERATIONS[named(label).OPERATION]
 
 
 def listed(package: str, names: Iterable[str]) -> dict[str, str]:
-    """Return the modules of a package that are called like the modules of algorithms, by the names of these."""
+    """Return the modules of a package that are named like the modules of algorithms, by the name of the algorithm."""
     modules = {name: f"{package}.{str(cast(Any, EVERY[name]).__name__).rpartition('.')[2]}" for name in names}
     return {name: module for name, module in modules.items() if find_spec(module)}
 
 
 def implicit_for(wanted: Operation) -> str:
-    """Return the first algorithm without tables that carries out an operation."""
+    """Return the name of the first algorithm without tables for an operation."""
     return next(name for name, algorithm in IMPLICIT.items() if wanted.name == algorithm.OPERATION)

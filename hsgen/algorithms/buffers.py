@@ -1,4 +1,4 @@
-"""The buffers that kernels of several algorithms have, each by the name that templates know it by."""
+"""The buffers that several algorithms share, by the names that templates use."""
 
 from __future__ import annotations
 

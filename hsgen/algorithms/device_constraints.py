@@ -1,4 +1,4 @@
-"""What cannot work, as far as it is the same in every algorithm: single choices, and kernels, against the device."""
+"""Constraints that all algorithms share: single parameters against the facts of the device."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from typing import Any
 from hsgen.core.device import Device
 
 Problem = tuple[str, str, str]
-"""(key, what is wrong, what would be right)"""
+"""(key, problem, remedy)"""
 
 
 def subgroup(values: Mapping[str, Any], device: Device, without: str) -> Iterator[Problem]:
-    """Yield what is wrong with the subgroup's width; `without` is what to give where there is no shuffle."""
+    """Yield the problems of the subgroup width; `without` is the remedy on devices without shuffles."""
     width = values.get("subgroup", 1)
     widths = [w for w in device.subgroups if w > 1]
     if width > 1 and not device.shuffle:
@@ -23,10 +23,10 @@ def subgroup(values: Mapping[str, Any], device: Device, without: str) -> Iterato
 
 
 def launch(values: Mapping[str, Any], device: Device) -> Iterator[Problem]:
-    """Yield what is wrong with the work-group, and with a coordination that needs forward progress."""
+    """Yield the problems of the work-group, and of a coordination that requires forward progress."""
     if values.get("work_group", 1) > device.work_group:
         what = f"{values['work_group']} lanes exceed the work-group limit of {device.work_group}"
         yield "work_group", what, f"give at most {device.work_group}"
     if values.get("coordination") == "lookback" and not device.forward_progress:
-        what = 'looking back needs a device that goes on with what it began (device.progress = "started")'
+        what = 'decoupled look-back requires forward progress of started work-groups (device.progress = "started")'
         yield "coordination", what, 'give "scan"'

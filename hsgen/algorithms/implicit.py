@@ -1,4 +1,4 @@
-"""What algorithms without tables have in common: nothing is chosen, so nothing is wrong or to be tuned."""
+"""Defaults of algorithms without tables, which have nothing to check and nothing to tune."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from hsgen.core.fields import Field
 from hsgen.core.keys import KeyType
 
 FIELDS: Mapping[str, Field] = {}
-"""The keys of a table: there is none."""
+"""The keys of the table: no table, no keys."""
 
 
 def alone(values: Mapping[str, Any], device: Device) -> Iterable[tuple[str, str, str]]:
-    """Return what is wrong with single values: there are none."""
+    """Return no problems of single values."""
     return ()
 
 
 def problems(p: Any, device: Device) -> list[tuple[str, str, str]]:
-    """Return what cannot work: nothing, since all follows from the device and the target's other choices."""
+    """Return no problems: all parameters are derived from the device and the target's other tables."""
     return []
 
 
 def space(key: KeyType, device: Device) -> tuple[Box, ...]:
-    """Return the shapes worth trying: none, for there is no table to tune."""
+    """Return an empty search space."""
     return ()

@@ -1,4 +1,4 @@
-"""What others ask of an algorithm before they have its plan."""
+"""The capabilities of an algorithm, independent of its parameters."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Traits:
-    """What an algorithm is able to do.
+    """The capabilities of an algorithm.
 
-    bit_ranges: its kernels sort by a bit range that a call chooses; the others of a target's sort lend it such calls.
-    several: shapes of it that differ may serve different counts of one sort: kernels of all but the first get a suffix,
-    and its `words.j2` takes them `every`.
+    bit_ranges: its kernels sort by a bit range chosen per call, and serve such calls in place of a target's other
+    algorithms.  several: a sort may use it with different parameters for different counts; kernels of all but the first
+    get a suffix, and its `words.j2` receives all parameters as `every`.
     """
 
     bit_ranges: bool = False

@@ -1,1 +1,1 @@
-"""Values that all parts share: keys, kernels, plans and their interpreter, device facts, errors."""
+"""Values that all packages share: keys, kernels, plans and their interpreter, device facts, errors."""

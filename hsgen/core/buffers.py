@@ -1,4 +1,4 @@
-"""The memory of kernels: their buffers, and the arrays of their work-groups."""
+"""The memory of kernels: global buffers and arrays in local memory."""
 
 from __future__ import annotations
 
@@ -7,21 +7,21 @@ from dataclasses import dataclass
 from hsgen.core.keys import KeyType
 
 PICKED = {"key": ("source", "destination", "other"), "value": ("values_in", "values_out", "values_tmp")}
-"""The buffers of kernels that pick one while they run, by the numbers that they pick by: what is given, and the two
-between which passes alternate."""
+"""The buffers among which a kernel selects at run time, in the order of their numbers: the input, and the two between
+which passes alternate."""
 COUNT_BUFFER = "device_n"
-"""The buffer of the count, one word, where that lies on the device."""
+"""The buffer of a device-side count, one 32-bit word."""
 
 BYTES = {"u32": 4, "u64": 8}
-"""The element types of buffers and local arrays of one size, besides keys, values and pairs."""
+"""Element types of fixed size, in bytes; the sizes of keys, values and pairs depend on the sort."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Buffer:
-    """A parameter of a kernel: memory of elements of a type, "key", "value", "pair" or a name in `BYTES`.
+    """A buffer parameter of a kernel, with elements of type "key", "value", "pair" or a name in `BYTES`.
 
-    Work-groups see what lanes of others write to a `coherent` one during a launch.  `unit` is the type whose elements
-    begin where a call says, if kernels read them as elements of another type.
+    coherent: work-groups see what other work-groups write during the same launch.  unit: the type in whose elements a
+    call gives the buffer's offset, if kernels read it as elements of another type.
     """
 
     name: str
@@ -33,9 +33,9 @@ class Buffer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Array:
-    """An array in the local memory of a work-group: `count` elements of a type, "key", "pair" or a name in `BYTES`.
+    """An array in local memory: `count` elements of type "key", "pair" or a name in `BYTES`.
 
-    It begins at a multiple of `align` bytes where a dialect stores whole lines from it; 0: of an element's own size.
+    align: alignment in bytes in dialects that store whole lines from the array; 0: the size of an element.
     """
 
     name: str
@@ -45,10 +45,10 @@ class Array:
 
 
 def held(type_: str, key: KeyType) -> int:
-    """Return the bytes of an element of a local array; a pair is a key with the place that it had."""
+    """Return the size in bytes of an element of a local array; a pair is a key with its original index."""
     return {"key": key.held, "pair": pair_bytes(key), **BYTES}[type_]
 
 
 def pair_bytes(key: KeyType) -> int:
-    """Return the bytes of a key with the place that it had."""
+    """Return the size in bytes of a key with its original index."""
     return 8 if key.bytes <= 4 else 16

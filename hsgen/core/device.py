@@ -1,4 +1,4 @@
-"""The facts about a device that choices are checked against."""
+"""The facts of a device, which constrain the parameters of algorithms."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Device:
-    """Facts of a device family, as the table ``[device]`` of a target gives them; sizes in bytes.
+    """Facts of a device family: the table ``[device]`` of a target.  Sizes are in bytes.
 
-    Nothing is checked against `threads` to `local`, which may be unknown; first shapes are suggested by them
-    (`hsgen.tools.suggest`).  They are of a *core*, what a work-group runs on: an SM, a compute unit, a sub-slice.
+    `threads` to `local` may be unknown and constrain nothing; `hsgen.tools.suggest` derives initial parameters from
+    them.  They describe a *core*, the unit that runs a work-group: an SM, a compute unit, a sub-slice.
 
-    threads: subgroups that a core holds at once.  units: SIMD units that share them.  registers: 32-bit registers of
-    a core, all lanes together.  cores: of the largest device.  local: "chip" if local memory is memory of its own,
-    "memory" if it lies in ordinary memory.  cooperative: whether work-groups of a whole grid can wait for each other.
+    threads: subgroups resident on a core.  units: SIMD units of a core.  registers: 32-bit registers of a core, over
+    all lanes.  cores: cores of the largest device.  local: "chip" for dedicated local memory, "memory" if local memory
+    is ordinary memory.  cooperative: whether all work-groups of a grid can wait for each other.
     """
 
     subgroups: tuple[int, ...]
@@ -37,10 +37,10 @@ class Device:
 
     @property
     def forward_progress(self) -> bool:
-        """Whether work-groups that have begun go on while others wait for them: promised, or seen of all devices."""
+        """Whether started work-groups make progress while others wait for them: guaranteed, or always observed."""
         return self.progress != "none"
 
     @property
     def promised(self) -> bool:
-        """Whether that is promised: then a wait needs no bound, and nothing is ever done again."""
+        """Whether that progress is guaranteed: waits then need no bound, and no work needs to be redone."""
         return self.progress == "guaranteed"

@@ -1,20 +1,20 @@
-"""What can go wrong, and the exit code that each kind means.  Nothing here prints or exits."""
+"""Errors, each kind with its exit code.  Nothing here prints or exits."""
 
 from __future__ import annotations
 
 import unicodedata
 
 SHOWN = 200
-"""Characters of a foreign value that a message shows."""
+"""The most characters of an untrusted value that a message shows."""
 LINE = 2000
-"""Characters of a line of a message: a list of names is long, too."""
+"""The most characters of a line of a message, such as a list of names."""
 
 
 def printable(text: object, most: int = LINE) -> str:
-    """Return foreign text as a terminal can show it in one line, of at most about `most` characters.
+    """Return untrusted text as one printable line of at most about `most` characters.
 
-    Names of files, strings of target files and manifests, and what drivers say may hold control characters, line
-    ends, marks that turn the direction of text, and halves of pairs that cannot be encoded: they are escaped.
+    File names, strings of target files and manifests, and driver messages may contain control characters, line ends,
+    bidirectional marks and lone surrogates, all of which are escaped.
     """
     said = str(text)
     if len(said) > most:
@@ -26,7 +26,7 @@ def printable(text: object, most: int = LINE) -> str:
 
 
 def shown(value: object) -> str:
-    """Return a foreign value, such as a path, as a message shows it: printable, and shortened where it is long."""
+    """Return an untrusted value, such as a path, as a message shows it: printable and at most `SHOWN` characters."""
     return printable(value, SHOWN)
 
 
@@ -35,15 +35,15 @@ def _escaped(c: str) -> str:
 
 
 class Notice(UserWarning):
-    """Something that a user should know and that changes no answer; the command line prints it as one line."""
+    """A warning that changes no result; the command line prints it as one line."""
 
 
 class Terminated(BaseException):
-    """The process has been asked to end; whatever catches errors lets this pass."""
+    """The process received a signal to terminate; handlers of errors do not catch it."""
 
 
 class HsgenError(Exception):
-    """Something a user can act on: one line each of what, where and what would be right."""
+    """An error that a user can act on: one or more lines, each with the place, the problem and the remedy."""
 
     exit_code = 1
 
@@ -53,18 +53,18 @@ class HsgenError(Exception):
 
 
 class Wrong(HsgenError):
-    """The answer is no: stale files, a wrong sort, a kernel that does not build.  Exit code 1."""
+    """A negative result: stale files, an incorrect sort, a kernel that does not build.  Exit code 1."""
 
     exit_code = 1
 
 
 class Usage(HsgenError):
-    """A name, file, shape or folder that cannot be used as given.  Exit code 2."""
+    """Invalid input: a name, file, parameter or folder that cannot be used as given.  Exit code 2."""
 
     exit_code = 2
 
 
 class Unavailable(HsgenError):
-    """Nothing here can answer: no device, no compiler, a missing capability.  Exit code 3."""
+    """A missing prerequisite: no device, no compiler, an unsupported capability.  Exit code 3."""
 
     exit_code = 3

@@ -1,4 +1,4 @@
-"""Reading strict tables: every key known, every value of its type, all errors of a file at once."""
+"""Strict reading of tables: unknown keys and wrong types are errors, and all errors of a file are reported at once."""
 
 from __future__ import annotations
 
@@ -13,7 +13,10 @@ from hsgen.core.errors import Usage, shown
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """What a key may hold.  `kind` is one of int, bool, str, ints, strs; `choices` narrows it."""
+    """The type and range of a key's value.
+
+    `kind` is one of int, bool, str, ints, strs; with `filled`, the value must not be empty.
+    """
 
     kind: str
     hint: str
@@ -24,7 +27,7 @@ class Field:
     filled: bool = False
 
     def problem(self, value: object) -> str | None:
-        """Say what is wrong with `value`, or return None."""
+        """Return what is wrong with `value`, or None."""
         if not self._right_type(value):
             return f"{_shown(value)} is not {_KINDS[self.kind]}"
         if self.filled and not value:
@@ -62,47 +65,47 @@ def _shown(value: object) -> str:
 
 
 def _number(value: object) -> object:
-    """A number, or, where Python writes none of so many digits, about how great it is."""
+    """A number as text; its size in bits if it exceeds the digits that Python converts."""
     try:
         return str(value)
     except ValueError:
-        return f"a number of {value.bit_length()} bits" if isinstance(value, int) else "a list with such numbers"
+        return f"a number of {value.bit_length()} bits" if isinstance(value, int) else "a list with very long numbers"
 
 
 LINES = 20
-"""Errors of one file that are shown."""
+"""The most errors of one file that are shown."""
 
 
 @dataclass(slots=True)
 class Reader:
-    """Collects the errors of one file; `where` is what its lines begin with."""
+    """Collects the errors of one file; `where` is the prefix of each line."""
 
     where: str
     errors: list[str] = field(default_factory=list)
-    _meant: set[str] = field(default_factory=set)  # keys that are missing because they are misspelt
+    _meant: set[str] = field(default_factory=set)  # missing keys of which a misspelt form was reported
 
     def error(self, key: str, what: str, hint: str) -> None:
-        """Note that `key` is wrong, and what would be right."""
+        """Record an error: what is wrong with `key`, and a hint at the remedy."""
         self.errors.append(f"{self.where}: {shown(key)}: {what}; {hint}")
 
     def misspelt(self, key: str) -> bool:
-        """Whether `key` is missing because an unknown one, which is noted already, stands in its place."""
+        """Whether `key` is missing because it is misspelt, which is already recorded."""
         return key in self._meant
 
     def check(self) -> None:
-        """Refuse the file if anything is wrong with it.
+        """Refuse the file if it has errors.
 
         Raises:
-            Usage: the first errors, each once.
+            Usage: the first `LINES` errors, without duplicates.
         """
         errors = list(dict.fromkeys(self.errors))
         if len(errors) > LINES:
-            errors[LINES - 1 :] = [f"{self.where}: and {len(errors) - LINES + 1} more; mend these first"]
+            errors[LINES - 1 :] = [f"{self.where}: and {len(errors) - LINES + 1} more; fix these first"]
         if errors:
             raise Usage(*errors)
 
     def table(self, parent: Mapping[str, Any], name: str, *, required: bool = True) -> dict[str, Any] | None:
-        """Return the table `name`, or None with an error noted where it is missing or no table."""
+        """Return the table `name`, or None after recording an error if it is missing or not a table."""
         value = parent.get(name.split(".")[-1])
         if isinstance(value, dict):
             return value
@@ -111,7 +114,7 @@ class Reader:
         return None
 
     def fields(self, table: Mapping[str, Any], name: str, known: Mapping[str, Field]) -> dict[str, Any]:
-        """Check `table` against `known`; return the values that are right."""
+        """Check `table` against `known` and return the valid values."""
         prefix = f"{name}." if name else ""
         self.unknown(table, name, known)
         good: dict[str, Any] = {}
@@ -126,7 +129,7 @@ class Reader:
         return good
 
     def unknown(self, table: Mapping[str, Any], name: str, known: Iterable[str]) -> None:
-        """Note every key of `table` that is not among `known`."""
+        """Record an error for every key of `table` that is not in `known`."""
         names = list(known)
         for key in table:
             if key not in names:
@@ -142,12 +145,12 @@ PLAIN_TEXT = f"give 1 to {LONGEST_TEXT} printable ASCII characters"
 
 
 def presentable(text: str) -> bool:
-    """Whether a text is one that C strings, comments and terminals show as it is."""
+    """Whether a text can be shown unchanged in C strings, comments and terminals."""
     return 0 < len(text) <= LONGEST_TEXT and text.isascii() and text.isprintable()
 
 
 def plain(text: str) -> bool:
-    """Whether a text can stand in C strings and comments as it is, and holds nothing that a prefix would replace."""
+    """Whether a text needs no escapes in C strings and comments, and contains no name that a prefix would replace."""
     taken = re.search(r"(?<![A-Za-z0-9])(hs|HS)[_/.]", text)
     return (
         text.isascii()

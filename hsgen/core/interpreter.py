@@ -1,4 +1,4 @@
-"""The interpreter of plans: which launches a sort of n keys consists of.  The C runtimes do exactly this."""
+"""The interpreter of plans: the launches for n keys.  The C runtimes implement the same rules."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from hsgen.core.sort import Sort
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
-    """How one call sorts.
+    """The options of one call.
 
-    kind: of the keys, as `hsgen.core.keys.Type` has it.  begin, end: the bits that keys are sorted by, of their type
-    put in order (docs/reference/semantics.md); end None: up to the last.  discard: an argsort whose keys are dropped.
-    device_count: n is the most keys that there can be; how many there are lies on the device.
-    parts: the number that a call has besides n: of segments, of the keys of the first of two arrays, of the elements
-    to check.  rows: these segments are rows of equal length, n / parts, and no offsets are given.
+    kind: the kind of key, as in `hsgen.core.keys.Type`.  begin, end: the bit range, in bits of the key after the key
+    transform (docs/reference/semantics.md); end None: the last bit.  discard: an argsort that does not return keys.
+    device_count: n is the capacity, and the count is in device memory.
+    parts: the second number of the call: segments, keys of the first of two arrays, or elements to check.  rows: the
+    segments are rows of equal length, n / parts, without offsets.
     """
 
     kind: int = 0
@@ -34,7 +34,7 @@ class Options:
 
     @property
     def flags(self) -> int:
-        """What kernels get of these in their argument."""
+        """The flags that kernels receive in their argument."""
         out = (0, SIGNED, SIGNED | FLOAT)[self.kind]
         out |= DESCENDING * self.descending | DISCARD * self.discard | DEVICE_COUNT * self.device_count
         return out | ROWS * self.rows
@@ -44,13 +44,13 @@ PLAIN = Options()
 
 
 def options(key: str = "u32", order: str = "ascending", **more: int | None) -> Options:
-    """Return the options for a type of keys and an order."""
+    """Return the options for a key type and an order."""
     return Options(kind=TYPES[key].kind, descending=order == "descending", **more)  # type: ignore[arg-type]
 
 
 @dataclass(frozen=True, slots=True)
 class Launch:
-    """A step that runs, with its argument, and its number of work-groups spread over two dimensions of the grid."""
+    """A step that runs: its argument, its number of work-groups, and these as a two-dimensional grid."""
 
     step: Step
     argument: int
@@ -59,10 +59,10 @@ class Launch:
 
 
 def bit_range(plan: Plan, how: Options) -> tuple[int, int]:
-    """Return the first bit that keys are sorted by, and the one behind the last.
+    """Return the bit range of a call as (first bit, one past the last bit).
 
     Raises:
-        Usage: the range is out of order, or reaches beyond the key.
+        Usage: the range is reversed or exceeds the key.
     """
     end = plan.bits if how.end is None else how.end
     if not 0 <= how.begin <= end <= plan.bits:
@@ -71,20 +71,24 @@ def bit_range(plan: Plan, how: Options) -> tuple[int, int]:
 
 
 def digit(begin: int, end: int, bits: int, number: int) -> tuple[int, int]:
-    """Return the shift and the width of a digit: as few digits of at most `bits` bits as the range takes, as even as
-    that leaves, the wide ones first."""
+    """Return the shift and the width of digit `number`: the range is split into the fewest digits of at most `bits`
+    bits, with widths that differ by at most one, the wider ones first."""
     count = passes(begin, end, bits)
     least, more = divmod(end - begin, count)
     return begin + number * least + min(number, more), least + (number < more)
 
 
 def passes(begin: int, end: int, bits: int) -> int:
-    """Return the passes that a bit range takes; an empty one takes a pass over digits of no bit, all equal."""
+    """Return the number of passes for a bit range; an empty one takes one pass over digits of width 0, all equal."""
     return max(1, -(-(end - begin) // bits))
 
 
 def argument(plan: Plan, step: Step, how: Options, *, in_place: bool) -> int | None:
-    """Return what the kernel of a step gets, or None where the bit range excludes the step."""
+    """Return the argument of a step's kernel, or None if the bit range excludes the step.
+
+    Raises:
+        Usage: the bit range is reversed or exceeds the key.
+    """
     begin, end = bit_range(plan, how)
     whole = (begin, end) == (plan.first_bit, plan.first_bit + plan.bits)
     if step.guard.range == ("part" if whole else "whole"):
@@ -109,22 +113,22 @@ def argument(plan: Plan, step: Step, how: Options, *, in_place: bool) -> int | N
 
 
 def _pass(given: Pass, begin: int, end: int, flags: int) -> int | None:
-    """The argument of a pass, or None where the bit range takes fewer."""
+    """The argument of a pass, or None if the bit range takes fewer passes."""
     left = passes(begin, end, given.bits) - given.number
     if left <= 0:
         return None
     shift, width = digit(begin, end, given.bits, given.number)
     if left % 2 == 0:
-        flags &= ~DIRECT  # were this the first pass that moves keys, the last would end elsewhere
+        flags &= ~DIRECT  # if this were the first pass to move keys, the last would not end in the destination
     if left > 1:
-        flags &= ~DISCARD  # only the last pass may leave them away
+        flags &= ~DISCARD  # only the last pass may omit them
     return given.number | shift << 8 | width << 16 | flags
 
 
 def groups(step: Step, n: int, *, in_place: bool, device_count: bool = False, parts: int = 0) -> int:
-    """Return the work-groups that `step` launches for `n` keys in `parts`; 0 where its guard excludes n or the place.
+    """Return the work-groups that `step` launches for `n` keys in `parts`; 0 if its guard excludes n or the place.
 
-    With a count on the device, n is the most that it can be: a guard that excludes n may let a lesser count pass.
+    With a device-side count, n is the capacity: a step that the upper bound of its guard excludes may still run.
     """
     guard = step.guard
     if n <= guard.min_n and not (n == 0 and guard.at_zero):
@@ -137,9 +141,9 @@ def groups(step: Step, n: int, *, in_place: bool, device_count: bool = False, pa
 
 
 def launched_up_to(steps: Iterable[Step], max_n: int, limit: int) -> int:
-    """Return the greatest count, `max_n` at most, up to which every grid fits limit x limit work-groups.
+    """Return the greatest count, at most `max_n`, up to which every grid fits limit x limit work-groups.
 
-    Grids that follow from the number of a call are not looked at.
+    Grids that depend on the second number of the call are not considered.
     """
     for step in steps:
         grid, guard = step.grid, step.guard
@@ -151,18 +155,18 @@ def launched_up_to(steps: Iterable[Step], max_n: int, limit: int) -> int:
 
 
 def offset(binding: Binding, n: int) -> int:
-    """Return where a binding begins in the buffer of its role, in bytes; in scratch a multiple of 1024."""
+    """Return the byte offset of a binding in the buffer of its role; in scratch a multiple of 1024."""
     begin = binding.plus + binding.per_n * n
     return -(-begin // 1024) * 1024 if binding.role == "scratch" else begin
 
 
 def spare_at(sort: Sort, n: int) -> int:
-    """Return where in scratch an argsort keeps keys that nobody wants: behind what sorts need anyway."""
+    """Return the byte offset in scratch of the discarded keys of an argsort: after the scratch of the sort itself."""
     return -(-sort.plan.scratch.bytes(n) // 1024) * 1024
 
 
 def scratch_bytes(sort: Sort, n: int, how: Options = PLAIN) -> int:
-    """Return the bytes of scratch that a call needs for `n` keys."""
+    """Return the scratch size of a call for `n` keys, in bytes."""
     if how.discard and n:
         return spare_at(sort, n) + n * sort.key.bytes
     return sort.plan.scratch.bytes(n)
@@ -171,11 +175,11 @@ def scratch_bytes(sort: Sort, n: int, how: Options = PLAIN) -> int:
 def launches(plan: Plan, n: int, limit: int = 2**32 - 1, *, in_place: bool, how: Options = PLAIN) -> Iterator[Launch]:
     """Yield the launches that sort `n` keys; `limit` is the device's greatest grid size in one dimension.
 
-    A grid that is split may hold more groups than asked for; every kernel ignores those beyond its work.
+    A two-dimensional grid may have more work-groups than the step needs; every kernel ignores the excess.
 
     Raises:
-        Usage: n is negative or beyond the plan's greatest count, or needs a grid beyond limit * limit; the bit range is
-            out of order.
+        Usage: n is negative, exceeds the plan's greatest count or needs a grid beyond limit * limit; the bit range is
+            reversed or exceeds the key.
     """
     if not 0 <= n <= plan.max_n:
         raise Usage(f"count {n}: this plan sorts 0 to {plan.max_n} keys")

@@ -1,4 +1,4 @@
-"""Kernels: entry points with their buffers, local arrays and parameters.  Plain values, no behaviour."""
+"""Kernels: entry points with their buffers, local arrays and parameters, as plain values."""
 
 from __future__ import annotations
 
@@ -10,16 +10,15 @@ from hsgen.core.keys import KeyType
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Kernel:
-    """One entry point: what its template needs, and what a launch of it must know.
+    """One entry point: what its template and its launches need.
 
-    `template` names a file under ``templates/`` (without suffix); `data` is the algorithm's own description of the
-    body, `params` its parameters.  `subgroup` is the lanes that exchange values (1: none do), `ballot` whether they
-    vote.  `wide` kernels take n as a 64-bit number.  `resident` is how many work-groups of it a core is to hold, 0 if
-    that is left to compilers.  An `always` kernel runs whatever the count on the device is.  Work-groups of a
-    `cooperative` one wait for each other: all of a launch must be resident at once.  One that `picks` finds out while
-    it runs which of its buffers of some types, names in `PICKED`, it reads and writes.  Where the dialect has words for
-    that, keys are taken by rows of `row` neighbours, a vector each (0: one by one), and a kernel with `marks` looks at
-    many neighbours at a time for beginnings of runs.
+    template: a file under ``templates/``, without suffix.  data: the algorithm's description of the body.
+    params: the algorithm's parameters.  subgroup: lanes that exchange values; 1: none.  ballot: whether lanes vote.
+    wide: n is a 64-bit number.  resident: work-groups that a core is to hold; 0: left to the compiler.
+    always: the kernel runs regardless of the device-side count.  cooperative: work-groups wait for each other, so all
+    of a launch must be resident.  picks: the types, keys of `PICKED`, of the buffers that the kernel selects at run
+    time.  row: keys of a vector in dialects with rows; 0: keys are handled one by one.  marks: in dialects with marks,
+    the kernel examines many adjacent keys at a time for run boundaries.
     """
 
     name: str
@@ -42,7 +41,7 @@ class Kernel:
     data: object = None
 
     def layout(self, key: KeyType) -> list[tuple[Array, int]]:
-        """Return the arrays with the bytes at which they begin, large elements first so that none is misaligned."""
+        """Return the arrays with their byte offsets, largest elements first so that every array is aligned."""
         placed, at = [], 0
         for array in sorted(self.arrays, key=lambda a: -held(a.type, key)):
             placed.append((array, at))
@@ -50,5 +49,5 @@ class Kernel:
         return placed
 
     def local_bytes(self, key: KeyType) -> int:
-        """Return the bytes of local memory of a work-group."""
+        """Return the local memory of a work-group, in bytes."""
         return sum(a.count * held(a.type, key) for a in self.arrays)

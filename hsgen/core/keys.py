@@ -1,4 +1,4 @@
-"""What is sorted, and how: widths and types of keys, values, orders, and the form of a sort.  Plain values."""
+"""Widths and types of keys, kinds of values, orders, and the signature of a sort, as plain values."""
 
 from __future__ import annotations
 
@@ -7,30 +7,30 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KeyType:
-    """Keys of one width as the kernels see them: unsigned numbers, whatever type they are of."""
+    """Keys of one width as kernels see them: unsigned numbers, regardless of their type."""
 
     name: str
     bytes: int
 
     @property
     def bits(self) -> int:
-        """The bits of a key."""
+        """The width of a key in bits."""
         return 8 * self.bytes
 
     @property
     def held(self) -> int:
-        """The bytes of a key in a register or in local memory; narrow ones are held as words."""
+        """The size in bytes of a key in a register or in local memory, at least 4."""
         return max(self.bytes, 4)
 
     @property
     def greatest(self) -> int:
-        """The greatest key; what a slot at or beyond n reads as."""
+        """The greatest key, as which slots at or beyond n are read."""
         return (1 << self.bits) - 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Type:
-    """A type of keys: the width `key` that sorts it, and how its bits are to be understood."""
+    """A key type: its width, as a name in `KEYS`, and the interpretation of its bits."""
 
     name: str
     key: str
@@ -38,12 +38,12 @@ class Type:
 
     @property
     def numpy(self) -> str:
-        """numpy's name of the type."""
+        """The name of the type in numpy."""
         return f"{'uif'[self.kind]}{int(self.name[1:]) // 8}"
 
 
 KEYS = {f"u{8 * size}": KeyType(name=f"u{8 * size}", bytes=size) for size in (1, 2, 4, 8)}
-"""The widths of keys, each by the name of its unsigned type."""
+"""The key widths by the name of the unsigned type."""
 
 TYPES = {
     f"{letter}{key[1:]}": Type(name=f"{letter}{key[1:]}", key=key, kind=kind)
@@ -51,26 +51,25 @@ TYPES = {
     for key in KEYS
     if (letter, key) != ("f", "u8")
 }
-"""Every type of keys."""
+"""The key types by name."""
 
 ORDERS = ("ascending", "descending")
 
 VALUES = {"none": 0, "v4": 4, "v8": 8, "v16": 16, "index": 4, "index64": 8, "packed": 0}
-"""What is sorted along with each key, and its bytes in a buffer of its own: nothing, a value of 4, 8 or 16 bytes, the
-place that the key had (an argsort), or, packed, the lower half of the 64-bit word whose upper half is the key."""
+"""The kinds of values, with their size in bytes in a separate buffer: none; values of 4, 8 or 16 bytes; the original
+index of each key (argsort); packed: the lower half of a 64-bit word whose upper half is the key."""
 
 FEATURES = ("bit-range", "device-count", "run-boundaries")
-"""What a sort may be generated with besides: a bit range chosen at the call, a count that lies on the device, a
-report of where the sorted keys change."""
+"""Optional features of a sort: a bit range chosen per call, a device-side count, a report of run boundaries."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Signature:
-    """What a sort is made for beyond unsigned keys in ascending order.
+    """The signature of a sort: what its kernels support beyond unsigned keys in ascending order.
 
-    value: a name in `VALUES`.  key_transform: signed and float keys, and descending order.  bit_range: sorts by a bit
-    range given by each call.  device_count: takes n from device memory.  run_boundaries: reports where runs of equal
-    keys start.  epilogue: a template applied to every sorted key, see `hsgen.stages.epilogue`; none if empty.
+    value: a name in `VALUES`.  key_transform: signed and float keys, and descending order.  bit_range: a bit range
+    chosen per call.  device_count: a device-side count.  run_boundaries: a report of run boundaries.  epilogue: the
+    text of an epilogue (`hsgen.stages.epilogue`); "" for none.
     """
 
     value: str = "none"
@@ -82,23 +81,23 @@ class Signature:
 
     @property
     def value_bytes(self) -> int:
-        """The bytes of a value in a buffer of its own; 0 where there is none."""
+        """The size in bytes of a value in a separate buffer; 0 without one."""
         return VALUES[self.value]
 
     @property
     def features(self) -> tuple[str, ...]:
-        """The names of what it was generated with besides, in the order of `FEATURES`."""
+        """The names of its optional features, in the order of `FEATURES`."""
         have = zip(FEATURES, (self.bit_range, self.device_count, self.run_boundaries), strict=True)
         return tuple(name for name, has in have if has)
 
     @property
     def followed(self) -> bool:
-        """Whether something looks at the sorted keys behind the sort."""
+        """Whether a later step reads the sorted keys."""
         return self.run_boundaries or bool(self.epilogue)
 
     @property
     def index(self) -> bool:
-        """Whether values are not read but made: the places that the keys had."""
+        """Whether the values are the original indices of the keys, which kernels generate."""
         return self.value.startswith("index")
 
 
@@ -106,13 +105,13 @@ PLAIN = Signature()
 
 
 def described(signature: Signature) -> str:
-    """Return what a form is, in words for people; "" for plain keys."""
+    """Return a signature as text, such as "with value v4, a bit range"; "" for plain keys."""
     words = (
-        ["key_transform"] * signature.key_transform
+        ["signed and float keys, both orders"] * signature.key_transform
         + ["a bit range"] * signature.bit_range
-        + ["a count on the device"] * signature.device_count
+        + ["a device-side count"] * signature.device_count
     )
-    words += ["runs of equal keys told"] * signature.run_boundaries + ["an epilogue"] * bool(signature.epilogue)
+    words += ["run boundaries"] * signature.run_boundaries + ["an epilogue"] * bool(signature.epilogue)
     if signature.value != "none":
         words.insert(0, f"value {signature.value}")
     return f"with {', '.join(words)}" if words else ""

@@ -1,7 +1,7 @@
-"""Sorting and merging networks as lists of comparators, by rule and not by table.
+"""Sorting and merging networks as lists of comparators.
 
 A comparator (i, j) puts the smaller of two values at i and the greater at j; i may be the larger number.
-All networks are proven in ``tests/unit/test_networks.py`` by the 0-1 principle (Knuth, TAOCP 3, 5.3.4).
+``tests/unit/test_networks.py`` proves all networks by the 0-1 principle (Knuth, TAOCP 3, 5.3.4).
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def odd_part(n: int) -> int:
 
 
 def sorting(n: int) -> Network:
-    """Sort `n` arbitrary values: Batcher's merge exchange (TAOCP 3, 5.2.2, algorithm M), for any n."""
+    """Return a network that sorts `n` values, for any n: Batcher's merge exchange (TAOCP 3, 5.2.2, algorithm M)."""
     out: list[Comparator] = []
     p = pow2_ceil(n) // 2 if n > 1 else 0
     top = p
@@ -42,7 +42,7 @@ def sorting(n: int) -> Network:
 
 
 def halves(n: int) -> Network:
-    """Sort a bitonic sequence whose length is a power of two: half-cleaners of distance n/2, n/4 ... 1."""
+    """Return half-cleaners of distance n/2 to 1, which sort a bitonic sequence whose length is a power of two."""
     out: list[Comparator] = []
     d = n // 2
     while d:
@@ -52,11 +52,11 @@ def halves(n: int) -> Network:
 
 
 def bitonic_merge(n: int) -> Network:
-    """Sort an *arbitrary* bitonic sequence of any length: the odd-merge recursion.
+    """Return a network that sorts an arbitrary bitonic sequence of any length: the odd-merge recursion.
 
-    Merge the elements of even index and those of odd index, each a bitonic sequence again, then mend
-    neighbours.  A half-cleaner that merely drops comparators beyond n is *not* exact here: a rotated
-    bitonic sequence has no known shape.
+    The elements of even index and those of odd index, each a bitonic sequence, are merged recursively; comparators of
+    adjacent elements follow.  Half-cleaners without the comparators beyond n would *not* be exact here, since the
+    shape of a rotated bitonic sequence is unknown.
     """
 
     def merge(at: tuple[int, ...]) -> list[Comparator]:
@@ -76,5 +76,5 @@ def bitonic_merge(n: int) -> Network:
 
 
 def mirrored(network: Network, n: int, shift: int) -> Network:
-    """Return `network` for `n` values held in reverse order in the registers from `shift` on."""
+    """Return `network` for `n` values in reverse order in the registers from `shift` on."""
     return tuple((shift + n - 1 - i, shift + n - 1 - j) for i, j in network)

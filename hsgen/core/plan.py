@@ -1,7 +1,7 @@
-"""Plans: ordered tables of guarded launches.  Plain values; `hsgen.core.interpreter` and the C runtimes interpret them.
+"""Plans: ordered tables of guarded launches, as plain values that `hsgen.core.interpreter` and C runtimes interpret.
 
-A *step* is one row: a kernel, its buffers, a guard that says when it runs, a grid that says how wide, and an argument
-that says what the kernel gets besides n.
+A *step* is one row: a kernel; its buffers; a guard: the counts and calls for which it runs; a grid: its number of
+work-groups; an argument: the number that the kernel receives in addition to n.
 """
 
 from __future__ import annotations
@@ -14,15 +14,15 @@ from hsgen.core.flags import ARGUMENTS
 UNCAPPED = 2**32 - 1  # the cap of grids that only the count limits
 
 ROLES = ("source", "destination", "scratch", "values", "values_out", "count", "other", "other_values", "report")
-"""The buffers of a call: keys, scratch memory, values before and after, the count where it lies on the device, what
-else is read (offsets of segments, or the second of two arrays and its values), and what is told besides."""
+"""The buffers of a call: keys, scratch memory, values before and after, a device-side count, further inputs (offsets of
+segments, or the second of two arrays and its values), and a report."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Binding:
-    """A buffer role of a step; it begins `plus + per_n * n` bytes into the buffer that plays the role.
+    """A buffer of a step: role, a name in `ROLES`, and offset, ``plus + per_n * n`` bytes.
 
-    Roles are those in `ROLES`; in scratch the beginning is rounded up to 1024 bytes.
+    In scratch the offset is rounded up to a multiple of 1024 bytes.
     """
 
     role: str
@@ -30,16 +30,16 @@ class Binding:
     plus: int = 0
 
     def after(self, room: int) -> Binding:
-        """Return the binding where `room` bytes come first in scratch; other roles stay as they are."""
+        """Return the binding moved by `room` bytes if it is in scratch; other roles are unchanged."""
         return replace(self, plus=self.plus + room) if self.role == "scratch" else self
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Guard:
-    """When a step runs: only if ``min_n < n <= max_n``, the sort's `place` fits and its bit range does.
+    """The condition under which a step runs: ``min_n < n <= max_n``, and the call matches `place` and `range`.
 
-    `place` is a name in `hsgen.core.flags.PLACES`, `range` one in `hsgen.core.flags.RANGES`.  With `at_zero`, `min_n`
-    does not exclude n = 0.
+    place: a name in `hsgen.core.flags.PLACES`.  range: a name in `hsgen.core.flags.RANGES`.  at_zero: the step also
+    runs for n = 0.
     """
 
     min_n: int = 0
@@ -49,20 +49,20 @@ class Guard:
     at_zero: bool = False
 
     def within(self, low: int, high: int) -> Guard:
-        """Return the guard for counts above `low` up to `high` alone."""
+        """Return the guard restricted to counts above `low` up to `high`."""
         return replace(self, min_n=max(self.min_n, low), max_n=min(self.max_n, high))
 
     @property
     def empty(self) -> bool:
-        """Whether it excludes every count but 0."""
+        """Whether it excludes every count except 0."""
         return self.min_n >= self.max_n
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Grid:
-    """The work-groups of a step: ``min((x + add) // div * mul, cap)``.
+    """The number of work-groups of a step: ``min((x + add) // div * mul, cap)``.
 
-    `x` is a name in `hsgen.core.flags.QUANTITIES`.  All numbers are 64-bit; `add` may be negative.
+    x: a name in `hsgen.core.flags.QUANTITIES`.  All numbers are 64-bit integers; `add` may be negative.
     """
 
     x: str = "n"
@@ -72,23 +72,23 @@ class Grid:
     cap: int = UNCAPPED
 
     def groups(self, x: int) -> int:
-        """Return the work-groups for the quantity x."""
+        """Return the number of work-groups for the quantity x."""
         return min((x + self.add) // self.div * self.mul, self.cap)
 
     @property
     def fixed(self) -> bool:
-        """Whether any count at all gives as many work-groups as the cap."""
+        """Whether every count above 0 gives `cap` work-groups."""
         return self.div == 1 and self.mul >= self.cap
 
 
 def fixed(groups: int) -> Grid:
-    """Return a grid of that many work-groups, whatever the count."""
+    """Return a grid of `groups` work-groups for every count."""
     return Grid(mul=groups, cap=groups)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Literal:
-    """The argument of a kernel that needs nothing of the bit range: `value`, below the flags."""
+    """The constant `value`, in the bits below the flags."""
 
     kind: ClassVar[str] = "literal"
     value: int = 0
@@ -97,9 +97,9 @@ class Literal:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pass:
-    """The argument of pass `number` over digits of at most `bits` bits: that number, the digit's shift and its width.
+    """A pass over a digit: its number and the shift and width of the digit, for digits of at most `bits` bits.
 
-    The step runs only if the bit range takes that many passes.
+    The step runs only if the bit range takes more than `number` passes.
     """
 
     kind: ClassVar[str] = "pass"
@@ -110,7 +110,7 @@ class Pass:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BitRange:
-    """The argument of a kernel for all passes at once: the end of the bit range and its begin."""
+    """The end and the start of the bit range, for a kernel that does all passes."""
 
     kind: ClassVar[str] = "bit_range"
     flags: int = 0
@@ -118,7 +118,7 @@ class BitRange:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PassCount:
-    """The argument of a kernel that gets the number of passes over digits of at most `bits` bits."""
+    """The number of passes over digits of at most `bits` bits."""
 
     kind: ClassVar[str] = "pass_count"
     bits: int
@@ -127,7 +127,7 @@ class PassCount:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CallNumber:
-    """The argument of a kernel that gets the number that a call has besides n, without flags."""
+    """The second number of the call, without flags."""
 
     kind: ClassVar[str] = "call_number"
     flags: ClassVar[int] = 0
@@ -135,10 +135,9 @@ class CallNumber:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IndirectGrids:
-    """The argument of the kernel that works out the grids of all other steps from a count on the device.
+    """The greatest grid in one dimension, for the kernel that computes all other grids from a device-side count.
 
-    Only hosts that launch by grids in device memory run its step, today those of Vulkan; the argument is the greatest
-    grid in one dimension.
+    Only hosts with indirect dispatch, at present those of Vulkan, run its step.
     """
 
     kind: ClassVar[str] = "indirect_grids"
@@ -146,7 +145,7 @@ class IndirectGrids:
 
 
 Argument = Literal | Pass | BitRange | PassCount | CallNumber | IndirectGrids
-"""What a kernel gets besides n.  `flags` are REDO and DIRECT of `hsgen.core.flags`; those of a call are added."""
+"""The second number that a kernel receives.  `flags`: REDO and DIRECT of `hsgen.core.flags`; a call adds its own."""
 
 assert [kind.kind for kind in (Literal, Pass, BitRange, PassCount, CallNumber, IndirectGrids)] == list(ARGUMENTS)
 
@@ -163,23 +162,23 @@ class Step:
 
     @property
     def pass_number(self) -> int | None:
-        """The number of the pass that it is, or None."""
+        """The number of its pass, or None."""
         return self.argument.number if isinstance(self.argument, Pass) else None
 
     @property
     def indirect(self) -> bool:
-        """Whether it works out the grids of the other steps."""
+        """Whether it computes the grids of the other steps."""
         return isinstance(self.argument, IndirectGrids)
 
     def within(self, low: int, high: int) -> Step:
-        """Return the step for counts above `low` up to `high` alone."""
+        """Return the step restricted to counts above `low` up to `high`."""
         return replace(self, guard=self.guard.within(low, high))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scratch:
-    """The bytes of scratch that n keys need: none up to `min_n`, else ``plus + per_n * n`` and, for each of the
-    ``min(ceil(n / unit), units)`` units, `per_unit`."""
+    """The scratch size in bytes: 0 up to `min_n` keys, else ``plus + per_n * n + per_unit * min(ceil(n / unit),
+    units)``."""
 
     min_n: int = 0
     plus: int = 0
@@ -189,7 +188,7 @@ class Scratch:
     units: int = 0
 
     def bytes(self, n: int) -> int:
-        """Return the bytes for `n` keys."""
+        """Return the scratch size for `n` keys, in bytes."""
         if n <= self.min_n:
             return 0
         return self.plus + self.per_n * n + self.per_unit * min(-(-n // self.unit), self.units)
@@ -197,8 +196,8 @@ class Scratch:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeviceStatus:
-    """Where a sort tells afterwards what happened: `words` 32-bit words from `binding` on, each 1 for a pass that was
-    done again.  They mean something for more than `min_n` keys."""
+    """The status of a sort: `words` 32-bit words at `binding`, each 1 if its pass was redone; valid above `min_n`
+    keys."""
 
     binding: Binding
     words: int
@@ -207,10 +206,10 @@ class DeviceStatus:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """A whole sort as an ordered table of steps, for counts up to `max_n`.
+    """An ordered table of steps for counts up to `max_n`.
 
-    Keys are sorted by `bits` bits from `first_bit` on, or by a part of these; with `whole_words`, packed words are
-    compared whole all the same.
+    The bit range of a call is a part of the `bits` bits from `first_bit` on; with `whole_words`, packed words are
+    nevertheless compared as a whole.
     """
 
     steps: tuple[Step, ...]

@@ -1,4 +1,4 @@
-"""Sorts: target x key type, their kernels and the plan that launches them.  Plain values, no behaviour."""
+"""Sorts: the kernels and the plan for a target and a key type, as plain values."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from hsgen.core.plan import Plan
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Part:
-    """What one algorithm does of a sort: the counts above `min_n` up to `max_n`; `label` is what a target calls it."""
+    """One algorithm of a sort, for counts above `min_n` up to `max_n`; `label` is its name in the target."""
 
     algorithm: str
     label: str = ""
@@ -22,12 +22,12 @@ class Part:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sort:
-    """Everything that one sort, or scan, consists of.
+    """A sort, or another operation: everything that is generated for it.
 
-    `algorithm` is what users call it; `parts` are the algorithms by count, which carry out `operation`, a name in
-    `hsgen.operations`.  `columns` is the elements of one of the n items, 1 for keys.  `groups` is the greatest grid of
-    the target in one dimension.  `pair`: the device lacks 64-bit integers, 64-bit keys are two 32-bit words.
-    `vulkan`: the least version of that API, which decides that of SPIR-V.
+    algorithm: the name for users.  parts: the algorithms by count.  operation: a name in `hsgen.operations`.
+    columns: elements per item, 1 for keys.  groups: the greatest grid of the target in one dimension.  pair: the device
+    lacks 64-bit integers, so that 64-bit keys are two 32-bit words.  vulkan: the least version of Vulkan, which
+    determines the version of SPIR-V.
     """
 
     target: str
@@ -45,40 +45,40 @@ class Sort:
 
     @property
     def label(self) -> str:
-        """What the width of its keys is called: where values are packed, half of what kernels take for a key."""
+        """The name of its key width; for packed values, that of the upper half of the kernels' 64-bit keys."""
         return f"u{self.plan.bits}" if self.signature.value == "packed" else self.key.name
 
     @property
     def file(self) -> str:
-        """What its files are called, without suffix."""
+        """The name of its files, without suffix."""
         value = "" if self.signature.value == "none" else f"_{self.signature.value}"
         return f"{self.algorithm}_{self.label}{value}"
 
     @property
     def name(self) -> str:
-        """A label, unique within a bundle; never parsed."""
+        """A name that is unique within a bundle and never parsed."""
         return f"{self.target}/{self.file}"
 
     @property
     def item_bytes(self) -> int:
-        """The bytes of one of the n items."""
+        """The size of an item in bytes."""
         return self.columns * self.key.bytes
 
     @property
     def lanes(self) -> int:
-        """The lanes of a subgroup that exchange values, the same in every kernel; 1 where none do."""
+        """The width of subgroups whose lanes exchange values, the same in every kernel that has any; else 1."""
         return max(k.subgroup for k in self.kernels)
 
     @property
     def paired(self) -> bool:
-        """Whether any kernel handles keys together with the places that they had."""
+        """Whether any kernel handles keys together with their original indices."""
         return any(b.type == "pair" for k in self.kernels for b in k.buffers)
 
     @property
     def ballot(self) -> bool:
-        """Whether lanes of a subgroup vote in any kernel."""
+        """Whether any kernel uses subgroup votes."""
         return any(k.ballot for k in self.kernels)
 
     def kernel(self, name: str) -> Kernel:
-        """Return the kernel called `name`; a plan names only kernels that exist."""
+        """Return the kernel `name`, which must exist."""
         return next(k for k in self.kernels if k.name == name)

@@ -1,4 +1,4 @@
-"""The contract between kernel bodies and dialects: every word that bodies may use, from its file of templates."""
+"""The contract between kernel bodies and dialects: the words that bodies may use, as listed in `FILE`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ FILE = "dialects/contract.toml"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Word:
-    """A word: its name, its parameters (None where it is used without parentheses), what it means, and its group."""
+    """A word: its name, its signature, its parameters (None for a word without parentheses) and its meaning."""
 
     name: str
     signature: str
@@ -26,8 +26,8 @@ class Word:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Group:
-    """Words that belong together.  `needs` is the capability that a dialect has to have, `when` which sorts define
-    them; "" where all do."""
+    """Related words.  `needs`: the capability that a dialect must have, "" for none.  `when`: the sorts in which the
+    words are defined, "" for all."""
 
     name: str
     title: str
@@ -38,20 +38,24 @@ class Group:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Contract:
-    """All groups, the capabilities with their meanings, and the words that all dialects share for themselves."""
+    """The groups of words, the capabilities with their meanings, and the helpers common to all dialects."""
 
     groups: tuple[Group, ...]
     capabilities: dict[str, str]
     helpers: frozenset[str]
 
     def words(self, capabilities: Iterable[str]) -> dict[str, Word]:
-        """Return the words, by name, of a dialect with these capabilities."""
+        """Return the words of a dialect with these capabilities, by name."""
         have = {"", *capabilities}
         return {w.name: w for g in self.groups if g.needs in have for w in g.words}
 
 
 def contract(env: jinja2.Environment) -> Contract:
-    """Return the contract among the templates of an environment."""
+    """Return the contract of the templates of an environment.
+
+    Raises:
+        Wrong: the file is not valid TOML.
+    """
     assert env.loader is not None
     return _parsed(env.loader.get_source(env, FILE)[0])
 
@@ -61,7 +65,7 @@ def _parsed(text: str) -> Contract:
     try:
         data = tomllib.loads(text)
     except tomllib.TOMLDecodeError as e:
-        raise Wrong(f"templates: {FILE}: {e}; mend the file or install hsgen again") from None
+        raise Wrong(f"templates: {FILE}: {e}; repair the file or reinstall hsgen") from None
     helpers, capabilities = frozenset(data.pop("helpers")), data.pop("capabilities")
     groups = tuple(
         Group(

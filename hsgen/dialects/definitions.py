@@ -1,4 +1,4 @@
-"""Preludes as lists of definitions: which words a text defines, and what becomes of it when some are overridden."""
+"""Preludes as lists of definitions: the words that a text defines, and the text with some of them overridden."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ _OPENS, _ENDS = re.compile(r"#if"), re.compile(r"#endif")
 
 @dataclass(frozen=True, slots=True)
 class Definition:
-    """Lines of a text that belong together, and the words that they define: none, if they are a comment or an option.
+    """Consecutive lines of a text, and the words that they define; a comment or a pragma defines no words.
 
-    `parameters` are those of a macro or a function, None of other words; `branches` the definitions in a conditional
-    block, which is one definition of all its words.
+    parameters: of a macro or a function; None for other words.  branches: the definitions in a conditional block, which
+    is one definition of all its words.
     """
 
     text: str
@@ -28,7 +28,7 @@ class Definition:
 
 
 def split(text: str) -> list[Definition]:
-    """Return the definitions of a text in order; their texts are the text."""
+    """Return the definitions of a text in order; their texts concatenate to it."""
     return list(_split(text.splitlines(keepends=True)))
 
 
@@ -47,7 +47,7 @@ def _split(lines: list[str]) -> Iterator[Definition]:
 
 
 def _end(lines: list[str], at: int) -> int:
-    """The line behind the definition that begins at one: of a block the end, of a function the last brace."""
+    """The line after the definition that starts at `at`: after the end of a block, or the last brace of a function."""
     end, depth = at + 1, 0
     if _OPENS.match(lines[at]):
         depth = 1
@@ -91,10 +91,10 @@ def _parameters(listed: str) -> tuple[str, ...]:
 
 
 def overridden(base: str, own: str, helpers: Collection[str], added: Collection[str]) -> str:
-    """Return the text of a base in which the definitions of another text stand in place of its own.
+    """Return the text `base` with definitions replaced by those of the same words in `own`.
 
-    What the base does not define is left out, as it defines words only in sorts that need them; but words in `added`,
-    which it never defines, come last.  Helpers and comments go with the word behind them.
+    Definitions of words that the base lacks are omitted, since it defines words only in sorts that need them; words in
+    `added`, which it never defines, are appended.  Helpers and comments belong to the word that follows them.
     """
     have = {name for d in split(base) for name in d.names}
     instead: dict[str, str] = {}
@@ -113,7 +113,7 @@ def overridden(base: str, own: str, helpers: Collection[str], added: Collection[
 
 
 def _replaced(base: list[Definition], instead: dict[str, str]) -> Iterator[str]:
-    """The texts of definitions, each of those that are replaced in its place, the first one."""
+    """The texts of definitions; each replacement is at the first definition that it replaces."""
     written: set[str] = set()
     for d in base:
         names = {name for name in d.names if name in instead}
@@ -123,7 +123,7 @@ def _replaced(base: list[Definition], instead: dict[str, str]) -> Iterator[str]:
 
 
 def _without(d: Definition, names: set[str]) -> str:
-    """The text of a definition but for some words: nothing, if it defines no others."""
+    """The text of a definition without some of its words; empty if it defines no others."""
     if not names:
         return d.text
     if names >= set(d.names):

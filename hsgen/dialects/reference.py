@@ -1,4 +1,4 @@
-"""The contract as a page for people."""
+"""The contract as tables in Markdown, for docs/reference/dialect.md."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from hsgen.dialects.dialect import MAIN, Dialect, load
 
 
 def dialects(env: jinja2.Environment) -> list[Dialect]:
-    """Return all dialects of the templates, by name."""
+    """Return the dialects of the templates in the order of their names."""
     begin, end = MAIN.split("{}")
     names = sorted(n.removeprefix(begin).removesuffix(end) for n in env.list_templates() if n.endswith(end))
     return [load(env, name) for name in names]

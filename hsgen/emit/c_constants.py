@@ -7,23 +7,23 @@ from collections.abc import Iterable
 from hsgen.core.flags import ARGUMENTS, BIT, FLAGS, PLACES, QUANTITIES, RANGES
 
 PLACE = "/* HSGEN_CONSTANTS */\n"
-"""The line of a C file that the constants replace."""
+"""The line of a C file that is replaced by the constants."""
 
 
 def constants() -> str:
-    """Return the enums of C."""
+    """Return the constants as C enums."""
     return "\n".join(
         [
-            "/* Whether a step is for sorting in place, from one buffer to another, or for both. */",
+            "/* Whether a step runs in place, out of place, or in both cases. */",
             _line(PLACES.values()),
-            "/* Whether a step is for sorting by all bits of the keys, by a part of them, or for both. */",
+            "/* Whether a step runs for the whole bit range, for a part of it, or in both cases. */",
             _line(RANGES.values()),
-            "/* What a grid follows from: n, or the number that a call has besides n. */",
+            "/* The quantity that determines a grid: n, or the second number of the call. */",
             _line(QUANTITIES.values()),
-            "/* What the kernel of a step gets besides n, with flags: */",
+            "/* The argument of a step's kernel, with flags: */",
             _enum([(f"HS_{name.upper()} = {i}", what) for i, (name, what) in enumerate(ARGUMENTS.items())]),
-            "/* The flags of arguments.  Below them are the number of a pass, the shift of its digit << 8 and the",
-            " * digit's bits << 16, or the end of the bit range and its begin << 8. */",
+            "/* The flags of arguments.  The bits below them hold the number of a pass, its digit's shift << 8 and its",
+            " * digit's width << 16, or the end of the bit range and its start << 8. */",
             _enum([(f"HS_{name} = 1 << {BIT[name]}", what) for name, what in FLAGS.items()]),
         ]
     )

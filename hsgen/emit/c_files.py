@@ -1,6 +1,6 @@
-"""The C files of a bundle: runtimes, targets as constants, SPIR-V as words, and what builds them.
+"""The C files of a bundle: runtimes, targets as constants, SPIR-V as words, and build files.
 
-Every name in them begins with the bundle's prefix, which is put in place of ``hs`` when a file is finished.
+Every name in them starts with the bundle's prefix, which replaces ``hs`` when a file is finished.
 """
 
 from __future__ import annotations
@@ -29,36 +29,36 @@ PREFIX = "hs"
 LONGEST_PREFIX = 32  # characters
 TAKEN = {"gl", "int", "size", "std", "uint", *(p for api in APIS.values() for p in api.prefixes)}
 _RUNTIME = {"include/hs/hs.h": "hs.h", "src/hs.c": "hs.c"}
-"""The runtime that every API's builds on, with its templates."""
+"""The runtime files that all APIs share, by path, with their templates."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Named:
-    """What the common files must know of a target: its C name and those of its sorts."""
+    """A target as the common files need it: its name, its APIs and the files of its sorts."""
 
     name: str
     apis: tuple[str, ...]
-    sorts: tuple[str, ...]  # as files are called: bitonic_u32, radix-bits2_u32
-    spirv: tuple[str, ...]  # those of them that come with SPIR-V
+    sorts: tuple[str, ...]  # file names without suffix: bitonic_u32, radix-bits2_u32
+    spirv: tuple[str, ...]  # those with SPIR-V
 
 
 def check_prefix(prefix: str) -> str:
-    """Return `prefix` if C names can begin with it.
+    """Return `prefix` if it is a valid prefix of C names.
 
     Raises:
-        Usage: they cannot.
+        Usage: it is reserved, longer than `LONGEST_PREFIX` characters, or not a valid start of C names.
     """
     if prefix in TAKEN:
-        raise Usage(f"prefix {prefix!r}: belongs to C, C++ or an API; take one of your own")
+        raise Usage(f"prefix {prefix!r}: is reserved by C, C++ or an API; choose another one")
     if len(prefix) > LONGEST_PREFIX:
         raise Usage(f"prefix '{prefix[:LONGEST_PREFIX]}...': is too long; use at most {LONGEST_PREFIX} characters")
     if not re.fullmatch(r"[a-z][a-z0-9]*(_[a-z0-9]+)*", prefix):
-        raise Usage(f"prefix {prefix!r}: cannot begin C names; use lower-case letters, digits and single '_' between")
+        raise Usage(f"prefix {prefix!r}: cannot start C names; use lower-case letters, digits and single '_' between")
     return prefix
 
 
 def prefixed(text: str, prefix: str) -> str:
-    """Return C text or a path with `prefix` in place of hs, in names and in the paths of includes."""
+    """Return C text, or a path, with hs replaced by `prefix` in names and in include paths."""
     if prefix == PREFIX:
         return text
     text = re.sub(r"(?<![A-Za-z0-9])hs(?=[_/.])", prefix, text)
@@ -66,7 +66,7 @@ def prefixed(text: str, prefix: str) -> str:
 
 
 def taken() -> set[str]:
-    """Return the names that the runtimes and the lists of targets use."""
+    """Return the C names of the runtimes and of the lists of targets."""
     texts = [_common_text(name) for name in _RUNTIME.values()]
     texts += [api.c_text(name) for api in APIS.values() for name in (*api.headers, *api.sources)]
     tables = [f"{api.name}_" for api in having(lambda api: api.tables)]
@@ -79,24 +79,24 @@ def _render(template: str, **values: Any) -> str:
 
 
 def _literals(source: Source) -> str:
-    """A kernel text line by line: C99 and some compilers limit the length of a literal."""
+    """A kernel text as one literal per line, since C99 and some compilers limit the length of a literal."""
     return "\n".join(f"    {c_string(line + chr(10))}," for line in source.text.splitlines())
 
 
 def _finished(text: str, prefix: str, slots: Mapping[str, str]) -> bytes:
-    """Give a file its prefix and then the texts of others, in which neither prefixes nor further places are sought."""
+    """Replace the prefix in a file, then insert the texts of `slots`, in which nothing is replaced."""
     return filled(prefixed(text, prefix), slots).encode()
 
 
 def target_c(target: Target, sources: Sequence[tuple[Sort, Source | None, bool]], prefix: str) -> bytes:
-    """Return the C file of a target; with each sort its OpenCL text, if any, and whether it comes with SPIR-V."""
+    """Return the C file of a target; each sort has its OpenCL text, if any, and whether it has SPIR-V."""
     shown = [sort_values(s, source, spirv=has) for s, source, has in sources]
     lines = {s.file: _literals(source) for s, source, _ in sources if source} | target_slots(target)
     return _finished(_render("bundle/target.c", t=target_values(target, shown)), prefix, lines)
 
 
 def target_tables(api: Api, target: Target, sources: Sequence[tuple[Sort, Source]], prefix: str) -> bytes:
-    """Return the file of a target with the tables of an API: each sort has its text and the macros that it defines."""
+    """Return the file of a target with the tables of an API; each sort has its text and the #undef of its macros."""
     shown, slots = [], dict(target_slots(target))
     for sort, source in sources:
         macros = sorted(set(re.findall(r"^#define (\w+)", source.text, re.MULTILINE)))
@@ -111,7 +111,7 @@ def target_tables(api: Api, target: Target, sources: Sequence[tuple[Sort, Source
 
 
 def spirv_c(sort: Sort, made: Mapping[Module, bytes], compiler: str, prefix: str) -> bytes:
-    """Return the C file that holds the modules of a sort as words."""
+    """Return the C file with the SPIR-V modules of a sort as 32-bit words."""
     shown = sort_values(sort, spirv=True)
     rows = [
         {"kernel": m.kernel, "address": m.address, "symbol": _module_symbol(sort, m), "words": _wrapped(words(data))}
@@ -125,12 +125,12 @@ def _module_symbol(sort: Sort, module: Module) -> str:
 
 
 def spirv_symbols(sort: Sort, prefix: str) -> dict[str, Module]:
-    """Return the modules of a sort by the names of their arrays, in the order of its file."""
+    """Return the modules of a sort by the C names of their arrays, in the order of its file."""
     return {prefixed(_module_symbol(sort, m), prefix): m for m in modules(sort)}
 
 
 def _wrapped(items: Sequence[str]) -> str:
-    """Literals on lines of at most 120 characters."""
+    """The literals in lines of at most 120 characters."""
     lines, line = [], ""
     for item in items:
         if len(line) + len(item) + 1 > 120:
@@ -141,7 +141,7 @@ def _wrapped(items: Sequence[str]) -> str:
 
 
 def common(named: Iterable[Named], prefix: str) -> dict[str, bytes]:
-    """Return the files that every bundle holds, as its targets' APIs need them."""
+    """Return the files that are independent of sorts, for the targets and their APIs: path to content."""
     targets = sorted(named, key=lambda t: t.name)
     apis = listed(api for t in targets for api in t.apis)
     files = {path: _part(_common_text(name)) for path, name in _RUNTIME.items()}
@@ -164,7 +164,7 @@ def common(named: Iterable[Named], prefix: str) -> dict[str, bytes]:
 
 
 def _guides(targets: Iterable[Named]) -> list[str]:
-    """The templates that say how to call what the sorts of these targets do, as far as it has one."""
+    """The templates, where they exist, that document the C calls of these targets' operations."""
     names = {re.split("[-_]", s)[0] for t in targets for s in t.sorts}
     does = {operations.EVERY[EVERY[name].OPERATION] for name in names if name in EVERY}
     guides = [f"operations/{o.module}.j2" for o in sorted(does, key=lambda o: (o.order, o.name))]
@@ -172,21 +172,21 @@ def _guides(targets: Iterable[Named]) -> list[str]:
 
 
 def common_paths(apis: Sequence[Api], prefix: str) -> set[str]:
-    """Return the paths of what `common` makes for targets that have these APIs."""
+    """Return the paths of the files of `common` for targets with these APIs."""
     files = {*_RUNTIME, *(f"sources/{api.name}.txt" for api in apis), *(p for api in apis for p in _own_files(api))}
     files |= {path for own in (None, *(a for a in apis if a.tables)) for path in _list_files(own)}
     return {"LICENSE", "README.md", "CMakeLists.txt", "meson.build"} | {prefixed(path, prefix) for path in files}
 
 
 def _own_files(api: Api) -> dict[str, str]:
-    """The runtime and the example of an API by their paths, with their names in its folder."""
+    """The runtime and the example of an API: paths in a bundle, and names in the API's folder."""
     files = {f"include/hs/{api.named(name)}": name for name in api.headers}
     files |= {f"src/{api.named(name)}": name for name in api.sources}
     return files | {f"examples/{api.named(api.example)}": api.example}
 
 
 def _list_files(api: Api | None) -> dict[str, str]:
-    """The list of all targets by its paths, with its templates: of an API with tables, or of sorts as such."""
+    """The files of the list of all targets, by path, with their templates: for an API with tables, or for sorts."""
     name, suffix = (
         ("hs_targets", "c") if api is None or not api.tables else (f"hs_targets_{api.name}", api.tables.suffix)
     )
@@ -198,7 +198,7 @@ def _common_text(name: str) -> str:
 
 
 def completed(text: str) -> str:
-    """Return a C file of the runtimes with the version and the constants that it has places for."""
+    """Return a C file of the runtimes with the version and the constants inserted."""
     return text.replace("HSGEN_VERSION", __version__).replace(c_constants.PLACE, c_constants.constants())
 
 

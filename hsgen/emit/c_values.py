@@ -1,4 +1,4 @@
-"""What the templates of a bundle's C files need of sorts and targets, as plain values."""
+"""Sorts and targets as plain values, for the templates of a bundle's C files."""
 
 from __future__ import annotations
 
@@ -21,36 +21,36 @@ _ROLES = {role: f"HS_{role.upper()}" for role in ROLES} | {"other": "HS_OTHER_IN
 
 
 def symbol(target: str, file: str = "") -> str:
-    """Return the C name of a target, or of one of its sorts."""
+    """Return the C name of a target, or of the sort `file` of a target."""
     name = f"{target}_{file}" if file else target
     return "hs_" + re.sub(r"[^A-Za-z0-9]", "_", name)
 
 
 def slot(name: str) -> str:
-    """Return what stands for a text of others while C names get their prefix: it keeps its own words."""
+    """Return the placeholder of a text in which the prefix of C names is not to be replaced."""
     return f"\1{name}\2"
 
 
 def filled(text: str, slots: Mapping[str, str]) -> str:
-    """Return a text with what `slots` has in the places of each, in which no further places are sought."""
+    """Return a text with placeholders replaced by the texts of `slots`, which are not searched for placeholders."""
     return re.sub("\1([^\2]*)\2", lambda found: slots[found[1]], text)
 
 
 def c_string(text: str) -> str:
-    """Return a text as a C string literal of the same bytes in UTF-8, with trigraphs or without them."""
+    """Return a text as a C string literal of its UTF-8 bytes, independent of support for trigraphs."""
     known = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\t": "\\t"}
     out = "".join(known.get(chr(b), chr(b) if 32 <= b < 127 else f"\\{b:03o}") for b in text.encode())
     return '"' + re.sub(r"\?(?=\?)", r"?\\", out) + '"'
 
 
 def c_comment(text: str) -> str:
-    """Return a text as it can stand in a C comment on a line of its own or within one."""
+    """Return a text that is safe within a C comment."""
     printable = "".join(c if c.isascii() and c.isprintable() else "?" for c in text)
     return printable.replace("*/", "* /").replace("/*", "/ *")
 
 
 def target_slots(target: Target) -> dict[str, str]:
-    """Return the texts of a target file for the places that `target_values` leaves for them."""
+    """Return the texts of a target file for the placeholders of `target_values`."""
     lists = {"names": target.match.names, "platforms": target.match.platforms}
     found = {f"{word} {i}": c_string(text) for word, texts in lists.items() for i, text in enumerate(texts)}
     return {"summary": c_comment(target.summary), **found}
@@ -66,8 +66,7 @@ def _label(sort: Sort) -> str:
 
 
 def sort_values(sort: Sort, text: Source | None = None, *, spirv: bool = False) -> dict[str, Any]:
-    """Return what the templates need of a sort: `text` is the text in its C file, if any, `spirv` says whether it has
-    modules."""
+    """Return a sort as plain values; `text` is the kernel text in its C file, if any, `spirv` whether it has SPIR-V."""
     device_status = sort.plan.device_status
     return {
         "label": _label(sort),
@@ -157,7 +156,7 @@ def _match(m: Match) -> dict[str, Any] | None:
 
 
 def target_values(target: Target, sorts: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """Return what the templates need of a target, with its `sorts` as `sort_values` shows them."""
+    """Return a target as plain values, with `sorts` by `sort_values`."""
     return {
         "name": target.name,
         "symbol": symbol(target.name),

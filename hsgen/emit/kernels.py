@@ -1,4 +1,4 @@
-"""From a sort to source text: bodies through a dialect, under a header that says how to make them again."""
+"""From a sort to source text: bodies in a dialect, with a header that has the command to generate them."""
 
 from __future__ import annotations
 
@@ -25,16 +25,15 @@ from hsgen.targets import assembly
 
 WORDS = "{}/words.j2"
 LANE_ALONE = "hs_subgroup_id()", "hs_local_id()"
-"""The number of a subgroup where a kernel has none, a lane's: a prelude, which all kernels of a sort share, defines the
-first word as that only if none of them has any."""
+"""The subgroup number, and its replacement in kernels without subgroups: the prelude, which all kernels of a sort
+share, defines the first word as the second only if no kernel has subgroups."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Source:
-    """The text of one sort in one dialect; `parts` maps each kernel to the text that it needs by itself.
+    """The text of one sort in one dialect; `parts` maps each kernel to its own text.
 
-    `option` gives a compiler the language where it is not the one that is usual for the sort; it is not to optimize
-    where `optimized` is False.
+    option: the compiler option for a language standard other than the default.  optimized: False disables optimization.
     """
 
     path: str
@@ -46,23 +45,23 @@ class Source:
 
     @property
     def text(self) -> str:
-        """The whole file."""
+        """The text of the file."""
         return self.header + self.prelude + "".join(self.parts.values())
 
     def only(self, *kernels: str) -> str:
-        """Return a text that holds just these kernels."""
+        """Return the text with only these kernels, without the header."""
         return self.prelude + "".join(self.parts[k] for k in kernels)
 
 
 def options(signature: Signature) -> list[tuple[str, str]]:
-    """Return the options of `hsgen generate`, by their words, that make sorts of a form; none for plain keys."""
+    """Return the options of `hsgen generate` for a signature: (name, value); none for plain keys."""
     out = [("value", signature.value)] if signature.value != "none" else []
     out += [("order", "both")] * signature.key_transform + [("feature", name) for name in signature.features]
     return out + [("epilogue", "FILE")] * bool(signature.epilogue)
 
 
 def header(sort: Sort, dialect: Dialect, opened: Iterable[str], api: str) -> str:
-    """Return the provenance: version, command, the templates that were opened, derived values; no place or time."""
+    """Return the header: version, command, opened templates and derived values; no path or time."""
     does = operations.of(sort)
     what = f"{does.subject(sort)} {described(sort.signature)}".rstrip()
     more = "".join(f" --{word} {name}" for word, name in options(sort.signature))
@@ -79,10 +78,10 @@ def header(sort: Sort, dialect: Dialect, opened: Iterable[str], api: str) -> str
 
 @contextmanager
 def template_errors() -> Iterator[None]:
-    """Turn what the template engine says into one line.
+    """Convert errors of the template engine into one line.
 
     Raises:
-        Wrong: a template is missing, does not parse, or uses a name that does not exist.
+        Wrong: a template is missing, has a syntax error, or uses an undefined name.
     """
     try:
         yield
@@ -92,11 +91,11 @@ def template_errors() -> Iterator[None]:
         where = f"{name}:{e.lineno}" if isinstance(e, jinja2.TemplateSyntaxError) else str(name or "")
         if frame is not None and not where:
             where = f"{Path(frame.filename).name}:{frame.lineno}"
-        raise Wrong(f"templates: {where}: {e.message}; mend the template or install hsgen again") from None
+        raise Wrong(f"templates: {where}: {e.message}; repair the template or reinstall hsgen") from None
 
 
 def body(env: jinja2.Environment, sort: Sort, kernel: Kernel, dialect: Dialect) -> str:
-    """Return the body of a kernel in the words of a dialect, without the frame that the dialect gives it."""
+    """Return the body of a kernel in the words of a dialect, without the frame."""
     context = dict(EVERY[kernel.algorithm].context(kernel.params))
     if isinstance(kernel.data, epilogue.Shape):
         context |= {"epilogue": epilogue.parsed(kernel.data.text), "statements": epilogue.statements}
@@ -115,25 +114,25 @@ def render(sort: Sort, api: str) -> Source:
     """Return the source of `sort` for `api`.
 
     Raises:
-        Usage: the language of the API has no words for what the sort does.
-        Wrong: a template is damaged.
+        Usage: the dialect of the API lacks a capability that the sort requires.
+        Wrong: a template is invalid.
     """
     return written(sort, APIS[api].dialect, api)
 
 
 def written(sort: Sort, language: str, api: str) -> Source:
-    """Return the source of `sort` in a dialect, as for an API.
+    """Return the source of `sort` in the dialect `language`; `api` is named in the header.
 
     Raises:
-        Usage: its work-groups wait for each other, and the dialect has no words for that.
-        Wrong: a template is damaged.
+        Usage: the sort needs barriers of all work-groups, and the dialect has none.
+        Wrong: a template is invalid.
     """
     with template_errors(), recording() as opened:
         env = environment()
         dialect = load(env, language)
         if "cooperative" not in dialect.capabilities and any(k.cooperative for k in sort.kernels):
-            what = f"work-groups of its {sort.algorithm} sort wait for each other, which {language} has no words for"
-            raise Usage(f"target {sort.target}: {what}; leave out the API {api}, or choose another coordination")
+            what = f"its {sort.algorithm} sort requires barriers of all work-groups, which {language} lacks"
+            raise Usage(f"target {sort.target}: {what}; omit the API {api} or choose another coordination")
         prelude = dialect.prelude(sort) + "".join(words(env, sort))
         kernels = [k for k in sort.kernels if "int64" in dialect.capabilities or not k.index64]
         parts = {k.name: _kernel(env, sort, k, dialect) for k in kernels}
@@ -146,7 +145,7 @@ def written(sort: Sort, language: str, api: str) -> Source:
 
 
 def words(env: jinja2.Environment, sort: Sort) -> Iterator[str]:
-    """Yield the words that the algorithms of a sort define for themselves, once each."""
+    """Yield the words that the algorithms of a sort define, once for each algorithm."""
     alike: dict[str, list[Any]] = {}
     for part in sort.parts:
         alike.setdefault(part.algorithm, []).append(part.params)

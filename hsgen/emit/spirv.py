@@ -1,7 +1,7 @@
-"""GLSL to SPIR-V with the machine's own compiler: one module for each kernel and form of its buffers.
+"""GLSL to SPIR-V with an installed compiler: one module for each kernel and kind of buffer access.
 
-Results are kept in the user's cache folder by the hash of all that they depend on, since compiling a sort takes
-seconds; a cache that cannot be read or written is done without.
+Results are cached in the user's cache folder by the hash of everything they depend on, since compiling a sort takes
+seconds; a cache that cannot be read or written is ignored.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from hsgen.emit.kernels import Source
 from hsgen.system import folders, processes, toolchain
 
 ADDRESS_FROM = 1 << 20
-"""Keys up to which a kernel has no form that takes device addresses: every device binds that much."""
+"""The count up to which kernels need no module with device addresses: every device can bind that many keys."""
 
 _MAGIC = (0x07230203).to_bytes(4, "little")
 _SECONDS = 300
@@ -36,7 +36,7 @@ _OPTIONS = {
 
 @dataclass(frozen=True, slots=True)
 class Compiler:
-    """A GLSL compiler of this machine; `identity` is what manifests record."""
+    """An installed GLSL compiler; manifests record its `identity`."""
 
     path: str
     name: str
@@ -45,7 +45,7 @@ class Compiler:
 
 @dataclass(frozen=True, slots=True)
 class Module:
-    """Which module: a kernel, with buffers by descriptor or by device address."""
+    """A module of a sort: a kernel, with buffers by descriptor or by device address."""
 
     kernel: str
     address: bool
@@ -53,10 +53,10 @@ class Module:
 
 @cache
 def compiler() -> Compiler | None:
-    """Return the first GLSL compiler found, or None.  HSGEN_GLSL names one, or none with an empty value.
+    """Return the first GLSL compiler found, or None.  HSGEN_GLSL selects one; an empty value disables all.
 
     Raises:
-        Usage: HSGEN_GLSL names what is no GLSL compiler.
+        Usage: HSGEN_GLSL names no known GLSL compiler.
     """
     chosen = os.environ.get("HSGEN_GLSL")
     if chosen == "":
@@ -68,7 +68,7 @@ def compiler() -> Compiler | None:
 
 
 def _known(name: str) -> Compiler | None:
-    """The compiler called `name`, if it is here and says which it is."""
+    """The compiler `name`, if it is installed and reports its version."""
     path = toolchain.tool(name)
     kind = Path(path).name if path else ""
     if path is None or kind not in _OPTIONS:
@@ -80,15 +80,15 @@ def _known(name: str) -> Compiler | None:
     version = re.search(r"(?:Glslang Version|shaderc|glslang)[: ]+v?([\w.:-]{1,60})", said, re.ASCII)
     if version is None:
         return None
-    # shaderc's own version says nothing of the glslang and SPIRV-Tools that it was built with; the lines below do
+    # the first line has the version of shaderc alone; the following lines have those of its glslang and SPIRV-Tools
     parts = f" ({hashlib.sha256(said.encode()).hexdigest()[:8]})" if kind == "glslc" else ""
     return Compiler(path, kind, f"{kind} {version[1]}{parts} -Os")
 
 
 def modules(sort: Sort) -> list[Module]:
-    """Return the modules of a sort: every kernel by descriptor, those that large counts use also by address.
+    """Return the modules of a sort: every kernel by descriptor, those for large counts also by device address.
 
-    Wide kernels are not written in GLSL.
+    Kernels with 64-bit counts have no GLSL.
     """
     large = {s.kernel for s in sort.plan.steps if s.guard.max_n > ADDRESS_FROM}
     written = [k.name for k in sort.kernels if not k.index64]
@@ -96,7 +96,7 @@ def modules(sort: Sort) -> list[Module]:
 
 
 def body(text: str) -> str:
-    """Return a GLSL text without its header, which says nothing to a compiler."""
+    """Return a GLSL text without its header, which has only comments."""
     return re.sub(r"\A(?://.*\n)+", "", text)
 
 
@@ -109,14 +109,14 @@ def compile_all(sort: Sort, source: Source, using: Compiler) -> Mapping[Module, 
     """Return the SPIR-V of every module.
 
     Raises:
-        Wrong: the compiler refuses one; the line names it.
+        Wrong: the compiler rejects a kernel, which the message names.
     """
     wanted = modules(sort)
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         try:
             made = pool.map(lambda m: compile_one(source.text, source.path, m, using, sort.vulkan), wanted)
             return dict(zip(wanted, made, strict=True))
-        except BaseException:  # nobody waits for the others
+        except BaseException:  # the results of the others are not needed
             pool.shutdown(wait=False, cancel_futures=True)
             processes.stop()
             raise
@@ -126,7 +126,7 @@ def compile_one(text: str, path: str, module: Module, using: Compiler, vulkan: s
     """Return the SPIR-V of one module of `text` for a version of Vulkan.
 
     Raises:
-        Wrong: the compiler refuses it.
+        Wrong: the compiler rejects the text, crashes or takes too long.
     """
     *options, environment = _OPTIONS[using.name]
     target = [f"{environment}=vulkan{vulkan}"] if using.name == "glslc" else [environment, f"vulkan{vulkan}"]
@@ -140,25 +140,25 @@ def compile_one(text: str, path: str, module: Module, using: Compiler, vulkan: s
         problem = _compile([using.path, *options, str(file), "-o", str(out)])
         data = out.read_bytes() if out.is_file() else b""
         if problem is None and (len(data) % 4 or data[:4] != _MAGIC):
-            problem = "makes no SPIR-V of it"
+            problem = "produces no SPIR-V"
         if problem is not None:
             raise Wrong(f"{path}: kernel {module.kernel}: {using.name} {problem.replace(str(file), '')}")
-    with suppress(Unavailable):  # it is only compiled again then
+    with suppress(Unavailable):  # without the cache, it is compiled again
         folders.keep(kept, data)
     return data
 
 
 def _compile(command: list[str]) -> str | None:
-    """Run a compiler; say what it did instead, or return None."""
+    """Run a compiler; return what failed, or None."""
     try:
         done = toolchain.run(command, _SECONDS)
     except subprocess.TimeoutExpired:
-        return f"does not end within {_SECONDS} seconds"
+        return f"takes more than {_SECONDS} seconds"
     if done.returncode < 0:
         return f"crashes with signal {-done.returncode}"
     if done.returncode:
         lines = (done.stdout + done.stderr).splitlines()
-        return f"refuses it: {next((x for x in lines if 'error' in x.lower()), 'no reason given')}"
+        return f"rejects it: {next((x for x in lines if 'error' in x.lower()), 'no reason given')}"
     return None
 
 
@@ -167,6 +167,6 @@ def _place(key: str) -> Path:
 
 
 def words(data: bytes) -> list[str]:
-    """Return the words of a module as C literals, each the shorter of its two forms."""
+    """Return the words of a module as C literals, decimal or hexadecimal, whichever is shorter."""
     numbers = (int.from_bytes(data[i : i + 4], "little") for i in range(0, len(data), 4))
     return [f"{n}u" if n < 10**9 else f"{n:#x}u" for n in numbers]

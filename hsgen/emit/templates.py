@@ -1,4 +1,4 @@
-"""The environment of all templates, which records what is opened while a text is made."""
+"""The environment of all templates, which records the templates that are opened while a text is rendered."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ _opened: ContextVar[set[str] | None] = ContextVar("opened", default=None)
 
 
 class _Template(jinja2.Template):
-    """A template whose module, once made, remembers which others its making opened.
+    """A template that records the templates opened while its module is created.
 
-    Jinja makes the module of an imported template once and keeps it, so later imports of it open nothing; what a macro
-    imports is opened by each call.
+    Jinja creates the module of an imported template once, so that later imports open nothing; imports within a macro
+    are opened by each call.
     """
 
     environment: Environment
@@ -28,7 +28,7 @@ class _Template(jinja2.Template):
     def make_module(
         self, vars: dict[str, Any] | None = None, shared: bool = False, locals: Mapping[str, Any] | None = None
     ) -> Any:
-        """Make the module; what it opens belongs to all who import it from now on."""
+        """Create the module and record the templates that this opens, which every import of it counts as opened."""
         with recording() as mine:
             made = super().make_module(vars, shared, locals)
         if self.name:
@@ -37,14 +37,14 @@ class _Template(jinja2.Template):
 
 
 class Environment(jinja2.Environment):
-    """An environment that tells `recording` of each template that is opened, whether from its cache or not."""
+    """An environment that reports to `recording` each template that is opened, from its cache or not."""
 
     template_class = _Template
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
         self.behind: dict[str, frozenset[str]] = {}
-        """By the name of a template, those that its module opened when it was made."""
+        """The templates that the creation of a module opened, by the name of the module's template."""
 
     def get_template(
         self,
@@ -52,7 +52,7 @@ class Environment(jinja2.Environment):
         parent: str | None = None,
         globals: MutableMapping[str, Any] | None = None,
     ) -> jinja2.Template:
-        """Return a template and note that it was opened; templates themselves import by this."""
+        """Return a template and record that it was opened; Jinja calls this for imports and includes, too."""
         found = super().get_template(name, parent, globals)
         _note({str(found.name), *self.behind.get(str(found.name), ())})
         return found
@@ -77,7 +77,7 @@ def recording() -> Iterator[set[str]]:
 
 @cache
 def environment() -> Environment:
-    """Return the environment of all templates: undefined names are errors, nothing depends on the locale."""
+    """Return the environment of all templates: undefined names are errors, and output is independent of the locale."""
     env = Environment(
         loader=jinja2.FileSystemLoader(resources.templates(), encoding="utf-8"),
         undefined=jinja2.StrictUndefined,

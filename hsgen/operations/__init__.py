@@ -1,7 +1,7 @@
-"""The operations: what a call does to arrays, whatever algorithm does it.
+"""The operations: what a call computes, independent of the algorithm.
 
-An operation is a module of this package that has an `OPERATION`; nothing registers it.  Other packages ask the object
-and never compare its name.
+Every module of this package with an `OPERATION` defines one; there is no registry.  Other packages query the object and
+never compare its name.
 """
 
 from __future__ import annotations
@@ -24,19 +24,19 @@ def _found() -> dict[str, Operation]:
 
 
 EVERY: Mapping[str, Operation] = _found()
-"""Every operation by its name, in alphabetical order."""
+"""All operations by name, in alphabetical order."""
 
 
 def of(sort: Sort) -> Operation:
-    """Return the operation that a sort carries out."""
+    """Return the operation of a sort."""
     return EVERY[sort.operation]
 
 
 def settled(sort: Sort, n: int, how: Options, given: Container[str]) -> Options:
-    """Return the options with what follows from a call for `n` items that has the roles `given`.
+    """Return the options of a call for `n` items with the buffer roles `given`, checked and completed.
 
     Raises:
-        Usage: the parts do not fit the count.
+        Usage: the second number of the call is out of range or does not match n.
     """
     if not 0 <= how.parts < 2**31:
         raise Usage(f"parts {how.parts}: give 0 to {2**31 - 1}")

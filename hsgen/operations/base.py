@@ -1,4 +1,4 @@
-"""The protocol of operations: the questions that other packages ask, with the answers of most operations."""
+"""The interface of operations, with the defaults that suit most of them."""
 
 from __future__ import annotations
 
@@ -17,109 +17,113 @@ from hsgen.operations.inputs import KINDS, Keys, Make
 
 
 class Operation(ABC):
-    """What a call does to arrays.  A subclass overrides what is different for its operation."""
+    """What a call computes.  A subclass overrides what differs for its operation."""
 
     name: str
-    """The name that algorithms, JSON and C functions have for it."""
+    """Its name in algorithms, JSON and C functions."""
     noun: str
-    """The name that people have for it."""
+    """Its name in text."""
     c_kind: str
-    """The constant of C that says what its calls consist of."""
+    """The C constant of the kind of its calls."""
     items = "keys"
-    """What the count of a call counts."""
+    """What n counts."""
     unit = "keys"
-    """The same in the header of generated files; may be empty."""
+    """The same in the headers of generated files; may be empty."""
     element = "key"
-    """One number of its main buffers."""
+    """The name of an element of its main buffers."""
     section = ("keys", "{} keys")
-    """Where a report shows it: the id of the section, and its heading with a place for the width."""
+    """Its section of a report: the id, and the heading with a placeholder for the key width."""
 
     order = 9
-    """Its place in lists for people; those of one place go by name."""
+    """Its position in lists; operations of one position are sorted by name."""
     by_count = False
-    """Whether ``[sort.KEY]`` of a target divides the counts among its algorithms."""
+    """Whether ``[sort.KEY]`` of a target selects among its algorithms by count."""
     accompanies = False
-    """Whether a bundle gets its algorithms by default, along with the sort for any count."""
+    """Whether bundles include its algorithms by default, in addition to the sort `auto`."""
     plain_only = ""
-    """The verb of an operation that takes plain unsigned elements alone: no values, orders or features."""
+    """The verb of an operation that supports plain unsigned elements only: no values, orders or features."""
     table_keys: tuple[str, ...] = ()
-    """Keys of an algorithm's table that say what is computed, so that no search chooses them."""
+    """Keys of an algorithm's table that determine the result, which no search may change."""
     segmented = False
-    """Whether a call has a number of segments."""
+    """Whether calls have a number of segments."""
     digested = False
-    """Whether digests before and after show that a result is right, so that counts beyond the host are validated."""
+    """Whether digests before and after verify a result, so that counts beyond host memory can be validated."""
     timed = False
-    """Whether benchmarks have a workload for it, `load`."""
+    """Whether it has a benchmark workload, `load`."""
     comparable = False
-    """Whether its algorithms may race those of another operation on the same keys."""
+    """Whether benchmarks may compare its algorithms with those of another operation on the same keys."""
     workload = ""
-    """What a benchmark does, where the columns of its rows do not show it."""
+    """The name of the benchmark workload if the columns of its rows do not show it."""
 
     report: tuple[int, int] = (0, 0)
-    """The words of a report that it always makes: a number of them, and so many more for each key."""
+    """The size of the report that every call writes: 32-bit words, and words per key; (0, 0): no report."""
     kinds: Mapping[str, Make] = KINDS
-    """Every kind of input of a validation, by name; the first is random."""
+    """The kinds of validation input by name; the first is random."""
 
     @property
     def module(self) -> str:
-        """The name of its module, which modules about it elsewhere have too."""
+        """The name of its module, and of its modules in other packages."""
         return type(self).__module__.rpartition(".")[2]
 
     def subject(self, sort: Sort) -> str:
-        """Return what a sort does to what, for people."""
+        """Return a description of a sort, such as "sort of u32 keys"."""
         name = "" if sort.algorithm == self.name else f"{sort.algorithm} "
         return f"{name}{self.noun} of {sort.label} keys"
 
     def c_label(self, sort: Sort) -> str:
-        """Return the same for C, where no form follows."""
+        """Return the description in C, without the signature."""
         return self.subject(sort)
 
     def columns(self, params: object) -> int:
-        """Return the elements of one of the n items."""
+        """Return the number of elements per item."""
         return 1
 
     def signature(self, signature: Signature) -> Signature:
-        """Return the form of it that a bundle gets along with sorts of a form."""
+        """Return the signature that a bundle includes in addition to sorts with the signature `form`."""
         return signature
 
     def more_values(self, values: Iterable[str]) -> tuple[str, ...]:
-        """Return the kinds of values that it must be made for besides those of a bundle's sorts."""
+        """Return the kinds of values that it supports in addition to those of a bundle's sorts."""
         return ()
 
     def settled(self, n: int, how: Options, given: Container[str]) -> Options:
-        """Return the options with what follows from a call for `n` items that has the roles `given`.
+        """Return the options of a call for `n` items with the buffer roles `given`, checked and completed.
 
         Raises:
-            Usage: the parts do not fit the count.
+            Usage: the second number of the call does not match n.
         """
         return how
 
     def inputs(self, sort: Sort) -> Mapping[str, int]:
-        """Return the roles that calls read besides keys, values and a count, each with its bytes for each item."""
+        """Return the further input roles of calls, each with its size in bytes per item."""
         return {}
 
     def input_bytes(self, how: Options) -> int:
-        """Return the bytes of these where they take more than is needed for the items themselves."""
+        """Return the least size in bytes of these inputs, regardless of the number of items."""
         return 0
 
     def turn(self, how: Options, number: int, n: int, block: int) -> Options:
-        """Return the options of case `number` of a validation, for `n` items and work-groups that take `block`."""
+        """Return the options of validation case `number`, for `n` items and work-groups of `block` items."""
         return how
 
     def second(self, how: Options, n: int) -> Options | None:
-        """Return the options of the second case of a pair, where that is not the first one in place; else None."""
+        """Return the options of the second case of a pair; None if it is the first case in place."""
         return None
 
     def told(self, how: Options) -> list[str]:
-        """Return what a failure says of the parts of its call."""
+        """Return what a report of a failure adds about the second number of the call."""
         return []
 
     @abstractmethod
     def call(
         self, sort: Sort, keys: Keys, how: Options, *, in_place: bool, count: int | None, rng: np.random.Generator
     ) -> Call:
-        """Return the call of a validation on these keys, with what numpy makes of them."""
+        """Return a validation call on these keys, with the results by numpy."""
 
     def load(self, sort: Sort, keys: Keys, values: NDArray[Any] | None, how: Options, rng: np.random.Generator) -> Load:
-        """Return the workload of a benchmark on these keys and values, with what numpy makes of them."""
+        """Return the benchmark workload on these keys and values, with the results by numpy.
+
+        Raises:
+            NotImplementedError: the operation is not `timed`.
+        """
         raise NotImplementedError(f"{self.name} is not timed")

@@ -1,4 +1,4 @@
-"""Calls as plain values: arrays before and after, and how the call is made."""
+"""Calls as plain values: inputs, expected results and options."""
 
 from __future__ import annotations
 
@@ -14,14 +14,13 @@ from hsgen.operations.inputs import Keys
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Call:
-    """A call of a validation: the arrays before and after it, and how it is made.
+    """A validation call: its inputs, expected results and options.
 
-    `keys` are the elements of the n items, `values` rows of words, None where there are none to read.  `expected` is
-    None where keys are not wanted, `values_expected` where there are none.  `count` is what lies on the device as the
-    count, None where n is given by the host; `n` is then the capacity.  `other` and `other_values` are the second
-    of two arrays with its values, `keys` and `values` then the first; or offsets of segments.  `report` is what must be
-    told besides, from the begin of a buffer of n words and more; or, of an epilogue, of which nobody knows what it
-    tells, there is a buffer of `report_room` words for it.
+    keys: the elements of the n items, shape (n * columns,).  values: input values, shape (n, 32-bit words of a value);
+    None without any.  expected: keys; None if they are discarded.  values_expected: values; None without any.
+    count: the device-side count, with `n` as the capacity; None if the host gives n.  other: the second of two arrays,
+    or the offsets of segments.  other_values: the values of the second array.  report: the expected start of the
+    report.  report_room: the words of a report whose contents cannot be verified, that of an epilogue.
     """
 
     n: int
@@ -40,11 +39,11 @@ class Call:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Load:
-    """What is sorted in a benchmark, how, and what must come of it; values are rows of words.
+    """A benchmark workload: its inputs, expected results and options; values are rows of 32-bit words.
 
-    `kind` is a name in `hsgen.tools.bench.INPUTS`.  Of a merge `keys` and `values` are the first array, `other` and
-    `other_values` the second.  `offsets` are those of segments, one more than there are, also where these are rows.
-    `report` is what is told besides.
+    kind: a name in `hsgen.tools.bench.INPUTS`.  In a merge, `keys` and `values` are the first array, `other` and
+    `other_values` the second.  offsets: segment boundaries, one more than segments, also for rows of equal length.
+    report: the expected report.
     """
 
     keys: Keys
@@ -65,5 +64,5 @@ class Load:
 
     @property
     def copied(self) -> int:
-        """The bytes of keys and values together."""
+        """The size of keys and values in bytes."""
         return self.expected.nbytes + (0 if self.values_expected is None else self.values_expected.nbytes)

@@ -1,4 +1,4 @@
-"""Digests of arrays, as a device makes them: comparing two, and making one in numpy.
+"""Digests of arrays as a device computes them: comparing two, and computing one in numpy.
 
 A digest is eight 32-bit words; see docs/guides/digest.md and `hsgen.algorithms.digest`.
 """
@@ -21,32 +21,32 @@ from hsgen.operations.inputs import Keys
 from hsgen.operations.oracle import ordered, values_for
 
 ORDER, KEYS, VALUES, STABLE, BEYOND = "order", "keys", "values", "stable", "beyond"
-"""What can be wrong: keys out of order; not the keys that there were; not the values beside their keys; equal keys
-whose values do not ascend; something written at or beyond n.  C has the same as bits, HS_FAULT_ORDER and so on."""
+"""The faults: keys out of order; different keys; values not with their keys; equal keys whose values do not ascend;
+writes at or beyond n.  C has the same as bits, HS_FAULT_ORDER and so on."""
 
 WORDS = 8
-"""The 32-bit words of a digest: six sums, the hash of what lies at or beyond n, and the count."""
+"""The 32-bit words of a digest: six sums, the hash of the elements at or beyond n, and the count."""
 SEEDS = (0x9E3779B9, 0x7F4A7C15)
-"""What the two hashes begin with, so that an element of zeros does not vanish."""
+"""The initial values of the two hashes, not 0, so that an element of zeros contributes."""
 
 MADE = {"index": "v4", "index64": "v8"}
-"""The kinds of values that digests of the results of argsorts have."""
+"""The kinds of values of digests of argsort results."""
 
 Words = NDArray[np.uint32]
 
 
 @dataclass(frozen=True, slots=True)
 class Digest:
-    """The words of a digest: two hashes of keys, two of keys with values, how often neighbours are out of order and how
-    often values of equal ones do not ascend, a hash of what lies behind, and the count."""
+    """The words of a digest: two hashes of keys, two of keys with values, the number of adjacent keys out of order, the
+    number of adjacent equal keys whose values do not ascend, a hash of the elements beyond n, and the count."""
 
     words: tuple[int, ...]
 
     def faults(self, before: Digest, *, stable: bool = False) -> tuple[str, ...]:
-        """Return what went wrong between the digest `before` and this one, in the order of the constants above; nothing
-        if all is as it must be.  `stable`: values were ascending places, so that those of equal keys must ascend still.
+        """Return the faults between the digest `before` and this one, in the order of the constants above.
 
-        A count that is not the one before means other keys.
+        `stable`: the values were ascending indices, so those of equal keys must still ascend.  A different count is
+        reported as `KEYS`.
         """
         a, b = before.words, self.words
         found = [ORDER] * (b[4] != 0)
@@ -57,7 +57,7 @@ class Digest:
 
 
 def read(words: Sequence[int] | Words) -> Digest:
-    """Return the digest that a report of `WORDS` words holds."""
+    """Return the digest in a report of `WORDS` words."""
     assert len(words) == WORDS
     return Digest(tuple(int(w) for w in words))
 
@@ -72,7 +72,7 @@ def _mixed(h: Words, first: int, second: int, shifts: tuple[int, int, int]) -> W
 
 
 def _chain(columns: Sequence[Words], n: int) -> tuple[Words, Words]:
-    """The two hashes of each row of 32-bit columns, n of them."""
+    """The two hashes of each of n rows of 32-bit columns."""
     a, b = (np.full(n, seed, np.uint32) for seed in SEEDS)
     for column in columns:
         a = _mixed(a ^ column, 0x85EBCA6B, 0xC2B2AE35, (16, 13, 16))
@@ -81,7 +81,7 @@ def _chain(columns: Sequence[Words], n: int) -> tuple[Words, Words]:
 
 
 def _columns(array: NDArray[Any]) -> list[Words]:
-    """The 32-bit words of each element, the lowest first; of narrow ones the number."""
+    """The 32-bit words of each element, the lowest first; a narrow element is one word."""
     if array.dtype.itemsize < 4:
         return [array.astype(np.uint32)]
     width = array.itemsize * (array.shape[1] if array.ndim > 1 else 1) // 4
@@ -94,10 +94,9 @@ def _sum(h: Words) -> int:
 
 
 def model(sort: Sort, keys: NDArray[Any], values: NDArray[Any] | None, n: int, how: Options) -> Digest:
-    """Return in numpy what a digest of the first `n` of `keys`, of unsigned bits, must be; all elements that are there
-    are looked at, also those behind.
+    """Return the expected digest of the first `n` of `keys`, unsigned bits; the elements beyond n are hashed, too.
 
-    `values` are rows of 32-bit words, None where the form has none or makes them of places.
+    `values` are rows of 32-bit words; None if the signature has none or they are indices.
     """
     packed = sort.signature.value == "packed"
     every = _columns(keys)
@@ -122,7 +121,7 @@ def model(sort: Sort, keys: NDArray[Any], values: NDArray[Any] | None, n: int, h
 
 
 class _Digest(Operation):
-    """The digest of the first n keys, of all elements that a call looks at."""
+    """The digest of the first n keys, among all elements that a call examines."""
 
     name, noun, c_kind = "digest", "digest", "HS_DIGEST"
     order = 3
@@ -130,22 +129,22 @@ class _Digest(Operation):
     report = WORDS, 0
 
     def signature(self, signature: Signature) -> Signature:
-        """See `Operation`: the count comes from the host, and nothing follows."""
+        """See `Operation`: the host gives the count, and no step follows."""
         return replace(signature, device_count=False, run_boundaries=False, epilogue="")
 
     def more_values(self, values: Iterable[str]) -> tuple[str, ...]:
-        """See `Operation`: what an argsort makes is digested as the values that it is."""
+        """See `Operation`: the result of an argsort is digested as values."""
         have = tuple(values)
         return tuple(MADE[v] for v in MADE if v in have and MADE[v] not in have)
 
     def settled(self, n: int, how: Options, given: Container[str]) -> Options:
-        """See `Operation`: n keys at least are looked at."""
+        """See `Operation`: at least n keys are examined."""
         return replace(how, parts=max(how.parts, n))
 
     def call(
         self, sort: Sort, keys: Keys, how: Options, *, in_place: bool, count: int | None, rng: np.random.Generator
     ) -> Call:
-        """Return the call that digests `keys`, in turns all of them and all but some, which are only looked at."""
+        """Return the call that digests `keys`; in some cases the last ones are beyond n."""
         n = len(keys) - int(rng.integers(0, 3)) * min(len(keys), int(rng.integers(0, 300)))
         n = max(n, 0)
         values = values_for(rng, len(keys), sort)

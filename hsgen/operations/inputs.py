@@ -1,4 +1,4 @@
-"""The kinds of keys that validations and benchmarks call with.  Deterministic for a seed."""
+"""The input distributions of validations and benchmarks.  Deterministic for a seed."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Make = Callable[[np.random.Generator, int, np.dtype[np.unsignedinteger]], Keys]
 
 
 def _random(words: int) -> Make:
-    """Uniform keys of lower and lower entropy: the AND of `words` random words (Thearling and Smith)."""
+    """Keys of decreasing entropy: the AND of `words` random words (Thearling and Smith)."""
 
     def make(rng: np.random.Generator, n: int, dtype: np.dtype[np.unsignedinteger]) -> Keys:
         keys: Keys = rng.integers(0, np.iinfo(dtype).max, n, dtype, endpoint=True)
@@ -63,4 +63,4 @@ KINDS: dict[str, Make] = {
     "few distinct": _few,
     "organ pipe": _pipe,
 }
-"""Every kind of input, by the name that failures are reported under."""
+"""The kinds of input by the names that reports of failures use."""

@@ -1,4 +1,4 @@
-"""Segments of validations: where they lie in an array, and what must come of them."""
+"""Segment layouts of validations, and the expected permutation."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ _Make = Callable[[np.random.Generator, int, int, int], Offsets]
 
 
 def cut(rng: np.random.Generator, n: int, parts: int) -> Offsets:
-    """Return the `parts` + 1 offsets of segments that n keys are cut into at random places; some may be empty."""
+    """Return the `parts` + 1 offsets of segments cut at random positions of n keys; some may be empty."""
     cuts: Offsets = np.sort(np.concatenate([[0, n], rng.integers(0, n + 1, max(parts - 1, 0))]))
     return cuts
 
 
 def _laid(lengths: NDArray[np.int64], n: int) -> Offsets:
-    """Segments of these lengths from the begin on, the last ones cut at n; what is left lies in none."""
+    """Offsets of segments of these lengths from 0 on, truncated at n; remaining keys are in no segment."""
     offsets: Offsets = np.minimum(np.concatenate([[0], np.cumsum(lengths)]), n)
     return offsets
 
@@ -61,17 +61,17 @@ LAYOUTS: dict[str, _Make] = {
     "a few": lambda rng, n, small, tile: cut(rng, n, 3),
     "none": lambda rng, n, small, tile: np.array([n // 2]),
 }
-"""Where segments lie in n keys, by name; `small` and `tile` are the lengths at which a sort changes its way."""
+"""Layouts of segments in n keys by name; `small` and `tile` are the lengths at which a sort changes its method."""
 
 
 def test_counts(sort: Sort) -> tuple[int, int]:
-    """Return the greatest segments that a sort sorts together with others, and alone in a work-group."""
+    """Return the greatest segment sorted together with others, and the greatest sorted by one work-group."""
     p = sort.parts[0].params
     return int(getattr(p, "small", 1)), int(getattr(p, "tile", 1))
 
 
 def rows(sort: Sort, n: int, number: int) -> int:
-    """Return a number of rows of equal length that n keys make: of a length at which the sort changes its way, if one
+    """Return a number of rows of equal length for n keys: of a length at which the sort changes its method if one
     divides n, else one row."""
     small, tile = test_counts(sort)
     lengths = [x for x in (1, 2, 3, small, small + 1, tile, tile + 1) if n and n % x == 0]
@@ -79,8 +79,10 @@ def rows(sort: Sort, n: int, number: int) -> int:
 
 
 def permutation(keys: Keys, offsets: Offsets, sort: Sort, how: Options) -> NDArray[np.intp]:
-    """Return the places that the keys had, in the order in which the sort of their segments must bring them: keys that
-    lie in none stay."""
+    """Return the original indices of the keys in the order of the sorted segments, shape (n,).
+
+    offsets: shape (segments + 1,), ascending; keys before the first and from the last one on stay in place.
+    """
     by = oracle.ordered(keys, how.kind, descending=how.descending)
     order = np.arange(len(keys))
     inside = order[offsets[0] : offsets[-1]]

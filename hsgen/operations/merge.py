@@ -1,4 +1,4 @@
-"""Merging two sorted arrays into a third one: stable, equal keys of the first array come first."""
+"""Merging two sorted arrays into a third one: stable; equal keys of the first array precede those of the second."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ def _interleaved(rng: np.random.Generator, n: int, dtype: np.dtype[np.unsignedin
 
 
 MERGED: dict[str, Make] = {k: make for k, make in KINDS.items() if k != "organ pipe"} | {"interleaved": _interleaved}
-"""Every kind of keys that are cut in two, each half then sorted: one before the other where they were in order."""
+"""The kinds of keys of which each half is sorted; of keys already in order, one half precedes the other."""
 
 
 class _Merge(Operation):
-    """The merge of an array of `parts` keys with one of the other keys, n in all; never in place."""
+    """The merge of an array of `parts` keys with one of n - `parts` keys; never in place."""
 
     name, noun, c_kind = "merge", "merge", "HS_MERGE"
     order = 2
@@ -39,16 +39,16 @@ class _Merge(Operation):
     def settled(self, n: int, how: Options, given: Container[str]) -> Options:
         """See `Operation`."""
         if how.parts > n:
-            raise Usage(f"parts {how.parts}: the first of two arrays of {n} keys has at most so many")
+            raise Usage(f"parts {how.parts}: the first array exceeds the {n} keys of both; give 0 to {n}")
         return how
 
     def inputs(self, sort: Sort) -> Mapping[str, int]:
-        """See `Operation`: the second array, and its values."""
+        """See `Operation`: the second array and its values."""
         values = {"other_values": sort.signature.value_bytes} if sort.signature.value_bytes else {}
         return {"other": sort.item_bytes, **values}
 
     def turn(self, how: Options, number: int, n: int, block: int) -> Options:
-        """See `Operation`: many sizes of the first array."""
+        """See `Operation`: different sizes of the first array."""
         sizes = (n // 2, 0, 1, n // 3, block - 1, block, block + 1)
         return replace(how, parts=min(sizes[number % len(sizes)], n))
 
@@ -63,7 +63,7 @@ class _Merge(Operation):
     def call(
         self, sort: Sort, keys: Keys, how: Options, *, in_place: bool, count: int | None, rng: np.random.Generator
     ) -> Call:
-        """Return the call that merges the first keys with the others, both brought in order before."""
+        """Return the call that merges the first `parts` keys with the others, both sorted."""
         parts, values = how.parts, oracle.values_for(rng, len(keys), sort)
         halves = [x[oracle.permutation(x, sort, how)] for x in (keys[:parts], keys[parts:])]
         both = np.concatenate(halves)
@@ -81,7 +81,7 @@ class _Merge(Operation):
         )
 
     def load(self, sort: Sort, keys: Keys, values: NDArray[Any] | None, how: Options, rng: np.random.Generator) -> Load:
-        """Return both halves of the keys, brought in order, and what the merge of these is."""
+        """Return both halves of the keys, sorted, and the result of their merge."""
         how = replace(how, parts=len(keys) // 2)
         plain = replace(sort, signature=replace(sort.signature, value="none"))
         halves = (keys[: how.parts], keys[how.parts :])

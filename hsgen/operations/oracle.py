@@ -1,7 +1,6 @@
-"""What a sort must give, by numpy: keys as unsigned numbers in the order of theirs, and the stable permutation.
+"""The expected results of sorts by numpy: the key transform and the stable permutation.
 
-Keys are arrays of their bits, of unsigned types, whatever type they stand for; docs/reference/semantics.md defines the
-order.
+Keys are unsigned arrays of their bits, regardless of their type; docs/reference/semantics.md defines the order.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ from hsgen.operations.inputs import Keys
 
 
 def ordered(keys: Keys, kind: int, *, descending: bool) -> Keys:
-    """Return unsigned keys that ascend where `keys`, of a kind (`hsgen.core.keys.Type`), are in their order."""
+    """Return the key transform: unsigned keys in the order of `keys`, of a kind (`hsgen.core.keys.Type`)."""
     bits = 8 * keys.dtype.itemsize
     sign, every = keys.dtype.type(1 << (bits - 1)), keys.dtype.type((1 << bits) - 1)
     out = keys ^ sign if kind else keys.copy()
@@ -27,7 +26,7 @@ def ordered(keys: Keys, kind: int, *, descending: bool) -> Keys:
 
 
 def unordered(by: Keys, kind: int, *, descending: bool) -> Keys:
-    """Return the keys of a kind (`hsgen.core.keys.Type`) that `ordered` turns into these unsigned numbers."""
+    """Return the inverse of `ordered`: the keys of a kind (`hsgen.core.keys.Type`) for these unsigned numbers."""
     bits = 8 * by.dtype.itemsize
     sign, every = by.dtype.type(1 << (bits - 1)), by.dtype.type((1 << bits) - 1)
     by = by ^ every if descending else by
@@ -37,9 +36,9 @@ def unordered(by: Keys, kind: int, *, descending: bool) -> Keys:
 
 
 def permutation(keys: Keys, sort: Sort, how: Options) -> NDArray[np.intp]:
-    """Return the places that the keys had, in the order in which `sort` must bring them.
+    """Return the original indices of the keys in sorted order, shape (n,).
 
-    All sorts are stable but those that compare packed words whole.
+    All sorts are stable except those that compare packed words as a whole.
     """
     begin, end = bit_range(sort.plan, how)
     if sort.plan.whole_words:
@@ -50,7 +49,7 @@ def permutation(keys: Keys, sort: Sort, how: Options) -> NDArray[np.intp]:
 
 
 def whole_keys(keys: Keys, sort: Sort, how: Options) -> Keys | None:
-    """Return the keys in order, where all of their bits count and numpy needs no permutation for it, else None.
+    """Return the sorted keys if the bit range is whole and numpy needs no permutation, else None.
 
     numpy sorts keys many times faster than it finds a stable permutation.
     """
@@ -60,15 +59,15 @@ def whole_keys(keys: Keys, sort: Sort, how: Options) -> Keys | None:
 
 
 def changes(keys: Keys, sort: Sort, shift: int) -> NDArray[np.uint32]:
-    """Return the report of a sort that tells where sorted keys change: how many runs of keys there are that are equal
-    from bit `shift` of the key on, and the ascending places at which they begin."""
+    """Return the report of run boundaries: the number of runs of keys that are equal from bit `shift` on, and the
+    indices at which they start, ascending; shape (runs + 1,)."""
     above = keys >> keys.dtype.type(sort.plan.first_bit + shift)
     starts = np.flatnonzero(np.concatenate([[True], above[1:] != above[:-1]])[: len(keys)])
     return np.concatenate([[len(starts)], starts]).astype(np.uint32)
 
 
 def values_for(rng: np.random.Generator, n: int, sort: Sort) -> NDArray[Any] | None:
-    """Return n distinct values of the sort's form, as rows of 32-bit words; None where it reads none."""
+    """Return n distinct values for the sort's signature, shape (n, 32-bit words); None if it reads no values."""
     if not sort.signature.value_bytes or sort.signature.index:
         return None
     words = rng.integers(0, 1 << 32, (n, sort.signature.value_bytes // 4), np.uint32)
@@ -77,7 +76,7 @@ def values_for(rng: np.random.Generator, n: int, sort: Sort) -> NDArray[Any] | N
 
 
 def values_expected(values: NDArray[Any] | None, order: NDArray[np.intp], sort: Sort) -> NDArray[Any] | None:
-    """Return the values after the sort, in the same form; None where there are none."""
+    """Return the values after the sort, shape (n, 32-bit words); None without values."""
     if values is not None:
         return values[order]
     if sort.signature.index:
@@ -90,7 +89,7 @@ def values_expected(values: NDArray[Any] | None, order: NDArray[np.intp], sort: 
 
 
 def results(sort: Sort, how: Options, keys: Keys, values: NDArray[Any] | None) -> tuple[Keys, NDArray[Any] | None]:
-    """Return what `sort` must make of keys and values; None for values where it returns none."""
+    """Return the sorted keys, shape (n,), and values, shape (n, 32-bit words); None for values without any."""
     if sort.signature.value == "none" and bit_range(sort.plan, how) == (0, sort.key.bits):
         # numpy sorts keys many times faster than it finds a stable permutation
         by = np.sort(ordered(keys, how.kind, descending=how.descending))

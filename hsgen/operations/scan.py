@@ -25,11 +25,11 @@ SUMMANDS: dict[str, Make] = {
     "2^28 to 2^30": _great,
     "zeros and ones": _ones,
 }
-"""Every kind of elements of a prefix sum: sums that wrap at once, later, and not at all."""
+"""The kinds of elements of a prefix sum: sums that wrap immediately, later, and never."""
 
 
 def sums(sort: Sort, keys: Keys) -> Keys:
-    """Return the sums of the columns of rows, which wrap."""
+    """Return the prefix sums of each column in wrapping arithmetic; `keys` are n rows, shape (n * columns,)."""
     rows = keys.reshape(-1, sort.columns)
     out: Keys = np.cumsum(rows, axis=0, dtype=keys.dtype)
     if getattr(sort.parts[0].params, "exclusive", False):
@@ -60,7 +60,7 @@ class _Scan(Operation):
         return int(getattr(params, "columns", 1))
 
     def signature(self, signature: Signature) -> Signature:
-        """See `Operation`: elements are plain whatever keys are."""
+        """See `Operation`: elements are always plain."""
         return PLAIN
 
     def call(

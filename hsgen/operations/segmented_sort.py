@@ -1,4 +1,4 @@
-"""Sorting every segment of an array by itself; segments without offsets are rows of equal length."""
+"""Sorting every segment of an array independently; segments without offsets are rows of equal length."""
 
 from __future__ import annotations
 
@@ -22,7 +22,10 @@ from hsgen.operations.inputs import Keys
 def segmented(
     sort: Sort, how: Options, keys: Keys, values: NDArray[Any] | None, offsets: NDArray[np.int64]
 ) -> tuple[Keys, NDArray[Any] | None]:
-    """Return what a sort of segments must make of keys and values, many times as fast as `layouts.permutation`."""
+    """Return the sorted keys and values of segments, many times as fast as `layouts.permutation`.
+
+    keys: shape (n,).  values: shape (n, 32-bit words), or None.  offsets: shape (segments + 1,), from 0 to n.
+    """
     by = oracle.ordered(keys, how.kind, descending=how.descending)
     slices = [slice(begin, end) for begin, end in pairwise(offsets.tolist())]
     if not sort.signature.value_bytes:
@@ -46,15 +49,15 @@ class _SegmentedSort(Operation):
         """See `Operation`: segments without offsets are rows."""
         rows = "other" not in given
         if rows and n and (how.parts == 0 or n % how.parts):
-            raise Usage(f"parts {how.parts}: {n} keys do not make so many rows of equal length; give offsets")
+            raise Usage(f"parts {how.parts}: {n} keys cannot be divided into that number of equal rows; give offsets")
         return replace(how, rows=rows)
 
     def inputs(self, sort: Sort) -> Mapping[str, int]:
-        """See `Operation`: there may be more segments than keys, most of them empty."""
+        """See `Operation`: the offsets; there may be more segments than keys, most of them empty."""
         return {"other": 8}
 
     def input_bytes(self, how: Options) -> int:
-        """See `Operation`: the offsets."""
+        """See `Operation`: 32-bit offsets, one more than segments."""
         return 4 * (how.parts + 1)
 
     def told(self, how: Options) -> list[str]:
@@ -64,7 +67,7 @@ class _SegmentedSort(Operation):
     def call(
         self, sort: Sort, keys: Keys, how: Options, *, in_place: bool, count: int | None, rng: np.random.Generator
     ) -> Call:
-        """Return the call that sorts segments, in turns laid out in every way, and rows of equal length."""
+        """Return the call that sorts segments of a random layout, or rows of equal length."""
         n, number = len(keys), int(rng.integers(2 * len(layouts.LAYOUTS)))
         if number < len(layouts.LAYOUTS):
             offsets = list(layouts.LAYOUTS.values())[number](rng, n, *layouts.test_counts(sort))
@@ -86,7 +89,7 @@ class _SegmentedSort(Operation):
         )
 
     def load(self, sort: Sort, keys: Keys, values: NDArray[Any] | None, how: Options, rng: np.random.Generator) -> Load:
-        """Return as many segments as `how` has parts: rows where it says so, and else cut at random."""
+        """Return `how.parts` segments: rows of equal length if `how.rows`, else cut at random positions."""
         n = len(keys)
         offsets = np.arange(how.parts + 1) * (n // how.parts) if how.rows else layouts.cut(rng, n, how.parts)
         expected, after = segmented(sort, how, keys, values, offsets)

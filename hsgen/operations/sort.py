@@ -1,4 +1,4 @@
-"""Sorting a whole array, with values or without, by a bit range, up to a count that lies on the device."""
+"""Sorting a whole array, with or without values, by a bit range, up to a host or device-side count."""
 
 from __future__ import annotations
 

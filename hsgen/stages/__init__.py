@@ -1,1 +1,1 @@
-"""Stages: what follows a sort in the same plan, such as reporting run boundaries or calling an epilogue."""
+"""Stages: steps after a sort in the same plan, which report run boundaries or call an epilogue."""

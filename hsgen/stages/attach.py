@@ -1,4 +1,4 @@
-"""What stands behind a sort, in the same plan: steps that tell where its keys change, or that call an epilogue."""
+"""Appending stages to sorts: steps that report run boundaries, or that call an epilogue."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from hsgen.stages import epilogue, run_boundaries
 
 
 def fit(signature: Signature, other: str) -> None:
-    """Refuse what nothing can follow; `other` is the name of what is no sort.
+    """Refuse signatures with stages that are not supported; `other` names an operation other than sort, else "".
 
     Raises:
-        Usage: such a form tells of changes, or has an epilogue, or one that is wrong.
+        Usage: such a signature reports run boundaries or has an epilogue; or the epilogue is invalid.
     """
     run_boundaries.fit(signature, other)
     epilogue.fit(signature, other)
@@ -24,7 +24,7 @@ def fit(signature: Signature, other: str) -> None:
 def followed(
     kernels: tuple[Kernel, ...], plan: Plan, parts: tuple[Part, ...], key: KeyType, signature: Signature, device: Device
 ) -> tuple[tuple[Kernel, ...], Plan]:
-    """Return kernels and plan of a sort with those of what looks at the sorted keys behind it, if anything does."""
+    """Return the kernels and the plan of a sort, extended by those of its stage, if it has one."""
     if signature.run_boundaries:
         return run_boundaries.appended(kernels, plan, parts, run_boundaries.shape(key, signature, device))
     if signature.epilogue:
@@ -33,7 +33,7 @@ def followed(
 
 
 def report_words(sort: Sort) -> tuple[int, int]:
-    """Return the words that a report has room for: so many, and so many a key; (0, 0) where there is none."""
+    """Return the size of the report: 32-bit words, and words per key; (0, 0) without a report."""
     always = operations.of(sort).report
     if always != (0, 0):
         return always
@@ -44,6 +44,6 @@ def report_words(sort: Sort) -> tuple[int, int]:
 
 
 def report_length(sort: Sort, n: int) -> int:
-    """Return the words that the report of `n` keys has room for; 0 where there is none."""
+    """Return the size of the report of `n` keys in 32-bit words; 0 without a report."""
     words, words_per_key = report_words(sort)
     return words + words_per_key * n

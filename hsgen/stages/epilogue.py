@@ -1,9 +1,9 @@
-"""Epilogues: what a user supplies to be done with every sorted key, as a step behind any sort.
+"""Epilogues: code of the user that a step after any sort applies to every sorted key.
 
-A fragment is a Jinja template with a macro `epilogue`, whose arguments it picks by name from `ARGUMENTS`, and which
-gives statements in the words of every dialect; docs/guides/epilogue.md is its users' reference.  The step reads the
-sorted keys once.  It follows the sort instead of being part of its last pass, since often only the device knows which
-pass moves keys last, and since a key in a scattering pass has no neighbours.
+A fragment is a Jinja template with a macro `epilogue`, which takes a selection of `ARGUMENTS` by name and expands to
+statements in the words of all dialects; docs/guides/epilogue.md is the reference for users.  The step reads the sorted
+keys once.  It is not part of the last pass of the sort, since often only the device knows which pass moves keys last,
+and since adjacent sorted keys are not available in a scattering pass.
 """
 
 from __future__ import annotations
@@ -27,19 +27,19 @@ from hsgen.stages import sandbox
 from hsgen.system import folders, processes
 
 ARGUMENTS = ("i", "key", "before", "value", "report", "shift", "n")
-"""What a fragment can ask for: the place of a key, the key, the one before it, words of its value, words of the report,
-a number of the call, the count of keys."""
+"""The possible arguments: the index of a key, the key, the preceding key, words of its value, words of the report, the
+second number of the call, the count of keys."""
 NAME = sandbox.MACRO
 _PLACE = re.compile(sandbox.place("(i|key|before|shift|n|value[0-3])"))
 _LENGTH = 1 << 16
-_SECONDS = 20  # by the clock on the wall, of which the system's limits allow less in the processor
-_HINT = "docs/guides/epilogue.md says what an epilogue looks like"
+_SECONDS = 20  # of wall-clock time; the limit of processor time is lower
+_HINT = "docs/guides/epilogue.md describes epilogues"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Epilogue:
-    """What a fragment says: the arguments of its macro, the words of its report (so many, and so many a key), whether
-    it changes keys, and the statements of a call, with places in them for its arguments."""
+    """A parsed fragment: the arguments of its macro, the size of its report (32-bit words, and words per key), whether
+    it changes keys, and the statements of a call, with placeholders for its arguments."""
 
     arguments: tuple[str, ...]
     report_words: int
@@ -49,14 +49,14 @@ class Epilogue:
 
     @property
     def reports(self) -> bool:
-        """Whether it has a report."""
+        """Whether it writes a report."""
         return "report" in self.arguments
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shape:
-    """How sorted keys are dealt to lanes: each of the `work_group` lanes has `rows` keys of a tile, of which each of at
-    most `groups` work-groups takes neighbouring ones.  A lane alone (work_group 1) walks from key to key."""
+    """The distribution of sorted keys: each of `work_group` lanes has `rows` keys of a tile, and each of at most
+    `groups` work-groups has consecutive tiles.  A sequential lane (work_group 1) iterates over its keys."""
 
     key: KeyType
     value_words: int
@@ -67,29 +67,29 @@ class Shape:
 
     @property
     def tile(self) -> int:
-        """Keys that a work-group handles at once."""
+        """The keys that a work-group handles at once."""
         return self.work_group * self.rows
 
 
 @cache
 def _read(text: str) -> Mapping[str, Any]:
-    """What a fragment says of itself, as `hsgen.stages.sandbox` reads it in a process of its own."""
+    """A fragment as `hsgen.stages.sandbox` reads it in a separate process."""
     if len(text) > _LENGTH:
-        raise Usage(f"epilogue: has more than {_LENGTH} characters; {_HINT}")
+        raise Usage(f"epilogue: more than {_LENGTH} characters; {_HINT}")
     if not text.isascii() or not all(c.isprintable() or c in "\n\t" for c in text):
-        raise Usage(f"epilogue: holds other characters than ASCII, which not every API's compiler reads; {_HINT}")
+        raise Usage(f"epilogue: contains non-ASCII characters, which some compilers reject; {_HINT}")
     if not processes.has_interpreter():
-        raise Unavailable("epilogues are rendered by a Python interpreter, which this program cannot start")
+        raise Unavailable("epilogues require a Python interpreter, which this program cannot start")
     try:
         with folders.scratch() as folder:
             done = processes.run(processes.python(sandbox.__name__), _SECONDS, folder, text)
     except subprocess.TimeoutExpired:
-        raise Usage(f"epilogue: is not rendered within {_SECONDS} s; {_HINT}") from None
+        raise Usage(f"epilogue: rendering takes more than {_SECONDS} s; {_HINT}") from None
     except OSError as e:
-        raise Unavailable(f"no process can be started that renders epilogues ({e.strerror})") from None
+        raise Unavailable(f"the process that renders epilogues cannot be started ({e.strerror})") from None
     if done.returncode:
         raise Usage(
-            f"epilogue: is not rendered within {sandbox.CPU_SECONDS} s and {sandbox.MEMORY >> 20} MB "
+            f"epilogue: rendering takes more than {sandbox.CPU_SECONDS} s or {sandbox.MEMORY >> 20} MB "
             f"(exit code {done.returncode}); {_HINT}"
         )
     said: dict[str, Any] = json.loads(done.stdout)
@@ -100,23 +100,24 @@ def _read(text: str) -> Mapping[str, Any]:
 
 @cache
 def parsed(text: str) -> Epilogue:
-    """Return what a fragment says of itself.
+    """Return the epilogue of a fragment.
 
     Raises:
-        Usage: it is no template, has no macro `epilogue`, asks for what there is not, or settings that do not fit it;
-            rendering it takes more time or memory than there is, or does more than a template may.
+        Usage: the fragment is not a valid template, has no macro `epilogue`, takes an unknown argument or has invalid
+            settings; rendering exceeds a limit of time or memory, or does what the sandbox does not permit.
+        Unavailable: no process can be started that renders it.
     """
     said = _read(text)
     if not said["macro"]:
         raise Usage(f"epilogue: has no macro named {NAME}; {_HINT}")
     body = said["body"]
     if not all(c.isprintable() or c in "\n\t" for c in _PLACE.sub("", body)):
-        raise Usage(f"epilogue: gives other characters than printable ones, or parts of its arguments; {_HINT}")
+        raise Usage(f"epilogue: its output contains unprintable characters, or parts of its arguments; {_HINT}")
     return _checked(tuple(said["arguments"]), said["settings"], body)
 
 
 def statements(says: Epilogue, given: Mapping[str, str], value_words: int) -> str:
-    """Return the statements of a call with these arguments, for values of so many words."""
+    """Return the statements of a call with the arguments `given`, for values of `value_words` 32-bit words."""
 
     def argument(found: re.Match[str]) -> str:
         name = found[1]
@@ -129,19 +130,19 @@ def statements(says: Epilogue, given: Mapping[str, str], value_words: int) -> st
 
 
 def _checked(arguments: tuple[str, ...], numbers: Mapping[str, Any], body: str) -> Epilogue:
-    """What a fragment says, once its arguments and settings are found right."""
+    """The epilogue, if its arguments and settings are valid."""
     for name in arguments:
         if name not in ARGUMENTS:
-            raise Usage(f"epilogue: asks for {name}; an epilogue gets {', '.join(ARGUMENTS)}")
+            raise Usage(f"epilogue: unknown argument {name}; the arguments are {', '.join(ARGUMENTS)}")
     for word in sandbox.SETTINGS[:2]:
         if type(numbers[word]) is not int or not 0 <= numbers[word] < 2**31:
-            raise Usage(f"epilogue: {word} is {numbers[word]}; give a number from 0 to {2**31 - 1}")
+            raise Usage(f"epilogue: {word} is {numbers[word]}; give an integer from 0 to {2**31 - 1}")
     told = bool(numbers["report_words"] or numbers["report_words_per_key"])
     if told != ("report" in arguments):
-        what = "asks for report" if not told else "has a report that its macro does not ask for"
-        raise Usage(f"epilogue: {what}; set report_words or report_words_per_key along with the argument report")
+        what = "argument report without a size" if not told else "a size of the report without the argument report"
+        raise Usage(f"epilogue: {what}; set report_words or report_words_per_key, and take the argument report")
     if numbers["changes_keys"] and "before" in arguments:
-        raise Usage("epilogue: changes keys and asks for before, which others change meanwhile; leave out one of them")
+        raise Usage("epilogue: changes keys, so that the argument before may be changed already; omit one of them")
     return Epilogue(
         arguments=arguments,
         report_words=numbers["report_words"],
@@ -152,28 +153,27 @@ def _checked(arguments: tuple[str, ...], numbers: Mapping[str, Any], body: str) 
 
 
 def fit(signature: Signature, other: str) -> None:
-    """Refuse what has no epilogue: `other`, the name of what is no sort, if it is none, counts on the device, and
-    reports of where keys change.  A fragment that asks for values needs them.
+    """Refuse an epilogue for an operation `other` than sort ("" for sort), for a device-side count or run boundaries.
 
     Raises:
-        Usage: such a form has an epilogue, or the fragment is wrong.
+        Usage: the signature has an epilogue that is not supported or invalid, or that takes values without any.
     """
     if not signature.epilogue:
         return
     found = parsed(signature.epilogue)
     if signature.device_count or other:
-        what = "a count on the device" if signature.device_count else other
-        raise Usage(f"epilogue: does not go with {what}; leave out one of them")
+        what = "a device-side count" if signature.device_count else other
+        raise Usage(f"epilogue: cannot be combined with {what}; omit one of them")
     if signature.run_boundaries:
         raise Usage(
-            "epilogue: does not go with feature run-boundaries, which tells its report itself; leave out one of them"
+            "epilogue: cannot be combined with feature run-boundaries, which has its own report; omit one of them"
         )
     if "value" in found.arguments and not signature.value_bytes:
-        raise Usage("epilogue: asks for value, and nothing is sorted along with keys; give --value")
+        raise Usage("epilogue: takes the argument value, but the sort has no values; give --value")
 
 
 def shape(key: KeyType, signature: Signature, device: Device) -> Shape:
-    """Return how keys are dealt to lanes on a device: to a few lanes alone on one that keeps local memory in memory."""
+    """Return the distribution of keys on a device: to a few sequential lanes if local memory is ordinary memory."""
     serial = device.local == "memory"
     lanes = 1 if serial else 1 << min(256, device.work_group).bit_length() - 1
     return Shape(
@@ -189,7 +189,7 @@ def shape(key: KeyType, signature: Signature, device: Device) -> Shape:
 def appended(
     kernels: tuple[Kernel, ...], plan: Plan, parts: tuple[Part, ...], made: Shape
 ) -> tuple[tuple[Kernel, ...], Plan]:
-    """Return the kernels and the plan of a sort with the step that calls the epilogue behind them."""
+    """Return the kernels and the plan of a sort, followed by the step that calls the epilogue."""
     says = parsed(made.text)
     buffers = [Buffer(name="keys", read_only=not says.changes_keys)]
     roles = ["destination"]
@@ -202,7 +202,7 @@ def appended(
     kernel = Kernel(
         name=NAME,
         template="stages/epilogue/rows",
-        summary="what was supplied to be done with every sorted key",
+        summary="apply the epilogue to every sorted key",
         work_group=made.work_group,
         buffers=tuple(buffers),
         algorithm=parts[0].algorithm,
@@ -220,7 +220,7 @@ def appended(
 
 
 def moved(made: Shape, n: int) -> int:
-    """Return the bytes that the step reads and writes for `n` keys, but for what its report takes."""
+    """Return the memory traffic of the step for `n` keys, in bytes, without that of its report."""
     says = parsed(made.text)
     values = 4 * made.value_words if "value" in says.arguments else 0
     return n * (made.key.bytes * (2 if says.changes_keys else 1) + values)

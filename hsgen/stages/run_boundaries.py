@@ -1,9 +1,9 @@
-"""Where the sorted keys change: steps behind any sort that write the beginnings of runs of equal keys.
+"""Run boundaries: steps after any sort that report where runs of equal keys start.
 
-The count of runs goes to word 0 of the report, their ascending beginnings behind it.  The sorted keys are read once
-more: work-groups mark the beginnings in a bitmap, which lies in scratch where the sort had its keys, and count them;
-once the counts are scanned, the bitmap tells what to note.  That keys have types or orders does not matter here: two
-keys differ above a bit of their ordered bits if and only if they differ above it in memory.
+Word 0 of the report is the number of runs; the indices of their first keys follow in ascending order.  The sorted keys
+are read once: work-groups mark run boundaries in a bitmap, which reuses the scratch of the sort, and count them; after
+a scan of the counts, the bitmap is converted to indices.  Key types and orders do not matter: two keys differ above a
+bit after the key transform if and only if they differ above it in memory.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ KEYS = Buffer(name="keys", read_only=True)
 REPORT, WORDS = Buffer(name="report", type="u32"), Buffer(name="words", type="u32")
 BITMAP = Buffer(name="bitmap", type="u32")
 NAMES = ("boundaries_single", "boundaries_count", "boundaries_spine", "boundaries_place")
-"""The kernels: the first for counts of a tile or less, the others behind one another."""
+"""The kernels: the first for counts up to a tile, the others in sequence for larger ones."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shape:
-    """How keys are dealt to lanes.
+    """The distribution of keys.
 
-    work_group, items: lanes, a power of two, and the keys of a lane, 32 unless it is alone; their product is the tile.
-    groups: the most work-groups, each of which takes several tiles.  A lane alone (work_group 1) walks through its
+    work_group, items: lanes, a power of two, and keys per lane, 32 unless lanes are sequential; their product is the
+    tile.  groups: the most work-groups, each with several tiles.  A sequential lane (work_group 1) iterates over its
     keys.  begin: the first bit of the key.
     """
 
@@ -43,22 +43,22 @@ class Shape:
 
     @property
     def tile(self) -> int:
-        """Keys that a work-group handles at once; of a lane alone, the least that it walks through."""
+        """The keys that a work-group handles at once; for sequential lanes, the least keys of a lane."""
         return self.work_group * self.items
 
     @property
     def serial(self) -> bool:
-        """Whether lanes walk alone."""
+        """Whether lanes are sequential."""
         return self.work_group == 1
 
     @property
     def room(self) -> int:
-        """The bytes of scratch that the counts of work-groups take."""
+        """The scratch size of the counts of work-groups, in bytes."""
         return -(-4 * (self.groups + 1) // 1024) * 1024
 
     @property
     def bindings(self) -> dict[str, Binding]:
-        """Where the buffers of the kernels lie.  The bitmap overlays what the sort has behind `room`."""
+        """The bindings of the kernels' buffers.  The bitmap overlays the scratch of the sort, after `room`."""
         return {
             "keys": Binding(role="destination"),
             "report": Binding(role="report"),
@@ -68,8 +68,8 @@ class Shape:
 
 
 def shape(key: KeyType, signature: Signature, device: Device) -> Shape:
-    """Return how keys are dealt to lanes on a device: to a few lanes alone on a CPU, which keeps local memory in memory
-    and has no registers to share among lanes."""
+    """Return the distribution of keys on a device: to a few sequential lanes on a CPU, where local memory is
+    ordinary memory and lanes share no registers."""
     begin = key.bits // 2 if signature.value == "packed" else 0
     if (device.local == "memory" and not device.registers) or device.work_group < 32:
         return Shape(key=key, work_group=1, items=4096, groups=8, begin=begin)
@@ -78,24 +78,24 @@ def shape(key: KeyType, signature: Signature, device: Device) -> Shape:
 
 
 def fit(signature: Signature, other: str) -> None:
-    """Refuse what tells of no changes: `other`, the name of what is no sort, if it is none, and counts on the device.
+    """Refuse run boundaries for an operation `other` than sort ("" for sort), or with a device-side count.
 
     Raises:
-        Usage: such a form tells of changes.
+        Usage: the signature has run boundaries that are not supported.
     """
     if signature.run_boundaries and (signature.device_count or other):
-        what = "a count on the device" if signature.device_count else other
-        raise Usage(f"feature run-boundaries: does not go with {what}; leave out one of them")
+        what = "a device-side count" if signature.device_count else other
+        raise Usage(f"feature run-boundaries: cannot be combined with {what}; omit one of them")
 
 
 def appended(
     kernels: tuple[Kernel, ...], plan: Plan, parts: tuple[Part, ...], made: Shape
 ) -> tuple[tuple[Kernel, ...], Plan]:
-    """Return the kernels and the plan of a sort with those that look at what it sorted behind them.
+    """Return the kernels and the plan of a sort, followed by those that find run boundaries.
 
-    The counts of work-groups lie at the begin of scratch, and what the sort keeps there behind them.  Of that nothing
-    but its outcome is needed any more: a sort that has a byte a key or more there lends it to the bitmap, whose bit a
-    key is less.  Others get a bitmap of their own.
+    The counts of work-groups are at the start of scratch, and the scratch of the sort follows them.  Of the latter only
+    the status is still needed: a sort with at least a byte per key there shares it with the bitmap, which takes a bit
+    per key.  For other sorts, scratch is enlarged by the bitmap.
     """
     own = _kernels(parts, made)
     steps = tuple(replace(s, bindings=tuple(b.after(made.room) for b in s.bindings)) for s in plan.steps)
@@ -112,13 +112,13 @@ def appended(
 
 
 def _kernels(parts: tuple[Part, ...], made: Shape) -> tuple[Kernel, ...]:
-    """The kernels; they count as ones of the first algorithm, whose words are there anyway."""
+    """The kernels, which belong to the first algorithm, whose words are defined in any case."""
     found = []
     for name, summary, buffers in (
         (NAMES[0], f"find the runs of up to {made.tile} keys", (KEYS, REPORT)),
-        (NAMES[1], "mark and count the runs that begin in the keys of a work-group", (KEYS, BITMAP, WORDS)),
-        (NAMES[2], "turn the counts of work-groups into what precedes each", (WORDS, REPORT)),
-        (NAMES[3], "note where runs begin", (BITMAP, WORDS, REPORT)),
+        (NAMES[1], "mark and count the run boundaries in the keys of a work-group", (KEYS, BITMAP, WORDS)),
+        (NAMES[2], "scan the counts of work-groups", (WORDS, REPORT)),
+        (NAMES[3], "store the indices of run boundaries", (BITMAP, WORDS, REPORT)),
     ):
         walk = "serial_" if made.serial and name != NAMES[2] else ""
         found.append(
@@ -139,7 +139,7 @@ def _kernels(parts: tuple[Part, ...], made: Shape) -> tuple[Kernel, ...]:
 
 
 def _arrays(name: str, made: Shape) -> tuple[Array, ...]:
-    """The local memory of a kernel: of a lane alone the places of the bits of each byte, of others sums and bitmaps."""
+    """The local memory of a kernel: for sequential lanes a table of the bits of each byte, else sums and bitmaps."""
     if made.serial:
         return (Array(name="table", type="u32", count=256),) if name == NAMES[3] else ()
     lanes = made.work_group
@@ -150,7 +150,7 @@ def _arrays(name: str, made: Shape) -> tuple[Array, ...]:
 
 
 def _step(kernel: Kernel, made: Shape, max_n: int) -> Step:
-    """The row of a kernel.  What tells how many runs there are tells it of no key as well."""
+    """The row of a kernel.  The kernel for counts up to a tile also runs for n = 0, to report 0 runs."""
     few, one = kernel.name == NAMES[0], kernel.name in (NAMES[0], NAMES[2])
     return Step(
         kernel=kernel.name,
@@ -162,7 +162,7 @@ def _step(kernel: Kernel, made: Shape, max_n: int) -> Step:
 
 
 def moved(made: Shape, step: Step, n: int) -> int:
-    """Return the bytes that a launch for `n` keys reads and writes where no two keys are alike."""
+    """Return the memory traffic of a launch for `n` keys, in bytes, if all keys are distinct."""
     keys, places, bits = n * made.key.bytes, 4 * (n + 1), -(-n // made.tile) * made.tile // 8
     words = 4 * made.groups
     return dict(zip(NAMES, (keys + places, keys + bits + words, 2 * words, bits + words + places), strict=True))[

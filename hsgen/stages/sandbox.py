@@ -1,8 +1,8 @@
-"""Rendering the template of an epilogue: a process of its own, without any of Python's names and with little time.
+"""The process that renders an epilogue's template, in a sandbox and with limited time and memory.
 
-A fragment may come from a bundle that others made.  Jinja's immutable sandbox keeps it from Python's objects; this
-process has no more than `CPU_SECONDS` and `MEMORY` where the system keeps to limits, and neither opens a file nor
-starts a program.  It takes a template on stdin and answers with a line of JSON.
+A fragment may come from an untrusted bundle.  Jinja's immutable sandbox hides Python's objects from it; the process is
+limited to `CPU_SECONDS` and `MEMORY` where the system enforces limits, and cannot open files or start programs.  It
+reads a template from stdin and writes one line of JSON.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment
 CPU_SECONDS = 1
 MEMORY = 256 << 20
 OUTPUT = 1 << 16
-"""The greatest length of what a fragment gives, and of any text within it."""
+"""The most characters of a fragment's output, and of any string during rendering."""
 MACRO = "epilogue"
 SETTINGS = ("report_words", "report_words_per_key", "changes_keys")
 VALUE_WORDS = 4  # of the largest value, of 16 bytes
@@ -29,48 +29,48 @@ _FILTERS = ("abs", "default", "first", "format", "indent", "int", "join", "last"
 _MORE_FILTERS = ("min", "replace", "reverse", "string", "sum", "trim", "upper")
 _ITERATIONS = 100_000
 _AUDITED = ("compile", "exec", "code.__new__", "object.__getattr__")
-"""What Python says to audit hooks of a template that does what it may."""
+"""The audit events of Python that a permitted template raises."""
 _WARM = (
     "{% macro epilogue(i) %}{% for j in range(1) %}{{ loop.index ~ 'x' }}{% endfor %}{% endmacro %}",
     "{{ x }}",
     "{%",
 )
-"""Templates, wrong ones too, for which Jinja imports what it imports late, while files can still be opened."""
+"""Templates, some invalid, that make Jinja do its late imports while files can still be opened."""
 
 
 class Refused(Exception):
-    """What a fragment may not do."""
+    """An operation of a fragment that is not permitted."""
 
 
 class _Sandbox(ImmutableSandboxedEnvironment):
-    """Jinja without attributes but those of `loop`, without callables but macros and what is handed in."""
+    """Jinja restricted to attributes of `loop`, and to calls of macros and of the arguments."""
 
     intercepted_binops = frozenset(ImmutableSandboxedEnvironment.default_binop_table)
 
     def is_safe_attribute(self, obj: Any, attr: str, value: Any) -> bool:
-        """Whether a template may see an attribute: those of `loop` alone."""
+        """Whether a template may read an attribute: only those of `loop`."""
         return isinstance(obj, LoopContext) and not attr.startswith("_")
 
     def is_safe_callable(self, obj: Any) -> bool:
-        """Whether a template may call something; what is undefined says so itself."""
+        """Whether a template may call an object; calls of undefined names raise their own error."""
         if isinstance(obj, MethodType):
             return isinstance(obj.__self__, LoopContext)
         return isinstance(obj, (Macro, LoopContext, jinja2.Undefined)) or getattr(obj, "__module__", "") == __name__
 
     def call_binop(self, context: Any, operator: str, left: Any, right: Any) -> Any:
-        """Return what an operator makes of two values, of 64 bits or of a bounded length.
+        """Return the result of an operator, a number of at most 64 bits or a string of bounded length.
 
         Raises:
-            Refused: it would be more, or is for numbers alone.
+            Refused: the result exceeds that, or the operator is for numbers only.
         """
         numbers = isinstance(left, (int, float)) and isinstance(right, (int, float))
         if not numbers and operator != "+":
-            raise Refused(f"{operator} is for numbers; join texts by ~")
+            raise Refused(f"{operator} is for numbers only; join strings by ~")
         if operator == "**" and not (abs(left) < 2**32 and 0 <= right <= 64):
-            raise Refused("** gives a number beyond 64 bits")
+            raise Refused("the result of ** exceeds 64 bits")
         out = super().call_binop(context, operator, left, right)
         if (numbers and abs(out) > 2**64) or (not numbers and len(out) > OUTPUT):
-            raise Refused(f"{operator} gives a number beyond 64 bits, or more than {OUTPUT} characters")
+            raise Refused(f"the result of {operator} exceeds 64 bits or {OUTPUT} characters")
         return out
 
 
@@ -81,7 +81,7 @@ def _range() -> Callable[..., range]:
         nonlocal left
         made = range(*bounds)
         if not all(-(2**31) <= b < 2**31 for b in bounds) or len(made) > left:
-            raise Refused(f"range goes through more than {_ITERATIONS} numbers in all")
+            raise Refused(f"range yields more than {_ITERATIONS} numbers in total")
         left -= len(made)
         return made
 
@@ -102,13 +102,13 @@ def _environment() -> jinja2.Environment:
 
 
 def place(name: str) -> str:
-    """Return what stands in a call's statements for an argument."""
+    """Return the placeholder of an argument in the statements of a call."""
     return f"\1{name}\2"
 
 
 def _value(word: int = 0) -> str:
     if type(word) is not int or not 0 <= word < VALUE_WORDS:
-        raise Refused(f"value takes the number of a word, from 0 to {VALUE_WORDS - 1}")
+        raise Refused(f"value takes the number of a word, 0 to {VALUE_WORDS - 1}")
     return place(f"value{word}")
 
 
@@ -121,12 +121,12 @@ def _argument(name: str) -> Any:
 
 
 def read(text: str) -> dict[str, Any]:
-    """Return what a fragment says: the arguments of its macro, its settings, and the statements of a call.
+    """Return the arguments of a fragment's macro, its settings and the statements of a call.
 
-    There is `macro` alone, false, where the fragment has no macro of the name.
+    The result is ``{"macro": False}`` if the fragment has no macro `MACRO`.
 
     Raises:
-        Exception: the fragment is wrong, or does what it may not; whatever Jinja and Python raise.
+        Exception: the fragment is invalid, or does what is not permitted; any exception of Jinja and Python.
     """
     made: Any = _environment().from_string(text).module
     macro = getattr(made, MACRO, None)
@@ -134,7 +134,7 @@ def read(text: str) -> dict[str, Any]:
         return {"macro": False}
     body = str(macro(*(_argument(name) for name in macro.arguments)))
     if len(body) > OUTPUT:
-        raise Refused(f"it gives more than {OUTPUT} characters")
+        raise Refused(f"its output exceeds {OUTPUT} characters")
     settings = {word: getattr(made, word, 0) for word in SETTINGS}
     for word, value in settings.items():
         if type(value) not in (int, bool):
@@ -143,7 +143,7 @@ def read(text: str) -> dict[str, Any]:
 
 
 def answer(text: str) -> dict[str, Any]:
-    """Return what `read` says, or one line about what is wrong as `error`."""
+    """Return the result of `read`, or a line about the problem as `error`."""
     try:
         return read(text)
     except Exception as e:
@@ -151,10 +151,10 @@ def answer(text: str) -> dict[str, Any]:
 
 
 def confine() -> None:
-    """Take from this process the time, the memory and the means that no fragment needs."""
+    """Limit the time, the memory and the rights of this process."""
     try:
         import resource
-    except ImportError:  # Windows has none; the time is limited from outside
+    except ImportError:  # Windows; the parent limits the time
         pass
     else:
         used = resource.getrusage(resource.RUSAGE_SELF)
@@ -172,7 +172,7 @@ def confine() -> None:
 
 def _audit(event: str, _: tuple[Any, ...]) -> None:
     if event not in _AUDITED:
-        raise Refused(f"{event} is not for epilogues")
+        raise Refused(f"{event} is not permitted in epilogues")
 
 
 def _line(error: BaseException) -> str:
@@ -186,7 +186,7 @@ def _line(error: BaseException) -> str:
 
 
 def main() -> None:
-    """Read a template from stdin, and answer."""
+    """Read a template from stdin and write the answer to stdout."""
     text = sys.stdin.buffer.read().decode("ascii")
     for some in _WARM:
         answer(some)

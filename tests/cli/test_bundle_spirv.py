@@ -241,10 +241,10 @@ def test_words_that_are_not_the_compilers_are_stale(made: Path, run: Run) -> Non
     ("body", "said"),
     [
         ("kill -SEGV $$", "crashes with signal 11"),
-        ('echo "ERROR: $8:7: no such thing" >&2; exit 2', "refuses it: ERROR: "),
-        ("exit 2", "refuses it: no reason given"),
-        ("echo fine", "makes no SPIR-V of it"),  # and writes no file
-        ('for o; do last=$o; done; echo nonsense > "$last"', "makes no SPIR-V of it"),
+        ('echo "ERROR: $8:7: no such thing" >&2; exit 2', "rejects it: ERROR: "),
+        ("exit 2", "rejects it: no reason given"),
+        ("echo fine", "produces no SPIR-V"),  # and writes no file
+        ('for o; do last=$o; done; echo nonsense > "$last"', "produces no SPIR-V"),
     ],
 )
 def test_a_compiler_that_fails_ends_in_one_line(
@@ -382,7 +382,7 @@ def test_a_target_from_a_file_must_be_named_for_another_prefix(made: Path, run: 
 def test_a_bad_prefix_is_refused(run: Run, tmp_path: Path, prefix: str) -> None:
     code, out, err = run(*GENERATE, "-o", tmp_path / "bundle", "--prefix", prefix)
     assert code == 2 and not out and err.count("\n") == 1
-    assert "cannot begin C names; use lower-case letters" in err
+    assert "cannot start C names; use lower-case letters" in err
     assert list(tmp_path.iterdir()) == []
 
 

@@ -87,7 +87,7 @@ def test_a_bundle_without_one_does_not_pass_for_one_with_it(
         (["generate", "--epilogue", "odd.j2"], "name it with -t"),
         (["generate", "-t", "generic", "--epilogue", "bytes.j2"], "bytes.j2: is not text"),
         (["generate", "-t", "generic", "--epilogue", "empty.j2"], "empty.j2: epilogue: has no macro"),
-        (["generate", "-t", "generic", "--epilogue", "odd.j2", "--feature", "device-count"], "a count on the device"),
+        (["generate", "-t", "generic", "--epilogue", "odd.j2", "--feature", "device-count"], "a device-side count"),
         (["generate", "-t", "generic", "--epilogue", "odd.j2", "--algorithm", "segmented_sort"], "segmented_sort"),
         (["generate", "-t", "generic", "--epilogue", "odd.j2", "--algorithm", "scan-x1"], "plain elements alone"),
         (["validate", "-t", "generic", "--epilogue", "odd.j2", "--record"], "leave out --record"),

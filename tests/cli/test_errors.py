@@ -32,8 +32,8 @@ def said(capsys: pytest.CaptureFixture[str]) -> str:
             "hsgen: target gen9: unknown; known are adreno-6xx, amd-cdna, amd-gcn, amd-rdna",
         ),
         (["show", "gen9"], "target gen9: unknown"),
-        (["generate", "-t", "cpu", "--prefix", "cl"], "prefix 'cl': belongs to C, C++ or an API"),
-        (["generate", "-t", "cpu", "--prefix", "My"], "prefix 'My': cannot begin C names"),
+        (["generate", "-t", "cpu", "--prefix", "cl"], "prefix 'cl': is reserved by C, C++ or an API"),
+        (["generate", "-t", "cpu", "--prefix", "My"], "prefix 'My': cannot start C names"),
         (["generate", "-t", "cpu", "--api", "metal"], "target cpu: has no api metal; it has opencl"),
         (["generate"], "no bundle there; name targets with -t"),
         (["check", "-o", "nowhere"], "nowhere: no bundle there"),
@@ -203,7 +203,7 @@ def test_host_selection_by_name(embedded: Host) -> None:
 @pytest.mark.parametrize(
     ("name", "line"),
     [
-        ("opencl", "target opencl: its name in C, hs_opencl, is one of the runtime's; rename it"),
+        ("opencl", "target opencl: its C name hs_opencl is one of the runtime's; rename it"),
         ("my-hs", "name: 'my-hs' holds what a bundle's prefix replaces; leave out the word hs"),
     ],
 )

@@ -83,7 +83,7 @@ def test_a_width_that_a_family_has_not(tmp_path: Path) -> None:
 
 
 def test_a_mistake_is_reported_with_its_line(tmp_path: Path) -> None:
-    with pytest.raises(Wrong, match=r"kernel modest: gl.* refuses it: .*nowhere"):
+    with pytest.raises(Wrong, match=r"kernel modest: gl.* rejects it: .*nowhere"):
         compiled("vega10", tmp_path, {"modest": MODEST.replace("+ push.n", "+ nowhere")})
 
 

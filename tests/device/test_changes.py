@@ -202,6 +202,6 @@ def test_lanes_walk_alone_on_cpus_only() -> None:
 
 def test_a_count_on_the_device_is_refused() -> None:
     with pytest.raises(
-        Usage, match="feature run-boundaries: does not go with a count on the device; leave out one of them"
+        Usage, match="feature run-boundaries: cannot be combined with a device-side count; omit one of them"
     ):
         target.find("generic").default("u32", Signature(run_boundaries=True, device_count=True))

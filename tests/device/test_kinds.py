@@ -99,8 +99,8 @@ def test_wide_values_through_vulkan(lavapipe: Lavapipe, algorithm: str, value: s
 @pytest.mark.parametrize(
     ("algorithm", "n", "parts", "line"),
     [
-        ("merge_path", 10, 11, "parts 11: the first of two arrays of 10 keys"),
-        ("segmented_sort", 10, 3, "parts 3: 10 keys do not make so many rows"),
+        ("merge_path", 10, 11, "parts 11: the first array exceeds the 10 keys of both"),
+        ("segmented_sort", 10, 3, "parts 3: 10 keys cannot be divided into that number of equal rows"),
         ("segmented_sort", 10, 0, "parts 0: 10 keys"),
         ("digest", 10, 2**31, "parts 2147483648: give 0 to 2147483647"),
         ("digest", 10, -1, "parts -1: give 0"),

@@ -213,7 +213,7 @@ def test_what_the_python_api_refuses(embedded: Host) -> None:
     ):
         with pytest.raises(ValueError, match=line):
             sorter(queue, keys, **arguments)
-    with pytest.raises(Usage, match="do not make so many rows"):
+    with pytest.raises(Usage, match="cannot be divided into that number of equal rows"):
         sorter(queue, keys, segments=5)
     with pytest.raises(ValueError, match="values_out is missing"):
         SegmentedSorter(queue.context, "u32", value="index", target="cpu")(queue, keys, segments=2)

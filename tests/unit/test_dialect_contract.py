@@ -187,5 +187,5 @@ def test_the_page_has_the_words_of_the_contract() -> None:
 def test_what_a_dialect_has_no_words_for_is_refused() -> None:
     waits = target.find("nvidia-hopper").sort("auto", "u32")
     assert any(k.cooperative for k in waits.kernels)
-    with pytest.raises(Usage, match="wait for each other, which metal has no words for; leave out the API metal"):
+    with pytest.raises(Usage, match="requires barriers of all work-groups, which metal lacks; omit the API metal"):
         kernels.render(waits, "metal")

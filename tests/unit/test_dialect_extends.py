@@ -102,13 +102,17 @@ def test_a_dialect_may_have_capabilities_and_a_frame_of_its_own(add: Add) -> Non
 @pytest.mark.parametrize(
     ("old", "new", "says"),
     [
-        ("hs_shuffle_xor(a, mask)", "hs_shufle_xor(a, mask)", "hs_shufle_xor is no word of the contract"),
+        (
+            "hs_shuffle_xor(a, mask)",
+            "hs_shufle_xor(a, mask)",
+            "hs_shufle_xor is neither a word",
+        ),
         ("hs_shuffle_xor(a, mask)", "hs_shuffle_xor(a)", "hs_shuffle_xor takes 1 parameters, not 2"),
-        ('"hs_toy",', "", "hs_toy is no word of the contract"),
+        ('"hs_toy",', "", "hs_toy is neither a word"),
         ('extends = "cuda"', 'extends = "toy"', "extends itself"),
         ('extends = "cuda"', 'extends = "cud"', "dialects/cud/dialect.j2"),
-        ('{% set suffix = "toy" %}', '{% set capabilities = ("wings",) %}', "no capability of the contract: wings"),
-        ('{% set extends = "cuda" %}', "", "says no comment, capabilities"),
+        ('{% set suffix = "toy" %}', '{% set capabilities = ("wings",) %}', "not a capability of the contract: wings"),
+        ('{% set extends = "cuda" %}', "", "does not define comment, capabilities"),
     ],
 )
 def test_what_is_wrong_is_said_in_one_line(add: Add, old: str, new: str, says: str) -> None:

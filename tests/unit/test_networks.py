@@ -21,7 +21,8 @@ from models.bitonic.memory import Memory
 from numpy.typing import NDArray
 
 from hsgen.algorithms.bitonic.kernels import with_lane_halves
-from hsgen.algorithms.bitonic.passes import Pass, flip_rows, held_rows, merge_lanes, merge_runs, steps, swaps
+from hsgen.algorithms.bitonic.lanes import held_rows, merge_lanes
+from hsgen.algorithms.bitonic.passes import Pass, flip_rows, merge_runs, steps, swaps
 from hsgen.core.networks import Network, bitonic_merge, halves, mirrored, odd_part, pow2_ceil, pow2_floor, sorting
 
 Bits = NDArray[np.uint32]

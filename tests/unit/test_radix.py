@@ -416,7 +416,7 @@ PLAIN = replace(ROOMY, shuffle=False, subgroups=(1,))
             {"coordination": "lookback"},
             replace(ROOMY, progress="none"),
             "coordination",
-            'looking back needs a device that goes on with what it began (device.progress = "started")',
+            'decoupled look-back requires forward progress of started work-groups (device.progress = "started")',
             'give "scan"',
             [{"coordination": "scan"}],
         ),

@@ -139,6 +139,6 @@ def test_results_are_kept_by_all_that_they_depend_on(fresh: Path) -> None:
 def test_a_refusal_names_the_kernel_and_is_not_kept(fresh: Path) -> None:
     script(fresh / "glslang", "", 'echo "ERROR: $0:7: nonsense"; exit 2')
     using = Compiler(str(fresh / "glslang"), "glslang", "glslang 1")
-    with pytest.raises(Wrong, match=r"^a/x\.comp: kernel clean: glslang refuses it: ERROR: .*:7: nonsense$"):
+    with pytest.raises(Wrong, match=r"^a/x\.comp: kernel clean: glslang rejects it: ERROR: .*:7: nonsense$"):
         compile_one("#version 450\n", "a/x.comp", Module("clean", address=False), using)
     assert not [p for p in (fresh / "cache").rglob("*") if p.is_file()]

@@ -131,7 +131,7 @@ def test_one_mistake_gives_one_line(old: str, new: str, line: str) -> None:
 
 def test_a_file_of_mistakes_is_cut() -> None:
     found = lines(GOOD + "".join(f"\n[nonsense{i}]" for i in range(500)))
-    assert len(found) == LINES and found[-1].endswith(f": and {500 - LINES + 1} more; mend these first")
+    assert len(found) == LINES and found[-1].endswith(f": and {500 - LINES + 1} more; fix these first")
 
 
 def test_values_are_shown_short_and_on_one_line() -> None:

@@ -123,15 +123,15 @@ def named(name: str, *sorts: str, apis: tuple[str, ...] = ("opencl",), spirv: tu
     [
         ([named("x", "radix-bits2_u32"), named("x-radix-bits2-u32")], "hs_x_radix_bits2_u32; rename one"),
         ([named("x", "bitonic_u32"), named("x-merge", "u32")], "hs_x_bitonic_u32; rename one"),
-        ([named("x", "bitonic_u32"), named("x-merge-u32-kernels")], "may be a name of both"),
-        ([named("x", "bitonic_u32"), named("x-merge-u32-block-sort-4")], "may be a name of both"),
-        ([named("x-merge-u32-spirv"), named("x", "bitonic_u32")], "may be a name of both"),
+        ([named("x", "bitonic_u32"), named("x-merge-u32-kernels")], "may be a C name of both"),
+        ([named("x", "bitonic_u32"), named("x-merge-u32-block-sort-4")], "may be a C name of both"),
+        ([named("x-merge-u32-spirv"), named("x", "bitonic_u32")], "may be a C name of both"),
         ([named("x"), named("x-sorts")], "hs_x_sorts; rename one"),
         ([named("x"), named("x-match")], "hs_x_match; rename one"),
         ([named("x"), named("x-cuda")], "hs_x_cuda; rename one"),
-        ([named("x", "merge-a_u32", "merge_a_u32")], "two of its names"),
-        ([named("opencl")], "hs_opencl, is one of the runtime's"),
-        ([named("targets")], "hs_targets, is one of the runtime's"),
+        ([named("x", "merge-a_u32", "merge_a_u32")], "has the C name hs_x_merge_a_u32 twice"),
+        ([named("opencl")], "hs_opencl is one of the runtime's"),
+        ([named("targets")], "hs_targets is one of the runtime's"),
         ([named("cuda-targets")], "one of the runtime's"),
         ([named("status-text")], "one of the runtime's"),
         ([named("x-y", "bitonic_u32"), named("x", "bitonic_u32"), named("x-merge", "bitonic_u32")], None),
@@ -170,7 +170,7 @@ def test_targets_that_clash_are_refused_by_generate(tmp_path: Path, capsys: pyte
     (tmp_path / f"{name}.toml").write_text(TEXT.replace('name = "small"', f'name = "{name}"'), encoding="utf-8")
     command = ["generate", "-t", "cpu", "-t", str(tmp_path / f"{name}.toml"), "--api", "opencl", "--key", "u32"]
     assert main([*command, "-o", str(tmp_path / "out")]) == 2
-    assert "have the same name in C, hs_cpu_sorts; rename one" in capsys.readouterr().err
+    assert "have the same C name hs_cpu_sorts; rename one" in capsys.readouterr().err
     assert not (tmp_path / "out").exists()
 
 

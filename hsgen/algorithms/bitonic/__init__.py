@@ -1,7 +1,7 @@
-"""The merge sort of HotSort's family: block sort, streaming flip and half merges, block clean.
+"""Bitonic merge sort after HotSort: block sort, streaming flip and half merges, block clean.
 
-Bitonic, data-oblivious, O(n log^2 n) work; for small arrays.  Keys lie in rank order in memory all the time,
-counts are exact, nothing is written at or beyond n, and the sort needs no scratch memory.
+Data-oblivious, with O(n log^2 n) comparisons; for small arrays.  Keys are in rank order in memory throughout, n is
+exact, nothing is written at or beyond n, and keys alone need no scratch memory.  Source: HotSort (A. MacKinnon).
 """
 
 from hsgen.algorithms.bitonic.constraints import alone, problems

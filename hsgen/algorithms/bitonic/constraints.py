@@ -1,4 +1,4 @@
-"""What cannot work: the choices of a merge sort against the device's facts and its own arithmetic."""
+"""Constraints of bitonic sorts: parameters against the device's facts and each other."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from hsgen.core.networks import pow2_ceil, pow2_floor
 
 
 def alone(values: Mapping[str, Any], device: Device) -> Iterator[Problem]:
-    """Yield what is wrong with single values, whatever the others are."""
+    """Yield the problems of single values, independent of the others."""
     if (height := values.get("height", 2)) % 2:
         yield "height", f"{height} is odd", f"give an even number, {height - 1 or 2} or {height + 1}"
-    yield from device_constraints.subgroup(values, device, "give 1: everything then goes through local memory")
+    yield from device_constraints.subgroup(values, device, "give 1, which uses local memory instead")
 
 
 def problems(p: Params, device: Device) -> list[Problem]:
-    """Return what is wrong with a shape as a whole, all of it at once."""
+    """Return all problems of the parameters as a whole."""
     found = [*alone({"height": p.height, "subgroup": p.subgroup}, device), *_shape(p), *_device(p, device)]
     if not found:
         found += _local(p, device)
@@ -69,14 +69,14 @@ def _local(p: Params, device: Device) -> Iterator[Problem]:
         if need.local_bytes(p.key) > device.local_bytes:
             what = f"{need.name} needs {need.local_bytes(p.key)} bytes of local memory, the device has"
             fit = _greatest_fit(p, key, device.local_bytes)
-            hint = f"give at most {fit}" if fit else "give less height or no table of these keys"
+            hint = f"give at most {fit}" if fit else "give a smaller height, or remove the table"
             yield key, f"{what} {device.local_bytes}", hint
 
 
 def _greatest_fit(p: Params, key: str, room: int) -> int:
-    """A value below p's of slabs or clean_slabs whose kernel fits `room` bytes, the greatest one; 0 if none does.
+    """The greatest value of slabs or clean_slabs, below that of p, whose kernel fits `room` bytes; 0 if none fits.
 
-    By bisection, since shapes that do not fit are drawn by the thousand when a target is tuned.
+    By bisection, since a search draws thousands of parameters that do not fit.
     """
 
     def fits(value: int) -> bool:
@@ -95,5 +95,5 @@ def _greatest_fit(p: Params, key: str, room: int) -> int:
 
 
 def _need(p: Params, key: str, value: int) -> Kernel:
-    """The kernel whose local memory slabs or clean_slabs decide."""
+    """The kernel whose local memory slabs or clean_slabs determine."""
     return block_sort(replace(p, slabs=value), value) if key == "slabs" else clean(replace(p, clean_slabs=value))

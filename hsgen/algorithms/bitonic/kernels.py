@@ -1,10 +1,11 @@
-"""The kernels of a merge sort as data: block sorts, streaming flip and half merges, and the block clean."""
+"""The kernels of a bitonic sort as data: block sorts, streaming flip and half merges, and the block clean."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
+from hsgen.algorithms.bitonic.lanes import lane_halves, merge_lanes
 from hsgen.algorithms.bitonic.params import Params
 from hsgen.algorithms.bitonic.passes import (
     Op,
@@ -12,8 +13,6 @@ from hsgen.algorithms.bitonic.passes import (
     Row,
     clean_columns,
     flip_rows,
-    lane_halves,
-    merge_lanes,
     merge_runs,
     renumber,
     swaps,
@@ -24,7 +23,7 @@ from hsgen.core.buffers import Array, Buffer
 from hsgen.core.kernels import Kernel
 from hsgen.core.networks import halves, pow2_ceil, pow2_floor, sorting
 
-PAIRS = Buffer(name="destination", type="pair")  # in scratch: what is merged until values are gathered
+PAIRS = Buffer(name="destination", type="pair")  # in scratch: merged until the values are gathered
 
 
 def _tile(p: Params, count: int) -> tuple[Array, ...]:
@@ -32,18 +31,18 @@ def _tile(p: Params, count: int) -> tuple[Array, ...]:
 
 
 def _buffers(p: Params, *buffers: Buffer) -> tuple[Buffer, ...]:
-    """The buffers of a kernel that merges, in the form of the sort."""
+    """The buffers of a merging kernel, by the signature of the sort."""
     mine = (PAIRS if b == DESTINATION and p.valued else b for b in buffers)
     return (*mine, *([DEVICE_N] if p.signature.device_count else []))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BlockSort:
-    """Sort a block of `slabs` slabs in one work-group, source to destination.
+    """Sorts a block of `slabs` slabs in one work-group, source to destination.
 
-    `sort` sorts the registers of every lane; `columns` then sorts `tall` slabs as W tall columns and merges
-    the lanes, in lane-major order (rank = lane * `column` + row); the transposition through local memory makes
-    ranks linear; `linear` merges runs of `tall` slabs in row-major order.
+    `sort` sorts the registers of every lane; `columns` sorts `tall` slabs as W tall columns and merges the lanes, in
+    lane-major order (rank = lane * `column` + row); a transposition through local memory makes ranks linear; `linear`
+    merges runs of `tall` slabs in row-major order.  `pitch`: keys from one column to the next in local memory.
     """
 
     slabs: int
@@ -57,9 +56,9 @@ class BlockSort:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stream:
-    """Merge stages whose rows are far apart: one column of single keys for each lane, in registers only.
+    """`scale` merge stages over distant rows: one column of single keys per lane, in registers only.
 
-    `scale` stages; the rows are in units of the stride, which the launch's argument gives.
+    Rows are in units of the stride, which the argument of the launch gives.
     """
 
     flip: bool
@@ -70,7 +69,7 @@ class Stream:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Clean:
-    """Finish chunks of `chunk` keys, each bitonic, in one work-group; the first pass reads memory directly."""
+    """Sorts bitonic chunks of `chunk` keys, each in one work-group; the first pass reads global memory directly."""
 
     chunk: int
     passes: tuple[Pass, ...]
@@ -118,7 +117,7 @@ def block_sort(p: Params, slabs: int) -> Kernel:
 
 
 def with_lane_halves(passes: list[Pass], lanes: int) -> list[Pass]:
-    """Let the last pass, whose rows are neighbours, go on with the half stages between the lanes."""
+    """Append the half stages between lanes to the last pass, whose rows are adjacent."""
     if lanes == 1:
         return passes
     *most, last = passes
@@ -127,10 +126,10 @@ def with_lane_halves(passes: list[Pass], lanes: int) -> list[Pass]:
 
 
 def flip(p: Params, scale: int) -> Kernel:
-    """Return the streaming kernel that does the flip and the `scale` - 1 stages after it.
+    """Return the streaming kernel of the flip and the `scale` - 1 stages after it.
 
     Row i covers [i, i + 1) strides of the virtual span, its mirror row [2**scale - 1 - i, 2**scale - i).  The
-    share of the span that lies in front of the keys is the same at every level, so rows drop out here.
+    fraction of the span before the keys is the same at every level, so that rows within it are dropped here.
     """
     top, span = pow2_ceil(p.block), 1 << scale
     front = Fraction((top - p.block) * span, 2 * top)
@@ -144,7 +143,7 @@ def flip(p: Params, scale: int) -> Kernel:
 
 
 def half(p: Params, scale: int) -> Kernel:
-    """Return the streaming kernel that does `scale` half stages."""
+    """Return the streaming kernel of `scale` half stages."""
     inside = p.block == pow2_ceil(p.block)
     rows = tuple(Row(i, 1, front=not inside, end=not inside) for i in range(1 << scale))
     return _stream(p, Stream(flip=False, scale=scale, rows=rows, ops=swaps(halves(1 << scale))))
@@ -170,14 +169,14 @@ def stream_name(*, flip: bool, scale: int) -> str:
 
 
 def clean(p: Params) -> Kernel:
-    """Return the kernel that finishes chunks: the stages that fit a work-group, down to neighbours."""
+    """Return the kernel that sorts bitonic chunks: the stages within a work-group, down to adjacent keys."""
     rows = p.chunk // p.subgroup
     passes = with_lane_halves(clean_columns(rows, p.local_scale, rows), p.subgroup)
     shared = p.chunk if len(passes) > 1 or p.subgroup == 1 else 0
     return Kernel(
         name="clean",
         template="bitonic/clean",
-        summary=f"finish bitonic chunks of {p.chunk} keys",
+        summary=f"sort bitonic chunks of {p.chunk} keys",
         work_group=p.clean_slabs * p.subgroup,
         subgroup=p.subgroup,
         arrays=_tile(p, shared),
@@ -201,21 +200,21 @@ def _last(p: Params, name: str, summary: str, *buffers: Buffer) -> Kernel:
 
 
 def gather(p: Params) -> Kernel:
-    """Return the kernel that brings keys and values to where the places say."""
+    """Return the kernel that stores the keys and gathers the values by the original indices."""
     pairs = Buffer(name="pairs", type="pair", read_only=True)
     values = () if p.signature.index else (VALUES_IN,)
-    return _last(p, "gather", "gather keys and values by the places", pairs, DESTINATION, *values, VALUES_OUT)
+    return _last(p, "gather", "store keys, gather values by their indices", pairs, DESTINATION, *values, VALUES_OUT)
 
 
 def keep(p: Params) -> Kernel:
-    """Return the kernel that copies values which are to be gathered in place."""
+    """Return the kernel that copies the values before they are gathered in place."""
     return _last(p, "keep", "copy the values", VALUES_IN, VALUES_TMP)
 
 
 def small_blocks(p: Params) -> list[int]:
-    """Slab counts of the block sorts for counts that fit less than a block, ascending: each a quarter of the next.
+    """Return the slab counts of block sorts for less than a block of keys, ascending: each a quarter of the next.
 
-    A count between two of them costs at most four times its work; blocks of fewer than 128 keys save nothing.
+    A count between two of them takes at most four times its work; blocks of fewer than 128 keys save nothing.
     """
     out = []
     slabs = pow2_floor(p.slabs) // 4
@@ -226,7 +225,7 @@ def small_blocks(p: Params) -> list[int]:
 
 
 def kernels(p: Params) -> tuple[Kernel, ...]:
-    """Return every kernel of the sort, in the order in which a sort uses them."""
+    """Return the kernels in the order in which they run."""
     blocks = [block_sort(p, s) for s in [*small_blocks(p), p.slabs]]
     flips = [flip(p, s) for s in range(1, p.flip_scale + 1)]
     last = ([] if p.signature.index else [keep(p)]) + [gather(p)] if p.valued else []
@@ -235,5 +234,5 @@ def kernels(p: Params) -> tuple[Kernel, ...]:
 
 
 def context(p: Params) -> dict[str, object]:
-    """Return what the templates need besides the kernel and the parameters."""
+    """Return the names that the templates use in addition to `kernel` and `p`."""
     return {"top": pow2_ceil(p.block)}

@@ -1,7 +1,7 @@
-"""The last levels of a merge sort by merge paths: runs are merged from one buffer to another, a pass for each level.
+"""The last levels of a merge sort by merge paths: runs are merged out of place, in one pass per level.
 
-The bitonic levels before them stay in place, and take one pass more with each doubling of the runs.  How a lane finds
-its part of a merge says `hsgen.algorithms.merge_path`.
+The bitonic levels before them are in place, and take one pass more with each doubling of the runs.
+`hsgen.algorithms.merge_path` describes how a lane finds its part of a merge.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from hsgen.core.buffers import Array, Buffer, pair_bytes
 from hsgen.core.kernels import Kernel
 from hsgen.core.plan import Binding
 
-CHAIN, CHAINS, CHAIN_ROWS = 4096, 4, 8192  # of a lane that walks alone, key by key or by rows: docs/results/merging.md
+CHAIN, CHAINS, CHAIN_ROWS = 4096, 4, 8192  # of a sequential lane, key by key or by rows: docs/results/merging.md
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Path:
-    """Merge runs by tiles of `tile` keys, `items` a lane; or where `chains` is not 0 by lanes that walk alone."""
+    """Merges runs by tiles of `tile` keys, `items` per lane; if `chains` is not 0, by sequential lanes."""
 
     tile: int
     items: int
@@ -26,9 +26,9 @@ class Path:
 
 
 def path(p: Params) -> Kernel:
-    """Return the kernel that merges neighbouring runs from one buffer to another.
+    """Return the kernel that merges pairs of adjacent runs from one buffer to another.
 
-    Its tile is that of the clean, which fits the local memory; lanes that walk alone need none.
+    Its tile is that of the clean, which fits the local memory; sequential lanes need no local memory.
     """
     chains = CHAINS if p.path_walks else 0
     chain = CHAIN_ROWS if p.row else CHAIN
@@ -38,7 +38,7 @@ def path(p: Params) -> Kernel:
     return Kernel(
         name="path",
         template="bitonic/path_walk" if chains else "bitonic/path",
-        summary="merge neighbouring runs from one buffer to another",
+        summary="merge adjacent runs from one buffer to another",
         work_group=1 if chains else p.stream_group,
         buffers=(Buffer(name="from", type=what, read_only=True), Buffer(name="to", type=what)),
         arrays=() if chains else tile,
@@ -50,9 +50,9 @@ def path(p: Params) -> Kernel:
 
 
 def first_level(p: Params) -> int | None:
-    """Return the first level that merge paths do; None where they do none.
+    """Return the first level that merge paths do; None without any.
 
-    Counts on the device are not for them: which of two buffers the sort ends in depends on n.
+    Device-side counts exclude merge paths, since n determines the buffer in which the sort ends.
     """
     if p.path_from is None or p.signature.device_count:
         return None
@@ -63,10 +63,10 @@ def first_level(p: Params) -> int | None:
 
 
 def lent(p: Params) -> Binding:
-    """Return the buffer besides the one that is merged in: scratch behind what a sort keeps there otherwise."""
+    """Return the second merge buffer: scratch after the pairs and the copy of the values."""
     kept = 0 if p.signature.index else p.signature.value_bytes
     if not p.valued:
         return Binding(role="scratch")
     return Binding(
         role="scratch", per_n=pair_bytes(p.key) + kept, plus=1024 if kept else 0
-    )  # what is kept is rounded up
+    )  # the offset after the copy is rounded up

@@ -1,4 +1,4 @@
-"""The launch schedule of a merge sort: which kernel sees which part of the keys, as plan rows."""
+"""The launch plan of a bitonic sort."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from hsgen.core.buffers import pair_bytes
 from hsgen.core.networks import pow2_ceil
 from hsgen.core.plan import Binding, Grid, Guard, Literal, Plan, Scratch, Step
 
-MAX_N = 1 << 29  # kernels count in signed 32-bit numbers, and a virtual span reaches four times n
+MAX_N = 1 << 29  # kernels count in signed 32-bit integers, and a virtual span has up to 4 n slots
 SOURCE, DESTINATION = Binding(role="source"), Binding(role="destination")
 VALUES, VALUES_OUT = Binding(role="values"), Binding(role="values_out")
 
 
 def argument(level: int, lg_stride: int) -> int:
-    """Pack what a merge kernel must know: its level (runs of block << level keys) and log2 of its stride."""
+    """Pack the argument of a merge kernel: its level (runs of block << level keys) and log2 of its stride."""
     return level | lg_stride << 8
 
 
@@ -39,11 +39,11 @@ def _value(step: Step) -> int:
 
 
 def plan(p: Params) -> Plan:
-    """Return the whole sort: one block sort, then levels that merge runs of block << level keys.
+    """Return the plan: one block sort, then levels that merge runs of block << level keys.
 
-    A level is one flip merge, as many half merges as its stages need, and one clean; or a merge by paths.  How many
-    of these there are decides in which of two buffers a sort begins, since it has to end in the right one: the rows for
-    each number of them serve counts of their own.
+    A level is one flip merge, the half merges that its stages need, and one clean; or a merge by paths.  Each merge by
+    paths changes the buffer, so their number determines the buffer in which the sort must start: every number of them
+    has rows of its own, for its range of counts.
     """
     steps_: list[Step] = []
     if p.valued and not p.signature.index:
@@ -67,7 +67,7 @@ def plan(p: Params) -> Plan:
 
 
 def _between(p: Params, low: int, high: int, paths: Sequence[int]) -> list[Step]:
-    """The rows for counts above `low` up to `high`, whose last levels are `paths`, one after the other."""
+    """The rows for counts above `low` up to `high`; `paths` are the levels that merge paths do."""
     here, there = _work(p), lent(p)
     if p.valued:
         end = there if len(paths) % 2 else here
@@ -93,7 +93,7 @@ def _between(p: Params, low: int, high: int, paths: Sequence[int]) -> list[Step]
 
 
 def _path(p: Params, level: int, here: Binding, there: Binding) -> Step:
-    """The row that merges runs from one buffer to another."""
+    """The row of one merge by paths."""
     run, data = p.block << level, path(p).data
     assert isinstance(data, Path)
     tiles = -(-2 * run // data.tile)
@@ -101,13 +101,13 @@ def _path(p: Params, level: int, here: Binding, there: Binding) -> Step:
 
 
 def _first_bit(p: Params) -> int:
-    """The first bit of the key: packed ones are the upper half of a word."""
+    """The first bit of the key; a packed key is the upper half of its word."""
     return p.key.bits // 2 if p.signature.value == "packed" else 0
 
 
 def scratch(p: Params) -> Scratch:
-    """Return the scratch rule: keys with their places and, for sorting in place, a copy of the values; and what merge
-    paths go to and fro with."""
+    """Return the scratch size: keys with their original indices; for sorting in place, a copy of the values; the second
+    buffer of merge paths."""
     first = first_level(p)
     if not p.valued:
         return Scratch() if first is None else Scratch(min_n=p.block << first, per_n=p.key.bytes)
@@ -117,12 +117,12 @@ def scratch(p: Params) -> Scratch:
 
 
 def _work(p: Params) -> Binding:
-    """What is merged: the destination, or pairs in scratch."""
+    """The merge buffer: the destination, or pairs in scratch."""
     return Binding(role="scratch") if p.valued else DESTINATION
 
 
 def _kept(p: Params) -> Binding:
-    """Where the copy of the values lies: behind the pairs."""
+    """The copy of the values: in scratch after the pairs."""
     return Binding(role="scratch", per_n=pair_bytes(p.key))
 
 
@@ -133,7 +133,7 @@ def _by_key(p: Params, kernel: str, bindings: tuple[Binding, ...], place: str) -
 
 
 def _gathers(p: Params, end: Binding) -> list[Step]:
-    """The last rows with values, which lie at `end`: in place they are gathered from the copy."""
+    """The last rows with values, for pairs at `end`: in place, values are gathered from the copy."""
     ends = (end, DESTINATION)
     if p.signature.index:
         return [_by_key(p, "gather", (*ends, VALUES_OUT), "any")]
@@ -144,7 +144,7 @@ def _gathers(p: Params, end: Binding) -> list[Step]:
 
 
 def _level(p: Params, level: int, work: Binding) -> list[Step]:
-    """Rows of one merge level; they run only if there is more than one run, and skip a run without partner."""
+    """The rows of one merge level; they run only for more than one run, and skip a run without a partner."""
     run = p.block << level
     lg_double = pow2_ceil(run).bit_length()
     lg_chunk = p.chunk.bit_length() - 1
@@ -186,7 +186,7 @@ def _step(
 
 
 def moved(p: Params, step: Step, n: int) -> int:
-    """Return the bytes that a launch of `step` for `n` keys reads and writes; lone runs are left alone."""
+    """Return the memory traffic of a launch of `step` for `n` keys, in bytes; runs without a partner have none."""
     entry = pair_bytes(p.key) if p.valued else p.key.bytes
     if step.kernel == "keep":
         return 2 * n * p.signature.value_bytes
@@ -202,7 +202,7 @@ def moved(p: Params, step: Step, n: int) -> int:
 
 
 def test_counts(p: Params, greatest: int) -> list[int]:
-    """Return the counts up to `greatest` at which the sort changes its way: slabs, blocks, levels, parts of them."""
+    """Return the counts up to `greatest` at which the sort takes another path: slabs, blocks, levels, parts of them."""
     slab = p.height * p.subgroup
     found = {0, 1, greatest, *range(0, min(4 * p.block, greatest) + 1, slab)}
     for step in plan(p).steps:
@@ -214,7 +214,7 @@ def test_counts(p: Params, greatest: int) -> list[int]:
 def row_test_counts(p: Params, greatest: int) -> list[int]:
     """Return counts up to `greatest` that end in each row of each streaming kernel, at the first level that uses it.
 
-    Only there does the guard of that row matter for some lane.
+    Only for these counts does the guard of the row take effect in some lane.
     """
     scales = {k.name: k.data.scale for k in kernels(p) if isinstance(k.data, Stream)}
     found: dict[str, list[int]] = {}

@@ -1,4 +1,4 @@
-"""The shapes that are worth trying on a device."""
+"""The search space of bitonic sorts."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from hsgen.algorithms.search_space import Box, steps
 from hsgen.core.device import Device
 from hsgen.core.keys import KeyType
 
-# Above 32 rows straight-line kernels take compilers minutes, and registers do not suffice.
+# Above 32 rows, compilers take minutes for the straight-line kernels, and registers do not suffice.
 _HEIGHTS = (2, 4, 6, 8, 10, 12, 14, 16, 20, 24, 28, 32)
 _SCALES = (1, 2, 3, 4, 5)
 _PADS = (0, 1, 2, 4, 8, 16, 17)
 
 
 def space(key: KeyType, device: Device) -> tuple[Box, ...]:
-    """Return one box of shapes for each width of subgroups, and one without subgroup operations."""
+    """Return one box for each subgroup width, and one without subgroup operations."""
     widths = [1, *(w for w in device.subgroups if w > 1)] if device.shuffle else [1]
     return tuple(_box(width, device) for width in widths)
 

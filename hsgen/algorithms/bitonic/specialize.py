@@ -1,4 +1,4 @@
-"""Merge sorts in other forms than plain keys: the shape that a target chose, as far as it serves them."""
+"""The parameters of bitonic sorts for other signatures than plain keys, from those of the target."""
 
 from __future__ import annotations
 
@@ -13,17 +13,18 @@ from hsgen.core.networks import pow2_floor
 
 
 def specialize(p: Mapping[str, Params], key: KeyType, signature: Signature, device: Device) -> Params | None:
-    """Return the shape for keys of a width in a form; None where there is none.
+    """Return the parameters for a key width and a signature; None for keys narrower than 32 bits, and if the
+    target has no parameters for the width.
 
-    Whole keys are compared, so keys of less than a word and packed ones in their order among equals are not for it.
-    With values what is merged has twice the bytes of a key: the shape for such keys, or half of the key's own.
+    Packed words are compared as a whole, hence not stably.  With values, the merged elements have twice the size of a
+    key: they take the parameters for such keys, or half the rows of the key's own.
     """
     if key.bytes < 4:
         return None
     own = p.get(key.name)
     if signature.value_bytes:
         twice = p.get("u64") if key.bytes == 4 else None
-        if own is not None:  # one width of subgroups for all algorithms of a sort
+        if own is not None:  # all algorithms of a sort have one subgroup width
             own = twice if twice is not None and twice.subgroup == own.subgroup else _halved(own)
     if own is None:
         return None
@@ -35,7 +36,7 @@ def specialize(p: Mapping[str, Params], key: KeyType, signature: Signature, devi
 
 
 def _halved(p: Params) -> Params:
-    """A shape whose lanes hold half as many."""
+    """The parameters with half the rows per lane."""
     made = replace(
         p,
         height=max(2, p.height // 4 * 2),

@@ -1,8 +1,8 @@
-"""Digests of arrays: what a host compares before and after a sort to know that the device sorted right.
+"""Digests of arrays, which a host compares before and after a sort to verify the result.
 
-Hashes that do not depend on the order tell whether keys, and keys with their values, are the same ones; counts tell how
-often neighbours are out of order; a hash of places tells whether anything behind the array changed.  All arithmetic is
-of 32 bits.  The mixers are the finalizer of MurmurHash3 (A. Appleby) and "lowbias32" (C. Wellons, hash-prospector).
+Order-independent hashes cover the keys, and the keys with their values; counts give the adjacent keys out of order; a
+hash with positions covers the elements beyond n.  All arithmetic is 32-bit.  The mixers are the finalizer of
+MurmurHash3 (A. Appleby) and "lowbias32" (C. Wellons, hash-prospector).
 """
 
 from hsgen.algorithms.digest.kernels import context, kernels

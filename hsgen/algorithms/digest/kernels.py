@@ -1,4 +1,4 @@
-"""The kernels of a digest: clear the report, digest the elements, hash what lies behind them."""
+"""The kernels of a digest: clear the report, digest the elements, hash the elements beyond n."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ REPORT = Buffer(name="report", type="u32")
 VALUES = Buffer(name="values_in", type="u32", unit="value", read_only=True)
 
 SUMS = 6
-"""The words of a report that a digest sums up: two hashes of two words, and two counts."""
+"""The words of a report that are sums: two hashes of two words, and two counts."""
 BEYOND, COUNT = 6, 7
-"""The words of a report that hold the hash of what lies at or beyond n, and the count."""
+"""The words of a report with the hash of the elements at or beyond n, and with the count."""
 
 
 def _kernel(p: Params, name: str, summary: str, buffers: tuple[Buffer, ...], sums: int = 0) -> Kernel:
@@ -31,15 +31,15 @@ def _kernel(p: Params, name: str, summary: str, buffers: tuple[Buffer, ...], sum
 
 
 def kernels(p: Params) -> tuple[Kernel, ...]:
-    """Return every kernel, in the order in which they run."""
+    """Return the kernels in the order in which they run."""
     reads = (SOURCE, *([VALUES] if p.reads else []), REPORT)
     return (
         _kernel(p, "blank", "clear the report", (REPORT,)),
-        _kernel(p, "digest", "hash elements in any order, and count what is out of order", reads, SUMS),
-        _kernel(p, "beyond", "hash the elements behind the array with their places", reads, 1),
+        _kernel(p, "digest", "hash elements regardless of order, count those out of order", reads, SUMS),
+        _kernel(p, "beyond", "hash the elements beyond n with their positions", reads, 1),
     )
 
 
 def context(p: Params) -> dict[str, object]:
-    """Return what the templates need besides the kernel and the parameters."""
+    """Return the names that the templates use in addition to `kernel` and `p`."""
     return {"sums_count": SUMS, "beyond_at": BEYOND, "count_at": COUNT, "report_words": WORDS, "seeds": SEEDS}

@@ -1,4 +1,4 @@
-"""What digests take: no choices of a target, for all of it follows from the device."""
+"""The parameters of digests, which are derived from the device."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from hsgen.core.keys import PLAIN, KeyType, Signature
 LANES = 256
 ITEMS = 16
 _GROUPS = {"chip": 1024, "memory": 64}
-"""The most work-groups, by where local memory lies: a CPU has few cores, and a work-group less costs it less."""
+"""The most work-groups, by the kind of local memory: a CPU has few cores, and a work-group costs it more."""
 
 MAX_ELEMENTS = (1 << 31) - (1 << 20)
-"""Elements, or words of values, that signed 32-bit indices find with a row of lanes to spare."""
+"""The most elements, or words of values: signed 32-bit indices that exceed them by a row of lanes do not overflow."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Params:
-    """The shape of a digest.
+    """The parameters of a digest.
 
-    work_group, items: lanes, and the elements of a lane by which work-groups are counted; their product is the tile.
-    groups: the most work-groups of a launch; each takes as many tiles as that leaves it.
-    begin: the first bit of the key, 32 where a value is packed below it.  form: what array is digested.
+    work_group, items: lanes, and elements per lane; their product is the tile.  groups: the most work-groups of a
+    launch, each with several tiles if needed.  begin: the first bit of the key, 32 if a value is packed below it.
+    form: the signature of the array.
     """
 
     key: KeyType
@@ -36,27 +36,27 @@ class Params:
 
     @property
     def tile(self) -> int:
-        """Elements of a work-group, at least, where there are so many."""
+        """The least elements of a work-group, except of the last."""
         return self.work_group * self.items
 
     @property
     def key_words(self) -> tuple[int, ...]:
-        """The shift of each 32-bit word of an element that belongs to its key."""
+        """The shift of each 32-bit word of the key in an element."""
         return tuple(range(self.begin, self.key.bits, 32))
 
     @property
     def value_words(self) -> int:
-        """The 32-bit words of a value, packed ones and places among them."""
+        """The 32-bit words of a value, including packed values and indices."""
         return self.begin // 32 or self.signature.value_bytes // 4
 
     @property
     def reads(self) -> bool:
-        """Whether values lie in a buffer of their own."""
+        """Whether values are in a separate buffer."""
         return self.signature.value_bytes > 0 and not self.signature.index
 
     @property
     def part(self) -> bool:
-        """Whether keys are compared by some of their bits, as the argument says."""
+        """Whether keys are compared by the bit range in the argument."""
         return self.signature.bit_range or self.begin > 0
 
     @property
@@ -66,8 +66,8 @@ class Params:
 
 
 def specialize(p: Mapping[str, Any], key: KeyType, signature: Signature, device: Device) -> Params | None:
-    """Return the shape for arrays in a form; None where the target has no sort of such keys, or the count would lie on
-    the device."""
+    """Return the parameters for a key width and a signature; None if the target has no sort of such keys, or with a
+    device-side count."""
     if not any(label.startswith(("bitonic", "radix")) for label in p) or signature.device_count:
         return None
     if key.bytes < 4 and not (device.storage8 if key.bytes == 1 else device.storage16):
@@ -82,15 +82,15 @@ def specialize(p: Mapping[str, Any], key: KeyType, signature: Signature, device:
 
 
 def params(key: KeyType, values: Mapping[str, Any]) -> Params:
-    """Return a shape; nothing of it is chosen in a target."""
+    """Return the parameters for values by the names of `Params`."""
     return Params(key=key, **values)
 
 
 def block(p: Params) -> int:
-    """Return the elements around which validations are dense: a tile."""
+    """Return the elements of a tile, around whose multiples validation tests more counts."""
     return p.tile
 
 
 def notes(p: Params) -> list[tuple[str, str]]:
-    """Return the derived values of a shape, for people."""
+    """Return derived values for headers and `hsgen show`: (name, value)."""
     return [("elements", f"at most {p.groups} work-groups of {p.work_group} lanes, {p.tile} at a time")]

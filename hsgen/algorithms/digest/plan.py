@@ -1,4 +1,4 @@
-"""The launch schedule of a digest, as plan rows."""
+"""The launch plan of a digest."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ _ARGUMENTS: dict[str, Argument] = {"blank": Literal(), "digest": BitRange(), "be
 
 
 def plan(p: Params) -> Plan:
-    """Return the digest.  The report is written for no element as well; what lies behind the array has a grid by the
-    number of the call, which is how many elements are looked at."""
+    """Return the plan.  The report is also written for n = 0; the grid of the elements beyond n depends on the second
+    number of the call, the number of elements to examine."""
     return Plan(
         steps=tuple(
             Step(
@@ -41,16 +41,16 @@ def _grid(p: Params, kernel: str) -> Grid:
 
 
 def moved(p: Params, step: Step, n: int) -> int:
-    """Return the bytes that a launch reads and writes for `n` elements and none behind them.
+    """Return the memory traffic of a launch for `n` elements, in bytes, without elements beyond n.
 
-    A neighbour comes from the cache, and counts as nothing.
+    Reads of adjacent elements are served from caches and not counted.
     """
     values = p.signature.value_bytes if p.reads else 0
     return n * (p.key.bytes + values) if step.kernel == "digest" else 0
 
 
 def test_counts(p: Params, greatest: int) -> list[int]:
-    """Return the counts up to `greatest` at which the digest changes its way: tiles, and the cap of work-groups."""
+    """Return the counts up to `greatest` at which the digest takes another path: tiles, and the cap of work-groups."""
     found = {0, 1, greatest, *range(0, min(4 * p.tile, greatest) + 1, p.tile), p.groups * p.tile}
     return sorted(n for n in found if n <= greatest)
 

@@ -1,4 +1,4 @@
-"""The kernels of a merge: its count of first keys, where tiles begin, and the tiles."""
+"""The kernels of a merge: storing the count of the first array, finding tile boundaries, merging tiles."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from hsgen.core.buffers import Array, Buffer
 from hsgen.core.kernels import Kernel
 
 PARTS, SPLITS = 0, 32
-"""Indices of 32-bit words in scratch: the keys of the first array; for each tile, and behind the last one, how many of
-them come before it."""
+"""Indices of 32-bit words in scratch: the count of the first array; for each tile, and for the end of the last, the
+number of its keys that precede it."""
 
 WORDS = Buffer(name="words", type="u32")
 SECOND = Buffer(name="second", read_only=True)
@@ -34,13 +34,13 @@ def _kernel(
 
 
 def begin(p: Params) -> Kernel:
-    """Return the kernel that keeps how many keys the first array has."""
-    return _kernel(p, "begin", "keep the count of the first array", (WORDS,))
+    """Return the kernel that stores the count of the first array."""
+    return _kernel(p, "begin", "store the count of the first array", (WORDS,))
 
 
 def split(p: Params) -> Kernel:
-    """Return the kernel that finds where the parts of tiles begin in both arrays."""
-    return _kernel(p, "split", "find where tiles begin in both arrays", (SOURCE, SECOND, WORDS))
+    """Return the kernel that finds where tiles start in both arrays."""
+    return _kernel(p, "split", "find where tiles start in both arrays", (SOURCE, SECOND, WORDS))
 
 
 def merge(p: Params) -> Kernel:
@@ -55,10 +55,10 @@ def merge(p: Params) -> Kernel:
 
 
 def kernels(p: Params) -> tuple[Kernel, ...]:
-    """Return every kernel, in the order in which they run."""
+    """Return the kernels in the order in which they run."""
     return (*([begin(p)] if p.noted else []), *([] if p.walks else [split(p)]), merge(p))
 
 
 def context(p: Params) -> dict[str, object]:
-    """Return what the templates need besides the kernel and the parameters."""
+    """Return the names that the templates use in addition to `kernel` and `p`."""
     return {"parts_at": PARTS, "splits_at": SPLITS}

@@ -1,4 +1,4 @@
-"""The shape of a merge by paths, and what follows from it.  It has no table: it follows from a target's radix sort."""
+"""The parameters of a merge by paths, which are derived from the target's radix sort, and values derived from them."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from hsgen.core.keys import PLAIN, KeyType, Signature
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Params:
-    """How two arrays are merged.
+    """The parameters of a merge.
 
-    work_group: lanes of a work-group.  items: keys that a lane merges one after the other.  chains: merges of `items`
-    keys each that a lane does by turns, so that one's loads hide behind the others' comparisons.
-    walks: lanes merge from memory to memory, each by itself; otherwise a work-group loads its part of both arrays into
-    local memory first, and `chains` is 1.
-    row: keys of a vector that chains take at a time where the dialect has vectors, with values keys of up to 32 bits;
-    0: they take keys one by one.
-    spare: the most work-groups that a grid in two dimensions has too many, where tiles are merged by work-groups.
+    work_group: lanes of a work-group.  items: keys that a lane merges in sequence.  chains: independent merges of
+    `items` keys each that a lane interleaves, so that comparisons of one hide the load latency of another.
+    walks: each lane merges sequentially from memory to memory; otherwise a work-group first loads its part of both
+    arrays into local memory, and `chains` is 1.
+    row: keys of a vector that chains merge at a time in dialects with vectors, with values for keys of at most 32 bits;
+    0: one key at a time.
+    spare: the most excess work-groups of a two-dimensional grid, if work-groups merge tiles.
     """
 
     key: KeyType
@@ -43,8 +43,8 @@ class Params:
 
     @property
     def noted(self) -> bool:
-        """Whether the count of the first array is kept in scratch: where a kernel that needs it gets types and orders
-        for an argument."""
+        """Whether the count of the first array is stored in scratch, because a kernel that needs it receives types and
+        orders as its argument."""
         return self.walks or self.signature.key_transform
 
     @property
@@ -54,17 +54,17 @@ class Params:
 
 
 def params(key: KeyType, values: Mapping[str, Any]) -> Params:
-    """Return the parameters of a shape by the names of `Params`."""
+    """Return the parameters for values by the names of `Params`."""
     return Params(key=key, **values)
 
 
 def block(p: Params) -> int:
-    """Return the keys around which validations are dense: a tile."""
+    """Return the keys of a tile, around whose multiples validation tests more counts."""
     return p.tile
 
 
 def notes(p: Params) -> list[tuple[str, str]]:
-    """Return the derived values of a shape, for people."""
+    """Return derived values for headers and `hsgen show`: (name, value)."""
     rows = f" by rows of {p.row}" if p.row else ""
-    by = f"{p.chains} at a time{rows} from memory to memory" if p.walks else "through local memory"
+    by = f"{p.chains} chains{rows}, from memory to memory" if p.walks else "through local memory"
     return [("tile", f"{p.work_group} lanes x {p.own} = {p.tile} keys, {by}")]

@@ -1,4 +1,4 @@
-"""The launch schedule of a merge, as plan rows."""
+"""The launch plan of a merge."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from hsgen.algorithms.merge_path.params import Params
 from hsgen.core.kernels import Kernel
 from hsgen.core.plan import UNCAPPED, Binding, CallNumber, Grid, Guard, Literal, Plan, Scratch, Step
 
-MAX_N = 1 << 30  # kernels count in signed 32-bit numbers, with a tile to spare
+MAX_N = 1 << 30  # kernels count in signed 32-bit integers, and may exceed n by a tile
 
 _BOUND = {
     "source": Binding(role="source"),
@@ -21,22 +21,22 @@ _BOUND = {
 
 
 def plan(p: Params) -> Plan:
-    """Return the whole merge of n keys, of which the first array has as many as the call says besides n."""
+    """Return the plan for n keys; the second number of the call is the count of the first array."""
     return Plan(steps=tuple(_step(p, k) for k in kernels(p)), max_n=MAX_N, bits=p.key.bits, scratch=scratch(p))
 
 
 def scratch(p: Params) -> Scratch:
-    """Return the scratch rule: the count, and where tiles begin unless lanes find that for themselves.
+    """Return the scratch size: the count, and the tile boundaries unless lanes find these themselves.
 
-    A work-group that a grid has too many has a word, too: it leaves before it reads it, but Intel's compiler for CPUs
-    moves the read out of its loop over lanes, ahead of the test.
+    Excess work-groups of a grid also have a word: they exit before reading it, but Intel's compiler for CPUs moves the
+    read out of its loop over lanes, ahead of the test.
     """
     plus = 4 * (SPLITS + 1 + p.spare)
     return Scratch(plus=plus) if p.walks else Scratch(plus=plus, unit=p.tile, per_unit=4, units=-(-MAX_N // p.tile))
 
 
 def _step(p: Params, kernel: Kernel) -> Step:
-    """A row.  `split` has a lane for each tile, and one for the end of the last."""
+    """The row of a kernel.  `split` has one lane per tile, and one for the end of the last tile."""
     first, splits = kernel.name == "begin", kernel.name == "split"
     lanes = p.work_group if splits else 1
     return Step(
@@ -49,9 +49,9 @@ def _step(p: Params, kernel: Kernel) -> Step:
 
 
 def moved(p: Params, step: Step, n: int) -> int:
-    """Return the bytes that a launch of `step` for `n` keys reads and writes.
+    """Return the memory traffic of a launch of `step` for `n` keys, in bytes.
 
-    What binary searches read counts as nothing: a few keys a tile.
+    The few keys per tile that binary searches read are not counted.
     """
     splits = 0 if p.walks else 4 * -(-n // p.tile)
     sizes = {"merge": 2 * n * (p.key.bytes + p.signature.value_bytes) + splits, "split": splits}
@@ -59,14 +59,14 @@ def moved(p: Params, step: Step, n: int) -> int:
 
 
 def test_counts(p: Params, greatest: int) -> list[int]:
-    """Return the counts up to `greatest` at which the merge changes its way: the ends of tiles and of lanes."""
+    """Return the counts up to `greatest` at which the merge takes another path: the ends of tiles and of lanes."""
     found = {0, 1, greatest, p.items, p.own, *range(0, min(4 * p.tile, greatest) + 1, p.tile)}
-    found.add(p.tile * p.work_group)  # a work-group that finds begins of tiles is full
+    found.add(p.tile * p.work_group)  # a work-group that finds tile boundaries is full
     return sorted(n for n in found if n <= greatest)
 
 
 def row_test_counts(p: Params, greatest: int) -> list[int]:
-    """Return counts up to `greatest` that end in each row of a tile's stores: there its guard matters for some lane."""
+    """Return counts up to `greatest` that end in each row of a tile's stores, where its guard takes effect."""
     if p.walks:
         return []
     ends = {row * p.work_group + p.work_group // 2 for row in range(p.items)}

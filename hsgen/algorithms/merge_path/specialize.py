@@ -1,4 +1,4 @@
-"""The shape of a merge for a width and a form, by what a target chose for its radix sort."""
+"""The parameters of a merge for a key width and a signature, from those of the target's radix sort."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from hsgen.core.device import Device
 from hsgen.core.keys import PLAIN, KeyType, Signature
 
 LANES = 256
-ITEMS = 15  # odd, so that lanes which store runs of so many keys meet no bank twice
-CHAIN, CHAINS = 4096, 3  # keys of a chain of a lane that walks alone; chains, as many as registers hold
-CHAIN_ROWS = 8192  # by rows chains take less time, and binary searches before them weigh more
+ITEMS = 15  # odd, so that lanes that store runs of this length have no bank conflicts
+CHAIN, CHAINS = 4096, 3  # keys of a chain of a sequential lane; the most chains that registers hold
+CHAIN_ROWS = 8192  # by rows: chains take less time, so that the binary searches before them weigh more
 ROWS = {0: (16, 4), 4: (8, 4), 8: (16, 2), 16: (16, 2)}
-"""Keys of a row and chains, by the bytes of values.  All is measured: docs/results/merging.md."""
+"""Keys of a row, and chains, by the size of values in bytes.  All values were measured: docs/results/merging.md."""
 
-FEW = 1024  # keys of a lane among others that walk alone
+FEW = 1024  # keys of a sequential lane in a work-group of several
 
 
 def specialize(p: Mapping[str, Any], key: KeyType, signature: Signature, device: Device) -> Params | None:
-    """Return the shape for keys of a width in a form; None where a target sorts no such keys, or for other forms than
-    keys alone or with values.
+    """Return the parameters for a key width and a signature; None if the target does not sort such keys, or for a
+    signature with more than key transform and values.
 
-    Lanes walk alone where they do in the target's radix sort.  Elsewhere a work-group has as many lanes as in that
-    sort, and holds as many keys as leave room for a second work-group in local memory.
+    Lanes are sequential if those of the target's radix sort are.  Otherwise a work-group has the lanes of that sort,
+    and a tile that leaves room for a second work-group in local memory.
     """
     if (
         not p
@@ -39,7 +39,7 @@ def specialize(p: Mapping[str, Any], key: KeyType, signature: Signature, device:
     lanes = min(getattr(chosen, "work_group", LANES), LANES, device.work_group)
     if chosen is not None and chosen.serial and chosen.subgroup == 1:
         if lanes == 1:
-            if signature.value_bytes and key.bytes == 8:  # keys that leave no room for slots
+            if signature.value_bytes and key.bytes == 8:  # such keys leave no bits for slots
                 return Params(key=key, work_group=1, items=CHAIN, chains=CHAINS, walks=True, signature=signature)
             row, chains = ROWS[signature.value_bytes]
             return Params(
@@ -53,9 +53,9 @@ def specialize(p: Mapping[str, Any], key: KeyType, signature: Signature, device:
 
 
 def spare(tile: int, limit: int) -> int:
-    """Return the most work-groups that a grid of `limit` in each dimension has too many.
+    """Return the most excess work-groups of a grid of at most `limit` work-groups in each dimension.
 
-    A grid in two dimensions has as few rows as it can, all of one width: less than one work-group a row is too many.
+    A two-dimensional grid has the fewest rows possible, all of one width: less than one excess work-group per row.
     """
     groups = min(-(-MAX_N // tile), limit * limit)
     return -(-groups // limit) - 1

@@ -1,8 +1,8 @@
-"""Prefix sums of tables: every column of n rows summed up by itself, inclusive or exclusive, in wrapping arithmetic.
+"""Prefix sums of each column of n rows, inclusive or exclusive, in wrapping arithmetic.
 
-Two ways to bring the sums of tiles together (*coordination*): `scan` sums all tiles, scans the sums and then the
-tiles; `lookback` reads the rows once (Merrill and Garland, "Single-pass Parallel Prefix Scan with Decoupled
-Look-back"), and does again what a device without forward progress leaves undone.
+The *coordination* combines the sums of tiles: `scan` reduces all tiles, scans their sums and then the tiles; `lookback`
+reads the rows once (Merrill and Garland, "Single-pass Parallel Prefix Scan with Decoupled Look-back", 2016), and redoes
+the tiles that a device without forward progress leaves unfinished.
 """
 
 from hsgen.algorithms.scan.constraints import alone, problems

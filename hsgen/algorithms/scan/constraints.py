@@ -1,4 +1,4 @@
-"""What cannot work: the choices of a prefix sum against the device's facts and its own arithmetic."""
+"""Constraints of prefix sums: parameters against the device's facts and each other."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from hsgen.algorithms.scan.kernels import kernels
 from hsgen.algorithms.scan.params import Params
 from hsgen.core.device import Device
 
-FOLDED = 1024  # work-groups whose sums each of them adds up by itself
-LEAST = 16  # rows of a tile that looks back: there are states for each
+FOLDED = 1024  # the most sums that every sequential lane adds up by itself
+LEAST = 16  # the least rows of a tile that looks back, since each tile has a state
 
 
 def alone(values: Mapping[str, Any], device: Device) -> Iterator[Problem]:
-    """Yield what is wrong with single values, whatever the others are."""
+    """Yield the problems of single values, independent of the others."""
     yield from device_constraints.launch(values, device)
 
 
 def problems(p: Params, device: Device) -> list[Problem]:
-    """Return what is wrong with a shape as a whole, all of it at once."""
+    """Return all problems of the parameters as a whole."""
     found = list(alone({"work_group": p.work_group, "coordination": p.coordination}, device))
     if p.serial and not p.looks and p.groups > FOLDED:
-        what = f"each of {p.groups} lanes would add up the sums of all before it"
+        what = f"each of {p.groups} lanes would add up the sums of all preceding lanes"
         found.append(("groups", what, f"give at most {FOLDED}, or a larger work_group"))
     if not p.serial and p.work_group < p.columns:
         found.append(

@@ -1,4 +1,4 @@
-"""The kernels of a prefix sum: of tiles with the sums known, of the sums, and of tiles that look back."""
+"""The kernels of a prefix sum: of tiles with known prefixes, of the sums of tiles, and of tiles that look back."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def _keys(name: str, count: int) -> Array:
 def _kernel(
     p: Params, name: str, summary: str, buffers: tuple[Buffer, ...], arrays: tuple[Array, ...] = (), lanes: int = 0
 ) -> Kernel:
-    """A kernel; what depends on how lanes hold rows has a template for lanes that walk alone."""
+    """A kernel; sequential lanes have separate templates where the distribution of rows among lanes matters."""
     alone = p.serial and name not in ("spine", "begin", "settle")
     return Kernel(
         name=name,
@@ -33,14 +33,14 @@ def _kernel(
 
 
 def _tiling(p: Params) -> tuple[Array, ...]:
-    """What scanning a tile needs in local memory."""
+    """The local memory for the scan of a tile."""
     if p.serial:
         return ()
     return _keys("tile", p.work_group * p.pitch), _keys("bases", p.columns)
 
 
 def single(p: Params) -> Kernel:
-    """Return the kernel that does what one work-group can alone."""
+    """Return the kernel for counts that one work-group scans."""
     return _kernel(p, "single", f"sum up to {p.tile} rows in one work-group", (SOURCE, DESTINATION), _tiling(p))
 
 
@@ -51,12 +51,12 @@ def reduce(p: Params) -> Kernel:
 
 
 def spine(p: Params) -> Kernel:
-    """Return the kernel that turns the sums of work-groups into what precedes them."""
+    """Return the kernel of the exclusive scan of the sums of work-groups."""
     return _kernel(p, "spine", "scan the sums of all work-groups", (SUMS,), (_keys("part", p.spine),), p.spine)
 
 
 def scan(p: Params) -> Kernel:
-    """Return the kernel that scans the tiles of each work-group, one after the other."""
+    """Return the kernel that scans the tiles of each work-group in sequence."""
     return _kernel(p, "scan", "scan the rows of a work-group", (SOURCE, DESTINATION, SUMS), _tiling(p))
 
 
@@ -66,7 +66,7 @@ def begin(p: Params) -> Kernel:
 
 
 def lookback(p: Params) -> Kernel:
-    """Return the kernel that does it all: sum a tile, look back for what precedes it, store."""
+    """Return the single-pass kernel: sum a tile, look back for its prefix, store."""
     seen = (
         _keys("seen", p.window * p.columns),
         Array(name="marks", type="u32", count=p.window * p.columns),
@@ -77,25 +77,25 @@ def lookback(p: Params) -> Kernel:
 
 
 def settle(p: Params) -> Kernel:
-    """Return the kernel that finds what precedes the tiles that gave up."""
+    """Return the kernel that finds the prefixes of tiles whose look-back gave up."""
     arrays = (_keys("part", p.spine), Array(name="marks", type="u32", count=p.spine))
-    return _kernel(p, "settle", "find the sums before tiles that gave up", (WORDS,), arrays, p.spine)
+    return _kernel(p, "settle", "find the prefixes of tiles whose look-back gave up", (WORDS,), arrays, p.spine)
 
 
 def apply(p: Params) -> Kernel:
-    """Return the kernel that does the tiles that gave up."""
-    return _kernel(p, "apply", "scan the tiles that gave up", (SOURCE, DESTINATION, WORDS), _tiling(p))
+    """Return the kernel that redoes the tiles whose look-back gave up."""
+    return _kernel(p, "apply", "scan the tiles whose look-back gave up", (SOURCE, DESTINATION, WORDS), _tiling(p))
 
 
 def kernels(p: Params) -> tuple[Kernel, ...]:
-    """Return every kernel, in the order in which they run."""
+    """Return the kernels in the order in which they run."""
     if p.looks:
         return single(p), begin(p), lookback(p), *(() if p.forward_progress else (settle(p), apply(p)))
     return (single(p), reduce(p), *(() if p.serial else (spine(p),)), scan(p))
 
 
 def context(p: Params) -> dict[str, object]:
-    """Return what the templates need besides the kernel and the parameters."""
+    """Return the names that the templates use in addition to `kernel` and `p`."""
     return {
         "failed": words.FAILED,
         "ticket": words.TICKET,

@@ -1,7 +1,7 @@
-"""The choices of a prefix sum and what follows from them.
+"""The parameters of a prefix sum and the values derived from them.
 
-A *tile* is the rows that a work-group holds in local memory, work_group x items of them; a lane alone
-(work_group = 1) walks through the rows of its tile in memory.
+A *tile* is the work_group x items rows that a work-group holds in local memory; a sequential lane (work_group = 1)
+iterates over the rows of its tile in memory.
 """
 
 from __future__ import annotations
@@ -14,16 +14,16 @@ from hsgen.core.fields import Field
 from hsgen.core.keys import KeyType
 
 COORDINATIONS = ("scan", "lookback")
-PAYLOAD = 30  # bits of a sum in a word of a state; the other two say what it is
+PAYLOAD = 30  # bits of a sum in a word of a state; the other two are its kind
 
 FIELDS = {
     "columns": Field("int", "the elements of a row, 1 to 16", least=1, greatest=16),
-    "exclusive": Field("bool", "whether a sum leaves out its own row"),
-    "items": Field("int", "the rows of a lane in a tile", least=1, greatest=1 << 20),
-    "work_group": Field("int", "the lanes of a work-group; 1 for lanes that walk through memory", least=1),
+    "exclusive": Field("bool", "whether a sum excludes its own row"),
+    "items": Field("int", "the rows per lane of a tile", least=1, greatest=1 << 20),
+    "work_group": Field("int", "the lanes of a work-group; 1 for sequential lanes", least=1),
     "groups": Field("int", "the most work-groups of a launch", least=1, greatest=65535),
     "coordination": Field("str", f"one of {', '.join(COORDINATIONS)}", choices=COORDINATIONS),
-    "spins": Field("int", "lookback: how often a lane looks for a tile before it gives up", required=False, least=1),
+    "spins": Field("int", "lookback: polls of a tile's state before a lane gives up", required=False, least=1),
 }
 
 
@@ -31,14 +31,14 @@ FIELDS = {
 class Params:
     """The table ``[scan.KEY]`` of a target.
 
-    columns: elements of a row.  exclusive: a row's sums leave the row itself out.
-    items, work_group: rows of a lane and lanes; their product is the tile.
-    groups: the most work-groups of a launch, each of which then takes several tiles; looking back takes one each.
-    coordination: "scan" or "lookback".  spins: look-backs of a lane before it takes the device for starving.
+    columns: elements of a row.  exclusive: the sums of a row exclude the row itself.
+    items, work_group: rows per lane, and lanes; their product is the tile.
+    groups: the most work-groups of a launch, each with several tiles; with look-back, each work-group has one tile.
+    coordination: "scan" or "lookback".  spins: polls of a tile's state before a lane gives up.
 
-    redo: tiles whose look-back took `spins` give up and are done again; not where a device promises to go on.
-    withhold, starve: for tests: every so many tiles publishes its own sum only after it looked back, or gives up
-    as if nobody had answered, as on a device without forward progress.
+    redo: tiles whose look-back gave up are redone; False on devices with guaranteed forward progress.
+    withhold, starve: for tests: every `withhold`-th tile publishes its own sum only after looking back; every
+    `starve`-th tile gives up, as on a device without forward progress; 0: none.
     """
 
     key: KeyType
@@ -60,42 +60,42 @@ class Params:
 
     @property
     def serial(self) -> bool:
-        """Whether lanes walk through rows of their own."""
+        """Whether lanes are sequential."""
         return self.work_group == 1
 
     @property
     def looks(self) -> bool:
-        """Whether tiles look back for what precedes them."""
+        """Whether tiles look back for their prefix."""
         return self.coordination == "lookback"
 
     @property
     def forward_progress(self) -> bool:
-        """Whether look-backs wait as long as it takes, so that no tile is ever done again."""
+        """Whether look-backs wait without a bound, so that no tile is redone."""
         return self.looks and not self.redo
 
     @property
     def pitch(self) -> int:
-        """Elements of local memory from one lane's rows to the next one's: odd, so that banks do not conflict."""
+        """Elements of local memory per lane: odd, to avoid bank conflicts."""
         return self.items * self.columns | 1
 
     @property
     def max_n(self) -> int:
-        """The greatest count of rows: elements are counted in signed 32-bit numbers, rows with a tile to spare."""
+        """The greatest count of rows: element indices are signed 32-bit integers, and rows may exceed n by a tile."""
         return min(1 << 30, ((1 << 31) - 1) // self.columns)
 
     @property
     def pieces(self) -> int:
-        """The words of the state of a tile and column."""
+        """The 32-bit words of the state of a tile and column."""
         return -(-8 * self.key.bytes // PAYLOAD)
 
     @property
     def window(self) -> int:
-        """Tiles that a work-group looks back at together."""
+        """The tiles that a work-group examines at once while looking back."""
         return max(1, min(32, self.work_group // self.columns))
 
     @property
     def spine(self) -> int:
-        """Lanes of the one work-group that scans the sums of all others; at least one a column."""
+        """Lanes of the work-group that scans the sums of all others; at least one per column."""
         return max(self.work_group, 16)
 
 
@@ -105,16 +105,16 @@ def params(key: KeyType, values: Mapping[str, Any]) -> Params:
 
 
 def block(p: Params) -> int:
-    """Return the rows around which validations are dense: a tile."""
+    """Return the rows of a tile, around whose multiples validation tests more counts."""
     return p.tile
 
 
 def notes(p: Params) -> list[tuple[str, str]]:
-    """Return the derived values of a shape, for people."""
+    """Return derived values for headers and `hsgen show`: (name, value)."""
     most = "one a work-group" if p.looks else f"at most {p.groups} work-groups of tiles"
     return [
         ("rows", f"{p.columns} elements, {'exclusive' if p.exclusive else 'inclusive'} sums"),
         ("tile", f"{p.work_group} lanes x {p.items} = {p.tile} rows, {most}"),
         ("coordination", p.coordination),
-        ("one work-group alone", f"up to {p.tile} rows"),
+        ("single work-group", f"up to {p.tile} rows"),
     ]

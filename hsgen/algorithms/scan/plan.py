@@ -1,4 +1,4 @@
-"""The launch schedule of a prefix sum, as plan rows."""
+"""The launch plan of a prefix sum."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ _BOUND = {
 
 
 def plan(p: Params) -> Plan:
-    """Return the whole sum: one launch for a tile, else all the others.
+    """Return the plan: one launch for at most a tile, else all other kernels.
 
-    The two steps behind a look-back that may give up end at once where it did not.
+    The two steps after a look-back that may give up return immediately if it did not.
     """
     caps = {"single": 1, "spine": 1, "settle": 1, "lookback": UNCAPPED}
     steps = []
@@ -36,9 +36,9 @@ def plan(p: Params) -> Plan:
 
 
 def moved(p: Params, step: Step, n: int) -> int:
-    """Return the bytes that a launch of `step` for `n` rows reads and writes where no look-back gives up.
+    """Return the memory traffic of a launch of `step` for `n` rows, in bytes, if no look-back gives up.
 
-    What a lane that looks back reads for the second time comes from its cache, and counts as nothing.
+    Repeated reads of a state while looking back are served from caches and not counted.
     """
     tiles = -(-n // p.tile)
     rows = n * p.columns * p.key.bytes
@@ -50,19 +50,19 @@ def moved(p: Params, step: Step, n: int) -> int:
         "spine": 2 * sums,
         "scan": 2 * rows + sums,
         "begin": states,
-        "lookback": 2 * rows + 3 * states,  # a state is written twice and read once, at least
+        "lookback": 2 * rows + 3 * states,  # a state is written twice and read at least once
     }.get(step.kernel, 0)
 
 
 def test_counts(p: Params, greatest: int) -> list[int]:
-    """Return the counts up to `greatest` at which the sum changes its way: tiles, and the cap of work-groups."""
+    """Return the counts up to `greatest` at which the sum takes another path: tiles, and the cap of work-groups."""
     found = {0, 1, greatest, *range(0, min(4 * p.tile, greatest) + 1, p.tile)}
     found.update((p.groups * p.tile, p.groups * p.tile + p.tile, 2 * p.groups * p.tile, p.window * p.tile))
     return sorted(n for n in found if n <= greatest)
 
 
 def row_test_counts(p: Params, greatest: int) -> list[int]:
-    """Return counts up to `greatest` that end in each row of lanes of a tile: there its guard matters for some."""
+    """Return counts up to `greatest` that end in each row of lanes of a tile, where its guard takes effect."""
     if p.serial:
         return []
     ends = {(row * p.work_group + p.work_group // 2) // p.columns for row in range(p.items * p.columns)}

@@ -1,4 +1,4 @@
-"""The shapes that are worth trying on a device; columns, and whether sums leave out their own row, are given."""
+"""The search space of prefix sums; `columns` and `exclusive` are fixed."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from hsgen.core.keys import KeyType
 
 
 def space(key: KeyType, device: Device) -> tuple[Box, ...]:
-    """Return a box of work-groups that hold a tile, and one of lanes that walk alone."""
+    """Return a box of work-groups that hold a tile, and one of sequential lanes."""
     coordinations = ("scan", "lookback") if device.forward_progress else ("scan",)
     together = {
         "work_group": steps(16, min(1024, device.work_group)),

@@ -1,4 +1,4 @@
-"""Prefix sums know no other form than plain elements."""
+"""The parameters of prefix sums by element width; they support plain elements only."""
 
 from __future__ import annotations
 
@@ -11,6 +11,6 @@ from hsgen.core.keys import PLAIN, KeyType, Signature
 
 
 def specialize(p: Mapping[str, Params], key: KeyType, signature: Signature, device: Device) -> Params | None:
-    """Return the shape for elements of a width; None in any other form."""
+    """Return the parameters for an element width; None for any signature but plain."""
     own = p.get(key.name) if signature == PLAIN else None
     return replace(own, redo=not device.promised) if own else None

@@ -28,7 +28,7 @@ def _array(name: str, count: int) -> Array:
 def _kernel(
     p: Params, name: str, summary: str, buffers: tuple[Buffer, ...], arrays: tuple[Array, ...] = (), lanes: int = 0
 ) -> Kernel:
-    """A kernel; what depends on how lanes hold keys has a template for lanes that walk alone."""
+    """A kernel; sequential lanes have separate templates where the distribution of keys among lanes matters."""
     walks = p.serial and name not in ("begin", "sift", "copy")
     return Kernel(
         name=name,
@@ -43,22 +43,22 @@ def _kernel(
 
 
 def _ranking(kernel: Kernel, shape: ReduceScan) -> Kernel:
-    """A kernel whose lanes rank keys by a shape.  They are to have registers for 512 lanes a core at least: left to
-    themselves, some compilers spill a few for more."""
+    """A kernel whose lanes rank keys.  It requests registers for at least 512 lanes per core: by default, some
+    compilers spill a few registers for more lanes."""
     resident = max(1, 512 // shape.work_group)
     return replace(kernel, subgroup=shape.subgroup, ballot=shape.ranker == "ballot", resident=resident)
 
 
 def _valued(p: Params, *more: Buffer) -> tuple[Buffer, ...]:
-    """The buffers of values, as far as they are read and written, and those given besides."""
+    """The buffers of values that the signature needs, followed by `more`; none without values."""
     if not p.signature.value_bytes:
         return ()
     return (*([] if p.signature.index else [VALUES_IN]), VALUES_OUT, *more)
 
 
 def begin(p: Params) -> Kernel:
-    """Return the kernel that notes the number of segments, clears counts, and without segments checks the offset."""
-    return _kernel(p, "begin", "note the number of segments, clear counts", (OFFSETS, WORDS), lanes=1)
+    """Return the kernel that stores the number of segments, clears counts, and without segments checks the offset."""
+    return _kernel(p, "begin", "store the number of segments, clear counts", (OFFSETS, WORDS), lanes=1)
 
 
 def sift(p: Params) -> Kernel:
@@ -85,7 +85,7 @@ def windows(p: Params) -> Kernel:
 
 
 def alone(p: Params) -> Kernel:
-    """Return the kernel whose work-groups sort a segment each."""
+    """Return the kernel whose work-groups sort one segment each."""
     what = f"sort segments of {p.small + 1} to {p.tile} keys"
     shape = chip(p)
     if isinstance(shape, PerThread):
@@ -96,12 +96,12 @@ def alone(p: Params) -> Kernel:
 
 
 def chip(p: Params) -> ReduceScan | PerThread:
-    """Return the shape by which one segment is sorted on chip: keys alone need not know where they came from."""
+    """Return the parameters by which one segment is sorted on chip: keys alone do not carry their original index."""
     return replace(p.chip, signature=p.signature)
 
 
 def count(p: Params) -> Kernel:
-    """Return the kernel that counts the digits of columns."""
+    """Return the kernel that counts the digits of columns of keys."""
     counters = per_thread.counters(p.rank) if isinstance(p.rank, PerThread) else p.rank.radix
     arrays = (_array("counts", counters),)
     made = _kernel(p, "count", "count the digits of long segments", (*KEYS, WORDS), arrays)
@@ -109,15 +109,15 @@ def count(p: Params) -> Kernel:
 
 
 def rows(p: Params) -> Kernel:
-    """Return the kernel that scans counts, segment by segment."""
+    """Return the kernel that scans counts, separately for each segment."""
     sums = () if p.serial else (_array("sums", p.rank.work_group),)
     return _kernel(p, "rows", "scan the counts of long segments", (WORDS,), sums)
 
 
 def scatter(p: Params) -> Kernel:
-    """Return the kernel that brings the keys of columns to their places."""
+    """Return the kernel that scatters the keys of columns."""
     buffers = (*KEYS, *_valued(p, VALUES_TMP), WORDS)
-    what = "store the keys of long segments at their places"
+    what = "scatter the keys of long segments"
     if isinstance(p.rank, PerThread):
         return _kernel(p, "scatter", what, buffers, (_array("counts", p.rank.radix),))
     arrays = (*rank_arrays(p.rank), _array("bases", p.rank.radix))
@@ -125,18 +125,18 @@ def scatter(p: Params) -> Kernel:
 
 
 def copy(p: Params) -> Kernel:
-    """Return the kernel that brings long segments to the destination after an odd number of passes in place."""
+    """Return the kernel that copies long segments to the destination after an odd number of passes in place."""
     return _kernel(p, "copy", "copy long segments to the destination", (*KEYS, *_valued(p, VALUES_TMP), WORDS))
 
 
 def kernels(p: Params) -> tuple[Kernel, ...]:
-    """Return every kernel, in the order in which they run."""
+    """Return the kernels in the order in which they run."""
     made = (begin(p), sift(p), windows(p), alone(p), count(p), rows(p), scatter(p))
     return (*made, *([copy(p)] if len(p.rank.digits) % 2 else []))
 
 
 def context(p: Params) -> dict[str, object]:
-    """Return what the templates need besides the kernel and the parameters."""
+    """Return the names that the templates use in addition to `kernel` and `p`."""
     return {
         "w": words,
         "lay": words.layout(p),

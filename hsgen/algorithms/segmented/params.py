@@ -1,4 +1,4 @@
-"""The shape of a segmented sort, made of that of a target's radix sort."""
+"""The parameters of a segmented sort, derived from those of the target's radix sort."""
 
 from __future__ import annotations
 
@@ -17,31 +17,31 @@ from hsgen.core.device import Device
 from hsgen.core.keys import PLAIN, KeyType, Signature
 
 LANES = 16
-"""Lanes that handle short segments together on devices whose lanes walk alone: a vector of words."""
+"""Sequential lanes: the lanes that sort short segments together, a vector of 32-bit words."""
 TOGETHER, LONG = 65536, 16384
-"""There: the bytes of the keys of a window, and the most keys of a segment that one lane sorts by digits, which takes
-some 2000 steps a segment, and some 20 a key."""
+"""Sequential lanes: the bytes of keys of a window, and the most keys of a segment that one lane sorts by digits, which
+takes about 2000 steps per segment and 20 per key."""
 SHORT = {True: 4096, False: 1024}
-"""There: the bytes of the keys of the greatest segment that networks sort (about log2(n)^2 / 64 steps a key), or, where
-values move along, whose keys are compared with each other (n / 16 steps a key)."""
+"""Sequential lanes: the bytes of keys of the greatest segment that networks sort (about log2(n)^2 / 64 steps per key),
+or, with values, that is sorted by comparing all pairs of keys (n / 16 steps per key)."""
 COMPARED = 64
-"""Elsewhere: the most keys of segments that are compared with each other, if all in a window are so short."""
+"""Other lanes: the most keys of a segment sorted by comparing all pairs of keys, if the window has no longer one."""
 MOST_PARTS = 2**31 - 1
 """The most segments of a call."""
 REGISTERS = 48
-"""Words that a lane keeps on chip, of keys, places and values."""
+"""The 32-bit words of keys, indices and values that a lane keeps in registers."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Params:
-    """What follows from a target's radix sort; counts of keys.
+    """The parameters of a segmented sort; sizes are in keys.
 
-    form: what is sorted with the keys, and how.  chip: the shape of tiles that are sorted on chip, whose keys take
-    along where they came from.  rank: that of tiles that are scattered by a digit.  small: the greatest segment that is
-    sorted together with others.  window: a work-group sorts the short segments that begin in so many keys.  tile: the
-    greatest segment that a work-group sorts alone.  chunk: the least keys of a column of counts.
-    most_columns: of a segment.  groups: the most work-groups of a kernel that loops.  apart: each listed segment that a
-    work-group sorts alone has one of its own, which loops over none.
+    form: the signature.  chip: the parameters of tiles sorted on chip, whose keys carry their original index.
+    rank: the parameters of tiles scattered by a digit.  small: the greatest segment sorted together with others.
+    window: keys per work-group; it sorts the short segments that start in its window.  tile: the greatest segment
+    sorted by one work-group.  chunk: the least keys of a column of counts.  most_columns: columns of a segment.
+    groups: the most work-groups of a kernel that loops.  apart: each segment of medium length has a work-group of its
+    own, which does not loop.
     """
 
     signature: Signature
@@ -57,54 +57,56 @@ class Params:
 
     @property
     def key(self) -> KeyType:
-        """The keys' width."""
+        """The key width."""
         return self.rank.key
 
     @property
     def serial(self) -> bool:
-        """Whether lanes walk alone."""
+        """Whether lanes are sequential."""
         return self.rank.serial
 
     @property
     def networks(self) -> bool:
-        """Whether each of some lanes sorts a short segment by a network, which is not stable: keys alone."""
+        """Whether lanes sort short segments by networks, which are not stable and hence for keys alone."""
         return self.serial and not self.signature.value_bytes
 
     @property
     def levels(self) -> int:
-        """With networks: the sizes of networks, all multiples of `wave`."""
+        """The number of network sizes, which are multiples of `wave`."""
         return self.small // self.wave
 
     @property
     def wave(self) -> int:
-        """The lanes that go through short segments, or through the offsets of all."""
+        """The lanes of the kernels that sort short segments and list longer ones."""
         return LANES if self.serial else self.rank.work_group
 
     @property
     def sifted(self) -> int:
-        """The segments that a work-group looks at to list the longer ones."""
+        """The segments that a work-group examines to list the longer ones."""
         return self.wave * (64 if self.serial else 8)
 
     @property
     def compared(self) -> int:
-        """The greatest segment of a window whose keys are compared with each other."""
+        """The greatest segment of a window that is sorted by comparing all pairs of keys."""
         return min(COMPARED, self.small)
 
     @property
     def mediums(self) -> int:
-        """The segments above `small` keys of as many keys as a `tile` at most."""
+        """The most segments above `small` keys per `tile` keys of the array."""
         return -(-self.tile // (self.small + 1))
 
     @property
     def few(self) -> int:
-        """The most columns of a segment whose counts one work-group scans, a digit a lane."""
+        """The most columns of a segment whose counts are scanned by one lane per digit."""
         return self.most_columns if self.serial else min(32, self.most_columns)
 
 
 def specialize(p: Mapping[str, Any], key: KeyType, signature: Signature, device: Device) -> Params | None:
-    """Return the shape for keys of a width in a form, by the target's choices for such keys; None where it has no radix
-    sort, where the device's grids are too small for as many segments as a call may have, or for packed words, a part
-    of the bits, a count on the device or a report."""
+    """Return the parameters for a key width and a signature, from the target's radix sort.
+
+    None if the target has no radix sort, if the device's grids are too small for `MOST_PARTS` segments, or for packed
+    words, a bit range, a device-side count or a report.
+    """
     made = _formed(p, key, signature, device)
     return made if made and -(-MOST_PARTS // made.sifted) <= device.groups**2 else None
 
@@ -142,11 +144,12 @@ def _formed(p: Mapping[str, Any], key: KeyType, signature: Signature, device: De
 
 
 def _most(made: Ranked, apart: bool, device: Device) -> int:
-    """The most keys of a lane, by what registers compilers find for them.
+    """The most keys of a lane, limited by registers.
 
-    To compare with each lane of a subgroup leaves Intel's for four, or, where lanes are many, for three that are bytes
-    or long ones with values.  Where 32 lanes vote and have neither progress of their own nor 64 KiB on chip, as on
-    NVIDIA's GPUs before Volta, no more than eight words or six long keys fit into 128 registers, for 512 lanes a core.
+    The ranker "broadcast" leaves Intel's compilers registers for four keys, or, with many lanes, for three that are
+    bytes or 64-bit keys with values.  With votes of 32 lanes, and neither independent progress of lanes nor 64 KiB of
+    local memory, as on NVIDIA's GPUs before Volta, only eight 32-bit or six 64-bit keys fit 128 registers, for 512
+    lanes per core.
     """
     if made.ranker == "broadcast":
         large = made.key.bytes == 1 or (made.key.bytes == 8 and made.signature.value_bytes > 0)
@@ -157,9 +160,9 @@ def _most(made: Ranked, apart: bool, device: Device) -> int:
 
 
 def _ranked(own: Tile, device: Device) -> ReduceScan | PerThread:
-    """The shape without what whole sorts have besides: tiles that are counted, or a lane alone that walks.
+    """The parameters without those of whole sorts, for tiles or for a single sequential lane per work-group.
 
-    Lanes which walk together hold tiles instead: a subgroup votes, others set flags.
+    Work-groups of several sequential lanes use tiles instead: the ranker "ballot" with subgroups, else "flags".
     """
     bare: dict[str, Any] = {"single": None, "single_bits": None}
     if isinstance(own, PerThread) and own.folded:
@@ -189,17 +192,17 @@ def _walked(made: PerThread, signature: Signature, device: Device) -> Params:
 
 
 def _kept(small: int, window: int, signature: Signature) -> int:
-    """The keys in local memory of the kernel that sorts short segments; its words are fewer than a byte a key."""
+    """The keys in local memory of the kernel that sorts short segments, which needs less than a byte more per key."""
     return window + small + LANES * (4 if signature.value_bytes else small)
 
 
 def _local(chip: Ranked) -> int:
-    """The bytes of local memory of the kernel that sorts short segments."""
+    """The local memory of the kernel that sorts short segments, in bytes."""
     return sum(a.count * held(a.type, chip.key) for a in rank_arrays(chip)) + 4 * (2 * -(-chip.tile // 32) + 3)
 
 
 def params(key: KeyType, values: Mapping[str, Any]) -> Params:
-    """Return the parameters by the names of `Params`; the key is that of the shapes among them."""
+    """Return the parameters for values by the names of `Params`; the key width is that of `rank`."""
     return Params(**values)
 
 
@@ -209,12 +212,12 @@ def block(p: Params) -> int:
 
 
 def notes(p: Params) -> list[tuple[str, str]]:
-    """Return derived values of a shape, for people."""
-    how = "sorted by networks" if p.networks else "compared with each other"
+    """Return derived values for headers and `hsgen show`: (name, value)."""
+    how = "sorted by networks" if p.networks else "compared pairwise"
     if not p.serial:
         how = f"ranked in tiles of {p.tile}"
     return [
-        ("segments up to", f"{p.small} keys together, those that begin within {p.window} keys, {how}"),
-        ("segments alone", f"up to {p.tile} keys a work-group, longer ones in {len(p.rank.digits)} passes"),
+        ("segments up to", f"{p.small} keys: together with others that start within {p.window} keys, {how}"),
+        ("longer segments", f"up to {p.tile} keys: one per work-group; others in {len(p.rank.digits)} passes"),
         strategies.of(p.rank).notes(p.rank)[0],
     ]

@@ -1,4 +1,4 @@
-"""The launch schedule of a segmented sort, as plan rows."""
+"""The launch plan of a segmented sort."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ _BOUND = {
 
 
 def sifted(p: Params) -> int:
-    """Return the segments that a work-group looks at."""
+    """Return the segments that a work-group examines."""
     return p.sifted
 
 
 def plan(p: Params) -> Plan:
-    """Return the whole sort: the segments by their lengths, the longest a digit at a time.
+    """Return the plan: segments by length, the longest ones in one pass per digit.
 
-    Passes go from the source to scratch, from there to the destination, and so on in turns.  With an odd number of
-    passes the first goes to the destination at once, which in place it may not: then a copy follows.
+    Passes alternate between scratch and the destination, starting with scratch.  With an odd number of passes the first
+    one stores to the destination; in place it cannot, so that a copy follows the last one.
     """
     top, each = max_n(p), sifted(p)
-    loop = Grid(add=p.tile - 1, div=p.tile, mul=2, cap=p.groups)  # two a tile, up to all that the device has
+    loop = Grid(add=p.tile - 1, div=p.tile, mul=2, cap=p.groups)  # two per tile, up to the device's limit
     steps = [
         _row(p, "begin", 0, fixed(1), CallNumber()),
         _row(p, "sift", 0, Grid(x="number", add=each - 1, div=each)),
@@ -52,7 +52,7 @@ def plan(p: Params) -> Plan:
 
 
 def _row(p: Params, kernel: str, low: int, grid: Grid, argument: Argument | None = None, *, place: str = "any") -> Step:
-    """A row for counts above `low`."""
+    """The row of a kernel, for counts above `low`."""
     bound = {**_BOUND, "values_tmp": values_binding(p), "words": words_binding(p)}
     made = next(k for k in kernels(p) if k.name == kernel)
     return Step(
@@ -65,13 +65,13 @@ def _row(p: Params, kernel: str, low: int, grid: Grid, argument: Argument | None
 
 
 def moved(p: Params, step: Step, n: int) -> int:
-    """Return the bytes that a launch of `step` for `n` keys reads and writes where all segments are short: the other
-    launches find nothing to do then."""
+    """Return the memory traffic of a launch of `step` for `n` keys, in bytes, if all segments are short; the other
+    launches then have no work."""
     return 2 * n * (p.key.bytes + p.signature.value_bytes) if step.kernel == "windows" else 0
 
 
 def test_counts(p: Params, greatest: int) -> list[int]:
-    """Return the counts up to `greatest` at which the sort changes its way, where there is one segment or several."""
+    """Return the counts up to `greatest` at which the sort takes another path, for one or several segments."""
     found = {0, 1, greatest, p.small, p.window, p.tile, p.window + p.small, 2 * p.tile, p.chunk, 3 * p.chunk}
     return sorted(n for n in found if n <= greatest)
 

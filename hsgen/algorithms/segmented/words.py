@@ -1,7 +1,7 @@
-"""Where a segmented sort keeps its words in scratch, behind the second buffers of keys and values.
+"""The scratch layout of a segmented sort: 32-bit words after the second buffers of keys and values.
 
-A *unit* is `tile` keys of the array: larger segments are at most as many as there are units, and their columns of
-counts at most twice as many.
+A *unit* is `tile` keys of the array: there are at most as many larger segments as units, and at most twice as many
+columns of counts.
 """
 
 from __future__ import annotations
@@ -12,20 +12,20 @@ from hsgen.algorithms.segmented.params import Params
 from hsgen.core.plan import Binding, DeviceStatus, Scratch
 
 STATUS, PARTS, MEDIUMS, LARGES, HUGES, COLUMNS, WHERE = range(7)
-"""1 where offsets cannot be; the number of segments; the segments listed that a work-group sorts, and of the larger
-ones those of few and of many columns; their columns; where the first pass over a digit stored keys (1 destination, 2
-scratch)."""
+"""Indices of single words: 1 if offsets are invalid; the number of segments; the numbers of listed medium segments, of
+larger segments with few columns, and of those with many; the number of columns; the buffer to which the first pass
+stored keys (1 destination, 2 scratch)."""
 HEAD = 8
 OTHER = Binding(role="scratch")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Layout:
-    """Words for each unit before a part begins, `HEAD` words behind the begin.
+    """The offsets of the arrays that follow the `HEAD` single words, in words per unit.
 
-    mediums: numbers of segments.  records: four words a larger segment: begin, end, first column, keys of a column;
-    those of many columns from behind.  owners: the record of each column.  totals: the keys of each digit of a record.
-    table: the counts of a record by digit and column.  size: of all.
+    mediums: numbers of medium segments.  records: four words per larger segment: start, end, first column, keys per
+    column; segments with many columns are stored from the end backwards.  owners: the record of each column.
+    totals: the keys of each digit of a record.  table: the counts of a record by digit and column.  size: the total.
     """
 
     mediums: int
@@ -37,7 +37,7 @@ class Layout:
 
 
 def layout(p: Params) -> Layout:
-    """Return where the parts lie."""
+    """Return the offsets of the arrays."""
     records = p.mediums
     owners = records + 4
     totals = owners + 2
@@ -46,19 +46,19 @@ def layout(p: Params) -> Layout:
 
 
 def values_binding(p: Params) -> Binding:
-    """Return where the second buffer of values begins: behind that of keys."""
+    """Return the second buffer of values, which follows that of keys."""
     return Binding(role="scratch", per_n=p.key.bytes)
 
 
 def words_binding(p: Params) -> Binding:
-    """Return where the words begin."""
+    """Return the start of the words."""
     return Binding(
         role="scratch", per_n=p.key.bytes + p.signature.value_bytes, plus=1024 if p.signature.value_bytes else 0
     )
 
 
 def scratch(p: Params) -> Scratch:
-    """Return the scratch rule: keys and values once more, and some words for each unit."""
+    """Return the scratch size: a second buffer of keys and values, and words for each unit."""
     behind = words_binding(p)
     return Scratch(
         plus=behind.plus + 1024 + 4 * HEAD,
@@ -70,10 +70,10 @@ def scratch(p: Params) -> Scratch:
 
 
 def device_status(p: Params) -> DeviceStatus:
-    """Return where the sort tells that its offsets cannot be."""
+    """Return the status: 1 if the offsets are invalid."""
     return DeviceStatus(binding=words_binding(p), words=1)
 
 
 def max_n(p: Params) -> int:
-    """Return the greatest count: words are found by signed 32-bit indices."""
+    """Return the greatest count, limited by signed 32-bit indices of words."""
     return min((1 << 30) - 1, ((1 << 31) - 1 - HEAD) // layout(p).size * p.tile)

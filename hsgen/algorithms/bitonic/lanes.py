@@ -1,0 +1,58 @@
+"""Passes over columns that exchange keys between the lanes of a subgroup."""
+
+from __future__ import annotations
+
+from hsgen.algorithms.bitonic.passes import Flip, Half, Op, Pass, Row, clean_columns, half_rows, swaps
+from hsgen.core.networks import bitonic_merge, mirrored, odd_part
+
+
+def held_rows(rows: int, most: int) -> int:
+    """Return the rows of a column that a lane holds while lanes merge, in at most `most` registers; 0: impossible."""
+    if rows <= most:
+        return rows
+    held = odd_part(rows)
+    if 2 * held > most:
+        return 0
+    while 4 * held <= most:
+        held *= 2
+    return held
+
+
+def merge_lanes(rows: int, lanes: int, scale: int, most: int, spans: int) -> list[Pass]:
+    """Return the passes that merge two groups of `lanes` / 2 sorted columns of `rows` rows into a group of `lanes`.
+
+    The rank order is lane-major (rank = lane * rows + row).  The first pass exchanges keys between lanes: the flip
+    needs a row and its mirror image in one lane, which therefore holds a column and its mirror column.  Every lane's
+    column is then an arbitrary bitonic sequence, which the odd-merge recursion sorts for any height.
+    """
+    held = held_rows(rows, most)
+    stride = rows // held
+    net = bitonic_merge(held)
+    if stride == 1:
+        table = half_rows(1, rows)
+        ops: tuple[Op, ...] = tuple(Flip(i, rows - 1 - i, lanes - 1) for i in range(rows // 2))
+        merges = swaps(net)
+    else:
+        table = half_rows(stride, held) + tuple(Row(rows - 1 - i * stride, -1) for i in range(held))
+        ops = tuple(Flip(i, held + i, lanes - 1) for i in range(held))
+        merges = swaps(net) + swaps(mirrored(net, held, held))
+    ops += lane_halves(len(table), lanes // 2) + merges
+    columns = max(1, stride // 2)
+    first = Pass(
+        note=f"merge {lanes // 2} + {lanes // 2} lanes: flip, lane exchanges, column stages",
+        columns=columns,
+        stride=columns,
+        chunk=columns,
+        front=0,
+        length=rows,
+        spans=spans,
+        rows=table,
+        ops=ops,
+    )
+    return [first, *clean_columns(rows, scale, stride, spans)]
+
+
+def lane_halves(registers: int, lanes: int) -> tuple[Op, ...]:
+    """Return half stages of distance `lanes` / 2 to 1 between lanes, for every register."""
+    masks = [1 << b for b in reversed(range(lanes.bit_length() - 1))]
+    return tuple(Half(r, m) for m in masks for r in range(registers))
