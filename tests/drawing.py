@@ -14,11 +14,13 @@ from typing import Any
 import numpy as np
 
 from hsgen.algorithms import ALGORITHMS
+from hsgen.algorithms.radix import STRATEGY
+from hsgen.algorithms.radix import fields as radix_keys
 from hsgen.core.errors import Usage
 from hsgen.core.fields import Field
 from hsgen.core.keys import VALUES, Signature
 from hsgen.core.sort import Sort
-from hsgen.targets import target
+from hsgen.targets import tables, target
 from hsgen.targets.target import Target
 
 Rng = np.random.Generator
@@ -119,7 +121,7 @@ def _tiled(rng: Rng, d: Table, b: Bounds) -> Table:
         "subgroup": width,
         "work_group": lanes,
         "items": items,
-        "coordination": _one(rng, "scan", "lookback"),
+        "strategy": _one(rng, "reduce_scan", "onesweep"),
         "split": _maybe(rng, 0.5, int(rng.integers(1, 3))),
         "single": _maybe(rng, 0.5, int(rng.integers(0, lanes * items + 1))),
         "sets": _maybe(rng, 0.3, _power(rng, 1, 32)),
@@ -133,7 +135,7 @@ def _tiled(rng: Rng, d: Table, b: Bounds) -> Table:
 def _buckets(rng: Rng, t: Table, d: Table) -> Table:
     """The fields of buckets, either all or none."""
     out: Table = {}
-    if t["coordination"] == "lookback" and rng.random() < 0.4:
+    if t["strategy"] == "onesweep" and rng.random() < 0.4:
         lanes, items = _power(rng, t["subgroup"], d["work_group"]), int(rng.integers(1, 9))
         out |= {"bucket_group": lanes, "bucket_items": items}
         out |= {
@@ -141,7 +143,7 @@ def _buckets(rng: Rng, t: Table, d: Table) -> Table:
             "msd_group": _power(rng, t["subgroup"], d["work_group"]),
         }
         out |= {"msd_items": int(rng.integers(1, 9)), "msd_from": 13 * lanes * items // 16 + int(rng.integers(0, 2000))}
-    if t["coordination"] == "lookback" and d["progress"] == "guaranteed" and rng.random() < 0.4:
+    if t["strategy"] == "onesweep" and d["progress"] == "guaranteed" and rng.random() < 0.4:
         lanes, items = _power(rng, t["subgroup"], d["work_group"]), int(rng.integers(1, 9))
         most = 13 * lanes * items // 16
         least = most << max(0, (lanes * items - 1).bit_length() - 1)
@@ -155,11 +157,10 @@ def _serial(rng: Rng, d: Table, b: Bounds) -> Table:
     width = int(_one(rng, 1, *wide[:2]))
     lanes = width if width > 1 else int(_one(rng, 1, 1, _power(rng, 1, d["work_group"])))
     return {
-        "ranker": "serial",
+        "strategy": "per_thread",
         "subgroup": width,
         "work_group": lanes,
         "items": int(_one(rng, int(rng.integers(1, 300)), _power(rng, 1, 1024))),
-        "coordination": "scan",
         "single": _maybe(rng, 0.6, int(rng.integers(0, 5000))),
         "stream_from": _maybe(rng, 0.5, int(rng.integers(1, 20000))) if lanes == 1 else None,
     }
@@ -168,13 +169,15 @@ def _serial(rng: Rng, d: Table, b: Bounds) -> Table:
 def radix(rng: Rng, d: Table, b: Bounds) -> Table:
     """Return a table of a radix sort."""
     t = _serial(rng, d, b) if rng.random() < 0.35 else _tiled(rng, d, b)
+    if buckets := _buckets(rng, t, d):
+        t["strategy"] = "hybrid"
     return {
         "bits": int(rng.integers(1, 12)) if rng.random() < 0.4 else int(rng.integers(2, 9)),
         "groups": int(_one(rng, int(rng.integers(1, 70)), _power(rng, 1, 512))),
         "sorted_exit": _maybe(rng, 0.4, bool(rng.random() < 0.8)),
         "single_bits": _maybe(rng, 0.3, int(rng.integers(1, 12))),
         **t,
-        **_buckets(rng, t, d),
+        **buckets,
     }
 
 
@@ -188,7 +191,7 @@ def grid(rng: Rng, d: Table, b: Bounds) -> Table:
         "bits": int(rng.integers(2, 9)),
         "groups": int(rng.integers(1, 200)),
         "work_group": lanes,
-        "coordination": "grid",
+        "strategy": "cooperative",
         "least": _maybe(rng, 0.5, int(rng.integers(1, items + 1))),
         "places": _maybe(rng, 0.5, _power(rng, lanes, 8 * lanes)),
         "single": None,
@@ -223,15 +226,16 @@ def _drawn(rng: Rng, name: str, d: Table, b: Bounds) -> Table:
         most = min(fields[key].greatest, 1 << 16)
         low, high = fields[key].least, min(most, {"height": b.height, "items": 4 * b.items}.get(key, most))
         table[key] = int(low + (high - low + 1) * rng.random() ** 4)
-    return table
+    own = {STRATEGY, *radix_keys(table[STRATEGY])} if STRATEGY in table else fields
+    return {k: v for k, v in table.items() if k in own}
 
 
-def _auto(rng: Rng, names: Sequence[str]) -> Table:
+def _auto(rng: Rng, names: Sequence[str]) -> list[Table]:
     """A random assignment of counts to some of the algorithms, in any order."""
     chosen = [str(x) for x in rng.permutation(list(names))][: int(rng.integers(1, len(names) + 1))]
     ends = sorted({int(x) for x in rng.integers(1, 30000, len(chosen) - 1)})
     chosen = chosen[: len(ends) + 1]
-    return {"algorithms": chosen, "upto": ends}
+    return [*({"to": n, "use": x} for x, n in zip(chosen, ends, strict=False)), {"use": chosen[-1]}]
 
 
 def _document(rng: Rng, b: Bounds, name: str) -> Doc:
@@ -260,14 +264,23 @@ def _sorts(rng: Rng, doc: Doc) -> None:
     for key in ("u32", "u64"):
         names = [k.replace(f".{key}", "").replace(".", "-") for k in doc if f".{key}" in k and k.startswith(("m", "r"))]
         if names and rng.random() < 0.8:
-            table = _auto(rng, names)
+            table = {"ranges": _auto(rng, names)}
             if rng.random() < 0.3:
-                valued = _auto(rng, names)
-                table |= {"algorithms_values": valued["algorithms"], "upto_values": valued["upto"]}
+                table["ranges_values"] = _auto(rng, names)
             doc[f"sort.{key}"] = table
 
 
+def _placed(name: str, table: Table) -> tables.Placed:
+    """The tables of a file for one of a document."""
+    path = name.split(".")
+    if path[0] not in ALGORITHMS:
+        return {tuple(path): table}
+    return tables.placed({}, "-".join([path[0], *path[2:]]), path[1], table)
+
+
 def _value(x: Any) -> str:
+    if isinstance(x, dict):
+        return f"{{ {', '.join(f'{k} = {_value(v)}' for k, v in x.items())} }}"
     if isinstance(x, list):
         return f"[{', '.join(_value(v) for v in x)}]"
     return str(x).lower() if isinstance(x, bool) else f'"{x}"' if isinstance(x, str) else str(x)
@@ -275,10 +288,10 @@ def _value(x: Any) -> str:
 
 def text_of(doc: Doc, name: str, api: str) -> str:
     """Return the file of a random target."""
-    top = {"schema": 1, "name": name, "summary": "drawn at random", "apis": [api]}
+    top = {"schema": 2, "name": name, "summary": "drawn at random", "apis": [api]}
     lines = [f"{k} = {_value(v)}" for k, v in top.items()]
-    for table, fields in doc.items():
-        lines += ["", f"[{table}]", *(f"{k} = {_value(v)}" for k, v in fields.items())]
+    for at, fields in ((at, own) for name, table in doc.items() for at, own in _placed(name, table).items()):
+        lines += ["", f"[{'.'.join(at)}]", *(f"{k} = {_value(v)}" for k, v in fields.items())]
     return "\n".join(lines) + "\n"
 
 
@@ -298,19 +311,18 @@ def drawn(rng: Rng, b: Bounds, name: str = "drawn") -> tuple[str, Target]:
 
 def _mended(rng: Rng, doc: Doc, lines: Sequence[str], b: Bounds) -> bool:
     """Redraw the tables that errors name; return whether there are any."""
-    wrong = {found[1] for line in lines if (found := re.match(r"drawn: ((?:\w+\.)+)\w+: ", line))}
-    tables = {name.rstrip(".") for name in wrong}
-    for line in lines:  # an error of a whole sort names no field
-        if found := re.match(r"drawn: (sort\.\w+): ", line):
-            tables.add(found[1])
-    for table in tables & set(doc):
+    wrong = {found[1] for line in lines if (found := re.match(r"drawn: ([\w.\[\]-]+): ", line))}
+    places = {".".join(at): name for name, table in doc.items() for at in _placed(name, table)}
+    found = {max((at for at in places if f"{path}.".startswith(f"{at}.")), key=len, default="") for path in wrong}
+    named = {places[at] for at in found if at}
+    for table in named:
         if table.startswith("sort."):
             for other in [t for t in doc if t.startswith("sort.")]:
                 del doc[other]
             _sorts(rng, doc)
         else:
             doc[table] = _drawn(rng, table.split(".")[0], doc["device"], b)
-    return bool(tables & set(doc)) or any(t.startswith("sort.") for t in tables)
+    return bool(named)
 
 
 def signature(rng: Rng) -> Signature:

@@ -14,7 +14,7 @@ from hsgen.targets.target import Target
 from hsgen.tools.compile.base import Request, Use
 
 TEXT = """
-schema = 1
+schema = 2
 name = "small"
 summary = "a target for tests"
 apis = ["opencl", "cuda"]
@@ -44,27 +44,27 @@ flip_scale = 2
 half_scale = 2
 stream_group = 64
 
-[radix.u32]
+[radix.u32.reduce_scan]
 bits = 4
 items = 4
 work_group = 64
 subgroup = 8
 ranker = "broadcast"
-coordination = "scan"
 groups = 64
 
-[radix.u32.wide]
+[radix.u32.reduce_scan.wide]
 bits = 8
 items = 4
 work_group = 64
 subgroup = 8
 ranker = "broadcast"
-coordination = "scan"
 groups = 64
 
 [sort.u32]
-algorithms = ["bitonic", "radix"]
-upto = [50000]
+ranges = [
+    { to = 50000, use = "bitonic" },
+    { use = "radix-reduce_scan" },
+]
 """
 
 

@@ -62,12 +62,15 @@ EXEMPT: dict[str, tuple[str, ...]] = {"templates/order.j2": ("beside",)}  # a va
 """File: the phrases that are right there."""
 
 LATER = """
-docs/decisions: 0019-radix-strategies.md
-docs/guides: add-a-target.md
-docs/reference: c-api.md
-hsgen/algorithms/radix: constraints.py context.py onesweep.py rankers.py schema1.py single.py specialize.py tile.py
-hsgen/algorithms/radix: words.py
-hsgen/algorithms/radix/hybrid: __init__.py buckets.py buckets_plan.py pairs.py pairs_plan.py params.py
+docs/decisions: 0020-dialect-contract.md
+docs/internals: add-an-algorithm.md add-an-api.md add-an-operation.md
+docs/reference: c-api.md dialect.md
+hsgen/algorithms: __init__.py device_constraints.py implicit.py
+hsgen/algorithms/bitonic: constraints.py kernels.py params.py passes.py paths.py specialize.py
+hsgen/algorithms/digest: __init__.py kernels.py params.py plan.py
+hsgen/algorithms/merge_path: constraints.py kernels.py plan.py specialize.py
+hsgen/algorithms/scan: constraints.py kernels.py params.py words.py
+hsgen/algorithms/segmented: kernels.py params.py words.py
 hsgen/apis: api.py cuda.py
 hsgen/bundle: build.py
 hsgen/cli: bench.py bench_output.py bench_sorts.py bundles.py common.py compile.py engines.py sizes.py tune.py
@@ -76,7 +79,6 @@ hsgen/engines: engine.py harness.py hosts.py metal_shim.py native.py pyopencl.py
 hsgen/engines/native: harness.h
 hsgen/opencl: arguments.py merger.py runner.py segmented_sorter.py sorter.py
 hsgen/system: compilers.py toolchain.py
-hsgen/targets: assembly.py evidence.py flat.py matching.py schema.py strategies.py target.py upgrade.py
 hsgen/tools: doctor.py
 hsgen/tools/bench: candidates.py inputs.py intervals.py memory.py plot.py rounds.py rows.py
 hsgen/tools/bench/baselines: device.py pytorch.py
@@ -84,11 +86,8 @@ hsgen/tools/compile: amdgcn.py base.py budget.py budgets.py cubin.py implicit.py
 hsgen/tools/compile: ocloc.py radv.py refusals.py results.py
 hsgen/tools/report: drawing.py kernels.py measured.py page.py
 hsgen/tools/report/shapes: __init__.py bitonic.py
-hsgen/tools/suggest: facts.py fitting.py origins.py probing.py query.py text.py
-hsgen/tools/suggest/shapes: bitonic.py radix.py
-hsgen/tools/tune: edit.py journal.py propose.py run.py spread.py
 hsgen/tools/validate: guarded.py large.py reports.py validation.py
-targets: amd-rdna.toml amd-rdna64.toml nvidia-sm30.toml nvidia-tegra.toml
+templates: keys.j2 order.j2
 templates/apis/cuda: build.j2 hs_cuda.cu hs_cuda.h
 templates/apis/cuda/harness: cub.cu cub_merge.cu cub_segments.cu cuda.cu hn_cuda.h peer.h
 templates/apis/metal: hs_metal.h hs_metal.m
@@ -97,8 +96,17 @@ templates/apis/opencl/harness: opencl.c
 templates/apis/vulkan: hs_vulkan.c hs_vulkan.h
 templates/apis/vulkan/harness: vulkan.c
 templates/bundle: README.md.j2 hs.c hs.h meson.build.j2
-templates/radix: count.j2 exit.j2 grid_parts.j2 histogram.j2 lanes.j2 msd_histogram.j2 onesweep.j2 parts.j2 places.j2
-templates/radix: rank_match.j2 serial.j2 starts.j2 store.j2 tile.j2 words.j2
+templates/stages/run_boundaries: parts.j2 serial_place.j2 spine.j2
+templates/digest: beyond.j2 blank.j2 digest.j2 parts.j2
+templates/dialects: contract.toml
+templates/dialects/metal: kernel.j2
+templates/bitonic: passes.j2 stream.j2
+templates/merge_path: rows.j2 split.j2 tile.j2
+templates/operations: digest.j2
+templates/radix: places.j2
+templates/report: sort.j2 style.j2 target.j2
+templates/scan: lookback.j2 parts.j2
+templates/segmented: compared.j2 find.j2 parts.j2 serial_columns.j2 serial_windows.j2
 tests/cli: test_bundle_spirv.py test_bundle_trust.py test_choosing.py test_compile_errors.py test_suggest_errors.py
 tests/cli: test_tuning_errors.py test_untrusted_bundles.py
 tests/compile: test_cuda.py test_cuda_forms.py test_cuda_grid.py test_cuda_radix.py test_cuda_warnings.py
@@ -115,16 +123,15 @@ tests/docs: test_add_operation.py test_docs.py test_prose.py
 tests/fuzz: guarded.py
 tests/models: scan.py
 tests/models/bitonic: memory.py
-tests/models/radix: finish.py model.py msd.py shapes.py
+tests/models/radix: finish.py model.py msd.py
 tests/packaging: test_locks.py test_wheel.py
-tests/unit: html_tree.py simulated.py test_architecture.py test_auto.py test_bench_intervals.py
-tests/unit: test_dialect_contract.py test_dialect_extends.py test_forms.py test_glsl.py test_grids.py
-tests/unit: test_isa_budget.py test_isa_nvidia.py test_isa_table.py test_manifest_names.py test_mergepath.py
-tests/unit: test_metal_dialect.py test_model.py test_plot.py test_radix.py test_radix_exit.py test_radix_forms.py
-tests/unit: test_radix_places.py test_report.py test_scan.py test_segments_model.py test_selection.py test_spirv.py
-tests/unit: test_suggest.py test_suggest_probe.py test_targets.py test_templates.py test_torch.py test_transaction.py
-tests/unit: test_tune_edit.py test_tune_journal.py test_tune_resume.py test_tune_search.py test_tune_space.py
-tests/unit: test_vendor.py
+tests/unit: html_tree.py test_architecture.py test_auto.py test_bench_intervals.py test_dialect_contract.py
+tests/unit: test_dialect_extends.py test_forms.py test_glsl.py test_grids.py test_isa_budget.py test_isa_nvidia.py
+tests/unit: test_isa_table.py test_manifest_names.py test_mergepath.py test_metal_dialect.py test_model.py
+tests/unit: test_plot.py test_radix.py test_radix_exit.py test_radix_forms.py test_radix_places.py test_report.py
+tests/unit: test_scan.py test_segments_model.py test_selection.py test_spirv.py test_suggest.py test_targets.py
+tests/unit: test_templates.py test_torch.py test_transaction.py test_tune_edit.py test_tune_journal.py
+tests/unit: test_tune_resume.py test_tune_search.py test_tune_space.py test_vendor.py
 tests/vendor: recording.c test_interpreter.py test_match.py test_recording.py test_symbols.py
 tests/vendor/consumers: errors.c fake_metal.c fake_metal.h fake_opencl.c fake_opencl.h fuzz.h fuzz_opencl.c kinds.c
 tests/vendor/consumers: launches.c metal.c

@@ -33,7 +33,7 @@ def suggest(name: str, keys: tuple[str, ...], as_json: bool) -> None:
     if as_json:
         emit_json(text.rows(tables, file))
         return
-    blocks = [text.block(at, table, have) for at, table, have in text.laid(tables, file)]
+    blocks = [text.block(at, table, file.get(at, {}) if file else None) for at, table in tables.items()]
     click.echo("\n".join(blocks), nl=False)
 
 

@@ -1,1 +1,1 @@
-"""Target files: what they may say, reading them, and the sorts that follow from one."""
+"""Target files: their schema, reading them, and the sorts of a target."""

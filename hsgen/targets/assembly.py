@@ -1,4 +1,4 @@
-"""Sorts as wholes: putting algorithms together by count, and asking all parts of a sort the same question."""
+"""Sorts of several parts: algorithms combined by count, and properties of a whole sort derived from its parts."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ def assemble(
 ) -> tuple[tuple[Kernel, ...], Plan, tuple[Part, ...]]:
     """Return kernels, plan and parts of a sort in which each part serves its counts, in ascending order.
 
-    The last part reaches as far as its own plan does, and no part further than grids of `groups` work-groups in each
-    dimension.  A part of the bits is sorted by the parts that can, whatever the count.
+    The last part ends where its own plan does, and no part exceeds grids of `groups` work-groups in each
+    dimension.  A bit range is sorted by the parts that can, for every count.
 
     Raises:
         Usage: a part but the last cannot sort as many keys as it shall, or the last one none of its counts; two parts
@@ -87,7 +87,7 @@ def suffix(parts: Sequence[Part], part: Part) -> str:
 def _used(kernels: Iterable[Kernel], steps: Iterable[Step], tail: str) -> list[Kernel]:
     """The kernels that some step launches, under the names of their part.
 
-    What a kernel clears whatever the count, one that runs later must not: an earlier part may have noted something.
+    A later part must not clear what an `always` kernel clears: an earlier part may have noted something.
     """
     used = {s.kernel for s in steps}
     return [
@@ -95,9 +95,9 @@ def _used(kernels: Iterable[Kernel], steps: Iterable[Step], tail: str) -> list[K
     ]
 
 
-def _told(statuses: Sequence[DeviceStatus | None]) -> DeviceStatus | None:
-    """What all parts from the first that tells anything on tell in one place; None where one of them does not."""
-    telling = list(dropwhile(lambda o: o is None, statuses))
+def _told(device_statuses: Sequence[DeviceStatus | None]) -> DeviceStatus | None:
+    """The status that all parts from the first with a status on report in one place; None if one of them has none."""
+    telling = list(dropwhile(lambda o: o is None, device_statuses))
     some = [o for o in telling if o is not None]
     return replace(some[0], words=max(o.words for o in some)) if some and len(some) == len(telling) else None
 
@@ -205,7 +205,7 @@ def block(sort: Sort) -> int:
 
 
 def _counts(sort: Sort, greatest: int, ask: Callable[[Algorithm, Any, int], Iterable[int]]) -> list[int]:
-    """The counts that each part names, as far as they are its own."""
+    """The counts that each part names, those within its range."""
     found: set[int] = set()
     for part in sort.parts:
         made, params = _made(part)

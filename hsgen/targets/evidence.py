@@ -1,4 +1,4 @@
-"""What has been shown of a target: rows of its file, what they add up to, and writing new ones.
+"""Evidence for a target: the rows of its file, their summary, and writing new rows.
 
 A row says which choices it is about by the hash of the file's tables of choices: once a shape is changed, older rows
 are still true of what they were made with, but prove nothing of what is generated now.
@@ -80,7 +80,7 @@ def _short(row: Mapping[str, str]) -> str:
 
 
 def _listed(row: Mapping[str, str]) -> str:
-    """What tables call a device; of a CPU that stands in for a device also the runtime with its version."""
+    """The name of a device in tables; for a CPU that stands in for a device, also the runtime with its version."""
     name, platform = _parts(row)
     if not platform or row["level"] != "cpu":
         return name
@@ -133,7 +133,7 @@ def _written(row: Mapping[str, str]) -> str:
 
 
 def _blocks(text: str, rows: Sequence[Mapping[str, str]]) -> list[tuple[str, Mapping[str, str] | None]]:
-    """The file cut before and behind every row of evidence, with the row; None stands beside what is none.
+    """The file cut before and after every row of evidence, each block with its row, or None for other text.
 
     Comments right above a row belong to it.
 

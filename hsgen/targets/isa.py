@@ -1,4 +1,4 @@
-"""The devices that offline compilers know by name, and the table ``[isa]`` of a target, which names some of them.
+"""Devices known to offline compilers by name, and the table ``[isa]`` of a target, which names some of them.
 
 Plain data: what a target file may say must not depend on the compilers that a machine has.
 """

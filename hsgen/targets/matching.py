@@ -1,4 +1,4 @@
-"""How a host recognises the devices of a target: the table ``[match]``."""
+"""The table ``[match]``: the properties by which a host recognises the devices of a target."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _MATCH = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Match:
-    """How a host recognises a device of the target; an empty tuple says nothing about that property."""
+    """The properties by which a host recognises a device of the target; an empty tuple matches every device."""
 
     types: tuple[str, ...] = ()
     vendors: tuple[int, ...] = ()
@@ -29,9 +29,9 @@ class Match:
 
 
 def rank(match: Match) -> int:
-    """How particular a match is: by the number of properties that it names, then by the least compute capability.
+    """Return how specific a match is: by the number of properties that it names, then by the least compute capability.
 
-    (An API that does not tell the capability then gets the newest of the targets that differ in nothing else.)
+    (An API that does not report the capability then gets the newest of the targets that differ in nothing else.)
     """
     named = sum(bool(x) for x in (match.types, match.vendors, match.names, match.platforms, match.compute))
     return 1000 * named + (match.compute[0] if match.compute else 0)

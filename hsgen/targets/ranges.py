@@ -1,4 +1,4 @@
-"""Which sort serves which counts, as schema 2 says it: rows such as ``{ to = 131072, use = "bitonic" }``."""
+"""Ranges of counts and the sort that serves each: rows such as ``{ to = 131072, use = "bitonic" }``."""
 
 from __future__ import annotations
 
@@ -17,14 +17,18 @@ _ROW = {
 _HINT = 'write rows such as [{ to = 131072, use = "bitonic" }, { use = "radix-onesweep" }]'
 
 
-def read(r: Reader, table: Mapping[str, Any], where: str, names: Mapping[str, str]) -> dict[str, Any]:
-    """Return the labels and counts of the rows as lists, those with values where there are such rows; note what is
-    wrong in `r`.  `names` are labels by the full names of tables."""
+def read(
+    r: Reader, table: Mapping[str, Any], where: str, names: Mapping[str, str]
+) -> dict[str, tuple[list[str], list[int]]]:
+    """Return the labels of `RANGES`, and of `VALUED` if given, each with the greatest counts of all but the last.
+
+    `names` are labels by the full names of tables.  Errors are noted in `r`.
+    """
     r.unknown(table, where, (RANGES, VALUED))
-    found: dict[str, Any] = {"said": (RANGES, RANGES)}
-    for name, end in ((RANGES, ""), (VALUED, "_values")):
+    found: dict[str, tuple[list[str], list[int]]] = {}
+    for name in (RANGES, VALUED):
         if name not in table:
-            if not end and not r.misspelt(f"{where}.{name}"):
+            if name == RANGES and not r.misspelt(f"{where}.{name}"):
                 r.error(f"{where}.{name}", "missing", _HINT)
             continue
         rows = table[name]
@@ -37,8 +41,8 @@ def read(r: Reader, table: Mapping[str, Any], where: str, names: Mapping[str, st
                 r.error(f"{where}.{name}[{i}].to", "bounds the last row", "leave it out: the last row serves the rest")
             if "to" not in row and i < len(good) - 1 and "to" not in rows[i]:
                 r.error(f"{where}.{name}[{i}].to", "missing", f"give {_ROW['to'].hint}")
-        found[f"algorithms{end}"] = [names.get(row.get("use", ""), row.get("use", "")) for row in good]
-        found[f"upto{end}"] = [row["to"] for row in good if "to" in row]
+        labels = [names.get(row.get("use", ""), row.get("use", "")) for row in good]
+        found[name] = labels, [row["to"] for row in good if "to" in row]
     return found
 
 

@@ -1,4 +1,4 @@
-"""What a target file may say beside its choices: the fields of its tables, and what must hold between them."""
+"""Target files without their choices: the fields of tables, and what must hold between them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 from hsgen.algorithms import ALGORITHMS
 from hsgen.apis import APIS, having
 from hsgen.core.device import Device
-from hsgen.core.errors import shown
+from hsgen.core.errors import Usage, shown
 from hsgen.core.fields import Field, Reader
 from hsgen.core.keys import KEYS
 from hsgen.system.paths import target_problem
@@ -20,13 +20,13 @@ PROGRESS = ("none", "started", "guaranteed")
 VULKANS = ("1.1", "1.2", "1.3")  # whose SPIR-V is of version 1.3, 1.5 and 1.6
 
 TOP = {
-    "schema": Field("int", f"the number {SCHEMA}", least=1, greatest=SCHEMA),
+    "schema": Field("int", f"the number {SCHEMA}", least=SCHEMA, greatest=SCHEMA),
     "name": Field("str", "the file's name without .toml"),
     "summary": Field("str", "one line about the devices"),
     "apis": Field("strs", 'at least one API, for example ["opencl"]', choices=tuple(APIS), filled=True),
 }
 DEVICE = {
-    "subgroups": Field("ints", "the subgroup widths offered, [1] if there are none", least=1, greatest=128),
+    "subgroups": Field("ints", "the subgroup widths offered, [1] for no subgroup operations", least=1, greatest=128),
     "shuffle": Field("bool", "whether lanes of a subgroup can exchange values"),
     "work_group": Field("int", "the greatest work-group, in lanes", least=1),
     "groups": Field("int", "the greatest grid in one dimension, in work-groups", least=1),
@@ -56,6 +56,19 @@ EVIDENCE = {
 TABLES = ("device", "match", "isa", "evidence", "sort", *ALGORITHMS)
 
 
+def newest(data: Mapping[str, Any], where: str) -> None:
+    """Refuse a file of another schema.
+
+    Raises:
+        Usage: for an older schema, the line names the command that rewrites the file.
+    """
+    found = data.get("schema")
+    if not isinstance(found, int) or isinstance(found, bool) or found < 1 or found == SCHEMA:
+        return
+    hint = f"rewrite the file with `hsgen targets --upgrade {where}`" if found < SCHEMA else "use a newer hsgen"
+    raise Usage(f"{where}: schema: {found} is not read, this hsgen reads {SCHEMA}; {hint}")
+
+
 def name(r: Reader, top: Mapping[str, Any], stem: str) -> None:
     """Note what is wrong with a target's name."""
     if problem := target_problem(top.get("name", "x")):
@@ -78,8 +91,9 @@ def able(r: Reader, names: list[str], choices: Mapping[tuple[str, str], Any], de
     launching = having(lambda api: api.cooperative)
     only = f"only {' and '.join(a.title for a in launching)} launch{'es' if len(launching) == 1 else ''}"
     for (label, key), p in choices.items():
-        if getattr(p, "STRATEGY", "") == "cooperative":
-            where = ".".join([algorithm(label), key, *label.split("-")[1:], "coordination"])
+        strategy = getattr(p, "STRATEGY", "")
+        if strategy == "cooperative":
+            where = ".".join([algorithm(label), key, strategy, *label.split("-")[1:]])
             hint = f'give apis = ["{launching[0].name}"]'
             r.error(where, f"{only} grids whose work-groups wait for each other", hint)
 

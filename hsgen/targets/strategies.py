@@ -1,4 +1,4 @@
-"""Tables of strategies, as schema 2 has them: ``[radix.KEY.STRATEGY]`` and ``[radix.KEY.STRATEGY.VARIANT]``.
+"""Tables of strategies: ``[radix.KEY.STRATEGY]`` and ``[radix.KEY.STRATEGY.VARIANT]``.
 
 The label of a variant is its name, as in radix-bits2; the one table without a variant that no other names as its
 fallback is the algorithm itself.
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from hsgen.algorithms.radix.constraints import problems
-from hsgen.algorithms.radix.strategies import STRATEGIES
+from hsgen.algorithms.radix.strategies import FALLBACKS, STRATEGIES
 from hsgen.core.device import Device
 from hsgen.core.errors import shown
 from hsgen.core.fields import Field, Reader
@@ -21,8 +21,6 @@ from hsgen.core.keys import KEYS
 VARIANT = r"[a-z0-9]{1,32}"
 WRONG_VARIANT = "cannot name a variant", "use up to 32 lower-case letters and digits"
 FALLBACK = "fallback"
-_BEHIND = {"hybrid": "onesweep"}
-"""Strategies that need another, which sorts what they cannot, by their names."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,16 +35,16 @@ class Entry:
 
     @property
     def name(self) -> str:
-        """What other tables call it."""
+        """The name by which other tables refer to it."""
         return ".".join(x for x in (self.strategy, self.variant) if x)
 
 
 def fields(strategy: str) -> Mapping[str, Field]:
     """Return the keys of the table of a strategy."""
     own = STRATEGIES[strategy].FIELDS
-    if strategy not in _BEHIND:
+    if strategy not in FALLBACKS:
         return own
-    hint = f'the table for what buckets do not hold, for example "{_BEHIND[strategy]}"'
+    hint = f'the table for what buckets do not hold, for example "{FALLBACKS[strategy]}"'
     return {FALLBACK: Field("str", hint), **own}
 
 
@@ -60,7 +58,7 @@ def read(
     labels: dict[str, str] = {}
     lost = [e for e in entries.values() if e.complete and not _fallback(e, entries)]
     for entry in lost:
-        have = ", ".join(e.name for e in entries.values() if e.strategy == _BEHIND[entry.strategy]) or "none"
+        have = ", ".join(e.name for e in entries.values() if e.strategy == FALLBACKS[entry.strategy]) or "none"
         r.error(
             f"{entry.where}.{FALLBACK}", f'"{shown(entry.values[FALLBACK])}" is no table for it', f"name one of: {have}"
         )
@@ -94,15 +92,15 @@ def _entries(r: Reader, where: str, table: Mapping[str, Any]) -> Iterator[Entry]
 
 
 def _fallback(entry: Entry, entries: Mapping[str, Entry]) -> Entry | None:
-    """The table behind an entry, or the entry itself if its strategy needs none; None where there is no such table."""
-    if entry.strategy not in _BEHIND:
+    """The fallback of an entry, or the entry itself if its strategy needs no fallback; None without such a table."""
+    if entry.strategy not in FALLBACKS:
         return entry
     found = entries.get(str(entry.values.get(FALLBACK, "")))
-    return found if found and found.strategy == _BEHIND[entry.strategy] else None
+    return found if found and found.strategy == FALLBACKS[entry.strategy] else None
 
 
 def _params(r: Reader, entry: Entry, entries: Mapping[str, Entry], key: str, device: Device | None) -> Any:
-    """The parameters of a table and of the one behind it; None where something is wrong."""
+    """The parameters of a table and of its fallback; None if something is wrong."""
     base = _fallback(entry, entries) or entry
     values = {**base.values, **{k: v for k, v in entry.values.items() if k != FALLBACK}}
     if device is None or not (entry.complete and base.complete):

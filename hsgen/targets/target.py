@@ -32,7 +32,7 @@ class Target:
     """A target file, read and checked.
 
     `choices` maps (label, key name) to an algorithm's parameters; a label is the algorithm's name, or with a
-    variant behind it, as in radix-bits2.  `autos` maps a key name to the labels that its sort for any count
+    variant as a suffix, as in radix-bits2.  `autos` maps a key name to the labels that its sort for any count
     consists of, each with the greatest count that it serves; `autos_valued` the same where values are sorted as well.
     `named` maps the full names of tables of strategies, such as radix-onesweep, with key names to labels.
     `isa` maps offline compilers to the devices that they compile the kernels for.
@@ -69,7 +69,7 @@ class Target:
         return [name for name in IMPLICIT if self._formed(name, TYPES[key].key, PLAIN) is not None]
 
     def _formed(self, label: str, width: str, signature: Signature) -> Any:
-        """The parameters of a label for a width and a form; None where there are none."""
+        """The parameters of a label for a width and a form; None if the algorithm does not serve them."""
         if label in IMPLICIT:
             own = {a: p for (a, k), p in self.choices.items() if k == self.keys_of(width)}
             return IMPLICIT[label].specialize(own, KEYS[width], signature, self.device)
@@ -169,9 +169,10 @@ def parse(text: str, stem: str, where: str) -> Target:
     """Return the target that `text` describes; `stem` is the name it must have, `where` begins error lines.
 
     Raises:
-        Usage: the errors of the text, one line each, as far as they are few.
+        Usage: the errors of the text, one line each, up to a limit.
     """
     data = documents.toml(text, where, "the file must be TOML")
+    schema.newest(data, where)
     r = Reader(where)
     r.unknown(data, "", (*schema.TOP, *schema.TABLES))
     top = r.fields({k: v for k, v in data.items() if k in schema.TOP}, "", schema.TOP)
@@ -184,9 +185,8 @@ def parse(text: str, stem: str, where: str) -> Target:
     isa = read_isa(r, data, top.get("apis", list(APIS)))
     if not presentable(top.get("summary", "x")):
         r.error("summary", "cannot be shown", PLAIN_TEXT)
-    version = top.get("schema", schema.SCHEMA)
-    choices, named = read_choices(r, data, device, version)
-    autos, autos_valued = read_autos(r, data, choices, named, device, version)
+    choices, named = read_choices(r, data, device)
+    autos, autos_valued = read_autos(r, data, choices, named, device)
     schema.able(r, top.get("apis", []), choices, device)
     evidence = schema.evidence(r, data)
     r.check()

@@ -1,34 +1,32 @@
-"""Target files of schema 1 rewritten in schema 2: line by line, with the comments where they explain something.
+"""Target files of schema 1 rewritten line by line, with their comments.
 
-A table ``[radix.KEY]`` goes under the strategy that its values choose; what a hybrid sort has besides its look-back
-becomes a table of its own.  The lists in ``[sort.KEY]`` become rows.  Evidence about the choices of the file is about
-the same choices afterwards, so its hash changes with theirs.
+A table ``[radix.KEY]`` moves under the strategy that its values choose; the buckets of a hybrid sort get a table of
+their own.  The lists of ``[sort.KEY]`` become rows.  Evidence about the choices of the file gets their new hash.
 """
 
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Mapping
 from typing import Any
 
+from hsgen.algorithms import ALGORITHMS
 from hsgen.algorithms.radix import NAME as RADIX
-from hsgen.algorithms.radix import schema1
-from hsgen.algorithms.radix.hybrid.params import KEYS, PAIRS
 from hsgen.core.errors import Usage
 from hsgen.system import documents
-from hsgen.targets import ranges, schema, target
+from hsgen.targets import ranges, schema, schema1, target
 from hsgen.targets.evidence import shapes
-from hsgen.targets.flat import full
 from hsgen.targets.ranges import SORT
+from hsgen.targets.strategies import FALLBACK
 
 _HEAD = re.compile(r"^\s*\[\s*([A-Za-z0-9_.-]+)\s*\]\s*(#.*)?$")
 _ANY_HEAD = re.compile(r"^\s*\[")
 _KEY = re.compile(r"^\s*([A-Za-z0-9_-]+)\s*=")
-_SORT = ("algorithms", "upto", "algorithms_values", "upto_values")
 
 
 def upgraded(text: str, stem: str, where: str) -> str | None:
-    """Return the text in schema 2; None where it is that already.
+    """Return the text in the newest schema; None if it has that schema.
 
     Raises:
         Usage: the file is wrong, or written in a way that cannot be rewritten.
@@ -36,20 +34,27 @@ def upgraded(text: str, stem: str, where: str) -> str | None:
     data = documents.toml(text, where, "the file must be TOML")
     if data.get("schema") == schema.SCHEMA:
         return None
-    before = target.parse(text, stem, where)
-    blocks = _blocks(text)
-    out = "".join("".join(_block(data, name, lines)) for name, lines in blocks)
-    out = re.sub(r"(?m)^(\s*schema\s*=\s*)1\b", rf"\g<1>{schema.SCHEMA}", out, count=1)
+    if data.get("schema") != 1:
+        target.parse(text, stem, where)  # which says what is wrong
+    wrong = f"{where}: cannot be rewritten as it is written"
+    hint = "write each table as [NAME.KEY] with a line a key, and run this again"
     try:
-        out = out.replace(f'"{before.shapes}"', f'"{shapes(documents.toml(out, where, ""))}"')
-        after = target.parse(out, stem, where)
-        same = (before.choices, before.autos, before.autos_valued) == (after.choices, after.autos, after.autos_valued)
-    except Usage:
-        same = False
-    if not same:
-        what = "cannot be rewritten as it is written"
-        raise Usage(f"{where}: {what}; write each table as [NAME.KEY] with a line a key, and run this again")
+        wanted = schema1.converted(data)
+        out = _rewritten(text, data)
+        if tomllib.loads(out) != wanted:
+            raise Usage(f"{wrong}; {hint}")
+        out = out.replace(f'"{shapes(data)}"', f'"{shapes(wanted)}"')
+    except (AttributeError, KeyError, IndexError, TypeError, ValueError):  # tables or lists of another type
+        raise Usage(f"{wrong}; {hint}") from None
+    if any(name in data for name in ALGORITHMS):  # facts alone, as `hsgen suggest` takes them, are no target
+        target.parse(out, stem, where)
     return out
+
+
+def _rewritten(text: str, data: Mapping[str, Any]) -> str:
+    """The text with each table rewritten."""
+    out = "".join("".join(_block(data, name, lines)) for name, lines in _blocks(text))
+    return re.sub(r"(?m)^(\s*schema\s*=\s*)1\b", rf"\g<1>{schema.SCHEMA}", out, count=1)
 
 
 def _blocks(text: str) -> list[tuple[str, list[str]]]:
@@ -96,7 +101,7 @@ def _split(lines: list[str]) -> tuple[list[str], list[tuple[str, list[str]]], li
 
 
 def _comment(line: str) -> str:
-    """The comment behind a key, on a line of its own; "" where there is none."""
+    """The comment after a key, on a line of its own; "" without a comment."""
     found = re.search(r"\s(#.*)$", line.rstrip("\n"))
     return f"{found[1]}\n" if found else ""
 
@@ -104,41 +109,31 @@ def _comment(line: str) -> str:
 def _strategy(path: list[str], values: Mapping[str, Any], lines: list[str]) -> list[str]:
     """A table of a radix sort, under its strategy."""
     front, keys, rest = _split(lines)
-    strategy = schema1.strategy(values)
-    base = "onesweep" if strategy == "hybrid" else strategy
-    dropped = {"coordination"} | ({"ranker"} if strategy == "per_thread" else set())
-    own: list[str] = []
-    more: list[str] = []
-    for key, written in keys:
-        if key in dropped:
-            written = [*written[:-1], _comment(written[-1])]
-        (more if key in (*KEYS, *PAIRS) else own).append("".join(written))
-    out = [*front[:-1], _renamed(front[-1], path, base), *own]
-    if more:
-        name = ".".join([RADIX, path[1], strategy, *path[2:]])
-        fallback = ".".join([base, *path[2:]])
-        out += ["\n", f"[{name}]\n", f'fallback = "{fallback}"\n', *more]
+    dropped = schema1.dropped(values)
+    text = {name: "".join(_dropped(written) if name in dropped else written) for name, written in keys}
+    first, *more = schema1.placed(tuple(path), values)
+    behind = [name for at in more for name in schema1.placed(tuple(path), values)[at] if name in text]
+    out = [*front[:-1], front[-1].replace(".".join(path), ".".join(first), 1)]
+    out += [written for name, written in text.items() if name not in behind]
+    for at in more:
+        out += ["\n", f"[{'.'.join(at)}]\n", f'{FALLBACK} = "{".".join(first[2:])}"\n', *(text[x] for x in behind)]
     return [*out, *rest]
 
 
-def _renamed(head: str, path: list[str], strategy: str) -> str:
-    name = ".".join(path)
-    return head.replace(name, ".".join([*path[:2], strategy, *path[2:]]), 1)
+def _dropped(written: list[str]) -> list[str]:
+    """The comments of a key without the key."""
+    return [*written[:-1], _comment(written[-1])]
 
 
 def _rows(data: Mapping[str, Any], key: str, values: Mapping[str, Any], lines: list[str]) -> list[str]:
     """A table of a sort for any count, with rows in place of lists."""
     front, keys, rest = _split(lines)
-    comments: dict[str, list[str]] = {"": [], "_values": []}
-    for name, written in keys:
-        if name not in _SORT:
-            return lines  # which the check of the whole refuses
-        comments["_values" if name.endswith("_values") else ""] += [*written[:-1], _comment(written[-1])]
+    if any(name not in schema1.LISTS for name, _ in keys):
+        return lines  # the comparison of the whole refuses it
     out = list(front)
-    for end, name in (("", ranges.RANGES), ("_values", ranges.VALUED)):
-        out += comments[end]
-        if not end or any(f"{x}{end}" in values for x in ("algorithms", "upto")):
-            labels = values.get(f"algorithms{end}", values["algorithms"])
-            named = [full(data, label, key) for label in labels]
-            out.append(f"{name} = {ranges.written(named, values.get(f'upto{end}', values['upto']))}\n")
+    for name, end in schema1.ENDS.items():
+        for list_, written in keys:
+            out += _dropped(written) if list_.endswith("_values") == bool(end) else []
+        if found := schema1.rows(data, key, values, end):
+            out.append(f"{name} = {ranges.written(*found)}\n")
     return [*out, *rest]

@@ -136,7 +136,7 @@ def test_journals_of_something_else(
     for name, value, line in (
         ("device", "H100", "its device is H100, not "),
         ("target", "generic", "its target is generic, not cpu"),
-        ("schema", 9, "has schema 9, this hsgen reads 1"),
+        ("schema", 9, "has schema 9, this hsgen reads 2"),
         ("facts", {}, "its facts differ from what is to be tuned"),
     ):
         (folder / "j").write_text(json.dumps({**head, name: value}) + "\n", encoding="utf-8")
@@ -144,7 +144,7 @@ def test_journals_of_something_else(
         refused(given, 2, f"journal j: {line}", capsys)
         assert (folder / "j").read_bytes() == before
     (folder / "j").write_text("dear diary\n")
-    refused(given, 2, "journal j: is none; name a file that hsgen tune wrote", capsys)
+    refused(given, 2, "journal j: is not a journal; name a file that hsgen tune wrote", capsys)
     refused([*given[:-1], "no/j"], 2, "journal no/j: cannot be written (No such file or directory)", capsys)
     refused([*given[:-1], "."], 2, "journal .: cannot be read (Is a directory)", capsys)
     assert sorted(p.name for p in folder.iterdir()) == ["j"]

@@ -30,28 +30,25 @@ _CL = ("-target", "spir64", "-Xclang", "-finclude-default-header", "-Xclang")
 _LANES = "-cl-ext=-all,+cl_khr_subgroups,+cl_khr_subgroup_shuffle,+cl_khr_subgroup_ballot"
 
 LOOKS = """
-[radix.u32]
+[radix.u32.onesweep]
 bits = 8
 items = 4
 work_group = 64
 subgroup = 1
 ranker = "flags"
-coordination = "lookback"
 groups = 16
 sorted_exit = true
 """
 WALKS = """
-[radix.u64]
+[radix.u64.per_thread]
 bits = 8
 items = 64
 work_group = 1
 subgroup = 1
-ranker = "serial"
-coordination = "scan"
 groups = 8
 sorted_exit = true
 """
-DEVICE = """schema = 1
+DEVICE = """schema = 2
 name = "legal"
 summary = "for tests"
 apis = ["opencl", "vulkan", "cuda", "metal"]

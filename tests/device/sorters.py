@@ -16,7 +16,7 @@ from hsgen.operations import oracle
 Keys = NDArray[Any]
 
 CROSSOVER = 600
-SMALL = f"""schema = 1
+SMALL = f"""schema = 2
 name = "small"
 summary = "sorts of few keys that change their way early, for tests"
 apis = ["opencl"]
@@ -53,31 +53,33 @@ flip_scale = 1
 half_scale = 1
 stream_group = 16
 
-[radix.u32]
+[radix.u32.reduce_scan]
 bits = 8
 items = 4
 work_group = 32
 subgroup = 1
 ranker = "flags"
-coordination = "scan"
 groups = 4
 
-[radix.u64]
+[radix.u64.reduce_scan]
 bits = 8
 items = 4
 work_group = 32
 subgroup = 1
 ranker = "flags"
-coordination = "scan"
 groups = 4
 
 [sort.u32]
-algorithms = ["bitonic", "radix"]
-upto = [{CROSSOVER}]
+ranges = [
+    {{ to = {CROSSOVER}, use = "bitonic" }},
+    {{ use = "radix-reduce_scan" }},
+]
 
 [sort.u64]
-algorithms = ["bitonic", "radix"]
-upto = [{CROSSOVER}]
+ranges = [
+    {{ to = {CROSSOVER}, use = "bitonic" }},
+    {{ use = "radix-reduce_scan" }},
+]
 """
 """A target whose merge sorts have blocks of 64 keys, and whose radix sorts have tiles of 128."""
 

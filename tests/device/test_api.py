@@ -60,7 +60,7 @@ def test_numpy_types_name_keys(queue: cl.CommandQueue) -> None:
     assert (keys.get() == np.sort(host)).all()
 
 
-SCRATCHED = """schema = 1
+SCRATCHED = """schema = 2
 name = "scratched"
 summary = "sorts that need scratch memory, for tests"
 apis = ["opencl"]
@@ -77,13 +77,12 @@ storage16 = false
 binding_bytes = 134217728
 progress = "none"
 
-[radix.u32]
+[radix.u32.reduce_scan]
 bits = 8
 items = 4
 work_group = 64
 subgroup = 1
 ranker = "flags"
-coordination = "scan"
 groups = 16
 """
 

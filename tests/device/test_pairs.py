@@ -77,4 +77,4 @@ def test_only_values_of_a_word_lie_beside_their_keys() -> None:
         for value in ("v4", "index", "v8"):
             p = shape("u32", **more, signature=Signature(value=value))
             beside = value != "v8" and name.startswith(("ballot", "flags"))
-            assert p.beside == beside and (again in render(sort_of(p), "opencl").text) == (not beside), (name, value)
+            assert p.alongside == beside and (again in render(sort_of(p), "opencl").text) == (not beside), (name, value)

@@ -33,7 +33,7 @@ pytestmark = pytest.mark.device
 
 BARE = """\
 # A device of few shapes, which a test tunes.
-schema = 1
+schema = 2
 name = "bare"
 summary = "lanes that walk alone"
 apis = ["opencl"]
@@ -51,26 +51,24 @@ binding_bytes = 134217728
 progress = "none"
 
 # Too many passes, and one lane alone.
-[radix.u32]
+[radix.u32.per_thread]
 bits = 2 # few
 items = 64
 work_group = 1
 subgroup = 1
-ranker = "serial"
-coordination = "scan"
 groups = 1
 
 [sort.u32]
-algorithms = ["radix"]
-upto = []
+ranges = [
+    { use = "radix-per_thread" },
+]
 """
 SHAPE: Table = {
+    "strategy": "per_thread",
     "bits": 8,
     "items": 256,
     "work_group": 1,
     "subgroup": 1,
-    "ranker": "serial",
-    "coordination": "scan",
     "groups": 2,
     "single": 4096,
 }

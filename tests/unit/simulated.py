@@ -1,4 +1,4 @@
-"""A device for tests of the tuner that is none: times follow from a formula, faults from the shapes."""
+"""A simulated device for tests of the tuner: times follow from a formula, faults from the shapes."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ LIKES: Mapping[str, Mapping[str, tuple[Any, float]]] = {
         "items": (12, 0.15),
         "work_group": (128, 0.10),
         "groups": (256, 0.05),
-        "coordination": ("scan", 0.05),
+        "strategy": ("reduce_scan", 0.05),
     },
 }
 
@@ -171,7 +171,7 @@ def head_of(text: str, wish: Wish, *, seed: int = 1) -> dict[str, Any]:
 
 SMALL = """\
 # A small device, for tests.
-schema = 1
+schema = 2
 name = "small"
 summary = "a small device"
 apis = ["opencl"]
@@ -199,17 +199,18 @@ flip_scale = 1
 half_scale = 1
 stream_group = 16
 
-[radix.u32]
+[radix.u32.reduce_scan]
 bits = 4
 items = 2
 work_group = 32
 subgroup = 1
 ranker = "split"
-coordination = "scan"
 groups = 16
 
 [sort.u32]
-algorithms = ["bitonic", "radix"]
-upto = [1000] # a guess
+ranges = [
+    { to = 1000, use = "bitonic" },
+    { use = "radix-reduce_scan" },
+] # a guess
 """
 """A target that is badly tuned; its file is named small.toml."""

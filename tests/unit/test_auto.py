@@ -27,7 +27,7 @@ from hsgen.targets import assembly, target
 from hsgen.targets.target import Target
 from hsgen.tools.validate.cases import around
 
-HEAD = """schema = 1
+HEAD = """schema = 2
 name = "two"
 summary = "a device of tests"
 apis = ["opencl"]
@@ -56,21 +56,22 @@ half_scale = 2
 stream_group = 32
 """
 RADIX = """
-[radix.u32{variant}]
+[radix.u32.{strategy}{variant}]
 bits = 8
 items = 4
 work_group = 64
 subgroup = {subgroup}
 ranker = "{ranker}"
-coordination = "{coordination}"
 groups = 16
 """
-SORT = '\n[sort.u32]\nalgorithms = ["bitonic", "radix"]\nupto = [5000]\n'
+LAST = '{ use = "radix-reduce_scan" }'
+ROWS = f'ranges = [{{ to = 5000, use = "bitonic" }}, {LAST}]'
+SORT = f"\n[sort.u32]\n{ROWS}\n"
 
 
-def table(variant: str = "", subgroup: int = 1, ranker: str = "flags", coordination: str = "scan") -> str:
+def table(variant: str = "", subgroup: int = 1, ranker: str = "flags", strategy: str = "reduce_scan") -> str:
     """Return the text of a table of radix sorts."""
-    return RADIX.format(variant=variant, subgroup=subgroup, ranker=ranker, coordination=coordination)
+    return RADIX.format(variant=variant, subgroup=subgroup, ranker=ranker, strategy=strategy)
 
 
 TEXT = HEAD + MERGE + table() + table(".bits4").replace("bits = 8", "bits = 4") + SORT
@@ -122,53 +123,49 @@ def test_a_default_for_keys_that_a_target_does_not_sort() -> None:
     ("old", "new", "expected"),
     [
         (
-            '["bitonic", "radix"]',
-            '["bitonic", "radix-bits2"]',
-            'sort.u32.algorithms: "radix-bits2" has no table for u32; name some of: bitonic, radix, radix-bits4',
+            LAST,
+            '{ use = "radix-bits2" }',
+            'sort.u32.ranges: "radix-bits2" has no table for u32; name some of: merge, radix, radix-bits4',
         ),
         (
-            '["bitonic", "radix"]',
-            '["quick", "radix"]',
-            'sort.u32.algorithms: "quick" has no table for u32; name some of: bitonic, radix, radix-bits4',
+            '"merge" }',
+            '"quick" }',
+            'sort.u32.ranges: "quick" has no table for u32; name some of: merge, radix, radix-bits4',
         ),
-        ('["bitonic", "radix"]', "[]", "sort.u32.algorithms: is empty; give the algorithms by count"),
-        ('["bitonic", "radix"]', '"bitonic"', 'sort.u32.algorithms: "bitonic" is not a list of strings'),
-        ("[5000]", "[]", "sort.u32.upto: has 0 counts; give 1, one for each change of algorithm"),
-        ("[5000]", "[5, 9]", "sort.u32.upto: has 2 counts; give 1, one for each change of algorithm"),
-        ("[5000]", "[0]", "sort.u32.upto: 0 is not between 1 and"),
-        ("upto = [5000]\n", "", "sort.u32.upto: missing; give the greatest count of each algorithm but the last"),
+        (ROWS, "ranges = []", "sort.u32.ranges: is not a list of rows; write rows such as [{ to ="),
+        (ROWS, 'ranges = "merge"', "sort.u32.ranges: is not a list of rows"),
+        ("to = 5000, ", "", "sort.u32.ranges[0].to: missing; give the greatest count of the row"),
+        (LAST, LAST.replace("{", "{ to = 9000,"), "sort.u32.ranges[1].to: bounds the last row; leave it out"),
+        ("5000", "0", "sort.u32.ranges[0].to: 0 is not between 1 and"),
+        (ROWS, "", "sort.u32.ranges: missing; write rows such as"),
         ("[sort.u32]", "[sort.u33]", "sort.u33: unknown key; did you mean u32?"),
+        ("[sort.u32]", "[sort.u64]", 'sort.u64.ranges: "merge" has no table for u64; name some of: none'),
+        (ROWS, ROWS + "\nrangs = 1", "sort.u32.rangs: unknown key; did you mean ranges?"),
         (
-            "[sort.u32]",
-            "[sort.u64]",
-            'sort.u64.algorithms: "bitonic" has no table for u64; name some of: none',
-        ),
-        ("upto = [5000]", "upto = [5000]\nup_to = 1", "sort.u32.up_to: unknown key; did you mean upto?"),
-        (
-            '["bitonic", "radix"]\nupto = [5000]',
-            '["bitonic", "radix", "bitonic"]\nupto = [5000, 5000]',
-            "sort.u32.upto: [5000, 5000] does not ascend; give the crossovers in ascending order",
+            LAST,
+            '{ to = 5000, use = "radix" }, { use = "bitonic" }',
+            "sort.u32.ranges: [5000, 5000] does not ascend; give the crossovers in ascending order",
         ),
         (
-            '["bitonic", "radix"]\nupto = [5000]',
-            '["bitonic", "radix", "bitonic"]\nupto = [5000, 400]',
-            "sort.u32.upto: [5000, 400] does not ascend; give the crossovers in ascending order",
+            LAST,
+            '{ to = 400, use = "radix" }, { use = "bitonic" }',
+            "sort.u32.ranges: [5000, 400] does not ascend; give the crossovers in ascending order",
         ),
         (
-            '["bitonic", "radix"]\nupto = [5000]\n',
-            '["bitonic", "bitonic-low", "radix"]\nupto = [100, 5000]\n'
+            ROWS,
+            'ranges = [{ to = 100, use = "bitonic" }, { to = 5000, use = "merge-low" }, { use = "radix" }]\n'
             + MERGE.replace("bitonic.u32", "bitonic.u32.low").replace("height = 4", "height = 2"),
-            "sort.u32: two of the algorithms have a kernel block_sort_4; give them the same shape",
+            "sort.u32.ranges: two of the algorithms have a kernel block_sort_4; give them the same shape",
         ),
         (
-            "[radix.u32.bits4]",
-            "[radix.u32.Bits-4]",
-            "radix.u32.Bits-4: cannot name a variant; use up to 32 lower-case letters",
+            "[radix.u32.reduce_scan.bits4]",
+            "[radix.u32.reduce_scan.Bits-4]",
+            "radix.u32.reduce_scan.Bits-4: cannot name a variant; use up to 32 lower-case letters",
         ),
         (
-            "[radix.u32.bits4]\nbits = 4",
-            "[radix.u32.bits4]\nbits = 12",
-            "radix.u32.bits4.bits: 12 is not between 1 and",
+            "[radix.u32.reduce_scan.bits4]\nbits = 4",
+            "[radix.u32.reduce_scan.bits4]\nbits = 12",
+            "radix.u32.reduce_scan.bits4.bits: 12 is not between 1 and",
         ),
         ("[sort.u32]\n", "sort = 3\n[other]\n", "sort: is not a table; write it as [sort]"),
     ],
@@ -185,7 +182,7 @@ def test_each_mistake_is_named(old: str, new: str, expected: str) -> None:
 def test_algorithms_of_two_subgroup_widths_do_not_go_together() -> None:
     text = HEAD + MERGE + table(subgroup=16, ranker="ballot") + SORT
     assert errors(text) == [
-        "two.toml: sort.u32: its algorithms use subgroups of 8 and of 16 lanes; give them one width"
+        "two.toml: sort.u32.ranges: its algorithms use subgroups of 8 and of 16 lanes; give them one width"
     ]
     assert parsed(text.replace("subgroup = 16", "subgroup = 8")).default("u32").lanes == 8
 
@@ -196,9 +193,9 @@ def test_a_mistake_in_a_part_is_not_repeated_for_the_whole() -> None:
 
 def test_a_part_that_cannot_sort_so_many_leaves_no_gap() -> None:
     """Merge sorts end at 2^29: a crossover beyond would leave counts that nothing sorts."""
-    (line,) = errors(TEXT.replace("[5000]", f"[{2**29 + 1}]"))
+    (line,) = errors(TEXT.replace("5000", f"{2**29 + 1}"))
     assert "sort.u32" in line and str(2**29) in line
-    assert parsed(TEXT.replace("[5000]", f"[{2**29}]")).default("u32").plan.max_n > 2**29
+    assert parsed(TEXT.replace("5000", f"{2**29}")).default("u32").plan.max_n > 2**29
 
 
 def test_choosing_by_label() -> None:
@@ -234,7 +231,7 @@ def found(label: str, text: str = TEXT) -> Any:
     return parsed(text).choices[label, "u32"]
 
 
-RANKED = TEXT.replace('coordination = "scan"', 'coordination = "lookback"')
+RANKED = TEXT.replace("reduce_scan", "onesweep")
 EVER = 2**63 - 1
 
 

@@ -143,7 +143,8 @@ def test_templates_of_bodies_name_no_other_words() -> None:
 
 
 def bodies(folder: str) -> list[Path]:
-    found = sorted(p for p in (resources.templates() / folder).glob("*.j2") if p.name != "words.j2")
+    pattern = "*.j2" if folder == "." else "**/*.j2"
+    found = sorted(p for p in (resources.templates() / folder).glob(pattern) if p.name != "words.j2")
     assert found
     return found
 

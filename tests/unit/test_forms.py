@@ -220,7 +220,9 @@ def parts_of_scratch(sort: Sort, step: Step, n: int) -> Iterator[tuple[str, int,
             wide, tiles = kernel.index64, -(-n // p.tile)
             looks = step.kernel in ("onesweep", "histogram")
             rows = p.radix * columns(p) * (tiles if looks else min(tiles, p.groups))
-            rows = 0 if kernel.template.startswith(("radix/msd_", "radix/bucket")) else rows  # see test_radix_msd
+            rows = (
+                0 if kernel.template.startswith(("radix/hybrid/msd_", "radix/hybrid/bucket")) else rows
+            )  # see test_radix_msd
             size = 4 * words(p).table + (0 if wide else 4 * rows)
             size = 8 * (p.radix + rows) if buffer.name == "table" else size
         elif buffer.name == "bounds":  # the starts of buckets lie in the room of values

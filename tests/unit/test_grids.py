@@ -93,7 +93,9 @@ def test_a_device_of_small_grids_sorts_fewer_keys() -> None:
 def test_a_crossover_beyond_what_grids_allow_is_refused() -> None:
     text = (target.resources.targets() / "generic.toml").read_text(encoding="utf-8")
     few = text.replace('name = "generic"', 'name = "few"').replace("groups = 4294967295", "groups = 2")
-    with pytest.raises(Usage, match=r"here: sort\.u32: bitonic sorts up to \d+ keys; give no crossover beyond it"):
+    with pytest.raises(
+        Usage, match=r"here: sort\.u32\.ranges: merge sorts up to \d+ keys; give no crossover beyond it"
+    ):
         target.parse(few, "few", "here")
 
 

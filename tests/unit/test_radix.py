@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import pytest
 from models.radix.model import Fault, run
-from models.radix.shapes import made
+from models.radix.shapes import made, table
 from nightly import by_day, nightly, thinned
 from numpy.typing import NDArray
 from steps import changed
@@ -376,8 +376,8 @@ def test_edges_and_row_ends_lie_where_a_sort_changes_its_way() -> None:
 
 
 def flawed(values: dict[str, Any], device: Device = ROOMY) -> list[tuple[str, str, str]]:
-    table = {"ranker": "flags", "coordination": "scan", "single": 0, **values}
-    return list(dict.fromkeys([*radix.alone(table, device), *radix.problems(shape(**values), device)]))
+    own = table({"ranker": "flags", "single": 0, **values})
+    return list(dict.fromkeys([*radix.alone(own, device), *radix.problems(shape(**values), device)]))
 
 
 LANES = {"ranker": "ballot", "subgroup": 8, "work_group": 64, "single": None}
@@ -393,7 +393,7 @@ PLAIN = replace(ROOMY, shuffle=False, subgroups=(1,))
             PLAIN,
             "subgroup",
             "this device has no shuffle",
-            'give 1, and the ranker "flags", "split" or "serial"',
+            'give 1, and the ranker "flags" or "split"',
             [{"subgroup": 1, "ranker": r} for r in ("flags", "split", "serial")],
         ),
         (
@@ -415,9 +415,9 @@ PLAIN = replace(ROOMY, shuffle=False, subgroups=(1,))
         (
             {"coordination": "lookback"},
             replace(ROOMY, progress="none"),
-            "coordination",
-            'decoupled look-back requires forward progress of started work-groups (device.progress = "started")',
-            'give "scan"',
+            "",
+            'decoupled look-back needs work-groups that continue once started (device.progress = "started")',
+            "choose another strategy",
             [{"coordination": "scan"}],
         ),
         (
@@ -427,14 +427,6 @@ PLAIN = replace(ROOMY, shuffle=False, subgroups=(1,))
             "a subgroup that walks a chunk is a work-group, 4 lanes are not 8",
             "give 8, or a subgroup of 1: every lane then walks its own chunk",
             [{"work_group": 8}, {"subgroup": 1}],
-        ),
-        (
-            {**SERIAL, "coordination": "lookback"},
-            ROOMY,
-            "coordination",
-            "chunks of the serial ranker are counted first",
-            'give "scan"',
-            [{"coordination": "scan"}],
         ),
         (
             {**SERIAL, "work_group": 1, "groups": 300},
@@ -448,7 +440,7 @@ PLAIN = replace(ROOMY, shuffle=False, subgroups=(1,))
             {**SERIAL, "large": True},
             ROOMY,
             "large",
-            "is for no sort of the strategy per_thread",
+            "is no key of the strategy per_thread",
             "leave it out",
             [{"large": False}, {"ranker": "flags", "single": 0}],
         ),
@@ -505,7 +497,7 @@ PLAIN = replace(ROOMY, shuffle=False, subgroups=(1,))
             {"stream_from": 1000},
             ROOMY,
             "stream_from",
-            "is for no sort of the strategy reduce_scan",
+            "is no key of the strategy reduce_scan",
             "leave it out",
             [{"stream_from": None}, {"ranker": "serial", "work_group": 1}],
         ),
@@ -548,7 +540,7 @@ def test_all_mistakes_of_a_shape_are_named_at_once() -> None:
     bad = {"items": 70, "single": 10**6, "stream_from": 5, "subgroup": 3, "coordination": "lookback"}
     found = flawed(bad, replace(ROOMY, progress="none"))
     assert sorted(key for key, _, _ in found) == [
-        "coordination",
+        "",
         "items",
         "single",
         "stream_from",
@@ -559,6 +551,6 @@ def test_all_mistakes_of_a_shape_are_named_at_once() -> None:
 
 def test_single_values_are_judged_alone_where_others_are_wrong() -> None:
     device = replace(ROOMY, progress="none", work_group=64)
-    found = list(radix.alone({"coordination": "lookback", "work_group": 65, "subgroup": 2}, device))
-    assert [key for key, _, _ in found] == ["subgroup", "work_group", "coordination"]
+    found = list(radix.alone({"strategy": "onesweep", "work_group": 65, "subgroup": 2, "places": 64}, device))
+    assert [key for key, _, _ in found] == ["subgroup", "work_group", "places"]
     assert list(radix.alone({}, device)) == []

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import pytest
 from models.radix import model
+from models.radix.shapes import table
 from nightly import nightly
 from test_radix import ROOMY, shape
 
@@ -142,7 +143,7 @@ def test_what_cannot_look_is_named() -> None:
     for values in ({"coordination": "grid", "least": 1}, {"ranker": "serial", "work_group": 8, "subgroup": 8}):
         p = shape("u32", sorted_exit=True, **values)
         device = replace(ROOMY, progress="guaranteed", cooperative=True)
-        found = [*radix.alone({"sorted_exit": True, **values}, device), *radix.problems(p, device)]
+        found = [*radix.alone(table({"sorted_exit": True, **values}), device), *radix.problems(p, device)]
         assert "sorted_exit" in [key for key, _, _ in found], values
 
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 from models.radix.model import Fault, run
-from models.radix.shapes import made
+from models.radix.shapes import made, table
 from nightly import thinned
 from steps import changed
 
@@ -150,23 +150,23 @@ def test_a_wrong_row_is_noticed(change: dict[str, Any]) -> None:
 
 
 MISTAKES = [
-    ({}, {"cooperative": False}, "coordination", "device.cooperative = true"),
+    ({}, {"cooperative": False}, "", "device.cooperative = true"),
     ({"ranker": "flags", "subgroup": 1}, {}, "ranker", "the ranker flags cannot"),
     ({"least": 5}, {}, "least", "a lane holds 4 keys"),
-    ({"large": True}, {}, "large", "is for no sort of the strategy cooperative"),
-    ({"coordination": "scan"}, {}, "least", "is for no sort of the strategy reduce_scan"),
+    ({"large": True}, {}, "large", "is no key of the strategy cooperative"),
+    ({"coordination": "scan"}, {}, "least", "is no key of the strategy reduce_scan"),
 ]
 
 
 @pytest.mark.parametrize(("values", "device", "key", "what"), MISTAKES)
 def test_a_mistake_is_named_once(values: dict[str, Any], device: dict[str, Any], key: str, what: str) -> None:
     here = replace(DEVICE, **device)
-    table = {"ranker": "ballot", "coordination": "grid", "least": 2, **values}
-    ((found, said, _),) = [*radix.problems(shape(**values), here), *radix.alone(table, here)]
+    own = table({"ranker": "ballot", "coordination": "grid", "least": 2, **values})
+    ((found, said, _),) = [*radix.problems(shape(**values), here), *radix.alone(own, here)]
     assert found == key and what in said
 
 
-TEXT = """schema = 1
+TEXT = """schema = 2
 name = "one"
 summary = "one launch"
 apis = [%s]
@@ -184,28 +184,28 @@ binding_bytes = 4294967295
 progress = "started"
 cooperative = true
 
-[radix.u32]
+[radix.u32.reduce_scan]
 bits = 8
 items = 8
 work_group = 256
 subgroup = 32
 ranker = "ballot"
-coordination = "scan"
 groups = 64
 
-[radix.u32.grid]
+[radix.u32.cooperative.grid]
 bits = 8
 items = 16
 work_group = 256
 subgroup = 32
 ranker = "ballot"
-coordination = "grid"
 groups = 64
 least = 4
 
 [sort.u32]
-algorithms = ["radix-grid", "radix"]
-upto = [%d]
+ranges = [
+    { to = %d, use = "radix-cooperative-grid" },
+    { use = "radix-reduce_scan" },
+]
 """
 
 
@@ -213,8 +213,8 @@ def test_targets_of_cuda_alone_have_it_up_to_what_it_holds() -> None:
     assert target.parse(TEXT % ('"cuda"', 262144), "one", "one.toml").autos["u32"][0] == ("radix-grid", 262144)
     with pytest.raises(Usage) as e:
         target.parse(TEXT % ('"cuda"', 262145), "one", "one.toml")
-    assert e.value.lines == ("one.toml: sort.u32: radix sorts up to 262144 keys; give no crossover beyond it",)
+    assert e.value.lines == ("one.toml: sort.u32.ranges: radix sorts up to 262144 keys; give no crossover beyond it",)
     with pytest.raises(Usage) as e:
         target.parse(TEXT % ('"cuda", "vulkan"', 262144), "one", "one.toml")
-    where, what = "radix.u32.grid.coordination", "only CUDA launches grids whose work-groups wait for each other"
+    where, what = "radix.u32.cooperative.grid", "only CUDA launches grids whose work-groups wait for each other"
     assert e.value.lines == (f'one.toml: {where}: {what}; give apis = ["cuda"]',)

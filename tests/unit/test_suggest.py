@@ -23,7 +23,7 @@ from hsgen.tools.report.facts import facts as reported
 from hsgen.tools.suggest import Facts, text
 from hsgen.tools.suggest.reading import read
 
-TOP = 'schema = 1\nname = "t"\nsummary = "t"\napis = {apis}\n\n[device]\n{facts}\n\n'
+TOP = 'schema = 2\nname = "t"\nsummary = "t"\napis = {apis}\n\n[device]\n{facts}\n\n'
 
 powers = st.integers(0, 7).map(lambda n: 1 << n)
 devices = st.builds(
@@ -92,15 +92,15 @@ SIZE = "sized for the devices that the file's author had in mind; the facts have
 CHARTS = "an estimate for this family alone; the rule knows charts of three devices"
 TUNED = "found by hsgen tune on the device"
 HOPPER = "as nvidia-sm90, which was tuned; tiles as large as three work-groups on a multiprocessor allow"
-EVERYWHERE = {"radix.*.groups": SIZE, "sort.*.upto": CHARTS}
+EVERYWHERE = {"radix.*.groups": SIZE, "sort.*.ranges": CHARTS}
 DIFFERENT = {
     "adreno-6xx": {
         "bitonic.*": "8 rows and 512 lanes, where the rule has 16 rows and 256: a guess against a guess",
         "radix.*.items": "tiles of which local memory holds two",
     },
     "amd-cdna": {
-        "bitonic.*slabs": "quarter blocks, so that small sorts reach more of many compute units",
-        "radix.u64.items": "two work-groups fit local memory",
+        "merge.*slabs": "quarter blocks, so that small sorts reach more of many compute units",
+        "radix.u64.*.items": "two work-groups fit local memory",
     },
     "amd-gcn": {
         "bitonic.*slabs": "HotSort's own 1024 lanes; by the rule two blocks fit local memory: one runs while one waits",
@@ -146,7 +146,7 @@ DIFFERENT = {
     "nvidia-vulkan": {"*": "as nvidia-sm90, which was tuned; buckets as measured through Vulkan"},
     "nvidia-tegra": {
         "bitonic.u64.*": "scales of the family, and fewer lanes",
-        "radix.u64.items": "registers for two work-groups",
+        "radix.u64.*.items": "registers for two work-groups",
     },
     "swiftshader": {
         "bitonic.u64.*": "Fuchsia's 16 slabs; the rule has 32, as both have for 32-bit keys",
@@ -206,7 +206,8 @@ def test_the_rule_follows_the_facts() -> None:
 
     def shape(**facts: object) -> dict[str, object]:
         made = suggest.suggest(Facts(device=replace(base, **facts), apis=("cuda",), vendor=0x10DE))  # type: ignore[arg-type]
-        return {k: c.value for k, c in made["bitonic.u32"].items()} | {"ranker": made["radix.u32"]["ranker"].value}
+        (radix,) = (table for name, table in made.items() if name.startswith("radix.u32."))
+        return {k: c.value for k, c in made["bitonic.u32"].items()} | {"ranker": radix["ranker"].value}
 
     whole = shape()
     assert shape(threads=16)["slabs"] == 8
@@ -251,9 +252,9 @@ def test_suggest_json_has_every_value_once(capsys: pytest.CaptureFixture[str]) -
     rows = json.loads(capsys.readouterr().out)
     assert len({(r["table"], r["key"]) for r in rows}) == len(rows)
     assert all(set(r) == {"table", "key", "value", "file", "same", "reason"} for r in rows)
-    [stream] = [r for r in rows if (r["table"], r["key"]) == ("radix.u32", "stream_from")]
+    [stream] = [r for r in rows if (r["table"], r["key"]) == ("radix.u32.per_thread", "stream_from")]
     assert stream == {
-        "table": "radix.u32",
+        "table": "radix.u32.per_thread",
         "key": "stream_from",
         "value": None,
         "file": 8388608,

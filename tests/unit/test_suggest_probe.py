@@ -89,7 +89,7 @@ def test_every_fact_says_where_it_is_from(name: str) -> None:
         elif q.said.get(key) or q.said.get(key) is False:
             assert why == probe.origins[key]
         else:
-            assert "not told" in why or key in ("progress", "local"), (setting, why)
+            assert "not reported" in why or key in ("progress", "local"), (setting, why)
 
 
 @pytest.mark.parametrize(

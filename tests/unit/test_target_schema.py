@@ -1,6 +1,7 @@
-"""Target files of schema 2, and those of schema 1 rewritten in it.
+"""Target files of schema 2, and files of schema 1 rewritten in it.
 
-- Every file that comes with the project, upgraded, makes the same choices; its evidence stands or not as before.
+- Every file that comes with the project, written in schema 1, is refused; upgraded it makes the same choices, and its
+  evidence stands or not as before.
 - Comments stay above what they explain; a file of schema 2 is left alone; what is no target file is refused.
 - Each mistake in tables of strategies and in rows is named where it is.
 """
@@ -17,8 +18,7 @@ import pytest
 from hsgen.cli import main
 from hsgen.core.errors import Usage
 from hsgen.system import resources
-from hsgen.targets import evidence, target, upgrade
-from hsgen.targets.flat import flat, rows
+from hsgen.targets import evidence, tables, target, upgrade
 from hsgen.tools.suggest.text import literal
 from hsgen.tools.tune import edit
 
@@ -123,14 +123,50 @@ ranges_values = [
 """
 
 
+WORDS = {
+    "reduce_scan": {"coordination": "scan"},
+    "onesweep": {"coordination": "lookback"},
+    "hybrid": {"coordination": "lookback"},
+    "cooperative": {"coordination": "grid"},
+    "per_thread": {"ranker": "serial", "coordination": "scan"},
+}
+"""How schema 1 says which strategy a table is of."""
+
+
+def lists(table: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
+    """Rows as schema 1 has them; for values only the lists that differ."""
+    out: dict[str, Any] = {}
+    for end, rows in [(name.removeprefix("ranges"), table[name]) for name in table]:
+        found = {
+            f"algorithms{end}": [names.get(row["use"], row["use"]) for row in rows],
+            f"upto{end}": [row["to"] for row in rows[:-1]],
+        }
+        out |= {k: v for k, v in found.items() if not end or v != out[k.removesuffix(end)]}
+    return out
+
+
+def flat(data: Mapping[str, Any]) -> dict[str, Any]:
+    """The data of a file in schema 1."""
+    out: dict[str, Any] = {**data, "schema": 1, "radix": {}, "sort": {}}
+    names: dict[str, dict[str, str]] = {}
+    for label, key in tables.labels(data):
+        names.setdefault(key, {})[tables.full(data, label, key)] = label
+        algorithm, _, variant = label.partition("-")
+        if algorithm == "radix":
+            values = tables.table_of(data, label, key) or {}
+            values |= WORDS[values.pop("strategy")]
+            at = out["radix"].setdefault(key, {})
+            at |= {variant: values} if variant else values
+    out["sort"] = {key: lists(table, names[key]) for key, table in data.get("sort", {}).items()}
+    return {k: v for k, v in out.items() if v != {}}
+
+
 def in_schema_1(text: str) -> str:
     """The text of a target file as schema 1 has it, without comments, named "mine"; evidence is about its choices."""
-    data = flat(tomllib.loads(text))
+    data = flat(tomllib.loads(text)) | {"name": "mine"}
     rows = data.pop("evidence", [])
-    now = target.parse(text, data["name"], "").shapes
-    data |= {"schema": 1, "name": "mine"}
     out = "".join(f"{k} = {literal(v)}\n" for k, v in data.items() if not isinstance(v, dict)) + written(data)
-    now = {now: evidence.shapes(tomllib.loads(out))}
+    now = {evidence.shapes(tomllib.loads(text)): evidence.shapes(data)}
     kept = [{**row, **({"shapes": now.get(row["shapes"], row["shapes"])} if "shapes" in row else {})} for row in rows]
     blocks = ["".join([f"{k} = {literal(v)}\n" for k, v in row.items()]) for row in kept]
     return out + "".join(f"\n[[evidence]]\n{block}" for block in blocks)
@@ -150,15 +186,47 @@ def written(data: Mapping[str, Any], prefix: str = "") -> str:
 @pytest.mark.parametrize("path", FILES, ids=lambda p: p.stem)
 def test_an_upgraded_file_makes_the_same_choices(path: Path) -> None:
     old = in_schema_1(path.read_text())
+    with pytest.raises(Usage, match="schema: 1 is not read, this hsgen reads 2; rewrite the file with `hsgen targets"):
+        target.parse(old, "mine", "mine.toml")
     made = upgrade.upgraded(old, "mine", "mine.toml")
     assert made is not None
-    before, after = (target.parse(x, "mine", "mine.toml") for x in (old, made))
+    before, after = target.parse(path.read_text(), path.stem, path.name), target.parse(made, "mine", "mine.toml")
     assert (after.choices, after.autos, after.autos_valued) == (before.choices, before.autos, before.autos_valued)
-    assert after.choices == target.parse(path.read_text(), path.stem, path.name).choices
     for level in evidence.LEVELS:
         assert evidence.cell(after.evidence, after.shapes, level) == evidence.cell(
             before.evidence, before.shapes, level
         )
+
+
+def test_an_old_file_is_refused_and_generates_the_same_once_upgraded(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """One line names the command; kernels of the upgraded file are those of the file written in schema 2."""
+    made = {}
+    for name, text in (("old", OLD), ("new", NEW)):
+        (tmp_path / name).mkdir()
+        file = tmp_path / name / "mine.toml"
+        file.write_text(text)
+        generate = ["generate", "-t", str(file), "-o", str(tmp_path / name / "out")]
+        if name == "old":
+            assert main(generate) == 2
+            (line,) = capsys.readouterr().err.splitlines()
+            assert line.endswith(f"rewrite the file with `hsgen targets --upgrade {file}`")
+            assert main(["targets", "--upgrade", str(file)]) == 0
+        assert main(generate) == 0
+        made[name] = {p.name: p.read_bytes() for p in (tmp_path / name / "out").rglob("*.cu")}
+    assert made["old"] == made["new"] != {}
+
+
+def test_what_schema_1_let_pass_is_left_out() -> None:
+    """Keys of other strategies that were turned off."""
+    made = upgrade.upgraded(OLD.replace("bits = 5", "large = false\nplaces = 0\nbits = 5"), "mine", "mine.toml")
+    assert made == NEW.replace("bits = 5", "large = false\nbits = 5")
+
+
+def test_facts_alone_are_upgraded(tmp_path: Path) -> None:
+    """They are what `hsgen suggest` takes."""
+    assert upgrade.upgraded(f"schema = 1\n{FACTS}", "mine", "mine.toml") == f"schema = 2\n{FACTS}"
 
 
 def test_comments_stay_where_they_explain_something() -> None:
@@ -167,7 +235,7 @@ def test_comments_stay_where_they_explain_something() -> None:
 
 
 def test_older_evidence_stays_older() -> None:
-    now = target.parse(OLD, "mine", "mine.toml").shapes
+    now = evidence.shapes(tomllib.loads(OLD))
     row = '\n[[evidence]]\nlevel = "device"\napi = "cuda"\ndevice = "x"\ndriver = "1"\ndate = "2026-01-01"\n'
     rows = "".join(f'{row}result = "r: s"\nshapes = "{x}"\n' for x in (now, "0123456789ab"))
     made = upgrade.upgraded(OLD + rows, "mine", "mine.toml")
@@ -232,21 +300,9 @@ def test_a_strategy_is_called_by_its_full_name_as_well() -> None:
     assert found.labels("u32") == ["auto", "radix-low", "radix"]
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda p: p.stem)
-def test_tools_see_the_same_tables_in_either_schema(path: Path) -> None:
-    text = in_schema_1(path.read_text())
-    made = upgrade.upgraded(text, "mine", "mine.toml") or ""
-    before, after = (flat(tomllib.loads(x)) for x in (text, made))
-    assert {k: before.get(k) for k in ("radix", "bitonic", "scan")} == {
-        k: after.get(k) for k in ("radix", "bitonic", "scan")
-    }
-    for key, table in before.get("sort", {}).items():
-        assert rows({**after, "schema": 2}, key, table) == tomllib.loads(made)["sort"][key]
-
-
 def test_tuning_edits_the_table_that_has_a_value() -> None:
     pytest.importorskip("tomlkit")
-    table = edit.table_of(flat(tomllib.loads(NEW)), "radix", "u32")
+    table = tables.table_of(tomllib.loads(NEW), "radix", "u32")
     assert table is not None
     for word in ("groups", "msd_from"):
         after = edit.applied(NEW, "mine.toml", {("radix", "u32"): {**table, word: 400}}, {}, [])
@@ -256,9 +312,9 @@ def test_tuning_edits_the_table_that_has_a_value() -> None:
 
 def test_tuning_moves_a_table_to_another_strategy() -> None:
     pytest.importorskip("tomlkit")
-    table = edit.table_of(flat(tomllib.loads(NEW)), "radix-low", "u32")
+    table = tables.table_of(tomllib.loads(NEW), "radix-low", "u32")
     assert table is not None
-    changed = {("radix-low", "u32"): {**table, "coordination": "lookback"}}
+    changed = {("radix-low", "u32"): {**table, "strategy": "onesweep"}}
     after = edit.applied(NEW, "mine.toml", changed, {}, [])
     assert after == NEW.replace("[radix.u32.reduce_scan.low]", "[radix.u32.onesweep.low]").replace(
         "radix-reduce_scan-low", "radix-onesweep-low"
@@ -267,10 +323,37 @@ def test_tuning_moves_a_table_to_another_strategy() -> None:
     assert found.choices["radix-low", "u32"].STRATEGY == "onesweep" and found.autos["u32"][0] == ("radix-low", 300)
 
 
+def test_tuning_moves_a_table_to_and_from_buckets() -> None:
+    pytest.importorskip("tomlkit")
+    table = tables.table_of(tomllib.loads(NEW), "radix", "u32") or {}
+    buckets = {name for name in table if name.startswith(("msd", "bucket"))}
+    plain = {**{k: v for k, v in table.items() if k not in buckets}, "strategy": "reduce_scan"}
+    after = edit.applied(NEW, "mine.toml", {("radix", "u32"): plain}, {}, [])
+    assert (
+        "hybrid" not in after and "# buckets\n[radix.u32.reduce_scan]\n" in after and "# a guess\n[sort.u32]" in after
+    )
+    assert after.count('use = "radix-reduce_scan"') == 2
+    assert target.parse(after, "mine", "mine.toml").choices["radix", "u32"].STRATEGY == "reduce_scan"
+    again = edit.applied(after, "mine.toml", {("radix", "u32"): table}, {}, [])
+    found = target.parse(again, "mine", "mine.toml")
+    assert found.choices == target.parse(NEW, "mine", "mine.toml").choices
+    assert '[radix.u32.hybrid]\nfallback = "onesweep"\n' in again and again.count('use = "radix-hybrid"') == 2
+
+
+def test_tuning_leaves_a_fallback_alone_that_others_share() -> None:
+    pytest.importorskip("tomlkit")
+    hybrid = NEW[NEW.index("[radix.u32.hybrid]") : NEW.index("# a guess")]
+    text = NEW.replace(hybrid, hybrid + hybrid.replace("hybrid]", "hybrid.more]").replace("from = 200", "from = 300"))
+    table = tables.table_of(tomllib.loads(text), "radix", "u32") or {}
+    assert edit.applied(text, "x.toml", {("radix", "u32"): {**table, "msd_from": 400}}, {}, [])
+    with pytest.raises(Usage, match="cannot be edited"):
+        edit.applied(text, "x.toml", {("radix", "u32"): {**table, "groups": 400}}, {}, [])
+
+
 def test_tuning_writes_crossovers_as_rows() -> None:
     pytest.importorskip("tomlkit")
-    lists = {"algorithms": ["radix-low", "radix"], "upto": [500]}
-    after = edit.applied(NEW, "mine.toml", {}, {"u32": lists}, [])
+    rows = tables.rows(tomllib.loads(NEW), "u32", ["radix-low", "radix"], [500])
+    after = edit.applied(NEW, "mine.toml", {}, {"u32": {"ranges": rows}}, [])
     assert '    { to = 500, use = "radix-reduce_scan-low" },\n    { use = "radix-hybrid" },\n' in after
     assert "ranges_values" not in after
     assert target.parse(after, "mine", "mine.toml").autos["u32"][0] == ("radix-low", 500)

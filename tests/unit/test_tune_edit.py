@@ -11,8 +11,7 @@ from simulated import SMALL
 
 from hsgen.core.errors import Unavailable, Usage
 from hsgen.system import resources, toolchain
-from hsgen.targets import target
-from hsgen.targets.flat import flat
+from hsgen.targets import tables, target
 from hsgen.tools.tune import edit
 
 pytest.importorskip("tomlkit")
@@ -25,13 +24,19 @@ ROW = {
     "date": "2026-01-31",
     "result": "tune: u32 merge radix; 40 shapes raced, 3 of them failed; validate: 10 cases, 0 failures",
 }
-AUTO = {"algorithms": ["bitonic", "radix"], "upto": [2000], "upto_values": [700]}
+
+
+def rows(*counts: int) -> list[dict[str, Any]]:
+    return [*({"to": n, "use": "bitonic"} for n in counts), {"use": "radix-reduce_scan"}]
+
+
+AUTO = {"ranges": rows(2000), "ranges_values": rows(700)}
 
 
 def of(text: str, label: str, key: str = "u32") -> dict[str, Any]:
-    name, _, variant = label.partition("-")
-    at = flat(tomllib.loads(text))[name][key]
-    return dict(at[variant] if variant else at)
+    found = tables.table_of(tomllib.loads(text), label, key)
+    assert found is not None
+    return found
 
 
 def changed(before: str, after: str) -> tuple[list[str], list[str]]:
@@ -44,10 +49,17 @@ def test_only_what_changes_changes() -> None:
     tables = {("bitonic", "u32"): {**of(SMALL, "bitonic"), "height": 16, "stream_group": 32, "exchange": "select"}}
     after = edit.applied(SMALL, "small.toml", tables, {"u32": AUTO}, [ROW])
     gone, come = changed(SMALL, after)
-    assert gone == ["height = 2", "stream_group = 16", "upto = [1000] # a guess"]
+    assert gone == ["height = 2", "stream_group = 16", '    { to = 1000, use = "bitonic" },']  # a guess stays
     assert come[:3] == ["height = 16", "stream_group = 32", 'exchange = "select"']
-    assert come[3:5] == ["upto = [2000] # a guess", "upto_values = [700]"]
-    assert come[5:] == ["", "[[evidence]]", *(f'{k} = "{v}"' for k, v in ROW.items())]
+    assert come[3] == '    { to = 2000, use = "bitonic" },'
+    assert come[4:8] == [
+        "ranges_values = [",
+        '    { to = 700, use = "bitonic" },',
+        '    { use = "radix-reduce_scan" },',
+        "]",
+    ]
+    assert "] # a guess\n" in after
+    assert come[8:] == ["", "[[evidence]]", *(f'{k} = "{v}"' for k, v in ROW.items())]
     assert "subgroup = 8 # as wide as the device has them" in after and after.startswith("# A small device")
     found = target.parse(after, "small", "small.toml")
     assert found.choices["bitonic", "u32"].height == 16 and found.autos["u32"][0] == ("bitonic", 2000)
@@ -75,9 +87,7 @@ def test_keys_that_a_table_no_longer_has_go() -> None:
 def test_new_tables_stand_before_evidence_and_its_comment() -> None:
     text = SMALL + "\n# Seen once.\n[[evidence]]\n" + "".join(f'{k} = "{v}"\n' for k, v in ROW.items())
     wide = {**of(SMALL, "bitonic"), "subgroup": 1}
-    after = edit.applied(
-        text, "x.toml", {("bitonic", "u64"): wide}, {"u64": {"algorithms": ["bitonic"], "upto": []}}, []
-    )
+    after = edit.applied(text, "x.toml", {("bitonic", "u64"): wide}, {"u64": {"ranges": [{"use": "bitonic"}]}}, [])
     assert changed(text, after)[0] == []
     assert after.index("[bitonic.u64]") < after.index("[sort.u64]") < after.index("# Seen once.")
     assert after.count("\n\n\n") == 0 and after.endswith(text[text.index("# Seen once.") :])
@@ -87,7 +97,7 @@ def test_new_tables_stand_before_evidence_and_its_comment() -> None:
 def test_variants_are_tables_of_their_own() -> None:
     new = {**of(SMALL, "radix"), "bits": 8}
     after = edit.applied(SMALL, "x.toml", {("radix-wide", "u32"): new}, {}, [])
-    assert "[radix.u32.wide]" in after and of(after, "radix-wide") == new
+    assert "[radix.u32.reduce_scan.wide]" in after and of(after, "radix-wide") == new
     assert {k: v for k, v in of(after, "radix").items() if k != "wide"} == of(SMALL, "radix")
     again = edit.applied(after, "x.toml", {("radix-wide", "u32"): {**new, "bits": 7}}, {}, [])
     assert changed(after, again) == (["bits = 8"], ["bits = 7"])
@@ -127,7 +137,8 @@ def test_every_target_that_comes_along_can_be_edited(name: str) -> None:
         after = edit.applied(text, f"{name}.toml", {(label, key): {**table, word: 1 << 20}}, {}, [])
         gone, come = changed(text, after)
         assert len(gone) == len(come) == 1 and come[0].startswith(f"{word} = 1048576"), (label, key)
-    autos = {key: {"algorithms": [a for a, _ in auto], "upto": list(range(3, 2 + len(auto)))}
+    data = tomllib.loads(text)
+    autos = {key: {"ranges": tables.rows(data, key, [a for a, _ in auto], range(3, 2 + len(auto)))}
              for key, auto in found.autos.items()}  # fmt: skip
     assert tomllib.loads(edit.applied(text, f"{name}.toml", {}, autos, [ROW]))["evidence"][-1] == ROW
 
@@ -136,23 +147,25 @@ def test_every_target_that_comes_along_can_be_edited(name: str) -> None:
     "text",
     [
         "evidence = []\n" + SMALL,
-        SMALL.replace("[radix.u32]", "[bitonic.extra]").replace("[device]", "radix = { u32 = { bits = 4 } }\n[device]"),
+        SMALL.replace("[radix.u32.reduce_scan]", "[bitonic.extra]").replace(
+            "[device]", "radix = { u32 = { reduce_scan = { bits = 4 } } }\n[device]"
+        ),
     ],
 )
 def test_a_layout_that_cannot_be_edited_is_refused(text: str) -> None:
     """Where a table of the file cannot be followed by another of its name."""
     line = r"x.toml: cannot be edited as it is written; write each table as \[NAME.KEY\], with a line a key"
     with pytest.raises(Usage, match=line):
-        edit.applied(text, "x.toml", {("radix", "u64"): of(SMALL, "bitonic")}, {}, [ROW])
+        edit.applied(text, "x.toml", {("radix", "u64"): {"strategy": "single", **of(SMALL, "bitonic")}}, {}, [ROW])
 
 
 def test_inline_tables_are_changed_in_place() -> None:
     """What stands behind them stays."""
-    tables = "[radix]\nu32 = { bits = 4, items = 2 } # all in one line\n\n[sort]\nu32 = { upto = [] } # one\n"
-    after = edit.applied(tables, "x.toml", {("radix", "u32"): {"bits": 8}}, {"u32": {"upto": [5]}}, [])
-    assert changed(tables, after) == (
-        ["u32 = { bits = 4, items = 2 } # all in one line", "u32 = { upto = [] } # one"],
-        ["u32 = { bits = 8  } # all in one line", "u32 = { upto = [5] } # one"],
+    text = "[radix.u32]\nsingle = { bits = 4, items = 2 } # all in one line\n\n[merge]\nu32 = { height = 4 } # one\n"
+    new = {("radix", "u32"): {"strategy": "single", "bits": 8}, ("bitonic", "u32"): {"height": 8}}
+    assert changed(text, edit.applied(text, "x.toml", new, {}, [])) == (
+        ["single = { bits = 4, items = 2 } # all in one line", "u32 = { height = 4 } # one"],
+        ["single = { bits = 8  } # all in one line", "u32 = { height = 8 } # one"],
     )
 
 

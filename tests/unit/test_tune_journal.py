@@ -76,7 +76,9 @@ def test_a_torn_line_is_dropped_and_written_over(torn: bytes, tmp_path: Path) ->
 def test_what_is_no_journal_is_refused_and_left_alone(data: bytes, tmp_path: Path) -> None:
     path = tmp_path / "j"
     path.write_bytes(data)
-    with pytest.raises(Usage, match="j: is none; name a file that hsgen tune wrote, or one that does not exist yet"):
+    with pytest.raises(
+        Usage, match="j: is not a journal; name a file that hsgen tune wrote, or one that does not exist yet"
+    ):
         opened(path, HEAD)
     assert path.read_bytes() == data
 
@@ -111,8 +113,8 @@ def test_a_damaged_head_is_refused(name: str, value: Any, tmp_path: Path) -> Non
 
 
 def test_another_schema_is_refused(tmp_path: Path) -> None:
-    path = written(tmp_path / "j", {**HEAD, "schema": 2})
-    with pytest.raises(Usage, match="j: has schema 2, this hsgen reads 1; name another"):
+    path = written(tmp_path / "j", {**HEAD, "schema": 1})
+    with pytest.raises(Usage, match="j: has schema 1, this hsgen reads 2; name another"):
         opened(path, HEAD)
 
 

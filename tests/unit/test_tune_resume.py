@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tomllib
 from collections import Counter
 from collections.abc import Sequence
 from functools import cache
@@ -14,6 +15,7 @@ from simulated import SMALL, Device, Fate, cost, faulty, head_of, never, seconds
 
 from hsgen.core.errors import Wrong
 from hsgen.targets import target
+from hsgen.targets.tables import table_of
 from hsgen.tools.tune import journal
 from hsgen.tools.tune.propose import Table, name_of
 from hsgen.tools.tune.request import Wish
@@ -63,18 +65,19 @@ def test_a_tuning_chooses_the_better(fate: Fate) -> None:
     for (label, _), table in result.tables.items():
         assert fate(label, table, 1 << 22) is None
         assert cost(label, table) < 0.75 * cost(label, old_table(label)), old.name
-    assert result.autos["u32"]["algorithms"] == ["bitonic", "radix"]
+    rows, valued = result.autos["u32"]["ranges"], result.autos["u32"]["ranges_values"]
+    radix = f"radix-{result.tables['radix', 'u32']['strategy']}"
+    assert [row["use"] for row in rows] == [row["use"] for row in valued] == ["bitonic", radix]
     between = crossing(result.tables)
-    assert between / 1.15 <= result.autos["u32"]["upto"][0] <= between * 1.15
-    assert result.autos["u32"]["upto_values"][0] < result.autos["u32"]["upto"][0]
+    assert between / 1.15 <= rows[0]["to"] <= between * 1.15
+    assert valued[0]["to"] < rows[0]["to"]
     assert all(row.ratio is None or row.ratio > 0.97 for row in result.rows)
     assert [row.n for row in result.rows] == [1 << b for b in range(8, 23)]
 
 
 def old_table(label: str) -> dict[str, Any]:
-    import tomllib
-
-    found: dict[str, Any] = tomllib.loads(SMALL)[label]["u32"]
+    found = table_of(tomllib.loads(SMALL), label, "u32")
+    assert found is not None
     return found
 
 
@@ -164,7 +167,7 @@ def test_the_journals_of_two_seeds_are_joined(tmp_path: Path) -> None:
 
 def test_joined_journals_of_a_table_that_was_not_there(tmp_path: Path) -> None:
     """Their races have no shape in common; the better champion is chosen all the same."""
-    text = SMALL[: SMALL.index("[radix.u32]")]
+    text = SMALL[: SMALL.index("[radix.u32.")]
     wish = Wish(labels=("radix",), budget=53.0, sizes=WISH.sizes)
     paths = [tmp_path / "one.jsonl", tmp_path / "two.jsonl"]
     each = [tuned(p, Device(), wish, text, seed)[0].tables["radix", "u32"] for seed, p in enumerate(paths, start=3)]
@@ -191,7 +194,8 @@ def test_an_algorithm_that_does_not_pay_is_left_out() -> None:
             return super()._seconds(entry, n, number, valued) * (50 if entry.label == "bitonic" else 1)
 
     result, _ = tuned(None, Slow())
-    assert result.autos == {"u32": {"algorithms": ["radix"], "upto": []}}
+    strategy = result.tables["radix", "u32"]["strategy"]
+    assert result.autos == {"u32": {"ranges": [{"use": f"radix-{strategy}"}]}}
     assert {row.after for row in result.rows} == {"radix"}
 
 

@@ -31,7 +31,7 @@ BAD: dict[tuple[str, str], Table] = {
         "work_group": 32,
         "subgroup": 1,
         "ranker": "split",
-        "coordination": "scan",
+        "strategy": "reduce_scan",
         "groups": 16,
     },
     ("generic", "radix"): {
@@ -39,8 +39,7 @@ BAD: dict[tuple[str, str], Table] = {
         "items": 64,
         "work_group": 1,
         "subgroup": 1,
-        "ranker": "serial",
-        "coordination": "scan",
+        "strategy": "per_thread",
         "groups": 1,
     },
 }
@@ -158,7 +157,7 @@ def test_a_space_that_is_exhausted() -> None:
     """Nearly every shape of a small box is tried, once, and the search ends long before its time."""
     it = hunting("radix", "generic", None)
     box = {"ranker": ("flags",), "bits": (4, 5, 6), "subgroup": (1,), "items": (4, 8), "work_group": (64,)}
-    it.space.boxes = ({**box, "coordination": ("scan",), "groups": (64, 256)},)
+    it.space.boxes = ({**box, "strategy": ("reduce_scan",), "groups": (64, 256)},)
     device = Device(noise=0.0)
     searched(it, device, 1000)
     assert 10 <= len(it.tables()) <= 12 and 2 <= len(it.races()) < 10

@@ -17,7 +17,7 @@ from hsgen.core.keys import KEYS
 from hsgen.emit.kernels import render
 from hsgen.targets import target
 from hsgen.targets.choices import algorithm
-from hsgen.tools.tune.edit import table_of
+from hsgen.targets.tables import table_of
 from hsgen.tools.tune.propose import Space, name_of, propose
 from hsgen.tools.tune.race import made
 from hsgen.tools.tune.request import Wish, starts
@@ -37,10 +37,9 @@ def start_of(name: str, label: str, key: str) -> dict[str, Any]:
     import tomllib
 
     from hsgen.system import resources
-    from hsgen.targets.flat import flat
 
     text = (resources.targets() / f"{name}.toml").read_text(encoding="utf-8")
-    found = table_of(flat(tomllib.loads(text)), label, key)
+    found = table_of(tomllib.loads(text), label, key)
     assert found is not None
     return dict(found)
 
@@ -85,6 +84,8 @@ def test_boxes_are_as_the_device_is(name: str, label: str) -> None:
             assert max(box.get("work_group", (1,))) <= facts.work_group
             assert max(box.get("groups", (1,))) <= facts.groups
             assert facts.forward_progress or "lookback" not in box.get("coordination", ())
+            assert facts.forward_progress or not {"onesweep", "hybrid"} & set(box.get("strategy", ()))
+            assert facts.cooperative or "cooperative" not in box.get("strategy", ())
             for values in box.values():
                 numbers = [v for v in values if isinstance(v, int)]
                 assert numbers == sorted(numbers) and len(set(values)) == len(values), "neighbours side by side"
@@ -112,7 +113,8 @@ def test_what_targets_have_lies_in_their_spaces(name: str, key: str) -> None:
 
 def test_a_place_near_a_table_and_a_table_that_has_none() -> None:
     space = Space("radix", "u32", device_of("generic"), None)
-    flags = {"bits": 8, "items": 7, "work_group": 250, "subgroup": 1, "ranker": "flags", "coordination": "scan"}
+    flags = {"bits": 8, "items": 7, "work_group": 250, "subgroup": 1, "ranker": "flags"}
+    flags["strategy"] = "reduce_scan"
     found = space.place({**flags, "groups": 300})
     assert found is not None
     box, at = found
@@ -126,9 +128,9 @@ def test_keys_that_no_list_has_are_kept() -> None:
     start = {**start_of("nvidia-sm90", "radix", "u32"), "spins": 1000}
     space = Space("radix", "u32", device_of("nvidia-sm90"), start)
     rng = np.random.default_rng(1)
-    drawn = {box["ranker"][0]: space.draw(i, rng) for i, box in enumerate(space.boxes)}
-    assert drawn.pop("serial") is None, "it cannot be large"
-    assert len(drawn) == 4 and all(t and t["spins"] == 1000 and t["large"] is True for t in drawn.values())
+    drawn = [space.draw(i, rng) for i in range(len(space.boxes))]
+    assert {box["strategy"][0] for box in space.boxes} == {"onesweep", "hybrid"}, "others look back or are large never"
+    assert len(drawn) == 5 and all(t and t["spins"] == 1000 and t["large"] is True for t in drawn)
     bred = space.bred([start], rng)
     assert bred is not None and bred["spins"] == 1000
 

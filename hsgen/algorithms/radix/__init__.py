@@ -1,4 +1,4 @@
-"""Radix sorts: stable, one pass a digit, from the least significant on.
+"""Radix sorts: stable, one pass per digit, least significant digit first.
 
 Six strategies, one module each, put tiles in order: `reduce_scan`, `onesweep`, `cooperative`, `hybrid`, `per_thread`
 and `single`.  They share the tile (`tile`), four ways to rank its keys (`rankers`), the words in scratch (`words`) and
@@ -8,10 +8,8 @@ the rows of plans (`rows`).
 from hsgen.algorithms.radix import rows
 from hsgen.algorithms.radix.constraints import alone, problems
 from hsgen.algorithms.radix.context import context
-from hsgen.algorithms.radix.schema1 import FIELDS, params
-from hsgen.algorithms.radix.search_space import space
 from hsgen.algorithms.radix.specialize import specialize
-from hsgen.algorithms.radix.strategies import STRATEGIES, of
+from hsgen.algorithms.radix.strategies import FALLBACKS, FIELDS, STRATEGIES, STRATEGY, fields, of, params, space
 from hsgen.algorithms.radix.tile import Tile, counts_of
 from hsgen.algorithms.traits import Traits
 from hsgen.core.kernels import Kernel
@@ -62,15 +60,18 @@ def notes(p: Tile) -> list[tuple[str, str]]:
 
 
 __all__ = [
+    "FALLBACKS",
     "FIELDS",
     "NAME",
     "OPERATION",
     "STRATEGIES",
+    "STRATEGY",
     "TRAITS",
     "Params",
     "alone",
     "block",
     "context",
+    "fields",
     "kernels",
     "moved",
     "notes",

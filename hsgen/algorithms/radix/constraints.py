@@ -1,4 +1,4 @@
-"""What cannot work: the choices of a radix sort against the device's facts and its own arithmetic."""
+"""Constraints of a radix sort: its choices compared with the device's facts and with each other."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 from hsgen.algorithms import device_constraints
 from hsgen.algorithms.device_constraints import Problem
-from hsgen.algorithms.radix import schema1, strategies
+from hsgen.algorithms.radix import strategies
 from hsgen.algorithms.radix.tile import Tile
 from hsgen.core.device import Device
 
@@ -15,22 +15,20 @@ _OWN = {"histogram": "bits", "bucket": "bucket_items", "bucket_rest": "bucket_it
 
 
 def alone(values: Mapping[str, Any], device: Device) -> Iterator[Problem]:
-    """Yield what is wrong with single values, whatever the others are."""
+    """Yield what is wrong with single values, regardless of the others."""
     yield from _lanes(values, device)
-    yield from schema1.misplaced(values)
+    yield from strategies.misplaced(values)
 
 
 def _lanes(values: Mapping[str, Any], device: Device) -> Iterator[Problem]:
-    yield from device_constraints.subgroup(values, device, 'give 1, and the ranker "flags", "split" or "serial"')
+    yield from device_constraints.subgroup(values, device, 'give 1, and the ranker "flags" or "split"')
     yield from device_constraints.launch(values, device)
 
 
 def problems(p: Tile, device: Device) -> list[Problem]:
-    """Return what is wrong with a shape as a whole, all of it at once."""
-    coordination = "lookback" if p.looks_back else ""
-    values = {"subgroup": p.subgroup, "work_group": p.work_group, "coordination": coordination}
+    """Return what is wrong with a shape as a whole, all of it at once; the key "" is the strategy itself."""
+    values = {"subgroup": p.subgroup, "work_group": p.work_group}
     found = [*_lanes(values, device), *strategies.of(p).problems(p, device)]
-    found = [(key or "coordination", what, hint) for key, what, hint in found]
     return found or list(_memory(p, device))
 
 

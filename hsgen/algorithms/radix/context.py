@@ -1,4 +1,4 @@
-"""What the templates of every strategy need besides the kernel and the parameters."""
+"""Names that the templates of every strategy use, in addition to the kernel and the parameters."""
 
 from __future__ import annotations
 

@@ -12,12 +12,15 @@ from typing import ClassVar
 
 from hsgen.algorithms.buffers import DESTINATION, SOURCE
 from hsgen.algorithms.device_constraints import Problem
-from hsgen.algorithms.radix import rankers, rows, single, tile
+from hsgen.algorithms.radix import rankers, rows, search_space, single, tile
 from hsgen.algorithms.radix.parts import WORDS, moving, picking, ranking
 from hsgen.algorithms.radix.rankers import Ranked, array
+from hsgen.algorithms.radix.single import fitted as fitted
+from hsgen.algorithms.search_space import Box, steps
 from hsgen.core.device import Device
 from hsgen.core.fields import Field
 from hsgen.core.kernels import Kernel
+from hsgen.core.keys import KeyType
 from hsgen.core.plan import Binding, BitRange, Grid, Plan, Scratch, Step
 
 FIELDS = {
@@ -62,7 +65,7 @@ def kernel(p: Cooperative) -> Kernel:
     """Return the kernel that does all passes in one launch."""
     more = (array("bases", p.radix), array("live", 2 if p.places else 1), *single.place_arrays(p, p.places))
     what = f"sort up to {p.groups * p.tile} keys in one launch"
-    made = ranking(p, "grid", what, moving(p, SOURCE, DESTINATION, WORDS), more)
+    made = ranking(p, "grid", what, moving(p, SOURCE, DESTINATION, WORDS), more, folder="radix/cooperative/")
     return replace(picking(made, keys=False), cooperative=True)
 
 
@@ -123,10 +126,13 @@ def problems(p: Cooperative, device: Device) -> Iterator[Problem]:
         yield "least", f"a lane holds {p.items} keys", f"give at most {p.items}"
 
 
-def fitted(p: Cooperative) -> Cooperative:
-    """Return the shape for its key and form: by places only plain keys are sorted, all their bits."""
-    plain_keys = p.signature.value == "none" and p.key.bytes >= 4 and not p.signature.bit_range
-    return p if plain_keys else replace(p, places=0)
+def space(key: KeyType, device: Device) -> Iterator[Box]:
+    """Yield a box for each ranker and width of subgroups, of as many work-groups as cores hold one or two of."""
+    if not device.cooperative:
+        return
+    groups = steps(16, min(device.groups, 1024)) if device.cores is None else (device.cores, 2 * device.cores)
+    for box in search_space.matched(device):
+        yield {**box, "groups": groups, "least": (1, 2, 4, 8), "places": single.COUNTERS}
 
 
 def notes(p: Cooperative) -> list[tuple[str, str]]:

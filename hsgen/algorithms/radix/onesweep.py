@@ -12,16 +12,19 @@ from typing import ClassVar
 
 from hsgen.algorithms.buffers import SOURCE
 from hsgen.algorithms.device_constraints import Problem
-from hsgen.algorithms.radix import rankers, reduce_scan, rows, single
+from hsgen.algorithms.radix import rankers, reduce_scan, rows, search_space, single
 from hsgen.algorithms.radix.parts import ALL, WORDS, copy, found, moving, picking, plain, ranking
 from hsgen.algorithms.radix.rankers import Ranked, array, digit_arrays
 from hsgen.algorithms.radix.words import max_n
+from hsgen.algorithms.search_space import Box
 from hsgen.core.device import Device
 from hsgen.core.fields import Field
 from hsgen.core.flags import DIRECT, REDO
 from hsgen.core.kernels import Kernel
+from hsgen.core.keys import KeyType
 from hsgen.core.plan import BitRange, Plan, Step
 
+_FOLDER = "radix/onesweep/"
 FIELDS = {
     **reduce_scan.FIELDS,
     "spins": Field("int", "how often a lane looks for a tile before it gives up", required=False, least=1),
@@ -34,11 +37,12 @@ class Onesweep(Ranked):
     """The table ``[radix.KEY.onesweep]``.
 
     sorted_exit, large: as of `hsgen.algorithms.radix.reduce_scan.ReduceScan`.
-    spins: look-backs of a lane before it takes the device for starving.
+    spins: look-backs of a lane before it treats the device as starving.
     sets: how many sets of counters a work-group has that counts the digits of all passes, a power of two: lanes that
     count in sets of their own do not wait for each other.
 
-    withhold, starve: for tests: every so many tiles publishes late or never, as on a device without forward progress.
+    withhold, starve: for tests: one in `withhold` tiles publishes late, one in `starve` never, as on a device without
+    forward progress.
     """
 
     STRATEGY: ClassVar[str] = "onesweep"
@@ -64,26 +68,28 @@ Params = Onesweep
 
 
 def begin(p: Onesweep) -> Kernel:
-    """Return the kernel that clears flags, tickets and counts: always, since flags are looked at whatever the count."""
-    return replace(plain(p, "begin", "clear flags, tickets and counts", (WORDS,)), always=not p.forward_progress)
+    """Return the kernel that clears flags, tickets and counts: always, since flags are read for every count."""
+    return replace(
+        plain(p, "begin", "clear flags, tickets and counts", (WORDS,), folder=_FOLDER), always=not p.forward_progress
+    )
 
 
 def histogram(p: Onesweep) -> Kernel:
     """Return the kernel that counts the digits of all passes in one read, and clears the states of tiles."""
     counts = array("counts", len(p.digits) * p.radix * p.sets)
-    return plain(p, "histogram", "count the digits of all passes", (SOURCE, WORDS), (counts, *found(p)))
+    return plain(p, "histogram", "count the digits of all passes", (SOURCE, WORDS), (counts, *found(p)), folder=_FOLDER)
 
 
 def starts(p: Onesweep) -> Kernel:
     """Return the kernel that makes starts of the counts, and says where the keys are before each pass."""
-    return plain(p, "starts", "turn the counts of all passes into starts", (WORDS,), digit_arrays(p))
+    return plain(p, "starts", "turn the counts of all passes into starts", (WORDS,), digit_arrays(p), folder=_FOLDER)
 
 
 def sweep(p: Onesweep) -> Kernel:
     """Return the kernel that does a whole pass: rank a tile, look back for its places, store."""
     more = (array("bases", p.radix), array("drawn", 1) if p.forward_progress else array("late", 2))
     what = "rank a tile, look back, store its keys at their places"
-    return picking(ranking(p, "onesweep", what, moving(p, *ALL), more))
+    return picking(ranking(p, "onesweep", what, moving(p, *ALL), more, folder=_FOLDER))
 
 
 def swept(p: Onesweep) -> list[Kernel]:
@@ -157,9 +163,18 @@ def test_counts(p: Onesweep, greatest: int) -> set[int]:
 
 def problems(p: Onesweep, device: Device) -> Iterator[Problem]:
     """Yield what cannot work."""
+    if not device.forward_progress:
+        what = 'decoupled look-back needs work-groups that continue once started (device.progress = "started")'
+        yield "", what, "choose another strategy"
     yield from rankers.problems(p)
     if p.sets & (p.sets - 1):
         yield "sets", f"{p.sets} is not a power of two", "give one, up to 32"
+
+
+def space(key: KeyType, device: Device) -> Iterator[Box]:
+    """Yield a box for each ranker and width of subgroups, where look-back can work."""
+    if device.forward_progress:
+        yield from search_space.ranked(device)
 
 
 def fitted(p: Onesweep) -> Onesweep:

@@ -1,4 +1,4 @@
-"""Kernels as strategies make them: for lanes that walk or work-groups that rank."""
+"""Parts of kernels that strategies share: lanes that walk chunks, and work-groups that rank tiles."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ ALL = (SOURCE, DESTINATION, OTHER, WORDS)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Body:
-    """What a template must know beyond the parameters: whether the kernel stores whole lines."""
+    """Facts for a template that are not parameters.  lines: the kernel stores whole cache lines."""
 
     lines: bool = False
 
@@ -47,9 +47,11 @@ def plain(
     )
 
 
-def ranking(p: Ranked, name: str, summary: str, buffers: tuple[Buffer, ...], more: tuple[Array, ...] = ()) -> Kernel:
+def ranking(
+    p: Ranked, name: str, summary: str, buffers: tuple[Buffer, ...], more: tuple[Array, ...] = (), *, folder: str
+) -> Kernel:
     """Return a kernel that ranks tiles."""
-    kernel = plain(p, name, summary, buffers, (*rank_arrays(p), *more))
+    kernel = plain(p, name, summary, buffers, (*rank_arrays(p), *more), folder=folder)
     return replace(kernel, subgroup=p.subgroup, ballot=p.ranker == "ballot", resident=p.resident)
 
 

@@ -12,11 +12,13 @@ from hsgen.algorithms.radix.parts import ALL, WORDS, Body, copy, found, moving, 
 from hsgen.algorithms.radix.rankers import array
 from hsgen.algorithms.radix.tile import Tile
 from hsgen.algorithms.radix.words import columns, max_n
+from hsgen.algorithms.search_space import Box, steps
 from hsgen.core.buffers import Array, Buffer
 from hsgen.core.device import Device
 from hsgen.core.fields import Field
 from hsgen.core.flags import DIRECT
 from hsgen.core.kernels import Kernel
+from hsgen.core.keys import KeyType
 from hsgen.core.plan import Plan, Step
 
 FIELDS = {
@@ -84,7 +86,7 @@ def _walking(
     p: PerThread, name: str, summary: str, buffers: tuple[Buffer, ...], arrays: tuple[Array, ...] = ()
 ) -> Kernel:
     """A kernel whose lanes or subgroups walk."""
-    folder = "radix/serial_" if p.subgroup == 1 else "radix/simd_"
+    folder = "radix/per_thread/serial_" if p.subgroup == 1 else "radix/per_thread/simd_"
     made = plain(p, name, summary, buffers, arrays, folder=folder)
     return replace(made, subgroup=p.subgroup, ballot=p.subgroup > 1)
 
@@ -96,7 +98,7 @@ def count(p: PerThread) -> Kernel:
 
 def scanned(p: PerThread) -> Kernel:
     """Return the kernel that scans the counts of one digit over all chunks."""
-    return plain(p, "rows", "scan the counts of one digit a lane", (WORDS,))
+    return plain(p, "rows", "scan the counts of one digit a lane", (WORDS,), folder="radix/reduce_scan/")
 
 
 def scatter(p: PerThread) -> Kernel:
@@ -173,6 +175,23 @@ def problems(p: PerThread, device: Device) -> Iterator[Problem]:
         yield "stream_from", "only work-groups of one lane collect keys", "leave it out, or give a work_group of 1"
     if p.sorted_exit and p.subgroup > 1:
         yield "sorted_exit", "subgroups that walk chunks do not look whether keys are in order", "leave it out"
+
+
+def space(key: KeyType, device: Device) -> Iterator[Box]:
+    """Yield boxes of lanes alone, of several lanes in a work-group, and of each width of subgroups."""
+    shared: Box = {
+        "bits": (5, 6, 7, 8, 9, 10, 11),
+        "groups": steps(1, 256),
+        "single": (0, *steps(256, 1 << 18)),
+        "single_bits": (None, 6, 7, 8, 9, 10, 11),
+    }
+    lines = (None, *steps(1 << 18, 1 << 24))
+    yield {"subgroup": (1,), "work_group": (1,), "items": steps(64, 65536), "stream_from": lines, **shared}
+    shared = {"items": steps(16, 4096), **shared}
+    if lanes := steps(2, min(256, device.work_group)):
+        yield {"subgroup": (1,), "work_group": lanes, **shared}
+    for width in (w for w in device.subgroups if w > 1 and device.shuffle):
+        yield {"subgroup": (width,), "work_group": (width,), **shared}
 
 
 def fitted(p: PerThread) -> PerThread:

@@ -1,4 +1,4 @@
-"""How a work-group ranks the keys of a tile: what strategies that rank have in common."""
+"""Rankers: four ways in which a work-group ranks the keys of a tile, with their parameters and constraints."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Ranked(Tile):
     ranker: how keys of a tile find their places.  "ballot": lanes of a subgroup vote on each bit of the digit;
     "broadcast": they compare with each other's digits (for narrow subgroups); "flags": a bit for each lane and
     digit in local memory, counted; "split": stable partitions by `split` bits at a time, with scans in local memory.
-    ahead: how many keys before they rank a key lanes that vote load the value that goes beside it.
+    ahead: the number of keys by which lanes that vote load a value before they rank its key.
     resident: work-groups that rank tiles which a core is to hold at once; CUDA's compiler then gives lanes no more
     registers than that allows.  0 leaves it to the compiler.
     """
@@ -51,8 +51,8 @@ class Ranked(Tile):
     resident: int = 0
 
     @property
-    def beside(self) -> bool:
-        """Whether values go through local memory beside their keys: those of a word, where keys of a tile move once.
+    def alongside(self) -> bool:
+        """Whether values go through local memory next to their keys: those of a word, where keys of a tile move once.
 
         Not where lanes compare with each other: that takes all registers of Intel's GPUs, whose compilers then spill.
         """
@@ -61,7 +61,7 @@ class Ranked(Tile):
     @property
     def staged(self) -> bool:
         """Whether values go through the tile after its keys: they then must have the size of its keys, a word."""
-        return self.signature.value_bytes == 4 and self.key.held == 4 and not self.beside
+        return self.signature.value_bytes == 4 and self.key.held == 4 and not self.alongside
 
 
 def array(name: str, count: int) -> Array:
@@ -92,7 +92,7 @@ def flag_words(p: Tile) -> int:
 
 
 def problems(p: Ranked) -> Iterator[Problem]:
-    """Yield what is wrong with a tile and its ranker, whatever the device."""
+    """Yield what is wrong with a tile and its ranker on any device."""
     matching = p.ranker in ("ballot", "broadcast")
     if matching and p.subgroup == 1:
         yield "subgroup", f"the ranker {p.ranker} needs subgroups", "give their width, or another ranker"

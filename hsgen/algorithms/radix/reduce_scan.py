@@ -7,18 +7,21 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from hsgen.algorithms.device_constraints import Problem
-from hsgen.algorithms.radix import rankers, rows, single, tile
+from hsgen.algorithms.radix import rankers, rows, search_space, single, tile
 from hsgen.algorithms.radix.parts import ALL, WORDS, copy, found, moving, picking, plain, ranking
 from hsgen.algorithms.radix.rankers import Ranked, array
 from hsgen.algorithms.radix.tile import recast
 from hsgen.algorithms.radix.words import max_n, scratch
+from hsgen.algorithms.search_space import Box
 from hsgen.core.buffers import Array
 from hsgen.core.device import Device
 from hsgen.core.fields import Field
 from hsgen.core.flags import DIRECT, REDO
 from hsgen.core.kernels import Kernel
+from hsgen.core.keys import KeyType
 from hsgen.core.plan import Plan, Scratch, Step
 
+_FOLDER = "radix/reduce_scan/"
 LARGE = Field("bool", "whether counts of 2^30 and more are sorted, with 64-bit indices", required=False)
 FIELDS = {**rankers.FIELDS, "groups": tile.GROUPS, **tile.SINGLE, "sorted_exit": tile.SORTED_EXIT, "large": LARGE}
 
@@ -42,20 +45,20 @@ Params = ReduceScan
 def count(p: Ranked) -> Kernel:
     """Return the kernel that counts the digits of the keys of each work-group."""
     more = () if p.looks_back else found(p)
-    return picking(plain(p, "count", "count the digits", ALL, (array("counts", p.radix), *more)))
+    return picking(plain(p, "count", "count the digits", ALL, (array("counts", p.radix), *more), folder=_FOLDER))
 
 
 def scanned(p: Ranked) -> Kernel:
     """Return the kernel that scans the counts of one digit over all work-groups."""
     sums = Array(name="sums", type="u64" if p.index64 else "u32", count=p.work_group)
-    return plain(p, "rows", "scan the counts of one digit a work-group", (WORDS,), (sums,))
+    return plain(p, "rows", "scan the counts of one digit a work-group", (WORDS,), (sums,), folder=_FOLDER)
 
 
 def scatter(p: Ranked) -> Kernel:
     """Return the kernel that brings every key to its place, by the scanned counts."""
     bases = Array(name="bases", type="u64" if p.index64 else "u32", count=p.radix)
     what = "rank tiles and store their keys at their places"
-    return picking(ranking(p, "scatter", what, moving(p, *ALL), (bases,)))
+    return picking(ranking(p, "scatter", what, moving(p, *ALL), (bases,), folder=_FOLDER))
 
 
 def passes(p: Ranked) -> list[Kernel]:
@@ -132,6 +135,11 @@ def test_counts(p: ReduceScan, greatest: int) -> set[int]:
 def problems(p: ReduceScan, device: Device) -> Iterator[Problem]:
     """Yield what cannot work."""
     yield from rankers.problems(p)
+
+
+def space(key: KeyType, device: Device) -> Iterator[Box]:
+    """Yield a box for each ranker and width of subgroups."""
+    yield from search_space.ranked(device)
 
 
 def fitted(p: ReduceScan) -> ReduceScan:

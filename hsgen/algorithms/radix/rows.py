@@ -1,4 +1,4 @@
-"""Rows of plans: how the kernels of every strategy are launched, and what the launches move."""
+"""Rows of plans: the launches of the kernels of every strategy, and the bytes that they move."""
 
 from __future__ import annotations
 

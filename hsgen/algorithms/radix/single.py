@@ -4,19 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar, TypeVar
 
 from hsgen.algorithms.buffers import DESTINATION, SOURCE, VALUES_TMP
 from hsgen.algorithms.device_constraints import Problem
-from hsgen.algorithms.radix import rankers, rows
+from hsgen.algorithms.radix import rankers, rows, search_space
 from hsgen.algorithms.radix.parts import moving, ranking, sums
 from hsgen.algorithms.radix.rankers import Ranked, array
 from hsgen.algorithms.radix.tile import Tile, recast
+from hsgen.algorithms.search_space import Box, steps
 from hsgen.core.buffers import Array
 from hsgen.core.device import Device
 from hsgen.core.fields import Field
 from hsgen.core.kernels import Kernel
+from hsgen.core.keys import KeyType
 from hsgen.core.plan import Plan, Step
+
+if TYPE_CHECKING:
+    from hsgen.algorithms.radix.cooperative import Cooperative
 
 PLACES = Field(
     "int",
@@ -25,13 +30,15 @@ PLACES = Field(
     greatest=65536,
 )
 FIELDS = {**rankers.FIELDS, "places": PLACES}
+COUNTERS = (0, *steps(512, 8192))
+"""Values of `places` that are worth trying."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Single(Ranked):
     """The table ``[radix.KEY.single]``.
 
-    places: keys alone are sorted by so many places between the least and the greatest key
+    places: keys alone are sorted by this number of places between the least and the greatest key
     (templates/radix/places.j2), and only where these are crowded a digit at a time.  0 means never.
     """
 
@@ -48,7 +55,7 @@ def of(p: Ranked, **run_boundaries: int) -> Single:
 
 
 def place_arrays(p: Tile, places: int) -> tuple[Array, ...]:
-    """Return what sorting by places takes besides what ranking does: see templates/radix/places.j2."""
+    """Return what sorting by places takes in addition to ranking: see templates/radix/places.j2."""
     return (array("places", places), *sums(p.work_group, p.subgroup), array("full", 4)) if places else ()
 
 
@@ -56,8 +63,8 @@ def kernel(p: Single) -> Kernel:
     """Return the kernel."""
     buffers = tuple(b for b in moving(p, SOURCE, DESTINATION) if b != VALUES_TMP)
     summary = f"sort up to {p.alone} keys in one work-group"
-    made = ranking(p, "single", summary, buffers, place_arrays(p, p.places))
-    return replace(made, template="radix/single_places") if p.places else made
+    made = ranking(p, "single", summary, buffers, place_arrays(p, p.places), folder="radix/single/")
+    return replace(made, template="radix/single/single_places") if p.places else made
 
 
 def kernels(p: Single) -> tuple[Kernel, ...]:
@@ -98,7 +105,16 @@ def place_problems(p: Ranked, places: int) -> Iterator[Problem]:
         yield "places", what, "give a power of two, and lanes that are one"
 
 
-def fitted(p: Single) -> Single:
+def space(key: KeyType, device: Device) -> Iterator[Box]:
+    """Yield a box for each ranker with subgroup operations and each width of subgroups."""
+    for box in search_space.matched(device):
+        yield {**box, "places": COUNTERS}
+
+
+P = TypeVar("P", bound="Single | Cooperative")
+
+
+def fitted(p: P) -> P:
     """Return the shape for its key and form: by places only plain keys are sorted, all their bits."""
     plain_keys = p.signature.value == "none" and p.key.bytes >= 4 and not p.signature.bit_range
     return p if plain_keys else replace(p, places=0)

@@ -1,4 +1,4 @@
-"""Radix sorts in other forms than plain keys: the shape that a target chose, as far as it serves them."""
+"""Radix sorts in other forms than plain keys: the shape that a target chose, if it serves them."""
 
 from __future__ import annotations
 

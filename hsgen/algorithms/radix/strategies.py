@@ -1,21 +1,26 @@
-"""The six strategies by their names."""
+"""The six strategies by their names, and tables with the keys of any of them.
+
+A table has the key `strategy`, the keys of that strategy, and those of the strategy that it falls back on.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Protocol, cast
 
 from hsgen.algorithms.device_constraints import Problem
 from hsgen.algorithms.radix import cooperative, hybrid, onesweep, per_thread, reduce_scan, single
 from hsgen.algorithms.radix.tile import Tile
+from hsgen.algorithms.search_space import Box
 from hsgen.core.device import Device
 from hsgen.core.fields import Field
 from hsgen.core.kernels import Kernel
+from hsgen.core.keys import KeyType
 from hsgen.core.plan import Plan, Step
 
 
 class Strategy(Protocol):
-    """What the module of a strategy offers; P is its own parameter class."""
+    """The interface of a strategy's module; P is its own parameter class."""
 
     @property
     def FIELDS(self) -> Mapping[str, Field]:
@@ -27,6 +32,9 @@ class Strategy(Protocol):
 
     def problems(self, p: Any, device: Device) -> Iterable[Problem]:
         """Return what cannot work; the key "" is the strategy itself."""
+
+    def space(self, key: KeyType, device: Device) -> Iterable[Box]:
+        """Return the tables that are worth trying on a device."""
 
     def fitted(self, p: Any) -> Any:
         """Return P without what its key and form exclude."""
@@ -51,6 +59,43 @@ STRATEGIES: Mapping[str, Strategy] = {
     module.Params.STRATEGY: cast(Strategy, module)
     for module in (reduce_scan, onesweep, cooperative, hybrid, per_thread, single)
 }
+
+FALLBACKS = {"hybrid": "onesweep"}
+"""The strategies that sort what other strategies cannot, by the names of these."""
+STRATEGY = "strategy"
+FIELDS: Mapping[str, Field] = {
+    STRATEGY: Field("str", f"one of {', '.join(STRATEGIES)}", choices=tuple(STRATEGIES)),
+    **{name: field for module in STRATEGIES.values() for name, field in module.FIELDS.items()},
+}
+"""The keys of all strategies."""
+
+
+def fields(name: str) -> Mapping[str, Field]:
+    """Return the keys of a strategy and of the one that it falls back on."""
+    names = [FALLBACKS[name], name] if name in FALLBACKS else [name]
+    return {key: field for each in names for key, field in STRATEGIES[each].FIELDS.items()}
+
+
+def params(key: KeyType, values: Mapping[str, Any]) -> Tile:
+    """Return the parameters of the strategy that a table names, without the keys of other strategies."""
+    name = values[STRATEGY]
+    foreign = set(FIELDS) - set(fields(name))
+    return STRATEGIES[name].Params(key=key, **{k: v for k, v in values.items() if k not in foreign})
+
+
+def misplaced(values: Mapping[str, Any]) -> Iterator[Problem]:
+    """Yield the keys of a table that its strategy does not have."""
+    name = values.get(STRATEGY)
+    own = FIELDS if name is None else fields(name)
+    for key, value in values.items():
+        if key in FIELDS and key not in (*own, STRATEGY) and value:
+            yield key, f"is no key of the strategy {name}", "leave it out"
+
+
+def space(key: KeyType, device: Device) -> tuple[Box, ...]:
+    """Return the boxes of all strategies."""
+    found = ((name, module.space(key, device)) for name, module in STRATEGIES.items())
+    return tuple({STRATEGY: (name,), **box} for name, boxes in found for box in boxes)
 
 
 def of(p: Tile) -> Strategy:

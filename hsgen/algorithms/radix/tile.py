@@ -1,4 +1,4 @@
-"""What every strategy of a radix sort has: a tile, the digits of a key, and what is sorted.
+"""The parameters of every strategy: the tile, the digits of a key, and the data that is sorted.
 
 A *tile* is the keys that a work-group ranks at once, work_group x items of them; where lanes walk, a *chunk* is the
 keys that one of them walks through.
@@ -34,7 +34,7 @@ class Tile:
     items, work_group: keys of a lane and lanes; their product is the tile.
     subgroup: lanes that exchange values, 1 where none do.
     groups: the most work-groups of counting and scattering kernels; each then takes several tiles.
-    single: one work-group sorts up to so many keys in one launch; 0 means never, None a tile (chunks: never).
+    single: the greatest count that one work-group sorts in one launch; 0 means never, None a tile (chunks: never).
     single_bits: the bits of a digit then, if not `bits`.
 
     begin, end: the bits of a key that are sorted.  wide: 64-bit indices throughout.  redo: look-backs give up at some
@@ -158,7 +158,7 @@ T = TypeVar("T", bound=Tile)
 
 
 def recast(p: Tile, to: type[T], **run_boundaries: Any) -> T:
-    """Return the parameters of another strategy that have what `p` has of them, but for the changes."""
+    """Return the parameters of another strategy that have what `p` has of them, except for the changes."""
     own = {f.name for f in fields(p)}
     kept = {f.name: getattr(p, f.name) for f in fields(to) if f.name in own}
     return to(**{**kept, **run_boundaries})

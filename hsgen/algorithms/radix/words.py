@@ -1,4 +1,4 @@
-"""Where a radix sort keeps its words in scratch: flags first, then counts; the table of tiles at the end."""
+"""The scratch layout of a radix sort: flags first, then counts; the table of tiles at the end."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def table_binding(p: Tile) -> Binding:
 
 
 def _slack(p: Tile) -> int:
-    """What the second buffer of values loses by beginning at a multiple of 1024."""
+    """The bytes lost by aligning the second buffer of values to 1024."""
     return 1024 if p.valued else 0
 
 
@@ -96,7 +96,7 @@ def scratch(p: Tile) -> Scratch:
 
 
 def device_status(p: Tile) -> DeviceStatus | None:
-    """Return where the sort tells which passes were done again; None where none ever is."""
+    """Return where the sort reports the passes that were done again; None if there never are any."""
     if not p.looks_back or p.forward_progress:
         return None
     return DeviceStatus(binding=words_binding(p), words=len(p.digits), min_n=p.alone)

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from hsgen.algorithms import operation
 from hsgen.core.errors import Usage
 from hsgen.core.keys import KEYS
+from hsgen.targets.tables import STRATEGY
 from hsgen.tools.suggest.facts import Choice, Facts, Table, facts
 from hsgen.tools.suggest.fitting import autos, fitted
 from hsgen.tools.suggest.shapes import SHAPES
@@ -33,16 +34,17 @@ def suggest(f: Facts, keys: Sequence[str] = WIDTHS) -> dict[str, Table]:
     found: dict[str, dict[str, Table]] = {label: {} for label in SHAPES}
     divided: dict[str, Table] = {}
     for name in sortable:
-        width, sorts = f.width(KEYS[name].bytes).value, dict[str, Table]()
+        width, sorts = f.width(KEYS[name].bytes).value, dict[str, tuple[str, Table]]()
         for label, shape in SHAPES.items():
             for variant, first in shape.tables(f, KEYS[name].bytes, width).items():
                 table = fitted(label, KEYS[name], first, f.device)
                 if table is None:
                     continue
-                found[label][".".join([label, name, *[variant] * bool(variant)])] = table
+                below = [x for x in (str(table[STRATEGY].value) if STRATEGY in table else "", variant) if x]
+                found[label][".".join([label, name, *below])] = {k: v for k, v in table.items() if k != STRATEGY}
                 if shares[label]:
                     width = width if sorts else table["subgroup"].value  # one sort has one width
-                    sorts[label] = table
+                    sorts["-".join([label, *below])] = label, table
         if sorts:
             divided[f"sort.{name}"] = autos(f, KEYS[name], width, sorts)
     if not divided:

@@ -1,4 +1,4 @@
-"""What first shapes are suggested by: the facts of a device, and what follows from them for a lane and a core."""
+"""Facts from which first shapes are suggested: those of a device, and quantities per lane and per core."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from hsgen.core.device import Device
 from hsgen.targets.target import Target
 
 NVIDIA = 0x10DE
-_THREADS = 32  # of a core whose threads nobody knows: few enough for every GPU of the last ten years
+_THREADS = 32  # of a core with an unknown number of threads: few enough for every GPU of the last ten years
 _VECTOR = 64  # bytes of the widest registers of a CPU
 
 
@@ -33,7 +33,7 @@ def lessened(table: Table, name: str, value: Any) -> Choice:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Facts:
-    """What is known of a device, or of a family of devices.
+    """The known facts of a device or of a family of devices.
 
     cpu: it runs kernels on a CPU.  vendor: its number, 0 if it is not known.  ballot: lanes can vote, where they can
     exchange values.
@@ -93,7 +93,7 @@ class Facts:
         return self.device.registers / (self.device.threads * width)
 
     def resident(self, subgroups: int) -> int | None:
-        """Return the work-groups of so many subgroups that the largest device holds at once; None: not known."""
+        """Return the work-groups of `subgroups` subgroups that the largest device holds at once; None: not known."""
         if self.device.cores is None:
             return None
         return self.device.cores * max(1, self.threads // max(1, subgroups))

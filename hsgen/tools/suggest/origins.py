@@ -1,4 +1,4 @@
-"""Where the facts of a probed device are from: the names of queries, and what stands in for what no API tells."""
+"""Sources of the facts of a probed device: the names of queries, and substitutes for what no API reports."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from hsgen.tools.suggest.facts import NVIDIA
 AMD, ARM, QUALCOMM, APPLE, INTEL = 0x1002, 0x13B5, 0x5143, 0x106B, 0x8086
 
 SAFE: Mapping[str, tuple[Any, str]] = {
-    "groups": (65535, "not told: the least that Vulkan allows"),
-    "binding_bytes": (1 << 27, "not told: the least that Vulkan and OpenCL allow"),
-    "storage8": (False, "not told"),
-    "storage16": (False, "not told"),
-    "progress": ("none", "no API tells: none is promised"),
-    "local": ("chip", "not told"),
+    "groups": (65535, "not reported: the least that Vulkan allows"),
+    "binding_bytes": (1 << 27, "not reported: the least that Vulkan and OpenCL allow"),
+    "storage8": (False, "not reported"),
+    "storage16": (False, "not reported"),
+    "progress": ("none", "no API reports it: none is promised"),
+    "local": ("chip", "not reported"),
     "threads": (None, ""),
     "units": (None, ""),
     "registers": (None, ""),
     "cores": (None, ""),
 }
-"""Facts that may not be told: the value that is then safe (None leaves the fact out), and what is said of it."""
+"""Facts that an API may not report: the value that is then safe (None omits the fact), and its reason."""
 
 
 class Known(NamedTuple):
@@ -39,4 +39,4 @@ VENDORS: Mapping[int, Known] = {
     QUALCOMM: Known((16, 2, 32768), "a shader processor of Adreno 6xx (Mesa's device table)"),
     APPLE: Known((96, 4, 53248), "assumed: a core of the M1"),
 }
-"""What stands in for the facts of a core where the API does not tell them."""
+"""Substitutes for the facts of a core that the API does not report."""

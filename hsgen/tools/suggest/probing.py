@@ -1,4 +1,4 @@
-"""A new target file from what a device says of itself: facts with where they are from, and suggested shapes."""
+"""A new target file for a probed device: facts with their sources, and suggested shapes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from hsgen.targets.isa import KINDS
 from hsgen.tools.suggest import suggest
 from hsgen.tools.suggest.facts import Facts
 from hsgen.tools.suggest.query import Query, facts
-from hsgen.tools.suggest.text import block, laid, literal, setting
+from hsgen.tools.suggest.text import block, literal, setting
 
 _SIZES = (
     "subgroups",
@@ -30,8 +30,8 @@ _SIZES = (
 _FACTS = (*_SIZES, "progress", "threads", "units", "registers", "cores", "local")
 _HEAD = """\
 # {what}.
-# Facts are what the device tells, shapes follow from them by hsgen's rule.  Nothing of this has been run yet:
-# `hsgen validate` shows whether it is right, `hsgen tune` finds what is fast, and [[evidence]] says so.
+# The device reports the facts, and shapes follow from them by hsgen's rule.  Nothing of this has been run yet:
+# `hsgen validate` shows whether it is correct, `hsgen tune` finds what is fast, and [[evidence]] records both.
 schema = 2
 name = "{name}"
 summary = "{summary}"
@@ -64,7 +64,7 @@ def written(q: Query, name: str) -> str:
     parts = [_HEAD.format(what=summary, name=name, summary=summary, api=q.api), _device(found, origin), _match(q)]
     if isa := _isa(q):
         parts.append(isa)
-    parts += [block(at, table) for at, table, _ in laid(suggest(found), {})]
+    parts += [block(at, table) for at, table in suggest(found).items()]
     text = "\n".join(parts)
     target.parse(text, name, f"{name}.toml")  # what hsgen writes it can read
     return text
@@ -78,12 +78,12 @@ def _device(f: Facts, origin: Mapping[str, str]) -> str:
             value = list(value) if isinstance(value, tuple) else value
             lines += setting(f"{name} = {literal(value)}", origin[name])
     if f.device.threads is None and not f.cpu:
-        lines.append("# threads, units, registers: not told; add them, and hsgen suggest says what follows")
+        lines.append("# threads, units, registers: not reported; add them, and hsgen suggest derives shapes from them")
     return "\n".join(lines) + "\n"
 
 
 def _match(q: Query) -> str:
-    """What recognises this very device."""
+    """The table that matches exactly this device."""
     said = q.said
     lines = ["[match] # this device alone; shorten the name for its family", f"types = {literal([said['type']])}"]
     lines.append(f"vendors = [{said['vendor']:#06x}]")
@@ -108,6 +108,6 @@ def _isa(q: Query) -> str:
 
 
 def _clean(name: str) -> str:
-    """A device's name as far as it can stand in a C file."""
+    """A device's name without characters that a C file cannot contain."""
     kept = re.sub(r"[^ -~]|[\"\\]|\*/", "", name).strip()
     return kept if plain(kept) else ""

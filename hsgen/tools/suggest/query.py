@@ -1,6 +1,6 @@
-"""Queries: what a device says of itself, as JSON that people can send, read strictly and turned into facts.
+"""Queries: the properties that a device reports, as JSON that people can send, read strictly and turned into facts.
 
-Where an API tells nothing of a fact, the fact is what is safe, or, of a core, what is known of the vendor's GPUs.
+If an API does not report a fact, it gets a safe value, or, for a core, what is known of the vendor's GPUs.
 """
 
 from __future__ import annotations
@@ -130,7 +130,7 @@ def facts(q: Query) -> tuple[Facts, dict[str, str]]:
 
 
 def _known(q: Query, probe: Probe) -> dict[str, tuple[Any, str]]:
-    """What is known of such a device where its API does not tell."""
+    """Known facts of such a device that its API does not report."""
     said, vendor = q.said, q.said["vendor"]
     if said["type"] == "cpu":
         known = ("Intel(R) OpenCL" in said.get("platform", ""), "llvmpipe" in said["name"])
@@ -141,7 +141,7 @@ def _known(q: Query, probe: Probe) -> dict[str, tuple[Any, str]]:
     core: dict[str, tuple[Any, str]] = {}
     if known_core is not None:
         values = zip(("threads", "units", "registers"), known_core.core, strict=True)
-        core = {name: (value, f"not told; {known_core.whence}") for name, value in values}
+        core = {name: (value, f"not reported; {known_core.whence}") for name, value in values}
     if vendor == ARM:
         core["local"] = ("memory", "as on all Mali GPUs")
     return {**core, **(goes if vendor in (NVIDIA, AMD) or probe.started else {})}

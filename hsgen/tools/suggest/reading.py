@@ -1,4 +1,4 @@
-"""Reading a target file for suggestions: it may hold facts alone, since choices are what it is to get."""
+"""Reads a target file for suggestions; the file may contain facts without choices."""
 
 from __future__ import annotations
 

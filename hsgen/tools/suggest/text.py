@@ -8,10 +8,6 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from hsgen.algorithms import ALGORITHMS, operation
-from hsgen.algorithms.radix import NAME as RADIX
-from hsgen.targets.flat import flat, nested
-from hsgen.targets.flat import rows as flat_rows
-from hsgen.targets.ranges import SORT
 from hsgen.tools.suggest.facts import Choice, Table
 
 _WIDE = 120
@@ -42,47 +38,15 @@ def block(name: str, table: Table, file: Mapping[str, Any] | None = None) -> str
     return "\n".join(lines) + "\n"
 
 
-Laid = tuple[str, Table, Mapping[str, Any] | None]
-"""The name of a table, its choices, and what a file has in its place."""
-
-
-def laid(tables: Mapping[str, Table], file: Mapping[str, Mapping[str, Any]]) -> Iterator[Laid]:
-    """Yield the tables as target files have them: of radix sorts under their strategies, and rows of counts."""
-    made = {at: {k: c.value for k, c in table.items()} for at, table in tables.items()}
-    for at, table in tables.items():
-        name, key, *_ = at.split(".")
-        have = file.get(at, {}) if file else None
-        if name == SORT:
-            now = flat_rows(_nest(made), key, made[at])
-            then = flat_rows(_nest(file), key, have) if have else have
-            why = next((c.why for k, c in table.items() if k == "upto" and c.value), table["algorithms"].why)
-            yield at, {k: Choice(v, why) for k, v in now.items()}, then
-            continue
-        ((path, own),) = nested(2, name, key, made[at]).items() if name == RADIX else [(tuple(at.split(".")), made[at])]
-        kept = {k: v for k, v in have.items() if name != RADIX or k in own or k not in made[at]} if have else have
-        yield ".".join(path), {k: c for k, c in table.items() if k in own}, kept
-
-
-def _nest(tables: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
-    """Flat data of the radix sorts among some tables."""
-    out: dict[str, Any] = {"schema": 2, "radix": {}}
-    for at, table in tables.items():
-        name, key, *variant = at.split(".")
-        if name == RADIX:
-            own = out[RADIX].setdefault(key, {})
-            own |= {variant[0]: dict(table)} if variant else table
-    return out
-
-
 def setting(words: str, said: str) -> list[str]:
-    """Return the lines of a setting with a comment: behind it, or above it where the line would be too long."""
+    """Return the lines of a setting with a comment: after it, or above it if the line would be too long."""
     whole = f"{words} # {said}" if said else words
     return [whole] if len(whole) <= _WIDE else [f"# {said}", words]
 
 
 def own(text: str) -> dict[str, dict[str, Any]]:
     """Return the tables of choices in the text of a target file by their names, such as ``scan.u32.x1``."""
-    data = flat(tomllib.loads(text))
+    data = tomllib.loads(text)
     shared = [name for name in ALGORITHMS if operation(name).by_count]
     names = dict.fromkeys([*shared, "sort", *ALGORITHMS])
     return dict(_tables({name: data[name] for name in names if name in data}, ""))

@@ -1,4 +1,4 @@
-"""Writing what was found into a target file: only what changes, with every comment and blank line left as it was."""
+"""Edits of a target file by a tuning: every comment and blank line stays as it was."""
 
 from __future__ import annotations
 
@@ -6,16 +6,15 @@ import difflib
 import re
 import tomllib
 from collections.abc import Mapping, Sequence
-from copy import deepcopy
 from typing import Any
 
 from hsgen.core.errors import Unavailable, Usage
 from hsgen.system import toolchain
-from hsgen.targets.flat import flat, nested, rows
-from hsgen.targets.ranges import written
+from hsgen.targets.ranges import SORT, written
+from hsgen.targets.tables import changed, labels, placed, placed_of, renamed, table_of
 
 Tables = Mapping[tuple[str, str], Mapping[str, Any]]
-"""Flat tables by (label, key)."""
+"""Tables by (label, key), as `hsgen.targets.tables` has them."""
 TUNED = "tune: "
 """What the result of evidence begins with that this module wrote, and may replace."""
 
@@ -46,10 +45,14 @@ def applied(
     """
     import tomlkit
 
-    data = flat(tomllib.loads(text))
-    old, places = text, _places(data, tables, autos)
-    text = _renamed(text, data, tables)
+    data = tomllib.loads(text)
+    after, sorts = _after(data, tables, autos)
+    text = _moved(text, data, tables)
     document: Any = tomlkit.parse(text)
+    places: list[tuple[Sequence[str], Mapping[str, Any]]] = [
+        place for at, table in tables.items() for place in placed(data, *at, table).items()
+    ]
+    places += [((SORT, key), table) for key, table in sorts.items()]
     lacking = [(f"[{'.'.join(path)}]", table, _set(document, path, table)) for path, table in places]
     more = [row for row in evidence if not _evidence(document, row)]
     out = tomlkit.dumps(document)
@@ -60,51 +63,57 @@ def applied(
             out = _after_keys(out, head, keys)
     for row in more:
         out = out.rstrip("\n") + "\n\n" + _block("[[evidence]]", row)
-    wanted = _expected(flat(tomllib.loads(old)), tables, autos, evidence)
-    try:
-        right = flat(tomllib.loads(out)) == wanted
-    except tomllib.TOMLDecodeError:
-        right = False
-    if not right:
+    kept = all(table_of(data, *at) == table_of(after, *at) for at in labels(data) if at not in tables)
+    if not kept or not _means(out, _recorded(after, evidence)):
         raise Usage(f"{where}: cannot be edited as it is written; write each table as [NAME.KEY], with a line a key")
     return out
 
 
-Places = list[tuple[list[str], Mapping[str, Any]]]
-"""Where tables lie in the file, bitonic.u32 or radix.u32.onesweep.bits2, and what they say."""
+def _means(text: str, data: Mapping[str, Any]) -> bool:
+    """Whether the text of a file has this data."""
+    try:
+        return tomllib.loads(text) == data
+    except tomllib.TOMLDecodeError:
+        return False
 
 
-def _places(data: dict[str, Any], tables: Tables, autos: Mapping[str, Mapping[str, Any]]) -> Places:
-    """The tables of a file for those of labels, and for ``[sort.KEY]``: also where a label has another strategy now."""
-    schema = int(data.get("schema", 1))
-    found = [(list(path), table) for at, x in tables.items() for path, table in nested(schema, *at, x).items()]
-    after = _expected(deepcopy(data), tables, autos, [])
-    lists = {key: table for key, table in after.get("sort", {}).items() if key in autos}
-    for _, key in tables:
-        have = data.get("sort", {}).get(key)
-        if schema > 1 and have and key not in autos and rows(after, key, have) != rows(data, key, have):
-            lists[key] = have
-    return [*found, *((["sort", key], rows(after, key, table)) for key, table in lists.items())]
+def _after(
+    data: dict[str, Any], tables: Tables, autos: Mapping[str, Mapping[str, Any]]
+) -> tuple[dict[str, Any], dict[str, Mapping[str, Any]]]:
+    """The data of the edited file without evidence, and its tables of ``[sort.KEY]`` that differ."""
+    after = data
+    for at, table in tables.items():
+        after = changed(after, *at, table)
+    sorts = dict(autos)
+    for key in dict.fromkeys(key for _, key in tables):
+        have = renamed(data, after, key, [label for label, k in tables if k == key])
+        if key not in autos and have != data.get(SORT, {}).get(key, {}):
+            sorts[key] = have
+    return ({**after, SORT: {**after.get(SORT, {}), **sorts}} if sorts else after), sorts
 
 
-def _renamed(text: str, data: Mapping[str, Any], tables: Tables) -> str:
-    """The text with the heads of tables whose strategy is another now."""
-    schema = int(data.get("schema", 1))
-    for (label, key), table in tables.items():
-        have = table_of(data, label, key)
-        before = nested(schema, label, key, have) if have else {}
-        for old, new in zip(before, nested(schema, label, key, table), strict=False):
+def _moved(text: str, data: Mapping[str, Any], tables: Tables) -> str:
+    """The text with the heads of tables whose strategy is another now, without tables that none needs any more."""
+    for at, table in tables.items():
+        before, now = list(placed_of(data, *at)), list(placed(data, *at, table))
+        for old, new in zip(before, now, strict=False):
             head = rf"(?m)^(\s*\[\s*){re.escape('.'.join(old))}(\s*\])"
             text = re.sub(head, rf"\g<1>{'.'.join(new)}\g<2>", text) if old != new else text
+        for old in before[len(now) :]:
+            text = _without(text, f"[{'.'.join(old)}]")
     return text
 
 
-def table_of(data: Mapping[str, Any], label: str, key: str) -> dict[str, Any] | None:
-    """Return the table of a label in flat data, without variants that lie within."""
-    name, _, variant = label.partition("-")
-    at = data.get(name, {}).get(key)
-    at = at.get(variant) if variant and at is not None else at
-    return {k: v for k, v in (at or {}).items() if not isinstance(v, dict)} or None
+def _without(text: str, head: str) -> str:
+    """The text without a table; comments right above it and right above the next one stay."""
+    lines = text.splitlines(True)
+    begin = next((i for i, line in enumerate(lines) if line.strip().startswith(head)), None)
+    if begin is None:
+        return text
+    end = next((i for i in range(begin + 1, len(lines)) if lines[i].lstrip().startswith("[")), len(lines))
+    while end > begin + 1 and end < len(lines) and lines[end - 1].startswith("#"):
+        end -= 1
+    return "".join([*lines[:begin], *lines[end:]])
 
 
 def _item(value: Any) -> Any:
@@ -138,7 +147,7 @@ def _lines(table: Mapping[str, Any]) -> list[str]:
 
 
 def _after_keys(text: str, head: str, more: Mapping[str, Any]) -> str:
-    """Put further keys behind the last one of a table, before comments that are about what follows."""
+    """Put further keys after the last key of a table, before comments about the next table."""
     lines = text.splitlines(True)
     begin = next((i for i, line in enumerate(lines) if line.strip().startswith(head)), None)
     if begin is None:
@@ -185,31 +194,19 @@ def _evidence(document: Any, row: Mapping[str, str]) -> bool:
     return False
 
 
-def _expected(
-    data: dict[str, Any],
-    tables: Tables,
-    autos: Mapping[str, Mapping[str, Any]],
-    evidence: Sequence[Mapping[str, str]],
-) -> dict[str, Any]:
-    """What the edited text must mean."""
-    paths: Places = [(list(*nested(1, *at, table)), table) for at, table in tables.items()]
-    for path, table in [*paths, *((["sort", key], table) for key, table in autos.items())]:
-        at = data
-        for name in path[:-1]:
-            at = at.setdefault(name, {})
-        old = at.get(path[-1], {})
-        at[path[-1]] = {**table, **{k: v for k, v in old.items() if isinstance(v, dict)}}
-    rows = data.setdefault("evidence", []) if evidence else []
+def _recorded(data: dict[str, Any], evidence: Sequence[Mapping[str, str]]) -> dict[str, Any]:
+    """The data of a file with further evidence."""
+    rows = [dict(row) for row in data.get("evidence", [])]
     for row in evidence:
         same = [i for i, have in enumerate(rows) if _same(have, row)]
         if same:
             rows[same[0]] = dict(row)
         else:
             rows.append(dict(row))
-    return data
+    return {**data, "evidence": rows} if rows else data
 
 
 def difference(before: str, after: str, name: str) -> str:
-    """Return the change of a file as a unified diff, empty if there is none."""
+    """Return the change of a file as a unified diff, empty without a change."""
     lines = difflib.unified_diff(before.splitlines(True), after.splitlines(True), name, f"{name} (tuned)")
     return "".join(lines)

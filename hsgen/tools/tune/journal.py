@@ -18,7 +18,7 @@ from hsgen import __version__
 from hsgen.core.errors import Usage, shown
 from hsgen.system import documents
 
-SCHEMA = 1
+SCHEMA = 2
 SAME = ("schema", "hsgen", "target", "api", "device", "driver", "facts", "sizes", "start", "autos")
 """Fields of the first line that must be equal for journals to be merged or resumed."""
 
@@ -115,7 +115,7 @@ def read(path: Path) -> tuple[Record, list[Record], int]:
     except (UnicodeDecodeError, Usage):
         lines = []
     if not lines or not isinstance(lines[0], dict) or lines[0].get("what") != "journal":
-        raise Usage(f"{name}: is none; {hint}")
+        raise Usage(f"{name}: is not a journal; {hint}")
     if lines[0].get("schema") != SCHEMA:
         schema = shown(lines[0].get("schema"))
         raise Usage(f"{name}: has schema {schema}, this hsgen reads {SCHEMA}; name another")

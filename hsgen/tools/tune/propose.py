@@ -20,7 +20,7 @@ from hsgen.core.keys import KEYS
 from hsgen.targets.choices import algorithm
 
 Table = Mapping[str, Any]
-"""The table of an algorithm in a target, without what is left to defaults."""
+"""A table as `hsgen.targets.tables` has it, without what is left to defaults."""
 
 _DRAWS = 400  # of a box, before it is taken for empty
 _PARENTS = 3  # of all shapes, and of the best of each box
@@ -35,20 +35,27 @@ def name_of(table: Table) -> str:
 class Space:
     """The shapes of one algorithm for one width of keys that a device can run."""
 
-    def __init__(self, label: str, key: str, device: Device, start: Table | None) -> None:
-        """Make the space of the label; keys of `start` that no list has are kept in every shape."""
-        self.label, self.key, self._device = label, key, device
+    def __init__(self, label: str, key: str, device: Device, start: Table | None, most: int = 0) -> None:
+        """Make the space of the label; keys of `start` that no list has are kept in every shape.
+
+        Shapes serve `most` keys at least.
+        """
+        self.label, self.key, self._device, self._most = label, key, device, most
         self._made = ALGORITHMS[algorithm(label)]
         # a list is empty where the device is too small for any of what it would hold
-        self.boxes = tuple(box for box in self._made.space(KEYS[key], device) if all(box.values()))
-        listed = {name for box in self.boxes for name in box}
+        boxes = [box for box in self._made.space(KEYS[key], device) if all(box.values())]
+        listed = {name for box in boxes for name in box}
         self._kept = {k: v for k, v in (start or {}).items() if k not in listed}
         self._said = set(start or {})
+        rng = np.random.default_rng(0)
+        self.boxes: tuple[Box, ...] = tuple(box for box in boxes if self._drawn(box, rng) is not None)
 
     def fits(self, table: Table) -> bool:
         """Whether the device's facts and the algorithm's own arithmetic allow a table."""
-        found = list(self._made.alone(table, self._device))
-        return not (found or self._made.problems(self._made.params(KEYS[self.key], table), self._device))
+        if list(self._made.alone(table, self._device)):
+            return False
+        params = self._made.params(KEYS[self.key], table)
+        return not self._made.problems(params, self._device) and self._made.plan(params).max_n >= self._most
 
     def table(self, box: Box, at: Mapping[str, int]) -> dict[str, Any]:
         """Return the table of one place in a box, without what is a default, unless the file says that."""
@@ -59,7 +66,9 @@ class Space:
 
     def draw(self, number: int, rng: np.random.Generator) -> dict[str, Any] | None:
         """Return a table drawn from box `number`, None if that seems to hold none that fits."""
-        box = self.boxes[number]
+        return self._drawn(self.boxes[number], rng)
+
+    def _drawn(self, box: Box, rng: np.random.Generator) -> dict[str, Any] | None:
         for _ in range(_DRAWS):
             found = self.table(box, {k: int(rng.integers(len(v))) for k, v in box.items()})
             if self.fits(found):
@@ -93,7 +102,7 @@ class Space:
         return None if found is None else next(i for i, box in enumerate(self.boxes) if box is found[0])
 
     def bred(self, parents: Sequence[Table], rng: np.random.Generator) -> dict[str, Any] | None:
-        """Return a table between two parents of one box, or beside one; None if no attempt fits."""
+        """Return a table between two parents of one box, or next to one; None if no attempt fits."""
         for _ in range(_DRAWS):
             found = self.place(parents[int(rng.integers(len(parents)))])
             if found is None:

@@ -12,9 +12,8 @@ from hsgen.algorithms import ALGORITHMS, operation
 from hsgen.core.device import Device
 from hsgen.core.errors import Usage
 from hsgen.core.keys import KEYS, PLAIN, Signature
-from hsgen.targets.flat import flat
+from hsgen.targets.tables import table_of
 from hsgen.targets.target import Target
-from hsgen.tools.tune.edit import table_of
 from hsgen.tools.tune.journal import Record, header
 from hsgen.tools.tune.propose import Table
 from hsgen.tools.tune.runner import Entry
@@ -62,7 +61,7 @@ def starts(text: str, found: Target, wish: Wish) -> dict[str, Table | None]:
     Raises:
         Usage: nothing of the request can be tuned.
     """
-    data = flat(tomllib.loads(text))
+    data = tomllib.loads(text)
     out: dict[str, Table | None] = {}
     keys = wish.keys or tuple(k for k in KEYS if any(own == k for _, own in found.choices))
     for label in wish.labels:

@@ -18,11 +18,11 @@ from hsgen.core.device import Device
 from hsgen.core.errors import Wrong
 from hsgen.core.keys import PLAIN, Signature
 from hsgen.targets.choices import ALL
-from hsgen.targets.flat import flat
+from hsgen.targets.ranges import RANGES, SORT, VALUED
+from hsgen.targets.tables import changed, rows, table_of
 from hsgen.targets.target import Target
 from hsgen.tools.tune import final
 from hsgen.tools.tune.crossover import between, cut, refined, threshold
-from hsgen.tools.tune.edit import table_of
 from hsgen.tools.tune.journal import Journal
 from hsgen.tools.tune.propose import Space, Table, name_of
 from hsgen.tools.tune.race import FINAL
@@ -41,7 +41,7 @@ class Result:
     tables: dict[tuple[str, str], Table] = field(default_factory=dict)
     autos: dict[str, dict[str, Any]] = field(default_factory=dict)
     rows: list[final.Row] = field(default_factory=list)
-    told: dict[str, str] = field(default_factory=dict)  # the text for evidence, by key width
+    evidence: dict[str, str] = field(default_factory=dict)  # the text for evidence, by key width
 
 
 class _Failed(Exception):
@@ -52,10 +52,11 @@ class Tuning:
     """A tuning of one target on one kind of device."""
 
     def __init__(
-        self, text: str, found: Target, wish: Wish, journal: Journal, runner: Runner, tell: Callable[[str], None]
+        self, text: str, found: Target, wish: Wish, journal: Journal, runner: Runner, progress: Callable[[str], None]
     ) -> None:
-        """Resume from a journal, whose first line has the tables and counts; `tell` shows progress."""
-        self._text, self._found, self._wish, self._runner, self._tell = text, found, wish, runner, tell
+        """Resume from a journal, whose first line has the tables and counts; `progress` shows progress."""
+        self._data, self._found, self._wish = tomllib.loads(text), found, wish
+        self._runner, self._progress = runner, progress
         self.journal = journal
         self.starts: dict[str, Table | None] = journal.head["start"]
         self.keys = list(dict.fromkeys(x.split()[1] for x in self.starts))
@@ -67,8 +68,8 @@ class Tuning:
 
     def _hunt(self, at: str) -> Hunt:
         label, key = at.split()
-        space = Space(label, key, self._facts, self.starts[at])
-        return Hunt(space, self.starts[at], self.journal.head["sizes"][at], self.journal)
+        sizes = self.journal.head["sizes"][at]
+        return Hunt(Space(label, key, self._facts, self.starts[at], max(sizes)), self.starts[at], sizes, self.journal)
 
     def perform(self) -> Result:
         """Search, compare, and return what to write.
@@ -106,7 +107,7 @@ class Tuning:
         of = "the file's" if it.start is not None and name_of(it.start) in board else "the first best"
         rate = math.exp(board[best] if best else 0.0)
         tried = len(it.tables())
-        self._tell(
+        self._progress(
             f"{it.space.label} {it.space.key}: {tried} shapes, {len(it.failures())} failed, best {rate:.2f} x {of}"
         )
 
@@ -128,13 +129,13 @@ class Tuning:
         for label, table in tables.items():
             self._validate(key, label, table)
         for label, table in tables.items():
-            if table != table_of(flat(tomllib.loads(self._text)), label, key):
+            if table != table_of(self._data, label, key):
                 result.tables[label, key] = table
         self._cut(key, rounds, chosen, tables, result)
         cases = sum(r["cases"] for r in self.journal.of("checked", key=key) if r["table"] in tables.values())
         its = [it for at, it in self.hunts.items() if at.endswith(f" {key}")]
         tried, failed = sum(len(it.tables()) for it in its), sum(len(it.failures()) for it in its)
-        result.told[key] = (
+        result.evidence[key] = (
             f"{key} {' '.join(labels)}; {tried} shapes raced, {failed} of them failed; "
             f"validate, what was chosen: {cases} cases, 0 failures"
         )
@@ -162,7 +163,7 @@ class Tuning:
                 known = final.rounds_of(record)
                 return {x: {n: t for n, t in known[x].items() if n in sizes} for x in known}
         with_ = "" if signature == PLAIN else f" with values {signature.value}"
-        self._tell(f"{key}: comparing {', '.join(entries)}{with_}, {min(sizes)} to {max(sizes)} keys")
+        self._progress(f"{key}: comparing {', '.join(entries)}{with_}, {min(sizes)} to {max(sizes)} keys")
         parts = {x: Entry(label=label, table=table) for x, (label, table) in entries.items()}
         rung = Rung(sizes=tuple(sizes), rounds=FINAL, keep=len(parts))
 
@@ -193,7 +194,7 @@ class Tuning:
         """Run the complete quick validation on a chosen table."""
         if any(r["table"] == table for r in self.journal.of("checked", key=key, label=label)):
             return
-        self._tell(f"{label} {key}: validating the best")
+        self._progress(f"{label} {key}: validating the best")
 
         def failed(name: str, kind: str, why: str) -> None:
             self.hunts[f"{label} {key}"].disqualify(table, kind, why)
@@ -225,11 +226,14 @@ class Tuning:
         result.rows += final.rows(key, rounds, before, after, sorting)
         if (not before and len(after) < 2) or not {x for x, _ in before} <= set(self._labels(key)):
             return  # without all of the file's algorithms tuned, their crossovers are unknown
-        auto: dict[str, Any] = {"algorithms": [x for x, _ in after], "upto": [n for _, n in after[:-1]]}
-        if len(after) > 1:
-            valued = self._valued(key, {x: entries[x] for x, _ in after}, after[-2][1])
-            auto |= {"upto_values": valued} if valued and valued != auto["upto"] else {}
-        if auto != flat(tomllib.loads(self._text)).get("sort", {}).get(key):
+        data = self._data
+        for (label, width), table in result.tables.items():
+            data = changed(data, label, width, table)
+        labels, upto = [x for x, _ in after], [n for _, n in after[:-1]]
+        auto = {RANGES: rows(data, key, labels, upto)}
+        if upto and (valued := self._valued(key, {x: entries[x] for x in labels}, upto[-1])) and valued != upto:
+            auto[VALUED] = rows(data, key, labels, valued)
+        if auto != data.get(SORT, {}).get(key):
             result.autos[key] = auto
 
     def _valued(self, key: str, entries: Mapping[str, tuple[str, Table]], upto: int) -> list[int]:

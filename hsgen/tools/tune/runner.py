@@ -29,7 +29,7 @@ CHILD = tuple(processes.python("hsgen.tools.tune.race"))
 Failed = Callable[[str, str, str], None]
 """Callback for a failure: the contestant's name, the kind of failure, and the reason."""
 
-Tell = Callable[[], None]
+Progress = Callable[[], None]
 """Callback for progress."""
 
 
@@ -74,10 +74,10 @@ class Field:
         """The parsed target."""
         return target_files.parse(self.text, self.stem, self.where)
 
-    def race(self, it: Race, failed: Failed, tell: Tell = lambda: None) -> Finish:
+    def race(self, it: Race, failed: Failed, progress: Progress = lambda: None) -> Finish:
         """Run a race between tables of one label."""
         entries = {name: Entry(label=it.label, table=table) for name, table in it.tables.items()}
-        return self.run(entries, it.key, it.rungs, failed, tell, best=it.best, stay=it.stay)
+        return self.run(entries, it.key, it.rungs, failed, progress, best=it.best, stay=it.stay)
 
     def run(
         self,
@@ -85,7 +85,7 @@ class Field:
         key: str,
         rungs: Sequence[Rung],
         failed: Failed,
-        tell: Tell = lambda: None,
+        progress: Progress = lambda: None,
         *,
         best: str | None = None,
         stay: Sequence[str] = (),
@@ -104,7 +104,7 @@ class Field:
             finish.failed[name] = kind, why
             failed(name, kind, why)
 
-        libraries = self._prepare(entries, key, signature, best, fail, tell, whole=cases == 0)
+        libraries = self._prepare(entries, key, signature, best, fail, progress, whole=cases == 0)
         passed: dict[str, int] = {}
         while left := [x for x in entries if x not in finish.failed]:
             contestants = [
@@ -120,7 +120,7 @@ class Field:
                 "stay": [x for x in stay if x in left],
                 "contestants": contestants,
             }
-            found = self._attempt(request, left, passed, fail, tell)
+            found = self._attempt(request, left, passed, fail, progress)
             if found is not None:
                 finish.seconds = {x: {int(n): t for n, t in s.items()} for x, s in found["seconds"].items()}
                 finish.reached = found["reached"]
@@ -135,13 +135,13 @@ class Field:
         return {name: getattr(self, name) for name in names}
 
     def _attempt(
-        self, request: dict[str, Any], left: Sequence[str], passed: dict[str, int], fail: Failed, tell: Tell
+        self, request: dict[str, Any], left: Sequence[str], passed: dict[str, int], fail: Failed, progress: Progress
     ) -> dict[str, Any] | None:
         """Run a race in a process; None if a contestant ended it, whose failure is then recorded."""
         trying, noted = left[0], False
         try:
             for event in worker.call(request, "race", self.limit, self.child):
-                tell()
+                progress()
                 trying = event.get("trying", trying)
                 if "ready" in event:
                     passed.setdefault(event["ready"], event["cases"])
@@ -164,7 +164,7 @@ class Field:
         signature: Signature,
         best: str | None,
         fail: Failed,
-        tell: Tell,
+        progress: Progress,
         *,
         whole: bool,
     ) -> dict[str, str]:
@@ -188,7 +188,7 @@ class Field:
         made: dict[str, str] = {}
         with ThreadPoolExecutor(max(1, self.jobs)) as pool:
             for name, (kind, why, path) in zip(entries, pool.map(one, entries), strict=True):
-                tell()
+                progress()
                 if kind:
                     fail(name, kind, why)
                 made[name] = path

@@ -227,7 +227,7 @@ Run = Callable[[Sequence[Race]], Sequence[Finish]]
 """Runs races, possibly concurrently, and reports failures as they occur."""
 
 
-def hunt(it: Hunt, run: Run, left: Callable[[], float], tell: Callable[[Any], None], at_once: int = 1) -> None:
+def hunt(it: Hunt, run: Run, left: Callable[[], float], progress: Callable[[Any], None], at_once: int = 1) -> None:
     """Race until no time is `left` (seconds), no new shape is left, or nothing better is found."""
     while left() > 0 and not it.stale():
         races: list[Race] = []
@@ -240,4 +240,4 @@ def hunt(it: Hunt, run: Run, left: Callable[[], float], tell: Callable[[Any], No
             return
         for race, finish in zip(races, run(races), strict=True):
             it.enter(race, finish)
-        tell(it)
+        progress(it)

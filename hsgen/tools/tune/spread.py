@@ -17,7 +17,7 @@ from hsgen.engines import hosts
 from hsgen.engines.native import library
 from hsgen.system import toolchain
 from hsgen.targets import target as targets
-from hsgen.tools.tune.runner import Entry, Failed, Field, Tell
+from hsgen.tools.tune.runner import Entry, Failed, Field, Progress
 from hsgen.tools.tune.search import Finish, Race, Rung
 from hsgen.tools.worker import hosts as devices
 
@@ -31,13 +31,13 @@ class Here:
 
     at_once = 1
 
-    def __init__(self, field: Field, tell: Tell) -> None:
-        """Run on `field`; `tell` is called on progress."""
-        self._field, self._tell = field, tell
+    def __init__(self, field: Field, progress: Progress) -> None:
+        """Run on `field`; `progress` is called whenever a step is done."""
+        self._field, self._progress = field, progress
 
     def races(self, some: Sequence[Race], failed: Callable[[Race, str, str, str], None]) -> list[Finish]:
         """See `Runner`."""
-        return [self._field.race(it, partial(failed, it), self._tell) for it in some]
+        return [self._field.race(it, partial(failed, it), self._progress) for it in some]
 
     def run(
         self,
@@ -50,7 +50,7 @@ class Here:
         cases: int = 0,
     ) -> Finish:
         """See `Runner`."""
-        return self._field.run(entries, key, rungs, failed, self._tell, signature=signature, cases=cases)
+        return self._field.run(entries, key, rungs, failed, self._progress, signature=signature, cases=cases)
 
 
 def _race(field: Field, it: Race) -> Finish:

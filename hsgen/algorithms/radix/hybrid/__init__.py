@@ -1,4 +1,4 @@
-"""Buckets by the highest digits, which work-groups then sort on chip; what buckets do not hold goes by look-back.
+"""Buckets by the highest digits, which work-groups then sort on chip; look-back sorts what buckets do not hold.
 
 After Stehle and Jacobsen, "A Memory Bandwidth-Efficient Hybrid Radix Sort on GPUs" (SIGMOD 2017).  Keys alone are
 dealt out twice (`buckets`); keys with values are passed by two digits in their order (`pairs`).
@@ -10,18 +10,20 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from hsgen.algorithms.device_constraints import Problem
-from hsgen.algorithms.radix import onesweep, reduce_scan, rows, single
+from hsgen.algorithms.radix import onesweep, reduce_scan, rows, search_space, single
 from hsgen.algorithms.radix.hybrid import buckets, buckets_plan, pairs, pairs_plan
 from hsgen.algorithms.radix.hybrid.params import KEYS, NO_KEYS, NO_PAIRS, PAIRS, Hybrid
 from hsgen.algorithms.radix.parts import copy
 from hsgen.algorithms.radix.rankers import digit_arrays, rank_arrays
 from hsgen.algorithms.radix.words import max_n, words
+from hsgen.algorithms.search_space import Box, steps
 from hsgen.core.device import Device
 from hsgen.core.kernels import Kernel
+from hsgen.core.keys import KeyType
 from hsgen.core.plan import Plan, Step
 
 FIELDS = {**KEYS, **PAIRS}
-"""What its own table has; the look-back behind it has another."""
+"""The keys of its own table; the look-back for other keys has another table."""
 
 Params = Hybrid
 
@@ -70,9 +72,27 @@ def test_counts(p: Hybrid, greatest: int) -> set[int]:
 
 
 def problems(p: Hybrid, device: Device) -> Iterator[Problem]:
-    """Yield what cannot work; of buckets only where the look-back behind them can."""
+    """Yield what cannot work; problems of buckets only if the look-back has none."""
     behind = list(onesweep.problems(p, device))
     yield from behind or [*buckets_plan.problems(p, device), *pairs_plan.problems(p, device)]
+
+
+def space(key: KeyType, device: Device) -> Iterator[Box]:
+    """Yield a box for the widest subgroups that vote, with buckets of keys alone and a look-back by 8 bits."""
+    if not device.forward_progress or key.bytes < 4:
+        return
+    lanes, items = steps(64, min(1024, device.work_group)), (4, 6, 8, 10, 12, 16, 20, 24, 32)
+    buckets: Box = {
+        "msd_from": steps(1 << 18, 1 << 22),
+        "msd_group": lanes,
+        "msd_items": items,
+        "bucket_group": lanes,
+        "bucket_items": items,
+        "bucket_places": steps(512, 8192),
+    }
+    voting = [box for box in search_space.ranked(device) if box["ranker"] == ("ballot",)]
+    for box in sorted(voting, key=lambda box: box["subgroup"])[-1:]:
+        yield {**box, "bits": (8,), **buckets}
 
 
 def fitted(p: Hybrid) -> Hybrid:

@@ -1,7 +1,7 @@
 """Keys alone dealt into buckets by their highest digits, each bucket then sorted on chip: shape, words and kernels.
 
 A most-significant-digit-first radix sort after Stehle and Jacobsen, "A Memory Bandwidth-Efficient Hybrid Radix Sort on
-GPUs" (SIGMOD 2017), of two digits: keys are read five times and written three times, whatever their width, and
+GPUs" (SIGMOD 2017), of two digits: keys are read five times and written three times, regardless of their width, and
 not in an order that must be kept, so no tile waits for another.
 """
 
@@ -59,7 +59,7 @@ def widths(p: Hybrid, n: int) -> tuple[int, int]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Layout:
-    """What templates must know: numbers that follow from the shape, and indices of 32-bit words in scratch.
+    """The layout for templates: numbers derived from the shape, and indices of 32-bit words in scratch.
 
     fits: two flags, whether buckets may still hold all keys after either digit was counted.  rest: a counter of
     buckets in which places are crowded.  counts, starts, cursors, tiles: of the first digit, the latter two with one
@@ -120,7 +120,7 @@ def _kernel(
     lanes = p.bucket_group if name.startswith("bucket") else p.msd_group
     return Kernel(
         name=name,
-        template="radix/" + {"msd_first": "msd_deal", "msd_second": "msd_deal"}.get(name, name),
+        template="radix/hybrid/" + {"msd_first": "msd_deal", "msd_second": "msd_deal"}.get(name, name),
         summary=summary,
         work_group=lanes,
         subgroup=p.subgroup if name in _SUMMING else 1,

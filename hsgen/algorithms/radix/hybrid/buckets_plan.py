@@ -1,4 +1,4 @@
-"""The rows of a sort by buckets, which come before those of look-back; what is wrong with its choices."""
+"""Rows of a plan that sort by buckets, before the rows of look-back; constraints of the choices."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def _grids(p: Hybrid, name: str) -> list[Span]:
 def moved(p: Hybrid, name: str, n: int) -> int | None:
     """Return the bytes that a launch reads and writes for `n` keys that buckets hold; None where it has no part in it.
 
-    The rows of look-back behind them then do nothing.
+    The rows of look-back that follow then do nothing.
     """
     read, count = n * p.key.bytes, 1 << sum(buckets.widths(p, n)) if n > buckets.limit(p) else 1
     own = {

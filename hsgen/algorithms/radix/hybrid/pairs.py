@@ -21,7 +21,7 @@ from hsgen.core.kernels import Kernel
 from hsgen.core.keys import PLAIN
 
 EARLY = 1 << 8
-"""What the numbers of the two passes before the buckets have besides: their keys are wanted whatever is asked for."""
+"""A flag in the numbers of the two passes before the buckets: their keys are needed for every request."""
 _LANES = 1024  # of a core with 65536 registers: 64 for each
 _GROUPS = 256  # work-groups that sort crowded buckets, at most
 _WORDS, _BOUNDS = Buffer(name="words", type="u32"), Buffer(name="bounds", type="u32")
@@ -64,7 +64,7 @@ def most(p: Hybrid) -> int:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Layout:
-    """What templates must know: numbers that follow from the shape, and indices of 32-bit words in scratch.
+    """The layout for templates: numbers derived from the shape, and indices of 32-bit words in scratch.
 
     first: the bits of the highest digit.  slot_mask: the bits of the number of a slot.  index: whether keys may be
     unwanted.  uneven: whether some bucket exceeds the capacity, and nothing was finished.  rest: a counter of buckets
@@ -132,7 +132,7 @@ def kernels(p: Hybrid, at: int, digits: tuple[Array, ...], ranking: tuple[Array,
         on_chip = name in ("finish", "finish_rest")
         return Kernel(
             name=name,
-            template="radix/" + name,
+            template="radix/hybrid/" + name,
             summary=summary,
             work_group=p.finish_group if on_chip else p.work_group,
             buffers=(*buffers, *([DEVICE_N] if p.signature.device_count else [])),

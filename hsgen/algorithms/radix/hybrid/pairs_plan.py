@@ -1,4 +1,4 @@
-"""The rows of a sort whose buckets are finished on chip; what is wrong with its choices."""
+"""Rows of a plan that sort buckets of pairs on chip; constraints of the choices."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def taken(p: Hybrid, n: int) -> bool:
 def moved(p: Hybrid, step: Step, n: int) -> int | None:
     """Return the bytes that a launch reads and writes for `n` keys that buckets hold; None where it has no part in it.
 
-    The passes behind them then do nothing; the two ahead of them are the rows that are for these counts only.
+    The passes that follow then do nothing; the two before are the rows for these counts only.
     """
     if not taken(p, n):
         return None

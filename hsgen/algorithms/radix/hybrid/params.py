@@ -84,5 +84,5 @@ class Hybrid(Onesweep):
 
     @property
     def bucket_words(self) -> tuple[int, int]:
-        """The words in scratch that buckets of keys alone take besides their table, and those of buckets of pairs."""
+        """The words in scratch for buckets of keys alone, without their table, and those for buckets of pairs."""
         return (3 + 2 * DIGITS + 2 * (DIGITS + 1)) * self.msd, (2 + len(self.digits)) * self.finish

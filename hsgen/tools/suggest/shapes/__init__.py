@@ -1,4 +1,4 @@
-"""First shapes of algorithms: a module is named like the package of the algorithm that it is about."""
+"""First shapes of algorithms; each module is named like the package of its algorithm."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from hsgen.tools.suggest.facts import Facts, Table
 
 
 class Shape(Protocol):
-    """What each module here offers.
+    """The interface of the modules here.
 
-    Those of algorithms that share the counts of ``[sort.KEY]`` also have `ALONE`, why one serves all counts, and
-    `serves_all`; those that can come after another have `takeover`.
+    Those of algorithms that share the counts of ``[sort.KEY]`` also have `ALONE`, the reason if one serves all counts,
+    and `serves_all`; those that can follow another have `takeover`.
     """
 
     ALONE: str
@@ -22,7 +22,7 @@ class Shape(Protocol):
     def tables(self, f: Facts, size: int, width: int) -> Mapping[str, Table]:
         """Return tables for keys of `size` bytes by variant, "" for none; `width` is the subgroup of a sort's others.
 
-        Whether they fit local memory is not looked at.
+        A table has the key `strategy` if its algorithm has strategies.  It may exceed local memory.
         """
 
     def smaller(self, table: Table) -> Iterator[Table]:
@@ -31,11 +31,11 @@ class Shape(Protocol):
     def serves_all(self, f: Facts) -> bool:
         """Whether nothing is faster at any count of such a device."""
 
-    def takeover(self, f: Facts, size: int, width: int) -> tuple[str, Table]:
-        """Return why it serves the many keys, and the counts from which it takes over: `upto`, and maybe others."""
+    def takeover(self, f: Facts, size: int, width: int) -> Table:
+        """Return the greatest counts of the algorithm before it: `ranges`, and maybe `ranges_values`."""
 
 
 SHAPES: Mapping[str, Shape] = {
     name: cast(Shape, importlib.import_module(module)) for name, module in listed(__name__, ALGORITHMS).items()
 }
-"""Who suggests the shapes of an algorithm, by its name."""
+"""The modules that suggest shapes, by the names of their algorithms."""

@@ -12,7 +12,7 @@ from hsgen.core.networks import pow2_floor
 from hsgen.tools.suggest.facts import NVIDIA, Choice, Facts, Table, lessened
 
 _ROWS = 16  # keys that a lane holds at most: HotSort's author found 32 much worse
-_UNKNOWN = 8  # rows where nobody knows the registers: any device has them for 8 keys of 64 bits
+_UNKNOWN = 8  # rows if the registers are unknown: any device has them for 8 keys of 64 bits
 _NARROW = 128  # keys of a slab where lanes share the registers of a thread
 _LANES = 512  # of a work-group at most: of 1024, HotSort's author found, too few are resident
 _FILLED = 0.8  # share of a core's threads that whole work-groups must be able to take
@@ -77,7 +77,7 @@ def _group(f: Facts, width: int, height: int, slabs: int) -> Choice:
         return Choice(min(256, most, lanes), "as many lanes as clean a chunk")
     if f.device.local == "memory":
         return Choice(max(width, min(64, most)), "64 lanes, few as elsewhere")
-    return Choice(min(256, most), "256 lanes, if there may be so many")
+    return Choice(min(256, most), "256 lanes, or as many as a work-group may have")
 
 
 def _rows(f: Facts, size: int, width: int) -> Choice:

@@ -8,14 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from hsgen.algorithms.radix import STRATEGY
 from hsgen.core.networks import pow2_ceil, pow2_floor
+from hsgen.targets.ranges import RANGES, VALUED
 from hsgen.tools.suggest.facts import Choice, Facts, Table, lessened
 
 _ITEMS = {16: (8, 6), 32: (15, 10), 64: (17, 14)}
-"""Keys of a lane, of 32 and of 64 bits, for subgroups of at most so many lanes (wider ones are as 64); Fuchsia's."""
+"""Keys of a lane, of 32 and of 64 bits, by the greatest width of subgroups (wider ones are as 64); Fuchsia's."""
 _MEMORY = {1: (8, 6), 4: (10, 7), 64: (11, 9)}
 """The same where local memory lies in ordinary memory: Fuchsia's for Arm's Bifrost."""
-_GROUPS = 512  # where nobody knows how many a device holds
+_GROUPS = 512  # if it is unknown how many a device holds
 _CROSSING = {1: (131072, 131072), 16: (49152, 65536), 32: (131072, 131072), 64: (65536, 131072)}
 """Keys, of 32 and of 64 bits, up to which merges are faster: Mali G52 and HD 615 (to 16 lanes), RX 560 (64 lanes)."""
 
@@ -24,13 +26,13 @@ ALONE = "radix sorts are faster from the first key where lanes take turns"
 
 
 def tables(f: Facts, size: int, width: int) -> dict[str, Table]:
-    """Return the table ``[radix.KEY]`` for keys of `size` bytes, in subgroups of `width` as merges use."""
+    """Return the table of a strategy for keys of `size` bytes, in subgroups of `width` as merges use."""
     return {"": _table(f, size, width)}
 
 
 def _table(f: Facts, size: int, width: int) -> Table:
     if f.cpu:
-        return _serial(f)
+        return _per_thread(f)
     most, wide, memory = f.device.work_group, size == 8, f.device.local == "memory"
     ranker, why = "flags", "needs no subgroup operation"
     if 1 < width <= 16:
@@ -39,7 +41,7 @@ def _table(f: Facts, size: int, width: int) -> Table:
         ranker, why = "ballot", "lanes vote on each bit of a digit"
     elif width == 32:
         ranker, why = "broadcast", "lanes cannot vote, but compare with each other"
-    lanes, why_lanes = 256, "256 lanes, if there may be so many"
+    lanes, why_lanes = 256, "256 lanes, or as many as a work-group may have"
     if width > 1 and memory:
         lanes, why_lanes = 8 * width, "8 subgroups: their counters lie in ordinary memory"
     elif 1 < width <= 16:
@@ -48,15 +50,15 @@ def _table(f: Facts, size: int, width: int) -> Table:
     why_items = "as in Fuchsia's sort for such subgroups"
     looks = f.device.forward_progress and ranker == "ballot"
     return {
+        STRATEGY: Choice(
+            "onesweep" if looks else "reduce_scan",
+            "work-groups continue once started: one launch a digit" if looks else "no work-group waits for another",
+        ),
         "bits": Choice(8, "4 passes of 8 bits for 32-bit keys, 8 for 64-bit ones"),
         "items": Choice(_by_width(_MEMORY if memory else _ITEMS, width)[wide], why_items),
         "work_group": Choice(lanes, why_lanes),
         "subgroup": Choice(1 if ranker == "flags" else width, "the width of merges, since one sort has one"),
         "ranker": Choice(ranker, why),
-        "coordination": Choice(
-            "lookback" if looks else "scan",
-            "work-groups go on once started: one launch a digit" if looks else "no work-group waits for another",
-        ),
         "groups": groups(f, lanes // max(width, 1) if width > 1 else -(-lanes // 32)),
     }
 
@@ -77,18 +79,17 @@ def _by_width(table: dict[int, tuple[int, int]], width: int) -> tuple[int, int]:
     return next((values for most, values in table.items() if width <= most), table[max(table)])
 
 
-def _serial(f: Facts) -> Table:
+def _per_thread(f: Facts) -> Table:
     """A CPU: lanes walk chunks of their own; OpenCL runtimes run a work-group of one lane as a plain loop."""
     alone = f.lone_lanes
     lanes = 1 if alone else pow2_floor(min(16, f.device.work_group))
     count = min(f.device.groups, 256, pow2_ceil(4 * f.device.cores) if f.device.cores else 8)
     table = {
+        STRATEGY: Choice("per_thread", "a core walks a chunk faster than lanes rank it together"),
         "bits": Choice(8, "256 counters stay in a first-level cache"),
         "items": Choice(1024 if alone else 64, "chunks long enough that counting them costs little"),
         "work_group": Choice(lanes, "a lane a core" if alone else "16 lanes a core, which take turns"),
         "subgroup": Choice(1, "lanes walk alone"),
-        "ranker": Choice("serial", "a core walks a chunk faster than lanes rank it together"),
-        "coordination": Choice("scan", "chunks are counted first"),
         "groups": Choice(count, "four chunks a core, 8 where the cores are not known"),
         "single": Choice(65536 if alone else 2048, "below, launches cost more than they save"),
     }
@@ -102,23 +103,22 @@ def serves_all(f: Facts) -> bool:
     return f.cpu and not f.lone_lanes
 
 
-def takeover(f: Facts, size: int, width: int) -> tuple[str, Table]:
-    """Return the counts from which it is faster than a merge sort."""
-    why = "merges for few keys, a radix sort for many"
+def takeover(f: Facts, size: int, width: int) -> Table:
+    """Return the counts up to which a merge sort is faster."""
     if f.cpu:
-        upto = Choice([65536], "estimated from the embedded OpenCL device")
-        return why, {"upto": upto, "upto_values": Choice([1024 if size == 4 else 1], upto.why)}
+        most = Choice([65536], "estimated from the embedded OpenCL device")
+        return {RANGES: most, VALUED: Choice([1024 if size == 4 else 1], most.why)}
     crossing = _by_width(_CROSSING, width)[size == 8]
-    return why, {"upto": Choice([crossing], "estimated from published charts of such GPUs, not measured")}
+    return {RANGES: Choice([crossing], "estimated from published charts of such GPUs, not measured")}
 
 
 def smaller(table: Table) -> Iterator[Table]:
-    """Fewer keys a lane (serial: fewer bits where one work-group sorts alone), then fewer bits and lanes."""
-    now = dict(table)
+    """Yield tables of fewer keys a lane (of chunks: fewer bits for one work-group alone), then of fewer bits and
+    lanes."""
+    now, chunks = dict(table), "ranker" not in table
+    least = {"work_group": 1 if chunks else now["subgroup"].value}
+    order = ("single_bits" if chunks else "items", "bits", "work_group")
     while True:
-        serial = now["ranker"].value == "serial"
-        least = {"work_group": 1 if serial else now["subgroup"].value}
-        order = ("single_bits", "bits", "work_group") if serial else ("items", "bits", "work_group")
         name = next((n for n in order if n in now and now[n].value > least.get(n, 1)), None)
         if name is None:
             return
