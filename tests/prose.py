@@ -106,7 +106,7 @@ templates/operations: digest.j2
 templates/radix: places.j2
 templates/report: sort.j2 style.j2 target.j2
 templates/scan: lookback.j2 parts.j2
-templates/segmented: compared.j2 find.j2 parts.j2 serial_columns.j2 serial_windows.j2
+templates/segmented_sort: compared.j2 find.j2 parts.j2 serial_columns.j2 serial_windows.j2
 tests/cli: test_bundle_spirv.py test_bundle_trust.py test_choosing.py test_compile_errors.py test_suggest_errors.py
 tests/cli: test_tuning_errors.py test_untrusted_bundles.py
 tests/compile: test_cuda.py test_cuda_forms.py test_cuda_grid.py test_cuda_radix.py test_cuda_warnings.py

@@ -95,9 +95,9 @@ def _used(kernels: Iterable[Kernel], steps: Iterable[Step], tail: str) -> list[K
     ]
 
 
-def _told(device_statuses: Sequence[DeviceStatus | None]) -> DeviceStatus | None:
+def _told(statuses: Sequence[DeviceStatus | None]) -> DeviceStatus | None:
     """The status that all parts from the first with a status on report in one place; None if one of them has none."""
-    telling = list(dropwhile(lambda o: o is None, device_statuses))
+    telling = list(dropwhile(lambda o: o is None, statuses))
     some = [o for o in telling if o is not None]
     return replace(some[0], words=max(o.words for o in some)) if some and len(some) == len(telling) else None
 

@@ -18,7 +18,8 @@ ENDS = {RANGES: "", VALUED: "_values"}
 """The ends of the names of lists, by the names of ranges."""
 LISTS = [f"{name}{end}" for end in ENDS.values() for name in ("algorithms", "upto")]
 _STRATEGIES = {"scan": "reduce_scan", "lookback": "onesweep", "grid": "cooperative"}
-_KEYS = ("coordination", "ranker")
+RENAMED = {"merge": "bitonic"}
+"""Algorithms by their names in schema 1."""
 Tables = dict[tuple[str, ...], dict[str, Any]]
 
 
@@ -56,7 +57,7 @@ def full(data: Mapping[str, Any], label: str, key: str) -> str:
     """Return the name of a label's table in schema 2."""
     name, *variant = label.split("-")
     if name != RADIX:
-        return label
+        return "-".join([RENAMED.get(name, name), *variant])
     table: Any = data.get(RADIX, {}).get(key, {})
     for part in variant:
         table = table.get(part, {})
@@ -74,7 +75,7 @@ def rows(data: Mapping[str, Any], key: str, values: Mapping[str, Any], end: str)
 
 def converted(data: Mapping[str, Any]) -> dict[str, Any]:
     """Return the data of a file of schema 1 in schema 2; evidence keeps its hashes."""
-    out: dict[str, Any] = {**data, "schema": SCHEMA}
+    out: dict[str, Any] = {RENAMED.get(name, name): value for name, value in data.items()} | {"schema": SCHEMA}
     for key, table in data.get(RADIX, {}).items():
         out[RADIX] = {**out[RADIX], key: {}}
         for path, values in _labels(key, table):

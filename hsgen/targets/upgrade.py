@@ -84,6 +84,9 @@ def _block(data: Mapping[str, Any], name: str, lines: list[str]) -> list[str]:
         return lines
     if path[0] == RADIX and len(path) in (2, 3):
         return _strategy(path, {k: v for k, v in at.items() if not isinstance(v, dict)}, lines)
+    if path[0] in schema1.RENAMED:
+        head = next(i for i, line in enumerate(lines) if _HEAD.match(line))
+        return [*lines[:head], lines[head].replace(path[0], schema1.RENAMED[path[0]], 1), *lines[head + 1 :]]
     return _rows(data, path[1], at, lines) if path[0] == SORT and len(path) == 2 else lines
 
 

@@ -131,6 +131,8 @@ WORDS = {
     "per_thread": {"ranker": "serial", "coordination": "scan"},
 }
 """How schema 1 says which strategy a table is of."""
+OLD_NAMES = {"bitonic": "merge"}
+"""Algorithms that schema 1 names otherwise."""
 
 
 def lists(table: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
@@ -147,11 +149,12 @@ def lists(table: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
 
 def flat(data: Mapping[str, Any]) -> dict[str, Any]:
     """The data of a file in schema 1."""
-    out: dict[str, Any] = {**data, "schema": 1, "radix": {}, "sort": {}}
+    out: dict[str, Any] = {OLD_NAMES.get(name, name): value for name, value in data.items()}
+    out |= {"schema": 1, "radix": {}, "sort": {}}
     names: dict[str, dict[str, str]] = {}
     for label, key in tables.labels(data):
-        names.setdefault(key, {})[tables.full(data, label, key)] = label
-        algorithm, _, variant = label.partition("-")
+        algorithm, dash, variant = label.partition("-")
+        names.setdefault(key, {})[tables.full(data, label, key)] = OLD_NAMES.get(algorithm, algorithm) + dash + variant
         if algorithm == "radix":
             values = tables.table_of(data, label, key) or {}
             values |= WORDS[values.pop("strategy")]
