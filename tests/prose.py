@@ -65,7 +65,7 @@ LATER = """
 docs/decisions: 0019-radix-strategies.md 0020-dialect-contract.md
 docs/guides: add-a-target.md
 docs/internals: add-an-algorithm.md add-an-api.md add-an-operation.md
-docs/reference: c-api.md dialect.md
+docs/reference: dialect.md
 hsgen/algorithms: __init__.py device_constraints.py implicit.py
 hsgen/algorithms/bitonic: constraints.py kernels.py params.py passes.py paths.py specialize.py
 hsgen/algorithms/digest: __init__.py kernels.py params.py plan.py
@@ -75,17 +75,13 @@ hsgen/algorithms/radix: words.py
 hsgen/algorithms/radix/hybrid: __init__.py buckets.py buckets_plan.py pairs.py pairs_plan.py params.py
 hsgen/algorithms/scan: constraints.py kernels.py params.py words.py
 hsgen/algorithms/segmented: kernels.py params.py words.py
-hsgen/apis: api.py cuda.py
-hsgen/bundle: build.py
 hsgen/cli: bench.py bench_output.py bench_sorts.py bundles.py common.py compile.py engines.py sizes.py tune.py
 hsgen/cli: validate.py
 hsgen/core: buffers.py errors.py fields.py flags.py interpreter.py kernels.py keys.py plan.py
 hsgen/dialects: definitions.py
 hsgen/emit: c_constants.py c_files.py identifiers.py spirv_file.py templates.py
-hsgen/engines: engine.py harness.py hosts.py metal_shim.py native.py pyopencl.py query.py scratch.py
-hsgen/engines/native: harness.h
 hsgen/opencl: arguments.py merger.py runner.py segmented_sorter.py sorter.py
-hsgen/operations: __init__.py base.py calls.py digest.py layouts.py merge.py oracle.py scan.py segmented_sort.py
+hsgen/operations: __init__.py base.py calls.py digest.py layouts.py oracle.py scan.py segmented_sort.py
 hsgen/stages: attach.py epilogue.py run_boundaries.py sandbox.py
 hsgen/system: compilers.py toolchain.py
 hsgen/targets: assembly.py evidence.py flat.py matching.py schema.py strategies.py target.py upgrade.py
@@ -102,14 +98,6 @@ hsgen/tools/tune: edit.py journal.py propose.py run.py spread.py
 hsgen/tools/validate: guarded.py large.py reports.py validation.py
 targets: amd-rdna.toml amd-rdna64.toml nvidia-sm30.toml nvidia-tegra.toml
 templates: keys.j2 order.j2
-templates/apis/cuda: build.j2 hs_cuda.cu hs_cuda.h
-templates/apis/cuda/harness: cub.cu cub_merge.cu cub_segments.cu cuda.cu hn_cuda.h peer.h
-templates/apis/metal: hs_metal.h hs_metal.m
-templates/apis/opencl: build.j2 hs_opencl.c hs_opencl.h
-templates/apis/opencl/harness: opencl.c
-templates/apis/vulkan: hs_vulkan.c hs_vulkan.h
-templates/apis/vulkan/harness: vulkan.c
-templates/bundle: README.md.j2 hs.c hs.h meson.build.j2
 templates/stages/run_boundaries: parts.j2 serial_place.j2 spine.j2
 templates/digest: beyond.j2 blank.j2 digest.j2 parts.j2
 templates/dialects: contract.toml

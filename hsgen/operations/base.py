@@ -90,7 +90,7 @@ class Operation(ABC):
         """Return the options with what follows from a call for `n` items that has the roles `given`.
 
         Raises:
-            Usage: the parts do not fit the count.
+            Usage: a number of the call does not fit the count.
         """
         return how
 
@@ -111,7 +111,7 @@ class Operation(ABC):
         return None
 
     def told(self, how: Options) -> list[str]:
-        """Return what a failure says of the parts of its call."""
+        """Return what a failure says of the number of its call."""
         return []
 
     @abstractmethod

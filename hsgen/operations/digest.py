@@ -140,7 +140,7 @@ class _Digest(Operation):
 
     def settled(self, n: int, how: Options, given: Container[str]) -> Options:
         """See `Operation`: n keys at least are looked at."""
-        return replace(how, parts=max(how.parts, n))
+        return replace(how, capacity=max(how.capacity, n))
 
     def call(
         self, sort: Sort, keys: Keys, how: Options, *, in_place: bool, count: int | None, rng: np.random.Generator
@@ -153,7 +153,7 @@ class _Digest(Operation):
             values[:, 0] = np.arange(len(keys))  # positions, in their order
             values[:, 1:] = 0
         found = model(sort, keys, values, n, how)
-        how = replace(how, discard=False, parts=len(keys) if n < len(keys) else 0)
+        how = replace(how, discard=False, capacity=len(keys) if n < len(keys) else 0)
         report = np.array(found.words, np.uint32)
         return Call(n=n, keys=keys, expected=None, in_place=False, values=values, how=how, report=report)
 
