@@ -64,20 +64,21 @@ EXEMPT: dict[str, tuple[str, ...]] = {"templates/order.j2": ("beside",)}  # a va
 LATER = """
 docs/decisions: 0020-dialect-contract.md
 docs/internals: add-an-algorithm.md add-an-api.md add-an-operation.md
-docs/reference: c-api.md dialect.md
+docs/reference: dialect.md
 hsgen/algorithms: __init__.py device_constraints.py implicit.py
 hsgen/algorithms/bitonic: constraints.py kernels.py params.py passes.py paths.py specialize.py
 hsgen/algorithms/digest: __init__.py kernels.py params.py plan.py
 hsgen/algorithms/merge_path: constraints.py kernels.py plan.py specialize.py
 hsgen/algorithms/scan: constraints.py kernels.py params.py words.py
 hsgen/algorithms/segmented: kernels.py params.py words.py
-hsgen/apis: api.py cuda.py
-hsgen/bundle: build.py
 hsgen/cli: bench.py bench_output.py bench_sorts.py bundles.py common.py compile.py engines.py sizes.py tune.py
 hsgen/cli: validate.py
-hsgen/engines: engine.py harness.py hosts.py metal_shim.py native.py pyopencl.py query.py scratch.py
-hsgen/engines/native: harness.h
+hsgen/core: buffers.py errors.py fields.py flags.py interpreter.py kernels.py keys.py plan.py
+hsgen/dialects: definitions.py
+hsgen/emit: c_constants.py c_files.py identifiers.py spirv_file.py templates.py
 hsgen/opencl: arguments.py merger.py runner.py segmented_sorter.py sorter.py
+hsgen/operations: __init__.py base.py calls.py digest.py layouts.py oracle.py scan.py segmented_sort.py
+hsgen/stages: attach.py epilogue.py run_boundaries.py sandbox.py
 hsgen/system: compilers.py toolchain.py
 hsgen/tools: doctor.py
 hsgen/tools/bench: candidates.py inputs.py intervals.py memory.py plot.py rounds.py rows.py
@@ -88,14 +89,6 @@ hsgen/tools/report: drawing.py kernels.py measured.py page.py
 hsgen/tools/report/shapes: __init__.py bitonic.py
 hsgen/tools/validate: guarded.py large.py reports.py validation.py
 templates: keys.j2 order.j2
-templates/apis/cuda: build.j2 hs_cuda.cu hs_cuda.h
-templates/apis/cuda/harness: cub.cu cub_merge.cu cub_segments.cu cuda.cu hn_cuda.h peer.h
-templates/apis/metal: hs_metal.h hs_metal.m
-templates/apis/opencl: build.j2 hs_opencl.c hs_opencl.h
-templates/apis/opencl/harness: opencl.c
-templates/apis/vulkan: hs_vulkan.c hs_vulkan.h
-templates/apis/vulkan/harness: vulkan.c
-templates/bundle: README.md.j2 hs.c hs.h meson.build.j2
 templates/stages/run_boundaries: parts.j2 serial_place.j2 spine.j2
 templates/digest: beyond.j2 blank.j2 digest.j2 parts.j2
 templates/dialects: contract.toml

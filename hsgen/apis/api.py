@@ -1,4 +1,4 @@
-"""What hsgen knows of an API; `hsgen.apis` finds the objects, one a module."""
+"""Description of an API; `hsgen.apis` finds the objects, one per module."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from hsgen.system import resources
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tables:
-    """The C files of an API whose kernels lie in tables of their own: `target` is the file of a target, whose template
-    is ``target.j2`` of the API's folder; `suffix` that of the list of all targets."""
+    """The C files of an API with its own kernel tables: `target` is the file of a target, from ``target.j2`` of the
+    folder; `suffix` is that of the list of all targets."""
 
     target: str
     suffix: str
@@ -24,12 +24,12 @@ class Tables:
 class Harness:
     """How the C runtime becomes a library that hsgen drives.
 
-    `source` lies in ``harness/`` of the API's folder, or in ``hsgen/engines/native``.  `command` returns the compiler
-    with its options and raises `Unavailable` where there is none; `header` must be there, and comes with `package` of
-    Debian.  `peers` maps an operation to a file beside the source and the names of the libraries that it measures.
+    `sources` are in ``harness/`` of the API's folder, or in ``hsgen/engines/native``.  `command` returns the compiler
+    with its options, or raises `Unavailable`; `header` is required, and is in `package` of Debian.  `peers` maps an
+    operation to a file of the same folder and the names of the baselines in it.
     """
 
-    source: str
+    sources: tuple[str, ...]
     command: Callable[[], list[str]]
     link: tuple[str, ...] = ()
     header: str = ""
@@ -39,12 +39,12 @@ class Harness:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Probe:
-    """How a device's answers become facts (`hsgen.tools.suggest.query`).
+    """How the properties of a device become facts (`hsgen.tools.suggest.query`).
 
-    `origins` maps a fact to the name of the query that tells it.  `facts` turns what the harness says, and the widths
-    of subgroups, into members of a query.  Vendors in `cores_are_units` count SIMD units as cores.  `started`: a
-    work-group that has started runs on, on every device.  `isa` is the offline compiler that knows devices by their
-    compute capability, with its name of one.
+    `origins` maps a fact to the name of its query.  `facts` turns the report of the harness and the subgroup sizes into
+    members of a query.  Vendors in `cores_are_units` count SIMD units as cores.  `started`: work-groups that have
+    started make forward progress, on every device.  `isa` is the offline compiler that names devices by their compute
+    capability, with the pattern of such a name.
     """
 
     origins: Mapping[str, str]
@@ -59,7 +59,7 @@ class Probe:
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """A word of ``--option``: its greatest value, its value where it is not given, and what help says of it."""
+    """A word of ``--option``: its greatest value, its default, and its text in help."""
 
     greatest: int
     default: int = 0
@@ -68,10 +68,10 @@ class Option:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Api:
-    """An API: what its files are, what it can do, and how its devices are driven.
+    """An API: its files, its capabilities, and how its devices are driven.
 
-    In names of files, ``{api}`` is the name.  Files lie in ``templates/apis/NAME``; those that the folder of an API
-    that `extends` another lacks are the other's, with its own name in place of the other's in C names, and `replaced`.
+    In names of files, ``{api}`` is the name.  Files lie in ``templates/apis/NAME``; an API that `extends` another
+    uses the other's files where its folder lacks one, with its own name in C names, and with `replaced`.
     """
 
     name: str
@@ -84,8 +84,11 @@ class Api:
     """What files of kernels end in; the dialect says the same, but `hsgen verify` reads no templates."""
     language: str
     """What people call the kernel language."""
+    sources: tuple[str, ...]
+    """The runtime, by duty: operations, devices, making sorters, calls."""
+    internal: tuple[str, ...] = ("hs_{api}_internal.h",)
+    """Headers that the sources share; they lie in the same folder."""
     headers: tuple[str, ...] = ("hs_{api}.h",)
-    sources: tuple[str, ...] = ("hs_{api}.c",)
     example: str = "sort_{api}.c"
     prefixes: tuple[str, ...] = ()
     """Prefixes of C names that belong to it, which no bundle can have."""
@@ -121,7 +124,7 @@ class Api:
     """Texts of the other API's C files with what stands for them in this one's, such as names of headers."""
 
     def extended(self, name: str, title: str, *, dialect: str, **run_boundaries: Any) -> Api:
-        """Return an API that is as this one but for its names and `changes`."""
+        """Return an API like this one, except its names and `changes`."""
         tables = self.tables and replace(self.tables, target=f"{{target}}_{name}.{self.tables.suffix}")
         same: dict[str, Any] = {"tables": tables, "replaced": (), "prefixes": (*self.prefixes, name)}
         return replace(self, name=name, title=title, dialect=dialect, extends=self, **(same | run_boundaries))

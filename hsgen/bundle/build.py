@@ -86,8 +86,8 @@ def spirv_path(sort: Sort) -> str:
 
 
 def glsl_hash(sort: Sort, source: Source) -> str:
-    """Return the hash of a GLSL text as far as it means something to a compiler, of the version of Vulkan, and of the
-    kernels, some of which may have no GLSL and still have a place in the file."""
+    """Return the hash of a GLSL text without its header, of the Vulkan version, and of the kernels' names: a kernel
+    without GLSL still has an entry in the file."""
     names = " ".join(k.name for k in sort.kernels)
     return digest((sort.vulkan + names + spirv.body(source.text)).encode())
 

@@ -16,11 +16,12 @@ from hsgen.core.sort import Sort
 class Options:
     """The options of one call.
 
-    kind: the kind of key, as in `hsgen.core.keys.Type`.  begin, end: the bit range, in bits of the key after the key
-    transform (docs/reference/semantics.md); end None: the last bit.  discard: an argsort that does not return keys.
-    device_count: n is the capacity, and the count is in device memory.
-    parts: the second number of the call: segments, keys of the first of two arrays, or elements to check.  rows: the
-    segments are rows of equal length, n / parts, without offsets.
+    kind: of the keys, as `hsgen.core.keys.Type` has it.  begin, end: the bits that keys are sorted by, of their type
+    put in order (docs/reference/semantics.md); end None: up to the last.  discard: an argsort whose keys are dropped.
+    device_count: n is the most keys that there can be; how many there are lies on the device.
+    A call has at most one of these numbers, by its operation: shift, the low bits of a key that the stage after a sort
+    ignores; segment_count; first_count, the keys of the first of two arrays; capacity, the keys that a digest covers.
+    rows: segments are rows of equal length, n / segment_count, and no offsets are given.
     """
 
     kind: int = 0
@@ -29,8 +30,16 @@ class Options:
     end: int | None = None
     discard: bool = False
     device_count: bool = False
-    parts: int = 0
+    shift: int = 0
+    segment_count: int = 0
+    first_count: int = 0
+    capacity: int = 0
     rows: bool = False
+
+    @property
+    def number(self) -> int:
+        """The number that grids and kernels of a plan depend on in addition to n."""
+        return self.shift or self.segment_count or self.first_count or self.capacity
 
     @property
     def flags(self) -> int:
@@ -41,6 +50,8 @@ class Options:
 
 
 PLAIN = Options()
+NUMBERS = ("shift", "segment_count", "first_count", "capacity")
+"""The members of `Options` that can be its `number`, in the order of ``hn_call`` in C."""
 
 
 def options(key: str = "u32", order: str = "ascending", **more: int | None) -> Options:
@@ -99,7 +110,7 @@ def argument(plan: Plan, step: Step, how: Options, *, in_place: bool) -> int | N
         flags &= ~DIRECT
     match given:
         case CallNumber():
-            return how.parts
+            return how.number
         case Literal():
             return given.value | flags
         case BitRange():
@@ -125,8 +136,10 @@ def _pass(given: Pass, begin: int, end: int, flags: int) -> int | None:
     return given.number | shift << 8 | width << 16 | flags
 
 
-def groups(step: Step, n: int, *, in_place: bool, device_count: bool = False, parts: int = 0) -> int:
-    """Return the work-groups that `step` launches for `n` keys in `parts`; 0 if its guard excludes n or the place.
+def groups(step: Step, n: int, *, in_place: bool, device_count: bool = False, number: int = 0) -> int:
+    """Return the work-groups that `step` launches for `n` keys; 0 where its guard excludes n or the place.
+
+    `number` is that of the call, on which grids may depend instead of n.
 
     With a device-side count, n is the capacity: a step that the upper bound of its guard excludes may still run.
     """
@@ -137,7 +150,7 @@ def groups(step: Step, n: int, *, in_place: bool, device_count: bool = False, pa
         return 0
     if n > guard.max_n and not device_count:
         return 0
-    return step.grid.groups(parts if step.grid.x == "number" else min(n, guard.max_n))
+    return step.grid.groups(number if step.grid.x == "number" else min(n, guard.max_n))
 
 
 def launched_up_to(steps: Iterable[Step], max_n: int, limit: int) -> int:
@@ -185,7 +198,7 @@ def launches(plan: Plan, n: int, limit: int = 2**32 - 1, *, in_place: bool, how:
         raise Usage(f"count {n}: this plan sorts 0 to {plan.max_n} keys")
     bit_range(plan, how)
     for step in plan.steps:
-        count = groups(step, n, in_place=in_place, device_count=how.device_count, parts=how.parts)
+        count = groups(step, n, in_place=in_place, device_count=how.device_count, number=how.number)
         given = argument(plan, step, how, in_place=in_place) if count > 0 else None
         if given is not None:
             rows = -(-count // limit)

@@ -28,8 +28,13 @@ from hsgen.targets.target import Target
 PREFIX = "hs"
 LONGEST_PREFIX = 32  # characters
 TAKEN = {"gl", "int", "size", "std", "uint", *(p for api in APIS.values() for p in api.prefixes)}
-_RUNTIME = {"include/hs/hs.h": "hs.h", "src/hs.c": "hs.c"}
-"""The runtime files that all APIs share, by path, with their templates."""
+CORE = ("hs.c", "hs_call.c", "hs_match.c")
+"""The sources of the runtime that every API's builds on."""
+_RUNTIME = {
+    **{f"include/hs/{name}": name for name in ("hs.h", "hs_plan.h")},
+    **{f"src/{name}": name for name in (*CORE, "hs_internal.h")},
+}
+"""All of its files, with their templates."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,7 +73,7 @@ def prefixed(text: str, prefix: str) -> str:
 def taken() -> set[str]:
     """Return the C names of the runtimes and of the lists of targets."""
     texts = [_common_text(name) for name in _RUNTIME.values()]
-    texts += [api.c_text(name) for api in APIS.values() for name in (*api.headers, *api.sources)]
+    texts += [api.c_text(name) for api in APIS.values() for name in (*api.headers, *api.internal, *api.sources)]
     tables = [f"{api.name}_" for api in having(lambda api: api.tables)]
     lists = {f"hs_{of}targets{tail}" for of in ("", *tables) for tail in ("", "_count")}
     return lists | {name for text in texts for name in re.findall(r"\bhs_\w+", text)}
@@ -147,14 +152,14 @@ def common(named: Iterable[Named], prefix: str) -> dict[str, bytes]:
     files = {path: _part(_common_text(name)) for path, name in _RUNTIME.items()}
     for api in apis:
         files |= {path: _part(api.c_text(name)) for path, name in _own_files(api).items()}
-        files[f"sources/{api.name}.txt"] = _render("bundle/sources.txt", targets=targets, api=api)
+        files[f"sources/{api.name}.txt"] = _render("bundle/sources.txt", targets=targets, api=api, core=CORE)
     for own in (None, *(a for a in apis if a.tables)):
         some = [t for t in targets if own is None or own.name in t.apis]
         rows = [{"symbol": symbol(t.name), "sorts": [symbol(t.name, s) for s in t.sorts]} for t in some]
         for path, name in _list_files(own).items():
             files[path] = _render(f"bundle/{name}", targets=rows, api=own.name if own else "")
     main = apis[0] if apis else next(iter(APIS.values()))
-    built = {"targets": targets, "apis": apis, "main": main, "guides": _guides(targets)}
+    built = {"targets": targets, "apis": apis, "core": CORE, "main": main, "guides": _guides(targets)}
     for name in ("LICENSE", "README.md", "CMakeLists.txt", "meson.build"):
         files[name] = _render(f"bundle/{name}", prefix=prefix, **built)
     return {
@@ -181,7 +186,7 @@ def common_paths(apis: Sequence[Api], prefix: str) -> set[str]:
 def _own_files(api: Api) -> dict[str, str]:
     """The runtime and the example of an API: paths in a bundle, and names in the API's folder."""
     files = {f"include/hs/{api.named(name)}": name for name in api.headers}
-    files |= {f"src/{api.named(name)}": name for name in api.sources}
+    files |= {f"src/{api.named(name)}": name for name in (*api.internal, *api.sources)}
     return files | {f"examples/{api.named(api.example)}": api.example}
 
 

@@ -11,8 +11,8 @@ from hsgen.core.interpreter import PLAIN, Options
 from hsgen.core.sort import Sort
 
 KEYS, KEYS_OUT, VALUES, VALUES_OUT, COUNT, OTHER, OTHER_VALUES, REPORT = range(8)
-"""The buffers: keys, where they go if not sorted in place, values and where they go, a count on the device, offsets of
-segments or the second of two arrays, the values of its keys, what is told besides."""
+"""The buffers: keys, their destination, values, their destination, device-side count, offsets of segments or the second
+of two arrays, values of the second array, report or digest."""
 
 Places = Mapping[str, tuple[int, int]]
 """For each role but scratch that a call uses, its buffer and the bytes at which it begins there."""
@@ -34,13 +34,13 @@ class Engine(Protocol):
         """The bytes of which the place of keys in a buffer is a multiple."""
 
     def allocate(self, slot: int, size: int) -> None:
-        """Make buffer `slot` anew with `size` bytes."""
+        """Allocate buffer `slot` with `size` bytes; its content is undefined."""
 
     def write(self, slot: int, image: NDArray[Any]) -> None:
-        """Write an array to the begin of a buffer."""
+        """Write an array to the start of a buffer."""
 
     def read(self, slot: int, image: NDArray[Any]) -> None:
-        """Read the begin of a buffer into an array.
+        """Read the start of a buffer into an array.
 
         Raises:
             Wrong: the sort before wrote beyond its scratch memory.
@@ -50,7 +50,7 @@ class Engine(Protocol):
         """Sort `n` keys, in place where "source" and "destination" are one place, and wait.
 
         An argsort that discards keys has no "destination"; what is no sort does what its kind does.  Return the seconds
-        from the begin of the first launch to the end of the last on the device, None where its clock is off.
+        from the start of the first launch to the end of the last on the device, None where its clock is off.
         """
 
     def beside(self, sort: Sort) -> Engine:
@@ -58,13 +58,13 @@ class Engine(Protocol):
         renewed before it runs again."""
 
     def renew(self) -> None:
-        """Make the sort ready anew: where its code lies, and by chance how fast it is, is drawn again."""
+        """Make the sort ready again: the address of its code, which affects its speed, may change."""
 
     def clock(self, on: bool) -> None:
         """Have the device time what follows, or not; where that costs nothing it always does."""
 
     def memory(self) -> tuple[int, int]:
-        """Return the bytes of memory that the device has, and those of its largest buffer; 0 where it does not tell."""
+        """Return the bytes of memory of the device, and of its largest buffer; 0 if not reported."""
 
     def device_status(self) -> int:
         """Return how many passes of the last sort were done again, since the device let work-groups starve; of
@@ -77,11 +77,11 @@ class Engine(Protocol):
     def copy(self, size: int) -> float | None:
         """Copy `size` bytes from buffer 0 to buffer 1 on the device, and wait; return seconds as `run` does."""
 
-    def peer(self, name: str, size: int, n: int, value_size: int = 0, parts: int = 0) -> float | None:
+    def peer(self, name: str, size: int, n: int, value_size: int = 0, number: int = 0) -> float | None:
         """Have another library of the API do what the sort does, from and to the same buffers.
 
-        Keys have `size` bytes, values `value_size`, if any; there are `parts` segments, or so many keys in the first of
-        two arrays.  Return seconds as `run` does.
+        Keys have `size` bytes, values `value_size`, if any; `number` is that of the segments, or of the keys in the
+        first of two arrays.  Return seconds as `run` does.
 
         Raises:
             Unavailable: there is no such library here.

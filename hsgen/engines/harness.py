@@ -11,7 +11,7 @@ from typing import Any
 
 from hsgen.apis import APIS
 from hsgen.core.errors import Unavailable, Wrong
-from hsgen.core.interpreter import PLAIN, Options
+from hsgen.core.interpreter import NUMBERS, PLAIN, Options
 from hsgen.core.plan import ROLES, Plan
 from hsgen.core.sort import Sort
 from hsgen.engines.engine import Places
@@ -25,7 +25,7 @@ class Call(ctypes.Structure):
 
     _fields_ = (
         ("n", ctypes.c_uint64),
-        ("parts", ctypes.c_uint64),
+        *((name, ctypes.c_uint64) for name in NUMBERS),
         ("offsets", ctypes.c_uint64 * len(ROLES)),
         ("slots", ctypes.c_int32 * len(ROLES)),
         *((name, ctypes.c_uint32) for name in ("type", "descending", "begin_bit", "end_bit", "discard_keys")),
@@ -35,9 +35,11 @@ class Call(ctypes.Structure):
 def call(plan: Plan, n: int, places: Places, how: Options) -> Call:
     """Return a call as the harness takes it.
 
-    C has no empty range at the first bit, since an end of 0 is the last: one behind it means the same.
+    C has no empty range at the first bit, since an end of 0 is the last bit; one at bit 1 is equivalent.
     """
-    made = Call(n=n, parts=how.parts, descending=how.descending, discard_keys=how.discard)
+    made = Call(n=n, descending=how.descending, discard_keys=how.discard)
+    for name in NUMBERS:
+        setattr(made, name, getattr(how, name))
     made.type = plan.bits // 8 << 4 | how.kind if how.kind else 0
     made.begin_bit, made.end_bit = (1, 1) if how.end == 0 and how.begin == 0 else (how.begin, how.end or 0)
     for number, role in enumerate(ROLES):
@@ -69,7 +71,7 @@ class Harness:
         return hasattr(self._library, name)
 
     def text(self, name: str) -> str:
-        """Return what a function that only tells something says."""
+        """Return the text of a function without arguments."""
         function = getattr(self._library, name)
         function.restype = ctypes.c_char_p
         return (function() or b"").decode(errors="replace")
@@ -162,16 +164,16 @@ class Native:
         """See `Engine`."""
         return self._timed("hn_copy", ctypes.c_uint64(size))
 
-    def peer(self, name: str, size: int, n: int, value_size: int = 0, parts: int = 0) -> float | None:
+    def peer(self, name: str, size: int, n: int, value_size: int = 0, number: int = 0) -> float | None:
         """See `Engine`."""
         function = f"hn_peer_{self.sort.operation}"
         if not self._harness.has(function):
-            raise Unavailable(f"peer {name}: runs beside CUDA only; add --api cuda")
+            raise Unavailable(f"peer {name}: requires CUDA; add --api cuda")
         sizes = (ctypes.c_int(size), ctypes.c_int(value_size))
-        return self._timed(function, name.encode(), *sizes, ctypes.c_uint64(n), ctypes.c_uint64(parts))
+        return self._timed(function, name.encode(), *sizes, ctypes.c_uint64(n), ctypes.c_uint64(number))
 
     def _timed(self, name: str, *arguments: Any) -> float | None:
-        """Call a function that waits for the device, and return the time that it tells; it says -1 for none."""
+        """Call a function that waits for the device, and return its time; -1 means not measured."""
         seconds = ctypes.c_double()
         self._harness.call(name, *arguments, ctypes.byref(seconds))
         return None if seconds.value < 0 else seconds.value

@@ -86,7 +86,7 @@ def numbered(found: Sequence[Host]) -> list[Host]:
 
 
 def labelled(label: str) -> Host:
-    """Return the OpenCL device of a label, in whatever process that was written.
+    """Return the OpenCL device of a label, written in any process.
 
     Raises:
         Unavailable: OpenCL shows no such device here.

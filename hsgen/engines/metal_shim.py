@@ -69,7 +69,7 @@ _PARAMETER = re.compile(r"\s*([^\[\]]+?) (&?\*?\w+) \[\[(\w+)(?:\((\d+)\))?\]\],
 
 def source(sort: Sort) -> Source:
     """Return the Metal text of `sort`, rewritten, in the place of its OpenCL text: the same kernels with the same
-    parameters, for a compiler that is told so by its option."""
+    parameters; the compiler gets the language by its option."""
     made = render(sort, API.name)
     prelude = re.sub(r"#include <metal_stdlib>\nusing namespace metal;\n", "", made.prelude)
     more = (_LANES if sort.lanes > 1 else "") + (_VOTES if sort.ballot else "")
@@ -111,7 +111,7 @@ def takers() -> list[Host]:
     """Return the OpenCL devices that compile the language.
 
     Raises:
-        Unavailable: there is none, or no OpenCL.
+        Unavailable: there is no such device, or no OpenCL.
     """
     if taking := [h for h in hosts() if _takes(h)]:
         return taking

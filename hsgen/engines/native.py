@@ -49,17 +49,7 @@ def library(
     its = APIS[api]
     if its.harness is None:
         raise Unavailable(f"{its.title}: hsgen drives no {its.title} devices")
-    words = build.Modules(made[0] if made else Path(os.devnull), made[1] if made else None, "hs")
-    orders, features = ORDERS if signature.key_transform else (), signature.features
-    more = {"values": [signature.value], "orders": orders, "features": features, "epilogue": signature.epilogue}
-    parts = {t.name: (t, choose(t, [key], [api], algorithms or t.labels(key), **more)) for t in targets}  # type: ignore[arg-type]
-    files, _ = build.build(parts, words, "hs")
-    if absent := [*words.missing, *words.lost]:
-        raise Unavailable(
-            f"no GLSL compiler for {absent[0]}; install glslang or shaderc, or name a bundle that "
-            "holds it with --bundle"
-        )
-    files |= harness_files(its)
+    files = _bundle_files(api, targets, key, made, algorithms, signature) | harness_files(its)
     command = its.harness.command()
     units = [p for p in sorted(files) if _compiled(p, its)]
     if beside := peer_units(its.harness, peers, algorithms):
@@ -74,6 +64,28 @@ def library(
     if folders.load(place) is None:
         _build(its, command, units, files, place)
     return place
+
+
+def _bundle_files(
+    api: str,
+    targets: Sequence[Target],
+    key: str,
+    made: tuple[Path, Manifest] | None,
+    algorithms: Sequence[str],
+    signature: Signature,
+) -> build.Files:
+    """The files of the bundle that `library` compiles."""
+    words = build.Modules(made[0] if made else Path(os.devnull), made[1] if made else None, "hs")
+    orders, features = ORDERS if signature.key_transform else (), signature.features
+    more = {"values": [signature.value], "orders": orders, "features": features, "epilogue": signature.epilogue}
+    parts = {t.name: (t, choose(t, [key], [api], algorithms or t.labels(key), **more)) for t in targets}  # type: ignore[arg-type]
+    files, _ = build.build(parts, words, "hs")
+    if absent := [*words.missing, *words.lost]:
+        raise Unavailable(
+            f"no GLSL compiler for {absent[0]}; install glslang or shaderc, or name a bundle that "
+            "holds it with --bundle"
+        )
+    return files
 
 
 def harness_files(api: Api) -> build.Files:
@@ -93,7 +105,7 @@ def peer_units(harness: Harness, peers: Sequence[str], algorithms: Sequence[str]
 
 
 def peer_options(harness: Harness, peers: Sequence[str], key: str, signature: Signature) -> list[str]:
-    """Return what tells the compiler which peers are wanted, and for which keys and values: they take long."""
+    """Return the compiler options that select the baselines, keys and values, since compiling all takes long."""
     known = sorted({p for _, names in harness.peers.values() for p in names} & set(peers))
     names = [f"-DHN_PEER_{p.upper().replace('-', '_')}" for p in known]
     return [*names, f"-DHN_KEY_BYTES={KEYS[key].bytes}", f"-DHN_VALUE_BYTES={signature.value_bytes}"]
@@ -101,7 +113,7 @@ def peer_options(harness: Harness, peers: Sequence[str], key: str, signature: Si
 
 def _compiled(path: str, api: Api) -> bool:
     if path.startswith("harness/"):
-        return api.harness is not None and path == f"harness/{api.harness.source}"
+        return api.harness is not None and path.removeprefix("harness/") in api.harness.sources
     suffixes = {".c", *(Path(name).suffix for name in api.sources)}
     return Path(path).suffix in suffixes and not path.startswith("examples/") and "/kernels/" not in path
 

@@ -1,4 +1,4 @@
-"""Running sorts on OpenCL devices through pyopencl: playing a plan."""
+"""Running sorts on OpenCL devices through pyopencl."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 
 from hsgen.apis.opencl import API as API
 from hsgen.core.errors import Unavailable, Wrong
-from hsgen.core.interpreter import PLAIN, Options, launches, offset, scratch_bytes, spare_at
+from hsgen.core.interpreter import PLAIN, Options, offset
 from hsgen.core.plan import ROLES
 from hsgen.core.sort import Sort
 from hsgen.emit.kernels import Source, render
@@ -18,11 +18,10 @@ from hsgen.engines.builds import build as build
 from hsgen.engines.builds import options
 from hsgen.engines.engine import Places
 from hsgen.engines.hosts import Host
-from hsgen.engines.scratch import Scratch, cut
+from hsgen.engines.launches import Launches
+from hsgen.engines.scratch import Scratch
 from hsgen.operations import settled
 from hsgen.system import toolchain
-
-_Launch = tuple[Any, tuple[tuple[str, int], ...], tuple[int, ...], tuple[int, int], tuple[int, int]]
 
 
 class Compiled:
@@ -44,13 +43,13 @@ class Compiled:
             scalars = [np.int64 if k.index64 else np.int32, np.int32, *[np.int32] * (2 * sort.signature.device_count)]
             self._kernels[k.name].set_scalar_arg_dtypes([None] * len(k.buffers) + scalars)
         self._check_groups(context, source.path)
-        self._launches: dict[tuple[int, bool, Options], tuple[list[_Launch], dict[int, int], int | None]] = {}
+        self._launches = Launches(sort, self._kernels)
         self.scratch = Scratch(context)
         self._last: tuple[Any, Any] = (None, None)  # queue and event of the last sort that used scratch
         self._n = 0
 
     def _check_groups(self, context: Any, path: str) -> None:
-        """A device may run fewer lanes of a kernel than it promises in general, when registers are short."""
+        """Refuse kernels whose work-group exceeds what the device runs, which registers may limit."""
         info = toolchain.pyopencl().kernel_work_group_info.WORK_GROUP_SIZE
         for device in context.devices:
             for name, lanes in self._groups.items():
@@ -70,36 +69,27 @@ class Compiled:
         how: Options = PLAIN,
         marks: list[Any] | None = None,
     ) -> Any:
-        """Enqueue the sort of `n` keys between the memory objects of `buffers`, which has those of the roles that the
-        sort has; in place where "source" and "destination" are the same object.  Return the last event.
+        """Enqueue the sort of `n` keys between the memory objects of `buffers`, by role; in place if "source" and
+        "destination" are the same object.  Return the last event.
 
-        A role that is not played may be missing, such as "other" where segments are of equal length, or "source" where
-        the first of two arrays is empty.  Scratch is kept for the greatest need so far.  An out-of-order queue is given
-        the order by events; where nothing is launched, a marker is enqueued.  `marks` gets the event of every launch.
+        Unused roles may be missing.  Scratch grows to the greatest need so far.  Events order the launches on an
+        out-of-order queue; if nothing is launched, a marker is enqueued.  `marks` gets the event of every launch.
 
         Raises:
-            Usage: n is beyond the plan, or the bit range is; the parts do not fit.
+            Usage: n is beyond the plan, or the bit range is; a number of the call does not fit.
         """
         cl = toolchain.pyopencl()
         ordered = not queue.properties & cl.command_queue_properties.OUT_OF_ORDER_EXEC_MODE_ENABLE
-        event = None
-        source = buffers.get("source")
-        key = n, bool(source is not None and source == buffers.get("destination")), settled(self.sort, n, how, buffers)
-        if key not in self._launches:
-            if len(self._launches) >= 64:
-                self._launches.clear()
-            self._launches[key] = self._resolved(*key)
-        self._n = n
-        steps, need, spare = self._launches[key]
-        part = self.scratch.part
-        bound = {**dict.fromkeys(ROLES, next(iter(buffers.values()))), **buffers}  # where none is given, none is read
+        event, source = None, buffers.get("source")
+        in_place = bool(source is not None and source == buffers.get("destination"))
+        steps, need, spare = self._launches.of(n, in_place, settled(self.sort, n, how, buffers))
+        self._n, part = n, self.scratch.part
+        bound = {**dict.fromkeys(ROLES, next(iter(buffers.values()))), **buffers}  # an unused role is never read
         if need:
             self.scratch.ask(queue, need)
-            if spare is not None:
-                bound["destination"] = part(spare)
-            before, end = self._last
-            if end is not None and (not ordered or before != queue):
-                wait_for = [*(wait_for or []), end]
+            wait_for = self._after_last(queue, ordered, wait_for)
+        if spare is not None:
+            bound["destination"] = part(spare)
         for kernel, roles, scalars, size, lanes in steps:
             memory = [part(at) if role == "scratch" else bound[role] for role, at in roles]
             kernel.set_args(*memory, *scalars)
@@ -111,45 +101,24 @@ class Compiled:
             self._last = queue, event
         return event if event is not None else cl.enqueue_marker(queue, wait_for=wait_for)
 
+    def _after_last(self, queue: Any, ordered: bool, wait_for: Sequence[Any] | None) -> Sequence[Any] | None:
+        """The events to wait for, and that of the last sort that used scratch, unless the queue orders the two."""
+        before, end = self._last
+        return wait_for if end is None or (ordered and before == queue) else [*(wait_for or []), end]
+
     def device_status(self, queue: Any) -> int:
-        """Return how many passes of the last sort, on `queue`, were done again, once it has run; of segments, not 0 if
-        the device refused them."""
+        """Return the number of passes of the last sort, on `queue`, that were redone, once it has run; of a segmented
+        sort, not 0 if the device refused its offsets."""
         rule = self.sort.plan.device_status
         if rule is None or self._n <= rule.min_n:
             return 0
         return int(np.count_nonzero(self.scratch.read(queue, offset(rule.binding, self._n), rule.words)))
 
-    def _resolved(self, n: int, in_place: bool, how: Options) -> tuple[list[_Launch], dict[int, int], int | None]:
-        """The launches for `n` keys, the parts of scratch that they see, and where among these keys go that nobody
-        wants."""
-        steps = self._resolve(n, in_place, how)
-        spare = spare_at(self.sort, n) if how.discard and n else None
-        places = [[*(at for role, at in s[1] if role == "scratch"), *([] if spare is None else [spare])] for s in steps]
-        return steps, cut(scratch_bytes(self.sort, n, how), places), spare
-
-    def _resolve(self, n: int, in_place: bool, how: Options) -> list[_Launch]:
-        """The launches for `n` keys: kernel, roles with places in them, numbers, work-items, work-group."""
-        out = []
-        for launch in launches(self.sort.plan, n, self.sort.groups, in_place=in_place, how=how):
-            step, (wide, high) = launch.step, launch.grid
-            lanes = self._groups[step.kernel]
-            guard = (step.guard.min_n, min(step.guard.max_n, 2**31 - 1)) if self.sort.signature.device_count else ()
-            out.append(
-                (
-                    self._kernels[step.kernel],
-                    tuple((b.role, offset(b, n)) for b in step.bindings),
-                    (n, launch.argument, *guard),
-                    (wide * lanes, high),
-                    (lanes, 1),
-                )
-            )
-        return out
-
 
 _COPY = """__kernel void copy(__global const uint4 *from, __global uint4 *to, ulong n) {
     if (get_global_id(0) < n) to[get_global_id(0)] = from[get_global_id(0)];
 }"""
-_COPY_LANES = 256  # grids are a multiple, since runtimes make small work-groups of those that are none
+_COPY_LANES = 256  # grids are a multiple, since runtimes split others into small work-groups
 
 
 class Direct:
@@ -165,7 +134,7 @@ class Direct:
         self._compiled = compiled
         compiled.scratch.guarded = True
         self.context, self.queue = context, self._cl.CommandQueue(context)
-        self._clock: Any = None  # a queue whose commands are timed, while they are to be
+        self._clock: Any = None  # a queue with profiling, while the clock is on
 
     def allocate(self, slot: int, size: int) -> None:
         """See `Engine`; rounded up so that copies of 16 bytes a lane stay inside."""
@@ -203,7 +172,7 @@ class Direct:
         return made
 
     def renew(self) -> None:
-        """See `Engine`; compiled from its source, whatever kernels it had."""
+        """See `Engine`; compiled from its own source."""
         self._compiled = Compiled(self.context, self.sort, self._compiled.source)
         self._compiled.scratch.guarded = True
 
@@ -220,7 +189,7 @@ class Direct:
     def _timed(self, enqueue: Callable[[Any, list[Any] | None, list[Any] | None], Any]) -> float | None:
         """Call `enqueue` with a queue, what to wait for and a list for events, and wait.
 
-        Where the clock is on, nothing begins before all is enqueued, so that the device waits for nobody in between.
+        With the clock on, nothing starts before everything is enqueued, so that the device never waits for the host.
         """
         if self._clock is None:
             enqueue(self.queue, None, None)
@@ -238,7 +207,7 @@ class Direct:
 
     def run(self, n: int, places: Places, how: Options = PLAIN) -> float | None:
         """See `Engine`."""
-        # made anew each time: NVIDIA's driver crashes when parts of a buffer go in another order than the reverse
+        # created for each call: NVIDIA's driver crashes when parts of a buffer go in another order than the reverse
         parts, buffers = dict[tuple[int, int], Any](), dict[str, Any]()
         for role, place in places.items():
             if place not in parts:
@@ -266,9 +235,9 @@ class Direct:
 
         return self._timed(enqueue)
 
-    def peer(self, name: str, size: int, n: int, value_size: int = 0, parts: int = 0) -> float | None:
+    def peer(self, name: str, size: int, n: int, value_size: int = 0, number: int = 0) -> float | None:
         """See `Engine`: none is built in."""
-        raise Unavailable(f"peer {name}: runs beside CUDA only; add --api cuda")
+        raise Unavailable(f"peer {name}: requires CUDA; add --api cuda")
 
     def messages(self) -> str:
         """See `Engine`: there are no layers."""

@@ -1,6 +1,6 @@
 """What a device says of itself, as plain values: what `hsgen probe` makes a target file of.
 
-Members of a query, sizes in bytes, 0 or absent where the API does not tell: ``name``, ``platform``, ``driver``,
+Members of a query, sizes in bytes, 0 or absent if not reported: ``name``, ``platform``, ``driver``,
 ``type``, ``vendor``, ``compute``, ``work_group``, ``local_bytes``, ``subgroups`` (widths), ``shuffle``, ``ballot``,
 ``int64``, ``storage8``, ``storage16``, ``groups`` (of one dimension of a grid), ``group_subgroups`` (the subgroups of a
 work-group, where a width is asked for), ``binding_bytes``, ``local`` ("chip", "memory"), ``vulkan`` (the version), and
@@ -39,7 +39,7 @@ def _opencl(host: Host) -> dict[str, Any]:
     device, info = host.handle, cl.device_info
 
     def get(name: str) -> int:
-        """A number that some vendors tell; 0 for what is not known here."""
+        """A number that some vendors report, else 0."""
         return _number(cl, lambda: device.get_info(getattr(info, name)))
 
     embedded = "EMBEDDED" in device.profile

@@ -32,7 +32,7 @@ class Scratch:
 
     Parts of one buffer would do as well, but NVIDIA's driver crashes when they are released in another order than
     the reverse of their creation.  With `guarded` buffers are filled with bytes of 0xff when they are made, and
-    `whole` tells whether anything was written behind what was asked for last.
+    `whole` reports whether memory after the last requested size was left intact.
     """
 
     def __init__(self, context: Any) -> None:

@@ -96,7 +96,7 @@ class Checker(Runner):
         cl = toolchain.pyopencl()
         self._report = self._report or cl.Buffer(self._context, cl.mem_flags.READ_WRITE, 4 * WORDS)
         self._looked = size
-        how = replace(self._how, begin=operator.index(begin_bit), end=end_bit, parts=size)
+        how = replace(self._how, begin=operator.index(begin_bit), end=end_bit, capacity=size)
         event = self._run(queue, {"source": keys, "values": values, "report": self._report}, n, wait_for, how)
         words = np.empty(WORDS, np.uint32)
         cl.enqueue_copy(queue, words, self._report, wait_for=[event]).wait()

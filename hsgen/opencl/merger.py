@@ -61,7 +61,7 @@ class Merger(Runner):
         found, sort = serving(host, target, self.key, signature, implicit_for(OPERATION))
         super().__init__(context, host, found, sort, TYPES[self.key].numpy)
         self._how = how
-        self._parts = 0  # keys of the first array of the call at hand
+        self._first_count = 0  # keys of the first array of the call at hand
 
     @alone
     def __call__(
@@ -90,12 +90,12 @@ class Merger(Runner):
         """
         keys = {"source": a, "other": b, "destination": out}
         sizes = {role: self._memory(x, role).size // self._size(role) for role, x in keys.items()}
-        self._parts, n = sizes["source"], sizes["source"] + sizes["other"]
+        self._first_count, n = sizes["source"], sizes["source"] + sizes["other"]
         given = {**keys, "values": a_values, "other_values": b_values, "values_out": values_out}
         self._check_given(given)
         for role in [r for r in given if r not in ("destination", "values_out") and self._length(r, n) == 0]:
             given[role] = None  # an empty array has no memory
-        return self._run(queue, given, n, wait_for, replace(self._how, parts=self._parts))
+        return self._run(queue, given, n, wait_for, replace(self._how, first_count=self._first_count))
 
     def _check_given(self, given: Given) -> None:
         """Refuse values that the merge does not have, and the lack of those that it has."""
@@ -109,8 +109,8 @@ class Merger(Runner):
 
     def _length(self, role: str, n: int) -> int:
         """The items that a call uses in the buffer of a role."""
-        parts = {"source": self._parts, "values": self._parts}
-        return parts.get(role, n - self._parts if role.startswith("other") else n)
+        first = {"source": self._first_count, "values": self._first_count}
+        return first.get(role, n - self._first_count if role.startswith("other") else n)
 
     def _size(self, role: str) -> int:
         """The bytes of one item in the buffer of a role."""

@@ -93,10 +93,10 @@ class SegmentedSorter(Runner):
             if offsets is None:
                 raise ValueError("offsets is missing: give offsets, or segments where all are of equal length")
             segments = max(self._memory(offsets, "other").size // 4 - 1, 0)
-        how = replace(self._how, parts=operator.index(segments))
+        how = replace(self._how, segment_count=operator.index(segments))
         given = {"source": keys, "destination": out, "values": values, "values_out": values_out, "other": offsets}
         self._check_given(given)
-        self._parts = how.parts
+        self._segment_count = how.segment_count
         event = self._run(queue, given, None, wait_for, how)
         self._last = queue
         return event
@@ -127,7 +127,7 @@ class SegmentedSorter(Runner):
 
     def _length(self, role: str, n: int) -> int:
         """The items that a call uses in the buffer of a role."""
-        return self._parts + 1 if role == "other" else super()._length(role, n)
+        return self._segment_count + 1 if role == "other" else super()._length(role, n)
 
     def _size(self, role: str) -> int:
         """The bytes of one item in the buffer of a role."""

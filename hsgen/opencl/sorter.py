@@ -112,7 +112,7 @@ class Sorter(Runner):
             hsgen.core.errors.Usage: n is beyond `max_n`, or the bit range out of order or beyond the key.
         """
         how = self._options(operator.index(begin_bit), end_bit, count is not None, bool(discard_keys))
-        how = replace(how, parts=self._shift(operator.index(shift), report is not None))
+        how = replace(how, shift=self._shift(operator.index(shift), report is not None))
         given = {"source": keys, "destination": out, "values": values, "values_out": values_out, "count": count}
         given["report"] = report
         self._check_given(given, how.discard)

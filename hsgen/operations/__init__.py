@@ -12,7 +12,7 @@ from collections.abc import Container, Mapping
 from typing import cast
 
 from hsgen.core.errors import Usage
-from hsgen.core.interpreter import Options
+from hsgen.core.interpreter import NUMBERS, Options
 from hsgen.core.sort import Sort
 from hsgen.operations.base import Operation
 
@@ -36,8 +36,9 @@ def settled(sort: Sort, n: int, how: Options, given: Container[str]) -> Options:
     """Return the options of a call for `n` items with the buffer roles `given`, checked and completed.
 
     Raises:
-        Usage: the second number of the call is out of range or does not match n.
+        Usage: a number of the call does not fit the count.
     """
-    if not 0 <= how.parts < 2**31:
-        raise Usage(f"parts {how.parts}: give 0 to {2**31 - 1}")
+    for name in NUMBERS:
+        if not 0 <= (number := getattr(how, name)) < 2**31:
+            raise Usage(f"{name} {number}: give 0 to {2**31 - 1}")
     return of(sort).settled(n, how, given)

@@ -90,7 +90,7 @@ class Operation(ABC):
         """Return the options of a call for `n` items with the buffer roles `given`, checked and completed.
 
         Raises:
-            Usage: the second number of the call does not match n.
+            Usage: a number of the call does not fit the count.
         """
         return how
 
@@ -111,7 +111,7 @@ class Operation(ABC):
         return None
 
     def told(self, how: Options) -> list[str]:
-        """Return what a report of a failure adds about the second number of the call."""
+        """Return what a failure says of the number of its call."""
         return []
 
     @abstractmethod

@@ -138,8 +138,8 @@ class _Digest(Operation):
         return tuple(MADE[v] for v in MADE if v in have and MADE[v] not in have)
 
     def settled(self, n: int, how: Options, given: Container[str]) -> Options:
-        """See `Operation`: at least n keys are examined."""
-        return replace(how, parts=max(how.parts, n))
+        """See `Operation`: n keys at least are looked at."""
+        return replace(how, capacity=max(how.capacity, n))
 
     def call(
         self, sort: Sort, keys: Keys, how: Options, *, in_place: bool, count: int | None, rng: np.random.Generator
@@ -152,7 +152,7 @@ class _Digest(Operation):
             values[:, 0] = np.arange(len(keys))  # positions, in their order
             values[:, 1:] = 0
         found = model(sort, keys, values, n, how)
-        how = replace(how, discard=False, parts=len(keys) if n < len(keys) else 0)
+        how = replace(how, discard=False, capacity=len(keys) if n < len(keys) else 0)
         report = np.array(found.words, np.uint32)
         return Call(n=n, keys=keys, expected=None, in_place=False, values=values, how=how, report=report)
 

@@ -28,7 +28,7 @@ MERGED: dict[str, Make] = {k: make for k, make in KINDS.items() if k != "organ p
 
 
 class _Merge(Operation):
-    """The merge of an array of `parts` keys with one of n - `parts` keys; never in place."""
+    """The merge of an array of `first_count` keys with one of the other keys, n in all; never in place."""
 
     name, noun, c_kind = "merge", "merge", "HS_MERGE"
     order = 2
@@ -38,8 +38,8 @@ class _Merge(Operation):
 
     def settled(self, n: int, how: Options, given: Container[str]) -> Options:
         """See `Operation`."""
-        if how.parts > n:
-            raise Usage(f"parts {how.parts}: the first array exceeds the {n} keys of both; give 0 to {n}")
+        if how.first_count > n:
+            raise Usage(f"first_count {how.first_count}: exceeds n, the {n} keys of both arrays")
         return how
 
     def inputs(self, sort: Sort) -> Mapping[str, int]:
@@ -50,22 +50,22 @@ class _Merge(Operation):
     def turn(self, how: Options, number: int, n: int, block: int) -> Options:
         """See `Operation`: different sizes of the first array."""
         sizes = (n // 2, 0, 1, n // 3, block - 1, block, block + 1)
-        return replace(how, parts=min(sizes[number % len(sizes)], n))
+        return replace(how, first_count=min(sizes[number % len(sizes)], n))
 
     def second(self, how: Options, n: int) -> Options | None:
         """See `Operation`: the sizes of both arrays are exchanged."""
-        return replace(how, parts=n - how.parts)
+        return replace(how, first_count=n - how.first_count)
 
     def told(self, how: Options) -> list[str]:
         """See `Operation`."""
-        return [f"{how.parts} of them in the first array"]
+        return [f"{how.first_count} of them in the first array"]
 
     def call(
         self, sort: Sort, keys: Keys, how: Options, *, in_place: bool, count: int | None, rng: np.random.Generator
     ) -> Call:
-        """Return the call that merges the first `parts` keys with the others, both sorted."""
-        parts, values = how.parts, oracle.values_for(rng, len(keys), sort)
-        halves = [x[oracle.permutation(x, sort, how)] for x in (keys[:parts], keys[parts:])]
+        """Return the call that merges the first keys with the others, both brought in order before."""
+        first, values = how.first_count, oracle.values_for(rng, len(keys), sort)
+        halves = [x[oracle.permutation(x, sort, how)] for x in (keys[:first], keys[first:])]
         both = np.concatenate(halves)
         order = oracle.permutation(both, sort, how)
         return Call(
@@ -73,28 +73,28 @@ class _Merge(Operation):
             keys=halves[0],
             expected=both[order],
             in_place=False,
-            values=None if values is None else values[:parts],
+            values=None if values is None else values[:first],
             values_expected=oracle.values_expected(values, order, sort),
             how=how,
             other=halves[1],
-            other_values=None if values is None else values[parts:],
+            other_values=None if values is None else values[first:],
         )
 
     def load(self, sort: Sort, keys: Keys, values: NDArray[Any] | None, how: Options, rng: np.random.Generator) -> Load:
-        """Return both halves of the keys, sorted, and the result of their merge."""
-        how = replace(how, parts=len(keys) // 2)
+        """Return both halves of the keys, brought in order, and what the merge of these is."""
+        how = replace(how, first_count=len(keys) // 2)
         plain = replace(sort, signature=replace(sort.signature, value="none"))
-        halves = (keys[: how.parts], keys[how.parts :])
+        halves = (keys[: how.first_count], keys[how.first_count :])
         first, other = (oracle.results(plain, how, half, None)[0] for half in halves)
         expected, after = oracle.results(sort, how, np.concatenate([first, other]), values)
         return Load(
             keys=first,
-            values=None if values is None else values[: how.parts],
+            values=None if values is None else values[: how.first_count],
             expected=expected,
             values_expected=after,
             how=how,
             other=other,
-            other_values=None if values is None else values[how.parts :],
+            other_values=None if values is None else values[how.first_count :],
         )
 
 

@@ -39,7 +39,7 @@ def segmented(
 
 
 class _SegmentedSort(Operation):
-    """The stable sort of each of `parts` segments of n keys."""
+    """The stable sort of each of `segment_count` segments of n keys."""
 
     name, noun, c_kind = "segmented_sort", "segmented sort", "HS_SEGMENTED_SORT"
     order = 1
@@ -48,8 +48,10 @@ class _SegmentedSort(Operation):
     def settled(self, n: int, how: Options, given: Container[str]) -> Options:
         """See `Operation`: segments without offsets are rows."""
         rows = "other" not in given
-        if rows and n and (how.parts == 0 or n % how.parts):
-            raise Usage(f"parts {how.parts}: {n} keys cannot be divided into that number of equal rows; give offsets")
+        if rows and n and (how.segment_count == 0 or n % how.segment_count):
+            raise Usage(
+                f"segment_count {how.segment_count}: {n} keys do not make so many rows of equal length; give offsets"
+            )
         return replace(how, rows=rows)
 
     def inputs(self, sort: Sort) -> Mapping[str, int]:
@@ -57,12 +59,12 @@ class _SegmentedSort(Operation):
         return {"other": 8}
 
     def input_bytes(self, how: Options) -> int:
-        """See `Operation`: 32-bit offsets, one more than segments."""
-        return 4 * (how.parts + 1)
+        """See `Operation`: the offsets."""
+        return 4 * (how.segment_count + 1)
 
     def told(self, how: Options) -> list[str]:
         """See `Operation`."""
-        return [f"{how.parts} segments"]
+        return [f"{how.segment_count} segments"]
 
     def call(
         self, sort: Sort, keys: Keys, how: Options, *, in_place: bool, count: int | None, rng: np.random.Generator
@@ -71,10 +73,10 @@ class _SegmentedSort(Operation):
         n, number = len(keys), int(rng.integers(2 * len(layouts.LAYOUTS)))
         if number < len(layouts.LAYOUTS):
             offsets = list(layouts.LAYOUTS.values())[number](rng, n, *layouts.test_counts(sort))
-            parts = len(offsets) - 1
+            count = len(offsets) - 1
         else:
-            parts = layouts.rows(sort, n, number)
-            offsets = np.arange(parts + 1) * (n // parts)
+            count = layouts.rows(sort, n, number)
+            offsets = np.arange(count + 1) * (n // count)
         order = layouts.permutation(keys, offsets, sort, how)
         values = oracle.values_for(rng, n, sort)
         return Call(
@@ -84,14 +86,18 @@ class _SegmentedSort(Operation):
             in_place=False,
             values=values,
             values_expected=oracle.values_expected(values, order, sort),
-            how=replace(how, parts=parts),
+            how=replace(how, segment_count=count),
             other=offsets.astype(np.uint32) if number < len(layouts.LAYOUTS) else None,
         )
 
     def load(self, sort: Sort, keys: Keys, values: NDArray[Any] | None, how: Options, rng: np.random.Generator) -> Load:
-        """Return `how.parts` segments: rows of equal length if `how.rows`, else cut at random positions."""
+        """Return the segments that `how` counts: rows where it says so, and else cut at random."""
         n = len(keys)
-        offsets = np.arange(how.parts + 1) * (n // how.parts) if how.rows else layouts.cut(rng, n, how.parts)
+        offsets = (
+            np.arange(how.segment_count + 1) * (n // how.segment_count)
+            if how.rows
+            else layouts.cut(rng, n, how.segment_count)
+        )
         expected, after = segmented(sort, how, keys, values, offsets)
         return Load(keys=keys, values=values, expected=expected, values_expected=after, how=how, offsets=offsets)
 

@@ -46,7 +46,7 @@ class _Sort(Operation):
     def load(self, sort: Sort, keys: Keys, values: NDArray[Any] | None, how: Options, rng: np.random.Generator) -> Load:
         """See `Operation`."""
         expected, after = oracle.results(sort, how, keys, values)
-        report = oracle.changes(expected, sort, how.parts) if sort.signature.run_boundaries else None
+        report = oracle.changes(expected, sort, how.shift) if sort.signature.run_boundaries else None
         return Load(keys=keys, values=values, expected=expected, values_expected=after, how=how, report=report)
 
 

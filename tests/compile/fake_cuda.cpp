@@ -1,6 +1,7 @@
 /* The CUDA runtime of a bundle against a fake CUDA that only takes notes: what it launches, and what it refuses before
  * it launches anything.  Arguments: counts.  Prints the launches of each; exits with 1 and a line if a check fails. */
-#include "../../templates/apis/cuda/harness/any_cuda.h"
+#include "../vendor/consumers/any_cuda.h"
+#include "hs/hs_plan.h"
 #include "hs/hs_targets.h"
 
 #include <initializer_list>

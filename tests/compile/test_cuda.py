@@ -175,7 +175,7 @@ def test_a_bundle_compiles_without_warnings_and_exports_its_prefix_only(
 def test_the_runtime_launches_the_plan_and_refuses_what_is_wrong(bundle: Path, tmp_path: Path, key: str) -> None:
     """On a fake CUDA that takes notes: launches are those of the interpreter, in a grid of at most 65535 in x."""
     sort = target.find("nvidia-sm90").default(key)
-    names = ("hs.c", "hs_targets.c", "hs_cuda.cu")
+    names = (*c_files.CORE, "hs_targets.c", *(cuda.API.named(name) for name in cuda.API.sources))
     sources = [Path(__file__).with_name("fake_cuda.cpp"), *(bundle / "src" / s for s in names)]
     program = tmp_path / "fake"
     options = ("-x", "c++", "-std=c++14", *WARNINGS, "-cudart", "none", "-I", bundle / "include")
@@ -202,7 +202,8 @@ def expected(sort: Sort, n: int, destination: int) -> list[str]:
 def test_the_harness_compiles(bundle: Path, tmp_path: Path) -> None:
     where = cuda.API.file("harness")
     options = ("-Xcompiler", "-fPIC", *WARNINGS, "-arch=sm_90", "-I", bundle / "include", "-I", native.HARNESS)
-    run(nvcc(), "-std=c++14", *options, "-c", where / "cuda.cu", "-o", tmp_path / "cuda.o")
+    for name in ("cuda.cu", "cuda_calls.cu"):
+        run(nvcc(), "-std=c++14", *options, "-c", where / name, "-o", tmp_path / "cuda.o")
 
 
 def test_a_compilation_leaves_the_locale_as_it_was() -> None:

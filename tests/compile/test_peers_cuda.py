@@ -97,7 +97,7 @@ def test_a_peer_gets_what_it_is_to_sort(tmp_path: Path, key: str, value: str, al
         (1000, 37, False, "few-distinct"),
         (4096, 64, True, "random"),
     ]:
-        how = Options(parts=parts, rows=rows) if algorithm == "segmented_sort" else Options()
+        how = Options(segment_count=parts, rows=rows) if algorithm == "segmented_sort" else Options()
         work = bench.load(engine.sort, n, how, rng, kind)
         fill(engine, work)
         run = rounds._peer(peer, engine, work, rounds.ExitStack())
@@ -123,7 +123,7 @@ def spoiled(engine: Native, sort: object) -> object:
 
 def test_a_peer_of_other_keys_or_less_room_is_refused(tmp_path: Path) -> None:
     engine = played(tmp_path, "segmented_sort", "cub", "u32", "none")
-    work = bench.load(engine.sort, 100, Options(parts=5), np.random.default_rng(1))
+    work = bench.load(engine.sort, 100, Options(segment_count=5), np.random.default_rng(1))
     fill(engine, work)
     for size, n, value, parts, line in [
         (8, 100, 0, 5, "this peer was compiled for keys or values of another size"),
@@ -136,5 +136,5 @@ def test_a_peer_of_other_keys_or_less_room_is_refused(tmp_path: Path) -> None:
     with pytest.raises(Wrong, match=r"^no such peer; of segmented sorts the CUDA harness knows cub and cub-radix"):
         engine.peer("cub-radix", 4, 100, 0, 5)
     engine.sort = target.find("nvidia-sm90").sort("merge_path", "u32")
-    with pytest.raises(Unavailable, match=r"^peer cub: runs beside CUDA only; add --api cuda$"):
+    with pytest.raises(Unavailable, match=r"^peer cub: requires CUDA; add --api cuda$"):
         engine.peer("cub", 4, 100, 0, 50)

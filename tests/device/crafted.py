@@ -85,7 +85,7 @@ def library(folder: Path, sort: Sort, source: Source) -> Path:
     named = c_files.Named(name=sort.target, apis=("opencl",), sorts=(sort.file,), spirv=())
     files = {"crafted.c": c_files.target_c(found, [(sort, source, False)], "hs"), **c_files.common([named], "hs")}
     files |= native.harness_files(opencl.API)
-    units = ["crafted.c", "harness/opencl.c", *(p for p in sorted(files) if p.startswith("src/"))]
+    units = [p for p in sorted(files) if native._compiled(p, opencl.API)]
     place = folder / "crafted.so"
     native._build(opencl.API, compilers.shared_c99(), units, files, place)
     return place

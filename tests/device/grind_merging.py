@@ -76,7 +76,7 @@ def in_no_order(driven: Direct) -> None:
         whole = {"values": words[0], "other_values": words[1], "values_expected": np.zeros((200, 1), np.uint32)}
         whole = whole if driven.sort.signature.value_bytes else {}
         call = Call(n=200, keys=keys[:parts], other=keys[parts:], expected=keys, in_place=False, **whole)
-        problem = frame.run(replace(call, how=Options(parts=parts)))
+        problem = frame.run(replace(call, how=Options(first_count=parts)))
         if problem and "should be" not in problem:
             raise SystemExit(problem)
 

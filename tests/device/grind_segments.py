@@ -70,7 +70,7 @@ def main(ranker: str, value: str) -> None:
     n = 200  # always: oclgrind takes what lies in scratch memory that was made anew for uninitialised
     for number, (name, make) in enumerate(layouts.LAYOUTS.items()):
         offsets, keys = make(rng, n, *layouts.test_counts(sort)), rng.integers(0, 99, n).astype(np.uint16)
-        how, values = Options(parts=len(offsets) - 1), np.arange(n, dtype=np.uint32) * 7
+        how, values = Options(segment_count=len(offsets) - 1), np.arange(n, dtype=np.uint32) * 7
         given = {"source": buffer(keys), "other": buffer(offsets.astype(np.uint32))}
         given["destination"] = given["source"] if number % 2 else buffer(keys * 0)
         if value != "none":

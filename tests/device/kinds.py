@@ -90,7 +90,7 @@ def merges(engine: Engine, rng: np.random.Generator) -> int:
                 given |= {"source": (KEYS, a), "values": (VALUES, values[:parts])}
             if n > parts:
                 given |= {"other": (OTHER, b), "other_values": (OTHER_VALUES, values[parts:])}
-            after = call(engine, n, given, parts=parts, descending=descending)
+            after = call(engine, n, given, first_count=parts, descending=descending)
             both = np.append(a, b).astype(np.int64)
             order = np.argsort(-both if descending else both, kind="stable")
             assert (after[KEYS_OUT] == both[order]).all() and (after[VALUES_OUT] == values[order]).all(), (n, parts)
@@ -117,14 +117,14 @@ def segments(engine: Engine, rng: np.random.Generator) -> int:
                     given["destination"] = (KEYS_OUT, np.full(n, MARK, np.uint32))
                 if not rows:
                     given["other"] = (OTHER, cuts.astype(np.uint32))
-                after = call(engine, n, given, parts=parts)
+                after = call(engine, n, given, segment_count=parts)
                 assert (after[KEYS if in_place else KEYS_OUT] == expected).all(), (n, parts, rows, in_place)
                 assert engine.device_status() == 0
                 done += 1
     keys = rng.integers(0, 2**32, 1000, np.uint32)
     for bad in ([0, 600, 500, 1000], [0, 10, 20, 1001]):
         given = {"source": (KEYS, keys), "destination": (KEYS, keys), "other": (OTHER, np.array(bad, np.uint32))}
-        assert (call(engine, 1000, given, parts=3)[KEYS] == keys).all() and engine.device_status() != 0, bad
+        assert (call(engine, 1000, given, segment_count=3)[KEYS] == keys).all() and engine.device_status() != 0, bad
         done += 1
     return done
 
@@ -139,7 +139,7 @@ def checks(engine: Engine, rng: np.random.Generator) -> int:
             given = {"report": (REPORT, np.full(8, MARK, np.uint32))}
             if len(keys):
                 given["source"] = (KEYS, what)
-            after = call(engine, n, given, parts=parts)
+            after = call(engine, n, given, capacity=parts)
             report = after[REPORT]
             descents = int((what[: max(n - 1, 0)] > what[1 : max(n, 1)]).sum())
             assert report[7] == n and report[4] == descents, (n, parts, [int(x) for x in report])
@@ -164,7 +164,7 @@ def changes(engine: Engine, rng: np.random.Generator) -> int:
                 given |= {"source": (KEYS, keys), "destination": (KEYS, keys)}
             if n and not in_place:
                 given["destination"] = (KEYS_OUT, np.full(n, MARK, np.uint32))
-            after = call(engine, n, given, parts=shift)
+            after = call(engine, n, given, shift=shift)
             assert not n or (after[KEYS if in_place else KEYS_OUT] == expected).all(), (n, shift)
             report = after[REPORT]
             assert report[0] == len(begins), (n, shift, int(report[0]), len(begins))
@@ -187,7 +187,7 @@ def epilogues(engine: Engine, rng: np.random.Generator) -> int:
             if n and not in_place:
                 given["destination"] = (KEYS_OUT, np.full(n, MARK, np.uint32))
                 given["values_out"] = (VALUES_OUT, np.full(2 * n, MARK, np.uint32))
-            report = call(engine, n, given, parts=shift)[REPORT]
+            report = call(engine, n, given, shift=shift)[REPORT]
             expected = keys[order]
             assert report[0] == np.add.reduce(expected, dtype=np.uint32) and report[1] == n, (n, shift)
             rows = report[2:].reshape(n, 4)

@@ -43,7 +43,7 @@ def main() -> None:
             for slot, image in slots.items():
                 engine.write(slot, image)
             engine.write(OTHER, np.array([offset], np.uint32))
-            engine.run(N, places, Options(parts=0))
+            engine.run(N, places, Options(segment_count=0))
             found = {slot: np.zeros(N, np.uint32) for slot in slots}
             for slot, image in found.items():
                 engine.read(slot, image)

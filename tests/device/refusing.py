@@ -28,7 +28,7 @@ def main() -> None:
     for label in LABELS:
         engine = Native(harness, api, target.find("generic").sort(label, "u32"), index, "")
         try:
-            engine.run(16, {}, Options(parts=4))
+            engine.run(16, {}, Options())
             said.append("")
         except Wrong as e:
             said.append(str(e))

@@ -47,7 +47,7 @@ def rows_of(command: str, capsys: pytest.CaptureFixture[str]) -> list[dict[str, 
 @pytest.mark.parametrize("value", ["none", "v4", "index"])
 def test_segments_come_out_as_a_permutation_says(value: str, rows: bool) -> None:
     sort = target.find("cpu").sort("segmented_sort", "u32", Signature(value=value, key_transform=True))
-    how = Options(kind=2, descending=True, parts=50, rows=rows)
+    how = Options(kind=2, descending=True, segment_count=50, rows=rows)
     work = bench.load(sort, 3000, how, np.random.default_rng(1), "few-distinct")
     assert work.offsets is not None and len(work.offsets) == 51 and (work.offsets[0], work.offsets[-1]) == (0, 3000)
     assert (len(set(np.diff(work.offsets))) == 1) == rows
@@ -64,7 +64,7 @@ def test_halves_are_in_order_and_make_a_whole(n: int) -> None:
     sort = target.find("cpu").sort("merge_path", "u32", Signature(value="v8", key_transform=True))
     work = bench.load(sort, n, Options(kind=1, descending=True), np.random.default_rng(1), "few-distinct")
     assert work.other is not None and work.values is not None and work.other_values is not None
-    assert (len(work.keys), len(work.other), work.how.parts) == (n // 2, n - n // 2, n // 2)
+    assert (len(work.keys), len(work.other), work.how.first_count) == (n // 2, n - n // 2, n // 2)
     for half in (work.keys, work.other):
         assert (np.diff(half.view(np.int32).astype(np.int64)) <= 0).all()
     both = np.concatenate([work.keys, work.other])
@@ -77,7 +77,7 @@ def test_halves_are_in_order_and_make_a_whole(n: int) -> None:
 @pytest.mark.parametrize(("value", "index"), [("none", False), ("v8", False), ("index", True)])
 def test_numpy_sorts_segments(value: str, index: bool, rows: bool) -> None:
     sort = target.find("cpu").sort("segmented_sort", "u32", Signature(value=value))
-    work = bench.load(sort, 1200, Options(parts=40, rows=rows), np.random.default_rng(2), "few-distinct")
+    work = bench.load(sort, 1200, Options(segment_count=40, rows=rows), np.random.default_rng(2), "few-distinct")
     assert work.offsets is not None
     given = Segments(keys=work.keys, values=work.values, offsets=work.offsets, rows=rows, index=index)
     run = SEGMENTED["numpy"](None, given)  # type: ignore[arg-type]
@@ -298,4 +298,4 @@ def test_what_cannot_be_measured_is_one_line(
 def test_cub_runs_beside_cuda_alone(embedded: Host, algorithm: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(f"bench -t cpu --key u32 --sizes 2^10 --algorithm {algorithm} --against cub".split()) == 3
     out, err = capsys.readouterr()
-    assert not out and err.splitlines()[-1] == "hsgen: peer cub: runs beside CUDA only; add --api cuda"
+    assert not out and err.splitlines()[-1] == "hsgen: peer cub: requires CUDA; add --api cuda"

@@ -182,12 +182,13 @@ def test_c_says_the_same(tmp_path: Path) -> None:
         pytest.skip("gcc is not installed")
     (tmp_path / "hs").mkdir()
     runtime = resources.templates() / "bundle"
-    for name in ("hs.h", "hs.c"):
-        text = c_files.completed((runtime / name).read_text(encoding="utf-8"))
-        (tmp_path / "hs" / name).write_text(text, encoding="utf-8")
+    for path in runtime.glob("hs*.[ch]"):
+        text = c_files.completed(path.read_text(encoding="utf-8"))
+        (tmp_path / "hs" / path.name).write_text(text, encoding="utf-8")
     (tmp_path / "main.c").write_text(PROGRAM, encoding="utf-8")
     made = tmp_path / "main"
-    command = ["gcc", "-std=c99", f"-I{tmp_path}", f"-I{tmp_path / 'hs'}", tmp_path / "main.c", tmp_path / "hs/hs.c"]
+    units = [tmp_path / "main.c", *(tmp_path / "hs" / name for name in c_files.CORE)]
+    command = ["gcc", "-std=c99", f"-I{tmp_path}", f"-I{tmp_path / 'hs'}", *units]
     subprocess.run([*command, "-o", made], check=True, capture_output=True)
     rng = np.random.default_rng(2)
     cases = []

@@ -97,22 +97,22 @@ def test_wide_values_through_vulkan(lavapipe: Lavapipe, algorithm: str, value: s
 
 
 @pytest.mark.parametrize(
-    ("algorithm", "n", "parts", "line"),
+    ("algorithm", "n", "number", "line"),
     [
-        ("merge_path", 10, 11, "parts 11: the first array exceeds the 10 keys of both"),
-        ("segmented_sort", 10, 3, "parts 3: 10 keys cannot be divided into that number of equal rows"),
-        ("segmented_sort", 10, 0, "parts 0: 10 keys"),
-        ("digest", 10, 2**31, "parts 2147483648: give 0 to 2147483647"),
-        ("digest", 10, -1, "parts -1: give 0"),
+        ("merge_path", 10, {"first_count": 11}, "first_count 11: exceeds n, the 10 keys of both arrays"),
+        ("segmented_sort", 10, {"segment_count": 3}, "segment_count 3: 10 keys do not make so many rows"),
+        ("segmented_sort", 10, {}, "segment_count 0: 10 keys"),
+        ("digest", 10, {"capacity": 2**31}, "capacity 2147483648: give 0 to 2147483647"),
+        ("digest", 10, {"capacity": -1}, "capacity -1: give 0"),
     ],
 )
-def test_parts_that_do_not_fit(algorithm: str, n: int, parts: int, line: str) -> None:
+def test_numbers_that_do_not_fit(algorithm: str, n: int, number: dict[str, int], line: str) -> None:
     with pytest.raises(Usage, match=line):
-        settled(sort_of("generic", algorithm), n, Options(parts=parts), ())
+        settled(sort_of("generic", algorithm), n, Options(**number), ())
 
 
 def test_what_follows_from_a_call() -> None:
     check, segments = sort_of("generic", "digest"), sort_of("generic", "segmented_sort")
-    assert [settled(check, 10, Options(parts=p), ()).parts for p in (0, 9, 11)] == [10, 10, 11]
-    assert settled(segments, 10, Options(parts=5), ("source",)).rows
-    assert not settled(segments, 10, Options(parts=3), ("source", "other")).rows
+    assert [settled(check, 10, Options(capacity=p), ()).capacity for p in (0, 9, 11)] == [10, 10, 11]
+    assert settled(segments, 10, Options(segment_count=5), ("source",)).rows
+    assert not settled(segments, 10, Options(segment_count=3), ("source", "other")).rows

@@ -87,7 +87,7 @@ def hows(sort: Sort, n: int, rng: np.random.Generator) -> tuple[Options, int | N
         begin, end = sorted(int(x) for x in rng.integers(0, bits + 1, 2))
         how = replace(how, begin=begin, end=end)
     if sort.operation == "merge":
-        how = replace(how, parts=int(rng.choice([0, n, n // 2, int(rng.integers(0, n + 1))])))
+        how = replace(how, first_count=int(rng.choice([0, n, n // 2, int(rng.integers(0, n + 1))])))
     if signature.index:
         how = replace(how, discard=bool(rng.random() < 0.3))
     if signature.device_count and rng.random() < 0.7:

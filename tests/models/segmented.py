@@ -245,7 +245,7 @@ def run(
     how: Options = PLAIN,
     seed: int = 0,
 ) -> Result:
-    """Return what is there after the sort of the segments of `keys`, (n,), by `offsets`, (how.parts + 1,), or rows.
+    """Return what is there after the sort of the segments of `keys`, (n,), by `offsets`, or rows.
 
     Raises:
         Fault: a kernel stores what it may not store, reads what is not there, finds no room or other buffers than its

@@ -116,6 +116,16 @@ def test_templates_stay_small() -> None:
         assert len(path.read_text(encoding="utf-8").splitlines()) <= budget, path.name
 
 
+def test_c_files_stay_small() -> None:
+    """Runtimes, examples, harnesses and baselines."""
+    found = [
+        p for top in (resources.templates(), PACKAGE) for p in top.rglob("*") if p.suffix in (".c", ".h", ".cu", ".m")
+    ]
+    assert len(found) > 50
+    for path in found:
+        assert len(path.read_text(encoding="utf-8").splitlines()) <= 400, path.name
+
+
 def test_every_template_of_a_kernel_is_opened() -> None:
     """By a sort that `covering` knows: headers name what was opened, so nothing can hide from this."""
     left = {n for n in templates() if n.split("/")[0] not in HOSTS}

@@ -132,7 +132,7 @@ def test_a_machine_that_tells_nothing_refuses_nothing(monkeypatch: pytest.Monkey
 def test_caches_hold_all_that_is_sorted_or_merged(algorithm: str, before: str) -> None:
     """A copy, which is of one buffer, is not enough before two arrays are merged."""
     sort, seen = target.find("cpu").sort(algorithm, "u32"), list[str]()
-    work = bench.load(sort, 1000, Options(parts=10 * (algorithm == "segmented_sort")), np.random.default_rng(1))
+    work = bench.load(sort, 1000, Options(segment_count=10 * (algorithm == "segmented_sort")), np.random.default_rng(1))
     engine = SimpleNamespace(sort=sort, run=lambda *_: seen.append("run"), copy=lambda _: seen.append("copy"))
     made = candidates.sorting(engine, work)  # type: ignore[arg-type]
     made.prepare()

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from hsgen.core import flags
+from hsgen.core import flags, interpreter
 from hsgen.core.flags import ARGUMENTS, BIT, FLAGS, PLACES, QUANTITIES, RANGES
 from hsgen.emit import c_constants, c_files
 
@@ -121,3 +121,11 @@ def test_the_header_has_them_all() -> None:
         assert f"HS_{name.upper()} = {i}" in made
     for names in (PLACES, RANGES, QUANTITIES):
         assert ", ".join(f"HS_{name} = {i}" for i, name in enumerate(names.values())) in made
+
+
+def test_the_harness_has_the_numbers_of_calls() -> None:
+    """In the order in which Python passes them."""
+    text = (ROOT / "hsgen/engines/native/harness.h").read_text(encoding="utf-8")
+    (names,) = re.findall(r"uint64_t (\w+(?:, \w+)+); /\* that of the operation", text)
+    assert tuple(names.split(", ")) == interpreter.NUMBERS
+    assert all(interpreter.Options(**{name: 7}).number == 7 for name in interpreter.NUMBERS)

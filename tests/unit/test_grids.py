@@ -34,7 +34,10 @@ def decisive(sort: Sort) -> list[int]:
 def assert_launched(sort: Sort, limit: int) -> None:
     """Every grid of every count has at most `limit` work-groups in each of two dimensions, the whole of it as many as
     an int can number."""
-    ways = [Options(parts=0), Options(parts=PARTS)] if sort.operation in ("segmented_sort", "digest") else [Options()]
+    numbers = {"segments": "segment_count", "digest": "capacity"}
+    ways = [Options()]
+    if sort.operation in numbers:
+        ways.append(Options(**{numbers[sort.operation]: PARTS}))
     ways += [Options(device_count=True)] * sort.signature.device_count
     for number, n in enumerate(decisive(sort)):
         for how in ways:

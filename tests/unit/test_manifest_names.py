@@ -144,7 +144,11 @@ def test_files_that_no_such_bundle_holds(at: tuple[str, ...], path: str) -> None
 
 
 def test_files_that_such_a_bundle_may_hold() -> None:
-    for at, path in ((COMMON, "src/hs_opencl.c"), (OF_TARGET, "targets/one/plans/bitonic_u32.json")):
+    for at, path in (
+        (COMMON, "src/hs_opencl.c"),
+        (COMMON, "src/hs_opencl_internal.h"),
+        (OF_TARGET, "targets/one/plans/bitonic_u32.json"),
+    ):
         assert parse_manifest(changed(at, path, HASH), "here").hashes[path] == HASH
 
 

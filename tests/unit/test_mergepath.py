@@ -116,7 +116,7 @@ def test_the_model_notices() -> None:
 
 def test_the_count_of_the_first_array_takes_the_place_of_flags() -> None:
     sort = sort_of(**SHAPES["tiles"])
-    first, *others = launches(sort.plan, 100, in_place=False, how=replace(options("i32"), parts=30))
+    first, *others = launches(sort.plan, 100, in_place=False, how=replace(options("i32"), first_count=30))
     assert first.step.argument == CallNumber() and first.argument == 30
     assert {launch.argument for launch in others} == {SIGNED}
 

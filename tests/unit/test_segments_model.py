@@ -59,7 +59,7 @@ def play(p: segmented.Params, n: int, offsets: Any, *, in_place: bool, seed: int
     """Play a call, whose offsets may be None and a number of rows, and compare with the oracle."""
     keys = np.random.default_rng(seed).integers(0, distinct, n).astype(f"u{p.key.bytes}")
     rows = isinstance(offsets, int)
-    how = Options(parts=offsets if rows else len(offsets) - 1, rows=rows)
+    how = Options(segment_count=offsets if rows else len(offsets) - 1, rows=rows)
     at = np.arange(offsets + 1) * (n // offsets) if rows else offsets
     found = model.run(p, sort_of(p).plan, keys, None if rows else at, in_place=in_place, how=how, seed=seed)
     order = layouts.permutation(keys, at, sort_of(p), how)
@@ -120,11 +120,11 @@ def test_bad_offsets_are_refused_and_nothing_is_stored() -> None:
             [2001],
             [2**32 - 1],
         ):
-            how = Options(parts=len(offsets) - 1)
+            how = Options(segment_count=len(offsets) - 1)
             found = model.run(p, sort_of(p).plan, keys, np.array(offsets), how=how)
             assert found.refused and (found.places == -1).all(), offsets
         for offset in (0, 2000):
-            found = model.run(p, sort_of(p).plan, keys, np.array([offset]), how=Options(parts=0))
+            found = model.run(p, sort_of(p).plan, keys, np.array([offset]), how=Options(segment_count=0))
             assert not found.refused and np.array_equal(found.keys, keys), offset
 
 
@@ -139,7 +139,7 @@ def test_the_model_sees_a_grid_that_is_too_small() -> None:
     plan = sort_of(p).plan
     cut = replace(plan, steps=tuple(changed(s, cap=1) if s.kernel == "windows" else s for s in plan.steps))
     with pytest.raises(Fault, match="not all keys"):
-        model.run(p, cut, keys, np.array([0, 500]), how=Options(parts=1))
+        model.run(p, cut, keys, np.array([0, 500]), how=Options(segment_count=1))
 
 
 def test_the_model_sees_a_segment_that_no_work_group_sorts() -> None:
@@ -148,10 +148,10 @@ def test_the_model_sees_a_segment_that_no_work_group_sorts() -> None:
     assert p.apart and not shape("flags").apart
     offsets = np.arange(0, 2001, 50)
     plan = sort_of(p).plan
-    model.run(p, plan, keys, offsets, how=Options(parts=40))
+    model.run(p, plan, keys, offsets, how=Options(segment_count=40))
     cut = replace(plan, steps=tuple(changed(s, cap=p.groups) if s.kernel == "alone" else s for s in plan.steps))
     with pytest.raises(Fault, match="not all listed segments"):
-        model.run(p, cut, keys, offsets, how=Options(parts=40))
+        model.run(p, cut, keys, offsets, how=Options(segment_count=40))
 
 
 def test_lanes_hold_as_many_keys_as_compilers_have_registers_for() -> None:
@@ -207,9 +207,9 @@ def test_lanes_that_walk_together_hold_tiles() -> None:
 
 def test_rows_are_told_by_a_flag_of_all_steps_but_one() -> None:
     sort = sort_of(shape("flags"))
-    how = settled(sort, 600, Options(parts=3), {"source"})
-    assert how.rows and not settled(sort, 600, Options(parts=3), {"source", "other"}).rows
+    how = settled(sort, 600, Options(segment_count=3), {"source"})
+    assert how.rows and not settled(sort, 600, Options(segment_count=3), {"source", "other"}).rows
     first, *rest = launches(sort.plan, 600, in_place=False, how=how)
     assert first.argument == 3 and rest and all(x.argument & ROWS for x in rest)
     with pytest.raises(Usage, match="rows of equal length"):
-        settled(sort, 600, Options(parts=7), {"source"})
+        settled(sort, 600, Options(segment_count=7), {"source"})

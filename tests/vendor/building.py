@@ -17,7 +17,9 @@ from unittest import mock
 
 from conftest import missing
 
+from hsgen.apis import APIS
 from hsgen.cli import main
+from hsgen.emit import c_files
 from hsgen.system import toolchain
 
 CONSUMERS = Path(__file__).with_name("consumers")
@@ -98,6 +100,23 @@ def sources(place: Path) -> list[Path]:
     return [place / name for name in sorted(named) if name.endswith(".c")]
 
 
+def core(place: Path) -> list[Path]:
+    """The files of the runtime that those of all APIs share."""
+    return [place / "src" / name for name in c_files.CORE]
+
+
+def runtime(place: Path, api: str) -> list[Path]:
+    """The files of the runtime of an API alone."""
+    return [place / "src" / APIS[api].named(name) for name in APIS[api].sources]
+
+
+def compiled(*command: str | Path) -> list[Path]:
+    """The objects of the files that a command compiles."""
+    out = folder("compiled")
+    run(*command, "-c", cwd=out)
+    return sorted(out.glob("*.o"))
+
+
 @cache
 def objects(place: Path, compiler: str) -> Mapping[str, Path]:
     """The C files of a bundle, compiled with all warnings being errors; by a C++ compiler as C++."""
@@ -105,13 +124,13 @@ def objects(place: Path, compiler: str) -> Mapping[str, Path]:
     out = folder("objects")
     language = ("-xc++", "-std=c++11") if compiler in COMPILERS.values() else ("-std=c99",)
 
-    def compiled(path: Path) -> tuple[str, Path]:
+    def made(path: Path) -> tuple[str, Path]:
         file = out / f"{path.stem}-{path.parent.name}.o"
         run(compiler, *language, *WARNINGS, f"-I{place / 'include'}", "-c", path, "-o", file)
         return path.relative_to(place).as_posix(), file
 
     with ThreadPoolExecutor(2) as pool:
-        return dict(pool.map(compiled, sources(place)))
+        return dict(pool.map(made, sources(place)))
 
 
 def program(name: str, *command: str | Path) -> Path:

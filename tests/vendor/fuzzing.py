@@ -13,10 +13,11 @@ from pathlib import Path
 from types import MappingProxyType
 from unittest import mock
 
-from building import CONSUMERS, WARNINGS, folder, header, need, opencl, program, run
+from building import CONSUMERS, WARNINGS, compiled, folder, header, need, opencl, program
 from conftest import missing
 from test_failures import SANITIZERS, sanitizes
 
+from hsgen import apis
 from hsgen.cli import main
 from hsgen.emit import c_files
 from hsgen.system import toolchain
@@ -70,10 +71,8 @@ def includes() -> tuple[str, ...]:
 @cache
 def data() -> tuple[Path, ...]:
     """The objects that all programs share: constants alone, which need no sanitizer."""
-    place, out = tables(), folder("data")
-    files = [place / "src" / "hs_targets.c", *sorted(place.glob("targets/*/*.c"))]
-    run("gcc", "-std=c99", *WARNINGS, *includes(), "-c", *files, cwd=out)
-    return tuple(sorted(out.glob("*.o")))
+    files = [tables() / "src" / "hs_targets.c", *sorted(tables().glob("targets/*/*.c"))]
+    return tuple(compiled("gcc", "-std=c99", *WARNINGS, *includes(), *files))
 
 
 def ready(api: str) -> None:
@@ -114,17 +113,17 @@ def built(api: str, changed: Mapping[str, tuple[str, str]] = MappingProxyType({}
         (out / path.name).write_text(text, encoding="utf-8")
     common = [*SANITIZERS, *includes()]
     plain = [*common, *WARNINGS, "-std=c99"]
-    own, core, name = out / f"{api}.o", out / "core.o", f"fuzz_{api}"
+    own, name = [out / apis.APIS[api].named(name) for name in apis.APIS[api].sources], f"fuzz_{api}"
     compiler = "clang" if api == "metal" else "gcc"
-    run(compiler, *plain, "-c", out / "hs.c", "-o", core)
+    core = compiled(compiler, *plain, *(out / name for name in c_files.CORE))
     if api == "cuda":
-        fuzzer = [*CUDA, CONSUMERS / f"{name}.cpp", out / "hs_cuda.cu", "-xnone", "-Wl,--wrap=malloc,--wrap=free"]
-        return program(name, "g++", *common, "-isystem", toolkit() or "", *fuzzer, core, *data())
+        fuzzer = [*CUDA, CONSUMERS / f"{name}.cpp", *own, "-xnone", "-Wl,--wrap=malloc,--wrap=free"]
+        return program(name, "g++", *common, "-isystem", toolkit() or "", *fuzzer, *core, *data())
     fakes = {"opencl": [CONSUMERS / "fake_opencl.c"], "metal": [CONSUMERS / "fake_metal.c"]}.get(api, [])
     if api == "metal":
         apple = ["-xobjective-c", "-fno-objc-arc", "-fobjc-runtime=gcc", f"-I{APPLE}"]
         hooks = ["-Dcalloc=fake_calloc", "-include", CONSUMERS / "fake_metal.h"]
-        run(compiler, *apple, *plain, *hooks, "-c", out / "hs_metal.m", "-o", own)
+        made = compiled(compiler, *apple, *plain, *hooks, *own)
     else:
-        run(compiler, *plain, "-Dcalloc=fake_calloc", "-c", out / f"hs_{api}.c", "-o", own)
-    return program(name, compiler, *plain, CONSUMERS / f"{name}.c", *fakes, own, core, *data())
+        made = compiled(compiler, *plain, "-Dcalloc=fake_calloc", *own)
+    return program(name, compiler, *plain, CONSUMERS / f"{name}.c", *fakes, *made, *core, *data())

@@ -6,8 +6,9 @@
  * allocations fail in turn as well.  Exit code 0: all is well; 1: something is not; 2: wrong usage.  `drop K` forgets
  * barrier K of each sort: then 1 says that every sort with so many barriers was found wrong for it, and 0 that one was
  * not. */
+#include "hs/hs_plan.h"
 #include "hs/hs_targets.h"
-#include "../../templates/apis/vulkan/harness/any_vulkan.h"
+#include "consumers/any_vulkan.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -7,7 +7,22 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-from building import COMPILERS, CONSUMERS, SMALL, WARNINGS, bundle, embedded_only, folder, need, opencl, program, run
+from building import (
+    COMPILERS,
+    CONSUMERS,
+    SMALL,
+    WARNINGS,
+    bundle,
+    compiled,
+    core,
+    embedded_only,
+    folder,
+    need,
+    opencl,
+    program,
+    run,
+    runtime,
+)
 from conftest import missing
 
 from hsgen.engines.hosts import Host
@@ -27,22 +42,21 @@ def sanitizes(compiler: str) -> bool:
     )
 
 
-def sanitized(name: str, compiler: str, *files: str | Path, runtime: tuple[str, ...] = ()) -> Path:
-    """A consumer with all of the small bundle, built with the sanitizers; `runtime` are options for hs_opencl.c."""
+def sanitized(name: str, compiler: str, *files: str | Path, options: tuple[str, ...] = ()) -> Path:
+    """A consumer with all of the small bundle, built with the sanitizers; `options` are for OpenCL's runtime."""
     opencl()
     if not sanitizes(compiler):
         missing(f"{compiler} has no sanitizers (apt-get install libclang-rt-dev)")
     place = bundle(SMALL)
     command = [compiler, "-std=c99", *WARNINGS, *SANITIZERS, f"-I{place / 'include'}", f"-I{CONSUMERS}"]
-    own = folder("own") / "hs_opencl.o"
-    run(*command, *runtime, "-c", place / "src/hs_opencl.c", "-o", own)
-    rest = [place / "src/hs.c", place / "src/hs_targets.c", place / "targets/small/small.c"]
-    return program(name, *command, CONSUMERS / f"{name}.c", own, *rest, *files)
+    own = compiled(*command, *options, *runtime(place, "opencl"))
+    rest = [*core(place), place / "src/hs_targets.c", place / "targets/small/small.c"]
+    return program(name, *command, CONSUMERS / f"{name}.c", *own, *rest, *files)
 
 
 @pytest.mark.parametrize("compiler", COMPILERS)
 def test_every_call_may_fail(compiler: str) -> None:
-    path = sanitized("failures", compiler, CONSUMERS / "fake_opencl.c", runtime=("-Dcalloc=fake_calloc",))
+    path = sanitized("failures", compiler, CONSUMERS / "fake_opencl.c", options=("-Dcalloc=fake_calloc",))
     out = run(path, env={"ASAN_OPTIONS": "detect_leaks=1"})
     assert out.endswith("calls failed in every way, 0 wrong\n")
     assert int(out.split()[0]) > 500

@@ -20,27 +20,41 @@ from nightly import NIGHTLY
 SECONDS = 140
 """Of each API in the nightly run."""
 MUTANTS: list[tuple[str, Mapping[str, tuple[str, str]]]] = [
-    ("cuda", {"hs.c": (" && span->bytes <= UINT64_MAX - span->begin", "")}),
-    ("opencl", {"hs.c": ("return span->bytes <= span->room", "return span->bytes <= span->room + 1")}),
-    ("metal", {"hs.c": ("if (spans[i].bytes && spans[i].begin %", "if (i < 5 && spans[i].bytes && spans[i].begin %")}),
-    ("vulkan", {"hs.c": ("a->begin < b->begin + b->bytes &&", "a->begin + 4 < b->begin + b->bytes &&")}),
-    ("opencl", {"hs.c": ("if (call->counted && !sort->counted)", "if (n && call->counted && !sort->counted)")}),
-    ("metal", {"hs.c": ("if (call->parts > call->n) return", "if (call->parts > call->n + 1) return")}),
-    ("opencl", {"hs_opencl.c": ("if (cut[bound]) clReleaseMemObject", "if (cut[bound] && bound) clReleaseMemObject")}),
+    ("cuda", {"hs_call.c": (" && span->bytes <= UINT64_MAX - span->begin", "")}),
+    ("opencl", {"hs_call.c": ("return span->bytes <= span->room", "return span->bytes <= span->room + 1")}),
+    (
+        "metal",
+        {"hs_call.c": ("if (spans[i].bytes && spans[i].begin %", "if (i < 5 && spans[i].bytes && spans[i].begin %")},
+    ),
+    ("vulkan", {"hs_call.c": ("a->begin < b->begin + b->bytes &&", "a->begin + 4 < b->begin + b->bytes &&")}),
+    ("opencl", {"hs_call.c": ("if (call->counted && !sort->counted)", "if (n && call->counted && !sort->counted)")}),
+    ("metal", {"hs_call.c": ("if (call->number > call->n) return", "if (call->number > call->n + 1) return")}),
     (
         "opencl",
-        {"hs_opencl.c": ("const uint64_t begin = span->begin +", "const uint64_t begin = span->begin + bound *")},
+        {"hs_opencl_enqueue.c": ("if (cut[bound]) clReleaseMemObject", "if (cut[bound] && bound) clReleaseMemObject")},
     ),
-    ("vulkan", {"hs_vulkan.c": ("free(s->set_of);", "")}),
-    ("vulkan", {"hs_vulkan.c": ("one->size == VK_WHOLE_SIZE || ", "")}),
-    ("vulkan", {"hs_vulkan.c": ("    if (record->accesses && !record->stages) return HS_ERROR_ARGUMENT;\n", "")}),
+    (
+        "opencl",
+        {
+            "hs_opencl_enqueue.c": (
+                "const uint64_t begin = span->begin +",
+                "const uint64_t begin = span->begin + bound *",
+            )
+        },
+    ),
+    ("vulkan", {"hs_vulkan_create.c": ("free(s->set_of);", "")}),
+    ("vulkan", {"hs_vulkan_record.c": ("one->size == VK_WHOLE_SIZE || ", "")}),
     (
         "vulkan",
-        {"hs_vulkan.c": ("call->given[i].address % hs_element(sort, (hs_role)i))", "call->given[i].address == 1)")},
+        {"hs_vulkan_record.c": ("    if (record->accesses && !record->stages) return HS_ERROR_ARGUMENT;\n", "")},
     ),
-    ("cuda", {"hs_cuda.cu": ("} else if (!known) {", "} else if (0) {")}),
-    ("cuda", {"hs_cuda.cu": ("if (!made) return HS_ERROR_HOST_MEMORY;", "if (!made) return HS_ERROR_DEVICE;")}),
-    ("metal", {"hs_metal.m": ("HS_DROP(name);", "")}),
+    (
+        "vulkan",
+        {"hs_vulkan_record.c": ("given[i].address % hs_element(sort, (hs_role)i))", "given[i].address == 1)")},
+    ),
+    ("cuda", {"hs_cuda_device.cu": ("} else if (!known) {", "} else if (0) {")}),
+    ("cuda", {"hs_cuda_create.cu": ("if (!made) return HS_ERROR_HOST_MEMORY;", "if (!made) return HS_ERROR_DEVICE;")}),
+    ("metal", {"hs_metal_create.m": ("HS_DROP(name);", "")}),
 ]
 """An API, and what is wrong in a file of its runtime."""
 

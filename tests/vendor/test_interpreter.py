@@ -9,7 +9,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-from building import CONSUMERS, WARNINGS, bundle, folder, need, program, run
+from building import CONSUMERS, WARNINGS, bundle, core, folder, need, program, run
 from nightly import NIGHTLY, nightly
 from shipped import sampled
 
@@ -48,7 +48,7 @@ TARGETS = sampled() if NIGHTLY else ["cpu", "generic", "nvidia-hopper", "nvidia-
 def interpreter(place: Path) -> Path:
     """The program that prints launches, with all sorts of a bundle."""
     need("cc")
-    files = [place / "src/hs.c", place / "src/hs_targets.c", *sorted(place.glob("targets/*/*.c"))]
+    files = [*core(place), place / "src/hs_targets.c", *sorted(place.glob("targets/*/*.c"))]
     return program("launches", "cc", "-std=c99", *WARNINGS, f"-I{place / 'include'}", CONSUMERS / "launches.c", *files)
 
 
@@ -195,7 +195,7 @@ def some_options(sort: Sort, seed: int) -> Options:
         end=end if bit_range else None,
         discard=signature.index and numbers.random() < 0.5,
         device_count=signature.device_count and numbers.random() < 0.5,
-        parts=numbers.choice([0, 1, 2**31 - 1, numbers.randrange(1 << 20)]),
+        capacity=numbers.choice([0, 1, 2**31 - 1, numbers.randrange(1 << 20)]),
         rows=numbers.random() < 0.3,
     )
 
@@ -233,7 +233,7 @@ def line(number: int, sort: Sort, n: int, limit: int, in_place: bool, how: Optio
     """What the program reads."""
     kind = sort.plan.bits // 8 << 4 | how.kind if how.kind else 0
     flags = f"{kind} {how.descending:d} {how.begin} {how.end or 0} {how.discard:d}"
-    return f"{number} {n} {limit} {in_place:d} {how.device_count:d} {flags} {how.parts} {how.rows:d}\n"
+    return f"{number} {n} {limit} {in_place:d} {how.device_count:d} {flags} {how.number} {how.rows:d}\n"
 
 
 def differences(

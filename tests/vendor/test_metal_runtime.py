@@ -14,7 +14,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-from building import CONSUMERS, PREFIX, WARNINGS, bundle, folder, need, program, run
+from building import CONSUMERS, PREFIX, WARNINGS, bundle, compiled, folder, need, program, run, runtime
 from conftest import missing
 from test_failures import SANITIZERS, sanitizes
 
@@ -43,7 +43,7 @@ def test_syntax(mode: str, prefix: str) -> None:
     need("clang")
     place = bundle("apple-m1", prefix=prefix, apis=("metal",), keys=("u8",))
     command = ["clang", "-fsyntax-only", *MODES[mode], *WARNINGS, f"-I{APPLE}", f"-I{place / 'include'}"]
-    run(*command, place / f"src/{prefix}_metal.m")
+    run(*command, *sorted(place.glob("src/*.m")))
     if mode != "c++":
         run(*command, place / "examples/sort_metal.m")
 
@@ -55,7 +55,7 @@ def test_a_bundle_is_plain_c_elsewhere(compiler: str) -> None:
     place = bundle("apple-m1", SIMD, apis=("metal",), keys=("u32",))
     language = ("-xc++", "-std=c++11") if "++" in compiler else ("-std=c99",)
     files = [*sorted(place.glob("src/*.c")), *sorted(place.glob("targets/*/*.c"))]
-    names = ["hs.c", "hs_targets.c", "hs_targets_metal.c"]
+    names = ["hs.c", "hs_call.c", "hs_match.c", "hs_targets.c", "hs_targets_metal.c"]
     names += ["apple-m1.c", "apple-m1_metal.c", "simd32.c", "simd32_metal.c"]
     assert [f.name for f in files] == names
     run(compiler, *language, *WARNINGS, f"-I{place / 'include'}", "-fsyntax-only", *files)
@@ -72,12 +72,11 @@ def player() -> Path:
     features = ["--order=both", "--feature=bit-range", "--feature=device-count"]
     assert main(["generate", "-t", SIMD, "--api", "metal", *more, *features, "-o", str(place)]) == 0
     common = [*WARNINGS, *SANITIZERS, f"-I{place / 'include'}", f"-I{CONSUMERS}", "-std=c99"]
-    own = folder("own") / "hs_metal.o"
     apple = ["-xobjective-c", "-fno-objc-arc", "-fobjc-runtime=gcc", f"-I{APPLE}"]
     fakes = ["-Dcalloc=fake_calloc", "-include", CONSUMERS / "fake_metal.h"]
-    run("clang", *apple, *common, *fakes, "-c", place / "src/hs_metal.m", "-o", own)
+    own = compiled("clang", *apple, *common, *fakes, *runtime(place, "metal"))
     sources = [*sorted(place.glob("src/*.c")), *sorted(place.glob("targets/*/*.c"))]
-    return program("metal", "clang", *common, CONSUMERS / "metal.c", CONSUMERS / "fake_metal.c", own, *sources)
+    return program("metal", "clang", *common, CONSUMERS / "metal.c", CONSUMERS / "fake_metal.c", *own, *sources)
 
 
 def played(mode: str, text: str = "") -> str:

@@ -8,20 +8,34 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from building import CONSUMERS, SMALL, WARNINGS, bundle, embedded_only, folder, need, opencl, program, run
+from building import (
+    CONSUMERS,
+    SMALL,
+    WARNINGS,
+    bundle,
+    compiled,
+    core,
+    embedded_only,
+    folder,
+    need,
+    opencl,
+    program,
+    run,
+    runtime,
+)
 
 from hsgen.engines.hosts import Host
 
 
 def threaded(*options: str) -> Path:
-    """The program; `options` are for hs_opencl.c."""
+    """The program; `options` are for OpenCL's runtime."""
     need("gcc")
     opencl()
-    place, own = bundle(SMALL), folder("own") / "hs_opencl.o"
+    place = bundle(SMALL)
     command = ["gcc", "-std=c99", "-O1", *WARNINGS, f"-I{place / 'include'}"]
-    run(*command, *options, "-DclSetKernelArg=slow_set_kernel_arg", "-c", place / "src/hs_opencl.c", "-o", own)
-    rest = [place / "src/hs.c", place / "src/hs_targets.c", place / "targets/small/small.c"]
-    return program("threads", *command, CONSUMERS / "threads.c", own, *rest, "-lOpenCL", "-pthread")
+    own = compiled(*command, *options, "-DclSetKernelArg=slow_set_kernel_arg", *runtime(place, "opencl"))
+    rest = [*core(place), place / "src/hs_targets.c", place / "targets/small/small.c"]
+    return program("threads", *command, CONSUMERS / "threads.c", *own, *rest, "-lOpenCL", "-pthread")
 
 
 def played(*options: str) -> tuple[int, list[int], str]:

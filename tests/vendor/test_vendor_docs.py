@@ -33,7 +33,7 @@ from hsgen.engines.hosts import Host
 ROOT = Path(__file__).resolve().parents[2]
 VENDORING, C_API = (ROOT / "docs" / name for name in ("guides/vendoring.md", "reference/c-api.md"))
 CI = ROOT / "docs/guides/ci.md"
-HEADERS = sorted([ROOT / "templates/bundle/hs.h", *(ROOT / "templates/apis").glob("*/*.h")])
+HEADERS = sorted(p for p in (ROOT / "templates").glob("**/hs*.h") if not p.stem.endswith("_internal"))
 
 
 @cache

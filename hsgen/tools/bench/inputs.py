@@ -22,7 +22,7 @@ def load(sort: Sort, n: int, how: Options, rng: np.random.Generator, kind: str =
 
     Kinds are of the keys in the order that is asked for: `sorted` floats are in the order of floats, and in descending
     order where the sort is to bring them there.  Random keys are random in each of their bits, whatever their type.
-    A merge gets the halves of these keys, each in order.  Segments, as many as `how` has parts, are rows of equal
+    A merge gets the halves of these keys, each in order.  Segments, as many as `how` counts, are rows of equal
     length where it says so, and else cut at random.
     """
     keys = unordered(INPUTS[kind](rng, n, np.dtype(f"u{sort.key.bytes}")), how.kind, descending=how.descending)

@@ -135,7 +135,7 @@ def rows_of(
                 **_roof(sorter, called, work, found, times[-1], last=run is runs[-1]),
                 **_ratio(found.wall, times[0].wall, own_row=run.name == OWN),
                 task=sort.operation,
-                segments=how.parts if parted else None,
+                segments=how.segment_count if parted else None,
                 layout=("equal" if how.rows else "random") if parted else None,
                 run_boundaries=sort.signature.run_boundaries,
                 epilogue=bool(sort.signature.epilogue),

@@ -88,7 +88,7 @@ def _filled(engine: Engine, room: int, seed: int) -> dict[str, tuple[int, int]]:
 
 
 def _digest(check: Engine, at: Places, n: int, size: int) -> Digest:
-    check.run(n, {**at, "report": (REPORT, 0)}, replace(PLAIN, parts=size))
+    check.run(n, {**at, "report": (REPORT, 0)}, replace(PLAIN, capacity=size))
     words = np.empty(WORDS, np.uint32)
     check.read(REPORT, words)
     return read(words)

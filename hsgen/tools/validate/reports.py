@@ -18,10 +18,10 @@ def told(call: Call, sort: Sort, rng: np.random.Generator) -> Call:
     keys = call.expected
     if keys is None:  # an argsort that leaves them away
         keys = call.keys[oracle.permutation(call.keys, sort, call.how)]
-    return replace(call, how=replace(call.how, parts=shift), report=oracle.changes(keys, sort, shift))
+    return replace(call, how=replace(call.how, shift=shift), report=oracle.changes(keys, sort, shift))
 
 
 def supplied(call: Call, sort: Sort, rng: np.random.Generator) -> Call:
     """Return the call of a sort with an epilogue, whose report is left to its user but must stay within its room."""
     room = report_length(sort, call.n) if report_words(sort) != (0, 0) else None
-    return replace(call, how=replace(call.how, parts=int(rng.integers(0, sort.plan.bits))), report_room=room)
+    return replace(call, how=replace(call.how, shift=int(rng.integers(0, sort.plan.bits))), report_room=room)

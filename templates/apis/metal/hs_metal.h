@@ -35,7 +35,7 @@ typedef struct hs_metal_target {
 /* A sort or scan built for one device.
  *
  * THREADS: encoding only reads it, so threads may share it; a command buffer is for one thread at a time.  All other
- * functions may be called by any thread, but for hs_metal_release while another uses the sorter. */
+ * functions may be called by any thread, except hs_metal_release while another uses the sorter. */
 typedef struct hs_metal hs_metal;
 
 /* What went wrong beyond the status: the code of Metal's NSError, and the first lines of what it says.  Optional. */
@@ -51,7 +51,7 @@ hs_status hs_metal_create(const hs_metal_kernels *sort, hs_metal_device device, 
 /* Release a sorter; null does nothing.  Command buffers keep the pipelines that they use. */
 void hs_metal_release(hs_metal *sorter);
 
-/* The sort that a sorter was made of, for hs_describe, hs_pad and hs_scratch. */
+/* The sort of a sorter, for hs_describe, hs_pad and hs_scratch. */
 const hs_sort *hs_metal_sort_of(const hs_metal *sorter);
 
 /* A buffer from `offset` on, in bytes, a multiple of the size of an element; `memory` null: none. */
@@ -60,25 +60,25 @@ typedef struct hs_metal_buffer {
     uint64_t offset;
 } hs_metal_buffer;
 
-/* Calls.  Set members that are not needed to 0.  The caller keeps the buffers. */
+/* Calls.  Set unused members to 0.  The caller keeps the buffers. */
 
-/* Every call is encoded into a command buffer that has no encoder open; it is one compute encoder, which has ended on return.
- * Arguments are checked before anything is encoded.  Metal orders it after what the command buffer did before with
- * these buffers; those of a heap or without hazard tracking are the caller's to order, with fences or events. */
+/* Calls are encoded into a command buffer that has no open encoder, by one compute encoder, which has ended on return.
+ * Arguments are checked before anything is encoded.  Metal orders a call after earlier commands on the same buffers;
+ * the caller orders buffers of a heap or without hazard tracking, with fences or events. */
 
 /* A sort of n keys. */
 typedef struct hs_metal_sort_args {
-    uint64_t n;                          /* keys; with `count` the most that there can be, below 2^30 */
-    uint64_t shift;                      /* the low bits of keys that the stage after the sort leaves out */
+    uint64_t n;                          /* keys; with `count` the capacity, below 2^30 */
+    uint64_t shift;                      /* low bits of keys that the stage after the sort ignores */
     hs_options options;                  /* type, order, bits */
-    hs_metal_buffer source;              /* never written unless it is the destination too */
+    hs_metal_buffer source;              /* written only if it is also the destination */
     hs_metal_buffer destination;         /* null: sort in place, or the keys are discarded */
     /* at least hs_scratch_with bytes; offset a multiple of 256; null where that is 0 */
     hs_metal_buffer scratch;
-    hs_metal_buffer values;              /* the value of each key, for sorts that have such */
-    hs_metal_buffer values_destination;  /* null: in place as the keys are; always given where indices are made */
-    hs_metal_buffer count;               /* the count as a 32-bit number, at most n counts; null: n keys */
-    /* what the stage after the sort reports, such as where the sorted keys change */
+    hs_metal_buffer values;              /* the value of each key, for sorts with values */
+    hs_metal_buffer values_destination;  /* null: in place, like the keys; required if indices are made */
+    hs_metal_buffer count;               /* the device-side count, 32 bits, at most n counts; null: n keys */
+    /* output of the stage after the sort, such as run boundaries */
     hs_metal_buffer report;
 } hs_metal_sort_args;
 
@@ -87,7 +87,7 @@ hs_status hs_metal_sort(const hs_metal *sorter, hs_metal_commands commands, cons
 /* The prefix sums of each column of a table of n rows (HS_SCAN). */
 typedef struct hs_metal_scan_args {
     uint64_t n;                          /* rows */
-    hs_metal_buffer source;              /* never written unless it is the destination too */
+    hs_metal_buffer source;              /* written only if it is also the destination */
     hs_metal_buffer destination;         /* null: in place */
     /* at least hs_scratch_with bytes; offset a multiple of 256; null where that is 0 */
     hs_metal_buffer scratch;
@@ -95,48 +95,48 @@ typedef struct hs_metal_scan_args {
 
 hs_status hs_metal_scan(const hs_metal *sorter, hs_metal_commands commands, const hs_metal_scan_args *args);
 
-/* A sort of each segment of n keys by itself (HS_SEGMENTED_SORT).  Segment i begins at offsets[i] and ends at offsets[i + 1].
- * Where offsets decrease or run past n nothing is written, and hs_device_status says so. */
+/* A sort of each segment of n keys (HS_SEGMENTED_SORT).  Segment i begins at offsets[i] and ends at offsets[i + 1].
+ * If offsets decrease or exceed n, nothing is written, and hs_device_status reports it. */
 typedef struct hs_metal_segmented_sort_args {
     uint64_t n;                          /* keys of all segments */
     uint64_t segment_count;
     hs_options options;                  /* type and order */
-    hs_metal_buffer source;              /* never written unless it is the destination too */
+    hs_metal_buffer source;              /* written only if it is also the destination */
     hs_metal_buffer destination;         /* null: sort in place */
     /* at least hs_scratch_with bytes; offset a multiple of 256; null where that is 0 */
     hs_metal_buffer scratch;
     hs_metal_buffer offsets;             /* segment_count + 1 32-bit numbers; null: segments are rows of equal length */
-    hs_metal_buffer values;              /* the value of each key, for sorts that have such */
-    hs_metal_buffer values_destination;  /* null: in place as the keys are; always given where indices are made */
+    hs_metal_buffer values;              /* the value of each key, for sorts with values */
+    hs_metal_buffer values_destination;  /* null: in place, like the keys; required if indices are made */
 } hs_metal_segmented_sort_args;
 
 hs_status hs_metal_segmented_sort(const hs_metal *sorter, hs_metal_commands commands,
                             const hs_metal_segmented_sort_args *args);
 
-/* A merge of two arrays, both in order (HS_MERGE). */
+/* A merge of two sorted arrays (HS_MERGE). */
 typedef struct hs_metal_merge_args {
     uint64_t n;                          /* keys of both arrays */
-    uint64_t first_count;                /* those of the first */
+    uint64_t first_count;                /* keys of the first array */
     hs_options options;                  /* type and order */
     hs_metal_buffer first;
     hs_metal_buffer second;
     hs_metal_buffer destination;
     /* at least hs_scratch_with bytes; offset a multiple of 256; null where that is 0 */
     hs_metal_buffer scratch;
-    hs_metal_buffer first_values;        /* the value of each key, for merges that have such */
+    hs_metal_buffer first_values;        /* the value of each key, for merges with values */
     hs_metal_buffer second_values;
     hs_metal_buffer values_destination;
 } hs_metal_merge_args;
 
 hs_status hs_metal_merge(const hs_metal *sorter, hs_metal_commands commands, const hs_metal_merge_args *args);
 
-/* A digest of n keys, and of what lies behind them (HS_DIGEST); hs_digest_compare compares two. */
+/* A digest of n keys, and of the memory after them (HS_DIGEST); hs_digest_compare compares two. */
 typedef struct hs_metal_digest_args {
     uint64_t n;                          /* keys */
-    uint64_t capacity;                   /* keys from n up to here lie behind them; not more than n: none */
+    uint64_t capacity;                   /* keys from n up to here are memory after them; 0 to n: none */
     hs_options options;                  /* type, order, bits */
     hs_metal_buffer source;
-    hs_metal_buffer values;              /* the value of each key, for digests that have such */
+    hs_metal_buffer values;              /* the value of each key, for digests with values */
     hs_metal_buffer digest;              /* 8 32-bit words */
 } hs_metal_digest_args;
 

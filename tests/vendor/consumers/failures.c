@@ -1,4 +1,4 @@
-/* Goes through every call that hs_opencl.c makes and lets it fail with every code: the status must say what happened,
+/* Goes through every call that OpenCL's runtime makes and lets it fail with every code: the status must say what happened,
  * and nothing may be left over.  Linked with fake_opencl.c instead of an OpenCL. */
 #include "fake_opencl.h"
 

@@ -93,7 +93,7 @@ cl_mem fake_buffer(size_t size)
     return (cl_mem)o;
 }
 
-/* What hs_opencl.c takes memory with; it fails like a call. */
+/* What the runtime takes memory with; it fails like a call. */
 void *fake_calloc(size_t count, size_t size) { return FAILS ? NULL : calloc(count, size); }
 
 CL_API_ENTRY cl_int CL_API_CALL clGetPlatformInfo(cl_platform_id p, cl_platform_info what, size_t room, void *to,

@@ -6,7 +6,7 @@
 #ifndef FUZZ_H
 #define FUZZ_H
 
-#include "hs/hs.h"
+#include "hs/hs_plan.h"
 #include "hs/hs_targets.h"
 
 #include <stdio.h>
@@ -213,7 +213,7 @@ static int fuzz_room(const fuzz_case *c, const fuzz_play *p)
 static void fuzz_touched(const fuzz_case *c, fuzz_play *p)
 {
     const hs_sort *s = c->sort;
-    const uint64_t key = hs_item_bytes(s), n = c->n, parts = p->call.parts;
+    const uint64_t key = hs_item_bytes(s), n = c->n, parts = p->call.number;
     const uint64_t first = s->kind == HS_MERGE || s->kind == HS_DIGEST ? parts : n;
     p->bytes[HS_SOURCE] = key * first;
     p->bytes[HS_DESTINATION] = key * n;
@@ -256,15 +256,15 @@ static int fuzz_legal(const fuzz_case *c, fuzz_play *p)
     if (fuzz_same(&c->at[HS_DESTINATION], &c->at[HS_SOURCE])) p->given[HS_DESTINATION] = 0;
     if (fuzz_same(&c->at[HS_VALUES_OUT], &c->at[HS_VALUES])) p->given[HS_VALUES_OUT] = 0;
     p->call.n = n;
-    p->call.parts = s->kind == HS_DIGEST && c->parts < n ? n : c->parts;
+    p->call.number = s->kind == HS_DIGEST && c->parts < n ? n : c->parts;
     p->call.options = &c->options;
     p->call.device_count = p->given[HS_COUNT];
     p->call.rows = s->kind == HS_SEGMENTED_SORT && !p->given[HS_OTHER_INPUT];
     p->call.in_place = !p->given[HS_DESTINATION] && !c->options.discard_keys && s->kind <= HS_SEGMENTED_SORT;
     if (p->call.device_count && (!s->device_count || n >= 1u << 30)) return 0;
     if (s->index && s->value_bytes == 4 && n > (uint64_t)1 << 32) return 0;
-    if (p->call.parts > INT32_MAX) return 0;
-    if (s->kind == HS_DIGEST && p->call.parts > s->max_n) return 0;
+    if (p->call.number > INT32_MAX) return 0;
+    if (s->kind == HS_DIGEST && p->call.number > s->max_n) return 0;
     if (s->kind == HS_MERGE && c->parts > n) return 0;
     if (p->call.rows && n && (!c->parts || n % c->parts)) return 0;
     if (s->kind <= HS_SCAN && c->parts && !(fuzz_uses(s) >> HS_ROLES & 1)) return 0;
@@ -392,7 +392,7 @@ static fuzz_case fuzz_good(const hs_sort *s)
     if (s->device_count && c.n < 1u << 30 && fuzz_one_in(3)) fuzz_give(&c, HS_COUNT, 4);
     if (c.options.discard_keys || s->kind == HS_DIGEST) in_place = 1;
     if (s->kind == HS_MERGE) in_place = 0;
-    p.call.parts = s->kind == HS_DIGEST && c.parts < c.n ? c.n : c.parts;
+    p.call.number = s->kind == HS_DIGEST && c.parts < c.n ? c.n : c.parts;
     fuzz_touched(&c, &p);
     if (p.bytes[HS_SOURCE] || fuzz_one_in(2)) fuzz_give(&c, HS_SOURCE, p.bytes[HS_SOURCE]);
     if (!in_place) fuzz_give(&c, HS_DESTINATION, p.bytes[HS_DESTINATION]);

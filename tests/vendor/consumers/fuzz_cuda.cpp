@@ -1,6 +1,6 @@
 /* Calls by chance of CUDA's runtime, over functions that only take notes, and every failure of them; see fuzz.h.  Linked
  * with --wrap=malloc and --wrap=free, so that memory may be out. */
-#include "../../../templates/apis/cuda/harness/any_cuda.h"
+#include "any_cuda.h"
 
 #include <cuda_runtime_api.h>
 

@@ -2,6 +2,7 @@
  * parts, whether segments are rows.
  * Prints for each what the sort asks of scratch and its launches as the runtimes would make them, or why there are
  * none. */
+#include "hs/hs_plan.h"
 #include "hs/hs_targets.h"
 
 #include <inttypes.h>
@@ -59,7 +60,7 @@ int main(void)
     call.options = &how;
     while (scanf("%zu %" SCNu64 " %" SCNu64 " %d %d %u %" SCNu32 " %" SCNu32 " %" SCNu32 " %" SCNu32 " %" SCNu64 " %d",
                  &wanted, &call.n, &limit, &call.in_place, &call.device_count, &type, &how.descending, &how.begin_bit,
-                 &how.end_bit, &how.discard_keys, &call.parts, &call.rows) == 12) {
+                 &how.end_bit, &how.discard_keys, &call.number, &call.rows) == 12) {
         how.type = (hs_type)type;
         if (wanted < count) print(sorts[wanted], &call, limit);
     }

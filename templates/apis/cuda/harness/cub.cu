@@ -1,5 +1,5 @@
-/* What the CUDA harness measures sorts against: CUB's radix sort, as the toolkit brings it.  Compiled only when it is
- * asked for; hn_peer_sort is then found beside the functions of harness.h. */
+/* The baseline of sorts with CUDA: the toolkit's CUB radix sort.  Compiled only on request;
+ * hn_peer_sort then accompanies the functions of harness.h. */
 #include "peer.h"
 
 #include <cub/device/device_radix_sort.cuh>

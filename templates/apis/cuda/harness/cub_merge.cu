@@ -1,5 +1,5 @@
-/* What the CUDA harness measures merges against: CUB's, as the toolkit brings it.  Compiled only when it is asked for;
- * hn_peer_merge is then found beside the functions of harness.h. */
+/* The baseline of merges with CUDA: the toolkit's CUB merge.  Compiled only on request;
+ * hn_peer_merge then accompanies the functions of harness.h. */
 #include "peer.h"
 
 #include <cub/device/device_merge.cuh>

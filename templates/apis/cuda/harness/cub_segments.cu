@@ -1,5 +1,4 @@
-/* What the CUDA harness measures segmented sorts against: CUB's, as the toolkit brings them.  Compiled only when one is
- * asked for, HN_PEER_CUB or HN_PEER_CUB_RADIX; hn_peer_segments is then found beside the functions of harness.h. */
+/* The baselines of segmented sorts with CUDA: the toolkit's CUB sorts.  Compiled only on request, by HN_PEER_CUB or HN_PEER_CUB_RADIX; hn_peer_segments then accompanies the functions of harness.h. */
 #include "peer.h"
 
 #ifdef HN_PEER_CUB

@@ -1,8 +1,6 @@
-/* The harness of harness.h for CUDA.  Built together with a bundle's src/hs.c, hs_cuda.cu, hs_targets_cuda.cu and the
- * C and .cu files of its targets. */
-#include "hn_cuda.h"
-
-#include "any_cuda.h"
+/* The harness of harness.h for CUDA: devices, buffers, sorts, their time, copies.  Built together with the sources of a
+ * bundle. */
+#include "cuda_calls.h"
 #include "hs/hs_targets_cuda.h"
 
 #include <stdio.h>
@@ -10,7 +8,7 @@
 
 hn_cuda hn_state;
 
-static hs_cuda *hn_made;
+hs_cuda *hn_made;
 static char hn_text[512];
 
 const char *hn_wrong(const char *what)
@@ -66,7 +64,7 @@ extern "C" const char *hn_count(int *count)
     return hn_said("looking for devices", code);
 }
 
-/* The driver's own version, which CUDA does not tell, or "" where the system does not say it either. */
+/* The driver's version, which CUDA does not report, or "" if the system does not either. */
 static void hn_driver(char *version, size_t size)
 {
     char line[256] = "";
@@ -204,7 +202,7 @@ extern "C" const char *hn_outcome(uint32_t *redone)
     return status == HS_ERROR_SEGMENTS ? NULL : hn_failed("hs_device_status", status, cudaSuccess);
 }
 
-/* Scratch of just so many bytes, with a guard behind. */
+/* Scratch of exactly `bytes` bytes, followed by a guard. */
 static const char *hn_prepare(uint64_t bytes)
 {
     const bool fresh = !hn_state.scratch || hn_state.scratch_size != bytes + HN_GUARD;
@@ -228,31 +226,26 @@ extern "C" const char *hn_read(int slot, uint64_t offset, void *data, uint64_t b
     return hn_said("reading a buffer", cudaMemcpy(data, from, bytes, cudaMemcpyDeviceToHost));
 }
 
-static hs_status hn_run(const any_args *args, cudaError_t *code)
-{
-    return any_entries[hs_cuda_sort_of(hn_made)->kind](hn_made, hn_state.stream, args, code);
-}
-
 /* Between the events, straight on the stream. */
-static const char *hn_enqueue(const any_args *args)
+static const char *hn_enqueue(const hn_call *call, size_t scratch)
 {
     cudaError_t code = cudaEventRecord(hn_state.start, hn_state.stream);
     if (code != cudaSuccess) return hn_said("starting the clock", code);
-    const hs_status status = hn_run(args, &code);
+    const hs_status status = hn_run(call, scratch, &code);
     static const char *const names[] = HN_NAMES("cuda", "");
     if (status != HS_OK) return hn_failed(names[hs_cuda_sort_of(hn_made)->kind], status, code);
     return hn_said("stopping the clock", cudaEventRecord(hn_state.stop, hn_state.stream));
 }
 
 /* Captured into a graph in the strictest mode, which fails at any call that would wait or allocate, and replayed. */
-static const char *hn_replay(const any_args *args)
+static const char *hn_replay(const hn_call *call, size_t scratch)
 {
     cudaGraph_t graph = NULL;
     cudaGraphExec_t ready = NULL;
     cudaError_t said = cudaSuccess;
     cudaError_t code = cudaStreamBeginCapture(hn_state.stream, cudaStreamCaptureModeGlobal);
     if (code != cudaSuccess) return hn_said("beginning a capture", code);
-    const hs_status status = hn_run(args, &said);
+    const hs_status status = hn_run(call, scratch, &said);
     code = cudaStreamEndCapture(hn_state.stream, &graph);
     if (status == HS_OK) {
         if (code == cudaSuccess) code = cudaGraphInstantiateWithFlags(&ready, graph, 0);
@@ -269,47 +262,21 @@ static const char *hn_replay(const any_args *args)
     return hn_said("replaying a graph", code);
 }
 
-/* Where a role begins, and how many bytes are there from then on; null where the role is not played. */
-static unsigned char *hn_part(const hn_call *call, int role, size_t *bytes)
-{
-    if (!hn_plays(call, role)) return NULL;
-    *bytes = hn_state.sizes[call->slots[role]] - call->offsets[role];
-    return hn_state.buffers[call->slots[role]] + call->offsets[role];
-}
-
 extern "C" const char *hn_sort(const hn_call *call, double *device_seconds)
 {
-    any_args args = {};
+    const hs_options options = hn_options_of(call);
     uint64_t scratch = 0;
-    size_t bytes = 0;
     *device_seconds = -1;
     if (!hn_made) return hn_wrong("no sort is ready");
     for (int role = 0; role < HN_ROLES; role++)
         if (hn_plays(call, role) && !hn_fits(call->slots[role], call->offsets[role], 0))
             return hn_wrong("no such place in a buffer");
-    args.n = call->n;
-    args.parts = call->parts;
-    args.options.type = static_cast<hs_type>(call->type);
-    args.options.descending = call->descending;
-    args.options.begin_bit = call->begin_bit;
-    args.options.end_bit = call->end_bit;
-    args.options.discard_keys = call->discard_keys;
-    const hs_status status = hs_scratch_with(hs_cuda_sort_of(hn_made), call->n, &args.options, &scratch);
+    const hs_status status = hs_scratch_with(hs_cuda_sort_of(hn_made), call->n, &options, &scratch);
     if (status != HS_OK) return hn_failed("hs_scratch_with", status, cudaSuccess);
     if (scratch)
         if (const char *wrong = hn_prepare(scratch)) return wrong;
     hn_state.sorted = call->n;
-    args.source = hn_part(call, HS_SOURCE, &args.source_bytes);
-    args.destination = hn_part(call, HS_DESTINATION, &args.destination_bytes);
-    args.values = hn_part(call, HS_VALUES, &args.values_bytes);
-    args.values_destination = hn_part(call, HS_VALUES_OUT, &args.values_destination_bytes);
-    args.count = reinterpret_cast<const uint32_t *>(hn_part(call, HS_COUNT, &bytes));
-    args.other = hn_part(call, HS_OTHER_INPUT, &args.other_bytes);
-    args.other_values = hn_part(call, HS_OTHER_VALUES, &args.other_values_bytes);
-    args.report = reinterpret_cast<uint32_t *>(hn_part(call, HS_REPORT, &args.report_bytes));
-    args.scratch = scratch ? hn_state.scratch : NULL;
-    args.scratch_bytes = scratch;
-    if (const char *wrong = hn_state.graph ? hn_replay(&args) : hn_enqueue(&args)) return wrong;
+    if (const char *wrong = hn_state.graph ? hn_replay(call, scratch) : hn_enqueue(call, scratch)) return wrong;
     return hn_time(device_seconds);
 }
 

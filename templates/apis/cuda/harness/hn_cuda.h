@@ -10,8 +10,8 @@ struct hn_cuda {
     bool open, graph, poison, unchecked; // unchecked: no guard was looked at since the last sort
     cudaStream_t stream;
     cudaEvent_t start, stop;
-    unsigned char *buffers[HN_SLOTS], *scratch, *peer; /* device memory; peer: what a peer needs besides the buffers */
-    uint64_t sizes[HN_SLOTS], scratch_size, peer_size, sorted; /* scratch_size: with the guard behind; sorted: last n */
+    unsigned char *buffers[HN_SLOTS], *scratch, *peer; /* device memory; peer: temporary memory of a peer */
+    uint64_t sizes[HN_SLOTS], scratch_size, peer_size, sorted; /* scratch_size: including the guard; sorted: last n */
 };
 
 extern hn_cuda hn_state;

@@ -24,7 +24,7 @@ using hn_value = uint32_t;
 /* Buffer `slot` as elements of a type. */
 template <typename T> static inline T *hn_at(int slot) { return reinterpret_cast<T *>(hn_state.buffers[slot]); }
 
-/* Whether buffer `slot` holds that many elements of so many bytes. */
+/* Whether buffer `slot` holds `count` elements of `bytes` bytes. */
 static inline bool hn_holds(int slot, uint64_t count, unsigned bytes)
 {
     return hn_state.buffers[slot] && hn_state.sizes[slot] / bytes >= count;

@@ -1,0 +1,57 @@
+"""The launches of a sort through pyopencl, kept for calls that repeat."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from hsgen.core.interpreter import Options, launches, offset, scratch_bytes, spare_at
+from hsgen.core.sort import Sort
+from hsgen.engines.scratch import cut
+
+Launch = tuple[Any, tuple[tuple[str, int], ...], tuple[int, ...], tuple[int, int], tuple[int, int]]
+"""Kernel, roles with places in them, numbers, work-items, work-group."""
+
+Resolved = tuple[list[Launch], dict[int, int], int | None]
+"""The launches of a call, the parts of scratch that they use, and where in scratch discarded keys go, if any."""
+
+_KEPT = 64  # calls
+
+
+class Launches:
+    """The launches of a sort with these kernels, by count, place and options."""
+
+    def __init__(self, sort: Sort, kernels: Mapping[str, Any]) -> None:
+        self._sort, self._kernels = sort, kernels
+        self._lanes = {k.name: k.work_group for k in sort.kernels}
+        self._known: dict[tuple[int, bool, Options], Resolved] = {}
+
+    def of(self, n: int, in_place: bool, how: Options) -> Resolved:
+        """Return what a call for `n` keys launches.
+
+        Raises:
+            Usage: n is beyond the plan, or the bit range is.
+        """
+        key = n, in_place, how
+        if key not in self._known:
+            if len(self._known) >= _KEPT:
+                self._known.clear()
+            self._known[key] = self._resolved(*key)
+        return self._known[key]
+
+    def _resolved(self, n: int, in_place: bool, how: Options) -> Resolved:
+        steps = self._steps(n, in_place, how)
+        spare = spare_at(self._sort, n) if how.discard and n else None
+        places = [[*(at for role, at in s[1] if role == "scratch"), *([] if spare is None else [spare])] for s in steps]
+        return steps, cut(scratch_bytes(self._sort, n, how), places), spare
+
+    def _steps(self, n: int, in_place: bool, how: Options) -> list[Launch]:
+        out = []
+        for launch in launches(self._sort.plan, n, self._sort.groups, in_place=in_place, how=how):
+            step, (wide, high) = launch.step, launch.grid
+            lanes = self._lanes[step.kernel]
+            guard = (step.guard.min_n, min(step.guard.max_n, 2**31 - 1)) if self._sort.signature.device_count else ()
+            roles = tuple((b.role, offset(b, n)) for b in step.bindings)
+            numbers = (n, launch.argument, *guard)
+            out.append((self._kernels[step.kernel], roles, numbers, (wide * lanes, high), (lanes, 1)))
+        return out

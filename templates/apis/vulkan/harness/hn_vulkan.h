@@ -1,0 +1,124 @@
+/* What the files of the Vulkan harness share: the loader's functions, the open device, and how they report. */
+#ifndef HN_VULKAN_H
+#define HN_VULKAN_H
+
+#include "hn_options.h"
+#include "hs/hs_vulkan.h"
+
+#define HN_INSTANCE_CALLS(X)                                                                                          \
+    X(DestroyInstance) X(EnumeratePhysicalDevices) X(EnumerateDeviceExtensionProperties) X(CreateDevice)              \
+    X(GetPhysicalDeviceProperties2) X(GetPhysicalDeviceFeatures2) X(GetPhysicalDeviceMemoryProperties)                \
+    X(GetPhysicalDeviceQueueFamilyProperties) X(GetDeviceProcAddr)
+#define HN_DEVICE_CALLS(X)                                                                                            \
+    X(DestroyDevice) X(GetDeviceQueue) X(CreateCommandPool) X(DestroyCommandPool) X(AllocateCommandBuffers)           \
+    X(BeginCommandBuffer) X(EndCommandBuffer) X(CreateFence) X(DestroyFence) X(ResetFences) X(WaitForFences)          \
+    X(QueueSubmit) X(CreateQueryPool) X(DestroyQueryPool) X(GetQueryPoolResults) X(CmdResetQueryPool)                 \
+    X(CmdWriteTimestamp) X(CreateBuffer) X(DestroyBuffer) X(GetBufferMemoryRequirements) X(AllocateMemory)            \
+    X(FreeMemory) X(BindBufferMemory) X(MapMemory) X(CmdCopyBuffer) X(CmdFillBuffer) X(CmdPipelineBarrier)            \
+    X(CreateDescriptorPool) X(DestroyDescriptorPool) X(ResetDescriptorPool) X(DeviceWaitIdle)
+#define HN_MEMBER(name) PFN_vk##name name;
+
+enum { HN_DEVICES = 64, HN_STAGING = 1 << 24 }; /* HN_STAGING: bytes */
+
+typedef struct hn_memory {
+    VkBuffer buffer;
+    VkDeviceMemory memory;
+    VkDeviceAddress address;
+    uint64_t bytes;
+    void *mapped;
+} hn_memory;
+
+extern struct hn_functions {
+    PFN_vkGetInstanceProcAddr get;
+    HN_INSTANCE_CALLS(HN_MEMBER)
+    HN_DEVICE_CALLS(HN_MEMBER)
+    PFN_vkGetBufferDeviceAddress get_address;
+} vk;
+
+extern struct hn_state {
+    VkInstance instance;
+    VkDebugUtilsMessengerEXT messenger;
+    VkPhysicalDevice devices[HN_DEVICES];
+    uint32_t device_count;
+    VkPhysicalDevice physical;
+    VkDevice device;
+    VkQueue queue;
+    VkCommandPool command_pool;
+    VkCommandBuffer commands;
+    VkFence fence;
+    VkQueryPool queries;
+    VkDescriptorPool sets;
+    uint64_t tick_mask;
+    double tick_seconds;
+    uint32_t features;
+    uint64_t binding_limit, sorted; /* sorted: the last n */
+    int poison, unchecked; /* unchecked: no guard was looked at since the last sort */
+    hn_memory buffers[HN_SLOTS], staging, scratch; /* scratch: including the guard */
+    hs_vulkan *sorter, *copier;
+} hn;
+
+/* A physical device, queried with the structures that it supports. */
+typedef struct hn_facts {
+    VkPhysicalDeviceProperties2 base;
+    VkPhysicalDeviceSubgroupProperties subgroup;
+    VkPhysicalDeviceSubgroupSizeControlProperties control;
+    VkPhysicalDeviceDriverProperties driver;
+    VkPhysicalDeviceFeatures2 features;
+    VkPhysicalDeviceSubgroupSizeControlFeatures control_feature;
+    VkPhysicalDeviceBufferDeviceAddressFeatures address_feature;
+    VkPhysicalDevice16BitStorageFeatures storage16_feature;
+    VkPhysicalDevice8BitStorageFeatures storage8_feature;
+    uint32_t cores, units, threads, registers; /* of a core; 0 if not reported */
+    const char *extensions[3]; /* to be enabled for these features */
+    uint32_t extension_count;
+} hn_facts;
+
+/* Report an error, formatted as by printf. */
+const char *hn_fail(const char *format, ...);
+
+/* Report a result of Vulkan, or a status of the runtime with its result; null where it is success. */
+const char *hn_code(const char *call, VkResult code);
+const char *hn_status(const char *call, hs_status status, VkResult code);
+
+/* Make an instance of the highest version up to 1.3, or keep the one that is there. */
+const char *hn_instance(int validation);
+void hn_close_instance(void);
+
+/* Discard what validation layers said. */
+void hn_clear_messages(void);
+
+/* Query device `index`. */
+const char *hn_ask(int index, hn_facts *facts);
+
+/* Whether a pipeline of the device can ask for a subgroup size. */
+int hn_controls(const hn_facts *facts);
+
+static inline int hn_is_slot(int slot) { return slot >= 0 && slot < HN_SLOTS; }
+
+/* Release a buffer with its memory, or make one of `bytes` bytes; `host`: mapped. */
+void hn_drop(hn_memory *memory);
+const char *hn_make(hn_memory *memory, uint64_t bytes, int host);
+
+/* Begin the command buffer; end it, submit it and wait. */
+const char *hn_begin(void);
+const char *hn_finish(void);
+
+/* Make all commands before visible to these accesses of these stages. */
+void hn_barrier(VkPipelineStageFlags to, VkAccessFlags accesses);
+
+/* Copy between a buffer and the host, through the staging buffer: from `from`, or to `to`. */
+const char *hn_move(const hn_memory *memory, uint64_t offset, const void *from, void *to, uint64_t bytes);
+
+/* Whether the guard after scratch is whole, if a sort has run since the last look; else what is wrong. */
+const char *hn_check_guard(void);
+
+/* Stages and accesses of all that the harness records. */
+#define HN_STAGES (VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT | VK_PIPELINE_STAGE_TRANSFER_BIT)
+#define HN_ACCESSES                                                                                                    \
+    (VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_SHADER_WRITE_BIT | VK_ACCESS_TRANSFER_READ_BIT |                            \
+     VK_ACCESS_TRANSFER_WRITE_BIT)
+
+/* Record a call for the sorter, with `scratch` bytes of scratch. */
+hs_status hn_record(const hn_call *call, uint64_t scratch, VkResult *code);
+
+#endif

@@ -1,0 +1,117 @@
+/* The Vulkan harness: the arguments of each operation, from the call that Python describes. */
+#include "hn_vulkan.h"
+
+#include <string.h>
+
+/* The part of a buffer from the place of a role to its end; nothing where the role is not played. */
+static hs_vulkan_buffer hn_part(const hn_call *call, int role)
+{
+    hs_vulkan_buffer part;
+    const hn_memory *memory;
+    memset(&part, 0, sizeof part);
+    if (!hn_plays(call, role)) return part;
+    memory = &hn.buffers[call->slots[role]];
+    part.offset = call->offsets[role];
+    part.buffer = memory->buffer;
+    part.size = memory->bytes > part.offset ? memory->bytes - part.offset : 0;
+    part.address = memory->address;
+    return part;
+}
+
+/* Scratch of this size. */
+static hs_vulkan_buffer hn_scratch_part(uint64_t bytes)
+{
+    hs_vulkan_buffer part;
+    memset(&part, 0, sizeof part);
+    part.buffer = hn.scratch.buffer;
+    part.size = bytes;
+    part.address = hn.scratch.address;
+    return part;
+}
+
+/* Clear arguments, and fill in the members that all operations have. */
+#define HN_FILL(args)                   \
+    do {                                \
+        memset(&args, 0, sizeof args);  \
+        args.n = call->n;               \
+        args.pool = hn.sets;            \
+        args.stages = HN_STAGES;        \
+        args.accesses = HN_ACCESSES;    \
+    } while (0)
+
+static hs_status hn_call_sort(const hn_call *call, uint64_t scratch, VkResult *code)
+{
+    hs_vulkan_sort_args args;
+    HN_FILL(args);
+    args.shift = call->shift;
+    args.options = hn_options_of(call);
+    args.source = hn_part(call, HS_SOURCE);
+    args.destination = hn_part(call, HS_DESTINATION);
+    args.scratch = hn_scratch_part(scratch);
+    args.values = hn_part(call, HS_VALUES);
+    args.values_destination = hn_part(call, HS_VALUES_OUT);
+    args.count = hn_part(call, HS_COUNT);
+    args.report = hn_part(call, HS_REPORT);
+    return hs_vulkan_sort(hn.sorter, hn.commands, &args, code);
+}
+
+static hs_status hn_call_scan(const hn_call *call, uint64_t scratch, VkResult *code)
+{
+    hs_vulkan_scan_args args;
+    HN_FILL(args);
+    args.source = hn_part(call, HS_SOURCE);
+    args.destination = hn_part(call, HS_DESTINATION);
+    args.scratch = hn_scratch_part(scratch);
+    return hs_vulkan_scan(hn.sorter, hn.commands, &args, code);
+}
+
+static hs_status hn_call_segments(const hn_call *call, uint64_t scratch, VkResult *code)
+{
+    hs_vulkan_segmented_sort_args args;
+    HN_FILL(args);
+    args.segment_count = call->segment_count;
+    args.options = hn_options_of(call);
+    args.source = hn_part(call, HS_SOURCE);
+    args.destination = hn_part(call, HS_DESTINATION);
+    args.scratch = hn_scratch_part(scratch);
+    args.offsets = hn_part(call, HS_OTHER_INPUT);
+    args.values = hn_part(call, HS_VALUES);
+    args.values_destination = hn_part(call, HS_VALUES_OUT);
+    return hs_vulkan_segmented_sort(hn.sorter, hn.commands, &args, code);
+}
+
+static hs_status hn_call_merge(const hn_call *call, uint64_t scratch, VkResult *code)
+{
+    hs_vulkan_merge_args args;
+    HN_FILL(args);
+    args.first_count = call->first_count;
+    args.options = hn_options_of(call);
+    args.first = hn_part(call, HS_SOURCE);
+    args.second = hn_part(call, HS_OTHER_INPUT);
+    args.destination = hn_part(call, HS_DESTINATION);
+    args.scratch = hn_scratch_part(scratch);
+    args.first_values = hn_part(call, HS_VALUES);
+    args.second_values = hn_part(call, HS_OTHER_VALUES);
+    args.values_destination = hn_part(call, HS_VALUES_OUT);
+    return hs_vulkan_merge(hn.sorter, hn.commands, &args, code);
+}
+
+static hs_status hn_call_digest(const hn_call *call, uint64_t scratch, VkResult *code)
+{
+    hs_vulkan_digest_args args;
+    (void)scratch; /* digests need none */
+    HN_FILL(args);
+    args.capacity = call->capacity;
+    args.options = hn_options_of(call);
+    args.source = hn_part(call, HS_SOURCE);
+    args.values = hn_part(call, HS_VALUES);
+    args.digest = hn_part(call, HS_REPORT);
+    return hs_vulkan_digest(hn.sorter, hn.commands, &args, code);
+}
+
+hs_status hn_record(const hn_call *call, uint64_t scratch, VkResult *code)
+{
+    static hs_status (*const by_kind[])(const hn_call *, uint64_t, VkResult *) = {
+        hn_call_sort, hn_call_scan, hn_call_segments, hn_call_merge, hn_call_digest};
+    return by_kind[hs_vulkan_sort_of(hn.sorter)->kind](call, scratch, code);
+}
