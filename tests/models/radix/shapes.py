@@ -1,4 +1,4 @@
-"""Shapes of radix sorts for tests, of whatever strategy."""
+"""Shapes of radix sorts for tests, of any strategy."""
 
 from __future__ import annotations
 
@@ -10,6 +10,6 @@ from hsgen.core.keys import KEYS
 
 
 def made(key: str, values: dict[str, Any]) -> Any:
-    """Return the parameters that a table of schema 1 stands for; values may be internal ones, too."""
+    """Return the parameters of a table of schema 1; values may be internal ones, too."""
     found: Tile = params(KEYS[key], values)
     return found
