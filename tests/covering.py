@@ -1,4 +1,4 @@
-"""Sorts of all kinds: between them their kernels are made of every template of a body and of a dialect."""
+"""Sorts of all kinds, which together use every template of kernel bodies and dialects."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from hsgen.core.sort import Sort
 from hsgen.targets import target
 
 SHIPPED = ("adreno-6xx", "cpu", "generic", "intel-gen8", "nvidia-hopper", "apple-m1")
-"""Targets that differ from each other in APIs, in strategies, and in what lanes do together."""
+"""Targets that differ in APIs, in strategies, and in subgroup operations."""
 FORMS = (
     Signature(),
     Signature(value="v4", key_transform=True),
@@ -34,7 +34,7 @@ CHOSEN: tuple[tuple[str, str, dict[str, Any]], ...] = (
     ("generic", "radix", {"sorted_exit": True}),
     ("generic", "bitonic", {"path_from": 4096}),
 )
-"""Choices that no target makes: a target, one of its labels, and what becomes of its parameters."""
+"""Choices that no target makes: a target, one of its labels, and the changes to its parameters."""
 
 
 def sorts() -> Iterator[tuple[Sort, tuple[str, ...]]]:
@@ -45,7 +45,7 @@ def sorts() -> Iterator[tuple[Sort, tuple[str, ...]]]:
                 for signature in FORMS if label == "auto" or label in IMPLICIT else FORMS[:1]:
                     try:
                         yield found.sort(label, width, signature), found.apis
-                    except Usage:  # this target has none such
+                    except Usage:  # this target lacks it
                         continue
     for name, label, width, signature in RARE:
         found = target.find(name)

@@ -10,13 +10,13 @@ FAST = {
         "test_modules_are_of_the_version_that_the_target_names": 1,
     },
     "cli/test_bundle_trust.py": {
-        "test_what_else_says_that_it_is_trusted": 0,
+        "test_commands_succeed_with_a_trusted_epilogue": 0,
     },
     "cli/test_bundles.py": {
-        "test_what_is_committed_is_what_is_generated": 0,
+        "test_the_committed_bundle_is_up_to_date": 0,
     },
     "cli/test_choosing.py": {
-        "test_a_bundle_holds_what_was_asked_for_and_no_more": 3,
+        "test_a_bundle_holds_exactly_the_requested_sorts": 3,
         "test_bench_measures_features": 1,
         "test_bench_measures_keys_with_values": 0,
     },
@@ -27,22 +27,22 @@ FAST = {
         "test_a_sort_of_each_compiler": 2,
     },
     "compile/test_cuda.py": {
-        "test_every_kernel_compiles_and_none_spills_where_it_belongs": 2,
+        "test_every_kernel_compiles_without_spills_on_its_architectures": 2,
     },
     "compile/test_cuda_forms.py": {
-        "test_every_kernel_of_a_form_compiles_and_spills_no_more_than_known": 2,
+        "test_every_kernel_of_a_signature_compiles_with_known_spills": 2,
     },
     "compile/test_cuda_grid.py": {
         "test_keys_are_dealt_out_and_placed": 0,
         "test_one_launch_spills_nothing": 1,
         "test_the_kernels_sort": 1,
-        "test_what_is_missing_is_noticed": 1,
+        "test_missing_barriers_are_noticed": 1,
     },
     "compile/test_cuda_radix.py": {
         "test_buckets_of_pairs_spill_nothing": 2,
         "test_buckets_spill_nothing": 1,
         "test_every_ranker_compiles": 5,
-        "test_voting_in_large_tiles_spills_nothing": 2,
+        "test_ballots_in_large_tiles_spill_nothing": 2,
     },
     "compile/test_legal.py": {
         "test_keys_in_order_are_found_out_by_a_part_of_their_bits": 4,
@@ -56,8 +56,8 @@ FAST = {
         "test_a_host_sees_the_same_kernels": 2,
     },
     "compile/test_peers_cuda.py": {
-        "test_a_peer_compiles": 1,
-        "test_a_peer_gets_what_it_is_to_sort": 2,
+        "test_a_baseline_compiles": 1,
+        "test_a_baseline_gets_its_input": 2,
     },
     "compile/test_scan_cuda.py": {
         "test_every_kernel_compiles": 3,
@@ -80,25 +80,25 @@ FAST = {
         "test_misuse_is_refused_and_writes_nothing": 1,
     },
     "device/test_bench_parted.py": {
-        "test_cub_runs_beside_cuda_alone": 1,
+        "test_cub_needs_cuda": 1,
         "test_segments_are_measured": 1,
         "test_the_c_runtime_measures_the_same": 0,
-        "test_what_is_wrong_is_not_timed": 2,
+        "test_wrong_results_are_not_timed": 2,
     },
     "device/test_bench_rivals.py": {
         "test_csv_has_the_fields_of_json": 0,
-        "test_rivals_sort_the_same": 0,
+        "test_candidates_sort_the_same": 0,
     },
     "device/test_buckets.py": {
         "test_even_keys_need_no_look_back": 1,
-        "test_what_scratch_held_before_does_not_matter": 0,
+        "test_earlier_content_of_scratch_does_not_matter": 0,
     },
     "device/test_changes.py": {
         "test_oclgrind_reports_a_missing_barrier_and_nothing_else": 1,
-        "test_runs_of_equal_keys_are_told": 1,
-        "test_the_bitmap_lies_in_scratch_and_leaves_the_outcome": 8,
-        "test_values_and_discarded_keys_go_with_it": 1,
-        "test_work_groups_of_several_tiles_tell_it": 1,
+        "test_runs_of_equal_keys_are_reported": 1,
+        "test_the_bitmap_is_in_scratch_and_keeps_the_status": 8,
+        "test_run_boundaries_with_values_and_discarded_keys": 1,
+        "test_work_groups_of_several_tiles_report_it": 1,
     },
     "device/test_checks.py": {
         "test_every_fault_is_seen": 4,
@@ -111,7 +111,7 @@ FAST = {
         "test_cells_begin_where_the_page_says": 1,
         "test_keys_can_be_changed_as_they_are_stored": 1,
         "test_the_page_is_true": 0,
-        "test_validation_goes_around_the_report": 1,
+        "test_validation_checks_the_report_of_an_epilogue": 1,
     },
     "device/test_every_form.py": {
         "test_all_keys_greatest_and_values_a_permutation": 1,
@@ -143,7 +143,7 @@ FAST = {
     },
     "device/test_native.py": {
         "test_a_write_beyond_scratch_is_found": 1,
-        "test_scratch_is_filled_and_the_outcome_read": 1,
+        "test_scratch_is_filled_and_the_status_read": 1,
     },
     "device/test_oclgrind.py": {
         "test_nothing_is_reported_of_segmented_sorts": 1,
@@ -163,11 +163,11 @@ FAST = {
     "device/test_peers.py": {
         "test_a_device_that_the_loader_does_not_show_is_one_line": 0,
         "test_boost_sorts_on_the_engines_device": 0,
-        "test_peers_of_the_host_sort": 3,
+        "test_baselines_of_the_host_sort": 3,
         "test_pyopencl_sorts": 1,
     },
     "device/test_properties.py": {
-        "test_any_call_gives_what_numpy_gives": 2,
+        "test_any_call_matches_numpy": 2,
     },
     "device/test_rankers.py": {
         "test_forms_without_subgroups_sort_on_another_device": 1,
@@ -185,7 +185,7 @@ FAST = {
         "test_tiles_that_starve_are_done_again": 3,
     },
     "device/test_segments.py": {
-        "test_bad_offsets_leave_everything_as_it_was": 9,
+        "test_bad_offsets_change_nothing": 9,
         "test_rows_by_the_python_api": 1,
         "test_segments_of_targets": 3,
         "test_short_segments_are_compared_or_ranked": 1,
@@ -195,8 +195,8 @@ FAST = {
         "test_drawn_shapes_sort": 0,
     },
     "device/test_sorted_exit.py": {
-        "test_buckets_leave_what_is_in_order": 1,
-        "test_what_is_in_order_or_nearly_is_sorted": 3,
+        "test_buckets_do_not_move_sorted_keys": 1,
+        "test_sorted_and_nearly_sorted_keys_are_sorted": 3,
     },
     "device/test_validate.py": {
         "test_generic_sorts_on_a_device_without_subgroups": 0,
@@ -206,7 +206,7 @@ FAST = {
     "device/test_vulkan.py": {
         "test_sorts": 1,
         "test_the_example_picks_the_target_that_matches": 0,
-        "test_what_the_layers_say_is_a_failure": 0,
+        "test_messages_of_the_layers_are_failures": 0,
     },
     "device/test_vulkan_forms.py": {
         "test_every_way_to_call_a_sort": 1,
@@ -230,7 +230,7 @@ FAST = {
         "test_each_count_is_sorted_by_one_part_in_the_scratch_that_it_needs": 2,
     },
     "unit/test_forms.py": {
-        "test_a_part_of_the_bits_is_sorted_by_radix_whatever_the_count": 8,
+        "test_a_bit_range_is_sorted_by_radix_for_any_count": 8,
         "test_parts_of_scratch_never_overlap": 2,
         "test_shapes_of_targets_fit_their_device_in_every_form": 8,
         "test_what_auto_serves": 2,
@@ -258,7 +258,7 @@ FAST = {
         "test_plans_sort": 18,
     },
     "unit/test_radix_exit.py": {
-        "test_what_is_in_order_or_nearly_is_sorted": 3,
+        "test_sorted_and_nearly_sorted_keys_are_sorted": 3,
     },
     "unit/test_radix_finish.py": {
         "test_every_kind_is_sorted": 1,
@@ -293,10 +293,10 @@ FAST = {
         "test_radix_sorts_sort": 15,
     },
     "unit/test_tune_edit.py": {
-        "test_every_target_that_comes_along_can_be_edited": 8,
+        "test_every_shipped_target_can_be_edited": 8,
     },
     "unit/test_tune_resume.py": {
-        "test_cut_anywhere_it_ends_as_it_would_have": 1,
+        "test_a_journal_cut_anywhere_gives_the_same_result": 1,
     },
     "unit/test_tune_search.py": {
         "test_it_gets_near_the_best_from_a_bad_start": 1,
@@ -316,6 +316,6 @@ FAST = {
         "test_every_sort_is_recorded_as_planned": 1,
     },
     "vendor/test_symbols.py": {
-        "test_symbols_begin_with_the_prefix": 2,
+        "test_symbols_start_with_the_prefix": 2,
     },
 }

@@ -20,9 +20,9 @@ def nightly(*case: Any, id: str | None = None) -> Any:
     return pytest.param(*case, marks=pytest.mark.nightly, id=id)
 
 
-def by_day(cases: Iterable[Any], chosen: Container[Any]) -> list[Any]:
+def nightly_except(cases: Iterable[Any], chosen: Container[Any]) -> list[Any]:
     """Return all cases; the fast run executes only those in `chosen`.  A tuple has one value per parameter."""
-    return [case if case in chosen else _late(case) for case in cases]
+    return [case if case in chosen else _nightly(case) for case in cases]
 
 
 def thinned(cases: Iterable[Any], step: int, first: int = 0) -> list[Any]:
@@ -30,10 +30,10 @@ def thinned(cases: Iterable[Any], step: int, first: int = 0) -> list[Any]:
 
     A step that is coprime to the lengths of the lists whose product the cases are covers all elements of these lists.
     """
-    return [case if i % step == first else _late(case) for i, case in enumerate(cases)]
+    return [case if i % step == first else _nightly(case) for i, case in enumerate(cases)]
 
 
-def _late(case: Any) -> Any:
+def _nightly(case: Any) -> Any:
     """A case, possibly a `pytest.param`, with the nightly mark."""
     if isinstance(case, type(pytest.param())):
         return case._replace(marks=(*case.marks, pytest.mark.nightly))

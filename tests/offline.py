@@ -7,30 +7,26 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from target_head import target_head
+
 from hsgen.core.errors import Wrong
 from hsgen.system import processes
 from hsgen.targets import target
 from hsgen.targets.target import Target
 from hsgen.tools.compile.base import Request, Use
 
-TEXT = """
-schema = 2
-name = "small"
-summary = "a target for tests"
-apis = ["opencl", "cuda"]
-
-[device]
-subgroups = [8, 32]
-shuffle = true
-work_group = 256
-groups = 65535
-local_bytes = 49152
-int64 = true
-storage8 = true
-storage16 = true
-binding_bytes = 1073741824
-progress = "none"
-
+TEXT = target_head(
+    "small",
+    "a target for tests",
+    "opencl",
+    "cuda",
+    subgroups=[8, 32],
+    shuffle=True,
+    groups=65535,
+    local_bytes=49152,
+    binding_bytes=1073741824,
+)
+TEXT += """
 [isa]
 cuda = ["sm_80", "sm_90"]
 

@@ -1,4 +1,4 @@
-"""Steps changed in one member, wherever it lies."""
+"""Steps with one changed member at any level."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ BOTH = ("--api", "opencl", "--api", "cuda")
 
 
 def apis(folder: Path) -> dict[str, list[str]]:
-    """The APIs of each target, as the manifest has them, whose kernels lie there."""
+    """Return the APIs of each target in the manifest; their kernels must exist."""
     targets = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))["targets"]
     for name, entry in targets.items():
         assert sorted(p.name for p in (folder / "targets" / name / "kernels").iterdir()) == sorted(entry["apis"])

@@ -1,4 +1,4 @@
-"""Bundles with SPIR-V: where it comes from, what happens without a compiler, and the prefix of C names."""
+"""SPIR-V in bundles: its source, bundles without a GLSL compiler, and the prefix of C names."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ Run = Callable[..., tuple[int, str, str]]
 
 @pytest.fixture
 def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Iterator[Run]:
-    """Runs hsgen with the compiler that the machine has, or with the one that `glsl` names ("": none)."""
+    """Run hsgen with this machine's GLSL compiler, or with the one that `glsl` names ("": no compiler)."""
 
     def call(*arguments: str | Path, glsl: str | None = None) -> tuple[int, str, str]:
         if glsl is None:
@@ -53,7 +53,7 @@ def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> 
 
 @pytest.fixture
 def compiler() -> spirv.Compiler:
-    """The machine's GLSL compiler."""
+    """The GLSL compiler of this machine."""
     spirv.compiler.cache_clear()
     found = spirv.compiler()
     if found is None:
@@ -72,7 +72,7 @@ def made(compiler: spirv.Compiler, run: Run, tmp_path: Path) -> Path:
 
 @pytest.fixture
 def changed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[], None]]:
-    """Makes all GLSL of merge sorts differ, in a comment that a compiler sees, from what it was."""
+    """Change a comment in the GLSL of all merge sorts, which changes the compiler's input."""
 
     def change() -> None:
         shutil.copytree(resources.templates(), tmp_path / "templates")
@@ -92,25 +92,25 @@ def snapshot(folder: Path) -> dict[str, bytes]:
 
 
 def record(folder: Path) -> dict[str, dict[str, str]]:
-    """What the manifest says of the SPIR-V of the tiny target."""
+    """The manifest's record of the tiny target's SPIR-V."""
     found: dict[str, dict[str, str]] = json.loads((folder / "manifest.json").read_text())["targets"]["lanes4"]["spirv"]
     return found
 
 
 def pointers(folder: Path) -> list[str]:
-    """Where the C file of the tiny target says that SPIR-V is: by descriptor and by address."""
+    """References to SPIR-V in the tiny target's C file: by descriptor and by address."""
     text = (folder / "targets/lanes4/lanes4.c").read_text()
     return re.findall(r"^ *(\w+),? /\* (?:SPIR-V: buffers by descriptor,|and by address) \*/$", text, re.MULTILINE)
 
 
 def embedded(path: Path) -> list[bytes]:
-    """The modules in a C file of SPIR-V, in its order."""
+    """The modules in a C file of SPIR-V, in file order."""
     found = re.findall(r"static const uint32_t \w+\[\] = \{\n([^}]*)\};", path.read_text())
     return [b"".join(int(w.rstrip("u"), 0).to_bytes(4, "little") for w in re.findall(r"\w+", x)) for x in found]
 
 
 def fake(folder: Path, body: str, version: str = "Glslang Version: 99:1.2.3") -> str:
-    """A program called glslang; returns its path."""
+    """Write a program called glslang; return its path."""
     path = folder / "glslang"
     path.write_text(f'#!/bin/sh\nif [ "$1" = --version ]; then echo "{version}"; exit 0; fi\n{body}\n')
     path.chmod(path.stat().st_mode | stat.S_IXUSR)
@@ -133,7 +133,7 @@ def test_words_are_those_of_the_compiler_that_the_manifest_names(
 def test_check_without_the_compiler_cannot_answer(
     compiler: spirv.Compiler, made: Path, run: Run, tmp_path: Path
 ) -> None:
-    """No compiler and another one are the same; what is stale besides is said all the same."""
+    """A missing compiler and a different one are treated alike; other stale files are still reported."""
     for glsl in ("", fake(tmp_path, "exit 1")):
         for more, expected in (((), 3), (("--require",), 1)):
             code, out, err = run(*CHECK, "-o", made, *more, glsl=glsl)
@@ -165,8 +165,8 @@ def test_without_a_compiler_a_new_bundle_holds_glsl_alone(run: Run, tmp_path: Pa
     assert run("verify", folder, glsl="")[0] == 0
 
 
-def test_a_compiler_adds_what_is_missing(compiler: spirv.Compiler, made: Path, run: Run, tmp_path: Path) -> None:
-    """A bundle that was made without one becomes the same as one that was made with it."""
+def test_a_compiler_adds_missing_spirv(compiler: spirv.Compiler, made: Path, run: Run, tmp_path: Path) -> None:
+    """A bundle made without a compiler becomes identical to one made with it."""
     folder = tmp_path / "later"
     assert run(*GENERATE, "-o", folder, glsl="")[0] == 0
     assert run(*GENERATE, "-o", folder)[0] == 0
@@ -176,7 +176,7 @@ def test_a_compiler_adds_what_is_missing(compiler: spirv.Compiler, made: Path, r
 def test_without_a_compiler_words_of_another_text_cannot_be_made(
     made: Path, run: Run, changed: Callable[[], None]
 ) -> None:
-    """A bundle that has SPIR-V is not left without."""
+    """A bundle with SPIR-V keeps it."""
     before = snapshot(made)
     changed()
     code, _, err = run(*CHECK, "-o", made, glsl="")
@@ -190,7 +190,7 @@ def test_without_a_compiler_words_of_another_text_cannot_be_made(
 
 
 def test_without_a_compiler_tampered_words_stay(made: Path, run: Run) -> None:
-    """What `verify` finds, `generate` then does not make worse."""
+    """`generate` does not modify a file that `verify` finds damaged."""
     (made / WORDS).write_text((made / WORDS).read_text() + "\n")
     before = snapshot(made)
     assert run("verify", made)[0] == 1
@@ -225,7 +225,7 @@ def test_changed_words_are_found_and_replaced(made: Path, run: Run) -> None:
 
 
 def test_words_that_are_not_the_compilers_are_stale(made: Path, run: Run) -> None:
-    """Neither the file nor the manifest alone is believed where the compiler is at hand."""
+    """With a compiler at hand, neither the file nor the manifest is trusted alone."""
     text = (made / WORDS).read_text()
     (made / WORDS).write_text(re.sub(r"(119734787u,\d+u),\d+u", r"\1,7u", text))  # another generator
     manifest = (made / "manifest.json").read_text()
@@ -241,10 +241,10 @@ def test_words_that_are_not_the_compilers_are_stale(made: Path, run: Run) -> Non
     ("body", "said"),
     [
         ("kill -SEGV $$", "crashes with signal 11"),
-        ('echo "ERROR: $8:7: no such thing" >&2; exit 2', "rejects it: ERROR: "),
-        ("exit 2", "rejects it: no reason given"),
-        ("echo fine", "produces no SPIR-V"),  # and writes no file
-        ('for o; do last=$o; done; echo nonsense > "$last"', "produces no SPIR-V"),
+        ('echo "ERROR: $8:7: no such thing" >&2; exit 2', "refuses it: ERROR: "),
+        ("exit 2", "refuses it: no reason given"),
+        ("echo fine", "makes no SPIR-V of it"),  # writes no file
+        ('for o; do last=$o; done; echo nonsense > "$last"', "makes no SPIR-V of it"),
     ],
 )
 def test_a_compiler_that_fails_ends_in_one_line(
@@ -273,7 +273,7 @@ EVERY = sorted(n for n in target.names() if "vulkan" in target.find(n).apis)
 
 
 def valid(found: target.Target, compiler: spirv.Compiler, folder: Path) -> None:
-    """Ask spirv-val about every module of a target."""
+    """Validate every module of a target with spirv-val."""
     validator = shutil.which("spirv-val")
     if validator is None:
         missing("spirv-val is not installed (apt-get install spirv-tools)")
@@ -291,7 +291,7 @@ def valid(found: target.Target, compiler: spirv.Compiler, folder: Path) -> None:
             assert data[4:8] == bytes([0, version, 1, 0]), module
 
 
-@pytest.mark.nightly  # by day those of a small target are
+@pytest.mark.nightly  # the fast run validates those of a small target
 @pytest.mark.parametrize("name", EVERY)
 def test_modules_are_valid(compiler: spirv.Compiler, tmp_path: Path, name: str) -> None:
     valid(target.find(name), compiler, tmp_path)
@@ -309,12 +309,12 @@ def test_modules_are_of_the_version_that_the_target_names(
 
 
 def c_files(folder: Path) -> list[Path]:
-    """What a project compiles of a bundle."""
+    """The C files of a bundle that a project compiles."""
     return [p for pattern in ("src/*.c", "targets/*/*.c", "targets/*/spirv/*.c") for p in sorted(folder.glob(pattern))]
 
 
 def compiles(folder: Path) -> None:
-    """Check the syntax of the bundle's C files, as C and as C++."""
+    """Check the syntax of the bundle's C files as C and as C++."""
     for command in (["gcc", "-std=c99"], ["g++", "-std=c++11", "-xc++"]):
         if shutil.which(command[0]) is None:
             missing(f"{command[0]} is not installed")
@@ -325,7 +325,7 @@ def compiles(folder: Path) -> None:
 
 
 def test_a_bundle_keeps_its_prefix(made: Path, run: Run, tmp_path: Path) -> None:
-    """Also its words, and a target that comes later changes no file of the one that is there."""
+    """SPIR-V files too; a target added later changes no file of an existing one."""
     folder = tmp_path / "named"
     assert run(*GENERATE, "-o", folder, "--prefix", "acme")[0] == 0
     before = snapshot(folder)
@@ -343,7 +343,7 @@ def test_a_bundle_keeps_its_prefix(made: Path, run: Run, tmp_path: Path) -> None
 
 
 def test_another_prefix_changes_all_targets(made: Path, run: Run) -> None:
-    """The words themselves stay as they are, so that no compiler is needed."""
+    """The SPIR-V itself stays the same, so no compiler is needed."""
     both = ("-t", TINY, "-t", LANES / "pairs4.toml", "-o", made)
     assert run("generate", *both, "--api", "vulkan")[0] == 0
     before = snapshot(made)
@@ -364,13 +364,13 @@ def test_another_prefix_reaches_targets_that_are_not_named(run: Run, tmp_path: P
     assert run("generate", "-t", "cpu", "-t", "intel-gen8", "--api", "opencl", "--key", "u32", "-o", folder)[0] == 0
     assert run("generate", "-t", "cpu", "-o", folder, "--prefix", "acme")[0] == 0
     for path in c_files(folder):
-        outside = re.sub(r'^ +"(?:\\.|[^"\\])*",$', "", path.read_text(), flags=re.MULTILINE)  # but OpenCL text
+        outside = re.sub(r'^ +"(?:\\.|[^"\\])*",$', "", path.read_text(), flags=re.MULTILINE)  # except OpenCL text
         assert not re.search(r"\b(hs_|HS_)", outside), path
     assert run("check", "-o", folder)[0] == 0
 
 
 def test_a_target_from_a_file_must_be_named_for_another_prefix(made: Path, run: Run) -> None:
-    """Its C names change with it, and only its file says what they are."""
+    """Its C names change with the prefix, and only its file defines them."""
     before = snapshot(made)
     code, out, err = run("generate", "-t", "cpu", "-o", made, "--prefix", "acme")
     assert code == 2 and not out and err.count("\n") == 1
@@ -399,7 +399,7 @@ def test_a_bundle_without_targets_still_compiles(made: Path, run: Run) -> None:
 
 
 def test_a_bundle_of_the_first_schema_is_read_and_refreshed(run: Run, tmp_path: Path) -> None:
-    """Version 0.1.0 wrote kernels and plans, no C files."""
+    """Version 0.1.0 wrote kernels and plans, but no C files."""
     folder, kernels = tmp_path / "bundle", "targets/cpu/kernels/opencl/bitonic_u32.cl"
     old = {
         "LICENSE": b"free\n",

@@ -1,4 +1,4 @@
-"""Bundles that others made: what their manifests and files may not do, and what is said about it."""
+"""Bundles from other people: what their manifests and files must not be able to do, and how it is reported."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ Run = Callable[..., tuple[int, str, str]]
 
 @pytest.fixture
 def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Iterator[Run]:
-    """Runs hsgen, with `glsl=""` without a GLSL compiler."""
+    """Run hsgen, with `glsl=""` without a GLSL compiler."""
 
     def call(*arguments: str | Path, glsl: str | None = None) -> tuple[int, str, str]:
         monkeypatch.delenv("HSGEN_GLSL", raising=False)
@@ -79,7 +79,7 @@ def forged(folder: Path, path: str, data: bytes) -> None:
 
 @pytest.fixture(scope="session")
 def counting_made(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A bundle of two targets, one of which has an epilogue; its file lies beside it."""
+    """A bundle of two targets, one of which has an epilogue, and the epilogue's file next to the bundle."""
     place = tmp_path_factory.mktemp("counting")
     (place / "odd.j2").write_text(COUNT, encoding="utf-8")
     merge = ("--api", "opencl", "--key", "u32", "--algorithm", "bitonic", "-o", str(place / "bundle"))
@@ -90,7 +90,7 @@ def counting_made(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def counting(counting_made: Path, tmp_path: Path) -> Path:
-    """A copy of it."""
+    """A copy of that bundle."""
     shutil.copytree(counting_made, tmp_path, dirs_exist_ok=True)
     return tmp_path / "bundle"
 
@@ -98,7 +98,7 @@ def counting(counting_made: Path, tmp_path: Path) -> Path:
 def test_an_epilogue_that_only_the_manifest_knows_is_not_rendered(
     counting: Path, run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """All else is checked, and the answer is no success: not 3 either, which many take for one."""
+    """Everything else is checked, but the command does not succeed: not with 3 either, which many scripts accept."""
 
     def never(text: str) -> None:
         raise AssertionError(f"rendered: {text}")
@@ -125,7 +125,7 @@ def test_an_epilogue_that_only_the_manifest_knows_is_not_rendered(
     assert run("check", "-o", counting)[0] == 1
 
 
-def test_what_else_says_that_it_is_trusted(counting: Path, run: Run) -> None:
+def test_commands_succeed_with_a_trusted_epilogue(counting: Path, run: Run) -> None:
     file = counting.parent / "odd.j2"
     assert run("check", "-o", counting, "--trust-epilogue")[0] == 0
     assert run("generate", "-o", counting, "--trust-epilogue")[0] == 0
@@ -134,7 +134,7 @@ def test_what_else_says_that_it_is_trusted(counting: Path, run: Run) -> None:
     report = ("report", "--bundle", counting, "--no-compile", "-o", page)
     assert run(*report, "-t", "generic", "--trust-epilogue")[0] == 0
     assert "epilogue" in page.read_text(encoding="utf-8")
-    assert run(*report, "-t", "cpu")[0] == 0  # which has none
+    assert run(*report, "-t", "cpu")[0] == 0  # which has no epilogue
 
 
 @pytest.mark.parametrize("where", ["macro", "top"])
@@ -151,10 +151,10 @@ def test_a_hostile_epilogue_has_no_effect(counting: Path, run: Run, where: str) 
     assert not sentinel.exists() and not (counting.parent / "page.html").exists()
 
 
-def test_a_bundle_that_lends_words_lends_no_epilogue(
+def test_spirv_is_taken_from_a_bundle_but_no_epilogue(
     counting: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """What `validate --bundle` builds is what the command line names."""
+    """`validate --bundle` renders only the epilogue of the command line."""
     edit(counting, lambda m: m["targets"]["generic"].update(epilogue=["{{ 1 / 0 }}"]))
     manifest = read_manifest(counting)
     built: list[dict[str, bytes]] = []
@@ -218,8 +218,8 @@ MODULES: dict[str, Callable[[bytes], bytes]] = {
 
 
 @pytest.mark.parametrize("name", thinned([*FORGERIES, *MODULES], 6))
-def test_only_words_are_believed_of_spirv(made: Path, run: Run, words_made: dict[str, bytes], name: str) -> None:
-    """However its hash is mended, such a file is neither up to date nor taken over."""
+def test_only_spirv_words_are_trusted(made: Path, run: Run, words_made: dict[str, bytes], name: str) -> None:
+    """Even with a matching hash, such a file is neither up to date nor copied into the new bundle."""
     good = words_made[WORDS]
     bad = {**FORGERIES, **MODULES}[name](good)
     assert bad != good
@@ -237,8 +237,8 @@ def test_only_words_are_believed_of_spirv(made: Path, run: Run, words_made: dict
     assert {p.relative_to(made).as_posix(): p.read_bytes() for p in made.rglob("*") if p.is_file()} == words_made
 
 
-def test_words_are_taken_over_in_a_file_of_today(made: Path, run: Run, words_made: dict[str, bytes]) -> None:
-    """A file that another version of hsgen wrote around the same words is written anew, without a compiler."""
+def test_spirv_words_are_kept_in_a_file_of_another_version(made: Path, run: Run, words_made: dict[str, bytes]) -> None:
+    """A file that another version of hsgen wrote around the same words is rewritten without a compiler."""
     forged(made, WORDS, re.sub(rb"by hsgen [^;]*;", b"by hsgen 0.3.9;", words_made[WORDS]))
     assert run("verify", made)[0] == 0
     assert run("check", "-t", TINY, "-o", made, glsl="")[0] == 1
@@ -254,7 +254,7 @@ def test_a_compiler_is_a_name_and_a_version(made: Path, run: Run, compiler: str)
         assert code == 2 and len(err.splitlines()) == 1 and "is not a manifest" in err
 
 
-# What no manifest lists
+# Files outside the manifest
 
 
 @pytest.mark.parametrize(
@@ -295,7 +295,7 @@ def test_empty_folders_links_and_special_files_are_reported(made: Path, run: Run
     said("targets/pipe", 2)
 
 
-# One hash for all
+# One hash of all files
 
 
 def test_generate_prints_the_hash_that_verify_expects(run: Run, tmp_path: Path) -> None:
@@ -325,16 +325,16 @@ def test_generate_prints_the_hash_that_verify_expects(run: Run, tmp_path: Path) 
     for wrong in ("", "0" * 63, "0" * 65, "g" * 64, hash_ + "\n"):
         code, _, err = run("verify", folder, "--expect", wrong)
         assert code == 2 and len(err.splitlines()) == 1 and "is no SHA-256" in err
-    forged(folder, "src/hs.c", b"int x;\n")  # of which the manifest alone knows nothing
+    forged(folder, "src/hs.c", b"int x;\n")  # files that the manifest does not mention
     assert run("verify", folder)[0] == 0
     assert run("verify", folder, "--expect", hash_)[0] == 1
 
 
-# All of it at random
+# Random changes
 
 
 def mutate(manifest: dict[str, Any], rng: random.Random) -> str:
-    """Change something of a manifest that means something; return what."""
+    """Change a meaningful part of a manifest; return a description."""
     entry = rng.choice(list(manifest["targets"].values()))
     hostile = rng.choice(
         [
@@ -376,7 +376,7 @@ def mutate(manifest: dict[str, Any], rng: random.Random) -> str:
 def test_changed_manifests_end_in_lines(
     rounds: int, counting: Path, words_made: dict[str, bytes], run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """HSGEN_SEED repeats a run: what is changed, and by which command it is read."""
+    """HSGEN_SEED repeats a run: the changes, and the commands that read the results."""
     seed = int(os.environ.get("HSGEN_SEED") or random.SystemRandom().randrange(2**32))
     print(f"HSGEN_SEED={seed}")
     rng = random.Random(seed)
@@ -403,7 +403,7 @@ def test_changed_manifests_end_in_lines(
     for _ in range(rounds):
         manifest = json.loads(json.dumps(good))
         what = [mutate(manifest, rng)]
-        while rng.random() < 0.3 and what[-1] != "kind":  # after which little may be left
+        while rng.random() < 0.3 and what[-1] != "kind":  # which may leave little
             what.append(mutate(manifest, rng))
         text = json.dumps(manifest).replace("FILE", str(sentinel))
         (counting / "manifest.json").write_text(text, encoding="utf-8")

@@ -39,7 +39,7 @@ def snapshot(folder: Path) -> dict[str, str]:
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A bundle of two targets that no test changes."""
+    """A bundle of two targets; tests must not change it."""
     folder = tmp_path_factory.mktemp("made") / "bundle"
     assert main(["generate", "-t", "intel-gen8", "-t", "generic", "-o", str(folder)]) == 0
     return folder
@@ -47,14 +47,14 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def bundle(made: Path, tmp_path: Path) -> Path:
-    """A copy of it."""
+    """A copy of that bundle."""
     shutil.copytree(made, tmp_path / "bundle")
     return tmp_path / "bundle"
 
 
-def test_what_is_committed_is_what_is_generated(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_committed_bundle_is_up_to_date(capsys: pytest.CaptureFixture[str]) -> None:
     code, said = main(["check", "-o", str(ROOT / "generated")]), capsys.readouterr().err
-    if code == 3:  # all else is up to date
+    if code == 3:  # everything else is up to date
         missing(said.splitlines()[0])
     assert code == 0, said
 
@@ -91,7 +91,7 @@ def test_order_of_targets_does_not_matter(tmp_path: Path) -> None:
     assert snapshot(tmp_path / "a") == snapshot(tmp_path / "b")
 
 
-def test_headers_tell_the_command_and_nothing_of_the_machine(bundle: Path) -> None:
+def test_headers_state_the_command_and_nothing_of_the_machine(bundle: Path) -> None:
     text = (bundle / "targets/intel-gen8/kernels/opencl/auto_u32.cl").read_text()
     assert "SPDX-License-Identifier: MIT-0" in text.splitlines()[0]
     assert "hsgen generate --target intel-gen8 --key u32 --api opencl --algorithm auto" in text

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from faulty import Spoiled
 from nightly import nightly
 from offline import TEXT
 
@@ -29,7 +30,8 @@ OPENCL = ("generate", "-t", "intel-gen8", "--api", "opencl")
 
 
 def generate(folder: Path, *more: str) -> dict[str, Any]:
-    """What the manifest says of intel-gen8 after a `generate` that must succeed and be up to date."""
+    """Run a `generate` that must succeed and leave the bundle up to date; return the manifest's entry for
+    intel-gen8."""
     assert main([*OPENCL, *more, "-o", str(folder)]) == 0
     assert main(["check", "-o", str(folder)]) == 0
     found: dict[str, Any] = json.loads((folder / "manifest.json").read_text())["targets"]["intel-gen8"]
@@ -37,7 +39,7 @@ def generate(folder: Path, *more: str) -> dict[str, Any]:
 
 
 def files(folder: Path) -> list[str]:
-    """The sorts that a bundle holds kernels of, without suffix."""
+    """The sorts whose kernels a bundle holds, without file suffix."""
     kernels = {p.stem for p in (folder / "targets/intel-gen8/kernels/opencl").iterdir()}
     assert kernels == {p.stem for p in (folder / "targets/intel-gen8/plans").iterdir()}
     return sorted(kernels)
@@ -62,7 +64,7 @@ def plan(folder: Path, name: str) -> dict[str, Any]:
         ("--key u32 --key u8 --algorithm radix --algorithm bitonic", ["bitonic_u32", "radix_u32", "radix_u8"]),
     ],
 )
-def test_a_bundle_holds_what_was_asked_for_and_no_more(tmp_path: Path, options: str, expected: list[str]) -> None:
+def test_a_bundle_holds_exactly_the_requested_sorts(tmp_path: Path, options: str, expected: list[str]) -> None:
     entry = generate(tmp_path / "bundle", *options.split())
     checks = {name.replace("auto", "digest") for name in expected if name.startswith("auto")}
     checks |= {name.replace("_index", "_v8" if "index64" in name else "_v4") for name in checks if "_index" in name}
@@ -71,7 +73,7 @@ def test_a_bundle_holds_what_was_asked_for_and_no_more(tmp_path: Path, options: 
 
 
 def test_all_forms_at_once(tmp_path: Path) -> None:
-    """Every type, value and feature: one sort for each width and value, packed ones of 32 bits alone."""
+    """Every type, value and feature: one sort per width and value; key-high u64 for 32-bit keys only."""
     every = [f"--key={t}" for t in TYPES] + [f"--value={v}" for v in VALUES]
     entry = generate(
         tmp_path / "bundle", *every, "--order", "both", "--feature", "bit-range", "--feature", "device-count"
@@ -108,13 +110,13 @@ def test_manifests_of_older_schemas_mean_plain_keys(tmp_path: Path, schema: int)
     choice = parse_manifest((tmp_path / "manifest.json").read_bytes(), "here").targets["intel-gen8"].choice
     assert (choice.values, choice.orders, choice.features) == (("none",), ("ascending",), ())
     assert choice.signature() == PLAIN
-    assert main(["generate", "-o", str(tmp_path)]) == 0  # brings the manifest up to date
+    assert main(["generate", "-o", str(tmp_path)]) == 0  # updates the manifest
     assert json.loads((tmp_path / "manifest.json").read_text())["schema"] == 3
     assert files(tmp_path) == ["auto_u32", "digest_u32"]
 
 
-def test_what_a_bundle_has_unites_with_what_is_asked_for(tmp_path: Path) -> None:
-    """Types, orders and features then hold for every sort of the target."""
+def test_requests_are_merged_with_the_bundle(tmp_path: Path) -> None:
+    """Types, orders and features then apply to every sort of the target."""
     generate(tmp_path, "--key", "u32")
     assert not plan(tmp_path, "auto_u32")["key_transform"]
     entry = generate(tmp_path, "--key", "f32", "--value", "v8")
@@ -161,7 +163,7 @@ def test_headers_name_a_command_that_makes_the_same(tmp_path: Path, options: str
     assert (tmp_path / "b" / path).read_text() == text
 
 
-def test_a_plan_tells_its_form(tmp_path: Path) -> None:
+def test_a_plan_states_its_signature(tmp_path: Path) -> None:
     generate(tmp_path, "--key", "u32", "--value", "packed", "--value", "v8", "--feature", "bit-range")
     packed, pairs = plan(tmp_path, "auto_u32_packed"), plan(tmp_path, "auto_u32_v8")
     head = ("schema", "key", "key_bytes", "value", "value_bytes", "first_bit", "bits", "bit_range", "device_count")
@@ -214,7 +216,7 @@ def test_a_plan_tells_its_form(tmp_path: Path) -> None:
         ("bench -t cpu --algorithm bitonic --bits 0..8", "no bitonic for u32 keys with a bit range"),
     ],
 )
-def test_what_does_not_go_together_exits_with_2(
+def test_options_that_exclude_each_other_exit_with_2(
     arguments: str,
     line: str,
     tmp_path: Path,
@@ -242,7 +244,7 @@ def test_a_feature_that_a_bundle_cannot_take_changes_nothing(
     assert {p: p.read_bytes() for p in tmp_path.rglob("*") if p.is_file()} == before
 
 
-def test_prefix_sums_stay_plain_beside_sorts_in_other_forms() -> None:
+def test_prefix_sums_stay_plain_next_to_other_signatures() -> None:
     found = target.find("cpu")
     choice = manifest.choose(
         found, ["u32", "f32"], (), ["auto", "scan-x1"], values=["none", "v4"], features=["device-count"]
@@ -256,7 +258,7 @@ def test_prefix_sums_stay_plain_beside_sorts_in_other_forms() -> None:
     }
 
 
-# What is shown
+# Shown
 
 
 def test_targets_lists_narrow_keys_where_the_device_has_them(capsys: pytest.CaptureFixture[str]) -> None:
@@ -271,7 +273,7 @@ def test_targets_lists_narrow_keys_where_the_device_has_them(capsys: pytest.Capt
     assert " auto/u8,u16,u32,u64 " in line and " bitonic/u32,u64 " in line
 
 
-def test_show_tells_what_a_sort_serves(capsys: pytest.CaptureFixture[str]) -> None:
+def test_show_lists_what_a_sort_supports(capsys: pytest.CaptureFixture[str]) -> None:
     def shown(*options: str) -> dict[str, dict[str, Any]]:
         assert main(["show", "generic", "--json", *options]) == 0
         return {r["sort"]: r for r in json.loads(capsys.readouterr().out)}
@@ -294,7 +296,7 @@ def test_show_tells_what_a_sort_serves(capsys: pytest.CaptureFixture[str]) -> No
 # On a device
 
 
-def test_validate_runs_each_sort_that_was_asked_for(embedded: Host, capsys: pytest.CaptureFixture[str]) -> None:
+def test_validate_runs_each_requested_sort(embedded: Host, capsys: pytest.CaptureFixture[str]) -> None:
     command = "validate --algorithm radix --key u16 --value v4 --value index --order both --json --device"
     assert main([*command.split(), embedded.platform, "-t", str(TINY)]) == 0
     rows = json.loads(capsys.readouterr().out)
@@ -307,7 +309,7 @@ def test_validate_runs_each_sort_that_was_asked_for(embedded: Host, capsys: pyte
 
 @pytest.fixture
 def small(tmp_path: Path) -> Path:
-    """A target whose kernels are compiled soon."""
+    """A target whose kernels compile quickly."""
     path = tmp_path / "small.toml"
     path.write_text(TEXT, encoding="utf-8")
     return path
@@ -340,28 +342,13 @@ def test_bench_measures_keys_with_values(embedded: Host, small: Path, capsys: py
     "options", [nightly("--bits 4..20"), "--feature device-count", "--value packed", "--value index --bits 8..8"]
 )
 def test_bench_measures_features(embedded: Host, small: Path, options: str, capsys: pytest.CaptureFixture[str]) -> None:
-    name = "cpu" if "packed" in options else small  # which has no keys of 64 bits
+    name = "cpu" if "packed" in options else small  # which has no 64-bit keys
     command = f"bench -t {name} --key u32 --sizes 2^12 --rounds 1 --json --against= {options}"
     assert main([*command.split(), "--device", embedded.platform]) == 0
     own, copy = json.loads(capsys.readouterr().out)["rows"]
     assert own["peer"] is None and copy["peer"] == "copy"
     assert own["device_count"] == ("count" in options) and own["key"] == "u32"
     assert own["bits"] == ([4, 20] if "4..20" in options else [8, 8] if "8..8" in options else [0, 32])
-
-
-class Spoiled:
-    """An engine that spoils what it reads from one buffer."""
-
-    def __init__(self, engine: Any, slot: int) -> None:
-        self._engine, self._slot = engine, slot
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._engine, name)
-
-    def read(self, slot: int, image: Any) -> None:
-        self._engine.read(slot, image)
-        if slot == self._slot:
-            image[-1] ^= 1
 
 
 @pytest.mark.parametrize(
@@ -376,13 +363,13 @@ def test_bench_checks_keys_and_values(embedded: Host, slot: int, line: str) -> N
     how = Options(kind=2, descending=True)
     assert len(list(bench.measure(engine, [1000], (), 1, 1, "", how=how))) == 1
     with pytest.raises(Wrong, match=line):
-        list(bench.measure(Spoiled(engine, slot), [1000], (), 1, 1, "", how=how))  # type: ignore[arg-type]
+        list(bench.measure(Spoiled(engine, slot, element=-1), [1000], (), 1, 1, "", how=how))  # type: ignore[arg-type]
     with pytest.raises(Usage, match="peer numpy: cannot sort in this way"):
         list(bench.measure(engine, [1000], ["numpy"], 1, 1, "", how=how))
 
 
 def test_the_load_of_a_benchmark_is_random_in_all_bits() -> None:
-    """Floats of every kind are among the keys, and what must come of them is in their order."""
+    """The keys include floats of every kind, and the expected result is in their order."""
     sort = target.find("cpu").default("u32", Signature(value="v4", key_transform=True))
     work = bench.load(sort, 1 << 16, Options(kind=2), np.random.default_rng(3))
     floats = work.keys.view(np.float32)

@@ -1,4 +1,4 @@
-"""`hsgen compile`: what it prints, its exit codes, and one clear line for each thing that is wrong."""
+"""`hsgen compile`: its output, its exit codes, and one clear line for each error."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def fake(monkeypatch: pytest.MonkeyPatch) -> Fake:
-    """The compiler of CUDA."""
+    """A fake CUDA compiler."""
     made = Fake()
     monkeypatch.setattr(compiling, "COMPILERS", {"cuda": made, "ocloc": Fake(name="ocloc", version=None)})
     return made
 
 
 def compiled(capsys: Capture, *more: str, code: int = 0) -> tuple[str, list[str]]:
-    """stdout, and what stderr says but for progress."""
+    """stdout, and stderr without progress."""
     assert main(["compile", "-t", "small.toml", *more]) == code
     out, err = capsys.readouterr()
     return out, [line for line in err.splitlines() if line.startswith("hsgen: ")]
@@ -96,7 +96,7 @@ def test_a_table_of_kernels_and_one_of_devices(capsys: Capture, fake: Fake) -> N
 
 
 def test_by_default_sorts_without_tables_are_compiled_too(capsys: Capture, fake: Fake) -> None:
-    """But not where anything is named that only some sorts have."""
+    """Except when an option names something that only some sorts have."""
     fake.uses["alone"] = replace(USE, spill_bytes=8)
     out, said = compiled(capsys, "--device", "sm_80", "--key", "u32", code=1)
     assert [line.split(":")[1] for line in said] == [" small/segmented_sort_u32", " small/segmented_sort_u32_v4"]
@@ -105,7 +105,7 @@ def test_by_default_sorts_without_tables_are_compiled_too(capsys: Capture, fake:
     assert "auto_u32_v4" in out and "segmented_sort" not in out
 
 
-def test_of_several_targets_devices_alone_are_listed(capsys: Capture, fake: Fake, folder: Path) -> None:
+def test_only_devices_are_listed_for_several_targets(capsys: Capture, fake: Fake, folder: Path) -> None:
     (folder / "other.toml").write_text(TEXT.replace('"small"', '"other"'), encoding="utf-8")
     out, _ = compiled(capsys, "-t", "other.toml")
     assert [line.split()[0] for line in out.splitlines()] == ["target", "small", "small", "other", "other"]
@@ -179,7 +179,7 @@ def test_json_is_as_documented(capsys: Capture, fake: Fake) -> None:
     assert set(re.findall(r"`(\w+)`", document["compilers"])) == set(by)
 
 
-def test_a_missing_compiler_is_told_and_required(capsys: Capture, fake: Fake) -> None:
+def test_a_missing_compiler_is_reported_and_required(capsys: Capture, fake: Fake) -> None:
     line = "hsgen: cuda: nothing here compiles for sm_80, sm_90 (target small); pip install fake"
     fake.version = None
     out, said = compiled(capsys, code=3)
@@ -195,7 +195,7 @@ def test_a_missing_compiler_is_told_and_required(capsys: Capture, fake: Fake) ->
 
 def test_a_budget_is_written_kept_and_missed(capsys: Capture, fake: Fake, folder: Path) -> None:
     fake.uses["flip_1"] = replace(USE, spill_bytes=8)
-    compiled(capsys, "--write-budget", "budgets", code=1)  # what spills is told, but recorded
+    compiled(capsys, "--write-budget", "budgets", code=1)  # spills are reported, but recorded
     first = (folder / "budgets" / "small.toml").read_bytes()
     assert compiled(capsys, "--budget", "budgets")[1] == []
     assert compiled(capsys, "--budget", "budgets/small.toml", "--key", "u32")[1] == []
@@ -262,7 +262,7 @@ def test_spills_are_not_recorded(fake: Fake, folder: Path, capsys: Capture) -> N
     assert rows(folder) == []
 
 
-def test_a_budget_is_not_overwritten_by_what_it_is_compared_with(fake: Fake, folder: Path, capsys: Capture) -> None:
+def test_a_comparison_does_not_overwrite_the_budget(fake: Fake, folder: Path, capsys: Capture) -> None:
     compiled(capsys, "--write-budget", "b.toml")
     before = (folder / "b.toml").read_text(encoding="utf-8")
     fake.uses["clean"] = replace(USE, registers=99)

@@ -1,4 +1,4 @@
-"""Bundles with an epilogue: made, checked, made again from what the manifest records, and refused with one line."""
+"""Bundles with an epilogue: generated, checked, regenerated from the manifest, and refused with one line."""
 
 from __future__ import annotations
 

@@ -98,13 +98,13 @@ def test_an_unwritable_folder(tmp_path: Path, capsys: pytest.CaptureFixture[str]
     blocker.write_text("")
     assert main(["generate", "-t", "cpu", "-o", str(blocker / "in")]) == 2
     assert "cannot be" in said(capsys)
-    if Path("/proc/version").exists():  # nothing can be made there, not even by root
+    if Path("/proc/version").exists():  # not writable, not even for root
         assert main(["generate", "-t", "cpu", "-o", "/proc/hsgen"]) == 2
         assert "/proc/hsgen: cannot be written" in said(capsys)
 
 
 FEW = ("--api", "opencl", "--key", "u32", "--algorithm", "bitonic")
-"""Options that choose so few sorts that they are made at once."""
+"""Options for a bundle of few sorts, which is generated quickly."""
 
 
 def test_a_folder_in_the_place_of_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -148,7 +148,7 @@ def test_no_such_device(embedded: Host, capsys: pytest.CaptureFixture[str]) -> N
 
 
 def test_a_device_gets_the_target_that_it_can_run(pocl: Host, embedded: Host) -> None:
-    """PoCL is a CPU of the same vendor number, but has no subgroups."""
+    """PoCL is a CPU with the same vendor number, but has no subgroups."""
     known = [target.find(n) for n in target.names()]
     assert hosts.target_for(pocl, known).name == "generic"
     assert hosts.target_for(embedded, known).name == "cpu"

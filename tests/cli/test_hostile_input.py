@@ -1,4 +1,4 @@
-"""Names, files and numbers that nobody means well: one line each, exit code 2, nothing written, no traceback."""
+"""Hostile names, files and numbers: one line each, exit code 2, nothing written, no traceback."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ CPU = (resources.targets() / "cpu.toml").read_text(encoding="utf-8")
 
 
 def refused(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> str:
-    """The one line that a command says."""
+    """The one line that a command prints."""
     assert main(arguments) == 2
     out, err = capsys.readouterr()
     assert not out and err.startswith("hsgen: ") and err.count("\n") == 1 and err.rstrip("\n").isprintable()
@@ -102,7 +102,7 @@ def test_target_files(text: str | bytes, line: str, tmp_path: Path, capsys: pyte
 def test_a_file_that_cannot_be_read(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def denied(*arguments: object) -> None:  # as to all but root
+    def denied(*arguments: object) -> None:  # for all users except root
         raise PermissionError(13, "Permission denied")
 
     file = target_file(tmp_path, BAD)
@@ -117,7 +117,7 @@ def test_devices_are_no_files_and_pipes_are_read(tmp_path: Path) -> None:
     end, begin = os.pipe()
     os.write(begin, b"a\r\nb")
     os.close(begin)
-    assert documents.text(Path(f"/dev/fd/{end}"), "give another") == "a\nb"  # as bench --json may be given to report
+    assert documents.text(Path(f"/dev/fd/{end}"), "give another") == "a\nb"  # such as bench --json passed to report
     os.close(end)
 
 
@@ -154,10 +154,10 @@ def test_tables_and_lines_show_foreign_text_on_one_line(capsys: pytest.CaptureFi
     assert len(printable("x" * 10**6, 200)) == 200 and "..." in printable("x" * 201, 200)
 
 
-def test_what_fails_where_nobody_expects_it_is_one_line(
+def test_unexpected_failures_are_one_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Such as a file system that goes away; and lines of others that hold line ends."""
+    """Such as a disappearing file system; and messages of other programs that contain line ends."""
 
     def gone(*arguments: object) -> None:
         raise OSError(5, "Input/output error", "/mnt/away\nhsgen: fine")
@@ -174,7 +174,7 @@ def test_what_fails_where_nobody_expects_it_is_one_line(
 
 @pytest.mark.device
 def test_a_damaged_cache_of_pyopencl(embedded: Host, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Entries that are no pickles, and a lock that a killed process has left: kernels are made all the same."""
+    """Entries that are not pickles, and a lock left by a killed process: kernels are still built."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     monkeypatch.setenv("PYOPENCL_CACHE_FAILURE_FATAL", "")
     monkeypatch.delenv("PYOPENCL_CACHE_FAILURE_FATAL")
@@ -190,7 +190,7 @@ def test_a_damaged_cache_of_pyopencl(embedded: Host, tmp_path: Path, monkeypatch
     lock = info.parents[1] / "lock"
     lock.write_text("")
     toolchain.prepare_caches()
-    assert lock.exists()  # somebody may hold it
+    assert lock.exists()  # another process may hold it
     os.utime(lock, (0, 0))
     toolchain.prepare_caches()
     assert not lock.exists() and folders.problem("pyopencl") is None

@@ -1,4 +1,4 @@
-"""``generate`` that is interrupted, and several at once, as processes."""
+"""``generate`` as a process: interrupted, and run twice at once."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ def signalled(self, *arguments):
 setattr(Tree, call, signalled)
 cli.run()
 """
-"""hsgen, that gets a signal when it makes a call the nth time."""
+"""hsgen that receives a signal at the nth call of a function."""
 
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, bytes | None]]:
-    """A bundle, and what becomes of it."""
+    """A bundle, and its content after the next update."""
     folder = tmp_path_factory.mktemp("made") / "bundle"
     assert main(["generate", *FEW, "-t", "generic", "-o", str(folder)]) == 0
     shutil.copytree(folder, folder.with_name("next"))
@@ -51,7 +51,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, byte
 
 @pytest.fixture
 def bundle(made: tuple[Path, object], tmp_path: Path) -> Path:
-    """A copy of it."""
+    """A copy of that bundle."""
     shutil.copytree(made[0], tmp_path / "bundle")
     return tmp_path / "bundle"
 
@@ -72,7 +72,7 @@ Made = tuple[Path, dict[str, bytes | None]]
     ],
 )
 def test_a_signal_ends_it_in_one_line(made: Made, bundle: Path, number: signal.Signals, call: str, left: int) -> None:
-    """Before its journal is in place nothing has happened, after that everything."""
+    """Before the journal is in place nothing has changed, afterwards everything."""
     before = tiny.state(bundle)
     command = [sys.executable, "-c", SIGNALLED, call, str(int(number)), str(left), *NEXT, str(bundle)]
     done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT)
@@ -91,7 +91,7 @@ def test_a_signal_ends_it_in_one_line(made: Made, bundle: Path, number: signal.S
         *(nightly("?mkdirat", n) for n in (1, 2, 3)),
     ],
 )
-def test_one_that_is_killed_is_made_up_for(
+def test_the_next_run_completes_a_killed_update(
     made: Made, bundle: Path, call: str, at: int, capsys: pytest.CaptureFixture[str]
 ) -> None:
     strace = shutil.which("strace")
@@ -122,8 +122,8 @@ def test_one_that_is_killed_is_made_up_for(
 
 
 @pytest.mark.parametrize("rounds", [1, nightly(20)])
-def test_two_at_once_both_get_what_they_asked_for(tmp_path: Path, rounds: int) -> None:
-    """Into a folder that neither finds, and that one of them makes."""
+def test_two_concurrent_runs_both_succeed(tmp_path: Path, rounds: int) -> None:
+    """Into a folder that does not exist yet, and that one of them creates."""
     for number in range(rounds):
         folder = tmp_path / str(number)
         command = [sys.executable, "-m", "hsgen", "generate", *FEW, "-o", str(folder), "-t"]

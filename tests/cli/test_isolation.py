@@ -1,4 +1,4 @@
-"""What hsgen starts: no file of the current folder becomes code, and nothing is left of a command that is ended."""
+"""Child processes: no file of the current folder is executed, and a terminated command leaves nothing behind."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ CHILDREN = (
 
 @pytest.fixture
 def trap(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The current folder, with modules that say in a file that they were imported; returns that file."""
+    """Fill the current folder with modules that record their import in a file; return that file."""
     folder, mark = tmp_path / "here", tmp_path / "mark"
     folder.mkdir()
     for name in HOSTILE:
@@ -51,7 +51,7 @@ def test_the_trap_works(trap: Path) -> None:
 def test_children_import_nothing_from_the_current_folder(
     trap: Path, path: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Nor where PYTHONPATH has an empty or relative entry, which stands for that folder."""
+    """Even if PYTHONPATH has an empty or relative entry, which stands for the current folder."""
     monkeypatch.setenv("PYTHONPATH", path)
     for module in CHILDREN if path == os.pathsep else CHILDREN[-1:]:
         done = processes.run(processes.python(module), 60, tmp_path, "{}", os.curdir)
@@ -71,7 +71,7 @@ def test_children_import_nothing_from_the_current_folder(
     ids=lambda x: " ".join(x[:1] + x[5:]),
 )
 def test_no_command_imports_from_the_current_folder(trap: Path, arguments: list[str]) -> None:
-    """As the console script starts it, with a variable that its children would inherit."""
+    """Started like the console script, with a variable that its children would inherit."""
     start = "import os; os.environ['PYTHONPATH'] = os.pathsep; from hsgen.cli import run; run()"
     env = {**os.environ, "PYTHONPATH": ROOT}
     command = [sys.executable, "-P", "-c", start, *arguments]
@@ -80,26 +80,26 @@ def test_no_command_imports_from_the_current_folder(trap: Path, arguments: list[
     assert not trap.exists()
 
 
-def test_the_module_imports_from_the_current_folder_only_what_is_called_hsgen(trap: Path) -> None:
+def test_the_module_imports_only_hsgen_from_the_current_folder(trap: Path) -> None:
     """Python itself puts that folder first for ``python -m hsgen``; see SECURITY.md."""
     command, env = [sys.executable, "-m", "hsgen", "--version"], {**os.environ, "PYTHONPATH": ROOT}
     assert subprocess.run(command, env=env, check=False).returncode == 99 and trap.read_text() == "hsgen "
     trap.unlink()
     Path("hsgen.py").unlink()
-    Path("runpy.py").unlink()  # what starts modules is Python's own
+    Path("runpy.py").unlink()  # modules are started by Python itself
     assert subprocess.run(command, env=env, check=False, capture_output=True).returncode == 0
     assert not trap.exists()
 
 
 def test_only_one_module_knows_how_programs_are_started() -> None:
-    """All others ask it, so that none forgets -P, the group of processes, or the paths."""
+    """Every other module uses it, so that none forgets -P, the process group, or the paths."""
     words = {"sys.executable", "subprocess.run", "subprocess.Popen", "os.system", "os.popen", "shutil.which"}
     found = {
         f"{path.relative_to(PACKAGE).as_posix()}: {ast.unparse(node)}"
         for path in PACKAGE.rglob("*.py")
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
         if isinstance(node, ast.Attribute) and ast.unparse(node) in words
-        # an annotation such as subprocess.Popen[bytes] starts nothing, but it is an attribute, too
+        # an annotation such as subprocess.Popen[bytes] starts nothing, but is an attribute too
     }
     holders = ("tools/worker.py", "tools/bench/baselines/numpy_avx2.py")
     allowed = {
@@ -124,7 +124,7 @@ def test_tools_are_not_taken_from_the_current_folder(tmp_path: Path, monkeypatch
         assert processes.environment()["PATH"] == ""
     monkeypatch.setenv("PATH", f"{os.pathsep}{tmp_path}")
     assert toolchain.tool("glslangValidator") == str(tool)
-    assert toolchain.tool("./glslangValidator") == str(tool)  # somebody names it so
+    assert toolchain.tool("./glslangValidator") == str(tool)  # another name for it
 
 
 def test_programs_start_in_a_folder_of_their_own(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -135,7 +135,7 @@ def test_programs_start_in_a_folder_of_their_own(monkeypatch: pytest.MonkeyPatch
 
 
 def survivors(word: str) -> list[bytes]:
-    """The commands of the processes whose environment holds a word."""
+    """The commands of the processes whose environment contains a word."""
     found = []
     for place in Path("/proc").iterdir():
         try:
@@ -167,10 +167,10 @@ def children(pid: int) -> Iterator[int]:
     ],
     ids=lambda x: "-".join(x[:1] + x[3:]).replace("/", ""),
 )
-def test_nothing_is_left_of_a_command_that_is_terminated(
+def test_a_terminated_command_leaves_nothing_behind(
     arguments: list[str], number: signal.Signals, tmp_path: Path, embedded: Host
 ) -> None:
-    """Ended while a program that it started runs: no temporary folder stays, and no process."""
+    """Terminated while a child program runs: no temporary folder and no process remains."""
     temporary = tmp_path / "temporary"
     temporary.mkdir()
     env = {**os.environ, "PYTHONPATH": ROOT, "TMPDIR": str(temporary), "XDG_CACHE_HOME": str(tmp_path / "cache")}

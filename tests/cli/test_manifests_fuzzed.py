@@ -1,4 +1,4 @@
-"""Manifests that are changed at random: a command ends in a line, and touches nothing that is not the bundle's."""
+"""Randomly mutated manifests: a command prints one line, and touches only files of the bundle."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ COMMANDS: tuple[tuple[str, ...], ...] = (
     ("report", "-t", TARGET, "-o", os.devnull, "--bundle"),
 )
 MINE = ("mine.txt", ".git/config", "src/mine.c", "targets/lanes4/mine.c", "targets/other/other.c", "src/hs.c.hsgen-old")
-"""Files of the user's in the bundle."""
+"""Files of the user in the bundle."""
 
 ODD: tuple[Any, ...] = (
     *(None, True, 0, -1, 2**63, 10**300, 1.5, "", "x", "\0", "\n", "\ud800", "\x1b[2J", "x" * 5000),
@@ -43,13 +43,13 @@ ODD: tuple[Any, ...] = (
 
 
 def places(value: Any, at: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
-    """Every place in a JSON value but the root."""
+    """Every position in a JSON value except the root."""
     inside = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     return [p for k, v in inside for p in ((*at, k), *places(v, (*at, k)))]
 
 
 def mutated(data: bytes, dice: random.Random) -> bytes:
-    """A manifest with some changes: mostly of its values, else of its bytes."""
+    """A manifest with some changes: mostly of values, otherwise of bytes."""
     if dice.random() < 0.15:
         text = bytearray(data)
         for _ in range(dice.randint(1, 4)):
@@ -77,7 +77,7 @@ def mutated(data: bytes, dice: random.Random) -> bytes:
 
 
 def restored(folder: Path, want: dict[str, bytes | None]) -> None:
-    """Make a folder what it was."""
+    """Restore a folder."""
     if tiny.state(folder) == want:
         return
     shutil.rmtree(folder)
@@ -127,7 +127,7 @@ def test_no_manifest_does_harm(tmp_path: Path, count: int, capsys: pytest.Captur
 
 
 def test_a_change_is_a_change() -> None:
-    """Of the changes that are tried, almost all differ from each other."""
+    """Almost all tried changes differ from each other."""
     dice = random.Random(1)
     data = tiny.bundle({"one": "a"})[1].bytes()
     assert len({mutated(data, dice) for _ in range(200)}) > 150

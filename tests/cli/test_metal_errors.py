@@ -1,4 +1,4 @@
-"""What the commands say of an API that hsgen does not drive."""
+"""Messages of the commands about an API that hsgen does not drive."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A signal ends the command line with one line and its exit code, wherever it comes."""
+"""At any time, a signal ends the command with one line and its exit code."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def command(argv):
 cli._main = command
 """,
 }
-"""Programs whose command gets a signal where nothing that runs commands looks after it."""
+"""Programs whose command receives a signal outside of the code that runs commands."""
 
 NUMBERS = [signal.SIGTERM, nightly(signal.SIGHUP), nightly(signal.SIGINT)]
 
@@ -67,14 +67,14 @@ def test_outside_of_the_commands_too(code: str, number: signal.Signals) -> None:
 
 @pytest.mark.parametrize("number", NUMBERS)
 def test_a_command_that_has_ended_keeps_its_exit_code(number: signal.Signals) -> None:
-    """The signal comes while Python ends."""
+    """The signal arrives while Python exits."""
     with started(number, "cli._main = lambda argv: 1\natexit.register(come)") as process:
         _, err = process.communicate(timeout=60)
     assert process.returncode == 1 and not err
 
 
 def test_children_end_with_the_terminal() -> None:
-    """At SIGHUP nobody may be there any more to read why it ends."""
+    """After SIGHUP there may be no reader for the reason."""
     code = "cli._main = lambda argv: processes.start(['sh', '-c', 'echo ready; exec sleep 60']) and time.sleep(60)"
     begin = time.monotonic()
     with started(signal.SIGHUP, code) as process:
@@ -83,12 +83,12 @@ def test_children_end_with_the_terminal() -> None:
         assert process.stdout.readline() == "ready\n" and folder.exists()
         process.stderr.close()
         process.send_signal(signal.SIGHUP)
-        assert process.stdout.read() == ""  # the end of a pipe that the child has, too
+        assert process.stdout.read() == ""  # the end of a pipe that the child holds too
     assert process.returncode == 128 + signal.SIGHUP and not folder.exists() and time.monotonic() - begin < 50
 
 
-def test_what_ignores_a_hangup_goes_on() -> None:
-    """As nohup asks for."""
+def test_an_ignored_hangup_does_not_end_the_program() -> None:
+    """As under nohup."""
     code = "signal.signal(signal.SIGHUP, signal.SIG_IGN)\ncli._main = lambda argv: come() or 0"
     with started(signal.SIGHUP, code) as process:
         _, err = process.communicate(timeout=60)

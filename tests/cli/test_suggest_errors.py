@@ -1,4 +1,5 @@
-"""`hsgen suggest` and `hsgen probe` that cannot be: one clear line each, the right exit code, no file touched."""
+"""Impossible requests to `hsgen suggest` and `hsgen probe`: one clear line each, the right exit code, no file
+changed."""
 
 from __future__ import annotations
 
@@ -87,7 +88,8 @@ def test_a_folder_that_is_not_there(folder: Path, capsys: pytest.CaptureFixture[
 
 
 def test_queries_and_facts_have_the_same_words() -> None:
-    """What a target's table [device] can hold of a device, a query can tell; but for what no API does, or only CUDA,
-    for which alone nothing is suggested."""
+    """A query can state every member of a target's table [device], except those that no API reports, or only CUDA, and
+    that no suggestion depends on.
+    """
     members = set(query._DEVICE)
     assert {f for f in Device.__slots__ if f not in members} == {"progress", "cooperative"}

@@ -1,4 +1,4 @@
-"""`hsgen tune` that cannot be: one clear line each, the right exit code, no file touched."""
+"""Impossible requests to `hsgen tune`: one clear line each, the right exit code, no file changed."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def refused(arguments: list[str], code: int, line: str, capsys: Capture) -> None:
-    """The command ends so, with one line on stderr and none on stdout."""
+    """Run a command that must fail with one line on stderr and nothing on stdout."""
     assert main(["tune", *arguments]) == code
     out, err = capsys.readouterr()
     assert line in err and err.count("\n") == 1 and not out, err
@@ -82,7 +82,7 @@ def without(monkeypatch: pytest.MonkeyPatch, module: str) -> None:
 
 
 def test_without_tomlkit(folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
-    """It is said before anything is measured, not when hours of it are to be written."""
+    """Reported before the first measurement, not hours later when the results are written."""
     without(monkeypatch, "tomlkit")
     refused(["-t", "cpu"], 3, "editing target files needs tomlkit; install it with pip install 'hsgen[tune]'", capsys)
     refused(["-t", "cpu", "--require"], 1, "editing target files needs tomlkit", capsys)
@@ -105,7 +105,7 @@ def test_without_such_a_device(embedded: Host, folder: Path, capsys: Capture) ->
 
 
 def journal_of(embedded: Host, folder: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
-    """Begin a journal as the command does; end before the first race, as if it had been killed there."""
+    """Start a journal like the command does; stop before the first race, as if killed there."""
 
     class Ended(Exception):
         pass

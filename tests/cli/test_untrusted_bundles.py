@@ -1,4 +1,4 @@
-"""Bundles from anyone: whatever lies in one, nothing outside is read, written or removed, and one line says why."""
+"""Hostile bundles: nothing outside the bundle is read, written or removed, and one line gives the reason."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ COMMANDS = {
     "report": ("report", "-t", TARGET, "-o", "page.html", "--bundle"),
     "validate": ("validate", "-t", TARGET, "--api", "vulkan", "--key", "u32", "--bundle"),
 }
-"""Every command that reads a bundle; its folder comes last."""
+"""Every command that reads a bundle, without its last argument, the folder."""
 
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A bundle of one sort that no test changes."""
+    """A bundle of one sort; tests must not change it."""
     folder = tmp_path_factory.mktemp("made") / "bundle"
     assert main([*GENERATE, str(folder)]) == 0
     return folder
@@ -48,7 +48,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def bundle(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """A copy of it beside a folder whose files are nobody's business."""
+    """A copy of that bundle, next to a folder of unrelated files."""
     shutil.copytree(made, tmp_path / "bundle")
     victim = tmp_path / "victim"
     shutil.copytree(made / "src", victim / "src")
@@ -62,14 +62,14 @@ def bundle(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Itera
 
 
 def said(capsys: pytest.CaptureFixture[str], *arguments: str | Path) -> tuple[int, list[str]]:
-    """Run a command; return its exit code and what it said on stderr."""
+    """Run a command; return its exit code and stderr."""
     capsys.readouterr()
     code = main([str(a) for a in arguments])
     return code, capsys.readouterr().err.splitlines()
 
 
 def instead(path: Path, to: str) -> None:
-    """Put a link in the place of something."""
+    """Replace something by a link."""
     if path.is_dir():
         shutil.rmtree(path)
     else:
@@ -116,7 +116,7 @@ STRANGE: dict[str, tuple[str, Callable[[Path], object]]] = {
 
 
 @pytest.mark.parametrize(("strange", "command"), thinned(product(STRANGE, COMMANDS), 3))
-def test_what_is_neither_file_nor_folder_is_refused_by_name(
+def test_special_files_are_refused_by_name(
     bundle: Path, strange: str, command: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     line, put = STRANGE[strange]
@@ -168,7 +168,7 @@ LISTED = {
 
 
 @pytest.mark.parametrize(("listed", "command"), thinned(product(LISTED, COMMANDS), 3))
-def test_what_a_manifest_lists_is_no_leave_to_touch_it(
+def test_listing_a_file_does_not_permit_changing_it(
     bundle: Path, listed: str, command: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (bundle / "precious.txt").write_text("precious")
@@ -197,7 +197,7 @@ def test_a_manifest_without_end(
     assert code == 2 and len(lines) == 1 and "manifest.json: has more than 1000 bytes" in lines[0]
 
 
-# What would be lost
+# Files that would be lost
 
 
 def test_an_edited_file_is_not_removed(bundle: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -272,7 +272,7 @@ def test_a_folder_where_a_file_belongs(bundle: Path, capsys: pytest.CaptureFixtu
     assert said(capsys, "verify", bundle)[0] == 1
 
 
-# What the system refuses
+# Errors of the system
 
 
 @pytest.mark.parametrize(
@@ -308,7 +308,7 @@ def test_a_file_that_cannot_be_read(
         patch.setattr(os, "open", denied)
         code, lines = said(capsys, *COMMANDS[command], bundle)
     if command == "report" and name != "manifest.json":
-        assert code == 0  # which needs no more than sizes
+        assert code == 0  # only sizes are needed
     else:
         assert (
             code == 2 and len(lines) == 1 and f"{name}: cannot be read ({why})" in lines[0].replace("written", "read")
@@ -319,7 +319,7 @@ def test_a_file_that_cannot_be_read(
 def test_a_file_system_that_is_read_only(
     bundle: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """What is read is read; the rest ends in one line."""
+    """Reading works; everything else fails with one line."""
 
     def refused(*arguments: object, **more: object) -> None:
         raise OSError(30, "Read-only file system", "x")
@@ -338,7 +338,7 @@ def test_a_file_system_that_is_read_only(
 
 
 def test_names_that_are_no_text_are_shown(bundle: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """As text also in a process of its own, whose output is strict."""
+    """Escaped, even in a separate process with strict output encoding."""
     place = os.fsencode(bundle) + b"/src/\xff\xfe\n.c"
     os.close(os.open(place, os.O_CREAT | os.O_WRONLY))
     env = {"LC_ALL": "C.UTF-8", "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
@@ -354,7 +354,7 @@ def test_names_that_are_no_text_are_shown(bundle: Path, capsys: pytest.CaptureFi
 
 @pytest.mark.parametrize("command", ["check", "verify", "generate"])
 def test_a_file_without_end(bundle: Path, command: str, capsys: pytest.CaptureFixture[str]) -> None:
-    """It is sparse: its size costs nothing, reading it would cost memory."""
+    """The file is sparse: it occupies no disk space, but reading it would exhaust memory."""
     os.truncate(bundle / KERNEL, 1 << 40)
     code, lines = said(capsys, *COMMANDS[command], bundle)
     assert code == 2 and len(lines) == 1 and f"{KERNEL}: has more than {tree.LARGEST} bytes" in lines[0]

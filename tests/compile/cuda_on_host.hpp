@@ -1,5 +1,6 @@
-/* CUDA's words for one thread of the host: every lane of a grid is a fiber, all blocks are resident, and who goes on when
- * follows from a seed.  Lanes that wait where others of their block or warp never come end the launch with a line. */
+/* CUDA for one thread of the host: every lane of a grid is a fiber, all blocks are resident, and a seed decides the
+ * order of execution.  Lanes that wait for others of their block or warp that never arrive end the launch with a
+ * message. */
 #include <ucontext.h>
 
 #include <cstdint>
@@ -23,10 +24,10 @@ struct Lane { ucontext_t context; std::vector<char> stack; Dim thread; Block *bl
 static Lane *now;
 static ucontext_t scheduler;
 static Dim grid;
-static unsigned word; /* the driver's, for barriers of the grid */
+static unsigned word; /* the driver's, for grid barriers */
 static std::function<void()> body;
 
-static const char *wrong; /* what a launch ends with; null: nothing */
+static const char *wrong; /* the error of a launch; null: no error */
 static unsigned long long yields;
 
 static void stop(const char *what)
@@ -53,7 +54,7 @@ static void block_barrier()
     while (b.round == round) yield();
 }
 
-/* The votes of a warp; all of its lanes must ask for the same. */
+/* Ballots of a warp; all of its lanes must call the same function. */
 static unsigned votes(bool vote, const char *what)
 {
     Warp &w = *now->warp;
@@ -122,7 +123,7 @@ static const char *launch(Dim size, unsigned lanes, size_t shared, unsigned seed
     for (unsigned left = unsigned(all.size()); left;) {
         const unsigned b = random() % blocks, first = random() % lanes;
         if (every[b].ended == lanes) continue;
-        /* a block goes on for a while, or until it is done, before another gets its turn */
+        /* run a block for a while, or to its end, before the next one */
         for (unsigned sweep = random() % 64 + 1; sweep; sweep--)
             for (unsigned t = 0; t < lanes; t++) {
                 now = &all[b * lanes + (first + t) % lanes];

@@ -1,4 +1,4 @@
-// The words of CUDA that kernels use, as declarations for a compiler of C++ that checks syntax and types only.
+// The CUDA functions that kernels use, as declarations for a C++ compiler that only checks syntax and types.
 #include <cstddef>
 #define __global__
 #define __device__

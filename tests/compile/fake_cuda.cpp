@@ -1,7 +1,6 @@
-/* The CUDA runtime of a bundle against a fake CUDA that only takes notes: what it launches, and what it refuses before
- * it launches anything.  Arguments: counts.  Prints the launches of each; exits with 1 and a line if a check fails. */
-#include "../vendor/consumers/any_cuda.h"
-#include "hs/hs_plan.h"
+/* The CUDA runtime of a bundle on a fake CUDA that only records: its launches, and the errors before any launch.
+ * Arguments: counts.  Prints the launches of each; exits with 1 and a message if a check fails. */
+#include "../../templates/apis/cuda/harness/any_cuda.h"
 #include "hs/hs_targets.h"
 
 #include <initializer_list>
@@ -9,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The fake device.  Kernels are never run, so their addresses may be anything. */
+/* The fake device.  Kernels never run, so their addresses are arbitrary. */
 static char marks[64];
 static const void *kernels[64];
 static int device_number, compute = 90, grid_x = 65535, opt_in = 232448;
@@ -17,16 +16,16 @@ static int warp = 32, threads = 1024, kernel_threads = 1024;
 static int can_cooperate = 1, cores = 132, resident = 2;
 static int shared_asked;
 static cudaError_t last, attributes_fail, launch_fail;
-static unsigned launches, together; /* together: of those the cooperative ones */
+static unsigned launches, together; /* in total; of these the cooperative ones */
 static bool quiet;
-static const hs_sort *launched = &TESTED; /* whose kernels these are */
+static const hs_sort *launched = &TESTED; /* the owner of these kernels */
 
-/* What the last launch was handed. */
+/* The arguments of the last launch. */
 static struct {
     const char *kernel;
     unsigned long long pointers[HS_BINDINGS];
     long long n;
-    int argument, low, high; /* the bounds only of sorts that take a count on the device */
+    int argument, low, high; /* limits, only of sorts with a device-side count */
 } got;
 
 static cudaError_t note(cudaError_t code)
@@ -69,7 +68,7 @@ extern "C" cudaError_t cudaFuncGetAttributes(cudaFuncAttributes *a, const void *
 {
     memset(a, 0, sizeof *a);
     a->maxThreadsPerBlock = kernel_threads;
-    a->maxDynamicSharedSizeBytes = 16384; /* less than any device has, so that some kernels ask for more */
+    a->maxDynamicSharedSizeBytes = 16384; /* less than on any device, so that some kernels exceed it */
     return note(attributes_fail);
 }
 extern "C" cudaError_t cudaFuncSetAttribute(const void *, cudaFuncAttribute, int bytes)
@@ -176,7 +175,7 @@ static int sorts(const hs_cuda *sorter)
     return 0;
 }
 
-/* Errors of the API come back, are not left behind, and take none away that was there before. */
+/* Errors of the API are returned and cleared; errors from before the call stay. */
 static int errors(const hs_cuda_kernels *sort, const hs_cuda *sorter)
 {
     const any_args a = good(1000);
@@ -238,15 +237,15 @@ static int matches(const hs_cuda_kernels *sort)
     compute = 75; /* this target is for 8.0 and later */
     CHECK(hs_cuda_match(all, 1, TESTED.key, NULL, &found) == HS_OK && !found);
     compute = 90;
-    attributes_fail = cudaErrorNoKernelImageForDevice; /* it suits, but was compiled for others */
+    attributes_fail = cudaErrorNoKernelImageForDevice; /* it matches, but was compiled for others */
     CHECK(hs_cuda_match(all, 1, TESTED.key, NULL, &found) == HS_OK && !found && last == cudaSuccess);
-    attributes_fail = cudaErrorIllegalAddress; /* this says nothing of the sort */
+    attributes_fail = cudaErrorIllegalAddress; /* says nothing about the sort */
     CHECK(hs_cuda_match(all, 1, TESTED.key, NULL, &found) == HS_ERROR_DEVICE_LOST && !found);
     attributes_fail = last = cudaSuccess;
     return 0;
 }
 
-/* A scan is matched for no keys, though its elements may be called the same. */
+/* A scan matches no sort of keys, though its elements may have the same type. */
 static int matches_no_scan(const hs_cuda_kernels *sort)
 {
     hs_sort scan = TESTED;
@@ -259,7 +258,8 @@ static int matches_no_scan(const hs_cuda_kernels *sort)
     return 0;
 }
 
-/* A sort with scratch, steps for one place only, and a kernel for 64-bit counts; then the same as a scan. */
+/* A sort with scratch, steps for in-place or out-of-place calls only, and a kernel for 64-bit counts; then the same as
+ * a scan. */
 static int scratch_and_wide()
 {
     static const hs_kernel two[] = {{"narrow", 64, 1, 0, 2, 0, 0, 0}, {"broad", 64, 1, 0, 3, 0, 1, 0}};
@@ -315,7 +315,7 @@ static int scratch_and_wide()
     return 0;
 }
 
-/* A kernel whose groups wait for each other, behind one whose do not: only the first must be resident as a whole, in
+/* A kernel whose groups wait for each other, after one without waits: only the first must be resident as a whole, in
  * the largest of its grids. */
 static int cooperates()
 {
@@ -344,7 +344,7 @@ static int cooperates()
     cores = 4;
     shared_asked = 0;
     CHECK(hs_cuda_match(all, 1, made.key, NULL, &found) == HS_OK && found == &sort);
-    CHECK(shared_asked == 20000); /* what is resident depends on it */
+    CHECK(shared_asked == 20000); /* the number of resident blocks depends on it */
     CHECK(hs_cuda_create(&sort, &sorter, NULL) == HS_OK);
     launches = together = 0;
     any_args a = good(1000);
@@ -365,7 +365,7 @@ static int cooperates()
         *facts[k] = was;
     }
     cores = 5;
-    resident = 2; /* exactly as many as the largest grid has */
+    resident = 2; /* exactly as many as in the largest grid */
     CHECK(hs_cuda_create(&sort, &sorter, NULL) == HS_OK);
     hs_cuda_release(sorter);
     launched = &TESTED;
@@ -384,7 +384,7 @@ static any_args valued(uint64_t n)
     return a;
 }
 
-/* What kernels of a sort with values, types, ranges of bits and a count on the device get. */
+/* The arguments of kernels of a sort with values, key transform, bit range and device-side count. */
 static int everything_launches(const hs_cuda *sorter)
 {
     any_args a = valued(1000);
@@ -398,7 +398,7 @@ static int everything_launches(const hs_cuda *sorter)
     a.options.descending = 1;
     CHECK(any_sort(sorter, NULL, &a, NULL) == HS_OK && got.pointers[4] == (uint64_t{6} << 40) + 4);
     CHECK(got.argument == (1 | 11 << 8 | 7 << 16 | HS_DIRECT | HS_SIGNED | HS_DESCENDING | HS_DEVICE_COUNT));
-    a.n = (1 << 30) - 1; /* of which few may be there: a step for few runs as well, in the grid for its most */
+    a.n = (1 << 30) - 1; /* the actual count may be small: also a step for few runs, in the grid for its maximum */
     a.source_bytes = a.destination_bytes = a.values_bytes = a.values_destination_bytes = 0;
     a.scratch_bytes = size_t{1} << 34;
     launches = 0;
@@ -408,7 +408,7 @@ static int everything_launches(const hs_cuda *sorter)
     CHECK(any_sort(sorter, NULL, &a, NULL) == HS_OK && launches == 1);
     a = valued(1000);
     a.options.begin_bit = 4;
-    a.destination = a.values_destination = NULL; /* in place, of which DIRECT says nothing */
+    a.destination = a.values_destination = NULL; /* in place, which DIRECT does not concern */
     CHECK(any_sort(sorter, NULL, &a, NULL) == HS_OK && !(got.argument & HS_DIRECT));
     CHECK(got.pointers[1] == got.pointers[0] && got.pointers[3] == got.pointers[2]);
     a.destination = const_cast<void *>(a.source);
@@ -499,7 +499,7 @@ static int everything()
     return 0;
 }
 
-/* Indices, and keys that are discarded: the destination is behind the rest of scratch. */
+/* Indices, and discarded keys: the destination follows the rest of scratch. */
 static int indices()
 {
     static const hs_kernel one[] = {{"one", 64, 1, 0, 3, 0, 0, 0}};
@@ -523,7 +523,7 @@ static int indices()
     a.values_destination = at(5);
     CHECK(any_sort(sorter, NULL, &a, NULL) == HS_OK && got.pointers[2] == uint64_t{5} << 40 && got.argument == 0);
     a.options.discard_keys = 1;
-    CHECK(refused(sorter, a, HS_ERROR_ARGUMENT)); /* room for keys that nobody wants */
+    CHECK(refused(sorter, a, HS_ERROR_ARGUMENT)); /* room for discarded keys */
     a.destination = NULL;
     CHECK(refused(sorter, a, HS_ERROR_SCRATCH));
     a.scratch_bytes = 1024 + 1000 * made.key_bytes;
@@ -549,7 +549,8 @@ static int declined(hs_kind kind, const hs_cuda *sorter, const any_args &args, h
     return any_entries[kind](sorter, NULL, &args, NULL) == status && launches == before;
 }
 
-/* Segments and merges: a first kernel gets the parts alone, the second the buffers, of which one lends itself. */
+/* Segments and merges: a first kernel gets only the arguments in scratch, the second the buffers, one of which serves
+ * twice. */
 static int parted(hs_sort made)
 {
     static const hs_kernel two[] = {{"begin", 1, 1, 0, 1, 0, 0, 0}, {"tell", 64, 1, 0, 3, 0, 0, 0}};
@@ -601,7 +602,7 @@ static int parted(hs_sort made)
     return 0;
 }
 
-/* What reports does so for n = 0 as well. */
+/* Kinds with a report write it for n = 0 as well. */
 static int reporting(hs_sort made)
 {
     static const hs_kernel one[] = {{"tell", 64, 1, 0, 2, 0, 0, 0}};
@@ -641,7 +642,7 @@ static int reporting(hs_sort made)
     return 0;
 }
 
-/* Each kind is found by itself. */
+/* Each kind is found separately. */
 static int matches_by_kind(const hs_cuda_kernels *sort)
 {
     hs_sort check = TESTED;

@@ -1,4 +1,4 @@
-"""Requests to offline compilers for texts of a test's own, and the compilers that are here."""
+"""Requests to offline compilers for test kernels, and the compilers of this machine."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from hsgen.tools.compile.base import Compiler, Request
 
 
 def needed(compiler: Compiler, device: str) -> str:
-    """What compiles for a device; the test is skipped where nothing does."""
+    """The compiler for a device; without one the test is skipped."""
     found = compiler.identity(device)
     if found is None:
         missing(f"{compiler.name} for {device} ({compiler.install})")
@@ -20,7 +20,7 @@ def needed(compiler: Compiler, device: str) -> str:
 
 
 def real(compiler: Compiler, device: str, name: str, label: str, *kernels: str) -> Request:
-    """Kernels of u32 keys of a target that comes with hsgen."""
+    """The kernels for u32 keys of a shipped target."""
     sort = target.find(name).sort(label, "u32")
     some = tuple(sort.kernel(k) for k in kernels)
     return Request(sort=sort, source=render(sort, compiler.api), kernels=some, device=device)
@@ -29,7 +29,7 @@ def real(compiler: Compiler, device: str, name: str, label: str, *kernels: str) 
 def own(
     compiler: Compiler, device: str, texts: dict[str, str], *, prelude: str = "", lanes: int = 1, group: int = 64
 ) -> Request:
-    """Kernels of a test, by name: of a source and a destination of words, in work-groups of `group` lanes."""
+    """Kernels of a test, by name: from a source to a destination of u32, in work-groups of `group` lanes."""
     sort = target.find("amd-gcn").sort("bitonic", "u32")
     like = next(k for k in sort.kernels if len(k.buffers) == 2)
     kernels = tuple(replace(like, name=name, work_group=group, subgroup=lanes, arrays=()) for name in texts)

@@ -1,4 +1,4 @@
-"""CUDA kernels of a sort as a library for the host: what a test runs where there is no GPU."""
+"""CUDA kernels of a sort compiled as a library for the host, for machines without a GPU."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ extern "C" const char *play(int k, unsigned x, unsigned y, unsigned lanes, size_
     return host::launch({x, y, 1}, lanes, shared, seed, body);
 }
 """
-"""The library's only function; a line for each kernel takes the place of @."""
+"""The library's only function; a line per kernel replaces @."""
 GUARD = 64
-"""Bytes behind each buffer that nobody may write."""
+"""Guard bytes after each buffer."""
 
 
 def translated(text: str) -> str:
-    """Return CUDA C++ with what no compiler of C++ knows put into other words: inline PTX, and shared arrays."""
+    """Return CUDA C++ without inline PTX and shared arrays, which host compilers do not know."""
     text = text.replace(
         "extern __shared__ unsigned long long hs_shared[];", "auto *hs_shared = host::now->block->shared.data();"
     )
@@ -52,7 +52,7 @@ def translated(text: str) -> str:
 
 @dataclass(frozen=True)
 class OnHost:
-    """The kernels of a sort, compiled."""
+    """The compiled kernels of a sort."""
 
     sort: Sort
     library: Path
@@ -60,7 +60,7 @@ class OnHost:
     def call(
         self, keys: NDArray[Any], values: NDArray[Any] | None, how: Options, *, in_place: bool, seed: int, n: int
     ) -> tuple[NDArray[Any], NDArray[Any] | None]:
-        """Sort `n` keys, or with a count on the device as many of these as there are; return keys and values."""
+        """Sort `n` keys, or as many as the device-side count says; return keys and values."""
         sort, live = self.sort, len(keys)
         rng = np.random.default_rng(seed)
         size, value = sort.key.bytes, sort.signature.value_bytes
@@ -86,7 +86,7 @@ class OnHost:
             buffers["destination"] = buffers["scratch"][spare_at(sort, n) :]
         self._launch(buffers, n, how, in_place=in_place and not how.discard, seed=seed)
         for name, b in buffers.items():
-            assert name == "count" or (b[-GUARD:] == 0xC5).all(), f"written behind {name}"
+            assert name == "count" or (b[-GUARD:] == 0xC5).all(), f"written beyond {name}"
         if not in_place or how.discard:
             assert (buffers["source"] == before["source"]).all() and (
                 along or (buffers["values"] == before["values"]).all()
@@ -113,7 +113,7 @@ class OnHost:
 
 
 def compiled(sort: Sort, folder: Path, change: Callable[[str], str] = lambda text: text) -> OnHost:
-    """Compile the kernels of a sort into `folder`; `change` is what is done to their text before."""
+    """Compile the kernels of a sort in `folder`; `change` edits their text first."""
     compiler = shutil.which("c++")
     if compiler is None:
         missing("no C++ compiler is installed (apt-get install g++)")
@@ -133,7 +133,7 @@ def compiled(sort: Sort, folder: Path, change: Callable[[str], str] = lambda tex
 
 
 def right(made: OnHost, keys: NDArray[Any], how: Options = PLAIN, *, in_place: bool, seed: int, n: int = -1) -> bool:
-    """Whether a call gives what numpy says; with a count on the device `n` is the most that it can be."""
+    """Whether a call returns numpy's result; with a device-side count, `n` is its upper bound."""
     sort = made.sort
     values = oracle.values_for(np.random.default_rng(seed), len(keys), sort)
     order = oracle.permutation(keys, sort, how)

@@ -1,4 +1,4 @@
-"""Print docs/results/intel-spills.md: which kernels spill on Intel GPUs, in HotSort's shapes and in those of a target.
+"""Print docs/results/intel-spills.md: the kernels that spill on Intel GPUs, in HotSort's shapes and in a target's.
 
 python tests/compile/spills.py > docs/results/intel-spills.md
 """
@@ -51,7 +51,7 @@ work-groups fill. Speed can only be measured on a device.
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """A sort with changed choices; `whole` shapes get a table of all their kernels."""
+    """A sort with changed parameters; `whole` shapes get a table of all their kernels."""
 
     what: str
     label: str
@@ -61,11 +61,11 @@ class Shape:
 
     @property
     def wished(self) -> bool:
-        """Whether the slab or the block is not the target's own."""
+        """Whether the slab or the block differs from the target's own."""
         return bool({"height", "slabs"} & set(self.run_boundaries))
 
     def sort(self) -> Sort:
-        """Return the target's sort, changed."""
+        """Return the target's sort with these changes."""
         t = target.find(TARGET)
         params: Any = t.choices[self.label, self.key]
         return replace(t, choices={**t.choices, (self.label, self.key): replace(params, **self.run_boundaries)}).sort(
@@ -98,7 +98,7 @@ SHAPES = (
 )
 
 Found = dict[str, dict[str, Use]]
-"""What kernels need, by device and kernel."""
+"""Resources of kernels, by device and kernel."""
 
 
 def compiled(sort: Sort, planner: jobs.Planner) -> Found:

@@ -1,4 +1,4 @@
-"""`hsgen compile` with the compilers of this machine: a sort of each kind, and what is planted is found."""
+"""`hsgen compile` with this machine's compilers: a sort of each kind, and planted errors."""
 
 from __future__ import annotations
 
@@ -27,26 +27,26 @@ SAMPLE = (
     ("generic", "radv", "navi21", "scan-x4ex"),
     ("generic", "spirv", "vulkan1.1", "scan-x4ex"),
 )
-"""(target, compiler, device, sort) that are compiled."""
+"""(target, compiler, device, sort) to compile."""
 
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder and a cache of the test's own."""
+    """A folder and a cache for the test."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
 
 def needed(compiler: str, device: str) -> None:
-    """Skip without a compiler."""
+    """Skip the test without the compiler."""
     made = COMPILERS[compiler]
     if made.identity(device) is None:
         missing(f"{compiler} for {device} ({made.install})")
 
 
 def compiled(capsys: Capture, *arguments: str, code: int = 0) -> tuple[dict[str, Any], str]:
-    """What --json prints, and stderr."""
+    """Return the --json output, and stderr."""
     assert main(["compile", *arguments, "--json"]) == code
     out, err = capsys.readouterr()
     return json.loads(out), err
@@ -72,7 +72,7 @@ def test_a_sort_of_each_compiler(name: str, compiler: str, device: str, label: s
 
 
 def test_every_device_of_every_table_is_known() -> None:
-    """To the lists that table readers have; whether a compiler of it is here, `hsgen compile` says."""
+    """By the lists of the table readers; `hsgen compile` reports whether a compiler for it is installed."""
     for found in map(target.find, target.names()):
         for name, device in jobs.devices_of(found):
             assert device in COMPILERS[name].devices(), (found.name, device)
@@ -91,7 +91,7 @@ stream_group = 1024
 
 
 def test_a_shape_that_spills_is_found(folder: Path, capsys: Capture) -> None:
-    """32 rows of 64 bits are more than the 64 registers of a lane among 1024."""
+    """32 rows of 64 bits exceed the 64 registers of each of 1024 lanes."""
     needed("cuda", "sm_80")
     facts = TEXT[: TEXT.index("[bitonic.u32]")].replace("work_group = 256", "work_group = 1024")
     (folder / "small.toml").write_text(facts + SPILLING, encoding="utf-8")
@@ -106,7 +106,7 @@ def test_a_shape_that_spills_is_found(folder: Path, capsys: Capture) -> None:
 
 @pytest.fixture
 def broken(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
-    """A text in which one kernel cannot be compiled."""
+    """A text in which one kernel does not compile."""
     from hsgen.tools.compile import base
 
     whole = base.Request.text
@@ -134,7 +134,7 @@ def test_a_kernel_that_a_compiler_refuses_is_named(broken: str) -> None:
     assert log is not None and "nonsense" in Path(log).read_text(encoding="utf-8")
 
 
-def test_a_compiler_that_crashes_or_has_no_time_is_told(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
+def test_a_compiler_that_crashes_or_times_out_is_reported(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
     needed("cuda", "sm_80")
     found = target.find("nvidia-sm90")
     sorts = [found.sort("scan-x1", "u32")]

@@ -1,4 +1,4 @@
-"""CUDA kernels compile for NVIDIA's instruction sets, from Kepler to Blackwell, and spill no registers."""
+"""CUDA kernels compile for NVIDIA's architectures from Kepler to Blackwell, without register spills."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ ARCHS = (35, 50, 60, 70, 75, 80, 86, 89, 90, 100, 120) if NIGHTLY else (35, 90)
 TARGETS = [name for name in target.names() if "cuda" in target.find(name).apis]
 COUNTS = (1, 31, 513, 2048, 2049, 8193, 20000, 65536, 1 << 20, (1 << 29) - 1, 1 << 29)
 WARNINGS = ("-Xcompiler", "-Wall,-Wextra,-Wconversion", "-Werror", "all-warnings")
-"""Without -Wpedantic: what nvcc hands to the host compiler has line directives in GNU's form."""
+"""No -Wpedantic: nvcc passes GNU-style line directives to the host compiler."""
 
 SPILLING = """extern "C" __global__ void __launch_bounds__(1024) greedy(const int *source, int *destination)
 {
@@ -44,7 +44,7 @@ extern "C" __global__ void modest(int *keys) { __shared__ int s[100]; s[threadId
 
 
 def compilers(arch: int) -> list[nvrtc.Compiler]:
-    """All that know an architecture; nightly every one of them is asked, else the first."""
+    """The compilers for an architecture: nightly all, otherwise the first."""
     found = [c for c in nvrtc.compilers() if arch in c.archs]
     if not found:
         missing(f"a CUDA compiler for sm_{arch} ({nvrtc.INSTALL})")
@@ -59,16 +59,16 @@ def nvcc() -> str:
     return path
 
 
-DAY = {"nvidia-sm90": ["u32"], "nvidia-sm35": ["u32"], "nvidia-tegra": ["u64"], "generic": ["u8", "u16", "u64"]}
-"""Targets of which kernels are compiled by day, with the widths; test_cuda_grid and test_cuda_radix have Hopper's."""
+FAST = {"nvidia-sm90": ["u32"], "nvidia-sm35": ["u32"], "nvidia-tegra": ["u64"], "generic": ["u8", "u16", "u64"]}
+"""Targets whose kernels the fast run compiles, with the widths; test_cuda_grid and test_cuda_radix cover Hopper's."""
 
 
 def ways() -> list[tuple[str, str, int]]:
-    """Return (target, width, architecture): nightly all that the tables of targets name.
+    """Return (target, width, architecture); the nightly run covers all tables of targets.
 
-    Of some targets by day words for the first architecture of the table, or wide keys for the last one; narrow keys,
-    whose kernels are few, of one target only.
-    (`hsgen compile` compiles all of u32 and u64 for every architecture of the tables; CI runs it.)
+    The fast run compiles some targets: u32 for the first architecture of the table, or u64 for the last one; narrow
+    keys, which have few kernels, of one target only.
+    (`hsgen compile` compiles all u32 and u64 sorts for every architecture of the tables; CI runs it.)
     """
     own = {name: [int(d.removeprefix("sm_")) for d in target.find(name).isa.get("cuda", ["sm_35"])] for name in TARGETS}
     every = [(name, key, arch) for name in TARGETS for key in KEYS for arch in ARCHS if arch in own[name]]
@@ -76,15 +76,15 @@ def ways() -> list[tuple[str, str, int]]:
         (name, key, own[name][0 if key in ("u16", "u32") else -1])
         for name in TARGETS
         for key in KEYS
-        if key in (("u32", "u64") if NIGHTLY else DAY.get(name, ()))
+        if key in (("u32", "u64") if NIGHTLY else FAST.get(name, ()))
     ]
     return list(dict.fromkeys([*every, *ends])) if NIGHTLY else ends
 
 
 @pytest.mark.parametrize(("name", "key", "arch"), ways())
-def test_every_kernel_compiles_and_none_spills_where_it_belongs(name: str, key: str, arch: int) -> None:
-    """The whole file of the sort for any count, nightly of all; else every kernel once, though several sorts have the
-    same text of one."""
+def test_every_kernel_compiles_without_spills_on_its_architectures(name: str, key: str, arch: int) -> None:
+    """Nightly the whole file of each sort for any count; otherwise each distinct kernel text once, since sorts share
+    some."""
     t = target.find(name)
     if not t.labels(key):
         pytest.skip(f"{name} sorts no {key} keys")
@@ -136,7 +136,7 @@ def test_no_compiler_at_all(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(scope="module")
 def bundle(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """One target for CUDA, without SPIR-V."""
+    """A CUDA bundle of one target, without SPIR-V."""
     folder = tmp_path_factory.mktemp("cuda") / "bundle"
     assert main(["generate", "-t", "nvidia-sm90", "--api", "cuda", "-o", str(folder)]) == 0
     return folder
@@ -167,13 +167,13 @@ def test_a_bundle_compiles_without_warnings_and_exports_its_prefix_only(
         assert main(["generate", "-t", "nvidia-sm90", "--key", "u64", "--api", "cuda", "-o", str(bundle)]) == 0
     for made in objects(bundle, tmp_path, arch, "-O2"):
         rows = [line.split()[-2:] for line in run("nm", "-g", "--defined-only", made).splitlines()]
-        ours = {name for kind, name in rows if kind not in "VW"}  # weak: what the C++ headers bring
+        ours = {name for kind, name in rows if kind not in "VW"}  # weak: symbols from C++ headers
         assert all(name.startswith("hs_") for name in ours - {"main"}), made.name
 
 
 @pytest.mark.parametrize("key", ["u32", "u64"])
 def test_the_runtime_launches_the_plan_and_refuses_what_is_wrong(bundle: Path, tmp_path: Path, key: str) -> None:
-    """On a fake CUDA that takes notes: launches are those of the interpreter, in a grid of at most 65535 in x."""
+    """On a fake CUDA that records: launches equal those of the interpreter, in grids of at most 65535 in x."""
     sort = target.find("nvidia-sm90").default(key)
     names = (*c_files.CORE, "hs_targets.c", *(cuda.API.named(name) for name in cuda.API.sources))
     sources = [Path(__file__).with_name("fake_cuda.cpp"), *(bundle / "src" / s for s in names)]
@@ -207,7 +207,7 @@ def test_the_harness_compiles(bundle: Path, tmp_path: Path) -> None:
 
 
 def test_a_compilation_leaves_the_locale_as_it_was() -> None:
-    """NVRTC by itself leaves the process in another, in which Python then reads files as ASCII."""
+    """NVRTC changes the locale of the process; Python would then read files as ASCII."""
     found = [c for c in nvrtc.compilers() if c.name.startswith("NVRTC")]
     if not found:
         missing(f"NVRTC ({nvrtc.INSTALL})")

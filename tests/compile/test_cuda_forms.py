@@ -1,4 +1,4 @@
-"""Sorts of every form compile for NVIDIA, and spill no registers but where it is known by how much."""
+"""Sorts of every signature compile for NVIDIA; register spills stay within known sizes."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from hsgen.tools.compile import nvrtc
 ARCH = 90
 WHOLE = {"key_transform": True, "bit_range": True, "device_count": True}
 SPILLS = {("nvidia-sm90", "u64", value): {"onesweep": 4} for value in ("v4", "v8", "v16")}
-"""Bytes that each lane of a kernel stores at most, by target, width and values, where sorts are whole."""
+"""Spill stores in bytes per lane of a kernel at most, by target, width and values, of complete sorts."""
 
 SOME = [
     ("nvidia-sm90", "u32", Signature(key_transform=True)),
@@ -30,13 +30,13 @@ SOME = [
     ("generic", "u64", Signature(value="index64", **WHOLE)),
     ("generic", "u32", Signature(value="packed", **WHOLE)),
 ]
-"""(target, width, form), of which by day those are compiled that take least or spill."""
+"""(target, width, signature); the fast run compiles the smallest ones and those that spill."""
 
-DAY = (2, 3, 4, 6, 8)
+FAST = (2, 3, 4, 6, 8)
 
 
 def signatures() -> list[tuple[str, str, Signature]]:
-    """Return what to compile: some, or nightly every width with every kind of values, whole."""
+    """Return what to compile: some, or nightly the complete sorts of every width and every kind of values."""
     names = ("nvidia-sm90", "generic")
     every = [
         (t, k, Signature(value=v, **WHOLE)) for t in names for k in KEYS for v in VALUES if v != "packed" or k == "u32"
@@ -45,13 +45,13 @@ def signatures() -> list[tuple[str, str, Signature]]:
 
 
 def case(number: int, name: str, key: str, signature: Signature) -> Any:
-    """Return a case with its name."""
-    make = pytest.param if number in DAY or NIGHTLY else nightly
+    """Return a case with its id."""
+    make = pytest.param if number in FAST or NIGHTLY else nightly
     return make(name, key, signature, id=f"{name}-{key}-{signature.value}-{signature.bit_range}")
 
 
 def compilers() -> list[nvrtc.Compiler]:
-    """All that know the architecture; nightly every one of them is asked, else the first, whose spills are known."""
+    """The compilers for the architecture: nightly all, otherwise the first, whose spills are known."""
     found = [c for c in nvrtc.compilers() if ARCH in c.archs]
     if not found:
         missing(f"a CUDA compiler for sm_{ARCH} ({nvrtc.INSTALL})")
@@ -59,9 +59,7 @@ def compilers() -> list[nvrtc.Compiler]:
 
 
 @pytest.mark.parametrize(("name", "key", "signature"), [case(i, *x) for i, x in enumerate(signatures())])
-def test_every_kernel_of_a_form_compiles_and_spills_no_more_than_known(
-    name: str, key: str, signature: Signature
-) -> None:
+def test_every_kernel_of_a_signature_compiles_with_known_spills(name: str, key: str, signature: Signature) -> None:
     sort = target.find(name).default(key, signature)
     text = render(sort, "cuda").text
     known = SPILLS.get((name, key, signature.value), {})

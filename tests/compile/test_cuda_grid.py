@@ -1,10 +1,10 @@
-"""Sorts in one launch, whose work-groups wait for each other: the CUDA text itself runs here, on fibers of the host.
+"""Cooperative sorts in one launch, whose work-groups wait for each other: the CUDA text runs on fibers of the host.
 
-- Every form, by day three of them, in and out of place, at counts around every change of grid and rows, for keys with
-  constant digits.
-- Without a barrier, or with one in a branch that not all lanes take, this is noticed.
+- Every signature (three in the fast run), in and out of place, at counts around every change of grid and rows, for keys
+  with constant digits.
+- A missing barrier, or one in a branch that not all lanes take, is noticed.
 - The kernels spill nothing.
-- Barriers of grids are what the toolkit's cooperative_groups.h makes of its own.
+- Grid barriers compile to the same code as those of the toolkit's cooperative_groups.h.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ import numpy as np
 import pytest
 from conftest import missing
 from models.radix.shapes import made
-from nightly import by_day, nightly, thinned
+from nightly import nightly, nightly_except, thinned
 from on_host import compiled, right
+from sorts import sort_by
 
 from hsgen.core.interpreter import Options
 from hsgen.core.keys import KEYS, PLAIN, Signature
-from hsgen.core.sort import Part, Sort
+from hsgen.core.sort import Sort
 from hsgen.emit.kernels import render
 from hsgen.system import toolchain
-from hsgen.targets import assembly
 from hsgen.tools.compile import nvrtc
 
 ALL: dict[str, Any] = {"key_transform": True, "bit_range": True, "device_count": True}
@@ -37,13 +37,9 @@ SHAPE: dict[str, Any] = {"bits": 5, "items": 3, "work_group": 64, "subgroup": 32
 
 
 def sort_of(key: str = "u32", signature: Signature = PLAIN, **values: Any) -> Sort:
-    """Return a sort of 64 lanes with 3 keys each in up to 4 work-groups; `values` change that."""
+    """Return a sort of 64 lanes with 3 keys each in up to 4 work-groups, changed by `values`."""
     p = made(key, {"signature": signature, "coordination": "grid", **{"ranker": "ballot", **SHAPE, **values}})
-    part = Part(algorithm="radix", params=p, min_n=0, max_n=2**62)
-    kernels, plan, parts = assembly.assemble([part], "shape", signature)
-    return Sort(
-        target="shape", algorithm="radix", key=KEYS[key], kernels=kernels, plan=plan, parts=parts, signature=signature
-    )
+    return sort_by("radix", p, signature)
 
 
 def keys_of(rng: np.random.Generator, n: int, key: str, kind: int) -> np.ndarray[Any, Any]:
@@ -68,7 +64,7 @@ FORMS = {
 }
 
 
-@pytest.mark.parametrize("name", by_day(FORMS, ("u8", "v8", "index64")))
+@pytest.mark.parametrize("name", nightly_except(FORMS, ("u8", "v8", "index64")))
 def test_the_kernels_sort(name: str, tmp_path: Path) -> None:
     key, signature = FORMS[name]
     sort = sort_of(key, signature, bits=8 if key == "u64" else 5)
@@ -91,7 +87,7 @@ def test_the_kernels_sort(name: str, tmp_path: Path) -> None:
 
 
 def test_fewer_lanes_than_digits_and_a_single_before(tmp_path: Path) -> None:
-    """A lane then sums several digits; counts up to a tile go to one work-group alone."""
+    """Each lane sums several digits; counts up to one tile are sorted by a single work-group."""
     sort = sort_of(bits=8, items=4, groups=3, least=3, single=100)
     made, rng = compiled(sort, tmp_path), np.random.default_rng(3)
     for number, n in enumerate((1, 100, 101, 192, 193, 384, 385, 576, 577, 768)):
@@ -110,7 +106,7 @@ PLACES: dict[str, Any] = {"bits": 4, "items": 5, "places": 64}
     ],
 )
 def test_keys_are_dealt_out_and_placed(key: str, signature: Signature, tmp_path: Path) -> None:
-    """Even keys, uneven ones that stay in registers, crowded places; and one work-group alone."""
+    """Even keys, uneven ones that stay in registers, crowded positions; and a single work-group."""
     sort = sort_of(key, signature, **PLACES, single=150)
     made, rng = compiled(sort, tmp_path), np.random.default_rng(11)
     counts = (1, 2, 63, 64, 65, 149, 150, 151, 200, 256, 257, 320, 512, 640, 641, 960, 1279, 1280)
@@ -142,8 +138,8 @@ MISSING = {
 
 
 @pytest.mark.parametrize("what", [nightly(w) if w == "one table" else w for w in MISSING])
-def test_what_is_missing_is_noticed(what: str, tmp_path: Path) -> None:
-    """Each of these goes well only if work-groups happen to go on in step."""
+def test_missing_barriers_are_noticed(what: str, tmp_path: Path) -> None:
+    """Each of these changes succeeds only if work-groups happen to run in step."""
     old, new = MISSING[what]
 
     def changed(text: str) -> str:
@@ -153,7 +149,7 @@ def test_what_is_missing_is_noticed(what: str, tmp_path: Path) -> None:
     made = compiled(sort_of(), tmp_path, changed)
 
     def tried() -> None:
-        """Ends with 1 where something is wrong; wild stores may end it otherwise."""
+        """Exits with 1 on a wrong result; wild stores may end it otherwise."""
         faulthandler.disable()
         os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
         rng = np.random.default_rng(5)
@@ -171,7 +167,7 @@ def test_what_is_missing_is_noticed(what: str, tmp_path: Path) -> None:
     ("key", "items", "arch"), thinned([("u32", 16, 90), ("u32", 16, 70), ("u64", 12, 70), ("u64", 12, 90)], 2)
 )
 def test_one_launch_spills_nothing(key: str, items: int, arch: int) -> None:
-    """256 lanes, two work-groups of which a core holds at once."""
+    """256 lanes, two resident work-groups per core."""
     found = [c for c in nvrtc.compilers() if arch in c.archs]
     if not found:
         missing(f"a CUDA compiler for sm_{arch} ({nvrtc.INSTALL})")
@@ -188,7 +184,7 @@ extern "C" __global__ void k() { cooperative_groups::this_grid().sync(); }
 
 
 def essence(text: str, folder: Path) -> list[str]:
-    """The instructions of a kernel's PTX that decide where its barrier is and how it waits, without registers."""
+    """The PTX instructions that decide where the barrier is and how it waits, without registers."""
     nvcc = toolchain.tool("nvcc")
     if nvcc is None:
         missing("nvcc of the CUDA toolkit is not on the path")
@@ -204,7 +200,7 @@ def essence(text: str, folder: Path) -> list[str]:
 
 
 def test_the_barrier_is_that_of_cooperative_groups(tmp_path: Path) -> None:
-    """What the header does is not documented, but all that it was ever compiled into depends on it."""
+    """The header's behavior is undocumented, but all code compiled with it depends on it."""
     words = render(sort_of(), "cuda").prelude
     own = essence(words + 'extern "C" __global__ void k() { hs_grid_barrier(gridDim.x); }\n', tmp_path)
     assert own == essence(THEIRS, tmp_path)

@@ -1,4 +1,4 @@
-"""Radix sorts compile for NVIDIA's instruction sets, and those that vote spill no registers in the shapes of CUB."""
+"""Radix sorts compile for NVIDIA's architectures; match-by-ballot spills no registers in CUB's shapes."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ import pytest
 from conftest import missing
 from models.radix.shapes import made
 from nightly import NIGHTLY
+from sorts import sort_by
 
 from hsgen.core.keys import KEYS, Signature
-from hsgen.core.sort import Part, Sort
+from hsgen.core.sort import Sort
 from hsgen.emit.kernels import render
-from hsgen.targets import assembly
 from hsgen.tools.compile import nvrtc
 
 ARCHS = (70, 90)
@@ -30,19 +30,15 @@ RANKERS: dict[str, dict[str, Any]] = {
 
 
 def sort_of(key: str, **values: Any) -> Sort:
-    """Return a sort of 8 bits, 128 lanes with 4 keys each; `values` change that."""
+    """Return a sort of 8 bits, 128 lanes with 4 keys each, changed by `values`."""
     small: dict[str, Any] = {"bits": 8, "items": 4, "work_group": 128, "subgroup": 1, "groups": 1024}
     p = made(key, {"coordination": "scan", **small, **values})
-    kernels, plan, parts = assembly.assemble(
-        [Part(algorithm="radix", params=p, min_n=0, max_n=2**62)], "shape", p.signature
-    )
-    return Sort(
-        target="shape", algorithm="radix", key=p.key, kernels=kernels, plan=plan, parts=parts, signature=p.signature
-    )
+    return sort_by("radix", p, p.signature)
 
 
 def ways() -> list[tuple[str, str, str, int]]:
-    """Return (ranker, coordination, key type, architecture): every ranker with both coordinations, nightly with all."""
+    """Return (ranker, coordination, key type, architecture): every ranker with both coordinations; nightly all
+    combinations."""
     every = [(r, c) for r, v in RANKERS.items() for c in ("scan", "lookback") if c == "scan" or v["ranker"] != "serial"]
     if NIGHTLY:
         return [(r, c, k, a) for r, c in every for k in KEYS for a in ARCHS]
@@ -50,7 +46,7 @@ def ways() -> list[tuple[str, str, str, int]]:
 
 
 def compilers(arch: int) -> list[nvrtc.Compiler]:
-    """All that know an architecture; nightly every one of them is asked, else the first."""
+    """The compilers for an architecture: nightly all, otherwise the first."""
     found = [c for c in nvrtc.compilers() if arch in c.archs]
     if not found:
         missing(f"a CUDA compiler for sm_{arch} ({nvrtc.INSTALL})")
@@ -68,8 +64,8 @@ def test_every_ranker_compiles(ranker: str, coordination: str, key: str, arch: i
 
 @pytest.mark.parametrize("arch", ARCHS)
 @pytest.mark.parametrize(("key", "items"), [("u32", 15), ("u64", 10)])
-def test_voting_in_large_tiles_spills_nothing(key: str, items: int, arch: int) -> None:
-    """256 lanes with 60 or 80 bytes of keys each: what a target for such devices would choose."""
+def test_ballots_in_large_tiles_spill_nothing(key: str, items: int, arch: int) -> None:
+    """256 lanes with 60 or 80 bytes of keys each, as a target for such devices would choose."""
     shape = {"ranker": "ballot", "subgroup": 32, "coordination": "lookback", "work_group": 256, "items": items}
     sort = sort_of(key, single=None if NIGHTLY else 0, **shape)
     assert max(k.local_bytes(sort.key) for k in sort.kernels) <= 48 << 10
@@ -84,7 +80,8 @@ def test_voting_in_large_tiles_spills_nothing(key: str, items: int, arch: int) -
     ("key", "items", "held", "room"), [("u32", 20, 20, 48), ("u32", 24, 20, 99), ("u64", 16, 10, 99)]
 )
 def test_buckets_spill_nothing(key: str, items: int, held: int, room: int) -> None:
-    """512 lanes that deal keys out, 256 that sort a bucket, with 64 registers each, in so many KiB of shared memory."""
+    """512 lanes distribute keys, 256 sort a bucket, each with 64 registers; the argument is the KiB of shared
+    memory."""
     shape = {"ranker": "ballot", "subgroup": 32, "coordination": "lookback", "work_group": 256, "resident": 3}
     buckets = {"msd_from": 1 << 20, "msd_group": 512, "msd_items": items, "bucket_group": 256, "bucket_items": held}
     sort = sort_of(key, **shape, **buckets, bucket_places=4096 if key == "u32" else 2048)
@@ -99,7 +96,7 @@ def test_buckets_spill_nothing(key: str, items: int, held: int, room: int) -> No
 @pytest.mark.parametrize("key", ["u32", "u64"])
 @pytest.mark.parametrize("value", ["v4", "index"])
 def test_buckets_of_pairs_spill_nothing(key: str, value: str) -> None:
-    """256 lanes that hold 11 pairs each, with 64 registers, in 48 KiB of shared memory."""
+    """256 lanes with 11 pairs each, 64 registers, and 48 KiB of shared memory."""
     shape = {"ranker": "ballot", "subgroup": 32, "coordination": "lookback", "work_group": 256, "resident": 3}
     buckets = {"finish_from": 1 << 23, "finish_group": 256, "finish_items": 11, "finish_places": 2048}
     sort = sort_of(key, **shape, **buckets, redo=False, signature=Signature(value=value, key_transform=True))

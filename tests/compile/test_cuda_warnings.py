@@ -20,7 +20,7 @@ from hsgen.targets.choices import algorithm
 TARGETS = [name for name in target.names() if "cuda" in target.find(name).apis]
 WARNINGS = ("-Xcompiler", "-Wall,-Wextra,-Wconversion", "-Werror", "all-warnings")
 QUICK = ("-Xcicc", "-O0", "-Xptxas", "-O0")
-"""Warnings come from front ends, so no time is spent on optimizing."""
+"""Warnings come from front ends, so optimization is switched off."""
 
 EPILOGUE = """{% set report_words_per_key = 1 %}
 {% macro epilogue(i, value, report) %}
@@ -65,7 +65,7 @@ def serves(name: str, label: str, key: str, wanted: Signature) -> bool:
 
 
 def labels(name: str, key: str, options: Options) -> list[str]:
-    """The algorithms of a target that serve all values of the options, scans where only plain keys are asked for."""
+    """The algorithms of a target that support these options; scans for plain keys only."""
     found = target.find(name)
     every = [label for label in (*found.labels(key), *found.derived(key)) if not options or algorithm(label) != "scan"]
     values = options.get("value", ("none",))
@@ -73,7 +73,7 @@ def labels(name: str, key: str, options: Options) -> list[str]:
 
 
 def cases() -> list[Any]:
-    """A few by day; nightly every target and width with all options that it serves."""
+    """Fast run: a few.  Nightly: every target and width with all options that it supports."""
     rest = [(n, k, o) for n in TARGETS for k in KEYS for o in OPTIONS if (n, k, o) not in FAST]
     return [*FAST, *(nightly(*x) for x in rest if x[2] != "packed" or x[1] == "u32")]
 
@@ -87,7 +87,7 @@ def test_kernels_compile_without_a_warning(name: str, key: str, what: str, tmp_p
     (tmp_path / "epilogue.j2").write_text(EPILOGUE, encoding="utf-8")
     named = [("algorithm", label) for label in labels(name, key, options)]
     if not named:
-        pytest.skip(f"{name} serves no {key} keys so")
+        pytest.skip(f"{name} supports no {key} keys with these options")
     named += [(word, str(tmp_path / v) if word == "epilogue" else v) for word, vs in options.items() for v in vs]
     more = [x for word, value in named for x in (f"--{word}", value)]
     bundle = tmp_path / "bundle"
@@ -99,7 +99,7 @@ def test_kernels_compile_without_a_warning(name: str, key: str, what: str, tmp_p
 
 
 def test_a_warning_is_an_error(tmp_path: Path) -> None:
-    """Otherwise the test above shows nothing."""
+    """Otherwise the test above proves nothing."""
     nvcc = toolchain.tool("nvcc")
     if nvcc is None:
         missing("nvcc of the CUDA toolkit is not on the path")

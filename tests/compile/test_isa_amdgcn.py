@@ -1,4 +1,4 @@
-"""clang for AMD GPUs: needs are read right, the prelude serves both widths, and what cannot be is said."""
+"""clang for AMD GPUs: resource usage is parsed, the prelude supports both widths, and errors are reported."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ AMDGCN = Amdgcn()
 HEAD = "__attribute__((reqd_work_group_size({}, 1, 1))) __kernel void {}"
 ARGUMENTS = "(__global const uint *source, __global uint *destination, int n, int argument)"
 MODEST = HEAD.format(64, "modest") + ARGUMENTS + "{ destination[get_local_id(0)] = source[get_local_id(0)] + n; }\n"
-# 100 words a lane that all live at once: 1024 lanes have 64 registers each
+# 100 u32 per lane live at once: each of 1024 lanes has 64 registers
 GREEDY = f"""{HEAD.format(1024, "greedy")}{ARGUMENTS}
 {{
     uint r[100];
@@ -69,7 +69,7 @@ def test_kernels_that_spill_are_seen_to_spill_and_others_not(tmp_path: Path) -> 
 
 @pytest.mark.parametrize(("device", "lanes"), [("gfx803", 64), ("gfx1030", 32), ("gfx1030", 64), ("gfx90a", 64)])
 def test_all_that_kernels_use_of_opencl_compiles(device: str, lanes: int, tmp_path: Path) -> None:
-    """And a ballot takes an instruction for each word of the wavefront's width."""
+    """And a ballot takes one instruction per u32 of the wavefront's mask."""
     use = compiled(device, tmp_path, {"every": EVERY}, lanes=lanes)["every"]
     assert use.local_bytes == 256 and use.spill_bytes == 0
     text = (tmp_path / "kernels.s").read_text(encoding="utf-8")
@@ -104,6 +104,6 @@ def test_an_unknown_device_no_compiler_and_too_little_time(tmp_path: Path, monke
 def test_kernels_of_hsgen(tmp_path: Path) -> None:
     needed(AMDGCN, "gfx906")
     found = AMDGCN.compile(real(AMDGCN, "gfx906", "amd-gcn", "bitonic", "clean", "flip_1"), tmp_path, 60)
-    # 16 wavefronts on 4 SIMDs of 10; clang 14 leaves local memory out of account
+    # 16 wavefronts on 4 SIMDs of 10; clang 14 ignores local memory
     assert found["clean"].local_bytes == 65536 and found["clean"].occupancy in (0.4, 0.5)
     assert found["flip_1"].occupancy == 1.0 and all(u.spill_bytes == 0 for u in found.values())

@@ -1,4 +1,4 @@
-"""Intel's offline compiler: needs are read right, and what cannot be is said."""
+"""Intel's offline compiler: resource usage is parsed, and errors are reported."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ PLAIN = "__attribute__((reqd_work_group_size(64, 1, 1))) __kernel void {}"
 ARGUMENTS = "(__global const uint *source, __global uint *destination, int n, int argument)"
 COPY = "{ destination[get_global_id(0)] = source[get_global_id(0)] + n; }\n"
 MODEST = PLAIN.format("modest") + ARGUMENTS + COPY
-# 110 words a lane that all live at once: with 16 lanes twice the registers of a hardware thread, less with 8
+# 110 u32 per lane live at once: with 16 lanes twice the registers of a hardware thread, with 8 lanes fewer
 LIVE = """
 {
     uint r[110];
@@ -46,13 +46,13 @@ def test_a_small_kernel_needs_little(tmp_path: Path) -> None:
 
 
 def test_kernels_that_spill_are_seen_to_spill_and_others_not(tmp_path: Path) -> None:
-    """Whether registers or whole arrays went to memory: IGC compiles a second time where much was spilled."""
+    """Whether registers or whole arrays were spilled: IGC compiles a second time after large spills."""
     needed(OCLOC, "skl")
     texts = {"wide": live("wide", 16), "modest": MODEST}
     found = OCLOC.compile(own(OCLOC, "skl", texts), tmp_path, 60)
     assert found["wide"].spill_bytes >= 16 * 4 * (110 - 64) and found["modest"].spill_bytes == 0
     again = [p for p in (tmp_path / "dump").glob("*_1_simd16_*.asm")]
-    assert again, "this version of IGC no longer tries again: take more registers"
+    assert again, "this version of IGC no longer retries: use more registers"
 
 
 def test_a_subgroup_of_another_width_is_an_error(tmp_path: Path) -> None:
@@ -105,7 +105,7 @@ def test_a_kernel_of_hsgen(tmp_path: Path) -> None:
         (64, 8, 0, 1.0),  # 8 threads each, 7 work-groups
         (256, 16, 0, 48 / 56),  # 16 threads each, 3 work-groups
         (224, 8, 28 << 10, 1.0),  # 28 threads each, 2 work-groups of 32 KiB
-        (224, 8, 33 << 10, 0.5),  # 64 KiB are handed out
+        (224, 8, 33 << 10, 0.5),  # 64 KiB allocated
         (16, 16, 4, 16 / 56),  # barriers for 16 work-groups
         (512, 8, 0, 0.0),  # 64 threads
     ],

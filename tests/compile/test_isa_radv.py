@@ -1,4 +1,4 @@
-"""RADV without hardware: statistics are read right, and what cannot be is said."""
+"""RADV without hardware: statistics are parsed, and errors are reported."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ KERNEL = "\n#ifdef HS_KERNEL_{0}\nlayout(local_size_x = {1}) in;\nvoid main() {{
 MODEST = KERNEL.format("modest", 64, "destination[I] = source[I] + push.n;")
 SHUFFLED = KERNEL.format("shuffled", 64, "destination[I] = subgroupShuffleXor(source[I], 1u) + gl_SubgroupSize;")
 BARRIER = "memoryBarrierBuffer(); barrier();"
-# 100 words a lane that all live at once: 1024 lanes have 64 registers each
+# 100 u32 per lane live at once: each of 1024 lanes has 64 registers
 GREEDY = KERNEL.format(
     "greedy",
     1024,
@@ -34,7 +34,7 @@ GREEDY = KERNEL.format(
     + BARRIER
     + "".join(f"destination[{i * 1024} + I] = r{i} * r{(i * 7 + 1) % 100};" for i in range(100)),
 )
-# a loop that stays one, over an array that therefore cannot lie in registers
+# a loop that is not unrolled, over an array that therefore cannot be in registers
 ARRAY = KERNEL.format(
     "array",
     1024,
@@ -88,14 +88,14 @@ def test_a_mistake_is_reported_with_its_line(tmp_path: Path) -> None:
 
 
 def test_a_driver_that_crashes_is_an_error_of_its_kernel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Words that are no SPIR-V: the driver ends its process, or refuses."""
+    """Input that is not SPIR-V: the driver crashes, or refuses it."""
     needed(RADV, "vega10")
     monkeypatch.setattr(spirv, "compile_one", lambda *_: (0x07230203).to_bytes(4, "little") + bytes(60))
     with pytest.raises(Wrong, match=r"^radv for vega10: kernel modest: (crashes with|ends with|vkCreate)"):
         compiled("vega10", tmp_path, {"modest": MODEST})
 
 
-def test_a_driver_that_tells_less_is_no_surprise() -> None:
+def test_missing_statistics_of_a_driver_are_an_error() -> None:
     order, done = {"kernel": "modest", "subgroup": 1}, subprocess.CompletedProcess([], 0, "", "")
     told = dict.fromkeys(radv._NEEDED, 64)
     assert radv._checked("radv for vega10", [order], done, [told]) == [(order, told)]

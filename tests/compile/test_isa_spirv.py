@@ -1,4 +1,4 @@
-"""spirv-val: modules of hsgen's kernels are valid, and a module that is not is an error of its kernel."""
+"""spirv-val: hsgen's modules are valid, and an invalid module is an error of its kernel."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def test_an_invalid_module_is_an_error_of_its_kernel(tmp_path: Path, monkeypatch
 def test_modules_of_a_later_version_are_no_modules_of_vulkan_1_1(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """SPIR-V 1.6, which Vulkan 1.3 brought, is too new for it: the version asked for is the one that is checked."""
+    """SPIR-V 1.6, of Vulkan 1.3, is too new for it: modules are checked against the requested version."""
     needed(SPIRV, "vulkan1.1")
     request, compile_one = real(SPIRV, "vulkan1.1", "amd-gcn", "bitonic", "flip_1"), spirv.compile_one
     monkeypatch.setattr(spirv, "compile_one", lambda *a: compile_one(*a[:4], "1.3"))

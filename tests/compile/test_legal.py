@@ -1,6 +1,7 @@
-"""What the reader of targets accepts compiles: sorts of random targets in every dialect, checked for syntax and types.
+"""Every target that the reader accepts compiles: sorts of random targets in every dialect, checked for syntax and
+types.
 
-The nightly run draws many targets; each is named by its seed.
+The nightly run draws many targets; each is identified by its seed.
 """
 
 from __future__ import annotations
@@ -68,7 +69,7 @@ progress = "started"
 
 
 def _run(*command: str) -> str:
-    """What a compiler says that refuses; "" where it does not."""
+    """The compiler's error message; "" on success."""
     if shutil.which(command[0]) is None:
         missing(f"{command[0]} (apt-get install clang glslang-tools)")
     done = subprocess.run(command, capture_output=True, text=True, check=False)
@@ -123,7 +124,7 @@ COMPILERS: dict[str, Callable[[Sort, Path], str]] = {"opencl": opencl, "vulkan":
 def test_keys_in_order_are_found_out_by_a_part_of_their_bits(
     api: str, tables: str, key: str, signature: Signature, tmp_path: Path
 ) -> None:
-    """What compares has variables beside those of a frame, and of the kernel that it is a part of."""
+    """The comparison has variables in addition to those of its frame and of the kernel that contains it."""
     sort = target.parse(DEVICE + tables, "legal", "here").sort("radix", key, signature)
     assert COMPILERS[api](sort, tmp_path) == ""
 
@@ -139,7 +140,7 @@ def test_a_wrong_kernel_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 
 
 def _broken(made: Source) -> Source:
-    """A text in which a kernel names what is not there."""
+    """A text in which a kernel uses an undefined name."""
     parts = {k: text.replace("hs_group_id()", "hs_troop()") for k, text in made.parts.items()}
     return replace(made, parts={k: parts[k] for k in list(parts)[:2]})
 

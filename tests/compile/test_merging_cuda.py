@@ -1,4 +1,4 @@
-"""CUDA kernels of merges by paths, which no bundle has unless asked: they compile, and spill no registers."""
+"""CUDA kernels of merge path, which bundles contain only on request: they compile without register spills."""
 
 from __future__ import annotations
 
@@ -6,17 +6,18 @@ from dataclasses import replace
 
 import pytest
 from nightly import thinned
+from sorts import sort_by
 from test_cuda import ARCHS, compilers
 
 from hsgen.algorithms import bitonic
 from hsgen.core.keys import KEYS, Signature
-from hsgen.core.sort import Part, Sort
+from hsgen.core.sort import Sort
 from hsgen.emit.kernels import render
-from hsgen.targets import assembly, target
+from hsgen.targets import target
 
 
 def compiled(sort: Sort, arch: int) -> None:
-    """Compile every kernel by itself: all are there, and none spills."""
+    """Compile each kernel separately: all exist, and none spills."""
     for compiler in compilers(arch):
         found = compiler.compile(render(sort, "cuda").text, arch)
         assert set(found) == {k.name for k in sort.kernels}
@@ -38,11 +39,6 @@ def test_merges_of_runs(key: str, value: str, arch: int) -> None:
     found, signature = target.find("generic"), Signature(value=value)
     own = {k: replace(p, path_from=1) for (a, k), p in found.choices.items() if a == "bitonic"}
     p = bitonic.specialize(own, KEYS[key], signature, found.device)
-    kernels, plan, parts = assembly.assemble(
-        [Part(algorithm="bitonic", params=p, min_n=0, max_n=2**62)], "shape", signature
-    )
-    sort = Sort(
-        target="shape", algorithm="bitonic", key=KEYS[key], kernels=kernels, plan=plan, parts=parts, signature=signature
-    )
-    assert "path" in {k.name for k in kernels}
+    sort = sort_by("bitonic", p, signature)
+    assert "path" in {k.name for k in sort.kernels}
     compiled(sort, arch)

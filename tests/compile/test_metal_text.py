@@ -1,6 +1,6 @@
-"""Metal's text against SPIRV-Cross's, made of the same kernel's GLSL: what a host must know of a kernel is the same.
+"""Metal text compared with SPIRV-Cross's translation of the same kernel's GLSL: both have the same interface.
 
-There is no compiler of Metal's language outside of Apple's systems: see tests/device/test_metal.py for how kernels run.
+There is no compiler of Metal's language outside of Apple's systems: tests/device/test_metal.py runs the kernels.
 """
 
 from __future__ import annotations
@@ -32,16 +32,16 @@ SORTS = {
 
 @dataclass(frozen=True)
 class Interface:
-    """What a host must know of a kernel, and what it takes of threadgroup memory."""
+    """The interface of a kernel, and its threadgroup memory."""
 
-    buffers: tuple[tuple[str, bool], ...]  # the types of elements, and whether they are only read
+    buffers: tuple[tuple[str, bool], ...]  # element types, and whether they are read-only
     work_group: int
     arrays: Counter[tuple[str, int]]
     places: frozenset[str]
 
 
 def here(text: str, sort: Sort) -> Interface:
-    """What hsgen's own text of one kernel says; its words for types become those of the language."""
+    """The interface in hsgen's own text of one kernel; its type macros become Metal's types."""
     words = {name: type_ for type_, name in re.findall(r"^typedef (\w+) (hs_\w+);", text, re.MULTILINE)}
     begin = text.index("kernel void ")
     signature = text[begin : text.index("\n{\n", begin)]
@@ -60,7 +60,7 @@ def here(text: str, sort: Sort) -> Interface:
 
 
 def crossed(module: bytes, folder: Path) -> Interface:
-    """What SPIRV-Cross's text says; buffers are structures of one array there."""
+    """The interface in SPIRV-Cross's text; buffers are structures of one array there."""
     path = folder / "module.spv"
     path.write_bytes(module)
     command = ["spirv-cross", "--msl", "--msl-version", "20300", "--msl-decoration-binding", str(path)]
@@ -84,7 +84,7 @@ def crossed(module: bytes, folder: Path) -> Interface:
 
 
 def pairs_alike(type_: str) -> str:
-    """Keys with their places are 64-bit integers here and two words there."""
+    """Pairs of key and index are 64-bit integers here and two u32 there."""
     return "uint2" if type_ == "ulong" else type_
 
 
@@ -111,5 +111,5 @@ def test_a_host_sees_the_same_kernels(name: str, tmp_path: Path) -> None:
         arrays: Counter[tuple[str, int]] = Counter()
         for (type_, count), times in ours.arrays.items():
             arrays[alike(type_), count] += times
-        assert theirs.arrays <= arrays, kernel  # it leaves out what is never used
+        assert theirs.arrays <= arrays, kernel  # it omits unused members
         assert theirs.places <= ours.places, kernel

@@ -1,4 +1,5 @@
-"""Peers of the CUDA harness: compiled by nvcc, and played on the host with as much of CUB as they call."""
+"""Baselines of the CUDA harness: compiled by nvcc, and run on the host with a stand-in for the CUB functions they
+call."""
 
 from __future__ import annotations
 
@@ -31,7 +32,7 @@ WAYS = [("auto", "cub"), ("segmented_sort", "cub"), ("segmented_sort", "cub-radi
 
 
 def options(algorithm: str, peer: str, key: str, value: str) -> tuple[list[str], list[str]]:
-    """The one file of a peer, and what it is compiled with."""
+    """The one file of a baseline, and its compile options."""
     harness = cuda.API.harness
     assert harness is not None
     return native.peer_units(harness, [peer], [algorithm]), native.peer_options(
@@ -46,12 +47,12 @@ COMPILED = [
     for signature in (FORMS[0], FORMS[2])
     for way in WAYS
 ]
-"""By day both lists have each way; what is compiled has it once."""
+"""In the fast run both lists contain each variant; each is compiled once."""
 
 
 @pytest.mark.parametrize(("key", "value", "algorithm", "peer"), COMPILED)
-def test_a_peer_compiles(tmp_path: Path, key: str, value: str, algorithm: str, peer: str) -> None:
-    """By day as far as PTX, which has all of a file checked; nightly to objects."""
+def test_a_baseline_compiles(tmp_path: Path, key: str, value: str, algorithm: str, peer: str) -> None:
+    """Fast run: to PTX, which checks all of a file.  Nightly: to objects."""
     nvcc = toolchain.tool("nvcc")
     if nvcc is None:
         missing("nvcc of the CUDA toolkit is not on the path")
@@ -64,7 +65,7 @@ def test_a_peer_compiles(tmp_path: Path, key: str, value: str, algorithm: str, p
 
 
 def played(folder: Path, algorithm: str, peer: str, key: str, value: str) -> Native:
-    """An engine whose library holds the peer, with CUB and CUDA's runtime as the host has them."""
+    """An engine whose library contains the baseline, with stand-ins for CUB and CUDA's runtime on the host."""
     try:
         compiler = build.compiler("peer.cpp")
     except Unavailable as e:
@@ -89,7 +90,7 @@ def played(folder: Path, algorithm: str, peer: str, key: str, value: str) -> Nat
 
 
 @pytest.mark.parametrize(("key", "value", "algorithm", "peer"), PLAYED)
-def test_a_peer_gets_what_it_is_to_sort(tmp_path: Path, key: str, value: str, algorithm: str, peer: str) -> None:
+def test_a_baseline_gets_its_input(tmp_path: Path, key: str, value: str, algorithm: str, peer: str) -> None:
     engine = played(tmp_path, algorithm, peer, key, value)
     rng = np.random.default_rng(1)
     for n, parts, rows, kind in [
@@ -121,7 +122,7 @@ def spoiled(engine: Native, sort: object) -> object:
     return call
 
 
-def test_a_peer_of_other_keys_or_less_room_is_refused(tmp_path: Path) -> None:
+def test_a_baseline_of_other_keys_or_less_room_is_refused(tmp_path: Path) -> None:
     engine = played(tmp_path, "segmented_sort", "cub", "u32", "none")
     work = bench.load(engine.sort, 100, Options(segment_count=5), np.random.default_rng(1))
     fill(engine, work)

@@ -1,19 +1,17 @@
-"""CUDA kernels of prefix sums that no target has: they compile, and those of usual rows spill no registers."""
+"""CUDA kernels of prefix sums that no target has: they compile; usual row sizes spill no registers."""
 
 from __future__ import annotations
 
 from itertools import product
-from typing import Any
 
 import pytest
 from nightly import thinned
+from sorts import sort_by
 from test_cuda import ARCHS, compilers
 
 from hsgen.algorithms import scan
 from hsgen.core.keys import KEYS
-from hsgen.core.sort import Part, Sort
 from hsgen.emit.kernels import render
-from hsgen.targets import assembly
 
 CASES = list(product(["scan", "lookback", "alone"], [1, 3, 16], ["u32", "u64"], ARCHS))
 
@@ -29,12 +27,11 @@ def test_every_kernel_compiles(way: str, columns: int, key: str, arch: int) -> N
         groups=512,
         coordination="scan" if way == "scan" else "lookback",
     )
-    kernels, plan, parts = assembly.assemble([Part(algorithm="scan", params=p, min_n=0, max_n=2**62)], "shape")
-    made: dict[str, Any] = {"kernels": kernels, "plan": plan, "parts": parts, "columns": columns}
-    text = render(Sort(target="shape", algorithm="scan", operation="scan", key=p.key, **made), "cuda").text
+    sort = sort_by("scan", p, columns=columns)
+    text = render(sort, "cuda").text
     for compiler in compilers(arch):
         found = compiler.compile(text, arch)
-        assert set(found) == {k.name for k in kernels}
+        assert set(found) == {k.name for k in sort.kernels}
         assert all(u.registers > 0 and u.shared == 0 for u in found.values())
         if columns < 16 and way != "alone":
             assert {k: u for k, u in found.items() if u.spills} == {}, compiler.name

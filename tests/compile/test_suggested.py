@@ -1,4 +1,4 @@
-"""Suggested shapes of recorded GPUs, through the compilers of these GPUs: nothing spills."""
+"""Suggested shapes of recorded GPUs, compiled for these GPUs: nothing spills."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ KNOWN = {
     "nvidia-rtx2070": ("cuda", "cuda", "sm_75"),
     "intel-uhd-opencl": ("opencl", "ocloc", "skl"),
 }
-"""A record, the API to compile it for, the compiler and what that calls the GPU."""
+"""A record, the API to compile it for, the compiler, and the compiler's name for the GPU."""
 
 
 @pytest.mark.parametrize("name", list(KNOWN) if NIGHTLY else ["amd-rx570"])

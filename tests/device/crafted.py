@@ -1,6 +1,6 @@
-"""A sort that plays with its scratch memory: it says what it found there, leaves an outcome, writes a word anywhere.
+"""A sort that tests its scratch memory: it records the previous content, leaves a status, and writes a u32 anywhere.
 
-`python crafted.py LIBRARY OPTIONS` drives it through the C runtime, in a process of its own, and prints JSON: what
+`python crafted.py LIBRARY OPTIONS` runs it through the C runtime in a separate process, and prints as JSON what
 `played` returns.
 """
 
@@ -29,7 +29,7 @@ from hsgen.system import compilers, toolchain
 from hsgen.targets import target
 
 WORDS = 1024
-"""Those of scratch for 4 keys; for 5 one more."""
+"""The u32 of scratch for 4 keys; 5 keys need one more."""
 
 TEXT = """__kernel void play(__global uint *to, __global uint *first, __global uint *rest, {n} n, int argument)
 {{
@@ -46,7 +46,7 @@ TEXT = """__kernel void play(__global uint *to, __global uint *first, __global u
 
 
 def crafted(at: int, *, wide: bool = False) -> tuple[Sort, Source]:
-    """The sort of 4 or 5 keys and its text; it writes n to word `at` of scratch."""
+    """Return a sort of 4 or 5 keys and its text; it writes n to u32 number `at` of scratch."""
     whole = target.find("generic").sort("bitonic", "u32")
     buffers = tuple(Buffer(name=name, type="u32") for name in ("to", "first", "rest"))
     scratch = Binding(role="scratch"), Binding(role="scratch", plus=2000)
@@ -80,7 +80,7 @@ def crafted(at: int, *, wide: bool = False) -> tuple[Sort, Source]:
 
 
 def library(folder: Path, sort: Sort, source: Source) -> Path:
-    """The C runtime for OpenCL with this sort alone, built in a folder."""
+    """Build the C runtime for OpenCL with this sort alone in a folder."""
     found = replace(target.find("generic"), name=sort.target)
     named = c_files.Named(name=sort.target, apis=("opencl",), sorts=(sort.file,), spirv=())
     files = {"crafted.c": c_files.target_c(found, [(sort, source, False)], "hs"), **c_files.common([named], "hs")}
@@ -92,7 +92,7 @@ def library(folder: Path, sort: Sort, source: Source) -> Path:
 
 
 def played(engine: Engine, *counts: int) -> list[Any]:
-    """Sort these counts; for each the two words that were found in scratch and the outcome, or what was wrong."""
+    """Sort these counts; return the two u32 found in scratch and the status of each, or the error."""
     out: list[Any] = []
     words = np.zeros(4, np.uint32)
     for slot in (0, 1):

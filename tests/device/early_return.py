@@ -1,4 +1,4 @@
-"""A child process: run a kernel that may return early, with or without a barrier at its end; exit code 1 if wrong.
+"""A child process that runs a kernel with an early return, with or without a final barrier; exit code 1 if it is wrong.
 
 usage: early_return.py PLATFORM no|yes
 """

@@ -1,4 +1,4 @@
-"""Every way to call a sort of a form: types and orders, bit ranges, counts on the device; for tests on devices.
+"""Every way to call a sort of a signature: types, orders, bit ranges, device-side counts; for tests on devices.
 
 Values are distinct, so that only a stable sort is right.
 """
@@ -16,6 +16,8 @@ from hsgen.core.interpreter import Options
 from hsgen.core.keys import KEYS, TYPES, Signature
 from hsgen.core.sort import Sort
 from hsgen.engines.engine import Engine
+from hsgen.engines.hosts import Host
+from hsgen.engines.pyopencl import Compiled, Direct, context_for
 from hsgen.operations.inputs import KINDS
 from hsgen.targets import assembly, target
 from hsgen.tools.validate import validation
@@ -29,12 +31,18 @@ KIND_NAMES = ("few distinct", "random", "all greatest", "sorted")
 
 
 def sort_of(name: str, algorithm: str, key: str, signature: Signature) -> Sort:
-    """Return a sort of a target of the tests, or of one that comes with hsgen."""
+    """Return a sort of a test target or of a shipped one."""
     return target.find(str(LANES / name) if name.endswith(".toml") else name).sort(algorithm, key, signature)
 
 
+def direct(host: Host, sort: Sort) -> Direct:
+    """Return the sort, compiled in a context of its own."""
+    context = context_for(host)
+    return Direct(context, Compiled(context, sort))
+
+
 def few_counts(sort: Sort, *, all_near: bool) -> list[int]:
-    """Return counts around those at which the sort changes its way: the first few of them, and the last."""
+    """Return counts around those at which the sort changes its way: the first few, and the last."""
     most = 4_000 if sort.target in ("cpu", "generic") else 1_500
     inner = {p.min_n for p in sort.parts} | {assembly.block(sort)}
     near = around([0, *inner, *assembly.test_counts(sort, most)[:3]], most)
@@ -60,15 +68,15 @@ def hows(sort: Sort) -> Iterator[tuple[Options, str]]:
 
 
 def live(where: str, n: int) -> int | None:
-    """Return the count that lies on the device."""
+    """Return the device-side count."""
     return {"": None, "all": n, "fewer": n // 2, "more": n + 7, "none": 0}[where]
 
 
 def first_problem(engine: Engine, ns: list[int], *, each: bool = True) -> tuple[int, str | None]:
-    """Call the sort in every way with every count, or with two counts by turns unless `each`.
+    """Call the sort in every way with every count, or with two counts in turn unless `each`.
 
-    Arrays begin an element, or what the device asks for, apart from call to call.  Returns the number of calls and
-    what was wrong with the last one, None if nothing was.
+    The start of arrays shifts from call to call by an element, or by the device's alignment.  Returns the number of
+    calls and the error of the last one, or None.
     """
     sort, calls = engine.sort, 0
     frame = Frame(engine, max(ns))

@@ -1,7 +1,7 @@
-"""Calls a sort in every way through the C runtime of Vulkan, in a process of its own, since drivers crash.
+"""Calls a sort in every way through the C runtime of Vulkan, in a separate process, since drivers crash.
 
-Usage: every_worker.py LIBRARY TARGET ALGORITHM WIDTH VALUE OPTIONS each|some; prints JSON: the number of calls, what
-was wrong or null, and what the validation layers said.
+Usage: every_worker.py LIBRARY TARGET ALGORITHM WIDTH VALUE OPTIONS each|some; prints JSON: the number of calls, the
+error or null, and the messages of the validation layers.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Sorts a few counts with the generic kernels; run by test_oclgrind.py inside oclgrind.
+"""Sorts a few counts with the generic kernels; test_oclgrind.py runs it inside oclgrind.
 
-Usage: grind.py KEY [drop-barrier]; with the second word one barrier is taken out, which oclgrind must notice.
+Usage: grind.py KEY [drop-barrier]; drop-barrier removes one barrier, which oclgrind must notice.
 """
 
 from __future__ import annotations
@@ -11,20 +11,19 @@ import warnings
 from dataclasses import replace
 
 import numpy as np
+from oclgrind_engine import engine
 from radices import tried
 
 from hsgen.algorithms import bitonic
 from hsgen.core.sort import Sort
-from hsgen.emit.kernels import render
 from hsgen.engines.hosts import hosts
-from hsgen.engines.pyopencl import Compiled, Direct, build, context_for
 from hsgen.operations.inputs import KINDS
 from hsgen.targets import target
 from hsgen.tools.validate.guarded import Frame
 
 
 def small(key: str) -> Sort:
-    """The generic target's sort with blocks of 128 keys: the same templates, quick enough for a simulator."""
+    """The generic target's sort with blocks of 128 keys: the same templates, fast enough for a simulator."""
     found = target.find("generic").sort("bitonic", key)
     part = found.parts[0]
     assert isinstance(part.params, bitonic.Params)
@@ -35,17 +34,11 @@ def small(key: str) -> Sort:
 def main(key: str, fault: str = "") -> None:
     """Sort; a wrong result is an error."""
     warnings.simplefilter("ignore")
-    host = hosts()[0]
-    context = context_for(host)
     whole = target.find("generic").sort("bitonic", key)
     both = (True, False)
     whole_counts = (400, 2049, 4097) if os.environ.get("HSGEN_NIGHTLY") == "1" else (400, 2049)
     for sort, counts in ((small(key), (300,) if fault else (0, 1, 2, 127, 129, 600, 2051)), (whole, whole_counts)):
-        source = render(sort, "opencl")
-        text = source.text.replace("hs_barrier();\n", "\n", 2 if fault else 0)
-        kernels = build(context, text, source.path, [k.name for k in sort.kernels], "-cl-std=CL1.2 -cl-opt-disable")
-        compiled = Compiled(context, sort, source, kernels)
-        frame = Frame(Direct(context, compiled), max(counts))
+        frame = Frame(engine(sort, dropped=2 if fault else 0), max(counts))
         for n in counts:
             keys = KINDS["random"](np.random.default_rng(n), n, np.dtype(f"u{sort.key.bytes}"))
             for in_place in both[n in (2049, 2051) :]:
@@ -54,7 +47,7 @@ def main(key: str, fault: str = "") -> None:
                     raise SystemExit(f"{n}: {problem}")
         if fault:
             return
-    print("sorted", host.platform)
+    print("sorted", hosts()[0].platform)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
-"""Finds where sorted keys change with tiny shapes; run by test_changes.py inside oclgrind.
+"""Reports run boundaries with tiny shapes; test_changes.py runs it inside oclgrind.
 
-Usage: grind_changes.py LANES [drop-barrier]; of 1 lane, or of 32; with the second word a barrier is taken out, which
-oclgrind must notice.
+Usage: grind_changes.py LANES [drop-barrier]; LANES is 1 or 32; drop-barrier removes a barrier, which oclgrind must
+notice.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from hsgen.targets import target
 
 
 def sort_of(lanes: int) -> Sort:
-    """The steps behind a sort alone: lanes that walk through 64 keys or more, or tiles of 1024."""
+    """Only the steps that follow the sort: lanes that walk 64 keys or more, or tiles of 1024."""
     made = run_boundaries.Shape(key=KEYS["u32"], work_group=lanes, items=64 if lanes == 1 else 32, groups=2)
     parts = target.find("generic").sort("radix", "u32").parts
     kernels, plan = run_boundaries.appended((), Plan(steps=(), max_n=1 << 20, bits=32), parts, made)
@@ -39,12 +39,12 @@ def sort_of(lanes: int) -> Sort:
 
 
 def main(lanes: str, *drop: str) -> None:
-    """Report; a wrong one is an error."""
+    """Report; a wrong report is an error."""
     warnings.simplefilter("ignore")
     cl, host, sort = toolchain.pyopencl(), hosts()[0], sort_of(int(lanes))
     context = context_for(host)
     queue, source = cl.CommandQueue(context), render(sort, "opencl")
-    # oclgrind takes for uninitialised what comes of shuffles
+    # oclgrind takes the results of shuffles for uninitialised
     prelude = re.sub(r" *set \|= set\.s\w+;\n", "", source.prelude)
     prelude = prelude.replace("set.s0 | set.s1;", " | ".join(f"set.s{k:x}" for k in range(16)) + ";")
     source = replace(source, prelude=prelude)
@@ -58,7 +58,7 @@ def main(lanes: str, *drop: str) -> None:
         flags = cl.mem_flags.READ_WRITE | cl.mem_flags.COPY_HOST_PTR
         return cl.Buffer(context, flags, hostbuf=np.ascontiguousarray(a))
 
-    # the greatest first: oclgrind takes what lies in scratch memory that was made anew for uninitialised
+    # the largest first: oclgrind takes the content of newly allocated scratch memory for uninitialised
     for n in (3100,) if drop else (3100, 2048, 1025, 1024, 129, 64, 33, 1):
         for most in (3, n, 1 << 30):
             keys, report = np.sort(rng.integers(0, most, n).astype(np.uint32)), np.full(n + 2, 0xDEADBEEF, np.uint32)
@@ -69,7 +69,7 @@ def main(lanes: str, *drop: str) -> None:
             if not drop and not np.array_equal(report[: len(expected)], expected):
                 raise SystemExit(f"{n} keys below {most}: wrong")
             if not drop and not (report[len(expected) :] == 0xDEADBEEF).all():
-                raise SystemExit(f"{n} keys below {most}: something behind the report was written")
+                raise SystemExit(f"{n} keys below {most}: memory beyond the report was written")
     print(f"sorted {host.label}")
 
 

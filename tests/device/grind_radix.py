@@ -1,7 +1,7 @@
-"""Sorts a few counts with tiny radix sorts that need no subgroups; run by test_rankers.py inside oclgrind.
+"""Sorts a few counts with tiny radix sorts without subgroups; test_rankers.py runs it inside oclgrind.
 
-Usage: grind_radix.py RANKER [drop-barrier | few]: with drop-barrier barriers are taken out, which oclgrind must notice;
-with few there is one count, of which inputs still take different ways.
+Usage: grind_radix.py RANKER [drop-barrier | few]: drop-barrier removes barriers, which oclgrind must notice; few tries
+one count, with inputs that still take different ways.
 """
 
 from __future__ import annotations
@@ -11,16 +11,14 @@ import warnings
 from typing import Any
 
 import numpy as np
+from oclgrind_engine import engine
 from radices import shape, sort_of, tried
 
 from hsgen.algorithms import radix
 from hsgen.core.interpreter import Options
 from hsgen.core.keys import Signature
-from hsgen.emit.kernels import render
 from hsgen.engines.hosts import hosts
-from hsgen.engines.pyopencl import Compiled, Direct, build, context_for
 from hsgen.operations.inputs import KINDS
-from hsgen.system import toolchain
 from hsgen.tools.validate import validation
 from hsgen.tools.validate.guarded import Frame
 
@@ -53,26 +51,11 @@ def main(ranker: str, word: str = "") -> None:
     """Sort; a wrong result is an error."""
     fault, few = word == "drop-barrier", word == "few"
     warnings.simplefilter("ignore")
-    host = hosts()[0]
-    context = context_for(host)
     small = {"bits": 4, "work_group": 8, "items": 2, "groups": 3, "single": 10, "begin": 8, "end": 19, "spins": 1 << 20}
     p: radix.Params = shape("u32", **{**small, **SHAPES[ranker]})
     sort = sort_of(p)
-    source = render(sort, "opencl")
-    text = source.text.replace("hs_barrier();\n", "\n", 4 if fault else 0)
-    kernels = build(context, text, source.path, [k.name for k in sort.kernels], "-cl-std=CL1.2 -cl-opt-disable")
     counts = (10,) if fault else (70,) if few else (0, 1, 10, 11, 17, 70, 150)
-    engine = Direct(context, Compiled(context, sort, source, kernels))
-    scratch = engine._compiled.scratch
-
-    def copied(queue: Any, number: int, byte: int, at: int, size: int) -> None:
-        """oclgrind loses track of parts of buffers that are filled, or written to from the middle on."""
-        if at == 0:
-            toolchain.pyopencl().enqueue_copy(queue, scratch._buffers[number], np.full(size, byte, np.uint8))
-
-    scratch._fill = copied  # type: ignore[method-assign]
-    scratch.whole = lambda queue: True  # type: ignore[method-assign]
-    frame = Frame(engine, max(*counts, 450))
+    frame = Frame(engine(sort, dropped=4 if fault else 0), max(*counts, 450))
     for n in (450,) if p.finish else ():
         even = np.random.default_rng(n).permutation(np.arange(n, dtype=np.uint32) * np.uint32((1 << 32) // n))
         for number, keys in enumerate((even, even & ~np.uint32(31 << 23), even >> 2)):  # crowded, or uneven
@@ -90,7 +73,7 @@ def main(ranker: str, word: str = "") -> None:
                 problem = tried(frame, keys, right, in_place=in_place)
                 if problem and not fault:
                     raise SystemExit(f"{n}: {problem}")
-    print("sorted", host.platform)
+    print("sorted", hosts()[0].platform)
 
 
 if __name__ == "__main__":

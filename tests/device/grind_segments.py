@@ -1,6 +1,6 @@
-"""Sorts some segments with tiny shapes that need no subgroups; run by test_oclgrind.py inside oclgrind.
+"""Sorts some segments with tiny shapes without subgroups; test_oclgrind.py runs it inside oclgrind.
 
-Usage: grind_segments.py RANKER VALUE; with lanes that walk alone ("serial") segments are long from 65 keys on.
+Usage: grind_segments.py RANKER VALUE; with lanes that work alone ("serial") segments of 65 keys and more are long.
 """
 
 from __future__ import annotations
@@ -11,17 +11,17 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from oclgrind_engine import engine
+from sorts import sort_by
 
 from hsgen.algorithms import IMPLICIT, segmented
 from hsgen.core.interpreter import Options
 from hsgen.core.keys import KEYS, Signature
-from hsgen.core.sort import Part, Sort
-from hsgen.emit.kernels import render
+from hsgen.core.sort import Sort
 from hsgen.engines.hosts import hosts
-from hsgen.engines.pyopencl import Compiled, build, context_for
 from hsgen.operations import layouts
 from hsgen.system import toolchain
-from hsgen.targets import assembly, target
+from hsgen.targets import target
 
 SHAPES: dict[str, dict[str, Any]] = {
     "flags": {"work_group": 16, "items": 2},
@@ -31,43 +31,28 @@ SHAPES: dict[str, dict[str, Any]] = {
 
 
 def sort_of(ranker: str, value: str) -> Sort:
-    """A sort of 16-bit keys by three digits: tiles of 32 keys, or segments that a lane sorts of up to 64."""
+    """A sort of 16-bit keys by three digits: tiles of 32 keys, or segments of up to 64 keys per lane."""
     found = target.find("cpu" if ranker == "serial" else "generic")
     own = replace(found.choices["radix", "u32"], ranker=ranker, bits=6, groups=3, **SHAPES[ranker])
     p = IMPLICIT["segmented_sort"].specialize({"radix": own}, KEYS["u16"], Signature(value=value), found.device)
     assert isinstance(p, segmented.Params)
     if p.serial:
         p = replace(p, small=48, window=100, tile=64, chunk=64)
-    kernels, plan, parts = assembly.assemble(
-        [Part(algorithm="segmented_sort", params=p, min_n=0, max_n=2**62)], "s", p.signature
-    )
-    return Sort(
-        target="s",
-        algorithm="segmented_sort",
-        operation="segmented_sort",
-        key=p.key,
-        kernels=kernels,
-        plan=plan,
-        parts=parts,
-        signature=p.signature,
-    )
+    return sort_by("segmented_sort", p, p.signature)
 
 
 def main(ranker: str, value: str) -> None:
     """Sort; a wrong result is an error."""
     warnings.simplefilter("ignore")
     cl, host, sort = toolchain.pyopencl(), hosts()[0], sort_of(ranker, value)
-    context = context_for(host)
-    queue, source = cl.CommandQueue(context), render(sort, "opencl")
-    options = "-cl-std=CL1.2 -cl-opt-disable"
-    made = build(context, source.text, source.path, [k.name for k in sort.kernels], options)
-    compiled, rng = Compiled(context, sort, source, made), np.random.default_rng(1)
+    driven, rng = engine(sort), np.random.default_rng(1)
+    compiled, queue, context = driven._compiled, driven.queue, driven.context
 
     def buffer(a: Any) -> Any:
         flags = cl.mem_flags.READ_WRITE | cl.mem_flags.COPY_HOST_PTR
         return cl.Buffer(context, flags, hostbuf=np.ascontiguousarray(a))
 
-    n = 200  # always: oclgrind takes what lies in scratch memory that was made anew for uninitialised
+    n = 200  # always: oclgrind takes the content of newly allocated scratch memory for uninitialised
     for number, (name, make) in enumerate(layouts.LAYOUTS.items()):
         offsets, keys = make(rng, n, *layouts.test_counts(sort)), rng.integers(0, 99, n).astype(np.uint16)
         how, values = Options(segment_count=len(offsets) - 1), np.arange(n, dtype=np.uint32) * 7

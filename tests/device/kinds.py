@@ -1,8 +1,8 @@
-"""Segments, merges, checks, sorts that tell where keys change and ones with an epilogue, through an engine, compared
-with numpy.
+"""Segmented sorts, merges, digests, and sorts with run boundaries or an epilogue, through an engine, compared with
+numpy.
 
-`python kinds.py API LIBRARY TARGET KIND OPTIONS` does so through the C runtime, in a process of its own, and
-prints JSON: what `wrong` returns, or what checking layers said.
+`python kinds.py API LIBRARY TARGET KIND OPTIONS` runs them through the C runtime in a separate process, and prints as
+JSON what `wrong` returns, or the messages of validation layers.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from hsgen.targets import target
 Words = NDArray[np.uint32]
 MARK = 0xA5A5A5A5
 GUARD = 16
-"""Words behind each buffer that nothing may write."""
+"""Guard u32 after each buffer."""
 
 
 EPILOGUE = """
@@ -46,7 +46,7 @@ if ({{ i }} == {{ n }} - 1) {{ report(1) }} = hs_to_u32({{ n }});
 
 
 def sort_of(name: str, kind: str) -> Sort:
-    """The sort that is tried: merges have values, and sorts with an epilogue of 8 bytes."""
+    """The sort of a kind: merges have values, and sorts with an epilogue report 8 bytes."""
     signatures = {
         "merge_path": Signature(value="v4", key_transform=True),
         "changes": Signature(run_boundaries=True),
@@ -61,7 +61,7 @@ def label(kind: str) -> str:
 
 
 def call(engine: Engine, n: int, given: Mapping[str, tuple[int, Words]], **how: Any) -> dict[int, Words]:
-    """Play a call between these arrays by role, each in its slot; return what all slots then hold."""
+    """Call with these arrays by role, each in its slot; return the content of all slots afterwards."""
     for slot, data in {slot: data for slot, data in given.values()}.items():
         image = np.append(data, np.full(GUARD, MARK, np.uint32))
         engine.allocate(slot, image.nbytes)
@@ -71,13 +71,13 @@ def call(engine: Engine, n: int, given: Mapping[str, tuple[int, Words]], **how: 
     for slot, data in given.values():
         image = np.empty(len(data) + GUARD, np.uint32)
         engine.read(slot, image)
-        assert (image[len(data) :] == MARK).all(), f"something behind buffer {slot} was written"
+        assert (image[len(data) :] == MARK).all(), f"memory beyond buffer {slot} was written"
         after[slot] = image[: len(data)]
     return after
 
 
 def merges(engine: Engine, rng: np.random.Generator) -> int:
-    """Merges with either array empty, and of arrays with many equal keys; return how many."""
+    """Merges with either array empty, and of arrays with many equal keys; return the number of calls."""
     cases = [(0, 0), (1, 0), (1, 1), (2, 1), (1000, 300), (5000, 0), (5000, 5000), (70001, 12345)]
     for n, parts in cases:
         for descending in (False, True):
@@ -98,7 +98,7 @@ def merges(engine: Engine, rng: np.random.Generator) -> int:
 
 
 def segments(engine: Engine, rng: np.random.Generator) -> int:
-    """Segments by offsets and rows, in place and not, and offsets that are refused; return how many calls."""
+    """Segments by offsets and rows, in place and out of place, and refused offsets; return the number of calls."""
     done = 0
     for n, parts in [(0, 0), (1, 1), (1000, 10), (1000, 1000), (30000, 3), (65536, 512)]:
         for rows in (False, True):
@@ -130,7 +130,7 @@ def segments(engine: Engine, rng: np.random.Generator) -> int:
 
 
 def checks(engine: Engine, rng: np.random.Generator) -> int:
-    """Checks of none, some and more keys than are sorted; return how many."""
+    """Digests of no key, some keys, and keys beyond the sorted ones; return the number of calls."""
     cases = [(0, 0), (0, 100), (1, 0), (1000, 0), (1000, 900), (1000, 1500), (70001, 70100)]
     for n, parts in cases:
         keys = rng.integers(0, 2**32, max(n, parts), np.uint32)
@@ -146,12 +146,12 @@ def checks(engine: Engine, rng: np.random.Generator) -> int:
             assert not len(keys) or (after[KEYS] == what).all()
             told.append(report)
         assert (told[0][[0, 1, 6]] == told[1][[0, 1, 6]]).all(), (n, parts)
-        assert n or not parts or told[0][6] != told[2][6], "keys beyond n changed unseen"
+        assert n or not parts or told[0][6] != told[2][6], "keys beyond n changed unnoticed"
     return 3 * len(cases)
 
 
 def changes(engine: Engine, rng: np.random.Generator) -> int:
-    """Sorts of keys that are equal in runs, above a bit; return how many."""
+    """Sorts of keys with runs that are equal above a bit; return the number of calls."""
     cases = [(0, 0), (1, 31), (2, 0), (1000, 0), (1000, 20), (70001, 16), (70001, 31)]
     for n, shift in cases:
         keys = rng.integers(0, 2**32, n, np.uint32)
@@ -173,7 +173,7 @@ def changes(engine: Engine, rng: np.random.Generator) -> int:
 
 
 def epilogues(engine: Engine, rng: np.random.Generator) -> int:
-    """Sorts whose epilogue tells all that it can know; return how many."""
+    """Sorts whose epilogue reports everything available to it; return the number of calls."""
     cases = [(0, 0), (1, 31), (2, 0), (2047, 3), (2049, 20), (70001, 16)]
     for n, shift in cases:
         keys, values = rng.integers(0, 2**32, n, np.uint32), rng.integers(0, 2**32, (n, 2), np.uint32)
@@ -207,7 +207,7 @@ KINDS: Mapping[str, Callable[[Engine, np.random.Generator], int]] = {
 
 
 def wrong(engine: Engine, kind: str) -> tuple[int, str]:
-    """Try a kind: how many calls there were, and what was wrong with one."""
+    """Try a kind: the number of calls, and what was wrong with one."""
     try:
         return KINDS[kind](engine, np.random.default_rng(1)), ""
     except AssertionError as e:

@@ -1,9 +1,9 @@
-"""Sort counts through CUDA that are too many for a validation: python tests/device/large.py TARGET [argsort] COUNT...
+"""Sort counts too large for a validation through CUDA: python tests/device/large.py TARGET [argsort] COUNT...
 
-A count is a number or like 2^32+5.  32-bit keys are sorted out of place; the result must ascend and be made of the
-same keys, which sums of two hashes tell.  Needs as much memory as the keys take four times, on the device and beside.
-With `argsort` 64-bit places are found, the keys themselves not wanted: of the keys taken in that order, the same is
-asked, and that equal ones are in theirs.  That needs seven times the memory of the keys on the device.
+A count is a number or like 2^32+5.  32-bit keys are sorted out of place; the result must ascend and hold the same keys,
+which is checked by the sums of two hashes.  Needs four times the memory of the keys, on the device and on the host.
+With `argsort` 64-bit indices are computed and keys discarded: keys in the order of the indices must meet the same
+conditions, and equal keys must keep their order.  This needs seven times the memory of the keys on the device.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def ascends(keys: NDArray[np.uint32]) -> bool:
 
 
 def stable(keys: NDArray[np.uint32], places: NDArray[np.uint64]) -> bool:
-    """Whether `keys` taken in the order of `places` ascend, equal ones by their places."""
+    """Whether `keys` in the order of `places` ascend, equal ones by index."""
     before, last = np.uint32(0), np.int64(-1)
     for i in range(0, len(keys), CHUNK):
         order = places[i : i + CHUNK].astype(np.int64)
@@ -78,7 +78,7 @@ def argsort(name: str, counts: list[str]) -> int:
         engine.run(n, {"source": (KEYS, 0), "values_out": (VALUES_OUT, 0)}, Options(discard=True))
         places = np.empty(n, np.uint64)
         engine.read(VALUES_OUT, places)
-        # strictly ascending pairs of key and place are all different: n of them below n are a permutation
+        # strictly ascending pairs of key and index all differ: n of them below n are a permutation
         fine = stable(keys, places)
         wrong += not fine
         print(f"{n} places: {'right' if fine else 'WRONG'}", flush=True)

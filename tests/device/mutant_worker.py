@@ -1,4 +1,4 @@
-"""Runs mutants in a process of its own, since a planted fault may well crash a driver.
+"""Runs mutants in a separate process, since a planted fault may crash a driver.
 
 Usage: mutant_worker.py TARGET KEY THIN DEVICE GREATEST FIRST STEP; prints "<number> killed|alive" for the mutants
 FIRST, FIRST + STEP, ... and "<number> started" before each, so that the caller knows which one crashed.
@@ -29,7 +29,7 @@ from hsgen.tools.validate.cases import around
 def all_mutants(sort: Sort, thin: int, greatest: int) -> list[tuple[str, str, str | Plan]]:
     """Return (kernel or "", what, changed text or plan) of every `thin`-th mutant, in a fixed order.
 
-    Every operator is tried once on every kernel and every plan row before the thinning.
+    Before thinning, every operator is applied once to every kernel and every plan row.
     """
     parts = render(sort, "opencl").parts
     rng = random.Random(0)
@@ -40,8 +40,8 @@ def all_mutants(sort: Sort, thin: int, greatest: int) -> list[tuple[str, str, st
 
 
 def pairs_for(sort: Sort, greatest: int) -> list[tuple[int, str]]:
-    """Every count up to two blocks and the counts of a validation, begun with what kills a mutant soonest: some large
-    counts, those beside powers of two, and those where plan rows begin and end."""
+    """Every count up to two blocks and the counts of a validation, starting with those that kill mutants soonest: some
+    large counts, neighbours of powers of two, and the limits of plan rows."""
     block = validation.block_of(sort)
     kinds = list(KINDS)
     dense = [(n, kinds[n % len(kinds)]) for n in range(2 * block + 2)]
@@ -57,7 +57,7 @@ def pairs_for(sort: Sort, greatest: int) -> list[tuple[int, str]]:
 
 
 def main(name: str, key: str, thin: int, device: str, greatest: int, first: int, step: int) -> None:
-    """Try the mutants that are this process's share."""
+    """Try this process's share of the mutants."""
     warnings.simplefilter("ignore")
     sort = target.find(name).sort("bitonic", key)
     source = render(sort, "opencl")
@@ -65,7 +65,7 @@ def main(name: str, key: str, thin: int, device: str, greatest: int, first: int,
     context = context_for(host)
     option = standard(context, lanes=sort.lanes > 1)
     good = build(context, source.text, source.path, [k.name for k in sort.kernels], option)
-    toolchain.pyopencl()._PYOPENCL_NO_CACHE = True  # of binaries: nobody wants those of mutants again
+    toolchain.pyopencl()._PYOPENCL_NO_CACHE = True  # of binaries: those of mutants are never reused
     pairs = pairs_for(sort, greatest)
     mutants = all_mutants(sort, thin, greatest)
     for number in range(first, len(mutants), step):

@@ -1,7 +1,7 @@
-"""Planted faults: operators that change one thing in a kernel's text or in a plan, as a slip of the pen would.
+"""Planted faults: operators that change one thing in a kernel's text or in a plan, like a typing error.
 
-Each operator yields (what it did, changed text).  They are chosen so that no mutant can be right by luck: every
-comparator, barrier, guard and index that they touch is needed for some count.
+Each operator yields (description, changed text).  Operators are chosen so that no mutant is right by luck: every
+comparator, barrier, guard and index that they change is needed for some count.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from pathlib import Path
 from hsgen.core.kernels import Kernel
 from hsgen.core.plan import Literal, Plan, Step
 
-sys.path.insert(0, str(Path(__file__).parents[1]))  # for scripts, which pytest does not start
+sys.path.insert(0, str(Path(__file__).parents[1]))  # for scripts, which run without pytest
 from steps import changed
 
 Mutants = Iterator[tuple[str, str]]
@@ -37,7 +37,7 @@ def _each(pattern: str, change: Callable[[re.Match[str]], str | None], what: str
 
 
 def _stores(text: str) -> Mutants:
-    """Two neighbouring stores exchange their registers."""
+    """Two adjacent stores exchange their registers."""
     pattern = r"(= r(\d+);\n\s+(?:if \([^\n]*\) )?(?:tile|destination)\[[^\n]*\] = )r(\d+);"
     for found in re.finditer(pattern, text):
         if not re.search(r"(tile|destination)\[[^\n]*$", text[: found.start()].rsplit("\n", 1)[-1]):
@@ -48,7 +48,7 @@ def _stores(text: str) -> Mutants:
 
 
 def _guards(text: str) -> Mutants:
-    """A guard lets one slot too many in.  A smaller block sort sorts the counts that end in its lower rows."""
+    """A guard admits one slot too many.  Counts that end in the lower rows are sorted by a smaller block sort."""
     found = list(re.finditer(r"(\S+) < (count|keys|end)(?= \?|\))", text))
     if "int first" in text:
         found = found[3 * len(found) // 8 : len(found) // 2] + found[-len(found) // 8 :]
@@ -75,7 +75,7 @@ OPERATORS: dict[str, Callable[[str], Mutants]] = {
         lambda m: {"<": "<= keys + 1;", "k": "keys + 1 >= 2 * run;"}.get(m[0][0], f"{m[0]} - 1"),
         "whole",
     ),
-    # (the first row of a column has no pad that matters: where it is outside, all of the column is)
+    # (padding in the first row of a column does not matter: if it is outside, the whole column is)
     "pad of the wrong end": _each(r"(r[1-9]\d* = .*): HS_ENTRY_GREATEST;", lambda m: f"{m[1]}: HS_LEAST;", "pad"),
     "partner skipped": _each(r"span \+ run >= hs_n\(\)", lambda m: "span + run + 1 >= hs_n()", "early exit"),
     "index off by one": _each(r"(?<=base) \+ (\d+);", lambda m: f" + {int(m[1]) + 1};", "row"),
@@ -92,8 +92,8 @@ OPERATORS: dict[str, Callable[[str], Mutants]] = {
 def kernel_mutants(kernel: Kernel, text: str, each: int, rng: random.Random) -> list[tuple[str, str]]:
     """Return up to `each` mutants of every operator for the text of one kernel.
 
-    A work-group of a single subgroup, or of few lanes that the compiler makes one vector of, keeps step by
-    itself on the devices here, so its barriers cannot be missed.
+    A work-group of a single subgroup, or of few lanes that the compiler combines into one vector, runs in lockstep on
+    the devices here, so its barriers are not needed.
     """
     out: list[tuple[str, str]] = []
     for name, operator in OPERATORS.items():

@@ -1,5 +1,5 @@
-"""`python offset_worker.py API TARGET LIBRARY DEVICE` sorts no segment at all, whose only offset lies within the keys
-or beyond them, through the C runtime, in a process of its own, and prints JSON: for each offset of each place, whether
+"""`python offset_worker.py API TARGET LIBRARY DEVICE` sorts zero segments, with the only offset within the keys or
+beyond them, through the C runtime in a separate process, and prints JSON: for each offset in and out of place, whether
 it was refused and whether any key was written."""
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from hsgen.targets import target
 
 N = 5000
 FORM = Signature(value="v4", key_transform=True)
-"""That of another test, which shares the library."""
+"""The signature of another test, which shares the library."""
 OFFSETS = (0, N, N + 1, 2**31, 2**32 - 1)
 
 
@@ -55,7 +55,7 @@ def main() -> None:
 
 
 def refused(engine: Native) -> bool:
-    """Whether the runtime says that offsets were refused."""
+    """Whether the runtime reports refused offsets."""
     try:
         return engine.device_status() != 0
     except Wrong as e:

@@ -1,7 +1,7 @@
-"""Validates a few counts of a target's sort through the C runtime of Vulkan, in a process of its own.
+"""Validates a few counts of a target's sort through the C runtime of Vulkan, in a separate process.
 
-Usage: probe_worker.py LIBRARY TARGET KEY EVERY; of the cases of a validation it runs every so many, and prints JSON:
-their number, and the failures.
+Usage: probe_worker.py LIBRARY TARGET KEY EVERY; runs every EVERY-th case of a validation, and prints JSON: the number
+of cases, and the failures.
 """
 
 from __future__ import annotations

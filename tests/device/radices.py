@@ -1,4 +1,4 @@
-"""Radix sorts of shapes that no target has, made ready for tests on devices."""
+"""Radix sorts of shapes that no target has, compiled for tests on devices."""
 
 from __future__ import annotations
 
@@ -12,23 +12,24 @@ from numpy.typing import NDArray
 from hsgen.algorithms import radix
 from hsgen.algorithms.radix import reduce_scan
 from hsgen.core.keys import KEYS
-from hsgen.core.sort import Part, Sort
+from hsgen.core.sort import Sort
 from hsgen.engines.hosts import Host
-from hsgen.engines.pyopencl import Compiled, Direct, context_for
+from hsgen.engines.pyopencl import Direct
 from hsgen.operations.calls import Call
-from hsgen.targets import assembly
 from hsgen.tools.validate.guarded import Frame
 
-sys.path.insert(0, str(Path(__file__).parents[1]))  # for scripts, which pytest does not start
+sys.path.insert(0, str(Path(__file__).parents[1]))  # for scripts, which run without pytest
+from every import direct
 from models.radix.shapes import made
+from sorts import sort_by
 
 Keys = NDArray[np.unsignedinteger[Any]]
 
 
 def shape(key: str = "u32", **values: Any) -> radix.Params:
-    """Return a shape of which most is not chosen: tiles of 128 keys, 4 work-groups, one work-group alone up to 50.
+    """Return a shape with defaults: tiles of 128 keys, 4 work-groups, up to 50 keys by a single work-group.
 
-    A split ranker holds neighbours, so that its lanes are few; serial ones have chunks of 32 keys at least.
+    The split ranker keeps adjacent keys in a lane, so it has few lanes; serial chunks have at least 32 keys.
     """
     small: dict[str, Any] = {
         "bits": 8,
@@ -45,28 +46,22 @@ def shape(key: str = "u32", **values: Any) -> radix.Params:
 
 def sort_of(p: radix.Params) -> Sort:
     """Return the sort of a shape."""
-    kernels, plan, parts = assembly.assemble(
-        [Part(algorithm="radix", params=p, min_n=0, max_n=2**62)], "shape", p.signature
-    )
-    return Sort(
-        target="shape", algorithm="radix", key=p.key, kernels=kernels, plan=plan, parts=parts, signature=p.signature
-    )
+    return sort_by("radix", p, p.signature)
 
 
 def engine(host: Host, p: radix.Params) -> Direct:
-    """Return the sort of a shape, compiled and ready on a device of its own context."""
-    context = context_for(host)
-    return Direct(context, Compiled(context, sort_of(p)))
+    """Return the sort of a shape, compiled in a context of its own."""
+    return direct(host, sort_of(p))
 
 
 def alone(p: radix.Params) -> radix.Params:
-    """Return the shape of the kernels for counts that need 64-bit indices, to be used for small ones."""
+    """Return the shape of the kernels for 64-bit indices, for use with small counts."""
     return reduce_scan.large(p)
 
 
 def payloads(rng: np.random.Generator, n: int, key: str, values: int = 7) -> tuple[Keys, Keys]:
-    """Return keys whose upper half has few values and whose lower half is their index, and what a stable sort by the
-    upper half makes of them."""
+    """Return keys whose upper half has few values and whose lower half is their index, and their stable sort by the
+    upper half."""
     dtype = np.dtype(f"u{KEYS[key].bytes}")
     half = dtype.itemsize * 4
     step = (1 << half) // values - 1
@@ -81,5 +76,5 @@ def frame(made: Direct, greatest: int) -> Frame:
 
 
 def tried(frame: Frame, keys: Keys, right: Keys, *, in_place: bool, shifts: tuple[int, int] = (0, 0)) -> str | None:
-    """Sort keys in framed buffers, and say what is wrong, or return None."""
+    """Sort keys in framed buffers; return the error, or None."""
     return frame.run(Call(n=len(keys), keys=keys, expected=right, in_place=in_place), shifts)

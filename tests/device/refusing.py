@@ -1,5 +1,5 @@
-"""`python refusing.py API LIBRARY DEVICE` calls sorts of every kind without any buffer, through the C runtime, in a
-process of its own, and prints JSON: a list of what was said of each."""
+"""`python refusing.py API LIBRARY DEVICE` calls sorts of every kind without any buffer, through the C runtime in a
+separate process, and prints JSON: a list of the error messages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A fixture for tests of what is done around sorts: a target whose kernels are compiled sooner than those of cpu."""
+"""A fixture for tests of the code around sorts: a target whose kernels compile faster than those of cpu."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from hsgen.engines.hosts import Host
 
 @pytest.fixture
 def small(embedded: Host, tmp_path: Path) -> Path:
-    """The file of a target for the embedded device; cpu takes three times as long to compile."""
+    """A target file for the embedded device; cpu takes three times as long to compile."""
     path = tmp_path / "small.toml"
     path.write_text(SMALL, encoding="utf-8")
     return path

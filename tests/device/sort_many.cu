@@ -1,4 +1,4 @@
-/* Sorts many counts with every CUDA sort of a bundle, in place and out of place, and checks each: small enough for
+/* Sorts many counts with every CUDA sort of a bundle, in and out of place, and checks each: small enough for
  * compute-sanitizer, and reaching every kernel.  Prints one line; exit code 0 if all were right, else 1. */
 #include "hs/hs_cuda.h"
 #include "hs/hs_targets_cuda.h"
@@ -9,7 +9,7 @@
 #include <random>
 #include <vector>
 
-/* Device memory that goes with its scope; null if there is none. */
+/* Device memory that is freed at the end of its scope; null without memory. */
 struct Memory {
     void *at = nullptr;
     explicit Memory(size_t bytes) { if (cudaMalloc(&at, std::max<size_t>(bytes, 1)) != cudaSuccess) at = nullptr; }
@@ -20,12 +20,12 @@ struct Memory {
     bool read(void *to, size_t bytes) { return at && cudaMemcpy(to, at, bytes, cudaMemcpyDeviceToHost) == cudaSuccess; }
 };
 
-/* The keys that packed sorts compare are the upper halves of words. */
+/* Key-high u64 sorts compare the upper halves of elements. */
 template <typename Key>
 static Key compared(const hs_sort *sort, Key key) { return static_cast<Key>(key >> sort->first_bit); }
 
-/* Sort n keys, with values if the sort has some (of which the first four bytes are the places of their keys), and the
- * count on the device if the sort takes one from there.  Keys have bits where `mask` has some. */
+/* Sort n keys, with values if the sort has them (whose first four bytes are the indices of their keys), and with the
+ * device-side count if the sort takes one.  Keys have random bits in `mask`. */
 template <typename Key>
 static bool sorts(const hs_cuda_kernels *kernels, uint64_t n, bool in_place, uint64_t mask, std::mt19937_64 &random)
 {
@@ -81,7 +81,7 @@ static bool any(const hs_cuda_kernels *kernels, uint64_t n, bool in_place, uint6
 
 int main()
 {
-    /* even keys; keys of one highest digit; such that crowd in a few places of the highest one */
+    /* even keys; keys of one highest digit; keys crowded in few values of the highest digit */
     const uint64_t masks[] = {~0ull, 0x000fff000fff0fffull, 0xff000003ff000003ull};
     std::mt19937_64 random(1);
     int done = 0, wrong = 0;

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
+from target_head import target_head
 
 from hsgen.core.errors import Usage
 from hsgen.engines.hosts import Host
@@ -21,7 +22,7 @@ array = pytest.importorskip("pyopencl.array")
 
 @pytest.fixture(scope="module")
 def queue(embedded: Host) -> Iterator[cl.CommandQueue]:
-    context = context_for(embedded)  # kept: Intel's runtime forgets a context that only a queue holds
+    context = context_for(embedded)  # kept: Intel's runtime frees a context that only a queue holds
     yield cl.CommandQueue(context)
     del context
 
@@ -60,24 +61,9 @@ def test_numpy_types_name_keys(queue: cl.CommandQueue) -> None:
     assert (keys.get() == np.sort(host)).all()
 
 
-SCRATCHED = """schema = 2
-name = "scratched"
-summary = "sorts that need scratch memory, for tests"
-apis = ["opencl"]
-
-[device]
-subgroups = [1]
-shuffle = false
-work_group = 256
-groups = 4294967295
-local_bytes = 32768
-int64 = true
-storage8 = false
-storage16 = false
-binding_bytes = 134217728
-progress = "none"
-
-[radix.u32.reduce_scan]
+SCRATCHED = target_head("scratched", "sorts that need scratch memory, for tests", storage8=False, storage16=False)
+SCRATCHED += """
+[radix.u32]
 bits = 8
 items = 4
 work_group = 64
@@ -96,7 +82,7 @@ def scratched(queue: cl.CommandQueue, tmp_path_factory: pytest.TempPathFactory) 
 
 
 def test_scratch_is_kept_and_grows(queue: cl.CommandQueue, scratched: Sorter) -> None:
-    """Whatever the order of counts; the same array as keys and out is sorted in place."""
+    """For counts in any order; the same array as keys and out is sorted in place."""
     assert 0 == scratched.scratch_bytes(0) < scratched.scratch_bytes(10_000) < scratched.scratch_bytes(100_000)
     for n in (10_000, 100_000, 300, 20_000, 300_000, 0, 10_001):
         host = random(n)
@@ -108,7 +94,7 @@ def test_scratch_is_kept_and_grows(queue: cl.CommandQueue, scratched: Sorter) ->
 
 
 def test_sorts_that_share_scratch_wait_for_each_other(queue: cl.CommandQueue, scratched: Sorter) -> None:
-    """On queues of both orders, none of which knows of the others."""
+    """On in-order and out-of-order queues without events between them."""
     disorder = cl.command_queue_properties.OUT_OF_ORDER_EXEC_MODE_ENABLE
     queues = [queue, cl.CommandQueue(queue.context), cl.CommandQueue(queue.context, properties=disorder)]
     hosts = [random(50_000 + i) for i in range(24)]

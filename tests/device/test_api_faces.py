@@ -1,4 +1,4 @@
-"""What the classes of the Python API have in common: argument order, wrong types, tables, representations."""
+"""Common properties of the classes of the Python API: argument order, wrong types, tables, representations."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ SHARED = ("value", "order", "target")
 
 @pytest.fixture(scope="module")
 def queue(embedded: Host) -> Iterator[Any]:
-    context = context_for(embedded)  # kept: Intel's runtime forgets a context that only a queue holds
+    context = context_for(embedded)  # kept: Intel's runtime frees a context that only a queue holds
     yield cl.CommandQueue(context)
     del context
 
 
 @pytest.fixture(scope="module")
 def made(queue: Any, tmp_path_factory: pytest.TempPathFactory) -> dict[type, Any]:
-    """One of each class, for a small target where that has what it takes."""
+    """One instance of each class, for a small target where that has the algorithm."""
     path: Path = tmp_path_factory.mktemp("faces") / "small.toml"
     path.write_text(SMALL, encoding="utf-8")
     return {c: c(queue.context, "u32", target="generic" if c is Scanner else path) for c in CLASSES}
@@ -139,7 +139,7 @@ def test_representations_name_what_was_made(embedded: Host, queue: Any, made: di
 
 
 def test_import_pyopencl_shows_the_embedded_device(embedded: Host) -> None:
-    """In a process that has imported nothing else."""
+    """In a process without other imports."""
     program = "from hsgen.opencl import import_pyopencl as i\nprint(*(p.name for p in i().get_platforms()), sep='\\n')"
     env = {**os.environ, "PYTHONPATH": str(Path(opencl.__file__).parents[2])}
     env = {k: v for k, v in env.items() if k not in ("OCL_ICD_VENDORS", "OPENCL_VENDOR_PATH")}

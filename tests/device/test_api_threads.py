@@ -1,6 +1,6 @@
-"""One sorter, scanner, merger or checker of the Python API, called by several threads at once, each with its queue.
+"""One sorter, scanner, merger or checker of the Python API, called by several threads at once, each with its own queue.
 
-Arrays come from the host: kernels of pyopencl's own, such as that of `arange`, are not for several threads.
+Arrays are copied from the host: pyopencl's own kernels, such as that of `arange`, are not thread-safe.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ array = pytest.importorskip("pyopencl.array")
 THREADS, CALLS = 4, 60
 
 Call = Callable[[Any, np.random.Generator], bool]
-"""Does something on a queue with random numbers; says whether it came out right."""
+"""Calls on a queue with random input; returns whether the result is right."""
 
 
 @pytest.fixture(scope="module")
@@ -46,7 +46,7 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 @pytest.fixture
 def hasty() -> Iterator[None]:
-    """Python changes threads as often as it can."""
+    """Python switches threads as often as possible."""
     before = sys.getswitchinterval()
     sys.setswitchinterval(1e-6)
     yield

@@ -1,4 +1,4 @@
-"""A compiler that crashes or hangs is an exception of the Python API, not the end of the program."""
+"""A compiler that crashes or hangs raises an exception in the Python API, and does not end the program."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def context(embedded: Host) -> Iterator[Any]:
 
 @pytest.fixture(autouse=True)
 def marks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The folder of marks: nothing was tried before.  Trials are on, which other tests do without."""
+    """An empty folder of marks.  Trials are on; other tests turn them off."""
     folder = tmp_path / "tried"
     folder.mkdir()
     monkeypatch.setattr(isolated_build.folders, "cached", lambda name: tmp_path / name)
@@ -46,7 +46,7 @@ def marks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def child(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], list[Any]]:
-    """Puts another program in the place of the process that compiles; returns the list of its calls."""
+    """Replace the process that compiles by another program; return the list of its calls."""
     calls: list[Any] = []
     run = processes.run
 
@@ -63,7 +63,7 @@ def child(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], list[Any]]:
 
 @pytest.mark.parametrize("kind", [Sorter, Checker, Merger, Scanner, SegmentedSorter], ids=lambda x: x.__name__)
 def test_a_crash_is_an_exception(kind: Any, context: Any, embedded: Host, child: Callable[[str], list[Any]]) -> None:
-    """Each time, since nothing says that it went well; each time without optimization, too."""
+    """Each time, since no success is recorded; each time without optimization, too."""
     calls = child(CRASH)
     for number in (2, 4):
         with pytest.raises(Wrong) as crashed:
@@ -79,7 +79,7 @@ def test_a_crash_is_an_exception(kind: Any, context: Any, embedded: Host, child:
 def test_a_crash_of_the_optimizer_is_a_notice(
     context: Any, tmp_path: Path, child: Callable[[str], list[Any]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The kernels are compiled without optimization, the next time at once, and sort."""
+    """The kernels are compiled without optimization, the next time immediately, and sort."""
     (tmp_path / "small.toml").write_text(SMALL, encoding="utf-8")
     calls = child(
         "import json, os, sys; found = json.loads(sys.stdin.read()); print('begun', flush=True); "
@@ -102,7 +102,7 @@ def test_a_crash_of_the_optimizer_is_a_notice(
 
 @pytest.mark.parametrize("end", ["sys.exit(1)", "os.abort()", "os._exit(134)"])
 def test_however_it_ends(end: str, context: Any, child: Callable[[str], list[Any]]) -> None:
-    """LLVM calls exit(1) when it gives up."""
+    """LLVM calls exit(1) on fatal errors."""
     child(COMPILER + end)
     with pytest.raises(Wrong, match=r"ended with (signal 6|code 1|code 134); "):
         Sorter(context, "u32", target="generic")
@@ -118,7 +118,7 @@ def test_a_hang_is_an_exception(context: Any, child: Callable[[str], list[Any]],
 def test_a_text_is_tried_once(
     context: Any, marks: Path, tmp_path: Path, child: Callable[[str], list[Any]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """By the true process; then another text is, and the same one with another driver."""
+    """By the real process; a different text is tried again, and so is the same text with another driver."""
     (tmp_path / "small.toml").write_text(SMALL, encoding="utf-8")
     small = str(tmp_path / "small.toml")
     sorter = Sorter(context, "u32", target=small)
@@ -153,7 +153,7 @@ def test_trials_can_be_left_out(
 def test_a_program_that_cannot_start_another(
     context: Any, marks: Path, child: Callable[[str], list[Any]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Such as one that found hsgen by sys.path, or that has Python built in; it is warned and goes on."""
+    """Such as one that found hsgen by sys.path, or that has Python built in: it warns and continues."""
     calls = child("import sys; sys.exit('No module named hsgen')")
     said = "no process can be started that compiles: code 1, No module named hsgen: a crash of the compiler would"
     with pytest.warns(Notice, match=said):

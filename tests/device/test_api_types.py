@@ -1,4 +1,4 @@
-"""The Python API with every type of keys, bit for bit: both orders, all values, special floats."""
+"""The Python API with every key type, bit for bit: both orders, all values, special floats."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ array = pytest.importorskip("pyopencl.array")
 
 CARRIED = ("none", *ELEMENTS, "index")
 TYPED = [(k, v) if (j - 2 * i) % 5 == 2 else nightly(k, v) for i, k in enumerate(TYPES) for j, v in enumerate(CARRIED)]
-"""Every type with one kind of values by turns, nightly with every one."""
-ONE_WORK_GROUP = 65536  # keys that target cpu sorts in one launch
+"""Every type with one kind of values in turn, nightly with every one."""
+ONE_WORK_GROUP = 65536  # the target cpu sorts these keys in one launch
 COUNTS = (0, 1, 2, 31, 1000, ONE_WORK_GROUP, ONE_WORK_GROUP + 1)
 
 
@@ -36,7 +36,7 @@ def queue(made: Sorters) -> cl.CommandQueue:
 
 @pytest.mark.parametrize(("key", "value"), TYPED)
 def test_every_type_with_every_value(queue: cl.CommandQueue, made: Sorters, key: str, value: str) -> None:
-    """In both orders, in place and from one buffer to another; plain unsigned keys are the matter of other tests."""
+    """In both orders, in and out of place; other tests cover plain unsigned keys."""
     rng = np.random.default_rng(5)
     for order in ORDERS if TYPES[key].kind else ("descending",):
         sorter = made.get("cpu", key, value, order)
@@ -63,7 +63,8 @@ def test_values_of_plain_keys(queue: cl.CommandQueue, made: Sorters, key: str, v
 
 
 def specials(key: str) -> np.ndarray:
-    """Zeros, denormals, ordinary numbers, infinities and NaNs with payloads, of both signs; all there are of f16."""
+    """Zeros, denormals, ordinary numbers, infinities and NaNs with payloads, of both signs; every bit pattern of
+    f16."""
     bits = {"f16": (5, 10), "f32": (8, 23), "f64": (11, 52)}[key]
     unsigned = np.dtype(f"u{(1 + sum(bits)) // 8}")
     if key == "f16":
@@ -91,7 +92,7 @@ def specials(key: str) -> np.ndarray:
 @pytest.mark.parametrize("order", ORDERS)
 @pytest.mark.parametrize("key", ["f16", "f32", "f64"])
 def test_special_floats_bit_for_bit(queue: cl.CommandQueue, made: Sorters, key: str, order: str) -> None:
-    """-NaN < -inf < .. < -0 < +0 < .. < inf < NaN, and every NaN keeps its payload."""
+    """-NaN < -inf < .. < -0 < +0 < .. < inf < NaN (IEEE 754 totalOrder), and every NaN keeps its payload."""
     host = specials(key)
     check(queue, made.get("cpu", key, "index", order), host)
     keys = array.to_device(queue, host)

@@ -1,14 +1,14 @@
-"""The Python API with values and argsorts: stability, places in memory, misuse."""
+"""The Python API with values and argsorts: stability, buffer offsets, misuse."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
 from nightly import thinned
-from sorters import SMALL, How, Sorters, bits_of, check, order_of, random_keys, random_values
+from sorters import SMALL, How, Sorters, bits_of, check, made, order_of, queue, random_keys, random_values
 
 from hsgen.core.errors import Usage
 from hsgen.core.keys import ORDERS, TYPES, Signature
@@ -20,18 +20,7 @@ from hsgen.targets import assembly, target
 pytestmark = pytest.mark.device
 cl = toolchain.pyopencl()
 array = pytest.importorskip("pyopencl.array")
-
-
-@pytest.fixture(scope="module")
-def made(embedded: Host, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sorters]:
-    small = tmp_path_factory.mktemp("targets") / "small.toml"
-    small.write_text(SMALL, encoding="utf-8")
-    yield Sorters(embedded, str(small))
-
-
-@pytest.fixture(scope="module")
-def queue(made: Sorters) -> cl.CommandQueue:
-    return cl.CommandQueue(made.context)
+__all__ = ["made", "queue"]  # fixtures
 
 
 @pytest.mark.parametrize(
@@ -50,7 +39,7 @@ def test_counts_around_the_change_of_algorithm(queue: cl.CommandQueue, made: Sor
 
 @pytest.mark.parametrize(("key", "value", "order"), [("i32", "index", "descending"), ("f64", "index", "ascending")])
 def test_equal_keys_keep_their_order(queue: cl.CommandQueue, made: Sorters, key: str, value: str, order: str) -> None:
-    """Where merge sorts sort and where radix sorts do, in both orders."""
+    """With merge sorts and with radix sorts, in both orders."""
     for name in ("cpu", "small"):
         for n in (50, 500, 3000):
             host = np.random.default_rng(n).integers(-2, 3, n).astype(TYPES[key].numpy)
@@ -76,7 +65,7 @@ def test_packed_words_are_sorted_by_their_upper_half(queue: cl.CommandQueue, mad
 
 @pytest.mark.parametrize("order", ORDERS)
 def test_greatest_keys_lose_no_value(queue: cl.CommandQueue, made: Sorters, order: str) -> None:
-    """Keys like what fills a block beyond n, for every n up to one block and one more of target generic."""
+    """Keys equal to the padding of a block beyond n, for every n up to one block plus one key of the target generic."""
     sorter = made.get("generic", "i32", "v4", order)
     block = assembly.block(target.find("generic").default("i32", Signature(value="v4", key_transform=True)))
     greatest = np.iinfo(np.int32).max if order == "ascending" else np.iinfo(np.int32).min
@@ -92,7 +81,7 @@ def test_greatest_keys_lose_no_value(queue: cl.CommandQueue, made: Sorters, orde
 
 
 @pytest.mark.parametrize("target_name", ["cpu", "small"])
-def test_keys_that_nobody_wants_stay_as_they_are(queue: cl.CommandQueue, made: Sorters, target_name: str) -> None:
+def test_discarded_keys_stay_unchanged(queue: cl.CommandQueue, made: Sorters, target_name: str) -> None:
     sorter, rng = made.get(target_name, "f64", "index", "descending"), np.random.default_rng(9)
     for n in (0, 1, 64, 600, 601, 3000, 70_000):
         check(queue, sorter, random_keys(rng, n, "f64", 50), None, How(discard=True))
@@ -101,7 +90,7 @@ def test_keys_that_nobody_wants_stay_as_they_are(queue: cl.CommandQueue, made: S
 
 
 def test_buffers_and_views(queue: cl.CommandQueue, made: Sorters) -> None:
-    """Parts of one buffer do not overlap; keys and values may lie in one."""
+    """Parts of one buffer that do not overlap; keys and values may share a buffer."""
     sorter, rng = made.get("cpu", "i32", "v4", "descending"), np.random.default_rng(10)
     host, payload = rng.integers(-99, 99, 1000).astype(np.int32), np.arange(1000, dtype=np.int32)
     order = np.argsort(-host, kind="stable")
@@ -130,7 +119,7 @@ def test_a_target_without_such_a_sort_gives_way_to_the_generic_one(
 ) -> None:
     merging = target.parse("\n".join(x for x in SMALL.split("[radix.u32]")[:1]), "small", "small.toml")
     monkeypatch.setattr("hsgen.opencl.arguments.hosts.target_for", lambda host, all_: merging)
-    monkeypatch.setattr("hsgen.opencl.runner.Compiled", lambda context, sort, source: None)  # which takes seconds
+    monkeypatch.setattr("hsgen.opencl.runner.Compiled", lambda context, sort, source: None)  # takes seconds
     assert Sorter(made.context, "f32").target == "small"
     assert Sorter(made.context, "u8").target == "generic"
     with pytest.raises(Usage, match="value packed: goes with keys of 32 bits, not with u64"):

@@ -1,6 +1,6 @@
-"""What the embedded runtime's compiler makes of kernels for CPUs with AVX-512 and AMX, on whatever CPU this is.
+"""The embedded runtime's compiler with kernels for CPUs with AVX-512 and AMX, on any CPU.
 
-Compiled only: the variable of Intel's runtime that names another CPU says nothing of running there.
+Compiled only: the variable of Intel's runtime that names another CPU does not allow running there.
 """
 
 from __future__ import annotations
@@ -25,17 +25,17 @@ from hsgen.tools.validate import validation
 
 pytestmark = pytest.mark.device
 TYPED = Signature(key_transform=True)
-"""Between the transforms of such keys the compiler crashed on networks of min and max."""
+"""Between the key transforms of such keys the compiler crashed on networks of min and max."""
 
 
 def aim(cpu: str, patch: pytest.MonkeyPatch) -> None:
-    """Have the compiler make code for a CPU."""
+    """Have the compiler generate code for a CPU."""
     patch.setenv("CL_CONFIG_CPU_TARGET_ARCH", cpu)
-    patch.setenv("PYOPENCL_NO_CACHE", "1")  # whose key does not know of that CPU
+    patch.setenv("PYOPENCL_NO_CACHE", "1")  # its key does not include that CPU
 
 
 def short(sort: Sort, source: Source, kernels: int) -> tuple[Sort, Source]:
-    """Return a sort of the first kernels alone, none of them for all."""
+    """Return a sort of the first kernels alone, which does not sort every count."""
     some = sort.kernels[: kernels or None]
     return replace(sort, kernels=some), replace(source, parts={k.name: source.parts[k.name] for k in some})
 
@@ -47,17 +47,17 @@ def short(sort: Sort, source: Source, kernels: int) -> tuple[Sort, Source]:
 def test_typed_keys_of_a_target_without_subgroups(
     api: str, kernels: int, cpu: str, embedded: Host, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As it is, with selects, it goes through the optimizer."""
+    """With selects, as shipped, it passes the optimizer."""
     aim(cpu, monkeypatch)
     sort = target.find("apple-m1").default("u32", TYPED)
     source = metal_shim.source(sort) if api == "metal" else render(sort, "opencl")
     isolated_build.check(embedded.label, *short(sort, source, kernels), which=False)
 
 
-def test_what_crashes_is_compiled_without_optimization(
+def test_kernels_that_crash_the_compiler_are_built_without_optimization(
     embedded: Host, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The same target with min and max; what is accepted sorts on this machine."""
+    """The same target with min and max; kernels that compile sort on this machine."""
     text = (resources.targets() / "apple-m1.toml").read_text(encoding="utf-8")
     text = text.replace('name = "apple-m1"', 'name = "minmax"').replace('exchange = "select"', 'exchange = "minmax"')
     (tmp_path / "minmax.toml").write_text(text, encoding="utf-8")

@@ -1,4 +1,4 @@
-"""Benchmarks of segmented sorts, of merges, and of sorts that tell where keys change."""
+"""Benchmarks of segmented sorts, of merges, and of sorts that report run boundaries."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from conftest import missing
+from faulty import Spoiled
 from nightly import nightly
 from small_target import small
 
@@ -45,7 +46,7 @@ def rows_of(command: str, capsys: pytest.CaptureFixture[str]) -> list[dict[str, 
 
 @pytest.mark.parametrize("rows", [False, True])
 @pytest.mark.parametrize("value", ["none", "v4", "index"])
-def test_segments_come_out_as_a_permutation_says(value: str, rows: bool) -> None:
+def test_sorted_segments_follow_the_permutation(value: str, rows: bool) -> None:
     sort = target.find("cpu").sort("segmented_sort", "u32", Signature(value=value, key_transform=True))
     how = Options(kind=2, descending=True, segment_count=50, rows=rows)
     work = bench.load(sort, 3000, how, np.random.default_rng(1), "few-distinct")
@@ -141,7 +142,7 @@ def test_merges_are_measured(small: Path, value: str, capsys: pytest.CaptureFixt
 
 @device
 @pytest.mark.parametrize("value", [nightly("none"), "index"])
-def test_what_telling_of_changes_costs_is_measured(small: Path, value: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_cost_of_run_boundaries_is_measured(small: Path, value: str, capsys: pytest.CaptureFixture[str]) -> None:
     command = (
         f"-t {small} --key u32 --value {value} --feature run-boundaries --sizes 3000 --kind few-distinct --rounds 5"
     )
@@ -173,7 +174,7 @@ def test_what_an_epilogue_costs_is_measured(small: Path, tmp_path: Path, capsys:
 
 
 @device
-def test_a_plain_rival_does_without_features(small: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_plain_candidate_does_without_features(small: Path, capsys: pytest.CaptureFixture[str]) -> None:
     command = f"-t {small} --key u32 --sizes 3000 --rounds 2 --bits 4..9 --feature device-count --against hsgen:plain"
     own, plain, _ = rows_of(command, capsys)
     assert own["device_count"] and own["bits"] == [4, 9] and plain["algorithm"] == "auto"
@@ -212,21 +213,6 @@ def test_the_c_runtime_measures_the_same(small: Path, more: str, task: str, caps
     assert rows[0]["run_boundaries"] == (task == "sort") and rows[-2]["algorithm"] == "auto"
 
 
-class Spoiled:
-    """An engine that spoils the first element that it reads from one buffer."""
-
-    def __init__(self, inner: Direct, slot: int) -> None:
-        self._inner, self._slot = inner, slot
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._inner, name)
-
-    def read(self, slot: int, image: Any) -> None:
-        self._inner.read(slot, image)
-        if slot == self._slot:
-            image.reshape(-1)[0] ^= 1
-
-
 @device
 @pytest.mark.parametrize(
     ("algorithm", "signature", "slot", "line"),
@@ -253,7 +239,9 @@ class Spoiled:
         ),
     ],
 )
-def test_what_is_wrong_is_not_timed(embedded: Host, algorithm: str, signature: Signature, slot: int, line: str) -> None:
+def test_wrong_results_are_not_timed(
+    embedded: Host, algorithm: str, signature: Signature, slot: int, line: str
+) -> None:
     good = engine(embedded, algorithm, signature)
     parts = [20] if algorithm == "segmented_sort" else [0]
     assert len(list(bench.measure(good, [1000], [], 1, 1, "", segments=parts))) == 1
@@ -295,7 +283,7 @@ def test_what_cannot_be_measured_is_one_line(
 
 @device
 @pytest.mark.parametrize("algorithm", ["segments --segments 3", "merge_path"])
-def test_cub_runs_beside_cuda_alone(embedded: Host, algorithm: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_cub_needs_cuda(embedded: Host, algorithm: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(f"bench -t cpu --key u32 --sizes 2^10 --algorithm {algorithm} --against cub".split()) == 3
     out, err = capsys.readouterr()
     assert not out and err.splitlines()[-1] == "hsgen: peer cub: requires CUDA; add --api cuda"

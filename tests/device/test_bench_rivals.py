@@ -1,4 +1,4 @@
-"""Rivals of benchmarks: other sorts of hsgen in the same rounds, through pyopencl and through C runtimes."""
+"""Candidates of benchmarks: other sorts of hsgen in the same rounds, through pyopencl and through C runtimes."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 from conftest import missing
+from faulty import Idle
 from nightly import NIGHTLY
 from small_target import mine, small
 
@@ -36,14 +37,14 @@ def compiled(host: Host, label: str, name: str, signature: Signature) -> Direct:
 
 
 def engine(host: Host, label: str = "auto", name: str = "cpu", signature: Signature = PLAIN) -> Direct:
-    """Return an engine with memory of its own, of kernels that are compiled once."""
+    """Return an engine with its own memory and shared kernels."""
     first = compiled(host, label, name, signature)
     made = first._compiled
     return Direct(first.context, Compiled(first.context, first.sort, made.source, made._kernels))
 
 
 def run(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> str:
-    """What a command prints; skipped where this machine cannot answer."""
+    """Return the output of a command; skip the test if this machine cannot run it."""
     code = main(arguments)
     out, err = capsys.readouterr()
     if code == 3:
@@ -52,7 +53,7 @@ def run(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> str:
     return out
 
 
-def test_rivals_take_turns_with_the_others(embedded: Host) -> None:
+def test_candidates_take_turns(embedded: Host) -> None:
     against = {"hsgen:bitonic": engine(embedded, "bitonic"), "hsgen:generic": engine(embedded, name="generic")}
     found = list(
         bench.measure(engine(embedded), [1000, 5000], ["numpy", "hsgen:bitonic"], 5, 1, "here", rivals=against)
@@ -73,7 +74,7 @@ def test_rivals_take_turns_with_the_others(embedded: Host) -> None:
 
 
 def test_a_sort_against_itself_is_a_draw(embedded: Host) -> None:
-    """On a busy machine times vary, so the interval need not hold 1, but it lies nowhere else."""
+    """Times vary on a busy machine, so the interval may miss 1, but only slightly."""
     ((_, same, _),) = bench.measure(
         engine(embedded), [20000], ["hsgen:auto"], 15, 1, "", rivals={"hsgen:auto": engine(embedded)}
     )
@@ -82,7 +83,7 @@ def test_a_sort_against_itself_is_a_draw(embedded: Host) -> None:
 
 
 class Noted:
-    """An engine that notes what it is asked for; what it reads from `spoiled` is wrong."""
+    """An engine that records its calls; data read from `spoiled` is corrupted."""
 
     def __init__(self, inner: Direct, spoiled: int | None = None) -> None:
         self._inner, self._spoiled = inner, spoiled
@@ -103,7 +104,7 @@ class Noted:
         return noted
 
 
-def test_rounds_with_rivals_begin_anew(embedded: Host) -> None:
+def test_rounds_with_candidates_renew_the_engines(embedded: Host) -> None:
     own, rival = Noted(engine(embedded)), Noted(engine(embedded, "bitonic"))
     list(bench.measure(own, [3000], [], 4, 1, "", rivals={"r": rival}))  # type: ignore[arg-type,dict-item]
     for some in (own, rival):
@@ -115,37 +116,30 @@ def test_rounds_with_rivals_begin_anew(embedded: Host) -> None:
     assert "renew" not in alone.asked
 
 
-def test_a_rival_that_sorts_wrongly_is_not_timed(embedded: Host) -> None:
+def test_a_candidate_that_sorts_wrongly_is_not_timed(embedded: Host) -> None:
     wrong = Noted(engine(embedded, "bitonic"), KEYS_OUT)
     with pytest.raises(Wrong, match=r"^hsgen:bitonic: 1000 uint32 keys came back unsorted; nothing was timed$"):
         list(bench.measure(engine(embedded), [1000], [], 5, 1, "", rivals={"hsgen:bitonic": wrong}))  # type: ignore[dict-item]
     assert "renew" not in wrong.asked
 
 
-class Idle(Noted):
-    """An engine that sorts nothing."""
-
-    def run(self, *_: Any) -> None:
-        """Leave everything as it is."""
-
-
 @pytest.mark.parametrize("kind", ["sorted", "random", "all-equal"])
-def test_a_rival_that_does_nothing_is_found_out(embedded: Host, kind: str) -> None:
-    """Even where what it should do is a copy, and where another has left the right result behind."""
+def test_a_candidate_that_does_nothing_is_detected(embedded: Host, kind: str) -> None:
+    """Even for a copy, and where another candidate has left the right result."""
     idle = Idle(engine(embedded))
     with pytest.raises(Wrong, match=r"^idle: 1000 uint32 keys came back unsorted"):
         list(bench.measure(engine(embedded), [1000], [], 5, 1, "", rivals={"idle": idle}, kinds=[kind]))  # type: ignore[dict-item]
 
 
 @pytest.mark.nightly
-def test_rivals_of_packed_words_may_order_them_otherwise(embedded: Host) -> None:
+def test_candidates_may_order_equal_packed_keys_differently(embedded: Host) -> None:
     signature = Signature(value="packed")
     own, merge = engine(embedded, signature=signature), engine(embedded, "bitonic", signature=signature)
     ((_, row, _),) = bench.measure(own, [3000], [], 2, 1, "", rivals={"hsgen:bitonic": merge}, kinds=["few-distinct"])
     assert row.algorithm == "bitonic" and row.kind == "few-distinct"
 
 
-def test_rivals_sort_the_same(embedded: Host) -> None:
+def test_candidates_sort_the_same(embedded: Host) -> None:
     other = engines.direct(embedded, target.find("cpu").sort("auto", "u64"))
     with pytest.raises(Usage, match=r"^rival r: cpu/auto_u64 sorts other keys or values than cpu/auto_u32"):
         list(bench.measure(engine(embedded), [10], [], 1, 1, "", rivals={"r": other}))
@@ -155,7 +149,7 @@ def test_rivals_sort_the_same(embedded: Host) -> None:
         list(bench.measure(engine(embedded), [most + 1], [], 1, 1, "", rivals={"r": small}))
 
 
-def test_what_does_not_fit_the_memory_times_nothing(embedded: Host, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_inputs_that_do_not_fit_memory_are_not_timed(embedded: Host, monkeypatch: pytest.MonkeyPatch) -> None:
     small = engine(embedded)
     monkeypatch.setattr(small, "memory", lambda: (1 << 20, 1 << 20))
     with pytest.raises(Unavailable, match=r"^sizes up to 1048576: do not fit: all buffers together are "):
@@ -179,7 +173,7 @@ def test_the_clock_of_the_device_is_a_part_of_the_wall(embedded: Host) -> None:
     assert (out == work.keys).all() and some.run(1 << 16, at) is None
 
 
-def test_the_command_measures_rivals(
+def test_the_command_measures_candidates(
     embedded: Host, small: Path, mine: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     own = ["-t", str(small), "--device", embedded.platform, "--key", "u32"]
@@ -221,11 +215,11 @@ def test_csv_has_the_fields_of_json(embedded: Host, capsys: pytest.CaptureFixtur
     assert rows[1]["ratio_low"] == "" and float(rows[1]["hsgen_ratio"]) > 0
 
 
-@pytest.mark.nightly  # by day test_bench_parted.py has rivals there
-def test_rivals_through_the_c_runtime_are_other_libraries(
+@pytest.mark.nightly  # the fast run has test_bench_parted.py
+def test_candidates_through_the_c_runtime_are_other_libraries(
     embedded: Host, small: Path, mine: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """hsgen:auto is the very library that it is compared with: loaded twice, it still is two."""
+    """hsgen:auto is the same library as the baseline: it is loaded twice, with separate state."""
     versions = {"hsgen:auto": "small/auto_u32", f"hsgen:{mine}": "mine/auto_u32"}
     versions |= {f"hsgen:{small}:merge": "small/bitonic_u32"} if NIGHTLY else {}
     names = [*versions, "numpy"]
@@ -239,7 +233,7 @@ def test_rivals_through_the_c_runtime_are_other_libraries(
 
 
 @pytest.mark.nightly
-def test_rivals_run_on_vulkan(capsys: pytest.CaptureFixture[str]) -> None:
+def test_candidates_run_on_vulkan(capsys: pytest.CaptureFixture[str]) -> None:
     more = ["--sizes", "2000", "--rounds", "5", "--against", "hsgen:bitonic,hsgen:generic", "--json"]
     rows = json.loads(run(["bench", "-t", "lavapipe", "--key", "u32", *more], capsys))["rows"]
     assert [r["peer"] for r in rows] == [None, "hsgen:bitonic", "hsgen:generic", "copy"]
@@ -262,13 +256,13 @@ def test_rivals_run_on_vulkan(capsys: pytest.CaptureFixture[str]) -> None:
         ("hsgenx", "peer hsgenx: unknown; known are numpy"),
     ],
 )
-def test_rivals_that_are_none(embedded: Host, name: str, line: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_names_that_are_no_candidates(embedded: Host, name: str, line: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["bench", "-t", "cpu", "--key", "u32", "--sizes", "1000", "--against", name]) == 2
     out, err = capsys.readouterr()
     assert not out and err.splitlines()[-1].startswith(f"hsgen: {line}"), err
 
 
-def test_a_device_that_cannot_run_a_rival_is_one_line(pocl: Host) -> None:
+def test_a_device_that_cannot_run_a_candidate_is_one_line(pocl: Host) -> None:
     """PoCL has no subgroups."""
     rival = bench_sorts.read(["hsgen:intel-gen8", "numpy"], "generic")
     assert list(rival) == ["hsgen:intel-gen8"]

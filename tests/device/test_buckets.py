@@ -1,7 +1,7 @@
-"""Sorts by buckets on the embedded device: which keys take that way, and which are left to look-back.
+"""Hybrid sorts on the embedded device: which keys end in buckets, and which are left to look-back.
 
-A sort whose rows of look-back are taken out sorts what buckets hold, and leaves anything else as it was: so each of the
-two ways is seen to be taken.  Places that many keys share, digits that few values have, and dirty scratch come besides.
+Without its look-back rows a sort still sorts what buckets hold, and leaves other keys unchanged: so each way is seen
+to be taken.  Crowded positions, digits of few values, and dirty scratch are covered too.
 """
 
 from __future__ import annotations
@@ -12,8 +12,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from every import sort_of
+from every import direct, sort_of
 from nightly import NIGHTLY, nightly
+from sorts import radix_params as params
 
 from hsgen.algorithms import radix
 from hsgen.algorithms.radix.hybrid import buckets as msd
@@ -22,7 +23,6 @@ from hsgen.core.interpreter import Options
 from hsgen.core.keys import PLAIN, Signature
 from hsgen.core.sort import Sort
 from hsgen.engines.hosts import Host
-from hsgen.engines.pyopencl import Compiled, Direct, context_for
 from hsgen.operations.inputs import KINDS
 from hsgen.tools.validate import validation
 from hsgen.tools.validate.cases import around
@@ -33,22 +33,10 @@ SHAPES = [nightly("radix", "u32"), nightly("radix-few", "u32"), ("radix", "u64")
 
 
 def sort_by(label: str, key: str, signature: Signature = PLAIN, *, alone: bool = False) -> Sort:
-    """Return a sort of the target of the tests; `alone`: without the rows of look-back."""
+    """Return the sort of a test target; `alone`: without the look-back rows."""
     sort = sort_of("buckets8.toml", label, key, signature)
     steps = tuple(s for s in sort.plan.steps if not alone or s.kernel in (*msd_plan.KERNELS, "single"))
     return replace(sort, plan=replace(sort.plan, steps=steps))
-
-
-def params(sort: Sort) -> radix.Params:
-    p = sort.parts[0].params
-    assert isinstance(p, radix.Params)
-    return p
-
-
-def engine(host: Host, sort: Sort) -> Direct:
-    """Return the sort, ready on a device."""
-    context = context_for(host)
-    return Direct(context, Compiled(context, sort))
 
 
 def even(rng: np.random.Generator, n: int, p: radix.Params) -> Any:
@@ -58,18 +46,18 @@ def even(rng: np.random.Generator, n: int, p: radix.Params) -> Any:
 
 
 def crowded(rng: np.random.Generator, n: int, p: radix.Params) -> Any:
-    """Return keys of which those of a bucket are few distinct ones."""
+    """Return keys with few distinct values in each bucket."""
     keys = even(rng, n, p)
     return keys & ~keys.dtype.type((1 << (p.key.bits - sum(msd.widths(p, n)))) - 1 - 0x155)
 
 
 def uneven(rng: np.random.Generator, n: int, p: radix.Params) -> Any:
-    """Return keys in one half of the values of the first digit, and a quarter of those."""
+    """Return keys in one half of the values of the first digit, and keys in a quarter of them."""
     return even(rng, n, p) >> np.dtype(f"u{p.key.bytes}").type(3)
 
 
 def counts(p: radix.Params) -> list[int]:
-    """Return counts around those at which there are twice as many buckets, and a large one."""
+    """Return counts around those at which the number of buckets doubles, and a large one."""
     return sorted({n for n in around(msd_plan.test_counts(p), MOST) if n > msd.least(p)} | {MOST})
 
 
@@ -78,7 +66,7 @@ def counts(p: radix.Params) -> list[int]:
 @pytest.mark.parametrize("make", [even, crowded])
 def test_even_keys_need_no_look_back(embedded: Host, label: str, key: str, make: Callable[..., Any]) -> None:
     sort = sort_by(label, key, alone=True)
-    frame, rng = Frame(engine(embedded, sort), MOST), np.random.default_rng(1)
+    frame, rng = Frame(direct(embedded, sort), MOST), np.random.default_rng(1)
     for n in counts(params(sort)):
         for in_place in (False, True):
             keys = make(rng, n, params(sort))
@@ -90,7 +78,7 @@ def test_even_keys_need_no_look_back(embedded: Host, label: str, key: str, make:
 @pytest.mark.parametrize(("label", "key"), SHAPES)
 def test_uneven_keys_are_left_to_look_back(embedded: Host, label: str, key: str) -> None:
     alone, whole = sort_by(label, key, alone=True), sort_by(label, key)
-    frames = [Frame(engine(embedded, sort), MOST) for sort in (alone, whole)]
+    frames = [Frame(direct(embedded, sort), MOST) for sort in (alone, whole)]
     p, rng = params(whole), np.random.default_rng(2)
     for n in [n for n in counts(p) if n > 8 * msd.capacity(p)]:
         keys = uneven(rng, n, p)
@@ -105,7 +93,7 @@ def test_uneven_keys_are_left_to_look_back(embedded: Host, label: str, key: str)
 @pytest.mark.parametrize(("label", "key"), [nightly("radix", "u32"), ("radix-few", "u32"), nightly("radix", "u64")])
 def test_every_kind_of_keys_in_many_buckets(embedded: Host, label: str, key: str) -> None:
     sort = sort_by(label, key, Signature(key_transform=True))
-    frame, rng = Frame(engine(embedded, sort), MOST), np.random.default_rng(3)
+    frame, rng = Frame(direct(embedded, sort), MOST), np.random.default_rng(3)
     for number, kind in enumerate(KINDS):
         keys = KINDS[kind](rng, MOST - number, np.dtype(f"u{sort.key.bytes}"))
         for in_place in (False, True):
@@ -115,10 +103,10 @@ def test_every_kind_of_keys_in_many_buckets(embedded: Host, label: str, key: str
 
 
 @pytest.mark.device
-def test_what_scratch_held_before_does_not_matter(embedded: Host) -> None:
-    """Neither that an even sort came before an uneven one, nor what any word was."""
+def test_earlier_content_of_scratch_does_not_matter(embedded: Host) -> None:
+    """Neither an even sort before an uneven one, nor any content."""
     sort = sort_by("radix", "u32", Signature(bit_range=True))
-    made = engine(embedded, sort)
+    made = direct(embedded, sort)
     frame, rng, p = Frame(made, MOST), np.random.default_rng(4), params(sort)
     for byte in (None, 0x00, 0x01, 0x55, 0xFF) if NIGHTLY else (None, 0x01, 0xFF):
         for how in (Options(), Options(begin=1), Options(), Options(end=31)):

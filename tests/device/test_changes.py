@@ -1,4 +1,4 @@
-"""Where sorted keys change, as sorts tell it on the embedded device and on PoCL: compared with numpy."""
+"""Run boundaries reported by sorts on the embedded device and on PoCL, compared with numpy."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from nightly import NIGHTLY, by_day, nightly
+from nightly import NIGHTLY, nightly, nightly_except
 from test_oclgrind import grind
 
 from hsgen.core.errors import Usage
@@ -22,15 +22,15 @@ from hsgen.system import toolchain
 from hsgen.targets import target
 
 COUNTS = (0, 1, 2, 31, 33, 255, 4095, 4097, 4129, 8191, 8193, 8224, 16384, 32768, 33001, 140_000)
-"""Around words of bits, tiles of lanes that walk alone (4096 keys, in twos from 32769 on) and of others (8192)."""
+"""Around u32 of bits, tiles of single lanes (4096 keys, two each from 32769 on) and of work-groups (8192)."""
 GUARD = 0xDEADBEEF
-BY_DAY = {("u32", "cpu"), ("f64", "generic"), ("i16", "intel-gen8")}
+FAST = {("u32", "cpu"), ("f64", "generic"), ("i16", "intel-gen8")}
 """Each type and each target once."""
 
 
 def keys_of(rng: np.random.Generator, n: int, bits: int, kind: str) -> Any:
-    """Return unsigned keys: random, of few values, all equal, with long runs beside lone ones, about half of them like
-    others, or all different as far as there are values."""
+    """Return unsigned keys: random, of few values, all equal, with long runs next to single keys, about half of them
+    equal to others, or all different if the type has enough values."""
     dtype = np.dtype(f"u{bits // 8}")
     keys = rng.integers(0, 1 << bits, n, np.uint64).astype(dtype)
     if kind == "few":
@@ -47,7 +47,7 @@ def keys_of(rng: np.random.Generator, n: int, bits: int, kind: str) -> Any:
 
 
 def told(sorter: Sorter, queue: Any, keys: Any, shift: int, **more: Any) -> tuple[Any, Any]:
-    """Sort keys in place; return the sorted keys as unsigned ones, and the report, behind which nothing was written."""
+    """Sort keys in place; return the sorted keys as unsigned, and the report, after which nothing was written."""
     import pyopencl.array as cl_array
 
     raw = np.dtype(f"u{sorter.dtype.itemsize}")
@@ -63,9 +63,9 @@ def told(sorter: Sorter, queue: Any, keys: Any, shift: int, **more: Any) -> tupl
 @pytest.mark.device
 @pytest.mark.parametrize(
     ("key", "name"),
-    by_day([(key, name) for key in ("u32", "f64", "i16") for name in ("cpu", "generic", "intel-gen8")], BY_DAY),
+    nightly_except([(key, name) for key in ("u32", "f64", "i16") for name in ("cpu", "generic", "intel-gen8")], FAST),
 )
-def test_runs_of_equal_keys_are_told(embedded: Host, name: str, key: str) -> None:
+def test_runs_of_equal_keys_are_reported(embedded: Host, name: str, key: str) -> None:
     context = context_for(embedded)
     queue = toolchain.pyopencl().CommandQueue(context)
     order = "descending" if key == "f64" else "ascending"
@@ -82,7 +82,7 @@ def test_runs_of_equal_keys_are_told(embedded: Host, name: str, key: str) -> Non
 @pytest.mark.device
 @pytest.mark.parametrize("value", ["v4", "index", nightly("packed")])
 @pytest.mark.parametrize("discard", [False, True])
-def test_values_and_discarded_keys_go_with_it(embedded: Host, value: str, discard: bool) -> None:
+def test_run_boundaries_with_values_and_discarded_keys(embedded: Host, value: str, discard: bool) -> None:
     import pyopencl.array as cl_array
 
     if discard and value != "index":
@@ -106,7 +106,7 @@ def test_values_and_discarded_keys_go_with_it(embedded: Host, value: str, discar
 
 @pytest.mark.device
 @pytest.mark.parametrize("name", ["cpu", "generic"])
-def test_work_groups_of_several_tiles_tell_it(embedded: Host, name: str) -> None:
+def test_work_groups_of_several_tiles_report_it(embedded: Host, name: str) -> None:
     """The last of 512 has fewer tiles than the others, and the last tile fewer keys."""
     context = context_for(embedded)
     queue = toolchain.pyopencl().CommandQueue(context)
@@ -133,7 +133,7 @@ def test_oclgrind_reports_a_missing_barrier_and_nothing_else(lanes: str, dropped
 
 
 @pytest.mark.device
-def test_a_device_without_subgroups_tells_the_same(pocl: Host) -> None:
+def test_a_device_without_subgroups_reports_the_same(pocl: Host) -> None:
     context = context_for(pocl)
     queue = toolchain.pyopencl().CommandQueue(context)
     sorter, rng = Sorter(context, "u32", target="generic", run_boundaries=True), np.random.default_rng(5)
@@ -170,7 +170,7 @@ FORMS = [
 
 
 @pytest.mark.parametrize("name", target.names())
-def test_the_bitmap_lies_in_scratch_and_leaves_the_outcome(name: str) -> None:
+def test_the_bitmap_is_in_scratch_and_keeps_the_status(name: str) -> None:
     found, done = target.find(name), 0
     for key in ("u8", "u32", "u64"):
         for label in ["auto", *found.labels(key)]:
@@ -178,7 +178,7 @@ def test_the_bitmap_lies_in_scratch_and_leaves_the_outcome(name: str) -> None:
                 try:
                     sort = found.sort(label, key, replace(signature, run_boundaries=True))
                 except Usage:
-                    continue  # there is no such sort, with or without
+                    continue  # no such sort, with or without run boundaries
                 made = sort.kernel("boundaries_count").data
                 assert isinstance(made, Shape)
                 test_counts = [

@@ -1,8 +1,8 @@
-"""Kernels that may return early, on OpenCL runtimes that make loops over the lanes of a work-group.
+"""Kernels with an early return on OpenCL runtimes that turn the lanes of a work-group into loops.
 
-PoCL 3.1 miscompiles such a kernel where its last barrier is followed by a loop that LLVM vectorizes: it takes one
-lane's branches for those of all.  With a barrier at its end the kernel is right, so the OpenCL dialect puts one there
-for PoCL (`hs_end`).
+PoCL 3.1 miscompiles such a kernel if its last barrier is followed by a loop that LLVM vectorizes: it takes one lane's
+branches for those of all.  With a final barrier the kernel is right, so the OpenCL dialect adds one for PoCL
+(`hs_end`).
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def test_it_is_right_on_the_embedded_runtime_either_way(embedded: Host) -> None:
 
 @pytest.mark.parametrize("name", [n for n in target.names() if "opencl" in target.find(n).apis])
 def test_kernels_that_may_return_before_a_barrier_end_with_one(name: str) -> None:
-    """All but those that may also return after their last barrier."""
+    """Except kernels that may also return after their last barrier."""
     found, seen = target.find(name), 0
     for key in ("u32", "u64"):
         for label in (*found.labels(key), *found.derived(key)):

@@ -48,7 +48,7 @@ def arrays(queue: Any, sorter: Sorter, *given: Any) -> list[Any]:
 def queue(embedded: Host) -> Iterator[Any]:
     context = context_for(embedded)
     yield toolchain.pyopencl().CommandQueue(context)
-    del context  # which the queue does not keep by itself
+    del context  # the queue does not keep it
 
 
 @pytest.mark.parametrize(
@@ -134,12 +134,12 @@ def test_calls_that_do_not_fit_are_refused(queue: Any) -> None:
         nightly("metal", "apple-m1", id="metal"),
     ],
 )
-def test_validation_goes_around_the_report(
+def test_validation_checks_the_report_of_an_epilogue(
     api: str, name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """An epilogue that keeps within its report passes, one that writes behind it does not.
+    """Validation passes for an epilogue that stays within its report, and fails for one that writes beyond it.
 
-    By day with sorts of small blocks, since a validation calls a sort at counts around several of its blocks.
+    The fast run has sorts of small blocks, since a validation tries counts around several multiples of the block.
     """
     if name == "small":
         (tmp_path / "small.toml").write_text(SMALL.replace('["opencl"]', '["opencl", "metal"]'), encoding="utf-8")

@@ -1,6 +1,6 @@
-"""Sorts of every form on the embedded device: types and orders, values and argsorts, bit ranges, counts on the device.
+"""Sorts of every signature on the embedded device: types, orders, values, argsorts, bit ranges, device-side counts.
 
-One compilation of a width and a kind of values serves every type, order, range and count, so their whole product is
+One compilation of a width and a kind of values serves every type, order, bit range and count, so their full product is
 tried, at counts around those where a sort changes its way.  Values are distinct: only a stable sort is right.
 """
 
@@ -10,14 +10,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from every import WHOLE, few_counts, first_problem, hows, sort_of
-from nightly import NIGHTLY, by_day
+from every import WHOLE, direct, few_counts, first_problem, hows, sort_of
+from nightly import NIGHTLY, nightly_except
 
 from hsgen.core.interpreter import Options
 from hsgen.core.keys import KEYS, Signature
-from hsgen.core.sort import Sort
 from hsgen.engines.hosts import Host
-from hsgen.engines.pyopencl import Compiled, Direct, context_for
 from hsgen.targets import assembly
 from hsgen.tools.validate import validation
 from hsgen.tools.validate.guarded import Frame
@@ -59,9 +57,9 @@ SOME = [
     *(("cpu", "auto", "u32", value) for value in ("v16", "index64")),
     ("cpu", "auto", "u64", "v8"),
 ]
-"""(target, algorithm, width, value); every width with every kind of values is among them."""
+"""(target, algorithm, width, value); every width occurs with every kind of values."""
 
-DAILY = {
+FAST = {
     ("forms8.toml", "auto", "u32", "packed"),
     ("forms8.toml", "auto", "u16", "v8"),
     ("forms8.toml", "auto", "u8", "index"),
@@ -77,7 +75,7 @@ DAILY = {
     ("cpu", "auto", "u16", "index64"),
     ("cpu", "auto", "u16", "v4"),
 }
-"""Those of them that are tried by day: every target, most algorithms, every width, every kind of values."""
+"""The cases of the fast run: every target, most algorithms, every width, every kind of values."""
 
 
 def combinations() -> list[Any]:
@@ -85,30 +83,24 @@ def combinations() -> list[Any]:
     labels = [("forms8.toml", "auto"), ("forms1.toml", "auto"), ("cpu", "auto"), ("generic", "auto")]
     every = [(t, a, k, v) for t, a in labels for k in KEYS for v in ("none", "v4", "v8", "v16", "index", "index64")]
     every += [(t, a, "u32", "packed") for t, a in labels]
-    assert set(SOME) >= DAILY
-    return by_day(SOME, DAILY) + [x for x in every if x not in SOME] * NIGHTLY
-
-
-def engine(host: Host, sort: Sort) -> Direct:
-    """Return the sort, ready on a device."""
-    context = context_for(host)
-    return Direct(context, Compiled(context, sort))
+    assert set(SOME) >= FAST
+    return nightly_except(SOME, FAST) + [x for x in every if x not in SOME] * NIGHTLY
 
 
 @pytest.mark.parametrize(("name", "algorithm", "key", "value"), combinations())
 def test_every_way_to_call_a_sort(embedded: Host, name: str, algorithm: str, key: str, value: str) -> None:
     sort = sort_of(name, algorithm, key, Signature(value=value, **WHOLE))
     ns = few_counts(sort, all_near=NIGHTLY)
-    calls, problem = first_problem(engine(embedded, sort), ns)
+    calls, problem = first_problem(direct(embedded, sort), ns)
     assert problem is None and calls == len(ns) * len(list(hows(sort))), problem
 
 
 @pytest.mark.parametrize("key", ["u32", "u64"])
 def test_all_keys_greatest_and_values_a_permutation(embedded: Host, key: str) -> None:
-    """Pads tie with the greatest keys: at every count up to a block and more, none may take the place of one."""
+    """Padding equals the largest keys: at every count up to a block and more, it must not replace one."""
     sort = sort_of("forms8.toml", "bitonic", key, Signature(value="v4"))
     block = assembly.block(sort)
-    frame = Frame(engine(embedded, sort), 2 * block)
+    frame = Frame(direct(embedded, sort), 2 * block)
     rng = np.random.default_rng(6)
     for n in range(2 * block + 1):
         keys = np.full(n, KEYS[key].greatest, f"u{KEYS[key].bytes}")
@@ -118,8 +110,8 @@ def test_all_keys_greatest_and_values_a_permutation(embedded: Host, key: str) ->
             assert problem is None, f"{n} keys, in place: {in_place}: {problem}"
 
 
-def test_what_was_not_asked_for_is_not_there() -> None:
-    """Plain sorts have no twiddle, no values, no count: the form decides what is generated."""
+def test_features_that_were_not_requested_are_absent() -> None:
+    """Plain sorts have no key transform, no values, no device-side count: the signature decides what is generated."""
     plain, whole = (
         sort_of("cpu", "auto", "u32", Signature()),
         sort_of("cpu", "auto", "u32", Signature(value="v4", **WHOLE)),

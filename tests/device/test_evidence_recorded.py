@@ -1,4 +1,4 @@
-"""`hsgen validate --record`: what ran gets into the target's file, and nothing else does."""
+"""`hsgen validate --record` writes what ran, and nothing else, to the target's file."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def test_what_was_wrong_is_not(file: Path, embedded: Host, monkeypatch: pytest.M
 def test_a_failure_says_where_it_was_right(
     file: Path, embedded: Host, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Where the target's evidence is of another device or driver, or of none; and nothing where it is of this one."""
+    """If the target's evidence is of another device or driver, or missing; nothing if it is of this one."""
     here = f"{evidence_device(embedded)}, {embedded.driver}"
     assert run(file, embedded, "--record") == 0
     recorded, line = file.read_text(encoding="utf-8"), f"; this is {here}\n"

@@ -1,4 +1,4 @@
-"""Segments, merges and checks through every runtime that there is here: buffers, parts and outcomes arrive."""
+"""Segmented sorts, merges and digests through every runtime here: buffers, arguments and status arrive."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ SCRIPT = Path(__file__).with_name("kinds.py")
 
 
 def without(*kinds: str) -> list[Any]:
-    """Return all kinds, of which these are tried nightly only."""
+    """Return all kinds, with these tried only nightly."""
     return [nightly(k) if k in kinds else k for k in KINDS]
 
 
 def through_c(api: str, name: str, kind: str, options: str) -> tuple[int, str]:
-    """What comes out through the C runtime of an API."""
+    """Return the result through the C runtime of an API."""
     sort = sort_of(name, kind)
     try:
         place = native.library(api, [target.find(name)], "u32", algorithms=[label(kind)], signature=sort.signature)
@@ -48,7 +48,7 @@ def through_c(api: str, name: str, kind: str, options: str) -> tuple[int, str]:
 
 
 @pytest.mark.device
-@pytest.mark.parametrize("kind", without("segmented_sort", "epilogue"))  # which test_segments and test_epilogues try
+@pytest.mark.parametrize("kind", without("segmented_sort", "epilogue"))  # test_segments and test_epilogues cover it
 def test_through_pyopencl(embedded: Host, kind: str) -> None:
     context = pyopencl.context_for(embedded)
     engine = pyopencl.Direct(context, pyopencl.Compiled(context, sort_of("generic", kind)))
@@ -64,7 +64,7 @@ def test_through_opencl_in_c(embedded: Host, kind: str) -> None:
 
 
 @pytest.mark.device
-@pytest.mark.parametrize("kind", without("segmented_sort", "changes", "epilogue"))  # lavapipe compiles these long
+@pytest.mark.parametrize("kind", without("segmented_sort", "changes", "epilogue"))  # lavapipe compiles these slowly
 def test_through_vulkan_in_c(lavapipe: Lavapipe, kind: str) -> None:
     """With buffers by descriptor, and larger ones by address, under the validation layers."""
     lavapipe(8)
@@ -73,9 +73,9 @@ def test_through_vulkan_in_c(lavapipe: Lavapipe, kind: str) -> None:
 
 
 @pytest.mark.device
-@pytest.mark.parametrize("kind", without("epilogue"))  # which test_epilogues tries so too
+@pytest.mark.parametrize("kind", without("epilogue"))  # test_epilogues covers it too
 def test_metal_text(embedded: Host, kind: str) -> None:
-    """As C++ for OpenCL, which is no substitute for Apple's compiler."""
+    """As C++ for OpenCL, which does not replace Apple's compiler."""
     try:
         host = metal_shim.takers()[0]
     except Unavailable as e:
@@ -90,7 +90,7 @@ def test_metal_text(embedded: Host, kind: str) -> None:
     ("algorithm", "value"), [("digest", "v8"), nightly("segmented_sort", "v16"), nightly("merge_path", "v8")]
 )
 def test_wide_values_through_vulkan(lavapipe: Lavapipe, algorithm: str, value: str) -> None:
-    """Of arrays that begin at a value, which is less than what a device asks of a binding, all words are read."""
+    """Of arrays that start at any value, below the device's binding alignment, all u32 are read."""
     lavapipe(8)
     command = ["validate", "-t", "lavapipe", "--api", "vulkan", "--key", "u32", "--algorithm", algorithm]
     assert main([*command, "--value", value]) == 0

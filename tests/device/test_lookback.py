@@ -1,7 +1,7 @@
-"""Look-backs under stress: tiles that publish late or never, one thread, many more work-groups than fit, old scratch.
+"""Look-back under stress: tiles that publish late or never, one thread, more work-groups than fit, dirty scratch.
 
-Keys hold their index in the lower half of the bits, and only the upper half is sorted: nothing but the stable order is
-right.  Where a pass that is done again would be a failure, lanes look back so often that no device is that slow.
+Keys hold their index in the lower half of the bits, and only the upper half is sorted: only a stable sort is right.
+Where a repeated pass would be a failure, the limit on look-back polls exceeds any device's delay.
 """
 
 from __future__ import annotations
@@ -38,11 +38,11 @@ SHAPES: dict[str, dict[str, Any]] = {
     "split": {"ranker": "split", "items": 2},
 }
 PASSES = {2: {"bits": 8, "begin": 16}, 3: {"bits": 6, "begin": 16}}
-"""Even and odd numbers of passes differ in where keys go, in place and not."""
+"""Even and odd numbers of passes differ in the buffers that keys take, in and out of place."""
 
 
 def base(ranker: str, passes: int = 2) -> radix.Params:
-    """Return a shape whose tiles are so small that there are hundreds of them."""
+    """Return a shape with tiles small enough for hundreds of them."""
     return shape("u32", coordination="lookback", single=0, spins=PATIENT, **SHAPES[ranker], **PASSES[passes])
 
 
@@ -55,7 +55,7 @@ def compiled(host: Host, p: radix.Params) -> tuple[Any, dict[str, Any]]:
 
 
 def variant(host: Host, p: radix.Params, **values: int) -> Direct:
-    """Return a shape's sort whose look-back kernel, and no other, is made with other values."""
+    """Return a shape's sort with other values in its look-back kernel only."""
     context, kernels = compiled(host, p)
     sort = sort_of(replace(p, **values))
     source = render(sort, "opencl")
@@ -65,7 +65,7 @@ def variant(host: Host, p: radix.Params, **values: int) -> Direct:
 
 
 def sorts(made: Direct, frame: Frame, n: int, times: int = 1, seed: int = 1) -> list[int]:
-    """Sort `n` keys in place and out of place, so many times; return how many passes were done again in each."""
+    """Sort `n` keys in place and out of place `times` times; return the number of repeated passes of each."""
     rng = np.random.default_rng(seed)
     again = []
     for number in range(times):
@@ -94,9 +94,9 @@ def test_tiles_that_publish_late_are_waited_for(embedded: Host, ranker: str, eve
     thinned([(r, every, q) for r in ("flags", "split") for every in (2, 3, 8, 64) for q in PASSES], 5),
 )
 def test_a_device_that_starves_ends_in_the_right_order(embedded: Host, ranker: str, every: int, passes: int) -> None:
-    """Tiles that never publish: the first pass fails and is done again, and those after it follow; the status says so.
+    """Tiles that never publish: the first pass fails and is repeated, and so are those after it; the status says so.
 
-    (A starving tile here ends, which in truth would keep its kernel running.  So one after it must wait for it.)
+    (A starving tile ends here, while a real one would keep its kernel running.  So a later one must wait for it.)
     """
     made = variant(embedded, base(ranker, passes), starve=every, spins=50)
     frame = Frame(made, COUNT)
@@ -106,7 +106,7 @@ def test_a_device_that_starves_ends_in_the_right_order(embedded: Host, ranker: s
 
 @pytest.mark.device
 @pytest.mark.parametrize("constant", ["first", "last", "all"])
-def test_passes_without_work_are_skipped_beside_those_that_fail(embedded: Host, constant: str) -> None:
+def test_passes_without_work_are_skipped_next_to_failing_ones(embedded: Host, constant: str) -> None:
     p = base("flags", 3)
     kept = {"first": 0xFC0, "last": 0x03F, "all": 0}[constant]  # of 16 bits: passes of 6, 5 and 5
     for values in ({}, {"starve": 3, "spins": 50}):
@@ -118,7 +118,7 @@ def test_passes_without_work_are_skipped_beside_those_that_fail(embedded: Host, 
         right = keys[np.argsort(keys >> np.uint32(16), kind="stable")]
         for in_place in (False, True):
             assert tried(frame, keys, right, in_place=in_place) is None
-            # out of place a pass moves the keys even where all digits are constant
+            # out of place a pass moves the keys even if all digits are constant
             assert made.device_status() == (1 if values and (kept or not in_place) else 0)
 
 
@@ -129,7 +129,7 @@ def test_passes_without_work_are_skipped_beside_those_that_fail(embedded: Host, 
 def test_every_set_of_constant_digits_ends_in_the_destination(
     embedded: Host, *, redo: bool, passes: int, value: str
 ) -> None:
-    """Whatever is constant, in and out of place, with and without tiles that starve."""
+    """For all sets of constant digits, in and out of place, with and without tiles that starve."""
     p = replace(base("flags", passes), redo=redo, signature=Signature(value=value))
     kernels, plan, parts = sorts_of.assemble(
         [Part(algorithm="radix", params=p, min_n=0, max_n=2**62)], "shape", p.signature
@@ -155,7 +155,7 @@ def test_every_set_of_constant_digits_ends_in_the_destination(
     ("ranker", "every"), thinned([(r, every) for r in ("flags", "ballot16") for every in (2, 3, 64)], 2)
 )
 def test_waits_without_bound_end(embedded: Host, ranker: str, every: int) -> None:
-    """Tiles that publish only when they have looked back themselves are waited for, by kernels that cannot give up."""
+    """Kernels without a poll limit wait for tiles that publish only after their own look-back."""
     p = replace(base(ranker), redo=False)
     made = engine(embedded, replace(p, withhold=every))
     assert "spins" not in render(made.sort, "opencl").text
@@ -165,7 +165,7 @@ def test_waits_without_bound_end(embedded: Host, ranker: str, every: int) -> Non
 @pytest.mark.device
 @pytest.mark.parametrize("ranker", ["flags", "ballot16", nightly("split")])
 def test_many_more_work_groups_than_fit_end_alike_every_time(embedded: Host, ranker: str) -> None:
-    """More than 150 work-groups on a few threads, 100 times bit for bit the same."""
+    """More than 150 work-groups on a few threads; 100 results are identical bit for bit."""
     made = variant(embedded, base(ranker))
     n = COUNT if NIGHTLY else COUNT // 2
     frame = Frame(made, n)
@@ -185,8 +185,8 @@ def test_u64_keys_keep_their_order_too(embedded: Host) -> None:
 
 
 @pytest.mark.device
-def test_what_scratch_held_before_does_not_matter(embedded: Host) -> None:
-    """Large, small, large in one scratch; every word of it poisoned with what states, flags and tickets look like."""
+def test_earlier_content_of_scratch_does_not_matter(embedded: Host) -> None:
+    """Large, small, large in one scratch; all of it poisoned with bytes that resemble states, flags and tickets."""
     made = variant(embedded, base("flags"))
     frame = Frame(made, COUNT)
     for n in (COUNT, 700, 65, COUNT, 64, COUNT - 1):
@@ -194,15 +194,15 @@ def test_what_scratch_held_before_does_not_matter(embedded: Host) -> None:
     scratch = made._compiled.scratch
     for byte in (0x00, 0x01, 0x40, 0x55, 0x80, 0xAA, 0xC0, 0xFF)[:: 1 if NIGHTLY else 3]:
         for n in (COUNT, 500):
-            assert sorts(made, frame, n, seed=byte) == [0, 0]  # so that its parts are there
+            assert sorts(made, frame, n, seed=byte) == [0, 0]  # allocates its parts
             for number, size in enumerate(scratch._sizes.values()):
                 scratch._fill(made.queue, number, byte, 0, size)
             assert sorts(made, frame, n, seed=byte) == [0, 0]
 
 
 @pytest.mark.device
-def test_the_outcome_is_of_the_last_sort(embedded: Host) -> None:
-    """Neither an older sort's failure nor a count that looks back at nothing is told of."""
+def test_the_status_is_that_of_the_last_sort(embedded: Host) -> None:
+    """The status does not report an older sort's failure, nor a sort without look-back."""
     made = variant(embedded, replace(base("flags"), single=40), starve=40, spins=50)
     frame = Frame(made, COUNT)
     for n, expected in ((COUNT, 1), (30, 0), (60, 0), (COUNT, 1), (0, 0)):
@@ -210,7 +210,7 @@ def test_the_outcome_is_of_the_last_sort(embedded: Host) -> None:
 
 
 def alone(*tests: str, **variables: str) -> str:
-    """Run tests of this file in a process with other variables of the environment."""
+    """Run tests of this file in a process with these environment variables."""
     named = [f"{__file__}::{test}" for test in tests]
     command = [sys.executable, "-m", "pytest", "-v", "-p", "no:cacheprovider", "-p", "no:xdist", *named]
     done = subprocess.run(command, capture_output=True, text=True, env={**os.environ, **variables}, check=False)
@@ -220,6 +220,6 @@ def alone(*tests: str, **variables: str) -> str:
 
 @pytest.mark.device
 def test_one_thread_suffices(embedded: Host) -> None:
-    """Numbers of tiles are drawn, so a work-group waits only for such as have begun: here, for none."""
+    """Tile numbers are drawn, so a work-group waits only for work-groups that have started: here, for none."""
     late, starving = "tiles_that_publish_late_are_waited_for", "a_device_that_starves_ends_in_the_right_order"
     assert "2 passed" in alone(f"test_{late}[flags-3]", f"test_{starving}[flags-8-3]", DPCPP_CPU_NUM_CUS="1")

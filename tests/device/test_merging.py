@@ -1,7 +1,7 @@
 """Merges of two sorted arrays on devices: OpenCL, Metal's kernels as C++, Vulkan on lavapipe, C and Python.
 
 - Lanes alone and work-groups, every width and every value (nightly each with each), all types and both orders: sizes of
-  both arrays around tiles, either of them empty, between guard words, neither changed.
+  both arrays around tiles, either of them empty, between guard bytes, inputs unchanged.
 - Equal keys keep their order, those of the first array first, which distinct values show.
 """
 
@@ -20,13 +20,14 @@ import numpy as np
 import pytest
 from conftest import missing
 from nightly import nightly, thinned
+from sorts import sort_by
 from test_vulkan import Lavapipe, lavapipe, validated
 
 from hsgen.algorithms import bitonic, merge_path
 from hsgen.cli import main
 from hsgen.core.errors import Usage
 from hsgen.core.keys import KEYS, TYPES, Signature
-from hsgen.core.sort import Part, Sort
+from hsgen.core.sort import Sort
 from hsgen.emit.kernels import render
 from hsgen.engines import metal_shim
 from hsgen.engines.hosts import Host
@@ -36,7 +37,7 @@ from hsgen.operations import oracle
 from hsgen.operations.inputs import KINDS
 from hsgen.operations.merge import MERGED
 from hsgen.system import toolchain
-from hsgen.targets import assembly, target
+from hsgen.targets import target
 from hsgen.tools.validate import validation
 
 pytestmark = pytest.mark.device
@@ -57,7 +58,7 @@ def check(made: Direct) -> None:
 
 
 def ways() -> Iterator[Any]:
-    """Three targets with every width and value, which take turns in being for all types and orders, on two devices."""
+    """Three targets with every width and value, types and orders in turn, on two devices."""
     for i, name in enumerate(("cpu", "generic", "intel-gen8")):
         for j, key in enumerate(KEYS):
             for k, value in enumerate(VALUES):
@@ -89,13 +90,13 @@ def test_merges(
             "hs_less(tile[TILE - d + middle], tile[middle])",
             "!hs_less(tile[middle], tile[TILE - d + middle])",
         ),
-        ("generic", "a < mine && !", "!"),  # where the first array has ended, equal keys of the second from behind
+        ("generic", "a < mine && !", "!"),  # at the end of the first array, equal keys of the second from the back
         ("cpu", "<= parts &&", "<= parts + 1 &&"),
         ("cpu", "<= rest)", "<= rest + 1)"),
     ],
 )
 def test_wrong_kernels_are_found(embedded: Host, name: str, old: str, new: str) -> None:
-    """Where arrays end, a chain that reads on is only found if what lies behind is taken: the least keys do that."""
+    """At the end of an array, reading too far shows only if the next element is taken: hence the smallest keys."""
     context = context_for(embedded)
     sort = target.find(name).sort("merge_path", "u64" if name == "cpu" else "u32", Signature(value="v4"))
     source, tile = render(sort, "opencl"), validation.block_of(sort)
@@ -108,27 +109,15 @@ def test_wrong_kernels_are_found(embedded: Host, name: str, old: str, new: str) 
 
 
 def rowed(key: str, signature: Signature, row: int) -> Sort:
-    """A merge by rows whose chains are so short that a few hundred keys are many of them."""
+    """A merge by rows with chains so short that a few hundred keys fill many."""
     p = merge_path.Params(
         key=KEYS[key], work_group=1, items=2 * row, chains=4, walks=True, row=row, signature=signature
     )
-    kernels, plan, parts = assembly.assemble(
-        [Part(algorithm="merge_path", params=p, min_n=0, max_n=2**62)], "shape", signature
-    )
-    return Sort(
-        target="shape",
-        algorithm="merge_path",
-        operation="merge",
-        key=p.key,
-        kernels=kernels,
-        plan=plan,
-        parts=parts,
-        signature=signature,
-    )
+    return sort_by("merge_path", p, signature)
 
 
 def rows() -> Iterator[Any]:
-    """Every width with every value that its rows may have, on two devices: rows of all lengths, all types by turns."""
+    """Every width with every value that its rows may have, on two devices: rows of all lengths, types in turn."""
     for i, key in enumerate(KEYS):
         for j, value in enumerate(VALUES if key != "u64" else VALUES[:1]):
             for k, row in enumerate((2, 4, 8, 16)):
@@ -141,7 +130,7 @@ def rows() -> Iterator[Any]:
 
 @pytest.mark.parametrize(("host", "key", "value", "row", "key_transform"), thinned(rows(), 7))
 def test_rows(host: str, key: str, value: str, row: int, key_transform: bool, request: pytest.FixtureRequest) -> None:
-    """Every count up to some chunks, so that either array ends in every key of a row, and rows of the output do."""
+    """Every count up to some chunks, so that each array ends at every position of a row, and so does the output."""
     context = context_for(request.getfixturevalue(host))
     made = Direct(context, Compiled(context, rowed(key, Signature(value=value, key_transform=key_transform), row)))
     tile, kinds = validation.block_of(made.sort), list(MERGED)
@@ -155,13 +144,13 @@ def test_rows(host: str, key: str, value: str, row: int, key_transform: bool, re
 @pytest.mark.parametrize(
     ("old", "new"),
     [
-        ("(parts - 16 - p3)", "(parts - 15 - p3)"),  # a row reads a key behind its array
+        ("(parts - 16 - p3)", "(parts - 15 - p3)"),  # a row reads a key beyond its array
         ("(rest - 16 - b3)", "(rest - 15 - b3)"),
         ("hs_row_count(x0, y0)", "hs_row_count(y0, x0)"),
         ("p < parts ? hs_twiddle_in(source[p]) : HS_GREATEST", "p < parts ? hs_twiddle_in(source[p]) : HS_LEAST"),
         ("d + k < stop; k++", "k < 16; k++"),
         ("hs_row_min(x2, y2)", "y2"),
-        ("hs_row_cut(HS_FIRST_SLOTS, parts - a)", "HS_FIRST_SLOTS"),  # only what ties keys to slots tells
+        ("hs_row_cut(HS_FIRST_SLOTS, parts - a)", "HS_FIRST_SLOTS"),  # only the code that ties keys to slots shows it
         ("slot - 16]", "slot - 15]"),
         ("values_in[p1], second_values[b1]", "values_in[p1], second_values[p1]"),
     ],
@@ -189,17 +178,13 @@ def test_wrong_rows_are_found(embedded: Host, old: str, new: str) -> None:
 def test_sorts_whose_runs_are_merged_by_paths(
     host: str, name: str, key: str, value: str, request: pytest.FixtureRequest
 ) -> None:
-    """In place and from one buffer to another, around every number of levels up to six, between guard words."""
+    """In and out of place, around every number of levels up to six, between guard bytes."""
     found, signature = target.find(name), Signature(value=value, key_transform=True)
     block = found.choices["bitonic", key].block
     own = {k: replace(p, path_from=block + 1) for (a, k), p in found.choices.items() if a == "bitonic"}
     p = bitonic.specialize(own, KEYS[key], signature, found.device)
-    kernels, plan, parts = assembly.assemble(
-        [Part(algorithm="bitonic", params=p, min_n=0, max_n=2**62)], "shape", signature
-    )
-    made = {"kernels": kernels, "plan": plan, "parts": parts, "signature": signature}
-    sort = Sort(target="shape", algorithm="bitonic", key=KEYS[key], **made)
-    assert "path" in {k.name for k in kernels}
+    sort = sort_by("bitonic", p, signature)
+    assert "path" in {k.name for k in sort.kernels}
     context = context_for(request.getfixturevalue(host))
     block, kinds = p.block, list(KINDS)
     some = [0, 1, block, *((block << level) + d for level in range(1, 6) for d in (-1, 0, 1)), 33 * block + 5]
@@ -216,7 +201,7 @@ def test_metal_kernels_as_another_language(embedded: Host, case: str) -> None:
     check(Direct(context, Compiled(context, sort, metal_shim.source(sort))))
 
 
-@pytest.mark.nightly  # by day it does so through Vulkan
+@pytest.mark.nightly  # the fast run does so through Vulkan
 def test_the_command_line_validates_merges(embedded: Host, capsys: pytest.CaptureFixture[str]) -> None:
     chosen = [
         "--device",
@@ -235,7 +220,7 @@ def test_the_command_line_validates_merges(embedded: Host, capsys: pytest.Captur
     assert row["algorithm"] == "merge_path" and row["failures"] == 0 and row["cases"] >= 4000
 
 
-@pytest.mark.nightly  # by day in test_kinds.py, at fewer counts
+@pytest.mark.nightly  # the fast run has test_kinds.py, at fewer counts
 def test_the_c_runtime_merges(embedded: Host, capsys: pytest.CaptureFixture[str]) -> None:
     more = ["--runtime", "c", "--device", "Intel(R) OpenCL", "--key", "u64", "--value", "v4", "--json"]
     code = main(["validate", "-t", "generic", "--algorithm", "merge_path", *more])
@@ -246,7 +231,7 @@ def test_the_c_runtime_merges(embedded: Host, capsys: pytest.CaptureFixture[str]
     assert [(r["algorithm"], r["failures"]) for r in json.loads(out)] == [("merge_path", 0)]
 
 
-@pytest.mark.nightly  # which lavapipe compiles for half a minute; by day test_kinds.py merges through Vulkan
+@pytest.mark.nightly  # lavapipe compiles it for half a minute; the fast run merges through Vulkan in test_kinds.py
 @pytest.mark.parametrize(
     ("name", "key", "value"), [("lavapipe", "u32", "none"), ("generic", "u64", "v16"), ("intel-gen8", "u16", "v4")]
 )
@@ -260,13 +245,13 @@ def test_vulkan_merges(lavapipe: Lavapipe, name: str, key: str, value: str, caps
 
 @pytest.fixture(scope="module")
 def queue(embedded: Host) -> Iterator[Any]:
-    context = context_for(embedded)  # kept: Intel's runtime forgets a context that only a queue holds
+    context = context_for(embedded)  # kept: Intel's runtime frees a context that only a queue holds
     yield cl.CommandQueue(context)
     del context
 
 
 def orders() -> list[Any]:
-    """Every type in both orders, by day in one of them by turns."""
+    """Every type in both orders; the fast run in one order, in turn."""
     both = ("ascending", "descending")
     ways = [(i + j, t, order) for i, t in enumerate(sorted(TYPES)) for j, order in enumerate(both)]
     return [nightly(*way) if turn % 2 else way for turn, *way in ways]

@@ -1,7 +1,7 @@
-"""Metal's kernels, run as C++ for OpenCL on the embedded CPU device: whole sorts against numpy, between guard words.
+"""Metal's kernels, run as C++ for OpenCL on the embedded CPU device: whole sorts against numpy, between guard bytes.
 
-This is a shim and not Apple's compiler: what it shows is that the text is whole and that the kernels sort, in SIMD
-groups of 32 lanes and without.
+This shim is not Apple's compiler: it shows that the text is complete and that the kernels sort, in SIMD groups of 32
+lanes and without.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from hsgen.tools.validate import validation
 
 pytestmark = pytest.mark.device
 LANES = str(Path(__file__).with_name("lanes") / "simd32.toml")
-SIXTEEN = str(Path(__file__).with_name("lanes") / "lanes16.toml")  # whose pairs of keys and places build in a second
+SIXTEEN = str(Path(__file__).with_name("lanes") / "lanes16.toml")  # its pairs of key and index compile in a second
 ALL = {"key_transform": True, "bit_range": True, "device_count": True}
 
 SORTS = [
@@ -39,8 +39,8 @@ SORTS = [
     (LANES, "radix", "u32", Signature(value="index", **ALL)),
     (LANES, "scan-look", "u32", Signature()),
 ]
-"""Without and with exchanges between lanes; votes, look-backs, pairs of keys and places, all that a call may say, and
-where the sorted keys change."""
+"""With and without exchanges between lanes; match-by-ballot, look-back, pairs of key and index, all call options, and
+run boundaries."""
 
 MORE = [
     ("apple-m1", "auto", "u64", Signature(value="v16", **ALL)),
@@ -65,12 +65,12 @@ MORE = [
     (LANES, "scan-sums", "u64", Signature()),
     ("cpu", "auto", "u32", Signature(**ALL)),
     ("nvidia-sm35", "radix", "u64", Signature(value="v4", **ALL)),
-    ("amd-gcn", "radix", "u32", Signature()),  # votes of 64 lanes
+    ("amd-gcn", "radix", "u32", Signature()),  # ballots of 64 lanes
 ]
 
 
 def name(case: tuple[str, str, str, Signature]) -> str:
-    """What a case is called."""
+    """The id of a case."""
     where, label, key, signature = case
     words = [
         Path(where).stem,
@@ -86,7 +86,7 @@ def name(case: tuple[str, str, str, Signature]) -> str:
 
 
 def report(host: Host, sort: Sort, source: Source, counts: int = 40) -> validation.Report:
-    """Run some of the cases of a quick validation, both ways each, from the least count to the greatest."""
+    """Run some of the cases of a quick validation, in and out of place, by ascending count."""
     context = context_for(host)
     engine = Direct(context, Compiled(context, sort, source))
     pairs = validation.plan_cases(sort, full=False, seed=1)
@@ -105,7 +105,7 @@ def test_sorts(embedded: Host, case: tuple[str, str, str, Signature]) -> None:
 
 
 def test_a_wrong_kernel_is_found(embedded: Host) -> None:
-    """The check above can fail."""
+    """Proves that the check above can fail."""
     sort = target.find("apple-m1").sort("radix", "u8")
     source = metal_shim.source(sort)
     wrong = replace(source, prelude=source.prelude.replace("atomic_fetch_add_explicit(", "atomic_fetch_or_explicit("))
@@ -113,7 +113,7 @@ def test_a_wrong_kernel_is_found(embedded: Host) -> None:
     assert report(embedded, sort, wrong, 12).failed
 
 
-def test_the_language_is_told(
+def test_the_language_is_reported(
     embedded: Host, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     plan_cases = validation.plan_cases
@@ -135,7 +135,7 @@ def test_where_nothing_takes_the_language(monkeypatch: pytest.MonkeyPatch, capfd
 
 
 def test_a_device_without_the_language_is_passed_over(embedded: Host) -> None:
-    """PoCL, where it is, does not take it."""
+    """PoCL does not support it."""
     shown = [h for h in metal_shim.hosts() if h.platform == "Portable Computing Language"]
     if not shown:
         missing("PoCL (apt-get install pocl-opencl-icd)")

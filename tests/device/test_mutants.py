@@ -1,6 +1,6 @@
 """Planted faults in every kernel and every plan row are caught by the cases of a validation.
 
-By day some of them, in the kernels without subgroup operations.
+The fast run has some of them, in the kernels without subgroup operations.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from hsgen.tools.validate.validation import reach
 
 WORKER = Path(__file__).with_name("mutant_worker.py")
 WORKERS = 2
-THIN = 1 if NIGHTLY else 4  # all take four minutes; each fifth one would leave out plan rows
+THIN = 1 if NIGHTLY else 4  # all take four minutes; one in five would skip plan rows
 
 
 def _share(arguments: list[str], total: int, first: int, results: dict[int, str]) -> None:
-    """Run one worker's mutants, starting it again behind each one that crashes it."""
+    """Run one worker's mutants, restarting it after each one that crashes it."""
     while first < total:
         command = [sys.executable, str(WORKER), *arguments, str(first), str(WORKERS)]
         done = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
@@ -50,7 +50,7 @@ def _share(arguments: list[str], total: int, first: int, results: dict[int, str]
 @pytest.mark.parametrize(("name", "key"), [nightly("intel-gen8", "u32"), ("generic", "u64")])
 def test_every_planted_fault_is_caught(embedded: Host, name: str, key: str) -> None:
     sort = target.find(name).sort("bitonic", key)
-    greatest = reach(sort.plan)  # every kernel has run by then; plan rows for greater counts repeat their form
+    greatest = reach(sort.plan)  # every kernel has run by then; plan rows for larger counts repeat their pattern
     mutants = all_mutants(sort, THIN, greatest)
     results: dict[int, str] = {}
     arguments = [name, key, str(THIN), embedded.label, str(greatest)]
@@ -74,7 +74,7 @@ def test_every_planted_fault_is_caught(embedded: Host, name: str, key: str) -> N
 
 
 def test_every_operator_is_used() -> None:
-    """Over both forms of kernels each operator finds something to change."""
+    """In one or the other form of kernels, each operator finds something to change."""
     used = {
         what.split(":")[0]
         for name in ("intel-gen8", "generic", "cpu")

@@ -1,4 +1,4 @@
-"""The C runtime driven from Python: what a bad driver does to the tool, and the same sorts as through pyopencl."""
+"""The C runtime driven from Python: bad drivers do not harm the tool, and sorts match those through pyopencl."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ void hn_close(void) {}
 
 
 def driver(folder: Path, fault: str) -> Path:
-    """A harness whose 30th sort goes wrong."""
+    """A harness whose 30th sort fails."""
     try:
         cc = compilers.c_compiler()
     except Unavailable as e:
@@ -111,12 +111,12 @@ def test_a_bad_driver_ends_in_one_line(tmp_path: Path, fault: str, line: str) ->
 
 def test_a_driver_that_does_nothing_is_wrong(tmp_path: Path) -> None:
     bad = driver(tmp_path, "return NULL")
-    *_, last = worker.call(request(bad, "intel-gen8"), "sort")  # whose validation has fewer cases than generic's
+    *_, last = worker.call(request(bad, "intel-gen8"), "sort")  # its validation has fewer cases than generic's
     assert last["result"]["failed"] > 1000
     assert worker.hosts("opencl", bad)[0].label == "bad (p, 1)"
 
 
-def test_a_library_that_is_none(tmp_path: Path) -> None:
+def test_a_file_that_is_no_library(tmp_path: Path) -> None:
     (tmp_path / "x.so").write_text("nothing")
     with pytest.raises(Wrong, match="crashed with code 1"):
         list(worker.call(request(tmp_path / "x.so"), "sort"))
@@ -173,7 +173,7 @@ def test_the_c_runtime_is_timed(embedded: Host, capsys: pytest.CaptureFixture[st
         (["-t", "cpu", "--runtime", "c", "--option=out_of_order=1", "--option=out_of_order=0"], "is given twice"),
     ],
 )
-def test_what_does_not_go_together_exits_with_2(
+def test_options_that_exclude_each_other_exit_with_2(
     arguments: list[str], line: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["validate", *arguments]) == 2
@@ -221,7 +221,7 @@ def test_a_cache_that_cannot_be_written_is_done_without(monkeypatch: pytest.Monk
 def test_a_bundle_of_another_text_is_no_substitute_for_a_compiler(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Its words would be of other kernels, and none can be made: say so, and build nothing without them."""
+    """Its SPIR-V belongs to other kernels, and none can be compiled: report it, and build nothing without SPIR-V."""
     found = target.find("generic")
     entry = Entry(
         choice=choose(found, [], ["vulkan"], []), sorts=(), spirv={"bitonic_u32": Compiled("0" * 64, "x")}, files={}
@@ -237,7 +237,7 @@ BEYOND = "the sort wrote beyond its scratch memory"
 
 
 def played_in_c(folder: Path, options: str, at: int) -> list[object]:
-    """What the crafted sort found, through the C runtime."""
+    """The crafted sort's results through the C runtime."""
     place = library(folder, *crafted(at))
     script = Path(__file__).with_name("crafted.py")
     command = [sys.executable, str(script), str(place), options, str(at)]
@@ -252,10 +252,8 @@ def played_in_c(folder: Path, options: str, at: int) -> list[object]:
     ("options", "second"),
     [("", [0, 0, 2]), ("poison=1", [POISON, POISON, 2]), ("poison=1 out_of_order=1", [POISON, POISON, 2])],
 )
-def test_scratch_is_filled_and_the_outcome_read(
-    embedded: Host, tmp_path: Path, options: str, second: list[int]
-) -> None:
-    """At first all bits are set, then only with the option, or where it is allocated anew; few keys need none."""
+def test_scratch_is_filled_and_the_status_read(embedded: Host, tmp_path: Path, options: str, second: list[int]) -> None:
+    """First all bits are set, then only with the option or on reallocation; few keys need no scratch."""
     first = [POISON, POISON, 2]
     assert played_in_c(tmp_path, options, WORDS - 1) == [first, second, first, [0, 0, 0], first]
 
@@ -263,7 +261,7 @@ def test_scratch_is_filled_and_the_outcome_read(
 @pytest.mark.device
 @pytest.mark.parametrize("beyond", [0, 1023])
 def test_a_write_beyond_scratch_is_found(embedded: Host, tmp_path: Path, beyond: int) -> None:
-    """For 5 keys there is one word more than for 4, in the C runtime behind a guard of its own."""
+    """5 keys need one u32 more than 4, which the C runtime puts after a separate guard."""
     found = played_in_c(tmp_path, "", WORDS + beyond)
     assert found[:2] == [BEYOND, BEYOND] and found[3] == [0, 0, 0]
     assert found[2] == ([POISON, POISON, 2] if beyond == 0 else BEYOND)
@@ -272,12 +270,12 @@ def test_a_write_beyond_scratch_is_found(embedded: Host, tmp_path: Path, beyond:
 @pytest.mark.device
 @pytest.mark.parametrize("wide", [False, True])
 def test_scratch_through_pyopencl(embedded: Host, wide: bool) -> None:
-    """Each part is filled when it grows, and its guard moves with what is asked for."""
+    """Each part is filled when it grows, and its guard moves with the requested size."""
     context = pyopencl.context_for(embedded)
     sort, source = crafted(WORDS - 1, index64=wide)
     engine = pyopencl.Direct(context, pyopencl.Compiled(context, sort, source))
     first, again = [POISON, POISON, 2], [0, 0, 2]
-    grown = [0, POISON, 2]  # the first part is as large as before
+    grown = [0, POISON, 2]  # the first part keeps its size
     assert played(engine, 4, 4, 5, 3, 4, 5) == [first, again, grown, [0, 0, 0], again, again]
     sort, source = crafted(WORDS, index64=wide)
     engine = pyopencl.Direct(context, pyopencl.Compiled(context, sort, source))

@@ -30,7 +30,7 @@ def grind(*arguments: str, script: str = "grind.py") -> subprocess.CompletedProc
 @pytest.mark.device
 @pytest.mark.parametrize("key", [nightly("u32"), "u64"])
 def test_nothing_is_reported(key: str) -> None:
-    """The nightly run has more whole blocks, in place too; 32-bit keys are sorted by the tests of values below."""
+    """The nightly run has more whole blocks, and in place too; the tests of values below sort 32-bit keys."""
     done = grind(key)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "sorted Oclgrind" in done.stdout
@@ -40,7 +40,7 @@ def test_nothing_is_reported(key: str) -> None:
 @pytest.mark.device
 @pytest.mark.parametrize(("algorithm", "value"), [("bitonic", "v4"), ("radix", "v8"), nightly("radix", "index")])
 def test_nothing_is_reported_of_sorts_with_values(algorithm: str, value: str) -> None:
-    """All types, orders, bit ranges and counts on the device take turns; values tell whether a sort is stable."""
+    """Types, orders, bit ranges and device-side counts take turns; values show whether a sort is stable."""
     done = grind(algorithm, value, script="grind_forms.py")
     assert done.returncode == 0, done.stdout + done.stderr
     assert "sorted Oclgrind" in done.stdout
@@ -50,7 +50,7 @@ def test_nothing_is_reported_of_sorts_with_values(algorithm: str, value: str) ->
 @pytest.mark.device
 @pytest.mark.parametrize(("ranker", "value"), [("flags", "v4"), nightly("serial", "none"), ("serial", "v4")])
 def test_nothing_is_reported_of_segmented_sorts(ranker: str, value: str) -> None:
-    """Of every layout, in place and not."""
+    """Of every layout, in and out of place."""
     done = grind(ranker, value, script="grind_segments.py")
     assert done.returncode == 0, done.stdout + done.stderr
     assert "sorted Oclgrind" in done.stdout
@@ -64,7 +64,7 @@ def test_a_missing_barrier_is_reported() -> None:
 
 @pytest.mark.device
 def test_nothing_is_reported_of_merges_by_paths() -> None:
-    """Of two arrays, in order or not, and of the runs of sorts."""
+    """Of two arrays, sorted or not, and of the runs of sorts."""
     done = grind(script="grind_merging.py")
     assert done.returncode == 0, done.stdout + done.stderr
     assert "sorted Oclgrind" in done.stdout

@@ -1,4 +1,5 @@
-"""Segmented sorts of no segment: the only offset is checked as all are, and beyond the keys nothing is written."""
+"""Segmented sorts with zero segments: the only offset is checked like any other, and nothing beyond the keys is
+written."""
 
 from __future__ import annotations
 
@@ -51,7 +52,7 @@ def test_by_the_python_api(embedded: Host, name: str, in_place: bool) -> None:
 
 
 def through_c(api: str, name: str, device: str) -> None:
-    """Compare what the C runtime says and does with what it must."""
+    """Compare the C runtime's report and effect with the expected ones."""
     try:
         place = native.library(api, [target.find(name)], "u32", algorithms=("segmented_sort",), signature=FORM)
     except Unavailable as e:

@@ -1,7 +1,7 @@
-"""Buckets of pairs on the embedded device: which keys end in them, and which are left to further passes.
+"""Hybrid sorts of pairs on the embedded device: which keys end in buckets, and which are left to further passes.
 
-A sort whose further passes are taken out sorts what buckets hold, and leaves anything else half sorted: so each of the
-two ways is seen to be taken.  Values are distinct: only a stable sort is right.
+Without its further passes a sort still sorts what buckets hold, and leaves other keys half sorted: so each way is seen
+to be taken.  Values are distinct: only a stable sort is right.
 """
 
 from __future__ import annotations
@@ -11,8 +11,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from every import sort_of
+from every import direct, sort_of
 from nightly import thinned
+from sorts import radix_params as params
 
 from hsgen.algorithms import radix
 from hsgen.algorithms.radix.hybrid import pairs as finish
@@ -21,7 +22,6 @@ from hsgen.core.interpreter import Options
 from hsgen.core.keys import Signature
 from hsgen.core.sort import Sort
 from hsgen.engines.hosts import Host
-from hsgen.engines.pyopencl import Compiled, Direct, context_for
 from hsgen.operations.inputs import KINDS
 from hsgen.tools.validate import validation
 from hsgen.tools.validate.cases import around
@@ -33,23 +33,11 @@ CASES = [(value, *shape) for value in ("v4", "index") for shape in SHAPES]
 
 
 def sort_by(label: str, key: str, signature: Signature, *, early: bool = False) -> Sort:
-    """Return a sort of the target of the tests; `early`: without the passes that follow buckets."""
+    """Return a sort of a test target; `early`: without the passes after the buckets."""
     sort = sort_of("pairs8.toml", label, key, signature)
     low = finish.least(params(sort))
     steps = tuple(s for s in sort.plan.steps if not early or s.kernel != "onesweep" or s.guard.min_n >= low)
     return replace(sort, plan=replace(sort.plan, steps=steps))
-
-
-def params(sort: Sort) -> radix.Params:
-    p = sort.parts[0].params
-    assert isinstance(p, radix.Params)
-    return p
-
-
-def engine(host: Host, sort: Sort) -> Direct:
-    """Return the sort, ready on a device."""
-    context = context_for(host)
-    return Direct(context, Compiled(context, sort))
 
 
 def even(rng: np.random.Generator, n: int, p: radix.Params) -> Any:
@@ -61,20 +49,20 @@ def even(rng: np.random.Generator, n: int, p: radix.Params) -> Any:
 
 
 def alike(rng: np.random.Generator, n: int, p: radix.Params) -> Any:
-    """Return keys of which those of a bucket are all the same."""
+    """Return keys that are all equal within a bucket."""
     left = p.key.bits - finish.bits(p, n)
     keys = even(rng, n, p)
     return keys >> keys.dtype.type(left) << keys.dtype.type(left)
 
 
 def crowded(rng: np.random.Generator, n: int, p: radix.Params) -> Any:
-    """Return keys of which those of a bucket are few distinct ones."""
+    """Return keys with few distinct values in each bucket."""
     keys = even(rng, n, p)
     return keys & ~keys.dtype.type((1 << (p.key.bits - finish.bits(p, n))) - 1 - 0x155)
 
 
 def once(rng: np.random.Generator, n: int, p: radix.Params) -> Any:
-    """Return keys of which one comes more often than a bucket holds."""
+    """Return keys, one of which occurs more often than a bucket holds."""
     keys = even(rng, n, p)
     keys[: finish.capacity(p) + 1] = keys[0]
     return rng.permutation(keys)
@@ -86,7 +74,7 @@ def halved(rng: np.random.Generator, n: int, p: radix.Params) -> Any:
 
 
 def counts(p: radix.Params) -> list[int]:
-    """Return counts around those at which there are twice as many buckets, and a large one."""
+    """Return counts around those at which the number of buckets doubles, and a large one."""
     return sorted({n for n in around(finish_plan.test_counts(p), MOST) if n > finish.least(p)} | {MOST})
 
 
@@ -94,7 +82,7 @@ def counts(p: radix.Params) -> list[int]:
 @pytest.mark.parametrize(("value", "label", "key"), thinned(CASES, 4, 0))
 def test_even_keys_need_no_further_pass(embedded: Host, label: str, key: str, value: str) -> None:
     sort = sort_by(label, key, Signature(value=value), early=True)
-    frame, rng, p = Frame(engine(embedded, sort), MOST), np.random.default_rng(1), params(sort)
+    frame, rng, p = Frame(direct(embedded, sort), MOST), np.random.default_rng(1), params(sort)
     for n in counts(p):
         for make in (even, alike, crowded) if finish.bits(p, n) > p.digits[-1][1] else (even,):
             for in_place in (False, True):
@@ -107,7 +95,7 @@ def test_even_keys_need_no_further_pass(embedded: Host, label: str, key: str, va
 @pytest.mark.parametrize(("value", "label", "key"), thinned(CASES, 4, 1))
 def test_uneven_keys_are_left_to_further_passes(embedded: Host, label: str, key: str, value: str) -> None:
     early, whole = (sort_by(label, key, Signature(value=value), early=x) for x in (True, False))
-    frames = [Frame(engine(embedded, sort), MOST) for sort in (early, whole)]
+    frames = [Frame(direct(embedded, sort), MOST) for sort in (early, whole)]
     p, rng = params(whole), np.random.default_rng(2)
     for number, n in enumerate(counts(p)):
         for make in (once, halved):
@@ -123,7 +111,7 @@ def test_uneven_keys_are_left_to_further_passes(embedded: Host, label: str, key:
 @pytest.mark.parametrize(("value", "label", "key"), thinned(CASES, 4, 1))
 def test_every_kind_type_order_and_count(embedded: Host, label: str, key: str, value: str) -> None:
     sort = sort_by(label, key, Signature(value=value, key_transform=True, device_count=True, bit_range=True))
-    frame, rng = Frame(engine(embedded, sort), MOST), np.random.default_rng(3)
+    frame, rng = Frame(direct(embedded, sort), MOST), np.random.default_rng(3)
     for number, kind in enumerate(KINDS):
         n = MOST - number
         keys = KINDS[kind](rng, n, np.dtype(f"u{sort.key.bytes}"))
@@ -136,10 +124,10 @@ def test_every_kind_type_order_and_count(embedded: Host, label: str, key: str, v
 
 
 @pytest.mark.device
-def test_what_scratch_held_before_does_not_matter(embedded: Host) -> None:
-    """Neither that an even sort came before an uneven one, nor what any word was."""
+def test_earlier_content_of_scratch_does_not_matter(embedded: Host) -> None:
+    """Neither an even sort before an uneven one, nor any content."""
     sort = sort_by("radix", "u32", Signature(value="v4"))
-    made = engine(embedded, sort)
+    made = direct(embedded, sort)
     frame, rng, p = Frame(made, MOST), np.random.default_rng(4), params(sort)
     for byte in (None, 0x00, 0x01, 0x55, 0xFF):
         for make in (even, halved, once, crowded):

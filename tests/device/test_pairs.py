@@ -1,7 +1,7 @@
-"""Radix sorts of keys with values of a word: beside each other in local memory, by every ranker of tiles.
+"""Radix sorts of keys with 32-bit values, both in local memory, by every ranker of tiles.
 
-Values are distinct, so that only a stable sort is right.  Where lanes vote, values are loaded none, one, or all keys
-ahead.
+Values are distinct, so that only a stable sort is right.  With match-by-ballot, values are prefetched for none, one, or
+all keys.
 """
 
 from __future__ import annotations
@@ -11,17 +11,14 @@ from typing import Any
 import numpy as np
 import pytest
 from nightly import thinned
-from radices import alone, shape
+from radices import alone, shape, sort_of
 
-from hsgen.algorithms import radix
 from hsgen.core.interpreter import Options
 from hsgen.core.keys import Signature
-from hsgen.core.sort import Part, Sort
 from hsgen.emit.kernels import render
 from hsgen.engines.hosts import Host
 from hsgen.engines.pyopencl import Compiled, Direct, context_for
 from hsgen.operations.inputs import KINDS
-from hsgen.targets import assembly
 from hsgen.tools.validate import validation
 from hsgen.tools.validate.guarded import Frame
 
@@ -37,16 +34,6 @@ SHAPES: dict[str, tuple[str, dict[str, Any]]] = {
 }
 
 
-def sort_of(p: radix.Params) -> Sort:
-    """Return the sort of a shape in its form."""
-    kernels, plan, parts = assembly.assemble(
-        [Part(algorithm="radix", params=p, min_n=0, max_n=2**62)], "shape", p.signature
-    )
-    return Sort(
-        target="shape", algorithm="radix", key=p.key, kernels=kernels, plan=plan, parts=parts, signature=p.signature
-    )
-
-
 @pytest.mark.device
 @pytest.mark.parametrize(
     ("name", "key", "wide"),
@@ -54,7 +41,7 @@ def sort_of(p: radix.Params) -> Sort:
     ids=lambda x: x if isinstance(x, str) else "wide" * x,
 )
 def test_values_stay_with_their_keys(embedded: Host, name: str, key: str, wide: bool) -> None:
-    """In tiles that are full and not, of digits all alike (whose keys stay where they are) and of many."""
+    """In full and partial tiles, of constant digits (whose keys do not move) and of many."""
     value, more = SHAPES[name]
     p = shape(key, **more, signature=Signature(value=value))
     sort = sort_of(alone(p) if wide else p)
@@ -70,8 +57,8 @@ def test_values_stay_with_their_keys(embedded: Host, name: str, key: str, wide: 
                 assert problem is None, f"{n} keys, {kind}, in place: {in_place}: {problem}"
 
 
-def test_only_values_of_a_word_lie_beside_their_keys() -> None:
-    """Where keys move once; so that no index of a tile is looked up again."""
+def test_only_32_bit_values_are_in_local_memory_with_their_keys() -> None:
+    """Where keys move once, so that no index within a tile is needed again."""
     again = "hs_to_int(order["
     for name, (_, more) in SHAPES.items():
         for value in ("v4", "index", "v8"):

@@ -1,4 +1,4 @@
-"""Peers of benchmarks: each sorts, says its version, and says in one line why it cannot run."""
+"""Baselines of benchmarks: each sorts, reports its version, and says in one line why it cannot run."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def engine(embedded: Host) -> Direct:
 
 @pytest.fixture
 def rebuilt(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
-    """An empty cache of built peers, and none loaded; returns its folder."""
+    """An empty cache of built baselines, none of them loaded; returns its folder."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.setattr(build, "load", build.load.__wrapped__)
     return tmp_path / "cache/hsgen/peers-2"
@@ -61,7 +61,7 @@ def started(name: str, engine: Any, keys: Any) -> Run:
 
 
 def check(name: str, engine: Any, keys: Any) -> Run:
-    """Sort twice, since a peer in place needs its input anew; the caller's keys stay as they are."""
+    """Sort twice, since a baseline that sorts in place needs its input again; the caller's keys stay unchanged."""
     before = keys.copy()
     run = started(name, engine, keys)
     try:
@@ -78,7 +78,7 @@ def check(name: str, engine: Any, keys: Any) -> Run:
 
 @pytest.mark.parametrize("dtype", ["u4", "u8"])
 @pytest.mark.parametrize("name", HOST)
-def test_peers_of_the_host_sort(name: str, dtype: str) -> None:
+def test_baselines_of_the_host_sort(name: str, dtype: str) -> None:
     for n in (0, 1, 1000, 1 << 16):
         assert check(name, None, keys_of(n, dtype)).version
 
@@ -99,7 +99,7 @@ def test_pyopencl_sorts(engine: Direct, dtype: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["pyopencl", "boost"])
-def test_peers_of_opencl_are_refused_beside_another_engine(name: str) -> None:
+def test_baselines_of_opencl_are_refused_with_another_engine(name: str) -> None:
     with pytest.raises(Unavailable, match=f"^peer {name}: runs beside OpenCL in this process only"):
         PEERS[name](SimpleNamespace(), keys_of(1, "u4"))  # type: ignore[arg-type]
 
@@ -117,7 +117,7 @@ def test_a_device_that_the_loader_does_not_show_is_one_line(engine: Direct) -> N
 
 @pytest.mark.device
 @pytest.mark.parametrize(("name", "variable"), BUILT.items())
-def test_without_a_compiler_a_peer_is_one_line(
+def test_without_a_compiler_a_baseline_is_one_line(
     engine: Direct, name: str, variable: str, rebuilt: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv(variable, "no-such-compiler")
@@ -131,7 +131,7 @@ def test_without_a_compiler_a_peer_is_one_line(
 
 @pytest.mark.device
 @pytest.mark.parametrize(("name", "variable"), BUILT.items())
-def test_without_its_headers_a_peer_says_what_to_install(
+def test_without_its_headers_a_baseline_says_what_to_install(
     engine: Direct, name: str, variable: str, rebuilt: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     compiler = tmp_path / "compiler"
@@ -147,7 +147,7 @@ def test_without_its_headers_a_peer_says_what_to_install(
 
 
 @pytest.mark.device
-def test_a_peer_that_cannot_run_ends_with_3_and_times_nothing(
+def test_a_baseline_that_cannot_run_ends_with_3_and_times_nothing(
     embedded: Host, rebuilt: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("CC", "no-such-compiler")
@@ -158,7 +158,7 @@ def test_a_peer_that_cannot_run_ends_with_3_and_times_nothing(
     assert not out and err.splitlines()[-1].startswith("hsgen: peer lsd: no C compiler no-such-compiler")
 
 
-def test_built_peers_are_kept_by_content(rebuilt: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_built_baselines_are_cached_by_content(rebuilt: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     check("lsd", None, keys_of(1000, "u4"))
     (first,) = rebuilt.iterdir()
     changed = first.stat().st_mtime_ns
@@ -173,13 +173,13 @@ def test_built_peers_are_kept_by_content(rebuilt: Path, tmp_path: Path, monkeypa
     assert len(list(rebuilt.iterdir())) == 2
 
 
-def test_peers_do_without_a_cache(rebuilt: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_baselines_work_without_a_cache(rebuilt: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
     check("lsd", None, keys_of(1000, "u4"))
 
 
-def test_numpy_names_what_was_switched_off_and_does_without() -> None:
+def test_numpy_names_disabled_features() -> None:
     run = started("numpy-avx2", None, keys_of(1, "u4"))
     run.close()
     off = numpy_avx2.features("found")
@@ -235,7 +235,7 @@ def test_the_numpy_process_ends_with_its_parent() -> None:
 
 
 def running(pid: int) -> bool:
-    """Whether a process runs; one that has ended and that nobody waited for does not."""
+    """Whether a process runs; a zombie does not."""
     try:
         state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
     except OSError:
@@ -244,7 +244,7 @@ def running(pid: int) -> bool:
 
 
 class Scripted:
-    """An engine whose sorts take as long as was said, and 1 second from then on; its own clock shows half of that."""
+    """An engine whose sorts take the given times, then 1 second each; its own clock shows half of that."""
 
     api = "opencl"
     sort = target.find("generic").sort("bitonic", "u32")
@@ -302,7 +302,7 @@ def test_ratios_are_medians_over_rounds(monkeypatch: pytest.MonkeyPatch) -> None
     own, peer, copy = rows
     assert (own.peer, own.hsgen_ratio, own.peer_version) == (None, None, None)
     assert (peer.peer, peer.hsgen_ratio, peer.peer_version) == ("scripted", 0.5, "1.5")
-    assert (peer.ratio_low, peer.ratio_high) == (None, None)  # of 3 rounds there is no interval
+    assert (peer.ratio_low, peer.ratio_high) == (None, None)  # 3 rounds give no interval
     assert peer.mkeys_per_s == pytest.approx(1000 / 2 / 1e6) and closed == [True]
     assert (own.min, own.q1, own.q3, own.max) == pytest.approx([2.5e-4, 3.75e-4, 7.5e-4, 1e-3])
     assert (copy.peer, copy.hsgen_ratio, copy.roof_share) == ("copy", 0.25, None)
@@ -314,7 +314,7 @@ def test_ratios_are_medians_over_rounds(monkeypatch: pytest.MonkeyPatch) -> None
     assert not engine.clocked
 
 
-def test_what_was_set_up_is_closed_where_a_later_peer_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_open_baselines_are_closed_if_a_later_one_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     children = []
     begin = numpy_avx2.Child.__init__
 

@@ -1,4 +1,4 @@
-"""`hsgen probe` on the devices here: what it writes generates, sorts, and is what the device says."""
+"""`hsgen probe` on the devices here: the written target generates and sorts, and agrees with the device."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_the_embedded_device(embedded: Host, tmp_path: Path, capsys: pytest.Capt
     assert facts.subgroups == (4, 8, 16, 32, 64) and facts.local == "memory" and facts.progress == "started"
     assert (facts.work_group, facts.local_bytes) == (embedded.work_group, embedded.local_bytes)
     assert main(["generate", "-t", str(file), "--key", "u32", "-o", str(tmp_path / "out")]) == 0
-    sort = found.default("u32") if NIGHTLY else found.sort("radix", "u32")  # merges take the compiler long
+    sort = found.default("u32") if NIGHTLY else found.sort("radix", "u32")  # merges compile slowly
     pairs = validation.plan_cases(sort, full=False, seed=1)[::60]
     report = validation.run(direct(embedded, sort), pairs, 1)
     assert report.cases >= 20 and report.failures == []
@@ -80,7 +80,7 @@ def test_lavapipe(lavapipe: Lavapipe, tmp_path: Path, capsys: pytest.CaptureFixt
 def test_a_raw_query_makes_the_same_file(
     api: str, embedded: Host, lavapipe: Lavapipe, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """What a user sends is as good as the device; it holds no member that a query may not have."""
+    """A query that a user sends replaces the device; it has only members that a query may have."""
     lavapipe(8)
     device = ["--device", "Intel(R) OpenCL"] if api == "opencl" else ["--device", "llvmpipe"]
     assert main(["probe", "--api", api, *device, "--raw"]) == 0
@@ -121,7 +121,7 @@ def test_an_opencl_query_is_complete(embedded: Host) -> None:
 def test_the_commands_of_the_document(
     embedded: Host, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """docs/guides/suggest.md: what it tells to run runs, and --json prints what docs/reference/json.md says."""
+    """docs/guides/suggest.md: the commands run, and --json prints the fields of docs/reference/json.md."""
     monkeypatch.chdir(tmp_path)
     text = (DOCS / "guides/suggest.md").read_text(encoding="utf-8")
     lines = [line for block in re.findall(r"^```sh\n(.*?)^```$", text, re.M | re.S) for line in block.splitlines()]
@@ -145,7 +145,7 @@ def test_the_commands_of_the_document(
     ("family", "widths", "core"),
     [("vega10", (64,), (40, 4, 65536)), ("navi21", (32, 64), (32, 2, 65536))],
 )
-def test_what_an_extension_tells_of_cores(
+def test_an_extension_reports_cores(
     family: str,
     widths: tuple[int, ...],
     core: tuple[int, int, int],
@@ -153,7 +153,8 @@ def test_what_an_extension_tells_of_cores(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """RADV describes GPUs that are not here: subgroups, SIMD units and registers of a compute unit as AMD has them."""
+    """RADV describes GPUs that are not here: subgroups, SIMD units and registers of a compute unit as AMD documents
+    them."""
     drivers = sorted(DRIVERS.glob("radeon_icd*.json"))
     if not drivers:
         missing("RADV is not installed (apt-get install mesa-vulkan-drivers)")

@@ -1,8 +1,7 @@
-"""Whatever hypothesis draws, keys, counts, orders, ranges of bits, values, places: devices give what numpy gives."""
+"""Devices match numpy for random keys, counts, orders, bit ranges, values and offsets, drawn by hypothesis."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -10,16 +9,16 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from nightly import NIGHTLY, nightly
-from sorters import CROSSOVER, SMALL, How, Sorters, check, random_keys, random_values
+from sorters import CROSSOVER, How, Sorters, check, made, queue, random_keys, random_values
 
 from hsgen.core.errors import Usage
 from hsgen.core.keys import ORDERS, TYPES
-from hsgen.engines.hosts import Host
 from hsgen.system import toolchain
 
 pytestmark = pytest.mark.device
 cl = toolchain.pyopencl()
 array = pytest.importorskip("pyopencl.array")
+__all__ = ["made", "queue"]  # fixtures
 
 FORMS = [
     ("small", "f32", "none"),
@@ -32,26 +31,14 @@ FORMS = [
     ("cpu", "i16", "none"),
     ("cpu", "f64", "v4"),
 ]
-"""Target, type and value of the sorters, all of which take a range of bits and a count on the device."""
+"""Target, type and value of the sorters, all of which take a bit range and a device-side count."""
 
-AT_NIGHT = [("small", "f32", "index"), ("cpu", "i16", "none"), ("cpu", "f64", "v4")]
-"""Those of them that wait for the night: others have their targets, kinds of keys and values by day."""
+SLOW = [("small", "f32", "index"), ("cpu", "i16", "none"), ("cpu", "f64", "v4")]
+"""The nightly ones: the fast run covers their targets, kinds of keys and values with others."""
 
 EXAMPLES = settings(
     max_examples=60 if NIGHTLY else 30, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck)
 )
-
-
-@pytest.fixture(scope="module")
-def made(embedded: Host, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sorters]:
-    small = tmp_path_factory.mktemp("targets") / "small.toml"
-    small.write_text(SMALL, encoding="utf-8")
-    yield Sorters(embedded, str(small))
-
-
-@pytest.fixture(scope="module")
-def queue(made: Sorters) -> cl.CommandQueue:
-    return cl.CommandQueue(made.context)
 
 
 def sorter_of(made: Sorters, signature: tuple[str, str, str], order: str) -> Any:
@@ -71,10 +58,10 @@ def hows(draw: st.DrawFn, n: int, bits: int, value: str) -> How:
     )
 
 
-@pytest.mark.parametrize("signature", [nightly(f) if f in AT_NIGHT else f for f in FORMS], ids=lambda f: "-".join(f))
+@pytest.mark.parametrize("signature", [nightly(f) if f in SLOW else f for f in FORMS], ids=lambda f: "-".join(f))
 @EXAMPLES
 @given(data=st.data())
-def test_any_call_gives_what_numpy_gives(
+def test_any_call_matches_numpy(
     queue: cl.CommandQueue, made: Sorters, signature: tuple[str, str, str], data: st.DataObject
 ) -> None:
     _, key, value = signature
@@ -91,13 +78,13 @@ def test_any_call_gives_what_numpy_gives(
 @EXAMPLES
 @given(data=st.data())
 def test_few_drawn_keys_are_sorted_stably(queue: cl.CommandQueue, made: Sorters, key: str, data: st.DataObject) -> None:
-    """Keys that hypothesis makes up, and makes simpler where one fails: compared with numpy's own sorts of numbers."""
+    """Keys that hypothesis draws, and simplifies on failure: compared with numpy's own sorts of numbers."""
     signature = next(f for f in FORMS if f[1] == key and f[2] not in ("v4", "v16"))
     width = np.dtype(TYPES[key].numpy).itemsize * 8
     if TYPES[key].kind == 2:
         numbers: Any = st.floats(width=width, allow_nan=False).map(
             lambda x: x + 0.0
-        )  # no -0, which numpy has equal to +0
+        )  # no -0, which numpy takes for equal to +0
     else:
         numbers = st.integers(-(1 << (width - 1)), (1 << (width - 1)) - 1)
     drawn = data.draw(st.lists(numbers, max_size=200), "keys")
@@ -115,9 +102,9 @@ def test_few_drawn_keys_are_sorted_stably(queue: cl.CommandQueue, made: Sorters,
         assert np.array_equal(more["values_out"].get(), np.argsort(host, kind="stable"))
 
 
-@pytest.mark.parametrize("signature", [nightly(AT_NIGHT[0]), ("small", "i32", "v4"), nightly(AT_NIGHT[2])])
+@pytest.mark.parametrize("signature", [nightly(SLOW[0]), ("small", "i32", "v4"), nightly(SLOW[2])])
 def test_counts_on_the_device(queue: cl.CommandQueue, made: Sorters, signature: tuple[str, str, str]) -> None:
-    """None, one, around the changes of algorithm, the capacity and beyond; from an array and from a buffer."""
+    """Zero, one, around the changes of algorithm, the capacity and beyond; from an array and from a buffer."""
     _, key, value = signature
     sorter, rng = sorter_of(made, signature, "descending"), np.random.default_rng(4)
     for n in (1, 64, CROSSOVER, 2000):
@@ -135,7 +122,7 @@ def test_counts_on_the_device(queue: cl.CommandQueue, made: Sorters, signature: 
 
 @pytest.mark.parametrize("signature", [("small", "f32", "none"), ("cpu", "i8", "index"), ("cpu", "f16", "v8")])
 def test_every_range_of_bits(queue: cl.CommandQueue, made: Sorters, signature: tuple[str, str, str]) -> None:
-    """An empty one copies keys and values in their order."""
+    """An empty one copies keys and values in order."""
     _, key, value = signature
     bits = np.dtype(TYPES[key].numpy).itemsize * 8
     rng = np.random.default_rng(5)

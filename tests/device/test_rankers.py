@@ -1,8 +1,8 @@
 """Radix sorts of tiny shapes on devices: every ranker, both coordinations, digits of 1 to 11 bits.
 
-A shape is tried with every kind of keys at its boundary counts, and with every count from a tile to two tiles and one,
-in place and out of place, framed by guard words, at shifted places.  Shapes that sort the upper half of the bits have
-the index in the lower half, so that only a stable sort is right.
+A shape is tried with every kind of keys at its boundary counts, and with every count from a tile to two tiles plus one,
+in and out of place, between guard bytes, at shifted offsets.  Shapes that sort the upper half of the bits have the
+index in the lower half, so that only a stable sort is right.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ RANKERS: dict[str, dict[str, Any]] = {
     "walk16": {"ranker": "serial", "work_group": 16, "subgroup": 16, "items": 6},
     "lines": {"ranker": "serial", "work_group": 1, "items": 64, "stream_from": 100},
 }
-"""Shapes of every ranker, among them tiles of odd sizes."""
+"""Shapes of every ranker, some with tiles of odd sizes."""
 
 SOME = [
     ("ballot4", "scan", "u32", 8, False),
@@ -69,9 +69,9 @@ SOME = [
     ("lines", "scan", "u32", 8, True),
     ("lines", "scan", "u64", 8, False),
 ]
-"""(ranker, coordination, key type, bits, whether a half of the bits is sorted): all rankers, both coordinations."""
+"""(ranker, coordination, key type, bits, whether half of the bits are sorted): all rankers, both coordinations."""
 
-BY_NIGHT = {
+SLOW = {
     ("ballot16", "lookback", "u32", 8, False),
     ("broadcast4", "lookback", "u32", 5, True),
     ("flags", "scan", "u64", 5, False),
@@ -79,7 +79,7 @@ BY_NIGHT = {
     ("walk8", "scan", "u32", 4, False),
     ("lines", "scan", "u64", 8, False),
 }
-"""Those of them that take longest beside others like them: not tried by day."""
+"""The slowest of them, which resemble others: nightly only."""
 
 
 def ways() -> list[Any]:
@@ -94,11 +94,11 @@ def ways() -> list[Any]:
     ]
     found = SOME + [w for w in every if w not in SOME] * NIGHTLY
     made = {w: "-".join([*map(str, w[:4]), "half"][: 5 if w[4] else 4]) for w in found}
-    return [nightly(*w, id=name) if w in BY_NIGHT else pytest.param(*w, id=name) for w, name in made.items()]
+    return [nightly(*w, id=name) if w in SLOW else pytest.param(*w, id=name) for w, name in made.items()]
 
 
 def made(ranker: str, coordination: str, key: str, bits: int, half: bool) -> radix.Params:
-    """Return a shape; those that sort half of the bits let no work-group sort alone."""
+    """Return a shape; those that sort half of the bits have no sort by a single work-group."""
     more = {"begin": 16 if key == "u32" else 32, "single": 0} if half else {}
     return shape(key, coordination=coordination, bits=bits, **{**RANKERS[ranker], **more})
 
@@ -109,7 +109,7 @@ def expected(p: radix.Params, keys: Keys) -> Keys:
 
 
 def inputs(p: radix.Params, n: int, number: int) -> Iterator[Keys]:
-    """Yield two inputs: a kind by turns, whose upper bits move with it, and few upper halves before an index."""
+    """Yield two inputs: one of the kinds in turn, with its upper bits, and few upper halves over an index."""
     rng = np.random.default_rng([n, number])
     dtype = np.dtype(f"u{p.key.bytes}")
     kinds = list(KINDS.values())
@@ -118,7 +118,7 @@ def inputs(p: radix.Params, n: int, number: int) -> Iterator[Keys]:
 
 
 def check(made: Direct, p: radix.Params, counts: list[int], frame: Frame | None = None) -> None:
-    """Sort each count in place and out of place, at places that change."""
+    """Sort each count in place and out of place, at changing offsets."""
     frame = frame or Frame(made, max(counts))
     for number, n in enumerate(counts):
         for keys in inputs(p, n, number):
@@ -131,7 +131,7 @@ def check(made: Direct, p: radix.Params, counts: list[int], frame: Frame | None 
 @pytest.mark.device
 @pytest.mark.parametrize(("ranker", "coordination", "key", "bits", "half"), ways())
 def test_sorts(embedded: Host, ranker: str, coordination: str, key: str, bits: int, half: bool) -> None:
-    """The tile-boundary sweep, then every kind of keys at the counts where the sort changes its way."""
+    """Every count across a tile boundary, then every kind of keys at the counts where the sort changes its way."""
     p = made(ranker, coordination, key, bits, half)
     top = 2 * p.groups * p.tile + 1
     test_counts = [*assembly.test_counts(sort_of(p), top), p.groups * p.tile, p.stream or 0]
@@ -143,7 +143,7 @@ def test_sorts(embedded: Host, ranker: str, coordination: str, key: str, bits: i
 @pytest.mark.device
 @pytest.mark.parametrize("ranker", ["ballot16", nightly("broadcast8"), "flags", nightly("split2")])
 def test_kernels_of_64_bit_indices_sort_small_counts(embedded: Host, ranker: str) -> None:
-    """Those that sort 2^30 keys and more; passes that were done again are none, whatever scratch held before."""
+    """The kernels for 2^30 keys and more; no pass is repeated, for any content of scratch."""
     p = alone(made(ranker, "lookback", "u64" if "8" in ranker else "u32", 8, True))
     ready = engine(embedded, p)
     check(ready, p, [*range(1, 40, 13), p.tile - 1, p.tile, p.tile + 1, 2 * p.tile, 4 * p.tile + 1, 9973])
@@ -159,7 +159,7 @@ def test_kernels_of_64_bit_indices_sort_small_counts(embedded: Host, ranker: str
     ("platform", "key"), [nightly("embedded", "u32"), ("embedded", "u64"), ("pocl", "u32"), nightly("pocl", "u64")]
 )
 def test_lines_are_stored_wherever_memory_begins(platform: str, key: str, request: pytest.FixtureRequest) -> None:
-    """Keys that begin anywhere in a line of 64 bytes: memory of the host, which these devices use as it is."""
+    """Keys that start anywhere in a line of 64 bytes: host memory, which these devices use in place."""
     p = made("lines", "scan", key, 8, False)
     ready = engine(request.getfixturevalue(platform), p)
     cl = toolchain.pyopencl()
@@ -188,7 +188,7 @@ GENERIC = [r for r, v in RANKERS.items() if v.get("subgroup", 1) == 1]
 @pytest.mark.device
 @pytest.mark.parametrize("ranker", [nightly(r) if r in ("split2", "serial16", "lines") else r for r in GENERIC])
 def test_forms_without_subgroups_sort_on_another_device(pocl: Host, ranker: str) -> None:
-    """OpenCL C 1.2, compiled by others.
+    """OpenCL C 1.2, compiled by another runtime.
 
     Work-groups that rank tiles have no more lanes than a digit has values: PoCL 3.1 vectorises others wrongly
     (POCL_WORK_GROUP_METHOD=workitemrepl does not).
@@ -211,7 +211,7 @@ def test_forms_without_subgroups_sort_on_another_device(pocl: Host, ranker: str)
     ],
 )
 def test_oclgrind_reports_nothing(ranker: str) -> None:
-    """No race, no read of what was never written, no access out of bounds; by day there are few sorts by buckets."""
+    """No race, no uninitialised read, no access out of bounds; the fast run has few sorts by buckets."""
     done = grind(ranker, *["few"] * (ranker == "buckets" and not NIGHTLY))
     assert done.returncode == 0, done.stdout + done.stderr
     assert "sorted Oclgrind" in done.stdout and done.stderr.strip() == ""

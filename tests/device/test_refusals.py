@@ -1,4 +1,4 @@
-"""What the harness says of a call that a runtime refuses names the function that was called, whatever kind of sort."""
+"""The harness's message about a refused call names the called function, for every kind of sort."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ __all__ = ["lavapipe"]  # a fixture
 
 
 def refused(api: str, device: str) -> list[str]:
-    """What was said of each sort, a number a kind."""
+    """The message of each sort, with a number per kind."""
     try:
         place = native.library(api, [target.find("generic")], "u32", algorithms=LABELS)
     except Unavailable as e:

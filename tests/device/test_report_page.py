@@ -1,4 +1,4 @@
-"""The page of `hsgen report` in a real browser: it loads without an error, shows something, and fits its window."""
+"""The page of `hsgen report` in a real browser: it loads without an error, has content, and fits its window."""
 
 from __future__ import annotations
 
@@ -51,12 +51,12 @@ WINDOW = """<!DOCTYPE html><body><script>
 addEventListener("message", e => { document.body.append(Object.assign(document.createElement("pre"),
   {id: "facts", textContent: e.data})); });
 </script><iframe src="PAGE" style="width:WIDTHpx;height:900px;border:0"></iframe></body>"""
-"""A window as narrow as one likes: browsers without a screen have a least width."""
+"""A frame of any width: headless browsers have a minimum window width."""
 
 
 @pytest.fixture(scope="session")
 def browser() -> str:
-    """A browser that runs without a screen."""
+    """A headless browser."""
     for name in ("chromium", "chromium-browser", "google-chrome"):
         if found := shutil.which(name):
             return found
@@ -64,7 +64,7 @@ def browser() -> str:
 
 
 def run(browser: str, folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """Run the browser on arguments; lines of pages' consoles stand in its stderr."""
+    """Run the browser with arguments; its stderr contains the consoles of pages."""
     command = [browser, "--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--no-first-run"]
     command += ["--disable-dev-shm-usage", "--enable-logging=stderr", f"--user-data-dir={folder / 'profile'}"]
     done = subprocess.run(
@@ -75,12 +75,12 @@ def run(browser: str, folder: Path, *arguments: str) -> subprocess.CompletedProc
 
 
 def console(done: subprocess.CompletedProcess[str]) -> list[str]:
-    """What pages wrote to their console: errors of scripts, and whatever could not be loaded."""
+    """The console output of pages: script errors, and resources that could not be loaded."""
     return [line for line in done.stderr.splitlines() if "CONSOLE" in line]
 
 
 def measured(browser: str, path: Path, width: int) -> dict[str, Any]:
-    """What the browser finds of a page in a window, with everything folded out."""
+    """The browser's measurements of a page in a window, with all details unfolded."""
     probe = path.with_name(f"probe-{path.name}")
     probe.write_text(path.read_text(encoding="utf-8").replace("</body>", f"{MEASURE}</body>"), encoding="utf-8")
     window = path.with_name("window.html")
@@ -96,7 +96,7 @@ def measured(browser: str, path: Path, width: int) -> dict[str, Any]:
 
 
 def pixels(path: Path) -> tuple[int, int, list[bytes]]:
-    """Read a PNG of 8 bits a channel: its width, its height and its rows."""
+    """Read a PNG with 8 bits per channel: its width, its height and its rows."""
     data, at, packed = path.read_bytes(), 8, b""
     assert data[:8] == b"\x89PNG\r\n\x1a\n"
     width, height, depth, colour, _, _, interlaced = struct.unpack(">IIBBBBB", data[16:29])
@@ -131,7 +131,7 @@ def _unfiltered(kind: int, line: bytes, before: bytes, each: int) -> bytes:
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A page of many targets, with measurements; by day of every other one, which is long enough."""
+    """A page of many targets, with measurements; the fast run takes every other target."""
     found = [target.find(name) for name in sampled()[:: 1 if NIGHTLY else 2]]
     subjects = [Subject(target=t, sorts=every_sort(t), apis=t.apis) for t in found]
     path = tmp_path_factory.mktemp("page") / "every.html"
@@ -166,8 +166,8 @@ def test_a_picture_of_the_page_shows_it(browser: str, tmp_path: Path, name: str)
     assert paper == b"\xff\xff\xff" and sum(row.count(paper) for row in rows) > 0
 
 
-def test_the_browser_tells_errors_and_what_does_not_fit(browser: str, tmp_path: Path) -> None:
-    """What the other tests rely on: a broken page is seen to be one."""
+def test_the_browser_reports_errors_and_overflow(browser: str, tmp_path: Path) -> None:
+    """Required by the other tests: a broken page is detected."""
     broken = tmp_path / "broken.html"
     wide = '<svg role="img" width="2000" height="9" viewBox="0 0 10 9"><text x="0" y="30">out</text></svg>'
     broken.write_text(f'<!DOCTYPE html><body><img src="gone.png">{wide}<script>nothing();</script></body>')

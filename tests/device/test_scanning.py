@@ -1,8 +1,8 @@
 """Prefix sums on devices: OpenCL with and without subgroups, Vulkan on lavapipe, the command line and the Python API.
 
 - Both coordinations, lanes alone and work-groups, 1 to 16 columns, both element types: counts around every boundary, in
-  and out of place, between guard words, with sums that wrap.
-- Tiles that publish late, or give up, or have no patience: the result is the same, and what was done again is told.
+  and out of place, between guard bytes, with sums that wrap.
+- Tiles that publish late, or give up, or never wait: the result is the same, and repeated work is reported.
 """
 
 from __future__ import annotations
@@ -20,20 +20,21 @@ from typing import Any
 import numpy as np
 import pytest
 from conftest import missing
+from every import direct
 from nightly import nightly, thinned
+from sorts import sort_by
 from test_vulkan import Lavapipe, lanes, lavapipe, validated
 
 from hsgen.algorithms import scan
 from hsgen.cli import main
 from hsgen.core.errors import Usage
 from hsgen.core.keys import KEYS
-from hsgen.core.sort import Part, Sort
 from hsgen.engines.hosts import Host
-from hsgen.engines.pyopencl import Compiled, Direct, context_for
+from hsgen.engines.pyopencl import Direct, context_for
 from hsgen.opencl import Scanner
 from hsgen.operations.scan import SUMMANDS
 from hsgen.system import toolchain
-from hsgen.targets import assembly, target
+from hsgen.targets import target
 from hsgen.tools.validate import validation
 from hsgen.tools.validate.cases import around
 
@@ -44,7 +45,7 @@ __all__ = ["lavapipe"]  # a fixture
 DOCUMENT = Path(__file__).resolve().parents[2] / "docs/guides/scan.md"
 
 ELEMENTS = ("u32", "u64")
-"""The types that are summed up."""
+"""The element types."""
 
 SHAPES: dict[str, dict[str, Any]] = {
     "scan": {"work_group": 32, "items": 3, "coordination": "scan"},
@@ -57,18 +58,13 @@ SHAPES: dict[str, dict[str, Any]] = {
 
 
 def engine(host: Host, key: str, **values: Any) -> Direct:
-    """The sum of a shape, compiled and ready; 5 work-groups."""
+    """The sum of a shape, compiled; 5 work-groups."""
     p = scan.Params(key=KEYS[key], **{"groups": 5, "exclusive": False, "columns": 1, **values})
-    kernels, plan, parts = assembly.assemble([Part(algorithm="scan", params=p, min_n=0, max_n=2**62)], "shape")
-    made: dict[str, Any] = {"kernels": kernels, "plan": plan, "parts": parts, "columns": p.columns}
-    context = context_for(host)
-    return Direct(
-        context, Compiled(context, Sort(target="shape", algorithm="scan", operation="scan", key=p.key, **made))
-    )
+    return direct(host, sort_by("scan", p, columns=p.columns))
 
 
 def check(made: Direct, counts: list[int]) -> None:
-    """Sum up every count, twice of each kind of elements at least."""
+    """Sum every count, at least twice with each kind of elements."""
     kinds = list(SUMMANDS)
     pairs = [(n, kinds[(i + j) % len(kinds)]) for i, n in enumerate(counts) for j in (0, 1)]
     report = validation.run(made, pairs, 1, stop=1)
@@ -76,7 +72,7 @@ def check(made: Direct, counts: list[int]) -> None:
 
 
 def ways() -> Iterator[Any]:
-    """Every shape with some numbers of columns of both types on two devices, inclusive and exclusive by turns."""
+    """Every shape with some numbers of columns of both types on two devices, inclusive and exclusive in turn."""
     for number, (name, columns) in enumerate((s, c) for c in (1, 2, 3, 4, 7, 16) for s in SHAPES):
         for key in ELEMENTS if columns in (1, 3) else ELEMENTS[number % 2 : number % 2 + 1]:
             exclusive = bool((number // 4 + number + (key == "u64")) % 2)
@@ -102,18 +98,18 @@ STARVING = ("starve=1", "starve=3", "withhold=2", "starve=2 withhold=3", "spins=
     thinned([(key, name, test) for key in ELEMENTS for name in ("lookback", "alone-lookback") for test in STARVING], 3),
 )
 def test_tiles_that_starve_are_done_again(embedded: Host, key: str, name: str, test: str) -> None:
-    """In place these tiles must find their rows as they were."""
+    """In place these tiles must find their rows unchanged."""
     values = {k: int(v) for k, _, v in (word.partition("=") for word in test.split())}
     made = engine(embedded, key, **{"spins": 1 << 24, **SHAPES[name], **values}, columns=3, exclusive=key == "u64")
     tile = validation.block_of(made.sort)
     for n in (tile, tile + 1, 2 * tile, 11 * tile - 1, 90 * tile + 7):
         check(made, [n])
-        if "spins" not in values:  # as it comes
+        if "spins" not in values:  # unchanged
             assert made.device_status() == int(n > values.get("starve", 1 << 20) * tile - tile and n > tile)
 
 
 def test_sums_of_many_tiles_wrap(embedded: Host) -> None:
-    """A million rows of the greatest element."""
+    """A million rows of the largest element."""
     for shape in ("lookback", "alone"):
         made = engine(embedded, "u32", **{**SHAPES[shape], "items": 16, "spins": 1 << 24})
         report = validation.run(made, [(1_000_003, kind) for kind in SUMMANDS], 1)
@@ -121,7 +117,7 @@ def test_sums_of_many_tiles_wrap(embedded: Host) -> None:
 
 
 def test_a_wrong_sum_is_caught(embedded: Host) -> None:
-    """Exclusive sums where inclusive ones are expected, but for rows of zeros."""
+    """Exclusive sums instead of inclusive ones, which differ except for rows of zeros."""
     made = engine(embedded, "u32", **SHAPES["scan"], exclusive=True)
     expecting = engine(embedded, "u32", **SHAPES["scan"])
     made.sort = expecting.sort
@@ -148,7 +144,7 @@ def test_the_command_line_validates_scans(embedded: Host, label: str, capsys: py
         (["bench", "-t", "cpu", "--algorithm", "scan-x1"], "algorithm scan-x1: bench times sorts"),
     ],
 )
-def test_what_cannot_be_asked_for_exits_with_2(
+def test_invalid_requests_exit_with_2(
     embedded: Host, arguments: list[str], line: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(arguments) == 2
@@ -170,7 +166,7 @@ def test_the_c_runtime_sums(embedded: Host, name: str, label: str, capsys: pytes
     ("label", "key", "options"),
     [
         nightly("look", "u32", ("validation=1",)),
-        nightly("look", "u64", ("validation=1",)),  # pairs of words
+        nightly("look", "u64", ("validation=1",)),  # pairs of u32
         nightly("hasty", "u32", ()),
         nightly("hasty", "u64", ("binding_limit=4096",)),
         ("walk", "u64", ()),
@@ -194,7 +190,7 @@ def test_vulkan_sums(
 
 @pytest.fixture(scope="module")
 def queue(embedded: Host) -> Iterator[Any]:
-    context = context_for(embedded)  # kept: Intel's runtime forgets a context that only a queue holds
+    context = context_for(embedded)  # kept: Intel's runtime frees a context that only a queue holds
     yield cl.CommandQueue(context)
     del context
 

@@ -1,8 +1,8 @@
 """Segmented sorts on devices: OpenCL with and without subgroups, Vulkan on lavapipe, the command line, the Python API.
 
-- Targets whose lanes walk alone, flag, compare and vote: all layouts of segments and rows of equal length, in and out
-  of place, between guard words, with values, types and orders.
-- Offsets that decrease or end beyond the keys leave everything as it was.
+- Targets with lanes that work alone, bitmask histograms, comparison and match-by-ballot: all layouts of segments and
+  rows of equal length, in and out of place, between guard bytes, with values, types and orders.
+- Offsets that decrease or end beyond the keys leave everything unchanged.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 import pytest
 from conftest import missing
+from every import direct
 from nightly import nightly
 from sorters import SMALL, order_of, random_keys, random_values
 from test_vulkan import Lavapipe, lanes, lavapipe, validated
@@ -57,12 +58,12 @@ WAYS = [
     ("amd-rdna", "u64", Signature()),
     ("apple-m1", "u32", Signature(value="index", key_transform=True)),
 ]
-"""Target, key and form: lanes that walk alone, flags, comparing in 16 lanes, votes of 32, splits: each by day too."""
+"""Target, key and signature: lanes that work alone, bitmask histograms, comparison in 16 lanes, ballots of 32,
+radix-split: the fast run has each too."""
 
 
 def engine(host: Host, name: str, key: str, signature: Signature) -> Direct:
-    context = context_for(host)
-    return Direct(context, Compiled(context, target.find(name).sort("segmented_sort", key, signature)))
+    return direct(host, target.find(name).sort("segmented_sort", key, signature))
 
 
 @pytest.mark.parametrize(("name", "key", "signature"), WAYS, ids=lambda x: x.value if isinstance(x, Signature) else x)
@@ -76,9 +77,9 @@ def test_segments_of_targets(embedded: Host, name: str, key: str, signature: Sig
     assert not report.failed and report.cases == 2 * len(pairs), report.failures
 
 
-@pytest.mark.parametrize("name", ["cpu", nightly("generic")])  # whose kernels PoCL compiles for most of a minute
+@pytest.mark.parametrize("name", ["cpu", nightly("generic")])  # PoCL compiles its kernels for most of a minute
 def test_a_million_keys(pocl: Host, name: str) -> None:
-    """Of many tiny segments, of a few huge ones, and of one, on another OpenCL runtime."""
+    """In many tiny segments, in a few huge ones, and in one, on another OpenCL runtime."""
     made = engine(pocl, name, "u32", Signature())
     report = validation.run(made, [(1_000_003, "random"), (1_000_000, "entropy 0.34")], 3)
     assert not report.failed, report.failures
@@ -89,13 +90,13 @@ def test_a_million_keys(pocl: Host, name: str) -> None:
     [
         ("if (size > 64) hs_local_atomic_or(ends[2]", "if (size < 0) hs_local_atomic_or(ends[2]", True),
         nightly("if (ends[2] == 0u)", "if (ends[2] > 1u)", True),
-        ("&& j < q) ? 1", "&& j > q) ? 1", False),  # equal keys the other way round
+        ("&& j < q) ? 1", "&& j > q) ? 1", False),  # equal keys in reverse order
         nightly(": valid;", ": valid - 1;", False),  # the end of the last segment
-        nightly("from += hs_to_int(ends[side]) * step;", "", False),  # where a window begins and ends
+        nightly("from += hs_to_int(ends[side]) * step;", "", False),  # the limits of a window
     ],
 )
 def test_short_segments_are_compared_or_ranked(embedded: Host, old: str, new: str, right: bool) -> None:
-    """Either way serves all that are short, and a wrong comparison is found."""
+    """Both ways sort all short segments, and a wrong comparison is detected."""
     context = context_for(embedded)
     sort = target.find("generic").sort("segmented_sort", "u32", Signature(value="v4"))
     source = render(sort, "opencl")
@@ -108,7 +109,7 @@ def test_short_segments_are_compared_or_ranked(embedded: Host, old: str, new: st
 
 
 def test_a_wrong_sort_is_caught(embedded: Host, monkeypatch: pytest.MonkeyPatch) -> None:
-    """One that takes segments to begin elsewhere."""
+    """A sort with wrong segment starts."""
     made = engine(embedded, "generic", "u32", Signature())
     monkeypatch.setitem(layouts.LAYOUTS, "some", lambda rng, n, small, tile: np.array([0, n // 2, n]))
     right = layouts.permutation
@@ -144,14 +145,14 @@ def test_segments_through_vulkan(
 
 @cache
 def queue_of(host: Host) -> Any:
-    """A queue, whose context stays."""
+    """A queue, whose context is kept."""
     return cl.CommandQueue(CONTEXTS.setdefault(host, context_for(host)))
 
 
 @pytest.mark.parametrize("name", ["cpu", "generic", "intel-gen8"])
 @pytest.mark.parametrize("bad", [[0, 900, 800, 4000], [0, 4001], [4100, 4100], [0, *[4000, 0] * 500], [0, 2**32 - 1]])
 @pytest.mark.parametrize("in_place", [False, True])
-def test_bad_offsets_leave_everything_as_it_was(embedded: Host, name: str, bad: list[int], in_place: bool) -> None:
+def test_bad_offsets_change_nothing(embedded: Host, name: str, bad: list[int], in_place: bool) -> None:
     queue, rng = queue_of(embedded), np.random.default_rng(len(bad))
     sorter = SegmentedSorter(queue.context, "u32", value=4, target=name)
     keys, values = (rng.integers(0, 1 << 32, 4000, np.uint32) for _ in range(2))

@@ -4,28 +4,28 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from every import direct
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from nightly import NIGHTLY, nightly
+from sorts import sort_by
 
 from hsgen.algorithms import bitonic
 from hsgen.algorithms.bitonic import Params
 from hsgen.core.keys import KEYS
 from hsgen.core.networks import pow2_ceil, pow2_floor
-from hsgen.core.sort import Part, Sort
 from hsgen.engines.hosts import Host
-from hsgen.engines.pyopencl import Compiled, Direct, context_for
 from hsgen.operations.inputs import KINDS
-from hsgen.targets import assembly, target
+from hsgen.targets import target
 from hsgen.tools.validate import validation
 
 FACTS = target.find("cpu").device
-LONGEST, TALLEST = (256, 24) if NIGHTLY else (64, 10)  # keys of a column, of a slab: compilers take long for many
+LONGEST, TALLEST = (256, 24) if NIGHTLY else (64, 10)  # keys of a column, of a slab: compile time grows with both
 
 
 @st.composite
 def shapes(draw: st.DrawFn) -> Params:
-    """Shapes within width 1-64, height 2-24 (by day 2-10), slabs 1-32 (fewer where kernels grow long).
+    """Shapes within width 1-64, height 2-24 (fast run: 2-10), slabs 1-32 (fewer for long kernels).
 
     Groups of fewer than 16 single lanes are left out: Intel's CPU compiler crashes on some of them.
     """
@@ -52,11 +52,8 @@ def shapes(draw: st.DrawFn) -> Params:
 
 
 def check(host: Host, p: Params) -> None:
-    """Compile a shape and sort counts around its edges, up to eight blocks."""
-    kernels, plan, parts = assembly.assemble([Part(algorithm="bitonic", params=p, min_n=0, max_n=1 << 29)], "drawn")
-    sort = Sort(target="drawn", algorithm="bitonic", key=p.key, kernels=kernels, plan=plan, parts=parts)
-    context = context_for(host)
-    engine = Direct(context, Compiled(context, sort))
+    """Compile a shape and sort counts around its boundaries, up to eight blocks."""
+    engine = direct(host, sort_by("bitonic", p))
     top = 8 * p.block + 1
     ns = bitonic.test_counts(p, top)
     ns = [*ns[:: max(1, len(ns) // 40)], top]
@@ -80,7 +77,7 @@ def test_drawn_shapes_sort(embedded: Host, p: Params) -> None:
     ids=lambda v: str(v),
 )
 def test_blocks_that_are_no_power_of_two_sort(embedded: Host, subgroup: int, height: int, slabs: int) -> None:
-    """HotSort's blocks for odd thread pools and its taller slab, by night; by day 17 slabs, which form no single tall
+    """Nightly HotSort's blocks for odd thread pools and its taller slab; fast run 17 slabs, which form no single tall
     column, and a small block."""
     check(
         embedded,

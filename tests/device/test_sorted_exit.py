@@ -1,7 +1,6 @@
-"""Keys that are in order already, on the embedded device: found out by every way that can, and never wrongly.
+"""Sorted input on the embedded device: detected by every strategy that can detect it, and never wrongly.
 
-That nothing moved is seen by what the sort keeps in scratch: which buffer the keys are in before each pass, and which
-passes ran.
+Scratch shows that nothing moved: it holds the keys' buffer before each pass, and the passes that ran.
 """
 
 from __future__ import annotations
@@ -15,16 +14,16 @@ import pytest
 from every import sort_of as target_sort
 from nightly import thinned
 from radices import shape, sort_of
+from sorts import sort_by
 
 from hsgen.algorithms import radix
 from hsgen.algorithms.radix.words import words, words_binding
 from hsgen.core.interpreter import Options, offset, passes
 from hsgen.core.keys import Signature
-from hsgen.core.sort import Part, Sort
+from hsgen.core.sort import Sort
 from hsgen.engines.hosts import Host
 from hsgen.engines.pyopencl import Compiled, Direct, context_for
 from hsgen.operations.oracle import permutation
-from hsgen.targets import assembly
 from hsgen.tools.validate import validation
 from hsgen.tools.validate.guarded import Frame
 
@@ -46,7 +45,7 @@ FORMS = (
 
 
 def inputs(ordered: Any, tile: int) -> dict[str, Any]:
-    """Return sorted keys, these with two neighbours swapped at places that matter, reversed, and all equal."""
+    """Return sorted keys, these with two neighbours swapped at critical positions, reversed, and all equal."""
     made = {"sorted": ordered, "reversed": ordered[::-1].copy(), "equal": np.full_like(ordered, ordered[0])}
     for at in (1, tile, 2 * tile, len(ordered) - 1):
         keys = ordered.copy()
@@ -75,10 +74,10 @@ def tried(engine: Direct, frame: Frame, keys: Any, how: Options, *, in_place: bo
 @pytest.mark.parametrize(
     ("signature", "way"), thinned([(signature, way) for signature in FORMS for way in WAYS], 4, 3), ids=str
 )
-def test_what_is_in_order_or_nearly_is_sorted(embedded: Host, way: str, signature: Signature) -> None:
+def test_sorted_and_nearly_sorted_keys_are_sorted(embedded: Host, way: str, signature: Signature) -> None:
     p = shape("u32", sorted_exit=True, signature=signature, **WAYS[way])
     if signature.bit_range and not p.looks_back:
-        p = replace(p, sorted_exit=False)  # as `specialize` makes it
+        p = replace(p, sorted_exit=False)  # like `specialize`
     context = context_for(embedded)
     engine = Direct(context, Compiled(context, sort_of(p)))
     frame, rng = Frame(engine, 2000), np.random.default_rng(7)
@@ -97,21 +96,16 @@ def test_what_is_in_order_or_nearly_is_sorted(embedded: Host, way: str, signatur
 
 
 def exiting(file: str, signature: Signature) -> Sort:
-    """Return a sort by buckets, of a target of the tests, that looks whether keys are in order."""
+    """Return a hybrid sort of a test target that checks for sorted input."""
     p = replace(target_sort(file, "radix", "u32", signature).parts[0].params, sorted_exit=True)
-    kernels, plan, parts = assembly.assemble(
-        [Part(algorithm="radix", params=p, min_n=0, max_n=2**62)], "shape", signature
-    )
-    return Sort(
-        target="shape", algorithm="radix", key=p.key, kernels=kernels, plan=plan, parts=parts, signature=signature
-    )
+    return sort_by("radix", p, signature)
 
 
 @pytest.mark.device
 @pytest.mark.parametrize(
     ("file", "signature"), [("buckets8.toml", Signature()), ("pairs8.toml", Signature(value="v4"))]
 )
-def test_buckets_leave_what_is_in_order(embedded: Host, file: str, signature: Signature) -> None:
+def test_buckets_do_not_move_sorted_keys(embedded: Host, file: str, signature: Signature) -> None:
     sort = exiting(file, signature)
     p = sort.parts[0].params
     context = context_for(embedded)

@@ -1,4 +1,5 @@
-"""`hsgen tune` on the embedded device: faults never win, a killed run goes on, nightly a cluster shares the races."""
+"""`hsgen tune` on the embedded device: faulty shapes never win, a killed run resumes, and nightly a cluster runs
+races."""
 
 from __future__ import annotations
 
@@ -79,8 +80,8 @@ def field(host: Host, **more: Any) -> Field:
 
 
 def test_planted_faults_are_recorded_and_never_win(embedded: Host) -> None:
-    """One that hangs, one that crashes, two that sort wrongly and one that does not build race with two that are
-    sound; a table that leaves out most of the work would be the fastest of all."""
+    """Shapes that hang, crash, sort wrongly (two) or do not build race with two sound ones; a table that skips most of
+    the work would be the fastest of all."""
     child = Path(tune_child.__file__)
     here = field(embedded, limit=5.0, child=(sys.executable, str(child)))
     entries = {f"of {n} groups": Entry(label="radix", table={**SHAPE, "groups": n}) for n in (2, *tune_child.FAULTS, 3)}
@@ -110,7 +111,7 @@ def test_planted_faults_are_recorded_and_never_win(embedded: Host) -> None:
 
 
 def test_facts_of_a_family_that_do_not_hold_for_this_device(embedded: Host) -> None:
-    """What it does not offer is not even proposed."""
+    """Unsupported features are not even proposed."""
     text = BARE.replace("subgroups = [1]", "subgroups = [1, 16, 128]").replace("shuffle = false", "shuffle = true")
     text = text.replace("work_group = 1\ngroups = 64", "work_group = 1048576\ngroups = 64")
     found = parse(text, "bare", "bare.toml")
@@ -119,7 +120,7 @@ def test_facts_of_a_family_that_do_not_hold_for_this_device(embedded: Host) -> N
     assert facts.work_group == embedded.work_group < 1 << 20 and facts.local_bytes == 32768
 
 
-# Few and small races: the command as it is takes minutes.
+# Few and small races: the unmodified command takes minutes.
 LAUNCH = """\
 import sys
 from hsgen.cli import tune as tuning
@@ -154,7 +155,7 @@ def records(path: Path) -> list[dict[str, Any]]:
 
 
 def killed_behind_the_first_race(folder: Path, host: Host) -> bytes:
-    """Start a tuning, end all its processes behind its first race, and return what the journal then has."""
+    """Start a tuning, kill all its processes after its first race, and return its journal."""
     process = subprocess.Popen(
         command(folder, host), cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True
     )
@@ -182,12 +183,12 @@ def compare_fields(document: dict[str, Any]) -> None:
         assert all(f"`{field}`" in line for item in document[name] for field in item)
 
 
-@pytest.mark.nightly  # by day tests/unit/test_tune_resume.py cuts journals
-def test_a_killed_run_goes_on_and_is_then_the_same_always(embedded: Host, tmp_path: Path) -> None:
+@pytest.mark.nightly  # the fast run has tests/unit/test_tune_resume.py, which truncates journals
+def test_a_killed_run_resumes_with_the_same_result(embedded: Host, tmp_path: Path) -> None:
     path, file = tmp_path / "j.jsonl", tmp_path / "bare.toml"
     before = killed_behind_the_first_race(tmp_path, embedded)
     assert not any(r["what"] == "checked" for r in records(path))
-    path.write_bytes(before + b'{"what": "fin')  # as if it had been killed while it wrote
+    path.write_bytes(before + b'{"what": "fin')  # as if killed while writing it
     first = ran(tmp_path, embedded, "--json")
     after = path.read_bytes()
     assert after.startswith(before) and len(after) > len(before)
@@ -221,7 +222,7 @@ def test_a_killed_run_goes_on_and_is_then_the_same_always(embedded: Host, tmp_pa
 
 @contextmanager
 def cluster(folder: Path, workers: int) -> Iterator[str]:
-    """A Dask scheduler of this machine with so many workers, each a process of its own."""
+    """A local Dask scheduler with this number of workers, each a separate process."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         address = f"tcp://127.0.0.1:{free.getsockname()[1]}"

@@ -1,4 +1,4 @@
-"""The kernels of every target on the devices here: quick validations, and what their reports say."""
+"""The kernels of every target on the devices here: quick validations, and their reports."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import json
 
 import numpy as np
 import pytest
-from nightly import NIGHTLY, by_day, nightly
+from nightly import NIGHTLY, nightly, nightly_except
 from radices import tried
 
 from hsgen.cli import main
@@ -24,16 +24,16 @@ from hsgen.tools.validate.validation import plan_cases
 
 LARGE = 1 << 20
 SORTS = [(t, k) for t in ("cpu", "intel-gen8", "generic") for k in ("u32", "u64")]
-BY_DAY = [("cpu", "u32"), ("generic", "u64")]  # `make demo` validates intel-gen8
+FAST = [("cpu", "u32"), ("generic", "u64")]  # `make demo` validates intel-gen8
 
 
 def fewer_large(sort: Sort, *, full: bool, seed: int) -> list[tuple[int, str]]:
-    """The cases of a validation, of whose large counts those stay, once each, that are beside an edge, and one in a
+    """The cases of a validation; of its large counts, once each, only those next to a boundary, and one per
     doubling."""
     pairs = plan_cases(sort, full=full, seed=seed)
     greatest = max(n for n, _ in pairs)
     near = around(assembly.test_counts(sort, greatest), greatest)
-    large = {n: kind for n, kind in reversed(pairs) if n >= LARGE}  # the kinds by turns come before the random keys
+    large = {n: kind for n, kind in reversed(pairs) if n >= LARGE}  # the kinds in turn precede the random keys
     doubling = {n.bit_length(): n for n in large if n not in near}
     kept = {n for n in large if n in near} | set(doubling.values())
     some = [(n, "random" if large[n].startswith("all ") else large[n]) for n in sorted(kept)]  # no pass is skipped
@@ -41,12 +41,12 @@ def fewer_large(sort: Sort, *, full: bool, seed: int) -> list[tuple[int, str]]:
 
 
 @pytest.mark.device
-@pytest.mark.parametrize(("name", "key"), by_day(SORTS, BY_DAY))
+@pytest.mark.parametrize(("name", "key"), nightly_except(SORTS, FAST))
 def test_targets_sort_on_the_embedded_device(
     embedded: Host, name: str, key: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Every kernel runs, the last rows of a plan too; but for the nightly run fewer large counts than the command has,
-    since numpy and copies take longer for them than sorts."""
+    """Every kernel runs, including the last rows of a plan; the fast run has fewer large counts than the command,
+    because numpy and copies take longer for them than sorts."""
     if not NIGHTLY:
         monkeypatch.setattr(validation, "plan_cases", fewer_large)
     assert main(["validate", "-t", name, "--key", key, "--device", embedded.platform, "--json"]) == 0
@@ -60,7 +60,7 @@ def test_targets_sort_on_the_embedded_device(
 @pytest.mark.device
 @pytest.mark.parametrize("key", ["u32", nightly("u64")])
 def test_generic_sorts_on_a_device_without_subgroups(pocl: Host, key: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Another compiler makes the same of the same kernels; every count is tried here in the nightly run only."""
+    """Another compiler builds the same kernels; only the nightly run tries every count here."""
     if not NIGHTLY:
         monkeypatch.setattr(validation, "plan_cases", lambda *a, **more: plan_cases(*a, **more)[::3])
     assert main(["validate", "-t", "generic", "--key", key, "--device", pocl.platform]) == 0
@@ -87,7 +87,7 @@ def test_a_full_validation_has_enough_cases() -> None:
 def test_failures_are_reported_with_the_case(
     embedded: Host, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A sort that does nothing fails every case that is not sorted already, and the command exits with 1."""
+    """A sort that does nothing fails every case with unsorted input, and the command exits with 1."""
     monkeypatch.setattr(Compiled, "run", lambda *_, **__: None)
     monkeypatch.setattr(validation, "plan_cases", lambda *a, **more: plan_cases(*a, **more)[:100])
     assert main(["validate", "-t", "generic", "--key", "u32", "--device", embedded.platform]) == 1
@@ -96,7 +96,7 @@ def test_failures_are_reported_with_the_case(
 
 
 def framed(host: Host) -> tuple[Direct, Frame]:
-    """A sort and the framed buffers for up to 100 keys that it is tried in."""
+    """A sort and framed buffers for up to 100 keys."""
     context = context_for(host)
     engine = Direct(context, Compiled(context, target.find("generic").sort("bitonic", "u32")))
     return engine, Frame(engine, 100)

@@ -1,4 +1,4 @@
-"""Peers that sort keys with values: each gives what a stable sort gives, or says why it cannot."""
+"""Baselines that sort keys with values: each returns a stable sort, or says why it cannot."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ WORDS = np.arange(3000, dtype=np.uint32).reshape(-1, 1) ^ np.uint32(77)
 
 
 @pytest.mark.parametrize(("name", "values"), [("numpy", WORDS), ("lsd", WORDS), ("numpy", None), ("numpy-quick", None)])
-def test_peers_move_values_with_keys(name: str, values: np.ndarray | None) -> None:  # type: ignore[type-arg]
+def test_baselines_move_values_with_keys(name: str, values: np.ndarray | None) -> None:  # type: ignore[type-arg]
     run = VALUED[name](SimpleNamespace(), KEYS, values)  # type: ignore[arg-type]
     for _ in range(2):
         run.prepare()
@@ -35,6 +35,6 @@ def test_peers_move_values_with_keys(name: str, values: np.ndarray | None) -> No
         ("cub", None, "has no argsort"),
     ],
 )
-def test_peers_that_cannot_say_so(name: str, values: np.ndarray | None, line: str) -> None:  # type: ignore[type-arg]
+def test_baselines_that_cannot_sort_say_so(name: str, values: np.ndarray | None, line: str) -> None:  # type: ignore[type-arg]
     with pytest.raises(Unavailable, match=line):
         VALUED[name](SimpleNamespace(), KEYS, values)  # type: ignore[arg-type]

@@ -28,7 +28,7 @@ from hsgen.tools import worker
 LANES = Path(__file__).with_name("lanes")
 DRIVERS = Path("/usr/share/vulkan/icd.d")
 NEEDED = 25
-"""The Mesa that is needed: lavapipe before it leaves long loops silently."""
+"""The required Mesa version: earlier lavapipe leaves long loops silently."""
 
 Lavapipe = Callable[[int], Host]
 
@@ -40,7 +40,7 @@ def lanes(name: str) -> str:
 
 @cache
 def devices(width: int) -> list[Host]:
-    """The Vulkan devices there are, by the environment that `lavapipe` makes for a width."""
+    """The Vulkan devices, in the environment that `lavapipe` sets up for a width."""
     try:
         return worker.hosts("vulkan", native.library("vulkan", [target.find(lanes("lanes8"))], "u32"))
     except Unavailable as e:
@@ -49,7 +49,7 @@ def devices(width: int) -> list[Host]:
 
 @pytest.fixture
 def lavapipe(monkeypatch: pytest.MonkeyPatch) -> Lavapipe:
-    """Makes lavapipe the only Vulkan device, with subgroups of as many lanes as asked for."""
+    """Make lavapipe, with subgroups of a given width, the only Vulkan device."""
 
     def ready(width: int) -> Host:
         drivers = sorted(DRIVERS.glob("lvp_icd*.json"))
@@ -70,7 +70,7 @@ def lavapipe(monkeypatch: pytest.MonkeyPatch) -> Lavapipe:
 
 
 def validated(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, list[dict[str, Any]], str]:
-    """Run a validation: exit code, rows and what was said."""
+    """Run a validation: exit code, rows and messages."""
     capsys.readouterr()
     code = main(["validate", "--api", "vulkan", "--json", *arguments])
     out, err = capsys.readouterr()
@@ -80,19 +80,19 @@ def validated(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int,
 
 
 def ways() -> Iterator[Any]:
-    """64-bit keys, pairs of words, and buffers by device address; nightly every width and key in every combination.
+    """64-bit keys, pairs of u32, and buffers by device address; nightly every width and key in every combination.
 
-    GPU-assisted validation contains the other kinds, but a driver takes much longer for what it makes of kernels: it
-    waits for the night too.  Without subgroup operations the layers' own test sorts by day.
+    GPU-assisted validation includes the other kinds, but a driver compiles its instrumented kernels much more slowly:
+    it is nightly too.  Without subgroup operations, the layers' own test sorts in the fast run.
     """
-    by_day = [
-        (8, "lanes8", "u64", "validation=1", "binding_limit=4096"),  # greater ones by device address
-        (4, "pairs4", "u64", "validation=1"),  # 64-bit keys as pairs of words
+    fast = [
+        (8, "lanes8", "u64", "validation=1", "binding_limit=4096"),  # larger ones by device address
+        (4, "pairs4", "u64", "validation=1"),  # 64-bit keys as pairs of u32
     ]
     some = [
-        *by_day,
+        *fast,
         (4, "lanes4", "u32", "validation=2"),
-        (4, "lanes4", "u64", "validation=1", "size_control=0"),  # the one width that there is suits anyway
+        (4, "lanes4", "u64", "validation=1", "size_control=0"),  # the only width, which suits anyway
         (8, "lanes8", "u32", "validation=1"),
         (16, "lanes16", "u32", "validation=1"),
         (16, "lanes16", "u64", "validation=1"),
@@ -104,7 +104,7 @@ def ways() -> Iterator[Any]:
     rest += [(4, "pairs4", "u64", *x) for x in more] + [(8, "generic", key) for key in ("u32", "u64")]
     for way in some + [r for r in rest if r not in some]:
         name = "-".join(map(str, way))
-        yield (pytest.param if way in by_day else nightly)(*way[:3], way[3:], id=name)
+        yield (pytest.param if way in fast else nightly)(*way[:3], way[3:], id=name)
 
 
 @pytest.mark.device
@@ -117,7 +117,7 @@ def test_sorts(
     options: tuple[str, ...],
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """Nothing is wrong, and the layers stay silent."""
+    """Every result is right, and the layers stay silent."""
     lavapipe(width)
     where = name if name == "generic" else lanes(name)
     code, rows, err = validated(capsys, "-t", where, "--key", key, *(f"--option={x}" for x in options))
@@ -138,7 +138,7 @@ def test_a_width_that_the_device_has_not(lavapipe: Lavapipe, capsys: pytest.Capt
 
 @pytest.fixture
 def templates(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[str, str, str], None]]:
-    """Changes a text in a copy of the templates, from which all is then made."""
+    """Change a text in a copy of the templates, from which everything is then generated."""
     place = tmp_path / "templates"
     shutil.copytree(resources.templates(), place)
 
@@ -157,7 +157,7 @@ def templates(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Calla
 def test_a_wrong_kernel_is_caught(
     lavapipe: Lavapipe, templates: Callable[[str, str, str], None], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A comparator that keeps the greater key twice."""
+    """A comparator that keeps the larger key twice."""
     lavapipe(4)
     templates("dialects/glsl/keys.j2", "#define hs_min(a, b) min(a, b)", "#define hs_min(a, b) max(a, b)")
     code, rows, err = validated(capsys, "-t", lanes("lanes1"), "--key", "u32")
@@ -166,12 +166,12 @@ def test_a_wrong_kernel_is_caught(
 
 
 @pytest.mark.device
-def test_what_the_layers_say_is_a_failure(
+def test_messages_of_the_layers_are_failures(
     lavapipe: Lavapipe, templates: Callable[[str, str, str], None], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Without any barrier keys are sorted all the same, since lavapipe runs one dispatch after the other.
+    """Without any barrier keys are still sorted, since lavapipe runs dispatches sequentially.
 
-    (The layers keep to themselves that two dispatches write to one binding; tests/vendor/recording.c does not.)
+    (The layers do not report two dispatches that write to one binding; tests/vendor/recording.c does.)
     """
     lavapipe(4)
     barrier = "if (stages) hs_vulkan_barrier(s, commands, stages, accesses, grids);"
@@ -193,7 +193,7 @@ def test_a_kernel_that_does_not_compile(
 
 
 def sanitizers(folder: Path) -> list[str]:
-    """Options for the sanitizers, where the C compiler has them."""
+    """Sanitizer options, if the C compiler has sanitizers."""
     options = ["-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
     probe = [*compilers.c_compiler(), *options, "-xc", "-", "-o", str(folder / "probe")]
     text = "int main(void) { return 0; }\n"
@@ -202,7 +202,7 @@ def sanitizers(folder: Path) -> list[str]:
 
 
 def example(place: Path, program: Path, text: str) -> Path:
-    """The bundle's program, or another `text` of it, built with the sanitizers where there are some."""
+    """The bundle's program, or another `text` of it, built with sanitizers if available."""
     main_c = program.with_suffix(".c")
     main_c.write_text(text, encoding="utf-8")
     files = [f for pattern in ("src/*.c", "targets/*/*.c", "targets/*/spirv/*.c") for f in sorted(place.glob(pattern))]
@@ -219,7 +219,8 @@ def example(place: Path, program: Path, text: str) -> Path:
     [("lanes4", "lanes8"), nightly("generic", "lavapipe")],  # lavapipe compiles generic's kernels for half a minute
 )
 def test_the_example_picks_the_target_that_matches(lavapipe: Lavapipe, tmp_path: Path, narrow: str, wide: str) -> None:
-    """It sorts with lavapipe's own target where the width suits, and with the generic one elsewhere, and checks."""
+    """It sorts with lavapipe's own target if the width suits, and with the generic one elsewhere, and checks the
+    result."""
     lavapipe(8)
     place = tmp_path / "bundle"
     both = [name if name in target.names() else lanes(name) for name in (narrow, wide)]

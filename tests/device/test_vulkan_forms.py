@@ -1,7 +1,7 @@
-"""Sorts of every form on Mesa's lavapipe, under the validation layers: types, orders, values, ranges, counts.
+"""Sorts of every signature on Mesa's lavapipe, under the validation layers: types, orders, values, ranges, counts.
 
-Counts on the device reach kernels by indirect dispatches.  Arrays begin an element apart from call to call, which is
-less than the 16 bytes that lavapipe asks of a binding.  The nightly run has every width with every kind of values.
+Device-side counts reach kernels by indirect dispatches.  The start of arrays shifts by an element from call to call,
+which is less than lavapipe's binding alignment of 16 bytes.  The nightly run has every width with every kind of values.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from conftest import missing
 from every import WHOLE, hows, sort_of
-from nightly import NIGHTLY, by_day
+from nightly import NIGHTLY, nightly_except
 from test_vulkan import Lavapipe, lanes, lavapipe
 
 from hsgen.core.keys import KEYS, VALUES, Signature
@@ -23,7 +23,7 @@ from hsgen.engines import native
 from hsgen.targets import target
 
 WORKER = Path(__file__).with_name("every_worker.py")
-# lanes of a subgroup; what uses none runs in any
+# lanes of a subgroup; kernels without subgroups run in any
 LANES = {"forms1": 4, "forms8": 8, "several8": 8, "buckets8": 8, "pairs8": 8, "mixed8": 8}
 __all__ = ["lavapipe"]  # a fixture
 
@@ -40,10 +40,11 @@ SOME = [
     ("forms1", "radix-split", "u32", "index"),
     ("mixed8", "auto", "u32", "none"),
 ]
-"""(target, algorithm, width, value) that are tried of most: every target, width and kind of values."""
+"""(target, algorithm, width, value) that most tests use: every target, width and kind of values."""
 
-BY_DAY = [s for s in SOME if s[3] == "packed" or s[0] == "forms1" or s[1] == "radix-walk"]
-"""Those that lavapipe compiles soon: narrow keys, packed words, lanes alone with and without splits, and chunks."""
+FAST = [s for s in SOME if s[3] == "packed" or s[0] == "forms1" or s[1] == "radix-walk"]
+"""The ones that lavapipe compiles quickly: narrow keys, key-high u64, single lanes with and without splits, and
+chunks."""
 
 
 def combinations() -> list[Any]:
@@ -53,7 +54,7 @@ def combinations() -> list[Any]:
     every += [(t, "auto", "u32", "packed") for t in LANES]
     variants = [("forms8", "radix-walk"), ("forms1", "radix-split"), ("forms1", "radix-serial")]
     every += [(t, a, "u32", v) for t, a in variants for v in ("none", "v8", "index")]
-    return by_day(SOME, BY_DAY) + [x for x in every if x not in SOME] * NIGHTLY
+    return nightly_except(SOME, FAST) + [x for x in every if x not in SOME] * NIGHTLY
 
 
 @pytest.mark.device

@@ -1,8 +1,8 @@
 """Radix sorts on Mesa's lavapipe: rankers and coordinations in its subgroup widths, under the validation layers.
 
-The nightly run has every table of the targets in lanes/radix*.toml; by day one ranks by broadcasts, and one by votes
-with look-back, which finds out whether keys are in order too.  By day test_vulkan_forms.py has flags, one lane alone
-and pairs of words, under the same layers.
+The nightly run has every table of the targets in lanes/radix*.toml.  The fast run has one ranker with broadcasts, and
+match-by-ballot with look-back, which also detects sorted input; its test_vulkan_forms.py has bitmask histograms, single
+lanes and pairs of u32, under the same layers.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def test_sorts(
     width: int,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """Nothing is wrong, and the layers stay silent."""
+    """Every result is right, and the layers stay silent."""
     lavapipe(width)
     code, rows, err = validated(
         capsys, "-t", lanes(name), "--key", key, "--algorithm", label, "--option", "validation=1"
@@ -68,7 +68,7 @@ def test_keys_in_order_leave_look_back(
     order: str,
     wrong: bool,
 ) -> None:
-    """Sorts with look-back that find out whether keys are in order; a sort that finds all of them in order is wrong."""
+    """Sorts with look-back that detect sorted input; a sort that takes all input for sorted is wrong."""
     lavapipe(8)
     if wrong:
         templates("radix/exit.j2", "if (falls) found[0] = 1u;", "if (falls) found[0] = 0u;")

@@ -1,6 +1,6 @@
-"""Runs a race as `hsgen.tools.tune.race` does, but plants a fault into the kernels of some tables, by `groups`.
+"""Runs a race like `hsgen.tools.tune.race`, but plants a fault in the kernels of some tables, by `groups`.
 
-The kernels that are compiled beforehand, in other processes, are without it.
+The kernels that other processes compile beforehand do not have it.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ HANG, CRASH, WRONG, LATE, BUILD = 13, 14, 15, 17, 19
 FAULTS = {
     HANG: "for (volatile int i = 0; i == 0;) ;",
     CRASH: "*(volatile __global int *)0 = 1;",
-    WRONG: "return;",  # and faster than any that sorts
-    LATE: "if (n > 200000) return;",  # more than a validation has
+    WRONG: "return;",  # and faster than any correct sort
+    LATE: "if (n > 200000) return;",  # more keys than a validation has
     BUILD: "this is no C;",
 }
 
 
 def planted(sort: Sort, dialect: str) -> Source:
-    """Render a sort, with the fault of its table at the begin of each kernel."""
+    """Render a sort, with the fault of its table at the start of each kernel."""
     source = render(sort, dialect)
     fault = FAULTS.get(getattr(sort.parts[0].params, "groups", 0))
     if fault is None:

@@ -19,7 +19,7 @@ PAGE = ROOT / "docs/internals/add-an-algorithm.md"
 
 
 def place(folder: Path, page: Path = PAGE) -> list[str]:
-    """Put a page's files where it says, append to those that are there; return what it named."""
+    """Write a page's files to the paths it names, appending to existing ones; return the paths."""
     text = page.read_text(encoding="utf-8")
     named: list[tuple[str, str]] = re.findall(r"`([\w/.]+)`:\n\n```\w+\n(.*?)^```$", text, re.M | re.S)
     for name, content in named:
@@ -36,7 +36,7 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("algorithm")
     for part in ("hsgen", "templates", "targets"):
         shutil.copytree(ROOT / part, folder / part, ignore=shutil.ignore_patterns("__pycache__"))
-    python = folder / ".venv/bin/python"  # as `make setup` makes it
+    python = folder / ".venv/bin/python"  # as in `make setup`
     python.parent.mkdir(parents=True)
     python.write_text('#!/bin/sh\nexec "$PYTHON" "$@"\n', encoding="utf-8")
     python.chmod(0o755)
@@ -47,7 +47,7 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.nightly
 def test_the_page_adds_an_algorithm_that_sorts(copy: Path, embedded: Host) -> None:
-    """Its commands succeed; validation has no failure for either key type; the bundle holds OpenCL and CUDA."""
+    """Its commands succeed; validation passes for both key types; the bundle has OpenCL and CUDA."""
     output = {}
     for text in only(PAGE, "sh"):
         done = shell(text, copy)
@@ -66,7 +66,7 @@ def test_the_page_adds_an_algorithm_that_sorts(copy: Path, embedded: Host) -> No
 
 
 def test_the_added_kernels_are_glsl(copy: Path) -> None:
-    """They compile for Vulkan, as pairs of words too, where a target has no 64-bit integers."""
+    """They compile for Vulkan, also with pairs of u32 where a target has no 64-bit integers."""
     if spirv.compiler() is None:
         missing("no GLSL compiler is installed (apt-get install glslang-tools)")
     (tables,) = only(PAGE, "toml")
@@ -79,7 +79,7 @@ def test_the_added_kernels_are_glsl(copy: Path) -> None:
 
 
 def test_the_page_keeps_the_rules_of_the_project(copy: Path) -> None:
-    """Its Python is formatted and clean, and typed as strictly as hsgen's own modules."""
+    """Its Python is formatted and lint-free, and passes the type checks of hsgen's own modules."""
     files = ["hsgen/algorithms/runs.py", "tests/unit/test_runs.py"]
     config = ROOT / "pyproject.toml"
     for tool in (

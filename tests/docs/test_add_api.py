@@ -19,14 +19,14 @@ PAGE = ROOT / "docs/internals/add-an-api.md"
 
 
 def files() -> dict[str, str]:
-    """The files of the page by their paths."""
+    """The page's files by path."""
     text = PAGE.read_text(encoding="utf-8")
     return dict(re.findall(r"`([\w/.-]+)`:\n\n```\w+\n(.*?)^```$", text, re.M | re.S))
 
 
 @pytest.fixture(scope="module")
 def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A copy of generator, templates, targets and bundle with the page's API, whose files are all new, and a bundle."""
+    """A copy of generator, templates and targets with the page's API, which adds only new files, and a bundle."""
     folder = tmp_path_factory.mktemp("api")
     for part in ("hsgen", "templates", "targets", "generated"):
         shutil.copytree(ROOT / part, folder / part, ignore=shutil.ignore_patterns("__pycache__"))
@@ -43,7 +43,7 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_the_bundle_is_in_the_names_of_the_api(copy: Path) -> None:
-    """Runtime, example, lists, tables and build files; the kernels are those of CUDA, the functions are Toy's."""
+    """Runtime, example, lists, tables and build files; the kernels are CUDA's, the functions are Toy's."""
     (shown,) = only(PAGE, "console")
     command, *names = shown.splitlines()
     assert shell(command.removeprefix("$ "), copy).stdout.split() == names
@@ -60,8 +60,8 @@ def test_the_bundle_is_in_the_names_of_the_api(copy: Path) -> None:
     assert "--api toy" in (made / wanted[-1]).read_text(encoding="utf-8")
 
 
-def test_all_else_stays_as_it_is(copy: Path) -> None:
-    """The committed bundle; what CUDA and Toy generate together lies side by side."""
+def test_everything_else_stays_unchanged(copy: Path) -> None:
+    """The committed bundle is unchanged; CUDA and Toy can be generated together."""
     assert shell("hsgen check", copy).returncode == 0
     both = (copy / "toy-gpu.toml").read_text(encoding="utf-8")
     both = both.replace('apis = ["toy"]', 'apis = ["toy", "cuda"]').replace('"toy-gpu"', '"both"')
@@ -74,7 +74,7 @@ def test_all_else_stays_as_it_is(copy: Path) -> None:
 
 
 def test_the_command_line_knows_it(copy: Path) -> None:
-    """Its devices are driven as CUDA's are, by a harness in its names; its options are CUDA's."""
+    """Its devices are driven like CUDA's, by a harness with its names; its options are CUDA's."""
     run = "hsgen validate -t toy-gpu.toml --api toy"
     done = shell(f"{run} --option graph=2", copy)
     assert done.returncode == 2 and "option graph=2: unknown for toy; it knows graph=0 to 1" in done.stdout
@@ -86,7 +86,7 @@ def test_the_command_line_knows_it(copy: Path) -> None:
 
 
 def test_what_it_generates_compiles(copy: Path) -> None:
-    """The runtime with the kernels of the target by CUDA's compiler; the tables as C99."""
+    """The runtime and a target's kernels with CUDA's compiler; the tables as C99."""
     nvcc, cc = toolchain.tool("nvcc"), toolchain.tool("gcc")
     if nvcc is None or cc is None:
         missing("nvcc of the CUDA toolkit, or gcc, is not on the path")
@@ -100,7 +100,7 @@ def test_what_it_generates_compiles(copy: Path) -> None:
 
 @pytest.mark.nightly
 def test_the_library_that_drives_it_builds(copy: Path, tmp_path: Path) -> None:
-    """With a GPU that only nvidia-smi claims to be there; the peers of CUDA's harness are its own, too."""
+    """For a GPU that only a fake nvidia-smi reports; it has the baselines of CUDA's harness, too."""
     if toolchain.tool("nvcc") is None:
         missing("nvcc of the CUDA toolkit is not on the path")
     (tmp_path / "nvidia-smi").write_text("#!/bin/sh\necho 9.0\n")
@@ -120,7 +120,7 @@ print(native.library("toy", [target.find("toy-gpu.toml")], "u32", ["cub"], algor
 
 
 def test_the_page_keeps_the_rules_of_the_project(copy: Path) -> None:
-    """Its Python is formatted and clean, and typed as strictly as hsgen's own modules."""
+    """Its Python is formatted and lint-free, and passes the type checks of hsgen's own modules."""
     config = ROOT / "pyproject.toml"
     for tool in (
         ["ruff", "format", "--check", "--config", str(config), "hsgen/apis/toy.py"],

@@ -1,4 +1,4 @@
-"""docs/internals/add-an-operation.md, followed literally in a copy of the checkout: files alone add an operation."""
+"""docs/internals/add-an-operation.md, followed literally in a copy of the checkout: adding files adds an operation."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ FILES = [
 
 @pytest.fixture(scope="module")
 def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A copy of generator, templates and targets, with the page's files beside those that are there."""
+    """A copy of generator, templates and targets, with the page's files added."""
     folder = tmp_path_factory.mktemp("operation")
     for part in ("hsgen", "templates", "targets"):
         shutil.copytree(ROOT / part, folder / part, ignore=shutil.ignore_patterns("__pycache__"))
@@ -37,7 +37,7 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_the_page_adds_an_operation(copy: Path) -> None:
-    """What is generated holds its kernel in every dialect of the target, under its own name, as a call that C knows."""
+    """The bundle has its kernel in every dialect of the target, under its own name, and a C function for it."""
     without, _ = only(PAGE, "sh")
     done = shell(without, copy)
     assert done.returncode == 0, done.stdout
@@ -51,7 +51,7 @@ def test_the_page_adds_an_operation(copy: Path) -> None:
 
 @pytest.mark.nightly
 def test_its_kernels_reverse(copy: Path, embedded: Host) -> None:
-    """On a device validation has no failure, and a benchmark times it."""
+    """On a device validation passes, and a benchmark times it."""
     _, with_device = only(PAGE, "sh")
     done = shell(with_device, copy)
     assert done.returncode == 0, done.stdout
@@ -62,7 +62,7 @@ def test_its_kernels_reverse(copy: Path, embedded: Host) -> None:
 
 
 def test_a_wrong_oracle_is_noticed(copy: Path, embedded: Host) -> None:
-    """A validation of some cases asks the operation for what must come out: the right one passes, a wrong one fails."""
+    """A validation gets the expected results from the operation: right ones pass, wrong ones fail."""
     script = """
 from dataclasses import replace
 import numpy as np
@@ -95,7 +95,7 @@ print(validation.run(engine, pairs, 1).failed > 0)
 
 
 def test_the_page_keeps_the_rules_of_the_project(copy: Path) -> None:
-    """Its Python is formatted and clean, and typed as strictly as hsgen's own modules."""
+    """Its Python is formatted and lint-free, and passes the type checks of hsgen's own modules."""
     config = ROOT / "pyproject.toml"
     for tool in (
         ["ruff", "format", "--check", "--config", str(config), *FILES[:2]],

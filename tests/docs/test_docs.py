@@ -1,4 +1,4 @@
-"""What the documents say is what happens: commands and examples are run, links and names looked up."""
+"""The documents are correct: their commands and examples run, and their links and names exist."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def only(path: Path, language: str) -> list[str]:
 
 
 def shell(text: str, folder: Path, errors: int = subprocess.STDOUT) -> subprocess.CompletedProcess[str]:
-    """Run `text` as a reader would, with `hsgen` being the one in `folder`."""
+    """Run `text` as a reader would, with the `hsgen` of `folder`."""
     return subprocess.run(
         ["sh", "-e", "-c", f'hsgen() {{ "$PYTHON" -m hsgen "$@"; }}\n{text}'],
         cwd=folder,
@@ -56,7 +56,7 @@ def shell(text: str, folder: Path, errors: int = subprocess.STDOUT) -> subproces
 
 
 def records(folder: Path, command: str) -> list[dict[str, Any]]:
-    """What a command prints with --json."""
+    """The --json output of a command."""
     done = shell(f"hsgen {command} --json", folder, subprocess.PIPE)
     assert done.returncode in (0, 1) and "Traceback" not in done.stderr, done.stderr
     found: Any = json.loads(done.stdout)
@@ -65,7 +65,7 @@ def records(folder: Path, command: str) -> list[dict[str, Any]]:
 
 @pytest.fixture
 def tree(tmp_path: Path) -> Path:
-    """A copy of what a checkout holds."""
+    """A copy of the checkout's files."""
     for part in PARTS:
         if (ROOT / part).is_dir():
             shutil.copytree(ROOT / part, tmp_path / part, ignore=shutil.ignore_patterns("__pycache__"))
@@ -75,7 +75,7 @@ def tree(tmp_path: Path) -> Path:
 
 
 def fewer(tree: Path) -> None:
-    """By day leave two targets in the copy, so that commands about all of them do not take long."""
+    """The fast run keeps two targets in the copy, since commands for all targets are slow."""
     if not NIGHTLY:
         kept = {"cpu", "generic"}
         gone = [n for n in sorted(p.name for p in (tree / "generated/targets").iterdir()) if n not in kept]
@@ -87,14 +87,15 @@ def fewer(tree: Path) -> None:
 
 
 NARROWED = ("validate -t my-gpu.toml\n", "validate -t my-gpu.toml --key u64\n")
-"""By day the first validation of a new target leaves u32 to that which is recorded, at the end of the page."""
+"""In the fast run the first validation of a new target skips u32, which the recorded one at the end of the page
+covers."""
 
 
 def follow(path: Path, folder: Path) -> Iterator[tuple[Block, str]]:
-    """Do what a document says; yield every block that was run with its output.
+    """Follow a document; yield every block that was run with its output.
 
-    The first block of TOML is saved, the second appended to the file where that then is.  Blocks of sh must
-    succeed; in blocks of console every command must print exactly what stands below it.
+    The first TOML block is saved, the second appended to that file at its current path.  Blocks of sh must succeed; in
+    blocks of console every command must print exactly the lines below it.
     """
     files = iter(only(path, "toml"))
     for language, text in blocks(path):
@@ -128,13 +129,13 @@ def test_adding_a_target_as_the_document_says(tree: Path, embedded: Host) -> Non
     assert (tree / "generated/targets/my-gpu/plans/auto_u32.json").is_file()
     assert all(p.read_bytes() == data for p, data in before.items()), "another target's files changed"
     mine = next(t for t in records(tree, "targets") if t["name"] == "my-gpu")
-    ran_here, shown = mine["evidence"]  # what --record wrote, and the example of the page
+    ran_here, shown = mine["evidence"]  # the evidence of --record, and the example of the page
     assert ran_here["level"] == shown["level"] == "cpu" and ran_here["shapes"] == mine["shapes"] != shown["shapes"]
     assert records(tree, "check") == [], "evidence changed what is generated"
 
 
 def test_the_readme_vendors_a_bundle(tree: Path) -> None:
-    """Its commands about bundles run, and its lines of C are calls that the headers declare."""
+    """Its commands about bundles run, and the headers declare the functions that its lines of C call."""
     ran = ""
     for text in only(tree / "README.md", "sh"):
         if "third_party" in text:
@@ -155,7 +156,7 @@ def test_the_readme_vendors_a_bundle(tree: Path) -> None:
 
 
 def test_the_layers_are_those_that_the_test_holds() -> None:
-    """docs/internals/architecture.md shows the packages as tests/unit/test_architecture.py lists them, from the top."""
+    """docs/internals/architecture.md lists the packages of tests/unit/test_architecture.py, from the top."""
     text = (ROOT / "docs/internals/architecture.md").read_text(encoding="utf-8")
     shown = re.search(r"^## Imports go one way\n\n((?: {4}.*\n)+)", text, re.M)
     assert shown, "docs/internals/architecture.md shows no layers"
@@ -227,7 +228,7 @@ def test_the_whole_python_program_runs(embedded: Host, tmp_path: Path) -> None:
 
 
 def section(command: str) -> str:
-    """What docs/reference/json.md says of a command."""
+    """The section of docs/reference/json.md for a command."""
     text = (ROOT / "docs/reference/json.md").read_text(encoding="utf-8")
     found = re.search(rf"^## `hsgen {command}\b.*?\n(.*?)(?=^## |\Z)", text, re.M | re.S)
     assert found, f"docs/reference/json.md has no section for {command}"
@@ -235,7 +236,7 @@ def section(command: str) -> str:
 
 
 def fields(command: str) -> dict[str, str]:
-    """The table of docs/reference/json.md for a command: each field with the text about it."""
+    """The table of docs/reference/json.md for a command: each field and its description."""
     return dict(re.findall(r"^\| `(\w+)` \| (.*) \|$", section(command), re.M))
 
 
@@ -268,7 +269,7 @@ def test_json_of_a_validation_is_as_documented(tree: Path, embedded: Host) -> No
 
 
 def test_json_of_a_benchmark_is_as_documented(tree: Path, embedded: Host) -> None:
-    """Its section has a table of the document and one of the rows; each row has the fields of that in their order."""
+    """Its section has a table of the document and one of the rows; each row has these fields in this order."""
     text = section("bench").split("| field |")[1:]
     document, row = (re.findall(r"^\| `(\w+)` \|", table, re.M) for table in text)
     (found,) = records(tree, "bench -t cpu --key u32 --sizes 1000 --rounds 1 --against numpy,hsgen:bitonic")
@@ -299,7 +300,7 @@ def test_links_lead_somewhere(path: Path) -> None:
 
 
 def anchors(path: Path) -> set[str]:
-    """The anchors of a document's headings, as forges make them."""
+    """The anchors of a document's headings, as git forges generate them."""
     heads = re.findall(r"^#+ (.*)$", path.read_text(encoding="utf-8"), re.M)
     return {re.sub(r"[^\w\- ]", "", h.lower()).replace(" ", "-") for h in heads}
 
@@ -327,7 +328,7 @@ def test_commands_and_options_that_documents_name_exist(path: Path) -> None:
 
 
 def test_the_table_of_targets_is_that_of_the_command(tree: Path) -> None:
-    """`make docs-targets` writes it anew."""
+    """`make docs-targets` rewrites it."""
     page = (ROOT / "docs/reference/targets.md").read_text(encoding="utf-8")
     shown = shell("hsgen targets --markdown", tree, subprocess.PIPE).stdout
     assert shown.count("\n") == 2 + len(list((ROOT / "targets").glob("*.toml")))

@@ -1,4 +1,4 @@
-"""docs/reference/semantics.md is true: its examples run on the embedded device, and its tables name all there is."""
+"""docs/reference/semantics.md is correct: its examples run on the embedded device, and its tables are complete."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ EXAMPLES = re.findall(r"^```python\n(.*?)^```$", TEXT, re.M | re.S)
 
 @pytest.mark.device
 def test_examples_run(embedded: Host) -> None:
-    """One after the other, as a reader would type them; all but the first assert what they show."""
+    """In the order of the page; all except the first assert their results."""
     cl = toolchain.pyopencl()
     import pyopencl.array as cl_array
 
@@ -82,7 +82,7 @@ def test_words_are_those_of_the_command_line_and_of_c() -> None:
         assert re.search(rf"\b{name}\b", header), f"docs/reference/semantics.md: hs_options has no {name}"
 
 
-def test_greatest_counts_are_as_told() -> None:
+def test_greatest_counts_are_as_documented() -> None:
     for name in sampled():
         made = target.find(name)
         for key in KEYS:

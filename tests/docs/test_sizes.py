@@ -1,4 +1,4 @@
-"""The table in docs/reference/options.md of what each choice costs in code is what `generate` makes."""
+"""The table of code sizes in docs/reference/options.md matches `generate`."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from hsgen.cli import main
 
 PAGE = Path(hsgen.__file__).parent.parent / "docs/reference/options.md"
 HEAD = "| options | kernels | kB |\n|---|---|---|\n"
-SLACK = 0.05  # of the bytes: a changed line in a template need not change the table
+SLACK = 0.05  # relative: small template changes need not change the table
 
 
 def rows() -> list[tuple[str, int, int]]:
-    """The table: the options of a `generate`, the kernels that it makes, and thousands of bytes of their source."""
+    """The table: options of `generate`, the number of kernels, and the thousands of bytes of their source."""
     table = PAGE.read_text(encoding="utf-8").partition(HEAD)[2].partition("\n\n")[0]
     found = re.findall(r"^\| (?:`(.*)`|none) \| (\d+) \| (\d+) \|$", table, re.M)
     assert len(found) == len(table.splitlines()) >= 10, "options.md: the table of sizes has another form"

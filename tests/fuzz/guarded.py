@@ -182,10 +182,10 @@ class Guarded:
         self._compiled.run(self._memory.queue, buffers, call.n, None, call.how)
         self._memory.queue.finish()
         if not self._scratch.whole(self._memory.queue):
-            return "memory beside scratch was overwritten"
+            return "memory next to scratch was overwritten"
         for role, array in arrays.items():
             if problem := array.problem():
-                return f"beside {role}: {problem}"
+                return f"next to {role}: {problem}"
             now = array.now()
             expected = after.get(role, images[role])
             if role == "report" and call.report_room is not None:

@@ -43,7 +43,7 @@ def test_random_legal_targets_sort_right_between_guards(embedded: Host) -> None:
     assert found.calls >= 10 * found.targets and found.sorts >= found.targets // 2, str(found)
 
 
-def test_failures_are_said_with_what_repeats_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_failures_are_reported_with_their_seed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A crashed process and one that finds an error: each is a failure with its seed and its target."""
     said = '{"target": "name = 7"}\\n{"sort": "auto u32", "at": "compile"}\\n{"at": "5 keys"}\\n'
     fake = tmp_path / "child.py"

@@ -1,7 +1,7 @@
-"""A merge by paths in numpy: it plays the plan, launch by launch, and checks every access.
+"""Merge path in numpy: executes the plan, launch by launch, and checks every access.
 
-Keys are compared in the order of their type.  What is read must lie inside its array and, in scratch, have been
-written; what is written, to the destination and in local memory, is written once.
+Keys are compared in the order of their type.  Reads must be within the array and, in scratch, of written elements;
+writes, to the destination and in local memory, occur once per element.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Keys = NDArray[np.unsignedinteger]
 
 
 class Fault(AssertionError):
-    """A kernel did what no kernel may do."""
+    """An illegal operation of a kernel."""
 
 
 def _demand(holds: bool, what: str) -> None:
@@ -30,7 +30,7 @@ def _demand(holds: bool, what: str) -> None:
 
 
 class _Read:
-    """An array that is only read; keys as unsigned numbers in the order of theirs."""
+    """A read-only array; keys as unsigned numbers in the same order."""
 
     def __init__(self, keys: Keys) -> None:
         self._keys = [int(k) for k in keys]
@@ -41,7 +41,7 @@ class _Read:
 
 
 class _Write:
-    """Slots that are written once each."""
+    """Slots, each written exactly once."""
 
     def __init__(self, count: int) -> None:
         self.slots = [-1] * count
@@ -52,12 +52,12 @@ class _Write:
         self.slots[i] = x
 
     def __getitem__(self, i: int) -> int:
-        _demand(0 <= i < len(self.slots) and self.slots[i] >= 0, f"slot {i} is read, and was never written")
+        _demand(0 <= i < len(self.slots) and self.slots[i] >= 0, f"slot {i} is read before it is written")
         return self.slots[i]
 
 
 def search(a: _Read | _Write, b: _Read | _Write, d: int, low: int, high: int, behind: int = 0) -> int:
-    """Return how many of the first `d` keys come from the first array; the second begins `behind` slots into `b`."""
+    """Return how many of the first `d` keys come from the first array; the second starts `behind` slots into `b`."""
     while low < high:
         middle = (low + high) // 2
         if b[behind + d - 1 - middle] < a[middle]:
@@ -68,7 +68,8 @@ def search(a: _Read | _Write, b: _Read | _Write, d: int, low: int, high: int, be
 
 
 class _Merge:
-    """One call: the two arrays, scratch, and where each key of the output comes from (of both arrays in a row)."""
+    """One call: the two arrays, scratch, and the source of each output key (an index into both arrays,
+    concatenated)."""
 
     def __init__(self, sort: Sort, a: Keys, b: Keys, how: Options) -> None:
         p = sort.parts[0].params
@@ -79,19 +80,19 @@ class _Merge:
         self.out = _Write(self.n)
 
     def begin(self, argument: int, groups: int) -> None:
-        """Keep the count of the first array."""
+        """Store the count of the first array."""
         self.words[PARTS] = argument
 
     def cut(self, d: int) -> int:
-        """A binary search over both arrays whole."""
+        """A binary search over both arrays."""
         noted = not self.p.noted or self.words[PARTS] == self.parts
-        _demand(noted, "the count of the first array is another one")
+        _demand(noted, "wrong count of the first array")
         return search(self.a, self.b, d, max(0, d - self.rest), min(d, self.parts))
 
     def split(self, argument: int, groups: int) -> None:
-        """Find where tiles begin."""
+        """Find the starts of tiles."""
         if not self.p.noted:
-            _demand(argument == self.parts, "the count of the first array is another one")
+            _demand(argument == self.parts, "wrong count of the first array")
         tiles = -(-self.n // self.p.tile)
         for tile in range(groups * self.p.work_group):
             if tile <= tiles:
@@ -107,7 +108,7 @@ class _Merge:
                 self.tile(group)
 
     def tile(self, group: int) -> None:
-        """Merge a tile in local memory, by slots of it."""
+        """Merge a tile in local memory, by its slots."""
         p, begin = self.p, group * self.p.tile
         if begin >= self.n:
             return
@@ -132,7 +133,7 @@ class _Merge:
             self.out[begin + k] = first + slot if slot < mine else self.parts + behind + slot
 
     def walk(self, begin: int) -> None:
-        """Merge what a lane that walks alone does, in chains side by side."""
+        """Merge the part of a lane that works alone, in interleaved chains."""
         p, end = self.p, min(begin + self.p.own, self.n)
         if begin >= self.n:
             return
@@ -158,7 +159,7 @@ class _Merge:
             at[-1] = self.step(d, at[-1], last, end, inside=False)
 
     def rows(self, begin: int, end: int, length: int, at: list[int]) -> None:
-        """Merge in chains by rows: side by side while all read whole rows, then one after the other."""
+        """Merge in chains by rows: interleaved while all read whole rows, then sequentially."""
         p, i = self.p, begin
         while i < begin + length and all(
             a + p.row <= self.parts and i + c * length - a + p.row <= self.rest for c, a in enumerate(at)
@@ -178,7 +179,7 @@ class _Merge:
         taken = min(sum(1 for x, y in zip(one, reversed(two), strict=True) if x <= y), self.parts - a)
         keys = [(self.a[k], k) for k in range(a, a + taken)]
         keys += [(self.b[k], self.parts + k) for k in range(b, min(b + row - taken, self.rest))]
-        sources = [k for _, k in sorted(keys)] + [0] * row  # there are enough if the arrays are in order
+        sources = [k for _, k in sorted(keys)] + [0] * row  # enough of them if the arrays are sorted
         for k in range(d, min(d + row, to)):
             self.out[k] = sources[k - d]
         return a + taken
@@ -196,12 +197,12 @@ class _Merge:
 
 
 def sources(sort: Sort, a: Keys, b: Keys, *, how: Options = PLAIN, limit: int = 2**32 - 1) -> list[int]:
-    """Return for each key of the merge of `a` and `b` which of both arrays in a row it is.
+    """Return the source of each key of the merge of `a` and `b`: an index into both arrays, concatenated.
 
-    `limit` is the device's greatest grid in one dimension; groups beyond the work are played as well.
+    `limit` is the device's greatest grid in one dimension; excess groups run as well.
 
     Raises:
-        Fault: a kernel touches a slot that it may not touch, or leaves one out.
+        Fault: a kernel accesses a slot that it must not access, or omits one.
     """
     played = _Merge(sort, a, b, how)
     for launch in _launches(sort, len(a), len(b), how, limit):

@@ -1,9 +1,8 @@
-"""A model of the prefix sum's kernels in numpy: it plays a plan without a device.
+"""A model of the prefix sum's kernels in numpy: it executes a plan without a device.
 
-Where work-groups talk to each other while they run, in the look-back, each is a coroutine that stops at every atomic
-access, and a generator of random numbers says who goes on: any order of accesses may come up, torn states among them.
-Memory begins as an unlikely pattern, and `Fault` is raised where a row is not stored exactly once, or a state that is
-needed says nothing.
+In the look-back, where work-groups communicate while they run, each is a coroutine that stops at every atomic access,
+and random numbers choose the next one: any order of accesses may occur, with torn states.  Memory starts with an
+unlikely pattern, and `Fault` is raised if a row is not stored exactly once, or a required state is empty.
 """
 
 from __future__ import annotations
@@ -25,11 +24,11 @@ PATTERN = 0xA5A5A5A5
 
 
 class Fault(AssertionError):
-    """A kernel did what no kernel may do."""
+    """An illegal operation of a kernel."""
 
 
 class Device:
-    """What the kernels of one sum of n rows see: `source` and `destination` (n, columns), and scratch."""
+    """The kernels' view of a sum of n rows: `source` and `destination` (n, columns), and scratch."""
 
     def __init__(self, p: Params, source: Rows, destination: Rows, scratch: int, rng: np.random.Generator) -> None:
         self.p, self.source, self.destination, self.rng = p, source, destination, rng
@@ -58,7 +57,7 @@ class Device:
         return sums
 
     def store(self, tile: int, before: Rows) -> None:
-        """Store the sums of a tile, which `before` precedes; its rows are read first."""
+        """Store the sums of a tile after the prefix `before`; its rows are read first."""
         rows = self.rows(tile)
         if self.stored[rows].any():
             raise Fault(f"tile {tile} is stored twice")
@@ -69,12 +68,12 @@ class Device:
 
 
 def pieces(p: Params, value: int, what: int) -> list[int]:
-    """Return the words of a state."""
+    """Return the u32 of a state."""
     return [(value >> PAYLOAD * i) & ((1 << PAYLOAD) - 1) | what << PAYLOAD for i in range(p.pieces)]
 
 
 def read(d: Device, tile: int, column: int) -> Generator[None, None, list[int]]:
-    """Return the words of a state; stop before each is read."""
+    """Return the u32 of a state; stop before each read."""
     at = STATES + (tile * d.p.columns + column) * d.p.pieces
     out = []
     for i in range(d.p.pieces):
@@ -84,7 +83,7 @@ def read(d: Device, tile: int, column: int) -> Generator[None, None, list[int]]:
 
 
 def joined(words: list[int]) -> tuple[int, int]:
-    """Return what a state is, 0 where its words do not say the same, and its sum."""
+    """Return the kind of a state, 0 if its u32 disagree, and its sum."""
     what = {w >> PAYLOAD for w in words}
     value = sum((w & ((1 << PAYLOAD) - 1)) << PAYLOAD * i for i, w in enumerate(words))
     return (what.pop() if len(what) == 1 else 0), value
@@ -99,19 +98,19 @@ def _post(d: Device, tile: int, sums: Rows, what: int) -> Generator[None, None, 
 
 
 def _look(d: Device, tile: int, column: int) -> Generator[None, None, tuple[int, int]]:
-    """Look at a state until it says something; return what and its sum, what 4 where nobody answered."""
+    """Poll a state until it is published; return its kind and its sum, or the kind 4 if the limit is reached."""
     for spins in count(1) if d.p.forward_progress else range(1, d.p.spins + 1):
         what, value = joined((yield from read(d, tile, column)))
         if what:
             return what, value
         yield
-        if not d.p.forward_progress and spins % 4 == 0 and d.words[FAILED]:  # the kernels ask more rarely
+        if not d.p.forward_progress and spins % 4 == 0 and d.words[FAILED]:  # the kernels poll less often
             break
     return 4, 0
 
 
 def _group(d: Device) -> Generator[None, None, None]:
-    """A work-group of the look-back; a stop before each atomic access."""
+    """A work-group of the look-back; it stops before each atomic access."""
     p = d.p
     yield
     number = int(d.words[TICKET])
@@ -198,7 +197,7 @@ def _settle(d: Device, groups: int) -> None:
             at = STATES + (tile * p.columns + column) * p.pieces
             what, value = joined([int(w) for w in d.words[at : at + p.pieces]])
             if what not in (COUNTED, SUMMED):
-                raise Fault(f"tile {tile} says nothing of column {column}")
+                raise Fault(f"tile {tile} has no state for column {column}")
             if what == COUNTED:
                 d.words[at : at + p.pieces] = pieces(p, before, OPEN)
             before = value if what == SUMMED else (before + value) & mask
@@ -229,12 +228,12 @@ PLAY: dict[str, Callable[[Device, int], None]] = {
 
 
 def run(sort: Sort, rows: Rows, *, in_place: bool, seed: int = 1, limit: int = 2**32 - 1) -> tuple[Rows, int]:
-    """Return the destination after the sum of `rows` (n, columns), and whether tiles were done again.
+    """Return the destination after the sum of `rows` (n, columns), and whether tiles were repeated.
 
     In place the destination is `rows` itself.  `limit` is the device's greatest grid in one dimension.
 
     Raises:
-        Fault: a row is not stored exactly once, or a tile that is done again published nothing.
+        Fault: a row is not stored exactly once, or a repeated tile published nothing.
     """
     p = sort.parts[0].params
     assert isinstance(p, Params)

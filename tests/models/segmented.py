@@ -1,7 +1,7 @@
 """A model of the kernels of segmented sorts in numpy: proves that a plan sorts, without a device.
 
-Kernels are played one launch after the other on the words that they have in scratch on a device, at the same places.
-What runs inside a tile is not modelled: its order is taken from a stable sort.  Lists are drawn in any order.
+Launches run sequentially on the scratch layout of a device.  Work within a tile is not modelled: a stable sort gives
+its order.  Lists have a random order.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ _ROLES = {"source": "source", "destination": "destination", "values_in": "values
 
 
 class Fault(Exception):
-    """A kernel does what it may not do."""
+    """An illegal operation of a kernel."""
 
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """The destination, the places that its keys had (-1 where nothing was stored), and whether offsets were refused."""
+    """The destination, the source indices of its keys (-1 if nothing was stored), and whether offsets were refused."""
 
     keys: Keys
     places: Places
@@ -40,8 +40,8 @@ class Result:
 
 
 class _Play:
-    """A call: its buffers by the numbers that kernels use (0 source, 1 destination, 2 scratch), each of the places that
-    its keys had, and the words in scratch."""
+    """A call: its buffers by the numbers that kernels use (0 source, 1 destination, 2 scratch), each of source indices,
+    and scratch."""
 
     def __init__(
         self, p: Params, keys: Keys, offsets: NDArray[np.int64] | None, how: Options, rng: np.random.Generator
@@ -54,7 +54,7 @@ class _Play:
         self.buffers: list[Places] = [np.arange(self.n), np.full(self.n, -1), np.full(self.n, -1)]
 
     def bounds(self, at: Launch) -> NDArray[np.int64]:
-        """Where segments begin, and the last one ends."""
+        """The starts of segments, and the end of the last one."""
         parts = int(self.words[PARTS])
         if at.argument & ROWS:
             return np.arange(parts + 1) * (self.n // parts if parts else 0)
@@ -62,18 +62,18 @@ class _Play:
         return self.offsets[: parts + 1]
 
     def part(self, name: str) -> int:
-        """Where a part of the words begins."""
+        """The start of a part of scratch."""
         return HEAD + self.units * int(getattr(self.lay, name))
 
     def store(self, to: int, places: Places, entries: Places, stored: NDArray[np.bool_]) -> None:
-        """Store what had `entries` places; a launch stores to no place twice, and nothing where it was."""
+        """Store elements by source index; a launch stores to no slot twice, and not over its input."""
         if to == 0 or stored[places].any() or len(np.unique(places)) != len(places):
             raise Fault("a kernel stores twice, or to the source")
         stored[places] = True
         self.buffers[to][places] = entries
 
     def sorted(self, from_: int, begin: int, end: int) -> Places:
-        """The entries of a segment in a buffer in order."""
+        """The elements of a segment in a buffer, in order."""
         entries = self.buffers[from_][begin:end]
         if (entries < 0).any():
             raise Fault("a kernel reads what was never stored")
@@ -88,7 +88,7 @@ class _Play:
             yield record, begin, end, base, wide, -(-(end - begin) // wide)
 
     def columns(self) -> Iterator[tuple[int, slice, int, int]]:
-        """The columns: record, keys, index of the first digit's count, and from one digit's to the next."""
+        """The columns: record, keys, index of the first digit's count, and the stride between digits."""
         all_, found = int(self.words[COLUMNS]), {r[0]: r for r in self.records()}
         for c in range(all_):
             record, first, end, base, wide, columns = found[int(self.words[self.part("owners") + c])]
@@ -111,7 +111,7 @@ def _begin(m: _Play, at: Launch) -> None:
 def _sift(m: _Play, at: Launch) -> None:
     bounds, p = m.bounds(at), m.p
     if at.groups * sifted(p) < len(bounds) - 1:
-        raise Fault("not all segments are sifted")
+        raise Fault("some segments are not sifted")
     for s in m.rng.permutation(len(bounds) - 1):
         begin, end = int(bounds[s]), int(bounds[s + 1])
         if begin > end or end > m.n:
@@ -124,7 +124,7 @@ def _sift(m: _Play, at: Launch) -> None:
             if place < m.units * p.mediums:
                 m.words[m.part("mediums") + place] = s
             elif not m.words[STATUS]:
-                m.words[STATUS] = 2  # a fault, unless offsets cannot be
+                m.words[STATUS] = 2  # a fault, unless offsets are invalid
 
 
 def _record(m: _Play, begin: int, end: int) -> None:
@@ -147,7 +147,7 @@ def _record(m: _Play, begin: int, end: int) -> None:
 def _windows(m: _Play, at: Launch) -> None:
     bounds, p, stored = m.bounds(at), m.p, np.zeros(m.n, np.bool_)
     if at.groups * p.window < m.n:
-        raise Fault("not all keys are in a window")
+        raise Fault("some keys are in no window")
     for low in range(0, m.n, p.window):
         a, b = (int(x) for x in np.searchsorted(bounds[:-1], [low, low + p.window]))
         outside = np.arange(low, min(low + p.window, m.n))
@@ -162,13 +162,13 @@ def _windows(m: _Play, at: Launch) -> None:
             if end - begin <= p.small:
                 m.store(1, np.arange(begin, end), m.sorted(0, begin, end), stored)
             elif not p.serial:
-                raise Fault("a segment that is not short lies between short ones")
+                raise Fault("a longer segment lies between short ones")
 
 
 def _alone(m: _Play, at: Launch) -> None:
     bounds, stored = m.bounds(at), np.zeros(m.n, np.bool_)
     if m.p.apart and at.groups < m.words[MEDIUMS]:
-        raise Fault("not all listed segments have a work-group")
+        raise Fault("some listed segments have no work-group")
     for s in m.words[m.part("mediums") :][: int(m.words[MEDIUMS])]:
         begin, end = int(bounds[s]), int(bounds[s + 1])
         m.store(1, np.arange(begin, end), m.sorted(0, begin, end), stored)
@@ -245,11 +245,11 @@ def run(
     how: Options = PLAIN,
     seed: int = 0,
 ) -> Result:
-    """Return what is there after the sort of the segments of `keys`, (n,), by `offsets`, or rows.
+    """Return the result of the sort of the segments of `keys`, (n,), by `offsets`, (how.parts + 1,), or rows.
 
     Raises:
-        Fault: a kernel stores what it may not store, reads what is not there, finds no room or other buffers than its
-            own, or gets too few work-groups.
+        Fault: a kernel stores where it must not, reads what was never written, lacks scratch, finds unexpected buffers,
+            or gets too few work-groups.
     """
     m, made = _Play(p, keys, offsets, how, np.random.default_rng(seed)), {k.name: k for k in kernels(p)}
     if in_place:
@@ -258,7 +258,7 @@ def run(
         kernel = made[at.step.kernel]
         for buffer, binding in zip(kernel.buffers, at.step.bindings, strict=True):
             if binding.role != {**_ROLES, "offsets": "other"}.get(buffer.name, "scratch"):
-                raise Fault(f"{kernel.name} finds something else than {buffer.name}")
+                raise Fault(f"{kernel.name} has another buffer instead of {buffer.name}")
         if isinstance(at.step.argument, CallNumber) or kernel.name == "sift" or m.words[STATUS] == 0:
             PLAY[kernel.name](m, at)
         if m.words[STATUS] == 2:

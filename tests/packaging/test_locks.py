@@ -36,7 +36,7 @@ def test_everything_that_is_needed_is_locked_and_bounded() -> None:
 
 
 def test_only_locked_packages_are_installed() -> None:
-    """By `make setup` and in CI, but for this package and for the tool that writes locks."""
+    """By `make setup` and in CI, except this package and the tool that writes locks."""
     for path in (ROOT / "Makefile", ROOT / ".ci/run"):
         installs = [x for x in path.read_text(encoding="utf-8").splitlines() if re.search(r"(pip|PIP\)).* install ", x)]
         own = ("--no-deps --no-build-isolation -e .", "install uv")

@@ -25,7 +25,7 @@ DEPENDENCIES = {"jinja2", "click", "numpy", "pyopencl"}
 
 
 def call(*command: str | Path, cwd: Path) -> subprocess.CompletedProcess[str]:
-    """Run a command without anything of this process' Python in its environment."""
+    """Run a command without this process's Python settings in its environment."""
     env = {k: v for k, v in os.environ.items() if not k.startswith("PYTHON")}
     return subprocess.run([str(c) for c in command], cwd=cwd, env=env, capture_output=True, text=True, check=False)
 
@@ -63,7 +63,7 @@ def wheel(tree: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def environment(folder: Path) -> Path:
-    """Make a virtual environment that sees the packages of this one, but not its editable installs."""
+    """Make a virtual environment that sees the packages of this one, except its editable installs."""
     venv.create(folder, with_pip=False)
     purelib = Path(sysconfig.get_path("purelib", "venv", {"base": str(folder), "platbase": str(folder)}))
     (purelib / "dependencies.pth").write_text(sysconfig.get_path("purelib") + "\n", encoding="utf-8")
@@ -84,7 +84,7 @@ def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def where(hsgen: Path, cwd: Path) -> Path:
-    """The folder from which an installed program takes its package."""
+    """The folder of the package that an installed program uses."""
     code = "import hsgen; print(hsgen.__file__)"
     return Path(good(hsgen.with_name("python"), "-c", code, cwd=cwd).strip()).parent
 
@@ -95,7 +95,7 @@ def test_wheel_holds_what_it_should(wheel: Path) -> None:
         meta = archive.read(next(n for n in names if n.endswith("/METADATA"))).decode()
     data = {p.relative_to(ROOT).as_posix() for part in ("templates", "targets") for p in (ROOT / part).rglob("*.*")}
     assert {f"hsgen/data/{p}" for p in data} <= names
-    assert {n.split("/")[0].split("-")[0] for n in names} == {"hsgen"}, "something beside the package"
+    assert {n.split("/")[0].split("-")[0] for n in names} == {"hsgen"}, "files outside the package"
     needed = {
         line.split()[1] for line in meta.splitlines() if line.startswith("Requires-Dist:") and "extra" not in line
     }
@@ -108,9 +108,9 @@ def test_wheel_generates_what_is_committed(installed: Path, tmp_path: Path) -> N
     names = [t["name"] for t in json.loads(good(installed, "targets", "--json", cwd=tmp_path))]
     assert names == sorted(p.stem for p in (ROOT / "targets").glob("*.toml"))
     (tmp_path / "generated").mkdir()
-    shutil.copy(ROOT / "generated/manifest.json", tmp_path / "generated")  # the targets and what was chosen of each
+    shutil.copy(ROOT / "generated/manifest.json", tmp_path / "generated")  # the targets and their selections
     good(installed, "generate", cwd=tmp_path)
-    if NIGHTLY:  # generates all of it again; by day an editable install checks a smaller bundle
+    if NIGHTLY:  # generates everything again; the fast run checks a smaller bundle with an editable install
         good(installed, "check", cwd=tmp_path)
     good(installed, "verify", "generated", cwd=tmp_path)
     for path in (p for p in (ROOT / "generated").rglob("*") if p.is_file()):
@@ -118,7 +118,7 @@ def test_wheel_generates_what_is_committed(installed: Path, tmp_path: Path) -> N
 
 
 def test_wheel_validates(installed: Path, embedded: Host, tmp_path: Path) -> None:
-    """In a form that needs more of the templates than plain keys, which are sorted nightly, too."""
+    """With a signature that uses more templates than plain keys, which the nightly run sorts, too."""
     if NIGHTLY:
         out = good(installed, "validate", "-t", "cpu", "--key", "u16", "--require", "--json", cwd=tmp_path)
         (row,) = json.loads(out)

@@ -1,4 +1,4 @@
-"""HTML as a tree of elements, read strictly: whatever is not closed in order is an error."""
+"""HTML as a tree of elements, parsed strictly: badly nested or unclosed elements are errors."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Element:
     inside: list[Element | str] = field(default_factory=list)
 
     def every(self, *names: str) -> Iterator[Element]:
-        """The elements of these names, itself among them, in order."""
+        """The elements of these names, including itself, in document order."""
         if not names or self.name in names:
             yield self
         for child in self.inside:
@@ -35,7 +35,7 @@ class Element:
 
 
 class Tree(HTMLParser):
-    """Reads HTML into elements; whatever is not closed in order is an error."""
+    """Parses HTML into elements; badly nested or unclosed elements are errors."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -58,7 +58,7 @@ class Tree(HTMLParser):
 
 
 def parsed(text: str) -> Element:
-    """The root above all elements of a document."""
+    """The root of all elements of a document."""
     tree = Tree()
     tree.feed(text)
     tree.close()

@@ -1,7 +1,7 @@
-"""Children that update a bundle and are killed at one call of the system, by strace, which runs this file.
+"""Child processes that update a bundle and are killed at one system call, by strace, which runs this file.
 
-strace kills a process at its nth call of a kind, the same n for all processes.  So a child first makes as many calls of
-that kind that change nothing as leave it those that it may still make: one run of strace serves all children.
+strace kills a process at its nth call of a kind, with the same n for all processes.  So each child first makes harmless
+calls of that kind, until only the wanted number of calls is left: one run of strace serves all children.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ CASES: dict[str, tuple[dict[str, str], dict[str, str]]] = {
     "update": ({"one": "a", "two": "b"}, {"one": "c", "two": "b"}),
     "replace": ({"one": "a", "two": "b"}, {"two": "d", "three": "e"}),
 }
-"""Bundles before and after; the first has none before."""
+"""Bundles before and after the update; the first case has none before."""
 
 _NULL = os.open(os.devnull, os.O_RDWR)
 CALLS: dict[str, tuple[int, Callable[[], object]]] = {
@@ -32,12 +32,12 @@ CALLS: dict[str, tuple[int, Callable[[], object]]] = {
     "write": (40, lambda: os.write(_NULL, b"")),
     "openat": (1000, lambda: os.open("", os.O_RDONLY)),
 }
-"""Each call with the number at which strace kills, more than an update here or Python's start makes, and one that
-changes nothing."""
+"""Each system call, with the count at which strace kills (more calls than an update or Python's start makes), and a
+harmless call of it."""
 
 
 def options() -> list[str]:
-    """Return the options of strace; not every machine has each of the calls."""
+    """Return the options of strace; not every machine has every call."""
     named = {name: f"?{name}" + (",?renameat2" if name == "renameat" else "") for name in CALLS}
     kill = [f"inject={named[name]}:signal=SIGKILL:when={at}" for name, (at, _) in CALLS.items()]
     return [
@@ -50,7 +50,7 @@ def options() -> list[str]:
 
 
 def in_child(do: Callable[[], object]) -> int:
-    """Do something in a process of its own and return its exit code, negative for a signal."""
+    """Run a function in a child process and return its exit code, negative for a signal."""
     sys.stdout.flush()
     if (child := os.fork()) == 0:
         code = 1
@@ -63,8 +63,8 @@ def in_child(do: Callable[[], object]) -> int:
 
 
 def main(case: str, folder: Path, step: int, first: int) -> None:
-    """Let children update a bundle each and be killed, at every `step`th call of each kind from number `first` on; of
-    openat, which mostly opens folders, at an eighth of these."""
+    """Start children that each update a bundle and are killed, at every `step`th call of each kind from number `first`
+    on; for openat, which mostly opens folders, at an eighth of these."""
     before, after = CASES[case]
     lines: list[str] = []  # written at once, since strace counts the calls of this process too
     for name, (at, call) in CALLS.items():

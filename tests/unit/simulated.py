@@ -19,12 +19,12 @@ from hsgen.tools.tune.runner import Entry
 from hsgen.tools.tune.search import Finish, Hunt, Race, Rung
 
 SIZES = (1 << 10, 1 << 14, 1 << 18, 1 << 20)
-TOOK = 10.0  # seconds of every race
+TOOK = 10.0  # seconds per race
 
 Fate = Callable[[str, Table, int], tuple[str, str] | None]
-"""How a table of a label fails at a count (0: before anything is timed): kind and reason; None where it does not."""
+"""How a table of a label fails at a count (0: before timing): kind and reason, or None."""
 
-# What each key likes, and by how much a table loses by each doubling away from it, or by another word.
+# The best value of each key, and the loss per doubling away from it, or for another string.
 LIKES: Mapping[str, Mapping[str, tuple[Any, float]]] = {
     "bitonic": {
         "subgroup": (8, 0.10),
@@ -65,7 +65,7 @@ def faulty(label: str, table: Table, n: int) -> tuple[str, str] | None:
 
 
 def cost(label: str, table: Table) -> float:
-    """By what factor a table takes longer than the best that could be."""
+    """The time of a table relative to the best possible one."""
     total = 0.0
     for key, (liked, weight) in LIKES[algorithm(label)].items():
         value = table.get(key, liked)
@@ -75,14 +75,14 @@ def cost(label: str, table: Table) -> float:
 
 
 def seconds(label: str, table: Table, n: int, valued: bool = False) -> float:
-    """What a sort takes."""
+    """The time of a sort."""
     merge = 8e-6 + n * max(1, math.log2(n)) ** 2 * (4e-12 if valued else 2e-12)
     return cost(label, table) * (merge if algorithm(label) == "bitonic" else 6e-5 + n * 2e-10)
 
 
 @dataclass
 class Device:
-    """Runs races as `hsgen.tools.tune.runner.Field` does, in no time; `calls` counts them."""
+    """Runs races like `hsgen.tools.tune.runner.Field`, in no time; `calls` counts them."""
 
     fate: Fate = never
     noise: float = 0.01
@@ -213,4 +213,4 @@ ranges = [
     { use = "radix-reduce_scan" },
 ] # a guess
 """
-"""A target that is badly tuned; its file is named small.toml."""
+"""A badly tuned target, in a file named small.toml."""

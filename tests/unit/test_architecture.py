@@ -1,4 +1,4 @@
-"""The shape of the tree: import directions, size budgets, and no template that nothing opens."""
+"""The structure of the tree: import directions, size budgets, and no unused template."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ LAYERS = (
 
 
 HOSTS = ("apis", "bundle", "operations", "report")
-"""The folders of templates that no kernel is made of."""
+"""The folders of templates that kernels do not use."""
 
 
 def templates() -> list[str]:
@@ -48,7 +48,7 @@ def layer(name: str) -> int:
     return next(i for i, names in enumerate(LAYERS) if name in names)
 
 
-def test_no_module_lies_beside_the_packages() -> None:
+def test_every_module_is_in_a_package() -> None:
     assert {p.name for p in PACKAGE.glob("*.py")} == {"__init__.py", "__main__.py"}
     assert {p.parent.name for p in PACKAGE.glob("*/__init__.py")} | {"__main__"} == {n for x in LAYERS for n in x}
 
@@ -86,7 +86,7 @@ def test_only_the_command_line_touches_the_process(path: Path) -> None:
         "worker.py",
         "sandbox.py",
     ):
-        return  # these are the main of a process of their own
+        return  # each is the main module of a separate process
     text = path.read_text(encoding="utf-8")
     assert not re.search(r"\bprint\(|sys\.(argv|exit|stdout)|\bclick\b", text)
 
@@ -127,7 +127,7 @@ def test_c_files_stay_small() -> None:
 
 
 def test_every_template_of_a_kernel_is_opened() -> None:
-    """By a sort that `covering` knows: headers name what was opened, so nothing can hide from this."""
+    """By a sort of `covering`: headers list the opened templates, so this check is complete."""
     left = {n for n in templates() if n.split("/")[0] not in HOSTS}
     for sort, apis in covering.sorts():
         for api in apis:
@@ -139,13 +139,13 @@ def test_every_template_of_a_kernel_is_opened() -> None:
 
 
 def test_every_other_template_is_named() -> None:
-    """Those of hosts and of reports, by a module or by a template beside it."""
+    """Templates of hosts and of reports, by a module or by a template in the same folder."""
     beside = [p for folder in ("report", "apis") for p in (resources.templates() / folder).rglob("*.j2")]
     texts = [p.read_text(encoding="utf-8") for p in (*MODULES, *beside)]
     for name in templates():
         folder, own = name.split("/")[0], name.split("/")[-1]
         if folder == "apis" and own in ("build.j2", "target.j2"):
-            continue  # which every API may have
+            continue  # every API may have it
         if folder in HOSTS:
             assert any(
                 f'"{what}"' in text

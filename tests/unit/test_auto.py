@@ -1,7 +1,7 @@
-"""One sort for any count: how a target names it, how its parts are put together, and what follows for users.
+"""One sort for any count: its table in a target, its assembly from parts, and the results for users.
 
 - ``[sort.K]``: every mistake is named; labels, variants and the default follow from the file.
-- Put together, each count is sorted by exactly one part's launches, in the scratch memory that this part asks for.
+- In the assembled sort, exactly one part's launches sort each count, in the scratch memory of that part.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from nightly import thinned
 from steps import changed
+from target_head import target_head
 
 from hsgen.algorithms import bitonic, radix
 from hsgen.algorithms.radix.per_thread import PerThread
@@ -27,23 +28,15 @@ from hsgen.targets import assembly, target
 from hsgen.targets.target import Target
 from hsgen.tools.validate.cases import around
 
-HEAD = """schema = 2
-name = "two"
-summary = "a device of tests"
-apis = ["opencl"]
-
-[device]
-subgroups = [8, 16]
-shuffle = true
-work_group = 256
-groups = 4294967295
-local_bytes = 65536
-int64 = true
-storage8 = true
-storage16 = true
-binding_bytes = 4294967295
-progress = "started"
-"""
+HEAD = target_head(
+    "two",
+    "a device of tests",
+    subgroups=[8, 16],
+    shuffle=True,
+    local_bytes=65536,
+    binding_bytes=4294967295,
+    progress="started",
+)
 MERGE = """
 [bitonic.u32]
 subgroup = 8
@@ -191,9 +184,9 @@ def test_a_mistake_in_a_part_is_not_repeated_for_the_whole() -> None:
     assert len(errors(TEXT.replace("items = 4\nwork_group = 64", "items = 65\nwork_group = 64", 1))) == 1
 
 
-def test_a_part_that_cannot_sort_so_many_leaves_no_gap() -> None:
-    """Merge sorts end at 2^29: a crossover beyond would leave counts that nothing sorts."""
-    (line,) = errors(TEXT.replace("5000", f"{2**29 + 1}"))
+def test_a_part_below_its_crossover_leaves_no_gap() -> None:
+    """Merge sorts end at 2^29: a larger crossover would leave a gap."""
+    (line,) = errors(TEXT.replace("[5000]", f"[{2**29 + 1}]"))
     assert "sort.u32" in line and str(2**29) in line
     assert parsed(TEXT.replace("5000", f"{2**29}")).default("u32").plan.max_n > 2**29
 
@@ -259,7 +252,7 @@ def wholes() -> dict[str, Sort]:
 
 
 TAILS = {"several": ("_radix_bits4", "_radix")}
-"""What later radix sorts of a sort have behind the names of their kernels."""
+"""The suffixes of kernel names of later radix sorts in a sort."""
 
 
 def unnamed(whole: Sort, step: Step) -> Step:
@@ -270,7 +263,7 @@ def unnamed(whole: Sort, step: Step) -> Step:
 
 @pytest.mark.parametrize("name", thinned(wholes(), 2))
 def test_each_count_is_sorted_by_one_part_in_the_scratch_that_it_needs(name: str) -> None:
-    """The launches are those of the part that the count belongs to, their guards cut at the crossovers."""
+    """The launches are those of the count's part, with guards cut at the crossovers."""
     whole = wholes()[name]
     top = whole.plan.max_n
     ends = [p.max_n for p in whole.parts]
@@ -296,7 +289,7 @@ def test_each_count_is_sorted_by_one_part_in_the_scratch_that_it_needs(name: str
             )
 
 
-def test_scratch_is_none_where_no_part_needs_any() -> None:
+def test_scratch_is_empty_if_no_part_needs_any() -> None:
     for name, least in (("bitonic", EVER), ("merge, radix", 5000), ("radix, merge", 256), ("merge, lookback", 256)):
         whole = wholes()[name]
         assert all(whole.plan.scratch.bytes(n) == 0 for n in range(0, min(least, 9000) + 1, 50))
@@ -304,31 +297,32 @@ def test_scratch_is_none_where_no_part_needs_any() -> None:
     assert wholes()["bitonic"].plan.scratch == Scratch()
 
 
-def test_the_outcome_means_something_only_where_a_part_looks_back() -> None:
+def test_the_status_has_a_meaning_only_with_look_back() -> None:
     assert wholes()["merge, radix"].plan.device_status is None
     told = wholes()["merge, lookback"].plan.device_status
     assert told is not None and (told.words, told.min_n) == (4, 256)
     assert wholes()["merge, large"].plan.device_status == replace(told, min_n=5000)
 
 
-def test_an_outcome_that_not_every_count_has_is_none() -> None:
-    """Above the first part that tells it, all must: their words are the same, and nobody else clears them."""
+def test_a_status_that_not_every_count_has_is_omitted() -> None:
+    """From the first part with a status on, all must have one: its u32 are shared, and other parts do not clear
+    them."""
     base, look = found("radix"), found("radix", RANKED)
     other = replace(look, items=2)
     told = parts(("radix", other, 3000), ("radix-b", look, EVER)).plan.device_status
     assert told is not None and (told.words, told.min_n) == (4, 128)
-    assert wholes()["several"].plan.device_status is None  # the one in the middle counts
+    assert wholes()["several"].plan.device_status is None  # the middle one has none
     assert parts(("radix", look, 3000), ("bitonic", found("bitonic"), EVER)).plan.device_status is None
     ends = parts(("radix", base, 3000), ("radix-b", look, EVER)).plan.device_status
     assert ends is not None and ends.min_n == 3000
 
 
-def test_kernels_of_later_radix_sorts_have_their_labels_behind_their_names() -> None:
+def test_kernels_of_later_radix_sorts_have_their_labels_as_suffixes() -> None:
     whole = wholes()["several"]
     names = [k.name for k in whole.kernels]
     assert len(set(names)) == len(names) and {"onesweep", "count_radix_bits4", "onesweep_radix"} <= set(names)
     assert {s.kernel for s in whole.plan.steps} == set(names)
-    assert not [n for n in names if n.startswith("single")]  # what one work-group sorts alone, merges sort
+    assert not [n for n in names if n.startswith("single")]  # merges sort the counts of a single work-group
     assert not whole.kernel("begin_radix").always and whole.kernel("begin").always
     for n in (900, 901, 5001, 1 << 20):
         part = next(p for p in whole.parts if p.min_n < n <= p.max_n)
@@ -340,8 +334,8 @@ def test_kernels_of_later_radix_sorts_have_their_labels_behind_their_names() -> 
     assert notes["radix-mid"] == "131 to 900 keys" and notes["radix-bits4"] == "901 to 5000 keys"
 
 
-def test_words_that_kernels_share_suit_all_radix_sorts_of_a_text() -> None:
-    """Where all digits have one width it is a constant, else kernels read it from their argument."""
+def test_shared_constants_suit_all_radix_sorts_of_a_text() -> None:
+    """If all digits have one width it is a constant, otherwise kernels read it from their argument."""
     for name, fixed in (("merge, radix", True), ("several", False)):
         text = render(wholes()[name], "opencl").text
         assert ("#define hs_digit_mask() 255\n" in text) == fixed
@@ -380,7 +374,7 @@ def test_traffic_is_the_sum_of_the_launches_out_of_place() -> None:
     look = wholes()["merge, lookback"]
     states = 4 * 12 * 256 * (n // 256)
     assert 9 * keys + states <= assembly.traffic(look, n) < 9 * keys + 2 * states
-    assert assembly.traffic(whole, 128) == 2 * 4 * 128  # one work-group alone
+    assert assembly.traffic(whole, 128) == 2 * 4 * 128  # a single work-group
 
 
 def test_shipped_targets_sort_any_count_with_one_function() -> None:

@@ -1,4 +1,4 @@
-"""What is measured: counts as the command line names them, kinds of input, what they must become."""
+"""Inputs of benchmarks: counts as the command line states them, kinds of input, expected results."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def test_steps_are_even_and_end_at_powers() -> None:
         ("", "'' is no count"),
     ],
 )
-def test_sizes_that_are_none(text: str, line: str) -> None:
+def test_invalid_sizes(text: str, line: str) -> None:
     with pytest.raises(Usage) as caught:
         parse_sizes(text)
     assert line in str(caught.value) and len(caught.value.lines) == 1
@@ -77,7 +77,7 @@ def test_keys_are_found_back_from_their_order(bits: int, kind: int, descending: 
 
 @pytest.mark.parametrize("descending", [False, True])
 @pytest.mark.parametrize("value", ["none", "v4", "index"])
-def test_sorted_inputs_are_sorted_whatever_the_type(value: str, descending: bool) -> None:
+def test_sorted_inputs_are_sorted_for_any_type(value: str, descending: bool) -> None:
     sort = target.find("cpu").default("u32", Signature(value=value, key_transform=True))
     how = Options(kind=2, descending=descending)
     work = bench.load(sort, 1000, how, np.random.default_rng(2), "sorted")
@@ -89,7 +89,7 @@ def test_sorted_inputs_are_sorted_whatever_the_type(value: str, descending: bool
     assert (back.keys == work.keys[::-1]).all() and (back.expected == work.expected).all()
 
 
-def test_what_comes_of_plain_keys_is_what_a_permutation_says() -> None:
+def test_sorted_plain_keys_follow_the_permutation() -> None:
     sort = target.find("cpu").default("u32", Signature(key_transform=True, bit_range=True))
     rng = np.random.default_rng(3)
     whole = bench.load(sort, 5000, Options(kind=2, descending=True), rng, "entropy-0.34")
@@ -114,7 +114,7 @@ def engine(total: int, largest: int) -> Any:
 def test_what_does_not_fit_is_refused(
     total: int, largest: int, free: int, line: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """2^29 u32 keys from buffer to buffer are 2 GiB twice, and a rival's as many again."""
+    """2^29 u32 keys from buffer to buffer are 2 GiB twice, and another candidate's as many again."""
     monkeypatch.setattr(memory, "_free", lambda: free)
     two = [engine(total, largest), engine(total, largest)]
     with pytest.raises(Unavailable) as caught:
@@ -123,14 +123,14 @@ def test_what_does_not_fit_is_refused(
     memory.fits(two, 2**20, Options())
 
 
-def test_a_machine_that_tells_nothing_refuses_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unknown_free_memory_refuses_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(memory, "_free", lambda: 0)
     memory.fits([engine(0, 0)], 2**40, Options())
 
 
 @pytest.mark.parametrize(("algorithm", "before"), [("auto", "copy"), ("segmented_sort", "copy"), ("merge_path", "run")])
-def test_caches_hold_all_that_is_sorted_or_merged(algorithm: str, before: str) -> None:
-    """A copy, which is of one buffer, is not enough before two arrays are merged."""
+def test_caches_hold_the_whole_input(algorithm: str, before: str) -> None:
+    """A copy of one buffer does not fill caches enough before two arrays are merged."""
     sort, seen = target.find("cpu").sort(algorithm, "u32"), list[str]()
     work = bench.load(sort, 1000, Options(segment_count=10 * (algorithm == "segmented_sort")), np.random.default_rng(1))
     engine = SimpleNamespace(sort=sort, run=lambda *_: seen.append("run"), copy=lambda _: seen.append("copy"))

@@ -1,4 +1,4 @@
-"""The interval of a median: exact for every count, and as often right as it says."""
+"""The confidence interval of a median: exact for every count, with the stated probability."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from hsgen.tools.bench.intervals import rank
 
 
 def covered(count: int, k: int) -> Fraction:
-    """How often the median lies between the k-th least and the k-th greatest of so many values: by all outcomes."""
+    """The probability that the median lies between the k-th least and the k-th greatest value, by all outcomes."""
     right = sum(k <= sum(below) <= count - k for below in product((0, 1), repeat=count))
     return Fraction(right, 2**count)
 

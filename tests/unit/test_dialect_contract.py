@@ -1,4 +1,4 @@
-"""Dialects define the words of the contract and no others, and kernel bodies are written in these alone."""
+"""Dialects define exactly the words of the contract, and kernel bodies use no others."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ SHARED = sorted(p.name for p in resources.templates().glob("*.j2"))  # parts of 
 
 
 def code(text: str) -> str:
-    """A text without comments, neither Jinja's nor those that go into kernels."""
+    """A text without Jinja's comments and those of kernels."""
     return re.sub(r"//.*", "", re.sub(r"\{#.*?#\}", "", text, flags=re.DOTALL))
 
 
@@ -47,7 +47,7 @@ def sorts() -> tuple[Sort, ...]:
 
 
 def texts(dialect: Dialect) -> Iterator[tuple[Sort, str]]:
-    """Preludes of all sorts that can be written in a dialect, whatever the APIs of their targets."""
+    """Preludes of all sorts in a dialect, for any APIs of their targets."""
     for sort in sorts():
         waits = any(k.cooperative for k in sort.kernels)
         if (not waits or "cooperative" in dialect.capabilities) and (sort.lanes <= 32 or dialect.name != "cuda"):
@@ -87,7 +87,7 @@ def test_a_dialect_defines_the_words_of_the_contract_and_no_others(name: str) ->
 
 
 @pytest.mark.parametrize("name", DIALECTS)
-def test_bodies_use_what_is_defined_and_nothing_twice(name: str) -> None:
+def test_bodies_use_defined_words_and_each_is_defined_once(name: str) -> None:
     """Each kernel of sorts of all kinds, with the prelude of its sort and the words of its algorithms."""
     env = environment()
     dialect, shared = load(env, name), contract(env)
@@ -110,11 +110,11 @@ def test_bodies_use_what_is_defined_and_nothing_twice(name: str) -> None:
 
 
 UNREAD = {"HS_FIRST_SLOTS", "HS_SECOND_SLOTS", "hs_row_cut"}
-"""Arguments of hs_row_tag, which leaves them away where there are no values."""
+"""Arguments that hs_row_tag ignores for sorts without values."""
 
 
 def overloaded(d: Definition) -> bool:
-    """Whether it is a function, of which there may be one for each type."""
+    """Whether it is a function, which may have one definition per type."""
     return d.parameters is not None and not d.text.startswith("#")
 
 
@@ -174,7 +174,7 @@ def test_dialects_name_no_algorithm_and_none_of_their_buffers() -> None:
 
 
 ARGUMENTS = {"from", "to", "lines", "slots"}
-"""Parameters and variables of words that are called as some buffers are."""
+"""Parameters and variables of words with the names of buffers."""
 
 
 def test_the_page_has_the_words_of_the_contract() -> None:
@@ -185,7 +185,7 @@ def test_the_page_has_the_words_of_the_contract() -> None:
     assert {d.name for d in reference.dialects(environment())} == set(DIALECTS)
 
 
-def test_what_a_dialect_has_no_words_for_is_refused() -> None:
+def test_sorts_that_a_dialect_cannot_express_are_refused() -> None:
     waits = target.find("nvidia-hopper").sort("auto", "u32")
     assert any(k.cooperative for k in waits.kernels)
     with pytest.raises(Usage, match="requires barriers of all work-groups, which metal lacks; omit the API metal"):

@@ -1,4 +1,4 @@
-"""A dialect that extends another has its words but for those that it defines otherwise, each once."""
+"""A dialect that extends another inherits its words, except those that it redefines, each once."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ Add = Callable[..., None]
 
 @pytest.fixture
 def add(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Add]:
-    """Add a dialect to a copy of the templates: its text, and perhaps that of its frame."""
+    """Add a dialect to a copy of the templates: its text, and optionally that of its frame."""
     shutil.copytree(resources.templates(), tmp_path / "templates")
     monkeypatch.setattr(resources, "templates", lambda: tmp_path / "templates")
     templates.environment.cache_clear()
@@ -63,7 +63,7 @@ def test_words_are_replaced_where_they_stand(add: Add) -> None:
     own, base = sort(), kernels.written(sort(), "cuda", "cuda")
     made = kernels.written(own, "toy", "cuda")
     assert names(made.prelude).count("hs_lanemask") == names(made.prelude).count("hs_shuffle_xor") == 1
-    assert [n for n in names(made.prelude) if n != "hs_toy"] == names(base.prelude)  # in the same order, none twice
+    assert [n for n in names(made.prelude) if n != "hs_toy"] == names(base.prelude)  # in the same order, each once
     assert "typedef unsigned int hs_lanemask;" in base.prelude and "__shfl_xor_sync" in base.prelude
     assert "typedef unsigned long long hs_lanemask;" in made.prelude and "__shfl_xor_sync" not in made.prelude
     assert "#define hs_toy(a) (a)\n#define hs_shuffle_xor(a, mask) __shfl_xor(hs_toy(a), mask)\n" in made.prelude
@@ -115,7 +115,7 @@ def test_a_dialect_may_have_capabilities_and_a_frame_of_its_own(add: Add) -> Non
         ('{% set extends = "cuda" %}', "", "does not define comment, capabilities"),
     ],
 )
-def test_what_is_wrong_is_said_in_one_line(add: Add, old: str, new: str, says: str) -> None:
+def test_errors_are_one_line(add: Add, old: str, new: str, says: str) -> None:
     assert old in TOY
     add("toy", TOY.replace(old, new))
     with pytest.raises(Wrong) as e:

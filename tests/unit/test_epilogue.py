@@ -1,4 +1,4 @@
-"""Fragments of epilogues: what they say of themselves, and what is said of wrong ones."""
+"""Epilogue fragments: their declarations, and the errors for wrong ones."""
 
 from __future__ import annotations
 

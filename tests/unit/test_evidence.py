@@ -1,4 +1,4 @@
-"""Evidence: which choices it is about, what it adds up to, and how it gets into a target's file."""
+"""Evidence: the choices it applies to, its summary, and how it is written to a target's file."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def rows(text: str) -> list[dict[str, str]]:
     return list(tomllib.loads(text)["evidence"])
 
 
-def test_the_hash_is_of_choices_alone() -> None:
+def test_the_hash_covers_only_choices() -> None:
     now = evidence.shapes(tomllib.loads(FILE))
     assert len(now) == 12
     assert evidence.shapes(tomllib.loads(FILE.replace("A GPU", "B").replace('"x"', '"y"').replace("# a", "# b"))) == now
@@ -67,7 +67,7 @@ def test_into_a_file_without_rows() -> None:
     [
         ({}, 1),
         ({"driver": "1.3", "date": "2026-02-02"}, 1),
-        ({"device": "Another CPU (Some runtime)"}, 1),  # the runtime is what counts
+        ({"device": "Another CPU (Some runtime)"}, 1),  # the runtime decides
         ({"device": "Some CPU (Another runtime)"}, 2),
         ({"level": "device"}, 2),
         ({"api": "vulkan"}, 2),
@@ -92,7 +92,7 @@ def test_a_narrow_run_leaves_what_was_said_of_other_sorts() -> None:
     assert after[1]["shapes"] != after[2]["shapes"]
 
 
-def test_compilers_replace_their_own_rows_whatever_they_compiled_for() -> None:
+def test_compilers_replace_their_own_rows_for_any_device() -> None:
     row = {**ROW, "level": "compiled", "device": "sm_80", "driver": "NVRTC 12.9", "result": "no kernel spills"}
     text = evidence.recorded(FILE, "x.toml", row)
     text = evidence.recorded(text, "x.toml", {**row, "device": "sm_80, sm_90", "driver": "NVRTC 13.0"})
@@ -136,7 +136,7 @@ def test_what_rows_add_up_to() -> None:
     assert evidence.cell(have, now, "cpu") == "OpenCL, Vulkan: Some CPU (Some runtime 1.2)"
     assert evidence.cell(have, now, "device") == "CUDA: GPU (older shapes)"
     assert evidence.cell(have, now, "compiled") == "-"
-    # older rows say nothing more once there is a present one
+    # older rows are ignored once a current one exists
     assert evidence.standing([*have, {**old, "device": "New", "shapes": now}], now, "device") == {"cuda": ["New"]}
 
 
@@ -160,7 +160,7 @@ def test_tables_name_the_processor_the_runtime_and_its_version(device: str, driv
     assert evidence.standing([row], "a" * 12, "cpu") == {"opencl": [listed]}
 
 
-def test_a_device_that_no_row_names_is_told_apart() -> None:
+def test_a_device_without_a_row_is_distinguished() -> None:
     other = {**ROW, "level": "device", "device": "GPU (Driver)", "driver": "7"}
     compiled = {**ROW, "level": "compiled", "device": "sm_90", "driver": "NVRTC 12.9"}
     rows = [ROW, {**ROW, "result": "tune: u32"}, other, compiled]
@@ -181,8 +181,8 @@ def test_rows_of_every_target_can_be_written(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", targets.names())
-def test_what_can_be_shown_here_is_about_the_present_shapes(name: str) -> None:
-    """Compilers and CPU runtimes are at hand everywhere: `hsgen compile --record`, `hsgen validate --record`."""
+def test_evidence_of_local_compilers_is_up_to_date(name: str) -> None:
+    """Compilers and CPU runtimes are available everywhere: `hsgen compile --record`, `hsgen validate --record`."""
     found = targets.find(name)
     old = [r for r in found.evidence if r["level"] != "device" and r.get("shapes") != found.shapes]
     assert not old, f"{name}: older shapes: {old}"

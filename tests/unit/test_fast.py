@@ -1,4 +1,4 @@
-"""The table of tests that the fast run thins names tests that there are."""
+"""The table of thinned tests names existing tests."""
 
 from __future__ import annotations
 

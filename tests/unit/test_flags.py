@@ -60,7 +60,7 @@ def _flagged(node: ast.AST) -> bool:
 
 
 def python_masks(text: str) -> list[int]:
-    """The lines of a module in which the number of a flag is a mask."""
+    """The lines of a module that use the number of a flag as a mask."""
     return [
         node.lineno
         for node in ast.walk(ast.parse(text))
@@ -71,7 +71,7 @@ def python_masks(text: str) -> list[int]:
 
 
 def text_masks(text: str) -> list[str]:
-    """The places of another text in which the number of a flag, or a sentinel, is written out."""
+    """The places in another text that contain the number of a flag or a sentinel."""
     return [found[0] for pattern in (MASKS, SENTINELS) for found in pattern.finditer(text)]
 
 

@@ -1,4 +1,4 @@
-"""The cache is used only where nobody else can put files; what is damaged is made again."""
+"""The cache is used only in a folder that other users cannot write to; damaged entries are rebuilt."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def base(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def refused(what: str) -> None:
-    """The cache is another folder, of this user alone, and one notice says why."""
+    """The cache is another, private folder, and one notice gives the reason."""
     with pytest.warns(Notice, match=what) as found:
         place = folders.cached("native")
         assert folders.cached("native") == place
@@ -84,7 +84,7 @@ def test_a_relative_path_is_ignored(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert [p.name for p in tmp_path.iterdir()] == ["home"]
 
 
-def test_what_is_damaged_is_as_if_it_were_missing(base: Path) -> None:
+def test_damaged_entries_count_as_missing(base: Path) -> None:
     path = folders.cached("native") / "ab" / "entry"
     assert folders.load(path) is None
     folders.keep(path, b"the data")
@@ -122,7 +122,7 @@ def test_a_write_that_fails_leaves_nothing(base: Path, monkeypatch: pytest.Monke
     assert folders.load(path) == b"old" and [p.name for p in path.parent.iterdir()] == ["entry"]
 
 
-def test_temporary_folders_go(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_temporary_folders_are_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(folders.tempfile, "tempdir", str(tmp_path))
     with folders.scratch() as folder:
         (folder / "file").write_text("")

@@ -1,10 +1,10 @@
-"""What forms of sorts promise, whatever the algorithm: bits, types, scratch, counts on the device, shapes of targets.
+"""Guarantees of sorts in every signature, for any algorithm: bits, types, scratch, device-side counts, targets' shapes.
 
-- Digits cover every bit range exactly; keys of every type are brought in the order that numpy has for it.
-- Parts of scratch never overlap and lie within it, for every target, form and count.
-- With a count on the device, the table of grids gives what the interpreter gives for each real count, and every step
-  that a real count needs is launched for the capacity.
-- A part of the bits is sorted by the radix sorts of "auto", whatever the count.
+- Digits cover every bit range exactly; keys of every type are sorted in numpy's order.
+- Parts of scratch never overlap and lie within it, for every target, signature and count.
+- With a device-side count, the table of grids equals the interpreter's for each real count, and every step that a real
+  count needs is launched for the capacity.
+- A bit range is sorted by the radix sorts of "auto", for any count.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from nightly import by_day
+from nightly import nightly_except
 from shipped import sampled
 from steps import changed
 
@@ -49,16 +49,16 @@ from hsgen.targets import assembly, target
 from hsgen.tools.validate.cases import around
 
 RICH = Signature(key_transform=True, bit_range=True, device_count=True)
-DAY = ("apple-m1", "cpu", "generic", "nvidia-hopper", "swiftshader")
-"""Targets of which every sort in every form is looked at by day."""
+FAST = ("apple-m1", "cpu", "generic", "nvidia-hopper", "swiftshader")
+"""Targets whose sorts the fast run checks in every signature."""
 
-SAMPLED = by_day(sampled(), DAY)
+SAMPLED = nightly_except(sampled(), FAST)
 FORMS = [Signature(), Signature(value="v4"), *(replace(RICH, value=value) for value in VALUES)]
 
 
 @cache
 def shipped(name: str) -> list[Sort]:
-    """Return every sort that a target serves in each form, "auto" and each label."""
+    """Return every sort that a target supports in each signature, "auto" and each label."""
     found = []
     t = target.find(name)
     for signature in FORMS:
@@ -81,7 +81,7 @@ def test_digits_cover_a_range_exactly(begin: int, length: int, bits: int) -> Non
     assert sum(width for _, width in found) == end - begin
     widths = [width for _, width in found]
     assert max(widths) <= bits and max(widths) - min(widths) <= 1 and widths == sorted(widths, reverse=True)
-    assert count == max(1, -(-(end - begin) // bits))  # none is of no bit, but for an empty range
+    assert count == max(1, -(-(end - begin) // bits))  # no empty digit, except for an empty range
     assert passes(begin, end, bits) <= passes(0, 64, bits)
 
 
@@ -90,7 +90,7 @@ EVERY, LAST = BitRange(), PassCount(bits=8)
 PLAN = Plan(steps=(STEP,), max_n=100, first_bit=32, bits=32)
 
 
-def test_arguments_of_passes_and_of_what_handles_all() -> None:
+def test_arguments_of_single_passes_and_of_all() -> None:
     given_ = [argument(PLAN, changed(STEP, number=q), Options(), in_place=False) for q in range(5)]
     assert given_ == [q | (32 + 8 * q) << 8 | 8 << 16 for q in range(4)] + [None]
     part = Options(begin=3, end=20)
@@ -140,7 +140,7 @@ def test_bit_ranges_that_keys_do_not_have_are_refused(begin: int, end: int) -> N
 
 
 def sample(name: str, n: int) -> np.ndarray:
-    """Return keys of a type as numpy has them, least, greatest, zeros of both signs and infinities among them."""
+    """Return keys of a numpy type, including the least, the greatest, zeros of both signs and infinities."""
     t, rng = TYPES[name], np.random.default_rng(n)
     dtype = np.dtype(t.numpy)
     keys = rng.integers(0, KEYS[t.key].greatest, n, np.dtype(f"u{dtype.itemsize}"), endpoint=True).view(dtype)
@@ -159,7 +159,7 @@ def bits_of(keys: np.ndarray) -> np.ndarray:
 @pytest.mark.parametrize("order", ORDERS)
 @pytest.mark.parametrize("name", TYPES)
 def test_keys_of_every_type_are_in_numpys_order(name: str, order: str) -> None:
-    """Numbers ascend or descend, and zeros: -0 before +0, or behind it."""
+    """Numbers ascend or descend, and zeros: -0 before +0, or after it."""
     keys = sample(name, 3000)
     by = oracle.ordered(bits_of(keys), TYPES[name].kind, descending=order == "descending")
     made = keys[np.argsort(by, kind="stable")]
@@ -188,7 +188,8 @@ def test_floats_that_are_no_numbers_lie_outside_by_their_bits(name: str) -> None
 @pytest.mark.parametrize("order", ORDERS)
 @pytest.mark.parametrize("name", TYPES)
 def test_the_kernels_rule_turns_keys_as_the_oracle_does_and_back(name: str, order: str) -> None:
-    """What ``templates/keys.j2`` says, here in Python: all keys of 16 bits and less, edges and others of wider ones."""
+    """The transform of ``templates/keys.j2`` in Python: all keys of 16 bits and less, limits and others of wider
+    ones."""
     t, flags = TYPES[name], options(name, order).flags
     bits = KEYS[t.key].bits
     sign, every = 1 << (bits - 1), (1 << bits) - 1
@@ -206,7 +207,7 @@ def test_the_kernels_rule_turns_keys_as_the_oracle_does_and_back(name: str, orde
 
 
 def parts_of_scratch(sort: Sort, step: Step, n: int) -> Iterator[tuple[str, int, int]]:
-    """Yield what a launch for `n` keys touches in scratch: a name, where it begins, and its bytes."""
+    """Yield the parts of scratch that a launch for `n` keys uses: name, start, and size in bytes."""
     kernel = sort.kernel(step.kernel)
     p, key, value = kernel.params, sort.key, sort.signature.value_bytes
     for buffer, binding in zip(kernel.buffers, step.bindings, strict=True):
@@ -225,7 +226,7 @@ def parts_of_scratch(sort: Sort, step: Step, n: int) -> Iterator[tuple[str, int,
             )  # see test_radix_msd
             size = 4 * words(p).table + (0 if wide else 4 * rows)
             size = 8 * (p.radix + rows) if buffer.name == "table" else size
-        elif buffer.name == "bounds":  # the starts of buckets lie in the room of values
+        elif buffer.name == "bounds":  # the starts of buckets use the memory of values
             assert isinstance(p, radix.Params)
             size = 4 * (2 * (1 << finish.bits(p, n)) + 1)
         assert size, (buffer.name, buffer.type)
@@ -235,14 +236,14 @@ def parts_of_scratch(sort: Sort, step: Step, n: int) -> Iterator[tuple[str, int,
 
 
 def _kind(sort: Sort, step: Step) -> tuple[str, bool]:
-    """What has a layout of scratch of its own: an algorithm, and radix sorts in one launch."""
+    """The layout of scratch: by algorithm, and separately for cooperative radix sorts."""
     kernel = sort.kernel(step.kernel)
     return kernel.algorithm, getattr(kernel.params, "STRATEGY", "") == "cooperative"
 
 
 @pytest.mark.parametrize("name", SAMPLED)
 def test_parts_of_scratch_never_overlap(name: str) -> None:
-    """Two algorithms share places: with a count on the device both may be launched, one after the other."""
+    """Two algorithms share memory: with a device-side count both may be launched, one after the other."""
     for sort in shipped(name):
         top = sort.plan.max_n
         test_counts = [p.max_n for p in sort.parts if p.max_n <= top] + [
@@ -261,12 +262,12 @@ def test_parts_of_scratch_never_overlap(name: str) -> None:
 
 
 def check_apart(sort: Sort, steps: list[Step], n: int, how: Options) -> None:
-    """Check that parts lie apart and within scratch, and that unwanted keys lie behind all of them."""
+    """Check that parts are disjoint and within scratch, and that discarded keys come after all of them."""
     found: dict[str, tuple[int, int]] = {}
     for step in steps:
         for name, begin, size in parts_of_scratch(sort, step, n):
             part = "other" if name == "dealt" else name  # the second buffer of keys, between the levels of buckets
-            if getattr(sort.kernel(step.kernel).params, "path_from", None):  # merges by paths go to and fro
+            if getattr(sort.kernel(step.kernel).params, "path_from", None):  # merge path alternates between two buffers
                 part = f"{begin} on"
             assert found.setdefault(part, (begin, size))[0] == begin, (sort.name, part)
             found[part] = begin, max(size, found[part][1])
@@ -281,7 +282,7 @@ def check_apart(sort: Sort, steps: list[Step], n: int, how: Options) -> None:
 
 
 def limited(sort: Sort) -> Sort:
-    """Return a sort whose scratch rule lacks what the second parts need."""
+    """Return a sort whose scratch rule lacks the needs of its second parts."""
     return replace(sort, plan=replace(sort.plan, scratch=replace(sort.plan.scratch, plus=0, per_unit=0)))
 
 
@@ -300,12 +301,12 @@ Command = tuple[int, int, int]
 
 
 def wrapped(x: int) -> int:
-    """A signed 32-bit number."""
+    """A number as a signed 32-bit integer."""
     return (x + 2**31) % 2**32 - 2**31
 
 
 def grids(sort: Sort, capacity: int, count: int, limit: int) -> list[Command]:
-    """Return what the kernel grids writes: a command for each step; ``templates/grids.j2`` in Python."""
+    """Return the output of the kernel grids: a command for each step; ``templates/grids.j2`` in Python."""
     (first,) = [s for s in sort.plan.steps if s.indirect]
     kernel = sort.kernel(first.kernel)
     rows, written = kernel.data, {}
@@ -326,7 +327,7 @@ def grids(sort: Sort, capacity: int, count: int, limit: int) -> list[Command]:
         height = wrapped(wanted + limit - 1) // limit
         if step <= len(rows):
             written[step] = ((wanted + height - 1) // height if height > 0 else 0, max(height, 1), 1)
-    assert sorted(written) == list(range(len(rows) + 1))  # the one of the step itself means nothing
+    assert sorted(written) == list(range(len(rows) + 1))  # the step's own argument is unused
     return [written[i] for i in range(len(sort.plan.steps))]
 
 
@@ -367,8 +368,8 @@ def test_more_keys_than_the_capacity_are_the_capacity() -> None:
 
 
 @pytest.mark.parametrize(("name", "label", "key", "value"), COUNTED_SORTS)
-def test_what_a_real_count_needs_is_launched_for_the_capacity(name: str, label: str, key: str, value: str) -> None:
-    """In the same order with no fewer work-groups; guards of rows tell which of them work."""
+def test_every_step_of_a_real_count_is_launched_for_the_capacity(name: str, label: str, key: str, value: str) -> None:
+    """In the same order with no fewer work-groups; guards of rows decide which of them work."""
     sort = target.find(name).sort(label, key, Signature(value=value, device_count=True))
     tops = [p.max_n for p in sort.parts if p.max_n < 1 << 24] + [7, 5000, 1 << 20]
     for capacity in around(tops, sort.plan.max_n) - {0}:
@@ -392,7 +393,7 @@ def bare(found: Iterator[Step]) -> list[Step]:
 
 
 @pytest.mark.parametrize("name", target.names())
-def test_a_part_of_the_bits_is_sorted_by_radix_whatever_the_count(name: str) -> None:
+def test_a_bit_range_is_sorted_by_radix_for_any_count(name: str) -> None:
     t = target.find(name)
     for key in t.autos:
         sort = t.sort("auto", key, Signature(bit_range=True))
@@ -400,7 +401,7 @@ def test_a_part_of_the_bits_is_sorted_by_radix_whatever_the_count(name: str) -> 
 
 
 def check_ranges(sort: Sort, counts: list[int]) -> None:
-    """Check that each count's launches are those of one part, and by a part of the bits of a radix part."""
+    """Check that each count's launches are those of one part, and for a bit range those of a radix part."""
     plans = [(p, ALGORITHMS[p.algorithm].plan(p.params)) for p in sort.parts]
     top = min(plan.max_n for _, plan in plans)
     for n in around([*counts, *(p.max_n for p in sort.parts if p.max_n < 1 << 29)], top) - {0}:
@@ -422,7 +423,7 @@ def check_ranges(sort: Sort, counts: list[int]) -> None:
 
 
 def test_a_part_of_the_bits_finds_a_radix_sort_on_either_side() -> None:
-    """Between two of them, and where the merge sort comes last."""
+    """Between two radix sorts, and with the merge sort last."""
     t = target.find("generic")
     signature = Signature(bit_range=True)
     params = {
@@ -463,7 +464,7 @@ def test_shapes_of_targets_fit_their_device_in_every_form(name: str) -> None:
 
 @pytest.mark.parametrize("name", SAMPLED)
 def test_what_auto_serves(name: str) -> None:
-    """Every type in every form where the device has its elements; 64-bit words where values are packed."""
+    """Every type in every signature if the device supports its elements; 64-bit integers for key-high u64."""
     t = target.find(name)
     for signature in FORMS:
         for key, each in TYPES.items():

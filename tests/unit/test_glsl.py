@@ -1,4 +1,4 @@
-"""GLSL: an index of a buffer gets the place at which the buffer begins in its binding in front, so it must be a sum."""
+"""GLSL: each index of a buffer is a sum that starts with the buffer's offset in its binding."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ OPERATORS = re.compile(r"[?:|&^]|<<|>>|<|>|==|!=")
 
 
 def bare(text: str) -> str:
-    """Return an expression without what stands in parentheses."""
+    """Return an expression without parenthesized parts."""
     while (shorter := re.sub(r"\([^()]*\)", "", text)) != text:
         text = shorter
     return text
 
 
 def indices(text: str) -> list[str]:
-    """Return what stands behind the begin of a buffer in each of its indices."""
+    """Return the expression that follows the buffer's offset in each index."""
     found = []
     for match in re.finditer(r"\w+_first \+ ", text):
         depth, at = 1, match.end()
@@ -50,13 +50,13 @@ def test_indices_of_buffers_are_sums(name: str, signature: Signature) -> None:
             assert not OPERATORS.search(bare(index)), index
 
 
-def test_what_is_no_sum_is_noticed() -> None:
+def test_indices_other_than_sums_are_noticed() -> None:
     assert indices("x[x_first + i < n ? i : 0]") == ["i < n ? i : 0"]
     assert OPERATORS.search(bare("i < n ? i : 0")) and not OPERATORS.search(bare("(i < n ? i : 0) + 3 * j"))
 
 
 def test_lines_are_stored_where_a_buffer_begins() -> None:
-    """A macro gets the buffer and an index apart, so that the begin of the buffer must be in the index."""
+    """A macro gets the buffer and an index separately, so the index must contain the buffer's offset."""
     text = render(target.find("cpu").sort("radix", "u32"), "vulkan").text
     calls = re.findall(r"(?<!define )hs_store_line\((\w+), (\w+)", text)
     assert calls and all(first == f"{name}_first" for name, first in calls)

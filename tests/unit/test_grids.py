@@ -1,4 +1,4 @@
-"""Grids stay within what devices launch, for every count that a sort takes."""
+"""Grids stay within the limits of devices, for every count that a sort takes."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from hsgen.core.sort import Sort
 from hsgen.targets import target
 
 PARTS = 2**31 - 1
-"""The most that a call may have besides n."""
+"""The greatest value of a call's arguments other than n."""
 
 
 def decisive(sort: Sort) -> list[int]:
-    """Counts at which grids are greatest: the ends of the guards of steps, and those of the sort."""
+    """Counts with the largest grids: the limits of steps' guards, and those of the sort."""
     ends = {
         1,
         sort.plan.max_n,
@@ -32,12 +32,9 @@ def decisive(sort: Sort) -> list[int]:
 
 
 def assert_launched(sort: Sort, limit: int) -> None:
-    """Every grid of every count has at most `limit` work-groups in each of two dimensions, the whole of it as many as
-    an int can number."""
-    numbers = {"segments": "segment_count", "digest": "capacity"}
-    ways = [Options()]
-    if sort.operation in numbers:
-        ways.append(Options(**{numbers[sort.operation]: PARTS}))
+    """At each count, every grid has at most `limit` work-groups in each of two dimensions, and in total no more than an
+    int can number."""
+    ways = [Options(parts=0), Options(parts=PARTS)] if sort.operation in ("segmented_sort", "digest") else [Options()]
     ways += [Options(device_count=True)] * sort.signature.device_count
     for number, n in enumerate(decisive(sort)):
         for how in ways:
@@ -48,7 +45,7 @@ def assert_launched(sort: Sort, limit: int) -> None:
 
 
 def signatures() -> Iterator[Signature]:
-    """Plain keys, and what has other kernels and steps."""
+    """Plain keys, and signatures with other kernels and steps."""
     yield Signature()
     yield Signature(value="v8", key_transform=True, bit_range=True, device_count=True)
     if NIGHTLY:
@@ -64,7 +61,7 @@ def test_no_sort_of_a_target_that_ships_exceeds_its_grids(name: str) -> None:
                 try:
                     sort = found.sort(label, key, signature)
                 except Usage:
-                    continue  # no sort of this form
+                    continue  # no sort of this signature
                 assert_launched(sort, found.device.groups)
                 tried += 1
     assert tried > 3
@@ -79,7 +76,7 @@ def test_no_sort_of_a_random_target_exceeds_its_grids(seed: int) -> None:
 
 
 def test_a_device_of_small_grids_sorts_fewer_keys() -> None:
-    """Blocks of 256 keys on a device that launches 100 x 100 work-groups: not 2^29 keys, which it cannot."""
+    """Blocks of 256 keys on a device that launches 100 x 100 work-groups: 2^29 keys are too many."""
     text = (target.resources.targets() / "generic.toml").read_text(encoding="utf-8")
     few = text.replace('name = "generic"', 'name = "few"').replace("groups = 4294967295", "groups = 100")
     found = target.parse(few, "few", "here")
@@ -104,7 +101,7 @@ def test_a_crossover_beyond_what_grids_allow_is_refused() -> None:
 
 @pytest.mark.parametrize(("limit", "up_to"), [(3, 10 * 9), (2, 10 * 4), (1, 10)])
 def test_the_greatest_count_by_hand(limit: int, up_to: int) -> None:
-    """A work-group for each ten keys."""
+    """One work-group for every ten keys."""
     step = Step(kernel="k", bindings=(), guard=Guard(max_n=1000), grid=Grid(add=9, div=10))
     assert launched_up_to([step], 1000, limit) == up_to
     assert launched_up_to([step], 15, limit) == min(15, up_to)

@@ -1,4 +1,4 @@
-"""Signals that are held back reach the handler that was there before, once."""
+"""Deferred signals reach the previous handler, once."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ NUMBERS = [signal.Signals[name] for name in ("SIGINT", "SIGTERM", "SIGHUP") if h
 
 @pytest.fixture
 def came() -> Iterator[list[int]]:
-    """The signals that handlers have got, of which the first raises."""
+    """The signals received by handlers, the first of which raises."""
     found: list[int] = []
 
     def handler(number: int, frame: object) -> None:
@@ -42,7 +42,7 @@ def test_it_comes_at_the_end_once(number: signal.Signals, asks: bool, came: list
             check()
         reached.append(number)
     assert came == [number] and reached == ([] if asks else [number])
-    signal.raise_signal(number)  # the handlers are back
+    signal.raise_signal(number)  # the handlers are restored
     assert came == [number] * 2
 
 

@@ -1,4 +1,4 @@
-"""Budgets: what is written is read again, and each kind of regression is told."""
+"""Budgets: written files are read back unchanged, and each kind of regression is reported."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def worse(file: Path, *changed: Result, whole: bool = False) -> list[str]:
         (result("one", "sm_70"), "small: cuda sm_70: is not in the budget"),
     ],
 )
-def test_each_regression_is_told(file: Path, changed: Result, line: str) -> None:
+def test_each_regression_is_reported(file: Path, changed: Result, line: str) -> None:
     (said,) = worse(file, changed)
     assert line in said
 
@@ -114,7 +114,7 @@ def test_each_regression_is_told(file: Path, changed: Result, line: str) -> None
         result("one", use=replace(USE, instructions=10**6, local_bytes=10**6)),
         result("two", use=SPILLING),
         result("two", use=USE),
-        result("one", use=None),  # that it failed is told elsewhere
+        result("one", use=None),  # the failure itself is reported elsewhere
         result(TOGETHER, use=None),
         result("one", "vulkan1.1", "spirv", Use(), "spirv-val"),
     ],
@@ -188,7 +188,7 @@ def test_a_budget_is_not_written_of_a_part(tmp_path: Path) -> None:
     ):
         lines = budgets.write(file, [found], results, missing)
         assert lines == [f"budget {file}: not written, for not every kernel was compiled for every device"]
-    assert budgets.write(file, [found], FOUND[-1:], []) == []  # it has a check alone
+    assert budgets.write(file, [found], FOUND[-1:], []) == []  # it has only a digest
     assert list(tmp_path.iterdir()) == []
 
 

@@ -1,4 +1,4 @@
-"""Jobs of offline compilers: which kernels they hold, what becomes of their failures, and what is kept."""
+"""Jobs of offline compilers: their kernels, their failures, and cached results."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ LABELS = ("auto", "bitonic", "radix", "radix-wide")
 
 @pytest.fixture(autouse=True)
 def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A cache of the test's own."""
+    """A cache for the test."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     return tmp_path / "hsgen" / "isa-2"
 
@@ -33,7 +33,7 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def compiled(
     fake: Fake, found: Target | None = None, labels: Sequence[str] = ("bitonic",), seconds: float = 60, workers: int = 2
 ) -> list[Done]:
-    """What the compiler makes of sorts of u32 for sm_80 and sm_90."""
+    """The compiler's results for u32 sorts for sm_80 and sm_90."""
     found = found or small()
     planned, missing = Planner({"cuda": fake}).jobs(
         found, [found.sort(a, "u32") for a in labels], jobs.devices_of(found)
@@ -69,7 +69,7 @@ def test_kernels_that_sorts_share_are_compiled_once() -> None:
     auto = set(names("auto"))
     assert {k for s, k in where if s == "auto_u32"} == auto
     assert {k for s, k in where if s == "bitonic_u32"} == set(names("bitonic")) - auto
-    # digits of another width: kernels of the same names are others, though their text may be the same
+    # digits of another width: kernels of the same names differ, though their text may be the same
     assert {k for s, k in where if s == "radix-wide_u32"} == set(names("radix-wide"))
 
 
@@ -100,7 +100,7 @@ def test_a_compiler_that_hangs_is_ended() -> None:
     assert {r.kernel: r.problem for r in found if r.problem} == {"flip_1": "takes longer than 0.5 seconds"}
 
 
-def test_nothing_is_compiled_for_those_who_wait_no_more() -> None:
+def test_a_closed_run_compiles_nothing_more() -> None:
     fake, found = Fake(faults={"flip_1": "hang"}), small()
     planned, _ = Planner({"cuda": fake}).jobs(
         found, [found.sort("bitonic", "u32")], [("cuda", "sm_80"), ("cuda", "sm_90")]
@@ -111,7 +111,7 @@ def test_nothing_is_compiled_for_those_who_wait_no_more() -> None:
     next(under_way)
     time.sleep(0.5)  # both others hang by now
     assert len(fake.asked) == 2
-    under_way.close()  # as an interrupt does
+    under_way.close()  # like an interrupt
     for thread in set(threading.enumerate()) - before:
         thread.join(10)
         assert not thread.is_alive()
@@ -175,7 +175,7 @@ def test_a_cache_that_cannot_be_written_is_done_without(monkeypatch: pytest.Monk
     assert log is not None and Path(log).is_file()
 
 
-def test_a_compiler_that_is_not_here_is_told_once_a_target() -> None:
+def test_a_missing_compiler_is_reported_once_per_target() -> None:
     found = small()
     planner = Planner({"cuda": Fake(version=None)})
     planned, missing = planner.jobs(found, [found.sort("bitonic", "u32")], jobs.devices_of(found))
@@ -183,8 +183,8 @@ def test_a_compiler_that_is_not_here_is_told_once_a_target() -> None:
     assert missing[0].install == "pip install fake"
 
 
-def test_sorts_without_tables_are_compiled_beside() -> None:
-    """With values only what gets them is compiled again; what a target has no tables of is left out."""
+def test_sorts_without_tables_are_compiled_too() -> None:
+    """With values, only the affected sorts are compiled again; those without tables are skipped."""
     found = {s.file: [k.name for k in s.kernels] for s in implicit.derived(small(), ["u32", "u64"])}
     assert [*found] == [f"{label}_u32{v}" for label in ("digest", "merge_path", "segmented_sort") for v in ("", "_v4")]
     every = ["begin", "sift", "windows", "alone", "count", "rows", "scatter"]
@@ -200,8 +200,8 @@ def test_a_target_for_vulkan_gets_its_modules_checked() -> None:
     assert jobs.devices_of(small(newer)) == [("cuda", "sm_80"), ("cuda", "sm_90"), ("spirv", "vulkan1.3")]
 
 
-def test_nothing_is_left_of_a_program_that_starts_others(tmp_path: Path) -> None:
-    """The child of a child writes a file after a while, unless it was ended."""
+def test_no_child_of_an_ended_program_is_left(tmp_path: Path) -> None:
+    """A grandchild process writes a file after a while, unless it was ended."""
     late = f"import time; time.sleep(1.5); open({str(tmp_path / 'late')!r}, 'w')"
     parent = f"import subprocess, sys; subprocess.run([sys.executable, '-c', {late!r}])"
     with pytest.raises(subprocess.TimeoutExpired):
@@ -210,7 +210,7 @@ def test_nothing_is_left_of_a_program_that_starts_others(tmp_path: Path) -> None
     assert not (tmp_path / "late").exists()
 
 
-def test_what_a_program_says_is_read(tmp_path: Path) -> None:
+def test_the_output_of_a_program_is_parsed(tmp_path: Path) -> None:
     says = "import os, sys; print(sys.stdin.read(), os.environ['TMPDIR']); sys.exit(3)"
     done = processes.run([sys.executable, "-c", says], 30, tmp_path, "text")
     assert (done.returncode, done.stdout) == (3, f"text {tmp_path}\n")

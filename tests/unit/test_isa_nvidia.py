@@ -1,4 +1,4 @@
-"""What a multiprocessor holds, as NVIDIA's occupancy calculator has it, and the instructions of cubins."""
+"""Occupancy of a multiprocessor, compared with NVIDIA's calculator, and the instructions of cubins."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from hsgen.tools.compile.nvidia import LIMITS, blocks, occupancy
 
 @pytest.mark.parametrize(
     ("arch", "lanes", "registers", "shared", "share"),
-    [  # worked out by hand
+    [  # computed by hand
         (80, 1024, 32, 0, 1.0),
         (80, 1024, 33, 0, 0.5),
         (86, 1024, 32, 0, 2 / 3),
@@ -82,7 +82,8 @@ int main(void)
 
 
 def test_occupancy_is_that_of_nvidias_calculator(tmp_path: Path) -> None:
-    """Blocks of every architecture, for sizes, registers and shared memory of kernels, beside cuda_occupancy.h."""
+    """Blocks of every architecture, for sizes, registers and shared memory of kernels, compared with
+    cuda_occupancy.h."""
     nvcc, compiler = toolchain.tool("nvcc"), shutil.which("c++")
     if nvcc is None or compiler is None:
         missing("nvcc of the CUDA toolkit, or c++, is not on the path")
@@ -112,7 +113,7 @@ def test_occupancy_is_that_of_nvidias_calculator(tmp_path: Path) -> None:
 
 
 def elf(sections: dict[str, bytes]) -> bytes:
-    """A file of 64 bits with these sections, and the names of them."""
+    """A 64-bit ELF file with these sections, and their names."""
     names = b"\0" + b"".join(n.encode() + b"\0" for n in (*sections, ".shstrtab"))
     body, headers = b"", [b"\0" * 64]
     for name, data in {**sections, ".shstrtab": names}.items():
@@ -129,7 +130,7 @@ def test_instructions_are_counted_without_what_schedules_them(arch: int, count: 
     assert cubin.instructions(data, arch) == {"sort": count, "copy": 0}
 
 
-def test_what_is_no_cubin() -> None:
+def test_files_that_are_no_cubins() -> None:
     for data in (b"", b"\x7fELF\x01" + b"\0" * 99, b"PTX" * 99):
         with pytest.raises(ValueError, match="no ELF file"):
             cubin.instructions(data, 90)

@@ -1,4 +1,4 @@
-"""The table [isa] of target files, and the budgets beside them."""
+"""The table [isa] of target files, and the budget files."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def test_devices_that_no_compiler_knows_have_no_identity() -> None:
 
 
 def test_budgets_are_those_of_the_targets() -> None:
-    """Every device of a target's table is in its budget, and no other; files are as they would be written."""
+    """Exactly the devices of a target's table are in its budget; the files equal what hsgen would write."""
     with_isa = {name for name in target.names() if target.find(name).isa}
     files = {p.stem: p for p in (resources.targets() / "budgets").glob("*.toml")}
     assert not files or set(files) == with_isa

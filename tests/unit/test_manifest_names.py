@@ -1,4 +1,4 @@
-"""What a manifest may name: the files that a bundle of its targets, APIs and prefix holds, and nothing else."""
+"""A manifest may name only the files of a bundle with its targets, APIs and prefix."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def test_kernels_end_as_dialects_say() -> None:
 
 
 def test_the_committed_manifest_and_every_one_before_it_is_read() -> None:
-    """As far as this clone knows them."""
+    """Within the history of this clone."""
     parse_manifest((ROOT / "generated/manifest.json").read_bytes(), "generated")
     git = ["git", "-C", str(ROOT), "log", "-3", "--format=%H", "--", "generated/manifest.json"]
     known = subprocess.run(git, capture_output=True, text=True, check=False).stdout.split()
@@ -112,7 +112,7 @@ def test_the_committed_manifest_and_every_one_before_it_is_read() -> None:
 
 
 def changed(at: tuple[str, ...], path: Any, value: Any) -> bytes:
-    """The manifest of a tiny bundle where a table has one entry more or another one."""
+    """The manifest of a tiny bundle with one table entry added or replaced."""
     raw = json.loads(tiny.bundle({"one": "a"})[1].bytes())
     table = raw
     for word in at:

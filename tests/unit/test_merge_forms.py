@@ -1,9 +1,9 @@
-"""Merge sorts in other forms than plain keys, without a device: the model in numpy plays the kernels' own data.
+"""Merge sorts with signatures other than plain keys, without a device: the numpy model executes the kernels' data.
 
-- With values of each kind pairs of keys and places are merged, and the sort is stable; values and keys go where
-  `hsgen.operations.oracle` puts them, in and out of place, and an argsort may leave its keys away.
-- Types and orders; packed words, which are compared as wholes; counts that lie on the device.
-- A model that cannot fail says nothing: each row is dropped, and values are gathered from what is being overwritten.
+- With values of each kind, pairs of key and index are merged, and the sort is stable; values and keys equal those of
+  `hsgen.operations.oracle`, in and out of place, and an argsort may discard its keys.
+- Types and orders; key-high u64, compared as a whole; device-side counts.
+- The model can fail: each row is dropped in turn, and values are gathered from memory that is being overwritten.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import pytest
 from models.bitonic.memory import Fault, Pairs, Typed
 from models.bitonic.model import run, run_valued
 from nightly import nightly, thinned
+from sorts import sort_by
 from steps import changed
 from test_model import RAGGED, boundary, shape
 
@@ -23,28 +24,21 @@ from hsgen.algorithms import bitonic
 from hsgen.core.interpreter import Options
 from hsgen.core.keys import KEYS, VALUES, Signature
 from hsgen.core.plan import Binding
-from hsgen.core.sort import Part, Sort
+from hsgen.core.sort import Sort
 from hsgen.operations import oracle
-from hsgen.targets import assembly
 
-EVER = 2**63 - 1
 SIMPLE = Options()
 SHAPES = [RAGGED[1], RAGGED[3], shape(2, 4, 4, 2, clean_slabs=4, stream_group=8)]
 
 
 def sort_of(p: bitonic.Params, signature: Signature, key: str = "u32") -> Sort:
-    """Return the sort of a shape in a form, put together as targets do it."""
+    """Return the sort of a shape with a signature, assembled as for targets."""
     p = replace(p, key=KEYS["u64" if signature.value == "packed" else key], signature=signature)
-    kernels, plan, parts = assembly.assemble(
-        [Part(algorithm="bitonic", params=p, min_n=0, max_n=EVER)], "here", signature
-    )
-    return Sort(
-        target="t", algorithm="bitonic", key=p.key, kernels=kernels, plan=plan, parts=parts, signature=signature
-    )
+    return sort_by("bitonic", p, signature)
 
 
 def keys_of(n: int, sort: Sort, number: int = 0) -> Any:
-    """Return keys: any, few distinct ones, zeros and greatest, greatest only, floats and their negatives."""
+    """Return keys: random, few distinct ones, zeros and greatest, greatest only, floats and their negatives."""
     rng, dtype = np.random.default_rng(n), np.dtype(f"u{sort.key.bytes}")
     top = sort.key.greatest
     keys = rng.integers(0, top, n, dtype, endpoint=True)
@@ -54,7 +48,7 @@ def keys_of(n: int, sort: Sort, number: int = 0) -> Any:
 
 
 def check(sort: Sort, keys: Any, how: Options = SIMPLE, count: int | None = None, *, in_place: bool = False) -> None:
-    """Play one call and compare keys and values with those of the oracle; nothing behind the count is written."""
+    """Run one call and compare keys and values with those of the oracle; nothing beyond the count is written."""
     n = len(keys)
     live = n if count is None else min(count, n)
     order = oracle.permutation(keys[:live], sort, how)
@@ -73,12 +67,12 @@ def check(sort: Sort, keys: Any, how: Options = SIMPLE, count: int | None = None
 
 
 def ways(sort: Sort, number: int) -> Options:
-    """Return options by turns: kinds and orders, where a sort knows any."""
+    """Return options in turn: kinds and orders, if a sort supports them."""
     return Options(kind=number % 3, descending=bool(number & 1)) if sort.signature.key_transform else SIMPLE
 
 
 def named(p: bitonic.Params, value: str, key_transform: bool) -> Any:
-    """Return a case with its name."""
+    """Return a case with its id."""
     return pytest.param(
         p,
         value,
@@ -111,7 +105,7 @@ def test_every_count_on_the_device_is_sorted(value: str) -> None:
 
 
 def noticed(sort: Sort, counts: list[int]) -> bool:
-    """Whether some call of a sort goes wrong."""
+    """Whether some call of a sort fails."""
     for n in counts:
         for number in range(5):
             for in_place in (False, True):
@@ -142,14 +136,14 @@ def test_no_row_can_be_dropped_or_wait_for_its_place(value: str) -> None:
 
 @pytest.mark.parametrize("value", ["v4", "v8", "v16"])
 def test_values_gathered_from_what_is_overwritten_are_noticed(value: str) -> None:
-    """In place values must be kept first; without it lanes read what others have written."""
+    """In place, values must be copied first; otherwise lanes read what others have written."""
     sort = sort_of(SHAPES[-1], Signature(value=value))
     keys = keys_of(100, sort)
     steps = [s for s in sort.plan.steps if s.kernel not in ("keep", "gather")]
     (last,) = [s for s in sort.plan.steps if s.kernel == "gather" and s.guard.place == "out"]
     broken = replace(sort, plan=replace(sort.plan, steps=(*steps, changed(last, place="any"))))
     check(broken, keys)
-    with pytest.raises(Fault, match="two lanes touch a slot"):
+    with pytest.raises(Fault, match="two lanes access a slot"):
         check(broken, keys, in_place=True)
 
 
@@ -160,7 +154,7 @@ def test_a_copy_of_values_that_lies_on_the_pairs_is_noticed() -> None:
         replace(s, bindings=tuple(replace(b, per_n=0) if b == at else b for b in s.bindings)) for s in sort.plan.steps
     )
     assert at in {b for s in sort.plan.steps for b in s.bindings}
-    with pytest.raises(Fault, match="two buffers lie at one place"):
+    with pytest.raises(Fault, match="two buffers have one offset"):
         check(replace(sort, plan=replace(sort.plan, steps=steps)), keys_of(100, sort), in_place=True)
 
 
@@ -171,14 +165,14 @@ def test_types_that_kernels_were_not_made_for_are_noticed() -> None:
             with pytest.raises(Fault, match="another type or order"):
                 check(sort, keys_of(50, sort), how)
     sort = sort_of(SHAPES[0], Signature(value="v4"))
-    with pytest.raises(Fault, match="not wanted"):
+    with pytest.raises(Fault, match="discarded without an argsort"):
         check(sort, keys_of(50, sort), Options(discard=True))
 
 
 @pytest.mark.parametrize("kind", [0, 1, 2])
 @pytest.mark.parametrize("descending", [False, True])
 def test_what_registers_hold_is_in_order_and_comes_back(kind: int, descending: bool) -> None:
-    """Pairs of equal keys are in the order of their places, and all are less than what pads."""
+    """Pairs of equal keys are in index order, and all are less than the padding."""
     how = Options(kind=kind, descending=descending)
     for key in ("u32", "u64"):
         sort = sort_of(SHAPES[0], Signature(), key)

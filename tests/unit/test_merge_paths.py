@@ -1,4 +1,4 @@
-"""Merge sorts whose last levels are merged by paths: the numpy model plays plans, which end where they have to."""
+"""Merge sorts with merge path for the last levels: the numpy model executes plans, which end in the destination."""
 
 from __future__ import annotations
 
@@ -8,15 +8,16 @@ from typing import Any
 import numpy as np
 import pytest
 from models.bitonic import model
+from sorts import sort_by
 
 from hsgen.algorithms import bitonic
 from hsgen.algorithms.bitonic.plan import level_of
 from hsgen.core.errors import Usage
 from hsgen.core.interpreter import launches, options, scratch_bytes
 from hsgen.core.keys import KEYS, PLAIN, Signature
-from hsgen.core.sort import Part, Sort
+from hsgen.core.sort import Sort
 from hsgen.operations import oracle
-from hsgen.targets import assembly, target
+from hsgen.targets import target
 
 SHAPES: dict[str, dict[str, Any]] = {
     "wide": {"subgroup": 4, "height": 2, "slabs": 4, "clean_slabs": 4, "stream_group": 16},
@@ -28,11 +29,7 @@ SCALES = {"local_scale": 2, "flip_scale": 2, "half_scale": 2}
 def sort_of(shape: str, key: str = "u32", signature: Signature = PLAIN, walks: bool = False, **values: Any) -> Sort:
     """The merge sort of a shape."""
     p = bitonic.Params(key=KEYS[key], signature=signature, path_walks=walks, **SCALES, **{**SHAPES[shape], **values})
-    kernels, plan, parts = assembly.assemble(
-        [Part(algorithm="bitonic", params=p, min_n=0, max_n=2**62)], "shape", signature
-    )
-    made: dict[str, Any] = {"kernels": kernels, "plan": plan, "parts": parts, "signature": signature}
-    return Sort(target="shape", algorithm="bitonic", key=p.key, **made)
+    return sort_by("bitonic", p, signature)
 
 
 def counts(sort: Sort) -> list[int]:
@@ -104,7 +101,7 @@ def test_a_target_says_where_paths_begin() -> None:
 
 
 def test_indices_of_paths_fit_signed_32_bit_numbers() -> None:
-    """At the greatest count of `cpu`: where the last two runs begin and end, and their tiles."""
+    """At the greatest count of `cpu`: the limits of the last two runs, and their tiles."""
     for key in ("u32", "u64"):
         sort = target.find("cpu").sort("bitonic", key)
         seen = 0

@@ -1,4 +1,4 @@
-"""Merges by paths without a device: the numpy model against numpy's stable argsort, and the shapes of all targets."""
+"""Merge path without a device: the numpy model against numpy's stable argsort, and the shapes of all targets."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from models import merge_path as model
+from sorts import sort_by
 
 from hsgen.algorithms import merge_path
 from hsgen.algorithms.merge_path.kernels import SPLITS
@@ -17,10 +18,10 @@ from hsgen.core.flags import SIGNED
 from hsgen.core.interpreter import Options, launches, options
 from hsgen.core.keys import KEYS, TYPES, Signature
 from hsgen.core.plan import CallNumber
-from hsgen.core.sort import Part, Sort
+from hsgen.core.sort import Sort
 from hsgen.emit.kernels import render
 from hsgen.operations import oracle
-from hsgen.targets import assembly, target
+from hsgen.targets import target
 
 SHAPES: dict[str, dict[str, Any]] = {
     "tiles": {"work_group": 4, "items": 3},
@@ -38,21 +39,18 @@ SHAPES: dict[str, dict[str, Any]] = {
 def sort_of(key: str = "u32", **values: Any) -> Sort:
     """The merge of a shape, for keys of all types."""
     signature = Signature(key_transform=True)
-    p = merge_path.Params(key=KEYS[key], signature=signature, **values)
-    kernels, plan, parts = assembly.assemble([Part(algorithm="merge_path", params=p, min_n=0, max_n=2**62)], "shape")
-    made: dict[str, Any] = {"kernels": kernels, "plan": plan, "parts": parts, "signature": signature}
-    return Sort(target="shape", algorithm="merge_path", operation="merge", key=p.key, **made)
+    return sort_by("merge_path", merge_path.Params(key=KEYS[key], signature=signature, **values), signature)
 
 
 def halves(rng: np.random.Generator, na: int, nb: int, distinct: int, how: Options, key: str) -> list[Any]:
-    """Two arrays in the order of `how`, of keys that repeat."""
+    """Two arrays sorted by `how`, with repeated keys."""
     pool = rng.integers(0, np.iinfo(f"u{KEYS[key].bytes}").max, distinct, f"u{KEYS[key].bytes}", endpoint=True)
     made = (pool[rng.integers(0, distinct, size)] for size in (na, nb))
     return [x[np.argsort(oracle.ordered(x, how.kind, descending=how.descending), kind="stable")] for x in made]
 
 
 def check(sort: Sort, a: Any, b: Any, how: Options, limit: int = 2**32 - 1) -> None:
-    """Play a merge, and compare where keys come from with numpy's stable sort."""
+    """Run a merge, and compare the sources of keys with numpy's stable sort."""
     by = oracle.ordered(np.concatenate([a, b]), how.kind, descending=how.descending)
     assert model.sources(sort, a, b, how=how, limit=limit) == np.argsort(by, kind="stable").tolist()
 
@@ -79,7 +77,7 @@ def test_one_before_the_other(shape: str) -> None:
 
 @pytest.mark.parametrize("shape", SHAPES)
 def test_arrays_that_are_in_no_order_lead_nowhere_else(shape: str) -> None:
-    """What comes out means nothing then, but nothing else is read or written: the model would tell."""
+    """The result is meaningless, but all accesses stay within the arrays: the model would raise a fault."""
     sort, rng = sort_of(**SHAPES[shape]), np.random.default_rng(7)
     for _ in range(60):
         sizes = rng.integers(0, 150, 2)
@@ -103,7 +101,7 @@ def test_every_type_and_order(shape: str, type_: str, order: str, na: int, nb: i
 
 
 def test_the_model_notices() -> None:
-    """Splits that are wrong, or not there, are faults."""
+    """Wrong or missing splits are faults."""
     sort = sort_of(**SHAPES["tiles"])
     a, b = np.arange(40, dtype=np.uint32), np.arange(40, dtype=np.uint32)
     for kernel in ("begin", "split", "merge"):
@@ -124,7 +122,7 @@ def test_the_count_of_the_first_array_takes_the_place_of_flags() -> None:
 @pytest.mark.parametrize("limit", [1, 2, 3, 33, 100, 65535])
 @pytest.mark.parametrize("value", ["none", "v8"])
 def test_work_groups_that_a_grid_has_too_many_read_within_scratch(limit: int, value: str) -> None:
-    """Where a compiler reads the words of a tile ahead of the test whether there is one."""
+    """For compilers that load a tile's split before the check that the tile exists."""
     text = (target.resources.targets() / "generic.toml").read_text(encoding="utf-8").split("[sort.")[0]
     few = text.replace('name = "generic"', 'name = "few"').replace("groups = 4294967295", f"groups = {limit}")
     sort = target.parse(few, "few", "here").sort("merge_path", "u32", Signature(value=value))

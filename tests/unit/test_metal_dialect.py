@@ -1,4 +1,4 @@
-"""Metal's text, and what becomes of it as C++ for OpenCL: signatures change, kernels do not."""
+"""Metal's text, and its form as C++ for OpenCL: signatures change, kernels do not."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ SORTS = [
 
 @pytest.fixture(params=SORTS, ids=lambda c: f"{Path(c[0]).stem}-{c[1]}-{c[2]}-{c[3].value}")
 def sort(request: pytest.FixtureRequest) -> Sort:
-    """A sort in a form."""
+    """A sort with a signature."""
     where, label, key, signature = request.param
     return target.find(where).sort(label, key, signature)
 
 
 def signature(text: str) -> str:
-    """From the attribute of a kernel to its parameters' end."""
+    """From the attribute of a kernel to the end of its parameters."""
     return text[text.index("[[max_total") : text.index(")\n{\n", text.index("kernel void"))]
 
 
@@ -53,7 +53,7 @@ def test_kernels_take_what_their_buffers_are(sort: Sort) -> None:
 
 
 def test_nothing_wider_than_a_word_is_exchanged(sort: Sort) -> None:
-    """There are no 64-bit shuffles and broadcasts: 64-bit values go as vectors of words."""
+    """There are no 64-bit shuffles and broadcasts: 64-bit values are exchanged as vectors of u32."""
     text = render(sort, "metal").text
     assert ("simd_shuffle_xor" in text) == (sort.lanes > 1)
     for line in text.splitlines():
@@ -62,7 +62,7 @@ def test_nothing_wider_than_a_word_is_exchanged(sort: Sort) -> None:
 
 
 def test_the_shim_keeps_bodies(sort: Sort) -> None:
-    """But for how vectors are made, which languages write otherwise."""
+    """Except vector constructors, which the languages write differently."""
     source, other = render(sort, "metal"), metal_shim.source(sort)
     assert list(other.parts) == list(source.parts) and other.option == metal_shim.OPTION and not source.option
     for name, text in source.parts.items():

@@ -1,12 +1,12 @@
 """Proofs of the networks by the 0-1 principle (Knuth, TAOCP 3, 5.3.4): what sorts all zeros and ones, sorts.
 
-A merge need only be shown the inputs that it is made for: pairs of sorted runs, or bitonic sequences (every
-rotation of zeros followed by ones).  All of them are tried, for each size that a shape can ask for.
+A merge needs only the inputs that it is made for: pairs of sorted runs, or bitonic sequences (every rotation of zeros
+followed by ones).  All of them are tried, for each size that a shape can have.
 
-- `sorting`: every input up to 16 values; up to 64 by taking the network apart into merges and proving each.
-- `halves`, `bitonic_merge`: every bitonic input; that a truncated half-cleaner does *not* suffice there.
-- `mirrored`, `flip_rows`, `merge_runs`, `merge_lanes`: every pair of sorted runs, the passes over a tile by way
-  of the kernels' model, truncated at any height and at any partial last run.
+- `sorting`: every input up to 16 values; up to 64 by decomposing the network into merges and proving each.
+- `halves`, `bitonic_merge`: every bitonic input; and that a truncated half-cleaner does *not* suffice there.
+- `mirrored`, `flip_rows`, `merge_runs`, `merge_lanes`: every pair of sorted runs, the passes over a tile by the
+  kernels' model, truncated at any height and at any partial last run.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ POWERS = [1, 2, 4, 8, 16, 32, 64]
 
 
 def play(network: Network, values: Bits) -> Bits:
-    """Return the values (inputs, places) after the network."""
+    """Return the values (inputs, positions) after the network."""
     if not network:
         return values
     return exchange(swaps(network), values.T[None, None, :, :, None])[0, 0, :, :, 0].T
 
 
 def is_sorted(values: Bits) -> NDArray[np.bool_]:
-    """Return whether each input of (inputs, places) is sorted."""
+    """Return whether each input of (inputs, positions) is sorted."""
     return (values[:, :-1] <= values[:, 1:]).all(axis=1)
 
 
@@ -55,7 +55,7 @@ def bitonic(n: int) -> Bits:
 
 
 def run(zeros: NDArray[np.int64], length: int) -> Bits:
-    """Return sorted runs (inputs, length), one for each number of zeros; more zeros than places are all zeros."""
+    """Return sorted runs (inputs, length), one for each number of zeros; larger numbers give all zeros."""
     return (np.arange(length) >= zeros.reshape(-1, 1)).astype(np.uint32)
 
 
@@ -72,10 +72,10 @@ def test_sorting_sorts_every_input(n: int) -> None:
 
 @pytest.mark.parametrize("n", range(1, 65))
 def test_sorting_is_made_of_merges(n: int) -> None:
-    """Phase p merges, within each class of places mod p, its two classes mod 2 p; phase 1 leaves one class.
+    """Phase p merges, within each class of positions mod p, its two classes mod 2 p; phase 1 leaves one class.
 
-    A phase is the longest stretch whose comparators stay in their classes; that split is itself checked by what
-    it must do to all pairs of sorted classes.
+    A phase is the longest stretch whose comparators stay in their classes; that split is itself checked by its effect
+    on all pairs of sorted classes.
     """
     rest = list(sorting(n))
     p = pow2_ceil(n) // 2  # before it all classes mod 2 p hold a single value
@@ -105,14 +105,14 @@ def test_bitonic_merge_sorts_every_bitonic_input(n: int) -> None:
 
 @pytest.mark.parametrize("n", [n for n in range(3, 65) if n & (n - 1)])
 def test_truncated_half_cleaners_do_not_sort_a_rotated_bitonic_input(n: int) -> None:
-    """This is why the odd-merge recursion exists: 6 values, half-cleaners for 8 without places 6 and 7."""
+    """Hence the odd-merge recursion: 6 values, half-cleaners for 8 without positions 6 and 7."""
     truncated = tuple((i, j) for i, j in halves(pow2_ceil(n)) if j < n)
     assert not is_sorted(play(truncated, bitonic(n))).all()
 
 
 @pytest.mark.parametrize("n", range(2, 65))
 def test_truncated_half_cleaners_sort_when_the_shape_is_known(n: int) -> None:
-    """They do where greatest values behind the input leave it bitonic, as behind the second half after a flip."""
+    """They do if greatest values after the input leave it bitonic, as for the second half after a flip."""
     truncated = tuple((i, j) for i, j in halves(pow2_ceil(n)) if j < n)
     filled = np.concatenate([bitonic(n), np.ones((len(bitonic(n)), pow2_ceil(n) - n), np.uint32)], axis=1)
     known = (filled != np.roll(filled, 1, axis=1)).sum(axis=1) <= 2
@@ -189,14 +189,14 @@ def after_passes(passes: list[Pass], keys: Bits, w: int) -> Bits:
 def check_runs(rows: int, tile: int, scale: int, w: int) -> None:
     """Merge all pairs of sorted runs of `rows` rows in a tile, row-major and `w` keys a row.
 
-    Each span gets every pair, the last one what is left of it; a last run without partner must stay as it is.
+    Each span gets every pair, the last one the remaining rows; a last run without partner must stay unchanged.
     """
     length, keys = rows * w, tile * w
     left, right = pairs(length, length)
     runs = [run(right if i % 2 else left, min(length, keys - i * length)) for i in range(-(-keys // length))]
     if len(runs) % 2:
         lone = runs[-1]
-        lone[:] = lone[:, ::-1]  # unsorted: nothing may move it
+        lone[:] = lone[:, ::-1]  # unsorted, so that any move is detected
     passes = merge_runs(rows, tile, scale, mirror=w > 1)
     if w > 1:
         passes = with_lane_halves(passes, w)
@@ -236,7 +236,7 @@ COLUMNS = [(rows, lanes) for rows in (2, 4, 6, 8, 10, 12, 14, 20, 24) for lanes 
 @pytest.mark.parametrize("groups", [1, 2])
 @pytest.mark.parametrize(("rows", "lanes"), [c for c in COLUMNS if c[0] * c[1] <= 160])
 def test_merge_lanes_merges_every_pair_of_sorted_lanes(rows: int, lanes: int, groups: int) -> None:
-    """All groups of lanes of all spans get every pair of halves; the second group and span get it turned around."""
+    """All groups of lanes of all spans get every pair of halves; the second group and span get it reversed."""
     w = lanes * groups
     half = rows * lanes // 2
     left, right = pairs(half, half)

@@ -1,10 +1,10 @@
-"""Plans: how a row is interpreted, and what the table of a merge sort promises.
+"""Plans: the interpretation of a row, and the guarantees of a merge sort's table.
 
-- The interpreter: guards, places, cap, negative and truncated counts, grids of two dimensions, counts that are refused;
-  where bindings begin, and the bytes of scratch.
-- A merge plan names only kernels that exist, sorts every count with exactly one block sort, and gives each merge
+- The interpreter: guards, positions, cap, negative and truncated counts, grids of two dimensions, refused counts;
+  offsets of bindings, and the bytes of scratch.
+- A merge plan names only existing kernels, sorts every count with exactly one block sort, and gives each merge
   level the lanes of exactly its spans; its launches are as many as the formula says, its numbers fit 32 bits.
-- The table has no row too many: whichever row is dropped, some count is no longer sorted (by the kernels' model).
+- The table has no superfluous row: without any one of them, some count is no longer sorted (by the kernels' model).
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def test_a_step_may_be_for_one_place_only() -> None:
     assert [each.step.guard.place for each in launches(plan, 20, in_place=False)] == ["out", "any"]
 
 
-def test_bindings_begin_where_they_say_and_in_scratch_at_the_next_multiple_of_1024() -> None:
+def test_bindings_have_their_offsets_rounded_up_to_1024_in_scratch() -> None:
     for role in ("source", "destination"):
         assert offset(Binding(role=role, plus=3, per_n=5), 7) == 38
     for plus, per_n, n, begin in (
@@ -110,7 +110,7 @@ def test_numbers_beyond_32_bits() -> None:
 
 @given(st.integers(1, 1 << 32), st.sampled_from([1 << 16, 65535, 100000, 2**32 - 1]))
 def test_a_grid_is_split_into_rows_that_fit(count: int, limit: int) -> None:
-    """The rows fit, they hold all groups, and fewer groups are too many than there are rows."""
+    """The rows fit, they hold all groups, and there are fewer unused groups than rows."""
     step = changed(STEP, min_n=0, max_n=1 << 40)
     if min(count, step.grid.cap) > limit * limit:
         with pytest.raises(Usage, match="do not fit a grid of"):
@@ -146,7 +146,7 @@ def test_steps_run_in_the_order_of_the_table() -> None:
 
 
 def sort_of(subgroup: int, height: int, slabs: int, **values: int) -> Sort:
-    """Return the sort of a shape that no target has; what is not given is small."""
+    """Return the sort of a shape that no target has; defaults are small."""
     small = {"clean_slabs": 1, "local_scale": 2, "flip_scale": 2, "half_scale": 2, "stream_group": subgroup}
     p = bitonic.Params(key=KEYS["u32"], subgroup=subgroup, height=height, slabs=slabs, **{**small, **values})
     plan = bitonic.plan(p)
@@ -155,7 +155,7 @@ def sort_of(subgroup: int, height: int, slabs: int, **values: int) -> Sort:
 
 
 def shipped() -> list[Sort]:
-    """Return the merge sorts of targets that come with hsgen."""
+    """Return the merge sorts of shipped targets."""
     targets = [target.find(name) for name in sampled()]
     return [t.sort(algorithm, key) for t in targets for algorithm, key in t.choices if algorithm == "bitonic"]
 
@@ -172,7 +172,7 @@ SORTS = [*shipped(), *SMALL]
 
 
 def names(sort: Sort) -> str:
-    """Return the name of a test's sort."""
+    """Return the id of a test's sort."""
     p = params(sort)
     return sort.name if sort.target != "any" else f"{p.subgroup}x{p.height}x{p.slabs}"
 
@@ -204,7 +204,7 @@ def counts_of(sort: Sort) -> list[int]:
 
 
 def levelled(sort: Sort) -> Sort:
-    """Return the same sort with bitonic levels alone; of paths see test_merge_paths."""
+    """Return the same sort with bitonic levels only; test_merge_paths covers merge path."""
     p = replace(params(sort), path_from=None, path_walks=False)
     return replace(
         sort, kernels=tuple(bitonic.kernels(p)), plan=bitonic.plan(p), parts=(replace(sort.parts[0], params=p),)
@@ -241,7 +241,7 @@ def test_nothing_is_launched_for_nothing(sort: Sort) -> None:
 
 @pytest.mark.parametrize("sort", SORTS, ids=names)
 def test_every_count_has_one_block_sort_that_covers_it(sort: Sort) -> None:
-    """The smallest kernel that holds all keys in a block, or else whole blocks."""
+    """The smallest kernel whose block holds all keys, otherwise whole blocks."""
     p = params(sort)
     sizes = [k.data.slabs * p.height * p.subgroup for k in sort.kernels if isinstance(k.data, BlockSort)]
     assert sizes == sorted(sizes) and sizes[-1] == p.block
@@ -258,7 +258,7 @@ def test_every_count_has_one_block_sort_that_covers_it(sort: Sort) -> None:
 
 @pytest.mark.parametrize("sort", LEVELLED, ids=names)
 def test_levels_have_their_stages_and_lanes(sort: Sort) -> None:
-    """A flip, halves and a clean for each level that has two runs: each stage once, each virtual slot in one lane."""
+    """A flip, halves and a clean for each level with two runs: each stage once, each virtual slot in one lane."""
     p = params(sort)
     for n in counts_of(sort):
         rows = [each for each in merged(sort, n) if not of_kind(sort, each.step, BlockSort)]
@@ -286,7 +286,7 @@ def test_levels_have_their_stages_and_lanes(sort: Sort) -> None:
 
 @pytest.mark.parametrize("sort", LEVELLED, ids=names)
 def test_indices_fit_signed_32_bit_numbers(sort: Sort) -> None:
-    """At the greatest count, also in the groups that a split grid adds: one row of it at most, 65535 wide."""
+    """At the greatest count, including the excess groups of a split grid: at most one grid row, 65535 wide."""
     p = params(sort)
     for each in merged(sort, sort.plan.max_n, 65535):
         group = each.grid[0] * each.grid[1] - 1

@@ -1,4 +1,4 @@
-"""Pictures of benchmarks: the same each time, text as text, and refused in one line where they cannot be."""
+"""Plots of benchmarks: reproducible, with text as text; impossible ones are refused in one line."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SVG = "{http://www.w3.org/2000/svg}"
 
 
 def row(n: int, rate: float, **more: Any) -> dict[str, Any]:
-    """A record as `hsgen bench` makes it."""
+    """A record in the format of `hsgen bench`."""
     own = more.get("peer") is None
     found = {
         **{field.name: None for field in fields(bench.Row)},
@@ -34,7 +34,7 @@ def row(n: int, rate: float, **more: Any) -> dict[str, Any]:
 
 
 def rows(**more: Any) -> list[dict[str, Any]]:
-    """Four counts of hsgen, two peers, a rival from a file, and the copy."""
+    """Four counts of hsgen, two baselines, a candidate from a file, and the copy."""
     out = []
     for n in (1024, 1448, 65536, 1 << 20):
         out += [row(n, 100.0, **more), row(n, 40.0, peer="numpy", **more), row(n, 3.0, peer="pyopencl", **more)]
@@ -44,7 +44,7 @@ def rows(**more: Any) -> list[dict[str, Any]]:
 
 @pytest.fixture(autouse=True)
 def needed(request: pytest.FixtureRequest) -> None:
-    """matplotlib, but for the tests that do without."""
+    """matplotlib, except for the tests that run without it."""
     if "without" not in request.node.name:
         try:
             plot._matplotlib()
@@ -75,7 +75,7 @@ def test_a_picture_is_the_same_each_time() -> None:
 
 
 def test_lines_differ_without_colours() -> None:
-    """Each contestant has its own marker and its own dashes."""
+    """Each line has its own marker and its own dashes."""
     names = [f"peer{i}" for i in range(7)]
     styles = plot._styles([row(16, 1.0), *(row(16, 1.0, peer=name) for name in names), row(16, 1.0, peer="copy")])
     assert list(styles) == ["hsgen auto", *names]

@@ -1,4 +1,4 @@
-"""A program that is being started when a signal comes is not left behind."""
+"""A program that is starting when a signal arrives is not left running."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
 
 @pytest.fixture(autouse=True)
 def quiet() -> Iterator[None]:
-    """Handlers and what was asked are as before at the end."""
+    """Handlers and requests are restored at the end."""
     before = {n: signal.getsignal(n) for n in (signal.SIGINT, signal.SIGTERM)}
     yield
     for number, handler in before.items():
@@ -36,7 +36,7 @@ def test_a_signal_while_a_program_starts(
 
     def interrupted(command: list[str], **more: Any) -> subprocess.Popen[Any]:
         started.append(popen(command, **more))
-        signal.raise_signal(number)  # before anybody knows of the program
+        signal.raise_signal(number)  # before the program is registered
         return started[0]
 
     signal.signal(number, lambda number, frame: processes.interrupt(by))
@@ -45,7 +45,7 @@ def test_a_signal_while_a_program_starts(
         processes.start([sys.executable, "-c", "import time; time.sleep(60)"])
     assert started[0].returncode == -signal.SIGKILL
     monkeypatch.undo()
-    if by is KeyboardInterrupt:  # which does not end this process for good
+    if by is KeyboardInterrupt:  # this process survives it
         processes.end(processes.start([sys.executable, "-c", "pass"]))
 
 

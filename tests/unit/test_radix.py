@@ -1,9 +1,9 @@
-"""Radix sorts without a device: the model in numpy shows that every plan sorts, stably, and what cannot work is named.
+"""Radix sorts without a device: the numpy model shows that every plan sorts, stably; invalid tables are rejected.
 
-- Plans of every ranker's kind and coordination, digits of 1 to 11 bits, both key types, in and out of place, at counts
-  around every boundary, with look-backs that fail: the result is that of a stable sort by the bits that are sorted.
-- A model that cannot fail says nothing: every row of a plan is dropped or changed in turn, and each fault is noticed.
-- Every launch finds what it needs in the scratch memory that the rule asks for, up to the greatest counts.
+- Plans of every kind of ranker and coordination, digits of 1 to 11 bits, both key types, in and out of place, at counts
+  around every boundary, with look-backs that fail: the result is that of a stable sort by the sorted bits.
+- The model can fail: every row of a plan is dropped or changed in turn, and each fault is noticed.
+- Every launch finds its data in the scratch memory of the rule, up to the greatest counts.
 - Every mistake in a table is named once, and following its hint mends it.
 """
 
@@ -16,9 +16,10 @@ from typing import Any
 import numpy as np
 import pytest
 from models.radix.model import Fault, run
-from models.radix.shapes import made, table
-from nightly import by_day, nightly, thinned
+from models.radix.shapes import made
+from nightly import nightly, nightly_except, thinned
 from numpy.typing import NDArray
+from sorts import ROOMY, survivors
 from steps import changed
 
 from hsgen.algorithms import radix
@@ -33,22 +34,9 @@ from hsgen.tools.validate.cases import around
 
 Keys = NDArray[np.unsignedinteger[Any]]
 
-ROOMY = Device(
-    subgroups=(1, 4, 8, 16, 32, 64, 128),
-    shuffle=True,
-    work_group=8192,
-    groups=1 << 31,
-    local_bytes=1 << 20,
-    int64=True,
-    storage8=True,
-    storage16=True,
-    binding_bytes=1 << 40,
-    progress="started",
-)
-
 
 def shape(key: str = "u32", **values: Any) -> radix.Params:
-    """Return a shape of which most is not chosen: tiles of 32 keys, 5 work-groups, one alone up to 20 keys."""
+    """Return a shape with defaults: tiles of 32 keys, 5 work-groups, up to 20 keys by a single work-group."""
     small: dict[str, Any] = {"bits": 8, "items": 4, "work_group": 8, "subgroup": 1, "groups": 5, "single": 20}
     return made(key, {"ranker": "flags", "coordination": "scan", **small, **values})
 
@@ -65,11 +53,11 @@ WAYS: dict[str, dict[str, Any]] = {
     "a tile alone": {"single": None, "coordination": "lookback"},
     "no cap": {"groups": 65535},
 }
-"""What plans differ in besides their digits, by a name."""
+"""The variants of plans other than by digits, by name."""
 
 
 def boundary(p: radix.Params) -> list[int]:
-    """Return the counts at which a plan, or what its kernels do, changes, and their neighbours."""
+    """Return the counts at which a plan or its kernels change their way, and their neighbours."""
     cap = p.groups * p.tile if p.groups < 100 else 0
     test_counts = [0, p.alone, p.tile, 2 * p.tile, cap, 2 * cap, p.stream or 0, *(p.tile * k for k in (3, 4))]
     return sorted(around(test_counts, 1 << 20))
@@ -77,7 +65,7 @@ def boundary(p: radix.Params) -> list[int]:
 
 def kinds(rng: np.random.Generator, n: int, key: str) -> Iterator[Keys]:
     """Yield random keys, few distinct ones, and some with constant digits: all, the first, the last, inner ones, all
-    but the last."""
+    except the last."""
     dtype = np.dtype(f"u{KEYS[key].bytes}")
     top = np.iinfo(dtype).max
     keys = rng.integers(0, top, n, dtype, endpoint=True)
@@ -99,9 +87,9 @@ def expected(p: radix.Params, keys: Keys) -> Keys:
 
 
 def check(p: radix.Params, plan: Plan, counts: list[int], failures: list[tuple[int, ...]], *, every: int = 1) -> int:
-    """Sort keys of these counts with a plan, both ways and with each set of passes failing.
+    """Sort keys of these counts with a plan, in and out of place and with each set of passes failing.
 
-    A count gets every kind of keys, or one of `every` by turns.  Return how many passes failed in all.
+    A count gets every kind of keys, or one of `every` in turn.  Return the total number of failed passes.
     """
     failed = 0
     rng = np.random.default_rng(1)
@@ -160,9 +148,9 @@ def test_the_rows_for_large_counts_sort_small_ones_too(key: str) -> None:
 
 
 def mutants(p: radix.Params, plan: Plan) -> Iterator[tuple[str, Plan]]:
-    """Yield plans with one row that is missing or wrong.
+    """Yield plans with one row missing or wrong.
 
-    A row that redoes a pass always, and not only when it failed, does the same again: no such mutant is made.
+    A row that always repeats a pass, not only after a failure, changes nothing: no such mutant is made.
     """
     for i, step in enumerate(plan.steps):
         rows: dict[str, Step | None] = {"dropped": None, "runs too late": changed(step, min_n=step.guard.min_n + 1)}
@@ -218,19 +206,11 @@ def mutants(p: radix.Params, plan: Plan) -> Iterator[tuple[str, Plan]]:
 )
 def test_every_fault_in_a_plan_is_noticed(p: radix.Params) -> None:
     plan = radix.plan(p)
-    survived = []
     lines = around([p.stream], 1000) if p.stream else set()
     counts = sorted({1, p.alone, p.alone + 1, p.tile + 1, p.groups * p.tile + 1, 5, *lines})[::-1]
     lost: list[tuple[int, ...]] = [(0,), (len(p.digits) - 1,), ()] if p.looks_back and p.redo else [()]
     check(p, plan, counts, lost)
-    tried = 0
-    for what, mutant in mutants(p, plan):
-        tried += 1
-        try:
-            check(p, mutant, counts, lost)
-        except (AssertionError, Fault, KeyError, ValueError, IndexError):
-            continue
-        survived.append(what)
+    tried, survived = survivors(mutants(p, plan), lambda mutant: check(p, mutant, counts, lost), Fault)
     assert tried > 30 and survived == [], survived
 
 
@@ -269,7 +249,7 @@ def test_what_follows_from_a_shape() -> None:
 
 
 def needs(p: radix.Params, kernel: str, n: int) -> dict[str, int]:
-    """Return the bytes that a launch for `n` keys touches in each of its buffers in scratch."""
+    """Return the bytes that a launch for `n` keys uses in each of its buffers in scratch."""
     wide = kernel.endswith("_wide")
     q = large(p) if wide else p
     tiles = -(-n // p.tile)
@@ -281,7 +261,7 @@ def needs(p: radix.Params, kernel: str, n: int) -> dict[str, int]:
     }
 
 
-@pytest.mark.parametrize("key", by_day(KEYS, ("u8", "u64")))
+@pytest.mark.parametrize("key", nightly_except(KEYS, ("u8", "u64")))
 @pytest.mark.parametrize(
     ("way", "more"), [(w, m) for w in WAYS for m in ({}, {"large": True}) if not m or "serial" not in WAYS[w].values()]
 )
@@ -308,7 +288,7 @@ def test_every_launch_finds_what_it_needs_in_scratch(way: str, key: str, more: d
 @pytest.mark.parametrize("key", KEYS)
 @pytest.mark.parametrize("coordination", ["scan", "lookback"])
 def test_from_2_to_the_30_on_every_row_is_one_of_the_large_plan(key: str, coordination: str) -> None:
-    """Those are the rows that the model proves with small counts; see above."""
+    """Small counts prove these rows in the model; see above."""
     p = shape(key, large=True, coordination=coordination, single=None, items=16, work_group=64)
     plan, wide = radix.plan(p), radix.plan(large(p))
     assert plan.max_n == wide.max_n > 1 << 32
@@ -325,7 +305,7 @@ def test_from_2_to_the_30_on_every_row_is_one_of_the_large_plan(key: str, coordi
 
 @pytest.mark.parametrize("key", KEYS)
 def test_counters_of_large_sorts_do_not_wrap(key: str) -> None:
-    """A work-group counts its keys in 32 bits, whatever n is: its share must have fewer than 2^32."""
+    """A work-group counts its keys in 32 bits for any n: its share must have fewer than 2^32."""
     for groups in (1, 5, 64, 1024, 65535):
         p = large(shape(key, large=True, groups=groups, items=16, work_group=256))
         n = radix.plan(p).max_n
@@ -335,7 +315,7 @@ def test_counters_of_large_sorts_do_not_wrap(key: str) -> None:
 
 @pytest.mark.parametrize("way", [*WAYS, "a key a lane"])
 def test_indices_of_the_table_stay_below_2_to_the_31(way: str) -> None:
-    """Kernels count in signed 32-bit numbers, also the words of the table of tiles or chunks."""
+    """Kernels index with signed 32-bit numbers, also the table of tiles or chunks."""
     tiny = {"items": 1, "work_group": 1, "subgroup": 1, "coordination": "lookback", "single": 0}
     p = shape(bits=11, **WAYS.get(way, tiny))
     for q in (p, replace(p, groups=65535)):
@@ -345,7 +325,7 @@ def test_indices_of_the_table_stay_below_2_to_the_31(way: str) -> None:
 
 
 def test_bytes_moved() -> None:
-    """Four digits of 8 bits; with look-back 9 times the keys are read or written, else 12 times."""
+    """Four digits of 8 bits; with look-back 9 times the keys are read or written, otherwise 12 times."""
     n, tile = 1 << 20, 4096
     for coordination, times in (("lookback", 9), ("scan", 12)):
         p = shape(items=16, work_group=256, groups=64, coordination=coordination)

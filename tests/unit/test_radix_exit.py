@@ -1,9 +1,9 @@
-"""Keys that are in order already, without a device: the model in numpy leaves them, and sorts all others.
+"""Sorted input without a device: the numpy model leaves sorted keys in place, and sorts all others.
 
-- Sorted keys move by no pass, but for the one that brings them to the destination, or the two that make places.
-- Keys of which any two neighbours are swapped are sorted: within a tile, at its boundaries, at the end.
-- Keys in the wrong order, all equal ones, and those that are in order by the range of bits alone.
-- Ways that cannot look are refused.
+- No pass moves sorted keys, except the one that copies them to the destination, or the two that generate indices.
+- Keys with two swapped neighbours are sorted: within a tile, at its boundaries, at the end.
+- Keys in reverse order, all equal ones, and those sorted by the bit range only.
+- Strategies that cannot detect sorted input are refused.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ import pytest
 from models.radix import model
 from models.radix.shapes import table
 from nightly import nightly
-from test_radix import ROOMY, shape
+from sorts import ROOMY, sort_by
+from test_radix import shape
 
 from hsgen.algorithms import radix
 from hsgen.algorithms.radix.specialize import specialize
 from hsgen.core.interpreter import Options
 from hsgen.core.keys import KEYS, Signature
-from hsgen.core.sort import Part, Sort
+from hsgen.core.sort import Sort
 from hsgen.operations import oracle
-from hsgen.targets import assembly
 
 MSD: dict[str, Any] = {"msd_from": 100, "msd_group": 16, "msd_items": 3}
 MSD |= {"bucket_group": 16, "bucket_items": 4, "bucket_places": 32}
@@ -41,15 +41,6 @@ WAYS: dict[str, dict[str, Any]] = {
     "pairs": {"coordination": "lookback", **FINISH},
 }
 FORMS = (Signature(), Signature(value="v4"), Signature(value="index"), Signature(key_transform=True))
-
-
-def sort_of(p: radix.Params) -> Sort:
-    kernels, plan, parts = assembly.assemble(
-        [Part(algorithm="radix", params=p, min_n=0, max_n=2**62)], "here", p.signature
-    )
-    return Sort(
-        target="t", algorithm="radix", key=p.key, kernels=kernels, plan=plan, parts=parts, signature=p.signature
-    )
 
 
 def inputs(ordered: Any, tile: int) -> Iterator[Any]:
@@ -73,20 +64,20 @@ def checked(sort: Sort, keys: Any, how: Options, *, in_place: bool) -> None:
         assert np.array_equal(out.values.reshape(-1), order.astype(np.uint32))
 
 
-DAY = {way: "u32" if way in ("walking", "lookback", "endless", "odd") else "u64" for way in WAYS}
-"""The keys that each way sorts by day."""
+FAST = {way: "u32" if way in ("walking", "lookback", "endless", "odd") else "u64" for way in WAYS}
+"""The keys that each strategy sorts in the fast run."""
 
 
 @pytest.mark.parametrize(
-    ("key", "way"), [(k, w) if DAY[w] == k else nightly(k, w) for k in ("u32", "u64") for w in WAYS]
+    ("key", "way"), [(k, w) if FAST[w] == k else nightly(k, w) for k in ("u32", "u64") for w in WAYS]
 )
-def test_what_is_in_order_or_nearly_is_sorted(way: str, key: str) -> None:
+def test_sorted_and_nearly_sorted_keys_are_sorted(way: str, key: str) -> None:
     rng = np.random.default_rng(1)
     for signature in FORMS:
         if (way == "buckets" and signature.value != "none") or (way == "pairs" and signature.value_bytes != 4):
             continue
         p = shape(key, sorted_exit=True, signature=signature, **WAYS[way])
-        sort = sort_of(p)
+        sort = sort_by("radix", p, p.signature)
         for n in (21, p.tile + 1, 5 * p.tile, 500, 1000):
             raw = rng.integers(0, p.key.greatest, n, f"u{p.key.bytes}", endpoint=True)
             for how in (Options(kind=2, descending=True), Options(kind=1)) if signature.key_transform else (Options(),):
@@ -101,7 +92,7 @@ def test_what_is_in_order_or_nearly_is_sorted(way: str, key: str) -> None:
 def test_only_the_bits_that_are_sorted_by_decide(way: str, signature: Signature) -> None:
     rng, begin = np.random.default_rng(2), 32 if signature.value == "packed" else 0
     p = shape("u64", sorted_exit=True, signature=signature, begin=begin, **WAYS[way])
-    sort = sort_of(p)
+    sort = sort_by("radix", p, p.signature)
     hows = [Options(begin=5, end=37), Options(begin=9, end=9), Options()] if signature.bit_range else [Options()]
     for how in hows:
         raw = rng.integers(0, p.key.greatest, 300, np.uint64, endpoint=True)
@@ -119,10 +110,10 @@ FITS = [
 
 
 @pytest.mark.parametrize(("way", "value"), FITS)
-def test_what_is_in_order_moves_no_more_than_it_must(way: str, value: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Passes store nothing but what brings keys to the destination, or makes places."""
+def test_sorted_keys_move_no_more_than_necessary(way: str, value: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Passes store nothing except to copy keys to the destination, or to generate indices."""
     p = shape("u32", sorted_exit=True, signature=Signature(value=value), **WAYS[way])
-    sort, stored = sort_of(p), []
+    sort, stored = sort_by("radix", p, p.signature), []
     store = model.Memory.store
 
     def noted(self: Any, to: int, place: Any, entries: Any, at: Any) -> None:
@@ -139,7 +130,7 @@ def test_what_is_in_order_moves_no_more_than_it_must(way: str, value: str, monke
         assert sum(stored) == passes * len(keys), in_place
 
 
-def test_what_cannot_look_is_named() -> None:
+def test_strategies_that_cannot_detect_sorted_input_are_named() -> None:
     for values in ({"coordination": "grid", "least": 1}, {"ranker": "serial", "work_group": 8, "subgroup": 8}):
         p = shape("u32", sorted_exit=True, **values)
         device = replace(ROOMY, progress="guaranteed", cooperative=True)
@@ -147,7 +138,7 @@ def test_what_cannot_look_is_named() -> None:
         assert "sorted_exit" in [key for key, _, _ in found], values
 
 
-def test_where_passes_do_not_know_the_range_nothing_is_looked_for() -> None:
+def test_sorted_input_is_not_detected_without_a_known_range() -> None:
     for coordination, looks in (("scan", False), ("lookback", True)):
         own = {"u32": shape("u32", sorted_exit=True, coordination=coordination)}
         made = specialize(own, KEYS["u32"], Signature(bit_range=True), ROOMY)

@@ -1,9 +1,10 @@
-"""Radix sorts in other forms than plain keys, without a device: the model in numpy plays every form of every way.
+"""Radix sorts with signatures other than plain keys, without a device: the numpy model runs every signature and
+strategy.
 
-- Values of each kind, argsorts with and without their keys, packed words: keys and values go where the stable sort of
-  `hsgen.operations.oracle` puts them, in and out of place, also where look-backs fail.
-- Types and orders, bit ranges chosen at the call, counts that lie on the device: any of them, drawn at random.
-- A model that cannot fail says nothing: wrong flags, ranges, passes and buffers are noticed.
+- Values of each kind, argsorts with and without their keys, key-high u64: keys and values equal those of the stable
+  sort of `hsgen.operations.oracle`, in and out of place, also if look-backs fail.
+- Types and orders, bit ranges chosen per call, device-side counts: drawn at random.
+- The model can fail: wrong flags, ranges, passes and buffers are noticed.
 """
 
 from __future__ import annotations
@@ -16,40 +17,30 @@ import pytest
 from models.radix import model
 from models.radix.memory import Fault
 from nightly import thinned
+from sorts import radix_params as params
+from sorts import sort_by
 from steps import changed as step_with
 from test_radix import WAYS, boundary, failures, kinds, shape
 
-from hsgen.algorithms import radix
 from hsgen.core.flags import DIRECT, DISCARD
 from hsgen.core.interpreter import Launch, Options, bit_range, launches, passes
 from hsgen.core.keys import PLAIN, VALUES, Signature
-from hsgen.core.sort import Part, Sort
+from hsgen.core.sort import Sort
 from hsgen.operations import oracle
-from hsgen.targets import assembly
 
-EVER = 2**63 - 1
 SIMPLE = Options()
 RICH = Signature(key_transform=True, bit_range=True, device_count=True)
 
 
 def sort_of(signature: Signature, key: str = "u32", way: str = "scan", **values: Any) -> Sort:
-    """Return the sort of a shape in a form, put together as targets do it."""
+    """Return the sort of a shape with a signature, assembled as for targets."""
     begin = {"begin": 32} if signature.value == "packed" else {}
     p = shape("u64" if begin else key, **{**WAYS[way], **begin, **values}, signature=signature)
-    kernels, plan, parts = assembly.assemble(
-        [Part(algorithm="radix", params=p, min_n=0, max_n=EVER)], "here", signature
-    )
-    return Sort(target="t", algorithm="radix", key=p.key, kernels=kernels, plan=plan, parts=parts, signature=signature)
-
-
-def params(sort: Sort) -> radix.Params:
-    p = sort.parts[0].params
-    assert isinstance(p, radix.Params)
-    return p
+    return sort_by("radix", p, signature)
 
 
 def drawn(rng: np.random.Generator, sort: Sort, n: int) -> tuple[Options, int | None]:
-    """Draw how to call a sort of up to n keys, as far as its form goes, and the count on the device."""
+    """Draw options of a sort of up to n keys that its signature allows, and the device-side count."""
     signature, how = sort.signature, Options()
     if signature.key_transform:
         kind = int(rng.integers(0, 3 if sort.key.bytes > 1 else 2))
@@ -63,7 +54,7 @@ def drawn(rng: np.random.Generator, sort: Sort, n: int) -> tuple[Options, int | 
 
 
 def check(sort: Sort, keys: Any, how: Options, count: int | None, *, in_place: bool, failing: tuple[int, ...]) -> None:
-    """Play one call and compare keys and values with those of the oracle; nothing behind the count is written."""
+    """Run one call and compare keys and values with those of the oracle; nothing beyond the count is written."""
     values = oracle.values_for(np.random.default_rng(len(keys)), len(keys), sort)
     live = len(keys) if count is None else min(count, len(keys))
     call = {"in_place": in_place, "how": how, "count": count, "failing": failing}
@@ -107,7 +98,7 @@ def test_every_form_is_sorted(way: str, value: str, rich: bool) -> None:
 
 @pytest.mark.parametrize("way", ["scan", "lookback", "folded", "serial"])
 def test_every_bit_range_is_sorted(way: str) -> None:
-    """All of a narrow key, and of a wide one all that end or begin where another number of passes is needed."""
+    """All of a narrow key; for a wide one, all whose limits change the number of passes."""
     rng = np.random.default_rng(7)
     for key, bits in (("u8", 3), ("u32", 8)):
         sort = sort_of(replace(RICH, value="v4"), key, way, bits=bits, single=0)
@@ -132,7 +123,7 @@ def test_an_empty_range_copies() -> None:
 
 @pytest.mark.parametrize("way", WAYS)
 def test_every_count_on_the_device_is_sorted(way: str) -> None:
-    """Each count up to a capacity, and more than that, at capacities on both sides of what is sorted alone."""
+    """Each count up to a capacity and beyond, with capacities on both sides of the single work-group's limit."""
     for value, bits in (("index", 8), ("v4", 11)):
         sort = sort_of(Signature(value=value, device_count=True), "u32", way, bits=bits)
         p = params(sort)
@@ -143,7 +134,7 @@ def test_every_count_on_the_device_is_sorted(way: str) -> None:
 
 
 def changed(monkeypatch: pytest.MonkeyPatch, change: Any) -> None:
-    """Let the model's launches be those of the plan, changed."""
+    """Apply a change to the launches of the plan."""
 
     def made(plan: Any, n: int, **how: Any) -> Any:
         for launch in launches(plan, n, **how):
@@ -154,7 +145,7 @@ def changed(monkeypatch: pytest.MonkeyPatch, change: Any) -> None:
 
 
 def noticed(sort: Sort, how: Options = SIMPLE, *, n: int = 300, like: int | None = None) -> bool:
-    """Whether some call of a sort goes wrong; `like`: the bits in which keys differ, if not all of several kinds."""
+    """Whether some call of a sort fails; `like`: the bits in which keys differ, instead of several kinds of keys."""
     rng = np.random.default_rng(3)
     every = kinds(rng, n, sort.key.name)
     if like is not None:
@@ -171,8 +162,8 @@ def noticed(sort: Sort, how: Options = SIMPLE, *, n: int = 300, like: int | None
 @pytest.mark.parametrize("bits", [8, 11])
 @pytest.mark.parametrize("way", ["scan", "folded", "subgroups walk"])
 def test_a_wrong_direct_flag_is_noticed(monkeypatch: pytest.MonkeyPatch, way: str, bits: int) -> None:
-    """Out of place a pass that may store to the destination must, and one that may not must not: where it is the first
-    to move keys, all go to the wrong buffer."""
+    """Out of place, exactly the right passes may store to the destination: otherwise the first pass that moves keys
+    puts all of them in the wrong buffer."""
     sort = sort_of(PLAIN, "u32", way, bits=bits)
     assert not noticed(sort)
     for number, (shift, _) in enumerate(params(sort).digits):
@@ -183,7 +174,7 @@ def test_a_wrong_direct_flag_is_noticed(monkeypatch: pytest.MonkeyPatch, way: st
 @pytest.mark.parametrize("value", ["none", "v4", "index"])
 @pytest.mark.parametrize("way", ["scan", "lookback", "serial"])
 def test_a_bit_range_that_loses_a_bit_is_noticed(monkeypatch: pytest.MonkeyPatch, way: str, value: str) -> None:
-    """Its first or its last one, where one work-group sorts alone and where passes do."""
+    """Its first or its last bit, with a single work-group and with passes."""
     sort = sort_of(replace(RICH, value=value), "u32", way)
     real = model.launches
     for begin, end in ((0, 32), (3, 20), (24, 32), (5, 6)):
@@ -210,14 +201,14 @@ def test_keys_left_away_before_the_last_pass_are_noticed(monkeypatch: pytest.Mon
 
 @pytest.mark.parametrize("flag", range(22, 27))
 def test_flags_that_a_form_does_not_know_are_noticed(monkeypatch: pytest.MonkeyPatch, flag: int) -> None:
-    """DISCARD, COUNTED, SIGNED, FLOAT and DESCENDING, where kernels are made for none of them."""
+    """DISCARD, COUNTED, SIGNED, FLOAT and DESCENDING, in kernels that support none of them."""
     sort = sort_of(PLAIN)
     changed(monkeypatch, lambda x: (x.argument | 1 << flag, x.step))
     assert noticed(sort)
 
 
 def test_values_read_from_other_buffers_are_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each binding of a row that moves values, with the next one's place."""
+    """Each binding of a row that moves values, with the offset of the next one."""
     sort = sort_of(Signature(value="v4"), "u32", "scan", bits=11)
     tried = 0
     for i, step in enumerate(sort.plan.steps):
@@ -233,8 +224,8 @@ def test_values_read_from_other_buffers_are_noticed(monkeypatch: pytest.MonkeyPa
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_what_excludes_the_real_count_leaves(way: str) -> None:
-    """Were the guards of a counted sort's rows not looked at, one work-group alone would spoil greater counts."""
+def test_steps_that_exclude_the_real_count_do_nothing(way: str) -> None:
+    """Without the guards on the real count, the single work-group would spoil larger counts."""
     sort = sort_of(Signature(device_count=True), "u32", way)
     p = params(sort)
     if not p.alone:

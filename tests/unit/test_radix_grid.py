@@ -1,8 +1,9 @@
-"""Radix sorts in one launch without a device: the plan, the model in numpy, what is refused.
+"""Cooperative radix sorts without a device: the plan, the numpy model, and refused tables.
 
-- The model sorts keys and values, in and out of place, in every form, at counts around every change of grid and rows.
+- The model sorts keys and values, in and out of place, with every signature, at counts around every change of grid and
+  rows.
 - Launching fewer work-groups, or for more keys than they hold, is noticed.
-- Scratch holds what the launch is bound to.
+- Scratch holds the launch's bindings.
 """
 
 from __future__ import annotations
@@ -15,32 +16,20 @@ import pytest
 from models.radix.model import Fault, run
 from models.radix.shapes import made, table
 from nightly import thinned
+from sorts import ROOMY, sort_by
 from steps import changed
 
 from hsgen.algorithms import radix
-from hsgen.core.device import Device
 from hsgen.core.errors import Usage
 from hsgen.core.interpreter import Options, launches, offset
 from hsgen.core.keys import KEYS, Signature
 from hsgen.core.plan import Literal
-from hsgen.core.sort import Part, Sort
+from hsgen.core.sort import Sort
 from hsgen.operations import oracle
-from hsgen.targets import assembly, target
+from hsgen.targets import target
 from hsgen.tools.validate.cases import around
 
-DEVICE = Device(
-    subgroups=(1, 8),
-    shuffle=True,
-    work_group=1024,
-    groups=1 << 31,
-    local_bytes=1 << 16,
-    int64=True,
-    storage8=True,
-    storage16=True,
-    binding_bytes=1 << 40,
-    progress="started",
-    cooperative=True,
-)
+DEVICE = replace(ROOMY, subgroups=(1, 8), work_group=1024, local_bytes=1 << 16, cooperative=True)
 
 
 def shape(key: str = "u32", **values: Any) -> radix.Params:
@@ -51,12 +40,7 @@ def shape(key: str = "u32", **values: Any) -> radix.Params:
 
 def sort_of(p: radix.Params) -> Sort:
     """Return the sort of a shape alone."""
-    kernels, plan, parts = assembly.assemble(
-        [Part(algorithm="radix", params=p, min_n=0, max_n=2**62)], "shape", p.signature
-    )
-    return Sort(
-        target="x", algorithm="radix", key=p.key, kernels=kernels, plan=plan, parts=parts, signature=p.signature
-    )
+    return sort_by("radix", p, p.signature)
 
 
 def keys_of(rng: np.random.Generator, n: int, key: str) -> list[np.ndarray[Any, Any]]:
@@ -68,7 +52,7 @@ def keys_of(rng: np.random.Generator, n: int, key: str) -> list[np.ndarray[Any, 
 
 
 WAYS = [Options(), Options(kind=2, descending=True, begin=3, end=20), Options(begin=8, end=16), Options(begin=5, end=5)]
-"""How sorts that can are called; as many passes as there are digits, odd numbers of them, and one of no bit."""
+"""Options of supported calls; as many passes as digits, odd numbers of them, and an empty bit range."""
 
 
 CASES = [
@@ -106,7 +90,7 @@ def test_a_count_on_the_device_takes_part_of_the_grid() -> None:
         assert np.array_equal(out.values[:count], values[order])
 
 
-def test_the_plan_is_one_row_behind_the_single_one() -> None:
+def test_the_plan_has_one_row_after_the_single_one() -> None:
     p = shape()
     plan = radix.plan(p)
     assert [(s.kernel, s.guard.min_n, s.guard.max_n) for s in plan.steps] == [("single", 0, 20), ("grid", 20, 160)]

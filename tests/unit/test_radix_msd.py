@@ -1,11 +1,11 @@
-"""Sorts by buckets without a device: the model in numpy plays them, and what cannot work is named.
+"""Hybrid sorts by buckets without a device: the numpy model executes them, and invalid tables are rejected.
 
-- Keys that two digits deal evenly are sorted by buckets alone: the rows of look-back are not needed.  Others, uneven in
-  either digit, are sorted by look-back, and neither they nor crowded places are sorted wrongly.
-- In and out of place, types and orders, bit ranges, counts that lie on the device, at counts around those where the
-  number of buckets changes.
-- A model that cannot fail says nothing: every row of a plan is dropped or changed in turn, and each fault is noticed.
-- Scratch holds what the rows need; every mistake in a table is named.
+- Keys that two digits distribute evenly are sorted by buckets alone, without the look-back rows.  Others, uneven in
+  either digit, are sorted by look-back, and neither they nor crowded positions are sorted wrongly.
+- In and out of place, types and orders, bit ranges, device-side counts, at counts around those at which the number of
+  buckets changes.
+- The model can fail: every row of a plan is dropped or changed in turn, and each fault is noticed.
+- Scratch holds the data of the rows; every mistake in a table is named.
 """
 
 from __future__ import annotations
@@ -19,8 +19,10 @@ import pytest
 from models.radix import model
 from models.radix.memory import Fault
 from nightly import thinned
+from sorts import ROOMY, sort_by, survivors
+from sorts import radix_params as params
 from steps import changed
-from test_radix import ROOMY, shape
+from test_radix import shape
 from test_radix_forms import RICH, drawn
 
 from hsgen.algorithms import radix
@@ -31,12 +33,11 @@ from hsgen.algorithms.radix.words import words
 from hsgen.core.interpreter import Options, launches, offset
 from hsgen.core.keys import KEYS, PLAIN, VALUES, Signature
 from hsgen.core.plan import Plan, Step
-from hsgen.core.sort import Part, Sort
+from hsgen.core.sort import Sort
 from hsgen.operations import oracle
 from hsgen.targets import assembly
 from hsgen.tools.validate.cases import around
 
-EVER = 2**63 - 1
 SMALL: dict[str, Any] = {
     "coordination": "lookback",
     "msd_from": 100,
@@ -46,37 +47,28 @@ SMALL: dict[str, Any] = {
     "bucket_items": 4,
     "bucket_places": 32,
 }
-"""Buckets of at most 64 keys, of 52 on average, dealt from tiles of 48."""
+"""Buckets of at most 64 keys, of 52 on average, distributed from tiles of 48."""
 
 
 def sort_of(signature: Signature = PLAIN, key: str = "u32", **values: Any) -> Sort:
-    """Return the sort of a shape, put together as targets do it."""
+    """Return the sort of a shape, assembled as for targets."""
     p = replace(shape(key, **{**SMALL, **values}), signature=signature)
-    kernels, plan, parts = assembly.assemble(
-        [Part(algorithm="radix", params=p, min_n=0, max_n=EVER)], "here", signature
-    )
-    return Sort(target="t", algorithm="radix", key=p.key, kernels=kernels, plan=plan, parts=parts, signature=signature)
-
-
-def params(sort: Sort) -> radix.Params:
-    p = sort.parts[0].params
-    assert isinstance(p, radix.Params)
-    return p
+    return sort_by("radix", p, signature)
 
 
 def counts(p: radix.Params, most: int = 2000) -> list[int]:
-    """Return counts around those at which the way changes."""
+    """Return counts around those at which the sort changes its way."""
     return sorted({*around(msd_plan.test_counts(p), most), 1, p.alone + 1, 555})
 
 
 def even(rng: np.random.Generator, n: int, key: str) -> Any:
-    """Return distinct keys, evenly spread and shuffled: no bucket is larger than the average by more than one."""
+    """Return distinct keys, evenly spread and shuffled: no bucket exceeds the average by more than one key."""
     top = KEYS[key].greatest
     return rng.permutation(np.array([top * i // max(n - 1, 1) for i in range(n)], f"u{KEYS[key].bytes}"))
 
 
 def kinds(rng: np.random.Generator, p: radix.Params, n: int) -> Iterator[tuple[str, Any]]:
-    """Yield keys by what is uneven in them."""
+    """Yield keys, each kind uneven in a different way."""
     key, bits = p.key.name, p.key.bits
     keys = even(rng, n, key)
     one = keys.dtype.type
@@ -92,7 +84,7 @@ def kinds(rng: np.random.Generator, p: radix.Params, n: int) -> Iterator[tuple[s
 
 
 def play(sort: Sort, plan: Plan, keys: Any, *, in_place: bool, how: Options | None = None, count: Any = None) -> None:
-    """Play one call and compare with the oracle."""
+    """Run one call and compare with the oracle."""
     how = how or Options()
     live = len(keys) if count is None else min(count, len(keys))
     out = model.run(params(sort), plan, keys, in_place=in_place, how=how, count=count)
@@ -101,7 +93,7 @@ def play(sort: Sort, plan: Plan, keys: Any, *, in_place: bool, how: Options | No
 
 
 def dealt(p: radix.Params, plan: Plan) -> Plan:
-    """Return the plan without the rows of look-back for counts that are dealt into buckets."""
+    """Return the plan without the look-back rows for counts that are distributed into buckets."""
     own = (*msd_plan.KERNELS, "single")
     return replace(plan, steps=tuple(s for s in plan.steps if s.kernel in own))
 
@@ -117,7 +109,7 @@ def test_every_kind_is_sorted(key: str, redo: bool) -> None:
 
 
 @pytest.mark.parametrize("key", ["u32", "u64"])
-def test_what_is_even_is_sorted_by_buckets_alone_and_nothing_else_is(key: str) -> None:
+def test_exactly_even_keys_are_sorted_by_buckets_alone(key: str) -> None:
     sort = sort_of(key=key)
     p, rng = params(sort), np.random.default_rng(2)
     by_buckets = {"even", "sorted", "crowded places", "crowded places, some bits"}
@@ -152,10 +144,10 @@ def test_types_orders_ranges_and_counts() -> None:
 
 
 def mutants(plan: Plan) -> Iterator[tuple[str, Plan]]:
-    """Yield plans with one row of buckets that is missing or wrong."""
+    """Yield plans with one row of buckets missing or wrong."""
     for i, step in enumerate(plan.steps):
         if step.kernel not in msd_plan.KERNELS or (step.kernel == "bucket" and step.guard.max_n > 1664):
-            continue  # a number of buckets that no count of this test takes
+            continue  # a number of buckets that no count of this test uses
         rows: dict[str, Step | None] = {
             "dropped": None,
             "runs too late": changed(step, min_n=step.guard.min_n + 1),
@@ -197,14 +189,7 @@ def test_every_fault_in_a_plan_is_noticed() -> None:
                 play(sort, dealt(p, plan) if what == "even" else plan, keys, in_place=in_place)
 
     check(sort.plan)
-    tried, survived = 0, []
-    for what, mutant in mutants(sort.plan):
-        tried += 1
-        try:
-            check(mutant)
-        except (AssertionError, Fault, KeyError, ValueError, IndexError):
-            continue
-        survived.append(what)
+    tried, survived = survivors(mutants(sort.plan), check, Fault)
     assert tried > 50 and survived == [], survived
 
 
@@ -236,7 +221,7 @@ def test_digits_are_as_wide_as_buckets_need() -> None:
 
 
 @pytest.mark.parametrize("more", [{}, {"bits": 4, "items": 1}, {"msd_from": 1 << 20, "groups": 9}])
-def test_the_words_of_buckets_lie_in_scratch(more: dict[str, Any]) -> None:
+def test_the_counters_of_buckets_are_within_scratch(more: dict[str, Any]) -> None:
     p = shape(**{**SMALL, "items": 1, "single": 0, **more})
     assert radix.problems(p, ROOMY) == []
     plan = radix.plan(p)
@@ -258,7 +243,7 @@ def test_forms_that_must_keep_an_order_have_no_buckets() -> None:
             assert ("bucket" in {k.name for k in radix.kernels(p)}) == p.msd
 
 
-def test_other_choices_have_no_buckets_and_no_words_for_them() -> None:
+def test_other_choices_have_no_buckets_and_no_scratch_for_them() -> None:
     plain = shape(coordination="lookback")
     assert not plain.msd and words(plain).table == words(plain).msd
     assert not any(s.kernel in msd_plan.KERNELS for s in radix.plan(plain).steps)

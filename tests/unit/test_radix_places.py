@@ -1,8 +1,8 @@
-"""Where a radix sort that looks back leaves its keys: in the destination, and what it moves for that.
+"""The buffers of a radix sort with look-back: keys end in the destination, with as few moves as possible.
 
-It knows all digits before it moves a key.  Constant digits are passed over, but as many of them move the keys all the
-same as make them end in the destination; only in place, after an odd number of passes, are keys copied.  The model
-plays every set of constant digits; a rule that is wrong in any way is noticed.
+All digits are known before a key moves.  Constant digits are skipped, except as many as make the keys end in the
+destination; only in place, after an odd number of passes, are keys copied.  The model executes every set of constant
+digits; any wrong rule is noticed.
 """
 
 from __future__ import annotations
@@ -38,13 +38,13 @@ N = 300
 
 
 def subsets(count: int) -> Iterator[tuple[int, ...]]:
-    """Yield every set of passes that move something."""
+    """Yield every set of passes that move keys."""
     for size in range(count + 1):
         yield from combinations(range(count), size)
 
 
 def keys_of(sort: Sort, moving: Collection[int]) -> Any:
-    """Return keys of which just the digits of some passes differ."""
+    """Return keys that differ in the digits of exactly these passes."""
     p = params(sort)
     mask = sum((1 << width) - 1 << shift for number, (shift, width) in enumerate(p.digits) if number in moving)
     keys = np.random.default_rng(3).integers(0, p.key.greatest, N, np.dtype(f"u{p.key.bytes}"), endpoint=True)
@@ -52,8 +52,8 @@ def keys_of(sort: Sort, moving: Collection[int]) -> Any:
 
 
 def runs(total: int, left: int, *, in_place: bool, index: bool) -> int:
-    """Return the passes that must move keys: out of place any number but none; in place an even one, and not none where
-    places are made on the way; as few as possible, or just those that sort, where there is no such number."""
+    """Return the passes that must move keys: out of place one or more; in place an even number, and not zero if indices
+    are generated on the way; as few as possible, or just those that sort, if no such number exists."""
     fits = [m for m in range(left, total + 1) if (m % 2 == 0 and (m or not index) if in_place else m > 0)]
     return fits[0] if fits else left
 
@@ -64,7 +64,7 @@ def runs(total: int, left: int, *, in_place: bool, index: bool) -> int:
 def test_keys_end_in_the_destination_by_as_few_passes_as_that_takes(
     monkeypatch: pytest.MonkeyPatch, way: str, bits: int, signature: Signature
 ) -> None:
-    """(That a copy is not needed is a fault of the model.)"""
+    """(The model raises a fault at an unnecessary copy.)"""
     sort = sort_of(signature, "u32", way, bits=bits)
     total = len(params(sort).digits)
     real, moved = model.PLAY["starts"], []
@@ -106,7 +106,7 @@ def other_place(p: Any, m: Any, at: Any, failing: Collection[int]) -> None:
 
 
 def one_turn(p: Any, m: Any, at: Any, failing: Collection[int]) -> None:
-    """One constant digit that should move the keys does not: those behind it read where they are not."""
+    """One constant digit that should move the keys does not: later ones read the wrong buffer."""
     model.PLAY["right"](p, m, at, failing)
     for q in range(len(p.digits)):
         if m.order[q] and (m.histogram[q] == at.n).any():
@@ -135,7 +135,7 @@ def names(sort: Sort, how: Options = SIMPLE, *, in_place: bool) -> list[str]:
 
 
 def test_what_is_launched() -> None:
-    """Three launches and one a pass; a copy only in place where passes are an odd number."""
+    """Three launches and one per pass; a copy only in place with an odd number of passes."""
     before = ["begin", "histogram", "starts"]
     for key, passes in (("u32", 4), ("u64", 8), ("u16", 2), ("u8", 1)):
         sort = sort_of(Signature(), key, "endless")

@@ -1,7 +1,7 @@
-"""Several radix sorts in one sort by count, without a device: the model plays the part that a count belongs to.
+"""Several radix sorts in one sort by count, without a device: the model executes the part of the count.
 
-Rows of all other parts are left out by their guards, also where the count lies on the device, and each part sorts every
-form with what its rows in the whole plan give it.
+Guards skip the rows of all other parts, also with a device-side count, and each part sorts every signature with its
+rows of the whole plan.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def own(sort: Sort, part: Part) -> Plan:
 
 
 def play(sort: Sort, keys: Any, how: Options, count: int | None, *, in_place: bool) -> bool:
-    """Play one call, if a radix sort serves it, and compare with the oracle; return whether one does."""
+    """Run one call, if a radix sort serves it, and compare with the oracle; return whether one does."""
     values = oracle.values_for(np.random.default_rng(len(keys)), len(keys), sort)
     live = len(keys) if count is None else min(count, len(keys))
     active: set[str] = set()
@@ -84,7 +84,7 @@ def test_every_form_is_sorted_by_one_of_them(value: str, progress: str, rich: bo
         sort = found.sort("auto", key, signature)
         assert (sum(p.algorithm == "radix" for p in sort.parts) == 3) == (key != "u64" and value != "packed")
         few = sum(p.algorithm == "radix" for p in sort.parts)
-        counting = few if progress == "started" else few - 2  # those that look back wait without bound
+        counting = few if progress == "started" else few - 2  # look-back waits without bound
         assert sum(k.name.startswith("scatter") and not k.index64 for k in sort.kernels) == counting
         for number, n in enumerate(around([p.max_n for p in sort.parts if p.max_n < 1 << 20] + [7, 1100], 1 << 20)):
             keys = list(kinds(rng, n, sort.key.name))[number % 7]

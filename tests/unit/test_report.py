@@ -1,4 +1,4 @@
-"""The page of `hsgen report`: sound HTML that needs nothing else; drawings and tables say what the target does."""
+"""The page of `hsgen report`: valid, self-contained HTML; drawings and tables show the target's sorts."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 from conftest import missing
 from html_tree import Element, parsed
-from nightly import NIGHTLY, by_day, nightly
+from nightly import NIGHTLY, nightly, nightly_except
 from shipped import sampled
 
 from hsgen.cli import main
@@ -37,10 +37,10 @@ from hsgen.tools.report.shapes import bitonic as merge
 from hsgen.tools.report.shapes import radix
 
 ROOT = Path(__file__).resolve().parents[2]
-DAY = ("apple-m1", "cpu", "intel-gen8", "nvidia-hopper", "swiftshader")
-"""The targets whose pages are made by day; every algorithm, every API and every way to coordinate is among them."""
+FAST = ("apple-m1", "cpu", "intel-gen8", "nvidia-hopper", "swiftshader")
+"""The targets of the fast run's pages, which include every algorithm, every API and every coordination."""
 
-NAMES = by_day(sampled(), DAY)
+NAMES = nightly_except(sampled(), FAST)
 
 
 def contents(*names: str, **more: Any) -> Contents:
@@ -56,7 +56,7 @@ def region(root: Element, label: str) -> Element:
 
 @pytest.fixture(scope="module")
 def pages() -> dict[str, Element]:
-    return {name: parsed(page(contents(name))) for name in (sampled() if NIGHTLY else DAY)}
+    return {name: parsed(page(contents(name))) for name in (sampled() if NIGHTLY else FAST)}
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -140,7 +140,7 @@ def svg_of(figure: Any) -> Element:
 
 def of(algorithm: str) -> list[Any]:
     return [
-        (pytest.param if name in DAY else nightly)(params, id=f"{name}-{label}-{key}")
+        (pytest.param if name in FAST else nightly)(params, id=f"{name}-{label}-{key}")
         for name in sampled()
         for (label, key), params in target.find(name).choices.items()
         if label.split("-")[0] == algorithm
@@ -210,14 +210,14 @@ def test_digits_and_passes_are_drawn_as_they_are(p: Any) -> None:
     buffers = [w for w in flow if w in ("source", "scratch", "destination")]
     assert buffers[0] == "source" and buffers[-1] == "destination", "keys end in the destination"
     if len(p.digits) <= 8:
-        together = p.STRATEGY == "cooperative"  # whose keys are all in registers before the first is stored
+        together = p.STRATEGY == "cooperative"  # all its keys are in registers before the first is stored
         ends = ["destination" if together or (len(p.digits) - i) % 2 else "scratch" for i in range(len(p.digits))]
         assert buffers[1:] == ends
         sorter = {"cooperative": "grid"}.get(p.STRATEGY, "onesweep" if p.looks_back else "scatter")
         assert flow.count(sorter) == len(p.digits)
 
 
-@pytest.mark.parametrize("name", by_day([n for n in sampled() if target.find(n).autos], DAY))
+@pytest.mark.parametrize("name", nightly_except([n for n in sampled() if target.find(n).autos], FAST))
 def test_crossovers_are_those_of_the_target(pages: dict[str, Element], name: str) -> None:
     found = target.find(name)
     for key, auto in found.autos.items():
@@ -240,7 +240,7 @@ def test_crossovers_are_those_of_the_target(pages: dict[str, Element], name: str
 
 
 def exponent(n: int) -> float:
-    """log2, straight between powers of two."""
+    """log2, linear between powers of two."""
     whole = 1 << (n.bit_length() - 1)
     return whole.bit_length() - 1 + n / whole - 1
 
@@ -294,7 +294,7 @@ def test_the_page_is_the_same_wherever_it_is_made(tmp_path: Path) -> None:
 
 
 def custom(folder: Path, name: str = "mine", change: Callable[[str], str] = lambda text: text) -> Path:
-    """A target file of one's own."""
+    """A target file of the user."""
     text = (resources.targets() / "nvidia-sm90.toml").read_text(encoding="utf-8")
     path = folder / f"{name}.toml"
     path.write_text(change(text.replace('"nvidia-sm90"', f'"{name}"')), encoding="utf-8")
@@ -471,7 +471,7 @@ def test_documents_that_do_not_fit_are_refused(
         (["--bundle", str(ROOT / "generated"), "-t", "nvidia-sm35"], "holds no target nvidia-sm35"),
     ],
 )
-def test_wrong_usage_is_told_in_one_line_and_nothing_is_written(
+def test_wrong_usage_is_reported_in_one_line_and_nothing_is_written(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],

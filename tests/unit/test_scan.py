@@ -1,9 +1,9 @@
-"""Prefix sums without a device: the model in numpy shows that every plan sums, and what cannot work is named.
+"""Prefix sums without a device: the numpy model shows that every plan sums; invalid tables are rejected.
 
 - Both coordinations, lanes alone and work-groups, inclusive and exclusive, all numbers of columns, both element types,
   in and out of place, at counts around every boundary; look-backs in any order of accesses, some of which give up.
-- A model that cannot fail says nothing: every row of a plan is dropped in turn, and each fault is noticed.
-- States hold all bits of a sum and are not accepted torn; scratch holds them up to the greatest counts.
+- The model can fail: every row of a plan is dropped in turn, and each fault is noticed.
+- States hold all bits of a sum and are rejected if torn; scratch holds them up to the greatest counts.
 - Every mistake in a table is named once, and following its hint mends it.
 """
 
@@ -17,47 +17,33 @@ import pytest
 from models.scan import Fault, joined, pieces, run
 from nightly import nightly
 from numpy.typing import NDArray
+from sorts import ROOMY, sort_by
 
 from hsgen.algorithms import scan
 from hsgen.algorithms.scan.words import COUNTED, STATES, SUMMED
-from hsgen.core.device import Device
 from hsgen.core.interpreter import launches
 from hsgen.core.keys import KEYS, PLAIN
-from hsgen.core.sort import Part, Sort
+from hsgen.core.sort import Sort
 from hsgen.emit.kernels import render
 from hsgen.operations.scan import SUMMANDS, sums
-from hsgen.targets import assembly, target
+from hsgen.targets import target
 from hsgen.tools.validate.cases import around
 
 WORDS = ("u32", "u64")
 Rows = NDArray[np.unsignedinteger[Any]]
 
-ROOMY = Device(
-    subgroups=(1,),
-    shuffle=False,
-    work_group=8192,
-    groups=1 << 31,
-    local_bytes=1 << 20,
-    int64=True,
-    storage8=True,
-    storage16=True,
-    binding_bytes=1 << 40,
-    progress="started",
-)
+DEVICE = replace(ROOMY, subgroups=(1,), shuffle=False)
 
 
 def shape(key: str = "u32", **values: Any) -> scan.Params:
-    """Return a shape of which most is not chosen: tiles of 32 rows, 5 work-groups."""
+    """Return a shape with defaults: tiles of 32 rows, 5 work-groups."""
     small: dict[str, Any] = {"columns": 1, "exclusive": False, "items": 2, "work_group": 16, "groups": 5}
     return scan.Params(key=KEYS[key], **{"coordination": "scan", **small, **values})
 
 
 def sort_of(p: scan.Params) -> Sort:
     """Return the sum of a shape."""
-    kernels, plan, parts = assembly.assemble([Part(algorithm="scan", params=p, min_n=0, max_n=2**62)], "shape")
-    made: dict[str, Any] = {"kernels": kernels, "plan": plan, "parts": parts, "columns": p.columns}
-    made["operation"] = "scan"
-    return Sort(target="shape", algorithm="scan", key=p.key, **made)
+    return sort_by("scan", p, columns=p.columns)
 
 
 def rows_of(p: scan.Params, n: int, kind: str = "random") -> Rows:
@@ -67,7 +53,7 @@ def rows_of(p: scan.Params, n: int, kind: str = "random") -> Rows:
 
 
 def check(p: scan.Params, n: int, kind: str = "random", seed: int = 1, limit: int = 2**32 - 1) -> int:
-    """Sum `n` rows in and out of place; return how often something was done again."""
+    """Sum `n` rows in and out of place; return how often tiles were repeated."""
     sort, redone = sort_of(p), 0
     rows = rows_of(p, n, kind)
     expected = sums(sort, rows.reshape(-1)).reshape(n, p.columns)
@@ -98,7 +84,7 @@ def test_expected_values_are_the_sums_of_columns() -> None:
         assert sort.operation == "scan" and sort.item_bytes == 8
 
 
-# By day each way sums in one of both manners, by turns.
+# In the fast run, variants alternate between inclusive and exclusive.
 @pytest.mark.parametrize(
     ("way", "exclusive"),
     [(w, e) if e == bool(i % 2) else nightly(w, e) for e in (False, True) for i, w in enumerate(WAYS)],
@@ -128,14 +114,14 @@ def test_tiles_that_give_up_are_done_again(seed: int) -> None:
     assert check(forward_progress, 13 * forward_progress.tile + 5, seed=seed) == 0
 
 
-def test_where_a_device_promises_to_go_on_nothing_is_done_again() -> None:
+def test_with_forward_progress_no_pass_is_repeated() -> None:
     found = scan.specialize(
-        {"u32": shape(**WAYS["lookback"])}, KEYS["u32"], PLAIN, replace(ROOMY, progress="guaranteed")
+        {"u32": shape(**WAYS["lookback"])}, KEYS["u32"], PLAIN, replace(DEVICE, progress="guaranteed")
     )
     assert (
         found is not None
         and found.forward_progress
-        and not scan.specialize({"u32": found}, KEYS["u32"], PLAIN, ROOMY).forward_progress
+        and not scan.specialize({"u32": found}, KEYS["u32"], PLAIN, DEVICE).forward_progress
     )
     assert [k.name for k in scan.kernels(found)] == ["single", "begin", "lookback"]
     assert scan.plan(found).device_status is None and len(scan.plan(found).steps) == 3
@@ -217,10 +203,10 @@ def test_what_a_launch_moves() -> None:
     ],
 )
 def test_what_cannot_work_is_named(values: dict[str, Any], facts: dict[str, Any], names: list[str] | None) -> None:
-    found = scan.problems(shape(**values), replace(ROOMY, **facts))
+    found = scan.problems(shape(**values), replace(DEVICE, **facts))
     assert [name for name, _, _ in found] == (names or ["work_group", "coordination"])
     assert all(what and hint for _, what, hint in found)
-    assert scan.problems(shape(), ROOMY) == []
+    assert scan.problems(shape(), DEVICE) == []
 
 
 def test_tables_of_targets_make_scans() -> None:

@@ -1,8 +1,8 @@
-"""Segmented sorts without a device: the model plays the plans of targets, and of shapes whose segments are long early.
+"""Segmented sorts without a device: the model executes the plans of targets, and of shapes with few keys per segment.
 
 - Segments of every length at which the sort changes its way, empty ones, gaps at both ends, more segments than keys.
-- Lists are drawn in any order; every key is stored once in a launch, what lies in no segment stays.
-- Offsets that decrease or end beyond the keys: nothing is stored, and that is told.
+- Lists have a random order; a launch stores every key once, and keys outside of segments stay.
+- Offsets that decrease or end beyond the keys: nothing is stored, and the status says so.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from models import segmented as model
 from models.segmented import Fault
+from sorts import sort_by
 from steps import changed
 
 from hsgen.algorithms import IMPLICIT, radix, segmented
@@ -24,9 +25,9 @@ from hsgen.core.errors import Usage
 from hsgen.core.flags import ROWS
 from hsgen.core.interpreter import Options, launches
 from hsgen.core.keys import KEYS, Signature
-from hsgen.core.sort import Part, Sort
+from hsgen.core.sort import Sort
 from hsgen.operations import layouts, settled
-from hsgen.targets import assembly, target
+from hsgen.targets import target
 
 RANKERS: dict[str, dict[str, Any]] = {
     "flags": {"subgroup": 1, "work_group": 32, "items": 2},
@@ -48,15 +49,11 @@ def shape(ranker: str, key: str = "u16", value: str = "none", bits: int = 5, gro
 
 
 def sort_of(p: segmented.Params) -> Sort:
-    kernels, plan, parts = assembly.assemble(
-        [Part(algorithm="segmented_sort", params=p, min_n=0, max_n=2**62)], "shape", p.signature
-    )
-    made: dict[str, Any] = {"kernels": kernels, "plan": plan, "parts": parts, "signature": p.signature}
-    return Sort(target="s", algorithm="segmented_sort", operation="segmented_sort", key=p.key, **made)
+    return sort_by("segmented_sort", p, p.signature)
 
 
 def play(p: segmented.Params, n: int, offsets: Any, *, in_place: bool, seed: int = 1, distinct: int = 1 << 16) -> None:
-    """Play a call, whose offsets may be None and a number of rows, and compare with the oracle."""
+    """Run a call, with offsets, or None and a number of rows, and compare with the oracle."""
     keys = np.random.default_rng(seed).integers(0, distinct, n).astype(f"u{p.key.bytes}")
     rows = isinstance(offsets, int)
     how = Options(segment_count=offsets if rows else len(offsets) - 1, rows=rows)
@@ -99,7 +96,7 @@ def test_rows_of_equal_length(ranker: str) -> None:
 
 
 def test_more_columns_than_one_lane_sums() -> None:
-    """A segment of more than 32 tiles among shorter ones: counts are scanned a digit a work-group."""
+    """A segment of more than 32 tiles among shorter ones: each work-group scans the counts of one digit."""
     p = shape("flags", groups=50)
     assert p.few == 32
     lengths = [65, 0, 33 * 64, 200, 90 * 64 + 1, 60 * 64, 70, 32 * 64]
@@ -138,24 +135,24 @@ def test_the_model_sees_a_grid_that_is_too_small() -> None:
     p, keys = shape("flags"), np.arange(500, dtype=np.uint16)
     plan = sort_of(p).plan
     cut = replace(plan, steps=tuple(changed(s, cap=1) if s.kernel == "windows" else s for s in plan.steps))
-    with pytest.raises(Fault, match="not all keys"):
-        model.run(p, cut, keys, np.array([0, 500]), how=Options(segment_count=1))
+    with pytest.raises(Fault, match="some keys are in no window"):
+        model.run(p, cut, keys, np.array([0, 500]), how=Options(parts=1))
 
 
 def test_the_model_sees_a_segment_that_no_work_group_sorts() -> None:
-    """Where each listed segment has a work-group of its own, however many other kernels have."""
+    """Each listed segment has its own work-group, regardless of other kernels' sizes."""
     p, keys = shape("broadcast"), np.arange(2000, dtype=np.uint16)
     assert p.apart and not shape("flags").apart
     offsets = np.arange(0, 2001, 50)
     plan = sort_of(p).plan
     model.run(p, plan, keys, offsets, how=Options(segment_count=40))
     cut = replace(plan, steps=tuple(changed(s, cap=p.groups) if s.kernel == "alone" else s for s in plan.steps))
-    with pytest.raises(Fault, match="not all listed segments"):
-        model.run(p, cut, keys, offsets, how=Options(segment_count=40))
+    with pytest.raises(Fault, match="some listed segments have no work-group"):
+        model.run(p, cut, keys, offsets, how=Options(parts=40))
 
 
 def test_lanes_hold_as_many_keys_as_compilers_have_registers_for() -> None:
-    """Lanes of Intel's GPUs that compare, and of NVIDIA's before Volta that vote; others as before."""
+    """Comparing lanes of Intel's GPUs, and ballot lanes of NVIDIA's before Volta; others are unchanged."""
     for name, key, value, most in [
         ("intel-gen12", "u32", "v16", 4),
         ("intel-gen12", "u8", "none", 3),
@@ -174,7 +171,7 @@ def test_lanes_hold_as_many_keys_as_compilers_have_registers_for() -> None:
 
 @pytest.mark.parametrize("name", target.names())
 def test_every_target_with_a_radix_sort_has_one(name: str) -> None:
-    """For all widths that the device stores, all values, and both orders; words in scratch have room."""
+    """For all widths that the device stores, all values, and both orders; scratch has room."""
     found = target.find(name)
     for key in KEYS:
         if not any(label == "radix" for label in found.labels(key)):
@@ -197,7 +194,7 @@ def test_other_forms_are_refused(signature: dict[str, Any]) -> None:
 
 
 def test_lanes_that_walk_together_hold_tiles() -> None:
-    """A radix sort whose subgroups walk chunks gives a segmented sort whose lanes vote."""
+    """A radix sort whose subgroups walk chunks gives a segmented sort with match-by-ballot."""
     found = target.find("intel-gen8")
     p = IMPLICIT["segmented_sort"].specialize(
         {"radix": found.choices["radix-bits4", "u32"]}, KEYS["u32"], Signature(), found.device
@@ -205,7 +202,7 @@ def test_lanes_that_walk_together_hold_tiles() -> None:
     assert (p.rank.ranker, p.rank.subgroup, p.rank.work_group) == ("ballot", 16, 16)
 
 
-def test_rows_are_told_by_a_flag_of_all_steps_but_one() -> None:
+def test_rows_are_marked_by_a_flag_of_all_steps_but_one() -> None:
     sort = sort_of(shape("flags"))
     how = settled(sort, 600, Options(segment_count=3), {"source"})
     assert how.rows and not settled(sort, 600, Options(segment_count=3), {"source", "other"}).rows

@@ -1,8 +1,8 @@
-"""Which device a command uses, by lists of devices as machines show them: one function decides for all commands.
+"""Device selection, for recorded lists of devices: one function decides for all commands.
 
-- What --device says names one device or is refused with the words that do; without it the order is fixed.
-- `validate`, `bench`, `tune` and `probe` come to the same device.
-- No run on a device of another target is evidence of its own devices.
+- --device names one device, or is refused with the names that work; without it the order is fixed.
+- `validate`, `bench`, `tune` and `probe` select the same device.
+- No run on a device of another target is evidence for its own devices.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ XEON, EPYC = "Intel(R) Xeon(R) Platinum 8480+", "AMD EPYC 7763 64-Core Processor
 
 
 def device(name: str, platform: str, kind: str = "cpu", vendor: int = INTEL, **more: Any) -> Host:
-    """Return a device as a machine shows it."""
+    """Return a device as a machine lists it."""
     facts: dict[str, Any] = {
         "driver": "1",
         "version": "OpenCL 3.0",
@@ -77,7 +77,7 @@ MACHINES = {
 
 @pytest.mark.parametrize("found", MACHINES.values(), ids=MACHINES)
 def test_a_specification_names_its_device_and_no_other(found: list[Host]) -> None:
-    """Also in another case, and by the label that results show."""
+    """Also in another case, and by the label in results."""
     for host in found:
         words = selection.specification(host, found)
         assert selection.named(words, found) is host
@@ -129,10 +129,8 @@ def test_what_a_name_means(found: list[Host], wanted: str, chosen: int) -> None:
         (CUDA, "NVIDIA CUDA", [0, 1]),
     ],
 )
-def test_an_ambiguous_name_is_refused_with_the_words_that_are_not(
-    found: list[Host], wanted: str, several: list[int]
-) -> None:
-    """Whatever the target: a name means the same device in each command."""
+def test_an_ambiguous_name_is_refused_with_unambiguous_ones(found: list[Host], wanted: str, several: list[int]) -> None:
+    """For every target: a name means the same device in each command."""
     with pytest.raises(Usage) as refused:
         selection.pick(wanted, found, target.find("cpu"))
     (line,) = refused.value.lines
@@ -150,7 +148,7 @@ def test_no_such_device(wanted: str) -> None:
 
 @pytest.mark.parametrize("wanted", ["", "  "])
 def test_an_empty_name(wanted: str) -> None:
-    """Such as of a variable of a script that is not set."""
+    """Such as of an unset variable of a script."""
     with pytest.raises(Usage, match="device '': is empty; give a part of a name, or leave out --device"):
         selection.pick(wanted, INTEL_CPU)
 
@@ -181,13 +179,13 @@ def test_an_empty_name(wanted: str) -> None:
     ],
 )
 def test_without_a_name(found: list[Host], name: str | None, chosen: int) -> None:
-    """Devices of the target; else the embedded runtime; of other lists GPUs first, and PoCL last."""
+    """Devices of the target; otherwise the embedded runtime; in other lists GPUs first, and PoCL last."""
     wanted = target.find(name) if name else None
     assert selection.pick(None, found, wanted) is found[chosen]
 
 
 def test_a_device_of_the_target_that_cannot_run_it_is_not_passed_over() -> None:
-    """That another one can is no answer to what was asked."""
+    """Another device that can run it does not replace the requested one."""
     found = target.find("intel-gen12")
     weak = [LAPTOP[0], replace(LAPTOP[1], shuffle=False), LAPTOP[2]]
     sorts = [found.default("u32")]
@@ -201,12 +199,12 @@ FIND = cache(target.find)  # each reading of all targets takes a second
 
 
 class Ended(Exception):
-    """Ends a command once it has its device."""
+    """Ends a command after the selection of its device."""
 
 
 @pytest.fixture
 def used(monkeypatch: pytest.MonkeyPatch) -> Callable[[list[Host], str], Host]:
-    """Runs a command on a machine that shows other devices, up to where it begins with the one that it has chosen."""
+    """Run a command on a machine with other devices, up to its first use of the selected one."""
 
     def ended(*values: Any, **_: Any) -> None:
         raise Ended(next(found for x in values if isinstance(found := getattr(x, "host", x), Host)))
@@ -284,7 +282,7 @@ PROBED = {"type": "cpu", "vendor": INTEL, "work_group": 4096, "local_bytes": 655
 
 
 def test_a_probed_file_is_for_the_probed_device_alone(tmp_path: Path) -> None:
-    """The name of PoCL's device holds that of Intel's."""
+    """The name of PoCL's device contains that of Intel's."""
     said = {**PROBED, "name": XEON, "platform": EMBEDDED, "subgroups": [16], "shuffle": True}
     found = target.parse(probing.written(Query(api="opencl", said=said), "mine"), "mine", "mine.toml")
     assert found.match.platforms == (EMBEDDED,)
@@ -294,7 +292,7 @@ def test_a_probed_file_is_for_the_probed_device_alone(tmp_path: Path) -> None:
 
 
 def test_no_shipped_target_is_for_the_device_of_another_runtime() -> None:
-    """PoCL's gets the generic one, which has no [match], whatever the processor is."""
+    """PoCL's gets the generic one, which has no [match], on any processor."""
     every = [FIND(name) for name in target.names()]
     for host in (INTEL_CPU[0], AMD_CPU[0], NEW_POCL[0], LAPTOP[0]):
         assert [t.name for t in every if hosts.matches(t, host)] == []
@@ -323,7 +321,7 @@ def test_what_a_run_is_evidence_of(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """`tune --write` and `validate --record` write nothing of a GPU that is none of the target's."""
+    """`tune --write` and `validate --record` write nothing for a GPU that the target does not match."""
     found = target.find(name)
     assert hosts.evidence_level(found, host) == level
     text = (resources.targets() / f"{name}.toml").read_text(encoding="utf-8")
@@ -339,7 +337,7 @@ def test_what_a_run_is_evidence_of(
 
 
 def test_another_process_finds_the_very_device(monkeypatch: pytest.MonkeyPatch) -> None:
-    """By its label: a race, a trial build, a Dask worker.  The C runtime of a worker may count devices otherwise."""
+    """By its label: a race, a trial build, a Dask worker.  The C runtime of a worker may number devices differently."""
     monkeypatch.setattr(hosts, "hosts", lambda: GPUS)
     assert [hosts.labelled(h.label) for h in GPUS] == GPUS
     with pytest.raises(Unavailable, match=r"^NVIDIA H200 \(NVIDIA CUDA, 1\) #3: OpenCL shows no such device here; "):

@@ -1,4 +1,4 @@
-"""SPIR-V: which modules a sort has, their words as C literals, the compiler that is taken, and the cache."""
+"""SPIR-V: the modules of a sort, their u32 as C literals, the selection of a compiler, and the cache."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def test_defines_pick_a_module() -> None:
 
 
 def script(place: Path, version: str, body: str = "exit 1") -> Path:
-    """A program that says a version, and else does `body`."""
+    """A program that prints a version, and otherwise runs `body`."""
     place.write_text(f'#!/bin/sh\n[ "$1" = --version ] && {{ printf "{version}"; exit 0; }}\n{body}\n')
     place.chmod(place.stat().st_mode | stat.S_IXUSR)
     return place
@@ -64,7 +64,7 @@ def script(place: Path, version: str, body: str = "exit 1") -> Path:
 
 @pytest.fixture
 def fresh(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """A folder that is all of the PATH, beside what scripts need."""
+    """A folder that replaces the PATH, with the tools that scripts need."""
     monkeypatch.delenv("HSGEN_GLSL", raising=False)
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
@@ -110,7 +110,7 @@ def test_a_program_without_a_version_is_no_compiler(fresh: Path) -> None:
 
 
 def test_results_are_kept_by_all_that_they_depend_on(fresh: Path) -> None:
-    """A second time the compiler is not asked; the header of a text says nothing to it."""
+    """The second time the compiler is not called; the header of a text does not count."""
     (fresh / "fake.py").write_text(
         "import sys\n"
         "said = ' '.join(sys.argv).encode()\n"

@@ -1,4 +1,4 @@
-"""The version of Vulkan that a target names decides the version of its SPIR-V."""
+"""The version of Vulkan in a target decides the version of its SPIR-V."""
 
 from __future__ import annotations
 
@@ -28,5 +28,5 @@ def test_words_are_not_kept_for_another_version() -> None:
     sort = target.find("generic").sort("bitonic", "u32")
     source = render(sort, "vulkan")
     assert glsl_hash(sort, source) != glsl_hash(replace(sort, vulkan="1.2"), source)
-    # a kernel without GLSL, one that takes n as a 64-bit number, has a place in the file all the same
+    # a kernel without GLSL, which takes n as a 64-bit number, still has a position in the file
     assert glsl_hash(sort, source) != glsl_hash(replace(sort, kernels=sort.kernels[:-1]), source)

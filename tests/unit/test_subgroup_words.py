@@ -1,4 +1,4 @@
-"""Words about subgroups mean what they say in every kernel: one that has no subgroups uses none of them."""
+"""Subgroup words mean the same in every kernel: kernels without subgroups use none of them."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ WORDS = re.compile(
     r"\bhs_(?:subgroup_id|lane_id|shuffle_xor|broadcast|ballot|popcount_mask|lanemask_lt|match_bit"
     r"|subgroup_barrier|keep|half|flip|entry_shuffle_xor|pair_shuffle_xor|lanemask)\b|\bHS_LANEMASK_ALL\b"
 )
-"""What only kernels with subgroups may use, where a sort has some."""
+"""Words for kernels with subgroups only, in sorts that have such kernels."""
 
 
 def alone(sort: Sort, api: str) -> dict[str, str]:
-    """The kernels of a sort that have no subgroups; none where no kernel of it has any."""
+    """The kernels without subgroups of a sort that has others with subgroups."""
     parts = render(sort, api).parts
     if sort.lanes == 1:
         return {}
@@ -43,13 +43,13 @@ def test_sorts_with_subgroups_in_one_algorithm_only(api: str, key: str, with_lan
     parts = render(sort, api).parts
     ranks = "scatter" if with_lanes == "radix" else "block_sort_2"
     assert "hs_subgroup_id()" in parts[ranks] and "hs_lane_id()" in parts[ranks]
-    if with_lanes == "radix":  # lanes of the merge hold a column each: their numbers are those of slabs
+    if with_lanes == "radix":  # each lane of the merge holds a column: its number is that of a slab
         assert "hs_local_id()" in without["block_sort_16"] and "hs_local_id()" in without["clean"]
 
 
 @pytest.mark.parametrize("api", APIS)
 def test_sorts_without_subgroups_keep_the_word(api: str) -> None:
-    """Where no kernel has any, the prelude says what the word is, and bundles keep their text."""
+    """Without any such kernel, the prelude defines the word, and bundles keep their text."""
     text = render(target.find(MIXED).sort("bitonic", "u32"), api)
     assert "hs_subgroup_id()" in text.parts["clean"] and re.search(r"#define hs_subgroup_id\(\) .*\w", text.prelude)
 

@@ -1,4 +1,4 @@
-"""First shapes: always valid, near those that people chose, and with reasons that are true."""
+"""Suggested shapes: always valid, close to hand-made ones, with correct reasons."""
 
 from __future__ import annotations
 
@@ -65,12 +65,12 @@ def file_of(f: Facts, tables: dict[str, suggest.Table]) -> str:
 @settings(max_examples=400 if NIGHTLY else 15, deadline=None)
 @given(known)
 def test_suggestions_are_always_valid_targets(f: Facts) -> None:
-    """Whatever the device: hsgen reads them, and makes every sort of them."""
+    """For every device: hsgen reads them, and generates every sort."""
     tables = suggest.suggest(f)
     found = target.parse(file_of(f, tables), "t", "t.toml")
     have = {label for label, _ in found.choices}
     assert "bitonic" in have
-    assert "radix" in have or f.device.local_bytes < 4096  # the least that Vulkan allows are 16384
+    assert "radix" in have or f.device.local_bytes < 4096  # the minimum that Vulkan allows is 16384
     assert "scan-x4ex" in have or f.device.work_group < 16 or f.device.local_bytes < 4096
     for key in ("u32", "u64"):
         for label in found.labels(key):
@@ -152,7 +152,7 @@ DIFFERENT = {
         "bitonic.u64.*": "Fuchsia's 16 slabs; the rule has 32, as both have for 32-bit keys",
     },
 }
-"""Where targets that come with hsgen choose otherwise than the rule, and why that may be better."""
+"""Differences between shipped targets and the rule, with the reason for each."""
 
 
 def differing(name: str) -> dict[str, tuple[object, object]]:
@@ -167,8 +167,8 @@ def differing(name: str) -> dict[str, tuple[object, object]]:
 
 
 @pytest.mark.parametrize("name", target.names())
-def test_the_rule_is_near_what_people_chose(name: str) -> None:
-    """Equal, or listed with its reason; a reason that no difference needs any more is none."""
+def test_the_rule_is_close_to_hand_made_choices(name: str) -> None:
+    """Equal, or listed with a reason; unused reasons are errors."""
     listed = {**EVERYWHERE, **DIFFERENT.get(name, {})}
     different = differing(name)
     assert [at for at in different if not any(fnmatchcase(at, p) for p in listed)] == []
@@ -201,7 +201,7 @@ def test_shapes_of_the_known_families(name: str, key: str, shape: tuple[int, int
 
 
 def test_the_rule_follows_the_facts() -> None:
-    """Fewer threads, registers or bytes, and no shuffle, each change what they should, and nothing else is asked."""
+    """Fewer threads, registers or bytes, and missing shuffles, each change the right choices and no others."""
     base = target.find("nvidia-sm35").device
 
     def shape(**facts: object) -> dict[str, object]:
@@ -264,7 +264,7 @@ def test_suggest_json_has_every_value_once(capsys: pytest.CaptureFixture[str]) -
 
 
 def test_facts_alone_suffice(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """A file that has no choices yet; its facts are checked all the same, and what is printed completes it."""
+    """A file without choices; its facts are still checked, and the printed text completes it."""
     whole = (resources.targets() / "generic.toml").read_text(encoding="utf-8").replace('"generic"', '"mine"')
     bare = whole[: whole.index("[bitonic.u32]")]
     (tmp_path / "mine.toml").write_text(bare, encoding="utf-8")

@@ -1,4 +1,4 @@
-"""Target files from recorded queries of real devices: valid, near the family's own target, and honest."""
+"""Target files from recorded queries of real devices: valid, close to the family's own target, and without claims."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ NAMES = sorted(p.stem for p in QUERIES.glob("*.json"))
 
 
 def recorded(name: str) -> query.Query:
-    """A query that is kept here."""
+    """A query recorded in this folder."""
     return query.read(QUERIES / f"{name}.json")
 
 
 def host(q: query.Query, name: str | None = None) -> Host:
-    """The device of a query, or one like it of another name."""
+    """The device of a query, or the same one under another name."""
     said = q.said
     return Host(
         api=q.api,
@@ -57,7 +57,7 @@ def test_the_recorded_devices_are_of_every_vendor_and_say_where_they_are_from() 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_query_becomes_a_target(name: str) -> None:
-    """Read back it has every sort, matches its own device and no other, and claims nothing."""
+    """The parsed file has every sort, matches only its own device, and has no evidence."""
     q = recorded(name)
     text = probing.written(q, "mine")
     found = target.parse(text, "mine", "mine.toml")
@@ -84,7 +84,7 @@ def test_every_fact_says_where_it_is_from(name: str) -> None:
     said = dict(line.split(" # ", 1) for line in table.splitlines() if not line.startswith("#"))
     for setting, why in said.items():
         key = setting.split(" = ")[0]
-        if key in ("work_group", "cores"):  # which may follow from several members
+        if key in ("work_group", "cores"):  # these may follow from several members
             assert why.startswith(probe.origins[key]) or "subgroups of" in why
         elif q.said.get(key) or q.said.get(key) is False:
             assert why == probe.origins[key]
@@ -112,7 +112,7 @@ def test_shapes_of_a_probed_device_are_those_of_its_family(name: str, family: st
     assert (own.subgroup, own.height, own.slabs) == (theirs.subgroup, theirs.height, theirs.slabs)
 
 
-def test_what_an_api_does_not_tell_takes_the_safe_value() -> None:
+def test_facts_that_an_api_does_not_report_get_safe_values() -> None:
     found = target.parse(probing.written(recorded("qualcomm-adreno620"), "mine"), "mine", "mine.toml").device
     assert (found.groups, found.binding_bytes, found.storage8, found.progress) == (65535, 1 << 27, False, "none")
     assert set(SAFE) <= set(Device.__slots__)
@@ -126,7 +126,7 @@ def test_what_an_api_does_not_tell_takes_the_safe_value() -> None:
     ("name", "progress"),
     [("nvidia-rtx2070", "started"), ("amd-rx570", "started"), ("apple-m1", "none"), ("arm-mali-g57", "none")],
 )
-def test_only_devices_known_for_it_are_said_to_go_on(name: str, progress: str) -> None:
+def test_only_known_devices_have_forward_progress(name: str, progress: str) -> None:
     found = target.parse(probing.written(recorded(name), "mine"), "mine", "mine.toml")
     assert found.device.progress == progress
     looks = any(getattr(p, "looks_back", False) for p in found.choices.values())
@@ -229,8 +229,8 @@ def test_probe_writes_from_a_query_and_says_what_to_do_next(
     assert [p.name for p in tmp_path.iterdir()] == ["my-rtx.toml"]
 
 
-def test_what_the_harness_tells_is_a_query() -> None:
-    """Of CUDA and Vulkan: every member is known, zeros are left out, and warps are subgroups of 32."""
+def test_the_harness_output_is_a_query() -> None:
+    """For CUDA and Vulkan: every member is known, zeros are omitted, and warps are subgroups of 32."""
     told = {"groups": 2147483647, "cores": 132, "threads": 64, "registers": 65536}
     cuda = replace(host(changed()), widths=(1, 2, 4, 8, 16, 32))
     cuda = replace(cuda, more={**told, "shared_bytes": 49152, "memory_bytes": 150_000_000_000}, ballot=True)

@@ -1,4 +1,4 @@
-"""Target files: what is read, and that every mistake is named, all of a file at once."""
+"""Target files: parsed values, and errors for every mistake, all at once."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ def test_all_mistakes_of_a_file_are_named_at_once() -> None:
         "bitonic.u64.half_scale",
     ):
         assert key in found
-    assert "missing" not in found  # what is misspelt is one mistake
+    assert "missing" not in found  # a misspelt name is one mistake
 
 
 def test_a_bad_value_hides_no_other_mistake_of_its_table() -> None:

@@ -1,9 +1,8 @@
-"""Target files of schema 2, and files of schema 1 rewritten in it.
+"""Target files of schema 2, and the upgrade of those of schema 1.
 
-- Every file that comes with the project, written in schema 1, is refused; upgraded it makes the same choices, and its
-  evidence stands or not as before.
-- Comments stay above what they explain; a file of schema 2 is left alone; what is no target file is refused.
-- Each mistake in tables of strategies and in rows is named where it is.
+- Every shipped file, upgraded, makes the same choices; its evidence stays valid or outdated as before.
+- Comments stay above the lines they explain; a file of schema 2 is unchanged; other files are refused.
+- Each mistake in tables of strategies and in rows is reported at its position.
 """
 
 from __future__ import annotations
@@ -165,8 +164,8 @@ def flat(data: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def in_schema_1(text: str) -> str:
-    """The text of a target file as schema 1 has it, without comments, named "mine"; evidence is about its choices."""
-    data = flat(tomllib.loads(text)) | {"name": "mine"}
+    """The text of a target file in schema 1, without comments, named "mine"; its evidence applies to its choices."""
+    data = flat(tomllib.loads(text))
     rows = data.pop("evidence", [])
     out = "".join(f"{k} = {literal(v)}\n" for k, v in data.items() if not isinstance(v, dict)) + written(data)
     now = {evidence.shapes(tomllib.loads(text)): evidence.shapes(data)}

@@ -1,9 +1,9 @@
-"""Which target serves which device, by the names that drivers give their devices, and what every target file says.
+"""The target for each device, by the names that drivers report, and common rules for target files.
 
 - Every architecture belongs to exactly one target, in every API of it.
-- A device whose subgroups, work-groups or integers are not as its target has them gets another one.
-- What an offline compiler is asked for is a device that gets the same target.
-- A crossover that nobody measured says so.
+- A device with other subgroups, work-groups or integers than a target's gets another target.
+- Offline compilers compile for devices that get the same target.
+- An unmeasured crossover is called an estimate.
 """
 
 from __future__ import annotations
@@ -133,14 +133,14 @@ DEVICES = [
 
 @pytest.mark.parametrize(("host", "wanted"), DEVICES, ids=lambda x: x if isinstance(x, str) else f"{x.name}-{x.api}")
 def test_each_device_gets_one_target(host: Host, wanted: str) -> None:
-    """Whatever the order in which targets are looked at, but where none that fits suits best."""
+    """For any order of the targets; except where the best match is not unique."""
     assert hosts.target_for(host, EVERY).name == wanted
     assert hosts.target_for(host, EVERY[::-1]).name == wanted
 
 
 @pytest.mark.parametrize(("host", "wanted"), DEVICES, ids=lambda x: x if isinstance(x, str) else f"{x.name}-{x.api}")
 def test_no_two_targets_match_equally(host: Host, wanted: str) -> None:
-    """Of those that match, the one that says most of a device is one."""
+    """Among the matching targets, exactly one is the most specific."""
     ranks = sorted((rank(t.match) for t in EVERY if host.api in t.apis and hosts.matches(t, host)), reverse=True)
     assert len(set(ranks[:2])) == len(ranks[:2])
 
@@ -163,7 +163,7 @@ def test_every_target_but_the_generic_one_has_a_device() -> None:
     ids=lambda x: x if isinstance(x, str) else f"{x.name}-{x.api}",
 )
 def test_a_device_that_lacks_what_a_target_needs_gets_another(host: Host, wanted: str) -> None:
-    """Mesa takes 8 lanes on a G31; a driver without subgroup size control has one width."""
+    """Mesa uses 8 lanes on a G31; a driver without subgroup size control has one width."""
     assert hosts.target_for(host, EVERY).name == wanted
 
 
@@ -179,7 +179,7 @@ OCLOC = {
 def compiled() -> list[tuple[str, str, Host]]:
     """Return (target, device of a compiler, that device as a host) for tables of targets for one family.
 
-    Apollo Lake has two targets, which the name of the compiler's device does not tell apart.
+    Apollo Lake has two targets, which the compiler's name for the device does not distinguish.
     """
     found = []
     for t in EVERY:
@@ -205,7 +205,7 @@ def test_kernels_are_compiled_for_devices_that_get_them(name: str, compiler: str
 
 
 def test_every_architecture_of_cuda_belongs_to_a_target() -> None:
-    """Those that no compiler of today knows, too."""
+    """Including those that no current compiler knows."""
     for each in KINDS["cuda"].devices:
         compute = int(each.removeprefix("sm_"))
         wanted = "nvidia-sm30" if compute == 30 else "nvidia-tegra" if compute in TEGRA else ""
@@ -215,7 +215,7 @@ def test_every_architecture_of_cuda_belongs_to_a_target() -> None:
 
 @pytest.mark.parametrize("name", target.names())
 def test_a_target_file_says_why(name: str) -> None:
-    """It begins with the reasons, and a crossover that nobody measured on the device is called an estimate."""
+    """It starts with the reasons, and a crossover that was not measured on the device is called an estimate."""
     text = (resources.targets() / f"{name}.toml").read_text(encoding="utf-8")
     assert text.startswith("# ")
     found = target.find(name)

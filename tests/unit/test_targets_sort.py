@@ -1,6 +1,6 @@
-"""Every target that comes with hsgen sorts: its plans, played by the models, and its text in every dialect of it.
+"""Every shipped target sorts: the models execute its plans, and its text is rendered in each of its dialects.
 
-Targets whose text is committed, and those apart, are proven at more counts elsewhere (test_model.py).
+test_model.py proves committed targets, and those of `shipped.APART`, at more counts.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from hsgen.emit.spirv import Module
 from hsgen.targets import target
 
 OTHERS = sorted(set(target.names()) - set(sampled())) or ["mali-valhall"]
-"""Nightly all are sampled; one then stands here for all."""
+"""Nightly all are sampled, and one represents the others here."""
 
 
 def keys_of(sort: Sort, n: int) -> NDArray[np.unsignedinteger]:
-    """Return `n` keys: half of them any, half of few values with the greatest among them."""
+    """Return `n` keys: half of them random, half of few values including the greatest."""
     rng = np.random.default_rng(n)
     keys = rng.integers(0, sort.key.greatest, n, np.dtype(f"u{sort.key.bytes}"), endpoint=True)
     keys[::2] = np.where(keys[::2] % 3 == 0, sort.key.greatest, keys[::2] % 5)
@@ -37,7 +37,7 @@ def keys_of(sort: Sort, n: int) -> NDArray[np.unsignedinteger]:
 @pytest.mark.parametrize("key", ["u32", "u64"])
 @pytest.mark.parametrize("name", OTHERS)
 def test_merges_sort(name: str, key: str) -> None:
-    """Around a slab, at a block and one key, and where a flip has an odd rest."""
+    """Around a slab, at a block plus one key, and with an odd rest of a flip."""
     sort = target.find(name).sort("bitonic", key)
     p = sort.parts[0].params
     assert isinstance(p, bitonic.Params)
@@ -50,7 +50,7 @@ def test_merges_sort(name: str, key: str) -> None:
 @pytest.mark.parametrize("key", ["u32", "u64"])
 @pytest.mark.parametrize("name", target.names())
 def test_radix_sorts_sort(name: str, key: str) -> None:
-    """One work-group alone, several tiles, and with look-back also where a pass fails."""
+    """A single work-group, several tiles, and with look-back also failing passes."""
     found = target.find(name)
     p = found.choices["radix", key]
     assert isinstance(p, radix.Params)
@@ -75,7 +75,8 @@ def test_every_kernel_is_written_in_every_dialect(name: str, api: str) -> None:
 
 @pytest.mark.parametrize("name", [n for n in OTHERS if "vulkan" in target.find(n).apis])
 def test_glsl_of_one_kernel_compiles(name: str, tmp_path: Path) -> None:
-    """Of a merge of 64-bit keys, which are pairs of words where a device has none; `hsgen compile` takes all."""
+    """Of a merge of 64-bit keys, which are pairs of u32 on devices without 64-bit integers; `hsgen compile` takes
+    all."""
     using = spirv.compiler()
     if using is None:
         missing("no GLSL compiler (apt-get install glslang-tools)")

@@ -1,4 +1,4 @@
-"""What is opened while a text is made is recorded, whatever Jinja keeps from earlier texts."""
+"""Every template opened for a text is recorded, independently of Jinja's cache."""
 
 from __future__ import annotations
 
@@ -38,13 +38,13 @@ def opened(env: Environment, name: str, **values: object) -> set[str]:
 
 
 def test_names_made_up_and_imports_in_macros_are_recorded_each_time(env: Environment) -> None:
-    for deep in (False, True, False, True):  # what a macro imports belongs to its calls alone
+    for deep in (False, True, False, True):  # imports of a macro belong to its calls alone
         assert opened(env, "root.j2", deep=deep) == (DEEP if deep else SHALLOW)
 
 
 def test_modules_that_jinja_keeps_are_recorded_with_what_they_opened(env: Environment) -> None:
     assert opened(env, "root.j2", deep=True) == DEEP
-    assert str(env.get_template("top.j2").module) == ""  # is kept
+    assert str(env.get_template("top.j2").module) == ""  # cached
     assert opened(env, "root.j2", deep=False) == SHALLOW
 
 

@@ -1,4 +1,4 @@
-"""The peer torch against a stand-in for PyTorch: what it is handed, what it returns, and why it may not run."""
+"""The baseline torch with a stand-in for PyTorch: its input, its output, and its reasons not to run."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Tensor:
 
 
 class Event:
-    """A point on a stream; a millisecond lies between any two."""
+    """A point on a stream; successive events are a millisecond apart."""
 
     def __init__(self, enable_timing: bool) -> None:
         assert enable_timing
@@ -53,7 +53,7 @@ class Event:
 
 
 def stand_in(called: list[Any], available: bool = True) -> Any:
-    """What the peer uses of PyTorch; it sorts signed integers only, as that does."""
+    """The part of PyTorch that the baseline uses; like PyTorch, it sorts only signed integers."""
 
     def sort(tensor: Tensor, stable: bool) -> tuple[Tensor, Tensor]:
         assert tensor.array.dtype in (np.int32, np.int64)
@@ -106,7 +106,7 @@ def test_values_and_places_are_those_of_a_stable_sort(width: int | None, called:
     assert found.dtype == np.uint32 and (found == (order.reshape(-1, 1) if values is None else values[order])).all()
 
 
-def test_it_runs_beside_cuda_only(called: list[Any]) -> None:
+def test_it_needs_cuda(called: list[Any]) -> None:
     for api in ("opencl", "vulkan"):
         with pytest.raises(Unavailable, match=r"^peer torch: runs beside CUDA only; add --api cuda$"):
             PEERS["torch"](SimpleNamespace(api=api), np.zeros(1, np.uint32))  # type: ignore[arg-type]

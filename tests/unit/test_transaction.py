@@ -1,4 +1,4 @@
-"""Updates of bundles on disk that are interrupted: by a kill at any call of the system, by errors, by others."""
+"""Updates of bundles on disk that are interrupted: by a kill at any system call, by errors, by other processes."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ OLD, NEW = killed.CASES["replace"]
 
 
 def expected(folder: Path, targets: dict[str, str]) -> dict[str, bytes | None]:
-    """What a bundle looks like that was never interrupted."""
+    """The content of a bundle that was never interrupted."""
     if targets:
         tiny.write(folder, targets)
     return tiny.state(folder) if targets else {}
@@ -47,7 +47,7 @@ def expected(folder: Path, targets: dict[str, str]) -> dict[str, bytes | None]:
 def test_an_update_that_is_killed_at_any_call_is_healed_by_the_next(
     tmp_path: Path, case: str, step: int, first: int
 ) -> None:
-    """The next may be the same or another, and neither leaves anything of the one that was killed."""
+    """The next update may be the same or another; it leaves no trace of the killed one."""
     strace = shutil.which("strace")
     if strace is None:
         missing("strace is not installed (apt-get install strace)")
@@ -100,7 +100,7 @@ CREATE, MKDIR, RENAME, UNLINK, RMDIR = (
 
 
 def stop(monkeypatch: pytest.MonkeyPatch, call: tuple[Any, str], after: int, action: Callable[[], None]) -> list[int]:
-    """Do something before a call, once, after the call was made some times; what is returned is negative then."""
+    """Run `action` once, before the call that follows `after` others; the returned number is negative from then on."""
     real, left = getattr(*call), [after]
 
     def stopped(*arguments: Any, **more: Any) -> Any:
@@ -119,7 +119,7 @@ def no_space() -> None:
 
 @pytest.fixture(autouse=True)
 def listening() -> Iterator[None]:
-    """Shells let programs in the background ignore SIGINT."""
+    """Shells start background programs with SIGINT ignored."""
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     signal.signal(signal.SIGINT, before)
@@ -131,7 +131,7 @@ def interrupt() -> None:
 
 @pytest.fixture
 def old(tmp_path: Path) -> Path:
-    """A bundle that is to be updated."""
+    """A bundle to update."""
     tiny.write(tmp_path / "bundle", OLD)
     return tmp_path / "bundle"
 
@@ -158,7 +158,7 @@ def test_an_error_while_a_bundle_is_created_leaves_no_folder(
 
 
 @pytest.mark.parametrize("call", [(RENAME, n) for n in (1, 2, 5)] + [(UNLINK, n) for n in (0, 1, 2)] + [(RMDIR, 0)])
-def test_an_error_after_that_is_made_up_for_by_the_next_run(
+def test_the_next_run_completes_an_update_with_a_later_error(
     old: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, call: tuple[Any, int]
 ) -> None:
     with monkeypatch.context() as patch:
@@ -171,7 +171,7 @@ def test_an_error_after_that_is_made_up_for_by_the_next_run(
             with pytest.raises(Wrong, match="an update of it was interrupted"):
                 store.read_manifest(old)
         else:
-            assert call[0] == RMDIR  # a folder that was emptied may stay
+            assert call[0] == RMDIR  # an emptied folder may stay
         assert left[0] < 0
     notes: list[str] = []
     tiny.write(old, NEW, notes.append)
@@ -182,7 +182,7 @@ def test_an_error_after_that_is_made_up_for_by_the_next_run(
 
 
 def test_a_disk_that_is_full_in_the_middle_of_a_file(old: Path) -> None:
-    """The system refuses the rest of a file that has begun."""
+    """The system refuses the rest of a partly written file."""
     before, limits = tiny.state(old), resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (200, limits[1]))
     try:
@@ -195,7 +195,7 @@ def test_a_disk_that_is_full_in_the_middle_of_a_file(old: Path) -> None:
 
 @pytest.mark.parametrize("place", ["", "src", "targets", "targets/one/kernels/opencl"])
 def test_folders_that_may_not_be_written(place: str) -> None:
-    """As another user where this one is root, who may do all of it."""
+    """As another user if this one is root, who may do everything."""
     own, other = os.geteuid(), 65534 if os.geteuid() == 0 else os.geteuid()
     with tempfile.TemporaryDirectory() as base:
         Path(base).chmod(0o755)
@@ -232,11 +232,11 @@ def test_a_signal_waits_for_the_end_or_takes_everything_back(
     assert tiny.state(old) == (before if early else expected(tmp_path / "new", NEW))
 
 
-# What a work folder may hold
+# Content of a work folder
 
 
 def interrupted(folder: Path, renames: int) -> None:
-    """Leave an update to NEW where that many files are at their places; none: without a journal."""
+    """Leave an update to NEW with this number of files in place; None: without a journal."""
     if (child := os.fork()) == 0:
         real, left = os.replace, [renames]
 
@@ -256,7 +256,7 @@ def interrupted(folder: Path, renames: int) -> None:
 
 
 def edit(bundle: Path, **more: Any) -> None:
-    """Change words of a journal."""
+    """Edit the text of a journal."""
     path = bundle / transaction.WORK / "journal.json"
     path.write_text(json.dumps({**json.loads(path.read_text()), **more}))
 
@@ -307,7 +307,7 @@ def test_a_work_folder_without_a_journal_is_discarded_or_refused(old: Path, tmp_
     (old / ".hsgen-work/new/notes").write_text("mine")
     with pytest.raises(Usage, match="new/notes: is not hsgen's; move it away"):
         tiny.write(old, OLD)
-    assert (old / ".hsgen-work/new/000000").exists()  # nothing has gone
+    assert (old / ".hsgen-work/new/000000").exists()  # nothing has been removed
     (old / ".hsgen-work/new/notes").unlink()
     notes: list[str] = []
     tiny.write(old, OLD, notes.append)
@@ -331,7 +331,7 @@ def test_something_else_called_like_the_work_folder(old: Path, tmp_path: Path, w
     assert tiny.state(tmp_path) == before
 
 
-# Several at once
+# Concurrent processes
 
 
 def test_one_that_finds_another_at_work_says_so(old: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -352,8 +352,8 @@ def test_one_that_finds_another_at_work_says_so(old: Path, monkeypatch: pytest.M
     assert tiny.state(old) == before
 
 
-def test_an_update_begins_again_where_another_got_ahead(old: Path, tmp_path: Path) -> None:
-    """What comes of it holds both."""
+def test_an_update_restarts_after_a_concurrent_one(old: Path, tmp_path: Path) -> None:
+    """The result contains both updates."""
     made: list[Any] = []
 
     def make(have: Any) -> Any:
@@ -387,7 +387,7 @@ def nothing_yet() -> Iterator[None]:
 
 @pytest.mark.parametrize("rounds", [5, nightly(100)])
 def test_many_at_once_leave_a_bundle_of_one_piece(tmp_path: Path, rounds: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """They do nothing else, so that one may well wait for long."""
+    """They run without pauses, so one may wait for long."""
     monkeypatch.setattr(lock, "PATIENCE", 120.0)
     monkeypatch.setattr(update, "_TRIES", 1000)
     folder = tmp_path / "bundle"

@@ -1,4 +1,4 @@
-"""Which algorithm serves which counts, against a search of all possibilities."""
+"""The choice of algorithms by count, compared with an exhaustive search."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def tables(draw: st.DrawFn, labels: int = 3) -> dict[str, dict[int, float]]:
 
 
 def price_of(times: dict[str, dict[int, float]], found: Cut) -> float:
-    """What a cut costs."""
+    """The cost of a cut."""
     counts = sorted(next(iter(times.values())))
     total = sum(math.log(times[serving(found, n)][n]) for n in counts)
     return total + PRICE * len(counts) * (len(found) - 1)
@@ -55,7 +55,7 @@ def test_a_cut_is_the_cheapest_of_all(times: dict[str, dict[int, float]]) -> Non
 
 @pytest.mark.parametrize("saved", [0.9 * PRICE, 1.1 * PRICE])
 def test_another_algorithm_must_save_its_price(saved: float) -> None:
-    """At half of the counts twice as much, so on average over all this much."""
+    """At half of the counts it saves twice as much, on average over all counts exactly this."""
     counts = COUNTS[:4]
     a = dict.fromkeys(counts, 1.0)
     b = {n: math.exp(-2 * saved) if n > counts[1] else 2.0 for n in counts}
@@ -134,7 +134,7 @@ def rounds(start: list[float] | None, best: list[float] | None) -> dict[str, dic
         ([1.0] * 9, [0.9] * 9, "best"),
         ([1.0] * 9, [0.995] * 9, "start"),  # by less than 1 %
         ([1.0] * 9, [1.1] * 9, "start"),
-        ([1.0] * 9, [0.9] * 5 + [1.2] * 4, "start"),  # which may be chance
+        ([1.0] * 9, [0.9] * 5 + [1.2] * 4, "start"),  # possibly by chance
         ([1.0], [0.5] * 9, "best"),  # the start was so slow that it was timed once
         (None, [1.0] * 9, "best"),
         ([1.0] * 9, None, "start"),

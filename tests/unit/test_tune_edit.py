@@ -1,4 +1,4 @@
-"""Writing into target files: what changes is what was meant, and every other line stays as it is."""
+"""Edits of target files change only the intended lines."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def of(text: str, label: str, key: str = "u32") -> dict[str, Any]:
 
 
 def changed(before: str, after: str) -> tuple[list[str], list[str]]:
-    """The lines that went, and those that came."""
+    """The removed and the added lines."""
     lines = list(difflib.ndiff(before.splitlines(), after.splitlines()))
     return [x[2:] for x in lines if x.startswith("- ")], [x[2:] for x in lines if x.startswith("+ ")]
 
@@ -117,7 +117,7 @@ def test_variants_are_tables_of_their_own() -> None:
     ],
 )
 def test_evidence_of_an_earlier_tuning_is_replaced(more: dict[str, str], replaced: bool) -> None:
-    """Of the same device and keys; what other commands or people wrote stays."""
+    """For the same device and keys; the evidence of other commands and people stays."""
     other = {**ROW, "result": "validate: 8000 cases, 0 failures"}
     first = edit.applied(SMALL, "x.toml", {}, {}, [other, ROW])
     after = edit.applied(first, "x.toml", {}, {}, [{**ROW, **more}])
@@ -126,8 +126,8 @@ def test_evidence_of_an_earlier_tuning_is_replaced(more: dict[str, str], replace
 
 
 @pytest.mark.parametrize("name", target.names())
-def test_every_target_that_comes_along_can_be_edited(name: str) -> None:
-    """Each of its tables is changed in one value, by one line."""
+def test_every_shipped_target_can_be_edited(name: str) -> None:
+    """One value of each of its tables changes, in one line."""
     text = (resources.targets() / f"{name}.toml").read_text(encoding="utf-8")
     found = target.find(name)
     for label, key in found.choices:
@@ -153,19 +153,19 @@ def test_every_target_that_comes_along_can_be_edited(name: str) -> None:
     ],
 )
 def test_a_layout_that_cannot_be_edited_is_refused(text: str) -> None:
-    """Where a table of the file cannot be followed by another of its name."""
+    """Where a file's table cannot be followed by another of its name."""
     line = r"x.toml: cannot be edited as it is written; write each table as \[NAME.KEY\], with a line a key"
     with pytest.raises(Usage, match=line):
         edit.applied(text, "x.toml", {("radix", "u64"): {"strategy": "single", **of(SMALL, "bitonic")}}, {}, [ROW])
 
 
 def test_inline_tables_are_changed_in_place() -> None:
-    """What stands behind them stays."""
-    text = "[radix.u32]\nsingle = { bits = 4, items = 2 } # all in one line\n\n[merge]\nu32 = { height = 4 } # one\n"
-    new = {("radix", "u32"): {"strategy": "single", "bits": 8}, ("bitonic", "u32"): {"height": 8}}
-    assert changed(text, edit.applied(text, "x.toml", new, {}, [])) == (
-        ["single = { bits = 4, items = 2 } # all in one line", "u32 = { height = 4 } # one"],
-        ["single = { bits = 8  } # all in one line", "u32 = { height = 8 } # one"],
+    """Text after them stays."""
+    tables = "[radix]\nu32 = { bits = 4, items = 2 } # all in one line\n\n[sort]\nu32 = { upto = [] } # one\n"
+    after = edit.applied(tables, "x.toml", {("radix", "u32"): {"bits": 8}}, {"u32": {"upto": [5]}}, [])
+    assert changed(tables, after) == (
+        ["u32 = { bits = 4, items = 2 } # all in one line", "u32 = { upto = [] } # one"],
+        ["u32 = { bits = 8  } # all in one line", "u32 = { upto = [5] } # one"],
     )
 
 

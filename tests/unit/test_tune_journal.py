@@ -1,4 +1,4 @@
-"""Journals: what a killed process left, what is none, and what belongs to something else."""
+"""Journals: of killed processes, files that are not journals, and journals of something else."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def test_a_torn_line_is_dropped_and_written_over(torn: bytes, tmp_path: Path) ->
         json.dumps(HEAD).encode() + b"\n{broken\n" + json.dumps(ROWS[0]).encode() + b"\n",
     ],
 )
-def test_what_is_no_journal_is_refused_and_left_alone(data: bytes, tmp_path: Path) -> None:
+def test_other_files_than_journals_are_refused_and_unchanged(data: bytes, tmp_path: Path) -> None:
     path = tmp_path / "j"
     path.write_bytes(data)
     with pytest.raises(
@@ -139,7 +139,7 @@ def test_a_journal_of_something_else_is_refused(name: str, value: Any, line: str
 
 
 def test_its_own_first_line_holds(tmp_path: Path) -> None:
-    """Seed, counts and tables of the file are those that it began with: the file may have changed since."""
+    """Seed, counts and tables are those at its start: the file may have changed since."""
     path = written(tmp_path / "j")
     later = head_of(SMALL.replace("bits = 4", "bits = 5"), Wish(sizes=(1 << 12,)), seed=7)
     assert opened(path, later).head == HEAD

@@ -1,4 +1,4 @@
-"""A tuning goes on from its journal, wherever that was cut, and does what it would have done."""
+"""A tuning resumes from its journal, truncated anywhere, with the same results as an uninterrupted one."""
 
 from __future__ import annotations
 
@@ -21,20 +21,20 @@ from hsgen.tools.tune.propose import Table, name_of
 from hsgen.tools.tune.request import Wish
 from hsgen.tools.tune.run import Result, Tuning
 
-WISH = Wish(budget=106.0, sizes=(1 << 10, 1 << 14, 1 << 18, 1 << 20))  # four races of each label
+WISH = Wish(budget=106.0, sizes=(1 << 10, 1 << 14, 1 << 18, 1 << 20))  # four races per label
 
 
 def tuned(
     path: Path | None, device: Device, wish: Wish = WISH, text: str = SMALL, seed: int = 1
 ) -> tuple[Result, journal.Journal]:
-    """Tune the small target, going on from the journal at `path` if there is one."""
+    """Tune the small target, resuming from the journal at `path` if it exists."""
     book = journal.opened(path, head_of(text, wish, seed=seed))
     found = target.parse(text, "small", "small.toml")
     return Tuning(text, found, wish, book, device, lambda told: None).perform(), book
 
 
 class Killed(BaseException):
-    """What a test ends a run with."""
+    """Ends a run."""
 
 
 @cache
@@ -45,7 +45,7 @@ def whole(fate: Fate) -> tuple[Result, tuple[str, ...]]:
 
 
 def late(label: str, table: Table, n: int) -> tuple[str, str] | None:
-    """What wins the races of merge sorts fails at counts that only the comparison at the end has."""
+    """The winner of the merge sorts' races fails at counts that only the final comparison has."""
     if label == "bitonic" and n > 1 << 20 and table["height"] == whole(never)[0].tables["bitonic", "u32"]["height"]:
         return "crash", "planted"
     return None
@@ -82,14 +82,14 @@ def old_table(label: str) -> dict[str, Any]:
 
 
 def crossing(tables: dict[tuple[str, str], Table]) -> int:
-    """The count up to which the merge sort takes less by the formula."""
+    """The count up to which the merge sort takes less time by the formula."""
     merge, radix = tables["bitonic", "u32"], tables["radix", "u32"]
     return max(n for n in range(256, 1 << 20, 64) if seconds("bitonic", merge, n) <= seconds("radix", radix, n))
 
 
 @pytest.mark.parametrize("fate", FATES.values(), ids=FATES)
-def test_cut_anywhere_it_ends_as_it_would_have(fate: Fate, tmp_path: Path) -> None:
-    """After any record, and in the middle of any line: the same records follow, byte by byte."""
+def test_a_journal_cut_anywhere_gives_the_same_result(fate: Fate, tmp_path: Path) -> None:
+    """After any record, and in the middle of any line: the same records follow, byte for byte."""
     result, lines = whole(fate)
     path = tmp_path / "journal.jsonl"
     for count in range(1, len(lines) + 1):
@@ -116,7 +116,7 @@ def test_a_complete_journal_needs_no_device(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("kills", [1, 3])
 def test_killed_in_the_middle_of_races(kills: int, tmp_path: Path) -> None:
-    """Each run but the last ends behind the third failure that it sees."""
+    """Each run but the last ends after its third failure."""
     result, lines = whole(faulty)
     path = tmp_path / "journal.jsonl"
     for _ in range(kills):
@@ -136,7 +136,7 @@ def test_killed_in_the_middle_of_races(kills: int, tmp_path: Path) -> None:
     assert path.read_text(encoding="utf-8") == "".join(lines)
 
 
-def test_more_time_goes_on_with_the_search(tmp_path: Path) -> None:
+def test_more_time_continues_the_search(tmp_path: Path) -> None:
     path = tmp_path / "journal.jsonl"
     tuned(path, Device())
     before = path.read_text(encoding="utf-8")
@@ -147,7 +147,7 @@ def test_more_time_goes_on_with_the_search(tmp_path: Path) -> None:
 
 
 def test_the_journals_of_two_seeds_are_joined(tmp_path: Path) -> None:
-    """The better of both champions is chosen, in whichever order the journals are named."""
+    """The better champion is chosen, in either order of the journals."""
     paths = [tmp_path / "one.jsonl", tmp_path / "two.jsonl"]
     each = [tuned(p, Device(fate=faulty), seed=seed)[0].tables for seed, p in enumerate(paths, start=1)]
     assert each[0] != each[1]
@@ -166,8 +166,8 @@ def test_the_journals_of_two_seeds_are_joined(tmp_path: Path) -> None:
 
 
 def test_joined_journals_of_a_table_that_was_not_there(tmp_path: Path) -> None:
-    """Their races have no shape in common; the better champion is chosen all the same."""
-    text = SMALL[: SMALL.index("[radix.u32.")]
+    """Their races have no shape in common; the better champion is still chosen."""
+    text = SMALL[: SMALL.index("[radix.u32]")]
     wish = Wish(labels=("radix",), budget=53.0, sizes=WISH.sizes)
     paths = [tmp_path / "one.jsonl", tmp_path / "two.jsonl"]
     each = [tuned(p, Device(), wish, text, seed)[0].tables["radix", "u32"] for seed, p in enumerate(paths, start=3)]
@@ -177,7 +177,7 @@ def test_joined_journals_of_a_table_that_was_not_there(tmp_path: Path) -> None:
 
 
 def test_one_label_alone_leaves_the_crossover_as_it_is() -> None:
-    """Without times of the other there is nothing to say about it; a label without a table gets one."""
+    """Without times of the other label it cannot be determined; a label without a table gets one."""
     result, _ = tuned(None, Device(), Wish(labels=("radix",), budget=53.0, sizes=WISH.sizes))
     assert set(result.tables) == {("radix", "u32")} and result.autos == {}
     result, _ = tuned(None, Device(), Wish(labels=("radix-new",), budget=53.0, sizes=WISH.sizes))
@@ -187,7 +187,7 @@ def test_one_label_alone_leaves_the_crossover_as_it_is() -> None:
 
 
 def test_an_algorithm_that_does_not_pay_is_left_out() -> None:
-    """A sort that is the slower at every count has no place in the sort for any count."""
+    """A sort that is slower at every count is not used for any count."""
 
     class Slow(Device):
         def _seconds(self, entry: Any, n: int, number: int, valued: bool) -> float:
@@ -213,7 +213,7 @@ def test_nothing_runs() -> None:
 
 
 def test_two_at_a_time(tmp_path: Path) -> None:
-    """As on a cluster of two workers."""
+    """Like a cluster of two workers."""
     path = tmp_path / "journal.jsonl"
     result, book = tuned(path, Device(fate=faulty, at_once=2))
     assert len(result.tables) == 2

@@ -1,4 +1,4 @@
-"""The search for shapes, on a simulated device: it finds good ones, and nothing that fails ever wins."""
+"""The search for shapes, on a simulated device: it finds good ones, and failing shapes never win."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ SLOW = BAD["nvidia-sm90", "bitonic"]
 
 
 def searched(it: Hunt, device: Device, races: int) -> list[str]:
-    """Race so often at most; what was told on the way."""
+    """Race at most this number of times; return the messages."""
     told: list[str] = []
     hunt(it, lambda some: device.races(some, lambda r, n, k, w: it.fail(r.number, r.tables[n], k, w)),
          lambda: races * TOOK - sum(r["took"] for r in it.races()), lambda x: told.append(x.best() or ""),
@@ -58,7 +58,7 @@ def searched(it: Hunt, device: Device, races: int) -> list[str]:
 
 @cache
 def best_drawn(label: str, name: str) -> float:
-    """The least cost of 200 shapes drawn at random."""
+    """The lowest cost of 200 random shapes."""
     space = Space(label, "u32", target.find(name).device, None)
     rng = np.random.default_rng(99)
     found = (space.draw(i % len(space.boxes), rng) for i in range(200))
@@ -67,7 +67,7 @@ def best_drawn(label: str, name: str) -> float:
 
 @pytest.mark.parametrize(("name", "label"), BAD)
 def test_it_gets_near_the_best_from_a_bad_start(name: str, label: str) -> None:
-    """Within 20 races, which try 160 shapes at most: as good as the best of 200 random ones but for 5 %."""
+    """Within 20 races, which try at most 160 shapes: within 5 % of the best of 200 random ones."""
     best = best_drawn(label, name)
     for seed in (1, 2, 3):
         it = hunting(label, name, BAD[name, label], seed=seed)
@@ -88,7 +88,7 @@ def test_without_a_table_in_the_file() -> None:
 
 
 def test_a_good_start_stays() -> None:
-    """Unless another is better by more than what is noise."""
+    """Unless another is better by more than noise."""
     it = hunting("bitonic", "nvidia-sm90", SLOW)
     searched(it, Device(noise=0.0), 25)
     lead = it.tables()[str(it.best())]
@@ -101,7 +101,7 @@ def test_a_good_start_stays() -> None:
     assert new == lead or board[name_of(new)] > BETTER, equal
 
 
-def test_it_stops_where_nothing_better_comes() -> None:
+def test_it_stops_without_improvement() -> None:
     it = hunting("bitonic", "generic", SLOW)
     searched(it, Device(noise=0.0), 10_000)
     races = it.races()
@@ -111,7 +111,7 @@ def test_it_stops_where_nothing_better_comes() -> None:
 
 
 def test_failures_never_win_and_are_never_tried_again() -> None:
-    """Even if a shape that fails would be the fastest of all."""
+    """Even if a failing shape would be the fastest of all."""
     device = Device(fate=lambda label, table, n: ("crash", "planted") if table["height"] == 16 else None)
     it = hunting("bitonic", "nvidia-sm90", SLOW)
     told = searched(it, device, 15)
@@ -129,13 +129,13 @@ def test_every_shape_is_tried_in_one_race_only(seed: int) -> None:
     it = hunting("radix", "cpu", None, seed=seed)
     led = {*searched(it, device, 12), *(r["best"] for r in it.races())}
     again = {name for name, times in Counter(device.tried).items() if times > 1}
-    assert again and again <= led, "but for the best so far, and what links races"
+    assert again and again <= led, "except the best so far, and shapes that link races"
     kinds = Counter(r["kind"] for r in it.failures().values())
     assert len(kinds) >= 4 and sum(kinds.values()) > 15
 
 
 def test_a_start_that_fails() -> None:
-    """It is left behind, whether alone or as the best of a race."""
+    """It is dropped, alone or as the best of a race."""
     start = SLOW
     device = Device(fate=lambda label, table, n: ("hang", "planted") if table == start else None)
     it = hunting("bitonic", "nvidia-sm90", start)
@@ -154,7 +154,7 @@ def test_all_of_a_race_fail() -> None:
 
 
 def test_a_space_that_is_exhausted() -> None:
-    """Nearly every shape of a small box is tried, once, and the search ends long before its time."""
+    """Nearly every shape of a small box is tried, once, and the search ends long before its time limit."""
     it = hunting("radix", "generic", None)
     box = {"ranker": ("flags",), "bits": (4, 5, 6), "subgroup": (1,), "items": (4, 8), "work_group": (64,)}
     it.space.boxes = ({**box, "strategy": ("reduce_scan",), "groups": (64, 256)},)
@@ -167,7 +167,7 @@ def test_a_space_that_is_exhausted() -> None:
 
 
 def test_two_races_at_once_share_no_shape() -> None:
-    """As on a cluster; what they find is entered in the order of their numbers."""
+    """As on a cluster; results are entered in the order of their numbers."""
     it = hunting("bitonic", "nvidia-sm90", SLOW)
     searched(it, Device(at_once=2), 10)
     races = it.races()
@@ -189,7 +189,7 @@ def test_the_same_seed_does_the_same_and_another_does_not() -> None:
 
 
 def test_times_by_chance_do_not_decide() -> None:
-    """With noise of 10 % the lead is still near the best."""
+    """With noise of 10 % the leader is still near the best."""
     best = best_drawn("bitonic", "nvidia-sm90")
     it = hunting("bitonic", "nvidia-sm90", SLOW, seed=5)
     searched(it, Device(noise=0.1), 20)
@@ -213,7 +213,7 @@ def test_scores_are_means_of_logarithms_over_common_counts() -> None:
 
 
 def test_races_without_a_common_best_are_compared_by_their_times() -> None:
-    """As where journals are joined that began without a table: the slower race's winner does not lead."""
+    """Such as joined journals that began without a table: the slower race's winner does not lead."""
     it = hunting("bitonic", "nvidia-sm90", None)
     tables = [dict(SLOW, height=h) for h in (2, 4, 6, 8)]
     for pair, scale in ((tables[:2], 4.0), (tables[2:], 1.0)):

@@ -1,4 +1,4 @@
-"""What is proposed fits the device and the algorithm, was not tried before, and follows from the seed."""
+"""Proposed shapes fit the device and the algorithm, are new, and follow from the seed."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def start_of(name: str, label: str, key: str) -> dict[str, Any]:
 
 @pytest.mark.parametrize(("name", "label", "key"), PLACES)
 def test_proposals_fit_and_do_not_repeat(name: str, label: str, key: str) -> None:
-    """Over three races, whose winners are made up; a target file with any of them is read without a complaint."""
+    """Over three races with made-up winners; a target file with any proposal is parsed without an error."""
     algo, device, start = ALGORITHMS[algorithm(label)], device_of(name), start_of(name, label, key)
     space = Space(label, key, device, start)
     tables, board = {name_of(start): start}, {name_of(start): 0.0}
@@ -94,7 +94,7 @@ def test_boxes_are_as_the_device_is(name: str, label: str) -> None:
 @pytest.mark.parametrize("name", target.names())
 @pytest.mark.parametrize("key", ["u32", "u64"])
 def test_what_targets_have_lies_in_their_spaces(name: str, key: str) -> None:
-    """Nearly: where a value lies between two of a list, the search begins beside it."""
+    """Nearly: if a value lies between two of a list, the search starts next to it."""
     found = target.find(name)
     for label in ("bitonic", "radix"):
         if (label, key) not in found.choices:
@@ -135,7 +135,7 @@ def test_keys_that_no_list_has_are_kept() -> None:
     assert bred is not None and bred["spins"] == 1000
 
 
-def test_a_box_in_which_nothing_fits_is_given_up() -> None:
+def test_a_box_without_valid_shapes_is_given_up() -> None:
     space = Space("bitonic", "u32", device_of("generic"), None)
     space.boxes = ({**space.boxes[0], "height": (7,)},)  # odd
     rng = np.random.default_rng(1)
@@ -144,7 +144,7 @@ def test_a_box_in_which_nothing_fits_is_given_up() -> None:
 
 
 def test_devices_of_one_lane_or_a_few() -> None:
-    """Boxes for which a device is too small are left out."""
+    """Boxes that need a larger device are left out."""
     for lanes in (1, 2, 16):
         facts = replace(device_of("generic"), work_group=lanes, groups=8)
         for label in ("bitonic", "radix", "scan"):
@@ -160,8 +160,8 @@ def test_steps() -> None:
     assert steps(9, 8) == ()
 
 
-def test_what_is_tuned_unasked() -> None:
-    """Sorts that are no variants, for every width; what is named is tuned where it is not there yet."""
+def test_sorts_tuned_by_default() -> None:
+    """Sorts that are no variants, for every width; named ones are tuned even if the target lacks them."""
     from hsgen.system import resources
 
     text = (resources.targets() / "cpu.toml").read_text(encoding="utf-8")

@@ -1,4 +1,4 @@
-"""Epilogues that others wrote: what leaves Jinja's sandbox, and what takes time or memory, ends in one line."""
+"""Hostile epilogues: escapes from Jinja's sandbox, and excessive time or memory, end in one line."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ import time
 from pathlib import Path
 
 import pytest
-from nightly import by_day
+from nightly import nightly_except
 
 from hsgen.core.errors import Usage
 from hsgen.stages import epilogue, sandbox
 
-SENTINEL = "SENTINEL"  # replaced by the path of a file that no template may make
+SENTINEL = "SENTINEL"  # replaced by the path of a file that no template may create
 
-# Ways out of Jinja templates that are known from advisories and from lists of template injections.
+# Known escapes from Jinja templates, from advisories and lists of template injections.
 _IMPORT = "__globals__['__builtins__']['__import__']('os').system('touch SENTINEL')"
 ESCAPES = [
     "cycler.__init__.__globals__.os.popen('touch SENTINEL').read()",
@@ -145,7 +145,7 @@ def refused(text: str) -> str:
 
 @pytest.mark.parametrize("where", ["macro", "top", "setting"])
 def test_ways_out_of_the_sandbox_lead_nowhere(where: str, tmp_path: Path) -> None:
-    """All in one process, which is not confined: the sandbox alone keeps them in."""
+    """All in one unconfined process: only the sandbox contains them."""
     sentinel = tmp_path / "made"
     arguments = "i, key, before, value, report, shift, n"
     for way in [*(f"{{{{ {x} }}}}" for x in ESCAPES), *STATEMENTS]:
@@ -168,13 +168,13 @@ def test_a_way_out_ends_in_one_line(way: str, tmp_path: Path) -> None:
     assert not sentinel.exists()
 
 
-@pytest.mark.parametrize("name", by_day(BOMBS, FAST))
-def test_what_takes_time_or_memory_ends_in_one_line(name: str) -> None:
+@pytest.mark.parametrize("name", nightly_except(BOMBS, FAST))
+def test_excessive_time_or_memory_ends_in_one_line(name: str) -> None:
     refused(f"{{% macro epilogue(i) %}}{BOMBS[name]}{{% endmacro %}}")
 
 
 def test_a_process_that_is_confined_has_no_means(tmp_path: Path) -> None:
-    """What a way out of the sandbox would find; also writing to a pipe still works, by which it answers."""
+    """The means of an escape from the sandbox; writing to a pipe still works, as the worker needs it to answer."""
     sentinel = tmp_path / "made"
     tried = [
         f"open({str(sentinel)!r}, 'w')",
@@ -220,7 +220,7 @@ def test_a_process_that_is_confined_has_no_means(tmp_path: Path) -> None:
     ],
 )
 def test_what_a_template_may_do(text: str, body: str | None) -> None:
-    """Arguments are put in afterwards; a template that takes them apart is refused."""
+    """Arguments are substituted afterwards; a template that modifies them is refused."""
     given = {"i": "(x)", "key": "k", "before": "b", "shift": "s", "n": "hs_n()"}
     if body is None:
         refused(text)

@@ -1,4 +1,4 @@
-"""C text: prefixes, names, how targets match, and kernels as lines of C."""
+"""C text: prefixes, names, the matching of targets, and kernels as lines of C."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from hsgen.targets.target import Target
         ("#ifndef HS_TARGETS_H", "#ifndef AB_C_TARGETS_H"),
         ("_hs_x __HS_X -hs_x", "_ab_c_x __AB_C_X -ab_c_x"),
         ("ohs_x xhs/y 2hs_z PHS_Q", "ohs_x xhs/y 2hs_z PHS_Q"),  # inside of words
-        ("hs HS hsx HSx hsgen hs-x HS/ HS.", "hs HS hsx HSx hsgen hs-x HS/ HS."),  # no name of ours
+        ("hs HS hsx HSx hsgen hs-x HS/ HS.", "hs HS hsx HSx hsgen hs-x HS/ HS."),  # not one of our names
     ],
 )
 def test_the_prefix_goes_in_place_of_hs(text: str, result: str) -> None:
@@ -96,7 +96,7 @@ int main(void)
 
 
 def printed(folder: Path, found: Target, text: str | None, prefix: str) -> str:
-    """What a C program reads of a target's first sort, with its OpenCL text, or with another one."""
+    """A target's first sort as a C program reads it, with its OpenCL text, or with another one."""
     if shutil.which("cc") is None:
         missing("cc is not installed")
     sort = found.sort("bitonic", "u32")
@@ -119,7 +119,7 @@ def printed(folder: Path, found: Target, text: str | None, prefix: str) -> str:
 
 @pytest.mark.parametrize("prefix", ["hs", "acme_sort"])
 def test_a_target_in_c_is_the_target(tmp_path: Path, prefix: str) -> None:
-    """Its match and its OpenCL text, which keeps its own words whatever the prefix is."""
+    """Its match and its OpenCL text, which has the same words for every prefix."""
     found = replace(target.find("intel-gen8"), match=FULL)
     head, _, text = printed(tmp_path, found, None, prefix).partition("\n")
     start = "intel-gen8|intel-gen8|bitonic|u32"

@@ -1,4 +1,5 @@
-"""What tests of bundles share: bundles made once, compilers, and an OpenCL loader that sees one runtime only."""
+"""Common parts of the tests of bundles: bundles made once, compilers, and an OpenCL loader that sees one runtime
+only."""
 
 from __future__ import annotations
 
@@ -27,7 +28,7 @@ WARNINGS = ("-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Werror")
 COMPILERS = {"gcc": "g++", "clang": "clang++"}
 SMALL = str(CONSUMERS / "small.toml")
 PREFIX = "acme_sort"
-"""A prefix other than the usual one, of two words."""
+"""A prefix of two words, other than the default."""
 
 _FOLDER = Path(tempfile.mkdtemp(prefix="hsgen-vendor-"))
 atexit.register(shutil.rmtree, _FOLDER, ignore_errors=True)
@@ -42,14 +43,14 @@ def need(*names: str) -> None:
 
 @cache
 def header(name: str) -> bool:
-    """Whether the compiler finds a header by itself."""
+    """Whether the compiler finds a header without options."""
     need("cc")
     command = ["cc", "-fsyntax-only", "-xc", "-"]
     return subprocess.run(command, input=f"#include <{name}>\n", text=True, capture_output=True).returncode == 0
 
 
 def opencl() -> None:
-    """Skip where programs cannot be built with OpenCL."""
+    """Skip if OpenCL programs cannot be built."""
     if not header("CL/cl.h"):
         missing("OpenCL's headers are not installed (apt-get install ocl-icd-opencl-dev)")
 
@@ -80,7 +81,7 @@ def run(*command: str | Path, cwd: Path | None = None, env: Mapping[str, str] | 
 def bundle(
     *targets: str, prefix: str = "hs", apis: tuple[str, ...] = ("opencl",), keys: tuple[str, ...] = ("u32",)
 ) -> Path:
-    """A bundle without SPIR-V, which the tests here do not need; no APIs or keys means all that the targets have."""
+    """A bundle without SPIR-V, which the tests here do not need; empty APIs or keys mean all of the targets."""
     return _bundle(targets, prefix, apis, keys)
 
 
@@ -95,7 +96,7 @@ def _bundle(targets: tuple[str, ...], prefix: str, apis: tuple[str, ...], keys: 
 
 
 def sources(place: Path) -> list[Path]:
-    """The C files of a bundle, as the lists in it name them."""
+    """The C files of a bundle, by its lists."""
     named = {line for list_ in place.glob("sources/*.txt") for line in list_.read_text(encoding="utf-8").splitlines()}
     return [place / name for name in sorted(named) if name.endswith(".c")]
 
@@ -119,7 +120,7 @@ def compiled(*command: str | Path) -> list[Path]:
 
 @cache
 def objects(place: Path, compiler: str) -> Mapping[str, Path]:
-    """The C files of a bundle, compiled with all warnings being errors; by a C++ compiler as C++."""
+    """The C files of a bundle, compiled with warnings as errors; by a C++ compiler as C++."""
     need(compiler)
     out = folder("objects")
     language = ("-xc++", "-std=c++11") if compiler in COMPILERS.values() else ("-std=c99",)
@@ -142,7 +143,7 @@ def program(name: str, *command: str | Path) -> Path:
 
 @cache
 def embedded_only() -> Mapping[str, str]:
-    """An environment in which the OpenCL loader sees the embedded runtime and nothing else."""
+    """An environment in which the OpenCL loader sees only the embedded runtime."""
     place = folder("icd")
     (place / "embedded.icd").write_text(f"{toolchain.embedded_runtime()}\n", encoding="utf-8")
     return {"OCL_ICD_VENDORS": str(place), "OPENCL_VENDOR_PATH": str(place)}

@@ -1,4 +1,4 @@
-"""Programs that call the runtimes by chance, over drivers that compute nothing, built with the sanitizers."""
+"""Programs that make random calls of the runtimes, over drivers that compute nothing, built with the sanitizers."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from hsgen.system import toolchain
 TEMPLATES = Path(__file__).parents[2] / "templates"
 APPLE = Path(__file__).with_name("apple")
 CUDA = ("-xc++", "-std=c++14", "-Wall", "-Wextra", "-Wno-pedantic")
-"""Of the toolkit's headers, which are not clean."""
+"""For the toolkit's headers, which produce warnings."""
 SORTS = {
     "intel-gen8": (
         "--key=u8",
@@ -40,7 +40,7 @@ SORTS = {
     "apple-m1": ("--key=u32", "--value=index", "--value=v4", "--order=both", "--algorithm=segmented_sort"),
     "lavapipe": ("--key=u32", "--algorithm=scan-x4", "--algorithm=bitonic"),
 }
-"""What the bundle holds: sorts in all forms, a report, and each other kind."""
+"""The content of the bundle: sorts of all signatures, a report, and each other kind."""
 APIS = ("opencl", "vulkan", "cuda", "metal")
 
 
@@ -64,19 +64,21 @@ def tables() -> Path:
 
 
 def includes() -> tuple[str, ...]:
-    """Where headers are."""
+    """Include paths."""
     return (f"-I{tables() / 'include'}", f"-I{CONSUMERS}")
 
 
 @cache
 def data() -> tuple[Path, ...]:
-    """The objects that all programs share: constants alone, which need no sanitizer."""
-    files = [tables() / "src" / "hs_targets.c", *sorted(tables().glob("targets/*/*.c"))]
-    return tuple(compiled("gcc", "-std=c99", *WARNINGS, *includes(), *files))
+    """The objects that all programs share: constants only, which need no sanitizer."""
+    place, out = tables(), folder("data")
+    files = [place / "src" / "hs_targets.c", *sorted(place.glob("targets/*/*.c"))]
+    run("gcc", "-std=c99", *WARNINGS, *includes(), "-c", *files, cwd=out)
+    return tuple(sorted(out.glob("*.o")))
 
 
 def ready(api: str) -> None:
-    """Skip where something is not installed that the program for an API needs."""
+    """Skip if a requirement of the program for an API is not installed."""
     need("gcc", "g++")
     compiler = "clang" if api == "metal" else "gcc"
     if not sanitizes(compiler):
@@ -91,7 +93,7 @@ def ready(api: str) -> None:
 
 @cache
 def toolkit() -> Path | None:
-    """The headers of the CUDA toolkit, which its compiler names."""
+    """The headers of the CUDA toolkit, found through its compiler."""
     nvcc = toolchain.tool("nvcc")
     if nvcc is None:
         return None
@@ -102,7 +104,7 @@ def toolkit() -> Path | None:
 
 
 def built(api: str, changed: Mapping[str, tuple[str, str]] = MappingProxyType({})) -> Path:
-    """The program of an API; `changed` replaces a text in files of the runtime."""
+    """The program of an API; `changed` replaces text in files of the runtime."""
     ready(api)
     out = folder("runtime")
     for path in _runtime("hs*.[chm]*"):

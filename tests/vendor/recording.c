@@ -1,12 +1,11 @@
-/* What any_sort records, checked without any Vulkan driver: a table of fake functions takes it down.
+/* The commands that any_sort records, checked without a Vulkan driver, on a table of fake functions.
  *
  *     cc -std=c99 -Iinclude [-Dcalloc=fake_calloc] recording.c src/hs.c src/hs_vulkan.c <the bundle's targets>
  *
- * The sorts are those of the first target with SPIR-V, and some made up here.  With calloc replaced, the runtime's own
- * allocations fail in turn as well.  Exit code 0: all is well; 1: something is not; 2: wrong usage.  `drop K` forgets
- * barrier K of each sort: then 1 says that every sort with so many barriers was found wrong for it, and 0 that one was
- * not. */
-#include "hs/hs_plan.h"
+ * The sorts are those of the first target with SPIR-V, and synthetic ones.  With calloc replaced, the runtime's own
+ * allocations fail in turn as well.  Exit code 0: success; 1: an error; 2: wrong usage.  `drop K` forgets barrier K of
+ * each sort: then 1 says that every sort with at least that number of barriers was found wrong, and 0 that one was not.
+ * */
 #include "hs/hs_targets.h"
 #include "consumers/any_vulkan.h"
 
@@ -23,7 +22,7 @@ enum event_kind { BARRIER, BIND_PIPELINE, BIND_SET, PUSH, DISPATCH, INDIRECT };
 typedef struct object {
     enum kind kind;
     const uint32_t *words;                      /* of a module or pipeline */
-    uint32_t bindings, push, sets, layout, width; /* layout: an object's number; width: the one required, or 0 */
+    uint32_t bindings, push, sets, layout, width; /* layout: an object's number; width: the required one, or 0 */
     VkDescriptorBufferInfo ranges[HS_BINDINGS]; /* of a set */
 } object;
 
@@ -32,7 +31,7 @@ typedef struct event {
     uint32_t object, layout, size, grid[3];
     VkPipelineStageFlags from, to;
     VkAccessFlags wrote, next;
-    uint64_t offset; /* of the grid in the buffer `object`, where it lies in one */
+    uint64_t offset; /* of the grid in the buffer `object`, if it is indirect */
     unsigned char push[8 * HS_BINDINGS + 8];
 } event;
 
@@ -40,7 +39,7 @@ static object objects[OBJECTS];
 static event events[EVENTS];
 static uint32_t object_count, live, event_count, barrier_count, drop;
 static uint32_t calls, fail_call; /* calls that can fail, and the first that does */
-static int fail_on;               /* whether all after it do */
+static int fail_on;               /* whether all later ones fail */
 static VkResult fail_code;
 static const char *missing;
 static int errors, checks;
@@ -276,7 +275,7 @@ static VKAPI_ATTR void VKAPI_CALL get_base(VkPhysicalDevice device, VkPhysicalDe
     *result = properties;
 }
 
-/* Copy a structure of the device's over one of a chain, but for its head. */
+/* Copy a structure of the device over one of a chain, except its head. */
 #define FILL(type, from)                                                                                              \
     {                                                                                                                 \
         type *to = (type *)link;                                                                                      \
@@ -416,7 +415,7 @@ static hs_vulkan_device fresh(uint32_t width)
 static VkCommandBuffer commands(void) { return (VkCommandBuffer)(uintptr_t)4; }
 
 
-/* What a sort does, or whatever else its kind does. */
+/* Call a sort by the entry point of its kind. */
 static hs_status perform(const hs_sort *sort, const hs_vulkan *sorter, const any_args *args, VkResult *result)
 {
     return any_entries[sort->kind](sorter, commands(), args, result);
@@ -429,7 +428,7 @@ static uint64_t scratch_of(const hs_sort *sort, uint64_t n)
     return bytes;
 }
 
-/* A buffer of so many elements, none where it has none. */
+/* A buffer of a number of elements; null if the number is 0. */
 static hs_vulkan_buffer of_elements(uint32_t which, uint64_t count, uint64_t bytes, uint64_t first)
 {
     hs_vulkan_buffer made;
@@ -442,10 +441,10 @@ static hs_vulkan_buffer of_elements(uint32_t which, uint64_t count, uint64_t byt
     return made;
 }
 
-/* Whether a sort tells something. */
+/* Whether a sort writes a report. */
 static int reports(const hs_sort *sort) { return sort->steps[0].bindings[0].role == HS_REPORT; }
 
-/* What sorts of other kinds take; of a merge either array may be empty, of segments there may be no offsets. */
+/* The buffers of other kinds; either array of a merge may be empty, segments may lack offsets. */
 static void more_arguments(const hs_sort *sort, any_args *args)
 {
     const uint64_t n = args->n, value = sort->value_bytes;
@@ -490,7 +489,7 @@ static any_args arguments(const hs_sort *sort, uint64_t n, int in_place)
     args.scratch.size = scratch_of(sort, n);
     args.scratch.offset = 512;
     args.scratch.address = (uint64_t)5 << 40;
-    if (sort->value_bytes) { /* values, or where indices go */
+    if (sort->value_bytes) { /* values, or the output of indices */
         args.values = args.source;
         args.values.buffer = (VkBuffer)(uintptr_t)VALUES_BUFFER;
         args.values.offset = sort->value_bytes * (n % 5);
@@ -516,10 +515,10 @@ static void count_on_device(any_args *args)
     args->count.address = (uint64_t)11 << 40;
 }
 
-/* The roles that another buffer plays, which nobody reads there. */
+/* The roles that another buffer fills, which nothing reads there. */
 static uint32_t lent;
 
-/* The buffers of a call by role, as the plan means them, and the bytes of each; returns whether it is in place. */
+/* The buffers of a call by the plan's roles, and the bytes of each; returns whether it is in place. */
 static int resolve(const hs_sort *sort, const any_args *args, hs_vulkan_buffer roles[HS_ROLES],
                    uint64_t bytes[HS_ROLES])
 {
@@ -551,7 +550,7 @@ static int resolve(const hs_sort *sort, const any_args *args, hs_vulkan_buffer r
         bytes[HS_VALUES] = args->values.size;
         if (sort->kind == HS_DIGEST) bytes[HS_DESTINATION] = 0;
     }
-    /* what is not there is lent by what is */
+    /* replaces absent buffers */
     while (lender < HS_REPORT && !bytes[lender]) lender++;
     for (i = 0, lent = 0; i < HS_ROLES; i++)
         if (!bytes[i] && i != HS_SCRATCH) {
@@ -577,7 +576,7 @@ static uint32_t element_of(const hs_sort *sort, hs_role role)
     }
 }
 
-/* What one dispatch touches: bytes from begin to end of a buffer, by its number. */
+/* The memory that one dispatch touches: bytes from begin to end of a buffer, by its number. */
 typedef struct touch {
     uint32_t buffer;
     int writes;
@@ -595,19 +594,19 @@ static int conflict(const touch *a, const touch *b, uint32_t a_count, uint32_t b
     return 0;
 }
 
-/* Compare what was recorded with the plan, dispatch by dispatch. */
+/* Compare the recorded commands with the plan, dispatch by dispatch. */
 enum { MOST = 256, SHADER = VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_SHADER_WRITE_BIT };
 static touch touches[MOST][HS_BINDINGS + 1];
 static uint32_t touch_count[MOST], fences[MOST]; /* full barriers before a dispatch */
 
-/* What is bound at a point of the recording. */
+/* The bindings at a point of the recording. */
 typedef struct state {
     uint32_t e, fence, pipeline, set, set_layout;
     int grids_written, grids_visible;
     const event *push;
 } state;
 
-/* Go on to the next dispatch. */
+/* Advance to the next dispatch. */
 static void advance(state *at)
 {
     for (; at->e < event_count && events[at->e].kind != DISPATCH && events[at->e].kind != INDIRECT; at->e++) {
@@ -625,7 +624,7 @@ static void advance(state *at)
     }
 }
 
-/* One binding: what the descriptor or the address says, and what it lets the step touch. */
+/* One binding: the descriptor's or the address's memory, and the memory that the step may touch. */
 static void compare_binding(const hs_sort *sort, const hs_step *step, uint32_t k, uint64_t n, const state *at,
                             int by_address, const hs_vulkan_buffer *buffer, uint64_t bytes, touch *t)
 {
@@ -742,7 +741,7 @@ static void compare(const hs_sort *sort, const any_args *args, uint64_t binding_
                   "no barrier between dispatches of which one writes what the other touches");
 }
 
-/* Sort many counts on the device as it is set up. */
+/* Sort many counts on the current device. */
 static uint32_t found_dropped, had_dropped, most_barriers;
 static unsigned sorts_done;
 
@@ -853,7 +852,7 @@ static void failures(const hs_sort *sort, uint32_t width)
             fail_call = k;
             result = VK_SUCCESS;
             status = hs_vulkan_create(sort, &device, &sorter, &result);
-            if (calls < k) break; /* none is left that fails */
+            if (calls < k) break; /* no failing call is left */
             by_calloc = result == VK_SUCCESS;
             if (by_calloc && status == HS_OK) { /* a calloc that only fails with VK_ERROR_OUT_OF_HOST_MEMORY */
                 hs_vulkan_release(sorter);
@@ -904,14 +903,14 @@ static void absent_functions(const hs_sort *sort, uint32_t width)
     }
 }
 
-/* Devices that lack one thing each. */
+/* Devices that each lack one feature. */
 static void poor_devices(const hs_sort *original, uint32_t width)
 {
     hs_kernel kernels[64];
     hs_sort sort = *original;
     uint32_t i, trial, needed, useful, votes = 0;
     if (!check(sort.kernel_count <= 64, "at most 64 kernels")) return;
-    for (i = 0; i < sort.kernel_count; i++) { /* as if subgroups were used, should they not be */
+    for (i = 0; i < sort.kernel_count; i++) { /* as if subgroups were used, even if they are not */
         kernels[i] = sort.kernels[i];
         kernels[i].subgroup = width;
         votes |= kernels[i].ballot;
@@ -948,13 +947,13 @@ static void poor_devices(const hs_sort *original, uint32_t width)
             has_int64 = VK_FALSE;
             expected = wide ? HS_ERROR_DEVICE : HS_OK;
             break;
-        case 16: /* no control, but the one width that there is suits */
+        case 16: /* no control, but the only width suits */
             has_control = VK_FALSE;
             subgroup.subgroupSize = control.minSubgroupSize = control.maxSubgroupSize = width;
             expected = HS_OK;
             required = 0;
             break;
-        case 17: /* a range that lies beside the width that drivers take if they are not asked */
+        case 17: /* a range next to the driver's default width */
             control.minSubgroupSize = control.maxSubgroupSize = 2 * width;
             subgroup.subgroupSize = width;
             expected = HS_OK;
@@ -965,17 +964,17 @@ static void poor_devices(const hs_sort *original, uint32_t width)
             expected = HS_OK;
             break;
         case 19: expected = HS_OK; break;
-        case 20: /* no control, and kernels may get other widths than the usual one */
+        case 20: /* no control, and kernels may get other widths than the default */
             has_control = VK_FALSE;
             subgroup.subgroupSize = width;
             break;
-        case 21: /* no votes, and nobody who votes */
+        case 21: /* no ballots, and no kernel that uses them */
             subgroup.supportedOperations = BASIC_OPERATIONS;
             expected = votes ? HS_ERROR_DEVICE : HS_OK;
             break;
         case 22: kernels[0].ballot = 1; subgroup.supportedOperations = BASIC_OPERATIONS; break;
         case 23: expected = HS_OK; break;
-        case 24: /* beyond what Vulkan allows: parts of scratch could not be bound */
+        case 24: /* beyond Vulkan's limit: parts of scratch could not be bound */
             properties.limits.minStorageBufferOffsetAlignment = 512;
             break;
         default: return;
@@ -986,7 +985,7 @@ static void poor_devices(const hs_sort *original, uint32_t width)
             check(objects[i].kind != PIPELINE || objects[i].width == required, "the width that is required");
         hs_vulkan_release(sorter);
         check(live == 0, "all is destroyed");
-        /* asked beforehand, only what the physical device lacks counts */
+        /* for a query beforehand, only limits of the physical device count */
         if (trial == 9 || trial == 14) continue;
         device.device = NULL;
         check(hs_vulkan_features(&sort, &device, &needed, &useful) == expected, "features agrees with create");
@@ -1033,17 +1032,17 @@ static void wrong_arguments(const hs_sort *sort, uint32_t width)
         case 13: args.source.offset = 1; expected = HS_ERROR_ALIGNMENT; break;
         case 14: args.destination.offset = sort->key_bytes + 2; expected = HS_ERROR_ALIGNMENT; break;
         case 15: args.destination.address += 2; expected = HS_ERROR_ALIGNMENT; break;
-        case 16: /* the destination begins within the source */
+        case 16: /* the destination starts within the source */
             args.destination.buffer = args.source.buffer;
             args.destination.offset = args.source.offset + keys - sort->key_bytes;
             expected = HS_ERROR_OVERLAP;
             break;
-        case 17: /* the source begins within the destination */
+        case 17: /* the source starts within the destination */
             args.destination.buffer = args.source.buffer;
             args.source.offset = args.destination.offset + sort->key_bytes;
             expected = HS_ERROR_OVERLAP;
             break;
-        case 18: /* side by side in one buffer */
+        case 18: /* next to each other in one buffer */
             args.destination.buffer = args.source.buffer;
             args.destination.offset = args.source.offset + keys;
             expected = HS_OK;
@@ -1060,7 +1059,7 @@ static void wrong_arguments(const hs_sort *sort, uint32_t width)
             expected = HS_ERROR_DEVICE;
             break;
         case 21: args.n = 0; args.source.buffer = VK_NULL_HANDLE; expected = HS_OK; break;
-        case 22: scan = 1; expected = HS_ERROR_KERNELS; break; /* what sorts does not scan */
+        case 22: scan = 1; expected = HS_ERROR_KERNELS; break; /* a sort does not scan */
         case 23: args.n = 0; scan = 1; expected = HS_ERROR_KERNELS; break;
         default: hs_vulkan_release(sorter); return;
         }
@@ -1116,7 +1115,7 @@ static void matching(const hs_target *first, uint32_t width)
     any = ours = theirs = *first;
     any.match = NULL;
     ours.match = &yes;
-    ours.sorts = bare_sorts; /* suits best, but has no kernels for Vulkan */
+    ours.sorts = bare_sorts; /* the best match, but without kernels for Vulkan */
     ours.sort_count = 1;
     theirs.match = &no;
     targets[0] = &theirs;
@@ -1136,7 +1135,7 @@ static void matching(const hs_target *first, uint32_t width)
     bare_sorts[1] = first->sorts[0];
     ours.sorts = bare_sorts;
     check(hs_vulkan_match(targets, 3, bare.key, NULL, &device, &sort) == HS_OK && sort == first->sorts[0],
-          "a scan is none");
+          "a scan does not match");
     ours.sort_count = 2;
     check(hs_vulkan_match(targets, 3, bare.key, NULL, &device, &sort) == HS_OK && sort == first->sorts[0],
           "behind a scan");
@@ -1144,8 +1143,8 @@ static void matching(const hs_target *first, uint32_t width)
     check(hs_vulkan_match(targets, 3, bare.key, NULL, &device, &sort) == HS_OK && !sort, "none runs");
 }
 
-/* Let every call of a search fail in turn, alone and with all after it: the best target, or an error, and never
- * another target.  The device is one whose extensions say what it can do. */
+/* Let every call of a search fail in turn, alone and with all later ones: the best target, or an error, and never
+ * another target.  The device is one whose extensions describe it. */
 static void failing_matches(const hs_target *first, uint32_t width)
 {
     static const VkResult codes[] = {VK_ERROR_OUT_OF_HOST_MEMORY, VK_ERROR_OUT_OF_DEVICE_MEMORY, VK_ERROR_DEVICE_LOST,
@@ -1209,14 +1208,14 @@ static void sweeps(const hs_sort *sort, uint32_t width)
     many_sorts(sort, &device, "sorts with addresses alone");
     device = fresh(width);
     properties.limits.minStorageBufferOffsetAlignment = 256;
-    properties.limits.maxStorageBufferRange = 1 << 27; /* the least that there is */
+    properties.limits.maxStorageBufferRange = 1 << 27; /* the least possible */
     many_sorts(sort, &device, "sorts with either");
     device.binding_limit = 4096;
     many_sorts(sort, &device, "sorts with addresses from 4096 bytes");
 }
 
-/* Sorts that do what those of the target may not: with scratch, steps for one place only, kernels for 64-bit counts
- * that Vulkan has not, rows of several elements.  Their kernels' words are the target's; nobody runs them. */
+/* Sorts that those of the target may lack: with scratch, steps for in-place or out-of-place calls only, kernels for
+ * 64-bit counts, which Vulkan does not have, rows of several elements.  Their SPIR-V is the target's; it never runs. */
 static hs_kernel made_kernels[4];
 static hs_spirv made_spirv[4], made_address[4];
 #define SCRATCH(plus, per_n) {HS_SCRATCH, plus, per_n}
@@ -1269,7 +1268,7 @@ static hs_sort made_up(const hs_sort *original, uint64_t max_n, uint32_t columns
     return sort;
 }
 
-/* A sort with all that there is: values or indices, types, orders, ranges of bits, a count on the device. */
+/* A sort with all options: values or indices, key transform, bit range, device-side count. */
 static hs_kernel full_kernels[3];
 static hs_spirv full_spirv[3], full_address[3];
 static hs_step full_steps[6];
@@ -1326,7 +1325,7 @@ static hs_sort made_full(const hs_sort *original, uint32_t value_bytes)
     return sort;
 }
 
-/* Segments, a merge, a check, a sort that reports.  What reports does so for n = 0 too. */
+/* Segments, a merge, a digest, a sort with a report.  Those with a report write it for n = 0 too. */
 static hs_kernel other_kernels[2];
 static hs_spirv other_spirv[2], other_address[2];
 static const hs_step segments_steps[] = {
@@ -1380,7 +1379,7 @@ static hs_sort made_other(const hs_sort *original, hs_kind kind)
     return sort;
 }
 
-/* Every entry point is for its own kind, and what is wrong with a buffer that only such have is told. */
+/* Every entry point is for its own kind, and errors in buffers that only this kind has are reported. */
 static void other_kinds(const hs_sort *original, uint32_t width)
 {
     static const hs_kind kinds[] = {HS_SEGMENTED_SORT, HS_MERGE, HS_DIGEST, HS_SORT};
@@ -1418,7 +1417,7 @@ static void other_kinds(const hs_sort *original, uint32_t width)
     }
 }
 
-/* Every call of such a sort that is refused, once. */
+/* Every refused call of such a sort, once. */
 static void wrong_options(const hs_sort *original, uint32_t width)
 {
     const hs_sort sort = made_full(original, 8), index = made_full(original, 0);
@@ -1427,7 +1426,7 @@ static void wrong_options(const hs_sort *original, uint32_t width)
     hs_vulkan *sorter = NULL, *indexer = NULL, *barer = NULL;
     uint32_t trial;
     context = "wrong options";
-    (void)made_full(original, 8); /* the steps of the first once more */
+    (void)made_full(original, 8); /* the steps of the first repeated */
     bare = sort;
     bare.steps = full_steps + 1; /* no grids */
     bare.step_count = 5;
@@ -1455,7 +1454,7 @@ static void wrong_options(const hs_sort *original, uint32_t width)
         case 11: count_on_device(&args); args.count.offset += 2; expected = HS_ERROR_ALIGNMENT; break;
         case 12: count_on_device(&args); args.count.size = 3; expected = HS_ERROR_COUNT; break;
         case 13: count_on_device(&args); args.count = args.destination; expected = HS_ERROR_OVERLAP; break;
-        case 14: /* its offset and size are fit for keys of any width */
+        case 14: /* its offset and size suit keys of any width */
             args.values_destination = args.source;
             args.values_destination.offset = 0;
             args.values_destination.size = 8000;
@@ -1465,7 +1464,7 @@ static void wrong_options(const hs_sort *original, uint32_t width)
         case 16: args.values_destination.buffer = args.values.buffer; expected = HS_ERROR_OVERLAP; break;
         case 17: count_on_device(&args); s = barer; expected = HS_ERROR_KERNELS; break;
         case 18: s = barer; expected = HS_OK; break;
-        case 19: /* what is only read may be the same */
+        case 19: /* read-only buffers may be the same */
             count_on_device(&args);
             args.count.buffer = args.source.buffer;
             expected = HS_OK;
@@ -1519,7 +1518,7 @@ static void narrow_keys(const hs_sort *original, uint32_t width)
         }
 }
 
-/* Kernels for 64-bit counts: the sorter is made without them, and only a sort that would launch one is refused. */
+/* Kernels for 64-bit counts: the sorter is created without them, and only a sort that would launch one is refused. */
 static void wide_kernels(const hs_sort *original, uint32_t width)
 {
     const hs_sort sort = made_up(original, 1 << 22, 1);
@@ -1533,10 +1532,10 @@ static void wide_kernels(const hs_sort *original, uint32_t width)
     check(hs_vulkan_features(&sort, &device, &needed, &useful) == HS_OK, "the rest of the sort runs");
     if (!check(hs_vulkan_create(&sort, &device, &sorter, NULL) == HS_OK, "a sorter is made")) return;
     check(any_sort(sorter, commands(), &args, NULL) == HS_ERROR_COUNT && event_count == 0, "is refused");
-    args.source.buffer = VK_NULL_HANDLE; /* whatever else is wrong */
+    args.source.buffer = VK_NULL_HANDLE; /* regardless of other errors */
     check(any_sort(sorter, commands(), &args, NULL) == HS_ERROR_COUNT && event_count == 0, "is refused");
     one_sort(&sort, sorter, &device, n - 1, 0);
-    one_sort(&sort, sorter, &device, n, 1); /* in place it is none of those */
+    one_sort(&sort, sorter, &device, n, 1); /* in place it is not one of those */
     args = arguments(&sort, n, 1);
     args.destination = args.source;
     event_count = 0;
@@ -1565,7 +1564,7 @@ static void wrong_scratch(const hs_sort *original, uint32_t width)
         case 3: args.scratch.buffer = args.source.buffer; expected = HS_ERROR_OVERLAP; break;
         case 4: args.scratch.buffer = args.destination.buffer; expected = HS_ERROR_OVERLAP; break;
         case 5: args.scratch.size = VK_WHOLE_SIZE; break;
-        default: /* few keys need none */
+        default: /* few keys need no scratch */
             args.n = 100;
             args.scratch.buffer = VK_NULL_HANDLE;
             expected = HS_OK;
@@ -1611,7 +1610,7 @@ int main(int argc, char **argv)
         sweeps(sort, width);
         if (sort->kind != HS_SORT) {
             if (!drop) failures(sort, width);
-            continue; /* what is made up below begins as a sort */
+            continue; /* the structures below start as a sort */
         }
         for (k = 1; k <= 3; k += 2) {
             const hs_sort made = made_up(sort, 1 << 20, k);

@@ -1,4 +1,4 @@
-"""The programs of docs/guides/digest.md say what their comments and assertions say."""
+"""The programs of docs/guides/digest.md do what their comments and assertions say."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ DOCUMENT = Path(__file__).resolve().parents[2] / "docs/guides/digest.md"
 
 
 @pytest.mark.device
-def test_the_program_in_c_finds_what_it_does_wrong(embedded: Host) -> None:
+def test_the_program_in_c_finds_wrong_results(embedded: Host) -> None:
     need("gcc")
     opencl()
     text = DOCUMENT.read_text(encoding="utf-8")

@@ -1,4 +1,4 @@
-"""Projects that take a bundle home build with all warnings being errors, and sort."""
+"""Projects that vendor a bundle build with warnings as errors, and sort."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from hsgen.engines.hosts import Host
 
 
 def project(name: str, *bundles: Path, where: str) -> Path:
-    """A copy of a consumer with bundles in its folder `where`, as a project would have them."""
+    """A copy of a consumer with bundles in its folder `where`, as in a project."""
     place = folder(name)
     shutil.copytree(CONSUMERS / name, place, dirs_exist_ok=True)
     for found in bundles:
@@ -58,7 +58,7 @@ def test_one_line(embedded: Host, compiler: str, target: str) -> None:
 @pytest.mark.device
 @pytest.mark.parametrize("library", ["gcc", "clang++"])
 def test_cplusplus(embedded: Host, library: str) -> None:
-    """A program in C++ with the library as C, and with all of it as C++."""
+    """A program in C++ with the library as C, and with everything as C++."""
     compiler = COMPILERS.get(library, library)
     need(library, compiler)
     opencl()
@@ -86,7 +86,7 @@ def test_two_prefixes_in_one_program(embedded: Host) -> None:
 @pytest.mark.device
 @pytest.mark.parametrize("compiler", ["gcc", nightly("clang")])
 def test_cmake(embedded: Host, compiler: str) -> None:
-    """One project that knows C, and one that knows C++ only and another prefix."""
+    """One project with C, and one with C++ only and another prefix."""
     need("cmake", compiler, COMPILERS[compiler])
     opencl()
     prefix, language = ("hs", "C") if compiler == "gcc" else (PREFIX, "CXX")
@@ -128,7 +128,7 @@ def test_cmake_defines_what_the_project_can_build(options: str, defined: str) ->
 @pytest.mark.device
 @pytest.mark.parametrize("compiler", [nightly("gcc"), "clang"])
 def test_meson(embedded: Host, compiler: str) -> None:
-    """One project that knows C, and one that knows C++ only and another prefix."""
+    """One project with C, and one with C++ only and another prefix."""
     need("meson", "ninja", compiler, COMPILERS[compiler])
     opencl()
     prefix, language = ("hs", "c") if compiler == "gcc" else (PREFIX, "cpp")

@@ -1,4 +1,4 @@
-"""Wrong calls, and an OpenCL that fails at any moment: the right status each, under the sanitizers."""
+"""Wrong calls, and an OpenCL that fails at any moment: the right status each time, under the sanitizers."""
 
 from __future__ import annotations
 
@@ -21,7 +21,6 @@ from building import (
     opencl,
     program,
     run,
-    runtime,
 )
 from conftest import missing
 
@@ -29,7 +28,7 @@ from hsgen.engines.hosts import Host
 
 SANITIZERS = ("-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all")
 DRIVER = "leak:libintelocl\n"
-"""The driver keeps some memory of its own; what the runtime might leave over is looked for with the fake driver."""
+"""The driver keeps some memory; leaks of the runtime are tested with the fake driver."""
 
 
 @cache
@@ -42,8 +41,8 @@ def sanitizes(compiler: str) -> bool:
     )
 
 
-def sanitized(name: str, compiler: str, *files: str | Path, options: tuple[str, ...] = ()) -> Path:
-    """A consumer with all of the small bundle, built with the sanitizers; `options` are for OpenCL's runtime."""
+def sanitized(name: str, compiler: str, *files: str | Path, runtime: tuple[str, ...] = ()) -> Path:
+    """A consumer with the whole small bundle, built with the sanitizers; `runtime` are options for hs_opencl.c."""
     opencl()
     if not sanitizes(compiler):
         missing(f"{compiler} has no sanitizers (apt-get install libclang-rt-dev)")

@@ -1,4 +1,4 @@
-"""Texts and names of target files: what lands in C is the same text, or is refused in one line."""
+"""Texts and names of target files arrive unchanged in C, or are refused in one line."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ HOSTILE = [
 
 
 def small(**texts: object) -> target.Target:
-    """The small target with other texts, as a target file gives them."""
+    """The small target with other texts, as a target file has them."""
     text = TEXT
     if "summary" in texts:
         line = next(x for x in text.splitlines() if x.startswith("summary"))
@@ -44,7 +44,7 @@ def c_file(found: target.Target, prefix: str) -> str:
 
 
 def compiled(found: target.Target, prefix: str, standard: str) -> list[bytes]:
-    """What a C program sees of the names and platforms of a target."""
+    """The names and platforms of a target as a C program sees them."""
     need("gcc")
     place = folder("texts")
     sorts = bundle(SMALL, prefix=prefix)
@@ -63,7 +63,7 @@ def compiled(found: target.Target, prefix: str, standard: str) -> list[bytes]:
 
 @pytest.mark.parametrize(("standard", "prefix"), [("c99", "hs"), ("gnu11", "acme")])
 def test_texts_are_the_same_in_c(standard: str, prefix: str) -> None:
-    """With trigraphs and without; what a compiler makes of them is compared byte by byte."""
+    """With and without trigraphs; the compiled text is compared byte by byte."""
     rng = random.Random(7)
     names = [*HOSTILE, *("".join(rng.choices(HOSTILE, k=4))[:200] for _ in range(60))]
     names += ["".join(chr(rng.randrange(32, 127)) for _ in range(rng.randrange(1, 200))) for _ in range(60)]
@@ -87,7 +87,7 @@ def test_any_text_is_refused_in_one_line_or_kept(text: str) -> None:
 
 
 def test_a_text_is_put_in_once() -> None:
-    """What stands in a text for another is not looked for, and neither is the prefix."""
+    """Placeholders and the prefix are not replaced within an inserted text."""
     slots = {"a": slot("b"), "b": slot("a")}
     assert filled(slot("a") + slot("b"), slots) == slot("b") + slot("a")
     assert "hs_x @bitonic_u32@" in c_file(small(names=["hs_x @bitonic_u32@"]), "acme")
@@ -99,7 +99,7 @@ def test_a_text_is_put_in_once() -> None:
      "a\n", "a;b", "${x}", "a)", "ä", "x)\nexecute_process(COMMAND id", "'", "x'y"],
 )  # fmt: skip
 def test_names_that_files_and_build_systems_cannot_take(name: str) -> None:
-    """A target's name stands in paths, CMake, Meson, Markdown and C."""
+    """A target's name occurs in paths, CMake, Meson, Markdown and C."""
     with pytest.raises(Usage) as e:
         parse(TEXT.replace('name = "small"', f"name = {json.dumps(name)}"), name, "x.toml")
     assert len(e.value.lines) == 1 and e.value.lines[0].isprintable()
@@ -147,8 +147,8 @@ def test_names_that_clash_in_c(targets: list[c_files.Named], said: str | None) -
                 identifiers.refuse_clashes(order)
 
 
-def test_what_is_known_of_names_in_c_is_what_files_define() -> None:
-    """Every global name of a compiled bundle is one that clashes are looked for among, or the runtime's."""
+def test_known_names_in_c_are_those_that_files_define() -> None:
+    """The check for clashes covers every global name of a compiled bundle, except the runtime's."""
     need("gcc", "nm")
     place = bundle(SMALL, "cpu")
     manifest = json.loads((place / "manifest.json").read_text(encoding="utf-8"))
@@ -175,7 +175,7 @@ def test_targets_that_clash_are_refused_by_generate(tmp_path: Path, capsys: pyte
 
 
 def test_lists_of_sources_name_what_builds() -> None:
-    """The files of each list exist, and build systems name the same."""
+    """The files of each list exist, and build systems list the same."""
     place = bundle(SMALL, "cpu", apis=())
     lists = sorted(place.glob("sources/*.txt"))
     assert [p.stem for p in lists] == ["cuda", "opencl", "vulkan"] or [p.stem for p in lists] == ["opencl", "vulkan"]

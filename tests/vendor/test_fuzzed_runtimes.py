@@ -1,8 +1,8 @@
-"""Calls of every runtime by chance, over drivers that compute nothing, under the sanitizers.
+"""Random calls of every runtime, over drivers that compute nothing, under the sanitizers.
 
-Members of arguments and options are drawn at random and at their ends; buffers are absent, short, misaligned or
-overlap; drivers fail.  A call that docs/reference/c-api.md allows launches what the plan says, within its buffers; any
-other gets an error and launches nothing; nothing is left over.
+Members of arguments and options are random or at their limits; buffers are absent, short, misaligned or overlap;
+drivers fail.  A call that docs/reference/c-api.md allows launches the plan within its buffers; any other returns an
+error and launches nothing; nothing leaks.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from fuzzing import APIS, built
 from nightly import NIGHTLY
 
 SECONDS = 140
-"""Of each API in the nightly run."""
+"""Per API in the nightly run."""
 MUTANTS: list[tuple[str, Mapping[str, tuple[str, str]]]] = [
     ("cuda", {"hs_call.c": (" && span->bytes <= UINT64_MAX - span->begin", "")}),
     ("opencl", {"hs_call.c": ("return span->bytes <= span->room", "return span->bytes <= span->room + 1")}),
@@ -56,11 +56,11 @@ MUTANTS: list[tuple[str, Mapping[str, tuple[str, str]]]] = [
     ("cuda", {"hs_cuda_create.cu": ("if (!made) return HS_ERROR_HOST_MEMORY;", "if (!made) return HS_ERROR_DEVICE;")}),
     ("metal", {"hs_metal_create.m": ("HS_DROP(name);", "")}),
 ]
-"""An API, and what is wrong in a file of its runtime."""
+"""An API, and a fault in a file of its runtime."""
 
 
 def run(api: str, changed: Mapping[str, tuple[str, str]], seed: int, seconds: int = 0) -> tuple[int, str]:
-    """The exit code and what was said; its first line is the seed."""
+    """The exit code and the output, whose first line is the seed."""
     command = [str(built(api, changed)), str(seed), *([str(seconds)] if seconds else [])]
     env = {**os.environ, "ASAN_OPTIONS": "detect_leaks=1"}
     done = subprocess.run(command, capture_output=True, text=True, env=env, check=False, timeout=seconds + 300)

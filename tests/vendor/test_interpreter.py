@@ -1,4 +1,4 @@
-"""The interpreter of plans in C and the one in Python make the same launches and ask for the same scratch."""
+"""The plan interpreters in C and in Python make the same launches and need the same scratch."""
 
 from __future__ import annotations
 
@@ -42,7 +42,8 @@ from hsgen.targets import target
 COUNTS = 700 if NIGHTLY else 100
 LIMITS = (65_535, 2**31 - 1, 2**32 - 1, 7)
 TARGETS = sampled() if NIGHTLY else ["cpu", "generic", "nvidia-hopper", "nvidia-sm35", "swiftshader"]
-"""By day chunks that lanes walk, subgroups or none, buckets and whole grids, look-back, and pairs of words."""
+"""The fast run covers chunks per lane, with and without subgroups, buckets and cooperative sorts, look-back, and pairs
+of u32."""
 
 
 def interpreter(place: Path) -> Path:
@@ -54,7 +55,7 @@ def interpreter(place: Path) -> Path:
 
 @cache
 def shipped() -> tuple[Path, list[Sort]]:
-    """The program with all sorts that come with hsgen, and these in the order in which it has them."""
+    """The program with all shipped sorts, and the sorts in the program's order."""
     path = interpreter(bundle(*TARGETS, apis=(), keys=()))
     rows = [line.split() for line in run(path).split("\n\n")[0].splitlines()]
     assert all(found == "found" for *_, found in rows)
@@ -62,7 +63,7 @@ def shipped() -> tuple[Path, list[Sort]]:
 
 
 def made_up(numbers: random.Random, name: str) -> Sort:
-    """A sort whose plan has whatever a plan may have; nobody runs its kernels."""
+    """A sort whose plan uses every feature of plans; its kernels never run."""
     sort = target.find("generic").sort("bitonic", "u32")
     first, bits = numbers.choice([(0, 32), (32, 32), (0, 8), (0, 64)])
 
@@ -145,7 +146,7 @@ def tables(sorts: Sequence[Sort]) -> Path:
 
 @cache
 def crafted() -> tuple[Path, list[Sort]]:
-    """The program with sorts that are made up, and these."""
+    """The program with synthetic sorts, and the sorts."""
     numbers = random.Random(1)
     sorts = [made_up(numbers, f"made-{i}") for i in range(12)]
     return tables(sorts), sorts
@@ -153,7 +154,7 @@ def crafted() -> tuple[Path, list[Sort]]:
 
 @cache
 def specialize(name: str) -> tuple[Path, list[Sort]]:
-    """The program with the sorts of a target for all that can be asked of it, and these."""
+    """The program with the sorts of a target for all signatures, and the sorts."""
     sorts = []
     for key in KEYS:
         for value in VALUES:
@@ -161,12 +162,12 @@ def specialize(name: str) -> tuple[Path, list[Sort]]:
                 signature = Signature(value=value, key_transform=True, bit_range=True, device_count=True)
                 sorts.append(target.find(name).sort("auto", key, signature))
             except Usage:
-                continue  # packed goes with keys of 32 bits only
+                continue  # key-high u64 exist for 32-bit keys only
     return tables(sorts), sorts
 
 
 def counts(sort: Sort, seed: int, some: int = COUNTS) -> list[int]:
-    """Counts at and beside every edge of the plan, powers, and others at random, also beyond what it sorts."""
+    """Counts at and next to every limit of the plan, powers, and random ones, also beyond the capacity."""
     numbers = random.Random(seed)
     plan = sort.plan
     test_counts = (
@@ -183,7 +184,7 @@ def counts(sort: Sort, seed: int, some: int = COUNTS) -> list[int]:
 
 
 def some_options(sort: Sort, seed: int) -> Options:
-    """Options at random, most of them such that the sort takes them."""
+    """Random options, most of them valid for the sort."""
     numbers = random.Random(seed)
     signature, bits = sort.signature, sort.plan.bits
     begin, end = sorted((numbers.randrange(bits + 1), numbers.randrange(1, bits + 2)))
@@ -201,7 +202,7 @@ def some_options(sort: Sort, seed: int) -> Options:
 
 
 def expected(sort: Sort, n: int, limit: int, in_place: bool, how: Options = PLAIN) -> str:
-    """The program's line, by the Python interpreter."""
+    """The expected line of the program, by the Python interpreter."""
     plan = sort.plan
     if n > plan.max_n:
         return "count"
@@ -230,7 +231,7 @@ def test_every_sort_is_there() -> None:
 
 
 def line(number: int, sort: Sort, n: int, limit: int, in_place: bool, how: Options) -> str:
-    """What the program reads."""
+    """A line of the program's input."""
     kind = sort.plan.bits // 8 << 4 | how.kind if how.kind else 0
     flags = f"{kind} {how.descending:d} {how.begin} {how.end or 0} {how.discard:d}"
     return f"{number} {n} {limit} {in_place:d} {how.device_count:d} {flags} {how.number} {how.rows:d}\n"
@@ -239,7 +240,7 @@ def line(number: int, sort: Sort, n: int, limit: int, in_place: bool, how: Optio
 def differences(
     path: Path, sorts: Sequence[Sort], limit: int, some: int = COUNTS
 ) -> list[tuple[str, int, bool, Options, str, str]]:
-    """What the program says otherwise than Python does."""
+    """The differences between the program's output and Python's."""
     asked = [
         (i, n, in_place, how)
         for i, sort in enumerate(sorts)
@@ -266,7 +267,7 @@ def test_same_launches(limit: int) -> None:
 def test_same_launches_of_any_plan(limit: int) -> None:
     path, sorts = crafted()
     assert differences(path, sorts, limit)[:3] == []
-    for place in PLACES:  # each tells sorting in place from sorting out of place somewhere
+    for place in PLACES:  # each distinguishes in-place sorting somewhere
         steps = [s for sort in sorts for s in sort.plan.steps if s.guard.place == place]
         assert len(steps) > 10
     assert sum(expected(s, 5000, limit, True) != expected(s, 5000, limit, False) for s in sorts) > 3
@@ -282,7 +283,7 @@ def test_same_launches_of_every_form(name: str) -> None:
 
 
 def test_options_that_a_sort_does_not_take() -> None:
-    """Ranges out of order or beyond the key, and what a sort was not generated with."""
+    """Ranges out of order or beyond the key, and options that the sort was not generated with."""
     path, sorts = crafted()
     rows: list[tuple[int, Options, str]] = []
     for i, sort in enumerate(sorts):

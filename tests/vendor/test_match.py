@@ -1,4 +1,4 @@
-"""The target that a C program picks for a device."""
+"""The target that a C program selects for a device."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from hsgen.engines.hosts import Host
 
 @cache
 def picked(*targets: str) -> dict[str, set[str]]:
-    """What is picked on every device, whatever the order of the targets; by the device's platform."""
+    """The selection for every device by its platform, for any order of the targets."""
     need("gcc")
     opencl()
     place = bundle(*targets)

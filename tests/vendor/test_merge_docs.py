@@ -1,4 +1,4 @@
-"""The C program of docs/guides/merge.md merges what its comment says."""
+"""The C program of docs/guides/merge.md merges as its comment says."""
 
 from __future__ import annotations
 

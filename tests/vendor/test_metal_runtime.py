@@ -1,7 +1,7 @@
-"""Metal's runtime without Metal: its syntax against declarations of what it uses, and what it encodes on a fake.
+"""Metal's runtime without Metal: its syntax against declarations of Metal, and its encoding on a fake.
 
-The fake (consumers/fake_metal.c) answers messages of Objective-C in C, so the runtime runs as it ships, without
-reference counting; what it does on Apple's systems has not been tried.
+The fake (consumers/fake_metal.c) answers Objective-C messages in C, so the runtime runs as shipped, without reference
+counting; it has not been run on Apple's systems.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def test_syntax(mode: str, prefix: str) -> None:
 
 @pytest.mark.parametrize("compiler", ["gcc", "g++", "clang", "clang++"])
 def test_a_bundle_is_plain_c_elsewhere(compiler: str) -> None:
-    """All but the runtime itself, which no wildcard for C files names."""
+    """All except the runtime itself, which no wildcard for C files matches."""
     need(compiler)
     place = bundle("apple-m1", SIMD, apis=("metal",), keys=("u32",))
     language = ("-xc++", "-std=c++11") if "++" in compiler else ("-std=c99",)
@@ -80,7 +80,7 @@ def player() -> Path:
 
 
 def played(mode: str, text: str = "") -> str:
-    """Run the program; leaks end it with an error."""
+    """Run the program; leaks make it fail."""
     return run(player(), mode, env={"ASAN_OPTIONS": "detect_leaks=1"}, text=text)
 
 
@@ -95,14 +95,14 @@ def test_wrong_calls_get_their_status() -> None:
 
 @cache
 def sorts() -> list[Sort]:
-    """What the program has, of each target."""
+    """The program's sorts, by target."""
     found = target.find(SIMD)
     plain = target.find("apple-m1").default("u32")
     return [plain, *(found.default(k, replace(FORM, value=v)) for k in KEYS for v in VALUES)]
 
 
 def line(sort: Sort, n: int, how: Options, in_place: bool) -> str:
-    """A call as the program reads it."""
+    """A call in the program's input format."""
     type_ = sort.plan.bits // 8 << 4 | how.kind if how.kind else 0
     bits = (how.begin, how.end or 0)
     numbers = (n, int(in_place), int(how.device_count), type_, int(how.descending), *bits, int(how.discard))
@@ -110,7 +110,7 @@ def line(sort: Sort, n: int, how: Options, in_place: bool) -> str:
 
 
 def encoded(sort: Sort, launch: Launch, n: int, how: Options, in_place: bool) -> str:
-    """A dispatch as the program must print it; where buffers begin is what consumers/metal.c says."""
+    """A dispatch in the program's output format; consumers/metal.c defines the buffer offsets."""
     key, value = sort.key.bytes, sort.signature.value_bytes
     at = {"source": ("a", 3 * key), "destination": ("b", 5 * key), "scratch": ("c", 512), "count": ("f", 44)}
     at |= {"values": ("d", 7 * value), "values_out": ("e", 9 * value)}
@@ -130,7 +130,7 @@ def encoded(sort: Sort, launch: Launch, n: int, how: Options, in_place: bool) ->
 
 
 def call(rng: random.Random, sort: Sort) -> tuple[int, Options, bool]:
-    """A call that the sort takes: a count, how, and whether in place."""
+    """A valid call of the sort: a count, options, and whether in place."""
     most = min(sort.plan.max_n, 2**30 - 1)
     n = rng.choice([0, 1, *(rng.randrange(m) for m in (400, 5000, 1 << 20, most)), most])
     how, bits = Options(), sort.plan.bits
@@ -145,8 +145,9 @@ def call(rng: random.Random, sort: Sort) -> tuple[int, Options, bool]:
     return n, how, rng.random() < 0.5 and not how.discard
 
 
-def test_what_is_encoded_is_the_plan() -> None:
-    """Every sort in many ways and counts: kernels, buffers, numbers, grids, a barrier between all, and one encoder."""
+def test_the_encoded_commands_follow_the_plan() -> None:
+    """Every sort with many options and counts: kernels, buffers, numbers, grids, a barrier between steps, and one
+    encoder."""
     rng = random.Random(7)
     asked, expected, encoders = [], [], 0
     for number in range(500):
@@ -162,9 +163,9 @@ def test_what_is_encoded_is_the_plan() -> None:
 
 
 def test_build_systems_leave_it_out_elsewhere() -> None:
-    """What a bundle with Metal builds on other systems is all but the runtime."""
+    """Other systems build a bundle with Metal without the runtime."""
     if sys.platform == "darwin":
-        pytest.skip("here it is built")
+        pytest.skip("this system builds it")
     need("cmake", "meson", "cc")
     place = bundle("apple-m1", apis=("metal",), keys=("u8",))
     for option in ((), ("-DHS_METAL=ON",)):
@@ -178,7 +179,7 @@ def test_build_systems_leave_it_out_elsewhere() -> None:
 
 
 def test_no_file_keeps_another_prefix() -> None:
-    """Kernels keep their own words, which no linker sees."""
+    """Kernels keep their own names, which no linker sees."""
     place = bundle("apple-m1", prefix=PREFIX, apis=("metal",), keys=("u8",))
     files = [p for p in place.rglob("*") if p.suffix in (".c", ".h", ".m", ".txt", ".build")]
     assert {f"{PREFIX}_metal.m", f"{PREFIX}_metal.h", f"{PREFIX}_targets_metal.c"} <= {p.name for p in files}

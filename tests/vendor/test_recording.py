@@ -1,4 +1,5 @@
-"""What the Vulkan runtime records, checked without a driver: right in every sort, wrong once a barrier is forgotten."""
+"""The commands of the Vulkan runtime, checked without a driver: right for every sort, wrong without one of the
+barriers."""
 
 from __future__ import annotations
 
@@ -20,7 +21,7 @@ from hsgen.emit import spirv
 RECORDING = Path(__file__).with_name("recording.c")
 LANES = RECORDING.parents[1] / "device/lanes"
 TARGETS = {"lavapipe": "lavapipe", "pairs4": str(LANES / "pairs4.toml"), "generic": "generic"}
-"""With subgroups, with keys as pairs of words, and without subgroups."""
+"""With subgroups, with keys as pairs of u32, and without subgroups."""
 
 
 @cache
@@ -39,7 +40,7 @@ def recording(name: str) -> Path:
 
 
 def run(name: str, *arguments: str) -> tuple[int, str]:
-    """Run the program: exit code and what it said."""
+    """Run the program: exit code and output."""
     command = [str(recording(name)), *arguments]
     env = {**os.environ, "ASAN_OPTIONS": "detect_leaks=1"}
     done = subprocess.run(command, capture_output=True, text=True, env=env, check=False, timeout=300)
@@ -48,7 +49,7 @@ def run(name: str, *arguments: str) -> tuple[int, str]:
 
 @cache
 def barriers(name: str) -> int:
-    """The barriers of the longest sort of a target; all that is recorded must be right."""
+    """The number of barriers in the longest sort of a target; all recorded commands must be right."""
     code, said = run(name)
     found = re.fullmatch(
         rf"target {name}: (\d+) sorts, at most (\d+) barriers, (\d+) checks, 0 errors\n", said, re.ASCII
@@ -75,7 +76,7 @@ def test_every_forgotten_barrier_is_found(name: str) -> None:
 
 
 def test_forgetting_nothing_finds_nothing() -> None:
-    """Beyond the last barrier there is none to forget."""
+    """There is no barrier to forget beyond the last one."""
     code, said = run("lavapipe", "drop", str(barriers("lavapipe") + 1))
     assert code == 0 and said.endswith("forgotten in 0 sorts, missed in 0 of them\n"), said
     for arguments in (("drop",), ("drop", "0"), ("else", "1")):

@@ -1,4 +1,4 @@
-"""Whole bundles compile without a warning, as C and as C++, and bring only names that begin with their prefix."""
+"""Whole bundles compile without a warning, as C and as C++, and define only names that start with their prefix."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ TARGETS = ("generic", "intel-gen8", "cpu")
 
 
 def everything(prefix: str) -> Path:
-    """A bundle with all that these targets have."""
+    """A bundle with all parts of these targets."""
     return bundle(*TARGETS, prefix=prefix, apis=(), keys=())
 
 
@@ -27,7 +27,7 @@ def names(file: Path, *options: str) -> list[tuple[str, str]]:
     ("compiler", "prefix"),
     [*((c, "hs") for both in COMPILERS.items() for c in both), ("gcc", PREFIX), ("clang++", PREFIX)],
 )
-def test_symbols_begin_with_the_prefix(compiler: str, prefix: str) -> None:
+def test_symbols_start_with_the_prefix(compiler: str, prefix: str) -> None:
     need("nm")
     opencl()
     if not header("vulkan/vulkan_core.h"):
@@ -55,20 +55,20 @@ def test_examples_compile(compiler: str) -> None:
 
 
 def test_no_file_of_a_bundle_keeps_another_prefix() -> None:
-    """Names, macros, files and include lines; kernels keep their own words, which no linker sees."""
+    """Names, macros, files and include lines; kernels keep their own names, which no linker sees."""
     place = everything(PREFIX)
     for path in (p for p in place.rglob("*") if p.is_file() and "kernels" not in p.parts and p.suffix != ".json"):
         text = path.read_text(encoding="utf-8")
         if path.parent.parent.name == "targets":  # the lines of OpenCL text
             text = re.sub(r'^ +"(?:\\.|[^"\\])*",$', "", text, flags=re.MULTILINE)
-        text = re.sub(r"^#undef .*$", "", text, flags=re.MULTILINE)  # the macros of CUDA kernels, taken back
+        text = re.sub(r"^#undef .*$", "", text, flags=re.MULTILINE)  # the macros of CUDA kernels, undefined at the end
         left = re.findall(r".*(?<![A-Za-z0-9])(?:hs[_/.]|HS_).*", text)
         assert not left, (path.relative_to(place), left[:3])
         assert not re.match(r"hs[_.]", path.name), path
 
 
-def test_macros_begin_with_the_prefix() -> None:
-    """What a program gets defined by including the headers, beside what OpenCL's own headers define."""
+def test_macros_start_with_the_prefix() -> None:
+    """The macros that the headers define, without those of OpenCL's own headers."""
     need("cc")
     opencl()
     place = bundle("generic", prefix=PREFIX)

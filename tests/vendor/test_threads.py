@@ -1,4 +1,4 @@
-"""One OpenCL sorter in two threads at once: every call sorts right or says that the sorter is busy."""
+"""One OpenCL sorter in two threads at once: every call sorts correctly or reports that the sorter is busy."""
 
 from __future__ import annotations
 
@@ -39,7 +39,8 @@ def threaded(*options: str) -> Path:
 
 
 def played(*options: str) -> tuple[int, list[int], str]:
-    """The exit code, and calls that sorted right, were refused, sorted wrongly, and sorted right in one thread."""
+    """The exit code, and the number of calls that sorted correctly, were refused, sorted wrongly, and sorted correctly
+    in one thread."""
     env = {**os.environ, **embedded_only()}
     done = subprocess.run([threaded(*options)], capture_output=True, text=True, env=env, check=False, timeout=300)
     counts = re.match(r"(\d+) right, (\d+) busy, (\d+) wrong, then (\d+) right of 60\n", done.stdout)
@@ -58,14 +59,14 @@ def test_every_call_sorts_or_is_refused() -> None:
 @pytest.mark.nightly
 @pytest.mark.device
 def test_without_the_check_threads_sort_wrongly(embedded: Host) -> None:
-    """Else the test above would prove nothing; a driver may also crash or refuse the call."""
+    """Otherwise the test above would prove nothing; a driver may also crash or refuse the call."""
     code, counts, said = played("-DHS_CHECK_THREADS=0")
     assert code != 0 and (not counts or counts[2] > 0), (embedded.name, said)
 
 
 @pytest.mark.parametrize("compiler", ["gcc", "clang"])
 def test_without_atomics_it_compiles(compiler: str) -> None:
-    """The check is left out where a compiler offers none, and on demand; Microsoft's has its own, declared here."""
+    """The check is omitted if a compiler has no atomics, and on demand; Microsoft's has its own, declared here."""
     need(compiler)
     opencl()
     place = bundle(SMALL)

@@ -1,4 +1,4 @@
-"""What the pages about vendoring, the C API and CI say is what happens, and what they name exists."""
+"""The pages about vendoring, the C API and CI are correct, and the names in them exist."""
 
 from __future__ import annotations
 
@@ -38,14 +38,14 @@ HEADERS = sorted(p for p in (ROOT / "templates").glob("**/hs*.h") if not p.stem.
 
 @cache
 def machinery() -> Any:
-    """The module of the tests of the other documents."""
+    """The test module of the other documents."""
     sys.path.append(str(ROOT / "tests/docs"))
     return importlib.import_module("test_docs")
 
 
 @pytest.mark.device
 def test_vendoring_as_the_document_says(embedded: Host, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every block that names its file is written there, and every block of sh is run."""
+    """Write every block that names its file, and run every block of sh."""
     need("cc", "c++", "cmake", "meson", "ninja")
     opencl()
     for name, value in embedded_only().items():
@@ -153,7 +153,7 @@ def test_readme_of_a_bundle_names_what_it_has(prefix: str, apis: tuple[str, ...]
 
 
 def test_readme_line_builds(tmp_path: Path) -> None:
-    """The line in a bundle's README, with its example as the program; a file that was put there is not compiled."""
+    """The line in a bundle's README, with its example as the program; other files in the folder are not compiled."""
     need("cc")
     opencl()
     place = bundle("generic")
@@ -166,7 +166,7 @@ def test_readme_line_builds(tmp_path: Path) -> None:
 
 
 def yaml_lines(text: str) -> list[tuple[int, str]]:
-    """A light look at YAML: lines with their indent, which is even and grows by one level at a time."""
+    """A simple check of YAML: lines with their indent, which is even and grows by one level at a time."""
     rows = []
     for line in text.splitlines():
         if line.strip():
@@ -213,7 +213,7 @@ def test_snippets_of_ci() -> None:
 
 
 def test_the_lines_for_ci_take_3_for_a_success(tmp_path: Path) -> None:
-    """With hsgen standing for a program that ends with each of its exit codes."""
+    """With a fake hsgen that exits with each of its exit codes."""
     github = re.search(r"- run: (hsgen check .*)", CI.read_text(encoding="utf-8"))
     make = re.search(r"^\t(hsgen check .*)$", CI.read_text(encoding="utf-8"), re.MULTILINE)
     jenkins = re.search(r"sh '(hsgen check .*)'", CI.read_text(encoding="utf-8"))

@@ -1,4 +1,5 @@
-/* As much of CUB as peers of the CUDA harness call, on the host: the signatures of CUB 3.0, by the standard library. */
+/* The part of CUB that baselines of the CUDA harness call, on the host: the signatures of CUB 3.0, by the standard
+ * library. */
 #ifndef FAKE_CUB
 #define FAKE_CUB
 
@@ -19,7 +20,7 @@ namespace fake {
 const size_t NEED = 1000;
 struct none {};
 
-/* Say how much memory is needed (true), or check that there is so much. */
+/* Return the required memory (true), or check that it is there. */
 inline bool asked(void *memory, size_t &bytes, cudaStream_t stream)
 {
     if (!memory) bytes = NEED;
@@ -95,7 +96,7 @@ struct DeviceSegmentedRadixSort {
     }
 };
 
-/* Equal keys of the second array come first: CUB does not promise another order. */
+/* Equal keys of the second array come first: CUB guarantees no order. */
 struct DeviceMerge {
     template <typename K, typename L>
     static cudaError_t MergeKeys(void *m, size_t &bytes, const K *a, int64_t n, const K *b, int64_t more, K *out, L less,

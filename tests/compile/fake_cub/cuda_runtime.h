@@ -1,4 +1,4 @@
-/* As much of CUDA's runtime as peers of the CUDA harness use, on the host. */
+/* The part of CUDA's runtime that baselines of the CUDA harness use, on the host. */
 #ifndef FAKE_CUDA_RUNTIME
 #define FAKE_CUDA_RUNTIME
 

@@ -1,4 +1,4 @@
-/* A harness on the host: its buffers, a copy, and the peer that is compiled along.  It sorts nothing itself. */
+/* A harness on the host: its buffers, a copy, and the baseline compiled with it.  It sorts nothing itself. */
 #include "hn_cuda.h"
 
 #include <string.h>

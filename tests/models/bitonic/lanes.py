@@ -1,4 +1,4 @@
-"""What lanes of a merge sort do in numpy: exchanges between registers, and passes over the tile of a work-group.
+"""The lanes of a merge sort in numpy: exchanges between registers, and passes over the tile of a work-group.
 
 Shapes are those of `models.bitonic.model`.
 """
@@ -53,12 +53,12 @@ def slot_numbers(p: Pass, w: int) -> Numbers:
 
 
 def tile_pass(p: Pass, memory: Memory, w: int) -> None:
-    """Play a pass that stays in the tile, for subgroups of `w` lanes; barriers before and after it."""
+    """Run a pass that stays in the tile, for subgroups of `w` lanes; barriers before and after it."""
     memory.barrier()
     (row, span), (_, _, front, end) = row_numbers(p), table(p.rows)
     early, late = row < span, row >= span + p.length
     live = ~(early & (front == 1)) & ~(late & (end == 1)) & ((not p.limit) | (row < p.limit))
-    demand(not (live & (early | late)).any(), "a row outside its span is touched")
+    demand(not (live & (early | late)).any(), "a row outside its span is accessed")
     live, low = live[..., None], (early & (front == 1))[..., None]
     at = slot_numbers(p, w)
     memory.write(exchange(p.ops, memory.read(at, live, low)), at, live)

@@ -1,8 +1,8 @@
-"""The memory of a merge sort that is played in numpy, and what its slots hold.
+"""The memory of the merge sort model, and the interpretation of its slots.
 
-Keys lie in memory with their own bits and are compared in the order of their type.  With values what is merged are
-pairs, a key and the place that it had: here numbers of 64 bits, the rank of the key among all distinct ones << 32 and
-the place, which are in the same order; so the greatest number, which pads, is greater than all.
+Memory holds keys with their original bits; they are compared in the order of their type.  Sorts with values merge pairs
+of a key and its index: here 64-bit numbers, the rank of the key among all distinct keys << 32 plus the index, which are
+in the same order; so the padding, the greatest number, is greater than every pair.
 """
 
 from __future__ import annotations
@@ -21,27 +21,27 @@ Mask = NDArray[np.bool_] | np.bool_
 
 
 class Fault(AssertionError):
-    """A kernel did what no kernel may do."""
+    """An illegal operation of a kernel."""
 
 
 def demand(holds: bool | np.bool_, what: str) -> None:
-    """Raise a fault unless something holds."""
+    """Raise a fault unless a condition holds."""
     if not holds:
         raise Fault(what)
 
 
 @dataclass(frozen=True, slots=True)
 class Typed:
-    """Slots that hold keys of a type: registers have unsigned keys of the same order."""
+    """Slots with keys of a type: registers have unsigned keys in the same order."""
 
     how: Options
 
     def enter(self, keys: Keys, slots: Numbers) -> Keys:
-        """Return what registers hold of the keys in `slots`."""
+        """Return the register contents for the keys in `slots`."""
         return oracle.ordered(keys, self.how.kind, descending=self.how.descending)
 
     def leave(self, keys: Keys) -> Keys:
-        """Return what `enter` came from."""
+        """Return the inverse of `enter`."""
         bits = 8 * keys.dtype.itemsize
         sign, every = keys.dtype.type(1 << (bits - 1)), keys.dtype.type((1 << bits) - 1)
         out = keys ^ every if self.how.descending else keys.copy()
@@ -51,7 +51,7 @@ class Typed:
 
 
 class Pairs:
-    """Slots that hold keys: registers have pairs of a key and the slot that it was read from."""
+    """Slots with keys: registers have pairs of a key and the slot that it was read from."""
 
     def __init__(self, keys: Keys, how: Options) -> None:
         self._typed = Typed(how)
@@ -71,7 +71,7 @@ class Pairs:
 class Memory:
     """Slots on the last axis of `keys`; every access is checked.  `defined`: all of them hold keys from the start.
 
-    What registers have of the keys, and back, is up to `form`; the same if there is none.
+    `form` converts between keys in memory and in registers; without it they are equal.
     """
 
     def __init__(self, keys: Keys, *, defined: bool, signature: Typed | Pairs | None = None) -> None:
@@ -79,27 +79,27 @@ class Memory:
         self.defined, self.owner = np.full(self.end, defined), np.full(self.end, -1)
 
     def barrier(self) -> None:
-        """Let every slot change hands."""
+        """Allow every slot to be accessed by another lane."""
         self.owner[:] = -1
 
     def _touch(self, at: Numbers, live: Mask, owner: Numbers | None) -> tuple[Numbers, Mask]:
         owner = np.arange(at[0].size).reshape(at[0].shape) if owner is None else owner
         at, live, owner = np.broadcast_arrays(at, live, owner)
         slots, owner = at[live], owner[live]
-        demand(((slots >= 0) & (slots < self.end)).all(), f"a slot outside 0 to {self.end} is touched")
+        demand(((slots >= 0) & (slots < self.end)).all(), f"a slot outside 0 to {self.end} is accessed")
         free = (self.owner[slots] == -1) | (self.owner[slots] == owner)
         self.owner[slots] = owner
-        demand((free & (self.owner[slots] == owner)).all(), "two lanes touch a slot without a barrier between")
+        demand((free & (self.owner[slots] == owner)).all(), "two lanes access a slot without a barrier in between")
         return slots, live
 
     def read(self, at: Numbers, live: Mask = np.True_, low: Mask = np.False_, owner: Numbers | None = None) -> Keys:
         """Return the keys of the slots `at` where `live`; elsewhere the least key where `low`, or the greatest.
 
-        `owner` numbers who reads: the lanes of a tile, if not given; groups, where a barrier comes before the
-        next access.  All have one shape or broadcast to it; the result has it behind the memory's other axes.
+        `owner` numbers the readers: by default the lanes of a tile; groups, if a barrier precedes the next access.  All
+        have one shape or broadcast to it; the result has it after the memory's other axes.
         """
         slots, live = self._touch(at, live, owner)
-        demand(self.defined[slots].all(), "a slot is read that was never written")
+        demand(self.defined[slots].all(), "a slot is read before it is written")
         keys = self.keys[..., slots]
         keys = keys if self.signature is None else self.signature.enter(keys, slots)
         out: Keys = np.full(self.keys.shape[:-1] + live.shape, np.iinfo(keys.dtype).max, keys.dtype)
@@ -108,7 +108,8 @@ class Memory:
         return out
 
     def write(self, keys: Keys, at: Numbers, live: Mask = np.True_, owner: Numbers | None = None) -> None:
-        """Put registers where `read` with the same arguments took them from; slots that are not live stay."""
+        """Write registers to the slots that `read` with the same arguments reads; slots that are not live stay
+        unchanged."""
         slots, live = self._touch(at, live, owner)
         self.defined[slots] = True
         self.keys[..., slots] = keys[..., live] if self.signature is None else self.signature.leave(keys[..., live])

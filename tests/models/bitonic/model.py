@@ -1,12 +1,12 @@
-"""A model of the merge sort's kernels in numpy: it plays a plan on the data that the templates render.
+"""A model of the merge sort's kernels in numpy: it executes a plan on the data that the templates render.
 
-What ``templates/bitonic/*.j2`` say in a kernel language is said here for arrays, one kernel after another, but all
-groups, columns and lanes at once, and several inputs (*batch*).  Stricter than a device, it raises `Fault` where a
-slot is touched that does not exist, was never written, or belongs to a lane that no barrier separates from this one.
+It does for arrays what ``templates/bitonic/*.j2`` do in a kernel language, one kernel after another, with all groups,
+columns and lanes at once, and for several inputs (*batch*).  Stricter than a device, it raises `Fault` on access to a
+slot that does not exist, was never written, or belongs to a lane without a barrier in between.
 
-Keys are arrays of u32 or u64.  Registers have the shape (batch, groups, registers, columns, lanes), slot
-numbers that of the last three axes in a tile, of the last four in memory; a column is dealt to a subgroup.  They hold
-keys in their order, or with values keys and the places that they had; see `models.bitonic.memory`.
+Keys are arrays of u32 or u64.  Registers have the shape (batch, groups, registers, columns, lanes), slot numbers that
+of the last three axes in a tile, of the last four in memory; a subgroup handles a column.  They hold keys in their
+order, or with values pairs of a key and its index; see `models.bitonic.memory`.
 """
 
 from __future__ import annotations
@@ -64,8 +64,8 @@ def _block_sort(kernel: Kernel, p: Params, memory: list[Memory], n: int, argumen
 
 
 def _spans(groups: int, lg_groups: int, run: int, n: int) -> tuple[Numbers, Numbers, Numbers]:
-    """Return each group's number in its span, and first key and keys of the span; none for a run without partner."""
-    demand(lg_groups >= 0, "less than one group a span")
+    """Return each group's number in its span, and first key and keys of the span; no span for a run without partner."""
+    demand(lg_groups >= 0, "less than one group per span")
     group: Numbers = np.arange(groups)
     group = group[(group >> lg_groups) * (2 * run) + run < n].reshape(-1, 1, 1, 1)
     span = (group >> lg_groups) * (2 * run)
@@ -89,9 +89,9 @@ def _stream(kernel: Kernel, p: Params, memory: list[Memory], n: int, argument: i
     x = first + np.arange(size // w)[:, None] * w
     i = np.where(up, x + offset * stride, 2 * run - w - x - offset * stride) + np.arange(w)
     live = (unguarded & (whole | (d.flip & up))) | (((front == 0) | (i >= 0)) & (i < keys))
-    demand((~live | ((i >= 0) & (i < keys))).all(), "a slot outside the span is touched")
+    demand((~live | ((i >= 0) & (i < keys))).all(), "a slot outside the span is accessed")
     who = np.arange(i[:, :1].size).reshape(i[:, :1].shape)
-    back = ~up & (w > 1)  # mirror rows change their lanes around the network
+    back = ~up & (w > 1)  # mirror rows reverse their lanes around the network
     regs = memory[0].read(span + i, live, (front == 1) & (i < 0), who)
     regs = exchange(d.ops, np.where(back, regs[..., ::-1], regs))
     memory[0].write(np.where(back, regs[..., ::-1], regs), span + i, live, who)
@@ -122,20 +122,20 @@ def _clean(kernel: Kernel, p: Params, memory: list[Memory], n: int, argument: in
 
 
 def _path(kernel: Kernel, p: Params, memory: list[Memory], n: int, argument: int, groups: int) -> None:
-    """Every merge at once; that tiles find their parts is what `models.merge_path` shows."""
+    """Every merge at once; `models.merge_path` tests the search for tile boundaries."""
     data, run = kernel.data, p.block << (argument & 255)
     assert isinstance(data, Path)
-    demand(-(-n // (2 * run)) * -(-2 * run // data.tile) <= groups, "too few groups merge")
+    demand(-(-n // (2 * run)) * -(-2 * run // data.tile) <= groups, "too few groups for the merge")
     for low in range(0, n, 2 * run):
         at: Numbers = np.arange(low, min(low + 2 * run, n))
         keys, one = memory[0].read(at, owner=at * 0), min(run, n - low)
         for half in (keys[..., :one], keys[..., one:]):
-            demand((half[..., 1:] >= half[..., :-1]).all(), "what is merged is in no order")
+            demand((half[..., 1:] >= half[..., :-1]).all(), "an unsorted run is merged")
         memory[1].write(np.sort(keys, axis=-1, kind="stable"), at, owner=at * 0)
 
 
 def _slots(kernel: Kernel) -> int:
-    """The keys that a work-group's tile holds."""
+    """The keys in a work-group's tile."""
     return kernel.arrays[0].count if kernel.arrays else 0
 
 
@@ -154,7 +154,7 @@ def _gather(kernel: Kernel, p: Params, memory: list[Memory], n: int, argument: i
     at, (pairs, destination, *values, out) = _lanes(kernel, n, groups), memory
     entries = pairs.read(at, owner=at)
     discard = bool(argument & DISCARD)
-    demand(p.signature.index or not discard, "keys that go with values are not wanted")
+    demand(p.signature.index or not discard, "keys are discarded without an argsort")
     if not discard:
         destination.write(entries, at, owner=at)
     places = (entries[0] & np.uint64(0xFFFFFFFF)).astype(np.int64)
@@ -166,13 +166,13 @@ PLAY = {BlockSort: _block_sort, Stream: _stream, Clean: _clean, Path: _path, "ke
 
 
 class _Buffers:
-    """The buffers of a call by their roles, those in scratch by where they begin as well."""
+    """The buffers of a call by role, those in scratch also by offset."""
 
     def __init__(self, roles: dict[str, Memory], n: int, live: int, words: int) -> None:
         self._memory, self._n, self._live, self._words = roles, n, live, words
 
     def find(self, buffer: Buffer, binding: Binding) -> Memory:
-        """Return what a kernel finds in a buffer; one in scratch is made when it is first used."""
+        """Return the buffer of a kernel's role; one in scratch is created on first use."""
         if binding.role != "scratch":
             return self._memory[binding.role]
         name, like = f"scratch {offset(binding, self._n)}", self._memory["destination"]
@@ -182,7 +182,7 @@ class _Buffers:
         pair = buffer.type == "pair"
         shape, dtype = (1 if pair else self._words, self._live), np.dtype(np.uint64 if pair else np.uint32)
         found = self._memory.setdefault(name, Memory(np.zeros(shape, dtype), defined=False))
-        demand(found.keys.shape == shape and found.keys.dtype == dtype, "two buffers lie at one place")
+        demand(found.keys.shape == shape and found.keys.dtype == dtype, "two buffers have one offset")
         return found
 
 
@@ -191,7 +191,7 @@ def _play(sort: Sort, buffers: _Buffers, n: int, live: int, limit: int, in_place
     assert isinstance(p, Params)
     demand(
         p.signature.key_transform or not (how.kind or how.descending),
-        "kernels of unsigned keys get another type or order",
+        "kernels without key transform get another type or order",
     )
     for launch in launches(sort.plan, n, limit, in_place=in_place, how=how):
         step, kernel = launch.step, sort.kernel(launch.step.kernel)
@@ -215,14 +215,14 @@ def run(
     how: Options = PLAIN,
     count: int | None = None,
 ) -> Keys:
-    """Return the destination buffer after the sort of the first `n` keys (all, if not given), without values.
+    """Return the destination buffer after the sort of the first `n` keys (default: all), without values.
 
-    `keys` has the shape (slots) or (batch, slots), and may go on beyond n.  The destination has it too, and begins
-    as an unlikely pattern, or is `keys` itself if `in_place`.  `limit` is the device's greatest grid in one
-    dimension; groups beyond the work are played as well.  `count` is the count on the device, where `how` says so.
+    `keys` has the shape (slots) or (batch, slots), and may extend beyond n.  The destination has the same shape, and
+    initially an unlikely pattern, or is `keys` itself if `in_place`.  `limit` is the device's greatest grid in one
+    dimension; excess groups run as well.  `count` is the device-side count, if `how` has one.
 
     Raises:
-        Fault: a kernel touches a slot that it may not touch.
+        Fault: a kernel accesses a slot that it must not access.
     """
     n = keys.shape[-1] if n is None else n
     live = n if count is None else min(count, n)
@@ -244,12 +244,12 @@ def run_valued(
     how: Options = PLAIN,
     count: int | None = None,
 ) -> tuple[Keys, Keys]:
-    """Return the destination, and the values after the sort of `keys`, (n,), and `values`, (n, words of a value).
+    """Return the destination, and the values after the sort of `keys`, (n,), and `values`, (n, u32 of a value).
 
-    Values are None for an argsort, whose values always have a buffer of their own.  `count` as above.
+    Values are None for an argsort, whose values always have a separate buffer.  `count` as above.
 
     Raises:
-        Fault: a kernel touches a slot that it may not touch, or what another lane may be changing.
+        Fault: a kernel accesses a slot that it must not access, or that another lane may be writing.
     """
     n, words = len(keys), sort.signature.value_bytes // 4
     live = n if count is None else min(count, n)

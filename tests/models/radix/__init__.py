@@ -1,1 +1,1 @@
-"""Radix sorts in numpy: `model` plays a plan; `msd`, `grid` and `finish` are what single kernels do."""
+"""Radix sorts in numpy: `model` executes a plan; `msd`, `grid` and `finish` model single kernels."""

@@ -1,7 +1,7 @@
-"""Passes ahead, and buckets finished on chip, played in numpy on the words of `hsgen.algorithms.radix.hybrid.pairs`.
+"""Buckets of pairs in numpy, and the passes before them, on the scratch of `hsgen.algorithms.radix.hybrid.pairs`.
 
-The sort on chip is played by the keys that kernels make: with slots in place of the bits that a bucket shares.  They
-are sorted in no order that is kept, so equal keys stay in theirs only if slots tell them apart.
+The on-chip sort uses the keys that kernels make: with slots in place of the bits that a bucket shares.  It is not
+stable, so equal keys keep their order only if slots distinguish them.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from models.radix.memory import Fault, Memory, Pass
 
 
 def ordered(p: Params, m: Memory, at: Pass, live: list[bool], place: int = 0, number: int = 0) -> None:
-    """Say which passes move keys, and where to; the keys lie at `place`, where `number` passes brought them."""
+    """Decide which passes move keys, and where to; the keys are in buffer `place`, after `number` passes."""
     left = sum(live)
     more = left % 2
     if place == 0:
@@ -37,7 +37,7 @@ def ordered(p: Params, m: Memory, at: Pass, live: list[bool], place: int = 0, nu
 
 
 def living(p: Params, m: Memory, at: Pass, histogram: list[NDArray[np.int64]]) -> list[bool]:
-    """Return which digits are not constant; of keys in order the last ones that some pass must move keys by."""
+    """Return which digits are not constant; for sorted keys, the last ones by which some pass must move keys."""
     if m.unsorted:
         return [not (h == at.n).any() for h in histogram]
     count = 1 if at.direct else 2 if p.signature.index else 0
@@ -57,7 +57,7 @@ def _starts(p: Params, m: Memory, at: Pass) -> None:
 
 
 def _shared(p: Params, m: Memory, at: Pass) -> NDArray[np.int64]:
-    """The highest bits of the keys at the destination, as many as those of a bucket share."""
+    """The highest bits of the keys at the destination, as many as the keys of a bucket share."""
     keys = oracle.ordered(m.buffers[1][: at.n], at.kind, descending=at.descending)
     return (keys >> keys.dtype.type(p.key.bits - finish.bits(p, at.n))).astype(np.int64)
 
@@ -67,14 +67,14 @@ def _bounds(p: Params, m: Memory, at: Pass) -> None:
         return
     shared = _shared(p, m, at)
     if (np.diff(shared) < 0).any():
-        raise Fault("the keys are not in the order of their highest bits")
+        raise Fault("the keys are not sorted by their highest bits")
     m.words["bounds"] = np.searchsorted(shared, np.arange((1 << finish.bits(p, at.n)) + 1))
     if (np.diff(m.words["bounds"]) > finish.capacity(p)).any():
         m.words["uneven"][0] = True
 
 
 def _sorted(p: Params, m: Memory, at: Pass, bucket: int, *, crowded: bool) -> bool:
-    """Sort a bucket; without `crowded` only if it has no crowded place: return whether."""
+    """Sort a bucket; without `crowded` only if it has no crowded position: return whether it did."""
     begin, end = (int(x) for x in m.words["bounds"][bucket : bucket + 2])
     slots = np.arange(end - begin)
     keys, values = m.buffers[1][begin:end].copy(), m.values[1]
@@ -84,7 +84,7 @@ def _sorted(p: Params, m: Memory, at: Pass, bucket: int, *, crowded: bool) -> bo
     places = (slotted >> one(p.key.bits - p.finish_places.bit_length() + 1)).astype(np.int64)
     if not crowded and len(keys) and np.bincount(places).max() > CROWD:
         return False
-    order = np.lexsort((-slots, slotted))  # what is alike comes in the wrong order
+    order = np.lexsort((-slots, slotted))  # equal elements come in the wrong order
     taken = (slotted[order] & one((1 << finish.slot_bits(p)) - 1)).astype(np.intp)
     held = None if values is None else values[begin:end].copy()
     m.store(1, begin + slots, (keys[taken], None if held is None else held[taken]), at)
@@ -110,7 +110,7 @@ def _again(p: Params, m: Memory, at: Pass) -> None:
 
 
 def _needed(p: Params, name: str, n: int) -> int:
-    """The work-groups without which a kernel leaves something undone."""
+    """The number of work-groups that the kernel requires."""
     buckets = 1 << finish.bits(p, n)
     return {"finish": buckets, "finish_bounds": buckets // p.work_group + 1, "finish_rest": finish.groups(p)}.get(
         name, 1
@@ -118,10 +118,10 @@ def _needed(p: Params, name: str, n: int) -> int:
 
 
 def play(name: str) -> Callable[[Params, Memory, Pass, Collection[int]], None]:
-    """Return what plays a kernel.
+    """Return a function that executes a kernel.
 
     It raises:
-        Fault: there are too few work-groups, or keys are not where they should be.
+        Fault: there are too few work-groups, or keys are in the wrong buffer.
     """
     kernel = {
         "finish_starts": _starts,

@@ -1,4 +1,4 @@
-"""The sort in one launch, played in numpy: work-groups one after the other between two barriers of the grid."""
+"""The cooperative sort in one launch, in numpy: work-groups run sequentially between two grid barriers."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def shares(p: Params, n: int) -> tuple[int, int]:
 
 
 def play(p: Params, m: Memory, at: Pass, failing: Collection[int]) -> None:
-    """Do all passes; keys go to the destination in each, values to scratch and the destination by turns.
+    """Run all passes; each stores keys to the destination, and values alternately to scratch and the destination.
 
     Raises:
         Fault: a work-group gets more keys than its tile holds, or values are stored where others still read.
@@ -60,17 +60,17 @@ def play(p: Params, m: Memory, at: Pass, failing: Collection[int]) -> None:
 
 
 def _dealt(p: Params, m: Memory, at: Pass, groups: int) -> bool:
-    """Sort by dealing keys out by their highest digit; return whether each work-group holds what it gets.
+    """Sort by distributing keys by their highest digit; return whether each work-group holds its keys.
 
     Raises:
-        Fault: keys of one value of the digit go to two work-groups.
+        Fault: keys with one value of the digit go to two work-groups.
     """
     highest = digits_of(m.entries(p, 0, at.n)[0], at, p.key.bits - (p.radix.bit_length() - 1), p.radix - 1)
     own = p.radix
     while own > 1 and p.radix // own * 2 <= groups:
         own //= 2
     if p.radix % own:
-        raise Fault(f"{own} digits a work-group do not divide {p.radix}")
+        raise Fault(f"{own} digits per work-group do not divide {p.radix}")
     shares_ = np.bincount(highest // own, minlength=p.radix // own)
     if (shares_ > p.tile).any():
         return False
@@ -84,7 +84,7 @@ def _dealt(p: Params, m: Memory, at: Pass, groups: int) -> bool:
 
 
 def _left(p: Params, m: Memory, at: Pass, *, moved: bool, values_at: int) -> None:
-    """Bring to the destination what no pass has moved, or one too few."""
+    """Copy to the destination the keys that no pass, or one too few, has moved."""
     places = np.arange(at.n)
     if not moved:
         m.store(1, places, (m.entries(p, 0, at.n)[0], None), at)

@@ -1,6 +1,6 @@
-"""What the kernels of a radix sort share when they are played in numpy: buffers, words, and arguments unpacked.
+"""Common parts of the radix sort models: buffers, scratch, and unpacked arguments.
 
-Buffers have the numbers that kernels use: 0 is the source, 1 the destination, 2 the room in scratch; so have values.
+Buffers have the numbers that kernels use: 0 is the source, 1 the destination, 2 the buffer in scratch; so have values.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hsgen.algorithms.radix import Params
-from hsgen.core.flags import DESCENDING, DEVICE_COUNT, DIRECT, DISCARD, FLOAT, REDO, SIGNED
+from hsgen.core.flags import DESCENDING, DIRECT, DISCARD, FLOAT, REDO, SIGNED
 from hsgen.core.interpreter import Launch, digit, passes
 from hsgen.core.kernels import Kernel
 from hsgen.core.plan import Binding, BitRange, PassCount
@@ -31,14 +31,14 @@ _ROLES = {
 
 
 class Fault(Exception):
-    """A kernel does what it may not do."""
+    """An illegal operation of a kernel."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pass:
-    """A launch: its argument, unpacked, its work-groups and its keys.
+    """A launch: its unpacked argument, its work-groups and its keys.
 
-    number, shift, mask: of a pass.  begin, end: of the bits, where a kernel handles all passes at once.
+    number, shift, mask: of a pass.  begin, end: of the bits, if a kernel handles all passes.
     """
 
     number: int
@@ -56,10 +56,10 @@ class Pass:
 
 
 def unpacked(p: Params, launch: Launch, n: int) -> Pass:
-    """Return what the kernel of a launch makes of its argument.
+    """Unpack the argument of a launch as its kernel does.
 
     Raises:
-        Fault: the argument asks for what the kernels of this form were not made for.
+        Fault: the argument requests an option that kernels of this signature do not support.
     """
     arg, signature = launch.argument, p.signature
     kind = 2 if arg & FLOAT else 1 if arg & SIGNED else 0
@@ -78,27 +78,27 @@ def unpacked(p: Params, launch: Launch, n: int) -> Pass:
         n=n,
     )
     if (kind or at.descending) and not signature.key_transform:
-        raise Fault("kernels of unsigned keys in ascending order get another type or order")
-    if (at.discard and not signature.index) or (arg & DEVICE_COUNT and not signature.device_count):
-        raise Fault("kernels get a flag that they do not know")
-    if not signature.bit_range:  # what is known beforehand is not looked up in arguments
+        raise Fault("kernels without key transform get another type or order")
+    if (at.discard and not signature.index) or (arg & COUNTED and not signature.device_count):
+        raise Fault("kernels get an unsupported flag")
+    if not signature.bit_range:  # constants are not read from arguments
         end = p.key.bits if p.end is None else p.end
         given = launch.step.argument
         digits = {(shift, (1 << width) - 1) for shift, width in p.digits}
         if isinstance(given, Pass_) and (at.shift, at.mask) not in digits:
             raise Fault(f"a pass over a digit at bit {at.shift}, which this sort does not have")
         if isinstance(given, BitRange) and (at.begin, at.end) != (p.begin, end):
-            raise Fault("kernels for all bits get a part of them")
+            raise Fault("kernels for all bits get a bit range")
         if isinstance(given, PassCount) and at.number != len(p.digits):
-            raise Fault("kernels for all bits get a part of them")
+            raise Fault("kernels for all bits get a bit range")
     return at
 
 
 @dataclass(slots=True)
 class Memory:
-    """The three buffers of keys and of values, and the words in scratch by their names; `words` of sorts by buckets.
+    """The three buffers of keys and of values, and the parts of scratch by name; `words`: those of hybrid sorts.
 
-    `unsorted`: whether keys are out of order, where a sort looks for that.
+    `unsorted`: whether keys are out of order, if a sort checks it.
     """
 
     buffers: list[Keys]
@@ -115,16 +115,16 @@ class Memory:
     words: dict[str, NDArray[np.int64]] = field(default_factory=dict)
 
     def bind(self, kernel: Kernel, bindings: tuple[Binding, ...]) -> None:
-        """Check that a kernel's buffers are bound to what they are, and in scratch always to the same places."""
+        """Check that a kernel's buffers are bound by role, and in scratch always at the same offsets."""
         for buffer, binding in zip(kernel.buffers, bindings, strict=True):
             if (
                 binding.role != _ROLES.get(buffer.name, "scratch")
                 or self.bound.setdefault(buffer.name, binding) != binding
             ):
-                raise Fault(f"{kernel.name} finds something else than {buffer.name}")
+                raise Fault(f"{kernel.name} has another buffer instead of {buffer.name}")
 
     def look(self, p: Params, n: int, at: Pass, bits: tuple[int, int]) -> None:
-        """Find out, if the sort does, whether keys are out of order by the bits from the first up to the second."""
+        """If the sort does so, check whether keys are out of order by the bits from the first up to the second."""
         if p.sorted_exit:
             begin, end = bits
             by = oracle.ordered(self.buffers[0][:n], at.kind, descending=at.descending)
@@ -132,11 +132,11 @@ class Memory:
             self.unsorted = bool((by[:-1] > by[1:]).any())
 
     def digits(self, number: int, at: Pass, shift: int, mask: int) -> NDArray[np.int64]:
-        """Return the digits of the keys in a buffer, by their order."""
+        """Return the digits of the keys of a buffer, after the key transform."""
         return digits_of(self.buffers[number][: at.n], at, shift, mask)
 
     def entries(self, p: Params, number: int, n: int) -> tuple[Keys, Values | None]:
-        """Return copies of the keys in a buffer and of the values with them; at first places are made, not read."""
+        """Return copies of the keys in a buffer and of their values; indices are generated at first, not read."""
         keys = self.buffers[number][:n].copy()
         if not p.valued:
             return keys, None
@@ -144,11 +144,11 @@ class Memory:
             return keys, np.arange(n).astype(f"u{p.signature.value_bytes}").view(np.uint32).reshape(n, -1)
         values = self.values[number]
         if values is None:
-            raise Fault("a kernel reads values that there are not")
+            raise Fault("a kernel reads absent values")
         return keys, values[:n].copy()
 
     def store(self, to: int, place: Places, entries: tuple[Keys, Values | None], at: Pass) -> None:
-        """Store keys and values; a kernel that writes a source that must stay is at fault."""
+        """Store keys and values; writing a read-only source is a fault."""
         keys, values = entries
         if to == 0:
             raise Fault("a kernel writes the source")
@@ -165,13 +165,13 @@ class Memory:
 
 
 def digits_of(keys: Keys, at: Pass, shift: int, mask: int) -> NDArray[np.int64]:
-    """Return the digits of keys, by their order."""
+    """Return the digits of keys, after the key transform."""
     by = oracle.ordered(keys, at.kind, descending=at.descending)
     return ((by >> by.dtype.type(shift)).astype(np.uint64) & np.uint64(mask)).astype(np.int64)
 
 
 def all_digits(p: Params, at: Pass) -> list[tuple[int, int]]:
-    """Return shift and mask of every digit, for a kernel that handles all passes at once."""
+    """Return shift and mask of every digit, for a kernel that handles all passes."""
     count = passes(at.begin, at.end, p.digit)
     found = (digit(at.begin, at.end, p.digit, number) for number in range(count))
     return [(shift, (1 << width) - 1) for shift, width in found]

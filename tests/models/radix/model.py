@@ -1,7 +1,7 @@
 """A model of the radix kernels in numpy: proves that a plan sorts, without a device.
 
-Kernels are played one launch after the other on the same flags and tables that they have on a device.  What runs
-inside a tile is not modelled: the places of its keys are taken from a stable sort.
+Launches run sequentially on the same flags and tables as on a device.  Work within a tile is not modelled: a stable
+sort gives the positions of its keys.
 """
 
 from __future__ import annotations
@@ -28,7 +28,8 @@ __all__ = ["Fault", "Result", "run"]
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """The destination, the values after the sort (rows of words; None where there are none), the passes that failed."""
+    """The destination, the values after the sort (rows of u32; None without values), and the number of failed
+    passes."""
 
     keys: Keys
     values: Values | None
@@ -56,7 +57,7 @@ def _idle(m: Memory, at: Pass) -> bool:
 
 
 def _left(p: Params, m: Memory, at: Pass) -> bool:
-    """Whether the keys were found in order where each pass is counted by itself."""
+    """Whether the keys were found sorted, with each pass counted separately."""
     return not p.looks_back and not m.unsorted
 
 
@@ -70,7 +71,7 @@ def _count(p: Params, m: Memory, at: Pass, failing: Collection[int]) -> None:
 
 
 def _rows(p: Params, m: Memory, at: Pass, failing: Collection[int]) -> None:
-    if not _idle(m, at) and not (at.number and _left(p, m, at)):  # one row of the table a work-group, or a lane
+    if not _idle(m, at) and not (at.number and _left(p, m, at)):  # one table row per work-group, or per lane
         digits = min(at.groups * (p.work_group if p.serial else 1), at.mask + 1)
         m.table[:digits] = (np.cumsum(m.table, axis=1) - m.table)[:digits]
 
@@ -98,7 +99,7 @@ def _scatter(p: Params, m: Memory, at: Pass, failing: Collection[int]) -> None:
 
 
 def _scattered(m: Memory, to: int, keys: Keys, values: Values | None, at: Pass, bases: NDArray[np.int64]) -> None:
-    """Store keys and values in the order of their digits, each digit from its base on."""
+    """Store keys and values in digit order, each digit from its base on."""
     digits = digits_of(keys, at, at.shift, at.mask)
     order = np.argsort(digits, kind="stable")
     counts = np.bincount(digits, minlength=len(bases))
@@ -152,16 +153,17 @@ def _copy(p: Params, m: Memory, at: Pass, failing: Collection[int]) -> None:
 
 
 def _wasted(p: Params, m: Memory, places: list[int]) -> None:
-    """Raise where a copy would not be needed had the first pass gone to the right buffer, or one more moved the keys.
+    """Raise a fault if a copy would be unnecessary had the first pass chosen the right buffer, or one more moved the
+    keys.
 
     Passes that are scanned one by one learn too late that a later one moves nothing.
     """
     moves = [a != b for a, b in pairwise(places)]
     if p.looks_back and not (m.in_place and (all(moves) or len(moves) == 1)):
-        raise Fault("keys are copied which another pass could have moved")
+        raise Fault("keys are copied that another pass could have moved")
     known = all(moves[moves.index(True) :] if True in moves else ())
     if not m.in_place and True in moves and known:
-        raise Fault("keys are copied which the last pass could have stored")
+        raise Fault("keys are copied that the last pass could have stored")
 
 
 def _single(p: Params, m: Memory, at: Pass, failing: Collection[int]) -> None:
@@ -190,21 +192,22 @@ PLAY: dict[str, Callable[[Params, Memory, Pass, Collection[int]], None]] = {
 
 
 def _needed(p: Params, name: str, at: Pass) -> int:
-    """The work-groups without which a kernel leaves something undone."""
+    """The number of work-groups that the kernel requires."""
     tiles = -(-at.n // p.tile)
     if name == "onesweep" and not p.forward_progress:
         return tiles
     if name == "grid":
         return model_grid.shares(p, at.n)[0]
     if name in model_msd.PLAY or name in model_finish.PLAY:
-        return 1  # they find out by themselves
+        return 1  # they detect it themselves
     if name == "rows":
         return -(-(at.mask + 1) // p.work_group) if p.serial else at.mask + 1
     return 1 if name in ("single", "begin", "starts") else min(tiles, p.groups)
 
 
 def _memory(p: Params, keys: Keys, values: Values | None, *, in_place: bool) -> Memory:
-    """The buffers before a sort; in place values that are read are written, but places that are made are not read."""
+    """The buffers before a sort; in place, values that are read are also written, but generated indices are not
+    read."""
     source, poison = keys.copy(), np.full_like(keys, 0xA5)
     held: list[Values | None] = [None, None, None]
     if p.valued:
@@ -225,13 +228,13 @@ def run(
     count: int | None = None,
     failing: Collection[int] = (),
 ) -> Result:
-    """Return what is there after the sort of `keys`, (n,), and `values`, (n, words of a value).
+    """Return the result of the sort of `keys`, (n,), and `values`, (n, u32 of a value).
 
-    `count` is the count on the device, where `how` says that there is one; n is then the most that it can be.  The
-    passes in `failing` lose every other tile, as on a device without forward progress.
+    `count` is the device-side count, if `how` has one; n is then its upper bound.  The passes in `failing` lose every
+    other tile, as on a device without forward progress.
 
     Raises:
-        Fault: a kernel writes what it may not write, finds other buffers or arguments than its own, or gets too few
+        Fault: a kernel writes what it must not write, finds unexpected buffers or arguments, or gets too few
             work-groups.
     """
     live = len(keys) if count is None else min(count, len(keys))

@@ -1,8 +1,8 @@
-"""The sort by buckets, played in numpy, a launch at a time, on the words of `hsgen.algorithms.radix.hybrid.buckets`.
+"""The hybrid sort by buckets in numpy, launch by launch, on the scratch of `hsgen.algorithms.radix.hybrid.buckets`.
 
-Between the digits keys lie by their order, as kernels hold them, and those of one value in no order: the model deals
-them in another one than they came in.  What is sorted on chip is taken from a sort in numpy, but for crowded places,
-which the kernel for the rest must find on its list.
+Between the digits keys have transformed bits, as in kernels, and those of one digit value are unordered: the model
+permutes them.  The on-chip sort is numpy's, except for crowded positions, which the kernel for the rest must find in
+its list.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ _DEALT = 2  # the number of the buffer in scratch
 
 
 def done(p: Params, m: Memory, at: Pass) -> bool:
-    """Whether the kernels of look-back find the keys sorted."""
+    """Whether the look-back kernels find the keys sorted."""
     mine = p.msd and msd.least(p) < at.n <= msd.most(p) and (at.begin, at.end) == (0, p.key.bits)
     return mine and bool(m.words["fits"][1])
 
 
 def needed(p: Params, name: str, m: Memory, n: int) -> int:
-    """Return the work-groups without which a kernel leaves something undone, if what is counted so far all fits."""
+    """Return the number of work-groups that the kernel requires, if everything counted so far fits."""
     tile, (first, second) = msd.tile(p), msd.widths(p, n)
     tiles = -(-n // tile)
     shares = {
@@ -45,7 +45,7 @@ def needed(p: Params, name: str, m: Memory, n: int) -> int:
 
 
 def _digit(p: Params, keys: Keys, level: int, n: int) -> NDArray[np.int64]:
-    """The first or the second digit of keys by their order."""
+    """The first or the second digit of keys after the key transform."""
     first, second = msd.widths(p, n)
     shift, width = (p.key.bits - first, first) if level == 1 else (p.key.bits - first - second, second)
     return ((keys >> keys.dtype.type(shift)).astype(np.int64)) & ((1 << width) - 1)
@@ -56,7 +56,7 @@ def _given(m: Memory, at: Pass) -> Keys:
 
 
 def _restored(keys: Keys, at: Pass) -> Keys:
-    """The keys whose order is `keys`: the inverse of `hsgen.operations.oracle.ordered`."""
+    """The keys before the transform: the inverse of `hsgen.operations.oracle.ordered`."""
     bits = 8 * keys.dtype.itemsize
     sign, every = keys.dtype.type(1 << (bits - 1)), keys.dtype.type((1 << bits) - 1)
     up = keys ^ every if at.descending else keys
@@ -85,7 +85,7 @@ def _starts(p: Params, m: Memory, at: Pass) -> None:
 
 
 def _dealt(keys: Keys, digits: NDArray[np.int64], cursors: NDArray[np.int64], to: Keys, tile: int) -> None:
-    """Deal keys by their digits, tile by tile from the last one on, and advance the cursors."""
+    """Distribute keys by digit, tile by tile from the last one on, and advance the cursors."""
     for begin in reversed(range(0, len(keys), tile)):
         mine, own = keys[begin : begin + tile], digits[begin : begin + tile]
         order = np.argsort(own, kind="stable")[::-1]
@@ -101,7 +101,7 @@ def _first(p: Params, m: Memory, at: Pass) -> None:
 
 
 def _values(p: Params, m: Memory, at: Pass) -> list[tuple[int, slice, slice]]:
-    """The values of the first digit, each with the places of its keys and of its buckets."""
+    """The values of the first digit, each with the positions of its keys and of its buckets."""
     first, second = msd.widths(p, at.n)
     starts = m.words["starts"]
     return [
@@ -130,7 +130,7 @@ def _second(p: Params, m: Memory, at: Pass) -> None:
 
 
 def _sorted(p: Params, m: Memory, at: Pass, bucket: int, *, crowded: bool) -> bool:
-    """Sort a bucket; without `crowded` only if it has no crowded place: return whether."""
+    """Sort a bucket; without `crowded` only if it has no crowded position: return whether it did."""
     starts = m.words["bucket_starts"]
     mine = slice(int(starts[bucket]), int(starts[bucket + 1]))
     keys = m.buffers[1][mine].copy()
@@ -168,11 +168,11 @@ _PLAY: dict[str, tuple[int, Callable[[Params, Memory, Pass], None]]] = {
     "bucket": (1, _bucket),
     "bucket_rest": (1, _rest),
 }
-"""Kernels, each with the flag that says whether it has anything to do, -1 for none."""
+"""Kernels, each with the flag that says whether it has work, -1 without a flag."""
 
 
 def play(name: str) -> Callable[[Params, Memory, Pass, Collection[int]], None]:
-    """Return what plays a kernel.
+    """Return a function that executes a kernel.
 
     It raises:
         Fault: there are too few work-groups, or a bucket is too large.

@@ -1,4 +1,4 @@
-/* Calls of any kind with one struct for all: what a kind lacks is left out. */
+/* Calls of every kind with one struct: members that a kind lacks are ignored. */
 #ifndef ANY_METAL_H
 #define ANY_METAL_H
 

@@ -1,4 +1,4 @@
-/* Calls of OpenCL's runtime of whichever kind, with one struct for all: what a kind lacks is left out. */
+/* Calls of OpenCL's runtime of every kind with one struct: members that a kind lacks are ignored. */
 #ifndef ANY_OPENCL_H
 #define ANY_OPENCL_H
 

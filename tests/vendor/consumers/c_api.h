@@ -1,4 +1,4 @@
-/* Around the blocks of docs/reference/c-api.md: what they take as given.  One of OPENCL, VULKAN, CUDA, METAL is defined. */
+/* The context of the blocks of docs/reference/c-api.md.  One of OPENCL, VULKAN, CUDA, METAL is defined. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -14,7 +14,7 @@ static cl_command_queue queue;
 static cl_mem keys, result;
 static cl_event written;
 
-/* Buffers and an event of keys being written to one of them. */
+/* Buffers, and an event of a write to one of them. */
 static int begin(void)
 {
     cl_platform_id platform;

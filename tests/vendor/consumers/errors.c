@@ -1,5 +1,5 @@
-/* Every way of calling the C API wrongly that can be told gets its status, and what is right next to it works.
- * Runs on the first OpenCL device with the first sort of its bundle. */
+/* Every detectable misuse of the C API returns its status, and the closest correct call works.  Runs on the first
+ * OpenCL device with the first sort of its bundle. */
 #include "any_opencl.h"
 #include "hs/hs_targets.h"
 
@@ -51,7 +51,7 @@ static cl_mem part(cl_mem whole, size_t first, size_t keys)
     return made;
 }
 
-/* Write keys that descend, in all of a buffer of ROOM keys. */
+/* Write descending keys to all of a buffer of ROOM keys. */
 static void fill(cl_mem memory)
 {
     uint32_t keys[ROOM], i;
@@ -59,7 +59,7 @@ static void fill(cl_mem memory)
     must(clEnqueueWriteBuffer(queue, memory, CL_TRUE, 0, sizeof keys, keys, 0, NULL, NULL), "clEnqueueWriteBuffer");
 }
 
-/* Whether `count` keys from `first` on are sorted, and all other keys as `fill` wrote them. */
+/* Whether `count` keys from `first` on are sorted, and all other keys are those of `fill`. */
 static int sorted(cl_mem memory, uint32_t first, uint32_t count)
 {
     uint32_t keys[ROOM], i;
@@ -87,7 +87,7 @@ static hs_status sort(hs_opencl *sorter, uint64_t n, cl_mem source, cl_mem desti
     return any_sort(sorter, queue, &args, &error);
 }
 
-/* The rules of scratch and of what it tells afterwards. */
+/* The rules of scratch and of the status in it. */
 static void rules(const hs_sort *plain)
 {
     static const hs_scratch_rule rule = {100, 4096, 4, 64, 1024, 3};
@@ -151,7 +151,7 @@ static void finding(const hs_sort *plain)
     }
 }
 
-/* Types and values by their names: a typed sort serves all types of its width. */
+/* Types and values by name: a sort with key transform serves all types of its width. */
 static void serving(const hs_sort *plain)
 {
     hs_sort one = *plain;
@@ -167,7 +167,7 @@ static void serving(const hs_sort *plain)
     EXPECT(!hs_serves(&one, "u8", "v4"));
 }
 
-/* What a sort takes of options, by the scratch that it asks for. */
+/* The options that a sort takes, by the scratch that it needs. */
 static void options(const hs_sort *plain)
 {
     static const struct {
@@ -182,18 +182,18 @@ static void options(const hs_sort *plain)
         {{(hs_type)0x43, 0, 0, 0, 0}, 32, 1, 1, 0, HS_ERROR_OPTION}, /* no type */
         {{(hs_type)0x12, 0, 0, 0, 0}, 8, 1, 1, 0, HS_ERROR_OPTION},  /* no float of 8 bits */
         {{HS_I8, 1, 0, 0, 0}, 8, 1, 0, 0, HS_OK},
-        {{HS_I32, 0, 0, 0, 0}, 32, 0, 1, 1, HS_ERROR_OPTION}, /* not typed */
+        {{HS_I32, 0, 0, 0, 0}, 32, 0, 1, 1, HS_ERROR_OPTION}, /* no key transform */
         {{HS_F32, 0, 0, 0, 0}, 32, 1, 0, 0, HS_OK},
         {{HS_UNSIGNED, 1, 0, 0, 0}, 32, 0, 1, 1, HS_ERROR_OPTION},
         {{HS_UNSIGNED, 1, 0, 0, 0}, 32, 1, 0, 0, HS_OK},
-        {{HS_UNSIGNED, 0, 1, 0, 0}, 32, 1, 0, 1, HS_ERROR_OPTION}, /* not ranged */
+        {{HS_UNSIGNED, 0, 1, 0, 0}, 32, 1, 0, 1, HS_ERROR_OPTION}, /* no bit range */
         {{HS_UNSIGNED, 0, 0, 31, 0}, 32, 1, 0, 1, HS_ERROR_OPTION},
-        {{HS_UNSIGNED, 0, 3, 3, 0}, 32, 0, 1, 0, HS_OK}, /* no bit: nothing moves */
+        {{HS_UNSIGNED, 0, 3, 3, 0}, 32, 0, 1, 0, HS_OK}, /* an empty range: nothing moves */
         {{HS_UNSIGNED, 0, 32, 0, 0}, 32, 0, 1, 0, HS_OK},
         {{HS_UNSIGNED, 0, 4, 3, 0}, 32, 0, 1, 0, HS_ERROR_RANGE},
         {{HS_UNSIGNED, 0, 33, 0, 0}, 32, 0, 1, 0, HS_ERROR_RANGE},
         {{HS_UNSIGNED, 0, 0, 33, 0}, 32, 0, 0, 0, HS_ERROR_RANGE},
-        {{HS_UNSIGNED, 0, 0, 0, 1}, 32, 1, 1, 0, HS_ERROR_OPTION}, /* makes no indices */
+        {{HS_UNSIGNED, 0, 0, 0, 1}, 32, 1, 1, 0, HS_ERROR_OPTION}, /* generates no indices */
         {{HS_UNSIGNED, 0, 0, 0, 1}, 32, 0, 0, 1, HS_OK},
     };
     hs_sort crafted = *plain;
@@ -214,7 +214,7 @@ static void options(const hs_sort *plain)
     }
 }
 
-/* What needs no device. */
+/* Functions that need no device. */
 static void without_a_device(const hs_sort *plain)
 {
     hs_info info;
@@ -282,7 +282,7 @@ static void creating(const hs_sort *plain)
     memcpy(kernels, plain->kernels, plain->kernel_count * sizeof kernels[0]);
     crafted = *plain;
     crafted.kernels = kernels;
-    kernels[0].subgroup = 7; /* no device has those */
+    kernels[0].subgroup = 7; /* on no device */
     STATUS(hs_opencl_create(&crafted, context, device, &sorter, &error), HS_ERROR_DEVICE);
     kernels[0] = plain->kernels[0];
     kernels[0].work_group = 1u << 30;
@@ -336,7 +336,7 @@ static void sorting(const hs_sort *plain, hs_opencl *sorter)
     STATUS(sort(sorter, ROOM + 1, from, NULL), HS_ERROR_COUNT);
     STATUS(sort(sorter, 1001, from, small), HS_ERROR_COUNT);
     STATUS(sort(sorter, 1001, small, from), HS_ERROR_COUNT);
-    EXPECT(sorted(from, 0, 0)); /* nothing has been touched */
+    EXPECT(sorted(from, 0, 0)); /* nothing has been changed */
 
     STATUS(sort(sorter, 0, from, NULL), HS_OK);
     STATUS(sort(sorter, 1, from, NULL), HS_OK);
@@ -351,7 +351,7 @@ static void sorting(const hs_sort *plain, hs_opencl *sorter)
     STATUS(sort(sorter, most, from, to), HS_OK);
     EXPECT(sorted(to, 0, most) && sorted(from, 0, 0));
 
-    /* n = 0 still ends in an event that waits for what it was told to wait for */
+    /* n = 0 still returns an event, which waits for the given events */
     gate = clCreateUserEvent(context, &code);
     must(code, "clCreateUserEvent");
     args = arguments(0, from, NULL);
@@ -365,7 +365,7 @@ static void sorting(const hs_sort *plain, hs_opencl *sorter)
     if (event) clReleaseEvent(event);
     clReleaseEvent(gate);
 
-    /* a queue out of order, and waiting for keys that are still being written */
+    /* an out-of-order queue, and a wait for keys that are still being written */
     disordered = clCreateCommandQueue(context, device, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE, &code);
     must(code, "clCreateCommandQueue");
     fill(to);
@@ -413,7 +413,7 @@ static void sub_buffers(hs_opencl *sorter)
     STATUS(sort(sorter, 2048, right, NULL), HS_OK);
     EXPECT(sorted(whole, 2048, 2048));
     fill(whole);
-    STATUS(sort(sorter, 1000, left, middle), HS_OK); /* so many keys do not overlap */
+    STATUS(sort(sorter, 1000, left, middle), HS_OK); /* this count does not overlap */
     STATUS(sort(sorter, 1000, middle, left), HS_OK);
     STATUS(sort(sorter, 2048, left, right), HS_OK);
     clReleaseMemObject(left);
@@ -423,7 +423,7 @@ static void sub_buffers(hs_opencl *sorter)
     clReleaseMemObject(whole);
 }
 
-/* A sort by way of scratch, which reverses: it sorts what `fill` writes. */
+/* A sort through scratch, which reverses: it sorts the keys of `fill`. */
 static void scratch(const hs_sort *plain)
 {
     static const char *const text[] = {
@@ -475,7 +475,8 @@ static void scratch(const hs_sort *plain)
     clReleaseMemObject(little);
 }
 
-/* Steps for one place only, a kernel for 64-bit counts, and the two kinds: a kernel that writes what it was told. */
+/* Steps for in-place or out-of-place calls only, a kernel for 64-bit counts, and both kinds: a kernel that writes its
+ * arguments. */
 static void places(const hs_sort *plain)
 {
     static const char *const text[] = {
@@ -505,7 +506,7 @@ static void places(const hs_sort *plain)
     for (i = 0; i < 3; i++) {
         fill(from);
         fill(to);
-        if (i == 1) args.destination = from; /* by its name twice */
+        if (i == 1) args.destination = from; /* twice by its name */
         if (i == 2) args.destination = to;
         STATUS(any_sort(sorter, queue, &args, &error), HS_OK);
         must(clEnqueueReadBuffer(queue, i == 2 ? to : from, CL_TRUE, 0, sizeof said, said, 0, NULL, NULL), "read");
@@ -532,7 +533,7 @@ static void places(const hs_sort *plain)
     clReleaseMemObject(to);
 }
 
-/* The host hands a kernel for 64-bit counts the whole count. */
+/* The host passes the whole count to a kernel for 64-bit counts. */
 static void wide(const hs_sort *plain)
 {
     static const char *const text[] = {
@@ -566,17 +567,17 @@ static void wide(const hs_sort *plain)
     clReleaseMemObject(scratch);
 }
 
-/* What a kernel of a sort with all that there is was told: in `to` and `out`. */
+/* The arguments of a kernel of a sort with all options: in `to` and `out`. */
 static char counted_flag[40];
-static const char *const telling[] = {
+static const char *const recording[] = {
     counted_flag,
-    "__kernel void tell(__global const uint *from, __global uint *to, __global const uint *with, __global uint *out,\n",
+    "__kernel void record(__global const uint *from, __global uint *to, __global const uint *with, __global uint *out,\n",
     "                   __global const uint *count, int n, int argument, int low, int high)\n",
     "{\n",
     "    to[0] = (uint)n; to[1] = (uint)argument; to[2] = (uint)low; to[3] = (uint)high;\n",
     "    to[4] = (argument & COUNTED) != 0 ? count[0] : 0; out[0] = with[1]; out[1] = from[5];\n",
     "}\n"};
-static const hs_kernel teller[] = {{"tell", 1, 1, 0, 5, 0, 0, 0}};
+static const hs_kernel recorder[] = {{"record", 1, 1, 0, 5, 0, 0, 0}};
 static const hs_step told[] = {{0, {5, UINT64_MAX, HS_ANYWHERE, HS_ANY_BITS, 0}, {HS_BY_N, 0, 1, 1, 1}, {HS_PASS, 2, 8, HS_DIRECT},
                                 {{HS_SOURCE, 0, 0}, {HS_DESTINATION, 0, 0}, {HS_VALUES, 0, 0}, {HS_VALUES_OUT, 0, 0}, {HS_COUNT, 0, 0}}}};
 
@@ -588,14 +589,14 @@ static hs_sort valued(const hs_sort *plain)
     crafted.value_bytes = 4;
     crafted.key_transform = crafted.bit_range = crafted.device_count = 1;
     crafted.kernel_count = crafted.step_count = 1;
-    crafted.kernels = teller;
+    crafted.kernels = recorder;
     crafted.steps = told;
-    crafted.opencl = telling;
-    crafted.opencl_lines = sizeof telling / sizeof telling[0];
+    crafted.opencl = recording;
+    crafted.opencl_lines = sizeof recording / sizeof recording[0];
     return crafted;
 }
 
-/* Keys with values, types, ranges and a count: what the kernel gets, and every call that is refused. */
+/* Keys with values, key transform, bit range and count: the kernel's arguments, and every refused call. */
 static void everything(const hs_sort *plain)
 {
     const hs_sort crafted = valued(plain);
@@ -616,7 +617,7 @@ static void everything(const hs_sort *plain)
         args.options.end_bit = 28;
         fill(whole);
         switch (trial) {
-        case 0: /* 25 bits are digits of 7, 6, 6 and 6; of an even number of passes the third does not go straight */
+        case 0: /* 25 bits are digits of 7, 6, 6 and 6; of an even number of passes the third is not DIRECT */
         case 1:
             args.count = trial ? count : NULL;
             STATUS(any_sort(sorter, queue, &args, &error), HS_OK);
@@ -633,7 +634,7 @@ static void everything(const hs_sort *plain)
             must(clEnqueueReadBuffer(queue, whole, CL_TRUE, 0, sizeof said, said, 0, NULL, NULL), "read");
             EXPECT(said[1] == (2u | 19u << 8 | 8u << 16 | HS_SIGNED | HS_FLOAT | HS_DESCENDING));
             continue;
-        case 3: /* the same, from one buffer to another: it goes straight to the destination */
+        case 3: /* the same, from one buffer to another: DIRECT to the destination */
             args.options.end_bit = 27;
             STATUS(any_sort(sorter, queue, &args, &error), HS_OK);
             must(clEnqueueReadBuffer(queue, whole, CL_TRUE, 0, sizeof said, said, 0, NULL, NULL), "read");
@@ -642,9 +643,9 @@ static void everything(const hs_sort *plain)
         case 4: args.values = NULL; break;
         case 5: args.options.type = HS_F64; break;
         case 6: args.options.discard_keys = 1; break;
-        case 7: args.n = 0; args.options.type = HS_F64; break; /* options count whatever n is */
+        case 7: args.n = 0; args.options.type = HS_F64; break; /* options are checked for every n */
         case 8: args.options.begin_bit = 29; expected = HS_ERROR_RANGE; break;
-        case 9: args.destination = NULL; expected = HS_ERROR_ARGUMENT; break; /* keys in place, values not */
+        case 9: args.destination = NULL; expected = HS_ERROR_ARGUMENT; break; /* keys in place, values out of place */
         case 10: args.values_destination = NULL; expected = HS_ERROR_ARGUMENT; break;
         case 11: args.values = short_one; expected = HS_ERROR_COUNT; break;
         case 12: args.values_destination = short_one; expected = HS_ERROR_COUNT; break;
@@ -654,7 +655,7 @@ static void everything(const hs_sort *plain)
         case 16: args.values_destination = whole; expected = HS_ERROR_OVERLAP; break;
         case 17: args.values = to; expected = HS_ERROR_OVERLAP; break;
         case 18: args.count = out; expected = HS_ERROR_OVERLAP; break;
-        case 19: args.values = from; expected = HS_OK; break; /* what is only read may be the same */
+        case 19: args.values = from; expected = HS_OK; break; /* read-only buffers may be the same */
         case 20: args.count = from; expected = HS_OK; break;
         case 21: /* but in place it is written */
             args.destination = args.values_destination = NULL;
@@ -675,13 +676,13 @@ static void everything(const hs_sort *plain)
     clReleaseMemObject(whole);
 }
 
-/* Indices: no values are read, and keys may be discarded: then there is room for them in scratch. */
+/* Indices: no values are read, and keys may be discarded: then scratch has room for them. */
 static void indices(const hs_sort *plain)
 {
     static const char *const text[] = {
-        "__kernel void tell(__global const uint *from, __global uint *to, __global uint *out, int n, int argument)\n",
+        "__kernel void record(__global const uint *from, __global uint *to, __global uint *out, int n, int argument)\n",
         "{ to[0] = (uint)n; to[n - 1] = (uint)argument; out[0] = from[5]; }\n"};
-    static const hs_kernel kernels[] = {{"tell", 1, 1, 0, 3, 0, 0, 0}};
+    static const hs_kernel kernels[] = {{"record", 1, 1, 0, 3, 0, 0, 0}};
     static const hs_step steps[] = {{0, {0, 4000, HS_OUT_OF_PLACE, HS_ALL_BITS, 0}, {HS_BY_N, 0, 1, 1, 1}, {HS_LITERAL, 5, 0, 0},
                                      {{HS_SOURCE, 0, 0}, {HS_DESTINATION, 0, 0}, {HS_VALUES_OUT, 0, 0}}}};
     cl_mem from = buffer(ROOM), out = buffer(ROOM), scratch = buffer(256 + 1000), little = buffer(256 + 999);
@@ -698,7 +699,7 @@ static void indices(const hs_sort *plain)
     crafted.steps = steps;
     crafted.opencl = text;
     crafted.opencl_lines = 2;
-    crafted.scratch.plus = 100; /* which ends where 1024 bytes do */
+    crafted.scratch.plus = 100; /* which ends at 1024 bytes */
     args.options.discard_keys = 1;
     STATUS(hs_scratch_with(&crafted, 1000, &args.options, &bytes), HS_OK);
     EXPECT(bytes == 1024 + 4000);
@@ -722,7 +723,7 @@ static void indices(const hs_sort *plain)
     args.values = args.values_destination = NULL;
     STATUS(any_sort(sorter, queue, &args, &error), HS_ERROR_OPTION);
     args.values_destination = from;
-    STATUS(any_sort(sorter, queue, &args, &error), HS_ERROR_OVERLAP); /* what is read is not written */
+    STATUS(any_sort(sorter, queue, &args, &error), HS_ERROR_OVERLAP); /* read-only */
     hs_opencl_release(sorter);
     clReleaseMemObject(from);
     clReleaseMemObject(out);
@@ -730,7 +731,7 @@ static void indices(const hs_sort *plain)
     clReleaseMemObject(little);
 }
 
-/* A plain sort takes none of it. */
+/* A plain sort takes none of these options. */
 static void nothing_more(hs_opencl *sorter)
 {
     cl_mem from = buffer(ROOM), other = buffer(ROOM);

@@ -1,5 +1,5 @@
-/* Goes through every call that OpenCL's runtime makes and lets it fail with every code: the status must say what happened,
- * and nothing may be left over.  Linked with fake_opencl.c instead of an OpenCL. */
+/* Lets every call that hs_opencl.c makes fail with every code: the status must say what happened, and nothing may leak.
+ * Linked with fake_opencl.c instead of an OpenCL. */
 #include "fake_opencl.h"
 
 #include "hs/hs_opencl.h"
@@ -30,7 +30,7 @@ static const struct {
               {CL_INVALID_VALUE, HS_ERROR_API},
               {-1001, HS_ERROR_API}};
 
-/* Whether the failure of the first call is an answer: what an older OpenCL does not know is done without. */
+/* Whether the failure of the first call is legitimate: functions that an older OpenCL lacks are not required. */
 static int answers(void)
 {
     if (strcmp(fake.failed, "clGetExtensionFunctionAddressForPlatform") == 0) return 1; /* no such function */
@@ -42,9 +42,9 @@ static int answers(void)
 /* The best target, which only that device suits, and one for all. */
 static const hs_target *two_targets[2];
 
-static unsigned matched; /* the calls that the search for a target has taken */
+static unsigned matched; /* the calls of the search for a target */
 
-/* All that a program does with a sorter; the first status that is no success. */
+/* Everything that a program does with a sorter; the first status other than success. */
 static hs_status all(const hs_sort *sort, hs_opencl_error *error)
 {
     static const uint64_t counts[] = {5000, 3, 0};
@@ -105,11 +105,11 @@ static unsigned run(const hs_sort *sort, unsigned fail_at, unsigned last, cl_int
     else if (strcmp(fake.failed, "fake_calloc") == 0)
         EXPECT(status == HS_ERROR_HOST_MEMORY && error.code == 0);
     else
-        EXPECT(status == expected && error.code == (fail_at > matched ? code : 0)); /* a search gives the status alone */
+        EXPECT(status == expected && error.code == (fail_at > matched ? code : 0)); /* status only */
     return fake.calls;
 }
 
-/* Every call alone, and every call with all after it, as when a device is lost. */
+/* Every call alone, and every call with all after it, as on a lost device. */
 static unsigned each(const hs_sort *sort)
 {
     const unsigned calls = run(sort, 0, 0, 0, HS_OK);
@@ -144,7 +144,7 @@ static void log_is_cut(const hs_sort *sort)
     fake.fail_at = 0;
 }
 
-/* A device that promises lanes in general and then runs fewer, or other subgroups than were asked for. */
+/* A device that promises subgroup lanes and then runs fewer, or other subgroups than requested. */
 static void kernels_do_not_fit(const hs_sort *plain, const hs_sort *lanes)
 {
     hs_opencl *sorter;
@@ -158,7 +158,7 @@ static void kernels_do_not_fit(const hs_sort *plain, const hs_sort *lanes)
     EXPECT(fake.alive == 0);
 }
 
-/* Lanes that vote need an extension of their own. */
+/* Ballots need an extension of their own. */
 static void kernels_that_vote(const hs_sort *lanes)
 {
     hs_kernel kernels[KERNELS];

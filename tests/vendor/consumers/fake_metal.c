@@ -1,7 +1,7 @@
-/* A Metal that runs nothing, in C, and as much of an Objective-C runtime as messages to it need.
+/* A Metal that runs nothing, in C, and the part of an Objective-C runtime that messages to it need.
  *
- * It is for clang's -fobjc-runtime=gcc without reference counting: there a message is a call of what objc_msg_lookup
- * returns, and a selector that nobody has registered still begins with its name. */
+ * It is for clang's -fobjc-runtime=gcc without reference counting: there a message is a call of the result of
+ * objc_msg_lookup, and an unregistered selector still starts with its name. */
 #include "fake_metal.h"
 
 #include <inttypes.h>
@@ -37,7 +37,7 @@ static const object *bound; /* the pipeline of the next dispatch */
 static int open_encoder;
 static fake_dispatch next;
 
-/* What the compiler leaves in a program for the runtime's sake. */
+/* The compiler's data in a program for the runtime. */
 char __objc_class_name_NSString, __objc_class_name_NSAutoreleasePool;
 void __objc_exec_class(void *module);
 void *objc_lookup_class(const char *name);
@@ -52,7 +52,7 @@ void *objc_lookup_class(const char *name)
     abort();
 }
 
-/* Whether the call that is under way is the one that fails. */
+/* Whether the current call is the one that fails. */
 static int fails(void) { return ++fake.calls == fake.fail; }
 
 static object *made(const char *kind, const char *text)
@@ -86,7 +86,7 @@ void *fake_buffer(char tag, uint64_t length)
 
 static void *nothing(void) { return NULL; }
 
-/* Of all objects. */
+/* All objects. */
 static void released(object *self, const selector *which)
 {
     (void)which;
@@ -108,7 +108,7 @@ static object *inited(object *self, const selector *which)
     return self;
 }
 
-/* Of strings: what is replaced is no longer owned. */
+/* Strings: replaced ones are no longer owned. */
 static object *of_text(object *self, const selector *which, const char *text)
 {
     released(self, which);
@@ -133,7 +133,7 @@ static object *description(object *self, const selector *which)
     return &said;
 }
 
-/* Of devices. */
+/* Devices. */
 static object *name(object *self, const selector *which)
 {
     (void)self;
@@ -177,7 +177,7 @@ static object *pipeline(object *self, const selector *which, object *function, o
     }
     return made("pipeline", function->text);
 }
-/* A library has the functions that its text says are kernels. */
+/* The functions of a library are the kernels in its text. */
 static object *function(object *self, const selector *which, object *wanted)
 {
     const char *at = self->text;
@@ -208,7 +208,7 @@ static unsigned long length(object *self, const selector *which)
     return (unsigned long)self->length;
 }
 
-/* Of command buffers and encoders. */
+/* Command buffers and encoders. */
 static object *begun(object *self, const selector *which)
 {
     (void)self;
@@ -283,7 +283,7 @@ static void barrier(object *self, const selector *which, unsigned long scope)
 }
 
 static const struct {
-    const char *kind, *name; /* kind "": of any */
+    const char *kind, *name; /* kind "": any */
     method does;
 } methods[] = {
     {"", "alloc", (method)alloced},

@@ -5,10 +5,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What is dispatched: the pipeline's kernel, where buffers begin, by their tags, and the numbers. */
+/* A dispatch: the pipeline's kernel, offsets of buffers, by their tags, and the numbers. */
 typedef struct fake_dispatch {
     const char *kernel;
-    char tags[32]; /* 0 behind the last buffer */
+    char tags[32]; /* 0 after the last buffer */
     uint64_t at[32];
     int64_t n;
     int32_t numbers[3];
@@ -19,10 +19,10 @@ typedef struct fake_metal {
     const char *name;
     uint64_t lanes, local_bytes;            /* of a threadgroup */
     uint64_t pipeline_lanes, pipeline_width; /* of every pipeline */
-    unsigned long calls, fail;              /* calls that can fail, and the one that does; 0: none */
-    long alive;                             /* objects that are owned by somebody */
-    int shows;                              /* whether what is encoded is printed */
-    void (*dispatched)(const fake_dispatch *what); /* is handed each dispatch; may be null */
+    unsigned long calls, fail;              /* calls that can fail, and the failing one; 0: none */
+    long alive;                             /* owned objects */
+    int shows;                              /* whether to print the encoded commands */
+    void (*dispatched)(const fake_dispatch *what); /* receives each dispatch; may be null */
     unsigned long encoders, ended, dispatches, barriers, wrong;
 } fake_metal;
 
@@ -30,7 +30,7 @@ extern fake_metal fake;
 
 void *fake_device(void);
 void *fake_commands(void);
-void *fake_buffer(char tag, uint64_t length); /* one for each letter; it stays */
-void *fake_calloc(size_t count, size_t size); /* what the runtime allocates with */
+void *fake_buffer(char tag, uint64_t length); /* one per letter; never freed */
+void *fake_calloc(size_t count, size_t size); /* the runtime's allocator */
 
 #endif

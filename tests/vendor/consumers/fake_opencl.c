@@ -1,6 +1,6 @@
-/* An OpenCL that computes nothing: it counts objects, fails at a call that is asked for, and stops the program at what
- * no implementation would forgive: an object used after its release, a kernel enqueued with arguments missing.
- * As in OpenCL, setting a kernel's argument does not keep a buffer alive. */
+/* An OpenCL that computes nothing: it counts objects, fails at a requested call, and aborts at errors that
+ * implementations do not survive: an object used after its release, a kernel enqueued with arguments missing.  As in
+ * OpenCL, setting a kernel's argument does not keep a buffer alive. */
 #include "fake_opencl.h"
 
 #include <stdio.h>
@@ -17,10 +17,10 @@ typedef struct object {
     int references;
     size_t offset, size;
     struct object *root;
-    struct object *arguments[ARGUMENTS]; /* buffers; null where the argument is none */
-    unsigned set;                        /* a bit for each argument that has been set */
+    struct object *arguments[ARGUMENTS]; /* buffers; null for other arguments */
+    unsigned set;                        /* a bit per argument that is set */
     char name[64];
-    long long numbers[ARGUMENTS]; /* of arguments that are no buffers */
+    long long numbers[ARGUMENTS]; /* of arguments other than buffers */
 } object;
 
 static object platform = {PLATFORM, 1, 0, 0, NULL, {NULL}, 0, "", {0}}, device = {DEVICE, 1, 0, 0, NULL, {NULL}, 0, "", {0}};
@@ -40,7 +40,7 @@ static object *alive(void *handle, enum kind kind)
     return o;
 }
 
-/* Whether this call is one that fails. */
+/* Whether this call fails. */
 static int fails(const char *function)
 {
     if (++fake.calls < fake.fail_at || fake.calls > fake.last || fake.fail_at == 0) return 0;
@@ -93,7 +93,7 @@ cl_mem fake_buffer(size_t size)
     return (cl_mem)o;
 }
 
-/* What the runtime takes memory with; it fails like a call. */
+/* The allocator of hs_opencl.c; it fails like a call. */
 void *fake_calloc(size_t count, size_t size) { return FAILS ? NULL : calloc(count, size); }
 
 CL_API_ENTRY cl_int CL_API_CALL clGetPlatformInfo(cl_platform_id p, cl_platform_info what, size_t room, void *to,
@@ -218,7 +218,7 @@ CL_API_ENTRY cl_int CL_API_CALL clSetKernelArg(cl_kernel kernel, cl_uint index, 
     cl_long number = 0;
     cl_int narrow = 0;
     demand(index < ARGUMENTS && value && (bytes == sizeof(cl_mem) || bytes == sizeof(cl_int)), "a strange argument");
-    demand(!wide || bytes == sizeof(cl_long), "a count that is none of 64 bits");
+    demand(!wide || bytes == sizeof(cl_long), "a count of fewer than 64 bits");
     if (FAILS) return fake.code;
     if (wide) memcpy(&number, value, sizeof number);
     else memcpy(&narrow, value, sizeof narrow);
@@ -280,7 +280,7 @@ static void look_at_events(cl_uint count, const cl_event *events)
     for (i = 0; i < count; i++) alive(events[i], EVENT);
 }
 
-static void tell(const object *o, const size_t *size, const size_t *lanes)
+static void report_launch(const object *o, const size_t *size, const size_t *lanes)
 {
     struct fake_launch launch;
     unsigned i;
@@ -316,7 +316,7 @@ CL_API_ENTRY cl_int CL_API_CALL clEnqueueNDRangeKernel(cl_command_queue q, cl_ke
     if (FAILS) return fake.code;
     fake.waited += count;
     fake.enqueued++;
-    if (fake.launched) tell(o, size, lanes);
+    if (fake.launched) report_launch(o, size, lanes);
     if (event) *event = (cl_event)made(EVENT);
     return CL_SUCCESS;
 }

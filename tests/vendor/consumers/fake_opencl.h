@@ -8,27 +8,27 @@
 struct fake_launch;
 struct fake {
     unsigned calls;          /* calls so far */
-    unsigned fail_at, last;  /* the first and the last that fail; 0: none does */
-    cl_int code;             /* with which they fail */
-    const char *failed;      /* the function that has failed first */
-    cl_uint what, asked;     /* the property that the last query was for; that of the query that has failed first */
-    int alive;               /* objects that have been made and not released */
+    unsigned fail_at, last;  /* the first and the last failing call; 0: none */
+    cl_int code;             /* their error code */
+    const char *failed;      /* the first function that failed */
+    cl_uint what, asked;     /* the property of the last query; that of the first failed query */
+    int alive;               /* objects created and not released */
     unsigned enqueued;       /* kernels */
-    unsigned waited;         /* events that commands waited for */
+    unsigned waited;         /* events in wait lists */
     int ballot;              /* whether the device lists the extension */
-    size_t width, lanes;     /* what kernels say of their subgroups and work-groups */
+    size_t width, lanes;     /* reported subgroups and work-groups of kernels */
     cl_command_queue_properties properties;
-    unsigned (*buffers)(const char *kernel); /* how many arguments of a kernel are buffers; null: those that look so */
-    void (*launched)(const struct fake_launch *launch); /* is handed each launch; may be null */
+    unsigned (*buffers)(const char *kernel); /* number of buffer arguments; null: guess */
+    void (*launched)(const struct fake_launch *launch); /* receives each launch; may be null */
 };
 
-/* What a kernel is enqueued with. */
+/* The arguments of an enqueued kernel. */
 enum { FAKE_ARGUMENTS = 16 };
 struct fake_launch {
     const char *kernel;
     size_t size[2], lanes[2];
-    cl_mem roots[FAKE_ARGUMENTS]; /* the whole buffers; null where the argument is none */
-    size_t begins[FAKE_ARGUMENTS], ends[FAKE_ARGUMENTS]; /* what is seen of them */
+    cl_mem roots[FAKE_ARGUMENTS]; /* the whole buffers; null for other arguments */
+    size_t begins[FAKE_ARGUMENTS], ends[FAKE_ARGUMENTS]; /* the visible parts */
     long long numbers[FAKE_ARGUMENTS];
     unsigned count; /* of arguments */
 };

@@ -1,5 +1,5 @@
-/* What fuzzers of the runtimes share: calls by chance, mostly right with some members wrong, whether a call is right by
- * what docs/reference/c-api.md says, and the launches that a right one must come to.  C99 that is also C++.
+/* Common parts of the runtimes' fuzzers: random calls, mostly right with some members wrong, whether a call is right by
+ * docs/reference/c-api.md, and the launches of a right one.  C99 that is also C++.
  *
  * A file for an API defines FUZZ_..., includes this, and defines fuzz_reshape, fuzz_create, fuzz_perform, fuzz_release
  * and fuzz_nulls.  The program takes a seed and seconds; without seconds it makes a fixed number of calls. */
@@ -14,13 +14,14 @@
 #include <string.h>
 #include <time.h>
 
-/* FUZZ_SCRATCH: the bytes to which scratch is aligned.  FUZZ_SAME_HANDLE: a buffer is in place of another only where it
- * is the same object, not where it begins at the same place.  FUZZ_LEAST_ROOM: of two that are in place the lesser room
- * counts.  FUZZ_WHOLE: a room that runs past the end of all addresses counts as none.  FUZZ_WIDE: whether kernels for 64-bit counts exist.
- * FUZZ_GRIDS: whether grids of counts on the device are launched by.  FUZZ_LIMITED: the device may refuse more. */
+/* FUZZ_SCRATCH: the alignment of scratch in bytes.  FUZZ_SAME_HANDLE: a call is in place if both buffers are the same
+ * object, not if they start at the same address.  FUZZ_LEAST_ROOM: of two buffers in place the smaller size counts.
+ * FUZZ_WHOLE: a size that extends past the end of all addresses counts as none.  FUZZ_WIDE: whether kernels for 64-bit
+ * counts exist.  FUZZ_GRIDS: whether device-side counts use indirect grids.  FUZZ_LIMITED: the device may refuse more.
+ * */
 enum { FUZZ_MEMORIES = 12, FUZZ_LAUNCHES = 512, FUZZ_CALLS = 24000 };
 
-/* A part of a memory; memory 0: none.  `unknown`: its room is not told. */
+/* A part of a memory; memory 0: none.  `unknown`: its size is not given. */
 typedef struct fuzz_part {
     uint32_t memory;
     int unknown;
@@ -39,7 +40,7 @@ typedef struct fuzz_case {
     uint64_t columns, rows; /* the greatest grid */
 } fuzz_case;
 
-/* What a launch was handed. */
+/* The arguments of a launch. */
 typedef struct fuzz_launch {
     uint32_t kernel, lanes, grid[2], bindings;
     uint64_t n;
@@ -47,7 +48,7 @@ typedef struct fuzz_launch {
     int indirect;
     struct {
         uint32_t memory;
-        uint64_t begin, end; /* end: of what the kernel may see; 0: not told */
+        uint64_t begin, end; /* end: of the kernel's view; 0: not given */
     } bound[HS_BINDINGS];
 } fuzz_launch;
 
@@ -58,8 +59,8 @@ static unsigned long fuzz_calls, fuzz_right, fuzz_failed;
 static int fuzz_wrong;
 static const char *fuzz_status = "";
 
-/* Of the API's file.  fuzz_reshape: make a case one that the API can say.  fuzz_perform: launches go to fuzz_seen; with
- * `fail` not 0 the call of that number that the runtime makes fails, and `*fuzz_injected` says whether one did. */
+/* Defined by the API's file.  fuzz_reshape: adapt a case to the API.  fuzz_perform: record launches in fuzz_seen; with
+ * `fail` not 0 the runtime's call of that number fails, and `*fuzz_injected` says whether one did. */
 static void fuzz_reshape(fuzz_case *c);
 static int fuzz_create(const hs_sort *sort);
 static hs_status fuzz_perform(const fuzz_case *c, unsigned fail);
@@ -93,10 +94,10 @@ static void fuzz_expect(int holds, const fuzz_case *c, const char *what)
         if (c->at[i].memory)
             fprintf(stderr, "  role %u: memory %u from %llu, %llu bytes%s\n", (unsigned)i, (unsigned)c->at[i].memory,
                     (unsigned long long)c->at[i].offset, (unsigned long long)c->at[i].room,
-                    c->at[i].unknown ? ", not told" : "");
+                    c->at[i].unknown ? ", of unknown size" : "");
 }
 
-/* Which roles the steps of a sort bind, and whether one takes the parts (bit HS_ROLES). */
+/* The roles that the steps of a sort bind, and whether one takes the parts (bit HS_ROLES). */
 static uint32_t fuzz_uses(const hs_sort *sort)
 {
     uint32_t i, k, found = 0;
@@ -107,14 +108,14 @@ static uint32_t fuzz_uses(const hs_sort *sort)
     return found;
 }
 
-/* Whether two parts are one buffer to the API. */
+/* Whether the API takes two parts for one buffer. */
 static int fuzz_same(const fuzz_part *a, const fuzz_part *b)
 {
     if (a->memory != b->memory || a->offset != b->offset) return 0;
     return !FUZZ_SAME_HANDLE || a->room == b->room;
 }
 
-/* What a call comes to: how it is played, and what is touched of each role.  `played`: where each role is. */
+/* The effect of a call: how it is executed, and the memory touched of each role.  `played`: the buffer of each role. */
 typedef struct fuzz_play {
     hs_call call;
     uint64_t bytes[HS_ROLES], scratch, plain;
@@ -152,7 +153,7 @@ static int fuzz_overlap(const fuzz_part *a, uint64_t a_bytes, const fuzz_part *b
     return a->offset < b->offset ? b->offset - a->offset < a_bytes : a->offset - b->offset < b_bytes;
 }
 
-/* Whether the buffers of a call that does something are those that its kind has. */
+/* Whether a call with n > 0 has the buffers of its kind. */
 static int fuzz_buffers(const fuzz_case *c, const fuzz_play *p)
 {
     const hs_sort *s = c->sort;
@@ -179,7 +180,7 @@ static int fuzz_buffers(const fuzz_case *c, const fuzz_play *p)
     return given[HS_VALUES_OUT] == given[HS_DESTINATION];
 }
 
-/* The bytes that a part can hold by what is said of it, up to the end of all addresses. */
+/* The known capacity of a part in bytes, up to the end of all addresses. */
 static uint64_t fuzz_holds(const fuzz_part *part)
 {
     const uint64_t left = UINT64_MAX - part->offset;
@@ -187,7 +188,7 @@ static uint64_t fuzz_holds(const fuzz_part *part)
     return part->room;
 }
 
-/* Whether all that is given is large enough, aligned and apart. */
+/* Whether all buffers are large enough, aligned and disjoint. */
 static int fuzz_room(const fuzz_case *c, const fuzz_play *p)
 {
     const hs_sort *s = c->sort;
@@ -225,7 +226,7 @@ static void fuzz_touched(const fuzz_case *c, fuzz_play *p)
     p->bytes[HS_REPORT] = 4 * (s->report_words + s->report_words_per_key * n);
 }
 
-/* Where each role is played: in place, in scratch, or nowhere (memory 0). */
+/* The memory of each role: in place, in scratch, or none (memory 0). */
 static void fuzz_place(const fuzz_case *c, fuzz_play *p)
 {
     uint32_t i;
@@ -242,7 +243,7 @@ static void fuzz_place(const fuzz_case *c, fuzz_play *p)
     }
 }
 
-/* Whether a call is right; if so, `play` gets what it comes to. */
+/* Whether a call is right; if so, `play` gets its effect. */
 static int fuzz_legal(const fuzz_case *c, fuzz_play *p)
 {
     const hs_sort *s = c->sort;
@@ -285,7 +286,7 @@ static int fuzz_legal(const fuzz_case *c, fuzz_play *p)
     return 1;
 }
 
-/* Compare a launch with the step that it must be. */
+/* Compare a launch with its step. */
 static void fuzz_compare(const fuzz_case *c, const fuzz_play *p, const hs_step *step, const fuzz_launch *l,
                          const uint32_t grid[2], int32_t argument)
 {
@@ -297,7 +298,7 @@ static void fuzz_compare(const fuzz_case *c, const fuzz_play *p, const hs_step *
     for (k = 0; k < l->bindings && k < kernel->bindings; k++) {
         const fuzz_part *part = &p->played[step->bindings[k].role];
         const uint64_t at = hs_offset(&step->bindings[k], c->n);
-        const uint64_t slack = part->memory ? 0 : 15; /* what is lent for nobody to read is not aligned */
+        const uint64_t slack = part->memory ? 0 : 15; /* an unused buffer need not be aligned */
         int within = 0;
         if (part->memory) {
             fuzz_expect(l->bound[k].memory == part->memory && l->bound[k].begin == part->offset + at, c,
@@ -344,7 +345,7 @@ static uint64_t fuzz_any(void)
     return fuzz_one_in(4) ? fuzz_random() >> fuzz_below(64) : fuzz_one_in(4) ? one + fuzz_below(5) - 2 : one;
 }
 
-/* A count: any, or one at which the plan changes. */
+/* A count: random, or one at which the plan changes. */
 static uint64_t fuzz_n(const hs_sort *s)
 {
     const uint64_t step = s->steps[fuzz_below(s->step_count)].guard.min_n + fuzz_below(3) - 1;
@@ -409,7 +410,7 @@ static fuzz_case fuzz_good(const hs_sort *s)
     return c;
 }
 
-/* Make one member another. */
+/* Change one member. */
 static void fuzz_mutate(fuzz_case *c)
 {
     fuzz_part *part = &c->at[fuzz_below(HS_ROLES)], *other = &c->at[fuzz_below(HS_ROLES)];
@@ -438,7 +439,7 @@ static void fuzz_mutate(fuzz_case *c)
     }
 }
 
-/* Leave out what the arguments of the entry point have no member for. */
+/* Drop values that the entry point's arguments cannot hold. */
 static void fuzz_members(fuzz_case *c)
 {
     static const uint32_t has[] = {1u << HS_VALUES | 1u << HS_VALUES_OUT | 1u << HS_COUNT | 1u << HS_REPORT, 0,
@@ -456,7 +457,7 @@ static void fuzz_members(fuzz_case *c)
     }
 }
 
-/* One call, right or wrong, and sometimes with a driver that fails in it. */
+/* One call, right or wrong, and sometimes with a failing driver. */
 static void fuzz_one(const hs_sort *s)
 {
     fuzz_case c = fuzz_good(s);
@@ -486,7 +487,7 @@ static void fuzz_one(const hs_sort *s)
     if (status == HS_OK && legal) fuzz_launches(&c, &play);
 }
 
-/* What needs no sorter, with pointers that are null. */
+/* Functions that need no sorter, with null pointers. */
 static void fuzz_plain(const hs_sort *s)
 {
     const hs_sort *given = fuzz_one_in(3) ? NULL : s;

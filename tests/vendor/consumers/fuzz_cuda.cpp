@@ -1,6 +1,6 @@
-/* Calls by chance of CUDA's runtime, over functions that only take notes, and every failure of them; see fuzz.h.  Linked
- * with --wrap=malloc and --wrap=free, so that memory may be out. */
-#include "any_cuda.h"
+/* Random calls of CUDA's runtime, over functions that only record, and every failure of them; see fuzz.h.  Linked with
+ * --wrap=malloc and --wrap=free, so that allocations may fail. */
+#include "../../../templates/apis/cuda/harness/any_cuda.h"
 
 #include <cuda_runtime_api.h>
 
@@ -8,7 +8,7 @@ enum { FUZZ_SCRATCH = 256, FUZZ_SAME_HANDLE = 0, FUZZ_LEAST_ROOM = 1, FUZZ_WHOLE
        FUZZ_LIMITED = 0 };
 #include "fuzz.h"
 
-static char marks[256]; /* kernels are never run, so their addresses may be anything */
+static char marks[256]; /* kernels never run, so their addresses are arbitrary */
 static const void *kernels[256];
 static const hs_sort *sorted;
 static hs_cuda *sorter;
@@ -18,7 +18,7 @@ static cudaError_t last;
 static unsigned calls, fail_at;
 static cudaError_t fail_code;
 static const char *failed;
-static long allocated; /* blocks that the runtime has taken */
+static long allocated; /* blocks allocated by the runtime */
 static bool in_runtime;
 
 static bool fails(const char *name)
@@ -126,7 +126,7 @@ extern "C" cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *config, con
     return cudaLaunchKernel(kernel, config->gridDim, config->blockDim, values, config->dynamicSmemBytes, config->stream);
 }
 
-/* Pointers are all into one memory, whose last megabyte is the last of the fuzzed memories. */
+/* All pointers are into one memory, whose last megabyte is the last of the fuzzed memories. */
 static void fuzz_reshape(fuzz_case *c)
 {
     for (int i = 0; i < HS_ROLES; i++) {
@@ -145,7 +145,7 @@ static void fuzz_reshape(fuzz_case *c)
     fuzz_members(c);
     c->columns = static_cast<uint64_t>(grid_x);
     c->rows = 65535;
-    c->nulls &= ~static_cast<uint32_t>(FUZZ_NO_QUEUE); /* which is the default stream */
+    c->nulls &= ~static_cast<uint32_t>(FUZZ_NO_QUEUE); /* the default stream */
 }
 
 static hs_status make(const hs_cuda_kernels *sort, hs_cuda **made, cudaError_t *error)
@@ -229,10 +229,10 @@ static hs_status fuzz_perform(const fuzz_case *c, unsigned fail)
     return status;
 }
 
-/* Whether that failure of the first look at a kernel is an answer: it was not made for this device. */
+/* Whether a failure of the first query of a kernel is legitimate: it was not compiled for this device. */
 static bool answers() { return strcmp(failed, "cudaFuncGetAttributes") == 0 && fail_code == cudaErrorNoKernelImageForDevice; }
 
-/* Every call that matching and making a sorter take fails, with every code. */
+/* Every call of matching and of creating a sorter fails, with every code. */
 static void failures(const hs_sort *sort)
 {
     static const char *const name[] = {"Fake"};

@@ -1,4 +1,4 @@
-/* Calls by chance of Metal's runtime, over the fake Metal; see fuzz.h. */
+/* Random calls of Metal's runtime, over the fake Metal; see fuzz.h. */
 #include "fake_metal.h"
 
 #include "any_metal.h"
@@ -12,7 +12,7 @@ static hs_metal_kernels kernels;
 static char text[1 << 14];
 static const char *lines[] = {text};
 
-/* The room of a part is what its memory holds from its start on. */
+/* The size of a part is the rest of its memory. */
 static void fuzz_reshape(fuzz_case *c)
 {
     uint64_t lengths[FUZZ_MEMORIES] = {0};
@@ -64,7 +64,7 @@ static int fuzz_create(const hs_sort *sort)
     kernels.lines = lines;
     kernels.line_count = 1;
     fake.calls = 0;
-    fake.fail = 1 + (unsigned long)fuzz_below(60); /* a first one fails somewhere, and leaves nothing */
+    fake.fail = 1 + (unsigned long)fuzz_below(60); /* a first one fails somewhere, and leaks nothing */
     status = hs_metal_create(&kernels, fake_device(), &sorter, &error);
     fuzz_expect((status == HS_OK) == (fake.calls < fake.fail), NULL, "a driver's failure is not reported");
     if (status == HS_OK) hs_metal_release(sorter);
@@ -105,7 +105,7 @@ static hs_status fuzz_perform(const fuzz_case *c, unsigned fail)
     args.other_values = buffer(&c->at[HS_OTHER_VALUES]);
     args.report = buffer(&c->at[HS_REPORT]);
     fake.calls = 0;
-    fake.fail = fail ? 1 : 0; /* a call asks for an encoder once */
+    fake.fail = fail ? 1 : 0; /* a call requests an encoder once */
     fake.dispatched = dispatched;
     status = any_entries[c->entry](c->nulls & FUZZ_NO_SORTER ? NULL : sorter, c->nulls & FUZZ_NO_QUEUE ? NULL : fake_commands(),
                                c->nulls & FUZZ_NO_ARGS ? NULL : &args);

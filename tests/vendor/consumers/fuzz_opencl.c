@@ -1,4 +1,4 @@
-/* Calls by chance of OpenCL's runtime, over the fake OpenCL; see fuzz.h. */
+/* Random calls of OpenCL's runtime, over the fake OpenCL; see fuzz.h. */
 #include "fake_opencl.h"
 
 #include "any_opencl.h"
@@ -134,7 +134,7 @@ static hs_status fuzz_perform(const fuzz_case *c, unsigned fail)
     if (!(c->nulls & FUZZ_NO_ERROR))
         fuzz_expect(error.code == (fuzz_injected ? codes[fail % 4] : 0), c, "another code than the driver's");
     if (args.event && !(c->nulls & (FUZZ_NO_SORTER | FUZZ_NO_QUEUE | FUZZ_NO_ARGS))) {
-        fuzz_expect((event != NULL) == (status == HS_OK), c, "an event where there is none, or none");
+        fuzz_expect((event != NULL) == (status == HS_OK), c, "an event after an error, or none after success");
         if (event) clReleaseEvent(event);
     }
     for (i = 0; i < HS_ROLES; i++) {

@@ -1,5 +1,5 @@
-/* Calls by chance of Vulkan's runtime, over functions that only take notes; see fuzz.h. */
-#include "any_vulkan.h"
+/* Random calls of Vulkan's runtime, over functions that only record; see fuzz.h. */
+#include "../../../templates/apis/vulkan/harness/any_vulkan.h"
 
 enum { FUZZ_SCRATCH = 256, FUZZ_SAME_HANDLE = 0, FUZZ_LEAST_ROOM = 1, FUZZ_WHOLE = 1, FUZZ_WIDE = 0, FUZZ_GRIDS = 1,
        FUZZ_LIMITED = 1 };
@@ -7,7 +7,7 @@ enum { FUZZ_SCRATCH = 256, FUZZ_SAME_HANDLE = 0, FUZZ_LEAST_ROOM = 1, FUZZ_WHOLE
 
 enum { OBJECTS = 4096, HANDLE = 7000 };
 
-/* Sets keep what they were written with; pipelines the number of their kernel. */
+/* Sets keep the written descriptors; pipelines the number of their kernel. */
 static struct {
     uint32_t kernel, bindings;
     VkDescriptorBufferInfo ranges[HS_BINDINGS];
@@ -31,7 +31,7 @@ static int fails(void)
     return 1;
 }
 
-/* What the runtime takes memory with. */
+/* The runtime's allocator. */
 void *fake_calloc(size_t count, size_t size);
 void *fake_calloc(size_t count, size_t size) { return fails() ? NULL : (calloc)(count, size); }
 
@@ -160,7 +160,7 @@ static fuzz_launch *recorded(void)
                    range->range <= limits->maxStorageBufferRange,
                "a range that the device does not bind");
         l->bound[i].memory = number(range->buffer) - HANDLE;
-        /* elements are of the role that the kernel has there: the one for which the place is right, if any is */
+        /* elements have the type of the kernel's role: the one for which the address is right, if any is */
         for (role = 1; role <= 16; role *= 2) {
             const uint64_t begin = range->offset + (uint64_t)first[0] * role;
             uint32_t k;
@@ -322,7 +322,7 @@ static void fuzz_reshape(fuzz_case *c)
     for (i = 0; i < HS_ROLES; i++)
         if (!c->at[i].memory) memset(&c->at[i], 0, sizeof c->at[i]);
     fuzz_members(c);
-    if (c->columns != 65535) c->columns = 65535; /* which is the device's */
+    if (c->columns != 65535) c->columns = 65535; /* the device's own */
     c->rows = 65535;
 }
 
@@ -333,7 +333,7 @@ static int fuzz_create(const hs_sort *sort)
     unsigned k;
     sorted = sort;
     fail_code = VK_ERROR_OUT_OF_DEVICE_MEMORY;
-    k = 1 + (unsigned)fuzz_below(60); /* a first one fails somewhere, and leaves nothing */
+    k = 1 + (unsigned)fuzz_below(60); /* a first one fails somewhere, and leaks nothing */
     calls = 0, fail_at = k, fuzz_injected = 0, pipeline_kernel = 0;
     if (hs_vulkan_create(sort, &where, &sorter, &result) == HS_OK) {
         fuzz_expect(!fuzz_injected, NULL, "a driver's failure is not reported");
@@ -362,7 +362,7 @@ static hs_vulkan_buffer buffer(const fuzz_part *part)
 }
 
 
-/* A right call with something wrong that only Vulkan has: no pool, accesses without stages, a misaligned address. */
+/* A right call with an error specific to Vulkan: no pool, accesses without stages, a misaligned address. */
 static void spoil(const fuzz_case *c, any_args args)
 {
     hs_vulkan_buffer *const buffers[] = {&args.source, &args.destination, &args.scratch,      &args.values, /* by role */
@@ -420,7 +420,7 @@ static hs_status fuzz_perform(const fuzz_case *c, unsigned fail)
     if (fuzz_one_in(5)) spoil(c, args);
     object_count = 0;
     calls = 0;
-    fail_at = fail ? 1 + fail % 2 : 0; /* a call takes memory once, and sets once */
+    fail_at = fail ? 1 + fail % 2 : 0; /* a call allocates memory once, and sets once */
     fail_code = codes[fail % 4];
     fuzz_injected = 0;
     status = any_entries[c->entry](c->nulls & FUZZ_NO_SORTER ? NULL : sorter,

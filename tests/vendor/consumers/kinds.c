@@ -1,5 +1,5 @@
-/* Segments, merges, checks and sorts that tell where keys change, with kernels made up here: what a kernel gets, and
- * the status of every call that is refused.  Runs on the first OpenCL device. */
+/* Segmented sorts, merges, digests and sorts with run boundaries, with synthetic kernels: the kernels' arguments, and
+ * the status of every refused call.  Runs on the first OpenCL device. */
 #include "any_opencl.h"
 #include "hs/hs_targets.h"
 
@@ -47,7 +47,7 @@ static cl_mem part(size_t first, size_t words)
     return made;
 }
 
-/* Word i of all is MARK + i. */
+/* Element i of all is MARK + i. */
 static void fill(void)
 {
     uint32_t words[PLACES * GAP], i;
@@ -63,7 +63,7 @@ static void look(void)
 #define SAID(place, i) said[(place) * GAP + (i)]
 #define FILLED(place, i) ((uint32_t)MARK + (uint32_t)(place) * GAP + (uint32_t)(i))
 
-/* Whether nothing was written to these places, as bits. */
+/* Whether nothing was written to these positions, given as bits. */
 static int untouched(uint32_t places)
 {
     uint32_t i;
@@ -74,7 +74,7 @@ static int untouched(uint32_t places)
 }
 
 
-/* Every entry point but that of the sort's own kind refuses it. */
+/* Every entry point except that of the sort's own kind refuses it. */
 static void only(hs_opencl *sorter, hs_kind kind, const any_args *args)
 {
     int i;
@@ -88,7 +88,7 @@ static hs_sort made_up(hs_kind kind, const hs_kernel *kernels, uint32_t kernel_c
     static const hs_scratch_rule rule = {0, 1024, 0, 1, 0, 0};
     hs_sort made = *hs_targets[0]->sorts[0];
     made.kind = kind;
-    made.report_words = kind == HS_DIGEST ? 8 : 1; /* a sort has one that tells where keys change */
+    made.report_words = kind == HS_DIGEST ? 8 : 1; /* a sort reports run boundaries */
     made.report_words_per_key = kind == HS_SORT;
     made.kernels = kernels;
     made.kernel_count = kernel_count;
@@ -101,7 +101,7 @@ static hs_sort made_up(hs_kind kind, const hs_kernel *kernels, uint32_t kernel_c
     return made;
 }
 
-/* `begin` leaves the parts in scratch, where `tell` finds them. */
+/* `begin` stores the parts in scratch, where `record` finds them. */
 #define BEGIN \
     "__kernel void begin(__global uint *words, int n, int argument) { words[0] = (uint)argument; words[1] = 0; }\n"
 #define BEGINS {0, {0, 1000, HS_ANYWHERE, HS_ANY_BITS, 0}, {HS_BY_N, 0, 1, 1, 1}, {HS_CALL_NUMBER, 0, 0, HS_DIRECT}, \
@@ -111,7 +111,7 @@ static void segments(void)
 {
     static char flag[40];
     static const char *const text[] = {BEGIN, flag,
-        "__kernel void tell(__global const uint *from, __global const uint *other, __global uint *words,\n"
+        "__kernel void record(__global const uint *from, __global const uint *other, __global uint *words,\n"
         "                   __global uint *to, int n, int argument)\n"
         "{\n"
         "    to[get_group_id(0)] = from[get_group_id(0)];\n"
@@ -122,7 +122,7 @@ static void segments(void)
         "    to[n - 4] = (argument & ROWS) != 0 ? 0 : other[words[0]];\n"
         "    if (words[0] == 5) words[1] = 1;\n"
         "}\n"};
-    static const hs_kernel kernels[] = {{"begin", 1, 1, 0, 1, 0, 0, 0}, {"tell", 1, 1, 0, 4, 0, 0, 0}};
+    static const hs_kernel kernels[] = {{"begin", 1, 1, 0, 1, 0, 0, 0}, {"record", 1, 1, 0, 4, 0, 0, 0}};
     static const hs_step steps[] = {
         BEGINS,
         {1, {0, 1000, HS_ANYWHERE, HS_ANY_BITS, 0}, {HS_BY_NUMBER, 1, 2, 3, 40}, {HS_LITERAL, 3, 0, 0},
@@ -136,7 +136,7 @@ static void segments(void)
     sprintf(flag, "#define ROWS %d\n", HS_ROWS);
     made.device_status.words = 1;
     made.device_status.binding.role = HS_SCRATCH;
-    made.device_status.binding.plus = 4; /* rounded up to where the next part of scratch begins, so read by hand below */
+    made.device_status.binding.plus = 4; /* rounded up to the next part of scratch, so read by hand below */
     STATUS(hs_opencl_create(&made, context, device, &sorter, &error), HS_OK);
     for (trial = 0; sorter; trial++) {
         hs_status expected = HS_OK;
@@ -151,17 +151,17 @@ static void segments(void)
         fill();
         switch (trial) {
         case 0: only(sorter, HS_SEGMENTED_SORT, &args); break;
-        case 1: args.parts = 7; break; /* as offsets say */
+        case 1: args.parts = 7; break; /* by the offsets */
         case 2: args.other = NULL; break;
         case 3: args.other = NULL; args.parts = KEYS; break;
         case 4: args.destination = NULL; break;
-        case 5: args.parts = 0; break; /* of which the grid has no groups */
+        case 5: args.parts = 0; break; /* the grid has no groups of it */
         case 6: args.n = 0; args.other = args.source = NULL; break;
         case 7: args.other = NULL; args.parts = 7; expected = HS_ERROR_PARTS; break;
         case 8: args.other = NULL; args.parts = 0; expected = HS_ERROR_PARTS; break;
         case 9: args.other = NULL; args.parts = KEYS + 1; expected = HS_ERROR_PARTS; break;
         case 10: args.parts = (uint64_t)1 << 31; expected = HS_ERROR_PARTS; break;
-        case 11: args.other = few; expected = HS_ERROR_COUNT; break; /* one offset less than there must be */
+        case 11: args.other = few; expected = HS_ERROR_COUNT; break; /* one offset too few */
         case 12: args.other = to; expected = HS_ERROR_OVERLAP; break;
         case 13: args.other = from; break; /* both are only read */
         case 14: args.other = from; args.destination = NULL; expected = HS_ERROR_OVERLAP; break;
@@ -200,7 +200,7 @@ static void segments(void)
 static void merges(void)
 {
     static const char *const text[] = {BEGIN,
-        "__kernel void tell(__global const uint *a, __global const uint *b, __global const uint *av,\n"
+        "__kernel void record(__global const uint *a, __global const uint *b, __global const uint *av,\n"
         "                   __global const uint *bv, __global uint *words, __global uint *to, __global uint *tov,\n"
         "                   int n, int argument)\n"
         "{\n"
@@ -209,7 +209,7 @@ static void merges(void)
         "    if (argument) return; // no flags\n"
         "    if (i < n) tov[i] = i < parts ? av[i] : bv[i - parts];\n"
         "}\n"};
-    static const hs_kernel kernels[] = {{"begin", 1, 1, 0, 1, 0, 0, 0}, {"tell", 1, 1, 0, 7, 0, 0, 0}};
+    static const hs_kernel kernels[] = {{"begin", 1, 1, 0, 1, 0, 0, 0}, {"record", 1, 1, 0, 7, 0, 0, 0}};
     static const hs_step steps[] = {
         BEGINS,
         {1, {0, 1000, HS_OUT_OF_PLACE, HS_ANY_BITS, 0}, {HS_BY_N, 0, 1, 1, 1000}, {HS_LITERAL, 0, 0, 0},
@@ -245,14 +245,14 @@ static void merges(void)
         case 4: args.parts = 50; args.other = args.other_values = NULL; break;
         case 5: args.n = args.parts = 0; break;
         case 6: args.n = args.parts = 0; memset(&args, 0, sizeof args); break;
-        case 7: args.parts = 30; args.other = few; args.other_values = few; break; /* 20 are enough */
+        case 7: args.parts = 30; args.other = few; args.other_values = few; break; /* 20 suffice */
         case 8: args.other = args.source; break; /* both are only read */
         case 9: args.parts = 51; expected = HS_ERROR_PARTS; break;
         case 10: args.n = 0; expected = HS_ERROR_PARTS; break;
         case 11: args.source = NULL; expected = HS_ERROR_ARGUMENT; break;
         case 12: args.other = NULL; expected = HS_ERROR_ARGUMENT; break;
         case 13: args.destination = NULL; expected = HS_ERROR_ARGUMENT; break;
-        case 14: args.destination = args.source; expected = HS_ERROR_ARGUMENT; break; /* which is in place */
+        case 14: args.destination = args.source; expected = HS_ERROR_ARGUMENT; break; /* in place */
         case 15: args.destination = args.other; expected = HS_ERROR_OVERLAP; break;
         case 16: args.destination = large; expected = HS_ERROR_OVERLAP; break;
         case 17: args.values_destination = args.other_values; expected = HS_ERROR_OVERLAP; break;
@@ -298,16 +298,16 @@ static void merges(void)
     clReleaseMemObject(large);
 }
 
-/* A check, and a sort that tells where keys change: for n = 0 they report as well. */
+/* A digest, and a sort with run boundaries: for n = 0 they report as well. */
 static const char *const reporting[] = {
     "__kernel void parts(__global uint *report, int n, int argument) { report[0] = (uint)argument; }\n",
-    "__kernel void tell(__global const uint *from, __global uint *report, int n, int argument)\n"
+    "__kernel void record(__global const uint *from, __global uint *report, int n, int argument)\n"
     "{\n"
     "    report[1 + get_group_id(0) % 2] = (uint)get_num_groups(0);\n"
     "    report[3] = n ? from[n - 1] : 1;\n"
     "    report[4] = (uint)n;\n"
     "}\n"};
-static const hs_kernel reporters[] = {{"parts", 1, 1, 0, 1, 0, 0, 0}, {"tell", 1, 1, 0, 2, 0, 0, 0}};
+static const hs_kernel reporters[] = {{"parts", 1, 1, 0, 1, 0, 0, 0}, {"record", 1, 1, 0, 2, 0, 0, 0}};
 static const hs_step reports[] = {
     {0, {0, 1000, HS_ANYWHERE, HS_ANY_BITS, 1}, {HS_BY_N, 1, 1, 1, 1}, {HS_CALL_NUMBER, 0, 0, 0},
      {{HS_REPORT, 0, 0}}},
@@ -336,14 +336,14 @@ static void checks(void)
         fill();
         switch (trial) {
         case 0: only(sorter, HS_DIGEST, &args); break;
-        case 1: args.parts = 49; break; /* which is n */
+        case 1: args.parts = 49; break; /* equal to n */
         case 2: args.parts = 60; break;
         case 3: args.n = 0; break;
         case 4: args.n = 0; args.source = NULL; break;
         case 5: args.n = 0; args.parts = 60; break;
         case 6: args.n = 61; expected = HS_ERROR_COUNT; break;
         case 7: args.source = less; args.report = values; expected = HS_ERROR_COUNT; break;
-        case 8: args.parts = 61; expected = HS_ERROR_COUNT; break; /* which the buffer holds */
+        case 8: args.parts = 61; expected = HS_ERROR_COUNT; break; /* within the buffer */
         case 9: args.source = NULL; expected = HS_ERROR_ARGUMENT; break;
         case 10: args.n = 0; args.source = NULL; args.parts = 1; expected = HS_ERROR_ARGUMENT; break;
         case 11: args.report = NULL; expected = HS_ERROR_ARGUMENT; break;
@@ -363,7 +363,7 @@ static void checks(void)
             EXPECT(SAID(REPORT, 3) == (n ? FILLED(SOURCE, n - 1) : 1) && SAID(REPORT, 4) == n);
         }
     }
-    for (trial = 0; trial < 7; trial++) { /* an index is the place that a key has, and no value */
+    for (trial = 0; trial < 7; trial++) { /* an index is the position of a key, and not a value */
         static const hs_status expected[] = {HS_ERROR_OPTION, HS_OK,           HS_OK, HS_ERROR_OVERLAP,
                                              HS_ERROR_OPTION, HS_ERROR_OPTION, HS_OK};
         any_args args;
@@ -429,7 +429,7 @@ static void changes(void)
     valued.value = "v4";
     valued.value_bytes = 4;
     STATUS(hs_opencl_create(&valued, context, device, &sorter, &error), HS_OK);
-    for (trial = 0; sorter && trial < 2; trial++) { /* no values of no keys, but of some */
+    for (trial = 0; sorter && trial < 2; trial++) { /* only n > 0 needs values */
         any_args args;
         memset(&args, 0, sizeof args);
         args.n = trial ? 50 : 0;
@@ -439,7 +439,7 @@ static void changes(void)
     }
     hs_opencl_release(sorter);
     STATUS(hs_opencl_create(hs_targets[0]->sorts[0], context, device, &sorter, &error), HS_OK);
-    for (trial = 0; sorter && trial < 3; trial++) { /* a plain sort takes none of it */
+    for (trial = 0; sorter && trial < 3; trial++) { /* a plain sort takes none of these options */
         any_args args;
         memset(&args, 0, sizeof args);
         args.n = trial == 2 ? 0 : 50;
@@ -455,7 +455,7 @@ static void changes(void)
     clReleaseMemObject(less);
 }
 
-/* Of the sorts of a target for the same keys the one of a kind is found. */
+/* Among the sorts of a target for the same keys, the one of the kind is found. */
 static void finding(void)
 {
     hs_info info;

@@ -1,8 +1,7 @@
 /* Reads lines of: sort, n, limit of a grid, whether in place, whether counted, type, descending, begin, end, discard,
  * parts, whether segments are rows.
- * Prints for each what the sort asks of scratch and its launches as the runtimes would make them, or why there are
- * none. */
-#include "hs/hs_plan.h"
+ * Prints for each the scratch of the sort and its launches as the runtimes would make them, or the reason for an error.
+ * */
 #include "hs/hs_targets.h"
 
 #include <inttypes.h>

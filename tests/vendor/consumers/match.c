@@ -1,4 +1,4 @@
-/* Prints for every device: platform, name, and the target that hs_opencl_match picks, also with the list reversed. */
+/* Prints for every device: platform, name, and the target that hs_opencl_match selects, also with the list reversed. */
 #include "hs/hs_opencl.h"
 #include "hs/hs_targets.h"
 

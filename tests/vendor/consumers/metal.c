@@ -1,9 +1,9 @@
 /* Metal's runtime on a Metal that runs nothing, from C.
  *
- * metal play: reads lines of target, algorithm, key, value, n, whether in place, device_count, type, descending, begin, end,
- *   discard; prints what is encoded for each.
- * metal fail: lets every call fail that can, one after the other.
- * metal wrong: calls that are wrong, and their statuses. */
+ * metal play: reads lines of target, algorithm, key, value, n, whether in place, counted, type, descending, begin, end,
+ * discard; prints the encoded commands of each.
+ * metal fail: lets every call that can fail do so, one after the other.
+ * metal wrong: wrong calls, and their statuses. */
 #include "fake_metal.h"
 #include "any_metal.h"
 #include "hs/hs_targets_metal.h"
@@ -26,7 +26,7 @@ static const hs_metal_kernels *find(const char *target, const char *algorithm, c
     return NULL;
 }
 
-/* Buffers a to f by their role, none at its begin. */
+/* Buffers a to f by role, each with an offset. */
 static void fill(const hs_sort *sort, any_args *args, int in_place)
 {
     const int valued = sort->value_bytes && !sort->index;
@@ -83,7 +83,7 @@ static int play(void)
     return fake.alive || fake.wrong || fake.encoders != fake.ended;
 }
 
-/* Match, create and sort; what the first of them says that does not succeed. */
+/* Match, create and sort; return the first status other than success. */
 static hs_status once(hs_metal_error *error)
 {
     const hs_metal_kernels *kernels = NULL;
@@ -133,7 +133,7 @@ static void expect(const char *what, hs_status found, hs_status wanted)
     printf("%s: %s, should be %s\n", what, hs_status_text(found), hs_status_text(wanted));
 }
 
-/* One call after another with one thing wrong; nothing of it may be encoded. */
+/* One call after another with one error; none of them may be encoded. */
 static void wrong_sorts(const hs_metal_kernels *kernels, const hs_metal *sorter)
 {
     void *const commands = fake_commands();
@@ -265,11 +265,11 @@ static void wrong_devices(const hs_metal_kernels *kernels)
     expect("slim pipelines", hs_metal_create(kernels, device, &sorter, NULL), HS_ERROR_DEVICE);
     fake.pipeline_lanes = good.pipeline_lanes, fake.name = "Another GPU";
     expect("another", hs_metal_match(hs_metal_targets, hs_metal_targets_count, "u32", NULL, device, &found), HS_OK);
-    asked++, failed += !found || strcmp(found->sort->target, "simd32") != 0; /* which names no devices */
+    asked++, failed += !found || strcmp(found->sort->target, "simd32") != 0; /* names no devices */
     fake.name = NULL;
     expect("no name", hs_metal_match(hs_metal_targets, hs_metal_targets_count, "u32", NULL, device, &found),
            HS_ERROR_API);
-    asked++, failed += found != NULL; /* and no target for any device */
+    asked++, failed += found != NULL; /* no target for all devices */
     fake.name = good.name;
     expect("a key", hs_metal_match(hs_metal_targets, hs_metal_targets_count, NULL, NULL, device, &found),
            HS_ERROR_ARGUMENT);

@@ -1,7 +1,7 @@
-/* Two threads sort with one OpenCL sorter at once, as docs/reference/c-api.md says that they may not: each call must sort right, or
- * say HS_ERROR_BUSY and write nothing.  Runs on the first OpenCL device.
+/* Two threads sort with one OpenCL sorter at once, which docs/reference/c-api.md forbids: each call must sort
+ * correctly, or return HS_ERROR_BUSY and write nothing.  Runs on the first OpenCL device.
  *
- * OpenCL's runtime is compiled with clSetKernelArg replaced by slow_set_kernel_arg, in which the other thread gets its turn. */
+ * hs_opencl.c is compiled with clSetKernelArg replaced by slow_set_kernel_arg, which yields to the other thread. */
 #define _POSIX_C_SOURCE 200809L
 #include "hs/hs_opencl.h"
 #include "hs/hs_targets.h"

@@ -1,5 +1,5 @@
-/* Of Apple's Foundation what the runtime and the example use, declared with the same types: for syntax checks, and for
- * tests/vendor/consumers/fake_metal.c. */
+/* The part of Apple's Foundation that the runtime and the example use, declared with the same types: for syntax checks,
+ * and for tests/vendor/consumers/fake_metal.c. */
 #ifndef APPLE_FOUNDATION_H
 #define APPLE_FOUNDATION_H
 

@@ -1,4 +1,5 @@
-/* Of Apple's Metal what the runtime and the example use, declared with the same types; see Foundation/Foundation.h. */
+/* The part of Apple's Metal that the runtime and the example use, declared with the same types; see
+ * Foundation/Foundation.h. */
 #ifndef APPLE_METAL_H
 #define APPLE_METAL_H
 

@@ -1,4 +1,4 @@
-/* What hs_cuda.h takes from CUDA, for looking at the syntax of examples where CUDA is not installed. */
+/* The CUDA declarations that hs_cuda.h needs, for syntax checks of examples without CUDA. */
 #ifndef STUB_CUDA_RUNTIME_API_H
 #define STUB_CUDA_RUNTIME_API_H
 

@@ -1,0 +1,38 @@
+"""APIs: their names and files are their own, and extensions rename them."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from hsgen.apis import APIS
+from hsgen.apis.api import Api
+from hsgen.system import resources
+
+
+def test_names_and_files_of_apis_are_their_own() -> None:
+    """Names, dialects and titles differ; the files that an API names are there; a folder belongs to an API."""
+    every = list(APIS.values())
+    for of in ("name", "title", "dialect"):
+        assert len({getattr(api, of) for api in every}) == len(every)
+    assert sum(api.text for api in every) <= 1
+    for api in every:
+        for pattern in (*api.headers, *api.sources, api.example, "build.j2"):
+            assert api.file(pattern).is_file(), (api.name, pattern)
+        assert not api.tables or api.file("target.j2").is_file()
+        assert not api.harness or api.file(f"harness/{api.harness.source}").is_file()
+    assert {p.name for p in (resources.templates() / "apis").iterdir() if p.is_dir()} <= set(APIS)
+
+
+@pytest.mark.parametrize("base", [api for api in APIS.values() if api.extends is None], ids=lambda api: api.name)
+def test_an_extension_has_files_in_its_own_name(base: Api) -> None:
+    made = base.extended("toy", "Toy", dialect="toy")
+    twice = made.extended("doll", "Doll", dialect="doll")
+    for api in (made, twice):
+        for pattern in (*api.headers, *api.sources, api.example):
+            text = api.c_text(pattern)
+            assert not re.search(rf"\b(hs|HS)(_targets)?_{base.name}", text, re.IGNORECASE), (api.name, pattern)
+            assert f"hs_{api.name}" in text and text.count("\n") == base.c_text(pattern).count("\n")
+    assert not made.tables or made.tables != base.tables
+    assert base.c_text(base.headers[0]) == base.file(base.headers[0]).read_text(encoding="utf-8")
