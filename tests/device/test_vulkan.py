@@ -178,7 +178,7 @@ def test_what_the_layers_say_is_a_failure(
     templates("runtime/hs_vulkan.c", barrier, "(void)hs_vulkan_barrier;")
     code, rows, err = validated(capsys, "-t", lanes("lanes1"), "--key", "u32", "--option", "validation=1")
     assert code == 1 and rows[0]["failures"] == 1
-    assert "lanes1 u32: the validation layers said: error: " in err and "SYNC-HAZARD-WRITE-AFTER-READ" in err
+    assert "lanes1 u32: the validation layers report: error: " in err and "SYNC-HAZARD-WRITE-AFTER-READ" in err
 
 
 @pytest.mark.device
