@@ -1,4 +1,4 @@
-"""The command line.  Only this package knows argv, stdout, stderr, signals and exit codes."""
+"""The command line.  Only this package uses argv, stdout, stderr, signals and exit codes."""
 
 from __future__ import annotations
 
@@ -14,28 +14,28 @@ from typing import Any
 import click
 
 from hsgen import __version__
-from hsgen.cli import bench, bundles, report, suggest, targets, tune, validate
+from hsgen.cli import bench, check, doctor, generate, probe, report, show, suggest, targets, tune, validate, verify
 from hsgen.cli import compile as compiling
 from hsgen.core.errors import HsgenError, Notice, Terminated, Usage, printable
 from hsgen.system import folders, processes
 
 _COMMANDS = (
     targets.targets,
-    targets.show,
-    bundles.generate,
-    bundles.check,
-    bundles.verify,
+    show.show,
+    generate.generate,
+    check.check,
+    verify.verify,
     compiling.compile_,
     validate.validate,
     bench.bench,
     suggest.suggest,
-    suggest.probe,
+    probe.probe,
     tune.tune,
     report.report,
-    validate.doctor,
+    doctor.doctor,
 )
-PATIENCE = 10.0  # seconds for ending in order once that was asked for; a driver may not return
-_settled = False  # whether this process is ending, which no further signal changes
+PATIENCE = 10.0  # seconds for an orderly end after a signal; a driver may not return
+_settled = False  # whether this process is ending; further signals are ignored then
 _number: int = signal.SIGTERM  # the signal that has terminated it
 
 
@@ -44,8 +44,8 @@ _number: int = signal.SIGTERM  # the signal that has terminated it
 def group() -> None:
     """Generate, check, validate and measure GPU sort kernels.
 
-    Exit codes: 0 fine; 1 the answer is no (stale, wrong, does not build); 2 wrong usage or configuration;
-    3 cannot answer here (no device, no compiler), which --require turns into 1.
+    Exit codes: 0 success; 1 a negative result (stale files, a wrong sort, a kernel that does not build); 2 wrong usage
+    or configuration; 3 no answer on this machine (no device, no compiler), which --require turns into 1.
     """
 
 
@@ -65,7 +65,7 @@ def main(argv: list[str] | None = None) -> int:
 def _main(argv: list[str] | None) -> int:
     try:
         if any("\0" in word for word in argv or ()):
-            raise Usage("arguments: hold a null character, which no name of a file can; leave it out")
+            raise Usage("arguments: hold a null character, which no file name can; omit it")
         group.main(argv, prog_name="hsgen", standalone_mode=False)
     except HsgenError as e:
         for line in e.lines:
@@ -81,7 +81,7 @@ def _main(argv: list[str] | None) -> int:
         return e.exit_code
     except (click.Abort, KeyboardInterrupt, Terminated) as e:
         return _ended(e)
-    except OSError as e:  # of what no command expects to fail, such as a file system that goes away
+    except OSError as e:  # one that no command expects, such as a file system that disappears
         _say(f"{e.filename or 'the system'}: {e.strerror or e}")
         return Usage.exit_code
     except Exception as e:
@@ -98,41 +98,41 @@ def _say(line: str) -> None:
 
 
 def _ended(by: BaseException) -> int:
-    """Say that a signal has ended this process, and return its exit code."""
+    """Report that a signal has ended this process, and return its exit code."""
     terminated = isinstance(by, Terminated)
     try:
         _say("terminated" if terminated else "interrupted")
-    except OSError:  # the terminal has gone, too; Python would fail to print the rest at the end
+    except OSError:  # the terminal is gone, too; at exit Python would fail to flush the rest
         sys.stderr = None
     return 128 + (_number if terminated else signal.SIGINT)
 
 
 def _show_warning(message: Warning | str, category: type[Warning], *where: Any, **more: Any) -> None:
-    """Print a warning as one line; of others than hsgen's own with the name of its kind."""
+    """Print a warning as one line; warnings other than hsgen's own with their class name."""
     _say(str(message) if issubclass(category, Notice) else f"{category.__name__}: {message}")
 
 
 def _watch_signals() -> None:
-    """From now on SIGTERM unwinds the main thread, so that temporary folders go, and ends all programs it waits for.
+    """Handle SIGTERM and SIGHUP: unwind the main thread, which removes temporary folders, and kill all child programs.
 
-    So does SIGHUP.  A thread does the latter at once, since the main thread may be inside a driver, and ends this
-    process where that does not return.
+    A thread kills the programs at once, since the main thread may be inside a driver; it ends this process if the
+    driver does not return.
     """
-    asked, told = os.pipe()
-    os.set_blocking(told, False)
+    reader, writer = os.pipe()
+    os.set_blocking(writer, False)
     signal.signal(signal.SIGTERM, _terminate)
     if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:  # as nohup makes it
         signal.signal(signal.SIGHUP, _terminate)
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # a shell's background jobs ignore it
         signal.signal(signal.SIGINT, _interrupt)
-    signal.set_wakeup_fd(told, warn_on_full_buffer=False)
-    threading.Thread(target=_ending, args=(asked,), daemon=True).start()
+    signal.set_wakeup_fd(writer, warn_on_full_buffer=False)
+    threading.Thread(target=_ending, args=(reader,), daemon=True).start()
 
 
 def _terminate(number: int, frame: object) -> None:
     global _number, _settled
     if not _settled:
-        _number, _settled = number, True  # what cleans up is not interrupted
+        _number, _settled = number, True  # the cleanup is not interrupted
         processes.interrupt()
 
 
@@ -141,14 +141,14 @@ def _interrupt(number: int, frame: object) -> None:
         processes.interrupt(KeyboardInterrupt)
 
 
-def _ending(asked: int) -> None:
+def _ending(reader: int) -> None:
     """Wait for a signal that ends the process."""
     terminating = (signal.SIGTERM, signal.SIGHUP)
-    while (number := os.read(asked, 1)[0]) not in (*terminating, signal.SIGINT):
+    while (number := os.read(reader, 1)[0]) not in (*terminating, signal.SIGINT):
         pass
     processes.close()
     while number not in terminating:
-        number = os.read(asked, 1)[0]
+        number = os.read(reader, 1)[0]
     time.sleep(PATIENCE)
     folders.sweep()
     with suppress(OSError):
@@ -164,7 +164,7 @@ def run() -> None:
             _watch_signals()
         code = main()
         _settled = True
-    except (KeyboardInterrupt, Terminated) as e:  # outside of what `main` itself looks after
+    except (KeyboardInterrupt, Terminated) as e:  # outside `main`
         _settled = True
         code = _ended(e)
     sys.exit(code)

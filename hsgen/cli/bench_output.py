@@ -1,44 +1,82 @@
-"""How `hsgen bench` prints what was measured: a table for people, JSON and CSV for programs."""
+"""The output of `hsgen bench`: a table for people, JSON and CSV for programs, and a plot."""
 
 from __future__ import annotations
 
 import csv
 import json
-import re
-from collections.abc import Sequence
-from dataclasses import fields
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields
 from io import StringIO
 from itertools import groupby
-from typing import Any
+from typing import Any, TypeVar
 
 import click
 
 from hsgen import operations
-from hsgen.cli.common import emit_table
-from hsgen.tools.bench import Row, document
+from hsgen.cli.options import gathered, json_option
+from hsgen.cli.output import emit_document, emit_table
+from hsgen.core.errors import Usage
+from hsgen.tools.bench import Row, contestant, document, plot
+
+T = TypeVar("T")
 
 HEAD = ["n", "what", "Mkeys/s", "min", "q1", "q3", "max", "device", "of roof", "hsgen is", "90 % interval"]
 
 
-def emit_rows(rows: Sequence[Row], signature: str, *, rounds: int, seed: int) -> None:
-    """Print the rows as "json", "csv" or a "table"."""
-    if signature == "json":
-        _json(document(rows, rounds=rounds, seed=seed))
-    elif signature == "csv":
-        click.echo(_csv(rows), nl=False)
-    else:
-        _table(rows)
+@dataclass(frozen=True, slots=True)
+class Output:
+    """How the rows of a benchmark are printed, and the file of their plot."""
+
+    as_json: bool
+    as_csv: bool
+    picture: str | None
+
+    def check(self) -> None:
+        """Refuse two formats.
+
+        Raises:
+            Usage: both are given.
+        """
+        if self.as_json and self.as_csv:
+            raise Usage("--json and --csv: both print rows; give one of them")
+
+    def check_picture(self) -> None:
+        """Refuse a plot that cannot be written, before anything is measured.
+
+        Raises:
+            Usage: the file has another suffix, or its folder does not exist.
+            Unavailable: matplotlib is not installed.
+        """
+        if self.picture:
+            plot.check(self.picture)
+
+    def emit(self, rows: Sequence[Row], *, rounds: int, seed: int) -> None:
+        """Print the rows, and draw them."""
+        if self.as_json:
+            emit_document(document(rows, rounds=rounds, seed=seed), "rows")
+        elif self.as_csv:
+            click.echo(_csv(rows), nl=False)
+        else:
+            _table(rows)
+        if self.picture:
+            plot.save([row.record() for row in rows], self.picture)
 
 
-def _json(found: dict[str, Any]) -> None:
-    """Print the document, one row a line."""
-    head = [f"{json.dumps(name)}: {json.dumps(value)}" for name, value in found.items() if name != "rows"]
-    lines = ",\n  ".join(json.dumps(row) for row in found["rows"])
-    click.echo("{" + ",\n ".join([*head, f'"rows": [\n  {lines}]']) + "}")
+def output_options(command: Callable[..., T]) -> Callable[..., T]:
+    """Add the options of `Output` to a command, which receives it as `output`."""
+    return gathered(
+        "output",
+        Output,
+        json_option,
+        click.option("--csv", "as_csv", is_flag=True, help="Print CSV instead of a table."),
+        click.option(
+            "--plot", "picture", metavar="FILE", help="Also plot throughput against the count: FILE.svg or FILE.png."
+        ),
+    )(command)
 
 
 def _csv(rows: Sequence[Row]) -> str:
-    """The rows under their fields' names: nothing for null, true and false as in JSON, bit ranges like 0..32."""
+    """The rows under the names of their fields; null is empty, true and false are as in JSON, bit ranges like 0..32."""
     out = StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(field.name for field in fields(Row))
@@ -54,10 +92,10 @@ def _cell(value: Any) -> Any:
 
 
 def title(row: Row) -> str:
-    """Return what the rows of a sort have in common, in words."""
+    """Return the title of a sort's rows: what they have in common."""
     words = [row.target, row.key + " down" * (row.order == "descending"), row.value or "no values", row.kind]
     words += [f"bits {row.bits[0]}..{row.bits[1]}"] if row.bits != [0, int(row.key[1:])] else []
-    words += ["counted on the device"] * row.device_count + ["changes told"] * row.run_boundaries
+    words += ["device-side count"] * row.device_count + ["run boundaries"] * row.run_boundaries
     words += ["with an epilogue"] * row.epilogue
     workload = operations.EVERY[row.task].workload
     words += [workload] * bool(workload)
@@ -66,7 +104,7 @@ def title(row: Row) -> str:
 
 
 def _table(rows: Sequence[Row]) -> None:
-    """Print a table for each sort, way to call it and kind of input; sorts come in the order of their first rows."""
+    """Print a table for each sort, call and kind of input, in the order of their first rows."""
     found: dict[str, list[Row]] = {}
     for row in rows:
         found.setdefault(title(row), []).append(row)
@@ -85,7 +123,7 @@ def _line(r: Row) -> list[object]:
     low, high = r.ratio_low, r.ratio_high
     return [
         r.n,
-        re.sub(r"^(hsgen:).*[/\\]", r"\1", r.peer) if r.peer else f"hsgen {r.algorithm}",  # of a file no folders
+        contestant(r.record()),
         *(_rate(x) for x in (r.mkeys_per_s, r.min, r.q1, r.q3, r.max, r.device_mkeys_per_s)),
         "-" if r.roof_share is None else f"{100 * r.roof_share:.0f} %",
         "-" if r.hsgen_ratio is None else f"{r.hsgen_ratio:.2f} x",
@@ -94,7 +132,7 @@ def _line(r: Row) -> list[object]:
 
 
 def _rate(value: float | None) -> str:
-    """A rate with three digits or more, and at most one behind the point."""
+    """A rate; below 1000, with one to three decimals."""
     if value is None:
         return "-"
     if value >= 1000:

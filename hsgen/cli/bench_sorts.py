@@ -1,4 +1,4 @@
-"""Rivals of `hsgen bench`: other sorts of hsgen, measured in the same rounds."""
+"""Other sorts of hsgen as baselines of `hsgen bench`, measured in the same rounds."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any
 
 from hsgen.algorithms import operation
 from hsgen.cli import engines as places
+from hsgen.cli.drive import Drive
 from hsgen.core.errors import Unavailable, Usage
 from hsgen.core.keys import Signature
 from hsgen.core.sort import Sort
@@ -18,13 +19,13 @@ from hsgen.targets.target import Target
 
 PREFIX = "hsgen:"
 PLAIN = "plain"
-"""The label of the sort for any count of the same keys and values, without what a sort does or is told besides."""
+"""The label of the sort for any count of the same keys and values, without features."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rival:
-    """A rival as it was named: `where` is its target's name or file, `label` the sort there, None for the label of
-    what it is compared with."""
+    """A sort of hsgen as a baseline: `where` is its target's name or file, `label` the sort there, None for the label
+    of the measured sort."""
 
     name: str
     where: str
@@ -32,10 +33,10 @@ class Rival:
     label: str | None
 
     def sort(self, own: Sort, host: hosts.Host) -> Sort:
-        """Return the rival's sort for the keys and values of another.
+        """Return the sort for the keys and values of `own`.
 
         Raises:
-            Usage: its target has none.
+            Usage: the target has no such sort.
             Unavailable: the device cannot run it.
         """
         if host.api not in self.target.apis:
@@ -52,11 +53,11 @@ class Rival:
 
 
 def read(names: Sequence[str], own: str) -> dict[str, Rival]:
-    """Return the rivals among names of contestants: hsgen:LABEL of the target `own`, hsgen:TARGET, hsgen:FILE.toml, or
-    either of the last two with :LABEL behind it.
+    """Return the sorts of hsgen among the names of baselines: hsgen:LABEL of the target `own`, hsgen:TARGET,
+    hsgen:FILE.toml, or one of the last two followed by :LABEL.
 
     Raises:
-        Usage: a name is none of these.
+        Usage: a name is invalid.
     """
     found = {}
     for name in names:
@@ -78,18 +79,18 @@ def _read(name: str, own: str) -> Rival:
 
 
 def _split(text: str) -> tuple[str, str | None]:
-    """Part a file or target and a label behind it; what ends in .toml is a file, whatever is before."""
+    """Split a target or file and the label after it; a text that ends in .toml is a file."""
     where, colon, label = text.rpartition(":")
     return (where, label) if colon and not text.endswith(".toml") else (text, None)
 
 
 def engines(rivals: dict[str, Rival], own: Sort, host: hosts.Host) -> dict[str, Engine]:
-    """Return the engines of rivals that run through pyopencl, by name."""
+    """Return the engines of sorts that run through pyopencl, by name."""
     return {name: places.direct(host, rival.sort(own, host), strict=True) for name, rival in rivals.items()}
 
 
-def requests(rivals: dict[str, Rival], own: Sort, host: hosts.Host, drive: places.Drive) -> dict[str, Any]:
-    """Return what the worker needs to make engines of rivals that run through the C runtime, by name."""
+def requests(rivals: dict[str, Rival], own: Sort, host: hosts.Host, drive: Drive) -> dict[str, Any]:
+    """Return the requests from which the worker makes the engines of sorts that run through the C runtime, by name."""
     out = {}
     for name, rival in rivals.items():
         sort = rival.sort(own, host)

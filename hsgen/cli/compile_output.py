@@ -1,9 +1,8 @@
-"""What ``hsgen compile`` prints."""
+"""The output of ``hsgen compile``: tables, JSON, evidence."""
 
 from __future__ import annotations
 
 import datetime
-import json
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -12,8 +11,8 @@ from typing import Any
 import click
 
 from hsgen import __version__
-from hsgen.cli import engines as targets
-from hsgen.cli.common import emit_table
+from hsgen.cli.output import emit_table
+from hsgen.cli.target_file import replace, target_file
 from hsgen.core.errors import Usage
 from hsgen.targets import evidence
 from hsgen.targets import target as target_files
@@ -69,17 +68,10 @@ def record(done: Sequence[Done], missing: Sequence[Missing]) -> dict[str, Any]:
     return {"schema": SCHEMA, "hsgen": __version__, "compilers": compilers, "missing": lacking, "kernels": rows}
 
 
-def emit_record(found: dict[str, Any], rows: str) -> None:
-    """Print an object as JSON, its list `rows` with a line for each row."""
-    head = [f"{json.dumps(name)}: {json.dumps(value)}" for name, value in found.items() if name != rows]
-    lines = ",\n  ".join(json.dumps(row) for row in found[rows])
-    click.echo("{" + ",\n ".join([*head, f"{json.dumps(rows)}: [{lines}]"]) + "}")
-
-
 def show_results(results: Sequence[Result], *, kernels: bool) -> None:
-    """Print a line for each target and device, after one for each kernel if `kernels`.
+    """Print a line for each target and device; before that, if `kernels`, a line for each kernel.
 
-    Devices for which a kernel takes the same share a line.
+    Devices on which a kernel needs the same resources share a line.
     """
     for target in dict.fromkeys(r.place.target for r in results) if kernels else ():
         click.echo(f"{target}:")
@@ -125,21 +117,21 @@ def _line(s: Summary) -> list[object]:
 
 
 def evidence_files(names: Sequence[str], *, narrowed: bool) -> list[Path]:
-    """Return the files that evidence of targets goes into; none named: of all that come with hsgen.
+    """Return the files that receive the evidence of the named targets; without names, of all that come with hsgen.
 
     Raises:
-        Usage: what is to be compiled is no more than a part, or a file belongs to an installation.
+        Usage: only a part of the kernels is compiled, or a file belongs to an installation.
     """
     if narrowed:
-        raise Usage("--record: is about all plain sorts on all devices; leave --record out, or what narrows them")
-    return [targets.target_file(name, write=True) for name in names or target_files.names()]
+        raise Usage("--record: is about all plain sorts on all devices; omit --record, or the options that narrow them")
+    return [target_file(name, write=True) for name in names or target_files.names()]
 
 
 def emit_evidence(file: Path, found: Target, results: Sequence[Result], missing: Sequence[Missing]) -> None:
-    """Write into a target's file, for each compiler, that every kernel was compiled without a spill, if that is so.
+    """Record in a target's file each compiler that compiled every kernel without a spill.
 
-    Compilers that lack for some of the target's devices leave nothing, nor does the check of SPIR-V, which is about no
-    instruction set.
+    Not recorded: a compiler that is missing for some of the target's devices, and the check of SPIR-V, which concerns
+    no instruction set.
 
     Raises:
         Usage: the file cannot be edited or written.
@@ -150,7 +142,7 @@ def emit_evidence(file: Path, found: Target, results: Sequence[Result], missing:
         some = [r for r in own if r.place.compiler == name]
         if name in lacking or any(r.use is None or r.spills for r in some):
             click.echo(
-                f"hsgen: target {found.name}: {name}: not recorded, for not all is compiled without spills", err=True
+                f"hsgen: target {found.name}: {name}: not recorded: not every kernel compiles without spills", err=True
             )
             continue
         most = max((r.use.registers or 0 for r in some if r.use), default=0)
@@ -164,4 +156,4 @@ def emit_evidence(file: Path, found: Target, results: Sequence[Result], missing:
             + (f", at most {most} registers" if most else ""),
         }
         text = evidence.recorded(file.read_text(encoding="utf-8"), str(file), row)
-        targets.replace(file, text, "nothing was recorded")
+        replace(file, text, "nothing was recorded")

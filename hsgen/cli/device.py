@@ -1,4 +1,4 @@
-"""The device of a command: what ``--device`` names, or the choice that is reported; and whether evidence names it."""
+"""The device of a command: the one that ``--device`` names, or a choice; and whether the evidence names it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from hsgen.targets.target import Target
 device_option = click.option(
     "--device",
     metavar="NAME",
-    help="The device: a part of its name, PLATFORM/DEVICE, or NAME#2 for the second of equal ones; doctor lists them.",
+    help="The device: a part of its name, PLATFORM/DEVICE, or NAME#2 for the second of equal names; see doctor.",
 )
 
 
@@ -30,7 +30,7 @@ def choose(
     *,
     able: bool = True,
 ) -> hosts.Host:
-    """Return the device of `found` (OpenCL's if None) that `selection.pick` returns; report it where others would do.
+    """Return the choice of `selection.pick` among `found` (None: OpenCL's devices); report it if there were others.
 
     Raises:
         Usage: the name is that of several devices, or empty.
@@ -47,7 +47,7 @@ def choose(
 
 @contextmanager
 def compared_with_evidence(target: str, api: str, host: hosts.Host, language: str) -> Iterator[None]:
-    """Say with a failure on a device that the target's evidence does not name which ones it names."""
+    """Add to a failure, on a device that the target's evidence does not name, the devices that it names."""
     try:
         yield
     except Wrong as e:

@@ -1,4 +1,4 @@
-"""Epilogues that only the manifest of a bundle knows: anyone may have written them, so none is rendered unasked."""
+"""Epilogues that only the manifest of a bundle holds: their author is unknown, so rendering them requires consent."""
 
 from __future__ import annotations
 
@@ -9,41 +9,41 @@ from shlex import quote
 import click
 
 from hsgen.bundle.manifest import Manifest
-from hsgen.cli.common import fragment
+from hsgen.cli.sort_options import fragment
 from hsgen.core.errors import Usage, Wrong
 
 _UNKNOWN = (
-    "has an epilogue that only the manifest knows; give its file with --epilogue, or let --trust-epilogue render it"
+    "has an epilogue that only the manifest holds; give its file with --epilogue, or let --trust-epilogue render it"
 )
 trust_option = click.option(
     "--trust-epilogue",
     "trusted",
     is_flag=True,
-    help="Render, in a sandbox, an epilogue that only the manifest of the bundle knows.",
+    help="Render, in a sandbox, an epilogue that only the manifest of the bundle holds.",
 )
 
 
 def unknown(texts: Mapping[str, str], given: str = "", *, trusted: bool) -> tuple[str, ...]:
-    """Return the names of the targets with an epilogue that is not the text given; none if all are `trusted`."""
+    """Return the names of the targets with an epilogue other than `given`; none if all are `trusted`."""
     return () if trusted else tuple(name for name, text in texts.items() if text not in ("", given))
 
 
 def refuse(folder: Path, names: Collection[str]) -> None:
-    """Refuse to render epilogues of targets that only the manifest knows.
+    """Refuse to render epilogues that only the manifest holds.
 
     Raises:
-        Usage: there is such a target.
+        Usage: there are `names`, the targets with such an epilogue.
     """
     if names:
         raise Usage(*(f"{folder}: target {name}: {_UNKNOWN}" for name in names))
 
 
 def same(folder: Path, manifest: Manifest, file: Path) -> None:
-    """Say no if a target of the bundle has another epilogue than the file.
+    """Compare the epilogues of a bundle's targets with a file.
 
     Raises:
         Usage: the file cannot be read, or holds no epilogue.
-        Wrong: a target has another one, or none.
+        Wrong: a target has another epilogue, or none.
     """
     text = fragment(file)
     for name, entry in manifest.targets.items():

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import click
 
-from hsgen.cli.common import Count, Folder, emit_json, json_option
 from hsgen.cli.epilogues import refuse, trust_option, unknown
+from hsgen.cli.options import Count, Folder, json_option
+from hsgen.cli.output import emit_json
 from hsgen.core.errors import Usage
 from hsgen.targets import target as target_files
 from hsgen.tools.compile import nvrtc
@@ -18,7 +19,7 @@ from hsgen.tools.report.page import Contents, Subject, every_sort, page
 _STDOUT = "-"
 
 
-@click.command()
+@click.command(short_help="Write an HTML page about a target or a bundle.")
 @click.option("-t", "--target", "names", multiple=True, help="A target's name, or a file ending in .toml.")
 @click.option(
     "--bundle",
@@ -34,13 +35,15 @@ _STDOUT = "-"
     help="Show the measurements in this file, which `hsgen bench --json` printed.",
 )
 @click.option("--plan", "sizes", type=Count(), multiple=True, metavar="N", help="Show the launches for N keys.")
-@click.option("--arch", type=click.IntRange(10, 999), help="Compile CUDA for sm_ARCH; else the least of the target.")
-@click.option("--no-compile", is_flag=True, help="Compile no kernels: CUDA kernels go without registers and spills.")
+@click.option(
+    "--arch", type=click.IntRange(10, 999), help="Compile CUDA for sm_ARCH; by default the lowest of the target."
+)
+@click.option("--no-compile", is_flag=True, help="Compile no kernels; omit registers and spills of CUDA kernels.")
 @click.option(
     "-o",
     "--output",
     type=click.Path(),
-    help="The file to write; - for stdout.  TARGET.html, or bundle.html, if not given.",
+    help="The file to write; - for stdout.  By default TARGET.html, targets.html or bundle.html.",
 )
 @trust_option
 @json_option
@@ -57,26 +60,20 @@ def report(
 ) -> None:
     """Write one page of HTML about targets or a bundle; it needs no other file and no network.
 
-    It shows facts and evidence, the shapes of the sorts as drawings, the launches, and the kernels: the size of their
-    source and, for CUDA where a compiler is here, registers and spills; and what was measured.  The same input gives
-    the same page.
+    It shows facts and evidence, drawings of the shapes, the launches, measurements, and the kernels: the size of their
+    source and, for CUDA if a compiler is installed, registers and spills.  The same input gives the same page.
     """
     if not names and folder is None:
         raise Usage("nothing to report on; name a target with -t or a bundle with --bundle")
     if as_json and output == _STDOUT:
-        raise Usage("output -: the page goes to stdout then, as the JSON would; name a file with -o")
+        raise Usage("output -: --json also prints to stdout; name a file with -o")
     contents = _bundle(folder, names, trusted) if folder is not None else _contents(names)
     known = [s.target.name for s in contents.subjects]
-    rows: list[measured.Record] = []
-    for file in benches:
-        some = measured.read(file)
-        measured.of_targets(file, some, known)
-        rows += some
+    rows = _rows(benches, known)
     _fitting(contents, sizes, arch)
     default = f"{known[0]}.html" if len(known) == 1 else "targets.html" if folder is None else "bundle.html"
     path = None if output == _STDOUT else _writable(Path(output or default))
-    told = lambda line: click.echo(f"hsgen: {line}", err=True)  # noqa: E731
-    text = page(replace(contents, records=rows, sizes=sizes, compiled=not no_compile, arch=arch, told=told))
+    text = page(replace(contents, records=rows, sizes=sizes, compiled=not no_compile, arch=arch, progress=_note))
     if path is None:
         click.echo(text, nl=False)
         return
@@ -88,14 +85,29 @@ def report(
         click.echo(f"wrote {path}")
 
 
+def _note(line: str) -> None:
+    """Print the progress on stderr."""
+    click.echo(f"hsgen: {line}", err=True)
+
+
+def _rows(files: tuple[Path, ...], known: list[str]) -> list[measured.Record]:
+    """The measurements in files, all of them of known targets."""
+    rows: list[measured.Record] = []
+    for file in files:
+        some = measured.read(file)
+        measured.of_targets(file, some, known)
+        rows += some
+    return rows
+
+
 def _bundle(folder: Path, names: tuple[str, ...], trusted: bool) -> Contents:
-    """What a page shows of a bundle; epilogues that only its manifest knows are refused unless they are trusted."""
+    """The contents of a page about a bundle; untrusted epilogues that only its manifest holds are refused."""
     refuse(folder, unknown(bundles.epilogues(folder, names), trusted=trusted))
     return bundles.contents(folder, names)
 
 
 def _contents(names: tuple[str, ...]) -> Contents:
-    """What a page shows of targets by themselves."""
+    """The contents of a page about targets without a bundle."""
     found = [target_files.find(name) for name in names]
     for target in found:
         if sum(t.name == target.name for t in found) > 1:
@@ -105,10 +117,10 @@ def _contents(names: tuple[str, ...]) -> Contents:
 
 
 def _fitting(contents: Contents, sizes: tuple[int, ...], arch: int | None) -> None:
-    """Refuse options that would show nothing.
+    """Refuse options without effect.
 
     Raises:
-        Usage: no sort takes a count, or no target has CUDA kernels to compile for `arch`.
+        Usage: a count exceeds all sorts, or no target has CUDA kernels to compile for `arch`.
     """
     most = max((sort.plan.max_n for s in contents.subjects for sort in s.sorts), default=0)
     for n in sizes:
@@ -116,14 +128,14 @@ def _fitting(contents: Contents, sizes: tuple[int, ...], arch: int | None) -> No
             raise Usage(f"plan {n}: the sorts on this page sort up to {most} keys; give no more")
     if arch is not None and not any(nvrtc.API.name in s.apis for s in contents.subjects):
         names = ", ".join(s.target.name for s in contents.subjects)
-        raise Usage(f"arch {arch}: is for CUDA, for which {names} has no kernels; leave it away")
+        raise Usage(f"arch {arch}: is for CUDA, for which {names} has no kernels; omit it")
 
 
 def _writable(path: Path) -> Path:
-    """The file to write, looked at before kernels are compiled for it.
+    """The file to write, checked before kernels are compiled.
 
     Raises:
-        Usage: it is a folder, or in none.
+        Usage: it is a folder, or its folder does not exist.
     """
     if path.is_dir() or not path.parent.is_dir():
         what = "is a folder" if path.is_dir() else f"its folder {path.parent} does not exist"

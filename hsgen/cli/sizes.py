@@ -1,27 +1,27 @@
-"""Counts and bit ranges as command lines name them."""
+"""Counts and bit ranges on command lines."""
 
 from __future__ import annotations
 
 import re
 
-from hsgen.cli.common import parse_count
+from hsgen.cli.options import parse_count
 from hsgen.core.errors import Usage
 
 _PART = re.compile(r"(?P<from>[^.:+]+)(?:\.\.(?P<to>[^.:+]+)(?::(?P<steps>\d{1,2}))?)?(?P<around>\+-1)?")
 HELP = (
-    "Counts: 1000,2^16; 2^10..2^24: the powers of two; 2^10..2^24:4: four per doubling; +-1 after any adds neighbours."
+    "Counts: 1000,2^16; 2^10..2^24: powers of two; 2^10..2^24:4: four per doubling; a suffix +-1 adds the neighbours."
 )
 
 
 def parse_sizes(text: str, what: str = "sizes") -> list[int]:
-    """Return the counts that `text` names, each once, in the order in which it names them.
+    """Return the counts that `text` lists, in this order, without repetitions.
 
-    It lists, with commas, numbers, powers (2^16), and ranges from one power of two to another: 2^10..2^24 are the
-    powers, 2^10..2^24:4 are 4 counts to each doubling, as evenly spaced as whole numbers allow.  Behind any of
-    these, +-1 stands for the counts with those just before and after each.  `what` is the option's name.
+    Its items, separated by commas, are numbers, powers (2^16), and ranges between powers of two: 2^10..2^24 stands for
+    the powers, 2^10..2^24:4 for 4 counts per doubling, as evenly spaced as integers allow.  The suffix +-1 adds the
+    neighbours of each count.  `what` is the option's name.
 
     Raises:
-        Usage: it is none of these.
+        Usage: an item is invalid.
     """
     out: list[int] = []
     for part in text.split(","):
@@ -39,7 +39,7 @@ def parse_sizes(text: str, what: str = "sizes") -> list[int]:
 
 
 def _between(text: str, part: str, low: int, high: int, steps: int) -> list[int]:
-    """The counts of a range, `steps` to each doubling."""
+    """The counts of a range, `steps` per doubling."""
     if any(v & (v - 1) or v == 0 for v in (low, high)) or low > high:
         raise Usage(f"{text}: '{part}' must go from a power of two up to another, like 2^10..2^24")
     if not 1 <= steps <= 16:
@@ -49,12 +49,12 @@ def _between(text: str, part: str, low: int, high: int, steps: int) -> list[int]
 
 
 def parse_bits(text: str) -> tuple[int, int]:
-    """Return the first bit that `text` names, like 0..16, and the one behind the last.
+    """Return the first bit of a range such as 0..16, and its end, exclusive.
 
     Raises:
-        Usage: it names none.
+        Usage: the text is no range.
     """
     found = re.fullmatch(r"(\d{1,2})\.\.(\d{1,2})", text.strip())
     if found is None:
-        raise Usage(f"bits {text}: is no range; write the first bit and the one behind the last, like 0..16")
+        raise Usage(f"bits {text}: is no range; write the first bit and the end, exclusive, like 0..16")
     return int(found[1]), int(found[2])

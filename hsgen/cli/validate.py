@@ -1,73 +1,46 @@
-"""``hsgen validate`` and ``doctor``: what is here, and whether sorts are right on it."""
+"""``hsgen validate``: compare sorts on a device with numpy."""
 
 from __future__ import annotations
 
 import datetime
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import click
 
 from hsgen.cli import engines
-from hsgen.cli.common import (
-    Count,
-    Wanted,
-    emit_json,
-    emit_table,
-    json_option,
-    progress,
-    require_option,
-    required,
-    seed_option,
-    wanted_options,
-)
-from hsgen.cli.device import compared_with_evidence, device_option
+from hsgen.cli.device import compared_with_evidence
+from hsgen.cli.drive import Drive, drive_options
+from hsgen.cli.options import Count, json_option, require_option, required, seed_option
+from hsgen.cli.output import emit_json, emit_table, progress
+from hsgen.cli.target_file import replace as replace_file
+from hsgen.cli.target_file import target_file
 from hsgen.core.errors import Usage, Wrong
 from hsgen.core.sort import Sort
 from hsgen.engines.hosts import evidence_device, evidence_level
 from hsgen.stages.epilogue import parsed
 from hsgen.targets import evidence
 from hsgen.targets import target as target_files
-from hsgen.tools import doctor as doctors
 from hsgen.tools.validate import large as larges
 from hsgen.tools.validate import validation
 
 
-@click.command()
-@engines.target_option
-@device_option
-@wanted_options
-@engines.api_option
-@engines.runtime_option
-@engines.option_option
-@engines.bundle_option
-@engines.algorithm_option
-@click.option("--full", is_flag=True, help=f"At least {validation.FULL} cases a sort, not {validation.QUICK}.")
+@click.command(short_help="Compare many sorts on a device with numpy.")
+@drive_options
+@click.option("--full", is_flag=True, help=f"At least {validation.FULL} cases per sort instead of {validation.QUICK}.")
 @seed_option
 @click.option(
     "--large",
     type=Count(),
     metavar="COUNT",
-    help="Sort this number of random keys, such as 2^28, and check the result by digests taken on the device.",
+    help="Sort this number of random keys, such as 2^28, and check the result by digests computed on the device.",
 )
-@click.option("--record", is_flag=True, help="Write what was shown into the target's file, as evidence.")
+@click.option("--record", is_flag=True, help="Write the result into the target's file, as evidence.")
 @require_option
 @json_option
 def validate(
-    name: str | None,
-    device: str | None,
-    wanted: Wanted,
-    api: str | None,
-    runtime: str | None,
-    options: tuple[str, ...],
-    bundle: Path | None,
-    algorithm: str | None,
-    full: bool,
-    large: int | None,
-    seed: int,
-    record: bool,
-    require: bool,
-    as_json: bool,
+    drive: Drive, full: bool, seed: int, large: int | None, record: bool, require: bool, as_json: bool
 ) -> None:
     """Compile the kernels of a target and compare many sorts on a device with numpy; exit with 1 on a failure.
 
@@ -75,21 +48,10 @@ def validate(
     width, both orders, and many ranges and counts.
     """
     rows = []
-    _check_options(wanted.epilogue, full, record, large)
+    _check_options(drive.wanted.epilogue, full, record, large)
     with required(require):
-        drive = engines.Drive(
-            target=name,
-            asked=api,
-            runtime=runtime,
-            options=options,
-            folder=bundle,
-            algorithm=algorithm,
-            wanted=wanted,
-            large=large is not None,
-            shim=True,
-        )
-        place = engines.find(device, drive)
-        _tell(place)
+        place = engines.find(replace(drive, large=large is not None, shim=True))
+        _report_language(place)
         file = _recording(place) if record else None
         with compared_with_evidence(place.target, place.api, place.host, place.language):
             for sort in place.sorts:
@@ -100,30 +62,32 @@ def validate(
             _shown(rows, seed, as_json)
     if file is not None:
         text = evidence.recorded(file.read_text(encoding="utf-8"), str(file), _row(place, rows))
-        engines.replace(file, text, "nothing was recorded")
+        replace_file(file, text, "nothing was recorded")
 
 
 def _check_options(text: str, full: bool, record: bool, large: int | None) -> None:
-    """Refuse options that exclude each other; of an epilogue evidence, and what changes what is compared."""
+    """Refuse options that exclude each other, and epilogues that change keys.
+
+    Raises:
+        Usage: there are some.
+    """
     if large is not None and (record or full):
-        raise Usage(
-            "--large goes with neither --full nor --record, which are about many small cases; leave it out there"
-        )
+        raise Usage("--large excludes --full and --record, which are about many small cases; omit it there")
     if not text:
         return
     if large is not None:
-        raise Usage("--epilogue: is not known to the digests that --large compares; leave out one of them")
+        raise Usage("--epilogue: the digests that --large compares do not cover it; omit one of them")
     if record:
-        raise Usage("--epilogue: is no form of a target's sorts that evidence could be about; leave out --record")
+        raise Usage("--epilogue: evidence is about sorts without an epilogue; omit --record")
     if parsed(text).changes_keys:
-        raise Usage("--epilogue: changes keys, so nobody knows how they must come out; validate the sort without it")
+        raise Usage("--epilogue: changes keys, so results cannot be verified; validate the sort without it")
 
 
 def _shown(rows: list[dict[str, Any]], seed: int, as_json: bool) -> None:
-    """Print what was found.
+    """Print the results.
 
     Raises:
-        Wrong: not all of it is right.
+        Wrong: a case failed.
     """
     if as_json:
         emit_json(rows)
@@ -137,25 +101,29 @@ def _shown(rows: list[dict[str, Any]], seed: int, as_json: bool) -> None:
         raise Wrong(*wrong, f"repeat with --seed {seed}")
 
 
-def _tell(place: engines.Place) -> None:
-    """Say it where kernels do not run in their own language."""
+def _report_language(place: engines.Place) -> None:
+    """Report on stderr that kernels run in another language than their own, if they do."""
     if place.language:
         said = f"the kernels run{place.language.replace(',', '')}, not as Apple's compiler makes them"
         click.echo(f"{place.api}: {said}", err=True)
 
 
 def _recording(place: engines.Place) -> Path:
-    """The file that evidence goes into.
+    """The file that receives the evidence.
 
     Raises:
-        Usage: what runs here is none, or the file belongs to an installation.
+        Usage: a run on this device is no evidence, or the file belongs to an installation.
     """
     _level(place)
-    return engines.target_file(place.target, write=True)
+    return target_file(place.target, write=True)
 
 
 def _level(place: engines.Place) -> str:
-    """The level of evidence that a run reaches."""
+    """The level of evidence that a run reaches.
+
+    Raises:
+        Usage: the device is not one of the target's.
+    """
     found, host = target_files.find(place.target), place.host
     level = evidence_level(found, host)
     if place.language and level == "device":
@@ -166,7 +134,7 @@ def _level(place: engines.Place) -> str:
 
 
 def _row(place: engines.Place, rows: list[dict[str, Any]]) -> dict[str, str]:
-    """What a validation without failures says in the target's file."""
+    """The evidence of a validation without failures, for the target's file."""
     sorts = {r["algorithm"]: "" for r in rows}
     for name in sorts:
         keys = {f"{r['key']} with {r['value']}" if r["value"] else r["key"]: "" for r in rows if r["algorithm"] == name}
@@ -210,7 +178,7 @@ def _validate(place: engines.Place, sort: Sort, full: bool, seed: int, strict: b
 def _found(
     place: engines.Place, sort: Sort, report: validation.Report, greatest: int, seed: int, *, full: bool
 ) -> dict[str, Any]:
-    """What is printed of a sort."""
+    """The result of one sort, as it is printed."""
     return {
         "target": sort.target,
         "api": place.api,
@@ -227,17 +195,3 @@ def _found(
         "greatest_n": greatest,
         "examples": report.failures,
     }
-
-
-@click.command()
-@json_option
-def doctor(as_json: bool) -> None:
-    """List devices and tools on this machine, and what each missing one costs."""
-    found = doctors.findings()
-    if as_json:
-        emit_json([f.record() for f in found])
-        return
-    emit_table(
-        ["what", "found", "without it you lack"],
-        [[f.what, f.found or "-", f.costs if f.found is None else ""] for f in found],
-    )

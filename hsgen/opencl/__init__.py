@@ -1,4 +1,4 @@
-"""The Python API for OpenCL, by pyopencl: made once for a context, called as often as wanted."""
+"""The Python API for OpenCL: objects that are built once for a context of pyopencl and called many times."""
 
 from types import ModuleType
 
@@ -13,9 +13,9 @@ __all__ = ["Checker", "Merger", "Scanner", "SegmentedSorter", "Sorter", "import_
 
 
 def import_pyopencl() -> ModuleType:
-    """Return pyopencl with the embedded CPU runtime visible, where one is installed, with the machine's own platforms.
+    """Return pyopencl, with the machine's own platforms and the embedded CPU runtime, if that is installed.
 
-    The OpenCL loader reads its list of platforms once: call this before pyopencl is used in any other way.
+    The OpenCL loader reads its list of platforms once, so call this before any other use of pyopencl.
 
     Raises:
         hsgen.core.errors.Unavailable: pyopencl is not installed, or finds no OpenCL loader.

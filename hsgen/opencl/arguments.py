@@ -26,11 +26,11 @@ def wrong(name: str, expected: str, given: Any) -> TypeError:
 def serving(
     host: hosts.Host, name: str | os.PathLike[str] | None, key: str, signature: Signature, label: str = ""
 ) -> tuple[Target, Sort]:
-    """Return the target called `name`, or the one that matches the device, with its sort for any count, or what it has
-    of the algorithm `label`.
+    """Return the target called `name`, or the one that matches the device, with its sort for any count, or with that of
+    the algorithm `label`.
 
     Raises:
-        Usage: there is no such target, or it has no such sort, and without a name the generic one has none either.
+        Usage: there is no such target, or no such sort; without a name, the generic target is tried, too.
     """
     found = target_of(host, name)
     try:
@@ -46,15 +46,15 @@ def host_of(context: Any) -> hosts.Host:
     """Return the first device of a context.
 
     Raises:
-        TypeError: it is no context of pyopencl.
-        Unavailable: it is a part of a device.
+        TypeError: the argument is not a context of pyopencl.
+        Unavailable: its device is a part of another one.
     """
     if not isinstance(context, toolchain.pyopencl().Context):
         raise wrong("context", "a pyopencl.Context", context)
     host = next((h for h in hosts.hosts() if h.handle == context.devices[0]), None)
     if host is None:
         raise Unavailable(
-            f"{context.devices[0].name.strip()}: is no whole device of a platform; give its parent's context"
+            f"{context.devices[0].name.strip()}: is a part of a device; give a context of the whole device"
         )
     return host
 
@@ -72,10 +72,10 @@ def target_of(host: hosts.Host, name: str | os.PathLike[str] | None) -> Target:
 
 
 def key_name(key: Any) -> str:
-    """Return hsgen's name of a key type: of its name, or of a numpy type in this machine's byte order.
+    """Return hsgen's name of a key type, given by that name or as a numpy type in native byte order.
 
     Raises:
-        Usage: it is none.
+        Usage: there is no such type.
     """
     if isinstance(key, str) and key in TYPES:
         return key
@@ -94,7 +94,7 @@ def order_name(order: Any) -> str:
     """Return the name of an order.
 
     Raises:
-        Usage: it is none.
+        Usage: there is no such order.
     """
     if order not in ORDERS:
         raise Usage(f"order {order}: unknown; give {' or '.join(ORDERS)}")
@@ -102,10 +102,10 @@ def order_name(order: Any) -> str:
 
 
 def value_name(value: Any) -> str:
-    """Return hsgen's name of what is sorted along: of its name, a number of bytes, or a numpy type.
+    """Return hsgen's name of a kind of values, given by that name, a number of bytes, or a numpy type.
 
     Raises:
-        Usage: it is none.
+        Usage: there is no such kind.
     """
     if value is None or (isinstance(value, str) and value in VALUES):
         return value or "none"

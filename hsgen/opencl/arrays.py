@@ -1,4 +1,4 @@
-"""Arrays and buffers of pyopencl as plain places in memory: what a call may do with them is checked here."""
+"""Arrays and buffers of pyopencl as memory ranges, and their checks."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from hsgen.system import toolchain
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """The bytes that an array or buffer stands for: `size` of them, from `at` on in the memory object `root`.
+    """The memory range of an array or buffer: `size` bytes from offset `at` of the memory object `root`.
 
-    `root` is never itself a part of another one; it is None for an array without elements.
+    `root` is never a part of another memory object; it is None for an array without elements.
     """
 
     given: Any
@@ -28,11 +28,11 @@ class Memory:
         return hasattr(self.given, "base_data")
 
     def begins_with(self, other: Memory) -> bool:
-        """Whether both begin at the same place."""
+        """Whether both start at the same address."""
         return bool(self.root is not None and self.root == other.root and self.at == other.at)
 
     def part(self) -> Any:
-        """Return a memory object that begins where these bytes do."""
+        """Return a memory object that starts at this range."""
         if not self.is_array:
             return self.given
         whole = self.given.base_data
@@ -40,11 +40,11 @@ class Memory:
 
 
 def memory(given: Any, name: str, context: Any) -> Memory:
-    """Return where an array or buffer lies; messages call it `name`.
+    """Return the memory range of an array or buffer; `name` is its name in messages.
 
     Raises:
-        TypeError: it is neither.
-        ValueError: the array is strided or not where the device can see it, or it belongs to another context.
+        TypeError: the argument is neither.
+        ValueError: the array is strided or misaligned, or belongs to another context.
     """
     if not hasattr(given, "base_data"):
         if not isinstance(given, toolchain.pyopencl().MemoryObjectHolder):
@@ -57,7 +57,9 @@ def memory(given: Any, name: str, context: Any) -> Memory:
         return Memory(given, None, 0, 0)
     _same_context(given.base_data, name, context)
     if given.offset and given.offset % (align := context.devices[0].mem_base_addr_align // 8):
-        raise ValueError(f"{name} begins {given.offset} bytes into its buffer; the device wants multiples of {align}")
+        raise ValueError(
+            f"{name} starts {given.offset} bytes into its buffer; the device requires multiples of {align}"
+        )
     root, at = _root(given.base_data)
     return Memory(given, root, at + given.offset, given.nbytes)
 
@@ -68,15 +70,15 @@ def _same_context(buffer: Any, name: str, context: Any) -> None:
 
 
 def _root(buffer: Any) -> tuple[Any, int]:
-    """The memory object that a buffer is a part of, and where it begins there."""
+    """The memory object that a buffer is a part of, and its offset there."""
     whole = buffer.associated_memobject
     return (buffer, 0) if whole is None else (whole, buffer.offset)
 
 
 def overlapping(used: Iterable[tuple[str, Memory, int, bool]]) -> tuple[str, str] | None:
-    """Return the names of the first two places that share memory, of which a call writes at least one.
+    """Return the names of the first two ranges that overlap, of which a call writes at least one.
 
-    Places are given as name, memory, the bytes of it that the call uses, and whether it writes them.
+    `used` holds name, memory, the bytes that the call uses, and whether it writes them.
     """
     places = [x for x in used if x[2] > 0]
     for i, (name, a, size, written) in enumerate(places):

@@ -1,4 +1,4 @@
-"""Digests of pyopencl arrays: finding out on the device whether a sort was right.
+"""Digests of pyopencl arrays: verify a sort on the device.
 
 >>> checker = Checker(queue.context, "f32", value=4)
 >>> before = checker(queue, keys, values)                 # before the sort
@@ -29,13 +29,12 @@ class Checker(Runner):
 
     Args:
         context: a `pyopencl.Context`; its first device decides the target.
-        key, value, order, target: as of `hsgen.opencl.Sorter`.  A value "index" means the places that keys have: it
-            digests what an argsort is given.  What the argsort makes of them is digested with a value of 4 bytes, or of
-            8 for "index64".
-        bit_range: whether calls may choose the bits that keys are in order by.
+        key, value, order, target: as of `hsgen.opencl.Sorter`.  The value "index" digests the input of an argsort: keys
+            with their indices.  The output is digested with a value of 4 bytes, or of 8 for "index64".
+        bit_range: whether calls may choose the bits to compare keys by.
 
     Raises:
-        TypeError: `context` is no `pyopencl.Context`.
+        TypeError: `context` is not a `pyopencl.Context`.
         hsgen.core.errors.Usage: there is no such target, key type, value or order.
         hsgen.core.errors.Unavailable: the device lacks what the target needs.
         hsgen.core.errors.Wrong: the kernels do not build, or the compiler crashes.
@@ -60,7 +59,7 @@ class Checker(Runner):
         super().__init__(context, host, found, sort, None if self.value == "packed" else TYPES[self.key].numpy)
         self._how = how
         self._report: Any = None
-        self._looked = 0  # elements that the call at hand looks at
+        self._looked = 0  # elements that the current call reads
 
     @alone
     def __call__(
@@ -75,16 +74,16 @@ class Checker(Runner):
         end_bit: int | None = None,
         wait_for: Sequence[Any] | None = None,
     ) -> Digest:
-        """Return the digest of the first `n` keys (all by default) with their values, once the device has made it.
+        """Wait for the digest of the first `n` keys (by default all) with their values, and return it.
 
-        Nothing that is digested is written.  `size`: that many elements are looked at, those at or beyond n only for
-        whether they change; 0 for n.  In an argsort give none: its places have no values before.
+        The digest also covers the elements from n to `size`, so that a change of these is detected; 0: it does not.
+        For an argsort give 0: the index array has no contents before.  The arrays are only read.
 
         Raises:
             TypeError: a wrong Python type, such as a numpy array.
-            ValueError: buffers that this checker does not take or that are missing, too short or of wrong elements;
-                a bit range that it was not made for; a size that is negative.
-            hsgen.core.errors.Usage: n or size is beyond `max_n`, or the bit range out of order or beyond the key.
+            ValueError: a missing, unexpected or invalid buffer; a bit range that the checker was not made for; a
+                negative size.
+            hsgen.core.errors.Usage: n or size exceeds `max_n`, or the bit range is reversed or exceeds the key.
         """
         if (begin_bit or end_bit is not None) and not self._sort.signature.bit_range:
             raise ValueError("begin_bit or end_bit is given; make the checker with bit_range=True")
@@ -103,5 +102,5 @@ class Checker(Runner):
         return read(words)
 
     def _length(self, role: str, n: int) -> int:
-        """The items that a call uses in the buffer of a role: all elements that are looked at."""
+        """The items that a call uses of the buffer of a role: all that it reads."""
         return WORDS if role == "report" else max(n, self._looked)

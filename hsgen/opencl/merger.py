@@ -1,4 +1,4 @@
-"""Merges of two sorted pyopencl arrays: build once, merge as often as wanted.
+"""Merges of two sorted pyopencl arrays: build once, merge many times.
 
 >>> merger = Merger(queue.context, "u32")      # picks the target that matches the device
 >>> merger(queue, a, b, out)                   # all of both into a third array, in order; returns the event
@@ -24,16 +24,16 @@ _NAMES = {"source": "a", "other": "b", "destination": "out", "values": "a_values
 
 
 class Merger(Runner):
-    """A merge of two sorted arrays, compiled for a context of one device.  docs/guides/merge.md says what it does.
+    """A merge of two sorted arrays, compiled for a context of one device; see docs/guides/merge.md.
 
-    Scratch memory, a few bytes for each thousand keys, is kept as by a `hsgen.opencl.sorter.Sorter`.
+    Scratch memory, a few bytes for each thousand keys, is kept as in a `hsgen.opencl.sorter.Sorter`.
 
     Args:
         context, key, order, target: as of `hsgen.opencl.Sorter`.
-        value: what goes along with each key: None, a numpy type or a number of bytes (4, 8 or 16).
+        value: what moves along with each key: None, a numpy type or a number of bytes (4, 8 or 16).
 
     Raises:
-        TypeError: `context` is no `pyopencl.Context`.
+        TypeError: `context` is not a `pyopencl.Context`.
         hsgen.core.errors.Usage: there is no such target, key type, value or order, or no merge that combines them.
         hsgen.core.errors.Unavailable: the device lacks what the target needs.
         hsgen.core.errors.Wrong: the kernels do not build, or the compiler crashes.
@@ -42,7 +42,7 @@ class Merger(Runner):
     _noun, _verb, _done = "merge", "merge", "merged"
     _names = _NAMES
     _apart = True
-    _required = ()  # an array of no keys has no memory
+    _required = ()  # an empty array has no memory
     _operation = "merge"
 
     def __init__(
@@ -56,12 +56,12 @@ class Merger(Runner):
     ) -> None:
         host, how = host_of(context), self._name_keys(key, value, order)
         if self.value not in ("none", "v4", "v8", "v16"):
-            raise Usage(f"value {value}: merges move values of their own; give 4, 8 or 16 bytes, or none")
+            raise Usage(f"value {value}: merges take values of 4, 8 or 16 bytes, or none")
         signature = Signature(value=self.value, key_transform=how.kind > 0 or how.descending)
         found, sort = serving(host, target, self.key, signature, implicit_for(OPERATION))
         super().__init__(context, host, found, sort, TYPES[self.key].numpy)
         self._how = how
-        self._first_count = 0  # keys of the first array of the call at hand
+        self._parts = 0  # keys of the first array of the current call
 
     @alone
     def __call__(
@@ -78,14 +78,13 @@ class Merger(Runner):
     ) -> Any:
         """Enqueue the merge of all keys of `a` and all of `b` into `out`; return the event of its end.
 
-        `a` and `b` are in the order of this merger already.  They and `out` are `pyopencl.array.Array` or
-        `pyopencl.Buffer` objects; `out` begins with len(a) + len(b) keys then, and nothing behind these is written.
-        Equal keys of `a` come before those of `b`, and keep their order.  Values likewise, where keys have some.
+        `a` and `b` must be sorted in the order of this merger.  All are `pyopencl.array.Array` or `pyopencl.Buffer`
+        objects.  The first len(a) + len(b) keys of `out` are written, and nothing after them.  The merge is stable:
+        equal keys of `a` come before those of `b`, and keep their order.  Values move with their keys.
 
         Raises:
             TypeError: an argument is neither a pyopencl array nor a buffer.
-            ValueError: values that this merger does not take or that are missing; arrays that are too short, strided,
-                misaligned, of wrong elements or another context, or an output that overlaps anything.
+            ValueError: a missing, unexpected or invalid buffer; an output that overlaps another buffer.
             hsgen.core.errors.Usage: there are more than `max_n` keys.
         """
         keys = {"source": a, "other": b, "destination": out}
@@ -98,24 +97,24 @@ class Merger(Runner):
         return self._run(queue, given, n, wait_for, replace(self._how, first_count=self._first_count))
 
     def _check_given(self, given: Given) -> None:
-        """Refuse values that the merge does not have, and the lack of those that it has."""
+        """Refuse unexpected and missing values."""
         size = self._sort.signature.value_bytes
         for role in ("values", "other_values", "values_out"):
             name = self._names.get(role, role)
             if given[role] is not None and not size:
-                raise ValueError(f"{name} is given, but this merger has none; say value= when it is made")
+                raise ValueError(f"{name} is given, but this merger has none; give value= when it is made")
             if given[role] is None and size:
                 raise ValueError(f"{name} is missing: this merger takes {size} bytes a key")
 
     def _length(self, role: str, n: int) -> int:
-        """The items that a call uses in the buffer of a role."""
-        first = {"source": self._first_count, "values": self._first_count}
-        return first.get(role, n - self._first_count if role.startswith("other") else n)
+        """The items that a call uses of the buffer of a role."""
+        parts = {"source": self._parts, "values": self._parts}
+        return parts.get(role, n - self._parts if role.startswith("other") else n)
 
     def _size(self, role: str) -> int:
         """The bytes of one item in the buffer of a role."""
         return super()._size("source" if role == "other" else role)
 
     def _elements(self, role: str) -> np.dtype[Any] | None:
-        """The type that elements of an array must have, None for any of the right size."""
+        """The type that elements of an array must have; None: any of the right size."""
         return super()._elements("source" if role == "other" else role)

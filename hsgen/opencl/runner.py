@@ -1,4 +1,4 @@
-"""Calls of sorts and prefix sums on arrays and buffers of pyopencl: what the classes of the Python API share."""
+"""The base of the Python API's classes: calls on arrays and buffers of pyopencl."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ from hsgen.stages.attach import report_length
 from hsgen.system import toolchain
 from hsgen.targets.target import Target
 
-_NAMES = {"source": "keys", "destination": "out"}  # of roles, as callers have them; others are called by their own
+_NAMES = {"source": "keys", "destination": "out"}  # argument names of roles; other roles have their own name
 _VALUES = ("values", "values_out", "other_values")
 _WRITTEN = ("destination", "values_out", "report")
 
 Given = dict[str, Any]
-"""Arrays and buffers of a call by their roles, None where there is none."""
+"""Arrays and buffers of a call by their roles; None: not given."""
 
 
 P = ParamSpec("P")
@@ -38,7 +38,7 @@ Self = TypeVar("Self", bound="Runner")
 
 
 def alone(method: Callable[Concatenate[Self, P], R]) -> Callable[Concatenate[Self, P], R]:
-    """Let one thread at a time run a method of a runner, whose kernels keep the arguments of the call at hand."""
+    """Let one thread at a time run a method of a runner, since kernel objects hold the arguments of the call."""
 
     @wraps(method)
     def call(self: Self, /, *args: P.args, **kwargs: P.kwargs) -> R:
@@ -49,21 +49,21 @@ def alone(method: Callable[Concatenate[Self, P], R]) -> Callable[Concatenate[Sel
 
 
 class Runner:
-    """A sort, or prefix sum, compiled for a context of one device, with the scratch memory that its calls share.
+    """An operation compiled for a context of one device, with the scratch memory that its calls share.
 
-    Calls of several threads are enqueued one after the other.
+    Calls from several threads are enqueued one after the other.
     """
 
-    _noun, _verb, _done, _items = "sort", "sort", "sorted", "keys"  # as messages have it
+    _noun, _verb, _done, _items = "sort", "sort", "sorted", "keys"  # for messages
     _names: Mapping[str, str] = _NAMES
-    _apart = False  # whether a call never is in place
-    _required: tuple[str, ...] = ("source",)  # roles that every call must name
+    _apart = False  # whether no call is in place
+    _required: tuple[str, ...] = ("source",)  # roles that every call needs
     _operation = "sort"
-    _attributes: tuple[str, ...] = ("key", "value", "order")  # what a representation names
-    _rows_hint = ""  # what serves the rows of a table
+    _attributes: tuple[str, ...] = ("key", "value", "order")  # for `__repr__`
+    _rows_hint = ""  # for messages about tables
 
     def __init__(self, context: Any, host: hosts.Host, found: Target, sort: Sort, dtype: Any = None) -> None:
-        """Compile a sort of the target `found`; `dtype` is the type of its elements, unsigned numbers if not given."""
+        """Compile a sort of the target `found`; `dtype` is the type of its elements, by default unsigned integers."""
         if lacking := hosts.lacks(sort, host):
             raise Unavailable(f"{host.label} {lacking}")
         self._context, self._device = context, host.label
@@ -85,7 +85,7 @@ class Runner:
         return scratch_bytes(self._sort, n)
 
     def _name_keys(self, key: Any, value: Any, order: str) -> Options:
-        """Keep the names of key type, value and order; return the options that they give every call."""
+        """Store the names of key type, value and order; return the options of every call that follow from them."""
         self.key, self.value, self.order = key_name(key), value_name(value), order_name(order)
         return Options(kind=TYPES[self.key].kind, descending=order == "descending")
 
@@ -96,11 +96,11 @@ class Runner:
         return 4 if role in ("count", "report") else self._sort.signature.value_bytes
 
     def _length(self, role: str, n: int) -> int:
-        """The items that a call for `n` uses in the buffer of a role."""
+        """The items that a call for `n` uses of the buffer of a role."""
         return report_length(self._sort, n) if role == "report" else 1 if role == "count" else n
 
     def _elements(self, role: str) -> np.dtype[Any] | None:
-        """The type that elements of an array must have, None for any of the right size."""
+        """The type that elements of an array must have; None: any of the right size."""
         if role in ("source", "destination"):
             return self.dtype
         if role in ("count", "report"):
@@ -108,7 +108,7 @@ class Runner:
         return np.dtype(f"u{self._sort.signature.value_bytes}") if self._sort.signature.index else None
 
     def _memory(self, given: Any, role: str) -> Memory:
-        """Where an array or buffer lies, once its elements are found right."""
+        """The memory range of an array or buffer, after checks of its elements."""
         name = self._names.get(role, role)
         if hasattr(given, "base_data"):
             self._check_shape(name, given)
@@ -124,19 +124,19 @@ class Runner:
         return at
 
     def _check_shape(self, name: str, given: Any) -> None:
-        """Refuse arrays of more than one dimension, which nothing would say how to sort."""
+        """Refuse arrays of more than one dimension: their sort order is not defined."""
         if len(given.shape) > 1:
             hint = self._rows_hint.format(rows=given.size // max(given.shape[-1], 1))
             raise ValueError(f"{name} has the shape {given.shape}; give one dimension, as {name}.ravel() has{hint}")
 
     def _run(self, queue: Any, given: Given, n: int | None, wait_for: Sequence[Any] | None, how: Options) -> Any:
-        """Enqueue a call; return the event of its end.  Everything is checked before anything is enqueued."""
+        """Enqueue a call, after all checks; return the event of its end."""
         if not isinstance(queue, toolchain.pyopencl().CommandQueue):
             raise wrong("queue", "a pyopencl.CommandQueue", queue)
         if isinstance(wait_for, toolchain.pyopencl().Event):
             raise wrong("wait_for", "a list of events", wait_for)
         if queue.context != self._context:
-            raise ValueError(f"the queue belongs to another context than the one that this {self._noun} was built for")
+            raise ValueError(f"the queue belongs to another context than this {self._noun}")
         held = {role: self._memory(x, role) for role, x in given.items() if x is not None or role in self._required}
         count = held["source"].size // self._size("source") if n is None else operator.index(n)
         for role, x in held.items():
@@ -152,7 +152,7 @@ class Runner:
         return event
 
     def _enqueue(self, queue: Any, placed: dict[str, Memory], n: int, events: Any, how: Options) -> Any:
-        """Enqueue a call that was found right.  Roles at one place get one object, which is what in place means."""
+        """Enqueue a checked call.  Roles of the same range get the same object, which makes the call in place."""
         parts: dict[int, Any] = {}
         for x in placed.values():
             if id(x) not in parts:
@@ -160,7 +160,7 @@ class Runner:
         try:
             return self._compiled.run(queue, {r: parts[id(x)] for r, x in placed.items()}, n, events, how)
         finally:
-            while parts:  # NVIDIA's driver wants parts of a buffer released in the reverse order
+            while parts:  # NVIDIA's driver requires sub-buffers to be released in reverse order
                 parts.popitem()
 
     def _check_room(self, role: str, x: Memory, need: int) -> None:
@@ -177,18 +177,18 @@ class Runner:
             size = self._size(role) * self._length(role, n)
             used[id(x)] = name, x, size if n > 0 or role == "report" else 0, role in _WRITTEN
         if both := overlapping(used.values()):
-            hint = f"; leave out away to {self._verb} in place" if both == ("keys", "out") else ""
+            hint = f"; omit out to {self._verb} in place" if both == ("keys", "out") else ""
             raise ValueError(f"{both[0]} and {both[1]} overlap{hint}")
 
 
 def _in_place(held: dict[str, Memory], verb: str, *, discard: bool) -> dict[str, Memory]:
-    """Return the places by role, one and the same for what is read and what is written where a call is in place.
+    """Return the ranges by role; in place, an output has the range of its input.
 
     Raises:
-        ValueError: keys are sorted in place and values are not, or the other way round.
+        ValueError: only one of keys and values is sorted in place.
     """
     pairs = [("source", "destination")] * (not discard) + [("values", "values_out")] * ("values" in held)
     same = {to not in held or held[to].begins_with(held[from_]) for from_, to in pairs}
     if len(same) > 1:
-        raise ValueError(f"one of out and values_out is given; give both, or none to {verb} in place")
+        raise ValueError(f"one of out and values_out is given; give both, or neither to {verb} in place")
     return {**held, **{to: held[from_] for from_, to in pairs}} if same == {True} else held

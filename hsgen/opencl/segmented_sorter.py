@@ -1,7 +1,7 @@
-"""Segmented sorts of pyopencl arrays and buffers: build once, sort the segments of an array as often as wanted.
+"""Segmented sorts of pyopencl arrays and buffers: build once, sort many times.
 
 >>> sorter = SegmentedSorter(queue.context, "u32")    # picks the target that matches the device
->>> sorter(queue, keys, offsets)                      # every segment by itself, in place; returns the event
+>>> sorter(queue, keys, offsets)                      # each segment, in place; returns the event
 >>> sorter(queue, keys, segments=100, out=result)     # rows of equal length, into another array
 """
 
@@ -25,17 +25,17 @@ _NAMES = {"source": "keys", "destination": "out", "other": "offsets"}
 
 
 class SegmentedSorter(Runner):
-    """A segmented sort, compiled for a context of one device.  docs/guides/segmented-sort.md says what it does.
+    """A segmented sort, compiled for a context of one device; see docs/guides/segmented-sort.md.
 
-    Scratch memory is kept as by a `hsgen.opencl.sorter.Sorter`: somewhat more than keys and values take once more.
+    Scratch memory is kept as in a `hsgen.opencl.sorter.Sorter`: somewhat more than the size of keys and values.
 
     Args:
         context, key, order, target: as of `hsgen.opencl.Sorter`.
-        value: what goes along with each key: None, a numpy type or a number of bytes (4, 8 or 16), "index" or "index64"
-            for the places that keys had in the whole array.
+        value: what moves along with each key: None, a numpy type or a number of bytes (4, 8 or 16), "index" or
+            "index64" for the index that the key had in the whole array.
 
     Raises:
-        TypeError: `context` is no `pyopencl.Context`.
+        TypeError: `context` is not a `pyopencl.Context`.
         hsgen.core.errors.Usage: there is no such target, key type, value or order, or no segmented sort that combines
             them.
         hsgen.core.errors.Unavailable: the device lacks what the target needs.
@@ -77,17 +77,16 @@ class SegmentedSorter(Runner):
     ) -> Any:
         """Enqueue the sort of each segment of `keys` by itself; return the event of its end.
 
-        Segment s is keys[offsets[s]:offsets[s + 1]].  `offsets` are ascending 32-bit numbers, the last at most
-        len(keys), on the device: one more than `segments`, which are as many as there are offsets for by default.
-        Without offsets the keys are rows of equal length, `segments` of them.  All are `pyopencl.array.Array` or
-        `pyopencl.Buffer` objects.  Without `out` and `values_out` the sort is in place; otherwise keys and values that
-        lie in no segment are copied.  Where offsets decrease or end beyond the keys nothing is written: `check` tells.
+        Segment s is keys[offsets[s]:offsets[s + 1]].  `offsets` are `segments` + 1 ascending 32-bit numbers on the
+        device, the last at most len(keys); by default `segments` follows from their number.  Without offsets, the keys
+        are `segments` rows of equal length.  All buffers are `pyopencl.array.Array` or `pyopencl.Buffer` objects.
+        Without `out` and `values_out` the sort is in place; otherwise keys and values outside all segments are copied.
+        If offsets decrease or exceed the number of keys, nothing is written, and `check` raises an error.
 
         Raises:
             TypeError: an argument is of a wrong Python type, such as a numpy array.
-            ValueError: buffers that this sorter does not take or that are missing, too short, strided, misaligned,
-                of wrong elements or another context, or overlap; neither offsets nor segments.
-            hsgen.core.errors.Usage: there are more than `max_n` keys, or the keys do not make so many rows.
+            ValueError: a missing, unexpected or invalid buffer; neither offsets nor segments.
+            hsgen.core.errors.Usage: there are more than `max_n` keys, or the keys cannot be split into equal rows.
         """
         if segments is None:
             if offsets is None:
@@ -103,36 +102,36 @@ class SegmentedSorter(Runner):
 
     @alone
     def check(self) -> None:
-        """Wait for the last call, and say whether it found offsets that cannot be.
+        """Wait for the last call, and check its status.
 
         Raises:
-            ValueError: it did; then it wrote nothing.
+            ValueError: its offsets were invalid; it wrote nothing.
         """
         if self._last is not None and self._compiled.device_status(self._last):
             raise ValueError("offsets decrease, or end beyond the keys; nothing was written")
 
     def _check_given(self, given: Given) -> None:
-        """Refuse values that the sort does not have, and the lack of those that it has."""
+        """Refuse unexpected and missing values."""
         signature = self._sort.signature
         for role, wanted in (
             ("values", signature.value_bytes and not signature.index),
             ("values_out", signature.value_bytes),
         ):
             if given[role] is not None and not wanted:
-                does = "makes values of its own" if signature.index else "has none; say value= when it is made"
+                does = "makes values of its own" if signature.index else "has none; give value= when it is made"
                 raise ValueError(f"{role} is given, but this sorter {does}")
         missing = "values_out" if signature.index else "values"
         if signature.value_bytes and given[missing] is None:
             raise ValueError(f"{missing} is missing: this sorter has {signature.value_bytes} bytes a key")
 
     def _length(self, role: str, n: int) -> int:
-        """The items that a call uses in the buffer of a role."""
-        return self._segment_count + 1 if role == "other" else super()._length(role, n)
+        """The items that a call uses of the buffer of a role."""
+        return self._parts + 1 if role == "other" else super()._length(role, n)
 
     def _size(self, role: str) -> int:
         """The bytes of one item in the buffer of a role."""
         return 4 if role == "other" else super()._size(role)
 
     def _elements(self, role: str) -> np.dtype[Any] | None:
-        """The type that elements of an array must have, None for any of the right size."""
+        """The type that elements of an array must have; None: any of the right size."""
         return np.dtype(np.uint32) if role == "other" else super()._elements(role)

@@ -1,4 +1,4 @@
-"""Sorting pyopencl arrays and buffers: build once, sort as often as wanted.
+"""Sorting pyopencl arrays and buffers: build once, sort many times.
 
 >>> sorter = Sorter(queue.context, "u32")      # picks the target that matches the device
 >>> sorter(queue, keys)                        # in place; returns the event
@@ -23,25 +23,24 @@ from hsgen.stages.attach import report_words
 class Sorter(Runner):
     """A sort of keys of one type, compiled for a context of one device; docs/reference/semantics.md defines the order.
 
-    A sort that needs scratch memory allocates it when it is first called, and keeps as much as the greatest n so far
-    needed; `scratch_bytes` tells how much that is.  Calls of one sorter then wait for each other on the device, also
-    on different queues.
+    A sort that needs scratch memory allocates it at the first call, and keeps what the greatest n so far needed; see
+    `scratch_bytes`.  Calls of one such sorter wait for each other on the device, also on different queues.
 
     Args:
-        context: a `pyopencl.Context`; its first device decides the target.
+        context: a `pyopencl.Context`; its first device determines the target.
         key: "u8" to "u64", "i8" to "i64", "f16", "f32" or "f64", or the numpy type of such keys.
-        value: what goes along with each key: None, a numpy type or a number of bytes (4, 8 or 16), "index" or
+        value: what moves along with each key: None, a numpy type or a number of bytes (4, 8 or 16), "index" or
             "index64" for an argsort, "packed" for the lower half of 64-bit words whose upper half is the key.
         order: "ascending" or "descending".
         target: the name of a target or a path ending in .toml; None picks the one that matches, or the generic one
-            where that has no such sort.
-        bit_range: whether calls may choose the bits that keys are sorted by.
-        device_count: whether calls may leave the count to a buffer on the device.
-        run_boundaries: whether calls are told where runs of equal keys begin.
-        epilogue: the text of what is done with every sorted key, see docs/guides/epilogue.md.
+            if that has no such sort.
+        bit_range: whether calls may choose the bits to sort by.
+        device_count: whether calls may take the count from a buffer on the device.
+        changes: whether calls report where runs of equal keys start.
+        epilogue: the text of the template for every sorted key; see docs/guides/epilogue.md.
 
     Raises:
-        TypeError: `context` is no `pyopencl.Context`.
+        TypeError: `context` is not a `pyopencl.Context`.
         hsgen.core.errors.Usage: there is no such target, key type, value or order, or no sort that combines them.
         hsgen.core.errors.Unavailable: the device lacks what the target needs.
         hsgen.core.errors.Wrong: the kernels do not build, or the compiler crashes.
@@ -93,23 +92,21 @@ class Sorter(Runner):
         shift: int = 0,
         wait_for: Sequence[Any] | None = None,
     ) -> Any:
-        """Enqueue a sort of the first `n` keys (all by default); return the event of its end.
+        """Enqueue a sort of the first `n` keys (by default all); return the event of its end.
 
-        All that holds keys, values or a count is a `pyopencl.array.Array` or a `pyopencl.Buffer`.  Without `out` and
-        `values_out` the sort is in place, otherwise `keys` and `values` are only read.  An argsort always writes the
-        places that keys had to `values_out`, and leaves keys as they are with `discard_keys`.  Keys are sorted by
-        the bits from `begin_bit` up to, not including, `end_bit` (None: to the last).  With `count`, a 32-bit number
-        on the device, min(count, n) keys are sorted.  Nothing at or beyond n is written.  `report`, of a sorter that
-        tells changes, gets n + 1 32-bit words at most: the number of runs of keys that are equal from bit `shift` of
-        their ordered bits on, then the ascending places at which runs begin; of one with an epilogue what that writes.
-        An epilogue is told `shift`.
+        All buffers are `pyopencl.array.Array` or `pyopencl.Buffer` objects.  Without `out` and `values_out` the sort is
+        in place; otherwise `keys` and `values` are only read.  An argsort always writes the indices of the keys to
+        `values_out`; with `discard_keys` it does not write keys.  Keys are sorted by the bits from `begin_bit` to
+        `end_bit`, exclusive (None: all above).  With `count`, a 32-bit number on the device, min(count, n) keys are
+        sorted.  Nothing at or beyond n is written.  `report` receives at most n + 1 32-bit words: the number of runs
+        of keys that are equal above bit `shift` of their ordered bits, then the ascending positions at which runs
+        start; or the output of an epilogue, which also gets `shift`.
 
         Raises:
             TypeError: a wrong Python type, such as a numpy array, or None for `queue` or `keys`.
-            ValueError: buffers that this sorter does not take or that are missing, too short, strided, misaligned,
-                of wrong elements or another context, or overlap; a bit range, a count or a report that it was not made
-                for, or a shift beyond the key.
-            hsgen.core.errors.Usage: n is beyond `max_n`, or the bit range out of order or beyond the key.
+            ValueError: a missing, unexpected or invalid buffer; a bit range, count or report that the sorter was not
+                made for; a shift beyond the key.
+            hsgen.core.errors.Usage: n exceeds `max_n`, or the bit range is reversed or exceeds the key.
         """
         how = self._options(operator.index(begin_bit), end_bit, count is not None, bool(discard_keys))
         how = replace(how, shift=self._shift(operator.index(shift), report is not None))
@@ -138,7 +135,7 @@ class Sorter(Runner):
             (
                 discard,
                 signature.index,
-                'discard_keys goes with an argsort; make the sorter with value="index" or "index64"',
+                'discard_keys needs an argsort; make the sorter with value="index" or "index64"',
             ),
         ):
             if wanted and not made:
@@ -146,26 +143,26 @@ class Sorter(Runner):
         return how
 
     def _shift(self, shift: int, given: bool) -> int:
-        """The bit from which on keys of a run are equal."""
+        """The lowest bit that the keys of a run have in common."""
         if given != (report_words(self._sort) != (0, 0)):
             raise ValueError(
                 "report is given; make the sorter with run_boundaries=True, or with an epilogue that has a report"
                 if given
-                else "report is missing: this sorter tells where runs of equal keys begin, or what its epilogue does"
+                else "report is missing: this sorter reports run boundaries, or its epilogue writes a report"
             )
         if not 0 <= shift < (self._sort.plan.bits if given or self._sort.signature.epilogue else 1):
             raise ValueError(f"shift {shift}: give 0 to {self._sort.plan.bits - 1}, and a report")
         return shift
 
     def _check_given(self, given: Given, discard: bool) -> None:
-        """Refuse values that the sort does not have, and the lack of those that it has."""
+        """Refuse unexpected and missing values."""
         signature = self._sort.signature
         for role, wanted in (
             ("values", signature.value_bytes and not signature.index),
             ("values_out", signature.value_bytes),
         ):
             if given[role] is not None and not wanted:
-                does = f"makes {role[:6]} of its own" if signature.index else "has none; say value= when it is made"
+                does = f"makes {role[:6]} of its own" if signature.index else "has none; give value= when it is made"
                 raise ValueError(f"{role} is given, but this sorter {does}")
         if signature.value_bytes and given["values_out" if signature.index else "values"] is None:
             what = (

@@ -1,4 +1,4 @@
-"""C compilers of this machine, and running what compilers and drivers come with."""
+"""C compilers of this machine, and external programs with a time limit."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ from typing import Any
 from hsgen.core.errors import Unavailable, Wrong
 from hsgen.system import processes, toolchain
 
-PATIENCE = 60.0  # seconds for what answers at once
+PATIENCE = 60.0  # seconds for programs that normally answer at once
 
 
 def c_compiler() -> list[str]:
     """Return the command of a C compiler: CC, cc, gcc, clang, or the one in the ziglang package.
 
     Raises:
-        Unavailable: there is none.
+        Unavailable: there is no C compiler.
     """
     chosen = os.environ.get("CC", "").split()
     for command in [chosen] if chosen else [["cc"], ["gcc"], ["clang"]]:
         if path := toolchain.tool(command[0]):
             return [path, *command[1:]]
     if chosen:
-        raise Unavailable(f"no C compiler {chosen[0]}, which the variable CC names; unset it or install that one")
+        raise Unavailable(f"no C compiler {chosen[0]}, which the variable CC names; unset it or install that compiler")
     if toolchain.has_module("ziglang"):
         return processes.python("ziglang", "cc")
     raise Unavailable("no C compiler; install gcc or clang, or pip install ziglang")
@@ -37,7 +37,7 @@ def shared_c99() -> list[str]:
 
 
 def run(command: Sequence[str], seconds: float, **more: Any) -> subprocess.CompletedProcess[str]:
-    """Run a program of others and return what it said.
+    """Run an external program and return its output.
 
     Raises:
         Wrong: it does not end in time.

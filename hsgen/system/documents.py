@@ -61,7 +61,7 @@ def toml(content: str, name: str, hint: str) -> dict[str, Any]:
         Usage: the text is not TOML, or is nested too deeply.
     """
     if content.startswith("\ufeff"):
-        raise Usage(f"{name}: begins with a byte order mark; save it as UTF-8 without one")
+        raise Usage(f"{name}: starts with a byte order mark; save it as UTF-8 without one")
     if _LONG_KEY.search(content):
         _no(name, f"has a key of more than {PARTS} parts", hint)
     try:

@@ -89,7 +89,7 @@ def cached(name: str) -> Path:
     why = _problem(base) or _made(place.parent) or _made(place)
     if why is None:
         return place
-    return _instead(name, f"cache {place}: {why}; what is made now is kept for this run only")
+    return _instead(name, f"cache {place}: {why}; results are kept for this run only")
 
 
 def _instead(name: str, why: str) -> Path:

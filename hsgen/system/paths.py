@@ -43,7 +43,7 @@ def target_problem(name: str) -> tuple[str, str] | None:
     if not _sound(name):
         return "is the name of a device on Windows", "take another name"
     if not plain(name + "/"):
-        return "holds what a bundle's prefix replaces", "leave out the word hs"
+        return "holds the word that a bundle's prefix replaces", "omit the word hs"
     return None
 
 

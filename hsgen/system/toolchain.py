@@ -114,7 +114,7 @@ def prepare_caches() -> None:
     """
     os.environ.setdefault("PYOPENCL_CACHE_FAILURE_FATAL", "")
     if problem := folders.problem("pyopencl", "pytools", "pocl"):
-        warnings.warn(f"caches of OpenCL: {problem}; kernels are compiled anew in each run", Notice, stacklevel=2)
+        warnings.warn(f"caches of OpenCL: {problem}; kernels are compiled again in each run", Notice, stacklevel=2)
         os.environ["PYOPENCL_NO_CACHE"] = "1"
         os.environ["POCL_CACHE_DIR"] = str(folders.temporary())
         return

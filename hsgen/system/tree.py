@@ -50,7 +50,7 @@ class Tree:
         name = shown(self.root / path)
         if kind in ("file", "folder"):
             return Usage(f"{name}: is a {kind} where a {wanted or 'file'} belongs; move it away")
-        return Usage(f"{name}: is a {kind}; a bundle holds plain files and folders alone, remove it")
+        return Usage(f"{name}: is a {kind}; a bundle holds only plain files and folders; remove it")
 
     @contextmanager
     def _at(self, path: str) -> Iterator[None]:
@@ -201,7 +201,7 @@ class Tree:
                 elif kind == "file":
                     found.append(path)
                 elif kind == "folder":
-                    raise Usage(f"{shown(self.root / path)}: lies deeper than any folder of a bundle; remove it")
+                    raise Usage(f"{shown(self.root / path)}: is deeper than any folder of a bundle; remove it")
                 elif kind is not None:
                     raise self.refuse(path, kind)
         return sorted(found)

@@ -1,4 +1,4 @@
-"""What this machine has, and which command each missing thing costs."""
+"""The devices and tools of this machine, and the commands that each missing one makes unavailable."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from hsgen.tools.compile.compilers import COMPILERS
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
-    """One thing that hsgen can use: what was found, or what its lack costs and how to get it."""
+    """A device or tool that hsgen can use: what was found, or what is unavailable without it and how to get it."""
 
     what: str
     found: str | None
     costs: str
 
     def record(self) -> dict[str, Any]:
-        """The finding as JSON has it."""
+        """Return the finding as an object of JSON."""
         return asdict(self)
 
 
@@ -35,7 +35,7 @@ _INSTALL = "pip install 'hsgen[cpu-device]'"
 
 
 def findings() -> list[Finding]:
-    """Return everything looked for, in a fixed order."""
+    """Return all findings, in a fixed order."""
     problem = toolchain.embedded_problem()
     why = f": {problem}" if problem else ""
     out = [
@@ -52,22 +52,22 @@ def findings() -> list[Finding]:
     known = [targets.find(n) for n in targets.names()]
     for host in hosts:
         widths = [w for w in (4, 8, 16, 32, 64, 128) if devices.offers(host, w)]
-        lanes = f"subgroups of {', '.join(map(str, widths))}" if widths else "no subgroups to choose"
+        lanes = f"subgroups of {', '.join(map(str, widths))}" if widths else "no choice of subgroups"
         best = devices.target_for(host, known).name
-        found = f"{_told(host, hosts)}: {lanes}; target {best}"
+        found = f"{_name(host, hosts)}: {lanes}; target {best}"
         out.append(Finding(what="OpenCL device", found=found, costs=""))
     if not hosts:
         out.append(Finding(what="OpenCL device", found=None, costs=f"validate, bench; {_INSTALL}"))
     return [*out, *_native(), _metal(), *_tools()]
 
 
-def _told(host: devices.Host, found: Sequence[devices.Host]) -> str:
-    """A device as --device takes it, and its driver."""
+def _name(host: devices.Host, found: Sequence[devices.Host]) -> str:
+    """A device as --device accepts it, and its driver."""
     return f"{selection.specification(host, found)} ({host.driver})"
 
 
 def _metal() -> Finding:
-    """What runs Metal's kernels."""
+    """The device that runs Metal's kernels."""
     what, costs = "Metal", f"validate --api metal; {metal_shim.UNDRIVEN}"
     try:
         host = selection.candidates(metal_shim.takers())[0]
@@ -78,7 +78,7 @@ def _metal() -> Finding:
 
 
 def _native() -> list[Finding]:
-    """Devices that a bundle's own C runtime shows."""
+    """The devices that a bundle's C runtime lists."""
     out = []
     generic = targets.find("generic")
     for api in having(lambda api: api.harness and not api.python and api.name in generic.apis):
@@ -92,16 +92,16 @@ def _native() -> list[Finding]:
             if problem := devices.unsound(host):
                 out.append(Finding(what=title, found=None, costs=f"{costs}: {problem}"))
                 continue
-            found = f"{_told(host, shown)}: subgroups of {', '.join(map(str, host.widths or ()))}; target "
+            found = f"{_name(host, shown)}: subgroups of {', '.join(map(str, host.widths or ()))}; target "
             known = [targets.find(n) for n in targets.names()]
             out.append(Finding(what=title, found=found + devices.target_for(host, known).name, costs=""))
         if not shown:
-            out.append(Finding(what=title, found=None, costs=f"{costs}: the driver shows none"))
+            out.append(Finding(what=title, found=None, costs=f"{costs}: the driver lists no device"))
     return out
 
 
 def _tools() -> list[Finding]:
-    """Compilers and checkers."""
+    """Compilers and validators."""
     glsl = spirv.compiler()
     try:
         cc: str | None = " ".join(compilers.c_compiler())
@@ -114,7 +114,7 @@ def _tools() -> list[Finding]:
         Finding(
             what="GLSL compiler",
             found=glsl.identity if glsl else None,
-            costs="SPIR-V in new bundles, checking it, and --api vulkan; apt-get install glslang-tools",
+            costs="SPIR-V in new bundles and its check, and --api vulkan; apt-get install glslang-tools",
         ),
         Finding(what="CUDA compiler", found=toolkit, costs="--api cuda; install NVIDIA's CUDA toolkit"),
         Finding(what="NVRTC", found=nvrtcs, costs=f"CUDA kernels in `hsgen compile`; {nvrtc.INSTALL}"),
@@ -128,11 +128,11 @@ def _tools() -> list[Finding]:
 
 
 def _offline() -> list[Finding]:
-    """What `hsgen compile` asks besides NVIDIA's compilers."""
+    """The compilers of `hsgen compile` other than NVIDIA's."""
     titles = {
         "ocloc": ("Intel's offline compiler", "kernels for Intel GPUs"),
         "amdgcn": ("clang for AMD GPUs", "OpenCL kernels for AMD GPUs"),
-        "radv": ("Mesa's RADV, for no device", "Vulkan kernels for AMD GPUs"),
+        "radv": ("Mesa's RADV, without a device", "Vulkan kernels for AMD GPUs"),
         "spirv": ("SPIR-V validator", "SPIR-V"),
     }
     out = []

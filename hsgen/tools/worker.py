@@ -1,6 +1,6 @@
-"""Tasks that run a bundle's C runtime, in a process of their own: a driver that crashes or hangs costs a line.
+"""Tasks that run a bundle's C runtime in a separate process, so that a driver that crashes or hangs ends only that.
 
-The caller sends one request as JSON on stdin and gets events, one JSON object a line: {"done": steps so far},
+The caller sends one request as JSON on stdin and receives events, one JSON object per line: {"done": steps so far},
 {"row": a benchmark's rows}, and at the end {"result": ...} or {"error": kind, "lines": [...]}.
 """
 
@@ -32,7 +32,7 @@ from hsgen.targets import target
 from hsgen.tools import bench
 from hsgen.tools.validate import large, validation
 
-SECONDS = 180.0  # of silence: the slowest case, and the compilation of a sort's kernels, take a small part of it
+SECONDS = 180.0  # without an event; the slowest case and the compilation of a sort's kernels take much less
 
 Event = dict[str, Any]
 
@@ -40,11 +40,11 @@ Event = dict[str, Any]
 def call(request: Event, what: str, seconds: float = SECONDS, command: Sequence[str] = ()) -> Iterator[Event]:
     """Yield the events of a task; the last is its result.
 
-    `command` starts the process that performs it, this module's own if none is given.
+    `command` starts the process that performs it; by default this module.
 
     Raises:
-        Wrong: the process crashed, or said nothing for `seconds`; the line begins with `what`.
-        HsgenError: what the task itself raised.
+        Wrong: the process crashed, or sent no event for `seconds`; the message starts with `what`.
+        HsgenError: the task raised this error.
     """
     with folders.scratch() as folder, tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as noise:
         variables = processes.environment(TMPDIR=str(folder), **{LOGS: os.environ.get(LOGS) or tempfile.gettempdir()})
@@ -52,7 +52,7 @@ def call(request: Event, what: str, seconds: float = SECONDS, command: Sequence[
         process = processes.start(command, variables, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=noise)
         assert process.stdin and process.stdout
         try:
-            with suppress(BrokenPipeError):  # it has ended already; what follows says how
+            with suppress(BrokenPipeError):  # it has already ended; `_events` reports how
                 process.stdin.write(json.dumps(request).encode())
                 process.stdin.close()
             yield from _events(process, process.stdout, noise, what, seconds)
@@ -62,7 +62,7 @@ def call(request: Event, what: str, seconds: float = SECONDS, command: Sequence[
 
 
 def _lines(out: int, seconds: float) -> Iterator[bytes | None]:
-    """Yield the lines of a pipe as they come, None after a silence, and end with the pipe."""
+    """Yield the lines of a pipe, and None after each `seconds` without data, until the pipe is closed."""
     waiting = b""
     with selectors.DefaultSelector() as selector:
         selector.register(out, selectors.EVENT_READ)
@@ -94,14 +94,14 @@ def _events(
     code = process.wait()
     noise.seek(0)
     log = keep_log(noise.read())
-    raise Wrong(f"{what}: the driver crashed with {processes.status(code)} after step {last}; what it said is in {log}")
+    raise Wrong(f"{what}: the driver crashed with {processes.status(code)} after step {last}; its output is in {log}")
 
 
 def hosts(api: str, library: Path) -> list[Host]:
-    """Return the devices that `api` shows.
+    """Return the devices that `api` lists.
 
     Raises:
-        Wrong: the driver crashes or hangs while it is asked.
+        Wrong: the driver crashes or hangs.
     """
     for event in call({"task": "hosts", "api": api, "library": str(library)}, f"{api} devices"):
         if "result" in event:
@@ -122,7 +122,7 @@ def _bench(engine: Native, request: Event, show: Callable[[Any], Any], beat: Cal
         rivals, taken = {}, {request["library"]}
         for name, other in request["rivals"].items():
             path = Path(other["library"])
-            if str(path) in taken:  # loaded once more it would be the same library, with the same open device
+            if str(path) in taken:  # the same path would give the same library, with the same open device
                 copy = opened.enter_context(folders.scratch()) / path.name
                 path = shutil.copyfile(path, copy)
             taken.add(str(path))
@@ -144,13 +144,13 @@ def _perform(request: Event, send: Callable[[Event], None]) -> Any:
     if request["task"] == "hosts":
         return [asdict(h) for h in harness.hosts(request["api"])]
     engine = _engine(request, harness)
-    told, done = time.monotonic(), 0
+    sent, done = time.monotonic(), 0
 
     def beat() -> None:
-        nonlocal told
-        if time.monotonic() - told > 0.1:
+        nonlocal sent
+        if time.monotonic() - sent > 0.1:
             send({"done": done})
-            told = time.monotonic()
+            sent = time.monotonic()
 
     def show(items: Iterator[Any]) -> Iterator[Any]:
         nonlocal done
@@ -171,7 +171,7 @@ def _perform(request: Event, send: Callable[[Event], None]) -> Any:
 
 
 def serve(perform: Callable[[Event, Callable[[Event], None]], Any]) -> None:
-    """Perform what stdin asks for.  What drivers print on stdout goes to stderr."""
+    """Perform the request on stdin.  What drivers print on stdout goes to stderr."""
     out = os.fdopen(os.dup(1), "w", encoding="utf-8", buffering=1)
     os.dup2(2, 1)
 

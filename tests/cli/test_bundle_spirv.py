@@ -25,7 +25,7 @@ ROOT = Path(hsgen.__file__).parent.parent
 LANES = ROOT / "tests/device/lanes"
 TINY = str(LANES / "lanes4.toml")
 WORDS = "targets/lanes4/spirv/bitonic_u32.c"
-ALONE = "not made, GLSL alone: no GLSL compiler here"
+ALONE = "not made, only its GLSL: there is no GLSL compiler here"
 GENERATE = ("generate", "-t", TINY, "--api", "vulkan", "--key", "u32", "--algorithm", "auto")
 CHECK = ("check", "-t", TINY)
 
@@ -265,7 +265,7 @@ def test_a_cache_that_cannot_be_written_is_done_without(
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file/in"))
     code, _, err = run(*GENERATE, "-o", tmp_path / "other")
-    assert code == 0 and err.count("\n") == 1 and "what is made now is kept for this run only" in err
+    assert code == 0 and err.count("\n") == 1 and "results are kept for this run only" in err
     assert snapshot(tmp_path / "other") == snapshot(made)
 
 

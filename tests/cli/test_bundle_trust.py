@@ -106,7 +106,7 @@ def test_an_epilogue_that_only_the_manifest_knows_is_not_rendered(
     monkeypatch.setattr(epilogue, "_read", never)
     for more in ((), ("--require",), ("--json",)):
         code, out, err = run("check", "-o", counting, *more)
-        assert code == 2 and "target generic: has an epilogue that only the manifest knows; give its file" in err
+        assert code == 2 and "target generic: has an epilogue that only the manifest holds; give its file" in err
         assert len(err.splitlines()) == 1
         if more == ("--json",):
             rows = json.loads(out)
@@ -116,9 +116,9 @@ def test_an_epilogue_that_only_the_manifest_knows_is_not_rendered(
     before = {p: p.read_bytes() for p in counting.rglob("*") if p.is_file()}
     for command in (("generate",), ("generate", "-t", "generic"), ("generate", "--prefix", "acme")):
         code, _, err = run(*command, "-o", counting)
-        assert code == 2 and "only the manifest knows" in err and len(err.splitlines()) == 1
+        assert code == 2 and "only the manifest holds" in err and len(err.splitlines()) == 1
     code, _, err = run("report", "--bundle", counting, "-o", counting.parent / "page.html")
-    assert code == 2 and "only the manifest knows" in err and len(err.splitlines()) == 1
+    assert code == 2 and "only the manifest holds" in err and len(err.splitlines()) == 1
     assert run("generate", "-t", "intel-gen8", "--api", "opencl", "-o", counting, "--dry-run")[0] == 0
     assert {p: p.read_bytes() for p in counting.rglob("*") if p.is_file()} == before
     (counting / "LICENSE").write_text("else", encoding="utf-8")

@@ -50,10 +50,10 @@ def compiled(capsys: Capture, *more: str, code: int = 0) -> tuple[str, list[str]
         (["-t", "cpu"], "target cpu: names no such compiler and device to compile for; give it a table [isa]"),
         (["-t", "small.toml", "--compiler", "radv"], "it has cuda sm_80 sm_90"),
         (["-t", "small.toml", "--device", "sm_75"], "names no such compiler and device to compile for; it has cuda"),
-        (["-t", "small.toml", "--device", "sm_81"], "--device sm_81: no compiler knows it; did you mean sm_8"),
+        (["-t", "small.toml", "--device", "sm_81"], "--device sm_81: no compiler supports it; did you mean sm_8"),
         (
             ["-t", "small.toml", "--device", "zzz999"],
-            "--device zzz999: no compiler knows it; docs/guides/compile.md lists",
+            "--device zzz999: no compiler supports it; docs/guides/compile.md lists",
         ),
         (["-t", "small.toml", "--compiler", "icc"], "'icc' is not one of 'cuda', 'ocloc', 'amdgcn', 'radv', 'spirv'"),
         (["-t", "small.toml", "--key", "u64"], "target small: has no key u64; it has u8, u16, u32"),
@@ -67,7 +67,7 @@ def compiled(capsys: Capture, *more: str, code: int = 0) -> tuple[str, list[str]
         (["-t", "small.toml", "--budget", "no.toml"], "budget no.toml: cannot be read (No such file or directory)"),
         (["-t", "small.toml", "--budget", "small.toml"], "budget small.toml: is not what hsgen writes"),
         (["-t", "small.toml", "--budget", "b", "--key", "i32"], "plain sorts of all algorithms; only --key u8, u16"),
-        (["-t", "small.toml", "--budget", "b", "--value", "v4"], "--budget and --write-budget are about plain sorts"),
+        (["-t", "small.toml", "--budget", "b", "--value", "v4"], "--budget and --write-budget cover plain sorts"),
         (["-t", "small.toml", "--write-budget", "b", "--key", "u32"], "--write-budget: records all kernels"),
         (["-t", "small.toml", "-t", "cpu", "--budget", "b.toml"], "a file holds one target; name it with -t"),
     ],
@@ -128,7 +128,7 @@ def test_a_spill_is_an_error(capsys: Capture, fake: Fake) -> None:
         ("refuse", "refuses flip_1; the log is "),
         ("crash", "crashes with signal 6; the log is "),
         ("hang", "takes longer than 0.5 seconds"),
-        ("leave out", "Fake 1 leaves out flip_1; the log is "),
+        ("leave out", "Fake 1 omits flip_1; the log is "),
     ],
 )
 def test_a_kernel_that_fails_is_an_error_and_the_others_have_numbers(
@@ -208,7 +208,8 @@ def test_a_budget_is_written_kept_and_missed(capsys: Capture, fake: Fake, folder
     ]
     fake.version = "Fake 2"
     assert compiled(capsys, "--budget", "budgets")[1] == [
-        f"hsgen: small: cuda {d}: recorded of Fake 1, compiled by Fake 2: only spills count" for d in ("sm_80", "sm_90")
+        f"hsgen: small: cuda {d}: recorded with Fake 1, compiled with Fake 2: only spills count"
+        for d in ("sm_80", "sm_90")
     ]
 
 
@@ -251,7 +252,7 @@ def test_what_compiled_without_spills_is_recorded(fake: Fake, folder: Path, caps
 def test_a_part_is_not_recorded(fake: Fake, folder: Path, capsys: Capture, more: list[str]) -> None:
     _, lines = compiled(capsys, "--record", *more, code=2)
     assert lines == [
-        "hsgen: --record: is about all plain sorts on all devices; leave --record out, or what narrows them"
+        "hsgen: --record: is about all plain sorts on all devices; omit --record, or the options that narrow them"
     ]
     assert rows(folder) == []
 

@@ -90,9 +90,9 @@ def test_a_bundle_without_one_does_not_pass_for_one_with_it(
         (["generate", "-t", "generic", "--epilogue", "odd.j2", "--feature", "device-count"], "a device-side count"),
         (["generate", "-t", "generic", "--epilogue", "odd.j2", "--algorithm", "segmented_sort"], "segmented_sort"),
         (["generate", "-t", "generic", "--epilogue", "odd.j2", "--algorithm", "scan-x1"], "plain elements alone"),
-        (["validate", "-t", "generic", "--epilogue", "odd.j2", "--record"], "leave out --record"),
+        (["validate", "-t", "generic", "--epilogue", "odd.j2", "--record"], "omit --record"),
         (["validate", "-t", "generic", "--epilogue", "turn.j2"], "changes keys"),
-        (["validate", "-t", "generic", "--epilogue", "odd.j2", "--large", "2^20"], "leave out one of them"),
+        (["validate", "-t", "generic", "--epilogue", "odd.j2", "--large", "2^20"], "omit one of them"),
         (["check", "--epilogue", "none.j2"], "none.j2: cannot be read"),
     ],
 )

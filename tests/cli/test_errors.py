@@ -203,8 +203,8 @@ def test_host_selection_by_name(embedded: Host) -> None:
 @pytest.mark.parametrize(
     ("name", "line"),
     [
-        ("opencl", "target opencl: its C name hs_opencl is one of the runtime's; rename it"),
-        ("my-hs", "name: 'my-hs' holds what a bundle's prefix replaces; leave out the word hs"),
+        ("opencl", "target opencl: its name in C, hs_opencl, is one of the runtime's; rename it"),
+        ("my-hs", "name: 'my-hs' holds the word that a bundle's prefix replaces; omit the word hs"),
     ],
 )
 def test_names_that_c_cannot_take(name: str, line: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

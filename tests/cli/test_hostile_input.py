@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from hsgen.cli import main
-from hsgen.cli.common import emit_table
+from hsgen.cli.output import emit_table
 from hsgen.core.errors import LINE, HsgenError, Usage, printable
 from hsgen.engines.builds import build
 from hsgen.engines.hosts import Host
@@ -75,7 +75,7 @@ BAD = CPU.replace('name = "cpu"', 'name = "bad"', 1)
 @pytest.mark.parametrize(
     ("text", "line"),
     [
-        (b"\xef\xbb\xbf" + BAD.encode(), "begins with a byte order mark; save it as UTF-8 without one"),
+        (b"\xef\xbb\xbf" + BAD.encode(), "starts with a byte order mark; save it as UTF-8 without one"),
         (BAD.encode() + b"# \xe9\n", "is not UTF-8 text (byte "),
         (BAD.replace("\ngroups = ", "\ngroups = " + "9" * 5000 + " #", 1), "has a number of too many digits"),
         (

@@ -15,7 +15,8 @@ from typing import Any
 import pytest
 from conftest import missing
 
-from hsgen.cli import engines, main, tune
+from hsgen.cli import main, tune
+from hsgen.cli.target_file import replace
 from hsgen.core.errors import Usage
 from hsgen.engines.hosts import Host
 from hsgen.system import resources, toolchain
@@ -71,7 +72,7 @@ def test_a_target_of_an_installation_is_not_written(
     before = (resources.targets() / "cpu.toml").read_bytes()
     shutil.copytree(resources.targets(), place)
     monkeypatch.setattr(resources, "targets", lambda: place)
-    line = f"target cpu: is part of the installed hsgen; copy {place}/cpu.toml, name it anew, and take the copy"
+    line = f"target cpu: is part of the installed hsgen; copy {place}/cpu.toml, rename it, and name the copy"
     refused(["-t", "cpu", "--write"], 2, line, capsys)
     assert (place / "cpu.toml").read_bytes() == before
 
@@ -174,5 +175,5 @@ def test_a_target_file_that_cannot_be_replaced(folder: Path, monkeypatch: pytest
 
     monkeypatch.setattr(Path, "replace", full)
     with pytest.raises(Usage, match=r"cannot be written \(No space left on device\); run it again"):
-        engines.replace(file, "new", "run it again")
+        replace(file, "new", "run it again")
     assert file.read_text() == "old" and list(folder.iterdir()) == [file]

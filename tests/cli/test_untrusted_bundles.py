@@ -104,7 +104,7 @@ STRANGE: dict[str, tuple[str, Callable[[Path], object]]] = {
         lambda b: ((b / "manifest.json").unlink(), (b / "manifest.json").mkdir()),
     ),
     "folders without end": (
-        "lies deeper than any folder of a bundle",
+        "is deeper than any folder of a bundle",
         lambda b: (b / "/".join("d" * 50)).mkdir(parents=True),
     ),
     "a name that is a message": (

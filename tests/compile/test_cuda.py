@@ -122,7 +122,7 @@ def test_an_architecture_that_no_compiler_knows() -> None:
     with pytest.raises(Unavailable, match=r"no compiler for sm_13 .*pip install"):
         nvrtc.compile("", 13)
     for compiler in nvrtc.compilers():
-        with pytest.raises(Unavailable, match=f"{compiler.name}: does not know sm_13"):
+        with pytest.raises(Unavailable, match=f"{compiler.name}: does not support sm_13"):
             compiler.compile("", 13)
 
 

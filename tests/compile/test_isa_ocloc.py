@@ -86,7 +86,7 @@ def test_a_work_group_that_no_subslice_holds(tmp_path: Path) -> None:
 
 def test_an_unknown_device_and_too_little_time(tmp_path: Path) -> None:
     needed(OCLOC, "skl")
-    with pytest.raises(Unavailable, match="does not know the device haswell; it knows bdw"):
+    with pytest.raises(Unavailable, match="does not support the device haswell; it supports bdw"):
         OCLOC.compile(own(OCLOC, "haswell", {"modest": MODEST}), tmp_path, 60)
     with pytest.raises(subprocess.TimeoutExpired):
         OCLOC.compile(own(OCLOC, "skl", {"modest": MODEST}), tmp_path, 0.01)

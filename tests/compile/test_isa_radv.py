@@ -100,7 +100,7 @@ def test_missing_statistics_of_a_driver_are_an_error() -> None:
     told = dict.fromkeys(radv._NEEDED, 64)
     assert radv._checked("radv for vega10", [order], done, [told]) == [(order, told)]
     told.pop("VGPRs")
-    with pytest.raises(Wrong, match=r"^radv for vega10: kernel modest: the driver does not tell VGPRs, as"):
+    with pytest.raises(Wrong, match=r"^radv for vega10: kernel modest: the driver does not report VGPRs, as"):
         radv._checked("radv for vega10", [order], done, [told])
 
 

@@ -21,7 +21,7 @@ from hsgen.engines.harness import Harness, Native
 from hsgen.system import toolchain
 from hsgen.targets import target
 from hsgen.tools import bench
-from hsgen.tools.bench import rounds
+from hsgen.tools.bench import measurement
 from hsgen.tools.bench.baselines import build
 from hsgen.tools.bench.candidates import fill, wipe
 
@@ -101,13 +101,13 @@ def test_a_baseline_gets_its_input(tmp_path: Path, key: str, value: str, algorit
         how = Options(segment_count=parts, rows=rows) if algorithm == "segmented_sort" else Options()
         work = bench.load(engine.sort, n, how, rng, kind)
         fill(engine, work)
-        run = rounds._peer(peer, engine, work, rounds.ExitStack())
-        rounds._check([(run, work)], {engine: work}, lambda: None)
+        run = measurement._peer(peer, engine, work, measurement.ExitStack())
+        measurement._check([(run, work)], {engine: work}, lambda: None)
         assert run.device() == 0.25
         if work.values is not None:
             wipe(engine, work)
             with pytest.raises(Wrong, match=rf"^{peer}: the values of {n} keys came back wrong"):
-                rounds._check([(replace(run, sort=spoiled(engine, run.sort)), work)], {engine: work}, lambda: None)
+                measurement._check([(replace(run, sort=spoiled(engine, run.sort)), work)], {engine: work}, lambda: None)
 
 
 def spoiled(engine: Native, sort: object) -> object:

@@ -159,7 +159,7 @@ def test_misuse_is_refused(queue: cl.CommandQueue, sorter: Sorter) -> None:
         sorter(queue, keys, n=101)
     with pytest.raises(ValueError, match="strided"):
         sorter(queue, keys[::2])
-    with pytest.raises(ValueError, match="begins 4 bytes into its buffer"):
+    with pytest.raises(ValueError, match="starts 4 bytes into its buffer"):
         sorter(queue, keys[1:])
     with pytest.raises(Usage, match="count -1: this plan sorts 0 to"):
         sorter(queue, keys, n=-1)

@@ -155,7 +155,7 @@ MISUSES: list[Misuse] = [
     ("v4", ValueError, "values has elements of 8 bytes, this sort takes 4", lambda m: {"values": m["wide"]}),
     ("v4", ValueError, "values holds 50 values, 100 are to be sorted", lambda m: {"values": m["words"][:50]}),
     ("v4", ValueError, "keys and values overlap", lambda m: {"values": m["keys"].base_data}),
-    ("v4", ValueError, "begins 4 bytes into its buffer", lambda m: {"values": m["words"][1:], "n": 50}),
+    ("v4", ValueError, "starts 4 bytes into its buffer", lambda m: {"values": m["words"][1:], "n": 50}),
     (
         "v4",
         TypeError,

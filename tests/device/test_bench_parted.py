@@ -169,7 +169,7 @@ def test_what_an_epilogue_costs_is_measured(small: Path, tmp_path: Path, capsys:
     assert own["bytes"] > plain["bytes"]
     file.write_text("{% set changes_keys = true %}{% macro epilogue(key) %}{{ key }} = 1u;{% endmacro %}")
     assert main(["bench", *command.split(), "--device", "Intel(R) OpenCL"]) == 2
-    line = "hsgen: --epilogue: changes keys, so that nobody knows how they must come out; measure one that does not"
+    line = "hsgen: --epilogue: changes keys, so results cannot be verified; measure one that does not"
     assert capsys.readouterr().err.splitlines()[-1] == line
 
 
@@ -186,7 +186,7 @@ def test_the_table_says_what_was_done(small: Path, capsys: pytest.CaptureFixture
         "--algorithm segmented_sort --segments 10": "small  u32  no values  random  10 segments",
         "--algorithm segmented_sort --segments 10 --rows": "small  u32  no values  random  10 segments of equal length",
         "--algorithm merge_path": "small  u32  no values  random  merge of two halves",
-        "--feature run-boundaries": "small  u32  no values  random  changes told",
+        "--feature run-boundaries": "small  u32  no values  random  run boundaries",
     }
     for more, title in titles.items():
         command = f"bench -t {small} --key u32 --sizes 1000 --rounds 1 --against= {more}"
@@ -235,7 +235,7 @@ def test_the_c_runtime_measures_the_same(small: Path, more: str, task: str, caps
             "auto",
             Signature(run_boundaries=True),
             REPORT,
-            "hsgen: where 1000 keys change was told wrong; nothing was timed",
+            "hsgen: the run boundaries of 1000 keys came back wrong; nothing was timed",
         ),
     ],
 )
@@ -253,7 +253,10 @@ def test_wrong_results_are_not_timed(
 @pytest.mark.parametrize(
     ("words", "line"),
     [
-        ("--algorithm segmented_sort", "algorithm segments: say how many there are, for example --segments 2^10,2^14"),
+        (
+            "--algorithm segmented_sort",
+            "algorithm segments: give the number of segments, for example --segments 2^10,2^14",
+        ),
         ("--segments 2^3", "segments: cpu/auto_u32 has no segments; add --algorithm segmented_sort"),
         ("--rows", "rows: cpu/auto_u32 has no segments; add --algorithm segmented_sort"),
         ("--algorithm segmented_sort --segments 0", "segments 0: a count of 0 cannot be timed; give at least 1"),
@@ -261,7 +264,7 @@ def test_wrong_results_are_not_timed(
         ("--algorithm segmented_sort --segments 2^31", "segments 2147483648: there are up to 2147483647; give fewer"),
         (
             "--algorithm segmented_sort --segments 3 --rows",
-            "segments 3: 1024 keys do not make so many rows of equal length",
+            "segments 3: 1024 keys cannot be split into 3 rows of equal length",
         ),
         (
             "--algorithm segmented_sort --segments 3 --against std",
@@ -269,7 +272,7 @@ def test_wrong_results_are_not_timed(
         ),
         ("--algorithm merge_path --against cub-radix", "peer cub-radix: cannot sort in this way; take numpy, cub, or"),
         ("--against cub-radix", "peer cub-radix: cannot sort in this way; take numpy, pyopencl"),
-        ("--feature run-boundaries --against numpy", "peer numpy: cannot sort in this way; leave peers away"),
+        ("--feature run-boundaries --against numpy", "peer numpy: cannot sort in this way; omit peers"),
         ("--algorithm scan-x1", "algorithm scan-x1: bench times sorts, segments and merges; name one of them"),
     ],
 )

@@ -225,7 +225,7 @@ def test_what_cannot_be_checked_so_is_named(capsys: pytest.CaptureFixture[str]) 
     assert main([*command, "--feature", "device-count"]) == 2
     assert "only sorts without a count on the device, changes and an epilogue are checked so" in capsys.readouterr().err
     assert main([*command, "--full"]) == 2
-    assert "--large goes with neither --full nor --record" in capsys.readouterr().err
+    assert "--large excludes --full and --record" in capsys.readouterr().err
 
 
 def test_a_compiler_that_crashes_on_the_check(

@@ -298,7 +298,7 @@ def test_what_the_python_api_refuses(queue: Any) -> None:
     ):
         with pytest.raises(ValueError, match=line):
             merger(queue, *given)
-    with pytest.raises(ValueError, match="a_values is given, but this merger has none; say value="):
+    with pytest.raises(ValueError, match="a_values is given, but this merger has none; give value="):
         merger(queue, a, b, empty(30), a_values=a, b_values=b, values_out=empty(30))
     whole = empty(60)
     for one, other, out in ((whole[:20], b, whole), (b, whole[:20], whole), (whole[32:], b, whole[:60])):
@@ -310,7 +310,7 @@ def test_what_the_python_api_refuses(queue: Any) -> None:
         pairs(queue, a, b, empty(30), a_values=empty(10), b_values=empty(19), values_out=empty(30))
     with pytest.raises(TypeError, match="out is None; give a pyopencl array or buffer"):
         merger(queue, a, b, None)
-    with pytest.raises(Usage, match="value index: merges move values of their own; give 4, 8 or 16 bytes"):
+    with pytest.raises(Usage, match="value index: merges take values of 4, 8 or 16 bytes"):
         Merger(queue.context, value="index")
     with pytest.raises(Usage, match="order up: unknown"):
         Merger(queue.context, order="up")

@@ -22,7 +22,7 @@ from hsgen.engines.hosts import Host
 from hsgen.engines.pyopencl import Compiled, Direct, context_for
 from hsgen.targets import assembly, target
 from hsgen.tools import bench
-from hsgen.tools.bench import rounds
+from hsgen.tools.bench import measurement, rounds
 from hsgen.tools.bench.baselines import PEERS, Run, build, numpy_avx2
 
 HOST = ["numpy", "numpy-avx2", "std", "lsd", "vqsort"]
@@ -99,8 +99,8 @@ def test_pyopencl_sorts(engine: Direct, dtype: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["pyopencl", "boost"])
-def test_baselines_of_opencl_are_refused_with_another_engine(name: str) -> None:
-    with pytest.raises(Unavailable, match=f"^peer {name}: runs beside OpenCL in this process only"):
+def test_peers_of_opencl_are_refused_beside_another_engine(name: str) -> None:
+    with pytest.raises(Unavailable, match=f"^peer {name}: needs OpenCL through pyopencl"):
         PEERS[name](SimpleNamespace(), keys_of(1, "u4"))  # type: ignore[arg-type]
 
 
@@ -151,7 +151,7 @@ def test_a_baseline_that_cannot_run_ends_with_3_and_times_nothing(
     embedded: Host, rebuilt: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("CC", "no-such-compiler")
-    monkeypatch.setattr(rounds, "_time", lambda *_: pytest.fail("something was timed"))
+    monkeypatch.setattr(measurement, "timed", lambda *_: pytest.fail("something was timed"))
     more = ["--key", "u32", "--sizes", "1000", "--device", embedded.platform, "--against", "numpy,lsd"]
     assert main(["bench", "-t", TINY, *more]) == 3
     out, err = capsys.readouterr()
@@ -323,6 +323,6 @@ def test_open_baselines_are_closed_if_a_later_one_is_refused(monkeypatch: pytest
         children.append(self)
 
     monkeypatch.setattr(numpy_avx2.Child, "__init__", noted)
-    with pytest.raises(Unavailable, match=r"^peer boost: runs beside OpenCL"):
+    with pytest.raises(Unavailable, match=r"^peer boost: needs OpenCL"):
         list(bench.measure(Scripted([]), [1000], ["numpy-avx2", "boost"], 1, 1, ""))  # type: ignore[arg-type]
     assert [c._process.returncode for c in children] == [-signal.SIGKILL]

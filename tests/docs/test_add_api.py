@@ -79,7 +79,7 @@ def test_the_command_line_knows_it(copy: Path) -> None:
     done = shell(f"{run} --option graph=2", copy)
     assert done.returncode == 2 and "option graph=2: unknown for toy; it knows graph=0 to 1" in done.stdout
     done = shell(f"{run} --runtime python", copy)
-    assert done.returncode == 2 and "runtime python: drives opencl only; leave --runtime away for toy" in done.stdout
+    assert done.returncode == 2 and "runtime python: drives opencl only; omit --runtime for toy" in done.stdout
     show = "from hsgen.apis import APIS; from hsgen.engines import native; print(native.harness_files(APIS['toy']))"
     done = subprocess.run([sys.executable, "-c", show], cwd=copy, capture_output=True, text=True, check=False)
     assert "hs_toy_sort" in done.stdout and "hs_cuda" not in done.stdout, done.stderr

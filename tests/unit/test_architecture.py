@@ -10,6 +10,7 @@ import covering
 import pytest
 
 import hsgen
+from hsgen.cli import group
 from hsgen.emit.kernels import render
 from hsgen.system import resources
 
@@ -38,6 +39,21 @@ LAYERS = (
 
 HOSTS = ("apis", "bundle", "operations", "report")
 """The folders of templates that kernels do not use."""
+
+
+OVER_BUDGET = {
+    "algorithms/bitonic/passes.py",
+    "engines/native.py: library",
+    "engines/pyopencl.py",
+    "engines/pyopencl.py: run",
+    "targets/assembly.py",
+    "targets/assembly.py: assemble",
+    "targets/target.py: sort",
+    "tools/tune/race.py",
+    "tools/tune/runner.py",
+    "tools/tune/runner.py: run",
+}
+"""Modules and functions that are still to be split; the test fails for an entry that is within its budget."""
 
 
 def templates() -> list[str]:
@@ -91,13 +107,16 @@ def test_only_the_command_line_touches_the_process(path: Path) -> None:
     assert not re.search(r"\bprint\(|sys\.(argv|exit|stdout)|\bclick\b", text)
 
 
-@pytest.mark.parametrize("path", MODULES, ids=lambda p: p.relative_to(PACKAGE).as_posix())
-def test_modules_and_functions_stay_small(path: Path) -> None:
-    text = path.read_text(encoding="utf-8")
-    assert len(text.splitlines()) <= 280
-    for node in ast.walk(ast.parse(text)):
-        if isinstance(node, ast.FunctionDef):
-            assert (node.end_lineno or 0) - node.lineno < 50, f"{path.name}: {node.name}"
+def over_budget(path: Path) -> set[str]:
+    """A module of more than 250 lines, by its path, and its functions of more than 40 lines, as PATH: NAME."""
+    name, text = path.relative_to(PACKAGE).as_posix(), path.read_text(encoding="utf-8")
+    found = {name} if len(text.splitlines()) > 250 else set()
+    functions = (node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.FunctionDef))
+    return found | {f"{name}: {f.name}" for f in functions if (f.end_lineno or 0) - f.lineno >= 40}
+
+
+def test_modules_and_functions_stay_small() -> None:
+    assert set().union(*map(over_budget, MODULES)) == OVER_BUDGET
 
 
 @pytest.mark.parametrize("path", MODULES, ids=lambda p: p.relative_to(PACKAGE).as_posix())
@@ -108,6 +127,11 @@ def test_public_names_have_docstrings(path: Path) -> None:
     for node in [*tree.body, *(m for c in classes for m in c.body)]:
         if isinstance(node, ast.FunctionDef | ast.ClassDef) and not node.name.startswith("_"):
             assert ast.get_docstring(node), f"{path.name}: {node.name}"
+
+
+def test_each_command_has_a_file_of_its_name() -> None:
+    for name, command in group.commands.items():
+        assert command.callback and command.callback.__module__ == f"hsgen.cli.{name}"
 
 
 def test_templates_stay_small() -> None:

@@ -107,7 +107,7 @@ def engine(total: int, largest: int) -> Any:
     ("total", "largest", "free", "line"),
     [
         (2**32, 0, 0, "all buffers together are 8.0 GiB, the device has 4.0 GiB"),
-        (2**40, 2**31 - 1, 0, "a buffer is of 2.0 GiB, the device allows 2.0 GiB"),
+        (2**40, 2**31 - 1, 0, "a buffer has 2.0 GiB, the device allows 2.0 GiB"),
         (0, 0, 2**32, "the host's arrays are 8.0 GiB, 4.0 GiB are free"),
     ],
 )

@@ -32,8 +32,8 @@ FOUND = [
     result("two", "skl", "ocloc", SILENT, "O 2"),
     result("one", "vulkan1.1", "spirv", Use(), "spirv-val"),
 ]
-TEXT = """# The kernels of small as offline compilers see them: a number a device, occupancy in percent.
-# `hsgen compile --budget` compares with it, `hsgen compile --write-budget` writes it.
+TEXT = """# Kernels of small, as offline compilers report them: one number per device, occupancy in percent.
+# `hsgen compile --budget` compares with this file, `hsgen compile --write-budget` writes it.
 schema = 1
 target = "small"
 
@@ -132,14 +132,14 @@ def test_of_another_version_only_new_spills_count(file: Path) -> None:
     lines, notes = budget.compare(budget.read(file), found, whole=False)
     assert lines == ["small: cuda sm_90: bitonic_u32 one: spills 4 bytes, recorded are 0"]
     assert notes == [
-        f"small: cuda {d}: recorded of A 1, compiled by A 2: only spills count" for d in ("sm_80", "sm_90")
+        f"small: cuda {d}: recorded with A 1, compiled with A 2: only spills count" for d in ("sm_80", "sm_90")
     ]
 
 
 def test_a_recorded_kernel_that_is_no_more(file: Path) -> None:
     assert worse(file, result("one")) == []
     assert worse(file, result("one"), whole=True) == [
-        "small: cuda sm_80: bitonic_u32 two: is in the budget alone; --write-budget writes it again"
+        "small: cuda sm_80: bitonic_u32 two: is only in the budget; --write-budget writes it again"
     ]
 
 
@@ -187,8 +187,8 @@ def test_a_budget_is_not_written_of_a_part(tmp_path: Path) -> None:
         (FOUND, [Missing(target="small", compiler="amdgcn", devices=("gfx900",), install="pip")]),
     ):
         lines = budgets.write(file, [found], results, missing)
-        assert lines == [f"budget {file}: not written, for not every kernel was compiled for every device"]
-    assert budgets.write(file, [found], FOUND[-1:], []) == []  # it has only a digest
+        assert lines == [f"budget {file}: not written: not every kernel was compiled for every device"]
+    assert budgets.write(file, [found], FOUND[-1:], []) == []  # it has a check alone
     assert list(tmp_path.iterdir()) == []
 
 

@@ -79,7 +79,7 @@ def test_a_failure_is_one_kernels_own(cache: Path) -> None:
     problems = {r.kernel: r.problem for r in found if r.problem is not None}
     assert problems == {
         "flip_1": "refuses flip_1",
-        "half_1": "Fake 1 leaves out half_1",
+        "half_1": "Fake 1 omits half_1",
         "clean": "crashes with signal 6",
     }
     assert {r.kernel for r in found if r.use is not None} == set(names("bitonic")) - set(problems)

@@ -91,7 +91,7 @@ def test_each_sort_has_a_panel() -> None:
         "cpu: u32 keys, no values, random",
         "cpu: u32 keys, no values, sorted",
         "cpu: u32 keys, descending, values v4, random",
-        "cpu: u32 keys, no values, random, bits 0 to 8, counted on the device",
+        "cpu: u32 keys, no values, random, bits 0 to 8, device-side count",
         "cpu: f64 keys, no values, random",
     ]
     assert [x for x in said if x.startswith("cpu: ")] == heads
@@ -103,7 +103,7 @@ def test_segments_and_merges_have_panels_of_their_own() -> None:
     cut, equal = ({"task": "segmented_sort", "segments": 64, "layout": layout} for layout in ("random", "equal"))
     more = [*rows(task="sort"), *rows(**cut), *rows(**cut | {"segments": 8}), *rows(**equal), *rows(task="merge")]
     said = texts(plot.throughput([*more, *rows(task="sort", run_boundaries=True)]))
-    kinds = ("", ", 64 segments", ", 8 segments", ", 64 rows", ", merge", ", changes told")
+    kinds = ("", ", 64 segments", ", 8 segments", ", 64 rows", ", merge", ", run boundaries")
     assert [x for x in said if x.startswith("cpu: ")] == [f"cpu: u32 keys, no values, random{kind}" for kind in kinds]
 
 
@@ -132,8 +132,8 @@ def test_files_are_of_their_kind(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "line"),
     [
-        ("a.pdf", "plot a.pdf: is no kind of picture; give a name that ends in .svg or .png"),
-        ("a", "plot a: is no kind of picture"),
+        ("a.pdf", "plot a.pdf: is not an SVG or PNG file; give a name that ends in .svg or .png"),
+        ("a", "plot a: is not an SVG or PNG file"),
         ("none/a.svg", "plot none/a.svg: there is no folder none; make it first"),
     ],
 )

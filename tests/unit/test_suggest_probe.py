@@ -219,7 +219,7 @@ def test_probe_writes_from_a_query_and_says_what_to_do_next(
     first = Path("my-rtx.toml").read_text(encoding="utf-8")
     assert tomllib.loads(first)["name"] == "my-rtx"
     Path("my-rtx.toml").write_text("mine", encoding="utf-8")
-    assert main(command) == 2 and "is there already; replace it with --force" in capsys.readouterr().err
+    assert main(command) == 2 and "exists; replace it with --force" in capsys.readouterr().err
     assert Path("my-rtx.toml").read_text(encoding="utf-8") == "mine"
     assert main([*command, "--force", "--json"]) == 0
     assert json.loads(capsys.readouterr().out) == [

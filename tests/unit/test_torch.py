@@ -108,7 +108,7 @@ def test_values_and_places_are_those_of_a_stable_sort(width: int | None, called:
 
 def test_it_needs_cuda(called: list[Any]) -> None:
     for api in ("opencl", "vulkan"):
-        with pytest.raises(Unavailable, match=r"^peer torch: runs beside CUDA only; add --api cuda$"):
+        with pytest.raises(Unavailable, match=r"^peer torch: needs CUDA; add --api cuda$"):
             PEERS["torch"](SimpleNamespace(api=api), np.zeros(1, np.uint32))  # type: ignore[arg-type]
     assert not called
 

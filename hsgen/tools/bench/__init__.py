@@ -1,4 +1,4 @@
-"""Benchmarks: sorts, rivals, peers and a plain copy, interleaved in one run, each checked before it is timed."""
+"""Benchmarks: sorts, baselines and a plain copy, interleaved in one run; each is checked before it is timed."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from hsgen.operations.calls import Load
 from hsgen.tools.bench.candidates import COPY
 from hsgen.tools.bench.inputs import INPUTS, load
 from hsgen.tools.bench.intervals import CONFIDENCE, median_interval
-from hsgen.tools.bench.rounds import check, known, measure
-from hsgen.tools.bench.rows import SCHEMA, Row, document
+from hsgen.tools.bench.measurement import check, known, measure
+from hsgen.tools.bench.rows import SCHEMA, Row, contestant, document
 
 __all__ = [
     "CONFIDENCE",
@@ -17,6 +17,7 @@ __all__ = [
     "Load",
     "Row",
     "check",
+    "contestant",
     "document",
     "known",
     "load",

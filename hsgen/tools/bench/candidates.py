@@ -1,4 +1,4 @@
-"""What takes turns in a benchmark beside peers: hsgen's sorts, and the copy that they are held against."""
+"""The runs of a benchmark that are hsgen's own: sorts, and the copy whose bandwidth is their bound."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ COPY = "copy"
 
 
 def fill(engine: Engine, work: Load) -> None:
-    """Make the buffers, and write what is sorted; those of keys also hold what a copy of all moves.
+    """Allocate the buffers, and write the input; the buffers of keys have room for a copy of keys and values.
 
-    Offsets are there of rows as well: peers read them.
+    Offsets are also written for rows of equal length, since baselines read them.
     """
     engine.allocate(KEYS_OUT, work.copied)
     _put(engine, KEYS, work.keys, work.copied)
@@ -37,19 +37,19 @@ def fill(engine: Engine, work: Load) -> None:
 
 
 def _room(engine: Engine, work: Load) -> int:
-    """The bytes of what a sort tells besides; 0 where it tells nothing."""
+    """The bytes of a sort's report; 0 without one."""
     return 4 * attach.report_length(engine.sort, work.n)
 
 
 def _put(engine: Engine, slot: int, array: NDArray[Any], size: int = 0) -> None:
-    """Make a buffer of an array, or of more bytes than it has."""
+    """Allocate a buffer of at least `size` bytes, and write an array to it."""
     engine.allocate(slot, max(array.nbytes, size))
     if array.nbytes:
         engine.write(slot, array)
 
 
 def wipe(engine: Engine, work: Load) -> None:
-    """Write what no sort makes of the load to where results go."""
+    """Overwrite the outputs with values that no result has."""
     engine.write(KEYS_OUT, ~work.expected)
     if work.values_expected is not None:
         engine.write(VALUES_OUT, ~work.values_expected)
@@ -58,7 +58,7 @@ def wipe(engine: Engine, work: Load) -> None:
 
 
 def _places(engine: Engine, work: Load) -> dict[str, tuple[int, int]]:
-    """The buffers by their roles; of two arrays the one that is empty plays none."""
+    """The buffers by their roles; an empty array of a merge has none."""
     halves = work.other is not None
     given = {
         "source": (KEYS, len(work.keys) > 0 or not halves),
@@ -74,10 +74,10 @@ def _places(engine: Engine, work: Load) -> dict[str, tuple[int, int]]:
 
 
 def sorting(engine: Engine, work: Load, name: str = OWN) -> Run:
-    """A sort of hsgen, from one device buffer into another.
+    """Return the run of a sort of hsgen, from one device buffer into another.
 
-    Its buffers are copied before each sort, untimed, so that caches hold the same of every engine whoever was before.
-    Two arrays are merged once instead, since a copy is of the first alone.
+    An untimed copy of its buffers precedes each sort, so that the contents of caches do not depend on the previous run.
+    Before a merge, an untimed merge takes its place, since the copy covers only the first array.
     """
     places = _places(engine, work)
     sort, device = timed(lambda: engine.run(work.n, places, work.how))
@@ -100,9 +100,9 @@ def sorting(engine: Engine, work: Load, name: str = OWN) -> Run:
 
 
 def copying(engine: Engine, work: Load) -> Run:
-    """A copy of keys and values on the device: the bandwidth that sorts are held against.
+    """Return the run of a copy of keys and values on the device, whose bandwidth is the bound for sorts.
 
-    One copy goes untimed before each timed one, so that caches hold the keys as they do during a sort.
+    An untimed copy precedes each timed one, so that caches hold the keys as they do during a sort.
     """
     copy, device = timed(lambda: engine.copy(work.copied))
     return Run(

@@ -1,4 +1,4 @@
-"""What is sorted in a benchmark, and what must come of it."""
+"""The inputs of a benchmark, and the expected results."""
 
 from __future__ import annotations
 
@@ -14,16 +14,15 @@ from hsgen.operations.inputs import KINDS
 from hsgen.operations.oracle import results, unordered, values_for
 
 INPUTS = {name.replace(" ", "-"): make for name, make in KINDS.items()}
-"""Every kind of input by the name that command lines and rows have for it: random, entropy-0.81, sorted and so on."""
+"""Every kind of input by its name on command lines and in rows: random, entropy-0.81, sorted and so on."""
 
 
 def load(sort: Sort, n: int, how: Options, rng: np.random.Generator, kind: str = "random") -> Load:
-    """Return n keys of a kind with values for them.
+    """Return n keys of a kind, with values for them.
 
-    Kinds are of the keys in the order that is asked for: `sorted` floats are in the order of floats, and in descending
-    order where the sort is to bring them there.  Random keys are random in each of their bits, whatever their type.
-    A merge gets the halves of these keys, each in order.  Segments, as many as `how` counts, are rows of equal
-    length where it says so, and else cut at random.
+    Kinds respect type and order of the call: `sorted` floats are in the order of floats, descending for a descending
+    sort.  All bits of random keys are random, regardless of their type.  A merge gets the sorted halves of these keys.
+    Segments, of the number in `how`, have equal or random lengths.
     """
     keys = unordered(INPUTS[kind](rng, n, np.dtype(f"u{sort.key.bytes}")), how.kind, descending=how.descending)
     made = operations.of(sort).load(sort, keys, values_for(rng, n, sort), how, rng)
@@ -31,10 +30,10 @@ def load(sort: Sort, n: int, how: Options, rng: np.random.Generator, kind: str =
 
 
 def for_rival(work: Load, own: Sort, theirs: Sort) -> Load:
-    """Return the same keys and values for another sort, and what that must make of them.
+    """Return the same keys and values for another sort, with its expected results.
 
-    Merge sorts of packed words compare these whole.  A sort that has less to do than `own`, or something else, gets all
-    keys as one array, and sorts all of them by all of their bits.
+    These differ for packed words, which some sorts compare by all 64 bits.  A sort of another operation or signature
+    than `own` gets all keys as one array, and sorts them by all bits.
     """
     if (theirs.operation, theirs.signature) == (own.operation, own.signature) and theirs.signature.value != "packed":
         return work

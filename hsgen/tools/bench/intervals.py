@@ -1,4 +1,4 @@
-"""How sure the median of a few measurements is, without a word on how they are distributed."""
+"""Distribution-free confidence intervals for the median of a few measurements."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from fractions import Fraction
 from math import comb
 
 CONFIDENCE = 0.9
-"""How sure intervals in rows are."""
+"""The confidence of the intervals in rows."""
 
 
 def rank(count: int, confidence: float = CONFIDENCE) -> int:
-    """Return the greatest k for which the median of what `count` values were drawn from lies between the k-th least
-    and the k-th greatest of them with at least that probability; 0 where there is none.
+    """Return the greatest k for which the k-th least and the k-th greatest of `count` independent values enclose the
+    median of their distribution with at least this probability; 0 if no k does.
 
-    How many of the values are below that median is binomial, with chances of one half: it lies below the k-th least
-    where fewer than k values do, and as often above the k-th greatest.  At 0.9 it takes 5 values.
+    The number of values below the median is binomial with p = 1/2: the median is below the k-th least value if fewer
+    than k values are below it, and with the same probability above the k-th greatest.  0.9 takes at least 5 values.
     """
     allowed = 1 - Fraction(confidence).limit_denominator(10**6)
     missed, k = 0, 0
@@ -28,10 +28,10 @@ def rank(count: int, confidence: float = CONFIDENCE) -> int:
 
 
 def median_interval(values: Sequence[float], confidence: float = CONFIDENCE) -> tuple[float, float] | None:
-    """Return an interval that holds the median of what the values were drawn from with at least that probability.
+    """Return an interval that contains the median of the values' distribution with at least this probability.
 
-    Its ends are values themselves, by `rank`; None where there are too few.  Values are to be independent draws;
-    ratios of times within rounds are near enough, since what slows a machine down mostly outlasts a round.
+    Its ends are two of the values, by `rank`; None: there are too few.  Values must be independent; the ratios of times
+    within rounds are nearly so, since most disturbances of a machine outlast a round.
     """
     k = rank(len(values), confidence)
     if k == 0:

@@ -1,12 +1,11 @@
-"""Pictures of benchmarks: throughput against the count, drawn with matplotlib, which is only needed here.
+"""Plots of benchmarks: throughput against the count, drawn with matplotlib, which only this module needs.
 
-Lines differ by marker and dashes as well as by colour, so that they can be told apart in black and white.  The same
-rows give the same picture, byte for byte, with the same version of matplotlib.
+Lines differ by marker and dashes as well as by colour, for black and white prints.  The same rows give the same
+picture, byte for byte, with the same version of matplotlib.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from io import BytesIO
 from pathlib import Path
@@ -15,11 +14,12 @@ from typing import Any
 
 from hsgen import operations
 from hsgen.core.errors import Unavailable, Usage
+from hsgen.tools.bench.rows import contestant
 
 SUFFIXES = ("svg", "png")
 _STYLE = {
-    "svg.fonttype": "none",  # text stays text
-    "svg.hashsalt": "hsgen",  # ids are the same each time
+    "svg.fonttype": "none",  # text instead of paths
+    "svg.hashsalt": "hsgen",  # reproducible ids
     "font.family": "DejaVu Sans",
     "font.size": 9,
     "axes.titlesize": 10,
@@ -36,10 +36,10 @@ Rows = Sequence[Mapping[str, Any]]
 
 
 def throughput(rows: Rows) -> str:
-    """Return a picture of a benchmark's rows (`hsgen.tools.bench.Row.record`) as an SVG element, text without a prolog.
+    """Return the plot of a benchmark's rows (`hsgen.tools.bench.Row.record`) as the text of an SVG element.
 
-    A panel shows the rows of one sort, called in one way for one kind of input: median wall rates in Mkeys/s with the
-    quartiles as bars, a line for each contestant, and the roof that `roof_mkeys_per_s` says.
+    Each panel shows one call of one sort for one kind of input: median wall rates in Mkeys/s with the quartiles as
+    bars, a line for each baseline, and the roof of `roof_mkeys_per_s`.
 
     Raises:
         Unavailable: matplotlib is not installed.
@@ -50,21 +50,21 @@ def throughput(rows: Rows) -> str:
 
 
 def check(path: str) -> None:
-    """Refuse a file that no picture can go to, before anything is measured.
+    """Refuse a file that cannot be written, before anything is measured.
 
     Raises:
-        Usage: its name ends in neither .svg nor .png, or its folder is not there.
+        Usage: its name ends in neither .svg nor .png, or its folder does not exist.
         Unavailable: matplotlib is not installed.
     """
     if Path(path).suffix[1:] not in SUFFIXES:
-        raise Usage(f"plot {path}: is no kind of picture; give a name that ends in .svg or .png")
+        raise Usage(f"plot {path}: is not an SVG or PNG file; give a name that ends in .svg or .png")
     if not Path(path).parent.is_dir():
         raise Usage(f"plot {path}: there is no folder {Path(path).parent}; make it first")
     _matplotlib()
 
 
 def save(rows: Rows, path: str) -> None:
-    """Write the picture of `throughput` to a file, as its suffix says.
+    """Write the plot of `throughput` to a file, in the format of its suffix.
 
     Raises:
         Usage: it cannot be written.
@@ -78,7 +78,7 @@ def save(rows: Rows, path: str) -> None:
 
 
 def _matplotlib() -> Any:
-    """matplotlib, with the parts that are used."""
+    """matplotlib, with the submodules in use."""
     try:
         import matplotlib
         import matplotlib.figure
@@ -88,7 +88,7 @@ def _matplotlib() -> Any:
     return matplotlib
 
 
-def _drawn(rows: Rows, signature: str) -> bytes:
+def _drawn(rows: Rows, suffix: str) -> bytes:
     if not rows:
         raise Usage("plot: there are no rows to draw; measure something")
     matplotlib = _matplotlib()
@@ -104,13 +104,13 @@ def _drawn(rows: Rows, signature: str) -> bytes:
             _fill(matplotlib, ax, some, styles)
         for ax in axes[len(panels) :]:
             ax.set_axis_off()
-        metadata = {"Date": None} if signature == "svg" else {"Software": None}
-        figure.savefig(out, format=signature, dpi=150, metadata=metadata)
+        metadata = {"Date": None} if suffix == "svg" else {"Software": None}
+        figure.savefig(out, format=suffix, dpi=150, metadata=metadata)
     return out.getvalue()
 
 
 def _grouped(rows: Rows, by: Any) -> dict[Any, list[Mapping[str, Any]]]:
-    """The rows by what `by` says of them, in the order of their first ones."""
+    """The rows, grouped by the value of `by`, in the order of their first rows."""
     found: dict[Any, list[Mapping[str, Any]]] = {}
     for row in rows:
         found.setdefault(by(row), []).append(row)
@@ -118,21 +118,16 @@ def _grouped(rows: Rows, by: Any) -> dict[Any, list[Mapping[str, Any]]]:
 
 
 def _panel(row: Mapping[str, Any]) -> tuple[Any, ...]:
-    """What all rows of a panel have in common."""
+    """The fields that all rows of a panel have in common."""
     same = ("target", "api", "device", "key", "value", "order", "device_count", "kind")
     more = ("task", "segments", "layout", "run_boundaries", "epilogue")
     return (*(row[name] for name in same), *row["bits"], *(row.get(name) for name in more))
 
 
-def _name(row: Mapping[str, Any]) -> str:
-    """What the line of a row is called; of a rival's file its last part."""
-    return re.sub(r"^(hsgen:).*[/\\]", r"\1", row["peer"]) if row["peer"] else f"hsgen {row['algorithm']}"
-
-
 def _styles(rows: Rows) -> dict[str, dict[str, Any]]:
-    """How the line of each contestant looks, the same in every panel; hsgen's own are the heaviest."""
-    names = [n for n in dict.fromkeys(map(_name, rows)) if n != "copy"]
-    own = {_name(row) for row in rows if row["peer"] is None}
+    """The style of each line, the same in every panel; hsgen's own lines are the thickest."""
+    names = [n for n in dict.fromkeys(map(contestant, rows)) if n != "copy"]
+    own = {contestant(row) for row in rows if row["peer"] is None}
     return {
         name: {
             "color": _COLOURS[i % len(_COLOURS)],
@@ -148,7 +143,7 @@ def _styles(rows: Rows) -> dict[str, dict[str, Any]]:
 
 def _fill(matplotlib: Any, ax: Any, rows: Rows, styles: Mapping[str, Mapping[str, Any]]) -> None:
     """Draw one panel."""
-    for name, some in _grouped(sorted(rows, key=lambda r: r["n"]), _name).items():
+    for name, some in _grouped(sorted(rows, key=lambda r: r["n"]), contestant).items():
         if name != "copy":
             _line(ax, some, name, styles[name])
     roof = [(r["n"], r["roof_mkeys_per_s"]) for r in rows if r["peer"] is None and r["roof_mkeys_per_s"]]
@@ -162,8 +157,8 @@ def _fill(matplotlib: Any, ax: Any, rows: Rows, styles: Mapping[str, Mapping[str
     ax.grid(True, which="major", color="0.85", linewidth=0.6)
     handles, labels = ax.get_legend_handles_labels()
     order = sorted(range(len(labels)), key=lambda i: labels[i] == _ROOF)  # the roof last
-    beside = {"loc": "upper left", "bbox_to_anchor": (1.01, 1), "borderaxespad": 0, "frameon": False}
-    ax.legend([handles[i] for i in order], [labels[i] for i in order], handlelength=4.5, **beside)
+    outside = {"loc": "upper left", "bbox_to_anchor": (1.01, 1), "borderaxespad": 0, "frameon": False}
+    ax.legend([handles[i] for i in order], [labels[i] for i in order], handlelength=4.5, **outside)
 
 
 def _line(ax: Any, rows: Rows, name: str, style: Mapping[str, Any]) -> None:
@@ -173,7 +168,7 @@ def _line(ax: Any, rows: Rows, name: str, style: Mapping[str, Any]) -> None:
 
 
 def _scales(matplotlib: Any, ax: Any, rows: Rows) -> None:
-    """Powers of two below, powers of ten with their 2 and 5 to the left, as far as there is something to see."""
+    """Scale the axes: x with powers of two; y with powers of ten, and twice and five times these if there is room."""
     ax.set_xscale("log", base=2)
     ax.set_yscale("log")
     ticker = matplotlib.ticker
@@ -193,12 +188,12 @@ def _scales(matplotlib: Any, ax: Any, rows: Rows) -> None:
 
 
 def _title(row: Mapping[str, Any]) -> str:
-    """What is sorted, by what, and where."""
+    """The title of a panel: sort, input and device."""
     words: Iterable[str] = [f"{row['key']} keys{', descending' * (row['order'] == 'descending')}"]
     words = [*words, "no values" if row["value"] is None else f"values {row['value']}"]
     words += [row["kind"]]
     words += [f"bits {row['bits'][0]} to {row['bits'][1]}"] if row["bits"] != [0, int(row["key"][1:])] else []
-    words += ["counted on the device"] * row["device_count"] + ["changes told"] * bool(row.get("run_boundaries"))
+    words += ["device-side count"] * row["device_count"] + ["run boundaries"] * bool(row.get("run_boundaries"))
     words += ["an epilogue"] * bool(row.get("epilogue"))
     does = operations.EVERY.get(row.get("task", ""))
     words += [does.noun] if does and does.workload else []

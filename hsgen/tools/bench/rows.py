@@ -1,10 +1,12 @@
-"""The rows of a benchmark: rates, their spread, the roof, and what is compared with what."""
+"""The rows of a benchmark: rates, their spread, the bandwidth roof, and ratios."""
 
 from __future__ import annotations
 
+import re
 import statistics
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -20,12 +22,12 @@ from hsgen.tools.bench.candidates import OWN
 from hsgen.tools.bench.intervals import median_interval
 
 SCHEMA = 2
-"""The schema of `document`; what came before was a list of rows."""
+"""The schema of `document`; the previous format was a list of rows."""
 
 
 @dataclass(slots=True)
 class Times:
-    """Seconds of one contestant, a number for each round; `device` is empty where the device does not tell them."""
+    """The seconds of one run, one number for each round; `device` is empty where the device does not report them."""
 
     wall: list[float] = field(default_factory=list)
     device: list[float] = field(default_factory=list)
@@ -33,9 +35,9 @@ class Times:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
-    """One line of a benchmark; docs/reference/json.md says what each field is.
+    """One line of a benchmark; docs/reference/json.md defines the fields.
 
-    Rates are in Mkeys/s, times in seconds; None is written where something does not apply or is not known.
+    Rates are in Mkeys/s, times in seconds; None: not applicable, or unknown.
     """
 
     target: str
@@ -78,12 +80,17 @@ class Row:
     epilogue: bool = False
 
     def record(self) -> dict[str, Any]:
-        """The row as JSON has it."""
+        """Return the row as an object of JSON."""
         return asdict(self)
 
 
+def contestant(row: Mapping[str, Any]) -> str:
+    """Return the name of what a row (`Row.record`) measures; a target file is named without its folder."""
+    return re.sub(r"^(hsgen:).*[/\\]", r"\1", row["peer"]) if row["peer"] else f"hsgen {row['algorithm']}"
+
+
 def document(rows: Sequence[Row], *, rounds: int, seed: int) -> dict[str, Any]:
-    """Return what `hsgen bench --json` prints: the rows, with what all of them have in common."""
+    """Return the document that `hsgen bench --json` prints: the rows, and what they have in common."""
     return {
         "schema": SCHEMA,
         "hsgen": __version__,
@@ -106,56 +113,61 @@ def rows_of(
 ) -> list[Row]:
     """Return the row of each run; the first is hsgen's own, the last the copy.
 
-    `rivals` are the sorts of hsgen that are compared with, each with how it is called.
+    `rivals` are the other sorts of hsgen, each with its call.
     """
-    sort, n, how = engine.sort, work.n, work.how
-    parted = work.offsets is not None
-    begin, end = (bit - sort.plan.first_bit for bit in bit_range(sort.plan, how))
+    sort, how = engine.sort, work.how
+    row_of = partial(_row_of(sort, work), target=sort.target, api=engine.api, device=device)
     rows = []
     for run, found in zip(runs, times, strict=True):
         sorter, called = (sort, how) if run.name == OWN else rivals.get(run.name, (None, how))
         rows.append(
-            Row(
-                target=sort.target,
-                api=engine.api,
-                device=device,
-                key=f"{'uif'[how.kind]}{sort.label[1:]}",
-                value=None if sort.signature.value == "none" else sort.signature.value,
-                order="descending" if how.descending else "ascending",
-                bits=[begin, end],
-                device_count=how.device_count,
-                kind=work.kind,
-                n=n,
+            row_of(
                 algorithm=sorter.algorithm if sorter else None,
                 peer=None if run.name == OWN else run.name,
                 peer_version=run.version,
                 runs=len(found.wall),
-                **_rates(n, found.wall, ""),
-                **_rates(n, found.device, "device_"),
+                **_rates(work.n, found.wall, ""),
+                **_rates(work.n, found.device, "device_"),
                 **_roof(sorter, called, work, found, times[-1], last=run is runs[-1]),
                 **_ratio(found.wall, times[0].wall, own_row=run.name == OWN),
-                task=sort.operation,
-                segments=how.segment_count if parted else None,
-                layout=("equal" if how.rows else "random") if parted else None,
-                run_boundaries=sort.signature.run_boundaries,
-                epilogue=bool(sort.signature.epilogue),
             )
         )
     return rows
 
 
-def _rates(n: int, seconds: Sequence[float], begin: str) -> dict[str, Any]:
-    """The rates of n keys in these times, and their spread; the names of the fields begin with `begin`."""
+def _row_of(sort: Sort, work: Load) -> Callable[..., Row]:
+    """The constructor of rows with the fields about the call, which all rows of a load have in common."""
+    how, segmented = work.how, work.offsets is not None
+    begin, end = (bit - sort.plan.first_bit for bit in bit_range(sort.plan, how))
+    return partial(
+        Row,
+        key=f"{'uif'[how.kind]}{sort.label[1:]}",
+        value=None if sort.signature.value == "none" else sort.signature.value,
+        order="descending" if how.descending else "ascending",
+        bits=[begin, end],
+        device_count=how.device_count,
+        kind=work.kind,
+        n=work.n,
+        task=sort.operation,
+        segments=how.parts if segmented else None,
+        layout=("equal" if how.rows else "random") if segmented else None,
+        run_boundaries=sort.signature.run_boundaries,
+        epilogue=bool(sort.signature.epilogue),
+    )
+
+
+def _rates(n: int, seconds: Sequence[float], prefix: str) -> dict[str, Any]:
+    """The rates of n keys in these times, and their spread; `prefix` is that of the fields' names."""
     if not seconds:
-        return {begin + name: None for name in ("mkeys_per_s", "min", "q1", "q3", "max", "seconds")}
+        return {prefix + name: None for name in ("mkeys_per_s", "min", "q1", "q3", "max", "seconds")}
     rates = n / np.array(seconds) / 1e6
     least, q1, median, q3, most = (_round(float(x)) for x in np.quantile(rates, [0, 0.25, 0.5, 0.75, 1]))
     found = {"mkeys_per_s": median, "min": least, "q1": q1, "q3": q3, "max": most}
-    return {begin + name: value for name, value in {**found, "seconds": _round(statistics.median(seconds))}.items()}
+    return {prefix + name: value for name, value in {**found, "seconds": _round(statistics.median(seconds))}.items()}
 
 
 def _roof(sorter: Sort | None, how: Options, work: Load, found: Times, copy: Times, *, last: bool) -> dict[str, Any]:
-    """What a sort of hsgen moves, and its share of the copy's bandwidth, by the device's clock where it timed both."""
+    """The bytes that a sort moves, and its share of the copy's bandwidth, by the device's clock if it timed both."""
     if sorter is None:
         moved = 2 * work.copied if last else None
         return {"bytes": moved, "roof_share": None, "roof_mkeys_per_s": None, "roof_clock": None}
@@ -170,7 +182,7 @@ def _roof(sorter: Sort | None, how: Options, work: Load, found: Times, copy: Tim
 
 
 def _ratio(seconds: Sequence[float], own: Sequence[float], *, own_row: bool) -> dict[str, Any]:
-    """How many times as fast as a contestant hsgen is: the ratio in each round, and of these the median."""
+    """hsgen's rate divided by that of another run: the median of the ratios in each round, and its interval."""
     if own_row:
         return {"hsgen_ratio": None, "ratio_low": None, "ratio_high": None}
     ratios = [s / h for s, h in zip(seconds, own, strict=True)]
@@ -185,6 +197,6 @@ def _round(value: float) -> float:
 
 
 def _moved(sort: Sort, n: int, how: Options) -> int:
-    """The bytes that the launches of a sort read and write; a count on the device is known to be n here."""
+    """The bytes that the launches of a sort read and write; a device-side count is n here."""
     how = replace(how, device_count=False)
     return sum(assembly.moved(sort, x.step, n) for x in launches(sort.plan, n, in_place=False, how=how))

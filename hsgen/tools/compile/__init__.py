@@ -1,1 +1,1 @@
-"""Offline compilers: kernels compiled for the instruction set of a device that is not here, and what they then need."""
+"""Offline compilers: kernels compiled for the instruction sets of absent devices, and their resources."""

@@ -1,8 +1,8 @@
 """clang's AMDGPU back end: OpenCL kernels for AMD GPUs, by the ziglang package from PyPI or any clang of the machine.
 
-ROCm's OpenCL compiler ends in the same back end, so registers and spills of one version of LLVM are those of a driver
-built from it.  It is not that driver: clang alone has neither its headers nor its device library, and what kernels use
-of OpenCL is defined by ``amdgcn.h`` beside this file, whose shuffles may be other instructions than a driver's.
+ROCm's OpenCL compiler uses the same back end, so registers and spills of one version of LLVM are those of a driver
+built from it.  The rest of the driver differs: clang alone has neither its headers nor its device library, so
+``amdgcn.h`` in this folder defines what kernels use of OpenCL; its shuffles may be other instructions than a driver's.
 """
 
 from __future__ import annotations
@@ -37,9 +37,9 @@ WAVES = {
     **dict.fromkeys(("gfx1100", "gfx1101", "gfx1102", "gfx1103", "gfx1150", "gfx1151", "gfx1152", "gfx1153"), 16),
     **dict.fromkeys(("gfx1200", "gfx1201"), 16),  # RDNA 4
 }
-"""Devices by LLVM's names with the wavefronts that a SIMD holds at most (LLVM, AMDGPUBaseInfo, getMaxWavesPerEU).
+"""Devices by LLVM's names, with the most wavefronts that a SIMD holds (LLVM, AMDGPUBaseInfo, getMaxWavesPerEU).
 
-Older ones lack the instruction that shuffles are made of.
+Older devices lack the instruction that implements shuffles.
 """
 
 _METADATA = re.compile(r"\.amdgpu_metadata\n(.*?)\.end_amdgpu_metadata", re.DOTALL)
@@ -50,14 +50,13 @@ _INSTRUCTION = re.compile(r"^\t[a-z]\w+(?:\s|$)", re.MULTILINE)
 class Amdgcn:
     """clang for AMD GPUs.
 
-    ``Use.registers`` are vector registers, with accumulators where a device has both.  `spill_bytes` is the private
-    segment of a lane: registers spilled to scratch memory, and arrays that did not get into registers, for no array of
-    hsgen's kernels is meant to lie in memory.  Scalar registers that spill into lanes of vector registers take no
-    memory; the vector registers count.  `occupancy` is what the compiler says, wavefronts by `WAVES`; some versions
-    before 22 (14 at least) leave local memory out of it.
+    ``Use.registers`` are vector registers, plus accumulators where a device has both.  `spill_bytes` is the private
+    segment of a lane: registers spilled to scratch memory, and arrays that were not kept in registers, since no array
+    of hsgen's kernels should be in memory.  Scalar registers that spill into lanes of vector registers take no memory;
+    these vector registers are counted.  `occupancy` is the compiler's number of wavefronts over `WAVES`; some versions
+    before 22 (at least 14) ignore local memory in it.
 
-    A program has one width of wavefronts: the subgroups of its sort, or the device's own where no lanes exchange
-    anything.
+    A program has one width of wavefronts: the subgroup size of its sort or, if lanes exchange nothing, the device's.
     """
 
     name = "amdgcn"
@@ -65,16 +64,16 @@ class Amdgcn:
     install = "pip install 'hsgen[isa-amd]'"
 
     def devices(self) -> Sequence[str]:
-        """Return LLVM's names of devices that hsgen knows, oldest first."""
+        """Return LLVM's names of the known devices, oldest first."""
         return KINDS[self.name].devices
 
     def identity(self, device: str) -> str | None:
-        """Return the version of the first clang that knows `device`, ziglang's first, or None."""
+        """Return the version of the first clang that supports `device`, preferably ziglang's, or None."""
         command = _compiler(device)
         return _version(command) if command else None
 
     def recipe(self, request: Request) -> str:
-        """Return the options and the hash of the prelude, with the version of the way in which needs are read."""
+        """Return the options, the hash of the prelude, and the version of the parser of the results."""
         prelude = hashlib.sha256(_PRELUDE.read_bytes()).hexdigest()
         return f"1 {' '.join(_LANGUAGE)} {WAVES[request.device]} {request.sort.lanes} {prelude}"
 
@@ -99,12 +98,12 @@ class Amdgcn:
 
 
 def _narrow(device: str) -> bool:
-    """Whether wavefronts may have 32 lanes, and have so by default; all may have 64."""
+    """Whether wavefronts have 32 lanes by default; those of every device can have 64."""
     return len(device) > len("gfx900")
 
 
 def _wave(request: Request) -> int:
-    """The lanes of the wavefronts of a program."""
+    """The lanes of a program's wavefronts."""
     lanes, narrow = request.sort.lanes, _narrow(request.device)
     offered = (32, 64) if narrow else (64,)
     if lanes > 1 and lanes not in offered:
@@ -124,7 +123,7 @@ def _needs(text: str) -> dict[str, dict[str, str]]:
 def _use(who: str, kernel: str, needs: dict[str, dict[str, str]], text: str, waves: int) -> Use:
     begin = re.search(rf"^{kernel}:", text, re.MULTILINE)
     if kernel not in needs or begin is None:
-        raise Wrong(f"{who}: kernel {kernel}: is not in the code that it made")
+        raise Wrong(f"{who}: kernel {kernel}: is not in the generated code")
     own = text[begin.start() :]
     end = own.find("\n.Lfunc_end")
     resident = re.search(r"^; Occupancy: (\d+)", own, re.MULTILINE)
@@ -139,20 +138,20 @@ def _use(who: str, kernel: str, needs: dict[str, dict[str, str]], text: str, wav
 
 
 def _clangs() -> list[tuple[str, ...]]:
-    """The commands of all clangs of this machine, the one to be preferred first."""
+    """The commands of all clangs of this machine, the preferred one first."""
     found = [tuple(processes.python("ziglang", "clang"))] if toolchain.has_module("ziglang") else []
     paths = dict.fromkeys(str(Path(p).resolve()) for name in _CLANGS if (p := toolchain.tool(name)))
     return [*found, *((path,) for path in paths)]
 
 
 def _compiler(device: str) -> tuple[str, ...] | None:
-    """The command of the first clang that knows a device, or None."""
+    """The command of the first clang that supports a device, or None."""
     return next((c for c in _clangs() if device in WAVES and device in _known(c)), None)
 
 
 @cache
 def _known(command: tuple[str, ...]) -> frozenset[str]:
-    """The AMD GPUs that a clang knows, none if it was built without them."""
+    """The AMD GPUs that a clang supports; empty if it was built without this back end."""
     done = toolchain.run([*command, *_TARGET, "--print-supported-cpus"], _ASKING)
     return frozenset(re.findall(r"^\s+(gfx\w+)$", done.stdout + done.stderr, re.MULTILINE))
 

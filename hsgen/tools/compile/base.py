@@ -1,4 +1,4 @@
-"""What every offline compiler answers, and what it is asked."""
+"""The interface of offline compilers: requests and results."""
 
 from __future__ import annotations
 
@@ -14,12 +14,11 @@ from hsgen.emit.kernels import Source
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Use:
-    """What one kernel takes of a device, as its compiler says; None where it does not say.
+    """The resources that one kernel takes on a device, as its compiler reports them; None: not reported.
 
-    `registers` are those of a lane (NVIDIA, AMD: vector registers); Intel's hardware threads have a fixed number, so
-    there it is None.  `spill_bytes` is the memory that registers were put into, of a lane (Intel: of a hardware
-    thread).  `occupancy` is the share, 0 to 1, of the subgroups that a compute unit can hold which this kernel lets it
-    hold at once.
+    `registers` counts those of a lane (AMD: vector registers); None for Intel, whose hardware threads have a fixed
+    number.  `spill_bytes` is the memory for spilled registers of a lane (Intel: of a hardware thread).  `occupancy` is
+    the number of subgroups of this kernel that a compute unit can hold at once, as a share (0 to 1) of its maximum.
     """
 
     registers: int | None = None
@@ -31,10 +30,7 @@ class Use:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
-    """Some kernels of a sort, in the dialect of the compiler's API, to be compiled for one device.
-
-    `text` is complete: ``source.only(*names)`` or all of it.
-    """
+    """Some kernels of a sort, in the dialect of the compiler's API, to be compiled for one device."""
 
     sort: Sort
     source: Source
@@ -43,15 +39,15 @@ class Request:
 
     @property
     def text(self) -> str:
-        """What the compiler gets."""
+        """The complete source of these kernels."""
         return self.source.only(*(k.name for k in self.kernels))
 
 
 class Compiler(Protocol):
     """A kind of offline compiler, as the table ``[isa]`` of a target names it; `compilers` holds one of each.
 
-    The check of SPIR-V, ``spirv``, is one, too, though no target names it; its devices are the versions of Vulkan as
-    spirv-val has them: ``vulkan1.1`` and so on.
+    The check of SPIR-V, ``spirv``, is one, too, though no target names it; its devices are versions of Vulkan by
+    spirv-val's names: ``vulkan1.1`` and so on.
     """
 
     @property
@@ -64,30 +60,30 @@ class Compiler(Protocol):
 
     @property
     def install(self) -> str:
-        """How to get it, in one line."""
+        """How to install it, in one line."""
 
     def devices(self) -> Sequence[str]:
-        """Return the devices that it can compile for, whether it is here or not: those of `hsgen.targets.isa.KINDS`."""
+        """Return the devices that it can compile for, installed or not: those of `hsgen.targets.isa.KINDS`."""
 
     def identity(self, device: str) -> str | None:
-        """Return the name and version of what would compile for `device` here, or None if nothing here does.
+        """Return the name and version of the installed compiler for `device`, or None.
 
-        Asked once for each device, from one thread.
+        Called once for each device, from one thread.
         """
 
     def recipe(self, request: Request) -> str:
-        """Return what the answer depends on besides the identity, the device, the text and the kernels' shapes.
+        """Return the other inputs of a result: options, headers, and the version of the parser of the results.
 
-        Options, headers and the version of how numbers are read: results are kept by the hash of all this.
+        The cache key is the hash of these with identity, device, text and work-group sizes.
         """
 
     def compile(self, request: Request, folder: Path, seconds: float) -> dict[str, Use]:
-        """Compile and return every kernel's needs by its name.  `folder` is empty and thrown away afterwards.
+        """Compile and return every kernel's resources by its name.  `folder` is empty and removed afterwards.
 
-        Blocks in a thread of its own, and must not outlive `seconds`: what can crash or hang runs in another process.
+        Runs in a thread of its own, for at most `seconds`; code that can crash or hang must run in another process.
 
         Raises:
-            Wrong: the compiler refuses, crashes or leaves a kernel out; the first line says what, more lines its log.
-            Unavailable: it is not here, or does not know the device.
+            Wrong: the compiler refuses, crashes or omits a kernel; the first line says so, the others are its log.
+            Unavailable: it is not installed, or does not support the device.
             subprocess.TimeoutExpired: it takes longer than `seconds`.
         """

@@ -1,7 +1,7 @@
-"""Recorded numbers of a target's kernels, and whether new ones are worse.
+"""Recorded resources of a target's kernels, and their comparison with new ones.
 
-A file holds one target: for each compiler the devices with what compiled for them, then one line a kernel with a number
-a device, in three tables: registers of a lane, bytes that spill, and occupancy in percent.
+A file holds one target: for each compiler the devices with the versions of their compilers, then one line per kernel
+with a number per device, in three tables: registers of a lane, spilled bytes, and occupancy in percent.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from hsgen.tools.compile.base import Use
 from hsgen.tools.compile.results import TOGETHER, Place, Result
 
 SCHEMA = 1
-UNTOLD = -1
-"""Stands for a number that the compiler does not tell."""
-TABLES = {"registers": UNTOLD, "spills": 0, "occupancy": UNTOLD}
-"""The tables of a compiler, with the number of a kernel that has no line there."""
+UNREPORTED = -1
+"""A number that the compiler does not report."""
+TABLES = {"registers": UNREPORTED, "spills": 0, "occupancy": UNREPORTED}
+"""The tables of a compiler, with the number of kernels without a line."""
 AGAIN = "--write-budget writes it again"
 
 _Numbers = dict[str, int]
@@ -29,7 +29,7 @@ _Numbers = dict[str, int]
 
 @dataclass(slots=True)
 class Column:
-    """A device: what compiled for it, and the numbers of every kernel (called "SORT KERNEL") by table."""
+    """A device: the version of its compiler, and the numbers of every kernel ("SORT KERNEL") by table."""
 
     identity: str
     kernels: dict[str, _Numbers] = field(default_factory=dict)
@@ -37,23 +37,23 @@ class Column:
 
 @dataclass(slots=True)
 class Budget:
-    """What is recorded of a target, by (compiler, device)."""
+    """The recorded numbers of a target, by (compiler, device)."""
 
     target: str
     columns: dict[tuple[str, str], Column] = field(default_factory=dict)
 
 
 def numbers(use: Use) -> _Numbers:
-    """Return what is recorded of a kernel."""
+    """Return the numbers of a kernel."""
     return {
-        "registers": UNTOLD if use.registers is None else use.registers,
+        "registers": UNREPORTED if use.registers is None else use.registers,
         "spills": use.spill_bytes,
-        "occupancy": UNTOLD if use.occupancy is None else round(100 * use.occupancy),
+        "occupancy": UNREPORTED if use.occupancy is None else round(100 * use.occupancy),
     }
 
 
 def recorded(target: str, results: Iterable[Result]) -> Budget:
-    """Return the budget that results of a target make; checks that are no compilers leave no trace in it."""
+    """Return the budget of a target's results, without those of checks that are no compilers."""
     budget = Budget(target)
     for r in results:
         if r.place.compiler in KINDS and r.use is not None:
@@ -63,13 +63,13 @@ def recorded(target: str, results: Iterable[Result]) -> Budget:
 
 
 def text(budget: Budget) -> str:
-    """Return the file of a budget, whose columns of a compiler all have the same kernels.
+    """Return the text of a budget's file; the same numbers give the same text.
 
-    The same numbers always make the same text.
+    All columns of a compiler must have the same kernels.
     """
     lines = [
-        f"# The kernels of {budget.target} as offline compilers see them: a number a device, occupancy in percent.",
-        "# `hsgen compile --budget` compares with it, `hsgen compile --write-budget` writes it.",
+        f"# Kernels of {budget.target}, as offline compilers report them: one number per device, occupancy in percent.",
+        "# `hsgen compile --budget` compares with this file, `hsgen compile --write-budget` writes it.",
         f"schema = {SCHEMA}",
         f'target = "{budget.target}"',
     ]
@@ -78,12 +78,12 @@ def text(budget: Budget) -> str:
         lines += ["", f"[{compiler}]", f"devices = {_list(columns)}"]
         lines += [f"identities = {_list(c.identity for c in columns.values())}"]
         kernels = next(iter(columns.values())).kernels
-        for table, untold in TABLES.items():
+        for table, unreported in TABLES.items():
             rows = {k: [c.kernels[k][table] for c in columns.values()] for k in kernels}
-            told = {k: row for k, row in rows.items() if set(row) != {untold}}
-            if told:
+            reported = {k: row for k, row in rows.items() if set(row) != {unreported}}
+            if reported:
                 lines += ["", f"[{compiler}.{table}]"]
-                lines += [f'"{k}" = [{", ".join(map(str, row))}]' for k, row in told.items()]
+                lines += [f'"{k}" = [{", ".join(map(str, row))}]' for k, row in reported.items()]
         silent = [k for k in kernels if all(c.kernels[k] == TABLES for c in columns.values())]
         if silent:
             lines += ["", f"[{compiler}.silent]", f"kernels = {_list(silent)}"]
@@ -98,7 +98,7 @@ def read(path: Path) -> Budget:
     """Return the budget in a file.
 
     Raises:
-        Usage: it cannot be read, or is not what `text` writes.
+        Usage: it cannot be read, or is not of the format of `text`.
     """
     name = f"budget {path}"
     content = documents.text(path, "--write-budget writes one", most=documents.JSON_BYTES, name=name)
@@ -126,15 +126,15 @@ def _read(data: Mapping[str, Any]) -> Budget:
             for i, column in enumerate(columns):
                 column.kernels[kernel] = {**TABLES, **{name: int(row[i]) for name, row in known.items()}}
         if any(len(row) != len(columns) for name in TABLES for row in rows[name].values()):
-            raise ValueError(f"{compiler}: a line has not a number for each device")
+            raise ValueError(f"{compiler}: a line lacks a number for each device")
     return budget
 
 
 def compare(budget: Budget, results: Sequence[Result], whole: bool) -> tuple[list[str], list[str]]:
-    """Return what is worse than recorded, and what is to be said besides, a line each.
+    """Return the results that are worse than recorded, and other notes, a line each.
 
-    Worse is: a spill that was not, or of more bytes; more registers; less occupancy.  Of another version of a compiler
-    only new spills count.  Kernels and devices that are not recorded are told, too, and, if `whole`, recorded kernels
+    Worse means: a new or larger spill, more registers, or less occupancy.  With another version of the compiler, only
+    new spills count.  Kernels and devices that are not recorded are also worse, as are, if `whole`, recorded kernels
     that the target no longer has.
     """
     worse: list[str] = []
@@ -151,18 +151,20 @@ def compare(budget: Budget, results: Sequence[Result], whole: bool) -> tuple[lis
             continue
         same = column.identity == some[0].identity
         if not same:
-            notes.append(f"{where}: recorded of {column.identity}, compiled by {some[0].identity}: only spills count")
+            notes.append(
+                f"{where}: recorded with {column.identity}, compiled with {some[0].identity}: only spills count"
+            )
         names = {f"{r.sort} {r.kernel}": r.use for r in some}
         for name, use in names.items():
             if use is not None:
                 worse += [f"{where}: {name}: {line}" for line in _worse(column.kernels.get(name), numbers(use), same)]
         gone = [k for k in column.kernels if k not in names] if whole else []
-        worse += [f"{where}: {name}: is in the budget alone; {AGAIN}" for name in gone]
+        worse += [f"{where}: {name}: is only in the budget; {AGAIN}" for name in gone]
     return worse, notes
 
 
 def _worse(old: _Numbers | None, new: _Numbers, same: bool) -> list[str]:
-    """What is worse in one kernel."""
+    """The lines about one kernel."""
     if old is None:
         return [f"is not in the budget; {AGAIN}"]
     lines = []

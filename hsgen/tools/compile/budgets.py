@@ -12,10 +12,10 @@ from hsgen.tools.compile.results import Missing, Result
 
 
 def place(path: Path, targets: Sequence[Target]) -> dict[str, Path]:
-    """Return the file of each target; a path that ends in .toml is a file, every other one a folder.
+    """Return the file of each target; a path that ends in .toml is a file, any other one a folder.
 
     Raises:
-        Usage: a file for several targets.
+        Usage: one file is given for several targets.
     """
     if path.suffix != ".toml":
         return {t.name: path / f"{t.name}.toml" for t in targets}
@@ -25,10 +25,10 @@ def place(path: Path, targets: Sequence[Target]) -> dict[str, Path]:
 
 
 def load(path: Path, targets: Sequence[Target]) -> dict[str, Budget | None]:
-    """Return the budgets of targets, None where the folder has no file for one.
+    """Return the budgets of targets; None: the folder has no file for the target.
 
     Raises:
-        Usage: there is no such file or folder, or a file is not what hsgen writes, or of another target.
+        Usage: there is no such file or folder, or a file is invalid or of another target.
     """
     if path.suffix != ".toml" and not path.is_dir():
         raise Usage(f"budget {path}: no such folder; --write-budget makes it")
@@ -41,7 +41,7 @@ def load(path: Path, targets: Sequence[Target]) -> dict[str, Budget | None]:
 
 
 def compared(known: Mapping[str, Budget | None], results: Sequence[Result], whole: bool) -> tuple[list[str], list[str]]:
-    """Return what is worse than recorded, and what is to be said besides; see `hsgen.tools.compile.budget.compare`."""
+    """Return the results that are worse than recorded, and other notes; see `hsgen.tools.compile.budget.compare`."""
     worse: list[str] = []
     notes: list[str] = []
     for name, budget in known.items():
@@ -53,7 +53,7 @@ def compared(known: Mapping[str, Budget | None], results: Sequence[Result], whol
 
 
 def write(path: Path, targets: Sequence[Target], results: Sequence[Result], missing: Sequence[Missing]) -> list[str]:
-    """Write the budgets of targets whose kernels all compiled; return a line for each target of which some did not.
+    """Write the budgets of targets whose kernels all compiled; return a line for each other target.
 
     Targets without offline compilers get no file.
 
@@ -65,7 +65,7 @@ def write(path: Path, targets: Sequence[Target], results: Sequence[Result], miss
         some = [r for r in results if r.place.target == name]
         budget = recorded(name, some)
         if any(r.use is None for r in some) or any(m.target == name for m in missing):
-            lines.append(f"budget {file}: not written, for not every kernel was compiled for every device")
+            lines.append(f"budget {file}: not written: not every kernel was compiled for every device")
         elif budget.columns:
             try:
                 file.parent.mkdir(parents=True, exist_ok=True)

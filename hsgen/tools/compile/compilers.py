@@ -1,4 +1,4 @@
-"""The offline compilers that hsgen knows how to ask, one of each kind."""
+"""The offline compilers that hsgen supports, one of each kind."""
 
 from __future__ import annotations
 
@@ -11,4 +11,4 @@ from hsgen.tools.compile.radv import Radv
 
 _KINDS: tuple[Compiler, ...] = (Cuda(), Ocloc(), Amdgcn(), Radv(), Spirv())
 COMPILERS: dict[str, Compiler] = {c.name: c for c in _KINDS}
-"""By name, as ``[isa]`` has them."""
+"""By their names in ``[isa]``."""

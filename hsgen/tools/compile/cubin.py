@@ -1,4 +1,4 @@
-"""What a CUDA binary tells of its kernels: how many instructions each holds."""
+"""The number of instructions of each kernel in a CUDA binary."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ _PREFIX = ".text."
 
 
 def instructions(data: bytes, arch: int) -> dict[str, int]:
-    """Return the instructions of every kernel of a cubin, those that pad its end among them; `arch` is NN of sm_NN.
+    """Return the instruction count of every kernel of a cubin, including padding at its end; `arch` is the NN of sm_NN.
 
     An ELF section ``.text.NAME`` holds a kernel's code.  An instruction has 16 bytes from Volta on; before, it has 8,
     and one word in 4 (Maxwell, Pascal) or 8 (Kepler) schedules the others.
@@ -16,7 +16,7 @@ def instructions(data: bytes, arch: int) -> dict[str, int]:
     Source of the encoding: Jia et al., Dissecting the NVIDIA Volta GPU Architecture via Microbenchmarking (2018), 2.1.
 
     Raises:
-        ValueError: the data is no ELF file of 64 bits.
+        ValueError: the data is no 64-bit ELF file.
     """
     if data[:5] != b"\x7fELF\x02" or len(data) < 64:
         raise ValueError("no ELF file of 64 bits")

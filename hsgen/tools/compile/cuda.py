@@ -17,10 +17,10 @@ from hsgen.tools.compile.base import Request, Use
 
 
 class Cuda:
-    """The first of NVRTC 11.8, NVRTC 12.9 and nvcc that knows the device; registers and spills are those of a lane.
+    """The first of NVRTC 11.8, NVRTC 12.9 and nvcc that supports the device; registers and spills are those of a lane.
 
-    `Use.spill_bytes` is what a lane stores to spilled registers or loads from them, whichever is more, each place in
-    the code counted once: what ``ptxas -v`` says.
+    `Use.spill_bytes` is the greater of the bytes of spill stores and of spill loads, as ``ptxas -v`` reports them: each
+    instruction is counted once.
     """
 
     name = "cuda"
@@ -28,7 +28,7 @@ class Cuda:
     install = f"{nvrtc.INSTALL}, or put nvcc of the CUDA toolkit on the path"
 
     def devices(self) -> Sequence[str]:
-        """Return sm_NN of every architecture that compilers knew."""
+        """Return the sm_NN of all architectures of past and present compilers."""
         return KINDS[self.name].devices
 
     def identity(self, device: str) -> str | None:
@@ -39,7 +39,7 @@ class Cuda:
             return None
 
     def recipe(self, request: Request) -> str:
-        """Return the version of the way in which needs are read, and what a multiprocessor holds."""
+        """Return the version of the parser of the results, and the limits of a multiprocessor."""
         return f"1 {nvidia.LIMITS.get(_arch(request.device))}"
 
     def compile(self, request: Request, folder: Path, seconds: float) -> dict[str, Use]:
@@ -56,19 +56,19 @@ class Cuda:
             raise Wrong(*answer["wrong"])
         found = {kernel: nvrtc.Use(**use) for kernel, use in answer["uses"].items()}
         if lacking := [k.name for k in request.kernels if k.name not in found]:
-            raise Wrong(f"{by.name} for {request.device} leaves out {', '.join(lacking)}")
+            raise Wrong(f"{by.name} for {request.device} omits {', '.join(lacking)}")
         key = request.sort.key
         return {k.name: _use(found[k.name], arch, k, k.local_bytes(key)) for k in request.kernels}
 
 
 @cache
 def _compiler(arch: int) -> nvrtc.Compiler:
-    """The first compiler that knows an architecture; to ask all of them takes a while."""
+    """The first compiler that supports an architecture; cached, since querying all of them is slow."""
     return nvrtc.compiler_for(arch)
 
 
 def _use(found: nvrtc.Use, arch: int, kernel: Kernel, local: int) -> Use:
-    """The needs of a kernel; its shared memory is asked for at the launch, and what it has by itself comes on top."""
+    """The resources of a kernel; its shared memory is that of the launch plus its static arrays."""
     shared = local + found.shared
     share = nvidia.occupancy(arch, kernel.work_group, found.registers, shared)
     if share == 0:

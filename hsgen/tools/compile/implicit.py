@@ -1,4 +1,4 @@
-"""The sorts without tables that are compiled beside those of a target's tables."""
+"""The sorts without tables that are compiled in addition to those of a target's tables."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from hsgen.targets.target import Target
 
 
 def derived(target: Target, widths: Iterable[str]) -> list[Sort]:
-    """Return what a target has of every algorithm without tables for keys of these widths, alone and with values of 4
-    bytes; of the latter only the kernels that get other buffers, since the others do no more than for keys alone."""
+    """Return a target's sorts of all algorithms without tables for keys of these widths, alone and with values of 4
+    bytes; with values only those kernels whose buffers differ, since the others do the same work as for keys alone."""
     found = []
     for width in widths:
         for label in target.derived(width):
@@ -22,7 +22,7 @@ def derived(target: Target, widths: Iterable[str]) -> list[Sort]:
             found.append(plain)
             try:
                 valued = target.sort(label, width, Signature(value="v4"))
-            except Usage:  # no values go with such keys
+            except Usage:  # such keys cannot have values
                 continue
             found.append(replace(valued, kernels=tuple(k for k in valued.kernels if k.buffers != known.get(k.name))))
     return found

@@ -1,24 +1,20 @@
-"""Which kernels are compiled by what, and doing it: all at the same time as far as there are processors.
+"""Jobs of offline compilers: planning them, and running them in parallel.
 
-A job is the kernels of one sort for one device.  Where it fails, each kernel is compiled by itself, so that one that a
-compiler refuses, or on which it crashes or hangs, is known by name and the others have their numbers.
+A job is the kernels of one sort for one device.  If it fails, each kernel is compiled by itself, so that a kernel that
+a compiler refuses, or on which it crashes or hangs, is known by name, and the others have their numbers.
 """
 
 from __future__ import annotations
 
-import hashlib
-import json
 import subprocess
 import threading
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
-from contextlib import suppress
-from dataclasses import asdict, dataclass, field
-from pathlib import Path
+from dataclasses import dataclass, field
 
 from hsgen.apis import APIS
-from hsgen.core.errors import HsgenError, Unavailable, Wrong
+from hsgen.core.errors import HsgenError, Wrong
 from hsgen.core.kernels import Kernel
 from hsgen.core.sort import Sort
 from hsgen.dialects.dialect import load
@@ -27,17 +23,17 @@ from hsgen.emit.templates import environment
 from hsgen.system import folders, processes
 from hsgen.targets.isa import SPIRV
 from hsgen.targets.target import Target
+from hsgen.tools.compile import cache
 from hsgen.tools.compile.base import Compiler, Request, Use
 from hsgen.tools.compile.results import TOGETHER, Missing, Place, Result
 
 SECONDS = 300.0
-_CACHE = 1  # the version of the form of what is kept
 _rendering = threading.Lock()
 
 
 @dataclass(slots=True)
 class Text:
-    """The text of a sort for an API, rendered once when it is needed first, and dropped after the last of its jobs."""
+    """The text of a sort for an API: rendered at its first use, and dropped after the last of its jobs."""
 
     sort: Sort
     api: str
@@ -45,7 +41,7 @@ class Text:
     _source: Source | None = None
 
     def take(self) -> Source:
-        """Return the text to one of the jobs.
+        """Return the text, for one of the jobs.
 
         Raises:
             Wrong: a template is damaged.
@@ -70,7 +66,7 @@ class Job:
 
 @dataclass(slots=True)
 class Done:
-    """What came of a job: its kernels, the seconds that it took, and whether all was known from before."""
+    """The result of a job: its kernels, the seconds that it took, and whether all came from the cache."""
 
     job: Job
     results: list[Result] = field(default_factory=list)
@@ -79,34 +75,34 @@ class Done:
 
 
 def devices_of(target: Target) -> list[tuple[str, str]]:
-    """Return (compiler, device) of a target: its table ``[isa]``, and the check of SPIR-V if it has Vulkan."""
+    """Return the (compiler, device) pairs of a target: its table ``[isa]``, and for Vulkan the check of SPIR-V."""
     named = [(name, device) for name, devices in target.isa.items() for device in devices]
     return named + [(SPIRV, f"vulkan{target.device.vulkan}")] * any(APIS[api].spirv for api in target.apis)
 
 
 class Planner:
-    """Makes jobs of targets; asks each compiler once for each device whether it is here."""
+    """Plans the jobs of targets; asks each compiler only once whether it is installed for a device."""
 
     def __init__(self, compilers: Mapping[str, Compiler]) -> None:
         self.compilers = compilers
         self._identities: dict[tuple[str, str], str | None] = {}
 
     def identity(self, name: str, device: str) -> str | None:
-        """Return what would compile for a device, or None."""
+        """Return the name and version of the compiler for a device, or None."""
         at = name, device
         if at not in self._identities:
             try:
                 self._identities[at] = self.compilers[name].identity(device)
-            except subprocess.TimeoutExpired:  # what does not even tell its version compiles nothing
+            except subprocess.TimeoutExpired:  # not even its version, so no kernel either
                 self._identities[at] = None
         return self._identities[at]
 
     def jobs(
         self, target: Target, sorts: Sequence[Sort], where: Iterable[tuple[str, str]]
     ) -> tuple[list[Job], list[Missing]]:
-        """Return the jobs that compile `sorts` of a target for (compiler, device), and the compilers that lack.
+        """Return the jobs that compile `sorts` of a target for (compiler, device) pairs, and the missing compilers.
 
-        A kernel that several sorts have is compiled with the first of them only.
+        A kernel of several sorts is compiled only with the first of them.
         """
         jobs: list[Job] = []
         lacking: dict[str, list[str]] = {}
@@ -133,10 +129,10 @@ class Planner:
 
 
 def _fresh(sorts: Sequence[Sort]) -> Iterator[tuple[Sort, tuple[Kernel, ...]]]:
-    """Each sort with those of its kernels that no sort before has; none without any.
+    """The sorts with the kernels that no previous sort has; sorts without such kernels are omitted.
 
-    Two kernels are the same if they are equal and so are the words that their algorithm shares, which follow from its
-    shapes in a sort.
+    Kernels are the same if they are equal and the parameters of their algorithm in the sort are, too, since text that
+    the kernels of an algorithm share depends on these.
     """
     seen: dict[str, list[tuple[Kernel, object]]] = {}
     for sort in sorts:
@@ -152,10 +148,10 @@ def _fresh(sorts: Sequence[Sort]) -> Iterator[tuple[Sort, tuple[Kernel, ...]]]:
 
 
 def run(jobs: Sequence[Job], workers: int, seconds: float = SECONDS) -> Iterator[Done]:
-    """Yield jobs as they are done, at most `workers` at the same time; none takes longer than `seconds` at a time.
+    """Yield the jobs as they finish; at most `workers` run at a time, and no compilation takes longer than `seconds`.
 
     Raises:
-        HsgenError: a template is damaged, or a compiler is no longer here.
+        HsgenError: a template is damaged, or a compiler has disappeared.
     """
     pool, ended = ThreadPoolExecutor(max(1, workers)), threading.Event()
     try:
@@ -168,7 +164,7 @@ def run(jobs: Sequence[Job], workers: int, seconds: float = SECONDS) -> Iterator
 
 
 def ordered(done: Iterable[Done], jobs: Sequence[Job]) -> list[Done]:
-    """Return what `run` yields in the order of the jobs."""
+    """Return the results of `run` in the order of the jobs."""
     at = {id(job): i for i, job in enumerate(jobs)}
     return sorted(done, key=lambda d: at[id(d.job)])
 
@@ -182,14 +178,14 @@ def _perform(job: Job, seconds: float, ended: threading.Event) -> Done:
 
 
 class _Attempt:
-    """One job under way; no compiler is started once nobody waits any more (`ended`)."""
+    """One job in progress; no compiler is started after `ended` is set."""
 
     def __init__(self, job: Job, source: Source, seconds: float, ended: threading.Event) -> None:
         self.job, self.source, self.seconds, self.ended = job, source, seconds, ended
         self.kept = True
 
     def results(self) -> list[Result]:
-        """All kernels at once, or where that fails one by one."""
+        """Compile all kernels at once or, if that fails, one by one."""
         found, why, log = self._uses(self.job.kernels)
         if not why:
             return [self._result(k.name, use=found[k.name]) for k in self.job.kernels]
@@ -219,11 +215,11 @@ class _Attempt:
         )
 
     def _uses(self, kernels: tuple[Kernel, ...]) -> tuple[dict[str, Use], str, str | None]:
-        """The needs of kernels, or why there are none, and the file with the log; no file where time was up."""
+        """The resources of the kernels, or the reason for the failure with the log's file; a timeout has no log."""
         job = self.job
         request = Request(sort=job.text.sort, source=self.source, kernels=kernels, device=job.place.device)
-        place = _place(job, request)
-        if (known := _known(place, kernels)) is not None:
+        place = cache.place(job.compiler, job.identity, request)
+        if (known := cache.load(place, kernels)) is not None:
             return known, "", None
         self.kept = False
         if self.ended.is_set():
@@ -232,43 +228,12 @@ class _Attempt:
             try:
                 found = job.compiler.compile(request, folder, self.seconds)
                 if lacking := [k.name for k in kernels if k.name not in found]:
-                    raise Wrong(f"{job.identity} leaves out {', '.join(lacking)}")
+                    raise Wrong(f"{job.identity} omits {', '.join(lacking)}")
             except subprocess.TimeoutExpired:
                 return {}, f"takes longer than {self.seconds:g} seconds", None
             except HsgenError as e:
                 first, *more = "\n".join(e.lines).splitlines()
-                return (
-                    {},
-                    first,
-                    _log(place.name, [f"{job.identity} for {job.place.device}", first, *more, "", request.text]),
-                )
-        _keep(place, {k.name: found[k.name] for k in kernels})
+                head = f"{job.identity} for {job.place.device}"
+                return {}, first, cache.log(place.name, [head, first, *more, "", request.text])
+        cache.keep(place, {k.name: found[k.name] for k in kernels})
         return found, "", None
-
-
-def _place(job: Job, request: Request) -> Path:
-    """Where the answer is kept: by the hash of all that it depends on."""
-    shapes = [(k.name, k.work_group, k.subgroup, k.local_bytes(request.sort.key)) for k in request.kernels]
-    head = [_CACHE, job.compiler.name, job.identity, job.place.device, job.compiler.recipe(request), shapes]
-    key = hashlib.sha256(json.dumps([*head, request.text]).encode()).hexdigest()
-    return folders.cached("isa") / key[:2] / key
-
-
-def _known(place: Path, kernels: Sequence[Kernel]) -> dict[str, Use] | None:
-    try:
-        data = json.loads(folders.load(place) or b"null")
-        return {k.name: Use(**data[k.name]) for k in kernels}
-    except (ValueError, KeyError, TypeError):
-        return None
-
-
-def _keep(place: Path, uses: Mapping[str, Use]) -> None:
-    with suppress(Unavailable):  # it is only compiled again then
-        folders.keep(place, json.dumps({name: asdict(use) for name, use in uses.items()}).encode())
-
-
-def _log(name: str, lines: Sequence[str]) -> str:
-    """Write a log and return its path."""
-    path = folders.cached("isa") / f"{name[:16]}.log"
-    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
-    return str(path)

@@ -1,4 +1,4 @@
-"""What offline compilers say, as Markdown for people: the same kernels and compilers always make the same text."""
+"""The results of offline compilers as Markdown; the same kernels and compilers give the same text."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def _kernels(results: Sequence[Result]) -> Iterator[str]:
     if all(cell == "fine" for row in cells.values() for cell in row.values()):
         return
     rows = ([*name, *(row.get(p, "-") for p in columns)] for name, row in cells.items())
-    yield "A cell: registers of a lane, bytes that spill in parentheses, occupancy."
+    yield "A cell: registers of a lane, spilled bytes in parentheses, occupancy."
     yield ""
     yield from _table(("sort", "kernel", *(p.device for p in columns)), rows)
 

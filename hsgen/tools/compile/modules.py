@@ -1,4 +1,4 @@
-"""SPIR-V modules of kernels, and whether they are valid, as spirv-val of SPIRV-Tools says."""
+"""SPIR-V modules of kernels, and their validation by spirv-val of SPIRV-Tools."""
 
 from __future__ import annotations
 
@@ -44,16 +44,16 @@ def modules(request: Request, folder: Path, seconds: float) -> list[dict[str, An
         data = spirv.compile_one(source.text, source.path, module, using, request.sort.vulkan)
         path = folder / f"{len(out)}.spv"
         path.write_bytes(data)
-        buffers = len(kernel.buffers)  # each has a place in the push constants; the count and an argument follow
+        buffers = len(kernel.buffers)  # each has an address in the push constants; the count and an argument follow
         order = {"kernel": kernel.name, "path": str(path), "bindings": buffers, "push": 8 * buffers + 8}
         out.append({**order, "subgroup": kernel.subgroup})
     return out
 
 
 class Spirv:
-    """The check of SPIR-V: compiles a kernel in all its forms and validates them for a version of Vulkan.
+    """The check of SPIR-V: compiles all variants of a kernel and validates them for a version of Vulkan.
 
-    Nothing but that is known of a kernel then; its local memory is what its arrays take.
+    The only resource of a kernel that it reports is the local memory of its arrays.
     """
 
     name = SPIRV
@@ -65,7 +65,7 @@ class Spirv:
         return _DEVICES
 
     def identity(self, device: str) -> str | None:
-        """Return the versions of spirv-val and of the GLSL compiler, or None if one lacks or `device` is none."""
+        """Return the versions of spirv-val and the GLSL compiler; None: one is missing, or `device` is unknown."""
         path, using = toolchain.tool(_TOOL), spirv.compiler()
         return f"{_version(path)}, {using.identity}" if path and using and device in _DEVICES else None
 
@@ -77,7 +77,9 @@ class Spirv:
         """Compile and validate; see `hsgen.tools.compile.base.Compiler.compile`."""
         path, begin = toolchain.tool(_TOOL), time.monotonic()
         if path is None or request.device not in _DEVICES:
-            raise Unavailable(f"{_TOOL} for {request.device}: is not here, or no version of Vulkan; {self.install}")
+            raise Unavailable(
+                f"{_TOOL} for {request.device}: is not installed, or no version of Vulkan; {self.install}"
+            )
         for module in modules(request, folder, seconds):
             left = max(1.0, seconds - (time.monotonic() - begin))
             done = processes.run([path, "--target-env", request.device, module["path"]], left, folder)

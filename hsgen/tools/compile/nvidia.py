@@ -1,7 +1,7 @@
-"""What a multiprocessor of NVIDIA's GPUs holds, and how many warps of a kernel it holds at once.
+"""The limits of a multiprocessor of NVIDIA's GPUs, and the occupancy of kernels.
 
 Sources: CUDA C++ Programming Guide 12.9 and 13.0, table "Technical Specifications per Compute Capability"; NVIDIA's
-occupancy calculator (cuda_occupancy.h of the CUDA toolkit) for what is allocated at a time and for sub-partitions.
+occupancy calculator (cuda_occupancy.h of the CUDA toolkit) for allocation granularities and sub-partitions.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ WARP = 32
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Of a multiprocessor: warps, blocks, registers (and those a block can have), shared memory in bytes."""
+    """The limits of a multiprocessor: warps, blocks, registers (also of a block), shared memory in bytes."""
 
     warps: int
     blocks: int
@@ -22,9 +22,9 @@ class Limits:
     block_registers: int = 65536
     partitions: int = 4
     reserved: int = 0
-    """Bytes of shared memory that each block takes besides."""
+    """Additional bytes of shared memory that each block takes."""
     step: int = 256
-    """Shared memory is given in multiples of so many bytes."""
+    """The granularity of shared memory, in bytes."""
 
 
 def _new(warps: int, blocks: int, kib: int) -> Limits:
@@ -63,8 +63,8 @@ LIMITS = {
 def blocks(limits: Limits, lanes: int, registers: int, shared: int) -> int:
     """Return the blocks of `lanes` lanes that a multiprocessor holds at once, 0 if it cannot hold one.
 
-    `registers` are those of a lane, `shared` the bytes of a block.  Shared memory is split from the first-level cache
-    so that most of it fits, as a driver does by default.
+    `registers` are those of a lane, `shared` the bytes of a block.  Of the memory that serves as first-level cache and
+    as shared memory, as much as possible is counted as the latter, which is the default of drivers.
     """
     warps = _up(lanes, WARP) // WARP
     per_warp = _up(max(registers, 1) * WARP, 256)

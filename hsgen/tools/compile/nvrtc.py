@@ -1,9 +1,8 @@
-"""Compiling CUDA for NVIDIA's instruction sets without a GPU or driver, and what every kernel then needs.
+"""Compiling CUDA for NVIDIA's instruction sets without a GPU or driver, and the resources of the kernels.
 
-Two compilers can answer: NVRTC, installed from PyPI (11.8 for Kepler to Hopper, 12.9 for Maxwell to Blackwell; both
-may be there), and the toolkit's nvcc where it is on the path.  Nothing of them is imported: libraries are loaded only
-when they are asked for something.  Run as a module it compiles what stdin asks for, so that a compiler that crashes or
-hangs takes no other process with it.
+There are two compilers: NVRTC from PyPI (11.8 for Kepler to Hopper, 12.9 for Maxwell to Blackwell; both can be
+installed), and the toolkit's nvcc, if it is on the path.  NVRTC's libraries are loaded at their first use.  Run as a
+module, this file compiles the request on stdin, so that a compiler that crashes or hangs affects no other process.
 """
 
 from __future__ import annotations
@@ -23,74 +22,52 @@ from typing import cast
 from hsgen.apis.cuda import API as API
 from hsgen.core.errors import Unavailable, Wrong
 from hsgen.system import folders, toolchain
-from hsgen.tools.compile import cubin
+from hsgen.tools.compile import cubin, ptxas
+from hsgen.tools.compile.ptxas import Use as Use
 
 PACKAGES = ("nvidia-cuda-nvrtc-cu11", "nvidia-cuda-nvrtc-cu12")
 INSTALL = "pip install nvidia-cuda-nvrtc-cu11==11.8.89 nvidia-cuda-nvrtc-cu12==12.9.86"
 _LIBRARY = re.compile(r"libnvrtc\.so\.\d+(\.\d+)?")
-_ENTRY = re.compile(r"Compiling entry function '([^']+)'")
-_SPILLS = re.compile(r"(\d+) bytes spill stores, (\d+) bytes spill loads")
-_REGISTERS = re.compile(r"Used (\d+) registers")
-_SHARED = re.compile(r"(\d+) bytes smem")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Use:
-    """What one kernel takes of a multiprocessor; shared memory without what a launch adds to it.
-
-    `instructions` are those of its code (`hsgen.tools.compile.cubin`), None where the code cannot be read.
-    """
-
-    registers: int
-    spill_stores: int
-    spill_loads: int
-    shared: int
-    instructions: int | None = None
-
-    @property
-    def spills(self) -> bool:
-        """Whether registers did not suffice."""
-        return self.spill_stores > 0 or self.spill_loads > 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Compiler:
-    """One compiler: `path` is NVRTC's library or the program nvcc, `archs` the numbers of the sm_NN it knows."""
+    """One compiler: `path` is NVRTC's library or the program nvcc, `archs` the NN of each sm_NN that it supports."""
 
     name: str
     path: Path
     archs: tuple[int, ...]
 
     def compile(self, text: str, arch: int) -> dict[str, Use]:
-        """Compile `text`, CUDA C++ that includes nothing, for sm_<arch>; return every kernel's needs by its name.
+        """Compile `text`, CUDA C++ without includes, for sm_<arch>; return every kernel's resources by its name.
 
         Raises:
             Wrong: the compiler reports errors; a line each, with the line number in `text`.
-            Unavailable: the compiler does not know the architecture.
+            Unavailable: the compiler does not support the architecture.
         """
         if arch not in self.archs:
             known = ", ".join(f"sm_{a}" for a in self.archs)
-            raise Unavailable(f"{self.name}: does not know sm_{arch}, only {known}; install another: {INSTALL}")
+            raise Unavailable(f"{self.name}: does not support sm_{arch}, only {known}; install another: {INSTALL}")
         log, code = _by_nvcc(self, text, arch) if self.path.name == "nvcc" else _by_nvrtc(self, text, arch)
         try:
             counts = cubin.instructions(code, arch)
         except ValueError:
             counts = {}
-        return {name: replace(use, instructions=counts.get(name)) for name, use in uses(log).items()}
+        return {name: replace(use, instructions=counts.get(name)) for name, use in ptxas.uses(log).items()}
 
 
 def compilers() -> list[Compiler]:
-    """Return every compiler that this machine has, the oldest NVRTC first, nvcc last."""
+    """Return the compilers of this machine, the oldest NVRTC first, nvcc last."""
     found = [_nvrtc(path) for package in PACKAGES for path in _libraries(package)]
     path = toolchain.tool("nvcc")
     return [*found, _nvcc(path)] if path else found
 
 
 def compiler_for(arch: int, among: Iterable[Compiler] | None = None) -> Compiler:
-    """Return the first compiler that knows sm_<arch>.
+    """Return the first compiler that supports sm_<arch>.
 
     Raises:
-        Unavailable: none does.
+        Unavailable: no compiler does.
     """
     known = compilers() if among is None else list(among)
     for one in known:
@@ -103,28 +80,12 @@ def compiler_for(arch: int, among: Iterable[Compiler] | None = None) -> Compiler
 
 
 def compile(text: str, arch: int) -> dict[str, Use]:
-    """Compile `text` for sm_<arch> with the first compiler that knows it; see `Compiler.compile`."""
+    """Compile `text` for sm_<arch> with the first compiler that supports it; see `Compiler.compile`."""
     return compiler_for(arch).compile(text, arch)
 
 
-def uses(log: str) -> dict[str, Use]:
-    """Return what a log of ``ptxas -v`` says of each kernel."""
-    found: dict[str, Use] = {}
-    for part in re.split(r"(?=Compiling entry function)", log):
-        entry, registers = _ENTRY.search(part), _REGISTERS.search(part)
-        if entry and registers:
-            spills, shared = _SPILLS.search(part), _SHARED.search(part)
-            found[entry[1]] = Use(
-                registers=int(registers[1]),
-                spill_stores=int(spills[1]) if spills else 0,
-                spill_loads=int(spills[2]) if spills else 0,
-                shared=int(shared[1]) if shared else 0,
-            )
-    return found
-
-
 def _libraries(package: str) -> list[Path]:
-    """The library itself, without its builtins and its second build."""
+    """The path of the library, without its builtins and its second build."""
     try:
         files = importlib.metadata.files(package) or []
     except importlib.metadata.PackageNotFoundError:
@@ -135,7 +96,7 @@ def _libraries(package: str) -> list[Path]:
 
 @cache
 def _load(path: Path) -> ctypes.CDLL:
-    """The library, which finds its builtins beside it; several versions can be loaded at once."""
+    """The library, which loads its builtins from its own folder; several versions can be loaded at once."""
     try:
         return ctypes.CDLL(str(path))
     except OSError as e:
@@ -160,7 +121,7 @@ def _done(library: ctypes.CDLL, result: int) -> None:
 
 
 def _thread_locale(new: int | None) -> int | None:
-    """Set the thread's locale, which decides how Python reads text, unless `new` is None; return the one before."""
+    """Set the thread's locale, on which Python's decoding depends, unless `new` is None; return the previous one."""
     function = getattr(ctypes.CDLL(None), "uselocale", None)
     if function is None:
         return None
@@ -173,7 +134,7 @@ def _by_nvrtc(compiler: Compiler, text: str, arch: int) -> tuple[str, bytes]:
     library, program, size = _load(compiler.path), ctypes.c_void_p(), ctypes.c_size_t()
     options = [f"--gpu-architecture=sm_{arch}".encode(), b"--ptxas-options=-v"]
     _done(library, library.nvrtcCreateProgram(ctypes.byref(program), text.encode(), b"kernels.cu", 0, None, None))
-    before = _thread_locale(None)  # NVRTC leaves the thread with another
+    before = _thread_locale(None)  # NVRTC changes it
     try:
         result = library.nvrtcCompileProgram(program, len(options), (ctypes.c_char_p * len(options))(*options))
         _done(library, library.nvrtcGetProgramLogSize(program, ctypes.byref(size)))
@@ -207,7 +168,7 @@ def _nvcc(path: str) -> Compiler:
 
 
 def _by_nvcc(compiler: Compiler, text: str, arch: int) -> tuple[str, bytes]:
-    """The log and the cubin.  Kernels that no host code names are left out if they are static, so here they are not."""
+    """The log and the cubin.  nvcc omits static kernels that no host code names, so kernels are made extern here."""
     with folders.scratch() as folder:
         source = folder / "kernels.cu"
         source.write_text(text.replace("static __global__", 'extern "C" __global__'), encoding="utf-8")
@@ -226,16 +187,16 @@ def _run(command: list[str]) -> subprocess.CompletedProcess[str]:
 
 
 def _errors(compiler: Compiler, arch: int, log: str) -> list[str]:
-    """The lines of a log that report errors, or all of it if none is recognised."""
+    """The lines of a log that report errors; if no line does, all lines."""
     lines = [line.strip() for line in log.splitlines() if line.strip()]
     wrong = [line for line in lines if re.search(r"\berror\b\s*:|ptxas (error|fatal)", line)]
     return [f"{compiler.name} for sm_{arch}: {line}" for line in wrong or lines]
 
 
 def main() -> None:
-    """Compile what stdin asks for, as JSON: `text` for sm_`arch`, by the compiler called `name` at `path`.
+    """Carry out the request on stdin, as JSON: compile `text` for sm_`arch` with the compiler `name` at `path`.
 
-    Needs, or what is wrong, are written to the file `out`.
+    The resources, or the errors, are written to the file `out`.
     """
     order = json.loads(sys.stdin.read())
     compiler = Compiler(name=order["name"], path=Path(order["path"]), archs=(order["arch"],))

@@ -1,8 +1,8 @@
 """Intel's offline compiler ocloc: OpenCL kernels for Intel GPUs of Gen8 and later, by the compiler of its own driver.
 
-What a kernel needs stands in no output of ocloc, but in the dump of the graphics compiler behind it (IGC): a listing
-for every attempt at a kernel.  IGC tries again, with loops that are not unrolled and arrays in memory, if registers do
-not suffice; the attempt that counts is the one whose instructions are in the binary.
+ocloc itself does not report the resources of a kernel, but the dump of its graphics compiler (IGC) does: one listing
+for each attempt at a kernel.  If registers do not suffice, IGC tries again without unrolling and with arrays in memory;
+the valid attempt is the one whose instructions are in the binary.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from hsgen.targets.isa import KINDS
 from hsgen.tools.compile.base import Request, Use
 from hsgen.tools.compile.refusals import refusal
 
-_STANDARD = "-cl-std=CL2.0"  # of a later version its own headers fail on some devices
+_STANDARD = "-cl-std=CL2.0"  # with later versions, its own headers fail on some devices
 _DUMP = {"IGC_ShaderDumpEnable": "1", "IGC_ShaderDumpPidDisable": "1"}
 _LIBRARIES = ("/usr/lib/x86_64-linux-gnu", "/usr/local/lib", "/usr/lib64", "/usr/lib")
 _ASKING = 60
@@ -30,8 +30,8 @@ _ASKING = 60
 
 @dataclass(frozen=True, slots=True)
 class Subslice:
-    """What work-groups share: `threads` hardware threads of one subgroup each, `local` bytes of local memory handed
-    out in powers of two from `least` on, and `barriers` work-groups that wait at barriers."""
+    """The resources that work-groups share: `threads` hardware threads of one subgroup each, `local` bytes of local
+    memory, allocated in powers of two from `least` on, and `barriers` work-groups that can use barriers."""
 
     threads: int
     local: int
@@ -75,7 +75,7 @@ Calculator (oneapi-src/oneAPI-samples), barriers of Gen8 those of Intel's guide 
 
 @dataclass(frozen=True, slots=True)
 class _Attempt:
-    """One listing of a kernel; `attempt` is the suffix of what belongs to it in the dump."""
+    """One listing of a kernel; `attempt` is the suffix of its files in the dump."""
 
     kernel: str
     simd: int
@@ -87,10 +87,10 @@ class _Attempt:
 class Ocloc:
     """Intel's offline compiler.
 
-    ``Use.registers`` is None: hardware threads have 128 registers of 32 bytes, whatever the kernel.  `spill_bytes` is
-    of a hardware thread: registers spilled to scratch memory, and arrays of all its lanes that went to memory.  Flag
-    registers that are saved in general ones, which IGC lists too, take no memory and are not counted.  `occupancy` is
-    worked out from `SUBSLICES`; local memory is what the kernel's arrays take.
+    ``Use.registers`` is None: hardware threads always have 128 registers of 32 bytes.  `spill_bytes` is that of a
+    hardware thread: registers spilled to scratch memory, and arrays of all its lanes in memory.  Flag registers saved
+    in general registers, which IGC also lists, take no memory and are not counted.  `occupancy` is computed from
+    `SUBSLICES`; local memory is that of the kernel's arrays.
     """
 
     name = "ocloc"
@@ -98,16 +98,16 @@ class Ocloc:
     install = "apt-get install intel-opencl-icd"
 
     def devices(self) -> Sequence[str]:
-        """Return ocloc's names of devices that hsgen knows, oldest first."""
+        """Return ocloc's names of the known devices, oldest first."""
         return KINDS[self.name].devices
 
     def identity(self, device: str) -> str | None:
-        """Return the driver's version with IGC's, as far as they tell it, or None if nothing here knows `device`."""
+        """Return the versions of the driver and of IGC, where available; None: ocloc does not support `device`."""
         path = toolchain.tool("ocloc")
         return _identity(path) if path and device in SUBSLICES and device in _known(path) else None
 
     def recipe(self, request: Request) -> str:
-        """Return the options and the version of the way in which needs are read."""
+        """Return the options and the version of the parser of the results."""
         return f"1 {_STANDARD} {SUBSLICES[request.device]}"
 
     def compile(self, request: Request, folder: Path, seconds: float) -> dict[str, Use]:
@@ -117,7 +117,7 @@ class Ocloc:
             raise Unavailable(f"ocloc is not installed; {self.install}")
         if request.device not in SUBSLICES or request.device not in _known(path):
             known = ", ".join(d for d in SUBSLICES if d in _known(path))
-            raise Unavailable(f"ocloc: does not know the device {request.device}; it knows {known}")
+            raise Unavailable(f"ocloc: does not support the device {request.device}; it supports {known}")
         source, dump, out = folder / "kernels.cl", folder / "dump", folder / "out"
         source.write_text(request.text, encoding="utf-8")
         dump.mkdir()
@@ -133,10 +133,10 @@ class Ocloc:
 
 
 def _use(request: Request, kernel: Kernel, found: _Attempt | None, memory: dict[str, dict[str, int]]) -> Use:
-    """What a kernel needs; `memory` holds the bytes of arrays of one lane, by attempt and kernel."""
+    """The resources of a kernel; `memory` holds the bytes of arrays of one lane, by attempt and kernel."""
     who = f"ocloc for {request.device}: kernel {kernel.name}"
     if found is None:
-        raise Wrong(f"{who}: is not in the binary that it made")
+        raise Wrong(f"{who}: is not in the generated binary")
     if kernel.subgroup > 1 and found.simd != kernel.subgroup:
         raise Wrong(f"{who}: compiled for subgroups of {found.simd} lanes, not {kernel.subgroup}")
     local = kernel.local_bytes(request.sort.key)
@@ -170,7 +170,7 @@ def _count(head: str, what: str) -> int:
 
 
 def _memory(dump: Path, attempt: str) -> dict[str, int]:
-    """The bytes of arrays in memory that a lane of each kernel has, where there are any."""
+    """The bytes of arrays in memory of a lane, for each kernel that has some."""
     text = "".join(p.read_text(encoding="utf-8", errors="replace") for p in dump.glob(f"*_codegen{attempt}.ll"))
     sizes = dict(re.findall(r'^!(\d+) = !\{!"privateMemoryPerWI", i32 (\d+)\}', text, re.MULTILINE))
     names = dict(re.findall(r'^!\d+ = !\{!"FuncMDMap\[(\d+)\]", .*@([\w.]+)\}', text, re.MULTILINE))
@@ -181,7 +181,7 @@ def _memory(dump: Path, attempt: str) -> dict[str, int]:
 
 @cache
 def _known(path: str) -> frozenset[str]:
-    """The devices that the installed ocloc names in its help."""
+    """The devices in the help text of the installed ocloc."""
     said = toolchain.run([path, "compile", "--help"], _ASKING).stdout
     listed = re.search(r"<device_type> can be: (.*?)\n", said)
     return frozenset(listed[1].replace(",", " ").split()) if listed else frozenset()
@@ -193,12 +193,12 @@ def _identity(path: str) -> str:
         toolchain.run([path, "query", "OCL_DRIVER_VERSION"], _ASKING, cwd=folder)
         answer = folder / "OCL_DRIVER_VERSION"
         version = answer.read_text(encoding="utf-8").strip("\0 \n") if answer.is_file() else "of unknown version"
-    behind = _igc()
-    return f"ocloc {version}" + (f" (IGC {behind})" if behind else "")
+    igc = _igc()
+    return f"ocloc {version}" + (f" (IGC {igc})" if igc else "")
 
 
 def _igc() -> str | None:
-    """The version of the graphics compiler, which is in its library only by the paths that it was built from."""
+    """The version of the graphics compiler, from the build paths in its library, the only place that has it."""
     library = next((p for f in _LIBRARIES if (p := Path(f) / "libigc.so.1").is_file()), None)
     if library is None:
         return None

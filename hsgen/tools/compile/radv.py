@@ -1,8 +1,7 @@
-"""RADV, Mesa's Vulkan driver for AMD GPUs, which compiles for GPUs that are not here: its compiler ACO is the driver's
-own, and it tells all that it knows of a kernel.
+"""RADV, Mesa's Vulkan driver for AMD GPUs, which can compile without a GPU and reports statistics of each kernel.
 
-Each job is a process of its own (`radv_child`): the GPU is chosen by a variable of the process, and the
-driver ends it for what it does not expect.
+Its compiler, ACO, is the one that serves real devices.  Each job runs in its own process (`radv_child`): an
+environment variable selects the GPU, and the driver aborts the process on unexpected input.
 """
 
 from __future__ import annotations
@@ -27,25 +26,25 @@ from hsgen.tools.compile.modules import modules
 
 _FOLDERS = ("/usr/local/share", "/usr/local/etc", "/etc", "/usr/share")
 _ASKING = 60.0
-_ALONE = {  # nothing of the user's may change what comes out
+_ALONE = {  # independent of the user's settings
     "VK_LOADER_LAYERS_DISABLE": "~all~",
     "MESA_SHADER_CACHE_DISABLE": "true",
     "RADV_DEBUG": "",
     "RADV_PERFTEST": "",
     "ACO_DEBUG": "",
 }
-_OLD = KINDS["radv"].devices.index("navi10")  # devices before have wavefronts of 64 lanes only
+_OLD = KINDS["radv"].devices.index("navi10")  # earlier devices have wavefronts of 64 lanes only
 _NEEDED = ("Subgroup size", "VGPRs", "Scratch size", "LDS size", "Instructions", "Subgroups per SIMD")
 _POLARIS = ("polaris10", "polaris11", "polaris12", "vegam")
 
 
 class Radv:
-    """RADV on no hardware.
+    """RADV without hardware.
 
     ``Use.registers`` are vector registers.  `spill_bytes` is scratch memory of a lane: registers spilled to it and
-    arrays that lie in it.  Scalar registers that spill into lanes of vector registers take no memory.  `occupancy` is
-    the driver's "Subgroups per SIMD", of the most that it says for any kernel.  A kernel with a form for device
-    addresses is compiled in both forms, and has the needs of the greedier.
+    arrays in it.  Scalar registers that spill into lanes of vector registers take no memory.  `occupancy` is the
+    driver's "Subgroups per SIMD", over its maximum.  A kernel with a variant for device addresses is compiled in both
+    variants, and has the greater of their resources.
     """
 
     name = "radv"
@@ -57,19 +56,19 @@ class Radv:
         return KINDS[self.name].devices
 
     def identity(self, device: str) -> str | None:
-        """Return the driver with its version and the GLSL compiler, or None if one lacks or `device` is unknown."""
+        """Return the versions of driver and GLSL compiler; None: one is missing, or `device` is unknown."""
         driver, using = _driver(device), spirv.compiler()
         return f"{driver}, {using.identity}" if driver and using else None
 
     def recipe(self, request: Request) -> str:
-        """Return what else decides: the version of Vulkan, and of the way in which needs are read."""
+        """Return the versions of Vulkan and of the parser of the results."""
         return f"1 {request.sort.vulkan}"
 
     def compile(self, request: Request, folder: Path, seconds: float) -> dict[str, Use]:
         """Compile for one device; see `hsgen.tools.compile.base.Compiler.compile`."""
         begin, device = time.monotonic(), request.device
         if device not in self.devices():
-            raise Unavailable(f"radv: {device} is unknown; it knows {', '.join(self.devices())}")
+            raise Unavailable(f"radv: {device} is unknown; it supports {', '.join(self.devices())}")
         for kernel in request.kernels:
             _offered(device, kernel)
         orders = modules(request, folder, seconds)
@@ -80,7 +79,7 @@ class Radv:
 
 
 def _offered(device: str, kernel: Kernel) -> None:
-    """Refuse wavefronts that the family has not, for which the driver compiles all the same."""
+    """Refuse wavefronts that the family lacks; the driver would compile for them."""
     widths = (64,) if KINDS["radv"].devices.index(device) < _OLD else (32, 64)
     if kernel.subgroup > 1 and kernel.subgroup not in widths:
         have = " or ".join(map(str, widths))
@@ -88,7 +87,7 @@ def _offered(device: str, kernel: Kernel) -> None:
 
 
 def _most(device: str, lanes: int) -> int:
-    """The most wavefronts that the driver says a SIMD holds; in RDNA one of 64 lanes counts twice."""
+    """The most wavefronts of a SIMD, by the driver; in RDNA, one of 64 lanes counts twice."""
     if device in _POLARIS:
         return 8
     at = KINDS["radv"].devices.index
@@ -103,7 +102,7 @@ def _checked(
     """Each order with its answer.
 
     Raises:
-        Wrong: one has none, tells less than is needed, or is about other subgroups.
+        Wrong: an answer is missing or incomplete, or is about other subgroups.
     """
     good = [a for a in answers if "failed" not in a]
     if len(good) < len(orders):
@@ -111,27 +110,27 @@ def _checked(
         raise Wrong(f"{who}: kernel {orders[len(good)]['kernel']}: {why}", *done.stderr.splitlines())
     for order, answer in zip(orders, answers, strict=True):
         if lacking := [name for name in _NEEDED if name not in answer]:
-            told = f"the driver does not tell {', '.join(lacking)}, as that of Mesa 25.0 does"
-            raise Wrong(f"{who}: kernel {order['kernel']}: {told}")
+            why = f"the driver does not report {', '.join(lacking)}, as that of Mesa 25.0 does"
+            raise Wrong(f"{who}: kernel {order['kernel']}: {why}")
         if order["subgroup"] > 1 and answer["Subgroup size"] != order["subgroup"]:
             got = f"compiled for subgroups of {answer['Subgroup size']} lanes, not {order['subgroup']}"
             raise Wrong(f"{who}: kernel {order['kernel']}: {got}")
     return list(zip(orders, answers, strict=True))
 
 
-def _use(device: str, signatures: list[dict[str, Any]]) -> Use:
-    """The needs of a kernel whose forms have these statistics."""
+def _use(device: str, variants: list[dict[str, Any]]) -> Use:
+    """The resources of a kernel whose variants have these statistics."""
     return Use(
-        registers=max(f["VGPRs"] for f in signatures),
-        spill_bytes=max(-(-f["Scratch size"] // f["Subgroup size"]) for f in signatures),
-        local_bytes=max(f["LDS size"] for f in signatures),
-        instructions=max(f["Instructions"] for f in signatures),
-        occupancy=min(1.0, *(f["Subgroups per SIMD"] / _most(device, f["Subgroup size"]) for f in signatures)),
+        registers=max(v["VGPRs"] for v in variants),
+        spill_bytes=max(-(-v["Scratch size"] // v["Subgroup size"]) for v in variants),
+        local_bytes=max(v["LDS size"] for v in variants),
+        instructions=max(v["Instructions"] for v in variants),
+        occupancy=min(1.0, *(v["Subgroups per SIMD"] / _most(device, v["Subgroup size"]) for v in variants)),
     )
 
 
 def _manifest() -> Path | None:
-    """Where the Vulkan loader learns of RADV on this machine, or None."""
+    """The file that registers RADV with the Vulkan loader, or None."""
     homes = [os.environ.get("XDG_DATA_HOME") or str(Path("~/.local/share").expanduser())]
     found = [p for f in (*homes, *_FOLDERS) for p in sorted((Path(f) / "vulkan" / "icd.d").glob("radeon_icd*.json"))]
     return min(found, key=lambda p: "i686" in p.name) if found else None
@@ -139,7 +138,7 @@ def _manifest() -> Path | None:
 
 @cache
 def _driver(device: str) -> str | None:
-    """What compiles for a family, or None: no driver, no loader, or a family that it does not know."""
+    """The driver for a family; None: no driver, no loader, or an unknown family."""
     with folders.scratch() as folder:
         try:
             return _ask(device, [], folder, _ASKING)[0]
@@ -153,7 +152,7 @@ def _ask(
     """Compile in another process: the driver, how the process ended, and its answers to the orders.
 
     Raises:
-        Unavailable: there is no driver, or it makes no such device.
+        Unavailable: there is no driver, or it does not support the device.
     """
     manifest = _manifest()
     if manifest is None:

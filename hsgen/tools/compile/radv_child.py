@@ -1,8 +1,8 @@
-"""The process that compiles for one AMD GPU without having it, by Mesa's Vulkan driver RADV; see `radv`.
+"""The process that compiles for one AMD GPU, without the GPU, through Mesa's Vulkan driver RADV; see `radv`.
 
-RADV makes a device of the family that a variable names, which compiles and does nothing else.  A list of modules as
-JSON comes on stdin; to stdout goes a line of JSON for the driver, and one for each module with all its statistics.
-Structures of Vulkan are packed by their layout in C (Vulkan 1.3, vulkan_core.h), so no binding has to be installed.
+RADV creates a device of the family that an environment variable names; it can only compile.  stdin: a list of modules
+as JSON; stdout: a line of JSON about the driver, and one for each module with its statistics.  Structures of Vulkan are
+packed by their layout in C (Vulkan 1.3, vulkan_core.h), so that no Python binding is needed.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 CAPTURE, FULL = 0x40, 2  # flags of a pipeline and of its stage: statistics, full subgroups
-_FEATURES = {  # structure: its type, how many features it has, those to enable; robust access would cost registers
+_FEATURES = {  # structure: its type, number of features, and those to enable; robust access would cost registers
     "2": (1000059000, 55, (40, 41)),  # 64-bit and 16-bit integers
     "1.1": (49, 12, (0, 1)),  # 16-bit storage
     "1.2": (51, 47, (2, 3, 8, 38, 41, 42)),  # 8-bit storage, 8-bit integers, addresses, the memory model
@@ -26,7 +26,7 @@ _FEATURES = {  # structure: its type, how many features it has, those to enable;
 
 
 class Failed(Exception):
-    """A call that did not succeed."""
+    """A failed call."""
 
 
 class Vulkan:
@@ -37,12 +37,12 @@ class Vulkan:
         self.kept: list[Any] = []
 
     def record(self, layout: str, *values: Any) -> int:
-        """Return the address of a structure, which stays; `layout` is that of `struct.pack`."""
+        """Return the address of a structure, which is kept alive; `layout` is that of `struct.pack`."""
         self.kept.append(ctypes.create_string_buffer(struct.pack(f"@{layout}0P", *values)))
         return ctypes.addressof(self.kept[-1])
 
     def space(self, layout: str, *values: Any, count: int = 1) -> ctypes.Array[ctypes.c_char]:
-        """Return zeroed structures that begin with `values`, for Vulkan to fill."""
+        """Return zeroed structures that start with `values`, for Vulkan to fill."""
         size = struct.calcsize(f"@{layout}0P")
         one = struct.pack("@iP", *values).ljust(size, b"\0") if values else bytes(size)
         self.kept.append(ctypes.create_string_buffer(one * count, size * count))
@@ -53,7 +53,7 @@ class Vulkan:
         """Call a function that may fail.
 
         Raises:
-            Failed: with its name and result.
+            Failed: it does.
         """
         wrapped = [ctypes.c_uint64(a) if isinstance(a, int) else a for a in arguments]
         if result := getattr(self.library, name)(*wrapped):
@@ -67,7 +67,7 @@ class Vulkan:
 
 
 class Device:
-    """The first device, with what compute kernels of hsgen need enabled."""
+    """The first device, with the features that hsgen's kernels need."""
 
     def __init__(self) -> None:
         self.vulkan = v = Vulkan()
@@ -97,7 +97,7 @@ class Device:
         return text(device), f"{text(name)} {text(version)}"
 
     def pipeline(self, module: dict[str, Any]) -> int:
-        """Compile a module; see `main` for what it holds."""
+        """Compile a module, as `main` describes it."""
         v, code, count = self.vulkan, Path(module["path"]).read_bytes(), module["bindings"]
         bindings = v.record("IIIIP" * count, *(x for i in range(count) for x in (i, 7, 1, 0x20, 0)))
         layout = v.made("vkCreateDescriptorSetLayout", self.handle, v.record("iPIIP", 32, 0, 0, count, bindings), 0)
@@ -113,7 +113,7 @@ class Device:
         return v.made("vkCreateComputePipelines", self.handle, 0, 1, info, 0)
 
     def statistics(self, pipeline: int) -> dict[str, int]:
-        """Return what the driver says of a compute pipeline, and the lanes of its subgroups as "Subgroup size"."""
+        """Return the driver's statistics of a compute pipeline, and its subgroup size as "Subgroup size"."""
         v, count = self.vulkan, ctypes.c_uint32()
         said = "iPI256s256sI"
         found = v.space(said, 1000269002, 0)
@@ -143,14 +143,14 @@ class Device:
 
 
 def text(field: bytes) -> str:
-    """Return what stands in a field of characters."""
+    """Return the text of a field of characters."""
     return field.split(b"\0", 1)[0].decode(errors="replace")
 
 
 def main() -> None:
     """Answer for each module, {"kernel", "path", "bindings", "push" (bytes), "subgroup" (lanes, 1: any)}."""
     out = os.fdopen(os.dup(1), "w")
-    os.dup2(2, 1)  # what the driver says belongs to stderr
+    os.dup2(2, 1)  # the driver's own output goes to stderr
     try:
         device = Device()
         out.write(json.dumps({"device": device.name, "driver": device.driver}) + "\n")
@@ -160,7 +160,7 @@ def main() -> None:
     except (Failed, OSError) as e:
         out.write(json.dumps({"failed": str(e)}) + "\n")
     out.flush()
-    os._exit(0)  # nothing of the driver's is to be taken apart
+    os._exit(0)  # skip the driver's cleanup
 
 
 if __name__ == "__main__":

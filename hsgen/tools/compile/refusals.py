@@ -1,4 +1,4 @@
-"""What an offline compiler says when it refuses a text, as an error of hsgen."""
+"""The error for kernels that an offline compiler refuses."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ _REASON = re.compile(r"\berror\b|\bfatal\b|\bLLVM ERROR\b|not supported|unknown"
 
 
 def refusal(who: str, done: CompletedProcess[str], folder: Path) -> Wrong:
-    """Return the error for a compiler `who` (with its device) that ended without success.
+    """Return the error for a compiler `who` (with its device) that failed.
 
-    The first line holds the reason, the others the log without the path of `folder`, as far as it is short.
+    The first line holds the reason; the others are the start of the log, without the path of `folder`.
     """
     if done.returncode < 0:
         what = f"crashes with signal {-done.returncode}"

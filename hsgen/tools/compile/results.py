@@ -1,4 +1,4 @@
-"""What came of compiling kernels offline, and what it adds up to."""
+"""The results of offline compilers, and their summaries."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from hsgen.tools.compile.base import Use
 
 TOGETHER = "*"
-"""The name under which it is told that kernels compile one by one, but not together."""
+"""The name of the result for kernels that compile one by one, but not together."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Place:
-    """A target's kernels on a device: the compiler's name in ``[isa]``, and the device by the name that it uses."""
+    """A target, a compiler by its name in ``[isa]``, and a device by the compiler's name for it."""
 
     target: str
     compiler: str
@@ -22,10 +22,10 @@ class Place:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """One kernel of a sort, called as its file is, on a device.
+    """One kernel of a sort, which is named like its file, on a device.
 
-    `identity` is what compiled it.  `use` is None where that failed: then `problem` is a line about it, and `log` the
-    file with what the compiler said.
+    `identity` is the name and version of the compiler.  `use` is None if it failed: then `problem` is a line about the
+    failure, and `log` the file with the compiler's output.
     """
 
     place: Place
@@ -38,13 +38,13 @@ class Result:
 
     @property
     def spills(self) -> bool:
-        """Whether registers did not suffice."""
+        """Whether registers are spilled to memory."""
         return self.use is not None and self.use.spill_bytes > 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Missing:
-    """A compiler that is not here, for the devices of a target that it would compile for."""
+    """A missing compiler, with the devices of a target that it would compile for."""
 
     target: str
     compiler: str
@@ -54,10 +54,10 @@ class Missing:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Summary:
-    """All kernels of a target on a device; None for numbers that the compiler does not tell.
+    """All kernels of a target on a device; None: the compiler does not report the number.
 
-    `failed` are kernels without a result, `spilling` those whose registers did not suffice, `tightest` the one of the
-    least occupancy.
+    `failed` counts kernels that did not compile, `spilling` those that spill; `tightest` is the kernel of the least
+    occupancy.
     """
 
     place: Place
@@ -73,7 +73,7 @@ class Summary:
 
 
 def places(results: Iterable[Result]) -> list[Place]:
-    """Return the places of results, each once, in their order."""
+    """Return the distinct places of results, in their order."""
     return list(dict.fromkeys(r.place for r in results))
 
 

@@ -1,4 +1,4 @@
-"""What a report says of a bundle: its targets with the sorts that they were generated for, and its files."""
+"""The bundle of a report: its targets with their generated sorts, and its files."""
 
 from __future__ import annotations
 
@@ -25,19 +25,19 @@ def epilogues(folder: Path, names: Sequence[str]) -> dict[str, str]:
 
 
 def contents(folder: Path, names: Sequence[str]) -> Contents:
-    """Return what a page shows of the bundle in `folder`: of all its targets, or of those in `names`.
+    """Return the contents of a page about the bundle in `folder`: all its targets, or those in `names`.
 
     Raises:
-        Usage: there is no bundle, it lacks a target or a file, or a target of it must be given as a file.
+        Usage: there is no bundle, it lacks a target or a file, or one of its targets must be given as a file.
     """
     manifest = read_manifest(folder)
     if not manifest.targets:
-        raise Usage(f"{folder}: holds no target, so there is nothing to show; generate one into it")
+        raise Usage(f"{folder}: holds no target; generate one into it")
     subjects = [_subject(folder, manifest.targets[t.name], t) for t in _targets(folder, manifest, names)]
     common = sizes(folder, manifest.common)
     rows = [
         ("made by", f"hsgen {manifest.version}"),
-        ("C names begin with", manifest.prefix),
+        ("prefix of C names", manifest.prefix),
         ("targets", ", ".join(manifest.targets)),
         ("files", f"{len(manifest.hashes)} and the manifest"),
     ]

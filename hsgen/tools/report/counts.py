@@ -14,8 +14,8 @@ _FILLS = ("light", "mid", "hatch", "dots")
 
 
 def served(found: Target, key: str, signature: Signature) -> list[tuple[str, int, int]] | None:
-    """Return the labels of "auto" for a width and a form, each with the counts above one and up to another that it
-    serves; None where the target has no such sort."""
+    """Return the labels of "auto" for a width and a form, each with its range (low, high] of counts; None if the target
+    has no such sort."""
     try:
         sort = found.sort(AUTO, key, signature)
     except Usage:
@@ -26,13 +26,13 @@ def served(found: Target, key: str, signature: Signature) -> list[tuple[str, int
 
 
 def _labels(sort: Sort, labels: list[str]) -> list[str]:
-    """The label of each part; its algorithm alone where some labels do not serve the form."""
+    """The label of each part; only its algorithm if some labels do not support the form."""
     parts = [part.algorithm for part in sort.parts]
     return labels if [label.split("-")[0] for label in labels] == parts else parts
 
 
 def figure(found: Target, key: str) -> Figure | None:
-    """Return the drawing of "auto" for a width; None where the target has none."""
+    """Return the drawing of "auto" for a width; None if the target has no such sort."""
     signatures = {"keys alone": PLAIN, "with values of 4 bytes": Signature(value="v4")}
     rows = {
         words: made for words, signature in signatures.items() if (made := served(found, key, signature)) is not None
@@ -40,8 +40,8 @@ def figure(found: Target, key: str) -> Figure | None:
     if not rows:
         return None
     scale = max((parts[-1][2] - 1).bit_length() for parts in rows.values())
-    told = "; ".join(f"{words}: {_told(parts)}" for words, parts in rows.items())
-    d = Drawing(f"which algorithm serves which count, {told}")
+    text = "; ".join(f"{words}: {_described(parts)}" for words, parts in rows.items())
+    d = Drawing(f"which algorithm serves which count, {text}")
     names = list(dict.fromkeys(label for parts in rows.values() for label, _, _ in parts))
     y = 26.0
     for words, parts in rows.items():
@@ -52,7 +52,7 @@ def figure(found: Target, key: str) -> Figure | None:
         d.line(x, y - 8, x, y - 2, "thin")
         d.text(x, y + 12, f"2^{k}", kind="small")
     d.text(_LEFT - 24, y + 12, "keys", anchor="end", kind="small")
-    return Figure(d.markup(), f"The sort for any count: {told}.")
+    return Figure(d.markup(), f"The sort for any count: {text}.")
 
 
 def _row(d: Drawing, y: float, words: str, parts: list[tuple[str, int, int]], scale: int, names: list[str]) -> None:
@@ -61,7 +61,7 @@ def _row(d: Drawing, y: float, words: str, parts: list[tuple[str, int, int]], sc
         x, end = (_LEFT + _BAR * _log2(n) / scale for n in (max(low, 1), high))
         fill = _FILLS[names.index(label) % len(_FILLS)]
         d.box(x, y, end - x, 26, fill, f"{label}: {low + 1} to {high} keys")
-        if end - x >= 8 * len(label):  # else the words below say it
+        if end - x >= 8 * len(label):  # otherwise the caption names it
             if fill in ("hatch", "dots"):
                 d.box((x + end) / 2 - 4 * len(label), y + 6, 8 * len(label), 15, "empty")
             d.text((x + end) / 2, y + 17, label)
@@ -71,17 +71,17 @@ def _row(d: Drawing, y: float, words: str, parts: list[tuple[str, int, int]], sc
 
 
 def _log2(n: int) -> float:
-    """log2, exact for powers of two and the same on every machine: linear between them."""
+    """log2, exact for powers of two and linear between them, so that it is the same on every machine."""
     whole = n.bit_length() - 1
     return whole + (n - (1 << whole)) / (1 << whole)
 
 
-def _told(parts: list[tuple[str, int, int]]) -> str:
+def _described(parts: list[tuple[str, int, int]]) -> str:
     if len(parts) == 1:
         return f"{parts[0][0]} for every count up to {power(parts[0][2])}"
     return ", ".join(f"{label} up to {power(high)}" for label, _, high in parts)
 
 
 def spelled(n: int) -> str:
-    """Return a count with the power of two that it is, if it is one."""
+    """Return a count, and if it is a power of two, also as such."""
     return f"{power(n)} = {count(n)}" if power(n) != count(n) else count(n)

@@ -1,6 +1,6 @@
 """Drawings as inline SVG: a canvas of boxes, lines and text in the classes that the page's style knows.
 
-Units are pixels, x to the right, y downwards.  Everything is escaped here; what comes out is finished markup.
+Units are pixels, x to the right, y downwards.  All text is escaped here; the result is finished markup.
 """
 
 from __future__ import annotations
@@ -11,16 +11,16 @@ from markupsafe import Markup, escape
 
 THIN = "\N{NARROW NO-BREAK SPACE}"
 FILLS = ("dark", "mid", "light", "hatch", "dots", "empty")
-"""The classes of boxes; they differ without colour too."""
+"""The classes of boxes; they also differ without colour."""
 
 
 def count(n: int) -> str:
-    """Return a number as people read it: digits in groups of three; few digits stay together."""
+    """Return a number with its digits in groups of three; up to four digits stay together."""
     return f"{n:,}".replace(",", THIN) if n >= 10_000 else str(n)
 
 
 def power(n: int) -> str:
-    """Return a count as a power of two where it is one of at least 1024, or one less, else its digits."""
+    """Return a power of two from 1024 on, or one less than it, as such; other counts in digits."""
     if n >= 1024 and n & (n - 1) == 0:
         return f"2^{n.bit_length() - 1}"
     return f"2^{n.bit_length()} - 1" if n >= 1023 and n & (n + 1) == 0 else count(n)
@@ -34,7 +34,7 @@ def plural(n: int, word: str) -> str:
 
 @dataclass(slots=True)
 class Drawing:
-    """A canvas that grows by what is put on it; `title` is what is read out in its place."""
+    """A canvas that grows with its contents; `title` is the text for screen readers."""
 
     title: str
     width: int = 0
@@ -42,7 +42,7 @@ class Drawing:
     _parts: list[Markup] = field(default_factory=list)
 
     def box(self, x: float, y: float, w: float, h: float, fill: str, tip: str = "") -> None:
-        """Add a rectangle of a class in `FILLS`; `tip` shows where a pointer rests on it."""
+        """Add a rectangle of a class in `FILLS`, with a tooltip."""
         assert fill in FILLS
         inner = Markup("<title>{}</title>").format(tip) if tip else Markup("")
         place = f'x="{_n(x)}" y="{_n(y)}" width="{_n(w)}" height="{_n(h)}"'
@@ -50,7 +50,7 @@ class Drawing:
 
     def text(self, x: float, y: float, words: str, *, anchor: str = "middle", kind: str = "") -> None:
         """Add a line of text whose baseline is at `y`; anchor is start, middle or end."""
-        length = 7.2 * len(words)  # more than any font here takes at 12 pixels
+        length = 7.2 * len(words)  # an upper bound for all fonts in use, at 12 pixels
         right = x + {"start": length, "middle": length / 2, "end": 0}[anchor]
         head = f'<text x="{_n(x)}" y="{_n(y)}" text-anchor="{anchor}"' + (f' class="{kind}"' if kind else "")
         self._add(Markup(f"{head}>") + escape(words) + Markup("</text>"), right, y + 4)
@@ -62,7 +62,7 @@ class Drawing:
         self._add(Markup(f'<line class="{kind}" {place}{head}/>'), max(x1, x2), max(y1, y2))
 
     def grid(self, x: float, y: float, columns: int, rows: int, w: float, h: float) -> None:
-        """Add cells of w x h, `columns` beside each other in `rows` rows."""
+        """Add a grid of cells of w x h, with `columns` columns and `rows` rows."""
         right, bottom = x + columns * w, y + rows * h
         self.box(x, y, right - x, bottom - y, "light")
         across = "".join(f"M{_n(x)} {_n(y + i * h)}H{_n(right)}" for i in range(1, rows))
@@ -87,13 +87,13 @@ class Drawing:
 
 
 def _n(x: float) -> str:
-    """A number of pixels, short and the same on every machine."""
+    """A number of pixels: short, and the same text on every machine."""
     return f"{x:.2f}".rstrip("0").rstrip(".")
 
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """A drawing with what stands below it."""
+    """A drawing with its caption."""
 
     drawing: Markup
     caption: str

@@ -1,4 +1,4 @@
-"""What a report says of a target as a whole: the device's facts, and how far it has been shown to work."""
+"""The target of a report: the device's facts, and the evidence that the target works."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from hsgen.targets.evidence import LEVELS
 from hsgen.targets.target import Target
 from hsgen.tools.report.drawing import count
 
-_SAID = {
+_LEVELS = {
     "device": "run on the device itself",
     "cpu": "run on a CPU runtime, not on the device",
     "compiled": "compiled for the device's instruction set, never run",
-    "": "nothing has been shown",
+    "": "no evidence",
 }
 """The levels of evidence in words."""
 
-_PROGRESS = {"none": "not promised", "started": "once started, they go on", "guaranteed": "promised once started"}
+_PROGRESS = {"none": "not guaranteed", "started": "observed, once started", "guaranteed": "guaranteed, once started"}
 
 
 def facts(found: Target) -> list[tuple[str, str]]:
-    """Return the facts of the device that choices are checked against: (what, value)."""
+    """Return the facts of the device that limit the choices: (what, value)."""
     d = found.device
     return [
         ("lanes of a subgroup", ", ".join(map(str, d.subgroups)) if d.subgroups != (1,) else "no subgroups"),
@@ -31,14 +31,14 @@ def facts(found: Target) -> list[tuple[str, str]]:
         ("64-bit integers", _yes(d.int64)),
         ("buffers of 8 and 16 bits", f"{_yes(d.storage8)} and {_yes(d.storage16)}"),
         ("largest binding", f"{count(d.binding_bytes)} bytes"),
-        ("progress of work-groups", _PROGRESS[d.progress]),
+        ("forward progress of work-groups", _PROGRESS[d.progress]),
         *([("SPIR-V for", f"Vulkan {d.vulkan}")] if any(APIS[api].spirv for api in found.apis) else []),
         *_core(d),
     ]
 
 
 def _core(d: Device) -> list[tuple[str, str]]:
-    """What is known of a core, on which a work-group runs."""
+    """The known facts of a core, on which a work-group runs."""
     known = (("subgroups at once", d.threads), ("SIMD units", d.units), ("registers", d.registers))
     said = ", ".join(f"{count(value)} {what}" for what, value in known if value)
     cores = [("cores", f"up to {count(d.cores)}")] if d.cores else []
@@ -46,7 +46,7 @@ def _core(d: Device) -> list[tuple[str, str]]:
 
 
 def matches(found: Target) -> list[tuple[str, str]]:
-    """Return by what a device of the target is recognised: (what, value); nothing for one that matches any."""
+    """Return what identifies a device of the target: (what, value); empty if the target matches any device."""
     m = found.match
     rows = [
         ("type", ", ".join(m.types)),
@@ -59,16 +59,16 @@ def matches(found: Target) -> list[tuple[str, str]]:
 
 
 def _reached(found: Target, api: str) -> str:
-    """The highest level of evidence of an API in words, that of the present shapes if there is any."""
+    """The highest level of evidence of an API in words; if there is any of the present shapes, only of these."""
     rows = [e for e in found.evidence if e["api"] == api]
     now = [e["level"] for e in rows if e.get("shapes") == found.shapes]
     levels = now or [e["level"] for e in rows]
-    said = _SAID[max(levels, key=list(LEVELS).index, default="")]
-    return said if now or not rows else f"with other shapes than the present ones, {said}"
+    said = _LEVELS[max(levels, key=list(LEVELS).index, default="")]
+    return said if now or not rows else f"{said}, with older shapes"
 
 
 def standing(found: Target) -> str:
-    """Return one sentence on how far the target has been shown to work, API by API."""
+    """Return one sentence about the evidence of the target, API by API."""
     said: dict[str, list[str]] = {}
     for api in found.apis:
         said.setdefault(_reached(found, api), []).append(APIS[api].title)

@@ -1,4 +1,4 @@
-"""What a report says of kernels: their size in each dialect, and what a CUDA compiler makes of them."""
+"""The kernels of a report: their size in each dialect, and the resources that a CUDA compiler reports."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from hsgen.tools.compile.nvrtc import Use
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
-    """A kernel: its bytes of source by API, None where an API goes without it, and its needs if it was compiled."""
+    """A kernel: its bytes of source by API (None: the API does not use it), and its resources if it was compiled."""
 
     kernel: Kernel
     local_bytes: int
@@ -34,15 +34,15 @@ class Listing:
 
 @dataclass(slots=True)
 class Builder:
-    """Renders sorts, and compiles them where that is wanted.
+    """Renders sorts, and compiles them if `compiled`.
 
-    `compiled` is whether registers are asked for, `arch` the number of sm_NN, None for the least that the target
-    matches.  `told` gets a line before each compilation.
+    `arch` is the NN of sm_NN; None: the lowest that the target matches.  `progress` receives a line before each
+    compilation.
     """
 
     compiled: bool
     arch: int | None
-    told: Callable[[str], None]
+    progress: Callable[[str], None]
     _why: dict[str, str] = field(default_factory=dict)
     _by: dict[str, str] = field(default_factory=dict)
 
@@ -66,33 +66,32 @@ class Builder:
         return Listing(rows=rows, files={api: len(s.text.encode()) for api, s in sources.items()})
 
     def note(self, found: Target, apis: Iterable[str]) -> str:
-        """Return what there is to say of the registers of a target: by what they were found, or why they were not."""
+        """Return the note on the registers of a target: the compiler, or the reason why they are unknown."""
         if nvrtc.API.name not in apis:
             return ""
         return self._why.get(found.name) or self._by.get(found.name, "")
 
     def _needs(self, found: Target, sort: Sort, source: Source) -> dict[str, Use]:
-        """What every kernel takes; nothing, with the reason noted, where no compiler can say."""
+        """The resources of every kernel; empty, with the reason noted, if they are not available."""
         arch = self.arch or (found.match.compute[0] if found.match.compute else 0)
         if not self.compiled:
-            self._why[found.name] = "Registers and spills: not asked for; no kernel was compiled for this page."
+            self._why[found.name] = "Registers and spills: not requested; no kernel was compiled for this page."
         elif not arch:
             self._why[found.name] = (
-                "Registers and spills: unknown, for the target names no compute capability; --arch 80 would choose one."
+                "Registers and spills: unknown: the target has no compute capability; --arch 80 would choose one."
             )
         if found.name in self._why:
             return {}
         try:
             compiler = nvrtc.compiler_for(arch)
         except Unavailable:
-            why = f"Registers and spills: unknown, for the machine that made this page has no compiler for sm_{arch}."
+            why = f"Registers and spills: unknown: the machine that made this page has no compiler for sm_{arch}."
             self._why[found.name] = why
-            self.told(f"target {found.name}: no compiler for sm_{arch}; registers and spills are left out")
+            self.progress(f"target {found.name}: no compiler for sm_{arch}; registers and spills are omitted")
             return {}
-        self.told(f"{sort.name}: compiling {len(sort.kernels)} kernels for sm_{arch}")
+        self.progress(f"{sort.name}: compiling {len(sort.kernels)} kernels for sm_{arch}")
         self._by[found.name] = (
-            f"Registers of a lane and bytes that it spills, stored / loaded: {compiler.name} for sm_{arch}, without "
-            "a device."
+            f"Registers and spilled bytes of a lane, stored / loaded: {compiler.name} for sm_{arch}, without a device."
         )
         return compiler.compile(source.text, arch)
 

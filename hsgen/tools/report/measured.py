@@ -1,9 +1,8 @@
-"""What a report shows of benchmarks: the documents of ``hsgen bench --json``, their plots, and their numbers."""
+"""The benchmarks of a report: documents of ``hsgen bench --json``, with plots and numbers."""
 
 from __future__ import annotations
 
 import base64
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,7 +19,7 @@ Record = Mapping[str, Any]
 
 _NUMBER = (int, float)
 _GREATEST = 1 << 53
-"""What no number of a benchmark exceeds, and a float holds exactly."""
+"""An upper bound for all numbers of a benchmark; a float represents it exactly."""
 _NEEDED: dict[str, tuple[type, ...]] = {
     "target": (str,),
     "api": (str,),
@@ -47,7 +46,7 @@ _NEEDED: dict[str, tuple[type, ...]] = {
     "ratio_high": (*_NUMBER, type(None)),
 }
 _SAME = ("target", "api", "device", "key", "value", "order", "device_count", "kind")
-"""What all rows of one plot have in common, besides the bits."""
+"""The fields that all rows of one plot have in common, in addition to the bits."""
 _TASK: dict[str, tuple[type, ...]] = {
     "task": (str,),
     "segments": (int, type(None)),
@@ -55,13 +54,12 @@ _TASK: dict[str, tuple[type, ...]] = {
     "run_boundaries": (bool,),
     "epilogue": (bool,),
 }
-"""The same, of rows that have it: documents of before have none of these."""
+"""More such fields, which rows of older documents lack."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Run:
-    """The rows of one benchmark that belong in one plot; `picture` is that as an address with its data in it, None
-    where it could not be drawn for the reason in `why`."""
+    """The rows of one plot; `picture` is the plot as a data URL, or None, for the reason in `why`."""
 
     title: str
     rows: list[Record]
@@ -73,9 +71,9 @@ def read(path: Path) -> list[Record]:
     """Return the rows of a document that ``hsgen bench --json`` printed.
 
     Raises:
-        Usage: the file cannot be read, or is no such document of the schema that is read.
+        Usage: the file cannot be read, or is not such a document of the present schema.
     """
-    hint = "give what `hsgen bench --json` prints"
+    hint = "give the output of `hsgen bench --json`"
     name = shown(path)
     data = documents.parsed_json(documents.text(path, hint, most=documents.JSON_BYTES), name, hint)
     schema = data.get("schema") if isinstance(data, dict) else None
@@ -93,7 +91,7 @@ def read(path: Path) -> list[Record]:
 
 
 def _wrong(row: object) -> str | None:
-    """The first field of a row that is not as it should be."""
+    """The first missing or invalid field of a row."""
     if not isinstance(row, dict):
         return "its object"
     for name, kinds in {**_NEEDED, **{k: v for k, v in _TASK.items() if k in row}}.items():
@@ -109,7 +107,7 @@ def _wrong(row: object) -> str | None:
 
 
 def _right(value: object, kinds: tuple[type, ...]) -> bool:
-    """Whether a value is of one of the types, and a number no greater than any that is measured."""
+    """Whether a value has one of the types, and a number is within the bound."""
     if isinstance(value, bool):
         return bool in kinds
     return isinstance(value, kinds) and (not isinstance(value, int | float) or 0 <= value <= _GREATEST)
@@ -119,7 +117,7 @@ def of_targets(path: Path, rows: Sequence[Record], names: Iterable[str]) -> None
     """Refuse rows of targets that are not on the page.
 
     Raises:
-        Usage: that is said of the first.
+        Usage: there are some; the message names the first.
     """
     known = list(names)
     for row in rows:
@@ -128,13 +126,8 @@ def of_targets(path: Path, rows: Sequence[Record], names: Iterable[str]) -> None
             raise Usage(f"{shown(path)}: {what}")
 
 
-def contestant(row: Record) -> str:
-    """Return what a row measures, without the folder of a target file that was measured against."""
-    return re.sub(r"^(hsgen:).*[/\\]", r"\1", row["peer"]) if row["peer"] else f"hsgen {row['algorithm']}"
-
-
 def runs(rows: Iterable[Record]) -> list[Run]:
-    """Return the rows plot by plot, in the order in which they first come."""
+    """Return the rows plot by plot, in the order of their first rows."""
     groups: dict[tuple[Any, ...], list[Record]] = {}
     for row in rows:
         same = (*(row[name] for name in _SAME), *row["bits"], *(row.get(name) for name in _TASK))
@@ -152,23 +145,23 @@ def _title(row: Record) -> str:
     words += [f"value {row['value']}"] if row["value"] else []
     words += ["descending"] if row["order"] == "descending" else []
     words += [f"bits {row['bits'][0]} to {row['bits'][1]}"] if row["bits"] != [0, int(row["key"][1:])] else []
-    words += ["count on the device"] if row["device_count"] else []
+    words += ["device-side count"] if row["device_count"] else []
     does = operations.EVERY.get(row.get("task", ""))
     words += [does.noun] if does and does.workload else []
     words += [f"{row['segments']} segments{', equal' * (row['layout'] == 'equal')}"] if row.get("segments") else []
-    words += ["changes told"] if row.get("run_boundaries") else []
+    words += ["run boundaries"] if row.get("run_boundaries") else []
     words += ["an epilogue"] if row.get("epilogue") else []
     return f"{', '.join([*words, row['kind']])}; {APIS[row['api']].title} on {row['device']}"
 
 
 def _picture(rows: list[Record]) -> tuple[str | None, str]:
-    """The plot as a data address, or None with the reason."""
+    """The plot as a data URL, or None with the reason."""
     try:
         from hsgen.tools.bench import plot
 
         svg = plot.throughput(rows)
     except ImportError:
-        return None, "matplotlib, which draws it, was not there when this page was made"
+        return None, "matplotlib, which draws plots, was not installed when this page was made"
     except Unavailable as e:
         return None, " ".join(e.lines)
     return f"data:image/svg+xml;base64,{base64.b64encode(svg.encode()).decode()}", ""

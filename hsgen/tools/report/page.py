@@ -1,4 +1,4 @@
-"""The page: what it shows of every target, put together and rendered.  Writes nothing."""
+"""The page: its contents for every target, rendered; writes no file."""
 
 from __future__ import annotations
 
@@ -19,17 +19,18 @@ from hsgen.emit.kernels import template_errors
 from hsgen.operations.base import Operation
 from hsgen.system import resources
 from hsgen.targets.target import AUTO, Target
+from hsgen.tools.bench.rows import contestant
 from hsgen.tools.compile import nvrtc
 from hsgen.tools.report import counts, drawing, facts, plans
 from hsgen.tools.report.drawing import Figure
 from hsgen.tools.report.kernels import Builder, Listing
-from hsgen.tools.report.measured import Record, Run, contestant, runs
+from hsgen.tools.report.measured import Record, Run, runs
 from hsgen.tools.report.shapes import DRAWERS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Subject:
-    """A target that a page is about: its sorts, their APIs, and the files of a bundle with their bytes, if any."""
+    """A target on a page: its sorts, their APIs, and for a bundle the files with their sizes in bytes."""
 
     target: Target
     sorts: Sequence[Sort]
@@ -39,7 +40,7 @@ class Subject:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shape:
-    """What an algorithm chose for a width: drawings, derived values, and the table of choices."""
+    """The shape of an algorithm for a width: drawings, derived values, and the table of choices."""
 
     label: str
     figures: list[Figure]
@@ -49,7 +50,7 @@ class Shape:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SortPart:
-    """One sort on the page; `folded` ones are to be opened first."""
+    """One sort on the page; `folded` ones are closed at first."""
 
     sort: Sort
     signature: str
@@ -62,7 +63,7 @@ class SortPart:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KeyPart:
-    """All that is on the page about one width of keys, or of the elements of prefix sums."""
+    """The part of the page about one width of keys, or of the elements of prefix sums."""
 
     key: str
     section: tuple[str, str]
@@ -73,18 +74,18 @@ class KeyPart:
 
     @property
     def name(self) -> str:
-        """What its heading says."""
+        """The heading."""
         return self.section[1].format(self.key)
 
     @property
     def anchor(self) -> str:
-        """Its id within those of its target."""
+        """The id, unique within its target."""
         return f"{self.section[0]}-{self.key}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TargetPart:
-    """All that is on the page about one target."""
+    """The part of the page about one target."""
 
     subject: Subject
     standing: str
@@ -97,7 +98,7 @@ class TargetPart:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Contents:
-    """What a page shows: `bundle` has lines about the bundle that it is of, and `common` its shared files."""
+    """The input of a page; `bundle` holds lines about the bundle, if there is one, and `common` its shared files."""
 
     title: str
     subjects: Sequence[Subject]
@@ -107,7 +108,7 @@ class Contents:
     sizes: Sequence[int] = ()
     compiled: bool = True
     arch: int | None = None
-    told: Callable[[str], None] = field(default=lambda line: None)
+    progress: Callable[[str], None] = field(default=lambda line: None)
 
 
 def page(contents: Contents) -> str:
@@ -116,7 +117,7 @@ def page(contents: Contents) -> str:
     Raises:
         Wrong: a kernel does not compile, or a template is damaged.
     """
-    builder = Builder(compiled=contents.compiled, arch=contents.arch, told=contents.told)
+    builder = Builder(compiled=contents.compiled, arch=contents.arch, progress=contents.progress)
     parts = [_target(contents, subject, builder) for subject in contents.subjects]
     with template_errors():
         return _environment().get_template("report/page.j2").render(c=contents, targets=parts, version=__version__)
@@ -145,7 +146,7 @@ def _environment() -> jinja2.Environment:
 
 
 def _breakable(text: str) -> Markup:
-    """A path or name that may be broken behind its slashes and underscores."""
+    """A path or name that may be broken after its slashes and underscores."""
     return Markup("<wbr>").join(Markup.escape(p) for p in text.replace("_", "_\0").replace("/", "/\0").split("\0"))
 
 
@@ -164,7 +165,7 @@ def _target(contents: Contents, subject: Subject, builder: Builder) -> TargetPar
 
 
 def _by_key(every: Iterable[Sort]) -> list[list[Sort]]:
-    """The sorts by their widths, in the order given, and behind them those of sections of their own."""
+    """The sorts by width, in the order given; those with a section of their own are last."""
     groups: dict[tuple[tuple[str, str], str], list[Sort]] = {}
     for sort in every:
         groups.setdefault((operations.of(sort).section, sort.label), []).append(sort)
@@ -197,7 +198,7 @@ def _key(contents: Contents, subject: Subject, builder: Builder, some: Sequence[
 
 
 def _shapes(some: Sequence[Sort]) -> list[Shape]:
-    """The shapes of some sorts, each once; those of "auto" as far as it takes them."""
+    """The shapes of some sorts, each once; of "auto", those that it uses."""
     labels: dict[Any, str] = {}
     for sort in some:
         for part in sort.parts:
@@ -223,6 +224,6 @@ def _shape(label: str, algorithm: str, params: Any, most: int) -> Shape:
 
 
 def every_sort(found: Target) -> list[Sort]:
-    """Return all sorts and prefix sums of plain keys that a target has tables for, "auto" first of each width."""
+    """Return all sorts and prefix sums of plain keys that a target has tables for, in each width "auto" first."""
     widths = dict.fromkeys(key for _, key in found.choices)
     return [found.sort(label, key) for key in widths for label in found.labels(key)]

@@ -1,4 +1,4 @@
-"""What a report says of a plan: the launches of some counts, and every row."""
+"""The plan of a report: the launches of some counts, and every step."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _GETS = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shown:
-    """The launches for one count out of place; `share` is what a copy of the keys moves, over `bytes`."""
+    """The out-of-place launches for one count; `share` is the bytes that a copy of the keys moves, over `bytes`."""
 
     n: int
     algorithm: str
@@ -33,7 +33,7 @@ class Shown:
 
     @property
     def groups(self) -> list[tuple[str, int, int, int, int]]:
-        """The launches, those alike that follow each other as one: kernel, times, work-groups, lanes and bytes."""
+        """The launches, with equal consecutive ones combined: kernel, times, work-groups, lanes and bytes."""
         out: list[tuple[str, int, int, int, int]] = []
         for kernel, groups, lanes, moved in self.launches:
             if out and out[-1][0] == kernel and out[-1][2:4] == (groups, lanes):
@@ -44,7 +44,7 @@ class Shown:
 
 
 def counts(sort: Sort, asked: Sequence[int]) -> list[int]:
-    """Return the counts to show: those asked for that the sort takes, else some powers of two and the crossovers."""
+    """Return the counts to show: the requested ones up to the maximum; by default powers of two and the crossovers."""
     if asked:
         return sorted({n for n in asked if n <= sort.plan.max_n})
     some = {1 << k for k in (10, 14, 17, 20, 24, 28)} | {p.min_n + d for p in sort.parts[1:] for d in (0, 1)}
@@ -52,7 +52,7 @@ def counts(sort: Sort, asked: Sequence[int]) -> list[int]:
 
 
 def shown(sort: Sort, n: int) -> Shown:
-    """Return what `n` keys take."""
+    """Return the launches for `n` keys."""
     made = [
         (x.step.kernel, x.groups, sort.kernel(x.step.kernel).work_group, assembly.moved(sort, x.step, n))
         for x in launches(sort.plan, n, in_place=False)
@@ -71,7 +71,7 @@ def shown(sort: Sort, n: int) -> Shown:
 
 
 def row(step: Step) -> tuple[str, ...]:
-    """Return a row of a plan as the table has it: kernel, counts, work-groups, argument, what it gets, buffers."""
+    """Return a step as a row of the table: kernel, counts, work-groups, argument, source of the argument, buffers."""
     guard, given = step.guard, step.argument
     place = {"any": "", "in": ", in place", "out": ", out of place"}[guard.place]
     bits = {"any": "", "whole": ", all bits", "part": ", a part of the bits"}[guard.range]
@@ -87,7 +87,7 @@ def row(step: Step) -> tuple[str, ...]:
 
 
 def _groups(grid: Grid) -> str:
-    """The formula of a grid, without what changes nothing."""
+    """The formula of a grid, without neutral terms."""
     if grid.fixed:
         return count(grid.cap)
     x = "parts" if grid.x == "number" else grid.x
@@ -99,6 +99,6 @@ def _groups(grid: Grid) -> str:
 
 
 def _binding(b: Binding) -> str:
-    """A buffer of a step, with where it begins."""
+    """A buffer of a step, with its offset."""
     at = [f"{b.per_n} n"] * bool(b.per_n) + [str(b.plus)] * bool(b.plus)
     return b.role + (f" + {' + '.join(at)}" if at else "")

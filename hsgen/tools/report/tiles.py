@@ -1,15 +1,15 @@
-"""The drawing of a tile: lanes by items, as radix sorts and prefix sums have it."""
+"""The drawing of a tile of radix sorts and prefix sums: lanes by items."""
 
 from __future__ import annotations
 
 from hsgen.tools.report.drawing import Drawing, count, plural
 
 _WIDE, _HIGH = 512, 150
-_CELLS = 64  # lanes, or rows, that are drawn one by one
+_CELLS = 64  # the most lanes that are drawn one by one
 
 
 def lanes_by_items(d: Drawing, lanes: int, items: int, subgroup: int, what: str) -> None:
-    """Draw a tile: its lanes from left to right, cut into subgroups where there are any, `items` rows of each."""
+    """Draw a tile: its lanes from left to right, split into subgroups if there are any, with `items` rows."""
     left, top = 96, 42
     columns = lanes if lanes <= _CELLS else lanes // subgroup if subgroup > 1 else min(lanes, 16)
     rows = min(items, 16)

@@ -1,4 +1,4 @@
-"""The counts of a validation.  Deterministic for a seed."""
+"""The counts of a validation, deterministic for a seed."""
 
 from __future__ import annotations
 
@@ -13,9 +13,8 @@ def around(values: Iterable[int], greatest: int) -> set[int]:
 
 
 def counts(test_counts: Iterable[int], block: int, greatest: int, wanted: int, rng: np.random.Generator) -> list[int]:
-    """Return the edges +- 1, and counts up to 4 blocks + 1, odd and prime ones included, until those are `wanted`.
-
-    Beyond 4 blocks come three random counts in each doubling up to `greatest`.
+    """Return the edges +- 1, `wanted` counts up to 4 blocks + 1, primes included, and above these three random counts
+    per doubling up to `greatest`.
     """
     top = min(4 * block + 1, greatest)
     found = around(test_counts, greatest)

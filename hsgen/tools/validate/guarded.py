@@ -1,10 +1,11 @@
-"""Framed device buffers: every array that a sort gets lies between guard words, which must survive.
+"""Framed device buffers: every array of a call lies between guard bytes, which must not change.
 
 An input that is only read must not change either.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -17,16 +18,31 @@ from hsgen.stages.attach import report_words
 from hsgen.targets import assembly
 
 FRONT = 1024  # guard bytes before an array, at least; a multiple of every device's base alignment
-SHIFTS = 16  # places at which arrays begin, an element or what the device asks for apart
+SHIFTS = 16  # the start positions of arrays, one element or the device's alignment apart
 _SLOTS = {"other": OTHER, "other_values": OTHER_VALUES}
 _GUARD = 0x5A
-_MORE = 64  # elements behind the last block that are guarded as well
+_MORE = 64  # guarded elements after the last block
 
 Bytes = NDArray[np.uint8]
 
 
+@dataclass(slots=True)
+class _Layout:
+    """The arrays of a call: buffer and first byte of each role, and the contents of the buffers before and after."""
+
+    at: dict[str, tuple[int, int]] = field(default_factory=dict)
+    before: dict[int, Bytes] = field(default_factory=dict)
+    after: dict[int, Bytes] = field(default_factory=dict)
+
+    def add(self, role: str, slot: int, place: int, before: Bytes, after: Bytes | None = None) -> None:
+        """Add an array; without `after`, it must not change."""
+        self.at[role] = (slot, place)
+        self.before[slot] = before
+        self.after[slot] = before if after is None else after
+
+
 class Frame:
-    """The buffers of an engine with guards, and what it takes to run calls in them."""
+    """The buffers of an engine, with guards, and the calls that run in them."""
 
     def __init__(self, engine: Engine, greatest: int) -> None:
         sort = engine.sort
@@ -50,85 +66,80 @@ class Frame:
             engine.allocate(COUNT, FRONT + SHIFTS * self._count_unit + self.back)
 
     def framed(self, array: NDArray[Any], place: int) -> Bytes:
-        """Return the bytes of a buffer in which `array` begins at `place`, with guards around."""
+        """Return the bytes of a buffer with `array` at `place`, between guards."""
         data = np.ascontiguousarray(array).view(np.uint8).reshape(-1)
         image = np.full(place + len(data) + self.back, _GUARD, np.uint8)
         image[place : place + len(data)] = data
         return image
 
     def run(self, call: Call, shifts: tuple[int, int] = (0, 0)) -> str | None:
-        """Sort; the places of the arrays are shifted by these units.  Say what is wrong, or return None."""
-        engine, (a, b) = self._engine, shifts
-        source = FRONT + a * self.unit
-        destination = source if call.in_place else FRONT + b * self.unit
-        at = {"source": (KEYS, source)}
-        before = {KEYS: self.framed(call.keys, source)}
-        after = dict(before)
-        if call.in_place:
-            at["destination"] = at["source"]
-            after[KEYS] = self.framed(_whole(call.expected, call.keys), source)
-        elif call.expected is not None:
-            blank = _blank(call.keys if call.other is None else call.expected)
-            at["destination"] = (KEYS_OUT, destination)
-            before[KEYS_OUT] = self.framed(blank, destination)
-            after[KEYS_OUT] = self.framed(_whole(call.expected, blank), destination)
-        self._values(call, shifts, at, before, after)
+        """Sort, with the start of the arrays shifted by these units.  Return what is wrong, or None."""
+        layout = self._layout(call, shifts)
+        for slot, image in layout.before.items():
+            self._engine.write(slot, image)
+        self._engine.run(call.n, layout.at, call.how)
+        for slot, image in layout.after.items():
+            found = np.empty_like(image)
+            self._engine.read(slot, found)
+            if slot == REPORT and call.report_room is not None:
+                start = layout.at["report"][1]
+                free = slice(start, start + 4 * call.report_room)
+                image[free] = found[free]
+            if not np.array_equal(found, image):
+                place = next((p for s, p in layout.at.values() if s == slot), 0)
+                return self._describe(slot, found, image, layout.before[slot], place, call)
+        return None
+
+    def _layout(self, call: Call, shifts: tuple[int, int]) -> _Layout:
+        """Place the arrays of a call."""
+        layout, (a, b) = _Layout(), shifts
+        self._keys(call, shifts, layout)
+        self._values(call, shifts, layout)
         for role, slot, array in (("other", OTHER, call.other), ("other_values", OTHER_VALUES, call.other_values)):
             if array is not None:
                 unit = self._value_unit if slot == OTHER_VALUES or array.itemsize == 4 else self.unit
-                at[role] = (slot, FRONT + (a * 3 + b) % SHIFTS * unit)
-                before[slot] = after[slot] = self.framed(array, at[role][1])
+                place = FRONT + (a * 3 + b) % SHIFTS * unit
+                layout.add(role, slot, place, self.framed(array, place))
         report = np.zeros(0, np.uint32) if call.report_room is not None else call.report
         if report is not None:
-            at["report"] = (REPORT, FRONT + (a + b * 3) % SHIFTS * self._value_unit)
+            place = FRONT + (a + b * 3) % SHIFTS * self._value_unit
             room = call.n + 1 if call.report_room is None else call.report_room
             blank = _blank(np.zeros(max(room, len(report)), np.uint32))
-            before[REPORT] = self.framed(blank, at["report"][1])
-            after[REPORT] = self.framed(_whole(report, blank), at["report"][1])
+            layout.add("report", REPORT, place, self.framed(blank, place), self.framed(_whole(report, blank), place))
         if call.count is not None:
-            at["count"] = (COUNT, FRONT + (a + b) % SHIFTS * self._count_unit)
-            before[COUNT] = after[COUNT] = self.framed(np.array([call.count], np.uint32), at["count"][1])
-        for slot, image in before.items():
-            engine.write(slot, image)
-        engine.run(call.n, at, call.how)
-        for slot, image in after.items():
-            found = np.empty_like(image)
-            engine.read(slot, found)
-            if slot == REPORT and call.report_room is not None:
-                told = slice(at["report"][1], at["report"][1] + 4 * call.report_room)
-                image[told] = found[told]
-            if not np.array_equal(found, image):
-                place = next((p for s, p in at.values() if s == slot), 0)
-                return self._describe(slot, found, image, before[slot], place, call)
-        return None
+            place = FRONT + (a + b) % SHIFTS * self._count_unit
+            layout.add("count", COUNT, place, self.framed(np.array([call.count], np.uint32), place))
+        return layout
 
-    def _values(
-        self,
-        call: Call,
-        shifts: tuple[int, int],
-        at: dict[str, tuple[int, int]],
-        before: dict[int, Bytes],
-        after: dict[int, Bytes],
-    ) -> None:
-        """Add the buffers of values to those of keys."""
-        if call.values_expected is None:
-            if call.values is not None:  # which are only read
-                at["values"] = (VALUES, FRONT + shifts[0] * 3 % SHIFTS * self._value_unit)
-                before[VALUES] = after[VALUES] = self.framed(call.values, at["values"][1])
+    def _keys(self, call: Call, shifts: tuple[int, int], layout: _Layout) -> None:
+        """Place the keys, and the output for them."""
+        source, target = (FRONT + shift * self.unit for shift in shifts)
+        before = self.framed(call.keys, source)
+        if call.in_place:
+            layout.add("source", KEYS, source, before, self.framed(_whole(call.expected, call.keys), source))
+            layout.at["destination"] = layout.at["source"]
             return
+        layout.add("source", KEYS, source, before)
+        if call.expected is not None:
+            blank = _blank(call.keys if call.other is None else call.expected)
+            after = self.framed(_whole(call.expected, blank), target)
+            layout.add("destination", KEYS_OUT, target, self.framed(blank, target), after)
+
+    def _values(self, call: Call, shifts: tuple[int, int], layout: _Layout) -> None:
+        """Place the values, and the output for them."""
         from_, to = (FRONT + (s * 3 % SHIFTS) * self._value_unit for s in shifts)
+        if call.values is not None:
+            layout.add("values", VALUES, from_, self.framed(call.values, from_))
+        if call.values_expected is None:
+            return
+        if call.values is not None and call.in_place:
+            layout.at["values_out"] = layout.at["values"]
+            layout.after[VALUES] = self.framed(_whole(call.values_expected, call.values), from_)
+            return
         rows = len(call.keys) + (0 if call.other_values is None else len(call.other_values))
         blank = np.full((rows, call.values_expected.shape[1]), 0x5A5A5A5A, np.uint32)
-        if call.values is not None:
-            at["values"] = (VALUES, from_)
-            before[VALUES] = after[VALUES] = self.framed(call.values, from_)
-            if call.in_place:
-                at["values_out"] = at["values"]
-                after[VALUES] = self.framed(_whole(call.values_expected, call.values), from_)
-                return
-        at["values_out"] = (VALUES_OUT, to)
-        before[VALUES_OUT] = self.framed(blank, to)
-        after[VALUES_OUT] = self.framed(_whole(call.values_expected, blank), to)
+        after = self.framed(_whole(call.values_expected, blank), to)
+        layout.add("values_out", VALUES_OUT, to, self.framed(blank, to), after)
 
     def _describe(self, slot: int, found: Bytes, image: Bytes, before: Bytes, place: int, call: Call) -> str:
         at = int(np.flatnonzero(found != image)[0]) - place
@@ -154,6 +165,6 @@ def _blank(array: NDArray[Any]) -> NDArray[Any]:
 
 
 def _whole(expected: NDArray[Any] | None, rest: NDArray[Any]) -> NDArray[Any]:
-    """What was expected, and behind it what must be as it was: keys at or beyond the count on the device."""
+    """The expected elements, followed by those that must not change: at or beyond a device-side count."""
     assert expected is not None
     return np.concatenate([expected, rest[len(expected) :]])

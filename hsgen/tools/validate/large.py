@@ -1,4 +1,4 @@
-"""Sorts of counts that are too large for a host to sort: checked on the device, by digests before and after."""
+"""Validation of counts that are too large for the host: by digests on the device, before and after the sort."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from hsgen.operations.digest import MADE, OPERATION, WORDS, Digest, read
 from hsgen.targets.target import Target
 
 BEHIND = 1024
-"""Elements behind the array that must stay as they are."""
+"""Elements after the array that must not change."""
 _CHUNK = 1 << 24  # keys drawn at a time
 
 
 def checks(target: Target, sort: Sort) -> tuple[Sort, Sort]:
-    """Return what digests the input of a sort, and what digests its output: of argsorts these differ.
+    """Return the digests of a sort's input and output; for argsorts they differ.
 
     Raises:
-        Usage: the sort takes its count from the device, or tells where keys change; or there is no such check.
+        Usage: the sort has a device-side count, run boundaries or an epilogue; or there is no such digest.
     """
     if not operations.of(sort).digested or sort.signature.device_count or sort.signature.followed:
         what = "a count on the device, changes and an epilogue"
@@ -40,11 +40,11 @@ def checks(target: Target, sort: Sort) -> tuple[Sort, Sort]:
 
 
 def faults(engine: Engine, by: tuple[Sort, Sort], n: int, seed: int) -> tuple[str, ...]:
-    """Sort `n` random keys in place on the device, values beside them, and return what went wrong, nothing if all is
-    right: names in `hsgen.operations.digest`.
+    """Sort `n` random keys in place on the device, with values if it has any, and return the faults that the digests
+    show, by their names in `hsgen.operations.digest`.
 
     Raises:
-        Usage: n is beyond what the sort or the check takes.
+        Usage: n exceeds the sort or the digest.
     """
     sort, before = engine.sort, engine.beside(by[0])
     most = min(sort.plan.max_n, *(c.plan.max_n - BEHIND for c in by))
@@ -52,7 +52,7 @@ def faults(engine: Engine, by: tuple[Sort, Sort], n: int, seed: int) -> tuple[st
         raise Usage(f"count {n}: {sort.name} is checked for up to {most} keys")
     room = n + BEHIND
     at = _filled(engine, room, seed)
-    size = 0 if sort.signature.index else room  # places that are made have no values before
+    size = 0 if sort.signature.index else room  # an argsort has no values before
     first = _digest(before, at, n, size)
     engine.renew()
     out = {"destination": at["source"], **({"values_out": (VALUES_OUT, 0)} if sort.signature.index else {})}
@@ -65,7 +65,7 @@ def faults(engine: Engine, by: tuple[Sort, Sort], n: int, seed: int) -> tuple[st
 
 
 def _filled(engine: Engine, room: int, seed: int) -> dict[str, tuple[int, int]]:
-    """Make buffers of random keys, and of places as values; return where those are that the sort reads."""
+    """Make buffers of random keys, with indices as values; return the buffers that the sort reads, by role."""
     sort, rng = engine.sort, np.random.default_rng(seed)
     keys = np.empty(room, f"u{sort.key.bytes}")
     for begin in range(0, room, _CHUNK):

@@ -1,4 +1,4 @@
-"""Calls of a validation with something behind the sort: a report of where keys change, or an epilogue."""
+"""Calls of a validation with run boundaries or an epilogue after the sort."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from hsgen.operations.calls import Call
 from hsgen.stages.attach import report_length, report_words
 
 
-def told(call: Call, sort: Sort, rng: np.random.Generator) -> Call:
-    """Return the call of a sort with what it tells of the keys that it sorted, from a bit of theirs on."""
+def boundaries(call: Call, sort: Sort, rng: np.random.Generator) -> Call:
+    """Return the call of a sort with the run boundaries of its output, above a random bit."""
     shift = int(rng.integers(0, sort.plan.bits))
     keys = call.expected
-    if keys is None:  # an argsort that leaves them away
+    if keys is None:  # an argsort that discards keys
         keys = call.keys[oracle.permutation(call.keys, sort, call.how)]
     return replace(call, how=replace(call.how, shift=shift), report=oracle.changes(keys, sort, shift))
 
 
 def supplied(call: Call, sort: Sort, rng: np.random.Generator) -> Call:
-    """Return the call of a sort with an epilogue, whose report is left to its user but must stay within its room."""
+    """Return the call of a sort with an epilogue, whose report may hold anything but must stay within its buffer."""
     room = report_length(sort, call.n) if report_words(sort) != (0, 0) else None
     return replace(call, how=replace(call.how, shift=int(rng.integers(0, sort.plan.bits))), report_room=room)

@@ -1,8 +1,8 @@
-"""Validation: run a compiled sort, or prefix sum, on a device over many inputs and compare with numpy.
+"""Validation: run a compiled sort or prefix sum on a device with many inputs, and compare the results with numpy.
 
-Every case sorts `n` keys, or sums up `n` rows, in place and from one buffer into another.  Both buffers are framed by
-guard words, which must survive, and an input that is only read must not change.  A merge of two arrays has cases of its
-own: always from these into a third one, with many sizes of the first.
+Every case sorts `n` keys, or sums `n` rows, in place and out of place.  Both buffers are framed by guard bytes, which
+must not change, nor must an input that is only read.  A merge is always out of place, with many sizes of the first
+array.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from hsgen.tools.validate.guarded import SHIFTS, Frame
 
 QUICK, FULL = 4_000, 100_000  # cases, at least
 _QUICK_TOP, _FULL_TOP = 1 << 17, 1 << 22
-_FAR = (1 << 30) - 1  # counts beyond are those of kernels that count in 64 bits
+_FAR = (1 << 30) - 1  # greater counts take kernels with 64-bit indices
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,28 +47,28 @@ class Case:
 
 @dataclass(slots=True)
 class Report:
-    """What a validation of one sort found."""
+    """The result of a validation of one sort."""
 
     cases: int = 0
     failures: list[str] = field(default_factory=list)
     failed: int = 0
 
     def note(self, case: Case, what: str) -> None:
-        """Record a failure; only the first few are kept as text."""
+        """Record a failure; only the first ten are kept as text."""
         self.failed += 1
         if len(self.failures) < 10:
             self.failures.append(f"{case}: {what}")
 
 
 def block_of(sort: Sort) -> int:
-    """Return the keys that one work-group sorts, or the rows that it sums up."""
+    """Return the keys that one work-group sorts, or the rows that it sums."""
     return assembly.block(sort)
 
 
 def reach(plan: Plan) -> int:
-    """Return the least count (to a power of two, roughly) at which every kernel of the plan has full work.
+    """Return the least count, within a factor of two, at which every kernel of the plan has full work.
 
-    Rows for counts from 2^30 on do not count: no validation tries these.
+    Steps for counts from 2^30 on are ignored: no validation reaches these.
     """
     first: dict[str, int] = {}
     for step in plan.steps:
@@ -78,11 +78,11 @@ def reach(plan: Plan) -> int:
 
 
 def plan_cases(sort: Sort, *, full: bool, seed: int) -> list[tuple[int, str]]:
-    """Return the (count, kind) pairs of a validation, each of which makes two cases.
+    """Return the (count, kind) pairs of a validation; each makes two cases.
 
-    Counts reach every kernel.  A full one tries every kind at every count up to 4 blocks + 1 that it takes, again
-    with other keys where blocks are too small for enough cases.  A quick one gives a count one kind by turns, and
-    random keys besides where the sort changes its way or the count is large.
+    The counts reach every kernel.  A full validation combines every kind with every count up to 4 blocks + 1, with
+    repetitions if blocks are too small for enough cases.  Otherwise, each count gets one kind, in turn, and in addition
+    random keys near edges of the plan and beyond 4 blocks.
     """
     rng = np.random.default_rng(seed)
     kinds = list(operations.of(sort).kinds)
@@ -102,9 +102,9 @@ def plan_cases(sort: Sort, *, full: bool, seed: int) -> list[tuple[int, str]]:
 
 
 def calls(sort: Sort, number: int, n: int) -> tuple[Options, int | None]:
-    """Return how case `number` of n keys calls the sort, and the count that lies on the device, if it does.
+    """Return the options of case `number` with n keys, and its device-side count, if any.
 
-    What the sort was generated for takes turns: types and orders, ranges of bits, counts.
+    The options take turns: the types, orders, bit ranges and counts that the sort was generated for.
     """
     signature, bits = sort.signature, sort.plan.bits
     types = [t for t in TYPES.values() if KEYS[t.key].bits == bits]
@@ -126,22 +126,22 @@ def calls(sort: Sort, number: int, n: int) -> tuple[Options, int | None]:
 
 
 def call(sort: Sort, keys: Keys, how: Options, *, in_place: bool, count: int | None, rng: np.random.Generator) -> Call:
-    """Return the call that does with `keys` what the sort does, with what must come of it by numpy."""
+    """Return the call of a sort for `keys`, with the result that numpy computes."""
     if sort.signature.followed:
         plain = call(_plain(sort), keys, how, in_place=in_place, count=count, rng=rng)
-        return (reports.supplied if sort.signature.epilogue else reports.told)(plain, sort, rng)
+        return (reports.supplied if sort.signature.epilogue else reports.boundaries)(plain, sort, rng)
     return operations.of(sort).call(sort, keys, how, in_place=in_place, count=count, rng=rng)
 
 
 def _plain(sort: Sort) -> Sort:
-    """The sort, as if nothing were told besides."""
+    """The sort without run boundaries and epilogue."""
     return replace(sort, signature=replace(sort.signature, run_boundaries=False, epilogue=""))
 
 
-def _told(sort: Sort, how: Options, count: int | None) -> str:
-    """What a case says of how it was called, where that is not plain."""
+def _described(sort: Sort, how: Options, count: int | None) -> str:
+    """The options of a case that are not plain, in words."""
     words = ["signed", "float"][how.kind - 1 :][:1] if how.kind else []
-    words += ["descending"] * how.descending + ["keys not wanted"] * how.discard
+    words += ["descending"] * how.descending + ["keys discarded"] * how.discard
     words += operations.of(sort).told(how)
     if sort.signature.bit_range:
         words.append(f"bits {how.begin} to {sort.plan.bits if how.end is None else how.end}")
@@ -160,7 +160,7 @@ def run(
 ) -> Report:
     """Run both cases of every (count, kind) pair; end early after `stop` failures.
 
-    Keys begin at other places from pair to pair.  `progress` wraps the iteration, to show how far it is.
+    The position of keys in their buffers varies from pair to pair.  `progress` wraps the iteration, to show it.
     """
     report = Report()
     frame = Frame(engine, max((n for n, _ in pairs), default=0))
@@ -180,10 +180,10 @@ def run(
                 made = call(sort, keys, how, in_place=False, count=None, rng=rng)
             problem = frame.run(replace(made, in_place=in_place and made.expected is not None), shifts)
             if problem is not None:
-                report.note(Case(n, kind, in_place, does.items, _told(sort, made.how, count)), problem)
+                report.note(Case(n, kind, in_place, does.items, _described(sort, made.how, count)), problem)
                 if report.failed >= stop:
                     return report
-    if said := engine.messages():
+    if messages := engine.messages():
         report.failed += 1
-        report.failures.append(f"the validation layers said: {said.splitlines()[0]}")
+        report.failures.append(f"the validation layers report: {messages.splitlines()[0]}")
     return report

@@ -19,7 +19,7 @@ from hsgen.tools.bench.baselines.baseline import Run, copied, timed
 def _direct(name: str, engine: Engine) -> Direct:
     toolchain.pyopencl()
     if not isinstance(engine, Direct):
-        raise Unavailable(f"peer {name}: runs beside OpenCL in this process only; leave out --api and --runtime")
+        raise Unavailable(f"peer {name}: needs OpenCL through pyopencl; omit --api and --runtime")
     return engine
 
 

@@ -79,7 +79,7 @@ def lsd(engine: Engine, keys: Keys, values: Words | None) -> Run:
         Unavailable: no C compiler is found, or keys or values have another size.
     """
     if values is None or keys.dtype.itemsize != 4 or values.shape[1] != 1:
-        raise Unavailable("peer lsd: packs 32-bit keys with 32-bit values; give --key u32 --value v4, or leave it out")
+        raise Unavailable("peer lsd: packs 32-bit keys with 32-bit values; give --key u32 --value v4, or omit it")
     library = build.load("lsd")
     library.peer_sort.restype = ctypes.c_double
     packed = keys.astype(np.uint64) << np.uint64(32) | values[:, 0]
@@ -106,7 +106,7 @@ def cub(engine: Engine, keys: Keys, values: Words | None) -> Run:
         Unavailable: the sort does not run on CUDA, or is an argsort.
     """
     if values is None:
-        raise Unavailable("peer cub: has no argsort; give values, or leave it out")
+        raise Unavailable("peer cub: has no argsort; give values, or omit it")
     size, n = keys.dtype.itemsize, len(keys)
     shape = values.shape
 

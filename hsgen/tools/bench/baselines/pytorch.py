@@ -20,7 +20,7 @@ def _torch(engine: Engine) -> tuple[Any, Any]:
     """PyTorch, and its device object for the engine's GPU."""
     device = APIS[engine.api].torch
     if not device:
-        raise Unavailable("peer torch: runs beside CUDA only; add --api cuda")
+        raise Unavailable("peer torch: needs CUDA; add --api cuda")
     try:
         import torch
     except ImportError:

@@ -88,7 +88,7 @@ def cub_radix_segments(engine: Engine, given: Segments) -> Run:
 
 def _segments(name: str, engine: Engine, given: Segments) -> Run:
     if given.index:
-        raise Unavailable(f"peer {name}: has no argsort; give values, or leave it out")
+        raise Unavailable(f"peer {name}: has no argsort; give values, or omit it")
     return library(name, engine, given.keys, given.values, len(given.keys), len(given.offsets) - 1)
 
 

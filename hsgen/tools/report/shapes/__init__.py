@@ -11,7 +11,7 @@ from hsgen.tools.report.drawing import Figure
 
 
 class Drawer(Protocol):
-    """What each module here offers."""
+    """The interface of each module here."""
 
     def figures(self, p: object, most: int) -> list[Figure]:
         """Return the drawings of a shape; `most` is the greatest count that it serves."""
@@ -20,4 +20,4 @@ class Drawer(Protocol):
 DRAWERS: Mapping[str, Drawer] = {
     name: cast(Drawer, importlib.import_module(module)) for name, module in listed(__name__, EVERY).items()
 }
-"""Who draws the shapes of an algorithm, by its name; those of others are told in words alone."""
+"""The drawers by the names of their algorithms; the shapes of other algorithms are only described in words."""

@@ -1,4 +1,4 @@
-"""Drawings of merge sorts: the slab and the block with its columns, and the levels of merges."""
+"""Drawings of bitonic sorts: the slab, the block with its columns, and the merge levels."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def _slab(d: Drawing, p: Params) -> float:
 
 
 def _block(d: Drawing, p: Params, tall: int, bottom: float) -> None:
-    """Draw the block as its slabs, those of the middle left away where they are too many."""
+    """Draw the block as its slabs; if they are too many, without those in the middle."""
     left, top, w = 424, 42, 150
     shown = list(range(p.slabs)) if p.slabs <= _MANY else [*range(12), -1, p.slabs - 2, p.slabs - 1]
     h = max(4.0, min(24.0, _SIDE / len(shown)))
@@ -81,11 +81,11 @@ def _block(d: Drawing, p: Params, tall: int, bottom: float) -> None:
 
 
 def _levels(p: Params, most: int) -> Figure:
-    """The kernels of every merge level over the distance of the keys that they compare."""
+    """Draw the kernels of every merge level, against the distance of the keys that they compare."""
     kernels = {k.name: k for k in bitonic.kernels(p)}
     every = [s for s in bitonic.plan(p).steps if s.guard.min_n < most]
     blocks = [s for s in every if isinstance(kernels[s.kernel].data, BlockSort)]
-    first = {s.kernel: s for s in reversed(blocks)}  # with paths each count of levels has rows of its own
+    first = {s.kernel: s for s in reversed(blocks)}  # with merge paths, each number of levels has its own steps
     steps = [s for s in blocks if first[s.kernel] is s]
     rest = [s for s in every if s not in blocks and s.guard.min_n >= p.block and _own(p, s, kernels[s.kernel])]
     runs = sorted({s.guard.min_n for s in rest})
@@ -115,27 +115,27 @@ def _levels(p: Params, most: int) -> Figure:
             _stage(d, left, y, unit, scale, *_span(step, kernel), _fill(kernel), f"{step.kernel}: {kernel.summary}")
         y += 20
     _legend(d, left, y + 12, "clean" if p.path_from is None else "clean, or merge by paths")
-    return Figure(d.markup(), _told(p, most, len(runs), rest))
+    return Figure(d.markup(), _caption(p, most, len(runs), rest))
 
 
 def _own(p: Params, step: Step, kernel: Kernel) -> bool:
-    """Whether a row is the last level of its counts; of paths, the levels before stand there again."""
+    """Whether a step is the last level of its counts; with merge paths, steps repeat the previous levels."""
     return not isinstance(kernel.data, Path) or p.block << level_of(step) == step.guard.min_n
 
 
-def _told(p: Params, most: int, levels: int, rest: list[Step]) -> str:
+def _caption(p: Params, most: int, levels: int, rest: list[Step]) -> str:
     trips = [sum(s.guard.min_n == run for s in rest) for run in sorted({s.guard.min_n for s in rest})]
     grow = f"{trips[0]} to {trips[-1]}" if len(set(trips)) > 1 else str(trips[0]) if trips else "no"
     return (
         f"Merge levels: blocks of {count(p.block)} keys are sorted, then each level merges pairs of runs. A box is one "
-        f"launch and one trip through memory; its width is the stages that it does, from far keys (left) to neighbours "
-        f"(right). {plural(levels, 'level')} of {grow} launches each; a level runs only where n exceeds its runs. "
-        f"Drawn for counts up to {power(most)}."
+        f"launch and one trip through memory; its width is the number of its stages, from far keys (left) to "
+        f"neighbours (right). {plural(levels, 'level')} of {grow} launches each; a level runs only where n exceeds its "
+        f"runs. Drawn for counts up to {power(most)}."
     )
 
 
 def _span(step: Step, kernel: Kernel) -> tuple[int, int]:
-    """The stages of a launch, as log2 of the least distance and one more than that of the greatest."""
+    """The stages of a launch: log2 of the least distance, and one more than log2 of the greatest."""
     low = lg_stride_of(step)
     if isinstance(kernel.data, Path):
         return 0, (2 * step.guard.min_n - 1).bit_length()

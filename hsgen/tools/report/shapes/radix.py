@@ -13,11 +13,11 @@ from hsgen.tools.report.drawing import Drawing, Figure, count, plural
 from hsgen.tools.report.tiles import lanes_by_items
 
 _BAR = 704  # pixels of a key
-_SHOWN = 8  # passes that are all drawn
+_SHOWN = 8  # the most passes that are all drawn
 
 
 def figures(p: Tile, most: int) -> list[Figure]:
-    """Return the drawings of a shape; `most` is the greatest count, which changes none of them."""
+    """Return the drawings of a shape; they do not depend on `most`, the greatest count."""
     held = _chunks(p) if isinstance(p, PerThread) else _tile(p)  # type: ignore[arg-type]
     return [_digits(p), held, _passes(p)]
 
@@ -33,7 +33,7 @@ def _digits(p: Tile) -> Figure:
 
 
 def _bar(d: Drawing, p: Tile, y: float, words: str) -> float:
-    """Draw a key from its highest bit to the lowest, cut into digits; return the lower end."""
+    """Draw a key from its highest bit to the lowest, split into digits; return the lower end."""
     unit, left = _BAR / p.key.bits, 8
     d.text(left, y - 6, words, anchor="start")
     for number, (shift, width) in enumerate(p.digits):
@@ -60,7 +60,7 @@ def _tile(p: Ranked) -> Figure:
 
 
 def _chunks(p: PerThread) -> Figure:
-    """The chunks that lanes or subgroups walk alone."""
+    """Draw the chunks, each of which one lane or subgroup processes."""
     who = f"a subgroup of {p.subgroup} lanes" if p.subgroup > 1 else "a lane"
     walkers = max(1, p.work_group // p.subgroup) * p.groups
     d = Drawing(f"chunks of keys, each walked by {who}")
@@ -84,7 +84,7 @@ def _chunks(p: PerThread) -> Figure:
 
 
 def _passes(p: Tile) -> Figure:
-    """Which buffer each pass reads and writes out of place, and by which kernels."""
+    """Draw the buffers that each out-of-place pass reads and writes, and its kernels."""
     steps = [s for s in radix.plan(p).steps if not s.kernel.endswith(("_wide", "_lines"))]
     total = len(p.digits)
     every = range(total)
@@ -98,7 +98,7 @@ def _passes(p: Tile) -> Figure:
             d.text(x + 136, top + 18, "...")
             continue
         mine = [s for s in steps if s.pass_number == number]
-        direct = p.STRATEGY == "cooperative" or (total - number) % 2 == 1  # the last pass ends there
+        direct = p.STRATEGY == "cooperative" or (total - number) % 2 == 1  # the last pass writes to the destination
         d.text(x + 86, top - 8, f"pass {number}", kind="small")
         d.line(x + 75, top + 14, x + 97, top + 14, "arrow")
         _buffer(d, x + unit, top, "destination" if direct else "scratch")
@@ -114,13 +114,13 @@ def _buffer(d: Drawing, x: float, y: float, name: str) -> None:
 
 
 def _words(p: Tile) -> str:
-    """What the drawing of the passes does not say, in words."""
+    """The text about passes that the drawing does not show."""
     if p.STRATEGY == "cooperative":
         return (
             f"One launch: up to {count(p.groups)} work-groups keep their keys in registers and wait for each other "
             "twice a pass, until all have counted and until all have stored. Every pass stores keys to the "
-            "destination; values go to scratch and there by turns. A pass whose digit is the same in all keys moves "
-            "none."
+            "destination; values alternate between scratch and destination. A pass whose digit is the same in all keys "
+            "moves none."
         )
     streamed = f" From {count(p.stream)} keys on scatter_lines takes the place of scatter." if p.stream else ""
     large = " Beyond the counts of 32-bit indices, kernels with _wide in their name do the same." if p.large else ""
@@ -130,7 +130,7 @@ def _words(p: Tile) -> str:
             "those before them."
         )
         if not p.forward_progress:
-            how += " Behind each come launches that count and scatter; they end at once unless its look-back failed."
+            how += " After each follow launches that count and scatter; they end at once unless its look-back failed."
     elif p.folded:
         how = "Counted: each pass counts the digits of all chunks, then every work-group sums the counts and scatters."
     else:

@@ -1,4 +1,4 @@
-"""Drawings of prefix sums: the tile, and the launches one after the other."""
+"""Drawings of prefix sums: the tile, and the sequence of launches."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from hsgen.tools.report.tiles import lanes_by_items
 
 
 def figures(p: Params, most: int) -> list[Figure]:
-    """Return the drawings of a shape; `most` is the greatest count of rows, which changes none of them."""
+    """Return the drawings of a shape; they do not depend on `most`, the greatest count of rows."""
     return [_tile(p), _launches(p)]
 
 
 def _tile(p: Params) -> Figure:
     d = Drawing(f"a tile of {p.work_group} lanes x {p.items} rows = {p.tile} rows")
     lanes_by_items(d, p.work_group, p.items, 1, "rows")
-    kind = "exclusive (a row's sums leave out the row itself)" if p.exclusive else "inclusive"
+    kind = "exclusive (a row's sums exclude the row itself)" if p.exclusive else "inclusive"
     caption = (
         f"Tile: {plural(p.work_group, 'lane')} x {p.items} = {count(p.tile)} rows of {plural(p.columns, 'element')}. "
         f"Every column has sums of its own, {kind}."
@@ -36,7 +36,7 @@ def _launches(p: Params) -> Figure:
         if at:
             d.line(x - 34, top + 15, x - 4, top + 15, "arrow")
     how = (
-        "Look-back: tiles wait for the sums of those before them; the launches behind end at once unless one gave up."
+        "Look-back: tiles wait for the sums of those before them; the launches after it end at once unless one gave up."
         if p.looks
         else "Reduced and scanned: tiles are summed first, then scanned from the sums of those before them."
     )

@@ -1,0 +1,94 @@
+"""``hsgen check``: compare a bundle with what hsgen generates today."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from shlex import quote
+
+import click
+
+from hsgen.bundle.build import Modules, build
+from hsgen.bundle.manifest import MANIFEST, Manifest, digest
+from hsgen.bundle.store import Differences, compare, read_manifest, unified
+from hsgen.cli.bundle_options import folder_option, recorded, targets_option
+from hsgen.cli.epilogues import refuse, same, trust_option, unknown
+from hsgen.cli.options import json_option, require_option, required
+from hsgen.cli.output import emit_json
+from hsgen.core.errors import Unavailable, Usage, Wrong, shown
+from hsgen.targets import target as target_files
+
+
+@click.command(short_help="Compare a bundle with what hsgen generates today.")
+@folder_option
+@targets_option
+@click.option("--diff", is_flag=True, help="Print what would change (not with --json).")
+@click.option(
+    "--epilogue", type=click.Path(path_type=Path), metavar="FILE", help="The epilogue that all targets must have."
+)
+@trust_option
+@require_option
+@json_option
+def check(
+    folder: Path,
+    names: tuple[str, ...],
+    diff: bool,
+    epilogue: Path | None,
+    trusted: bool,
+    require: bool,
+    as_json: bool,
+) -> None:
+    """Verify that a bundle is what hsgen generates today; exit with 1 if not.
+
+    Reads the targets and options from the bundle's manifest.  -t is needed only for targets that do not come with
+    hsgen.  SPIR-V is compiled again and compared if the compiler that the manifest records is installed; if not,
+    everything else is checked, and the exit code is 3.  If only the manifest has the epilogue of a target, everything
+    else is checked, and the exit code is 2 unless something is stale.
+    """
+    with required(require):
+        old = read_manifest(folder)
+        if epilogue is not None:
+            same(folder, old, epilogue)
+        texts = {name: entry.choice.epilogue for name, entry in old.targets.items()}
+        _check(folder, old, names, unknown(texts, trusted=trusted or epilogue is not None), diff, as_json)
+
+
+def _check(
+    folder: Path, old: Manifest, names: tuple[str, ...], unknown: tuple[str, ...], diff: bool, as_json: bool
+) -> None:
+    """Compare a bundle with what is generated today; of `unknown` targets, only the files with their hashes."""
+    for name in names:
+        if target_files.find(name).name not in old.targets:
+            raise Usage(f"{folder}: holds no target {name}; it has {', '.join(old.targets)}")
+    parts = recorded(folder, old.without(unknown), names)
+    words = Modules(folder, old, old.prefix, checking=True)
+    files, manifest = build(parts, words, old.prefix, old)
+    found = compare(folder, {**manifest.hashes, MANIFEST: digest(manifest.bytes())})
+    found = replace(found, stale=tuple(sorted({*found.stale, *words.unsound} - set(found.missing))))
+    if as_json:
+        paths = [*words.missing, *(p for name in unknown for p in sorted(old.targets[name].files))]
+        unchecked = [] if found else [("unchecked", p) for p in paths]
+        emit_json([{"path": p, "state": s} for s, p in [*found.rows(), *unchecked]])
+    elif diff:
+        files[MANIFEST] = manifest.bytes()
+        click.echo(unified(folder, files, (*found.stale, *found.missing)))
+    if found:
+        raise _stale(folder, found, names)
+    refuse(folder, unknown)
+    if words.missing:
+        raise Unavailable(
+            *(f"{folder}: {p}: was compiled by {c}, which is not here" for p, c in words.missing.items()),
+            f"{folder}: all but this SPIR-V is up to date",
+        )
+    if not as_json:
+        click.echo(f"{shown(folder)} is up to date ({len(manifest.hashes)} files)")
+
+
+def _stale(folder: Path, found: Differences, names: tuple[str, ...]) -> Wrong:
+    """The error for a bundle that differs, with the command that updates it."""
+    custom = "".join(f" -t {quote(n)}" for n in names)
+    return Wrong(
+        *(f"{folder}: {line}" for line in found.lines()),
+        f"{folder}: not up to date; run: hsgen generate -o {quote(str(folder))}{custom}"
+        + (" and delete the unexpected files" if found.unexpected else ""),
+    )

@@ -1,0 +1,133 @@
+"""The request of ``hsgen compile``: targets, sorts, compilers and devices, and the budgets to compare with."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from hsgen.cli.sort_options import Wanted
+from hsgen.core.errors import Usage
+from hsgen.core.keys import KEYS
+from hsgen.targets import schema
+from hsgen.targets import target as target_files
+from hsgen.targets.isa import KINDS
+from hsgen.targets.target import Target
+from hsgen.tools.compile import budgets, implicit, jobs
+from hsgen.tools.compile.budget import Budget
+from hsgen.tools.compile.jobs import Job, Planner
+from hsgen.tools.compile.results import Missing
+
+
+@dataclass(frozen=True, kw_only=True)
+class Request:
+    """The targets, sorts, compilers and devices that a command line names; an empty choice means all."""
+
+    names: tuple[str, ...]
+    wanted: Wanted
+    algorithms: tuple[str, ...]
+    compilers: tuple[str, ...]
+    devices: tuple[str, ...]
+
+    @property
+    def plain(self) -> bool:
+        """Whether it compiles everything that is compiled by default, or that for some widths of keys."""
+        wanted = self.wanted
+        widths = all(key in KEYS for key in wanted.keys)
+        return widths and not (self.algorithms or wanted.values or wanted.orders or wanted.features or wanted.epilogue)
+
+    def targets(self) -> list[Target]:
+        """Return the named targets, or all that come with hsgen.
+
+        Raises:
+            Usage: one is named twice.
+        """
+        found = [target_files.find(name) for name in self.names or target_files.names()]
+        for i, one in enumerate(found):
+            if any(one.name == other.name for other in found[:i]):
+                raise Usage(f"target {one.name}: named twice; name it once")
+        return found
+
+    def check_devices(self) -> None:
+        """Refuse unknown devices.
+
+        Raises:
+            Usage: no compiler supports one.
+        """
+        known = {d for kind in KINDS.values() for d in kind.devices}
+        known |= {f"vulkan{version}" for version in schema.VULKANS}
+        for device in self.devices:
+            if device not in known:
+                close = difflib.get_close_matches(device, sorted(known), 1)
+                hint = (
+                    f"did you mean {close[0]}?" if close else "docs/guides/compile.md lists those that [isa] can name"
+                )
+                raise Usage(f"--device {device}: no compiler supports it; {hint}")
+
+    def plan(self, targets: Sequence[Target], planner: Planner) -> tuple[list[Job], list[Missing]]:
+        """Return the jobs, and the compilers that are missing.
+
+        Raises:
+            Usage: a target that the command line names, or all others, have nothing to compile.
+        """
+        made: list[Job] = []
+        missing: list[Missing] = []
+        for found in targets:
+            try:
+                where = self._places(found)
+                sorts = self.wanted.sorts(found, self.algorithms)
+                if self.plain:
+                    sorts += implicit.derived(found, self.wanted.choice(found).widths)
+            except Usage:
+                if self.names:
+                    raise
+                continue
+            some, lacking = planner.jobs(found, sorts, where)
+            made += some
+            missing += lacking
+        if not made and not missing:
+            raise Usage("nothing to compile: no target has such kernels for such a compiler; give fewer options")
+        return made, missing
+
+    def _places(self, found: Target) -> list[tuple[str, str]]:
+        """The chosen (compiler, device) pairs of a target.
+
+        Raises:
+            Usage: there is no such pair.
+        """
+        have = jobs.devices_of(found)
+        some = [(c, d) for c, d in have if c in (self.compilers or (c,)) and d in (self.devices or (d,))]
+        if not some:
+            listed = ", ".join(
+                f"{c} {' '.join(d for x, d in have if x == c)}" for c in dict.fromkeys(c for c, _ in have)
+            )
+            hint = f"it has {listed}" if have else "give it a table [isa] (docs/guides/compile.md)"
+            raise Usage(f"target {found.name}: names no such compiler and device to compile for; {hint}")
+        return some
+
+
+@dataclass(frozen=True, kw_only=True)
+class Budgets:
+    """The files or folders of recorded numbers: one to compare with, and one to write."""
+
+    budget: Path | None
+    written: Path | None
+
+    def load(self, request: Request, targets: Sequence[Target]) -> dict[str, Budget | None] | None:
+        """Check both before anything is compiled, and return the numbers to compare with, if any.
+
+        Raises:
+            Usage: budgets do not cover the request, or a budget cannot be read.
+        """
+        read, written = self.budget, self.written
+        if (read or written) and not request.plain:
+            only = f"only --key {', '.join(KEYS)} may narrow them"
+            raise Usage(f"--budget and --write-budget cover plain sorts of all algorithms; {only}")
+        if written:
+            if read and read.resolve() == written.resolve():
+                raise Usage(f"--budget and --write-budget: both are {read}; compare first, then write")
+            if request.wanted.keys or request.compilers or request.devices:
+                raise Usage("--write-budget: records all kernels of a target; omit --key, --compiler and --device")
+            budgets.place(written, targets)
+        return budgets.load(read, targets) if read else None

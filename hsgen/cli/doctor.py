@@ -1,0 +1,23 @@
+"""``hsgen doctor``: list devices and tools on this machine."""
+
+from __future__ import annotations
+
+import click
+
+from hsgen.cli.options import json_option
+from hsgen.cli.output import emit_json, emit_table
+from hsgen.tools import doctor as doctors
+
+
+@click.command(short_help="List devices and tools on this machine.")
+@json_option
+def doctor(as_json: bool) -> None:
+    """List devices and tools on this machine, and what is unavailable without each missing one."""
+    found = doctors.findings()
+    if as_json:
+        emit_json([f.record() for f in found])
+        return
+    emit_table(
+        ["what", "found", "unavailable without it"],
+        [[f.what, f.found or "-", f.costs if f.found is None else ""] for f in found],
+    )

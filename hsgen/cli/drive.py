@@ -1,0 +1,182 @@
+"""How a command drives a device: API, runtime, target and sorts, with the options that choose them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import TypeVar
+
+import click
+
+from hsgen.apis import APIS, having
+from hsgen.apis.api import Api
+from hsgen.bundle import build
+from hsgen.bundle.manifest import COMPANIONS
+from hsgen.bundle.store import read_manifest
+from hsgen.cli.device import device_option
+from hsgen.cli.options import Folder, gathered
+from hsgen.cli.sort_options import Wanted, wanted_options
+from hsgen.core.errors import Unavailable, Usage
+from hsgen.core.sort import Sort
+from hsgen.engines import metal_shim as shim
+from hsgen.engines import native as backend
+from hsgen.targets import target as target_files
+
+T = TypeVar("T")
+
+target_option = click.option("-t", "--target", "name", help="A target; by default the one that matches the device.")
+api_option = click.option(
+    "--api", type=click.Choice(list(APIS)), help="The API; by default opencl, or the first of a target without it."
+)
+_ALWAYS_C = [api.name for api in having(lambda api: api.harness and not api.python)]
+_OPTIONS = [f"{o.help} ({api.title})" for api in APIS.values() for o in api.options.values() if o.help]
+runtime_option = click.option(
+    "--runtime",
+    type=click.Choice(["python", "c"]),
+    help=f"c: drive the device through the bundle's own C runtime; for {' and '.join(_ALWAYS_C)} always.",
+)
+option_option = click.option(
+    "--option",
+    "options",
+    multiple=True,
+    metavar="WORD=N",
+    help=f"For the C runtime: {', '.join(_OPTIONS)}, poison=1 (set all bits of scratch before each sort).",
+)
+algorithm_option = click.option(
+    "--algorithm",
+    metavar="NAME",
+    help="This algorithm or variant, as `hsgen targets` lists it; by default the sort for any count.",
+)
+bundle_option = click.option(
+    "--bundle",
+    type=Folder(),
+    help="Take SPIR-V from this bundle where its GLSL is the same: for machines without a GLSL compiler.",
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Drive:
+    """The device, API, runtime and sorts that a command line names."""
+
+    device: str | None = None
+    target: str | None = None
+    asked: str | None = None
+    runtime: str | None = None
+    options: tuple[str, ...] = ()
+    folder: Path | None = None
+    algorithm: str | None = None
+    wanted: Wanted = field(default_factory=Wanted)
+    large: bool = False  # whether each sort also needs digests
+    shim: bool = False  # whether Metal's kernels may run in another language
+
+    @cached_property
+    def found(self) -> target_files.Target | None:
+        """The target of that name."""
+        return target_files.find(self.target) if self.target else None
+
+    @property
+    def api(self) -> str:
+        """The API of that name; by default OpenCL where the target has it."""
+        names = self.found.apis if self.found else tuple(APIS)
+        return self.asked or next((name for name in names if APIS[name].python), names[0])
+
+    @property
+    def _api(self) -> Api:
+        return APIS[self.api]
+
+    @property
+    def native(self) -> bool:
+        """Whether the C runtime drives the device."""
+        return self._api.harness is not None and (not self._api.python or self.runtime == "c")
+
+    def check(self) -> None:
+        """Refuse options that exclude each other.
+
+        Raises:
+            Usage: some do.
+            Unavailable: hsgen drives no devices of the API.
+        """
+        if self.found and self.api not in self.found.apis:
+            raise Usage(f"target {self.found.name}: has no kernels for {self.api}; it has {', '.join(self.found.apis)}")
+        if not self._api.driven:
+            self._check_undriven()
+        if not self._api.python and self.runtime == "python":
+            able = ", ".join(api.name for api in APIS.values() if api.python)
+            raise Usage(f"runtime python: drives {able} only; omit --runtime for {self.api}")
+        for word in self.options:
+            self._check_option(word)
+        if len({word.partition("=")[0] for word in self.options}) < len(self.options):
+            raise Usage(f"options {' '.join(self.options)}: one of them is given twice; give each once")
+
+    def _check_option(self, word: str) -> None:
+        if not self.native:
+            raise Usage(f"option {word}: is for the C runtime; add --runtime c")
+        name, _, value = word.partition("=")
+        option = self._api.options.get(name)
+        if option is None or not value.isdecimal() or int(value) > option.greatest:
+            known = ", ".join(f"{w}=0 to {o.greatest}" for w, o in self._api.options.items())
+            raise Usage(f"option {word}: unknown for {self.api}; it has {known}")
+
+    def _check_undriven(self) -> None:
+        if self._api is not shim.API:
+            raise Unavailable(f"{self.api}: hsgen drives no {self._api.title} devices; name another with --api")
+        if not self.shim:
+            how = f"`hsgen validate --api {self.api}` runs kernels as {shim.LANGUAGE}"
+            raise Unavailable(f"{self.api}: {shim.UNDRIVEN}; {how}")
+        if self.found is None:
+            raise Usage(f"{self.api}: {shim.UNDRIVEN}, so none can be matched; name a target with --target")
+        if self.runtime or self.options or self.folder:
+            raise Usage(f"{self.api}: takes no --runtime, --option or --bundle; omit them")
+
+    @property
+    def words(self) -> str:
+        """The options for the harness: those that differ from its defaults."""
+        given = ((word, *word.partition("=")[::2]) for word in self.options)
+        return " ".join(word for word, name, value in given if int(value) != self._api.options[name].default)
+
+    def sorts(self, found: target_files.Target) -> list[Sort]:
+        """The named sorts of a target: the one for any count, or the named one, of each width and value.
+
+        Raises:
+            Usage: the target lacks one of the names.
+        """
+        choice = self.wanted.choice(found, (self.api,), (self.algorithm,) if self.algorithm else ())
+        return build.sorts(found, choice, self.wanted.keys)
+
+    def library(self, found: target_files.Target, sort: Sort, peers: Sequence[str] = ()) -> Path:
+        """Build the C runtime with one sort of a target."""
+        made = (self.folder, read_manifest(self.folder)) if self.folder is not None else None
+        names, signature = [sort.algorithm, *(COMPANIONS if self.large else [])], sort.signature
+        return backend.library(self.api, [found], sort.label, peers, made, algorithms=names, signature=signature)
+
+
+def _drive(
+    *,
+    device: str | None,
+    name: str | None,
+    api: str | None,
+    runtime: str | None,
+    options: tuple[str, ...],
+    bundle: Path | None,
+    algorithm: str | None,
+    wanted: Wanted,
+) -> Drive:
+    return Drive(
+        device=device,
+        target=name,
+        asked=api,
+        runtime=runtime,
+        options=options,
+        folder=bundle,
+        algorithm=algorithm,
+        wanted=wanted,
+    )
+
+
+def drive_options(command: Callable[..., T]) -> Callable[..., T]:
+    """Add the options that choose a device and its sorts to a command, which receives them as `drive`."""
+    more = (api_option, runtime_option, option_option, bundle_option, algorithm_option)
+    driven = wanted_options(gathered("drive", _drive, *more)(command))
+    return target_option(device_option(driven))

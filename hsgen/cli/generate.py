@@ -1,0 +1,161 @@
+"""``hsgen generate``: write kernels, plans and C files of targets into a bundle."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import click
+
+from hsgen.bundle import store
+from hsgen.bundle.build import Files, Modules, build, sorts
+from hsgen.bundle.manifest import COMPANIONS, MANIFEST, Choice, Manifest, shared_out, widened
+from hsgen.bundle.update import Change, update
+from hsgen.cli.bundle_options import folder_option, recorded, targets_option
+from hsgen.cli.epilogues import refuse, trust_option, unknown
+from hsgen.cli.options import gathered, json_option
+from hsgen.cli.output import emit_json
+from hsgen.cli.sort_options import Wanted, wanted_options
+from hsgen.core.errors import Unavailable, Usage, shown
+from hsgen.emit.c_files import PREFIX, check_prefix
+from hsgen.targets import target as target_files
+from hsgen.targets.target import AUTO, Target
+
+Parts = dict[str, tuple[Target, Choice]]
+"""Targets of a bundle, each with the choice that the bundle holds."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """The targets and sorts that a command line adds to a bundle, and the targets that it removes."""
+
+    names: tuple[str, ...]
+    wanted: Wanted
+    apis: tuple[str, ...]
+    algorithms: tuple[str, ...]
+    removed: tuple[str, ...]
+    prefix: str | None
+    trusted: bool
+
+    def check(self) -> None:
+        """Refuse choices without a target.
+
+        Raises:
+            Usage: no target is named.
+        """
+        if (self.wanted or self.apis or self.algorithms) and not self.names:
+            raise Usage(
+                "--key, --value, --order, --feature, --epilogue, --api and --algorithm choose within a target; "
+                "name it with -t"
+            )
+
+    def made(self, folder: Path, old: Manifest | None) -> tuple[Files, Manifest]:
+        """Return the files and the manifest of the bundle after the request; `old` is the manifest before it.
+
+        Raises:
+            Usage: the request does not fit the bundle or its targets.
+            Unavailable: SPIR-V would be lost.
+        """
+        for name in self.removed:
+            if old is None or name not in old.targets:
+                raise Usage(f"{folder}: holds no target {name} that could be removed")
+        kept = old.without(self.removed) if old else None
+        parts = self._parts(kept)
+        if not parts and not self.removed:
+            if old is None:
+                raise store.no_bundle(folder, "name targets with -t, `hsgen targets` lists them")
+            parts = recorded(folder, old)
+        prefix = check_prefix(self.prefix if self.prefix is not None else old.prefix if old else PREFIX)
+        if kept and (prefix != kept.prefix or not all(e.sorts for e in kept.targets.values())):
+            parts = {**recorded(folder, kept, self.names), **parts}  # all C files change
+        texts = {name: choice.epilogue for name, (_, choice) in parts.items()}
+        refuse(folder, unknown(texts, self.wanted.epilogue, trusted=self.trusted))
+        return _built(folder, old, kept, parts, prefix)
+
+    def _parts(self, kept: Manifest | None) -> Parts:
+        """The named targets, each with the request merged with what the bundle already holds."""
+        targets = [target_files.find(name) for name in self.names]
+        parts: Parts = {}
+        for found, own in zip(targets, shared_out(self.apis, targets), strict=True):
+            if found.name in parts:
+                raise Usage(f"target {found.name}: named twice; name it once")
+            have = kept.targets.get(found.name) if kept else None
+            chosen = self.wanted.choice(found, own, self.algorithms or (AUTO, *COMPANIONS))
+            sorts(found, chosen, self.wanted.keys)  # the request must be valid by itself
+            parts[found.name] = (found, widened(chosen, have.choice if have else None, found))
+        return parts
+
+
+@click.command(short_help="Write kernels, plans and C files of targets into a bundle.")
+@targets_option
+@wanted_options
+@gathered(
+    "request",
+    Request,
+    click.option("--api", "apis", multiple=True, help="Only this API, for those of the targets that have it."),
+    click.option(
+        "--algorithm",
+        "algorithms",
+        multiple=True,
+        metavar="NAME",
+        help="This algorithm or variant, as `hsgen targets` lists it; by default auto, the sort for any "
+        "count, and check, digests of arrays.",
+    ),
+    click.option("--remove", "removed", multiple=True, metavar="NAME", help="Remove this target from the bundle."),
+    click.option("--prefix", help=f"The prefix of all C names; by default the bundle's own, {PREFIX} in a new one."),
+)
+@click.option("--dry-run", is_flag=True, help="List what would be written; write nothing.")
+@trust_option
+@folder_option
+@json_option
+def generate(request: Request, dry_run: bool, folder: Path, as_json: bool) -> None:
+    """Write kernels, plans and C files of the named targets into a bundle.
+
+    Adds or replaces the files of these targets only.  The request is merged with what the bundle already holds;
+    --remove removes a target.  Files that would not change are not written.  Without -t, all targets of the bundle are
+    generated again.  The last line is the SHA-256 of the manifest, for `hsgen verify --expect`.
+    """
+    request.check()
+    change = update(
+        folder,
+        lambda old: request.made(folder, old),
+        note=lambda line: click.echo(f"hsgen: {line}", err=True),
+        dry_run=dry_run,
+    )
+    _report(folder, change, dry_run, as_json)
+
+
+def _report(folder: Path, change: Change, dry_run: bool, as_json: bool) -> None:
+    """Print what was written and removed, or would be."""
+    if as_json:
+        rows = [(p, "written") for p in change.written] + [(p, "removed") for p in change.removed]
+        rows += [(MANIFEST, "unchanged")] * (MANIFEST not in change.written)
+        emit_json([{"path": p, "state": s, "dry_run": dry_run, "sha256": change.hashes.get(p)} for p, s in rows])
+        return
+    for path in change.written:
+        click.echo(f"{'would write' if dry_run else 'wrote'} {shown(folder / path)}")
+    for path in change.removed:
+        click.echo(f"{'would remove' if dry_run else 'removed'} {shown(folder / path)}")
+    if not change.written and not change.removed:
+        click.echo(f"{shown(folder)} is up to date")
+    click.echo(f"SHA-256 of {MANIFEST}: {change.hashes[MANIFEST]}")
+
+
+def _built(
+    folder: Path, old: Manifest | None, kept: Manifest | None, parts: Parts, prefix: str
+) -> tuple[Files, Manifest]:
+    """The files and the manifest of a bundle; reports on stderr which SPIR-V could not be compiled.
+
+    Raises:
+        Unavailable: SPIR-V that the bundle has would be lost.
+    """
+    words = Modules(folder, old, prefix)
+    files, manifest = build(parts, words, prefix, kept)
+    if words.lost:
+        reason = "must be made again, and no GLSL compiler is here; install"
+        raise Unavailable(*(f"{folder / path}: {reason} {compiler}" for path, compiler in words.lost.items()))
+    for path, compiler in words.missing.items():
+        click.echo(
+            f"hsgen: {path}: not made, only its GLSL: there is no GLSL compiler here; install {compiler}", err=True
+        )
+    return files, manifest

@@ -1,0 +1,148 @@
+"""``hsgen show``: print parameters, kernels and launch plans of a target."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from typing import Any, cast
+
+import click
+
+from hsgen.cli.options import Count, json_option
+from hsgen.cli.output import emit_json, emit_table
+from hsgen.cli.sort_options import Wanted, wanted_options
+from hsgen.core.errors import Usage
+from hsgen.core.interpreter import launches
+from hsgen.core.keys import VALUES, Signature
+from hsgen.core.sort import Sort
+from hsgen.targets import assembly
+from hsgen.targets import target as target_files
+
+
+@click.command(short_help="Print parameters, kernels and launch plans of a target.")
+@click.argument("target")
+@wanted_options
+@click.option("--algorithm", metavar="NAME", help="Only this algorithm or variant, as `hsgen targets` lists it.")
+@click.option("--plan", "count", type=Count(), metavar="N", help="Print the launches that sort N keys.")
+@json_option
+def show(target: str, wanted: Wanted, algorithm: str | None, count: int | None, as_json: bool) -> None:
+    """Print the parameters, kernels, local memory and launch plan that follow from TARGET.
+
+    TARGET is a name that `hsgen targets` lists or the path of a target file.
+    """
+    found = target_files.find(target)
+    records = [_record(found, sort, count) for sort in wanted.sorts(found, (algorithm,) if algorithm else ())]
+    if as_json:
+        emit_json(records)
+        return
+    for number, record in enumerate(records):
+        if number:
+            click.echo()
+        _print(record)
+
+
+def _serves(found: target_files.Target, sort: Sort) -> list[str]:
+    """The values and features for which the target has a sort of this label and width."""
+    signatures = {value: Signature(value=value) for value in VALUES if value != "none"}
+    signatures |= {
+        "types": Signature(key_transform=True),
+        "range": Signature(bit_range=True),
+        "count": Signature(device_count=True),
+    }
+    return [name for name, signature in signatures.items() if _has(found, sort, signature)]
+
+
+def _has(found: target_files.Target, sort: Sort, signature: Signature) -> bool:
+    try:
+        found.sort(sort.algorithm, sort.label, signature)
+    except Usage:
+        return False
+    return True
+
+
+def _record(found: target_files.Target, sort: Sort, count: int | None) -> dict[str, Any]:
+    signature = sort.signature
+    record: dict[str, Any] = {
+        "sort": sort.name,
+        "algorithm": sort.algorithm,
+        "key": sort.label,
+        "value": None if signature.value == "none" else signature.value,
+        "key_transform": signature.key_transform,
+        "features": list(signature.features),
+        "serves": _serves(found, sort),
+        "max_n": sort.plan.max_n,
+        "parts": [
+            {"algorithm": x.algorithm, "min_n": x.min_n, "max_n": x.max_n, "params": _params(x.params)}
+            for x in sort.parts
+        ],
+        "derived": [list(note) for note in assembly.notes(sort)],
+        "kernels": [
+            {
+                "name": k.name,
+                "work_group": k.work_group,
+                "subgroup": k.subgroup,
+                "local_bytes": k.local_bytes(sort.key),
+                "summary": k.summary,
+            }
+            for k in sort.kernels
+        ],
+    }
+    return record if count is None else {**record, **_launches(sort, count)}
+
+
+def _launches(sort: Sort, count: int) -> dict[str, Any]:
+    """The launches that sort `count` keys, with the bytes that each moves, and the bound that these set."""
+    moved = assembly.traffic(sort, count)
+    least = (
+        2 * count * (sort.item_bytes + sort.signature.value_bytes)
+    )  # a copy of keys and values: each read and written once
+    return {
+        "n": count,
+        "launches": [
+            {
+                "kernel": x.step.kernel,
+                "argument": x.argument,
+                "groups": x.groups,
+                "bytes": assembly.moved(sort, x.step, count),
+            }
+            for x in launches(sort.plan, count, in_place=False)
+        ],
+        "bytes": moved,
+        "roof_share": round(least / max(moved, 1), 4),
+    }
+
+
+def _params(params: object) -> dict[str, object]:
+    """The parameters of one part of a sort, with defaults."""
+    return {f.name: getattr(params, f.name) for f in fields(cast(Any, params)) if f.name not in ("key", "signature")}
+
+
+def _print(record: dict[str, Any]) -> None:
+    features = [record["value"]] * bool(record["value"]) + ["all types of this width"] * record["key_transform"]
+    click.echo(f"{record['sort']}: up to {record['max_n']} keys{_joined([*features, *record['features']])}")
+    for part in record["parts"]:
+        shown = ", ".join(f"{name} {value}" for name, value in part["params"].items() if value is not None)
+        click.echo(f"  {part['algorithm']}, {part['min_n'] + 1} to {part['max_n']}: {shown}")
+    for name, value in record["derived"]:
+        click.echo(f"  {name}: {value}")
+    if record["serves"]:
+        click.echo(f"  also with: {', '.join(record['serves'])}")
+    columns = ("name", "work_group", "subgroup", "local_bytes", "summary")
+    emit_table(
+        ["kernel", "lanes", "subgroup", "local bytes", "does"], [[k[c] for c in columns] for k in record["kernels"]]
+    )
+    if "n" in record:
+        _print_plan(record)
+
+
+def _joined(words: list[str]) -> str:
+    return f", with {', '.join(words)}" if words else ""
+
+
+def _print_plan(record: dict[str, Any]) -> None:
+    rows, n = record["launches"], record["n"]
+    click.echo(
+        f"plan for {n} keys: {len(rows)} launches, {record['bytes']} bytes of memory read and written; a sort that is "
+        f"bound by memory alone then runs at {100 * record['roof_share']:.1f} % of the rate of a copy"
+    )
+    if rows:
+        emit_table(["step", *rows[0]], [[i, *row.values()] for i, row in enumerate(rows, 1)])

@@ -1,0 +1,144 @@
+"""The options that choose sorts: key types, values, orders, features, an epilogue."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from itertools import product
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+from hsgen.bundle.manifest import Choice, choose
+from hsgen.cli.options import gathered
+from hsgen.core.errors import Usage
+from hsgen.core.keys import FEATURES, ORDERS, TYPES, VALUES
+from hsgen.core.sort import Sort
+from hsgen.stages.epilogue import parsed
+from hsgen.targets.target import Target
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """The sorts that a command line names; an option that is not given is empty."""
+
+    keys: tuple[str, ...] = ()
+    values: tuple[str, ...] = ()
+    orders: tuple[str, ...] = ()
+    features: tuple[str, ...] = ()
+    epilogue: str = ""
+
+    def __bool__(self) -> bool:
+        return bool(self.keys or self.values or self.orders or self.features or self.epilogue)
+
+    def choice(self, target: Target, apis: Iterable[str] = (), algorithms: Iterable[str] = ()) -> Choice:
+        """Return what these names choose of a target.
+
+        Raises:
+            Usage: the target has nothing of a name.
+        """
+        more = {"values": self.values, "orders": self.orders, "features": self.features}
+        return choose(target, self.keys, apis, algorithms, **more, epilogue=self.epilogue)
+
+    def sorts(self, target: Target, algorithms: Iterable[str] = ()) -> list[Sort]:
+        """Return the sorts of these names, of every label that a target has or of the labels `algorithms`.
+
+        Raises:
+            Usage: the target has no such sort.
+        """
+        named = tuple(algorithms)
+        choice = self.choice(target, (), named)
+        out: dict[str, Sort] = {}
+        why = Usage(f"target {target.name}: has no such sort; `hsgen targets` lists what it has")
+        for key, value in product(choice.widths, choice.values):
+            for label in [*target.labels(key), *target.derived(key)]:
+                if label in (named or target.labels(key)):
+                    try:
+                        sort = target.sort(label, key, choice.signature(value))
+                    except Usage as e:
+                        why = e
+                    else:
+                        out[sort.file] = sort
+        if not out:
+            raise why
+        return list(out.values())
+
+
+_OPTIONS: tuple[Callable[[Callable[..., Any]], Callable[..., Any]], ...] = (
+    click.option(
+        "--key",
+        "keys",
+        multiple=True,
+        type=click.Choice(list(TYPES)),
+        metavar="TYPE",
+        help=f"Sort keys of this type: {' '.join(TYPES)}; by default those that the target has tables for.",
+    ),
+    click.option(
+        "--value",
+        "values",
+        multiple=True,
+        type=click.Choice(list(VALUES)),
+        metavar="NAME",
+        help="What moves along with each key: none (the default); a value of 4, 8 or 16 bytes (v4 v8 v16); the key's "
+        "index (index, index64: an argsort); or packed, the lower half of a 64-bit word.",
+    ),
+    click.option(
+        "--order",
+        type=click.Choice([*ORDERS, "both"]),
+        help="Ascending by default; descending and both generate the same sort, which supports either order.",
+    ),
+    click.option(
+        "--feature",
+        "features",
+        multiple=True,
+        type=click.Choice(list(FEATURES)),
+        help="range: sort by a bit range chosen per call; count: take the key count from device memory; changes: "
+        "report where runs of equal keys start.",
+    ),
+    click.option(
+        "--epilogue",
+        type=click.Path(path_type=Path),
+        metavar="FILE",
+        help="A template whose macro `epilogue` is called for every sorted key (docs/guides/epilogue.md).",
+    ),
+)
+
+
+def _wanted(
+    keys: tuple[str, ...],
+    values: tuple[str, ...],
+    order: str | None,
+    features: tuple[str, ...],
+    epilogue: Path | None,
+) -> Wanted:
+    orders = ORDERS if order == "both" else (order,) if order else ()
+    text = fragment(epilogue) if epilogue else ""
+    return Wanted(keys=keys, values=values, orders=orders, features=features, epilogue=text)
+
+
+def wanted_options(command: Callable[..., T]) -> Callable[..., T]:
+    """Add the options that choose sorts to a command, which receives them as `wanted`."""
+    return gathered("wanted", _wanted, *_OPTIONS)(command)
+
+
+def fragment(path: Path) -> str:
+    """Return the text of an epilogue, with the line ends of generated files.
+
+    Raises:
+        Usage: the file cannot be read, or holds no epilogue.
+        Unavailable: the process that renders it cannot be started.
+    """
+    try:
+        text = "".join(f"{line}\n" for line in path.read_text(encoding="utf-8").splitlines())
+    except OSError as e:
+        raise Usage(f"{path}: cannot be read ({e.strerror}); give the file of an epilogue") from None
+    except UnicodeDecodeError:
+        raise Usage(f"{path}: is not text; give the file of an epilogue") from None
+    try:
+        parsed(text)
+    except Usage as e:
+        raise Usage(*(f"{path}: {line}" for line in e.lines)) from None
+    return text

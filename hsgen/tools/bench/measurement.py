@@ -1,0 +1,175 @@
+"""Measuring: sorts, baselines and a copy take turns; each is checked before anything is timed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import replace
+from itertools import product
+from typing import Any
+
+import numpy as np
+
+from hsgen import operations
+from hsgen.core.errors import Usage, Wrong
+from hsgen.core.interpreter import PLAIN, Options, bit_range
+from hsgen.core.sort import Sort
+from hsgen.engines.engine import Engine
+from hsgen.operations.calls import Load
+from hsgen.tools.bench.baselines import Run, able, start
+from hsgen.tools.bench.candidates import OWN, copying, fill, sorting, wipe
+from hsgen.tools.bench.inputs import for_rival, load
+from hsgen.tools.bench.memory import fits
+from hsgen.tools.bench.rounds import Beat, clock, timed
+from hsgen.tools.bench.rows import Row, Times, rows_of
+
+
+def known(sort: Sort, how: Options) -> list[str]:
+    """Return the baselines that can sort so: unsigned keys by all bits in ascending order, some also with values.
+
+    No baseline reports run boundaries or runs an epilogue.
+    """
+    if (
+        bit_range(sort.plan, how) != (0, sort.key.bits)
+        or how.kind
+        or how.descending
+        or sort.signature.value == "index64"
+    ):
+        return []
+    if sort.signature.followed:
+        return []
+    return able(sort)
+
+
+def check(sort: Sort, how: Options, against: Sequence[str]) -> None:
+    """Refuse baselines that cannot sort so.
+
+    Raises:
+        Usage: one cannot; the message names the first.
+    """
+    have = known(sort, how)
+    for name in against:
+        if name not in have:
+            hint = f"take {', '.join(have)}, or none" if have else "omit peers"
+            raise Usage(f"peer {name}: cannot sort in this way; {hint} with --against ''")
+
+
+def measure(
+    engine: Engine,
+    sizes: Sequence[int],
+    against: Sequence[str],
+    rounds: int,
+    seed: int,
+    device: str,
+    progress: Callable[[Iterator[Any]], Iterator[Any]] = iter,
+    how: Options = PLAIN,
+    *,
+    rivals: Mapping[str, Engine] | None = None,
+    kinds: Sequence[str] = ("random",),
+    segments: Sequence[int] = (0,),
+    beat: Beat = lambda: None,
+) -> Iterator[list[Row]]:
+    """Yield the rows of each count, number of segments (only segmented sorts have some) and kind of input.
+
+    First hsgen's row, then those of the baselines in the order of `against`, then the copy's.  `rivals` are other
+    sorts of hsgen by the names of their rows, on the same device, for the same keys and values; those that `against`
+    does not name come first.  A plain sort among them sorts all of the keys.  In a rival's row, `hsgen_ratio` above 1
+    means that `engine` is faster.  `device` is a label for the rows.
+
+    Raises:
+        Usage: a baseline cannot sort so.
+        Unavailable: a baseline cannot run here, or a count exceeds the memory; raised before anything is timed.
+        Wrong: a sort returned unsorted keys, or a baseline's process ended.
+    """
+    sort, others = engine.sort, dict(rivals or {})
+    names = [*(name for name in others if name not in against), *against]
+    check(sort, how, [name for name in names if name not in others])
+    for name, other in others.items():
+        _check_rival(name, other.sort, sort, max(sizes, default=0))
+    fits([engine, *others.values()], max(sizes, default=0), replace(how, parts=max(segments, default=0)))
+    rng = np.random.default_rng(seed)
+    for n, parts, kind in progress(product(sizes, segments, kinds)):
+        work = load(sort, n, replace(how, parts=parts), rng, kind)
+        loads = {engine: work, **{other: for_rival(work, sort, other.sort) for other in others.values()}}
+        runs, times = _measured(engine, loads, others, names, rounds, beat)
+        called = {name: (other.sort, loads[other].how) for name, other in others.items()}
+        yield rows_of(engine, device, work, runs, times, called)
+
+
+def _measured(
+    engine: Engine,
+    loads: Mapping[Engine, Load],
+    others: Mapping[str, Engine],
+    names: Sequence[str],
+    rounds: int,
+    beat: Beat,
+) -> tuple[list[Run], list[Times]]:
+    """The runs of these names, checked, and their times: hsgen's own first, the copy last."""
+    work = loads[engine]
+    for some in loads:
+        fill(some, loads[some])
+    with ExitStack() as opened:
+        tried = [(sorting(engine, work), work)]
+        for name in names:
+            at = others.get(name, engine)
+            run = sorting(at, loads[at], name) if name in others else _peer(name, engine, work, opened)
+            tried.append((run, loads[at]))
+        _check(tried, loads, beat)
+        runs = [*(run for run, _ in tried), copying(engine, work)]
+        times = timed(runs, rounds, beat, loads if others else {})
+        if not times[0].device:
+            clock(runs, list(loads), {OWN, *others, runs[-1].name}, times, rounds, beat)
+    return runs, times
+
+
+def _peer(name: str, engine: Engine, work: Load, opened: ExitStack) -> Run:
+    """Start a baseline, to be closed with `opened`."""
+    peer = start(name, engine, work)
+    opened.callback(peer.close)
+    return peer
+
+
+def _races(theirs: Sort, own: Sort) -> bool:
+    return theirs.operation == own.operation or operations.of(theirs).comparable
+
+
+def _check_rival(name: str, theirs: Sort, own: Sort, greatest: int) -> None:
+    """Refuse a sort for other keys or values, or for fewer keys.
+
+    Raises:
+        Usage: it is one.
+    """
+    if (theirs.label, theirs.signature.value) != (own.label, own.signature.value) or not _races(theirs, own):
+        raise Usage(
+            f"rival {name}: {theirs.name} sorts other keys or values than {own.name}; name one that sorts these"
+        )
+    if greatest > theirs.plan.max_n:
+        raise Usage(f"rival {name}: sizes up to {greatest}: {theirs.name} sorts up to {theirs.plan.max_n} keys")
+
+
+def _check(tried: Sequence[tuple[Run, Load]], loads: Mapping[Engine, Load], beat: Beat) -> None:
+    """Run each sort once, after the previous results are overwritten, and compare its results with the expected."""
+    for run, work in tried:
+        keys = work.expected
+        run.prepare()
+        for engine, filled in loads.items():
+            wipe(engine, filled)
+        run.sort()
+        if not np.array_equal(run.result(), work.expected):
+            raise Wrong(f"{run.name}: {len(keys)} {keys.dtype.name} keys came back unsorted; nothing was timed")
+        right = work.values_expected
+        if right is not None and (run.values is None or not _alike(run.values(), work, stable=run.stable)):
+            raise Wrong(f"{run.name}: the values of {len(keys)} keys came back wrong; nothing was timed")
+        report = work.report
+        if report is not None and (run.report is None or not np.array_equal(run.report(), report)):
+            raise Wrong(f"{run.name}: the run boundaries of {len(keys)} keys came back wrong; nothing was timed")
+        beat()
+
+
+def _alike(values: Any, work: Load, *, stable: bool) -> bool:
+    """Whether values are as expected; if the sort is not stable, in any order among equal keys."""
+    right: Any = work.values_expected
+    if stable or np.array_equal(values, right):
+        return np.array_equal(values, right)
+    mended = [some[np.lexsort((*some.T, work.expected))] for some in (values, right)]
+    return np.array_equal(*mended)
