@@ -217,4 +217,4 @@ def _evidence(field: Field, book: journal.Journal, result: Result, shapes: str) 
         return []
     row = {"level": field.level, "api": field.api, "device": field.name, "driver": field.driver}
     row |= {"date": book.head["date"], "shapes": shapes}
-    return [{**row, "result": f"{edit.TUNED}{told}"} for told in result.told.values()]
+    return [{**row, "result": f"{edit.TUNED}{found}"} for found in result.evidence.values()]

@@ -61,7 +61,7 @@ class Merger(Runner):
         found, sort = serving(host, target, self.key, signature, implicit_for(OPERATION))
         super().__init__(context, host, found, sort, TYPES[self.key].numpy)
         self._how = how
-        self._parts = 0  # keys of the first array of the current call
+        self._first_count = 0  # keys of the first array of the current call
 
     @alone
     def __call__(
@@ -108,8 +108,8 @@ class Merger(Runner):
 
     def _length(self, role: str, n: int) -> int:
         """The items that a call uses of the buffer of a role."""
-        parts = {"source": self._parts, "values": self._parts}
-        return parts.get(role, n - self._parts if role.startswith("other") else n)
+        first = {"source": self._first_count, "values": self._first_count}
+        return first.get(role, n - self._first_count if role.startswith("other") else n)
 
     def _size(self, role: str) -> int:
         """The bytes of one item in the buffer of a role."""

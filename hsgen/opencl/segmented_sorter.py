@@ -126,7 +126,7 @@ class SegmentedSorter(Runner):
 
     def _length(self, role: str, n: int) -> int:
         """The items that a call uses of the buffer of a role."""
-        return self._parts + 1 if role == "other" else super()._length(role, n)
+        return self._segment_count + 1 if role == "other" else super()._length(role, n)
 
     def _size(self, role: str) -> int:
         """The bytes of one item in the buffer of a role."""

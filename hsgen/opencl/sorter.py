@@ -36,7 +36,7 @@ class Sorter(Runner):
             if that has no such sort.
         bit_range: whether calls may choose the bits to sort by.
         device_count: whether calls may take the count from a buffer on the device.
-        changes: whether calls report where runs of equal keys start.
+        run_boundaries: whether calls report where runs of equal keys start.
         epilogue: the text of the template for every sorted key; see docs/guides/epilogue.md.
 
     Raises:

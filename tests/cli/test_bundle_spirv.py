@@ -241,10 +241,10 @@ def test_words_that_are_not_the_compilers_are_stale(made: Path, run: Run) -> Non
     ("body", "said"),
     [
         ("kill -SEGV $$", "crashes with signal 11"),
-        ('echo "ERROR: $8:7: no such thing" >&2; exit 2', "refuses it: ERROR: "),
-        ("exit 2", "refuses it: no reason given"),
-        ("echo fine", "makes no SPIR-V of it"),  # writes no file
-        ('for o; do last=$o; done; echo nonsense > "$last"', "makes no SPIR-V of it"),
+        ('echo "ERROR: $8:7: no such thing" >&2; exit 2', "rejects it: ERROR: "),
+        ("exit 2", "rejects it: no reason given"),
+        ("echo fine", "produces no SPIR-V"),  # writes no file
+        ('for o; do last=$o; done; echo nonsense > "$last"', "produces no SPIR-V"),
     ],
 )
 def test_a_compiler_that_fails_ends_in_one_line(

@@ -203,7 +203,7 @@ def test_host_selection_by_name(embedded: Host) -> None:
 @pytest.mark.parametrize(
     ("name", "line"),
     [
-        ("opencl", "target opencl: its name in C, hs_opencl, is one of the runtime's; rename it"),
+        ("opencl", "target opencl: its C name hs_opencl is one of the runtime's; rename it"),
         ("my-hs", "name: 'my-hs' holds the word that a bundle's prefix replaces; omit the word hs"),
     ],
 )

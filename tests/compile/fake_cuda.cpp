@@ -1,6 +1,7 @@
 /* The CUDA runtime of a bundle on a fake CUDA that only records: its launches, and the errors before any launch.
  * Arguments: counts.  Prints the launches of each; exits with 1 and a message if a check fails. */
-#include "../../templates/apis/cuda/harness/any_cuda.h"
+#include "../vendor/consumers/any_cuda.h"
+#include "hs/hs_plan.h"
 #include "hs/hs_targets.h"
 
 #include <initializer_list>

@@ -33,7 +33,7 @@ flip_scale = 1
 half_scale = 1
 stream_group = 16
 
-[radix.{key}]
+[radix.{key}.reduce_scan]
 bits = 8
 items = 4
 work_group = 32
@@ -42,8 +42,10 @@ ranker = "flags"
 groups = 4
 
 [sort.{key}]
-algorithms = ["bitonic", "radix"]
-upto = [{CROSSOVER}]
+ranges = [
+    {{ to = {CROSSOVER}, use = "bitonic" }},
+    {{ use = "radix-reduce_scan" }},
+]
 """
     for key in ("u32", "u64")
 )

@@ -63,7 +63,7 @@ def test_numpy_types_name_keys(queue: cl.CommandQueue) -> None:
 
 SCRATCHED = target_head("scratched", "sorts that need scratch memory, for tests", storage8=False, storage16=False)
 SCRATCHED += """
-[radix.u32]
+[radix.u32.reduce_scan]
 bits = 8
 items = 4
 work_group = 64

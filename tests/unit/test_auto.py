@@ -118,15 +118,15 @@ def test_a_default_for_keys_that_a_target_does_not_sort() -> None:
         (
             LAST,
             '{ use = "radix-bits2" }',
-            'sort.u32.ranges: "radix-bits2" has no table for u32; name some of: merge, radix, radix-bits4',
+            'sort.u32.ranges: "radix-bits2" has no table for u32; name some of: bitonic, radix, radix-bits4',
         ),
         (
-            '"merge" }',
+            '"bitonic" }',
             '"quick" }',
-            'sort.u32.ranges: "quick" has no table for u32; name some of: merge, radix, radix-bits4',
+            'sort.u32.ranges: "quick" has no table for u32; name some of: bitonic, radix, radix-bits4',
         ),
         (ROWS, "ranges = []", "sort.u32.ranges: is not a list of rows; write rows such as [{ to ="),
-        (ROWS, 'ranges = "merge"', "sort.u32.ranges: is not a list of rows"),
+        (ROWS, 'ranges = "bitonic"', "sort.u32.ranges: is not a list of rows"),
         ("to = 5000, ", "", "sort.u32.ranges[0].to: missing; give the greatest count of the row"),
         (LAST, LAST.replace("{", "{ to = 9000,"), "sort.u32.ranges[1].to: bounds the last row; leave it out"),
         ("5000", "0", "sort.u32.ranges[0].to: 0 is not between 1 and"),
@@ -146,7 +146,7 @@ def test_a_default_for_keys_that_a_target_does_not_sort() -> None:
         ),
         (
             ROWS,
-            'ranges = [{ to = 100, use = "bitonic" }, { to = 5000, use = "merge-low" }, { use = "radix" }]\n'
+            'ranges = [{ to = 100, use = "bitonic" }, { to = 5000, use = "bitonic-low" }, { use = "radix" }]\n'
             + MERGE.replace("bitonic.u32", "bitonic.u32.low").replace("height = 4", "height = 2"),
             "sort.u32.ranges: two of the algorithms have a kernel block_sort_4; give them the same shape",
         ),
@@ -186,7 +186,7 @@ def test_a_mistake_in_a_part_is_not_repeated_for_the_whole() -> None:
 
 def test_a_part_below_its_crossover_leaves_no_gap() -> None:
     """Merge sorts end at 2^29: a larger crossover would leave a gap."""
-    (line,) = errors(TEXT.replace("[5000]", f"[{2**29 + 1}]"))
+    (line,) = errors(TEXT.replace("5000", f"{2**29 + 1}"))
     assert "sort.u32" in line and str(2**29) in line
     assert parsed(TEXT.replace("5000", f"{2**29}")).default("u32").plan.max_n > 2**29
 

@@ -34,7 +34,10 @@ def decisive(sort: Sort) -> list[int]:
 def assert_launched(sort: Sort, limit: int) -> None:
     """At each count, every grid has at most `limit` work-groups in each of two dimensions, and in total no more than an
     int can number."""
-    ways = [Options(parts=0), Options(parts=PARTS)] if sort.operation in ("segmented_sort", "digest") else [Options()]
+    numbers = {"segmented_sort": "segment_count", "digest": "capacity"}
+    ways = [Options()]
+    if sort.operation in numbers:
+        ways.append(Options(**{numbers[sort.operation]: PARTS}))
     ways += [Options(device_count=True)] * sort.signature.device_count
     for number, n in enumerate(decisive(sort)):
         for how in ways:
@@ -94,7 +97,7 @@ def test_a_crossover_beyond_what_grids_allow_is_refused() -> None:
     text = (target.resources.targets() / "generic.toml").read_text(encoding="utf-8")
     few = text.replace('name = "generic"', 'name = "few"').replace("groups = 4294967295", "groups = 2")
     with pytest.raises(
-        Usage, match=r"here: sort\.u32\.ranges: merge sorts up to \d+ keys; give no crossover beyond it"
+        Usage, match=r"here: sort\.u32\.ranges: bitonic sorts up to \d+ keys; give no crossover beyond it"
     ):
         target.parse(few, "few", "here")
 

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import pytest
 from models.radix.model import Fault, run
-from models.radix.shapes import made
+from models.radix.shapes import made, table
 from nightly import nightly, nightly_except, thinned
 from numpy.typing import NDArray
 from sorts import ROOMY, survivors

@@ -136,7 +136,7 @@ def test_the_model_sees_a_grid_that_is_too_small() -> None:
     plan = sort_of(p).plan
     cut = replace(plan, steps=tuple(changed(s, cap=1) if s.kernel == "windows" else s for s in plan.steps))
     with pytest.raises(Fault, match="some keys are in no window"):
-        model.run(p, cut, keys, np.array([0, 500]), how=Options(parts=1))
+        model.run(p, cut, keys, np.array([0, 500]), how=Options(segment_count=1))
 
 
 def test_the_model_sees_a_segment_that_no_work_group_sorts() -> None:
@@ -148,7 +148,7 @@ def test_the_model_sees_a_segment_that_no_work_group_sorts() -> None:
     model.run(p, plan, keys, offsets, how=Options(segment_count=40))
     cut = replace(plan, steps=tuple(changed(s, cap=p.groups) if s.kernel == "alone" else s for s in plan.steps))
     with pytest.raises(Fault, match="some listed segments have no work-group"):
-        model.run(p, cut, keys, offsets, how=Options(parts=40))
+        model.run(p, cut, keys, offsets, how=Options(segment_count=40))
 
 
 def test_lanes_hold_as_many_keys_as_compilers_have_registers_for() -> None:

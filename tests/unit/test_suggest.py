@@ -99,7 +99,7 @@ DIFFERENT = {
         "radix.*.items": "tiles of which local memory holds two",
     },
     "amd-cdna": {
-        "merge.*slabs": "quarter blocks, so that small sorts reach more of many compute units",
+        "bitonic.*slabs": "quarter blocks, so that small sorts reach more of many compute units",
         "radix.u64.*.items": "two work-groups fit local memory",
     },
     "amd-gcn": {

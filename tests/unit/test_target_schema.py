@@ -165,7 +165,7 @@ def flat(data: Mapping[str, Any]) -> dict[str, Any]:
 
 def in_schema_1(text: str) -> str:
     """The text of a target file in schema 1, without comments, named "mine"; its evidence applies to its choices."""
-    data = flat(tomllib.loads(text))
+    data = flat(tomllib.loads(text)) | {"name": "mine"}
     rows = data.pop("evidence", [])
     out = "".join(f"{k} = {literal(v)}\n" for k, v in data.items() if not isinstance(v, dict)) + written(data)
     now = {evidence.shapes(tomllib.loads(text)): evidence.shapes(data)}

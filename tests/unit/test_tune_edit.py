@@ -161,11 +161,11 @@ def test_a_layout_that_cannot_be_edited_is_refused(text: str) -> None:
 
 def test_inline_tables_are_changed_in_place() -> None:
     """Text after them stays."""
-    tables = "[radix]\nu32 = { bits = 4, items = 2 } # all in one line\n\n[sort]\nu32 = { upto = [] } # one\n"
-    after = edit.applied(tables, "x.toml", {("radix", "u32"): {"bits": 8}}, {"u32": {"upto": [5]}}, [])
-    assert changed(tables, after) == (
-        ["u32 = { bits = 4, items = 2 } # all in one line", "u32 = { upto = [] } # one"],
-        ["u32 = { bits = 8  } # all in one line", "u32 = { upto = [5] } # one"],
+    text = "[radix.u32]\nsingle = { bits = 4, items = 2 } # all in one line\n\n[bitonic]\nu32 = { height = 4 } # one\n"
+    new = {("radix", "u32"): {"strategy": "single", "bits": 8}, ("bitonic", "u32"): {"height": 8}}
+    assert changed(text, edit.applied(text, "x.toml", new, {}, [])) == (
+        ["single = { bits = 4, items = 2 } # all in one line", "u32 = { height = 4 } # one"],
+        ["single = { bits = 8  } # all in one line", "u32 = { height = 8 } # one"],
     )
 
 

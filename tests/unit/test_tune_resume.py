@@ -167,7 +167,7 @@ def test_the_journals_of_two_seeds_are_joined(tmp_path: Path) -> None:
 
 def test_joined_journals_of_a_table_that_was_not_there(tmp_path: Path) -> None:
     """Their races have no shape in common; the better champion is still chosen."""
-    text = SMALL[: SMALL.index("[radix.u32]")]
+    text = SMALL[: SMALL.index("[radix.u32.")]
     wish = Wish(labels=("radix",), budget=53.0, sizes=WISH.sizes)
     paths = [tmp_path / "one.jsonl", tmp_path / "two.jsonl"]
     each = [tuned(p, Device(), wish, text, seed)[0].tables["radix", "u32"] for seed, p in enumerate(paths, start=3)]

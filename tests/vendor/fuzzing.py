@@ -71,10 +71,8 @@ def includes() -> tuple[str, ...]:
 @cache
 def data() -> tuple[Path, ...]:
     """The objects that all programs share: constants only, which need no sanitizer."""
-    place, out = tables(), folder("data")
-    files = [place / "src" / "hs_targets.c", *sorted(place.glob("targets/*/*.c"))]
-    run("gcc", "-std=c99", *WARNINGS, *includes(), "-c", *files, cwd=out)
-    return tuple(sorted(out.glob("*.o")))
+    files = [tables() / "src" / "hs_targets.c", *sorted(tables().glob("targets/*/*.c"))]
+    return tuple(compiled("gcc", "-std=c99", *WARNINGS, *includes(), *files))
 
 
 def ready(api: str) -> None:

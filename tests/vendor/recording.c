@@ -6,6 +6,7 @@
  * allocations fail in turn as well.  Exit code 0: success; 1: an error; 2: wrong usage.  `drop K` forgets barrier K of
  * each sort: then 1 says that every sort with at least that number of barriers was found wrong, and 0 that one was not.
  * */
+#include "hs/hs_plan.h"
 #include "hs/hs_targets.h"
 #include "consumers/any_vulkan.h"
 

@@ -21,6 +21,7 @@ from building import (
     opencl,
     program,
     run,
+    runtime,
 )
 from conftest import missing
 
@@ -41,8 +42,8 @@ def sanitizes(compiler: str) -> bool:
     )
 
 
-def sanitized(name: str, compiler: str, *files: str | Path, runtime: tuple[str, ...] = ()) -> Path:
-    """A consumer with the whole small bundle, built with the sanitizers; `runtime` are options for hs_opencl.c."""
+def sanitized(name: str, compiler: str, *files: str | Path, options: tuple[str, ...] = ()) -> Path:
+    """A consumer with the whole small bundle, built with the sanitizers; `options` are for OpenCL's runtime."""
     opencl()
     if not sanitizes(compiler):
         missing(f"{compiler} has no sanitizers (apt-get install libclang-rt-dev)")

@@ -86,10 +86,10 @@ def measure(
     check(sort, how, [name for name in names if name not in others])
     for name, other in others.items():
         _check_rival(name, other.sort, sort, max(sizes, default=0))
-    fits([engine, *others.values()], max(sizes, default=0), replace(how, parts=max(segments, default=0)))
+    fits([engine, *others.values()], max(sizes, default=0), replace(how, segment_count=max(segments, default=0)))
     rng = np.random.default_rng(seed)
     for n, parts, kind in progress(product(sizes, segments, kinds)):
-        work = load(sort, n, replace(how, parts=parts), rng, kind)
+        work = load(sort, n, replace(how, segment_count=parts), rng, kind)
         loads = {engine: work, **{other: for_rival(work, sort, other.sort) for other in others.values()}}
         runs, times = _measured(engine, loads, others, names, rounds, beat)
         called = {name: (other.sort, loads[other].how) for name, other in others.items()}

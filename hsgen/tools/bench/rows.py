@@ -149,7 +149,7 @@ def _row_of(sort: Sort, work: Load) -> Callable[..., Row]:
         kind=work.kind,
         n=work.n,
         task=sort.operation,
-        segments=how.parts if segmented else None,
+        segments=how.segment_count if segmented else None,
         layout=("equal" if how.rows else "random") if segmented else None,
         run_boundaries=sort.signature.run_boundaries,
         epilogue=bool(sort.signature.epilogue),

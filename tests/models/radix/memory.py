@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hsgen.algorithms.radix import Params
-from hsgen.core.flags import DESCENDING, DIRECT, DISCARD, FLOAT, REDO, SIGNED
+from hsgen.core.flags import DESCENDING, DEVICE_COUNT, DIRECT, DISCARD, FLOAT, REDO, SIGNED
 from hsgen.core.interpreter import Launch, digit, passes
 from hsgen.core.kernels import Kernel
 from hsgen.core.plan import Binding, BitRange, PassCount
@@ -79,7 +79,7 @@ def unpacked(p: Params, launch: Launch, n: int) -> Pass:
     )
     if (kind or at.descending) and not signature.key_transform:
         raise Fault("kernels without key transform get another type or order")
-    if (at.discard and not signature.index) or (arg & COUNTED and not signature.device_count):
+    if (at.discard and not signature.index) or (arg & DEVICE_COUNT and not signature.device_count):
         raise Fault("kernels get an unsupported flag")
     if not signature.bit_range:  # constants are not read from arguments
         end = p.key.bits if p.end is None else p.end

@@ -1,6 +1,6 @@
 /* Random calls of CUDA's runtime, over functions that only record, and every failure of them; see fuzz.h.  Linked with
  * --wrap=malloc and --wrap=free, so that allocations may fail. */
-#include "../../../templates/apis/cuda/harness/any_cuda.h"
+#include "any_cuda.h"
 
 #include <cuda_runtime_api.h>
 

@@ -1,5 +1,5 @@
 /* Random calls of Vulkan's runtime, over functions that only record; see fuzz.h. */
-#include "../../../templates/apis/vulkan/harness/any_vulkan.h"
+#include "any_vulkan.h"
 
 enum { FUZZ_SCRATCH = 256, FUZZ_SAME_HANDLE = 0, FUZZ_LEAST_ROOM = 1, FUZZ_WHOLE = 1, FUZZ_WIDE = 0, FUZZ_GRIDS = 1,
        FUZZ_LIMITED = 1 };

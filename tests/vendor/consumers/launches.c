@@ -2,6 +2,7 @@
  * parts, whether segments are rows.
  * Prints for each the scratch of the sort and its launches as the runtimes would make them, or the reason for an error.
  * */
+#include "hs/hs_plan.h"
 #include "hs/hs_targets.h"
 
 #include <inttypes.h>

@@ -1,6 +1,6 @@
 /* Metal's runtime on a Metal that runs nothing, from C.
  *
- * metal play: reads lines of target, algorithm, key, value, n, whether in place, counted, type, descending, begin, end,
+ * metal play: reads lines of target, algorithm, key, value, n, whether in place, device count, type, descending, begin, end,
  * discard; prints the encoded commands of each.
  * metal fail: lets every call that can fail do so, one after the other.
  * metal wrong: wrong calls, and their statuses. */
