@@ -26,7 +26,7 @@ typedef struct hs_cuda_target {
 /* A sort or scan made ready for one device.
  *
  * THREADS: launching only reads it, so threads may share it, each with the sorter's device as its current one.  All
- * other functions may be called by any thread, but for hs_cuda_release while another uses the sorter. */
+ * other functions may be called by any thread, except hs_cuda_release while another uses the sorter. */
 typedef struct hs_cuda hs_cuda;
 
 /* Make a sort ready for the current device.  `error`, if not null, gets the API's own code. */
@@ -35,26 +35,26 @@ hs_status hs_cuda_create(const hs_cuda_kernels *sort, hs_cuda **sorter, cudaErro
 /* Release a sorter; null does nothing.  Sorts that are still running go on. */
 void hs_cuda_release(hs_cuda *sorter);
 
-/* The sort that a sorter was made of, for hs_describe, hs_pad and hs_scratch. */
+/* The sort of a sorter, for hs_describe, hs_pad and hs_scratch. */
 const hs_sort *hs_cuda_sort_of(const hs_cuda *sorter);
 
-/* Calls.  Set members that are not needed to 0.  Pointers are to device memory. */
+/* Calls.  Set unused members to 0.  Pointers are to device memory. */
 
 /* Every call is enqueued on `stream` of the sorter's device, which must be the current one; returns at once. */
 
 /* A sort of n keys. */
 typedef struct hs_cuda_sort_args {
-    uint64_t n;                          /* keys; with `count` the most that there can be, below 2^30 */
-    uint64_t shift;                      /* the low bits of keys that the stage after the sort leaves out */
+    uint64_t n;                          /* keys; with `count` the capacity, below 2^30 */
+    uint64_t shift;                      /* low bits of keys that the stage after the sort ignores */
     hs_options options;                  /* type, order, bits */
-    const void *source;                  /* never written unless it is the destination too */
+    const void *source;                  /* written only if it is also the destination */
     void *destination;                   /* null: sort in place, or the keys are discarded */
     /* at least hs_scratch_with bytes, aligned to 256 as cudaMalloc does; null where that is 0 */
     void *scratch;
-    const void *values;                  /* the value of each key, for sorts that have such */
-    void *values_destination;            /* null: in place as the keys are; always given where indices are made */
-    const uint32_t *count;               /* the count as a 32-bit number, at most n counts; null: n keys */
-    /* what the stage after the sort reports, such as where the sorted keys change */
+    const void *values;                  /* the value of each key, for sorts with values */
+    void *values_destination;            /* null: in place, like the keys; required if indices are made */
+    const uint32_t *count;               /* the device-side count, 32 bits, at most n counts; null: n keys */
+    /* output of the stage after the sort, such as run boundaries */
     uint32_t *report;
     size_t source_bytes;                 /* what it holds; 0: not checked */
     size_t destination_bytes;
@@ -69,7 +69,7 @@ hs_status hs_cuda_sort(const hs_cuda *sorter, cudaStream_t stream, const hs_cuda
 /* The prefix sums of each column of a table of n rows (HS_SCAN). */
 typedef struct hs_cuda_scan_args {
     uint64_t n;                          /* rows */
-    const void *source;                  /* never written unless it is the destination too */
+    const void *source;                  /* written only if it is also the destination */
     void *destination;                   /* null: in place */
     /* at least hs_scratch_with bytes, aligned to 256 as cudaMalloc does; null where that is 0 */
     void *scratch;
@@ -80,19 +80,19 @@ typedef struct hs_cuda_scan_args {
 
 hs_status hs_cuda_scan(const hs_cuda *sorter, cudaStream_t stream, const hs_cuda_scan_args *args, cudaError_t *error);
 
-/* A sort of each segment of n keys by itself (HS_SEGMENTED_SORT).  Segment i begins at offsets[i] and ends at offsets[i + 1].
- * Where offsets decrease or run past n nothing is written, and hs_device_status says so. */
+/* A sort of each segment of n keys (HS_SEGMENTED_SORT).  Segment i begins at offsets[i] and ends at offsets[i + 1].
+ * If offsets decrease or exceed n, nothing is written, and hs_device_status reports it. */
 typedef struct hs_cuda_segmented_sort_args {
     uint64_t n;                          /* keys of all segments */
     uint64_t segment_count;
     hs_options options;                  /* type and order */
-    const void *source;                  /* never written unless it is the destination too */
+    const void *source;                  /* written only if it is also the destination */
     void *destination;                   /* null: sort in place */
     /* at least hs_scratch_with bytes, aligned to 256 as cudaMalloc does; null where that is 0 */
     void *scratch;
     const uint32_t *offsets;             /* segment_count + 1 32-bit numbers; null: segments are rows of equal length */
-    const void *values;                  /* the value of each key, for sorts that have such */
-    void *values_destination;            /* null: in place as the keys are; always given where indices are made */
+    const void *values;                  /* the value of each key, for sorts with values */
+    void *values_destination;            /* null: in place, like the keys; required if indices are made */
     size_t source_bytes;                 /* what it holds; 0: not checked */
     size_t destination_bytes;
     size_t scratch_bytes;                /* what it holds */
@@ -104,17 +104,17 @@ typedef struct hs_cuda_segmented_sort_args {
 hs_status hs_cuda_segmented_sort(const hs_cuda *sorter, cudaStream_t stream,
                            const hs_cuda_segmented_sort_args *args, cudaError_t *error);
 
-/* A merge of two arrays, both in order (HS_MERGE). */
+/* A merge of two sorted arrays (HS_MERGE). */
 typedef struct hs_cuda_merge_args {
     uint64_t n;                          /* keys of both arrays */
-    uint64_t first_count;                /* those of the first */
+    uint64_t first_count;                /* keys of the first array */
     hs_options options;                  /* type and order */
     const void *first;
     const void *second;
     void *destination;
     /* at least hs_scratch_with bytes, aligned to 256 as cudaMalloc does; null where that is 0 */
     void *scratch;
-    const void *first_values;            /* the value of each key, for merges that have such */
+    const void *first_values;            /* the value of each key, for merges with values */
     const void *second_values;
     void *values_destination;
     size_t first_bytes;                  /* what it holds; 0: not checked */
@@ -128,13 +128,13 @@ typedef struct hs_cuda_merge_args {
 
 hs_status hs_cuda_merge(const hs_cuda *sorter, cudaStream_t stream, const hs_cuda_merge_args *args, cudaError_t *error);
 
-/* A digest of n keys, and of what lies behind them (HS_DIGEST); hs_digest_compare compares two. */
+/* A digest of n keys, and of the memory after them (HS_DIGEST); hs_digest_compare compares two. */
 typedef struct hs_cuda_digest_args {
     uint64_t n;                          /* keys */
-    uint64_t capacity;                   /* keys from n up to here lie behind them; not more than n: none */
+    uint64_t capacity;                   /* keys from n up to here are memory after them; 0 to n: none */
     hs_options options;                  /* type, order, bits */
     const void *source;
-    const void *values;                  /* the value of each key, for digests that have such */
+    const void *values;                  /* the value of each key, for digests with values */
     uint32_t *digest;                    /* 8 32-bit words */
     size_t source_bytes;                 /* what it holds; 0: not checked */
     size_t values_bytes;

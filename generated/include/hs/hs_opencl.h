@@ -23,10 +23,10 @@ extern "C" {
  *
  * THREADS: a sorter is for one thread at a time, since OpenCL kernels keep their arguments.  Make one for each thread,
  * or hold a lock around each call.  Where the compiler has atomic exchanges, a call while another thread is in one gets
- * HS_ERROR_BUSY and does nothing; compile hs_opencl.c with HS_CHECK_THREADS defined as 0 to leave that out. */
+ * HS_ERROR_BUSY and does nothing; compile hs_opencl.c with HS_CHECK_THREADS defined as 0 to omit the check. */
 typedef struct hs_opencl hs_opencl;
 
-/* What went wrong beyond the status: the API's own code, and the first lines of a compiler's log.  Optional. */
+/* Details of an error: the code of OpenCL, and the start of the compiler's log. */
 typedef struct hs_opencl_error {
     cl_int code;
     char log[1024];
@@ -37,13 +37,13 @@ typedef struct hs_opencl_error {
 hs_status hs_opencl_create(const hs_sort *sort, cl_context context, cl_device_id device, hs_opencl **sorter,
                            hs_opencl_error *error);
 
-/* Release a sorter, which no thread may use any more; null does nothing.  Sorts that are still running go on. */
+/* Release a sorter, which no thread may use any more; null does nothing.  Sorts that are running continue. */
 void hs_opencl_release(hs_opencl *sorter);
 
-/* The sort that a sorter was made of, for hs_describe, hs_pad and hs_scratch. */
+/* The sort of a sorter, for hs_describe, hs_pad and hs_scratch. */
 const hs_sort *hs_opencl_sort_of(const hs_opencl *sorter);
 
-/* Calls.  Set members that are not needed to 0.  All buffers are buffers or sub-buffers; none that is written overlaps
+/* Calls.  Set unused members to 0.  All buffers are buffers or sub-buffers; none that is written overlaps
  * another.  `scratch` has at least the bytes of hs_scratch_with, and is null where these are 0.
  *
  * A call is enqueued on a queue of either order and returns at once.  One thread at a time for a sorter, else
@@ -51,19 +51,19 @@ const hs_sort *hs_opencl_sort_of(const hs_opencl *sorter);
 
 /* A sort of n keys. */
 typedef struct hs_opencl_sort_args {
-    uint64_t n;             /* keys; with `count` the most that there can be, below 2^30 */
+    uint64_t n;             /* keys; with `count` the capacity, below 2^30 */
     hs_options options;     /* type, order, bits */
-    cl_mem source;          /* never written unless it is the destination too */
+    cl_mem source;          /* written only if it is also the destination */
     cl_mem destination;     /* null: sort in place, or the keys are discarded */
     cl_mem scratch;
-    cl_mem values;          /* the value of each key, for sorts that have such */
-    cl_mem values_destination; /* null: in place as the keys are; always given where indices are made */
-    cl_mem count;           /* the count as a 32-bit number, at most n counts; null: n keys */
-    cl_mem report;          /* what the stage after the sort reports, such as where the sorted keys change */
-    uint64_t shift;         /* the low bits of keys that this stage leaves out */
+    cl_mem values;          /* the value of each key, for sorts with values */
+    cl_mem values_destination; /* null: in place, like the keys; required if indices are made */
+    cl_mem count;           /* the device-side count, 32 bits, at most n counts; null: n keys */
+    cl_mem report;          /* output of the stage after the sort, such as run boundaries */
+    uint64_t shift;         /* low bits of keys that this stage ignores */
     cl_uint wait_count;     /* events to wait for */
     const cl_event *wait;
-    cl_event *event;        /* if not null: the event of the end, also for n = 0, which the caller releases */
+    cl_event *event;        /* if not null: the event of completion, also for n = 0, which the caller releases */
 } hs_opencl_sort_args;
 
 hs_status hs_opencl_sort(hs_opencl *sorter, cl_command_queue queue, const hs_opencl_sort_args *args,
@@ -72,66 +72,66 @@ hs_status hs_opencl_sort(hs_opencl *sorter, cl_command_queue queue, const hs_ope
 /* The prefix sums of each column of a table of n rows (HS_SCAN). */
 typedef struct hs_opencl_scan_args {
     uint64_t n;             /* rows */
-    cl_mem source;          /* never written unless it is the destination too */
+    cl_mem source;          /* written only if it is also the destination */
     cl_mem destination;     /* null: in place */
     cl_mem scratch;
     cl_uint wait_count;     /* events to wait for */
     const cl_event *wait;
-    cl_event *event;        /* if not null: the event of the end, also for n = 0, which the caller releases */
+    cl_event *event;        /* if not null: the event of completion, also for n = 0, which the caller releases */
 } hs_opencl_scan_args;
 
 hs_status hs_opencl_scan(hs_opencl *sorter, cl_command_queue queue, const hs_opencl_scan_args *args,
                          hs_opencl_error *error);
 
-/* A sort of each segment of n keys by itself (HS_SEGMENTED_SORT).  Segment i begins at offsets[i] and ends at offsets[i + 1].
- * Where offsets decrease or run past n nothing is written, and hs_device_status says so. */
+/* A sort of each segment of n keys (HS_SEGMENTED_SORT).  Segment i begins at offsets[i] and ends at offsets[i + 1].
+ * If offsets decrease or exceed n, nothing is written, and hs_device_status reports it. */
 typedef struct hs_opencl_segmented_sort_args {
     uint64_t n;             /* keys of all segments */
     uint64_t segment_count;
     hs_options options;     /* type and order */
-    cl_mem source;          /* never written unless it is the destination too */
+    cl_mem source;          /* written only if it is also the destination */
     cl_mem destination;     /* null: sort in place */
     cl_mem scratch;
     cl_mem offsets;         /* segment_count + 1 32-bit numbers; null: segments are rows of equal length */
-    cl_mem values;          /* the value of each key, for sorts that have such */
-    cl_mem values_destination; /* null: in place as the keys are; always given where indices are made */
+    cl_mem values;          /* the value of each key, for sorts with values */
+    cl_mem values_destination; /* null: in place, like the keys; required if indices are made */
     cl_uint wait_count;     /* events to wait for */
     const cl_event *wait;
-    cl_event *event;        /* if not null: the event of the end, also for n = 0, which the caller releases */
+    cl_event *event;        /* if not null: the event of completion, also for n = 0, which the caller releases */
 } hs_opencl_segmented_sort_args;
 
 hs_status hs_opencl_segmented_sort(hs_opencl *sorter, cl_command_queue queue, const hs_opencl_segmented_sort_args *args,
                              hs_opencl_error *error);
 
-/* A merge of two arrays, both in order (HS_MERGE). */
+/* A merge of two sorted arrays (HS_MERGE). */
 typedef struct hs_opencl_merge_args {
     uint64_t n;             /* keys of both arrays */
-    uint64_t first_count;   /* those of the first */
+    uint64_t first_count;   /* keys of the first array */
     hs_options options;     /* type and order */
     cl_mem first, second;
     cl_mem destination;
     cl_mem scratch;
-    cl_mem first_values, second_values; /* the value of each key, for merges that have such */
+    cl_mem first_values, second_values; /* the value of each key, for merges with values */
     cl_mem values_destination;
     cl_uint wait_count;     /* events to wait for */
     const cl_event *wait;
-    cl_event *event;        /* if not null: the event of the end, also for n = 0, which the caller releases */
+    cl_event *event;        /* if not null: the event of completion, also for n = 0, which the caller releases */
 } hs_opencl_merge_args;
 
 hs_status hs_opencl_merge(hs_opencl *sorter, cl_command_queue queue, const hs_opencl_merge_args *args,
                           hs_opencl_error *error);
 
-/* A digest of n keys, and of what lies behind them (HS_DIGEST); hs_digest_compare compares two. */
+/* A digest of n keys, and of the memory after them (HS_DIGEST); hs_digest_compare compares two. */
 typedef struct hs_opencl_digest_args {
     uint64_t n;             /* keys */
-    uint64_t capacity;      /* keys from n up to here lie behind them; not more than n: none */
+    uint64_t capacity;      /* keys from n up to here are memory after them; 0 to n: none */
     hs_options options;     /* type, order, bits */
     cl_mem source;
-    cl_mem values;          /* the value of each key, for digests that have such */
+    cl_mem values;          /* the value of each key, for digests with values */
     cl_mem digest;          /* 8 32-bit words */
     cl_uint wait_count;     /* events to wait for */
     const cl_event *wait;
-    cl_event *event;        /* if not null: the event of the end, also for n = 0, which the caller releases */
+    cl_event *event;        /* if not null: the event of completion, also for n = 0, which the caller releases */
 } hs_opencl_digest_args;
 
 hs_status hs_opencl_digest(hs_opencl *sorter, cl_command_queue queue, const hs_opencl_digest_args *args,

@@ -15,8 +15,8 @@ extern "C" {
 /* The pipelines of a sort or scan for one device.
  *
  * THREADS: recording only reads it, so threads may share it; command buffers and descriptor pools are for one thread at
- * a time, as always in Vulkan.  All other functions may be called by any thread, but for hs_vulkan_release while
- * another uses the sorter. */
+ * a time, as always in Vulkan.  All other functions may be called by any thread, except hs_vulkan_release while another
+ * thread uses the sorter. */
 typedef struct hs_vulkan hs_vulkan;
 
 /* Features of a device that a sort may use, if the caller enabled them when the device was created. */
@@ -38,13 +38,13 @@ typedef struct hs_vulkan_device {
     const VkAllocationCallbacks *allocator; /* may be null */
     VkPipelineCache cache;                  /* may be null */
     uint32_t features;                      /* what is enabled: HS_VULKAN_... */
-    uint64_t binding_limit; /* 0: the device's maxStorageBufferRange; less makes smaller sorts take addresses,
-                               as far as the sort has kernels for that */
+    uint64_t binding_limit; /* 0: the device's maxStorageBufferRange; a smaller limit makes smaller sorts use
+                               addresses, if the sort has kernels for them */
 } hs_vulkan_device;
 
-/* What a sort needs (`needed`) and could use (`useful`, which contains it) of a device, as HS_VULKAN_... bits, to be
- * asked before the device is created.  Only instance, physical and get_proc of `device` are read.  HS_ERROR_DEVICE
- * where the physical device cannot run the sort whatever is enabled. */
+/* The features that a sort needs (`needed`) and can use (`useful`, which includes the former), as HS_VULKAN_... bits;
+ * call it before the device is created.  Only instance, physical and get_proc of `device` are read.  HS_ERROR_DEVICE if
+ * the physical device cannot run the sort, regardless of features. */
 hs_status hs_vulkan_features(const hs_sort *sort, const hs_vulkan_device *device, uint32_t *needed, uint32_t *useful);
 
 /* Make the pipelines of a sort.  With HS_VULKAN_ADDRESS among the features also those that take device addresses,
@@ -54,39 +54,39 @@ hs_status hs_vulkan_create(const hs_sort *sort, const hs_vulkan_device *device, 
 /* Destroy the pipelines; null does nothing.  No command buffer that uses them may still run. */
 void hs_vulkan_release(hs_vulkan *sorter);
 
-/* The sort that a sorter was made of, for hs_describe, hs_pad and hs_scratch. */
+/* The sort of a sorter, for hs_describe, hs_pad and hs_scratch. */
 const hs_sort *hs_vulkan_sort_of(const hs_vulkan *sorter);
 
 /* Descriptor sets and storage-buffer descriptors that one call of hs_vulkan_sort takes from its pool, at most. */
 void hs_vulkan_descriptors(const hs_vulkan *sorter, uint32_t *sets, uint32_t *storage_buffers);
 
-/* A part of a buffer.  `offset` is a multiple of the size of an element, no more is asked of it. */
+/* A part of a buffer.  `offset` is a multiple of the element size; larger alignment is not required. */
 typedef struct hs_vulkan_buffer {
     VkBuffer buffer;
-    VkDeviceSize offset, size; /* bytes; VK_WHOLE_SIZE is not taken, since a buffer's size cannot be asked for */
-    VkDeviceAddress address;   /* of the buffer's begin; 0 unless device addresses may be used */
+    VkDeviceSize offset, size; /* bytes; not VK_WHOLE_SIZE, since the size of a buffer cannot be queried */
+    VkDeviceAddress address;   /* of the start of the buffer; 0 unless device addresses may be used */
 } hs_vulkan_buffer;
 
-/* Calls.  Set members that are not needed to 0.  A buffer that is null is none.  Buffers need
+/* Calls.  Set unused members to 0.  A null buffer is not given.  Buffers need
  * VK_BUFFER_USAGE_STORAGE_BUFFER_BIT, and with `count` scratch also VK_BUFFER_USAGE_INDIRECT_BUFFER_BIT. */
 
-/* Every call is recorded.  The result is written by VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT with VK_ACCESS_SHADER_WRITE_BIT; the
- * caller's barrier makes it visible to what follows.  Binds a compute pipeline, descriptor set 0 and push constants.
+/* Calls are recorded.  The result is written by VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT with VK_ACCESS_SHADER_WRITE_BIT;
+ * the caller's barrier makes it visible to later commands.  Binds a compute pipeline, descriptor set 0 and push constants.
  * Arguments are checked before anything is recorded.  `result`, if not null, gets the API's own code.  A count that
  * only kernels for 64-bit counts take, which Vulkan has none of, gives HS_ERROR_COUNT. */
 
 /* A sort of n keys. */
 typedef struct hs_vulkan_sort_args {
-    uint64_t n;                          /* keys; with `count` the most that there can be, below 2^30 */
-    uint64_t shift;                      /* the low bits of keys that the stage after the sort leaves out */
+    uint64_t n;                          /* keys; with `count` the capacity, below 2^30 */
+    uint64_t shift;                      /* low bits of keys that the stage after the sort ignores */
     hs_options options;                  /* type, order, bits */
-    hs_vulkan_buffer source;             /* never written unless it is the destination too */
+    hs_vulkan_buffer source;             /* written only if it is also the destination */
     hs_vulkan_buffer destination;        /* null: sort in place, or the keys are discarded */
     hs_vulkan_buffer scratch;            /* at least hs_scratch_with bytes; offset a multiple of 256 */
-    hs_vulkan_buffer values;             /* the value of each key, for sorts that have such */
-    hs_vulkan_buffer values_destination; /* null: in place as the keys are; always given where indices are made */
-    hs_vulkan_buffer count;              /* the count as a 32-bit number, at most n counts; null: n keys */
-    /* what the stage after the sort reports, such as where the sorted keys change */
+    hs_vulkan_buffer values;             /* the value of each key, for sorts with values */
+    hs_vulkan_buffer values_destination; /* null: in place, like the keys; required if indices are made */
+    hs_vulkan_buffer count;              /* the device-side count, 32 bits, at most n counts; null: n keys */
+    /* output of the stage after the sort, such as run boundaries */
     hs_vulkan_buffer report;
     VkDescriptorPool pool;               /* sets are allocated from it; reset it when the command buffer has run */
     VkPipelineStageFlags stages;         /* of the commands before that wrote or read these buffers; 0: none did */
@@ -99,7 +99,7 @@ hs_status hs_vulkan_sort(const hs_vulkan *sorter, VkCommandBuffer commands,
 /* The prefix sums of each column of a table of n rows (HS_SCAN). */
 typedef struct hs_vulkan_scan_args {
     uint64_t n;                          /* rows */
-    hs_vulkan_buffer source;             /* never written unless it is the destination too */
+    hs_vulkan_buffer source;             /* written only if it is also the destination */
     hs_vulkan_buffer destination;        /* null: in place */
     hs_vulkan_buffer scratch;            /* at least hs_scratch_with bytes; offset a multiple of 256 */
     VkDescriptorPool pool;               /* sets are allocated from it; reset it when the command buffer has run */
@@ -110,18 +110,18 @@ typedef struct hs_vulkan_scan_args {
 hs_status hs_vulkan_scan(const hs_vulkan *sorter, VkCommandBuffer commands,
                          const hs_vulkan_scan_args *args, VkResult *result);
 
-/* A sort of each segment of n keys by itself (HS_SEGMENTED_SORT).  Segment i begins at offsets[i] and ends at offsets[i + 1].
- * Where offsets decrease or run past n nothing is written, and hs_device_status says so. */
+/* A sort of each segment of n keys (HS_SEGMENTED_SORT).  Segment i begins at offsets[i] and ends at offsets[i + 1].
+ * If offsets decrease or exceed n, nothing is written, and hs_device_status reports it. */
 typedef struct hs_vulkan_segmented_sort_args {
     uint64_t n;                          /* keys of all segments */
     uint64_t segment_count;
     hs_options options;                  /* type and order */
-    hs_vulkan_buffer source;             /* never written unless it is the destination too */
+    hs_vulkan_buffer source;             /* written only if it is also the destination */
     hs_vulkan_buffer destination;        /* null: sort in place */
     hs_vulkan_buffer scratch;            /* at least hs_scratch_with bytes; offset a multiple of 256 */
     hs_vulkan_buffer offsets;            /* segment_count + 1 32-bit numbers; null: segments are rows of equal length */
-    hs_vulkan_buffer values;             /* the value of each key, for sorts that have such */
-    hs_vulkan_buffer values_destination; /* null: in place as the keys are; always given where indices are made */
+    hs_vulkan_buffer values;             /* the value of each key, for sorts with values */
+    hs_vulkan_buffer values_destination; /* null: in place, like the keys; required if indices are made */
     VkDescriptorPool pool;               /* sets are allocated from it; reset it when the command buffer has run */
     VkPipelineStageFlags stages;         /* of the commands before that wrote or read these buffers; 0: none did */
     VkAccessFlags accesses;              /* their accesses */
@@ -130,16 +130,16 @@ typedef struct hs_vulkan_segmented_sort_args {
 hs_status hs_vulkan_segmented_sort(const hs_vulkan *sorter, VkCommandBuffer commands,
                              const hs_vulkan_segmented_sort_args *args, VkResult *result);
 
-/* A merge of two arrays, both in order (HS_MERGE). */
+/* A merge of two sorted arrays (HS_MERGE). */
 typedef struct hs_vulkan_merge_args {
     uint64_t n;                          /* keys of both arrays */
-    uint64_t first_count;                /* those of the first */
+    uint64_t first_count;                /* keys of the first array */
     hs_options options;                  /* type and order */
     hs_vulkan_buffer first;
     hs_vulkan_buffer second;
     hs_vulkan_buffer destination;
     hs_vulkan_buffer scratch;            /* at least hs_scratch_with bytes; offset a multiple of 256 */
-    hs_vulkan_buffer first_values;       /* the value of each key, for merges that have such */
+    hs_vulkan_buffer first_values;       /* the value of each key, for merges with values */
     hs_vulkan_buffer second_values;
     hs_vulkan_buffer values_destination;
     VkDescriptorPool pool;               /* sets are allocated from it; reset it when the command buffer has run */
@@ -150,13 +150,13 @@ typedef struct hs_vulkan_merge_args {
 hs_status hs_vulkan_merge(const hs_vulkan *sorter, VkCommandBuffer commands,
                           const hs_vulkan_merge_args *args, VkResult *result);
 
-/* A digest of n keys, and of what lies behind them (HS_DIGEST); hs_digest_compare compares two. */
+/* A digest of n keys, and of the memory after them (HS_DIGEST); hs_digest_compare compares two. */
 typedef struct hs_vulkan_digest_args {
     uint64_t n;                          /* keys */
-    uint64_t capacity;                   /* keys from n up to here lie behind them; not more than n: none */
+    uint64_t capacity;                   /* keys from n up to here are memory after them; 0 to n: none */
     hs_options options;                  /* type, order, bits */
     hs_vulkan_buffer source;
-    hs_vulkan_buffer values;             /* the value of each key, for digests that have such */
+    hs_vulkan_buffer values;             /* the value of each key, for digests with values */
     hs_vulkan_buffer digest;             /* 8 32-bit words */
     VkDescriptorPool pool;               /* sets are allocated from it; reset it when the command buffer has run */
     VkPipelineStageFlags stages;         /* of the commands before that wrote or read these buffers; 0: none did */

@@ -20,7 +20,7 @@
 #define hs_min(a, b) min(a, b)
 #define hs_max(a, b) max(a, b)
 #define hs_key_bits(key, shift) uint((key) >> (shift))
-// sums of keys, which wrap; a key of a low and a high word
+// wrapping sums of keys; a key from a low and a high word
 #define hs_key_add(a, b) ((a) + (b))
 #define hs_make_key(low, high) (hs_key(low) | hs_key(high) << 32)
 #define hs_raw_in(x) hs_key(x)
@@ -35,13 +35,13 @@
 #define hs_local_id() int(gl_LocalInvocationIndex)
 #define hs_barrier() barrier()
 #define hs_barrier_global() { memoryBarrierBuffer(); barrier(); }
-// atomic access: to shared arrays, and to words in memory that other work-groups see
+// atomic access: to shared arrays, and to words in global memory
 #define hs_local_atomic_add(x, y) atomicAdd(x, y)
 #define hs_local_atomic_or(x, y) atomicOr(x, y)
 #define hs_atomic_add(x, y) atomicAdd(x, y)
 #define hs_atomic_load(x) atomicOr(x, 0u)
 #define hs_atomic_store(x, y) atomicExchange(x, y)
-// one of three buffers, chosen while the kernel runs
+// one of three buffers, selected at run time
 #define hs_select_keys(name, which) int name = which
 #define hs_line_offset(to, line) 0
 #define hs_store_line_fence()
@@ -72,7 +72,7 @@ void main()
 }
 #endif
 
-// hash elements in any order, and count what is out of order
+// hash elements regardless of order, count those out of order
 #ifdef HS_KERNEL_digest
 layout(local_size_x = 256) in;
 #ifdef HS_ADDRESS
@@ -100,7 +100,7 @@ void main()
     int groups = tiles < 1024 ? tiles : 1024;
     int group = hs_group_id();
     if (group >= groups) return;
-    int each = (tiles + groups - 1) / groups; // tiles of a work-group
+    int each = (tiles + groups - 1) / groups; // tiles per work-group
     int tile_begin = group * each, tile_end = tile_begin + each < tiles ? tile_begin + each : tiles;
     if (tile_begin >= tiles) return;
     int begin = 0 + tile_begin * 4096, end = tile_end < tiles ? 0 + tile_end * 4096 : hs_n();
@@ -134,7 +134,7 @@ void main()
 }
 #endif
 
-// hash the elements behind the array with their places
+// hash the elements beyond n with their positions
 #ifdef HS_KERNEL_beyond
 layout(local_size_x = 256) in;
 #ifdef HS_ADDRESS
@@ -164,7 +164,7 @@ void main()
     int groups = tiles < 1024 ? tiles : 1024;
     int group = hs_group_id();
     if (group >= groups) return;
-    int each = (tiles + groups - 1) / groups; // tiles of a work-group
+    int each = (tiles + groups - 1) / groups; // tiles per work-group
     int tile_begin = group * each, tile_end = tile_begin + each < tiles ? tile_begin + each : tiles;
     if (tile_begin >= tiles) return;
     int begin = hs_n() + tile_begin * 4096, end = tile_end < tiles ? hs_n() + tile_end * 4096 : last;

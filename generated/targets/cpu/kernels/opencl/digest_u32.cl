@@ -16,7 +16,7 @@ typedef uint hs_key;
 #define hs_min(a, b) min(a, b)
 #define hs_max(a, b) max(a, b)
 #define hs_key_bits(key, shift) ((hs_u32)((key) >> (shift)))
-// sums of keys, which wrap; a key of a low and a high word
+// wrapping sums of keys; a key from a low and a high word
 #define hs_key_add(a, b) ((a) + (b))
 #define hs_make_key(low, high) (low)
 #define hs_raw_in(x) ((hs_key)(x))
@@ -32,23 +32,23 @@ typedef uint hs_key;
 #define hs_local_id() ((int)get_local_id(0))
 #define hs_barrier() barrier(CLK_LOCAL_MEM_FENCE)
 #define hs_barrier_global() barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)
-// PoCL 3.1: where a work-group may return early, all lanes follow one lane's branches after the last barrier
+// PoCL 3.1: if a work-group may return early, all lanes follow one lane's branches after the last barrier
 #ifdef POCL_DEVICE_ADDRESS_BITS
 #define hs_end() hs_barrier()
 #else
 #define hs_end()
 #endif
-// atomic access: to local arrays, and to words in memory that other work-groups see
+// atomic access: to local arrays, and to words in global memory
 #define hs_local_atomic_add(x, y) atomic_add(&(x), y)
 #define hs_local_atomic_or(x, y) atomic_or(&(x), y)
 #define hs_atomic_add(x, y) atomic_add(&(x), y)
 #define hs_atomic_load(x) atomic_or(&(x), 0u)
 #define hs_atomic_store(x, y) atomic_xchg(&(x), y)
-// one of three buffers, chosen while the kernel runs
+// one of three buffers, selected at run time
 #define hs_select_keys(name, which) __global hs_stored_key *name = (which) == 0 ? (__global hs_stored_key *)source : (which) == 1 ? destination : other
 #define hs_load(from, i) hs_twiddle_in(from[i])
 #define hs_store(to, i, x) to[i] = hs_twiddle_out(x)
-// whole lines of 64 bytes from local memory, past the caches: where memory lies in them, and storing one
+// lines of 64 bytes from local memory, bypassing caches: the offset of a buffer from a line, and storing a line
 #define hs_line_offset(to, line) ((int)((size_t)(to) / sizeof(hs_key) % line))
 #define hs_store_line_fence() mem_fence(CLK_GLOBAL_MEM_FENCE)
 #ifndef __has_builtin
@@ -72,7 +72,7 @@ __kernel void blank(__global uint *report, int n, int argument)
     for (int w = hs_local_id(); w < 8; w += 256) report[w] = w == 7 ? hs_to_u32(hs_n()) : 0u;
 }
 
-// hash elements in any order, and count what is out of order
+// hash elements regardless of order, count those out of order
 __attribute__((reqd_work_group_size(256, 1, 1)))
 __kernel void digest(__global const hs_stored_key *source, __global uint *report, int n, int argument)
 {
@@ -82,7 +82,7 @@ __kernel void digest(__global const hs_stored_key *source, __global uint *report
     int groups = tiles < 64 ? tiles : 64;
     int group = hs_group_id();
     if (group >= groups) return;
-    int each = (tiles + groups - 1) / groups; // tiles of a work-group
+    int each = (tiles + groups - 1) / groups; // tiles per work-group
     int tile_begin = group * each, tile_end = tile_begin + each < tiles ? tile_begin + each : tiles;
     if (tile_begin >= tiles) return;
     int begin = 0 + tile_begin * 4096, end = tile_end < tiles ? 0 + tile_end * 4096 : hs_n();
@@ -115,7 +115,7 @@ __kernel void digest(__global const hs_stored_key *source, __global uint *report
     hs_end();
 }
 
-// hash the elements behind the array with their places
+// hash the elements beyond n with their positions
 __attribute__((reqd_work_group_size(256, 1, 1)))
 __kernel void beyond(__global const hs_stored_key *source, __global uint *report, int n, int argument)
 {
@@ -127,7 +127,7 @@ __kernel void beyond(__global const hs_stored_key *source, __global uint *report
     int groups = tiles < 64 ? tiles : 64;
     int group = hs_group_id();
     if (group >= groups) return;
-    int each = (tiles + groups - 1) / groups; // tiles of a work-group
+    int each = (tiles + groups - 1) / groups; // tiles per work-group
     int tile_begin = group * each, tile_end = tile_begin + each < tiles ? tile_begin + each : tiles;
     if (tile_begin >= tiles) return;
     int begin = hs_n() + tile_begin * 4096, end = tile_end < tiles ? hs_n() + tile_end * 4096 : last;

@@ -21,7 +21,7 @@ typedef unsigned int hs_key;
 #define hs_min(a, b) min(a, b)
 #define hs_max(a, b) max(a, b)
 #define hs_key_bits(key, shift) ((hs_u32)((key) >> (shift)))
-// sums of keys, which wrap; a key of a low and a high word
+// wrapping sums of keys; a key from a low and a high word
 #define hs_key_add(a, b) ((a) + (b))
 #define hs_make_key(low, high) (low)
 #define hs_raw_in(x) ((hs_key)(x))
@@ -37,13 +37,13 @@ typedef unsigned int hs_key;
 #define hs_local_id() ((int)threadIdx.x)
 #define hs_barrier() __syncthreads()
 #define hs_barrier_global() __syncthreads()
-// atomic access: to shared arrays, and to words in memory that other blocks see
+// atomic access: to shared arrays, and to words in global memory
 #define hs_local_atomic_add(x, y) atomicAdd(&(x), y)
 #define hs_local_atomic_or(x, y) atomicOr(&(x), y)
 #define hs_atomic_add(x, y) atomicAdd(&(x), y)
 #define hs_atomic_load(x) (*(volatile hs_u32 *)&(x))
 #define hs_atomic_store(x, y) (*(volatile hs_u32 *)&(x) = (y))
-// one of three buffers, chosen while the kernel runs
+// one of three buffers, selected at run time
 #define hs_select_keys(name, which) hs_stored_key *name = (which) == 0 ? (hs_stored_key *)source : (which) == 1 ? destination : other
 #define hs_load(from, i) hs_twiddle_in(from[i])
 #define hs_store(to, i, x) to[i] = hs_twiddle_out(x)
@@ -62,7 +62,7 @@ HS_KERNEL void __launch_bounds__(256) blank(hs_u32 *report, int n, int argument)
     for (int w = hs_local_id(); w < 8; w += 256) report[w] = w == 7 ? hs_to_u32(hs_n()) : 0u;
 }
 
-// hash elements in any order, and count what is out of order
+// hash elements regardless of order, count those out of order
 HS_KERNEL void __launch_bounds__(256) digest(const hs_stored_key *source, hs_u32 *report, int n, int argument)
 {
     extern __shared__ unsigned long long hs_shared[];
@@ -72,7 +72,7 @@ HS_KERNEL void __launch_bounds__(256) digest(const hs_stored_key *source, hs_u32
     int groups = tiles < 1024 ? tiles : 1024;
     int group = hs_group_id();
     if (group >= groups) return;
-    int each = (tiles + groups - 1) / groups; // tiles of a work-group
+    int each = (tiles + groups - 1) / groups; // tiles per work-group
     int tile_begin = group * each, tile_end = tile_begin + each < tiles ? tile_begin + each : tiles;
     if (tile_begin >= tiles) return;
     int begin = 0 + tile_begin * 4096, end = tile_end < tiles ? 0 + tile_end * 4096 : hs_n();
@@ -104,7 +104,7 @@ HS_KERNEL void __launch_bounds__(256) digest(const hs_stored_key *source, hs_u32
         if (sums[w] != 0u) hs_atomic_add(report[0 + w], sums[w]);
 }
 
-// hash the elements behind the array with their places
+// hash the elements beyond n with their positions
 HS_KERNEL void __launch_bounds__(256) beyond(const hs_stored_key *source, hs_u32 *report, int n, int argument)
 {
     extern __shared__ unsigned long long hs_shared[];
@@ -116,7 +116,7 @@ HS_KERNEL void __launch_bounds__(256) beyond(const hs_stored_key *source, hs_u32
     int groups = tiles < 1024 ? tiles : 1024;
     int group = hs_group_id();
     if (group >= groups) return;
-    int each = (tiles + groups - 1) / groups; // tiles of a work-group
+    int each = (tiles + groups - 1) / groups; // tiles per work-group
     int tile_begin = group * each, tile_end = tile_begin + each < tiles ? tile_begin + each : tiles;
     if (tile_begin >= tiles) return;
     int begin = hs_n() + tile_begin * 4096, end = tile_end < tiles ? hs_n() + tile_end * 4096 : last;

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: MIT-0
+ * Part of a bundle of hsgen 0.4.0; do not edit. */
+/* The interpreter of plans: which steps a call runs, with what grid and argument, and where their buffers begin.
+ * The runtimes use it, and so can a program that launches the kernels itself. */
+#ifndef HS_PLAN_H
+#define HS_PLAN_H
+
+#include "hs/hs.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The bytes of one item: a key, or a row of a scan's table. */
+static inline uint64_t hs_item_bytes(const hs_sort *sort) { return (uint64_t)sort->columns * sort->key_bytes; }
+
+/* The bytes of an element of the buffer of a role, to which it is aligned. */
+static inline uint32_t hs_element(const hs_sort *sort, hs_role role)
+{
+    if (role == HS_SOURCE || role == HS_DESTINATION || (role == HS_OTHER_INPUT && sort->kind == HS_MERGE))
+        return sort->key_bytes;
+    return role == HS_VALUES || role == HS_VALUES_OUT || role == HS_OTHER_VALUES ? sort->value_bytes : 4;
+}
+
+/* A buffer of a call: `room` bytes from byte `begin` of the memory that `where` identifies; 0: not given.  hs_survey
+ * fills in the other members. */
+typedef struct hs_span {
+    uint64_t where, begin, room;
+    uint64_t bytes; /* the bytes that the call accesses; 0: the role is not used */
+    hs_role from;   /* the role whose buffer it is: the source's in place, that of scratch for discarded keys */
+} hs_span;
+
+/* A call: n items (the capacity, with a device-side count), and the number of its operation: segment_count,
+ * first_count, capacity or shift. */
+typedef struct hs_call {
+    uint64_t n, number;
+    const hs_options *options; /* may be null; such as the sort takes */
+    int in_place, device_count;     /* 1: sorted in place; with a device-side count */
+    int rows;                  /* 1: segments are rows of equal length, without offsets */
+} hs_call;
+
+/* Whether a call for n items launches nothing: n is 0, and no step runs for n = 0. */
+static inline int hs_idle(const hs_sort *sort, uint64_t n)
+{
+    uint32_t i;
+    for (i = 0; n == 0 && i < sort->step_count; i++)
+        if (sort->steps[i].guard.at_zero) return 0;
+    return n == 0;
+}
+
+/* Check everything about a call that does not depend on the API, and complete it and its buffers.  `call` has n, number
+ * and options, which are not null.  A destination whose `where` is 0 means in place.  Of an idle call only the options
+ * and the number are checked. */
+hs_status hs_survey(const hs_sort *sort, hs_call *call, hs_span spans[HS_ROLES]);
+
+/* The work-groups that a step launches; 0 if its guard excludes the call.  With a device-side count, max_n of the guard
+ * is ignored, since the count may be less than n.  Steps of HS_INDIRECT_GRIDS give 0: hosts that launch by grids in
+ * device memory launch them separately. */
+static inline uint64_t hs_groups(const hs_step *step, const hs_call *call)
+{
+    const hs_guard *guard = &step->guard;
+    const hs_grid_rule *grid = &step->grid;
+    const uint64_t n = call->n;
+    int64_t whole;
+    uint64_t groups;
+    if (n <= guard->min_n && !(n == 0 && guard->at_zero)) return 0;
+    if (step->argument.kind == HS_INDIRECT_GRIDS || (n > guard->max_n && !call->device_count)) return 0;
+    if (guard->place == (uint32_t)(call->in_place ? HS_OUT_OF_PLACE : HS_IN_PLACE)) return 0;
+    whole = (int64_t)(grid->x == HS_BY_NUMBER ? call->number : n < guard->max_n ? n : guard->max_n) + grid->add;
+    if (whole <= 0) return 0;
+    groups = (uint64_t)whole / grid->div * grid->mul;
+    return groups < grid->cap ? groups : grid->cap;
+}
+
+/* The passes that a range of `range` bits takes with digits of at most `bits` bits; an empty range takes one. */
+static inline uint32_t hs_passes(uint32_t range, uint32_t bits) { return range > bits ? (range + bits - 1) / bits : 1; }
+
+/* The flags that a call adds to the arguments of all kernels. */
+static inline uint32_t hs_flags(const hs_call *call)
+{
+    const hs_options *options = call->options;
+    const uint32_t kind = options ? (uint32_t)options->type & 15u : 0;
+    uint32_t flags = 0;
+    if (kind) flags |= HS_SIGNED;
+    if (kind == 2) flags |= HS_FLOAT;
+    if (options && options->descending) flags |= HS_DESCENDING;
+    if (options && options->discard_keys) flags |= HS_DISCARD;
+    if (call->device_count) flags |= HS_DEVICE_COUNT;
+    if (call->rows) flags |= HS_ROWS;
+    return flags;
+}
+
+/* The argument of a step's kernel; returns 0 if the bit range excludes the step. */
+static inline int hs_argument(const hs_sort *sort, const hs_step *step, const hs_call *call, int32_t *argument)
+{
+    const hs_options *options = call->options;
+    const hs_argument_rule *rule = &step->argument;
+    const uint32_t end = options && options->end_bit ? options->end_bit : sort->key_bits;
+    const uint32_t begin = options ? options->begin_bit : 0, range = end - begin, first = sort->first_bit + begin;
+    const uint32_t value = (uint32_t)rule->value;
+    uint32_t flags = rule->flags | hs_flags(call), passes, least, more, low = 0;
+    if (call->in_place) flags &= ~(uint32_t)HS_DIRECT;
+    if (step->guard.range == (uint32_t)(range == sort->key_bits ? HS_SOME_BITS : HS_ALL_BITS)) return 0;
+    switch (rule->kind) {
+    case HS_LITERAL: low = value; break;
+    case HS_PASS:
+        /* as few digits as possible, their widths as equal as possible, the wider ones first */
+        passes = hs_passes(range, rule->bits);
+        least = range / passes;
+        more = range % passes;
+        if (value >= passes) return 0;
+        low = value | (first + value * least + (value < more ? value : more)) << 8 | (least + (value < more)) << 16;
+        /* if this pass were the first to move keys, the last one would end in the wrong buffer */
+        if ((passes - value) % 2 == 0) flags &= ~(uint32_t)HS_DIRECT;
+        if (passes - value > 1) flags &= ~(uint32_t)HS_DISCARD;
+        break;
+    case HS_BIT_RANGE: low = (sort->first_bit + end) | first << 8; break;
+    case HS_PASS_COUNT: low = hs_passes(range, rule->bits); break;
+    case HS_CALL_NUMBER:
+        low = (uint32_t)call->number;
+        flags = 0;
+        break;
+    default: return 0;
+    }
+    *argument = (int32_t)(low | flags);
+    return 1;
+}
+
+/* A bound of a guard as kernels of sorts with a device-side count get it. */
+static inline int32_t hs_bound(uint64_t n) { return n < INT32_MAX ? (int32_t)n : INT32_MAX; }
+
+/* A grid for `groups` work-groups with at most `limit` in each dimension; 0 if impossible.  It may have more groups:
+ * kernels ignore the surplus. */
+static inline int hs_grid(uint64_t groups, uint64_t limit, uint32_t grid[2])
+{
+    const uint64_t rows = limit ? (groups + limit - 1) / limit : 0;
+    if (rows == 0 || rows > limit) return 0;
+    grid[0] = (uint32_t)((groups + rows - 1) / rows);
+    grid[1] = (uint32_t)rows;
+    return 1;
+}
+
+/* The byte at which a binding starts in its buffer; in scratch a multiple of 1024, which suffices for every known
+ * device (NVIDIA's OpenCL requires 512).  The scratch size of a plan includes this padding. */
+static inline uint64_t hs_offset(const hs_binding *binding, uint64_t n)
+{
+    const uint64_t bytes = binding->plus + binding->per_n * n;
+    return binding->role == HS_SCRATCH ? (bytes + 1023) / 1024 * 1024 : bytes;
+}
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: MIT-0
+ * Part of a bundle of hsgen 0.4.0; do not edit. */
+/* Checks of a call, common to all APIs; see hs_survey in hs_plan.h. */
+#include "hs_internal.h"
+
+#include <string.h>
+
+uint32_t hs_uses(const hs_sort *sort)
+{
+    uint32_t i, k, found = 0;
+    for (i = 0; i < sort->step_count; i++) {
+        const hs_step *step = &sort->steps[i];
+        if (step->grid.x == HS_BY_NUMBER || step->argument.kind == HS_CALL_NUMBER) found |= 1u << HS_ROLES;
+        for (k = 0; k < sort->kernels[step->kernel].bindings; k++) found |= 1u << step->bindings[k].role;
+    }
+    return found;
+}
+
+hs_status hs_takes(const hs_sort *sort, const hs_options *options)
+{
+    const uint32_t kind = (uint32_t)options->type & 15u, bytes = (uint32_t)options->type >> 4;
+    const uint32_t end = options->end_bit ? options->end_bit : sort->key_bits;
+    if (options->begin_bit > end || end > sort->key_bits) return HS_ERROR_RANGE;
+    if (options->type && 8 * bytes != sort->key_bits) return HS_ERROR_OPTION;
+    if (kind > 2 || (kind == 2 && bytes < 2)) return HS_ERROR_OPTION;
+    if ((kind || options->descending) && !sort->key_transform) return HS_ERROR_OPTION;
+    if (end - options->begin_bit != sort->key_bits && !sort->bit_range) return HS_ERROR_OPTION;
+    return options->discard_keys && !sort->index ? HS_ERROR_OPTION : HS_OK;
+}
+
+/* Whether the number of a call fits; `numbered`: whether the plan depends on it. */
+static hs_status hs_divided(const hs_sort *sort, hs_call *call, int numbered)
+{
+    switch (sort->kind) {
+    case HS_DIGEST:
+        if (call->number < call->n) call->number = call->n;
+        if (call->number > sort->max_n) return HS_ERROR_COUNT;
+        break;
+    case HS_MERGE:
+        if (call->number > call->n) return HS_ERROR_PARTS;
+        break;
+    case HS_SEGMENTED_SORT:
+        if (call->rows && call->n && (!call->number || call->n % call->number)) return HS_ERROR_PARTS;
+        break;
+    default:
+        if (numbered ? call->number >= sort->key_bits : call->number != 0) return HS_ERROR_PARTS;
+    }
+    return call->number > INT32_MAX ? HS_ERROR_PARTS : HS_OK;
+}
+
+/* The bytes that a call accesses in the buffer of each role, except scratch, as if all were given. */
+static void hs_touched(const hs_sort *sort, const hs_call *call, uint64_t bytes[HS_ROLES])
+{
+    const uint64_t key = hs_item_bytes(sort), value = sort->value_bytes, n = call->n, number = call->number;
+    const uint64_t first = sort->kind == HS_MERGE || sort->kind == HS_DIGEST ? number : n;
+    memset(bytes, 0, HS_ROLES * sizeof bytes[0]);
+    bytes[HS_SOURCE] = key * first;
+    bytes[HS_DESTINATION] = key * n;
+    bytes[HS_VALUES] = value * first;
+    bytes[HS_VALUES_OUT] = value * n;
+    bytes[HS_COUNT] = sizeof(uint32_t);
+    bytes[HS_OTHER_INPUT] = sort->kind == HS_MERGE ? key * (n - number) : sizeof(uint32_t) * (number + 1);
+    bytes[HS_OTHER_VALUES] = value * (n - first);
+    bytes[HS_REPORT] = sizeof(uint32_t) * (sort->report_words + sort->report_words_per_key * n);
+}
+
+/* The buffers of sorts, scans and segmented sorts; for n = 0 they may be absent. */
+static hs_status hs_given(const hs_sort *sort, const hs_call *call, const hs_span spans[HS_ROLES])
+{
+    const int in_place = spans[HS_DESTINATION].where == 0, has_values = spans[HS_VALUES].where != 0;
+    const int has_out = spans[HS_VALUES_OUT].where != 0, valued = sort->value_bytes && !sort->index;
+    if (call->n == 0) return HS_OK;
+    if (call->options->discard_keys && !in_place) return HS_ERROR_ARGUMENT; /* a destination for discarded keys */
+    if (has_values != valued) return HS_ERROR_OPTION;
+    if (!valued) return has_out == (sort->index != 0) ? HS_OK : HS_ERROR_OPTION;
+    return has_out == in_place ? HS_ERROR_ARGUMENT : HS_OK; /* both in place or neither */
+}
+
+/* The buffers of merges and digests, which are never in place. */
+static hs_status hs_given_apart(const hs_sort *sort, const hs_call *call, const uint64_t bytes[HS_ROLES],
+                                const hs_span spans[HS_ROLES])
+{
+    const int merge = sort->kind == HS_MERGE, valued = sort->value_bytes && !sort->index;
+    const int has_values = spans[HS_VALUES].where != 0, has_more = spans[HS_OTHER_VALUES].where != 0;
+    if (call->options->discard_keys) return HS_ERROR_OPTION;
+    if (!valued && (has_values || has_more)) return HS_ERROR_OPTION;
+    if (valued && bytes[HS_VALUES] && !has_values) return HS_ERROR_OPTION;
+    if (!merge) return spans[HS_DESTINATION].where || spans[HS_VALUES_OUT].where ? HS_ERROR_OPTION : HS_OK;
+    if (bytes[HS_OTHER_VALUES] && !has_more) return HS_ERROR_OPTION;
+    if (bytes[HS_OTHER_INPUT] && !spans[HS_OTHER_INPUT].where) return HS_ERROR_ARGUMENT;
+    if (!spans[HS_DESTINATION].where) return HS_ERROR_ARGUMENT;
+    return (spans[HS_VALUES_OUT].where != 0) == valued ? HS_OK : HS_ERROR_OPTION;
+}
+
+/* Whether exactly the buffers that the sort uses are given; fills in the bytes accessed in each. */
+static hs_status hs_played(const hs_sort *sort, const hs_call *call, uint32_t uses, hs_span spans[HS_ROLES])
+{
+    uint64_t bytes[HS_ROLES];
+    uint32_t i;
+    hs_touched(sort, call, bytes);
+    for (i = 0; i < HS_ROLES; i++) {
+        spans[i].from = (hs_role)i;
+        spans[i].bytes = spans[i].where ? bytes[i] : 0;
+    }
+    if (bytes[HS_SOURCE] && !spans[HS_SOURCE].where) return HS_ERROR_ARGUMENT;
+    for (i = HS_OTHER_INPUT; i <= HS_REPORT; i++)
+        if (spans[i].where && !(uses >> i & 1)) return HS_ERROR_OPTION;
+    if ((uses >> HS_REPORT & 1) && !spans[HS_REPORT].where) return HS_ERROR_ARGUMENT;
+    if (sort->kind == HS_MERGE || sort->kind == HS_DIGEST) return hs_given_apart(sort, call, bytes, spans);
+    return hs_given(sort, call, spans);
+}
+
+/* Whether a buffer holds the bytes accessed; of unknown room it reaches to the end of the address space. */
+static int hs_has_room(const hs_span *span)
+{
+    return span->bytes <= span->room && span->bytes <= UINT64_MAX - span->begin;
+}
+
+/* Whether the bytes accessed in each buffer exist, are aligned, and do not overlap bytes that are written. */
+static hs_status hs_fits(const hs_sort *sort, const hs_span spans[HS_ROLES], int in_place)
+{
+    const uint32_t also = in_place ? 1 : 0; /* inputs are written, too */
+    const uint32_t written[HS_ROLES] = {also, 1, 1, also, 1, 0, 0, 0, 1};
+    uint32_t i, k;
+    if (!hs_has_room(&spans[HS_SCRATCH])) return HS_ERROR_SCRATCH;
+    for (i = 0; i < HS_ROLES; i++)
+        if (!hs_has_room(&spans[i])) return HS_ERROR_COUNT;
+    for (i = 0; i < HS_ROLES; i++)
+        if (spans[i].bytes && spans[i].begin % hs_element(sort, (hs_role)i)) return HS_ERROR_ALIGNMENT;
+    for (i = 0; i < HS_ROLES; i++)
+        for (k = 0; k < i; k++) {
+            const hs_span *a = &spans[i], *b = &spans[k];
+            if (!a->bytes || !b->bytes || !(written[i] || written[k]) || a->where != b->where) continue;
+            if (a->begin < b->begin + b->bytes && b->begin < a->begin + a->bytes) return HS_ERROR_OVERLAP;
+        }
+    return HS_OK;
+}
+
+/* Bind the buffer of another role where a step has a role that the call does not use: it is never read. */
+static void hs_lend(uint32_t uses, hs_span spans[HS_ROLES])
+{
+    uint32_t i, lender = 0;
+    while (lender < HS_ROLES - 1 && !spans[lender].bytes) lender++;
+    for (i = 0; i < HS_ROLES; i++)
+        if ((uses >> i & 1) && !spans[i].bytes) spans[i] = spans[lender];
+}
+
+hs_status hs_survey(const hs_sort *sort, hs_call *call, hs_span spans[HS_ROLES])
+{
+    const uint32_t uses = hs_uses(sort);
+    const hs_options *options = call->options;
+    const uint64_t n = call->n;
+    uint64_t plain = 0, scratch = 0;
+    hs_status status = hs_takes(sort, options);
+    call->device_count = spans[HS_COUNT].where != 0;
+    call->rows = sort->kind == HS_SEGMENTED_SORT && !spans[HS_OTHER_INPUT].where;
+    call->in_place = !spans[HS_DESTINATION].where && !options->discard_keys && sort->kind <= HS_SEGMENTED_SORT;
+    if (status != HS_OK) return status;
+    if (call->device_count && !sort->device_count) return HS_ERROR_OPTION;
+    if (n > sort->max_n || (call->device_count && n >= 1u << 30)) return HS_ERROR_COUNT;
+    if (sort->index && sort->value_bytes == 4 && n > (uint64_t)1 << 32) return HS_ERROR_COUNT;
+    status = hs_divided(sort, call, (int)(uses >> HS_ROLES & 1));
+    if (status != HS_OK || hs_idle(sort, n)) return status;
+    status = hs_played(sort, call, uses, spans);
+    if (status == HS_OK) status = hs_scratch(sort, n, &plain);
+    if (status == HS_OK) status = hs_scratch_with(sort, n, options, &scratch);
+    if (status != HS_OK) return status;
+    spans[HS_SCRATCH].bytes = scratch;
+    if (scratch && !spans[HS_SCRATCH].where) return HS_ERROR_SCRATCH;
+    status = hs_fits(sort, spans, call->in_place);
+    if (status != HS_OK) return status;
+    if (call->in_place) {
+        spans[HS_DESTINATION] = spans[HS_SOURCE];
+        if (spans[HS_VALUES].bytes) spans[HS_VALUES_OUT] = spans[HS_VALUES];
+    } else if (options->discard_keys && n) {
+        spans[HS_DESTINATION] = spans[HS_SCRATCH];
+        spans[HS_DESTINATION].begin += hs_discarded_at(plain);
+        spans[HS_DESTINATION].room = spans[HS_DESTINATION].bytes = n * hs_item_bytes(sort);
+        spans[HS_SCRATCH].bytes = plain;
+    }
+    hs_lend(uses & ~(1u << HS_SCRATCH), spans);
+    return HS_OK;
+}
+

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT-0
+ * Part of a bundle of hsgen 0.4.0; do not edit. */
+/* Declarations that the files of the CUDA runtime share. */
+#ifndef HS_CUDA_INTERNAL_H
+#define HS_CUDA_INTERNAL_H
+
+#include "hs/hs_cuda.h"
+#include "hs_internal.h"
+
+#include <cuda_runtime_api.h>
+
+struct hs_cuda {
+    const hs_cuda_kernels *kernels;
+    int device;
+    uint64_t columns; /* greatest grid in x, what the target allows included */
+    uint32_t rows;    /* greatest grid in y */
+};
+
+/* A buffer as a caller gives it; `bytes` 0: the size is not known. */
+struct hs_cuda_buffer {
+    const void *memory;
+    size_t bytes;
+};
+
+/* A call of any operation: `number` is segment_count, first_count, capacity or shift. */
+struct hs_cuda_record {
+    hs_kind kind;
+    uint64_t n, number;
+    hs_options options;
+    hs_cuda_buffer given[HS_ROLES];
+};
+
+extern "C" {
+
+/* The status of an error that is returned from here, which is also stored if `error` is not null.  The CUDA runtime
+ * keeps the last error for the next query: this error is cleared there, unless `pending` is an earlier one, which is the
+ * caller's. */
+HS_INTERNAL hs_status hs_cuda_failed(cudaError_t code, cudaError_t pending, cudaError_t *error);
+
+/* An attribute of a device; negative ones as 0. */
+HS_INTERNAL cudaError_t hs_cuda_fact(cudaDeviceAttr attribute, int device, uint64_t *value);
+
+/* Whether `device`, the current one, runs the kernels of a sort.  With `prepare`, kernels are granted the shared memory
+ * that they need; cooperative ones always are, since the number of resident groups depends on it.  `known`: 1 if the
+ * status is an answer, 0 if it is that of a failed query. */
+HS_INTERNAL hs_status hs_cuda_runs(const hs_cuda_kernels *sort, int device, int prepare, cudaError_t *code, int *known);
+
+/* Check a call and enqueue it; `record` is null if the arguments of the call are. */
+HS_INTERNAL hs_status hs_cuda_run(const hs_cuda *sorter, cudaStream_t stream, const hs_cuda_record *record,
+                                  cudaError_t *error);
+}
+
+#endif

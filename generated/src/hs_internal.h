@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT-0
+ * Part of a bundle of hsgen 0.4.0; do not edit. */
+/* Declarations that the source files of the runtimes share; not part of the interface. */
+#ifndef HS_INTERNAL_H
+#define HS_INTERNAL_H
+
+#include "hs/hs_plan.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* A function that several files of one library call, which a shared library does not export. */
+#if defined(__ELF__) || defined(__APPLE__)
+#define HS_INTERNAL __attribute__((visibility("hidden")))
+#else
+#define HS_INTERNAL
+#endif
+
+/* The buffers that the steps of a sort bind, one bit per role, and bit HS_ROLES if a step depends on the number of a
+ * call. */
+HS_INTERNAL uint32_t hs_uses(const hs_sort *sort);
+
+/* Whether the sort was generated for these options, which are not null. */
+HS_INTERNAL hs_status hs_takes(const hs_sort *sort, const hs_options *options);
+
+/* Where discarded keys begin in scratch of which the sort itself needs `bytes` bytes. */
+static inline uint64_t hs_discarded_at(uint64_t bytes) { return (bytes + 1023) / 1024 * 1024; }
+
+/* Let a role share the buffer of another, since both are given the same: the smaller size of the two counts. */
+static inline void hs_share(hs_span *role, hs_span *of)
+{
+    if (role->where && role->room < of->room) of->room = role->room;
+    role->where = 0;
+}
+
+/* Whether scratch, if a checked call uses any, begins at a multiple of 256 bytes, the largest alignment that an API
+ * requires of a buffer. */
+static inline int hs_scratch_aligned(const hs_span spans[HS_ROLES])
+{
+    const int used = spans[HS_SCRATCH].bytes || spans[HS_DESTINATION].from == HS_SCRATCH;
+    return !used || spans[HS_SCRATCH].begin % 256 == 0;
+}
+
+/* The grid of a step, at most `columns` by `rows` work-groups, and the argument of its kernel.  0: the step does not
+ * run; -1: its grid is larger. */
+static inline int hs_launch(const hs_sort *sort, const hs_step *step, const hs_call *call, uint64_t columns,
+                            uint64_t rows, uint32_t grid[2], int32_t *argument)
+{
+    const uint64_t groups = hs_groups(step, call);
+    if (!groups || !hs_argument(sort, step, call, argument)) return 0;
+    return hs_grid(groups, columns, grid) && grid[1] <= rows ? 1 : -1;
+}
+
+/* Whether the grids of all steps fit: a call is enqueued whole or not at all. */
+static inline int hs_launches_fit(const hs_sort *sort, const hs_call *call, uint64_t columns, uint64_t rows)
+{
+    uint32_t i, grid[2] = {1, 1};
+    int32_t argument;
+    for (i = 0; i < sort->step_count; i++)
+        if (hs_launch(sort, &sort->steps[i], call, columns, rows, grid, &argument) < 0) return 0;
+    return 1;
+}
+
+#ifdef __cplusplus
+}
+#endif
+#endif

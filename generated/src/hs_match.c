@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: MIT-0
+ * Part of a bundle of hsgen 0.4.0; do not edit. */
+/* Which sorts serve a request, and how well a target suits a device; see hs.h. */
+#include "hs/hs.h"
+
+#include <string.h>
+
+/* Whether a sort is for these keys with these values. */
+static int hs_is(const hs_sort *sort, const char *key, const char *value)
+{
+    if (strcmp(sort->value, value ? value : "none") != 0) return 0;
+    if (strcmp(sort->key, key) == 0) return 1;
+    if (!sort->key_transform || sort->key[0] != 'u' || strcmp(key, "f8") == 0) return 0;
+    return (key[0] == 'i' || key[0] == 'f') && strcmp(sort->key + 1, key + 1) == 0;
+}
+
+int hs_serves_kind(const hs_sort *sort, hs_kind kind, const char *key, const char *value)
+{
+    return sort && key && sort->kind == kind && hs_is(sort, key, value);
+}
+
+int hs_serves(const hs_sort *sort, const char *key, const char *value)
+{
+    return hs_serves_kind(sort, HS_SORT, key, value);
+}
+
+const hs_sort *hs_find(const hs_target *target, const char *algorithm, const char *key, const char *value)
+{
+    size_t i;
+    if (!target || !algorithm || !key) return NULL;
+    for (i = 0; i < target->sort_count; i++)
+        if (strcmp(target->sorts[i]->algorithm, algorithm) == 0 && hs_is(target->sorts[i], key, value))
+            return target->sorts[i];
+    return NULL;
+}
+
+static int hs_holds(const char *const *parts, uint32_t count, const char *text)
+{
+    uint32_t i;
+    if (count == 0) return 1;
+    for (i = 0; text && i < count; i++)
+        if (strstr(text, parts[i])) return 1;
+    return 0;
+}
+
+uint32_t hs_suits(const hs_target *target, const hs_device *device)
+{
+    const hs_match *m;
+    uint32_t i;
+    if (!target || !device) return 0;
+    m = target->match;
+    if (!m) return 1;
+    if (m->types && !(m->types & device->type)) return 0;
+    for (i = 0; i < m->vendor_count && m->vendors[i] != device->vendor;) i++;
+    if (m->vendor_count && i == m->vendor_count) return 0;
+    if (m->compute_least && device->compute &&
+        (device->compute < m->compute_least || device->compute > m->compute_most))
+        return 0;
+    if (!hs_holds(m->names, m->name_count, device->name)) return 0;
+    return hs_holds(m->platforms, m->platform_count, device->platform) ? m->rank + 2 : 0;
+}
+
+/* The number of sorts of a kind, keys and values that a target has; `found`, if not null, gets the nth. */
+static size_t hs_sorts_for(const hs_target *target, hs_kind kind, const char *key, const char *value, size_t nth,
+                           const hs_sort **found)
+{
+    size_t i, count = 0;
+    for (i = 0; i < target->sort_count; i++) {
+        if (!hs_serves_kind(target->sorts[i], kind, key, value)) continue;
+        if (found && count == nth) *found = target->sorts[i];
+        count++;
+    }
+    return count;
+}
+
+const hs_sort *hs_candidate_kind(const hs_target *const *targets, size_t count, hs_kind kind, const char *key,
+                                 const char *value, const hs_device *device, size_t nth)
+{
+    const hs_sort *found = NULL;
+    size_t i, j, before;
+    if (!targets || !key || !device) return NULL;
+    for (i = 0; i < count && !found; i++) {
+        const uint32_t score = hs_suits(targets[i], device);
+        if (score == 0) continue;
+        for (j = 0, before = 0; j < count; j++) {
+            const uint32_t other = hs_suits(targets[j], device);
+            if (other > score || (other == score && j < i))
+                before += hs_sorts_for(targets[j], kind, key, value, 0, NULL);
+        }
+        if (nth >= before) (void)hs_sorts_for(targets[i], kind, key, value, nth - before, &found);
+    }
+    return found;
+}
+
+const hs_sort *hs_candidate(const hs_target *const *targets, size_t count, const char *key, const char *value,
+                            const hs_device *device, size_t nth)
+{
+    return hs_candidate_kind(targets, count, HS_SORT, key, value, device, nth);
+}

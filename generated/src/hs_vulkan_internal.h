@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: MIT-0
+ * Part of a bundle of hsgen 0.4.0; do not edit. */
+/* Declarations that the files of the Vulkan runtime share. */
+#ifndef HS_VULKAN_INTERNAL_H
+#define HS_VULKAN_INTERNAL_H
+
+#include "hs/hs_vulkan.h"
+#include "hs_internal.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Vulkan's functions for a device that the runtime calls. */
+#define HS_CALLS(X)                                                                                                   \
+    X(CreateShaderModule) X(DestroyShaderModule) X(CreateDescriptorSetLayout) X(DestroyDescriptorSetLayout)           \
+    X(CreatePipelineLayout) X(DestroyPipelineLayout) X(CreateComputePipelines) X(DestroyPipeline)                     \
+    X(AllocateDescriptorSets) X(UpdateDescriptorSets) X(CmdBindPipeline) X(CmdBindDescriptorSets)                     \
+    X(CmdPushConstants) X(CmdPipelineBarrier) X(CmdDispatch) X(CmdDispatchIndirect)
+#define HS_MEMBER(name) PFN_vk##name name;
+
+/* Kinds of kernels by how they get their buffers. */
+enum { HS_BY_DESCRIPTOR = 0, HS_BY_ADDRESS = 1, HS_FORMS = 2 };
+
+struct hs_vulkan {
+    const hs_sort *sort;
+    VkDevice device;
+    VkAllocationCallbacks callbacks;
+    const VkAllocationCallbacks *allocator; /* null or the copy above */
+    HS_CALLS(HS_MEMBER)
+    uint64_t alignment, range_limit, binding_limit; /* of the device; the largest range that is bound */
+    uint32_t max_groups;
+    VkDescriptorSetLayout set_layouts[HS_BINDINGS + 1]; /* by the number of bindings */
+    VkPipelineLayout layouts[HS_FORMS][HS_BINDINGS + 1];
+    VkPipeline *pipelines[HS_FORMS]; /* for each kernel; null if it has no such kind */
+    uint32_t *set_of;                /* for each step: which of the distinct lists of bindings it takes */
+    uint32_t set_count, storage_buffers;
+};
+
+/* The properties of a physical device; `features` are those it offers, not those enabled. */
+typedef struct hs_vulkan_facts {
+    VkPhysicalDeviceProperties base;
+    VkPhysicalDeviceSubgroupProperties subgroup;
+    VkPhysicalDeviceSubgroupSizeControlPropertiesEXT control;
+    VkPhysicalDeviceDriverPropertiesKHR driver;
+    uint32_t features;
+} hs_vulkan_facts;
+
+/* A call of any operation: `number` is segment_count, first_count, capacity or shift. */
+typedef struct hs_vulkan_record {
+    hs_kind kind;
+    uint64_t n, number;
+    hs_options options;
+    hs_vulkan_buffer given[HS_ROLES];
+    VkDescriptorPool pool;
+    VkPipelineStageFlags stages;
+    VkAccessFlags accesses;
+} hs_vulkan_record;
+
+/* The status of a result, which is also stored if `result` is not null. */
+HS_INTERNAL hs_status hs_vulkan_status(VkResult code, VkResult *result);
+
+/* Query a physical device. */
+HS_INTERNAL hs_status hs_vulkan_ask(const hs_vulkan_device *device, hs_vulkan_facts *facts, VkResult *result);
+
+/* Whether a pipeline can ask for the kernel's subgroup width.  Some drivers ignore a width beyond their range. */
+HS_INTERNAL int hs_vulkan_can_require(const hs_kernel *kernel, const hs_vulkan_facts *facts, uint32_t features);
+
+/* Whether a sort runs on a physical device of which these features are enabled. */
+HS_INTERNAL hs_status hs_vulkan_able(const hs_sort *sort, const hs_vulkan_facts *facts, uint32_t features);
+
+/* The push constants of a kernel: an index or address for each binding, n and the argument. */
+static inline uint32_t hs_vulkan_push_bytes(uint32_t bindings) { return 8 * bindings + 8; }
+
+/* Check a call and record it; `record` is null if the arguments of the call are. */
+HS_INTERNAL hs_status hs_vulkan_run(const hs_vulkan *s, VkCommandBuffer commands, const hs_vulkan_record *record,
+                                    VkResult *result);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: MIT-0
+ * Part of a bundle of hsgen 0.4.0; do not edit. */
+/* Calls for Vulkan: checked, bound to descriptor sets or addresses, recorded. */
+#include "hs_vulkan_internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* One list of bindings during a call. */
+typedef struct hs_vulkan_set {
+    int used, addressed, bound;                /* addressed: all have addresses; bound: needs a descriptor set */
+    uint32_t count, place;                     /* place: index of its descriptor set */
+    uint64_t largest;                          /* bytes of the largest range */
+    uint64_t at[HS_FORMS][HS_BINDINGS];        /* index of the first element; address */
+    VkDescriptorBufferInfo ranges[HS_BINDINGS];
+} hs_vulkan_set;
+
+/* A checked call. */
+typedef struct hs_vulkan_call {
+    hs_call plan;
+    const hs_vulkan_record *record;
+    hs_span spans[HS_ROLES];
+} hs_vulkan_call;
+
+static int hs_vulkan_same(const hs_vulkan_buffer *a, const hs_vulkan_buffer *b)
+{
+    return !a->buffer || (a->buffer == b->buffer && a->offset == b->offset);
+}
+
+/* Check the buffers of a call. */
+static hs_status hs_vulkan_roles(const hs_sort *sort, const hs_vulkan_record *record, hs_vulkan_call *call)
+{
+    const hs_vulkan_buffer *const given = record->given;
+    hs_span *const spans = call->spans;
+    hs_status status;
+    uint32_t i;
+    for (i = 0; i < HS_ROLES; i++) {
+        const hs_vulkan_buffer *one = &given[i];
+        spans[i].where = (uint64_t)one->buffer;
+        spans[i].begin = one->offset;
+        spans[i].room = one->size == VK_WHOLE_SIZE || one->offset > UINT64_MAX - one->size ? 0 : one->size;
+    }
+    if (hs_vulkan_same(&given[HS_DESTINATION], &given[HS_SOURCE])) hs_share(&spans[HS_DESTINATION], &spans[HS_SOURCE]);
+    if (hs_vulkan_same(&given[HS_VALUES_OUT], &given[HS_VALUES])) hs_share(&spans[HS_VALUES_OUT], &spans[HS_VALUES]);
+    status = hs_survey(sort, &call->plan, spans);
+    if (status || hs_idle(sort, record->n)) return status;
+    if (record->accesses && !record->stages) return HS_ERROR_ARGUMENT;
+    if (!hs_scratch_aligned(spans)) return HS_ERROR_ALIGNMENT;
+    for (i = 0; i < HS_ROLES; i++)
+        if (spans[i].bytes && spans[i].from == (hs_role)i &&
+            given[i].address % hs_element(sort, (hs_role)i))
+            return HS_ERROR_ALIGNMENT;
+    if (!call->plan.device_count) return HS_OK;
+    /* the grids of all steps are at the start of scratch */
+    if (!sort->step_count || sort->steps[0].argument.kind != HS_INDIRECT_GRIDS) return HS_ERROR_KERNELS;
+    return (uint64_t)sort->step_count * sizeof(VkDispatchIndirectCommand) > spans[HS_SCRATCH].bytes ? HS_ERROR_KERNELS
+                                                                                                    : HS_OK;
+}
+
+/* Where the buffers of a step begin. */
+static hs_status hs_vulkan_locate(const hs_vulkan *s, const hs_step *step, const hs_vulkan_call *call,
+                                  hs_vulkan_set *set)
+{
+    uint32_t i;
+    set->used = set->addressed = 1;
+    set->count = s->sort->kernels[step->kernel].bindings;
+    for (i = 0; i < set->count; i++) {
+        const hs_role role = step->bindings[i].role;
+        const hs_span *span = &call->spans[role];
+        const hs_vulkan_buffer *buffer = &call->record->given[span->from];
+        const uint64_t skip = hs_offset(&step->bindings[i], call->plan.n), offset = span->begin + skip;
+        const uint64_t remainder = offset % s->alignment;
+        if (skip >= span->bytes) return HS_ERROR_KERNELS;
+        set->at[HS_BY_DESCRIPTOR][i] = remainder / hs_element(s->sort, role);
+        set->at[HS_BY_ADDRESS][i] = buffer->address + offset;
+        if (!buffer->address) set->addressed = 0;
+        set->ranges[i].buffer = buffer->buffer;
+        set->ranges[i].offset = offset - remainder;
+        set->ranges[i].range = span->bytes - skip + remainder;
+        if (set->ranges[i].range > set->largest) set->largest = set->ranges[i].range;
+    }
+    return HS_OK;
+}
+
+/* How a kernel gets these buffers.  Kernels for small counts only may not exist for addresses. */
+static int hs_vulkan_form(const hs_vulkan *s, const hs_vulkan_set *set, uint32_t kernel)
+{
+    const int form = set->largest > s->binding_limit ? HS_BY_ADDRESS : HS_BY_DESCRIPTOR;
+    return s->pipelines[form][kernel] ? form : HS_FORMS - 1 - form;
+}
+
+/* Whether all kernels that a call launches exist: those for 64-bit counts do not. */
+static int hs_vulkan_counts(const hs_sort *sort, const hs_call *call)
+{
+    uint32_t i;
+    for (i = 0; i < sort->step_count; i++)
+        if (sort->kernels[sort->steps[i].kernel].index64 && hs_groups(&sort->steps[i], call)) return 0;
+    return 1;
+}
+
+/* hs_launch, also for the step that computes the grids of a device-side count.  Grids are those of the capacity. */
+static int hs_vulkan_grid(const hs_vulkan *s, const hs_step *step, const hs_vulkan_call *call, uint32_t grid[2],
+                          int32_t *argument)
+{
+    uint64_t groups;
+    if (step->argument.kind != HS_INDIRECT_GRIDS)
+        return hs_launch(s->sort, step, &call->plan, s->max_groups, s->max_groups, grid, argument);
+    *argument = s->max_groups < 1u << 30 ? (int32_t)s->max_groups : 1 << 30; /* to which an int can be added */
+    groups = call->plan.device_count ? ((uint64_t)s->sort->step_count + 63) / 64 : 0; /* a lane for each step */
+    if (!groups) return 0;
+    return hs_grid(groups, s->max_groups, grid) ? 1 : -1;
+}
+
+/* Prepare the launches of a call, so that recording them cannot fail.  `layouts` gets those of the sets to allocate. */
+static hs_status hs_vulkan_survey(const hs_vulkan *s, const hs_vulkan_call *call, hs_vulkan_set *sets,
+                                  VkDescriptorSetLayout *layouts, uint32_t *taken)
+{
+    uint32_t i, grid[2] = {1, 1};
+    int32_t argument;
+    for (i = 0; i < s->sort->step_count; i++) {
+        const hs_step *step = &s->sort->steps[i];
+        hs_vulkan_set *set = &sets[s->set_of[i]];
+        const int runs = hs_vulkan_grid(s, step, call, grid, &argument);
+        hs_status status = HS_OK;
+        int form;
+        if (!runs) continue;
+        if (runs < 0) return HS_ERROR_DEVICE;
+        if (!set->used) status = hs_vulkan_locate(s, step, call, set);
+        if (status) return status;
+        form = hs_vulkan_form(s, set, step->kernel);
+        if (!s->pipelines[form][step->kernel]) return HS_ERROR_DEVICE;
+        if (form == HS_BY_ADDRESS ? !set->addressed : set->largest > s->range_limit) return HS_ERROR_DEVICE;
+        if (form == HS_BY_ADDRESS || set->bound) continue;
+        layouts[*taken] = s->set_layouts[set->count];
+        set->place = (*taken)++;
+        set->bound = 1;
+    }
+    return HS_OK;
+}
+
+static void hs_vulkan_write_set(const hs_vulkan *s, const hs_vulkan_set *set, VkDescriptorSet handle)
+{
+    VkWriteDescriptorSet writes[HS_BINDINGS];
+    uint32_t i;
+    memset(writes, 0, sizeof writes);
+    for (i = 0; i < set->count; i++) {
+        writes[i].sType = VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET;
+        writes[i].dstSet = handle;
+        writes[i].dstBinding = i;
+        writes[i].descriptorCount = 1;
+        writes[i].descriptorType = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER;
+        writes[i].pBufferInfo = &set->ranges[i];
+    }
+    s->UpdateDescriptorSets(s->device, set->count, writes, 0, NULL);
+}
+
+/* `indirect`: also before reading grids that were written. */
+static void hs_vulkan_barrier(const hs_vulkan *s, VkCommandBuffer commands, VkPipelineStageFlags stages,
+                              VkAccessFlags accesses, int indirect)
+{
+    VkPipelineStageFlags next = VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT;
+    VkMemoryBarrier barrier;
+    memset(&barrier, 0, sizeof barrier);
+    barrier.sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER;
+    barrier.srcAccessMask = accesses;
+    barrier.dstAccessMask = VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_SHADER_WRITE_BIT;
+    if (indirect) {
+        next |= VK_PIPELINE_STAGE_DRAW_INDIRECT_BIT;
+        barrier.dstAccessMask |= VK_ACCESS_INDIRECT_COMMAND_READ_BIT;
+    }
+    s->CmdPipelineBarrier(commands, stages, next, 0, 1, &barrier, 0, NULL, 0, NULL);
+}
+
+static void hs_vulkan_push(const hs_vulkan *s, VkCommandBuffer commands, const hs_vulkan_set *set, int form,
+                           uint64_t n, int32_t argument)
+{
+    const int32_t numbers[2] = {(int32_t)n, argument};
+    unsigned char push[8 * HS_BINDINGS + 8];
+    uint32_t k;
+    for (k = 0; k < set->count; k++) {
+        const uint64_t *at = &set->at[form][k];
+        const uint32_t first[2] = {(uint32_t)*at, 0};
+        memcpy(push + 8 * k, form == HS_BY_ADDRESS ? (const void *)at : (const void *)first, 8);
+    }
+    memcpy(push + 8 * k, numbers, 8);
+    s->CmdPushConstants(commands, s->layouts[form][set->count], VK_SHADER_STAGE_COMPUTE_BIT, 0, 8 * k + 8, push);
+}
+
+static void hs_vulkan_steps(const hs_vulkan *s, VkCommandBuffer commands, const hs_vulkan_record *record,
+                             const hs_vulkan_call *call, const hs_vulkan_set *sets, const VkDescriptorSet *handles)
+{
+    const hs_span *scratch = &call->spans[HS_SCRATCH];
+    VkPipelineStageFlags stages = record->stages;
+    VkAccessFlags accesses = record->accesses;
+    VkPipeline bound_pipeline = VK_NULL_HANDLE;
+    const hs_vulkan_set *bound = NULL;
+    uint32_t i, grid[2] = {1, 1};
+    int32_t argument = 0;
+    int grids = 0; /* whether the previous step wrote grids */
+    for (i = 0; i < s->sort->step_count; i++) {
+        const hs_step *step = &s->sort->steps[i];
+        const hs_vulkan_set *set = &sets[s->set_of[i]];
+        const int form = hs_vulkan_form(s, set, step->kernel);
+        const VkPipeline pipeline = s->pipelines[form][step->kernel];
+        if (!hs_vulkan_grid(s, step, call, grid, &argument)) continue;
+        /* every step reads what the previous one wrote */
+        if (stages) hs_vulkan_barrier(s, commands, stages, accesses, grids);
+        stages = VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT;
+        accesses = VK_ACCESS_SHADER_WRITE_BIT;
+        if (pipeline != bound_pipeline) s->CmdBindPipeline(commands, VK_PIPELINE_BIND_POINT_COMPUTE, pipeline);
+        bound_pipeline = pipeline;
+        if (set != bound && form == HS_BY_DESCRIPTOR) {
+            s->CmdBindDescriptorSets(commands, VK_PIPELINE_BIND_POINT_COMPUTE, s->layouts[form][set->count], 0, 1,
+                                     &handles[set->place], 0, NULL);
+            bound = set;
+        }
+        hs_vulkan_push(s, commands, set, form, call->plan.n, argument);
+        grids = step->argument.kind == HS_INDIRECT_GRIDS;
+        if (call->plan.device_count && !grids)
+            s->CmdDispatchIndirect(commands, record->given[scratch->from].buffer,
+                                   scratch->begin + i * sizeof(VkDispatchIndirectCommand));
+        else
+            s->CmdDispatch(commands, grid[0], grid[1], 1);
+    }
+}
+
+/* Allocate the descriptor sets of a checked call, and record it. */
+static hs_status hs_vulkan_take(const hs_vulkan *s, VkCommandBuffer commands, const hs_vulkan_record *record,
+                                const hs_vulkan_call *call, VkResult *result)
+{
+    hs_vulkan_set *sets;
+    VkDescriptorSet *handles;
+    VkDescriptorSetLayout *layouts;
+    hs_status status;
+    uint32_t i, taken = 0;
+    sets = (hs_vulkan_set *)calloc(s->set_count + 1u, sizeof *sets + sizeof *handles + sizeof *layouts);
+    if (!sets) return HS_ERROR_HOST_MEMORY;
+    handles = (VkDescriptorSet *)(void *)(sets + s->set_count);
+    layouts = (VkDescriptorSetLayout *)(void *)(handles + s->set_count);
+    status = hs_vulkan_survey(s, call, sets, layouts, &taken);
+    if (!status && taken) {
+        VkDescriptorSetAllocateInfo allocate;
+        memset(&allocate, 0, sizeof allocate);
+        allocate.sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_ALLOCATE_INFO;
+        allocate.descriptorPool = record->pool;
+        allocate.descriptorSetCount = taken;
+        allocate.pSetLayouts = layouts;
+        status = record->pool ? hs_vulkan_status(s->AllocateDescriptorSets(s->device, &allocate, handles), result)
+                            : HS_ERROR_ARGUMENT;
+    }
+    for (i = 0; !status && i < s->set_count; i++)
+        if (sets[i].bound) hs_vulkan_write_set(s, &sets[i], handles[sets[i].place]);
+    if (!status) hs_vulkan_steps(s, commands, record, call, sets, handles);
+    free(sets);
+    return status;
+}
+
+hs_status hs_vulkan_run(const hs_vulkan *s, VkCommandBuffer commands, const hs_vulkan_record *record,
+                        VkResult *result)
+{
+    const hs_vulkan_buffer *given;
+    hs_vulkan_call call;
+    hs_status status;
+    if (result) *result = VK_SUCCESS;
+    if (!s || !commands || !record) return HS_ERROR_ARGUMENT;
+    if (s->sort->kind != record->kind) return HS_ERROR_KERNELS;
+    if (record->n > s->sort->max_n) return HS_ERROR_COUNT;
+    given = record->given;
+    memset(&call, 0, sizeof call);
+    call.record = record;
+    call.plan.n = record->n;
+    call.plan.number = record->number;
+    call.plan.options = &record->options;
+    call.plan.device_count = given[HS_COUNT].buffer != VK_NULL_HANDLE;
+    call.plan.in_place =
+        hs_vulkan_same(&given[HS_DESTINATION], &given[HS_SOURCE]) && !record->options.discard_keys;
+    if (!hs_vulkan_counts(s->sort, &call.plan)) return HS_ERROR_COUNT;
+    status = hs_vulkan_roles(s->sort, record, &call);
+    return status || hs_idle(s->sort, record->n) ? status : hs_vulkan_take(s, commands, record, &call, result);
+}
