@@ -30,7 +30,7 @@ _ORIGINS = {
 _WORDS = 1 << 32
 _PEERS = {
     "sort": ("cub.cu", ("cub",)),
-    "segmented_sort": ("cub_segments.cu", ("cub", "cub-radix")),
+    "segmented_sort": ("cub_segmented_sort.cu", ("cub", "cub-radix")),
     "merge": ("cub_merge.cu", ("cub",)),
 }
 

@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable
 from hsgen.apis import listed
 from hsgen.emit import c_files
 
-_SORT = r"[a-z0-9]{1,32}(-[a-z0-9]{1,32})?_[a-z0-9]{1,16}(_[a-z0-9]{1,16})?"
+_SORT = r"[a-z0-9]{1,32}(_[a-z0-9]{1,32}){0,2}(-[a-z0-9]{1,32})?_[a-z0-9]{1,16}(_[a-z0-9]{1,16})?"
 
 
 def is_sort(name: str) -> bool:

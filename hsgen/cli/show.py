@@ -45,8 +45,8 @@ def _serves(found: target_files.Target, sort: Sort) -> list[str]:
     signatures = {value: Signature(value=value) for value in VALUES if value != "none"}
     signatures |= {
         "types": Signature(key_transform=True),
-        "range": Signature(bit_range=True),
-        "count": Signature(device_count=True),
+        "bit-range": Signature(bit_range=True),
+        "device-count": Signature(device_count=True),
     }
     return [name for name, signature in signatures.items() if _has(found, sort, signature)]
 

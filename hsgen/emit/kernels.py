@@ -131,8 +131,8 @@ def written(sort: Sort, language: str, api: str) -> Source:
         env = environment()
         dialect = load(env, language)
         if "cooperative" not in dialect.capabilities and any(k.cooperative for k in sort.kernels):
-            what = f"work-groups of its {sort.algorithm} sort wait for each other, which {language} has no words for"
-            raise Usage(f"target {sort.target}: {what}; leave out the API {api}, or choose another strategy")
+            what = f"its {sort.algorithm} sort requires barriers of all work-groups, which {language} lacks"
+            raise Usage(f"target {sort.target}: {what}; omit the API {api} or choose another strategy")
         prelude = dialect.prelude(sort) + "".join(words(env, sort))
         kernels = [k for k in sort.kernels if "int64" in dialect.capabilities or not k.index64]
         parts = {k.name: _kernel(env, sort, k, dialect) for k in kernels}

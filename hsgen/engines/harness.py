@@ -147,7 +147,7 @@ class Native:
     def device_status(self) -> int:
         """See `Engine`."""
         redone = ctypes.c_uint32()
-        self._harness.call("hn_outcome", ctypes.byref(redone))
+        self._harness.call("hn_redone", ctypes.byref(redone))
         return redone.value
 
     def clock(self, on: bool) -> None:

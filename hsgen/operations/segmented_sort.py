@@ -49,9 +49,8 @@ class _SegmentedSort(Operation):
         """See `Operation`: segments without offsets are rows."""
         rows = "other" not in given
         if rows and n and (how.segment_count == 0 or n % how.segment_count):
-            raise Usage(
-                f"segment_count {how.segment_count}: {n} keys do not make so many rows of equal length; give offsets"
-            )
+            wrong = f"{n} keys cannot be divided into that number of equal rows"
+            raise Usage(f"segment_count {how.segment_count}: {wrong}; give offsets")
         return replace(how, rows=rows)
 
     def inputs(self, sort: Sort) -> Mapping[str, int]:

@@ -100,7 +100,12 @@ def test_wide_values_through_vulkan(lavapipe: Lavapipe, algorithm: str, value: s
     ("algorithm", "n", "number", "line"),
     [
         ("merge_path", 10, {"first_count": 11}, "first_count 11: exceeds n, the 10 keys of both arrays"),
-        ("segmented_sort", 10, {"segment_count": 3}, "segment_count 3: 10 keys do not make so many rows"),
+        (
+            "segmented_sort",
+            10,
+            {"segment_count": 3},
+            "segment_count 3: 10 keys cannot be divided into that number of equal rows",
+        ),
         ("segmented_sort", 10, {}, "segment_count 0: 10 keys"),
         ("digest", 10, {"capacity": 2**31}, "capacity 2147483648: give 0 to 2147483647"),
         ("digest", 10, {"capacity": -1}, "capacity -1: give 0"),

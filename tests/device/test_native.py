@@ -63,7 +63,7 @@ const char *hn_sort(const hn_call *call, double *seconds)
     FAULT;
 }
 const char *hn_copy(uint64_t bytes, double *seconds) { (void)bytes; *seconds = -1; return NULL; }
-const char *hn_outcome(uint32_t *redone) { *redone = 0; return NULL; }
+const char *hn_redone(uint32_t *redone) { *redone = 0; return NULL; }
 const char *hn_messages(void) { return ""; }
 void hn_close(void) {}
 """

@@ -77,7 +77,7 @@ def test_the_command_line_knows_it(copy: Path) -> None:
     """Its devices are driven like CUDA's, by a harness with its names; its options are CUDA's."""
     run = "hsgen validate -t toy-gpu.toml --api toy"
     done = shell(f"{run} --option graph=2", copy)
-    assert done.returncode == 2 and "option graph=2: unknown for toy; it knows graph=0 to 1" in done.stdout
+    assert done.returncode == 2 and "option graph=2: unknown for toy; it has graph=0 to 1" in done.stdout
     done = shell(f"{run} --runtime python", copy)
     assert done.returncode == 2 and "runtime python: drives opencl only; omit --runtime for toy" in done.stdout
     show = "from hsgen.apis import APIS; from hsgen.engines import native; print(native.harness_files(APIS['toy']))"

@@ -18,10 +18,11 @@ def test_names_and_files_of_apis_are_their_own() -> None:
         assert len({getattr(api, of) for api in every}) == len(every)
     assert sum(api.text for api in every) <= 1
     for api in every:
-        for pattern in (*api.headers, *api.sources, api.example, "build.j2"):
+        for pattern in (*api.headers, *api.internal, *api.sources, api.example, "build.j2"):
             assert api.file(pattern).is_file(), (api.name, pattern)
         assert not api.tables or api.file("target.j2").is_file()
-        assert not api.harness or api.file(f"harness/{api.harness.source}").is_file()
+        for name in api.harness.sources if api.harness else ():
+            assert api.file(f"harness/{name}").is_file(), (api.name, name)
     assert {p.name for p in (resources.templates() / "apis").iterdir() if p.is_dir()} <= set(APIS)
 
 
@@ -30,7 +31,7 @@ def test_an_extension_has_files_in_its_own_name(base: Api) -> None:
     made = base.extended("toy", "Toy", dialect="toy")
     twice = made.extended("doll", "Doll", dialect="doll")
     for api in (made, twice):
-        for pattern in (*api.headers, *api.sources, api.example):
+        for pattern in (*api.headers, *api.internal, *api.sources, api.example):
             text = api.c_text(pattern)
             assert not re.search(rf"\b(hs|HS)(_targets)?_{base.name}", text, re.IGNORECASE), (api.name, pattern)
             assert f"hs_{api.name}" in text and text.count("\n") == base.c_text(pattern).count("\n")

@@ -132,7 +132,7 @@ def test_a_default_for_keys_that_a_target_does_not_sort() -> None:
         ("5000", "0", "sort.u32.ranges[0].to: 0 is not between 1 and"),
         (ROWS, "", "sort.u32.ranges: missing; write rows such as"),
         ("[sort.u32]", "[sort.u33]", "sort.u33: unknown key; did you mean u32?"),
-        ("[sort.u32]", "[sort.u64]", 'sort.u64.ranges: "merge" has no table for u64; name some of: none'),
+        ("[sort.u32]", "[sort.u64]", 'sort.u64.ranges: "bitonic" has no table for u64; name some of: none'),
         (ROWS, ROWS + "\nrangs = 1", "sort.u32.rangs: unknown key; did you mean ranges?"),
         (
             LAST,

@@ -54,8 +54,8 @@ def test_wrong_fragments_are_refused_in_one_line(text: str, said: str) -> None:
         ("auto", Signature(epilogue=RANKS), "give --value"),
         ("auto", Signature(epilogue=PLAIN, device_count=True), "a device-side count"),
         ("auto", Signature(epilogue=PLAIN, run_boundaries=True), "feature run-boundaries"),
-        ("segmented_sort", Signature(epilogue=PLAIN), "cannot be combined with segments"),
-        ("digest", Signature(epilogue=PLAIN), "cannot be combined with check"),
+        ("segmented_sort", Signature(epilogue=PLAIN), "cannot be combined with segmented_sort"),
+        ("digest", Signature(epilogue=PLAIN), "cannot be combined with digest"),
     ],
 )
 def test_what_has_no_epilogue_is_refused(label: str, signature: Signature, said: str) -> None:

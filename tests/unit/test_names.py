@@ -42,6 +42,8 @@ OTHER_THINGS = {
     ("tools/suggest/query.py", "vulkan"): "a member of a query",
 }
 """Strings that equal the name of an API or a dialect, but have another meaning."""
+FORMER = {("targets/schema1.py", "merge")}
+"""Former names of algorithms that another algorithm or operation has now."""
 
 
 def modules(homes: tuple[str, ...]) -> list[str]:
@@ -93,7 +95,7 @@ def strings(tree: ast.AST) -> set[str]:
 
 @pytest.mark.parametrize("module", modules(HOMES))
 def test_no_module_branches_on_a_name(module: str) -> None:
-    assert list(branches(parsed(module))) == []
+    assert [name for _, name in branches(parsed(module)) if (module, name) not in FORMER] == []
 
 
 @pytest.mark.parametrize("module", modules(OF_APIS))

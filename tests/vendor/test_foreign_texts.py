@@ -122,10 +122,10 @@ def named(name: str, *sorts: str, apis: tuple[str, ...] = ("opencl",), spirv: tu
     ("targets", "said"),
     [
         ([named("x", "radix-bits2_u32"), named("x-radix-bits2-u32")], "hs_x_radix_bits2_u32; rename one"),
-        ([named("x", "bitonic_u32"), named("x-merge", "u32")], "hs_x_bitonic_u32; rename one"),
-        ([named("x", "bitonic_u32"), named("x-merge-u32-kernels")], "may be a C name of both"),
-        ([named("x", "bitonic_u32"), named("x-merge-u32-block-sort-4")], "may be a C name of both"),
-        ([named("x-merge-u32-spirv"), named("x", "bitonic_u32")], "may be a C name of both"),
+        ([named("x", "bitonic_u32"), named("x-bitonic", "u32")], "hs_x_bitonic_u32; rename one"),
+        ([named("x", "bitonic_u32"), named("x-bitonic-u32-kernels")], "may be a C name of both"),
+        ([named("x", "bitonic_u32"), named("x-bitonic-u32-block-sort-4")], "may be a C name of both"),
+        ([named("x-bitonic-u32-spirv"), named("x", "bitonic_u32")], "may be a C name of both"),
         ([named("x"), named("x-sorts")], "hs_x_sorts; rename one"),
         ([named("x"), named("x-match")], "hs_x_match; rename one"),
         ([named("x"), named("x-cuda")], "hs_x_cuda; rename one"),
@@ -134,7 +134,7 @@ def named(name: str, *sorts: str, apis: tuple[str, ...] = ("opencl",), spirv: tu
         ([named("targets")], "hs_targets is one of the runtime's"),
         ([named("cuda-targets")], "one of the runtime's"),
         ([named("status-text")], "one of the runtime's"),
-        ([named("x-y", "bitonic_u32"), named("x", "bitonic_u32"), named("x-merge", "bitonic_u32")], None),
+        ([named("x-y", "bitonic_u32"), named("x", "bitonic_u32"), named("x-bitonic", "bitonic_u32")], None),
         ([named(n, "auto_u32", "auto_u32_v4", "digest_u32") for n in target.names()], None),
     ],
 )

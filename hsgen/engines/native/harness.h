@@ -75,7 +75,7 @@ static inline int hn_plays(const hn_call *call, int role)
 
 /* Run a call of the sort and wait.  `device_seconds` gets the time on the device, or -1 if it is not measured.  The
  * harness allocates exactly the scratch that the runtime requires and fills it with bytes of 0xff.  HN_GUARD bytes of
- * another pattern follow it; the next hn_read or hn_outcome, which are not timed, reports if they were overwritten. */
+ * another pattern follow it; the next hn_read or hn_redone, which are not timed, reports if they were overwritten. */
 const char *hn_sort(const hn_call *call, double *device_seconds);
 enum { HN_GUARD = 4096, HN_GUARD_BYTE = 0x5a, HN_POISON_BYTE = 0xff };
 
@@ -92,7 +92,7 @@ const char *hn_clock(int on);
 const char *hn_room(uint64_t *total, uint64_t *largest);
 
 /* The number of passes that the last hn_sort redid; of segmented sorts, not 0 if offsets were refused. */
-const char *hn_outcome(uint32_t *redone);
+const char *hn_redone(uint32_t *redone);
 
 /* Whether the guard, as read back, is intact. */
 static inline int hn_whole(const unsigned char *guard)

@@ -185,7 +185,7 @@ static const char *hn_check_guard(void)
     return hn_whole(guard) ? NULL : hn_wrong(HN_OVERWRITTEN);
 }
 
-extern "C" const char *hn_outcome(uint32_t *redone)
+extern "C" const char *hn_redone(uint32_t *redone)
 {
     uint32_t words[256];
     uint64_t offset = 0, bytes = 0;

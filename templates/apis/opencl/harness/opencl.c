@@ -65,7 +65,7 @@ const char *hn_read(int slot, uint64_t offset, void *data, uint64_t bytes)
     return problem ? problem : hn_get(hn.buffers[slot], offset, data, bytes);
 }
 
-const char *hn_outcome(uint32_t *redone)
+const char *hn_redone(uint32_t *redone)
 {
     const hs_sort *sort = hs_opencl_sort_of(hn.sorter);
     uint32_t words[256];

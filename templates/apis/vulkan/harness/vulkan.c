@@ -82,7 +82,7 @@ const char *hn_read(int slot, uint64_t offset, void *data, uint64_t bytes)
     return hn_is_slot(slot) ? hn_move(&hn.buffers[slot], offset, NULL, data, bytes) : "there is no such buffer";
 }
 
-const char *hn_outcome(uint32_t *redone)
+const char *hn_redone(uint32_t *redone)
 {
     const hs_sort *sort = hs_vulkan_sort_of(hn.sorter);
     uint32_t words[256];

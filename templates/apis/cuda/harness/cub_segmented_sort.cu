@@ -1,4 +1,4 @@
-/* The baselines of segmented sorts with CUDA: the toolkit's CUB sorts.  Compiled only on request, by HN_PEER_CUB or HN_PEER_CUB_RADIX; hn_peer_segments then accompanies the functions of harness.h. */
+/* The baselines of segmented sorts with CUDA: the toolkit's CUB sorts.  Compiled only on request, by HN_PEER_CUB or HN_PEER_CUB_RADIX; hn_peer_segmented_sort then accompanies the functions of harness.h. */
 #include "peer.h"
 
 #ifdef HN_PEER_CUB
@@ -49,7 +49,7 @@ static cudaError_t hn_cub_radix(void *memory, size_t &temporary, uint64_t n, uin
 
 /* Sort the `segments` segments of n keys that the offsets in buffer HN_OTHER make, to where keys go, with the peer called
  * `name`, and wait; with values, if these have a size. */
-extern "C" const char *hn_peer_segments(const char *name, int key_bytes, int value_bytes, uint64_t n, uint64_t segments,
+extern "C" const char *hn_peer_segmented_sort(const char *name, int key_bytes, int value_bytes, uint64_t n, uint64_t segments,
                                         double *device_seconds)
 {
     *device_seconds = -1;
