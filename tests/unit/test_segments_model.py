@@ -208,5 +208,5 @@ def test_rows_are_marked_by_a_flag_of_all_steps_but_one() -> None:
     assert how.rows and not settled(sort, 600, Options(segment_count=3), {"source", "other"}).rows
     first, *rest = launches(sort.plan, 600, in_place=False, how=how)
     assert first.argument == 3 and rest and all(x.argument & ROWS for x in rest)
-    with pytest.raises(Usage, match="rows of equal length"):
+    with pytest.raises(Usage, match="equal rows"):
         settled(sort, 600, Options(segment_count=7), {"source"})
