@@ -18,6 +18,10 @@ WHOLE = {"key_transform": True, "bit_range": True, "device_count": True}
 SPILLS = {("nvidia-sm90", "u64", value): {"onesweep": 4} for value in ("v4", "v8", "v16")}
 """Bytes that each lane of a kernel stores at most, by target, width and values, where sorts are whole."""
 
+SPILLED = 8
+"""Bytes that every other kernel may spill with other compilers than the first: NVRTC 12.9 does so in the histogram of
+64-bit keys, nvcc 13.0 in the scatter."""
+
 SOME = [
     ("nvidia-sm90", "u32", Signature(key_transform=True)),
     ("nvidia-sm90", "u32", Signature(value="v4", **WHOLE)),
@@ -70,4 +74,5 @@ def test_every_kernel_of_a_form_compiles_and_spills_no_more_than_known(
         assert set(found) == {k.name for k in sort.kernels}
         assert all(u.registers > 0 and u.shared == 0 for u in found.values())
         spilling = {k: u.spill_stores for k, u in found.items() if u.spills}
-        assert all(spilling[k] <= known.get(k, 0) for k in spilling), (compiler.name, spilling)
+        most = 0 if compiler.name == compilers()[0].name else SPILLED
+        assert all(spilling[k] <= max(known.get(k, 0), most) for k in spilling), (compiler.name, spilling)

@@ -39,7 +39,7 @@ def main(key: str, fault: str = "") -> None:
     context = context_for(host)
     whole = target.find("generic").sort("bitonic", key)
     both = (True, False)
-    whole_counts = (400, 2049, 4097) if os.environ.get("HSGEN_NIGHTLY") == "1" else (400, 2049)
+    whole_counts = (400, 2049, 4097) if os.environ.get("HSGEN_NIGHTLY") in ("1", "all") else (400, 2049)
     for sort, counts in ((small(key), (300,) if fault else (0, 1, 2, 127, 129, 600, 2051)), (whole, whole_counts)):
         source = render(sort, "opencl")
         text = source.text.replace("hs_barrier();\n", "\n", 2 if fault else 0)
