@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import NoReturn
 
 import pytest
 from fast import FAST
-from nightly import NIGHTLY
+from night import NIGHT
+from nightly import EVERY, NIGHTLY
 
 from hsgen.engines import selection
 from hsgen.engines.hosts import Host, hosts
@@ -47,8 +48,8 @@ def pytest_configure() -> None:
     os.environ.setdefault("HSGEN_TRIAL", "0")
 
 
-def fast_cases(items: list[pytest.Item], here: Path) -> set[pytest.Item]:
-    """Return the tests of the fast run: of each test in `FAST`, its number of cases, evenly spaced."""
+def thinned(items: list[pytest.Item], here: Path, table: Mapping[str, Mapping[str, int]]) -> set[pytest.Item]:
+    """Return the tests without those that a table thins: of each test in it, its number of cases, evenly spaced."""
     cases: dict[tuple[str, str], list[pytest.Item]] = {}
     for item in items:
         cases.setdefault((item.path.relative_to(here).as_posix(), getattr(item, "originalname", item.name)), []).append(
@@ -56,16 +57,18 @@ def fast_cases(items: list[pytest.Item], here: Path) -> set[pytest.Item]:
         )
     kept: set[pytest.Item] = set()
     for (module, name), found in cases.items():
-        number = min(FAST.get(module, {}).get(name, len(found)), len(found))
+        number = min(table.get(module, {}).get(name, len(found)), len(found))
         kept.update(found[i * len(found) // number] for i in range(number))
     return kept
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Deselect nightly tests in the fast run; order slow modules first, and those without devices or compilers last."""
+    """Deselect what the run leaves out; order slow modules first, and those without devices or compilers last."""
     here = Path(__file__).parent
-    if not NIGHTLY:
-        kept = fast_cases([i for i in items if not i.get_closest_marker("nightly")], here)
+    if not EVERY:
+        kept = thinned([i for i in items if not i.get_closest_marker("nightly")], here, FAST)
+        if NIGHTLY:
+            kept |= thinned([i for i in items if i not in kept], here, NIGHT)
         config.hook.pytest_deselected(items=[i for i in items if i not in kept])
         items[:] = [i for i in items if i in kept]
 

@@ -1,4 +1,4 @@
-"""The number of cases that the fast run takes of each slow test; the nightly run takes all.
+"""The number of cases that the fast run takes of each slow test; the nightly run takes more, see `night.py`.
 
 The cases are evenly spaced.  0: the test runs only nightly.
 """

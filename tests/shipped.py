@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from nightly import NIGHTLY
+from nightly import EVERY
 
 from hsgen.targets import target
 
@@ -22,5 +22,8 @@ APART = {
 
 
 def sampled() -> list[str]:
-    """Return the targets in generated/ and the others above; nightly all.  (tests/unit/test_targets.py covers all.)"""
-    return [n for n in target.names() if NIGHTLY or n in GENERATED or n in APART]
+    """Return the targets in generated/ and the others above; with HSGEN_NIGHTLY=all all targets.
+
+    tests/unit/test_targets.py covers all.
+    """
+    return [n for n in target.names() if EVERY or n in GENERATED or n in APART]

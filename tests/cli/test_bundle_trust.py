@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 from conftest import missing
-from nightly import nightly, thinned
+from nightly import EVERY, nightly, thinned
 
 import hsgen
 from hsgen.bundle.manifest import digest
@@ -372,7 +372,7 @@ def mutate(manifest: dict[str, Any], rng: random.Random) -> str:
     return what
 
 
-@pytest.mark.parametrize("rounds", [20, nightly(3000)])
+@pytest.mark.parametrize("rounds", [20, nightly(3000 if EVERY else 400)])
 def test_changed_manifests_end_in_lines(
     rounds: int, counting: Path, words_made: dict[str, bytes], run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -18,6 +18,10 @@ WHOLE = {"key_transform": True, "bit_range": True, "device_count": True}
 SPILLS = {("nvidia-sm90", "u64", value): {"onesweep": 4} for value in ("v4", "v8", "v16")}
 """Spill stores in bytes per lane of a kernel at most, by target, width and values, of complete sorts."""
 
+SPILLED = 8
+"""Bytes that every other kernel may spill with other compilers than the first: NVRTC 12.9 does so in the histogram of
+64-bit keys, nvcc 13.0 in the scatter."""
+
 SOME = [
     ("nvidia-sm90", "u32", Signature(key_transform=True)),
     ("nvidia-sm90", "u32", Signature(value="v4", **WHOLE)),
@@ -68,4 +72,5 @@ def test_every_kernel_of_a_signature_compiles_with_known_spills(name: str, key: 
         assert set(found) == {k.name for k in sort.kernels}
         assert all(u.registers > 0 and u.shared == 0 for u in found.values())
         spilling = {k: u.spill_stores for k, u in found.items() if u.spills}
-        assert all(spilling[k] <= known.get(k, 0) for k in spilling), (compiler.name, spilling)
+        most = 0 if compiler.name == compilers()[0].name else SPILLED
+        assert all(spilling[k] <= max(known.get(k, 0), most) for k in spilling), (compiler.name, spilling)

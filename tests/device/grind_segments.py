@@ -24,8 +24,8 @@ from hsgen.system import toolchain
 from hsgen.targets import target
 
 SHAPES: dict[str, dict[str, Any]] = {
-    "flags": {"work_group": 16, "items": 2},
-    "split": {"work_group": 16, "items": 2},
+    "flags": {"ranker": "flags", "work_group": 16, "items": 2},
+    "split": {"ranker": "split", "work_group": 16, "items": 2},
     "serial": {"work_group": 1, "items": 64},
 }
 
@@ -33,7 +33,7 @@ SHAPES: dict[str, dict[str, Any]] = {
 def sort_of(ranker: str, value: str) -> Sort:
     """A sort of 16-bit keys by three digits: tiles of 32 keys, or segments of up to 64 keys per lane."""
     found = target.find("cpu" if ranker == "serial" else "generic")
-    own = replace(found.choices["radix", "u32"], ranker=ranker, bits=6, groups=3, **SHAPES[ranker])
+    own = replace(found.choices["radix", "u32"], bits=6, groups=3, **SHAPES[ranker])
     p = IMPLICIT["segmented_sort"].specialize({"radix": own}, KEYS["u16"], Signature(value=value), found.device)
     assert isinstance(p, segmented.Params)
     if p.serial:

@@ -83,7 +83,7 @@ def test_planted_faults_are_recorded_and_never_win(embedded: Host) -> None:
     """Shapes that hang, crash, sort wrongly (two) or do not build race with two sound ones; a table that skips most of
     the work would be the fastest of all."""
     child = Path(tune_child.__file__)
-    here = field(embedded, limit=5.0, child=(sys.executable, str(child)))
+    here = field(embedded, limit=15.0, child=(sys.executable, str(child)))  # on a busy machine, too
     entries = {f"of {n} groups": Entry(label="radix", table={**SHAPE, "groups": n}) for n in (2, *tune_child.FAULTS, 3)}
     told: list[tuple[str, str, str]] = []
     rungs = [Rung(sizes=(5000,), rounds=3, keep=7), Rung(sizes=(1 << 18,), rounds=3, keep=7)]
@@ -102,8 +102,8 @@ def test_planted_faults_are_recorded_and_never_win(embedded: Host) -> None:
         f"of {tune_child.BUILD} groups": "build",
     }
     reasons = {kind: why for _, kind, why in told}
-    assert "no answer for 5 seconds" in reasons["hang"]
-    assert "crashed with " in reasons["crash"] and "its output is in" in reasons["crash"]
+    assert "no answer for 15 seconds" in reasons["hang"]
+    assert "crashed with " in reasons["crash"] and "what it said is in" in reasons["crash"]
     assert "does not build on" in reasons["build"]
     wrong = [why for _, kind, why in told if kind == "wrong"]
     assert sum("262144 uint32 keys came back wrong" in why for why in wrong) == 1, wrong

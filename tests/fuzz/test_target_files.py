@@ -12,12 +12,12 @@ from pathlib import Path
 
 import pytest
 from commands import CONTROLS, NUMBERS, TEXTS, called
-from nightly import NIGHTLY
+from nightly import EVERY, NIGHTLY
 
 from hsgen.core.errors import Usage
 from hsgen.targets import target
 
-FILES = 8000 if NIGHTLY else 160
+FILES = 8000 if EVERY else 1600 if NIGHTLY else 160
 BATCH = 40
 SHOWN = 5 if NIGHTLY else 20
 """Of the accepted files, one in this many is shown, and one in four times this many is generated."""

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 from drawing import Bounds, drawn, sorts_of
-from nightly import NIGHTLY
+from nightly import EVERY, NIGHTLY
 
 from hsgen.core.errors import Usage
 from hsgen.core.interpreter import Options, launched_up_to, launches
@@ -70,7 +70,7 @@ def test_no_sort_of_a_target_that_ships_exceeds_its_grids(name: str) -> None:
     assert tried > 3
 
 
-@pytest.mark.parametrize("seed", range(400 if NIGHTLY else 6))
+@pytest.mark.parametrize("seed", range(400 if EVERY else 100 if NIGHTLY else 6))
 def test_no_sort_of_a_random_target_exceeds_its_grids(seed: int) -> None:
     rng = np.random.default_rng([20, seed])
     _, found = drawn(rng, Bounds())
