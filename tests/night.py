@@ -10,30 +10,30 @@ NIGHT = {
         "test_modules_are_valid": 4,
     },
     "cli/test_interrupted.py": {
-        "test_one_that_is_killed_is_made_up_for": 4,
+        "test_the_next_run_completes_a_killed_update": 4,
     },
     "cli/test_isolation.py": {
         "test_no_command_imports_from_the_current_folder": 1,
-        "test_nothing_is_left_of_a_command_that_is_terminated": 5,
+        "test_a_terminated_command_leaves_nothing_behind": 5,
     },
     "cli/test_signals.py": {
         "test_outside_of_the_commands_too": 4,
     },
     "cli/test_untrusted_bundles.py": {
-        "test_what_is_neither_file_nor_folder_is_refused_by_name": 31,
+        "test_special_files_are_refused_by_name": 31,
     },
     "compile/test_cuda.py": {
         "test_a_bundle_compiles_without_warnings_and_exports_its_prefix_only": 1,
-        "test_every_kernel_compiles_and_none_spills_where_it_belongs": 10,
+        "test_every_kernel_compiles_without_spills_on_its_architectures": 10,
     },
     "compile/test_cuda_forms.py": {
-        "test_every_kernel_of_a_form_compiles_and_spills_no_more_than_known": 4,
+        "test_every_kernel_of_a_signature_compiles_with_known_spills": 4,
     },
     "compile/test_cuda_grid.py": {
         "test_keys_are_dealt_out_and_placed": 1,
         "test_one_launch_spills_nothing": 1,
         "test_the_kernels_sort": 3,
-        "test_what_is_missing_is_noticed": 1,
+        "test_missing_barriers_are_noticed": 1,
     },
     "compile/test_cuda_radix.py": {
         "test_every_ranker_compiles": 8,
@@ -49,7 +49,7 @@ NIGHT = {
         "test_merges_of_two_arrays": 15,
     },
     "compile/test_peers_cuda.py": {
-        "test_a_peer_compiles": 1,
+        "test_a_baseline_compiles": 1,
     },
     "compile/test_scan_cuda.py": {
         "test_every_kernel_compiles": 39,
@@ -77,14 +77,14 @@ NIGHT = {
         "test_every_kind_of_keys_in_many_buckets": 1,
     },
     "device/test_changes.py": {
-        "test_runs_of_equal_keys_are_told": 2,
+        "test_runs_of_equal_keys_are_reported": 2,
     },
     "device/test_checks.py": {
         "test_large_counts_are_checked_on_the_device": 1,
     },
     "device/test_epilogues.py": {
         "test_keys_can_be_changed_as_they_are_stored": 1,
-        "test_validation_goes_around_the_report": 1,
+        "test_validation_checks_the_report_of_an_epilogue": 1,
     },
     "device/test_every_form.py": {
         "test_every_way_to_call_a_sort": 11,
@@ -123,7 +123,7 @@ NIGHT = {
         "test_boost_sorts_on_the_engines_device": 1,
     },
     "device/test_properties.py": {
-        "test_any_call_gives_what_numpy_gives": 4,
+        "test_any_call_matches_numpy": 4,
     },
     "device/test_rankers.py": {
         "test_sorts": 18,
@@ -137,7 +137,7 @@ NIGHT = {
         "test_vulkan_sums": 1,
     },
     "device/test_segments.py": {
-        "test_bad_offsets_leave_everything_as_it_was": 5,
+        "test_bad_offsets_change_nothing": 5,
         "test_segments_of_targets": 4,
         "test_short_segments_are_compared_or_ranked": 1,
     },
@@ -145,7 +145,7 @@ NIGHT = {
         "test_blocks_that_are_no_power_of_two_sort": 1,
     },
     "device/test_sorted_exit.py": {
-        "test_what_is_in_order_or_nearly_is_sorted": 6,
+        "test_sorted_and_nearly_sorted_keys_are_sorted": 6,
     },
     "device/test_validate.py": {
         "test_generic_sorts_on_a_device_without_subgroups": 1,
@@ -169,7 +169,7 @@ NIGHT = {
         "test_plans_sort": 48,
     },
     "unit/test_radix_exit.py": {
-        "test_what_is_in_order_or_nearly_is_sorted": 6,
+        "test_sorted_and_nearly_sorted_keys_are_sorted": 6,
     },
     "unit/test_radix_forms.py": {
         "test_every_form_is_sorted": 43,
@@ -194,6 +194,6 @@ NIGHT = {
         "test_every_sort_is_recorded_as_planned": 1,
     },
     "vendor/test_symbols.py": {
-        "test_symbols_begin_with_the_prefix": 1,
+        "test_symbols_start_with_the_prefix": 1,
     },
 }

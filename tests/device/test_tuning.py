@@ -103,7 +103,7 @@ def test_planted_faults_are_recorded_and_never_win(embedded: Host) -> None:
     }
     reasons = {kind: why for _, kind, why in told}
     assert "no answer for 15 seconds" in reasons["hang"]
-    assert "crashed with " in reasons["crash"] and "what it said is in" in reasons["crash"]
+    assert "crashed with " in reasons["crash"] and "its output is in" in reasons["crash"]
     assert "does not build on" in reasons["build"]
     wrong = [why for _, kind, why in told if kind == "wrong"]
     assert sum("262144 uint32 keys came back wrong" in why for why in wrong) == 1, wrong

@@ -175,7 +175,7 @@ def test_messages_of_the_layers_are_failures(
     """
     lavapipe(4)
     barrier = "if (stages) hs_vulkan_barrier(s, commands, stages, accesses, grids);"
-    templates("apis/vulkan/hs_vulkan.c", barrier, "(void)hs_vulkan_barrier;")
+    templates("apis/vulkan/hs_vulkan_record.c", barrier, "(void)hs_vulkan_barrier;")
     code, rows, err = validated(capsys, "-t", lanes("lanes1"), "--key", "u32", "--option", "validation=1")
     assert code == 1 and rows[0]["failures"] == 1
     assert "lanes1 u32: the validation layers report: error: " in err and "SYNC-HAZARD-WRITE-AFTER-READ" in err

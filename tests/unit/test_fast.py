@@ -1,4 +1,4 @@
-"""The tables of tests that the fast and the nightly run thin name tests that there are."""
+"""The tables of tests that the fast and the nightly run thin name existing tests."""
 
 from __future__ import annotations
 
