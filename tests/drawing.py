@@ -111,8 +111,8 @@ def merge(rng: Rng, d: Table, b: Bounds) -> Table:
 
 def _tiled(rng: Rng, d: Table, b: Bounds) -> Table:
     wide = [w for w in d["subgroups"] if w > 1]
-    ranker = _one(rng, *(["ballot", "broadcast"] * bool(wide)), "flags", "split")
-    width = int(_one(rng, *wide)) if ranker in ("ballot", "broadcast") else 1
+    ranker = _one(rng, *(["match_ballot", "match_broadcast"] * bool(wide)), "bitmask", "radix_split")
+    width = int(_one(rng, *wide)) if ranker in ("match_ballot", "match_broadcast") else 1
     lanes = width * int(rng.integers(1, d["work_group"] // width + 1))
     lanes = int(_one(rng, lanes, _power(rng, width, d["work_group"])))
     items = int(rng.integers(1, b.items + 1))

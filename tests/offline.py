@@ -45,7 +45,7 @@ bits = 4
 items = 4
 work_group = 64
 subgroup = 8
-ranker = "broadcast"
+ranker = "match_broadcast"
 groups = 64
 
 [radix.u32.reduce_scan.wide]
@@ -53,7 +53,7 @@ bits = 8
 items = 4
 work_group = 64
 subgroup = 8
-ranker = "broadcast"
+ranker = "match_broadcast"
 groups = 64
 
 [sort.u32]

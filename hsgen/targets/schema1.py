@@ -20,6 +20,8 @@ LISTS = [f"{name}{end}" for end in ENDS.values() for name in ("algorithms", "upt
 _STRATEGIES = {"scan": "reduce_scan", "lookback": "onesweep", "grid": "cooperative"}
 RENAMED = {"merge": "bitonic"}
 """Algorithms by their names in schema 1."""
+RANKERS = {"ballot": "match_ballot", "broadcast": "match_broadcast", "flags": "bitmask", "split": "radix_split"}
+"""Rankers by their names in schema 1."""
 Tables = dict[tuple[str, ...], dict[str, Any]]
 
 
@@ -42,6 +44,8 @@ def dropped(values: Mapping[str, Any]) -> set[str]:
 def placed(path: tuple[str, ...], values: Mapping[str, Any]) -> Tables:
     """Return the tables of schema 2 for a table ``[radix.KEY]`` or ``[radix.KEY.VARIANT]``."""
     own, name = {k: v for k, v in values.items() if k not in dropped(values)}, strategy(values)
+    if "ranker" in own:
+        own["ranker"] = RANKERS.get(own["ranker"], own["ranker"])
     radix, key, *variant = path
     if name not in FALLBACKS:
         return {(radix, key, name, *variant): own}

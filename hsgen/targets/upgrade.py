@@ -114,6 +114,8 @@ def _strategy(path: list[str], values: Mapping[str, Any], lines: list[str]) -> l
     front, keys, rest = _split(lines)
     dropped = schema1.dropped(values)
     text = {name: "".join(_dropped(written) if name in dropped else written) for name, written in keys}
+    if "ranker" in text:
+        text["ranker"] = re.sub(r'(?m)^(\s*ranker\s*=\s*)"(\w+)"', _ranker, text["ranker"])
     first, *more = schema1.placed(tuple(path), values)
     behind = [name for at in more for name in schema1.placed(tuple(path), values)[at] if name in text]
     out = [*front[:-1], front[-1].replace(".".join(path), ".".join(first), 1)]
@@ -121,6 +123,10 @@ def _strategy(path: list[str], values: Mapping[str, Any], lines: list[str]) -> l
     for at in more:
         out += ["\n", f"[{'.'.join(at)}]\n", f'{FALLBACK} = "{".".join(first[2:])}"\n', *(text[x] for x in behind)]
     return [*out, *rest]
+
+
+def _ranker(found: re.Match[str]) -> str:
+    return f'{found[1]}"{schema1.RANKERS.get(found[2], found[2])}"'
 
 
 def _dropped(written: list[str]) -> list[str]:

@@ -38,7 +38,7 @@ SHAPE: dict[str, Any] = {"bits": 5, "items": 3, "work_group": 64, "subgroup": 32
 
 def sort_of(key: str = "u32", signature: Signature = PLAIN, **values: Any) -> Sort:
     """Return a sort of 64 lanes with 3 keys each in up to 4 work-groups, changed by `values`."""
-    p = made(key, {"signature": signature, "coordination": "grid", **{"ranker": "ballot", **SHAPE, **values}})
+    p = made(key, {"signature": signature, "coordination": "grid", **{"ranker": "match_ballot", **SHAPE, **values}})
     return sort_by("radix", p, signature)
 
 

@@ -17,12 +17,12 @@ from hsgen.tools.compile import nvrtc
 
 ARCHS = (70, 90)
 RANKERS: dict[str, dict[str, Any]] = {
-    "ballot": {"ranker": "ballot", "subgroup": 32, "large": True},
-    "ballot16": {"ranker": "ballot", "subgroup": 16},
-    "broadcast": {"ranker": "broadcast", "subgroup": 8},
-    "flags": {"ranker": "flags"},
-    "split1": {"ranker": "split", "split": 1},
-    "split2": {"ranker": "split"},
+    "match_ballot": {"ranker": "match_ballot", "subgroup": 32, "large": True},
+    "ballot16": {"ranker": "match_ballot", "subgroup": 16},
+    "match_broadcast": {"ranker": "match_broadcast", "subgroup": 8},
+    "bitmask": {"ranker": "bitmask"},
+    "split1": {"ranker": "radix_split", "split": 1},
+    "split2": {"ranker": "radix_split"},
     "serial": {"ranker": "serial", "work_group": 32, "items": 64, "single": 100},
     "walk": {"ranker": "serial", "work_group": 32, "subgroup": 32, "items": 8, "bits": 4},
     "alone": {"ranker": "serial", "work_group": 1, "items": 64, "single": 100, "stream_from": 5000, "groups": 64},
@@ -66,7 +66,7 @@ def test_every_ranker_compiles(ranker: str, coordination: str, key: str, arch: i
 @pytest.mark.parametrize(("key", "items"), [("u32", 15), ("u64", 10)])
 def test_ballots_in_large_tiles_spill_nothing(key: str, items: int, arch: int) -> None:
     """256 lanes with 60 or 80 bytes of keys each, as a target for such devices would choose."""
-    shape = {"ranker": "ballot", "subgroup": 32, "coordination": "lookback", "work_group": 256, "items": items}
+    shape = {"ranker": "match_ballot", "subgroup": 32, "coordination": "lookback", "work_group": 256, "items": items}
     sort = sort_of(key, single=None if NIGHTLY else 0, **shape)
     assert max(k.local_bytes(sort.key) for k in sort.kernels) <= 48 << 10
     text = render(sort, "cuda")
@@ -82,7 +82,7 @@ def test_ballots_in_large_tiles_spill_nothing(key: str, items: int, arch: int) -
 def test_buckets_spill_nothing(key: str, items: int, held: int, room: int) -> None:
     """512 lanes distribute keys, 256 sort a bucket, each with 64 registers; the argument is the KiB of shared
     memory."""
-    shape = {"ranker": "ballot", "subgroup": 32, "coordination": "lookback", "work_group": 256, "resident": 3}
+    shape = {"ranker": "match_ballot", "subgroup": 32, "coordination": "lookback", "work_group": 256, "resident": 3}
     buckets = {"msd_from": 1 << 20, "msd_group": 512, "msd_items": items, "bucket_group": 256, "bucket_items": held}
     sort = sort_of(key, **shape, **buckets, bucket_places=4096 if key == "u32" else 2048)
     assert max(k.local_bytes(sort.key) for k in sort.kernels) <= room << 10
@@ -97,7 +97,7 @@ def test_buckets_spill_nothing(key: str, items: int, held: int, room: int) -> No
 @pytest.mark.parametrize("value", ["v4", "index"])
 def test_buckets_of_pairs_spill_nothing(key: str, value: str) -> None:
     """256 lanes with 11 pairs each, 64 registers, and 48 KiB of shared memory."""
-    shape = {"ranker": "ballot", "subgroup": 32, "coordination": "lookback", "work_group": 256, "resident": 3}
+    shape = {"ranker": "match_ballot", "subgroup": 32, "coordination": "lookback", "work_group": 256, "resident": 3}
     buckets = {"finish_from": 1 << 23, "finish_group": 256, "finish_items": 11, "finish_places": 2048}
     sort = sort_of(key, **shape, **buckets, redo=False, signature=Signature(value=value, key_transform=True))
     names = [k.name for k in sort.kernels if k.name.startswith("finish")]

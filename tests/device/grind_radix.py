@@ -23,14 +23,14 @@ from hsgen.tools.validate import validation
 from hsgen.tools.validate.guarded import Frame
 
 SHAPES: dict[str, dict[str, Any]] = {
-    "flags": {"ranker": "flags", "coordination": "lookback"},
-    "endless": {"ranker": "flags", "coordination": "lookback", "redo": False},
+    "bitmask": {"ranker": "bitmask", "coordination": "lookback"},
+    "endless": {"ranker": "bitmask", "coordination": "lookback", "redo": False},
     "buckets": {
-        **{"ranker": "flags", "coordination": "lookback", "begin": 0, "end": None, "bits": 8},
+        **{"ranker": "bitmask", "coordination": "lookback", "begin": 0, "end": None, "bits": 8},
         **{"msd_from": 52, "msd_group": 8, "msd_items": 3, "bucket_group": 8, "bucket_items": 8, "bucket_places": 16},
     },
     "pairs": {
-        **{"ranker": "flags", "coordination": "lookback", "begin": 0, "end": None, "bits": 8, "redo": False},
+        **{"ranker": "bitmask", "coordination": "lookback", "begin": 0, "end": None, "bits": 8, "redo": False},
         **{
             "finish_from": 416,
             "finish_group": 8,
@@ -39,8 +39,8 @@ SHAPES: dict[str, dict[str, Any]] = {
             "signature": Signature(value="v4"),
         },
     },
-    "split1": {"ranker": "split", "split": 1},
-    "split2": {"ranker": "split", "coordination": "lookback"},
+    "split1": {"ranker": "radix_split", "split": 1},
+    "split2": {"ranker": "radix_split", "coordination": "lookback"},
     "serial1": {"ranker": "serial", "work_group": 1, "items": 16},
     "serial16": {"ranker": "serial", "work_group": 16, "items": 2},
     "lines": {"ranker": "serial", "work_group": 1, "items": 16, "stream_from": 60},

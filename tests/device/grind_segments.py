@@ -24,8 +24,8 @@ from hsgen.system import toolchain
 from hsgen.targets import target
 
 SHAPES: dict[str, dict[str, Any]] = {
-    "flags": {"ranker": "flags", "work_group": 16, "items": 2},
-    "split": {"ranker": "split", "work_group": 16, "items": 2},
+    "bitmask": {"ranker": "bitmask", "work_group": 16, "items": 2},
+    "split": {"ranker": "radix_split", "work_group": 16, "items": 2},
     "serial": {"work_group": 1, "items": 64},
 }
 

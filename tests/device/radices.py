@@ -36,7 +36,7 @@ def shape(key: str = "u32", **values: Any) -> radix.Params:
         "items": 4,
         "work_group": 32,
         "subgroup": 1,
-        "ranker": "flags",
+        "ranker": "bitmask",
         "coordination": "scan",
         "groups": 4,
         "single": 50,

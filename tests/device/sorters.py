@@ -38,7 +38,7 @@ bits = 8
 items = 4
 work_group = 32
 subgroup = 1
-ranker = "flags"
+ranker = "bitmask"
 groups = 4
 
 [sort.{key}]

@@ -68,7 +68,7 @@ bits = 8
 items = 4
 work_group = 64
 subgroup = 1
-ranker = "flags"
+ranker = "bitmask"
 groups = 16
 """
 

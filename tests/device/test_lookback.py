@@ -33,9 +33,9 @@ from hsgen.tools.validate.guarded import Frame
 PATIENT = 1 << 27
 COUNT = 20011
 SHAPES: dict[str, dict[str, Any]] = {
-    "flags": {"ranker": "flags", "items": 2},
-    "ballot16": {"ranker": "ballot", "subgroup": 16, "items": 2},
-    "split": {"ranker": "split", "items": 2},
+    "bitmask": {"ranker": "bitmask", "items": 2},
+    "ballot16": {"ranker": "match_ballot", "subgroup": 16, "items": 2},
+    "split": {"ranker": "radix_split", "items": 2},
 }
 PASSES = {2: {"bits": 8, "begin": 16}, 3: {"bits": 6, "begin": 16}}
 """Even and odd numbers of passes differ in the buffers that keys take, in and out of place."""
@@ -81,7 +81,7 @@ def sorts(made: Direct, frame: Frame, n: int, times: int = 1, seed: int = 1) -> 
 
 @pytest.mark.device
 @pytest.mark.parametrize(
-    ("ranker", "every"), thinned([(r, every) for r in ("flags", "ballot16") for every in (2, 3, 8, 64, 512)], 3, 1)
+    ("ranker", "every"), thinned([(r, every) for r in ("bitmask", "ballot16") for every in (2, 3, 8, 64, 512)], 3, 1)
 )
 def test_tiles_that_publish_late_are_waited_for(embedded: Host, ranker: str, every: int) -> None:
     made = variant(embedded, base(ranker), withhold=every)
@@ -91,7 +91,7 @@ def test_tiles_that_publish_late_are_waited_for(embedded: Host, ranker: str, eve
 @pytest.mark.device
 @pytest.mark.parametrize(
     ("ranker", "every", "passes"),
-    thinned([(r, every, q) for r in ("flags", "split") for every in (2, 3, 8, 64) for q in PASSES], 5),
+    thinned([(r, every, q) for r in ("bitmask", "radix_split") for every in (2, 3, 8, 64) for q in PASSES], 5),
 )
 def test_a_device_that_starves_ends_in_the_right_order(embedded: Host, ranker: str, every: int, passes: int) -> None:
     """Tiles that never publish: the first pass fails and is repeated, and so are those after it; the status says so.
@@ -107,7 +107,7 @@ def test_a_device_that_starves_ends_in_the_right_order(embedded: Host, ranker: s
 @pytest.mark.device
 @pytest.mark.parametrize("constant", ["first", "last", "all"])
 def test_passes_without_work_are_skipped_next_to_failing_ones(embedded: Host, constant: str) -> None:
-    p = base("flags", 3)
+    p = base("bitmask", 3)
     kept = {"first": 0xFC0, "last": 0x03F, "all": 0}[constant]  # of 16 bits: passes of 6, 5 and 5
     for values in ({}, {"starve": 3, "spins": 50}):
         made = variant(embedded, p, **values)
@@ -130,7 +130,7 @@ def test_every_set_of_constant_digits_ends_in_the_destination(
     embedded: Host, *, redo: bool, passes: int, value: str
 ) -> None:
     """For all sets of constant digits, in and out of place, with and without tiles that starve."""
-    p = replace(base("flags", passes), redo=redo, signature=Signature(value=value))
+    p = replace(base("bitmask", passes), redo=redo, signature=Signature(value=value))
     kernels, plan, parts = sorts_of.assemble(
         [Part(algorithm="radix", params=p, min_n=0, max_n=2**62)], "shape", p.signature
     )
@@ -152,7 +152,7 @@ def test_every_set_of_constant_digits_ends_in_the_destination(
 
 @pytest.mark.device
 @pytest.mark.parametrize(
-    ("ranker", "every"), thinned([(r, every) for r in ("flags", "ballot16") for every in (2, 3, 64)], 2)
+    ("ranker", "every"), thinned([(r, every) for r in ("bitmask", "ballot16") for every in (2, 3, 64)], 2)
 )
 def test_waits_without_bound_end(embedded: Host, ranker: str, every: int) -> None:
     """Kernels without a poll limit wait for tiles that publish only after their own look-back."""
@@ -163,7 +163,7 @@ def test_waits_without_bound_end(embedded: Host, ranker: str, every: int) -> Non
 
 
 @pytest.mark.device
-@pytest.mark.parametrize("ranker", ["flags", "ballot16", nightly("split")])
+@pytest.mark.parametrize("ranker", ["bitmask", "ballot16", nightly("radix_split")])
 def test_many_more_work_groups_than_fit_end_alike_every_time(embedded: Host, ranker: str) -> None:
     """More than 150 work-groups on a few threads; 100 results are identical bit for bit."""
     made = variant(embedded, base(ranker))
@@ -187,7 +187,7 @@ def test_u64_keys_keep_their_order_too(embedded: Host) -> None:
 @pytest.mark.device
 def test_earlier_content_of_scratch_does_not_matter(embedded: Host) -> None:
     """Large, small, large in one scratch; all of it poisoned with bytes that resemble states, flags and tickets."""
-    made = variant(embedded, base("flags"))
+    made = variant(embedded, base("bitmask"))
     frame = Frame(made, COUNT)
     for n in (COUNT, 700, 65, COUNT, 64, COUNT - 1):
         assert sorts(made, frame, n, seed=n) == [0, 0]
@@ -203,7 +203,7 @@ def test_earlier_content_of_scratch_does_not_matter(embedded: Host) -> None:
 @pytest.mark.device
 def test_the_status_is_that_of_the_last_sort(embedded: Host) -> None:
     """The status does not report an older sort's failure, nor a sort without look-back."""
-    made = variant(embedded, replace(base("flags"), single=40), starve=40, spins=50)
+    made = variant(embedded, replace(base("bitmask"), single=40), starve=40, spins=50)
     frame = Frame(made, COUNT)
     for n, expected in ((COUNT, 1), (30, 0), (60, 0), (COUNT, 1), (0, 0)):
         assert sorts(made, frame, n) == [expected] * 2

@@ -23,14 +23,14 @@ from hsgen.tools.validate import validation
 from hsgen.tools.validate.guarded import Frame
 
 SHAPES: dict[str, tuple[str, dict[str, Any]]] = {
-    "ballot": ("v4", {"ranker": "ballot", "subgroup": 8, "coordination": "lookback", "ahead": 0}),
-    "ballot, one ahead": ("v4", {"ranker": "ballot", "subgroup": 16, "coordination": "lookback", "ahead": 1}),
-    "ballot, three ahead": ("index", {"ranker": "ballot", "subgroup": 8, "ahead": 3}),
-    "ballot, all ahead": ("index", {"ranker": "ballot", "subgroup": 8, "coordination": "lookback", "ahead": 99}),
-    "broadcast": ("v4", {"ranker": "broadcast", "subgroup": 8, "coordination": "lookback"}),
-    "flags": ("v4", {"ranker": "flags", "coordination": "lookback"}),
-    "flags of an argsort": ("index", {"ranker": "flags", "work_group": 40, "items": 3}),
-    "split": ("v4", {"ranker": "split", "coordination": "lookback"}),
+    "match_ballot": ("v4", {"ranker": "match_ballot", "subgroup": 8, "coordination": "lookback", "ahead": 0}),
+    "ballot, one ahead": ("v4", {"ranker": "match_ballot", "subgroup": 16, "coordination": "lookback", "ahead": 1}),
+    "ballot, three ahead": ("index", {"ranker": "match_ballot", "subgroup": 8, "ahead": 3}),
+    "ballot, all ahead": ("index", {"ranker": "match_ballot", "subgroup": 8, "coordination": "lookback", "ahead": 99}),
+    "match_broadcast": ("v4", {"ranker": "match_broadcast", "subgroup": 8, "coordination": "lookback"}),
+    "bitmask": ("v4", {"ranker": "bitmask", "coordination": "lookback"}),
+    "flags of an argsort": ("index", {"ranker": "bitmask", "work_group": 40, "items": 3}),
+    "split": ("v4", {"ranker": "radix_split", "coordination": "lookback"}),
 }
 
 
@@ -63,5 +63,5 @@ def test_only_32_bit_values_are_in_local_memory_with_their_keys() -> None:
     for name, (_, more) in SHAPES.items():
         for value in ("v4", "index", "v8"):
             p = shape("u32", **more, signature=Signature(value=value))
-            beside = value != "v8" and name.startswith(("ballot", "flags"))
+            beside = value != "v8" and name.startswith(("match_ballot", "bitmask"))
             assert p.alongside == beside and (again in render(sort_of(p), "opencl").text) == (not beside), (name, value)

@@ -34,14 +34,14 @@ from hsgen.tools.validate.cases import around
 from hsgen.tools.validate.guarded import Frame
 
 RANKERS: dict[str, dict[str, Any]] = {
-    "ballot4": {"ranker": "ballot", "subgroup": 4},
-    "ballot8": {"ranker": "ballot", "subgroup": 8, "items": 3},
-    "ballot16": {"ranker": "ballot", "subgroup": 16},
-    "broadcast4": {"ranker": "broadcast", "subgroup": 4},
-    "broadcast8": {"ranker": "broadcast", "subgroup": 8},
-    "flags": {"ranker": "flags", "work_group": 40, "items": 3},
-    "split1": {"ranker": "split", "split": 1},
-    "split2": {"ranker": "split", "split": 2, "work_group": 24, "items": 5},
+    "ballot4": {"ranker": "match_ballot", "subgroup": 4},
+    "ballot8": {"ranker": "match_ballot", "subgroup": 8, "items": 3},
+    "ballot16": {"ranker": "match_ballot", "subgroup": 16},
+    "broadcast4": {"ranker": "match_broadcast", "subgroup": 4},
+    "broadcast8": {"ranker": "match_broadcast", "subgroup": 8},
+    "bitmask": {"ranker": "bitmask", "work_group": 40, "items": 3},
+    "split1": {"ranker": "radix_split", "split": 1},
+    "split2": {"ranker": "radix_split", "split": 2, "work_group": 24, "items": 5},
     "serial1": {"ranker": "serial", "work_group": 1, "items": 64},
     "serial16": {"ranker": "serial", "work_group": 16, "items": 6},
     "walk8": {"ranker": "serial", "work_group": 8, "subgroup": 8, "items": 12},
@@ -56,9 +56,9 @@ SOME = [
     ("ballot16", "lookback", "u32", 8, False),
     ("broadcast4", "lookback", "u32", 5, True),
     ("broadcast8", "scan", "u64", 8, True),
-    ("flags", "lookback", "u32", 8, True),
-    ("flags", "scan", "u64", 5, False),
-    ("flags", "scan", "u32", 1, True),
+    ("bitmask", "lookback", "u32", 8, True),
+    ("bitmask", "scan", "u64", 5, False),
+    ("bitmask", "scan", "u32", 1, True),
     ("split1", "scan", "u32", 5, False),
     ("split2", "lookback", "u64", 8, True),
     ("serial1", "scan", "u32", 8, False),
@@ -74,7 +74,7 @@ SOME = [
 SLOW = {
     ("ballot16", "lookback", "u32", 8, False),
     ("broadcast4", "lookback", "u32", 5, True),
-    ("flags", "scan", "u64", 5, False),
+    ("bitmask", "scan", "u64", 5, False),
     ("split2", "lookback", "u64", 8, True),
     ("walk8", "scan", "u32", 4, False),
     ("lines", "scan", "u64", 8, False),
@@ -90,7 +90,10 @@ def ways() -> list[Any]:
     digits = [(8, False), (5, True)]
     every = [(r, c, k, b, half) for r, c in coordinations for k in ("u32", "u64") for b, half in digits]
     every += [
-        (r, "scan", k, b, True) for r in RANKERS for k, b in (("u32", 11), ("u64", 1)) if b < 11 or "split" not in r
+        (r, "scan", k, b, True)
+        for r in RANKERS
+        for k, b in (("u32", 11), ("u64", 1))
+        if b < 11 or "radix_split" not in r
     ]
     found = SOME + [w for w in every if w not in SOME] * NIGHTLY
     made = {w: "-".join([*map(str, w[:4]), "half"][: 5 if w[4] else 4]) for w in found}
@@ -141,7 +144,7 @@ def test_sorts(embedded: Host, ranker: str, coordination: str, key: str, bits: i
 
 
 @pytest.mark.device
-@pytest.mark.parametrize("ranker", ["ballot16", nightly("broadcast8"), "flags", nightly("split2")])
+@pytest.mark.parametrize("ranker", ["ballot16", nightly("broadcast8"), "bitmask", nightly("split2")])
 def test_kernels_of_64_bit_indices_sort_small_counts(embedded: Host, ranker: str) -> None:
     """The kernels for 2^30 keys and more; no pass is repeated, for any content of scratch."""
     p = alone(made(ranker, "lookback", "u64" if "8" in ranker else "u32", 8, True))
@@ -219,7 +222,7 @@ def test_oclgrind_reports_nothing(ranker: str) -> None:
 
 @pytest.mark.device
 def test_oclgrind_reports_a_missing_barrier() -> None:
-    assert "race" in grind("flags", "drop-barrier").stderr
+    assert "race" in grind("bitmask", "drop-barrier").stderr
 
 
 def grind(*arguments: str) -> subprocess.CompletedProcess[str]:

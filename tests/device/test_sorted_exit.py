@@ -28,11 +28,11 @@ from hsgen.tools.validate import validation
 from hsgen.tools.validate.guarded import Frame
 
 WAYS: dict[str, dict[str, Any]] = {
-    "flags": {},
+    "bitmask": {},
     "alone": {"ranker": "serial", "work_group": 1, "items": 32},
     "walking": {"ranker": "serial", "work_group": 4, "items": 8},
     "lookback": {"coordination": "lookback"},
-    "ballot": {"coordination": "lookback", "ranker": "ballot", "subgroup": 16},
+    "match_ballot": {"coordination": "lookback", "ranker": "match_ballot", "subgroup": 16},
     "endless": {"coordination": "lookback", "redo": False},
     "odd": {"coordination": "lookback", "bits": 11, "sets": 4},
 }

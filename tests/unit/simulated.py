@@ -39,7 +39,7 @@ LIKES: Mapping[str, Mapping[str, tuple[Any, float]]] = {
         "exchange": ("minmax", 0.03),
     },
     "radix": {
-        "ranker": ("flags", 0.30),
+        "ranker": ("bitmask", 0.30),
         "bits": (6, 0.60),
         "items": (12, 0.15),
         "work_group": (128, 0.10),
@@ -204,7 +204,7 @@ bits = 4
 items = 2
 work_group = 32
 subgroup = 1
-ranker = "split"
+ranker = "radix_split"
 groups = 16
 
 [sort.u32]

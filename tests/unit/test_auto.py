@@ -62,7 +62,7 @@ ROWS = f'ranges = [{{ to = 5000, use = "bitonic" }}, {LAST}]'
 SORT = f"\n[sort.u32]\n{ROWS}\n"
 
 
-def table(variant: str = "", subgroup: int = 1, ranker: str = "flags", strategy: str = "reduce_scan") -> str:
+def table(variant: str = "", subgroup: int = 1, ranker: str = "bitmask", strategy: str = "reduce_scan") -> str:
     """Return the text of a table of radix sorts."""
     return RADIX.format(variant=variant, subgroup=subgroup, ranker=ranker, strategy=strategy)
 
@@ -173,7 +173,7 @@ def test_each_mistake_is_named(old: str, new: str, expected: str) -> None:
 
 
 def test_algorithms_of_two_subgroup_widths_do_not_go_together() -> None:
-    text = HEAD + MERGE + table(subgroup=16, ranker="ballot") + SORT
+    text = HEAD + MERGE + table(subgroup=16, ranker="match_ballot") + SORT
     assert errors(text) == [
         "two.toml: sort.u32.ranges: its algorithms use subgroups of 8 and of 16 lanes; give them one width"
     ]

@@ -38,7 +38,7 @@ Keys = NDArray[np.unsignedinteger[Any]]
 def shape(key: str = "u32", **values: Any) -> radix.Params:
     """Return a shape with defaults: tiles of 32 keys, 5 work-groups, up to 20 keys by a single work-group."""
     small: dict[str, Any] = {"bits": 8, "items": 4, "work_group": 8, "subgroup": 1, "groups": 5, "single": 20}
-    return made(key, {"ranker": "flags", "coordination": "scan", **small, **values})
+    return made(key, {"ranker": "bitmask", "coordination": "scan", **small, **values})
 
 
 WAYS: dict[str, dict[str, Any]] = {
@@ -242,7 +242,7 @@ def test_what_follows_from_a_shape() -> None:
     serial = shape(ranker="serial", work_group=1, single=None)
     assert serial.alone == 0 and serial.folded and not replace(serial, work_group=2).folded
     assert serial.line == 16 and replace(serial, key=KEYS["u64"]).line == 8
-    assert shape(subgroup=4, ranker="ballot").subgroups == 2
+    assert shape(subgroup=4, ranker="match_ballot").subgroups == 2
     notes = dict(radix.notes(shape(bits=11)))
     assert notes["digits"] == "passes of [11, 11, 10] bits, 2048 values"
     assert dict(radix.notes(shape()))["digits"] == "4 passes of 8 bits, 256 values"
@@ -346,7 +346,7 @@ def test_bytes_moved() -> None:
 
 
 def test_edges_and_row_ends_lie_where_a_sort_changes_its_way() -> None:
-    p = shape(single=None, ranker="ballot", subgroup=4)
+    p = shape(single=None, ranker="match_ballot", subgroup=4)
     found = radix.test_counts(p, 1000)
     assert {0, 1, 16, 32, 64, 96, 128, 160, 192, 320, 1000} <= set(found) and found == sorted(set(found))
     assert max(radix.test_counts(p, 50)) == 50
@@ -356,11 +356,11 @@ def test_edges_and_row_ends_lie_where_a_sort_changes_its_way() -> None:
 
 
 def flawed(values: dict[str, Any], device: Device = ROOMY) -> list[tuple[str, str, str]]:
-    own = table({"ranker": "flags", "single": 0, **values})
+    own = table({"ranker": "bitmask", "single": 0, **values})
     return list(dict.fromkeys([*radix.alone(own, device), *radix.problems(shape(**values), device)]))
 
 
-LANES = {"ranker": "ballot", "subgroup": 8, "work_group": 64, "single": None}
+LANES = {"ranker": "match_ballot", "subgroup": 8, "work_group": 64, "single": None}
 SERIAL = {"ranker": "serial", "work_group": 4}
 PLAIN = replace(ROOMY, shuffle=False, subgroups=(1,))
 
@@ -373,8 +373,8 @@ PLAIN = replace(ROOMY, shuffle=False, subgroups=(1,))
             PLAIN,
             "subgroup",
             "this device has no shuffle",
-            'give 1, and the ranker "flags" or "split"',
-            [{"subgroup": 1, "ranker": r} for r in ("flags", "split", "serial")],
+            'give 1, and the ranker "bitmask" or "radix_split"',
+            [{"subgroup": 1, "ranker": r} for r in ("bitmask", "radix_split", "serial")],
         ),
         (
             LANES,
@@ -422,7 +422,7 @@ PLAIN = replace(ROOMY, shuffle=False, subgroups=(1,))
             "large",
             "is no key of the strategy per_thread",
             "leave it out",
-            [{"large": False}, {"ranker": "flags", "single": 0}],
+            [{"large": False}, {"ranker": "bitmask", "single": 0}],
         ),
         (
             {**SERIAL, "stream_from": 1000},
@@ -436,15 +436,15 @@ PLAIN = replace(ROOMY, shuffle=False, subgroups=(1,))
             {**LANES, "subgroup": 1},
             ROOMY,
             "subgroup",
-            "the ranker ballot needs subgroups",
+            "the ranker match_ballot needs subgroups",
             "give their width, or another ranker",
-            [{"subgroup": 16}, {"ranker": "flags"}],
+            [{"subgroup": 16}, {"ranker": "bitmask"}],
         ),
         (
-            {"ranker": "split", "subgroup": 4},
+            {"ranker": "radix_split", "subgroup": 4},
             ROOMY,
             "subgroup",
-            "the ranker split uses no subgroup operations",
+            "the ranker radix_split uses no subgroup operations",
             "give 1",
             [{"subgroup": 1}],
         ),
@@ -457,12 +457,12 @@ PLAIN = replace(ROOMY, shuffle=False, subgroups=(1,))
             [{"work_group": 56}, {"work_group": 64}],
         ),
         (
-            {**LANES, "ranker": "broadcast", "subgroup": 64},
+            {**LANES, "ranker": "match_broadcast", "subgroup": 64},
             ROOMY,
             "ranker",
             "comparing with 64 lanes one by one does not pay",
-            'give "ballot"',
-            [{"ranker": "ballot"}],
+            'give "match_ballot"',
+            [{"ranker": "match_ballot"}],
         ),
         (
             {"items": 65},

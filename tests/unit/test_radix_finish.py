@@ -261,7 +261,7 @@ BAD: list[tuple[dict[str, Any], str, dict[str, Any]]] = [
     ({"finish_places": 4}, "finish_places", {"finish_places": 16}),
     ({"finish_group": 16384, "finish_places": 16384}, "finish_group", {"finish_group": 8}),
     (
-        {"finish_group": 8, "ranker": "ballot", "subgroup": 16, "work_group": 16},
+        {"finish_group": 8, "ranker": "match_ballot", "subgroup": 16, "work_group": 16},
         "finish_group",
         {"finish_group": 16, "finish_items": 1},
     ),

@@ -35,7 +35,7 @@ DEVICE = replace(ROOMY, subgroups=(1, 8), work_group=1024, local_bytes=1 << 16, 
 def shape(key: str = "u32", **values: Any) -> radix.Params:
     """Return a shape of 8 lanes with 4 keys, in up to 5 work-groups of 2 keys a lane or more: up to 160 keys."""
     small = {"bits": 8, "items": 4, "work_group": 8, "subgroup": 8, "groups": 5, "least": 2, "single": 20}
-    return made(key, {"ranker": "ballot", "coordination": "grid", **small, **values})
+    return made(key, {"ranker": "match_ballot", "coordination": "grid", **small, **values})
 
 
 def sort_of(p: radix.Params) -> Sort:
@@ -135,7 +135,7 @@ def test_a_wrong_row_is_noticed(change: dict[str, Any]) -> None:
 
 MISTAKES = [
     ({}, {"cooperative": False}, "", "device.cooperative = true"),
-    ({"ranker": "flags", "subgroup": 1}, {}, "ranker", "the ranker flags cannot"),
+    ({"ranker": "bitmask", "subgroup": 1}, {}, "ranker", "the ranker flags cannot"),
     ({"least": 5}, {}, "least", "a lane holds 4 keys"),
     ({"large": True}, {}, "large", "is no key of the strategy cooperative"),
     ({"coordination": "scan"}, {}, "least", "is no key of the strategy reduce_scan"),
@@ -145,7 +145,7 @@ MISTAKES = [
 @pytest.mark.parametrize(("values", "device", "key", "what"), MISTAKES)
 def test_a_mistake_is_named_once(values: dict[str, Any], device: dict[str, Any], key: str, what: str) -> None:
     here = replace(DEVICE, **device)
-    own = table({"ranker": "ballot", "coordination": "grid", "least": 2, **values})
+    own = table({"ranker": "match_ballot", "coordination": "grid", "least": 2, **values})
     ((found, said, _),) = [*radix.problems(shape(**values), here), *radix.alone(own, here)]
     assert found == key and what in said
 
@@ -173,7 +173,7 @@ bits = 8
 items = 8
 work_group = 256
 subgroup = 32
-ranker = "ballot"
+ranker = "match_ballot"
 groups = 64
 
 [radix.u32.cooperative.grid]
@@ -181,7 +181,7 @@ bits = 8
 items = 16
 work_group = 256
 subgroup = 32
-ranker = "ballot"
+ranker = "match_ballot"
 groups = 64
 least = 4
 

@@ -257,7 +257,11 @@ BAD: list[tuple[dict[str, Any], str, dict[str, Any]]] = [
     ({"bucket_places": 8}, "bucket_places", {"bucket_places": 16}),
     ({"msd_group": 16384}, "msd_group", {"msd_group": 16}),
     ({"msd_group": 2048, "msd_items": 33}, "msd_items", {"msd_items": 31}),
-    ({"bucket_group": 8, "ranker": "ballot", "subgroup": 16, "work_group": 16}, "bucket_group", {"bucket_group": 16}),
+    (
+        {"bucket_group": 8, "ranker": "match_ballot", "subgroup": 16, "work_group": 16},
+        "bucket_group",
+        {"bucket_group": 16},
+    ),
     ({"msd_from": 51}, "msd_from", {"msd_from": 52}),
     ({"bits": 2, "items": 64}, "bucket_items", {"bits": 8}),
 ]

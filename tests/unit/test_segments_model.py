@@ -30,12 +30,12 @@ from hsgen.operations import layouts, settled
 from hsgen.targets import target
 
 RANKERS: dict[str, dict[str, Any]] = {
-    "flags": {"subgroup": 1, "work_group": 32, "items": 2},
-    "ballot": {"subgroup": 32, "work_group": 64, "items": 1},
+    "bitmask": {"subgroup": 1, "work_group": 32, "items": 2},
+    "match_ballot": {"subgroup": 32, "work_group": 64, "items": 1},
     "serial": {"subgroup": 1, "work_group": 1, "items": 64},
-    "broadcast": {"subgroup": 16, "work_group": 64, "items": 1},
+    "match_broadcast": {"subgroup": 16, "work_group": 64, "items": 1},
 }
-FROM = {"flags": "generic", "ballot": "nvidia-sm90", "serial": "cpu", "broadcast": "intel-gen8"}
+FROM = {"bitmask": "generic", "match_ballot": "nvidia-sm90", "serial": "cpu", "match_broadcast": "intel-gen8"}
 
 
 def shape(ranker: str, key: str = "u16", value: str = "none", bits: int = 5, groups: int = 3) -> segmented.Params:
@@ -97,7 +97,7 @@ def test_rows_of_equal_length(ranker: str) -> None:
 
 def test_more_columns_than_one_lane_sums() -> None:
     """A segment of more than 32 tiles among shorter ones: each work-group scans the counts of one digit."""
-    p = shape("flags", groups=50)
+    p = shape("bitmask", groups=50)
     assert p.few == 32
     lengths = [65, 0, 33 * 64, 200, 90 * 64 + 1, 60 * 64, 70, 32 * 64]
     offsets = np.concatenate([[3], 3 + np.cumsum(lengths)])
@@ -126,13 +126,13 @@ def test_bad_offsets_are_refused_and_nothing_is_stored() -> None:
 
 
 def test_the_model_sees_a_window_that_no_tile_holds() -> None:
-    p = replace(shape("flags"), window=80)
+    p = replace(shape("bitmask"), window=80)
     with pytest.raises(Fault, match="too small for a window"):
         play(p, 500, np.arange(0, 501, 30), in_place=False)
 
 
 def test_the_model_sees_a_grid_that_is_too_small() -> None:
-    p, keys = shape("flags"), np.arange(500, dtype=np.uint16)
+    p, keys = shape("bitmask"), np.arange(500, dtype=np.uint16)
     plan = sort_of(p).plan
     cut = replace(plan, steps=tuple(changed(s, cap=1) if s.kernel == "windows" else s for s in plan.steps))
     with pytest.raises(Fault, match="some keys are in no window"):
@@ -141,8 +141,8 @@ def test_the_model_sees_a_grid_that_is_too_small() -> None:
 
 def test_the_model_sees_a_segment_that_no_work_group_sorts() -> None:
     """Each listed segment has its own work-group, regardless of other kernels' sizes."""
-    p, keys = shape("broadcast"), np.arange(2000, dtype=np.uint16)
-    assert p.apart and not shape("flags").apart
+    p, keys = shape("match_broadcast"), np.arange(2000, dtype=np.uint16)
+    assert p.apart and not shape("bitmask").apart
     offsets = np.arange(0, 2001, 50)
     plan = sort_of(p).plan
     model.run(p, plan, keys, offsets, how=Options(segment_count=40))
@@ -199,11 +199,11 @@ def test_lanes_that_walk_together_hold_tiles() -> None:
     p = IMPLICIT["segmented_sort"].specialize(
         {"radix": found.choices["radix-bits4", "u32"]}, KEYS["u32"], Signature(), found.device
     )
-    assert (p.rank.ranker, p.rank.subgroup, p.rank.work_group) == ("ballot", 16, 16)
+    assert (p.rank.ranker, p.rank.subgroup, p.rank.work_group) == ("match_ballot", 16, 16)
 
 
 def test_rows_are_marked_by_a_flag_of_all_steps_but_one() -> None:
-    sort = sort_of(shape("flags"))
+    sort = sort_of(shape("bitmask"))
     how = settled(sort, 600, Options(segment_count=3), {"source"})
     assert how.rows and not settled(sort, 600, Options(segment_count=3), {"source", "other"}).rows
     first, *rest = launches(sort.plan, 600, in_place=False, how=how)

@@ -217,10 +217,10 @@ def test_the_rule_follows_the_facts() -> None:
     assert shape(local_bytes=15000)["slabs"] == 4
     assert shape(registers=None)["height"] == 8
     none = shape(shuffle=False)
-    assert (none["subgroup"], none["ranker"]) == (1, "flags")
+    assert (none["subgroup"], none["ranker"]) == (1, "bitmask")
     assert shape(storage8=False, binding_bytes=1, groups=65535) == whole
     narrow = shape(subgroups=(8, 16))
-    assert (narrow["subgroup"], narrow["height"], narrow["ranker"]) == (16, 8, "broadcast")
+    assert (narrow["subgroup"], narrow["height"], narrow["ranker"]) == (16, 8, "match_broadcast")
 
 
 def test_optional_facts_are_read_and_reported(tmp_path: Path) -> None:

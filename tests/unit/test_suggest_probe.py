@@ -164,9 +164,9 @@ def test_names_that_cannot_stand_in_c_are_cleaned(name: str) -> None:
 
 def test_without_votes_no_ballot_is_used() -> None:
     found = target.parse(probing.written(changed(ballot=False), "mine"), "mine", "mine.toml")
-    assert found.choices["radix", "u32"].ranker == "broadcast"
+    assert found.choices["radix", "u32"].ranker == "match_broadcast"
     wide = target.parse(probing.written(changed(ballot=False, subgroups=[64]), "mine"), "mine", "mine.toml")
-    assert (wide.choices["radix", "u32"].ranker, wide.choices["radix", "u32"].subgroup) == ("flags", 1)
+    assert (wide.choices["radix", "u32"].ranker, wide.choices["radix", "u32"].subgroup) == ("bitmask", 1)
 
 
 @pytest.mark.parametrize(

@@ -85,7 +85,7 @@ bits = 5 # digits
 items = 2
 work_group = 32
 subgroup = 1
-ranker = "flags"
+ranker = "bitmask"
 # nobody waits
 groups = 4
 
@@ -95,7 +95,7 @@ bits = 8
 items = 4
 work_group = 32
 subgroup = 8
-ranker = "ballot"
+ranker = "match_ballot"
 groups = 8
 
 [radix.u32.hybrid]
@@ -130,6 +130,7 @@ WORDS = {
     "per_thread": {"ranker": "serial", "coordination": "scan"},
 }
 """How schema 1 says which strategy a table is of."""
+OLD_RANKERS = {"match_ballot": "ballot", "match_broadcast": "broadcast", "bitmask": "flags", "radix_split": "split"}
 OLD_NAMES = {"bitonic": "merge"}
 """Algorithms that schema 1 names otherwise."""
 
@@ -156,6 +157,7 @@ def flat(data: Mapping[str, Any]) -> dict[str, Any]:
         names.setdefault(key, {})[tables.full(data, label, key)] = OLD_NAMES.get(algorithm, algorithm) + dash + variant
         if algorithm == "radix":
             values = tables.table_of(data, label, key) or {}
+            values |= {"ranker": OLD_RANKERS[values["ranker"]]} if "ranker" in values else {}
             values |= WORDS[values.pop("strategy")]
             at = out["radix"].setdefault(key, {})
             at |= {variant: values} if variant else values
@@ -271,7 +273,7 @@ def test_what_cannot_be_rewritten_is_left_alone(tmp_path: Path, old: str, new: s
 
 
 MISTAKES = [
-    ('ranker = "flags"', 'ranker = "serial"', "radix.u32.reduce_scan.low.ranker"),
+    ('ranker = "bitmask"', 'ranker = "serial"', "radix.u32.reduce_scan.low.ranker"),
     ("bits = 5", "bits = 5\nspins = 3", "radix.u32.reduce_scan.low.spins: unknown key"),
     ("bits = 5", "bits = 5\nfallback = 3", "radix.u32.reduce_scan.low.fallback: unknown key"),
     ('fallback = "onesweep"', 'fallback = "low"', 'radix.u32.hybrid.fallback: "low" is no table for it'),

@@ -30,7 +30,7 @@ BAD: dict[tuple[str, str], Table] = {
         "items": 1,
         "work_group": 32,
         "subgroup": 1,
-        "ranker": "split",
+        "ranker": "radix_split",
         "strategy": "reduce_scan",
         "groups": 16,
     },
@@ -156,7 +156,7 @@ def test_all_of_a_race_fail() -> None:
 def test_a_space_that_is_exhausted() -> None:
     """Nearly every shape of a small box is tried, once, and the search ends long before its time limit."""
     it = hunting("radix", "generic", None)
-    box = {"ranker": ("flags",), "bits": (4, 5, 6), "subgroup": (1,), "items": (4, 8), "work_group": (64,)}
+    box = {"ranker": ("bitmask",), "bits": (4, 5, 6), "subgroup": (1,), "items": (4, 8), "work_group": (64,)}
     it.space.boxes = ({**box, "strategy": ("reduce_scan",), "groups": (64, 256)},)
     device = Device(noise=0.0)
     searched(it, device, 1000)

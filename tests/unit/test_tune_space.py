@@ -113,15 +113,15 @@ def test_what_targets_have_lies_in_their_spaces(name: str, key: str) -> None:
 
 def test_a_place_near_a_table_and_a_table_that_has_none() -> None:
     space = Space("radix", "u32", device_of("generic"), None)
-    flags = {"bits": 8, "items": 7, "work_group": 250, "subgroup": 1, "ranker": "flags"}
+    flags = {"bits": 8, "items": 7, "work_group": 250, "subgroup": 1, "ranker": "bitmask"}
     flags["strategy"] = "reduce_scan"
     found = space.place({**flags, "groups": 300})
     assert found is not None
     box, at = found
     near = {k: box[k][at[k]] for k in box}
-    assert near["ranker"] == "flags" and near["items"] in (6, 8) and near["work_group"] == 256
+    assert near["ranker"] == "bitmask" and near["items"] in (6, 8) and near["work_group"] == 256
     assert near["groups"] == 256
-    assert space.place({**flags, "groups": 256, "ranker": "ballot"}) is None
+    assert space.place({**flags, "groups": 256, "ranker": "match_ballot"}) is None
 
 
 def test_keys_that_no_list_has_are_kept() -> None:

@@ -21,7 +21,7 @@ def alone(values: Mapping[str, Any], device: Device) -> Iterator[Problem]:
 
 
 def _lanes(values: Mapping[str, Any], device: Device) -> Iterator[Problem]:
-    yield from device_constraints.subgroup(values, device, 'give 1, and the ranker "flags" or "split"')
+    yield from device_constraints.subgroup(values, device, 'give 1, and the ranker "bitmask" or "radix_split"')
     yield from device_constraints.launch(values, device)
 
 

@@ -118,8 +118,8 @@ def problems(p: Cooperative, device: Device) -> Iterator[Problem]:
     if not device.cooperative:
         what = "its work-groups wait for each other, all of a launch (device.cooperative = true)"
         yield "", what, "choose another strategy"
-    if p.ranker not in ("ballot", "broadcast"):
-        yield "ranker", f"in one launch the ranker {p.ranker} cannot sort", 'give "ballot" or "broadcast"'
+    if p.ranker not in ("match_ballot", "match_broadcast"):
+        yield "ranker", f"in one launch the ranker {p.ranker} cannot sort", 'give "match_ballot" or "match_broadcast"'
     else:
         yield from single.place_problems(p, p.places)
     if p.least > p.items:

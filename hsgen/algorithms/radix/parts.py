@@ -52,7 +52,7 @@ def ranking(
 ) -> Kernel:
     """Return a kernel that ranks tiles."""
     kernel = plain(p, name, summary, buffers, (*rank_arrays(p), *more), folder=folder)
-    return replace(kernel, subgroup=p.subgroup, ballot=p.ranker == "ballot", resident=p.resident)
+    return replace(kernel, subgroup=p.subgroup, ballot=p.ranker == "match_ballot", resident=p.resident)
 
 
 def moving(p: Tile, *keys: Buffer) -> tuple[Buffer, ...]:

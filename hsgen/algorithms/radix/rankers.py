@@ -11,7 +11,7 @@ from hsgen.algorithms.radix.tile import Tile
 from hsgen.core.buffers import Array
 from hsgen.core.fields import Field
 
-RANKERS = ("ballot", "broadcast", "flags", "split")
+RANKERS = ("match_ballot", "match_broadcast", "bitmask", "radix_split")
 
 FIELDS = {
     "bits": tile.BITS,
@@ -37,9 +37,9 @@ FIELDS = {
 class Ranked(Tile):
     """The parameters of strategies whose work-groups rank tiles.
 
-    ranker: how keys of a tile find their places.  "ballot": lanes of a subgroup vote on each bit of the digit;
-    "broadcast": they compare with each other's digits (for narrow subgroups); "flags": a bit for each lane and
-    digit in local memory, counted; "split": stable partitions by `split` bits at a time, with scans in local memory.
+    ranker: how keys of a tile find their positions.  "match_ballot": lanes of a subgroup vote on each bit of the digit;
+    "match_broadcast": they compare with each other's digits (for narrow subgroups); "bitmask": a bit for each lane and
+    digit in local memory, counted; "radix_split": stable splits by `split` bits at a time, with scans in local memory.
     ahead: the number of keys by which lanes that vote load a value before they rank its key.
     resident: work-groups that rank tiles which a core is to hold at once; CUDA's compiler then gives lanes no more
     registers than that allows.  0 leaves it to the compiler.
@@ -56,7 +56,7 @@ class Ranked(Tile):
 
         Not where lanes compare with each other: that takes all registers of Intel's GPUs, whose compilers then spill.
         """
-        return self.signature.value_bytes == 4 and self.ranker in ("ballot", "flags")
+        return self.signature.value_bytes == 4 and self.ranker in ("match_ballot", "bitmask")
 
     @property
     def staged(self) -> bool:
@@ -79,9 +79,9 @@ def rank_arrays(p: Ranked) -> tuple[Array, ...]:
     keys = Array(name="tile", type="key", count=p.tile)
     order = (array("order", p.tile),) if p.valued else ()  # where each key came from, or its value
     digits = (*digit_arrays(p), *order)
-    if p.ranker in ("ballot", "broadcast"):
+    if p.ranker in ("match_ballot", "match_broadcast"):
         return (keys, *digits, array("counts", p.subgroups * p.radix))
-    if p.ranker == "flags":
+    if p.ranker == "bitmask":
         return (keys, *digits, array("flags", p.radix * flag_words(p)))
     return (keys, *digits, *(array(f"part{i}", p.work_group) for i in range(p.split)))
 
@@ -93,15 +93,15 @@ def flag_words(p: Tile) -> int:
 
 def problems(p: Ranked) -> Iterator[Problem]:
     """Yield what is wrong with a tile and its ranker on any device."""
-    matching = p.ranker in ("ballot", "broadcast")
+    matching = p.ranker in ("match_ballot", "match_broadcast")
     if matching and p.subgroup == 1:
         yield "subgroup", f"the ranker {p.ranker} needs subgroups", "give their width, or another ranker"
     elif not matching and p.subgroup > 1:
         yield "subgroup", f"the ranker {p.ranker} uses no subgroup operations", "give 1"
     elif p.work_group % p.subgroup:
         yield "work_group", f"{p.work_group} lanes are no whole subgroups", f"give a multiple of {p.subgroup}"
-    if p.ranker == "broadcast" and p.subgroup > 32:
-        yield "ranker", f"comparing with {p.subgroup} lanes one by one does not pay", 'give "ballot"'
+    if p.ranker == "match_broadcast" and p.subgroup > 32:
+        yield "ranker", f"comparing with {p.subgroup} lanes one by one does not pay", 'give "match_ballot"'
     if p.items > 64:
         yield "items", f"{p.items} keys do not fit the registers of a lane", "give at most 64"
     if p.single is not None and p.single > p.tile:

@@ -17,9 +17,9 @@ _COUNTED = (2, 3, 4, 5, 6, 7, 8)
 def matched(device: Device) -> Iterator[Box]:
     """Yield a box for each ranker with subgroup operations and each width of subgroups."""
     for width in (w for w in device.subgroups if w > 1 and device.shuffle):
-        yield {"ranker": ("ballot",), "bits": _MATCHED, "subgroup": (width,), **_tile(device)}
+        yield {"ranker": ("match_ballot",), "bits": _MATCHED, "subgroup": (width,), **_tile(device)}
         if width <= _BROADCAST:
-            yield {"ranker": ("broadcast",), "bits": _MATCHED, "subgroup": (width,), **_tile(device)}
+            yield {"ranker": ("match_broadcast",), "bits": _MATCHED, "subgroup": (width,), **_tile(device)}
 
 
 def ranked(device: Device) -> Iterator[Box]:
@@ -27,8 +27,8 @@ def ranked(device: Device) -> Iterator[Box]:
     groups: Box = {"groups": steps(16, min(device.groups, 32768))}
     tile = _tile(device)
     yield from ({**box, **groups} for box in matched(device))
-    yield {"ranker": ("flags",), "bits": _COUNTED, "subgroup": (1,), **tile, **groups}
-    yield {"ranker": ("split",), "bits": _COUNTED, "subgroup": (1,), "split": (1, 2), **tile, **groups}
+    yield {"ranker": ("bitmask",), "bits": _COUNTED, "subgroup": (1,), **tile, **groups}
+    yield {"ranker": ("radix_split",), "bits": _COUNTED, "subgroup": (1,), "split": (1, 2), **tile, **groups}
 
 
 def _tile(device: Device) -> Box:

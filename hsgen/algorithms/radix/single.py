@@ -98,8 +98,12 @@ def place_problems(p: Ranked, places: int) -> Iterator[Problem]:
     """Yield what is wrong with the places of a work-group."""
     if not places:
         return
-    if p.ranker not in ("ballot", "broadcast"):
-        yield "places", f"the ranker {p.ranker} sorts by no places", 'leave it out, or give "ballot" or "broadcast"'
+    if p.ranker not in ("match_ballot", "match_broadcast"):
+        yield (
+            "places",
+            f"the ranker {p.ranker} sorts by no places",
+            'leave it out, or give "match_ballot" or "match_broadcast"',
+        )
     if places & (places - 1) or p.work_group & (p.work_group - 1) or places < p.work_group:
         what = f"{places} places of {p.work_group} lanes are not powers of two, each lane with one place or more"
         yield "places", what, "give a power of two, and lanes that are one"

@@ -46,7 +46,7 @@ def _ranking(kernel: Kernel, shape: ReduceScan) -> Kernel:
     """A kernel whose lanes rank keys.  It requests registers for at least 512 lanes per core: by default, some
     compilers spill a few registers for more lanes."""
     resident = max(1, 512 // shape.work_group)
-    return replace(kernel, subgroup=shape.subgroup, ballot=shape.ranker == "ballot", resident=resident)
+    return replace(kernel, subgroup=shape.subgroup, ballot=shape.ranker == "match_ballot", resident=resident)
 
 
 def _valued(p: Params, *more: Buffer) -> tuple[Buffer, ...]:

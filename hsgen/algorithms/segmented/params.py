@@ -123,7 +123,7 @@ def _formed(p: Mapping[str, Any], key: KeyType, signature: Signature, device: De
     if not isinstance(made, ReduceScan):
         return None
     carried = replace(signature, value="index") if not signature.value_bytes else signature
-    apart = made.ranker == "broadcast" and device.local == "chip"
+    apart = made.ranker == "match_broadcast" and device.local == "chip"
     made = replace(made, items=min(made.items, _most(made, apart, device)))
     words = key.held // 4 + 1 + signature.value_bytes // 4 * (not signature.index)
     chip = replace(made, signature=carried, items=max(1, min(made.items, REGISTERS // words)))
@@ -146,23 +146,23 @@ def _formed(p: Mapping[str, Any], key: KeyType, signature: Signature, device: De
 def _most(made: Ranked, apart: bool, device: Device) -> int:
     """The most keys of a lane, limited by registers.
 
-    The ranker "broadcast" leaves Intel's compilers registers for four keys, or, with many lanes, for three that are
-    bytes or 64-bit keys with values.  With votes of 32 lanes, and neither independent progress of lanes nor 64 KiB of
-    local memory, as on NVIDIA's GPUs before Volta, only eight 32-bit or six 64-bit keys fit 128 registers, for 512
-    lanes per core.
+    The ranker "match_broadcast" leaves Intel's compilers registers for four keys, or, with many lanes, for three
+    that are bytes or 64-bit keys with values. With votes of 32 lanes, and neither independent progress of lanes nor
+    64 KiB of local memory, as on NVIDIA's GPUs before Volta, only eight 32-bit or six 64-bit keys fit 128
+    registers, for 512 lanes per core.
     """
-    if made.ranker == "broadcast":
+    if made.ranker == "match_broadcast":
         large = made.key.bytes == 1 or (made.key.bytes == 8 and made.signature.value_bytes > 0)
         return 3 if apart and made.subgroup >= 16 and large else 4
     old = device.progress != "guaranteed" and device.local_bytes < 1 << 16
-    few = made.ranker == "ballot" and made.subgroup == 32 and old
+    few = made.ranker == "match_ballot" and made.subgroup == 32 and old
     return (8 if made.key.held == 4 else 6) if few else 128 // made.key.held
 
 
 def _ranked(own: Tile, device: Device) -> ReduceScan | PerThread:
     """The parameters without those of whole sorts, for tiles or for a single sequential lane per work-group.
 
-    Work-groups of several sequential lanes use tiles instead: the ranker "ballot" with subgroups, else "flags".
+    Work-groups of several sequential lanes use tiles instead: the ranker "match_ballot" with subgroups, else "bitmask".
     """
     bare: dict[str, Any] = {"single": None, "single_bits": None}
     if isinstance(own, PerThread) and own.folded:
@@ -170,7 +170,9 @@ def _ranked(own: Tile, device: Device) -> ReduceScan | PerThread:
     if not isinstance(own, PerThread):
         return recast(own, ReduceScan, **bare, large=False)
     lanes = own.work_group if own.subgroup > 1 else max(32, min(256, device.work_group))
-    return recast(own, ReduceScan, **bare, ranker="ballot" if own.subgroup > 1 else "flags", work_group=lanes, items=8)
+    return recast(
+        own, ReduceScan, **bare, ranker="match_ballot" if own.subgroup > 1 else "bitmask", work_group=lanes, items=8
+    )
 
 
 def _walked(made: PerThread, signature: Signature, device: Device) -> Params:

@@ -90,7 +90,7 @@ def space(key: KeyType, device: Device) -> Iterator[Box]:
         "bucket_items": items,
         "bucket_places": steps(512, 8192),
     }
-    voting = [box for box in search_space.ranked(device) if box["ranker"] == ("ballot",)]
+    voting = [box for box in search_space.ranked(device) if box["ranker"] == ("match_ballot",)]
     for box in sorted(voting, key=lambda box: box["subgroup"])[-1:]:
         yield {**box, "bits": (8,), **buckets}
 

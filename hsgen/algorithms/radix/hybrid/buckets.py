@@ -167,5 +167,5 @@ def kernels(p: Hybrid, ranking: tuple[Array, ...]) -> tuple[Kernel, ...]:
             (DESTINATION, _WORDS),
             (*held, *sums(p.bucket_group, p.subgroup), _array("full", 2)),
         ),
-        replace(again, params=rest(p), subgroup=p.subgroup, ballot=p.ranker == "ballot"),
+        replace(again, params=rest(p), subgroup=p.subgroup, ballot=p.ranker == "match_ballot"),
     )

@@ -156,6 +156,6 @@ def kernels(p: Hybrid, at: int, digits: tuple[Array, ...], ranking: tuple[Array,
             pairs,
             (*lists, values, *sums(p.finish_group), _array("full", 2)),
         ),
-        replace(again, params=rest(p), subgroup=p.subgroup, ballot=p.ranker == "ballot"),
+        replace(again, params=rest(p), subgroup=p.subgroup, ballot=p.ranker == "match_ballot"),
         made("finish_again", "say which passes are left, if any", (_WORDS,)),
     )

@@ -34,13 +34,13 @@ def _table(f: Facts, size: int, width: int) -> Table:
     if f.cpu:
         return _per_thread(f)
     most, wide, memory = f.device.work_group, size == 8, f.device.local == "memory"
-    ranker, why = "flags", "needs no subgroup operation"
+    ranker, why = "bitmask", "needs no subgroup operation"
     if 1 < width <= 16:
-        ranker, why = "broadcast", "lanes of narrow subgroups compare with each other faster than they vote"
+        ranker, why = "match_broadcast", "lanes of narrow subgroups compare with each other faster than they vote"
     elif width > 16 and f.ballot:
-        ranker, why = "ballot", "lanes vote on each bit of a digit"
+        ranker, why = "match_ballot", "lanes vote on each bit of a digit"
     elif width == 32:
-        ranker, why = "broadcast", "lanes cannot vote, but compare with each other"
+        ranker, why = "match_broadcast", "lanes cannot vote, but compare with each other"
     lanes, why_lanes = 256, "256 lanes, or as many as a work-group may have"
     if width > 1 and memory:
         lanes, why_lanes = 8 * width, "8 subgroups: their counters lie in ordinary memory"
@@ -48,7 +48,7 @@ def _table(f: Facts, size: int, width: int) -> Table:
         lanes, why_lanes = 128, "128 lanes, as Fuchsia's sort has for narrow subgroups"
     lanes = max(width, pow2_floor(min(lanes, most)))
     why_items = "as in Fuchsia's sort for such subgroups"
-    looks = f.device.forward_progress and ranker == "ballot"
+    looks = f.device.forward_progress and ranker == "match_ballot"
     return {
         STRATEGY: Choice(
             "onesweep" if looks else "reduce_scan",
@@ -57,7 +57,7 @@ def _table(f: Facts, size: int, width: int) -> Table:
         "bits": Choice(8, "4 passes of 8 bits for 32-bit keys, 8 for 64-bit ones"),
         "items": Choice(_by_width(_MEMORY if memory else _ITEMS, width)[wide], why_items),
         "work_group": Choice(lanes, why_lanes),
-        "subgroup": Choice(1 if ranker == "flags" else width, "the width of merges, since one sort has one"),
+        "subgroup": Choice(1 if ranker == "bitmask" else width, "the width of merges, since one sort has one"),
         "ranker": Choice(ranker, why),
         "groups": groups(f, lanes // max(width, 1) if width > 1 else -(-lanes // 32)),
     }

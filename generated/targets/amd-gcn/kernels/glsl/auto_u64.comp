@@ -11,7 +11,7 @@
 // radix: 131073 to 1073741823 keys
 // digits: 8 passes of 8 bits, 256 values
 // tile: 256 lanes x 14 = 3584 keys, at most 512 work-groups of tiles
-// ranker: ballot, subgroups of 64
+// ranker: match_ballot, subgroups of 64
 // strategy: onesweep
 // one work-group alone: up to 3584 keys
 // greatest count: 1073741823 keys

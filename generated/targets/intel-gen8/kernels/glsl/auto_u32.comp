@@ -11,7 +11,7 @@
 // radix: 49153 to 1073741823 keys
 // digits: 4 passes of 8 bits, 256 values
 // tile: 128 lanes x 8 = 1024 keys, at most 64 work-groups of tiles
-// ranker: broadcast, subgroups of 16
+// ranker: match_broadcast, subgroups of 16
 // strategy: reduce_scan
 // one work-group alone: up to 1024 keys
 // greatest count: 1073741823 keys

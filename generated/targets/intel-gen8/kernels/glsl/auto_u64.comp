@@ -11,7 +11,7 @@
 // radix: 65537 to 1073741823 keys
 // digits: 8 passes of 8 bits, 256 values
 // tile: 128 lanes x 6 = 768 keys, at most 64 work-groups of tiles
-// ranker: broadcast, subgroups of 8
+// ranker: match_broadcast, subgroups of 8
 // strategy: reduce_scan
 // one work-group alone: up to 768 keys
 // greatest count: 1073741823 keys

@@ -5,13 +5,13 @@
 // radix-grid: 1 to 2097152 keys
 // digits: 4 passes of 8 bits, 256 values
 // tile: 512 lanes x 36 = 18432 keys, at most 128 work-groups of tiles
-// ranker: ballot, subgroups of 32
+// ranker: match_ballot, subgroups of 32
 // strategy: cooperative
 // one work-group alone: up to 4096 keys
 // radix: 2097153 to 1099511627776 keys
 // digits: 4 passes of 8 bits, 256 values
 // tile: 256 lanes x 44 = 11264 keys, at most 528 work-groups of tiles
-// ranker: ballot, subgroups of 32
+// ranker: match_ballot, subgroups of 32
 // strategy: hybrid
 // one work-group alone: up to 11264 keys
 // buckets: from 1048577 keys on, 512 lanes x 24 = 12288 keys dealt at once; a bucket 256 lanes x 20 = 5120 keys at most, 4096 places

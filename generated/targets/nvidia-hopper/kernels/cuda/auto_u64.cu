@@ -5,13 +5,13 @@
 // radix-grid: 1 to 1048576 keys
 // digits: 8 passes of 8 bits, 256 values
 // tile: 512 lanes x 18 = 9216 keys, at most 128 work-groups of tiles
-// ranker: ballot, subgroups of 32
+// ranker: match_ballot, subgroups of 32
 // strategy: cooperative
 // one work-group alone: up to 4096 keys
 // radix: 1048577 to 1099511627776 keys
 // digits: 8 passes of 8 bits, 256 values
 // tile: 256 lanes x 24 = 6144 keys, at most 528 work-groups of tiles
-// ranker: ballot, subgroups of 32
+// ranker: match_ballot, subgroups of 32
 // strategy: hybrid
 // one work-group alone: up to 6144 keys
 // buckets: from 524289 keys on, 512 lanes x 16 = 8192 keys dealt at once; a bucket 256 lanes x 10 = 2560 keys at most, 2048 places

@@ -11,7 +11,7 @@
 // radix: 524289 to 1099511627776 keys
 // digits: 4 passes of 8 bits, 256 values
 // tile: 256 lanes x 34 = 8704 keys, at most 2048 work-groups of tiles
-// ranker: ballot, subgroups of 32
+// ranker: match_ballot, subgroups of 32
 // strategy: hybrid
 // one work-group alone: up to 8704 keys
 // buckets: from 2097153 keys on, 512 lanes x 16 = 8192 keys dealt at once; a bucket 256 lanes x 20 = 5120 keys at most, 4096 places

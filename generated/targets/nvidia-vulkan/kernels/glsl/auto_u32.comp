@@ -11,7 +11,7 @@
 // radix: 524289 to 1073741823 keys
 // digits: 4 passes of 8 bits, 256 values
 // tile: 256 lanes x 34 = 8704 keys, at most 2048 work-groups of tiles
-// ranker: ballot, subgroups of 32
+// ranker: match_ballot, subgroups of 32
 // strategy: hybrid
 // one work-group alone: up to 8704 keys
 // buckets: from 2097153 keys on, 512 lanes x 8 = 4096 keys dealt at once; a bucket 512 lanes x 5 = 2560 keys at most, 1024 places

@@ -11,7 +11,7 @@
 // radix: 524289 to 1073741823 keys
 // digits: 8 passes of 8 bits, 256 values
 // tile: 256 lanes x 16 = 4096 keys, at most 512 work-groups of tiles
-// ranker: ballot, subgroups of 32
+// ranker: match_ballot, subgroups of 32
 // strategy: hybrid
 // one work-group alone: up to 4096 keys
 // buckets: from 524289 keys on, 512 lanes x 4 = 2048 keys dealt at once; a bucket 256 lanes x 5 = 1280 keys at most, 1024 places
