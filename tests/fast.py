@@ -55,7 +55,7 @@ FAST = {
     "compile/test_metal_text.py": {
         "test_a_host_sees_the_same_kernels": 2,
     },
-    "compile/test_peers_cuda.py": {
+    "compile/test_baselines_cuda.py": {
         "test_a_baseline_compiles": 1,
         "test_a_baseline_gets_its_input": 2,
     },
@@ -85,7 +85,7 @@ FAST = {
         "test_the_c_runtime_measures_the_same": 0,
         "test_wrong_results_are_not_timed": 2,
     },
-    "device/test_bench_rivals.py": {
+    "device/test_bench_alternatives.py": {
         "test_csv_has_the_fields_of_json": 0,
         "test_candidates_sort_the_same": 0,
     },
@@ -160,7 +160,7 @@ FAST = {
     "device/test_pairs.py": {
         "test_values_stay_with_their_keys": 3,
     },
-    "device/test_peers.py": {
+    "device/test_baselines.py": {
         "test_a_device_that_the_loader_does_not_show_is_one_line": 0,
         "test_boost_sorts_on_the_engines_device": 0,
         "test_baselines_of_the_host_sort": 3,

@@ -48,7 +48,7 @@ NIGHT = {
         "test_merges_of_runs": 6,
         "test_merges_of_two_arrays": 15,
     },
-    "compile/test_peers_cuda.py": {
+    "compile/test_baselines_cuda.py": {
         "test_a_baseline_compiles": 1,
     },
     "compile/test_scan_cuda.py": {
@@ -119,7 +119,7 @@ NIGHT = {
     "device/test_pairs.py": {
         "test_values_stay_with_their_keys": 8,
     },
-    "device/test_peers.py": {
+    "device/test_baselines.py": {
         "test_boost_sorts_on_the_engines_device": 1,
     },
     "device/test_properties.py": {

@@ -25,7 +25,7 @@ class Harness:
     """How the C runtime becomes a library that hsgen drives.
 
     `sources` are in ``harness/`` of the API's folder, or in ``hsgen/engines/native``.  `command` returns the compiler
-    with its options, or raises `Unavailable`; `header` is required, and is in `package` of Debian.  `peers` maps an
+    with its options, or raises `Unavailable`; `header` is required, and is in `package` of Debian.  `baselines` maps an
     operation to a file of the same folder and the names of the baselines in it.
     """
 
@@ -34,7 +34,7 @@ class Harness:
     link: tuple[str, ...] = ()
     header: str = ""
     package: str = ""
-    peers: Mapping[str, tuple[str, tuple[str, ...]]] = field(default_factory=dict)
+    baselines: Mapping[str, tuple[str, tuple[str, ...]]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -28,7 +28,7 @@ _ORIGINS = {
     "registers": "regsPerMultiprocessor",
 }
 _WORDS = 1 << 32
-_PEERS = {
+_BASELINES = {
     "sort": ("cub.cu", ("cub",)),
     "segmented_sort": ("cub_segmented_sort.cu", ("cub", "cub-radix")),
     "merge": ("cub_merge.cu", ("cub",)),
@@ -88,7 +88,7 @@ API = Api(
     prefixes=("cu", "cuda"),
     tables=Tables(target="{target}.cu", suffix="cu"),
     cooperative=True,
-    harness=Harness(sources=("cuda.cu", "cuda_calls.cu"), command=nvcc, peers=_PEERS),
+    harness=Harness(sources=("cuda.cu", "cuda_calls.cu"), command=nvcc, baselines=_BASELINES),
     options={"graph": Option(1, help="graph=1"), "poison": Option(1)},
     probe=Probe(origins=_ORIGINS, facts=_facts, started=True, isa=("cuda", "sm_{}")),
     torch="cuda",

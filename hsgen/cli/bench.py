@@ -12,7 +12,7 @@ import click
 from hsgen import operations
 from hsgen.cli import bench_sorts, engines
 from hsgen.cli.bench_output import Output, output_options
-from hsgen.cli.bench_sorts import Rival
+from hsgen.cli.bench_sorts import Alternative
 from hsgen.cli.drive import Drive, drive_options
 from hsgen.cli.options import gathered, require_option, required, seed_option
 from hsgen.cli.output import progress
@@ -50,7 +50,7 @@ class Task:
         return self.kinds or ("random",)
 
     @property
-    def peers(self) -> list[str]:
+    def baselines(self) -> list[str]:
         """The baselines that are not sorts of hsgen."""
         return [name for name in self.against or [] if not name.startswith(bench_sorts.PREFIX)]
 
@@ -66,7 +66,9 @@ def _against(context: click.Context, option: click.Parameter, value: str | None)
     names = list(dict.fromkeys(name.strip() for name in value.split(",") if name.strip()))
     for name in names:
         if name not in KNOWN and not name.startswith(bench_sorts.PREFIX):
-            raise Usage(f"peer {name}: unknown; known are {', '.join(KNOWN)}, and hsgen:LABEL and others for rivals")
+            raise Usage(
+                f"baseline {name}: unknown; known are {', '.join(KNOWN)}, and hsgen:LABEL and others for alternatives"
+            )
     return names
 
 
@@ -129,7 +131,7 @@ def bench(drive: Drive, bits: str | None, task: Task, require: bool, output: Out
     drive = replace(drive, wanted=wanted)
     with required(require):
         output.check_picture()
-        place = engines.find(drive, task.peers)
+        place = engines.find(drive, task.baselines)
         others = bench_sorts.read(task.against or [], place.target)
         calls = [(sort, how) for sort in place.sorts for how in _calls(sort, wanted, begin, end, rows=task.rows)]
         for sort, how in calls:
@@ -160,7 +162,7 @@ def _check_bench(sort: Sort, how: Options, task: Task) -> None:
     if sort.signature.epilogue and parsed(sort.signature.epilogue).changes_keys:
         raise Usage("--epilogue: changes keys, so results cannot be verified; measure one that does not")
     bit_range(sort.plan, how)
-    benchmarks.check(sort, how, task.peers)
+    benchmarks.check(sort, how, task.baselines)
     _check_segments(sort, task)
 
 
@@ -185,7 +187,7 @@ def _check_segments(sort: Sort, task: Task) -> None:
 
 
 def _bench(
-    place: engines.Place, drive: Drive, task: Task, others: dict[str, Rival], sort: Sort, how: Options
+    place: engines.Place, drive: Drive, task: Task, others: dict[str, Alternative], sort: Sort, how: Options
 ) -> list[benchmarks.Row]:
     """The rows of one call of a sort, measured in this process or, through the C runtime, in a worker."""
     label, steps = place.host.label, len(task.counts) * len(task.segments) * len(task.inputs)
@@ -195,11 +197,11 @@ def _bench(
     if place.library:
         request = {"sizes": task.counts, "kinds": task.inputs, "against": against, "rounds": task.rounds}
         request |= {"seed": task.seed, "label": label, "how": asdict(how), "segments": task.segments}
-        request |= {"rivals": bench_sorts.requests(others, sort, place.host, drive)}
+        request |= {"alternatives": bench_sorts.requests(others, sort, place.host, drive)}
         found = engines.follow(place.request(sort, "bench", **request), sort.name, steps)
         return [benchmarks.Row(**r) for r in found]
     engine, show = engines.direct(place.host, sort, strict=True), progress(sort.name, steps)
-    rivals = bench_sorts.engines(others, sort, place.host)
-    more: dict[str, Any] = {"rivals": rivals, "kinds": task.inputs, "segments": task.segments}
+    alternatives = bench_sorts.engines(others, sort, place.host)
+    more: dict[str, Any] = {"alternatives": alternatives, "kinds": task.inputs, "segments": task.segments}
     rows = benchmarks.measure(engine, task.counts, against, task.rounds, task.seed, label, show, how, **more)
     return [row for some in rows for row in some]

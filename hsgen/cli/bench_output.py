@@ -16,7 +16,7 @@ from hsgen import operations
 from hsgen.cli.options import gathered, json_option
 from hsgen.cli.output import emit_document, emit_table
 from hsgen.core.errors import Usage
-from hsgen.tools.bench import Row, contestant, document, plot
+from hsgen.tools.bench import Row, candidate, document, plot
 
 T = TypeVar("T")
 
@@ -115,15 +115,15 @@ def _table(rows: Sequence[Row]) -> None:
         for _, group in groupby(some, lambda r: r.n):
             lines += [_line(row) for row in group]
         emit_table(HEAD, lines)
-    for peer, version in {r.peer: r.peer_version for r in rows if r.peer_version}.items():
-        click.echo(f"{peer}: {version}")
+    for baseline, version in {r.baseline: r.baseline_version for r in rows if r.baseline_version}.items():
+        click.echo(f"{baseline}: {version}")
 
 
 def _line(r: Row) -> list[object]:
     low, high = r.ratio_low, r.ratio_high
     return [
         r.n,
-        contestant(r.record()),
+        candidate(r.record()),
         *(_rate(x) for x in (r.mkeys_per_s, r.min, r.q1, r.q3, r.max, r.device_mkeys_per_s)),
         "-" if r.roof_share is None else f"{100 * r.roof_share:.0f} %",
         "-" if r.hsgen_ratio is None else f"{r.hsgen_ratio:.2f} x",

@@ -23,7 +23,7 @@ PLAIN = "plain"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Rival:
+class Alternative:
     """A sort of hsgen as a baseline: `where` is its target's name or file, `label` the sort there, None for the label
     of the measured sort."""
 
@@ -40,7 +40,7 @@ class Rival:
             Unavailable: the device cannot run it.
         """
         if host.api not in self.target.apis:
-            raise Usage(f"rival {self.name}: target {self.target.name} has no kernels for {host.api}")
+            raise Usage(f"alternative {self.name}: target {self.target.name} has no kernels for {host.api}")
         if self.label == PLAIN:
             found = self.target.default(
                 own.label, Signature(value=own.signature.value, key_transform=own.signature.key_transform)
@@ -48,11 +48,11 @@ class Rival:
         else:
             found = self.target.sort(self.label or own.algorithm, own.label, own.signature)
         if lacking := hosts.lacks(found, host):
-            raise Unavailable(f"rival {self.name}: {host.label} {lacking}")
+            raise Unavailable(f"alternative {self.name}: {host.label} {lacking}")
         return found
 
 
-def read(names: Sequence[str], own: str) -> dict[str, Rival]:
+def read(names: Sequence[str], own: str) -> dict[str, Alternative]:
     """Return the sorts of hsgen among the names of baselines: hsgen:LABEL of the target `own`, hsgen:TARGET,
     hsgen:FILE.toml, or one of the last two followed by :LABEL.
 
@@ -66,7 +66,7 @@ def read(names: Sequence[str], own: str) -> dict[str, Rival]:
     return found
 
 
-def _read(name: str, own: str) -> Rival:
+def _read(name: str, own: str) -> Alternative:
     where, label = _split(name.removeprefix(PREFIX))
     if label is None and where not in target_files.names() and not where.endswith(".toml"):
         where, label = own, where
@@ -74,8 +74,8 @@ def _read(name: str, own: str) -> Rival:
     labels = [target_files.AUTO, *sorted({x for x, _ in target.choices if operation(x).by_count}), PLAIN]
     if label is not None and label not in labels:
         known = f"{', '.join(labels)}, or a target, or a file that ends in .toml"
-        raise Usage(f"rival {name}: {target.name} has no sort '{label}'; name one of {known}")
-    return Rival(name=name, where=where, target=target, label=label)
+        raise Usage(f"alternative {name}: {target.name} has no sort '{label}'; name one of {known}")
+    return Alternative(name=name, where=where, target=target, label=label)
 
 
 def _split(text: str) -> tuple[str, str | None]:
@@ -84,20 +84,23 @@ def _split(text: str) -> tuple[str, str | None]:
     return (where, label) if colon and not text.endswith(".toml") else (text, None)
 
 
-def engines(rivals: dict[str, Rival], own: Sort, host: hosts.Host) -> dict[str, Engine]:
+def engines(alternatives: dict[str, Alternative], own: Sort, host: hosts.Host) -> dict[str, Engine]:
     """Return the engines of sorts that run through pyopencl, by name."""
-    return {name: places.direct(host, rival.sort(own, host), strict=True) for name, rival in rivals.items()}
+    return {
+        name: places.direct(host, alternative.sort(own, host), strict=True)
+        for name, alternative in alternatives.items()
+    }
 
 
-def requests(rivals: dict[str, Rival], own: Sort, host: hosts.Host, drive: Drive) -> dict[str, Any]:
+def requests(alternatives: dict[str, Alternative], own: Sort, host: hosts.Host, drive: Drive) -> dict[str, Any]:
     """Return the requests from which the worker makes the engines of sorts that run through the C runtime, by name."""
     out = {}
-    for name, rival in rivals.items():
-        sort = rival.sort(own, host)
-        library = str(drive.library(rival.target, sort))
+    for name, alternative in alternatives.items():
+        sort = alternative.sort(own, host)
+        library = str(drive.library(alternative.target, sort))
         out[name] = {
             "library": library,
-            "target": rival.where,
+            "target": alternative.where,
             "algorithm": sort.algorithm,
             "signature": asdict(sort.signature),
         }

@@ -145,11 +145,11 @@ class Drive:
         choice = self.wanted.choice(found, (self.api,), (self.algorithm,) if self.algorithm else ())
         return build.sorts(found, choice, self.wanted.keys)
 
-    def library(self, found: target_files.Target, sort: Sort, peers: Sequence[str] = ()) -> Path:
+    def library(self, found: target_files.Target, sort: Sort, baselines: Sequence[str] = ()) -> Path:
         """Build the C runtime with one sort of a target."""
         made = (self.folder, read_manifest(self.folder)) if self.folder is not None else None
         names, signature = [sort.algorithm, *(COMPANIONS if self.large else [])], sort.signature
-        return backend.library(self.api, [found], sort.label, peers, made, algorithms=names, signature=signature)
+        return backend.library(self.api, [found], sort.label, baselines, made, algorithms=names, signature=signature)
 
 
 def _drive(

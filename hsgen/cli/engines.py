@@ -54,26 +54,26 @@ class Place:
         }
 
 
-def find(drive: Drive, peers: Sequence[str] = ()) -> Place:
+def find(drive: Drive, baselines: Sequence[str] = ()) -> Place:
     """Return the device to use, with the sorts of the target on it."""
     drive.check()
     api, native, found, device = drive.api, drive.native, drive.found, drive.device
-    shown = devices(drive, peers) if native else shim.takers() if APIS[api] is shim.API else None
+    shown = devices(drive, baselines) if native else shim.takers() if APIS[api] is shim.API else None
     if found is None:
         shown = [choose(device, shown)]
         found = hosts.target_for(shown[0], [target_files.find(n) for n in target_files.names()])
         device = None
     sorts = drive.sorts(found)
-    libraries = {s.file: drive.library(found, s, peers) for s in sorts} if native else {}
+    libraries = {s.file: drive.library(found, s, baselines) for s in sorts} if native else {}
     chosen = choose(device, shown, found, sorts)
     name = drive.target or found.name
     return Place(api=api, target=name, host=chosen, sorts=sorts, library=libraries, options=drive.words)
 
 
-def devices(drive: Drive, peers: Sequence[str] = ()) -> list[hosts.Host]:
+def devices(drive: Drive, baselines: Sequence[str] = ()) -> list[hosts.Host]:
     """Return the devices that the C runtime lists, without those whose results are known to be wrong.
 
-    The runtime includes `peers`, so that a benchmark, which needs them later, builds it only once.
+    The runtime includes `baselines`, so that a benchmark, which needs them later, builds it only once.
 
     Raises:
         Unavailable: there is no such device.
@@ -81,7 +81,7 @@ def devices(drive: Drive, peers: Sequence[str] = ()) -> list[hosts.Host]:
     APIS[drive.api].prepare()
     found = drive.found or target_files.find("generic")
     sort = drive.sorts(found)[0] if drive.found else found.default("u32")
-    shown = worker.hosts(drive.api, drive.library(found, sort, peers if drive.found else ()))
+    shown = worker.hosts(drive.api, drive.library(found, sort, baselines if drive.found else ()))
     sound = [h for h in shown if not hosts.unsound(h)]
     if shown and not sound:
         raise Unavailable(f"{shown[0].label}: {hosts.unsound(shown[0])}")

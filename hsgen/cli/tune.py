@@ -34,7 +34,7 @@ from hsgen.targets.target import Target
 from hsgen.tools.tune import edit, journal, request, spread
 from hsgen.tools.tune.run import Result, Tuning
 from hsgen.tools.tune.runner import Field, of_host
-from hsgen.tools.tune.search import CONTESTANTS
+from hsgen.tools.tune.search import CANDIDATES
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,10 +62,10 @@ class Request:
         return target_files.find(self.name)
 
     @cached_property
-    def wanted(self) -> request.Wish:
+    def wanted(self) -> request.Request:
         """The tables to tune, with the time and the counts."""
         sizes = tuple(sorted(set(parse_sizes(self.sizes))))
-        return request.Wish(keys=self.keys, labels=self.labels, budget=self.budget, sizes=sizes)
+        return request.Request(keys=self.keys, labels=self.labels, budget=self.budget, sizes=sizes)
 
     def field(self, text: str) -> Field:
         """Return the device to tune on: the one that `hsgen validate` chooses with the same options.
@@ -108,7 +108,7 @@ class Request:
             device=field.device,
             driver=field.driver,
             seed=1 if self.seed is None else self.seed,
-            contestants=max(CONTESTANTS, field.jobs - 1),
+            candidates=max(CANDIDATES, field.jobs - 1),
             date=datetime.date.today().isoformat(),
         )
         path = self.path or Path(f"tune-{self.target.name}-{field.api}.jsonl")

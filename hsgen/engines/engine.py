@@ -77,7 +77,7 @@ class Engine(Protocol):
     def copy(self, size: int) -> float | None:
         """Copy `size` bytes from buffer 0 to buffer 1 on the device, and wait; return seconds as `run` does."""
 
-    def peer(self, name: str, size: int, n: int, value_size: int = 0, number: int = 0) -> float | None:
+    def baseline(self, name: str, size: int, n: int, value_size: int = 0, number: int = 0) -> float | None:
         """Have another library of the API do what the sort does, from and to the same buffers.
 
         Keys have `size` bytes, values `value_size`, if any; `number` is that of the segments, or of the keys in the

@@ -164,11 +164,11 @@ class Native:
         """See `Engine`."""
         return self._timed("hn_copy", ctypes.c_uint64(size))
 
-    def peer(self, name: str, size: int, n: int, value_size: int = 0, number: int = 0) -> float | None:
+    def baseline(self, name: str, size: int, n: int, value_size: int = 0, number: int = 0) -> float | None:
         """See `Engine`."""
-        function = f"hn_peer_{self.sort.operation}"
+        function = f"hn_baseline_{self.sort.operation}"
         if not self._harness.has(function):
-            raise Unavailable(f"peer {name}: requires CUDA; add --api cuda")
+            raise Unavailable(f"baseline {name}: requires CUDA; add --api cuda")
         sizes = (ctypes.c_int(size), ctypes.c_int(value_size))
         return self._timed(function, name.encode(), *sizes, ctypes.c_uint64(n), ctypes.c_uint64(number))
 

@@ -30,7 +30,7 @@ def library(
     api: str,
     targets: Sequence[Target],
     key: str,
-    peers: Sequence[str] = (),
+    baselines: Sequence[str] = (),
     made: tuple[Path, Manifest] | None = None,
     *,
     algorithms: Sequence[str] = (),
@@ -39,8 +39,8 @@ def library(
     """Return the shared library of the bundle of these targets with the harness of `api`.
 
     It holds the sorts and scans of these `algorithms` in a form; none named: all that a target has for the key type.
-    `made` is a bundle whose SPIR-V is taken where its GLSL is the same, for machines without a GLSL compiler.  `peers`
-    are compiled along for what the algorithms do; names that the API's harness does not know are passed over.
+    `made` is a bundle whose SPIR-V is taken where its GLSL is the same, for machines without a GLSL compiler.
+    `baselines` are compiled along for what the algorithms do; names that the API's harness does not know are passed over.
 
     Raises:
         Unavailable: a compiler or a header is missing, or hsgen drives no devices of the API.
@@ -52,9 +52,9 @@ def library(
     files = _bundle_files(api, targets, key, made, algorithms, signature) | harness_files(its)
     command = its.harness.command()
     units = [p for p in sorted(files) if _compiled(p, its)]
-    if beside := peer_units(its.harness, peers, algorithms):
+    if beside := baseline_units(its.harness, baselines, algorithms):
         command, units = (
-            [*command, *peer_options(its.harness, peers, key, signature)],
+            [*command, *baseline_options(its.harness, baselines, key, signature)],
             [*units, *(f"harness/{p}" for p in beside)],
         )
     state = hashlib.sha256("\0".join([*command, *units, *_versions(command)]).encode())
@@ -97,17 +97,17 @@ def harness_files(api: Api) -> build.Files:
     return {f"harness/{name}": text.encode() for name, text in sorted(texts.items())}
 
 
-def peer_units(harness: Harness, peers: Sequence[str], algorithms: Sequence[str]) -> list[str]:
-    """Return the files of the harness with these peers for what algorithms do, sorts if none is named."""
+def baseline_units(harness: Harness, baselines: Sequence[str], algorithms: Sequence[str]) -> list[str]:
+    """Return the files of the harness with these baselines for what algorithms do, sorts if none is named."""
     does = {operation(a).name for a in algorithms if a not in COMPANIONS} or {operation(AUTO).name}
-    found = [harness.peers[name] for name in sorted(does & set(harness.peers))]
-    return [file for file, names in found if set(peers) & set(names)]
+    found = [harness.baselines[name] for name in sorted(does & set(harness.baselines))]
+    return [file for file, names in found if set(baselines) & set(names)]
 
 
-def peer_options(harness: Harness, peers: Sequence[str], key: str, signature: Signature) -> list[str]:
+def baseline_options(harness: Harness, baselines: Sequence[str], key: str, signature: Signature) -> list[str]:
     """Return the compiler options that select the baselines, keys and values, since compiling all takes long."""
-    known = sorted({p for _, names in harness.peers.values() for p in names} & set(peers))
-    names = [f"-DHN_PEER_{p.upper().replace('-', '_')}" for p in known]
+    known = sorted({p for _, names in harness.baselines.values() for p in names} & set(baselines))
+    names = [f"-DHN_BASELINE_{p.upper().replace('-', '_')}" for p in known]
     return [*names, f"-DHN_KEY_BYTES={KEYS[key].bytes}", f"-DHN_VALUE_BYTES={signature.value_bytes}"]
 
 

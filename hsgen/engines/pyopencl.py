@@ -235,9 +235,9 @@ class Direct:
 
         return self._timed(enqueue)
 
-    def peer(self, name: str, size: int, n: int, value_size: int = 0, number: int = 0) -> float | None:
+    def baseline(self, name: str, size: int, n: int, value_size: int = 0, number: int = 0) -> float | None:
         """See `Engine`: none is built in."""
-        raise Unavailable(f"peer {name}: requires CUDA; add --api cuda")
+        raise Unavailable(f"baseline {name}: requires CUDA; add --api cuda")
 
     def messages(self) -> str:
         """See `Engine`: there are no layers."""

@@ -119,16 +119,16 @@ def _bench(engine: Native, request: Event, show: Callable[[Any], Any], beat: Cal
     sizes, against, rounds = request["sizes"], request["against"], request["rounds"]
     how, device, seed = Options(**request["how"]), request["label"], request["seed"]
     with ExitStack() as opened:
-        rivals, taken = {}, {request["library"]}
-        for name, other in request["rivals"].items():
+        alternatives, taken = {}, {request["library"]}
+        for name, other in request["alternatives"].items():
             path = Path(other["library"])
             if str(path) in taken:  # the same path would give the same library, with the same open device
                 copy = opened.enter_context(folders.scratch()) / path.name
                 path = shutil.copyfile(path, copy)
             taken.add(str(path))
-            rivals[name] = _engine({**request, **other}, Harness(path))
-            opened.callback(rivals[name].close)
-        more = {"rivals": rivals, "kinds": request["kinds"], "segments": request["segments"], "beat": beat}
+            alternatives[name] = _engine({**request, **other}, Harness(path))
+            opened.callback(alternatives[name].close)
+        more = {"alternatives": alternatives, "kinds": request["kinds"], "segments": request["segments"], "beat": beat}
         found = bench.measure(engine, sizes, against, rounds, seed, device, show, how, **more)
         return [asdict(row) for rows in found for row in rows]
 

@@ -203,13 +203,13 @@ def test_a_plan_states_its_signature(tmp_path: Path) -> None:
         ("show cpu --algorithm bitonic --feature bit-range", "no bitonic for u64 keys with a bit range"),
         ("validate -t cpu --key u64 --value packed", "value packed goes with keys of 32 bits"),
         ("validate -t cpu --algorithm bitonic --feature bit-range", "no bitonic for u32 keys with a bit range"),
-        ("bench -t cpu --key f32 --against numpy", "peer numpy: cannot sort in this way; omit peers"),
+        ("bench -t cpu --key f32 --against numpy", "baseline numpy: cannot sort in this way; omit baselines"),
         (
             "bench -t cpu --key u32 --value v4 --against std",
-            "peer std: cannot sort in this way; take numpy, numpy-quick, lsd",
+            "baseline std: cannot sort in this way; take numpy, numpy-quick, lsd",
         ),
-        ("bench -t cpu --key u8 --against vqsort", "peer vqsort: cannot sort in this way; take numpy, or none"),
-        ("bench -t cpu --key u32 --value index64 --against numpy", "peer numpy: cannot sort in this way"),
+        ("bench -t cpu --key u8 --against vqsort", "baseline vqsort: cannot sort in this way; take numpy, or none"),
+        ("bench -t cpu --key u32 --value index64 --against numpy", "baseline numpy: cannot sort in this way"),
         ("bench -t cpu --key u32 --bits 8", "bits 8: is no range; write the first bit and the end, exclusive"),
         ("bench -t cpu --key u32 --bits 8..33", "bits 8 to 33: give a range in order, within 0 to 32"),
         ("bench -t cpu --key u32 --bits 8..4", "bits 8 to 4: give a range in order, within 0 to 32"),
@@ -321,17 +321,17 @@ def test_bench_measures_keys_with_values(embedded: Host, small: Path, capsys: py
     command = f"{own} --key f32 --key u32 --value v8 --value none --order both --sizes 3000 --rounds 2"
     assert main([*command.split(), *device, "--json"]) == 0
     rows = json.loads(capsys.readouterr().out)["rows"]
-    found = [(r["key"], r["value"], r["order"]) for r in rows if r["peer"] is None]
+    found = [(r["key"], r["value"], r["order"]) for r in rows if r["baseline"] is None]
     assert found == [
         (key, value, order) for value in (None, "v8") for key in ("u32", "f32") for order in ("ascending", "descending")
     ]
-    assert [(r["key"], r["value"], r["order"]) for r in rows if r["peer"] == "numpy"] == [
+    assert [(r["key"], r["value"], r["order"]) for r in rows if r["baseline"] == "numpy"] == [
         ("u32", None, "ascending"),
         ("u32", "v8", "ascending"),
     ]
-    assert sum(r["peer"] == "copy" for r in rows) == len(found)
+    assert sum(r["baseline"] == "copy" for r in rows) == len(found)
     assert all(
-        r["roof_share"] > 0 and r["bits"] == [0, 32] and not r["device_count"] for r in rows if r["peer"] is None
+        r["roof_share"] > 0 and r["bits"] == [0, 32] and not r["device_count"] for r in rows if r["baseline"] is None
     )
     command = f"{own} --key f32 --value v8 --order descending --sizes 3000 --rounds 1"
     assert main([*command.split(), *device]) == 0
@@ -346,7 +346,7 @@ def test_bench_measures_features(embedded: Host, small: Path, options: str, caps
     command = f"bench -t {name} --key u32 --sizes 2^12 --rounds 1 --json --against= {options}"
     assert main([*command.split(), "--device", embedded.platform]) == 0
     own, copy = json.loads(capsys.readouterr().out)["rows"]
-    assert own["peer"] is None and copy["peer"] == "copy"
+    assert own["baseline"] is None and copy["baseline"] == "copy"
     assert own["device_count"] == ("count" in options) and own["key"] == "u32"
     assert own["bits"] == ([4, 20] if "4..20" in options else [8, 8] if "8..8" in options else [0, 32])
 
@@ -364,7 +364,7 @@ def test_bench_checks_keys_and_values(embedded: Host, slot: int, line: str) -> N
     assert len(list(bench.measure(engine, [1000], (), 1, 1, "", how=how))) == 1
     with pytest.raises(Wrong, match=line):
         list(bench.measure(Spoiled(engine, slot, element=-1), [1000], (), 1, 1, "", how=how))  # type: ignore[arg-type]
-    with pytest.raises(Usage, match="peer numpy: cannot sort in this way"):
+    with pytest.raises(Usage, match="baseline numpy: cannot sort in this way"):
         list(bench.measure(engine, [1000], ["numpy"], 1, 1, "", how=how))
 
 

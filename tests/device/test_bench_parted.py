@@ -108,23 +108,23 @@ def test_numpy_merges(value: str) -> None:
     "more", [*map(nightly, ("", "--rows", "--value v4")), "--value index --rows", "--key f32 --order descending"]
 )
 def test_segments_are_measured(small: Path, more: str, capsys: pytest.CaptureFixture[str]) -> None:
-    peers = ["hsgen:plain"] if "f32" in more else ["numpy", "hsgen:plain"]
+    baselines = ["hsgen:plain"] if "f32" in more else ["numpy", "hsgen:plain"]
     given = f"-t {small} --algorithm segmented_sort --sizes 1000,4096 --segments 2^3,1 --rounds 5 {more}"
-    rows = rows_of(f"{given} {'' if 'f32' in more else '--key u32'} --against {','.join(peers)}", capsys)
-    once = [None, *peers, "copy"]
-    assert [(r["n"], r["segments"], r["peer"]) for r in rows] == [
-        (n, parts, peer) for n in (1000, 4096) for parts in (8, 1) for peer in once
+    rows = rows_of(f"{given} {'' if 'f32' in more else '--key u32'} --against {','.join(baselines)}", capsys)
+    once = [None, *baselines, "copy"]
+    assert [(r["n"], r["segments"], r["baseline"]) for r in rows] == [
+        (n, parts, baseline) for n in (1000, 4096) for parts in (8, 1) for baseline in once
     ]
     for r in rows:
         assert (r["task"], r["layout"]) == ("segmented_sort", "equal" if "--rows" in more else "random")
-        own = r["peer"] in (None, "hsgen:plain")
-        assert (r["device_seconds"] is not None) == (own or r["peer"] == "copy")
+        own = r["baseline"] in (None, "hsgen:plain")
+        assert (r["device_seconds"] is not None) == (own or r["baseline"] == "copy")
         size = 8 if r["value"] else 4
-        if r["peer"] is None:  # each key counts as read and written once
+        if r["baseline"] is None:  # each key counts as read and written once
             assert r["bytes"] == 2 * r["n"] * size and r["roof_share"] > 0 and r["algorithm"] == "segmented_sort"
-        if r["peer"] == "hsgen:plain":
+        if r["baseline"] == "hsgen:plain":
             assert r["algorithm"] == "auto" and r["hsgen_ratio"] > 0
-            assert r["peer_version"].startswith("small/auto_u32")
+            assert r["baseline_version"].startswith("small/auto_u32")
 
 
 @device
@@ -132,7 +132,7 @@ def test_segments_are_measured(small: Path, more: str, capsys: pytest.CaptureFix
 def test_merges_are_measured(small: Path, value: str, capsys: pytest.CaptureFixture[str]) -> None:
     command = f"-t {small} --key u32 --value {value} --algorithm merge_path --sizes 1,2,5001 --rounds 5"
     rows = rows_of(f"{command} --kind random --kind sorted --against numpy,hsgen:plain", capsys)
-    assert [r["peer"] for r in rows] == [None, "numpy", "hsgen:plain", "copy"] * 6
+    assert [r["baseline"] for r in rows] == [None, "numpy", "hsgen:plain", "copy"] * 6
     for own, _, plain, copy in zip(*[iter(rows)] * 4, strict=True):
         assert (own["task"], own["segments"], own["layout"]) == ("bitonic", None, None)
         item = 8 if value == "v4" else 4
@@ -147,7 +147,7 @@ def test_the_cost_of_run_boundaries_is_measured(small: Path, value: str, capsys:
         f"-t {small} --key u32 --value {value} --feature run-boundaries --sizes 3000 --kind few-distinct --rounds 5"
     )
     own, plain, copy = rows_of(f"{command} --against hsgen:plain", capsys)
-    assert own["run_boundaries"] and own["task"] == "sort" and copy["peer"] == "copy"
+    assert own["run_boundaries"] and own["task"] == "sort" and copy["baseline"] == "copy"
     assert own["bytes"] > plain["bytes"] and plain["hsgen_ratio"] > 0
 
 
@@ -165,7 +165,7 @@ def test_what_an_epilogue_costs_is_measured(small: Path, tmp_path: Path, capsys:
     file.write_text(CELLS)
     command = f"-t {small} --key u32 --value v4 --sizes 3000 --rounds 2 --epilogue {file} --against hsgen:plain"
     own, plain, copy = rows_of(command, capsys)
-    assert own["epilogue"] and own["algorithm"] == plain["algorithm"] == "auto" and copy["peer"] == "copy"
+    assert own["epilogue"] and own["algorithm"] == plain["algorithm"] == "auto" and copy["baseline"] == "copy"
     assert own["bytes"] > plain["bytes"]
     file.write_text("{% set changes_keys = true %}{% macro epilogue(key) %}{{ key }} = 1u;{% endmacro %}")
     assert main(["bench", *command.split(), "--device", "Intel(R) OpenCL"]) == 2
@@ -205,11 +205,11 @@ def test_the_table_says_what_was_done(small: Path, capsys: pytest.CaptureFixture
     ],
 )
 def test_the_c_runtime_measures_the_same(small: Path, more: str, task: str, capsys: pytest.CaptureFixture[str]) -> None:
-    peers = ["hsgen:plain"] if task == "sort" else ["numpy", "hsgen:plain"]
-    given = f"-t {small} --key u32 --runtime c --rounds 2 --sizes 4096 {more} --against {','.join(peers)}"
+    baselines = ["hsgen:plain"] if task == "sort" else ["numpy", "hsgen:plain"]
+    given = f"-t {small} --key u32 --runtime c --rounds 2 --sizes 4096 {more} --against {','.join(baselines)}"
     rows = rows_of(given, capsys)
-    assert [r["peer"] for r in rows] == [None, *peers, "copy"]
-    assert all(r["task"] == task and (r["device_seconds"] or r["peer"] == "numpy") for r in rows)
+    assert [r["baseline"] for r in rows] == [None, *baselines, "copy"]
+    assert all(r["task"] == task and (r["device_seconds"] or r["baseline"] == "numpy") for r in rows)
     assert rows[0]["run_boundaries"] == (task == "sort") and rows[-2]["algorithm"] == "auto"
 
 
@@ -268,11 +268,14 @@ def test_wrong_results_are_not_timed(
         ),
         (
             "--algorithm segmented_sort --segments 3 --against std",
-            "peer std: cannot sort in this way; take numpy, cub, cub-r",
+            "baseline std: cannot sort in this way; take numpy, cub, cub-r",
         ),
-        ("--algorithm merge_path --against cub-radix", "peer cub-radix: cannot sort in this way; take numpy, cub, or"),
-        ("--against cub-radix", "peer cub-radix: cannot sort in this way; take numpy, pyopencl"),
-        ("--feature run-boundaries --against numpy", "peer numpy: cannot sort in this way; omit peers"),
+        (
+            "--algorithm merge_path --against cub-radix",
+            "baseline cub-radix: cannot sort in this way; take numpy, cub, or",
+        ),
+        ("--against cub-radix", "baseline cub-radix: cannot sort in this way; take numpy, pyopencl"),
+        ("--feature run-boundaries --against numpy", "baseline numpy: cannot sort in this way; omit baselines"),
         ("--algorithm scan-x1", "algorithm scan-x1: bench times sorts, segments and merges; name one of them"),
     ],
 )
@@ -289,4 +292,4 @@ def test_what_cannot_be_measured_is_one_line(
 def test_cub_needs_cuda(embedded: Host, algorithm: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(f"bench -t cpu --key u32 --sizes 2^10 --algorithm {algorithm} --against cub".split()) == 3
     out, err = capsys.readouterr()
-    assert not out and err.splitlines()[-1] == "hsgen: peer cub: requires CUDA; add --api cuda"
+    assert not out and err.splitlines()[-1] == "hsgen: baseline cub: requires CUDA; add --api cuda"

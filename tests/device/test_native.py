@@ -156,7 +156,7 @@ def test_the_c_runtime_is_timed(embedded: Host, capsys: pytest.CaptureFixture[st
     assert code == 0, err
     rows = json.loads(out)["rows"]
     once = [(n, p) for n in (1000, 1 << 14) for p in (None, "numpy", "copy")]
-    assert rows and [(r["n"], r["peer"]) for r in rows] == once * (len(rows) // len(once))
+    assert rows and [(r["n"], r["baseline"]) for r in rows] == once * (len(rows) // len(once))
     assert all(np.isfinite(r["mkeys_per_s"]) and r["mkeys_per_s"] > 0 for r in rows)
 
 

@@ -125,7 +125,7 @@ LAUNCH = """\
 import sys
 from hsgen.cli import tune as tuning
 from hsgen.tools.tune import runner as field
-tuning.CONTESTANTS = 2
+tuning.CANDIDATES = 2
 field.os.cpu_count = lambda: 1
 field.Field.run.__kwdefaults__["cases"] = 8
 from hsgen.cli import main
@@ -259,7 +259,7 @@ def test_two_workers_share_the_races(embedded: Host, tmp_path: Path) -> None:
         found = records(tmp_path / "j.jsonl")
         races = [r for r in found if r["what"] == "race"]
         assert [r["number"] for r in races] == [0, 1], "two at a time, within the time of one"
-        shapes = [{json.dumps(c["table"]) for c in r["contestants"]} for r in races]
+        shapes = [{json.dumps(c["table"]) for c in r["candidates"]} for r in races]
         assert len(shapes[0] & shapes[1]) == 1, "they share the file's shape alone"
         assert {r["what"] for r in found} >= {"final", "checked"}
         with pytest.raises(Unavailable, match=r"worker tcp://.*: has no H100, it has .*; start workers where that is"):

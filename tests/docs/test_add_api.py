@@ -115,7 +115,7 @@ print(native.library("toy", [target.find("toy-gpu.toml")], "u32", ["cub"], algor
     done = subprocess.run(command, cwd=copy, env=variables, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     symbols = Path(done.stdout.strip()).read_bytes()
-    assert all(name in symbols for name in (b"hn_sort", b"hn_peer_sort", b"hs_toy_sort"))
+    assert all(name in symbols for name in (b"hn_sort", b"hn_baseline_sort", b"hs_toy_sort"))
     assert b"hs_cuda" not in symbols
 
 

@@ -35,19 +35,19 @@ ROW: dict[str, Any] = {
         "kind": "random",
         "n": 1024,
         "algorithm": "auto",
-        "peer": None,
+        "baseline": None,
         "runs": 9,
     },
     **{"mkeys_per_s": 10.5, "min": 9, "q1": 10, "q3": 11, "max": 12.5, "roof_mkeys_per_s": 40, "roof_share": 0.25},
     **{"hsgen_ratio": None, "ratio_low": None, "ratio_high": None, "task": "sort", "segments": None, "layout": None},
-    **{"run_boundaries": False, "epilogue": False, "seconds": 0.001, "peer_version": None},
+    **{"run_boundaries": False, "epilogue": False, "seconds": 0.001, "baseline_version": None},
 }
-PEER = {**ROW, "algorithm": None, "peer": "numpy", "hsgen_ratio": 2.0, "ratio_low": 1.9, "ratio_high": 2.1}
-COPY = {**PEER, "peer": "copy"}
-BENCH = {"schema": SCHEMA, "hsgen": "0.4.0", "target": "cpu", "rows": [ROW, PEER, {**ROW, "n": 4096}, COPY]}
+BASELINE = {**ROW, "algorithm": None, "baseline": "numpy", "hsgen_ratio": 2.0, "ratio_low": 1.9, "ratio_high": 2.1}
+COPY = {**BASELINE, "baseline": "copy"}
+BENCH = {"schema": SCHEMA, "hsgen": "0.4.0", "target": "cpu", "rows": [ROW, BASELINE, {**ROW, "n": 4096}, COPY]}
 TABLE = {"height": 4}
 HEAD = {"target": "cpu", "api": "opencl", "device": "d", "driver": "1", "seed": 1, "facts": {}, "autos": {}}
-CONTESTANT = {"table": TABLE, "rung": 1, "score": 0.25, "seconds": {"1024": 0.1}}
+CANDIDATE = {"table": TABLE, "rung": 1, "score": 0.25, "seconds": {"1024": 0.1}}
 JOURNAL = [
     journal.header(**HEAD, sizes={"bitonic u32": [1024]}, start={"bitonic u32": TABLE}),
     {
@@ -56,7 +56,7 @@ JOURNAL = [
         "key": "u32",
         "number": 0,
         "best": None,
-        "contestants": [CONTESTANT],
+        "candidates": [CANDIDATE],
         "took": 2,
     },
     {"what": "failed", "label": "bitonic", "key": "u32", "number": 0, "table": TABLE, "kind": "build", "why": "no"},

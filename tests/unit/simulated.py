@@ -14,7 +14,7 @@ from hsgen.targets.choices import algorithm
 from hsgen.tools.tune.journal import Journal, header
 from hsgen.tools.tune.propose import Space, Table, name_of
 from hsgen.tools.tune.race import _going_on
-from hsgen.tools.tune.request import Wish, new_header
+from hsgen.tools.tune.request import Request, new_header
 from hsgen.tools.tune.runner import Entry
 from hsgen.tools.tune.search import Finish, Hunt, Race, Rung
 
@@ -162,11 +162,11 @@ def hunting(label: str, name: str, start: Table | None, *, seed: int = 1, sizes:
     return Hunt(space, start, sizes, Journal(None, header(seed=seed)))
 
 
-def head_of(text: str, wish: Wish, *, seed: int = 1) -> dict[str, Any]:
+def head_of(text: str, request: Request, *, seed: int = 1) -> dict[str, Any]:
     """The first line of a journal for a target's text."""
     found = target.parse(text, "small", "small.toml")
     named = {"api": "opencl", "device": "simulated", "driver": "1", "seed": seed, "date": "2026-01-31"}
-    return new_header(text, found, found.device, wish, **named)
+    return new_header(text, found, found.device, request, **named)
 
 
 SMALL = """\

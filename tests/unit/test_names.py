@@ -111,7 +111,7 @@ def test_no_module_names_an_api(module: str) -> None:
         'y = name in ("auto", "radix")',
         'y = name not in {"merge_path"}',
         'match kind:\n    case "digest": pass',
-        'peers = {"segmented_sort": 1, "merge": 2}.get(kind)',
+        'baselines = {"segmented_sort": 1, "merge": 2}.get(kind)',
     ],
 )
 def test_the_walk_finds_branches(text: str) -> None:

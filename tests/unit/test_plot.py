@@ -22,7 +22,7 @@ SVG = "{http://www.w3.org/2000/svg}"
 
 def row(n: int, rate: float, **more: Any) -> dict[str, Any]:
     """A record in the format of `hsgen bench`."""
-    own = more.get("peer") is None
+    own = more.get("baseline") is None
     found = {
         **{field.name: None for field in fields(bench.Row)},
         **{"target": "cpu", "api": "opencl", "device": "A CPU (Its <Platform>, 1.0)", "key": "u32"},
@@ -37,8 +37,8 @@ def rows(**more: Any) -> list[dict[str, Any]]:
     """Four counts of hsgen, two baselines, a candidate from a file, and the copy."""
     out = []
     for n in (1024, 1448, 65536, 1 << 20):
-        out += [row(n, 100.0, **more), row(n, 40.0, peer="numpy", **more), row(n, 3.0, peer="pyopencl", **more)]
-        out += [row(n, 90.0, peer="hsgen:a/b/mine.toml:merge", **more), row(n, 5000.0, peer="copy", **more)]
+        out += [row(n, 100.0, **more), row(n, 40.0, baseline="numpy", **more), row(n, 3.0, baseline="pyopencl", **more)]
+        out += [row(n, 90.0, baseline="hsgen:a/b/mine.toml:merge", **more), row(n, 5000.0, baseline="copy", **more)]
     return out
 
 
@@ -76,8 +76,10 @@ def test_a_picture_is_the_same_each_time() -> None:
 
 def test_lines_differ_without_colours() -> None:
     """Each line has its own marker and its own dashes."""
-    names = [f"peer{i}" for i in range(7)]
-    styles = plot._styles([row(16, 1.0), *(row(16, 1.0, peer=name) for name in names), row(16, 1.0, peer="copy")])
+    names = [f"baseline{i}" for i in range(7)]
+    styles = plot._styles(
+        [row(16, 1.0), *(row(16, 1.0, baseline=name) for name in names), row(16, 1.0, baseline="copy")]
+    )
     assert list(styles) == ["hsgen auto", *names]
     assert len({s["marker"] for s in styles.values()}) == len({str(s["linestyle"]) for s in styles.values()}) == 8
     assert styles["hsgen auto"]["linewidth"] > max(styles[name]["linewidth"] for name in names)

@@ -370,7 +370,7 @@ ROW: dict[str, Any] = {
     "kind": "random",
     "n": 1024,
     "algorithm": "auto",
-    "peer": None,
+    "baseline": None,
     "runs": 9,
     "mkeys_per_s": 123.4,
     "min": 100.0,
@@ -383,9 +383,9 @@ ROW: dict[str, Any] = {
     "ratio_low": None,
     "ratio_high": None,
 }
-PEER = {**ROW, "algorithm": None, "peer": "numpy", "roof_share": None, "mkeys_per_s": 61.7, "hsgen_ratio": 2.0}
-RIVAL = {**ROW, "peer": "hsgen:/some/where/mine.toml:merge", "algorithm": "bitonic", "hsgen_ratio": 1.5}
-ROWS = [ROW, {**PEER, "ratio_low": 1.9, "ratio_high": 2.1}, RIVAL, {**ROW, "key": "u64", "bits": [0, 64]}]
+BASELINE = {**ROW, "algorithm": None, "baseline": "numpy", "roof_share": None, "mkeys_per_s": 61.7, "hsgen_ratio": 2.0}
+RIVAL = {**ROW, "baseline": "hsgen:/some/where/mine.toml:merge", "algorithm": "bitonic", "hsgen_ratio": 1.5}
+ROWS = [ROW, {**BASELINE, "ratio_low": 1.9, "ratio_high": 2.1}, RIVAL, {**ROW, "key": "u64", "bits": [0, 64]}]
 
 
 def document(folder: Path, data: object) -> str:

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from hsgen.core.errors import Unavailable
-from hsgen.tools.bench.baselines import PEERS, VALUED
+from hsgen.tools.bench.baselines import BASELINES, VALUED
 
 CUDA: Any = SimpleNamespace(api="cuda", index=3)
 
@@ -83,7 +83,7 @@ def called(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
 def test_keys_are_sorted_as_unsigned_ones(dtype: Any, called: list[Any]) -> None:
     keys = np.random.default_rng(1).integers(0, np.iinfo(dtype).max, 1000, dtype, endpoint=True)
     before = keys.copy()
-    run = PEERS["torch"](CUDA, keys)
+    run = BASELINES["torch"](CUDA, keys)
     run.prepare()
     assert run.sort() is None and run.device() == 1e-3
     assert run.result().dtype == dtype and (run.result() == np.sort(before)).all() and (keys == before).all()
@@ -108,16 +108,16 @@ def test_values_and_places_are_those_of_a_stable_sort(width: int | None, called:
 
 def test_it_needs_cuda(called: list[Any]) -> None:
     for api in ("opencl", "vulkan"):
-        with pytest.raises(Unavailable, match=r"^peer torch: needs CUDA; add --api cuda$"):
-            PEERS["torch"](SimpleNamespace(api=api), np.zeros(1, np.uint32))  # type: ignore[arg-type]
+        with pytest.raises(Unavailable, match=r"^baseline torch: needs CUDA; add --api cuda$"):
+            BASELINES["torch"](SimpleNamespace(api=api), np.zeros(1, np.uint32))  # type: ignore[arg-type]
     assert not called
 
 
 def test_without_pytorch_or_its_device_it_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "torch", None)
-    with pytest.raises(Unavailable, match=r"^peer torch needs PyTorch; install it with pip install torch$"):
-        PEERS["torch"](CUDA, np.zeros(1, np.uint32))
+    with pytest.raises(Unavailable, match=r"^baseline torch needs PyTorch; install it with pip install torch$"):
+        BASELINES["torch"](CUDA, np.zeros(1, np.uint32))
     monkeypatch.setitem(sys.modules, "torch", stand_in([], available=False))
-    line = r"^peer torch: PyTorch 9.1\+cu1 sees no CUDA device; install a build for this machine's CUDA$"
+    line = r"^baseline torch: PyTorch 9.1\+cu1 sees no CUDA device; install a build for this machine's CUDA$"
     with pytest.raises(Unavailable, match=line):
         VALUED["torch"](CUDA, np.zeros(1, np.uint32), None)

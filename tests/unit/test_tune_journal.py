@@ -13,11 +13,11 @@ from hsgen.core.errors import Usage
 from hsgen.targets import target
 from hsgen.tools.tune import journal
 from hsgen.tools.tune.journal import Journal, merged, opened, read
-from hsgen.tools.tune.request import Wish
+from hsgen.tools.tune.request import Request
 
-HEAD = head_of(SMALL, Wish())
+HEAD = head_of(SMALL, Request())
 TABLE: dict[str, Any] = {"label": "bitonic", "key": "u32", "table": {"height": 4}}
-RACE: dict[str, Any] = {"what": "race", "label": "bitonic", "key": "u32", "best": None, "contestants": [], "took": 1.5}
+RACE: dict[str, Any] = {"what": "race", "label": "bitonic", "key": "u32", "best": None, "candidates": [], "took": 1.5}
 ROWS: list[dict[str, Any]] = [{**RACE, "number": n} for n in range(3)]
 
 
@@ -91,7 +91,7 @@ def test_other_files_than_journals_are_refused_and_unchanged(data: bytes, tmp_pa
         ({**RACE, "number": "1"}, "number"),
         ({**RACE, "number": 1, "took": "long"}, "took"),
         ({**RACE, "number": 1, "took": -1}, "took"),
-        ({**RACE, "number": 1, "contestants": [{"table": {}, "seconds": {"x": 1}}]}, "contestants"),
+        ({**RACE, "number": 1, "candidates": [{"table": {}, "seconds": {"x": 1}}]}, "candidates"),
         ({"what": "failed", **TABLE, "number": 1, "kind": None, "why": ""}, "kind"),
         ({**HEAD}, "what"),
     ],
@@ -141,7 +141,7 @@ def test_a_journal_of_something_else_is_refused(name: str, value: Any, line: str
 def test_its_own_first_line_holds(tmp_path: Path) -> None:
     """Seed, counts and tables are those at its start: the file may have changed since."""
     path = written(tmp_path / "j")
-    later = head_of(SMALL.replace("bits = 4", "bits = 5"), Wish(sizes=(1 << 12,)), seed=7)
+    later = head_of(SMALL.replace("bits = 4", "bits = 5"), Request(sizes=(1 << 12,)), seed=7)
     assert opened(path, later).head == HEAD
 
 

@@ -18,19 +18,19 @@ from hsgen.targets import target
 from hsgen.targets.tables import table_of
 from hsgen.tools.tune import journal
 from hsgen.tools.tune.propose import Table, name_of
-from hsgen.tools.tune.request import Wish
+from hsgen.tools.tune.request import Request
 from hsgen.tools.tune.run import Result, Tuning
 
-WISH = Wish(budget=106.0, sizes=(1 << 10, 1 << 14, 1 << 18, 1 << 20))  # four races per label
+REQUEST = Request(budget=106.0, sizes=(1 << 10, 1 << 14, 1 << 18, 1 << 20))  # four races per label
 
 
 def tuned(
-    path: Path | None, device: Device, wish: Wish = WISH, text: str = SMALL, seed: int = 1
+    path: Path | None, device: Device, request: Request = REQUEST, text: str = SMALL, seed: int = 1
 ) -> tuple[Result, journal.Journal]:
     """Tune the small target, resuming from the journal at `path` if it exists."""
-    book = journal.opened(path, head_of(text, wish, seed=seed))
+    book = journal.opened(path, head_of(text, request, seed=seed))
     found = target.parse(text, "small", "small.toml")
-    return Tuning(text, found, wish, book, device, lambda told: None).perform(), book
+    return Tuning(text, found, request, book, device, lambda told: None).perform(), book
 
 
 class Killed(BaseException):
@@ -141,7 +141,7 @@ def test_more_time_continues_the_search(tmp_path: Path) -> None:
     tuned(path, Device())
     before = path.read_text(encoding="utf-8")
     device = Device()
-    _, book = tuned(path, device, Wish(budget=160.0, sizes=WISH.sizes))
+    _, book = tuned(path, device, Request(budget=160.0, sizes=REQUEST.sizes))
     assert path.read_text(encoding="utf-8").startswith(before)
     assert sum(1 for _ in book.of("race")) == 12 and device.calls > 4
 
@@ -168,19 +168,19 @@ def test_the_journals_of_two_seeds_are_joined(tmp_path: Path) -> None:
 def test_joined_journals_of_a_table_that_was_not_there(tmp_path: Path) -> None:
     """Their races have no shape in common; the better champion is still chosen."""
     text = SMALL[: SMALL.index("[radix.u32.")]
-    wish = Wish(labels=("radix",), budget=53.0, sizes=WISH.sizes)
+    request = Request(labels=("radix",), budget=53.0, sizes=REQUEST.sizes)
     paths = [tmp_path / "one.jsonl", tmp_path / "two.jsonl"]
-    each = [tuned(p, Device(), wish, text, seed)[0].tables["radix", "u32"] for seed, p in enumerate(paths, start=3)]
+    each = [tuned(p, Device(), request, text, seed)[0].tables["radix", "u32"] for seed, p in enumerate(paths, start=3)]
     journal.merged(paths, tmp_path / "joined.jsonl")
-    result, _ = tuned(tmp_path / "joined.jsonl", Device(), wish, text)
+    result, _ = tuned(tmp_path / "joined.jsonl", Device(), request, text)
     assert cost("radix", result.tables["radix", "u32"]) <= 1.02 * min(cost("radix", t) for t in each)
 
 
 def test_one_label_alone_leaves_the_crossover_as_it_is() -> None:
     """Without times of the other label it cannot be determined; a label without a table gets one."""
-    result, _ = tuned(None, Device(), Wish(labels=("radix",), budget=53.0, sizes=WISH.sizes))
+    result, _ = tuned(None, Device(), Request(labels=("radix",), budget=53.0, sizes=REQUEST.sizes))
     assert set(result.tables) == {("radix", "u32")} and result.autos == {}
-    result, _ = tuned(None, Device(), Wish(labels=("radix-new",), budget=53.0, sizes=WISH.sizes))
+    result, _ = tuned(None, Device(), Request(labels=("radix-new",), budget=53.0, sizes=REQUEST.sizes))
     assert set(result.tables) == {("radix-new", "u32")} and result.autos == {}
     rows = result.rows
     assert rows and all(row.before is None and row.ratio is None and row.after == "radix-new" for row in rows)

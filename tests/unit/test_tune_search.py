@@ -12,7 +12,7 @@ from simulated import SIZES, TOOK, Device, cost, faulty, hunting, never
 
 from hsgen.targets import target
 from hsgen.tools.tune.propose import Space, Table, name_of
-from hsgen.tools.tune.search import BETTER, CONTESTANTS, PATIENCE, Finish, Hunt, hunt, rungs, scores
+from hsgen.tools.tune.search import BETTER, CANDIDATES, PATIENCE, Finish, Hunt, hunt, rungs, scores
 
 BAD: dict[tuple[str, str], Table] = {
     ("nvidia-sm90", "bitonic"): {
@@ -120,7 +120,7 @@ def test_failures_never_win_and_are_never_tried_again() -> None:
     assert set(device.failures.values()) == {1}, "tried again"
     assert not set(told) & set(failed) and not set(it.board()) & set(failed)
     assert it.tables()[str(it.best())]["height"] != 16
-    assert all(c["table"]["height"] != 16 for r in it.races() for c in r["contestants"])
+    assert all(c["table"]["height"] != 16 for r in it.races() for c in r["candidates"])
 
 
 @pytest.mark.parametrize("seed", [1, 2])
@@ -149,8 +149,8 @@ def test_all_of_a_race_fail() -> None:
     it = hunting("bitonic", "nvidia-sm90", None)
     device = Device(fate=lambda *at: ("build", "planted") if device.calls <= 2 else None)
     searched(it, device, 4)
-    assert [len(r["contestants"]) for r in it.races()][:2] == [0, 0]
-    assert len(it.failures()) == 2 * CONTESTANTS and it.best() is not None
+    assert [len(r["candidates"]) for r in it.races()][:2] == [0, 0]
+    assert len(it.failures()) == 2 * CANDIDATES and it.best() is not None
 
 
 def test_a_space_that_is_exhausted() -> None:
@@ -174,7 +174,7 @@ def test_two_races_at_once_share_no_shape() -> None:
     assert [r["number"] for r in races] == list(range(len(races))) and len(races) == 10
     seen = {name_of(SLOW)}
     for first, second in zip(races[::2], races[1::2], strict=True):
-        names = [{name_of(c["table"]) for c in r["contestants"]} for r in (first, second)]
+        names = [{name_of(c["table"]) for c in r["candidates"]} for r in (first, second)]
         assert first["best"] == second["best"] and names[0] & names[1] <= seen and all(x - seen for x in names)
         seen |= names[0] | names[1]
 
@@ -196,15 +196,15 @@ def test_times_by_chance_do_not_decide() -> None:
     assert cost("bitonic", it.tables()[str(it.best())]) <= 1.10 * best
 
 
-@pytest.mark.parametrize("contestants", [1, 2, 3, 9])
+@pytest.mark.parametrize("candidates", [1, 2, 3, 9])
 @pytest.mark.parametrize("sizes", [[7], [5, 9], list(SIZES), [1 << b for b in range(10, 24, 2)]])
-def test_rungs_take_each_count_once_and_halve_the_field(sizes: list[int], contestants: int) -> None:
-    made = rungs(sizes, contestants)
+def test_rungs_take_each_count_once_and_halve_the_field(sizes: list[int], candidates: int) -> None:
+    made = rungs(sizes, candidates)
     assert sorted(n for r in made for n in r.sizes) == sorted(sizes)
     assert all(r.sizes and r.rounds >= 3 for r in made)
     keeps = [r.keep for r in made]
     assert keeps == sorted(keeps, reverse=True) and keeps[-1] >= 1
-    assert contestants < 9 or keeps[0] < contestants
+    assert candidates < 9 or keeps[0] < candidates
 
 
 def test_scores_are_means_of_logarithms_over_common_counts() -> None:

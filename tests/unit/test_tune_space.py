@@ -20,7 +20,7 @@ from hsgen.targets.choices import algorithm
 from hsgen.targets.tables import table_of
 from hsgen.tools.tune.propose import Space, name_of, propose
 from hsgen.tools.tune.race import made
-from hsgen.tools.tune.request import Wish, starts
+from hsgen.tools.tune.request import Request, starts
 
 PLACES = [
     (name, label, key)
@@ -166,11 +166,11 @@ def test_sorts_tuned_by_default() -> None:
 
     text = (resources.targets() / "cpu.toml").read_text(encoding="utf-8")
     found = target.find("cpu")
-    assert list(starts(text, found, Wish())) == ["bitonic u32", "radix u32", "bitonic u64", "radix u64"]
-    assert list(starts(text, found, Wish(keys=("u64",)))) == ["bitonic u64", "radix u64"]
-    named = starts(text, found, Wish(keys=("u32",), labels=("radix-new", "scan-x1")))
+    assert list(starts(text, found, Request())) == ["bitonic u32", "radix u32", "bitonic u64", "radix u64"]
+    assert list(starts(text, found, Request(keys=("u64",)))) == ["bitonic u64", "radix u64"]
+    named = starts(text, found, Request(keys=("u32",), labels=("radix-new", "scan-x1")))
     assert named["radix-new u32"] is None and named["scan-x1 u32"] == start_of("cpu", "scan-x1", "u32")
     with pytest.raises(Usage, match="target cpu: no scan-x3 for u32, whose columns a table must say; add one first"):
-        starts(text, found, Wish(labels=("scan-x3",), keys=("u32",)))
+        starts(text, found, Request(labels=("scan-x3",), keys=("u32",)))
     with pytest.raises(Usage, match="target cpu: no table for u8; name an --algorithm to find one for"):
-        starts(text, found, Wish(keys=("u8",)))
+        starts(text, found, Request(keys=("u8",)))

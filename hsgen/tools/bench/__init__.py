@@ -7,7 +7,7 @@ from hsgen.tools.bench.candidates import COPY
 from hsgen.tools.bench.inputs import INPUTS, load
 from hsgen.tools.bench.intervals import CONFIDENCE, median_interval
 from hsgen.tools.bench.measurement import check, known, measure
-from hsgen.tools.bench.rows import SCHEMA, Row, contestant, document
+from hsgen.tools.bench.rows import SCHEMA, Row, candidate, document
 
 __all__ = [
     "CONFIDENCE",
@@ -16,8 +16,8 @@ __all__ = [
     "SCHEMA",
     "Load",
     "Row",
+    "candidate",
     "check",
-    "contestant",
     "document",
     "known",
     "load",

@@ -29,7 +29,7 @@ def load(sort: Sort, n: int, how: Options, rng: np.random.Generator, kind: str =
     return replace(made, kind=kind)
 
 
-def for_rival(work: Load, own: Sort, theirs: Sort) -> Load:
+def for_alternative(work: Load, own: Sort, theirs: Sort) -> Load:
     """Return the same keys and values for another sort, with its expected results.
 
     These differ for packed words, which some sorts compare by all 64 bits.  A sort of another operation or signature

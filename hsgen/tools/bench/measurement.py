@@ -18,7 +18,7 @@ from hsgen.engines.engine import Engine
 from hsgen.operations.calls import Load
 from hsgen.tools.bench.baselines import Run, able, start
 from hsgen.tools.bench.candidates import OWN, copying, fill, sorting, wipe
-from hsgen.tools.bench.inputs import for_rival, load
+from hsgen.tools.bench.inputs import for_alternative, load
 from hsgen.tools.bench.memory import fits
 from hsgen.tools.bench.rounds import Beat, clock, timed
 from hsgen.tools.bench.rows import Row, Times, rows_of
@@ -50,8 +50,8 @@ def check(sort: Sort, how: Options, against: Sequence[str]) -> None:
     have = known(sort, how)
     for name in against:
         if name not in have:
-            hint = f"take {', '.join(have)}, or none" if have else "omit peers"
-            raise Usage(f"peer {name}: cannot sort in this way; {hint} with --against ''")
+            hint = f"take {', '.join(have)}, or none" if have else "omit baselines"
+            raise Usage(f"baseline {name}: cannot sort in this way; {hint} with --against ''")
 
 
 def measure(
@@ -64,33 +64,33 @@ def measure(
     progress: Callable[[Iterator[Any]], Iterator[Any]] = iter,
     how: Options = PLAIN,
     *,
-    rivals: Mapping[str, Engine] | None = None,
+    alternatives: Mapping[str, Engine] | None = None,
     kinds: Sequence[str] = ("random",),
     segments: Sequence[int] = (0,),
     beat: Beat = lambda: None,
 ) -> Iterator[list[Row]]:
     """Yield the rows of each count, number of segments (only segmented sorts have some) and kind of input.
 
-    First hsgen's row, then those of the baselines in the order of `against`, then the copy's.  `rivals` are other
+    First hsgen's row, then those of the baselines in the order of `against`, then the copy's.  `alternatives` are other
     sorts of hsgen by the names of their rows, on the same device, for the same keys and values; those that `against`
-    does not name come first.  A plain sort among them sorts all of the keys.  In a rival's row, `hsgen_ratio` above 1
-    means that `engine` is faster.  `device` is a label for the rows.
+    does not name come first.  A plain sort among them sorts all of the keys.  In the row of an alternative, `hsgen_ratio`
+    above 1 means that `engine` is faster.  `device` is a label for the rows.
 
     Raises:
         Usage: a baseline cannot sort so.
         Unavailable: a baseline cannot run here, or a count exceeds the memory; raised before anything is timed.
         Wrong: a sort returned unsorted keys, or a baseline's process ended.
     """
-    sort, others = engine.sort, dict(rivals or {})
+    sort, others = engine.sort, dict(alternatives or {})
     names = [*(name for name in others if name not in against), *against]
     check(sort, how, [name for name in names if name not in others])
     for name, other in others.items():
-        _check_rival(name, other.sort, sort, max(sizes, default=0))
+        _check_alternative(name, other.sort, sort, max(sizes, default=0))
     fits([engine, *others.values()], max(sizes, default=0), replace(how, segment_count=max(segments, default=0)))
     rng = np.random.default_rng(seed)
     for n, parts, kind in progress(product(sizes, segments, kinds)):
         work = load(sort, n, replace(how, segment_count=parts), rng, kind)
-        loads = {engine: work, **{other: for_rival(work, sort, other.sort) for other in others.values()}}
+        loads = {engine: work, **{other: for_alternative(work, sort, other.sort) for other in others.values()}}
         runs, times = _measured(engine, loads, others, names, rounds, beat)
         called = {name: (other.sort, loads[other].how) for name, other in others.items()}
         yield rows_of(engine, device, work, runs, times, called)
@@ -112,7 +112,7 @@ def _measured(
         tried = [(sorting(engine, work), work)]
         for name in names:
             at = others.get(name, engine)
-            run = sorting(at, loads[at], name) if name in others else _peer(name, engine, work, opened)
+            run = sorting(at, loads[at], name) if name in others else _baseline(name, engine, work, opened)
             tried.append((run, loads[at]))
         _check(tried, loads, beat)
         runs = [*(run for run, _ in tried), copying(engine, work)]
@@ -122,18 +122,18 @@ def _measured(
     return runs, times
 
 
-def _peer(name: str, engine: Engine, work: Load, opened: ExitStack) -> Run:
+def _baseline(name: str, engine: Engine, work: Load, opened: ExitStack) -> Run:
     """Start a baseline, to be closed with `opened`."""
-    peer = start(name, engine, work)
-    opened.callback(peer.close)
-    return peer
+    baseline = start(name, engine, work)
+    opened.callback(baseline.close)
+    return baseline
 
 
 def _races(theirs: Sort, own: Sort) -> bool:
     return theirs.operation == own.operation or operations.of(theirs).comparable
 
 
-def _check_rival(name: str, theirs: Sort, own: Sort, greatest: int) -> None:
+def _check_alternative(name: str, theirs: Sort, own: Sort, greatest: int) -> None:
     """Refuse a sort for other keys or values, or for fewer keys.
 
     Raises:
@@ -141,10 +141,10 @@ def _check_rival(name: str, theirs: Sort, own: Sort, greatest: int) -> None:
     """
     if (theirs.label, theirs.signature.value) != (own.label, own.signature.value) or not _races(theirs, own):
         raise Usage(
-            f"rival {name}: {theirs.name} sorts other keys or values than {own.name}; name one that sorts these"
+            f"alternative {name}: {theirs.name} sorts other keys or values than {own.name}; name one that sorts these"
         )
     if greatest > theirs.plan.max_n:
-        raise Usage(f"rival {name}: sizes up to {greatest}: {theirs.name} sorts up to {theirs.plan.max_n} keys")
+        raise Usage(f"alternative {name}: sizes up to {greatest}: {theirs.name} sorts up to {theirs.plan.max_n} keys")
 
 
 def _check(tried: Sequence[tuple[Run, Load]], loads: Mapping[Engine, Load], beat: Beat) -> None:

@@ -14,7 +14,7 @@ from typing import Any
 
 from hsgen import operations
 from hsgen.core.errors import Unavailable, Usage
-from hsgen.tools.bench.rows import contestant
+from hsgen.tools.bench.rows import candidate
 
 SUFFIXES = ("svg", "png")
 _STYLE = {
@@ -126,8 +126,8 @@ def _panel(row: Mapping[str, Any]) -> tuple[Any, ...]:
 
 def _styles(rows: Rows) -> dict[str, dict[str, Any]]:
     """The style of each line, the same in every panel; hsgen's own lines are the thickest."""
-    names = [n for n in dict.fromkeys(map(contestant, rows)) if n != "copy"]
-    own = {contestant(row) for row in rows if row["peer"] is None}
+    names = [n for n in dict.fromkeys(map(candidate, rows)) if n != "copy"]
+    own = {candidate(row) for row in rows if row["baseline"] is None}
     return {
         name: {
             "color": _COLOURS[i % len(_COLOURS)],
@@ -143,10 +143,10 @@ def _styles(rows: Rows) -> dict[str, dict[str, Any]]:
 
 def _fill(matplotlib: Any, ax: Any, rows: Rows, styles: Mapping[str, Mapping[str, Any]]) -> None:
     """Draw one panel."""
-    for name, some in _grouped(sorted(rows, key=lambda r: r["n"]), contestant).items():
+    for name, some in _grouped(sorted(rows, key=lambda r: r["n"]), candidate).items():
         if name != "copy":
             _line(ax, some, name, styles[name])
-    roof = [(r["n"], r["roof_mkeys_per_s"]) for r in rows if r["peer"] is None and r["roof_mkeys_per_s"]]
+    roof = [(r["n"], r["roof_mkeys_per_s"]) for r in rows if r["baseline"] is None and r["roof_mkeys_per_s"]]
     if roof:
         ax.plot(*zip(*sorted(roof), strict=True), color="0.45", linewidth=1, label=_ROOF, zorder=1)
         ax.fill_between(*zip(*sorted(roof), strict=True), ax.get_ylim()[1] * 1e3, color="0.92", zorder=0)
@@ -178,7 +178,7 @@ def _scales(matplotlib: Any, ax: Any, rows: Rows) -> None:
     ax.set_xticks([2.0**i for i in range(first, last + 1, step)])
     ax.xaxis.set_major_formatter(ticker.FuncFormatter(lambda x, _: f"$2^{{{round(x).bit_length() - 1}}}$"))
     ax.xaxis.set_minor_locator(ticker.NullLocator())
-    shown = [r for r in rows if r["peer"] != "copy"]
+    shown = [r for r in rows if r["baseline"] != "copy"]
     most = max(max(r["q3"], r["roof_mkeys_per_s"] or 0) for r in shown)
     least = min(max(r["q1"], r["mkeys_per_s"] / 4) for r in shown)
     ax.set_ylim(least / 1.5, most * 1.6)

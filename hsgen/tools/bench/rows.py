@@ -51,8 +51,8 @@ class Row:
     kind: str
     n: int
     algorithm: str | None
-    peer: str | None
-    peer_version: str | None
+    baseline: str | None
+    baseline_version: str | None
     runs: int
     mkeys_per_s: float
     min: float
@@ -84,9 +84,9 @@ class Row:
         return asdict(self)
 
 
-def contestant(row: Mapping[str, Any]) -> str:
+def candidate(row: Mapping[str, Any]) -> str:
     """Return the name of what a row (`Row.record`) measures; a target file is named without its folder."""
-    return re.sub(r"^(hsgen:).*[/\\]", r"\1", row["peer"]) if row["peer"] else f"hsgen {row['algorithm']}"
+    return re.sub(r"^(hsgen:).*[/\\]", r"\1", row["baseline"]) if row["baseline"] else f"hsgen {row['algorithm']}"
 
 
 def document(rows: Sequence[Row], *, rounds: int, seed: int) -> dict[str, Any]:
@@ -109,22 +109,22 @@ def rows_of(
     work: Load,
     runs: Sequence[Run],
     times: Sequence[Times],
-    rivals: Mapping[str, tuple[Sort, Options]],
+    alternatives: Mapping[str, tuple[Sort, Options]],
 ) -> list[Row]:
     """Return the row of each run; the first is hsgen's own, the last the copy.
 
-    `rivals` are the other sorts of hsgen, each with its call.
+    `alternatives` are the other sorts of hsgen, each with its call.
     """
     sort, how = engine.sort, work.how
     row_of = partial(_row_of(sort, work), target=sort.target, api=engine.api, device=device)
     rows = []
     for run, found in zip(runs, times, strict=True):
-        sorter, called = (sort, how) if run.name == OWN else rivals.get(run.name, (None, how))
+        sorter, called = (sort, how) if run.name == OWN else alternatives.get(run.name, (None, how))
         rows.append(
             row_of(
                 algorithm=sorter.algorithm if sorter else None,
-                peer=None if run.name == OWN else run.name,
-                peer_version=run.version,
+                baseline=None if run.name == OWN else run.name,
+                baseline_version=run.version,
                 runs=len(found.wall),
                 **_rates(work.n, found.wall, ""),
                 **_rates(work.n, found.device, "device_"),

@@ -32,7 +32,7 @@ _NEEDED: dict[str, tuple[type, ...]] = {
     "kind": (str,),
     "n": (int,),
     "algorithm": (str, type(None)),
-    "peer": (str, type(None)),
+    "baseline": (str, type(None)),
     "runs": (int,),
     "mkeys_per_s": _NUMBER,
     "min": _NUMBER,

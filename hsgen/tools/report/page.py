@@ -19,7 +19,7 @@ from hsgen.emit.kernels import template_errors
 from hsgen.operations.base import Operation
 from hsgen.system import resources
 from hsgen.targets.target import AUTO, Target
-from hsgen.tools.bench.rows import contestant
+from hsgen.tools.bench.rows import candidate
 from hsgen.tools.compile import nvrtc
 from hsgen.tools.report import counts, drawing, facts, plans
 from hsgen.tools.report.drawing import Figure
@@ -139,7 +139,7 @@ def _environment() -> jinja2.Environment:
         "power": drawing.power,
         "spelled": counts.spelled,
         "wbr": _breakable,
-        "contestant": contestant,
+        "candidate": candidate,
     }
     env.globals |= {"apis": APIS, "registers": [nvrtc.API.name]}
     return env

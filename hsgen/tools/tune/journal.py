@@ -27,7 +27,7 @@ Record = dict[str, Any]
 _NUMBER = (int, float)
 _FIELDS: dict[str, dict[str, tuple[type, ...]]] = {
     "journal": {"sizes": (dict,), "start": (dict,), "facts": (dict,), "seed": (int,)},
-    "race": {"label": (str,), "key": (str,), "number": (int,), "best": (str, type(None)), "contestants": (list,)},
+    "race": {"label": (str,), "key": (str,), "number": (int,), "best": (str, type(None)), "candidates": (list,)},
     "failed": {"label": (str,), "key": (str,), "number": (int,), "table": (dict,), "kind": (str,), "why": (str,)},
     "final": {"key": (str,), "value": (str,), "entries": (dict,), "sizes": (list,), "seconds": (dict,)},
     "checked": {"key": (str,), "label": (str,), "table": (dict, type(None)), "cases": (int,)},
@@ -157,7 +157,7 @@ def _times(value: object) -> bool:
     return isinstance(value, dict) and all(n.isdecimal() and _time(t) and t > 0 for n, t in value.items())
 
 
-def _contestant(value: object) -> bool:
+def _candidate(value: object) -> bool:
     if not isinstance(value, dict) or not isinstance(value.get("table"), dict | types.NoneType):
         return False
     score = value.get("score")
@@ -179,7 +179,7 @@ _INSIDE: dict[str, dict[str, Callable[[Any], bool]]] = {
             len(at.split()) == 2 and isinstance(table, dict | types.NoneType) for at, table in x.items()
         ),
     },
-    "race": {"contestants": lambda x: all(map(_contestant, x))},
+    "race": {"candidates": lambda x: all(map(_candidate, x))},
     "failed": {},
     "final": {"seconds": lambda x: all(map(_rounds, x.values()))},
     "checked": {},

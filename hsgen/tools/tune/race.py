@@ -1,4 +1,4 @@
-"""The device side of a race.  It runs in a separate process, because contestants may crash it or hang.
+"""The device side of a race.  It runs in a separate process, because candidates may crash it or hang.
 
 The request is JSON, and so are the events that `perform` sends: {"trying": name} before each step that may crash or
 hang, {"ready": name}, {"failed": name, "kind": ..., "why": ...}, and finally the times.
@@ -37,8 +37,8 @@ from hsgen.tools.validate import validation
 from hsgen.tools.worker import serve
 
 CASES = 160  # (count, kind) pairs that a shape must sort before it is timed
-SLOW = 4.0  # times the best time; a slower contestant is timed once instead of in turns
-HOPELESS = 10.0  # times the best time; a slower contestant leaves the race, or its validation is abandoned
+SLOW = 4.0  # times the best time; a slower candidate is timed once instead of in turns
+HOPELESS = 10.0  # times the best time; a slower candidate leaves the race, or its validation is abandoned
 PATIENT = 5.0  # seconds; least time limit of a validation
 LASTING = 2.5  # seconds; approximate time of the rounds at one count, so slow devices run fewer rounds
 PLACINGS = 3  # buffer allocations at each count
@@ -72,7 +72,7 @@ def cases(sort: Sort, seed: int, wanted: int = CASES) -> list[tuple[int, str]]:
     return pairs[:: max(1, len(pairs) // wanted)] if wanted else pairs
 
 
-class Contestant:
+class Candidate:
     """A sort on the device that takes part in a race."""
 
     def __init__(self, name: str, engine: Engine) -> None:
@@ -119,17 +119,17 @@ class Contestant:
             self.engine.allocate(slot, 1024)
 
 
-def ready(request: Mapping[str, Any], send: Send) -> dict[str, Contestant]:
-    """Return the contestants that compile and sort correctly, by name."""
+def ready(request: Mapping[str, Any], send: Send) -> dict[str, Candidate]:
+    """Return the candidates that compile and sort correctly, by name."""
     found = target.parse(request["text"], request["stem"], request["where"])
     signature = Signature(**request["signature"])
     context = host = None
     if not request["native"]:
         host = hosts.labelled(request["device"])
         context = pyopencl.context_for(host)
-    out: dict[str, Contestant] = {}
+    out: dict[str, Candidate] = {}
     least = math.inf
-    for c in sorted(request["contestants"], key=lambda c: c["name"] != request["best"]):
+    for c in sorted(request["candidates"], key=lambda c: c["name"] != request["best"]):
         send({"trying": c["name"]})
         try:
             _, sort = made(found, c["label"], request["key"], c["table"], signature)
@@ -153,7 +153,7 @@ def ready(request: Mapping[str, Any], send: Send) -> dict[str, Contestant]:
                 send({"failed": c["name"], "kind": "wrong", "why": report.failures[0]})
                 raise Wrong(report.failures[0])
         send({"ready": c["name"], "cases": 0 if c["checked"] else report.cases})
-        out[c["name"]] = Contestant(c["name"], engine)
+        out[c["name"]] = Candidate(c["name"], engine)
     return out
 
 
@@ -182,11 +182,11 @@ def _told(send: Send, patience: float) -> Callable[[Iterator[Any]], Iterator[Any
 
 
 def timed(
-    some: Sequence[Contestant], n: int, rounds: int, seed: int, send: Send, *, renew: bool = False
+    some: Sequence[Candidate], n: int, rounds: int, seed: int, send: Send, *, renew: bool = False
 ) -> dict[str, list[float]]:
-    """Check each contestant's result at one count, then time all in turns; return their seconds.
+    """Check each candidate's result at one count, then time all in turns; return their seconds.
 
-    A contestant far slower than the best gets one round only.  On some devices the addresses of buffers and code change
+    A candidate far slower than the best gets one round only.  On some devices the addresses of buffers and code change
     times by about a fifth.  So each third of the rounds uses new buffers, and with `renew` recompiled code, if
     compilation is fast.
     """
@@ -214,8 +214,8 @@ def timed(
     return found
 
 
-def _load(c: Contestant, work: Call, send: Send) -> None:
-    """Give a contestant new buffers and check its result."""
+def _load(c: Candidate, work: Call, send: Send) -> None:
+    """Give a candidate new buffers and check its result."""
     send({"trying": c.name})
     try:
         c.load(work)
@@ -224,16 +224,16 @@ def _load(c: Contestant, work: Call, send: Send) -> None:
         raise
 
 
-def _renewed(c: Contestant, send: Send) -> bool:
-    """Recompile a contestant; return whether that was fast enough to repeat."""
+def _renewed(c: Candidate, send: Send) -> bool:
+    """Recompile a candidate; return whether that was fast enough to repeat."""
     send({"trying": c.name})
     begin = time.monotonic()
     c.engine.renew()
     return time.monotonic() - begin < _QUICK
 
 
-def _fast(some: Sequence[Contestant], first: dict[str, float]) -> list[Contestant]:
-    """The contestants that are timed in turns; slow ones are timed again first, since a machine may pause."""
+def _fast(some: Sequence[Candidate], first: dict[str, float]) -> list[Candidate]:
+    """The candidates that are timed in turns; slow ones are timed again first, since a machine may pause."""
     for c in some:
         if first[c.name] > SLOW * min(first.values()):
             first[c.name] = min(first[c.name], c.seconds())
@@ -241,10 +241,10 @@ def _fast(some: Sequence[Contestant], first: dict[str, float]) -> list[Contestan
 
 
 def perform(request: Mapping[str, Any], send: Send) -> dict[str, Any]:
-    """Run a race; return the times by contestant and count, and the rung that each contestant reached."""
+    """Run a race; return the times by candidate and count, and the rung that each candidate reached."""
     warnings.simplefilter("ignore")
     running = ready(request, send)
-    all_stay = all(rung["keep"] >= len(request["contestants"]) for rung in request["rungs"])
+    all_stay = all(rung["keep"] >= len(request["candidates"]) for rung in request["rungs"])
     stay = {x for x in running if all_stay or x in request["stay"]}
     seconds: dict[str, dict[int, list[float]]] = {name: {} for name in running}
     reached = dict.fromkeys(running, 0)
@@ -263,9 +263,9 @@ def perform(request: Mapping[str, Any], send: Send) -> dict[str, Any]:
 
 
 def _going_on(
-    running: dict[str, Contestant], seconds: dict[str, dict[int, list[float]]], keep: int, stay: set[str]
-) -> dict[str, Contestant]:
-    """The contestants that remain: the fastest over all counts so far, and those of `stay`, which link races."""
+    running: dict[str, Candidate], seconds: dict[str, dict[int, list[float]]], keep: int, stay: set[str]
+) -> dict[str, Candidate]:
+    """The candidates that remain: the fastest over all counts so far, and those of `stay`, which link races."""
     names = sorted(running)
     if not names:
         return {}

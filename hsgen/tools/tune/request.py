@@ -46,7 +46,7 @@ class Runner(Protocol):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wish:
+class Request:
     """The request of a tuning: key widths, labels (default: those of the file), budget in seconds, and counts."""
 
     keys: tuple[str, ...] = ()
@@ -55,7 +55,7 @@ class Wish:
     sizes: tuple[int, ...] = tuple(1 << b for b in range(10, 23, 2))
 
 
-def starts(text: str, found: Target, wish: Wish) -> dict[str, Table | None]:
+def starts(text: str, found: Target, request: Request) -> dict[str, Table | None]:
     """Return the initial tables by "label key"; None if the file has no table of a requested label.
 
     Raises:
@@ -63,12 +63,12 @@ def starts(text: str, found: Target, wish: Wish) -> dict[str, Table | None]:
     """
     data = tomllib.loads(text)
     out: dict[str, Table | None] = {}
-    keys = wish.keys or tuple(k for k in KEYS if any(own == k for _, own in found.choices))
-    for label in wish.labels:
+    keys = request.keys or tuple(k for k in KEYS if any(own == k for _, own in found.choices))
+    for label in request.labels:
         if not re.fullmatch(rf"({'|'.join(ALGORITHMS)})(-[a-z0-9]+)?", label):
             raise Usage(f"algorithm {label}: unknown; name {', '.join(ALGORITHMS)}, or a variant such as radix-small")
     for key in keys:
-        labels = wish.labels or tuple(a for a, k in found.choices if k == key and _plain(a))
+        labels = request.labels or tuple(a for a, k in found.choices if k == key and _plain(a))
         for label in labels:
             said = operation(label).table_keys
             if said and (label, key) not in found.choices:
@@ -86,16 +86,16 @@ def _plain(label: str) -> bool:
     return "-" not in label and operation(label).by_count
 
 
-def new_header(text: str, found: Target, facts: Device, wish: Wish, **more: Any) -> Record:
+def new_header(text: str, found: Target, facts: Device, request: Request, **more: Any) -> Record:
     """Return the first line of a journal for this target.
 
     `facts` are those of the tuned device; `more` has the API, device, driver, seed and date.
     """
-    begin = starts(text, found, wish)
+    begin = starts(text, found, request)
     return header(
         target=found.name,
         facts={k: list(v) if isinstance(v, tuple) else v for k, v in asdict(facts).items()},
-        sizes={at: _near(found, at, wish.sizes) for at in begin},
+        sizes={at: _near(found, at, request.sizes) for at in begin},
         start=begin,
         autos={key: [list(x) for x in auto] for key, auto in found.autos.items()},
         **more,

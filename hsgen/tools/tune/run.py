@@ -26,7 +26,7 @@ from hsgen.tools.tune.crossover import between, cut, refined, threshold
 from hsgen.tools.tune.journal import Journal
 from hsgen.tools.tune.propose import Space, Table, name_of
 from hsgen.tools.tune.race import FINAL
-from hsgen.tools.tune.request import Runner, Wish
+from hsgen.tools.tune.request import Request, Runner
 from hsgen.tools.tune.runner import Entry
 from hsgen.tools.tune.search import Finish, Hunt, Race, Rung, hunt, rounded
 
@@ -52,10 +52,16 @@ class Tuning:
     """A tuning of one target on one kind of device."""
 
     def __init__(
-        self, text: str, found: Target, wish: Wish, journal: Journal, runner: Runner, progress: Callable[[str], None]
+        self,
+        text: str,
+        found: Target,
+        request: Request,
+        journal: Journal,
+        runner: Runner,
+        progress: Callable[[str], None],
     ) -> None:
         """Resume from a journal, whose first line has the tables and counts; `progress` shows progress."""
-        self._data, self._found, self._wish = tomllib.loads(text), found, wish
+        self._data, self._found, self._wish = tomllib.loads(text), found, request
         self._runner, self._progress = runner, progress
         self.journal = journal
         self.starts: dict[str, Table | None] = journal.head["start"]

@@ -27,7 +27,7 @@ from hsgen.tools.tune.search import Finish, Race, Rung
 CHILD = tuple(processes.python("hsgen.tools.tune.race"))
 
 Failed = Callable[[str, str, str], None]
-"""Callback for a failure: the contestant's name, the kind of failure, and the reason."""
+"""Callback for a failure: the candidate's name, the kind of failure, and the reason."""
 
 Progress = Callable[[], None]
 """Callback for progress."""
@@ -35,7 +35,7 @@ Progress = Callable[[], None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
-    """One contestant: a label with a table; None is the target's own table."""
+    """One candidate: a label with a table; None is the target's own table."""
 
     label: str
     table: Mapping[str, Any] | None
@@ -46,7 +46,7 @@ class Field:
     """A device with its facts, and the target whose tables are tuned on it; picklable.
 
     `native`: the bundle's C runtime drives the device, which is number `index` of the API.  `limit`: seconds for a
-    compilation, or for a step of a contestant.  `compute`: the compute capability of an NVIDIA GPU, 0 for others.
+    compilation, or for a step of a candidate.  `compute`: the compute capability of an NVIDIA GPU, 0 for others.
     `name`, `driver` and `level` are for evidence; `level` says whether this is a device of the target, or a CPU runtime
     that runs its kernels, and is empty on a GPU of another target.
     """
@@ -107,7 +107,7 @@ class Field:
         libraries = self._prepare(entries, key, signature, best, fail, progress, whole=cases == 0)
         passed: dict[str, int] = {}
         while left := [x for x in entries if x not in finish.failed]:
-            contestants = [
+            candidates = [
                 {**asdict(entries[x]), "name": x, "library": libraries.get(x, ""), "checked": x in passed} for x in left
             ]
             request = {
@@ -118,7 +118,7 @@ class Field:
                 "rungs": [asdict(r) for r in rungs],
                 "best": best if best in left else None,
                 "stay": [x for x in stay if x in left],
-                "contestants": contestants,
+                "candidates": candidates,
             }
             found = self._attempt(request, left, passed, fail, progress)
             if found is not None:
@@ -137,7 +137,7 @@ class Field:
     def _attempt(
         self, request: dict[str, Any], left: Sequence[str], passed: dict[str, int], fail: Failed, progress: Progress
     ) -> dict[str, Any] | None:
-        """Run a race in a process; None if a contestant ended it, whose failure is then recorded."""
+        """Run a race in a process; None if a candidate ended it, whose failure is then recorded."""
         trying, noted = left[0], False
         try:
             for event in worker.call(request, "race", self.limit, self.child):

@@ -16,30 +16,30 @@ from typing import Any
 from hsgen.tools.tune.journal import Journal, Record
 from hsgen.tools.tune.propose import Space, Table, name_of, propose
 
-CONTESTANTS = 8  # new shapes per race, at least; more if more processors compile them
+CANDIDATES = 8  # new shapes per race, at least; more if more processors compile them
 BETTER = 0.01  # relative time; a smaller gain is treated as noise
 LINK = 0.4  # log time; the linking shape may be at most this much slower than the best
 PATIENCE = 6  # races without a better shape, after which the search stops
 
 Seconds = Mapping[str, Mapping[int, Sequence[float]]]
-"""Times by contestant and count."""
+"""Times by candidate and count."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rung:
-    """A part of a race: further counts, the number of rounds, and the number of contestants that remain after it."""
+    """A part of a race: further counts, the number of rounds, and the number of candidates that remain after it."""
 
     sizes: tuple[int, ...]
     rounds: int
     keep: int
 
 
-def rungs(sizes: Sequence[int], contestants: int) -> list[Rung]:
+def rungs(sizes: Sequence[int], candidates: int) -> list[Rung]:
     """Return the rungs of a race over `sizes`: two counts, half of all, and all of them."""
     spread = sorted({sizes[len(sizes) * 2 // 5], sizes[len(sizes) * 4 // 5]})
     half = [n for n in sizes[::2] if n not in spread]
     rest = [n for n in sizes if n not in spread and n not in half]
-    third = -(-contestants // 3)
+    third = -(-candidates // 3)
     made = [(spread, max(2, third)), (half, max(2, -(-third // 2))), (rest, 1)]
     return [Rung(sizes=tuple(some), rounds=7, keep=keep) for some, keep in made if some]
 
@@ -50,7 +50,7 @@ def rounded(seconds: float) -> float:
 
 
 def scores(seconds: Seconds, names: Sequence[str], base: str) -> dict[str, float]:
-    """Return the log speedup of each contestant over `base`, averaged over the counts that both ran."""
+    """Return the log speedup of each candidate over `base`, averaged over the counts that both ran."""
     typical = {x: {n: math.log(statistics.median(t)) for n, t in seconds[x].items()} for x in {*names, base}}
     return {
         x: statistics.fmean(typical[base][n] - t for n, t in typical[x].items() if n in typical[base]) for x in names
@@ -75,7 +75,7 @@ class Race:
 
 @dataclass(slots=True, kw_only=True)
 class Finish:
-    """The result of a race: times, the rung that each contestant reached, validated cases, failures, and the seconds it
+    """The result of a race: times, the rung that each candidate reached, validated cases, failures, and the seconds it
     took."""
 
     seconds: dict[str, dict[int, list[float]]] = field(default_factory=dict)
@@ -91,7 +91,7 @@ class Hunt:
     def __init__(self, space: Space, start: Table | None, sizes: Sequence[int], journal: Journal) -> None:
         self.space, self.start, self.sizes = space, start, list(sizes)
         self._journal, self._seed = journal, int(journal.head["seed"])
-        self._wanted = int(journal.head.get("contestants", CONTESTANTS))
+        self._wanted = int(journal.head.get("candidates", CANDIDATES))
         self.mine = {"label": space.label, "key": space.key}
 
     def races(self) -> list[Record]:
@@ -119,8 +119,8 @@ class Hunt:
         seconds: dict[str, Mapping[str, float]] = {}
         for record in self.races()[:upto]:
             base = known.get(record["best"] or "", 0.0) if record["best"] else _base(record, known, seconds)
-            last = max((c["rung"] for c in record["contestants"]), default=0)
-            for c in record["contestants"]:
+            last = max((c["rung"] for c in record["candidates"]), default=0)
+            for c in record["candidates"]:
                 name = name_of(c["table"])
                 if name != record["best"]:
                     found.setdefault(name, []).append(base + c["score"])
@@ -134,7 +134,7 @@ class Hunt:
     def tables(self) -> dict[str, Table]:
         """Return all tables that took part in races, by name."""
         found = {} if self.start is None else {name_of(self.start): self.start}
-        found |= {name_of(c["table"]): c["table"] for r in self.races() for c in r["contestants"]}
+        found |= {name_of(c["table"]): c["table"] for r in self.races() for c in r["candidates"]}
         return {**found, **{x: r["table"] for x, r in self._settled().items()}}
 
     def best(self) -> str | None:
@@ -154,11 +154,11 @@ class Hunt:
         if not found:
             return None
         known = tuple(dict.fromkeys(x for x in (self._link(), self.best()) if x is not None))
-        contestants = {**{x: tables[x] for x in known}, **{name_of(t): t for t in found}}
+        candidates = {**{x: tables[x] for x in known}, **{name_of(t): t for t in found}}
         # A race that resumes after an interruption omits its recorded failures and is otherwise the same.
         failed = self.failures()
-        left = {x: t for x, t in contestants.items() if x not in failed}
-        made = rungs(self.sizes, len(contestants))
+        left = {x: t for x, t in candidates.items() if x not in failed}
+        made = rungs(self.sizes, len(candidates))
         return Race(**self.mine, number=number, tables=left, best=(*known, None)[0], rungs=made, stay=known)
 
     def _link(self) -> str | None:
@@ -187,7 +187,7 @@ class Hunt:
             last = max(finish.reached[x] for x in names)
             base = next(x for x in names if finish.reached[x] == last)
         found = scores(finish.seconds, names, base) if base else {}
-        contestants = [
+        candidates = [
             {
                 "table": race.tables[x],
                 "rung": finish.reached[x],
@@ -197,7 +197,7 @@ class Hunt:
             for x in names
         ]
         record = {"what": "race", **self.mine, "number": race.number, "best": race.best}
-        self._journal.add({**record, "contestants": contestants, "took": round(finish.took, 2)})
+        self._journal.add({**record, "candidates": candidates, "took": round(finish.took, 2)})
 
     def stale(self) -> bool:
         """Whether the last `PATIENCE` races found nothing better."""
@@ -214,8 +214,8 @@ def _base(record: Record, known: Mapping[str, float], seconds: Mapping[str, Mapp
 
     A journal of a table that the file lacks starts with such a race; a merged journal can have several.
     """
-    last = max((c["rung"] for c in record["contestants"]), default=0)
-    one = next((c for c in record["contestants"] if c["rung"] == last), None)
+    last = max((c["rung"] for c in record["candidates"]), default=0)
+    one = next((c for c in record["candidates"] if c["rung"] == last), None)
     lead = max((x for x in sorted(known) if x in seconds), key=lambda x: known[x], default=None)
     if one is None or lead is None or not (both := sorted(set(seconds[lead]) & set(one["seconds"]))):
         return 0.0

@@ -14,48 +14,48 @@ from hsgen.engines.engine import Engine
 from hsgen.operations import EVERY, of
 from hsgen.operations.base import Operation
 from hsgen.operations.calls import Load
-from hsgen.tools.bench.baselines.baseline import Halves, MergingPeer, Peer, Run, SegmentedPeer, Segments, ValuedPeer
+from hsgen.tools.bench.baselines.baseline import Baseline, Halves, MergingPeer, Run, SegmentedPeer, Segments, ValuedPeer
 from hsgen.tools.bench.baselines.merge import MERGING
 from hsgen.tools.bench.baselines.segmented_sort import SEGMENTED
-from hsgen.tools.bench.baselines.sort import PEERS, VALUED
+from hsgen.tools.bench.baselines.sort import BASELINES, VALUED
 
 ANY_WIDTH = ("numpy", "numpy-quick")
 """Baselines that sort keys of any width; the others support 4 and 8 bytes."""
 
 
 def _module(operation: Operation) -> Any:
-    """The module of an operation's peers; None where it has none."""
+    """The module of an operation's baselines; None where it has none."""
     name = f"{__name__}.{operation.module}"
     return importlib.import_module(name) if find_spec(name) else None
 
 
-KNOWN = list(dict.fromkeys([*PEERS, *(x for o in EVERY.values() if (m := _module(o)) for x in m.ALL)]))
-"""Every peer of any operation."""
+KNOWN = list(dict.fromkeys([*BASELINES, *(x for o in EVERY.values() if (m := _module(o)) for x in m.ALL)]))
+"""Every baseline of any operation."""
 
 
 def able(sort: Sort) -> list[str]:
-    """Return the peers that can do what a sort does with keys and values of its kinds."""
+    """Return the baselines that can do what a sort does with keys and values of its kinds."""
     module = _module(of(sort))
     found = [] if module is None else module.names(sort)
     return [name for name in found if sort.key.bytes >= 4 or name in ANY_WIDTH]
 
 
 def start(name: str, engine: Engine, work: Load) -> Run:
-    """Set a peer up that is among those of the engine's sort."""
+    """Set a baseline up that is among those of the engine's sort."""
     run: Run = _module(of(engine.sort)).start(name, engine, work)
     return run
 
 
 __all__ = [
     "ANY_WIDTH",
+    "BASELINES",
     "KNOWN",
     "MERGING",
-    "PEERS",
     "SEGMENTED",
     "VALUED",
+    "Baseline",
     "Halves",
     "MergingPeer",
-    "Peer",
     "Run",
     "SegmentedPeer",
     "Segments",

@@ -36,11 +36,11 @@ class Run:
     close: Callable[[], None] = lambda: None
 
 
-Peer = Callable[[Engine, Keys], Run]
+Baseline = Callable[[Engine, Keys], Run]
 """Sets up a baseline for keys, which it does not modify.  Raises Unavailable, with one line, if it cannot run here."""
 
 ValuedPeer = Callable[[Engine, Keys, NDArray[Any] | None], Run]
-"""A `Peer` for keys with values, rows of words; None for an argsort."""
+"""A `Baseline` for keys with values, rows of words; None for an argsort."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -73,16 +73,16 @@ def load(name: str) -> ctypes.CDLL:
     try:
         library = ctypes.CDLL(str(_built(name, unit)))
     except HsgenError as e:
-        raise Unavailable(f"peer {name}: {e.lines[0]}") from None
+        raise Unavailable(f"baseline {name}: {e.lines[0]}") from None
     except OSError as e:
-        raise Unavailable(f"peer {name}: does not load: {e}; install {unit.install}") from None
-    library.peer_version.restype = ctypes.c_char_p
+        raise Unavailable(f"baseline {name}: does not load: {e}; install {unit.install}") from None
+    library.baseline_version.restype = ctypes.c_char_p
     return library
 
 
 def version(library: ctypes.CDLL) -> str:
     """Return the version that a baseline's library reports."""
-    return bytes(library.peer_version()).decode(errors="replace")
+    return bytes(library.baseline_version()).decode(errors="replace")
 
 
 def _built(name: str, unit: Unit) -> Path:
@@ -93,7 +93,7 @@ def _built(name: str, unit: Unit) -> Path:
     text = _compile([*command, "-E", "-P", source], unit)
     said = compilers.run([*command, "--version"], compilers.PATIENCE).stdout
     state = hashlib.sha256("\0".join([*command, *unit.link, said, text]).encode())
-    place = folders.cached("peers") / f"{name}-{state.hexdigest()}.so"
+    place = folders.cached("baselines") / f"{name}-{state.hexdigest()}.so"
     if folders.load(place) is None:
         with folders.scratch() as folder:
             out = folder / "out.so"

@@ -19,7 +19,7 @@ from hsgen.tools.bench.baselines.baseline import Run, copied, timed
 def _direct(name: str, engine: Engine) -> Direct:
     toolchain.pyopencl()
     if not isinstance(engine, Direct):
-        raise Unavailable(f"peer {name}: needs OpenCL through pyopencl; omit --api and --runtime")
+        raise Unavailable(f"baseline {name}: needs OpenCL through pyopencl; omit --api and --runtime")
     return engine
 
 
@@ -36,7 +36,7 @@ def pyopencl(engine: Engine, keys: Keys) -> Run:
         import pyopencl.array as array
         from mako import template  # noqa: F401  (pyopencl imports it late)
     except ImportError as e:
-        raise Unavailable(f"peer pyopencl needs {e.name}; install it with pip install {e.name}") from None
+        raise Unavailable(f"baseline pyopencl needs {e.name}; install it with pip install {e.name}") from None
     name = {4: "uint", 8: "ulong"}[keys.dtype.itemsize]
     sorter = algorithm.RadixSort(
         context, f"{name} *keys", key_expr="keys[i]", sort_arg_names=["keys"], key_dtype=keys.dtype
@@ -70,7 +70,7 @@ def cub(engine: Engine, keys: Keys) -> Run:
         engine.read(1, out)
         return out
 
-    sort, device = timed(lambda: engine.peer("cub", size, n))
+    sort, device = timed(lambda: engine.baseline("cub", size, n))
     return Run(name="cub", prepare=lambda: copied(engine, keys.nbytes), sort=sort, result=result, device=device)
 
 
@@ -88,28 +88,28 @@ def boost(engine: Engine, keys: Keys) -> Run:
         function = getattr(library, name)
         function.restype = ctypes.c_char_p
         if said := function(*arguments):
-            raise Unavailable(f"peer boost: {' '.join(said.decode(errors='replace').split())[:500]}")
+            raise Unavailable(f"baseline boost: {' '.join(said.decode(errors='replace').split())[:500]}")
 
     def sort() -> float:
         seconds = ctypes.c_double()
-        call("peer_sort", ctypes.byref(seconds))
+        call("baseline_sort", ctypes.byref(seconds))
         return seconds.value
 
     def result() -> Keys:
         out = np.empty_like(keys)
-        call("peer_result", out.ctypes.data_as(ctypes.c_void_p))
+        call("baseline_result", out.ctypes.data_as(ctypes.c_void_p))
         return out
 
     same = [d for d in device.platform.get_devices() if d.name == device.name]
     names = (device.platform.name.encode(), device.name.encode())
-    call("peer_open", *names, ctypes.c_int(same.index(device)))
+    call("baseline_open", *names, ctypes.c_int(same.index(device)))
     place = keys.ctypes.data_as(ctypes.c_void_p)
-    call("peer_keys", place, ctypes.c_size_t(len(keys)), ctypes.c_int(keys.dtype.itemsize))
+    call("baseline_keys", place, ctypes.c_size_t(len(keys)), ctypes.c_int(keys.dtype.itemsize))
     return Run(
         name="boost",
-        prepare=lambda: call("peer_prepare"),
+        prepare=lambda: call("baseline_prepare"),
         sort=sort,
         result=result,
         version=build.version(library).replace("_", "."),
-        close=library.peer_close,
+        close=library.baseline_close,
     )

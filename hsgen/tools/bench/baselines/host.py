@@ -52,9 +52,9 @@ def vqsort(engine: Engine, keys: Keys) -> Run:
 
 
 def _native(name: str, keys: Keys) -> Run:
-    """A baseline with the functions of ``native/peer.h``, which times itself."""
+    """A baseline with the functions of ``native/baseline.h``, which times itself."""
     library = build.load(name)
-    function = library.peer_sort
+    function = library.baseline_sort
     function.restype = ctypes.c_double
     work, spare = np.empty_like(keys), np.empty_like(keys)
     n, size = ctypes.c_size_t(len(keys)), ctypes.c_int(keys.dtype.itemsize)

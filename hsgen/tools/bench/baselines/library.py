@@ -1,4 +1,4 @@
-"""A library that is compiled into the engine's own, as a peer of what is not a plain sort."""
+"""A library that is compiled into the engine's own, as a baseline of what is not a plain sort."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Words = NDArray[Any]
 def library(
     name: str, engine: Engine, keys: Any, values: Words | None, n: int, parts: int, *, merges: bool = False
 ) -> Run:
-    """A peer of the engine's library that makes `n` keys, and values, in the buffers of results.
+    """A baseline of the engine's library that makes `n` keys, and values, in the buffers of results.
 
     Before it is timed keys are copied, or merged once: a copy is of one of two arrays.
     """
@@ -27,7 +27,7 @@ def library(
         engine.read(slot, found)
         return found
 
-    sort, device = timed(lambda: engine.peer(name, keys.dtype.itemsize, n, 4 * words, parts))
+    sort, device = timed(lambda: engine.baseline(name, keys.dtype.itemsize, n, 4 * words, parts))
     return Run(
         name=name,
         prepare=sort if merges else lambda: copied(engine, n * (keys.dtype.itemsize + 4 * words)),

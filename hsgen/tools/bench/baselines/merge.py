@@ -56,12 +56,12 @@ ALL = list(MERGING)
 
 
 def names(sort: Sort) -> list[str]:
-    """Return the peers that do what a merge does with keys and values of its kinds."""
+    """Return the baselines that do what a merge does with keys and values of its kinds."""
     return list(MERGING)
 
 
 def start(name: str, engine: Engine, work: Load) -> Run:
-    """Set a peer up."""
+    """Set a baseline up."""
     assert work.other is not None
     of_both = None if work.values is None or work.other_values is None else (work.values, work.other_values)
     return MERGING[name](engine, Halves(keys=(work.keys, work.other), values=of_both))

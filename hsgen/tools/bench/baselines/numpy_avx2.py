@@ -91,7 +91,7 @@ class Child:
         self._noise.seek(0)
         last = (self._noise.read().strip().splitlines() or [""])[-1]
         how = processes.status(code)
-        raise Wrong(f"peer {NAME}: its process ended with {how}{': ' if last else ''}{last}")
+        raise Wrong(f"baseline {NAME}: its process ended with {how}{': ' if last else ''}{last}")
 
     def give(self, keys: Keys) -> None:
         """Send the keys to sort."""
@@ -133,7 +133,7 @@ def numpy_avx2(engine: Engine, keys: Keys) -> Run:
     if child.left:
         child.close()
         raise Unavailable(
-            f"peer {NAME}: this numpy does not run without {', '.join(child.left)}; install one from PyPI"
+            f"baseline {NAME}: this numpy does not run without {', '.join(child.left)}; install one from PyPI"
         )
     try:
         child.give(keys)

@@ -46,7 +46,7 @@ def numpy_quick(engine: Engine, keys: Keys, values: Words | None) -> Run:
         Unavailable: the keys have values.
     """
     if values is not None:
-        raise Unavailable("peer numpy-quick: finds orders only; give --value index, or take numpy")
+        raise Unavailable("baseline numpy-quick: finds orders only; give --value index, or take numpy")
     made: dict[str, Any] = {}
 
     def sort() -> None:
@@ -79,15 +79,15 @@ def lsd(engine: Engine, keys: Keys, values: Words | None) -> Run:
         Unavailable: no C compiler is found, or keys or values have another size.
     """
     if values is None or keys.dtype.itemsize != 4 or values.shape[1] != 1:
-        raise Unavailable("peer lsd: packs 32-bit keys with 32-bit values; give --key u32 --value v4, or omit it")
+        raise Unavailable("baseline lsd: packs 32-bit keys with 32-bit values; give --key u32 --value v4, or omit it")
     library = build.load("lsd")
-    library.peer_sort.restype = ctypes.c_double
+    library.baseline_sort.restype = ctypes.c_double
     packed = keys.astype(np.uint64) << np.uint64(32) | values[:, 0]
     work, spare = np.empty_like(packed), np.empty_like(packed)
 
     def sort() -> float:
         places = [a.ctypes.data_as(ctypes.c_void_p) for a in (work, spare)]
-        return float(library.peer_sort(*places, ctypes.c_size_t(len(work)), ctypes.c_int(0)))
+        return float(library.baseline_sort(*places, ctypes.c_size_t(len(work)), ctypes.c_int(0)))
 
     return Run(
         name="lsd",
@@ -106,7 +106,7 @@ def cub(engine: Engine, keys: Keys, values: Words | None) -> Run:
         Unavailable: the sort does not run on CUDA, or is an argsort.
     """
     if values is None:
-        raise Unavailable("peer cub: has no argsort; give values, or omit it")
+        raise Unavailable("baseline cub: has no argsort; give values, or omit it")
     size, n = keys.dtype.itemsize, len(keys)
     shape = values.shape
 
@@ -114,7 +114,7 @@ def cub(engine: Engine, keys: Keys, values: Words | None) -> Run:
         engine.read(slot, like)
         return like
 
-    sort, device = timed(lambda: engine.peer("cub", size, n, 4 * shape[1]))
+    sort, device = timed(lambda: engine.baseline("cub", size, n, 4 * shape[1]))
     return Run(
         name="cub",
         prepare=lambda: copied(engine, keys.nbytes + values.nbytes),

@@ -20,14 +20,14 @@ def _torch(engine: Engine) -> tuple[Any, Any]:
     """PyTorch, and its device object for the engine's GPU."""
     device = APIS[engine.api].torch
     if not device:
-        raise Unavailable("peer torch: needs CUDA; add --api cuda")
+        raise Unavailable("baseline torch: needs CUDA; add --api cuda")
     try:
         import torch
     except ImportError:
-        raise Unavailable("peer torch needs PyTorch; install it with pip install torch") from None
+        raise Unavailable("baseline torch needs PyTorch; install it with pip install torch") from None
     if not torch.cuda.is_available():
         raise Unavailable(
-            f"peer torch: PyTorch {torch.__version__} sees no CUDA device; install a build for this machine's CUDA"
+            f"baseline torch: PyTorch {torch.__version__} sees no CUDA device; install a build for this machine's CUDA"
         )
     # both number devices as CUDA's runtime does
     return torch, torch.device(device, int(getattr(engine, "index", 0)))

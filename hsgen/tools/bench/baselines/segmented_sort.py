@@ -88,7 +88,7 @@ def cub_radix_segments(engine: Engine, given: Segments) -> Run:
 
 def _segments(name: str, engine: Engine, given: Segments) -> Run:
     if given.index:
-        raise Unavailable(f"peer {name}: has no argsort; give values, or omit it")
+        raise Unavailable(f"baseline {name}: has no argsort; give values, or omit it")
     return library(name, engine, given.keys, given.values, len(given.keys), len(given.offsets) - 1)
 
 
@@ -99,12 +99,12 @@ ALL = list(SEGMENTED)
 
 
 def names(sort: Sort) -> list[str]:
-    """Return the peers that do what a sort does with keys and values of its kinds."""
+    """Return the baselines that do what a sort does with keys and values of its kinds."""
     return list(SEGMENTED)
 
 
 def start(name: str, engine: Engine, work: Load) -> Run:
-    """Set a peer up."""
+    """Set a baseline up."""
     assert work.offsets is not None
     index, rows = engine.sort.signature.index, work.how.rows
     given = Segments(keys=work.keys, values=work.values, offsets=work.offsets, rows=rows, index=index)

@@ -8,9 +8,9 @@ from hsgen.core.sort import Sort
 from hsgen.engines.engine import Engine
 from hsgen.operations.calls import Load
 from hsgen.tools.bench.baselines import device, host, numpy_avx2, pairs, pytorch
-from hsgen.tools.bench.baselines.baseline import Peer, Run, ValuedPeer
+from hsgen.tools.bench.baselines.baseline import Baseline, Run, ValuedPeer
 
-PEERS: Mapping[str, Peer] = {
+BASELINES: Mapping[str, Baseline] = {
     "numpy": host.numpy,
     "pyopencl": device.pyopencl,
     "cub": device.cub,
@@ -31,15 +31,15 @@ VALUED: Mapping[str, ValuedPeer] = {
 }
 """Those that sort values with the keys."""
 
-ALL = [*PEERS, *VALUED]
+ALL = [*BASELINES, *VALUED]
 
 
 def names(sort: Sort) -> list[str]:
-    """Return the peers that do what a sort does with keys and values of its kinds."""
-    return list(PEERS if sort.signature.value == "none" else VALUED)
+    """Return the baselines that do what a sort does with keys and values of its kinds."""
+    return list(BASELINES if sort.signature.value == "none" else VALUED)
 
 
 def start(name: str, engine: Engine, work: Load) -> Run:
-    """Set a peer up."""
+    """Set a baseline up."""
     plain = engine.sort.signature.value == "none"
-    return PEERS[name](engine, work.keys) if plain else VALUED[name](engine, work.keys, work.values)
+    return BASELINES[name](engine, work.keys) if plain else VALUED[name](engine, work.keys, work.values)

@@ -1,6 +1,6 @@
 /* The baseline of sorts with CUDA: the toolkit's CUB radix sort.  Compiled only on request;
- * hn_peer_sort then accompanies the functions of harness.h. */
-#include "peer.h"
+ * hn_baseline_sort then accompanies the functions of harness.h. */
+#include "baseline.h"
 
 #include <cub/device/device_radix_sort.cuh>
 
@@ -20,13 +20,13 @@ static cudaError_t hn_cub(void *memory, size_t &temporary, uint64_t n)
 #endif
 }
 
-/* Sort the first n keys to where keys go with the peer called `name`, and wait; with values, if these have a size. */
-extern "C" const char *hn_peer_sort(const char *name, int key_bytes, int value_bytes, uint64_t n, uint64_t,
+/* Sort the first n keys to where keys go with the baseline called `name`, and wait; with values, if these have a size. */
+extern "C" const char *hn_baseline_sort(const char *name, int key_bytes, int value_bytes, uint64_t n, uint64_t,
                                     double *device_seconds)
 {
     *device_seconds = -1;
     if (const char *wrong = hn_unfit(key_bytes, value_bytes, n)) return wrong;
-    if (strcmp(name, "cub") != 0) return hn_wrong("no such peer; of sorts the CUDA harness knows cub");
+    if (strcmp(name, "cub") != 0) return hn_wrong("no such baseline; of sorts the CUDA harness knows cub");
     if (const char *wrong = hn_short(n)) return wrong;
     return hn_play("cub", [=](void *memory, size_t &temporary) { return hn_cub(memory, temporary, n); }, device_seconds);
 }

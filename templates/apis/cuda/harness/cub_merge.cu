@@ -1,6 +1,6 @@
 /* The baseline of merges with CUDA: the toolkit's CUB merge.  Compiled only on request;
- * hn_peer_merge then accompanies the functions of harness.h. */
-#include "peer.h"
+ * hn_baseline_merge then accompanies the functions of harness.h. */
+#include "baseline.h"
 
 #include <cub/device/device_merge.cuh>
 
@@ -20,14 +20,14 @@ static cudaError_t hn_cub(void *memory, size_t &temporary, uint64_t first, uint6
 #endif
 }
 
-/* Merge the `first` keys of buffer HN_KEYS and the others of n in HN_OTHER to where keys go with the peer called `name`,
+/* Merge the `first` keys of buffer HN_KEYS and the others of n in HN_OTHER to where keys go with the baseline called `name`,
  * and wait; with values, if these have a size. */
-extern "C" const char *hn_peer_merge(const char *name, int key_bytes, int value_bytes, uint64_t n, uint64_t first,
+extern "C" const char *hn_baseline_merge(const char *name, int key_bytes, int value_bytes, uint64_t n, uint64_t first,
                                      double *device_seconds)
 {
     *device_seconds = -1;
     if (const char *wrong = hn_unfit(key_bytes, value_bytes, n)) return wrong;
-    if (strcmp(name, "cub") != 0) return hn_wrong("no such peer; of merges the CUDA harness knows cub");
+    if (strcmp(name, "cub") != 0) return hn_wrong("no such baseline; of merges the CUDA harness knows cub");
     const uint64_t second = n - first;
     if (first > n || !hn_holds(HN_KEYS, first, HN_KEY_BYTES) || !hn_holds(HN_OTHER, second, HN_KEY_BYTES) ||
         !hn_holds(HN_KEYS_OUT, n, HN_KEY_BYTES))

@@ -1,16 +1,16 @@
-/* The baselines of segmented sorts with CUDA: the toolkit's CUB sorts.  Compiled only on request, by HN_PEER_CUB or HN_PEER_CUB_RADIX; hn_peer_segmented_sort then accompanies the functions of harness.h. */
-#include "peer.h"
+/* The baselines of segmented sorts with CUDA: the toolkit's CUB sorts.  Compiled only on request, by HN_BASELINE_CUB or HN_BASELINE_CUB_RADIX; hn_baseline_segmented_sort then accompanies the functions of harness.h. */
+#include "baseline.h"
 
-#ifdef HN_PEER_CUB
+#ifdef HN_BASELINE_CUB
 #include <cub/device/device_segmented_sort.cuh>
 #endif
-#ifdef HN_PEER_CUB_RADIX
+#ifdef HN_BASELINE_CUB_RADIX
 #include <cub/device/device_segmented_radix_sort.cuh>
 #endif
 
 #include <string.h>
 
-#ifdef HN_PEER_CUB
+#ifdef HN_BASELINE_CUB
 /* Of keys alone nobody sees whether a sort is stable. */
 static cudaError_t hn_cub(void *memory, size_t &temporary, uint64_t n, uint64_t segments)
 {
@@ -29,7 +29,7 @@ static cudaError_t hn_cub(void *memory, size_t &temporary, uint64_t n, uint64_t 
 }
 #endif
 
-#ifdef HN_PEER_CUB_RADIX
+#ifdef HN_BASELINE_CUB_RADIX
 static cudaError_t hn_cub_radix(void *memory, size_t &temporary, uint64_t n, uint64_t segments)
 {
     const uint32_t *const begin = hn_at<const uint32_t>(HN_OTHER);
@@ -47,9 +47,9 @@ static cudaError_t hn_cub_radix(void *memory, size_t &temporary, uint64_t n, uin
 }
 #endif
 
-/* Sort the `segments` segments of n keys that the offsets in buffer HN_OTHER make, to where keys go, with the peer called
+/* Sort the `segments` segments of n keys that the offsets in buffer HN_OTHER make, to where keys go, with the baseline called
  * `name`, and wait; with values, if these have a size. */
-extern "C" const char *hn_peer_segmented_sort(const char *name, int key_bytes, int value_bytes, uint64_t n, uint64_t segments,
+extern "C" const char *hn_baseline_segmented_sort(const char *name, int key_bytes, int value_bytes, uint64_t n, uint64_t segments,
                                         double *device_seconds)
 {
     *device_seconds = -1;
@@ -57,13 +57,13 @@ extern "C" const char *hn_peer_segmented_sort(const char *name, int key_bytes, i
     if (n > INT32_MAX || segments > INT32_MAX) return hn_wrong("cub counts keys and segments in 31 bits");
     if (const char *wrong = hn_short(n)) return wrong;
     if (!hn_holds(HN_OTHER, segments + 1, 4)) return hn_wrong("there are fewer offsets than segments and one");
-#ifdef HN_PEER_CUB
+#ifdef HN_BASELINE_CUB
     const auto by_length = [=](void *memory, size_t &temporary) { return hn_cub(memory, temporary, n, segments); };
     if (strcmp(name, "cub") == 0) return hn_play(name, by_length, device_seconds);
 #endif
-#ifdef HN_PEER_CUB_RADIX
+#ifdef HN_BASELINE_CUB_RADIX
     const auto by_digits = [=](void *memory, size_t &temporary) { return hn_cub_radix(memory, temporary, n, segments); };
     if (strcmp(name, "cub-radix") == 0) return hn_play(name, by_digits, device_seconds);
 #endif
-    return hn_wrong("no such peer; of segmented sorts the CUDA harness knows cub and cub-radix, where it was asked for");
+    return hn_wrong("no such baseline; of segmented sorts the CUDA harness knows cub and cub-radix, where it was asked for");
 }

@@ -108,7 +108,7 @@ extern "C" void hn_close(void)
     hn_made = NULL;
     for (unsigned char *memory : hn_state.buffers) (void)cudaFree(memory);
     (void)cudaFree(hn_state.scratch);
-    (void)cudaFree(hn_state.peer);
+    (void)cudaFree(hn_state.baseline);
     if (hn_state.start) (void)cudaEventDestroy(hn_state.start);
     if (hn_state.stop) (void)cudaEventDestroy(hn_state.stop);
     if (hn_state.stream) (void)cudaStreamDestroy(hn_state.stream);

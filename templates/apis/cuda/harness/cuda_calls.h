@@ -1,4 +1,4 @@
-/* Calls of the sort that is ready; apart from hn_cuda.h, which peers include without a bundle's headers. */
+/* Calls of the sort that is ready; apart from hn_cuda.h, which baselines include without a bundle's headers. */
 #ifndef CUDA_CALLS_H
 #define CUDA_CALLS_H
 

@@ -10,8 +10,8 @@ struct hn_cuda {
     bool open, graph, poison, unchecked; // unchecked: no guard was looked at since the last sort
     cudaStream_t stream;
     cudaEvent_t start, stop;
-    unsigned char *buffers[HN_SLOTS], *scratch, *peer; /* device memory; peer: temporary memory of a peer */
-    uint64_t sizes[HN_SLOTS], scratch_size, peer_size, sorted; /* scratch_size: including the guard; sorted: last n */
+    unsigned char *buffers[HN_SLOTS], *scratch, *baseline; /* device memory; baseline: temporary memory of a baseline */
+    uint64_t sizes[HN_SLOTS], scratch_size, baseline_size, sorted; /* scratch_size: including the guard; sorted: last n */
 };
 
 extern hn_cuda hn_state;

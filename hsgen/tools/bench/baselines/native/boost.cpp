@@ -91,13 +91,13 @@ template <typename Work> const char *guarded(Work &&work)
 
 } // namespace
 
-extern "C" const char *peer_version(void)
+extern "C" const char *baseline_version(void)
 {
     return BOOST_LIB_VERSION;
 }
 
 // Open the device of that name on the platform of that name; `index` counts those that are called the same.
-extern "C" const char *peer_open(const char *platform, const char *name, int index)
+extern "C" const char *baseline_open(const char *platform, const char *name, int index)
 {
     return guarded([=]() mutable {
         for (const auto &device : compute::system::devices()) {
@@ -111,7 +111,7 @@ extern "C" const char *peer_open(const char *platform, const char *name, int ind
 }
 
 // Take n keys of `size` bytes, 4 or 8, in place of those before.
-extern "C" const char *peer_keys(const void *from, std::size_t n, int size)
+extern "C" const char *baseline_keys(const void *from, std::size_t n, int size)
 {
     return guarded([=] {
         delete std::exchange(keys, nullptr);
@@ -123,25 +123,25 @@ extern "C" const char *peer_keys(const void *from, std::size_t n, int size)
 }
 
 // Copy the input to where it is sorted, and wait.
-extern "C" const char *peer_prepare(void)
+extern "C" const char *baseline_prepare(void)
 {
     return guarded([] { keys->prepare(); });
 }
 
 // Sort, wait, and return the seconds that it took.
-extern "C" const char *peer_sort(double *seconds)
+extern "C" const char *baseline_sort(double *seconds)
 {
     return guarded([=] { *seconds = keys->sort(); });
 }
 
 // Copy the sorted keys to the host.
-extern "C" const char *peer_result(void *out)
+extern "C" const char *baseline_result(void *out)
 {
     return guarded([=] { keys->result(out); });
 }
 
 // Release the keys.
-extern "C" void peer_close(void)
+extern "C" void baseline_close(void)
 {
     delete std::exchange(keys, nullptr);
 }

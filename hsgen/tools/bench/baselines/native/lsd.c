@@ -2,7 +2,7 @@
  * each pass moves every key to its place.  Nothing here is special to a CPU. */
 #define _POSIX_C_SOURCE 199309L
 
-#include "peer.h"
+#include "baseline.h"
 
 #include <stdint.h>
 #include <time.h>
@@ -50,12 +50,12 @@ static void sort_pairs(uint64_t *pairs, uint64_t *spare, size_t n)
     }
 }
 
-const char *peer_version(void)
+const char *baseline_version(void)
 {
     return "compiler " __VERSION__;
 }
 
-double peer_sort(void *keys, void *spare, size_t n, int size)
+double baseline_sort(void *keys, void *spare, size_t n, int size)
 {
     struct timespec begin, end;
     clock_gettime(CLOCK_MONOTONIC, &begin);

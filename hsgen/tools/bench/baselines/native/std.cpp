@@ -1,5 +1,5 @@
 // C++'s std::sort.
-#include "peer.h"
+#include "baseline.h"
 #include "timed.hpp"
 
 #include <algorithm>
@@ -15,12 +15,12 @@ template <typename Key> double sort(void *keys, std::size_t n)
 
 } // namespace
 
-const char *peer_version(void)
+const char *baseline_version(void)
 {
     return "compiler " __VERSION__;
 }
 
-double peer_sort(void *keys, void *, std::size_t n, int size)
+double baseline_sort(void *keys, void *, std::size_t n, int size)
 {
     return size == 4 ? sort<std::uint32_t>(keys, n) : sort<std::uint64_t>(keys, n);
 }

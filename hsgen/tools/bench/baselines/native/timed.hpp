@@ -1,4 +1,4 @@
-// The time of a call, for peers in C++.
+// The time of a call, for baselines in C++.
 #ifndef HSGEN_TIMED_HPP
 #define HSGEN_TIMED_HPP
 

@@ -1,5 +1,5 @@
 // Highway's vqsort, through the interface that every version of it has.
-#include "peer.h"
+#include "baseline.h"
 #include "timed.hpp"
 
 #include <cstdint>
@@ -21,12 +21,12 @@ template <typename Key> double sort(void *keys, std::size_t n)
 
 } // namespace
 
-const char *peer_version(void)
+const char *baseline_version(void)
 {
     return VERSION(HWY_MAJOR, HWY_MINOR, HWY_PATCH);
 }
 
-double peer_sort(void *keys, void *, std::size_t n, int size)
+double baseline_sort(void *keys, void *, std::size_t n, int size)
 {
     return size == 4 ? sort<std::uint32_t>(keys, n) : sort<std::uint64_t>(keys, n);
 }

@@ -56,12 +56,14 @@ def run(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> str:
 def test_candidates_take_turns(embedded: Host) -> None:
     against = {"hsgen:bitonic": engine(embedded, "bitonic"), "hsgen:generic": engine(embedded, name="generic")}
     found = list(
-        bench.measure(engine(embedded), [1000, 5000], ["numpy", "hsgen:bitonic"], 5, 1, "here", rivals=against)
+        bench.measure(engine(embedded), [1000, 5000], ["numpy", "hsgen:bitonic"], 5, 1, "here", alternatives=against)
     )
-    assert [[r.peer for r in rows] for rows in found] == [[None, "hsgen:generic", "numpy", "hsgen:bitonic", "copy"]] * 2
+    assert [[r.baseline for r in rows] for rows in found] == [
+        [None, "hsgen:generic", "numpy", "hsgen:bitonic", "copy"]
+    ] * 2
     for own, generic, numpy, merge, copy in found:
         assert (own.algorithm, generic.algorithm, merge.algorithm) == ("auto", "auto", "bitonic")
-        assert (generic.peer_version, merge.peer_version) == ("generic/auto_u32", "cpu/bitonic_u32")
+        assert (generic.baseline_version, merge.baseline_version) == ("generic/auto_u32", "cpu/bitonic_u32")
         for row in (generic, numpy, merge, copy):
             assert row.ratio_low is not None and row.ratio_high is not None and row.hsgen_ratio is not None
             assert 0 < row.ratio_low <= row.hsgen_ratio <= row.ratio_high
@@ -76,7 +78,7 @@ def test_candidates_take_turns(embedded: Host) -> None:
 def test_a_sort_against_itself_is_a_draw(embedded: Host) -> None:
     """Times vary on a busy machine, so the interval may miss 1, but only slightly."""
     ((_, same, _),) = bench.measure(
-        engine(embedded), [20000], ["hsgen:auto"], 15, 1, "", rivals={"hsgen:auto": engine(embedded)}
+        engine(embedded), [20000], ["hsgen:auto"], 15, 1, "", alternatives={"hsgen:auto": engine(embedded)}
     )
     assert same.ratio_low is not None and same.ratio_high is not None
     assert same.ratio_low < 1.3 and same.ratio_high > 0.77
@@ -105,9 +107,9 @@ class Noted:
 
 
 def test_rounds_with_candidates_renew_the_engines(embedded: Host) -> None:
-    own, rival = Noted(engine(embedded)), Noted(engine(embedded, "bitonic"))
-    list(bench.measure(own, [3000], [], 4, 1, "", rivals={"r": rival}))  # type: ignore[arg-type,dict-item]
-    for some in (own, rival):
+    own, alternative = Noted(engine(embedded)), Noted(engine(embedded, "bitonic"))
+    list(bench.measure(own, [3000], [], 4, 1, "", alternatives={"r": alternative}))  # type: ignore[arg-type,dict-item]
+    for some in (own, alternative):
         assert some.asked.count("renew") == 4
         assert some.asked.count("clock True") == some.asked.count("clock False") == 1
         assert "copy" in some.asked[some.asked.index("clock True") :]
@@ -119,7 +121,7 @@ def test_rounds_with_candidates_renew_the_engines(embedded: Host) -> None:
 def test_a_candidate_that_sorts_wrongly_is_not_timed(embedded: Host) -> None:
     wrong = Noted(engine(embedded, "bitonic"), KEYS_OUT)
     with pytest.raises(Wrong, match=r"^hsgen:bitonic: 1000 uint32 keys came back unsorted; nothing was timed$"):
-        list(bench.measure(engine(embedded), [1000], [], 5, 1, "", rivals={"hsgen:bitonic": wrong}))  # type: ignore[dict-item]
+        list(bench.measure(engine(embedded), [1000], [], 5, 1, "", alternatives={"hsgen:bitonic": wrong}))  # type: ignore[dict-item]
     assert "renew" not in wrong.asked
 
 
@@ -128,25 +130,29 @@ def test_a_candidate_that_does_nothing_is_detected(embedded: Host, kind: str) ->
     """Even for a copy, and where another candidate has left the right result."""
     idle = Idle(engine(embedded))
     with pytest.raises(Wrong, match=r"^idle: 1000 uint32 keys came back unsorted"):
-        list(bench.measure(engine(embedded), [1000], [], 5, 1, "", rivals={"idle": idle}, kinds=[kind]))  # type: ignore[dict-item]
+        list(bench.measure(engine(embedded), [1000], [], 5, 1, "", alternatives={"idle": idle}, kinds=[kind]))  # type: ignore[dict-item]
 
 
 @pytest.mark.nightly
 def test_candidates_may_order_equal_packed_keys_differently(embedded: Host) -> None:
     signature = Signature(value="packed")
     own, merge = engine(embedded, signature=signature), engine(embedded, "bitonic", signature=signature)
-    ((_, row, _),) = bench.measure(own, [3000], [], 2, 1, "", rivals={"hsgen:bitonic": merge}, kinds=["few-distinct"])
+    ((_, row, _),) = bench.measure(
+        own, [3000], [], 2, 1, "", alternatives={"hsgen:bitonic": merge}, kinds=["few-distinct"]
+    )
     assert row.algorithm == "bitonic" and row.kind == "few-distinct"
 
 
 def test_candidates_sort_the_same(embedded: Host) -> None:
     other = engines.direct(embedded, target.find("cpu").sort("auto", "u64"))
-    with pytest.raises(Usage, match=r"^rival r: cpu/auto_u64 sorts other keys or values than cpu/auto_u32"):
-        list(bench.measure(engine(embedded), [10], [], 1, 1, "", rivals={"r": other}))
+    with pytest.raises(Usage, match=r"^alternative r: cpu/auto_u64 sorts other keys or values than cpu/auto_u32"):
+        list(bench.measure(engine(embedded), [10], [], 1, 1, "", alternatives={"r": other}))
     small = engine(embedded, "bitonic")
     most = small.sort.plan.max_n
-    with pytest.raises(Usage, match=rf"^rival r: sizes up to {most + 1}: cpu/bitonic_u32 sorts up to {most} keys$"):
-        list(bench.measure(engine(embedded), [most + 1], [], 1, 1, "", rivals={"r": small}))
+    with pytest.raises(
+        Usage, match=rf"^alternative r: sizes up to {most + 1}: cpu/bitonic_u32 sorts up to {most} keys$"
+    ):
+        list(bench.measure(engine(embedded), [most + 1], [], 1, 1, "", alternatives={"r": small}))
 
 
 def test_inputs_that_do_not_fit_memory_are_not_timed(embedded: Host, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -188,9 +194,9 @@ def test_the_command_measures_candidates(
         "seed": 1,
     }
     once = [None, f"hsgen:{mine}:merge", "numpy", "hsgen:generic", "copy"]
-    measured = [(r["n"], r["kind"], r["peer"]) for r in found["rows"]]
+    measured = [(r["n"], r["kind"], r["baseline"]) for r in found["rows"]]
     assert measured == [(n, kind, p) for n in (1024, 1448, 2048) for kind in ("sorted", "random") for p in once]
-    assert {r["peer_version"] for r in found["rows"] if r["algorithm"] == "bitonic"} == {"mine/bitonic_u32"}
+    assert {r["baseline_version"] for r in found["rows"] if r["algorithm"] == "bitonic"} == {"mine/bitonic_u32"}
 
 
 def test_the_table_has_a_part_for_each_sort(
@@ -210,7 +216,7 @@ def test_the_table_has_a_part_for_each_sort(
 def test_csv_has_the_fields_of_json(embedded: Host, capsys: pytest.CaptureFixture[str]) -> None:
     more = ["--sizes", "1000", "--rounds", "1", "--against", "", "--bits", "0..8"]
     rows = list(csv.DictReader(StringIO(run(["bench", "-t", "cpu", "--key", "u32", *more, "--csv"], capsys))))
-    assert [r["peer"] for r in rows] == ["", "copy"] and list(rows[0]) == list(bench.Row.__dataclass_fields__)
+    assert [r["baseline"] for r in rows] == ["", "copy"] and list(rows[0]) == list(bench.Row.__dataclass_fields__)
     assert rows[0]["bits"] == "0..8" and rows[0]["device_count"] == "false" and float(rows[0]["mkeys_per_s"]) > 0
     assert rows[1]["ratio_low"] == "" and float(rows[1]["hsgen_ratio"]) > 0
 
@@ -226,9 +232,9 @@ def test_candidates_through_the_c_runtime_are_other_libraries(
     given = ["bench", "-t", str(small), "--key", "u32", "--runtime", "c", "--device", embedded.platform, "--json"]
     found = json.loads(run([*given, "--sizes", "1000", "--rounds", "5", "--against", ",".join(names)], capsys))
     rows = found["rows"]
-    assert [r["peer"] for r in rows] == [None, *names, "copy"]
-    assert {r["peer"]: r["peer_version"] for r in rows if r["algorithm"] and r["peer"]} == versions
-    assert all((r["device_seconds"] is None) == (r["peer"] == "numpy") for r in rows)
+    assert [r["baseline"] for r in rows] == [None, *names, "copy"]
+    assert {r["baseline"]: r["baseline_version"] for r in rows if r["algorithm"] and r["baseline"]} == versions
+    assert all((r["device_seconds"] is None) == (r["baseline"] == "numpy") for r in rows)
     assert all(0 < r["device_seconds"] <= r["seconds"] * 3 for r in rows if r["device_seconds"] is not None)
 
 
@@ -236,7 +242,7 @@ def test_candidates_through_the_c_runtime_are_other_libraries(
 def test_candidates_run_on_vulkan(capsys: pytest.CaptureFixture[str]) -> None:
     more = ["--sizes", "2000", "--rounds", "5", "--against", "hsgen:bitonic,hsgen:generic", "--json"]
     rows = json.loads(run(["bench", "-t", "lavapipe", "--key", "u32", *more], capsys))["rows"]
-    assert [r["peer"] for r in rows] == [None, "hsgen:bitonic", "hsgen:generic", "copy"]
+    assert [r["baseline"] for r in rows] == [None, "hsgen:bitonic", "hsgen:generic", "copy"]
     assert all(r["device_seconds"] > 0 and r["ratio_low"] != 0 for r in rows)
 
 
@@ -245,15 +251,15 @@ def test_candidates_run_on_vulkan(capsys: pytest.CaptureFixture[str]) -> None:
     [
         (
             "hsgen:bitonic-x",
-            "rival hsgen:bitonic-x: cpu has no sort 'bitonic-x'; name one of auto, bitonic, radix, plain, or a target",
+            "alternative hsgen:bitonic-x: cpu has no sort 'bitonic-x'; name one of auto, bitonic, radix, plain, or",
         ),
-        ("hsgen:", "rival hsgen:: cpu has no sort ''; name one of auto"),
-        ("hsgen:scan-x1", "rival hsgen:scan-x1: cpu has no sort 'scan-x1'"),
+        ("hsgen:", "alternative hsgen:: cpu has no sort ''; name one of auto"),
+        ("hsgen:scan-x1", "alternative hsgen:scan-x1: cpu has no sort 'scan-x1'"),
         ("hsgen:none.toml", "target none.toml: cannot be read (No such file or directory)"),
-        ("hsgen:generic:auto-x", "rival hsgen:generic:auto-x: generic has no sort 'auto-x'"),
+        ("hsgen:generic:auto-x", "alternative hsgen:generic:auto-x: generic has no sort 'auto-x'"),
         ("hsgen:gen9:auto", "target gen9: unknown; known are "),
-        ("hsgen:lavapipe", "rival hsgen:lavapipe: target lavapipe has no kernels for opencl"),
-        ("hsgenx", "peer hsgenx: unknown; known are numpy"),
+        ("hsgen:lavapipe", "alternative hsgen:lavapipe: target lavapipe has no kernels for opencl"),
+        ("hsgenx", "baseline hsgenx: unknown; known are numpy"),
     ],
 )
 def test_names_that_are_no_candidates(embedded: Host, name: str, line: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -264,10 +270,10 @@ def test_names_that_are_no_candidates(embedded: Host, name: str, line: str, caps
 
 def test_a_device_that_cannot_run_a_candidate_is_one_line(pocl: Host) -> None:
     """PoCL has no subgroups."""
-    rival = bench_sorts.read(["hsgen:intel-gen8", "numpy"], "generic")
-    assert list(rival) == ["hsgen:intel-gen8"]
-    with pytest.raises(Unavailable, match=r"^rival hsgen:intel-gen8: .* has no subgroups of "):
-        rival["hsgen:intel-gen8"].sort(target.find("generic").sort("auto", "u32"), pocl)
+    alternative = bench_sorts.read(["hsgen:intel-gen8", "numpy"], "generic")
+    assert list(alternative) == ["hsgen:intel-gen8"]
+    with pytest.raises(Unavailable, match=r"^alternative hsgen:intel-gen8: .* has no subgroups of "):
+        alternative["hsgen:intel-gen8"].sort(target.find("generic").sort("auto", "u32"), pocl)
 
 
 def test_two_ways_to_print_are_refused(capsys: pytest.CaptureFixture[str]) -> None:

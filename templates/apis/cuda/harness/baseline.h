@@ -1,7 +1,7 @@
-/* What the peers of the CUDA harness share.  Each is compiled for one width of keys and one size of values, HN_KEY_BYTES
+/* What the baselines of the CUDA harness share.  Each is compiled for one width of keys and one size of values, HN_KEY_BYTES
  * and HN_VALUE_BYTES, since CUB takes long to compile. */
-#ifndef HN_PEER_H
-#define HN_PEER_H
+#ifndef HN_BASELINE_H
+#define HN_BASELINE_H
 
 #include "hn_cuda.h"
 
@@ -35,7 +35,7 @@ static inline const char *hn_unfit(int key_bytes, int value_bytes, uint64_t n)
 {
     if (!hn_state.open) return hn_wrong("no device is open");
     if (key_bytes != HN_KEY_BYTES || value_bytes != HN_VALUE_BYTES || n > UINT32_MAX)
-        return hn_wrong("this peer was compiled for keys or values of another size");
+        return hn_wrong("this baseline was compiled for keys or values of another size");
     return NULL;
 }
 
@@ -56,10 +56,10 @@ template <typename Call> static const char *hn_play(const char *name, Call call,
     cudaError_t code = call(static_cast<void *>(NULL), temporary);
     if (code != cudaSuccess) return hn_said(name, code);
     if (temporary == 0) temporary = 1;
-    if (temporary > hn_state.peer_size)
-        if (const char *wrong = hn_allocate(&hn_state.peer, &hn_state.peer_size, temporary)) return wrong;
+    if (temporary > hn_state.baseline_size)
+        if (const char *wrong = hn_allocate(&hn_state.baseline, &hn_state.baseline_size, temporary)) return wrong;
     code = cudaEventRecord(hn_state.start, hn_state.stream);
-    if (code == cudaSuccess) code = call(static_cast<void *>(hn_state.peer), temporary);
+    if (code == cudaSuccess) code = call(static_cast<void *>(hn_state.baseline), temporary);
     if (code == cudaSuccess) code = cudaEventRecord(hn_state.stop, hn_state.stream);
     return code != cudaSuccess ? hn_said(name, code) : hn_time(device_seconds);
 }

@@ -23,7 +23,7 @@ from hsgen.engines.pyopencl import Compiled, Direct, context_for
 from hsgen.targets import assembly, target
 from hsgen.tools import bench
 from hsgen.tools.bench import measurement, rounds
-from hsgen.tools.bench.baselines import PEERS, Run, build, numpy_avx2
+from hsgen.tools.bench.baselines import BASELINES, Run, build, numpy_avx2
 
 HOST = ["numpy", "numpy-avx2", "std", "lsd", "vqsort"]
 TINY = str(Path(__file__).with_name("lanes") / "lanes1.toml")
@@ -40,7 +40,7 @@ def rebuilt(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     """An empty cache of built baselines, none of them loaded; returns its folder."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.setattr(build, "load", build.load.__wrapped__)
-    return tmp_path / "cache/hsgen/peers-2"
+    return tmp_path / "cache/hsgen/baselines-2"
 
 
 def direct(host: Host) -> Direct:
@@ -55,7 +55,7 @@ def keys_of(n: int, dtype: str, seed: int = 1) -> Any:
 
 def started(name: str, engine: Any, keys: Any) -> Run:
     try:
-        return PEERS[name](engine, keys)
+        return BASELINES[name](engine, keys)
     except Unavailable as e:
         missing(str(e))
 
@@ -99,9 +99,9 @@ def test_pyopencl_sorts(engine: Direct, dtype: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["pyopencl", "boost"])
-def test_peers_of_opencl_are_refused_beside_another_engine(name: str) -> None:
-    with pytest.raises(Unavailable, match=f"^peer {name}: needs OpenCL through pyopencl"):
-        PEERS[name](SimpleNamespace(), keys_of(1, "u4"))  # type: ignore[arg-type]
+def test_baselines_of_opencl_are_refused_beside_another_engine(name: str) -> None:
+    with pytest.raises(Unavailable, match=f"^baseline {name}: needs OpenCL through pyopencl"):
+        BASELINES[name](SimpleNamespace(), keys_of(1, "u4"))  # type: ignore[arg-type]
 
 
 @pytest.mark.device
@@ -111,8 +111,8 @@ def test_a_device_that_the_loader_does_not_show_is_one_line(engine: Direct) -> N
     started("boost", engine, keys_of(1, "u4")).close()
     engine = Direct(engine.context, engine._compiled)
     engine.context = SimpleNamespace(devices=[device])
-    with pytest.raises(Unavailable, match=r"^peer boost: OpenCL's loader does not show the device nothing$"):
-        PEERS["boost"](engine, keys_of(1, "u4"))
+    with pytest.raises(Unavailable, match=r"^baseline boost: OpenCL's loader does not show the device nothing$"):
+        BASELINES["boost"](engine, keys_of(1, "u4"))
 
 
 @pytest.mark.device
@@ -122,10 +122,12 @@ def test_without_a_compiler_a_baseline_is_one_line(
 ) -> None:
     monkeypatch.setenv(variable, "no-such-compiler")
     with pytest.raises(Unavailable) as caught:
-        PEERS[name](engine, keys_of(1, "u4"))
+        BASELINES[name](engine, keys_of(1, "u4"))
     (line,) = caught.value.lines
     language = {"CC": "C", "CXX": "C++"}[variable]
-    assert line.startswith(f"peer {name}: no {language} compiler no-such-compiler, which the variable {variable} names")
+    assert line.startswith(
+        f"baseline {name}: no {language} compiler no-such-compiler, which the variable {variable} names"
+    )
     assert "\n" not in line
 
 
@@ -139,10 +141,10 @@ def test_without_its_headers_a_baseline_says_what_to_install(
     compiler.chmod(0o755)
     monkeypatch.setenv(variable, str(compiler))
     with pytest.raises(Unavailable) as caught:
-        PEERS[name](engine, keys_of(1, "u4"))
+        BASELINES[name](engine, keys_of(1, "u4"))
     (line,) = caught.value.lines
     said = "does not build with compiler: x:1: fatal error: y.h: No such file"
-    assert line == f"peer {name}: {said}; install {build.UNITS[name].install}"
+    assert line == f"baseline {name}: {said}; install {build.UNITS[name].install}"
     assert not list(rebuilt.glob("*"))
 
 
@@ -155,7 +157,7 @@ def test_a_baseline_that_cannot_run_ends_with_3_and_times_nothing(
     more = ["--key", "u32", "--sizes", "1000", "--device", embedded.platform, "--against", "numpy,lsd"]
     assert main(["bench", "-t", TINY, *more]) == 3
     out, err = capsys.readouterr()
-    assert not out and err.splitlines()[-1].startswith("hsgen: peer lsd: no C compiler no-such-compiler")
+    assert not out and err.splitlines()[-1].startswith("hsgen: baseline lsd: no C compiler no-such-compiler")
 
 
 def test_built_baselines_are_cached_by_content(rebuilt: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -167,7 +169,7 @@ def test_built_baselines_are_cached_by_content(rebuilt: Path, tmp_path: Path, mo
     for path in build.SOURCES.iterdir():
         (tmp_path / path.name).write_bytes(path.read_bytes())
     monkeypatch.setattr(build, "SOURCES", tmp_path)
-    with (tmp_path / "peer.h").open("a") as header:
+    with (tmp_path / "baseline.h").open("a") as header:
         header.write("typedef int another;\n")
     check("lsd", None, keys_of(1000, "u4"))
     assert len(list(rebuilt.iterdir())) == 2
@@ -195,14 +197,14 @@ def test_numpy_names_disabled_features() -> None:
 
 def test_a_numpy_that_needs_avx512_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(numpy_avx2.Child, "_read", lambda *_: b'["X86_V4"]\n')
-    with pytest.raises(Unavailable, match=r"^peer numpy-avx2: this numpy does not run without X86_V4; install one"):
-        PEERS["numpy-avx2"](None, keys_of(1, "u4"))  # type: ignore[arg-type]
+    with pytest.raises(Unavailable, match=r"^baseline numpy-avx2: this numpy does not run without X86_V4; install one"):
+        BASELINES["numpy-avx2"](None, keys_of(1, "u4"))  # type: ignore[arg-type]
 
 
 def test_a_numpy_process_that_does_not_start_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PYTHONHOME", "/nowhere")
-    with pytest.raises(Unavailable, match=r"^peer numpy-avx2: its process ended with code 1: .*$") as caught:
-        PEERS["numpy-avx2"](None, keys_of(1, "u4"))  # type: ignore[arg-type]
+    with pytest.raises(Unavailable, match=r"^baseline numpy-avx2: its process ended with code 1: .*$") as caught:
+        BASELINES["numpy-avx2"](None, keys_of(1, "u4"))  # type: ignore[arg-type]
     assert "\n" not in str(caught.value)
 
 
@@ -215,7 +217,7 @@ def test_a_killed_numpy_process_is_one_line(step: str) -> None:
     try:
         with pytest.raises(Wrong) as caught:
             getattr(child, step)(*([keys] if step in ("give", "result") else []))
-        assert caught.value.lines == ("peer numpy-avx2: its process ended with signal 9",)
+        assert caught.value.lines == ("baseline numpy-avx2: its process ended with signal 9",)
     finally:
         child.close()
 
@@ -296,19 +298,19 @@ def test_ratios_are_medians_over_rounds(monkeypatch: pytest.MonkeyPatch) -> None
             close=lambda: closed.append(True),
         )
 
-    monkeypatch.setitem(PEERS, "scripted", scripted)
+    monkeypatch.setitem(BASELINES, "scripted", scripted)
     monkeypatch.setattr(rounds, "time", SimpleNamespace(perf_counter=lambda: engine.now))
     (rows,) = bench.measure(engine, [1000], ["scripted"], 3, 1, "nothing")  # type: ignore[arg-type]
-    own, peer, copy = rows
-    assert (own.peer, own.hsgen_ratio, own.peer_version) == (None, None, None)
-    assert (peer.peer, peer.hsgen_ratio, peer.peer_version) == ("scripted", 0.5, "1.5")
-    assert (peer.ratio_low, peer.ratio_high) == (None, None)  # 3 rounds give no interval
-    assert peer.mkeys_per_s == pytest.approx(1000 / 2 / 1e6) and closed == [True]
+    own, baseline, copy = rows
+    assert (own.baseline, own.hsgen_ratio, own.baseline_version) == (None, None, None)
+    assert (baseline.baseline, baseline.hsgen_ratio, baseline.baseline_version) == ("scripted", 0.5, "1.5")
+    assert (baseline.ratio_low, baseline.ratio_high) == (None, None)  # 3 rounds give no interval
+    assert baseline.mkeys_per_s == pytest.approx(1000 / 2 / 1e6) and closed == [True]
     assert (own.min, own.q1, own.q3, own.max) == pytest.approx([2.5e-4, 3.75e-4, 7.5e-4, 1e-3])
-    assert (copy.peer, copy.hsgen_ratio, copy.roof_share) == ("copy", 0.25, None)
-    assert (own.seconds, own.device_seconds, peer.device_seconds, copy.device_seconds) == (2, 0.5, None, 0.25)
+    assert (copy.baseline, copy.hsgen_ratio, copy.roof_share) == ("copy", 0.25, None)
+    assert (own.seconds, own.device_seconds, baseline.device_seconds, copy.device_seconds) == (2, 0.5, None, 0.25)
     moved, roof = assembly.traffic(engine.sort, 1000), 2 * 4 * 1000 / 0.25
-    assert (own.bytes, peer.bytes, copy.bytes, own.roof_clock) == (moved, None, 8000, "device")
+    assert (own.bytes, baseline.bytes, copy.bytes, own.roof_clock) == (moved, None, 8000, "device")
     assert own.roof_share == pytest.approx(moved / 0.5 / roof, abs=1e-4)
     assert own.roof_mkeys_per_s == pytest.approx(1000 / (moved / roof) / 1e6, rel=1e-5)
     assert not engine.clocked
@@ -323,6 +325,6 @@ def test_open_baselines_are_closed_if_a_later_one_is_refused(monkeypatch: pytest
         children.append(self)
 
     monkeypatch.setattr(numpy_avx2.Child, "__init__", noted)
-    with pytest.raises(Unavailable, match=r"^peer boost: needs OpenCL"):
+    with pytest.raises(Unavailable, match=r"^baseline boost: needs OpenCL"):
         list(bench.measure(Scripted([]), [1000], ["numpy-avx2", "boost"], 1, 1, ""))  # type: ignore[arg-type]
     assert [c._process.returncode for c in children] == [-signal.SIGKILL]

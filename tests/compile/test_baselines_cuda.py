@@ -31,12 +31,12 @@ HEADERS = ("device_radix_sort", "device_segmented_sort", "device_segmented_radix
 WAYS = [("auto", "cub"), ("segmented_sort", "cub"), ("segmented_sort", "cub-radix"), ("merge_path", "cub")]
 
 
-def options(algorithm: str, peer: str, key: str, value: str) -> tuple[list[str], list[str]]:
+def options(algorithm: str, baseline: str, key: str, value: str) -> tuple[list[str], list[str]]:
     """The one file of a baseline, and its compile options."""
     harness = cuda.API.harness
     assert harness is not None
-    return native.peer_units(harness, [peer], [algorithm]), native.peer_options(
-        harness, [peer], key, Signature(value=value)
+    return native.baseline_units(harness, [baseline], [algorithm]), native.baseline_options(
+        harness, [baseline], key, Signature(value=value)
     )
 
 
@@ -50,13 +50,13 @@ COMPILED = [
 """In the fast run both lists contain each variant; each is compiled once."""
 
 
-@pytest.mark.parametrize(("key", "value", "algorithm", "peer"), COMPILED)
-def test_a_baseline_compiles(tmp_path: Path, key: str, value: str, algorithm: str, peer: str) -> None:
+@pytest.mark.parametrize(("key", "value", "algorithm", "baseline"), COMPILED)
+def test_a_baseline_compiles(tmp_path: Path, key: str, value: str, algorithm: str, baseline: str) -> None:
     """Fast run: to PTX, which checks all of a file.  Nightly: to objects."""
     nvcc = toolchain.tool("nvcc")
     if nvcc is None:
         missing("nvcc of the CUDA toolkit is not on the path")
-    (unit,), words = options(algorithm, peer, key, value)
+    (unit,), words = options(algorithm, baseline, key, value)
     warnings = ["-Xcompiler", "-Wall,-Wextra", "-Werror", "all-warnings"]
     made = ["-c" if NIGHTLY else "-ptx", f"-I{native.HARNESS}", SOURCES / unit, "-o", tmp_path / "o"]
     command = [nvcc, "-std=c++17", "-arch=sm_90", *warnings, *words, *made]
@@ -64,20 +64,20 @@ def test_a_baseline_compiles(tmp_path: Path, key: str, value: str, algorithm: st
     assert done.returncode == 0, done.stderr[-2000:]
 
 
-def played(folder: Path, algorithm: str, peer: str, key: str, value: str) -> Native:
+def played(folder: Path, algorithm: str, baseline: str, key: str, value: str) -> Native:
     """An engine whose library contains the baseline, with stand-ins for CUB and CUDA's runtime on the host."""
     try:
-        compiler = build.compiler("peer.cpp")
+        compiler = build.compiler("baseline.cpp")
     except Unavailable as e:
         missing(str(e))
     (folder / "cub/device").mkdir(parents=True)
     for name in HEADERS:
         (folder / f"cub/device/{name}.cuh").write_text('#include "cub.hpp"\n')
     (folder / "cuda_runtime_api.h").write_text('#include "cuda_runtime.h"\n')
-    (unit,), words = options(algorithm, peer, key, value)
+    (unit,), words = options(algorithm, baseline, key, value)
     includes = [f"-I{x}" for x in (folder, FAKE, SOURCES, native.HARNESS)]
     sources = ["-x", "c++", str(SOURCES / unit), str(FAKE / "harness.cpp")]
-    out = folder / "peer.so"
+    out = folder / "baseline.so"
     done = subprocess.run(
         [*compiler, "-O1", "-Wall", "-Wextra", "-shared", "-fPIC", *words, *includes, *sources, "-o", str(out)],
         capture_output=True,
@@ -89,9 +89,9 @@ def played(folder: Path, algorithm: str, peer: str, key: str, value: str) -> Nat
     return Native(Harness(out), "cuda", sort, 0, "")
 
 
-@pytest.mark.parametrize(("key", "value", "algorithm", "peer"), PLAYED)
-def test_a_baseline_gets_its_input(tmp_path: Path, key: str, value: str, algorithm: str, peer: str) -> None:
-    engine = played(tmp_path, algorithm, peer, key, value)
+@pytest.mark.parametrize(("key", "value", "algorithm", "baseline"), PLAYED)
+def test_a_baseline_gets_its_input(tmp_path: Path, key: str, value: str, algorithm: str, baseline: str) -> None:
+    engine = played(tmp_path, algorithm, baseline, key, value)
     rng = np.random.default_rng(1)
     for n, parts, rows, kind in [
         (1, 1, False, "random"),
@@ -101,12 +101,12 @@ def test_a_baseline_gets_its_input(tmp_path: Path, key: str, value: str, algorit
         how = Options(segment_count=parts, rows=rows) if algorithm == "segmented_sort" else Options()
         work = bench.load(engine.sort, n, how, rng, kind)
         fill(engine, work)
-        run = measurement._peer(peer, engine, work, measurement.ExitStack())
+        run = measurement._baseline(baseline, engine, work, measurement.ExitStack())
         measurement._check([(run, work)], {engine: work}, lambda: None)
         assert run.device() == 0.25
         if work.values is not None:
             wipe(engine, work)
-            with pytest.raises(Wrong, match=rf"^{peer}: the values of {n} keys came back wrong"):
+            with pytest.raises(Wrong, match=rf"^{baseline}: the values of {n} keys came back wrong"):
                 measurement._check([(replace(run, sort=spoiled(engine, run.sort)), work)], {engine: work}, lambda: None)
 
 
@@ -127,15 +127,15 @@ def test_a_baseline_of_other_keys_or_less_room_is_refused(tmp_path: Path) -> Non
     work = bench.load(engine.sort, 100, Options(segment_count=5), np.random.default_rng(1))
     fill(engine, work)
     for size, n, value, parts, line in [
-        (8, 100, 0, 5, "this peer was compiled for keys or values of another size"),
-        (4, 100, 4, 5, "this peer was compiled for keys or values of another size"),
+        (8, 100, 0, 5, "this baseline was compiled for keys or values of another size"),
+        (4, 100, 4, 5, "this baseline was compiled for keys or values of another size"),
         (4, 101, 0, 5, "a buffer holds fewer keys or values"),
         (4, 100, 0, 6, "there are fewer offsets than segments and one"),
     ]:
         with pytest.raises(Wrong, match=f"^{line}$"):
-            engine.peer("cub", size, n, value, parts)
-    with pytest.raises(Wrong, match=r"^no such peer; of segmented sorts the CUDA harness knows cub and cub-radix"):
-        engine.peer("cub-radix", 4, 100, 0, 5)
+            engine.baseline("cub", size, n, value, parts)
+    with pytest.raises(Wrong, match=r"^no such baseline; of segmented sorts the CUDA harness knows cub and cub-radix"):
+        engine.baseline("cub-radix", 4, 100, 0, 5)
     engine.sort = target.find("nvidia-sm90").sort("merge_path", "u32")
-    with pytest.raises(Unavailable, match=r"^peer cub: requires CUDA; add --api cuda$"):
-        engine.peer("cub", 4, 100, 0, 50)
+    with pytest.raises(Unavailable, match=r"^baseline cub: requires CUDA; add --api cuda$"):
+        engine.baseline("cub", 4, 100, 0, 50)
