@@ -40,7 +40,7 @@ def library(
 
     It holds the sorts and scans of these `algorithms` in a form; none named: all that a target has for the key type.
     `made` is a bundle whose SPIR-V is taken where its GLSL is the same, for machines without a GLSL compiler.
-    `baselines` are compiled along for what the algorithms do; names that the API's harness does not know are passed over.
+    `baselines` are compiled along for what the algorithms do; names unknown to the API's harness are ignored.
 
     Raises:
         Unavailable: a compiler or a header is missing, or hsgen drives no devices of the API.

@@ -73,8 +73,8 @@ def measure(
 
     First hsgen's row, then those of the baselines in the order of `against`, then the copy's.  `alternatives` are other
     sorts of hsgen by the names of their rows, on the same device, for the same keys and values; those that `against`
-    does not name come first.  A plain sort among them sorts all of the keys.  In the row of an alternative, `hsgen_ratio`
-    above 1 means that `engine` is faster.  `device` is a label for the rows.
+    does not name come first.  A plain sort among them sorts all of the keys.  In the row of an alternative, a
+    `hsgen_ratio` above 1 means that `engine` is faster.  `device` is a label for the rows.
 
     Raises:
         Usage: a baseline cannot sort so.
