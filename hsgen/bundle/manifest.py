@@ -49,7 +49,7 @@ class Choice:
             key_transform="descending" in self.orders or any(TYPES[t].kind for t in self.keys),
             bit_range="bit-range" in self.features,
             device_count="device-count" in self.features,
-            run_boundaries="run_boundaries" in self.features,
+            run_boundaries="run-boundaries" in self.features,
             epilogue=self.epilogue,
         )
 

@@ -178,7 +178,7 @@ def _check_segments(sort: Sort, task: Task) -> None:
             raise Usage(f"{what}: {sort.name} has no segments; add --algorithm segmented_sort")
         return
     if not task.parts:
-        raise Usage("algorithm segments: give the number of segments, for example --segments 2^10,2^14")
+        raise Usage("algorithm segmented_sort: give the number of segments, for example --segments 2^10,2^14")
     if max(task.parts) >= 2**31:
         raise Usage(f"segments {max(task.parts)}: there are up to {2**31 - 1}; give fewer")
     odd = next(((n, p) for n in task.counts for p in task.parts if task.rows and n % p), None)

@@ -183,7 +183,7 @@ def test_the_command_measures_candidates(
     embedded: Host, small: Path, mine: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     own = ["-t", str(small), "--device", embedded.platform, "--key", "u32"]
-    against = f"hsgen:{mine}:merge,numpy,hsgen:generic"
+    against = f"hsgen:{mine}:bitonic,numpy,hsgen:generic"
     more = ["--sizes", "2^10..2^11:2", "--rounds", "5", "--against", against, "--kind", "sorted", "--kind", "random"]
     found = json.loads(run(["bench", *own, *more, "--json"], capsys))
     assert {k: found[k] for k in ("schema", "target", "api", "rounds", "seed")} == {
@@ -193,7 +193,7 @@ def test_the_command_measures_candidates(
         "rounds": 5,
         "seed": 1,
     }
-    once = [None, f"hsgen:{mine}:merge", "numpy", "hsgen:generic", "copy"]
+    once = [None, f"hsgen:{mine}:bitonic", "numpy", "hsgen:generic", "copy"]
     measured = [(r["n"], r["kind"], r["baseline"]) for r in found["rows"]]
     assert measured == [(n, kind, p) for n in (1024, 1448, 2048) for kind in ("sorted", "random") for p in once]
     assert {r["baseline_version"] for r in found["rows"] if r["algorithm"] == "bitonic"} == {"mine/bitonic_u32"}
@@ -227,7 +227,7 @@ def test_candidates_through_the_c_runtime_are_other_libraries(
 ) -> None:
     """hsgen:auto is the same library as the baseline: it is loaded twice, with separate state."""
     versions = {"hsgen:auto": "small/auto_u32", f"hsgen:{mine}": "mine/auto_u32"}
-    versions |= {f"hsgen:{small}:merge": "small/bitonic_u32"} if NIGHTLY else {}
+    versions |= {f"hsgen:{small}:bitonic": "small/bitonic_u32"} if NIGHTLY else {}
     names = [*versions, "numpy"]
     given = ["bench", "-t", str(small), "--key", "u32", "--runtime", "c", "--device", embedded.platform, "--json"]
     found = json.loads(run([*given, "--sizes", "1000", "--rounds", "5", "--against", ",".join(names)], capsys))

@@ -134,7 +134,7 @@ def test_merges_are_measured(small: Path, value: str, capsys: pytest.CaptureFixt
     rows = rows_of(f"{command} --kind random --kind sorted --against numpy,hsgen:plain", capsys)
     assert [r["baseline"] for r in rows] == [None, "numpy", "hsgen:plain", "copy"] * 6
     for own, _, plain, copy in zip(*[iter(rows)] * 4, strict=True):
-        assert (own["task"], own["segments"], own["layout"]) == ("bitonic", None, None)
+        assert (own["task"], own["segments"], own["layout"]) == ("merge", None, None)
         item = 8 if value == "v4" else 4
         assert copy["bytes"] == 2 * item * own["n"] and own["bytes"] >= copy["bytes"]
         assert own["roof_share"] > 0 and (plain["algorithm"], own["algorithm"]) == ("auto", "merge_path")
@@ -255,7 +255,7 @@ def test_wrong_results_are_not_timed(
     [
         (
             "--algorithm segmented_sort",
-            "algorithm segments: give the number of segments, for example --segments 2^10,2^14",
+            "algorithm segmented_sort: give the number of segments, for example --segments 2^10,2^14",
         ),
         ("--segments 2^3", "segments: cpu/auto_u32 has no segments; add --algorithm segmented_sort"),
         ("--rows", "rows: cpu/auto_u32 has no segments; add --algorithm segmented_sort"),
@@ -288,7 +288,7 @@ def test_what_cannot_be_measured_is_one_line(
 
 
 @device
-@pytest.mark.parametrize("algorithm", ["segments --segments 3", "merge_path"])
+@pytest.mark.parametrize("algorithm", ["segmented_sort --segments 3", "merge_path"])
 def test_cub_needs_cuda(embedded: Host, algorithm: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(f"bench -t cpu --key u32 --sizes 2^10 --algorithm {algorithm} --against cub".split()) == 3
     out, err = capsys.readouterr()

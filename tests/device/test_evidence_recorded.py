@@ -36,7 +36,7 @@ def test_what_ran_is_recorded(file: Path, embedded: Host) -> None:
     assert run(file, embedded, "--record") == 0
     found = target.find(str(file))
     (row,) = found.evidence
-    assert row["result"].startswith("validate, merge of u32: ") and row["result"].endswith(" at 8 lanes, 0 failures")
+    assert row["result"].startswith("validate, bitonic of u32: ") and row["result"].endswith(" at 8 lanes, 0 failures")
     assert (row["api"], row["level"], row["shapes"]) == ("opencl", "cpu", found.shapes)
     assert embedded.name in row["device"] and row["driver"] == embedded.driver
     assert file.read_text(encoding="utf-8").startswith(before)

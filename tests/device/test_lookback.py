@@ -35,7 +35,7 @@ COUNT = 20011
 SHAPES: dict[str, dict[str, Any]] = {
     "bitmask": {"ranker": "bitmask", "items": 2},
     "ballot16": {"ranker": "match_ballot", "subgroup": 16, "items": 2},
-    "split": {"ranker": "radix_split", "items": 2},
+    "radix_split": {"ranker": "radix_split", "items": 2},
 }
 PASSES = {2: {"bits": 8, "begin": 16}, 3: {"bits": 6, "begin": 16}}
 """Even and odd numbers of passes differ in the buffers that keys take, in and out of place."""
@@ -222,4 +222,4 @@ def alone(*tests: str, **variables: str) -> str:
 def test_one_thread_suffices(embedded: Host) -> None:
     """Tile numbers are drawn, so a work-group waits only for work-groups that have started: here, for none."""
     late, starving = "tiles_that_publish_late_are_waited_for", "a_device_that_starves_ends_in_the_right_order"
-    assert "2 passed" in alone(f"test_{late}[flags-3]", f"test_{starving}[flags-8-3]", DPCPP_CPU_NUM_CUS="1")
+    assert "2 passed" in alone(f"test_{late}[bitmask-3]", f"test_{starving}[bitmask-8-3]", DPCPP_CPU_NUM_CUS="1")

@@ -167,7 +167,7 @@ def test_the_c_runtime_is_timed(embedded: Host, capsys: pytest.CaptureFixture[st
         (["--api", "cuda", "--runtime", "python"], "runtime python: drives opencl only"),
         (["--option", "graph=1", "-t", "cpu"], "option graph=1: is for the C runtime; add --runtime c"),
         (["--api", "vulkan", "--bundle", "nowhere"], "nowhere: no bundle there"),
-        (["-t", "lavapipe", "--option", "graph=1"], "option graph=1: unknown for vulkan; it knows validation=0 to 2"),
+        (["-t", "lavapipe", "--option", "graph=1"], "option graph=1: unknown for vulkan; it has validation=0 to 2"),
         (["-t", "lavapipe", "--option", "validation=yes"], "option validation=yes: unknown for vulkan"),
         (["-t", "lavapipe", "--option", "validation=3"], "option validation=3: unknown for vulkan"),
         (["-t", "cpu", "--runtime", "c", "--option=out_of_order=1", "--option=out_of_order=0"], "is given twice"),
@@ -272,11 +272,11 @@ def test_a_write_beyond_scratch_is_found(embedded: Host, tmp_path: Path, beyond:
 def test_scratch_through_pyopencl(embedded: Host, wide: bool) -> None:
     """Each part is filled when it grows, and its guard moves with the requested size."""
     context = pyopencl.context_for(embedded)
-    sort, source = crafted(WORDS - 1, index64=wide)
+    sort, source = crafted(WORDS - 1, wide=wide)
     engine = pyopencl.Direct(context, pyopencl.Compiled(context, sort, source))
     first, again = [POISON, POISON, 2], [0, 0, 2]
     grown = [0, POISON, 2]  # the first part keeps its size
     assert played(engine, 4, 4, 5, 3, 4, 5) == [first, again, grown, [0, 0, 0], again, again]
-    sort, source = crafted(WORDS, index64=wide)
+    sort, source = crafted(WORDS, wide=wide)
     engine = pyopencl.Direct(context, pyopencl.Compiled(context, sort, source))
     assert played(engine, 5, 4, 5) == [first, BEYOND, again]

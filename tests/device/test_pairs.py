@@ -24,13 +24,19 @@ from hsgen.tools.validate.guarded import Frame
 
 SHAPES: dict[str, tuple[str, dict[str, Any]]] = {
     "match_ballot": ("v4", {"ranker": "match_ballot", "subgroup": 8, "coordination": "lookback", "ahead": 0}),
-    "ballot, one ahead": ("v4", {"ranker": "match_ballot", "subgroup": 16, "coordination": "lookback", "ahead": 1}),
-    "ballot, three ahead": ("index", {"ranker": "match_ballot", "subgroup": 8, "ahead": 3}),
-    "ballot, all ahead": ("index", {"ranker": "match_ballot", "subgroup": 8, "coordination": "lookback", "ahead": 99}),
+    "match_ballot, one ahead": (
+        "v4",
+        {"ranker": "match_ballot", "subgroup": 16, "coordination": "lookback", "ahead": 1},
+    ),
+    "match_ballot, three ahead": ("index", {"ranker": "match_ballot", "subgroup": 8, "ahead": 3}),
+    "match_ballot, all ahead": (
+        "index",
+        {"ranker": "match_ballot", "subgroup": 8, "coordination": "lookback", "ahead": 99},
+    ),
     "match_broadcast": ("v4", {"ranker": "match_broadcast", "subgroup": 8, "coordination": "lookback"}),
     "bitmask": ("v4", {"ranker": "bitmask", "coordination": "lookback"}),
-    "flags of an argsort": ("index", {"ranker": "bitmask", "work_group": 40, "items": 3}),
-    "split": ("v4", {"ranker": "radix_split", "coordination": "lookback"}),
+    "bitmask of an argsort": ("index", {"ranker": "bitmask", "work_group": 40, "items": 3}),
+    "radix_split": ("v4", {"ranker": "radix_split", "coordination": "lookback"}),
 }
 
 

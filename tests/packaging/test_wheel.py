@@ -126,7 +126,7 @@ def test_wheel_validates(installed: Path, embedded: Host, tmp_path: Path) -> Non
     asked = ("--key", "i16", "--value", "v4", "--feature", "bit-range")
     (row,) = json.loads(good(installed, "validate", "-t", "cpu", *asked, "--require", "--json", cwd=tmp_path))
     assert row["failures"] == 0 and row["cases"] > 0
-    assert (row["key"], row["value"], row["key_transform"], row["features"]) == ("u16", "v4", True, ["range"])
+    assert (row["key"], row["value"], row["key_transform"], row["features"]) == ("u16", "v4", True, ["bit-range"])
 
 
 def test_wheel_sorts_from_python(installed: Path, embedded: Host, tmp_path: Path) -> None:

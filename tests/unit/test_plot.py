@@ -38,7 +38,7 @@ def rows(**more: Any) -> list[dict[str, Any]]:
     out = []
     for n in (1024, 1448, 65536, 1 << 20):
         out += [row(n, 100.0, **more), row(n, 40.0, baseline="numpy", **more), row(n, 3.0, baseline="pyopencl", **more)]
-        out += [row(n, 90.0, baseline="hsgen:a/b/mine.toml:merge", **more), row(n, 5000.0, baseline="copy", **more)]
+        out += [row(n, 90.0, baseline="hsgen:a/b/mine.toml:bitonic", **more), row(n, 5000.0, baseline="copy", **more)]
     return out
 
 
@@ -59,7 +59,7 @@ def texts(svg: str) -> list[str]:
 def test_a_picture_says_what_it_shows() -> None:
     said = texts(plot.throughput(rows()))
     assert {"cpu: u32 keys, no values, random", "opencl on A CPU (Its <Platform>, 1.0)", "keys", "Mkeys/s"} <= set(said)
-    assert {"hsgen auto", "numpy", "pyopencl", "hsgen:mine.toml:merge"} <= set(said)
+    assert {"hsgen auto", "numpy", "pyopencl", "hsgen:mine.toml:bitonic"} <= set(said)
     assert sum("roof" in x for x in said) == 1 and "copy" not in said
     ticks = [re.sub(r"\s", "", x) for x in said]
     assert {"210", "212", "214", "216", "218", "220"} <= set(ticks), "2 to the 10 and so on below"

@@ -384,7 +384,7 @@ ROW: dict[str, Any] = {
     "ratio_high": None,
 }
 BASELINE = {**ROW, "algorithm": None, "baseline": "numpy", "roof_share": None, "mkeys_per_s": 61.7, "hsgen_ratio": 2.0}
-RIVAL = {**ROW, "baseline": "hsgen:/some/where/mine.toml:merge", "algorithm": "bitonic", "hsgen_ratio": 1.5}
+RIVAL = {**ROW, "baseline": "hsgen:/some/where/mine.toml:bitonic", "algorithm": "bitonic", "hsgen_ratio": 1.5}
 ROWS = [ROW, {**BASELINE, "ratio_low": 1.9, "ratio_high": 2.1}, RIVAL, {**ROW, "key": "u64", "bits": [0, 64]}]
 
 
@@ -408,7 +408,7 @@ def test_measurements_are_shown_with_their_pictures(monkeypatch: pytest.MonkeyPa
     assert table.cells() == [
         ["2^10", "hsgen auto", "123.4", "100.0", "150.0", "9", "", "25 %"],
         ["2^10", "numpy", "61.7", "100.0", "150.0", "9", "2.00 x (1.90 to 2.10)", ""],
-        ["2^10", "hsgen:mine.toml:merge", "123.4", "100.0", "150.0", "9", "1.50 x", "25 %"],
+        ["2^10", "hsgen:mine.toml:bitonic", "123.4", "100.0", "150.0", "9", "1.50 x", "25 %"],
     ]
 
 
