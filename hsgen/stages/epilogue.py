@@ -52,6 +52,10 @@ class Epilogue:
         """Whether it writes a report."""
         return "report" in self.arguments
 
+    def uses(self, argument: str) -> bool:
+        """Return whether the statements contain an argument; compilers warn of variables that nothing uses."""
+        return any(found[1] == argument for found in _PLACE.finditer(self.body))
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shape:

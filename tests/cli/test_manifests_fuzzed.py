@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import os
 import random
@@ -70,7 +71,7 @@ def mutated(data: bytes, dice: random.Random) -> bytes:
         elif kind == 2 and isinstance(parent, dict):
             parent[str(dice.choice(ODD))] = parent[last]
         else:
-            parent[last] = dice.choice(ODD)
+            parent[last] = copy.deepcopy(dice.choice(ODD))  # a shared list could be put into itself, without end
         if not places(raw):
             break
     return json.dumps(raw).encode()
