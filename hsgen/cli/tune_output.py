@@ -10,8 +10,7 @@ import click
 
 from hsgen.cli.output import emit_table
 from hsgen.tools.tune import journal
-from hsgen.tools.tune.final import Row
-from hsgen.tools.tune.run import Result
+from hsgen.tools.tune.final import Result, Row
 
 SCHEMA = 1
 _FAILED = ("label", "key", "table", "kind", "why")

@@ -15,7 +15,11 @@ from hsgen.tools.compile import nvrtc
 
 ARCH = 90
 WHOLE = {"key_transform": True, "bit_range": True, "device_count": True}
-SPILLS = {("nvidia-sm90", "u64", value): {"onesweep": 4} for value in ("v4", "v8", "v16")}
+SPILLS = {
+    **{("nvidia-sm90", "u64", value): {"onesweep": 4} for value in ("v4", "v8", "v16")},
+    ("nvidia-sm90", "u64", "none"): {"histogram": 8},
+    ("generic", "u64", "index64"): {"scatter": 8},
+}
 """Spill stores in bytes per lane of a kernel at most, by target, width and values, of complete sorts."""
 
 SPILLED = 8

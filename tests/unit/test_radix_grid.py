@@ -135,7 +135,7 @@ def test_a_wrong_row_is_noticed(change: dict[str, Any]) -> None:
 
 MISTAKES = [
     ({}, {"cooperative": False}, "", "device.cooperative = true"),
-    ({"ranker": "bitmask", "subgroup": 1}, {}, "ranker", "the ranker flags cannot"),
+    ({"ranker": "bitmask", "subgroup": 1}, {}, "ranker", "the ranker bitmask cannot"),
     ({"least": 5}, {}, "least", "a lane holds 4 keys"),
     ({"large": True}, {}, "large", "is no key of the strategy cooperative"),
     ({"coordination": "scan"}, {}, "least", "is no key of the strategy reduce_scan"),

@@ -17,9 +17,10 @@ from hsgen.core.errors import Wrong
 from hsgen.targets import target
 from hsgen.targets.tables import table_of
 from hsgen.tools.tune import journal
+from hsgen.tools.tune.final import Result
 from hsgen.tools.tune.propose import Table, name_of
 from hsgen.tools.tune.request import Request
-from hsgen.tools.tune.run import Result, Tuning
+from hsgen.tools.tune.run import Tuning
 
 REQUEST = Request(budget=106.0, sizes=(1 << 10, 1 << 14, 1 << 18, 1 << 20))  # four races per label
 
@@ -64,7 +65,7 @@ def test_a_tuning_chooses_the_better(fate: Fate) -> None:
     old = target.parse(SMALL, "small", "small.toml")
     for (label, _), table in result.tables.items():
         assert fate(label, table, 1 << 22) is None
-        assert cost(label, table) < 0.75 * cost(label, old_table(label)), old.name
+        assert cost(label, table) < 0.8 * cost(label, old_table(label)), old.name
     rows, valued = result.autos["u32"]["ranges"], result.autos["u32"]["ranges_values"]
     radix = f"radix-{result.tables['radix', 'u32']['strategy']}"
     assert [row["use"] for row in rows] == [row["use"] for row in valued] == ["bitonic", radix]

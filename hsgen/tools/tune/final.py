@@ -8,7 +8,8 @@ from __future__ import annotations
 import math
 import statistics
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Any
 
 from hsgen.tools.bench.intervals import median_interval
 from hsgen.tools.tune.crossover import Cut
@@ -80,6 +81,16 @@ class Row:
     ratio: float | None
     low: float | None
     high: float | None
+
+
+@dataclass(slots=True, kw_only=True)
+class Result:
+    """The result of a tuning: tables and ``[sort.KEY]`` tables that differ from the file's, and rows to show."""
+
+    tables: dict[tuple[str, str], Table] = field(default_factory=dict)
+    autos: dict[str, dict[str, Any]] = field(default_factory=dict)
+    rows: list[Row] = field(default_factory=list)
+    evidence: dict[str, str] = field(default_factory=dict)  # the text for evidence, by key width
 
 
 def serving(found: Cut, n: int) -> str:

@@ -9,7 +9,7 @@ import math
 import statistics
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -23,6 +23,7 @@ from hsgen.targets.tables import changed, rows, table_of
 from hsgen.targets.target import Target
 from hsgen.tools.tune import final
 from hsgen.tools.tune.crossover import between, cut, refined, threshold
+from hsgen.tools.tune.final import Result
 from hsgen.tools.tune.journal import Journal
 from hsgen.tools.tune.propose import Space, Table, name_of
 from hsgen.tools.tune.race import FINAL
@@ -32,16 +33,6 @@ from hsgen.tools.tune.search import Finish, Hunt, Race, Rung, hunt, rounded
 
 SEARCH = 0.75  # of the budget; the rest is for the finals
 TOP = 1 << 28  # keys of a final at most
-
-
-@dataclass(slots=True, kw_only=True)
-class Result:
-    """The result of a tuning: tables and ``[sort.KEY]`` tables that differ from the file's, and rows to show."""
-
-    tables: dict[tuple[str, str], Table] = field(default_factory=dict)
-    autos: dict[str, dict[str, Any]] = field(default_factory=dict)
-    rows: list[final.Row] = field(default_factory=list)
-    evidence: dict[str, str] = field(default_factory=dict)  # the text for evidence, by key width
 
 
 class _Failed(Exception):
@@ -61,7 +52,7 @@ class Tuning:
         progress: Callable[[str], None],
     ) -> None:
         """Resume from a journal, whose first line has the tables and counts; `progress` shows progress."""
-        self._data, self._found, self._wish = tomllib.loads(text), found, request
+        self._data, self._found, self._request = tomllib.loads(text), found, request
         self._runner, self._progress = runner, progress
         self.journal = journal
         self.starts: dict[str, Table | None] = journal.head["start"]
@@ -91,7 +82,7 @@ class Tuning:
 
     def _attempt(self) -> Result:
         """Compute the result from the journal; measure and record what it lacks."""
-        share = self._wish.budget * SEARCH / len(self.hunts)
+        share = self._request.budget * SEARCH / len(self.hunts)
         for it in self.hunts.values():
             hunt(it, self._races(it), partial(self._left, it, share), self._show, self._runner.at_once)
         result = Result()
