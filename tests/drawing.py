@@ -341,7 +341,7 @@ def signature(rng: Rng) -> Signature:
 
 def sorts_of(rng: Rng, t: Target) -> Iterator[Sort]:
     """Yield sorts of a target in random order, each in a random form that it supports."""
-    labels = [(a, k) for k in ("u8", "u16", "u32", "u64") for a in [*t.labels(k), *t.derived(k)]]
+    labels = [(a, k) for k in ("u8", "u16", "u32", "u64") for a in [*t.labels(k), *t.implicit(k)]]
     for number in rng.permutation(len(labels)):
         label, key = labels[number]
         for _ in range(20):

@@ -76,7 +76,7 @@ def _asked(target: Target, choice: Choice) -> Iterator[tuple[str, str, str]]:
             continue
         if operation(label).plain_only and (value != "none" or width not in choice.keys):
             continue
-        if label in (AUTO, *target.labels("u64" if value == "packed" else width), *target.derived(width)):
+        if label in (AUTO, *target.labels("u64" if value == "packed" else width), *target.implicit(width)):
             yield label, width, value
 
 

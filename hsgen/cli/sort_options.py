@@ -54,7 +54,7 @@ class Wanted:
         out: dict[str, Sort] = {}
         why = Usage(f"target {target.name}: has no such sort; `hsgen targets` lists what it has")
         for key, value in product(choice.widths, choice.values):
-            for label in [*target.labels(key), *target.derived(key)]:
+            for label in [*target.labels(key), *target.implicit(key)]:
                 if label in (named or target.labels(key)):
                     try:
                         sort = target.sort(label, key, choice.signature(value))

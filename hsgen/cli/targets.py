@@ -79,7 +79,7 @@ def _listed(t: target_files.Target) -> dict[str, Any]:
 
 def _offers(found: target_files.Target) -> list[tuple[str, str]]:
     """Each width of keys that a target supports, with each of its labels for that width."""
-    return [(k, a) for k in KEYS if k in offered(found) for a in (*found.labels(k), *found.derived(k))]
+    return [(k, a) for k in KEYS if k in offered(found) for a in (*found.labels(k), *found.implicit(k))]
 
 
 def _by_label(found: target_files.Target) -> dict[str, list[str]]:

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import dropwhile
 from typing import Any
 
 from hsgen.algorithms import EVERY, Algorithm
-from hsgen.algorithms.buffers import DEVICE_N
-from hsgen.core.buffers import Buffer
 from hsgen.core.errors import Usage
 from hsgen.core.interpreter import launched_up_to, launches
 from hsgen.core.kernels import Kernel
 from hsgen.core.keys import PLAIN, Signature
-from hsgen.core.plan import UNCAPPED, Binding, DeviceStatus, Grid, Guard, IndirectGrids, Plan, Scratch, Step, fixed
+from hsgen.core.plan import UNCAPPED, DeviceStatus, Plan, Scratch, Step
 from hsgen.core.sort import Part, Sort
 from hsgen.stages import epilogue, run_boundaries
+from hsgen.targets.indirect_grids import counted
 
 
 def assemble(
@@ -31,44 +30,74 @@ def assemble(
         Usage: a part but the last cannot sort as many keys as it shall, or the last one none of its counts; two parts
             need subgroups of different widths or bring different kernels of one name.
     """
+    placed = [_placed(parts, part, where, signature, groups) for part in parts]
     kernels: dict[str, Kernel] = {}
-    steps: list[Step] = []
-    scratches: list[Scratch] = []
-    statuses: list[DeviceStatus | None] = []
-    placed: list[Part] = []
-    plan, whole_words = Plan(steps=(), max_n=0), True
-    for part in parts:
-        made = EVERY[part.algorithm]
-        plan = within(made.plan(part.params), groups)
-        whole_words = whole_words and plan.whole_words
-        top = min(part.max_n, plan.max_n)
-        if top < part.max_n and (part is not parts[-1] or top <= part.min_n):
-            raise Usage(f"{where}: {part.algorithm} sorts up to {plan.max_n} keys; give no crossover beyond it")
-        lent = _lent(parts, part) if signature.bit_range else []
-        whole_only = signature.bit_range and not made.TRAITS.bit_ranges
-        mine = _narrowed(plan.steps, part.min_n, top, "whole" if whole_only else "any")
-        mine += [s for low, high in lent for s in _narrowed(plan.steps, low, high, "part")]
-        tail = suffix(parts, part)
-        for kernel in _used(made.kernels(part.params), mine, tail):
-            if kernels.setdefault(kernel.name, kernel) != kernel:
-                raise Usage(f"{where}: two of the algorithms have a kernel {kernel.name}; give them the same shape")
-        steps += [replace(s, kernel=s.kernel + tail) for s in mine]
-        placed.append(replace(part, max_n=top))
-        low = min([part.min_n, *(x for x, _ in lent)])
-        if plan.scratch != Scratch() and max([top, *(x for _, x in lent)]) > plan.scratch.min_n:
-            scratches.append(replace(plan.scratch, min_n=max(plan.scratch.min_n, low)))
-        statuses.append(plan.device_status and replace(plan.device_status, min_n=max(plan.device_status.min_n, low)))
+    for kernel in (k for x in placed for k in x.kernels):
+        if kernels.setdefault(kernel.name, kernel) != kernel:
+            raise Usage(f"{where}: two of the algorithms have a kernel {kernel.name}; give them the same shape")
     _one_width(kernels.values(), where)
     whole = replace(
-        plan,
-        steps=tuple(steps),
-        max_n=placed[-1].max_n,
-        whole_words=whole_words,
-        scratch=_largest(scratches),
-        device_status=_told(statuses),
+        placed[-1].plan,
+        steps=tuple(s for x in placed for s in x.steps),
+        max_n=placed[-1].part.max_n,
+        whole_words=all(x.plan.whole_words for x in placed),
+        scratch=_largest([rule for x in placed for rule in x.scratch]),
+        device_status=_told([x.device_status for x in placed]),
     )
-    made_kernels = tuple(kernels.values())
-    return (*(counted(made_kernels, whole) if signature.device_count else (made_kernels, whole)), tuple(placed))
+    made = tuple(kernels.values())
+    made, whole = counted(made, whole) if signature.device_count else (made, whole)
+    return made, whole, tuple(x.part for x in placed)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Share:
+    """A part of a sort with what it contributes; `low` and `high` bound the counts of its steps."""
+
+    part: Part
+    plan: Plan
+    kernels: list[Kernel]
+    steps: list[Step]
+    low: int
+    high: int
+
+    @property
+    def scratch(self) -> list[Scratch]:
+        """The rule of its scratch, if it needs any for its counts."""
+        rule = self.plan.scratch
+        needed = rule != Scratch() and self.high > rule.min_n
+        return [replace(rule, min_n=max(rule.min_n, self.low))] if needed else []
+
+    @property
+    def device_status(self) -> DeviceStatus | None:
+        """Its status, from its least count on."""
+        status = self.plan.device_status
+        return status and replace(status, min_n=max(status.min_n, self.low))
+
+
+def _placed(parts: Sequence[Part], part: Part, where: str, signature: Signature, groups: int) -> _Share:
+    """Return a part for its counts, and with a bit range for those of parts that cannot sort by one.
+
+    Raises:
+        Usage: it cannot sort as many keys as it shall.
+    """
+    algorithm = EVERY[part.algorithm]
+    plan = within(algorithm.plan(part.params), groups)
+    top = min(part.max_n, plan.max_n)
+    if top < part.max_n and (part is not parts[-1] or top <= part.min_n):
+        raise Usage(f"{where}: {part.algorithm} sorts up to {plan.max_n} keys; give no crossover beyond it")
+    lent = _lent(parts, part) if signature.bit_range else []
+    whole_only = signature.bit_range and not algorithm.TRAITS.bit_ranges
+    steps = _narrowed(plan.steps, part.min_n, top, "whole" if whole_only else "any")
+    steps += [s for low, high in lent for s in _narrowed(plan.steps, low, high, "part")]
+    tail = suffix(parts, part)
+    return _Share(
+        part=replace(part, max_n=top),
+        plan=plan,
+        kernels=_used(algorithm.kernels(part.params), steps, tail),
+        steps=[replace(s, kernel=s.kernel + tail) for s in steps],
+        low=min([part.min_n, *(low for low, _ in lent)]),
+        high=max([top, *(high for _, high in lent)]),
+    )
 
 
 def within(plan: Plan, groups: int) -> Plan:
@@ -132,52 +161,6 @@ def _narrowed(steps: Iterable[Step], low: int, high: int, part: str) -> list[Ste
     )
     mine = (s.within(low, high) for s in fits)
     return [s for s in mine if not s.guard.empty]
-
-
-def counted(kernels: tuple[Kernel, ...], plan: Plan) -> tuple[tuple[Kernel, ...], Plan]:
-    """Return kernels and plan for a count that lies on the device.
-
-    The first step works out the grids of all others, at the beginning of scratch; scratch of others lies behind.
-    """
-    room = -(-12 * (len(plan.steps) + 1) // 1024) * 1024
-    rows = _grid_rows(kernels, plan)
-    groups = -(-(len(rows) + 1) // 64)
-    first = kernels[0]
-    grids = Kernel(
-        name="grids",
-        template="grids",
-        summary="work out the grids of all steps from the count",
-        work_group=64,
-        always=True,
-        buffers=(DEVICE_N, Buffer(name="words", type="u32")),
-        algorithm=first.algorithm,
-        params=first.params,
-        data=rows,
-    )
-    step = Step(
-        kernel="grids",
-        bindings=(Binding(role="count"), Binding(role="scratch")),
-        guard=Guard(max_n=plan.max_n),
-        grid=fixed(groups),
-        argument=IndirectGrids(),
-    )
-    behind = tuple(replace(s, bindings=tuple(b.after(room) for b in s.bindings)) for s in plan.steps)
-    rule = plan.scratch if plan.scratch != Scratch() else Scratch(min_n=plan.max_n)
-    return (grids, *kernels), replace(
-        plan,
-        steps=(step, *behind),
-        scratch=replace(rule, plus=rule.plus + room, min_n=0),
-        device_status=plan.device_status
-        and replace(plan.device_status, binding=plan.device_status.binding.after(room)),
-    )
-
-
-def _grid_rows(kernels: Iterable[Kernel], plan: Plan) -> tuple[tuple[Guard, Grid], ...]:
-    """The guard and the grid of each step, as the interpreter has them; an `always` kernel runs for 0 keys too."""
-    always = {k.name for k in kernels if k.always}
-    return tuple(
-        (replace(s.guard, min_n=0, at_zero=True) if s.kernel in always else s.guard, s.grid) for s in plan.steps
-    )
 
 
 def _largest(rules: Sequence[Scratch]) -> Scratch:

@@ -27,6 +27,16 @@ from hsgen.targets.isa import read_isa
 from hsgen.targets.matching import Match, read_match
 
 
+def _width(key: str, signature: Signature) -> str:
+    """The width of keys as kernels see them: packed ones are 64-bit words."""
+    width = TYPES[key].key
+    if signature.value != "packed":
+        return width
+    if width != "u32":
+        raise Usage(f"value packed: goes with keys of 32 bits, not with {key}")
+    return "u64"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Target:
     """A target file, read and checked.
@@ -56,7 +66,7 @@ class Target:
         """Return what can be asked for with a key type: "auto" first where there is one, then the choices."""
         width = TYPES[key].key
         own = self.keys_of(width)
-        have = [a for a, k in self.choices if k == own and self._formed(a, width, PLAIN) is not None]
+        have = [a for a, k in self.choices if k == own and self._specialized(a, width, PLAIN) is not None]
         return [AUTO] * any(a in have for a, _ in self.autos.get(own, ())) + have
 
     def keys_of(self, width: str) -> str:
@@ -64,11 +74,11 @@ class Target:
         own = any(k == width for _, k in self.choices)
         return "u32" if width in ("u8", "u16") and not own else width
 
-    def derived(self, key: str) -> list[str]:
+    def implicit(self, key: str) -> list[str]:
         """Return the algorithms without tables that can be asked for with a key type."""
-        return [name for name in IMPLICIT if self._formed(name, TYPES[key].key, PLAIN) is not None]
+        return [name for name in IMPLICIT if self._specialized(name, TYPES[key].key, PLAIN) is not None]
 
-    def _formed(self, label: str, width: str, signature: Signature) -> Any:
+    def _specialized(self, label: str, width: str, signature: Signature) -> Any:
         """The parameters of a label for a width and a form; None if the algorithm does not serve them."""
         if label in IMPLICIT:
             own = {a: p for (a, k), p in self.choices.items() if k == self.keys_of(width)}
@@ -76,11 +86,24 @@ class Target:
         have = {k: p for (a, k), p in self.choices.items() if a == label}
         return ALGORITHMS[algorithm(label)].specialize(have, KEYS[width], signature, self.device)
 
+    def _upto(self, label: str, key: str, chosen: str, signature: Signature) -> Auto:
+        """The algorithms of a sort with their greatest counts, by the choices for the width `chosen`.
+
+        Raises:
+            Usage: the target has no choices for them.
+        """
+        autos = self.autos_valued if signature.value_bytes else self.autos
+        upto = autos.get(chosen, ()) if label == AUTO else ((label, ALL),)
+        if not upto or any((name, chosen) not in self.choices and name not in IMPLICIT for name, _ in upto):
+            have = ", ".join(f"{a} {k}" for k in KEYS for a in self.labels(k))
+            raise Usage(f"target {self.name}: no {label} for {key} keys; it has {have}")
+        return upto
+
     def _parts(self, upto: Auto, width: str, signature: Signature, *, stable: bool) -> list[Part]:
         """The parts of a sort that serve the form; `stable` ones only where equal keys must stay in their order."""
         parts, low = list[Part](), 0
         for name, top in upto:
-            params = self._formed(name, width, signature)
+            params = self._specialized(name, width, signature)
             if params is None:
                 continue
             if stable and signature.value == "packed" and EVERY[algorithm(name)].plan(params).whole_words:
@@ -107,19 +130,11 @@ class Target:
             Usage: this target makes no choice for them, or none that serves the form.
         """
         signature = replace(signature, key_transform=signature.key_transform or TYPES[key].kind > 0)
-        width = TYPES[key].key
-        if signature.value == "packed":
-            if width != "u32":
-                raise Usage(f"value packed: goes with keys of 32 bits, not with {key}")
-            width = "u64"
+        width = _width(key, signature)
         attach.fit(signature, label if label in IMPLICIT else "")
         chosen = self.keys_of(width)
-        autos = self.autos_valued if signature.value_bytes else self.autos
         label = self.named.get((label, chosen), label)
-        upto = autos.get(chosen, ()) if label == AUTO else ((label, ALL),)
-        if not upto or any((name, chosen) not in self.choices and name not in IMPLICIT for name, _ in upto):
-            have = ", ".join(f"{a} {k}" for k in KEYS for a in self.labels(k))
-            raise Usage(f"target {self.name}: no {label} for {key} keys; it has {have}")
+        upto = self._upto(label, key, chosen, signature)
         parts = self._parts(upto, width, signature, stable=label == AUTO)
         if not parts or (signature.bit_range and not any(EVERY[x.algorithm].TRAITS.bit_ranges for x in parts)):
             what = " ".join(x for x in (f"{label} for {key} keys", described(signature)) if x)

@@ -67,7 +67,7 @@ def serves(name: str, label: str, key: str, wanted: Signature) -> bool:
 def labels(name: str, key: str, options: Options) -> list[str]:
     """The algorithms of a target that support these options; scans for plain keys only."""
     found = target.find(name)
-    every = [label for label in (*found.labels(key), *found.derived(key)) if not options or algorithm(label) != "scan"]
+    every = [label for label in (*found.labels(key), *found.implicit(key)) if not options or algorithm(label) != "scan"]
     values = options.get("value", ("none",))
     return [label for label in every if all(serves(name, label, key, signature(options, v)) for v in values)]
 

@@ -51,7 +51,7 @@ def test_kernels_that_may_return_before_a_barrier_end_with_one(name: str) -> Non
     """Except kernels that may also return after their last barrier."""
     found, seen = target.find(name), 0
     for key in ("u32", "u64"):
-        for label in (*found.labels(key), *found.derived(key)):
+        for label in (*found.labels(key), *found.implicit(key)):
             for signature in WAYS:
                 try:
                     sort = found.sort(label, key, signature)

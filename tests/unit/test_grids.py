@@ -59,7 +59,7 @@ def signatures() -> Iterator[Signature]:
 def test_no_sort_of_a_target_that_ships_exceeds_its_grids(name: str) -> None:
     found, tried = target.find(name), 0
     for key in ("u32", "u64"):
-        for label in [*found.labels(key), *found.derived(key)]:
+        for label in [*found.labels(key), *found.implicit(key)]:
             for signature in signatures():
                 try:
                     sort = found.sort(label, key, signature)
@@ -90,7 +90,7 @@ def test_a_device_of_small_grids_sorts_fewer_keys() -> None:
     assert max(x.groups for x in greatest) > 9000
     with pytest.raises(Usage, match="this plan sorts 0 to"):
         list(launches(sort.plan, sort.plan.max_n + 1, 100, in_place=False))
-    assert "segmented_sort" not in found.derived("u32") and "segmented_sort" in target.find("generic").derived("u32")
+    assert "segmented_sort" not in found.implicit("u32") and "segmented_sort" in target.find("generic").implicit("u32")
 
 
 def test_a_crossover_beyond_what_grids_allow_is_refused() -> None:

@@ -150,7 +150,7 @@ def every_kernel() -> Iterator[algorithms.Kernel]:
     from hsgen.targets import target
 
     found = target.find("generic")
-    for label in [*found.labels("u32"), *found.derived("u32")]:
+    for label in [*found.labels("u32"), *found.implicit("u32")]:
         yield from found.sort(label, "u32").kernels
 
 

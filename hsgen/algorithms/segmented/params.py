@@ -107,11 +107,11 @@ def specialize(p: Mapping[str, Any], key: KeyType, signature: Signature, device:
     None if the target has no radix sort, if the device's grids are too small for `MOST_PARTS` segments, or for packed
     words, a bit range, a device-side count or a report.
     """
-    made = _formed(p, key, signature, device)
+    made = _specialized(p, key, signature, device)
     return made if made and -(-MOST_PARTS // made.sifted) <= device.groups**2 else None
 
 
-def _formed(p: Mapping[str, Any], key: KeyType, signature: Signature, device: Device) -> Params | None:
+def _specialized(p: Mapping[str, Any], key: KeyType, signature: Signature, device: Device) -> Params | None:
     own = p.get("radix")
     known = replace(PLAIN, value=signature.value, key_transform=signature.key_transform)
     if not isinstance(own, Tile) or signature != known or signature.value == "packed":

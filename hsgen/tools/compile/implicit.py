@@ -16,7 +16,7 @@ def derived(target: Target, widths: Iterable[str]) -> list[Sort]:
     bytes; with values only those kernels whose buffers differ, since the others do the same work as for keys alone."""
     found = []
     for width in widths:
-        for label in target.derived(width):
+        for label in target.implicit(width):
             plain = target.sort(label, width)
             known = {k.name: k.buffers for k in plain.kernels}
             found.append(plain)

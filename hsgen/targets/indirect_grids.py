@@ -1,0 +1,57 @@
+"""Device-side counts: a first step computes the grids of all others from a count in device memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from hsgen.algorithms.buffers import DEVICE_N
+from hsgen.core.buffers import Buffer
+from hsgen.core.kernels import Kernel
+from hsgen.core.plan import Binding, Grid, Guard, IndirectGrids, Plan, Scratch, Step, fixed
+
+
+def counted(kernels: tuple[Kernel, ...], plan: Plan) -> tuple[tuple[Kernel, ...], Plan]:
+    """Return kernels and plan for a device-side count.
+
+    The first step stores the grids of all others at the start of scratch; the scratch of the others follows.
+    """
+    room = -(-12 * (len(plan.steps) + 1) // 1024) * 1024
+    rows = _grid_rows(kernels, plan)
+    groups = -(-(len(rows) + 1) // 64)
+    first = kernels[0]
+    grids = Kernel(
+        name="grids",
+        template="grids",
+        summary="work out the grids of all steps from the count",
+        work_group=64,
+        always=True,
+        buffers=(DEVICE_N, Buffer(name="words", type="u32")),
+        algorithm=first.algorithm,
+        params=first.params,
+        data=rows,
+    )
+    step = Step(
+        kernel="grids",
+        bindings=(Binding(role="count"), Binding(role="scratch")),
+        guard=Guard(max_n=plan.max_n),
+        grid=fixed(groups),
+        argument=IndirectGrids(),
+    )
+    behind = tuple(replace(s, bindings=tuple(b.after(room) for b in s.bindings)) for s in plan.steps)
+    rule = plan.scratch if plan.scratch != Scratch() else Scratch(min_n=plan.max_n)
+    return (grids, *kernels), replace(
+        plan,
+        steps=(step, *behind),
+        scratch=replace(rule, plus=rule.plus + room, min_n=0),
+        device_status=plan.device_status
+        and replace(plan.device_status, binding=plan.device_status.binding.after(room)),
+    )
+
+
+def _grid_rows(kernels: Iterable[Kernel], plan: Plan) -> tuple[tuple[Guard, Grid], ...]:
+    """The guard and the grid of each step, as the interpreter has them; an `always` kernel runs for 0 keys too."""
+    always = {k.name for k in kernels if k.always}
+    return tuple(
+        (replace(s.guard, min_n=0, at_zero=True) if s.kernel in always else s.guard, s.grid) for s in plan.steps
+    )
