@@ -32,9 +32,10 @@ from hsgen.targets import evidence
 from hsgen.targets import target as target_files
 from hsgen.targets.target import Target
 from hsgen.tools.tune import edit, journal, request, spread
+from hsgen.tools.tune.detected import of_host
 from hsgen.tools.tune.final import Result
 from hsgen.tools.tune.run import Tuning
-from hsgen.tools.tune.runner import Field, of_host
+from hsgen.tools.tune.runner import Field
 from hsgen.tools.tune.search import CANDIDATES
 
 

@@ -26,8 +26,9 @@ from hsgen.engines.hosts import Host
 from hsgen.system import toolchain
 from hsgen.targets.target import parse
 from hsgen.tools.tune import spread
+from hsgen.tools.tune.detected import of_host
 from hsgen.tools.tune.propose import Table
-from hsgen.tools.tune.runner import Entry, Field, of_host
+from hsgen.tools.tune.runner import Entry, Field
 from hsgen.tools.tune.search import Rung
 
 pytestmark = pytest.mark.device

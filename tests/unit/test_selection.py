@@ -25,7 +25,7 @@ from hsgen.targets import target
 from hsgen.tools.suggest import probing
 from hsgen.tools.suggest.query import Query
 from hsgen.tools.tune import spread
-from hsgen.tools.tune.runner import of_host
+from hsgen.tools.tune.detected import of_host
 
 INTEL, AMD, NVIDIA, MESA = 0x8086, 0x1002, 0x10DE, 0x10005
 POCL, EMBEDDED = "Portable Computing Language", "Intel(R) OpenCL"

@@ -26,12 +26,13 @@ from hsgen.core.keys import PLAIN as PLAIN_FORM
 from hsgen.core.keys import Signature
 from hsgen.core.sort import Sort
 from hsgen.engines import hosts, pyopencl
-from hsgen.engines.engine import KEYS, KEYS_OUT, VALUES, VALUES_OUT, Engine
+from hsgen.engines.engine import Engine
 from hsgen.engines.harness import Harness, Native
 from hsgen.operations.calls import Call
 from hsgen.targets import target
 from hsgen.targets.choices import algorithm
 from hsgen.targets.target import Target
+from hsgen.tools.tune.candidate import Candidate
 from hsgen.tools.tune.search import scores
 from hsgen.tools.validate import validation
 from hsgen.tools.worker import serve
@@ -70,53 +71,6 @@ def cases(sort: Sort, seed: int, wanted: int = CASES) -> list[tuple[int, str]]:
     """
     pairs = validation.plan_cases(sort, full=False, seed=seed)
     return pairs[:: max(1, len(pairs) // wanted)] if wanted else pairs
-
-
-class Candidate:
-    """A sort on the device that takes part in a race."""
-
-    def __init__(self, name: str, engine: Engine) -> None:
-        self.name, self.engine = name, engine
-        self._places: dict[str, tuple[int, int]] = {}
-        self._n = 0
-
-    def load(self, work: Call) -> None:
-        """Fill the buffers, sort once, and check the result.
-
-        Raises:
-            Wrong: the result is not sorted.
-        """
-        engine, keys, self._n = self.engine, work.keys, work.n
-        assert work.expected is not None
-        images = {KEYS: keys, KEYS_OUT: np.zeros_like(keys)}
-        self._places = {"source": (KEYS, 0), "destination": (KEYS_OUT, 0)}
-        if work.values_expected is not None:
-            images |= {VALUES_OUT: np.zeros_like(work.values_expected)}
-            self._places["values_out"] = (VALUES_OUT, 0)
-            if work.values is not None:
-                images |= {VALUES: work.values}
-                self._places["values"] = (VALUES, 0)
-        for slot, image in images.items():
-            engine.allocate(slot, image.nbytes)
-            engine.write(slot, image)
-        self.seconds()
-        for slot, expected in ((KEYS_OUT, work.expected), (VALUES_OUT, work.values_expected)):
-            if expected is not None:
-                out = np.empty_like(expected)
-                engine.read(slot, out)
-                if not np.array_equal(out, expected):
-                    raise Wrong(f"{self._n} {keys.dtype.name} keys came back wrong")
-
-    def seconds(self) -> float:
-        """Sort once; return the wall time."""
-        begin = time.perf_counter()
-        self.engine.run(self._n, self._places)
-        return time.perf_counter() - begin
-
-    def unload(self) -> None:
-        """Shrink the buffers; some engines release the memory."""
-        for slot in (KEYS, KEYS_OUT, VALUES, VALUES_OUT):
-            self.engine.allocate(slot, 1024)
 
 
 def ready(request: Mapping[str, Any], send: Send) -> dict[str, Candidate]:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from hsgen.core.device import Device
@@ -15,7 +14,6 @@ from hsgen.core.keys import PLAIN, Signature
 from hsgen.core.sort import Sort
 from hsgen.emit.kernels import render
 from hsgen.engines import isolated_build, native, pyopencl
-from hsgen.engines.hosts import Host, evidence_device, evidence_level, offers
 from hsgen.system import processes
 from hsgen.targets import target as target_files
 from hsgen.targets.target import Target
@@ -39,6 +37,11 @@ class Entry:
 
     label: str
     table: Mapping[str, Any] | None
+
+
+def _asked(key: str, cases: int, signature: Signature, rungs: Sequence[Rung]) -> dict[str, Any]:
+    """The members of a request that say what is raced."""
+    return {"key": key, "cases": cases, "signature": asdict(signature), "rungs": [asdict(r) for r in rungs]}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,25 +109,16 @@ class Field:
 
         libraries = self._prepare(entries, key, signature, best, fail, progress, whole=cases == 0)
         passed: dict[str, int] = {}
+        constant = {**self._place(), **_asked(key, cases, signature, rungs)}
         while left := [x for x in entries if x not in finish.failed]:
-            candidates = [
-                {**asdict(entries[x]), "name": x, "library": libraries.get(x, ""), "checked": x in passed} for x in left
-            ]
-            request = {
-                **self._place(),
-                "key": key,
-                "cases": cases,
-                "signature": asdict(signature),
-                "rungs": [asdict(r) for r in rungs],
-                "best": best if best in left else None,
-                "stay": [x for x in stay if x in left],
-                "candidates": candidates,
-            }
+            tried = [{**asdict(entries[x]), "name": x, "library": libraries.get(x, "")} for x in left]
+            candidates = [{**x, "checked": x["name"] in passed} for x in tried]
+            more = {"best": best if best in left else None, "stay": [x for x in stay if x in left]}
+            request = {**constant, **more, "candidates": candidates}
             found = self._attempt(request, left, passed, fail, progress)
             if found is not None:
                 finish.seconds = {x: {int(n): t for n, t in s.items()} for x, s in found["seconds"].items()}
-                finish.reached = found["reached"]
-                finish.cases = passed
+                finish.reached, finish.cases = found["reached"], passed
                 break
         finish.took = time.monotonic() - begin
         return finish
@@ -224,36 +218,3 @@ class Field:
 
         with ThreadPoolExecutor(max(1, self.jobs)) as pool:
             return next((said for said in pool.map(one, archs) if said), None)
-
-
-def limited(facts: Device, host: Host) -> Device:
-    """Return the facts that hold for a device family and for this device, which may offer less."""
-    widths = tuple(w for w in facts.subgroups if w == 1 or offers(host, w))
-    return replace(
-        facts,
-        subgroups=widths or (1,),
-        shuffle=facts.shuffle and any(w > 1 for w in widths),
-        work_group=min(facts.work_group, host.work_group),
-        local_bytes=min(facts.local_bytes, host.local_bytes),
-        int64=facts.int64 and host.int64,
-    )
-
-
-def of_host(found: Target, text: str, where: str, api: str, host: Host, *, native: bool, **more: Any) -> Field:
-    """Return the field of a detected device."""
-    return Field(
-        text=text,
-        stem=found.name,
-        where=where,
-        facts=limited(found.device, host),
-        api=api,
-        device=host.label,
-        native=native,
-        name=evidence_device(host),
-        driver=host.driver,
-        level=evidence_level(found, host) or "",
-        index=host.handle if native else 0,
-        compute=host.compute,
-        jobs=os.cpu_count() or 1,
-        **more,
-    )
