@@ -74,7 +74,7 @@ def copy(p: Tile) -> Kernel:
 
 
 def sums(lanes: int, subgroup: int = 1) -> tuple[Array, ...]:
-    """Return what sums over the lanes before take: see templates/radix/places.j2."""
+    """Return what sums over the lanes before take: see templates/radix/places_before.j2."""
     if subgroup > 1:
         return (array("tops", lanes // subgroup),)
     return array("sums", lanes), array("tops", -(-lanes // chunk(lanes)))
