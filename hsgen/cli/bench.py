@@ -105,7 +105,7 @@ def _against(context: click.Context, option: click.Parameter, value: str | None)
     click.option(
         "--against",
         callback=_against,
-        help=f"Baselines: {', '.join(KNOWN)}; or another sort of hsgen: hsgen:LABEL of the target (auto, merge, "
+        help=f"Baselines: {', '.join(KNOWN)}; or another sort of hsgen: hsgen:LABEL of the target (auto, bitonic, "
         "radix-bits2; plain: without the options --algorithm and --feature), hsgen:TARGET, hsgen:FILE.toml, the last "
         "two also with :LABEL; an empty list for none.  By default numpy, where it can sort so.",
     ),

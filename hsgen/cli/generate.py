@@ -99,7 +99,7 @@ class Request:
         multiple=True,
         metavar="NAME",
         help="This algorithm or variant, as `hsgen targets` lists it; by default auto, the sort for any "
-        "count, and check, digests of arrays.",
+        "count, and digest, the digest of an array.",
     ),
     click.option("--remove", "removed", multiple=True, metavar="NAME", help="Remove this target from the bundle."),
     click.option("--prefix", help=f"The prefix of all C names; by default the bundle's own, {PREFIX} in a new one."),

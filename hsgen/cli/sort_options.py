@@ -95,8 +95,8 @@ _OPTIONS: tuple[Callable[[Callable[..., Any]], Callable[..., Any]], ...] = (
         "features",
         multiple=True,
         type=click.Choice(list(FEATURES)),
-        help="range: sort by a bit range chosen per call; count: take the key count from device memory; changes: "
-        "report where runs of equal keys start.",
+        help="bit-range: sort by a bit range chosen per call; device-count: take the key count from device memory; "
+        "run-boundaries: report where runs of equal keys start.",
     ),
     click.option(
         "--epilogue",

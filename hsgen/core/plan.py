@@ -219,3 +219,12 @@ class Plan:
     whole_words: bool = False
     scratch: Scratch = Scratch()
     device_status: DeviceStatus | None = None
+
+    def after(self, room: int) -> Plan:
+        """Return the plan with its steps and its status moved by `room` bytes in scratch; the rule of scratch stays."""
+        status = self.device_status
+        return replace(
+            self,
+            steps=tuple(replace(s, bindings=tuple(b.after(room) for b in s.bindings)) for s in self.steps),
+            device_status=status and replace(status, binding=status.binding.after(room)),
+        )

@@ -136,8 +136,8 @@ def _build(api: Api, command: list[str], units: list[str], files: build.Files, p
         done = run([*command, *flags], 1200, cwd=folder)
         if done.returncode:
             lines = (done.stdout + done.stderr).splitlines()
-            telling = [x for x in lines if any(w in x for w in ("error", "fatal", "cannot find"))] or lines[-1:]
-            said = telling[0] if telling else f"exit code {done.returncode}"
+            relevant = [x for x in lines if any(w in x for w in ("error", "fatal", "cannot find"))] or lines[-1:]
+            said = relevant[0] if relevant else f"exit code {done.returncode}"
             raise Wrong(f"the C runtime of {api.name} does not build with {Path(command[0]).name}: {said}")
         folders.keep(place, out.read_bytes())
 

@@ -110,7 +110,7 @@ class Operation(ABC):
         """Return the options of the second case of a pair; None if it is the first case in place."""
         return None
 
-    def told(self, how: Options) -> list[str]:
+    def reported(self, how: Options) -> list[str]:
         """Return what a failure says of the number of its call."""
         return []
 

@@ -56,7 +56,7 @@ class _Merge(Operation):
         """See `Operation`: the sizes of both arrays are exchanged."""
         return replace(how, first_count=n - how.first_count)
 
-    def told(self, how: Options) -> list[str]:
+    def reported(self, how: Options) -> list[str]:
         """See `Operation`."""
         return [f"{how.first_count} of them in the first array"]
 

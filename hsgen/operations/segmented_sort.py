@@ -61,7 +61,7 @@ class _SegmentedSort(Operation):
         """See `Operation`: the offsets."""
         return 4 * (how.segment_count + 1)
 
-    def told(self, how: Options) -> list[str]:
+    def reported(self, how: Options) -> list[str]:
         """See `Operation`."""
         return [f"{how.segment_count} segments"]
 

@@ -141,9 +141,9 @@ def _checked(arguments: tuple[str, ...], numbers: Mapping[str, Any], body: str) 
     for word in sandbox.SETTINGS[:2]:
         if type(numbers[word]) is not int or not 0 <= numbers[word] < 2**31:
             raise Usage(f"epilogue: {word} is {numbers[word]}; give an integer from 0 to {2**31 - 1}")
-    told = bool(numbers["report_words"] or numbers["report_words_per_key"])
-    if told != ("report" in arguments):
-        what = "argument report without a size" if not told else "a size of the report without the argument report"
+    sized = bool(numbers["report_words"] or numbers["report_words_per_key"])
+    if sized != ("report" in arguments):
+        what = "argument report without a size" if not sized else "a size of the report without the argument report"
         raise Usage(f"epilogue: {what}; set report_words or report_words_per_key, and take the argument report")
     if numbers["changes_keys"] and "before" in arguments:
         raise Usage("epilogue: changes keys, so that the argument before may be changed already; omit one of them")

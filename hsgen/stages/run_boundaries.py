@@ -98,16 +98,14 @@ def appended(
     per key.  For other sorts, scratch is enlarged by the bitmap.
     """
     own = _kernels(parts, made)
-    steps = tuple(replace(s, bindings=tuple(b.after(made.room) for b in s.bindings)) for s in plan.steps)
+    moved = plan.after(made.room)
     rule = plan.scratch if plan.scratch != Scratch() else Scratch(min_n=made.tile)
     if not rule.per_n:
         rule = replace(rule, unit=made.tile, per_unit=made.tile // 8, units=-(-plan.max_n // made.tile))
     return (*kernels, *own), replace(
-        plan,
-        steps=(*steps, *(_step(k, made, plan.max_n) for k in own)),
+        moved,
+        steps=(*moved.steps, *(_step(k, made, plan.max_n) for k in own)),
         scratch=replace(rule, plus=rule.plus + made.room, min_n=min(rule.min_n, made.tile)),
-        device_status=plan.device_status
-        and replace(plan.device_status, binding=plan.device_status.binding.after(made.room)),
     )
 
 

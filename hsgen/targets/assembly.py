@@ -42,7 +42,7 @@ def assemble(
         max_n=placed[-1].part.max_n,
         whole_words=all(x.plan.whole_words for x in placed),
         scratch=_largest([rule for x in placed for rule in x.scratch]),
-        device_status=_told([x.device_status for x in placed]),
+        device_status=_shared_status([x.device_status for x in placed]),
     )
     made = tuple(kernels.values())
     made, whole = counted(made, whole) if signature.device_count else (made, whole)
@@ -124,11 +124,11 @@ def _used(kernels: Iterable[Kernel], steps: Iterable[Step], tail: str) -> list[K
     ]
 
 
-def _told(statuses: Sequence[DeviceStatus | None]) -> DeviceStatus | None:
+def _shared_status(statuses: Sequence[DeviceStatus | None]) -> DeviceStatus | None:
     """The status that all parts from the first with a status on report in one place; None if one of them has none."""
-    telling = list(dropwhile(lambda o: o is None, statuses))
-    some = [o for o in telling if o is not None]
-    return replace(some[0], words=max(o.words for o in some)) if some and len(some) == len(telling) else None
+    reporting = list(dropwhile(lambda o: o is None, statuses))
+    some = [o for o in reporting if o is not None]
+    return replace(some[0], words=max(o.words for o in some)) if some and len(some) == len(reporting) else None
 
 
 def _one_width(kernels: Iterable[Kernel], where: str) -> None:

@@ -38,14 +38,12 @@ def counted(kernels: tuple[Kernel, ...], plan: Plan) -> tuple[tuple[Kernel, ...]
         grid=fixed(groups),
         argument=IndirectGrids(),
     )
-    behind = tuple(replace(s, bindings=tuple(b.after(room) for b in s.bindings)) for s in plan.steps)
+    moved = plan.after(room)
     rule = plan.scratch if plan.scratch != Scratch() else Scratch(min_n=plan.max_n)
     return (grids, *kernels), replace(
-        plan,
-        steps=(step, *behind),
+        moved,
+        steps=(step, *moved.steps),
         scratch=replace(rule, plus=rule.plus + room, min_n=0),
-        device_status=plan.device_status
-        and replace(plan.device_status, binding=plan.device_status.binding.after(room)),
     )
 
 

@@ -11,7 +11,7 @@ SORT = "sort"
 """The table of which sort serves which counts."""
 RANGES, VALUED = "ranges", "ranges_values"
 _ROW = {
-    "use": Field("str", 'a label, for example "merge" or "radix-onesweep"'),
+    "use": Field("str", 'a label, for example "bitonic" or "radix-onesweep"'),
     "to": Field("int", "the greatest count of the row; none in the last row", required=False, least=1),
 }
 _HINT = 'write rows such as [{ to = 131072, use = "bitonic" }, { use = "radix-onesweep" }]'

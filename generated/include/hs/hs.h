@@ -189,7 +189,7 @@ typedef struct hs_device_status_rule {
 typedef enum hs_kind { HS_SORT = 0, HS_SCAN = 1, HS_SEGMENTED_SORT = 2, HS_MERGE = 3, HS_DIGEST = 4 } hs_kind;
 
 typedef struct hs_sort {
-    const char *target, *algorithm, *key; /* "intel-gen8", "merge", "u32" */
+    const char *target, *algorithm, *key; /* "intel-gen8", "bitonic", "u32" */
     const char *value; /* the values sorted with the keys: "none", "v4", "v8", "v16", "index", "index64" or "packed" */
     hs_kind kind;
     uint32_t columns; /* elements of one of the n items: 1 for keys, those of a row for a scan */
@@ -259,7 +259,7 @@ const hs_sort *hs_candidate(const hs_target *const *targets, size_t count, const
 const hs_sort *hs_candidate_kind(const hs_target *const *targets, size_t count, hs_kind kind, const char *key,
                                  const char *value, const hs_device *device, size_t nth);
 
-/* The sort, of any kind, of a target with this algorithm ("merge"), key and value, as in hs_serves; null if there is no
+/* The sort, of any kind, of a target with this algorithm ("bitonic"), key and value, as in hs_serves; null if there is no
  * such sort. */
 const hs_sort *hs_find(const hs_target *target, const char *algorithm, const char *key, const char *value);
 

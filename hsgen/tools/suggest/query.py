@@ -109,9 +109,9 @@ def facts(q: Query) -> tuple[Facts, dict[str, str]]:
     origin = dict(probe.origins)
     found: dict[str, Any] = {}
     for name, (value, why) in {**SAFE, **_known(q, probe)}.items():
-        told = said.get(name) or said.get(name) is False
-        found[name] = said[name] if told else value
-        if not told:
+        reported = said.get(name) or said.get(name) is False
+        found[name] = said[name] if reported else value
+        if not reported:
             origin[name] = why
     for name in ("work_group", "local_bytes", "int64", "shuffle"):
         found[name] = said[name]

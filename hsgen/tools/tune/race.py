@@ -98,7 +98,7 @@ def ready(request: Mapping[str, Any], send: Send) -> dict[str, Candidate]:
             begin = time.monotonic()
             patience = max(PATIENT, HOPELESS * least) if out else math.inf
             try:
-                report = validation.run(engine, pairs, request["seed"], stop=1, progress=_told(send, patience))
+                report = validation.run(engine, pairs, request["seed"], stop=1, progress=_reporting(send, patience))
             except TimeoutError:
                 send({"failed": c["name"], "kind": "slow", "why": f"validation takes more than {patience:.0f} seconds"})
                 continue
@@ -118,7 +118,7 @@ def _engine(request: Mapping[str, Any], c: Mapping[str, Any], context: Any, sort
     return pyopencl.Direct(context, pyopencl.Compiled(context, sort))
 
 
-def _told(send: Send, patience: float) -> Callable[[Iterator[Any]], Iterator[Any]]:
+def _reporting(send: Send, patience: float) -> Callable[[Iterator[Any]], Iterator[Any]]:
     """Return a wrapper of iterations that reports progress every second and raises after `patience` seconds."""
 
     def wrap(items: Iterator[Any]) -> Iterator[Any]:

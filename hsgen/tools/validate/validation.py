@@ -142,7 +142,7 @@ def _described(sort: Sort, how: Options, count: int | None) -> str:
     """The options of a case that are not plain, in words."""
     words = ["signed", "float"][how.kind - 1 :][:1] if how.kind else []
     words += ["descending"] * how.descending + ["keys discarded"] * how.discard
-    words += operations.of(sort).told(how)
+    words += operations.of(sort).reported(how)
     if sort.signature.bit_range:
         words.append(f"bits {how.begin} to {sort.plan.bits if how.end is None else how.end}")
     if count is not None:

@@ -15,7 +15,7 @@ from hsgen.system import compilers, folders, processes, toolchain
 
 SOURCES = Path(__file__).resolve().parent / "native"
 _SECONDS = 300.0  # time limit; a header-only library takes half a minute on a slow machine
-_TELLING = ("error", "fatal", "cannot find", "undefined")
+_RELEVANT = ("error", "fatal", "cannot find", "undefined")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,6 +106,8 @@ def _compile(command: Sequence[str], unit: Unit) -> str:
     done = compilers.run(command, _SECONDS)
     if done.returncode:
         lines = (done.stdout + done.stderr).splitlines()
-        telling = [x for x in lines if any(w in x for w in _TELLING)] or lines[-1:] or [f"exit code {done.returncode}"]
-        raise Unavailable(f"does not build with {Path(command[0]).name}: {telling[0]}; install {unit.install}")
+        relevant = (
+            [x for x in lines if any(w in x for w in _RELEVANT)] or lines[-1:] or [f"exit code {done.returncode}"]
+        )
+        raise Unavailable(f"does not build with {Path(command[0]).name}: {relevant[0]}; install {unit.install}")
     return done.stdout
