@@ -125,10 +125,10 @@ def test_facts_of_a_family_that_do_not_hold_for_this_device(embedded: Host) -> N
 LAUNCH = """\
 import sys
 from hsgen.cli import tune as tuning
-from hsgen.tools.tune import runner as field
+from hsgen.tools.tune import detected, runner
 tuning.CANDIDATES = 2
-field.os.cpu_count = lambda: 1
-field.Field.run.__kwdefaults__["cases"] = 8
+detected.os.cpu_count = lambda: 1
+runner.Field.run.__kwdefaults__["cases"] = 8
 from hsgen.cli import main
 sys.exit(main(sys.argv[1:]))
 """
@@ -210,7 +210,7 @@ def test_a_killed_run_resumes_with_the_same_result(embedded: Host, tmp_path: Pat
     assert document["diff"].strip() in written.stdout
     text = file.read_text(encoding="utf-8")
     assert parse(text, "bare", "bare.toml").evidence[0]["result"].startswith("tune: u32 radix; ")
-    head, tail = BARE.split("[radix.u32]\n")
+    head, tail = BARE.split("[radix.u32.per_thread]\n")
     assert text.startswith(head) and text[text.index("[sort.u32]") :].startswith(tail[tail.index("[sort.u32]") :])
     last = ran(tmp_path, embedded, "--write", "--json")
     assert json.loads(last.stdout)["diff"] == "" and file.read_text(encoding="utf-8") == text
