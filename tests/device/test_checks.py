@@ -239,4 +239,5 @@ def test_a_compiler_that_crashes_on_the_check(
 
     monkeypatch.setattr(isolated_build, "check", check)
     assert main(["validate", "-t", "cpu", "--key", "u32", "--large", "1000", "--device", embedded.platform]) == 1
-    assert capsys.readouterr().err == "hsgen: targets/cpu/kernels/opencl/digest_u32.cl: the compiler crashed\n"
+    said = capsys.readouterr().err.splitlines()  # perhaps with a line on evidence of other devices
+    assert "hsgen: targets/cpu/kernels/opencl/digest_u32.cl: the compiler crashed" in said

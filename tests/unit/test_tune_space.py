@@ -44,6 +44,12 @@ def start_of(name: str, label: str, key: str) -> dict[str, Any]:
     return dict(found)
 
 
+def fields_of(algo: Any, table: dict[str, Any]) -> dict[str, Any]:
+    """The keys of a table: of a radix sort those of its strategy."""
+    strategy = table.get("strategy")
+    return algo.FIELDS if strategy is None else {"strategy": algo.FIELDS["strategy"], **algo.fields(strategy)}
+
+
 @pytest.mark.parametrize(("name", "label", "key"), PLACES)
 def test_proposals_fit_and_do_not_repeat(name: str, label: str, key: str) -> None:
     """Over three races with made-up winners; a target file with any proposal is parsed without an error."""
@@ -59,7 +65,7 @@ def test_proposals_fit_and_do_not_repeat(name: str, label: str, key: str) -> Non
             assert name_of(table) not in tables
             tables[name_of(table)], board[name_of(table)] = table, 0.1 * number - 0.01 * i
             reader = Reader("here")
-            values = reader.fields(table, "table", algo.FIELDS)
+            values = reader.fields(table, "table", fields_of(algo, table))
             assert not reader.errors
             assert not algo.problems(algo.params(KEYS[key], values), device)
             assert table.get("columns") == start.get("columns")

@@ -306,8 +306,8 @@ static void fuzz_compare(const fuzz_case *c, const fuzz_play *p, const hs_step *
         }
         for (i = 0; i < HS_ROLES; i++) {
             const uint64_t holds = fuzz_holds(&c->at[i]), from = c->at[i].offset, begin = l->bound[k].begin;
-            within |= c->at[i].memory == l->bound[k].memory && begin + slack >= from &&
-                      (begin < from || begin - from < holds) && (!l->bound[k].end || l->bound[k].end - from <= holds);
+            within |= c->at[i].memory == l->bound[k].memory &&
+                      (begin < from ? from - begin <= slack : begin - from < holds) && (!l->bound[k].end || l->bound[k].end - from <= holds);
         }
         fuzz_expect(within, c, "what is bound lies in no buffer of the call");
     }
