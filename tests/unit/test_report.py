@@ -383,7 +383,8 @@ ROW: dict[str, Any] = {
     "ratio_low": None,
     "ratio_high": None,
 }
-BASELINE = {**ROW, "algorithm": None, "baseline": "numpy", "roof_share": None, "mkeys_per_s": 61.7, "hsgen_ratio": 2.0}
+RATE = {"min": 60.0, "q1": 61.0, "mkeys_per_s": 61.7, "q3": 62.5, "max": 63.0}
+BASELINE = {**ROW, **RATE, "algorithm": None, "baseline": "numpy", "roof_share": None, "hsgen_ratio": 2.0}
 RIVAL = {**ROW, "baseline": "hsgen:/some/where/mine.toml:bitonic", "algorithm": "bitonic", "hsgen_ratio": 1.5}
 ROWS = [ROW, {**BASELINE, "ratio_low": 1.9, "ratio_high": 2.1}, RIVAL, {**ROW, "key": "u64", "bits": [0, 64]}]
 
@@ -392,6 +393,11 @@ def document(folder: Path, data: object) -> str:
     path = folder / "bench.json"
     path.write_text(data if isinstance(data, str) else json.dumps(data), encoding="utf-8")
     return str(path)
+
+
+def test_copies_alone_have_no_picture() -> None:
+    (run,) = measured.runs([{**BASELINE, "baseline": "copy"}])
+    assert run.picture is None and run.why.startswith("only copies were measured")
 
 
 def test_measurements_are_shown_with_their_pictures(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -407,7 +413,7 @@ def test_measurements_are_shown_with_their_pictures(monkeypatch: pytest.MonkeyPa
     table = region(root, "rates, u32 keys, random; OpenCL on A <fast> CPU")
     assert table.cells() == [
         ["2^10", "hsgen auto", "123.4", "100.0", "150.0", "9", "", "25 %"],
-        ["2^10", "numpy", "61.7", "100.0", "150.0", "9", "2.00 x (1.90 to 2.10)", ""],
+        ["2^10", "numpy", "61.7", "60.0", "63.0", "9", "2.00 x (1.90 to 2.10)", ""],
         ["2^10", "hsgen:mine.toml:bitonic", "123.4", "100.0", "150.0", "9", "1.50 x", "25 %"],
     ]
 
@@ -443,6 +449,7 @@ def test_without_matplotlib_numbers_are_shown_alone(monkeypatch: pytest.MonkeyPa
         ({"schema": measured.SCHEMA, "rows": [{**ROW, "n": "many"}]}, "rows[0]: n is missing or of another type"),
         ({"schema": measured.SCHEMA, "rows": [{**ROW, "key": "u7"}]}, "rows[0]: key"),
         ({"schema": measured.SCHEMA, "rows": [{**ROW, "bits": [1]}]}, "rows[0]: bits"),
+        ({"schema": measured.SCHEMA, "rows": [{**ROW, "q1": 1e9}]}, "rows[0]: mkeys_per_s is not between q1 and q3"),
         ({"schema": measured.SCHEMA, "rows": [{**ROW, "target": "generic"}]}, "measures target generic"),
     ],
 )

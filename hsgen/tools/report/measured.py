@@ -87,6 +87,8 @@ def read(path: Path) -> list[Record]:
         wrong = _wrong(row)
         if wrong:
             raise Usage(f"{name}: rows[{number}]: {wrong} is missing or of another type; {hint}")
+        if not row["q1"] <= row["mkeys_per_s"] <= row["q3"]:
+            raise Usage(f"{name}: rows[{number}]: mkeys_per_s is not between q1 and q3; {hint}")
     return [{k: shown(v) if isinstance(v, str) else v for k, v in row.items()} for row in rows]
 
 
