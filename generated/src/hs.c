@@ -74,10 +74,12 @@ hs_status hs_scratch(const hs_sort *sort, uint64_t n, uint64_t *bytes)
     if (!sort || !bytes) return HS_ERROR_ARGUMENT;
     if (n > sort->max_n) return HS_ERROR_COUNT;
     *bytes = 0;
-    if (n > sort->scratch.min_n) {
-        const hs_scratch_rule *rule = &sort->scratch;
-        const uint64_t whole = n / rule->unit + (n % rule->unit != 0);
-        *bytes = rule->plus + rule->per_n * n + rule->per_unit * (whole < rule->units ? whole : rule->units);
+    for (uint32_t i = 0; i < sort->scratch_rule_count; i++) {
+        const hs_scratch_rule *rule = &sort->scratch[i];
+        const uint64_t m = n < rule->max_n ? n : rule->max_n;
+        const uint64_t units = m / rule->unit + (m % rule->unit != 0);
+        const uint64_t need = rule->plus + rule->per_n * m + rule->per_unit * (units < rule->units ? units : rule->units);
+        if (n > rule->min_n && need > *bytes) *bytes = need;
     }
     return HS_OK;
 }

@@ -117,7 +117,7 @@ static void hs_vulkan_number(hs_vulkan *s)
             const hs_binding *other = sort->steps[j].bindings;
             if (sort->kernels[sort->steps[j].kernel].bindings != count) continue;
             for (k = 0; k < count && mine[k].role == other[k].role && mine[k].plus == other[k].plus &&
-                        mine[k].per_n == other[k].per_n;)
+                        mine[k].per_n == other[k].per_n && mine[k].max_n == other[k].max_n;)
                 k++;
             if (k == count) break;
         }

@@ -12,7 +12,7 @@ from hsgen.core.plan import Step
 from hsgen.core.sort import Sort
 from hsgen.stages.attach import report_words
 
-PLAN_SCHEMA = 4
+PLAN_SCHEMA = 5
 
 
 def _form(sort: Sort) -> dict[str, Any]:
@@ -54,7 +54,7 @@ def plan_json(sort: Sort) -> bytes:
         "max_n": sort.plan.max_n,
         "first_bit": sort.plan.first_bit,
         "bits": sort.plan.bits,
-        "scratch": asdict(sort.plan.scratch),
+        "scratch": [asdict(rule) for rule in sort.plan.scratch.rules],
         "device_status": asdict(sort.plan.device_status) if sort.plan.device_status else None,
         "kernels": kernels,
     }

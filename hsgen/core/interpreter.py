@@ -169,7 +169,7 @@ def launched_up_to(steps: Iterable[Step], max_n: int, limit: int) -> int:
 
 def offset(binding: Binding, n: int) -> int:
     """Return the byte offset of a binding in the buffer of its role; in scratch a multiple of 1024."""
-    begin = binding.plus + binding.per_n * n
+    begin = binding.plus + binding.per_n * (n if binding.max_n is None else min(n, binding.max_n))
     return -(-begin // 1024) * 1024 if binding.role == "scratch" else begin
 
 

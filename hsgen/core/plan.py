@@ -6,10 +6,11 @@ work-groups; an argument: the number that the kernel receives in addition to n.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
 from hsgen.core.flags import ARGUMENTS
+from hsgen.core.scratch import Scratch
 
 UNCAPPED = 2**32 - 1  # the cap of grids that only the count limits
 
@@ -20,18 +21,24 @@ segments, or the second of two arrays and its values), and a report."""
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Binding:
-    """A buffer of a step: role, a name in `ROLES`, and offset, ``plus + per_n * n`` bytes.
+    """A buffer of a step: role, a name in `ROLES`, and offset, ``plus + per_n * min(n, max_n)`` bytes.
 
-    In scratch the offset is rounded up to a multiple of 1024 bytes.
+    In scratch the offset is rounded up to a multiple of 1024 bytes.  max_n: with a device-side count, n is the
+    capacity, and steps for few keys need no more room than these take; None for no bound.
     """
 
     role: str
     per_n: int = 0
     plus: int = 0
+    max_n: int | None = None
 
     def after(self, room: int) -> Binding:
         """Return the binding moved by `room` bytes if it is in scratch; other roles are unchanged."""
         return replace(self, plus=self.plus + room) if self.role == "scratch" else self
+
+    def bounded(self, max_n: int) -> Binding:
+        """Return the binding for at most `max_n` keys."""
+        return replace(self, max_n=max_n) if self.role == "scratch" and self.per_n else self
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -176,25 +183,6 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Scratch:
-    """The scratch size in bytes: 0 up to `min_n` keys, else ``plus + per_n * n + per_unit * min(ceil(n / unit),
-    units)``."""
-
-    min_n: int = 0
-    plus: int = 0
-    per_n: int = 0
-    unit: int = 1
-    per_unit: int = 0
-    units: int = 0
-
-    def bytes(self, n: int) -> int:
-        """Return the scratch size for `n` keys, in bytes."""
-        if n <= self.min_n:
-            return 0
-        return self.plus + self.per_n * n + self.per_unit * min(-(-n // self.unit), self.units)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class DeviceStatus:
     """The status of a sort: `words` 32-bit words at `binding`, each 1 if its pass was redone; valid above `min_n`
     keys."""
@@ -217,14 +205,15 @@ class Plan:
     first_bit: int = 0
     bits: int = 0
     whole_words: bool = False
-    scratch: Scratch = Scratch()
+    scratch: Scratch = field(default_factory=Scratch)
     device_status: DeviceStatus | None = None
 
     def after(self, room: int) -> Plan:
-        """Return the plan with its steps and its status moved by `room` bytes in scratch; the rule of scratch stays."""
+        """Return the plan with its steps and its status moved by `room` bytes in scratch."""
         status = self.device_status
         return replace(
             self,
             steps=tuple(replace(s, bindings=tuple(b.after(room) for b in s.bindings)) for s in self.steps),
+            scratch=self.scratch.after(room),
             device_status=status and replace(status, binding=status.binding.after(room)),
         )

@@ -57,7 +57,7 @@ def target_slots(target: Target) -> dict[str, str]:
 
 
 def _binding(b: Binding) -> dict[str, Any]:
-    return {"role": _ROLES[b.role], "plus": b.plus, "per_n": b.per_n}
+    return {"role": _ROLES[b.role], "plus": b.plus, "per_n": b.per_n, "max_n": b.max_n or 0}
 
 
 def _label(sort: Sort) -> str:
@@ -91,7 +91,7 @@ def sort_values(sort: Sort, text: Source | None = None, *, spirv: bool = False) 
         "kernels": _kernels(sort),
         "steps": _steps(sort),
         "max_n": sort.plan.max_n,
-        "scratch": sort.plan.scratch,
+        "scratch": sort.plan.scratch.rules,
         "device_status": _binding(device_status.binding) if device_status else None,
         "device_status_words": device_status.words if device_status else 0,
         "device_status_min_n": device_status.min_n if device_status else 0,

@@ -16,7 +16,8 @@ from hsgen.core.device import Device
 from hsgen.core.errors import Usage
 from hsgen.core.kernels import Kernel
 from hsgen.core.keys import KeyType, Signature
-from hsgen.core.plan import Binding, CallNumber, Grid, Guard, Literal, Plan, Scratch, Step
+from hsgen.core.plan import Binding, CallNumber, Grid, Guard, Literal, Plan, Step
+from hsgen.core.scratch import Scratch, ScratchRule
 from hsgen.core.sort import Part
 
 KEYS = Buffer(name="keys", read_only=True)
@@ -94,18 +95,22 @@ def appended(
     """Return the kernels and the plan of a sort, followed by those that find run boundaries.
 
     The counts of work-groups are at the start of scratch, and the scratch of the sort follows them.  Of the latter only
-    the status is still needed: a sort with at least a byte per key there shares it with the bitmap, which takes a bit
-    per key.  For other sorts, scratch is enlarged by the bitmap.
+    the status is still needed, which follows at least a byte per key: the bitmap, which takes a bit per key, reuses it.
     """
     own = _kernels(parts, made)
     moved = plan.after(made.room)
-    rule = plan.scratch if plan.scratch != Scratch() else Scratch(min_n=made.tile)
-    if not rule.per_n:
-        rule = replace(rule, unit=made.tile, per_unit=made.tile // 8, units=-(-plan.max_n // made.tile))
+    bitmap = ScratchRule(
+        min_n=made.tile,
+        max_n=plan.max_n,
+        plus=made.room,
+        unit=made.tile,
+        per_unit=made.tile // 8,
+        units=-(-plan.max_n // made.tile),
+    )
     return (*kernels, *own), replace(
         moved,
         steps=(*moved.steps, *(_step(k, made, plan.max_n) for k in own)),
-        scratch=replace(rule, plus=rule.plus + made.room, min_n=min(rule.min_n, made.tile)),
+        scratch=Scratch((*moved.scratch.rules, bitmap)),
     )
 
 

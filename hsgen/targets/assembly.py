@@ -12,7 +12,8 @@ from hsgen.core.errors import Usage
 from hsgen.core.interpreter import launched_up_to, launches
 from hsgen.core.kernels import Kernel
 from hsgen.core.keys import PLAIN, Signature
-from hsgen.core.plan import UNCAPPED, DeviceStatus, Plan, Scratch, Step
+from hsgen.core.plan import UNCAPPED, DeviceStatus, Plan, Step
+from hsgen.core.scratch import ANY_N, Scratch
 from hsgen.core.sort import Part, Sort
 from hsgen.stages import epilogue, run_boundaries
 from hsgen.targets.indirect_grids import counted
@@ -31,6 +32,7 @@ def assemble(
             need subgroups of different widths or bring different kernels of one name.
     """
     placed = [_placed(parts, part, where, signature, groups) for part in parts]
+    placed = [_bounded(x) for x in placed] if signature.device_count else placed
     kernels: dict[str, Kernel] = {}
     for kernel in (k for x in placed for k in x.kernels):
         if kernels.setdefault(kernel.name, kernel) != kernel:
@@ -41,7 +43,7 @@ def assemble(
         steps=tuple(s for x in placed for s in x.steps),
         max_n=placed[-1].part.max_n,
         whole_words=all(x.plan.whole_words for x in placed),
-        scratch=_largest([rule for x in placed for rule in x.scratch]),
+        scratch=Scratch(tuple(rule for x in placed for rule in x.scratch.rules)),
         device_status=_shared_status([x.device_status for x in placed]),
     )
     made = tuple(kernels.values())
@@ -59,13 +61,7 @@ class _Share:
     steps: list[Step]
     low: int
     high: int
-
-    @property
-    def scratch(self) -> list[Scratch]:
-        """The rule of its scratch, if it needs any for its counts."""
-        rule = self.plan.scratch
-        needed = rule != Scratch() and self.high > rule.min_n
-        return [replace(rule, min_n=max(rule.min_n, self.low))] if needed else []
+    scratch: Scratch
 
     @property
     def device_status(self) -> DeviceStatus | None:
@@ -90,14 +86,29 @@ def _placed(parts: Sequence[Part], part: Part, where: str, signature: Signature,
     steps = _narrowed(plan.steps, part.min_n, top, "whole" if whole_only else "any")
     steps += [s for low, high in lent for s in _narrowed(plan.steps, low, high, "part")]
     tail = suffix(parts, part)
+    low, high = min([part.min_n, *(x for x, _ in lent)]), max([top, *(x for _, x in lent)])
     return _Share(
         part=replace(part, max_n=top),
         plan=plan,
         kernels=_used(algorithm.kernels(part.params), steps, tail),
         steps=[replace(s, kernel=s.kernel + tail) for s in steps],
-        low=min([part.min_n, *(low for low, _ in lent)]),
-        high=max([top, *(high for _, high in lent)]),
+        low=low,
+        high=high,
+        scratch=plan.scratch.within(low, high),
     )
+
+
+def _bounded(share: _Share) -> _Share:
+    """The part for a device-side count: it finds its scratch by its own greatest count, not by any capacity.
+
+    Parts that report a status do so in one place, which depends on the capacity alone; their tables have rows for their
+    own counts.
+    """
+    if share.plan.device_status:
+        rows = (replace(r, units=min(r.units, -(-r.max_n // r.unit)), max_n=ANY_N) for r in share.scratch.rules)
+        return replace(share, scratch=Scratch(tuple(rows)))
+    bound = [replace(s, bindings=tuple(b.bounded(share.high) for b in s.bindings)) for s in share.steps]
+    return replace(share, steps=bound)
 
 
 def within(plan: Plan, groups: int) -> Plan:
@@ -161,20 +172,6 @@ def _narrowed(steps: Iterable[Step], low: int, high: int, part: str) -> list[Ste
     )
     mine = (s.within(low, high) for s in fits)
     return [s for s in mine if not s.guard.empty]
-
-
-def _largest(rules: Sequence[Scratch]) -> Scratch:
-    """A rule that gives at least as many bytes as every one of `rules`, and none where all give none."""
-    if not rules:
-        return Scratch()
-    return Scratch(
-        min_n=min(r.min_n for r in rules),
-        plus=max(r.plus for r in rules),
-        per_n=max(r.per_n for r in rules),
-        unit=min(r.unit for r in rules),
-        per_unit=max(r.per_unit for r in rules),
-        units=max(r.units for r in rules),
-    )
 
 
 def _made(part: Part) -> tuple[Algorithm, Any]:

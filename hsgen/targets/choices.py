@@ -10,7 +10,8 @@ from hsgen.algorithms import ALGORITHMS, operation
 from hsgen.core.device import Device
 from hsgen.core.errors import Usage
 from hsgen.core.fields import Reader
-from hsgen.core.keys import KEYS
+from hsgen.core.keys import KEYS, Signature
+from hsgen.core.scratch import scratch_limit
 from hsgen.core.sort import Part
 from hsgen.targets import assembly, ranges, strategies
 from hsgen.targets.strategies import VARIANT, WRONG_VARIANT
@@ -109,8 +110,23 @@ def read_autos(
         autos = {x: _auto(r, f"{where}.{x}", key, choices, *own, device) for x, own in rows.items()}
         if len(r.errors) == before and all(autos.values()):
             found[key] = autos[ranges.RANGES]
-            valued[key] = autos.get(ranges.VALUED, found[key])
+            valued[key] = autos.get(ranges.VALUED) or _modest(found[key], key, choices, device)
     return found, valued
+
+
+def _modest(auto: Auto, key: str, choices: Mapping[tuple[str, str], Any], device: Device | None) -> Auto:
+    """Return the rows for sorts with values where a target gives none: those for keys alone, but each only up to a
+    power of two at which values of 4 bytes take a quarter MiB less than `scratch_limit`, since what is merged grows."""
+    made = []
+    for label, top in auto[:-1]:
+        own, signature = {k: p for (a, k), p in choices.items() if a == label}, Signature(value="v4")
+        params = device and ALGORITHMS[algorithm(label)].specialize(own, KEYS[key], signature, device)
+        if params is not None:
+            rules, item = ALGORITHMS[algorithm(label)].plan(params).scratch, KEYS[key].bytes + 4
+            while rules.bytes(top) > scratch_limit(top, item) - (256 << 10):
+                top = 1 << (top - 1).bit_length() - 1
+        made.append((label, top))
+    return (*(row for i, row in enumerate(made) if i == 0 or row[1] > made[i - 1][1]), auto[-1])
 
 
 def _auto(

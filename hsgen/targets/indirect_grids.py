@@ -8,7 +8,8 @@ from dataclasses import replace
 from hsgen.algorithms.buffers import DEVICE_N
 from hsgen.core.buffers import Buffer
 from hsgen.core.kernels import Kernel
-from hsgen.core.plan import Binding, Grid, Guard, IndirectGrids, Plan, Scratch, Step, fixed
+from hsgen.core.plan import Binding, Grid, Guard, IndirectGrids, Plan, Step, fixed
+from hsgen.core.scratch import Scratch, ScratchRule
 
 
 def counted(kernels: tuple[Kernel, ...], plan: Plan) -> tuple[tuple[Kernel, ...], Plan]:
@@ -39,12 +40,8 @@ def counted(kernels: tuple[Kernel, ...], plan: Plan) -> tuple[tuple[Kernel, ...]
         argument=IndirectGrids(),
     )
     moved = plan.after(room)
-    rule = plan.scratch if plan.scratch != Scratch() else Scratch(min_n=plan.max_n)
-    return (grids, *kernels), replace(
-        moved,
-        steps=(step, *moved.steps),
-        scratch=replace(rule, plus=rule.plus + room, min_n=0),
-    )
+    scratch = Scratch((ScratchRule(plus=room), *moved.scratch.rules))
+    return (grids, *kernels), replace(moved, steps=(step, *moved.steps), scratch=scratch)
 
 
 def _grid_rows(kernels: Iterable[Kernel], plan: Plan) -> tuple[tuple[Guard, Grid], ...]:

@@ -87,6 +87,7 @@ enum { HS_ROLES = 9, HS_BINDINGS = 10 };
 typedef struct hs_binding {
     hs_role role;
     uint64_t plus, per_n;
+    uint64_t max_n; /* if not 0: more keys take no more room before it */
 } hs_binding;
 
 /* HSGEN_CONSTANTS */
@@ -140,9 +141,10 @@ typedef struct hs_spirv {
     size_t bytes;
 } hs_spirv;
 
-/* The bytes of scratch for n items: 0 up to min_n, else plus + per_n * n + per_unit * min(ceil(n / unit), units). */
+/* The bytes of scratch that the steps for a range of counts need: 0 for up to min_n items, else
+ * plus + per_n * m + per_unit * min(ceil(m / unit), units) with m = min(n, max_n). */
 typedef struct hs_scratch_rule {
-    uint64_t min_n, plus, per_n, unit, per_unit, units;
+    uint64_t min_n, max_n, plus, per_n, unit, per_unit, units;
 } hs_scratch_rule;
 
 /* The status words of a sort of more than min_n keys: 32-bit words in scratch, not 0 for a pass that was redone, or if
@@ -172,7 +174,8 @@ typedef struct hs_sort {
     const hs_kernel *kernels;
     const hs_step *steps;
     uint64_t max_n;
-    hs_scratch_rule scratch;
+    const hs_scratch_rule *scratch; /* scratch is what the greatest of these gives */
+    uint32_t scratch_rule_count;
     hs_device_status_rule device_status;
     const char *const *opencl; /* the OpenCL C source, line by line; null if not generated */
     size_t opencl_lines;

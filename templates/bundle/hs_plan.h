@@ -142,7 +142,7 @@ static inline int hs_grid(uint64_t groups, uint64_t limit, uint32_t grid[2])
  * device (NVIDIA's OpenCL requires 512).  The scratch size of a plan includes this padding. */
 static inline uint64_t hs_offset(const hs_binding *binding, uint64_t n)
 {
-    const uint64_t bytes = binding->plus + binding->per_n * n;
+    const uint64_t bytes = binding->plus + binding->per_n * (binding->max_n && n > binding->max_n ? binding->max_n : n);
     return binding->role == HS_SCRATCH ? (bytes + 1023) / 1024 * 1024 : bytes;
 }
 

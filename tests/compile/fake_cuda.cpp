@@ -259,6 +259,8 @@ static int matches_no_scan(const hs_cuda_kernels *sort)
     return 0;
 }
 
+static const hs_scratch_rule RULE = {100, UINT64_MAX, 4096, 8, 1, 0, 0};
+
 /* A sort with scratch, steps for in-place or out-of-place calls only, and a kernel for 64-bit counts; then the same as
  * a scan. */
 static int scratch_and_wide()
@@ -266,18 +268,19 @@ static int scratch_and_wide()
     static const hs_kernel two[] = {{"narrow", 64, 1, 0, 2, 0, 0, 0}, {"broad", 64, 1, 0, 3, 0, 1, 0}};
     static const hs_step steps[] = {
         {0, {0, 1000000, HS_IN_PLACE, HS_ANY_BITS, 0}, {HS_BY_N, 63, 64, 1, 10}, {HS_LITERAL, 5, 0, 0},
-         {{HS_SOURCE, 0, 0}, {HS_SCRATCH, 1, 0}}},
+         {{HS_SOURCE, 0, 0, 0}, {HS_SCRATCH, 1, 0, 0}}},
         {0, {0, 1000000, HS_OUT_OF_PLACE, HS_ANY_BITS, 0}, {HS_BY_N, 63, 64, 1, 10}, {HS_LITERAL, 6, 0, 0},
-         {{HS_SCRATCH, 1024, 1}, {HS_DESTINATION, 0, 0}}},
+         {{HS_SCRATCH, 1024, 1, 0}, {HS_DESTINATION, 0, 0, 0}}},
         {1, {1000000, UINT64_C(1) << 40, HS_ANYWHERE, HS_ANY_BITS, 0}, {HS_BY_N, 63, 64, 1, 10}, {HS_LITERAL, 7, 0, 0},
-         {{HS_SOURCE, 0, 0}, {HS_SCRATCH, 0, 8}, {HS_DESTINATION, 0, 0}}}};
+         {{HS_SOURCE, 0, 0, 0}, {HS_SCRATCH, 0, 8, 0}, {HS_DESTINATION, 0, 0, 0}}}};
     hs_sort made = TESTED;
     made.kernels = two;
     made.kernel_count = 2;
     made.steps = steps;
     made.step_count = 3;
     made.max_n = UINT64_C(1) << 34;
-    made.scratch = {100, 4096, 8, 1, 0, 0};
+    made.scratch = &RULE;
+    made.scratch_rule_count = 1;
     const hs_cuda_kernels sort = {&made, kernels};
     const uint64_t huge = (UINT64_C(1) << 33) + 5, at = uint64_t{3} << 40;
     hs_cuda *sorter = NULL;
@@ -323,18 +326,18 @@ static int cooperates()
     static const hs_kernel two[] = {{"apart", 64, 1, 0, 1, 0, 0, 0}, {"grid", 256, 32, 20000, 2, 1, 0, 1}};
     static const hs_step steps[] = {
         {0, {0, 1000, HS_ANYWHERE, HS_ANY_BITS, 0}, {HS_BY_N, 0, 1, 1, 100000}, {HS_LITERAL, 0, 0, 0},
-         {{HS_SOURCE, 0, 0}}},
+         {{HS_SOURCE, 0, 0, 0}}},
         {1, {1000, 5000, HS_ANYWHERE, HS_ANY_BITS, 0}, {HS_BY_N, 255, 256, 1, 9}, {HS_LITERAL, 0, 0, 0},
-         {{HS_SOURCE, 0, 0}, {HS_DESTINATION, 0, 0}}},
+         {{HS_SOURCE, 0, 0, 0}, {HS_DESTINATION, 0, 0, 0}}},
         {1, {5000, 9000, HS_ANYWHERE, HS_ANY_BITS, 0}, {HS_BY_N, 255, 256, 1, 10}, {HS_LITERAL, 1, 0, 0},
-         {{HS_SOURCE, 0, 0}, {HS_DESTINATION, 0, 0}}}};
+         {{HS_SOURCE, 0, 0, 0}, {HS_DESTINATION, 0, 0, 0}}}};
     hs_sort made = TESTED;
     made.kernels = two;
     made.steps = steps;
     made.kernel_count = 2;
     made.step_count = 3;
     made.max_n = 9000;
-    made.scratch = {9000, 0, 0, 1, 0, 0};
+    made.scratch_rule_count = 0;
     const hs_cuda_kernels sort = {&made, kernels}, *const every[] = {&sort}, *found = NULL;
     const hs_sort *sorts[] = {&made};
     const hs_target target = {"one", NULL, sorts, 1};
@@ -465,15 +468,15 @@ static int everything()
 {
     static const hs_kernel one[] = {{"one", 64, 1, 0, 5, 0, 0, 0}};
     static const hs_binding all[] = {
-        {HS_SOURCE, 0, 0}, {HS_DESTINATION, 0, 0}, {HS_VALUES, 0, 0}, {HS_VALUES_OUT, 0, 0}, {HS_COUNT, 0, 0}};
+        {HS_SOURCE, 0, 0, 0}, {HS_DESTINATION, 0, 0, 0}, {HS_VALUES, 0, 0, 0}, {HS_VALUES_OUT, 0, 0, 0}, {HS_COUNT, 0, 0, 0}};
     static hs_step steps[] = {{0, {0, UINT64_MAX, HS_ANYWHERE, HS_ANY_BITS, 0}, {HS_BY_N, 0, 1, 1, 1},
                                {HS_INDIRECT_GRIDS, 0, 0, 0},
-                               {{HS_COUNT, 0, 0}}},
+                               {{HS_COUNT, 0, 0, 0}}},
                               {0, {0, 5, HS_ANYWHERE, HS_ALL_BITS, 0}, {HS_BY_N, 63, 64, 1, 10}, {HS_PASS, 1, 8, 0},
-                               {{HS_COUNT, 0, 0}}},
+                               {{HS_COUNT, 0, 0, 0}}},
                               {0, {5, UINT64_MAX, HS_ANYWHERE, HS_SOME_BITS, 0}, {HS_BY_N, 63, 64, 1, 10},
                                {HS_PASS, 1, 8, HS_DIRECT},
-                               {{HS_COUNT, 0, 0}}}};
+                               {{HS_COUNT, 0, 0, 0}}}};
     hs_sort made = TESTED, bare = TESTED;
     for (hs_step &step : steps) memcpy(step.bindings, all, sizeof all);
     steps[1].guard.range = HS_ANY_BITS;
@@ -482,7 +485,8 @@ static int everything()
     made.kernel_count = 1;
     made.step_count = 3;
     made.max_n = UINT64_C(1) << 34;
-    made.scratch = {100, 4096, 8, 1, 0, 0};
+    made.scratch = &RULE;
+    made.scratch_rule_count = 1;
     made.value = "v16";
     made.value_bytes = 16;
     made.key_bits = 32;
@@ -506,12 +510,14 @@ static int indices()
     static const hs_kernel one[] = {{"one", 64, 1, 0, 3, 0, 0, 0}};
     static const hs_step steps[] = {{0, {0, 1000000, HS_OUT_OF_PLACE, HS_ANY_BITS, 0}, {HS_BY_N, 63, 64, 1, 10},
                                      {HS_LITERAL, 0, 0, 0},
-                                     {{HS_SOURCE, 0, 0}, {HS_DESTINATION, 0, 0}, {HS_VALUES_OUT, 0, 0}}}};
+                                     {{HS_SOURCE, 0, 0, 0}, {HS_DESTINATION, 0, 0, 0}, {HS_VALUES_OUT, 0, 0, 0}}}};
     hs_sort made = TESTED;
     made.kernels = one;
     made.steps = steps;
     made.kernel_count = made.step_count = 1;
-    made.scratch = {0, 100, 0, 1, 0, 0};
+    const hs_scratch_rule rule = {0, UINT64_MAX, 100, 0, 1, 0, 0};
+    made.scratch = &rule;
+    made.scratch_rule_count = 1;
     made.value = "index64";
     made.value_bytes = 8;
     made.index = 1;
@@ -557,15 +563,17 @@ static int parted(hs_sort made)
     static const hs_kernel two[] = {{"begin", 1, 1, 0, 1, 0, 0, 0}, {"tell", 64, 1, 0, 3, 0, 0, 0}};
     static const hs_step steps[] = {
         {0, {0, 1000, HS_ANYWHERE, HS_ANY_BITS, 0}, {HS_BY_N, 0, 1, 1, 1}, {HS_CALL_NUMBER, 0, 0, HS_DIRECT},
-         {{HS_SCRATCH, 0, 0}}},
+         {{HS_SCRATCH, 0, 0, 0}}},
         {1, {0, 1000, HS_ANYWHERE, HS_ANY_BITS, 0}, {HS_BY_NUMBER, 0, 1, 1, 1000}, {HS_LITERAL, 3, 0, 0},
-         {{HS_SOURCE, 0, 0}, {HS_OTHER_INPUT, 0, 0}, {HS_DESTINATION, 0, 0}}}};
+         {{HS_SOURCE, 0, 0, 0}, {HS_OTHER_INPUT, 0, 0, 0}, {HS_DESTINATION, 0, 0, 0}}}};
     const uint64_t key = made.key_bytes;
     made.kernels = two;
     made.kernel_count = made.step_count = 2;
     made.steps = steps;
     made.max_n = 1000;
-    made.scratch = {0, 1024, 0, 1, 0, 0};
+    const hs_scratch_rule rule = {0, UINT64_MAX, 1024, 0, 1, 0, 0};
+    made.scratch = &rule;
+    made.scratch_rule_count = 1;
     for (const hs_kind kind : {HS_SEGMENTED_SORT, HS_MERGE}) {
         made.kind = kind;
         const bool merge = kind == HS_MERGE;
@@ -609,12 +617,12 @@ static int reporting(hs_sort made)
     static const hs_kernel one[] = {{"tell", 64, 1, 0, 2, 0, 0, 0}};
     static const hs_step steps[] = {{0, {0, 1000, HS_ANYWHERE, HS_ANY_BITS, 1}, {HS_BY_NUMBER, 1, 1, 1, 1000},
                                      {HS_CALL_NUMBER, 0, 0, 0},
-                                     {{HS_SOURCE, 0, 0}, {HS_REPORT, 0, 0}}}};
+                                     {{HS_SOURCE, 0, 0, 0}, {HS_REPORT, 0, 0, 0}}}};
     made.kernels = one;
     made.kernel_count = made.step_count = 1;
     made.steps = steps;
     made.max_n = 1000;
-    made.scratch = {1000, 0, 0, 1, 0, 0};
+    made.scratch_rule_count = 0;
     for (const hs_kind kind : {HS_DIGEST, HS_SORT}) {
         made.kind = kind;
         made.report_words = kind == HS_DIGEST ? 8 : 1;

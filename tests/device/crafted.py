@@ -18,7 +18,8 @@ from hsgen.apis import opencl
 from hsgen.core.buffers import Buffer
 from hsgen.core.errors import Wrong
 from hsgen.core.kernels import Kernel
-from hsgen.core.plan import Binding, DeviceStatus, Guard, Literal, Plan, Scratch, Step, fixed
+from hsgen.core.plan import Binding, DeviceStatus, Guard, Literal, Plan, Step, fixed
+from hsgen.core.scratch import scratch_of
 from hsgen.core.sort import Sort
 from hsgen.emit import c_files
 from hsgen.emit.kernels import Source
@@ -71,7 +72,7 @@ def crafted(at: int, *, wide: bool = False) -> tuple[Sort, Source]:
     plan = Plan(
         steps=(step,),
         max_n=5,
-        scratch=Scratch(min_n=3, plus=4 * WORDS - 16, per_n=4),
+        scratch=scratch_of(min_n=3, plus=4 * WORDS - 16, per_n=4),
         device_status=DeviceStatus(binding=scratch[0], words=4, min_n=3),
     )
     sort = replace(whole, target="crafted", algorithm="play", kernels=(kernel,), plan=plan)

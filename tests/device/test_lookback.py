@@ -19,6 +19,7 @@ from nightly import NIGHTLY, nightly, thinned
 from radices import engine, payloads, shape, sort_of, tried
 
 from hsgen.algorithms import radix
+from hsgen.algorithms.radix import portions
 from hsgen.core.interpreter import Options
 from hsgen.core.keys import Signature
 from hsgen.core.sort import Part, Sort
@@ -28,6 +29,7 @@ from hsgen.engines.hosts import Host
 from hsgen.engines.pyopencl import Compiled, Direct, build, context_for
 from hsgen.targets import assembly as sorts_of
 from hsgen.tools.validate import validation
+from hsgen.tools.validate.cases import around
 from hsgen.tools.validate.guarded import Frame
 
 PATIENT = 1 << 27
@@ -102,6 +104,26 @@ def test_a_device_that_starves_ends_in_the_right_order(embedded: Host, ranker: s
     frame = Frame(made, COUNT)
     assert sorts(made, frame, COUNT, times=2) == [1] * 4
     assert sorts(made, frame, made.sort.parts[0].params.tile) == [0, 0]  # one that does not starve
+
+
+@pytest.mark.device
+@pytest.mark.parametrize("values", [{}, {"withhold": 3}, {"starve": 3, "spins": 50}, {"redo": False}], ids=str)
+@pytest.mark.parametrize("passes", PASSES)
+def test_a_pass_in_portions(embedded: Host, passes: int, values: dict[str, int]) -> None:
+    """Several launches of a pass share a small table: counts at and around the first that needs them, all in one frame,
+    so that states of other counts are left in scratch; some passes are odd in number, so that states change meaning.
+
+    A tile that starves must have one after it in its portion, which waits for it, as the launch does on a device.
+    """
+    p = replace(base("ballot16", passes), whole=1000, **values)
+    unit, sort = portions.count(p) * p.tile, sort_of(p)
+    assert portions.count(p) > 4
+    context = context_for(embedded)
+    made = Direct(context, Compiled(context, sort))
+    frame = Frame(made, COUNT)
+    starved = (COUNT, 999, 4 * unit)
+    for n in starved if "starve" in values else (COUNT, 999, 1000, 1001, *around([unit, 2 * unit, 7 * unit], COUNT)):
+        assert sorts(made, frame, n, times=3) == [int("starve" in values)] * 6, n
 
 
 @pytest.mark.device

@@ -21,7 +21,8 @@ from hsgen.bundle import manifest
 from hsgen.core.errors import Usage
 from hsgen.core.interpreter import launches
 from hsgen.core.keys import KEYS
-from hsgen.core.plan import Scratch, Step
+from hsgen.core.plan import Step
+from hsgen.core.scratch import Scratch
 from hsgen.core.sort import Part, Sort
 from hsgen.emit.kernels import render
 from hsgen.targets import assembly, target

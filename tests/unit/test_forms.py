@@ -23,6 +23,7 @@ from shipped import sampled
 from steps import changed
 
 from hsgen.algorithms import ALGORITHMS, bitonic, radix
+from hsgen.algorithms.radix import portions
 from hsgen.algorithms.radix.hybrid import pairs as finish
 from hsgen.algorithms.radix.words import columns, words
 from hsgen.core.buffers import pair_bytes
@@ -43,6 +44,7 @@ from hsgen.core.interpreter import (
 )
 from hsgen.core.keys import KEYS, ORDERS, TYPES, VALUES, Signature
 from hsgen.core.plan import BitRange, Grid, Guard, Pass, PassCount, Plan, Step, fixed
+from hsgen.core.scratch import Scratch
 from hsgen.core.sort import Part, Sort
 from hsgen.operations import oracle
 from hsgen.targets import assembly, target
@@ -210,6 +212,7 @@ def parts_of_scratch(sort: Sort, step: Step, n: int) -> Iterator[tuple[str, int,
     """Yield the parts of scratch that a launch for `n` keys uses: name, start, and size in bytes."""
     kernel = sort.kernel(step.kernel)
     p, key, value = kernel.params, sort.key, sort.signature.value_bytes
+    capacity, n = n, min(n, step.guard.max_n)  # with a device-side count there may be fewer keys
     for buffer, binding in zip(kernel.buffers, step.bindings, strict=True):
         if binding.role != "scratch":
             continue
@@ -219,8 +222,10 @@ def parts_of_scratch(sort: Sort, step: Step, n: int) -> Iterator[tuple[str, int,
         elif buffer.name in ("words", "table"):
             assert isinstance(p, radix.Params)
             wide, tiles = kernel.index64, -(-n // p.tile)
+            portion = tiles if n <= portions.whole(p) else -(-n // (portions.count(p) * p.tile))
+            counts = kernel.template.startswith("radix/reduce_scan/")
             looks = step.kernel in ("onesweep", "histogram")
-            rows = p.radix * columns(p) * (tiles if looks else min(tiles, p.groups))
+            rows = p.radix * columns(p) * (portion if looks else min(tiles, p.groups) * counts)
             rows = (
                 0 if kernel.template.startswith(("radix/hybrid/msd_", "radix/hybrid/bucket")) else rows
             )  # see test_radix_msd
@@ -232,7 +237,7 @@ def parts_of_scratch(sort: Sort, step: Step, n: int) -> Iterator[tuple[str, int,
         assert size, (buffer.name, buffer.type)
         kind = "value" if buffer.name == "bounds" else buffer.type
         name = "grids" if step.indirect else kind if kind in ("pair", "value") else buffer.name
-        yield name, offset(binding, n), size
+        yield name, offset(binding, capacity), size
 
 
 def _kind(sort: Sort, step: Step) -> tuple[str, bool]:
@@ -247,7 +252,7 @@ def test_parts_of_scratch_never_overlap(name: str) -> None:
     for sort in shipped(name):
         top = sort.plan.max_n
         test_counts = [p.max_n for p in sort.parts if p.max_n <= top] + [
-            sort.plan.scratch.min_n + 1,
+            *(r.min_n + 1 for r in sort.plan.scratch.rules),
             min((1 << 29) - 1, top),
             top - 1,
         ]
@@ -283,7 +288,12 @@ def check_apart(sort: Sort, steps: list[Step], n: int, how: Options) -> None:
 
 def limited(sort: Sort) -> Sort:
     """Return a sort whose scratch rule lacks the needs of its second parts."""
-    return replace(sort, plan=replace(sort.plan, scratch=replace(sort.plan.scratch, plus=0, per_unit=0)))
+    return replace(
+        sort,
+        plan=replace(
+            sort.plan, scratch=Scratch(tuple(replace(r, plus=0, per_unit=0) for r in sort.plan.scratch.rules))
+        ),
+    )
 
 
 def test_too_little_scratch_is_noticed() -> None:

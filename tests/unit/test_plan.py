@@ -28,7 +28,8 @@ from hsgen.core.interpreter import Launch, launches, offset
 from hsgen.core.interpreter import groups as groups_of
 from hsgen.core.keys import KEYS
 from hsgen.core.networks import pow2_ceil
-from hsgen.core.plan import Binding, Grid, Guard, Literal, Plan, Scratch, Step
+from hsgen.core.plan import Binding, Grid, Guard, Literal, Plan, Step
+from hsgen.core.scratch import Scratch, ScratchRule, scratch_of
 from hsgen.core.sort import Part, Sort
 from hsgen.targets import target
 from hsgen.tools.validate.cases import around
@@ -76,12 +77,29 @@ def test_bindings_have_their_offsets_rounded_up_to_1024_in_scratch() -> None:
 
 
 def test_scratch_by_its_rule() -> None:
-    rule = Scratch(min_n=10, plus=1000, per_n=4, unit=64, per_unit=100, units=3)
+    rule = scratch_of(min_n=10, plus=1000, per_n=4, unit=64, per_unit=100, units=3)
     assert [rule.bytes(n) for n in (0, 10, 11, 64, 65, 128, 129, 192, 193, 10**6)] == [
         *(0, 0, 1000 + 44 + 100, 1000 + 256 + 100, 1000 + 260 + 200, 1000 + 512 + 200),
         *(1000 + 516 + 300, 1000 + 768 + 300, 1000 + 772 + 300, 1000 + 4_000_000 + 300),
     ]
     assert Scratch().bytes(1 << 40) == 0
+
+
+def test_scratch_is_the_greatest_of_its_rules() -> None:
+    few = ScratchRule(min_n=10, max_n=100, plus=50, per_n=8, unit=16, per_unit=4, units=5)
+    many = ScratchRule(min_n=100, per_n=4)
+    scratch = Scratch((few, many))
+    assert [scratch.bytes(n) for n in (10, 11, 100, 101, 217, 218, 1000)] == [0, 142, 870, 870, 870, 872, 4000]
+    assert [scratch.after(1024).bytes(n) for n in (10, 11, 1000)] == [0, 1166, 5024]
+    assert scratch.within(50, 90).rules == (replace(few, min_n=50, max_n=90),)
+    assert scratch.within(100, 200).rules == (replace(many, max_n=200),)
+
+
+def test_a_binding_is_bounded_in_scratch_only() -> None:
+    here = Binding(role="scratch", plus=1024, per_n=4).bounded(1000)
+    assert [offset(here, n) for n in (0, 256, 1000, 10**9)] == [1024, 2048, 5120, 5120]
+    for other in (Binding(role="source"), Binding(role="scratch", plus=5)):
+        assert other.bounded(7) == other
 
 
 def test_a_step_runs_beyond_min_n_and_up_to_max_n() -> None:

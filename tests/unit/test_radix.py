@@ -23,6 +23,7 @@ from sorts import ROOMY, survivors
 from steps import changed
 
 from hsgen.algorithms import radix
+from hsgen.algorithms.radix import portions
 from hsgen.algorithms.radix.reduce_scan import large
 from hsgen.algorithms.radix.words import MAX_N, MAX_WIDE, columns, words
 from hsgen.core.device import Device
@@ -52,6 +53,8 @@ WAYS: dict[str, dict[str, Any]] = {
     "never alone": {"single": 0},
     "a tile alone": {"single": None, "coordination": "lookback"},
     "no cap": {"groups": 65535},
+    "portions": {"coordination": "lookback", "whole": 352},
+    "endless portions": {"coordination": "lookback", "whole": 352, "redo": False},
 }
 """The variants of plans other than by digits, by name."""
 
@@ -60,6 +63,7 @@ def boundary(p: radix.Params) -> list[int]:
     """Return the counts at which a plan or its kernels change their way, and their neighbours."""
     cap = p.groups * p.tile if p.groups < 100 else 0
     test_counts = [0, p.alone, p.tile, 2 * p.tile, cap, 2 * cap, p.stream or 0, *(p.tile * k for k in (3, 4))]
+    test_counts += [p.whole, p.tile * portions.count(p), 2 * p.tile * portions.count(p)] * (p.whole > 0)
     return sorted(around(test_counts, 1 << 20))
 
 
@@ -195,19 +199,23 @@ def mutants(p: radix.Params, plan: Plan) -> Iterator[tuple[str, Plan]]:
     [
         shape(bits=8),
         nightly(shape(bits=11)),
-        shape("u64", bits=11, begin=42, coordination="lookback", single=50),
-        nightly(shape(bits=11, coordination="lookback", single=50)),
-        shape(bits=11, **WAYS["endless"]),
+        shape("u64", bits=11, begin=42, coordination="lookback", single=50, whole=1 << 30),
+        nightly(shape(bits=11, coordination="lookback", single=50, whole=1 << 30)),
+        shape(bits=11, whole=1 << 30, **WAYS["endless"]),
+        nightly(shape(bits=8, begin=16, single=50, **WAYS["portions"])),
+        shape(bits=8, begin=16, **WAYS["endless portions"]),
         shape(bits=11, **WAYS["folded"]),
         nightly(shape(bits=11, **WAYS["serial"])),
         shape(bits=8, **WAYS["lines"]),
     ],
-    ids=lambda p: f"{p.key.name}-{p.STRATEGY}-{p.bits}-{p.work_group}-{p.subgroup}-{p.stream}-{p.redo}",
+    ids=lambda p: f"{p.key.name}-{p.STRATEGY}-{p.bits}-{p.work_group}-{p.subgroup}-{p.stream}-{p.redo}-{p.whole}",
 )
 def test_every_fault_in_a_plan_is_noticed(p: radix.Params) -> None:
     plan = radix.plan(p)
     lines = around([p.stream], 1000) if p.stream else set()
-    counts = sorted({1, p.alone, p.alone + 1, p.tile + 1, p.groups * p.tile + 1, 5, *lines})[::-1]
+    unit = portions.count(p) * p.tile
+    more = {p.whole, p.whole + 1, unit, unit + 1, 2 * unit} if 0 < p.whole < 1000 else set()
+    counts = sorted({1, p.alone, p.alone + 1, p.tile + 1, p.groups * p.tile + 1, 5, *lines, *more})[::-1]
     lost: list[tuple[int, ...]] = [(0,), (len(p.digits) - 1,), ()] if p.looks_back and p.redo else [()]
     check(p, plan, counts, lost)
     tried, survived = survivors(mutants(p, plan), lambda mutant: check(p, mutant, counts, lost), Fault)
@@ -253,7 +261,10 @@ def needs(p: radix.Params, kernel: str, n: int) -> dict[str, int]:
     wide = kernel.endswith("_wide")
     q = large(p) if wide else p
     tiles = -(-n // p.tile)
-    rows = p.radix * columns(p) * (tiles if kernel in ("onesweep", "histogram") else min(tiles, p.groups))
+    least = tiles if n <= portions.whole(p) else -(-n // (portions.count(p) * p.tile))
+    groups = portions.counted_groups(p) if p.looks_back and not wide else p.groups
+    counted = min(tiles, groups) if kernel.removesuffix("_wide") in ("count", "rows", "scatter") else 0
+    rows = p.radix * columns(p) * (least if kernel in ("onesweep", "histogram") else counted)
     return {
         "other": n * p.key.bytes,
         "words": 4 * words(q).table + (0 if wide else 4 * rows),

@@ -1219,8 +1219,8 @@ static void sweeps(const hs_sort *sort, uint32_t width)
  * 64-bit counts, which Vulkan does not have, rows of several elements.  Their SPIR-V is the target's; it never runs. */
 static hs_kernel made_kernels[4];
 static hs_spirv made_spirv[4], made_address[4];
-#define SCRATCH(plus, per_n) {HS_SCRATCH, plus, per_n}
-#define KEYS(role) {role, 0, 0}
+#define SCRATCH(plus, per_n) {HS_SCRATCH, plus, per_n, 0}
+#define KEYS(role) {role, 0, 0, 0}
 static const hs_step made_steps[] = {
     {0, {0, 100, HS_ANYWHERE, HS_ANY_BITS, 0}, {HS_BY_N, 63, 64, 1, 1000}, {HS_LITERAL, 1, 0, 0},
      {KEYS(HS_SOURCE), KEYS(HS_DESTINATION)}},
@@ -1243,7 +1243,7 @@ static const hs_step made_steps[] = {
 static hs_sort made_up(const hs_sort *original, uint64_t max_n, uint32_t columns)
 {
     static const uint32_t bindings[4] = {2, 3, 6, 2};
-    static const hs_scratch_rule rule = {100, 8192 + 5 * 1024, 32, 64, 4096, 3};
+    static const hs_scratch_rule rule = {100, UINT64_MAX, 8192 + 5 * 1024, 32, 64, 4096, 3};
     hs_sort sort = *original;
     uint32_t k;
     for (k = 0; k < 4; k++) {
@@ -1261,7 +1261,8 @@ static hs_sort made_up(const hs_sort *original, uint64_t max_n, uint32_t columns
     sort.steps = made_steps;
     sort.step_count = sizeof made_steps / sizeof made_steps[0];
     sort.max_n = max_n;
-    sort.scratch = rule;
+    sort.scratch = &rule;
+    sort.scratch_rule_count = 1;
     sort.spirv = made_spirv;
     if (original->spirv_address) sort.spirv_address = made_address;
     sort.kind = columns > 1 ? HS_SCAN : HS_SORT;
@@ -1294,7 +1295,7 @@ static const hs_step full_rows[6] = {
 static hs_sort made_full(const hs_sort *original, uint32_t value_bytes)
 {
     static const uint32_t bindings[3] = {2, 5, HS_BINDINGS};
-    static const hs_scratch_rule rule = {0, 16384, 4, 1, 0, 0};
+    static const hs_scratch_rule rule = {0, UINT64_MAX, 16384, 4, 1, 0, 0};
     hs_sort sort = *original;
     uint32_t k, b;
     memcpy(full_steps, full_rows, sizeof full_steps);
@@ -1314,7 +1315,8 @@ static hs_sort made_full(const hs_sort *original, uint32_t value_bytes)
     sort.steps = full_steps;
     sort.step_count = 6;
     sort.max_n = 1 << 20;
-    sort.scratch = rule;
+    sort.scratch = &rule;
+    sort.scratch_rule_count = 1;
     sort.spirv = full_spirv;
     if (original->spirv_address) sort.spirv_address = full_address;
     sort.value = value_bytes ? "v8" : "index64";

@@ -32,9 +32,9 @@ from hsgen.core.plan import (
     Pass,
     PassCount,
     Plan,
-    Scratch,
     Step,
 )
+from hsgen.core.scratch import ANY_N, Scratch, ScratchRule
 from hsgen.core.sort import Sort
 from hsgen.emit import c_files
 from hsgen.targets import target
@@ -72,7 +72,11 @@ def made_up(numbers: random.Random, name: str) -> Sort:
 
     def binding(role: str) -> Binding:
         return (
-            Binding(role=role, plus=some(5000, 1 << 40), per_n=some(5, 30)) if role == "scratch" else Binding(role=role)
+            Binding(
+                role=role, plus=some(5000, 1 << 40), per_n=some(5, 30), max_n=numbers.choice([None, 1 + some(4000)])
+            )
+            if role == "scratch"
+            else Binding(role=role)
         )
 
     def step() -> Step:
@@ -105,13 +109,17 @@ def made_up(numbers: random.Random, name: str) -> Sort:
         others = (literal, BitRange(flags=flags), PassCount(bits=bits, flags=flags), CallNumber(), IndirectGrids())
         return numbers.choice([*others, *others, *passes])
 
-    scratch = Scratch(
-        min_n=some(3000),
-        plus=some(1 << 40),
-        per_n=some(40),
-        unit=1 + some(5000),
-        per_unit=some(5000),
-        units=some(1000, 1 << 30),
+    rules = (
+        ScratchRule(
+            min_n=(low := some(3000)),
+            max_n=numbers.choice([ANY_N, low + 1 + some(5000, 1 << 34)]),
+            plus=some(1 << 40),
+            per_n=some(40),
+            unit=1 + some(5000),
+            per_unit=some(5000),
+            units=some(1000, 1 << 30),
+        )
+        for _ in range(numbers.randrange(4))
     )
     device_status = DeviceStatus(binding=binding("scratch"), words=1 + some(30), min_n=some(3000))
     plan = Plan(
@@ -119,7 +127,7 @@ def made_up(numbers: random.Random, name: str) -> Sort:
         first_bit=first,
         bits=bits,
         max_n=numbers.choice([1 << 20, 1 << 36]),
-        scratch=scratch,
+        scratch=Scratch(tuple(rules)),
         device_status=numbers.choice([None, device_status]),
     )
     signature = Signature(
@@ -173,10 +181,9 @@ def counts(sort: Sort, seed: int, some: int = COUNTS) -> list[int]:
     test_counts = (
         {x for s in plan.steps for x in (s.guard.min_n, s.guard.max_n)} | {1 << b for b in range(1, 33)} | {2**64 - 1}
     )
-    test_counts |= {plan.max_n, plan.scratch.min_n, plan.scratch.unit * plan.scratch.units}
-    test_counts |= {plan.scratch.unit * i for i in range(1, 5)} | (
-        {plan.device_status.min_n} if plan.device_status else set()
-    )
+    test_counts |= {plan.max_n} | ({plan.device_status.min_n} if plan.device_status else set())
+    for rule in plan.scratch.rules:
+        test_counts |= {rule.min_n, rule.max_n, rule.unit * rule.units, *(rule.unit * i for i in range(1, 5))}
     chosen = {0, *(e + d for e in test_counts for d in (-1, 0, 1))}
     chosen |= {numbers.randrange(plan.max_n + 1) for _ in range(some // 2)}
     chosen |= {int(2 ** numbers.uniform(0, 31)) for _ in range(some // 2)}

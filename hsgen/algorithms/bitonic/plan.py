@@ -11,7 +11,8 @@ from hsgen.algorithms.bitonic.passes import steps
 from hsgen.algorithms.bitonic.paths import Path, first_level, lent, path
 from hsgen.core.buffers import pair_bytes
 from hsgen.core.networks import pow2_ceil
-from hsgen.core.plan import Binding, Grid, Guard, Literal, Plan, Scratch, Step
+from hsgen.core.plan import Binding, Grid, Guard, Literal, Plan, Step
+from hsgen.core.scratch import Scratch, scratch_of
 
 MAX_N = 1 << 29  # kernels count in signed 32-bit integers, and a virtual span has up to 4 n slots
 SOURCE, DESTINATION = Binding(role="source"), Binding(role="destination")
@@ -110,10 +111,10 @@ def scratch(p: Params) -> Scratch:
     buffer of merge paths."""
     first = first_level(p)
     if not p.valued:
-        return Scratch() if first is None else Scratch(min_n=p.block << first, per_n=p.key.bytes)
+        return Scratch() if first is None else scratch_of(min_n=p.block << first, per_n=p.key.bytes)
     values = 0 if p.signature.index else p.signature.value_bytes
     twice = 0 if first is None else 1
-    return Scratch(plus=(1 + twice) * 1024 + 16, per_n=(1 + twice) * pair_bytes(p.key) + values)
+    return scratch_of(plus=(1 + twice) * 1024 + 16, per_n=(1 + twice) * pair_bytes(p.key) + values)
 
 
 def _work(p: Params) -> Binding:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from hsgen.algorithms.merge_path.kernels import SPLITS, kernels
 from hsgen.algorithms.merge_path.params import Params
 from hsgen.core.kernels import Kernel
-from hsgen.core.plan import UNCAPPED, Binding, CallNumber, Grid, Guard, Literal, Plan, Scratch, Step
+from hsgen.core.plan import UNCAPPED, Binding, CallNumber, Grid, Guard, Literal, Plan, Step
+from hsgen.core.scratch import Scratch, scratch_of
 
 MAX_N = 1 << 30  # kernels count in signed 32-bit integers, and may exceed n by a tile
 
@@ -32,7 +33,9 @@ def scratch(p: Params) -> Scratch:
     read out of its loop over lanes, ahead of the test.
     """
     plus = 4 * (SPLITS + 1 + p.spare)
-    return Scratch(plus=plus) if p.walks else Scratch(plus=plus, unit=p.tile, per_unit=4, units=-(-MAX_N // p.tile))
+    return (
+        scratch_of(plus=plus) if p.walks else scratch_of(plus=plus, unit=p.tile, per_unit=4, units=-(-MAX_N // p.tile))
+    )
 
 
 def _step(p: Params, kernel: Kernel) -> Step:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from hsgen.algorithms.radix import portions
 from hsgen.algorithms.radix.hybrid import buckets
 from hsgen.algorithms.radix.hybrid.params import Hybrid
 from hsgen.algorithms.radix.parts import CROWD
@@ -17,6 +18,8 @@ def context(p: Tile) -> dict[str, object]:
         "at": at,
         "msd": buckets.layout(p, at.msd, at.table) if isinstance(p, Hybrid) and p.msd else None,
         "crowd": CROWD,
+        "portions": portions.count(p),
+        "whole": portions.whole(p),
         "passes": p.digits,
         "part": p.signature.bit_range or (p.begin, p.end) != (0, None),
         "bit_range": None if p.signature.bit_range else (p.begin, p.key.bits if p.end is None else p.end),

@@ -21,7 +21,8 @@ from hsgen.core.device import Device
 from hsgen.core.fields import Field
 from hsgen.core.kernels import Kernel
 from hsgen.core.keys import KeyType
-from hsgen.core.plan import Binding, BitRange, Grid, Plan, Scratch, Step
+from hsgen.core.plan import Binding, BitRange, Grid, Plan, Step
+from hsgen.core.scratch import scratch_of
 
 FIELDS = {
     **rankers.FIELDS,
@@ -92,7 +93,7 @@ def plan(p: Cooperative) -> Plan:
         max_n=max_n(p),
         first_bit=p.begin,
         bits=(p.key.bits if p.end is None else p.end) - p.begin,
-        scratch=Scratch(min_n=p.alone, plus=_table(p), per_n=p.signature.value_bytes),
+        scratch=scratch_of(min_n=p.alone, plus=_table(p), per_n=p.signature.value_bytes),
     )
 
 

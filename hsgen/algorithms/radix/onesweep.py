@@ -12,7 +12,7 @@ from typing import ClassVar
 
 from hsgen.algorithms.buffers import SOURCE
 from hsgen.algorithms.device_constraints import Problem
-from hsgen.algorithms.radix import rankers, reduce_scan, rows, search_space, single
+from hsgen.algorithms.radix import portions, rankers, reduce_scan, rows, search_space, single
 from hsgen.algorithms.radix.parts import ALL, WORDS, copy, found, moving, picking, plain, ranking
 from hsgen.algorithms.radix.rankers import Ranked, array, digit_arrays
 from hsgen.algorithms.radix.words import max_n
@@ -22,7 +22,7 @@ from hsgen.core.fields import Field
 from hsgen.core.flags import DIRECT, REDO
 from hsgen.core.kernels import Kernel
 from hsgen.core.keys import KeyType
-from hsgen.core.plan import BitRange, Plan, Step
+from hsgen.core.plan import BitRange, Grid, Plan, Step
 
 _FOLDER = "radix/onesweep/"
 FIELDS = {
@@ -41,8 +41,8 @@ class Onesweep(Ranked):
     sets: how many sets of counters a work-group has that counts the digits of all passes, a power of two: lanes that
     count in sets of their own do not wait for each other.
 
-    withhold, starve: for tests: one in `withhold` tiles publishes late, one in `starve` never, as on a device without
-    forward progress.
+    withhold, starve, whole: for tests: one in `withhold` tiles publishes late, one in `starve` never, as on a device
+    without forward progress; above `whole` keys a pass is several launches.
     """
 
     STRATEGY: ClassVar[str] = "onesweep"
@@ -52,6 +52,7 @@ class Onesweep(Ranked):
     sets: int = 1
     withhold: int = 0
     starve: int = 0
+    whole: int = 0
 
     @property
     def looks_back(self) -> bool:
@@ -99,8 +100,13 @@ def swept(p: Onesweep) -> list[Kernel]:
 
 def again(p: Onesweep) -> tuple[Kernel, ...]:
     """Return the kernels behind those: passes done again, the copy, and those for 2^30 keys and more."""
-    redone = [] if p.forward_progress else reduce_scan.passes(p)
+    redone = [] if p.forward_progress else reduce_scan.passes(_redone(p))
     return (*redone, *([copy(p)] if p.copied else []), *reduce_scan.beyond(p))
+
+
+def _redone(p: Onesweep) -> Onesweep:
+    """The shape of passes that are done again."""
+    return replace(p, groups=portions.counted_groups(p))
 
 
 def kernels(p: Onesweep) -> tuple[Kernel, ...]:
@@ -124,12 +130,26 @@ def started(p: Onesweep, low: int, high: int, part: str = "any") -> list[Step]:
     return [rows.row(p, starts(p), rows.fixed(1), BitRange(flags=DIRECT), low=low, high=high, part=part)]
 
 
+def sweeps(p: Onesweep, number: int, low: int, high: int, part: str = "any") -> list[Step]:
+    """Return the rows of one pass: a launch for counts above `low` up to `high`, or one for each portion."""
+    several, kernel, nth = portions.count(p), sweep(p), rows.nth(p, number)
+    top = min(high, portions.whole(p))
+    found = []
+    if low < top:
+        grid = rows.tiles(p, capped=p.forward_progress)
+        found.append(rows.row(p, kernel, grid, nth, low=low, high=top, part=part))
+    if top < high:
+        grid = Grid(add=several * p.tile - 1, div=several * p.tile)
+        found += [rows.row(p, kernel, grid, nth, low=max(low, top), high=high, part=part)] * several
+    return found
+
+
 def passes(p: Onesweep) -> list[Step]:
     """Return the rows of all passes, and those that do them again."""
     found: list[Step] = []
     for number in range(len(p.digits)):
-        found.append(rows.row(p, sweep(p), rows.tiles(p, capped=p.forward_progress), rows.nth(p, number)))
-        found += [] if p.forward_progress else reduce_scan.counted(p, number, REDO)
+        found += sweeps(p, number, p.alone, max_n(p))
+        found += [] if p.forward_progress else reduce_scan.counted(_redone(p), number, REDO)
     return found
 
 
@@ -153,12 +173,16 @@ def moved(p: Onesweep, step: Step, n: int) -> int:
         "starts": 8 * len(p.digits) * p.radix,
         "onesweep": rows.both(p, step, n) + 12 * p.radix * tiles,  # a state is written twice and read once, at least
     }
+    if step.kernel == "onesweep" and step.grid.div > p.tile:
+        return own["onesweep"] // portions.count(p)
     return own[step.kernel] if step.kernel in own else rows.moved(p, step, n)
 
 
 def test_counts(p: Onesweep, greatest: int) -> set[int]:
-    """Return the counts up to `greatest` at which the sort changes its way."""
-    return rows.test_counts(p, greatest)
+    """Return the counts up to `greatest` at which the sort changes its way, except for millions of keys from which on a
+    pass has portions: tests lower this bound."""
+    top, unit = p.whole, portions.count(p) * p.tile
+    return rows.test_counts(p, greatest) | ({top, top + 1, top + unit, top + unit + 1} if top else set())
 
 
 def problems(p: Onesweep, device: Device) -> Iterator[Problem]:

@@ -19,7 +19,8 @@ from hsgen.core.fields import Field
 from hsgen.core.flags import DIRECT, REDO
 from hsgen.core.kernels import Kernel
 from hsgen.core.keys import KeyType
-from hsgen.core.plan import Plan, Scratch, Step
+from hsgen.core.plan import Plan, Step
+from hsgen.core.scratch import Scratch
 
 _FOLDER = "radix/reduce_scan/"
 LARGE = Field("bool", "whether counts of 2^30 and more are sorted, with 64-bit indices", required=False)
@@ -109,17 +110,9 @@ def joined(p: Ranked, narrow: Plan) -> Plan:
     if not p.large:
         return narrow
     wide = plan(large(p))
-    small, big = scratch(p), wide.scratch
-    rule = Scratch(
-        min_n=small.min_n,
-        plus=max(small.plus, big.plus),
-        per_n=big.per_n,
-        unit=big.unit,
-        per_unit=max(small.per_unit, big.per_unit),
-        units=max(small.units, big.units),
-    )
+    rules = (*scratch(p).within(0, max_n(p)).rules, *wide.scratch.within(max_n(p), wide.max_n).rules)
     more = [replace(step, guard=replace(step.guard, min_n=max_n(p))) for step in wide.steps]
-    return replace(narrow, steps=(*narrow.steps, *more), max_n=wide.max_n, scratch=rule)
+    return replace(narrow, steps=(*narrow.steps, *more), max_n=wide.max_n, scratch=Scratch(rules))
 
 
 def moved(p: ReduceScan, step: Step, n: int) -> int:

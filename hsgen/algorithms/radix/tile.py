@@ -84,6 +84,11 @@ class Tile:
         return False
 
     @property
+    def whole(self) -> int:
+        """For tests: the count above which a pass is several launches; 0 leaves it to `radix.portions`."""
+        return 0
+
+    @property
     def msd(self) -> bool:
         """Whether large counts are dealt into buckets first."""
         return False
@@ -92,6 +97,11 @@ class Tile:
     def finish(self) -> bool:
         """Whether large counts of keys with values end in buckets on chip."""
         return False
+
+    @property
+    def bucket_unit(self) -> int:
+        """The keys of a bucket on average, at most, where keys alone are dealt into buckets; else 0."""
+        return 0
 
     @property
     def bucket_words(self) -> tuple[int, int]:

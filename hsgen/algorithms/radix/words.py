@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from hsgen.algorithms.radix import portions
 from hsgen.algorithms.radix.tile import Tile
-from hsgen.core.plan import Binding, DeviceStatus, Scratch
+from hsgen.core.plan import Binding, DeviceStatus
+from hsgen.core.scratch import Scratch, ScratchRule
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -15,7 +17,8 @@ class Words:
     failed: P flags, 1 for a pass whose look-back timed out; none where it cannot.  where: P + 1 places of the keys,
     before each pass and at the end (0 source, 1 destination, 2 scratch).  ticket: P counters of tiles.  order: P
     numbers; a pass that is skipped has 0, another one its number among those that are not, from 1 on.  starts: P x D,
-    first the count and then the start of each digit.  totals: D.  msd: where keys are dealt into buckets, what
+    first the count and then the start of each digit.  carry: twice D sums of all tiles before a portion; for any
+    look-back, since kernels of other tiles share the layout.  totals: D.  msd: where keys are dealt into buckets, what
     `hsgen.algorithms.radix.hybrid.buckets` has.  finish: where buckets of pairs end on chip, what `hybrid.pairs` has.
     unsorted: with `sorted_exit` whether keys are out of order; where each pass is counted, then the same of each
     work-group that counts.  table: the counts or states of tiles.
@@ -26,6 +29,7 @@ class Words:
     ticket: int
     order: int
     starts: int
+    carry: int
     totals: int
     msd: int
     finish: int
@@ -43,6 +47,7 @@ def words(p: Tile) -> Words:
         ("ticket", count),
         ("order", count),
         ("starts", count * p.radix if p.looks_back else 0),
+        ("carry", 2 * p.radix if p.looks_back else 0),
         ("totals", p.radix),
         ("msd", p.bucket_words[0]),
         ("finish", p.bucket_words[1]),
@@ -83,16 +88,28 @@ def _slack(p: Tile) -> int:
 
 
 def scratch(p: Tile) -> Scratch:
-    """Return the scratch rule: a buffer of keys, the words, and a row of counts for each tile or work-group."""
+    """Return the scratch rules: a buffer of keys, the words, and a row of counts for each work-group, or of states for
+    each tile of a portion."""
     fixed = 4 * words(p).table
     row = 4 * p.radix * columns(p)
     if p.index64:
         fixed, row = 65536 + 8 * p.radix, 2 * row
-    units = (1 << 30) // p.tile + 1 if p.looks_back else p.groups
     # what the caller sorts in one work-group alone needs the second buffer too, if lanes walk through memory
     least = 0 if p.serial else p.alone
     plus, item = fixed + 1024 + _slack(p), p.key.bytes + p.signature.value_bytes
-    return Scratch(min_n=least, plus=plus, per_n=item, unit=p.tile, per_unit=row, units=units)
+    rule = ScratchRule(min_n=least, plus=plus, per_n=item, unit=p.tile, per_unit=row, units=p.groups)
+    if not p.looks_back:
+        return Scratch((rule,))
+    several, top = portions.count(p), min(portions.whole(p), MAX_N)
+    rules = [replace(rule, max_n=top, units=top // p.tile + 1)]
+    if top < MAX_N:
+        unit = several * p.tile
+        rules.append(replace(rule, min_n=max(top, least), unit=unit, units=MAX_N // unit + 1))
+        if not p.forward_progress:  # the counts of passes that are done again
+            rules.append(replace(rule, min_n=max(top, least), units=portions.counted_groups(p)))
+    if p.bucket_unit:  # for n / bucket_unit buckets or twice that: start, count and an entry of a list
+        rules.append(replace(rule, plus=plus + 4, unit=p.bucket_unit, per_unit=24, units=MAX_N // p.bucket_unit + 1))
+    return Scratch(tuple(rules))
 
 
 def device_status(p: Tile) -> DeviceStatus | None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from hsgen.algorithms.scan.params import Params
-from hsgen.core.plan import Binding, DeviceStatus, Scratch
+from hsgen.core.plan import Binding, DeviceStatus
+from hsgen.core.scratch import Scratch, scratch_of
 
 FAILED, TICKET, STATES = 0, 1, 32
 """Indices of 32-bit words: 1 if a look-back gave up; the number of tiles drawn; the first state (in the order of tiles,
@@ -19,9 +20,9 @@ SCRATCH = Binding(role="scratch")
 def scratch(p: Params) -> Scratch:
     """Return the scratch size: a row of sums per work-group, or a row of states per tile."""
     if not p.looks:
-        return Scratch(min_n=p.tile, unit=p.tile, per_unit=p.columns * p.key.bytes, units=p.groups)
+        return scratch_of(min_n=p.tile, unit=p.tile, per_unit=p.columns * p.key.bytes, units=p.groups)
     row = 4 * p.columns * p.pieces
-    return Scratch(min_n=p.tile, plus=4 * STATES, unit=p.tile, per_unit=row, units=-(-p.max_n // p.tile))
+    return scratch_of(min_n=p.tile, plus=4 * STATES, unit=p.tile, per_unit=row, units=-(-p.max_n // p.tile))
 
 
 def device_status(p: Params) -> DeviceStatus | None:

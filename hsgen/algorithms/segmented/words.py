@@ -9,7 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from hsgen.algorithms.segmented.params import Params
-from hsgen.core.plan import Binding, DeviceStatus, Scratch
+from hsgen.core.plan import Binding, DeviceStatus
+from hsgen.core.scratch import Scratch, scratch_of
 
 STATUS, PARTS, MEDIUMS, LARGES, HUGES, COLUMNS, WHERE = range(7)
 """Indices of single words: 1 if offsets are invalid; the number of segments; the numbers of listed medium segments, of
@@ -60,7 +61,7 @@ def words_binding(p: Params) -> Binding:
 def scratch(p: Params) -> Scratch:
     """Return the scratch size: a second buffer of keys and values, and words for each unit."""
     behind = words_binding(p)
-    return Scratch(
+    return scratch_of(
         plus=behind.plus + 1024 + 4 * HEAD,
         per_n=behind.per_n,
         unit=p.tile,

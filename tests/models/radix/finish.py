@@ -104,6 +104,7 @@ def _rest(p: Params, m: Memory, at: Pass) -> None:
 
 def _again(p: Params, m: Memory, at: Pass) -> None:
     m.order = dict.fromkeys(range(len(p.digits)), 0)
+    m.drawn = {}
     if m.words["uneven"][0]:
         place = m.where[len(p.digits)]
         ordered(p, m, at, [bool(x) for x in m.words["live"]], place, 2 if place else 0)

@@ -98,6 +98,7 @@ def unpacked(p: Params, launch: Launch, n: int) -> Pass:
 class Memory:
     """The three buffers of keys and of values, and the parts of scratch by name; `words`: those of hybrid sorts.
 
+    `drawn`: the tiles of each pass so far; `bases`: where the next ones of the last pass begin.
     `unsorted`: whether keys are out of order, if a sort checks it.
     """
 
@@ -110,6 +111,8 @@ class Memory:
     unsorted: bool = True
     table: NDArray[np.int64] = field(default_factory=lambda: np.zeros((0, 0), np.int64))
     totals: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
+    drawn: dict[int, int] = field(default_factory=dict)
+    bases: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
     histogram: list[NDArray[np.int64]] = field(default_factory=list)
     bound: dict[str, Binding] = field(default_factory=dict)
     words: dict[str, NDArray[np.int64]] = field(default_factory=dict)

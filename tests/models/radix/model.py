@@ -13,7 +13,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from hsgen.algorithms.radix import Params, kernels
+from hsgen.algorithms.radix import Params, kernels, portions
 from hsgen.algorithms.radix.hybrid import pairs as finish
 from hsgen.algorithms.radix.words import columns
 from hsgen.core.interpreter import PLAIN, Options, launches
@@ -109,7 +109,7 @@ def _scattered(m: Memory, to: int, keys: Keys, values: Values | None, at: Pass, 
 
 
 def _begin(p: Params, m: Memory, at: Pass, failing: Collection[int]) -> None:
-    m.failed, m.histogram = set(), [np.zeros(p.radix, np.int64) for _ in p.digits]
+    m.drawn, m.failed, m.histogram = {}, set(), [np.zeros(p.radix, np.int64) for _ in p.digits]
 
 
 def _histogram(p: Params, m: Memory, at: Pass, failing: Collection[int]) -> None:
@@ -134,14 +134,26 @@ def _onesweep(p: Params, m: Memory, at: Pass, failing: Collection[int]) -> None:
     place, following = m.where[at.number], m.where[at.number + 1]
     m.may_move(place, following)
     keys, values = m.entries(p, place, at.n)
-    bases = np.cumsum(m.histogram[at.number]) - m.histogram[at.number]
-    for tile, a in enumerate(range(0, at.n, p.tile)):
+    first = m.drawn.get(at.number, 0)
+    if first == 0:
+        m.bases = np.cumsum(m.histogram[at.number]) - m.histogram[at.number]
+    m.drawn[at.number] = first + _rows_of_states(p, at.n)
+    bases = m.bases
+    for tile in range(first, min(m.drawn[at.number], -(-at.n // p.tile))):
+        a = tile * p.tile
         mine = slice(a, a + p.tile)
         if at.number in failing and tile % 2:
             m.failed.add(at.number)  # and every other tile was never stored
         else:
             _scattered(m, following, keys[mine], None if values is None else values[mine], at, bases)
         bases = bases + np.bincount(digits_of(keys[mine], at, at.shift, at.mask), minlength=p.radix)
+    m.bases = bases
+
+
+def _rows_of_states(p: Params, n: int) -> int:
+    """The tiles of a portion; the last portion may have fewer."""
+    unit = p.tile if n <= portions.whole(p) else p.tile * portions.count(p)
+    return -(-n // unit)
 
 
 def _copy(p: Params, m: Memory, at: Pass, failing: Collection[int]) -> None:
@@ -194,8 +206,8 @@ PLAY: dict[str, Callable[[Params, Memory, Pass, Collection[int]], None]] = {
 def _needed(p: Params, name: str, at: Pass) -> int:
     """The number of work-groups that the kernel requires."""
     tiles = -(-at.n // p.tile)
-    if name == "onesweep" and not p.forward_progress:
-        return tiles
+    if name == "onesweep" and (not p.forward_progress or at.n > portions.whole(p)):
+        return _rows_of_states(p, at.n)
     if name == "grid":
         return model_grid.shares(p, at.n)[0]
     if name in model_msd.PLAY or name in model_finish.PLAY:
@@ -245,9 +257,13 @@ def run(
         if how.device_count and not kernel.always and not step.guard.min_n < live <= step.guard.max_n:
             continue
         name, at = step.kernel.removesuffix("_wide"), unpacked(p, launch, live)
-        if at.groups < (least := _needed(p, name, at)):
+        own = replace(p, groups=getattr(kernel.params, "groups", p.groups))
+        if at.groups < (least := _needed(own, name, at)):
             raise Fault(f"{name} gets {at.groups} work-groups and needs {least}")
-        PLAY[name](p, memory, at, failing)
+        PLAY[name](own, memory, at, failing)
+    for number, tiles in memory.drawn.items():
+        if tiles < -(-live // p.tile) and number not in memory.failed:
+            raise Fault(f"only {tiles} tiles of pass {number} are sorted")
     if not in_place and not np.array_equal(memory.buffers[0], keys):
         raise Fault("the source was changed")
     if not in_place and values is not None and not np.array_equal(np.asarray(memory.values[0]), values):

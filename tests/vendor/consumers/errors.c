@@ -59,6 +59,8 @@ static void fill(cl_mem memory)
     must(clEnqueueWriteBuffer(queue, memory, CL_TRUE, 0, sizeof keys, keys, 0, NULL, NULL), "clEnqueueWriteBuffer");
 }
 
+static const hs_scratch_rule hundred[] = {{0, UINT64_MAX, 100, 0, 1, 0, 0}};
+
 /* Whether `count` keys from `first` on are sorted, and all other keys are those of `fill`. */
 static int sorted(cl_mem memory, uint32_t first, uint32_t count)
 {
@@ -91,7 +93,7 @@ static hs_status sort(hs_opencl *sorter, uint64_t n, cl_mem source, cl_mem desti
 static void rules(const hs_sort *plain)
 {
     static const hs_scratch_rule rule = {100, 4096, 4, 64, 1024, 3};
-    static const hs_device_status_rule outcome = {{HS_SCRATCH, 1, 0}, 4, 1000};
+    static const hs_device_status_rule outcome = {{HS_SCRATCH, 1, 0, 0}, 4, 1000};
     const uint32_t words[] = {0, 1, 0, 0xffffffffu};
     hs_sort crafted = *plain;
     uint64_t at = 1, bytes = 1;
@@ -199,7 +201,8 @@ static void options(const hs_sort *plain)
     hs_sort crafted = *plain;
     uint64_t bytes, more;
     size_t i;
-    crafted.scratch.plus = 100;
+    crafted.scratch = hundred;
+    crafted.scratch_rule_count = 1;
     STATUS(hs_scratch_with(NULL, 1, NULL, &bytes), HS_ERROR_ARGUMENT);
     STATUS(hs_scratch_with(plain, 1, NULL, NULL), HS_ERROR_ARGUMENT);
     STATUS(hs_scratch_with(plain, plain->max_n + 1, NULL, &bytes), HS_ERROR_COUNT);
@@ -434,9 +437,12 @@ static void scratch(const hs_sort *plain)
     static const hs_kernel kernels[] = {{"there", 64, 1, 0, 2, 0, 0, 0}, {"back", 64, 1, 0, 2, 0, 0, 0}};
     static const hs_step steps[] = {
         {0, {0, 1000, HS_ANYWHERE, HS_ANY_BITS, 0}, {HS_BY_N, 63, 64, 1, 100}, {HS_LITERAL, 999, 0, 0},
-         {{HS_SOURCE, 0, 0}, {HS_SCRATCH, 1024, 0}}},
+         {{HS_SOURCE, 0, 0, 0}, {HS_SCRATCH, 1024, 0, 0}}},
         {1, {0, 1000, HS_ANYWHERE, HS_ANY_BITS, 0}, {HS_BY_N, 63, 64, 1, 100}, {HS_LITERAL, 0, 0, 0},
-         {{HS_SCRATCH, 1024, 0}, {HS_DESTINATION, 0, 0}}}};
+         {{HS_SCRATCH, 1024, 0, 0}, {HS_DESTINATION, 0, 0, 0}}}};
+    /* up to 500 keys 8 bytes a key; then less; the second rule gives 9 units at most */
+    static const hs_scratch_rule rules[] = {
+        {10, 500, 0, 8, 1, 0, 0}, {100, 500, 4000, 0, 10, 1, 9}, {500, UINT64_MAX, 1024, 4, 1, 0, 0}};
     hs_sort crafted = *plain;
     hs_opencl *sorter = NULL;
     cl_mem memory = buffer(ROOM), enough = buffer(256 + 1000), little = buffer(256 + 999);
@@ -447,10 +453,14 @@ static void scratch(const hs_sort *plain)
     crafted.kernels = kernels;
     crafted.steps = steps;
     crafted.max_n = 1000;
-    crafted.scratch.plus = 1024;
-    crafted.scratch.per_n = 4;
+    crafted.scratch = rules;
+    crafted.scratch_rule_count = 3;
     crafted.opencl = text;
     crafted.opencl_lines = 4;
+    STATUS(hs_scratch(&crafted, 10, &bytes), HS_OK);
+    EXPECT(bytes == 0);
+    STATUS(hs_scratch(&crafted, 600, &bytes), HS_OK);
+    EXPECT(bytes == 4000 + 9); /* not less than for 500, by an earlier rule */
     STATUS(hs_scratch(&crafted, 1000, &bytes), HS_OK);
     EXPECT(bytes == 1024 + 4000);
     STATUS(hs_opencl_create(&crafted, context, device, &sorter, &error), HS_OK);
@@ -485,11 +495,11 @@ static void places(const hs_sort *plain)
     static const hs_kernel kernels[] = {{"narrow", 1, 1, 0, 1, 0, 0, 0}, {"broad", 1, 1, 0, 1, 0, 1, 0}};
     static const hs_step steps[] = {
         {0, {0, 1000, HS_IN_PLACE, HS_ANY_BITS, 0}, {HS_BY_N, 0, 1, 1, 1}, {HS_LITERAL, 0, 0, 0},
-         {{HS_DESTINATION, 0, 0}}},
+         {{HS_DESTINATION, 0, 0, 0}}},
         {0, {0, 1000, HS_OUT_OF_PLACE, HS_ANY_BITS, 0}, {HS_BY_N, 0, 1, 1, 1}, {HS_LITERAL, 1, 0, 0},
-         {{HS_DESTINATION, 0, 0}}},
+         {{HS_DESTINATION, 0, 0, 0}}},
         {1, {0, 1000, HS_ANYWHERE, HS_ANY_BITS, 0}, {HS_BY_N, 0, 1, 1, 1}, {HS_LITERAL, 2, 0, 0},
-         {{HS_DESTINATION, 0, 0}}}};
+         {{HS_DESTINATION, 0, 0, 0}}}};
     uint32_t said[20], i;
     cl_mem from = buffer(ROOM), to = buffer(ROOM);
     hs_sort crafted = *plain;
@@ -542,9 +552,10 @@ static void wide(const hs_sort *plain)
     static const hs_kernel kernels[] = {{"broad", 1, 1, 0, 1, 0, 1, 0}};
     static const hs_step steps[] = {
         {0, {0, UINT64_MAX, HS_ANYWHERE, HS_ANY_BITS, 0}, {HS_BY_N, 0, 1, 1, 1}, {HS_LITERAL, 5, 0, 0},
-         {{HS_SCRATCH, 0, 0}}}};
+         {{HS_SCRATCH, 0, 0, 0}}}};
     const uint64_t n = ((uint64_t)3 << 32) + 7;
     uint32_t said[3] = {0, 0, 0};
+    const hs_scratch_rule rule = {0, UINT64_MAX, sizeof said, 0, 1, 0, 0};
     cl_mem from = buffer(ROOM), scratch = buffer(ROOM);
     hs_sort crafted = *plain;
     hs_opencl *sorter = NULL;
@@ -555,7 +566,8 @@ static void wide(const hs_sort *plain)
     crafted.opencl = text;
     crafted.opencl_lines = 2;
     crafted.max_n = UINT64_MAX / 8;
-    crafted.scratch.plus = sizeof said;
+    crafted.scratch = &rule;
+    crafted.scratch_rule_count = 1;
     crafted.key_bytes = 0; /* so that such counts fit a buffer */
     args.scratch = scratch;
     STATUS(hs_opencl_create(&crafted, context, device, &sorter, &error), HS_OK);
@@ -579,7 +591,7 @@ static const char *const recording[] = {
     "}\n"};
 static const hs_kernel recorder[] = {{"record", 1, 1, 0, 5, 0, 0, 0}};
 static const hs_step told[] = {{0, {5, UINT64_MAX, HS_ANYWHERE, HS_ANY_BITS, 0}, {HS_BY_N, 0, 1, 1, 1}, {HS_PASS, 2, 8, HS_DIRECT},
-                                {{HS_SOURCE, 0, 0}, {HS_DESTINATION, 0, 0}, {HS_VALUES, 0, 0}, {HS_VALUES_OUT, 0, 0}, {HS_COUNT, 0, 0}}}};
+                                {{HS_SOURCE, 0, 0, 0}, {HS_DESTINATION, 0, 0, 0}, {HS_VALUES, 0, 0, 0}, {HS_VALUES_OUT, 0, 0, 0}, {HS_COUNT, 0, 0, 0}}}};
 
 static hs_sort valued(const hs_sort *plain)
 {
@@ -684,7 +696,7 @@ static void indices(const hs_sort *plain)
         "{ to[0] = (uint)n; to[n - 1] = (uint)argument; out[0] = from[5]; }\n"};
     static const hs_kernel kernels[] = {{"record", 1, 1, 0, 3, 0, 0, 0}};
     static const hs_step steps[] = {{0, {0, 4000, HS_OUT_OF_PLACE, HS_ALL_BITS, 0}, {HS_BY_N, 0, 1, 1, 1}, {HS_LITERAL, 5, 0, 0},
-                                     {{HS_SOURCE, 0, 0}, {HS_DESTINATION, 0, 0}, {HS_VALUES_OUT, 0, 0}}}};
+                                     {{HS_SOURCE, 0, 0, 0}, {HS_DESTINATION, 0, 0, 0}, {HS_VALUES_OUT, 0, 0, 0}}}};
     cl_mem from = buffer(ROOM), out = buffer(ROOM), scratch = buffer(256 + 1000), little = buffer(256 + 999);
     hs_sort crafted = *plain;
     hs_opencl *sorter = NULL;
@@ -699,7 +711,8 @@ static void indices(const hs_sort *plain)
     crafted.steps = steps;
     crafted.opencl = text;
     crafted.opencl_lines = 2;
-    crafted.scratch.plus = 100; /* which ends at 1024 bytes */
+    crafted.scratch = hundred; /* which ends at 1024 bytes */
+    crafted.scratch_rule_count = 1;
     args.options.discard_keys = 1;
     STATUS(hs_scratch_with(&crafted, 1000, &args.options, &bytes), HS_OK);
     EXPECT(bytes == 1024 + 4000);

@@ -180,23 +180,24 @@ int main(void)
     static const hs_kernel two[] = {{"there", 64, 1, 0, 2, 0, 0, 0}, {"wide", 64, 1, 0, 2, 0, 1, 0}};
     static const hs_step steps[] = {
         {0, {0, 1000000, HS_ANYWHERE, HS_ANY_BITS, 0}, {HS_BY_N, 63, 64, 1, 1000}, {HS_LITERAL, 0, 0, 0},
-         {{HS_SOURCE, 0, 0}, {HS_SCRATCH, 256, 4}}},
+         {{HS_SOURCE, 0, 0, 0}, {HS_SCRATCH, 256, 4, 0}}},
         {0, {0, 1000000, HS_OUT_OF_PLACE, HS_ANY_BITS, 0}, {HS_BY_N, 63, 64, 1, 1000}, {HS_LITERAL, 0, 0, 0},
-         {{HS_SCRATCH, 256, 4}, {HS_SCRATCH, 512, 8}}},
+         {{HS_SCRATCH, 256, 4, 0}, {HS_SCRATCH, 512, 8, 0}}},
         {0, {0, 1000000, HS_IN_PLACE, HS_ANY_BITS, 0}, {HS_BY_N, 63, 64, 1, 1000}, {HS_LITERAL, 0, 0, 0},
-         {{HS_SCRATCH, 256, 4}, {HS_SCRATCH, 512, 0}}},
+         {{HS_SCRATCH, 256, 4, 0}, {HS_SCRATCH, 512, 0, 0}}},
         {1, {0, 1000000, HS_ANYWHERE, HS_ANY_BITS, 0}, {HS_BY_N, 63, 64, 1, 1000}, {HS_LITERAL, 0, 0, 0},
-         {{HS_SCRATCH, 0, 0}, {HS_DESTINATION, 0, 0}}},
+         {{HS_SCRATCH, 0, 0, 0}, {HS_DESTINATION, 0, 0, 0}}},
     };
     static const char *const text[] = {"nothing\n"};
     static const hs_kernel full[] = {{"full", 64, 1, 0, 6, 0, 0, 0}, {"grids", 64, 1, 0, 2, 0, 0, 0}};
     static const hs_step full_steps[] = {
         {1, {0, 1000000, HS_ANYWHERE, HS_ANY_BITS, 0}, {HS_BY_N, 63, 64, 1, 1}, {HS_INDIRECT_GRIDS, 0, 0, 0},
-         {{HS_COUNT, 0, 0}, {HS_SCRATCH, 0, 0}}},
+         {{HS_COUNT, 0, 0, 0}, {HS_SCRATCH, 0, 0, 0}}},
         {0, {0, 1000, HS_ANYWHERE, HS_ANY_BITS, 0}, {HS_BY_N, 63, 64, 1, 1000}, {HS_PASS, 0, 8, 0},
-         {{HS_SOURCE, 0, 0}, {HS_DESTINATION, 0, 0}, {HS_SCRATCH, 256, 4}, {HS_VALUES, 0, 0}, {HS_VALUES_OUT, 0, 0}, {HS_COUNT, 0, 0}}}};
+         {{HS_SOURCE, 0, 0, 0}, {HS_DESTINATION, 0, 0, 0}, {HS_SCRATCH, 256, 4, 0}, {HS_VALUES, 0, 0, 0}, {HS_VALUES_OUT, 0, 0, 0}, {HS_COUNT, 0, 0, 0}}}};
     static const uint32_t vendors[] = {0x8086};
     static const char *const names[] = {"Fake dev"}, *const platforms[] = {"Fake plat"};
+    static const hs_scratch_rule rules[] = {{0, UINT64_MAX, 1024, 12, 1, 0, 0}};
     static const hs_match match = {HS_GPU, 1, 1, 1, vendors, names, platforms, 0, 0, 5};
     hs_sort lanes = *hs_targets[0]->sorts[0], scratch = lanes, counted;
     const hs_sort *const best[] = {&lanes};
@@ -217,8 +218,8 @@ int main(void)
     scratch.step_count = 4;
     scratch.opencl = text;
     scratch.opencl_lines = 1;
-    scratch.scratch.plus = 1024;
-    scratch.scratch.per_n = 12;
+    scratch.scratch = rules;
+    scratch.scratch_rule_count = 1;
     counted = scratch;
     counted.kernels = full;
     counted.steps = full_steps;

@@ -125,11 +125,18 @@ typedef struct fuzz_play {
 
 static uint64_t fuzz_scratch(const hs_sort *sort, uint64_t n)
 {
-    const hs_scratch_rule *r = &sort->scratch;
-    uint64_t units;
-    if (n <= r->min_n) return 0;
-    units = (n - 1) / r->unit + 1;
-    return r->plus + r->per_n * n + r->per_unit * (units < r->units ? units : r->units);
+    uint64_t most = 0;
+    uint32_t i;
+    for (i = 0; i < sort->scratch_rule_count; i++) {
+        const hs_scratch_rule *r = sort->scratch + i;
+        const uint64_t m = n > r->max_n ? r->max_n : n;
+        uint64_t units, bytes;
+        if (n <= r->min_n) continue;
+        units = (m - 1) / r->unit + 1;
+        bytes = r->plus + r->per_n * m + r->per_unit * (units < r->units ? units : r->units);
+        if (bytes > most) most = bytes;
+    }
+    return most;
 }
 
 static int fuzz_takes(const fuzz_case *c)

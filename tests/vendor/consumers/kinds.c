@@ -85,7 +85,7 @@ static void only(hs_opencl *sorter, hs_kind kind, const any_args *args)
 static hs_sort made_up(hs_kind kind, const hs_kernel *kernels, uint32_t kernel_count, const hs_step *steps,
                        uint32_t step_count, const char *const *text, size_t lines)
 {
-    static const hs_scratch_rule rule = {0, 1024, 0, 1, 0, 0};
+    static const hs_scratch_rule rule = {0, UINT64_MAX, 1024, 0, 1, 0, 0};
     hs_sort made = *hs_targets[0]->sorts[0];
     made.kind = kind;
     made.report_words = kind == HS_DIGEST ? 8 : 1; /* a sort reports run boundaries */
@@ -95,7 +95,8 @@ static hs_sort made_up(hs_kind kind, const hs_kernel *kernels, uint32_t kernel_c
     made.steps = steps;
     made.step_count = step_count;
     made.max_n = 1000;
-    made.scratch = rule;
+    made.scratch = &rule;
+    made.scratch_rule_count = 1;
     made.opencl = text;
     made.opencl_lines = lines;
     return made;
@@ -105,7 +106,7 @@ static hs_sort made_up(hs_kind kind, const hs_kernel *kernels, uint32_t kernel_c
 #define BEGIN \
     "__kernel void begin(__global uint *words, int n, int argument) { words[0] = (uint)argument; words[1] = 0; }\n"
 #define BEGINS {0, {0, 1000, HS_ANYWHERE, HS_ANY_BITS, 0}, {HS_BY_N, 0, 1, 1, 1}, {HS_CALL_NUMBER, 0, 0, HS_DIRECT}, \
-    {{HS_SCRATCH, 0, 0}}}
+    {{HS_SCRATCH, 0, 0, 0}}}
 
 static void segments(void)
 {
@@ -126,7 +127,7 @@ static void segments(void)
     static const hs_step steps[] = {
         BEGINS,
         {1, {0, 1000, HS_ANYWHERE, HS_ANY_BITS, 0}, {HS_BY_NUMBER, 1, 2, 3, 40}, {HS_LITERAL, 3, 0, 0},
-         {{HS_SOURCE, 0, 0}, {HS_OTHER_INPUT, 0, 0}, {HS_SCRATCH, 0, 0}, {HS_DESTINATION, 0, 0}}}};
+         {{HS_SOURCE, 0, 0, 0}, {HS_OTHER_INPUT, 0, 0, 0}, {HS_SCRATCH, 0, 0, 0}, {HS_DESTINATION, 0, 0, 0}}}};
     const cl_mem from = part(0, GAP), to = part(DESTINATION * GAP, GAP), scratch = part(SCRATCH * GAP, GAP);
     const cl_mem other = part(OTHER * GAP, GAP), few = part(OTHER * GAP, 8), values = part(VALUES * GAP, GAP);
     hs_sort made = made_up(HS_SEGMENTED_SORT, kernels, 2, steps, 2, text, 3);
@@ -213,7 +214,7 @@ static void merges(void)
     static const hs_step steps[] = {
         BEGINS,
         {1, {0, 1000, HS_OUT_OF_PLACE, HS_ANY_BITS, 0}, {HS_BY_N, 0, 1, 1, 1000}, {HS_LITERAL, 0, 0, 0},
-         {{HS_SOURCE, 0, 0}, {HS_OTHER_INPUT, 0, 0}, {HS_VALUES, 0, 0}, {HS_OTHER_VALUES, 0, 0}, {HS_SCRATCH, 0, 0}, {HS_DESTINATION, 0, 0}, {HS_VALUES_OUT, 0, 0}}}};
+         {{HS_SOURCE, 0, 0, 0}, {HS_OTHER_INPUT, 0, 0, 0}, {HS_VALUES, 0, 0, 0}, {HS_OTHER_VALUES, 0, 0, 0}, {HS_SCRATCH, 0, 0, 0}, {HS_DESTINATION, 0, 0, 0}, {HS_VALUES_OUT, 0, 0, 0}}}};
     const cl_mem scratch = part(SCRATCH * GAP, GAP), few = part(OTHER * GAP, 20), large = part(0, 2 * GAP);
     cl_mem at[PLACES];
     hs_sort made = made_up(HS_MERGE, kernels, 2, steps, 2, text, 2);
@@ -310,9 +311,9 @@ static const char *const reporting[] = {
 static const hs_kernel reporters[] = {{"parts", 1, 1, 0, 1, 0, 0, 0}, {"record", 1, 1, 0, 2, 0, 0, 0}};
 static const hs_step reports[] = {
     {0, {0, 1000, HS_ANYWHERE, HS_ANY_BITS, 1}, {HS_BY_N, 1, 1, 1, 1}, {HS_CALL_NUMBER, 0, 0, 0},
-     {{HS_REPORT, 0, 0}}},
+     {{HS_REPORT, 0, 0, 0}}},
     {1, {0, 1000, HS_ANYWHERE, HS_ANY_BITS, 1}, {HS_BY_NUMBER, 2, 1, 1, 1000}, {HS_LITERAL, 0, 0, 0},
-     {{HS_SOURCE, 0, 0}, {HS_REPORT, 0, 0}}}};
+     {{HS_SOURCE, 0, 0, 0}, {HS_REPORT, 0, 0, 0}}}};
 
 static void checks(void)
 {
@@ -321,7 +322,7 @@ static void checks(void)
     hs_sort made = made_up(HS_DIGEST, reporters, 2, reports, 2, reporting, 2);
     hs_opencl *sorter = NULL;
     uint32_t trial;
-    made.scratch.plus = 0;
+    made.scratch_rule_count = 0;
     made.max_n = 60;
     STATUS(hs_opencl_create(&made, context, device, &sorter, &error), HS_OK);
     for (trial = 0; sorter; trial++) {
@@ -397,7 +398,7 @@ static void changes(void)
     hs_sort made = made_up(HS_SORT, reporters, 2, reports, 2, reporting, 2), valued;
     hs_opencl *sorter = NULL;
     uint32_t trial;
-    made.scratch.plus = 0;
+    made.scratch_rule_count = 0;
     STATUS(hs_opencl_create(&made, context, device, &sorter, &error), HS_OK);
     for (trial = 0; sorter; trial++) {
         hs_status expected = HS_OK;

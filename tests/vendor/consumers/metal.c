@@ -206,7 +206,8 @@ static void other_kinds(const hs_metal_kernels *kernels)
     made.report_words = 8;
     made.steps = &step;
     made.step_count = 1;
-    made.max_n = made.scratch.min_n = 1000;
+    made.max_n = 1000;
+    made.scratch_rule_count = 0;
     expect("a checker", hs_metal_create(&crafted, fake_device(), &sorter, NULL), HS_OK);
     if (!sorter) return;
     memset(&args, 0, sizeof args);

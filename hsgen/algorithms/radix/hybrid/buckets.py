@@ -37,8 +37,8 @@ def capacity(p: Hybrid) -> int:
 
 
 def limit(p: Hybrid) -> int:
-    """Return the keys of a bucket on average, at most: so few that hardly one of uniform keys exceeds the capacity."""
-    return 13 * capacity(p) // 16
+    """Return the keys of a bucket on average, at most."""
+    return p.bucket_limit
 
 
 def most(p: Hybrid) -> int:

@@ -9,7 +9,7 @@ from hsgen.algorithms.radix import onesweep
 from hsgen.algorithms.radix.hybrid import pairs
 from hsgen.algorithms.radix.hybrid.buckets_plan import Span, launched
 from hsgen.algorithms.radix.hybrid.params import PAIRS, Hybrid
-from hsgen.algorithms.radix.rows import BOUND, nth, row, tiles
+from hsgen.algorithms.radix.rows import BOUND
 from hsgen.algorithms.radix.words import values_binding, words_binding
 from hsgen.core.device import Device
 from hsgen.core.flags import DIRECT
@@ -34,8 +34,8 @@ def steps(p: Hybrid, kernels: tuple[Kernel, ...], high: int) -> list[Step]:
         flags = DIRECT if kernel.name in ("finish_starts", "finish_again") else 0
         found += launched(kernel, bound, _grids(p, kernel.name), low, high, flags)
         if kernel.name == "finish_starts":
-            sweep, ahead = onesweep.sweep(p), (len(p.digits) - 2, len(p.digits) - 1)
-            found += [row(p, sweep, tiles(p), nth(p, q), low=low, high=high, part="whole") for q in ahead]
+            for ahead in (len(p.digits) - 2, len(p.digits) - 1):
+                found += onesweep.sweeps(p, ahead, low, high, "whole")
     return found
 
 

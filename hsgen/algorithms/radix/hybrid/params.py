@@ -83,6 +83,17 @@ class Hybrid(Onesweep):
         return self.finish_from > 0 and self.forward_progress and whole and self.signature.value_bytes == 4
 
     @property
+    def bucket_limit(self) -> int:
+        """The keys of a bucket on average, at most: so few that hardly one of uniform keys exceeds what a work-group
+        holds."""
+        return 13 * self.bucket_group * self.bucket_items // 16
+
+    @property
+    def bucket_unit(self) -> int:
+        """The same, or 0 where there are no buckets."""
+        return self.bucket_limit * self.msd
+
+    @property
     def bucket_words(self) -> tuple[int, int]:
         """The words in scratch for buckets of keys alone, without their table, and those for buckets of pairs."""
         return (3 + 2 * DIGITS + 2 * (DIGITS + 1)) * self.msd, (2 + len(self.digits)) * self.finish

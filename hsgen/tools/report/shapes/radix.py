@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from hsgen.algorithms import radix
+from hsgen.algorithms.radix import portions
 from hsgen.algorithms.radix.per_thread import PerThread
 from hsgen.algorithms.radix.rankers import Ranked
 from hsgen.algorithms.radix.tile import Tile
@@ -102,7 +103,8 @@ def _passes(p: Tile) -> Figure:
         d.text(x + 86, top - 8, f"pass {number}", kind="small")
         d.line(x + 75, top + 14, x + 97, top + 14, "arrow")
         _buffer(d, x + unit, top, "destination" if direct else "scratch")
-        names = ["grid"] if p.STRATEGY == "cooperative" else [s.kernel for s in mine if not s.argument.flags & REDO]
+        every_name = [s.kernel for s in mine if not s.argument.flags & REDO]
+        names = ["grid"] if p.STRATEGY == "cooperative" else list(dict.fromkeys(every_name))  # not by count or portion
         for row, name in enumerate(names):
             d.text(x + 86, top + 46 + 14 * row, name, kind="code")
     return Figure(d.markup(), _words(p))
@@ -129,6 +131,8 @@ def _words(p: Tile) -> str:
             "Look-back: begin, histogram and starts run once; then each pass is one launch in which tiles wait for "
             "those before them."
         )
+        if portions.count(p) > 1:
+            how += f" For more than {count(portions.whole(p))} keys a pass is {portions.count(p)} launches."
         if not p.forward_progress:
             how += " After each follow launches that count and scatter; they end at once unless its look-back failed."
     elif p.folded:
