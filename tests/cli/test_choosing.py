@@ -167,8 +167,8 @@ def test_a_plan_states_its_signature(tmp_path: Path) -> None:
     generate(tmp_path, "--key", "u32", "--value", "packed", "--value", "v8", "--feature", "bit-range")
     packed, pairs = plan(tmp_path, "auto_u32_packed"), plan(tmp_path, "auto_u32_v8")
     head = ("schema", "key", "key_bytes", "value", "value_bytes", "first_bit", "bits", "bit_range", "device_count")
-    assert [packed[x] for x in head] == [4, "u32", 8, "packed", 0, 32, 32, True, False]
-    assert [pairs[x] for x in head] == [4, "u32", 4, "v8", 8, 0, 32, True, False]
+    assert [packed[x] for x in head] == [5, "u32", 8, "packed", 0, 32, 32, True, False]
+    assert [pairs[x] for x in head] == [5, "u32", 4, "v8", 8, 0, 32, True, False]
     sort = target.find("intel-gen8").default("u32", Signature(value="v8", bit_range=True))
     assert [(s["argument"]["kind"], s["guard"]["range"]) for s in pairs["steps"]] == [
         (s.argument.kind, s.guard.range) for s in sort.plan.steps

@@ -152,11 +152,11 @@ static const hs_kernel hn_copy_kernels[] = {{"copy", 256, 1, 0, 2, 0, 0, 0}};
 static const hs_spirv hn_copy_spirv[] = {{hn_copy_words, sizeof hn_copy_words}};
 static const hs_step hn_copy_steps[] = {
     {0, {0, 1u << 30, HS_ANYWHERE, HS_ANY_BITS, 0}, {HS_BY_N, 255, 256, 1, 1u << 30}, {HS_LITERAL, 0, 0, 0},
-     {{HS_SOURCE, 0, 0}, {HS_DESTINATION, 0, 0}}}};
+     {{HS_SOURCE, 0, 0, 0}, {HS_DESTINATION, 0, 0, 0}}}};
 static const hs_sort hn_copy_sort = {
     "harness", "copy", "16 bytes", "none", HS_SORT, 1, 16, 0, 0, 128, 0, 0, 0, 0, 256, 0, 65535, 1, 1,
     hn_copy_kernels, hn_copy_steps, 1u << 30,
-    {0, 0, 0, 1, 0, 0}, {{HS_SCRATCH, 0, 0}, 0, 0}, NULL, 0, hn_copy_spirv, NULL, 11, 0, 0};
+    NULL, 0, {{HS_SCRATCH, 0, 0, 0}, 0, 0}, NULL, 0, hn_copy_spirv, NULL, 11, 0, 0};
 
 const char *hn_copy(uint64_t bytes, double *device_seconds)
 {

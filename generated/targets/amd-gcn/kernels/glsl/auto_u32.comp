@@ -5092,7 +5092,7 @@ void main()
     bool odd = (((words[words_first + 13 + pass] - 1u) * (hs_n() > 3320576 ? 3u : 1u) + hs_to_u32(portion) + 1u) & 1u) != 0u;
     hs_u32 counted = odd ? 1u << 30 : 3u << 30, summed = odd ? 2u << 30 : 0u;
     if (number >= (hs_n() + 4351) / 4352) {
-        if (portion < 3) {
+        if (hs_n() > 3320576 && portion < 3) {
             for (int d = hs_local_id(), once = 1; once != 0; once = 0) hs_atomic_store(words[words_first + 1809 + (state_row) * 256 + d], summed);
         }
         return;

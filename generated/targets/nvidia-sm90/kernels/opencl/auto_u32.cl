@@ -5488,7 +5488,7 @@ __kernel void onesweep(__global const hs_stored_key *source, __global hs_stored_
         bool odd = (((turn - 1u) * (hs_n() > 72530432 ? 2u : 1u) + hs_to_u32(portion) + 1u) & 1u) != 0u;
         hs_u32 counted = odd ? 1u << 30 : 3u << 30, summed = odd ? 2u << 30 : 0u;
         if (number >= (hs_n() + 8703) / 8704) {
-            if (portion < 2) {
+            if (hs_n() > 72530432 && portion < 2) {
                 for (int d = hs_local_id(), once = 1; once != 0; once = 0) hs_atomic_store(words[3858 + (state_row) * 256 + d], summed);
             }
             return;

@@ -4483,7 +4483,7 @@ void main()
         bool odd = (((turn - 1u) * (hs_n() > 15753216 ? 2u : 1u) + hs_to_u32(portion) + 1u) & 1u) != 0u;
         hs_u32 counted = odd ? 1u << 30 : 3u << 30, summed = odd ? 2u << 30 : 0u;
         if (number >= (hs_n() + 4095) / 4096) {
-            if (portion < 2) {
+            if (hs_n() > 15753216 && portion < 2) {
                 for (int d = hs_local_id(), once = 1; once != 0; once = 0) hs_atomic_store(words[words_first + 4894 + (state_row) * 256 + d], summed);
             }
             return;
