@@ -1352,7 +1352,7 @@ static const hs_step report_steps[] = {
 
 static hs_sort made_other(const hs_sort *original, hs_kind kind)
 {
-    static const hs_scratch_rule rule = {0, 2048, 0, 1, 0, 0}, none = {1 << 20, 0, 0, 1, 0, 0};
+    static const hs_scratch_rule rule = {0, UINT64_MAX, 2048, 0, 1, 0, 0};
     hs_sort sort = *original;
     uint32_t k;
     for (k = 0; k < 2; k++) {
@@ -1368,7 +1368,8 @@ static hs_sort made_other(const hs_sort *original, hs_kind kind)
     sort.steps = kind == HS_SEGMENTED_SORT ? segments_steps : kind == HS_MERGE ? merge_steps : report_steps;
     sort.step_count = kind == HS_SEGMENTED_SORT ? 3 : 2;
     sort.max_n = 1 << 20;
-    sort.scratch = kind == HS_SEGMENTED_SORT || kind == HS_MERGE ? rule : none;
+    sort.scratch = &rule;
+    sort.scratch_rule_count = kind == HS_SEGMENTED_SORT || kind == HS_MERGE;
     sort.spirv = other_spirv;
     if (original->spirv_address) sort.spirv_address = other_address;
     sort.kind = kind;

@@ -92,7 +92,7 @@ static hs_status sort(hs_opencl *sorter, uint64_t n, cl_mem source, cl_mem desti
 /* The rules of scratch and of the status in it. */
 static void rules(const hs_sort *plain)
 {
-    static const hs_scratch_rule rule = {100, 4096, 4, 64, 1024, 3};
+    static const hs_scratch_rule rule = {100, UINT64_MAX, 4096, 4, 64, 1024, 3};
     static const hs_device_status_rule outcome = {{HS_SCRATCH, 1, 0, 0}, 4, 1000};
     const uint32_t words[] = {0, 1, 0, 0xffffffffu};
     hs_sort crafted = *plain;
@@ -102,7 +102,8 @@ static void rules(const hs_sort *plain)
     EXPECT(at == 0 && bytes == 0);
     STATUS(hs_device_status(plain, NULL, 0, &redone), HS_OK);
     EXPECT(redone == 0);
-    crafted.scratch = rule;
+    crafted.scratch = &rule;
+    crafted.scratch_rule_count = 1;
     crafted.device_status = outcome;
     STATUS(hs_scratch(&crafted, 100, &bytes), HS_OK);
     EXPECT(bytes == 0);
