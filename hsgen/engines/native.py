@@ -19,7 +19,7 @@ from hsgen.bundle.manifest import COMPANIONS, Manifest, choose
 from hsgen.core.errors import Unavailable, Wrong
 from hsgen.core.keys import KEYS, ORDERS, PLAIN, Signature
 from hsgen.system import folders
-from hsgen.system.compilers import PATIENCE, run
+from hsgen.system.compilers import PATIENCE, complaint, run
 from hsgen.targets.target import AUTO, Target
 
 HARNESS = Path(__file__).resolve().parent / "native"
@@ -135,9 +135,7 @@ def _build(api: Api, command: list[str], units: list[str], files: build.Files, p
         flags = ["-shared", "-Iinclude", "-Iharness", *units, "-o", str(out), *harness.link]
         done = run([*command, *flags], 1200, cwd=folder)
         if done.returncode:
-            lines = (done.stdout + done.stderr).splitlines()
-            relevant = [x for x in lines if any(w in x for w in ("error", "fatal", "cannot find"))] or lines[-1:]
-            said = relevant[0] if relevant else f"exit code {done.returncode}"
+            said = complaint(done, ("error", "fatal", "cannot find"))
             raise Wrong(f"the C runtime of {api.name} does not build with {Path(command[0]).name}: {said}")
         folders.keep(place, out.read_bytes())
 

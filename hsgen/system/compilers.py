@@ -36,6 +36,13 @@ def shared_c99() -> list[str]:
     return [*c_compiler(), "-std=c99", "-O1", "-fPIC"]
 
 
+def complaint(done: subprocess.CompletedProcess[str], words: Sequence[str]) -> str:
+    """Return the first line of a failed compiler with one of the words, else its last line, or its exit code."""
+    lines = (done.stdout + done.stderr).splitlines()
+    relevant = [x for x in lines if any(w in x for w in words)] or lines[-1:]
+    return relevant[0] if relevant else f"exit code {done.returncode}"
+
+
 def run(command: Sequence[str], seconds: float, **more: Any) -> subprocess.CompletedProcess[str]:
     """Run an external program and return its output.
 

@@ -123,7 +123,7 @@ def _modest(auto: Auto, key: str, choices: Mapping[tuple[str, str], Any], device
         params = device and ALGORITHMS[algorithm(label)].specialize(own, KEYS[key], signature, device)
         if params is not None:
             rules, item = ALGORITHMS[algorithm(label)].plan(params).scratch, KEYS[key].bytes + 4
-            while rules.bytes(top) > scratch_limit(top, item) - (256 << 10):
+            while top > 1 and rules.bytes(top) > scratch_limit(top, item) - (256 << 10):
                 top = 1 << (top - 1).bit_length() - 1
         made.append((label, top))
     return (*(row for i, row in enumerate(made) if i == 0 or row[1] > made[i - 1][1]), auto[-1])

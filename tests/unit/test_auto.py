@@ -282,9 +282,9 @@ def test_each_count_is_sorted_by_one_part_in_the_scratch_that_it_needs(name: str
             alone = [changed(x.step, min_n=0, max_n=0) for x in launches(plan, n, in_place=in_place)]
             assert mine == alone and bool(mine) == (n > 0)
         assert whole.plan.scratch.bytes(n) >= plan.scratch.bytes(n)
-        told = whole.plan.device_status
-        if told is not None and plan.device_status is not None and n > plan.device_status.min_n:
-            assert n > told.min_n and (told.binding, told.words) == (
+        reported = whole.plan.device_status
+        if reported is not None and plan.device_status is not None and n > plan.device_status.min_n:
+            assert n > reported.min_n and (reported.binding, reported.words) == (
                 plan.device_status.binding,
                 plan.device_status.words,
             )
@@ -300,9 +300,9 @@ def test_scratch_is_empty_if_no_part_needs_any() -> None:
 
 def test_the_status_has_a_meaning_only_with_look_back() -> None:
     assert wholes()["merge, radix"].plan.device_status is None
-    told = wholes()["merge, lookback"].plan.device_status
-    assert told is not None and (told.words, told.min_n) == (4, 256)
-    assert wholes()["merge, large"].plan.device_status == replace(told, min_n=5000)
+    reported = wholes()["merge, lookback"].plan.device_status
+    assert reported is not None and (reported.words, reported.min_n) == (4, 256)
+    assert wholes()["merge, large"].plan.device_status == replace(reported, min_n=5000)
 
 
 def test_a_status_that_not_every_count_has_is_omitted() -> None:
@@ -310,8 +310,8 @@ def test_a_status_that_not_every_count_has_is_omitted() -> None:
     them."""
     base, look = found("radix"), found("radix", RANKED)
     other = replace(look, items=2)
-    told = parts(("radix", other, 3000), ("radix-b", look, EVER)).plan.device_status
-    assert told is not None and (told.words, told.min_n) == (4, 128)
+    reported = parts(("radix", other, 3000), ("radix-b", look, EVER)).plan.device_status
+    assert reported is not None and (reported.words, reported.min_n) == (4, 128)
     assert wholes()["several"].plan.device_status is None  # the middle one has none
     assert parts(("radix", look, 3000), ("bitonic", found("bitonic"), EVER)).plan.device_status is None
     ends = parts(("radix", base, 3000), ("radix-b", look, EVER)).plan.device_status

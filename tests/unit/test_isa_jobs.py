@@ -121,8 +121,8 @@ def test_a_closed_run_compiles_nothing_more() -> None:
 def test_kernels_that_compile_only_one_by_one() -> None:
     found = results(compiled(Fake(faults={"flip_1": "together"})))
     assert all(r.use == USE for r in found if r.kernel != TOGETHER)
-    told = [r.problem for r in found if r.kernel == TOGETHER]
-    assert told == ["compiles one by one, but all together it refuses flip_1"] * 2
+    reported = [r.problem for r in found if r.kernel == TOGETHER]
+    assert reported == ["compiles one by one, but all together it refuses flip_1"] * 2
 
 
 def test_spills_are_errors_unless_a_budget_knows_of_them() -> None:

@@ -421,8 +421,8 @@ def test_measurements_are_shown_with_their_pictures(monkeypatch: pytest.MonkeyPa
 def test_segments_and_merges_are_shown_apart(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(plot, "throughput", lambda rows: "<svg/>")
     cut, equal = ({**ROW, "task": "segmented_sort", "segments": 64, "layout": x} for x in ("random", "equal"))
-    told = {**ROW, "run_boundaries": True}
-    found = measured.runs([ROW, cut, equal, {**cut, "segments": 8}, {**ROW, "task": "merge"}, told])
+    reported = {**ROW, "run_boundaries": True}
+    found = measured.runs([ROW, cut, equal, {**cut, "segments": 8}, {**ROW, "task": "merge"}, reported])
     words = ["", "64 segments, ", "64 segments, equal, ", "8 segments, ", "merge, ", "run boundaries, "]
     assert [run.title for run in found] == [f"u32 keys, {word}random; OpenCL on A <fast> CPU" for word in words]
 

@@ -15,7 +15,7 @@ from hsgen.core.interpreter import scratch_bytes
 from hsgen.core.keys import KEYS, VALUES, Signature
 from hsgen.core.scratch import scratch_limit
 from hsgen.core.sort import Sort
-from hsgen.targets import target
+from hsgen.targets import choices, target
 
 FEATURES = ({}, {"bit_range": True}, {"device_count": True}, {"run_boundaries": True})
 COUNTS = sorted({n for b in range(31) for n in (1 << b, (1 << b) - 1, (1 << b) + 1, 3 << b >> 1) if 0 < n <= 1 << 30})
@@ -91,3 +91,10 @@ def test_kernels_of_one_sort_agree_on_the_layout_of_scratch() -> None:
             assert all(len(layouts) == 1 for layouts in of.values()), sort.name
             several += len({p.tile for k in sort.kernels if isinstance(p := k.params, Onesweep)}) > 1
     assert several > 10
+
+
+def test_rows_end_at_one_key_where_no_count_fits_the_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A sort whose tables alone exceed the limit, at the first place of a target without `ranges_values`."""
+    monkeypatch.setattr(choices, "scratch_limit", lambda n, item: 0)
+    found = target.find("generic").autos_valued["u32"]
+    assert [top for _, top in found[:-1]] == [1]

@@ -216,8 +216,8 @@ def expected(sort: Sort, n: int, limit: int, in_place: bool, how: Options = PLAI
     scratch = plan.scratch.bytes(n)
     if how.discard and n:
         scratch = -(-scratch // 1024) * 1024 + n * sort.item_bytes
-    told = plan.device_status if plan.device_status and n > plan.device_status.min_n else None
-    out = f"{scratch} {offset(told.binding, n) if told else 0}+{4 * told.words if told else 0}|"
+    reported = plan.device_status if plan.device_status and n > plan.device_status.min_n else None
+    out = f"{scratch} {offset(reported.binding, n) if reported else 0}+{4 * reported.words if reported else 0}|"
     if how.end is not None and not how.begin <= how.end <= plan.bits:
         return "range"
     try:

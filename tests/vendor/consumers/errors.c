@@ -591,7 +591,7 @@ static const char *const recording[] = {
     "    to[4] = (argument & COUNTED) != 0 ? count[0] : 0; out[0] = with[1]; out[1] = from[5];\n",
     "}\n"};
 static const hs_kernel recorder[] = {{"record", 1, 1, 0, 5, 0, 0, 0}};
-static const hs_step told[] = {{0, {5, UINT64_MAX, HS_ANYWHERE, HS_ANY_BITS, 0}, {HS_BY_N, 0, 1, 1, 1}, {HS_PASS, 2, 8, HS_DIRECT},
+static const hs_step recorded[] = {{0, {5, UINT64_MAX, HS_ANYWHERE, HS_ANY_BITS, 0}, {HS_BY_N, 0, 1, 1, 1}, {HS_PASS, 2, 8, HS_DIRECT},
                                 {{HS_SOURCE, 0, 0, 0}, {HS_DESTINATION, 0, 0, 0}, {HS_VALUES, 0, 0, 0}, {HS_VALUES_OUT, 0, 0, 0}, {HS_COUNT, 0, 0, 0}}}};
 
 static hs_sort valued(const hs_sort *plain)
@@ -603,7 +603,7 @@ static hs_sort valued(const hs_sort *plain)
     crafted.key_transform = crafted.bit_range = crafted.device_count = 1;
     crafted.kernel_count = crafted.step_count = 1;
     crafted.kernels = recorder;
-    crafted.steps = told;
+    crafted.steps = recorded;
     crafted.opencl = recording;
     crafted.opencl_lines = sizeof recording / sizeof recording[0];
     return crafted;

@@ -105,9 +105,6 @@ def _built(name: str, unit: Unit) -> Path:
 def _compile(command: Sequence[str], unit: Unit) -> str:
     done = compilers.run(command, _SECONDS)
     if done.returncode:
-        lines = (done.stdout + done.stderr).splitlines()
-        relevant = (
-            [x for x in lines if any(w in x for w in _RELEVANT)] or lines[-1:] or [f"exit code {done.returncode}"]
-        )
-        raise Unavailable(f"does not build with {Path(command[0]).name}: {relevant[0]}; install {unit.install}")
+        said = compilers.complaint(done, _RELEVANT)
+        raise Unavailable(f"does not build with {Path(command[0]).name}: {said}; install {unit.install}")
     return done.stdout
