@@ -6,6 +6,8 @@ A comparator (i, j) puts the smaller of two values at i and the greater at j; i 
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 Comparator = tuple[int, int]
 Network = tuple[Comparator, ...]
 
@@ -72,7 +74,17 @@ def bitonic_merge(n: int) -> Network:
         out.extend((at[i], at[i + 1]) for i in range(0, len(at) - 1, 2))
         return out
 
-    return tuple(merge(tuple(range(n))))
+    return layered(merge(tuple(range(n))))
+
+
+def layered(network: Iterable[Comparator]) -> Network:
+    """Return the comparators of `network` by their depth, and by their numbers within a depth: the same network."""
+    depth: dict[int, int] = {}
+    layers: dict[int, list[Comparator]] = {}
+    for i, j in network:
+        depth[i] = depth[j] = 1 + max(depth.get(i, 0), depth.get(j, 0))
+        layers.setdefault(depth[i], []).append((i, j))
+    return tuple(c for d in sorted(layers) for c in sorted(layers[d]))
 
 
 def mirrored(network: Network, n: int, shift: int) -> Network:

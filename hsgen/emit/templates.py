@@ -11,6 +11,7 @@ from typing import Any
 import jinja2
 
 from hsgen.core import buffers, flags
+from hsgen.emit import repeated, unroll
 from hsgen.system import resources
 
 _opened: ContextVar[set[str] | None] = ContextVar("opened", default=None)
@@ -88,5 +89,6 @@ def environment() -> Environment:
         autoescape=False,
     )
     env.globals |= {"PICKED": buffers.PICKED, "COUNT_BUFFER": buffers.COUNT_BUFFER, "bit": flags.BIT}
+    env.globals |= {"unroll": unroll.unroll, "batches": unroll.batches, "repeated": repeated.repeated}
     env.filters["lg"] = lambda n: n.bit_length() - 1
     return env

@@ -27,9 +27,10 @@ from shipped import sampled
 from sorts import ROOMY
 
 from hsgen.algorithms import bitonic
-from hsgen.algorithms.bitonic.kernels import BlockSort, Clean, Stream
-from hsgen.algorithms.bitonic.passes import Flip, Half, Pass, Row, Swap
+from hsgen.algorithms.bitonic.kernel_data import BlockSort, Clean, Stream
+from hsgen.algorithms.bitonic.passes import Pass
 from hsgen.algorithms.bitonic.plan import level_of
+from hsgen.algorithms.bitonic.rows import Flip, Half, Row, Swap
 from hsgen.core.kernels import Kernel
 from hsgen.core.keys import KEYS
 from hsgen.core.networks import pow2_ceil, pow2_floor
@@ -302,6 +303,32 @@ def test_passes_of_drawn_shapes_are_guarded_where_they_must_be(p: bitonic.Params
     check_geometry(p)
 
 
+@settings(deadline=None, max_examples=100)
+@given(p=shapes())
+def test_levels_differ_in_masks_only(p: bitonic.Params) -> None:
+    """The template writes one loop over the levels, from the last one: its operations are those of every level."""
+    for kernel in bitonic.kernels(p):
+        if not isinstance(kernel.data, BlockSort) or not kernel.data.levels:
+            continue
+        first, *rest = kernel.data.levels[-1]
+        assert not any(row.front or row.end for each in kernel.data.levels[-1] for row in each.rows)
+        for level, (mine, *others) in enumerate(kernel.data.levels):
+            assert others == rest and replace(mine, ops=first.ops) == first
+            assert mine.ops == tuple(written_for(level, len(kernel.data.levels), first))
+
+
+def written_for(level: int, levels: int, first: Pass) -> Iterator[Swap | Half | Flip]:
+    """Yield what templates/bitonic/ops.j2 writes for a level."""
+    for kind, numbers in first.lane_groups:
+        if kind == "flip":
+            yield from (Flip(a, b, (2 << level) - 1) for a, b, _ in numbers)
+        elif kind == "half":
+            for step in range(1, levels):
+                yield from (Half(a, 1 << (level - step)) for a, _, _ in numbers if step <= level)
+        else:
+            yield from (Swap(a, b) for a, b, _ in numbers)
+
+
 def unguarded(kernel: Kernel) -> Iterator[Kernel]:
     """Yield the kernel with one guard at a time removed, except those that the tile's limit implies."""
     d = kernel.data
@@ -309,7 +336,7 @@ def unguarded(kernel: Kernel) -> Iterator[Kernel]:
     if isinstance(d, Stream):
         yield from (replace(kernel, data=replace(d, rows=rows)) for rows in without_guard(d.rows))
         return
-    for name in ("columns", "linear"):
+    for name in ("runs", "linear"):
         passes: tuple[Pass, ...] = getattr(d, name)
         for i, each in enumerate(passes):
             flags = ("front",) if each.limit and each.spans == 1 else ("front", "end")

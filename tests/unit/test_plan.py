@@ -21,7 +21,7 @@ from shipped import sampled
 from steps import changed
 
 from hsgen.algorithms import bitonic
-from hsgen.algorithms.bitonic.kernels import BlockSort, Clean, Stream
+from hsgen.algorithms.bitonic.kernel_data import BlockSort, Clean, Stream
 from hsgen.algorithms.bitonic.plan import level_of, lg_stride_of
 from hsgen.core.errors import Usage
 from hsgen.core.interpreter import Launch, launches, offset

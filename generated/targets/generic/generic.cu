@@ -11,6 +11,7 @@ namespace hs_generic_auto_u32_code {
 #undef HS_GREATEST
 #undef HS_KERNEL
 #undef HS_LEAST
+#undef HS_UNROLL
 #undef hs_argument
 #undef hs_atomic_add
 #undef hs_atomic_load
@@ -84,6 +85,7 @@ namespace hs_generic_auto_u64_code {
 #undef HS_GREATEST
 #undef HS_KERNEL
 #undef HS_LEAST
+#undef HS_UNROLL
 #undef hs_argument
 #undef hs_atomic_add
 #undef hs_atomic_load
@@ -155,6 +157,7 @@ namespace hs_generic_digest_u32_code {
 #undef HS_GREATEST
 #undef HS_KERNEL
 #undef HS_LEAST
+#undef HS_UNROLL
 #undef hs_argument
 #undef hs_atomic_add
 #undef hs_atomic_load
@@ -202,6 +205,7 @@ namespace hs_generic_digest_u64_code {
 #undef HS_GREATEST
 #undef HS_KERNEL
 #undef HS_LEAST
+#undef HS_UNROLL
 #undef hs_argument
 #undef hs_atomic_add
 #undef hs_atomic_load

@@ -10,6 +10,7 @@ namespace hs_nvidia_hopper_auto_u32_code {
 #undef HS_KERNEL
 #undef HS_LANEMASK_ALL
 #undef HS_LEAST
+#undef HS_UNROLL
 #undef hs_argument
 #undef hs_atomic_add
 #undef hs_atomic_load
@@ -87,6 +88,7 @@ namespace hs_nvidia_hopper_auto_u64_code {
 #undef HS_KERNEL
 #undef HS_LANEMASK_ALL
 #undef HS_LEAST
+#undef HS_UNROLL
 #undef hs_argument
 #undef hs_atomic_add
 #undef hs_atomic_load
@@ -163,6 +165,7 @@ namespace hs_nvidia_hopper_digest_u32_code {
 #undef HS_GREATEST
 #undef HS_KERNEL
 #undef HS_LEAST
+#undef HS_UNROLL
 #undef hs_argument
 #undef hs_atomic_add
 #undef hs_atomic_load
@@ -210,6 +213,7 @@ namespace hs_nvidia_hopper_digest_u64_code {
 #undef HS_GREATEST
 #undef HS_KERNEL
 #undef HS_LEAST
+#undef HS_UNROLL
 #undef hs_argument
 #undef hs_atomic_add
 #undef hs_atomic_load

@@ -12,6 +12,7 @@ namespace hs_nvidia_sm90_auto_u32_code {
 #undef HS_KERNEL
 #undef HS_LANEMASK_ALL
 #undef HS_LEAST
+#undef HS_UNROLL
 #undef hs_argument
 #undef hs_atomic_add
 #undef hs_atomic_load
@@ -111,6 +112,7 @@ namespace hs_nvidia_sm90_auto_u64_code {
 #undef HS_KERNEL
 #undef HS_LANEMASK_ALL
 #undef HS_LEAST
+#undef HS_UNROLL
 #undef hs_argument
 #undef hs_atomic_add
 #undef hs_atomic_load
@@ -208,6 +210,7 @@ namespace hs_nvidia_sm90_digest_u32_code {
 #undef HS_GREATEST
 #undef HS_KERNEL
 #undef HS_LEAST
+#undef HS_UNROLL
 #undef hs_argument
 #undef hs_atomic_add
 #undef hs_atomic_load
@@ -255,6 +258,7 @@ namespace hs_nvidia_sm90_digest_u64_code {
 #undef HS_GREATEST
 #undef HS_KERNEL
 #undef HS_LEAST
+#undef HS_UNROLL
 #undef hs_argument
 #undef hs_atomic_add
 #undef hs_atomic_load

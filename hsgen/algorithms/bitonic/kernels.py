@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 
+from hsgen.algorithms.bitonic.kernel_data import BlockSort, Clean, Stream
 from hsgen.algorithms.bitonic.lanes import lane_halves, merge_lanes
 from hsgen.algorithms.bitonic.params import Params
 from hsgen.algorithms.bitonic.passes import (
-    Op,
     Pass,
-    Row,
     clean_columns,
     flip_rows,
     merge_runs,
@@ -18,6 +17,7 @@ from hsgen.algorithms.bitonic.passes import (
     swaps,
 )
 from hsgen.algorithms.bitonic.paths import first_level, path
+from hsgen.algorithms.bitonic.rows import Row
 from hsgen.algorithms.buffers import DESTINATION, DEVICE_N, SOURCE, VALUES_IN, VALUES_OUT, VALUES_TMP
 from hsgen.core.buffers import Array, Buffer
 from hsgen.core.kernels import Kernel
@@ -36,58 +36,17 @@ def _buffers(p: Params, *buffers: Buffer) -> tuple[Buffer, ...]:
     return (*mine, *([DEVICE_N] if p.signature.device_count else []))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BlockSort:
-    """Sorts a block of `slabs` slabs in one work-group, source to destination.
-
-    `sort` sorts the registers of every lane; `columns` sorts `tall` slabs as W tall columns and merges the lanes, in
-    lane-major order (rank = lane * `column` + row); a transposition through local memory makes ranks linear; `linear`
-    merges runs of `tall` slabs in row-major order.  `pitch`: keys from one column to the next in local memory.
-    """
-
-    slabs: int
-    tall: int
-    column: int
-    pitch: int
-    sort: tuple[Op, ...]
-    columns: tuple[Pass, ...]
-    linear: tuple[Pass, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Stream:
-    """`scale` merge stages over distant rows: one column of single keys per lane, in registers only.
-
-    Rows are in units of the stride, which the argument of the launch gives.
-    """
-
-    flip: bool
-    scale: int
-    rows: tuple[Row, ...]
-    ops: tuple[Op, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Clean:
-    """Sorts bitonic chunks of `chunk` keys, each in one work-group; the first pass reads global memory directly."""
-
-    chunk: int
-    passes: tuple[Pass, ...]
-
-
 def block_sort(p: Params, slabs: int) -> Kernel:
     """Return the kernel that sorts blocks of `slabs` slabs."""
     tall = p.column_slabs(slabs)
     column, rows, spans = tall * p.height, slabs * p.height, slabs // tall
-    columns: list[Pass] = []
+    runs: list[Pass] = []
     run = p.height
     while run < column:
-        columns += merge_runs(run, rows, p.local_scale)
+        runs += merge_runs(run, rows, p.local_scale)
         run *= 2
-    lanes = 2
-    while lanes <= p.subgroup:
-        columns += merge_lanes(column, lanes, p.local_scale, p.registers, spans)
-        lanes *= 2
+    every = [2 << i for i in range(p.subgroup.bit_length() - 1)]
+    levels = [merge_lanes(column, lanes, p.local_scale, p.registers, spans) for lanes in every]
     linear: list[Pass] = []
     run = column
     while run < rows:
@@ -110,7 +69,8 @@ def block_sort(p: Params, slabs: int) -> Kernel:
             column=column,
             pitch=pitch,
             sort=swaps(sorting(p.height)),
-            columns=tuple(columns),
+            runs=tuple(runs),
+            levels=tuple(map(tuple, levels)),
             linear=tuple(linear),
         ),
     )

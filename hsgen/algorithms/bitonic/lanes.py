@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from hsgen.algorithms.bitonic.passes import Flip, Half, Op, Pass, Row, clean_columns, half_rows, swaps
+from hsgen.algorithms.bitonic.passes import Pass, clean_columns, half_rows, swaps
+from hsgen.algorithms.bitonic.rows import Flip, Half, Op, Row
 from hsgen.core.networks import bitonic_merge, mirrored, odd_part
 
 
@@ -39,7 +40,7 @@ def merge_lanes(rows: int, lanes: int, scale: int, most: int, spans: int) -> lis
     ops += lane_halves(len(table), lanes // 2) + merges
     columns = max(1, stride // 2)
     first = Pass(
-        note=f"merge {lanes // 2} + {lanes // 2} lanes: flip, lane exchanges, column stages",
+        note="merge lanes: flip, lane exchanges, column stages",
         columns=columns,
         stride=columns,
         chunk=columns,

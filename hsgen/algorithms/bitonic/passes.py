@@ -14,47 +14,9 @@ outside, otherwise by a guard.  This makes half-cleaners exact for any R and any
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import NamedTuple
 
+from hsgen.algorithms.bitonic.rows import Op, OpGroup, Row, RowGroup, Swap, op_groups, row_groups
 from hsgen.core.networks import Network, halves, mirrored, pow2_ceil
-
-
-class Swap(NamedTuple):
-    """A comparator of registers `lo` and `hi`: the smaller key goes to `lo`."""
-
-    lo: int
-    hi: int
-    kind: str = "swap"
-
-
-class Half(NamedTuple):
-    """Lanes l and l ^ mask exchange register `reg`; the lane with a clear bit keeps the smaller key."""
-
-    reg: int
-    mask: int
-    kind: str = "half"
-
-
-class Flip(NamedTuple):
-    """Lanes l and l ^ mask exchange `a` for `b`; the lane with a clear top bit of mask keeps the smaller keys."""
-
-    a: int
-    b: int
-    mask: int
-    kind: str = "flip"
-
-
-Op = Swap | Half | Flip
-
-
-@dataclass(frozen=True, slots=True)
-class Row:
-    """Virtual row ``offset + sign * base`` of a column; `front` and `end`: the guards that it needs."""
-
-    offset: int
-    sign: int
-    front: bool = False
-    end: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,6 +45,23 @@ class Pass:
     def count(self) -> int:
         """The number of columns in the tile."""
         return self.spans * self.columns
+
+    @property
+    def row_groups(self) -> list[RowGroup]:
+        """The rows in groups; offsets are those of rows of the span."""
+        return row_groups(self.rows, self.front)
+
+    @property
+    def op_groups(self) -> list[OpGroup]:
+        """The operations in groups."""
+        return op_groups(self.ops)
+
+    @property
+    def lane_groups(self) -> list[OpGroup]:
+        """The operations in groups, but only one group of half stages, which stand for those of all masks."""
+        groups = self.op_groups
+        top = max((numbers[0][2] for kind, numbers in groups if kind == "half"), default=0)
+        return [g for g in groups if g[0] != "half" or g[1][0][2] == top]
 
 
 def swaps(network: Network) -> tuple[Op, ...]:

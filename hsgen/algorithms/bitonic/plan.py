@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from hsgen.algorithms.bitonic.kernels import Stream, kernels, small_blocks, stream_name
+from hsgen.algorithms.bitonic.kernel_data import Stream
+from hsgen.algorithms.bitonic.kernels import kernels, small_blocks, stream_name
 from hsgen.algorithms.bitonic.params import Params
 from hsgen.algorithms.bitonic.passes import steps
 from hsgen.algorithms.bitonic.paths import Path, first_level, lent, path

@@ -9,7 +9,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from hsgen.algorithms.bitonic.passes import Flip, Half, Op, Pass, Row, Swap
+from hsgen.algorithms.bitonic.passes import Pass
+from hsgen.algorithms.bitonic.rows import Flip, Half, Op, Row, Swap
 from models.bitonic.memory import Keys, Memory, Numbers, demand
 
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from hsgen.algorithms.bitonic.kernels import BlockSort, Clean, Stream
+from hsgen.algorithms.bitonic.kernel_data import BlockSort, Clean, Stream
 from hsgen.algorithms.bitonic.params import Params
 from hsgen.algorithms.bitonic.paths import Path
 from hsgen.core.buffers import Buffer

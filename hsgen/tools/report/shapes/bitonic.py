@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from hsgen.algorithms import bitonic
-from hsgen.algorithms.bitonic.kernels import BlockSort, Stream
+from hsgen.algorithms.bitonic.kernel_data import BlockSort, Stream
 from hsgen.algorithms.bitonic.params import Params
 from hsgen.algorithms.bitonic.paths import Path
 from hsgen.algorithms.bitonic.plan import level_of, lg_stride_of

@@ -9,6 +9,8 @@
 #ifdef HS_ADDRESS
 #extension GL_EXT_buffer_reference : require
 #endif
+#extension GL_EXT_control_flow_attributes : require
+#define HS_UNROLL [[unroll]]
 #define hs_u32 uint
 #define hs_argument() hs_push.argument
 #define hs_stored_key uint

@@ -13,6 +13,7 @@
 typedef unsigned int hs_u32;
 typedef unsigned long long hs_u64;
 typedef long long hs_i64;
+#define HS_UNROLL _Pragma("unroll")
 typedef unsigned int hs_stored_key;
 typedef unsigned int hs_key;
 #define HS_LEAST ((hs_key)0)

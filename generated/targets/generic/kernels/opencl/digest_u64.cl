@@ -8,6 +8,7 @@
 typedef uint hs_u32; // 32 bits
 typedef ulong hs_u64; // 64 bits
 typedef long hs_i64;
+#define HS_UNROLL _Pragma("unroll")
 typedef ulong hs_stored_key;
 typedef ulong hs_key;
 #define HS_LEAST ((hs_key)0)

@@ -1,0 +1,75 @@
+"""The rows and operations of passes, and groups of them that differ in numbers only, which templates write as loops."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from itertools import groupby
+from typing import NamedTuple
+
+
+class Swap(NamedTuple):
+    """A comparator of registers `lo` and `hi`: the smaller key goes to `lo`."""
+
+    lo: int
+    hi: int
+    kind: str = "swap"
+
+
+class Half(NamedTuple):
+    """Lanes l and l ^ mask exchange register `reg`; the lane with a clear bit keeps the smaller key."""
+
+    reg: int
+    mask: int
+    kind: str = "half"
+
+
+class Flip(NamedTuple):
+    """Lanes l and l ^ mask exchange `a` for `b`; the lane with a clear top bit of mask keeps the smaller keys."""
+
+    a: int
+    b: int
+    mask: int
+    kind: str = "flip"
+
+
+Op = Swap | Half | Flip
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """Virtual row ``offset + sign * base`` of a column; `front` and `end`: the guards that it needs."""
+
+    offset: int
+    sign: int
+    front: bool = False
+    end: bool = False
+
+
+RowGroup = tuple[Row, list[tuple[int, int]]]
+OpGroup = tuple[str, list[tuple[int, int, int]]]
+
+
+def row_groups(every: Iterable[Row], front: int = 0) -> list[RowGroup]:
+    """Return successive rows of one sign and with the same guards, as the first row and, for each row, its register and
+    its offset less `front`."""
+    groups = groupby(enumerate(every), lambda x: (x[1].sign, x[1].front, x[1].end))
+    found = [list(group) for _, group in groups]
+    return [(group[0][1], [(n, row.offset - front) for n, row in group]) for group in found]
+
+
+def op_groups(every: Iterable[Op]) -> list[OpGroup]:
+    """Return successive operations of one kind and mask: the kind and, for each operation, its registers and its mask.
+
+    A comparator has no mask, and a half stage one register only: these are 0.
+    """
+    groups = groupby(map(_registers, every), lambda x: (x[0], x[1][2]))
+    return [(kind, [numbers for _, numbers in group]) for (kind, _), group in groups]
+
+
+def _registers(op: Op) -> tuple[str, tuple[int, int, int]]:
+    if isinstance(op, Swap):
+        return op.kind, (op.lo, op.hi, 0)
+    if isinstance(op, Half):
+        return op.kind, (op.reg, 0, op.mask)
+    return op.kind, (op.a, op.b, op.mask)

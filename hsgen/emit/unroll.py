@@ -1,0 +1,107 @@
+"""Loops over the registers of a lane in kernel text, which compilers unroll.
+
+A template writes the statements for one register, and `unroll` makes a loop of them, marked for the compiler.  In the
+other form they are written out for each register, for a compiler that keeps arrays of registers in memory if their
+index is a variable.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from textwrap import indent
+
+_written_out: ContextVar[bool] = ContextVar("written_out", default=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Index:
+    """The variable of a loop in kernel text; sums and products with numbers are text, too.
+
+    total: whether the text is a sum, which needs parentheses as a factor.
+    """
+
+    text: str
+    total: bool = False
+
+    def __str__(self) -> str:
+        return self.text
+
+    def __add__(self, other: int) -> Index:
+        return Index(f"{self.text} + {other}", True) if other else self
+
+    def __mul__(self, number: int) -> Index:
+        return self if number == 1 else Index(f"{f'({self.text})' if self.total else self.text} * {number}")
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """Some successive indices, from `begin` up to `end`, where `begin` may be text."""
+
+    begin: int | Index
+    size: int
+
+    @property
+    def end(self) -> int | Index:
+        """The index after the last one."""
+        return self.begin + self.size
+
+    def each(self, *, caller: Callable[[int | Index], str]) -> str:
+        """Return statements for these indices."""
+        return unroll(self.size, variable="j", caller=lambda j: caller(_sum(self.begin, j)))
+
+
+@contextmanager
+def written_out(chosen: bool) -> Iterator[None]:
+    """While this is open, `unroll` writes statements out if `chosen`, and else as loops."""
+    token = _written_out.set(chosen)
+    try:
+        yield
+    finally:
+        _written_out.reset(token)
+
+
+def is_written_out() -> bool:
+    """Whether statements are written out."""
+    return _written_out.get()
+
+
+def unroll(
+    end: int, begin: int = 0, variable: str = "i", breaks: bool = False, *, caller: Callable[[int | Index], str]
+) -> str:
+    """Return statements for the indices from `begin` up to `end`: `caller` renders those for one index.
+
+    breaks: the statements may leave the loop by `break`.
+    """
+    if begin >= end:
+        return ""
+    if _written_out.get() or (end - begin == 1 and not breaks):
+        text = "".join(caller(i) for i in range(begin, end))
+        return f"do {{\n{indent(text, '    ')}}} while (false);\n" if breaks else text
+    return loop(caller(Index(variable)), variable, begin, end)
+
+
+def loop(text: str, variable: str, begin: int, end: int) -> str:
+    """Return a loop of the statements `text`, which the compiler unrolls."""
+    lines = text.splitlines()
+    margin = lines[0][: len(lines[0]) - len(lines[0].lstrip())]
+    head = f"{margin}HS_UNROLL for (int {variable} = {begin}; {variable} < {end}; {variable}++)"
+    if len(lines) == 1:
+        return f"{head} {lines[0].lstrip()}\n"
+    return "\n".join([f"{head} {{", *(f"    {x}" if x else x for x in lines), f"{margin}}}\n"])
+
+
+def batches(count: int, size: int, *, caller: Callable[[Batch], str]) -> str:
+    """Return statements for the indices below `count` in batches: `caller` renders those for one batch.
+
+    Statements leave for what follows the batches by `break`, and have no effect for batches after one that they left.
+    """
+    full, rest = divmod(count, size)
+    text = unroll(full, variable="b", breaks=True, caller=lambda b: caller(Batch(b * size, size)))
+    return text + unroll(1 if rest else 0, variable="b", breaks=True, caller=lambda _: caller(Batch(full * size, rest)))
+
+
+def _sum(a: int | Index, b: int | Index) -> int | Index:
+    return a + b if isinstance(a, int) and isinstance(b, int) else Index(f"{a} + {b}", True) if a != 0 else b
