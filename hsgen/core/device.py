@@ -12,7 +12,8 @@ class Device:
     `threads` to `local` may be unknown and constrain nothing; `hsgen.tools.suggest` derives initial parameters from
     them.  They describe a *core*, the unit that runs a work-group: an SM, a compute unit, a sub-slice.
 
-    threads: subgroups resident on a core.  units: SIMD units of a core.  registers: 32-bit registers of a core, over
+    unroll: "text" where a compiler keeps an array in memory that an unrolled loop indexes: kernel text then has the
+    statements of each iteration.  threads: subgroups resident on a core.  units: SIMD units of a core.  registers: 32-bit registers of a core, over
     all lanes.  cores: cores of the largest device.  local: "chip" for dedicated local memory, "memory" if local memory
     is ordinary memory.  cooperative: whether all work-groups of a grid can wait for each other.
     """
@@ -28,6 +29,7 @@ class Device:
     binding_bytes: int
     progress: str
     vulkan: str = "1.1"
+    unroll: str = "compiler"
     threads: int | None = None
     units: int | None = None
     registers: int | None = None

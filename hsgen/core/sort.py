@@ -27,7 +27,7 @@ class Sort:
     algorithm: the name for users.  parts: the algorithms by count.  operation: a name in `hsgen.operations`.
     columns: elements per item, 1 for keys.  groups: the greatest grid of the target in one dimension.  pair: the device
     lacks 64-bit integers, so that 64-bit keys are two 32-bit words.  vulkan: the least version of Vulkan, which
-    determines the version of SPIR-V.
+    determines the version of SPIR-V.  written_out: loops over registers are written out in the text.
     """
 
     target: str
@@ -41,6 +41,7 @@ class Sort:
     groups: int = 2**31 - 1
     pair: bool = False
     vulkan: str = "1.1"
+    written_out: bool = False
     signature: Signature = PLAIN
 
     @property

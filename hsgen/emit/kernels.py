@@ -20,6 +20,7 @@ from hsgen.core.keys import Signature, described
 from hsgen.core.sort import Sort
 from hsgen.dialects.dialect import Dialect, load
 from hsgen.emit.templates import environment, recording
+from hsgen.emit.unroll import written_out
 from hsgen.stages import epilogue
 from hsgen.targets import assembly
 
@@ -99,9 +100,10 @@ def body(env: jinja2.Environment, sort: Sort, kernel: Kernel, dialect: Dialect) 
     context = dict(EVERY[kernel.algorithm].context(kernel.params))
     if isinstance(kernel.data, epilogue.Shape):
         context |= {"epilogue": epilogue.parsed(kernel.data.text), "statements": epilogue.statements}
-    text = env.get_template(kernel.template + ".j2").render(
-        kernel=kernel, p=kernel.params, can=dialect.capabilities, **context
-    )
+    with written_out(sort.written_out):
+        text = env.get_template(kernel.template + ".j2").render(
+            kernel=kernel, p=kernel.params, can=dialect.capabilities, **context
+        )
     return text.replace(*LANE_ALONE) if kernel.subgroup == 1 < sort.lanes else text
 
 

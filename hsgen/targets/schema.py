@@ -37,6 +37,7 @@ DEVICE = {
     "binding_bytes": Field("int", "the largest buffer binding, in bytes", least=1),
     "progress": Field("str", f"one of {', '.join(PROGRESS)}", choices=PROGRESS),
     "vulkan": Field("str", 'the least version of Vulkan, "1.1" if not given', required=False, choices=VULKANS),
+    "unroll": Field("str", 'what unrolls loops: "compiler" or "text"', required=False, choices=("compiler", "text")),
     "threads": Field("int", "the subgroups that a core holds at once", required=False, least=1, greatest=4096),
     "units": Field("int", "the SIMD units of a core", required=False, least=1, greatest=256),
     "registers": Field("int", "the 32-bit registers of a core", required=False, least=1, greatest=1 << 24),

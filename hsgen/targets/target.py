@@ -156,6 +156,7 @@ class Target:
             groups=groups,
             pair=not self.device.int64,
             vulkan=self.device.vulkan,
+            written_out=self.device.unroll == "text",
             signature=signature,
         )
 
