@@ -13,9 +13,10 @@ class Device:
     them.  They describe a *core*, the unit that runs a work-group: an SM, a compute unit, a sub-slice.
 
     unroll: "text" where a compiler keeps an array in memory that an unrolled loop indexes: kernel text then has the
-    statements of each iteration.  threads: subgroups resident on a core.  units: SIMD units of a core.  registers: 32-bit registers of a core, over
-    all lanes.  cores: cores of the largest device.  local: "chip" for dedicated local memory, "memory" if local memory
-    is ordinary memory.  cooperative: whether all work-groups of a grid can wait for each other.
+    statements of each iteration.  threads: subgroups resident on a core.  units: SIMD units of a core.  registers:
+    32-bit registers of a core, over all lanes.  cores: cores of the largest device.  local: "chip" for dedicated local
+    memory, "memory" if local memory is ordinary memory.  cooperative: whether all work-groups of a grid can wait for
+    each other.
     """
 
     subgroups: tuple[int, ...]
