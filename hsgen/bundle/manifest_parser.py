@@ -73,6 +73,7 @@ def _entry(raw: Mapping[str, Any]) -> Entry:
             orders=_names(raw, "orders", ["ascending"]),
             features=_names(raw, "features", []),
             epilogue="".join(f"{line}\n" for line in _strings(raw, "epilogue", [])),
+            glsl_only=_flag(raw, "glsl_only"),
         ),
         sorts=_names(raw, "sorts", []),
         spirv={n: Compiled(_text(c["glsl"]), _text(c["compiler"])) for n, c in raw.get("spirv", {}).items()},
@@ -93,6 +94,13 @@ def _strings(raw: Mapping[str, Any], word: str, absent: list[str] | None) -> tup
     if not isinstance(found, list) or not all(isinstance(v, str) for v in found):
         raise TypeError
     return tuple(found)
+
+
+def _flag(raw: Mapping[str, Any], word: str) -> bool:
+    """A flag, which is absent unless it is set."""
+    if raw.get(word, True) is not True:
+        raise TypeError
+    return word in raw
 
 
 def _text(value: object) -> str:

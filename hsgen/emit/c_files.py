@@ -20,7 +20,7 @@ from hsgen.emit import c_constants
 from hsgen.emit.c_values import c_string, filled, slot, sort_values, target_slots, target_values
 from hsgen.emit.c_values import symbol as symbol
 from hsgen.emit.kernels import Source
-from hsgen.emit.spirv import Module, modules, words
+from hsgen.emit.spirv import INSTALL, Module, modules, words
 from hsgen.emit.templates import environment
 from hsgen.system import resources
 from hsgen.targets.target import Target
@@ -45,6 +45,7 @@ class Named:
     apis: tuple[str, ...]
     sorts: tuple[str, ...]  # file names without suffix: bitonic_u32, radix-bits2_u32
     spirv: tuple[str, ...]  # those with SPIR-V
+    glsl: tuple[str, ...] = ()  # those with GLSL only
 
 
 def check_prefix(prefix: str) -> str:
@@ -123,6 +124,11 @@ def spirv_c(sort: Sort, made: Mapping[Module, bytes], compiler: str, prefix: str
         for m, data in made.items()
     ]
     return _finished(_render("bundle/spirv.c", s=shown, modules=rows, compiler=compiler), prefix, {})
+
+
+def no_spirv_c(sort: Sort, prefix: str) -> bytes:
+    """Return the C file that takes the place of a sort's SPIR-V: it does not compile, and says why."""
+    return _finished(_render("bundle/no_spirv.c", s=sort_values(sort), install=INSTALL), prefix, {})
 
 
 def _module_symbol(sort: Sort, module: Module) -> str:

@@ -18,6 +18,7 @@ from hsgen.bundle import build
 from hsgen.bundle.manifest import COMPANIONS, Manifest, choose
 from hsgen.core.errors import Unavailable, Wrong
 from hsgen.core.keys import KEYS, ORDERS, PLAIN, Signature
+from hsgen.emit import spirv
 from hsgen.system import folders
 from hsgen.system.compilers import PATIENCE, complaint, run
 from hsgen.targets.target import AUTO, Target
@@ -80,11 +81,8 @@ def _bundle_files(
     more = {"values": [signature.value], "orders": orders, "features": features, "epilogue": signature.epilogue}
     parts = {t.name: (t, choose(t, [key], [api], algorithms or t.labels(key), **more)) for t in targets}  # type: ignore[arg-type]
     files, _ = build.build(parts, words, "hs")
-    if absent := [*words.missing, *words.lost]:
-        raise Unavailable(
-            f"no GLSL compiler for {absent[0]}; install glslang or shaderc, or name a bundle that "
-            "holds it with --bundle"
-        )
+    if words.missing:
+        raise Unavailable(f"no GLSL compiler for {words.missing[0]}; {spirv.INSTALL}, or name a bundle that holds it")
     return files
 
 

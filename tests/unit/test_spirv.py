@@ -67,6 +67,7 @@ def fresh(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """A folder that replaces the PATH, with the tools that scripts need."""
     monkeypatch.delenv("HSGEN_GLSL", raising=False)
     monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setattr("sysconfig.get_path", lambda name: str(tmp_path / name))
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     spirv.compiler.cache_clear()
     yield tmp_path
@@ -102,6 +103,15 @@ def test_the_first_compiler_is_taken_unless_one_is_named(fresh: Path, monkeypatc
     spirv.compiler.cache_clear()
     with pytest.raises(Usage, match="HSGEN_GLSL: cc is no GLSL compiler; name glslangValidator, glslang, glslc"):
         spirv.compiler()
+
+
+def test_a_compiler_that_pip_has_installed_comes_after_those_of_the_path(fresh: Path) -> None:
+    (fresh / "scripts").mkdir()
+    own = script(fresh / "scripts" / "glslangValidator", "Glslang Version: 11:13.1.1")
+    assert spirv.compiler() == Compiler(str(own), "glslangValidator", "glslangValidator 11:13.1.1 -Os")
+    script(fresh / "glslc", "shaderc v2023.2")
+    spirv.compiler.cache_clear()
+    assert (found := spirv.compiler()) and found.name == "glslc"
 
 
 def test_a_program_without_a_version_is_no_compiler(fresh: Path) -> None:
