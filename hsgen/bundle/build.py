@@ -156,13 +156,10 @@ class Modules:
             return None
         if data is None or self.old.targets[sort.target].files.get(path) != digest(data):
             return None
-        have = spirv_file.arrays(data)
-        names = c_files.spirv_symbols(sort, self.old.prefix)
-        if have is None or list(have) != list(names):
+        have = spirv_file.read(data)
+        made = c_files.spirv_of(sort, have, spirv.modules(sort), self.old.prefix) if have else None
+        if made is None or not all(spirv_file.sound(module, sort.vulkan) for module in made.values()):
             return None
-        if not all(spirv_file.sound(module, sort.vulkan) for module in have.values()):
-            return None
-        made = {module: have[name] for name, module in names.items()}
         return c_files.spirv_c(sort, made, record.compiler, self.prefix)
 
 

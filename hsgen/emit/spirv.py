@@ -172,9 +172,3 @@ def _compile(command: list[str]) -> str | None:
 
 def _place(key: str) -> Path:
     return folders.cached("spirv") / key[:2] / key
-
-
-def words(data: bytes) -> list[str]:
-    """Return the words of a module as C literals, decimal or hexadecimal, whichever is shorter."""
-    numbers = (int.from_bytes(data[i : i + 4], "little") for i in range(0, len(data), 4))
-    return [f"{n}u" if n < 10**9 else f"{n:#x}u" for n in numbers]

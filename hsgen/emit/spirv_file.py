@@ -1,4 +1,4 @@
-"""Reading the C file of a sort's SPIR-V: only the words of its modules.
+"""The words in the C file of a sort's SPIR-V: how they are written, and a reader that takes nothing else.
 
 It is the only part of a bundle that is reused if it cannot be regenerated, so only its numbers are read; the C around
 them is generated again.
@@ -9,9 +9,48 @@ from __future__ import annotations
 import re
 import struct
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 
 LARGEST = 64 << 20
 """The most bytes of a file that is read; the largest file of hsgen is below 1 MiB."""
+INSTRUCTIONS = (
+    (2, 248, "OpLabel"),
+    (5, 128, "OpIAdd"),
+    (2, 249, "OpBranch"),
+    (3, 62, "OpStore"),
+    (4, 61, "OpLoad"),
+    (7, 12, "OpExtInst"),
+    (4, 250, "OpBranchConditional"),
+    (5, 65, "OpAccessChain"),
+    (7, 245, "OpPhi"),
+    (4, 124, "OpBitcast"),
+    (3, 247, "OpSelectionMerge"),
+    (4, 59, "OpVariable"),
+    (6, 65, "OpAccessChain"),
+    (5, 199, "OpBitwiseAnd"),
+    (4, 43, "OpConstant"),
+    (6, 169, "OpSelect"),
+    (5, 177, "OpSLessThan"),
+    (5, 194, "OpShiftRightLogical"),
+    (5, 132, "OpIMul"),
+    (6, 346, "OpGroupNonUniformShuffleXor"),
+    (4, 32, "OpTypePointer"),
+    (5, 171, "OpINotEqual"),
+    (5, 195, "OpShiftRightArithmetic"),
+    (4, 71, "OpDecorate"),
+    (5, 130, "OpISub"),
+    (5, 176, "OpULessThan"),
+)
+"""Frequent instructions, by length, opcode and name.  Their first words are written as the letters A to Z, since these
+words take a quarter of the file as numbers."""
+_LETTERS = {chr(ord("A") + i): length << 16 | code for i, (length, code, _) in enumerate(INSTRUCTIONS)}
+_BY_WORD = {word: letter for letter, word in _LETTERS.items()}
+LETTERS = (
+    "enum { /* the first words of frequent instructions */\n"
+    + "\n".join(f"    {x} = {w}, /* {i[2]} */" for (x, w), i in zip(_LETTERS.items(), INSTRUCTIONS, strict=True))
+    + "\n};\n"
+)
+"""The definition of these letters in C."""
 _MAGIC = 0x07230203
 _VERSIONS = {"1.1": 0x10300, "1.2": 0x10500, "1.3": 0x10600}  # of SPIR-V, by that of Vulkan
 _BOUND = 1 << 22  # of ids; the universal limit of the specification is 4 194 303
@@ -19,15 +58,15 @@ _MEMORY_MODEL, _ENTRY_POINT = 14, 15
 _KERNEL = 5  # the execution model GLCompute
 _MAIN = (0x6E69616D, 0)  # "main" as words
 _NAME = rb"[A-Za-z]\w*+"
-_WORD = rb"(?:0x[0-9a-f]{1,8}|0|[1-9][0-9]{0,8})u,"
-_ARRAY = (
-    rb"\n/\* \w++(?:, buffers by device address)? \*/\nstatic const uint32_t (%b)\[\] = \{\n((?:%b\n?+)++)\};\n"
-    % (
-        _NAME,
-        _WORD,
-    )
+_WORD = rb"(?:[A-Z]|(?:0x[0-9a-f]{1,8}|0|[1-9][0-9]{0,8})u?),"  # files of earlier versions have a suffix
+_USER = rb"\w++(?:, buffers by device address)?"
+_ARRAY = rb"\n/\* %b(?:; %b)*+ \*/\nstatic const uint32_t (%b)\[\] = \{\n((?:%b\n?+)++)\};\n" % (
+    _USER,
+    _USER,
+    _NAME,
+    _WORD,
 )
-_TABLE = rb"const %b %b\[\] = \{\n(?:    \{(?:0, 0|%b, sizeof %b)\},\n)*+\};\n" % ((_NAME,) * 4)
+_TABLE = rb"const %b %b\[\] = \{\n((?:    \{(?:0, 0|%b, sizeof %b)\},\n)*+)\};\n" % ((_NAME,) * 4)
 _HEAD = (
     rb"/\* SPDX-License-Identifier: MIT-0\n"
     rb" \* [ -)+-~]++\n"  # printable, without '*', which could end the comment
@@ -36,9 +75,16 @@ _HEAD = (
 _ABSENT = re.compile(_HEAD + rb'#error "[ !#-\[\]-~]++"\n')
 _FILE = re.compile(
     _HEAD
-    + rb'#include "%b/%b\.h"\n\nextern const %b %b\[\], %b\[\];\n(?:%b)*+\n%b%b'
-    % (*((_NAME,) * 5), _ARRAY.replace(b"(%b)" % _NAME, b"%b" % _NAME).replace(b"((?:", b"(?:(?:"), _TABLE, _TABLE)
+    + rb'#include "%b/%b\.h"\n\nextern const %b %b\[\], %b\[\];\n' % ((_NAME,) * 5)
+    + rb"(?:\n%b)?+((?:%b)*+)\n(%b)(%b)"
+    % (re.escape(LETTERS.encode()), *(re.sub(rb"\((?!\?)", b"(?:", x) for x in (_ARRAY, _TABLE, _TABLE)))
 )
+
+
+def words(data: bytes) -> list[str]:
+    """Return the words of a module as C: letters, and literals, which need no suffix: hexadecimal ones are unsigned."""
+    numbers = struct.unpack(f"<{len(data) // 4}I", data)
+    return [_BY_WORD.get(n) or (str(n) if n < 10**9 else f"{n:#x}") for n in numbers]
 
 
 def well_formed(data: bytes) -> bool:
@@ -57,15 +103,29 @@ def foreign(paths: Iterable[str], read: Callable[[str], bytes]) -> set[str]:
     return {p for p, data in found.items() if not well_formed(data) and not absent(data)}
 
 
-def arrays(data: bytes) -> dict[str, bytes] | None:
-    """Return the bytes of each array by its name, in the order of the file; None if the file is not well-formed."""
-    if not well_formed(data):
+@dataclass(frozen=True, slots=True)
+class File:
+    """The content of a file of SPIR-V: the bytes of each array by its name, in the order of the file, and for each
+    kernel the name of its array, by descriptor and by device address; None where it has none."""
+
+    arrays: dict[str, bytes]
+    tables: tuple[list[str | None], list[str | None]]
+
+
+def read(data: bytes) -> File | None:
+    """Return what a file of SPIR-V holds; None if the file is not well-formed."""
+    found = _FILE.fullmatch(data) if len(data) <= LARGEST else None
+    if found is None:
         return None
-    found: dict[str, bytes] = {}
-    for name, text in re.findall(_ARRAY, data):
-        numbers = [int(w, 0) for w in text.replace(b"u,", b" ").split()]
-        found[name.decode()] = struct.pack(f"<{len(numbers)}I", *numbers)
-    return found
+    arrays: dict[str, bytes] = {}
+    for name, text in re.findall(_ARRAY, found[1]):
+        numbers = [_LETTERS.get(w) or int(w.removesuffix("u"), 0) for w in text.decode().replace(",", " ").split()]
+        arrays[name.decode()] = struct.pack(f"<{len(numbers)}I", *numbers)
+    return File(arrays, (_table(found[2]), _table(found[3])))
+
+
+def _table(text: bytes) -> list[str | None]:
+    return [None if name == "0" else name for name in re.findall(r"^    \{(\w+),", text.decode(), re.MULTILINE)]
 
 
 def sound(module: bytes, vulkan: str) -> bool:
