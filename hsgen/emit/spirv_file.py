@@ -45,11 +45,12 @@ INSTRUCTIONS = (
 words take a quarter of the file as numbers."""
 _LETTERS = {chr(ord("A") + i): length << 16 | code for i, (length, code, _) in enumerate(INSTRUCTIONS)}
 _BY_WORD = {word: letter for letter, word in _LETTERS.items()}
-LETTERS = (
-    "enum { /* the first words of frequent instructions */\n"
-    + "\n".join(f"    {x} = {w}, /* {i[2]} */" for (x, w), i in zip(_LETTERS.items(), INSTRUCTIONS, strict=True))
-    + "\n};\n"
+LETTERS = "enum { /* the first words of frequent instructions */\n"
+LETTERS += "".join(
+    f"    {letter} = {word}{'' if letter == 'Z' else ','} /* {name} */\n"
+    for (letter, word), (_, _, name) in zip(_LETTERS.items(), INSTRUCTIONS, strict=True)
 )
+LETTERS += "};\n"
 """The definition of these letters in C."""
 _MAGIC = 0x07230203
 _VERSIONS = {"1.1": 0x10300, "1.2": 0x10500, "1.3": 0x10600}  # of SPIR-V, by that of Vulkan
@@ -136,7 +137,7 @@ def sound(module: bytes, vulkan: str) -> bool:
     if len(words) < 5 or words[:2] != (_MAGIC, _VERSIONS[vulkan]) or not 0 < words[3] < _BOUND or words[4]:
         return False
     try:
-        codes = list(_instructions(words))
+        codes = list(instructions(words))
     except ValueError:
         return False
     entries = [at for code, at in codes if code == _ENTRY_POINT]
@@ -147,7 +148,7 @@ def sound(module: bytes, vulkan: str) -> bool:
     return len(words) > at + 4 and words[at + 1] == _KERNEL and words[at + 3 : at + 5] == _MAIN
 
 
-def _instructions(words: Sequence[int]) -> Iterator[tuple[int, int]]:
+def instructions(words: Sequence[int]) -> Iterator[tuple[int, int]]:
     """The opcodes of the instructions of a module, each with the index of its first word.
 
     Raises:

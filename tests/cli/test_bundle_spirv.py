@@ -106,7 +106,7 @@ def pointers(folder: Path) -> list[str]:
 def embedded(path: Path) -> list[bytes]:
     """The modules in a C file of SPIR-V, in file order."""
     text = path.read_text()
-    letters = dict(re.findall(r"^    ([A-Z]) = (\d+),", text, re.MULTILINE))
+    letters = dict(re.findall(r"^    ([A-Z]) = (\d+)", text, re.MULTILINE))
     found = re.findall(r"static const uint32_t \w+\[\] = \{\n([^}]*)\};", text)
     return [b"".join(int(letters.get(w, w), 0).to_bytes(4, "little") for w in re.findall(r"\w+", x)) for x in found]
 

@@ -37,7 +37,7 @@ def test_words_are_read_back() -> None:
 
 
 def test_letters_stand_for_the_first_words_of_frequent_instructions() -> None:
-    defined = {x: int(n) for x, n in re.findall(r"([A-Z]) = (\d+), /\* Op\w+ \*/", spirv_file.LETTERS)}
+    defined = {x: int(n) for x, n in re.findall(r"([A-Z]) = (\d+),? /\* Op\w+ \*/", spirv_file.LETTERS)}
     assert len(defined) == len(set(defined.values())) == len(spirv_file.INSTRUCTIONS) == 26
     data = b"".join(n.to_bytes(4, "little") for n in (*defined.values(), 7))
     assert words(data) == [*defined, "7"]

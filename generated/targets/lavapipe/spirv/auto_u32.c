@@ -31,7 +31,7 @@ enum { /* the first words of frequent instructions */
     W = 327875, /* OpShiftRightArithmetic */
     X = 262215, /* OpDecorate */
     Y = 327810, /* OpISub */
-    Z = 327856, /* OpULessThan */
+    Z = 327856 /* OpULessThan */
 };
 
 /* single */
