@@ -37,7 +37,8 @@ def sorts(target: Target, choice: Choice, needed: Iterable[str] = ()) -> list[So
     used: set[str] = set()
     for label, width, value in _asked(target, choice):
         signature = operation(label).signature(choice.signature(value))
-        sort = target.default(width, signature) if label == AUTO else target.sort(label, width, signature)
+        of = (width, signature, choice.max_n)
+        sort = target.default(*of) if label == AUTO else target.sort(label, *of)
         made.setdefault(sort.file, sort)
         used |= {label, width, value}
     _refuse(target, choice, used, needed)

@@ -48,8 +48,8 @@ class Request:
         """
         if (self.wanted or self.apis or self.algorithms or self.glsl_only) and not self.names:
             raise Usage(
-                "--key, --value, --order, --feature, --epilogue, --api, --algorithm and --glsl-only choose within a "
-                "target; name it with -t"
+                "--key, --value, --order, --feature, --epilogue, --max-n, --api, --algorithm and --glsl-only choose "
+                "within a target; name it with -t"
             )
 
     def made(self, folder: Path, old: Manifest | None) -> tuple[Files, Manifest]:

@@ -68,7 +68,7 @@ def test_equal_modules_share_an_array(old: bool) -> None:
 
 @pytest.mark.parametrize("name", sorted(target.names()))
 def test_every_kernel_has_a_row(name: str) -> None:
-    """What no step launches is not generated, whatever values, orders and features are chosen."""
+    """What no step launches is not generated, with any values, orders and features."""
     found = target.find(name)
     signatures = [
         *(Signature(value=v, key_transform=t) for v in VALUES for t in (False, True)),

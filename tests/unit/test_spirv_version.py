@@ -13,7 +13,6 @@ from hsgen.emit import spirv, spirv_file
 from hsgen.emit.kernels import render
 from hsgen.targets import target
 
-
 DEBUG = {2, 3, 4, 5, 6, 7, 8, 317, 330}
 """The opcodes of names, sources and lines."""
 
