@@ -20,7 +20,7 @@ help: ## list the goals
 setup: $(READY) ## make .venv with hsgen and all that its tests need (done once)
 
 demo: $(READY) ## generate, validate and measure the sorts of intel-gen8 on this machine's CPU
-	$(HSGEN) generate -t intel-gen8 -o $(DEMO)
+	$(HSGEN) generate -t intel-gen8 --api opencl -o $(DEMO)
 	$(HSGEN) validate -t intel-gen8 --device 'Intel(R) OpenCL'
 	$(HSGEN) bench -t intel-gen8 --device 'Intel(R) OpenCL' --sizes 2^12,2^16,2^20 --against numpy
 

@@ -16,16 +16,53 @@ uint32_t hs_uses(const hs_sort *sort)
     return found;
 }
 
-hs_status hs_takes(const hs_sort *sort, const hs_options *options)
+/* The option that the sort was not generated for; null: none. */
+static const char *hs_lacks(const hs_sort *sort, const hs_options *options)
 {
     const uint32_t kind = (uint32_t)options->type & 15u, bytes = (uint32_t)options->type >> 4;
     const uint32_t end = options->end_bit ? options->end_bit : sort->key_bits;
+    if (options->type && 8 * bytes != sort->key_bits) return "type: keys of another width (--key)";
+    if (kind > 2 || (kind == 2 && bytes < 2)) return "type: no such type of key";
+    if (kind && !sort->key_transform) return "type: signed and float keys (--key)";
+    if (options->descending && !sort->key_transform) return "descending: descending order (--order both)";
+    if (end - options->begin_bit != sort->key_bits && !sort->bit_range)
+        return "begin_bit and end_bit: a part of the bits (--feature bit-range)";
+    return options->discard_keys && !sort->index ? "discard_keys: indices without keys (--value index)" : NULL;
+}
+
+hs_status hs_takes(const hs_sort *sort, const hs_options *options)
+{
+    const uint32_t end = options->end_bit ? options->end_bit : sort->key_bits;
     if (options->begin_bit > end || end > sort->key_bits) return HS_ERROR_RANGE;
-    if (options->type && 8 * bytes != sort->key_bits) return HS_ERROR_OPTION;
-    if (kind > 2 || (kind == 2 && bytes < 2)) return HS_ERROR_OPTION;
-    if ((kind || options->descending) && !sort->key_transform) return HS_ERROR_OPTION;
-    if (end - options->begin_bit != sort->key_bits && !sort->bit_range) return HS_ERROR_OPTION;
-    return options->discard_keys && !sort->index ? HS_ERROR_OPTION : HS_OK;
+    return hs_lacks(sort, options) ? HS_ERROR_OPTION : HS_OK;
+}
+
+/* The values that the sort does not take, or moves without being given; `roles`: the buffers of the call. */
+static const char *hs_lacks_values(const hs_sort *sort, uint32_t roles)
+{
+    const int merge = sort->kind == HS_MERGE, valued = sort->value_bytes && !sort->index;
+    const int made = sort->index && sort->kind <= HS_SEGMENTED_SORT;
+    const uint32_t inputs = 1u << HS_VALUES | (merge ? 1u << HS_OTHER_VALUES : 0), out = 1u << HS_VALUES_OUT;
+    if (!valued && (roles & inputs)) return "values: the sort was generated without values (--value)";
+    if (!valued && !made && (roles & out)) return "values_destination: the sort was generated without values (--value)";
+    if (valued && (roles & inputs) != inputs) return "values: the sort moves values, which are not given";
+    if ((made || (merge && valued)) && !(roles & out)) return "values_destination: there is no buffer for the result";
+    return NULL;
+}
+
+const char *hs_missing_option(const hs_sort *sort, const hs_options *options, uint32_t roles)
+{
+    const char *text = sort && options ? hs_lacks(sort, options) : NULL;
+    uint32_t unused;
+    if (!sort || text) return text;
+    if (options && options->discard_keys && sort->kind > HS_SEGMENTED_SORT)
+        return "discard_keys: only sorts discard keys";
+    if ((roles >> HS_COUNT & 1) && !sort->device_count) return "count: a device-side count (--feature device-count)";
+    text = hs_lacks_values(sort, roles);
+    unused = text ? 0 : roles & ~hs_uses(sort);
+    if (unused & (1u << HS_OTHER_INPUT | 1u << HS_OTHER_VALUES)) return "other: a sort of this kind takes one array";
+    if (unused >> HS_REPORT & 1) return "report: nothing is reported (--feature run-boundaries or --epilogue)";
+    return text;
 }
 
 /* Whether the number of a call fits; `numbered`: whether the plan depends on it. */

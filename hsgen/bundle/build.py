@@ -37,7 +37,8 @@ def sorts(target: Target, choice: Choice, needed: Iterable[str] = ()) -> list[So
     used: set[str] = set()
     for label, width, value in _asked(target, choice):
         signature = operation(label).signature(choice.signature(value))
-        sort = target.default(width, signature) if label == AUTO else target.sort(label, width, signature)
+        of = (width, signature, choice.max_n)
+        sort = target.default(*of) if label == AUTO else target.sort(label, *of)
         made.setdefault(sort.file, sort)
         used |= {label, width, value}
     _refuse(target, choice, used, needed)
@@ -102,17 +103,17 @@ class Modules:
 
     `checking` compiles again what the manifest says came from the compiler at hand, and takes over only what
     cannot be compiled here; otherwise words whose GLSL is the same are taken over.  `missing` collects paths of
-    SPIR-V that could not be made or, while `checking`, not be compared, each with the compiler that it needs;
-    `lost` those that the bundle has today and that could neither be kept nor made; `unsound`, while `checking`, those
-    that hold something else than the modules of their GLSL.
+    SPIR-V that could neither be kept nor made.  While `checking`, `unchecked` collects those that could not be
+    compared, each with the compiler that it needs, and `unsound` those that hold something else than the modules of
+    their GLSL.
     """
 
     folder: Path
     old: Manifest | None
     prefix: str
     checking: bool = False
-    missing: dict[str, str] = field(default_factory=dict)
-    lost: dict[str, str] = field(default_factory=dict)
+    missing: list[str] = field(default_factory=list)
+    unchecked: dict[str, str] = field(default_factory=dict)
     unsound: set[str] = field(default_factory=set)
 
     def __call__(self, sort: Sort, source: Source) -> tuple[bytes, Compiled] | None:
@@ -127,14 +128,13 @@ class Modules:
         again = self.checking and record is not None and using is not None and using.identity == record.compiler
         if record and not again and (kept := self._kept(sort, source, record)) is not None:
             if self.checking:
-                self.missing[spirv_path(sort)] = record.compiler
+                self.unchecked[spirv_path(sort)] = record.compiler
             return kept, record
         if using is None:
-            if not self.checking:
-                (self.lost if record else self.missing)[spirv_path(sort)] = "glslang or shaderc"
             if self.checking and record:
                 self.unsound.add(spirv_path(sort))
                 return b"", record
+            self.missing.append(spirv_path(sort))
             return None
         made = c_files.spirv_c(sort, spirv.compile_all(sort, source, using), using.identity, self.prefix)
         return made, Compiled(glsl_hash(sort, source), using.identity)
@@ -157,13 +157,10 @@ class Modules:
             return None
         if data is None or self.old.targets[sort.target].files.get(path) != digest(data):
             return None
-        have = spirv_file.arrays(data)
-        names = c_files.spirv_symbols(sort, self.old.prefix)
-        if have is None or list(have) != list(names):
+        have = spirv_file.read(data)
+        made = c_files.spirv_of(sort, have, spirv.modules(sort), self.old.prefix) if have else None
+        if made is None or not all(spirv_file.sound(module, sort.vulkan) for module in made.values()):
             return None
-        if not all(spirv_file.sound(module, sort.vulkan) for module in have.values()):
-            return None
-        made = {module: have[name] for name, module in names.items()}
         return c_files.spirv_c(sort, made, record.compiler, self.prefix)
 
 
@@ -179,7 +176,9 @@ def target_files(target: Target, choice: Choice, words: Words, prefix: str) -> t
             source = render(sort, api)
             files[source.path] = source.text.encode()
             sources[api].append((sort, source))
-            if APIS[api].spirv and (found := words(sort, source)) is not None:
+            if APIS[api].spirv and choice.glsl_only:
+                files[spirv_path(sort)] = c_files.no_spirv_c(sort, prefix)
+            elif APIS[api].spirv and (found := words(sort, source)) is not None:
                 files[spirv_path(sort)], records[name] = found
         files[f"targets/{target.name}/plans/{name}.json"] = plan_json(sort)
     texts = {sort.file: source for own in listed(sources) if own.text for sort, source in sources[own.name]}
@@ -211,12 +210,16 @@ def build(
             spirv=records,
             files={path: digest(data) for path, data in made.items()},
         )
-    named = [
-        c_files.Named(name=n, apis=e.choice.apis, sorts=e.sorts, spirv=tuple(sorted(e.spirv)))
-        for n, e in entries.items()
-    ]
+    named = [_named_files(name, entry) for name, entry in entries.items()]
     identifiers.refuse_clashes(named)
     with template_errors():
         shared = c_files.common(named, prefix)
     common = {name: digest(data) for name, data in shared.items()}
     return {**files, **shared}, Manifest(version=__version__, prefix=prefix, common=common, targets=entries)
+
+
+def _named_files(name: str, entry: Entry) -> c_files.Named:
+    """A target as the common files need it."""
+    glsl = [s for s in entry.sorts if entry.choice.glsl_only and f"targets/{name}/spirv/{s}.c" in entry.files]
+    spirv_of = tuple(sorted(entry.spirv))
+    return c_files.Named(name=name, apis=entry.choice.apis, sorts=entry.sorts, spirv=spirv_of, glsl=tuple(sorted(glsl)))

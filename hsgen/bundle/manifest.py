@@ -12,6 +12,7 @@ from typing import Any
 from hsgen.algorithms import EVERY, IMPLICIT, operation
 from hsgen.core.errors import Usage
 from hsgen.core.keys import FEATURES, KEYS, ORDERS, TYPES, VALUES, Signature
+from hsgen.core.scratch import ANY_N
 from hsgen.targets.target import AUTO, Target
 
 MANIFEST = "manifest.json"
@@ -26,7 +27,7 @@ class Choice:
 
     `keys` are types, each sorted by the kernels of its width; `values`, `orders` and `features` are names in
     `hsgen.core.keys`.  Orders, features, types other than unsigned ones and the text of an `epilogue` apply to all
-    sorts of the target.
+    sorts of the target, and so does `max_n`, the greatest count.  `glsl_only`: it has GLSL without SPIR-V.
     """
 
     keys: tuple[str, ...]
@@ -36,6 +37,8 @@ class Choice:
     orders: tuple[str, ...] = ("ascending",)
     features: tuple[str, ...] = ()
     epilogue: str = ""
+    glsl_only: bool = False
+    max_n: int = ANY_N
 
     @property
     def widths(self) -> tuple[str, ...]:
@@ -54,9 +57,9 @@ class Choice:
         )
 
     @property
-    def record(self) -> dict[str, list[str]]:
+    def record(self) -> dict[str, Any]:
         """The manifest's representation; it has the whole epilogue, line by line, so that a bundle is reproducible."""
-        more = {"epilogue": self.epilogue.splitlines()} if self.epilogue else {}
+        more = {"epilogue": self.epilogue.splitlines(), "glsl_only": self.glsl_only, "max_n": self.max_n % ANY_N}
         return {
             "keys": list(self.keys),
             "apis": list(self.apis),
@@ -64,7 +67,7 @@ class Choice:
             "values": list(self.values),
             "orders": list(self.orders),
             "features": list(self.features),
-            **more,
+            **{word: value for word, value in more.items() if value},
         }
 
 
@@ -102,7 +105,7 @@ def choose(
         "feature": (),
     }
     asked = (keys, apis, algorithms, values, orders, features)
-    picked: dict[str, tuple[str, ...]] = {}
+    picked: dict[str, Any] = {}
     for word, names in zip(have, asked, strict=True):
         wanted = set(names)
         for name in sorted(wanted - set(have[word])):
@@ -135,7 +138,8 @@ def again(target: Target, have: Choice) -> Choice:
         Usage: the target lacks one of them.
     """
     more = {"values": have.values, "orders": have.orders, "features": have.features}
-    return choose(target, have.keys, have.apis, have.algorithms, **more, epilogue=have.epilogue)
+    found = choose(target, have.keys, have.apis, have.algorithms, **more, epilogue=have.epilogue)
+    return replace(found, glsl_only=have.glsl_only, max_n=have.max_n)
 
 
 def _known(target: Target) -> dict[str, tuple[str, ...]]:
@@ -152,16 +156,17 @@ def _known(target: Target) -> dict[str, tuple[str, ...]]:
 
 def widened(choice: Choice, have: Choice | None, target: Target) -> Choice:
     """Return the union of `choice` and the bundle's choice `have`, limited to what the target still offers.
-    The bundle's epilogue is kept if `choice` has none.
+    The bundle's epilogue and greatest count are kept if `choice` has none; `choice` decides whether there is SPIR-V.
     """
     if have is None:
         return choice
     both = {f"{word}s": names for word, names in _known(target).items()}
-    names = {
+    names: dict[str, Any] = {
         name: tuple(n for n in known if n in (*getattr(choice, name), *getattr(have, name)))
         for name, known in both.items()
     }
-    return replace(choice, **names, epilogue=choice.epilogue or have.epilogue)
+    max_n = choice.max_n if choice.max_n < ANY_N else have.max_n
+    return replace(choice, **names, epilogue=choice.epilogue or have.epilogue, max_n=max_n)
 
 
 def digest(data: bytes) -> str:

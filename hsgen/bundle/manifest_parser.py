@@ -10,6 +10,7 @@ from typing import Any
 from hsgen.bundle import contents
 from hsgen.bundle.manifest import MANIFEST, SCHEMA, Choice, Compiled, Entry, Manifest, digest
 from hsgen.core.errors import Usage, shown
+from hsgen.core.scratch import ANY_N
 from hsgen.emit.c_files import PREFIX, check_prefix
 from hsgen.system.paths import clash, target_problem
 
@@ -73,6 +74,8 @@ def _entry(raw: Mapping[str, Any]) -> Entry:
             orders=_names(raw, "orders", ["ascending"]),
             features=_names(raw, "features", []),
             epilogue="".join(f"{line}\n" for line in _strings(raw, "epilogue", [])),
+            glsl_only=_flag(raw, "glsl_only"),
+            max_n=_count(raw, "max_n"),
         ),
         sorts=_names(raw, "sorts", []),
         spirv={n: Compiled(_text(c["glsl"]), _text(c["compiler"])) for n, c in raw.get("spirv", {}).items()},
@@ -93,6 +96,21 @@ def _strings(raw: Mapping[str, Any], word: str, absent: list[str] | None) -> tup
     if not isinstance(found, list) or not all(isinstance(v, str) for v in found):
         raise TypeError
     return tuple(found)
+
+
+def _flag(raw: Mapping[str, Any], word: str) -> bool:
+    """A flag, which is absent unless it is set."""
+    if raw.get(word, True) is not True:
+        raise TypeError
+    return word in raw
+
+
+def _count(raw: Mapping[str, Any], word: str) -> int:
+    """A greatest count, which is absent unless there is one."""
+    found = raw.get(word, ANY_N)
+    if type(found) is not int or not 1 <= found <= ANY_N:
+        raise TypeError
+    return found
 
 
 def _text(value: object) -> str:

@@ -103,5 +103,6 @@ def requests(alternatives: dict[str, Alternative], own: Sort, host: hosts.Host, 
             "target": alternative.where,
             "algorithm": sort.algorithm,
             "signature": asdict(sort.signature),
+            "max_n": sort.limit,
         }
     return out

@@ -64,9 +64,11 @@ def _check(
     words = Modules(folder, old, old.prefix, checking=True)
     files, manifest = build(parts, words, old.prefix, old)
     found = compare(folder, {**manifest.hashes, MANIFEST: digest(manifest.bytes())})
-    found = replace(found, stale=tuple(sorted({*found.stale, *words.unsound} - set(found.missing))))
+    missing = {*found.missing, *words.missing}
+    stale = {*found.stale, *words.unsound} - missing
+    found = replace(found, stale=tuple(sorted(stale)), missing=tuple(sorted(missing)))
     if as_json:
-        paths = [*words.missing, *(p for name in unknown for p in sorted(old.targets[name].files))]
+        paths = [*words.unchecked, *(p for name in unknown for p in sorted(old.targets[name].files))]
         unchecked = [] if found else [("unchecked", p) for p in paths]
         emit_json([{"path": p, "state": s} for s, p in [*found.rows(), *unchecked]])
     elif diff:
@@ -75,9 +77,9 @@ def _check(
     if found:
         raise _stale(folder, found, names)
     refuse(folder, unknown)
-    if words.missing:
+    if words.unchecked:
         raise Unavailable(
-            *(f"{folder}: {p}: was compiled by {c}, which is not here" for p, c in words.missing.items()),
+            *(f"{folder}: {p}: was compiled by {c}, which is not here" for p, c in words.unchecked.items()),
             f"{folder}: all but this SPIR-V is up to date",
         )
     if not as_json:

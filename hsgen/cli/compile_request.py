@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from hsgen.cli.sort_options import Wanted
@@ -35,7 +35,7 @@ class Request:
         """Whether it compiles everything that is compiled by default, or that for some widths of keys."""
         wanted = self.wanted
         widths = all(key in KEYS for key in wanted.keys)
-        return widths and not (self.algorithms or wanted.values or wanted.orders or wanted.features or wanted.epilogue)
+        return widths and not self.algorithms and not replace(wanted, keys=())
 
     def targets(self) -> list[Target]:
         """Return the named targets, or all that come with hsgen.

@@ -149,7 +149,8 @@ class Drive:
         """Build the C runtime with one sort of a target."""
         made = (self.folder, read_manifest(self.folder)) if self.folder is not None else None
         names, signature = [sort.algorithm, *(COMPANIONS if self.large else [])], sort.signature
-        return backend.library(self.api, [found], sort.label, baselines, made, algorithms=names, signature=signature)
+        own = (sort.label, baselines, made)
+        return backend.library(self.api, [found], *own, algorithms=names, signature=signature, max_n=sort.limit)
 
 
 def _drive(

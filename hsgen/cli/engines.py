@@ -48,6 +48,7 @@ class Place:
             "algorithm": sort.algorithm,
             "key": sort.label,
             "signature": asdict(sort.signature),
+            "max_n": sort.limit,
             "index": self.host.handle,
             "options": self.options,
             **more,

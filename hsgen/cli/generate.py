@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import click
 
+from hsgen.apis import APIS
 from hsgen.bundle import store
 from hsgen.bundle.build import Files, Modules, build, sorts
 from hsgen.bundle.manifest import COMPANIONS, MANIFEST, Choice, Manifest, shared_out, widened
@@ -17,6 +18,7 @@ from hsgen.cli.options import gathered, json_option
 from hsgen.cli.output import emit_json
 from hsgen.cli.sort_options import Wanted, wanted_options
 from hsgen.core.errors import Unavailable, Usage, shown
+from hsgen.emit import spirv
 from hsgen.emit.c_files import PREFIX, check_prefix
 from hsgen.targets import target as target_files
 from hsgen.targets.target import AUTO, Target
@@ -36,6 +38,7 @@ class Request:
     removed: tuple[str, ...]
     prefix: str | None
     trusted: bool
+    glsl_only: bool
 
     def check(self) -> None:
         """Refuse choices without a target.
@@ -43,10 +46,10 @@ class Request:
         Raises:
             Usage: no target is named.
         """
-        if (self.wanted or self.apis or self.algorithms) and not self.names:
+        if (self.wanted or self.apis or self.algorithms or self.glsl_only) and not self.names:
             raise Usage(
-                "--key, --value, --order, --feature, --epilogue, --api and --algorithm choose within a target; "
-                "name it with -t"
+                "--key, --value, --order, --feature, --epilogue, --max-n, --api, --algorithm and --glsl-only choose "
+                "within a target; name it with -t"
             )
 
     def made(self, folder: Path, old: Manifest | None) -> tuple[Files, Manifest]:
@@ -54,7 +57,7 @@ class Request:
 
         Raises:
             Usage: the request does not fit the bundle or its targets.
-            Unavailable: SPIR-V would be lost.
+            Unavailable: SPIR-V is needed, and there is no GLSL compiler.
         """
         for name in self.removed:
             if old is None or name not in old.targets:
@@ -83,7 +86,18 @@ class Request:
             chosen = self.wanted.choice(found, own, self.algorithms or (AUTO, *COMPANIONS))
             sorts(found, chosen, self.wanted.keys)  # the request must be valid by itself
             parts[found.name] = (found, widened(chosen, have.choice if have else None, found))
-        return parts
+        return self._without_spirv(parts) if self.glsl_only else parts
+
+    def _without_spirv(self, parts: Parts) -> Parts:
+        """The parts with GLSL only.
+
+        Raises:
+            Usage: none of them has GLSL.
+        """
+        able = {name for name, (_, choice) in parts.items() if any(APIS[api].spirv for api in choice.apis)}
+        if not able:
+            raise Usage(f"--glsl-only: no GLSL is generated for {', '.join(parts)}; omit it")
+        return {n: (found, replace(choice, glsl_only=n in able)) for n, (found, choice) in parts.items()}
 
 
 @click.command(short_help="Write kernels, plans and C files of targets into a bundle.")
@@ -100,6 +114,11 @@ class Request:
         metavar="NAME",
         help="This algorithm or variant, as `hsgen targets` lists it; by default auto, the sort for any "
         "count, and digest, the digest of an array.",
+    ),
+    click.option(
+        "--glsl-only",
+        is_flag=True,
+        help="Without SPIR-V, which requires a GLSL compiler: the Vulkan library of the bundle then does not compile.",
     ),
     click.option("--remove", "removed", multiple=True, metavar="NAME", help="Remove this target from the bundle."),
     click.option("--prefix", help=f"The prefix of all C names; by default the bundle's own, {PREFIX} in a new one."),
@@ -144,18 +163,15 @@ def _report(folder: Path, change: Change, dry_run: bool, as_json: bool) -> None:
 def _built(
     folder: Path, old: Manifest | None, kept: Manifest | None, parts: Parts, prefix: str
 ) -> tuple[Files, Manifest]:
-    """The files and the manifest of a bundle; reports on stderr which SPIR-V could not be compiled.
+    """The files and the manifest of a bundle.
 
     Raises:
-        Unavailable: SPIR-V that the bundle has would be lost.
+        Unavailable: SPIR-V is needed that the bundle does not have, and there is no GLSL compiler.
     """
     words = Modules(folder, old, prefix)
     files, manifest = build(parts, words, prefix, kept)
-    if words.lost:
-        reason = "must be made again, and no GLSL compiler is here; install"
-        raise Unavailable(*(f"{folder / path}: {reason} {compiler}" for path, compiler in words.lost.items()))
-    for path, compiler in words.missing.items():
-        click.echo(
-            f"hsgen: {path}: not made, only its GLSL: there is no GLSL compiler here; install {compiler}", err=True
-        )
+    if words.missing:
+        more = f" (and {len(words.missing) - 1} more)" if len(words.missing) > 1 else ""
+        where = f"{shown(folder / words.missing[0])}{more}"
+        raise Unavailable(f"{where}: no GLSL compiler is here; {spirv.INSTALL}; or leave SPIR-V out with --glsl-only")
     return files, manifest

@@ -73,6 +73,7 @@ def _record(found: target_files.Target, sort: Sort, count: int | None) -> dict[s
         "parts": [
             {"algorithm": x.algorithm, "min_n": x.min_n, "max_n": x.max_n, "params": _params(x.params)}
             for x in sort.parts
+            if x.min_n < x.max_n
         ],
         "derived": [list(note) for note in assembly.notes(sort)],
         "kernels": [

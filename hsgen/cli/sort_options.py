@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from pathlib import Path
 from typing import Any, TypeVar
@@ -11,9 +11,10 @@ from typing import Any, TypeVar
 import click
 
 from hsgen.bundle.manifest import Choice, choose
-from hsgen.cli.options import gathered
+from hsgen.cli.options import Count, gathered
 from hsgen.core.errors import Usage
 from hsgen.core.keys import FEATURES, ORDERS, TYPES, VALUES
+from hsgen.core.scratch import ANY_N
 from hsgen.core.sort import Sort
 from hsgen.stages.epilogue import parsed
 from hsgen.targets.target import Target
@@ -30,9 +31,10 @@ class Wanted:
     orders: tuple[str, ...] = ()
     features: tuple[str, ...] = ()
     epilogue: str = ""
+    max_n: int = ANY_N
 
     def __bool__(self) -> bool:
-        return bool(self.keys or self.values or self.orders or self.features or self.epilogue)
+        return self != Wanted()
 
     def choice(self, target: Target, apis: Iterable[str] = (), algorithms: Iterable[str] = ()) -> Choice:
         """Return what these names choose of a target.
@@ -41,7 +43,8 @@ class Wanted:
             Usage: the target has nothing of a name.
         """
         more = {"values": self.values, "orders": self.orders, "features": self.features}
-        return choose(target, self.keys, apis, algorithms, **more, epilogue=self.epilogue)
+        found = choose(target, self.keys, apis, algorithms, **more, epilogue=self.epilogue)
+        return replace(found, max_n=self.max_n)
 
     def sorts(self, target: Target, algorithms: Iterable[str] = ()) -> list[Sort]:
         """Return the sorts of these names, of every label that a target has or of the labels `algorithms`.
@@ -57,7 +60,7 @@ class Wanted:
             for label in [*target.labels(key), *target.implicit(key)]:
                 if label in (named or target.labels(key)):
                     try:
-                        sort = target.sort(label, key, choice.signature(value))
+                        sort = target.sort(label, key, choice.signature(value), self.max_n)
                     except Usage as e:
                         why = e
                     else:
@@ -104,6 +107,12 @@ _OPTIONS: tuple[Callable[[Callable[..., Any]], Callable[..., Any]], ...] = (
         metavar="FILE",
         help="A template whose macro `epilogue` is called for every sorted key (docs/guides/epilogue.md).",
     ),
+    click.option(
+        "--max-n",
+        type=Count(),
+        metavar="N",
+        help="Sort up to N keys, such as 2^20, and omit the kernels that only more keys need.",
+    ),
 )
 
 
@@ -113,10 +122,14 @@ def _wanted(
     order: str | None,
     features: tuple[str, ...],
     epilogue: Path | None,
+    max_n: int | None,
 ) -> Wanted:
+    if max_n is not None and not 1 <= max_n < ANY_N:
+        raise Usage(f"--max-n {max_n}: give a count from 1 to 2^62")
     orders = ORDERS if order == "both" else (order,) if order else ()
     text = fragment(epilogue) if epilogue else ""
-    return Wanted(keys=keys, values=values, orders=orders, features=features, epilogue=text)
+    more = {} if max_n is None else {"max_n": max_n}
+    return Wanted(keys=keys, values=values, orders=orders, features=features, epilogue=text, **more)
 
 
 def wanted_options(command: Callable[..., T]) -> Callable[..., T]:

@@ -14,9 +14,11 @@ from hsgen.cli.device import compared_with_evidence
 from hsgen.cli.drive import Drive, drive_options
 from hsgen.cli.options import Count, json_option, require_option, required, seed_option
 from hsgen.cli.output import emit_json, emit_table, progress
+from hsgen.cli.sort_options import Wanted
 from hsgen.cli.target_file import replace as replace_file
 from hsgen.cli.target_file import target_file
 from hsgen.core.errors import Usage, Wrong
+from hsgen.core.scratch import ANY_N
 from hsgen.core.sort import Sort
 from hsgen.engines.hosts import evidence_device, evidence_level
 from hsgen.stages.epilogue import parsed
@@ -48,7 +50,7 @@ def validate(
     width, both orders, and many ranges and counts.
     """
     rows = []
-    _check_options(drive.wanted.epilogue, full, record, large)
+    _check_options(drive.wanted, full, record, large)
     with required(require):
         place = engines.find(replace(drive, large=large is not None, shim=True))
         _report_language(place)
@@ -65,7 +67,7 @@ def validate(
         replace_file(file, text, "nothing was recorded")
 
 
-def _check_options(text: str, full: bool, record: bool, large: int | None) -> None:
+def _check_options(wanted: Wanted, full: bool, record: bool, large: int | None) -> None:
     """Refuse options that exclude each other, and epilogues that change keys.
 
     Raises:
@@ -73,7 +75,9 @@ def _check_options(text: str, full: bool, record: bool, large: int | None) -> No
     """
     if large is not None and (record or full):
         raise Usage("--large excludes --full and --record, which are about many small cases; omit it there")
-    if not text:
+    if record and wanted.max_n < ANY_N:
+        raise Usage("--max-n: evidence is about sorts of any count; omit --record")
+    if not (text := wanted.epilogue):
         return
     if large is not None:
         raise Usage("--epilogue: the digests that --large compares do not cover it; omit one of them")

@@ -7,11 +7,15 @@ from dataclasses import dataclass
 from hsgen.core.kernels import Kernel
 from hsgen.core.keys import PLAIN, KeyType, Signature
 from hsgen.core.plan import Plan
+from hsgen.core.scratch import ANY_N
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Part:
-    """One algorithm of a sort, for counts above `min_n` up to `max_n`; `label` is its name in the target."""
+    """One algorithm of a sort, for counts above `min_n` up to `max_n`; `label` is its name in the target.
+
+    A part without counts sorts by a part of the bits where the others cannot.
+    """
 
     algorithm: str
     label: str = ""
@@ -25,9 +29,10 @@ class Sort:
     """A sort, or another operation: everything that is generated for it.
 
     algorithm: the name for users.  parts: the algorithms by count.  operation: a name in `hsgen.operations`.
-    columns: elements per item, 1 for keys.  groups: the greatest grid of the target in one dimension.  pair: the device
-    lacks 64-bit integers, so that 64-bit keys are two 32-bit words.  vulkan: the least version of Vulkan, which
-    determines the version of SPIR-V.  written_out: loops over registers are written out in the text.
+    limit: the greatest count that was requested.  columns: elements per item, 1 for keys.  groups: the greatest grid of
+    the target in one dimension.  pair: the device lacks 64-bit integers, so that 64-bit keys are two 32-bit words.
+    vulkan: the least version of Vulkan, which determines the version of SPIR-V.  written_out: loops over registers are
+    written out in the text.
     """
 
     target: str
@@ -37,6 +42,7 @@ class Sort:
     plan: Plan
     parts: tuple[Part, ...]
     operation: str = "sort"
+    limit: int = ANY_N
     columns: int = 1
     groups: int = 2**31 - 1
     pair: bool = False

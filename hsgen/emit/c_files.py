@@ -20,7 +20,8 @@ from hsgen.emit import c_constants
 from hsgen.emit.c_values import c_string, filled, slot, sort_values, target_slots, target_values
 from hsgen.emit.c_values import symbol as symbol
 from hsgen.emit.kernels import Source
-from hsgen.emit.spirv import Module, modules, words
+from hsgen.emit.spirv import INSTALL, Module
+from hsgen.emit.spirv_file import LETTERS, File, words
 from hsgen.emit.templates import environment
 from hsgen.system import resources
 from hsgen.targets.target import Target
@@ -45,6 +46,7 @@ class Named:
     apis: tuple[str, ...]
     sorts: tuple[str, ...]  # file names without suffix: bitonic_u32, radix-bits2_u32
     spirv: tuple[str, ...]  # those with SPIR-V
+    glsl: tuple[str, ...] = ()  # those with GLSL only
 
 
 def check_prefix(prefix: str) -> str:
@@ -116,22 +118,46 @@ def target_tables(api: Api, target: Target, sources: Sequence[tuple[Sort, Source
 
 
 def spirv_c(sort: Sort, made: Mapping[Module, bytes], compiler: str, prefix: str) -> bytes:
-    """Return the C file with the SPIR-V modules of a sort as 32-bit words."""
-    shown = sort_values(sort, spirv=True)
-    rows = [
-        {"kernel": m.kernel, "address": m.address, "symbol": _module_symbol(sort, m), "words": _wrapped(words(data))}
-        for m, data in made.items()
+    """Return the C file with the SPIR-V modules of a sort as 32-bit words; equal modules share an array."""
+    users = {data: [m for m in made if made[m] == data] for data in made.values()}
+    arrays = [
+        {"symbol": _module_symbol(sort, of[0]), "users": of, "words": _wrapped(words(data))}
+        for data, of in users.items()
     ]
-    return _finished(_render("bundle/spirv.c", s=shown, modules=rows, compiler=compiler), prefix, {})
+    tables = [
+        [
+            _module_symbol(sort, users[made[m]][0]) if (m := Module(k.name, address)) in made else ""
+            for k in sort.kernels
+        ]
+        for address in (False, True)
+    ]
+    values = {"arrays": arrays, "tables": tables, "letters": LETTERS, "compiler": compiler}
+    return _finished(_render("bundle/spirv.c", s=sort_values(sort, spirv=True), **values), prefix, {})
+
+
+def no_spirv_c(sort: Sort, prefix: str) -> bytes:
+    """Return the C file that takes the place of a sort's SPIR-V: it does not compile, and says why."""
+    return _finished(_render("bundle/no_spirv.c", s=sort_values(sort), install=INSTALL), prefix, {})
 
 
 def _module_symbol(sort: Sort, module: Module) -> str:
     return f"{symbol(sort.target, sort.file)}_{module.kernel}{'_address' if module.address else ''}"
 
 
-def spirv_symbols(sort: Sort, prefix: str) -> dict[str, Module]:
-    """Return the modules of a sort by the C names of their arrays, in the order of its file."""
-    return {prefixed(_module_symbol(sort, m), prefix): m for m in modules(sort)}
+def spirv_of(sort: Sort, file: File, wanted: Sequence[Module], prefix: str) -> dict[Module, bytes] | None:
+    """Return the modules of a sort in its C file; None if these are not the `wanted` ones, each under its own name."""
+    used: dict[Module, str] = {}
+    for address, table in zip((False, True), file.tables, strict=True):
+        if len(table) != len(sort.kernels):
+            return None
+        used |= {Module(k.name, address): name for k, name in zip(sort.kernels, table, strict=True) if name}
+    first: dict[str, Module] = {}
+    for module, name in used.items():
+        first.setdefault(name, module)
+    own = [prefixed(_module_symbol(sort, module), prefix) for module in first.values()]
+    if list(used) != list(wanted) or not list(first) == own == list(file.arrays):
+        return None
+    return {module: file.arrays[name] for module, name in used.items()}
 
 
 def _wrapped(items: Sequence[str]) -> str:

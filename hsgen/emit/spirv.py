@@ -10,6 +10,7 @@ import hashlib
 import os
 import re
 import subprocess
+import sysconfig
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -24,6 +25,9 @@ from hsgen.system import folders, processes, toolchain
 
 ADDRESS_FROM = 1 << 20
 """The count up to which kernels need no module with device addresses: every device can bind that many keys."""
+
+INSTALL = "install a GLSL compiler: apt-get install glslang-tools, or pip install 'hsgen[vulkan]'"
+"""What provides a GLSL compiler."""
 
 _MAGIC = (0x07230203).to_bytes(4, "little")
 _SECONDS = 300
@@ -55,13 +59,17 @@ class Module:
 def compiler() -> Compiler | None:
     """Return the first GLSL compiler found, or None.  HSGEN_GLSL selects one; an empty value disables all.
 
+    Those of PATH come before those that pip has installed with hsgen.
+
     Raises:
         Usage: HSGEN_GLSL names no known GLSL compiler.
     """
     chosen = os.environ.get("HSGEN_GLSL")
     if chosen == "":
         return None
-    found = next((c for c in map(_known, [chosen] if chosen else list(_OPTIONS)) if c), None)
+    scripts = Path(sysconfig.get_path("scripts"))
+    names = [chosen] if chosen else [*_OPTIONS, *(str(scripts / name) for name in _OPTIONS)]
+    found = next((c for c in map(_known, names) if c), None)
     if chosen and found is None:
         raise Usage(f"HSGEN_GLSL: {chosen} is no GLSL compiler; name {', '.join(_OPTIONS)}, with its folder or without")
     return found
@@ -164,9 +172,3 @@ def _compile(command: list[str]) -> str | None:
 
 def _place(key: str) -> Path:
     return folders.cached("spirv") / key[:2] / key
-
-
-def words(data: bytes) -> list[str]:
-    """Return the words of a module as C literals, decimal or hexadecimal, whichever is shorter."""
-    numbers = (int.from_bytes(data[i : i + 4], "little") for i in range(0, len(data), 4))
-    return [f"{n}u" if n < 10**9 else f"{n:#x}u" for n in numbers]

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from hsgen.algorithms import operation
@@ -18,6 +19,8 @@ from hsgen.bundle import build
 from hsgen.bundle.manifest import COMPANIONS, Manifest, choose
 from hsgen.core.errors import Unavailable, Wrong
 from hsgen.core.keys import KEYS, ORDERS, PLAIN, Signature
+from hsgen.core.scratch import ANY_N
+from hsgen.emit import spirv
 from hsgen.system import folders
 from hsgen.system.compilers import PATIENCE, complaint, run
 from hsgen.targets.target import AUTO, Target
@@ -35,10 +38,12 @@ def library(
     *,
     algorithms: Sequence[str] = (),
     signature: Signature = PLAIN,
+    max_n: int = ANY_N,
 ) -> Path:
     """Return the shared library of the bundle of these targets with the harness of `api`.
 
-    It holds the sorts and scans of these `algorithms` in a form; none named: all that a target has for the key type.
+    It holds the sorts and scans of these `algorithms` in a form, for up to `max_n` keys; none named: all that a
+    target has for the key type.
     `made` is a bundle whose SPIR-V is taken where its GLSL is the same, for machines without a GLSL compiler.
     `baselines` are compiled along for what the algorithms do; names unknown to the API's harness are ignored.
 
@@ -49,7 +54,7 @@ def library(
     its = APIS[api]
     if its.harness is None:
         raise Unavailable(f"{its.title}: hsgen drives no {its.title} devices")
-    files = _bundle_files(api, targets, key, made, algorithms, signature) | harness_files(its)
+    files = _bundle_files(api, targets, key, made, algorithms, signature, max_n) | harness_files(its)
     command = its.harness.command()
     units = [p for p in sorted(files) if _compiled(p, its)]
     if beside := baseline_units(its.harness, baselines, algorithms):
@@ -73,18 +78,17 @@ def _bundle_files(
     made: tuple[Path, Manifest] | None,
     algorithms: Sequence[str],
     signature: Signature,
+    max_n: int,
 ) -> build.Files:
     """The files of the bundle that `library` compiles."""
     words = build.Modules(made[0] if made else Path(os.devnull), made[1] if made else None, "hs")
     orders, features = ORDERS if signature.key_transform else (), signature.features
     more = {"values": [signature.value], "orders": orders, "features": features, "epilogue": signature.epilogue}
-    parts = {t.name: (t, choose(t, [key], [api], algorithms or t.labels(key), **more)) for t in targets}  # type: ignore[arg-type]
+    choices = {t.name: choose(t, [key], [api], algorithms or t.labels(key), **more) for t in targets}  # type: ignore[arg-type]
+    parts = {t.name: (t, replace(choices[t.name], max_n=max_n)) for t in targets}
     files, _ = build.build(parts, words, "hs")
-    if absent := [*words.missing, *words.lost]:
-        raise Unavailable(
-            f"no GLSL compiler for {absent[0]}; install glslang or shaderc, or name a bundle that "
-            "holds it with --bundle"
-        )
+    if words.missing:
+        raise Unavailable(f"no GLSL compiler for {words.missing[0]}; {spirv.INSTALL}, or name a bundle that holds it")
     return files
 
 

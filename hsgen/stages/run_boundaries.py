@@ -97,7 +97,8 @@ def appended(
     The counts of work-groups are at the start of scratch, and the scratch of the sort follows them.  Of the latter only
     the status is still needed, which follows at least a byte per key: the bitmap, which takes a bit per key, reuses it.
     """
-    own = _kernels(parts, made)
+    rows = [(k, _step(k, made, plan.max_n)) for k in _kernels(parts, made)]
+    rows = [(kernel, step) for kernel, step in rows if not step.guard.empty]
     moved = plan.after(made.room)
     bitmap = ScratchRule(
         min_n=made.tile,
@@ -107,10 +108,11 @@ def appended(
         per_unit=made.tile // 8,
         units=-(-plan.max_n // made.tile),
     )
-    return (*kernels, *own), replace(
+    bitmaps = (bitmap,) if bitmap.min_n < bitmap.max_n else ()
+    return (*kernels, *(kernel for kernel, _ in rows)), replace(
         moved,
-        steps=(*moved.steps, *(_step(k, made, plan.max_n) for k in own)),
-        scratch=Scratch((*moved.scratch.rules, bitmap)),
+        steps=(*moved.steps, *(step for _, step in rows)),
+        scratch=Scratch((*moved.scratch.rules, *bitmaps)),
     )
 
 

@@ -111,6 +111,15 @@ def _bounded(share: _Share) -> _Share:
     return replace(share, steps=bound)
 
 
+def limited(parts: Sequence[Part], max_n: int, signature: Signature) -> list[Part]:
+    """Return the parts of a sort for counts up to `max_n`; a bit range needs one of the parts that can sort by it."""
+    kept = [replace(x, max_n=min(x.max_n, max_n)) for x in parts if x.min_n < max_n]
+    able = [x for x in parts if EVERY[x.algorithm].TRAITS.bit_ranges and x.min_n >= max_n]
+    if signature.bit_range and able and not any(EVERY[x.algorithm].TRAITS.bit_ranges for x in kept):
+        kept.append(replace(able[0], min_n=max_n, max_n=max_n))
+    return kept
+
+
 def within(plan: Plan, groups: int) -> Plan:
     """Return the plan for the counts whose grids have at most `groups` work-groups in each dimension."""
     return replace(plan, max_n=launched_up_to(plan.steps, plan.max_n, groups))
@@ -231,6 +240,7 @@ def notes(sort: Sort) -> list[tuple[str, str]]:
     for part in sort.parts:
         made, params = _made(part)
         if len(sort.parts) > 1:
-            out.append((part.label or part.algorithm, f"{part.min_n + 1} to {part.max_n} keys"))
+            counts = f"{part.min_n + 1} to {part.max_n} keys" if part.min_n < part.max_n else "a part of the bits"
+            out.append((part.label or part.algorithm, counts))
         out += made.notes(params)
     return out

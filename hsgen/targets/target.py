@@ -112,19 +112,19 @@ class Target:
             low = top
         return parts
 
-    def default(self, key: str, signature: Signature = PLAIN) -> Sort:
-        """Return the sort for `key` that serves any count, or the first one of the file.
+    def default(self, key: str, signature: Signature = PLAIN, max_n: int = ALL) -> Sort:
+        """Return the sort for `key` that serves any count up to `max_n`, or the first one of the file.
 
         Raises:
             Usage: this target makes no choice for such keys.
         """
         sorting = [a for a in self.labels(key) if operation(a).by_count]
-        return self.sort(sorting[0] if sorting else AUTO, key, signature)
+        return self.sort(sorting[0] if sorting else AUTO, key, signature, max_n)
 
-    def sort(self, label: str, key: str, signature: Signature = PLAIN) -> Sort:
+    def sort(self, label: str, key: str, signature: Signature = PLAIN, max_n: int = ALL) -> Sort:
         """Return the sort of the algorithm or variant `label`, or "auto", for keys of a type, in a form.
 
-        Of the algorithms of "auto" those take part that serve the form.
+        Of the algorithms of "auto" those take part that serve the form and counts up to `max_n`.
 
         Raises:
             Usage: this target makes no choice for them, or none that serves the form.
@@ -140,6 +140,7 @@ class Target:
             what = " ".join(x for x in (f"{label} for {key} keys", described(signature)) if x)
             raise Usage(f"target {self.name}: no {what}; radix sorts serve every form that the device can")
         parts[-1] = replace(parts[-1], max_n=ALL)
+        parts = assembly.limited(parts, max_n, signature)
         does = operation(parts[0].algorithm)
         where, groups = f"target {self.name}: sort.{chosen}", self.device.groups
         kernels, plan, placed = assembly.assemble(parts, where, signature, groups=groups)
@@ -152,6 +153,7 @@ class Target:
             plan=assembly.within(plan, groups),
             parts=placed,
             operation=does.name,
+            limit=max_n,
             columns=does.columns(parts[0].params),
             groups=groups,
             pair=not self.device.int64,

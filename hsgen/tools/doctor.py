@@ -114,7 +114,7 @@ def _tools() -> list[Finding]:
         Finding(
             what="GLSL compiler",
             found=glsl.identity if glsl else None,
-            costs="SPIR-V in new bundles and its check, and --api vulkan; apt-get install glslang-tools",
+            costs=f"SPIR-V: bundles with Vulkan, their check, and --api vulkan; {spirv.INSTALL}",
         ),
         Finding(what="CUDA compiler", found=toolkit, costs="--api cuda; install NVIDIA's CUDA toolkit"),
         Finding(what="NVRTC", found=nvrtcs, costs=f"CUDA kernels in `hsgen compile`; {nvrtc.INSTALL}"),

@@ -24,6 +24,7 @@ from hsgen.core import errors
 from hsgen.core.errors import HsgenError, Wrong
 from hsgen.core.interpreter import Options
 from hsgen.core.keys import Signature
+from hsgen.core.scratch import ANY_N
 from hsgen.engines.builds import LOGS, keep_log
 from hsgen.engines.harness import Harness, Native
 from hsgen.engines.hosts import Host
@@ -135,7 +136,9 @@ def _bench(engine: Native, request: Event, show: Callable[[Any], Any], beat: Cal
 
 def _engine(request: Event, harness: Harness) -> Native:
     signature = Signature(**request["signature"])
-    sort = target.find(request["target"]).sort(request["algorithm"], request["key"], signature)
+    sort = target.find(request["target"]).sort(
+        request["algorithm"], request["key"], signature, request.get("max_n", ANY_N)
+    )
     return Native(harness, request["api"], sort, request["index"], request["options"])
 
 

@@ -255,6 +255,11 @@ hs_status hs_scratch(const hs_sort *sort, uint64_t n, uint64_t *bytes);
  * HS_ERROR_RANGE if the sort does not take them. */
 hs_status hs_scratch_with(const hs_sort *sort, uint64_t n, const hs_options *options, uint64_t *bytes);
 
+/* The option or buffer of a call to which HS_ERROR_OPTION refers, as a short English phrase with the option of
+ * `hsgen generate` that adds it; null if the sort takes them all.  `options` may be null; `roles`: the buffers that the
+ * call gives, one bit 1 << hs_role each, without a destination that is the same as the source. */
+const char *hs_missing_option(const hs_sort *sort, const hs_options *options, uint32_t roles);
+
 /* The status words of a sort of n keys, which are valid when it has run: `bytes` bytes at `offset` of scratch; 0 bytes
  * if it has no status.  A pass whose work-groups wait for each other may starve on a device without forward progress
  * between work-groups; later launches of the same sort then redo it without waiting, and the result is correct either

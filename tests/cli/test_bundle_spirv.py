@@ -25,7 +25,7 @@ ROOT = Path(hsgen.__file__).parent.parent
 LANES = ROOT / "tests/device/lanes"
 TINY = str(LANES / "lanes4.toml")
 WORDS = "targets/lanes4/spirv/bitonic_u32.c"
-ALONE = "not made, only its GLSL: there is no GLSL compiler here"
+ALONE = f"no GLSL compiler is here; {spirv.INSTALL}; or leave SPIR-V out with --glsl-only"
 GENERATE = ("generate", "-t", TINY, "--api", "vulkan", "--key", "u32", "--algorithm", "auto")
 CHECK = ("check", "-t", TINY)
 
@@ -105,8 +105,10 @@ def pointers(folder: Path) -> list[str]:
 
 def embedded(path: Path) -> list[bytes]:
     """The modules in a C file of SPIR-V, in file order."""
-    found = re.findall(r"static const uint32_t \w+\[\] = \{\n([^}]*)\};", path.read_text())
-    return [b"".join(int(w.rstrip("u"), 0).to_bytes(4, "little") for w in re.findall(r"\w+", x)) for x in found]
+    text = path.read_text()
+    letters = dict(re.findall(r"^    ([A-Z]) = (\d+)", text, re.MULTILINE))
+    found = re.findall(r"static const uint32_t \w+\[\] = \{\n([^}]*)\};", text)
+    return [b"".join(int(letters.get(w, w), 0).to_bytes(4, "little") for w in re.findall(r"\w+", x)) for x in found]
 
 
 def fake(folder: Path, body: str, version: str = "Glslang Version: 99:1.2.3") -> str:
@@ -153,24 +155,82 @@ def test_without_a_compiler_words_are_kept(made: Path, run: Run, tmp_path: Path)
         assert snapshot(made) == before
 
 
-def test_without_a_compiler_a_new_bundle_holds_glsl_alone(run: Run, tmp_path: Path) -> None:
+def test_without_a_compiler_no_bundle_is_begun(run: Run, tmp_path: Path) -> None:
+    """One line says what to install, also for several sorts, and nothing is written."""
     folder = tmp_path / "bundle"
-    code, out, err = run(*GENERATE, "-o", folder, glsl="")
-    assert code == 0 and out.startswith("wrote ")
-    assert err == f"hsgen: {WORDS}: {ALONE}; install glslang or shaderc\n"
+    for command, more in ((GENERATE, ""), ((*GENERATE, "--value", "v4", "--value", "none"), " (and 1 more)")):
+        code, out, err = run(*command, "-o", folder, glsl="")
+        assert (code, out, err) == (3, "", f"hsgen: {folder / WORDS}{more}: {ALONE}\n") and not folder.exists()
+    assert run(*GENERATE, "-o", folder, "--dry-run", glsl="")[0] == 3 and not folder.exists()
+
+
+@pytest.mark.parametrize("glsl", ["", None])
+def test_a_bundle_of_glsl_only_refuses_to_compile_for_vulkan_alone(run: Run, tmp_path: Path, glsl: str | None) -> None:
+    """Whether a compiler is here or not: the bundle is the same."""
+    folder = tmp_path / "bundle"
+    command = ("generate", "-t", TINY, "--key", "u32", "--algorithm", "auto", "--glsl-only", "-o", folder)
+    code, out, err = run(*command, glsl=glsl)
+    assert code == 0 and out.startswith("wrote ") and not err
     assert (folder / "targets/lanes4/kernels/glsl/bitonic_u32.comp").is_file()
-    assert not (folder / WORDS).parent.exists() and record(folder) == {} and pointers(folder) == ["0", "0"]
-    assert not any(b"spirv/" in (folder / name).read_bytes() for name in ("CMakeLists.txt", "meson.build"))
-    assert run(*CHECK, "-o", folder, glsl="")[0] == 0
-    assert run("verify", folder, glsl="")[0] == 0
+    assert record(folder) == {} and pointers(folder) == ["0", "0"]
+    assert json.loads((folder / "manifest.json").read_text())["targets"]["lanes4"]["glsl_only"] is True
+    before = snapshot(folder)
+    for again in (CHECK, command[:-2], ("verify", folder)):
+        where = () if again[0] == "verify" else ("-o", folder)
+        code, _, err = run(*again, *where, glsl=glsl)
+        assert code == 0 and not err and snapshot(folder) == before
+    for api, refused in (("vulkan", True), ("opencl", False)):
+        names = (folder / f"sources/{api}.txt").read_text().split()
+        assert (WORDS in names) == refused
+        parts = [n for n in names if n.startswith(("targets/", "src/hs.c"))]
+        done = [
+            subprocess.run(
+                ["cc", "-std=c99", "-fsyntax-only", f"-I{folder / 'include'}", folder / n],
+                capture_output=True,
+                text=True,
+                check=False,
+            )
+            for n in parts
+        ]
+        assert [n for n, d in zip(parts, done, strict=True) if d.returncode] == [WORDS] * refused
+        assert all(spirv.INSTALL in d.stderr for d in done if d.returncode)
+    lists = [(folder / name).read_text() for name in ("CMakeLists.txt", "meson.build")]
+    for text, head in zip(lists, ("add_library(hs_core", "hs_core = static_library"), strict=True):
+        assert text.count(WORDS) == 1 and WORDS not in text.split(head)[1].split(")")[0]
 
 
 def test_a_compiler_adds_missing_spirv(compiler: spirv.Compiler, made: Path, run: Run, tmp_path: Path) -> None:
-    """A bundle made without a compiler becomes identical to one made with it."""
+    """A bundle of GLSL only becomes identical to one made with a compiler once its target is named without it."""
     folder = tmp_path / "later"
-    assert run(*GENERATE, "-o", folder, glsl="")[0] == 0
+    assert run(*GENERATE, "--glsl-only", "-o", folder, glsl="")[0] == 0
+    before = snapshot(folder)
+    assert run("generate", "-t", TINY, "-o", folder, glsl="")[0] == 3 and snapshot(folder) == before
     assert run(*GENERATE, "-o", folder)[0] == 0
     assert snapshot(folder) == snapshot(made)
+    assert run(*GENERATE, "--glsl-only", "-o", folder)[0] == 0
+    assert snapshot(folder) == before
+
+
+def test_glsl_only_goes_with_a_target_that_has_glsl(run: Run, tmp_path: Path) -> None:
+    folder = tmp_path / "bundle"
+    for command, said in (
+        (("-t", TINY, "--api", "opencl"), "--glsl-only: no GLSL is generated for lanes4; omit it"),
+        ((), "choose within a target; name it with -t"),
+    ):
+        code, out, err = run("generate", *command, "--glsl-only", "-o", folder)
+        assert code == 2 and not out and said in err and err.count("\n") == 1 and not folder.exists()
+
+
+def test_spirv_that_no_manifest_records_is_missing(made: Path, run: Run) -> None:
+    """Such a bundle is one of a version that left SPIR-V out silently."""
+    (made / WORDS).unlink()
+    manifest = json.loads((made / "manifest.json").read_text())
+    entry = manifest["targets"]["lanes4"]
+    entry["spirv"] = {}
+    del entry["files"][WORDS]
+    (made / "manifest.json").write_text(json.dumps(manifest))
+    code, out, err = run(*CHECK, "-o", made, glsl="")
+    assert code == 1 and not out and f"missing {WORDS}" in err
 
 
 def test_without_a_compiler_words_of_another_text_cannot_be_made(
@@ -183,9 +243,7 @@ def test_without_a_compiler_words_of_another_text_cannot_be_made(
     assert code == 1 and f"stale {WORDS}" in err
     code, out, err = run(*GENERATE, "-o", made, glsl="")
     assert code == 3 and not out
-    assert (
-        err == f"hsgen: {made / WORDS}: must be made again, and no GLSL compiler is here; install glslang or shaderc\n"
-    )
+    assert err == f"hsgen: {made / WORDS}: {ALONE}\n"
     assert snapshot(made) == before
 
 
@@ -212,7 +270,7 @@ def test_with_a_compiler_words_follow_the_text(made: Path, run: Run, changed: Ca
 def test_changed_words_are_found_and_replaced(made: Path, run: Run) -> None:
     before = snapshot(made)
     text = (made / WORDS).read_text()
-    (made / WORDS).write_text(text.replace("0x7230203u", "0x7230204u").replace("119734787u", "119734788u"))
+    (made / WORDS).write_text(text.replace("119734787,", "119734788,"))
     assert (made / WORDS).read_text() != text
     code, _, err = run("verify", made)
     assert code == 1 and f"stale {WORDS}" in err
@@ -227,7 +285,7 @@ def test_changed_words_are_found_and_replaced(made: Path, run: Run) -> None:
 def test_words_that_are_not_the_compilers_are_stale(made: Path, run: Run) -> None:
     """With a compiler at hand, neither the file nor the manifest is trusted alone."""
     text = (made / WORDS).read_text()
-    (made / WORDS).write_text(re.sub(r"(119734787u,\d+u),\d+u", r"\1,7u", text))  # another generator
+    (made / WORDS).write_text(re.sub(r"(119734787,\d+,\d+)\d,", r"\g<1>7,", text))  # another generator
     manifest = (made / "manifest.json").read_text()
     wrong = digest((made / WORDS).read_bytes())
     (made / "manifest.json").write_text(manifest.replace(digest(text.encode()), wrong))

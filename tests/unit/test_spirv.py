@@ -8,15 +8,19 @@ import re
 import stat
 import sys
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 
 import pytest
 from steps import changed
 
 from hsgen.core.errors import Usage, Wrong
-from hsgen.emit import spirv
-from hsgen.emit.spirv import Compiler, Module, compile_one, defines, modules, words
+from hsgen.core.keys import VALUES, Signature
+from hsgen.emit import c_files, spirv, spirv_file
+from hsgen.emit.spirv import Compiler, Module, compile_one, defines, modules
+from hsgen.emit.spirv_file import words
 from hsgen.targets import target
 
 
@@ -25,10 +29,61 @@ def test_words_are_read_back() -> None:
     numbers = [0, 1, 10**9 - 1, 10**9, 2**31, 2**32 - 1, *(random.getrandbits(32) for _ in range(1000))]
     data = b"".join(n.to_bytes(4, "little") for n in numbers)
     literals = words(data)
-    assert [int(x.removesuffix("u"), 0) for x in literals] == numbers
-    assert all(re.fullmatch(r"(0|[1-9]\d*|0x[1-9a-f][0-9a-f]*)u", x) for x in literals)  # no octal
-    assert all(len(x) <= min(len(f"{n}u"), len(f"{n:#x}u")) for n, x in zip(numbers, literals, strict=True))
+    assert [int(x, 0) for x in literals] == numbers
+    assert all(re.fullmatch(r"0|[1-9]\d*|0x[1-9a-f][0-9a-f]*", x) for x in literals)  # no octal
+    assert all(len(x) <= min(len(f"{n}"), len(f"{n:#x}")) for n, x in zip(numbers, literals, strict=True))
+    assert all(x[:2] == "0x" for n, x in zip(numbers, literals, strict=True) if n >= 2**31)  # unsigned without suffix
     assert words(b"") == []
+
+
+def test_letters_stand_for_the_first_words_of_frequent_instructions() -> None:
+    defined = {x: int(n) for x, n in re.findall(r"([A-Z]) = (\d+),? /\* Op\w+ \*/", spirv_file.LETTERS)}
+    assert len(defined) == len(set(defined.values())) == len(spirv_file.INSTRUCTIONS) == 26
+    data = b"".join(n.to_bytes(4, "little") for n in (*defined.values(), 7))
+    assert words(data) == [*defined, "7"]
+
+
+@pytest.mark.parametrize("old", [False, True])
+def test_equal_modules_share_an_array(old: bool) -> None:
+    """And the reader finds both; earlier versions wrote words with a suffix, without letters."""
+    sort = target.find("generic").sort("bitonic", "u32")
+    wanted = modules(sort)
+    made = {m: (119734787 + i // 2).to_bytes(4, "little") * 40 for i, m in enumerate(wanted)}
+    data = c_files.spirv_c(sort, made, "glslang 1", "acme")
+    text = data.decode()
+    assert text.count("static const uint32_t acme_generic_") == -(-len(wanted) // 2)
+    assert f"/* {wanted[0].kernel}; {wanted[1].kernel} */" in text
+    if old:
+        data = re.sub(r"\b(\d+),(?=[\d\n])", r"\1u,", text.replace(f"\n{spirv_file.LETTERS}", "")).encode()
+        assert data.count(b"119734787u,") == 80 // 2
+    found = spirv_file.read(data)
+    assert found and c_files.spirv_of(sort, found, wanted, "acme") == made
+    assert c_files.spirv_of(sort, found, wanted[:-1], "acme") is None
+    assert c_files.spirv_of(sort, found, wanted, "hs") is None
+    assert c_files.spirv_of(replace(sort, kernels=sort.kernels[1:]), found, wanted, "acme") is None
+    first = next(iter(found.arrays)).encode()
+    other = spirv_file.read(data.replace(b"{%b," % first, b"{acme_x,", 1))
+    assert other and c_files.spirv_of(sort, other, wanted, "acme") is None
+
+
+@pytest.mark.parametrize("name", sorted(target.names()))
+def test_every_kernel_has_a_row(name: str) -> None:
+    """What no step launches is not generated, with any values, orders and features."""
+    found = target.find(name)
+    signatures = [
+        *(Signature(value=v, key_transform=t) for v in VALUES for t in (False, True)),
+        *(Signature(value=v, bit_range=True) for v in ("none", "v4")),
+        *(Signature(value=v, device_count=True, bit_range=b) for v in ("none", "index") for b in (False, True)),
+        Signature(run_boundaries=True),
+    ]
+    seen = 0
+    for key, signature in product(("u8", "u32", "u64"), signatures):
+        for label in [*found.labels(key), *found.implicit(key)]:
+            with suppress(Usage):
+                sort = found.sort(label, key, signature)
+                assert {k.name for k in sort.kernels} == {s.kernel for s in sort.plan.steps}, (label, key, signature)
+                seen += 1
+    assert seen > 20
 
 
 @pytest.mark.parametrize("name", ["generic", "intel-gen8", "lavapipe"])
@@ -67,6 +122,7 @@ def fresh(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """A folder that replaces the PATH, with the tools that scripts need."""
     monkeypatch.delenv("HSGEN_GLSL", raising=False)
     monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setattr("sysconfig.get_path", lambda name: str(tmp_path / name))
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     spirv.compiler.cache_clear()
     yield tmp_path
@@ -102,6 +158,15 @@ def test_the_first_compiler_is_taken_unless_one_is_named(fresh: Path, monkeypatc
     spirv.compiler.cache_clear()
     with pytest.raises(Usage, match="HSGEN_GLSL: cc is no GLSL compiler; name glslangValidator, glslang, glslc"):
         spirv.compiler()
+
+
+def test_a_compiler_that_pip_has_installed_comes_after_those_of_the_path(fresh: Path) -> None:
+    (fresh / "scripts").mkdir()
+    own = script(fresh / "scripts" / "glslangValidator", "Glslang Version: 11:13.1.1")
+    assert spirv.compiler() == Compiler(str(own), "glslangValidator", "glslangValidator 11:13.1.1 -Os")
+    script(fresh / "glslc", "shaderc v2023.2")
+    spirv.compiler.cache_clear()
+    assert (found := spirv.compiler()) and found.name == "glslc"
 
 
 def test_a_program_without_a_version_is_no_compiler(fresh: Path) -> None:

@@ -118,7 +118,7 @@ def configure(place: Path, compiler: str, *options: str) -> str:
 def test_cmake_defines_what_the_project_can_build(options: str, defined: str) -> None:
     need("cmake", "gcc")
     opencl()
-    place = project("cmake_targets", bundle(SMALL, apis=("opencl", "vulkan")), where="sorts")
+    place = project("cmake_targets", bundle(SMALL, apis=("opencl", "vulkan"), words=True), where="sorts")
     said = configure(place, "gcc", *options.split())
     assert " ".join(re.findall(r"-- defined: (\w+)", said)) == defined
     if header("vulkan/vulkan_core.h"):
@@ -132,7 +132,7 @@ def test_meson(embedded: Host, compiler: str) -> None:
     need("meson", "ninja", compiler, COMPILERS[compiler])
     opencl()
     prefix, language = ("hs", "c") if compiler == "gcc" else (PREFIX, "cpp")
-    made = bundle(SMALL, prefix=prefix, apis=("opencl", "vulkan"))
+    made = bundle(SMALL, prefix=prefix, apis=("opencl", "vulkan"), words=True)
     place = project("meson", made, where="subprojects/sorts")
     file = place / "meson.build"
     text = file.read_text(encoding="utf-8").replace("LANGUAGE", language).replace("PREFIX", prefix)

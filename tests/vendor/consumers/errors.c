@@ -170,6 +170,16 @@ static void serving(const hs_sort *plain)
     EXPECT(!hs_serves(&one, "u8", "v4"));
 }
 
+/* What hs_missing_option says holds a text, or is null. */
+static void missing(const hs_sort *sort, const hs_options *options, uint32_t roles, const char *text, int line)
+{
+    const char *const found = hs_missing_option(sort, options, roles);
+    asked++;
+    if (text ? found && strstr(found, text) : !found) return;
+    wrong++;
+    fprintf(stderr, "line %d: %s is missing, not %s\n", line, found ? found : "nothing", text ? text : "nothing");
+}
+
 /* The options that a sort takes, by the scratch that it needs. */
 static void options(const hs_sort *plain)
 {
@@ -177,27 +187,28 @@ static void options(const hs_sort *plain)
         hs_options options;
         uint32_t bits, key_transform, bit_range, index;
         hs_status status;
+        const char *missing; /* a part of what hs_missing_option says */
     } rows[] = {
-        {{HS_UNSIGNED, 0, 0, 0, 0}, 32, 0, 0, 0, HS_OK},
-        {{HS_U32, 0, 0, 32, 0}, 32, 0, 0, 0, HS_OK},
-        {{HS_U64, 0, 0, 0, 0}, 32, 1, 1, 0, HS_ERROR_OPTION}, /* of another width */
-        {{HS_F16, 0, 0, 0, 0}, 32, 1, 1, 0, HS_ERROR_OPTION},
-        {{(hs_type)0x43, 0, 0, 0, 0}, 32, 1, 1, 0, HS_ERROR_OPTION}, /* no type */
-        {{(hs_type)0x12, 0, 0, 0, 0}, 8, 1, 1, 0, HS_ERROR_OPTION},  /* no float of 8 bits */
-        {{HS_I8, 1, 0, 0, 0}, 8, 1, 0, 0, HS_OK},
-        {{HS_I32, 0, 0, 0, 0}, 32, 0, 1, 1, HS_ERROR_OPTION}, /* no key transform */
-        {{HS_F32, 0, 0, 0, 0}, 32, 1, 0, 0, HS_OK},
-        {{HS_UNSIGNED, 1, 0, 0, 0}, 32, 0, 1, 1, HS_ERROR_OPTION},
-        {{HS_UNSIGNED, 1, 0, 0, 0}, 32, 1, 0, 0, HS_OK},
-        {{HS_UNSIGNED, 0, 1, 0, 0}, 32, 1, 0, 1, HS_ERROR_OPTION}, /* no bit range */
-        {{HS_UNSIGNED, 0, 0, 31, 0}, 32, 1, 0, 1, HS_ERROR_OPTION},
-        {{HS_UNSIGNED, 0, 3, 3, 0}, 32, 0, 1, 0, HS_OK}, /* an empty range: nothing moves */
-        {{HS_UNSIGNED, 0, 32, 0, 0}, 32, 0, 1, 0, HS_OK},
-        {{HS_UNSIGNED, 0, 4, 3, 0}, 32, 0, 1, 0, HS_ERROR_RANGE},
-        {{HS_UNSIGNED, 0, 33, 0, 0}, 32, 0, 1, 0, HS_ERROR_RANGE},
-        {{HS_UNSIGNED, 0, 0, 33, 0}, 32, 0, 0, 0, HS_ERROR_RANGE},
-        {{HS_UNSIGNED, 0, 0, 0, 1}, 32, 1, 1, 0, HS_ERROR_OPTION}, /* generates no indices */
-        {{HS_UNSIGNED, 0, 0, 0, 1}, 32, 0, 0, 1, HS_OK},
+        {{HS_UNSIGNED, 0, 0, 0, 0}, 32, 0, 0, 0, HS_OK, NULL},
+        {{HS_U32, 0, 0, 32, 0}, 32, 0, 0, 0, HS_OK, NULL},
+        {{HS_U64, 0, 0, 0, 0}, 32, 1, 1, 0, HS_ERROR_OPTION, "another width"}, /* of another width */
+        {{HS_F16, 0, 0, 0, 0}, 32, 1, 1, 0, HS_ERROR_OPTION, "another width"},
+        {{(hs_type)0x43, 0, 0, 0, 0}, 32, 1, 1, 0, HS_ERROR_OPTION, "no such type"}, /* no type */
+        {{(hs_type)0x12, 0, 0, 0, 0}, 8, 1, 1, 0, HS_ERROR_OPTION, "no such type"},  /* no float of 8 bits */
+        {{HS_I8, 1, 0, 0, 0}, 8, 1, 0, 0, HS_OK, NULL},
+        {{HS_I32, 0, 0, 0, 0}, 32, 0, 1, 1, HS_ERROR_OPTION, "--key"}, /* no key transform */
+        {{HS_F32, 0, 0, 0, 0}, 32, 1, 0, 0, HS_OK, NULL},
+        {{HS_UNSIGNED, 1, 0, 0, 0}, 32, 0, 1, 1, HS_ERROR_OPTION, "--order both"},
+        {{HS_UNSIGNED, 1, 0, 0, 0}, 32, 1, 0, 0, HS_OK, NULL},
+        {{HS_UNSIGNED, 0, 1, 0, 0}, 32, 1, 0, 1, HS_ERROR_OPTION, "--feature bit-range"}, /* no bit range */
+        {{HS_UNSIGNED, 0, 0, 31, 0}, 32, 1, 0, 1, HS_ERROR_OPTION, "--feature bit-range"},
+        {{HS_UNSIGNED, 0, 3, 3, 0}, 32, 0, 1, 0, HS_OK, NULL}, /* an empty range: nothing moves */
+        {{HS_UNSIGNED, 0, 32, 0, 0}, 32, 0, 1, 0, HS_OK, NULL},
+        {{HS_UNSIGNED, 0, 4, 3, 0}, 32, 0, 1, 0, HS_ERROR_RANGE, NULL},
+        {{HS_UNSIGNED, 0, 33, 0, 0}, 32, 0, 1, 0, HS_ERROR_RANGE, NULL},
+        {{HS_UNSIGNED, 0, 0, 33, 0}, 32, 0, 0, 0, HS_ERROR_RANGE, NULL},
+        {{HS_UNSIGNED, 0, 0, 0, 1}, 32, 1, 1, 0, HS_ERROR_OPTION, "--value index"}, /* generates no indices */
+        {{HS_UNSIGNED, 0, 0, 0, 1}, 32, 0, 0, 1, HS_OK, NULL},
     };
     hs_sort crafted = *plain;
     uint64_t bytes, more;
@@ -215,7 +226,28 @@ static void options(const hs_sort *plain)
         STATUS(hs_scratch(&crafted, 1000, &bytes), HS_OK);
         is(hs_scratch_with(&crafted, 1000, &rows[i].options, &more), rows[i].status, __LINE__, "options");
         if (rows[i].status == HS_OK) EXPECT(more == (rows[i].options.discard_keys ? 1024 + 4000 : bytes));
+        if (rows[i].status != HS_ERROR_RANGE)
+            missing(&crafted, &rows[i].options, rows[i].index ? 1u << HS_VALUES_OUT : 0, rows[i].missing, __LINE__ + (int)i);
     }
+    crafted.index = 0;
+    missing(NULL, &rows[2].options, 0, NULL, __LINE__);
+    missing(&crafted, NULL, 1u << HS_SOURCE | 1u << HS_DESTINATION | 1u << HS_SCRATCH, NULL, __LINE__);
+    missing(&crafted, NULL, 1u << HS_COUNT, "--feature device-count", __LINE__);
+    missing(&crafted, NULL, 1u << HS_VALUES, "values: the sort was generated without", __LINE__);
+    missing(&crafted, NULL, 1u << HS_VALUES_OUT, "values_destination: the sort was generated without", __LINE__);
+    missing(&crafted, NULL, 1u << HS_OTHER_INPUT, "one array", __LINE__);
+    missing(&crafted, NULL, 1u << HS_REPORT, "--feature run-boundaries", __LINE__);
+    crafted.index = 1;
+    missing(&crafted, NULL, 0, "values_destination: there is no buffer", __LINE__);
+    crafted.index = 0;
+    crafted.value_bytes = crafted.device_count = 4;
+    missing(&crafted, NULL, 1u << HS_COUNT, "not given", __LINE__);
+    missing(&crafted, NULL, 1u << HS_COUNT | 1u << HS_VALUES, NULL, __LINE__);
+    crafted.kind = HS_MERGE;
+    missing(&crafted, NULL, 1u << HS_VALUES | 1u << HS_VALUES_OUT, "not given", __LINE__);
+    missing(&crafted, NULL, 1u << HS_VALUES | 1u << HS_OTHER_VALUES, "no buffer for the result", __LINE__);
+    crafted.index = 1;
+    missing(&crafted, &rows[sizeof rows / sizeof rows[0] - 1].options, 0, "only sorts discard keys", __LINE__);
 }
 
 /* Functions that need no device. */
@@ -746,8 +778,9 @@ static void indices(const hs_sort *plain)
 }
 
 /* A plain sort takes none of these options. */
-static void nothing_more(hs_opencl *sorter)
+static void nothing_more(const hs_sort *sort, hs_opencl *sorter)
 {
+    static const char *const names[] = {"values:", "values_destination:", "count:", "type:", "descending:", "end_bit", "discard_keys:"};
     cl_mem from = buffer(ROOM), other = buffer(ROOM);
     any_args args = arguments(1000, from, NULL);
     int i;
@@ -762,6 +795,8 @@ static void nothing_more(hs_opencl *sorter)
         if (i == 5) args.options.end_bit = 16;
         if (i == 6) args.options.discard_keys = 1;
         STATUS(any_sort(sorter, queue, &args, &error), HS_ERROR_OPTION);
+        missing(sort, &args.options, (args.values ? 1u << HS_VALUES : 0) | (args.count ? 1u << HS_COUNT : 0) |
+                (args.values_destination ? 1u << HS_VALUES_OUT : 0), names[i], __LINE__ + i);
     }
     EXPECT(sorted(from, 0, 0));
     args = arguments(1000, from, NULL);
@@ -796,7 +831,7 @@ int main(void)
     wide(plain);
     everything(plain);
     indices(plain);
-    nothing_more(sorter);
+    nothing_more(plain, sorter);
     must(clFinish(queue), "clFinish");
     hs_opencl_release(sorter);
 

@@ -467,6 +467,7 @@ static void fuzz_members(fuzz_case *c)
 /* One call, right or wrong, and sometimes with a failing driver. */
 static void fuzz_one(const hs_sort *s)
 {
+    uint32_t i, roles = 0;
     fuzz_case c = fuzz_good(s);
     fuzz_play play;
     const uint64_t mutations = fuzz_one_in(3) ? 0 : 1 + fuzz_below(3);
@@ -488,6 +489,12 @@ static void fuzz_one(const hs_sort *s)
         return;
     }
     if (status == HS_OK) fuzz_right++;
+    for (i = 0; i < HS_ROLES; i++) roles |= (uint32_t)(c.at[i].memory != 0) << i;
+    if (c.at[HS_VALUES_OUT].memory == c.at[HS_VALUES].memory && c.at[HS_VALUES_OUT].offset == c.at[HS_VALUES].offset)
+        roles &= ~(1u << HS_VALUES_OUT);
+    if (status == HS_ERROR_OPTION) fuzz_expect(hs_missing_option(s, &c.options, roles) != NULL, &c, "no option is missing");
+    if (status == HS_OK && c.n && (s->kind != HS_MERGE || (c.parts && c.parts < c.n))) /* empty arrays need no values */
+        fuzz_expect(!hs_missing_option(s, &c.options, roles), &c, "an option is missing");
     fuzz_expect(status != HS_OK || legal, &c, "a wrong call is taken");
     fuzz_expect(status == HS_OK || !legal || (FUZZ_LIMITED && status == HS_ERROR_DEVICE), &c, "a right call is refused");
     fuzz_expect(status == HS_OK || fuzz_count == 0, &c, "a call that is refused launches something");
