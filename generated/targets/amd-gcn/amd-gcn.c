@@ -6643,6 +6643,7 @@ static const char *const hs_amd_gcn_auto_u32_opencl[] = {
     "    hs_end();\n",
     "}\n",
 };
+static const uint32_t hs_amd_gcn_auto_u32_opencl_starts[] = {122, 1136, 2500, 4299, 4340, 4397, 4727, 4737, 4855, 4922, 5641, 5705, 5743};
 const hs_sort hs_amd_gcn_auto_u32 = {
     "amd-gcn", "auto", "u32", "none",
     HS_SORT, 1u, /* elements of an item */
@@ -6662,7 +6663,8 @@ const hs_sort hs_amd_gcn_auto_u32 = {
     hs_amd_gcn_auto_u32_spirv, /* SPIR-V: buffers by descriptor, */
     hs_amd_gcn_auto_u32_spirv_address, /* and by address */
     11u, /* the version of Vulkan that it needs */
-    0u, 0u /* words of its report, and words a key */
+    0u, 0u, /* words of its report, and words a key */
+    hs_amd_gcn_auto_u32_opencl_starts /* the lines at which its kernels start */
 };
 
 /* auto sort of u64 keys */
@@ -11552,6 +11554,7 @@ static const char *const hs_amd_gcn_auto_u64_opencl[] = {
     "    hs_end();\n",
     "}\n",
 };
+static const uint32_t hs_amd_gcn_auto_u64_opencl_starts[] = {122, 628, 1475, 2627, 2668, 2725, 2814, 2854, 3005, 3015, 3178, 3245, 3865, 3923, 3961};
 const hs_sort hs_amd_gcn_auto_u64 = {
     "amd-gcn", "auto", "u64", "none",
     HS_SORT, 1u, /* elements of an item */
@@ -11571,7 +11574,8 @@ const hs_sort hs_amd_gcn_auto_u64 = {
     hs_amd_gcn_auto_u64_spirv, /* SPIR-V: buffers by descriptor, */
     hs_amd_gcn_auto_u64_spirv_address, /* and by address */
     11u, /* the version of Vulkan that it needs */
-    0u, 0u /* words of its report, and words a key */
+    0u, 0u, /* words of its report, and words a key */
+    hs_amd_gcn_auto_u64_opencl_starts /* the lines at which its kernels start */
 };
 
 /* digest of u32 keys */
@@ -11750,6 +11754,7 @@ static const char *const hs_amd_gcn_digest_u32_opencl[] = {
     "    hs_end();\n",
     "}\n",
 };
+static const uint32_t hs_amd_gcn_digest_u32_opencl_starts[] = {64, 73, 116};
 const hs_sort hs_amd_gcn_digest_u32 = {
     "amd-gcn", "digest", "u32", "none",
     HS_DIGEST, 1u, /* elements of an item */
@@ -11769,7 +11774,8 @@ const hs_sort hs_amd_gcn_digest_u32 = {
     hs_amd_gcn_digest_u32_spirv, /* SPIR-V: buffers by descriptor, */
     hs_amd_gcn_digest_u32_spirv_address, /* and by address */
     11u, /* the version of Vulkan that it needs */
-    8u, 0u /* words of its report, and words a key */
+    8u, 0u, /* words of its report, and words a key */
+    hs_amd_gcn_digest_u32_opencl_starts /* the lines at which its kernels start */
 };
 
 /* digest of u64 keys */
@@ -11950,6 +11956,7 @@ static const char *const hs_amd_gcn_digest_u64_opencl[] = {
     "    hs_end();\n",
     "}\n",
 };
+static const uint32_t hs_amd_gcn_digest_u64_opencl_starts[] = {64, 73, 117};
 const hs_sort hs_amd_gcn_digest_u64 = {
     "amd-gcn", "digest", "u64", "none",
     HS_DIGEST, 1u, /* elements of an item */
@@ -11969,7 +11976,8 @@ const hs_sort hs_amd_gcn_digest_u64 = {
     hs_amd_gcn_digest_u64_spirv, /* SPIR-V: buffers by descriptor, */
     hs_amd_gcn_digest_u64_spirv_address, /* and by address */
     11u, /* the version of Vulkan that it needs */
-    8u, 0u /* words of its report, and words a key */
+    8u, 0u, /* words of its report, and words a key */
+    hs_amd_gcn_digest_u64_opencl_starts /* the lines at which its kernels start */
 };
 
 static const hs_sort *const hs_amd_gcn_sorts[] = {&hs_amd_gcn_auto_u32, &hs_amd_gcn_auto_u64, &hs_amd_gcn_digest_u32, &hs_amd_gcn_digest_u64};

@@ -4080,6 +4080,7 @@ static const char *const hs_cpu_auto_u32_opencl[] = {
     "    }\n",
     "}\n",
 };
+static const uint32_t hs_cpu_auto_u32_opencl_starts[] = {148, 832, 1798, 3155, 3317, 3419, 3568, 3823};
 const hs_sort hs_cpu_auto_u32 = {
     "cpu", "auto", "u32", "none",
     HS_SORT, 1u, /* elements of an item */
@@ -4099,7 +4100,8 @@ const hs_sort hs_cpu_auto_u32 = {
     0, /* SPIR-V: buffers by descriptor, */
     0, /* and by address */
     11u, /* the version of Vulkan that it needs */
-    0u, 0u /* words of its report, and words a key */
+    0u, 0u, /* words of its report, and words a key */
+    hs_cpu_auto_u32_opencl_starts /* the lines at which its kernels start */
 };
 
 /* auto sort of u64 keys */
@@ -8281,6 +8283,7 @@ static const char *const hs_cpu_auto_u64_opencl[] = {
     "    }\n",
     "}\n",
 };
+static const uint32_t hs_cpu_auto_u64_opencl_starts[] = {148, 795, 1850, 3196, 3358, 3460, 3715};
 const hs_sort hs_cpu_auto_u64 = {
     "cpu", "auto", "u64", "none",
     HS_SORT, 1u, /* elements of an item */
@@ -8300,7 +8303,8 @@ const hs_sort hs_cpu_auto_u64 = {
     0, /* SPIR-V: buffers by descriptor, */
     0, /* and by address */
     11u, /* the version of Vulkan that it needs */
-    0u, 0u /* words of its report, and words a key */
+    0u, 0u, /* words of its report, and words a key */
+    hs_cpu_auto_u64_opencl_starts /* the lines at which its kernels start */
 };
 
 /* digest of u32 keys */
@@ -8478,6 +8482,7 @@ static const char *const hs_cpu_digest_u32_opencl[] = {
     "    hs_end();\n",
     "}\n",
 };
+static const uint32_t hs_cpu_digest_u32_opencl_starts[] = {64, 73, 116};
 const hs_sort hs_cpu_digest_u32 = {
     "cpu", "digest", "u32", "none",
     HS_DIGEST, 1u, /* elements of an item */
@@ -8497,7 +8502,8 @@ const hs_sort hs_cpu_digest_u32 = {
     0, /* SPIR-V: buffers by descriptor, */
     0, /* and by address */
     11u, /* the version of Vulkan that it needs */
-    8u, 0u /* words of its report, and words a key */
+    8u, 0u, /* words of its report, and words a key */
+    hs_cpu_digest_u32_opencl_starts /* the lines at which its kernels start */
 };
 
 /* digest of u64 keys */
@@ -8677,6 +8683,7 @@ static const char *const hs_cpu_digest_u64_opencl[] = {
     "    hs_end();\n",
     "}\n",
 };
+static const uint32_t hs_cpu_digest_u64_opencl_starts[] = {64, 73, 117};
 const hs_sort hs_cpu_digest_u64 = {
     "cpu", "digest", "u64", "none",
     HS_DIGEST, 1u, /* elements of an item */
@@ -8696,7 +8703,8 @@ const hs_sort hs_cpu_digest_u64 = {
     0, /* SPIR-V: buffers by descriptor, */
     0, /* and by address */
     11u, /* the version of Vulkan that it needs */
-    8u, 0u /* words of its report, and words a key */
+    8u, 0u, /* words of its report, and words a key */
+    hs_cpu_digest_u64_opencl_starts /* the lines at which its kernels start */
 };
 
 static const hs_sort *const hs_cpu_sorts[] = {&hs_cpu_auto_u32, &hs_cpu_auto_u64, &hs_cpu_digest_u32, &hs_cpu_digest_u64};

@@ -3146,6 +3146,7 @@ static const char *const hs_generic_auto_u32_opencl[] = {
     "    }\n",
     "}\n",
 };
+static const uint32_t hs_generic_auto_u32_opencl_starts[] = {95, 463, 1070, 1961, 1995, 2043, 2119, 2155, 2204, 2281, 2466, 2512, 2550, 2943};
 const hs_sort hs_generic_auto_u32 = {
     "generic", "auto", "u32", "none",
     HS_SORT, 1u, /* elements of an item */
@@ -3165,7 +3166,8 @@ const hs_sort hs_generic_auto_u32 = {
     hs_generic_auto_u32_spirv, /* SPIR-V: buffers by descriptor, */
     hs_generic_auto_u32_spirv_address, /* and by address */
     11u, /* the version of Vulkan that it needs */
-    0u, 0u /* words of its report, and words a key */
+    0u, 0u, /* words of its report, and words a key */
+    hs_generic_auto_u32_opencl_starts /* the lines at which its kernels start */
 };
 
 /* auto sort of u64 keys */
@@ -6300,6 +6302,7 @@ static const char *const hs_generic_auto_u64_opencl[] = {
     "    }\n",
     "}\n",
 };
+static const uint32_t hs_generic_auto_u64_opencl_starts[] = {95, 463, 1070, 1961, 1995, 2043, 2119, 2155, 2204, 2281, 2466, 2508, 2546, 2871};
 const hs_sort hs_generic_auto_u64 = {
     "generic", "auto", "u64", "none",
     HS_SORT, 1u, /* elements of an item */
@@ -6319,7 +6322,8 @@ const hs_sort hs_generic_auto_u64 = {
     hs_generic_auto_u64_spirv, /* SPIR-V: buffers by descriptor, */
     hs_generic_auto_u64_spirv_address, /* and by address */
     11u, /* the version of Vulkan that it needs */
-    0u, 0u /* words of its report, and words a key */
+    0u, 0u, /* words of its report, and words a key */
+    hs_generic_auto_u64_opencl_starts /* the lines at which its kernels start */
 };
 
 /* digest of u32 keys */
@@ -6498,6 +6502,7 @@ static const char *const hs_generic_digest_u32_opencl[] = {
     "    hs_end();\n",
     "}\n",
 };
+static const uint32_t hs_generic_digest_u32_opencl_starts[] = {64, 73, 116};
 const hs_sort hs_generic_digest_u32 = {
     "generic", "digest", "u32", "none",
     HS_DIGEST, 1u, /* elements of an item */
@@ -6517,7 +6522,8 @@ const hs_sort hs_generic_digest_u32 = {
     hs_generic_digest_u32_spirv, /* SPIR-V: buffers by descriptor, */
     hs_generic_digest_u32_spirv_address, /* and by address */
     11u, /* the version of Vulkan that it needs */
-    8u, 0u /* words of its report, and words a key */
+    8u, 0u, /* words of its report, and words a key */
+    hs_generic_digest_u32_opencl_starts /* the lines at which its kernels start */
 };
 
 /* digest of u64 keys */
@@ -6698,6 +6704,7 @@ static const char *const hs_generic_digest_u64_opencl[] = {
     "    hs_end();\n",
     "}\n",
 };
+static const uint32_t hs_generic_digest_u64_opencl_starts[] = {64, 73, 117};
 const hs_sort hs_generic_digest_u64 = {
     "generic", "digest", "u64", "none",
     HS_DIGEST, 1u, /* elements of an item */
@@ -6717,7 +6724,8 @@ const hs_sort hs_generic_digest_u64 = {
     hs_generic_digest_u64_spirv, /* SPIR-V: buffers by descriptor, */
     hs_generic_digest_u64_spirv_address, /* and by address */
     11u, /* the version of Vulkan that it needs */
-    8u, 0u /* words of its report, and words a key */
+    8u, 0u, /* words of its report, and words a key */
+    hs_generic_digest_u64_opencl_starts /* the lines at which its kernels start */
 };
 
 static const hs_sort *const hs_generic_sorts[] = {&hs_generic_auto_u32, &hs_generic_auto_u64, &hs_generic_digest_u32, &hs_generic_digest_u64};

@@ -3189,6 +3189,7 @@ static const char *const hs_intel_gen8_auto_u32_opencl[] = {
     "    }\n",
     "}\n",
 };
+static const uint32_t hs_intel_gen8_auto_u32_opencl_starts[] = {117, 461, 1068, 1936, 1977, 2034, 2123, 2280, 2320, 2463, 2509, 2547, 3007};
 const hs_sort hs_intel_gen8_auto_u32 = {
     "intel-gen8", "auto", "u32", "none",
     HS_SORT, 1u, /* elements of an item */
@@ -3208,7 +3209,8 @@ const hs_sort hs_intel_gen8_auto_u32 = {
     hs_intel_gen8_auto_u32_spirv, /* SPIR-V: buffers by descriptor, */
     hs_intel_gen8_auto_u32_spirv_address, /* and by address */
     11u, /* the version of Vulkan that it needs */
-    0u, 0u /* words of its report, and words a key */
+    0u, 0u, /* words of its report, and words a key */
+    hs_intel_gen8_auto_u32_opencl_starts /* the lines at which its kernels start */
 };
 
 /* auto sort of u64 keys */
@@ -7138,6 +7140,7 @@ static const char *const hs_intel_gen8_auto_u64_opencl[] = {
     "    }\n",
     "}\n",
 };
+static const uint32_t hs_intel_gen8_auto_u64_opencl_starts[] = {117, 660, 1451, 2611, 2652, 2709, 2798, 2955, 2995, 3277, 3319, 3357, 3687};
 const hs_sort hs_intel_gen8_auto_u64 = {
     "intel-gen8", "auto", "u64", "none",
     HS_SORT, 1u, /* elements of an item */
@@ -7157,7 +7160,8 @@ const hs_sort hs_intel_gen8_auto_u64 = {
     hs_intel_gen8_auto_u64_spirv, /* SPIR-V: buffers by descriptor, */
     hs_intel_gen8_auto_u64_spirv_address, /* and by address */
     11u, /* the version of Vulkan that it needs */
-    0u, 0u /* words of its report, and words a key */
+    0u, 0u, /* words of its report, and words a key */
+    hs_intel_gen8_auto_u64_opencl_starts /* the lines at which its kernels start */
 };
 
 /* digest of u32 keys */
@@ -7336,6 +7340,7 @@ static const char *const hs_intel_gen8_digest_u32_opencl[] = {
     "    hs_end();\n",
     "}\n",
 };
+static const uint32_t hs_intel_gen8_digest_u32_opencl_starts[] = {64, 73, 116};
 const hs_sort hs_intel_gen8_digest_u32 = {
     "intel-gen8", "digest", "u32", "none",
     HS_DIGEST, 1u, /* elements of an item */
@@ -7355,7 +7360,8 @@ const hs_sort hs_intel_gen8_digest_u32 = {
     hs_intel_gen8_digest_u32_spirv, /* SPIR-V: buffers by descriptor, */
     hs_intel_gen8_digest_u32_spirv_address, /* and by address */
     11u, /* the version of Vulkan that it needs */
-    8u, 0u /* words of its report, and words a key */
+    8u, 0u, /* words of its report, and words a key */
+    hs_intel_gen8_digest_u32_opencl_starts /* the lines at which its kernels start */
 };
 
 /* digest of u64 keys */
@@ -7536,6 +7542,7 @@ static const char *const hs_intel_gen8_digest_u64_opencl[] = {
     "    hs_end();\n",
     "}\n",
 };
+static const uint32_t hs_intel_gen8_digest_u64_opencl_starts[] = {64, 73, 117};
 const hs_sort hs_intel_gen8_digest_u64 = {
     "intel-gen8", "digest", "u64", "none",
     HS_DIGEST, 1u, /* elements of an item */
@@ -7555,7 +7562,8 @@ const hs_sort hs_intel_gen8_digest_u64 = {
     hs_intel_gen8_digest_u64_spirv, /* SPIR-V: buffers by descriptor, */
     hs_intel_gen8_digest_u64_spirv_address, /* and by address */
     11u, /* the version of Vulkan that it needs */
-    8u, 0u /* words of its report, and words a key */
+    8u, 0u, /* words of its report, and words a key */
+    hs_intel_gen8_digest_u64_opencl_starts /* the lines at which its kernels start */
 };
 
 static const hs_sort *const hs_intel_gen8_sorts[] = {&hs_intel_gen8_auto_u32, &hs_intel_gen8_auto_u64, &hs_intel_gen8_digest_u32, &hs_intel_gen8_digest_u64};

@@ -8474,6 +8474,7 @@ static const char *const hs_nvidia_sm90_auto_u32_opencl[] = {
     "    }\n",
     "}\n",
 };
+static const uint32_t hs_nvidia_sm90_auto_u32_opencl_starts[] = {122, 1095, 2606, 2647, 2704, 2793, 2950, 3251, 3291, 3344, 3565, 3576, 3641, 3707, 3949, 4001, 4041, 4287, 4631, 5177, 5186, 5390, 5459, 6726, 6824, 6862, 8091};
 const hs_sort hs_nvidia_sm90_auto_u32 = {
     "nvidia-sm90", "auto", "u32", "none",
     HS_SORT, 1u, /* elements of an item */
@@ -8493,7 +8494,8 @@ const hs_sort hs_nvidia_sm90_auto_u32 = {
     0, /* SPIR-V: buffers by descriptor, */
     0, /* and by address */
     11u, /* the version of Vulkan that it needs */
-    0u, 0u /* words of its report, and words a key */
+    0u, 0u, /* words of its report, and words a key */
+    hs_nvidia_sm90_auto_u32_opencl_starts /* the lines at which its kernels start */
 };
 
 /* auto sort of u64 keys */
@@ -14861,6 +14863,7 @@ static const char *const hs_nvidia_sm90_auto_u64_opencl[] = {
     "    }\n",
     "}\n",
 };
+static const uint32_t hs_nvidia_sm90_auto_u64_opencl_starts[] = {122, 543, 1266, 2272, 2329, 2418, 2575, 2615, 2668, 2749, 2890, 3060, 3071, 3120, 3186, 3365, 3409, 3449, 3632, 3859, 4175, 4184, 4366, 4435, 5108, 5170, 5208, 5843};
 const hs_sort hs_nvidia_sm90_auto_u64 = {
     "nvidia-sm90", "auto", "u64", "none",
     HS_SORT, 1u, /* elements of an item */
@@ -14880,7 +14883,8 @@ const hs_sort hs_nvidia_sm90_auto_u64 = {
     0, /* SPIR-V: buffers by descriptor, */
     0, /* and by address */
     11u, /* the version of Vulkan that it needs */
-    0u, 0u /* words of its report, and words a key */
+    0u, 0u, /* words of its report, and words a key */
+    hs_nvidia_sm90_auto_u64_opencl_starts /* the lines at which its kernels start */
 };
 
 /* digest of u32 keys */
@@ -15058,6 +15062,7 @@ static const char *const hs_nvidia_sm90_digest_u32_opencl[] = {
     "    hs_end();\n",
     "}\n",
 };
+static const uint32_t hs_nvidia_sm90_digest_u32_opencl_starts[] = {64, 73, 116};
 const hs_sort hs_nvidia_sm90_digest_u32 = {
     "nvidia-sm90", "digest", "u32", "none",
     HS_DIGEST, 1u, /* elements of an item */
@@ -15077,7 +15082,8 @@ const hs_sort hs_nvidia_sm90_digest_u32 = {
     0, /* SPIR-V: buffers by descriptor, */
     0, /* and by address */
     11u, /* the version of Vulkan that it needs */
-    8u, 0u /* words of its report, and words a key */
+    8u, 0u, /* words of its report, and words a key */
+    hs_nvidia_sm90_digest_u32_opencl_starts /* the lines at which its kernels start */
 };
 
 /* digest of u64 keys */
@@ -15257,6 +15263,7 @@ static const char *const hs_nvidia_sm90_digest_u64_opencl[] = {
     "    hs_end();\n",
     "}\n",
 };
+static const uint32_t hs_nvidia_sm90_digest_u64_opencl_starts[] = {64, 73, 117};
 const hs_sort hs_nvidia_sm90_digest_u64 = {
     "nvidia-sm90", "digest", "u64", "none",
     HS_DIGEST, 1u, /* elements of an item */
@@ -15276,7 +15283,8 @@ const hs_sort hs_nvidia_sm90_digest_u64 = {
     0, /* SPIR-V: buffers by descriptor, */
     0, /* and by address */
     11u, /* the version of Vulkan that it needs */
-    8u, 0u /* words of its report, and words a key */
+    8u, 0u, /* words of its report, and words a key */
+    hs_nvidia_sm90_digest_u64_opencl_starts /* the lines at which its kernels start */
 };
 
 static const hs_sort *const hs_nvidia_sm90_sorts[] = {&hs_nvidia_sm90_auto_u32, &hs_nvidia_sm90_auto_u64, &hs_nvidia_sm90_digest_u32, &hs_nvidia_sm90_digest_u64};
