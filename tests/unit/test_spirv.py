@@ -15,6 +15,7 @@ import pytest
 from steps import changed
 
 from hsgen.core.errors import Usage, Wrong
+from hsgen.core.keys import Signature
 from hsgen.emit import spirv
 from hsgen.emit.spirv import Compiler, Module, compile_one, defines, modules, words
 from hsgen.targets import target
@@ -48,6 +49,13 @@ def test_kernels_of_small_counts_alone_have_no_form_by_address() -> None:
     for max_n, extra in ((spirv.ADDRESS_FROM, 0), (spirv.ADDRESS_FROM + 1, 1)):
         plan = replace(sort.plan, steps=(changed(step, max_n=max_n),))
         assert len(modules(replace(sort, plan=plan))) == len(sort.kernels) + extra
+
+
+def test_sorts_with_a_device_side_count_have_every_kernel_by_address() -> None:
+    sort = target.find("generic").sort("auto", "u32", Signature(value="v4", device_count=True))
+    found = modules(sort)
+    for address in (False, True):
+        assert [m.kernel for m in found if m.address == address] == [k.name for k in sort.kernels]
 
 
 def test_defines_pick_a_module() -> None:
