@@ -184,13 +184,26 @@ static hs_status hs_vulkan_prepare(hs_vulkan *s, const hs_vulkan_device *device,
     return HS_OK;
 }
 
+/* Whether the counts of a kernel's steps, within the scope, have buffers beyond the binding limit.  A count on the device
+ * is less than the capacity by which buffers are bound: a capacity beyond the limit needs HS_VULKAN_BY_ADDRESS. */
+static int hs_vulkan_beyond(const hs_vulkan *s, uint32_t kernel)
+{
+    hs_scope scope = s->scope;
+    uint64_t bytes, most = 0;
+    uint32_t i;
+    for (i = 0; i < s->sort->step_count; i++)
+        if (s->sort->steps[i].kernel == kernel && s->sort->steps[i].guard.max_n > most)
+            most = s->sort->steps[i].guard.max_n;
+    if (scope.max_n > most) scope.max_n = most;
+    bytes = hs_scope_bytes(s->sort, &scope);
+    return bytes > s->binding_limit || s->binding_limit - bytes < s->alignment;
+}
+
 /* List the pipelines, and make their layouts. */
 static hs_status hs_vulkan_plan(hs_vulkan *s, const hs_vulkan_facts *facts, uint32_t features, VkResult *result)
 {
     const hs_sort *sort = s->sort;
     const int alone = s->binding == HS_VULKAN_BY_ADDRESS, able = (features & HS_VULKAN_ADDRESS) != 0;
-    const uint64_t most = hs_scope_bytes(sort, &s->scope);
-    const int beyond = alone || most > s->binding_limit || s->binding_limit - most < s->alignment;
     hs_status status = HS_OK;
     uint32_t form, i;
     if (alone && !able) return HS_ERROR_DEVICE;
@@ -202,7 +215,8 @@ static hs_status hs_vulkan_plan(hs_vulkan *s, const hs_vulkan_facts *facts, uint
             hs_vulkan_job *job = &s->jobs[s->job_count];
             if (!hs_vulkan_needs(s, i)) continue;
             if (alone && !spirv[i].words) return HS_ERROR_KERNELS;
-            if (!spirv[i].words || (form == HS_BY_ADDRESS && !beyond && sort->spirv[i].words)) continue;
+            if (!spirv[i].words) continue;
+            if (form == HS_BY_ADDRESS && !alone && sort->spirv[i].words && !hs_vulkan_beyond(s, i)) continue;
             job->form = form;
             job->kernel = i;
             job->require = hs_vulkan_can_require(&sort->kernels[i], facts, features);
