@@ -3,7 +3,8 @@
 /* Sort random numbers with OpenCL: all that a program does, from the device to the sorted array.
  *
  * README.md has the line that builds it.  The first device that a target of this bundle sorts on is taken, or the first
- * whose name holds the argument.  The exit code is 0 if the numbers came back sorted. */
+ * whose name holds the first argument.  The second argument names a file in which the compiled kernels are kept for the
+ * next run.  The exit code is 0 if the numbers came back sorted. */
 #include "hs/hs_opencl.h"
 #include "hs/hs_targets.h"
 
@@ -31,6 +32,53 @@ static cl_device_id pick(const char *part, const hs_sort **sort, char *name, siz
         }
     }
     return NULL;
+}
+
+/* What a file has, in memory that the caller frees; null if there is no such file. */
+static void *load(const char *name, size_t *size)
+{
+    FILE *file = fopen(name, "rb");
+    void *data = NULL;
+    long end = 0;
+    *size = 0;
+    if (file && fseek(file, 0, SEEK_END) == 0) end = ftell(file);
+    if (end > 0) data = malloc((size_t)end);
+    if (data && fseek(file, 0, SEEK_SET) == 0) *size = fread(data, 1, (size_t)end, file);
+    if (file) fclose(file);
+    return data;
+}
+
+/* Write the kernels as the driver compiled them to a file.  A program that may be interrupted writes another file and
+ * renames it. */
+static void store(const hs_opencl *sorter, const char *name)
+{
+    size_t size = 0;
+    const hs_status status = hs_opencl_binary(sorter, NULL, 0, &size, NULL);
+    void *data = status == HS_OK ? malloc(size) : NULL;
+    FILE *file = data && hs_opencl_binary(sorter, data, size, &size, NULL) == HS_OK ? fopen(name, "wb") : NULL;
+    if (file) {
+        fwrite(data, 1, size, file); /* a file that is cut off is ignored */
+        fclose(file);
+    }
+    free(data);
+}
+
+/* The kernels of this program's calls, sorts in place of COUNT keys, from a file if it has them. */
+static hs_status make_sorter(const hs_sort *sort, cl_context context, cl_device_id device, const char *file,
+                             hs_opencl **sorter, hs_opencl_error *error)
+{
+    hs_opencl_create_options options;
+    hs_status status;
+    void *binary = NULL;
+    memset(&options, 0, sizeof options);
+    options.scope.max_n = COUNT;
+    options.scope.calls = HS_CALLS_IN_PLACE | HS_CALLS_ALL_BITS;
+    if (file) binary = load(file, &options.binary_bytes);
+    options.binary = binary;
+    status = hs_opencl_create_with(sort, context, device, &options, sorter, error);
+    free(binary);
+    if (status == HS_OK && file && !hs_opencl_from_binary(*sorter)) store(*sorter, file);
+    return status;
 }
 
 /* Random numbers; the same each time. */
@@ -100,7 +148,7 @@ int main(int argc, char **argv)
     if (!queue) goto end;
 
     /* Build the kernels: once, then sort as often as you like. */
-    status = hs_opencl_create(sort, context, device, &sorter, &error);
+    status = make_sorter(sort, context, device, argc > 2 ? argv[2] : NULL, &sorter, &error);
     if (status != HS_OK) goto end;
     if (hs_opencl_match_kind(hs_targets, hs_targets_count, HS_DIGEST, "u32", NULL, device, &check) == HS_OK && check)
         status = hs_opencl_create(check, context, device, &checker, &error);

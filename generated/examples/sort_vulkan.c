@@ -3,7 +3,8 @@
 /* Sort random numbers with Vulkan: all that a program does, from the device to the sorted array.
  *
  * README.md has the line that builds it.  The first device that a target of this bundle sorts on is taken, or the first
- * whose name holds the argument.  The exit code is 0 if the numbers came back sorted. */
+ * whose name holds the first argument.  The second argument names a file in which compiled pipelines are kept for the
+ * next run.  The exit code is 0 if the numbers came back sorted. */
 #include "hs/hs_targets.h"
 #include "hs/hs_vulkan.h"
 
@@ -110,6 +111,58 @@ static VkResult make_device(program *p, uint32_t *features)
     code = vkCreateDevice(p->physical, &info, NULL, &p->device);
     if (!code) vkGetDeviceQueue(p->device, p->family, 0, &p->queue);
     return code;
+}
+
+/* A pipeline cache with what a file has, if there is one; the driver ignores data of another device or version. */
+static VkResult load_cache(const program *p, const char *name, VkPipelineCache *cache)
+{
+    VkPipelineCacheCreateInfo info;
+    FILE *file = fopen(name, "rb");
+    void *data = NULL;
+    long size = 0;
+    VkResult code;
+    memset(&info, 0, sizeof info);
+    info.sType = VK_STRUCTURE_TYPE_PIPELINE_CACHE_CREATE_INFO;
+    if (file && fseek(file, 0, SEEK_END) == 0) size = ftell(file);
+    if (size > 0) data = malloc((size_t)size);
+    if (data && fseek(file, 0, SEEK_SET) == 0) info.initialDataSize = fread(data, 1, (size_t)size, file);
+    info.pInitialData = data;
+    if (file) fclose(file);
+    code = vkCreatePipelineCache(p->device, &info, NULL, cache);
+    free(data);
+    return code;
+}
+
+/* Write the cache to the file.  A program that may be interrupted writes another file and renames it. */
+static VkResult store_cache(const program *p, const char *name, VkPipelineCache cache)
+{
+    size_t size = 0;
+    VkResult code = vkGetPipelineCacheData(p->device, cache, &size, NULL);
+    void *data = code ? NULL : malloc(size);
+    FILE *file = data ? fopen(name, "wb") : NULL;
+    if (!code && !file) code = VK_ERROR_UNKNOWN;
+    if (!code) code = vkGetPipelineCacheData(p->device, cache, &size, data);
+    if (!code && fwrite(data, 1, size, file) != size) code = VK_ERROR_UNKNOWN;
+    if (file && fclose(file) && !code) code = VK_ERROR_UNKNOWN;
+    free(data);
+    return code;
+}
+
+/* The pipelines of this program's calls: sorts in place of COUNT keys by all bits, and checks. */
+static hs_status make_sorters(program *p, hs_vulkan_device *device, const char *file, VkResult *code)
+{
+    hs_vulkan_create_options options;
+    hs_status status;
+    memset(&options, 0, sizeof options);
+    options.scope.max_n = COUNT;
+    *code = file ? load_cache(p, file, &device->cache) : VK_SUCCESS;
+    if (*code) return HS_ERROR_API;
+    status = p->check ? hs_vulkan_create_with(p->check, device, &options, &p->checker, code) : HS_OK;
+    options.scope.calls = HS_CALLS_IN_PLACE | HS_CALLS_ALL_BITS;
+    if (status == HS_OK) status = hs_vulkan_create_with(p->sort, device, &options, &p->sorter, code);
+    if (status == HS_OK && file) *code = store_cache(p, file, device->cache);
+    vkDestroyPipelineCache(p->device, device->cache, NULL);
+    return *code && status == HS_OK ? HS_ERROR_API : status;
 }
 
 /* A buffer and its memory, of a type that has the properties `wanted`. */
@@ -296,8 +349,7 @@ int main(int argc, char **argv)
 
     /* Make the pipelines: once, then sort as often as you like. */
     device.device = p.device;
-    status = hs_vulkan_create(p.sort, &device, &p.sorter, &code);
-    if (status == HS_OK && p.check) status = hs_vulkan_create(p.check, &device, &p.checker, &code);
+    status = make_sorters(&p, &device, argc > 2 ? argv[2] : NULL, &code);
     if (status != HS_OK) goto end;
 
     status = HS_ERROR_API;

@@ -73,8 +73,8 @@ static int hs_cuda_absent(cudaError_t code)
            hs_cuda_status(code) == HS_ERROR_BUILD;
 }
 
-extern "C" hs_status hs_cuda_runs(const hs_cuda_kernels *sort, int device, int prepare, cudaError_t *code,
-                                  int *known)
+extern "C" hs_status hs_cuda_runs(const hs_cuda_kernels *sort, const hs_scope *scope, int device, int prepare,
+                                  cudaError_t *code, int *known)
 {
     uint64_t warp, threads, shared;
     uint32_t i;
@@ -89,6 +89,7 @@ extern "C" hs_status hs_cuda_runs(const hs_cuda_kernels *sort, int device, int p
         const hs_kernel *kernel = &sort->sort->kernels[i];
         struct cudaFuncAttributes has;
         *known = 1;
+        if (scope && !hs_scope_has(sort->sort, scope, i, 0)) continue;
         if (warp != 32 || kernel->subgroup > 32 || kernel->work_group > threads) return HS_ERROR_DEVICE;
         /* fails if the kernel was not compiled for this device */
         *code = cudaFuncGetAttributes(&has, sort->kernels[i]);
@@ -152,7 +153,7 @@ extern "C" hs_status hs_cuda_match_kind(const hs_cuda_target *const *targets, si
         for (s = 0; suits > best && s < target->sort_count; s++) {
             if (!hs_serves_kind(target->sorts[s], kind, key, value)) continue;
             code = cudaSuccess;
-            status = hs_cuda_runs(targets[t]->sorts[s], index, 0, &code, &known);
+            status = hs_cuda_runs(targets[t]->sorts[s], NULL, index, 0, &code, &known);
             (void)hs_cuda_failed(code, pending, NULL);
             if (status == HS_OK) {
                 best = suits;

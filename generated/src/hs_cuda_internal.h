@@ -11,6 +11,7 @@
 
 struct hs_cuda {
     const hs_cuda_kernels *kernels;
+    hs_scope scope;
     int device;
     uint64_t columns; /* greatest grid in x, what the target allows included */
     uint32_t rows;    /* greatest grid in y */
@@ -40,10 +41,11 @@ HS_INTERNAL hs_status hs_cuda_failed(cudaError_t code, cudaError_t pending, cuda
 /* An attribute of a device; negative ones as 0. */
 HS_INTERNAL cudaError_t hs_cuda_fact(cudaDeviceAttr attribute, int device, uint64_t *value);
 
-/* Whether `device`, the current one, runs the kernels of a sort.  With `prepare`, kernels are granted the shared memory
- * that they need; cooperative ones always are, since the number of resident groups depends on it.  `known`: 1 if the
- * status is an answer, 0 if it is that of a failed query. */
-HS_INTERNAL hs_status hs_cuda_runs(const hs_cuda_kernels *sort, int device, int prepare, cudaError_t *code, int *known);
+/* Whether `device`, the current one, runs the kernels of a sort that calls of a completed scope launch; null: all kernels.
+ * With `prepare`, kernels are granted the shared memory that they need; cooperative ones always are, since the number of
+ * resident groups depends on it.  `known`: 1 if the status is an answer, 0 if it is that of a failed query. */
+HS_INTERNAL hs_status hs_cuda_runs(const hs_cuda_kernels *sort, const hs_scope *scope, int device, int prepare,
+                                   cudaError_t *code, int *known);
 
 /* Check a call and enqueue it; `record` is null if the arguments of the call are. */
 HS_INTERNAL hs_status hs_cuda_run(const hs_cuda *sorter, cudaStream_t stream, const hs_cuda_record *record,

@@ -97,6 +97,7 @@ extern "C" hs_status hs_cuda_run(const hs_cuda *sorter, cudaStream_t stream, con
     call.plan.number = record->number;
     call.plan.options = &record->options;
     status = hs_cuda_survey(sort, record, &call.plan, call.spans);
+    if (status == HS_OK) status = hs_scope_takes(sort, &sorter->scope, &call.plan);
     if (status != HS_OK || hs_idle(sort, record->n)) return status;
     code = cudaGetDevice(&device);
     if (code != cudaSuccess) return hs_cuda_failed(code, pending, error);

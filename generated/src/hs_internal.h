@@ -24,6 +24,22 @@ HS_INTERNAL uint32_t hs_uses(const hs_sort *sort);
 /* Whether the sort was generated for these options, which are not null. */
 HS_INTERNAL hs_status hs_takes(const hs_sort *sort, const hs_options *options);
 
+/* Check a scope, which may be null, and complete it.  HS_ERROR_OPTION: calls that the sort never takes; HS_ERROR_COUNT:
+ * a range of n that is empty or reaches beyond the sort's. */
+HS_INTERNAL hs_status hs_scope_of(const hs_sort *sort, const hs_scope *given, hs_scope *scope);
+
+/* Whether calls of a completed scope can launch a kernel; `indirect`: the API launches by grids in device memory. */
+HS_INTERNAL int hs_scope_has(const hs_sort *sort, const hs_scope *scope, uint32_t kernel, int indirect);
+
+/* The steps that one call of a completed scope runs, at most. */
+HS_INTERNAL uint32_t hs_scope_steps(const hs_sort *sort, const hs_scope *scope);
+
+/* The bytes of the largest buffer that calls of a completed scope access, at most; UINT64_MAX: not bounded by n. */
+HS_INTERNAL uint64_t hs_scope_bytes(const hs_sort *sort, const hs_scope *scope);
+
+/* Whether a checked call is within a completed scope. */
+HS_INTERNAL hs_status hs_scope_takes(const hs_sort *sort, const hs_scope *scope, const hs_call *call);
+
 /* Where discarded keys begin in scratch of which the sort itself needs `bytes` bytes. */
 static inline uint64_t hs_discarded_at(uint64_t bytes) { return (bytes + 1023) / 1024 * 1024; }
 

@@ -150,6 +150,7 @@ hs_status hs_opencl_perform(hs_opencl *sorter, cl_command_queue queue, const hs_
     call.spans[HS_COUNT].where = record->given[HS_COUNT] != NULL; /* all that is checked of an idle call */
     if (!hs_idle(sort, record->n)) status = hs_parts(record, call.parts, call.spans, error);
     if (status == HS_OK) status = hs_survey(sort, &call.plan, call.spans);
+    if (status == HS_OK) status = hs_scope_takes(sort, &sorter->scope, &call.plan);
     if (status != HS_OK) return status;
     if (!hs_launches_fit(sort, &call.plan, sort->max_groups, sort->max_groups)) return HS_ERROR_DEVICE;
     return hs_opencl_status(hs_steps(sorter, queue, record, &call), error);

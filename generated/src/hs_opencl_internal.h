@@ -14,9 +14,12 @@ extern "C" {
 struct hs_opencl {
     const hs_sort *sort;
     volatile long busy; /* 1 during a call */
+    hs_scope scope;
+    cl_device_id device;
+    const char *language; /* the compiler option for it */
     cl_program program;
-    cl_uint kernel_count; /* kernels that exist */
-    cl_kernel kernels[1]; /* as many as the sort has */
+    int from_binary;
+    cl_kernel kernels[1]; /* as many as the sort has; null outside the scope */
 };
 
 /* A call of any operation: `number` is segment_count, first_count, capacity or shift. */

@@ -16,11 +16,20 @@ extern "C" {
     X(CreateShaderModule) X(DestroyShaderModule) X(CreateDescriptorSetLayout) X(DestroyDescriptorSetLayout)           \
     X(CreatePipelineLayout) X(DestroyPipelineLayout) X(CreateComputePipelines) X(DestroyPipeline)                     \
     X(AllocateDescriptorSets) X(UpdateDescriptorSets) X(CmdBindPipeline) X(CmdBindDescriptorSets)                     \
-    X(CmdPushConstants) X(CmdPipelineBarrier) X(CmdDispatch) X(CmdDispatchIndirect)
+    X(CmdPushConstants) X(CmdPipelineBarrier) X(CmdDispatch) X(CmdDispatchIndirect) X(CmdWriteTimestamp)
 #define HS_MEMBER(name) PFN_vk##name name;
 
 /* Kinds of kernels by how they get their buffers. */
 enum { HS_BY_DESCRIPTOR = 0, HS_BY_ADDRESS = 1, HS_FORMS = 2 };
+
+/* The most distinct lists of bindings of a plan, so that recording needs no memory for their descriptor sets. */
+enum { HS_SETS = 64 };
+
+/* A pipeline of a sorter; `require`: it asks for the kernel's subgroup width. */
+typedef struct hs_vulkan_job {
+    uint32_t form, kernel;
+    int require;
+} hs_vulkan_job;
 
 struct hs_vulkan {
     const hs_sort *sort;
@@ -28,11 +37,17 @@ struct hs_vulkan {
     VkAllocationCallbacks callbacks;
     const VkAllocationCallbacks *allocator; /* null or the copy above */
     HS_CALLS(HS_MEMBER)
+    PFN_vkCmdPushDescriptorSetKHR CmdPushDescriptorSet; /* null except by push descriptors */
+    VkPipelineCache cache;
+    hs_scope scope;
+    hs_vulkan_binding binding;
     uint64_t alignment, range_limit, binding_limit; /* of the device; the largest range that is bound */
     uint32_t max_groups;
     VkDescriptorSetLayout set_layouts[HS_BINDINGS + 1]; /* by the number of bindings */
     VkPipelineLayout layouts[HS_FORMS][HS_BINDINGS + 1];
     VkPipeline *pipelines[HS_FORMS]; /* for each kernel; null if it has no such kind */
+    hs_vulkan_job *jobs;             /* the pipelines of a complete sorter */
+    uint32_t job_count;
     uint32_t *set_of;                /* for each step: which of the distinct lists of bindings it takes */
     uint32_t set_count, storage_buffers;
 };
@@ -55,6 +70,7 @@ typedef struct hs_vulkan_record {
     VkDescriptorPool pool;
     VkPipelineStageFlags stages;
     VkAccessFlags accesses;
+    hs_vulkan_timestamps timestamps;
 } hs_vulkan_record;
 
 /* The status of a result, which is also stored if `result` is not null. */
@@ -71,6 +87,9 @@ HS_INTERNAL hs_status hs_vulkan_able(const hs_sort *sort, const hs_vulkan_facts 
 
 /* The push constants of a kernel: an index or address for each binding, n and the argument. */
 static inline uint32_t hs_vulkan_push_bytes(uint32_t bindings) { return 8 * bindings + 8; }
+
+/* The number of pipelines that are missing. */
+HS_INTERNAL uint32_t hs_vulkan_missing(const hs_vulkan *s);
 
 /* Check a call and record it; `record` is null if the arguments of the call are. */
 HS_INTERNAL hs_status hs_vulkan_run(const hs_vulkan *s, VkCommandBuffer commands, const hs_vulkan_record *record,

@@ -3,17 +3,25 @@
 /* Calls for Vulkan: checked, bound to descriptor sets or addresses, recorded. */
 #include "hs_vulkan_internal.h"
 
-#include <stdlib.h>
 #include <string.h>
 
-/* One list of bindings during a call. */
+/* The bindings of a step. */
 typedef struct hs_vulkan_set {
-    int used, addressed, bound;                /* addressed: all have addresses; bound: needs a descriptor set */
-    uint32_t count, place;                     /* place: index of its descriptor set */
+    int addressed;                             /* all have addresses */
+    uint32_t count;
     uint64_t largest;                          /* bytes of the largest range */
     uint64_t at[HS_FORMS][HS_BINDINGS];        /* index of the first element; address */
     VkDescriptorBufferInfo ranges[HS_BINDINGS];
 } hs_vulkan_set;
+
+/* The descriptor sets of a call, by the numbers of their lists of bindings. */
+typedef struct hs_vulkan_sets {
+    uint32_t count;
+    uint32_t place[HS_SETS]; /* 1 + the index of the set; 0: the list needs none */
+    int written[HS_SETS];    /* by index, as the following */
+    VkDescriptorSetLayout layouts[HS_SETS];
+    VkDescriptorSet handles[HS_SETS];
+} hs_vulkan_sets;
 
 /* A checked call. */
 typedef struct hs_vulkan_call {
@@ -62,7 +70,8 @@ static hs_status hs_vulkan_locate(const hs_vulkan *s, const hs_step *step, const
                                   hs_vulkan_set *set)
 {
     uint32_t i;
-    set->used = set->addressed = 1;
+    set->addressed = 1;
+    set->largest = 0;
     set->count = s->sort->kernels[step->kernel].bindings;
     for (i = 0; i < set->count; i++) {
         const hs_role role = step->bindings[i].role;
@@ -111,47 +120,64 @@ static int hs_vulkan_grid(const hs_vulkan *s, const hs_step *step, const hs_vulk
     return hs_grid(groups, s->max_groups, grid) ? 1 : -1;
 }
 
-/* Prepare the launches of a call, so that recording them cannot fail.  `layouts` gets those of the sets to allocate. */
-static hs_status hs_vulkan_survey(const hs_vulkan *s, const hs_vulkan_call *call, hs_vulkan_set *sets,
-                                  VkDescriptorSetLayout *layouts, uint32_t *taken)
+/* Check the launches of a call, so that recording them cannot fail, and list the descriptor sets to allocate. */
+static hs_status hs_vulkan_survey(const hs_vulkan *s, const hs_vulkan_call *call, hs_vulkan_sets *sets)
 {
     uint32_t i, grid[2] = {1, 1};
     int32_t argument;
     for (i = 0; i < s->sort->step_count; i++) {
         const hs_step *step = &s->sort->steps[i];
-        hs_vulkan_set *set = &sets[s->set_of[i]];
         const int runs = hs_vulkan_grid(s, step, call, grid, &argument);
-        hs_status status = HS_OK;
+        hs_vulkan_set set;
+        hs_status status;
         int form;
         if (!runs) continue;
         if (runs < 0) return HS_ERROR_DEVICE;
-        if (!set->used) status = hs_vulkan_locate(s, step, call, set);
+        status = hs_vulkan_locate(s, step, call, &set);
         if (status) return status;
-        form = hs_vulkan_form(s, set, step->kernel);
+        form = hs_vulkan_form(s, &set, step->kernel);
         if (!s->pipelines[form][step->kernel]) return HS_ERROR_DEVICE;
-        if (form == HS_BY_ADDRESS ? !set->addressed : set->largest > s->range_limit) return HS_ERROR_DEVICE;
-        if (form == HS_BY_ADDRESS || set->bound) continue;
-        layouts[*taken] = s->set_layouts[set->count];
-        set->place = (*taken)++;
-        set->bound = 1;
+        if (form == HS_BY_ADDRESS && !set.addressed)
+            return s->binding == HS_VULKAN_BY_ADDRESS ? HS_ERROR_ARGUMENT : HS_ERROR_DEVICE;
+        if (form == HS_BY_ADDRESS) continue;
+        if (set.largest > s->range_limit) return HS_ERROR_DEVICE;
+        if (s->binding == HS_VULKAN_BY_PUSH || sets->place[s->set_of[i]]) continue;
+        sets->layouts[sets->count] = s->set_layouts[set.count];
+        sets->place[s->set_of[i]] = ++sets->count;
     }
     return HS_OK;
 }
 
-static void hs_vulkan_write_set(const hs_vulkan *s, const hs_vulkan_set *set, VkDescriptorSet handle)
+/* Bind the buffers of a step by descriptors: by those of its set, or pushed where `handle` is null. */
+static void hs_vulkan_bind(const hs_vulkan *s, VkCommandBuffer commands, const hs_vulkan_set *set,
+                           const VkDescriptorSet *handle, int write)
 {
+    const VkPipelineLayout layout = s->layouts[HS_BY_DESCRIPTOR][set->count];
     VkWriteDescriptorSet writes[HS_BINDINGS];
     uint32_t i;
     memset(writes, 0, sizeof writes);
     for (i = 0; i < set->count; i++) {
         writes[i].sType = VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET;
-        writes[i].dstSet = handle;
+        if (handle) writes[i].dstSet = *handle;
         writes[i].dstBinding = i;
         writes[i].descriptorCount = 1;
         writes[i].descriptorType = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER;
         writes[i].pBufferInfo = &set->ranges[i];
     }
-    s->UpdateDescriptorSets(s->device, set->count, writes, 0, NULL);
+    if (!handle) {
+        s->CmdPushDescriptorSet(commands, VK_PIPELINE_BIND_POINT_COMPUTE, layout, 0, set->count, writes);
+        return;
+    }
+    if (write) s->UpdateDescriptorSets(s->device, set->count, writes, 0, NULL);
+    s->CmdBindDescriptorSets(commands, VK_PIPELINE_BIND_POINT_COMPUTE, layout, 0, 1, handle, 0, NULL);
+}
+
+/* Write the next timestamp, when everything recorded so far is complete. */
+static void hs_vulkan_stamp(const hs_vulkan *s, VkCommandBuffer commands, const hs_vulkan_timestamps *stamps,
+                            uint32_t *count)
+{
+    if (!stamps->pool) return;
+    s->CmdWriteTimestamp(commands, VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT, stamps->pool, stamps->first + (*count)++);
 }
 
 /* `indirect`: also before reading grids that were written. */
@@ -186,72 +212,81 @@ static void hs_vulkan_push(const hs_vulkan *s, VkCommandBuffer commands, const h
     s->CmdPushConstants(commands, s->layouts[form][set->count], VK_SHADER_STAGE_COMPUTE_BIT, 0, 8 * k + 8, push);
 }
 
-static void hs_vulkan_steps(const hs_vulkan *s, VkCommandBuffer commands, const hs_vulkan_record *record,
-                             const hs_vulkan_call *call, const hs_vulkan_set *sets, const VkDescriptorSet *handles)
+/* Launch a step whose pipeline and buffers are bound. */
+static void hs_vulkan_dispatch(const hs_vulkan *s, VkCommandBuffer commands, const hs_vulkan_call *call, uint32_t step,
+                               const uint32_t grid[2])
 {
     const hs_span *scratch = &call->spans[HS_SCRATCH];
+    if (call->plan.device_count && s->sort->steps[step].argument.kind != HS_INDIRECT_GRIDS)
+        s->CmdDispatchIndirect(commands, call->record->given[scratch->from].buffer,
+                               scratch->begin + step * sizeof(VkDispatchIndirectCommand));
+    else
+        s->CmdDispatch(commands, grid[0], grid[1], 1);
+}
+
+/* Record the steps of a surveyed call. */
+static void hs_vulkan_steps(const hs_vulkan *s, VkCommandBuffer commands, const hs_vulkan_call *call,
+                            hs_vulkan_sets *sets)
+{
+    const hs_vulkan_record *record = call->record;
     VkPipelineStageFlags stages = record->stages;
     VkAccessFlags accesses = record->accesses;
     VkPipeline bound_pipeline = VK_NULL_HANDLE;
-    const hs_vulkan_set *bound = NULL;
-    uint32_t i, grid[2] = {1, 1};
+    hs_vulkan_set set;
+    uint32_t i, bound = HS_SETS, stamps = 0, grid[2] = {1, 1};
     int32_t argument = 0;
     int grids = 0; /* whether the previous step wrote grids */
     for (i = 0; i < s->sort->step_count; i++) {
         const hs_step *step = &s->sort->steps[i];
-        const hs_vulkan_set *set = &sets[s->set_of[i]];
-        const int form = hs_vulkan_form(s, set, step->kernel);
-        const VkPipeline pipeline = s->pipelines[form][step->kernel];
+        const uint32_t list = s->set_of[i];
+        VkPipeline pipeline;
+        int form;
         if (!hs_vulkan_grid(s, step, call, grid, &argument)) continue;
+        (void)hs_vulkan_locate(s, step, call, &set); /* which succeeded before */
+        form = hs_vulkan_form(s, &set, step->kernel);
+        pipeline = s->pipelines[form][step->kernel];
         /* every step reads what the previous one wrote */
         if (stages) hs_vulkan_barrier(s, commands, stages, accesses, grids);
         stages = VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT;
         accesses = VK_ACCESS_SHADER_WRITE_BIT;
         if (pipeline != bound_pipeline) s->CmdBindPipeline(commands, VK_PIPELINE_BIND_POINT_COMPUTE, pipeline);
         bound_pipeline = pipeline;
-        if (set != bound && form == HS_BY_DESCRIPTOR) {
-            s->CmdBindDescriptorSets(commands, VK_PIPELINE_BIND_POINT_COMPUTE, s->layouts[form][set->count], 0, 1,
-                                     &handles[set->place], 0, NULL);
-            bound = set;
+        if (list != bound && form == HS_BY_DESCRIPTOR) {
+            const uint32_t place = sets->place[list];
+            hs_vulkan_bind(s, commands, &set, place ? &sets->handles[place - 1] : NULL,
+                           place && !sets->written[place - 1]);
+            if (place) sets->written[place - 1] = 1;
+            bound = list;
         }
-        hs_vulkan_push(s, commands, set, form, call->plan.n, argument);
+        hs_vulkan_push(s, commands, &set, form, call->plan.n, argument);
         grids = step->argument.kind == HS_INDIRECT_GRIDS;
-        if (call->plan.device_count && !grids)
-            s->CmdDispatchIndirect(commands, record->given[scratch->from].buffer,
-                                   scratch->begin + i * sizeof(VkDispatchIndirectCommand));
-        else
-            s->CmdDispatch(commands, grid[0], grid[1], 1);
+        if (!stamps) hs_vulkan_stamp(s, commands, &record->timestamps, &stamps);
+        hs_vulkan_dispatch(s, commands, call, i, grid);
+        hs_vulkan_stamp(s, commands, &record->timestamps, &stamps);
     }
+    if (record->timestamps.written) *record->timestamps.written = stamps;
 }
 
-/* Allocate the descriptor sets of a checked call, and record it. */
-static hs_status hs_vulkan_take(const hs_vulkan *s, VkCommandBuffer commands, const hs_vulkan_record *record,
-                                const hs_vulkan_call *call, VkResult *result)
+/* Allocate the descriptor sets of a checked call, and record it.  Nothing here allocates host memory, since sorts may be
+ * recorded for every frame. */
+static hs_status hs_vulkan_take(const hs_vulkan *s, VkCommandBuffer commands, const hs_vulkan_call *call,
+                                VkResult *result)
 {
-    hs_vulkan_set *sets;
-    VkDescriptorSet *handles;
-    VkDescriptorSetLayout *layouts;
+    hs_vulkan_sets sets;
     hs_status status;
-    uint32_t i, taken = 0;
-    sets = (hs_vulkan_set *)calloc(s->set_count + 1u, sizeof *sets + sizeof *handles + sizeof *layouts);
-    if (!sets) return HS_ERROR_HOST_MEMORY;
-    handles = (VkDescriptorSet *)(void *)(sets + s->set_count);
-    layouts = (VkDescriptorSetLayout *)(void *)(handles + s->set_count);
-    status = hs_vulkan_survey(s, call, sets, layouts, &taken);
-    if (!status && taken) {
+    memset(&sets, 0, sizeof sets);
+    status = hs_vulkan_survey(s, call, &sets);
+    if (!status && sets.count) {
         VkDescriptorSetAllocateInfo allocate;
         memset(&allocate, 0, sizeof allocate);
         allocate.sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_ALLOCATE_INFO;
-        allocate.descriptorPool = record->pool;
-        allocate.descriptorSetCount = taken;
-        allocate.pSetLayouts = layouts;
-        status = record->pool ? hs_vulkan_status(s->AllocateDescriptorSets(s->device, &allocate, handles), result)
-                            : HS_ERROR_ARGUMENT;
+        allocate.descriptorPool = call->record->pool;
+        allocate.descriptorSetCount = sets.count;
+        allocate.pSetLayouts = sets.layouts;
+        if (!allocate.descriptorPool) return HS_ERROR_ARGUMENT;
+        status = hs_vulkan_status(s->AllocateDescriptorSets(s->device, &allocate, sets.handles), result);
     }
-    for (i = 0; !status && i < s->set_count; i++)
-        if (sets[i].bound) hs_vulkan_write_set(s, &sets[i], handles[sets[i].place]);
-    if (!status) hs_vulkan_steps(s, commands, record, call, sets, handles);
-    free(sets);
+    if (!status) hs_vulkan_steps(s, commands, call, &sets);
     return status;
 }
 
@@ -274,7 +309,10 @@ hs_status hs_vulkan_run(const hs_vulkan *s, VkCommandBuffer commands, const hs_v
     call.plan.device_count = given[HS_COUNT].buffer != VK_NULL_HANDLE;
     call.plan.in_place =
         hs_vulkan_same(&given[HS_DESTINATION], &given[HS_SOURCE]) && !record->options.discard_keys;
+    if (record->timestamps.written) *record->timestamps.written = 0;
     if (!hs_vulkan_counts(s->sort, &call.plan)) return HS_ERROR_COUNT;
     status = hs_vulkan_roles(s->sort, record, &call);
-    return status || hs_idle(s->sort, record->n) ? status : hs_vulkan_take(s, commands, record, &call, result);
+    if (!status) status = hs_scope_takes(s->sort, &s->scope, &call.plan);
+    if (status || hs_idle(s->sort, record->n)) return status;
+    return hs_vulkan_missing(s) ? HS_ERROR_SCOPE : hs_vulkan_take(s, commands, &call, result);
 }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from itertools import accumulate
 from typing import Any
 
 from hsgen import operations
@@ -97,10 +98,17 @@ def sort_values(sort: Sort, text: Source | None = None, *, spirv: bool = False) 
         "device_status_min_n": device_status.min_n if device_status else 0,
         "text": slot(sort.file) if text else "",
         "lines": len(text.text.splitlines()) if text else 0,
+        "starts": starts(text) if text else [],
         "spirv": spirv,
         "report": report_words(sort),
         "vulkan_version": sort.vulkan.replace(".", ""),
     }
+
+
+def starts(source: Source) -> list[int]:
+    """Return the line, from 0, at which the part of each kernel starts in a source."""
+    lines = [len(text.splitlines()) for text in (source.header + source.prelude, *source.parts.values())]
+    return list(accumulate(lines))[:-1]
 
 
 def _kernels(sort: Sort) -> list[dict[str, Any]]:

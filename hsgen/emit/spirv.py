@@ -96,9 +96,11 @@ def _known(name: str) -> Compiler | None:
 def modules(sort: Sort) -> list[Module]:
     """Return the modules of a sort: every kernel by descriptor, those for large counts also by device address.
 
-    Kernels with 64-bit counts have no GLSL.
+    Sorts with a device-side count have both for all kernels, so that renderers can do without descriptors.  Kernels
+    with 64-bit counts have no GLSL.
     """
-    large = {s.kernel for s in sort.plan.steps if s.guard.max_n > ADDRESS_FROM}
+    every = sort.signature.device_count
+    large = {s.kernel for s in sort.plan.steps if every or s.guard.max_n > ADDRESS_FROM}
     written = [k.name for k in sort.kernels if not k.index64]
     return [Module(name, a) for a in (False, True) for name in written if not a or name in large]
 

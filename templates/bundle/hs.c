@@ -24,6 +24,7 @@ const char *hs_status_text(hs_status status)
     case HS_ERROR_PARTS: return "shift, segment_count, first_count or capacity does not fit the call";
     case HS_ERROR_SEGMENTS: return "an offset of a segment decreases or exceeds n; nothing was written";
     case HS_ERROR_BUSY: return "another thread is in a call of the same sorter";
+    case HS_ERROR_SCOPE: return "the sorter was not created for this call, or not completely";
     }
     return "unknown status";
 }

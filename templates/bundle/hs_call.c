@@ -217,3 +217,93 @@ hs_status hs_survey(const hs_sort *sort, hs_call *call, hs_span spans[HS_ROLES])
     return HS_OK;
 }
 
+/* The kinds of calls that a sort takes. */
+static uint32_t hs_kinds_of_calls(const hs_sort *sort)
+{
+    uint32_t calls = HS_CALLS_OUT_OF_PLACE | HS_CALLS_ALL_BITS | HS_CALLS_HOST_COUNT;
+    if (sort->kind <= HS_SEGMENTED_SORT) calls |= HS_CALLS_IN_PLACE;
+    if (sort->bit_range) calls |= HS_CALLS_SOME_BITS;
+    if (sort->device_count) calls |= HS_CALLS_DEVICE_COUNT;
+    return calls;
+}
+
+hs_status hs_scope_of(const hs_sort *sort, const hs_scope *given, hs_scope *scope)
+{
+    const uint32_t takes = hs_kinds_of_calls(sort);
+    uint32_t pair;
+    memset(scope, 0, sizeof *scope);
+    if (given) *scope = *given;
+    if (!scope->max_n) scope->max_n = sort->max_n;
+    if (scope->calls & ~takes) return HS_ERROR_OPTION;
+    for (pair = HS_CALLS_IN_PLACE | HS_CALLS_OUT_OF_PLACE; pair <= (HS_CALLS_HOST_COUNT | HS_CALLS_DEVICE_COUNT);
+         pair <<= 2)
+        if (!(scope->calls & pair)) scope->calls |= takes & pair;
+    return scope->min_n > scope->max_n || scope->max_n > sort->max_n ? HS_ERROR_COUNT : HS_OK;
+}
+
+/* Whether calls of a completed scope can run a step. */
+static int hs_scope_runs(const hs_sort *sort, const hs_scope *scope, const hs_step *step)
+{
+    const hs_guard *guard = &step->guard;
+    const hs_argument_rule *rule = &step->argument;
+    const uint64_t most = scope->max_n < guard->max_n ? scope->max_n : guard->max_n;
+    const int counted = (scope->calls & HS_CALLS_DEVICE_COUNT) != 0;
+    hs_call largest;
+    if (rule->kind == HS_INDIRECT_GRIDS) return counted;
+    if (guard->at_zero) return 1;
+    if (guard->min_n >= scope->max_n || (guard->max_n < scope->min_n && !counted)) return 0;
+    if (guard->place == HS_IN_PLACE && !(scope->calls & HS_CALLS_IN_PLACE)) return 0;
+    if (guard->place == HS_OUT_OF_PLACE && !(scope->calls & HS_CALLS_OUT_OF_PLACE)) return 0;
+    if (guard->range == HS_ALL_BITS && !(scope->calls & HS_CALLS_ALL_BITS)) return 0;
+    if (guard->range == HS_SOME_BITS && !(scope->calls & HS_CALLS_SOME_BITS)) return 0;
+    if (rule->kind == HS_PASS && (uint32_t)rule->value >= hs_passes(sort->key_bits, rule->bits)) return 0;
+    memset(&largest, 0, sizeof largest); /* the grid does not shrink with n */
+    largest.n = most;
+    largest.number = INT32_MAX;
+    largest.in_place = guard->place == HS_IN_PLACE;
+    return hs_groups(step, &largest) != 0;
+}
+
+int hs_scope_has(const hs_sort *sort, const hs_scope *scope, uint32_t kernel, int indirect)
+{
+    uint32_t i;
+    for (i = 0; i < sort->step_count; i++)
+        if (sort->steps[i].kernel == kernel && (indirect || sort->steps[i].argument.kind != HS_INDIRECT_GRIDS) &&
+            hs_scope_runs(sort, scope, &sort->steps[i]))
+            return 1;
+    return 0;
+}
+
+uint32_t hs_scope_steps(const hs_sort *sort, const hs_scope *scope)
+{
+    uint32_t i, steps = 0;
+    for (i = 0; i < sort->step_count; i++) steps += hs_scope_runs(sort, scope, &sort->steps[i]) != 0;
+    return steps;
+}
+
+uint64_t hs_scope_bytes(const hs_sort *sort, const hs_scope *scope)
+{
+    const uint64_t n = scope->max_n, key = n * hs_item_bytes(sort);
+    const uint64_t report = sizeof(uint32_t) * (sort->report_words + sort->report_words_per_key * n);
+    uint64_t most = n * sort->value_bytes, scratch = 0;
+    if (sort->kind == HS_SEGMENTED_SORT || sort->kind == HS_DIGEST) return UINT64_MAX;
+    if (hs_scratch(sort, n, &scratch) != HS_OK) return UINT64_MAX;
+    if (sort->index) scratch = hs_discarded_at(scratch) + key;
+    if (most < key) most = key;
+    if (most < scratch) most = scratch;
+    return most < report ? report : most;
+}
+
+hs_status hs_scope_takes(const hs_sort *sort, const hs_scope *scope, const hs_call *call)
+{
+    const hs_options *options = call->options;
+    const uint32_t end = options->end_bit ? options->end_bit : sort->key_bits;
+    const int all = end - options->begin_bit == sort->key_bits;
+    uint32_t kinds = call->device_count ? HS_CALLS_DEVICE_COUNT : HS_CALLS_HOST_COUNT;
+    if (call->n) {
+        kinds |= call->in_place ? HS_CALLS_IN_PLACE : HS_CALLS_OUT_OF_PLACE;
+        kinds |= all ? HS_CALLS_ALL_BITS : HS_CALLS_SOME_BITS;
+        if (call->n < scope->min_n || call->n > scope->max_n) return HS_ERROR_SCOPE;
+    }
+    return kinds & ~scope->calls ? HS_ERROR_SCOPE : HS_OK;
+}

@@ -370,7 +370,27 @@ static int cooperates()
     }
     cores = 5;
     resident = 2; /* exactly as many as in the largest grid */
-    CHECK(hs_cuda_create(&sort, &sorter, NULL) == HS_OK);
+    CHECK(hs_cuda_create(&sort, &sorter, NULL) == HS_OK && hs_cuda_kernel_count(sorter) == 2);
+    hs_cuda_release(sorter);
+    hs_cuda_create_options few; /* without the kernel whose groups wait, so the device need not hold them */
+    memset(&few, 0, sizeof few);
+    few.scope.max_n = 1000;
+    resident = 0;
+    CHECK(hs_cuda_create_with(&sort, &few, &sorter, NULL) == HS_OK && hs_cuda_kernel_count(sorter) == 1);
+    a = good(1000);
+    CHECK(any_sort(sorter, NULL, &a, NULL) == HS_OK && hs_cuda_kernel_count(NULL) == 0);
+    a = good(1001);
+    CHECK(refused(sorter, a, HS_ERROR_SCOPE));
+    hs_cuda_release(sorter);
+    resident = 2;
+    few.scope.max_n = 9001;
+    CHECK(hs_cuda_create_with(&sort, &few, &sorter, NULL) == HS_ERROR_COUNT && !sorter);
+    few.scope.max_n = 0;
+    few.scope.calls = HS_CALLS_IN_PLACE;
+    CHECK(hs_cuda_create_with(&sort, &few, &sorter, NULL) == HS_OK && hs_cuda_kernel_count(sorter) == 2);
+    CHECK(refused(sorter, a, HS_ERROR_SCOPE));
+    a.destination = NULL;
+    CHECK(any_sort(sorter, NULL, &a, NULL) == HS_OK);
     hs_cuda_release(sorter);
     launched = &TESTED;
     return 0;

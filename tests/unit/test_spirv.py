@@ -105,6 +105,13 @@ def test_kernels_of_small_counts_alone_have_no_form_by_address() -> None:
         assert len(modules(replace(sort, plan=plan))) == len(sort.kernels) + extra
 
 
+def test_sorts_with_a_device_side_count_have_every_kernel_by_address() -> None:
+    sort = target.find("generic").sort("auto", "u32", Signature(value="v4", device_count=True))
+    found = modules(sort)
+    for address in (False, True):
+        assert [m.kernel for m in found if m.address == address] == [k.name for k in sort.kernels]
+
+
 def test_defines_pick_a_module() -> None:
     assert defines(Module("clean", address=False)) == ["HS_KERNEL_clean"]
     assert defines(Module("flip_2", address=True)) == ["HS_KERNEL_flip_2", "HS_ADDRESS"]

@@ -16,14 +16,15 @@
 
 enum { OBJECTS = 4096, EVENTS = 4096, SOURCE_BUFFER = 7001, OTHER_BUFFER = 7002, SCRATCH_BUFFER = 7003,
        VALUES_BUFFER = 7004, VALUES_OUT_BUFFER = 7005, COUNT_BUFFER = 7006, INPUT_BUFFER = 7007,
-       INPUT_VALUES_BUFFER = 7008, REPORT_BUFFER = 7009, POOL = 7100 };
+       INPUT_VALUES_BUFFER = 7008, REPORT_BUFFER = 7009, POOL = 7100, QUERIES = 7200 };
 enum kind { NOTHING, MODULE, SET_LAYOUT, LAYOUT, PIPELINE, SET };
-enum event_kind { BARRIER, BIND_PIPELINE, BIND_SET, PUSH, DISPATCH, INDIRECT };
+enum event_kind { BARRIER, BIND_PIPELINE, BIND_SET, PUSH, STAMP, DISPATCH, INDIRECT };
 
 typedef struct object {
     enum kind kind;
     const uint32_t *words;                      /* of a module or pipeline */
     uint32_t bindings, push, sets, layout, width; /* layout: an object's number; width: the required one, or 0 */
+    int pushed;                                 /* a layout of push descriptors */
     VkDescriptorBufferInfo ranges[HS_BINDINGS]; /* of a set */
 } object;
 
@@ -52,6 +53,8 @@ static VkPhysicalDeviceProperties properties;
 static VkPhysicalDeviceSubgroupProperties subgroup;
 static VkPhysicalDeviceSubgroupSizeControlProperties control;
 static VkBool32 has_int64, has_control, has_address, has_storage8, has_storage16;
+static int has_push; /* push descriptors: 1 by the extension's name, 2 by that of Vulkan 1.4 */
+static uint32_t allocations;
 
 static int check(int good, const char *what)
 {
@@ -66,6 +69,7 @@ static int fails(void) { return ++calls == fail_call || (fail_on && fail_call &&
 #ifdef calloc
 void *calloc(size_t count, size_t size)
 {
+    allocations++;
     void *memory = fails() && fail_code == VK_ERROR_OUT_OF_HOST_MEMORY ? NULL : malloc(count * size);
     return memory ? memset(memory, 0, count * size) : NULL;
 }
@@ -112,6 +116,8 @@ static VKAPI_ATTR VkResult VKAPI_CALL create_set_layout(VkDevice device, const V
     (void)device, (void)allocator;
     if (fails()) return fail_code;
     make(SET_LAYOUT)->bindings = info->bindingCount;
+    objects[object_count].pushed = info->flags == VK_DESCRIPTOR_SET_LAYOUT_CREATE_PUSH_DESCRIPTOR_BIT_KHR;
+    check(info->flags == 0 || objects[object_count].pushed, "flags of a set layout");
     *result = (VkDescriptorSetLayout)(uintptr_t)object_count;
     return VK_SUCCESS;
 }
@@ -120,12 +126,15 @@ static VKAPI_ATTR VkResult VKAPI_CALL create_layout(VkDevice device, const VkPip
                                                     const VkAllocationCallbacks *allocator, VkPipelineLayout *result)
 {
     uint32_t bindings = 0;
+    int pushed = 0;
     object *made;
     (void)device, (void)allocator;
     if (fails()) return fail_code;
     if (info->setLayoutCount) bindings = known(number(info->pSetLayouts[0]), SET_LAYOUT)->bindings;
+    if (info->setLayoutCount) pushed = known(number(info->pSetLayouts[0]), SET_LAYOUT)->pushed;
     made = make(LAYOUT);
     made->bindings = bindings;
+    made->pushed = pushed;
     made->sets = info->setLayoutCount;
     check(info->pushConstantRangeCount == 1 && info->pPushConstantRanges[0].offset == 0, "push constants");
     made->push = info->pPushConstantRanges[0].size;
@@ -176,6 +185,7 @@ static VKAPI_ATTR VkResult VKAPI_CALL allocate_sets(VkDevice device, const VkDes
     if (fails()) return fail_code;
     for (i = 0; i < info->descriptorSetCount; i++) {
         const uint32_t bindings = known(number(info->pSetLayouts[i]), SET_LAYOUT)->bindings;
+        check(!known(number(info->pSetLayouts[i]), SET_LAYOUT)->pushed, "a set of push descriptors");
         make(SET)->bindings = bindings;
         result[i] = (VkDescriptorSet)(uintptr_t)object_count;
     }
@@ -222,6 +232,35 @@ static VKAPI_ATTR void VKAPI_CALL bind_sets(VkCommandBuffer commands, VkPipeline
     check(point == VK_PIPELINE_BIND_POINT_COMPUTE && first == 0 && count == 1 && dynamic == 0, "set 0 is bound");
     one->object = number(sets[0]);
     one->layout = number(layout);
+}
+
+static VKAPI_ATTR void VKAPI_CALL push_set(VkCommandBuffer commands, VkPipelineBindPoint point, VkPipelineLayout layout,
+                                           uint32_t first, uint32_t count, const VkWriteDescriptorSet *writes)
+{
+    object *set = make(SET);
+    const uint32_t handle = object_count;
+    event *one = record(BIND_SET);
+    uint32_t i;
+    (void)commands;
+    check(point == VK_PIPELINE_BIND_POINT_COMPUTE && first == 0, "set 0 is pushed");
+    check(known(number(layout), LAYOUT)->pushed && known(number(layout), LAYOUT)->bindings == count, "all are pushed");
+    for (i = 0; i < count; i++) {
+        check(writes[i].descriptorType == VK_DESCRIPTOR_TYPE_STORAGE_BUFFER && writes[i].descriptorCount == 1 &&
+                  writes[i].dstBinding == i,
+              "a descriptor");
+        set->ranges[i] = *writes[i].pBufferInfo;
+    }
+    one->object = handle;
+    one->layout = number(layout);
+}
+
+static VKAPI_ATTR void VKAPI_CALL write_timestamp(VkCommandBuffer commands, VkPipelineStageFlagBits stage,
+                                                  VkQueryPool pool, uint32_t query)
+{
+    event *one = record(STAMP);
+    (void)commands;
+    check(stage == VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT && number(pool) == QUERIES, "a timestamp");
+    one->object = query;
 }
 
 static VKAPI_ATTR void VKAPI_CALL push_constants(VkCommandBuffer commands, VkPipelineLayout layout,
@@ -357,6 +396,9 @@ static PFN_vkVoidFunction find(const char *name)
     IS("vkCmdPipelineBarrier", barriers)
     IS("vkCmdDispatch", dispatch)
     IS("vkCmdDispatchIndirect", dispatch_indirect)
+    IS("vkCmdWriteTimestamp", write_timestamp)
+    if (has_push == 1) IS("vkCmdPushDescriptorSetKHR", push_set)
+    if (has_push == 2) IS("vkCmdPushDescriptorSet", push_set)
     return NULL;
 }
 
@@ -383,6 +425,7 @@ static hs_vulkan_device fresh(uint32_t width)
     memset(&subgroup, 0, sizeof subgroup);
     memset(&control, 0, sizeof control);
     memset(objects, 0, sizeof objects);
+    has_push = 0;
     object_count = live = event_count = barrier_count = calls = fail_call = 0;
     fail_on = 0;
     missing = NULL;
@@ -420,6 +463,27 @@ static VkCommandBuffer commands(void) { return (VkCommandBuffer)(uintptr_t)4; }
 static hs_status perform(const hs_sort *sort, const hs_vulkan *sorter, const any_args *args, VkResult *result)
 {
     return any_entries[sort->kind](sorter, commands(), args, result);
+}
+
+/* How the sorters of the sweeps are created, and whether their calls write timestamps. */
+static hs_vulkan_create_options how;
+static int stamps;
+
+/* A complete sorter; pipelines of a deferred one are made in turn, or from the last to the first. */
+static hs_status complete(const hs_sort *sort, const hs_vulkan_device *device, hs_vulkan **sorter, VkResult *result)
+{
+    hs_status status = hs_vulkan_create_with(sort, device, &how, sorter, result);
+    uint32_t left = 1, i = hs_vulkan_pipeline_count(*sorter);
+    while (how.deferred == 1 && !status && i && left) {
+        status = hs_vulkan_create_next(*sorter, &left, result);
+        check(status || left == --i, "the number of missing pipelines");
+    }
+    while (how.deferred == 2 && !status && i) status = hs_vulkan_create_pipeline(*sorter, --i, result);
+    if (status) {
+        hs_vulkan_release(*sorter);
+        *sorter = NULL;
+    }
+    return status;
 }
 
 static uint64_t scratch_of(const hs_sort *sort, uint64_t n)
@@ -503,7 +567,7 @@ static any_args arguments(const hs_sort *sort, uint64_t n, int in_place)
         memset(sort->index ? &args.values : &args.values_destination, 0,
                sort->index || in_place ? sizeof args.values : 0);
     }
-    args.pool = (VkDescriptorPool)(uintptr_t)POOL;
+    if (how.binding == HS_VULKAN_BY_SET) args.pool = (VkDescriptorPool)(uintptr_t)POOL;
     more_arguments(sort, &args);
     return args;
 }
@@ -596,13 +660,13 @@ static int conflict(const touch *a, const touch *b, uint32_t a_count, uint32_t b
 }
 
 /* Compare the recorded commands with the plan, dispatch by dispatch. */
-enum { MOST = 256, SHADER = VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_SHADER_WRITE_BIT };
+enum { MOST = 256, FIRST_QUERY = 3, SHADER = VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_SHADER_WRITE_BIT };
 static touch touches[MOST][HS_BINDINGS + 1];
 static uint32_t touch_count[MOST], fences[MOST]; /* full barriers before a dispatch */
 
 /* The bindings at a point of the recording. */
 typedef struct state {
-    uint32_t e, fence, pipeline, set, set_layout;
+    uint32_t e, fence, pipeline, set, set_layout, stamps;
     int grids_written, grids_visible;
     const event *push;
 } state;
@@ -612,6 +676,7 @@ static void advance(state *at)
 {
     for (; at->e < event_count && events[at->e].kind != DISPATCH && events[at->e].kind != INDIRECT; at->e++) {
         const event *one = &events[at->e];
+        if (one->kind == STAMP) check(one->object == FIRST_QUERY + at->stamps++, "timestamps in order");
         if (one->kind == BIND_PIPELINE) at->pipeline = one->object;
         if (one->kind == BIND_SET) at->set = one->object;
         if (one->kind == BIND_SET) at->set_layout = one->layout;
@@ -716,6 +781,7 @@ static void compare(const hs_sort *sort, const any_args *args, uint64_t binding_
             by_address |= bytes[binding->role] - hs_offset(binding, args->n) + begin % alignment > binding_limit;
         }
         if (!sort->spirv_address || !sort->spirv_address[step->kernel].words) by_address = 0;
+        if (how.binding == HS_VULKAN_BY_ADDRESS) by_address = 1;
         check(what->words == (by_address ? sort->spirv_address : sort->spirv)[step->kernel].words, "the kernel");
         layout = known(what->layout, LAYOUT);
         check(at.push->layout == what->layout && at.push->size == layout->push &&
@@ -732,10 +798,12 @@ static void compare(const hs_sort *sort, const any_args *args, uint64_t binding_
         }
         touch_count[done] = kernel->bindings;
         fences[done++] = at.fence;
+        if (stamps) check(at.stamps == done, "a timestamp before the first launch and after each");
         at.grids_written |= step->argument.kind == HS_INDIRECT_GRIDS;
         at.e++;
     }
-    check(at.e == event_count, "nothing comes after the last dispatch");
+    if (stamps && done) advance(&at); /* one after the last */
+    check(at.e == event_count && at.stamps == (stamps && done ? done + 1 : 0), "nothing else comes after the last");
     for (i = 0; i < done; i++)
         for (k = i + 1; k < done; k++)
             check(fences[i] < fences[k] || !conflict(touches[i], touches[k], touch_count[i], touch_count[k]),
@@ -746,6 +814,13 @@ static void compare(const hs_sort *sort, const any_args *args, uint64_t binding_
 static uint32_t found_dropped, had_dropped, most_barriers;
 static unsigned sorts_done;
 
+static uint32_t stamped(void)
+{
+    uint32_t i, found = 0;
+    for (i = 0; i < event_count; i++) found += events[i].kind == STAMP;
+    return found;
+}
+
 static void one_sort(const hs_sort *sort, const hs_vulkan *sorter, const hs_vulkan_device *device, uint64_t n,
                      int variant)
 {
@@ -754,8 +829,9 @@ static void one_sort(const hs_sort *sort, const hs_vulkan *sorter, const hs_vulk
     const VkPhysicalDeviceLimits *limits = &properties.limits;
     uint64_t binding_limit = limits->maxStorageBufferRange;
     uint32_t max_groups = sort->max_groups;
-    const uint32_t objects_before = object_count;
+    const uint32_t objects_before = object_count, allocations_before = allocations;
     const int errors_before = errors;
+    uint32_t most = 0, written = 99;
     context_n = n;
     event_count = barrier_count = 0;
     if (variant & 2) {
@@ -778,7 +854,15 @@ static void one_sort(const hs_sort *sort, const hs_vulkan *sorter, const hs_vulk
     if (device->binding_limit && device->binding_limit < binding_limit) binding_limit = device->binding_limit;
     if (limits->maxComputeWorkGroupCount[0] < max_groups) max_groups = limits->maxComputeWorkGroupCount[0];
     if (limits->maxComputeWorkGroupCount[1] < max_groups) max_groups = limits->maxComputeWorkGroupCount[1];
+    if (stamps) {
+        args.timestamps.pool = (VkQueryPool)(uintptr_t)QUERIES;
+        args.timestamps.first = FIRST_QUERY;
+        args.timestamps.written = &written;
+    }
     check(perform(sort, sorter, &args, NULL) == HS_OK, "a sort succeeds");
+    check(allocations == allocations_before, "no memory is allocated");
+    check(!stamps || (hs_vulkan_queries(sorter, n, &most) == HS_OK && written <= most), "the number of timestamps");
+    check(!stamps || written == stamped(), "the timestamps that are reported");
     compare(sort, &args, binding_limit, max_groups);
     object_count = objects_before; /* the pool is reset */
     sorts_done++;
@@ -797,10 +881,10 @@ static void many_sorts(const hs_sort *sort, const hs_vulkan_device *device, cons
     int variant, d;
     context = name;
     context_n = 0;
-    if (!check(hs_vulkan_create(sort, device, &sorter, NULL) == HS_OK, "a sorter is made")) return;
+    if (!check(complete(sort, device, &sorter, NULL) == HS_OK, "a sorter is made")) return;
     check(hs_vulkan_sort_of(sorter) == sort, "the sort of a sorter");
     hs_vulkan_descriptors(sorter, &sets, &storage_buffers);
-    check(sets > 0 && storage_buffers >= sets, "descriptors");
+    check(how.binding ? sets == 0 && storage_buffers == 0 : sets > 0 && storage_buffers >= sets, "descriptors");
     for (i = 1; i <= object_count; i++) check(objects[i].kind != MODULE, "no module is kept");
     for (variant = 0; variant < (sort->key_transform && sort->device_count ? 16 : 4); variant++) {
         for (n = 0; n < 150; n++) one_sort(sort, sorter, device, n, variant);
@@ -852,7 +936,8 @@ static void failures(const hs_sort *sort, uint32_t width)
             int by_calloc;
             fail_call = k;
             result = VK_SUCCESS;
-            status = hs_vulkan_create(sort, &device, &sorter, &result);
+            has_push = 1;
+            status = complete(sort, &device, &sorter, &result);
             if (calls < k) break; /* no failing call is left */
             by_calloc = result == VK_SUCCESS;
             if (by_calloc && status == HS_OK) { /* a calloc that only fails with VK_ERROR_OUT_OF_HOST_MEMORY */
@@ -893,7 +978,8 @@ static void absent_functions(const hs_sort *sort, uint32_t width)
         "vkCreateDescriptorSetLayout", "vkDestroyDescriptorSetLayout", "vkCreatePipelineLayout",
         "vkDestroyPipelineLayout", "vkCreateComputePipelines", "vkDestroyPipeline", "vkAllocateDescriptorSets",
         "vkUpdateDescriptorSets", "vkCmdBindPipeline", "vkCmdBindDescriptorSets", "vkCmdPushConstants",
-        "vkCmdPipelineBarrier", "vkCmdDispatch", "vkCmdDispatchIndirect"};
+        "vkCmdPipelineBarrier", "vkCmdDispatch", "vkCmdDispatchIndirect",
+        "vkCmdWriteTimestamp"};
     size_t i;
     for (i = 0; i < sizeof names / sizeof names[0]; i++) {
         hs_vulkan_device device = fresh(width);
@@ -1213,6 +1299,226 @@ static void sweeps(const hs_sort *sort, uint32_t width)
     many_sorts(sort, &device, "sorts with either");
     device.binding_limit = 4096;
     many_sorts(sort, &device, "sorts with addresses from 4096 bytes");
+}
+
+/* Whether every kernel has a module with device addresses. */
+static int addressed(const hs_sort *sort)
+{
+    uint32_t i;
+    for (i = 0; sort->spirv_address && i < sort->kernel_count; i++)
+        if (!sort->kernels[i].index64 && !sort->spirv_address[i].words) return 0;
+    return sort->spirv_address != NULL;
+}
+
+/* Other ways to bind buffers and to create sorters; timestamps. */
+static void other_ways(const hs_sort *sort, uint32_t width)
+{
+    hs_vulkan_device device = fresh(width);
+    hs_vulkan *sorter = NULL;
+    memset(&how, 0, sizeof how);
+    stamps = 1;
+    how.deferred = 1;
+    many_sorts(sort, &device, "sorts of a sorter that was completed in turn");
+    stamps = 0;
+    how.binding = HS_VULKAN_BY_PUSH;
+    context = "push descriptors";
+    device = fresh(width);
+    check(hs_vulkan_create_with(sort, &device, &how, &sorter, NULL) == HS_ERROR_DEVICE && !sorter && !live, "are missed");
+    has_push = 1;
+    many_sorts(sort, &device, "sorts with push descriptors of the extension");
+    device = fresh(width);
+    has_push = 2;
+    how.deferred = 2;
+    device.binding_limit = 4096;
+    many_sorts(sort, &device, "sorts with push descriptors of Vulkan 1.4");
+    how.binding = HS_VULKAN_BY_ADDRESS;
+    context = "addresses alone";
+    device = fresh(width);
+    device.features &= ~(uint32_t)HS_VULKAN_ADDRESS;
+    check(hs_vulkan_create_with(sort, &device, &how, &sorter, NULL) == HS_ERROR_DEVICE && !sorter && !live, "are missed");
+    device = fresh(width);
+    if (addressed(sort))
+        many_sorts(sort, &device, "sorts with addresses alone");
+    else
+        check(hs_vulkan_create_with(sort, &device, &how, &sorter, NULL) == HS_ERROR_KERNELS && !sorter && !live,
+              "a kernel without addresses");
+    memset(&how, 0, sizeof how);
+}
+
+/* Mark the kernels that calls for n items can launch, by the interpreter: of every kind in `calls`. */
+static void launched(const hs_sort *sort, uint64_t n, uint32_t calls, int used[64])
+{
+    hs_options options[3];
+    uint32_t i, k, place, count;
+    int32_t argument;
+    memset(options, 0, sizeof options);
+    options[1].begin_bit = 1;
+    options[2].end_bit = 1;
+    for (k = 0; k < 3; k++)
+        for (place = HS_CALLS_IN_PLACE; place <= HS_CALLS_OUT_OF_PLACE; place *= 2)
+            for (count = HS_CALLS_HOST_COUNT; count <= HS_CALLS_DEVICE_COUNT; count *= 2)
+                for (i = 0; i < sort->step_count; i++) {
+                    const hs_step *step = &sort->steps[i];
+                    const hs_call call = {n, 1 << 20, &options[k], place == HS_CALLS_IN_PLACE,
+                                          count == HS_CALLS_DEVICE_COUNT, 0};
+                    const int grids = step->argument.kind == HS_INDIRECT_GRIDS;
+                    if (!(calls & place) || !(calls & count)) continue;
+                    if (!(calls & (k ? HS_CALLS_SOME_BITS : HS_CALLS_ALL_BITS))) continue;
+                    if (sort->kernels[step->kernel].index64) continue;
+                    if (grids ? call.device_count : hs_groups(step, &call) && hs_argument(sort, step, &call, &argument))
+                        used[step->kernel] = 1;
+                }
+}
+
+/* The pipelines of a sorter for a scope: one for each kernel that its calls launch, at some count next to a bound. */
+static void scope_pipelines(const hs_sort *sort, const hs_vulkan *sorter, const hs_scope *scope, uint32_t calls)
+{
+    int used[64] = {0};
+    uint32_t i, wanted = 0;
+    int d;
+    for (i = 0; i < sort->step_count; i++)
+        for (d = 0; d < 4; d++) {
+            const hs_guard *guard = &sort->steps[i].guard;
+            const uint64_t n = d == 0 ? guard->min_n + 1 : d == 1 ? guard->max_n : d == 2 ? scope->min_n : scope->max_n;
+            if (n >= scope->min_n && n <= scope->max_n) launched(sort, n, calls, used);
+        }
+    if (!hs_idle(sort, 0)) launched(sort, 0, calls, used);
+    for (i = 0; i < 64; i++) wanted += used[i] != 0;
+    check(hs_vulkan_pipeline_count(sorter) == wanted, "a pipeline for each kernel that calls in scope launch");
+    for (i = 1, wanted = 0; i <= object_count; i++) wanted += objects[i].kind == PIPELINE;
+    check(hs_vulkan_pipeline_count(sorter) == wanted, "the number of pipelines");
+}
+
+/* Calls within and beyond a scope. */
+static void scope_calls(const hs_sort *sort, const hs_vulkan *sorter, const hs_scope *scope, uint32_t calls)
+{
+    const uint64_t counts[] = {0, 1, scope->min_n - 1, scope->min_n, scope->max_n, scope->max_n + 1, sort->max_n};
+    uint32_t i, k;
+    for (i = 0; i < sizeof counts / sizeof counts[0]; i++)
+        for (k = 0; k < 8; k++) {
+            const uint64_t n = counts[i];
+            const int place = (k & 1) != 0, some = (k & 2) != 0, counted = (k & 4) != 0;
+            uint32_t kinds = counted ? HS_CALLS_DEVICE_COUNT : HS_CALLS_HOST_COUNT;
+            const uint32_t objects_before = object_count;
+            hs_status expected;
+            any_args args;
+            if (n > 1 << 28 || n + 20 > sort->max_n) continue; /* needs addresses, or a digest exceeds max_n */
+            if (n > sort->max_n || (some && !sort->bit_range) || (counted && !sort->device_count)) continue;
+            if (place && sort->kind > HS_SEGMENTED_SORT) continue;
+            args = arguments(sort, n, place);
+            if (some) args.options.end_bit = 7;
+            if (counted) count_on_device(&args);
+            kinds |= (some ? HS_CALLS_SOME_BITS : HS_CALLS_ALL_BITS) | (place ? HS_CALLS_IN_PLACE : HS_CALLS_OUT_OF_PLACE);
+            if (!n) kinds &= HS_CALLS_HOST_COUNT | HS_CALLS_DEVICE_COUNT;
+            expected = (kinds & ~calls) || (n && (n < scope->min_n || n > scope->max_n)) ? HS_ERROR_SCOPE : HS_OK;
+            if (sort->key_bits <= 7 && some) continue;
+            context_n = n;
+            event_count = 0;
+            check(perform(sort, sorter, &args, NULL) == expected, "the status of a call by its scope");
+            check(!expected || !event_count, "a call out of scope is not recorded");
+            if (!expected) compare(sort, &args, UINT32_MAX, sort->max_groups < 65535 ? sort->max_groups : 65535);
+            object_count = objects_before;
+        }
+}
+
+/* Sorters for some calls alone. */
+static void scopes(const hs_sort *sort, uint32_t width)
+{
+    const uint64_t bounds[][2] = {{0, 0}, {0, 100}, {101, 5000}, {5001, 1 << 20}, {1 << 20, 0}, {131073, 1 << 20}};
+    const uint32_t takes = HS_CALLS_OUT_OF_PLACE | HS_CALLS_ALL_BITS | HS_CALLS_HOST_COUNT |
+                           (sort->kind <= HS_SEGMENTED_SORT ? HS_CALLS_IN_PLACE : 0u) |
+                           (sort->bit_range ? HS_CALLS_SOME_BITS : 0u) |
+                           (sort->device_count ? HS_CALLS_DEVICE_COUNT : 0u);
+    uint32_t i, calls, pair;
+    memset(&how, 0, sizeof how);
+    context = "scopes";
+    for (i = 0; i < sizeof bounds / sizeof bounds[0]; i++)
+        for (calls = 0; calls < 128; calls++) {
+            hs_vulkan_device device = fresh(width);
+            hs_vulkan *sorter = NULL;
+            hs_scope whole;
+            hs_status expected = HS_OK, status;
+            uint32_t all = calls, most = 0;
+            device.features &= ~(uint32_t)HS_VULKAN_ADDRESS;
+            how.scope.min_n = bounds[i][0];
+            how.scope.max_n = bounds[i][1];
+            how.scope.calls = calls;
+            whole = how.scope;
+            if (!whole.max_n) whole.max_n = sort->max_n;
+            for (pair = 3; pair < 64; pair *= 4)
+                if (!(all & pair)) all |= pair & takes;
+            if (whole.max_n > sort->max_n || whole.min_n > whole.max_n) expected = HS_ERROR_COUNT;
+            if (calls & ~takes) expected = HS_ERROR_OPTION;
+            context_n = 1000 * i + calls;
+            status = hs_vulkan_create_with(sort, &device, &how, &sorter, NULL);
+            if (!check(status == expected && !sorter == (expected != HS_OK), "the status of a scope") || status) continue;
+            scope_pipelines(sort, sorter, &whole, all);
+            scope_calls(sort, sorter, &whole, all);
+            check(hs_vulkan_queries(sorter, whole.max_n + 1, &most) == HS_ERROR_SCOPE && most == 0, "queries of no call");
+            hs_vulkan_release(sorter);
+            check(live == 0, "all is destroyed");
+        }
+    memset(&how, 0, sizeof how);
+}
+
+/* Pipelines with addresses exist where a call of the scope has a buffer beyond the binding limit. */
+static void scope_addresses(const hs_sort *sort, uint32_t width)
+{
+    hs_vulkan_device device = fresh(width);
+    hs_vulkan *without = NULL, *few = NULL, *many = NULL;
+    context = "scopes and addresses";
+    context_n = 0;
+    memset(&how, 0, sizeof how);
+    how.scope.max_n = 1 << 20;
+    properties.limits.maxStorageBufferRange = 1 << 27;
+    check(hs_vulkan_create_with(sort, &device, &how, &few, NULL) == HS_OK, "a sorter is made");
+    device.binding_limit = 1 << 16;
+    check(hs_vulkan_create_with(sort, &device, &how, &many, NULL) == HS_OK, "a sorter is made");
+    device.features &= ~(uint32_t)HS_VULKAN_ADDRESS;
+    check(hs_vulkan_create_with(sort, &device, &how, &without, NULL) == HS_OK, "a sorter is made");
+    check(hs_vulkan_pipeline_count(few) == hs_vulkan_pipeline_count(without), "no addresses where all can be bound");
+    check(hs_vulkan_pipeline_count(many) > hs_vulkan_pipeline_count(few), "addresses beyond the binding limit");
+    hs_vulkan_release(without);
+    hs_vulkan_release(few);
+    hs_vulkan_release(many);
+    check(live == 0, "all is destroyed");
+    memset(&how, 0, sizeof how);
+}
+
+/* A deferred sorter takes no call until it is complete, and a failed pipeline can be made again. */
+static void deferred(const hs_sort *sort, uint32_t width)
+{
+    hs_vulkan_device device = fresh(width);
+    hs_vulkan *sorter = NULL;
+    any_args args = arguments(sort, 1000, 0);
+    uint32_t left = 0, i, total;
+    VkResult result = VK_SUCCESS;
+    memset(&how, 0, sizeof how);
+    how.deferred = 1;
+    context = "a deferred sorter";
+    context_n = 0;
+    check(hs_vulkan_create_next(NULL, &left, &result) == HS_ERROR_ARGUMENT && left == 0, "no sorter");
+    check(hs_vulkan_create_pipeline(NULL, 0, &result) == HS_ERROR_ARGUMENT && hs_vulkan_pipeline_count(NULL) == 0, "none");
+    if (!check(hs_vulkan_create_with(sort, &device, &how, &sorter, &result) == HS_OK, "a sorter is made")) return;
+    total = hs_vulkan_pipeline_count(sorter);
+    check(total > 1 && hs_vulkan_create_pipeline(sorter, total, NULL) == HS_ERROR_ARGUMENT, "no such pipeline");
+    fail_code = VK_ERROR_OUT_OF_DEVICE_MEMORY;
+    fail_call = calls + 1;
+    check(hs_vulkan_create_next(sorter, &left, &result) == HS_ERROR_DEVICE_MEMORY && left == total && result == fail_code,
+          "a failure is reported");
+    fail_call = 0;
+    for (i = 0; i < total; i++) {
+        event_count = 0;
+        check(any_sort(sorter, commands(), &args, NULL) == HS_ERROR_SCOPE && !event_count, "is not complete");
+        check(hs_vulkan_create_next(sorter, &left, &result) == HS_OK && left == total - i - 1, "one pipeline");
+        check(hs_vulkan_create_pipeline(sorter, i, &result) == HS_OK, "is there");
+    }
+    i = live;
+    check(hs_vulkan_create_next(sorter, &left, NULL) == HS_OK && left == 0 && live == i, "nothing is left");
+    check(any_sort(sorter, commands(), &args, NULL) == HS_OK && event_count, "is complete");
+    hs_vulkan_release(sorter);
+    check(live == 0, "all is destroyed");
+    memset(&how, 0, sizeof how);
 }
 
 /* Sorts that those of the target may lack: with scratch, steps for in-place or out-of-place calls only, kernels for
@@ -1612,6 +1918,8 @@ int main(int argc, char **argv)
         for (k = 0; k < sort->kernel_count; k++)
             if (sort->kernels[k].subgroup > width) width = sort->kernels[k].subgroup;
         sweeps(sort, width);
+        if (!drop) other_ways(sort, width);
+        if (!drop) scopes(sort, width);
         if (sort->kind != HS_SORT) {
             if (!drop) failures(sort, width);
             continue; /* the structures below start as a sort */
@@ -1619,20 +1927,31 @@ int main(int argc, char **argv)
         for (k = 1; k <= 3; k += 2) {
             const hs_sort made = made_up(sort, 1 << 20, k);
             sweeps(&made, width);
+            if (!drop) other_ways(&made, width);
+            if (!drop) scopes(&made, width);
             if (!drop) failures(&made, width);
         }
         for (k = 0; k <= 8; k += 8) {
             const hs_sort made = made_full(sort, k);
             sweeps(&made, width);
+            if (!drop) other_ways(&made, width);
+            if (!drop) scopes(&made, width);
             if (!drop) failures(&made, width);
         }
         for (k = 0; k < 4; k++) {
             static const hs_kind kinds[] = {HS_SEGMENTED_SORT, HS_MERGE, HS_DIGEST, HS_SORT};
             const hs_sort made = made_other(sort, kinds[k]);
             sweeps(&made, width);
+            if (!drop) other_ways(&made, width);
+            if (!drop) scopes(&made, width);
             if (!drop) failures(&made, width);
         }
         if (drop) continue;
+        deferred(sort, width);
+        if (sort->spirv_address && sort->max_n > 1 << 20) scope_addresses(sort, width);
+        how.binding = HS_VULKAN_BY_PUSH;
+        failures(sort, width);
+        memset(&how, 0, sizeof how);
         wrong_options(sort, width);
         other_kinds(sort, width);
         narrow_keys(sort, width);

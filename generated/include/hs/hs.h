@@ -36,7 +36,8 @@ typedef enum hs_status {
     HS_ERROR_RANGE,       /* a bit range is out of order or reaches beyond the key */
     HS_ERROR_PARTS,       /* shift, segment_count, first_count or capacity does not fit n or the key, or is not taken */
     HS_ERROR_SEGMENTS,    /* an offset of a segment decreases or exceeds n; the device wrote nothing */
-    HS_ERROR_BUSY         /* another thread is in a call of the same sorter, which serves one at a time */
+    HS_ERROR_BUSY,        /* another thread is in a call of the same sorter, which serves one at a time */
+    HS_ERROR_SCOPE        /* the sorter was not created for such a call, or not all of its pipelines exist yet */
 } hs_status;
 
 /* The meaning of a status as a short English phrase; never null. */
@@ -70,6 +71,23 @@ typedef struct hs_options {
                                     bits: ranged sorts only */
     uint32_t discard_keys;       /* 1: no destination, the sorted keys are discarded; sorts that make indices only */
 } hs_options;
+
+/* Kinds of calls: by their place, by their bit range, and by where their count is. */
+enum {
+    HS_CALLS_IN_PLACE = 1,
+    HS_CALLS_OUT_OF_PLACE = 2, /* also those that discard the keys */
+    HS_CALLS_ALL_BITS = 4,
+    HS_CALLS_SOME_BITS = 8,
+    HS_CALLS_HOST_COUNT = 16,
+    HS_CALLS_DEVICE_COUNT = 32
+};
+
+/* The calls that a sorter is created for; all 0: every call that the sort takes.  A sorter has only the kernels that
+ * these calls can launch, and refuses others with HS_ERROR_SCOPE.  n = 0 is always within the range. */
+typedef struct hs_scope {
+    uint64_t min_n, max_n; /* the range of n, which is the capacity with a device-side count; max_n 0: that of the sort */
+    uint32_t calls;        /* a sum of HS_CALLS_...; of two opposites of which neither is named, both */
+} hs_scope;
 
 /* The buffers of a call by role.  Scratch is one buffer; each step may see another part of it. */
 typedef enum hs_role {
@@ -215,6 +233,8 @@ typedef struct hs_sort {
     const hs_spirv *spirv_address; /* for each kernel, taking device addresses; null if not generated */
     uint32_t vulkan; /* the Vulkan version that its SPIR-V needs, of instance and device: 10 * major + minor */
     uint32_t report_words, report_words_per_key; /* 32-bit words of a report: a fixed number, and a number per key */
+    const uint32_t *opencl_starts; /* for each kernel the line of the OpenCL C source where its part begins, which ends
+                                      where the next part begins; declarations come before all; null: not known */
 } hs_sort;
 
 /* The devices of a target; an empty list does not restrict that property. */

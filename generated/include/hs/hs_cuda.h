@@ -25,22 +25,37 @@ typedef struct hs_cuda_target {
 
 /* A sort or scan made ready for one device.
  *
- * THREADS: launching only reads it, so threads may share it, each with the sorter's device as its current one.  All
- * other functions may be called by any thread, except hs_cuda_release while another uses the sorter. */
+ * THREADS: "any thread": concurrent calls are allowed, also with the same sorter.  Launching only reads a sorter, so
+ * threads may share it, each with the sorter's device as its current one. */
 typedef struct hs_cuda hs_cuda;
 
-/* Make a sort ready for the current device.  `error`, if not null, gets the API's own code. */
+/* How a sorter is created; all 0: as by hs_cuda_create. */
+typedef struct hs_cuda_create_options {
+    hs_scope scope; /* the calls that it is for */
+} hs_cuda_create_options;
+
+/* Make a sort ready for the current device, for all of its calls.  `error`, if not null, gets the API's own code.  Any
+ * thread. */
 hs_status hs_cuda_create(const hs_cuda_kernels *sort, hs_cuda **sorter, cudaError_t *error);
 
-/* Release a sorter; null does nothing.  Sorts that are still running go on. */
+/* The same with options, which may be null.  CUDA loads a kernel on its first use, which is here; those beyond the scope
+ * are not loaded, and the device need not run them.  Any thread. */
+hs_status hs_cuda_create_with(const hs_cuda_kernels *sort, const hs_cuda_create_options *options, hs_cuda **sorter,
+                              cudaError_t *error);
+
+/* The number of kernels that a sorter has.  Any thread. */
+uint32_t hs_cuda_kernel_count(const hs_cuda *sorter);
+
+/* Release a sorter; null does nothing.  Sorts that are still running go on.  While no other thread uses the sorter. */
 void hs_cuda_release(hs_cuda *sorter);
 
-/* The sort of a sorter, for hs_describe, hs_pad and hs_scratch. */
+/* The sort of a sorter, for hs_describe, hs_pad and hs_scratch.  Any thread. */
 const hs_sort *hs_cuda_sort_of(const hs_cuda *sorter);
 
 /* Calls.  Set unused members to 0.  Pointers are to device memory. */
 
-/* Every call is enqueued on `stream` of the sorter's device, which must be the current one; returns at once. */
+/* Every call is enqueued on `stream` of the sorter's device, which must be the current one; returns at once.  Any
+ * thread. */
 
 /* A sort of n keys. */
 typedef struct hs_cuda_sort_args {
@@ -146,7 +161,7 @@ hs_status hs_cuda_digest(const hs_cuda *sorter, cudaStream_t stream,
 
 /* The sort for `key` ("u32") and `value` (null: "none"), as in hs_serves, among these targets that suits the current
  * device best and runs on it; null if none.  A query that fails is an error, but not that a kernel was not compiled for
- * the device: its sort is passed over. */
+ * the device: its sort is passed over.  Any thread. */
 hs_status hs_cuda_match(const hs_cuda_target *const *targets, size_t count, const char *key, const char *value,
                         const hs_cuda_kernels **sort);
 

@@ -14,9 +14,10 @@ extern "C" {
 
 /* The pipelines of a sort or scan for one device.
  *
- * THREADS: recording only reads it, so threads may share it; command buffers and descriptor pools are for one thread at
- * a time, as always in Vulkan.  All other functions may be called by any thread, except hs_vulkan_release while another
- * thread uses the sorter. */
+ * THREADS: "any thread": concurrent calls are allowed, also with the same sorter.  Recording only reads a sorter, so
+ * threads may share it; command buffers, descriptor pools and ranges of a query pool are for one thread at a time, as
+ * always in Vulkan.  Functions that create or destroy need allocation callbacks and a pipeline cache that several threads
+ * may use, if several do. */
 typedef struct hs_vulkan hs_vulkan;
 
 /* Features of a device that a sort may use, if the caller enabled them when the device was created. */
@@ -36,7 +37,7 @@ typedef struct hs_vulkan_device {
     VkDevice device;
     PFN_vkGetInstanceProcAddr get_proc;     /* vkGetInstanceProcAddr, of the loader or of a table such as volk's */
     const VkAllocationCallbacks *allocator; /* may be null */
-    VkPipelineCache cache;                  /* may be null */
+    VkPipelineCache cache;                  /* may be null; in use until the last pipeline is made */
     uint32_t features;                      /* what is enabled: HS_VULKAN_... */
     uint64_t binding_limit; /* 0: the device's maxStorageBufferRange; a smaller limit makes smaller sorts use
                                addresses, if the sort has kernels for them */
@@ -44,21 +45,60 @@ typedef struct hs_vulkan_device {
 
 /* The features that a sort needs (`needed`) and can use (`useful`, which includes the former), as HS_VULKAN_... bits;
  * call it before the device is created.  Only instance, physical and get_proc of `device` are read.  HS_ERROR_DEVICE if
- * the physical device cannot run the sort, regardless of features. */
+ * the physical device cannot run the sort, regardless of features.  Any thread. */
 hs_status hs_vulkan_features(const hs_sort *sort, const hs_vulkan_device *device, uint32_t *needed, uint32_t *useful);
 
-/* Make the pipelines of a sort.  With HS_VULKAN_ADDRESS among the features also those that take device addresses,
- * for buffers beyond the binding limit.  `result`, if not null, gets the API's own code. */
+/* How kernels get their buffers. */
+typedef enum hs_vulkan_binding {
+    HS_VULKAN_BY_SET = 0, /* by descriptor sets, which calls take from their pool */
+    HS_VULKAN_BY_PUSH,    /* by push descriptors, which the device has enabled: VK_KHR_push_descriptor or, in Vulkan 1.4,
+                             pushDescriptor.  Calls need no pool. */
+    HS_VULKAN_BY_ADDRESS  /* by device address alone, with HS_VULKAN_ADDRESS among the features.  Calls need no pool, and
+                             all their buffers have an address.  HS_ERROR_KERNELS if the sort lacks such a kernel. */
+} hs_vulkan_binding;
+
+/* How a sorter is created; all 0: as by hs_vulkan_create. */
+typedef struct hs_vulkan_create_options {
+    hs_scope scope; /* the calls that it is for */
+    hs_vulkan_binding binding;
+    uint32_t deferred; /* 1: without pipelines, which hs_vulkan_create_next or hs_vulkan_create_pipeline makes */
+} hs_vulkan_create_options;
+
+/* Make the pipelines of a sort for all of its calls, with descriptor sets.  With HS_VULKAN_ADDRESS among the features
+ * also those that take device addresses, for buffers beyond the binding limit.  `result`, if not null, gets the API's own
+ * code.  Any thread. */
 hs_status hs_vulkan_create(const hs_sort *sort, const hs_vulkan_device *device, hs_vulkan **sorter, VkResult *result);
 
-/* Destroy the pipelines; null does nothing.  No command buffer that uses them may still run. */
+/* The same with options, which may be null.  Pipelines for buffers beyond the binding limit are made only if the scope
+ * has calls with such buffers.  Any thread. */
+hs_status hs_vulkan_create_with(const hs_sort *sort, const hs_vulkan_device *device,
+                                const hs_vulkan_create_options *options, hs_vulkan **sorter, VkResult *result);
+
+/* Make the next pipeline of a deferred sorter; `left`, if not null, gets the number that are still missing.  Calls get
+ * HS_ERROR_SCOPE until it is 0.  A failed call may be repeated.  One thread at a time for a sorter, while no thread
+ * records with it. */
+hs_status hs_vulkan_create_next(hs_vulkan *sorter, uint32_t *left, VkResult *result);
+
+/* Make pipeline `index`, from 0, of a deferred sorter, if it is missing.  Threads may make pipelines of the same sorter
+ * at the same time if each has indices of its own, and none records with it or is in hs_vulkan_create_next. */
+hs_status hs_vulkan_create_pipeline(hs_vulkan *sorter, uint32_t index, VkResult *result);
+
+/* The number of pipelines that a sorter has when it is complete.  Any thread. */
+uint32_t hs_vulkan_pipeline_count(const hs_vulkan *sorter);
+
+/* Destroy the pipelines; null does nothing.  No command buffer that uses them may still run.  While no other thread uses
+ * the sorter. */
 void hs_vulkan_release(hs_vulkan *sorter);
 
-/* The sort of a sorter, for hs_describe, hs_pad and hs_scratch. */
+/* The sort of a sorter, for hs_describe, hs_pad and hs_scratch.  Any thread. */
 const hs_sort *hs_vulkan_sort_of(const hs_vulkan *sorter);
 
-/* Descriptor sets and storage-buffer descriptors that one call of hs_vulkan_sort takes from its pool, at most. */
+/* Descriptor sets and storage-buffer descriptors that one call takes from its pool, at most; 0 without sets.  Any
+ * thread. */
 void hs_vulkan_descriptors(const hs_vulkan *sorter, uint32_t *sets, uint32_t *storage_buffers);
+
+/* The timestamps that a call for n items writes, at most.  Any thread. */
+hs_status hs_vulkan_queries(const hs_vulkan *sorter, uint64_t n, uint32_t *count);
 
 /* A part of a buffer.  `offset` is a multiple of the element size; larger alignment is not required. */
 typedef struct hs_vulkan_buffer {
@@ -67,13 +107,21 @@ typedef struct hs_vulkan_buffer {
     VkDeviceAddress address;   /* of the start of the buffer; 0 unless device addresses may be used */
 } hs_vulkan_buffer;
 
+/* Timestamps of a call: one before its first launch, and one after each. */
+typedef struct hs_vulkan_timestamps {
+    VkQueryPool pool;  /* of VK_QUERY_TYPE_TIMESTAMP; null: none are written */
+    uint32_t first;    /* from this query on; reset those of hs_vulkan_queries before */
+    uint32_t *written; /* if not null: gets the number that the call writes */
+} hs_vulkan_timestamps;
+
 /* Calls.  Set unused members to 0.  A null buffer is not given.  Buffers need
  * VK_BUFFER_USAGE_STORAGE_BUFFER_BIT, and with `count` scratch also VK_BUFFER_USAGE_INDIRECT_BUFFER_BIT. */
 
 /* Calls are recorded.  The result is written by VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT with VK_ACCESS_SHADER_WRITE_BIT;
  * the caller's barrier makes it visible to later commands.  Binds a compute pipeline, descriptor set 0 and push constants.
- * Arguments are checked before anything is recorded.  `result`, if not null, gets the API's own code.  A count that
- * only kernels for 64-bit counts take, which Vulkan has none of, gives HS_ERROR_COUNT. */
+ * Arguments are checked before anything is recorded, and no memory is allocated.  `result`, if not null, gets the API's
+ * own code.  A count that only kernels for 64-bit counts take, which Vulkan has none of, gives HS_ERROR_COUNT.  Any
+ * thread. */
 
 /* A sort of n keys. */
 typedef struct hs_vulkan_sort_args {
@@ -88,9 +136,11 @@ typedef struct hs_vulkan_sort_args {
     hs_vulkan_buffer count;              /* the device-side count, 32 bits, at most n counts; null: n keys */
     /* output of the stage after the sort, such as run boundaries */
     hs_vulkan_buffer report;
-    VkDescriptorPool pool;               /* sets are allocated from it; reset it when the command buffer has run */
+    VkDescriptorPool pool;               /* sets are allocated from it; reset it when the command buffer has run;
+                                            null without sets */
     VkPipelineStageFlags stages;         /* of the commands before that wrote or read these buffers; 0: none did */
     VkAccessFlags accesses;              /* their accesses */
+    hs_vulkan_timestamps timestamps;     /* optional */
 } hs_vulkan_sort_args;
 
 hs_status hs_vulkan_sort(const hs_vulkan *sorter, VkCommandBuffer commands,
@@ -102,9 +152,11 @@ typedef struct hs_vulkan_scan_args {
     hs_vulkan_buffer source;             /* written only if it is also the destination */
     hs_vulkan_buffer destination;        /* null: in place */
     hs_vulkan_buffer scratch;            /* at least hs_scratch_with bytes; offset a multiple of 256 */
-    VkDescriptorPool pool;               /* sets are allocated from it; reset it when the command buffer has run */
+    VkDescriptorPool pool;               /* sets are allocated from it; reset it when the command buffer has run;
+                                            null without sets */
     VkPipelineStageFlags stages;         /* of the commands before that wrote or read these buffers; 0: none did */
     VkAccessFlags accesses;              /* their accesses */
+    hs_vulkan_timestamps timestamps;     /* optional */
 } hs_vulkan_scan_args;
 
 hs_status hs_vulkan_scan(const hs_vulkan *sorter, VkCommandBuffer commands,
@@ -122,9 +174,11 @@ typedef struct hs_vulkan_segmented_sort_args {
     hs_vulkan_buffer offsets;            /* segment_count + 1 32-bit numbers; null: segments are rows of equal length */
     hs_vulkan_buffer values;             /* the value of each key, for sorts with values */
     hs_vulkan_buffer values_destination; /* null: in place, like the keys; required if indices are made */
-    VkDescriptorPool pool;               /* sets are allocated from it; reset it when the command buffer has run */
+    VkDescriptorPool pool;               /* sets are allocated from it; reset it when the command buffer has run;
+                                            null without sets */
     VkPipelineStageFlags stages;         /* of the commands before that wrote or read these buffers; 0: none did */
     VkAccessFlags accesses;              /* their accesses */
+    hs_vulkan_timestamps timestamps;     /* optional */
 } hs_vulkan_segmented_sort_args;
 
 hs_status hs_vulkan_segmented_sort(const hs_vulkan *sorter, VkCommandBuffer commands,
@@ -142,9 +196,11 @@ typedef struct hs_vulkan_merge_args {
     hs_vulkan_buffer first_values;       /* the value of each key, for merges with values */
     hs_vulkan_buffer second_values;
     hs_vulkan_buffer values_destination;
-    VkDescriptorPool pool;               /* sets are allocated from it; reset it when the command buffer has run */
+    VkDescriptorPool pool;               /* sets are allocated from it; reset it when the command buffer has run;
+                                            null without sets */
     VkPipelineStageFlags stages;         /* of the commands before that wrote or read these buffers; 0: none did */
     VkAccessFlags accesses;              /* their accesses */
+    hs_vulkan_timestamps timestamps;     /* optional */
 } hs_vulkan_merge_args;
 
 hs_status hs_vulkan_merge(const hs_vulkan *sorter, VkCommandBuffer commands,
@@ -158,9 +214,11 @@ typedef struct hs_vulkan_digest_args {
     hs_vulkan_buffer source;
     hs_vulkan_buffer values;             /* the value of each key, for digests with values */
     hs_vulkan_buffer digest;             /* 8 32-bit words */
-    VkDescriptorPool pool;               /* sets are allocated from it; reset it when the command buffer has run */
+    VkDescriptorPool pool;               /* sets are allocated from it; reset it when the command buffer has run;
+                                            null without sets */
     VkPipelineStageFlags stages;         /* of the commands before that wrote or read these buffers; 0: none did */
     VkAccessFlags accesses;              /* their accesses */
+    hs_vulkan_timestamps timestamps;     /* optional */
 } hs_vulkan_digest_args;
 
 hs_status hs_vulkan_digest(const hs_vulkan *sorter, VkCommandBuffer commands,
@@ -168,7 +226,7 @@ hs_status hs_vulkan_digest(const hs_vulkan *sorter, VkCommandBuffer commands,
 
 /* The sort for `key` ("u32") and `value` (null: "none"), as in hs_serves, among these targets that suits the device
  * best and that it can run with those features of `device` that it offers (UINT32_MAX: all); null if none.  A query or
- * an allocation that fails is an error.  Only instance, physical, get_proc and features are read. */
+ * an allocation that fails is an error.  Only instance, physical, get_proc and features are read.  Any thread. */
 hs_status hs_vulkan_match(const hs_target *const *targets, size_t count, const char *key, const char *value,
                           const hs_vulkan_device *device, const hs_sort **sort);
 

@@ -1838,6 +1838,7 @@ static const char *const hs_amd_gcn_auto_u32_opencl[] = {
     "    hs_end();\n",
     "}\n",
 };
+static const uint32_t hs_amd_gcn_auto_u32_opencl_starts[] = {123, 206, 498, 930, 972, 1030, 1097, 1107, 1148, 1215, 1389, 1422, 1460};
 const hs_sort hs_amd_gcn_auto_u32 = {
     "amd-gcn", "auto", "u32", "none",
     HS_SORT, 1u, /* elements of an item */
@@ -1857,7 +1858,8 @@ const hs_sort hs_amd_gcn_auto_u32 = {
     hs_amd_gcn_auto_u32_spirv, /* SPIR-V: buffers by descriptor, */
     hs_amd_gcn_auto_u32_spirv_address, /* and by address */
     11u, /* the version of Vulkan that it needs */
-    0u, 0u /* words of its report, and words a key */
+    0u, 0u, /* words of its report, and words a key */
+    hs_amd_gcn_auto_u32_opencl_starts /* the lines at which its kernels start */
 };
 
 /* auto sort of u64 keys */
@@ -4127,6 +4129,7 @@ static const char *const hs_amd_gcn_auto_u64_opencl[] = {
     "    hs_end();\n",
     "}\n",
 };
+static const uint32_t hs_amd_gcn_auto_u64_opencl_starts[] = {123, 251, 535, 1026, 1068, 1126, 1216, 1257, 1393, 1403, 1452, 1519, 1693, 1726, 1764};
 const hs_sort hs_amd_gcn_auto_u64 = {
     "amd-gcn", "auto", "u64", "none",
     HS_SORT, 1u, /* elements of an item */
@@ -4146,7 +4149,8 @@ const hs_sort hs_amd_gcn_auto_u64 = {
     hs_amd_gcn_auto_u64_spirv, /* SPIR-V: buffers by descriptor, */
     hs_amd_gcn_auto_u64_spirv_address, /* and by address */
     11u, /* the version of Vulkan that it needs */
-    0u, 0u /* words of its report, and words a key */
+    0u, 0u, /* words of its report, and words a key */
+    hs_amd_gcn_auto_u64_opencl_starts /* the lines at which its kernels start */
 };
 
 /* digest of u32 keys */
@@ -4326,6 +4330,7 @@ static const char *const hs_amd_gcn_digest_u32_opencl[] = {
     "    hs_end();\n",
     "}\n",
 };
+static const uint32_t hs_amd_gcn_digest_u32_opencl_starts[] = {65, 74, 117};
 const hs_sort hs_amd_gcn_digest_u32 = {
     "amd-gcn", "digest", "u32", "none",
     HS_DIGEST, 1u, /* elements of an item */
@@ -4345,7 +4350,8 @@ const hs_sort hs_amd_gcn_digest_u32 = {
     hs_amd_gcn_digest_u32_spirv, /* SPIR-V: buffers by descriptor, */
     hs_amd_gcn_digest_u32_spirv_address, /* and by address */
     11u, /* the version of Vulkan that it needs */
-    8u, 0u /* words of its report, and words a key */
+    8u, 0u, /* words of its report, and words a key */
+    hs_amd_gcn_digest_u32_opencl_starts /* the lines at which its kernels start */
 };
 
 /* digest of u64 keys */
@@ -4527,6 +4533,7 @@ static const char *const hs_amd_gcn_digest_u64_opencl[] = {
     "    hs_end();\n",
     "}\n",
 };
+static const uint32_t hs_amd_gcn_digest_u64_opencl_starts[] = {65, 74, 118};
 const hs_sort hs_amd_gcn_digest_u64 = {
     "amd-gcn", "digest", "u64", "none",
     HS_DIGEST, 1u, /* elements of an item */
@@ -4546,7 +4553,8 @@ const hs_sort hs_amd_gcn_digest_u64 = {
     hs_amd_gcn_digest_u64_spirv, /* SPIR-V: buffers by descriptor, */
     hs_amd_gcn_digest_u64_spirv_address, /* and by address */
     11u, /* the version of Vulkan that it needs */
-    8u, 0u /* words of its report, and words a key */
+    8u, 0u, /* words of its report, and words a key */
+    hs_amd_gcn_digest_u64_opencl_starts /* the lines at which its kernels start */
 };
 
 static const hs_sort *const hs_amd_gcn_sorts[] = {&hs_amd_gcn_auto_u32, &hs_amd_gcn_auto_u64, &hs_amd_gcn_digest_u32, &hs_amd_gcn_digest_u64};

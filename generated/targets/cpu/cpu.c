@@ -1881,6 +1881,7 @@ static const char *const hs_cpu_auto_u32_opencl[] = {
     "    }\n",
     "}\n",
 };
+static const uint32_t hs_cpu_auto_u32_opencl_starts[] = {149, 232, 524, 956, 1118, 1220, 1369, 1624};
 const hs_sort hs_cpu_auto_u32 = {
     "cpu", "auto", "u32", "none",
     HS_SORT, 1u, /* elements of an item */
@@ -1900,7 +1901,8 @@ const hs_sort hs_cpu_auto_u32 = {
     0, /* SPIR-V: buffers by descriptor, */
     0, /* and by address */
     11u, /* the version of Vulkan that it needs */
-    0u, 0u /* words of its report, and words a key */
+    0u, 0u, /* words of its report, and words a key */
+    hs_cpu_auto_u32_opencl_starts /* the lines at which its kernels start */
 };
 
 /* auto sort of u64 keys */
@@ -4139,6 +4141,7 @@ static const char *const hs_cpu_auto_u64_opencl[] = {
     "    }\n",
     "}\n",
 };
+static const uint32_t hs_cpu_auto_u64_opencl_starts[] = {149, 333, 669, 1253, 1415, 1517, 1772};
 const hs_sort hs_cpu_auto_u64 = {
     "cpu", "auto", "u64", "none",
     HS_SORT, 1u, /* elements of an item */
@@ -4158,7 +4161,8 @@ const hs_sort hs_cpu_auto_u64 = {
     0, /* SPIR-V: buffers by descriptor, */
     0, /* and by address */
     11u, /* the version of Vulkan that it needs */
-    0u, 0u /* words of its report, and words a key */
+    0u, 0u, /* words of its report, and words a key */
+    hs_cpu_auto_u64_opencl_starts /* the lines at which its kernels start */
 };
 
 /* digest of u32 keys */
@@ -4337,6 +4341,7 @@ static const char *const hs_cpu_digest_u32_opencl[] = {
     "    hs_end();\n",
     "}\n",
 };
+static const uint32_t hs_cpu_digest_u32_opencl_starts[] = {65, 74, 117};
 const hs_sort hs_cpu_digest_u32 = {
     "cpu", "digest", "u32", "none",
     HS_DIGEST, 1u, /* elements of an item */
@@ -4356,7 +4361,8 @@ const hs_sort hs_cpu_digest_u32 = {
     0, /* SPIR-V: buffers by descriptor, */
     0, /* and by address */
     11u, /* the version of Vulkan that it needs */
-    8u, 0u /* words of its report, and words a key */
+    8u, 0u, /* words of its report, and words a key */
+    hs_cpu_digest_u32_opencl_starts /* the lines at which its kernels start */
 };
 
 /* digest of u64 keys */
@@ -4537,6 +4543,7 @@ static const char *const hs_cpu_digest_u64_opencl[] = {
     "    hs_end();\n",
     "}\n",
 };
+static const uint32_t hs_cpu_digest_u64_opencl_starts[] = {65, 74, 118};
 const hs_sort hs_cpu_digest_u64 = {
     "cpu", "digest", "u64", "none",
     HS_DIGEST, 1u, /* elements of an item */
@@ -4556,7 +4563,8 @@ const hs_sort hs_cpu_digest_u64 = {
     0, /* SPIR-V: buffers by descriptor, */
     0, /* and by address */
     11u, /* the version of Vulkan that it needs */
-    8u, 0u /* words of its report, and words a key */
+    8u, 0u, /* words of its report, and words a key */
+    hs_cpu_digest_u64_opencl_starts /* the lines at which its kernels start */
 };
 
 static const hs_sort *const hs_cpu_sorts[] = {&hs_cpu_auto_u32, &hs_cpu_auto_u64, &hs_cpu_digest_u32, &hs_cpu_digest_u64};

@@ -2890,6 +2890,7 @@ static const char *const hs_generic_auto_u32_opencl[] = {
     "    }\n",
     "}\n",
 };
+static const uint32_t hs_generic_auto_u32_opencl_starts[] = {96, 447, 1049, 1951, 1986, 2035, 2112, 2149, 2199, 2277, 2455, 2488, 2526, 2687};
 const hs_sort hs_generic_auto_u32 = {
     "generic", "auto", "u32", "none",
     HS_SORT, 1u, /* elements of an item */
@@ -2909,7 +2910,8 @@ const hs_sort hs_generic_auto_u32 = {
     hs_generic_auto_u32_spirv, /* SPIR-V: buffers by descriptor, */
     hs_generic_auto_u32_spirv_address, /* and by address */
     11u, /* the version of Vulkan that it needs */
-    0u, 0u /* words of its report, and words a key */
+    0u, 0u, /* words of its report, and words a key */
+    hs_generic_auto_u32_opencl_starts /* the lines at which its kernels start */
 };
 
 /* auto sort of u64 keys */
@@ -5860,6 +5862,7 @@ static const char *const hs_generic_auto_u64_opencl[] = {
     "    }\n",
     "}\n",
 };
+static const uint32_t hs_generic_auto_u64_opencl_starts[] = {96, 447, 1049, 1951, 1986, 2035, 2112, 2149, 2199, 2277, 2455, 2488, 2526, 2687};
 const hs_sort hs_generic_auto_u64 = {
     "generic", "auto", "u64", "none",
     HS_SORT, 1u, /* elements of an item */
@@ -5879,7 +5882,8 @@ const hs_sort hs_generic_auto_u64 = {
     hs_generic_auto_u64_spirv, /* SPIR-V: buffers by descriptor, */
     hs_generic_auto_u64_spirv_address, /* and by address */
     11u, /* the version of Vulkan that it needs */
-    0u, 0u /* words of its report, and words a key */
+    0u, 0u, /* words of its report, and words a key */
+    hs_generic_auto_u64_opencl_starts /* the lines at which its kernels start */
 };
 
 /* digest of u32 keys */
@@ -6059,6 +6063,7 @@ static const char *const hs_generic_digest_u32_opencl[] = {
     "    hs_end();\n",
     "}\n",
 };
+static const uint32_t hs_generic_digest_u32_opencl_starts[] = {65, 74, 117};
 const hs_sort hs_generic_digest_u32 = {
     "generic", "digest", "u32", "none",
     HS_DIGEST, 1u, /* elements of an item */
@@ -6078,7 +6083,8 @@ const hs_sort hs_generic_digest_u32 = {
     hs_generic_digest_u32_spirv, /* SPIR-V: buffers by descriptor, */
     hs_generic_digest_u32_spirv_address, /* and by address */
     11u, /* the version of Vulkan that it needs */
-    8u, 0u /* words of its report, and words a key */
+    8u, 0u, /* words of its report, and words a key */
+    hs_generic_digest_u32_opencl_starts /* the lines at which its kernels start */
 };
 
 /* digest of u64 keys */
@@ -6260,6 +6266,7 @@ static const char *const hs_generic_digest_u64_opencl[] = {
     "    hs_end();\n",
     "}\n",
 };
+static const uint32_t hs_generic_digest_u64_opencl_starts[] = {65, 74, 118};
 const hs_sort hs_generic_digest_u64 = {
     "generic", "digest", "u64", "none",
     HS_DIGEST, 1u, /* elements of an item */
@@ -6279,7 +6286,8 @@ const hs_sort hs_generic_digest_u64 = {
     hs_generic_digest_u64_spirv, /* SPIR-V: buffers by descriptor, */
     hs_generic_digest_u64_spirv_address, /* and by address */
     11u, /* the version of Vulkan that it needs */
-    8u, 0u /* words of its report, and words a key */
+    8u, 0u, /* words of its report, and words a key */
+    hs_generic_digest_u64_opencl_starts /* the lines at which its kernels start */
 };
 
 static const hs_sort *const hs_generic_sorts[] = {&hs_generic_auto_u32, &hs_generic_auto_u64, &hs_generic_digest_u32, &hs_generic_digest_u64};

@@ -1867,6 +1867,7 @@ static const char *const hs_intel_gen8_auto_u32_opencl[] = {
     "    }\n",
     "}\n",
 };
+static const uint32_t hs_intel_gen8_auto_u32_opencl_starts[] = {118, 246, 530, 1021, 1063, 1121, 1211, 1266, 1307, 1435, 1468, 1506, 1685};
 const hs_sort hs_intel_gen8_auto_u32 = {
     "intel-gen8", "auto", "u32", "none",
     HS_SORT, 1u, /* elements of an item */
@@ -1886,7 +1887,8 @@ const hs_sort hs_intel_gen8_auto_u32 = {
     hs_intel_gen8_auto_u32_spirv, /* SPIR-V: buffers by descriptor, */
     hs_intel_gen8_auto_u32_spirv_address, /* and by address */
     11u, /* the version of Vulkan that it needs */
-    0u, 0u /* words of its report, and words a key */
+    0u, 0u, /* words of its report, and words a key */
+    hs_intel_gen8_auto_u32_opencl_starts /* the lines at which its kernels start */
 };
 
 /* auto sort of u64 keys */
@@ -3646,6 +3648,7 @@ static const char *const hs_intel_gen8_auto_u64_opencl[] = {
     "    }\n",
     "}\n",
 };
+static const uint32_t hs_intel_gen8_auto_u64_opencl_starts[] = {118, 201, 493, 925, 967, 1025, 1115, 1170, 1211, 1275, 1308, 1346, 1517};
 const hs_sort hs_intel_gen8_auto_u64 = {
     "intel-gen8", "auto", "u64", "none",
     HS_SORT, 1u, /* elements of an item */
@@ -3665,7 +3668,8 @@ const hs_sort hs_intel_gen8_auto_u64 = {
     hs_intel_gen8_auto_u64_spirv, /* SPIR-V: buffers by descriptor, */
     hs_intel_gen8_auto_u64_spirv_address, /* and by address */
     11u, /* the version of Vulkan that it needs */
-    0u, 0u /* words of its report, and words a key */
+    0u, 0u, /* words of its report, and words a key */
+    hs_intel_gen8_auto_u64_opencl_starts /* the lines at which its kernels start */
 };
 
 /* digest of u32 keys */
@@ -3845,6 +3849,7 @@ static const char *const hs_intel_gen8_digest_u32_opencl[] = {
     "    hs_end();\n",
     "}\n",
 };
+static const uint32_t hs_intel_gen8_digest_u32_opencl_starts[] = {65, 74, 117};
 const hs_sort hs_intel_gen8_digest_u32 = {
     "intel-gen8", "digest", "u32", "none",
     HS_DIGEST, 1u, /* elements of an item */
@@ -3864,7 +3869,8 @@ const hs_sort hs_intel_gen8_digest_u32 = {
     hs_intel_gen8_digest_u32_spirv, /* SPIR-V: buffers by descriptor, */
     hs_intel_gen8_digest_u32_spirv_address, /* and by address */
     11u, /* the version of Vulkan that it needs */
-    8u, 0u /* words of its report, and words a key */
+    8u, 0u, /* words of its report, and words a key */
+    hs_intel_gen8_digest_u32_opencl_starts /* the lines at which its kernels start */
 };
 
 /* digest of u64 keys */
@@ -4046,6 +4052,7 @@ static const char *const hs_intel_gen8_digest_u64_opencl[] = {
     "    hs_end();\n",
     "}\n",
 };
+static const uint32_t hs_intel_gen8_digest_u64_opencl_starts[] = {65, 74, 118};
 const hs_sort hs_intel_gen8_digest_u64 = {
     "intel-gen8", "digest", "u64", "none",
     HS_DIGEST, 1u, /* elements of an item */
@@ -4065,7 +4072,8 @@ const hs_sort hs_intel_gen8_digest_u64 = {
     hs_intel_gen8_digest_u64_spirv, /* SPIR-V: buffers by descriptor, */
     hs_intel_gen8_digest_u64_spirv_address, /* and by address */
     11u, /* the version of Vulkan that it needs */
-    8u, 0u /* words of its report, and words a key */
+    8u, 0u, /* words of its report, and words a key */
+    hs_intel_gen8_digest_u64_opencl_starts /* the lines at which its kernels start */
 };
 
 static const hs_sort *const hs_intel_gen8_sorts[] = {&hs_intel_gen8_auto_u32, &hs_intel_gen8_auto_u64, &hs_intel_gen8_digest_u32, &hs_intel_gen8_digest_u64};

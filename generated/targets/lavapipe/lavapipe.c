@@ -106,7 +106,8 @@ const hs_sort hs_lavapipe_auto_u32 = {
     hs_lavapipe_auto_u32_spirv, /* SPIR-V: buffers by descriptor, */
     hs_lavapipe_auto_u32_spirv_address, /* and by address */
     11u, /* the version of Vulkan that it needs */
-    0u, 0u /* words of its report, and words a key */
+    0u, 0u, /* words of its report, and words a key */
+    0 /* the lines at which its kernels start */
 };
 
 /* auto sort of u64 keys */
@@ -273,7 +274,8 @@ const hs_sort hs_lavapipe_auto_u64 = {
     hs_lavapipe_auto_u64_spirv, /* SPIR-V: buffers by descriptor, */
     hs_lavapipe_auto_u64_spirv_address, /* and by address */
     11u, /* the version of Vulkan that it needs */
-    0u, 0u /* words of its report, and words a key */
+    0u, 0u, /* words of its report, and words a key */
+    0 /* the lines at which its kernels start */
 };
 
 /* digest of u32 keys */
@@ -320,7 +322,8 @@ const hs_sort hs_lavapipe_digest_u32 = {
     hs_lavapipe_digest_u32_spirv, /* SPIR-V: buffers by descriptor, */
     hs_lavapipe_digest_u32_spirv_address, /* and by address */
     11u, /* the version of Vulkan that it needs */
-    8u, 0u /* words of its report, and words a key */
+    8u, 0u, /* words of its report, and words a key */
+    0 /* the lines at which its kernels start */
 };
 
 /* digest of u64 keys */
@@ -367,7 +370,8 @@ const hs_sort hs_lavapipe_digest_u64 = {
     hs_lavapipe_digest_u64_spirv, /* SPIR-V: buffers by descriptor, */
     hs_lavapipe_digest_u64_spirv_address, /* and by address */
     11u, /* the version of Vulkan that it needs */
-    8u, 0u /* words of its report, and words a key */
+    8u, 0u, /* words of its report, and words a key */
+    0 /* the lines at which its kernels start */
 };
 
 static const hs_sort *const hs_lavapipe_sorts[] = {&hs_lavapipe_auto_u32, &hs_lavapipe_auto_u64, &hs_lavapipe_digest_u32, &hs_lavapipe_digest_u64};

@@ -252,7 +252,8 @@ const hs_sort hs_nvidia_hopper_auto_u32 = {
     0, /* SPIR-V: buffers by descriptor, */
     0, /* and by address */
     11u, /* the version of Vulkan that it needs */
-    0u, 0u /* words of its report, and words a key */
+    0u, 0u, /* words of its report, and words a key */
+    0 /* the lines at which its kernels start */
 };
 
 /* auto sort of u64 keys */
@@ -585,7 +586,8 @@ const hs_sort hs_nvidia_hopper_auto_u64 = {
     0, /* SPIR-V: buffers by descriptor, */
     0, /* and by address */
     11u, /* the version of Vulkan that it needs */
-    0u, 0u /* words of its report, and words a key */
+    0u, 0u, /* words of its report, and words a key */
+    0 /* the lines at which its kernels start */
 };
 
 /* digest of u32 keys */
@@ -631,7 +633,8 @@ const hs_sort hs_nvidia_hopper_digest_u32 = {
     0, /* SPIR-V: buffers by descriptor, */
     0, /* and by address */
     11u, /* the version of Vulkan that it needs */
-    8u, 0u /* words of its report, and words a key */
+    8u, 0u, /* words of its report, and words a key */
+    0 /* the lines at which its kernels start */
 };
 
 /* digest of u64 keys */
@@ -677,7 +680,8 @@ const hs_sort hs_nvidia_hopper_digest_u64 = {
     0, /* SPIR-V: buffers by descriptor, */
     0, /* and by address */
     11u, /* the version of Vulkan that it needs */
-    8u, 0u /* words of its report, and words a key */
+    8u, 0u, /* words of its report, and words a key */
+    0 /* the lines at which its kernels start */
 };
 
 static const hs_sort *const hs_nvidia_hopper_sorts[] = {&hs_nvidia_hopper_auto_u32, &hs_nvidia_hopper_auto_u64, &hs_nvidia_hopper_digest_u32, &hs_nvidia_hopper_digest_u64};

@@ -2642,6 +2642,7 @@ static const char *const hs_nvidia_sm90_auto_u32_opencl[] = {
     "    }\n",
     "}\n",
 };
+static const uint32_t hs_nvidia_sm90_auto_u32_opencl_starts[] = {123, 307, 643, 685, 743, 833, 888, 939, 980, 1034, 1156, 1167, 1203, 1269, 1357, 1396, 1436, 1528, 1650, 1761, 1770, 1812, 1881, 2042, 2075, 2113, 2259};
 const hs_sort hs_nvidia_sm90_auto_u32 = {
     "nvidia-sm90", "auto", "u32", "none",
     HS_SORT, 1u, /* elements of an item */
@@ -2661,7 +2662,8 @@ const hs_sort hs_nvidia_sm90_auto_u32 = {
     0, /* SPIR-V: buffers by descriptor, */
     0, /* and by address */
     11u, /* the version of Vulkan that it needs */
-    0u, 0u /* words of its report, and words a key */
+    0u, 0u, /* words of its report, and words a key */
+    hs_nvidia_sm90_auto_u32_opencl_starts /* the lines at which its kernels start */
 };
 
 /* auto sort of u64 keys */
@@ -5919,6 +5921,7 @@ static const char *const hs_nvidia_sm90_auto_u64_opencl[] = {
     "    }\n",
     "}\n",
 };
+static const uint32_t hs_nvidia_sm90_auto_u64_opencl_starts[] = {123, 251, 535, 1026, 1084, 1174, 1229, 1270, 1324, 1406, 1445, 1590, 1601, 1637, 1703, 1791, 1830, 1870, 1962, 2116, 2227, 2236, 2286, 2355, 2516, 2549, 2587, 2733};
 const hs_sort hs_nvidia_sm90_auto_u64 = {
     "nvidia-sm90", "auto", "u64", "none",
     HS_SORT, 1u, /* elements of an item */
@@ -5938,7 +5941,8 @@ const hs_sort hs_nvidia_sm90_auto_u64 = {
     0, /* SPIR-V: buffers by descriptor, */
     0, /* and by address */
     11u, /* the version of Vulkan that it needs */
-    0u, 0u /* words of its report, and words a key */
+    0u, 0u, /* words of its report, and words a key */
+    hs_nvidia_sm90_auto_u64_opencl_starts /* the lines at which its kernels start */
 };
 
 /* digest of u32 keys */
@@ -6117,6 +6121,7 @@ static const char *const hs_nvidia_sm90_digest_u32_opencl[] = {
     "    hs_end();\n",
     "}\n",
 };
+static const uint32_t hs_nvidia_sm90_digest_u32_opencl_starts[] = {65, 74, 117};
 const hs_sort hs_nvidia_sm90_digest_u32 = {
     "nvidia-sm90", "digest", "u32", "none",
     HS_DIGEST, 1u, /* elements of an item */
@@ -6136,7 +6141,8 @@ const hs_sort hs_nvidia_sm90_digest_u32 = {
     0, /* SPIR-V: buffers by descriptor, */
     0, /* and by address */
     11u, /* the version of Vulkan that it needs */
-    8u, 0u /* words of its report, and words a key */
+    8u, 0u, /* words of its report, and words a key */
+    hs_nvidia_sm90_digest_u32_opencl_starts /* the lines at which its kernels start */
 };
 
 /* digest of u64 keys */
@@ -6317,6 +6323,7 @@ static const char *const hs_nvidia_sm90_digest_u64_opencl[] = {
     "    hs_end();\n",
     "}\n",
 };
+static const uint32_t hs_nvidia_sm90_digest_u64_opencl_starts[] = {65, 74, 118};
 const hs_sort hs_nvidia_sm90_digest_u64 = {
     "nvidia-sm90", "digest", "u64", "none",
     HS_DIGEST, 1u, /* elements of an item */
@@ -6336,7 +6343,8 @@ const hs_sort hs_nvidia_sm90_digest_u64 = {
     0, /* SPIR-V: buffers by descriptor, */
     0, /* and by address */
     11u, /* the version of Vulkan that it needs */
-    8u, 0u /* words of its report, and words a key */
+    8u, 0u, /* words of its report, and words a key */
+    hs_nvidia_sm90_digest_u64_opencl_starts /* the lines at which its kernels start */
 };
 
 static const hs_sort *const hs_nvidia_sm90_sorts[] = {&hs_nvidia_sm90_auto_u32, &hs_nvidia_sm90_auto_u64, &hs_nvidia_sm90_digest_u32, &hs_nvidia_sm90_digest_u64};

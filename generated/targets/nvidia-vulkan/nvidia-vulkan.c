@@ -306,7 +306,8 @@ const hs_sort hs_nvidia_vulkan_auto_u32 = {
     hs_nvidia_vulkan_auto_u32_spirv, /* SPIR-V: buffers by descriptor, */
     hs_nvidia_vulkan_auto_u32_spirv_address, /* and by address */
     11u, /* the version of Vulkan that it needs */
-    0u, 0u /* words of its report, and words a key */
+    0u, 0u, /* words of its report, and words a key */
+    0 /* the lines at which its kernels start */
 };
 
 /* auto sort of u64 keys */
@@ -694,7 +695,8 @@ const hs_sort hs_nvidia_vulkan_auto_u64 = {
     hs_nvidia_vulkan_auto_u64_spirv, /* SPIR-V: buffers by descriptor, */
     hs_nvidia_vulkan_auto_u64_spirv_address, /* and by address */
     11u, /* the version of Vulkan that it needs */
-    0u, 0u /* words of its report, and words a key */
+    0u, 0u, /* words of its report, and words a key */
+    0 /* the lines at which its kernels start */
 };
 
 /* digest of u32 keys */
@@ -741,7 +743,8 @@ const hs_sort hs_nvidia_vulkan_digest_u32 = {
     hs_nvidia_vulkan_digest_u32_spirv, /* SPIR-V: buffers by descriptor, */
     hs_nvidia_vulkan_digest_u32_spirv_address, /* and by address */
     11u, /* the version of Vulkan that it needs */
-    8u, 0u /* words of its report, and words a key */
+    8u, 0u, /* words of its report, and words a key */
+    0 /* the lines at which its kernels start */
 };
 
 /* digest of u64 keys */
@@ -788,7 +791,8 @@ const hs_sort hs_nvidia_vulkan_digest_u64 = {
     hs_nvidia_vulkan_digest_u64_spirv, /* SPIR-V: buffers by descriptor, */
     hs_nvidia_vulkan_digest_u64_spirv_address, /* and by address */
     11u, /* the version of Vulkan that it needs */
-    8u, 0u /* words of its report, and words a key */
+    8u, 0u, /* words of its report, and words a key */
+    0 /* the lines at which its kernels start */
 };
 
 static const hs_sort *const hs_nvidia_vulkan_sorts[] = {&hs_nvidia_vulkan_auto_u32, &hs_nvidia_vulkan_auto_u64, &hs_nvidia_vulkan_digest_u32, &hs_nvidia_vulkan_digest_u64};

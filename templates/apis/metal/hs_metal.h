@@ -34,8 +34,8 @@ typedef struct hs_metal_target {
 
 /* A sort or scan built for one device.
  *
- * THREADS: encoding only reads it, so threads may share it; a command buffer is for one thread at a time.  All other
- * functions may be called by any thread, except hs_metal_release while another uses the sorter. */
+ * THREADS: "any thread": concurrent calls are allowed, also with the same sorter.  Encoding only reads a sorter, so
+ * threads may share it; a command buffer is for one thread at a time. */
 typedef struct hs_metal hs_metal;
 
 /* What went wrong beyond the status: the code of Metal's NSError, and the first lines of what it says.  Optional. */
@@ -44,14 +44,27 @@ typedef struct hs_metal_error {
     char log[1024];
 } hs_metal_error;
 
-/* Compile the kernels of a sort and make their pipelines.  `error` may be null. */
+/* How a sorter is created; all 0: as by hs_metal_create. */
+typedef struct hs_metal_create_options {
+    hs_scope scope; /* the calls that it is for */
+} hs_metal_create_options;
+
+/* Compile the kernels of a sort and make their pipelines, for all of its calls.  `error` may be null.  Any thread. */
 hs_status hs_metal_create(const hs_metal_kernels *sort, hs_metal_device device, hs_metal **sorter,
                           hs_metal_error *error);
 
-/* Release a sorter; null does nothing.  Command buffers keep the pipelines that they use. */
+/* The same with options, which may be null.  Only the pipelines of the scope are made.  Any thread. */
+hs_status hs_metal_create_with(const hs_metal_kernels *sort, hs_metal_device device,
+                               const hs_metal_create_options *options, hs_metal **sorter, hs_metal_error *error);
+
+/* The number of pipelines that a sorter has.  Any thread. */
+uint32_t hs_metal_pipeline_count(const hs_metal *sorter);
+
+/* Release a sorter; null does nothing.  Command buffers keep the pipelines that they use.  While no other
+ * thread uses the sorter. */
 void hs_metal_release(hs_metal *sorter);
 
-/* The sort of a sorter, for hs_describe, hs_pad and hs_scratch. */
+/* The sort of a sorter, for hs_describe, hs_pad and hs_scratch.  Any thread. */
 const hs_sort *hs_metal_sort_of(const hs_metal *sorter);
 
 /* A buffer from `offset` on, in bytes, a multiple of the size of an element; `memory` null: none. */

@@ -67,14 +67,20 @@ static hs_status hs_metal_pipeline(hs_metal *made, uint32_t index, hs_metal_devi
     HS_DROP(function);
     if (!pipeline) return hs_metal_failed(problem, error);
     made->pipelines[index] = pipeline;
-    made->pipeline_count = index + 1;
     return hs_metal_suits(kernel, HS_OBJECT(id<MTLComputePipelineState>, pipeline));
 }
 
 hs_status hs_metal_create(const hs_metal_kernels *sort, hs_metal_device device, hs_metal **sorter,
                           hs_metal_error *error)
 {
+    return hs_metal_create_with(sort, device, NULL, sorter, error);
+}
+
+hs_status hs_metal_create_with(const hs_metal_kernels *sort, hs_metal_device device,
+                               const hs_metal_create_options *options, hs_metal **sorter, hs_metal_error *error)
+{
     hs_metal *made;
+    hs_scope scope;
     hs_status status;
     void *library = NULL;
     uint32_t i;
@@ -82,14 +88,17 @@ hs_status hs_metal_create(const hs_metal_kernels *sort, hs_metal_device device, 
     if (sorter) *sorter = NULL;
     if (!sort || !sort->sort || !device || !sorter) return HS_ERROR_ARGUMENT;
     if (!sort->lines) return HS_ERROR_KERNELS;
+    status = hs_scope_of(sort->sort, options ? &options->scope : NULL, &scope);
+    if (status != HS_OK) return status;
     @autoreleasepool {
         if (!hs_metal_runs(sort->sort, device)) return HS_ERROR_DEVICE;
         made = (hs_metal *)calloc(1, sizeof *made + sort->sort->kernel_count * sizeof made->pipelines[0]);
         if (!made) return HS_ERROR_HOST_MEMORY;
         made->sort = sort->sort;
+        made->scope = scope;
         status = hs_metal_library(sort, device, &library, error);
         for (i = 0; i < made->sort->kernel_count && status == HS_OK; i++)
-            status = hs_metal_pipeline(made, i, device, library, error);
+            if (hs_scope_has(made->sort, &scope, i, 0)) status = hs_metal_pipeline(made, i, device, library, error);
         if (library) HS_DROP(library);
         if (status != HS_OK)
             hs_metal_release(made);
@@ -103,8 +112,16 @@ void hs_metal_release(hs_metal *sorter)
 {
     uint32_t i;
     if (!sorter) return;
-    for (i = 0; i < sorter->pipeline_count; i++) HS_DROP(sorter->pipelines[i]);
+    for (i = 0; i < sorter->sort->kernel_count; i++)
+        if (sorter->pipelines[i]) HS_DROP(sorter->pipelines[i]);
     free(sorter);
+}
+
+uint32_t hs_metal_pipeline_count(const hs_metal *sorter)
+{
+    uint32_t i, count = 0;
+    for (i = 0; sorter && i < sorter->sort->kernel_count; i++) count += sorter->pipelines[i] != NULL;
+    return count;
 }
 
 const hs_sort *hs_metal_sort_of(const hs_metal *sorter) { return sorter ? sorter->sort : NULL; }

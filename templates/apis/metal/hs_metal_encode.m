@@ -101,6 +101,7 @@ hs_status hs_metal_run(const hs_metal *sorter, hs_metal_commands commands, const
     call.plan.number = record->number;
     call.plan.options = &record->options;
     status = hs_metal_survey(sorter->sort, record, &call);
+    if (status == HS_OK) status = hs_scope_takes(sorter->sort, &sorter->scope, &call.plan);
     if (status != HS_OK || hs_idle(sorter->sort, record->n)) return status;
     if (!hs_launches_fit(sorter->sort, &call.plan, sorter->sort->max_groups, sorter->sort->max_groups))
         return HS_ERROR_DEVICE;

@@ -28,8 +28,8 @@ extern "C" {
 
 struct hs_metal {
     const hs_sort *sort;
-    uint32_t pipeline_count; /* pipelines that exist */
-    void *pipelines[1];      /* as many as the sort has kernels; each an owned id<MTLComputePipelineState> */
+    hs_scope scope;
+    void *pipelines[1]; /* as many as the sort has kernels; each an owned id<MTLComputePipelineState>, or null */
 };
 
 /* A call of any operation: `number` is segment_count, first_count, capacity or shift. */

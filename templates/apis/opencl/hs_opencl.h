@@ -19,8 +19,9 @@ extern "C" {
 
 /* A sort or scan built for one device.
  *
- * THREADS: a sorter is for one thread at a time, since OpenCL kernels keep their arguments.  Make one for each thread,
- * or hold a lock around each call.  Where the compiler has atomic exchanges, a call while another thread is in one gets
+ * THREADS: "any thread": concurrent calls are allowed, also with the same sorter.  Calls that enqueue are for one thread
+ * at a time with a sorter, since OpenCL kernels keep their arguments.  Make a sorter for each thread, or hold a lock
+ * around each call.  Where the compiler has atomic exchanges, a call while another thread is in one gets
  * HS_ERROR_BUSY and does nothing; compile hs_opencl.c with HS_CHECK_THREADS defined as 0 to omit the check. */
 typedef struct hs_opencl hs_opencl;
 
@@ -30,15 +31,38 @@ typedef struct hs_opencl_error {
     char log[1024];
 } hs_opencl_error;
 
-/* Build a sort, in any thread; the caller keeps context and device alive until hs_opencl_release.  `error` may be
- * null. */
+/* How a sorter is created; all 0: as by hs_opencl_create. */
+typedef struct hs_opencl_create_options {
+    hs_scope scope;      /* the calls that it is for */
+    const void *binary;  /* what hs_opencl_binary returned, also in another process; null: the source is compiled */
+    size_t binary_bytes;
+} hs_opencl_create_options;
+
+/* Build a sort for all of its calls; the caller keeps context and device alive until hs_opencl_release.  `error` may be
+ * null.  Any thread. */
 hs_status hs_opencl_create(const hs_sort *sort, cl_context context, cl_device_id device, hs_opencl **sorter,
                            hs_opencl_error *error);
 
-/* Release a sorter, which no thread may use any more; null does nothing.  Sorts that are running continue. */
+/* The same with options, which may be null.  Only the kernels of the scope are compiled.  A binary that is damaged, or of
+ * another sort, scope, device or driver version, is ignored, and the source compiled; a driver trusts the content of a
+ * binary, so take it only from where no one else can write.  Any thread. */
+hs_status hs_opencl_create_with(const hs_sort *sort, cl_context context, cl_device_id device,
+                                const hs_opencl_create_options *options, hs_opencl **sorter, hs_opencl_error *error);
+
+/* The program of a sorter as the driver compiled it, for hs_opencl_create_options.  `bytes` gets the size; `data` may be
+ * null, else `room` is its size: less than needed is HS_ERROR_COUNT.  Any thread. */
+hs_status hs_opencl_binary(const hs_opencl *sorter, void *data, size_t room, size_t *bytes, hs_opencl_error *error);
+
+/* Whether a sorter was created from a binary.  Any thread. */
+int hs_opencl_from_binary(const hs_opencl *sorter);
+
+/* The number of kernels that a sorter has.  Any thread. */
+uint32_t hs_opencl_kernel_count(const hs_opencl *sorter);
+
+/* Release a sorter; null does nothing.  Sorts that are running continue.  While no other thread uses the sorter. */
 void hs_opencl_release(hs_opencl *sorter);
 
-/* The sort of a sorter, for hs_describe, hs_pad and hs_scratch. */
+/* The sort of a sorter, for hs_describe, hs_pad and hs_scratch.  Any thread. */
 const hs_sort *hs_opencl_sort_of(const hs_opencl *sorter);
 
 /* Calls.  Set unused members to 0.  All buffers are buffers or sub-buffers; none that is written overlaps

@@ -13,12 +13,13 @@ static hs_vulkan_record hs_vulkan_empty(hs_kind kind)
 }
 
 /* Members that the arguments of all operations have. */
-#define HS_VULKAN_SHARED(record, args)     \
-    do {                                   \
-        record.n = args->n;                \
-        record.pool = args->pool;          \
-        record.stages = args->stages;      \
-        record.accesses = args->accesses;  \
+#define HS_VULKAN_SHARED(record, args)        \
+    do {                                      \
+        record.n = args->n;                   \
+        record.pool = args->pool;             \
+        record.stages = args->stages;         \
+        record.accesses = args->accesses;     \
+        record.timestamps = args->timestamps; \
     } while (0)
 
 hs_status hs_vulkan_sort(const hs_vulkan *s, VkCommandBuffer commands,

@@ -20,6 +20,7 @@ void hs_vulkan_release(hs_vulkan *s)
     for (i = 0; i <= HS_BINDINGS; i++)
         if (s->set_layouts[i]) s->DestroyDescriptorSetLayout(s->device, s->set_layouts[i], s->allocator);
     free(s->set_of);
+    free(s->jobs);
     free(s);
 }
 
@@ -42,6 +43,7 @@ static hs_status hs_vulkan_layout(hs_vulkan *s, uint32_t form, uint32_t bindings
         }
         memset(&set, 0, sizeof set);
         set.sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO;
+        if (s->CmdPushDescriptorSet) set.flags = VK_DESCRIPTOR_SET_LAYOUT_CREATE_PUSH_DESCRIPTOR_BIT_KHR;
         set.bindingCount = bindings;
         set.pBindings = binding;
         code = s->CreateDescriptorSetLayout(s->device, &set, s->allocator, &s->set_layouts[bindings]);
@@ -65,16 +67,17 @@ static hs_status hs_vulkan_layout(hs_vulkan *s, uint32_t form, uint32_t bindings
     return hs_vulkan_status(code, result);
 }
 
-static hs_status hs_vulkan_pipeline(hs_vulkan *s, uint32_t form, uint32_t index, const hs_spirv *spirv, int require,
-                                    VkPipelineCache cache, VkResult *result)
+/* Make a pipeline whose layout exists. */
+static hs_status hs_vulkan_pipeline(hs_vulkan *s, const hs_vulkan_job *job, VkResult *result)
 {
-    const hs_kernel *kernel = &s->sort->kernels[index];
+    const hs_kernel *kernel = &s->sort->kernels[job->kernel];
+    const hs_spirv *spirv = &(job->form == HS_BY_ADDRESS ? s->sort->spirv_address : s->sort->spirv)[job->kernel];
+    VkPipeline *made = &s->pipelines[job->form][job->kernel];
     VkPipelineShaderStageRequiredSubgroupSizeCreateInfoEXT width;
     VkComputePipelineCreateInfo pipeline;
     VkShaderModuleCreateInfo module;
-    hs_status status = hs_vulkan_layout(s, form, kernel->bindings, result);
+    hs_status status;
     VkResult code;
-    if (status) return status;
     memset(&module, 0, sizeof module);
     memset(&width, 0, sizeof width);
     memset(&pipeline, 0, sizeof pipeline);
@@ -85,8 +88,8 @@ static hs_status hs_vulkan_pipeline(hs_vulkan *s, uint32_t form, uint32_t index,
     pipeline.stage.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO;
     pipeline.stage.stage = VK_SHADER_STAGE_COMPUTE_BIT;
     pipeline.stage.pName = "main";
-    pipeline.layout = s->layouts[form][kernel->bindings];
-    if (require) {
+    pipeline.layout = s->layouts[job->form][kernel->bindings];
+    if (job->require) {
         width.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_REQUIRED_SUBGROUP_SIZE_CREATE_INFO_EXT;
         width.requiredSubgroupSize = kernel->subgroup;
         pipeline.stage.pNext = &width;
@@ -94,8 +97,8 @@ static hs_status hs_vulkan_pipeline(hs_vulkan *s, uint32_t form, uint32_t index,
     }
     code = s->CreateShaderModule(s->device, &module, s->allocator, &pipeline.stage.module);
     if (!code) {
-        code = s->CreateComputePipelines(s->device, cache, 1, &pipeline, s->allocator, &s->pipelines[form][index]);
-        if (code) s->pipelines[form][index] = VK_NULL_HANDLE;
+        code = s->CreateComputePipelines(s->device, s->cache, 1, &pipeline, s->allocator, made);
+        if (code) *made = VK_NULL_HANDLE;
         s->DestroyShaderModule(s->device, pipeline.stage.module, s->allocator);
     }
     /* drivers report a shader that does not compile by various codes */
@@ -103,7 +106,13 @@ static hs_status hs_vulkan_pipeline(hs_vulkan *s, uint32_t form, uint32_t index,
     return status == HS_ERROR_API ? HS_ERROR_BUILD : status;
 }
 
-/* Number the distinct lists of bindings of the plan: each needs one descriptor set. */
+/* Whether a kernel is part of the sorter: calls in its scope can launch it, and it has SPIR-V. */
+static int hs_vulkan_needs(const hs_vulkan *s, uint32_t kernel)
+{
+    return !s->sort->kernels[kernel].index64 && hs_scope_has(s->sort, &s->scope, kernel, 1);
+}
+
+/* Number the distinct lists of bindings of the steps in scope: each needs one descriptor set. */
 static void hs_vulkan_number(hs_vulkan *s)
 {
     const hs_sort *sort = s->sort;
@@ -111,9 +120,12 @@ static void hs_vulkan_number(hs_vulkan *s)
     for (i = 0; i < sort->step_count; i++) {
         const hs_binding *mine = sort->steps[i].bindings;
         const uint32_t count = sort->kernels[sort->steps[i].kernel].bindings;
+        s->set_of[i] = UINT32_MAX;
+        if (!hs_vulkan_needs(s, sort->steps[i].kernel)) continue;
         for (j = 0; j < i; j++) {
             const hs_binding *other = sort->steps[j].bindings;
             if (sort->kernels[sort->steps[j].kernel].bindings != count) continue;
+            if (s->set_of[j] == UINT32_MAX) continue; /* its kernel is not needed */
             for (k = 0; k < count && mine[k].role == other[k].role && mine[k].plus == other[k].plus &&
                         mine[k].per_n == other[k].per_n && mine[k].max_n == other[k].max_n;)
                 k++;
@@ -124,14 +136,28 @@ static void hs_vulkan_number(hs_vulkan *s)
     }
 }
 
-/* Initialize all members except the pipelines. */
-static hs_status hs_vulkan_prepare(hs_vulkan *s, const hs_vulkan_device *device, const VkPhysicalDeviceLimits *limits)
+/* The functions of the device; push descriptors have the name of the extension or that of Vulkan 1.4. */
+static hs_status hs_vulkan_look_up(hs_vulkan *s, const hs_vulkan_device *device)
 {
-    PFN_vkGetDeviceProcAddr get_proc;
-    uint32_t form;
-    get_proc = (PFN_vkGetDeviceProcAddr)device->get_proc(device->instance, "vkGetDeviceProcAddr");
+    const PFN_vkGetDeviceProcAddr get_proc =
+        (PFN_vkGetDeviceProcAddr)device->get_proc(device->instance, "vkGetDeviceProcAddr");
     s->device = device->device;
     if (!get_proc || !(HS_CALLS(HS_LOOK_UP) 1)) return HS_ERROR_API;
+    if (s->binding != HS_VULKAN_BY_PUSH) return HS_OK;
+    s->CmdPushDescriptorSet = (PFN_vkCmdPushDescriptorSetKHR)get_proc(s->device, "vkCmdPushDescriptorSetKHR");
+    if (!s->CmdPushDescriptorSet)
+        s->CmdPushDescriptorSet = (PFN_vkCmdPushDescriptorSetKHR)get_proc(s->device, "vkCmdPushDescriptorSet");
+    return s->CmdPushDescriptorSet ? HS_OK : HS_ERROR_DEVICE;
+}
+
+/* Initialize all members except layouts and pipelines. */
+static hs_status hs_vulkan_prepare(hs_vulkan *s, const hs_vulkan_device *device, const VkPhysicalDeviceLimits *limits)
+{
+    const size_t kernels = s->sort->kernel_count + 1u;
+    uint32_t form;
+    const hs_status status = hs_vulkan_look_up(s, device);
+    if (status) return status;
+    s->cache = device->cache;
     if (device->allocator) {
         s->callbacks = *device->allocator;
         s->allocator = &s->callbacks;
@@ -145,43 +171,129 @@ static hs_status hs_vulkan_prepare(hs_vulkan *s, const hs_vulkan_device *device,
     s->set_of = (uint32_t *)calloc(s->sort->step_count + 1u, sizeof *s->set_of);
     if (!s->set_of) return HS_ERROR_HOST_MEMORY;
     for (form = 0; form < HS_FORMS; form++) {
-        s->pipelines[form] = (VkPipeline *)calloc(s->sort->kernel_count + 1u, sizeof *s->pipelines[form]);
+        s->pipelines[form] = (VkPipeline *)calloc(kernels, sizeof *s->pipelines[form]);
         if (!s->pipelines[form]) return HS_ERROR_HOST_MEMORY;
     }
+    s->jobs = (hs_vulkan_job *)calloc(HS_FORMS * kernels, sizeof *s->jobs);
+    if (!s->jobs) return HS_ERROR_HOST_MEMORY;
     hs_vulkan_number(s);
+    if (s->set_count > HS_SETS) return HS_ERROR_KERNELS;
+    if (s->binding != HS_VULKAN_BY_SET) s->set_count = s->storage_buffers = 0;
     return HS_OK;
+}
+
+/* Whether the counts of a kernel's steps, within the scope, have buffers beyond the binding limit.  A count on the device
+ * is less than the capacity by which buffers are bound: a capacity beyond the limit needs HS_VULKAN_BY_ADDRESS. */
+static int hs_vulkan_beyond(const hs_vulkan *s, uint32_t kernel)
+{
+    hs_scope scope = s->scope;
+    uint64_t bytes, most = 0;
+    uint32_t i;
+    for (i = 0; i < s->sort->step_count; i++)
+        if (s->sort->steps[i].kernel == kernel && s->sort->steps[i].guard.max_n > most)
+            most = s->sort->steps[i].guard.max_n;
+    if (scope.max_n > most) scope.max_n = most;
+    bytes = hs_scope_bytes(s->sort, &scope);
+    return bytes > s->binding_limit || s->binding_limit - bytes < s->alignment;
+}
+
+/* List the pipelines, and make their layouts. */
+static hs_status hs_vulkan_plan(hs_vulkan *s, const hs_vulkan_facts *facts, uint32_t features, VkResult *result)
+{
+    const hs_sort *sort = s->sort;
+    const int alone = s->binding == HS_VULKAN_BY_ADDRESS, able = (features & HS_VULKAN_ADDRESS) != 0;
+    hs_status status = HS_OK;
+    uint32_t form, i;
+    if (alone && !able) return HS_ERROR_DEVICE;
+    if (alone && !sort->spirv_address) return HS_ERROR_KERNELS;
+    for (form = alone ? HS_BY_ADDRESS : HS_BY_DESCRIPTOR; form < HS_FORMS; form++) {
+        const hs_spirv *spirv = form == HS_BY_DESCRIPTOR ? sort->spirv : sort->spirv_address;
+        if (!spirv || (form == HS_BY_ADDRESS && !able)) continue;
+        for (i = 0; !status && i < sort->kernel_count; i++) {
+            hs_vulkan_job *job = &s->jobs[s->job_count];
+            if (!hs_vulkan_needs(s, i)) continue;
+            if (alone && !spirv[i].words) return HS_ERROR_KERNELS;
+            if (!spirv[i].words) continue;
+            if (form == HS_BY_ADDRESS && !alone && sort->spirv[i].words && !hs_vulkan_beyond(s, i)) continue;
+            job->form = form;
+            job->kernel = i;
+            job->require = hs_vulkan_can_require(&sort->kernels[i], facts, features);
+            status = hs_vulkan_layout(s, form, sort->kernels[i].bindings, result);
+            s->job_count++;
+        }
+    }
+    return status;
 }
 
 hs_status hs_vulkan_create(const hs_sort *sort, const hs_vulkan_device *device, hs_vulkan **sorter, VkResult *result)
 {
+    return hs_vulkan_create_with(sort, device, NULL, sorter, result);
+}
+
+hs_status hs_vulkan_create_with(const hs_sort *sort, const hs_vulkan_device *device,
+                                const hs_vulkan_create_options *options, hs_vulkan **sorter, VkResult *result)
+{
     hs_vulkan_facts facts;
+    hs_scope scope;
     hs_vulkan *s;
     hs_status status;
-    uint32_t features, form, i;
+    uint32_t features, i;
     if (result) *result = VK_SUCCESS;
     if (sorter) *sorter = NULL;
     if (!sort || !device || !sorter || !device->device) return HS_ERROR_ARGUMENT;
-    status = hs_vulkan_ask(device, &facts, result);
+    status = hs_scope_of(sort, options ? &options->scope : NULL, &scope);
+    if (!status) status = hs_vulkan_ask(device, &facts, result);
+    if (status) return status;
     features = facts.features & device->features;
-    if (!status) status = hs_vulkan_able(sort, &facts, features);
+    status = hs_vulkan_able(sort, &facts, features);
     if (status) return status;
     s = (hs_vulkan *)calloc(1, sizeof *s);
     if (!s) return HS_ERROR_HOST_MEMORY;
     s->sort = sort;
+    s->scope = scope;
+    s->binding = options ? options->binding : HS_VULKAN_BY_SET;
     status = hs_vulkan_prepare(s, device, &facts.base.limits);
-    for (form = 0; form < HS_FORMS; form++) {
-        const hs_spirv *spirv = form == HS_BY_DESCRIPTOR ? sort->spirv : sort->spirv_address;
-        if (!spirv || (form == HS_BY_ADDRESS && !(features & HS_VULKAN_ADDRESS))) continue;
-        for (i = 0; !status && i < sort->kernel_count; i++)
-            if (spirv[i].words && !sort->kernels[i].index64)
-                status = hs_vulkan_pipeline(s, form, i, &spirv[i],
-                                            hs_vulkan_can_require(&sort->kernels[i], &facts, features), device->cache,
-                                            result);
-    }
+    if (!status) status = hs_vulkan_plan(s, &facts, features, result);
+    for (i = 0; !status && i < s->job_count && !(options && options->deferred); i++)
+        status = hs_vulkan_pipeline(s, &s->jobs[i], result);
     if (status) hs_vulkan_release(s);
     else *sorter = s;
     return status;
 }
+
+static int hs_vulkan_made(const hs_vulkan *s, uint32_t index)
+{
+    return s->pipelines[s->jobs[index].form][s->jobs[index].kernel] != VK_NULL_HANDLE;
+}
+
+uint32_t hs_vulkan_missing(const hs_vulkan *s)
+{
+    uint32_t i, missing = 0;
+    for (i = 0; i < s->job_count; i++) missing += !hs_vulkan_made(s, i);
+    return missing;
+}
+
+hs_status hs_vulkan_create_pipeline(hs_vulkan *s, uint32_t index, VkResult *result)
+{
+    if (result) *result = VK_SUCCESS;
+    if (!s || index >= s->job_count) return HS_ERROR_ARGUMENT;
+    return hs_vulkan_made(s, index) ? HS_OK : hs_vulkan_pipeline(s, &s->jobs[index], result);
+}
+
+hs_status hs_vulkan_create_next(hs_vulkan *s, uint32_t *left, VkResult *result)
+{
+    hs_status status = HS_OK;
+    uint32_t i = 0;
+    if (result) *result = VK_SUCCESS;
+    if (left) *left = 0;
+    if (!s) return HS_ERROR_ARGUMENT;
+    while (i < s->job_count && hs_vulkan_made(s, i)) i++;
+    if (i < s->job_count) status = hs_vulkan_pipeline(s, &s->jobs[i], result);
+    if (left) *left = hs_vulkan_missing(s);
+    return status;
+}
+
+uint32_t hs_vulkan_pipeline_count(const hs_vulkan *s) { return s ? s->job_count : 0; }
 
 const hs_sort *hs_vulkan_sort_of(const hs_vulkan *s) { return s ? s->sort : NULL; }
 
@@ -189,4 +301,16 @@ void hs_vulkan_descriptors(const hs_vulkan *s, uint32_t *sets, uint32_t *storage
 {
     if (sets) *sets = s ? s->set_count : 0;
     if (storage_buffers) *storage_buffers = s ? s->storage_buffers : 0;
+}
+
+hs_status hs_vulkan_queries(const hs_vulkan *s, uint64_t n, uint32_t *count)
+{
+    hs_scope scope;
+    if (!s || !count) return HS_ERROR_ARGUMENT;
+    *count = 0;
+    scope = s->scope;
+    if (n && (n < scope.min_n || n > scope.max_n)) return HS_ERROR_SCOPE;
+    scope.min_n = scope.max_n = n;
+    *count = hs_scope_steps(s->sort, &scope) + 1;
+    return HS_OK;
 }

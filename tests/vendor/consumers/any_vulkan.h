@@ -18,6 +18,7 @@ typedef struct any_args {
     VkDescriptorPool pool;
     VkPipelineStageFlags stages;
     VkAccessFlags accesses;
+    hs_vulkan_timestamps timestamps;
     hs_vulkan_buffer other;
     hs_vulkan_buffer other_values;
     hs_vulkan_buffer report;
@@ -42,6 +43,7 @@ static inline hs_status any_sort(const hs_vulkan *s, VkCommandBuffer commands, c
         args.pool = any->pool;
         args.stages = any->stages;
         args.accesses = any->accesses;
+        args.timestamps = any->timestamps;
     }
     return hs_vulkan_sort(s, commands, any ? &args : NULL, result);
 }
@@ -58,6 +60,7 @@ static inline hs_status any_scan(const hs_vulkan *s, VkCommandBuffer commands, c
         args.pool = any->pool;
         args.stages = any->stages;
         args.accesses = any->accesses;
+        args.timestamps = any->timestamps;
     }
     return hs_vulkan_scan(s, commands, any ? &args : NULL, result);
 }
@@ -79,6 +82,7 @@ static inline hs_status any_segments(const hs_vulkan *s, VkCommandBuffer command
         args.pool = any->pool;
         args.stages = any->stages;
         args.accesses = any->accesses;
+        args.timestamps = any->timestamps;
     }
     return hs_vulkan_segmented_sort(s, commands, any ? &args : NULL, result);
 }
@@ -101,6 +105,7 @@ static inline hs_status any_merge(const hs_vulkan *s, VkCommandBuffer commands, 
         args.pool = any->pool;
         args.stages = any->stages;
         args.accesses = any->accesses;
+        args.timestamps = any->timestamps;
     }
     return hs_vulkan_merge(s, commands, any ? &args : NULL, result);
 }
@@ -119,6 +124,7 @@ static inline hs_status any_check(const hs_vulkan *s, VkCommandBuffer commands, 
         args.pool = any->pool;
         args.stages = any->stages;
         args.accesses = any->accesses;
+        args.timestamps = any->timestamps;
     }
     return hs_vulkan_digest(s, commands, any ? &args : NULL, result);
 }

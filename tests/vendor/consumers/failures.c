@@ -175,6 +175,135 @@ static void kernels_that_vote(const hs_sort *lanes)
     EXPECT(fake.alive == 0);
 }
 
+static void no_failures(void)
+{
+    fake.calls = fake.fail_at = fake.last = 0;
+    fake.failed = NULL;
+}
+
+/* Create from a binary, and release; whether the binary was used. */
+static int loads(const hs_sort *sort, const void *binary, size_t bytes, const hs_scope *scope)
+{
+    hs_opencl_create_options options;
+    hs_opencl *sorter = NULL;
+    int used;
+    memset(&options, 0, sizeof options);
+    if (scope) options.scope = *scope;
+    options.binary = binary;
+    options.binary_bytes = bytes;
+    no_failures();
+    EXPECT(hs_opencl_create_with(sort, fake_context(), fake_device(), &options, &sorter, NULL) == HS_OK);
+    used = hs_opencl_from_binary(sorter);
+    hs_opencl_release(sorter);
+    EXPECT(fake.alive == 0);
+    return used;
+}
+
+/* A binary is used if it is whole and fits; any failure on the way falls back to the source. */
+static void binaries(const hs_sort *sort, const hs_sort *other)
+{
+    static unsigned char binary[1000];
+    hs_opencl_create_options options;
+    hs_opencl *sorter = NULL;
+    hs_opencl_error error;
+    hs_scope few;
+    size_t bytes = 99, k;
+    unsigned i, total;
+    memset(&few, 0, sizeof few);
+    memset(&options, 0, sizeof options);
+    few.max_n = 100;
+    no_failures();
+    EXPECT(hs_opencl_binary(NULL, NULL, 0, &bytes, NULL) == HS_ERROR_ARGUMENT && bytes == 0);
+    EXPECT(hs_opencl_create(sort, fake_context(), fake_device(), &sorter, NULL) == HS_OK);
+    EXPECT(!hs_opencl_from_binary(sorter) && hs_opencl_kernel_count(sorter) == sort->kernel_count);
+    EXPECT(hs_opencl_binary(sorter, NULL, 0, NULL, NULL) == HS_ERROR_ARGUMENT);
+    EXPECT(hs_opencl_binary(sorter, NULL, 0, &bytes, &error) == HS_OK && bytes > 32 && bytes < sizeof binary);
+    EXPECT(hs_opencl_binary(sorter, binary, bytes - 1, &bytes, &error) == HS_ERROR_COUNT);
+    for (i = 1;; i++) { /* every failure of a query */
+        hs_status status;
+        size_t got = 0;
+        no_failures();
+        fake.fail_at = fake.last = i;
+        fake.code = CL_OUT_OF_RESOURCES;
+        status = hs_opencl_binary(sorter, binary, sizeof binary, &got, &error);
+        if (!fake.failed) {
+            EXPECT(status == HS_OK && got == bytes);
+            break;
+        }
+        EXPECT(status == (strcmp(fake.failed, "fake_calloc") ? HS_ERROR_DEVICE_MEMORY : HS_ERROR_HOST_MEMORY));
+    }
+    EXPECT(i > 6);
+    hs_opencl_release(sorter);
+    EXPECT(loads(sort, binary, bytes, NULL));
+    EXPECT(!loads(sort, NULL, bytes, NULL) && !loads(sort, binary, 0, NULL));
+    EXPECT(!loads(sort, binary, bytes, &few) && !loads(other, binary, bytes, NULL));
+    fake.newer = 1;
+    EXPECT(!loads(sort, binary, bytes, NULL));
+    fake.newer = 0;
+    for (k = 0; k < bytes; k++) {
+        EXPECT(!loads(sort, binary, k, NULL));
+        binary[k] ^= 1;
+        EXPECT(!loads(sort, binary, bytes, NULL));
+        binary[k] ^= 1;
+    }
+    options.binary = binary;
+    options.binary_bytes = bytes;
+    for (i = 1, total = 0;; i++) {
+        hs_status status;
+        no_failures();
+        fake.fail_at = fake.last = i;
+        fake.code = CL_INVALID_VALUE;
+        status = hs_opencl_create_with(sort, fake_context(), fake_device(), &options, &sorter, &error);
+        EXPECT((status == HS_OK) == (sorter != NULL));
+        total += status == HS_OK && !hs_opencl_from_binary(sorter);
+        hs_opencl_release(sorter);
+        EXPECT(fake.alive == 0);
+        if (!fake.failed) break;
+    }
+    EXPECT(total > 3 + sort->kernel_count); /* the binary was given up, and the source compiled */
+    no_failures();
+}
+
+/* Only the kernels of a scope are compiled, and other calls are refused. */
+static void scopes(const hs_sort *sort)
+{
+    hs_opencl_create_options options;
+    hs_opencl_sort_args args;
+    hs_opencl *sorter = NULL;
+    cl_mem source = fake_buffer(20000), scratch = fake_buffer(100000);
+    unsigned lines;
+    memset(&options, 0, sizeof options);
+    memset(&args, 0, sizeof args);
+    args.source = source;
+    args.scratch = scratch;
+    no_failures();
+    options.scope.min_n = sort->max_n + 1;
+    EXPECT(hs_opencl_create_with(sort, fake_context(), fake_device(), &options, &sorter, NULL) == HS_ERROR_COUNT);
+    options.scope.min_n = 0;
+    options.scope.calls = HS_CALLS_SOME_BITS;
+    EXPECT(hs_opencl_create_with(sort, fake_context(), fake_device(), &options, &sorter, NULL) == HS_ERROR_OPTION);
+    EXPECT(!sorter && hs_opencl_kernel_count(NULL) == 0 && !hs_opencl_from_binary(NULL));
+    EXPECT(hs_opencl_create_with(sort, fake_context(), fake_device(), NULL, &sorter, NULL) == HS_OK);
+    lines = fake.lines;
+    EXPECT(lines == sort->opencl_lines);
+    hs_opencl_release(sorter);
+    options.scope.max_n = 100;
+    options.scope.calls = HS_CALLS_IN_PLACE;
+    EXPECT(hs_opencl_create_with(sort, fake_context(), fake_device(), &options, &sorter, NULL) == HS_OK);
+    EXPECT(fake.lines < lines && fake.lines > sort->opencl_starts[0]);
+    EXPECT(hs_opencl_kernel_count(sorter) > 0 && hs_opencl_kernel_count(sorter) < sort->kernel_count);
+    for (args.n = 0; args.n < 200; args.n += 20)
+        EXPECT(hs_opencl_sort(sorter, fake_queue(), &args, NULL) == (args.n > 100 ? HS_ERROR_SCOPE : HS_OK));
+    args.n = 100;
+    args.destination = fake_buffer(20000);
+    EXPECT(hs_opencl_sort(sorter, fake_queue(), &args, NULL) == HS_ERROR_SCOPE);
+    hs_opencl_release(sorter);
+    clReleaseMemObject(args.destination);
+    clReleaseMemObject(source);
+    clReleaseMemObject(scratch);
+    EXPECT(fake.alive == 0);
+}
+
 int main(void)
 {
     static const hs_kernel two[] = {{"there", 64, 1, 0, 2, 0, 0, 0}, {"wide", 64, 1, 0, 2, 0, 1, 0}};
@@ -236,6 +365,8 @@ int main(void)
     log_is_cut(plain);
     kernels_do_not_fit(plain, &lanes);
     kernels_that_vote(&lanes);
+    binaries(plain, &scratch);
+    scopes(plain);
     printf("%u calls failed in every way, %d wrong\n", calls, wrong);
     return wrong ? 1 : 0;
 }

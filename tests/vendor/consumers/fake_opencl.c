@@ -124,6 +124,9 @@ CL_API_ENTRY cl_int CL_API_CALL clGetDeviceInfo(cl_device_id d, cl_device_info w
     case CL_DEVICE_MAX_WORK_GROUP_SIZE: return ANSWER(lanes);
     case CL_DEVICE_LOCAL_MEM_SIZE: return ANSWER(local);
     case CL_DEVICE_NAME: return TEXT("Fake device");
+    case CL_DEVICE_VENDOR: return TEXT("Fakes");
+    case CL_DEVICE_VERSION: return TEXT("OpenCL 1.2 fake");
+    case CL_DRIVER_VERSION: return fake.newer ? TEXT("2") : TEXT("1");
     case CL_DEVICE_OPENCL_C_VERSION: return TEXT("OpenCL C 1.2 ");
     case CL_DEVICE_EXTENSIONS:
         return fake.ballot ? TEXT("cl_intel_subgroups cl_khr_subgroup_ballot cl_intel_required_subgroup_size")
@@ -161,8 +164,44 @@ CL_API_ENTRY cl_program CL_API_CALL clCreateProgramWithSource(cl_context c, cl_u
     cl_uint i;
     alive(c, CONTEXT);
     for (i = 0; i < count; i++) demand(texts[i] && !lengths, "a source that is null");
+    fake.lines = count;
     *code = FAILS ? fake.code : CL_SUCCESS;
     return *code == CL_SUCCESS ? (cl_program)made(PROGRAM) : NULL;
+}
+
+static const char binary[] = "compiled";
+
+CL_API_ENTRY cl_program CL_API_CALL clCreateProgramWithBinary(cl_context c, cl_uint count, const cl_device_id *devices,
+                                                              const size_t *sizes, const unsigned char **data,
+                                                              cl_int *each, cl_int *code)
+{
+    alive(c, CONTEXT);
+    demand(count == 1 && sizes[0] == sizeof binary && memcmp(data[0], binary, sizeof binary) == 0, "another binary");
+    alive(devices[0], DEVICE);
+    *each = *code = FAILS ? fake.code : CL_SUCCESS;
+    return *code == CL_SUCCESS ? (cl_program)made(PROGRAM) : NULL;
+}
+
+/* As if the context had another device, for which the program is not built. */
+CL_API_ENTRY cl_int CL_API_CALL clGetProgramInfo(cl_program program, cl_program_info what, size_t room, void *to,
+                                                 size_t *needed)
+{
+    const cl_uint count = 2;
+    cl_device_id devices[2];
+    const size_t sizes[2] = {0, sizeof binary};
+    devices[0] = (cl_device_id)&platform;
+    devices[1] = (cl_device_id)&device;
+    alive(program, PROGRAM);
+    if (FAILS) return fake.code;
+    switch (what) {
+    case CL_PROGRAM_NUM_DEVICES: return ANSWER(count);
+    case CL_PROGRAM_DEVICES: return ANSWER(devices);
+    case CL_PROGRAM_BINARY_SIZES: return ANSWER(sizes);
+    default:
+        demand(what == CL_PROGRAM_BINARIES && room == 2 * sizeof(void *) && !((unsigned char **)to)[0], "binaries");
+        memcpy(((unsigned char **)to)[1], binary, sizeof binary);
+        return CL_SUCCESS;
+    }
 }
 
 CL_API_ENTRY cl_int CL_API_CALL clBuildProgram(cl_program program, cl_uint count, const cl_device_id *devices,

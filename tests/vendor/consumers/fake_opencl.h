@@ -16,6 +16,8 @@ struct fake {
     unsigned enqueued;       /* kernels */
     unsigned waited;         /* events in wait lists */
     int ballot;              /* whether the device lists the extension */
+    int newer;               /* whether the driver has another version */
+    unsigned lines;          /* of the last source */
     size_t width, lanes;     /* reported subgroups and work-groups of kernels */
     cl_command_queue_properties properties;
     unsigned (*buffers)(const char *kernel); /* number of buffer arguments; null: guess */

@@ -279,6 +279,34 @@ static void wrong_devices(const hs_metal_kernels *kernels)
     asked++, failed += hs_metal_sort_of(NULL) != NULL;
 }
 
+/* Only the pipelines of a scope are made, and other calls are refused. */
+static void scopes(const hs_metal_kernels *kernels)
+{
+    hs_metal_create_options options;
+    hs_metal *sorter = NULL;
+    any_args args;
+    uint32_t all = 0, some;
+    memset(&options, 0, sizeof options);
+    memset(&args, 0, sizeof args);
+    options.scope.min_n = 101;
+    options.scope.max_n = 100;
+    expect("an empty range", hs_metal_create_with(kernels, fake_device(), &options, &sorter, NULL), HS_ERROR_COUNT);
+    asked++, failed += sorter != NULL || hs_metal_pipeline_count(NULL) != 0;
+    expect("no options", hs_metal_create_with(kernels, fake_device(), NULL, &sorter, NULL), HS_OK);
+    all = hs_metal_pipeline_count(sorter);
+    hs_metal_release(sorter);
+    options.scope.min_n = 0;
+    expect("a scope", hs_metal_create_with(kernels, fake_device(), &options, &sorter, NULL), HS_OK);
+    some = hs_metal_pipeline_count(sorter);
+    asked++, failed += some == 0 || some >= all;
+    fill(kernels->sort, &args, 1);
+    args.n = 100;
+    expect("within", any_sort(sorter, fake_commands(), &args), HS_OK);
+    args.n = 101;
+    expect("beyond", any_sort(sorter, fake_commands(), &args), HS_ERROR_SCOPE);
+    hs_metal_release(sorter);
+}
+
 static int wrong(void)
 {
     const hs_metal_kernels *kernels = NULL;
@@ -292,6 +320,7 @@ static int wrong(void)
     wrong_devices(kernels);
     other_kinds(kernels);
     other_widths(kernels);
+    scopes(kernels);
     asked++, failed += fake.alive != 0 || fake.wrong != 0 || fake.encoders != fake.ended;
     printf("%d statuses and results asked for, %d wrong\n", asked, failed);
     return failed != 0;

@@ -156,7 +156,7 @@ static const hs_step hn_copy_steps[] = {
 static const hs_sort hn_copy_sort = {
     "harness", "copy", "16 bytes", "none", HS_SORT, 1, 16, 0, 0, 128, 0, 0, 0, 0, 256, 0, 65535, 1, 1,
     hn_copy_kernels, hn_copy_steps, 1u << 30,
-    NULL, 0, {{HS_SCRATCH, 0, 0, 0}, 0, 0}, NULL, 0, hn_copy_spirv, NULL, 11, 0, 0};
+    NULL, 0, {{HS_SCRATCH, 0, 0, 0}, 0, 0}, NULL, 0, hn_copy_spirv, NULL, 11, 0, 0, NULL};
 
 const char *hn_copy(uint64_t bytes, double *device_seconds)
 {
