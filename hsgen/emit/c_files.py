@@ -21,7 +21,8 @@ from hsgen.emit.c_values import c_string, filled, slot, sort_values, target_slot
 from hsgen.emit.c_values import symbol as symbol
 from hsgen.emit.kernels import Source
 from hsgen.emit.spirv import INSTALL, Module
-from hsgen.emit.spirv_file import LETTERS, File, words
+from hsgen.emit.spirv_file import File
+from hsgen.emit.spirv_text import LITERAL, encoded
 from hsgen.emit.templates import environment
 from hsgen.system import resources
 from hsgen.targets.target import Target
@@ -118,20 +119,20 @@ def target_tables(api: Api, target: Target, sources: Sequence[tuple[Sort, Source
 
 
 def spirv_c(sort: Sort, made: Mapping[Module, bytes], compiler: str, prefix: str) -> bytes:
-    """Return the C file with the SPIR-V modules of a sort as 32-bit words; equal modules share an array."""
+    """Return the C file with the SPIR-V modules of a sort as text; equal modules share an array."""
     users = {data: [m for m in made if made[m] == data] for data in made.values()}
     arrays = [
-        {"symbol": _module_symbol(sort, of[0]), "users": of, "words": _wrapped(words(data))}
+        {"symbol": _module_symbol(sort, of[0]), "users": of, "literals": batched(encoded(data), LITERAL)}
         for data, of in users.items()
     ]
     tables = [
         [
-            _module_symbol(sort, users[made[m]][0]) if (m := Module(k.name, address)) in made else ""
+            (_module_symbol(sort, users[made[m]][0]), len(made[m])) if (m := Module(k.name, address)) in made else None
             for k in sort.kernels
         ]
         for address in (False, True)
     ]
-    values = {"arrays": arrays, "tables": tables, "letters": LETTERS, "compiler": compiler}
+    values = {"arrays": arrays, "tables": tables, "compiler": compiler}
     return _finished(_render("bundle/spirv.c", s=sort_values(sort, spirv=True), **values), prefix, {})
 
 
@@ -158,17 +159,6 @@ def spirv_of(sort: Sort, file: File, wanted: Sequence[Module], prefix: str) -> d
     if list(used) != list(wanted) or not list(first) == own == list(file.arrays):
         return None
     return {module: file.arrays[name] for module, name in used.items()}
-
-
-def _wrapped(items: Sequence[str]) -> str:
-    """The literals in lines of at most 120 characters."""
-    lines, line = [], ""
-    for item in items:
-        if len(line) + len(item) + 1 > 120:
-            lines.append(line)
-            line = ""
-        line += item + ","
-    return "\n".join([*lines, line])
 
 
 def common(named: Iterable[Named], prefix: str) -> dict[str, bytes]:
@@ -236,3 +226,8 @@ def completed(text: str) -> str:
 def _part(text: str) -> str:
     text = completed(text)
     return f"/* SPDX-License-Identifier: MIT-0\n * Part of a bundle of hsgen {__version__}; do not edit. */\n{text}"
+
+
+def batched(items: Sequence[str], size: int) -> list[Sequence[str]]:
+    """Return the items in batches of `size`."""
+    return [items[i : i + size] for i in range(0, len(items), size)]
