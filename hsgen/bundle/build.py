@@ -10,6 +10,7 @@ from pathlib import Path
 from hsgen import __version__
 from hsgen.algorithms import operation
 from hsgen.apis import APIS, listed
+from hsgen.bundle import contents
 from hsgen.bundle.manifest import COMPANIONS, Choice, Compiled, Entry, Manifest, digest
 from hsgen.bundle.plans import plan_json
 from hsgen.core.errors import Usage
@@ -82,6 +83,11 @@ def _asked(target: Target, choice: Choice) -> Iterator[tuple[str, str, str]]:
 
 def spirv_path(sort: Sort) -> str:
     """Return where the SPIR-V of a sort lies in its bundle."""
+    return f"targets/{sort.target}/spirv/{sort.target}_{sort.file}.c"
+
+
+def earlier_spirv_path(sort: Sort) -> str:
+    """Return where it lies in older bundles, under a name that files of other targets have, too."""
     return f"targets/{sort.target}/spirv/{sort.file}.c"
 
 
@@ -149,13 +155,14 @@ class Modules:
         assert self.old is not None
         if record.glsl != glsl_hash(sort, source):
             return None
-        path = spirv_path(sort)
+        listed = self.old.targets[sort.target].files
+        path = next((p for p in (spirv_path(sort), earlier_spirv_path(sort)) if p in listed), None)
         try:
             with opened(self.folder) as tree:
-                data = tree.read(path) if tree and tree.is_file(path) else None
+                data = tree.read(path) if tree and path and tree.is_file(path) else None
         except OSError:
             return None
-        if data is None or self.old.targets[sort.target].files.get(path) != digest(data):
+        if data is None or path is None or listed[path] != digest(data):
             return None
         have = spirv_file.arrays(data)
         names = c_files.spirv_symbols(sort, self.old.prefix)
@@ -219,4 +226,6 @@ def build(
     with template_errors():
         shared = c_files.common(named, prefix)
     common = {name: digest(data) for name, data in shared.items()}
-    return {**files, **shared}, Manifest(version=__version__, prefix=prefix, common=common, targets=entries)
+    manifest = Manifest(version=__version__, prefix=prefix, common=common, targets=entries)
+    contents.refuse_same_objects(manifest.hashes)
+    return {**files, **shared}, manifest

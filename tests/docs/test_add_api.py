@@ -70,7 +70,7 @@ def test_everything_else_stays_unchanged(copy: Path) -> None:
     done = shell("hsgen generate -t both.toml -o both && hsgen check -o both -t both.toml && hsgen verify both", copy)
     assert done.returncode == 0, done.stdout
     own = copy / "both/targets/both"
-    assert {"both.c", "both.cu", "both_toy.cu"} == {p.name for p in own.iterdir() if p.is_file()}
+    assert {"both.c", "both_cuda.cu", "both_toy.cu"} == {p.name for p in own.iterdir() if p.is_file()}
     assert {p.name for p in (own / "kernels").iterdir()} == {"cuda", "toy"}
 
 
