@@ -166,6 +166,12 @@ class Api:
         return text
 
     @property
+    def all_headers(self) -> tuple[str, ...]:
+        """The names of its headers, with that of the list of its tables."""
+        tables = (f"hs_targets_{self.name}.h",) if self.tables else ()
+        return (*map(self.named, self.headers), *tables)
+
+    @property
     def driven(self) -> bool:
         """Whether hsgen drives its devices."""
         return self.python or self.harness is not None

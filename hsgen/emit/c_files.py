@@ -26,6 +26,7 @@ from hsgen.system import resources
 from hsgen.targets.target import Target
 
 PREFIX = "hs"
+_RELEASE = re.match(r"\d+(\.\d+)*", __version__)[0]  # type: ignore[index]  # without letters, as CMake has versions
 LONGEST_PREFIX = 32  # characters
 TAKEN = {"gl", "int", "size", "std", "uint", *(p for api in APIS.values() for p in api.prefixes)}
 CORE = ("hs.c", "hs_call.c", "hs_match.c")
@@ -35,6 +36,11 @@ _RUNTIME = {
     **{f"src/{name}": name for name in (*CORE, "hs_internal.h")},
 }
 """All of its files, with their templates."""
+_BUILD = {
+    **{name: name for name in ("LICENSE", "README.md", "CMakeLists.txt", "meson.build", "meson_options.txt")},
+    **{"cmake/hs-config.cmake": "config.cmake", "cmake/hs.pc.in": "pc.in"},
+}
+"""The files about building, with their templates."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,7 +72,7 @@ def prefixed(text: str, prefix: str) -> str:
     """Return C text, or a path, with hs replaced by `prefix` in names and in include paths."""
     if prefix == PREFIX:
         return text
-    text = re.sub(r"(?<![A-Za-z0-9])hs(?=[_/.])", prefix, text)
+    text = re.sub(r"(?<![A-Za-z0-9])hs(?=[_/.-]|::)", prefix, text)
     return re.sub(r"(?<![A-Za-z0-9])HS(?=_)", prefix.upper(), text)
 
 
@@ -160,8 +166,8 @@ def common(named: Iterable[Named], prefix: str) -> dict[str, bytes]:
             files[path] = _render(f"bundle/{name}", targets=rows, api=own.name if own else "")
     main = apis[0] if apis else next(iter(APIS.values()))
     built = {"targets": targets, "apis": apis, "core": CORE, "main": main, "guides": _guides(targets)}
-    for name in ("LICENSE", "README.md", "CMakeLists.txt", "meson.build"):
-        files[name] = _render(f"bundle/{name}", prefix=prefix, **built)
+    for path, name in _BUILD.items():
+        files[path] = _render(f"bundle/{name}", prefix=prefix, release=_RELEASE, **built)
     return {
         path if path in ("LICENSE", "README.md") else prefixed(path, prefix): prefixed(text, prefix).encode()
         for path, text in sorted(files.items())
@@ -178,9 +184,14 @@ def _guides(targets: Iterable[Named]) -> list[str]:
 
 def common_paths(apis: Sequence[Api], prefix: str) -> set[str]:
     """Return the paths of the files of `common` for targets with these APIs."""
-    files = {*_RUNTIME, *(f"sources/{api.name}.txt" for api in apis), *(p for api in apis for p in _own_files(api))}
+    files = {
+        *_RUNTIME,
+        *_BUILD,
+        *(f"sources/{api.name}.txt" for api in apis),
+        *(p for api in apis for p in _own_files(api)),
+    }
     files |= {path for own in (None, *(a for a in apis if a.tables)) for path in _list_files(own)}
-    return {"LICENSE", "README.md", "CMakeLists.txt", "meson.build"} | {prefixed(path, prefix) for path in files}
+    return {prefixed(path, prefix) for path in files}
 
 
 def _own_files(api: Api) -> dict[str, str]:

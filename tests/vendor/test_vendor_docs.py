@@ -46,7 +46,7 @@ def machinery() -> Any:
 @pytest.mark.device
 def test_vendoring_as_the_document_says(embedded: Host, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Write every block that names its file, and run every block of sh."""
-    need("cc", "c++", "cmake", "meson", "ninja")
+    need("cc", "c++", "cmake", "meson", "ninja", "pkg-config")
     opencl()
     for name, value in embedded_only().items():
         monkeypatch.setenv(name, value)
@@ -61,7 +61,7 @@ def test_vendoring_as_the_document_says(embedded: Host, tmp_path: Path, monkeypa
             named = re.match(r"(?:/\*|//|#) ([\w.]+)", text)
             assert named, f"a block of {language} that does not begin with the name of its file"
             (tmp_path / named[1]).write_text(text, encoding="utf-8")
-    assert sorted_by == ["cc", "cmake", "ninja"]
+    assert sorted_by == ["cc", "cmake", "cmake", "cmake", "cc", "ninja"]
     include = f"-I{tmp_path / 'third_party/sorts/include'}"
     run("cc", "-std=c99", *WARNINGS, include, "-fsyntax-only", tmp_path / "main.c")
     run("c++", *WARNINGS, include, "-fsyntax-only", tmp_path / "sort.cpp")
