@@ -16,6 +16,7 @@ from hsgen.targets.target import AUTO, Target
 
 MANIFEST = "manifest.json"
 SCHEMA = 3
+LAYOUTS = ("folders", "single-file")
 COMPANIONS = tuple(name for name in EVERY if operation(name).accompanies)
 """The algorithms that a bundle gets along with the sort for any count."""
 
@@ -212,13 +213,15 @@ class Entry:
 class Manifest:
     """The content of a bundle: its targets, and the hashes of the files that they share.
 
-    `read` is the hash of the manifest file; empty if the manifest was not read from a file.
+    `read` is the hash of the manifest file; empty if the manifest was not read from a file.  `single`: the bundle has
+    one header per API instead of folders.
     """
 
     version: str
     prefix: str
     common: Mapping[str, str]
     targets: Mapping[str, Entry]
+    single: bool = False
     read: str = field(default="", compare=False)
 
     def without(self, names: Iterable[str]) -> Manifest:
@@ -239,6 +242,7 @@ class Manifest:
             "schema": SCHEMA,
             "hsgen": self.version,
             "prefix": self.prefix,
+            "layout": LAYOUTS[self.single],
             "files": dict(sorted(self.common.items())),
             "targets": {name: self.targets[name].record for name in sorted(self.targets)},
         }

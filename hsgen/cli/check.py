@@ -61,8 +61,8 @@ def _check(
         if target_files.find(name).name not in old.targets:
             raise Usage(f"{folder}: holds no target {name}; it has {', '.join(old.targets)}")
     parts = recorded(folder, old.without(unknown), names)
-    words = Modules(folder, old, old.prefix, checking=True)
-    files, manifest = build(parts, words, old.prefix, old)
+    words = Modules(folder, old, old.prefix, checking=True, single=old.single)
+    files, manifest = build(parts, words, old.prefix, old, single=old.single)
     found = compare(folder, {**manifest.hashes, MANIFEST: digest(manifest.bytes())})
     found = replace(found, stale=tuple(sorted({*found.stale, *words.unsound} - set(found.missing))))
     if as_json:

@@ -35,6 +35,7 @@ class Request:
     algorithms: tuple[str, ...]
     removed: tuple[str, ...]
     prefix: str | None
+    single: bool | None
     trusted: bool
 
     def check(self) -> None:
@@ -66,11 +67,13 @@ class Request:
                 raise store.no_bundle(folder, "name targets with -t, `hsgen targets` lists them")
             parts = recorded(folder, old)
         prefix = check_prefix(self.prefix if self.prefix is not None else old.prefix if old else PREFIX)
-        if kept and (prefix != kept.prefix or not all(e.sorts for e in kept.targets.values())):
+        single = self.single if self.single is not None else old is not None and old.single
+        same = kept and (prefix, single) == (kept.prefix, kept.single) and all(e.sorts for e in kept.targets.values())
+        if kept and (single or not same):
             parts = {**recorded(folder, kept, self.names), **parts}  # all C files change
         texts = {name: choice.epilogue for name, (_, choice) in parts.items()}
         refuse(folder, unknown(texts, self.wanted.epilogue, trusted=self.trusted))
-        return _built(folder, old, kept, parts, prefix)
+        return _built(folder, old, kept, parts, prefix, single)
 
     def _parts(self, kept: Manifest | None) -> Parts:
         """The named targets, each with the request merged with what the bundle already holds."""
@@ -103,6 +106,13 @@ class Request:
     ),
     click.option("--remove", "removed", multiple=True, metavar="NAME", help="Remove this target from the bundle."),
     click.option("--prefix", help=f"The prefix of all C names; by default the bundle's own, {PREFIX} in a new one."),
+    click.option(
+        "--single-file/--folders",
+        "single",
+        default=None,
+        help="One header per API, with its implementation under a macro, or folders of C files with build files; by "
+        "default what the bundle has, folders in a new one.",
+    ),
 )
 @click.option("--dry-run", is_flag=True, help="List what would be written; write nothing.")
 @trust_option
@@ -142,15 +152,15 @@ def _report(folder: Path, change: Change, dry_run: bool, as_json: bool) -> None:
 
 
 def _built(
-    folder: Path, old: Manifest | None, kept: Manifest | None, parts: Parts, prefix: str
+    folder: Path, old: Manifest | None, kept: Manifest | None, parts: Parts, prefix: str, single: bool
 ) -> tuple[Files, Manifest]:
     """The files and the manifest of a bundle; reports on stderr which SPIR-V could not be compiled.
 
     Raises:
         Unavailable: SPIR-V that the bundle has would be lost.
     """
-    words = Modules(folder, old, prefix)
-    files, manifest = build(parts, words, prefix, kept)
+    words = Modules(folder, old, prefix, single=single)
+    files, manifest = build(parts, words, prefix, kept, single=single)
     if words.lost:
         reason = "must be made again, and no GLSL compiler is here; install"
         raise Unavailable(*(f"{folder / path}: {reason} {compiler}" for path, compiler in words.lost.items()))

@@ -85,7 +85,8 @@ def taken() -> set[str]:
     return lists | {name for text in texts for name in re.findall(r"\bhs_\w+", text)}
 
 
-def _render(template: str, **values: Any) -> str:
+def rendered(template: str, **values: Any) -> str:
+    """Return the text of a template, before its prefix is replaced."""
     return environment().get_template(f"{template}.j2").render(version=__version__, **values)
 
 
@@ -94,16 +95,29 @@ def _literals(source: Source) -> str:
     return "\n".join(f"    {c_string(line + chr(10))}," for line in source.text.splitlines())
 
 
-def _finished(text: str, prefix: str, slots: Mapping[str, str]) -> bytes:
+def finished(text: str, prefix: str, slots: Mapping[str, str]) -> bytes:
     """Replace the prefix in a file, then insert the texts of `slots`, in which nothing is replaced."""
     return filled(prefixed(text, prefix), slots).encode()
 
 
-def target_c(target: Target, sources: Sequence[tuple[Sort, Source | None, bool]], prefix: str) -> bytes:
-    """Return the C file of a target; each sort has its OpenCL text, if any, and whether it has SPIR-V."""
+Rows = Sequence[tuple[Sort, Source | None, bool]]
+"""The sorts of a target, each with its OpenCL text, if any, and whether it has SPIR-V."""
+
+
+def target_c(target: Target, sources: Rows, prefix: str, *, single: bool = False) -> bytes:
+    """Return the C file of a target; `single`: without its OpenCL text, for `hsgen.emit.single_file`."""
+    return _target("target.c", target, sources, prefix, single=single)
+
+
+def text_c(target: Target, sources: Rows, prefix: str) -> bytes:
+    """Return the OpenCL text of a target as a C file of its own, for `hsgen.emit.single_file`."""
+    return _target("text.c", target, sources, prefix)
+
+
+def _target(template: str, target: Target, sources: Rows, prefix: str, **more: bool) -> bytes:
     shown = [sort_values(s, source, spirv=has) for s, source, has in sources]
     lines = {s.file: _literals(source) for s, source, _ in sources if source} | target_slots(target)
-    return _finished(_render("bundle/target.c", t=target_values(target, shown)), prefix, lines)
+    return finished(rendered(f"bundle/{template}", t=target_values(target, shown), **more), prefix, lines)
 
 
 def target_tables(api: Api, target: Target, sources: Sequence[tuple[Sort, Source]], prefix: str) -> bytes:
@@ -118,7 +132,7 @@ def target_tables(api: Api, target: Target, sources: Sequence[tuple[Sort, Source
         places = {"text": slot(f"{sort.file} text"), "macros": slot(f"{sort.file} macros")}
         shown.append({**sort_values(sort), **places, "lines": len(source.text.splitlines())})
     template = api.template("target.j2").removesuffix(".j2")
-    return _finished(_render(template, t=target_values(target, shown), api=api), prefix, slots)
+    return finished(rendered(template, t=target_values(target, shown), api=api), prefix, slots)
 
 
 def spirv_c(sort: Sort, made: Mapping[Module, bytes], compiler: str, prefix: str) -> bytes:
@@ -128,7 +142,7 @@ def spirv_c(sort: Sort, made: Mapping[Module, bytes], compiler: str, prefix: str
         {"kernel": m.kernel, "address": m.address, "symbol": _module_symbol(sort, m), "words": _wrapped(words(data))}
         for m, data in made.items()
     ]
-    return _finished(_render("bundle/spirv.c", s=shown, modules=rows, compiler=compiler), prefix, {})
+    return finished(rendered("bundle/spirv.c", s=shown, modules=rows, compiler=compiler), prefix, {})
 
 
 def _module_symbol(sort: Sort, module: Module) -> str:
@@ -158,16 +172,16 @@ def common(named: Iterable[Named], prefix: str) -> dict[str, bytes]:
     files = {path: _part(_common_text(name)) for path, name in _RUNTIME.items()}
     for api in apis:
         files |= {path: _part(api.c_text(name)) for path, name in _own_files(api).items()}
-        files[f"sources/{api.name}.txt"] = _render("bundle/sources.txt", targets=targets, api=api, core=CORE)
+        files[f"sources/{api.name}.txt"] = rendered("bundle/sources.txt", targets=targets, api=api, core=CORE)
     for own in (None, *(a for a in apis if a.tables)):
         some = [t for t in targets if own is None or own.name in t.apis]
         rows = [{"symbol": symbol(t.name), "sorts": [symbol(t.name, s) for s in t.sorts]} for t in some]
         for path, name in _list_files(own).items():
-            files[path] = _render(f"bundle/{name}", targets=rows, api=own.name if own else "")
+            files[path] = rendered(f"bundle/{name}", targets=rows, api=own.name if own else "")
     main = apis[0] if apis else next(iter(APIS.values()))
     built = {"targets": targets, "apis": apis, "core": CORE, "main": main, "guides": _guides(targets)}
     for path, name in _BUILD.items():
-        files[path] = _render(f"bundle/{name}", prefix=prefix, release=_RELEASE, **built)
+        files[path] = rendered(f"bundle/{name}", prefix=prefix, release=_RELEASE, **built)
     return {
         path if path in ("LICENSE", "README.md") else prefixed(path, prefix): prefixed(text, prefix).encode()
         for path, text in sorted(files.items())
@@ -180,6 +194,12 @@ def _guides(targets: Iterable[Named]) -> list[str]:
     does = {operations.EVERY[EVERY[name].OPERATION] for name in names if name in EVERY}
     guides = [f"operations/{o.module}.j2" for o in sorted(does, key=lambda o: (o.order, o.name))]
     return [name for name in guides if (resources.templates() / name).is_file()]
+
+
+def core_paths(targets: Iterable[str], prefix: str) -> list[str]:
+    """Return the paths of the C files that the library of every API builds on, without SPIR-V."""
+    runtime = [prefixed(f"src/{name}", prefix) for name in (*CORE, "hs_targets.c")]
+    return [*runtime, *(f"targets/{name}/{name}.c" for name in targets)]
 
 
 def common_paths(apis: Sequence[Api], prefix: str) -> set[str]:
