@@ -20,13 +20,15 @@ from conftest import missing
 
 from hsgen.apis import APIS
 from hsgen.cli import main
-from hsgen.emit import c_files
+from hsgen.emit import c_files, spirv
 from hsgen.system import toolchain
 
 CONSUMERS = Path(__file__).with_name("consumers")
 WARNINGS = ("-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Werror")
 COMPILERS = {"gcc": "g++", "clang": "clang++"}
 SMALL = str(CONSUMERS / "small.toml")
+LANES = str(Path(__file__).parents[1] / "device/lanes/lanes8.toml")
+"""A tiny target for OpenCL and Vulkan whose subgroups have 8 lanes."""
 PREFIX = "acme_sort"
 """A prefix of two words, other than the default."""
 
@@ -81,23 +83,46 @@ def run(*command: str | Path, cwd: Path | None = None, env: Mapping[str, str] | 
 def bundle(
     *targets: str, prefix: str = "hs", apis: tuple[str, ...] = ("opencl",), keys: tuple[str, ...] = ("u32",)
 ) -> Path:
-    """A bundle without SPIR-V, which the tests here do not need; empty APIs or keys mean all of the targets."""
-    return _bundle(targets, prefix, apis, keys)
+    """A bundle without SPIR-V, which most tests here do not need; empty APIs or keys mean all of the targets."""
+    with mock.patch("hsgen.emit.spirv.compiler", return_value=None):
+        return _bundle(targets, prefix, apis, keys)
+
+
+def single(*targets: str, prefix: str = "hs", apis: tuple[str, ...] = ("opencl", "vulkan")) -> Path:
+    """A bundle of one header per API, for u32 keys, with SPIR-V."""
+    glslang()
+    return _bundle(targets, prefix, apis, ("u32",), "--single-file")
+
+
+def with_spirv(*targets: str, apis: tuple[str, ...] = ("opencl", "vulkan")) -> Path:
+    """A bundle of folders for u32 keys, with SPIR-V."""
+    glslang()
+    return _bundle(targets, "hs", apis, ("u32",), "--folders")
+
+
+def glslang() -> None:
+    """Skip if SPIR-V cannot be made, or be used by C programs."""
+    if spirv.compiler() is None:
+        missing("no GLSL compiler is installed (apt-get install glslang-tools)")
+    if not header("vulkan/vulkan_core.h"):
+        missing("Vulkan's headers are not installed (apt-get install libvulkan-dev)")
 
 
 @cache
-def _bundle(targets: tuple[str, ...], prefix: str, apis: tuple[str, ...], keys: tuple[str, ...]) -> Path:
+def _bundle(targets: tuple[str, ...], prefix: str, apis: tuple[str, ...], keys: tuple[str, ...], *more: str) -> Path:
     place, said = folder("bundle") / "sorts", StringIO()
-    chosen = [*(f"-t{t}" for t in targets), *(f"--api={a}" for a in apis), *(f"--key={k}" for k in keys)]
-    with mock.patch("hsgen.emit.spirv.compiler", return_value=None), redirect_stdout(said), redirect_stderr(said):
+    chosen = [*(f"-t{t}" for t in targets), *(f"--api={a}" for a in apis), *(f"--key={k}" for k in keys), *more]
+    with redirect_stdout(said), redirect_stderr(said):
         code = main(["generate", *chosen, "--prefix", prefix, "-o", str(place)])
     assert code == 0, said.getvalue()
     return place
 
 
-def sources(place: Path) -> list[Path]:
-    """The C files of a bundle, by its lists."""
-    named = {line for list_ in place.glob("sources/*.txt") for line in list_.read_text(encoding="utf-8").splitlines()}
+def sources(place: Path, api: str = "*") -> list[Path]:
+    """The C files of a bundle, by its list for an API or by all of them."""
+    named = {
+        line for list_ in place.glob(f"sources/{api}.txt") for line in list_.read_text(encoding="utf-8").splitlines()
+    }
     return [place / name for name in sorted(named) if name.endswith(".c")]
 
 
@@ -147,3 +172,11 @@ def embedded_only() -> Mapping[str, str]:
     place = folder("icd")
     (place / "embedded.icd").write_text(f"{toolchain.embedded_runtime()}\n", encoding="utf-8")
     return {"OCL_ICD_VENDORS": str(place), "OPENCL_VENDOR_PATH": str(place)}
+
+
+def lavapipe() -> Mapping[str, str]:
+    """An environment in which lavapipe, with subgroups of 8 lanes, is the only Vulkan device."""
+    drivers = sorted(Path("/usr/share/vulkan/icd.d").glob("lvp_icd*.json"))
+    if not drivers:
+        missing("lavapipe is not installed (apt-get install mesa-vulkan-drivers)")
+    return {"VK_DRIVER_FILES": str(drivers[0]), "LP_NATIVE_VECTOR_WIDTH": "256"}
