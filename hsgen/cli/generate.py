@@ -165,7 +165,6 @@ def _built(
         reason = "must be made again, and no GLSL compiler is here; install"
         raise Unavailable(*(f"{folder / path}: {reason} {compiler}" for path, compiler in words.lost.items()))
     for path, compiler in words.missing.items():
-        click.echo(
-            f"hsgen: {path}: not made, only its GLSL: there is no GLSL compiler here; install {compiler}", err=True
-        )
+        what = "without SPIR-V" if single else "not made, only its GLSL"
+        click.echo(f"hsgen: {path}: {what}: there is no GLSL compiler here; install {compiler}", err=True)
     return files, manifest

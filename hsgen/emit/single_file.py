@@ -9,13 +9,14 @@ from __future__ import annotations
 import hashlib
 import posixpath
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from hsgen.apis.api import Api
-from hsgen.emit import c_files
+from hsgen.emit import c_files, spirv_file
 from hsgen.emit.c_values import slot
 
 _INCLUDE = re.compile(r'#include "([^"]+)"')
+_SPIRV = re.compile(rb"^/\* begin (targets/[^/\n]+/spirv/[ -~]+) \*/$", re.MULTILINE)
 
 
 def name(api: Api, prefix: str) -> str:
@@ -87,9 +88,14 @@ def section(data: bytes, path: str) -> bytes | None:
     return re.sub(rb'^/\* (#include "[^"\n]+") \*/$', rb"\1", text, flags=re.MULTILINE)
 
 
-def spirv_paths(data: bytes) -> set[str]:
-    """Return the paths of the files of SPIR-V that a header says to have."""
-    return {p.decode() for p in re.findall(rb"^/\* begin (targets/[^/\n]+/spirv/[^/\n]+\.c) \*/$", data, re.MULTILINE)}
+def foreign(paths: Iterable[str], read: Callable[[str], bytes]) -> set[str]:
+    """Return the headers of which a part that is SPIR-V is not well-formed; `read` returns the content of a file."""
+    return {path for path in paths if path.endswith(".h") and not _sound(read(path))}
+
+
+def _sound(data: bytes) -> bool:
+    words = (section(data, path.decode()) for path in set(_SPIRV.findall(data)))
+    return all(part is not None and spirv_file.well_formed(part) for part in words)
 
 
 def _joined(files: Mapping[str, bytes], paths: Iterable[str], seen: set[str]) -> str:

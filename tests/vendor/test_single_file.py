@@ -22,11 +22,11 @@ from building import (
     program,
     run,
     single,
+    with_spirv,
 )
 from nightly import nightly
 from test_metal_runtime import APPLE, MODES
 
-from hsgen.cli import main
 from hsgen.engines.hosts import Host
 from hsgen.system import toolchain
 
@@ -63,9 +63,8 @@ def defined(file: Path) -> set[str]:
     return {line.split()[0] for line in run("nm", "-P", "-g", "--defined-only", file).splitlines()}
 
 
-@pytest.mark.parametrize("prefix", ["hs", PREFIX])
 @pytest.mark.parametrize("api", ["opencl", "vulkan"])
-@pytest.mark.parametrize("compiler", EVERY)
+@pytest.mark.parametrize(("compiler", "prefix"), [*((c, "hs") for c in EVERY), ("gcc", PREFIX), nightly("g++", PREFIX)])
 def test_one_implementation_and_many_includes(compiler: str, api: str, prefix: str) -> None:
     """A file may include the header again with the macro; others define nothing; all names start with the prefix."""
     opencl()
@@ -219,15 +218,9 @@ def test_what_the_readme_names_is_there() -> None:
     run("sh", "-c", line.replace("program.c", "examples/sort_opencl.c") + f" -o {folder('readme')}/sort", cwd=place)
 
 
-def test_folders_and_single_files_have_the_same_parts(tmp_path: Path) -> None:
+def test_folders_and_single_files_have_the_same_parts() -> None:
     """A header has every file of a bundle of folders that its list names, line by line, with includes as comments."""
-    headers, folders = single(*TARGETS), tmp_path / "folders"
-    assert (
-        main(
-            ["generate", *(f"-t{t}" for t in TARGETS), "--api=vulkan", "--api=opencl", "--key=u32", "-o", str(folders)]
-        )
-        == 0
-    )
+    headers, folders = single(*TARGETS), with_spirv(*TARGETS)
     for api in ("opencl", "vulkan"):
         text = (headers / f"hs_sort_{api}.h").read_text(encoding="utf-8")
         names = (folders / f"sources/{api}.txt").read_text(encoding="utf-8").split()
