@@ -113,7 +113,7 @@ def test_words_are_read_back(made: Path, run: Run) -> None:
 
 
 def test_forged_words_are_found(made: Path, run: Run) -> None:
-    """Other code in the place of words is a difference, whatever the manifest says."""
+    """Other code in the place of words is a difference, also if the manifest has its hash."""
     path, manifest = made / "hs_sort_vulkan.h", made / "manifest.json"
     old = path.read_text()
     at = old.index(f"/* end {WORDS} */")

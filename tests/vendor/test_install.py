@@ -17,7 +17,7 @@ from hsgen.engines.hosts import Host
 
 
 def project(name: str, place: Path) -> Path:
-    """A copy of a consumer with the example of a bundle beside it."""
+    """A copy of a consumer with the example of a bundle."""
     made = folder(name)
     shutil.copytree(CONSUMERS / name, made, dirs_exist_ok=True)
     shutil.copy(place / "examples/sort_opencl.c", made)
