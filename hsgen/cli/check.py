@@ -66,7 +66,7 @@ def _check(
     found = compare(folder, {**manifest.hashes, MANIFEST: digest(manifest.bytes())})
     found = replace(found, stale=tuple(sorted({*found.stale, *words.unsound} - set(found.missing))))
     if as_json:
-        paths = [*words.missing, *(p for name in unknown for p in sorted(old.targets[name].files))]
+        paths = [*words.missing, *sorted(set(manifest.hashes) - set(files))]
         unchecked = [] if found else [("unchecked", p) for p in paths]
         emit_json([{"path": p, "state": s} for s, p in [*found.rows(), *unchecked]])
     elif diff:

@@ -209,6 +209,8 @@ def test_an_untrusted_epilogue_leaves_headers_unchecked(run: Run, tmp_path: Path
     assert code == 0, err
     code, _, err = run("check", "-t", TINY, "-o", place)
     assert code == 2 and "epilogue" in err
+    rows = json.loads(run("check", "-t", TINY, "-o", place, "--json")[1])
+    assert rows == [{"path": "hs_sort_opencl.h", "state": "unchecked"}]
     (place / "hs_sort_opencl.h").write_text("")
     code, _, err = run("check", "-t", TINY, "-o", place)
     assert code == 1 and "stale hs_sort_opencl.h" in err
