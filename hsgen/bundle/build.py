@@ -145,7 +145,7 @@ def target_files(
     with template_errors():
         rows = [(s, texts.get(s.file), s.file in records) for s in made]
         files[f"targets/{target.name}/{target.name}.c"] = c_files.target_c(target, rows, prefix, single=single)
-        if single:
+        if single and texts:
             files[f"targets/{target.name}/{target.name}_text.c"] = c_files.text_c(target, rows, prefix)
         for own in listed(sources):
             if own.tables:

@@ -34,7 +34,8 @@ def header(files: Mapping[str, bytes], api: Api, apis: Sequence[Api], targets: S
     """Return the header of an API, of a bundle with these APIs and targets and these `files`."""
     include, seen = f"include/{prefix}/", set[str]()
     listed = files[f"sources/{api.name}.txt"].decode().split()
-    core = [p for p in listed if p in c_files.core_paths(targets, prefix)]
+    shared = c_files.core_paths(targets, prefix)
+    core = [p for p in listed if p in shared]
     own = [p for p in listed if p not in core and (api.spirv or "/spirv/" not in p)]
     own += [f"targets/{t}/{t}_text.c" for t in targets if api.text and f"targets/{t}/{t}_text.c" in files]
     heads = [f"{include}{c_files.prefixed(head, prefix)}" for head in ("hs.h", "hs_plan.h", "hs_targets.h")]
