@@ -82,10 +82,10 @@ _FILE = re.compile(
 )
 
 
-def words(data: bytes) -> list[str]:
+def words(data: bytes, *, letters: bool = True) -> list[str]:
     """Return the words of a module as C: letters, and literals, which need no suffix: hexadecimal ones are unsigned."""
-    numbers = struct.unpack(f"<{len(data) // 4}I", data)
-    return [_BY_WORD.get(n) or (str(n) if n < 10**9 else f"{n:#x}") for n in numbers]
+    numbers, known = struct.unpack(f"<{len(data) // 4}I", data), _BY_WORD if letters else {}
+    return [known.get(n) or (str(n) if n < 10**9 else f"{n:#x}") for n in numbers]
 
 
 def well_formed(data: bytes) -> bool:

@@ -18,7 +18,7 @@ from steps import changed
 
 from hsgen.core.errors import Usage, Wrong
 from hsgen.core.keys import VALUES, Signature
-from hsgen.emit import c_files, spirv, spirv_file
+from hsgen.emit import c_spirv, spirv, spirv_file
 from hsgen.emit.spirv import Compiler, Module, compile_one, defines, modules
 from hsgen.emit.spirv_file import words
 from hsgen.targets import target
@@ -49,7 +49,7 @@ def test_equal_modules_share_an_array(old: bool) -> None:
     sort = target.find("generic").sort("bitonic", "u32")
     wanted = modules(sort)
     made = {m: (119734787 + i // 2).to_bytes(4, "little") * 40 for i, m in enumerate(wanted)}
-    data = c_files.spirv_c(sort, made, "glslang 1", "acme")
+    data = c_spirv.modules_c(sort, made, "glslang 1", "acme")
     text = data.decode()
     assert text.count("static const uint32_t acme_generic_") == -(-len(wanted) // 2)
     assert f"/* {wanted[0].kernel}; {wanted[1].kernel} */" in text
@@ -57,13 +57,13 @@ def test_equal_modules_share_an_array(old: bool) -> None:
         data = re.sub(r"\b(\d+),(?=[\d\n])", r"\1u,", text.replace(f"\n{spirv_file.LETTERS}", "")).encode()
         assert data.count(b"119734787u,") == 80 // 2
     found = spirv_file.read(data)
-    assert found and c_files.spirv_of(sort, found, wanted, "acme") == made
-    assert c_files.spirv_of(sort, found, wanted[:-1], "acme") is None
-    assert c_files.spirv_of(sort, found, wanted, "hs") is None
-    assert c_files.spirv_of(replace(sort, kernels=sort.kernels[1:]), found, wanted, "acme") is None
+    assert found and c_spirv.modules_of(sort, found, wanted, "acme") == made
+    assert c_spirv.modules_of(sort, found, wanted[:-1], "acme") is None
+    assert c_spirv.modules_of(sort, found, wanted, "hs") is None
+    assert c_spirv.modules_of(replace(sort, kernels=sort.kernels[1:]), found, wanted, "acme") is None
     first = next(iter(found.arrays)).encode()
     other = spirv_file.read(data.replace(b"{%b," % first, b"{acme_x,", 1))
-    assert other and c_files.spirv_of(sort, other, wanted, "acme") is None
+    assert other and c_spirv.modules_of(sort, other, wanted, "acme") is None
 
 
 @pytest.mark.parametrize("name", sorted(target.names()))
