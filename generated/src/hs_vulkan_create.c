@@ -70,7 +70,7 @@ static hs_status hs_vulkan_layout(hs_vulkan *s, uint32_t form, uint32_t bindings
 }
 
 /* The next number of a text: its digits of 5 bits, low ones first, a character each, plus 32 where more follow. */
-static uint32_t hs_vulkan_number(const char *const **text, const char **at)
+static uint32_t hs_vulkan_read(const char *const **text, const char **at)
 {
     uint32_t value = 0, shift = 0, digit;
     do {
@@ -95,10 +95,10 @@ static uint32_t *hs_vulkan_words(const hs_spirv *spirv)
     for (i = 0; words && i < count; i++, left--) {
         uint32_t high = 0;
         if (!left) {
-            left = hs_vulkan_number(&text, &at);
+            left = hs_vulkan_read(&text, &at);
             high = left << 16;
         }
-        words[i] = high | hs_vulkan_number(&text, &at);
+        words[i] = high | hs_vulkan_read(&text, &at);
     }
     return words;
 }
@@ -115,7 +115,7 @@ static hs_status hs_vulkan_pipeline(hs_vulkan *s, const hs_vulkan_job *job, VkRe
     uint32_t *words = spirv->words ? NULL : hs_vulkan_words(spirv);
     hs_status status;
     VkResult code;
-    if (!spirv->words && !words) return HS_ERROR_MEMORY;
+    if (!spirv->words && !words) return HS_ERROR_HOST_MEMORY;
     memset(&module, 0, sizeof module);
     memset(&width, 0, sizeof width);
     memset(&pipeline, 0, sizeof pipeline);

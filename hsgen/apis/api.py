@@ -14,10 +14,11 @@ from hsgen.system import resources
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tables:
     """The C files of an API with its own kernel tables: `target` is the file of a target, from ``target.j2`` of the
-    folder; `suffix` is that of the list of all targets."""
+    folder; `suffix` is that of the list of all targets; `earlier` is a name of the former in older bundles."""
 
     target: str
     suffix: str
+    earlier: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -125,7 +126,7 @@ class Api:
 
     def extended(self, name: str, title: str, *, dialect: str, **run_boundaries: Any) -> Api:
         """Return an API like this one, except its names and `changes`."""
-        tables = self.tables and replace(self.tables, target=f"{{target}}_{name}.{self.tables.suffix}")
+        tables = self.tables and replace(self.tables, target=f"{{target}}_{name}.{self.tables.suffix}", earlier="")
         same: dict[str, Any] = {"tables": tables, "replaced": (), "prefixes": (*self.prefixes, name)}
         return replace(self, name=name, title=title, dialect=dialect, extends=self, **(same | run_boundaries))
 
@@ -163,6 +164,12 @@ class Api:
         for before, after in self.replaced:
             text = text.replace(before, after)
         return text
+
+    @property
+    def all_headers(self) -> tuple[str, ...]:
+        """The names of its headers, with that of the list of its tables."""
+        tables = (f"hs_targets_{self.name}.h",) if self.tables else ()
+        return (*map(self.named, self.headers), *tables)
 
     @property
     def driven(self) -> bool:

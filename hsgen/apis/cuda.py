@@ -86,7 +86,7 @@ API = Api(
     sources=("hs_{api}.cu", "hs_{api}_device.cu", "hs_{api}_create.cu", "hs_{api}_launch.cu"),
     example="sort_{api}.cu",
     prefixes=("cu", "cuda"),
-    tables=Tables(target="{target}.cu", suffix="cu"),
+    tables=Tables(target="{target}_cuda.cu", suffix="cu", earlier="{target}.cu"),
     cooperative=True,
     harness=Harness(sources=("cuda.cu", "cuda_calls.cu"), command=nvcc, baselines=_BASELINES),
     options={"graph": Option(1, help="graph=1"), "poison": Option(1)},

@@ -2,87 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from itertools import product
 from pathlib import Path
 
 from hsgen import __version__
-from hsgen.algorithms import operation
-from hsgen.apis import APIS, listed
-from hsgen.bundle.manifest import COMPANIONS, Choice, Compiled, Entry, Manifest, digest
+from hsgen.apis import APIS, having, listed
+from hsgen.bundle import contents
+from hsgen.bundle.collapse import collapsed
+from hsgen.bundle.manifest import Choice, Compiled, Entry, Manifest, digest
 from hsgen.bundle.plans import plan_json
-from hsgen.core.errors import Usage
-from hsgen.core.keys import PLAIN, TYPES, described
+from hsgen.bundle.selection import sorts as sorts
 from hsgen.core.sort import Sort
-from hsgen.emit import c_files, identifiers, spirv, spirv_file
+from hsgen.emit import c_files, c_spirv, identifiers, single_file, spirv, spirv_file
 from hsgen.emit.kernels import Source, render, template_errors
 from hsgen.system.tree import opened
-from hsgen.targets.target import AUTO, Target
+from hsgen.targets.target import Target
 
 Files = dict[str, bytes]
 
 
-def sorts(target: Target, choice: Choice, needed: Iterable[str] = ()) -> list[Sort]:
-    """Return the sorts of `target` that `choice` names, in a fixed order.
-
-    Each algorithm is made for every width and value of the choice that it goes with: algorithms for the widths that
-    they have tables for, packed words for keys of 32 bits, prefix sums for plain elements.  The types of keys in
-    `needed` must be among what is sorted.
-
-    Raises:
-        Usage: one of the sorts is not served; an algorithm, a value or a type that is needed goes with nothing else.
-    """
-    made: dict[str, Sort] = {}
-    used: set[str] = set()
-    for label, width, value in _asked(target, choice):
-        signature = operation(label).signature(choice.signature(value))
-        of = (width, signature, choice.max_n)
-        sort = target.default(*of) if label == AUTO else target.sort(label, *of)
-        made.setdefault(sort.file, sort)
-        used |= {label, width, value}
-    _refuse(target, choice, used, needed)
-    return list(made.values())
-
-
-def _refuse(target: Target, choice: Choice, used: set[str], needed: Iterable[str]) -> None:
-    """Refuse a choice in which a value, an algorithm or a type that is needed is not `used`."""
-    where, keys, labels = f"target {target.name}", ", ".join(choice.keys), ", ".join(_named(choice))
-    values = f" with value {', '.join(choice.values)}" if choice.values != ("none",) else ""
-    have = "`hsgen targets` lists what it has"
-    plain_only = [operation(label).plain_only for label in _named(choice)]
-    if all(plain_only):
-        asked = [described(signature) for signature in map(choice.signature, choice.values) if signature != PLAIN]
-        if asked:
-            raise Usage(f"{where}: {labels} {plain_only[0]} plain elements alone, not {keys} {asked[0]}; name a sort")
-    if "packed" in set(choice.values) - used:
-        raise Usage(f"{where}: value packed goes with keys of 32 bits and tables of u64, not with {labels} for {keys}")
-    for label in (a for a in _named(choice) if a not in used):
-        raise Usage(f"{where}: has no {label} for {keys}{values}; {have}")
-    for key in (k for k in needed if TYPES[k].key not in used):
-        raise Usage(f"{where}: has no {labels} for {key}{values}; {have}")
-
-
-def _named(choice: Choice) -> tuple[str, ...]:
-    """The algorithms of a choice that its user thinks of: digests come along with others."""
-    return tuple(a for a in choice.algorithms if a not in COMPANIONS) or choice.algorithms
-
-
-def _asked(target: Target, choice: Choice) -> Iterator[tuple[str, str, str]]:
-    """The labels, widths and values of a choice that go with each other."""
-    pairs = product(choice.algorithms, choice.widths)
-    more = [(a, w, v) for a, w in pairs for v in operation(a).more_values(choice.values)]
-    for label, width, value in (*product(choice.algorithms, choice.widths, choice.values), *more):
-        if value == "packed" and width != "u32":
-            continue
-        if operation(label).plain_only and (value != "none" or width not in choice.keys):
-            continue
-        if label in (AUTO, *target.labels("u64" if value == "packed" else width), *target.implicit(width)):
-            yield label, width, value
-
-
 def spirv_path(sort: Sort) -> str:
     """Return where the SPIR-V of a sort lies in its bundle."""
+    return f"targets/{sort.target}/spirv/{sort.target}_{sort.file}.c"
+
+
+def earlier_spirv_path(sort: Sort) -> str:
+    """Return where it lies in older bundles, under a name that files of other targets have, too."""
     return f"targets/{sort.target}/spirv/{sort.file}.c"
 
 
@@ -115,6 +61,7 @@ class Modules:
     missing: list[str] = field(default_factory=list)
     unchecked: dict[str, str] = field(default_factory=dict)
     unsound: set[str] = field(default_factory=set)
+    single: bool = False
 
     def __call__(self, sort: Sort, source: Source) -> tuple[bytes, Compiled] | None:
         """Return the C file of a sort's modules and where they come from.
@@ -128,16 +75,24 @@ class Modules:
         again = self.checking and record is not None and using is not None and using.identity == record.compiler
         if record and not again and (kept := self._kept(sort, source, record)) is not None:
             if self.checking:
-                self.unchecked[spirv_path(sort)] = record.compiler
+                self.unchecked[self.shown(sort)] = record.compiler
             return kept, record
         if using is None:
             if self.checking and record:
-                self.unsound.add(spirv_path(sort))
+                self.unsound.add(self.shown(sort))
                 return b"", record
-            self.missing.append(spirv_path(sort))
+            if self.checking and self.single:  # the header is there, without them
+                self.unsound.add(self.shown(sort))
+            elif self.shown(sort) not in self.missing:
+                self.missing.append(self.shown(sort))
             return None
-        made = c_files.spirv_c(sort, spirv.compile_all(sort, source, using), using.identity, self.prefix)
+        made = c_spirv.modules_c(sort, spirv.compile_all(sort, source, using), using.identity, self.prefix)
         return made, Compiled(glsl_hash(sort, source), using.identity)
+
+    def shown(self, sort: Sort) -> str:
+        """The file of the bundle, as it will be, that holds the modules of a sort."""
+        headers = [single_file.name(api, self.prefix) for api in having(lambda api: api.spirv)]
+        return headers[0] if self.single else spirv_path(sort)
 
     def _kept(self, sort: Sort, source: Source, record: Compiled) -> bytes | None:
         """The words that the bundle has, in a file of today, if the bundle's file is what the manifest records, holds
@@ -149,22 +104,28 @@ class Modules:
         assert self.old is not None
         if record.glsl != glsl_hash(sort, source):
             return None
-        path = spirv_path(sort)
+        listed = self.old.hashes
+        headers = [single_file.name(api, self.old.prefix) for api in having(lambda api: api.spirv)]
+        path = next((p for p in (spirv_path(sort), earlier_spirv_path(sort), *headers) if p in listed), None)
         try:
             with opened(self.folder) as tree:
-                data = tree.read(path) if tree and tree.is_file(path) else None
+                data = tree.read(path) if tree and path and tree.is_file(path) else None
         except OSError:
             return None
-        if data is None or self.old.targets[sort.target].files.get(path) != digest(data):
+        if data is None or path is None or listed[path] != digest(data):
             return None
+        if path in headers:
+            data = single_file.section(data, spirv_path(sort)) or b""
         have = spirv_file.read(data)
-        made = c_files.spirv_of(sort, have, spirv.modules(sort), self.old.prefix) if have else None
+        made = c_spirv.modules_of(sort, have, spirv.modules(sort), self.old.prefix) if have else None
         if made is None or not all(spirv_file.sound(module, sort.vulkan) for module in made.values()):
             return None
-        return c_files.spirv_c(sort, made, record.compiler, self.prefix)
+        return c_spirv.modules_c(sort, made, record.compiler, self.prefix)
 
 
-def target_files(target: Target, choice: Choice, words: Words, prefix: str) -> tuple[Files, dict[str, Compiled]]:
+def target_files(
+    target: Target, choice: Choice, words: Words, prefix: str, single: bool = False
+) -> tuple[Files, dict[str, Compiled]]:
     """Return every file of one target, and where the SPIR-V of its sorts comes from."""
     files: Files = {}
     records: dict[str, Compiled] = {}
@@ -177,14 +138,16 @@ def target_files(target: Target, choice: Choice, words: Words, prefix: str) -> t
             files[source.path] = source.text.encode()
             sources[api].append((sort, source))
             if APIS[api].spirv and choice.glsl_only:
-                files[spirv_path(sort)] = c_files.no_spirv_c(sort, prefix)
+                files[spirv_path(sort)] = c_spirv.absent_c(sort, prefix)
             elif APIS[api].spirv and (found := words(sort, source)) is not None:
                 files[spirv_path(sort)], records[name] = found
         files[f"targets/{target.name}/plans/{name}.json"] = plan_json(sort)
     texts = {sort.file: source for own in listed(sources) if own.text for sort, source in sources[own.name]}
     with template_errors():
         rows = [(s, texts.get(s.file), s.file in records) for s in made]
-        files[f"targets/{target.name}/{target.name}.c"] = c_files.target_c(target, rows, prefix)
+        files[f"targets/{target.name}/{target.name}.c"] = c_files.target_c(target, rows, prefix, single=single)
+        if single and texts:
+            files[f"targets/{target.name}/{target.name}_text.c"] = c_files.text_c(target, rows, prefix)
         for own in listed(sources):
             if own.tables:
                 path = f"targets/{target.name}/{own.named(own.tables.target, target=target.name)}"
@@ -193,16 +156,22 @@ def target_files(target: Target, choice: Choice, words: Words, prefix: str) -> t
 
 
 def build(
-    parts: Mapping[str, tuple[Target, Choice]], words: Words, prefix: str, old: Manifest | None = None
+    parts: Mapping[str, tuple[Target, Choice]],
+    words: Words,
+    prefix: str,
+    old: Manifest | None = None,
+    *,
+    single: bool = False,
 ) -> tuple[Files, Manifest]:
     """Return the files of the targets in `parts` with the common ones, and the manifest of the whole bundle.
 
-    Targets of `old` that `parts` does not name stay as the old manifest has them.
+    Targets of `old` that `parts` does not name stay as the old manifest has them.  `single`: one header per API; if
+    `parts` lacks targets then, headers stay, too.
     """
     files: Files = {}
     entries = dict(old.targets if old else {})
     for name, (target, choice) in parts.items():
-        made, records = target_files(target, choice, words, prefix)
+        made, records = target_files(target, choice, words, prefix, single)
         files.update(made)
         entries[name] = Entry(
             choice=choice,
@@ -215,11 +184,16 @@ def build(
     with template_errors():
         shared = c_files.common(named, prefix)
     common = {name: digest(data) for name, data in shared.items()}
-    return {**files, **shared}, Manifest(version=__version__, prefix=prefix, common=common, targets=entries)
+    manifest = Manifest(version=__version__, prefix=prefix, common=common, targets=entries)
+    contents.refuse_same_objects(manifest.hashes)
+    if single:
+        return collapsed({**files, **shared}, manifest, old if set(entries) - set(parts) else None)
+    return {**files, **shared}, manifest
 
 
 def _named_files(name: str, entry: Entry) -> c_files.Named:
     """A target as the common files need it."""
-    glsl = [s for s in entry.sorts if entry.choice.glsl_only and f"targets/{name}/spirv/{s}.c" in entry.files]
-    spirv_of = tuple(sorted(entry.spirv))
-    return c_files.Named(name=name, apis=entry.choice.apis, sorts=entry.sorts, spirv=spirv_of, glsl=tuple(sorted(glsl)))
+    choice, spirv_of = entry.choice, tuple(sorted(entry.spirv))
+    bare = choice.glsl_only and any(APIS[api].spirv for api in choice.apis)
+    glsl = tuple(sorted(entry.sorts)) if bare else ()
+    return c_files.Named(name=name, apis=choice.apis, sorts=entry.sorts, spirv=spirv_of, glsl=glsl)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -17,6 +17,7 @@ from hsgen.targets.target import AUTO, Target
 
 MANIFEST = "manifest.json"
 SCHEMA = 3
+LAYOUTS = ("folders", "single-file")
 COMPANIONS = tuple(name for name in EVERY if operation(name).accompanies)
 """The algorithms that a bundle gets along with the sort for any count."""
 
@@ -114,23 +115,6 @@ def choose(
     return Choice(**{f"{word}s": names for word, names in picked.items()}, epilogue=epilogue)
 
 
-def shared_out(apis: Sequence[str], targets: Sequence[Target]) -> list[tuple[str, ...]]:
-    """Return for each target those of the named APIs that it has; nothing where none is named.
-
-    Raises:
-        Usage: an API that none of the targets has, or a target that has none of the APIs.
-    """
-    for api in apis:
-        if targets and not any(api in t.apis for t in targets):
-            every = ", ".join(dict.fromkeys(a for t in targets for a in t.apis))
-            one = f"target {targets[0].name}: has no api {api}; it has {every}"
-            raise Usage(one if len(targets) == 1 else f"api {api}: no named target has it; they have {every}")
-    for target in targets:
-        if apis and not set(apis) & set(target.apis):
-            raise Usage(f"target {target.name}: has no api {' or '.join(apis)}; it has {', '.join(target.apis)}")
-    return [tuple(api for api in apis if api in t.apis) for t in targets]
-
-
 def again(target: Target, have: Choice) -> Choice:
     """Return the names of an earlier choice, resolved against the current target.
 
@@ -217,13 +201,15 @@ class Entry:
 class Manifest:
     """The content of a bundle: its targets, and the hashes of the files that they share.
 
-    `read` is the hash of the manifest file; empty if the manifest was not read from a file.
+    `read` is the hash of the manifest file; empty if the manifest was not read from a file.  `single`: the bundle has
+    one header per API instead of folders.
     """
 
     version: str
     prefix: str
     common: Mapping[str, str]
     targets: Mapping[str, Entry]
+    single: bool = False
     read: str = field(default="", compare=False)
 
     def without(self, names: Iterable[str]) -> Manifest:
@@ -244,6 +230,7 @@ class Manifest:
             "schema": SCHEMA,
             "hsgen": self.version,
             "prefix": self.prefix,
+            "layout": LAYOUTS[self.single],
             "files": dict(sorted(self.common.items())),
             "targets": {name: self.targets[name].record for name in sorted(self.targets)},
         }

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from hsgen.bundle import contents
-from hsgen.bundle.manifest import MANIFEST, SCHEMA, Choice, Compiled, Entry, Manifest, digest
+from hsgen.bundle.manifest import LAYOUTS, MANIFEST, SCHEMA, Choice, Compiled, Entry, Manifest, digest
 from hsgen.core.errors import Usage, shown
 from hsgen.core.scratch import ANY_N
 from hsgen.emit.c_files import PREFIX, check_prefix
@@ -35,6 +35,7 @@ def parse_manifest(data: bytes, where: str) -> Manifest:
             prefix=check_prefix(_text(raw.get("prefix", PREFIX))),
             common=_hashes(raw["files"]),
             targets={n: _entry(t) for n, t in raw["targets"].items()},
+            single=bool(LAYOUTS.index(raw.get("layout", LAYOUTS[0]))),
             read=digest(data),
         )
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
@@ -50,14 +51,15 @@ def refuse_names(manifest: Manifest, where: str) -> None:
         Usage: the first such name.
     """
     apis = {api for e in manifest.targets.values() for api in e.choice.apis}
-    strange = sorted(set(manifest.common) - contents.common(manifest.prefix, apis))
+    strange = sorted(set(manifest.common) - contents.common(manifest.prefix, apis, single=manifest.single))
     for name, entry in manifest.targets.items():
         if problem := target_problem(name):
             raise Usage(f"{where}: target {shown(repr(name))} {problem[0]}; {problem[1]}")
         for sort in (*entry.sorts, *(set(entry.spirv) - set(entry.sorts))):
             if not contents.is_sort(sort) or sort not in entry.sorts:
                 raise Usage(f"{where}: target {name} lists {shown(repr(sort))}, which is no sort of it")
-        strange += sorted(p for p in entry.files if not contents.is_of_target(p, name, entry.choice.apis, entry.sorts))
+        own = () if manifest.single else (name, entry.choice.apis, entry.sorts)
+        strange += sorted(p for p in entry.files if not own or not contents.is_of_target(p, *own))
     for path in strange:
         raise Usage(f"{where}: lists {shown(repr(path))}, which no such bundle holds; generate into another folder")
     if found := clash([*manifest.hashes, MANIFEST]):

@@ -16,7 +16,7 @@ from hsgen.bundle import manifest_parser, transaction
 from hsgen.bundle.build import Files
 from hsgen.bundle.manifest import MANIFEST, Manifest
 from hsgen.core.errors import Usage, Wrong, printable, shown
-from hsgen.emit import spirv_file
+from hsgen.emit import single_file, spirv_file
 from hsgen.system.lock import locked
 from hsgen.system.tree import Tree
 
@@ -128,7 +128,8 @@ def compare(folder: Path, expected: Mapping[str, str]) -> Differences:
 def verify(folder: Path) -> tuple[Manifest, Differences]:
     """Return the manifest of a bundle and the folder's differences from it.
 
-    A SPIR-V file that holds anything except words is a difference, regardless of its hash in the manifest.
+    A SPIR-V file, or part of a header, that holds anything except words is a difference, regardless of its hash in the
+    manifest.
 
     Raises:
         Usage: the folder cannot be read, holds no bundle, or its manifest is invalid.
@@ -138,7 +139,8 @@ def verify(folder: Path) -> tuple[Manifest, Differences]:
         if tree is None or (manifest := parsed(folder, recorded(tree))) is None:
             raise no_bundle(folder)
         found = _compared(tree, manifest.hashes)
-        foreign = spirv_file.foreign(set(manifest.hashes) - set(found.missing), tree.read)
+        present = set(manifest.hashes) - set(found.missing)
+        foreign = (single_file if manifest.single else spirv_file).foreign(present, tree.read)
         return manifest, replace(found, stale=tuple(sorted({*found.stale, *foreign})))
 
 

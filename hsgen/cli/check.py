@@ -61,14 +61,14 @@ def _check(
         if target_files.find(name).name not in old.targets:
             raise Usage(f"{folder}: holds no target {name}; it has {', '.join(old.targets)}")
     parts = recorded(folder, old.without(unknown), names)
-    words = Modules(folder, old, old.prefix, checking=True)
-    files, manifest = build(parts, words, old.prefix, old)
+    words = Modules(folder, old, old.prefix, checking=True, single=old.single)
+    files, manifest = build(parts, words, old.prefix, old, single=old.single)
     found = compare(folder, {**manifest.hashes, MANIFEST: digest(manifest.bytes())})
     missing = {*found.missing, *words.missing}
     stale = {*found.stale, *words.unsound} - missing
     found = replace(found, stale=tuple(sorted(stale)), missing=tuple(sorted(missing)))
     if as_json:
-        paths = [*words.unchecked, *(p for name in unknown for p in sorted(old.targets[name].files))]
+        paths = dict.fromkeys([*words.unchecked, *sorted(set(manifest.hashes) - set(files))])
         unchecked = [] if found else [("unchecked", p) for p in paths]
         emit_json([{"path": p, "state": s} for s, p in [*found.rows(), *unchecked]])
     elif diff:

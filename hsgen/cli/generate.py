@@ -10,7 +10,8 @@ import click
 from hsgen.apis import APIS
 from hsgen.bundle import store
 from hsgen.bundle.build import Files, Modules, build, sorts
-from hsgen.bundle.manifest import COMPANIONS, MANIFEST, Choice, Manifest, shared_out, widened
+from hsgen.bundle.manifest import COMPANIONS, MANIFEST, Choice, Manifest, widened
+from hsgen.bundle.selection import shared_out
 from hsgen.bundle.update import Change, update
 from hsgen.cli.bundle_options import folder_option, recorded, targets_option
 from hsgen.cli.epilogues import refuse, trust_option, unknown
@@ -37,6 +38,7 @@ class Request:
     algorithms: tuple[str, ...]
     removed: tuple[str, ...]
     prefix: str | None
+    single: bool | None
     trusted: bool
     glsl_only: bool
 
@@ -69,11 +71,13 @@ class Request:
                 raise store.no_bundle(folder, "name targets with -t, `hsgen targets` lists them")
             parts = recorded(folder, old)
         prefix = check_prefix(self.prefix if self.prefix is not None else old.prefix if old else PREFIX)
-        if kept and (prefix != kept.prefix or not all(e.sorts for e in kept.targets.values())):
+        single = self.single if self.single is not None else old is not None and old.single
+        same = kept and (prefix, single) == (kept.prefix, kept.single) and all(e.sorts for e in kept.targets.values())
+        if kept and (single or not same):
             parts = {**recorded(folder, kept, self.names), **parts}  # all C files change
         texts = {name: choice.epilogue for name, (_, choice) in parts.items()}
         refuse(folder, unknown(texts, self.wanted.epilogue, trusted=self.trusted))
-        return _built(folder, old, kept, parts, prefix)
+        return _built(folder, old, kept, parts, prefix, single)
 
     def _parts(self, kept: Manifest | None) -> Parts:
         """The named targets, each with the request merged with what the bundle already holds."""
@@ -122,6 +126,13 @@ class Request:
     ),
     click.option("--remove", "removed", multiple=True, metavar="NAME", help="Remove this target from the bundle."),
     click.option("--prefix", help=f"The prefix of all C names; by default the bundle's own, {PREFIX} in a new one."),
+    click.option(
+        "--single-file/--folders",
+        "single",
+        default=None,
+        help="One header per API, with its implementation under a macro, or folders of C files with build files; by "
+        "default what the bundle has, folders in a new one.",
+    ),
 )
 @click.option("--dry-run", is_flag=True, help="List what would be written; write nothing.")
 @trust_option
@@ -161,15 +172,15 @@ def _report(folder: Path, change: Change, dry_run: bool, as_json: bool) -> None:
 
 
 def _built(
-    folder: Path, old: Manifest | None, kept: Manifest | None, parts: Parts, prefix: str
+    folder: Path, old: Manifest | None, kept: Manifest | None, parts: Parts, prefix: str, single: bool
 ) -> tuple[Files, Manifest]:
     """The files and the manifest of a bundle.
 
     Raises:
         Unavailable: SPIR-V is needed that the bundle does not have, and there is no GLSL compiler.
     """
-    words = Modules(folder, old, prefix)
-    files, manifest = build(parts, words, prefix, kept)
+    words = Modules(folder, old, prefix, single=single)
+    files, manifest = build(parts, words, prefix, kept, single=single)
     if words.missing:
         more = f" (and {len(words.missing) - 1} more)" if len(words.missing) > 1 else ""
         where = f"{shown(folder / words.missing[0])}{more}"

@@ -1,4 +1,4 @@
-"""The C files of a bundle: runtimes, targets as constants, SPIR-V as words, and build files.
+"""The C files of a bundle, except SPIR-V: runtimes, targets as constants, and build files.
 
 Every name in them starts with the bundle's prefix, which replaces ``hs`` when a file is finished.
 """
@@ -20,14 +20,12 @@ from hsgen.emit import c_constants
 from hsgen.emit.c_values import c_string, filled, slot, sort_values, target_slots, target_values
 from hsgen.emit.c_values import symbol as symbol
 from hsgen.emit.kernels import Source
-from hsgen.emit.spirv import INSTALL, Module
-from hsgen.emit.spirv_file import File
-from hsgen.emit.spirv_text import LITERAL, encoded
 from hsgen.emit.templates import environment
 from hsgen.system import resources
 from hsgen.targets.target import Target
 
 PREFIX = "hs"
+_RELEASE = re.match(r"\d+(\.\d+)*", __version__)[0]  # type: ignore[index]  # without letters, as CMake has versions
 LONGEST_PREFIX = 32  # characters
 TAKEN = {"gl", "int", "size", "std", "uint", *(p for api in APIS.values() for p in api.prefixes)}
 CORE = ("hs.c", "hs_call.c", "hs_match.c")
@@ -37,6 +35,11 @@ _RUNTIME = {
     **{f"src/{name}": name for name in (*CORE, "hs_internal.h")},
 }
 """All of its files, with their templates."""
+_BUILD = {
+    **{name: name for name in ("LICENSE", "README.md", "CMakeLists.txt", "meson.build", "meson_options.txt")},
+    **{"cmake/hs-config.cmake": "config.cmake", "cmake/hs.pc.in": "pc.in"},
+}
+"""The files about building, with their templates."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,7 +72,7 @@ def prefixed(text: str, prefix: str) -> str:
     """Return C text, or a path, with hs replaced by `prefix` in names and in include paths."""
     if prefix == PREFIX:
         return text
-    text = re.sub(r"(?<![A-Za-z0-9])hs(?=[_/.])", prefix, text)
+    text = re.sub(r"(?<![A-Za-z0-9])hs(?=[_/.-]|::)", prefix, text)
     return re.sub(r"(?<![A-Za-z0-9])HS(?=_)", prefix.upper(), text)
 
 
@@ -82,7 +85,8 @@ def taken() -> set[str]:
     return lists | {name for text in texts for name in re.findall(r"\bhs_\w+", text)}
 
 
-def _render(template: str, **values: Any) -> str:
+def rendered(template: str, **values: Any) -> str:
+    """Return the text of a template, before its prefix is replaced."""
     return environment().get_template(f"{template}.j2").render(version=__version__, **values)
 
 
@@ -91,16 +95,29 @@ def _literals(source: Source) -> str:
     return "\n".join(f"    {c_string(line + chr(10))}," for line in source.text.splitlines())
 
 
-def _finished(text: str, prefix: str, slots: Mapping[str, str]) -> bytes:
+def finished(text: str, prefix: str, slots: Mapping[str, str]) -> bytes:
     """Replace the prefix in a file, then insert the texts of `slots`, in which nothing is replaced."""
     return filled(prefixed(text, prefix), slots).encode()
 
 
-def target_c(target: Target, sources: Sequence[tuple[Sort, Source | None, bool]], prefix: str) -> bytes:
-    """Return the C file of a target; each sort has its OpenCL text, if any, and whether it has SPIR-V."""
+Rows = Sequence[tuple[Sort, Source | None, bool]]
+"""The sorts of a target, each with its OpenCL text, if any, and whether it has SPIR-V."""
+
+
+def target_c(target: Target, sources: Rows, prefix: str, *, single: bool = False) -> bytes:
+    """Return the C file of a target; `single`: without its OpenCL text, for `hsgen.emit.single_file`."""
+    return _target("target.c", target, sources, prefix, single=single)
+
+
+def text_c(target: Target, sources: Rows, prefix: str) -> bytes:
+    """Return the OpenCL text of a target as a C file of its own, for `hsgen.emit.single_file`."""
+    return _target("text.c", target, sources, prefix)
+
+
+def _target(template: str, target: Target, sources: Rows, prefix: str, **more: bool) -> bytes:
     shown = [sort_values(s, source, spirv=has) for s, source, has in sources]
     lines = {s.file: _literals(source) for s, source, _ in sources if source} | target_slots(target)
-    return _finished(_render("bundle/target.c", t=target_values(target, shown)), prefix, lines)
+    return finished(rendered(f"bundle/{template}", t=target_values(target, shown), **more), prefix, lines)
 
 
 def target_tables(api: Api, target: Target, sources: Sequence[tuple[Sort, Source]], prefix: str) -> bytes:
@@ -115,50 +132,7 @@ def target_tables(api: Api, target: Target, sources: Sequence[tuple[Sort, Source
         places = {"text": slot(f"{sort.file} text"), "macros": slot(f"{sort.file} macros")}
         shown.append({**sort_values(sort), **places, "lines": len(source.text.splitlines())})
     template = api.template("target.j2").removesuffix(".j2")
-    return _finished(_render(template, t=target_values(target, shown), api=api), prefix, slots)
-
-
-def spirv_c(sort: Sort, made: Mapping[Module, bytes], compiler: str, prefix: str) -> bytes:
-    """Return the C file with the SPIR-V modules of a sort as text; equal modules share an array."""
-    users = {data: [m for m in made if made[m] == data] for data in made.values()}
-    arrays = [
-        {"symbol": _module_symbol(sort, of[0]), "users": of, "literals": batched(encoded(data), LITERAL)}
-        for data, of in users.items()
-    ]
-    tables = [
-        [
-            (_module_symbol(sort, users[made[m]][0]), len(made[m])) if (m := Module(k.name, address)) in made else None
-            for k in sort.kernels
-        ]
-        for address in (False, True)
-    ]
-    values = {"arrays": arrays, "tables": tables, "compiler": compiler}
-    return _finished(_render("bundle/spirv.c", s=sort_values(sort, spirv=True), **values), prefix, {})
-
-
-def no_spirv_c(sort: Sort, prefix: str) -> bytes:
-    """Return the C file that takes the place of a sort's SPIR-V: it does not compile, and says why."""
-    return _finished(_render("bundle/no_spirv.c", s=sort_values(sort), install=INSTALL), prefix, {})
-
-
-def _module_symbol(sort: Sort, module: Module) -> str:
-    return f"{symbol(sort.target, sort.file)}_{module.kernel}{'_address' if module.address else ''}"
-
-
-def spirv_of(sort: Sort, file: File, wanted: Sequence[Module], prefix: str) -> dict[Module, bytes] | None:
-    """Return the modules of a sort in its C file; None if these are not the `wanted` ones, each under its own name."""
-    used: dict[Module, str] = {}
-    for address, table in zip((False, True), file.tables, strict=True):
-        if len(table) != len(sort.kernels):
-            return None
-        used |= {Module(k.name, address): name for k, name in zip(sort.kernels, table, strict=True) if name}
-    first: dict[str, Module] = {}
-    for module, name in used.items():
-        first.setdefault(name, module)
-    own = [prefixed(_module_symbol(sort, module), prefix) for module in first.values()]
-    if list(used) != list(wanted) or not list(first) == own == list(file.arrays):
-        return None
-    return {module: file.arrays[name] for module, name in used.items()}
+    return finished(rendered(template, t=target_values(target, shown), api=api), prefix, slots)
 
 
 def common(named: Iterable[Named], prefix: str) -> dict[str, bytes]:
@@ -168,16 +142,16 @@ def common(named: Iterable[Named], prefix: str) -> dict[str, bytes]:
     files = {path: _part(_common_text(name)) for path, name in _RUNTIME.items()}
     for api in apis:
         files |= {path: _part(api.c_text(name)) for path, name in _own_files(api).items()}
-        files[f"sources/{api.name}.txt"] = _render("bundle/sources.txt", targets=targets, api=api, core=CORE)
+        files[f"sources/{api.name}.txt"] = rendered("bundle/sources.txt", targets=targets, api=api, core=CORE)
     for own in (None, *(a for a in apis if a.tables)):
         some = [t for t in targets if own is None or own.name in t.apis]
         rows = [{"symbol": symbol(t.name), "sorts": [symbol(t.name, s) for s in t.sorts]} for t in some]
         for path, name in _list_files(own).items():
-            files[path] = _render(f"bundle/{name}", targets=rows, api=own.name if own else "")
+            files[path] = rendered(f"bundle/{name}", targets=rows, api=own.name if own else "")
     main = apis[0] if apis else next(iter(APIS.values()))
     built = {"targets": targets, "apis": apis, "core": CORE, "main": main, "guides": _guides(targets)}
-    for name in ("LICENSE", "README.md", "CMakeLists.txt", "meson.build"):
-        files[name] = _render(f"bundle/{name}", prefix=prefix, **built)
+    for path, name in _BUILD.items():
+        files[path] = rendered(f"bundle/{name}", prefix=prefix, release=_RELEASE, **built)
     return {
         path if path in ("LICENSE", "README.md") else prefixed(path, prefix): prefixed(text, prefix).encode()
         for path, text in sorted(files.items())
@@ -192,11 +166,22 @@ def _guides(targets: Iterable[Named]) -> list[str]:
     return [name for name in guides if (resources.templates() / name).is_file()]
 
 
+def core_paths(targets: Iterable[str], prefix: str) -> list[str]:
+    """Return the paths of the C files that the library of every API builds on, without SPIR-V."""
+    runtime = [prefixed(f"src/{name}", prefix) for name in (*CORE, "hs_targets.c")]
+    return [*runtime, *(f"targets/{name}/{name}.c" for name in targets)]
+
+
 def common_paths(apis: Sequence[Api], prefix: str) -> set[str]:
     """Return the paths of the files of `common` for targets with these APIs."""
-    files = {*_RUNTIME, *(f"sources/{api.name}.txt" for api in apis), *(p for api in apis for p in _own_files(api))}
+    files = {
+        *_RUNTIME,
+        *_BUILD,
+        *(f"sources/{api.name}.txt" for api in apis),
+        *(p for api in apis for p in _own_files(api)),
+    }
     files |= {path for own in (None, *(a for a in apis if a.tables)) for path in _list_files(own)}
-    return {"LICENSE", "README.md", "CMakeLists.txt", "meson.build"} | {prefixed(path, prefix) for path in files}
+    return {prefixed(path, prefix) for path in files}
 
 
 def _own_files(api: Api) -> dict[str, str]:
@@ -226,8 +211,3 @@ def completed(text: str) -> str:
 def _part(text: str) -> str:
     text = completed(text)
     return f"/* SPDX-License-Identifier: MIT-0\n * Part of a bundle of hsgen {__version__}; do not edit. */\n{text}"
-
-
-def batched(items: Sequence[str], size: int) -> list[Sequence[str]]:
-    """Return the items in batches of `size`."""
-    return [items[i : i + size] for i in range(0, len(items), size)]

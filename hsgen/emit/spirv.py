@@ -28,6 +28,8 @@ ADDRESS_FROM = 1 << 20
 
 INSTALL = "install a GLSL compiler: apt-get install glslang-tools, or pip install 'hsgen[vulkan]'"
 """What provides a GLSL compiler."""
+ABSENT = f"generated with --glsl-only, without SPIR-V; {INSTALL}, and generate again without --glsl-only"
+"""What a bundle without SPIR-V says where it is compiled for Vulkan."""
 
 _MAGIC = (0x07230203).to_bytes(4, "little")
 _SECONDS = 300

@@ -17,14 +17,14 @@ import hsgen
 from hsgen.bundle.manifest import digest
 from hsgen.cli import main
 from hsgen.emit import kernels as render
-from hsgen.emit import spirv
+from hsgen.emit import spirv, spirv_text
 from hsgen.system import resources
 from hsgen.targets import target
 
 ROOT = Path(hsgen.__file__).parent.parent
 LANES = ROOT / "tests/device/lanes"
 TINY = str(LANES / "lanes4.toml")
-WORDS = "targets/lanes4/spirv/bitonic_u32.c"
+WORDS = "targets/lanes4/spirv/lanes4_bitonic_u32.c"
 ALONE = f"no GLSL compiler is here; {spirv.INSTALL}; or leave SPIR-V out with --glsl-only"
 GENERATE = ("generate", "-t", TINY, "--api", "vulkan", "--key", "u32", "--algorithm", "auto")
 CHECK = ("check", "-t", TINY)
@@ -106,9 +106,9 @@ def pointers(folder: Path) -> list[str]:
 def embedded(path: Path) -> list[bytes]:
     """The modules in a C file of SPIR-V, in file order."""
     text = path.read_text()
-    letters = dict(re.findall(r"^    ([A-Z]) = (\d+)", text, re.MULTILINE))
-    found = re.findall(r"static const uint32_t \w+\[\] = \{\n([^}]*)\};", text)
-    return [b"".join(int(letters.get(w, w), 0).to_bytes(4, "little") for w in re.findall(r"\w+", x)) for x in found]
+    found = re.findall(r"static const char \*const \w+\[\] = \{\n(.*?)0\};", text, re.DOTALL)
+    modules = [spirv_text.decoded("".join(re.findall(r'"([^"]+)"', x))) for x in found]
+    return [x for x in modules if x is not None]
 
 
 def fake(folder: Path, body: str, version: str = "Glslang Version: 99:1.2.3") -> str:
@@ -361,6 +361,19 @@ def test_modules_are_of_the_version_that_the_target_names(
 ) -> None:
     text = Path(TINY).read_text().replace("[device]", f'[device]\nvulkan = "{version}"')
     valid(target.parse(text, "lanes4", "lanes4.toml"), compiler, tmp_path)
+
+
+def test_words_of_an_older_bundle_are_kept(made: Path, run: Run) -> None:
+    """Its file of SPIR-V has no name of the target, and is replaced by one that has."""
+    old = f"{WORDS.rpartition('/')[0]}/bitonic_u32.c"
+    words = embedded(made / WORDS)
+    (made / WORDS).rename(made / old)
+    manifest = made / "manifest.json"
+    manifest.write_text(manifest.read_text().replace(WORDS, old))
+    assert run("verify", made)[0] == 0
+    code, out, err = run(*GENERATE, "-o", made, glsl="")
+    assert code == 0 and not err and f"wrote {made / WORDS}\n" in out and f"removed {made / old}\n" in out
+    assert embedded(made / WORDS) == words and not (made / old).exists()
 
 
 # The prefix

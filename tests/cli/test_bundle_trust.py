@@ -26,7 +26,7 @@ from hsgen.targets import target
 
 ROOT = Path(hsgen.__file__).parent.parent
 TINY = str(ROOT / "tests/device/lanes/lanes4.toml")
-WORDS = "targets/lanes4/spirv/bitonic_u32.c"
+WORDS = "targets/lanes4/spirv/lanes4_bitonic_u32.c"
 GENERATE = ("generate", "-t", TINY, "--api", "vulkan", "--key", "u32", "--algorithm", "bitonic")
 COUNT = """{% set report_words = 1 %}
 {% macro epilogue(key, report) %}

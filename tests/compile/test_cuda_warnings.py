@@ -92,7 +92,7 @@ def test_kernels_compile_without_a_warning(name: str, key: str, what: str, tmp_p
     more = [x for word, value in named for x in (f"--{word}", value)]
     bundle = tmp_path / "bundle"
     assert main(["generate", "-t", name, "--api", "cuda", "--key", key, *more, "-o", str(bundle)]) == 0
-    source = bundle / "targets" / name / f"{name}.cu"
+    source = bundle / "targets" / name / f"{name}_cuda.cu"
     command = [nvcc, "-std=c++14", *WARNINGS, *QUICK, "-arch=sm_90", "-I", bundle / "include", "-c", source]
     done = subprocess.run([*command, "-o", tmp_path / "made.o"], capture_output=True, text=True, check=False)
     assert done.returncode == 0 and not done.stderr, done.stdout + done.stderr

@@ -228,7 +228,7 @@ def test_a_bundle_of_another_text_is_no_substitute_for_a_compiler(
     )
     old = Manifest(version="0", prefix="hs", common={}, targets={"generic": entry})
     monkeypatch.setattr(native.build.spirv, "compiler", lambda: None)
-    with pytest.raises(Unavailable, match=r"no GLSL compiler for targets/generic/spirv/bitonic_u32\.c"):
+    with pytest.raises(Unavailable, match=r"no GLSL compiler for targets/generic/spirv/generic_bitonic_u32\.c"):
         native.library("vulkan", [found], "u32", (), (tmp_path, old), algorithms=["bitonic"])
 
 

@@ -75,7 +75,7 @@ def test_the_added_kernels_are_glsl(copy: Path) -> None:
     done = shell("hsgen generate -t generic -t pairs.toml --api vulkan --algorithm runs -o glsl", copy)
     assert done.returncode == 0, done.stdout
     for target in ("generic", "pairs"):
-        assert (copy / f"glsl/targets/{target}/spirv/runs_u64.c").is_file()
+        assert (copy / f"glsl/targets/{target}/spirv/{target}_runs_u64.c").is_file()
 
 
 def test_the_page_keeps_the_rules_of_the_project(copy: Path) -> None:

@@ -70,8 +70,12 @@ def test_everything_else_stays_unchanged(copy: Path) -> None:
     done = shell("hsgen generate -t both.toml -o both && hsgen check -o both -t both.toml && hsgen verify both", copy)
     assert done.returncode == 0, done.stdout
     own = copy / "both/targets/both"
-    assert {"both.c", "both.cu", "both_toy.cu"} == {p.name for p in own.iterdir() if p.is_file()}
+    assert {"both.c", "both_cuda.cu", "both_toy.cu"} == {p.name for p in own.iterdir() if p.is_file()}
     assert {p.name for p in (own / "kernels").iterdir()} == {"cuda", "toy"}
+    done = shell("hsgen generate -t both.toml --single-file -o one && hsgen check -o one -t both.toml", copy)
+    assert done.returncode == 0, done.stdout
+    assert {"hs_sort_cuda.h", "hs_sort_toy.h"} == {p.name for p in (copy / "one").glob("*.h")}
+    assert "hs_cuda_sort" not in (copy / "one/hs_sort_toy.h").read_text(encoding="utf-8")
 
 
 def test_the_command_line_knows_it(copy: Path) -> None:

@@ -132,9 +132,10 @@ COMMON, OF_TARGET = ("files",), ("targets", "one", "files")
         *((COMMON, p) for p in ("precious.txt", ".git/config", "Makefile", "src/main.c", "src/hs_cuda.cu", "license")),
         *((COMMON, p) for p in ("include/acme/acme.h", "LICENSE/x", "targets/one/one.c", ".hsgen-work/new/1")),
         *((OF_TARGET, p) for p in ("LICENSE", "targets/two/two.c", "targets/one", "targets/one/", "targets/one/mine")),
-        *((OF_TARGET, f"targets/one/{p}") for p in ("one.cu", "one_metal.c", "kernels/cuda/bitonic_u32.cu", "ONE.c")),
+        *((OF_TARGET, f"targets/one/{p}") for p in ("one.cu", "one_cuda.cu", "one_metal.c", "ONE.c")),
+        (OF_TARGET, "targets/one/kernels/cuda/bitonic_u32.cu"),
         *((OF_TARGET, f"targets/one/kernels/{p}_u32.c") for p in ("opencl/radixl", "opencl/merge", "opencl/../merge")),
-        *((OF_TARGET, f"targets/one/{p}") for p in ("x/../one.c", "spirv/bitonic_u32.c", "plans/.json")),
+        *((OF_TARGET, f"targets/one/{p}") for p in ("x/../one.c", "spirv/one_bitonic_u32.c", "plans/.json")),
     ],
 )  # fmt: skip
 def test_files_that_no_such_bundle_holds(at: tuple[str, ...], path: str) -> None:

@@ -18,7 +18,7 @@ from steps import changed
 from hsgen.core.errors import Usage, Wrong
 from hsgen.core.keys import VALUES, Signature
 from hsgen.core.sort import Sort
-from hsgen.emit import c_files, spirv, spirv_file
+from hsgen.emit import c_spirv, spirv, spirv_file
 from hsgen.emit.spirv import Compiler, Module, compile_one, defines, modules
 from hsgen.targets import target
 
@@ -46,7 +46,7 @@ def as_once_written(sort: Sort, made: dict[Module, bytes]) -> bytes:
         rows = [names.get(Module(k.name, address)) for k in sort.kernels]
         tables += f"const hs_spirv x{int(address)}[] = {{\n"
         tables += "".join(f"    {{{n}, sizeof {n}}},\n" if n else "    {0, 0},\n" for n in rows) + "};\n"
-    head = c_files.spirv_c(sort, made, "glslang 1", "acme").decode().split("\n\n/*")[0]
+    head = c_spirv.modules_c(sort, made, "glslang 1", "acme").decode().split("\n\n/*")[0]
     return (head + "\n" + "".join(texts) + "\n" + tables).encode()
 
 
@@ -56,7 +56,7 @@ def test_equal_modules_share_an_array(old: bool) -> None:
     sort = target.find("generic").sort("bitonic", "u32")
     wanted = modules(sort)
     made = {m: module_of(i if old else i // 2) for i, m in enumerate(wanted)}
-    data = c_files.spirv_c(sort, made, "glslang 1", "acme")
+    data = c_spirv.modules_c(sort, made, "glslang 1", "acme")
     text = data.decode()
     if old:
         data = as_once_written(sort, made)
@@ -65,14 +65,14 @@ def test_equal_modules_share_an_array(old: bool) -> None:
         assert text.count("static const char *const acme_generic_") == -(-len(wanted) // 2)
         assert f"/* {wanted[0].kernel}; {wanted[1].kernel} */" in text
     found = spirv_file.read(data)
-    assert found and c_files.spirv_of(sort, found, wanted, "acme") == made
-    assert c_files.spirv_of(sort, found, wanted[:-1], "acme") is None
-    assert c_files.spirv_of(sort, found, wanted, "hs") is None
-    assert c_files.spirv_of(replace(sort, kernels=sort.kernels[1:]), found, wanted, "acme") is None
+    assert found and c_spirv.modules_of(sort, found, wanted, "acme") == made
+    assert c_spirv.modules_of(sort, found, wanted[:-1], "acme") is None
+    assert c_spirv.modules_of(sort, found, wanted, "hs") is None
+    assert c_spirv.modules_of(replace(sort, kernels=sort.kernels[1:]), found, wanted, "acme") is None
     first = next(iter(found.arrays)).encode()
     if old:
         other = spirv_file.read(data.replace(b"{%b," % first, b"{acme_x,", 1))
-        assert other and c_files.spirv_of(sort, other, wanted, "acme") is None
+        assert other and c_spirv.modules_of(sort, other, wanted, "acme") is None
     else:
         size = len(made[wanted[0]])
         for wrong in (b"%d, acme_x}" % size, b"%d, %b}" % (size + 4, first)):

@@ -26,6 +26,8 @@ CONSUMERS = Path(__file__).with_name("consumers")
 WARNINGS = ("-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Werror")
 COMPILERS = {"gcc": "g++", "clang": "clang++"}
 SMALL = str(CONSUMERS / "small.toml")
+LANES = str(Path(__file__).parents[1] / "device/lanes/lanes8.toml")
+"""A tiny target for OpenCL and Vulkan whose subgroups have 8 lanes."""
 PREFIX = "acme_sort"
 """A prefix of two words, other than the default."""
 
@@ -84,27 +86,43 @@ def bundle(
     keys: tuple[str, ...] = ("u32",),
     words: bool = False,
 ) -> Path:
-    """A bundle without SPIR-V unless a test needs its `words`; empty APIs or keys mean all of the targets."""
-    if words and spirv.compiler() is None:
-        missing("no GLSL compiler is installed (apt-get install glslang-tools)")
-    return _bundle(targets, prefix, apis, keys, words)
+    """A bundle of folders without SPIR-V unless a test needs `words`; empty APIs or keys mean all of the targets."""
+    return _bundle(targets, prefix, apis, keys, words, "--folders")
+
+
+def single(*targets: str, prefix: str = "hs", apis: tuple[str, ...] = ("opencl", "vulkan"), words: bool = True) -> Path:
+    """A bundle of one header per API, for u32 keys, with SPIR-V unless a test needs none."""
+    if "vulkan" in (apis or APIS):
+        vulkan()
+    return _bundle(targets, prefix, apis, ("u32",), words, "--single-file")
+
+
+def vulkan() -> None:
+    """Skip if Vulkan programs cannot be built."""
+    if not header("vulkan/vulkan_core.h"):
+        missing("Vulkan's headers are not installed (apt-get install libvulkan-dev)")
 
 
 @cache
-def _bundle(targets: tuple[str, ...], prefix: str, apis: tuple[str, ...], keys: tuple[str, ...], words: bool) -> Path:
+def _bundle(
+    targets: tuple[str, ...], prefix: str, apis: tuple[str, ...], keys: tuple[str, ...], words: bool, layout: str
+) -> Path:
+    if words and spirv.compiler() is None:
+        missing("no GLSL compiler is installed (apt-get install glslang-tools)")
     place, said = folder("bundle") / "sorts", StringIO()
     chosen = [*(f"-t{t}" for t in targets), *(f"--api={a}" for a in apis), *(f"--key={k}" for k in keys)]
     lacking = ["--glsl-only"] if not words and any(APIS[a].spirv for a in apis or APIS) else []
     with redirect_stdout(said), redirect_stderr(said):
-        code = main(["generate", *chosen, *lacking, "--prefix", prefix, "-o", str(place)])
+        code = main(["generate", *chosen, *lacking, layout, "--prefix", prefix, "-o", str(place)])
     assert code == 0, said.getvalue()
     return place
 
 
-def sources(place: Path) -> list[Path]:
-    """The C files of a bundle, by its lists, but those that refuse to compile since there is no SPIR-V."""
-    named = {line for list_ in place.glob("sources/*.txt") for line in list_.read_text(encoding="utf-8").splitlines()}
-    found = [place / name for name in sorted(named) if name.endswith(".c")]
+def sources(place: Path, api: str = "*") -> list[Path]:
+    """The C files of a bundle, by its list for an API or by all of them, but those that refuse to compile for lack
+    of SPIR-V."""
+    lists = [list_.read_text(encoding="utf-8").splitlines() for list_ in place.glob(f"sources/{api}.txt")]
+    found = [place / name for name in sorted({name for names in lists for name in names}) if name.endswith(".c")]
     return [p for p in found if p.parent.name != "spirv" or "#error" not in p.read_text(encoding="utf-8")]
 
 
@@ -154,3 +172,11 @@ def embedded_only() -> Mapping[str, str]:
     place = folder("icd")
     (place / "embedded.icd").write_text(f"{toolchain.embedded_runtime()}\n", encoding="utf-8")
     return {"OCL_ICD_VENDORS": str(place), "OPENCL_VENDOR_PATH": str(place)}
+
+
+def lavapipe() -> Mapping[str, str]:
+    """An environment in which lavapipe, with subgroups of 8 lanes, is the only Vulkan device."""
+    drivers = sorted(Path("/usr/share/vulkan/icd.d").glob("lvp_icd*.json"))
+    if not drivers:
+        missing("lavapipe is not installed (apt-get install mesa-vulkan-drivers)")
+    return {"VK_DRIVER_FILES": str(drivers[0]), "LP_NATIVE_VECTOR_WIDTH": "256"}

@@ -1,0 +1,56 @@
+"""The C files of SPIR-V: the modules of a sort as text, or an ``#error`` in their place."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from hsgen.core.sort import Sort
+from hsgen.emit.c_files import finished, prefixed, rendered
+from hsgen.emit.c_values import sort_values, symbol
+from hsgen.emit.spirv import ABSENT, Module
+from hsgen.emit.spirv_file import File
+from hsgen.emit.spirv_text import LITERAL, encoded
+
+
+def modules_c(sort: Sort, made: Mapping[Module, bytes], compiler: str, prefix: str) -> bytes:
+    """Return the C file with the SPIR-V modules of a sort as text; equal modules share an array."""
+    users = {data: [m for m in made if made[m] == data] for data in made.values()}
+    arrays = []
+    for data, of in users.items():
+        lines = encoded(data)
+        literals = [lines[i : i + LITERAL] for i in range(0, len(lines), LITERAL)]
+        arrays.append({"symbol": _symbol(sort, of[0]), "users": of, "literals": literals})
+    tables = [
+        [
+            (_symbol(sort, users[made[m]][0]), len(made[m])) if (m := Module(k.name, address)) in made else None
+            for k in sort.kernels
+        ]
+        for address in (False, True)
+    ]
+    values = {"arrays": arrays, "tables": tables, "compiler": compiler}
+    return finished(rendered("bundle/spirv.c", s=sort_values(sort, spirv=True), **values), prefix, {})
+
+
+def absent_c(sort: Sort, prefix: str) -> bytes:
+    """Return the C file that takes the place of a sort's SPIR-V: it does not compile, and says why."""
+    return finished(rendered("bundle/no_spirv.c", s=sort_values(sort), reason=ABSENT), prefix, {})
+
+
+def modules_of(sort: Sort, file: File, wanted: Sequence[Module], prefix: str) -> dict[Module, bytes] | None:
+    """Return the modules of a sort in its C file; None if these are not the `wanted` ones, each under its own name."""
+    used: dict[Module, str] = {}
+    for address, table in zip((False, True), file.tables, strict=True):
+        if len(table) != len(sort.kernels):
+            return None
+        used |= {Module(k.name, address): name for k, name in zip(sort.kernels, table, strict=True) if name}
+    first: dict[str, Module] = {}
+    for module, name in used.items():
+        first.setdefault(name, module)
+    own = [prefixed(_symbol(sort, module), prefix) for module in first.values()]
+    if list(used) != list(wanted) or not list(first) == own == list(file.arrays):
+        return None
+    return {module: file.arrays[name] for module, name in used.items()}
+
+
+def _symbol(sort: Sort, module: Module) -> str:
+    return f"{symbol(sort.target, sort.file)}_{module.kernel}{'_address' if module.address else ''}"

@@ -1,0 +1,122 @@
+"""Bundles of single files: one header per API, with its implementation under a macro.
+
+A header consists of files of a bundle of folders, each between two comments that name it, so that SPIR-V can be read
+back.  `#include` lines of files that are part of the header become comments.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import posixpath
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+from hsgen.apis.api import Api
+from hsgen.emit import c_files, spirv, spirv_file
+from hsgen.emit.c_values import slot
+
+_INCLUDE = re.compile(r'#include "([^"]+)"')
+_SPIRV = re.compile(rb"^/\* begin (targets/[^/\n]+/spirv/[ -~]+) \*/$", re.MULTILINE)
+
+
+def name(api: Api, prefix: str) -> str:
+    """Return the name of the header of an API."""
+    return f"{prefix}_sort_{api.name}.h"
+
+
+def paths(apis: Sequence[Api], prefix: str) -> set[str]:
+    """Return the paths of all files of a bundle for these APIs."""
+    examples = {f"examples/{c_files.prefixed(api.named(api.example), prefix)}" for api in apis}
+    return {"LICENSE", "README.md", *examples, *(name(api, prefix) for api in apis)}
+
+
+def header(files: Mapping[str, bytes], api: Api, apis: Sequence[Api], targets: Sequence[str], prefix: str) -> bytes:
+    """Return the header of an API, of a bundle with these APIs and targets and these `files`."""
+    include, seen = f"include/{prefix}/", set[str]()
+    listed = files[f"sources/{api.name}.txt"].decode().split()
+    shared = c_files.core_paths(targets, prefix)
+    core = [p for p in listed if p in shared]
+    absent = [p for p in listed if spirv_file.absent(files[p])]
+    own = [p for p in listed if p not in (*core, *absent) and (api.spirv or "/spirv/" not in p)]
+    own += [f"targets/{t}/{t}_text.c" for t in targets if api.text and f"targets/{t}/{t}_text.c" in files]
+    heads = [f"{include}{c_files.prefixed(head, prefix)}" for head in ("hs.h", "hs_plan.h", "hs_targets.h")]
+    heads_own = [f"{include}{c_files.prefixed(head, prefix)}" for head in api.all_headers]
+    parts = {
+        "shared": _joined(files, heads, seen),
+        "declarations": _joined(files, heads_own, seen),
+        "internal": _joined(files, [f"src/{prefix}_internal.h"], seen),
+        "core": _joined(files, core, seen),
+        "own": _joined(files, own, seen),
+    }
+    head = c_files.rendered(
+        "bundle/single.h",
+        api=api,
+        apis=apis,
+        targets=targets,
+        name=name(api, prefix),
+        refused=spirv.ABSENT if absent else "",
+        id=f"0x{hashlib.sha256((parts['shared'] + parts['core']).encode()).hexdigest()[:8]}u",
+        **{part: slot(part) for part in parts},
+    )
+    return c_files.finished(head, prefix, parts)
+
+
+def readme(apis: Sequence[Api], sorts: Mapping[str, Sequence[str]], prefix: str) -> bytes:
+    """Return the README of a bundle with these APIs and targets, each with its sorts."""
+    rows = [{"name": name, "sorts": sorts[name]} for name in sorted(sorts)]
+    headers = {api.name: name(api, prefix) for api in apis}
+    text = c_files.rendered("bundle/single.md", apis=apis, targets=rows, headers=headers)
+    return c_files.prefixed(text, prefix).encode()
+
+
+def program(text: bytes, api: Api, prefix: str) -> bytes:
+    """Return the program in `examples/` with the header of its API instead of the headers of folders."""
+    ours = f'#define {prefix.upper()}_{api.name.upper()}_IMPLEMENTATION\n#include "{name(api, prefix)}"\n'
+    lines, first = [], True
+    for line in text.decode().split("\n"):
+        if re.fullmatch(rf'#include "{prefix}/\w+\.h"', line):
+            lines += [ours.rstrip("\n")] if first else []
+            first = False
+        else:
+            lines.append(line)
+    return "\n".join(lines).encode()
+
+
+def section(data: bytes, path: str) -> bytes | None:
+    """Return a file as it was before it became part of a header; None if it is not there exactly once."""
+    begin, end = (f"\n/* {word} {path} */\n".encode() for word in ("begin", "end"))
+    if data.count(begin) != 1 or data.count(end) != 1 or data.index(begin) > data.index(end):
+        return None
+    text = data[data.index(begin) + len(begin) : data.index(end) + 1]
+    return re.sub(rb'^/\* (#include "[^"\n]+") \*/$', rb"\1", text, flags=re.MULTILINE)
+
+
+def foreign(paths: Iterable[str], read: Callable[[str], bytes]) -> set[str]:
+    """Return the headers of which a part that is SPIR-V is not well-formed; `read` returns the content of a file."""
+    return {path for path in paths if path.endswith(".h") and not _sound(read(path))}
+
+
+def _sound(data: bytes) -> bool:
+    words = (section(data, path.decode()) for path in set(_SPIRV.findall(data)))
+    return all(part is not None and spirv_file.well_formed(part) for part in words)
+
+
+def _joined(files: Mapping[str, bytes], paths: Iterable[str], seen: set[str]) -> str:
+    return "\n".join(line for path in paths if path not in seen for line in _lines(files, path, seen))
+
+
+def _lines(files: Mapping[str, bytes], path: str, seen: set[str]) -> Iterator[str]:
+    """The lines of a file with those of the files that it includes; macros of sources end with them."""
+    seen.add(path)
+    text = files[path].decode().removesuffix("\n")
+    yield from ("", f"/* begin {path} */")
+    for line in text.split("\n"):
+        found = _INCLUDE.fullmatch(line)
+        places = (posixpath.join(posixpath.dirname(path), found[1]), f"include/{found[1]}") if found else ()
+        inner = next((place for place in places if place in files), None)
+        yield line if inner is None else f"/* {line} */"
+        if inner is not None and inner not in seen:
+            yield from _lines(files, inner, seen)
+    if path.startswith("src/") and not path.endswith(".h"):
+        yield from (f"#undef {macro}" for macro in sorted(set(re.findall(r"^ *# *define (\w+)", text, re.MULTILINE))))
+    yield f"/* end {path} */"
