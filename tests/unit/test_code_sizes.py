@@ -1,0 +1,66 @@
+"""The size of generated code, in bytes of text: what people vendor stays small.
+
+The fast tests look at generated/, which `hsgen check` keeps up to date; nightly tests generate more targets.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from conftest import missing
+from nightly import nightly
+
+import hsgen
+from hsgen.cli import main
+from hsgen.emit import spirv
+from hsgen.targets import target
+
+GENERATED = Path(hsgen.__file__).parent.parent / "generated"
+SPIRV = 250_000  # a sort of u32 keys, of any count, as C
+GENERIC = 120_000  # the same for the target `generic`
+CUDA = 150_000  # the text of a sort
+RENDERERS = 2_500_000  # all C files of ten targets for renderers, u32 keys with 4-byte values
+TEN = (
+    *("adreno-6xx", "amd-gcn", "amd-rdna", "amd-rdna64", "apple-m1"),
+    *("generic", "intel-gen8", "intel-gen12", "mali-valhall", "nvidia-vulkan"),
+)
+VULKAN = [name for name in target.names() if "vulkan" in target.find(name).apis]
+
+
+def most(name: str) -> int:
+    return GENERIC if name == "generic" else SPIRV
+
+
+def test_spirv_of_generated_sorts_is_small() -> None:
+    found = {p.parts[-3]: p.stat().st_size for p in GENERATED.glob("targets/*/spirv/*_auto_u32.c")}
+    assert len(found) >= 4
+    assert {name: size for name, size in found.items() if size > most(name)} == {}
+
+
+def test_cuda_of_generated_sorts_is_small() -> None:
+    found = {p.name: p.stat().st_size for p in GENERATED.glob("targets/*/kernels/cuda/*.cu")}
+    assert len(found) >= 4
+    assert {name: size for name, size in found.items() if size > CUDA} == {}
+
+
+@nightly
+@pytest.mark.parametrize("name", VULKAN)
+def test_spirv_of_every_target_is_small(tmp_path: Path, name: str) -> None:
+    sizes = generated(tmp_path, "-t", name, "--value", "none")
+    assert sum(size for path, size in sizes.items() if "spirv" in path.parts) <= most(name)
+
+
+@nightly
+def test_targets_for_renderers_are_small(tmp_path: Path) -> None:
+    sizes = generated(tmp_path, *(f"-t{name}" for name in TEN), "--value", "v4")
+    assert sum(sizes.values()) <= RENDERERS
+
+
+def generated(folder: Path, *options: str) -> dict[Path, int]:
+    """Generate sorts of u32 keys for Vulkan; return the sizes of all C files."""
+    if spirv.compiler() is None:
+        missing("no GLSL compiler is installed (apt-get install glslang-tools)")
+    more = ("--api", "vulkan", "--key", "u32", "--algorithm", "auto", "-o", str(folder))
+    assert main(["generate", *options, *more]) == 0
+    return {p.relative_to(folder): p.stat().st_size for p in folder.rglob("*.c")}
