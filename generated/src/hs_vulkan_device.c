@@ -157,7 +157,7 @@ hs_status hs_vulkan_able(const hs_sort *sort, const hs_vulkan_facts *facts, uint
         const uint32_t k = sort->steps[i].kernel;
         if (k >= sort->kernel_count) return HS_ERROR_KERNELS;
         if (sort->kernels[k].index64) continue; /* a call whose count needs one is refused */
-        if (!sort->spirv[k].words && !(sort->spirv_address && sort->spirv_address[k].words)) return HS_ERROR_KERNELS;
+        if (!sort->spirv[k].bytes && !(sort->spirv_address && sort->spirv_address[k].bytes)) return HS_ERROR_KERNELS;
     }
     for (i = 0; i < sort->kernel_count; i++) {
         const hs_kernel *kernel = &sort->kernels[i];

@@ -86,7 +86,7 @@ class Modules:
             elif self.shown(sort) not in self.missing:
                 self.missing.append(self.shown(sort))
             return None
-        made = self._written(sort, spirv.compile_all(sort, source, using), using.identity)
+        made = c_spirv.modules_c(sort, spirv.compile_all(sort, source, using), using.identity, self.prefix)
         return made, Compiled(glsl_hash(sort, source), using.identity)
 
     def shown(self, sort: Sort) -> str:
@@ -120,11 +120,7 @@ class Modules:
         made = c_spirv.modules_of(sort, have, spirv.modules(sort), self.old.prefix) if have else None
         if made is None or not all(spirv_file.sound(module, sort.vulkan) for module in made.values()):
             return None
-        return self._written(sort, made, record.compiler)
-
-    def _written(self, sort: Sort, made: Mapping[spirv.Module, bytes], compiler: str) -> bytes:
-        """The C file of modules; letters would be names of whole headers."""
-        return c_spirv.modules_c(sort, made, compiler, self.prefix, letters=not self.single)
+        return c_spirv.modules_c(sort, made, record.compiler, self.prefix)
 
 
 def target_files(

@@ -1,4 +1,4 @@
-"""The C files of SPIR-V: the modules of a sort as words, or an ``#error`` in their place."""
+"""The C files of SPIR-V: the modules of a sort as text, or an ``#error`` in their place."""
 
 from __future__ import annotations
 
@@ -8,24 +8,26 @@ from hsgen.core.sort import Sort
 from hsgen.emit.c_files import finished, prefixed, rendered
 from hsgen.emit.c_values import sort_values, symbol
 from hsgen.emit.spirv import ABSENT, Module
-from hsgen.emit.spirv_file import LETTERS, File, words
+from hsgen.emit.spirv_file import File
+from hsgen.emit.spirv_text import LITERAL, encoded
 
 
-def modules_c(sort: Sort, made: Mapping[Module, bytes], compiler: str, prefix: str, *, letters: bool = True) -> bytes:
-    """Return the C file with the SPIR-V modules of a sort as 32-bit words; equal modules share an array.
-
-    Without `letters` it defines none, so that it can be a part of a file with other names.
-    """
+def modules_c(sort: Sort, made: Mapping[Module, bytes], compiler: str, prefix: str) -> bytes:
+    """Return the C file with the SPIR-V modules of a sort as text; equal modules share an array."""
     users = {data: [m for m in made if made[m] == data] for data in made.values()}
-    arrays = [
-        {"symbol": _symbol(sort, of[0]), "users": of, "words": _wrapped(words(data, letters=letters))}
-        for data, of in users.items()
-    ]
+    arrays = []
+    for data, of in users.items():
+        lines = encoded(data)
+        literals = [lines[i : i + LITERAL] for i in range(0, len(lines), LITERAL)]
+        arrays.append({"symbol": _symbol(sort, of[0]), "users": of, "literals": literals})
     tables = [
-        [_symbol(sort, users[made[m]][0]) if (m := Module(k.name, address)) in made else "" for k in sort.kernels]
+        [
+            (_symbol(sort, users[made[m]][0]), len(made[m])) if (m := Module(k.name, address)) in made else None
+            for k in sort.kernels
+        ]
         for address in (False, True)
     ]
-    values = {"arrays": arrays, "tables": tables, "letters": LETTERS if letters else "", "compiler": compiler}
+    values = {"arrays": arrays, "tables": tables, "compiler": compiler}
     return finished(rendered("bundle/spirv.c", s=sort_values(sort, spirv=True), **values), prefix, {})
 
 
@@ -52,14 +54,3 @@ def modules_of(sort: Sort, file: File, wanted: Sequence[Module], prefix: str) ->
 
 def _symbol(sort: Sort, module: Module) -> str:
     return f"{symbol(sort.target, sort.file)}_{module.kernel}{'_address' if module.address else ''}"
-
-
-def _wrapped(items: Sequence[str]) -> str:
-    """The literals in lines of at most 120 characters."""
-    lines, line = [], ""
-    for item in items:
-        if len(line) + len(item) + 1 > 120:
-            lines.append(line)
-            line = ""
-        line += item + ","
-    return "\n".join([*lines, line])

@@ -17,7 +17,7 @@ import hsgen
 from hsgen.bundle.manifest import digest
 from hsgen.cli import main
 from hsgen.emit import kernels as render
-from hsgen.emit import spirv
+from hsgen.emit import spirv, spirv_text
 from hsgen.system import resources
 from hsgen.targets import target
 
@@ -106,9 +106,9 @@ def pointers(folder: Path) -> list[str]:
 def embedded(path: Path) -> list[bytes]:
     """The modules in a C file of SPIR-V, in file order."""
     text = path.read_text()
-    letters = dict(re.findall(r"^    ([A-Z]) = (\d+)", text, re.MULTILINE))
-    found = re.findall(r"static const uint32_t \w+\[\] = \{\n([^}]*)\};", text)
-    return [b"".join(int(letters.get(w, w), 0).to_bytes(4, "little") for w in re.findall(r"\w+", x)) for x in found]
+    found = re.findall(r"static const char \*const \w+\[\] = \{\n(.*?)0\};", text, re.DOTALL)
+    modules = [spirv_text.decoded("".join(re.findall(r'"([^"]+)"', x))) for x in found]
+    return [x for x in modules if x is not None]
 
 
 def fake(folder: Path, body: str, version: str = "Glslang Version: 99:1.2.3") -> str:

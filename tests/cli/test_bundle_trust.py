@@ -194,30 +194,91 @@ FORGERIES: dict[str, Callable[[bytes], bytes]] = {
     "a line more of the comment": lambda d: d.replace(b"#include", b"#include <evil.h>\n#include", 1),
     "another include": lambda d: d.replace(b'"hs/hs_targets.h"', b'"../../../evil.h"', 1),
     "a macro": lambda d: d.replace(b"extern const", b"#define hs_spirv evil\nextern const", 1),
-    "an expression among words": lambda d: re.sub(rb",(\d+),", rb",\1+(system(0),0),", d, count=1),
-    "a name among words": lambda d: re.sub(rb",\d+,", b",evil,", d, count=1),
-    "a comment among words": lambda d: re.sub(rb",(\d+),", rb",\1/* */,", d, count=1),
-    "another meaning of a letter": lambda d: d.replace(b"    A = ", b"    A = 1 + ", 1),
-    "letters twice": lambda d: re.sub(rb"\n(enum \{.*?\n\};\n)", rb"\n\1\1", d, count=1, flags=re.DOTALL),
-    "another array": lambda d: re.sub(rb"\nconst", b"\nstatic const uint32_t x[] = {\n1,\n};\n\nconst", d, count=1),
-    "spaces": lambda d: d.replace(b"119734787,", b"119734787, ", 1),
-    "another number in octal": lambda d: re.sub(rb",0,", b",00,", d, count=1),
+    "an expression among literals": lambda d: d.replace(b'",\n"', b'" + (system(0), 0),\n"', 1),
+    "a name among literals": lambda d: d.replace(b'",\n"', b'", evil,\n"', 1),
+    "a comment among literals": lambda d: d.replace(b'",\n"', b'", /* */\n"', 1),
+    "an escape in a literal": lambda d: re.sub(rb'\n"..', b'\n"\\\\n', d, count=1),
+    "another character in a literal": lambda d: re.sub(rb'\n"..', b'\n"?c', d, count=1),
+    "another array": lambda d: re.sub(
+        rb"\nconst", b'\nstatic const char *const x[] = {\n"##",\n0};\n\nconst', d, count=1
+    ),
+    "spaces": lambda d: re.sub(rb'\n"(.)', rb'\n"\1 ', d, count=1),
+    "another size": lambda d: re.sub(rb"\{0, (\d+)", rb"{0, \g<1>0", d, count=1),
+    "a size in octal": lambda d: re.sub(rb"\{0, (\d)", rb"{0, 0\1", d, count=1),
+    "words beside the text": lambda d: re.sub(rb"\{0, (\d{2})", rb"{x, \1", d, count=1),
+    "a number with a digit of 0 at its end": lambda d: re.sub(
+        rb'(.)",\n0\};', lambda m: digits(numbers(m[1])[0] | 32)[:1] + b'#",\n0};', d, count=1
+    ),
     "a file for another file": lambda d: d.replace(b"bitonic_u32", b"bitonic_u64"),
     "no words": lambda d: b"",
 }
+
+
+def numbers(text: bytes) -> list[int]:
+    """The numbers in a text of SPIR-V."""
+    found, value, shift = [], 0, 0
+    for c in text:
+        digit = {125: 28, 126: 57}.get(c, c - 35)
+        value |= (digit & 31) << shift
+        shift = shift + 5 if digit & 32 else 0
+        if not shift:
+            found.append(value)
+            value = 0
+    return found
+
+
+def digits(number: int) -> bytes:
+    """A number as text."""
+    found = [number & 31]
+    while number := number >> 5:
+        found[-1] |= 32
+        found.append(number & 31)
+    return bytes({28: 125, 57: 126}.get(d, d + 35) for d in found)
+
+
+def changed(change: Callable[[list[int]], list[int]]) -> Callable[[bytes], bytes]:
+    """Change the numbers of the first module of a file: those of its header, then length, opcode and operands."""
+
+    def made(data: bytes) -> bytes:
+        found = re.search(rb'= \{\n((?:"[^"\n]+",?\n)+)0\};', data)
+        assert found
+        text = b"".join(map(digits, change(numbers(b"".join(re.findall(rb'"([^"]+)"', found[1]))))))
+        return data[: found.start(1)] + b'"%b",\n' % text + data[found.end(1) :]
+
+    return made
+
+
+def with_number(at: int, value: int) -> Callable[[bytes], bytes]:
+    return changed(lambda n: [*n[:at], value, *n[at + 1 :]])
+
+
+def at_entry(offset: int, value: int) -> Callable[[bytes], bytes]:
+    """Change a number of the entry point, whose opcode is 15."""
+
+    def entry(n: list[int]) -> int:
+        at = 5
+        while n[at + 1] != 15:
+            at += n[at] + 1
+        return at + offset
+
+    return changed(lambda n: [*n[: entry(n)], value, *n[entry(n) + 1 :]])
+
+
 MODULES: dict[str, Callable[[bytes], bytes]] = {
-    "another magic number": lambda d: d.replace(b"119734787,", b"119734788,"),
-    "another version": lambda d: d.replace(b"119734787,66304,", b"119734787,66305,"),
-    "a reserved word": lambda d: re.sub(rb"(119734787,\d+,\d+,\d+),0,", rb"\1,1,", d),
-    "ids without end": lambda d: re.sub(rb"(119734787,\d+,\d+),\d+,", rb"\1,0xffffffff,", d),
-    "a word of more than 32 bits": lambda d: re.sub(rb"(119734787,\d+,\d+),\d+,", rb"\1,4294967296,", d),
-    "an instruction without words": lambda d: re.sub(rb"(119734787,\d+,\d+,\d+,0),\n?\d+,", rb"\1,17,", d),
-    "an instruction beyond the end": lambda d: re.sub(rb",\n?\w+,\n};", b",\n0xffff0001,\n};", d, count=1),
-    "an entry point of another kind": lambda d: re.sub(rb"(589839|393231|458767|524303),\n?5,", rb"\1,4,", d),
-    "another entry point": lambda d: d.replace(b"0x6e69616d,", b"0x6e69616e,"),
+    "another magic number": with_number(0, 119734788),
+    "another version": with_number(1, 66305),
+    "a reserved word": with_number(4, 1),
+    "ids without end": with_number(3, 2**32 - 1),
+    "a word of more than 32 bits": with_number(3, 2**32),
+    "an instruction without words": with_number(5, 0),
+    "an instruction of 65536 words": with_number(5, 65536),
+    "an opcode of 17 bits": with_number(6, 65537),
+    "an instruction beyond the end": changed(lambda n: [*n[:-2], 9, *n[-1:]]),
+    "an entry point of another kind": at_entry(2, 4),
+    "another entry point": at_entry(4, 0x6E69616E),
     "an array under another name": lambda d: d.replace(b"block_sort_4[]", b"block_sort_3[]"),
     "an array in place of another": lambda d: re.sub(
-        rb"\{(\w+), sizeof \w+\},\n    \{\w+, sizeof \w+\}", rb"{\1, sizeof \1},\n    {\1, sizeof \1}", d, count=1
+        rb"(\{0, \d+, \w+\}),\n    \{0, \d+, \w+\}", rb"\1,\n    \1", d, count=1
     ),
 }
 

@@ -1,11 +1,10 @@
-"""SPIR-V: the modules of a sort, their u32 as C literals, the selection of a compiler, and the cache."""
+"""SPIR-V: the modules of a sort, their text in C, the selection of a compiler, and the cache."""
 
 from __future__ import annotations
 
 import hashlib
-import random
-import re
 import stat
+import struct
 import sys
 from collections.abc import Iterator
 from contextlib import suppress
@@ -18,52 +17,66 @@ from steps import changed
 
 from hsgen.core.errors import Usage, Wrong
 from hsgen.core.keys import VALUES, Signature
+from hsgen.core.sort import Sort
 from hsgen.emit import c_spirv, spirv, spirv_file
 from hsgen.emit.spirv import Compiler, Module, compile_one, defines, modules
-from hsgen.emit.spirv_file import words
 from hsgen.targets import target
 
-
-def test_words_are_read_back() -> None:
-    random.seed(1)
-    numbers = [0, 1, 10**9 - 1, 10**9, 2**31, 2**32 - 1, *(random.getrandbits(32) for _ in range(1000))]
-    data = b"".join(n.to_bytes(4, "little") for n in numbers)
-    literals = words(data)
-    assert [int(x, 0) for x in literals] == numbers
-    assert all(re.fullmatch(r"0|[1-9]\d*|0x[1-9a-f][0-9a-f]*", x) for x in literals)  # no octal
-    assert all(len(x) <= min(len(f"{n}"), len(f"{n:#x}")) for n, x in zip(numbers, literals, strict=True))
-    assert all(x[:2] == "0x" for n, x in zip(numbers, literals, strict=True) if n >= 2**31)  # unsigned without suffix
-    assert words(b"") == []
+HEADER = (119734787, 0x10300, 0, 9, 0)
 
 
-def test_letters_stand_for_the_first_words_of_frequent_instructions() -> None:
-    defined = {x: int(n) for x, n in re.findall(r"([A-Z]) = (\d+),? /\* Op\w+ \*/", spirv_file.LETTERS)}
-    assert len(defined) == len(set(defined.values())) == len(spirv_file.INSTRUCTIONS) == 26
-    data = b"".join(n.to_bytes(4, "little") for n in (*defined.values(), 7))
-    assert words(data) == [*defined, "7"]
+def module_of(number: int) -> bytes:
+    """A module of a header and some instructions of two words."""
+    words = (*HEADER, *((2 << 16 | 7, number) * 20))
+    return struct.pack(f"<{len(words)}I", *words)
+
+
+def as_once_written(sort: Sort, made: dict[Module, bytes]) -> bytes:
+    """A file of SPIR-V as earlier versions wrote it: words as numbers."""
+    names = {m: f"acme_{sort.target}_{sort.file}_{m.kernel}{'_address' if m.address else ''}" for m in made}
+    what = {m: m.kernel + (", buffers by device address" if m.address else "") for m in made}
+    texts = [
+        f"\n/* {what[m]} */\nstatic const uint32_t {names[m]}[] = {{\n"
+        + "".join(f"{n}u," for n in struct.unpack(f"<{len(data) // 4}I", data))
+        + "\n};\n"
+        for m, data in made.items()
+    ]
+    tables = ""
+    for address in (False, True):
+        rows = [names.get(Module(k.name, address)) for k in sort.kernels]
+        tables += f"const hs_spirv x{int(address)}[] = {{\n"
+        tables += "".join(f"    {{{n}, sizeof {n}}},\n" if n else "    {0, 0},\n" for n in rows) + "};\n"
+    head = c_spirv.modules_c(sort, made, "glslang 1", "acme").decode().split("\n\n/*")[0]
+    return (head + "\n" + "".join(texts) + "\n" + tables).encode()
 
 
 @pytest.mark.parametrize("old", [False, True])
 def test_equal_modules_share_an_array(old: bool) -> None:
-    """And the reader finds both; earlier versions wrote words with a suffix, without letters."""
+    """And the reader finds both, in files of earlier versions too."""
     sort = target.find("generic").sort("bitonic", "u32")
     wanted = modules(sort)
-    made = {m: (119734787 + i // 2).to_bytes(4, "little") * 40 for i, m in enumerate(wanted)}
+    made = {m: module_of(i if old else i // 2) for i, m in enumerate(wanted)}
     data = c_spirv.modules_c(sort, made, "glslang 1", "acme")
     text = data.decode()
-    assert text.count("static const uint32_t acme_generic_") == -(-len(wanted) // 2)
-    assert f"/* {wanted[0].kernel}; {wanted[1].kernel} */" in text
     if old:
-        data = re.sub(r"\b(\d+),(?=[\d\n])", r"\1u,", text.replace(f"\n{spirv_file.LETTERS}", "")).encode()
-        assert data.count(b"119734787u,") == 80 // 2
+        data = as_once_written(sort, made)
+        assert data.count(b"119734787u,") == len(wanted)
+    else:
+        assert text.count("static const char *const acme_generic_") == -(-len(wanted) // 2)
+        assert f"/* {wanted[0].kernel}; {wanted[1].kernel} */" in text
     found = spirv_file.read(data)
     assert found and c_spirv.modules_of(sort, found, wanted, "acme") == made
     assert c_spirv.modules_of(sort, found, wanted[:-1], "acme") is None
     assert c_spirv.modules_of(sort, found, wanted, "hs") is None
     assert c_spirv.modules_of(replace(sort, kernels=sort.kernels[1:]), found, wanted, "acme") is None
     first = next(iter(found.arrays)).encode()
-    other = spirv_file.read(data.replace(b"{%b," % first, b"{acme_x,", 1))
-    assert other and c_spirv.modules_of(sort, other, wanted, "acme") is None
+    if old:
+        other = spirv_file.read(data.replace(b"{%b," % first, b"{acme_x,", 1))
+        assert other and c_spirv.modules_of(sort, other, wanted, "acme") is None
+    else:
+        size = len(made[wanted[0]])
+        for wrong in (b"%d, acme_x}" % size, b"%d, %b}" % (size + 4, first)):
+            assert spirv_file.read(data.replace(b"%d, %b}" % (size, first), wrong, 1)) is None
 
 
 @pytest.mark.parametrize("name", sorted(target.names()))

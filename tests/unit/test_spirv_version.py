@@ -9,7 +9,7 @@ import pytest
 from conftest import missing
 
 from hsgen.bundle.build import glsl_hash
-from hsgen.emit import spirv, spirv_file
+from hsgen.emit import spirv, spirv_text
 from hsgen.emit.kernels import render
 from hsgen.targets import target
 
@@ -26,7 +26,7 @@ def test_spirv_is_of_the_version_that_vulkan_takes(vulkan: str, version: int) ->
     source = render(sort, "vulkan")
     module = spirv.compile_one(source.text, source.path, spirv.Module("flip_1", True), using, vulkan)
     assert [int.from_bytes(module[i : i + 4], "little") for i in (0, 4)] == [0x07230203, version]
-    codes = {code for code, _ in spirv_file.instructions([*struct.unpack(f"<{len(module) // 4}I", module)])}
+    codes = {code for code, _ in spirv_text.instructions([*struct.unpack(f"<{len(module) // 4}I", module)])}
     assert codes & {17, 71} == {17, 71} and not codes & DEBUG
 
 

@@ -30,7 +30,8 @@ from hsgen.targets.target import Target
         ("#ifndef HS_TARGETS_H", "#ifndef AB_C_TARGETS_H"),
         ("_hs_x __HS_X -hs_x", "_ab_c_x __AB_C_X -ab_c_x"),
         ("ohs_x xhs/y 2hs_z PHS_Q", "ohs_x xhs/y 2hs_z PHS_Q"),  # inside of words
-        ("hs HS hsx HSx hsgen hs-x HS/ HS.", "hs HS hsx HSx hsgen hs-x HS/ HS."),  # not one of our names
+        ("hs::x hs-config.cmake hs-x.pc", "ab_c::x ab_c-config.cmake ab_c-x.pc"),  # of CMake and pkg-config
+        ("hs HS hsx HSx hsgen hs: HS- HS/ HS.", "hs HS hsx HSx hsgen hs: HS- HS/ HS."),  # not one of our names
     ],
 )
 def test_the_prefix_goes_in_place_of_hs(text: str, result: str) -> None:

@@ -22,7 +22,7 @@ enum event_kind { BARRIER, BIND_PIPELINE, BIND_SET, PUSH, STAMP, DISPATCH, INDIR
 
 typedef struct object {
     enum kind kind;
-    const uint32_t *words;                      /* of a module or pipeline */
+    uint64_t words;                             /* a hash of those of a module, or of a pipeline's */
     uint32_t bindings, push, sets, layout, width; /* layout: an object's number; width: the required one, or 0 */
     int pushed;                                 /* a layout of push descriptors */
     VkDescriptorBufferInfo ranges[HS_BINDINGS]; /* of a set */
@@ -98,12 +98,50 @@ static void destroy(uint32_t handle, enum kind kind)
     live--;
 }
 
+/* FNV-1a */
+static uint64_t hash_of(const uint32_t *words, size_t bytes)
+{
+    uint64_t hash = 14695981039346656037u;
+    size_t i;
+    for (i = 0; i < bytes / 4; i++) hash = (hash ^ words[i]) * 1099511628211u;
+    return hash;
+}
+
+/* The hash of a module of a table, whose text is read here once more: all characters of its strings in a row. */
+static uint64_t module_hash(const hs_spirv *module)
+{
+    static uint32_t numbers[1 << 18], words[1 << 18];
+    uint32_t count = 0, made = 0, shift = 0, k, i;
+    const char *const *text;
+    const char *c;
+    if (module->words) return hash_of(module->words, module->bytes);
+    numbers[0] = 0;
+    for (text = module->text; *text; text++)
+        for (c = *text; *c; c++) {
+            const uint32_t digit = *c == '~' ? 57 : *c == '}' ? 28 : (uint32_t)(*c - 35);
+            numbers[count] |= digit % 32 << shift;
+            shift += 5;
+            if (digit >= 32) continue;
+            shift = 0;
+            if (!check(++count < 1 << 18, "a module is too large for this test")) return 0;
+            numbers[count] = 0;
+        }
+    for (i = 0; i < 5; i++) words[made++] = numbers[i];
+    while (i < count) {
+        words[made++] = numbers[i] << 16 | numbers[i + 1];
+        for (k = 2; k <= numbers[i]; k++) words[made++] = numbers[i + k];
+        i += numbers[i] + 1;
+    }
+    check(made * 4 == module->bytes, "the size of a module");
+    return hash_of(words, module->bytes);
+}
+
 static VKAPI_ATTR VkResult VKAPI_CALL create_module(VkDevice device, const VkShaderModuleCreateInfo *info,
                                                     const VkAllocationCallbacks *allocator, VkShaderModule *result)
 {
     (void)device, (void)allocator;
     if (fails()) return fail_code;
-    make(MODULE)->words = info->pCode;
+    make(MODULE)->words = hash_of(info->pCode, info->codeSize);
     check(info->codeSize > 20 && info->codeSize % 4 == 0 && info->pCode[0] == 0x07230203, "no SPIR-V");
     *result = (VkShaderModule)(uintptr_t)object_count;
     return VK_SUCCESS;
@@ -147,7 +185,7 @@ static VKAPI_ATTR VkResult VKAPI_CALL create_pipelines(VkDevice device, VkPipeli
                                                        const VkAllocationCallbacks *allocator, VkPipeline *result)
 {
     const VkPipelineShaderStageRequiredSubgroupSizeCreateInfo *width;
-    const uint32_t *words;
+    uint64_t words;
     object *made;
     (void)device, (void)cache, (void)allocator;
     check(count == 1 && strcmp(info->stage.pName, "main") == 0, "one pipeline of main at a time");
@@ -780,9 +818,9 @@ static void compare(const hs_sort *sort, const any_args *args, uint64_t binding_
             const uint64_t begin = roles[binding->role].offset + hs_offset(binding, args->n);
             by_address |= bytes[binding->role] - hs_offset(binding, args->n) + begin % alignment > binding_limit;
         }
-        if (!sort->spirv_address || !sort->spirv_address[step->kernel].words) by_address = 0;
+        if (!sort->spirv_address || !sort->spirv_address[step->kernel].bytes) by_address = 0;
         if (how.binding == HS_VULKAN_BY_ADDRESS) by_address = 1;
-        check(what->words == (by_address ? sort->spirv_address : sort->spirv)[step->kernel].words, "the kernel");
+        check(what->words == module_hash(&(by_address ? sort->spirv_address : sort->spirv)[step->kernel]), "the kernel");
         layout = known(what->layout, LAYOUT);
         check(at.push->layout == what->layout && at.push->size == layout->push &&
                   at.push->size == 8 * kernel->bindings + 8 && layout->sets == (by_address ? 0u : 1u) &&
@@ -1306,7 +1344,7 @@ static int addressed(const hs_sort *sort)
 {
     uint32_t i;
     for (i = 0; sort->spirv_address && i < sort->kernel_count; i++)
-        if (!sort->kernels[i].index64 && !sort->spirv_address[i].words) return 0;
+        if (!sort->kernels[i].index64 && !sort->spirv_address[i].bytes) return 0;
     return sort->spirv_address != NULL;
 }
 

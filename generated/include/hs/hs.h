@@ -185,10 +185,11 @@ typedef struct hs_kernel {
     uint32_t cooperative; /* 1: its groups wait for each other, so all must be resident; CUDA only */
 } hs_kernel;
 
-/* A SPIR-V module with one entry point, main; null if the kernel is not used with this kind of buffers. */
+/* A SPIR-V module with one entry point, main; 0 bytes if the kernel is not used with this kind of buffers. */
 typedef struct hs_spirv {
-    const uint32_t *words;
+    const uint32_t *words; /* or null, and the words are in `text` */
     size_t bytes;
+    const char *const *text; /* as hs_vulkan_create.c reads it; strings, then null */
 } hs_spirv;
 
 /* The bytes of scratch that the steps for a range of counts need: 0 for up to min_n items, else

@@ -11,19 +11,31 @@ extern "C" {
 #endif
 
 extern const hs_cuda_kernels hs_generic_auto_u32_cuda;
+extern const hs_cuda_kernels hs_generic_auto_u32_v4_cuda;
 extern const hs_cuda_kernels hs_generic_auto_u64_cuda;
+extern const hs_cuda_kernels hs_generic_auto_u64_v4_cuda;
 extern const hs_cuda_kernels hs_generic_digest_u32_cuda;
+extern const hs_cuda_kernels hs_generic_digest_u32_v4_cuda;
 extern const hs_cuda_kernels hs_generic_digest_u64_cuda;
+extern const hs_cuda_kernels hs_generic_digest_u64_v4_cuda;
 extern const hs_cuda_target hs_generic_cuda;
 extern const hs_cuda_kernels hs_nvidia_hopper_auto_u32_cuda;
+extern const hs_cuda_kernels hs_nvidia_hopper_auto_u32_v4_cuda;
 extern const hs_cuda_kernels hs_nvidia_hopper_auto_u64_cuda;
+extern const hs_cuda_kernels hs_nvidia_hopper_auto_u64_v4_cuda;
 extern const hs_cuda_kernels hs_nvidia_hopper_digest_u32_cuda;
+extern const hs_cuda_kernels hs_nvidia_hopper_digest_u32_v4_cuda;
 extern const hs_cuda_kernels hs_nvidia_hopper_digest_u64_cuda;
+extern const hs_cuda_kernels hs_nvidia_hopper_digest_u64_v4_cuda;
 extern const hs_cuda_target hs_nvidia_hopper_cuda;
 extern const hs_cuda_kernels hs_nvidia_sm90_auto_u32_cuda;
+extern const hs_cuda_kernels hs_nvidia_sm90_auto_u32_v4_cuda;
 extern const hs_cuda_kernels hs_nvidia_sm90_auto_u64_cuda;
+extern const hs_cuda_kernels hs_nvidia_sm90_auto_u64_v4_cuda;
 extern const hs_cuda_kernels hs_nvidia_sm90_digest_u32_cuda;
+extern const hs_cuda_kernels hs_nvidia_sm90_digest_u32_v4_cuda;
 extern const hs_cuda_kernels hs_nvidia_sm90_digest_u64_cuda;
+extern const hs_cuda_kernels hs_nvidia_sm90_digest_u64_v4_cuda;
 extern const hs_cuda_target hs_nvidia_sm90_cuda;
 
 /* All of them, for the functions that look for the best. */

@@ -110,6 +110,114 @@ const hs_sort hs_lavapipe_auto_u32 = {
     0 /* the lines at which its kernels start */
 };
 
+/* auto sort of u32 keys, v4 */
+extern const hs_spirv hs_lavapipe_auto_u32_v4_spirv[], hs_lavapipe_auto_u32_v4_spirv_address[];
+static const hs_kernel hs_lavapipe_auto_u32_v4_kernels[] = {
+    /* name, lanes, lanes of a subgroup, bytes of local memory, bindings; whether lanes vote, n has 64 bits, groups wait for each other */
+    {"single", 16u, 1u, 16448u, 6u, 0u, 0u, 0u},
+    {"count", 16u, 1u, 16384u, 4u, 0u, 0u, 0u},
+    {"rows", 16u, 1u, 0u, 1u, 0u, 0u, 0u},
+    {"scatter", 16u, 1u, 16448u, 7u, 0u, 0u, 0u},
+    {"copy", 16u, 1u, 0u, 7u, 0u, 0u, 0u},
+};
+static const hs_step hs_lavapipe_auto_u32_v4_steps[] = {
+    {/* kernel single */ 0u,
+     {/* min_n */ 0u, /* max_n */ 2048u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u},
+     {/* x */ HS_BY_N, /* add */ 0, /* div */ 1u, /* mul */ 1u, /* cap */ 1u},
+     {/* kind */ HS_BIT_RANGE, /* value */ 0, /* bits */ 0u, /* flags */ 0},
+     {/* bindings */ {HS_SOURCE, 0u, 0u, 0u}, {HS_DESTINATION, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 0u, 0u}, {HS_VALUES, 0u, 0u, 0u}, {HS_VALUES_OUT, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 4u, 0u}}},
+    {/* kernel count */ 1u,
+     {/* min_n */ 2048u, /* max_n */ 1073741823u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u},
+     {/* x */ HS_BY_N, /* add */ 1023, /* div */ 1024u, /* mul */ 1u, /* cap */ 8u},
+     {/* kind */ HS_PASS, /* value */ 0, /* bits */ 8u, /* flags */ 0},
+     {/* bindings */ {HS_SOURCE, 0u, 0u, 0u}, {HS_DESTINATION, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 0u, 0u}, {HS_SCRATCH, 1024u, 8u, 0u}}},
+    {/* kernel rows */ 2u,
+     {/* min_n */ 2048u, /* max_n */ 1073741823u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u},
+     {/* x */ HS_BY_N, /* add */ 0, /* div */ 1u, /* mul */ 16u, /* cap */ 16u},
+     {/* kind */ HS_PASS, /* value */ 0, /* bits */ 8u, /* flags */ 0},
+     {/* bindings */ {HS_SCRATCH, 1024u, 8u, 0u}}},
+    {/* kernel scatter */ 3u,
+     {/* min_n */ 2048u, /* max_n */ 1073741823u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u},
+     {/* x */ HS_BY_N, /* add */ 1023, /* div */ 1024u, /* mul */ 1u, /* cap */ 8u},
+     {/* kind */ HS_PASS, /* value */ 0, /* bits */ 8u, /* flags */ HS_DIRECT},
+     {/* bindings */ {HS_SOURCE, 0u, 0u, 0u}, {HS_DESTINATION, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 0u, 0u}, {HS_SCRATCH, 1024u, 8u, 0u}, {HS_VALUES, 0u, 0u, 0u}, {HS_VALUES_OUT, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 4u, 0u}}},
+    {/* kernel count */ 1u,
+     {/* min_n */ 2048u, /* max_n */ 1073741823u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u},
+     {/* x */ HS_BY_N, /* add */ 1023, /* div */ 1024u, /* mul */ 1u, /* cap */ 8u},
+     {/* kind */ HS_PASS, /* value */ 1, /* bits */ 8u, /* flags */ 0},
+     {/* bindings */ {HS_SOURCE, 0u, 0u, 0u}, {HS_DESTINATION, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 0u, 0u}, {HS_SCRATCH, 1024u, 8u, 0u}}},
+    {/* kernel rows */ 2u,
+     {/* min_n */ 2048u, /* max_n */ 1073741823u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u},
+     {/* x */ HS_BY_N, /* add */ 0, /* div */ 1u, /* mul */ 16u, /* cap */ 16u},
+     {/* kind */ HS_PASS, /* value */ 1, /* bits */ 8u, /* flags */ 0},
+     {/* bindings */ {HS_SCRATCH, 1024u, 8u, 0u}}},
+    {/* kernel scatter */ 3u,
+     {/* min_n */ 2048u, /* max_n */ 1073741823u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u},
+     {/* x */ HS_BY_N, /* add */ 1023, /* div */ 1024u, /* mul */ 1u, /* cap */ 8u},
+     {/* kind */ HS_PASS, /* value */ 1, /* bits */ 8u, /* flags */ HS_DIRECT},
+     {/* bindings */ {HS_SOURCE, 0u, 0u, 0u}, {HS_DESTINATION, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 0u, 0u}, {HS_SCRATCH, 1024u, 8u, 0u}, {HS_VALUES, 0u, 0u, 0u}, {HS_VALUES_OUT, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 4u, 0u}}},
+    {/* kernel count */ 1u,
+     {/* min_n */ 2048u, /* max_n */ 1073741823u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u},
+     {/* x */ HS_BY_N, /* add */ 1023, /* div */ 1024u, /* mul */ 1u, /* cap */ 8u},
+     {/* kind */ HS_PASS, /* value */ 2, /* bits */ 8u, /* flags */ 0},
+     {/* bindings */ {HS_SOURCE, 0u, 0u, 0u}, {HS_DESTINATION, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 0u, 0u}, {HS_SCRATCH, 1024u, 8u, 0u}}},
+    {/* kernel rows */ 2u,
+     {/* min_n */ 2048u, /* max_n */ 1073741823u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u},
+     {/* x */ HS_BY_N, /* add */ 0, /* div */ 1u, /* mul */ 16u, /* cap */ 16u},
+     {/* kind */ HS_PASS, /* value */ 2, /* bits */ 8u, /* flags */ 0},
+     {/* bindings */ {HS_SCRATCH, 1024u, 8u, 0u}}},
+    {/* kernel scatter */ 3u,
+     {/* min_n */ 2048u, /* max_n */ 1073741823u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u},
+     {/* x */ HS_BY_N, /* add */ 1023, /* div */ 1024u, /* mul */ 1u, /* cap */ 8u},
+     {/* kind */ HS_PASS, /* value */ 2, /* bits */ 8u, /* flags */ HS_DIRECT},
+     {/* bindings */ {HS_SOURCE, 0u, 0u, 0u}, {HS_DESTINATION, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 0u, 0u}, {HS_SCRATCH, 1024u, 8u, 0u}, {HS_VALUES, 0u, 0u, 0u}, {HS_VALUES_OUT, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 4u, 0u}}},
+    {/* kernel count */ 1u,
+     {/* min_n */ 2048u, /* max_n */ 1073741823u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u},
+     {/* x */ HS_BY_N, /* add */ 1023, /* div */ 1024u, /* mul */ 1u, /* cap */ 8u},
+     {/* kind */ HS_PASS, /* value */ 3, /* bits */ 8u, /* flags */ 0},
+     {/* bindings */ {HS_SOURCE, 0u, 0u, 0u}, {HS_DESTINATION, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 0u, 0u}, {HS_SCRATCH, 1024u, 8u, 0u}}},
+    {/* kernel rows */ 2u,
+     {/* min_n */ 2048u, /* max_n */ 1073741823u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u},
+     {/* x */ HS_BY_N, /* add */ 0, /* div */ 1u, /* mul */ 16u, /* cap */ 16u},
+     {/* kind */ HS_PASS, /* value */ 3, /* bits */ 8u, /* flags */ 0},
+     {/* bindings */ {HS_SCRATCH, 1024u, 8u, 0u}}},
+    {/* kernel scatter */ 3u,
+     {/* min_n */ 2048u, /* max_n */ 1073741823u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u},
+     {/* x */ HS_BY_N, /* add */ 1023, /* div */ 1024u, /* mul */ 1u, /* cap */ 8u},
+     {/* kind */ HS_PASS, /* value */ 3, /* bits */ 8u, /* flags */ HS_DIRECT},
+     {/* bindings */ {HS_SOURCE, 0u, 0u, 0u}, {HS_DESTINATION, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 0u, 0u}, {HS_SCRATCH, 1024u, 8u, 0u}, {HS_VALUES, 0u, 0u, 0u}, {HS_VALUES_OUT, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 4u, 0u}}},
+    {/* kernel copy */ 4u,
+     {/* min_n */ 2048u, /* max_n */ 1073741823u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u},
+     {/* x */ HS_BY_N, /* add */ 1023, /* div */ 1024u, /* mul */ 1u, /* cap */ 8u},
+     {/* kind */ HS_PASS_COUNT, /* value */ 0, /* bits */ 8u, /* flags */ 0},
+     {/* bindings */ {HS_SOURCE, 0u, 0u, 0u}, {HS_DESTINATION, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 0u, 0u}, {HS_SCRATCH, 1024u, 8u, 0u}, {HS_VALUES, 0u, 0u, 0u}, {HS_VALUES_OUT, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 4u, 0u}}},
+};
+static const hs_scratch_rule hs_lavapipe_auto_u32_v4_scratch[] = {
+    {/* min_n */ 0u, /* max_n */ 1073741823u, /* plus */ 3140u, /* per_n */ 8u, /* unit */ 1024u, /* per_unit */ 16384u, /* units */ 8u},
+};
+const hs_sort hs_lavapipe_auto_u32_v4 = {
+    "lavapipe", "auto", "u32", "v4",
+    HS_SORT, 1u, /* elements of an item */
+    4u, 4u, /* bytes of a key, of a value */
+    0u, 32u, /* the bits that are sorted by */
+    0u, 0u, 0u, 0u, /* whether key_transform, bit_range, device_count; makes indices */
+    1024u, /* keys of a block */
+    0u, /* keys as pairs of words */
+    65535u, /* the greatest grid in one dimension */
+    5u, 14u,
+    hs_lavapipe_auto_u32_v4_kernels,
+    hs_lavapipe_auto_u32_v4_steps,
+    1073741823u, /* the greatest count */
+    hs_lavapipe_auto_u32_v4_scratch, 1u,
+    {{HS_SCRATCH, 0u, 0u, 0u}, 0u, 0u}, /* device status */
+    0, 0u, /* OpenCL C */
+    hs_lavapipe_auto_u32_v4_spirv, /* SPIR-V: buffers by descriptor, */
+    hs_lavapipe_auto_u32_v4_spirv_address, /* and by address */
+    11u, /* the version of Vulkan that it needs */
+    0u, 0u, /* words of its report, and words a key */
+    0 /* the lines at which its kernels start */
+};
+
 /* auto sort of u64 keys */
 extern const hs_spirv hs_lavapipe_auto_u64_spirv[], hs_lavapipe_auto_u64_spirv_address[];
 static const hs_kernel hs_lavapipe_auto_u64_kernels[] = {
@@ -278,6 +386,174 @@ const hs_sort hs_lavapipe_auto_u64 = {
     0 /* the lines at which its kernels start */
 };
 
+/* auto sort of u64 keys, v4 */
+extern const hs_spirv hs_lavapipe_auto_u64_v4_spirv[], hs_lavapipe_auto_u64_v4_spirv_address[];
+static const hs_kernel hs_lavapipe_auto_u64_v4_kernels[] = {
+    /* name, lanes, lanes of a subgroup, bytes of local memory, bindings; whether lanes vote, n has 64 bits, groups wait for each other */
+    {"single", 16u, 1u, 16448u, 6u, 0u, 0u, 0u},
+    {"count", 16u, 1u, 16384u, 4u, 0u, 0u, 0u},
+    {"rows", 16u, 1u, 0u, 1u, 0u, 0u, 0u},
+    {"scatter", 16u, 1u, 16448u, 7u, 0u, 0u, 0u},
+    {"copy", 16u, 1u, 0u, 7u, 0u, 0u, 0u},
+};
+static const hs_step hs_lavapipe_auto_u64_v4_steps[] = {
+    {/* kernel single */ 0u,
+     {/* min_n */ 0u, /* max_n */ 2048u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u},
+     {/* x */ HS_BY_N, /* add */ 0, /* div */ 1u, /* mul */ 1u, /* cap */ 1u},
+     {/* kind */ HS_BIT_RANGE, /* value */ 0, /* bits */ 0u, /* flags */ 0},
+     {/* bindings */ {HS_SOURCE, 0u, 0u, 0u}, {HS_DESTINATION, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 0u, 0u}, {HS_VALUES, 0u, 0u, 0u}, {HS_VALUES_OUT, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 8u, 0u}}},
+    {/* kernel count */ 1u,
+     {/* min_n */ 2048u, /* max_n */ 1073741823u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u},
+     {/* x */ HS_BY_N, /* add */ 1023, /* div */ 1024u, /* mul */ 1u, /* cap */ 8u},
+     {/* kind */ HS_PASS, /* value */ 0, /* bits */ 8u, /* flags */ 0},
+     {/* bindings */ {HS_SOURCE, 0u, 0u, 0u}, {HS_DESTINATION, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 0u, 0u}, {HS_SCRATCH, 1024u, 12u, 0u}}},
+    {/* kernel rows */ 2u,
+     {/* min_n */ 2048u, /* max_n */ 1073741823u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u},
+     {/* x */ HS_BY_N, /* add */ 0, /* div */ 1u, /* mul */ 16u, /* cap */ 16u},
+     {/* kind */ HS_PASS, /* value */ 0, /* bits */ 8u, /* flags */ 0},
+     {/* bindings */ {HS_SCRATCH, 1024u, 12u, 0u}}},
+    {/* kernel scatter */ 3u,
+     {/* min_n */ 2048u, /* max_n */ 1073741823u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u},
+     {/* x */ HS_BY_N, /* add */ 1023, /* div */ 1024u, /* mul */ 1u, /* cap */ 8u},
+     {/* kind */ HS_PASS, /* value */ 0, /* bits */ 8u, /* flags */ HS_DIRECT},
+     {/* bindings */ {HS_SOURCE, 0u, 0u, 0u}, {HS_DESTINATION, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 0u, 0u}, {HS_SCRATCH, 1024u, 12u, 0u}, {HS_VALUES, 0u, 0u, 0u}, {HS_VALUES_OUT, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 8u, 0u}}},
+    {/* kernel count */ 1u,
+     {/* min_n */ 2048u, /* max_n */ 1073741823u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u},
+     {/* x */ HS_BY_N, /* add */ 1023, /* div */ 1024u, /* mul */ 1u, /* cap */ 8u},
+     {/* kind */ HS_PASS, /* value */ 1, /* bits */ 8u, /* flags */ 0},
+     {/* bindings */ {HS_SOURCE, 0u, 0u, 0u}, {HS_DESTINATION, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 0u, 0u}, {HS_SCRATCH, 1024u, 12u, 0u}}},
+    {/* kernel rows */ 2u,
+     {/* min_n */ 2048u, /* max_n */ 1073741823u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u},
+     {/* x */ HS_BY_N, /* add */ 0, /* div */ 1u, /* mul */ 16u, /* cap */ 16u},
+     {/* kind */ HS_PASS, /* value */ 1, /* bits */ 8u, /* flags */ 0},
+     {/* bindings */ {HS_SCRATCH, 1024u, 12u, 0u}}},
+    {/* kernel scatter */ 3u,
+     {/* min_n */ 2048u, /* max_n */ 1073741823u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u},
+     {/* x */ HS_BY_N, /* add */ 1023, /* div */ 1024u, /* mul */ 1u, /* cap */ 8u},
+     {/* kind */ HS_PASS, /* value */ 1, /* bits */ 8u, /* flags */ HS_DIRECT},
+     {/* bindings */ {HS_SOURCE, 0u, 0u, 0u}, {HS_DESTINATION, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 0u, 0u}, {HS_SCRATCH, 1024u, 12u, 0u}, {HS_VALUES, 0u, 0u, 0u}, {HS_VALUES_OUT, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 8u, 0u}}},
+    {/* kernel count */ 1u,
+     {/* min_n */ 2048u, /* max_n */ 1073741823u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u},
+     {/* x */ HS_BY_N, /* add */ 1023, /* div */ 1024u, /* mul */ 1u, /* cap */ 8u},
+     {/* kind */ HS_PASS, /* value */ 2, /* bits */ 8u, /* flags */ 0},
+     {/* bindings */ {HS_SOURCE, 0u, 0u, 0u}, {HS_DESTINATION, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 0u, 0u}, {HS_SCRATCH, 1024u, 12u, 0u}}},
+    {/* kernel rows */ 2u,
+     {/* min_n */ 2048u, /* max_n */ 1073741823u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u},
+     {/* x */ HS_BY_N, /* add */ 0, /* div */ 1u, /* mul */ 16u, /* cap */ 16u},
+     {/* kind */ HS_PASS, /* value */ 2, /* bits */ 8u, /* flags */ 0},
+     {/* bindings */ {HS_SCRATCH, 1024u, 12u, 0u}}},
+    {/* kernel scatter */ 3u,
+     {/* min_n */ 2048u, /* max_n */ 1073741823u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u},
+     {/* x */ HS_BY_N, /* add */ 1023, /* div */ 1024u, /* mul */ 1u, /* cap */ 8u},
+     {/* kind */ HS_PASS, /* value */ 2, /* bits */ 8u, /* flags */ HS_DIRECT},
+     {/* bindings */ {HS_SOURCE, 0u, 0u, 0u}, {HS_DESTINATION, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 0u, 0u}, {HS_SCRATCH, 1024u, 12u, 0u}, {HS_VALUES, 0u, 0u, 0u}, {HS_VALUES_OUT, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 8u, 0u}}},
+    {/* kernel count */ 1u,
+     {/* min_n */ 2048u, /* max_n */ 1073741823u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u},
+     {/* x */ HS_BY_N, /* add */ 1023, /* div */ 1024u, /* mul */ 1u, /* cap */ 8u},
+     {/* kind */ HS_PASS, /* value */ 3, /* bits */ 8u, /* flags */ 0},
+     {/* bindings */ {HS_SOURCE, 0u, 0u, 0u}, {HS_DESTINATION, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 0u, 0u}, {HS_SCRATCH, 1024u, 12u, 0u}}},
+    {/* kernel rows */ 2u,
+     {/* min_n */ 2048u, /* max_n */ 1073741823u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u},
+     {/* x */ HS_BY_N, /* add */ 0, /* div */ 1u, /* mul */ 16u, /* cap */ 16u},
+     {/* kind */ HS_PASS, /* value */ 3, /* bits */ 8u, /* flags */ 0},
+     {/* bindings */ {HS_SCRATCH, 1024u, 12u, 0u}}},
+    {/* kernel scatter */ 3u,
+     {/* min_n */ 2048u, /* max_n */ 1073741823u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u},
+     {/* x */ HS_BY_N, /* add */ 1023, /* div */ 1024u, /* mul */ 1u, /* cap */ 8u},
+     {/* kind */ HS_PASS, /* value */ 3, /* bits */ 8u, /* flags */ HS_DIRECT},
+     {/* bindings */ {HS_SOURCE, 0u, 0u, 0u}, {HS_DESTINATION, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 0u, 0u}, {HS_SCRATCH, 1024u, 12u, 0u}, {HS_VALUES, 0u, 0u, 0u}, {HS_VALUES_OUT, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 8u, 0u}}},
+    {/* kernel count */ 1u,
+     {/* min_n */ 2048u, /* max_n */ 1073741823u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u},
+     {/* x */ HS_BY_N, /* add */ 1023, /* div */ 1024u, /* mul */ 1u, /* cap */ 8u},
+     {/* kind */ HS_PASS, /* value */ 4, /* bits */ 8u, /* flags */ 0},
+     {/* bindings */ {HS_SOURCE, 0u, 0u, 0u}, {HS_DESTINATION, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 0u, 0u}, {HS_SCRATCH, 1024u, 12u, 0u}}},
+    {/* kernel rows */ 2u,
+     {/* min_n */ 2048u, /* max_n */ 1073741823u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u},
+     {/* x */ HS_BY_N, /* add */ 0, /* div */ 1u, /* mul */ 16u, /* cap */ 16u},
+     {/* kind */ HS_PASS, /* value */ 4, /* bits */ 8u, /* flags */ 0},
+     {/* bindings */ {HS_SCRATCH, 1024u, 12u, 0u}}},
+    {/* kernel scatter */ 3u,
+     {/* min_n */ 2048u, /* max_n */ 1073741823u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u},
+     {/* x */ HS_BY_N, /* add */ 1023, /* div */ 1024u, /* mul */ 1u, /* cap */ 8u},
+     {/* kind */ HS_PASS, /* value */ 4, /* bits */ 8u, /* flags */ HS_DIRECT},
+     {/* bindings */ {HS_SOURCE, 0u, 0u, 0u}, {HS_DESTINATION, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 0u, 0u}, {HS_SCRATCH, 1024u, 12u, 0u}, {HS_VALUES, 0u, 0u, 0u}, {HS_VALUES_OUT, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 8u, 0u}}},
+    {/* kernel count */ 1u,
+     {/* min_n */ 2048u, /* max_n */ 1073741823u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u},
+     {/* x */ HS_BY_N, /* add */ 1023, /* div */ 1024u, /* mul */ 1u, /* cap */ 8u},
+     {/* kind */ HS_PASS, /* value */ 5, /* bits */ 8u, /* flags */ 0},
+     {/* bindings */ {HS_SOURCE, 0u, 0u, 0u}, {HS_DESTINATION, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 0u, 0u}, {HS_SCRATCH, 1024u, 12u, 0u}}},
+    {/* kernel rows */ 2u,
+     {/* min_n */ 2048u, /* max_n */ 1073741823u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u},
+     {/* x */ HS_BY_N, /* add */ 0, /* div */ 1u, /* mul */ 16u, /* cap */ 16u},
+     {/* kind */ HS_PASS, /* value */ 5, /* bits */ 8u, /* flags */ 0},
+     {/* bindings */ {HS_SCRATCH, 1024u, 12u, 0u}}},
+    {/* kernel scatter */ 3u,
+     {/* min_n */ 2048u, /* max_n */ 1073741823u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u},
+     {/* x */ HS_BY_N, /* add */ 1023, /* div */ 1024u, /* mul */ 1u, /* cap */ 8u},
+     {/* kind */ HS_PASS, /* value */ 5, /* bits */ 8u, /* flags */ HS_DIRECT},
+     {/* bindings */ {HS_SOURCE, 0u, 0u, 0u}, {HS_DESTINATION, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 0u, 0u}, {HS_SCRATCH, 1024u, 12u, 0u}, {HS_VALUES, 0u, 0u, 0u}, {HS_VALUES_OUT, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 8u, 0u}}},
+    {/* kernel count */ 1u,
+     {/* min_n */ 2048u, /* max_n */ 1073741823u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u},
+     {/* x */ HS_BY_N, /* add */ 1023, /* div */ 1024u, /* mul */ 1u, /* cap */ 8u},
+     {/* kind */ HS_PASS, /* value */ 6, /* bits */ 8u, /* flags */ 0},
+     {/* bindings */ {HS_SOURCE, 0u, 0u, 0u}, {HS_DESTINATION, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 0u, 0u}, {HS_SCRATCH, 1024u, 12u, 0u}}},
+    {/* kernel rows */ 2u,
+     {/* min_n */ 2048u, /* max_n */ 1073741823u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u},
+     {/* x */ HS_BY_N, /* add */ 0, /* div */ 1u, /* mul */ 16u, /* cap */ 16u},
+     {/* kind */ HS_PASS, /* value */ 6, /* bits */ 8u, /* flags */ 0},
+     {/* bindings */ {HS_SCRATCH, 1024u, 12u, 0u}}},
+    {/* kernel scatter */ 3u,
+     {/* min_n */ 2048u, /* max_n */ 1073741823u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u},
+     {/* x */ HS_BY_N, /* add */ 1023, /* div */ 1024u, /* mul */ 1u, /* cap */ 8u},
+     {/* kind */ HS_PASS, /* value */ 6, /* bits */ 8u, /* flags */ HS_DIRECT},
+     {/* bindings */ {HS_SOURCE, 0u, 0u, 0u}, {HS_DESTINATION, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 0u, 0u}, {HS_SCRATCH, 1024u, 12u, 0u}, {HS_VALUES, 0u, 0u, 0u}, {HS_VALUES_OUT, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 8u, 0u}}},
+    {/* kernel count */ 1u,
+     {/* min_n */ 2048u, /* max_n */ 1073741823u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u},
+     {/* x */ HS_BY_N, /* add */ 1023, /* div */ 1024u, /* mul */ 1u, /* cap */ 8u},
+     {/* kind */ HS_PASS, /* value */ 7, /* bits */ 8u, /* flags */ 0},
+     {/* bindings */ {HS_SOURCE, 0u, 0u, 0u}, {HS_DESTINATION, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 0u, 0u}, {HS_SCRATCH, 1024u, 12u, 0u}}},
+    {/* kernel rows */ 2u,
+     {/* min_n */ 2048u, /* max_n */ 1073741823u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u},
+     {/* x */ HS_BY_N, /* add */ 0, /* div */ 1u, /* mul */ 16u, /* cap */ 16u},
+     {/* kind */ HS_PASS, /* value */ 7, /* bits */ 8u, /* flags */ 0},
+     {/* bindings */ {HS_SCRATCH, 1024u, 12u, 0u}}},
+    {/* kernel scatter */ 3u,
+     {/* min_n */ 2048u, /* max_n */ 1073741823u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u},
+     {/* x */ HS_BY_N, /* add */ 1023, /* div */ 1024u, /* mul */ 1u, /* cap */ 8u},
+     {/* kind */ HS_PASS, /* value */ 7, /* bits */ 8u, /* flags */ HS_DIRECT},
+     {/* bindings */ {HS_SOURCE, 0u, 0u, 0u}, {HS_DESTINATION, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 0u, 0u}, {HS_SCRATCH, 1024u, 12u, 0u}, {HS_VALUES, 0u, 0u, 0u}, {HS_VALUES_OUT, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 8u, 0u}}},
+    {/* kernel copy */ 4u,
+     {/* min_n */ 2048u, /* max_n */ 1073741823u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u},
+     {/* x */ HS_BY_N, /* add */ 1023, /* div */ 1024u, /* mul */ 1u, /* cap */ 8u},
+     {/* kind */ HS_PASS_COUNT, /* value */ 0, /* bits */ 8u, /* flags */ 0},
+     {/* bindings */ {HS_SOURCE, 0u, 0u, 0u}, {HS_DESTINATION, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 0u, 0u}, {HS_SCRATCH, 1024u, 12u, 0u}, {HS_VALUES, 0u, 0u, 0u}, {HS_VALUES_OUT, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 8u, 0u}}},
+};
+static const hs_scratch_rule hs_lavapipe_auto_u64_v4_scratch[] = {
+    {/* min_n */ 0u, /* max_n */ 1073741823u, /* plus */ 3204u, /* per_n */ 12u, /* unit */ 1024u, /* per_unit */ 16384u, /* units */ 8u},
+};
+const hs_sort hs_lavapipe_auto_u64_v4 = {
+    "lavapipe", "auto", "u64", "v4",
+    HS_SORT, 1u, /* elements of an item */
+    8u, 4u, /* bytes of a key, of a value */
+    0u, 64u, /* the bits that are sorted by */
+    0u, 0u, 0u, 0u, /* whether key_transform, bit_range, device_count; makes indices */
+    1024u, /* keys of a block */
+    0u, /* keys as pairs of words */
+    65535u, /* the greatest grid in one dimension */
+    5u, 26u,
+    hs_lavapipe_auto_u64_v4_kernels,
+    hs_lavapipe_auto_u64_v4_steps,
+    1073741823u, /* the greatest count */
+    hs_lavapipe_auto_u64_v4_scratch, 1u,
+    {{HS_SCRATCH, 0u, 0u, 0u}, 0u, 0u}, /* device status */
+    0, 0u, /* OpenCL C */
+    hs_lavapipe_auto_u64_v4_spirv, /* SPIR-V: buffers by descriptor, */
+    hs_lavapipe_auto_u64_v4_spirv_address, /* and by address */
+    11u, /* the version of Vulkan that it needs */
+    0u, 0u, /* words of its report, and words a key */
+    0 /* the lines at which its kernels start */
+};
+
 /* digest of u32 keys */
 extern const hs_spirv hs_lavapipe_digest_u32_spirv[], hs_lavapipe_digest_u32_spirv_address[];
 static const hs_kernel hs_lavapipe_digest_u32_kernels[] = {
@@ -321,6 +597,54 @@ const hs_sort hs_lavapipe_digest_u32 = {
     0, 0u, /* OpenCL C */
     hs_lavapipe_digest_u32_spirv, /* SPIR-V: buffers by descriptor, */
     hs_lavapipe_digest_u32_spirv_address, /* and by address */
+    11u, /* the version of Vulkan that it needs */
+    8u, 0u, /* words of its report, and words a key */
+    0 /* the lines at which its kernels start */
+};
+
+/* digest of u32 keys, v4 */
+extern const hs_spirv hs_lavapipe_digest_u32_v4_spirv[], hs_lavapipe_digest_u32_v4_spirv_address[];
+static const hs_kernel hs_lavapipe_digest_u32_v4_kernels[] = {
+    /* name, lanes, lanes of a subgroup, bytes of local memory, bindings; whether lanes vote, n has 64 bits, groups wait for each other */
+    {"blank", 256u, 1u, 0u, 1u, 0u, 0u, 0u},
+    {"digest", 256u, 1u, 24u, 3u, 0u, 0u, 0u},
+    {"beyond", 256u, 1u, 4u, 3u, 0u, 0u, 0u},
+};
+static const hs_step hs_lavapipe_digest_u32_v4_steps[] = {
+    {/* kernel blank */ 0u,
+     {/* min_n */ 0u, /* max_n */ 2146435072u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 1u},
+     {/* x */ HS_BY_N, /* add */ 1, /* div */ 1u, /* mul */ 1u, /* cap */ 1u},
+     {/* kind */ HS_LITERAL, /* value */ 0, /* bits */ 0u, /* flags */ 0},
+     {/* bindings */ {HS_REPORT, 0u, 0u, 0u}}},
+    {/* kernel digest */ 1u,
+     {/* min_n */ 0u, /* max_n */ 2146435072u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u},
+     {/* x */ HS_BY_N, /* add */ 4095, /* div */ 4096u, /* mul */ 1u, /* cap */ 64u},
+     {/* kind */ HS_BIT_RANGE, /* value */ 0, /* bits */ 0u, /* flags */ 0},
+     {/* bindings */ {HS_SOURCE, 0u, 0u, 0u}, {HS_VALUES, 0u, 0u, 0u}, {HS_REPORT, 0u, 0u, 0u}}},
+    {/* kernel beyond */ 2u,
+     {/* min_n */ 0u, /* max_n */ 2146435072u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 1u},
+     {/* x */ HS_BY_NUMBER, /* add */ 4095, /* div */ 4096u, /* mul */ 1u, /* cap */ 64u},
+     {/* kind */ HS_CALL_NUMBER, /* value */ 0, /* bits */ 0u, /* flags */ 0},
+     {/* bindings */ {HS_SOURCE, 0u, 0u, 0u}, {HS_VALUES, 0u, 0u, 0u}, {HS_REPORT, 0u, 0u, 0u}}},
+};
+const hs_sort hs_lavapipe_digest_u32_v4 = {
+    "lavapipe", "digest", "u32", "v4",
+    HS_DIGEST, 1u, /* elements of an item */
+    4u, 4u, /* bytes of a key, of a value */
+    0u, 32u, /* the bits that are sorted by */
+    0u, 0u, 0u, 0u, /* whether key_transform, bit_range, device_count; makes indices */
+    4096u, /* keys of a block */
+    0u, /* keys as pairs of words */
+    65535u, /* the greatest grid in one dimension */
+    3u, 3u,
+    hs_lavapipe_digest_u32_v4_kernels,
+    hs_lavapipe_digest_u32_v4_steps,
+    2146435072u, /* the greatest count */
+    0, 0u,
+    {{HS_SCRATCH, 0u, 0u, 0u}, 0u, 0u}, /* device status */
+    0, 0u, /* OpenCL C */
+    hs_lavapipe_digest_u32_v4_spirv, /* SPIR-V: buffers by descriptor, */
+    hs_lavapipe_digest_u32_v4_spirv_address, /* and by address */
     11u, /* the version of Vulkan that it needs */
     8u, 0u, /* words of its report, and words a key */
     0 /* the lines at which its kernels start */
@@ -374,7 +698,55 @@ const hs_sort hs_lavapipe_digest_u64 = {
     0 /* the lines at which its kernels start */
 };
 
-static const hs_sort *const hs_lavapipe_sorts[] = {&hs_lavapipe_auto_u32, &hs_lavapipe_auto_u64, &hs_lavapipe_digest_u32, &hs_lavapipe_digest_u64};
+/* digest of u64 keys, v4 */
+extern const hs_spirv hs_lavapipe_digest_u64_v4_spirv[], hs_lavapipe_digest_u64_v4_spirv_address[];
+static const hs_kernel hs_lavapipe_digest_u64_v4_kernels[] = {
+    /* name, lanes, lanes of a subgroup, bytes of local memory, bindings; whether lanes vote, n has 64 bits, groups wait for each other */
+    {"blank", 256u, 1u, 0u, 1u, 0u, 0u, 0u},
+    {"digest", 256u, 1u, 24u, 3u, 0u, 0u, 0u},
+    {"beyond", 256u, 1u, 4u, 3u, 0u, 0u, 0u},
+};
+static const hs_step hs_lavapipe_digest_u64_v4_steps[] = {
+    {/* kernel blank */ 0u,
+     {/* min_n */ 0u, /* max_n */ 2146435072u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 1u},
+     {/* x */ HS_BY_N, /* add */ 1, /* div */ 1u, /* mul */ 1u, /* cap */ 1u},
+     {/* kind */ HS_LITERAL, /* value */ 0, /* bits */ 0u, /* flags */ 0},
+     {/* bindings */ {HS_REPORT, 0u, 0u, 0u}}},
+    {/* kernel digest */ 1u,
+     {/* min_n */ 0u, /* max_n */ 2146435072u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u},
+     {/* x */ HS_BY_N, /* add */ 4095, /* div */ 4096u, /* mul */ 1u, /* cap */ 64u},
+     {/* kind */ HS_BIT_RANGE, /* value */ 0, /* bits */ 0u, /* flags */ 0},
+     {/* bindings */ {HS_SOURCE, 0u, 0u, 0u}, {HS_VALUES, 0u, 0u, 0u}, {HS_REPORT, 0u, 0u, 0u}}},
+    {/* kernel beyond */ 2u,
+     {/* min_n */ 0u, /* max_n */ 2146435072u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 1u},
+     {/* x */ HS_BY_NUMBER, /* add */ 4095, /* div */ 4096u, /* mul */ 1u, /* cap */ 64u},
+     {/* kind */ HS_CALL_NUMBER, /* value */ 0, /* bits */ 0u, /* flags */ 0},
+     {/* bindings */ {HS_SOURCE, 0u, 0u, 0u}, {HS_VALUES, 0u, 0u, 0u}, {HS_REPORT, 0u, 0u, 0u}}},
+};
+const hs_sort hs_lavapipe_digest_u64_v4 = {
+    "lavapipe", "digest", "u64", "v4",
+    HS_DIGEST, 1u, /* elements of an item */
+    8u, 4u, /* bytes of a key, of a value */
+    0u, 64u, /* the bits that are sorted by */
+    0u, 0u, 0u, 0u, /* whether key_transform, bit_range, device_count; makes indices */
+    4096u, /* keys of a block */
+    0u, /* keys as pairs of words */
+    65535u, /* the greatest grid in one dimension */
+    3u, 3u,
+    hs_lavapipe_digest_u64_v4_kernels,
+    hs_lavapipe_digest_u64_v4_steps,
+    2146435072u, /* the greatest count */
+    0, 0u,
+    {{HS_SCRATCH, 0u, 0u, 0u}, 0u, 0u}, /* device status */
+    0, 0u, /* OpenCL C */
+    hs_lavapipe_digest_u64_v4_spirv, /* SPIR-V: buffers by descriptor, */
+    hs_lavapipe_digest_u64_v4_spirv_address, /* and by address */
+    11u, /* the version of Vulkan that it needs */
+    8u, 0u, /* words of its report, and words a key */
+    0 /* the lines at which its kernels start */
+};
+
+static const hs_sort *const hs_lavapipe_sorts[] = {&hs_lavapipe_auto_u32, &hs_lavapipe_auto_u32_v4, &hs_lavapipe_auto_u64, &hs_lavapipe_auto_u64_v4, &hs_lavapipe_digest_u32, &hs_lavapipe_digest_u32_v4, &hs_lavapipe_digest_u64, &hs_lavapipe_digest_u64_v4};
 static const char *const hs_lavapipe_names[] = {"llvmpipe"};
 static const hs_match hs_lavapipe_match = {
     1u, /* types of device */
@@ -383,4 +755,4 @@ static const hs_match hs_lavapipe_match = {
     0u, 0u, /* compute capability */
     2000u
 };
-const hs_target hs_lavapipe = {"lavapipe", &hs_lavapipe_match, hs_lavapipe_sorts, 4u};
+const hs_target hs_lavapipe = {"lavapipe", &hs_lavapipe_match, hs_lavapipe_sorts, 8u};

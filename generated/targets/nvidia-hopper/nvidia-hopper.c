@@ -256,6 +256,225 @@ const hs_sort hs_nvidia_hopper_auto_u32 = {
     0 /* the lines at which its kernels start */
 };
 
+/* auto sort of u32 keys, v4 */
+static const hs_kernel hs_nvidia_hopper_auto_u32_v4_kernels[] = {
+    /* name, lanes, lanes of a subgroup, bytes of local memory, bindings; whether lanes vote, n has 64 bits, groups wait for each other */
+    {"single", 512u, 32u, 53256u, 4u, 1u, 0u, 0u},
+    {"grid", 512u, 32u, 168972u, 6u, 1u, 0u, 1u},
+    {"begin_radix_pairs", 512u, 1u, 0u, 1u, 0u, 0u, 0u},
+    {"histogram_radix_pairs", 512u, 1u, 65536u, 2u, 0u, 0u, 0u},
+    {"starts_radix_pairs", 512u, 1u, 4104u, 1u, 0u, 0u, 0u},
+    {"onesweep_radix_pairs", 512u, 32u, 103436u, 7u, 1u, 0u, 0u},
+    {"finish_starts_radix_pairs", 512u, 1u, 4104u, 1u, 0u, 0u, 0u},
+    {"finish_bounds_radix_pairs", 512u, 1u, 0u, 3u, 0u, 0u, 0u},
+    {"finish_radix_pairs", 256u, 1u, 31816u, 4u, 0u, 0u, 0u},
+    {"finish_rest_radix_pairs", 256u, 32u, 33800u, 4u, 1u, 0u, 0u},
+    {"finish_again_radix_pairs", 512u, 1u, 0u, 1u, 0u, 0u, 0u},
+    {"count_wide_radix_pairs", 512u, 1u, 1024u, 5u, 0u, 1u, 0u},
+    {"rows_wide_radix_pairs", 512u, 1u, 4096u, 2u, 0u, 1u, 0u},
+    {"scatter_wide_radix_pairs", 512u, 32u, 104456u, 8u, 1u, 1u, 0u},
+    {"copy_wide_radix_pairs", 512u, 1u, 0u, 8u, 0u, 1u, 0u},
+};
+static const hs_step hs_nvidia_hopper_auto_u32_v4_steps[] = {
+    {/* kernel single */ 0u,
+     {/* min_n */ 0u, /* max_n */ 4096u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u},
+     {/* x */ HS_BY_N, /* add */ 0, /* div */ 1u, /* mul */ 1u, /* cap */ 1u},
+     {/* kind */ HS_BIT_RANGE, /* value */ 0, /* bits */ 0u, /* flags */ 0},
+     {/* bindings */ {HS_SOURCE, 0u, 0u, 0u}, {HS_DESTINATION, 0u, 0u, 0u}, {HS_VALUES, 0u, 0u, 0u}, {HS_VALUES_OUT, 0u, 0u, 0u}}},
+    {/* kernel grid */ 1u,
+     {/* min_n */ 4096u, /* max_n */ 524288u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u},
+     {/* x */ HS_BY_N, /* add */ 511, /* div */ 512u, /* mul */ 1u, /* cap */ 128u},
+     {/* kind */ HS_BIT_RANGE, /* value */ 0, /* bits */ 0u, /* flags */ 0},
+     {/* bindings */ {HS_SOURCE, 0u, 0u, 0u}, {HS_DESTINATION, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 0u, 0u}, {HS_VALUES, 0u, 0u, 0u}, {HS_VALUES_OUT, 0u, 0u, 0u}, {HS_SCRATCH, 262144u, 0u, 0u}}},
+    {/* kernel begin_radix_pairs */ 2u,
+     {/* min_n */ 524288u, /* max_n */ 1073741823u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u},
+     {/* x */ HS_BY_N, /* add */ 0, /* div */ 1u, /* mul */ 1u, /* cap */ 1u},
+     {/* kind */ HS_LITERAL, /* value */ 0, /* bits */ 0u, /* flags */ 0},
+     {/* bindings */ {HS_SCRATCH, 1024u, 8u, 0u}}},
+    {/* kernel histogram_radix_pairs */ 3u,
+     {/* min_n */ 524288u, /* max_n */ 1073741823u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u},
+     {/* x */ HS_BY_N, /* add */ 10239, /* div */ 10240u, /* mul */ 1u, /* cap */ 2048u},
+     {/* kind */ HS_BIT_RANGE, /* value */ 0, /* bits */ 0u, /* flags */ 0},
+     {/* bindings */ {HS_SOURCE, 0u, 0u, 0u}, {HS_SCRATCH, 1024u, 8u, 0u}}},
+    {/* kernel starts_radix_pairs */ 4u,
+     {/* min_n */ 524288u, /* max_n */ 8388608u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u},
+     {/* x */ HS_BY_N, /* add */ 0, /* div */ 1u, /* mul */ 1u, /* cap */ 1u},
+     {/* kind */ HS_BIT_RANGE, /* value */ 0, /* bits */ 0u, /* flags */ HS_DIRECT},
+     {/* bindings */ {HS_SCRATCH, 1024u, 8u, 0u}}},
+    {/* kernel starts_radix_pairs */ 4u,
+     {/* min_n */ 149946368u, /* max_n */ 1073741823u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u},
+     {/* x */ HS_BY_N, /* add */ 0, /* div */ 1u, /* mul */ 1u, /* cap */ 1u},
+     {/* kind */ HS_BIT_RANGE, /* value */ 0, /* bits */ 0u, /* flags */ HS_DIRECT},
+     {/* bindings */ {HS_SCRATCH, 1024u, 8u, 0u}}},
+    {/* kernel finish_starts_radix_pairs */ 6u,
+     {/* min_n */ 8388608u, /* max_n */ 149946368u, /* place */ HS_ANYWHERE, /* range */ HS_ALL_BITS, /* at_zero */ 0u},
+     {/* x */ HS_BY_N, /* add */ 0, /* div */ 1u, /* mul */ 1u, /* cap */ 1u},
+     {/* kind */ HS_BIT_RANGE, /* value */ 0, /* bits */ 0u, /* flags */ HS_DIRECT},
+     {/* bindings */ {HS_SCRATCH, 1024u, 8u, 0u}}},
+    {/* kernel onesweep_radix_pairs */ 5u,
+     {/* min_n */ 8388608u, /* max_n */ 149946368u, /* place */ HS_ANYWHERE, /* range */ HS_ALL_BITS, /* at_zero */ 0u},
+     {/* x */ HS_BY_N, /* add */ 10239, /* div */ 10240u, /* mul */ 1u, /* cap */ 2048u},
+     {/* kind */ HS_PASS, /* value */ 2, /* bits */ 8u, /* flags */ 0},
+     {/* bindings */ {HS_SOURCE, 0u, 0u, 0u}, {HS_DESTINATION, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 0u, 0u}, {HS_SCRATCH, 1024u, 8u, 0u}, {HS_VALUES, 0u, 0u, 0u}, {HS_VALUES_OUT, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 4u, 0u}}},
+    {/* kernel onesweep_radix_pairs */ 5u,
+     {/* min_n */ 8388608u, /* max_n */ 149946368u, /* place */ HS_ANYWHERE, /* range */ HS_ALL_BITS, /* at_zero */ 0u},
+     {/* x */ HS_BY_N, /* add */ 10239, /* div */ 10240u, /* mul */ 1u, /* cap */ 2048u},
+     {/* kind */ HS_PASS, /* value */ 3, /* bits */ 8u, /* flags */ 0},
+     {/* bindings */ {HS_SOURCE, 0u, 0u, 0u}, {HS_DESTINATION, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 0u, 0u}, {HS_SCRATCH, 1024u, 8u, 0u}, {HS_VALUES, 0u, 0u, 0u}, {HS_VALUES_OUT, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 4u, 0u}}},
+    {/* kernel finish_bounds_radix_pairs */ 7u,
+     {/* min_n */ 8388608u, /* max_n */ 149946368u, /* place */ HS_ANYWHERE, /* range */ HS_ALL_BITS, /* at_zero */ 0u},
+     {/* x */ HS_BY_N, /* add */ 0, /* div */ 1u, /* mul */ 129u, /* cap */ 129u},
+     {/* kind */ HS_LITERAL, /* value */ 0, /* bits */ 0u, /* flags */ 0},
+     {/* bindings */ {HS_DESTINATION, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 4u, 0u}, {HS_SCRATCH, 1024u, 8u, 0u}}},
+    {/* kernel finish_radix_pairs */ 8u,
+     {/* min_n */ 8388608u, /* max_n */ 9371648u, /* place */ HS_ANYWHERE, /* range */ HS_ALL_BITS, /* at_zero */ 0u},
+     {/* x */ HS_BY_N, /* add */ 0, /* div */ 1u, /* mul */ 4096u, /* cap */ 4096u},
+     {/* kind */ HS_LITERAL, /* value */ 0, /* bits */ 0u, /* flags */ 0},
+     {/* bindings */ {HS_DESTINATION, 0u, 0u, 0u}, {HS_VALUES_OUT, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 4u, 0u}, {HS_SCRATCH, 1024u, 8u, 0u}}},
+    {/* kernel finish_radix_pairs */ 8u,
+     {/* min_n */ 9371648u, /* max_n */ 18743296u, /* place */ HS_ANYWHERE, /* range */ HS_ALL_BITS, /* at_zero */ 0u},
+     {/* x */ HS_BY_N, /* add */ 0, /* div */ 1u, /* mul */ 8192u, /* cap */ 8192u},
+     {/* kind */ HS_LITERAL, /* value */ 0, /* bits */ 0u, /* flags */ 0},
+     {/* bindings */ {HS_DESTINATION, 0u, 0u, 0u}, {HS_VALUES_OUT, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 4u, 0u}, {HS_SCRATCH, 1024u, 8u, 0u}}},
+    {/* kernel finish_radix_pairs */ 8u,
+     {/* min_n */ 18743296u, /* max_n */ 37486592u, /* place */ HS_ANYWHERE, /* range */ HS_ALL_BITS, /* at_zero */ 0u},
+     {/* x */ HS_BY_N, /* add */ 0, /* div */ 1u, /* mul */ 16384u, /* cap */ 16384u},
+     {/* kind */ HS_LITERAL, /* value */ 0, /* bits */ 0u, /* flags */ 0},
+     {/* bindings */ {HS_DESTINATION, 0u, 0u, 0u}, {HS_VALUES_OUT, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 4u, 0u}, {HS_SCRATCH, 1024u, 8u, 0u}}},
+    {/* kernel finish_radix_pairs */ 8u,
+     {/* min_n */ 37486592u, /* max_n */ 74973184u, /* place */ HS_ANYWHERE, /* range */ HS_ALL_BITS, /* at_zero */ 0u},
+     {/* x */ HS_BY_N, /* add */ 0, /* div */ 1u, /* mul */ 32768u, /* cap */ 32768u},
+     {/* kind */ HS_LITERAL, /* value */ 0, /* bits */ 0u, /* flags */ 0},
+     {/* bindings */ {HS_DESTINATION, 0u, 0u, 0u}, {HS_VALUES_OUT, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 4u, 0u}, {HS_SCRATCH, 1024u, 8u, 0u}}},
+    {/* kernel finish_radix_pairs */ 8u,
+     {/* min_n */ 74973184u, /* max_n */ 149946368u, /* place */ HS_ANYWHERE, /* range */ HS_ALL_BITS, /* at_zero */ 0u},
+     {/* x */ HS_BY_N, /* add */ 0, /* div */ 1u, /* mul */ 65536u, /* cap */ 65536u},
+     {/* kind */ HS_LITERAL, /* value */ 0, /* bits */ 0u, /* flags */ 0},
+     {/* bindings */ {HS_DESTINATION, 0u, 0u, 0u}, {HS_VALUES_OUT, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 4u, 0u}, {HS_SCRATCH, 1024u, 8u, 0u}}},
+    {/* kernel finish_rest_radix_pairs */ 9u,
+     {/* min_n */ 8388608u, /* max_n */ 149946368u, /* place */ HS_ANYWHERE, /* range */ HS_ALL_BITS, /* at_zero */ 0u},
+     {/* x */ HS_BY_N, /* add */ 0, /* div */ 1u, /* mul */ 256u, /* cap */ 256u},
+     {/* kind */ HS_LITERAL, /* value */ 0, /* bits */ 0u, /* flags */ 0},
+     {/* bindings */ {HS_DESTINATION, 0u, 0u, 0u}, {HS_VALUES_OUT, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 4u, 0u}, {HS_SCRATCH, 1024u, 8u, 0u}}},
+    {/* kernel finish_again_radix_pairs */ 10u,
+     {/* min_n */ 8388608u, /* max_n */ 149946368u, /* place */ HS_ANYWHERE, /* range */ HS_ALL_BITS, /* at_zero */ 0u},
+     {/* x */ HS_BY_N, /* add */ 0, /* div */ 1u, /* mul */ 1u, /* cap */ 1u},
+     {/* kind */ HS_BIT_RANGE, /* value */ 0, /* bits */ 0u, /* flags */ HS_DIRECT},
+     {/* bindings */ {HS_SCRATCH, 1024u, 8u, 0u}}},
+    {/* kernel onesweep_radix_pairs */ 5u,
+     {/* min_n */ 524288u, /* max_n */ 1073741823u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u},
+     {/* x */ HS_BY_N, /* add */ 10239, /* div */ 10240u, /* mul */ 1u, /* cap */ 2048u},
+     {/* kind */ HS_PASS, /* value */ 0, /* bits */ 8u, /* flags */ 0},
+     {/* bindings */ {HS_SOURCE, 0u, 0u, 0u}, {HS_DESTINATION, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 0u, 0u}, {HS_SCRATCH, 1024u, 8u, 0u}, {HS_VALUES, 0u, 0u, 0u}, {HS_VALUES_OUT, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 4u, 0u}}},
+    {/* kernel onesweep_radix_pairs */ 5u,
+     {/* min_n */ 524288u, /* max_n */ 1073741823u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u},
+     {/* x */ HS_BY_N, /* add */ 10239, /* div */ 10240u, /* mul */ 1u, /* cap */ 2048u},
+     {/* kind */ HS_PASS, /* value */ 1, /* bits */ 8u, /* flags */ 0},
+     {/* bindings */ {HS_SOURCE, 0u, 0u, 0u}, {HS_DESTINATION, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 0u, 0u}, {HS_SCRATCH, 1024u, 8u, 0u}, {HS_VALUES, 0u, 0u, 0u}, {HS_VALUES_OUT, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 4u, 0u}}},
+    {/* kernel onesweep_radix_pairs */ 5u,
+     {/* min_n */ 524288u, /* max_n */ 1073741823u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u},
+     {/* x */ HS_BY_N, /* add */ 10239, /* div */ 10240u, /* mul */ 1u, /* cap */ 2048u},
+     {/* kind */ HS_PASS, /* value */ 2, /* bits */ 8u, /* flags */ 0},
+     {/* bindings */ {HS_SOURCE, 0u, 0u, 0u}, {HS_DESTINATION, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 0u, 0u}, {HS_SCRATCH, 1024u, 8u, 0u}, {HS_VALUES, 0u, 0u, 0u}, {HS_VALUES_OUT, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 4u, 0u}}},
+    {/* kernel onesweep_radix_pairs */ 5u,
+     {/* min_n */ 524288u, /* max_n */ 1073741823u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u},
+     {/* x */ HS_BY_N, /* add */ 10239, /* div */ 10240u, /* mul */ 1u, /* cap */ 2048u},
+     {/* kind */ HS_PASS, /* value */ 3, /* bits */ 8u, /* flags */ 0},
+     {/* bindings */ {HS_SOURCE, 0u, 0u, 0u}, {HS_DESTINATION, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 0u, 0u}, {HS_SCRATCH, 1024u, 8u, 0u}, {HS_VALUES, 0u, 0u, 0u}, {HS_VALUES_OUT, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 4u, 0u}}},
+    {/* kernel count_wide_radix_pairs */ 11u,
+     {/* min_n */ 1073741823u, /* max_n */ 1099511627776u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u},
+     {/* x */ HS_BY_N, /* add */ 10239, /* div */ 10240u, /* mul */ 1u, /* cap */ 2048u},
+     {/* kind */ HS_PASS, /* value */ 0, /* bits */ 8u, /* flags */ 0},
+     {/* bindings */ {HS_SOURCE, 0u, 0u, 0u}, {HS_DESTINATION, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 0u, 0u}, {HS_SCRATCH, 1024u, 8u, 0u}, {HS_SCRATCH, 66560u, 8u, 0u}}},
+    {/* kernel rows_wide_radix_pairs */ 12u,
+     {/* min_n */ 1073741823u, /* max_n */ 1099511627776u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u},
+     {/* x */ HS_BY_N, /* add */ 0, /* div */ 1u, /* mul */ 256u, /* cap */ 256u},
+     {/* kind */ HS_PASS, /* value */ 0, /* bits */ 8u, /* flags */ 0},
+     {/* bindings */ {HS_SCRATCH, 1024u, 8u, 0u}, {HS_SCRATCH, 66560u, 8u, 0u}}},
+    {/* kernel scatter_wide_radix_pairs */ 13u,
+     {/* min_n */ 1073741823u, /* max_n */ 1099511627776u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u},
+     {/* x */ HS_BY_N, /* add */ 10239, /* div */ 10240u, /* mul */ 1u, /* cap */ 2048u},
+     {/* kind */ HS_PASS, /* value */ 0, /* bits */ 8u, /* flags */ HS_DIRECT},
+     {/* bindings */ {HS_SOURCE, 0u, 0u, 0u}, {HS_DESTINATION, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 0u, 0u}, {HS_SCRATCH, 1024u, 8u, 0u}, {HS_VALUES, 0u, 0u, 0u}, {HS_VALUES_OUT, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 4u, 0u}, {HS_SCRATCH, 66560u, 8u, 0u}}},
+    {/* kernel count_wide_radix_pairs */ 11u,
+     {/* min_n */ 1073741823u, /* max_n */ 1099511627776u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u},
+     {/* x */ HS_BY_N, /* add */ 10239, /* div */ 10240u, /* mul */ 1u, /* cap */ 2048u},
+     {/* kind */ HS_PASS, /* value */ 1, /* bits */ 8u, /* flags */ 0},
+     {/* bindings */ {HS_SOURCE, 0u, 0u, 0u}, {HS_DESTINATION, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 0u, 0u}, {HS_SCRATCH, 1024u, 8u, 0u}, {HS_SCRATCH, 66560u, 8u, 0u}}},
+    {/* kernel rows_wide_radix_pairs */ 12u,
+     {/* min_n */ 1073741823u, /* max_n */ 1099511627776u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u},
+     {/* x */ HS_BY_N, /* add */ 0, /* div */ 1u, /* mul */ 256u, /* cap */ 256u},
+     {/* kind */ HS_PASS, /* value */ 1, /* bits */ 8u, /* flags */ 0},
+     {/* bindings */ {HS_SCRATCH, 1024u, 8u, 0u}, {HS_SCRATCH, 66560u, 8u, 0u}}},
+    {/* kernel scatter_wide_radix_pairs */ 13u,
+     {/* min_n */ 1073741823u, /* max_n */ 1099511627776u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u},
+     {/* x */ HS_BY_N, /* add */ 10239, /* div */ 10240u, /* mul */ 1u, /* cap */ 2048u},
+     {/* kind */ HS_PASS, /* value */ 1, /* bits */ 8u, /* flags */ HS_DIRECT},
+     {/* bindings */ {HS_SOURCE, 0u, 0u, 0u}, {HS_DESTINATION, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 0u, 0u}, {HS_SCRATCH, 1024u, 8u, 0u}, {HS_VALUES, 0u, 0u, 0u}, {HS_VALUES_OUT, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 4u, 0u}, {HS_SCRATCH, 66560u, 8u, 0u}}},
+    {/* kernel count_wide_radix_pairs */ 11u,
+     {/* min_n */ 1073741823u, /* max_n */ 1099511627776u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u},
+     {/* x */ HS_BY_N, /* add */ 10239, /* div */ 10240u, /* mul */ 1u, /* cap */ 2048u},
+     {/* kind */ HS_PASS, /* value */ 2, /* bits */ 8u, /* flags */ 0},
+     {/* bindings */ {HS_SOURCE, 0u, 0u, 0u}, {HS_DESTINATION, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 0u, 0u}, {HS_SCRATCH, 1024u, 8u, 0u}, {HS_SCRATCH, 66560u, 8u, 0u}}},
+    {/* kernel rows_wide_radix_pairs */ 12u,
+     {/* min_n */ 1073741823u, /* max_n */ 1099511627776u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u},
+     {/* x */ HS_BY_N, /* add */ 0, /* div */ 1u, /* mul */ 256u, /* cap */ 256u},
+     {/* kind */ HS_PASS, /* value */ 2, /* bits */ 8u, /* flags */ 0},
+     {/* bindings */ {HS_SCRATCH, 1024u, 8u, 0u}, {HS_SCRATCH, 66560u, 8u, 0u}}},
+    {/* kernel scatter_wide_radix_pairs */ 13u,
+     {/* min_n */ 1073741823u, /* max_n */ 1099511627776u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u},
+     {/* x */ HS_BY_N, /* add */ 10239, /* div */ 10240u, /* mul */ 1u, /* cap */ 2048u},
+     {/* kind */ HS_PASS, /* value */ 2, /* bits */ 8u, /* flags */ HS_DIRECT},
+     {/* bindings */ {HS_SOURCE, 0u, 0u, 0u}, {HS_DESTINATION, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 0u, 0u}, {HS_SCRATCH, 1024u, 8u, 0u}, {HS_VALUES, 0u, 0u, 0u}, {HS_VALUES_OUT, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 4u, 0u}, {HS_SCRATCH, 66560u, 8u, 0u}}},
+    {/* kernel count_wide_radix_pairs */ 11u,
+     {/* min_n */ 1073741823u, /* max_n */ 1099511627776u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u},
+     {/* x */ HS_BY_N, /* add */ 10239, /* div */ 10240u, /* mul */ 1u, /* cap */ 2048u},
+     {/* kind */ HS_PASS, /* value */ 3, /* bits */ 8u, /* flags */ 0},
+     {/* bindings */ {HS_SOURCE, 0u, 0u, 0u}, {HS_DESTINATION, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 0u, 0u}, {HS_SCRATCH, 1024u, 8u, 0u}, {HS_SCRATCH, 66560u, 8u, 0u}}},
+    {/* kernel rows_wide_radix_pairs */ 12u,
+     {/* min_n */ 1073741823u, /* max_n */ 1099511627776u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u},
+     {/* x */ HS_BY_N, /* add */ 0, /* div */ 1u, /* mul */ 256u, /* cap */ 256u},
+     {/* kind */ HS_PASS, /* value */ 3, /* bits */ 8u, /* flags */ 0},
+     {/* bindings */ {HS_SCRATCH, 1024u, 8u, 0u}, {HS_SCRATCH, 66560u, 8u, 0u}}},
+    {/* kernel scatter_wide_radix_pairs */ 13u,
+     {/* min_n */ 1073741823u, /* max_n */ 1099511627776u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u},
+     {/* x */ HS_BY_N, /* add */ 10239, /* div */ 10240u, /* mul */ 1u, /* cap */ 2048u},
+     {/* kind */ HS_PASS, /* value */ 3, /* bits */ 8u, /* flags */ HS_DIRECT},
+     {/* bindings */ {HS_SOURCE, 0u, 0u, 0u}, {HS_DESTINATION, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 0u, 0u}, {HS_SCRATCH, 1024u, 8u, 0u}, {HS_VALUES, 0u, 0u, 0u}, {HS_VALUES_OUT, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 4u, 0u}, {HS_SCRATCH, 66560u, 8u, 0u}}},
+    {/* kernel copy_wide_radix_pairs */ 14u,
+     {/* min_n */ 1073741823u, /* max_n */ 1099511627776u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u},
+     {/* x */ HS_BY_N, /* add */ 10239, /* div */ 10240u, /* mul */ 1u, /* cap */ 2048u},
+     {/* kind */ HS_PASS_COUNT, /* value */ 0, /* bits */ 8u, /* flags */ 0},
+     {/* bindings */ {HS_SOURCE, 0u, 0u, 0u}, {HS_DESTINATION, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 0u, 0u}, {HS_SCRATCH, 1024u, 8u, 0u}, {HS_VALUES, 0u, 0u, 0u}, {HS_VALUES_OUT, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 4u, 0u}, {HS_SCRATCH, 66560u, 8u, 0u}}},
+};
+static const hs_scratch_rule hs_nvidia_hopper_auto_u32_v4_scratch[] = {
+    {/* min_n */ 4096u, /* max_n */ 524288u, /* plus */ 262144u, /* per_n */ 4u, /* unit */ 1u, /* per_unit */ 0u, /* units */ 0u},
+    {/* min_n */ 524288u, /* max_n */ 1073741823u, /* plus */ 9292u, /* per_n */ 8u, /* unit */ 10240u, /* per_unit */ 1024u, /* units */ 104858u},
+    {/* min_n */ 1073741823u, /* max_n */ 1099511627776u, /* plus */ 69632u, /* per_n */ 8u, /* unit */ 10240u, /* per_unit */ 2048u, /* units */ 2048u},
+};
+const hs_sort hs_nvidia_hopper_auto_u32_v4 = {
+    "nvidia-hopper", "auto", "u32", "v4",
+    HS_SORT, 1u, /* elements of an item */
+    4u, 4u, /* bytes of a key, of a value */
+    0u, 32u, /* the bits that are sorted by */
+    0u, 0u, 0u, 0u, /* whether key_transform, bit_range, device_count; makes indices */
+    4096u, /* keys of a block */
+    0u, /* keys as pairs of words */
+    2147483647u, /* the greatest grid in one dimension */
+    15u, 34u,
+    hs_nvidia_hopper_auto_u32_v4_kernels,
+    hs_nvidia_hopper_auto_u32_v4_steps,
+    1099511627776u, /* the greatest count */
+    hs_nvidia_hopper_auto_u32_v4_scratch, 3u,
+    {{HS_SCRATCH, 0u, 0u, 0u}, 0u, 0u}, /* device status */
+    0, 0u, /* OpenCL C */
+    0, /* SPIR-V: buffers by descriptor, */
+    0, /* and by address */
+    11u, /* the version of Vulkan that it needs */
+    0u, 0u, /* words of its report, and words a key */
+    0 /* the lines at which its kernels start */
+};
+
 /* auto sort of u64 keys */
 static const hs_kernel hs_nvidia_hopper_auto_u64_kernels[] = {
     /* name, lanes, lanes of a subgroup, bytes of local memory, bindings; whether lanes vote, n has 64 bits, groups wait for each other */
@@ -590,6 +809,305 @@ const hs_sort hs_nvidia_hopper_auto_u64 = {
     0 /* the lines at which its kernels start */
 };
 
+/* auto sort of u64 keys, v4 */
+static const hs_kernel hs_nvidia_hopper_auto_u64_v4_kernels[] = {
+    /* name, lanes, lanes of a subgroup, bytes of local memory, bindings; whether lanes vote, n has 64 bits, groups wait for each other */
+    {"single", 512u, 32u, 69640u, 4u, 1u, 0u, 0u},
+    {"grid", 512u, 32u, 132108u, 6u, 1u, 0u, 1u},
+    {"begin_radix_pairs", 256u, 1u, 0u, 1u, 0u, 0u, 0u},
+    {"histogram_radix_pairs", 256u, 1u, 65536u, 2u, 0u, 0u, 0u},
+    {"starts_radix_pairs", 256u, 1u, 3080u, 1u, 0u, 0u, 0u},
+    {"onesweep_radix_pairs", 256u, 32u, 61452u, 7u, 1u, 0u, 0u},
+    {"finish_starts_radix_pairs", 256u, 1u, 3080u, 1u, 0u, 0u, 0u},
+    {"finish_bounds_radix_pairs", 256u, 1u, 0u, 3u, 0u, 0u, 0u},
+    {"finish_radix_pairs", 256u, 1u, 43080u, 4u, 0u, 0u, 0u},
+    {"finish_rest_radix_pairs", 256u, 32u, 45064u, 4u, 1u, 0u, 0u},
+    {"finish_again_radix_pairs", 256u, 1u, 0u, 1u, 0u, 0u, 0u},
+    {"count_wide_radix_pairs", 256u, 1u, 1024u, 5u, 0u, 1u, 0u},
+    {"rows_wide_radix_pairs", 256u, 1u, 2048u, 2u, 0u, 1u, 0u},
+    {"scatter_wide_radix_pairs", 256u, 32u, 62472u, 8u, 1u, 1u, 0u},
+    {"copy_wide_radix_pairs", 256u, 1u, 0u, 8u, 0u, 1u, 0u},
+};
+static const hs_step hs_nvidia_hopper_auto_u64_v4_steps[] = {
+    {/* kernel single */ 0u,
+     {/* min_n */ 0u, /* max_n */ 4096u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u},
+     {/* x */ HS_BY_N, /* add */ 0, /* div */ 1u, /* mul */ 1u, /* cap */ 1u},
+     {/* kind */ HS_BIT_RANGE, /* value */ 0, /* bits */ 0u, /* flags */ 0},
+     {/* bindings */ {HS_SOURCE, 0u, 0u, 0u}, {HS_DESTINATION, 0u, 0u, 0u}, {HS_VALUES, 0u, 0u, 0u}, {HS_VALUES_OUT, 0u, 0u, 0u}}},
+    {/* kernel grid */ 1u,
+     {/* min_n */ 4096u, /* max_n */ 262144u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u},
+     {/* x */ HS_BY_N, /* add */ 511, /* div */ 512u, /* mul */ 1u, /* cap */ 128u},
+     {/* kind */ HS_BIT_RANGE, /* value */ 0, /* bits */ 0u, /* flags */ 0},
+     {/* bindings */ {HS_SOURCE, 0u, 0u, 0u}, {HS_DESTINATION, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 0u, 0u}, {HS_VALUES, 0u, 0u, 0u}, {HS_VALUES_OUT, 0u, 0u, 0u}, {HS_SCRATCH, 262144u, 0u, 0u}}},
+    {/* kernel begin_radix_pairs */ 2u,
+     {/* min_n */ 262144u, /* max_n */ 1073741823u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u},
+     {/* x */ HS_BY_N, /* add */ 0, /* div */ 1u, /* mul */ 1u, /* cap */ 1u},
+     {/* kind */ HS_LITERAL, /* value */ 0, /* bits */ 0u, /* flags */ 0},
+     {/* bindings */ {HS_SCRATCH, 1024u, 12u, 0u}}},
+    {/* kernel histogram_radix_pairs */ 3u,
+     {/* min_n */ 262144u, /* max_n */ 1073741823u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u},
+     {/* x */ HS_BY_N, /* add */ 4095, /* div */ 4096u, /* mul */ 1u, /* cap */ 512u},
+     {/* kind */ HS_BIT_RANGE, /* value */ 0, /* bits */ 0u, /* flags */ 0},
+     {/* bindings */ {HS_SOURCE, 0u, 0u, 0u}, {HS_SCRATCH, 1024u, 12u, 0u}}},
+    {/* kernel starts_radix_pairs */ 4u,
+     {/* min_n */ 262144u, /* max_n */ 8388608u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u},
+     {/* x */ HS_BY_N, /* add */ 0, /* div */ 1u, /* mul */ 1u, /* cap */ 1u},
+     {/* kind */ HS_BIT_RANGE, /* value */ 0, /* bits */ 0u, /* flags */ HS_DIRECT},
+     {/* bindings */ {HS_SCRATCH, 1024u, 12u, 0u}}},
+    {/* kernel starts_radix_pairs */ 4u,
+     {/* min_n */ 149946368u, /* max_n */ 1073741823u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u},
+     {/* x */ HS_BY_N, /* add */ 0, /* div */ 1u, /* mul */ 1u, /* cap */ 1u},
+     {/* kind */ HS_BIT_RANGE, /* value */ 0, /* bits */ 0u, /* flags */ HS_DIRECT},
+     {/* bindings */ {HS_SCRATCH, 1024u, 12u, 0u}}},
+    {/* kernel finish_starts_radix_pairs */ 6u,
+     {/* min_n */ 8388608u, /* max_n */ 149946368u, /* place */ HS_ANYWHERE, /* range */ HS_ALL_BITS, /* at_zero */ 0u},
+     {/* x */ HS_BY_N, /* add */ 0, /* div */ 1u, /* mul */ 1u, /* cap */ 1u},
+     {/* kind */ HS_BIT_RANGE, /* value */ 0, /* bits */ 0u, /* flags */ HS_DIRECT},
+     {/* bindings */ {HS_SCRATCH, 1024u, 12u, 0u}}},
+    {/* kernel onesweep_radix_pairs */ 5u,
+     {/* min_n */ 8388608u, /* max_n */ 149946368u, /* place */ HS_ANYWHERE, /* range */ HS_ALL_BITS, /* at_zero */ 0u},
+     {/* x */ HS_BY_N, /* add */ 4095, /* div */ 4096u, /* mul */ 1u, /* cap */ 512u},
+     {/* kind */ HS_PASS, /* value */ 6, /* bits */ 8u, /* flags */ 0},
+     {/* bindings */ {HS_SOURCE, 0u, 0u, 0u}, {HS_DESTINATION, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 0u, 0u}, {HS_SCRATCH, 1024u, 12u, 0u}, {HS_VALUES, 0u, 0u, 0u}, {HS_VALUES_OUT, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 8u, 0u}}},
+    {/* kernel onesweep_radix_pairs */ 5u,
+     {/* min_n */ 8388608u, /* max_n */ 149946368u, /* place */ HS_ANYWHERE, /* range */ HS_ALL_BITS, /* at_zero */ 0u},
+     {/* x */ HS_BY_N, /* add */ 4095, /* div */ 4096u, /* mul */ 1u, /* cap */ 512u},
+     {/* kind */ HS_PASS, /* value */ 7, /* bits */ 8u, /* flags */ 0},
+     {/* bindings */ {HS_SOURCE, 0u, 0u, 0u}, {HS_DESTINATION, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 0u, 0u}, {HS_SCRATCH, 1024u, 12u, 0u}, {HS_VALUES, 0u, 0u, 0u}, {HS_VALUES_OUT, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 8u, 0u}}},
+    {/* kernel finish_bounds_radix_pairs */ 7u,
+     {/* min_n */ 8388608u, /* max_n */ 149946368u, /* place */ HS_ANYWHERE, /* range */ HS_ALL_BITS, /* at_zero */ 0u},
+     {/* x */ HS_BY_N, /* add */ 0, /* div */ 1u, /* mul */ 257u, /* cap */ 257u},
+     {/* kind */ HS_LITERAL, /* value */ 0, /* bits */ 0u, /* flags */ 0},
+     {/* bindings */ {HS_DESTINATION, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 8u, 0u}, {HS_SCRATCH, 1024u, 12u, 0u}}},
+    {/* kernel finish_radix_pairs */ 8u,
+     {/* min_n */ 8388608u, /* max_n */ 9371648u, /* place */ HS_ANYWHERE, /* range */ HS_ALL_BITS, /* at_zero */ 0u},
+     {/* x */ HS_BY_N, /* add */ 0, /* div */ 1u, /* mul */ 4096u, /* cap */ 4096u},
+     {/* kind */ HS_LITERAL, /* value */ 0, /* bits */ 0u, /* flags */ 0},
+     {/* bindings */ {HS_DESTINATION, 0u, 0u, 0u}, {HS_VALUES_OUT, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 8u, 0u}, {HS_SCRATCH, 1024u, 12u, 0u}}},
+    {/* kernel finish_radix_pairs */ 8u,
+     {/* min_n */ 9371648u, /* max_n */ 18743296u, /* place */ HS_ANYWHERE, /* range */ HS_ALL_BITS, /* at_zero */ 0u},
+     {/* x */ HS_BY_N, /* add */ 0, /* div */ 1u, /* mul */ 8192u, /* cap */ 8192u},
+     {/* kind */ HS_LITERAL, /* value */ 0, /* bits */ 0u, /* flags */ 0},
+     {/* bindings */ {HS_DESTINATION, 0u, 0u, 0u}, {HS_VALUES_OUT, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 8u, 0u}, {HS_SCRATCH, 1024u, 12u, 0u}}},
+    {/* kernel finish_radix_pairs */ 8u,
+     {/* min_n */ 18743296u, /* max_n */ 37486592u, /* place */ HS_ANYWHERE, /* range */ HS_ALL_BITS, /* at_zero */ 0u},
+     {/* x */ HS_BY_N, /* add */ 0, /* div */ 1u, /* mul */ 16384u, /* cap */ 16384u},
+     {/* kind */ HS_LITERAL, /* value */ 0, /* bits */ 0u, /* flags */ 0},
+     {/* bindings */ {HS_DESTINATION, 0u, 0u, 0u}, {HS_VALUES_OUT, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 8u, 0u}, {HS_SCRATCH, 1024u, 12u, 0u}}},
+    {/* kernel finish_radix_pairs */ 8u,
+     {/* min_n */ 37486592u, /* max_n */ 74973184u, /* place */ HS_ANYWHERE, /* range */ HS_ALL_BITS, /* at_zero */ 0u},
+     {/* x */ HS_BY_N, /* add */ 0, /* div */ 1u, /* mul */ 32768u, /* cap */ 32768u},
+     {/* kind */ HS_LITERAL, /* value */ 0, /* bits */ 0u, /* flags */ 0},
+     {/* bindings */ {HS_DESTINATION, 0u, 0u, 0u}, {HS_VALUES_OUT, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 8u, 0u}, {HS_SCRATCH, 1024u, 12u, 0u}}},
+    {/* kernel finish_radix_pairs */ 8u,
+     {/* min_n */ 74973184u, /* max_n */ 149946368u, /* place */ HS_ANYWHERE, /* range */ HS_ALL_BITS, /* at_zero */ 0u},
+     {/* x */ HS_BY_N, /* add */ 0, /* div */ 1u, /* mul */ 65536u, /* cap */ 65536u},
+     {/* kind */ HS_LITERAL, /* value */ 0, /* bits */ 0u, /* flags */ 0},
+     {/* bindings */ {HS_DESTINATION, 0u, 0u, 0u}, {HS_VALUES_OUT, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 8u, 0u}, {HS_SCRATCH, 1024u, 12u, 0u}}},
+    {/* kernel finish_rest_radix_pairs */ 9u,
+     {/* min_n */ 8388608u, /* max_n */ 149946368u, /* place */ HS_ANYWHERE, /* range */ HS_ALL_BITS, /* at_zero */ 0u},
+     {/* x */ HS_BY_N, /* add */ 0, /* div */ 1u, /* mul */ 256u, /* cap */ 256u},
+     {/* kind */ HS_LITERAL, /* value */ 0, /* bits */ 0u, /* flags */ 0},
+     {/* bindings */ {HS_DESTINATION, 0u, 0u, 0u}, {HS_VALUES_OUT, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 8u, 0u}, {HS_SCRATCH, 1024u, 12u, 0u}}},
+    {/* kernel finish_again_radix_pairs */ 10u,
+     {/* min_n */ 8388608u, /* max_n */ 149946368u, /* place */ HS_ANYWHERE, /* range */ HS_ALL_BITS, /* at_zero */ 0u},
+     {/* x */ HS_BY_N, /* add */ 0, /* div */ 1u, /* mul */ 1u, /* cap */ 1u},
+     {/* kind */ HS_BIT_RANGE, /* value */ 0, /* bits */ 0u, /* flags */ HS_DIRECT},
+     {/* bindings */ {HS_SCRATCH, 1024u, 12u, 0u}}},
+    {/* kernel onesweep_radix_pairs */ 5u,
+     {/* min_n */ 262144u, /* max_n */ 1073741823u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u},
+     {/* x */ HS_BY_N, /* add */ 4095, /* div */ 4096u, /* mul */ 1u, /* cap */ 512u},
+     {/* kind */ HS_PASS, /* value */ 0, /* bits */ 8u, /* flags */ 0},
+     {/* bindings */ {HS_SOURCE, 0u, 0u, 0u}, {HS_DESTINATION, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 0u, 0u}, {HS_SCRATCH, 1024u, 12u, 0u}, {HS_VALUES, 0u, 0u, 0u}, {HS_VALUES_OUT, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 8u, 0u}}},
+    {/* kernel onesweep_radix_pairs */ 5u,
+     {/* min_n */ 262144u, /* max_n */ 1073741823u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u},
+     {/* x */ HS_BY_N, /* add */ 4095, /* div */ 4096u, /* mul */ 1u, /* cap */ 512u},
+     {/* kind */ HS_PASS, /* value */ 1, /* bits */ 8u, /* flags */ 0},
+     {/* bindings */ {HS_SOURCE, 0u, 0u, 0u}, {HS_DESTINATION, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 0u, 0u}, {HS_SCRATCH, 1024u, 12u, 0u}, {HS_VALUES, 0u, 0u, 0u}, {HS_VALUES_OUT, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 8u, 0u}}},
+    {/* kernel onesweep_radix_pairs */ 5u,
+     {/* min_n */ 262144u, /* max_n */ 1073741823u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u},
+     {/* x */ HS_BY_N, /* add */ 4095, /* div */ 4096u, /* mul */ 1u, /* cap */ 512u},
+     {/* kind */ HS_PASS, /* value */ 2, /* bits */ 8u, /* flags */ 0},
+     {/* bindings */ {HS_SOURCE, 0u, 0u, 0u}, {HS_DESTINATION, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 0u, 0u}, {HS_SCRATCH, 1024u, 12u, 0u}, {HS_VALUES, 0u, 0u, 0u}, {HS_VALUES_OUT, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 8u, 0u}}},
+    {/* kernel onesweep_radix_pairs */ 5u,
+     {/* min_n */ 262144u, /* max_n */ 1073741823u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u},
+     {/* x */ HS_BY_N, /* add */ 4095, /* div */ 4096u, /* mul */ 1u, /* cap */ 512u},
+     {/* kind */ HS_PASS, /* value */ 3, /* bits */ 8u, /* flags */ 0},
+     {/* bindings */ {HS_SOURCE, 0u, 0u, 0u}, {HS_DESTINATION, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 0u, 0u}, {HS_SCRATCH, 1024u, 12u, 0u}, {HS_VALUES, 0u, 0u, 0u}, {HS_VALUES_OUT, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 8u, 0u}}},
+    {/* kernel onesweep_radix_pairs */ 5u,
+     {/* min_n */ 262144u, /* max_n */ 1073741823u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u},
+     {/* x */ HS_BY_N, /* add */ 4095, /* div */ 4096u, /* mul */ 1u, /* cap */ 512u},
+     {/* kind */ HS_PASS, /* value */ 4, /* bits */ 8u, /* flags */ 0},
+     {/* bindings */ {HS_SOURCE, 0u, 0u, 0u}, {HS_DESTINATION, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 0u, 0u}, {HS_SCRATCH, 1024u, 12u, 0u}, {HS_VALUES, 0u, 0u, 0u}, {HS_VALUES_OUT, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 8u, 0u}}},
+    {/* kernel onesweep_radix_pairs */ 5u,
+     {/* min_n */ 262144u, /* max_n */ 1073741823u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u},
+     {/* x */ HS_BY_N, /* add */ 4095, /* div */ 4096u, /* mul */ 1u, /* cap */ 512u},
+     {/* kind */ HS_PASS, /* value */ 5, /* bits */ 8u, /* flags */ 0},
+     {/* bindings */ {HS_SOURCE, 0u, 0u, 0u}, {HS_DESTINATION, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 0u, 0u}, {HS_SCRATCH, 1024u, 12u, 0u}, {HS_VALUES, 0u, 0u, 0u}, {HS_VALUES_OUT, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 8u, 0u}}},
+    {/* kernel onesweep_radix_pairs */ 5u,
+     {/* min_n */ 262144u, /* max_n */ 1073741823u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u},
+     {/* x */ HS_BY_N, /* add */ 4095, /* div */ 4096u, /* mul */ 1u, /* cap */ 512u},
+     {/* kind */ HS_PASS, /* value */ 6, /* bits */ 8u, /* flags */ 0},
+     {/* bindings */ {HS_SOURCE, 0u, 0u, 0u}, {HS_DESTINATION, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 0u, 0u}, {HS_SCRATCH, 1024u, 12u, 0u}, {HS_VALUES, 0u, 0u, 0u}, {HS_VALUES_OUT, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 8u, 0u}}},
+    {/* kernel onesweep_radix_pairs */ 5u,
+     {/* min_n */ 262144u, /* max_n */ 1073741823u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u},
+     {/* x */ HS_BY_N, /* add */ 4095, /* div */ 4096u, /* mul */ 1u, /* cap */ 512u},
+     {/* kind */ HS_PASS, /* value */ 7, /* bits */ 8u, /* flags */ 0},
+     {/* bindings */ {HS_SOURCE, 0u, 0u, 0u}, {HS_DESTINATION, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 0u, 0u}, {HS_SCRATCH, 1024u, 12u, 0u}, {HS_VALUES, 0u, 0u, 0u}, {HS_VALUES_OUT, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 8u, 0u}}},
+    {/* kernel count_wide_radix_pairs */ 11u,
+     {/* min_n */ 1073741823u, /* max_n */ 1099511627776u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u},
+     {/* x */ HS_BY_N, /* add */ 4095, /* div */ 4096u, /* mul */ 1u, /* cap */ 512u},
+     {/* kind */ HS_PASS, /* value */ 0, /* bits */ 8u, /* flags */ 0},
+     {/* bindings */ {HS_SOURCE, 0u, 0u, 0u}, {HS_DESTINATION, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 0u, 0u}, {HS_SCRATCH, 1024u, 12u, 0u}, {HS_SCRATCH, 66560u, 12u, 0u}}},
+    {/* kernel rows_wide_radix_pairs */ 12u,
+     {/* min_n */ 1073741823u, /* max_n */ 1099511627776u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u},
+     {/* x */ HS_BY_N, /* add */ 0, /* div */ 1u, /* mul */ 256u, /* cap */ 256u},
+     {/* kind */ HS_PASS, /* value */ 0, /* bits */ 8u, /* flags */ 0},
+     {/* bindings */ {HS_SCRATCH, 1024u, 12u, 0u}, {HS_SCRATCH, 66560u, 12u, 0u}}},
+    {/* kernel scatter_wide_radix_pairs */ 13u,
+     {/* min_n */ 1073741823u, /* max_n */ 1099511627776u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u},
+     {/* x */ HS_BY_N, /* add */ 4095, /* div */ 4096u, /* mul */ 1u, /* cap */ 512u},
+     {/* kind */ HS_PASS, /* value */ 0, /* bits */ 8u, /* flags */ HS_DIRECT},
+     {/* bindings */ {HS_SOURCE, 0u, 0u, 0u}, {HS_DESTINATION, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 0u, 0u}, {HS_SCRATCH, 1024u, 12u, 0u}, {HS_VALUES, 0u, 0u, 0u}, {HS_VALUES_OUT, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 8u, 0u}, {HS_SCRATCH, 66560u, 12u, 0u}}},
+    {/* kernel count_wide_radix_pairs */ 11u,
+     {/* min_n */ 1073741823u, /* max_n */ 1099511627776u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u},
+     {/* x */ HS_BY_N, /* add */ 4095, /* div */ 4096u, /* mul */ 1u, /* cap */ 512u},
+     {/* kind */ HS_PASS, /* value */ 1, /* bits */ 8u, /* flags */ 0},
+     {/* bindings */ {HS_SOURCE, 0u, 0u, 0u}, {HS_DESTINATION, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 0u, 0u}, {HS_SCRATCH, 1024u, 12u, 0u}, {HS_SCRATCH, 66560u, 12u, 0u}}},
+    {/* kernel rows_wide_radix_pairs */ 12u,
+     {/* min_n */ 1073741823u, /* max_n */ 1099511627776u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u},
+     {/* x */ HS_BY_N, /* add */ 0, /* div */ 1u, /* mul */ 256u, /* cap */ 256u},
+     {/* kind */ HS_PASS, /* value */ 1, /* bits */ 8u, /* flags */ 0},
+     {/* bindings */ {HS_SCRATCH, 1024u, 12u, 0u}, {HS_SCRATCH, 66560u, 12u, 0u}}},
+    {/* kernel scatter_wide_radix_pairs */ 13u,
+     {/* min_n */ 1073741823u, /* max_n */ 1099511627776u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u},
+     {/* x */ HS_BY_N, /* add */ 4095, /* div */ 4096u, /* mul */ 1u, /* cap */ 512u},
+     {/* kind */ HS_PASS, /* value */ 1, /* bits */ 8u, /* flags */ HS_DIRECT},
+     {/* bindings */ {HS_SOURCE, 0u, 0u, 0u}, {HS_DESTINATION, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 0u, 0u}, {HS_SCRATCH, 1024u, 12u, 0u}, {HS_VALUES, 0u, 0u, 0u}, {HS_VALUES_OUT, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 8u, 0u}, {HS_SCRATCH, 66560u, 12u, 0u}}},
+    {/* kernel count_wide_radix_pairs */ 11u,
+     {/* min_n */ 1073741823u, /* max_n */ 1099511627776u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u},
+     {/* x */ HS_BY_N, /* add */ 4095, /* div */ 4096u, /* mul */ 1u, /* cap */ 512u},
+     {/* kind */ HS_PASS, /* value */ 2, /* bits */ 8u, /* flags */ 0},
+     {/* bindings */ {HS_SOURCE, 0u, 0u, 0u}, {HS_DESTINATION, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 0u, 0u}, {HS_SCRATCH, 1024u, 12u, 0u}, {HS_SCRATCH, 66560u, 12u, 0u}}},
+    {/* kernel rows_wide_radix_pairs */ 12u,
+     {/* min_n */ 1073741823u, /* max_n */ 1099511627776u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u},
+     {/* x */ HS_BY_N, /* add */ 0, /* div */ 1u, /* mul */ 256u, /* cap */ 256u},
+     {/* kind */ HS_PASS, /* value */ 2, /* bits */ 8u, /* flags */ 0},
+     {/* bindings */ {HS_SCRATCH, 1024u, 12u, 0u}, {HS_SCRATCH, 66560u, 12u, 0u}}},
+    {/* kernel scatter_wide_radix_pairs */ 13u,
+     {/* min_n */ 1073741823u, /* max_n */ 1099511627776u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u},
+     {/* x */ HS_BY_N, /* add */ 4095, /* div */ 4096u, /* mul */ 1u, /* cap */ 512u},
+     {/* kind */ HS_PASS, /* value */ 2, /* bits */ 8u, /* flags */ HS_DIRECT},
+     {/* bindings */ {HS_SOURCE, 0u, 0u, 0u}, {HS_DESTINATION, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 0u, 0u}, {HS_SCRATCH, 1024u, 12u, 0u}, {HS_VALUES, 0u, 0u, 0u}, {HS_VALUES_OUT, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 8u, 0u}, {HS_SCRATCH, 66560u, 12u, 0u}}},
+    {/* kernel count_wide_radix_pairs */ 11u,
+     {/* min_n */ 1073741823u, /* max_n */ 1099511627776u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u},
+     {/* x */ HS_BY_N, /* add */ 4095, /* div */ 4096u, /* mul */ 1u, /* cap */ 512u},
+     {/* kind */ HS_PASS, /* value */ 3, /* bits */ 8u, /* flags */ 0},
+     {/* bindings */ {HS_SOURCE, 0u, 0u, 0u}, {HS_DESTINATION, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 0u, 0u}, {HS_SCRATCH, 1024u, 12u, 0u}, {HS_SCRATCH, 66560u, 12u, 0u}}},
+    {/* kernel rows_wide_radix_pairs */ 12u,
+     {/* min_n */ 1073741823u, /* max_n */ 1099511627776u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u},
+     {/* x */ HS_BY_N, /* add */ 0, /* div */ 1u, /* mul */ 256u, /* cap */ 256u},
+     {/* kind */ HS_PASS, /* value */ 3, /* bits */ 8u, /* flags */ 0},
+     {/* bindings */ {HS_SCRATCH, 1024u, 12u, 0u}, {HS_SCRATCH, 66560u, 12u, 0u}}},
+    {/* kernel scatter_wide_radix_pairs */ 13u,
+     {/* min_n */ 1073741823u, /* max_n */ 1099511627776u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u},
+     {/* x */ HS_BY_N, /* add */ 4095, /* div */ 4096u, /* mul */ 1u, /* cap */ 512u},
+     {/* kind */ HS_PASS, /* value */ 3, /* bits */ 8u, /* flags */ HS_DIRECT},
+     {/* bindings */ {HS_SOURCE, 0u, 0u, 0u}, {HS_DESTINATION, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 0u, 0u}, {HS_SCRATCH, 1024u, 12u, 0u}, {HS_VALUES, 0u, 0u, 0u}, {HS_VALUES_OUT, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 8u, 0u}, {HS_SCRATCH, 66560u, 12u, 0u}}},
+    {/* kernel count_wide_radix_pairs */ 11u,
+     {/* min_n */ 1073741823u, /* max_n */ 1099511627776u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u},
+     {/* x */ HS_BY_N, /* add */ 4095, /* div */ 4096u, /* mul */ 1u, /* cap */ 512u},
+     {/* kind */ HS_PASS, /* value */ 4, /* bits */ 8u, /* flags */ 0},
+     {/* bindings */ {HS_SOURCE, 0u, 0u, 0u}, {HS_DESTINATION, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 0u, 0u}, {HS_SCRATCH, 1024u, 12u, 0u}, {HS_SCRATCH, 66560u, 12u, 0u}}},
+    {/* kernel rows_wide_radix_pairs */ 12u,
+     {/* min_n */ 1073741823u, /* max_n */ 1099511627776u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u},
+     {/* x */ HS_BY_N, /* add */ 0, /* div */ 1u, /* mul */ 256u, /* cap */ 256u},
+     {/* kind */ HS_PASS, /* value */ 4, /* bits */ 8u, /* flags */ 0},
+     {/* bindings */ {HS_SCRATCH, 1024u, 12u, 0u}, {HS_SCRATCH, 66560u, 12u, 0u}}},
+    {/* kernel scatter_wide_radix_pairs */ 13u,
+     {/* min_n */ 1073741823u, /* max_n */ 1099511627776u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u},
+     {/* x */ HS_BY_N, /* add */ 4095, /* div */ 4096u, /* mul */ 1u, /* cap */ 512u},
+     {/* kind */ HS_PASS, /* value */ 4, /* bits */ 8u, /* flags */ HS_DIRECT},
+     {/* bindings */ {HS_SOURCE, 0u, 0u, 0u}, {HS_DESTINATION, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 0u, 0u}, {HS_SCRATCH, 1024u, 12u, 0u}, {HS_VALUES, 0u, 0u, 0u}, {HS_VALUES_OUT, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 8u, 0u}, {HS_SCRATCH, 66560u, 12u, 0u}}},
+    {/* kernel count_wide_radix_pairs */ 11u,
+     {/* min_n */ 1073741823u, /* max_n */ 1099511627776u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u},
+     {/* x */ HS_BY_N, /* add */ 4095, /* div */ 4096u, /* mul */ 1u, /* cap */ 512u},
+     {/* kind */ HS_PASS, /* value */ 5, /* bits */ 8u, /* flags */ 0},
+     {/* bindings */ {HS_SOURCE, 0u, 0u, 0u}, {HS_DESTINATION, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 0u, 0u}, {HS_SCRATCH, 1024u, 12u, 0u}, {HS_SCRATCH, 66560u, 12u, 0u}}},
+    {/* kernel rows_wide_radix_pairs */ 12u,
+     {/* min_n */ 1073741823u, /* max_n */ 1099511627776u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u},
+     {/* x */ HS_BY_N, /* add */ 0, /* div */ 1u, /* mul */ 256u, /* cap */ 256u},
+     {/* kind */ HS_PASS, /* value */ 5, /* bits */ 8u, /* flags */ 0},
+     {/* bindings */ {HS_SCRATCH, 1024u, 12u, 0u}, {HS_SCRATCH, 66560u, 12u, 0u}}},
+    {/* kernel scatter_wide_radix_pairs */ 13u,
+     {/* min_n */ 1073741823u, /* max_n */ 1099511627776u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u},
+     {/* x */ HS_BY_N, /* add */ 4095, /* div */ 4096u, /* mul */ 1u, /* cap */ 512u},
+     {/* kind */ HS_PASS, /* value */ 5, /* bits */ 8u, /* flags */ HS_DIRECT},
+     {/* bindings */ {HS_SOURCE, 0u, 0u, 0u}, {HS_DESTINATION, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 0u, 0u}, {HS_SCRATCH, 1024u, 12u, 0u}, {HS_VALUES, 0u, 0u, 0u}, {HS_VALUES_OUT, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 8u, 0u}, {HS_SCRATCH, 66560u, 12u, 0u}}},
+    {/* kernel count_wide_radix_pairs */ 11u,
+     {/* min_n */ 1073741823u, /* max_n */ 1099511627776u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u},
+     {/* x */ HS_BY_N, /* add */ 4095, /* div */ 4096u, /* mul */ 1u, /* cap */ 512u},
+     {/* kind */ HS_PASS, /* value */ 6, /* bits */ 8u, /* flags */ 0},
+     {/* bindings */ {HS_SOURCE, 0u, 0u, 0u}, {HS_DESTINATION, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 0u, 0u}, {HS_SCRATCH, 1024u, 12u, 0u}, {HS_SCRATCH, 66560u, 12u, 0u}}},
+    {/* kernel rows_wide_radix_pairs */ 12u,
+     {/* min_n */ 1073741823u, /* max_n */ 1099511627776u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u},
+     {/* x */ HS_BY_N, /* add */ 0, /* div */ 1u, /* mul */ 256u, /* cap */ 256u},
+     {/* kind */ HS_PASS, /* value */ 6, /* bits */ 8u, /* flags */ 0},
+     {/* bindings */ {HS_SCRATCH, 1024u, 12u, 0u}, {HS_SCRATCH, 66560u, 12u, 0u}}},
+    {/* kernel scatter_wide_radix_pairs */ 13u,
+     {/* min_n */ 1073741823u, /* max_n */ 1099511627776u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u},
+     {/* x */ HS_BY_N, /* add */ 4095, /* div */ 4096u, /* mul */ 1u, /* cap */ 512u},
+     {/* kind */ HS_PASS, /* value */ 6, /* bits */ 8u, /* flags */ HS_DIRECT},
+     {/* bindings */ {HS_SOURCE, 0u, 0u, 0u}, {HS_DESTINATION, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 0u, 0u}, {HS_SCRATCH, 1024u, 12u, 0u}, {HS_VALUES, 0u, 0u, 0u}, {HS_VALUES_OUT, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 8u, 0u}, {HS_SCRATCH, 66560u, 12u, 0u}}},
+    {/* kernel count_wide_radix_pairs */ 11u,
+     {/* min_n */ 1073741823u, /* max_n */ 1099511627776u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u},
+     {/* x */ HS_BY_N, /* add */ 4095, /* div */ 4096u, /* mul */ 1u, /* cap */ 512u},
+     {/* kind */ HS_PASS, /* value */ 7, /* bits */ 8u, /* flags */ 0},
+     {/* bindings */ {HS_SOURCE, 0u, 0u, 0u}, {HS_DESTINATION, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 0u, 0u}, {HS_SCRATCH, 1024u, 12u, 0u}, {HS_SCRATCH, 66560u, 12u, 0u}}},
+    {/* kernel rows_wide_radix_pairs */ 12u,
+     {/* min_n */ 1073741823u, /* max_n */ 1099511627776u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u},
+     {/* x */ HS_BY_N, /* add */ 0, /* div */ 1u, /* mul */ 256u, /* cap */ 256u},
+     {/* kind */ HS_PASS, /* value */ 7, /* bits */ 8u, /* flags */ 0},
+     {/* bindings */ {HS_SCRATCH, 1024u, 12u, 0u}, {HS_SCRATCH, 66560u, 12u, 0u}}},
+    {/* kernel scatter_wide_radix_pairs */ 13u,
+     {/* min_n */ 1073741823u, /* max_n */ 1099511627776u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u},
+     {/* x */ HS_BY_N, /* add */ 4095, /* div */ 4096u, /* mul */ 1u, /* cap */ 512u},
+     {/* kind */ HS_PASS, /* value */ 7, /* bits */ 8u, /* flags */ HS_DIRECT},
+     {/* bindings */ {HS_SOURCE, 0u, 0u, 0u}, {HS_DESTINATION, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 0u, 0u}, {HS_SCRATCH, 1024u, 12u, 0u}, {HS_VALUES, 0u, 0u, 0u}, {HS_VALUES_OUT, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 8u, 0u}, {HS_SCRATCH, 66560u, 12u, 0u}}},
+    {/* kernel copy_wide_radix_pairs */ 14u,
+     {/* min_n */ 1073741823u, /* max_n */ 1099511627776u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u},
+     {/* x */ HS_BY_N, /* add */ 4095, /* div */ 4096u, /* mul */ 1u, /* cap */ 512u},
+     {/* kind */ HS_PASS_COUNT, /* value */ 0, /* bits */ 8u, /* flags */ 0},
+     {/* bindings */ {HS_SOURCE, 0u, 0u, 0u}, {HS_DESTINATION, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 0u, 0u}, {HS_SCRATCH, 1024u, 12u, 0u}, {HS_VALUES, 0u, 0u, 0u}, {HS_VALUES_OUT, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 8u, 0u}, {HS_SCRATCH, 66560u, 12u, 0u}}},
+};
+static const hs_scratch_rule hs_nvidia_hopper_auto_u64_v4_scratch[] = {
+    {/* min_n */ 4096u, /* max_n */ 262144u, /* plus */ 262144u, /* per_n */ 4u, /* unit */ 1u, /* per_unit */ 0u, /* units */ 0u},
+    {/* min_n */ 262144u, /* max_n */ 1073741823u, /* plus */ 13452u, /* per_n */ 12u, /* unit */ 4096u, /* per_unit */ 1024u, /* units */ 262144u},
+    {/* min_n */ 1073741823u, /* max_n */ 1099511627776u, /* plus */ 69632u, /* per_n */ 12u, /* unit */ 4096u, /* per_unit */ 2048u, /* units */ 512u},
+};
+const hs_sort hs_nvidia_hopper_auto_u64_v4 = {
+    "nvidia-hopper", "auto", "u64", "v4",
+    HS_SORT, 1u, /* elements of an item */
+    8u, 4u, /* bytes of a key, of a value */
+    0u, 64u, /* the bits that are sorted by */
+    0u, 0u, 0u, 0u, /* whether key_transform, bit_range, device_count; makes indices */
+    4096u, /* keys of a block */
+    0u, /* keys as pairs of words */
+    2147483647u, /* the greatest grid in one dimension */
+    15u, 50u,
+    hs_nvidia_hopper_auto_u64_v4_kernels,
+    hs_nvidia_hopper_auto_u64_v4_steps,
+    1099511627776u, /* the greatest count */
+    hs_nvidia_hopper_auto_u64_v4_scratch, 3u,
+    {{HS_SCRATCH, 0u, 0u, 0u}, 0u, 0u}, /* device status */
+    0, 0u, /* OpenCL C */
+    0, /* SPIR-V: buffers by descriptor, */
+    0, /* and by address */
+    11u, /* the version of Vulkan that it needs */
+    0u, 0u, /* words of its report, and words a key */
+    0 /* the lines at which its kernels start */
+};
+
 /* digest of u32 keys */
 static const hs_kernel hs_nvidia_hopper_digest_u32_kernels[] = {
     /* name, lanes, lanes of a subgroup, bytes of local memory, bindings; whether lanes vote, n has 64 bits, groups wait for each other */
@@ -626,6 +1144,53 @@ const hs_sort hs_nvidia_hopper_digest_u32 = {
     3u, 3u,
     hs_nvidia_hopper_digest_u32_kernels,
     hs_nvidia_hopper_digest_u32_steps,
+    2146435072u, /* the greatest count */
+    0, 0u,
+    {{HS_SCRATCH, 0u, 0u, 0u}, 0u, 0u}, /* device status */
+    0, 0u, /* OpenCL C */
+    0, /* SPIR-V: buffers by descriptor, */
+    0, /* and by address */
+    11u, /* the version of Vulkan that it needs */
+    8u, 0u, /* words of its report, and words a key */
+    0 /* the lines at which its kernels start */
+};
+
+/* digest of u32 keys, v4 */
+static const hs_kernel hs_nvidia_hopper_digest_u32_v4_kernels[] = {
+    /* name, lanes, lanes of a subgroup, bytes of local memory, bindings; whether lanes vote, n has 64 bits, groups wait for each other */
+    {"blank", 256u, 1u, 0u, 1u, 0u, 0u, 0u},
+    {"digest", 256u, 1u, 24u, 3u, 0u, 0u, 0u},
+    {"beyond", 256u, 1u, 4u, 3u, 0u, 0u, 0u},
+};
+static const hs_step hs_nvidia_hopper_digest_u32_v4_steps[] = {
+    {/* kernel blank */ 0u,
+     {/* min_n */ 0u, /* max_n */ 2146435072u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 1u},
+     {/* x */ HS_BY_N, /* add */ 1, /* div */ 1u, /* mul */ 1u, /* cap */ 1u},
+     {/* kind */ HS_LITERAL, /* value */ 0, /* bits */ 0u, /* flags */ 0},
+     {/* bindings */ {HS_REPORT, 0u, 0u, 0u}}},
+    {/* kernel digest */ 1u,
+     {/* min_n */ 0u, /* max_n */ 2146435072u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u},
+     {/* x */ HS_BY_N, /* add */ 4095, /* div */ 4096u, /* mul */ 1u, /* cap */ 1024u},
+     {/* kind */ HS_BIT_RANGE, /* value */ 0, /* bits */ 0u, /* flags */ 0},
+     {/* bindings */ {HS_SOURCE, 0u, 0u, 0u}, {HS_VALUES, 0u, 0u, 0u}, {HS_REPORT, 0u, 0u, 0u}}},
+    {/* kernel beyond */ 2u,
+     {/* min_n */ 0u, /* max_n */ 2146435072u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 1u},
+     {/* x */ HS_BY_NUMBER, /* add */ 4095, /* div */ 4096u, /* mul */ 1u, /* cap */ 1024u},
+     {/* kind */ HS_CALL_NUMBER, /* value */ 0, /* bits */ 0u, /* flags */ 0},
+     {/* bindings */ {HS_SOURCE, 0u, 0u, 0u}, {HS_VALUES, 0u, 0u, 0u}, {HS_REPORT, 0u, 0u, 0u}}},
+};
+const hs_sort hs_nvidia_hopper_digest_u32_v4 = {
+    "nvidia-hopper", "digest", "u32", "v4",
+    HS_DIGEST, 1u, /* elements of an item */
+    4u, 4u, /* bytes of a key, of a value */
+    0u, 32u, /* the bits that are sorted by */
+    0u, 0u, 0u, 0u, /* whether key_transform, bit_range, device_count; makes indices */
+    4096u, /* keys of a block */
+    0u, /* keys as pairs of words */
+    2147483647u, /* the greatest grid in one dimension */
+    3u, 3u,
+    hs_nvidia_hopper_digest_u32_v4_kernels,
+    hs_nvidia_hopper_digest_u32_v4_steps,
     2146435072u, /* the greatest count */
     0, 0u,
     {{HS_SCRATCH, 0u, 0u, 0u}, 0u, 0u}, /* device status */
@@ -684,7 +1249,54 @@ const hs_sort hs_nvidia_hopper_digest_u64 = {
     0 /* the lines at which its kernels start */
 };
 
-static const hs_sort *const hs_nvidia_hopper_sorts[] = {&hs_nvidia_hopper_auto_u32, &hs_nvidia_hopper_auto_u64, &hs_nvidia_hopper_digest_u32, &hs_nvidia_hopper_digest_u64};
+/* digest of u64 keys, v4 */
+static const hs_kernel hs_nvidia_hopper_digest_u64_v4_kernels[] = {
+    /* name, lanes, lanes of a subgroup, bytes of local memory, bindings; whether lanes vote, n has 64 bits, groups wait for each other */
+    {"blank", 256u, 1u, 0u, 1u, 0u, 0u, 0u},
+    {"digest", 256u, 1u, 24u, 3u, 0u, 0u, 0u},
+    {"beyond", 256u, 1u, 4u, 3u, 0u, 0u, 0u},
+};
+static const hs_step hs_nvidia_hopper_digest_u64_v4_steps[] = {
+    {/* kernel blank */ 0u,
+     {/* min_n */ 0u, /* max_n */ 2146435072u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 1u},
+     {/* x */ HS_BY_N, /* add */ 1, /* div */ 1u, /* mul */ 1u, /* cap */ 1u},
+     {/* kind */ HS_LITERAL, /* value */ 0, /* bits */ 0u, /* flags */ 0},
+     {/* bindings */ {HS_REPORT, 0u, 0u, 0u}}},
+    {/* kernel digest */ 1u,
+     {/* min_n */ 0u, /* max_n */ 2146435072u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u},
+     {/* x */ HS_BY_N, /* add */ 4095, /* div */ 4096u, /* mul */ 1u, /* cap */ 1024u},
+     {/* kind */ HS_BIT_RANGE, /* value */ 0, /* bits */ 0u, /* flags */ 0},
+     {/* bindings */ {HS_SOURCE, 0u, 0u, 0u}, {HS_VALUES, 0u, 0u, 0u}, {HS_REPORT, 0u, 0u, 0u}}},
+    {/* kernel beyond */ 2u,
+     {/* min_n */ 0u, /* max_n */ 2146435072u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 1u},
+     {/* x */ HS_BY_NUMBER, /* add */ 4095, /* div */ 4096u, /* mul */ 1u, /* cap */ 1024u},
+     {/* kind */ HS_CALL_NUMBER, /* value */ 0, /* bits */ 0u, /* flags */ 0},
+     {/* bindings */ {HS_SOURCE, 0u, 0u, 0u}, {HS_VALUES, 0u, 0u, 0u}, {HS_REPORT, 0u, 0u, 0u}}},
+};
+const hs_sort hs_nvidia_hopper_digest_u64_v4 = {
+    "nvidia-hopper", "digest", "u64", "v4",
+    HS_DIGEST, 1u, /* elements of an item */
+    8u, 4u, /* bytes of a key, of a value */
+    0u, 64u, /* the bits that are sorted by */
+    0u, 0u, 0u, 0u, /* whether key_transform, bit_range, device_count; makes indices */
+    4096u, /* keys of a block */
+    0u, /* keys as pairs of words */
+    2147483647u, /* the greatest grid in one dimension */
+    3u, 3u,
+    hs_nvidia_hopper_digest_u64_v4_kernels,
+    hs_nvidia_hopper_digest_u64_v4_steps,
+    2146435072u, /* the greatest count */
+    0, 0u,
+    {{HS_SCRATCH, 0u, 0u, 0u}, 0u, 0u}, /* device status */
+    0, 0u, /* OpenCL C */
+    0, /* SPIR-V: buffers by descriptor, */
+    0, /* and by address */
+    11u, /* the version of Vulkan that it needs */
+    8u, 0u, /* words of its report, and words a key */
+    0 /* the lines at which its kernels start */
+};
+
+static const hs_sort *const hs_nvidia_hopper_sorts[] = {&hs_nvidia_hopper_auto_u32, &hs_nvidia_hopper_auto_u32_v4, &hs_nvidia_hopper_auto_u64, &hs_nvidia_hopper_auto_u64_v4, &hs_nvidia_hopper_digest_u32, &hs_nvidia_hopper_digest_u32_v4, &hs_nvidia_hopper_digest_u64, &hs_nvidia_hopper_digest_u64_v4};
 static const uint32_t hs_nvidia_hopper_vendors[] = {0x10deu};
 static const hs_match hs_nvidia_hopper_match = {
     2u, /* types of device */
@@ -693,4 +1305,4 @@ hs_nvidia_hopper_vendors, 0, 0,
     90u, 90u, /* compute capability */
     3090u
 };
-const hs_target hs_nvidia_hopper = {"nvidia-hopper", &hs_nvidia_hopper_match, hs_nvidia_hopper_sorts, 4u};
+const hs_target hs_nvidia_hopper = {"nvidia-hopper", &hs_nvidia_hopper_match, hs_nvidia_hopper_sorts, 8u};

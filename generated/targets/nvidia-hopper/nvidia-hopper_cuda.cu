@@ -80,6 +80,83 @@ static const void *const hs_nvidia_hopper_auto_u32_launched[] = {
 };
 extern "C" const hs_cuda_kernels hs_nvidia_hopper_auto_u32_cuda = {&hs_nvidia_hopper_auto_u32, hs_nvidia_hopper_auto_u32_launched};
 
+/* auto sort of u32 keys, v4 */
+namespace hs_nvidia_hopper_auto_u32_v4_code {
+#include "kernels/cuda/auto_u32_v4.cu"
+}
+#undef HS_GREATEST
+#undef HS_KERNEL
+#undef HS_LANEMASK_ALL
+#undef HS_LEAST
+#undef HS_UNROLL
+#undef hs_argument
+#undef hs_atomic_add
+#undef hs_atomic_load
+#undef hs_atomic_store
+#undef hs_ballot
+#undef hs_barrier
+#undef hs_barrier_global
+#undef hs_broadcast
+#undef hs_digit
+#undef hs_digit_mask
+#undef hs_direct
+#undef hs_discards
+#undef hs_group_id
+#undef hs_key_add
+#undef hs_key_bits
+#undef hs_lane_id
+#undef hs_lanemask_lt
+#undef hs_less
+#undef hs_line_offset
+#undef hs_load
+#undef hs_load_value
+#undef hs_local_atomic_add
+#undef hs_local_atomic_or
+#undef hs_local_id
+#undef hs_make_key
+#undef hs_match_bit
+#undef hs_max
+#undef hs_min
+#undef hs_n
+#undef hs_pass
+#undef hs_popcount
+#undef hs_popcount_mask
+#undef hs_raw_in
+#undef hs_raw_out
+#undef hs_redo
+#undef hs_select_keys
+#undef hs_select_values
+#undef hs_shift
+#undef hs_shuffle_xor
+#undef hs_store
+#undef hs_store_line
+#undef hs_store_line_fence
+#undef hs_store_value
+#undef hs_subgroup_barrier
+#undef hs_subgroup_id
+#undef hs_to_int
+#undef hs_to_u32
+#undef hs_twiddle_in
+#undef hs_twiddle_out
+static const void *const hs_nvidia_hopper_auto_u32_v4_launched[] = {
+    (const void *)hs_nvidia_hopper_auto_u32_v4_code::single,
+    (const void *)hs_nvidia_hopper_auto_u32_v4_code::grid,
+    (const void *)hs_nvidia_hopper_auto_u32_v4_code::begin_radix_pairs,
+    (const void *)hs_nvidia_hopper_auto_u32_v4_code::histogram_radix_pairs,
+    (const void *)hs_nvidia_hopper_auto_u32_v4_code::starts_radix_pairs,
+    (const void *)hs_nvidia_hopper_auto_u32_v4_code::onesweep_radix_pairs,
+    (const void *)hs_nvidia_hopper_auto_u32_v4_code::finish_starts_radix_pairs,
+    (const void *)hs_nvidia_hopper_auto_u32_v4_code::finish_bounds_radix_pairs,
+    (const void *)hs_nvidia_hopper_auto_u32_v4_code::finish_radix_pairs,
+    (const void *)hs_nvidia_hopper_auto_u32_v4_code::finish_rest_radix_pairs,
+    (const void *)hs_nvidia_hopper_auto_u32_v4_code::finish_again_radix_pairs,
+    (const void *)hs_nvidia_hopper_auto_u32_v4_code::count_wide_radix_pairs,
+    (const void *)hs_nvidia_hopper_auto_u32_v4_code::rows_wide_radix_pairs,
+    (const void *)hs_nvidia_hopper_auto_u32_v4_code::scatter_wide_radix_pairs,
+    (const void *)hs_nvidia_hopper_auto_u32_v4_code::copy_wide_radix_pairs,
+};
+extern "C" const hs_cuda_kernels hs_nvidia_hopper_auto_u32_v4_cuda = {&hs_nvidia_hopper_auto_u32_v4, hs_nvidia_hopper_auto_u32_v4_launched};
+
 /* auto sort of u64 keys */
 namespace hs_nvidia_hopper_auto_u64_code {
 #include "kernels/cuda/auto_u64.cu"
@@ -158,6 +235,83 @@ static const void *const hs_nvidia_hopper_auto_u64_launched[] = {
 };
 extern "C" const hs_cuda_kernels hs_nvidia_hopper_auto_u64_cuda = {&hs_nvidia_hopper_auto_u64, hs_nvidia_hopper_auto_u64_launched};
 
+/* auto sort of u64 keys, v4 */
+namespace hs_nvidia_hopper_auto_u64_v4_code {
+#include "kernels/cuda/auto_u64_v4.cu"
+}
+#undef HS_GREATEST
+#undef HS_KERNEL
+#undef HS_LANEMASK_ALL
+#undef HS_LEAST
+#undef HS_UNROLL
+#undef hs_argument
+#undef hs_atomic_add
+#undef hs_atomic_load
+#undef hs_atomic_store
+#undef hs_ballot
+#undef hs_barrier
+#undef hs_barrier_global
+#undef hs_broadcast
+#undef hs_digit
+#undef hs_digit_mask
+#undef hs_direct
+#undef hs_discards
+#undef hs_group_id
+#undef hs_key_add
+#undef hs_key_bits
+#undef hs_lane_id
+#undef hs_lanemask_lt
+#undef hs_less
+#undef hs_line_offset
+#undef hs_load
+#undef hs_load_value
+#undef hs_local_atomic_add
+#undef hs_local_atomic_or
+#undef hs_local_id
+#undef hs_make_key
+#undef hs_match_bit
+#undef hs_max
+#undef hs_min
+#undef hs_n
+#undef hs_pass
+#undef hs_popcount
+#undef hs_popcount_mask
+#undef hs_raw_in
+#undef hs_raw_out
+#undef hs_redo
+#undef hs_select_keys
+#undef hs_select_values
+#undef hs_shift
+#undef hs_shuffle_xor
+#undef hs_store
+#undef hs_store_line
+#undef hs_store_line_fence
+#undef hs_store_value
+#undef hs_subgroup_barrier
+#undef hs_subgroup_id
+#undef hs_to_int
+#undef hs_to_u32
+#undef hs_twiddle_in
+#undef hs_twiddle_out
+static const void *const hs_nvidia_hopper_auto_u64_v4_launched[] = {
+    (const void *)hs_nvidia_hopper_auto_u64_v4_code::single,
+    (const void *)hs_nvidia_hopper_auto_u64_v4_code::grid,
+    (const void *)hs_nvidia_hopper_auto_u64_v4_code::begin_radix_pairs,
+    (const void *)hs_nvidia_hopper_auto_u64_v4_code::histogram_radix_pairs,
+    (const void *)hs_nvidia_hopper_auto_u64_v4_code::starts_radix_pairs,
+    (const void *)hs_nvidia_hopper_auto_u64_v4_code::onesweep_radix_pairs,
+    (const void *)hs_nvidia_hopper_auto_u64_v4_code::finish_starts_radix_pairs,
+    (const void *)hs_nvidia_hopper_auto_u64_v4_code::finish_bounds_radix_pairs,
+    (const void *)hs_nvidia_hopper_auto_u64_v4_code::finish_radix_pairs,
+    (const void *)hs_nvidia_hopper_auto_u64_v4_code::finish_rest_radix_pairs,
+    (const void *)hs_nvidia_hopper_auto_u64_v4_code::finish_again_radix_pairs,
+    (const void *)hs_nvidia_hopper_auto_u64_v4_code::count_wide_radix_pairs,
+    (const void *)hs_nvidia_hopper_auto_u64_v4_code::rows_wide_radix_pairs,
+    (const void *)hs_nvidia_hopper_auto_u64_v4_code::scatter_wide_radix_pairs,
+    (const void *)hs_nvidia_hopper_auto_u64_v4_code::copy_wide_radix_pairs,
+};
+extern "C" const hs_cuda_kernels hs_nvidia_hopper_auto_u64_v4_cuda = {&hs_nvidia_hopper_auto_u64_v4, hs_nvidia_hopper_auto_u64_v4_launched};
+
 /* digest of u32 keys */
 namespace hs_nvidia_hopper_digest_u32_code {
 #include "kernels/cuda/digest_u32.cu"
@@ -205,6 +359,57 @@ static const void *const hs_nvidia_hopper_digest_u32_launched[] = {
     (const void *)hs_nvidia_hopper_digest_u32_code::beyond,
 };
 extern "C" const hs_cuda_kernels hs_nvidia_hopper_digest_u32_cuda = {&hs_nvidia_hopper_digest_u32, hs_nvidia_hopper_digest_u32_launched};
+
+/* digest of u32 keys, v4 */
+namespace hs_nvidia_hopper_digest_u32_v4_code {
+#include "kernels/cuda/digest_u32_v4.cu"
+}
+#undef HS_GREATEST
+#undef HS_KERNEL
+#undef HS_LEAST
+#undef HS_UNROLL
+#undef hs_argument
+#undef hs_atomic_add
+#undef hs_atomic_load
+#undef hs_atomic_store
+#undef hs_barrier
+#undef hs_barrier_global
+#undef hs_group_id
+#undef hs_key_add
+#undef hs_key_bits
+#undef hs_less
+#undef hs_line_offset
+#undef hs_load
+#undef hs_load_value
+#undef hs_local_atomic_add
+#undef hs_local_atomic_or
+#undef hs_local_id
+#undef hs_make_key
+#undef hs_max
+#undef hs_min
+#undef hs_mix_a
+#undef hs_mix_b
+#undef hs_n
+#undef hs_popcount
+#undef hs_raw_in
+#undef hs_raw_out
+#undef hs_select_keys
+#undef hs_select_values
+#undef hs_store
+#undef hs_store_line
+#undef hs_store_line_fence
+#undef hs_store_value
+#undef hs_subgroup_id
+#undef hs_to_int
+#undef hs_to_u32
+#undef hs_twiddle_in
+#undef hs_twiddle_out
+static const void *const hs_nvidia_hopper_digest_u32_v4_launched[] = {
+    (const void *)hs_nvidia_hopper_digest_u32_v4_code::blank,
+    (const void *)hs_nvidia_hopper_digest_u32_v4_code::digest,
+    (const void *)hs_nvidia_hopper_digest_u32_v4_code::beyond,
+};
+extern "C" const hs_cuda_kernels hs_nvidia_hopper_digest_u32_v4_cuda = {&hs_nvidia_hopper_digest_u32_v4, hs_nvidia_hopper_digest_u32_v4_launched};
 
 /* digest of u64 keys */
 namespace hs_nvidia_hopper_digest_u64_code {
@@ -254,5 +459,56 @@ static const void *const hs_nvidia_hopper_digest_u64_launched[] = {
 };
 extern "C" const hs_cuda_kernels hs_nvidia_hopper_digest_u64_cuda = {&hs_nvidia_hopper_digest_u64, hs_nvidia_hopper_digest_u64_launched};
 
-static const hs_cuda_kernels *const hs_nvidia_hopper_cuda_sorts[] = {&hs_nvidia_hopper_auto_u32_cuda, &hs_nvidia_hopper_auto_u64_cuda, &hs_nvidia_hopper_digest_u32_cuda, &hs_nvidia_hopper_digest_u64_cuda};
+/* digest of u64 keys, v4 */
+namespace hs_nvidia_hopper_digest_u64_v4_code {
+#include "kernels/cuda/digest_u64_v4.cu"
+}
+#undef HS_GREATEST
+#undef HS_KERNEL
+#undef HS_LEAST
+#undef HS_UNROLL
+#undef hs_argument
+#undef hs_atomic_add
+#undef hs_atomic_load
+#undef hs_atomic_store
+#undef hs_barrier
+#undef hs_barrier_global
+#undef hs_group_id
+#undef hs_key_add
+#undef hs_key_bits
+#undef hs_less
+#undef hs_line_offset
+#undef hs_load
+#undef hs_load_value
+#undef hs_local_atomic_add
+#undef hs_local_atomic_or
+#undef hs_local_id
+#undef hs_make_key
+#undef hs_max
+#undef hs_min
+#undef hs_mix_a
+#undef hs_mix_b
+#undef hs_n
+#undef hs_popcount
+#undef hs_raw_in
+#undef hs_raw_out
+#undef hs_select_keys
+#undef hs_select_values
+#undef hs_store
+#undef hs_store_line
+#undef hs_store_line_fence
+#undef hs_store_value
+#undef hs_subgroup_id
+#undef hs_to_int
+#undef hs_to_u32
+#undef hs_twiddle_in
+#undef hs_twiddle_out
+static const void *const hs_nvidia_hopper_digest_u64_v4_launched[] = {
+    (const void *)hs_nvidia_hopper_digest_u64_v4_code::blank,
+    (const void *)hs_nvidia_hopper_digest_u64_v4_code::digest,
+    (const void *)hs_nvidia_hopper_digest_u64_v4_code::beyond,
+};
+extern "C" const hs_cuda_kernels hs_nvidia_hopper_digest_u64_v4_cuda = {&hs_nvidia_hopper_digest_u64_v4, hs_nvidia_hopper_digest_u64_v4_launched};
+
+static const hs_cuda_kernels *const hs_nvidia_hopper_cuda_sorts[] = {&hs_nvidia_hopper_auto_u32_cuda, &hs_nvidia_hopper_auto_u32_v4_cuda, &hs_nvidia_hopper_auto_u64_cuda, &hs_nvidia_hopper_auto_u64_v4_cuda, &hs_nvidia_hopper_digest_u32_cuda, &hs_nvidia_hopper_digest_u32_v4_cuda, &hs_nvidia_hopper_digest_u64_cuda, &hs_nvidia_hopper_digest_u64_v4_cuda};
 extern "C" const hs_cuda_target hs_nvidia_hopper_cuda = {&hs_nvidia_hopper, hs_nvidia_hopper_cuda_sorts};

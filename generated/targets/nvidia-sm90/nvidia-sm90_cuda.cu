@@ -102,6 +102,109 @@ static const void *const hs_nvidia_sm90_auto_u32_launched[] = {
 };
 extern "C" const hs_cuda_kernels hs_nvidia_sm90_auto_u32_cuda = {&hs_nvidia_sm90_auto_u32, hs_nvidia_sm90_auto_u32_launched};
 
+/* auto sort of u32 keys, v4 */
+namespace hs_nvidia_sm90_auto_u32_v4_code {
+#include "kernels/cuda/auto_u32_v4.cu"
+}
+#undef HS_ENTRY_GREATEST
+#undef HS_ENTRY_LEAST
+#undef HS_GREATEST
+#undef HS_KERNEL
+#undef HS_LANEMASK_ALL
+#undef HS_LEAST
+#undef HS_PAIR_GREATEST
+#undef HS_PAIR_LEAST
+#undef HS_UNROLL
+#undef hs_argument
+#undef hs_atomic_add
+#undef hs_atomic_load
+#undef hs_atomic_store
+#undef hs_ballot
+#undef hs_barrier
+#undef hs_barrier_global
+#undef hs_broadcast
+#undef hs_digit
+#undef hs_digit_mask
+#undef hs_direct
+#undef hs_discards
+#undef hs_entered
+#undef hs_entered_again
+#undef hs_entry
+#undef hs_entry_less
+#undef hs_entry_max
+#undef hs_entry_min
+#undef hs_entry_shuffle_xor
+#undef hs_flip
+#undef hs_group_id
+#undef hs_half
+#undef hs_keep
+#undef hs_key_add
+#undef hs_key_bits
+#undef hs_lane_id
+#undef hs_lanemask_lt
+#undef hs_left
+#undef hs_less
+#undef hs_line_offset
+#undef hs_load
+#undef hs_load_value
+#undef hs_local_atomic_add
+#undef hs_local_atomic_or
+#undef hs_local_id
+#undef hs_make_key
+#undef hs_make_pair
+#undef hs_match_bit
+#undef hs_max
+#undef hs_min
+#undef hs_n
+#undef hs_pair_index
+#undef hs_pair_key
+#undef hs_pair_less
+#undef hs_pair_max
+#undef hs_pair_min
+#undef hs_pair_shuffle_xor
+#undef hs_pass
+#undef hs_popcount
+#undef hs_popcount_mask
+#undef hs_raw_in
+#undef hs_raw_out
+#undef hs_redo
+#undef hs_select_keys
+#undef hs_select_values
+#undef hs_shift
+#undef hs_shuffle_xor
+#undef hs_store
+#undef hs_store_line
+#undef hs_store_line_fence
+#undef hs_store_value
+#undef hs_subgroup_barrier
+#undef hs_subgroup_id
+#undef hs_swap
+#undef hs_to_int
+#undef hs_to_u32
+#undef hs_twiddle_in
+#undef hs_twiddle_out
+static const void *const hs_nvidia_sm90_auto_u32_v4_launched[] = {
+    (const void *)hs_nvidia_sm90_auto_u32_v4_code::block_sort_1,
+    (const void *)hs_nvidia_sm90_auto_u32_v4_code::block_sort_4,
+    (const void *)hs_nvidia_sm90_auto_u32_v4_code::block_sort_16,
+    (const void *)hs_nvidia_sm90_auto_u32_v4_code::flip_2,
+    (const void *)hs_nvidia_sm90_auto_u32_v4_code::flip_3,
+    (const void *)hs_nvidia_sm90_auto_u32_v4_code::flip_4,
+    (const void *)hs_nvidia_sm90_auto_u32_v4_code::half_1,
+    (const void *)hs_nvidia_sm90_auto_u32_v4_code::clean,
+    (const void *)hs_nvidia_sm90_auto_u32_v4_code::keep,
+    (const void *)hs_nvidia_sm90_auto_u32_v4_code::gather,
+    (const void *)hs_nvidia_sm90_auto_u32_v4_code::begin,
+    (const void *)hs_nvidia_sm90_auto_u32_v4_code::histogram,
+    (const void *)hs_nvidia_sm90_auto_u32_v4_code::starts,
+    (const void *)hs_nvidia_sm90_auto_u32_v4_code::onesweep,
+    (const void *)hs_nvidia_sm90_auto_u32_v4_code::count_wide,
+    (const void *)hs_nvidia_sm90_auto_u32_v4_code::rows_wide,
+    (const void *)hs_nvidia_sm90_auto_u32_v4_code::scatter_wide,
+    (const void *)hs_nvidia_sm90_auto_u32_v4_code::copy_wide,
+};
+extern "C" const hs_cuda_kernels hs_nvidia_sm90_auto_u32_v4_cuda = {&hs_nvidia_sm90_auto_u32_v4, hs_nvidia_sm90_auto_u32_v4_launched};
+
 /* auto sort of u64 keys */
 namespace hs_nvidia_sm90_auto_u64_code {
 #include "kernels/cuda/auto_u64.cu"
@@ -203,6 +306,105 @@ static const void *const hs_nvidia_sm90_auto_u64_launched[] = {
 };
 extern "C" const hs_cuda_kernels hs_nvidia_sm90_auto_u64_cuda = {&hs_nvidia_sm90_auto_u64, hs_nvidia_sm90_auto_u64_launched};
 
+/* auto sort of u64 keys, v4 */
+namespace hs_nvidia_sm90_auto_u64_v4_code {
+#include "kernels/cuda/auto_u64_v4.cu"
+}
+#undef HS_ENTRY_GREATEST
+#undef HS_ENTRY_LEAST
+#undef HS_GREATEST
+#undef HS_KERNEL
+#undef HS_LANEMASK_ALL
+#undef HS_LEAST
+#undef HS_PAIR_GREATEST
+#undef HS_PAIR_LEAST
+#undef HS_UNROLL
+#undef hs_argument
+#undef hs_atomic_add
+#undef hs_atomic_load
+#undef hs_atomic_store
+#undef hs_ballot
+#undef hs_barrier
+#undef hs_barrier_global
+#undef hs_broadcast
+#undef hs_digit
+#undef hs_digit_mask
+#undef hs_direct
+#undef hs_discards
+#undef hs_entered
+#undef hs_entered_again
+#undef hs_entry
+#undef hs_entry_less
+#undef hs_entry_max
+#undef hs_entry_min
+#undef hs_entry_shuffle_xor
+#undef hs_flip
+#undef hs_group_id
+#undef hs_half
+#undef hs_keep
+#undef hs_key_add
+#undef hs_key_bits
+#undef hs_lane_id
+#undef hs_lanemask_lt
+#undef hs_left
+#undef hs_less
+#undef hs_line_offset
+#undef hs_load
+#undef hs_load_value
+#undef hs_local_atomic_add
+#undef hs_local_atomic_or
+#undef hs_local_id
+#undef hs_make_key
+#undef hs_match_bit
+#undef hs_max
+#undef hs_min
+#undef hs_n
+#undef hs_pair_index
+#undef hs_pair_key
+#undef hs_pair_shuffle_xor
+#undef hs_pass
+#undef hs_popcount
+#undef hs_popcount_mask
+#undef hs_raw_in
+#undef hs_raw_out
+#undef hs_redo
+#undef hs_select_keys
+#undef hs_select_values
+#undef hs_shift
+#undef hs_shuffle_xor
+#undef hs_store
+#undef hs_store_line
+#undef hs_store_line_fence
+#undef hs_store_value
+#undef hs_subgroup_barrier
+#undef hs_subgroup_id
+#undef hs_swap
+#undef hs_to_int
+#undef hs_to_u32
+#undef hs_twiddle_in
+#undef hs_twiddle_out
+static const void *const hs_nvidia_sm90_auto_u64_v4_launched[] = {
+    (const void *)hs_nvidia_sm90_auto_u64_v4_code::block_sort_1,
+    (const void *)hs_nvidia_sm90_auto_u64_v4_code::block_sort_4,
+    (const void *)hs_nvidia_sm90_auto_u64_v4_code::block_sort_16,
+    (const void *)hs_nvidia_sm90_auto_u64_v4_code::flip_2,
+    (const void *)hs_nvidia_sm90_auto_u64_v4_code::flip_3,
+    (const void *)hs_nvidia_sm90_auto_u64_v4_code::half_1,
+    (const void *)hs_nvidia_sm90_auto_u64_v4_code::half_2,
+    (const void *)hs_nvidia_sm90_auto_u64_v4_code::clean,
+    (const void *)hs_nvidia_sm90_auto_u64_v4_code::keep,
+    (const void *)hs_nvidia_sm90_auto_u64_v4_code::gather,
+    (const void *)hs_nvidia_sm90_auto_u64_v4_code::begin,
+    (const void *)hs_nvidia_sm90_auto_u64_v4_code::histogram,
+    (const void *)hs_nvidia_sm90_auto_u64_v4_code::starts,
+    (const void *)hs_nvidia_sm90_auto_u64_v4_code::onesweep,
+    (const void *)hs_nvidia_sm90_auto_u64_v4_code::count_wide,
+    (const void *)hs_nvidia_sm90_auto_u64_v4_code::rows_wide,
+    (const void *)hs_nvidia_sm90_auto_u64_v4_code::scatter_wide,
+    (const void *)hs_nvidia_sm90_auto_u64_v4_code::copy_wide,
+};
+extern "C" const hs_cuda_kernels hs_nvidia_sm90_auto_u64_v4_cuda = {&hs_nvidia_sm90_auto_u64_v4, hs_nvidia_sm90_auto_u64_v4_launched};
+
 /* digest of u32 keys */
 namespace hs_nvidia_sm90_digest_u32_code {
 #include "kernels/cuda/digest_u32.cu"
@@ -250,6 +452,57 @@ static const void *const hs_nvidia_sm90_digest_u32_launched[] = {
     (const void *)hs_nvidia_sm90_digest_u32_code::beyond,
 };
 extern "C" const hs_cuda_kernels hs_nvidia_sm90_digest_u32_cuda = {&hs_nvidia_sm90_digest_u32, hs_nvidia_sm90_digest_u32_launched};
+
+/* digest of u32 keys, v4 */
+namespace hs_nvidia_sm90_digest_u32_v4_code {
+#include "kernels/cuda/digest_u32_v4.cu"
+}
+#undef HS_GREATEST
+#undef HS_KERNEL
+#undef HS_LEAST
+#undef HS_UNROLL
+#undef hs_argument
+#undef hs_atomic_add
+#undef hs_atomic_load
+#undef hs_atomic_store
+#undef hs_barrier
+#undef hs_barrier_global
+#undef hs_group_id
+#undef hs_key_add
+#undef hs_key_bits
+#undef hs_less
+#undef hs_line_offset
+#undef hs_load
+#undef hs_load_value
+#undef hs_local_atomic_add
+#undef hs_local_atomic_or
+#undef hs_local_id
+#undef hs_make_key
+#undef hs_max
+#undef hs_min
+#undef hs_mix_a
+#undef hs_mix_b
+#undef hs_n
+#undef hs_popcount
+#undef hs_raw_in
+#undef hs_raw_out
+#undef hs_select_keys
+#undef hs_select_values
+#undef hs_store
+#undef hs_store_line
+#undef hs_store_line_fence
+#undef hs_store_value
+#undef hs_subgroup_id
+#undef hs_to_int
+#undef hs_to_u32
+#undef hs_twiddle_in
+#undef hs_twiddle_out
+static const void *const hs_nvidia_sm90_digest_u32_v4_launched[] = {
+    (const void *)hs_nvidia_sm90_digest_u32_v4_code::blank,
+    (const void *)hs_nvidia_sm90_digest_u32_v4_code::digest,
+    (const void *)hs_nvidia_sm90_digest_u32_v4_code::beyond,
+};
+extern "C" const hs_cuda_kernels hs_nvidia_sm90_digest_u32_v4_cuda = {&hs_nvidia_sm90_digest_u32_v4, hs_nvidia_sm90_digest_u32_v4_launched};
 
 /* digest of u64 keys */
 namespace hs_nvidia_sm90_digest_u64_code {
@@ -299,5 +552,56 @@ static const void *const hs_nvidia_sm90_digest_u64_launched[] = {
 };
 extern "C" const hs_cuda_kernels hs_nvidia_sm90_digest_u64_cuda = {&hs_nvidia_sm90_digest_u64, hs_nvidia_sm90_digest_u64_launched};
 
-static const hs_cuda_kernels *const hs_nvidia_sm90_cuda_sorts[] = {&hs_nvidia_sm90_auto_u32_cuda, &hs_nvidia_sm90_auto_u64_cuda, &hs_nvidia_sm90_digest_u32_cuda, &hs_nvidia_sm90_digest_u64_cuda};
+/* digest of u64 keys, v4 */
+namespace hs_nvidia_sm90_digest_u64_v4_code {
+#include "kernels/cuda/digest_u64_v4.cu"
+}
+#undef HS_GREATEST
+#undef HS_KERNEL
+#undef HS_LEAST
+#undef HS_UNROLL
+#undef hs_argument
+#undef hs_atomic_add
+#undef hs_atomic_load
+#undef hs_atomic_store
+#undef hs_barrier
+#undef hs_barrier_global
+#undef hs_group_id
+#undef hs_key_add
+#undef hs_key_bits
+#undef hs_less
+#undef hs_line_offset
+#undef hs_load
+#undef hs_load_value
+#undef hs_local_atomic_add
+#undef hs_local_atomic_or
+#undef hs_local_id
+#undef hs_make_key
+#undef hs_max
+#undef hs_min
+#undef hs_mix_a
+#undef hs_mix_b
+#undef hs_n
+#undef hs_popcount
+#undef hs_raw_in
+#undef hs_raw_out
+#undef hs_select_keys
+#undef hs_select_values
+#undef hs_store
+#undef hs_store_line
+#undef hs_store_line_fence
+#undef hs_store_value
+#undef hs_subgroup_id
+#undef hs_to_int
+#undef hs_to_u32
+#undef hs_twiddle_in
+#undef hs_twiddle_out
+static const void *const hs_nvidia_sm90_digest_u64_v4_launched[] = {
+    (const void *)hs_nvidia_sm90_digest_u64_v4_code::blank,
+    (const void *)hs_nvidia_sm90_digest_u64_v4_code::digest,
+    (const void *)hs_nvidia_sm90_digest_u64_v4_code::beyond,
+};
+extern "C" const hs_cuda_kernels hs_nvidia_sm90_digest_u64_v4_cuda = {&hs_nvidia_sm90_digest_u64_v4, hs_nvidia_sm90_digest_u64_v4_launched};
+
+static const hs_cuda_kernels *const hs_nvidia_sm90_cuda_sorts[] = {&hs_nvidia_sm90_auto_u32_cuda, &hs_nvidia_sm90_auto_u32_v4_cuda, &hs_nvidia_sm90_auto_u64_cuda, &hs_nvidia_sm90_auto_u64_v4_cuda, &hs_nvidia_sm90_digest_u32_cuda, &hs_nvidia_sm90_digest_u32_v4_cuda, &hs_nvidia_sm90_digest_u64_cuda, &hs_nvidia_sm90_digest_u64_v4_cuda};
 extern "C" const hs_cuda_target hs_nvidia_sm90_cuda = {&hs_nvidia_sm90, hs_nvidia_sm90_cuda_sorts};

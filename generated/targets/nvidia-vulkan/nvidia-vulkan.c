@@ -310,6 +310,205 @@ const hs_sort hs_nvidia_vulkan_auto_u32 = {
     0 /* the lines at which its kernels start */
 };
 
+/* auto sort of u32 keys, v4 */
+extern const hs_spirv hs_nvidia_vulkan_auto_u32_v4_spirv[], hs_nvidia_vulkan_auto_u32_v4_spirv_address[];
+static const hs_kernel hs_nvidia_vulkan_auto_u32_v4_kernels[] = {
+    /* name, lanes, lanes of a subgroup, bytes of local memory, bindings; whether lanes vote, n has 64 bits, groups wait for each other */
+    {"block_sort_1", 32u, 32u, 2304u, 2u, 0u, 0u, 0u},
+    {"block_sort_4", 128u, 32u, 8448u, 2u, 0u, 0u, 0u},
+    {"block_sort_16", 512u, 32u, 33024u, 2u, 0u, 0u, 0u},
+    {"flip_2", 128u, 32u, 0u, 1u, 0u, 0u, 0u},
+    {"flip_3", 128u, 32u, 0u, 1u, 0u, 0u, 0u},
+    {"flip_4", 128u, 32u, 0u, 1u, 0u, 0u, 0u},
+    {"half_1", 128u, 32u, 0u, 1u, 0u, 0u, 0u},
+    {"clean", 256u, 32u, 16384u, 1u, 0u, 0u, 0u},
+    {"keep", 128u, 1u, 0u, 2u, 0u, 0u, 0u},
+    {"gather", 128u, 1u, 0u, 4u, 0u, 0u, 0u},
+    {"begin", 256u, 1u, 0u, 1u, 0u, 0u, 0u},
+    {"histogram", 256u, 1u, 4096u, 2u, 0u, 0u, 0u},
+    {"starts", 256u, 1u, 3080u, 1u, 0u, 0u, 0u},
+    {"onesweep", 256u, 32u, 47116u, 7u, 1u, 0u, 0u},
+};
+static const hs_step hs_nvidia_vulkan_auto_u32_v4_steps[] = {
+    {/* kernel keep */ 8u,
+     {/* min_n */ 0u, /* max_n */ 65536u, /* place */ HS_IN_PLACE, /* range */ HS_ANY_BITS, /* at_zero */ 0u},
+     {/* x */ HS_BY_N, /* add */ 127, /* div */ 128u, /* mul */ 1u, /* cap */ 4294967295u},
+     {/* kind */ HS_LITERAL, /* value */ 0, /* bits */ 0u, /* flags */ 0},
+     {/* bindings */ {HS_VALUES, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 8u, 0u}}},
+    {/* kernel block_sort_1 */ 0u,
+     {/* min_n */ 0u, /* max_n */ 256u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u},
+     {/* x */ HS_BY_N, /* add */ 255, /* div */ 256u, /* mul */ 1u, /* cap */ 4294967295u},
+     {/* kind */ HS_LITERAL, /* value */ 0, /* bits */ 0u, /* flags */ 0},
+     {/* bindings */ {HS_SOURCE, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 0u, 0u}}},
+    {/* kernel block_sort_4 */ 1u,
+     {/* min_n */ 256u, /* max_n */ 1024u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u},
+     {/* x */ HS_BY_N, /* add */ 1023, /* div */ 1024u, /* mul */ 1u, /* cap */ 4294967295u},
+     {/* kind */ HS_LITERAL, /* value */ 0, /* bits */ 0u, /* flags */ 0},
+     {/* bindings */ {HS_SOURCE, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 0u, 0u}}},
+    {/* kernel block_sort_16 */ 2u,
+     {/* min_n */ 1024u, /* max_n */ 65536u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u},
+     {/* x */ HS_BY_N, /* add */ 4095, /* div */ 4096u, /* mul */ 1u, /* cap */ 4294967295u},
+     {/* kind */ HS_LITERAL, /* value */ 0, /* bits */ 0u, /* flags */ 0},
+     {/* bindings */ {HS_SOURCE, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 0u, 0u}}},
+    {/* kernel flip_2 */ 3u,
+     {/* min_n */ 4096u, /* max_n */ 65536u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u},
+     {/* x */ HS_BY_N, /* add */ 4095, /* div */ 8192u, /* mul */ 16u, /* cap */ 4294967295u},
+     {/* kind */ HS_LITERAL, /* value */ 2816, /* bits */ 0u, /* flags */ 0},
+     {/* bindings */ {HS_SCRATCH, 0u, 0u, 0u}}},
+    {/* kernel clean */ 7u,
+     {/* min_n */ 4096u, /* max_n */ 65536u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u},
+     {/* x */ HS_BY_N, /* add */ 4095, /* div */ 8192u, /* mul */ 4u, /* cap */ 4294967295u},
+     {/* kind */ HS_LITERAL, /* value */ 2816, /* bits */ 0u, /* flags */ 0},
+     {/* bindings */ {HS_SCRATCH, 0u, 0u, 0u}}},
+    {/* kernel flip_3 */ 4u,
+     {/* min_n */ 8192u, /* max_n */ 65536u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u},
+     {/* x */ HS_BY_N, /* add */ 8191, /* div */ 16384u, /* mul */ 16u, /* cap */ 4294967295u},
+     {/* kind */ HS_LITERAL, /* value */ 2817, /* bits */ 0u, /* flags */ 0},
+     {/* bindings */ {HS_SCRATCH, 0u, 0u, 0u}}},
+    {/* kernel clean */ 7u,
+     {/* min_n */ 8192u, /* max_n */ 65536u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u},
+     {/* x */ HS_BY_N, /* add */ 8191, /* div */ 16384u, /* mul */ 8u, /* cap */ 4294967295u},
+     {/* kind */ HS_LITERAL, /* value */ 2817, /* bits */ 0u, /* flags */ 0},
+     {/* bindings */ {HS_SCRATCH, 0u, 0u, 0u}}},
+    {/* kernel flip_4 */ 5u,
+     {/* min_n */ 16384u, /* max_n */ 65536u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u},
+     {/* x */ HS_BY_N, /* add */ 16383, /* div */ 32768u, /* mul */ 16u, /* cap */ 4294967295u},
+     {/* kind */ HS_LITERAL, /* value */ 2818, /* bits */ 0u, /* flags */ 0},
+     {/* bindings */ {HS_SCRATCH, 0u, 0u, 0u}}},
+    {/* kernel clean */ 7u,
+     {/* min_n */ 16384u, /* max_n */ 65536u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u},
+     {/* x */ HS_BY_N, /* add */ 16383, /* div */ 32768u, /* mul */ 16u, /* cap */ 4294967295u},
+     {/* kind */ HS_LITERAL, /* value */ 2818, /* bits */ 0u, /* flags */ 0},
+     {/* bindings */ {HS_SCRATCH, 0u, 0u, 0u}}},
+    {/* kernel flip_4 */ 5u,
+     {/* min_n */ 32768u, /* max_n */ 65536u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u},
+     {/* x */ HS_BY_N, /* add */ 32767, /* div */ 65536u, /* mul */ 32u, /* cap */ 4294967295u},
+     {/* kind */ HS_LITERAL, /* value */ 3075, /* bits */ 0u, /* flags */ 0},
+     {/* bindings */ {HS_SCRATCH, 0u, 0u, 0u}}},
+    {/* kernel half_1 */ 6u,
+     {/* min_n */ 32768u, /* max_n */ 65536u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u},
+     {/* x */ HS_BY_N, /* add */ 32767, /* div */ 65536u, /* mul */ 256u, /* cap */ 4294967295u},
+     {/* kind */ HS_LITERAL, /* value */ 2819, /* bits */ 0u, /* flags */ 0},
+     {/* bindings */ {HS_SCRATCH, 0u, 0u, 0u}}},
+    {/* kernel clean */ 7u,
+     {/* min_n */ 32768u, /* max_n */ 65536u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u},
+     {/* x */ HS_BY_N, /* add */ 32767, /* div */ 65536u, /* mul */ 32u, /* cap */ 4294967295u},
+     {/* kind */ HS_LITERAL, /* value */ 2819, /* bits */ 0u, /* flags */ 0},
+     {/* bindings */ {HS_SCRATCH, 0u, 0u, 0u}}},
+    {/* kernel gather */ 9u,
+     {/* min_n */ 0u, /* max_n */ 65536u, /* place */ HS_IN_PLACE, /* range */ HS_ANY_BITS, /* at_zero */ 0u},
+     {/* x */ HS_BY_N, /* add */ 127, /* div */ 128u, /* mul */ 1u, /* cap */ 4294967295u},
+     {/* kind */ HS_LITERAL, /* value */ 0, /* bits */ 0u, /* flags */ 0},
+     {/* bindings */ {HS_SCRATCH, 0u, 0u, 0u}, {HS_DESTINATION, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 8u, 0u}, {HS_VALUES_OUT, 0u, 0u, 0u}}},
+    {/* kernel gather */ 9u,
+     {/* min_n */ 0u, /* max_n */ 65536u, /* place */ HS_OUT_OF_PLACE, /* range */ HS_ANY_BITS, /* at_zero */ 0u},
+     {/* x */ HS_BY_N, /* add */ 127, /* div */ 128u, /* mul */ 1u, /* cap */ 4294967295u},
+     {/* kind */ HS_LITERAL, /* value */ 0, /* bits */ 0u, /* flags */ 0},
+     {/* bindings */ {HS_SCRATCH, 0u, 0u, 0u}, {HS_DESTINATION, 0u, 0u, 0u}, {HS_VALUES, 0u, 0u, 0u}, {HS_VALUES_OUT, 0u, 0u, 0u}}},
+    {/* kernel begin */ 10u,
+     {/* min_n */ 65536u, /* max_n */ 1073741823u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u},
+     {/* x */ HS_BY_N, /* add */ 0, /* div */ 1u, /* mul */ 1u, /* cap */ 1u},
+     {/* kind */ HS_LITERAL, /* value */ 0, /* bits */ 0u, /* flags */ 0},
+     {/* bindings */ {HS_SCRATCH, 1024u, 8u, 0u}}},
+    {/* kernel histogram */ 11u,
+     {/* min_n */ 65536u, /* max_n */ 1073741823u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u},
+     {/* x */ HS_BY_N, /* add */ 4351, /* div */ 4352u, /* mul */ 1u, /* cap */ 2048u},
+     {/* kind */ HS_BIT_RANGE, /* value */ 0, /* bits */ 0u, /* flags */ 0},
+     {/* bindings */ {HS_SOURCE, 0u, 0u, 0u}, {HS_SCRATCH, 1024u, 8u, 0u}}},
+    {/* kernel starts */ 12u,
+     {/* min_n */ 65536u, /* max_n */ 1073741823u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u},
+     {/* x */ HS_BY_N, /* add */ 0, /* div */ 1u, /* mul */ 1u, /* cap */ 1u},
+     {/* kind */ HS_BIT_RANGE, /* value */ 0, /* bits */ 0u, /* flags */ HS_DIRECT},
+     {/* bindings */ {HS_SCRATCH, 1024u, 8u, 0u}}},
+    {/* kernel onesweep */ 13u,
+     {/* min_n */ 65536u, /* max_n */ 36265216u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u},
+     {/* x */ HS_BY_N, /* add */ 4351, /* div */ 4352u, /* mul */ 1u, /* cap */ 2048u},
+     {/* kind */ HS_PASS, /* value */ 0, /* bits */ 8u, /* flags */ 0},
+     {/* bindings */ {HS_SOURCE, 0u, 0u, 0u}, {HS_DESTINATION, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 0u, 0u}, {HS_SCRATCH, 1024u, 8u, 0u}, {HS_VALUES, 0u, 0u, 0u}, {HS_VALUES_OUT, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 4u, 0u}}},
+    {/* kernel onesweep */ 13u,
+     {/* min_n */ 36265216u, /* max_n */ 1073741823u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u},
+     {/* x */ HS_BY_N, /* add */ 8703, /* div */ 8704u, /* mul */ 1u, /* cap */ 4294967295u},
+     {/* kind */ HS_PASS, /* value */ 0, /* bits */ 8u, /* flags */ 0},
+     {/* bindings */ {HS_SOURCE, 0u, 0u, 0u}, {HS_DESTINATION, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 0u, 0u}, {HS_SCRATCH, 1024u, 8u, 0u}, {HS_VALUES, 0u, 0u, 0u}, {HS_VALUES_OUT, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 4u, 0u}}},
+    {/* kernel onesweep */ 13u,
+     {/* min_n */ 36265216u, /* max_n */ 1073741823u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u},
+     {/* x */ HS_BY_N, /* add */ 8703, /* div */ 8704u, /* mul */ 1u, /* cap */ 4294967295u},
+     {/* kind */ HS_PASS, /* value */ 0, /* bits */ 8u, /* flags */ 0},
+     {/* bindings */ {HS_SOURCE, 0u, 0u, 0u}, {HS_DESTINATION, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 0u, 0u}, {HS_SCRATCH, 1024u, 8u, 0u}, {HS_VALUES, 0u, 0u, 0u}, {HS_VALUES_OUT, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 4u, 0u}}},
+    {/* kernel onesweep */ 13u,
+     {/* min_n */ 65536u, /* max_n */ 36265216u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u},
+     {/* x */ HS_BY_N, /* add */ 4351, /* div */ 4352u, /* mul */ 1u, /* cap */ 2048u},
+     {/* kind */ HS_PASS, /* value */ 1, /* bits */ 8u, /* flags */ 0},
+     {/* bindings */ {HS_SOURCE, 0u, 0u, 0u}, {HS_DESTINATION, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 0u, 0u}, {HS_SCRATCH, 1024u, 8u, 0u}, {HS_VALUES, 0u, 0u, 0u}, {HS_VALUES_OUT, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 4u, 0u}}},
+    {/* kernel onesweep */ 13u,
+     {/* min_n */ 36265216u, /* max_n */ 1073741823u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u},
+     {/* x */ HS_BY_N, /* add */ 8703, /* div */ 8704u, /* mul */ 1u, /* cap */ 4294967295u},
+     {/* kind */ HS_PASS, /* value */ 1, /* bits */ 8u, /* flags */ 0},
+     {/* bindings */ {HS_SOURCE, 0u, 0u, 0u}, {HS_DESTINATION, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 0u, 0u}, {HS_SCRATCH, 1024u, 8u, 0u}, {HS_VALUES, 0u, 0u, 0u}, {HS_VALUES_OUT, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 4u, 0u}}},
+    {/* kernel onesweep */ 13u,
+     {/* min_n */ 36265216u, /* max_n */ 1073741823u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u},
+     {/* x */ HS_BY_N, /* add */ 8703, /* div */ 8704u, /* mul */ 1u, /* cap */ 4294967295u},
+     {/* kind */ HS_PASS, /* value */ 1, /* bits */ 8u, /* flags */ 0},
+     {/* bindings */ {HS_SOURCE, 0u, 0u, 0u}, {HS_DESTINATION, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 0u, 0u}, {HS_SCRATCH, 1024u, 8u, 0u}, {HS_VALUES, 0u, 0u, 0u}, {HS_VALUES_OUT, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 4u, 0u}}},
+    {/* kernel onesweep */ 13u,
+     {/* min_n */ 65536u, /* max_n */ 36265216u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u},
+     {/* x */ HS_BY_N, /* add */ 4351, /* div */ 4352u, /* mul */ 1u, /* cap */ 2048u},
+     {/* kind */ HS_PASS, /* value */ 2, /* bits */ 8u, /* flags */ 0},
+     {/* bindings */ {HS_SOURCE, 0u, 0u, 0u}, {HS_DESTINATION, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 0u, 0u}, {HS_SCRATCH, 1024u, 8u, 0u}, {HS_VALUES, 0u, 0u, 0u}, {HS_VALUES_OUT, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 4u, 0u}}},
+    {/* kernel onesweep */ 13u,
+     {/* min_n */ 36265216u, /* max_n */ 1073741823u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u},
+     {/* x */ HS_BY_N, /* add */ 8703, /* div */ 8704u, /* mul */ 1u, /* cap */ 4294967295u},
+     {/* kind */ HS_PASS, /* value */ 2, /* bits */ 8u, /* flags */ 0},
+     {/* bindings */ {HS_SOURCE, 0u, 0u, 0u}, {HS_DESTINATION, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 0u, 0u}, {HS_SCRATCH, 1024u, 8u, 0u}, {HS_VALUES, 0u, 0u, 0u}, {HS_VALUES_OUT, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 4u, 0u}}},
+    {/* kernel onesweep */ 13u,
+     {/* min_n */ 36265216u, /* max_n */ 1073741823u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u},
+     {/* x */ HS_BY_N, /* add */ 8703, /* div */ 8704u, /* mul */ 1u, /* cap */ 4294967295u},
+     {/* kind */ HS_PASS, /* value */ 2, /* bits */ 8u, /* flags */ 0},
+     {/* bindings */ {HS_SOURCE, 0u, 0u, 0u}, {HS_DESTINATION, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 0u, 0u}, {HS_SCRATCH, 1024u, 8u, 0u}, {HS_VALUES, 0u, 0u, 0u}, {HS_VALUES_OUT, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 4u, 0u}}},
+    {/* kernel onesweep */ 13u,
+     {/* min_n */ 65536u, /* max_n */ 36265216u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u},
+     {/* x */ HS_BY_N, /* add */ 4351, /* div */ 4352u, /* mul */ 1u, /* cap */ 2048u},
+     {/* kind */ HS_PASS, /* value */ 3, /* bits */ 8u, /* flags */ 0},
+     {/* bindings */ {HS_SOURCE, 0u, 0u, 0u}, {HS_DESTINATION, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 0u, 0u}, {HS_SCRATCH, 1024u, 8u, 0u}, {HS_VALUES, 0u, 0u, 0u}, {HS_VALUES_OUT, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 4u, 0u}}},
+    {/* kernel onesweep */ 13u,
+     {/* min_n */ 36265216u, /* max_n */ 1073741823u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u},
+     {/* x */ HS_BY_N, /* add */ 8703, /* div */ 8704u, /* mul */ 1u, /* cap */ 4294967295u},
+     {/* kind */ HS_PASS, /* value */ 3, /* bits */ 8u, /* flags */ 0},
+     {/* bindings */ {HS_SOURCE, 0u, 0u, 0u}, {HS_DESTINATION, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 0u, 0u}, {HS_SCRATCH, 1024u, 8u, 0u}, {HS_VALUES, 0u, 0u, 0u}, {HS_VALUES_OUT, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 4u, 0u}}},
+    {/* kernel onesweep */ 13u,
+     {/* min_n */ 36265216u, /* max_n */ 1073741823u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u},
+     {/* x */ HS_BY_N, /* add */ 8703, /* div */ 8704u, /* mul */ 1u, /* cap */ 4294967295u},
+     {/* kind */ HS_PASS, /* value */ 3, /* bits */ 8u, /* flags */ 0},
+     {/* bindings */ {HS_SOURCE, 0u, 0u, 0u}, {HS_DESTINATION, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 0u, 0u}, {HS_SCRATCH, 1024u, 8u, 0u}, {HS_VALUES, 0u, 0u, 0u}, {HS_VALUES_OUT, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 4u, 0u}}},
+};
+static const hs_scratch_rule hs_nvidia_vulkan_auto_u32_v4_scratch[] = {
+    {/* min_n */ 0u, /* max_n */ 65536u, /* plus */ 1040u, /* per_n */ 12u, /* unit */ 1u, /* per_unit */ 0u, /* units */ 0u},
+    {/* min_n */ 65536u, /* max_n */ 36265216u, /* plus */ 9268u, /* per_n */ 8u, /* unit */ 4352u, /* per_unit */ 1024u, /* units */ 8334u},
+    {/* min_n */ 36265216u, /* max_n */ 1073741823u, /* plus */ 9268u, /* per_n */ 8u, /* unit */ 8704u, /* per_unit */ 1024u, /* units */ 123362u},
+};
+const hs_sort hs_nvidia_vulkan_auto_u32_v4 = {
+    "nvidia-vulkan", "auto", "u32", "v4",
+    HS_SORT, 1u, /* elements of an item */
+    4u, 4u, /* bytes of a key, of a value */
+    0u, 32u, /* the bits that are sorted by */
+    0u, 0u, 0u, 0u, /* whether key_transform, bit_range, device_count; makes indices */
+    4096u, /* keys of a block */
+    0u, /* keys as pairs of words */
+    2147483647u, /* the greatest grid in one dimension */
+    14u, 30u,
+    hs_nvidia_vulkan_auto_u32_v4_kernels,
+    hs_nvidia_vulkan_auto_u32_v4_steps,
+    1073741823u, /* the greatest count */
+    hs_nvidia_vulkan_auto_u32_v4_scratch, 3u,
+    {{HS_SCRATCH, 0u, 0u, 0u}, 0u, 0u}, /* device status */
+    0, 0u, /* OpenCL C */
+    hs_nvidia_vulkan_auto_u32_v4_spirv, /* SPIR-V: buffers by descriptor, */
+    hs_nvidia_vulkan_auto_u32_v4_spirv_address, /* and by address */
+    11u, /* the version of Vulkan that it needs */
+    0u, 0u, /* words of its report, and words a key */
+    0 /* the lines at which its kernels start */
+};
+
 /* auto sort of u64 keys */
 extern const hs_spirv hs_nvidia_vulkan_auto_u64_spirv[], hs_nvidia_vulkan_auto_u64_spirv_address[];
 static const hs_kernel hs_nvidia_vulkan_auto_u64_kernels[] = {
@@ -699,6 +898,270 @@ const hs_sort hs_nvidia_vulkan_auto_u64 = {
     0 /* the lines at which its kernels start */
 };
 
+/* auto sort of u64 keys, v4 */
+extern const hs_spirv hs_nvidia_vulkan_auto_u64_v4_spirv[], hs_nvidia_vulkan_auto_u64_v4_spirv_address[];
+static const hs_kernel hs_nvidia_vulkan_auto_u64_v4_kernels[] = {
+    /* name, lanes, lanes of a subgroup, bytes of local memory, bindings; whether lanes vote, n has 64 bits, groups wait for each other */
+    {"block_sort_1", 32u, 32u, 2560u, 2u, 0u, 0u, 0u},
+    {"block_sort_4", 128u, 32u, 8704u, 2u, 0u, 0u, 0u},
+    {"block_sort_16", 512u, 32u, 33280u, 2u, 0u, 0u, 0u},
+    {"flip_2", 128u, 32u, 0u, 1u, 0u, 0u, 0u},
+    {"flip_3", 128u, 32u, 0u, 1u, 0u, 0u, 0u},
+    {"half_1", 128u, 32u, 0u, 1u, 0u, 0u, 0u},
+    {"half_2", 128u, 32u, 0u, 1u, 0u, 0u, 0u},
+    {"clean", 256u, 32u, 16384u, 1u, 0u, 0u, 0u},
+    {"keep", 128u, 1u, 0u, 2u, 0u, 0u, 0u},
+    {"gather", 128u, 1u, 0u, 4u, 0u, 0u, 0u},
+    {"begin", 256u, 1u, 0u, 1u, 0u, 0u, 0u},
+    {"histogram", 256u, 1u, 8192u, 2u, 0u, 0u, 0u},
+    {"starts", 256u, 1u, 3080u, 1u, 0u, 0u, 0u},
+    {"onesweep", 256u, 32u, 46092u, 7u, 1u, 0u, 0u},
+};
+static const hs_step hs_nvidia_vulkan_auto_u64_v4_steps[] = {
+    {/* kernel keep */ 8u,
+     {/* min_n */ 0u, /* max_n */ 32768u, /* place */ HS_IN_PLACE, /* range */ HS_ANY_BITS, /* at_zero */ 0u},
+     {/* x */ HS_BY_N, /* add */ 127, /* div */ 128u, /* mul */ 1u, /* cap */ 4294967295u},
+     {/* kind */ HS_LITERAL, /* value */ 0, /* bits */ 0u, /* flags */ 0},
+     {/* bindings */ {HS_VALUES, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 16u, 0u}}},
+    {/* kernel block_sort_1 */ 0u,
+     {/* min_n */ 0u, /* max_n */ 128u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u},
+     {/* x */ HS_BY_N, /* add */ 127, /* div */ 128u, /* mul */ 1u, /* cap */ 4294967295u},
+     {/* kind */ HS_LITERAL, /* value */ 0, /* bits */ 0u, /* flags */ 0},
+     {/* bindings */ {HS_SOURCE, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 0u, 0u}}},
+    {/* kernel block_sort_4 */ 1u,
+     {/* min_n */ 128u, /* max_n */ 512u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u},
+     {/* x */ HS_BY_N, /* add */ 511, /* div */ 512u, /* mul */ 1u, /* cap */ 4294967295u},
+     {/* kind */ HS_LITERAL, /* value */ 0, /* bits */ 0u, /* flags */ 0},
+     {/* bindings */ {HS_SOURCE, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 0u, 0u}}},
+    {/* kernel block_sort_16 */ 2u,
+     {/* min_n */ 512u, /* max_n */ 32768u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u},
+     {/* x */ HS_BY_N, /* add */ 2047, /* div */ 2048u, /* mul */ 1u, /* cap */ 4294967295u},
+     {/* kind */ HS_LITERAL, /* value */ 0, /* bits */ 0u, /* flags */ 0},
+     {/* bindings */ {HS_SOURCE, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 0u, 0u}}},
+    {/* kernel flip_2 */ 3u,
+     {/* min_n */ 2048u, /* max_n */ 32768u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u},
+     {/* x */ HS_BY_N, /* add */ 2047, /* div */ 4096u, /* mul */ 8u, /* cap */ 4294967295u},
+     {/* kind */ HS_LITERAL, /* value */ 2560, /* bits */ 0u, /* flags */ 0},
+     {/* bindings */ {HS_SCRATCH, 0u, 0u, 0u}}},
+    {/* kernel clean */ 7u,
+     {/* min_n */ 2048u, /* max_n */ 32768u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u},
+     {/* x */ HS_BY_N, /* add */ 2047, /* div */ 4096u, /* mul */ 4u, /* cap */ 4294967295u},
+     {/* kind */ HS_LITERAL, /* value */ 2560, /* bits */ 0u, /* flags */ 0},
+     {/* bindings */ {HS_SCRATCH, 0u, 0u, 0u}}},
+    {/* kernel flip_3 */ 4u,
+     {/* min_n */ 4096u, /* max_n */ 32768u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u},
+     {/* x */ HS_BY_N, /* add */ 4095, /* div */ 8192u, /* mul */ 8u, /* cap */ 4294967295u},
+     {/* kind */ HS_LITERAL, /* value */ 2561, /* bits */ 0u, /* flags */ 0},
+     {/* bindings */ {HS_SCRATCH, 0u, 0u, 0u}}},
+    {/* kernel clean */ 7u,
+     {/* min_n */ 4096u, /* max_n */ 32768u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u},
+     {/* x */ HS_BY_N, /* add */ 4095, /* div */ 8192u, /* mul */ 8u, /* cap */ 4294967295u},
+     {/* kind */ HS_LITERAL, /* value */ 2561, /* bits */ 0u, /* flags */ 0},
+     {/* bindings */ {HS_SCRATCH, 0u, 0u, 0u}}},
+    {/* kernel flip_3 */ 4u,
+     {/* min_n */ 8192u, /* max_n */ 32768u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u},
+     {/* x */ HS_BY_N, /* add */ 8191, /* div */ 16384u, /* mul */ 16u, /* cap */ 4294967295u},
+     {/* kind */ HS_LITERAL, /* value */ 2818, /* bits */ 0u, /* flags */ 0},
+     {/* bindings */ {HS_SCRATCH, 0u, 0u, 0u}}},
+    {/* kernel half_1 */ 5u,
+     {/* min_n */ 8192u, /* max_n */ 32768u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u},
+     {/* x */ HS_BY_N, /* add */ 8191, /* div */ 16384u, /* mul */ 64u, /* cap */ 4294967295u},
+     {/* kind */ HS_LITERAL, /* value */ 2562, /* bits */ 0u, /* flags */ 0},
+     {/* bindings */ {HS_SCRATCH, 0u, 0u, 0u}}},
+    {/* kernel clean */ 7u,
+     {/* min_n */ 8192u, /* max_n */ 32768u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u},
+     {/* x */ HS_BY_N, /* add */ 8191, /* div */ 16384u, /* mul */ 16u, /* cap */ 4294967295u},
+     {/* kind */ HS_LITERAL, /* value */ 2562, /* bits */ 0u, /* flags */ 0},
+     {/* bindings */ {HS_SCRATCH, 0u, 0u, 0u}}},
+    {/* kernel flip_3 */ 4u,
+     {/* min_n */ 16384u, /* max_n */ 32768u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u},
+     {/* x */ HS_BY_N, /* add */ 16383, /* div */ 32768u, /* mul */ 32u, /* cap */ 4294967295u},
+     {/* kind */ HS_LITERAL, /* value */ 3075, /* bits */ 0u, /* flags */ 0},
+     {/* bindings */ {HS_SCRATCH, 0u, 0u, 0u}}},
+    {/* kernel half_2 */ 6u,
+     {/* min_n */ 16384u, /* max_n */ 32768u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u},
+     {/* x */ HS_BY_N, /* add */ 16383, /* div */ 32768u, /* mul */ 64u, /* cap */ 4294967295u},
+     {/* kind */ HS_LITERAL, /* value */ 2563, /* bits */ 0u, /* flags */ 0},
+     {/* bindings */ {HS_SCRATCH, 0u, 0u, 0u}}},
+    {/* kernel clean */ 7u,
+     {/* min_n */ 16384u, /* max_n */ 32768u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u},
+     {/* x */ HS_BY_N, /* add */ 16383, /* div */ 32768u, /* mul */ 32u, /* cap */ 4294967295u},
+     {/* kind */ HS_LITERAL, /* value */ 2563, /* bits */ 0u, /* flags */ 0},
+     {/* bindings */ {HS_SCRATCH, 0u, 0u, 0u}}},
+    {/* kernel gather */ 9u,
+     {/* min_n */ 0u, /* max_n */ 32768u, /* place */ HS_IN_PLACE, /* range */ HS_ANY_BITS, /* at_zero */ 0u},
+     {/* x */ HS_BY_N, /* add */ 127, /* div */ 128u, /* mul */ 1u, /* cap */ 4294967295u},
+     {/* kind */ HS_LITERAL, /* value */ 0, /* bits */ 0u, /* flags */ 0},
+     {/* bindings */ {HS_SCRATCH, 0u, 0u, 0u}, {HS_DESTINATION, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 16u, 0u}, {HS_VALUES_OUT, 0u, 0u, 0u}}},
+    {/* kernel gather */ 9u,
+     {/* min_n */ 0u, /* max_n */ 32768u, /* place */ HS_OUT_OF_PLACE, /* range */ HS_ANY_BITS, /* at_zero */ 0u},
+     {/* x */ HS_BY_N, /* add */ 127, /* div */ 128u, /* mul */ 1u, /* cap */ 4294967295u},
+     {/* kind */ HS_LITERAL, /* value */ 0, /* bits */ 0u, /* flags */ 0},
+     {/* bindings */ {HS_SCRATCH, 0u, 0u, 0u}, {HS_DESTINATION, 0u, 0u, 0u}, {HS_VALUES, 0u, 0u, 0u}, {HS_VALUES_OUT, 0u, 0u, 0u}}},
+    {/* kernel begin */ 10u,
+     {/* min_n */ 32768u, /* max_n */ 1073741823u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u},
+     {/* x */ HS_BY_N, /* add */ 0, /* div */ 1u, /* mul */ 1u, /* cap */ 1u},
+     {/* kind */ HS_LITERAL, /* value */ 0, /* bits */ 0u, /* flags */ 0},
+     {/* bindings */ {HS_SCRATCH, 1024u, 12u, 0u}}},
+    {/* kernel histogram */ 11u,
+     {/* min_n */ 32768u, /* max_n */ 1073741823u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u},
+     {/* x */ HS_BY_N, /* add */ 2815, /* div */ 2816u, /* mul */ 1u, /* cap */ 512u},
+     {/* kind */ HS_BIT_RANGE, /* value */ 0, /* bits */ 0u, /* flags */ 0},
+     {/* bindings */ {HS_SOURCE, 0u, 0u, 0u}, {HS_SCRATCH, 1024u, 12u, 0u}}},
+    {/* kernel starts */ 12u,
+     {/* min_n */ 32768u, /* max_n */ 1073741823u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u},
+     {/* x */ HS_BY_N, /* add */ 0, /* div */ 1u, /* mul */ 1u, /* cap */ 1u},
+     {/* kind */ HS_BIT_RANGE, /* value */ 0, /* bits */ 0u, /* flags */ HS_DIRECT},
+     {/* bindings */ {HS_SCRATCH, 1024u, 12u, 0u}}},
+    {/* kernel onesweep */ 13u,
+     {/* min_n */ 32768u, /* max_n */ 14820608u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u},
+     {/* x */ HS_BY_N, /* add */ 2815, /* div */ 2816u, /* mul */ 1u, /* cap */ 512u},
+     {/* kind */ HS_PASS, /* value */ 0, /* bits */ 8u, /* flags */ 0},
+     {/* bindings */ {HS_SOURCE, 0u, 0u, 0u}, {HS_DESTINATION, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 0u, 0u}, {HS_SCRATCH, 1024u, 12u, 0u}, {HS_VALUES, 0u, 0u, 0u}, {HS_VALUES_OUT, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 8u, 0u}}},
+    {/* kernel onesweep */ 13u,
+     {/* min_n */ 14820608u, /* max_n */ 1073741823u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u},
+     {/* x */ HS_BY_N, /* add */ 5631, /* div */ 5632u, /* mul */ 1u, /* cap */ 4294967295u},
+     {/* kind */ HS_PASS, /* value */ 0, /* bits */ 8u, /* flags */ 0},
+     {/* bindings */ {HS_SOURCE, 0u, 0u, 0u}, {HS_DESTINATION, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 0u, 0u}, {HS_SCRATCH, 1024u, 12u, 0u}, {HS_VALUES, 0u, 0u, 0u}, {HS_VALUES_OUT, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 8u, 0u}}},
+    {/* kernel onesweep */ 13u,
+     {/* min_n */ 14820608u, /* max_n */ 1073741823u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u},
+     {/* x */ HS_BY_N, /* add */ 5631, /* div */ 5632u, /* mul */ 1u, /* cap */ 4294967295u},
+     {/* kind */ HS_PASS, /* value */ 0, /* bits */ 8u, /* flags */ 0},
+     {/* bindings */ {HS_SOURCE, 0u, 0u, 0u}, {HS_DESTINATION, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 0u, 0u}, {HS_SCRATCH, 1024u, 12u, 0u}, {HS_VALUES, 0u, 0u, 0u}, {HS_VALUES_OUT, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 8u, 0u}}},
+    {/* kernel onesweep */ 13u,
+     {/* min_n */ 32768u, /* max_n */ 14820608u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u},
+     {/* x */ HS_BY_N, /* add */ 2815, /* div */ 2816u, /* mul */ 1u, /* cap */ 512u},
+     {/* kind */ HS_PASS, /* value */ 1, /* bits */ 8u, /* flags */ 0},
+     {/* bindings */ {HS_SOURCE, 0u, 0u, 0u}, {HS_DESTINATION, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 0u, 0u}, {HS_SCRATCH, 1024u, 12u, 0u}, {HS_VALUES, 0u, 0u, 0u}, {HS_VALUES_OUT, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 8u, 0u}}},
+    {/* kernel onesweep */ 13u,
+     {/* min_n */ 14820608u, /* max_n */ 1073741823u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u},
+     {/* x */ HS_BY_N, /* add */ 5631, /* div */ 5632u, /* mul */ 1u, /* cap */ 4294967295u},
+     {/* kind */ HS_PASS, /* value */ 1, /* bits */ 8u, /* flags */ 0},
+     {/* bindings */ {HS_SOURCE, 0u, 0u, 0u}, {HS_DESTINATION, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 0u, 0u}, {HS_SCRATCH, 1024u, 12u, 0u}, {HS_VALUES, 0u, 0u, 0u}, {HS_VALUES_OUT, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 8u, 0u}}},
+    {/* kernel onesweep */ 13u,
+     {/* min_n */ 14820608u, /* max_n */ 1073741823u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u},
+     {/* x */ HS_BY_N, /* add */ 5631, /* div */ 5632u, /* mul */ 1u, /* cap */ 4294967295u},
+     {/* kind */ HS_PASS, /* value */ 1, /* bits */ 8u, /* flags */ 0},
+     {/* bindings */ {HS_SOURCE, 0u, 0u, 0u}, {HS_DESTINATION, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 0u, 0u}, {HS_SCRATCH, 1024u, 12u, 0u}, {HS_VALUES, 0u, 0u, 0u}, {HS_VALUES_OUT, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 8u, 0u}}},
+    {/* kernel onesweep */ 13u,
+     {/* min_n */ 32768u, /* max_n */ 14820608u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u},
+     {/* x */ HS_BY_N, /* add */ 2815, /* div */ 2816u, /* mul */ 1u, /* cap */ 512u},
+     {/* kind */ HS_PASS, /* value */ 2, /* bits */ 8u, /* flags */ 0},
+     {/* bindings */ {HS_SOURCE, 0u, 0u, 0u}, {HS_DESTINATION, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 0u, 0u}, {HS_SCRATCH, 1024u, 12u, 0u}, {HS_VALUES, 0u, 0u, 0u}, {HS_VALUES_OUT, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 8u, 0u}}},
+    {/* kernel onesweep */ 13u,
+     {/* min_n */ 14820608u, /* max_n */ 1073741823u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u},
+     {/* x */ HS_BY_N, /* add */ 5631, /* div */ 5632u, /* mul */ 1u, /* cap */ 4294967295u},
+     {/* kind */ HS_PASS, /* value */ 2, /* bits */ 8u, /* flags */ 0},
+     {/* bindings */ {HS_SOURCE, 0u, 0u, 0u}, {HS_DESTINATION, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 0u, 0u}, {HS_SCRATCH, 1024u, 12u, 0u}, {HS_VALUES, 0u, 0u, 0u}, {HS_VALUES_OUT, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 8u, 0u}}},
+    {/* kernel onesweep */ 13u,
+     {/* min_n */ 14820608u, /* max_n */ 1073741823u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u},
+     {/* x */ HS_BY_N, /* add */ 5631, /* div */ 5632u, /* mul */ 1u, /* cap */ 4294967295u},
+     {/* kind */ HS_PASS, /* value */ 2, /* bits */ 8u, /* flags */ 0},
+     {/* bindings */ {HS_SOURCE, 0u, 0u, 0u}, {HS_DESTINATION, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 0u, 0u}, {HS_SCRATCH, 1024u, 12u, 0u}, {HS_VALUES, 0u, 0u, 0u}, {HS_VALUES_OUT, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 8u, 0u}}},
+    {/* kernel onesweep */ 13u,
+     {/* min_n */ 32768u, /* max_n */ 14820608u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u},
+     {/* x */ HS_BY_N, /* add */ 2815, /* div */ 2816u, /* mul */ 1u, /* cap */ 512u},
+     {/* kind */ HS_PASS, /* value */ 3, /* bits */ 8u, /* flags */ 0},
+     {/* bindings */ {HS_SOURCE, 0u, 0u, 0u}, {HS_DESTINATION, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 0u, 0u}, {HS_SCRATCH, 1024u, 12u, 0u}, {HS_VALUES, 0u, 0u, 0u}, {HS_VALUES_OUT, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 8u, 0u}}},
+    {/* kernel onesweep */ 13u,
+     {/* min_n */ 14820608u, /* max_n */ 1073741823u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u},
+     {/* x */ HS_BY_N, /* add */ 5631, /* div */ 5632u, /* mul */ 1u, /* cap */ 4294967295u},
+     {/* kind */ HS_PASS, /* value */ 3, /* bits */ 8u, /* flags */ 0},
+     {/* bindings */ {HS_SOURCE, 0u, 0u, 0u}, {HS_DESTINATION, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 0u, 0u}, {HS_SCRATCH, 1024u, 12u, 0u}, {HS_VALUES, 0u, 0u, 0u}, {HS_VALUES_OUT, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 8u, 0u}}},
+    {/* kernel onesweep */ 13u,
+     {/* min_n */ 14820608u, /* max_n */ 1073741823u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u},
+     {/* x */ HS_BY_N, /* add */ 5631, /* div */ 5632u, /* mul */ 1u, /* cap */ 4294967295u},
+     {/* kind */ HS_PASS, /* value */ 3, /* bits */ 8u, /* flags */ 0},
+     {/* bindings */ {HS_SOURCE, 0u, 0u, 0u}, {HS_DESTINATION, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 0u, 0u}, {HS_SCRATCH, 1024u, 12u, 0u}, {HS_VALUES, 0u, 0u, 0u}, {HS_VALUES_OUT, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 8u, 0u}}},
+    {/* kernel onesweep */ 13u,
+     {/* min_n */ 32768u, /* max_n */ 14820608u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u},
+     {/* x */ HS_BY_N, /* add */ 2815, /* div */ 2816u, /* mul */ 1u, /* cap */ 512u},
+     {/* kind */ HS_PASS, /* value */ 4, /* bits */ 8u, /* flags */ 0},
+     {/* bindings */ {HS_SOURCE, 0u, 0u, 0u}, {HS_DESTINATION, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 0u, 0u}, {HS_SCRATCH, 1024u, 12u, 0u}, {HS_VALUES, 0u, 0u, 0u}, {HS_VALUES_OUT, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 8u, 0u}}},
+    {/* kernel onesweep */ 13u,
+     {/* min_n */ 14820608u, /* max_n */ 1073741823u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u},
+     {/* x */ HS_BY_N, /* add */ 5631, /* div */ 5632u, /* mul */ 1u, /* cap */ 4294967295u},
+     {/* kind */ HS_PASS, /* value */ 4, /* bits */ 8u, /* flags */ 0},
+     {/* bindings */ {HS_SOURCE, 0u, 0u, 0u}, {HS_DESTINATION, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 0u, 0u}, {HS_SCRATCH, 1024u, 12u, 0u}, {HS_VALUES, 0u, 0u, 0u}, {HS_VALUES_OUT, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 8u, 0u}}},
+    {/* kernel onesweep */ 13u,
+     {/* min_n */ 14820608u, /* max_n */ 1073741823u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u},
+     {/* x */ HS_BY_N, /* add */ 5631, /* div */ 5632u, /* mul */ 1u, /* cap */ 4294967295u},
+     {/* kind */ HS_PASS, /* value */ 4, /* bits */ 8u, /* flags */ 0},
+     {/* bindings */ {HS_SOURCE, 0u, 0u, 0u}, {HS_DESTINATION, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 0u, 0u}, {HS_SCRATCH, 1024u, 12u, 0u}, {HS_VALUES, 0u, 0u, 0u}, {HS_VALUES_OUT, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 8u, 0u}}},
+    {/* kernel onesweep */ 13u,
+     {/* min_n */ 32768u, /* max_n */ 14820608u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u},
+     {/* x */ HS_BY_N, /* add */ 2815, /* div */ 2816u, /* mul */ 1u, /* cap */ 512u},
+     {/* kind */ HS_PASS, /* value */ 5, /* bits */ 8u, /* flags */ 0},
+     {/* bindings */ {HS_SOURCE, 0u, 0u, 0u}, {HS_DESTINATION, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 0u, 0u}, {HS_SCRATCH, 1024u, 12u, 0u}, {HS_VALUES, 0u, 0u, 0u}, {HS_VALUES_OUT, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 8u, 0u}}},
+    {/* kernel onesweep */ 13u,
+     {/* min_n */ 14820608u, /* max_n */ 1073741823u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u},
+     {/* x */ HS_BY_N, /* add */ 5631, /* div */ 5632u, /* mul */ 1u, /* cap */ 4294967295u},
+     {/* kind */ HS_PASS, /* value */ 5, /* bits */ 8u, /* flags */ 0},
+     {/* bindings */ {HS_SOURCE, 0u, 0u, 0u}, {HS_DESTINATION, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 0u, 0u}, {HS_SCRATCH, 1024u, 12u, 0u}, {HS_VALUES, 0u, 0u, 0u}, {HS_VALUES_OUT, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 8u, 0u}}},
+    {/* kernel onesweep */ 13u,
+     {/* min_n */ 14820608u, /* max_n */ 1073741823u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u},
+     {/* x */ HS_BY_N, /* add */ 5631, /* div */ 5632u, /* mul */ 1u, /* cap */ 4294967295u},
+     {/* kind */ HS_PASS, /* value */ 5, /* bits */ 8u, /* flags */ 0},
+     {/* bindings */ {HS_SOURCE, 0u, 0u, 0u}, {HS_DESTINATION, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 0u, 0u}, {HS_SCRATCH, 1024u, 12u, 0u}, {HS_VALUES, 0u, 0u, 0u}, {HS_VALUES_OUT, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 8u, 0u}}},
+    {/* kernel onesweep */ 13u,
+     {/* min_n */ 32768u, /* max_n */ 14820608u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u},
+     {/* x */ HS_BY_N, /* add */ 2815, /* div */ 2816u, /* mul */ 1u, /* cap */ 512u},
+     {/* kind */ HS_PASS, /* value */ 6, /* bits */ 8u, /* flags */ 0},
+     {/* bindings */ {HS_SOURCE, 0u, 0u, 0u}, {HS_DESTINATION, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 0u, 0u}, {HS_SCRATCH, 1024u, 12u, 0u}, {HS_VALUES, 0u, 0u, 0u}, {HS_VALUES_OUT, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 8u, 0u}}},
+    {/* kernel onesweep */ 13u,
+     {/* min_n */ 14820608u, /* max_n */ 1073741823u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u},
+     {/* x */ HS_BY_N, /* add */ 5631, /* div */ 5632u, /* mul */ 1u, /* cap */ 4294967295u},
+     {/* kind */ HS_PASS, /* value */ 6, /* bits */ 8u, /* flags */ 0},
+     {/* bindings */ {HS_SOURCE, 0u, 0u, 0u}, {HS_DESTINATION, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 0u, 0u}, {HS_SCRATCH, 1024u, 12u, 0u}, {HS_VALUES, 0u, 0u, 0u}, {HS_VALUES_OUT, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 8u, 0u}}},
+    {/* kernel onesweep */ 13u,
+     {/* min_n */ 14820608u, /* max_n */ 1073741823u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u},
+     {/* x */ HS_BY_N, /* add */ 5631, /* div */ 5632u, /* mul */ 1u, /* cap */ 4294967295u},
+     {/* kind */ HS_PASS, /* value */ 6, /* bits */ 8u, /* flags */ 0},
+     {/* bindings */ {HS_SOURCE, 0u, 0u, 0u}, {HS_DESTINATION, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 0u, 0u}, {HS_SCRATCH, 1024u, 12u, 0u}, {HS_VALUES, 0u, 0u, 0u}, {HS_VALUES_OUT, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 8u, 0u}}},
+    {/* kernel onesweep */ 13u,
+     {/* min_n */ 32768u, /* max_n */ 14820608u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u},
+     {/* x */ HS_BY_N, /* add */ 2815, /* div */ 2816u, /* mul */ 1u, /* cap */ 512u},
+     {/* kind */ HS_PASS, /* value */ 7, /* bits */ 8u, /* flags */ 0},
+     {/* bindings */ {HS_SOURCE, 0u, 0u, 0u}, {HS_DESTINATION, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 0u, 0u}, {HS_SCRATCH, 1024u, 12u, 0u}, {HS_VALUES, 0u, 0u, 0u}, {HS_VALUES_OUT, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 8u, 0u}}},
+    {/* kernel onesweep */ 13u,
+     {/* min_n */ 14820608u, /* max_n */ 1073741823u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u},
+     {/* x */ HS_BY_N, /* add */ 5631, /* div */ 5632u, /* mul */ 1u, /* cap */ 4294967295u},
+     {/* kind */ HS_PASS, /* value */ 7, /* bits */ 8u, /* flags */ 0},
+     {/* bindings */ {HS_SOURCE, 0u, 0u, 0u}, {HS_DESTINATION, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 0u, 0u}, {HS_SCRATCH, 1024u, 12u, 0u}, {HS_VALUES, 0u, 0u, 0u}, {HS_VALUES_OUT, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 8u, 0u}}},
+    {/* kernel onesweep */ 13u,
+     {/* min_n */ 14820608u, /* max_n */ 1073741823u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u},
+     {/* x */ HS_BY_N, /* add */ 5631, /* div */ 5632u, /* mul */ 1u, /* cap */ 4294967295u},
+     {/* kind */ HS_PASS, /* value */ 7, /* bits */ 8u, /* flags */ 0},
+     {/* bindings */ {HS_SOURCE, 0u, 0u, 0u}, {HS_DESTINATION, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 0u, 0u}, {HS_SCRATCH, 1024u, 12u, 0u}, {HS_VALUES, 0u, 0u, 0u}, {HS_VALUES_OUT, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 8u, 0u}}},
+};
+static const hs_scratch_rule hs_nvidia_vulkan_auto_u64_v4_scratch[] = {
+    {/* min_n */ 0u, /* max_n */ 32768u, /* plus */ 1040u, /* per_n */ 20u, /* unit */ 1u, /* per_unit */ 0u, /* units */ 0u},
+    {/* min_n */ 32768u, /* max_n */ 14820608u, /* plus */ 13412u, /* per_n */ 12u, /* unit */ 2816u, /* per_unit */ 1024u, /* units */ 5264u},
+    {/* min_n */ 14820608u, /* max_n */ 1073741823u, /* plus */ 13412u, /* per_n */ 12u, /* unit */ 5632u, /* per_unit */ 1024u, /* units */ 190651u},
+};
+const hs_sort hs_nvidia_vulkan_auto_u64_v4 = {
+    "nvidia-vulkan", "auto", "u64", "v4",
+    HS_SORT, 1u, /* elements of an item */
+    8u, 4u, /* bytes of a key, of a value */
+    0u, 64u, /* the bits that are sorted by */
+    0u, 0u, 0u, 0u, /* whether key_transform, bit_range, device_count; makes indices */
+    2048u, /* keys of a block */
+    0u, /* keys as pairs of words */
+    2147483647u, /* the greatest grid in one dimension */
+    14u, 43u,
+    hs_nvidia_vulkan_auto_u64_v4_kernels,
+    hs_nvidia_vulkan_auto_u64_v4_steps,
+    1073741823u, /* the greatest count */
+    hs_nvidia_vulkan_auto_u64_v4_scratch, 3u,
+    {{HS_SCRATCH, 0u, 0u, 0u}, 0u, 0u}, /* device status */
+    0, 0u, /* OpenCL C */
+    hs_nvidia_vulkan_auto_u64_v4_spirv, /* SPIR-V: buffers by descriptor, */
+    hs_nvidia_vulkan_auto_u64_v4_spirv_address, /* and by address */
+    11u, /* the version of Vulkan that it needs */
+    0u, 0u, /* words of its report, and words a key */
+    0 /* the lines at which its kernels start */
+};
+
 /* digest of u32 keys */
 extern const hs_spirv hs_nvidia_vulkan_digest_u32_spirv[], hs_nvidia_vulkan_digest_u32_spirv_address[];
 static const hs_kernel hs_nvidia_vulkan_digest_u32_kernels[] = {
@@ -742,6 +1205,54 @@ const hs_sort hs_nvidia_vulkan_digest_u32 = {
     0, 0u, /* OpenCL C */
     hs_nvidia_vulkan_digest_u32_spirv, /* SPIR-V: buffers by descriptor, */
     hs_nvidia_vulkan_digest_u32_spirv_address, /* and by address */
+    11u, /* the version of Vulkan that it needs */
+    8u, 0u, /* words of its report, and words a key */
+    0 /* the lines at which its kernels start */
+};
+
+/* digest of u32 keys, v4 */
+extern const hs_spirv hs_nvidia_vulkan_digest_u32_v4_spirv[], hs_nvidia_vulkan_digest_u32_v4_spirv_address[];
+static const hs_kernel hs_nvidia_vulkan_digest_u32_v4_kernels[] = {
+    /* name, lanes, lanes of a subgroup, bytes of local memory, bindings; whether lanes vote, n has 64 bits, groups wait for each other */
+    {"blank", 256u, 1u, 0u, 1u, 0u, 0u, 0u},
+    {"digest", 256u, 1u, 24u, 3u, 0u, 0u, 0u},
+    {"beyond", 256u, 1u, 4u, 3u, 0u, 0u, 0u},
+};
+static const hs_step hs_nvidia_vulkan_digest_u32_v4_steps[] = {
+    {/* kernel blank */ 0u,
+     {/* min_n */ 0u, /* max_n */ 2146435072u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 1u},
+     {/* x */ HS_BY_N, /* add */ 1, /* div */ 1u, /* mul */ 1u, /* cap */ 1u},
+     {/* kind */ HS_LITERAL, /* value */ 0, /* bits */ 0u, /* flags */ 0},
+     {/* bindings */ {HS_REPORT, 0u, 0u, 0u}}},
+    {/* kernel digest */ 1u,
+     {/* min_n */ 0u, /* max_n */ 2146435072u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u},
+     {/* x */ HS_BY_N, /* add */ 4095, /* div */ 4096u, /* mul */ 1u, /* cap */ 1024u},
+     {/* kind */ HS_BIT_RANGE, /* value */ 0, /* bits */ 0u, /* flags */ 0},
+     {/* bindings */ {HS_SOURCE, 0u, 0u, 0u}, {HS_VALUES, 0u, 0u, 0u}, {HS_REPORT, 0u, 0u, 0u}}},
+    {/* kernel beyond */ 2u,
+     {/* min_n */ 0u, /* max_n */ 2146435072u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 1u},
+     {/* x */ HS_BY_NUMBER, /* add */ 4095, /* div */ 4096u, /* mul */ 1u, /* cap */ 1024u},
+     {/* kind */ HS_CALL_NUMBER, /* value */ 0, /* bits */ 0u, /* flags */ 0},
+     {/* bindings */ {HS_SOURCE, 0u, 0u, 0u}, {HS_VALUES, 0u, 0u, 0u}, {HS_REPORT, 0u, 0u, 0u}}},
+};
+const hs_sort hs_nvidia_vulkan_digest_u32_v4 = {
+    "nvidia-vulkan", "digest", "u32", "v4",
+    HS_DIGEST, 1u, /* elements of an item */
+    4u, 4u, /* bytes of a key, of a value */
+    0u, 32u, /* the bits that are sorted by */
+    0u, 0u, 0u, 0u, /* whether key_transform, bit_range, device_count; makes indices */
+    4096u, /* keys of a block */
+    0u, /* keys as pairs of words */
+    2147483647u, /* the greatest grid in one dimension */
+    3u, 3u,
+    hs_nvidia_vulkan_digest_u32_v4_kernels,
+    hs_nvidia_vulkan_digest_u32_v4_steps,
+    2146435072u, /* the greatest count */
+    0, 0u,
+    {{HS_SCRATCH, 0u, 0u, 0u}, 0u, 0u}, /* device status */
+    0, 0u, /* OpenCL C */
+    hs_nvidia_vulkan_digest_u32_v4_spirv, /* SPIR-V: buffers by descriptor, */
+    hs_nvidia_vulkan_digest_u32_v4_spirv_address, /* and by address */
     11u, /* the version of Vulkan that it needs */
     8u, 0u, /* words of its report, and words a key */
     0 /* the lines at which its kernels start */
@@ -795,7 +1306,55 @@ const hs_sort hs_nvidia_vulkan_digest_u64 = {
     0 /* the lines at which its kernels start */
 };
 
-static const hs_sort *const hs_nvidia_vulkan_sorts[] = {&hs_nvidia_vulkan_auto_u32, &hs_nvidia_vulkan_auto_u64, &hs_nvidia_vulkan_digest_u32, &hs_nvidia_vulkan_digest_u64};
+/* digest of u64 keys, v4 */
+extern const hs_spirv hs_nvidia_vulkan_digest_u64_v4_spirv[], hs_nvidia_vulkan_digest_u64_v4_spirv_address[];
+static const hs_kernel hs_nvidia_vulkan_digest_u64_v4_kernels[] = {
+    /* name, lanes, lanes of a subgroup, bytes of local memory, bindings; whether lanes vote, n has 64 bits, groups wait for each other */
+    {"blank", 256u, 1u, 0u, 1u, 0u, 0u, 0u},
+    {"digest", 256u, 1u, 24u, 3u, 0u, 0u, 0u},
+    {"beyond", 256u, 1u, 4u, 3u, 0u, 0u, 0u},
+};
+static const hs_step hs_nvidia_vulkan_digest_u64_v4_steps[] = {
+    {/* kernel blank */ 0u,
+     {/* min_n */ 0u, /* max_n */ 2146435072u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 1u},
+     {/* x */ HS_BY_N, /* add */ 1, /* div */ 1u, /* mul */ 1u, /* cap */ 1u},
+     {/* kind */ HS_LITERAL, /* value */ 0, /* bits */ 0u, /* flags */ 0},
+     {/* bindings */ {HS_REPORT, 0u, 0u, 0u}}},
+    {/* kernel digest */ 1u,
+     {/* min_n */ 0u, /* max_n */ 2146435072u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u},
+     {/* x */ HS_BY_N, /* add */ 4095, /* div */ 4096u, /* mul */ 1u, /* cap */ 1024u},
+     {/* kind */ HS_BIT_RANGE, /* value */ 0, /* bits */ 0u, /* flags */ 0},
+     {/* bindings */ {HS_SOURCE, 0u, 0u, 0u}, {HS_VALUES, 0u, 0u, 0u}, {HS_REPORT, 0u, 0u, 0u}}},
+    {/* kernel beyond */ 2u,
+     {/* min_n */ 0u, /* max_n */ 2146435072u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 1u},
+     {/* x */ HS_BY_NUMBER, /* add */ 4095, /* div */ 4096u, /* mul */ 1u, /* cap */ 1024u},
+     {/* kind */ HS_CALL_NUMBER, /* value */ 0, /* bits */ 0u, /* flags */ 0},
+     {/* bindings */ {HS_SOURCE, 0u, 0u, 0u}, {HS_VALUES, 0u, 0u, 0u}, {HS_REPORT, 0u, 0u, 0u}}},
+};
+const hs_sort hs_nvidia_vulkan_digest_u64_v4 = {
+    "nvidia-vulkan", "digest", "u64", "v4",
+    HS_DIGEST, 1u, /* elements of an item */
+    8u, 4u, /* bytes of a key, of a value */
+    0u, 64u, /* the bits that are sorted by */
+    0u, 0u, 0u, 0u, /* whether key_transform, bit_range, device_count; makes indices */
+    4096u, /* keys of a block */
+    0u, /* keys as pairs of words */
+    2147483647u, /* the greatest grid in one dimension */
+    3u, 3u,
+    hs_nvidia_vulkan_digest_u64_v4_kernels,
+    hs_nvidia_vulkan_digest_u64_v4_steps,
+    2146435072u, /* the greatest count */
+    0, 0u,
+    {{HS_SCRATCH, 0u, 0u, 0u}, 0u, 0u}, /* device status */
+    0, 0u, /* OpenCL C */
+    hs_nvidia_vulkan_digest_u64_v4_spirv, /* SPIR-V: buffers by descriptor, */
+    hs_nvidia_vulkan_digest_u64_v4_spirv_address, /* and by address */
+    11u, /* the version of Vulkan that it needs */
+    8u, 0u, /* words of its report, and words a key */
+    0 /* the lines at which its kernels start */
+};
+
+static const hs_sort *const hs_nvidia_vulkan_sorts[] = {&hs_nvidia_vulkan_auto_u32, &hs_nvidia_vulkan_auto_u32_v4, &hs_nvidia_vulkan_auto_u64, &hs_nvidia_vulkan_auto_u64_v4, &hs_nvidia_vulkan_digest_u32, &hs_nvidia_vulkan_digest_u32_v4, &hs_nvidia_vulkan_digest_u64, &hs_nvidia_vulkan_digest_u64_v4};
 static const uint32_t hs_nvidia_vulkan_vendors[] = {0x10deu};
 static const hs_match hs_nvidia_vulkan_match = {
     2u, /* types of device */
@@ -804,4 +1363,4 @@ hs_nvidia_vulkan_vendors, 0, 0,
     80u, 129u, /* compute capability */
     3080u
 };
-const hs_target hs_nvidia_vulkan = {"nvidia-vulkan", &hs_nvidia_vulkan_match, hs_nvidia_vulkan_sorts, 4u};
+const hs_target hs_nvidia_vulkan = {"nvidia-vulkan", &hs_nvidia_vulkan_match, hs_nvidia_vulkan_sorts, 8u};

@@ -67,6 +67,40 @@ static hs_status hs_vulkan_layout(hs_vulkan *s, uint32_t form, uint32_t bindings
     return hs_vulkan_status(code, result);
 }
 
+/* The next number of a text: its digits of 5 bits, low ones first, a character each, plus 32 where more follow. */
+static uint32_t hs_vulkan_read(const char *const **text, const char **at)
+{
+    uint32_t value = 0, shift = 0, digit;
+    do {
+        char c;
+        if (!**at) *at = *++*text;
+        c = *(*at)++;
+        digit = c == '~' ? 57 : c == '}' ? 28 : (uint32_t)(c - '#');
+        value |= (digit & 31) << shift;
+        shift += 5;
+    } while (digit & 32);
+    return value;
+}
+
+/* The words of a module: five of a header, then for each instruction its length, its opcode and its operands. */
+static uint32_t *hs_vulkan_words(const hs_spirv *spirv)
+{
+    const size_t count = spirv->bytes / sizeof(uint32_t);
+    uint32_t *words = (uint32_t *)malloc(spirv->bytes), left = 5;
+    const char *const *text = spirv->text;
+    const char *at = *text;
+    size_t i;
+    for (i = 0; words && i < count; i++, left--) {
+        uint32_t high = 0;
+        if (!left) {
+            left = hs_vulkan_read(&text, &at);
+            high = left << 16;
+        }
+        words[i] = high | hs_vulkan_read(&text, &at);
+    }
+    return words;
+}
+
 /* Make a pipeline whose layout exists. */
 static hs_status hs_vulkan_pipeline(hs_vulkan *s, const hs_vulkan_job *job, VkResult *result)
 {
@@ -76,14 +110,16 @@ static hs_status hs_vulkan_pipeline(hs_vulkan *s, const hs_vulkan_job *job, VkRe
     VkPipelineShaderStageRequiredSubgroupSizeCreateInfoEXT width;
     VkComputePipelineCreateInfo pipeline;
     VkShaderModuleCreateInfo module;
+    uint32_t *words = spirv->words ? NULL : hs_vulkan_words(spirv);
     hs_status status;
     VkResult code;
+    if (!spirv->words && !words) return HS_ERROR_HOST_MEMORY;
     memset(&module, 0, sizeof module);
     memset(&width, 0, sizeof width);
     memset(&pipeline, 0, sizeof pipeline);
     module.sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO;
     module.codeSize = spirv->bytes;
-    module.pCode = spirv->words;
+    module.pCode = spirv->words ? spirv->words : words;
     pipeline.sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO;
     pipeline.stage.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO;
     pipeline.stage.stage = VK_SHADER_STAGE_COMPUTE_BIT;
@@ -96,6 +132,7 @@ static hs_status hs_vulkan_pipeline(hs_vulkan *s, const hs_vulkan_job *job, VkRe
         pipeline.stage.flags = VK_PIPELINE_SHADER_STAGE_CREATE_REQUIRE_FULL_SUBGROUPS_BIT_EXT;
     }
     code = s->CreateShaderModule(s->device, &module, s->allocator, &pipeline.stage.module);
+    free(words);
     if (!code) {
         code = s->CreateComputePipelines(s->device, s->cache, 1, &pipeline, s->allocator, made);
         if (code) *made = VK_NULL_HANDLE;
@@ -212,9 +249,9 @@ static hs_status hs_vulkan_plan(hs_vulkan *s, const hs_vulkan_facts *facts, uint
         for (i = 0; !status && i < sort->kernel_count; i++) {
             hs_vulkan_job *job = &s->jobs[s->job_count];
             if (!hs_vulkan_needs(s, i)) continue;
-            if (alone && !spirv[i].words) return HS_ERROR_KERNELS;
-            if (!spirv[i].words) continue;
-            if (form == HS_BY_ADDRESS && !alone && sort->spirv[i].words && !hs_vulkan_beyond(s, i)) continue;
+            if (alone && !spirv[i].bytes) return HS_ERROR_KERNELS;
+            if (!spirv[i].bytes) continue;
+            if (form == HS_BY_ADDRESS && !alone && sort->spirv[i].bytes && !hs_vulkan_beyond(s, i)) continue;
             job->form = form;
             job->kernel = i;
             job->require = hs_vulkan_can_require(&sort->kernels[i], facts, features);
