@@ -205,7 +205,7 @@ FORGERIES: dict[str, Callable[[bytes], bytes]] = {
     "spaces": lambda d: re.sub(rb'\n"(.)', rb'\n"\1 ', d, count=1),
     "another size": lambda d: re.sub(rb"\{0, (\d+)", rb"{0, \g<1>0", d, count=1),
     "a size in octal": lambda d: re.sub(rb"\{0, (\d)", rb"{0, 0\1", d, count=1),
-    "words beside the text": lambda d: re.sub(rb"\{0, (\d{2})", rb"{x, \1", d, count=1),
+    "a word where text is": lambda d: re.sub(rb"\{0, (\d{2})", rb"{x, \1", d, count=1),
     "a number with a digit of 0 at its end": lambda d: re.sub(
         rb'(.)",\n0\};', lambda m: digits(numbers(m[1])[0] | 32)[:1] + b'#",\n0};', d, count=1
     ),

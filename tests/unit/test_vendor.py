@@ -103,7 +103,7 @@ def printed(folder: Path, found: Target, text: str | None, prefix: str) -> str:
     sort = found.sort("bitonic", "u32")
     source = render(sort, "opencl")
     if text is not None:
-        source = replace(source, header=text, prelude="", parts={})
+        source = replace(source, header=text, prelude="", parts=dict.fromkeys(source.parts, ""))
     named = Named(name=found.name, apis=("opencl",), sorts=("bitonic_u32",), spirv=())
     only = replace(found, choices={("bitonic", "u32"): sort.parts[0].params})
     files = {"target.c": c_files.target_c(only, [(sort, source, False)], prefix), **c_files.common([named], prefix)}

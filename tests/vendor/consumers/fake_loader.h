@@ -8,10 +8,11 @@
 
 #define LOADED(X)                                                                                                     \
     X(AllocateCommandBuffers) X(AllocateMemory) X(BeginCommandBuffer) X(BindBufferMemory) X(CmdPipelineBarrier)       \
-    X(CreateBuffer) X(CreateCommandPool) X(CreateDescriptorPool) X(CreateDevice) X(CreateInstance) X(DestroyBuffer)   \
-    X(DestroyCommandPool) X(DestroyDescriptorPool) X(DestroyDevice) X(DestroyInstance) X(EndCommandBuffer)            \
-    X(EnumeratePhysicalDevices) X(FreeMemory) X(GetBufferMemoryRequirements) X(GetDeviceQueue)                        \
-    X(GetInstanceProcAddr) X(GetPhysicalDeviceMemoryProperties) X(GetPhysicalDeviceProperties)                        \
+    X(CreateBuffer) X(CreateCommandPool) X(CreateDescriptorPool) X(CreateDevice) X(CreateInstance)                    \
+    X(CreatePipelineCache) X(DestroyBuffer) X(DestroyCommandPool) X(DestroyDescriptorPool) X(DestroyDevice)           \
+    X(DestroyInstance) X(DestroyPipelineCache) X(EndCommandBuffer) X(EnumeratePhysicalDevices) X(FreeMemory)          \
+    X(GetBufferMemoryRequirements) X(GetDeviceQueue) X(GetInstanceProcAddr) X(GetPipelineCacheData)                   \
+    X(GetPhysicalDeviceMemoryProperties) X(GetPhysicalDeviceProperties)                                        \
     X(GetPhysicalDeviceQueueFamilyProperties) X(MapMemory) X(QueueSubmit) X(QueueWaitIdle)
 #define DECLARED(name) extern PFN_vk##name vk##name;
 LOADED(DECLARED)
