@@ -323,7 +323,7 @@ def test_commands_and_options_that_documents_name_exist(path: Path) -> None:
     code += [line for word in ("sh", "console") for text in only(path, word) for line in text.splitlines()]
     for name, rest in (m.groups() for line in code if (m := re.match(r"(?:\$ )?hsgen ([a-z]+)\b(.*)", line))):
         assert name in OPTIONS, f"{path.name}: there is no hsgen {name}"
-        unknown = {o for o in re.findall(r"(?<!\S)--?[a-z]+", rest)} - OPTIONS[name] - {"--help", "--json"}
+        unknown = {o for o in re.findall(r"(?<!\S)--?[a-z]+(?:-[a-z]+)*", rest)} - OPTIONS[name] - {"--help", "--json"}
         assert not unknown, f"{path.name}: hsgen {name} has no {unknown}"
 
 
