@@ -183,7 +183,7 @@ def test_a_plan_states_its_signature(tmp_path: Path) -> None:
         ("generate -t cpu --value v32", "'v32' is not one of 'none', 'v4', 'v8', 'v16', 'index'"),
         ("generate -t cpu --order down", "'down' is not one of 'ascending', 'descending', 'both'"),
         ("generate -t cpu --feature stable", "'stable' is not one of 'bit-range', 'device-count'"),
-        ("generate --value v4", "--feature, --epilogue, --api and --algorithm choose within a target; name it"),
+        ("generate --value v4", "--algorithm and --glsl-only choose within a target; name it"),
         ("generate --order both", "choose within a target; name it with -t"),
         ("generate --feature device-count", "choose within a target; name it with -t"),
         ("generate -t cpu --key u64 --value packed", "value packed goes with keys of 32 bits"),
