@@ -33,10 +33,9 @@ def checks(target: Target, sort: Sort) -> tuple[Sort, Sort]:
     key = "u32" if sort.signature.value == "packed" else sort.label
     signature = Signature(value=sort.signature.value, key_transform=sort.signature.key_transform)
     label = implicit_for(OPERATION)
-    before = target.sort(label, key, signature)
-    return before, target.sort(
-        label, key, replace(signature, value=MADE[signature.value])
-    ) if signature.index else before
+    before = target.sort(label, key, signature, sort.limit)
+    made = replace(signature, value=MADE.get(signature.value, signature.value))
+    return before, target.sort(label, key, made, sort.limit) if signature.index else before
 
 
 def faults(engine: Engine, by: tuple[Sort, Sort], n: int, seed: int) -> tuple[str, ...]:
