@@ -82,7 +82,7 @@ def layered(place: Path) -> tuple[int, str]:
     enables = "VK_VALIDATION_FEATURE_ENABLE_SYNCHRONIZATION_VALIDATION_EXT"
     env = {**os.environ, "VK_INSTANCE_LAYERS": LAYER, "VK_LAYER_ENABLES": enables}
     done = subprocess.run(
-        [built(place, "-Isorts/include pairs.c objects/*.o -lvulkan")],
+        [built(place, "-pthread -Isorts/include pairs.c objects/*.o -lvulkan")],
         capture_output=True,
         text=True,
         env=env,
@@ -155,6 +155,35 @@ def test_it_sorts_with_addresses_alone(place: Path) -> None:
         (OPTIONS, f"{OPTIONS} options.binding = HS_VULKAN_BY_ADDRESS;"),
     )
     without_pool(place)
+    assert layered(place) == SORTED
+
+
+@pytest.mark.device
+def test_threads_make_its_pipelines(place: Path) -> None:
+    """Each makes every fourth one; the layers would report calls that may not be concurrent."""
+    text = (place / "pairs.c").read_text(encoding="utf-8")
+    loop = re.search(r"^    do TRY\(hs_vulkan_create_next.*?while \(left\);\n", text, re.MULTILINE | re.DOTALL)
+    assert loop
+    work = """
+#include <pthread.h>
+static hs_vulkan *shared;
+static void *work(void *first)
+{
+    uint32_t i;
+    for (i = (uint32_t)(uintptr_t)first; i < hs_vulkan_pipeline_count(shared); i += 4)
+        TRY(hs_vulkan_create_pipeline(shared, i, NULL));
+    return NULL;
+}
+
+int main(void)
+"""
+    threads = """
+    pthread_t threads[4];
+    for (shared = sorter, i = 0; i < 4; i++) TRY(pthread_create(&threads[i], NULL, work, (void *)(uintptr_t)i));
+    for (i = 0; i < 4; i++) TRY(pthread_join(threads[i], NULL));
+    TRY(hs_vulkan_create_next(sorter, &left, NULL) || left);
+"""
+    changed(place, (loop[0], threads), ("\nint main(void)\n", work))
     assert layered(place) == SORTED
 
 
