@@ -44,6 +44,7 @@ API = Api(
     options={
         "validation": Option(2, help="validation=1 or 2, which is GPU-assisted"),
         "binding_limit": Option(2**62, help="binding_limit=BYTES"),
+        "binding": Option(2, help="binding=1 for push descriptors, 2 for device addresses"),
         "size_control": Option(1, default=1, help="size_control=0"),
         "poison": Option(1),
     },

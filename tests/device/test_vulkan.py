@@ -93,8 +93,8 @@ def ways() -> Iterator[Any]:
         *fast,
         (4, "lanes4", "u32", "validation=2"),
         (4, "lanes4", "u64", "validation=1", "size_control=0"),  # the only width, which suits anyway
-        (8, "lanes8", "u32", "validation=1"),
-        (16, "lanes16", "u32", "validation=1"),
+        (8, "lanes8", "u32", "validation=1", "binding=1"),  # push descriptors
+        (16, "lanes16", "u32", "validation=1", "binding=2"),  # device addresses alone
         (16, "lanes16", "u64", "validation=1"),
         (8, "lanes1", "u32", "validation=1"),  # no subgroup operations
     ]

@@ -125,6 +125,18 @@ def test_sorts_with_a_device_side_count_have_every_kernel_by_address() -> None:
         assert [m.kernel for m in found if m.address == address] == [k.name for k in sort.kernels]
 
 
+@pytest.mark.parametrize("name", [n for n in target.names() if "vulkan" in target.find(n).apis])
+def test_recording_has_room_for_the_descriptor_sets_of_every_plan(name: str) -> None:
+    """The runtime keeps them on the stack, and refuses a sort with more."""
+    header = Path(__file__).parents[2] / "templates/apis/vulkan/hs_vulkan_internal.h"
+    room = re.search(r"HS_SETS = (\d+)", header.read_text(encoding="utf-8"))
+    assert room
+    for value in ("none", "v4"):
+        signature = Signature(value=value, key_transform=True, bit_range=True, device_count=True)
+        plan = target.find(name).sort("auto", "u32", signature).plan
+        assert 2 * len({step.bindings for step in plan.steps}) < int(room[1])
+
+
 def test_defines_pick_a_module() -> None:
     assert defines(Module("clean", address=False)) == ["HS_KERNEL_clean"]
     assert defines(Module("flip_2", address=True)) == ["HS_KERNEL_flip_2", "HS_ADDRESS"]

@@ -5,7 +5,8 @@
  * A *sort* (hs_sort) is a constant that the C file of a target defines: kernels and a launch plan.  Scans, segmented
  * sorts, merges and digests are sorts of another kind (hs_kind).  A *sorter* is a sort made ready for a device, by
  * hs_opencl_create, hs_vulkan_create, hs_cuda_create or hs_metal_create.  Nothing here allocates device memory, keeps
- * global state or ends the program: every call that can fail returns a status. */
+ * global state or ends the program: every call that can fail returns a status.  The functions of this file and of hs_plan.h
+ * only read: any thread may call them at any time. */
 #ifndef HS_H
 #define HS_H
 

@@ -77,7 +77,7 @@ typedef struct hs_metal_buffer {
 
 /* Calls are encoded into a command buffer that has no open encoder, by one compute encoder, which has ended on return.
  * Arguments are checked before anything is encoded.  Metal orders a call after earlier commands on the same buffers;
- * the caller orders buffers of a heap or without hazard tracking, with fences or events. */
+ * the caller orders buffers of a heap or without hazard tracking, with fences or events.  Any thread. */
 
 /* A sort of n keys. */
 typedef struct hs_metal_sort_args {
@@ -156,7 +156,8 @@ typedef struct hs_metal_digest_args {
 hs_status hs_metal_digest(const hs_metal *sorter, hs_metal_commands commands, const hs_metal_digest_args *args);
 
 /* The sort for `key` ("u32") and `value` (null: "none"), as in hs_serves, among these targets that suits the device
- * best and that its general limits allow; null if none.  How wide SIMD groups are is found out by hs_metal_create. */
+ * best and that its general limits allow; null if none.  How wide SIMD groups are is found out by hs_metal_create.  Any
+ * thread. */
 hs_status hs_metal_match(const hs_metal_target *const *targets, size_t count, const char *key, const char *value,
                          hs_metal_device device, const hs_metal_kernels **sort);
 

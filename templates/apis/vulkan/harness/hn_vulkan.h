@@ -51,6 +51,7 @@ extern struct hn_state {
     uint64_t tick_mask;
     double tick_seconds;
     uint32_t features;
+    hs_vulkan_binding binding;
     uint64_t binding_limit, sorted; /* sorted: the last n */
     int poison, unchecked; /* unchecked: no guard was looked at since the last sort */
     hn_memory buffers[HN_SLOTS], staging, scratch; /* scratch: including the guard */
@@ -69,7 +70,8 @@ typedef struct hn_facts {
     VkPhysicalDevice16BitStorageFeatures storage16_feature;
     VkPhysicalDevice8BitStorageFeatures storage8_feature;
     uint32_t cores, units, threads, registers; /* of a core; 0 if not reported */
-    const char *extensions[3]; /* to be enabled for these features */
+    int push;                  /* whether it has push descriptors */
+    const char *extensions[4]; /* to be enabled for these features */
     uint32_t extension_count;
 } hn_facts;
 

@@ -6,8 +6,9 @@
 
 #include <string.h>
 
-static const char *hn_create(const hs_sort *sort, hs_vulkan **sorter)
+static const char *hn_create(const hs_sort *sort, hs_vulkan_binding binding, hs_vulkan **sorter)
 {
+    hs_vulkan_create_options options;
     hs_vulkan_device device;
     VkResult code = VK_SUCCESS;
     memset(&device, 0, sizeof device);
@@ -17,7 +18,9 @@ static const char *hn_create(const hs_sort *sort, hs_vulkan **sorter)
     device.get_proc = vk.get;
     device.features = hn.features;
     device.binding_limit = hn.binding_limit;
-    return hn_status("hs_vulkan_create", hs_vulkan_create(sort, &device, sorter, &code), code);
+    memset(&options, 0, sizeof options);
+    options.binding = binding;
+    return hn_status("hs_vulkan_create_with", hs_vulkan_create_with(sort, &device, &options, sorter, &code), code);
 }
 
 const char *hn_sorter(const char *target, const char *algorithm, const char *key, const char *value)
@@ -37,10 +40,11 @@ const char *hn_sorter(const char *target, const char *algorithm, const char *key
     vk.DestroyDescriptorPool(hn.device, hn.sets, NULL);
     hn.sets = VK_NULL_HANDLE;
     memset(&pool, 0, sizeof pool);
-    error = hn_create(sort, &hn.sorter);
+    error = hn_create(sort, hn.binding, &hn.sorter);
     if (error) return error;
     pool.sType = VK_STRUCTURE_TYPE_DESCRIPTOR_POOL_CREATE_INFO;
     hs_vulkan_descriptors(hn.sorter, &pool.maxSets, &size.descriptorCount);
+    if (!pool.maxSets) pool.maxSets = 1, size.descriptorCount = 2; /* for hn_copy */
     pool.poolSizeCount = 1;
     pool.pPoolSizes = &size;
     return hn_code("vkCreateDescriptorPool", vk.CreateDescriptorPool(hn.device, &pool, NULL, &hn.sets));
@@ -167,7 +171,7 @@ const char *hn_copy(uint64_t bytes, double *device_seconds)
     hs_status status;
     if (bytes == 0 || bytes > hn.buffers[0].bytes || bytes > hn.buffers[1].bytes) return "the buffers are smaller";
     if (!hn.sorter) return "no sort is ready"; /* its descriptor pool is used */
-    if (!hn.copier) error = hn_create(&hn_copy_sort, &hn.copier);
+    if (!hn.copier) error = hn_create(&hn_copy_sort, HS_VULKAN_BY_SET, &hn.copier);
     if (!error) error = hn_code("vkResetDescriptorPool", vk.ResetDescriptorPool(hn.device, hn.sets, 0));
     if (!error) error = hn_begin();
     if (error) return error;

@@ -96,6 +96,7 @@ const char *hn_ask(int index, hn_facts *facts)
         facts->storage8_feature.pNext = facts->features.pNext;
         facts->features.pNext = &facts->storage8_feature;
     }
+    facts->push = hn_has(device, facts, UINT32_MAX, VK_KHR_PUSH_DESCRIPTOR_EXTENSION_NAME, 1);
     vk.GetPhysicalDeviceProperties2(device, &facts->base);
     vk.GetPhysicalDeviceFeatures2(device, &facts->features);
     hn_ask_cores(device, facts);

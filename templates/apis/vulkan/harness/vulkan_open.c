@@ -1,5 +1,6 @@
 /* The Vulkan harness: opening a device.  Options of hn_open:
  *   binding_limit=N  sorts whose bindings are greater take device addresses
+ *   binding=1        push descriptors instead of sets; binding=2: device addresses alone
  *   size_control=0   do not enable subgroup size control
  *   validation=1     core and synchronization validation; validation=2: GPU-assisted as well
  *   poison=1         fill scratch before every sort */
@@ -21,6 +22,7 @@ static const char *hn_options(const char *options, int *validation, int *size_co
         if (!end || end == value + 1 || *end) return hn_fail("the option %s is not NAME=NUMBER", word);
         *value = 0;
         if (strcmp(word, "binding_limit") == 0) hn.binding_limit = number;
+        else if (strcmp(word, "binding") == 0 && number <= HS_VULKAN_BY_ADDRESS) hn.binding = (hs_vulkan_binding)number;
         else if (strcmp(word, "validation") == 0 && number <= 2) *validation = (int)number;
         else if (strcmp(word, "size_control") == 0 && number <= 1) *size_control = (int)number;
         else if (strcmp(word, "poison") == 0 && number <= 1) hn.poison = (int)number;
@@ -154,7 +156,8 @@ const char *hn_open(int index, const char *options)
     if (!error) {
         hn.physical = hn.devices[index];
         if (!size_control) facts.control_feature.subgroupSizeControl = VK_FALSE;
-        error = hn_device(&facts);
+        if (hn.binding == HS_VULKAN_BY_PUSH && !facts.push) error = "the device has no push descriptors";
+        else error = hn_device(&facts);
     }
     if (error) hn_close();
     return error;
