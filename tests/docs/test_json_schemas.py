@@ -7,6 +7,7 @@ import json
 import re
 import tomllib
 from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ import json_schemas
 import jsonschema
 import pytest
 import tomlkit
+from nightly import NIGHTLY, nightly
 
 from hsgen.cli import group, main
 from hsgen.core.errors import Usage
@@ -22,9 +24,11 @@ from hsgen.system import resources
 from hsgen.targets import target
 
 FILES = sorted([*resources.targets().glob("*.toml"), *(json_schemas.ROOT / "tests/device/lanes").glob("*.toml")])
-MUTATED = ("cpu", "nvidia-hopper", "intel-gen8", "lanes8")
+MUTATED = ("cpu", "lanes8", nightly("intel-gen8"), nightly("nvidia-hopper"))
 SHAPE = r": (unknown key|missing|.* is not (a|true|one of|between)|is empty)"
-"""What a schema can say: keys, types, choices and ranges."""
+"""What a schema can say: keys, types, choices and ranges; but not that only the last row of ranges has no `to`."""
+EACH = 1 if NIGHTLY else 9
+"""The fast run takes every ninth mutant."""
 
 
 def validator(name: str) -> jsonschema.Draft7Validator:
@@ -95,7 +99,7 @@ def test_the_schema_agrees_with_the_reader_on_mutants(name: str) -> None:
     path = next(p for p in FILES if p.stem == name)
     schema = validator("target")
     counts = {"both": 0, "neither": 0, "reader": 0}
-    for what, made in mutants(tomllib.loads(path.read_text(encoding="utf-8"))):
+    for what, made in islice(mutants(tomllib.loads(path.read_text(encoding="utf-8"))), 0, None, EACH):
         try:
             target.parse(tomlkit.dumps(made), path.stem, "mine")
             lines: tuple[str, ...] = ()
@@ -103,10 +107,10 @@ def test_the_schema_agrees_with_the_reader_on_mutants(name: str) -> None:
             lines = e.lines
         wrong = not schema.is_valid(made)
         assert lines or not wrong, f"{what}: only the schema refuses it"
-        shape = [line for line in lines if re.search(SHAPE, line)]
+        shape = [line for line in lines if re.search(SHAPE, line) and "].to: missing" not in line]
         assert wrong or not shape, f"{what}: the schema accepts it: {shape[0]}"
         counts["both" if wrong else "reader" if lines else "neither"] += 1
-    assert counts["both"] > 100 and counts["neither"] > 0 and counts["reader"] > 0, counts
+    assert counts["both"] > 20 and counts["neither"] > 0 and counts["reader"] > 0, counts
 
 
 COMMANDS = {
@@ -153,6 +157,7 @@ def test_output_about_bundles_conforms(
         assert conforms(command, arguments, capsys, 1) == [{"path": "LICENSE", "state": "stale"}]
 
 
+@pytest.mark.nightly
 def test_output_of_compilers_conforms(capsys: pytest.CaptureFixture[str]) -> None:
     """Also without any compiler: then it lists the missing ones."""
     conforms("compile", ["-t", "generic", "--key", "u32"], capsys, 0, 3)
