@@ -15,6 +15,7 @@ from typing import Any
 from hsgen import operations
 from hsgen.core.errors import Unavailable, Usage
 from hsgen.core.quantities import power_of_two
+from hsgen.system import extras
 from hsgen.tools.bench import colours
 from hsgen.tools.bench.rows import candidate
 
@@ -88,7 +89,7 @@ def _matplotlib() -> Any:
         import matplotlib.figure
         import matplotlib.ticker
     except ImportError:
-        raise Unavailable("plots need matplotlib; install it with pip install 'hsgen[plot]'") from None
+        raise Unavailable(f"plots need matplotlib; install it with {extras.command('plot')}") from None
     return matplotlib
 
 
