@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from hsgen.algorithms import ALGORITHMS
+from hsgen.algorithms.radix.strategies import STRATEGIES
 from hsgen.core.fields import LONGEST_TEXT, Field
 from hsgen.core.keys import KEYS
 from hsgen.system.paths import LONGEST_NAME
@@ -85,9 +86,9 @@ def _definitions() -> Schema:
         if not hasattr(algorithm, "STRATEGIES"):
             made |= _variants(name, algorithm.FIELDS, name)
             continue
-        for x in strategies.STRATEGIES:
+        for x in STRATEGIES:
             made |= _variants(f"{name}_{x}", strategies.fields(x), f"{name}, strategy {x}")
-        several = {x: _reference(f"{name}_{x}") for x in strategies.STRATEGIES}
+        several = {x: _reference(f"{name}_{x}") for x in STRATEGIES}
         made[name] = _object(several, required=[], what=f"{name}: tables by strategy")
     return made
 
