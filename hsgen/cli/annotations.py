@@ -8,6 +8,8 @@ from pathlib import Path
 
 import click
 
+from hsgen.core.errors import shown
+
 FORMATS = ("text", "github")
 _MOST = 10  # the annotations of a step that GitHub shows
 _WORDS = {
@@ -31,7 +33,7 @@ def annotate(folder: Path, rows: Iterable[tuple[str, str]], hint: str, style: st
         return
     every = list(rows)
     for kind, path in every[: _MOST - 1]:
-        click.echo(_command(f"{path} {_WORDS[kind]}", _relative(folder / path)))
+        click.echo(_command(f"{shown(path)} {_WORDS[kind]}", _relative(folder / path)))
     if every:
         more = f"and {len(every) - _MOST + 1} more files; " if len(every) >= _MOST else ""
         click.echo(_command(f"{more}{hint}", _relative(folder / "manifest.json")))
