@@ -89,7 +89,7 @@ def write_sbom(name: str, document: sbom.Document) -> None:
 
 
 def main() -> None:
-    """Make dist/ anew."""
+    """Make dist/ again from nothing."""
     shutil.rmtree(DIST, ignore_errors=True)
     os.environ.setdefault("SOURCE_DATE_EPOCH", "315532800")  # 1980, as in the archives
     wheel = packages()
