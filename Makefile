@@ -12,7 +12,7 @@ COMPILE := .cache/lock/bin/uv pip compile -q --universal --python-version 3.11 -
 HEADED := .cache/lock/bin/python .ci/headed
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check format lock docs-targets words wheel clean device-check device-bench
+.PHONY: help setup demo test check format lock docs-targets words wheel schemas release clean device-check device-bench
 
 help: ## list the goals
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-12s %s\n", $$1, $$2 }' Makefile
@@ -52,6 +52,13 @@ words: $(READY) ## write the table of words into docs/reference/dialect.md
 wheel: $(READY) ## build a wheel into dist/
 	$(PY) -m build --wheel --no-isolation
 
+schemas: $(READY) ## write the JSON Schemas of docs/reference/schemas
+	$(PY) tests/json_schemas.py
+
+release: $(READY) ## build, check and list in dist/ all that a release holds; uploads and tags nothing
+	@$(PY) $(PIP) install --require-hashes -r .ci/release.lock
+	$(PY) .ci/release.py
+
 # The newest versions that pyproject.toml allows, for all platforms and all versions of Python that it allows, with the
 # hashes of all their files; pip then installs nothing else.  What .ci/run adds is locked apart.
 lock: pyproject.toml ## update requirements-dev.lock and .ci/*.lock
@@ -63,6 +70,7 @@ lock: pyproject.toml ## update requirements-dev.lock and .ci/*.lock
 	printf '%s\n' nvidia-cuda-nvcc==13.0.88 nvidia-cuda-crt==13.0.88 nvidia-nvvm==13.0.88 nvidia-cuda-runtime==13.0.96 \
 	  nvidia-cuda-cccl==13.0.85 | $(COMPILE) - | $(HEADED) .ci/nvcc.lock
 	echo ziglang==0.17.0 | $(COMPILE) - | $(HEADED) .ci/ziglang.lock
+	$(COMPILE) pyproject.toml --extra release -c requirements-dev.lock | $(HEADED) .ci/release.lock
 	rm -rf .cache/lock
 
 device-check: ## on a machine with an NVIDIA GPU, without network: validate CUDA, Vulkan and OpenCL, run sanitizers

@@ -11,6 +11,7 @@ import click
 from hsgen.bundle.build import Modules, build
 from hsgen.bundle.manifest import MANIFEST, Manifest, digest
 from hsgen.bundle.store import Differences, compare, read_manifest, unified
+from hsgen.cli.annotations import annotate, format_option
 from hsgen.cli.bundle_options import folder_option, recorded, targets_option
 from hsgen.cli.epilogues import refuse, same, trust_option, unknown
 from hsgen.cli.options import json_option, require_option, required
@@ -28,6 +29,7 @@ from hsgen.targets import target as target_files
 )
 @trust_option
 @require_option
+@format_option
 @json_option
 def check(
     folder: Path,
@@ -36,6 +38,7 @@ def check(
     epilogue: Path | None,
     trusted: bool,
     require: bool,
+    style: str | None,
     as_json: bool,
 ) -> None:
     """Verify that a bundle is what hsgen generates today; exit with 1 if not.
@@ -50,11 +53,19 @@ def check(
         if epilogue is not None:
             same(folder, old, epilogue)
         texts = {name: entry.choice.epilogue for name, entry in old.targets.items()}
-        _check(folder, old, names, unknown(texts, trusted=trusted or epilogue is not None), diff, as_json)
+        left = unknown(texts, trusted=trusted or epilogue is not None)
+        _check(folder, old, names, left, diff=diff, style="text" if as_json else style, as_json=as_json)
 
 
 def _check(
-    folder: Path, old: Manifest, names: tuple[str, ...], unknown: tuple[str, ...], diff: bool, as_json: bool
+    folder: Path,
+    old: Manifest,
+    names: tuple[str, ...],
+    unknown: tuple[str, ...],
+    *,
+    diff: bool,
+    style: str | None,
+    as_json: bool,
 ) -> None:
     """Compare a bundle with what is generated today; of `unknown` targets, only the files with their hashes."""
     for name in names:
@@ -75,6 +86,7 @@ def _check(
         files[MANIFEST] = manifest.bytes()
         click.echo(unified(folder, files, (*found.stale, *found.missing)))
     if found:
+        annotate(folder, found.rows(), f"run: {_remedy(folder, found, names)}", style)
         raise _stale(folder, found, names)
     refuse(folder, unknown)
     if words.unchecked:
@@ -88,9 +100,12 @@ def _check(
 
 def _stale(folder: Path, found: Differences, names: tuple[str, ...]) -> Wrong:
     """The error for a bundle that differs, with the command that updates it."""
+    lines = (f"{folder}: {line}" for line in found.lines())
+    return Wrong(*lines, f"{folder}: not up to date; run: {_remedy(folder, found, names)}")
+
+
+def _remedy(folder: Path, found: Differences, names: tuple[str, ...]) -> str:
+    """The command that updates a bundle."""
     custom = "".join(f" -t {quote(n)}" for n in names)
-    return Wrong(
-        *(f"{folder}: {line}" for line in found.lines()),
-        f"{folder}: not up to date; run: hsgen generate -o {quote(str(folder))}{custom}"
-        + (" and delete the unexpected files" if found.unexpected else ""),
-    )
+    extra = " and delete the unexpected files" if found.unexpected else ""
+    return f"hsgen generate -o {quote(str(folder))}{custom}{extra}"

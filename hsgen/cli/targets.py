@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -17,13 +18,15 @@ from hsgen.core.keys import KEYS
 from hsgen.system import documents
 from hsgen.targets import evidence, schema, upgrade
 from hsgen.targets import target as target_files
+from hsgen.targets.json_schema import target_schema
 
 
 @click.command(short_help="List the targets and the evidence for each.")
 @click.option("--markdown", is_flag=True, help="Print the table of docs/reference/targets.md.")
 @click.option("--upgrade", "file", metavar="FILE", help="Rewrite a target file of schema 1 in schema 2, in place.")
+@click.option("--schema", "as_schema", is_flag=True, help="Print the JSON Schema of target files, for editors.")
 @json_option
-def targets(markdown: bool, file: str | None, as_json: bool) -> None:
+def targets(markdown: bool, file: str | None, as_schema: bool, as_json: bool) -> None:
     """List the targets that come with hsgen, and the evidence for each.
 
     There are three levels: compiled for the device's instruction set, run on a CPU runtime, run on the device itself.
@@ -32,6 +35,9 @@ def targets(markdown: bool, file: str | None, as_json: bool) -> None:
     """
     if file is not None:
         _upgrade(Path(file))
+        return
+    if as_schema:
+        click.echo(json.dumps(target_schema(), indent=1))
         return
     found = [target_files.find(n) for n in target_files.names()]
     if as_json:

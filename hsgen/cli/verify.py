@@ -10,6 +10,7 @@ import click
 
 from hsgen.bundle import store
 from hsgen.bundle.manifest import MANIFEST
+from hsgen.cli.annotations import annotate, format_option
 from hsgen.cli.options import Folder, json_option
 from hsgen.cli.output import emit_json
 from hsgen.core.errors import Usage, Wrong, shown
@@ -20,8 +21,9 @@ from hsgen.core.errors import Usage, Wrong, shown
 @click.option(
     "--expect", metavar="SHA256", help="The hash that the manifest must have, as `hsgen generate` printed it."
 )
+@format_option
 @json_option
-def verify(folder: Path, expect: str | None, as_json: bool) -> None:
+def verify(folder: Path, expect: str | None, style: str | None, as_json: bool) -> None:
     """Verify that every file of the bundle in FOLDER has the hash that its manifest records; exit with 1 if not.
 
     Needs neither templates nor targets.  The manifest lists the hash of every other file, so --expect with a hash from
@@ -37,9 +39,9 @@ def verify(folder: Path, expect: str | None, as_json: bool) -> None:
     if as_json:
         emit_json([{"path": p, "state": s} for s, p in found.rows()])
     if found:
-        raise Wrong(
-            *(f"{folder}: {line}" for line in found.lines()),
-            f"{folder}: was changed after it was generated; run: hsgen generate -o {quote(str(folder))}",
-        )
+        remedy = f"hsgen generate -o {quote(str(folder))}"
+        annotate(folder, found.rows(), f"run: {remedy}", "text" if as_json else style)
+        lines = (f"{folder}: {line}" for line in found.lines())
+        raise Wrong(*lines, f"{folder}: was changed after it was generated; run: {remedy}")
     if not as_json:
         click.echo(f"{shown(folder)} is as it was generated ({len(manifest.hashes)} files)")

@@ -18,7 +18,7 @@ from pathlib import Path
 from types import ModuleType
 
 from hsgen.core.errors import Notice, Unavailable
-from hsgen.system import folders, processes
+from hsgen.system import extras, folders, processes
 
 EMBEDDED = "intel-opencl-rt"
 _LIBRARY = "libintelocl.so"
@@ -62,7 +62,7 @@ def how_to_get_one() -> str:
         return f"the embedded one is installed, but the variable {chosen} hides it"
     if embedded_runtime() is not None:
         return f"the embedded one {embedded_problem()}"
-    return "install the embedded one with pip install 'hsgen[cpu-device]'"
+    return f"install the embedded one with {extras.command('cpu-device')}"
 
 
 def prepare_opencl() -> None:

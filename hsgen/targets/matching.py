@@ -8,7 +8,7 @@ from typing import Any
 
 from hsgen.core.fields import PLAIN_TEXT, Field, Reader, presentable
 
-_MATCH = {
+FIELDS = {
     "types": Field("strs", 'OpenCL device types, for example ["gpu"]', required=False, choices=("cpu", "gpu", "other")),
     "vendors": Field("ints", "vendor numbers, for example [0x8086]", required=False),
     "names": Field("strs", "parts of device names, any of which suffices", required=False),
@@ -39,7 +39,7 @@ def rank(match: Match) -> int:
 
 def read_match(r: Reader, data: Mapping[str, Any]) -> Match:
     """Return what the table says; note what is wrong in `r`."""
-    match = r.fields(r.table(data, "match", required=False) or {}, "match", _MATCH)
+    match = r.fields(r.table(data, "match", required=False) or {}, "match", FIELDS)
     for part in (*match.get("names", []), *match.get("platforms", [])):
         if not presentable(part):
             r.error("match", f"{part!r} cannot be looked for", PLAIN_TEXT)

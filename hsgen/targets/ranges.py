@@ -10,7 +10,7 @@ from hsgen.core.fields import Field, Reader
 SORT = "sort"
 """The table of which sort serves which counts."""
 RANGES, VALUED = "ranges", "ranges_values"
-_ROW = {
+ROW = {
     "use": Field("str", 'a label, for example "bitonic" or "radix-onesweep"'),
     "to": Field("int", "the greatest count of the row; none in the last row", required=False, least=1),
 }
@@ -35,12 +35,12 @@ def read(
         if not isinstance(rows, list) or not rows or not all(isinstance(row, dict) for row in rows):
             r.error(f"{where}.{name}", "is not a list of rows", _HINT)
             continue
-        good = [r.fields(row, f"{where}.{name}[{i}]", _ROW) for i, row in enumerate(rows)]
+        good = [r.fields(row, f"{where}.{name}[{i}]", ROW) for i, row in enumerate(rows)]
         for i, row in enumerate(good):
             if "to" in row and i == len(good) - 1:
                 r.error(f"{where}.{name}[{i}].to", "bounds the last row", "leave it out: the last row serves the rest")
             if "to" not in row and i < len(good) - 1 and "to" not in rows[i]:
-                r.error(f"{where}.{name}[{i}].to", "missing", f"give {_ROW['to'].hint}")
+                r.error(f"{where}.{name}[{i}].to", "missing", f"give {ROW['to'].hint}")
         labels = [names.get(row.get("use", ""), row.get("use", "")) for row in good]
         found[name] = labels, [row["to"] for row in good if "to" in row]
     return found

@@ -11,7 +11,7 @@ from hsgen.core.errors import HsgenError, Unavailable
 from hsgen.emit import spirv
 from hsgen.engines import hosts as devices
 from hsgen.engines import metal_shim, native, selection
-from hsgen.system import compilers, toolchain
+from hsgen.system import compilers, extras, toolchain
 from hsgen.targets import target as targets
 from hsgen.tools import worker
 from hsgen.tools.compile import nvrtc
@@ -31,7 +31,7 @@ class Finding:
         return asdict(self)
 
 
-_INSTALL = "pip install 'hsgen[cpu-device]'"
+_INSTALL = extras.command("cpu-device")
 
 
 def findings() -> list[Finding]:

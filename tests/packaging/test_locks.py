@@ -29,10 +29,23 @@ def test_everything_that_is_needed_is_locked_and_bounded() -> None:
     optional = project["optional-dependencies"]
     assert all(",<" in need for need in [*project["dependencies"], *optional["plot"], *optional["tune"]])
     needs = [*project["dependencies"], *(n for e in ("cpu-device", "isa", "plot", "dev") for n in optional[e])]
-    locked = (ROOT / "requirements-dev.lock").read_text(encoding="utf-8")
-    for need in needs:
-        name = re.match(r"[\w-]+", need)
-        assert name and re.search(rf"^{name[0].lower()}==", locked, re.MULTILINE)
+    for lock, some in (("requirements-dev.lock", needs), (".ci/release.lock", optional["release"])):
+        locked = (ROOT / lock).read_text(encoding="utf-8")
+        for need in some:
+            name = re.match(r"[\w-]+", need)
+            assert name and re.search(rf"^{name[0].lower()}==", locked, re.MULTILINE)
+
+
+def test_the_tools_of_a_release_agree_with_the_others() -> None:
+    """Both locks can be installed into one environment."""
+    found: list[dict[str, set[str]]] = []
+    for lock in ("requirements-dev.lock", ".ci/release.lock"):
+        versions: dict[str, set[str]] = {}
+        for name, version in re.findall(r"^([a-z0-9-]+)==([\w.]+)", (ROOT / lock).read_text(encoding="utf-8"), re.M):
+            versions.setdefault(name, set()).add(version)
+        found.append(versions)
+    shared = found[0].keys() & found[1].keys()
+    assert "jsonschema" in shared and not {name for name in shared if found[0][name] != found[1][name]}
 
 
 def test_only_locked_packages_are_installed() -> None:

@@ -24,6 +24,7 @@ from shipped import sampled
 from hsgen.cli import main
 from hsgen.core.errors import Unavailable, Usage
 from hsgen.core.keys import PLAIN, Signature
+from hsgen.core.quantities import power_of_two, size
 from hsgen.emit.kernels import render
 from hsgen.system import resources
 from hsgen.targets import assembly, target
@@ -99,17 +100,15 @@ def test_kernels_and_launches_are_those_of_the_sorts(pages: dict[str, Element], 
         sources = [render(sort, api) for api in found.apis]
         expected = []
         for k in sort.kernels:
-            sizes = [count(len(s.parts[k.name].encode())) if k.name in s.parts else "-" for s in sources]
+            sizes = [size(len(s.parts[k.name].encode())) if k.name in s.parts else "-" for s in sources]
             group = str(k.subgroup) if k.subgroup > 1 else "-"
             cuda = ["-", "-"] * ("cuda" in found.apis)
-            expected.append(
-                [k.name, str(k.work_group), group, count(k.local_bytes(sort.key)), *sizes, *cuda, k.summary]
-            )
+            expected.append([k.name, str(k.work_group), group, size(k.local_bytes(sort.key)), *sizes, *cuda, k.summary])
         assert region(pages[name], f"kernels of {sort.file}").cells() == expected
         shown = region(pages[name], f"launches of {sort.file}").cells()
         assert [row[0] for row in shown] == [counts.spelled(n) for n in plans.counts(sort, ())]
         for row, n in zip(shown, plans.counts(sort, ()), strict=True):
-            assert row[3] == count(assembly.traffic(sort, n))
+            assert row[3] == size(assembly.traffic(sort, n))
         assert len(region(pages[name], f"plan of {sort.file}").cells()) == len(sort.plan.steps)
 
 
@@ -412,9 +411,9 @@ def test_measurements_are_shown_with_their_pictures(monkeypatch: pytest.MonkeyPa
     assert [len(rows) for rows in drawn] == [3, 1] and all(p.attrs["alt"] for p in pictures)
     table = region(root, "rates, u32 keys, random; OpenCL on A <fast> CPU")
     assert table.cells() == [
-        ["2^10", "hsgen auto", "123.4", "100.0", "150.0", "9", "", "25 %"],
-        ["2^10", "numpy", "61.7", "60.0", "63.0", "9", "2.00 x (1.90 to 2.10)", ""],
-        ["2^10", "hsgen:mine.toml:bitonic", "123.4", "100.0", "150.0", "9", "1.50 x", "25 %"],
+        ["2¹⁰", "hsgen auto", "123.4", "100.0", "150.0", "9", "", "25 %"],
+        ["2¹⁰", "numpy", "61.7", "60.0", "63.0", "9", "2.00 x (1.90 to 2.10)", ""],
+        ["2¹⁰", "hsgen:mine.toml:bitonic", "123.4", "100.0", "150.0", "9", "1.50 x", "25 %"],
     ]
 
 
@@ -524,7 +523,7 @@ def test_a_bundle_is_shown_as_its_manifest_has_it(
     }
     on_disk = {p.relative_to("sorts").as_posix(): p for p in Path("sorts").rglob("*") if p.is_file()}
     on_disk.pop("manifest.json")
-    assert files == {name: count(p.stat().st_size) for name, p in on_disk.items()}
+    assert files == {name: size(p.stat().st_size) for name, p in on_disk.items()}
     kernels = [e.attrs["aria-label"] for e in root.every("div") if e.attrs.get("aria-label", "").startswith("kernels")]
     assert kernels == ["kernels of radix_u32", "kernels of radix_u32_v4"]
     (tmp_path / "sorts" / "LICENSE").unlink()
@@ -546,3 +545,34 @@ def test_every_target_of_a_bundle_has_its_part() -> None:
     assert [e.text for e in root.every("h2")] == [*names[:2], "Files of all targets"]
     with pytest.raises(Usage, match="holds no target swiftshader"):
         bundles.contents(ROOT / "generated", ("swiftshader",))
+
+
+@pytest.mark.parametrize(
+    ("n", "said"),
+    [
+        (0, "0 B"),
+        (1023, "1023 B"),
+        (1024, "1 KiB"),
+        (1536, "1.5 KiB"),
+        (12345, "12.1 KiB"),
+        (1048575, "1 MiB"),
+        (1 << 20, "1 MiB"),
+        (500 << 20, "500 MiB"),
+        (1023 << 20, "1023 MiB"),
+        ((1 << 30) - 1, "1 GiB"),
+        (2**63 - 1, "8 EiB"),
+    ],
+)
+def test_sizes_have_units(n: int, said: str) -> None:
+    assert size(n) == said
+
+
+def test_the_page_has_exact_bytes_and_superscripts(pages: dict[str, Element]) -> None:
+    root = pages["cpu"]
+    sizes = [td for td in root.every("td") if "title" in td.attrs]
+    assert len(sizes) > 100
+    for td in sizes:
+        exact = int(re.sub(r"[^\d]", "", td.attrs["title"]))
+        assert td.attrs["title"].endswith("bytes"[: 5 - (exact == 1)]) and td.text == size(exact)
+    said = next(root.every("body")).text
+    assert "2^" not in said and power_of_two(20) == "2²⁰" and "2²⁰" in said

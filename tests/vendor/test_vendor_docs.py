@@ -188,7 +188,7 @@ def test_hooks_are_what_the_document_says() -> None:
             hooks.append({})
         key, value = line.removeprefix("- ").split(": ", 1)
         hooks[-1][key] = value
-    assert [h["id"] for h in hooks] == ["hsgen-check", "hsgen-verify"]
+    assert [h["id"] for h in hooks] == ["hsgen-check", "hsgen-generate", "hsgen-verify"]
     for hook in hooks:
         program_name, command = hook["entry"].split()
         assert program_name == "hsgen" and command in group.commands and hook["id"] == f"hsgen-{command}"
@@ -200,7 +200,7 @@ def test_hooks_are_what_the_document_says() -> None:
 
 def test_snippets_of_ci() -> None:
     snippets = machinery().blocks(CI)
-    assert [language for language, _ in snippets] == ["yaml", "yaml", "groovy", "make", "yaml"]
+    assert [language for language, _ in snippets] == ["yaml", "yaml", "yaml", "groovy", "make", "yaml"]
     for language, text in snippets:
         if language == "yaml":
             yaml_lines(text)

@@ -14,6 +14,9 @@ from typing import Any
 
 from hsgen import operations
 from hsgen.core.errors import Unavailable, Usage
+from hsgen.core.quantities import power_of_two
+from hsgen.system import extras
+from hsgen.tools.bench import colours
 from hsgen.tools.bench.rows import candidate
 
 SUFFIXES = ("svg", "png")
@@ -22,15 +25,17 @@ _STYLE = {
     "svg.hashsalt": "hsgen",  # reproducible ids
     "font.family": "DejaVu Sans",
     "font.size": 9,
-    "axes.titlesize": 10,
+    "axes.titlesize": 9,
     "axes.axisbelow": True,
+    "legend.fontsize": 7.5,
+    **dict.fromkeys(("axes.edgecolor", "axes.labelcolor", "text.color", "xtick.color", "ytick.color"), colours.INK),
 }
-_COLOURS = ("#000000", "#d55e00", "#0072b2", "#009e73", "#cc79a7", "#8c6d00", "#56b4e9", "#7f3c8d")
 _MARKERS = "os^Dv<>pX*"
 _DASHES = ("-", (5, 1.5), (1.5, 1.5), (6, 1.5, 1.5, 1.5), (3, 1, 1, 1, 1, 1), (9, 3), (1, 3), (9, 2, 1, 2, 1, 2, 1, 2))
-_CHARACTERS = 80  # of a line of a title
-_WIDTH, _HEIGHT = 7.6, 4.0  # inches of a panel
-_ROOF = "roof: a copy's\nbandwidth"
+_CHARACTERS = 72  # of a line of a title
+_WIDTH, _HEIGHT = 6.0, 4.2  # inches of a panel
+_WIDEST = 24  # characters of a label, of which three fit side by side
+_ROOF = "roof: a copy's bandwidth"
 
 Rows = Sequence[Mapping[str, Any]]
 
@@ -84,7 +89,7 @@ def _matplotlib() -> Any:
         import matplotlib.figure
         import matplotlib.ticker
     except ImportError:
-        raise Unavailable("plots need matplotlib; install it with pip install 'hsgen[plot]'") from None
+        raise Unavailable(f"plots need matplotlib; install it with {extras.command('plot')}") from None
     return matplotlib
 
 
@@ -105,8 +110,9 @@ def _drawn(rows: Rows, suffix: str) -> bytes:
         for ax in axes[len(panels) :]:
             ax.set_axis_off()
         metadata = {"Date": None} if suffix == "svg" else {"Software": None}
-        figure.savefig(out, format=suffix, dpi=150, metadata=metadata)
-    return out.getvalue()
+        vectors = suffix == "svg"  # an SVG file has no paper of its own, and adapts to dark mode
+        figure.savefig(out, format=suffix, dpi=150, metadata=metadata, transparent=vectors)
+    return colours.themed(out.getvalue().decode()).encode() if vectors else out.getvalue()
 
 
 def _grouped(rows: Rows, by: Any) -> dict[Any, list[Mapping[str, Any]]]:
@@ -130,12 +136,12 @@ def _styles(rows: Rows) -> dict[str, dict[str, Any]]:
     own = {candidate(row) for row in rows if row["baseline"] is None}
     return {
         name: {
-            "color": _COLOURS[i % len(_COLOURS)],
+            "color": colours.LINES[i % len(colours.LINES)],
             "marker": _MARKERS[i % len(_MARKERS)],
             "linestyle": (0, _DASHES[i % len(_DASHES)]) if i % len(_DASHES) else "-",
             "linewidth": 2 if name in own else 1.2,
             "zorder": 4 if name in own else 3,
-            "markerfacecolor": _COLOURS[i % len(_COLOURS)] if name in own else "white",
+            "markerfacecolor": colours.LINES[i % len(colours.LINES)] if name in own else colours.PAPER,
         }
         for i, name in enumerate(names)
     }
@@ -148,17 +154,18 @@ def _fill(matplotlib: Any, ax: Any, rows: Rows, styles: Mapping[str, Mapping[str
             _line(ax, some, name, styles[name])
     roof = [(r["n"], r["roof_mkeys_per_s"]) for r in rows if r["baseline"] is None and r["roof_mkeys_per_s"]]
     if roof:
-        ax.plot(*zip(*sorted(roof), strict=True), color="0.45", linewidth=1, label=_ROOF, zorder=1)
-        ax.fill_between(*zip(*sorted(roof), strict=True), ax.get_ylim()[1] * 1e3, color="0.92", zorder=0)
+        ax.plot(*zip(*sorted(roof), strict=True), color=colours.ROOF, linewidth=1, label=_ROOF, zorder=1)
+        ax.fill_between(*zip(*sorted(roof), strict=True), ax.get_ylim()[1] * 1e3, color=colours.SHADE, zorder=0)
     _scales(matplotlib, ax, rows)
     ax.set_title(_title(rows[0]), loc="left")
     ax.set_xlabel("keys")
     ax.set_ylabel("Mkeys/s")
-    ax.grid(True, which="major", color="0.85", linewidth=0.6)
+    ax.grid(True, which="major", color=colours.RULE, linewidth=0.6)
     handles, labels = ax.get_legend_handles_labels()
     order = sorted(range(len(labels)), key=lambda i: labels[i] == _ROOF)  # the roof last
-    outside = {"loc": "upper left", "bbox_to_anchor": (1.01, 1), "borderaxespad": 0, "frameon": False}
-    ax.legend([handles[i] for i in order], [labels[i] for i in order], handlelength=4.5, **outside)
+    below = {"loc": "upper center", "bbox_to_anchor": (0.5, -0.14), "borderaxespad": 0, "frameon": False}
+    columns = 2 if max(map(len, labels)) > _WIDEST else 3
+    ax.legend([handles[i] for i in order], [labels[i] for i in order], ncols=columns, handlelength=3.5, **below)
 
 
 def _line(ax: Any, rows: Rows, name: str, style: Mapping[str, Any]) -> None:
@@ -176,7 +183,7 @@ def _scales(matplotlib: Any, ax: Any, rows: Rows) -> None:
     first, last = low.bit_length() - 1, (high - 1).bit_length()
     step = max(1, -(-(last - first) // 9))
     ax.set_xticks([2.0**i for i in range(first, last + 1, step)])
-    ax.xaxis.set_major_formatter(ticker.FuncFormatter(lambda x, _: f"$2^{{{round(x).bit_length() - 1}}}$"))
+    ax.xaxis.set_major_formatter(ticker.FuncFormatter(lambda x, _: power_of_two(round(x).bit_length() - 1)))
     ax.xaxis.set_minor_locator(ticker.NullLocator())
     shown = [r for r in rows if r["baseline"] != "copy"]
     most = max(max(r["q3"], r["roof_mkeys_per_s"] or 0) for r in shown)

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from hsgen.apis.opencl import API
 from hsgen.core.errors import Unavailable, Wrong
-from hsgen.system import processes, toolchain
+from hsgen.system import extras, processes, toolchain
 from hsgen.targets.isa import KINDS
 from hsgen.tools.compile.base import Request, Use
 from hsgen.tools.compile.refusals import refusal
@@ -61,7 +61,7 @@ class Amdgcn:
 
     name = "amdgcn"
     api = API.name
-    install = "pip install 'hsgen[isa-amd]'"
+    install = extras.command("isa-amd")
 
     def devices(self) -> Sequence[str]:
         """Return LLVM's names of the known devices, oldest first."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from hsgen.core.errors import Usage
 from hsgen.core.keys import PLAIN, Signature
+from hsgen.core.quantities import power_of_two
 from hsgen.core.sort import Sort
 from hsgen.targets.target import AUTO, Target
 from hsgen.tools.report.drawing import Drawing, Figure, count, power
@@ -50,7 +51,7 @@ def figure(found: Target, key: str) -> Figure | None:
     for k in range(0, scale + 1, 4):
         x = _LEFT + _BAR * k / scale
         d.line(x, y - 8, x, y - 2, "thin")
-        d.text(x, y + 12, f"2^{k}", kind="small")
+        d.text(x, y + 12, power_of_two(k), kind="small")
     d.text(_LEFT - 24, y + 12, "keys", anchor="end", kind="small")
     return Figure(d.markup(), f"The sort for any count: {text}.")
 

@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 
 from markupsafe import Markup, escape
 
+from hsgen.core.quantities import power_of_two
+
 THIN = "\N{NARROW NO-BREAK SPACE}"
 FILLS = ("dark", "mid", "light", "hatch", "dots", "empty")
 """The classes of boxes; they also differ without colour."""
@@ -22,8 +24,8 @@ def count(n: int) -> str:
 def power(n: int) -> str:
     """Return a power of two from 1024 on, or one less than it, as such; other counts in digits."""
     if n >= 1024 and n & (n - 1) == 0:
-        return f"2^{n.bit_length() - 1}"
-    return f"2^{n.bit_length()} - 1" if n >= 1023 and n & (n + 1) == 0 else count(n)
+        return power_of_two(n.bit_length() - 1)
+    return f"{power_of_two(n.bit_length())} - 1" if n >= 1023 and n & (n + 1) == 0 else count(n)
 
 
 def plural(n: int, word: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from hsgen.apis import APIS
 from hsgen.core.device import Device
+from hsgen.core.quantities import size
 from hsgen.targets.evidence import LEVELS
 from hsgen.targets.target import Target
 from hsgen.tools.report.drawing import count
@@ -27,10 +28,10 @@ def facts(found: Target) -> list[tuple[str, str]]:
         ("lanes exchange values", _yes(d.shuffle)),
         ("greatest work-group", f"{count(d.work_group)} lanes"),
         ("greatest grid", f"{count(d.groups)} work-groups in one dimension"),
-        ("local memory", f"{count(d.local_bytes)} bytes a work-group" + ", in ordinary memory" * (d.local == "memory")),
+        ("local memory", f"{size(d.local_bytes)} a work-group" + ", in ordinary memory" * (d.local == "memory")),
         ("64-bit integers", _yes(d.int64)),
         ("buffers of 8 and 16 bits", f"{_yes(d.storage8)} and {_yes(d.storage16)}"),
-        ("largest binding", f"{count(d.binding_bytes)} bytes"),
+        ("largest binding", size(d.binding_bytes)),
         ("forward progress of work-groups", _PROGRESS[d.progress]),
         *([("SPIR-V for", f"Vulkan {d.vulkan}")] if any(APIS[api].spirv for api in found.apis) else []),
         *_core(d),

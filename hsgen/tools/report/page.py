@@ -13,6 +13,7 @@ from markupsafe import Markup
 from hsgen import __version__, operations
 from hsgen.algorithms import EVERY
 from hsgen.apis import APIS
+from hsgen.core import quantities
 from hsgen.core.keys import described
 from hsgen.core.sort import Sort
 from hsgen.emit.kernels import template_errors
@@ -138,11 +139,18 @@ def _environment() -> jinja2.Environment:
         "count": drawing.count,
         "power": drawing.power,
         "spelled": counts.spelled,
+        "size": quantities.size,
+        "exactly": _exactly,
         "wbr": _breakable,
         "candidate": candidate,
     }
     env.globals |= {"apis": APIS, "registers": [nvrtc.API.name]}
     return env
+
+
+def _exactly(n: int) -> str:
+    """The tooltip of a size: its exact number of bytes."""
+    return drawing.plural(n, "byte")
 
 
 def _breakable(text: str) -> Markup:

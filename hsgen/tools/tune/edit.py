@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from hsgen.core.errors import Unavailable, Usage
-from hsgen.system import toolchain
+from hsgen.system import extras, toolchain
 from hsgen.targets.ranges import SORT, written
 from hsgen.targets.tables import changed, labels, placed, placed_of, renamed, table_of
 
@@ -26,7 +26,7 @@ def available() -> None:
         Unavailable: the library for it is not installed.
     """
     if not toolchain.has_module("tomlkit"):
-        raise Unavailable("editing target files needs tomlkit; install it with pip install 'hsgen[tune]'")
+        raise Unavailable(f"editing target files needs tomlkit; install it with {extras.command('tune')}")
 
 
 def applied(

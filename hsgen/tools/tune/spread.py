@@ -15,7 +15,7 @@ from hsgen.core.errors import Unavailable, Wrong
 from hsgen.core.keys import PLAIN, Signature
 from hsgen.engines import hosts
 from hsgen.engines.native import library
-from hsgen.system import toolchain
+from hsgen.system import extras, toolchain
 from hsgen.targets import target as targets
 from hsgen.tools.tune.runner import Entry, Failed, Field, Progress
 from hsgen.tools.tune.search import Finish, Race, Rung
@@ -102,7 +102,7 @@ class Cluster:
                 has another version of hsgen or lacks the device.
         """
         if not toolchain.has_module("distributed"):
-            raise Unavailable("spreading races needs Dask; install it with pip install 'hsgen[dask]'")
+            raise Unavailable(f"spreading races needs Dask; install it with {extras.command('dask')}")
         import distributed
 
         self._field = field

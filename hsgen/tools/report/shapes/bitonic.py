@@ -9,6 +9,7 @@ from hsgen.algorithms.bitonic.paths import Path
 from hsgen.algorithms.bitonic.plan import level_of, lg_stride_of
 from hsgen.core.kernels import Kernel
 from hsgen.core.plan import Step
+from hsgen.core.quantities import power_of_two
 from hsgen.tools.report.drawing import Drawing, Figure, count, plural, power
 
 _SIDE = 208  # pixels of the slab and the block
@@ -94,8 +95,8 @@ def _levels(p: Params, most: int) -> Figure:
     unit = min(22.0, 520 / scale)
     left, y = 236, 34
     for k in range(0, scale, 2):
-        d.text(left + (scale - k - 0.5) * unit, y - 8, str(k), kind="small")
-    d.text(left - 8, y - 8, "distance 2^", anchor="end", kind="small")
+        d.text(left + (scale - k - 0.5) * unit, y - 8, power_of_two(k), kind="small")
+    d.text(left - 8, y - 8, "distance", anchor="end", kind="small")
     for step in steps:
         kernel = kernels[step.kernel]
         top = (

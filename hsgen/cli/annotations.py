@@ -1,0 +1,54 @@
+"""Annotations for GitHub Actions: workflow commands, which GitHub shows next to the files of a pull request."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from pathlib import Path
+
+import click
+
+from hsgen.core.errors import shown
+
+FORMATS = ("text", "github")
+_MOST = 10  # the annotations of a step that GitHub shows
+_WORDS = {
+    "stale": "differs from what hsgen generates",
+    "missing": "is missing",
+    "unexpected": "is not part of the bundle",
+}
+
+format_option = click.option(
+    "--format",
+    "style",
+    type=click.Choice(FORMATS),
+    help="github: also print annotations for GitHub Actions; the default there (if GITHUB_ACTIONS is true).",
+)
+
+
+def annotate(folder: Path, rows: Iterable[tuple[str, str]], hint: str, style: str | None) -> None:
+    """Print an error annotation for each (kind of difference, path) if the style, or by default the environment, is
+    GitHub's; the last one stands for the rest and has the hint."""
+    if style != "github" and (style is not None or os.environ.get("GITHUB_ACTIONS") != "true"):
+        return
+    every = list(rows)
+    for kind, path in every[: _MOST - 1]:
+        click.echo(_command(f"{shown(path)} {_WORDS[kind]}", _relative(folder / path)))
+    if every:
+        more = f"and {len(every) - _MOST + 1} more files; " if len(every) >= _MOST else ""
+        click.echo(_command(f"{more}{hint}", _relative(folder / "manifest.json")))
+
+
+def _relative(path: Path) -> str:
+    """The path as annotations name it: relative to the repository's root, where the checkout is."""
+    root = os.environ.get("GITHUB_WORKSPACE")
+    whole = Path(os.path.abspath(path))  # noqa: PTH100  # follows no links
+    inside = root is not None and whole.is_relative_to(root)
+    return whole.relative_to(root).as_posix() if root is not None and inside else path.as_posix()
+
+
+def _command(message: str, path: str) -> str:
+    """A workflow command, with the escapes that GitHub defines for data and for properties."""
+    data = message.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+    place = path.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A").replace(":", "%3A").replace(",", "%2C")
+    return f"::error file={place},title=hsgen::{data}"

@@ -1,0 +1,22 @@
+"""Numbers for people: exponents as superscripts, and bytes in binary units."""
+
+from __future__ import annotations
+
+_RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
+_UNITS = ("B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB")
+
+
+def power_of_two(exponent: int) -> str:
+    """Return a power of two with its exponent as a superscript."""
+    return f"2{str(exponent).translate(_RAISED)}"
+
+
+def size(n: int) -> str:
+    """Return a number of bytes in the greatest unit of which it has at least one, to three significant digits."""
+    unit = min(max(n.bit_length() - 1, 0) // 10, len(_UNITS) - 1)
+    if unit and round(n / (1 << 10 * unit)) == 1024 and unit + 1 < len(_UNITS):  # just below the next unit
+        unit += 1
+    value = n / (1 << 10 * unit)
+    digits = 0 if not unit or value >= 100 else 1 if value >= 10 else 2
+    text = f"{value:.{digits}f}"
+    return f"{text.rstrip('0').rstrip('.') if '.' in text else text} {_UNITS[unit]}"

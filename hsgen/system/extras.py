@@ -1,0 +1,20 @@
+"""The commands that install hsgen's optional dependencies."""
+
+from __future__ import annotations
+
+from importlib.metadata import PackageNotFoundError, distribution
+
+from hsgen.system import resources
+
+
+def command(extra: str) -> str:
+    """Return the pip command that installs an extra of hsgen.
+
+    Where hsgen is installed, pip takes the extra's packages from the metadata of the installation; where it runs from a
+    checkout without an installation, pip needs the checkout.
+    """
+    try:
+        distribution("hsgen")
+    except PackageNotFoundError:
+        return f"pip install '{resources.root()}[{extra}]'"
+    return f"pip install 'hsgen[{extra}]'"

@@ -1,0 +1,145 @@
+"""The JSON Schema of target files, from the fields that the reader checks, for editors that complete and check TOML.
+
+The schema accepts some files that the reader refuses: constraints between keys, which depend on the device, are not
+in it.  It refuses none that the reader accepts.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from hsgen.algorithms import ALGORITHMS
+from hsgen.algorithms.radix.strategies import STRATEGIES
+from hsgen.core.fields import LONGEST_TEXT, Field
+from hsgen.core.keys import KEYS
+from hsgen.system.paths import LONGEST_NAME
+from hsgen.targets import isa, matching, ranges, schema, strategies
+
+Schema = dict[str, Any]
+
+_TYPES = {"int": "integer", "bool": "boolean", "str": "string", "ints": "integer", "strs": "string"}
+_TEXT = {"pattern": "^[ -~]*$", "minLength": 1, "maxLength": LONGEST_TEXT}
+"""What `hsgen.core.fields.presentable` accepts."""
+
+
+def _field(field: Field) -> Schema:
+    """The schema of a value."""
+    one: Schema = {"type": _TYPES[field.kind]}
+    if field.kind in ("int", "ints"):
+        one |= {"minimum": field.least, "maximum": field.greatest}
+    if field.choices:
+        one |= {"enum": list(field.choices)}
+    if field.kind not in ("ints", "strs"):
+        return {"description": field.hint, **one}
+    return {"description": field.hint, "type": "array", "items": one, **({"minItems": 1} if field.filled else {})}
+
+
+def _object(properties: Schema, *, required: list[str], what: str = "") -> Schema:
+    """The schema of a table without unknown keys."""
+    head = {"description": what} if what else {}
+    needed = {"required": required} if required else {}
+    return {**head, "type": "object", "properties": properties, **needed, "additionalProperties": False}
+
+
+def _table(fields: Mapping[str, Field], what: str = "") -> Schema:
+    """The schema of a table with the given fields."""
+    required = [name for name, field in fields.items() if field.required]
+    return _object({name: _field(field) for name, field in fields.items()}, required=required, what=what)
+
+
+def _variants(name: str, fields: Mapping[str, Field], what: str) -> Schema:
+    """The definitions of a table, and of the table with its variants.
+
+    The table's own keys are complete, or there are variants alone.
+    """
+    own, names = _table(fields), list(fields)
+    required = own.get("required", [])
+    variant = _reference(f"{name}_variant")
+    both = [x for x in names if re.fullmatch(strategies.VARIANT, x)]  # a variant may have the name of a key
+    either = {x: {"anyOf": [own["properties"][x], variant]} for x in both}
+    return {
+        f"{name}_variant": own,
+        name: {
+            "description": f"{what}: a table, and variants of it by their names",
+            "type": "object",
+            "properties": {**own["properties"], **either},
+            "additionalProperties": variant,
+            "propertyNames": {"anyOf": [{"enum": names}, {"pattern": f"^{strategies.VARIANT}$"}]},
+            "anyOf": [
+                {"required": required, "properties": {x: {"not": {"type": "object"}} for x in both if x in required}},
+                {"minProperties": 1, "additionalProperties": {"type": "object"}},
+            ],
+        },
+    }
+
+
+def _reference(name: str) -> Schema:
+    return {"$ref": f"#/definitions/{name}"}
+
+
+def _definitions() -> Schema:
+    """The tables of algorithms."""
+    made: Schema = {}
+    for name, algorithm in ALGORITHMS.items():
+        if not hasattr(algorithm, "STRATEGIES"):
+            made |= _variants(name, algorithm.FIELDS, name)
+            continue
+        for x in STRATEGIES:
+            made |= _variants(f"{name}_{x}", strategies.fields(x), f"{name}, strategy {x}")
+        several = {x: _reference(f"{name}_{x}") for x in STRATEGIES}
+        made[name] = _object(several, required=[], what=f"{name}: tables by strategy")
+    return made
+
+
+def _algorithm(name: str) -> Schema:
+    """The schema of the tables of an algorithm."""
+    return _object(dict.fromkeys(KEYS, _reference(name)), required=[], what=f"{name}: tables by the width of keys")
+
+
+def _isa() -> Schema:
+    """The schema of the devices of offline compilers."""
+    names = {
+        name: {"type": "array", "items": {"enum": list(kind.devices)}, "minItems": 1, "uniqueItems": True}
+        for name, kind in isa.KINDS.items()
+    }
+    return _object(names, required=[], what="the devices that offline compilers compile the kernels for")
+
+
+def _match() -> Schema:
+    """The schema of the criteria that match a device."""
+    made = _table(matching.FIELDS, "the criteria that match a device; without any, the target matches all")
+    for name in ("names", "platforms"):
+        made["properties"][name]["items"] |= _TEXT
+    made["properties"]["compute"] |= {"minItems": 2, "maxItems": 2}
+    made["properties"]["compute"]["items"]["minimum"] = 1
+    return made
+
+
+def target_schema() -> Schema:
+    """Return the JSON Schema (draft 7, which editors of TOML support) of a target file."""
+    top = {name: _field(field) for name, field in schema.TOP.items()}
+    top["name"] |= {"pattern": "^[a-z0-9]+(-[a-z0-9]+)*$", "maxLength": LONGEST_NAME}
+    top["summary"] |= _TEXT
+    rows = {"type": "array", "items": _table(ranges.ROW), "minItems": 1}
+    served = _object({ranges.RANGES: rows, ranges.VALUED: rows}, required=[ranges.RANGES])
+    tables = {
+        "device": _table(schema.DEVICE, "the facts of the device that constrain parameters"),
+        "match": _match(),
+        "isa": _isa(),
+        "evidence": {"type": "array", "items": _table(schema.EVIDENCE, "evidence that the target works")},
+        ranges.SORT: _object(
+            dict.fromkeys(KEYS, served), required=[], what="the sort for any count: which table serves which counts"
+        ),
+        **{name: _algorithm(name) for name in ALGORITHMS},
+    }
+    made = _object({**top, **tables}, required=[*schema.TOP, "device"])
+    return {
+        "$schema": "http://json-schema.org/draft-07/schema#",
+        "title": "hsgen target",
+        "description": f"A target file of hsgen, schema {schema.SCHEMA}",
+        **made,
+        "anyOf": [{"required": [name]} for name in ALGORITHMS],
+        "definitions": _definitions(),
+    }
