@@ -134,8 +134,11 @@ def _problem(record: object, *, first: bool) -> str | None:
     for name, kinds in _FIELDS[record["what"]].items():
         if name not in record or not isinstance(record[name], kinds) or isinstance(record[name], bool):
             return name
-    if not _time(record.get("took", 0.0)):
-        return "took"
+    for name in ("took", "budget"):
+        if not _time(record.get(name, 0.0)):
+            return name
+    if not isinstance(cases := record.get("case", {}), dict) or not all(map(_time, cases.values())):
+        return "case"
     for name, sound in _INSIDE[record["what"]].items():
         if not sound(record[name]):
             return name
