@@ -132,7 +132,7 @@ runner.Field.run.__kwdefaults__["cases"] = 8
 from hsgen.cli import main
 sys.exit(main(sys.argv[1:]))
 """
-SMALL = ["--budget", "1s", "--sizes", "2^10,2^12", "--limit", "20s", "--seed", "3"]
+SMALL = ["--budget", "60s", "--sizes", "2^10,2^12", "--limit", "20s", "--seed", "3"]
 
 
 def command(folder: Path, host: Host, *more: str) -> list[str]:

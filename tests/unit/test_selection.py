@@ -254,16 +254,17 @@ def test_commands_choose_the_same_device(
 def test_commands_without_a_target_choose_the_same_device(
     found: list[Host], used: Callable[[list[Host], str], Host], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """And report it, since there are others."""
+    """And report it: name, platform, driver and API."""
     api = f"--api {found[0].api}"
     chosen = used(found, f"validate {api} --key u32")
-    line = f"device: {selection.specification(chosen, found)}\n"
+    line = f"device: {chosen.name} ({chosen.platform}, {chosen.driver})"
+    line += (f" #{chosen.number}" if chosen.number > 1 else "") + f", API {chosen.api}\n"
     assert capsys.readouterr().err == line
     assert used(found, f"bench {api} --key u32 --against=") is used(found, f"probe {api} --raw") is chosen
     assert capsys.readouterr().err == line * 2
     used(found, f"probe {api} --raw --device {shlex.quote(selection.specification(chosen, found))}")
     used([chosen], f"probe {api} --raw")
-    assert capsys.readouterr().err == ""
+    assert capsys.readouterr().err == line * 2
 
 
 @pytest.mark.parametrize("command", ["validate -t cpu", "bench -t cpu", "tune -t cpu", "probe --api opencl --raw"])

@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable
 
 RACES = 0.6
+LEAST = 30.0  # seconds; with less for each table, only the first tables race
 COMPARED, CHECKED = 0.45, 0.85  # of the part of a width: ends of its comparison, and of its validation
 
 Clock = Callable[[], float]
@@ -19,7 +20,8 @@ class Budget:
     """The seconds of one run; `clock` returns the time."""
 
     def __init__(self, seconds: float, tables: int, widths: int, clock: Clock = time.monotonic) -> None:
-        self.seconds, self.share = seconds, seconds * RACES / tables
+        self.tables = max(1, min(tables, int(seconds * RACES // LEAST)))
+        self.seconds, self.share = seconds, seconds * RACES / self.tables
         self._clock, self._widths = clock, widths
         self._end: float | None = None
         self._begin = clock()

@@ -57,7 +57,9 @@ def applied(
     ]
     places += [((SORT, key), table) for key, table in sorts.items()]
     heads = {f"[{'.'.join(path)}]": path for path, _ in places}
-    note_of = {path: (notes or {}).get(at, "") for at, table in tables.items() for path in placed(data, *at, table)}
+    note_of: dict[Sequence[str], str] = {
+        path: (notes or {}).get(at, "") for at, table in tables.items() for path in placed(data, *at, table)
+    }
     lacking = [
         (head, table, _set(document, path, table, note_of.get(path, "")))
         for (head, path), (_, table) in zip(heads.items(), places, strict=True)

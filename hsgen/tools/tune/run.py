@@ -18,7 +18,7 @@ from hsgen.core.keys import PLAIN
 from hsgen.targets.tables import table_of
 from hsgen.targets.target import Target
 from hsgen.tools.tune import final
-from hsgen.tools.tune.budget import COMPARED, Budget, Clock, words
+from hsgen.tools.tune.budget import COMPARED, LEAST, Budget, Clock, words
 from hsgen.tools.tune.ending import Ending, Failed, Show
 from hsgen.tools.tune.final import Result
 from hsgen.tools.tune.journal import Journal
@@ -76,7 +76,10 @@ class Tuning:
 
     def _attempt(self) -> Result:
         """Compute the result from the journal; measure and record what it lacks."""
-        for it in self.hunts.values():
+        for at in list(self.hunts)[self._budget.tables :]:
+            why = f"a race needs {words(LEAST)}; allow more time, or name it with --key and --algorithm"
+            self._show("skip", f"{at}: {why}", self._budget.seconds)
+        for it in list(self.hunts.values())[: self._budget.tables]:
             left = partial(self._left, it, self._took(it), self._budget.now())
             hunt(it, self._races(it, left), left, self._after, self._runner.at_once)
         self._budget.close()
@@ -104,7 +107,7 @@ class Tuning:
             self._show("race", what, self._budget.seconds - self._budget.now())
             finishes = self._runner.races(races, failed, left())
             if late := sum(len(x.late) for x in finishes):
-                said = f"{it.space.label} {it.space.key}: {late} shapes, to compile and validate them takes too long"
+                said = f"{it.space.label} {it.space.key}: no time to compile and validate {late} shapes"
                 self._show("skip", said, self._budget.seconds - self._budget.now())
             return finishes
 

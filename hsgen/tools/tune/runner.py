@@ -140,8 +140,10 @@ class Field:
             tried = [{**asdict(entries[x]), "name": x, "library": libraries[x]} for x in left]
             candidates = [{**x, "checked": x["name"] in finish.cases} for x in tried]
             more: dict[str, Any] = {"best": best if best in left else None, "stay": [x for x in stay if x in left]}
-            time_left = begin + seconds - time.monotonic()
-            more["seconds"] = None if math.isinf(time_left) else max(time_left, 0.01)
+            if (time_left := begin + seconds - time.monotonic()) <= 0:
+                finish.late += [x for x in left if x not in finish.late]
+                break
+            more["seconds"] = None if math.isinf(time_left) else time_left
             request = {**constant, **more, "candidates": candidates}
             if self._attempt(request, left, finish, fail, progress):
                 break
@@ -157,7 +159,8 @@ class Field:
         self, request: dict[str, Any], left: Sequence[str], finish: Finish, fail: Failed, progress: Progress
     ) -> bool:
         """Run a race in a process; return False if a candidate ended it, whose failure is then recorded."""
-        trying, noted, found = left[0], False, {"seconds": {}, "reached": {}}
+        trying, noted = left[0], False
+        found: dict[str, Any] = {"seconds": {}, "reached": {}}
         whole = math.inf if request["seconds"] is None else GRACE * request["seconds"] + GRACE
         try:
             for event in worker.call(request, "race", self.limit, self.child, whole=whole):
