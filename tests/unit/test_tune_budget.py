@@ -107,7 +107,8 @@ def test_a_validation_that_exceeds_the_budget_is_skipped_with_a_word() -> None:
     book = journal.Journal(None, head_of(SMALL, request))
     device = Slow(case=0.2, compile=0.01)
     result, shown = tuned(device, 600.0, book)
-    assert result.tables == {} and result.evidence == {} and result.notes == {} and not device.validated
+    assert result.tables == {} and result.evidence == {} and result.notes == {}
+    assert "bitonic" not in device.validated  # the radix sort may be validated, if it is the file's
     words = [text for phase, text in shown if phase == "skip"]
     assert any("a validation takes about " in x and x.endswith("; a greater --budget continues here") for x in words)
     again, shown = tuned(Slow(case=0.2, compile=0.01), 600.0, book)

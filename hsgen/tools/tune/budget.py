@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 RACES = 0.6
 LEAST = 30.0  # seconds; with less for each table, only the first tables race
-COMPARED, CHECKED = 0.45, 0.85  # of the part of a width: ends of its comparison, and of its validation
+COMPARED = 0.45  # of the part of a width: the end of its comparison
 
 Clock = Callable[[], float]
 
