@@ -1,4 +1,4 @@
-"""The end of a tuning: comparisons, validations and crossovers, as far as the budget reaches.
+"""The end of a tuning: comparisons, validations and crossovers, up to the end of the budget.
 
 What the budget did not reach is recorded too, so that the same command gives the same result again, and one with a
 greater budget does what is missing.
