@@ -29,6 +29,7 @@ _FIELDS: dict[str, dict[str, tuple[type, ...]]] = {
     "journal": {"sizes": (dict,), "start": (dict,), "facts": (dict,), "seed": (int,)},
     "race": {"label": (str,), "key": (str,), "number": (int,), "best": (str, type(None)), "candidates": (list,)},
     "failed": {"label": (str,), "key": (str,), "number": (int,), "table": (dict,), "kind": (str,), "why": (str,)},
+    "late": {"label": (str,), "key": (str,), "number": (int,), "budget": _NUMBER},
     "final": {"key": (str,), "value": (str,), "entries": (dict,), "sizes": (list,), "seconds": (dict,)},
     "checked": {"key": (str,), "label": (str,), "table": (dict, type(None)), "cases": (int,)},
 }
@@ -184,6 +185,7 @@ _INSIDE: dict[str, dict[str, Callable[[Any], bool]]] = {
     },
     "race": {"candidates": lambda x: all(map(_candidate, x))},
     "failed": {},
+    "late": {},
     "final": {"seconds": lambda x: all(map(_rounds, x.values()))},
     "checked": {},
 }

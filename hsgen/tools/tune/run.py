@@ -81,7 +81,14 @@ class Tuning:
             self._show("skip", f"{at}: {why}", self._budget.seconds)
         for it in list(self.hunts.values())[: self._budget.tables]:
             left = partial(self._left, it, self._took(it), self._budget.now())
-            hunt(it, self._races(it, left), left, self._after, self._runner.at_once)
+            budget = self._budget.seconds
+            if any(r["budget"] >= budget for r in self.journal.of("late", **it.mine)):
+                continue
+            late: list[float] = []
+            hunt(it, self._races(it, left, late), left, self._after, self._runner.at_once)
+            if late:
+                record = {"what": "late", **it.mine, "number": len(it.races()), "budget": budget}
+                self.journal.add({**record, "took": round(sum(late), 2)})
         self._budget.close()
         result = Result()
         for number, key in enumerate(self.keys):
@@ -98,7 +105,11 @@ class Tuning:
         """The seconds left for a search whose races had taken `took` at the time `begin`."""
         return self._budget.share - max(self._took(it), took + self._budget.now() - begin)
 
-    def _races(self, it: Hunt, left: Callable[[], float]) -> Callable[[Sequence[Race]], Sequence[Finish]]:
+    def _races(
+        self, it: Hunt, left: Callable[[], float], short: list[float]
+    ) -> Callable[[Sequence[Race]], Sequence[Finish]]:
+        """Return a function that runs races; `short` receives the seconds of a race that is not recorded, or is cut."""
+
         def failed(race: Race, name: str, kind: str, why: str) -> None:
             it.fail(race.number, race.tables[name], kind, why)
 
@@ -106,6 +117,7 @@ class Tuning:
             what = f"{it.space.label} {it.space.key}, {sum(len(x.tables) for x in races)} shapes"
             self._show("race", what, self._budget.seconds - self._budget.now())
             finishes = self._runner.races(races, failed, left())
+            short.extend(0.0 if x.seconds else x.took for x in finishes if x.late)
             if late := sum(len(x.late) for x in finishes):
                 said = f"{it.space.label} {it.space.key}: no time to compile and validate {late} shapes"
                 self._show("skip", said, self._budget.seconds - self._budget.now())
