@@ -50,25 +50,18 @@ def applied(
 
     data = tomllib.loads(text)
     after, sorts = _after(data, tables, autos)
-    text = _moved(text, data, tables)
-    document: Any = tomlkit.parse(text)
-    places: list[tuple[Sequence[str], Mapping[str, Any]]] = [
-        place for at, table in tables.items() for place in placed(data, *at, table).items()
+    document: Any = tomlkit.parse(_moved(text, data, tables))
+    places: list[tuple[Sequence[str], Mapping[str, Any], str]] = [
+        (*place, (notes or {}).get(at, ""))
+        for at, table in tables.items()
+        for place in placed(data, *at, table).items()
     ]
-    places += [((SORT, key), table) for key, table in sorts.items()]
-    heads = {f"[{'.'.join(path)}]": path for path, _ in places}
-    note_of: dict[Sequence[str], str] = {
-        path: (notes or {}).get(at, "") for at, table in tables.items() for path in placed(data, *at, table)
-    }
-    lacking = [
-        (head, table, _set(document, path, table, note_of.get(path, "")))
-        for (head, path), (_, table) in zip(heads.items(), places, strict=True)
-    ]
+    places += [((SORT, key), table, "") for key, table in sorts.items()]
+    lacking = [(f"[{'.'.join(x)}]", table, note, _set(document, x, table, note)) for x, table, note in places]
     more = [row for row in evidence if not _evidence(document, row)]
     out = tomlkit.dumps(document)
-    for head, table, keys in lacking:
+    for head, table, note, keys in lacking:
         if keys is None:
-            note = note_of.get(heads[head], "")
             out = _before_evidence(out, _block(f"{head} {comments.TUNED}{note}" if note else head, table))
         elif keys:
             out = _after_keys(out, head, keys)

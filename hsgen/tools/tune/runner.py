@@ -122,29 +122,19 @@ class Field:
             finish.failed[name] = kind, why
             failed(name, kind, why)
 
-        libraries = self._prepare(
-            entries,
-            key,
-            signature,
-            best,
-            fail,
-            progress,
-            whole=cases == 0,
-            ends=(begin + COMPILING * seconds, begin + seconds),
-        )
+        ends = begin + COMPILING * seconds, begin + seconds
+        libraries = self._prepare(entries, key, signature, best, fail, progress, whole=cases == 0, ends=ends)
         finish.late = [x for x in entries if x not in libraries]
         constant = {**self._place(), **_asked(key, cases, signature, rungs)}
         while left := [x for x in libraries if x not in finish.failed]:
-            if best in finish.late or left == [best] != list(entries):
-                break  # there is nothing to compare
-            tried = [{**asdict(entries[x]), "name": x, "library": libraries[x]} for x in left]
-            candidates = [{**x, "checked": x["name"] in finish.cases} for x in tried]
-            more: dict[str, Any] = {"best": best if best in left else None, "stay": [x for x in stay if x in left]}
-            if (time_left := begin + seconds - time.monotonic()) <= 0:
-                finish.late += [x for x in left if x not in finish.late]
+            time_left = begin + seconds - time.monotonic()
+            if time_left <= 0 or best in finish.late or left == [best] != list(entries):  # nothing can be compared
+                finish.late += [x for x in left if time_left <= 0 and x not in finish.late]
                 break
-            more["seconds"] = None if math.isinf(time_left) else time_left
-            request = {**constant, **more, "candidates": candidates}
+            tried = [{**asdict(entries[x]), "name": x, "library": libraries[x]} for x in left]
+            more = {"best": best if best in left else None, "stay": [x for x in stay if x in left]}
+            more["candidates"] = [{**x, "checked": x["name"] in finish.cases} for x in tried]
+            request = {**constant, **more, "seconds": None if math.isinf(time_left) else time_left}
             if self._attempt(request, left, finish, fail, progress):
                 break
         finish.took = time.monotonic() - begin
@@ -209,29 +199,35 @@ class Field:
         target = self.target
 
         def one(name: str) -> tuple[str, str, str] | None:
-            entry = entries[name]
             if time.monotonic() >= ends[name == best]:
                 return None
-            try:
-                found, sort = checking.made(target, entry.label, key, entry.table, signature)
-                if name != best and (spilled := spills.found(sort, self._archs(target, whole))):
-                    return "spills", spilled, ""
-                return "", "", self._compile(found, sort, entry.label, key, signature, ends[1])
-            except HsgenError as e:
-                if time.monotonic() >= ends[1]:
-                    return None
-                return "device" if isinstance(e, Unavailable) else "build", e.lines[0], ""
+            archs = [] if name == best else self._archs(target, whole)
+            return self._built(target, entries[name], key, signature, archs, ends[1])
 
         made: dict[str, str] = {}
         with ThreadPoolExecutor(max(1, self.jobs)) as pool:
             for number, (name, found) in enumerate(zip(entries, pool.map(one, entries), strict=True), 1):
                 progress(f"compile {number} of {len(entries)}")
-                if found is None:
-                    continue
-                kind, why, made[name] = found
+                kind, why, path = found or ("", "", "")
+                if found is not None:
+                    made[name] = path
                 if kind:
                     fail(name, kind, why)
         return made
+
+    def _built(
+        self, target: Target, entry: Entry, key: str, signature: Signature, archs: Sequence[int], end: float
+    ) -> tuple[str, str, str] | None:
+        """Compile an entry; return the kind and the reason of a failure, and the library; None at the time `end`."""
+        try:
+            found, sort = checking.made(target, entry.label, key, entry.table, signature)
+            if spilled := spills.found(sort, archs):
+                return "spills", spilled, ""
+            return "", "", self._compile(found, sort, entry.label, key, signature, end)
+        except HsgenError as e:
+            if time.monotonic() >= end:
+                return None
+            return "device" if isinstance(e, Unavailable) else "build", e.lines[0], ""
 
     def _archs(self, found: Target, whole: bool) -> list[int]:
         """The compute capabilities whose registers a shape must fit: of the target's devices, or of this one."""
