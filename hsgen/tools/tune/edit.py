@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import re
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from hsgen.core.errors import Unavailable, Usage
@@ -51,12 +51,7 @@ def applied(
     data = tomllib.loads(text)
     after, sorts = _after(data, tables, autos)
     document: Any = tomlkit.parse(_moved(text, data, tables))
-    places: list[tuple[Sequence[str], Mapping[str, Any], str]] = [
-        (*place, (notes or {}).get(at, ""))
-        for at, table in tables.items()
-        for place in placed(data, *at, table).items()
-    ]
-    places += [((SORT, key), table, "") for key, table in sorts.items()]
+    places = list(_places(data, tables, sorts, notes or {}))
     lacking = [(f"[{'.'.join(x)}]", table, note, _set(document, x, table, note)) for x, table, note in places]
     more = [row for row in evidence if not _evidence(document, row)]
     out = tomlkit.dumps(document)
@@ -71,6 +66,20 @@ def applied(
     if not kept or not _means(out, _recorded(after, evidence)):
         raise Usage(f"{where}: cannot be edited as it is written; write each table as [NAME.KEY], with a line a key")
     return out
+
+
+def _places(
+    data: Mapping[str, Any],
+    tables: Tables,
+    sorts: Mapping[str, Mapping[str, Any]],
+    notes: Mapping[tuple[str, str], str],
+) -> Iterator[tuple[Sequence[str], Mapping[str, Any], str]]:
+    """Yield the places of all changed tables in the file, with their values and notes."""
+    for at, table in tables.items():
+        for path, values in placed(data, *at, table).items():
+            yield path, values, notes.get(at, "")
+    for key, table in sorts.items():
+        yield (SORT, key), table, ""
 
 
 def _means(text: str, data: Mapping[str, Any]) -> bool:

@@ -45,6 +45,18 @@ class Entry:
     table: Mapping[str, Any] | None
 
 
+def _candidate(entry: Entry, name: str, library: str, checked: bool) -> dict[str, Any]:
+    """A member of a request."""
+    return {**asdict(entry), "name": name, "library": library, "checked": checked}
+
+
+def _left(tried: Sequence[dict[str, Any]], best: str | None, stay: Sequence[str], seconds: float) -> dict[str, Any]:
+    """The members of a request that say which candidates are left, and how much time."""
+    names = [x["name"] for x in tried]
+    known = {"best": best if best in names else None, "stay": [x for x in stay if x in names]}
+    return {**known, "candidates": tried, "seconds": None if math.isinf(seconds) else seconds}
+
+
 def _phase(event: Mapping[str, Any], of: int) -> str:
     """The phase of a race that an event belongs to; empty if the event does not say."""
     if "checking" in event:
@@ -112,18 +124,16 @@ class Field:
         """Race entries, by name, over rungs.  If one crashes or hangs, the race restarts without it.
 
         Each entry is first validated by `cases` pairs; 0 means the complete quick validation.  `best` runs first, and
-        entries in `stay` are never eliminated.  After `seconds`, the race ends: entries that were not compiled and
-        validated by then are in `Finish.late`, and the times are those so far.
+        entries in `stay` are never eliminated.  After `seconds`, the times are those so far, for the entries not late.
         """
-        begin = time.monotonic()
-        finish = Finish()
+        begin, finish = time.monotonic(), Finish()
 
         def fail(name: str, kind: str, why: str) -> None:
             finish.failed[name] = kind, why
             failed(name, kind, why)
 
-        ends = begin + COMPILING * seconds, begin + seconds
-        libraries = self._prepare(entries, key, signature, best, fail, progress, whole=cases == 0, ends=ends)
+        how: dict[str, Any] = {"whole": cases == 0, "ends": (begin + COMPILING * seconds, begin + seconds)}
+        libraries = self._prepare(entries, key, signature, best, fail, progress, **how)
         finish.late = [x for x in entries if x not in libraries]
         constant = {**self._place(), **_asked(key, cases, signature, rungs)}
         while left := [x for x in libraries if x not in finish.failed]:
@@ -131,11 +141,8 @@ class Field:
             if time_left <= 0 or best in finish.late or left == [best] != list(entries):  # nothing can be compared
                 finish.late += [x for x in left if time_left <= 0 and x not in finish.late]
                 break
-            tried = [{**asdict(entries[x]), "name": x, "library": libraries[x]} for x in left]
-            more = {"best": best if best in left else None, "stay": [x for x in stay if x in left]}
-            more["candidates"] = [{**x, "checked": x["name"] in finish.cases} for x in tried]
-            request = {**constant, **more, "seconds": None if math.isinf(time_left) else time_left}
-            if self._attempt(request, left, finish, fail, progress):
+            tried = [_candidate(entries[x], x, libraries[x], x in finish.cases) for x in left]
+            if self._attempt({**constant, **_left(tried, best, stay, time_left)}, left, finish, fail, progress):
                 break
         finish.took = time.monotonic() - begin
         return finish
