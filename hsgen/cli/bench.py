@@ -13,6 +13,7 @@ from hsgen import operations
 from hsgen.cli import bench_sorts, engines
 from hsgen.cli.bench_output import Output, output_options
 from hsgen.cli.bench_sorts import Alternative
+from hsgen.cli.device import report
 from hsgen.cli.drive import Drive, drive_options
 from hsgen.cli.options import gathered, require_option, required, seed_option
 from hsgen.cli.output import progress
@@ -136,6 +137,7 @@ def bench(drive: Drive, bits: str | None, task: Task, require: bool, output: Out
         calls = [(sort, how) for sort in place.sorts for how in _calls(sort, wanted, begin, end, rows=task.rows)]
         for sort, how in calls:
             _check_bench(sort, how, task)
+        report(place.host.label, place.api)
         found = [row for sort, how in calls for row in _bench(place, drive, task, others, sort, how)]
     output.emit(found, rounds=task.rounds, seed=task.seed)
 

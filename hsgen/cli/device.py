@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 import click
 
-from hsgen.core.errors import Unavailable, Wrong
+from hsgen.core.errors import Unavailable, Wrong, printable
 from hsgen.core.sort import Sort
 from hsgen.engines import hosts, selection
 from hsgen.system import toolchain
@@ -30,7 +30,7 @@ def choose(
     *,
     able: bool = True,
 ) -> hosts.Host:
-    """Return the choice of `selection.pick` among `found` (None: OpenCL's devices); report it if there were others.
+    """Return the choice of `selection.pick` among `found` (None: OpenCL's devices).
 
     Raises:
         Usage: the name is that of several devices, or empty.
@@ -39,10 +39,12 @@ def choose(
     shown = hosts.hosts() if found is None else found
     if found is None and not shown:
         raise Unavailable(f"no OpenCL device; {toolchain.how_to_get_one()}")
-    host = selection.pick(device, shown, target, sorts, able=able)
-    if device is None and len(selection.candidates(shown, target)) > 1:
-        click.echo(f"device: {selection.specification(host, shown)}", err=True)
-    return host
+    return selection.pick(device, shown, target, sorts, able=able)
+
+
+def report(device: str, api: str) -> None:
+    """Name on stderr the device that a command uses, by its label, which has the platform and the driver."""
+    click.echo(f"device: {printable(device)}, API {api}", err=True)
 
 
 @contextmanager

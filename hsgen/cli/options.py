@@ -17,7 +17,7 @@ from hsgen.core.errors import Unavailable, Wrong
 from hsgen.system import processes
 
 T = TypeVar("T")
-_UNITS = {"": 1, "s": 1, "m": 60, "h": 3600}
+_UNITS = {"s": 1, "m": 60, "h": 3600}
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
 require_option = click.option("--require", is_flag=True, help="Exit with 1, not 3, where this machine cannot answer.")
@@ -97,13 +97,16 @@ class Seconds(click.FloatRange):
 
 
 class Duration(click.ParamType):  # type: ignore[type-arg]  # (generic since click 8.5 only)
-    """A time with a unit: 90s, 10m, 2h; without one, seconds."""
+    """A time with a unit: 90s, 10m, 2h."""
 
     name = "time"
 
     def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> float:
         """Return the seconds; click reports an invalid time."""
-        found = re.fullmatch(r"(\d{1,6}(?:\.\d+)?)([smh]?)", str(value).strip())
+        text = str(value).strip()
+        if re.fullmatch(r"\d{1,6}(\.\d+)?", text):
+            self.fail(f"'{text}' has no unit; write {text}s, {text}m or {text}h", param, ctx)
+        found = re.fullmatch(r"(\d{1,6}(?:\.\d+)?)([smh])", text)
         if found is None or float(found[1]) <= 0:
             self.fail(f"'{value}' is no time; write for example 90s, 10m or 2h", param, ctx)
         return float(found[1]) * _UNITS[found[2]]

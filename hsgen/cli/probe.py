@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 
 import click
 
 from hsgen.apis import APIS
 from hsgen.cli import engines
-from hsgen.cli.device import choose, device_option
+from hsgen.cli.device import choose, device_option, report
 from hsgen.cli.drive import Drive, bundle_option
 from hsgen.cli.options import json_option, require_option, required
 from hsgen.cli.output import emit_json
 from hsgen.cli.target_file import replace
 from hsgen.core.errors import Unavailable, Usage
-from hsgen.engines import hosts
+from hsgen.engines import hosts, selection
 from hsgen.engines import query as queries
 from hsgen.tools.suggest import probing
 from hsgen.tools.suggest import query as asked
@@ -54,7 +55,7 @@ def probe(
     if output is not None:
         _check(output, force)
     with required(require):
-        found = asked.read(recorded) if recorded else _ask(str(api), device, bundle)
+        found, named = (asked.read(recorded), "") if recorded else _ask(str(api), device, bundle)
     if output is None:
         click.echo(found.text(), nl=False)
         return
@@ -63,8 +64,9 @@ def probe(
         emit_json([{"path": str(output), "target": output.stem, "api": found.api, "device": found.said["name"]}])
         return
     click.echo(f"wrote {output} for {found.said['name']}; next:")
-    click.echo(f"  hsgen validate -t {output} --api {found.api}")
-    click.echo(f"  hsgen tune -t {output} --api {found.api} --write")
+    options = f"-t {shlex.quote(str(output))} --api {found.api}" + (f" --device {shlex.quote(named)}" if named else "")
+    click.echo(f"  hsgen validate {options}")
+    click.echo(f"  hsgen tune {options} --write")
 
 
 def _check(output: Path, force: bool) -> None:
@@ -76,12 +78,11 @@ def _check(output: Path, force: bool) -> None:
         raise Usage(f"{output}: exists; replace it with --force, or name another")
 
 
-def _ask(api: str, device: str | None, bundle: Path | None) -> asked.Query:
-    """What a device of an API reports."""
-    found = None
-    if not APIS[api].python:
-        found = engines.devices(Drive(asked=api, folder=bundle))
-    host = choose(device, found)
+def _ask(api: str, device: str | None, bundle: Path | None) -> tuple[asked.Query, str]:
+    """What a device of an API reports, and the specification that names this device and no other."""
+    found = hosts.hosts() if APIS[api].python else engines.devices(Drive(asked=api, folder=bundle))
+    host = choose(device, found or None)
     if problem := hosts.unsound(host):
         raise Unavailable(f"{host.label}: {problem}")
-    return asked.Query(api=api, said=queries.asked(host))
+    report(host.label, api)
+    return asked.Query(api=api, said=queries.asked(host)), selection.specification(host, found)

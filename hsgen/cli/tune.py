@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import datetime
-import math
-import sys
-import time
+import shlex
 import tomllib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -17,7 +15,7 @@ from typing import Any
 import click
 
 from hsgen.cli import engines
-from hsgen.cli.device import choose, device_option
+from hsgen.cli.device import choose, device_option, report
 from hsgen.cli.drive import Drive, api_option, option_option, runtime_option
 from hsgen.cli.options import Duration, gathered, json_option, require_option, required
 from hsgen.cli.sizes import parse_sizes
@@ -25,7 +23,8 @@ from hsgen.cli.sort_options import Wanted
 from hsgen.cli.target_file import replace as replace_file
 from hsgen.cli.target_file import target_file
 from hsgen.cli.tune_output import emit
-from hsgen.core.errors import Usage
+from hsgen.cli.tune_progress import showing
+from hsgen.core.errors import Terminated, Usage
 from hsgen.core.keys import KEYS
 from hsgen.core.sort import Sort
 from hsgen.targets import evidence
@@ -37,6 +36,8 @@ from hsgen.tools.tune.final import Result
 from hsgen.tools.tune.run import Tuning
 from hsgen.tools.tune.runner import Field
 from hsgen.tools.tune.search import CANDIDATES
+
+_ARGUMENTS = "hsgen.cli.tune"  # where a context keeps them
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -125,7 +126,16 @@ class Request:
         return book
 
 
-@click.command(short_help="Find a target's shapes and crossovers on a device.")
+class _Command(click.Command):
+    """The command, which remembers its arguments."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Parse the arguments."""
+        ctx.meta[_ARGUMENTS] = tuple(args)
+        return super().parse_args(ctx, args)
+
+
+@click.command(cls=_Command, short_help="Find a target's shapes and crossovers on a device.")
 @gathered(
     "given",
     Request,
@@ -143,7 +153,11 @@ class Request:
         help="Tune this table, even if the file does not have it yet.",
     ),
     click.option(
-        "--budget", type=Duration(), default="10m", show_default=True, help="The approximate time: 90s, 10m, 2h."
+        "--budget",
+        type=Duration(),
+        default="10m",
+        show_default=True,
+        help="The time of the whole run: 90s, 10m, 2h; only a validation that has begun may exceed it.",
     ),
     click.option(
         "--sizes", default="2^10,2^12,2^14,2^16,2^18,2^20,2^22", show_default=True, help="Counts to compare at."
@@ -181,36 +195,40 @@ def tune(given: Request, dask: str | None, require: bool, as_json: bool) -> None
         with closing(spread.Cluster(field, dask)) if dask else nullcontext() as cluster:
             book = given.opened(text, field)
             field = replace(field, seed=book.head["seed"])
-            with _showing(book, given.budget) as report:
-                runner = cluster.on(field) if cluster else spread.Here(field, lambda: report(None))
-                result = Tuning(text, target, wanted, book, runner, report).perform()
+            report(field.device, field.api)
+            with _resumable(book), showing(given.budget) as progress:
+                runner = cluster.on(field) if cluster else spread.Here(field, progress.beat)
+                result = Tuning(text, target, wanted, book, runner, progress.show).perform()
     chosen = edit.applied(text, name, result.tables, result.autos, [])
     rows = _evidence(field, book, result, evidence.shapes(tomllib.loads(chosen)))
-    after = edit.applied(text, name, result.tables, result.autos, rows)
+    after = edit.applied(text, name, result.tables, result.autos, rows, result.notes)
     if given.write:
         replace_file(file, after, "the journal holds all, so run this again")
+    for head in edit.questionable(text, after, result.tables):
+        click.echo(f"note: the comment above {head} may describe the numbers before", err=True)
     emit(result, edit.difference(text, after, file.name), book, file if given.write else None, as_json=as_json)
 
 
+def _resume(arguments: Sequence[str]) -> str:
+    """The command that resumes a tuning from its journal: the same, without journals that are merged already."""
+    words, rest = [], iter(arguments)
+    for word in rest:
+        if word == "--merge":
+            next(rest, "")
+        elif not word.startswith("--merge="):
+            words.append(word)
+    return shlex.join(["hsgen", "tune", *words])
+
+
 @contextmanager
-def _showing(book: journal.Journal, budget: float) -> Iterator[Callable[[str | None], None]]:
-    """Show on stderr the elapsed time and the best result so far; where stderr is no terminal, a line for each."""
-    begin = time.monotonic() - book.spent
-    last: list[str] = [""]
-    shown: Any = click.progressbar(
-        length=math.ceil(budget), label="tuning", file=sys.stderr, item_show_func=lambda _: last[0], show_eta=False
-    )
-    with shown as bar:
-
-        def report(text: str | None) -> None:
-            if text is not None and text != last[0]:
-                last[0] = text
-                if not sys.stderr.isatty():
-                    click.echo(f"{time.monotonic() - begin:6.0f} s  {text}", err=True)
-            now = min(int(time.monotonic() - begin), math.ceil(budget))
-            bar.update(max(now - bar.pos, 0), last[0])
-
-        yield report
+def _resumable(book: journal.Journal) -> Iterator[None]:
+    """Print how to resume where a signal ends the search."""
+    try:
+        yield
+    except (KeyboardInterrupt, Terminated):
+        command = _resume(click.get_current_context().meta[_ARGUMENTS])
+        click.echo(f"\nhsgen: {len(book.records)} records are in {book.path}; resume here with: {command}", err=True)
+        raise
 
 
 def _evidence(field: Field, book: journal.Journal, result: Result, shapes: str) -> list[dict[str, str]]:

@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from hsgen.cli import engines
-from hsgen.cli.device import compared_with_evidence
+from hsgen.cli.device import compared_with_evidence, report
 from hsgen.cli.drive import Drive, drive_options
 from hsgen.cli.options import Count, json_option, require_option, required, seed_option
 from hsgen.cli.output import emit_json, emit_table, progress
@@ -53,8 +53,9 @@ def validate(
     _check_options(drive.wanted, full, record, large)
     with required(require):
         place = engines.find(replace(drive, large=large is not None, shim=True))
-        _report_language(place)
         file = _recording(place) if record else None
+        report(place.host.label, place.api)
+        _report_language(place)
         with compared_with_evidence(place.target, place.api, place.host, place.language):
             for sort in place.sorts:
                 found = (

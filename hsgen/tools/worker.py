@@ -7,6 +7,7 @@ The caller sends one request as JSON on stdin and receives events, one JSON obje
 from __future__ import annotations
 
 import json
+import math
 import os
 import selectors
 import shutil
@@ -38,13 +39,16 @@ SECONDS = 180.0  # without an event; the slowest case and the compilation of a s
 Event = dict[str, Any]
 
 
-def call(request: Event, what: str, seconds: float = SECONDS, command: Sequence[str] = ()) -> Iterator[Event]:
+def call(
+    request: Event, what: str, seconds: float = SECONDS, command: Sequence[str] = (), *, whole: float = math.inf
+) -> Iterator[Event]:
     """Yield the events of a task; the last is its result.
 
     `command` starts the process that performs it; by default this module.
 
     Raises:
         Wrong: the process crashed, or sent no event for `seconds`; the message starts with `what`.
+        TimeoutError: the task took longer than `whole` seconds.
         HsgenError: the task raised this error.
     """
     with folders.scratch() as folder, tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as noise:
@@ -56,20 +60,28 @@ def call(request: Event, what: str, seconds: float = SECONDS, command: Sequence[
             with suppress(BrokenPipeError):  # it has already ended; `_events` reports how
                 process.stdin.write(json.dumps(request).encode())
                 process.stdin.close()
-            yield from _events(process, process.stdout, noise, what, seconds)
+            yield from _events(process, process.stdout, noise, what, (seconds, time.monotonic() + whole))
         finally:
             processes.end(process)
             process.stdout.close()
 
 
-def _lines(out: int, seconds: float) -> Iterator[bytes | None]:
-    """Yield the lines of a pipe, and None after each `seconds` without data, until the pipe is closed."""
+def _lines(out: int, seconds: float, end: float) -> Iterator[bytes | None]:
+    """Yield the lines of a pipe, and None after each `seconds` without data, until the pipe is closed.
+
+    Raises:
+        TimeoutError: the clock has passed `end`.
+    """
     waiting = b""
     with selectors.DefaultSelector() as selector:
         selector.register(out, selectors.EVENT_READ)
         while True:
-            if not selector.select(min(seconds, processes.LONGEST)):
-                yield None
+            left = end - time.monotonic()
+            if left <= 0:
+                raise TimeoutError
+            if not selector.select(min(seconds, left, processes.LONGEST)):
+                if left > seconds:
+                    yield None
                 continue
             some = os.read(out, 1 << 16)
             if not some:
@@ -79,10 +91,11 @@ def _lines(out: int, seconds: float) -> Iterator[bytes | None]:
 
 
 def _events(
-    process: subprocess.Popen[bytes], out: IO[bytes], noise: IO[str], what: str, seconds: float
+    process: subprocess.Popen[bytes], out: IO[bytes], noise: IO[str], what: str, limits: tuple[float, float]
 ) -> Iterator[Event]:
-    last = 0
-    for line in _lines(out.fileno(), seconds):
+    """The events of a process, within seconds without one, and up to a time of the clock."""
+    last, seconds = 0, limits[0]
+    for line in _lines(out.fileno(), *limits):
         if line is None:
             raise Wrong(f"{what}: the driver hangs: no answer for {seconds:g} seconds after step {last}")
         event: Event = json.loads(line)

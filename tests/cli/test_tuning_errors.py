@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import json
 import os
+import shlex
 import shutil
 import subprocess
 import sys
@@ -47,6 +48,7 @@ def refused(arguments: list[str], code: int, line: str, capsys: Capture) -> None
         (["-t", "cpu", "--budget", "soon"], "'soon' is no time; write for example 90s, 10m or 2h"),
         (["-t", "cpu", "--budget", "0s"], "'0s' is no time; write for example 90s, 10m or 2h"),
         (["-t", "cpu", "--budget", "1d"], "'1d' is no time"),
+        (["-t", "cpu", "--budget", "5"], "'5' has no unit; write 5s, 5m or 5h"),
         (["-t", "cpu", "--limit", "-1s"], "'-1s' is no time"),
         (["-t", "cpu", "--sizes", "many"], "sizes many: 'many' is no count; write for example 1000,2^16"),
         (["-t", "cpu", "--sizes", "0"], "a count of 0 cannot be timed"),
@@ -149,6 +151,30 @@ def test_journals_of_something_else(
     refused([*given[:-1], "no/j"], 2, "journal no/j: cannot be written (No such file or directory)", capsys)
     refused([*given[:-1], "."], 2, "journal .: cannot be read (Is a directory)", capsys)
     assert sorted(p.name for p in folder.iterdir()) == ["j"]
+
+
+def test_an_interrupt_says_how_to_resume(
+    embedded: Host, folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture
+) -> None:
+    """The printed command continues the same journal; journals that are merged already are not named again."""
+    seen: list[str] = []
+
+    def interrupted(tuning: tune.Tuning) -> None:
+        seen.append(tuning.journal.head["date"])
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(tune.Tuning, "perform", interrupted)
+    command = ["tune", "-t", "cpu", "--key", "u32", "--device", embedded.platform, "--journal", "a b"]
+    assert main(command) == 130
+    out, err = capsys.readouterr()
+    assert not out and err.endswith("hsgen: interrupted\n")
+    told = f"hsgen: 0 records are in a b; resume here with: {shlex.join(['hsgen', *command])}\n"
+    assert told in err and err.startswith(f"device: {embedded.label}, API opencl\n")
+    before = Path("a b").read_bytes()
+    assert main(shlex.split(told.partition("hsgen tune")[2].join(["tune", ""]))) == 130
+    assert Path("a b").read_bytes() == before and len(seen) == 2
+    assert main([*command[:-1], "c", "--merge", "a b", "--merge=a b"]) == 130
+    assert "resume here with: hsgen tune " in (err := capsys.readouterr().err) and "--merge" not in err
 
 
 def test_clusters_that_are_not_there(

@@ -32,7 +32,9 @@ def probed(tmp_path: Path, capsys: pytest.CaptureFixture[str], *arguments: str) 
     """Write a target file for a device, and return its path."""
     file = tmp_path / "probed.toml"
     assert main(["probe", *arguments, "-o", str(file)]) == 0, capsys.readouterr().err
-    assert f"hsgen validate -t {file}" in capsys.readouterr().out
+    out, err = capsys.readouterr()
+    assert f"hsgen validate -t {file}" in out and err.startswith("device: ") == ("--api" in arguments)
+    assert out.count(" --device ") == 2 * ("--api" in arguments)
     assert [p.name for p in tmp_path.iterdir()] == ["probed.toml"]
     return file
 

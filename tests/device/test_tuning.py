@@ -134,7 +134,7 @@ runner.Field.run.__kwdefaults__["cases"] = 8
 from hsgen.cli import main
 sys.exit(main(sys.argv[1:]))
 """
-SMALL = ["--budget", "1s", "--sizes", "2^10,2^12", "--limit", "20s", "--seed", "3"]
+SMALL = ["--budget", "60s", "--sizes", "2^10,2^12", "--limit", "20s", "--seed", "3"]
 
 
 def command(folder: Path, host: Host, *more: str) -> list[str]:
@@ -225,6 +225,19 @@ def test_a_killed_run_resumes_with_the_same_result(embedded: Host, tmp_path: Pat
     ]
 
 
+@pytest.mark.nightly
+def test_a_run_ends_within_its_budget_and_a_validation(embedded: Host, tmp_path: Path) -> None:
+    """The clock of tests/unit/test_tune_budget.py is simulated; this one is not."""
+    begin = time.monotonic()
+    done = ran(tmp_path, embedded, "--budget", "40s", "--journal", "b.jsonl")
+    took = time.monotonic() - begin
+    unit = max((r["took"] for r in records(tmp_path / "b.jsonl") if r["what"] == "checked"), default=0.0)
+    assert took <= 1.2 * 40 + unit + 15, "15 s to start Python and to open the device"
+    phases = re.findall(r"^ *\d+ s  (race|compare|validate)(?=: )", done.stderr, re.M)
+    assert list(dict.fromkeys(phases)) == ["race", "compare", "validate"]
+    assert done.stderr.startswith(f"device: {embedded.label}, API opencl\n")
+
+
 @contextmanager
 def cluster(folder: Path, workers: int) -> Iterator[str]:
     """A local Dask scheduler with this number of workers, each a separate process."""
@@ -263,7 +276,7 @@ def test_two_workers_share_the_races(embedded: Host, tmp_path: Path) -> None:
         assert "written to bare.toml" in done.stdout
         found = records(tmp_path / "j.jsonl")
         races = [r for r in found if r["what"] == "race"]
-        assert [r["number"] for r in races] == [0, 1], "two at a time, within the time of one"
+        assert [r["number"] for r in races] == list(range(len(races))) and len(races) % 2 == 0, "two at a time"
         shapes = [{json.dumps(c["table"]) for c in r["candidates"]} for r in races]
         assert len(shapes[0] & shapes[1]) == 1, "they share the file's shape alone"
         assert {r["what"] for r in found} >= {"final", "checked"}

@@ -91,7 +91,9 @@ class Device:
     tried: list[str] = field(default_factory=list)
     failures: dict[str, int] = field(default_factory=dict)
 
-    def races(self, some: Sequence[Race], failed: Callable[[Race, str, str, str], None]) -> list[Finish]:
+    def races(
+        self, some: Sequence[Race], failed: Callable[[Race, str, str, str], None], seconds: float = math.inf
+    ) -> list[Finish]:
         out = []
         for it in some:
             entries = {x: Entry(label=it.label, table=t) for x, t in it.tables.items()}
@@ -111,6 +113,7 @@ class Device:
         *,
         signature: Signature = PLAIN,
         cases: int = 0,
+        seconds: float = math.inf,
     ) -> Finish:
         return self._run(entries, rungs, failed, set(), valued=signature.value != "none")
 

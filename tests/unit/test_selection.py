@@ -254,16 +254,37 @@ def test_commands_choose_the_same_device(
 def test_commands_without_a_target_choose_the_same_device(
     found: list[Host], used: Callable[[list[Host], str], Host], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """And report it, since there are others."""
+    """And report it: name, platform, driver and API."""
     api = f"--api {found[0].api}"
     chosen = used(found, f"validate {api} --key u32")
-    line = f"device: {selection.specification(chosen, found)}\n"
+    line = f"device: {chosen.name} ({chosen.platform}, {chosen.driver})"
+    line += (f" #{chosen.number}" if chosen.number > 1 else "") + f", API {chosen.api}\n"
     assert capsys.readouterr().err == line
     assert used(found, f"bench {api} --key u32 --against=") is used(found, f"probe {api} --raw") is chosen
     assert capsys.readouterr().err == line * 2
     used(found, f"probe {api} --raw --device {shlex.quote(selection.specification(chosen, found))}")
     used([chosen], f"probe {api} --raw")
-    assert capsys.readouterr().err == ""
+    assert capsys.readouterr().err == line * 2
+
+
+def test_probe_names_the_device_in_the_next_commands(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """They choose the probed device, also where its name is a part of others', or equal to another's."""
+    file = tmp_path / "mine.toml"
+    for found in (INTEL_CPU, GPUS):
+        said = {**PROBED, "name": found[1].name, "platform": found[1].platform, "subgroups": [1], "shuffle": False}
+        with monkeypatch.context() as patch:
+            patch.setattr(query, "asked", lambda host, said=said: said)
+            patch.setattr(hosts, "hosts", lambda found=found: found)
+            device = selection.specification(found[1], found)
+            assert main(["probe", "--api", "opencl", "--device", device, "-o", str(file), "--force"]) == 0
+        lines = capsys.readouterr().out.splitlines()
+        commands = [x.strip().removeprefix("hsgen ") for x in lines if x.startswith("  hsgen ")]
+        assert [x.split()[0] for x in commands] == ["validate", "tune"]
+        assert selection.named(shlex.split(commands[0])[-1], found) is found[1]
+        options = shlex.split(commands[1])
+        assert selection.named(options[options.index("--device") + 1], found) is found[1]
 
 
 @pytest.mark.parametrize("command", ["validate -t cpu", "bench -t cpu", "tune -t cpu", "probe --api opencl --raw"])

@@ -49,21 +49,71 @@ def test_only_what_changes_changes() -> None:
     tables = {("bitonic", "u32"): {**of(SMALL, "bitonic"), "height": 16, "stream_group": 32, "exchange": "select"}}
     after = edit.applied(SMALL, "small.toml", tables, {"u32": AUTO}, [ROW])
     gone, come = changed(SMALL, after)
-    assert gone == ["height = 2", "stream_group = 16", '    { to = 1000, use = "bitonic" },']  # a guess stays
+    assert gone == ["height = 2", "stream_group = 16", '    { to = 1000, use = "bitonic" },', "] # a guess"]
     assert come[:3] == ["height = 16", "stream_group = 32", 'exchange = "select"']
     assert come[3] == '    { to = 2000, use = "bitonic" },'
-    assert come[4:8] == [
+    assert come[4:9] == [
+        "]",
         "ranges_values = [",
         '    { to = 700, use = "bitonic" },',
         '    { use = "radix-reduce_scan" },',
         "]",
     ]
-    assert "] # a guess\n" in after
-    assert come[8:] == ["", "[[evidence]]", *(f'{k} = "{v}"' for k, v in ROW.items())]
+    assert come[9:] == ["", "[[evidence]]", *(f'{k} = "{v}"' for k, v in ROW.items())]
     assert "subgroup = 8 # as wide as the device has them" in after and after.startswith("# A small device")
     found = target.parse(after, "small", "small.toml")
     assert found.choices["bitonic", "u32"].height == 16 and found.autos["u32"][0] == ("bitonic", 2000)
     assert found.autos_valued["u32"][0] == ("bitonic", 700) and found.evidence == (ROW,)
+
+
+REASONS = """\
+[bitonic.u32] # the table
+height = 28 # 16 keys a lane
+# as many as fit
+# the caches
+slabs = 8
+
+# Rows of streams.
+
+stream_group = 16 # a cache line
+local_scale = 1 # tuned: 5 Mkeys/s at 2^3, was 4
+bank_pad = 4 # no conflicts
+"""
+
+
+def test_reasons_of_replaced_values_go_with_them() -> None:
+    """Comments at the ends of their lines and right above; others stay.  The first has the measurement instead."""
+    new = {"height": 16, "slabs": 4, "stream_group": 16, "local_scale": 1}
+    notes = {("bitonic", "u32"): "512 Mkeys/s at 2^20, was 480"}
+    after = edit.applied(REASONS, "x.toml", {("bitonic", "u32"): new}, {}, [], notes)
+    assert after.splitlines() == [
+        "[bitonic.u32] # the table",
+        "height = 16 # tuned: 512 Mkeys/s at 2^20, was 480",
+        "slabs = 4",
+        "",
+        "# Rows of streams.",
+        "",
+        "stream_group = 16 # a cache line",
+        "local_scale = 1",
+    ]
+    assert edit.applied(after, "x.toml", {("bitonic", "u32"): new}, {}, [], notes) == after
+    again = edit.applied(after, "x.toml", {("bitonic", "u32"): {**new, "slabs": 2}}, {}, [])
+    assert changed(after, again) == (["height = 16 # tuned: 512 Mkeys/s at 2^20, was 480", "slabs = 4"],
+                                     ["height = 16", "slabs = 2"])  # fmt: skip
+
+
+def test_reasons_of_a_strategy_go_with_it() -> None:
+    text = SMALL.replace("[radix.u32.reduce_scan]", "[radix.u32.reduce_scan] # no forward progress")
+    new = {("radix", "u32"): {"strategy": "single", "bits": 8}}
+    after = edit.applied(text, "x.toml", new, {}, [], {("radix", "u32"): "9 Mkeys/s at 2^10"})
+    assert "[radix.u32.single]\n" in after and "bits = 8 # tuned: 9 Mkeys/s at 2^10\n" in after
+
+
+def test_comments_above_changed_tables_are_named() -> None:
+    new = {("bitonic", "u32"): {**of(SMALL, "bitonic"), "height": 16}, ("radix", "u32"): of(SMALL, "radix")}
+    after = edit.applied(SMALL, "x.toml", new, {}, [])
+    assert edit.questionable(SMALL, after, new) == ["[bitonic.u32]"]
+    assert edit.questionable(SMALL, SMALL, new) == []
 
 
 def test_nothing_to_change() -> None:

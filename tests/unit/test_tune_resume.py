@@ -31,7 +31,7 @@ def tuned(
     """Tune the small target, resuming from the journal at `path` if it exists."""
     book = journal.opened(path, head_of(text, request, seed=seed))
     found = target.parse(text, "small", "small.toml")
-    return Tuning(text, found, request, book, device, lambda told: None).perform(), book
+    return Tuning(text, found, request, book, device, lambda *told: None).perform(), book
 
 
 class Killed(BaseException):
@@ -142,7 +142,7 @@ def test_more_time_continues_the_search(tmp_path: Path) -> None:
     tuned(path, Device())
     before = path.read_text(encoding="utf-8")
     device = Device()
-    _, book = tuned(path, device, Request(budget=160.0, sizes=REQUEST.sizes))
+    _, book = tuned(path, device, Request(budget=190.0, sizes=REQUEST.sizes))
     assert path.read_text(encoding="utf-8").startswith(before)
     assert sum(1 for _ in book.of("race")) == 12 and device.calls > 4
 

@@ -1,17 +1,18 @@
-"""Edits of a target file by a tuning: every comment and blank line stays as it was."""
+"""Edits of a target file by a tuning: blank lines and comments stay as they were, except those of replaced values."""
 
 from __future__ import annotations
 
 import difflib
 import re
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from hsgen.core.errors import Unavailable, Usage
 from hsgen.system import extras, toolchain
 from hsgen.targets.ranges import SORT, written
 from hsgen.targets.tables import changed, labels, placed, placed_of, renamed, table_of
+from hsgen.tools.tune import comments
 
 Tables = Mapping[tuple[str, str], Mapping[str, Any]]
 """Tables by (label, key), as `hsgen.targets.tables` has them."""
@@ -35,10 +36,12 @@ def applied(
     tables: Tables,
     autos: Mapping[str, Mapping[str, Any]],
     evidence: Sequence[Mapping[str, str]],
+    notes: Mapping[tuple[str, str], str] | None = None,
 ) -> str:
     """Return the text of a target file with these tables of (label, key), of ``[sort.KEY]``, and further evidence.
 
-    Evidence of an earlier tuning on the same device is replaced.
+    Evidence of an earlier tuning on the same device is replaced.  The comments of replaced values go; the first one of
+    a table has its note instead, the measurement.
 
     Raises:
         Usage: the file is written in a way that cannot be edited.
@@ -47,18 +50,14 @@ def applied(
 
     data = tomllib.loads(text)
     after, sorts = _after(data, tables, autos)
-    text = _moved(text, data, tables)
-    document: Any = tomlkit.parse(text)
-    places: list[tuple[Sequence[str], Mapping[str, Any]]] = [
-        place for at, table in tables.items() for place in placed(data, *at, table).items()
-    ]
-    places += [((SORT, key), table) for key, table in sorts.items()]
-    lacking = [(f"[{'.'.join(path)}]", table, _set(document, path, table)) for path, table in places]
+    document: Any = tomlkit.parse(_moved(text, data, tables))
+    places = list(_places(data, tables, sorts, notes or {}))
+    lacking = [(f"[{'.'.join(x)}]", table, note, _set(document, x, table, note)) for x, table, note in places]
     more = [row for row in evidence if not _evidence(document, row)]
     out = tomlkit.dumps(document)
-    for head, table, keys in lacking:
+    for head, table, note, keys in lacking:
         if keys is None:
-            out = _before_evidence(out, _block(head, table))
+            out = _before_evidence(out, _block(f"{head} {comments.TUNED}{note}" if note else head, table))
         elif keys:
             out = _after_keys(out, head, keys)
     for row in more:
@@ -67,6 +66,20 @@ def applied(
     if not kept or not _means(out, _recorded(after, evidence)):
         raise Usage(f"{where}: cannot be edited as it is written; write each table as [NAME.KEY], with a line a key")
     return out
+
+
+def _places(
+    data: Mapping[str, Any],
+    tables: Tables,
+    sorts: Mapping[str, Mapping[str, Any]],
+    notes: Mapping[tuple[str, str], str],
+) -> Iterator[tuple[Sequence[str], Mapping[str, Any], str]]:
+    """Yield the places of all changed tables in the file, with their values and notes."""
+    for at, table in tables.items():
+        for path, values in placed(data, *at, table).items():
+            yield path, values, notes.get(at, "")
+    for key, table in sorts.items():
+        yield (SORT, key), table, ""
 
 
 def _means(text: str, data: Mapping[str, Any]) -> bool:
@@ -97,7 +110,7 @@ def _moved(text: str, data: Mapping[str, Any], tables: Tables) -> str:
     for at, table in tables.items():
         before, now = list(placed_of(data, *at)), list(placed(data, *at, table))
         for old, new in zip(before, now, strict=False):
-            head = rf"(?m)^(\s*\[\s*){re.escape('.'.join(old))}(\s*\])"
+            head = rf"(?m)^(\s*\[\s*){re.escape('.'.join(old))}(\s*\])(?:[ \t]*#.*)?"
             text = re.sub(head, rf"\g<1>{'.'.join(new)}\g<2>", text) if old != new else text
         for old in before[len(now) :]:
             text = _without(text, f"[{'.'.join(old)}]")
@@ -127,19 +140,34 @@ def _item(value: Any) -> Any:
     return tomlkit.item(value)
 
 
-def _set(document: Any, path: Sequence[str], table: Mapping[str, Any]) -> dict[str, Any] | None:
-    """Change a table that is there; return the keys that it lacks, None where there is no such table."""
+def _set(document: Any, path: Sequence[str], table: Mapping[str, Any], note: str) -> dict[str, Any] | None:
+    """Change a table that is there; return the keys that it lacks, None where there is no such table.
+
+    Comments of replaced values go; the first one gets the note.
+    """
     at = document
     for name in path:
         if name not in at:
             return None
         at = at[name]
-    for name in [x for x in at if x not in table and not isinstance(at[x], dict)]:
+    gone = [x for x in at if x not in table and not isinstance(at[x], dict)]
+    new = [x for x in at if x in table and (at[x] != table[x] or isinstance(at[x], bool) != isinstance(table[x], bool))]
+    if gone or new:
+        comments.forget_notes(at, table)
+    for name in gone:
+        comments.forget(at, name)
         del at[name]
-    for name in (x for x in table if x in at):
-        if at[name] != table[name] or isinstance(at[name], bool) != isinstance(table[name], bool):
-            at[name] = _item(table[name])
+    for name in new:
+        at[name] = _item(table[name])
+        comments.forget(at, name, note if name == new[0] else "")
     return {k: v for k, v in table.items() if k not in at}
+
+
+def questionable(before: str, after: str, tables: Tables) -> list[str]:
+    """Return the heads of changed tables with a comment right above, which may describe the old numbers."""
+    data = tomllib.loads(after)
+    heads = [f"[{'.'.join(path)}]" for at in tables for path in placed_of(data, *at)]
+    return comments.above(after, heads) if before != after else []
 
 
 def _lines(table: Mapping[str, Any]) -> list[str]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -64,6 +64,17 @@ def which(rounds: Rounds, label: str, sizes: Sequence[int]) -> str:
     return BEST if middle > BETTER and least > 0 else START
 
 
+def chosen(rounds: Rounds, label: str, raced: Collection[int], known: bool) -> str | None:
+    """Return the table of a label to use, that of the file (`known`) unless both ran at all counts of the races; None
+    if the one to use did not run."""
+    both = [rounds.get(entry(label, w)) for w in (START, BEST)]
+    if both[0] is None and (known or both[1] is None):
+        return None
+    if known and not all(set(raced) <= set(times or {}) for times in both):
+        return START
+    return which(rounds, label, sorted(raced))
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
     """A line of a tuning's result: the sort for any count before and after, measured in one run.
@@ -90,6 +101,7 @@ class Result:
     tables: dict[tuple[str, str], Table] = field(default_factory=dict)
     autos: dict[str, dict[str, Any]] = field(default_factory=dict)
     rows: list[Row] = field(default_factory=list)
+    notes: dict[tuple[str, str], str] = field(default_factory=dict)  # the measurement of each new table, in words
     evidence: dict[str, str] = field(default_factory=dict)  # the text for evidence, by key width
 
 
@@ -124,6 +136,26 @@ def rows(key: str, rounds: Rounds, before: Cut, after: Cut, chosen: Mapping[str,
             )
         )
     return out
+
+
+def note(found: Sequence[Row], rounds: Rounds, key: str, label: str, which: Mapping[str, str]) -> str:
+    """Return the rates of a new table and of the file's, at the greatest count that it serves; empty for others."""
+    if which.get(label) != BEST:
+        return ""
+    served = {row.n for row in found if row.key == key and row.after == label}
+    new, old = rounds[entry(label, BEST)], rounds.get(entry(label, START), {})
+    n = max(served & set(new), default=max(new))
+    was = f", was {_rate(n, old[n])}" if n in old else ""
+    return f"{_rate(n, new[n])} Mkeys/s at {_count(n)}{was}"
+
+
+def _rate(n: int, seconds: Sequence[float]) -> str:
+    rate = n / statistics.median(seconds) / 1e6
+    return f"{rate:.0f}" if rate >= 10 else f"{rate:.2g}"
+
+
+def _count(n: int) -> str:
+    return f"2^{n.bit_length() - 1}" if n & (n - 1) == 0 else str(n)
 
 
 def typical(rounds: Rounds, chosen: Mapping[str, str]) -> dict[str, dict[int, float]]:

@@ -29,6 +29,7 @@ _FIELDS: dict[str, dict[str, tuple[type, ...]]] = {
     "journal": {"sizes": (dict,), "start": (dict,), "facts": (dict,), "seed": (int,)},
     "race": {"label": (str,), "key": (str,), "number": (int,), "best": (str, type(None)), "candidates": (list,)},
     "failed": {"label": (str,), "key": (str,), "number": (int,), "table": (dict,), "kind": (str,), "why": (str,)},
+    "late": {"label": (str,), "key": (str,), "number": (int,), "budget": _NUMBER},
     "final": {"key": (str,), "value": (str,), "entries": (dict,), "sizes": (list,), "seconds": (dict,)},
     "checked": {"key": (str,), "label": (str,), "table": (dict, type(None)), "cases": (int,)},
 }
@@ -134,8 +135,11 @@ def _problem(record: object, *, first: bool) -> str | None:
     for name, kinds in _FIELDS[record["what"]].items():
         if name not in record or not isinstance(record[name], kinds) or isinstance(record[name], bool):
             return name
-    if not _time(record.get("took", 0.0)):
-        return "took"
+    for name in ("took", "budget"):
+        if not _time(record.get(name, 0.0)):
+            return name
+    if not isinstance(cases := record.get("case", {}), dict) or not all(map(_time, cases.values())):
+        return "case"
     for name, sound in _INSIDE[record["what"]].items():
         if not sound(record[name]):
             return name
@@ -181,6 +185,7 @@ _INSIDE: dict[str, dict[str, Callable[[Any], bool]]] = {
     },
     "race": {"candidates": lambda x: all(map(_candidate, x))},
     "failed": {},
+    "late": {},
     "final": {"seconds": lambda x: all(map(_rounds, x.values()))},
     "checked": {},
 }

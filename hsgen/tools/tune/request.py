@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
@@ -29,8 +30,11 @@ class Runner(Protocol):
     def at_once(self) -> int:
         """The number of concurrent races."""
 
-    def races(self, some: Sequence[Race], failed: Callable[[Race, str, str, str], None]) -> list[Finish]:
-        """Run races; `failed` receives the race, name, kind and reason of each failure as soon as it is known."""
+    def races(
+        self, some: Sequence[Race], failed: Callable[[Race, str, str, str], None], seconds: float
+    ) -> list[Finish]:
+        """Run races, each within seconds; `failed` receives the race, name, kind and reason of each failure as soon as
+        it is known."""
 
     def run(
         self,
@@ -41,6 +45,7 @@ class Runner(Protocol):
         *,
         signature: Signature = PLAIN,
         cases: int = 0,
+        seconds: float = math.inf,
     ) -> Finish:
         """Run one race of arbitrary entries."""
 

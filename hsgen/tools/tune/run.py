@@ -6,37 +6,28 @@ Every measurement is recorded in the journal first, and results are computed fro
 from __future__ import annotations
 
 import math
-import statistics
+import time
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from hsgen.algorithms import operation
 from hsgen.core.device import Device
 from hsgen.core.errors import Wrong
-from hsgen.core.keys import PLAIN, Signature
-from hsgen.targets.choices import ALL
-from hsgen.targets.ranges import RANGES, SORT, VALUED
-from hsgen.targets.tables import changed, rows, table_of
+from hsgen.core.keys import PLAIN
+from hsgen.targets.tables import table_of
 from hsgen.targets.target import Target
 from hsgen.tools.tune import final
-from hsgen.tools.tune.crossover import between, cut, refined, threshold
+from hsgen.tools.tune.budget import COMPARED, LEAST, Budget, Clock, words
+from hsgen.tools.tune.ending import Ending, Failed, Show
 from hsgen.tools.tune.final import Result
 from hsgen.tools.tune.journal import Journal
 from hsgen.tools.tune.propose import Space, Table, name_of
-from hsgen.tools.tune.race import FINAL
+from hsgen.tools.tune.ranges import Crossovers
 from hsgen.tools.tune.request import Request, Runner
-from hsgen.tools.tune.runner import Entry
-from hsgen.tools.tune.search import Finish, Hunt, Race, Rung, hunt, rounded
+from hsgen.tools.tune.search import Finish, Hunt, Race, hunt
 
-SEARCH = 0.75  # of the budget; the rest is for the finals
 TOP = 1 << 28  # keys of a final at most
-
-
-class _Failed(Exception):
-    """The winner of the races failed later.  The failure is recorded, so the journal now gives another result."""
 
 
 class Tuning:
@@ -49,11 +40,12 @@ class Tuning:
         request: Request,
         journal: Journal,
         runner: Runner,
-        progress: Callable[[str], None],
+        show: Show,
+        clock: Clock = time.monotonic,
     ) -> None:
-        """Resume from a journal, whose first line has the tables and counts; `progress` shows progress."""
-        self._data, self._found, self._request = tomllib.loads(text), found, request
-        self._runner, self._progress = runner, progress
+        """Resume from a journal, whose first line has the tables and counts; `show` shows progress."""
+        self._data, self._found = tomllib.loads(text), found
+        self._runner, self._show = runner, show
         self.journal = journal
         self.starts: dict[str, Table | None] = journal.head["start"]
         self.keys = list(dict.fromkeys(x.split()[1] for x in self.starts))
@@ -62,6 +54,8 @@ class Tuning:
         self.hunts = {at: self._hunt(at) for at in self.starts}
         top = min(TOP, 4 * max(max(sizes) for sizes in journal.head["sizes"].values()))
         self._sizes = [1 << b for b in range(8, top.bit_length()) if 1 << b <= top]
+        self._budget = Budget(request.budget, len(self.hunts), len(self.keys), clock)
+        self._ending = Ending(found, journal, runner, self._budget, show)
 
     def _hunt(self, at: str) -> Hunt:
         label, key = at.split()
@@ -72,63 +66,112 @@ class Tuning:
         """Search, compare, and return what to write.
 
         Raises:
-            Wrong: no shape runs.
+            Wrong: no shape runs, or none within the budget.
         """
         while True:
             try:
                 return self._attempt()
-            except _Failed:
+            except Failed:
                 continue
 
     def _attempt(self) -> Result:
         """Compute the result from the journal; measure and record what it lacks."""
-        share = self._request.budget * SEARCH / len(self.hunts)
-        for it in self.hunts.values():
-            hunt(it, self._races(it), partial(self._left, it, share), self._show, self._runner.at_once)
+        for at in list(self.hunts)[self._budget.tables :]:
+            why = f"a race needs {words(LEAST)}; allow more time, or name it with --key and --algorithm"
+            self._show("skip", f"{at}: {why}", self._budget.seconds)
+        for it in list(self.hunts.values())[: self._budget.tables]:
+            left = partial(self._left, it, self._took(it), self._budget.now())
+            budget = self._budget.seconds
+            if any(r["budget"] >= budget for r in self.journal.of("late", **it.mine)):
+                continue
+            late: list[float] = []
+            hunt(it, self._races(it, left, late), left, self._after, self._runner.at_once)
+            if late:
+                record = {"what": "late", **it.mine, "number": len(it.races()), "budget": budget}
+                self.journal.add({**record, "took": round(sum(late), 2)})
+        self._budget.close()
         result = Result()
-        for key in self.keys:
-            self._end(key, result)
+        for number, key in enumerate(self.keys):
+            self._end(number, key, result)
+        if not result.rows:
+            hint = f"allow more than --budget {words(self._budget.seconds)}, or name one --key and --algorithm"
+            raise Wrong(f"target {self._found.name}: no shapes were compared in this time; {hint}")
         return result
 
-    def _races(self, it: Hunt) -> Callable[[Sequence[Race]], Sequence[Finish]]:
+    def _took(self, it: Hunt) -> float:
+        return sum(float(r["took"]) for r in it.races())
+
+    def _left(self, it: Hunt, took: float, begin: float) -> float:
+        """The seconds left for a search whose races had taken `took` at the time `begin`."""
+        return self._budget.share - max(self._took(it), took + self._budget.now() - begin)
+
+    def _races(
+        self, it: Hunt, left: Callable[[], float], short: list[float]
+    ) -> Callable[[Sequence[Race]], Sequence[Finish]]:
+        """Return a function that runs races; `short` receives the seconds of a race that is not recorded, or is cut."""
+
         def failed(race: Race, name: str, kind: str, why: str) -> None:
             it.fail(race.number, race.tables[name], kind, why)
 
-        return lambda races: self._runner.races(races, failed)
+        def run(races: Sequence[Race]) -> Sequence[Finish]:
+            what = f"{it.space.label} {it.space.key}, {sum(len(x.tables) for x in races)} shapes"
+            self._show("race", what, self._budget.seconds - self._budget.now())
+            finishes = self._runner.races(races, failed, left())
+            short.extend(0.0 if x.seconds else x.took for x in finishes if x.late)
+            if late := sum(len(x.late) for x in finishes):
+                said = f"{it.space.label} {it.space.key}: no time to compile and validate {late} shapes"
+                self._show("skip", said, self._budget.seconds - self._budget.now())
+            return finishes
 
-    def _left(self, it: Hunt, share: float) -> float:
-        return share - sum(float(r["took"]) for r in it.races())
+        return run
 
-    def _show(self, it: Hunt) -> None:
+    def _after(self, it: Hunt) -> None:
         board, best = it.board(whole=True), it.best()
         of = "the file's" if it.start is not None and name_of(it.start) in board else "the first best"
         rate = math.exp(board[best] if best else 0.0)
-        tried = len(it.tables())
-        self._progress(
-            f"{it.space.label} {it.space.key}: {tried} shapes, {len(it.failures())} failed, best {rate:.2f} x {of}"
-        )
+        found = f"{len(it.tables())} shapes, {len(it.failures())} failed, best {rate:.2f} x {of}"
+        self._show("found", f"{it.space.label} {it.space.key}: {found}", self._budget.seconds - self._budget.now())
 
-    def _end(self, key: str, result: Result) -> None:
+    def _end(self, number: int, key: str, result: Result) -> None:
         """Choose the tables and crossovers of one key width."""
         labels = self._labels(key)
         begins = {x: self._begin(f"{x} {key}") for x in labels}
-        bests = {x: self._best(f"{x} {key}") for x in labels}
-        entries = final.tables_of(begins, bests)
+        entries = final.tables_of(begins, {x: self._best(f"{x} {key}") for x in labels})
         if not entries:
             raise Wrong(f"target {self._found.name}: no shape for {key} keys runs; the journal says why")
-        rounds = self._final(key, entries, self._sizes, PLAIN)
-        chosen = {
-            x: final.which(rounds, x, self.hunts[f"{x} {key}"].sizes)
-            for x in labels
-            if any(final.entry(x, w) in rounds for w in (final.START, final.BEST))
-        }
+        fail = partial(self._disqualify, key)
+        left = self._budget.left(number, COMPARED)
+        rounds = self._ending.compare(key, entries, self._by_weight(key), PLAIN, left, fail, "compare")
+        raced = {x: set(self.hunts[f"{x} {key}"].sizes) for x in labels}
+        chosen = {x: w for x in labels if (w := final.chosen(rounds, x, raced[x], begins[x] is not None))}
         tables = {x: entries[final.entry(x, w)][1] for x, w in chosen.items()}
-        for label, table in tables.items():
-            self._validate(key, label, table)
+        checked = {x: self._ending.validate(key, x, t, fail, new=t != begins[x]) for x, t in tables.items()}
+        for label in [x for x, passed in checked.items() if not passed and chosen[x] == final.BEST]:
+            start = begins[label]
+            if start is None or final.entry(label, final.START) not in rounds:
+                del chosen[label], tables[label]
+            else:
+                chosen[label], tables[label] = final.START, start
         for label, table in tables.items():
             if table != table_of(self._data, label, key):
                 result.tables[label, key] = table
-        self._cut(key, rounds, chosen, tables, result)
+        if tables:
+            Crossovers(self._data, self._found, self._ending, self.journal, result).find(
+                number, key, rounds, chosen, tables, labels, {label for label, _ in entries.values()}
+            )
+        result.notes |= {(x, key): note for x in labels if (note := final.note(result.rows, rounds, key, x, chosen))}
+        if tables and all(checked.values()):
+            self._evidence(key, labels, tables, result)
+
+    def _by_weight(self, key: str) -> list[int]:
+        """The counts of a comparison: those of the races first."""
+        raced = sorted({n for it in self.hunts.values() if it.space.key == key for n in it.sizes})
+        return [*raced, *(n for n in self._sizes if n not in raced)]
+
+    def _disqualify(self, key: str, label: str, table: Table, kind: str, why: str) -> None:
+        self.hunts[f"{label} {key}"].disqualify(table, kind, why)
+
+    def _evidence(self, key: str, labels: Sequence[str], tables: Mapping[str, Table], result: Result) -> None:
         cases = sum(r["cases"] for r in self.journal.of("checked", key=key) if r["table"] in tables.values())
         its = [it for at, it in self.hunts.items() if at.endswith(f" {key}")]
         tried, failed = sum(len(it.tables()) for it in its), sum(len(it.failures()) for it in its)
@@ -149,98 +192,3 @@ class Tuning:
         it = self.hunts[at]
         name = it.best()
         return None if name is None else it.tables()[name]
-
-    def _final(
-        self, key: str, entries: Mapping[str, tuple[str, Table]], sizes: Sequence[int], signature: Signature
-    ) -> final.Rounds:
-        """Return the rounds of these entries, from the journal if it has them."""
-        named = {x: name_of(table) for x, (_, table) in entries.items()}
-        for record in self.journal.of("final", key=key, value=signature.value):
-            if record["entries"] == named and set(map(str, sizes)) <= set(record["sizes"]):
-                known = final.rounds_of(record)
-                return {x: {n: t for n, t in known[x].items() if n in sizes} for x in known}
-        with_ = "" if signature == PLAIN else f" with values {signature.value}"
-        self._progress(f"{key}: comparing {', '.join(entries)}{with_}, {min(sizes)} to {max(sizes)} keys")
-        parts = {x: Entry(label=label, table=table) for x, (label, table) in entries.items()}
-        rung = Rung(sizes=tuple(sizes), rounds=FINAL, keep=len(parts))
-
-        def failed(name: str, kind: str, why: str) -> None:
-            if signature == PLAIN:
-                label, table = entries[name]
-                self.hunts[f"{label} {key}"].disqualify(table, kind, why)
-
-        finish = self._runner.run(parts, key, [rung], failed, signature=signature, cases=20)
-        if signature == PLAIN and finish.failed:
-            raise _Failed
-        self.journal.add(
-            {
-                "what": "final",
-                "key": key,
-                "value": signature.value,
-                "entries": named,
-                "sizes": [str(n) for n in sizes],
-                "seconds": {
-                    x: {str(n): [rounded(x) for x in t] for n, t in s.items()} for x, s in finish.seconds.items()
-                },
-                "took": round(finish.took, 2),
-            }
-        )
-        return final.rounds_of(self.journal.records[-1])
-
-    def _validate(self, key: str, label: str, table: Table) -> None:
-        """Run the complete quick validation on a chosen table."""
-        if any(r["table"] == table for r in self.journal.of("checked", key=key, label=label)):
-            return
-        self._progress(f"{label} {key}: validating the best")
-
-        def failed(name: str, kind: str, why: str) -> None:
-            self.hunts[f"{label} {key}"].disqualify(table, kind, why)
-
-        finish = self._runner.run({label: Entry(label=label, table=table)}, key, [], failed, cases=0)
-        if finish.failed:
-            raise _Failed
-        record = {"what": "checked", "key": key, "label": label, "table": table, "cases": finish.cases[label]}
-        self.journal.add({**record, "took": round(finish.took, 2)})
-
-    def _cut(
-        self, key: str, rounds: final.Rounds, chosen: Mapping[str, str], tables: Mapping[str, Table], result: Result
-    ) -> None:
-        """Compute ``[sort.KEY]`` and the rows to show."""
-        sorting = {x: w for x, w in chosen.items() if operation(x).by_count}
-        before = [(label, upto) for label, upto in self.journal.head["autos"].get(key, [])]
-        if not sorting:
-            label, which = next(iter(chosen.items()))
-            result.rows += final.rows(key, rounds, [(label, ALL)], [(label, ALL)], {label: which})
-            return
-        entries = {x: (x, tables[x]) for x in sorting}
-        after = cut(final.typical(rounds, sorting))
-        places = between(after, list(self._sizes))
-        for i, (low, high, sizes) in enumerate(places):
-            some = self._final(key, {x: entries[x] for x in (low, high)}, sizes, PLAIN)
-            if {low, high} <= set(some):
-                times = {x: {n: statistics.median(t) for n, t in some[x].items()} for x in (low, high)}
-                after[i] = low, refined(after[i][1], times[low], times[high])
-        result.rows += final.rows(key, rounds, before, after, sorting)
-        if (not before and len(after) < 2) or not {x for x, _ in before} <= set(self._labels(key)):
-            return  # without all of the file's algorithms tuned, their crossovers are unknown
-        data = self._data
-        for (label, width), table in result.tables.items():
-            data = changed(data, label, width, table)
-        labels, upto = [x for x, _ in after], [n for _, n in after[:-1]]
-        auto = {RANGES: rows(data, key, labels, upto)}
-        if upto and (valued := self._valued(key, {x: entries[x] for x in labels}, upto[-1])) and valued != upto:
-            auto[VALUED] = rows(data, key, labels, valued)
-        if auto != data.get(SORT, {}).get(key):
-            result.autos[key] = auto
-
-    def _valued(self, key: str, entries: Mapping[str, tuple[str, Table]], upto: int) -> list[int]:
-        """Return the crossovers for keys with 4-byte values; none if the sorts cannot be compared.
-
-        They lie below those of keys without values, or not far above `upto`, the last of these.
-        """
-        signature = replace(PLAIN, value="v4")
-        sizes = [n for n in self._sizes if n <= 4 * upto]
-        rounds = self._final(key, entries, sizes, signature)
-        if set(rounds) != set(entries):
-            return []
-        return threshold({x: {n: statistics.median(t) for n, t in s.items()} for x, s in rounds.items()}, list(entries))

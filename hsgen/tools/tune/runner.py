@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -18,8 +19,7 @@ from hsgen.system import processes
 from hsgen.targets import target as target_files
 from hsgen.targets.target import Target
 from hsgen.tools import worker
-from hsgen.tools.compile import nvrtc
-from hsgen.tools.tune import race as racing
+from hsgen.tools.tune import checking, spills
 from hsgen.tools.tune.search import Finish, Race, Rung
 
 CHILD = tuple(processes.python("hsgen.tools.tune.race"))
@@ -27,8 +27,14 @@ CHILD = tuple(processes.python("hsgen.tools.tune.race"))
 Failed = Callable[[str, str, str], None]
 """Callback for a failure: the candidate's name, the kind of failure, and the reason."""
 
-Progress = Callable[[], None]
-"""Callback for progress."""
+Progress = Callable[[str], None]
+"""Callback for progress: the phase of a race, in words."""
+COMPILING = 0.5  # of the time of a race; no compilation starts later
+GRACE = 1.1  # times the time of a race, and as many seconds more, after which its process is ended
+
+
+def _quiet(phase: str) -> None:
+    """Show no progress."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,6 +43,25 @@ class Entry:
 
     label: str
     table: Mapping[str, Any] | None
+
+
+def _candidate(entry: Entry, name: str, library: str, checked: bool) -> dict[str, Any]:
+    """A member of a request."""
+    return {**asdict(entry), "name": name, "library": library, "checked": checked}
+
+
+def _left(tried: Sequence[dict[str, Any]], best: str | None, stay: Sequence[str], seconds: float) -> dict[str, Any]:
+    """The members of a request that say which candidates are left, and how much time."""
+    names = [x["name"] for x in tried]
+    known = {"best": best if best in names else None, "stay": [x for x in stay if x in names]}
+    return {**known, "candidates": tried, "seconds": None if math.isinf(seconds) else seconds}
+
+
+def _phase(event: Mapping[str, Any], of: int) -> str:
+    """The phase of a race that an event belongs to; empty if the event does not say."""
+    if "checking" in event:
+        return f"validate, {event['done']} of {event['of']}"
+    return "validate" if "ready" in event else f"race of {of}" if "times" in event else ""
 
 
 def _asked(key: str, cases: int, signature: Signature, rungs: Sequence[Rung]) -> dict[str, Any]:
@@ -77,10 +102,10 @@ class Field:
         """The parsed target."""
         return target_files.parse(self.text, self.stem, self.where)
 
-    def race(self, it: Race, failed: Failed, progress: Progress = lambda: None) -> Finish:
+    def race(self, it: Race, failed: Failed, progress: Progress = _quiet, seconds: float = math.inf) -> Finish:
         """Run a race between tables of one label."""
         entries = {name: Entry(label=it.label, table=table) for name, table in it.tables.items()}
-        return self.run(entries, it.key, it.rungs, failed, progress, best=it.best, stay=it.stay)
+        return self.run(entries, it.key, it.rungs, failed, progress, best=it.best, stay=it.stay, seconds=seconds)
 
     def run(
         self,
@@ -88,37 +113,36 @@ class Field:
         key: str,
         rungs: Sequence[Rung],
         failed: Failed,
-        progress: Progress = lambda: None,
+        progress: Progress = _quiet,
         *,
         best: str | None = None,
         stay: Sequence[str] = (),
         signature: Signature = PLAIN,
-        cases: int = racing.CASES,
+        cases: int = checking.CASES,
+        seconds: float = math.inf,
     ) -> Finish:
         """Race entries, by name, over rungs.  If one crashes or hangs, the race restarts without it.
 
         Each entry is first validated by `cases` pairs; 0 means the complete quick validation.  `best` runs first, and
-        entries in `stay` are never eliminated.
+        entries in `stay` are never eliminated.  After `seconds`, the times are those so far, for the entries not late.
         """
-        begin = time.monotonic()
-        finish = Finish()
+        begin, finish = time.monotonic(), Finish()
 
         def fail(name: str, kind: str, why: str) -> None:
             finish.failed[name] = kind, why
             failed(name, kind, why)
 
-        libraries = self._prepare(entries, key, signature, best, fail, progress, whole=cases == 0)
-        passed: dict[str, int] = {}
+        how: dict[str, Any] = {"whole": cases == 0, "ends": (begin + COMPILING * seconds, begin + seconds)}
+        libraries = self._prepare(entries, key, signature, best, fail, progress, **how)
+        finish.late = [x for x in entries if x not in libraries]
         constant = {**self._place(), **_asked(key, cases, signature, rungs)}
-        while left := [x for x in entries if x not in finish.failed]:
-            tried = [{**asdict(entries[x]), "name": x, "library": libraries.get(x, "")} for x in left]
-            candidates = [{**x, "checked": x["name"] in passed} for x in tried]
-            more = {"best": best if best in left else None, "stay": [x for x in stay if x in left]}
-            request = {**constant, **more, "candidates": candidates}
-            found = self._attempt(request, left, passed, fail, progress)
-            if found is not None:
-                finish.seconds = {x: {int(n): t for n, t in s.items()} for x, s in found["seconds"].items()}
-                finish.reached, finish.cases = found["reached"], passed
+        while left := [x for x in libraries if x not in finish.failed]:
+            time_left = begin + seconds - time.monotonic()
+            if time_left <= 0 or best in finish.late or left == [best] != list(entries):  # nothing can be compared
+                finish.late += [x for x in left if time_left <= 0 and x not in finish.late]
+                break
+            tried = [_candidate(entries[x], x, libraries[x], x in finish.cases) for x in left]
+            if self._attempt({**constant, **_left(tried, best, stay, time_left)}, left, finish, fail, progress):
                 break
         finish.took = time.monotonic() - begin
         return finish
@@ -129,27 +153,36 @@ class Field:
         return {name: getattr(self, name) for name in names}
 
     def _attempt(
-        self, request: dict[str, Any], left: Sequence[str], passed: dict[str, int], fail: Failed, progress: Progress
-    ) -> dict[str, Any] | None:
-        """Run a race in a process; None if a candidate ended it, whose failure is then recorded."""
+        self, request: dict[str, Any], left: Sequence[str], finish: Finish, fail: Failed, progress: Progress
+    ) -> bool:
+        """Run a race in a process; return False if a candidate ended it, whose failure is then recorded."""
         trying, noted = left[0], False
+        found: dict[str, Any] = {"seconds": {}, "reached": {}}
+        whole = math.inf if request["seconds"] is None else GRACE * request["seconds"] + GRACE
         try:
-            for event in worker.call(request, "race", self.limit, self.child):
-                progress()
+            for event in worker.call(request, "race", self.limit, self.child, whole=whole):
+                progress(_phase(event, len(left)))
                 trying = event.get("trying", trying)
                 if "ready" in event:
-                    passed.setdefault(event["ready"], event["cases"])
+                    finish.cases.setdefault(event["ready"], event["cases"])
+                    finish.case.setdefault(event["ready"], event["case"])
+                if "late" in event:
+                    finish.late.append(event["late"])
                 if "failed" in event:
                     noted = event["kind"] == "wrong"  # this failure ends the process
                     fail(event["failed"], event["kind"], event["why"])
-                if "result" in event:
-                    result: dict[str, Any] = event["result"]
-                    return result
+                found = event.get("times", event.get("result", found))
+        except TimeoutError:
+            finish.late += [x for x in left if x not in (*finish.cases, *finish.late, *finish.failed)]
         except Wrong as e:
             if not noted:
                 why = e.lines[0].removeprefix("race: ")
                 fail(trying, "hang" if "hangs" in why else "crash", why)
-        return None
+            return False
+        times = {x: {int(n): t for n, t in s.items()} for x, s in found["seconds"].items()}
+        finish.seconds = {x: s for x, s in times.items() if (s or not request["rungs"]) and x not in finish.failed}
+        finish.reached = {x: found["reached"][x] for x in finish.seconds}
+        return True
 
     def _prepare(
         self,
@@ -161,60 +194,55 @@ class Field:
         progress: Progress,
         *,
         whole: bool,
+        ends: tuple[float, float],
     ) -> dict[str, str]:
-        """Compile all entries, one per processor at a time; return libraries by name, empty for OpenCL.
+        """Compile entries, one per processor at a time; return libraries by name, empty for OpenCL.
+
+        `ends`: times of the clock, when no more compilations start, and when they end.  What is late is left out.
 
         `whole`: check CUDA's registers for every device of the target.
         """
 
         target = self.target
 
-        def one(name: str) -> tuple[str, str, str]:
-            entry = entries[name]
-            try:
-                found, sort = racing.made(target, entry.label, key, entry.table, signature)
-                if name != best and (spilled := self._spills(sort, self._family(target) if whole else [self.compute])):
-                    return "spills", spilled, ""
-                return "", "", self._compile(found, sort, entry.label, key, signature)
-            except HsgenError as e:
-                return "device" if isinstance(e, Unavailable) else "build", e.lines[0], ""
+        def one(name: str) -> tuple[str, str, str] | None:
+            if time.monotonic() >= ends[name == best]:
+                return None
+            archs = [] if name == best else self._archs(target, whole)
+            return self._built(target, entries[name], key, signature, archs, ends[1])
 
         made: dict[str, str] = {}
         with ThreadPoolExecutor(max(1, self.jobs)) as pool:
-            for name, (kind, why, path) in zip(entries, pool.map(one, entries), strict=True):
-                progress()
+            for number, (name, found) in enumerate(zip(entries, pool.map(one, entries), strict=True), 1):
+                progress(f"compile {number} of {len(entries)}")
+                kind, why, path = found or ("", "", "")
+                if found is not None:
+                    made[name] = path
                 if kind:
                     fail(name, kind, why)
-                made[name] = path
         return made
 
-    def _compile(self, found: Target, sort: Sort, label: str, key: str, signature: Signature) -> str:
+    def _built(
+        self, target: Target, entry: Entry, key: str, signature: Signature, archs: Sequence[int], end: float
+    ) -> tuple[str, str, str] | None:
+        """Compile an entry; return the kind and the reason of a failure, and the library; None at the time `end`."""
+        try:
+            found, sort = checking.made(target, entry.label, key, entry.table, signature)
+            if spilled := spills.found(sort, archs):
+                return "spills", spilled, ""
+            return "", "", self._compile(found, sort, entry.label, key, signature, end)
+        except HsgenError as e:
+            if time.monotonic() >= end:
+                return None
+            return "device" if isinstance(e, Unavailable) else "build", e.lines[0], ""
+
+    def _archs(self, found: Target, whole: bool) -> list[int]:
+        """The compute capabilities whose registers a shape must fit: of the target's devices, or of this one."""
+        return [] if self.api != spills.API.name else spills.family(found, self.compute) if whole else [self.compute]
+
+    def _compile(self, found: Target, sort: Sort, label: str, key: str, signature: Signature, end: float) -> str:
         if self.native:
             return str(native.library(self.api, [found], key, algorithms=[label], signature=signature))
-        isolated_build.check(self.device, sort, render(sort, pyopencl.API.name), self.limit, which=False)
+        limit = max(0.1, min(self.limit, end - time.monotonic()))
+        isolated_build.check(self.device, sort, render(sort, pyopencl.API.name), limit, which=False)
         return ""
-
-    def _family(self, found: Target) -> list[int]:
-        """The compute capabilities of the target's devices that installed compilers support."""
-        low, high = (*found.match.compute, self.compute, self.compute)[:2]
-        known = (
-            {a for c in nvrtc.compilers() for a in c.archs if low <= a <= high} if self.api == nvrtc.API.name else set()
-        )
-        return sorted({*known, self.compute})
-
-    def _spills(self, sort: Sort, archs: Sequence[int]) -> str | None:
-        """Return which kernel of a sort spills registers, or None; None also without a compiler."""
-        if self.api != nvrtc.API.name or not self.compute:
-            return None
-        text = render(sort, nvrtc.API.name).text
-
-        def one(arch: int) -> str | None:
-            try:
-                found = nvrtc.compile(text, arch)
-            except HsgenError:
-                return None
-            worst = [f"{x}, {u.spill_stores} bytes are stored" for x, u in found.items() if u.spills]
-            return f"sm_{arch}: registers do not suffice for {worst[0]}" if worst else None
-
-        with ThreadPoolExecutor(max(1, self.jobs)) as pool:
-            return next((said for said in pool.map(one, archs) if said), None)

@@ -75,13 +75,15 @@ class Race:
 
 @dataclass(slots=True, kw_only=True)
 class Finish:
-    """The result of a race: times, the rung that each candidate reached, validated cases, failures, and the seconds it
-    took."""
+    """The result of a race: times, the rung that each candidate reached, validated cases and the seconds of each,
+    failures, candidates for which the time did not suffice, and the seconds that it took."""
 
     seconds: dict[str, dict[int, list[float]]] = field(default_factory=dict)
     reached: dict[str, int] = field(default_factory=dict)
     cases: dict[str, int] = field(default_factory=dict)
+    case: dict[str, float] = field(default_factory=dict)
     failed: dict[str, tuple[str, str]] = field(default_factory=dict)
+    late: list[str] = field(default_factory=list)
     took: float = 0.0
 
 
@@ -238,6 +240,10 @@ def hunt(it: Hunt, run: Run, left: Callable[[], float], progress: Callable[[Any]
             races.append(race)
         if not races:
             return
-        for race, finish in zip(races, run(races), strict=True):
-            it.enter(race, finish)
+        finishes = run(races)
+        for race, finish in zip(races, finishes, strict=True):
+            if finish.seconds or not finish.late:  # else the time did not suffice
+                it.enter(race, finish)
         progress(it)
+        if any(finish.late for finish in finishes):
+            return

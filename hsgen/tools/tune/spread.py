@@ -5,6 +5,7 @@ Workers of a cluster must have the same version of hsgen and the same device, un
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, partial
@@ -35,9 +36,11 @@ class Here:
         """Run on `field`; `progress` is called whenever a step is done."""
         self._field, self._progress = field, progress
 
-    def races(self, some: Sequence[Race], failed: Callable[[Race, str, str, str], None]) -> list[Finish]:
+    def races(
+        self, some: Sequence[Race], failed: Callable[[Race, str, str, str], None], seconds: float
+    ) -> list[Finish]:
         """See `Runner`."""
-        return [self._field.race(it, partial(failed, it), self._progress) for it in some]
+        return [self._field.race(it, partial(failed, it), self._progress, seconds) for it in some]
 
     def run(
         self,
@@ -48,20 +51,20 @@ class Here:
         *,
         signature: Signature = PLAIN,
         cases: int = 0,
+        seconds: float = math.inf,
     ) -> Finish:
         """See `Runner`."""
-        return self._field.run(entries, key, rungs, failed, self._progress, signature=signature, cases=cases)
+        how: dict[str, Any] = {"signature": signature, "cases": cases, "seconds": seconds}
+        return self._field.run(entries, key, rungs, failed, self._progress, **how)
 
 
-def _race(field: Field, it: Race) -> Finish:
+def _race(field: Field, it: Race, seconds: float) -> Finish:
     """Run a race on a worker; failures are in the finish."""
-    return _there(field).race(it, lambda name, kind, why: None)
+    return _there(field).race(it, lambda name, kind, why: None, seconds=seconds)
 
 
-def _run(
-    field: Field, entries: Mapping[str, Entry], key: str, rungs: Sequence[Rung], signature: Signature, cases: int
-) -> Finish:
-    return _there(field).run(entries, key, rungs, lambda name, kind, why: None, signature=signature, cases=cases)
+def _run(field: Field, entries: Mapping[str, Entry], key: str, rungs: Sequence[Rung], how: Mapping[str, Any]) -> Finish:
+    return _there(field).run(entries, key, rungs, lambda name, kind, why: None, **how)
 
 
 def _about(field: Field) -> tuple[str, list[str]]:
@@ -145,10 +148,12 @@ class Cluster:
         """The number of workers."""
         return len(self._workers)
 
-    def races(self, some: Sequence[Race], failed: Callable[[Race, str, str, str], None]) -> list[Finish]:
+    def races(
+        self, some: Sequence[Race], failed: Callable[[Race, str, str, str], None], seconds: float
+    ) -> list[Finish]:
         """See `Runner`; failures are reported when a race has ended."""
         futures = [
-            self._client.submit(_race, self._field, it, workers=[worker], **_HOW)
+            self._client.submit(_race, self._field, it, seconds, workers=[worker], **_HOW)
             for it, worker in zip(some, self._workers, strict=False)
         ]
         out = [self._result(f) for f in futures]
@@ -173,10 +178,12 @@ class Cluster:
         *,
         signature: Signature = PLAIN,
         cases: int = 0,
+        seconds: float = math.inf,
     ) -> Finish:
         """See `Runner`; runs on the first worker."""
         one = self._workers[:1]
-        given = (self._field, dict(entries), key, list(rungs), signature, cases)
+        how = {"signature": signature, "cases": cases, "seconds": seconds}
+        given = (self._field, dict(entries), key, list(rungs), how)
         finish = self._result(self._client.submit(_run, *given, workers=one, **_HOW))
         for name, (kind, why) in finish.failed.items():
             failed(name, kind, why)

@@ -1,0 +1,143 @@
+"""Which candidates of a race compile and sort correctly: the validations before anything is timed."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from hsgen.algorithms import ALGORITHMS
+from hsgen.core.errors import HsgenError, Unavailable, Wrong
+from hsgen.core.keys import KEYS as WIDTHS
+from hsgen.core.keys import PLAIN as PLAIN_FORM
+from hsgen.core.keys import Signature
+from hsgen.core.sort import Sort
+from hsgen.engines import hosts, pyopencl
+from hsgen.engines.engine import Engine
+from hsgen.engines.harness import Harness, Native
+from hsgen.targets import target
+from hsgen.targets.choices import algorithm
+from hsgen.targets.target import Target
+from hsgen.tools.tune.candidate import Candidate
+from hsgen.tools.validate import validation
+
+CASES = 160  # (count, kind) pairs that a shape must sort before it is timed
+PATIENT = 5.0  # seconds; least time limit of a validation
+HOPELESS = 10.0  # times the best time; a slower candidate leaves the race, or its validation is abandoned
+
+Send = Callable[[dict[str, Any]], None]
+
+
+def made(
+    found: Target, label: str, key: str, table: Mapping[str, Any] | None, signature: Signature = PLAIN_FORM
+) -> tuple[Target, Sort]:
+    """Return the target with `table` in place of its own, and the sort or scan of it; None keeps the target's table.
+
+    Raises:
+        Usage: the target has no such table.
+    """
+    if table is not None:
+        params = ALGORITHMS[algorithm(label)].params(WIDTHS[key], table)
+        found = replace(found, choices={**found.choices, (label, key): params})
+    return found, found.sort(label, key, signature)
+
+
+def cases(sort: Sort, seed: int, wanted: int = CASES) -> list[tuple[int, str]]:
+    """Return about `wanted` (0: all) of the (count, kind) pairs of a quick validation.
+
+    They are evenly spaced, so that they cover every kernel and every path of the sort.
+    """
+    pairs = validation.plan_cases(sort, full=False, seed=seed)
+    return pairs[:: max(1, len(pairs) // wanted)] if wanted else pairs
+
+
+def ready(request: Mapping[str, Any], send: Send, late: list[str], end: float) -> dict[str, Candidate]:
+    """Return the candidates that compile and sort correctly, by name; add to `late` those that do not by the time
+    `end`."""
+    found = target.parse(request["text"], request["stem"], request["where"])
+    signature = Signature(**request["signature"])
+    context = host = None
+    if not request["native"]:
+        host = hosts.labelled(request["device"])
+        context = pyopencl.context_for(host)
+    out: dict[str, Candidate] = {}
+    least = math.inf
+    for c in sorted(request["candidates"], key=lambda c: c["name"] != request["best"]):
+        send({"trying": c["name"]})
+        try:
+            _, sort = made(found, c["label"], request["key"], c["table"], signature)
+            if host is not None and (lacking := hosts.lacks(sort, host)):
+                raise Unavailable(f"{host.label} {lacking}")
+            engine = _engine(request, c, context, sort)
+        except HsgenError as e:
+            send({"failed": c["name"], "kind": "device" if isinstance(e, Unavailable) else "build", "why": e.lines[0]})
+            continue
+        if not c["checked"]:
+            pairs = cases(sort, request["seed"], request["cases"])
+            begin = time.monotonic()
+            patience = max(PATIENT, HOPELESS * least) if out else math.inf
+            report = _checked(engine, pairs, c["name"], request["seed"], send, (patience, end))
+            if report is None:
+                late += [c["name"]] * (time.monotonic() >= end)
+                continue
+            count = report.cases
+            took = time.monotonic() - begin
+            least = min(least, took)
+            send({"ready": c["name"], "cases": count, "case": took / count})
+        out[c["name"]] = Candidate(c["name"], engine)
+    return out
+
+
+def _checked(
+    engine: Engine, pairs: Sequence[tuple[int, str]], name: str, seed: int, send: Send, limits: tuple[float, float]
+) -> validation.Report | None:
+    """Validate a candidate within seconds, and up to a time of the clock; return None if it took longer.
+
+    Raises:
+        Wrong: a result is wrong.
+    """
+    patience, end = limits
+    left = end - time.monotonic()
+    try:
+        report = validation.run(
+            engine, pairs, seed, stop=1, progress=_reporting(send, min(patience, left), name, len(pairs))
+        )
+    except TimeoutError:
+        if left < patience:
+            send({"late": name})
+        else:
+            send({"failed": name, "kind": "slow", "why": f"validation takes more than {patience:.0f} seconds"})
+        return None
+    if report.failed:  # it may have written anywhere, so this process's further results are unreliable
+        send({"failed": name, "kind": "wrong", "why": report.failures[0]})
+        raise Wrong(report.failures[0])
+    return report
+
+
+def _engine(request: Mapping[str, Any], c: Mapping[str, Any], context: Any, sort: Sort) -> Engine:
+    if request["native"]:
+        harness = Harness(Path(c["library"]))
+        return Native(harness, request["api"], sort, request["index"], request["options"])
+    return pyopencl.Direct(context, pyopencl.Compiled(context, sort))
+
+
+def _reporting(send: Send, patience: float, name: str, of: int) -> Callable[[Iterator[Any]], Iterator[Any]]:
+    """Return a wrapper of iterations that reports progress every second and raises after `patience` seconds."""
+
+    def wrap(items: Iterator[Any]) -> Iterator[Any]:
+        begin = said = time.monotonic()
+        if patience <= 0:
+            raise TimeoutError
+        for number, item in enumerate(items):
+            yield item
+            now = time.monotonic()
+            if now - begin > patience:
+                raise TimeoutError
+            if now - said > 1:
+                said = now
+                send({"done": number, "of": of, "checking": name})
+
+    return wrap
