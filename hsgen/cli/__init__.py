@@ -16,6 +16,7 @@ import click
 from hsgen import __version__
 from hsgen.cli import bench, check, doctor, generate, probe, report, show, suggest, targets, tune, validate, verify
 from hsgen.cli import compile as compiling
+from hsgen.cli.help_format import Command, Group
 from hsgen.core.errors import HsgenError, Notice, Terminated, Usage, printable
 from hsgen.system import folders, processes
 
@@ -39,7 +40,7 @@ _settled = False  # whether this process is ending; further signals are ignored 
 _number: int = signal.SIGTERM  # the signal that has terminated it
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.group(cls=Group, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.version_option(__version__, prog_name="hsgen")
 def group() -> None:
     """Generate, check, validate and measure GPU sort kernels.
@@ -50,7 +51,7 @@ def group() -> None:
 
 
 for _command in _COMMANDS:
-    group.add_command(_command)
+    group.add_command(Command.of(_command))
 
 
 def main(argv: list[str] | None = None) -> int:

@@ -14,7 +14,7 @@ from hsgen.cli import terminal
 Style = Callable[[str], str]
 """Returns the style of a cell: "" for none, or what rich calls one, such as "red"."""
 
-LAYOUTS = ((2, 30), (1, 12))
+LAYOUTS = ((2, 30), (1, 14))
 """The columns between two columns of a table, and the most characters of a word that is not folded; the second is for
 tables that are mostly numbers."""
 INDENT = 2
