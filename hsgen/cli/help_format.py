@@ -89,7 +89,7 @@ def _drawn(command: click.Command, ctx: click.Context, commands: Mapping[str, cl
     ]
     for title, names in () if commands else sections(command, ctx):
         panels.append(RichOptionPanel(title, options=list(names)))
-    made: RichCommand = RichGroup(command.name, commands=dict(commands)) if commands else RichCommand(command.name)
+    made = RichGroup(name=command.name, commands=dict(commands)) if commands else RichCommand(name=command.name)
     made.params, made.help, made.panels = command.params, command.help, panels
     config: dict[str, Any] = {"theme": "default-slim", "text_markup": None, "padding_helptext_first_line": (0, 0, 1, 0)}
     config |= {} if terminal.has_colours(sys.stdout) else {"color_system": None}
@@ -105,4 +105,4 @@ def _drawn(command: click.Command, ctx: click.Context, commands: Mapping[str, cl
     text = made.get_help(own)
     examples = EXAMPLES.get(command.name or "", ())
     lines = [terminal.styled(f"{_title(examples)}:", sys.stdout, bold=True), *(f"  {line}" for line in examples)]
-    return "\n".join([text.rstrip(), "", *lines] if examples else [text.rstrip()])
+    return "\n".join([text.rstrip("\n"), *lines] if examples else [text.rstrip()])
