@@ -14,9 +14,24 @@ from typing import Any
 import click
 
 from hsgen import __version__
-from hsgen.cli import bench, check, doctor, generate, probe, report, show, suggest, targets, tune, validate, verify
+from hsgen.cli import (
+    bench,
+    check,
+    doctor,
+    generate,
+    help,
+    probe,
+    report,
+    show,
+    suggest,
+    targets,
+    tune,
+    validate,
+    verify,
+)
 from hsgen.cli import compile as compiling
 from hsgen.cli.help_format import Command, Group
+from hsgen.cli.terminal import styled
 from hsgen.core.errors import HsgenError, Notice, Terminated, Usage, printable
 from hsgen.system import folders, processes
 
@@ -34,6 +49,7 @@ _COMMANDS = (
     tune.tune,
     report.report,
     doctor.doctor,
+    help.help,
 )
 PATIENCE = 10.0  # seconds for an orderly end after a signal; a driver may not return
 _settled = False  # whether this process is ending; further signals are ignored then
@@ -70,13 +86,13 @@ def _main(argv: list[str] | None) -> int:
         group.main(argv, prog_name="hsgen", standalone_mode=False)
     except HsgenError as e:
         for line in e.lines:
-            _say(line)
+            _say(line, "red")
         return e.exit_code
     except click.exceptions.NoArgsIsHelpError as e:
         click.echo(e.format_message(), err=True)
         return e.exit_code
     except click.ClickException as e:
-        _say(" ".join(e.format_message().split()))
+        _say(" ".join(e.format_message().split()), "red")
         return e.exit_code
     except click.exceptions.Exit as e:
         return e.exit_code
@@ -93,9 +109,9 @@ def _main(argv: list[str] | None) -> int:
     return 0
 
 
-def _say(line: str) -> None:
-    """Print one line on stderr."""
-    click.echo(f"hsgen: {printable(line)}", err=True)
+def _say(line: str, colour: str = "yellow") -> None:
+    """Print one line on stderr; a terminal shows where it begins in a colour."""
+    click.echo(f"{styled('hsgen:', sys.stderr, fg=colour)} {printable(line)}", err=True)
 
 
 def _ended(by: BaseException) -> int:

@@ -9,19 +9,20 @@ from typing import Any
 import click
 
 from hsgen.cli import terminal
+from hsgen.cli.completion import completed
 from hsgen.cli.help_sections import COMMANDS, EXAMPLES, OPTIONS, REST, Sections
 
 
 class Command(click.Command):
-    """A command whose help lists its options under headings."""
+    """A command whose help lists its options under headings, and whose arguments a shell completes."""
 
     @classmethod
     def of(cls, command: click.Command) -> Command:
-        """Return a command with such a help."""
+        """Return a command with such a help and such arguments."""
         return cls(
             command.name,
             callback=command.callback,
-            params=command.params,
+            params=completed(command.params),
             help=command.help,
             short_help=command.short_help,
         )

@@ -66,6 +66,6 @@ def styled(text: str, stream: TextIO | None, **style: bool | str) -> str:
     return click.style(text, **style) if has_colours(stream) else text  # type: ignore[arg-type]
 
 
-def echo(text: str, *, good: bool) -> None:
-    """Print a line on stdout: on a terminal with colours in green if it is good news, else in red."""
-    click.echo(styled(text, sys.stdout, fg="green" if good else "red"))
+def echo_good(text: str) -> None:
+    """Print a line on stdout: in green, if that shows colours."""
+    click.echo(styled(text, sys.stdout, fg="green"))

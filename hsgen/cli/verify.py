@@ -10,13 +10,15 @@ import click
 
 from hsgen.bundle import store
 from hsgen.bundle.manifest import MANIFEST
-from hsgen.cli.options import Folder, json_option
+from hsgen.cli import terminal
+from hsgen.cli.bundle_options import place_options
+from hsgen.cli.options import json_option
 from hsgen.cli.output import emit_json
 from hsgen.core.errors import Usage, Wrong, shown
 
 
 @click.command(short_help="Verify that a bundle's files match its manifest.")
-@click.argument("folder", type=Folder())
+@place_options
 @click.option(
     "--expect", metavar="SHA256", help="The hash that the manifest must have, as `hsgen generate` printed it."
 )
@@ -42,4 +44,4 @@ def verify(folder: Path, expect: str | None, as_json: bool) -> None:
             f"{folder}: was changed after it was generated; run: hsgen generate -o {quote(str(folder))}",
         )
     if not as_json:
-        click.echo(f"{shown(folder)} is as it was generated ({len(manifest.hashes)} files)")
+        terminal.echo_good(f"{shown(folder)} is as it was generated ({len(manifest.hashes)} files)")

@@ -249,6 +249,7 @@ def fields(command: str) -> dict[str, str]:
         ("check", ""),
         ("verify", "generated"),
         ("doctor", ""),
+        ("help", ""),
         ("suggest", "-t cpu --key u32"),
     ],
 )
