@@ -54,7 +54,7 @@ _DEVICES = """\
 `--device` takes a part of a device's name in upper or lower case, or `PLATFORM/DEVICE` with a part of each name. A
 suffix `#2` names the second device of the same name. `hsgen doctor` lists the devices with their full names.
 
-Without `--device`, a command uses the devices that the target matches; if there are none, GPUs before CPUs. It reports
+Without `--device`, a command uses a device that the target matches, else a GPU, else a CPU. It reports
 its choice on stderr if there were others.
 """
 
