@@ -65,7 +65,10 @@ EXAMPLES = {
         "hsgen validate -t cpu --device 'Intel(R) OpenCL'",
         "hsgen validate -t cpu --key u32 --large 2^28",
     ),
-    "bench": ("hsgen bench -t cpu --key u32 --sizes 2^10..2^24 --against numpy,vqsort --plot rates.svg",),
+    "bench": (
+        "hsgen bench -t cpu --key u32 --sizes 2^10..2^24 --against numpy,vqsort",
+        "hsgen bench -t cpu --value v4 --sizes 2^16,2^20 --csv",
+    ),
     "suggest": ("hsgen suggest -t my-gpu.toml",),
     "probe": ("hsgen probe --api opencl -o my-gpu.toml",),
     "tune": ("hsgen tune -t my-gpu.toml --key u32 --budget 30m --write",),
