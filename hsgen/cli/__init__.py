@@ -25,13 +25,13 @@ from hsgen.cli import (
     show,
     suggest,
     targets,
+    terminal,
     tune,
     validate,
     verify,
 )
 from hsgen.cli import compile as compiling
 from hsgen.cli.help_format import Command, Group
-from hsgen.cli.terminal import styled
 from hsgen.core.errors import HsgenError, Notice, Terminated, Usage, printable
 from hsgen.system import folders, processes
 
@@ -111,7 +111,7 @@ def _main(argv: list[str] | None) -> int:
 
 def _say(line: str, colour: str = "yellow") -> None:
     """Print one line on stderr; a terminal shows where it begins in a colour."""
-    click.echo(f"{styled('hsgen:', sys.stderr, fg=colour)} {printable(line)}", err=True)
+    click.echo(f"{terminal.styled('hsgen:', sys.stderr, fg=colour)} {printable(line)}", err=True)
 
 
 def _ended(by: BaseException) -> int:
@@ -169,7 +169,8 @@ def _ending(reader: int) -> None:
     time.sleep(PATIENCE)
     folders.sweep()
     with suppress(OSError):
-        os.write(2, b"hsgen: terminated\n")
+        shown = b"\x1b[?25h" if terminal.is_terminal(sys.stderr) and not terminal.is_dumb() else b""  # bars hide it
+        os.write(2, shown + b"hsgen: terminated\n")
     os._exit(128 + number)
 
 
