@@ -23,6 +23,10 @@ FAST = {
     "cli/test_epilogue_bundles.py": {
         "test_a_bundle_keeps_its_epilogue": 0,
     },
+    "cli/test_terminal.py": {
+        "test_colours_can_be_turned_off": 3,
+        "test_output_fits_the_terminal": 4,
+    },
     "compile/test_compile.py": {
         "test_a_sort_of_each_compiler": 2,
     },

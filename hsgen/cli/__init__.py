@@ -14,8 +14,24 @@ from typing import Any
 import click
 
 from hsgen import __version__
-from hsgen.cli import bench, check, doctor, generate, probe, report, show, suggest, targets, tune, validate, verify
+from hsgen.cli import (
+    bench,
+    check,
+    doctor,
+    generate,
+    help,
+    probe,
+    report,
+    show,
+    suggest,
+    targets,
+    terminal,
+    tune,
+    validate,
+    verify,
+)
 from hsgen.cli import compile as compiling
+from hsgen.cli.help_format import Command, Group
 from hsgen.core.errors import HsgenError, Notice, Terminated, Usage, printable
 from hsgen.system import folders, processes
 
@@ -33,13 +49,14 @@ _COMMANDS = (
     tune.tune,
     report.report,
     doctor.doctor,
+    help.help,
 )
 PATIENCE = 10.0  # seconds for an orderly end after a signal; a driver may not return
 _settled = False  # whether this process is ending; further signals are ignored then
 _number: int = signal.SIGTERM  # the signal that has terminated it
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.group(cls=Group, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.version_option(__version__, prog_name="hsgen")
 def group() -> None:
     """Generate, check, validate and measure GPU sort kernels.
@@ -50,7 +67,7 @@ def group() -> None:
 
 
 for _command in _COMMANDS:
-    group.add_command(_command)
+    group.add_command(Command.of(_command))
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -69,13 +86,13 @@ def _main(argv: list[str] | None) -> int:
         group.main(argv, prog_name="hsgen", standalone_mode=False)
     except HsgenError as e:
         for line in e.lines:
-            _say(line)
+            _say(line, "red")
         return e.exit_code
     except click.exceptions.NoArgsIsHelpError as e:
         click.echo(e.format_message(), err=True)
         return e.exit_code
     except click.ClickException as e:
-        _say(" ".join(e.format_message().split()))
+        _say(" ".join(e.format_message().split()), "red")
         return e.exit_code
     except click.exceptions.Exit as e:
         return e.exit_code
@@ -92,9 +109,9 @@ def _main(argv: list[str] | None) -> int:
     return 0
 
 
-def _say(line: str) -> None:
-    """Print one line on stderr."""
-    click.echo(f"hsgen: {printable(line)}", err=True)
+def _say(line: str, colour: str = "yellow") -> None:
+    """Print one line on stderr; a terminal shows where it begins in a colour."""
+    click.echo(f"{terminal.styled('hsgen:', sys.stderr, fg=colour)} {printable(line)}", err=True)
 
 
 def _ended(by: BaseException) -> int:
@@ -152,7 +169,8 @@ def _ending(reader: int) -> None:
     time.sleep(PATIENCE)
     folders.sweep()
     with suppress(OSError):
-        os.write(2, b"hsgen: terminated\n")
+        shown = b"\x1b[?25h" if terminal.is_terminal(sys.stderr) and not terminal.is_dumb() else b""  # bars hide it
+        os.write(2, shown + b"hsgen: terminated\n")
     os._exit(128 + number)
 
 

@@ -16,7 +16,7 @@ from hsgen.cli.bench_sorts import Alternative
 from hsgen.cli.device import report
 from hsgen.cli.drive import Drive, drive_options
 from hsgen.cli.options import gathered, require_option, required, seed_option
-from hsgen.cli.output import progress
+from hsgen.cli.progress import progress
 from hsgen.cli.sizes import HELP, parse_bits, parse_sizes
 from hsgen.cli.sort_options import Wanted
 from hsgen.core.errors import Usage

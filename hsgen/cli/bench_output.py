@@ -14,7 +14,7 @@ import click
 
 from hsgen import operations
 from hsgen.cli.options import gathered, json_option
-from hsgen.cli.output import emit_document, emit_table
+from hsgen.cli.output import emit_document, emit_table, emit_text
 from hsgen.core.errors import Usage
 from hsgen.tools.bench import Row, candidate, document, plot
 
@@ -108,15 +108,16 @@ def _table(rows: Sequence[Row]) -> None:
     found: dict[str, list[Row]] = {}
     for row in rows:
         found.setdefault(title(row), []).append(row)
-    click.echo(f"{rows[0].api} on {rows[0].device}, {rows[0].runs} rounds")
+    emit_text(f"{rows[0].api} on {rows[0].device}, {rows[0].runs} rounds")
     for head, some in found.items():
-        click.echo(f"\n{head}")
+        click.echo()
+        emit_text(head)
         lines = []
         for _, group in groupby(some, lambda r: r.n):
             lines += [_line(row) for row in group]
-        emit_table(HEAD, lines)
+        emit_table(HEAD, lines, {"what": lambda cell: "bold" * cell.startswith("hsgen ")})
     for baseline, version in {r.baseline: r.baseline_version for r in rows if r.baseline_version}.items():
-        click.echo(f"{baseline}: {version}")
+        emit_text(f"{baseline}: {version}", 2)
 
 
 def _line(r: Row) -> list[object]:

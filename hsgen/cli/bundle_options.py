@@ -2,25 +2,47 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
+from typing import TypeVar
 
 import click
 
 from hsgen.bundle.manifest import Choice, Manifest, again
-from hsgen.cli.options import Folder
+from hsgen.cli.options import Folder, gathered
 from hsgen.core.errors import Usage
 from hsgen.targets import target as target_files
 from hsgen.targets.target import Target
+
+T = TypeVar("T")
+DEFAULT = Path("generated")
 
 folder_option = click.option(
     "-o",
     "--output",
     "folder",
     type=Folder(),
-    default=Path("generated"),
+    default=DEFAULT,
     show_default=True,
     help="The folder of the bundle.",
 )
+
+
+def _either(place: Path | None, output: Path | None) -> Path:
+    if place is not None and output is not None and place != output:
+        raise Usage(f"{place} and --output {output}: are two folders; name one bundle")
+    return place or output or DEFAULT
+
+
+def place_options(command: Callable[..., T]) -> Callable[..., T]:
+    """Add the folder of a bundle that is read, as an argument or as -o, to a command, which receives it as `folder`."""
+    argument = click.argument("place", metavar="[FOLDER]", type=Folder(), required=False)
+    option = click.option(
+        "-o", "--output", type=Folder(), help=f"The folder of the bundle, as FOLDER.  [default: {DEFAULT}]"
+    )
+    return gathered("folder", _either, argument, option)(command)
+
+
 targets_option = click.option(
     "-t", "--target", "names", multiple=True, help="A target's name, or a file ending in .toml."
 )

@@ -11,8 +11,9 @@ import click
 from hsgen.bundle.build import Modules, build
 from hsgen.bundle.manifest import MANIFEST, Manifest, digest
 from hsgen.bundle.store import Differences, compare, read_manifest, unified
+from hsgen.cli import terminal
 from hsgen.cli.annotations import annotate, format_option
-from hsgen.cli.bundle_options import folder_option, recorded, targets_option
+from hsgen.cli.bundle_options import place_options, recorded, targets_option
 from hsgen.cli.epilogues import refuse, same, trust_option, unknown
 from hsgen.cli.options import json_option, require_option, required
 from hsgen.cli.output import emit_json
@@ -21,7 +22,7 @@ from hsgen.targets import target as target_files
 
 
 @click.command(short_help="Compare a bundle with what hsgen generates today.")
-@folder_option
+@place_options
 @targets_option
 @click.option("--diff", is_flag=True, help="Print what would change (not with --json).")
 @click.option(
@@ -41,7 +42,7 @@ def check(
     style: str | None,
     as_json: bool,
 ) -> None:
-    """Verify that a bundle is what hsgen generates today; exit with 1 if not.
+    """Verify that the bundle in FOLDER is what hsgen generates today; exit with 1 if not.
 
     Reads the targets and options from the bundle's manifest.  -t is needed only for targets that do not come with
     hsgen.  SPIR-V is compiled again and compared if the compiler that the manifest records is installed; if not,
@@ -95,7 +96,7 @@ def _check(
             f"{folder}: all but this SPIR-V is up to date",
         )
     if not as_json:
-        click.echo(f"{shown(folder)} is up to date ({len(manifest.hashes)} files)")
+        terminal.echo_good(f"{shown(folder)} is up to date ({len(manifest.hashes)} files)")
 
 
 def _stale(folder: Path, found: Differences, names: tuple[str, ...]) -> Wrong:

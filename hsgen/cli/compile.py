@@ -13,7 +13,8 @@ import click
 from hsgen.cli.compile_output import emit_evidence, evidence_files, record, show_results
 from hsgen.cli.compile_request import Budgets, Request
 from hsgen.cli.options import Seconds, gathered, json_option, require_option
-from hsgen.cli.output import emit_document, progress
+from hsgen.cli.output import emit_document
+from hsgen.cli.progress import progress
 from hsgen.cli.sort_options import wanted_options
 from hsgen.core.errors import Unavailable, Usage, Wrong
 from hsgen.targets.isa import KINDS, SPIRV

@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 from hsgen import __version__
-from hsgen.cli.output import emit_table
+from hsgen.cli.output import emit_table, fault
 from hsgen.cli.target_file import replace, target_file
 from hsgen.core.errors import Usage
 from hsgen.targets import evidence
@@ -73,11 +73,12 @@ def show_results(results: Sequence[Result], *, kernels: bool) -> None:
 
     Devices on which a kernel needs the same resources share a line.
     """
+    styles = {"registers": lambda cell: "bold red" * (cell == "failed"), "spill bytes": fault}
     for target in dict.fromkeys(r.place.target for r in results) if kernels else ():
         click.echo(f"{target}:")
-        emit_table(_KERNELS, _lines([r for r in results if r.place.target == target]))
+        emit_table(_KERNELS, _lines([r for r in results if r.place.target == target]), styles)
         click.echo()
-    emit_table(_DEVICES, map(_line, summaries(results)))
+    emit_table(_DEVICES, map(_line, summaries(results)), {"failed": fault, "spilling": fault})
 
 
 def _lines(results: Sequence[Result]) -> list[list[object]]:

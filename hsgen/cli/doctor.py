@@ -20,4 +20,5 @@ def doctor(as_json: bool) -> None:
     emit_table(
         ["what", "found", "unavailable without it"],
         [[f.what, f.found or "-", f.costs if f.found is None else ""] for f in found],
+        {"found": lambda cell: "yellow" if cell == "-" else "green"},
     )

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-import click
-
 from hsgen.apis import APIS
 from hsgen.cli.device import choose
 from hsgen.cli.drive import Drive
+from hsgen.cli.progress import bar
 from hsgen.core.errors import Unavailable
 from hsgen.core.sort import Sort
 from hsgen.emit.kernels import render
@@ -111,11 +109,11 @@ def direct(
 
 def follow(request: dict[str, Any], label: str, length: int) -> Any:
     """Run a task in a worker, show its progress, and return its result."""
-    with click.progressbar(length=length, label=label, file=sys.stderr, show_pos=True) as bar:
+    with bar(label, length) as report:
         for event in worker.call(request, label):
             if "done" in event:
-                bar.update(event["done"] - bar.pos)
+                report(event["done"])
             if "result" in event:
-                bar.update(length - bar.pos)
+                report(length)
                 return event["result"]
     raise AssertionError("a worker ends with a result or an error")

@@ -1,18 +1,18 @@
-"""Output of commands: tables, JSON, progress."""
+"""Output of commands: tables, text, JSON."""
 
 from __future__ import annotations
 
 import json
 import re
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, TypeVar
+import textwrap
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 import click
 
+from hsgen.cli import tables, terminal
 from hsgen.core.errors import printable
-
-T = TypeVar("T")
 
 
 def emit_json(rows: Sequence[dict[str, Any]]) -> None:
@@ -27,24 +27,37 @@ def emit_document(found: Mapping[str, Any], rows: str) -> None:
     click.echo("{" + ",\n ".join([*head, f"{json.dumps(rows)}: [\n  {lines}]"]) + "}")
 
 
-def emit_table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
-    """Print rows under a head, numbers right-aligned; control characters in foreign text are escaped."""
+def emit_table(
+    head: Sequence[str], rows: Iterable[Sequence[object]], styles: Mapping[str, tables.Style] | None = None
+) -> None:
+    """Print rows under a head, numbers right-aligned; control characters in foreign text are escaped.
+
+    On a terminal the table is as wide as that, and `styles` colour cells by the names of columns.
+    """
     cells = [[printable(c) for c in row] for row in rows]
+    if terminal.is_terminal(sys.stdout):
+        tables.show(tables.Table(head, cells, _numeric, styles or {}))
+        return
     widths = [max(map(len, column)) for column in zip(head, *cells, strict=True)]
     for row in [list(head), *cells]:
         parts = [c.rjust(w) if _numeric(c) else c.ljust(w) for c, w in zip(row, widths, strict=True)]
         click.echo("  ".join(parts).rstrip())
 
 
+def emit_text(text: str, indent: int = 0) -> None:
+    """Print a line; on a terminal it is wrapped between words, further lines with `indent` spaces before them."""
+    if terminal.is_terminal(sys.stdout):
+        lines = textwrap.wrap(
+            text, terminal.width(), subsequent_indent=" " * indent, break_long_words=False, break_on_hyphens=False
+        )
+        text = "\n".join(lines)
+    click.echo(text)
+
+
+def fault(cell: str) -> str:
+    """Return the style of a number of faults: green for none, red for some."""
+    return "" if cell == "-" else "green" if cell == "0" else "bold red"
+
+
 def _numeric(cell: str) -> bool:
     return re.fullmatch(r"-?[\d.,]+( ?[%x])?|-", cell) is not None
-
-
-def progress(label: str, length: int) -> Callable[[Iterator[T]], Iterator[T]]:
-    """Return a wrapper that shows the progress of an iteration on stderr; on other than a terminal, only the label."""
-
-    def wrap(items: Iterator[T]) -> Iterator[T]:
-        with click.progressbar(items, length=length, label=label, file=sys.stderr, show_pos=True) as bar:
-            yield from bar
-
-    return wrap

@@ -8,7 +8,7 @@ from typing import Any, cast
 import click
 
 from hsgen.cli.options import Count, json_option
-from hsgen.cli.output import emit_json, emit_table
+from hsgen.cli.output import emit_json, emit_table, emit_text
 from hsgen.cli.sort_options import Wanted, wanted_options
 from hsgen.core.errors import Usage
 from hsgen.core.interpreter import launches
@@ -119,14 +119,14 @@ def _params(params: object) -> dict[str, object]:
 
 def _print(record: dict[str, Any]) -> None:
     features = [record["value"]] * bool(record["value"]) + ["all types of this width"] * record["key_transform"]
-    click.echo(f"{record['sort']}: up to {record['max_n']} keys{_joined([*features, *record['features']])}")
+    emit_text(f"{record['sort']}: up to {record['max_n']} keys{_joined([*features, *record['features']])}", 2)
     for part in record["parts"]:
         shown = ", ".join(f"{name} {value}" for name, value in part["params"].items() if value is not None)
-        click.echo(f"  {part['algorithm']}, {part['min_n'] + 1} to {part['max_n']}: {shown}")
+        emit_text(f"  {part['algorithm']}, {part['min_n'] + 1} to {part['max_n']}: {shown}", 4)
     for name, value in record["derived"]:
-        click.echo(f"  {name}: {value}")
+        emit_text(f"  {name}: {value}", 4)
     if record["serves"]:
-        click.echo(f"  also with: {', '.join(record['serves'])}")
+        emit_text(f"  also with: {', '.join(record['serves'])}", 4)
     columns = ("name", "work_group", "subgroup", "local_bytes", "summary")
     emit_table(
         ["kernel", "lanes", "subgroup", "local bytes", "does"], [[k[c] for c in columns] for k in record["kernels"]]
@@ -141,7 +141,7 @@ def _joined(words: list[str]) -> str:
 
 def _print_plan(record: dict[str, Any]) -> None:
     rows, n = record["launches"], record["n"]
-    click.echo(
+    emit_text(
         f"plan for {n} keys: {len(rows)} launches, {record['bytes']} bytes of memory read and written; a sort that is "
         f"bound by memory alone then runs at {100 * record['roof_share']:.1f} % of the rate of a copy"
     )

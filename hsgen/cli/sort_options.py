@@ -98,6 +98,7 @@ _OPTIONS: tuple[Callable[[Callable[..., Any]], Callable[..., Any]], ...] = (
         "features",
         multiple=True,
         type=click.Choice(list(FEATURES)),
+        metavar="NAME",
         help="bit-range: sort by a bit range chosen per call; device-count: take the key count from device memory; "
         "run-boundaries: report where runs of equal keys start.",
     ),

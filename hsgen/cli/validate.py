@@ -13,7 +13,8 @@ from hsgen.cli import engines
 from hsgen.cli.device import compared_with_evidence, report
 from hsgen.cli.drive import Drive, drive_options
 from hsgen.cli.options import Count, json_option, require_option, required, seed_option
-from hsgen.cli.output import emit_json, emit_table, progress
+from hsgen.cli.output import emit_json, emit_table, fault
+from hsgen.cli.progress import progress
 from hsgen.cli.sort_options import Wanted
 from hsgen.cli.target_file import replace as replace_file
 from hsgen.cli.target_file import target_file
@@ -98,7 +99,9 @@ def _shown(rows: list[dict[str, Any]], seed: int, as_json: bool) -> None:
         emit_json(rows)
     else:
         columns = ["target", "api", "key", "value", "device", "cases", "failures", "seed"]
-        emit_table(columns, [[r[c] or "none" if c == "value" else r[c] for c in columns] for r in rows])
+        emit_table(
+            columns, [[r[c] or "none" if c == "value" else r[c] for c in columns] for r in rows], {"failures": fault}
+        )
     wrong = [
         f"{r['target']} {r['key']}{' ' + r['value'] if r['value'] else ''}: {x}" for r in rows for x in r["examples"]
     ]

@@ -10,14 +10,16 @@ import click
 
 from hsgen.bundle import store
 from hsgen.bundle.manifest import MANIFEST
+from hsgen.cli import terminal
 from hsgen.cli.annotations import annotate, format_option
-from hsgen.cli.options import Folder, json_option
+from hsgen.cli.bundle_options import place_options
+from hsgen.cli.options import json_option
 from hsgen.cli.output import emit_json
 from hsgen.core.errors import Usage, Wrong, shown
 
 
 @click.command(short_help="Verify that a bundle's files match its manifest.")
-@click.argument("folder", type=Folder())
+@place_options
 @click.option(
     "--expect", metavar="SHA256", help="The hash that the manifest must have, as `hsgen generate` printed it."
 )
@@ -44,4 +46,4 @@ def verify(folder: Path, expect: str | None, style: str | None, as_json: bool) -
         lines = (f"{folder}: {line}" for line in found.lines())
         raise Wrong(*lines, f"{folder}: was changed after it was generated; run: {remedy}")
     if not as_json:
-        click.echo(f"{shown(folder)} is as it was generated ({len(manifest.hashes)} files)")
+        terminal.echo_good(f"{shown(folder)} is as it was generated ({len(manifest.hashes)} files)")

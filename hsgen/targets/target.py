@@ -5,6 +5,7 @@ Knows no algorithm by name but through the registry, and renders nothing.
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -14,7 +15,7 @@ from hsgen.algorithms import ALGORITHMS, EVERY, IMPLICIT, operation
 from hsgen.algorithms import AUTO as AUTO
 from hsgen.apis import APIS
 from hsgen.core.device import Device
-from hsgen.core.errors import Usage, shown
+from hsgen.core.errors import SHOWN, Usage, shown
 from hsgen.core.fields import PLAIN_TEXT, Reader, presentable
 from hsgen.core.keys import KEYS, PLAIN, TYPES, Signature, described
 from hsgen.core.sort import Part, Sort
@@ -176,7 +177,9 @@ def find(name: str) -> Target:
     """
     path, said = Path(name) if name.endswith(".toml") else resources.targets() / f"{name}.toml", shown(name)
     if not name.endswith(".toml") and name not in names():
-        raise Usage(f"target {said}: unknown; known are {', '.join(names())}, or give a file that ends in .toml")
+        close = difflib.get_close_matches(name[:SHOWN], names(), 1)
+        hint = f"did you mean {close[0]}? known are" if close else "known are"
+        raise Usage(f"target {said}: unknown; {hint} {', '.join(names())}, or give a file that ends in .toml")
     text = documents.text(path, "give the path of a target file", name=f"target {said}")
     if path.stem in names() and path.resolve() != (resources.targets() / path.name).resolve():
         raise Usage(f"target {said}: {path.stem} comes with hsgen; give your target and its file another name")

@@ -251,6 +251,7 @@ def fields(command: str) -> dict[str, str]:
         ("check", ""),
         ("verify", "generated"),
         ("doctor", ""),
+        ("help", ""),
         ("suggest", "-t cpu --key u32"),
     ],
 )

@@ -21,7 +21,7 @@ from hsgen.engines.hosts import Host
 
 ROOT = Path(__file__).resolve().parents[2]
 PARTS = ("hsgen", "templates", "targets", "pyproject.toml", "README.md", "LICENSE", "CHANGELOG.md")
-DEPENDENCIES = {"jinja2", "click", "numpy", "pyopencl"}
+DEPENDENCIES = {"jinja2", "click", "rich", "rich-click", "numpy", "pyopencl"}
 
 
 def call(*command: str | Path, cwd: Path) -> subprocess.CompletedProcess[str]:

@@ -1,0 +1,109 @@
+"""The help of commands under headings, with examples: drawn by rich-click on a terminal, elsewhere as plain text."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import click
+
+from hsgen.cli import terminal
+from hsgen.cli.completion import completed
+from hsgen.cli.help_sections import COMMANDS, EXAMPLES, OPTIONS, REST, Sections
+
+
+class Command(click.Command):
+    """A command whose help lists its options under headings, and whose arguments a shell completes."""
+
+    @classmethod
+    def of(cls, command: click.Command) -> Command:
+        """Return a command with such a help and such arguments."""
+        return cls(
+            command.name,
+            callback=command.callback,
+            params=completed(command.params),
+            help=command.help,
+            short_help=command.short_help,
+        )
+
+    def get_help(self, ctx: click.Context) -> str:
+        """Return the help, for a terminal or as plain text."""
+        if terminal.is_terminal(sys.stdout) and not terminal.is_dumb():
+            return _drawn(self, ctx, {})
+        return super().get_help(ctx)
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the options under their headings."""
+        records = {param.opts[-1]: param.get_help_record(ctx) for param in self.get_params(ctx)}
+        for title, names in sections(self, ctx):
+            with formatter.section(title):
+                formatter.write_dl([record for name in names if (record := records[name])])
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the examples."""
+        if examples := EXAMPLES.get(self.name or ""):
+            with formatter.section(_title(examples)):
+                formatter.write("".join(f"  {line}\n" for line in examples))
+
+
+class Group(click.Group):
+    """The group of all commands, whose help lists them under headings, with summaries that are not cut."""
+
+    def get_help(self, ctx: click.Context) -> str:
+        """Return the help, for a terminal or as plain text."""
+        if terminal.is_terminal(sys.stdout) and not terminal.is_dumb():
+            return _drawn(self, ctx, self.commands)
+        return super().get_help(ctx)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the commands under their headings."""
+        for title, names in arranged(COMMANDS, self.commands):
+            with formatter.section(title):
+                formatter.write_dl([(name, self.commands[name].short_help or "") for name in names])
+
+
+def sections(command: click.Command, ctx: click.Context) -> Sections:
+    """Return the headings of a command, each with its options."""
+    names = [param.opts[-1] for param in command.get_params(ctx) if isinstance(param, click.Option)]
+    return arranged(OPTIONS.get(command.name or "", (("Options", (REST,)),)), names)
+
+
+def arranged(wanted: Sections, names: Iterable[str]) -> Sections:
+    """Return the headings that have some of the names, each with these, in the order of `names`."""
+    listed, have = {name for _, some in wanted for name in some}, list(names)
+    chosen = ((title, [n for n in have if n in some or (REST in some and n not in listed)]) for title, some in wanted)
+    return tuple((title, tuple(some)) for title, some in chosen if some)
+
+
+def _title(examples: tuple[str, ...]) -> str:
+    return "Examples" if len(examples) > 1 else "Example"
+
+
+def _drawn(command: click.Command, ctx: click.Context, commands: Mapping[str, click.Command]) -> str:
+    """The help as rich-click draws it."""
+    from rich_click import RichCommand, RichContext, RichGroup
+    from rich_click.rich_panel import RichCommandPanel, RichOptionPanel, RichPanel
+
+    panels: list[RichPanel[Any, Any]] = [
+        RichCommandPanel(title, commands=list(names)) for title, names in arranged(COMMANDS, commands)
+    ]
+    for title, names in () if commands else sections(command, ctx):
+        panels.append(RichOptionPanel(title, options=list(names)))
+    made = RichGroup(name=command.name, commands=dict(commands)) if commands else RichCommand(name=command.name)
+    made.params, made.help, made.panels = command.params, command.help, panels
+    config: dict[str, Any] = {"theme": "default-slim", "text_markup": None, "padding_helptext_first_line": (0, 0, 1, 0)}
+    config |= {} if terminal.has_colours(sys.stdout) else {"color_system": None}
+    own = RichContext(
+        made,
+        info_name=ctx.info_name,
+        parent=ctx.parent,
+        help_option_names=ctx.help_option_names,
+        max_content_width=ctx.max_content_width,
+        terminal_width=terminal.width(),
+        rich_help_config=config,
+    )
+    text = made.get_help(own)
+    examples = EXAMPLES.get(command.name or "", ())
+    lines = [terminal.styled(f"{_title(examples)}:", sys.stdout, bold=True), *(f"  {line}" for line in examples)]
+    return "\n".join([text.rstrip("\n"), *lines] if examples else [text.rstrip()])
