@@ -95,4 +95,4 @@ def test_queries_and_facts_have_the_same_words() -> None:
     that no suggestion depends on.
     """
     members = set(query._DEVICE)
-    assert {f for f in Device.__slots__ if f not in members} == {"progress", "cooperative"}
+    assert {f for f in Device.__slots__ if f not in members} == {"progress", "cooperative", "unroll"}

@@ -38,13 +38,13 @@ def _each(pattern: str, change: Callable[[re.Match[str]], str | None], what: str
 
 def _stores(text: str) -> Mutants:
     """Two adjacent stores exchange their registers."""
-    pattern = r"(= r(\d+);\n\s+(?:if \([^\n]*\) )?(?:tile|destination)\[[^\n]*\] = )r(\d+);"
+    pattern = r"(= r\[(\d+)\];\n\s+(?:if \([^\n]*\) )?(?:tile|destination)\[[^\n]*\] = )r\[(\d+)\];"
     for found in re.finditer(pattern, text):
         if not re.search(r"(tile|destination)\[[^\n]*$", text[: found.start()].rsplit("\n", 1)[-1]):
             continue
         head, a, b = found.groups()
-        new = head.replace(f"= r{a};", f"= r{b};", 1) + f"r{a};"
-        yield f"rows swapped: r{a}, r{b}", text[: found.start()] + new + text[found.end() :]
+        new = head.replace(f"= r[{a}];", f"= r[{b}];", 1) + f"r[{a}];"
+        yield f"rows swapped: {a}, {b}", text[: found.start()] + new + text[found.end() :]
 
 
 def _guards(text: str) -> Mutants:
@@ -58,16 +58,20 @@ def _guards(text: str) -> Mutants:
 
 
 OPERATORS: dict[str, Callable[[str], Mutants]] = {
-    "comparator reversed": _each(r"hs_swap\((r\d+), (r\d+)\);", lambda m: f"hs_swap({m[2]}, {m[1]});", "reversed"),
-    "comparator dropped": _each(r"hs_swap\(r\d+, r\d+\);\n", lambda m: "\n", "dropped"),
+    "comparator reversed": _each(
+        r"hs_swap\((r\[.*\]), (r\[.*\])\);", lambda m: f"hs_swap({m[2]}, {m[1]});", "reversed"
+    ),
+    "comparator dropped": _each(r"hs_swap\(r\[.*\], r\[.*\]\);\n", lambda m: ";\n", "dropped"),
     "rows swapped": _stores,
     "barrier dropped": _each(r"hs_barrier\(\);\n", lambda m: "\n", "dropped"),
     "shuffle mask": _each(
-        r"hs_half\((r\d+), (\d+)\);", lambda m: f"hs_half({m[1]}, {int(m[2]) * 2 % 15 or 1});", "mask"
+        r"hs_half\((r\[.*\]), (.*)\);",
+        lambda m: f"hs_half({m[1]}, {int(m[2]) * 2 % 15 or 1 if m[2].isdigit() else f'({m[2]}) * 2 % 15 | 1'});",
+        "mask",
     ),
-    "flip mask": _each(r"hs_flip\((.*), (\d+), (\d+)\);", lambda m: f"hs_flip({m[1]}, {m[3]}, {m[3]});", "mask"),
+    "flip mask": _each(r"hs_flip\((.*), (.*), (.*)\);", lambda m: f"hs_flip({m[1]}, {m[3]}, {m[3]});", "mask"),
     "mirror lanes": _each(
-        r"hs_entry_shuffle_xor\(r\d+, \d+\);", lambda m: m[0].replace(", ", ", 1 & "), "not reversed"
+        r"hs_entry_shuffle_xor\(r\[.*\], \d+\);", lambda m: m[0].replace(", ", ", 1 & "), "not reversed"
     ),
     "guard off by one": _guards,
     "whole off by one": _each(
@@ -76,7 +80,7 @@ OPERATORS: dict[str, Callable[[str], Mutants]] = {
         "whole",
     ),
     # (padding in the first row of a column does not matter: if it is outside, the whole column is)
-    "pad of the wrong end": _each(r"(r[1-9]\d* = .*): HS_ENTRY_GREATEST;", lambda m: f"{m[1]}: HS_LEAST;", "pad"),
+    "pad of the wrong end": _each(r"(r\[[1-9]\d*\] = .*): HS_ENTRY_GREATEST;", lambda m: f"{m[1]}: HS_LEAST;", "pad"),
     "partner skipped": _each(r"span \+ run >= hs_n\(\)", lambda m: "span + run + 1 >= hs_n()", "early exit"),
     "index off by one": _each(r"(?<=base) \+ (\d+);", lambda m: f" + {int(m[1]) + 1};", "row"),
     "stride doubled": _each(r"(\d) \* stride(?=;| \+ lane)", lambda m: f"{int(m[1]) + 1} * stride", "row"),
