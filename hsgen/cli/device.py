@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import sys
+import textwrap
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 import click
 
+from hsgen.cli import terminal
 from hsgen.core.errors import Unavailable, Wrong, printable
 from hsgen.core.sort import Sort
 from hsgen.engines import hosts, selection
@@ -44,7 +47,10 @@ def choose(
 
 def report(device: str, api: str) -> None:
     """Name on stderr the device that a command uses, by its label, which has the platform and the driver."""
-    click.echo(f"device: {printable(device)}, API {api}", err=True)
+    line = f"device: {printable(device)}, API {api}"
+    if terminal.is_terminal(sys.stderr):
+        line = textwrap.fill(line, terminal.width(), subsequent_indent="        ")
+    click.echo(line, err=True)
 
 
 @contextmanager

@@ -12,6 +12,9 @@ from hsgen.cli import terminal
 from hsgen.cli.completion import completed
 from hsgen.cli.help_sections import COMMANDS, EXAMPLES, OPTIONS, REST, Sections
 
+ARGUMENTS = "hsgen.cli.arguments"
+"""Where a context keeps the arguments of its command."""
+
 
 class Command(click.Command):
     """A command whose help lists its options under headings, and whose arguments a shell completes."""
@@ -26,6 +29,11 @@ class Command(click.Command):
             help=command.help,
             short_help=command.short_help,
         )
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Parse the arguments, and keep them for a command that prints how to run it again."""
+        ctx.meta[ARGUMENTS] = tuple(args)
+        return super().parse_args(ctx, args)
 
     def get_help(self, ctx: click.Context) -> str:
         """Return the help, for a terminal or as plain text."""

@@ -65,7 +65,7 @@ _EXIT_CODES = """\
 | 1 | a negative result: stale or changed files, a wrong sort, a kernel that does not build |
 | 2 | wrong usage or configuration: a name, a file, a shape, a folder |
 | 3 | no answer on this machine: no device, no compiler, a missing capability; `--require` turns it into 1 |
-| 129, 130, 143 | ended by SIGHUP, SIGINT, SIGTERM; nothing temporary is left, and `tune` prints the command that resumes it |
+| 129, 130, 143 | ended by SIGHUP, SIGINT, SIGTERM; nothing temporary is left; `tune` prints how to resume |
 
 Results are printed on stdout. Errors are lines on stderr that start with `hsgen:` and name the place, the problem and
 the remedy.

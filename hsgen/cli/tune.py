@@ -17,6 +17,7 @@ import click
 from hsgen.cli import engines
 from hsgen.cli.device import choose, device_option, report
 from hsgen.cli.drive import Drive, api_option, option_option, runtime_option
+from hsgen.cli.help_format import ARGUMENTS
 from hsgen.cli.options import Duration, gathered, json_option, require_option, required
 from hsgen.cli.sizes import parse_sizes
 from hsgen.cli.sort_options import Wanted
@@ -36,8 +37,6 @@ from hsgen.tools.tune.final import Result
 from hsgen.tools.tune.run import Tuning
 from hsgen.tools.tune.runner import Field
 from hsgen.tools.tune.search import CANDIDATES
-
-_ARGUMENTS = "hsgen.cli.tune"  # where a context keeps them
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -126,16 +125,7 @@ class Request:
         return book
 
 
-class _Command(click.Command):
-    """The command, which remembers its arguments."""
-
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Parse the arguments."""
-        ctx.meta[_ARGUMENTS] = tuple(args)
-        return super().parse_args(ctx, args)
-
-
-@click.command(cls=_Command, short_help="Find a target's shapes and crossovers on a device.")
+@click.command(short_help="Find a target's shapes and crossovers on a device.")
 @gathered(
     "given",
     Request,
@@ -226,7 +216,7 @@ def _resumable(book: journal.Journal) -> Iterator[None]:
     try:
         yield
     except (KeyboardInterrupt, Terminated):
-        command = _resume(click.get_current_context().meta[_ARGUMENTS])
+        command = _resume(click.get_current_context().meta[ARGUMENTS])
         click.echo(f"\nhsgen: {len(book.records)} records are in {book.path}; resume here with: {command}", err=True)
         raise
 
