@@ -137,9 +137,23 @@ __kernel void block_sort_1(__global const hs_stored_key *source, __global hs_sto
         int at = first;
         hs_entry r[8];
         if (count >= 128) {
-            HS_UNROLL for (int i = 0; i < 8; i++) r[i] = hs_entered(source[start + at + i * 16], start + at + i * 16);
+            r[0] = hs_entered(source[start + at + 0], start + at + 0);
+            r[1] = hs_entered(source[start + at + 16], start + at + 16);
+            r[2] = hs_entered(source[start + at + 32], start + at + 32);
+            r[3] = hs_entered(source[start + at + 48], start + at + 48);
+            r[4] = hs_entered(source[start + at + 64], start + at + 64);
+            r[5] = hs_entered(source[start + at + 80], start + at + 80);
+            r[6] = hs_entered(source[start + at + 96], start + at + 96);
+            r[7] = hs_entered(source[start + at + 112], start + at + 112);
         } else {
-            HS_UNROLL for (int i = 0; i < 8; i++) r[i] = at + i * 16 < count ? hs_entered(source[start + at + i * 16], start + at + i * 16) : HS_ENTRY_GREATEST;
+            r[0] = at + 0 < count ? hs_entered(source[start + at + 0], start + at + 0) : HS_ENTRY_GREATEST;
+            r[1] = at + 16 < count ? hs_entered(source[start + at + 16], start + at + 16) : HS_ENTRY_GREATEST;
+            r[2] = at + 32 < count ? hs_entered(source[start + at + 32], start + at + 32) : HS_ENTRY_GREATEST;
+            r[3] = at + 48 < count ? hs_entered(source[start + at + 48], start + at + 48) : HS_ENTRY_GREATEST;
+            r[4] = at + 64 < count ? hs_entered(source[start + at + 64], start + at + 64) : HS_ENTRY_GREATEST;
+            r[5] = at + 80 < count ? hs_entered(source[start + at + 80], start + at + 80) : HS_ENTRY_GREATEST;
+            r[6] = at + 96 < count ? hs_entered(source[start + at + 96], start + at + 96) : HS_ENTRY_GREATEST;
+            r[7] = at + 112 < count ? hs_entered(source[start + at + 112], start + at + 112) : HS_ENTRY_GREATEST;
         }
         // sort the registers of every lane
         hs_swap(r[0], r[4]);
@@ -162,85 +176,367 @@ __kernel void block_sort_1(__global const hs_stored_key *source, __global hs_sto
         hs_swap(r[3], r[4]);
         hs_swap(r[5], r[6]);
 
-        HS_UNROLL for (int i = 0; i < 8; i++) tile[first + i * 16] = r[i];
+        tile[first + 0] = r[0];
+        tile[first + 16] = r[1];
+        tile[first + 32] = r[2];
+        tile[first + 48] = r[3];
+        tile[first + 64] = r[4];
+        tile[first + 80] = r[5];
+        tile[first + 96] = r[6];
+        tile[first + 112] = r[7];
     }
     hs_barrier();
-    HS_UNROLL for (int level = 0; level < 4; level++) {
-        // merge lanes: flip, lane exchanges, column stages
-        {
-            int base = 0;
-            int at[8];
-            at[0] = base;
-            at[1] = base + 1;
-            at[2] = base + 2;
-            at[3] = base + 3;
-            at[4] = base + 4;
-            at[5] = base + 5;
-            at[6] = base + 6;
-            at[7] = base + 7;
-            hs_entry r[8];
-            r[0] = tile[at[0] * 16 + lane];
-            r[1] = tile[at[1] * 16 + lane];
-            r[2] = tile[at[2] * 16 + lane];
-            r[3] = tile[at[3] * 16 + lane];
-            r[4] = tile[at[4] * 16 + lane];
-            r[5] = tile[at[5] * 16 + lane];
-            r[6] = tile[at[6] * 16 + lane];
-            r[7] = tile[at[7] * 16 + lane];
-            hs_flip(r[0], r[7], (2 << level) - 1, 1 << level);
-            hs_flip(r[1], r[6], (2 << level) - 1, 1 << level);
-            hs_flip(r[2], r[5], (2 << level) - 1, 1 << level);
-            hs_flip(r[3], r[4], (2 << level) - 1, 1 << level);
-            HS_UNROLL for (int step = 1; step < 4; step++) {
-                if (step <= level) {
-                    hs_half(r[0], 1 << (level - step));
-                    hs_half(r[1], 1 << (level - step));
-                    hs_half(r[2], 1 << (level - step));
-                    hs_half(r[3], 1 << (level - step));
-                    hs_half(r[4], 1 << (level - step));
-                    hs_half(r[5], 1 << (level - step));
-                    hs_half(r[6], 1 << (level - step));
-                    hs_half(r[7], 1 << (level - step));
-                }
-            }
-            hs_swap(r[0], r[4]);
-            hs_swap(r[1], r[5]);
-            hs_swap(r[2], r[6]);
-            hs_swap(r[3], r[7]);
-            hs_swap(r[0], r[2]);
-            hs_swap(r[1], r[3]);
-            hs_swap(r[4], r[6]);
-            hs_swap(r[5], r[7]);
-            hs_swap(r[0], r[1]);
-            hs_swap(r[2], r[3]);
-            hs_swap(r[4], r[5]);
-            hs_swap(r[6], r[7]);
-            tile[at[0] * 16 + lane] = r[0];
-            tile[at[1] * 16 + lane] = r[1];
-            tile[at[2] * 16 + lane] = r[2];
-            tile[at[3] * 16 + lane] = r[3];
-            tile[at[4] * 16 + lane] = r[4];
-            tile[at[5] * 16 + lane] = r[5];
-            tile[at[6] * 16 + lane] = r[6];
-            tile[at[7] * 16 + lane] = r[7];
+    // merge lanes: flip, lane exchanges, column stages
+    {
+        int base = 0;
+        int at[8];
+        at[0] = base;
+        at[1] = base + 1;
+        at[2] = base + 2;
+        at[3] = base + 3;
+        at[4] = base + 4;
+        at[5] = base + 5;
+        at[6] = base + 6;
+        at[7] = base + 7;
+        hs_entry r[8];
+        r[0] = tile[at[0] * 16 + lane];
+        r[1] = tile[at[1] * 16 + lane];
+        r[2] = tile[at[2] * 16 + lane];
+        r[3] = tile[at[3] * 16 + lane];
+        r[4] = tile[at[4] * 16 + lane];
+        r[5] = tile[at[5] * 16 + lane];
+        r[6] = tile[at[6] * 16 + lane];
+        r[7] = tile[at[7] * 16 + lane];
+        hs_flip(r[0], r[7], (2 << 0) - 1, 1 << 0);
+        hs_flip(r[1], r[6], (2 << 0) - 1, 1 << 0);
+        hs_flip(r[2], r[5], (2 << 0) - 1, 1 << 0);
+        hs_flip(r[3], r[4], (2 << 0) - 1, 1 << 0);
+        if (1 <= 0) {
+            hs_half(r[0], 1 << (0 - 1));
+            hs_half(r[1], 1 << (0 - 1));
+            hs_half(r[2], 1 << (0 - 1));
+            hs_half(r[3], 1 << (0 - 1));
+            hs_half(r[4], 1 << (0 - 1));
+            hs_half(r[5], 1 << (0 - 1));
+            hs_half(r[6], 1 << (0 - 1));
+            hs_half(r[7], 1 << (0 - 1));
         }
-        hs_barrier();
+        if (2 <= 0) {
+            hs_half(r[0], 1 << (0 - 2));
+            hs_half(r[1], 1 << (0 - 2));
+            hs_half(r[2], 1 << (0 - 2));
+            hs_half(r[3], 1 << (0 - 2));
+            hs_half(r[4], 1 << (0 - 2));
+            hs_half(r[5], 1 << (0 - 2));
+            hs_half(r[6], 1 << (0 - 2));
+            hs_half(r[7], 1 << (0 - 2));
+        }
+        if (3 <= 0) {
+            hs_half(r[0], 1 << (0 - 3));
+            hs_half(r[1], 1 << (0 - 3));
+            hs_half(r[2], 1 << (0 - 3));
+            hs_half(r[3], 1 << (0 - 3));
+            hs_half(r[4], 1 << (0 - 3));
+            hs_half(r[5], 1 << (0 - 3));
+            hs_half(r[6], 1 << (0 - 3));
+            hs_half(r[7], 1 << (0 - 3));
+        }
+        hs_swap(r[0], r[4]);
+        hs_swap(r[1], r[5]);
+        hs_swap(r[2], r[6]);
+        hs_swap(r[3], r[7]);
+        hs_swap(r[0], r[2]);
+        hs_swap(r[1], r[3]);
+        hs_swap(r[4], r[6]);
+        hs_swap(r[5], r[7]);
+        hs_swap(r[0], r[1]);
+        hs_swap(r[2], r[3]);
+        hs_swap(r[4], r[5]);
+        hs_swap(r[6], r[7]);
+        tile[at[0] * 16 + lane] = r[0];
+        tile[at[1] * 16 + lane] = r[1];
+        tile[at[2] * 16 + lane] = r[2];
+        tile[at[3] * 16 + lane] = r[3];
+        tile[at[4] * 16 + lane] = r[4];
+        tile[at[5] * 16 + lane] = r[5];
+        tile[at[6] * 16 + lane] = r[6];
+        tile[at[7] * 16 + lane] = r[7];
     }
+    hs_barrier();
+    // merge lanes: flip, lane exchanges, column stages
+    {
+        int base = 0;
+        int at[8];
+        at[0] = base;
+        at[1] = base + 1;
+        at[2] = base + 2;
+        at[3] = base + 3;
+        at[4] = base + 4;
+        at[5] = base + 5;
+        at[6] = base + 6;
+        at[7] = base + 7;
+        hs_entry r[8];
+        r[0] = tile[at[0] * 16 + lane];
+        r[1] = tile[at[1] * 16 + lane];
+        r[2] = tile[at[2] * 16 + lane];
+        r[3] = tile[at[3] * 16 + lane];
+        r[4] = tile[at[4] * 16 + lane];
+        r[5] = tile[at[5] * 16 + lane];
+        r[6] = tile[at[6] * 16 + lane];
+        r[7] = tile[at[7] * 16 + lane];
+        hs_flip(r[0], r[7], (2 << 1) - 1, 1 << 1);
+        hs_flip(r[1], r[6], (2 << 1) - 1, 1 << 1);
+        hs_flip(r[2], r[5], (2 << 1) - 1, 1 << 1);
+        hs_flip(r[3], r[4], (2 << 1) - 1, 1 << 1);
+        if (1 <= 1) {
+            hs_half(r[0], 1 << (1 - 1));
+            hs_half(r[1], 1 << (1 - 1));
+            hs_half(r[2], 1 << (1 - 1));
+            hs_half(r[3], 1 << (1 - 1));
+            hs_half(r[4], 1 << (1 - 1));
+            hs_half(r[5], 1 << (1 - 1));
+            hs_half(r[6], 1 << (1 - 1));
+            hs_half(r[7], 1 << (1 - 1));
+        }
+        if (2 <= 1) {
+            hs_half(r[0], 1 << (1 - 2));
+            hs_half(r[1], 1 << (1 - 2));
+            hs_half(r[2], 1 << (1 - 2));
+            hs_half(r[3], 1 << (1 - 2));
+            hs_half(r[4], 1 << (1 - 2));
+            hs_half(r[5], 1 << (1 - 2));
+            hs_half(r[6], 1 << (1 - 2));
+            hs_half(r[7], 1 << (1 - 2));
+        }
+        if (3 <= 1) {
+            hs_half(r[0], 1 << (1 - 3));
+            hs_half(r[1], 1 << (1 - 3));
+            hs_half(r[2], 1 << (1 - 3));
+            hs_half(r[3], 1 << (1 - 3));
+            hs_half(r[4], 1 << (1 - 3));
+            hs_half(r[5], 1 << (1 - 3));
+            hs_half(r[6], 1 << (1 - 3));
+            hs_half(r[7], 1 << (1 - 3));
+        }
+        hs_swap(r[0], r[4]);
+        hs_swap(r[1], r[5]);
+        hs_swap(r[2], r[6]);
+        hs_swap(r[3], r[7]);
+        hs_swap(r[0], r[2]);
+        hs_swap(r[1], r[3]);
+        hs_swap(r[4], r[6]);
+        hs_swap(r[5], r[7]);
+        hs_swap(r[0], r[1]);
+        hs_swap(r[2], r[3]);
+        hs_swap(r[4], r[5]);
+        hs_swap(r[6], r[7]);
+        tile[at[0] * 16 + lane] = r[0];
+        tile[at[1] * 16 + lane] = r[1];
+        tile[at[2] * 16 + lane] = r[2];
+        tile[at[3] * 16 + lane] = r[3];
+        tile[at[4] * 16 + lane] = r[4];
+        tile[at[5] * 16 + lane] = r[5];
+        tile[at[6] * 16 + lane] = r[6];
+        tile[at[7] * 16 + lane] = r[7];
+    }
+    hs_barrier();
+    // merge lanes: flip, lane exchanges, column stages
+    {
+        int base = 0;
+        int at[8];
+        at[0] = base;
+        at[1] = base + 1;
+        at[2] = base + 2;
+        at[3] = base + 3;
+        at[4] = base + 4;
+        at[5] = base + 5;
+        at[6] = base + 6;
+        at[7] = base + 7;
+        hs_entry r[8];
+        r[0] = tile[at[0] * 16 + lane];
+        r[1] = tile[at[1] * 16 + lane];
+        r[2] = tile[at[2] * 16 + lane];
+        r[3] = tile[at[3] * 16 + lane];
+        r[4] = tile[at[4] * 16 + lane];
+        r[5] = tile[at[5] * 16 + lane];
+        r[6] = tile[at[6] * 16 + lane];
+        r[7] = tile[at[7] * 16 + lane];
+        hs_flip(r[0], r[7], (2 << 2) - 1, 1 << 2);
+        hs_flip(r[1], r[6], (2 << 2) - 1, 1 << 2);
+        hs_flip(r[2], r[5], (2 << 2) - 1, 1 << 2);
+        hs_flip(r[3], r[4], (2 << 2) - 1, 1 << 2);
+        if (1 <= 2) {
+            hs_half(r[0], 1 << (2 - 1));
+            hs_half(r[1], 1 << (2 - 1));
+            hs_half(r[2], 1 << (2 - 1));
+            hs_half(r[3], 1 << (2 - 1));
+            hs_half(r[4], 1 << (2 - 1));
+            hs_half(r[5], 1 << (2 - 1));
+            hs_half(r[6], 1 << (2 - 1));
+            hs_half(r[7], 1 << (2 - 1));
+        }
+        if (2 <= 2) {
+            hs_half(r[0], 1 << (2 - 2));
+            hs_half(r[1], 1 << (2 - 2));
+            hs_half(r[2], 1 << (2 - 2));
+            hs_half(r[3], 1 << (2 - 2));
+            hs_half(r[4], 1 << (2 - 2));
+            hs_half(r[5], 1 << (2 - 2));
+            hs_half(r[6], 1 << (2 - 2));
+            hs_half(r[7], 1 << (2 - 2));
+        }
+        if (3 <= 2) {
+            hs_half(r[0], 1 << (2 - 3));
+            hs_half(r[1], 1 << (2 - 3));
+            hs_half(r[2], 1 << (2 - 3));
+            hs_half(r[3], 1 << (2 - 3));
+            hs_half(r[4], 1 << (2 - 3));
+            hs_half(r[5], 1 << (2 - 3));
+            hs_half(r[6], 1 << (2 - 3));
+            hs_half(r[7], 1 << (2 - 3));
+        }
+        hs_swap(r[0], r[4]);
+        hs_swap(r[1], r[5]);
+        hs_swap(r[2], r[6]);
+        hs_swap(r[3], r[7]);
+        hs_swap(r[0], r[2]);
+        hs_swap(r[1], r[3]);
+        hs_swap(r[4], r[6]);
+        hs_swap(r[5], r[7]);
+        hs_swap(r[0], r[1]);
+        hs_swap(r[2], r[3]);
+        hs_swap(r[4], r[5]);
+        hs_swap(r[6], r[7]);
+        tile[at[0] * 16 + lane] = r[0];
+        tile[at[1] * 16 + lane] = r[1];
+        tile[at[2] * 16 + lane] = r[2];
+        tile[at[3] * 16 + lane] = r[3];
+        tile[at[4] * 16 + lane] = r[4];
+        tile[at[5] * 16 + lane] = r[5];
+        tile[at[6] * 16 + lane] = r[6];
+        tile[at[7] * 16 + lane] = r[7];
+    }
+    hs_barrier();
+    // merge lanes: flip, lane exchanges, column stages
+    {
+        int base = 0;
+        int at[8];
+        at[0] = base;
+        at[1] = base + 1;
+        at[2] = base + 2;
+        at[3] = base + 3;
+        at[4] = base + 4;
+        at[5] = base + 5;
+        at[6] = base + 6;
+        at[7] = base + 7;
+        hs_entry r[8];
+        r[0] = tile[at[0] * 16 + lane];
+        r[1] = tile[at[1] * 16 + lane];
+        r[2] = tile[at[2] * 16 + lane];
+        r[3] = tile[at[3] * 16 + lane];
+        r[4] = tile[at[4] * 16 + lane];
+        r[5] = tile[at[5] * 16 + lane];
+        r[6] = tile[at[6] * 16 + lane];
+        r[7] = tile[at[7] * 16 + lane];
+        hs_flip(r[0], r[7], (2 << 3) - 1, 1 << 3);
+        hs_flip(r[1], r[6], (2 << 3) - 1, 1 << 3);
+        hs_flip(r[2], r[5], (2 << 3) - 1, 1 << 3);
+        hs_flip(r[3], r[4], (2 << 3) - 1, 1 << 3);
+        if (1 <= 3) {
+            hs_half(r[0], 1 << (3 - 1));
+            hs_half(r[1], 1 << (3 - 1));
+            hs_half(r[2], 1 << (3 - 1));
+            hs_half(r[3], 1 << (3 - 1));
+            hs_half(r[4], 1 << (3 - 1));
+            hs_half(r[5], 1 << (3 - 1));
+            hs_half(r[6], 1 << (3 - 1));
+            hs_half(r[7], 1 << (3 - 1));
+        }
+        if (2 <= 3) {
+            hs_half(r[0], 1 << (3 - 2));
+            hs_half(r[1], 1 << (3 - 2));
+            hs_half(r[2], 1 << (3 - 2));
+            hs_half(r[3], 1 << (3 - 2));
+            hs_half(r[4], 1 << (3 - 2));
+            hs_half(r[5], 1 << (3 - 2));
+            hs_half(r[6], 1 << (3 - 2));
+            hs_half(r[7], 1 << (3 - 2));
+        }
+        if (3 <= 3) {
+            hs_half(r[0], 1 << (3 - 3));
+            hs_half(r[1], 1 << (3 - 3));
+            hs_half(r[2], 1 << (3 - 3));
+            hs_half(r[3], 1 << (3 - 3));
+            hs_half(r[4], 1 << (3 - 3));
+            hs_half(r[5], 1 << (3 - 3));
+            hs_half(r[6], 1 << (3 - 3));
+            hs_half(r[7], 1 << (3 - 3));
+        }
+        hs_swap(r[0], r[4]);
+        hs_swap(r[1], r[5]);
+        hs_swap(r[2], r[6]);
+        hs_swap(r[3], r[7]);
+        hs_swap(r[0], r[2]);
+        hs_swap(r[1], r[3]);
+        hs_swap(r[4], r[6]);
+        hs_swap(r[5], r[7]);
+        hs_swap(r[0], r[1]);
+        hs_swap(r[2], r[3]);
+        hs_swap(r[4], r[5]);
+        hs_swap(r[6], r[7]);
+        tile[at[0] * 16 + lane] = r[0];
+        tile[at[1] * 16 + lane] = r[1];
+        tile[at[2] * 16 + lane] = r[2];
+        tile[at[3] * 16 + lane] = r[3];
+        tile[at[4] * 16 + lane] = r[4];
+        tile[at[5] * 16 + lane] = r[5];
+        tile[at[6] * 16 + lane] = r[6];
+        tile[at[7] * 16 + lane] = r[7];
+    }
+    hs_barrier();
     // transpose: rank = lane * 8 + row becomes linear; columns are 9 keys apart
     {
         hs_entry r[8];
-        HS_UNROLL for (int i = 0; i < 8; i++) r[i] = tile[first + i * 16];
+        r[0] = tile[first + 0];
+        r[1] = tile[first + 16];
+        r[2] = tile[first + 32];
+        r[3] = tile[first + 48];
+        r[4] = tile[first + 64];
+        r[5] = tile[first + 80];
+        r[6] = tile[first + 96];
+        r[7] = tile[first + 112];
         hs_barrier();
         int row = hs_subgroup_id() * 8;
         int to = lane * 9 + row;
-        HS_UNROLL for (int i = 0; i < 8; i++) tile[to + i] = r[i];
+        tile[to + 0] = r[0];
+        tile[to + 1] = r[1];
+        tile[to + 2] = r[2];
+        tile[to + 3] = r[3];
+        tile[to + 4] = r[4];
+        tile[to + 5] = r[5];
+        tile[to + 6] = r[6];
+        tile[to + 7] = r[7];
         hs_barrier();
     }
     // store in linear order, nothing at or beyond n
     if (count >= 128) {
-        HS_UNROLL for (int i = 0; i < 8; i++) destination[start + first + i * 16] = hs_left(tile[first + i * 16 + (first + i * 16) / 8 * 1]);
+        destination[start + first + 0] = hs_left(tile[first + 0 + (first + 0) / 8 * 1]);
+        destination[start + first + 16] = hs_left(tile[first + 16 + (first + 16) / 8 * 1]);
+        destination[start + first + 32] = hs_left(tile[first + 32 + (first + 32) / 8 * 1]);
+        destination[start + first + 48] = hs_left(tile[first + 48 + (first + 48) / 8 * 1]);
+        destination[start + first + 64] = hs_left(tile[first + 64 + (first + 64) / 8 * 1]);
+        destination[start + first + 80] = hs_left(tile[first + 80 + (first + 80) / 8 * 1]);
+        destination[start + first + 96] = hs_left(tile[first + 96 + (first + 96) / 8 * 1]);
+        destination[start + first + 112] = hs_left(tile[first + 112 + (first + 112) / 8 * 1]);
     } else {
-        HS_UNROLL for (int i = 0; i < 8; i++) if (first + i * 16 < count) destination[start + first + i * 16] = hs_left(tile[first + i * 16 + (first + i * 16) / 8 * 1]);
+        if (first + 0 < count) destination[start + first + 0] = hs_left(tile[first + 0 + (first + 0) / 8 * 1]);
+        if (first + 16 < count) destination[start + first + 16] = hs_left(tile[first + 16 + (first + 16) / 8 * 1]);
+        if (first + 32 < count) destination[start + first + 32] = hs_left(tile[first + 32 + (first + 32) / 8 * 1]);
+        if (first + 48 < count) destination[start + first + 48] = hs_left(tile[first + 48 + (first + 48) / 8 * 1]);
+        if (first + 64 < count) destination[start + first + 64] = hs_left(tile[first + 64 + (first + 64) / 8 * 1]);
+        if (first + 80 < count) destination[start + first + 80] = hs_left(tile[first + 80 + (first + 80) / 8 * 1]);
+        if (first + 96 < count) destination[start + first + 96] = hs_left(tile[first + 96 + (first + 96) / 8 * 1]);
+        if (first + 112 < count) destination[start + first + 112] = hs_left(tile[first + 112 + (first + 112) / 8 * 1]);
     }
     hs_end();
 }
@@ -265,9 +561,23 @@ __kernel void block_sort_4(__global const hs_stored_key *source, __global hs_sto
         int at = first;
         hs_entry r[8];
         if (count >= 512) {
-            HS_UNROLL for (int i = 0; i < 8; i++) r[i] = hs_entered(source[start + at + i * 16], start + at + i * 16);
+            r[0] = hs_entered(source[start + at + 0], start + at + 0);
+            r[1] = hs_entered(source[start + at + 16], start + at + 16);
+            r[2] = hs_entered(source[start + at + 32], start + at + 32);
+            r[3] = hs_entered(source[start + at + 48], start + at + 48);
+            r[4] = hs_entered(source[start + at + 64], start + at + 64);
+            r[5] = hs_entered(source[start + at + 80], start + at + 80);
+            r[6] = hs_entered(source[start + at + 96], start + at + 96);
+            r[7] = hs_entered(source[start + at + 112], start + at + 112);
         } else {
-            HS_UNROLL for (int i = 0; i < 8; i++) r[i] = at + i * 16 < count ? hs_entered(source[start + at + i * 16], start + at + i * 16) : HS_ENTRY_GREATEST;
+            r[0] = at + 0 < count ? hs_entered(source[start + at + 0], start + at + 0) : HS_ENTRY_GREATEST;
+            r[1] = at + 16 < count ? hs_entered(source[start + at + 16], start + at + 16) : HS_ENTRY_GREATEST;
+            r[2] = at + 32 < count ? hs_entered(source[start + at + 32], start + at + 32) : HS_ENTRY_GREATEST;
+            r[3] = at + 48 < count ? hs_entered(source[start + at + 48], start + at + 48) : HS_ENTRY_GREATEST;
+            r[4] = at + 64 < count ? hs_entered(source[start + at + 64], start + at + 64) : HS_ENTRY_GREATEST;
+            r[5] = at + 80 < count ? hs_entered(source[start + at + 80], start + at + 80) : HS_ENTRY_GREATEST;
+            r[6] = at + 96 < count ? hs_entered(source[start + at + 96], start + at + 96) : HS_ENTRY_GREATEST;
+            r[7] = at + 112 < count ? hs_entered(source[start + at + 112], start + at + 112) : HS_ENTRY_GREATEST;
         }
         // sort the registers of every lane
         hs_swap(r[0], r[4]);
@@ -290,7 +600,14 @@ __kernel void block_sort_4(__global const hs_stored_key *source, __global hs_sto
         hs_swap(r[3], r[4]);
         hs_swap(r[5], r[6]);
 
-        HS_UNROLL for (int i = 0; i < 8; i++) tile[first + i * 16] = r[i];
+        tile[first + 0] = r[0];
+        tile[first + 16] = r[1];
+        tile[first + 32] = r[2];
+        tile[first + 48] = r[3];
+        tile[first + 64] = r[4];
+        tile[first + 80] = r[5];
+        tile[first + 96] = r[6];
+        tile[first + 112] = r[7];
     }
     hs_barrier();
     // merge runs of 8 rows: flip, then 1 half stages
@@ -408,123 +725,521 @@ __kernel void block_sort_4(__global const hs_stored_key *source, __global hs_sto
         tile[at[3] * 16 + lane] = r[3];
     }
     hs_barrier();
-    HS_UNROLL for (int level = 0; level < 4; level++) {
-        // merge lanes: flip, lane exchanges, column stages
-        {
-            int q = hs_subgroup_id();
-            int base = q;
-            int at[8];
-            at[0] = base;
-            at[1] = base + 8;
-            at[2] = base + 16;
-            at[3] = base + 24;
-            at[4] = - base + 31;
-            at[5] = - base + 23;
-            at[6] = - base + 15;
-            at[7] = - base + 7;
-            hs_entry r[8];
-            r[0] = tile[at[0] * 16 + lane];
-            r[1] = tile[at[1] * 16 + lane];
-            r[2] = tile[at[2] * 16 + lane];
-            r[3] = tile[at[3] * 16 + lane];
-            r[4] = tile[at[4] * 16 + lane];
-            r[5] = tile[at[5] * 16 + lane];
-            r[6] = tile[at[6] * 16 + lane];
-            r[7] = tile[at[7] * 16 + lane];
-            hs_flip(r[0], r[4], (2 << level) - 1, 1 << level);
-            hs_flip(r[1], r[5], (2 << level) - 1, 1 << level);
-            hs_flip(r[2], r[6], (2 << level) - 1, 1 << level);
-            hs_flip(r[3], r[7], (2 << level) - 1, 1 << level);
-            HS_UNROLL for (int step = 1; step < 4; step++) {
-                if (step <= level) {
-                    hs_half(r[0], 1 << (level - step));
-                    hs_half(r[1], 1 << (level - step));
-                    hs_half(r[2], 1 << (level - step));
-                    hs_half(r[3], 1 << (level - step));
-                    hs_half(r[4], 1 << (level - step));
-                    hs_half(r[5], 1 << (level - step));
-                    hs_half(r[6], 1 << (level - step));
-                    hs_half(r[7], 1 << (level - step));
-                }
-            }
-            hs_swap(r[0], r[2]);
-            hs_swap(r[1], r[3]);
-            hs_swap(r[0], r[1]);
-            hs_swap(r[2], r[3]);
-            hs_swap(r[7], r[5]);
-            hs_swap(r[6], r[4]);
-            hs_swap(r[7], r[6]);
-            hs_swap(r[5], r[4]);
-            tile[at[0] * 16 + lane] = r[0];
-            tile[at[1] * 16 + lane] = r[1];
-            tile[at[2] * 16 + lane] = r[2];
-            tile[at[3] * 16 + lane] = r[3];
-            tile[at[4] * 16 + lane] = r[4];
-            tile[at[5] * 16 + lane] = r[5];
-            tile[at[6] * 16 + lane] = r[6];
-            tile[at[7] * 16 + lane] = r[7];
+    // merge lanes: flip, lane exchanges, column stages
+    {
+        int q = hs_subgroup_id();
+        int base = q;
+        int at[8];
+        at[0] = base;
+        at[1] = base + 8;
+        at[2] = base + 16;
+        at[3] = base + 24;
+        at[4] = - base + 31;
+        at[5] = - base + 23;
+        at[6] = - base + 15;
+        at[7] = - base + 7;
+        hs_entry r[8];
+        r[0] = tile[at[0] * 16 + lane];
+        r[1] = tile[at[1] * 16 + lane];
+        r[2] = tile[at[2] * 16 + lane];
+        r[3] = tile[at[3] * 16 + lane];
+        r[4] = tile[at[4] * 16 + lane];
+        r[5] = tile[at[5] * 16 + lane];
+        r[6] = tile[at[6] * 16 + lane];
+        r[7] = tile[at[7] * 16 + lane];
+        hs_flip(r[0], r[4], (2 << 0) - 1, 1 << 0);
+        hs_flip(r[1], r[5], (2 << 0) - 1, 1 << 0);
+        hs_flip(r[2], r[6], (2 << 0) - 1, 1 << 0);
+        hs_flip(r[3], r[7], (2 << 0) - 1, 1 << 0);
+        if (1 <= 0) {
+            hs_half(r[0], 1 << (0 - 1));
+            hs_half(r[1], 1 << (0 - 1));
+            hs_half(r[2], 1 << (0 - 1));
+            hs_half(r[3], 1 << (0 - 1));
+            hs_half(r[4], 1 << (0 - 1));
+            hs_half(r[5], 1 << (0 - 1));
+            hs_half(r[6], 1 << (0 - 1));
+            hs_half(r[7], 1 << (0 - 1));
         }
-        hs_barrier();
-        // half stages, rows 4 to 1 apart
-        {
-            int q = hs_subgroup_id();
-            int base = q * 8;
-            int at[8];
-            at[0] = base;
-            at[1] = base + 1;
-            at[2] = base + 2;
-            at[3] = base + 3;
-            at[4] = base + 4;
-            at[5] = base + 5;
-            at[6] = base + 6;
-            at[7] = base + 7;
-            hs_entry r[8];
-            r[0] = tile[at[0] * 16 + lane];
-            r[1] = tile[at[1] * 16 + lane];
-            r[2] = tile[at[2] * 16 + lane];
-            r[3] = tile[at[3] * 16 + lane];
-            r[4] = tile[at[4] * 16 + lane];
-            r[5] = tile[at[5] * 16 + lane];
-            r[6] = tile[at[6] * 16 + lane];
-            r[7] = tile[at[7] * 16 + lane];
-            hs_swap(r[0], r[4]);
-            hs_swap(r[1], r[5]);
-            hs_swap(r[2], r[6]);
-            hs_swap(r[3], r[7]);
-            hs_swap(r[0], r[2]);
-            hs_swap(r[1], r[3]);
-            hs_swap(r[4], r[6]);
-            hs_swap(r[5], r[7]);
-            hs_swap(r[0], r[1]);
-            hs_swap(r[2], r[3]);
-            hs_swap(r[4], r[5]);
-            hs_swap(r[6], r[7]);
-            tile[at[0] * 16 + lane] = r[0];
-            tile[at[1] * 16 + lane] = r[1];
-            tile[at[2] * 16 + lane] = r[2];
-            tile[at[3] * 16 + lane] = r[3];
-            tile[at[4] * 16 + lane] = r[4];
-            tile[at[5] * 16 + lane] = r[5];
-            tile[at[6] * 16 + lane] = r[6];
-            tile[at[7] * 16 + lane] = r[7];
+        if (2 <= 0) {
+            hs_half(r[0], 1 << (0 - 2));
+            hs_half(r[1], 1 << (0 - 2));
+            hs_half(r[2], 1 << (0 - 2));
+            hs_half(r[3], 1 << (0 - 2));
+            hs_half(r[4], 1 << (0 - 2));
+            hs_half(r[5], 1 << (0 - 2));
+            hs_half(r[6], 1 << (0 - 2));
+            hs_half(r[7], 1 << (0 - 2));
         }
-        hs_barrier();
+        if (3 <= 0) {
+            hs_half(r[0], 1 << (0 - 3));
+            hs_half(r[1], 1 << (0 - 3));
+            hs_half(r[2], 1 << (0 - 3));
+            hs_half(r[3], 1 << (0 - 3));
+            hs_half(r[4], 1 << (0 - 3));
+            hs_half(r[5], 1 << (0 - 3));
+            hs_half(r[6], 1 << (0 - 3));
+            hs_half(r[7], 1 << (0 - 3));
+        }
+        hs_swap(r[0], r[2]);
+        hs_swap(r[1], r[3]);
+        hs_swap(r[0], r[1]);
+        hs_swap(r[2], r[3]);
+        hs_swap(r[7], r[5]);
+        hs_swap(r[6], r[4]);
+        hs_swap(r[7], r[6]);
+        hs_swap(r[5], r[4]);
+        tile[at[0] * 16 + lane] = r[0];
+        tile[at[1] * 16 + lane] = r[1];
+        tile[at[2] * 16 + lane] = r[2];
+        tile[at[3] * 16 + lane] = r[3];
+        tile[at[4] * 16 + lane] = r[4];
+        tile[at[5] * 16 + lane] = r[5];
+        tile[at[6] * 16 + lane] = r[6];
+        tile[at[7] * 16 + lane] = r[7];
     }
+    hs_barrier();
+    // half stages, rows 4 to 1 apart
+    {
+        int q = hs_subgroup_id();
+        int base = q * 8;
+        int at[8];
+        at[0] = base;
+        at[1] = base + 1;
+        at[2] = base + 2;
+        at[3] = base + 3;
+        at[4] = base + 4;
+        at[5] = base + 5;
+        at[6] = base + 6;
+        at[7] = base + 7;
+        hs_entry r[8];
+        r[0] = tile[at[0] * 16 + lane];
+        r[1] = tile[at[1] * 16 + lane];
+        r[2] = tile[at[2] * 16 + lane];
+        r[3] = tile[at[3] * 16 + lane];
+        r[4] = tile[at[4] * 16 + lane];
+        r[5] = tile[at[5] * 16 + lane];
+        r[6] = tile[at[6] * 16 + lane];
+        r[7] = tile[at[7] * 16 + lane];
+        hs_swap(r[0], r[4]);
+        hs_swap(r[1], r[5]);
+        hs_swap(r[2], r[6]);
+        hs_swap(r[3], r[7]);
+        hs_swap(r[0], r[2]);
+        hs_swap(r[1], r[3]);
+        hs_swap(r[4], r[6]);
+        hs_swap(r[5], r[7]);
+        hs_swap(r[0], r[1]);
+        hs_swap(r[2], r[3]);
+        hs_swap(r[4], r[5]);
+        hs_swap(r[6], r[7]);
+        tile[at[0] * 16 + lane] = r[0];
+        tile[at[1] * 16 + lane] = r[1];
+        tile[at[2] * 16 + lane] = r[2];
+        tile[at[3] * 16 + lane] = r[3];
+        tile[at[4] * 16 + lane] = r[4];
+        tile[at[5] * 16 + lane] = r[5];
+        tile[at[6] * 16 + lane] = r[6];
+        tile[at[7] * 16 + lane] = r[7];
+    }
+    hs_barrier();
+    // merge lanes: flip, lane exchanges, column stages
+    {
+        int q = hs_subgroup_id();
+        int base = q;
+        int at[8];
+        at[0] = base;
+        at[1] = base + 8;
+        at[2] = base + 16;
+        at[3] = base + 24;
+        at[4] = - base + 31;
+        at[5] = - base + 23;
+        at[6] = - base + 15;
+        at[7] = - base + 7;
+        hs_entry r[8];
+        r[0] = tile[at[0] * 16 + lane];
+        r[1] = tile[at[1] * 16 + lane];
+        r[2] = tile[at[2] * 16 + lane];
+        r[3] = tile[at[3] * 16 + lane];
+        r[4] = tile[at[4] * 16 + lane];
+        r[5] = tile[at[5] * 16 + lane];
+        r[6] = tile[at[6] * 16 + lane];
+        r[7] = tile[at[7] * 16 + lane];
+        hs_flip(r[0], r[4], (2 << 1) - 1, 1 << 1);
+        hs_flip(r[1], r[5], (2 << 1) - 1, 1 << 1);
+        hs_flip(r[2], r[6], (2 << 1) - 1, 1 << 1);
+        hs_flip(r[3], r[7], (2 << 1) - 1, 1 << 1);
+        if (1 <= 1) {
+            hs_half(r[0], 1 << (1 - 1));
+            hs_half(r[1], 1 << (1 - 1));
+            hs_half(r[2], 1 << (1 - 1));
+            hs_half(r[3], 1 << (1 - 1));
+            hs_half(r[4], 1 << (1 - 1));
+            hs_half(r[5], 1 << (1 - 1));
+            hs_half(r[6], 1 << (1 - 1));
+            hs_half(r[7], 1 << (1 - 1));
+        }
+        if (2 <= 1) {
+            hs_half(r[0], 1 << (1 - 2));
+            hs_half(r[1], 1 << (1 - 2));
+            hs_half(r[2], 1 << (1 - 2));
+            hs_half(r[3], 1 << (1 - 2));
+            hs_half(r[4], 1 << (1 - 2));
+            hs_half(r[5], 1 << (1 - 2));
+            hs_half(r[6], 1 << (1 - 2));
+            hs_half(r[7], 1 << (1 - 2));
+        }
+        if (3 <= 1) {
+            hs_half(r[0], 1 << (1 - 3));
+            hs_half(r[1], 1 << (1 - 3));
+            hs_half(r[2], 1 << (1 - 3));
+            hs_half(r[3], 1 << (1 - 3));
+            hs_half(r[4], 1 << (1 - 3));
+            hs_half(r[5], 1 << (1 - 3));
+            hs_half(r[6], 1 << (1 - 3));
+            hs_half(r[7], 1 << (1 - 3));
+        }
+        hs_swap(r[0], r[2]);
+        hs_swap(r[1], r[3]);
+        hs_swap(r[0], r[1]);
+        hs_swap(r[2], r[3]);
+        hs_swap(r[7], r[5]);
+        hs_swap(r[6], r[4]);
+        hs_swap(r[7], r[6]);
+        hs_swap(r[5], r[4]);
+        tile[at[0] * 16 + lane] = r[0];
+        tile[at[1] * 16 + lane] = r[1];
+        tile[at[2] * 16 + lane] = r[2];
+        tile[at[3] * 16 + lane] = r[3];
+        tile[at[4] * 16 + lane] = r[4];
+        tile[at[5] * 16 + lane] = r[5];
+        tile[at[6] * 16 + lane] = r[6];
+        tile[at[7] * 16 + lane] = r[7];
+    }
+    hs_barrier();
+    // half stages, rows 4 to 1 apart
+    {
+        int q = hs_subgroup_id();
+        int base = q * 8;
+        int at[8];
+        at[0] = base;
+        at[1] = base + 1;
+        at[2] = base + 2;
+        at[3] = base + 3;
+        at[4] = base + 4;
+        at[5] = base + 5;
+        at[6] = base + 6;
+        at[7] = base + 7;
+        hs_entry r[8];
+        r[0] = tile[at[0] * 16 + lane];
+        r[1] = tile[at[1] * 16 + lane];
+        r[2] = tile[at[2] * 16 + lane];
+        r[3] = tile[at[3] * 16 + lane];
+        r[4] = tile[at[4] * 16 + lane];
+        r[5] = tile[at[5] * 16 + lane];
+        r[6] = tile[at[6] * 16 + lane];
+        r[7] = tile[at[7] * 16 + lane];
+        hs_swap(r[0], r[4]);
+        hs_swap(r[1], r[5]);
+        hs_swap(r[2], r[6]);
+        hs_swap(r[3], r[7]);
+        hs_swap(r[0], r[2]);
+        hs_swap(r[1], r[3]);
+        hs_swap(r[4], r[6]);
+        hs_swap(r[5], r[7]);
+        hs_swap(r[0], r[1]);
+        hs_swap(r[2], r[3]);
+        hs_swap(r[4], r[5]);
+        hs_swap(r[6], r[7]);
+        tile[at[0] * 16 + lane] = r[0];
+        tile[at[1] * 16 + lane] = r[1];
+        tile[at[2] * 16 + lane] = r[2];
+        tile[at[3] * 16 + lane] = r[3];
+        tile[at[4] * 16 + lane] = r[4];
+        tile[at[5] * 16 + lane] = r[5];
+        tile[at[6] * 16 + lane] = r[6];
+        tile[at[7] * 16 + lane] = r[7];
+    }
+    hs_barrier();
+    // merge lanes: flip, lane exchanges, column stages
+    {
+        int q = hs_subgroup_id();
+        int base = q;
+        int at[8];
+        at[0] = base;
+        at[1] = base + 8;
+        at[2] = base + 16;
+        at[3] = base + 24;
+        at[4] = - base + 31;
+        at[5] = - base + 23;
+        at[6] = - base + 15;
+        at[7] = - base + 7;
+        hs_entry r[8];
+        r[0] = tile[at[0] * 16 + lane];
+        r[1] = tile[at[1] * 16 + lane];
+        r[2] = tile[at[2] * 16 + lane];
+        r[3] = tile[at[3] * 16 + lane];
+        r[4] = tile[at[4] * 16 + lane];
+        r[5] = tile[at[5] * 16 + lane];
+        r[6] = tile[at[6] * 16 + lane];
+        r[7] = tile[at[7] * 16 + lane];
+        hs_flip(r[0], r[4], (2 << 2) - 1, 1 << 2);
+        hs_flip(r[1], r[5], (2 << 2) - 1, 1 << 2);
+        hs_flip(r[2], r[6], (2 << 2) - 1, 1 << 2);
+        hs_flip(r[3], r[7], (2 << 2) - 1, 1 << 2);
+        if (1 <= 2) {
+            hs_half(r[0], 1 << (2 - 1));
+            hs_half(r[1], 1 << (2 - 1));
+            hs_half(r[2], 1 << (2 - 1));
+            hs_half(r[3], 1 << (2 - 1));
+            hs_half(r[4], 1 << (2 - 1));
+            hs_half(r[5], 1 << (2 - 1));
+            hs_half(r[6], 1 << (2 - 1));
+            hs_half(r[7], 1 << (2 - 1));
+        }
+        if (2 <= 2) {
+            hs_half(r[0], 1 << (2 - 2));
+            hs_half(r[1], 1 << (2 - 2));
+            hs_half(r[2], 1 << (2 - 2));
+            hs_half(r[3], 1 << (2 - 2));
+            hs_half(r[4], 1 << (2 - 2));
+            hs_half(r[5], 1 << (2 - 2));
+            hs_half(r[6], 1 << (2 - 2));
+            hs_half(r[7], 1 << (2 - 2));
+        }
+        if (3 <= 2) {
+            hs_half(r[0], 1 << (2 - 3));
+            hs_half(r[1], 1 << (2 - 3));
+            hs_half(r[2], 1 << (2 - 3));
+            hs_half(r[3], 1 << (2 - 3));
+            hs_half(r[4], 1 << (2 - 3));
+            hs_half(r[5], 1 << (2 - 3));
+            hs_half(r[6], 1 << (2 - 3));
+            hs_half(r[7], 1 << (2 - 3));
+        }
+        hs_swap(r[0], r[2]);
+        hs_swap(r[1], r[3]);
+        hs_swap(r[0], r[1]);
+        hs_swap(r[2], r[3]);
+        hs_swap(r[7], r[5]);
+        hs_swap(r[6], r[4]);
+        hs_swap(r[7], r[6]);
+        hs_swap(r[5], r[4]);
+        tile[at[0] * 16 + lane] = r[0];
+        tile[at[1] * 16 + lane] = r[1];
+        tile[at[2] * 16 + lane] = r[2];
+        tile[at[3] * 16 + lane] = r[3];
+        tile[at[4] * 16 + lane] = r[4];
+        tile[at[5] * 16 + lane] = r[5];
+        tile[at[6] * 16 + lane] = r[6];
+        tile[at[7] * 16 + lane] = r[7];
+    }
+    hs_barrier();
+    // half stages, rows 4 to 1 apart
+    {
+        int q = hs_subgroup_id();
+        int base = q * 8;
+        int at[8];
+        at[0] = base;
+        at[1] = base + 1;
+        at[2] = base + 2;
+        at[3] = base + 3;
+        at[4] = base + 4;
+        at[5] = base + 5;
+        at[6] = base + 6;
+        at[7] = base + 7;
+        hs_entry r[8];
+        r[0] = tile[at[0] * 16 + lane];
+        r[1] = tile[at[1] * 16 + lane];
+        r[2] = tile[at[2] * 16 + lane];
+        r[3] = tile[at[3] * 16 + lane];
+        r[4] = tile[at[4] * 16 + lane];
+        r[5] = tile[at[5] * 16 + lane];
+        r[6] = tile[at[6] * 16 + lane];
+        r[7] = tile[at[7] * 16 + lane];
+        hs_swap(r[0], r[4]);
+        hs_swap(r[1], r[5]);
+        hs_swap(r[2], r[6]);
+        hs_swap(r[3], r[7]);
+        hs_swap(r[0], r[2]);
+        hs_swap(r[1], r[3]);
+        hs_swap(r[4], r[6]);
+        hs_swap(r[5], r[7]);
+        hs_swap(r[0], r[1]);
+        hs_swap(r[2], r[3]);
+        hs_swap(r[4], r[5]);
+        hs_swap(r[6], r[7]);
+        tile[at[0] * 16 + lane] = r[0];
+        tile[at[1] * 16 + lane] = r[1];
+        tile[at[2] * 16 + lane] = r[2];
+        tile[at[3] * 16 + lane] = r[3];
+        tile[at[4] * 16 + lane] = r[4];
+        tile[at[5] * 16 + lane] = r[5];
+        tile[at[6] * 16 + lane] = r[6];
+        tile[at[7] * 16 + lane] = r[7];
+    }
+    hs_barrier();
+    // merge lanes: flip, lane exchanges, column stages
+    {
+        int q = hs_subgroup_id();
+        int base = q;
+        int at[8];
+        at[0] = base;
+        at[1] = base + 8;
+        at[2] = base + 16;
+        at[3] = base + 24;
+        at[4] = - base + 31;
+        at[5] = - base + 23;
+        at[6] = - base + 15;
+        at[7] = - base + 7;
+        hs_entry r[8];
+        r[0] = tile[at[0] * 16 + lane];
+        r[1] = tile[at[1] * 16 + lane];
+        r[2] = tile[at[2] * 16 + lane];
+        r[3] = tile[at[3] * 16 + lane];
+        r[4] = tile[at[4] * 16 + lane];
+        r[5] = tile[at[5] * 16 + lane];
+        r[6] = tile[at[6] * 16 + lane];
+        r[7] = tile[at[7] * 16 + lane];
+        hs_flip(r[0], r[4], (2 << 3) - 1, 1 << 3);
+        hs_flip(r[1], r[5], (2 << 3) - 1, 1 << 3);
+        hs_flip(r[2], r[6], (2 << 3) - 1, 1 << 3);
+        hs_flip(r[3], r[7], (2 << 3) - 1, 1 << 3);
+        if (1 <= 3) {
+            hs_half(r[0], 1 << (3 - 1));
+            hs_half(r[1], 1 << (3 - 1));
+            hs_half(r[2], 1 << (3 - 1));
+            hs_half(r[3], 1 << (3 - 1));
+            hs_half(r[4], 1 << (3 - 1));
+            hs_half(r[5], 1 << (3 - 1));
+            hs_half(r[6], 1 << (3 - 1));
+            hs_half(r[7], 1 << (3 - 1));
+        }
+        if (2 <= 3) {
+            hs_half(r[0], 1 << (3 - 2));
+            hs_half(r[1], 1 << (3 - 2));
+            hs_half(r[2], 1 << (3 - 2));
+            hs_half(r[3], 1 << (3 - 2));
+            hs_half(r[4], 1 << (3 - 2));
+            hs_half(r[5], 1 << (3 - 2));
+            hs_half(r[6], 1 << (3 - 2));
+            hs_half(r[7], 1 << (3 - 2));
+        }
+        if (3 <= 3) {
+            hs_half(r[0], 1 << (3 - 3));
+            hs_half(r[1], 1 << (3 - 3));
+            hs_half(r[2], 1 << (3 - 3));
+            hs_half(r[3], 1 << (3 - 3));
+            hs_half(r[4], 1 << (3 - 3));
+            hs_half(r[5], 1 << (3 - 3));
+            hs_half(r[6], 1 << (3 - 3));
+            hs_half(r[7], 1 << (3 - 3));
+        }
+        hs_swap(r[0], r[2]);
+        hs_swap(r[1], r[3]);
+        hs_swap(r[0], r[1]);
+        hs_swap(r[2], r[3]);
+        hs_swap(r[7], r[5]);
+        hs_swap(r[6], r[4]);
+        hs_swap(r[7], r[6]);
+        hs_swap(r[5], r[4]);
+        tile[at[0] * 16 + lane] = r[0];
+        tile[at[1] * 16 + lane] = r[1];
+        tile[at[2] * 16 + lane] = r[2];
+        tile[at[3] * 16 + lane] = r[3];
+        tile[at[4] * 16 + lane] = r[4];
+        tile[at[5] * 16 + lane] = r[5];
+        tile[at[6] * 16 + lane] = r[6];
+        tile[at[7] * 16 + lane] = r[7];
+    }
+    hs_barrier();
+    // half stages, rows 4 to 1 apart
+    {
+        int q = hs_subgroup_id();
+        int base = q * 8;
+        int at[8];
+        at[0] = base;
+        at[1] = base + 1;
+        at[2] = base + 2;
+        at[3] = base + 3;
+        at[4] = base + 4;
+        at[5] = base + 5;
+        at[6] = base + 6;
+        at[7] = base + 7;
+        hs_entry r[8];
+        r[0] = tile[at[0] * 16 + lane];
+        r[1] = tile[at[1] * 16 + lane];
+        r[2] = tile[at[2] * 16 + lane];
+        r[3] = tile[at[3] * 16 + lane];
+        r[4] = tile[at[4] * 16 + lane];
+        r[5] = tile[at[5] * 16 + lane];
+        r[6] = tile[at[6] * 16 + lane];
+        r[7] = tile[at[7] * 16 + lane];
+        hs_swap(r[0], r[4]);
+        hs_swap(r[1], r[5]);
+        hs_swap(r[2], r[6]);
+        hs_swap(r[3], r[7]);
+        hs_swap(r[0], r[2]);
+        hs_swap(r[1], r[3]);
+        hs_swap(r[4], r[6]);
+        hs_swap(r[5], r[7]);
+        hs_swap(r[0], r[1]);
+        hs_swap(r[2], r[3]);
+        hs_swap(r[4], r[5]);
+        hs_swap(r[6], r[7]);
+        tile[at[0] * 16 + lane] = r[0];
+        tile[at[1] * 16 + lane] = r[1];
+        tile[at[2] * 16 + lane] = r[2];
+        tile[at[3] * 16 + lane] = r[3];
+        tile[at[4] * 16 + lane] = r[4];
+        tile[at[5] * 16 + lane] = r[5];
+        tile[at[6] * 16 + lane] = r[6];
+        tile[at[7] * 16 + lane] = r[7];
+    }
+    hs_barrier();
     // transpose: rank = lane * 32 + row becomes linear; columns are 33 keys apart
     {
         hs_entry r[8];
-        HS_UNROLL for (int i = 0; i < 8; i++) r[i] = tile[first + i * 16];
+        r[0] = tile[first + 0];
+        r[1] = tile[first + 16];
+        r[2] = tile[first + 32];
+        r[3] = tile[first + 48];
+        r[4] = tile[first + 64];
+        r[5] = tile[first + 80];
+        r[6] = tile[first + 96];
+        r[7] = tile[first + 112];
         hs_barrier();
         int row = hs_subgroup_id() * 8;
         int to = lane * 33 + row;
-        HS_UNROLL for (int i = 0; i < 8; i++) tile[to + i] = r[i];
+        tile[to + 0] = r[0];
+        tile[to + 1] = r[1];
+        tile[to + 2] = r[2];
+        tile[to + 3] = r[3];
+        tile[to + 4] = r[4];
+        tile[to + 5] = r[5];
+        tile[to + 6] = r[6];
+        tile[to + 7] = r[7];
         hs_barrier();
     }
     // store in linear order, nothing at or beyond n
     if (count >= 512) {
-        HS_UNROLL for (int i = 0; i < 8; i++) destination[start + first + i * 16] = hs_left(tile[first + i * 16 + (first + i * 16) / 32 * 1]);
+        destination[start + first + 0] = hs_left(tile[first + 0 + (first + 0) / 32 * 1]);
+        destination[start + first + 16] = hs_left(tile[first + 16 + (first + 16) / 32 * 1]);
+        destination[start + first + 32] = hs_left(tile[first + 32 + (first + 32) / 32 * 1]);
+        destination[start + first + 48] = hs_left(tile[first + 48 + (first + 48) / 32 * 1]);
+        destination[start + first + 64] = hs_left(tile[first + 64 + (first + 64) / 32 * 1]);
+        destination[start + first + 80] = hs_left(tile[first + 80 + (first + 80) / 32 * 1]);
+        destination[start + first + 96] = hs_left(tile[first + 96 + (first + 96) / 32 * 1]);
+        destination[start + first + 112] = hs_left(tile[first + 112 + (first + 112) / 32 * 1]);
     } else {
-        HS_UNROLL for (int i = 0; i < 8; i++) if (first + i * 16 < count) destination[start + first + i * 16] = hs_left(tile[first + i * 16 + (first + i * 16) / 32 * 1]);
+        if (first + 0 < count) destination[start + first + 0] = hs_left(tile[first + 0 + (first + 0) / 32 * 1]);
+        if (first + 16 < count) destination[start + first + 16] = hs_left(tile[first + 16 + (first + 16) / 32 * 1]);
+        if (first + 32 < count) destination[start + first + 32] = hs_left(tile[first + 32 + (first + 32) / 32 * 1]);
+        if (first + 48 < count) destination[start + first + 48] = hs_left(tile[first + 48 + (first + 48) / 32 * 1]);
+        if (first + 64 < count) destination[start + first + 64] = hs_left(tile[first + 64 + (first + 64) / 32 * 1]);
+        if (first + 80 < count) destination[start + first + 80] = hs_left(tile[first + 80 + (first + 80) / 32 * 1]);
+        if (first + 96 < count) destination[start + first + 96] = hs_left(tile[first + 96 + (first + 96) / 32 * 1]);
+        if (first + 112 < count) destination[start + first + 112] = hs_left(tile[first + 112 + (first + 112) / 32 * 1]);
     }
     hs_end();
 }
@@ -549,9 +1264,23 @@ __kernel void block_sort_16(__global const hs_stored_key *source, __global hs_st
         int at = first;
         hs_entry r[8];
         if (count >= 2048) {
-            HS_UNROLL for (int i = 0; i < 8; i++) r[i] = hs_entered(source[start + at + i * 16], start + at + i * 16);
+            r[0] = hs_entered(source[start + at + 0], start + at + 0);
+            r[1] = hs_entered(source[start + at + 16], start + at + 16);
+            r[2] = hs_entered(source[start + at + 32], start + at + 32);
+            r[3] = hs_entered(source[start + at + 48], start + at + 48);
+            r[4] = hs_entered(source[start + at + 64], start + at + 64);
+            r[5] = hs_entered(source[start + at + 80], start + at + 80);
+            r[6] = hs_entered(source[start + at + 96], start + at + 96);
+            r[7] = hs_entered(source[start + at + 112], start + at + 112);
         } else {
-            HS_UNROLL for (int i = 0; i < 8; i++) r[i] = at + i * 16 < count ? hs_entered(source[start + at + i * 16], start + at + i * 16) : HS_ENTRY_GREATEST;
+            r[0] = at + 0 < count ? hs_entered(source[start + at + 0], start + at + 0) : HS_ENTRY_GREATEST;
+            r[1] = at + 16 < count ? hs_entered(source[start + at + 16], start + at + 16) : HS_ENTRY_GREATEST;
+            r[2] = at + 32 < count ? hs_entered(source[start + at + 32], start + at + 32) : HS_ENTRY_GREATEST;
+            r[3] = at + 48 < count ? hs_entered(source[start + at + 48], start + at + 48) : HS_ENTRY_GREATEST;
+            r[4] = at + 64 < count ? hs_entered(source[start + at + 64], start + at + 64) : HS_ENTRY_GREATEST;
+            r[5] = at + 80 < count ? hs_entered(source[start + at + 80], start + at + 80) : HS_ENTRY_GREATEST;
+            r[6] = at + 96 < count ? hs_entered(source[start + at + 96], start + at + 96) : HS_ENTRY_GREATEST;
+            r[7] = at + 112 < count ? hs_entered(source[start + at + 112], start + at + 112) : HS_ENTRY_GREATEST;
         }
         // sort the registers of every lane
         hs_swap(r[0], r[4]);
@@ -574,7 +1303,14 @@ __kernel void block_sort_16(__global const hs_stored_key *source, __global hs_st
         hs_swap(r[3], r[4]);
         hs_swap(r[5], r[6]);
 
-        HS_UNROLL for (int i = 0; i < 8; i++) tile[first + i * 16] = r[i];
+        tile[first + 0] = r[0];
+        tile[first + 16] = r[1];
+        tile[first + 32] = r[2];
+        tile[first + 48] = r[3];
+        tile[first + 64] = r[4];
+        tile[first + 80] = r[5];
+        tile[first + 96] = r[6];
+        tile[first + 112] = r[7];
     }
     hs_barrier();
     // merge runs of 8 rows: flip, then 1 half stages
@@ -875,147 +1611,617 @@ __kernel void block_sort_16(__global const hs_stored_key *source, __global hs_st
         tile[at[3] * 16 + lane] = r[3];
     }
     hs_barrier();
-    HS_UNROLL for (int level = 0; level < 4; level++) {
-        // merge lanes: flip, lane exchanges, column stages
-        {
-            int q = hs_subgroup_id();
-            int base = q;
-            int at[8];
-            at[0] = base;
-            at[1] = base + 32;
-            at[2] = base + 64;
-            at[3] = base + 96;
-            at[4] = - base + 127;
-            at[5] = - base + 95;
-            at[6] = - base + 63;
-            at[7] = - base + 31;
-            hs_entry r[8];
-            r[0] = tile[at[0] * 16 + lane];
-            r[1] = tile[at[1] * 16 + lane];
-            r[2] = tile[at[2] * 16 + lane];
-            r[3] = tile[at[3] * 16 + lane];
-            r[4] = tile[at[4] * 16 + lane];
-            r[5] = tile[at[5] * 16 + lane];
-            r[6] = tile[at[6] * 16 + lane];
-            r[7] = tile[at[7] * 16 + lane];
-            hs_flip(r[0], r[4], (2 << level) - 1, 1 << level);
-            hs_flip(r[1], r[5], (2 << level) - 1, 1 << level);
-            hs_flip(r[2], r[6], (2 << level) - 1, 1 << level);
-            hs_flip(r[3], r[7], (2 << level) - 1, 1 << level);
-            HS_UNROLL for (int step = 1; step < 4; step++) {
-                if (step <= level) {
-                    hs_half(r[0], 1 << (level - step));
-                    hs_half(r[1], 1 << (level - step));
-                    hs_half(r[2], 1 << (level - step));
-                    hs_half(r[3], 1 << (level - step));
-                    hs_half(r[4], 1 << (level - step));
-                    hs_half(r[5], 1 << (level - step));
-                    hs_half(r[6], 1 << (level - step));
-                    hs_half(r[7], 1 << (level - step));
-                }
-            }
-            hs_swap(r[0], r[2]);
-            hs_swap(r[1], r[3]);
-            hs_swap(r[0], r[1]);
-            hs_swap(r[2], r[3]);
-            hs_swap(r[7], r[5]);
-            hs_swap(r[6], r[4]);
-            hs_swap(r[7], r[6]);
-            hs_swap(r[5], r[4]);
-            tile[at[0] * 16 + lane] = r[0];
-            tile[at[1] * 16 + lane] = r[1];
-            tile[at[2] * 16 + lane] = r[2];
-            tile[at[3] * 16 + lane] = r[3];
-            tile[at[4] * 16 + lane] = r[4];
-            tile[at[5] * 16 + lane] = r[5];
-            tile[at[6] * 16 + lane] = r[6];
-            tile[at[7] * 16 + lane] = r[7];
+    // merge lanes: flip, lane exchanges, column stages
+    {
+        int q = hs_subgroup_id();
+        int base = q;
+        int at[8];
+        at[0] = base;
+        at[1] = base + 32;
+        at[2] = base + 64;
+        at[3] = base + 96;
+        at[4] = - base + 127;
+        at[5] = - base + 95;
+        at[6] = - base + 63;
+        at[7] = - base + 31;
+        hs_entry r[8];
+        r[0] = tile[at[0] * 16 + lane];
+        r[1] = tile[at[1] * 16 + lane];
+        r[2] = tile[at[2] * 16 + lane];
+        r[3] = tile[at[3] * 16 + lane];
+        r[4] = tile[at[4] * 16 + lane];
+        r[5] = tile[at[5] * 16 + lane];
+        r[6] = tile[at[6] * 16 + lane];
+        r[7] = tile[at[7] * 16 + lane];
+        hs_flip(r[0], r[4], (2 << 0) - 1, 1 << 0);
+        hs_flip(r[1], r[5], (2 << 0) - 1, 1 << 0);
+        hs_flip(r[2], r[6], (2 << 0) - 1, 1 << 0);
+        hs_flip(r[3], r[7], (2 << 0) - 1, 1 << 0);
+        if (1 <= 0) {
+            hs_half(r[0], 1 << (0 - 1));
+            hs_half(r[1], 1 << (0 - 1));
+            hs_half(r[2], 1 << (0 - 1));
+            hs_half(r[3], 1 << (0 - 1));
+            hs_half(r[4], 1 << (0 - 1));
+            hs_half(r[5], 1 << (0 - 1));
+            hs_half(r[6], 1 << (0 - 1));
+            hs_half(r[7], 1 << (0 - 1));
         }
-        hs_barrier();
-        // half stages, rows 16 to 4 apart
-        {
-            int q = hs_subgroup_id();
-            int x = q;
-            int base = x / 4 * 32 + x % 4;
-            int at[8];
-            at[0] = base;
-            at[1] = base + 4;
-            at[2] = base + 8;
-            at[3] = base + 12;
-            at[4] = base + 16;
-            at[5] = base + 20;
-            at[6] = base + 24;
-            at[7] = base + 28;
-            hs_entry r[8];
-            r[0] = tile[at[0] * 16 + lane];
-            r[1] = tile[at[1] * 16 + lane];
-            r[2] = tile[at[2] * 16 + lane];
-            r[3] = tile[at[3] * 16 + lane];
-            r[4] = tile[at[4] * 16 + lane];
-            r[5] = tile[at[5] * 16 + lane];
-            r[6] = tile[at[6] * 16 + lane];
-            r[7] = tile[at[7] * 16 + lane];
-            hs_swap(r[0], r[4]);
-            hs_swap(r[1], r[5]);
-            hs_swap(r[2], r[6]);
-            hs_swap(r[3], r[7]);
-            hs_swap(r[0], r[2]);
-            hs_swap(r[1], r[3]);
-            hs_swap(r[4], r[6]);
-            hs_swap(r[5], r[7]);
-            hs_swap(r[0], r[1]);
-            hs_swap(r[2], r[3]);
-            hs_swap(r[4], r[5]);
-            hs_swap(r[6], r[7]);
-            tile[at[0] * 16 + lane] = r[0];
-            tile[at[1] * 16 + lane] = r[1];
-            tile[at[2] * 16 + lane] = r[2];
-            tile[at[3] * 16 + lane] = r[3];
-            tile[at[4] * 16 + lane] = r[4];
-            tile[at[5] * 16 + lane] = r[5];
-            tile[at[6] * 16 + lane] = r[6];
-            tile[at[7] * 16 + lane] = r[7];
+        if (2 <= 0) {
+            hs_half(r[0], 1 << (0 - 2));
+            hs_half(r[1], 1 << (0 - 2));
+            hs_half(r[2], 1 << (0 - 2));
+            hs_half(r[3], 1 << (0 - 2));
+            hs_half(r[4], 1 << (0 - 2));
+            hs_half(r[5], 1 << (0 - 2));
+            hs_half(r[6], 1 << (0 - 2));
+            hs_half(r[7], 1 << (0 - 2));
         }
-        hs_barrier();
-        // half stages, rows 2 to 1 apart
-        for (int q = hs_subgroup_id(); q < 32; q += 16) {
-            int base = q * 4;
-            int at[4];
-            at[0] = base;
-            at[1] = base + 1;
-            at[2] = base + 2;
-            at[3] = base + 3;
-            hs_entry r[4];
-            r[0] = tile[at[0] * 16 + lane];
-            r[1] = tile[at[1] * 16 + lane];
-            r[2] = tile[at[2] * 16 + lane];
-            r[3] = tile[at[3] * 16 + lane];
-            hs_swap(r[0], r[2]);
-            hs_swap(r[1], r[3]);
-            hs_swap(r[0], r[1]);
-            hs_swap(r[2], r[3]);
-            tile[at[0] * 16 + lane] = r[0];
-            tile[at[1] * 16 + lane] = r[1];
-            tile[at[2] * 16 + lane] = r[2];
-            tile[at[3] * 16 + lane] = r[3];
+        if (3 <= 0) {
+            hs_half(r[0], 1 << (0 - 3));
+            hs_half(r[1], 1 << (0 - 3));
+            hs_half(r[2], 1 << (0 - 3));
+            hs_half(r[3], 1 << (0 - 3));
+            hs_half(r[4], 1 << (0 - 3));
+            hs_half(r[5], 1 << (0 - 3));
+            hs_half(r[6], 1 << (0 - 3));
+            hs_half(r[7], 1 << (0 - 3));
         }
-        hs_barrier();
+        hs_swap(r[0], r[2]);
+        hs_swap(r[1], r[3]);
+        hs_swap(r[0], r[1]);
+        hs_swap(r[2], r[3]);
+        hs_swap(r[7], r[5]);
+        hs_swap(r[6], r[4]);
+        hs_swap(r[7], r[6]);
+        hs_swap(r[5], r[4]);
+        tile[at[0] * 16 + lane] = r[0];
+        tile[at[1] * 16 + lane] = r[1];
+        tile[at[2] * 16 + lane] = r[2];
+        tile[at[3] * 16 + lane] = r[3];
+        tile[at[4] * 16 + lane] = r[4];
+        tile[at[5] * 16 + lane] = r[5];
+        tile[at[6] * 16 + lane] = r[6];
+        tile[at[7] * 16 + lane] = r[7];
     }
+    hs_barrier();
+    // half stages, rows 16 to 4 apart
+    {
+        int q = hs_subgroup_id();
+        int x = q;
+        int base = x / 4 * 32 + x % 4;
+        int at[8];
+        at[0] = base;
+        at[1] = base + 4;
+        at[2] = base + 8;
+        at[3] = base + 12;
+        at[4] = base + 16;
+        at[5] = base + 20;
+        at[6] = base + 24;
+        at[7] = base + 28;
+        hs_entry r[8];
+        r[0] = tile[at[0] * 16 + lane];
+        r[1] = tile[at[1] * 16 + lane];
+        r[2] = tile[at[2] * 16 + lane];
+        r[3] = tile[at[3] * 16 + lane];
+        r[4] = tile[at[4] * 16 + lane];
+        r[5] = tile[at[5] * 16 + lane];
+        r[6] = tile[at[6] * 16 + lane];
+        r[7] = tile[at[7] * 16 + lane];
+        hs_swap(r[0], r[4]);
+        hs_swap(r[1], r[5]);
+        hs_swap(r[2], r[6]);
+        hs_swap(r[3], r[7]);
+        hs_swap(r[0], r[2]);
+        hs_swap(r[1], r[3]);
+        hs_swap(r[4], r[6]);
+        hs_swap(r[5], r[7]);
+        hs_swap(r[0], r[1]);
+        hs_swap(r[2], r[3]);
+        hs_swap(r[4], r[5]);
+        hs_swap(r[6], r[7]);
+        tile[at[0] * 16 + lane] = r[0];
+        tile[at[1] * 16 + lane] = r[1];
+        tile[at[2] * 16 + lane] = r[2];
+        tile[at[3] * 16 + lane] = r[3];
+        tile[at[4] * 16 + lane] = r[4];
+        tile[at[5] * 16 + lane] = r[5];
+        tile[at[6] * 16 + lane] = r[6];
+        tile[at[7] * 16 + lane] = r[7];
+    }
+    hs_barrier();
+    // half stages, rows 2 to 1 apart
+    for (int q = hs_subgroup_id(); q < 32; q += 16) {
+        int base = q * 4;
+        int at[4];
+        at[0] = base;
+        at[1] = base + 1;
+        at[2] = base + 2;
+        at[3] = base + 3;
+        hs_entry r[4];
+        r[0] = tile[at[0] * 16 + lane];
+        r[1] = tile[at[1] * 16 + lane];
+        r[2] = tile[at[2] * 16 + lane];
+        r[3] = tile[at[3] * 16 + lane];
+        hs_swap(r[0], r[2]);
+        hs_swap(r[1], r[3]);
+        hs_swap(r[0], r[1]);
+        hs_swap(r[2], r[3]);
+        tile[at[0] * 16 + lane] = r[0];
+        tile[at[1] * 16 + lane] = r[1];
+        tile[at[2] * 16 + lane] = r[2];
+        tile[at[3] * 16 + lane] = r[3];
+    }
+    hs_barrier();
+    // merge lanes: flip, lane exchanges, column stages
+    {
+        int q = hs_subgroup_id();
+        int base = q;
+        int at[8];
+        at[0] = base;
+        at[1] = base + 32;
+        at[2] = base + 64;
+        at[3] = base + 96;
+        at[4] = - base + 127;
+        at[5] = - base + 95;
+        at[6] = - base + 63;
+        at[7] = - base + 31;
+        hs_entry r[8];
+        r[0] = tile[at[0] * 16 + lane];
+        r[1] = tile[at[1] * 16 + lane];
+        r[2] = tile[at[2] * 16 + lane];
+        r[3] = tile[at[3] * 16 + lane];
+        r[4] = tile[at[4] * 16 + lane];
+        r[5] = tile[at[5] * 16 + lane];
+        r[6] = tile[at[6] * 16 + lane];
+        r[7] = tile[at[7] * 16 + lane];
+        hs_flip(r[0], r[4], (2 << 1) - 1, 1 << 1);
+        hs_flip(r[1], r[5], (2 << 1) - 1, 1 << 1);
+        hs_flip(r[2], r[6], (2 << 1) - 1, 1 << 1);
+        hs_flip(r[3], r[7], (2 << 1) - 1, 1 << 1);
+        if (1 <= 1) {
+            hs_half(r[0], 1 << (1 - 1));
+            hs_half(r[1], 1 << (1 - 1));
+            hs_half(r[2], 1 << (1 - 1));
+            hs_half(r[3], 1 << (1 - 1));
+            hs_half(r[4], 1 << (1 - 1));
+            hs_half(r[5], 1 << (1 - 1));
+            hs_half(r[6], 1 << (1 - 1));
+            hs_half(r[7], 1 << (1 - 1));
+        }
+        if (2 <= 1) {
+            hs_half(r[0], 1 << (1 - 2));
+            hs_half(r[1], 1 << (1 - 2));
+            hs_half(r[2], 1 << (1 - 2));
+            hs_half(r[3], 1 << (1 - 2));
+            hs_half(r[4], 1 << (1 - 2));
+            hs_half(r[5], 1 << (1 - 2));
+            hs_half(r[6], 1 << (1 - 2));
+            hs_half(r[7], 1 << (1 - 2));
+        }
+        if (3 <= 1) {
+            hs_half(r[0], 1 << (1 - 3));
+            hs_half(r[1], 1 << (1 - 3));
+            hs_half(r[2], 1 << (1 - 3));
+            hs_half(r[3], 1 << (1 - 3));
+            hs_half(r[4], 1 << (1 - 3));
+            hs_half(r[5], 1 << (1 - 3));
+            hs_half(r[6], 1 << (1 - 3));
+            hs_half(r[7], 1 << (1 - 3));
+        }
+        hs_swap(r[0], r[2]);
+        hs_swap(r[1], r[3]);
+        hs_swap(r[0], r[1]);
+        hs_swap(r[2], r[3]);
+        hs_swap(r[7], r[5]);
+        hs_swap(r[6], r[4]);
+        hs_swap(r[7], r[6]);
+        hs_swap(r[5], r[4]);
+        tile[at[0] * 16 + lane] = r[0];
+        tile[at[1] * 16 + lane] = r[1];
+        tile[at[2] * 16 + lane] = r[2];
+        tile[at[3] * 16 + lane] = r[3];
+        tile[at[4] * 16 + lane] = r[4];
+        tile[at[5] * 16 + lane] = r[5];
+        tile[at[6] * 16 + lane] = r[6];
+        tile[at[7] * 16 + lane] = r[7];
+    }
+    hs_barrier();
+    // half stages, rows 16 to 4 apart
+    {
+        int q = hs_subgroup_id();
+        int x = q;
+        int base = x / 4 * 32 + x % 4;
+        int at[8];
+        at[0] = base;
+        at[1] = base + 4;
+        at[2] = base + 8;
+        at[3] = base + 12;
+        at[4] = base + 16;
+        at[5] = base + 20;
+        at[6] = base + 24;
+        at[7] = base + 28;
+        hs_entry r[8];
+        r[0] = tile[at[0] * 16 + lane];
+        r[1] = tile[at[1] * 16 + lane];
+        r[2] = tile[at[2] * 16 + lane];
+        r[3] = tile[at[3] * 16 + lane];
+        r[4] = tile[at[4] * 16 + lane];
+        r[5] = tile[at[5] * 16 + lane];
+        r[6] = tile[at[6] * 16 + lane];
+        r[7] = tile[at[7] * 16 + lane];
+        hs_swap(r[0], r[4]);
+        hs_swap(r[1], r[5]);
+        hs_swap(r[2], r[6]);
+        hs_swap(r[3], r[7]);
+        hs_swap(r[0], r[2]);
+        hs_swap(r[1], r[3]);
+        hs_swap(r[4], r[6]);
+        hs_swap(r[5], r[7]);
+        hs_swap(r[0], r[1]);
+        hs_swap(r[2], r[3]);
+        hs_swap(r[4], r[5]);
+        hs_swap(r[6], r[7]);
+        tile[at[0] * 16 + lane] = r[0];
+        tile[at[1] * 16 + lane] = r[1];
+        tile[at[2] * 16 + lane] = r[2];
+        tile[at[3] * 16 + lane] = r[3];
+        tile[at[4] * 16 + lane] = r[4];
+        tile[at[5] * 16 + lane] = r[5];
+        tile[at[6] * 16 + lane] = r[6];
+        tile[at[7] * 16 + lane] = r[7];
+    }
+    hs_barrier();
+    // half stages, rows 2 to 1 apart
+    for (int q = hs_subgroup_id(); q < 32; q += 16) {
+        int base = q * 4;
+        int at[4];
+        at[0] = base;
+        at[1] = base + 1;
+        at[2] = base + 2;
+        at[3] = base + 3;
+        hs_entry r[4];
+        r[0] = tile[at[0] * 16 + lane];
+        r[1] = tile[at[1] * 16 + lane];
+        r[2] = tile[at[2] * 16 + lane];
+        r[3] = tile[at[3] * 16 + lane];
+        hs_swap(r[0], r[2]);
+        hs_swap(r[1], r[3]);
+        hs_swap(r[0], r[1]);
+        hs_swap(r[2], r[3]);
+        tile[at[0] * 16 + lane] = r[0];
+        tile[at[1] * 16 + lane] = r[1];
+        tile[at[2] * 16 + lane] = r[2];
+        tile[at[3] * 16 + lane] = r[3];
+    }
+    hs_barrier();
+    // merge lanes: flip, lane exchanges, column stages
+    {
+        int q = hs_subgroup_id();
+        int base = q;
+        int at[8];
+        at[0] = base;
+        at[1] = base + 32;
+        at[2] = base + 64;
+        at[3] = base + 96;
+        at[4] = - base + 127;
+        at[5] = - base + 95;
+        at[6] = - base + 63;
+        at[7] = - base + 31;
+        hs_entry r[8];
+        r[0] = tile[at[0] * 16 + lane];
+        r[1] = tile[at[1] * 16 + lane];
+        r[2] = tile[at[2] * 16 + lane];
+        r[3] = tile[at[3] * 16 + lane];
+        r[4] = tile[at[4] * 16 + lane];
+        r[5] = tile[at[5] * 16 + lane];
+        r[6] = tile[at[6] * 16 + lane];
+        r[7] = tile[at[7] * 16 + lane];
+        hs_flip(r[0], r[4], (2 << 2) - 1, 1 << 2);
+        hs_flip(r[1], r[5], (2 << 2) - 1, 1 << 2);
+        hs_flip(r[2], r[6], (2 << 2) - 1, 1 << 2);
+        hs_flip(r[3], r[7], (2 << 2) - 1, 1 << 2);
+        if (1 <= 2) {
+            hs_half(r[0], 1 << (2 - 1));
+            hs_half(r[1], 1 << (2 - 1));
+            hs_half(r[2], 1 << (2 - 1));
+            hs_half(r[3], 1 << (2 - 1));
+            hs_half(r[4], 1 << (2 - 1));
+            hs_half(r[5], 1 << (2 - 1));
+            hs_half(r[6], 1 << (2 - 1));
+            hs_half(r[7], 1 << (2 - 1));
+        }
+        if (2 <= 2) {
+            hs_half(r[0], 1 << (2 - 2));
+            hs_half(r[1], 1 << (2 - 2));
+            hs_half(r[2], 1 << (2 - 2));
+            hs_half(r[3], 1 << (2 - 2));
+            hs_half(r[4], 1 << (2 - 2));
+            hs_half(r[5], 1 << (2 - 2));
+            hs_half(r[6], 1 << (2 - 2));
+            hs_half(r[7], 1 << (2 - 2));
+        }
+        if (3 <= 2) {
+            hs_half(r[0], 1 << (2 - 3));
+            hs_half(r[1], 1 << (2 - 3));
+            hs_half(r[2], 1 << (2 - 3));
+            hs_half(r[3], 1 << (2 - 3));
+            hs_half(r[4], 1 << (2 - 3));
+            hs_half(r[5], 1 << (2 - 3));
+            hs_half(r[6], 1 << (2 - 3));
+            hs_half(r[7], 1 << (2 - 3));
+        }
+        hs_swap(r[0], r[2]);
+        hs_swap(r[1], r[3]);
+        hs_swap(r[0], r[1]);
+        hs_swap(r[2], r[3]);
+        hs_swap(r[7], r[5]);
+        hs_swap(r[6], r[4]);
+        hs_swap(r[7], r[6]);
+        hs_swap(r[5], r[4]);
+        tile[at[0] * 16 + lane] = r[0];
+        tile[at[1] * 16 + lane] = r[1];
+        tile[at[2] * 16 + lane] = r[2];
+        tile[at[3] * 16 + lane] = r[3];
+        tile[at[4] * 16 + lane] = r[4];
+        tile[at[5] * 16 + lane] = r[5];
+        tile[at[6] * 16 + lane] = r[6];
+        tile[at[7] * 16 + lane] = r[7];
+    }
+    hs_barrier();
+    // half stages, rows 16 to 4 apart
+    {
+        int q = hs_subgroup_id();
+        int x = q;
+        int base = x / 4 * 32 + x % 4;
+        int at[8];
+        at[0] = base;
+        at[1] = base + 4;
+        at[2] = base + 8;
+        at[3] = base + 12;
+        at[4] = base + 16;
+        at[5] = base + 20;
+        at[6] = base + 24;
+        at[7] = base + 28;
+        hs_entry r[8];
+        r[0] = tile[at[0] * 16 + lane];
+        r[1] = tile[at[1] * 16 + lane];
+        r[2] = tile[at[2] * 16 + lane];
+        r[3] = tile[at[3] * 16 + lane];
+        r[4] = tile[at[4] * 16 + lane];
+        r[5] = tile[at[5] * 16 + lane];
+        r[6] = tile[at[6] * 16 + lane];
+        r[7] = tile[at[7] * 16 + lane];
+        hs_swap(r[0], r[4]);
+        hs_swap(r[1], r[5]);
+        hs_swap(r[2], r[6]);
+        hs_swap(r[3], r[7]);
+        hs_swap(r[0], r[2]);
+        hs_swap(r[1], r[3]);
+        hs_swap(r[4], r[6]);
+        hs_swap(r[5], r[7]);
+        hs_swap(r[0], r[1]);
+        hs_swap(r[2], r[3]);
+        hs_swap(r[4], r[5]);
+        hs_swap(r[6], r[7]);
+        tile[at[0] * 16 + lane] = r[0];
+        tile[at[1] * 16 + lane] = r[1];
+        tile[at[2] * 16 + lane] = r[2];
+        tile[at[3] * 16 + lane] = r[3];
+        tile[at[4] * 16 + lane] = r[4];
+        tile[at[5] * 16 + lane] = r[5];
+        tile[at[6] * 16 + lane] = r[6];
+        tile[at[7] * 16 + lane] = r[7];
+    }
+    hs_barrier();
+    // half stages, rows 2 to 1 apart
+    for (int q = hs_subgroup_id(); q < 32; q += 16) {
+        int base = q * 4;
+        int at[4];
+        at[0] = base;
+        at[1] = base + 1;
+        at[2] = base + 2;
+        at[3] = base + 3;
+        hs_entry r[4];
+        r[0] = tile[at[0] * 16 + lane];
+        r[1] = tile[at[1] * 16 + lane];
+        r[2] = tile[at[2] * 16 + lane];
+        r[3] = tile[at[3] * 16 + lane];
+        hs_swap(r[0], r[2]);
+        hs_swap(r[1], r[3]);
+        hs_swap(r[0], r[1]);
+        hs_swap(r[2], r[3]);
+        tile[at[0] * 16 + lane] = r[0];
+        tile[at[1] * 16 + lane] = r[1];
+        tile[at[2] * 16 + lane] = r[2];
+        tile[at[3] * 16 + lane] = r[3];
+    }
+    hs_barrier();
+    // merge lanes: flip, lane exchanges, column stages
+    {
+        int q = hs_subgroup_id();
+        int base = q;
+        int at[8];
+        at[0] = base;
+        at[1] = base + 32;
+        at[2] = base + 64;
+        at[3] = base + 96;
+        at[4] = - base + 127;
+        at[5] = - base + 95;
+        at[6] = - base + 63;
+        at[7] = - base + 31;
+        hs_entry r[8];
+        r[0] = tile[at[0] * 16 + lane];
+        r[1] = tile[at[1] * 16 + lane];
+        r[2] = tile[at[2] * 16 + lane];
+        r[3] = tile[at[3] * 16 + lane];
+        r[4] = tile[at[4] * 16 + lane];
+        r[5] = tile[at[5] * 16 + lane];
+        r[6] = tile[at[6] * 16 + lane];
+        r[7] = tile[at[7] * 16 + lane];
+        hs_flip(r[0], r[4], (2 << 3) - 1, 1 << 3);
+        hs_flip(r[1], r[5], (2 << 3) - 1, 1 << 3);
+        hs_flip(r[2], r[6], (2 << 3) - 1, 1 << 3);
+        hs_flip(r[3], r[7], (2 << 3) - 1, 1 << 3);
+        if (1 <= 3) {
+            hs_half(r[0], 1 << (3 - 1));
+            hs_half(r[1], 1 << (3 - 1));
+            hs_half(r[2], 1 << (3 - 1));
+            hs_half(r[3], 1 << (3 - 1));
+            hs_half(r[4], 1 << (3 - 1));
+            hs_half(r[5], 1 << (3 - 1));
+            hs_half(r[6], 1 << (3 - 1));
+            hs_half(r[7], 1 << (3 - 1));
+        }
+        if (2 <= 3) {
+            hs_half(r[0], 1 << (3 - 2));
+            hs_half(r[1], 1 << (3 - 2));
+            hs_half(r[2], 1 << (3 - 2));
+            hs_half(r[3], 1 << (3 - 2));
+            hs_half(r[4], 1 << (3 - 2));
+            hs_half(r[5], 1 << (3 - 2));
+            hs_half(r[6], 1 << (3 - 2));
+            hs_half(r[7], 1 << (3 - 2));
+        }
+        if (3 <= 3) {
+            hs_half(r[0], 1 << (3 - 3));
+            hs_half(r[1], 1 << (3 - 3));
+            hs_half(r[2], 1 << (3 - 3));
+            hs_half(r[3], 1 << (3 - 3));
+            hs_half(r[4], 1 << (3 - 3));
+            hs_half(r[5], 1 << (3 - 3));
+            hs_half(r[6], 1 << (3 - 3));
+            hs_half(r[7], 1 << (3 - 3));
+        }
+        hs_swap(r[0], r[2]);
+        hs_swap(r[1], r[3]);
+        hs_swap(r[0], r[1]);
+        hs_swap(r[2], r[3]);
+        hs_swap(r[7], r[5]);
+        hs_swap(r[6], r[4]);
+        hs_swap(r[7], r[6]);
+        hs_swap(r[5], r[4]);
+        tile[at[0] * 16 + lane] = r[0];
+        tile[at[1] * 16 + lane] = r[1];
+        tile[at[2] * 16 + lane] = r[2];
+        tile[at[3] * 16 + lane] = r[3];
+        tile[at[4] * 16 + lane] = r[4];
+        tile[at[5] * 16 + lane] = r[5];
+        tile[at[6] * 16 + lane] = r[6];
+        tile[at[7] * 16 + lane] = r[7];
+    }
+    hs_barrier();
+    // half stages, rows 16 to 4 apart
+    {
+        int q = hs_subgroup_id();
+        int x = q;
+        int base = x / 4 * 32 + x % 4;
+        int at[8];
+        at[0] = base;
+        at[1] = base + 4;
+        at[2] = base + 8;
+        at[3] = base + 12;
+        at[4] = base + 16;
+        at[5] = base + 20;
+        at[6] = base + 24;
+        at[7] = base + 28;
+        hs_entry r[8];
+        r[0] = tile[at[0] * 16 + lane];
+        r[1] = tile[at[1] * 16 + lane];
+        r[2] = tile[at[2] * 16 + lane];
+        r[3] = tile[at[3] * 16 + lane];
+        r[4] = tile[at[4] * 16 + lane];
+        r[5] = tile[at[5] * 16 + lane];
+        r[6] = tile[at[6] * 16 + lane];
+        r[7] = tile[at[7] * 16 + lane];
+        hs_swap(r[0], r[4]);
+        hs_swap(r[1], r[5]);
+        hs_swap(r[2], r[6]);
+        hs_swap(r[3], r[7]);
+        hs_swap(r[0], r[2]);
+        hs_swap(r[1], r[3]);
+        hs_swap(r[4], r[6]);
+        hs_swap(r[5], r[7]);
+        hs_swap(r[0], r[1]);
+        hs_swap(r[2], r[3]);
+        hs_swap(r[4], r[5]);
+        hs_swap(r[6], r[7]);
+        tile[at[0] * 16 + lane] = r[0];
+        tile[at[1] * 16 + lane] = r[1];
+        tile[at[2] * 16 + lane] = r[2];
+        tile[at[3] * 16 + lane] = r[3];
+        tile[at[4] * 16 + lane] = r[4];
+        tile[at[5] * 16 + lane] = r[5];
+        tile[at[6] * 16 + lane] = r[6];
+        tile[at[7] * 16 + lane] = r[7];
+    }
+    hs_barrier();
+    // half stages, rows 2 to 1 apart
+    for (int q = hs_subgroup_id(); q < 32; q += 16) {
+        int base = q * 4;
+        int at[4];
+        at[0] = base;
+        at[1] = base + 1;
+        at[2] = base + 2;
+        at[3] = base + 3;
+        hs_entry r[4];
+        r[0] = tile[at[0] * 16 + lane];
+        r[1] = tile[at[1] * 16 + lane];
+        r[2] = tile[at[2] * 16 + lane];
+        r[3] = tile[at[3] * 16 + lane];
+        hs_swap(r[0], r[2]);
+        hs_swap(r[1], r[3]);
+        hs_swap(r[0], r[1]);
+        hs_swap(r[2], r[3]);
+        tile[at[0] * 16 + lane] = r[0];
+        tile[at[1] * 16 + lane] = r[1];
+        tile[at[2] * 16 + lane] = r[2];
+        tile[at[3] * 16 + lane] = r[3];
+    }
+    hs_barrier();
     // transpose: rank = lane * 128 + row becomes linear; columns are 129 keys apart
     {
         hs_entry r[8];
-        HS_UNROLL for (int i = 0; i < 8; i++) r[i] = tile[first + i * 16];
+        r[0] = tile[first + 0];
+        r[1] = tile[first + 16];
+        r[2] = tile[first + 32];
+        r[3] = tile[first + 48];
+        r[4] = tile[first + 64];
+        r[5] = tile[first + 80];
+        r[6] = tile[first + 96];
+        r[7] = tile[first + 112];
         hs_barrier();
         int row = hs_subgroup_id() * 8;
         int to = lane * 129 + row;
-        HS_UNROLL for (int i = 0; i < 8; i++) tile[to + i] = r[i];
+        tile[to + 0] = r[0];
+        tile[to + 1] = r[1];
+        tile[to + 2] = r[2];
+        tile[to + 3] = r[3];
+        tile[to + 4] = r[4];
+        tile[to + 5] = r[5];
+        tile[to + 6] = r[6];
+        tile[to + 7] = r[7];
         hs_barrier();
     }
     // store in linear order, nothing at or beyond n
     if (count >= 2048) {
-        HS_UNROLL for (int i = 0; i < 8; i++) destination[start + first + i * 16] = hs_left(tile[first + i * 16 + (first + i * 16) / 128 * 1]);
+        destination[start + first + 0] = hs_left(tile[first + 0 + (first + 0) / 128 * 1]);
+        destination[start + first + 16] = hs_left(tile[first + 16 + (first + 16) / 128 * 1]);
+        destination[start + first + 32] = hs_left(tile[first + 32 + (first + 32) / 128 * 1]);
+        destination[start + first + 48] = hs_left(tile[first + 48 + (first + 48) / 128 * 1]);
+        destination[start + first + 64] = hs_left(tile[first + 64 + (first + 64) / 128 * 1]);
+        destination[start + first + 80] = hs_left(tile[first + 80 + (first + 80) / 128 * 1]);
+        destination[start + first + 96] = hs_left(tile[first + 96 + (first + 96) / 128 * 1]);
+        destination[start + first + 112] = hs_left(tile[first + 112 + (first + 112) / 128 * 1]);
     } else {
-        HS_UNROLL for (int i = 0; i < 8; i++) if (first + i * 16 < count) destination[start + first + i * 16] = hs_left(tile[first + i * 16 + (first + i * 16) / 128 * 1]);
+        if (first + 0 < count) destination[start + first + 0] = hs_left(tile[first + 0 + (first + 0) / 128 * 1]);
+        if (first + 16 < count) destination[start + first + 16] = hs_left(tile[first + 16 + (first + 16) / 128 * 1]);
+        if (first + 32 < count) destination[start + first + 32] = hs_left(tile[first + 32 + (first + 32) / 128 * 1]);
+        if (first + 48 < count) destination[start + first + 48] = hs_left(tile[first + 48 + (first + 48) / 128 * 1]);
+        if (first + 64 < count) destination[start + first + 64] = hs_left(tile[first + 64 + (first + 64) / 128 * 1]);
+        if (first + 80 < count) destination[start + first + 80] = hs_left(tile[first + 80 + (first + 80) / 128 * 1]);
+        if (first + 96 < count) destination[start + first + 96] = hs_left(tile[first + 96 + (first + 96) / 128 * 1]);
+        if (first + 112 < count) destination[start + first + 112] = hs_left(tile[first + 112 + (first + 112) / 128 * 1]);
     }
     hs_end();
 }
@@ -1231,37 +2437,140 @@ __kernel void flip_4(__global hs_stored_key *destination, int n, int argument)
     int x = first + hs_subgroup_id() * 16;
     // mirror rows are read in memory order, then their lanes are reversed: accesses stay consecutive
     int at[16];
-    HS_UNROLL for (int i = 0; i < 8; i++) at[i] = x + i * stride + lane;
-    HS_UNROLL for (int i = 0; i < 8; i++) at[i + 8] = 2 * run - 16 - x - i * stride + lane;
+    at[0] = x + lane;
+    at[1] = x + stride + lane;
+    at[2] = x + 2 * stride + lane;
+    at[3] = x + 3 * stride + lane;
+    at[4] = x + 4 * stride + lane;
+    at[5] = x + 5 * stride + lane;
+    at[6] = x + 6 * stride + lane;
+    at[7] = x + 7 * stride + lane;
+    at[8] = 2 * run - 16 - x + lane;
+    at[9] = 2 * run - 16 - x - stride + lane;
+    at[10] = 2 * run - 16 - x - 2 * stride + lane;
+    at[11] = 2 * run - 16 - x - 3 * stride + lane;
+    at[12] = 2 * run - 16 - x - 4 * stride + lane;
+    at[13] = 2 * run - 16 - x - 5 * stride + lane;
+    at[14] = 2 * run - 16 - x - 6 * stride + lane;
+    at[15] = 2 * run - 16 - x - 7 * stride + lane;
     hs_entry r[16];
     if (whole) {
-        HS_UNROLL for (int i = 0; i < 8; i++) r[i] = hs_entered_again(destination[span + at[i]]);
-        HS_UNROLL for (int i = 0; i < 8; i++) r[i + 8] = hs_entered_again(destination[span + at[i + 8]]);
+        r[0] = hs_entered_again(destination[span + at[0]]);
+        r[1] = hs_entered_again(destination[span + at[1]]);
+        r[2] = hs_entered_again(destination[span + at[2]]);
+        r[3] = hs_entered_again(destination[span + at[3]]);
+        r[4] = hs_entered_again(destination[span + at[4]]);
+        r[5] = hs_entered_again(destination[span + at[5]]);
+        r[6] = hs_entered_again(destination[span + at[6]]);
+        r[7] = hs_entered_again(destination[span + at[7]]);
+        r[8] = hs_entered_again(destination[span + at[8]]);
+        r[9] = hs_entered_again(destination[span + at[9]]);
+        r[10] = hs_entered_again(destination[span + at[10]]);
+        r[11] = hs_entered_again(destination[span + at[11]]);
+        r[12] = hs_entered_again(destination[span + at[12]]);
+        r[13] = hs_entered_again(destination[span + at[13]]);
+        r[14] = hs_entered_again(destination[span + at[14]]);
+        r[15] = hs_entered_again(destination[span + at[15]]);
     } else {
-        HS_UNROLL for (int i = 0; i < 8; i++) r[i] = hs_entered_again(destination[span + at[i]]);
-        HS_UNROLL for (int i = 0; i < 8; i++) r[i + 8] = at[i + 8] < keys ? hs_entered_again(destination[span + at[i + 8]]) : HS_ENTRY_GREATEST;
+        r[0] = hs_entered_again(destination[span + at[0]]);
+        r[1] = hs_entered_again(destination[span + at[1]]);
+        r[2] = hs_entered_again(destination[span + at[2]]);
+        r[3] = hs_entered_again(destination[span + at[3]]);
+        r[4] = hs_entered_again(destination[span + at[4]]);
+        r[5] = hs_entered_again(destination[span + at[5]]);
+        r[6] = hs_entered_again(destination[span + at[6]]);
+        r[7] = hs_entered_again(destination[span + at[7]]);
+        r[8] = at[8] < keys ? hs_entered_again(destination[span + at[8]]) : HS_ENTRY_GREATEST;
+        r[9] = at[9] < keys ? hs_entered_again(destination[span + at[9]]) : HS_ENTRY_GREATEST;
+        r[10] = at[10] < keys ? hs_entered_again(destination[span + at[10]]) : HS_ENTRY_GREATEST;
+        r[11] = at[11] < keys ? hs_entered_again(destination[span + at[11]]) : HS_ENTRY_GREATEST;
+        r[12] = at[12] < keys ? hs_entered_again(destination[span + at[12]]) : HS_ENTRY_GREATEST;
+        r[13] = at[13] < keys ? hs_entered_again(destination[span + at[13]]) : HS_ENTRY_GREATEST;
+        r[14] = at[14] < keys ? hs_entered_again(destination[span + at[14]]) : HS_ENTRY_GREATEST;
+        r[15] = at[15] < keys ? hs_entered_again(destination[span + at[15]]) : HS_ENTRY_GREATEST;
     }
-    HS_UNROLL for (int i = 0; i < 8; i++) r[i + 8] = hs_entry_shuffle_xor(r[i + 8], 15);
-    HS_UNROLL for (int i = 0; i < 8; i++) hs_swap(r[i], r[i + 8]);
-    HS_UNROLL for (int i = 0; i < 4; i++) hs_swap(r[i], r[i + 4]);
+    r[8] = hs_entry_shuffle_xor(r[8], 15);
+    r[9] = hs_entry_shuffle_xor(r[9], 15);
+    r[10] = hs_entry_shuffle_xor(r[10], 15);
+    r[11] = hs_entry_shuffle_xor(r[11], 15);
+    r[12] = hs_entry_shuffle_xor(r[12], 15);
+    r[13] = hs_entry_shuffle_xor(r[13], 15);
+    r[14] = hs_entry_shuffle_xor(r[14], 15);
+    r[15] = hs_entry_shuffle_xor(r[15], 15);
+    hs_swap(r[0], r[8]);
+    hs_swap(r[1], r[9]);
+    hs_swap(r[2], r[10]);
+    hs_swap(r[3], r[11]);
+    hs_swap(r[4], r[12]);
+    hs_swap(r[5], r[13]);
+    hs_swap(r[6], r[14]);
+    hs_swap(r[7], r[15]);
+    hs_swap(r[0], r[4]);
+    hs_swap(r[1], r[5]);
+    hs_swap(r[2], r[6]);
+    hs_swap(r[3], r[7]);
     hs_swap(r[0], r[2]);
     hs_swap(r[1], r[3]);
     hs_swap(r[4], r[6]);
     hs_swap(r[5], r[7]);
-    HS_UNROLL for (int i = 0; i < 4; i++) hs_swap(r[i * 2], r[i * 2 + 1]);
-    HS_UNROLL for (int i = 0; i < 4; i++) hs_swap(r[15 - i], r[11 - i]);
+    hs_swap(r[0], r[1]);
+    hs_swap(r[2], r[3]);
+    hs_swap(r[4], r[5]);
+    hs_swap(r[6], r[7]);
+    hs_swap(r[15], r[11]);
+    hs_swap(r[14], r[10]);
+    hs_swap(r[13], r[9]);
+    hs_swap(r[12], r[8]);
     hs_swap(r[15], r[13]);
     hs_swap(r[14], r[12]);
     hs_swap(r[11], r[9]);
     hs_swap(r[10], r[8]);
-    HS_UNROLL for (int i = 0; i < 4; i++) hs_swap(r[15 - i * 2], r[14 - i * 2]);
-    HS_UNROLL for (int i = 0; i < 8; i++) r[i + 8] = hs_entry_shuffle_xor(r[i + 8], 15);
+    hs_swap(r[15], r[14]);
+    hs_swap(r[13], r[12]);
+    hs_swap(r[11], r[10]);
+    hs_swap(r[9], r[8]);
+    r[8] = hs_entry_shuffle_xor(r[8], 15);
+    r[9] = hs_entry_shuffle_xor(r[9], 15);
+    r[10] = hs_entry_shuffle_xor(r[10], 15);
+    r[11] = hs_entry_shuffle_xor(r[11], 15);
+    r[12] = hs_entry_shuffle_xor(r[12], 15);
+    r[13] = hs_entry_shuffle_xor(r[13], 15);
+    r[14] = hs_entry_shuffle_xor(r[14], 15);
+    r[15] = hs_entry_shuffle_xor(r[15], 15);
     if (whole) {
-        HS_UNROLL for (int i = 0; i < 8; i++) destination[span + at[i]] = hs_left(r[i]);
-        HS_UNROLL for (int i = 0; i < 8; i++) destination[span + at[i + 8]] = hs_left(r[i + 8]);
+        destination[span + at[0]] = hs_left(r[0]);
+        destination[span + at[1]] = hs_left(r[1]);
+        destination[span + at[2]] = hs_left(r[2]);
+        destination[span + at[3]] = hs_left(r[3]);
+        destination[span + at[4]] = hs_left(r[4]);
+        destination[span + at[5]] = hs_left(r[5]);
+        destination[span + at[6]] = hs_left(r[6]);
+        destination[span + at[7]] = hs_left(r[7]);
+        destination[span + at[8]] = hs_left(r[8]);
+        destination[span + at[9]] = hs_left(r[9]);
+        destination[span + at[10]] = hs_left(r[10]);
+        destination[span + at[11]] = hs_left(r[11]);
+        destination[span + at[12]] = hs_left(r[12]);
+        destination[span + at[13]] = hs_left(r[13]);
+        destination[span + at[14]] = hs_left(r[14]);
+        destination[span + at[15]] = hs_left(r[15]);
     } else {
-        HS_UNROLL for (int i = 0; i < 8; i++) destination[span + at[i]] = hs_left(r[i]);
-        HS_UNROLL for (int i = 0; i < 8; i++) if (at[i + 8] < keys) destination[span + at[i + 8]] = hs_left(r[i + 8]);
+        destination[span + at[0]] = hs_left(r[0]);
+        destination[span + at[1]] = hs_left(r[1]);
+        destination[span + at[2]] = hs_left(r[2]);
+        destination[span + at[3]] = hs_left(r[3]);
+        destination[span + at[4]] = hs_left(r[4]);
+        destination[span + at[5]] = hs_left(r[5]);
+        destination[span + at[6]] = hs_left(r[6]);
+        destination[span + at[7]] = hs_left(r[7]);
+        if (at[8] < keys) destination[span + at[8]] = hs_left(r[8]);
+        if (at[9] < keys) destination[span + at[9]] = hs_left(r[9]);
+        if (at[10] < keys) destination[span + at[10]] = hs_left(r[10]);
+        if (at[11] < keys) destination[span + at[11]] = hs_left(r[11]);
+        if (at[12] < keys) destination[span + at[12]] = hs_left(r[12]);
+        if (at[13] < keys) destination[span + at[13]] = hs_left(r[13]);
+        if (at[14] < keys) destination[span + at[14]] = hs_left(r[14]);
+        if (at[15] < keys) destination[span + at[15]] = hs_left(r[15]);
     }
 }
 
@@ -1342,9 +2651,23 @@ __kernel void clean(__global hs_stored_key *destination, int n, int argument)
         at[7] = base + 112;
         hs_entry r[8];
         if (whole) {
-            HS_UNROLL for (int i = 0; i < 8; i++) r[i] = hs_entered_again(destination[start + at[i] * 16 + lane]);
+            r[0] = hs_entered_again(destination[start + at[0] * 16 + lane]);
+            r[1] = hs_entered_again(destination[start + at[1] * 16 + lane]);
+            r[2] = hs_entered_again(destination[start + at[2] * 16 + lane]);
+            r[3] = hs_entered_again(destination[start + at[3] * 16 + lane]);
+            r[4] = hs_entered_again(destination[start + at[4] * 16 + lane]);
+            r[5] = hs_entered_again(destination[start + at[5] * 16 + lane]);
+            r[6] = hs_entered_again(destination[start + at[6] * 16 + lane]);
+            r[7] = hs_entered_again(destination[start + at[7] * 16 + lane]);
         } else {
-            HS_UNROLL for (int i = 0; i < 8; i++) r[i] = at[i] * 16 + lane < end ? hs_entered_again(destination[start + at[i] * 16 + lane]) : HS_ENTRY_GREATEST;
+            r[0] = at[0] * 16 + lane < end ? hs_entered_again(destination[start + at[0] * 16 + lane]) : HS_ENTRY_GREATEST;
+            r[1] = at[1] * 16 + lane < end ? hs_entered_again(destination[start + at[1] * 16 + lane]) : HS_ENTRY_GREATEST;
+            r[2] = at[2] * 16 + lane < end ? hs_entered_again(destination[start + at[2] * 16 + lane]) : HS_ENTRY_GREATEST;
+            r[3] = at[3] * 16 + lane < end ? hs_entered_again(destination[start + at[3] * 16 + lane]) : HS_ENTRY_GREATEST;
+            r[4] = at[4] * 16 + lane < end ? hs_entered_again(destination[start + at[4] * 16 + lane]) : HS_ENTRY_GREATEST;
+            r[5] = at[5] * 16 + lane < end ? hs_entered_again(destination[start + at[5] * 16 + lane]) : HS_ENTRY_GREATEST;
+            r[6] = at[6] * 16 + lane < end ? hs_entered_again(destination[start + at[6] * 16 + lane]) : HS_ENTRY_GREATEST;
+            r[7] = at[7] * 16 + lane < end ? hs_entered_again(destination[start + at[7] * 16 + lane]) : HS_ENTRY_GREATEST;
         }
         hs_swap(r[0], r[4]);
         hs_swap(r[1], r[5]);
@@ -1426,9 +2749,15 @@ __kernel void clean(__global hs_stored_key *destination, int n, int argument)
         hs_half(r[2], 1);
         hs_half(r[3], 1);
         if (whole) {
-            HS_UNROLL for (int i = 0; i < 4; i++) destination[start + at[i] * 16 + lane] = hs_left(r[i]);
+            destination[start + at[0] * 16 + lane] = hs_left(r[0]);
+            destination[start + at[1] * 16 + lane] = hs_left(r[1]);
+            destination[start + at[2] * 16 + lane] = hs_left(r[2]);
+            destination[start + at[3] * 16 + lane] = hs_left(r[3]);
         } else {
-            HS_UNROLL for (int i = 0; i < 4; i++) if (at[i] * 16 + lane < end) destination[start + at[i] * 16 + lane] = hs_left(r[i]);
+            if (at[0] * 16 + lane < end) destination[start + at[0] * 16 + lane] = hs_left(r[0]);
+            if (at[1] * 16 + lane < end) destination[start + at[1] * 16 + lane] = hs_left(r[1]);
+            if (at[2] * 16 + lane < end) destination[start + at[2] * 16 + lane] = hs_left(r[2]);
+            if (at[3] * 16 + lane < end) destination[start + at[3] * 16 + lane] = hs_left(r[3]);
         }
     }
     hs_end();
@@ -1458,8 +2787,22 @@ __kernel void count(__global const hs_stored_key *source, __global hs_stored_key
     int next = begin + hs_local_id();
     for (; next + 896 < end; next += 1024) {
         hs_key k[8];
-        HS_UNROLL for (int i = 0; i < 8; i++) k[i] = hs_load(from, next + i * 128);
-        HS_UNROLL for (int i = 0; i < 8; i++) hs_local_atomic_add(counts[hs_digit(k[i], shift, mask)], 1u);
+        k[0] = hs_load(from, next + 0);
+        k[1] = hs_load(from, next + 128);
+        k[2] = hs_load(from, next + 256);
+        k[3] = hs_load(from, next + 384);
+        k[4] = hs_load(from, next + 512);
+        k[5] = hs_load(from, next + 640);
+        k[6] = hs_load(from, next + 768);
+        k[7] = hs_load(from, next + 896);
+        hs_local_atomic_add(counts[hs_digit(k[0], shift, mask)], 1u);
+        hs_local_atomic_add(counts[hs_digit(k[1], shift, mask)], 1u);
+        hs_local_atomic_add(counts[hs_digit(k[2], shift, mask)], 1u);
+        hs_local_atomic_add(counts[hs_digit(k[3], shift, mask)], 1u);
+        hs_local_atomic_add(counts[hs_digit(k[4], shift, mask)], 1u);
+        hs_local_atomic_add(counts[hs_digit(k[5], shift, mask)], 1u);
+        hs_local_atomic_add(counts[hs_digit(k[6], shift, mask)], 1u);
+        hs_local_atomic_add(counts[hs_digit(k[7], shift, mask)], 1u);
     }
     for (; next < end; next += 128) hs_local_atomic_add(counts[hs_digit(hs_load(from, next), shift, mask)], 1u);
     hs_barrier();
@@ -1576,9 +2919,23 @@ __kernel void scatter(__global const hs_stored_key *source, __global hs_stored_k
         int row = hs_subgroup_id() * 128 + hs_lane_id();
         hs_key k[8];
     if (valid == 1024) {
-        HS_UNROLL for (int i = 0; i < 8; i++) k[i] = hs_load(from, begin + row + i * 16);
+        k[0] = hs_load(from, begin + row + 0);
+        k[1] = hs_load(from, begin + row + 16);
+        k[2] = hs_load(from, begin + row + 32);
+        k[3] = hs_load(from, begin + row + 48);
+        k[4] = hs_load(from, begin + row + 64);
+        k[5] = hs_load(from, begin + row + 80);
+        k[6] = hs_load(from, begin + row + 96);
+        k[7] = hs_load(from, begin + row + 112);
     } else {
-        HS_UNROLL for (int i = 0; i < 8; i++) k[i] = row + i * 16 < valid ? hs_load(from, begin + row + i * 16) : HS_GREATEST;
+        k[0] = row + 0 < valid ? hs_load(from, begin + row + 0) : HS_GREATEST;
+        k[1] = row + 16 < valid ? hs_load(from, begin + row + 16) : HS_GREATEST;
+        k[2] = row + 32 < valid ? hs_load(from, begin + row + 32) : HS_GREATEST;
+        k[3] = row + 48 < valid ? hs_load(from, begin + row + 48) : HS_GREATEST;
+        k[4] = row + 64 < valid ? hs_load(from, begin + row + 64) : HS_GREATEST;
+        k[5] = row + 80 < valid ? hs_load(from, begin + row + 80) : HS_GREATEST;
+        k[6] = row + 96 < valid ? hs_load(from, begin + row + 96) : HS_GREATEST;
+        k[7] = row + 112 < valid ? hs_load(from, begin + row + 112) : HS_GREATEST;
     }
         int mine = hs_subgroup_id() * 256;
         for (int i = hs_local_id(); i < 2048; i += 128) counts[i] = 0u;
@@ -1587,7 +2944,14 @@ __kernel void scatter(__global const hs_stored_key *source, __global hs_stored_k
             mixed[1] = hs_to_u32(shift);
         }
         hs_barrier();
-        HS_UNROLL for (int i = 0; i < 8; i++) hs_local_atomic_add(counts[mine + hs_digit(k[i], shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k[0], shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k[1], shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k[2], shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k[3], shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k[4], shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k[5], shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k[6], shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k[7], shift, mask)], 1u);
         hs_barrier();
         // a digit's keys come subgroup by subgroup
         for (int d = hs_local_id(); d < 256; d += 128) {
@@ -1625,57 +2989,317 @@ __kernel void scatter(__global const hs_stored_key *source, __global hs_stored_k
         }
         shift = hs_to_int(mixed[1]); // the same; else compilers keep all digits until they are needed again, and spill
         if (mixed[0] == 0u) { // the keys stay where they are
-            HS_UNROLL for (int i = 0; i < 8; i++) tile[row + i * 16] = k[i];
+            tile[row + 0] = k[0];
+            tile[row + 16] = k[1];
+            tile[row + 32] = k[2];
+            tile[row + 48] = k[3];
+            tile[row + 64] = k[4];
+            tile[row + 80] = k[5];
+            tile[row + 96] = k[6];
+            tile[row + 112] = k[7];
         } else {
             for (int d = hs_local_id(); d < 256; d += 128) for (int s = 0; s < 8; s++) counts[s * 256 + d] += firsts[d];
             hs_barrier();
-            HS_UNROLL for (int i = 0; i < 8; i++) {
-                {
-                    int d = hs_digit(k[i], shift, mask);
-                    hs_lanemask same = 0u;
-                    same |= hs_broadcast(d, 0) == d ? 0x1u : 0u;
-                    same |= hs_broadcast(d, 1) == d ? 0x2u : 0u;
-                    same |= hs_broadcast(d, 2) == d ? 0x4u : 0u;
-                    same |= hs_broadcast(d, 3) == d ? 0x8u : 0u;
-                    same |= hs_broadcast(d, 4) == d ? 0x10u : 0u;
-                    same |= hs_broadcast(d, 5) == d ? 0x20u : 0u;
-                    same |= hs_broadcast(d, 6) == d ? 0x40u : 0u;
-                    same |= hs_broadcast(d, 7) == d ? 0x80u : 0u;
-                    same |= hs_broadcast(d, 8) == d ? 0x100u : 0u;
-                    same |= hs_broadcast(d, 9) == d ? 0x200u : 0u;
-                    same |= hs_broadcast(d, 10) == d ? 0x400u : 0u;
-                    same |= hs_broadcast(d, 11) == d ? 0x800u : 0u;
-                    same |= hs_broadcast(d, 12) == d ? 0x1000u : 0u;
-                    same |= hs_broadcast(d, 13) == d ? 0x2000u : 0u;
-                    same |= hs_broadcast(d, 14) == d ? 0x4000u : 0u;
-                    same |= hs_broadcast(d, 15) == d ? 0x8000u : 0u;
-                    int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
-                    hs_subgroup_barrier();
-                    if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
-                    hs_subgroup_barrier();
-                    tile[place] = k[i];
-                }
+            {
+                int d = hs_digit(k[0], shift, mask);
+                hs_lanemask same = 0u;
+                same |= hs_broadcast(d, 0) == d ? 0x1u : 0u;
+                same |= hs_broadcast(d, 1) == d ? 0x2u : 0u;
+                same |= hs_broadcast(d, 2) == d ? 0x4u : 0u;
+                same |= hs_broadcast(d, 3) == d ? 0x8u : 0u;
+                same |= hs_broadcast(d, 4) == d ? 0x10u : 0u;
+                same |= hs_broadcast(d, 5) == d ? 0x20u : 0u;
+                same |= hs_broadcast(d, 6) == d ? 0x40u : 0u;
+                same |= hs_broadcast(d, 7) == d ? 0x80u : 0u;
+                same |= hs_broadcast(d, 8) == d ? 0x100u : 0u;
+                same |= hs_broadcast(d, 9) == d ? 0x200u : 0u;
+                same |= hs_broadcast(d, 10) == d ? 0x400u : 0u;
+                same |= hs_broadcast(d, 11) == d ? 0x800u : 0u;
+                same |= hs_broadcast(d, 12) == d ? 0x1000u : 0u;
+                same |= hs_broadcast(d, 13) == d ? 0x2000u : 0u;
+                same |= hs_broadcast(d, 14) == d ? 0x4000u : 0u;
+                same |= hs_broadcast(d, 15) == d ? 0x8000u : 0u;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
+                hs_subgroup_barrier();
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
+                hs_subgroup_barrier();
+                tile[place] = k[0];
+            }
+            {
+                int d = hs_digit(k[1], shift, mask);
+                hs_lanemask same = 0u;
+                same |= hs_broadcast(d, 0) == d ? 0x1u : 0u;
+                same |= hs_broadcast(d, 1) == d ? 0x2u : 0u;
+                same |= hs_broadcast(d, 2) == d ? 0x4u : 0u;
+                same |= hs_broadcast(d, 3) == d ? 0x8u : 0u;
+                same |= hs_broadcast(d, 4) == d ? 0x10u : 0u;
+                same |= hs_broadcast(d, 5) == d ? 0x20u : 0u;
+                same |= hs_broadcast(d, 6) == d ? 0x40u : 0u;
+                same |= hs_broadcast(d, 7) == d ? 0x80u : 0u;
+                same |= hs_broadcast(d, 8) == d ? 0x100u : 0u;
+                same |= hs_broadcast(d, 9) == d ? 0x200u : 0u;
+                same |= hs_broadcast(d, 10) == d ? 0x400u : 0u;
+                same |= hs_broadcast(d, 11) == d ? 0x800u : 0u;
+                same |= hs_broadcast(d, 12) == d ? 0x1000u : 0u;
+                same |= hs_broadcast(d, 13) == d ? 0x2000u : 0u;
+                same |= hs_broadcast(d, 14) == d ? 0x4000u : 0u;
+                same |= hs_broadcast(d, 15) == d ? 0x8000u : 0u;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
+                hs_subgroup_barrier();
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
+                hs_subgroup_barrier();
+                tile[place] = k[1];
+            }
+            {
+                int d = hs_digit(k[2], shift, mask);
+                hs_lanemask same = 0u;
+                same |= hs_broadcast(d, 0) == d ? 0x1u : 0u;
+                same |= hs_broadcast(d, 1) == d ? 0x2u : 0u;
+                same |= hs_broadcast(d, 2) == d ? 0x4u : 0u;
+                same |= hs_broadcast(d, 3) == d ? 0x8u : 0u;
+                same |= hs_broadcast(d, 4) == d ? 0x10u : 0u;
+                same |= hs_broadcast(d, 5) == d ? 0x20u : 0u;
+                same |= hs_broadcast(d, 6) == d ? 0x40u : 0u;
+                same |= hs_broadcast(d, 7) == d ? 0x80u : 0u;
+                same |= hs_broadcast(d, 8) == d ? 0x100u : 0u;
+                same |= hs_broadcast(d, 9) == d ? 0x200u : 0u;
+                same |= hs_broadcast(d, 10) == d ? 0x400u : 0u;
+                same |= hs_broadcast(d, 11) == d ? 0x800u : 0u;
+                same |= hs_broadcast(d, 12) == d ? 0x1000u : 0u;
+                same |= hs_broadcast(d, 13) == d ? 0x2000u : 0u;
+                same |= hs_broadcast(d, 14) == d ? 0x4000u : 0u;
+                same |= hs_broadcast(d, 15) == d ? 0x8000u : 0u;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
+                hs_subgroup_barrier();
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
+                hs_subgroup_barrier();
+                tile[place] = k[2];
+            }
+            {
+                int d = hs_digit(k[3], shift, mask);
+                hs_lanemask same = 0u;
+                same |= hs_broadcast(d, 0) == d ? 0x1u : 0u;
+                same |= hs_broadcast(d, 1) == d ? 0x2u : 0u;
+                same |= hs_broadcast(d, 2) == d ? 0x4u : 0u;
+                same |= hs_broadcast(d, 3) == d ? 0x8u : 0u;
+                same |= hs_broadcast(d, 4) == d ? 0x10u : 0u;
+                same |= hs_broadcast(d, 5) == d ? 0x20u : 0u;
+                same |= hs_broadcast(d, 6) == d ? 0x40u : 0u;
+                same |= hs_broadcast(d, 7) == d ? 0x80u : 0u;
+                same |= hs_broadcast(d, 8) == d ? 0x100u : 0u;
+                same |= hs_broadcast(d, 9) == d ? 0x200u : 0u;
+                same |= hs_broadcast(d, 10) == d ? 0x400u : 0u;
+                same |= hs_broadcast(d, 11) == d ? 0x800u : 0u;
+                same |= hs_broadcast(d, 12) == d ? 0x1000u : 0u;
+                same |= hs_broadcast(d, 13) == d ? 0x2000u : 0u;
+                same |= hs_broadcast(d, 14) == d ? 0x4000u : 0u;
+                same |= hs_broadcast(d, 15) == d ? 0x8000u : 0u;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
+                hs_subgroup_barrier();
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
+                hs_subgroup_barrier();
+                tile[place] = k[3];
+            }
+            {
+                int d = hs_digit(k[4], shift, mask);
+                hs_lanemask same = 0u;
+                same |= hs_broadcast(d, 0) == d ? 0x1u : 0u;
+                same |= hs_broadcast(d, 1) == d ? 0x2u : 0u;
+                same |= hs_broadcast(d, 2) == d ? 0x4u : 0u;
+                same |= hs_broadcast(d, 3) == d ? 0x8u : 0u;
+                same |= hs_broadcast(d, 4) == d ? 0x10u : 0u;
+                same |= hs_broadcast(d, 5) == d ? 0x20u : 0u;
+                same |= hs_broadcast(d, 6) == d ? 0x40u : 0u;
+                same |= hs_broadcast(d, 7) == d ? 0x80u : 0u;
+                same |= hs_broadcast(d, 8) == d ? 0x100u : 0u;
+                same |= hs_broadcast(d, 9) == d ? 0x200u : 0u;
+                same |= hs_broadcast(d, 10) == d ? 0x400u : 0u;
+                same |= hs_broadcast(d, 11) == d ? 0x800u : 0u;
+                same |= hs_broadcast(d, 12) == d ? 0x1000u : 0u;
+                same |= hs_broadcast(d, 13) == d ? 0x2000u : 0u;
+                same |= hs_broadcast(d, 14) == d ? 0x4000u : 0u;
+                same |= hs_broadcast(d, 15) == d ? 0x8000u : 0u;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
+                hs_subgroup_barrier();
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
+                hs_subgroup_barrier();
+                tile[place] = k[4];
+            }
+            {
+                int d = hs_digit(k[5], shift, mask);
+                hs_lanemask same = 0u;
+                same |= hs_broadcast(d, 0) == d ? 0x1u : 0u;
+                same |= hs_broadcast(d, 1) == d ? 0x2u : 0u;
+                same |= hs_broadcast(d, 2) == d ? 0x4u : 0u;
+                same |= hs_broadcast(d, 3) == d ? 0x8u : 0u;
+                same |= hs_broadcast(d, 4) == d ? 0x10u : 0u;
+                same |= hs_broadcast(d, 5) == d ? 0x20u : 0u;
+                same |= hs_broadcast(d, 6) == d ? 0x40u : 0u;
+                same |= hs_broadcast(d, 7) == d ? 0x80u : 0u;
+                same |= hs_broadcast(d, 8) == d ? 0x100u : 0u;
+                same |= hs_broadcast(d, 9) == d ? 0x200u : 0u;
+                same |= hs_broadcast(d, 10) == d ? 0x400u : 0u;
+                same |= hs_broadcast(d, 11) == d ? 0x800u : 0u;
+                same |= hs_broadcast(d, 12) == d ? 0x1000u : 0u;
+                same |= hs_broadcast(d, 13) == d ? 0x2000u : 0u;
+                same |= hs_broadcast(d, 14) == d ? 0x4000u : 0u;
+                same |= hs_broadcast(d, 15) == d ? 0x8000u : 0u;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
+                hs_subgroup_barrier();
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
+                hs_subgroup_barrier();
+                tile[place] = k[5];
+            }
+            {
+                int d = hs_digit(k[6], shift, mask);
+                hs_lanemask same = 0u;
+                same |= hs_broadcast(d, 0) == d ? 0x1u : 0u;
+                same |= hs_broadcast(d, 1) == d ? 0x2u : 0u;
+                same |= hs_broadcast(d, 2) == d ? 0x4u : 0u;
+                same |= hs_broadcast(d, 3) == d ? 0x8u : 0u;
+                same |= hs_broadcast(d, 4) == d ? 0x10u : 0u;
+                same |= hs_broadcast(d, 5) == d ? 0x20u : 0u;
+                same |= hs_broadcast(d, 6) == d ? 0x40u : 0u;
+                same |= hs_broadcast(d, 7) == d ? 0x80u : 0u;
+                same |= hs_broadcast(d, 8) == d ? 0x100u : 0u;
+                same |= hs_broadcast(d, 9) == d ? 0x200u : 0u;
+                same |= hs_broadcast(d, 10) == d ? 0x400u : 0u;
+                same |= hs_broadcast(d, 11) == d ? 0x800u : 0u;
+                same |= hs_broadcast(d, 12) == d ? 0x1000u : 0u;
+                same |= hs_broadcast(d, 13) == d ? 0x2000u : 0u;
+                same |= hs_broadcast(d, 14) == d ? 0x4000u : 0u;
+                same |= hs_broadcast(d, 15) == d ? 0x8000u : 0u;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
+                hs_subgroup_barrier();
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
+                hs_subgroup_barrier();
+                tile[place] = k[6];
+            }
+            {
+                int d = hs_digit(k[7], shift, mask);
+                hs_lanemask same = 0u;
+                same |= hs_broadcast(d, 0) == d ? 0x1u : 0u;
+                same |= hs_broadcast(d, 1) == d ? 0x2u : 0u;
+                same |= hs_broadcast(d, 2) == d ? 0x4u : 0u;
+                same |= hs_broadcast(d, 3) == d ? 0x8u : 0u;
+                same |= hs_broadcast(d, 4) == d ? 0x10u : 0u;
+                same |= hs_broadcast(d, 5) == d ? 0x20u : 0u;
+                same |= hs_broadcast(d, 6) == d ? 0x40u : 0u;
+                same |= hs_broadcast(d, 7) == d ? 0x80u : 0u;
+                same |= hs_broadcast(d, 8) == d ? 0x100u : 0u;
+                same |= hs_broadcast(d, 9) == d ? 0x200u : 0u;
+                same |= hs_broadcast(d, 10) == d ? 0x400u : 0u;
+                same |= hs_broadcast(d, 11) == d ? 0x800u : 0u;
+                same |= hs_broadcast(d, 12) == d ? 0x1000u : 0u;
+                same |= hs_broadcast(d, 13) == d ? 0x2000u : 0u;
+                same |= hs_broadcast(d, 14) == d ? 0x4000u : 0u;
+                same |= hs_broadcast(d, 15) == d ? 0x8000u : 0u;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
+                hs_subgroup_barrier();
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
+                hs_subgroup_barrier();
+                tile[place] = k[7];
             }
         }
         hs_barrier();
 
     if (valid == 1024) {
-        HS_UNROLL for (int i = 0; i < 8; i++) {
-            {
-                hs_key key = tile[hs_local_id() + i * 128];
-                int d = hs_digit(key, shift, mask);
-                int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + i * 128;
-                hs_store(to, place, key);
-            }
+        {
+            hs_key key = tile[hs_local_id() + 0];
+            int d = hs_digit(key, shift, mask);
+            int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 0;
+            hs_store(to, place, key);
+        }
+        {
+            hs_key key = tile[hs_local_id() + 128];
+            int d = hs_digit(key, shift, mask);
+            int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 128;
+            hs_store(to, place, key);
+        }
+        {
+            hs_key key = tile[hs_local_id() + 256];
+            int d = hs_digit(key, shift, mask);
+            int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 256;
+            hs_store(to, place, key);
+        }
+        {
+            hs_key key = tile[hs_local_id() + 384];
+            int d = hs_digit(key, shift, mask);
+            int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 384;
+            hs_store(to, place, key);
+        }
+        {
+            hs_key key = tile[hs_local_id() + 512];
+            int d = hs_digit(key, shift, mask);
+            int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 512;
+            hs_store(to, place, key);
+        }
+        {
+            hs_key key = tile[hs_local_id() + 640];
+            int d = hs_digit(key, shift, mask);
+            int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 640;
+            hs_store(to, place, key);
+        }
+        {
+            hs_key key = tile[hs_local_id() + 768];
+            int d = hs_digit(key, shift, mask);
+            int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 768;
+            hs_store(to, place, key);
+        }
+        {
+            hs_key key = tile[hs_local_id() + 896];
+            int d = hs_digit(key, shift, mask);
+            int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 896;
+            hs_store(to, place, key);
         }
     } else {
-        HS_UNROLL for (int i = 0; i < 8; i++) {
-            if (hs_local_id() + i * 128 < valid) {
-                hs_key key = tile[hs_local_id() + i * 128];
-                int d = hs_digit(key, shift, mask);
-                int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + i * 128;
-                hs_store(to, place, key);
-            }
+        if (hs_local_id() + 0 < valid) {
+            hs_key key = tile[hs_local_id() + 0];
+            int d = hs_digit(key, shift, mask);
+            int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 0;
+            hs_store(to, place, key);
+        }
+        if (hs_local_id() + 128 < valid) {
+            hs_key key = tile[hs_local_id() + 128];
+            int d = hs_digit(key, shift, mask);
+            int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 128;
+            hs_store(to, place, key);
+        }
+        if (hs_local_id() + 256 < valid) {
+            hs_key key = tile[hs_local_id() + 256];
+            int d = hs_digit(key, shift, mask);
+            int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 256;
+            hs_store(to, place, key);
+        }
+        if (hs_local_id() + 384 < valid) {
+            hs_key key = tile[hs_local_id() + 384];
+            int d = hs_digit(key, shift, mask);
+            int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 384;
+            hs_store(to, place, key);
+        }
+        if (hs_local_id() + 512 < valid) {
+            hs_key key = tile[hs_local_id() + 512];
+            int d = hs_digit(key, shift, mask);
+            int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 512;
+            hs_store(to, place, key);
+        }
+        if (hs_local_id() + 640 < valid) {
+            hs_key key = tile[hs_local_id() + 640];
+            int d = hs_digit(key, shift, mask);
+            int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 640;
+            hs_store(to, place, key);
+        }
+        if (hs_local_id() + 768 < valid) {
+            hs_key key = tile[hs_local_id() + 768];
+            int d = hs_digit(key, shift, mask);
+            int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 768;
+            hs_store(to, place, key);
+        }
+        if (hs_local_id() + 896 < valid) {
+            hs_key key = tile[hs_local_id() + 896];
+            int d = hs_digit(key, shift, mask);
+            int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 896;
+            hs_store(to, place, key);
         }
     }
         hs_barrier();

@@ -151,9 +151,15 @@ __kernel void block_sort_4(__global const hs_stored_key *source, __global hs_pai
         int at = first;
         hs_entry r[4];
         if (count >= 256) {
-            HS_UNROLL for (int i = 0; i < 4; i++) r[i] = hs_entered(source[start + at + i * 16], start + at + i * 16);
+            r[0] = hs_entered(source[start + at + 0], start + at + 0);
+            r[1] = hs_entered(source[start + at + 16], start + at + 16);
+            r[2] = hs_entered(source[start + at + 32], start + at + 32);
+            r[3] = hs_entered(source[start + at + 48], start + at + 48);
         } else {
-            HS_UNROLL for (int i = 0; i < 4; i++) r[i] = at + i * 16 < count ? hs_entered(source[start + at + i * 16], start + at + i * 16) : HS_ENTRY_GREATEST;
+            r[0] = at + 0 < count ? hs_entered(source[start + at + 0], start + at + 0) : HS_ENTRY_GREATEST;
+            r[1] = at + 16 < count ? hs_entered(source[start + at + 16], start + at + 16) : HS_ENTRY_GREATEST;
+            r[2] = at + 32 < count ? hs_entered(source[start + at + 32], start + at + 32) : HS_ENTRY_GREATEST;
+            r[3] = at + 48 < count ? hs_entered(source[start + at + 48], start + at + 48) : HS_ENTRY_GREATEST;
         }
         // sort the registers of every lane
         hs_swap(r[0], r[2]);
@@ -162,7 +168,10 @@ __kernel void block_sort_4(__global const hs_stored_key *source, __global hs_pai
         hs_swap(r[2], r[3]);
         hs_swap(r[1], r[2]);
 
-        HS_UNROLL for (int i = 0; i < 4; i++) tile[first + i * 16] = r[i];
+        tile[first + 0] = r[0];
+        tile[first + 16] = r[1];
+        tile[first + 32] = r[2];
+        tile[first + 48] = r[3];
     }
     hs_barrier();
     // merge runs of 4 rows: flip, then 1 half stages
@@ -253,94 +262,357 @@ __kernel void block_sort_4(__global const hs_stored_key *source, __global hs_pai
         tile[at[3] * 16 + lane] = r[3];
     }
     hs_barrier();
-    HS_UNROLL for (int level = 0; level < 4; level++) {
-        // merge lanes: flip, lane exchanges, column stages
-        {
-            int q = hs_subgroup_id();
-            int base = q;
-            int at[4];
-            at[0] = base;
-            at[1] = base + 8;
-            at[2] = - base + 15;
-            at[3] = - base + 7;
-            hs_entry r[4];
-            r[0] = tile[at[0] * 16 + lane];
-            r[1] = tile[at[1] * 16 + lane];
-            r[2] = tile[at[2] * 16 + lane];
-            r[3] = tile[at[3] * 16 + lane];
-            hs_flip(r[0], r[2], (2 << level) - 1, 1 << level);
-            hs_flip(r[1], r[3], (2 << level) - 1, 1 << level);
-            HS_UNROLL for (int step = 1; step < 4; step++) {
-                if (step <= level) {
-                    hs_half(r[0], 1 << (level - step));
-                    hs_half(r[1], 1 << (level - step));
-                    hs_half(r[2], 1 << (level - step));
-                    hs_half(r[3], 1 << (level - step));
-                }
-            }
-            hs_swap(r[0], r[1]);
-            hs_swap(r[3], r[2]);
-            tile[at[0] * 16 + lane] = r[0];
-            tile[at[1] * 16 + lane] = r[1];
-            tile[at[2] * 16 + lane] = r[2];
-            tile[at[3] * 16 + lane] = r[3];
+    // merge lanes: flip, lane exchanges, column stages
+    {
+        int q = hs_subgroup_id();
+        int base = q;
+        int at[4];
+        at[0] = base;
+        at[1] = base + 8;
+        at[2] = - base + 15;
+        at[3] = - base + 7;
+        hs_entry r[4];
+        r[0] = tile[at[0] * 16 + lane];
+        r[1] = tile[at[1] * 16 + lane];
+        r[2] = tile[at[2] * 16 + lane];
+        r[3] = tile[at[3] * 16 + lane];
+        hs_flip(r[0], r[2], (2 << 0) - 1, 1 << 0);
+        hs_flip(r[1], r[3], (2 << 0) - 1, 1 << 0);
+        if (1 <= 0) {
+            hs_half(r[0], 1 << (0 - 1));
+            hs_half(r[1], 1 << (0 - 1));
+            hs_half(r[2], 1 << (0 - 1));
+            hs_half(r[3], 1 << (0 - 1));
         }
-        hs_barrier();
-        // half stages, rows 4 to 2 apart
-        {
-            int q = hs_subgroup_id();
-            int x = q;
-            int base = x / 2 * 8 + x % 2;
-            int at[4];
-            at[0] = base;
-            at[1] = base + 2;
-            at[2] = base + 4;
-            at[3] = base + 6;
-            hs_entry r[4];
-            r[0] = tile[at[0] * 16 + lane];
-            r[1] = tile[at[1] * 16 + lane];
-            r[2] = tile[at[2] * 16 + lane];
-            r[3] = tile[at[3] * 16 + lane];
-            hs_swap(r[0], r[2]);
-            hs_swap(r[1], r[3]);
-            hs_swap(r[0], r[1]);
-            hs_swap(r[2], r[3]);
-            tile[at[0] * 16 + lane] = r[0];
-            tile[at[1] * 16 + lane] = r[1];
-            tile[at[2] * 16 + lane] = r[2];
-            tile[at[3] * 16 + lane] = r[3];
+        if (2 <= 0) {
+            hs_half(r[0], 1 << (0 - 2));
+            hs_half(r[1], 1 << (0 - 2));
+            hs_half(r[2], 1 << (0 - 2));
+            hs_half(r[3], 1 << (0 - 2));
         }
-        hs_barrier();
-        // half stages, rows 1 to 1 apart
-        for (int q = hs_subgroup_id(); q < 8; q += 4) {
-            int base = q * 2;
-            int at[2];
-            at[0] = base;
-            at[1] = base + 1;
-            hs_entry r[2];
-            r[0] = tile[at[0] * 16 + lane];
-            r[1] = tile[at[1] * 16 + lane];
-            hs_swap(r[0], r[1]);
-            tile[at[0] * 16 + lane] = r[0];
-            tile[at[1] * 16 + lane] = r[1];
+        if (3 <= 0) {
+            hs_half(r[0], 1 << (0 - 3));
+            hs_half(r[1], 1 << (0 - 3));
+            hs_half(r[2], 1 << (0 - 3));
+            hs_half(r[3], 1 << (0 - 3));
         }
-        hs_barrier();
+        hs_swap(r[0], r[1]);
+        hs_swap(r[3], r[2]);
+        tile[at[0] * 16 + lane] = r[0];
+        tile[at[1] * 16 + lane] = r[1];
+        tile[at[2] * 16 + lane] = r[2];
+        tile[at[3] * 16 + lane] = r[3];
     }
+    hs_barrier();
+    // half stages, rows 4 to 2 apart
+    {
+        int q = hs_subgroup_id();
+        int x = q;
+        int base = x / 2 * 8 + x % 2;
+        int at[4];
+        at[0] = base;
+        at[1] = base + 2;
+        at[2] = base + 4;
+        at[3] = base + 6;
+        hs_entry r[4];
+        r[0] = tile[at[0] * 16 + lane];
+        r[1] = tile[at[1] * 16 + lane];
+        r[2] = tile[at[2] * 16 + lane];
+        r[3] = tile[at[3] * 16 + lane];
+        hs_swap(r[0], r[2]);
+        hs_swap(r[1], r[3]);
+        hs_swap(r[0], r[1]);
+        hs_swap(r[2], r[3]);
+        tile[at[0] * 16 + lane] = r[0];
+        tile[at[1] * 16 + lane] = r[1];
+        tile[at[2] * 16 + lane] = r[2];
+        tile[at[3] * 16 + lane] = r[3];
+    }
+    hs_barrier();
+    // half stages, rows 1 to 1 apart
+    for (int q = hs_subgroup_id(); q < 8; q += 4) {
+        int base = q * 2;
+        int at[2];
+        at[0] = base;
+        at[1] = base + 1;
+        hs_entry r[2];
+        r[0] = tile[at[0] * 16 + lane];
+        r[1] = tile[at[1] * 16 + lane];
+        hs_swap(r[0], r[1]);
+        tile[at[0] * 16 + lane] = r[0];
+        tile[at[1] * 16 + lane] = r[1];
+    }
+    hs_barrier();
+    // merge lanes: flip, lane exchanges, column stages
+    {
+        int q = hs_subgroup_id();
+        int base = q;
+        int at[4];
+        at[0] = base;
+        at[1] = base + 8;
+        at[2] = - base + 15;
+        at[3] = - base + 7;
+        hs_entry r[4];
+        r[0] = tile[at[0] * 16 + lane];
+        r[1] = tile[at[1] * 16 + lane];
+        r[2] = tile[at[2] * 16 + lane];
+        r[3] = tile[at[3] * 16 + lane];
+        hs_flip(r[0], r[2], (2 << 1) - 1, 1 << 1);
+        hs_flip(r[1], r[3], (2 << 1) - 1, 1 << 1);
+        if (1 <= 1) {
+            hs_half(r[0], 1 << (1 - 1));
+            hs_half(r[1], 1 << (1 - 1));
+            hs_half(r[2], 1 << (1 - 1));
+            hs_half(r[3], 1 << (1 - 1));
+        }
+        if (2 <= 1) {
+            hs_half(r[0], 1 << (1 - 2));
+            hs_half(r[1], 1 << (1 - 2));
+            hs_half(r[2], 1 << (1 - 2));
+            hs_half(r[3], 1 << (1 - 2));
+        }
+        if (3 <= 1) {
+            hs_half(r[0], 1 << (1 - 3));
+            hs_half(r[1], 1 << (1 - 3));
+            hs_half(r[2], 1 << (1 - 3));
+            hs_half(r[3], 1 << (1 - 3));
+        }
+        hs_swap(r[0], r[1]);
+        hs_swap(r[3], r[2]);
+        tile[at[0] * 16 + lane] = r[0];
+        tile[at[1] * 16 + lane] = r[1];
+        tile[at[2] * 16 + lane] = r[2];
+        tile[at[3] * 16 + lane] = r[3];
+    }
+    hs_barrier();
+    // half stages, rows 4 to 2 apart
+    {
+        int q = hs_subgroup_id();
+        int x = q;
+        int base = x / 2 * 8 + x % 2;
+        int at[4];
+        at[0] = base;
+        at[1] = base + 2;
+        at[2] = base + 4;
+        at[3] = base + 6;
+        hs_entry r[4];
+        r[0] = tile[at[0] * 16 + lane];
+        r[1] = tile[at[1] * 16 + lane];
+        r[2] = tile[at[2] * 16 + lane];
+        r[3] = tile[at[3] * 16 + lane];
+        hs_swap(r[0], r[2]);
+        hs_swap(r[1], r[3]);
+        hs_swap(r[0], r[1]);
+        hs_swap(r[2], r[3]);
+        tile[at[0] * 16 + lane] = r[0];
+        tile[at[1] * 16 + lane] = r[1];
+        tile[at[2] * 16 + lane] = r[2];
+        tile[at[3] * 16 + lane] = r[3];
+    }
+    hs_barrier();
+    // half stages, rows 1 to 1 apart
+    for (int q = hs_subgroup_id(); q < 8; q += 4) {
+        int base = q * 2;
+        int at[2];
+        at[0] = base;
+        at[1] = base + 1;
+        hs_entry r[2];
+        r[0] = tile[at[0] * 16 + lane];
+        r[1] = tile[at[1] * 16 + lane];
+        hs_swap(r[0], r[1]);
+        tile[at[0] * 16 + lane] = r[0];
+        tile[at[1] * 16 + lane] = r[1];
+    }
+    hs_barrier();
+    // merge lanes: flip, lane exchanges, column stages
+    {
+        int q = hs_subgroup_id();
+        int base = q;
+        int at[4];
+        at[0] = base;
+        at[1] = base + 8;
+        at[2] = - base + 15;
+        at[3] = - base + 7;
+        hs_entry r[4];
+        r[0] = tile[at[0] * 16 + lane];
+        r[1] = tile[at[1] * 16 + lane];
+        r[2] = tile[at[2] * 16 + lane];
+        r[3] = tile[at[3] * 16 + lane];
+        hs_flip(r[0], r[2], (2 << 2) - 1, 1 << 2);
+        hs_flip(r[1], r[3], (2 << 2) - 1, 1 << 2);
+        if (1 <= 2) {
+            hs_half(r[0], 1 << (2 - 1));
+            hs_half(r[1], 1 << (2 - 1));
+            hs_half(r[2], 1 << (2 - 1));
+            hs_half(r[3], 1 << (2 - 1));
+        }
+        if (2 <= 2) {
+            hs_half(r[0], 1 << (2 - 2));
+            hs_half(r[1], 1 << (2 - 2));
+            hs_half(r[2], 1 << (2 - 2));
+            hs_half(r[3], 1 << (2 - 2));
+        }
+        if (3 <= 2) {
+            hs_half(r[0], 1 << (2 - 3));
+            hs_half(r[1], 1 << (2 - 3));
+            hs_half(r[2], 1 << (2 - 3));
+            hs_half(r[3], 1 << (2 - 3));
+        }
+        hs_swap(r[0], r[1]);
+        hs_swap(r[3], r[2]);
+        tile[at[0] * 16 + lane] = r[0];
+        tile[at[1] * 16 + lane] = r[1];
+        tile[at[2] * 16 + lane] = r[2];
+        tile[at[3] * 16 + lane] = r[3];
+    }
+    hs_barrier();
+    // half stages, rows 4 to 2 apart
+    {
+        int q = hs_subgroup_id();
+        int x = q;
+        int base = x / 2 * 8 + x % 2;
+        int at[4];
+        at[0] = base;
+        at[1] = base + 2;
+        at[2] = base + 4;
+        at[3] = base + 6;
+        hs_entry r[4];
+        r[0] = tile[at[0] * 16 + lane];
+        r[1] = tile[at[1] * 16 + lane];
+        r[2] = tile[at[2] * 16 + lane];
+        r[3] = tile[at[3] * 16 + lane];
+        hs_swap(r[0], r[2]);
+        hs_swap(r[1], r[3]);
+        hs_swap(r[0], r[1]);
+        hs_swap(r[2], r[3]);
+        tile[at[0] * 16 + lane] = r[0];
+        tile[at[1] * 16 + lane] = r[1];
+        tile[at[2] * 16 + lane] = r[2];
+        tile[at[3] * 16 + lane] = r[3];
+    }
+    hs_barrier();
+    // half stages, rows 1 to 1 apart
+    for (int q = hs_subgroup_id(); q < 8; q += 4) {
+        int base = q * 2;
+        int at[2];
+        at[0] = base;
+        at[1] = base + 1;
+        hs_entry r[2];
+        r[0] = tile[at[0] * 16 + lane];
+        r[1] = tile[at[1] * 16 + lane];
+        hs_swap(r[0], r[1]);
+        tile[at[0] * 16 + lane] = r[0];
+        tile[at[1] * 16 + lane] = r[1];
+    }
+    hs_barrier();
+    // merge lanes: flip, lane exchanges, column stages
+    {
+        int q = hs_subgroup_id();
+        int base = q;
+        int at[4];
+        at[0] = base;
+        at[1] = base + 8;
+        at[2] = - base + 15;
+        at[3] = - base + 7;
+        hs_entry r[4];
+        r[0] = tile[at[0] * 16 + lane];
+        r[1] = tile[at[1] * 16 + lane];
+        r[2] = tile[at[2] * 16 + lane];
+        r[3] = tile[at[3] * 16 + lane];
+        hs_flip(r[0], r[2], (2 << 3) - 1, 1 << 3);
+        hs_flip(r[1], r[3], (2 << 3) - 1, 1 << 3);
+        if (1 <= 3) {
+            hs_half(r[0], 1 << (3 - 1));
+            hs_half(r[1], 1 << (3 - 1));
+            hs_half(r[2], 1 << (3 - 1));
+            hs_half(r[3], 1 << (3 - 1));
+        }
+        if (2 <= 3) {
+            hs_half(r[0], 1 << (3 - 2));
+            hs_half(r[1], 1 << (3 - 2));
+            hs_half(r[2], 1 << (3 - 2));
+            hs_half(r[3], 1 << (3 - 2));
+        }
+        if (3 <= 3) {
+            hs_half(r[0], 1 << (3 - 3));
+            hs_half(r[1], 1 << (3 - 3));
+            hs_half(r[2], 1 << (3 - 3));
+            hs_half(r[3], 1 << (3 - 3));
+        }
+        hs_swap(r[0], r[1]);
+        hs_swap(r[3], r[2]);
+        tile[at[0] * 16 + lane] = r[0];
+        tile[at[1] * 16 + lane] = r[1];
+        tile[at[2] * 16 + lane] = r[2];
+        tile[at[3] * 16 + lane] = r[3];
+    }
+    hs_barrier();
+    // half stages, rows 4 to 2 apart
+    {
+        int q = hs_subgroup_id();
+        int x = q;
+        int base = x / 2 * 8 + x % 2;
+        int at[4];
+        at[0] = base;
+        at[1] = base + 2;
+        at[2] = base + 4;
+        at[3] = base + 6;
+        hs_entry r[4];
+        r[0] = tile[at[0] * 16 + lane];
+        r[1] = tile[at[1] * 16 + lane];
+        r[2] = tile[at[2] * 16 + lane];
+        r[3] = tile[at[3] * 16 + lane];
+        hs_swap(r[0], r[2]);
+        hs_swap(r[1], r[3]);
+        hs_swap(r[0], r[1]);
+        hs_swap(r[2], r[3]);
+        tile[at[0] * 16 + lane] = r[0];
+        tile[at[1] * 16 + lane] = r[1];
+        tile[at[2] * 16 + lane] = r[2];
+        tile[at[3] * 16 + lane] = r[3];
+    }
+    hs_barrier();
+    // half stages, rows 1 to 1 apart
+    for (int q = hs_subgroup_id(); q < 8; q += 4) {
+        int base = q * 2;
+        int at[2];
+        at[0] = base;
+        at[1] = base + 1;
+        hs_entry r[2];
+        r[0] = tile[at[0] * 16 + lane];
+        r[1] = tile[at[1] * 16 + lane];
+        hs_swap(r[0], r[1]);
+        tile[at[0] * 16 + lane] = r[0];
+        tile[at[1] * 16 + lane] = r[1];
+    }
+    hs_barrier();
     // transpose: rank = lane * 16 + row becomes linear; columns are 17 keys apart
     {
         hs_entry r[4];
-        HS_UNROLL for (int i = 0; i < 4; i++) r[i] = tile[first + i * 16];
+        r[0] = tile[first + 0];
+        r[1] = tile[first + 16];
+        r[2] = tile[first + 32];
+        r[3] = tile[first + 48];
         hs_barrier();
         int row = hs_subgroup_id() * 4;
         int to = lane * 17 + row;
-        HS_UNROLL for (int i = 0; i < 4; i++) tile[to + i] = r[i];
+        tile[to + 0] = r[0];
+        tile[to + 1] = r[1];
+        tile[to + 2] = r[2];
+        tile[to + 3] = r[3];
         hs_barrier();
     }
     // store in linear order, nothing at or beyond n
     if (count >= 256) {
-        HS_UNROLL for (int i = 0; i < 4; i++) destination[start + first + i * 16] = hs_left(tile[first + i * 16 + (first + i * 16) / 16 * 1]);
+        destination[start + first + 0] = hs_left(tile[first + 0 + (first + 0) / 16 * 1]);
+        destination[start + first + 16] = hs_left(tile[first + 16 + (first + 16) / 16 * 1]);
+        destination[start + first + 32] = hs_left(tile[first + 32 + (first + 32) / 16 * 1]);
+        destination[start + first + 48] = hs_left(tile[first + 48 + (first + 48) / 16 * 1]);
     } else {
-        HS_UNROLL for (int i = 0; i < 4; i++) if (first + i * 16 < count) destination[start + first + i * 16] = hs_left(tile[first + i * 16 + (first + i * 16) / 16 * 1]);
+        if (first + 0 < count) destination[start + first + 0] = hs_left(tile[first + 0 + (first + 0) / 16 * 1]);
+        if (first + 16 < count) destination[start + first + 16] = hs_left(tile[first + 16 + (first + 16) / 16 * 1]);
+        if (first + 32 < count) destination[start + first + 32] = hs_left(tile[first + 32 + (first + 32) / 16 * 1]);
+        if (first + 48 < count) destination[start + first + 48] = hs_left(tile[first + 48 + (first + 48) / 16 * 1]);
     }
     hs_end();
 }
@@ -365,9 +637,15 @@ __kernel void block_sort_16(__global const hs_stored_key *source, __global hs_pa
         int at = first;
         hs_entry r[4];
         if (count >= 1024) {
-            HS_UNROLL for (int i = 0; i < 4; i++) r[i] = hs_entered(source[start + at + i * 16], start + at + i * 16);
+            r[0] = hs_entered(source[start + at + 0], start + at + 0);
+            r[1] = hs_entered(source[start + at + 16], start + at + 16);
+            r[2] = hs_entered(source[start + at + 32], start + at + 32);
+            r[3] = hs_entered(source[start + at + 48], start + at + 48);
         } else {
-            HS_UNROLL for (int i = 0; i < 4; i++) r[i] = at + i * 16 < count ? hs_entered(source[start + at + i * 16], start + at + i * 16) : HS_ENTRY_GREATEST;
+            r[0] = at + 0 < count ? hs_entered(source[start + at + 0], start + at + 0) : HS_ENTRY_GREATEST;
+            r[1] = at + 16 < count ? hs_entered(source[start + at + 16], start + at + 16) : HS_ENTRY_GREATEST;
+            r[2] = at + 32 < count ? hs_entered(source[start + at + 32], start + at + 32) : HS_ENTRY_GREATEST;
+            r[3] = at + 48 < count ? hs_entered(source[start + at + 48], start + at + 48) : HS_ENTRY_GREATEST;
         }
         // sort the registers of every lane
         hs_swap(r[0], r[2]);
@@ -376,7 +654,10 @@ __kernel void block_sort_16(__global const hs_stored_key *source, __global hs_pa
         hs_swap(r[2], r[3]);
         hs_swap(r[1], r[2]);
 
-        HS_UNROLL for (int i = 0; i < 4; i++) tile[first + i * 16] = r[i];
+        tile[first + 0] = r[0];
+        tile[first + 16] = r[1];
+        tile[first + 32] = r[2];
+        tile[first + 48] = r[3];
     }
     hs_barrier();
     // merge runs of 4 rows: flip, then 1 half stages
@@ -608,119 +889,457 @@ __kernel void block_sort_16(__global const hs_stored_key *source, __global hs_pa
         tile[at[3] * 16 + lane] = r[3];
     }
     hs_barrier();
-    HS_UNROLL for (int level = 0; level < 4; level++) {
-        // merge lanes: flip, lane exchanges, column stages
-        {
-            int q = hs_subgroup_id();
-            int base = q;
-            int at[4];
-            at[0] = base;
-            at[1] = base + 32;
-            at[2] = - base + 63;
-            at[3] = - base + 31;
-            hs_entry r[4];
-            r[0] = tile[at[0] * 16 + lane];
-            r[1] = tile[at[1] * 16 + lane];
-            r[2] = tile[at[2] * 16 + lane];
-            r[3] = tile[at[3] * 16 + lane];
-            hs_flip(r[0], r[2], (2 << level) - 1, 1 << level);
-            hs_flip(r[1], r[3], (2 << level) - 1, 1 << level);
-            HS_UNROLL for (int step = 1; step < 4; step++) {
-                if (step <= level) {
-                    hs_half(r[0], 1 << (level - step));
-                    hs_half(r[1], 1 << (level - step));
-                    hs_half(r[2], 1 << (level - step));
-                    hs_half(r[3], 1 << (level - step));
-                }
-            }
-            hs_swap(r[0], r[1]);
-            hs_swap(r[3], r[2]);
-            tile[at[0] * 16 + lane] = r[0];
-            tile[at[1] * 16 + lane] = r[1];
-            tile[at[2] * 16 + lane] = r[2];
-            tile[at[3] * 16 + lane] = r[3];
+    // merge lanes: flip, lane exchanges, column stages
+    {
+        int q = hs_subgroup_id();
+        int base = q;
+        int at[4];
+        at[0] = base;
+        at[1] = base + 32;
+        at[2] = - base + 63;
+        at[3] = - base + 31;
+        hs_entry r[4];
+        r[0] = tile[at[0] * 16 + lane];
+        r[1] = tile[at[1] * 16 + lane];
+        r[2] = tile[at[2] * 16 + lane];
+        r[3] = tile[at[3] * 16 + lane];
+        hs_flip(r[0], r[2], (2 << 0) - 1, 1 << 0);
+        hs_flip(r[1], r[3], (2 << 0) - 1, 1 << 0);
+        if (1 <= 0) {
+            hs_half(r[0], 1 << (0 - 1));
+            hs_half(r[1], 1 << (0 - 1));
+            hs_half(r[2], 1 << (0 - 1));
+            hs_half(r[3], 1 << (0 - 1));
         }
-        hs_barrier();
-        // half stages, rows 16 to 8 apart
-        {
-            int q = hs_subgroup_id();
-            int x = q;
-            int base = x / 8 * 32 + x % 8;
-            int at[4];
-            at[0] = base;
-            at[1] = base + 8;
-            at[2] = base + 16;
-            at[3] = base + 24;
-            hs_entry r[4];
-            r[0] = tile[at[0] * 16 + lane];
-            r[1] = tile[at[1] * 16 + lane];
-            r[2] = tile[at[2] * 16 + lane];
-            r[3] = tile[at[3] * 16 + lane];
-            hs_swap(r[0], r[2]);
-            hs_swap(r[1], r[3]);
-            hs_swap(r[0], r[1]);
-            hs_swap(r[2], r[3]);
-            tile[at[0] * 16 + lane] = r[0];
-            tile[at[1] * 16 + lane] = r[1];
-            tile[at[2] * 16 + lane] = r[2];
-            tile[at[3] * 16 + lane] = r[3];
+        if (2 <= 0) {
+            hs_half(r[0], 1 << (0 - 2));
+            hs_half(r[1], 1 << (0 - 2));
+            hs_half(r[2], 1 << (0 - 2));
+            hs_half(r[3], 1 << (0 - 2));
         }
-        hs_barrier();
-        // half stages, rows 4 to 2 apart
-        {
-            int q = hs_subgroup_id();
-            int x = q;
-            int base = x / 2 * 8 + x % 2;
-            int at[4];
-            at[0] = base;
-            at[1] = base + 2;
-            at[2] = base + 4;
-            at[3] = base + 6;
-            hs_entry r[4];
-            r[0] = tile[at[0] * 16 + lane];
-            r[1] = tile[at[1] * 16 + lane];
-            r[2] = tile[at[2] * 16 + lane];
-            r[3] = tile[at[3] * 16 + lane];
-            hs_swap(r[0], r[2]);
-            hs_swap(r[1], r[3]);
-            hs_swap(r[0], r[1]);
-            hs_swap(r[2], r[3]);
-            tile[at[0] * 16 + lane] = r[0];
-            tile[at[1] * 16 + lane] = r[1];
-            tile[at[2] * 16 + lane] = r[2];
-            tile[at[3] * 16 + lane] = r[3];
+        if (3 <= 0) {
+            hs_half(r[0], 1 << (0 - 3));
+            hs_half(r[1], 1 << (0 - 3));
+            hs_half(r[2], 1 << (0 - 3));
+            hs_half(r[3], 1 << (0 - 3));
         }
-        hs_barrier();
-        // half stages, rows 1 to 1 apart
-        for (int q = hs_subgroup_id(); q < 32; q += 16) {
-            int base = q * 2;
-            int at[2];
-            at[0] = base;
-            at[1] = base + 1;
-            hs_entry r[2];
-            r[0] = tile[at[0] * 16 + lane];
-            r[1] = tile[at[1] * 16 + lane];
-            hs_swap(r[0], r[1]);
-            tile[at[0] * 16 + lane] = r[0];
-            tile[at[1] * 16 + lane] = r[1];
-        }
-        hs_barrier();
+        hs_swap(r[0], r[1]);
+        hs_swap(r[3], r[2]);
+        tile[at[0] * 16 + lane] = r[0];
+        tile[at[1] * 16 + lane] = r[1];
+        tile[at[2] * 16 + lane] = r[2];
+        tile[at[3] * 16 + lane] = r[3];
     }
+    hs_barrier();
+    // half stages, rows 16 to 8 apart
+    {
+        int q = hs_subgroup_id();
+        int x = q;
+        int base = x / 8 * 32 + x % 8;
+        int at[4];
+        at[0] = base;
+        at[1] = base + 8;
+        at[2] = base + 16;
+        at[3] = base + 24;
+        hs_entry r[4];
+        r[0] = tile[at[0] * 16 + lane];
+        r[1] = tile[at[1] * 16 + lane];
+        r[2] = tile[at[2] * 16 + lane];
+        r[3] = tile[at[3] * 16 + lane];
+        hs_swap(r[0], r[2]);
+        hs_swap(r[1], r[3]);
+        hs_swap(r[0], r[1]);
+        hs_swap(r[2], r[3]);
+        tile[at[0] * 16 + lane] = r[0];
+        tile[at[1] * 16 + lane] = r[1];
+        tile[at[2] * 16 + lane] = r[2];
+        tile[at[3] * 16 + lane] = r[3];
+    }
+    hs_barrier();
+    // half stages, rows 4 to 2 apart
+    {
+        int q = hs_subgroup_id();
+        int x = q;
+        int base = x / 2 * 8 + x % 2;
+        int at[4];
+        at[0] = base;
+        at[1] = base + 2;
+        at[2] = base + 4;
+        at[3] = base + 6;
+        hs_entry r[4];
+        r[0] = tile[at[0] * 16 + lane];
+        r[1] = tile[at[1] * 16 + lane];
+        r[2] = tile[at[2] * 16 + lane];
+        r[3] = tile[at[3] * 16 + lane];
+        hs_swap(r[0], r[2]);
+        hs_swap(r[1], r[3]);
+        hs_swap(r[0], r[1]);
+        hs_swap(r[2], r[3]);
+        tile[at[0] * 16 + lane] = r[0];
+        tile[at[1] * 16 + lane] = r[1];
+        tile[at[2] * 16 + lane] = r[2];
+        tile[at[3] * 16 + lane] = r[3];
+    }
+    hs_barrier();
+    // half stages, rows 1 to 1 apart
+    for (int q = hs_subgroup_id(); q < 32; q += 16) {
+        int base = q * 2;
+        int at[2];
+        at[0] = base;
+        at[1] = base + 1;
+        hs_entry r[2];
+        r[0] = tile[at[0] * 16 + lane];
+        r[1] = tile[at[1] * 16 + lane];
+        hs_swap(r[0], r[1]);
+        tile[at[0] * 16 + lane] = r[0];
+        tile[at[1] * 16 + lane] = r[1];
+    }
+    hs_barrier();
+    // merge lanes: flip, lane exchanges, column stages
+    {
+        int q = hs_subgroup_id();
+        int base = q;
+        int at[4];
+        at[0] = base;
+        at[1] = base + 32;
+        at[2] = - base + 63;
+        at[3] = - base + 31;
+        hs_entry r[4];
+        r[0] = tile[at[0] * 16 + lane];
+        r[1] = tile[at[1] * 16 + lane];
+        r[2] = tile[at[2] * 16 + lane];
+        r[3] = tile[at[3] * 16 + lane];
+        hs_flip(r[0], r[2], (2 << 1) - 1, 1 << 1);
+        hs_flip(r[1], r[3], (2 << 1) - 1, 1 << 1);
+        if (1 <= 1) {
+            hs_half(r[0], 1 << (1 - 1));
+            hs_half(r[1], 1 << (1 - 1));
+            hs_half(r[2], 1 << (1 - 1));
+            hs_half(r[3], 1 << (1 - 1));
+        }
+        if (2 <= 1) {
+            hs_half(r[0], 1 << (1 - 2));
+            hs_half(r[1], 1 << (1 - 2));
+            hs_half(r[2], 1 << (1 - 2));
+            hs_half(r[3], 1 << (1 - 2));
+        }
+        if (3 <= 1) {
+            hs_half(r[0], 1 << (1 - 3));
+            hs_half(r[1], 1 << (1 - 3));
+            hs_half(r[2], 1 << (1 - 3));
+            hs_half(r[3], 1 << (1 - 3));
+        }
+        hs_swap(r[0], r[1]);
+        hs_swap(r[3], r[2]);
+        tile[at[0] * 16 + lane] = r[0];
+        tile[at[1] * 16 + lane] = r[1];
+        tile[at[2] * 16 + lane] = r[2];
+        tile[at[3] * 16 + lane] = r[3];
+    }
+    hs_barrier();
+    // half stages, rows 16 to 8 apart
+    {
+        int q = hs_subgroup_id();
+        int x = q;
+        int base = x / 8 * 32 + x % 8;
+        int at[4];
+        at[0] = base;
+        at[1] = base + 8;
+        at[2] = base + 16;
+        at[3] = base + 24;
+        hs_entry r[4];
+        r[0] = tile[at[0] * 16 + lane];
+        r[1] = tile[at[1] * 16 + lane];
+        r[2] = tile[at[2] * 16 + lane];
+        r[3] = tile[at[3] * 16 + lane];
+        hs_swap(r[0], r[2]);
+        hs_swap(r[1], r[3]);
+        hs_swap(r[0], r[1]);
+        hs_swap(r[2], r[3]);
+        tile[at[0] * 16 + lane] = r[0];
+        tile[at[1] * 16 + lane] = r[1];
+        tile[at[2] * 16 + lane] = r[2];
+        tile[at[3] * 16 + lane] = r[3];
+    }
+    hs_barrier();
+    // half stages, rows 4 to 2 apart
+    {
+        int q = hs_subgroup_id();
+        int x = q;
+        int base = x / 2 * 8 + x % 2;
+        int at[4];
+        at[0] = base;
+        at[1] = base + 2;
+        at[2] = base + 4;
+        at[3] = base + 6;
+        hs_entry r[4];
+        r[0] = tile[at[0] * 16 + lane];
+        r[1] = tile[at[1] * 16 + lane];
+        r[2] = tile[at[2] * 16 + lane];
+        r[3] = tile[at[3] * 16 + lane];
+        hs_swap(r[0], r[2]);
+        hs_swap(r[1], r[3]);
+        hs_swap(r[0], r[1]);
+        hs_swap(r[2], r[3]);
+        tile[at[0] * 16 + lane] = r[0];
+        tile[at[1] * 16 + lane] = r[1];
+        tile[at[2] * 16 + lane] = r[2];
+        tile[at[3] * 16 + lane] = r[3];
+    }
+    hs_barrier();
+    // half stages, rows 1 to 1 apart
+    for (int q = hs_subgroup_id(); q < 32; q += 16) {
+        int base = q * 2;
+        int at[2];
+        at[0] = base;
+        at[1] = base + 1;
+        hs_entry r[2];
+        r[0] = tile[at[0] * 16 + lane];
+        r[1] = tile[at[1] * 16 + lane];
+        hs_swap(r[0], r[1]);
+        tile[at[0] * 16 + lane] = r[0];
+        tile[at[1] * 16 + lane] = r[1];
+    }
+    hs_barrier();
+    // merge lanes: flip, lane exchanges, column stages
+    {
+        int q = hs_subgroup_id();
+        int base = q;
+        int at[4];
+        at[0] = base;
+        at[1] = base + 32;
+        at[2] = - base + 63;
+        at[3] = - base + 31;
+        hs_entry r[4];
+        r[0] = tile[at[0] * 16 + lane];
+        r[1] = tile[at[1] * 16 + lane];
+        r[2] = tile[at[2] * 16 + lane];
+        r[3] = tile[at[3] * 16 + lane];
+        hs_flip(r[0], r[2], (2 << 2) - 1, 1 << 2);
+        hs_flip(r[1], r[3], (2 << 2) - 1, 1 << 2);
+        if (1 <= 2) {
+            hs_half(r[0], 1 << (2 - 1));
+            hs_half(r[1], 1 << (2 - 1));
+            hs_half(r[2], 1 << (2 - 1));
+            hs_half(r[3], 1 << (2 - 1));
+        }
+        if (2 <= 2) {
+            hs_half(r[0], 1 << (2 - 2));
+            hs_half(r[1], 1 << (2 - 2));
+            hs_half(r[2], 1 << (2 - 2));
+            hs_half(r[3], 1 << (2 - 2));
+        }
+        if (3 <= 2) {
+            hs_half(r[0], 1 << (2 - 3));
+            hs_half(r[1], 1 << (2 - 3));
+            hs_half(r[2], 1 << (2 - 3));
+            hs_half(r[3], 1 << (2 - 3));
+        }
+        hs_swap(r[0], r[1]);
+        hs_swap(r[3], r[2]);
+        tile[at[0] * 16 + lane] = r[0];
+        tile[at[1] * 16 + lane] = r[1];
+        tile[at[2] * 16 + lane] = r[2];
+        tile[at[3] * 16 + lane] = r[3];
+    }
+    hs_barrier();
+    // half stages, rows 16 to 8 apart
+    {
+        int q = hs_subgroup_id();
+        int x = q;
+        int base = x / 8 * 32 + x % 8;
+        int at[4];
+        at[0] = base;
+        at[1] = base + 8;
+        at[2] = base + 16;
+        at[3] = base + 24;
+        hs_entry r[4];
+        r[0] = tile[at[0] * 16 + lane];
+        r[1] = tile[at[1] * 16 + lane];
+        r[2] = tile[at[2] * 16 + lane];
+        r[3] = tile[at[3] * 16 + lane];
+        hs_swap(r[0], r[2]);
+        hs_swap(r[1], r[3]);
+        hs_swap(r[0], r[1]);
+        hs_swap(r[2], r[3]);
+        tile[at[0] * 16 + lane] = r[0];
+        tile[at[1] * 16 + lane] = r[1];
+        tile[at[2] * 16 + lane] = r[2];
+        tile[at[3] * 16 + lane] = r[3];
+    }
+    hs_barrier();
+    // half stages, rows 4 to 2 apart
+    {
+        int q = hs_subgroup_id();
+        int x = q;
+        int base = x / 2 * 8 + x % 2;
+        int at[4];
+        at[0] = base;
+        at[1] = base + 2;
+        at[2] = base + 4;
+        at[3] = base + 6;
+        hs_entry r[4];
+        r[0] = tile[at[0] * 16 + lane];
+        r[1] = tile[at[1] * 16 + lane];
+        r[2] = tile[at[2] * 16 + lane];
+        r[3] = tile[at[3] * 16 + lane];
+        hs_swap(r[0], r[2]);
+        hs_swap(r[1], r[3]);
+        hs_swap(r[0], r[1]);
+        hs_swap(r[2], r[3]);
+        tile[at[0] * 16 + lane] = r[0];
+        tile[at[1] * 16 + lane] = r[1];
+        tile[at[2] * 16 + lane] = r[2];
+        tile[at[3] * 16 + lane] = r[3];
+    }
+    hs_barrier();
+    // half stages, rows 1 to 1 apart
+    for (int q = hs_subgroup_id(); q < 32; q += 16) {
+        int base = q * 2;
+        int at[2];
+        at[0] = base;
+        at[1] = base + 1;
+        hs_entry r[2];
+        r[0] = tile[at[0] * 16 + lane];
+        r[1] = tile[at[1] * 16 + lane];
+        hs_swap(r[0], r[1]);
+        tile[at[0] * 16 + lane] = r[0];
+        tile[at[1] * 16 + lane] = r[1];
+    }
+    hs_barrier();
+    // merge lanes: flip, lane exchanges, column stages
+    {
+        int q = hs_subgroup_id();
+        int base = q;
+        int at[4];
+        at[0] = base;
+        at[1] = base + 32;
+        at[2] = - base + 63;
+        at[3] = - base + 31;
+        hs_entry r[4];
+        r[0] = tile[at[0] * 16 + lane];
+        r[1] = tile[at[1] * 16 + lane];
+        r[2] = tile[at[2] * 16 + lane];
+        r[3] = tile[at[3] * 16 + lane];
+        hs_flip(r[0], r[2], (2 << 3) - 1, 1 << 3);
+        hs_flip(r[1], r[3], (2 << 3) - 1, 1 << 3);
+        if (1 <= 3) {
+            hs_half(r[0], 1 << (3 - 1));
+            hs_half(r[1], 1 << (3 - 1));
+            hs_half(r[2], 1 << (3 - 1));
+            hs_half(r[3], 1 << (3 - 1));
+        }
+        if (2 <= 3) {
+            hs_half(r[0], 1 << (3 - 2));
+            hs_half(r[1], 1 << (3 - 2));
+            hs_half(r[2], 1 << (3 - 2));
+            hs_half(r[3], 1 << (3 - 2));
+        }
+        if (3 <= 3) {
+            hs_half(r[0], 1 << (3 - 3));
+            hs_half(r[1], 1 << (3 - 3));
+            hs_half(r[2], 1 << (3 - 3));
+            hs_half(r[3], 1 << (3 - 3));
+        }
+        hs_swap(r[0], r[1]);
+        hs_swap(r[3], r[2]);
+        tile[at[0] * 16 + lane] = r[0];
+        tile[at[1] * 16 + lane] = r[1];
+        tile[at[2] * 16 + lane] = r[2];
+        tile[at[3] * 16 + lane] = r[3];
+    }
+    hs_barrier();
+    // half stages, rows 16 to 8 apart
+    {
+        int q = hs_subgroup_id();
+        int x = q;
+        int base = x / 8 * 32 + x % 8;
+        int at[4];
+        at[0] = base;
+        at[1] = base + 8;
+        at[2] = base + 16;
+        at[3] = base + 24;
+        hs_entry r[4];
+        r[0] = tile[at[0] * 16 + lane];
+        r[1] = tile[at[1] * 16 + lane];
+        r[2] = tile[at[2] * 16 + lane];
+        r[3] = tile[at[3] * 16 + lane];
+        hs_swap(r[0], r[2]);
+        hs_swap(r[1], r[3]);
+        hs_swap(r[0], r[1]);
+        hs_swap(r[2], r[3]);
+        tile[at[0] * 16 + lane] = r[0];
+        tile[at[1] * 16 + lane] = r[1];
+        tile[at[2] * 16 + lane] = r[2];
+        tile[at[3] * 16 + lane] = r[3];
+    }
+    hs_barrier();
+    // half stages, rows 4 to 2 apart
+    {
+        int q = hs_subgroup_id();
+        int x = q;
+        int base = x / 2 * 8 + x % 2;
+        int at[4];
+        at[0] = base;
+        at[1] = base + 2;
+        at[2] = base + 4;
+        at[3] = base + 6;
+        hs_entry r[4];
+        r[0] = tile[at[0] * 16 + lane];
+        r[1] = tile[at[1] * 16 + lane];
+        r[2] = tile[at[2] * 16 + lane];
+        r[3] = tile[at[3] * 16 + lane];
+        hs_swap(r[0], r[2]);
+        hs_swap(r[1], r[3]);
+        hs_swap(r[0], r[1]);
+        hs_swap(r[2], r[3]);
+        tile[at[0] * 16 + lane] = r[0];
+        tile[at[1] * 16 + lane] = r[1];
+        tile[at[2] * 16 + lane] = r[2];
+        tile[at[3] * 16 + lane] = r[3];
+    }
+    hs_barrier();
+    // half stages, rows 1 to 1 apart
+    for (int q = hs_subgroup_id(); q < 32; q += 16) {
+        int base = q * 2;
+        int at[2];
+        at[0] = base;
+        at[1] = base + 1;
+        hs_entry r[2];
+        r[0] = tile[at[0] * 16 + lane];
+        r[1] = tile[at[1] * 16 + lane];
+        hs_swap(r[0], r[1]);
+        tile[at[0] * 16 + lane] = r[0];
+        tile[at[1] * 16 + lane] = r[1];
+    }
+    hs_barrier();
     // transpose: rank = lane * 64 + row becomes linear; columns are 65 keys apart
     {
         hs_entry r[4];
-        HS_UNROLL for (int i = 0; i < 4; i++) r[i] = tile[first + i * 16];
+        r[0] = tile[first + 0];
+        r[1] = tile[first + 16];
+        r[2] = tile[first + 32];
+        r[3] = tile[first + 48];
         hs_barrier();
         int row = hs_subgroup_id() * 4;
         int to = lane * 65 + row;
-        HS_UNROLL for (int i = 0; i < 4; i++) tile[to + i] = r[i];
+        tile[to + 0] = r[0];
+        tile[to + 1] = r[1];
+        tile[to + 2] = r[2];
+        tile[to + 3] = r[3];
         hs_barrier();
     }
     // store in linear order, nothing at or beyond n
     if (count >= 1024) {
-        HS_UNROLL for (int i = 0; i < 4; i++) destination[start + first + i * 16] = hs_left(tile[first + i * 16 + (first + i * 16) / 64 * 1]);
+        destination[start + first + 0] = hs_left(tile[first + 0 + (first + 0) / 64 * 1]);
+        destination[start + first + 16] = hs_left(tile[first + 16 + (first + 16) / 64 * 1]);
+        destination[start + first + 32] = hs_left(tile[first + 32 + (first + 32) / 64 * 1]);
+        destination[start + first + 48] = hs_left(tile[first + 48 + (first + 48) / 64 * 1]);
     } else {
-        HS_UNROLL for (int i = 0; i < 4; i++) if (first + i * 16 < count) destination[start + first + i * 16] = hs_left(tile[first + i * 16 + (first + i * 16) / 64 * 1]);
+        if (first + 0 < count) destination[start + first + 0] = hs_left(tile[first + 0 + (first + 0) / 64 * 1]);
+        if (first + 16 < count) destination[start + first + 16] = hs_left(tile[first + 16 + (first + 16) / 64 * 1]);
+        if (first + 32 < count) destination[start + first + 32] = hs_left(tile[first + 32 + (first + 32) / 64 * 1]);
+        if (first + 48 < count) destination[start + first + 48] = hs_left(tile[first + 48 + (first + 48) / 64 * 1]);
     }
     hs_end();
 }
@@ -1124,9 +1743,15 @@ __kernel void clean(__global hs_pair *destination, int n, int argument)
         at[3] = base + 48;
         hs_entry r[4];
         if (whole) {
-            HS_UNROLL for (int i = 0; i < 4; i++) r[i] = hs_entered_again(destination[start + at[i] * 16 + lane]);
+            r[0] = hs_entered_again(destination[start + at[0] * 16 + lane]);
+            r[1] = hs_entered_again(destination[start + at[1] * 16 + lane]);
+            r[2] = hs_entered_again(destination[start + at[2] * 16 + lane]);
+            r[3] = hs_entered_again(destination[start + at[3] * 16 + lane]);
         } else {
-            HS_UNROLL for (int i = 0; i < 4; i++) r[i] = at[i] * 16 + lane < end ? hs_entered_again(destination[start + at[i] * 16 + lane]) : HS_ENTRY_GREATEST;
+            r[0] = at[0] * 16 + lane < end ? hs_entered_again(destination[start + at[0] * 16 + lane]) : HS_ENTRY_GREATEST;
+            r[1] = at[1] * 16 + lane < end ? hs_entered_again(destination[start + at[1] * 16 + lane]) : HS_ENTRY_GREATEST;
+            r[2] = at[2] * 16 + lane < end ? hs_entered_again(destination[start + at[2] * 16 + lane]) : HS_ENTRY_GREATEST;
+            r[3] = at[3] * 16 + lane < end ? hs_entered_again(destination[start + at[3] * 16 + lane]) : HS_ENTRY_GREATEST;
         }
         hs_swap(r[0], r[2]);
         hs_swap(r[1], r[3]);
@@ -1198,9 +1823,15 @@ __kernel void clean(__global hs_pair *destination, int n, int argument)
         hs_half(r[2], 1);
         hs_half(r[3], 1);
         if (whole) {
-            HS_UNROLL for (int i = 0; i < 4; i++) destination[start + at[i] * 16 + lane] = hs_left(r[i]);
+            destination[start + at[0] * 16 + lane] = hs_left(r[0]);
+            destination[start + at[1] * 16 + lane] = hs_left(r[1]);
+            destination[start + at[2] * 16 + lane] = hs_left(r[2]);
+            destination[start + at[3] * 16 + lane] = hs_left(r[3]);
         } else {
-            HS_UNROLL for (int i = 0; i < 4; i++) if (at[i] * 16 + lane < end) destination[start + at[i] * 16 + lane] = hs_left(r[i]);
+            if (at[0] * 16 + lane < end) destination[start + at[0] * 16 + lane] = hs_left(r[0]);
+            if (at[1] * 16 + lane < end) destination[start + at[1] * 16 + lane] = hs_left(r[1]);
+            if (at[2] * 16 + lane < end) destination[start + at[2] * 16 + lane] = hs_left(r[2]);
+            if (at[3] * 16 + lane < end) destination[start + at[3] * 16 + lane] = hs_left(r[3]);
         }
     }
     hs_end();
@@ -1251,8 +1882,22 @@ __kernel void count(__global const hs_stored_key *source, __global hs_stored_key
     int next = begin + hs_local_id();
     for (; next + 896 < end; next += 1024) {
         hs_key k[8];
-        HS_UNROLL for (int i = 0; i < 8; i++) k[i] = hs_load(from, next + i * 128);
-        HS_UNROLL for (int i = 0; i < 8; i++) hs_local_atomic_add(counts[hs_digit(k[i], shift, mask)], 1u);
+        k[0] = hs_load(from, next + 0);
+        k[1] = hs_load(from, next + 128);
+        k[2] = hs_load(from, next + 256);
+        k[3] = hs_load(from, next + 384);
+        k[4] = hs_load(from, next + 512);
+        k[5] = hs_load(from, next + 640);
+        k[6] = hs_load(from, next + 768);
+        k[7] = hs_load(from, next + 896);
+        hs_local_atomic_add(counts[hs_digit(k[0], shift, mask)], 1u);
+        hs_local_atomic_add(counts[hs_digit(k[1], shift, mask)], 1u);
+        hs_local_atomic_add(counts[hs_digit(k[2], shift, mask)], 1u);
+        hs_local_atomic_add(counts[hs_digit(k[3], shift, mask)], 1u);
+        hs_local_atomic_add(counts[hs_digit(k[4], shift, mask)], 1u);
+        hs_local_atomic_add(counts[hs_digit(k[5], shift, mask)], 1u);
+        hs_local_atomic_add(counts[hs_digit(k[6], shift, mask)], 1u);
+        hs_local_atomic_add(counts[hs_digit(k[7], shift, mask)], 1u);
     }
     for (; next < end; next += 128) hs_local_atomic_add(counts[hs_digit(hs_load(from, next), shift, mask)], 1u);
     hs_barrier();
@@ -1372,9 +2017,23 @@ __kernel void scatter(__global const hs_stored_key *source, __global hs_stored_k
         int row = hs_subgroup_id() * 128 + hs_lane_id();
         hs_key k[8];
     if (valid == 1024) {
-        HS_UNROLL for (int i = 0; i < 8; i++) k[i] = hs_load(from, begin + row + i * 16);
+        k[0] = hs_load(from, begin + row + 0);
+        k[1] = hs_load(from, begin + row + 16);
+        k[2] = hs_load(from, begin + row + 32);
+        k[3] = hs_load(from, begin + row + 48);
+        k[4] = hs_load(from, begin + row + 64);
+        k[5] = hs_load(from, begin + row + 80);
+        k[6] = hs_load(from, begin + row + 96);
+        k[7] = hs_load(from, begin + row + 112);
     } else {
-        HS_UNROLL for (int i = 0; i < 8; i++) k[i] = row + i * 16 < valid ? hs_load(from, begin + row + i * 16) : HS_GREATEST;
+        k[0] = row + 0 < valid ? hs_load(from, begin + row + 0) : HS_GREATEST;
+        k[1] = row + 16 < valid ? hs_load(from, begin + row + 16) : HS_GREATEST;
+        k[2] = row + 32 < valid ? hs_load(from, begin + row + 32) : HS_GREATEST;
+        k[3] = row + 48 < valid ? hs_load(from, begin + row + 48) : HS_GREATEST;
+        k[4] = row + 64 < valid ? hs_load(from, begin + row + 64) : HS_GREATEST;
+        k[5] = row + 80 < valid ? hs_load(from, begin + row + 80) : HS_GREATEST;
+        k[6] = row + 96 < valid ? hs_load(from, begin + row + 96) : HS_GREATEST;
+        k[7] = row + 112 < valid ? hs_load(from, begin + row + 112) : HS_GREATEST;
     }
         int mine = hs_subgroup_id() * 256;
         for (int i = hs_local_id(); i < 2048; i += 128) counts[i] = 0u;
@@ -1383,7 +2042,14 @@ __kernel void scatter(__global const hs_stored_key *source, __global hs_stored_k
             mixed[1] = hs_to_u32(shift);
         }
         hs_barrier();
-        HS_UNROLL for (int i = 0; i < 8; i++) hs_local_atomic_add(counts[mine + hs_digit(k[i], shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k[0], shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k[1], shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k[2], shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k[3], shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k[4], shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k[5], shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k[6], shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k[7], shift, mask)], 1u);
         hs_barrier();
         // a digit's keys come subgroup by subgroup
         for (int d = hs_local_id(); d < 256; d += 128) {
@@ -1421,65 +2087,346 @@ __kernel void scatter(__global const hs_stored_key *source, __global hs_stored_k
         }
         shift = hs_to_int(mixed[1]); // the same; else compilers keep all digits until they are needed again, and spill
         if (mixed[0] == 0u) { // the keys stay where they are
-            HS_UNROLL for (int i = 0; i < 8; i++) { int spot = row + i * 16; tile[spot] = k[i]; order[spot] = hs_to_u32(row + i * 16); }
+            { int spot = row + 0; tile[spot] = k[0]; order[spot] = hs_to_u32(row + 0); }
+            { int spot = row + 16; tile[spot] = k[1]; order[spot] = hs_to_u32(row + 16); }
+            { int spot = row + 32; tile[spot] = k[2]; order[spot] = hs_to_u32(row + 32); }
+            { int spot = row + 48; tile[spot] = k[3]; order[spot] = hs_to_u32(row + 48); }
+            { int spot = row + 64; tile[spot] = k[4]; order[spot] = hs_to_u32(row + 64); }
+            { int spot = row + 80; tile[spot] = k[5]; order[spot] = hs_to_u32(row + 80); }
+            { int spot = row + 96; tile[spot] = k[6]; order[spot] = hs_to_u32(row + 96); }
+            { int spot = row + 112; tile[spot] = k[7]; order[spot] = hs_to_u32(row + 112); }
         } else {
             for (int d = hs_local_id(); d < 256; d += 128) for (int s = 0; s < 8; s++) counts[s * 256 + d] += firsts[d];
             hs_barrier();
-            HS_UNROLL for (int i = 0; i < 8; i++) {
-                {
-                    int d = hs_digit(k[i], shift, mask);
-                    hs_lanemask same = 0u;
-                    same |= hs_broadcast(d, 0) == d ? 0x1u : 0u;
-                    same |= hs_broadcast(d, 1) == d ? 0x2u : 0u;
-                    same |= hs_broadcast(d, 2) == d ? 0x4u : 0u;
-                    same |= hs_broadcast(d, 3) == d ? 0x8u : 0u;
-                    same |= hs_broadcast(d, 4) == d ? 0x10u : 0u;
-                    same |= hs_broadcast(d, 5) == d ? 0x20u : 0u;
-                    same |= hs_broadcast(d, 6) == d ? 0x40u : 0u;
-                    same |= hs_broadcast(d, 7) == d ? 0x80u : 0u;
-                    same |= hs_broadcast(d, 8) == d ? 0x100u : 0u;
-                    same |= hs_broadcast(d, 9) == d ? 0x200u : 0u;
-                    same |= hs_broadcast(d, 10) == d ? 0x400u : 0u;
-                    same |= hs_broadcast(d, 11) == d ? 0x800u : 0u;
-                    same |= hs_broadcast(d, 12) == d ? 0x1000u : 0u;
-                    same |= hs_broadcast(d, 13) == d ? 0x2000u : 0u;
-                    same |= hs_broadcast(d, 14) == d ? 0x4000u : 0u;
-                    same |= hs_broadcast(d, 15) == d ? 0x8000u : 0u;
-                    int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
-                    hs_subgroup_barrier();
-                    if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
-                    hs_subgroup_barrier();
-                    { int spot = place; tile[spot] = k[i]; order[spot] = hs_to_u32(row + i * 16); }
-                }
+            {
+                int d = hs_digit(k[0], shift, mask);
+                hs_lanemask same = 0u;
+                same |= hs_broadcast(d, 0) == d ? 0x1u : 0u;
+                same |= hs_broadcast(d, 1) == d ? 0x2u : 0u;
+                same |= hs_broadcast(d, 2) == d ? 0x4u : 0u;
+                same |= hs_broadcast(d, 3) == d ? 0x8u : 0u;
+                same |= hs_broadcast(d, 4) == d ? 0x10u : 0u;
+                same |= hs_broadcast(d, 5) == d ? 0x20u : 0u;
+                same |= hs_broadcast(d, 6) == d ? 0x40u : 0u;
+                same |= hs_broadcast(d, 7) == d ? 0x80u : 0u;
+                same |= hs_broadcast(d, 8) == d ? 0x100u : 0u;
+                same |= hs_broadcast(d, 9) == d ? 0x200u : 0u;
+                same |= hs_broadcast(d, 10) == d ? 0x400u : 0u;
+                same |= hs_broadcast(d, 11) == d ? 0x800u : 0u;
+                same |= hs_broadcast(d, 12) == d ? 0x1000u : 0u;
+                same |= hs_broadcast(d, 13) == d ? 0x2000u : 0u;
+                same |= hs_broadcast(d, 14) == d ? 0x4000u : 0u;
+                same |= hs_broadcast(d, 15) == d ? 0x8000u : 0u;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
+                hs_subgroup_barrier();
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
+                hs_subgroup_barrier();
+                { int spot = place; tile[spot] = k[0]; order[spot] = hs_to_u32(row + 0); }
+            }
+            {
+                int d = hs_digit(k[1], shift, mask);
+                hs_lanemask same = 0u;
+                same |= hs_broadcast(d, 0) == d ? 0x1u : 0u;
+                same |= hs_broadcast(d, 1) == d ? 0x2u : 0u;
+                same |= hs_broadcast(d, 2) == d ? 0x4u : 0u;
+                same |= hs_broadcast(d, 3) == d ? 0x8u : 0u;
+                same |= hs_broadcast(d, 4) == d ? 0x10u : 0u;
+                same |= hs_broadcast(d, 5) == d ? 0x20u : 0u;
+                same |= hs_broadcast(d, 6) == d ? 0x40u : 0u;
+                same |= hs_broadcast(d, 7) == d ? 0x80u : 0u;
+                same |= hs_broadcast(d, 8) == d ? 0x100u : 0u;
+                same |= hs_broadcast(d, 9) == d ? 0x200u : 0u;
+                same |= hs_broadcast(d, 10) == d ? 0x400u : 0u;
+                same |= hs_broadcast(d, 11) == d ? 0x800u : 0u;
+                same |= hs_broadcast(d, 12) == d ? 0x1000u : 0u;
+                same |= hs_broadcast(d, 13) == d ? 0x2000u : 0u;
+                same |= hs_broadcast(d, 14) == d ? 0x4000u : 0u;
+                same |= hs_broadcast(d, 15) == d ? 0x8000u : 0u;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
+                hs_subgroup_barrier();
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
+                hs_subgroup_barrier();
+                { int spot = place; tile[spot] = k[1]; order[spot] = hs_to_u32(row + 16); }
+            }
+            {
+                int d = hs_digit(k[2], shift, mask);
+                hs_lanemask same = 0u;
+                same |= hs_broadcast(d, 0) == d ? 0x1u : 0u;
+                same |= hs_broadcast(d, 1) == d ? 0x2u : 0u;
+                same |= hs_broadcast(d, 2) == d ? 0x4u : 0u;
+                same |= hs_broadcast(d, 3) == d ? 0x8u : 0u;
+                same |= hs_broadcast(d, 4) == d ? 0x10u : 0u;
+                same |= hs_broadcast(d, 5) == d ? 0x20u : 0u;
+                same |= hs_broadcast(d, 6) == d ? 0x40u : 0u;
+                same |= hs_broadcast(d, 7) == d ? 0x80u : 0u;
+                same |= hs_broadcast(d, 8) == d ? 0x100u : 0u;
+                same |= hs_broadcast(d, 9) == d ? 0x200u : 0u;
+                same |= hs_broadcast(d, 10) == d ? 0x400u : 0u;
+                same |= hs_broadcast(d, 11) == d ? 0x800u : 0u;
+                same |= hs_broadcast(d, 12) == d ? 0x1000u : 0u;
+                same |= hs_broadcast(d, 13) == d ? 0x2000u : 0u;
+                same |= hs_broadcast(d, 14) == d ? 0x4000u : 0u;
+                same |= hs_broadcast(d, 15) == d ? 0x8000u : 0u;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
+                hs_subgroup_barrier();
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
+                hs_subgroup_barrier();
+                { int spot = place; tile[spot] = k[2]; order[spot] = hs_to_u32(row + 32); }
+            }
+            {
+                int d = hs_digit(k[3], shift, mask);
+                hs_lanemask same = 0u;
+                same |= hs_broadcast(d, 0) == d ? 0x1u : 0u;
+                same |= hs_broadcast(d, 1) == d ? 0x2u : 0u;
+                same |= hs_broadcast(d, 2) == d ? 0x4u : 0u;
+                same |= hs_broadcast(d, 3) == d ? 0x8u : 0u;
+                same |= hs_broadcast(d, 4) == d ? 0x10u : 0u;
+                same |= hs_broadcast(d, 5) == d ? 0x20u : 0u;
+                same |= hs_broadcast(d, 6) == d ? 0x40u : 0u;
+                same |= hs_broadcast(d, 7) == d ? 0x80u : 0u;
+                same |= hs_broadcast(d, 8) == d ? 0x100u : 0u;
+                same |= hs_broadcast(d, 9) == d ? 0x200u : 0u;
+                same |= hs_broadcast(d, 10) == d ? 0x400u : 0u;
+                same |= hs_broadcast(d, 11) == d ? 0x800u : 0u;
+                same |= hs_broadcast(d, 12) == d ? 0x1000u : 0u;
+                same |= hs_broadcast(d, 13) == d ? 0x2000u : 0u;
+                same |= hs_broadcast(d, 14) == d ? 0x4000u : 0u;
+                same |= hs_broadcast(d, 15) == d ? 0x8000u : 0u;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
+                hs_subgroup_barrier();
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
+                hs_subgroup_barrier();
+                { int spot = place; tile[spot] = k[3]; order[spot] = hs_to_u32(row + 48); }
+            }
+            {
+                int d = hs_digit(k[4], shift, mask);
+                hs_lanemask same = 0u;
+                same |= hs_broadcast(d, 0) == d ? 0x1u : 0u;
+                same |= hs_broadcast(d, 1) == d ? 0x2u : 0u;
+                same |= hs_broadcast(d, 2) == d ? 0x4u : 0u;
+                same |= hs_broadcast(d, 3) == d ? 0x8u : 0u;
+                same |= hs_broadcast(d, 4) == d ? 0x10u : 0u;
+                same |= hs_broadcast(d, 5) == d ? 0x20u : 0u;
+                same |= hs_broadcast(d, 6) == d ? 0x40u : 0u;
+                same |= hs_broadcast(d, 7) == d ? 0x80u : 0u;
+                same |= hs_broadcast(d, 8) == d ? 0x100u : 0u;
+                same |= hs_broadcast(d, 9) == d ? 0x200u : 0u;
+                same |= hs_broadcast(d, 10) == d ? 0x400u : 0u;
+                same |= hs_broadcast(d, 11) == d ? 0x800u : 0u;
+                same |= hs_broadcast(d, 12) == d ? 0x1000u : 0u;
+                same |= hs_broadcast(d, 13) == d ? 0x2000u : 0u;
+                same |= hs_broadcast(d, 14) == d ? 0x4000u : 0u;
+                same |= hs_broadcast(d, 15) == d ? 0x8000u : 0u;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
+                hs_subgroup_barrier();
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
+                hs_subgroup_barrier();
+                { int spot = place; tile[spot] = k[4]; order[spot] = hs_to_u32(row + 64); }
+            }
+            {
+                int d = hs_digit(k[5], shift, mask);
+                hs_lanemask same = 0u;
+                same |= hs_broadcast(d, 0) == d ? 0x1u : 0u;
+                same |= hs_broadcast(d, 1) == d ? 0x2u : 0u;
+                same |= hs_broadcast(d, 2) == d ? 0x4u : 0u;
+                same |= hs_broadcast(d, 3) == d ? 0x8u : 0u;
+                same |= hs_broadcast(d, 4) == d ? 0x10u : 0u;
+                same |= hs_broadcast(d, 5) == d ? 0x20u : 0u;
+                same |= hs_broadcast(d, 6) == d ? 0x40u : 0u;
+                same |= hs_broadcast(d, 7) == d ? 0x80u : 0u;
+                same |= hs_broadcast(d, 8) == d ? 0x100u : 0u;
+                same |= hs_broadcast(d, 9) == d ? 0x200u : 0u;
+                same |= hs_broadcast(d, 10) == d ? 0x400u : 0u;
+                same |= hs_broadcast(d, 11) == d ? 0x800u : 0u;
+                same |= hs_broadcast(d, 12) == d ? 0x1000u : 0u;
+                same |= hs_broadcast(d, 13) == d ? 0x2000u : 0u;
+                same |= hs_broadcast(d, 14) == d ? 0x4000u : 0u;
+                same |= hs_broadcast(d, 15) == d ? 0x8000u : 0u;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
+                hs_subgroup_barrier();
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
+                hs_subgroup_barrier();
+                { int spot = place; tile[spot] = k[5]; order[spot] = hs_to_u32(row + 80); }
+            }
+            {
+                int d = hs_digit(k[6], shift, mask);
+                hs_lanemask same = 0u;
+                same |= hs_broadcast(d, 0) == d ? 0x1u : 0u;
+                same |= hs_broadcast(d, 1) == d ? 0x2u : 0u;
+                same |= hs_broadcast(d, 2) == d ? 0x4u : 0u;
+                same |= hs_broadcast(d, 3) == d ? 0x8u : 0u;
+                same |= hs_broadcast(d, 4) == d ? 0x10u : 0u;
+                same |= hs_broadcast(d, 5) == d ? 0x20u : 0u;
+                same |= hs_broadcast(d, 6) == d ? 0x40u : 0u;
+                same |= hs_broadcast(d, 7) == d ? 0x80u : 0u;
+                same |= hs_broadcast(d, 8) == d ? 0x100u : 0u;
+                same |= hs_broadcast(d, 9) == d ? 0x200u : 0u;
+                same |= hs_broadcast(d, 10) == d ? 0x400u : 0u;
+                same |= hs_broadcast(d, 11) == d ? 0x800u : 0u;
+                same |= hs_broadcast(d, 12) == d ? 0x1000u : 0u;
+                same |= hs_broadcast(d, 13) == d ? 0x2000u : 0u;
+                same |= hs_broadcast(d, 14) == d ? 0x4000u : 0u;
+                same |= hs_broadcast(d, 15) == d ? 0x8000u : 0u;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
+                hs_subgroup_barrier();
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
+                hs_subgroup_barrier();
+                { int spot = place; tile[spot] = k[6]; order[spot] = hs_to_u32(row + 96); }
+            }
+            {
+                int d = hs_digit(k[7], shift, mask);
+                hs_lanemask same = 0u;
+                same |= hs_broadcast(d, 0) == d ? 0x1u : 0u;
+                same |= hs_broadcast(d, 1) == d ? 0x2u : 0u;
+                same |= hs_broadcast(d, 2) == d ? 0x4u : 0u;
+                same |= hs_broadcast(d, 3) == d ? 0x8u : 0u;
+                same |= hs_broadcast(d, 4) == d ? 0x10u : 0u;
+                same |= hs_broadcast(d, 5) == d ? 0x20u : 0u;
+                same |= hs_broadcast(d, 6) == d ? 0x40u : 0u;
+                same |= hs_broadcast(d, 7) == d ? 0x80u : 0u;
+                same |= hs_broadcast(d, 8) == d ? 0x100u : 0u;
+                same |= hs_broadcast(d, 9) == d ? 0x200u : 0u;
+                same |= hs_broadcast(d, 10) == d ? 0x400u : 0u;
+                same |= hs_broadcast(d, 11) == d ? 0x800u : 0u;
+                same |= hs_broadcast(d, 12) == d ? 0x1000u : 0u;
+                same |= hs_broadcast(d, 13) == d ? 0x2000u : 0u;
+                same |= hs_broadcast(d, 14) == d ? 0x4000u : 0u;
+                same |= hs_broadcast(d, 15) == d ? 0x8000u : 0u;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
+                hs_subgroup_barrier();
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
+                hs_subgroup_barrier();
+                { int spot = place; tile[spot] = k[7]; order[spot] = hs_to_u32(row + 112); }
             }
         }
         hs_barrier();
 
     int place[8];
-    HS_UNROLL for (int i = 0; i < 8; i++) place[i] = 0;
+    place[0] = 0;
+    place[1] = 0;
+    place[2] = 0;
+    place[3] = 0;
+    place[4] = 0;
+    place[5] = 0;
+    place[6] = 0;
+    place[7] = 0;
     if (valid == 1024) {
-        HS_UNROLL for (int i = 0; i < 8; i++) {
-            {
-                hs_key key = tile[hs_local_id() + i * 128];
-                int d = hs_digit(key, shift, mask);
-                place[i] = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + i * 128;
-                hs_store(to, place[i], key);
-            }
+        {
+            hs_key key = tile[hs_local_id() + 0];
+            int d = hs_digit(key, shift, mask);
+            place[0] = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 0;
+            hs_store(to, place[0], key);
+        }
+        {
+            hs_key key = tile[hs_local_id() + 128];
+            int d = hs_digit(key, shift, mask);
+            place[1] = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 128;
+            hs_store(to, place[1], key);
+        }
+        {
+            hs_key key = tile[hs_local_id() + 256];
+            int d = hs_digit(key, shift, mask);
+            place[2] = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 256;
+            hs_store(to, place[2], key);
+        }
+        {
+            hs_key key = tile[hs_local_id() + 384];
+            int d = hs_digit(key, shift, mask);
+            place[3] = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 384;
+            hs_store(to, place[3], key);
+        }
+        {
+            hs_key key = tile[hs_local_id() + 512];
+            int d = hs_digit(key, shift, mask);
+            place[4] = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 512;
+            hs_store(to, place[4], key);
+        }
+        {
+            hs_key key = tile[hs_local_id() + 640];
+            int d = hs_digit(key, shift, mask);
+            place[5] = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 640;
+            hs_store(to, place[5], key);
+        }
+        {
+            hs_key key = tile[hs_local_id() + 768];
+            int d = hs_digit(key, shift, mask);
+            place[6] = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 768;
+            hs_store(to, place[6], key);
+        }
+        {
+            hs_key key = tile[hs_local_id() + 896];
+            int d = hs_digit(key, shift, mask);
+            place[7] = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 896;
+            hs_store(to, place[7], key);
         }
     } else {
-        HS_UNROLL for (int i = 0; i < 8; i++) {
-            if (hs_local_id() + i * 128 < valid) {
-                hs_key key = tile[hs_local_id() + i * 128];
-                int d = hs_digit(key, shift, mask);
-                place[i] = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + i * 128;
-                hs_store(to, place[i], key);
-            }
+        if (hs_local_id() + 0 < valid) {
+            hs_key key = tile[hs_local_id() + 0];
+            int d = hs_digit(key, shift, mask);
+            place[0] = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 0;
+            hs_store(to, place[0], key);
+        }
+        if (hs_local_id() + 128 < valid) {
+            hs_key key = tile[hs_local_id() + 128];
+            int d = hs_digit(key, shift, mask);
+            place[1] = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 128;
+            hs_store(to, place[1], key);
+        }
+        if (hs_local_id() + 256 < valid) {
+            hs_key key = tile[hs_local_id() + 256];
+            int d = hs_digit(key, shift, mask);
+            place[2] = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 256;
+            hs_store(to, place[2], key);
+        }
+        if (hs_local_id() + 384 < valid) {
+            hs_key key = tile[hs_local_id() + 384];
+            int d = hs_digit(key, shift, mask);
+            place[3] = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 384;
+            hs_store(to, place[3], key);
+        }
+        if (hs_local_id() + 512 < valid) {
+            hs_key key = tile[hs_local_id() + 512];
+            int d = hs_digit(key, shift, mask);
+            place[4] = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 512;
+            hs_store(to, place[4], key);
+        }
+        if (hs_local_id() + 640 < valid) {
+            hs_key key = tile[hs_local_id() + 640];
+            int d = hs_digit(key, shift, mask);
+            place[5] = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 640;
+            hs_store(to, place[5], key);
+        }
+        if (hs_local_id() + 768 < valid) {
+            hs_key key = tile[hs_local_id() + 768];
+            int d = hs_digit(key, shift, mask);
+            place[6] = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 768;
+            hs_store(to, place[6], key);
+        }
+        if (hs_local_id() + 896 < valid) {
+            hs_key key = tile[hs_local_id() + 896];
+            int d = hs_digit(key, shift, mask);
+            place[7] = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 896;
+            hs_store(to, place[7], key);
         }
     }
     hs_barrier();
-    HS_UNROLL for (int i = 0; i < 8; i++) if (hs_local_id() + i * 128 < valid) tile[hs_local_id() + i * 128] = hs_load_value(values_from, at, begin + hs_local_id() + i * 128);
+    if (hs_local_id() + 0 < valid) tile[hs_local_id() + 0] = hs_load_value(values_from, at, begin + hs_local_id() + 0);
+    if (hs_local_id() + 128 < valid) tile[hs_local_id() + 128] = hs_load_value(values_from, at, begin + hs_local_id() + 128);
+    if (hs_local_id() + 256 < valid) tile[hs_local_id() + 256] = hs_load_value(values_from, at, begin + hs_local_id() + 256);
+    if (hs_local_id() + 384 < valid) tile[hs_local_id() + 384] = hs_load_value(values_from, at, begin + hs_local_id() + 384);
+    if (hs_local_id() + 512 < valid) tile[hs_local_id() + 512] = hs_load_value(values_from, at, begin + hs_local_id() + 512);
+    if (hs_local_id() + 640 < valid) tile[hs_local_id() + 640] = hs_load_value(values_from, at, begin + hs_local_id() + 640);
+    if (hs_local_id() + 768 < valid) tile[hs_local_id() + 768] = hs_load_value(values_from, at, begin + hs_local_id() + 768);
+    if (hs_local_id() + 896 < valid) tile[hs_local_id() + 896] = hs_load_value(values_from, at, begin + hs_local_id() + 896);
     hs_barrier();
-    HS_UNROLL for (int i = 0; i < 8; i++) if (hs_local_id() + i * 128 < valid) hs_store_value(values_to, place[i], tile[hs_to_int(order[hs_local_id() + i * 128])]);
+    if (hs_local_id() + 0 < valid) hs_store_value(values_to, place[0], tile[hs_to_int(order[hs_local_id() + 0])]);
+    if (hs_local_id() + 128 < valid) hs_store_value(values_to, place[1], tile[hs_to_int(order[hs_local_id() + 128])]);
+    if (hs_local_id() + 256 < valid) hs_store_value(values_to, place[2], tile[hs_to_int(order[hs_local_id() + 256])]);
+    if (hs_local_id() + 384 < valid) hs_store_value(values_to, place[3], tile[hs_to_int(order[hs_local_id() + 384])]);
+    if (hs_local_id() + 512 < valid) hs_store_value(values_to, place[4], tile[hs_to_int(order[hs_local_id() + 512])]);
+    if (hs_local_id() + 640 < valid) hs_store_value(values_to, place[5], tile[hs_to_int(order[hs_local_id() + 640])]);
+    if (hs_local_id() + 768 < valid) hs_store_value(values_to, place[6], tile[hs_to_int(order[hs_local_id() + 768])]);
+    if (hs_local_id() + 896 < valid) hs_store_value(values_to, place[7], tile[hs_to_int(order[hs_local_id() + 896])]);
         hs_barrier();
         for (int d = hs_local_id(); d < 256; d += 128) bases[d] += totals[d];
     }

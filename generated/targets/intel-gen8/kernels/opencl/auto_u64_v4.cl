@@ -152,9 +152,23 @@ __kernel void block_sort_4(__global const hs_stored_key *source, __global hs_pai
         int at = first;
         hs_entry r[8];
         if (count >= 256) {
-            HS_UNROLL for (int i = 0; i < 8; i++) r[i] = hs_entered(source[start + at + i * 8], start + at + i * 8);
+            r[0] = hs_entered(source[start + at + 0], start + at + 0);
+            r[1] = hs_entered(source[start + at + 8], start + at + 8);
+            r[2] = hs_entered(source[start + at + 16], start + at + 16);
+            r[3] = hs_entered(source[start + at + 24], start + at + 24);
+            r[4] = hs_entered(source[start + at + 32], start + at + 32);
+            r[5] = hs_entered(source[start + at + 40], start + at + 40);
+            r[6] = hs_entered(source[start + at + 48], start + at + 48);
+            r[7] = hs_entered(source[start + at + 56], start + at + 56);
         } else {
-            HS_UNROLL for (int i = 0; i < 8; i++) r[i] = at + i * 8 < count ? hs_entered(source[start + at + i * 8], start + at + i * 8) : HS_ENTRY_GREATEST;
+            r[0] = at + 0 < count ? hs_entered(source[start + at + 0], start + at + 0) : HS_ENTRY_GREATEST;
+            r[1] = at + 8 < count ? hs_entered(source[start + at + 8], start + at + 8) : HS_ENTRY_GREATEST;
+            r[2] = at + 16 < count ? hs_entered(source[start + at + 16], start + at + 16) : HS_ENTRY_GREATEST;
+            r[3] = at + 24 < count ? hs_entered(source[start + at + 24], start + at + 24) : HS_ENTRY_GREATEST;
+            r[4] = at + 32 < count ? hs_entered(source[start + at + 32], start + at + 32) : HS_ENTRY_GREATEST;
+            r[5] = at + 40 < count ? hs_entered(source[start + at + 40], start + at + 40) : HS_ENTRY_GREATEST;
+            r[6] = at + 48 < count ? hs_entered(source[start + at + 48], start + at + 48) : HS_ENTRY_GREATEST;
+            r[7] = at + 56 < count ? hs_entered(source[start + at + 56], start + at + 56) : HS_ENTRY_GREATEST;
         }
         // sort the registers of every lane
         hs_swap(r[0], r[4]);
@@ -177,7 +191,14 @@ __kernel void block_sort_4(__global const hs_stored_key *source, __global hs_pai
         hs_swap(r[3], r[4]);
         hs_swap(r[5], r[6]);
 
-        HS_UNROLL for (int i = 0; i < 8; i++) tile[first + i * 8] = r[i];
+        tile[first + 0] = r[0];
+        tile[first + 8] = r[1];
+        tile[first + 16] = r[2];
+        tile[first + 24] = r[3];
+        tile[first + 32] = r[4];
+        tile[first + 40] = r[5];
+        tile[first + 48] = r[6];
+        tile[first + 56] = r[7];
     }
     hs_barrier();
     // merge runs of 8 rows: flip, then 1 half stages
@@ -295,123 +316,373 @@ __kernel void block_sort_4(__global const hs_stored_key *source, __global hs_pai
         tile[at[3] * 8 + lane] = r[3];
     }
     hs_barrier();
-    HS_UNROLL for (int level = 0; level < 3; level++) {
-        // merge lanes: flip, lane exchanges, column stages
-        {
-            int q = hs_subgroup_id();
-            int base = q;
-            int at[8];
-            at[0] = base;
-            at[1] = base + 8;
-            at[2] = base + 16;
-            at[3] = base + 24;
-            at[4] = - base + 31;
-            at[5] = - base + 23;
-            at[6] = - base + 15;
-            at[7] = - base + 7;
-            hs_entry r[8];
-            r[0] = tile[at[0] * 8 + lane];
-            r[1] = tile[at[1] * 8 + lane];
-            r[2] = tile[at[2] * 8 + lane];
-            r[3] = tile[at[3] * 8 + lane];
-            r[4] = tile[at[4] * 8 + lane];
-            r[5] = tile[at[5] * 8 + lane];
-            r[6] = tile[at[6] * 8 + lane];
-            r[7] = tile[at[7] * 8 + lane];
-            hs_flip(r[0], r[4], (2 << level) - 1, 1 << level);
-            hs_flip(r[1], r[5], (2 << level) - 1, 1 << level);
-            hs_flip(r[2], r[6], (2 << level) - 1, 1 << level);
-            hs_flip(r[3], r[7], (2 << level) - 1, 1 << level);
-            HS_UNROLL for (int step = 1; step < 3; step++) {
-                if (step <= level) {
-                    hs_half(r[0], 1 << (level - step));
-                    hs_half(r[1], 1 << (level - step));
-                    hs_half(r[2], 1 << (level - step));
-                    hs_half(r[3], 1 << (level - step));
-                    hs_half(r[4], 1 << (level - step));
-                    hs_half(r[5], 1 << (level - step));
-                    hs_half(r[6], 1 << (level - step));
-                    hs_half(r[7], 1 << (level - step));
-                }
-            }
-            hs_swap(r[0], r[2]);
-            hs_swap(r[1], r[3]);
-            hs_swap(r[0], r[1]);
-            hs_swap(r[2], r[3]);
-            hs_swap(r[7], r[5]);
-            hs_swap(r[6], r[4]);
-            hs_swap(r[7], r[6]);
-            hs_swap(r[5], r[4]);
-            tile[at[0] * 8 + lane] = r[0];
-            tile[at[1] * 8 + lane] = r[1];
-            tile[at[2] * 8 + lane] = r[2];
-            tile[at[3] * 8 + lane] = r[3];
-            tile[at[4] * 8 + lane] = r[4];
-            tile[at[5] * 8 + lane] = r[5];
-            tile[at[6] * 8 + lane] = r[6];
-            tile[at[7] * 8 + lane] = r[7];
+    // merge lanes: flip, lane exchanges, column stages
+    {
+        int q = hs_subgroup_id();
+        int base = q;
+        int at[8];
+        at[0] = base;
+        at[1] = base + 8;
+        at[2] = base + 16;
+        at[3] = base + 24;
+        at[4] = - base + 31;
+        at[5] = - base + 23;
+        at[6] = - base + 15;
+        at[7] = - base + 7;
+        hs_entry r[8];
+        r[0] = tile[at[0] * 8 + lane];
+        r[1] = tile[at[1] * 8 + lane];
+        r[2] = tile[at[2] * 8 + lane];
+        r[3] = tile[at[3] * 8 + lane];
+        r[4] = tile[at[4] * 8 + lane];
+        r[5] = tile[at[5] * 8 + lane];
+        r[6] = tile[at[6] * 8 + lane];
+        r[7] = tile[at[7] * 8 + lane];
+        hs_flip(r[0], r[4], (2 << 0) - 1, 1 << 0);
+        hs_flip(r[1], r[5], (2 << 0) - 1, 1 << 0);
+        hs_flip(r[2], r[6], (2 << 0) - 1, 1 << 0);
+        hs_flip(r[3], r[7], (2 << 0) - 1, 1 << 0);
+        if (1 <= 0) {
+            hs_half(r[0], 1 << (0 - 1));
+            hs_half(r[1], 1 << (0 - 1));
+            hs_half(r[2], 1 << (0 - 1));
+            hs_half(r[3], 1 << (0 - 1));
+            hs_half(r[4], 1 << (0 - 1));
+            hs_half(r[5], 1 << (0 - 1));
+            hs_half(r[6], 1 << (0 - 1));
+            hs_half(r[7], 1 << (0 - 1));
         }
-        hs_barrier();
-        // half stages, rows 4 to 1 apart
-        {
-            int q = hs_subgroup_id();
-            int base = q * 8;
-            int at[8];
-            at[0] = base;
-            at[1] = base + 1;
-            at[2] = base + 2;
-            at[3] = base + 3;
-            at[4] = base + 4;
-            at[5] = base + 5;
-            at[6] = base + 6;
-            at[7] = base + 7;
-            hs_entry r[8];
-            r[0] = tile[at[0] * 8 + lane];
-            r[1] = tile[at[1] * 8 + lane];
-            r[2] = tile[at[2] * 8 + lane];
-            r[3] = tile[at[3] * 8 + lane];
-            r[4] = tile[at[4] * 8 + lane];
-            r[5] = tile[at[5] * 8 + lane];
-            r[6] = tile[at[6] * 8 + lane];
-            r[7] = tile[at[7] * 8 + lane];
-            hs_swap(r[0], r[4]);
-            hs_swap(r[1], r[5]);
-            hs_swap(r[2], r[6]);
-            hs_swap(r[3], r[7]);
-            hs_swap(r[0], r[2]);
-            hs_swap(r[1], r[3]);
-            hs_swap(r[4], r[6]);
-            hs_swap(r[5], r[7]);
-            hs_swap(r[0], r[1]);
-            hs_swap(r[2], r[3]);
-            hs_swap(r[4], r[5]);
-            hs_swap(r[6], r[7]);
-            tile[at[0] * 8 + lane] = r[0];
-            tile[at[1] * 8 + lane] = r[1];
-            tile[at[2] * 8 + lane] = r[2];
-            tile[at[3] * 8 + lane] = r[3];
-            tile[at[4] * 8 + lane] = r[4];
-            tile[at[5] * 8 + lane] = r[5];
-            tile[at[6] * 8 + lane] = r[6];
-            tile[at[7] * 8 + lane] = r[7];
+        if (2 <= 0) {
+            hs_half(r[0], 1 << (0 - 2));
+            hs_half(r[1], 1 << (0 - 2));
+            hs_half(r[2], 1 << (0 - 2));
+            hs_half(r[3], 1 << (0 - 2));
+            hs_half(r[4], 1 << (0 - 2));
+            hs_half(r[5], 1 << (0 - 2));
+            hs_half(r[6], 1 << (0 - 2));
+            hs_half(r[7], 1 << (0 - 2));
         }
-        hs_barrier();
+        hs_swap(r[0], r[2]);
+        hs_swap(r[1], r[3]);
+        hs_swap(r[0], r[1]);
+        hs_swap(r[2], r[3]);
+        hs_swap(r[7], r[5]);
+        hs_swap(r[6], r[4]);
+        hs_swap(r[7], r[6]);
+        hs_swap(r[5], r[4]);
+        tile[at[0] * 8 + lane] = r[0];
+        tile[at[1] * 8 + lane] = r[1];
+        tile[at[2] * 8 + lane] = r[2];
+        tile[at[3] * 8 + lane] = r[3];
+        tile[at[4] * 8 + lane] = r[4];
+        tile[at[5] * 8 + lane] = r[5];
+        tile[at[6] * 8 + lane] = r[6];
+        tile[at[7] * 8 + lane] = r[7];
     }
+    hs_barrier();
+    // half stages, rows 4 to 1 apart
+    {
+        int q = hs_subgroup_id();
+        int base = q * 8;
+        int at[8];
+        at[0] = base;
+        at[1] = base + 1;
+        at[2] = base + 2;
+        at[3] = base + 3;
+        at[4] = base + 4;
+        at[5] = base + 5;
+        at[6] = base + 6;
+        at[7] = base + 7;
+        hs_entry r[8];
+        r[0] = tile[at[0] * 8 + lane];
+        r[1] = tile[at[1] * 8 + lane];
+        r[2] = tile[at[2] * 8 + lane];
+        r[3] = tile[at[3] * 8 + lane];
+        r[4] = tile[at[4] * 8 + lane];
+        r[5] = tile[at[5] * 8 + lane];
+        r[6] = tile[at[6] * 8 + lane];
+        r[7] = tile[at[7] * 8 + lane];
+        hs_swap(r[0], r[4]);
+        hs_swap(r[1], r[5]);
+        hs_swap(r[2], r[6]);
+        hs_swap(r[3], r[7]);
+        hs_swap(r[0], r[2]);
+        hs_swap(r[1], r[3]);
+        hs_swap(r[4], r[6]);
+        hs_swap(r[5], r[7]);
+        hs_swap(r[0], r[1]);
+        hs_swap(r[2], r[3]);
+        hs_swap(r[4], r[5]);
+        hs_swap(r[6], r[7]);
+        tile[at[0] * 8 + lane] = r[0];
+        tile[at[1] * 8 + lane] = r[1];
+        tile[at[2] * 8 + lane] = r[2];
+        tile[at[3] * 8 + lane] = r[3];
+        tile[at[4] * 8 + lane] = r[4];
+        tile[at[5] * 8 + lane] = r[5];
+        tile[at[6] * 8 + lane] = r[6];
+        tile[at[7] * 8 + lane] = r[7];
+    }
+    hs_barrier();
+    // merge lanes: flip, lane exchanges, column stages
+    {
+        int q = hs_subgroup_id();
+        int base = q;
+        int at[8];
+        at[0] = base;
+        at[1] = base + 8;
+        at[2] = base + 16;
+        at[3] = base + 24;
+        at[4] = - base + 31;
+        at[5] = - base + 23;
+        at[6] = - base + 15;
+        at[7] = - base + 7;
+        hs_entry r[8];
+        r[0] = tile[at[0] * 8 + lane];
+        r[1] = tile[at[1] * 8 + lane];
+        r[2] = tile[at[2] * 8 + lane];
+        r[3] = tile[at[3] * 8 + lane];
+        r[4] = tile[at[4] * 8 + lane];
+        r[5] = tile[at[5] * 8 + lane];
+        r[6] = tile[at[6] * 8 + lane];
+        r[7] = tile[at[7] * 8 + lane];
+        hs_flip(r[0], r[4], (2 << 1) - 1, 1 << 1);
+        hs_flip(r[1], r[5], (2 << 1) - 1, 1 << 1);
+        hs_flip(r[2], r[6], (2 << 1) - 1, 1 << 1);
+        hs_flip(r[3], r[7], (2 << 1) - 1, 1 << 1);
+        if (1 <= 1) {
+            hs_half(r[0], 1 << (1 - 1));
+            hs_half(r[1], 1 << (1 - 1));
+            hs_half(r[2], 1 << (1 - 1));
+            hs_half(r[3], 1 << (1 - 1));
+            hs_half(r[4], 1 << (1 - 1));
+            hs_half(r[5], 1 << (1 - 1));
+            hs_half(r[6], 1 << (1 - 1));
+            hs_half(r[7], 1 << (1 - 1));
+        }
+        if (2 <= 1) {
+            hs_half(r[0], 1 << (1 - 2));
+            hs_half(r[1], 1 << (1 - 2));
+            hs_half(r[2], 1 << (1 - 2));
+            hs_half(r[3], 1 << (1 - 2));
+            hs_half(r[4], 1 << (1 - 2));
+            hs_half(r[5], 1 << (1 - 2));
+            hs_half(r[6], 1 << (1 - 2));
+            hs_half(r[7], 1 << (1 - 2));
+        }
+        hs_swap(r[0], r[2]);
+        hs_swap(r[1], r[3]);
+        hs_swap(r[0], r[1]);
+        hs_swap(r[2], r[3]);
+        hs_swap(r[7], r[5]);
+        hs_swap(r[6], r[4]);
+        hs_swap(r[7], r[6]);
+        hs_swap(r[5], r[4]);
+        tile[at[0] * 8 + lane] = r[0];
+        tile[at[1] * 8 + lane] = r[1];
+        tile[at[2] * 8 + lane] = r[2];
+        tile[at[3] * 8 + lane] = r[3];
+        tile[at[4] * 8 + lane] = r[4];
+        tile[at[5] * 8 + lane] = r[5];
+        tile[at[6] * 8 + lane] = r[6];
+        tile[at[7] * 8 + lane] = r[7];
+    }
+    hs_barrier();
+    // half stages, rows 4 to 1 apart
+    {
+        int q = hs_subgroup_id();
+        int base = q * 8;
+        int at[8];
+        at[0] = base;
+        at[1] = base + 1;
+        at[2] = base + 2;
+        at[3] = base + 3;
+        at[4] = base + 4;
+        at[5] = base + 5;
+        at[6] = base + 6;
+        at[7] = base + 7;
+        hs_entry r[8];
+        r[0] = tile[at[0] * 8 + lane];
+        r[1] = tile[at[1] * 8 + lane];
+        r[2] = tile[at[2] * 8 + lane];
+        r[3] = tile[at[3] * 8 + lane];
+        r[4] = tile[at[4] * 8 + lane];
+        r[5] = tile[at[5] * 8 + lane];
+        r[6] = tile[at[6] * 8 + lane];
+        r[7] = tile[at[7] * 8 + lane];
+        hs_swap(r[0], r[4]);
+        hs_swap(r[1], r[5]);
+        hs_swap(r[2], r[6]);
+        hs_swap(r[3], r[7]);
+        hs_swap(r[0], r[2]);
+        hs_swap(r[1], r[3]);
+        hs_swap(r[4], r[6]);
+        hs_swap(r[5], r[7]);
+        hs_swap(r[0], r[1]);
+        hs_swap(r[2], r[3]);
+        hs_swap(r[4], r[5]);
+        hs_swap(r[6], r[7]);
+        tile[at[0] * 8 + lane] = r[0];
+        tile[at[1] * 8 + lane] = r[1];
+        tile[at[2] * 8 + lane] = r[2];
+        tile[at[3] * 8 + lane] = r[3];
+        tile[at[4] * 8 + lane] = r[4];
+        tile[at[5] * 8 + lane] = r[5];
+        tile[at[6] * 8 + lane] = r[6];
+        tile[at[7] * 8 + lane] = r[7];
+    }
+    hs_barrier();
+    // merge lanes: flip, lane exchanges, column stages
+    {
+        int q = hs_subgroup_id();
+        int base = q;
+        int at[8];
+        at[0] = base;
+        at[1] = base + 8;
+        at[2] = base + 16;
+        at[3] = base + 24;
+        at[4] = - base + 31;
+        at[5] = - base + 23;
+        at[6] = - base + 15;
+        at[7] = - base + 7;
+        hs_entry r[8];
+        r[0] = tile[at[0] * 8 + lane];
+        r[1] = tile[at[1] * 8 + lane];
+        r[2] = tile[at[2] * 8 + lane];
+        r[3] = tile[at[3] * 8 + lane];
+        r[4] = tile[at[4] * 8 + lane];
+        r[5] = tile[at[5] * 8 + lane];
+        r[6] = tile[at[6] * 8 + lane];
+        r[7] = tile[at[7] * 8 + lane];
+        hs_flip(r[0], r[4], (2 << 2) - 1, 1 << 2);
+        hs_flip(r[1], r[5], (2 << 2) - 1, 1 << 2);
+        hs_flip(r[2], r[6], (2 << 2) - 1, 1 << 2);
+        hs_flip(r[3], r[7], (2 << 2) - 1, 1 << 2);
+        if (1 <= 2) {
+            hs_half(r[0], 1 << (2 - 1));
+            hs_half(r[1], 1 << (2 - 1));
+            hs_half(r[2], 1 << (2 - 1));
+            hs_half(r[3], 1 << (2 - 1));
+            hs_half(r[4], 1 << (2 - 1));
+            hs_half(r[5], 1 << (2 - 1));
+            hs_half(r[6], 1 << (2 - 1));
+            hs_half(r[7], 1 << (2 - 1));
+        }
+        if (2 <= 2) {
+            hs_half(r[0], 1 << (2 - 2));
+            hs_half(r[1], 1 << (2 - 2));
+            hs_half(r[2], 1 << (2 - 2));
+            hs_half(r[3], 1 << (2 - 2));
+            hs_half(r[4], 1 << (2 - 2));
+            hs_half(r[5], 1 << (2 - 2));
+            hs_half(r[6], 1 << (2 - 2));
+            hs_half(r[7], 1 << (2 - 2));
+        }
+        hs_swap(r[0], r[2]);
+        hs_swap(r[1], r[3]);
+        hs_swap(r[0], r[1]);
+        hs_swap(r[2], r[3]);
+        hs_swap(r[7], r[5]);
+        hs_swap(r[6], r[4]);
+        hs_swap(r[7], r[6]);
+        hs_swap(r[5], r[4]);
+        tile[at[0] * 8 + lane] = r[0];
+        tile[at[1] * 8 + lane] = r[1];
+        tile[at[2] * 8 + lane] = r[2];
+        tile[at[3] * 8 + lane] = r[3];
+        tile[at[4] * 8 + lane] = r[4];
+        tile[at[5] * 8 + lane] = r[5];
+        tile[at[6] * 8 + lane] = r[6];
+        tile[at[7] * 8 + lane] = r[7];
+    }
+    hs_barrier();
+    // half stages, rows 4 to 1 apart
+    {
+        int q = hs_subgroup_id();
+        int base = q * 8;
+        int at[8];
+        at[0] = base;
+        at[1] = base + 1;
+        at[2] = base + 2;
+        at[3] = base + 3;
+        at[4] = base + 4;
+        at[5] = base + 5;
+        at[6] = base + 6;
+        at[7] = base + 7;
+        hs_entry r[8];
+        r[0] = tile[at[0] * 8 + lane];
+        r[1] = tile[at[1] * 8 + lane];
+        r[2] = tile[at[2] * 8 + lane];
+        r[3] = tile[at[3] * 8 + lane];
+        r[4] = tile[at[4] * 8 + lane];
+        r[5] = tile[at[5] * 8 + lane];
+        r[6] = tile[at[6] * 8 + lane];
+        r[7] = tile[at[7] * 8 + lane];
+        hs_swap(r[0], r[4]);
+        hs_swap(r[1], r[5]);
+        hs_swap(r[2], r[6]);
+        hs_swap(r[3], r[7]);
+        hs_swap(r[0], r[2]);
+        hs_swap(r[1], r[3]);
+        hs_swap(r[4], r[6]);
+        hs_swap(r[5], r[7]);
+        hs_swap(r[0], r[1]);
+        hs_swap(r[2], r[3]);
+        hs_swap(r[4], r[5]);
+        hs_swap(r[6], r[7]);
+        tile[at[0] * 8 + lane] = r[0];
+        tile[at[1] * 8 + lane] = r[1];
+        tile[at[2] * 8 + lane] = r[2];
+        tile[at[3] * 8 + lane] = r[3];
+        tile[at[4] * 8 + lane] = r[4];
+        tile[at[5] * 8 + lane] = r[5];
+        tile[at[6] * 8 + lane] = r[6];
+        tile[at[7] * 8 + lane] = r[7];
+    }
+    hs_barrier();
     // transpose: rank = lane * 32 + row becomes linear; columns are 33 keys apart
     {
         hs_entry r[8];
-        HS_UNROLL for (int i = 0; i < 8; i++) r[i] = hs_make_pair(hs_pair_key(tile[first + i * 8]), hs_to_u32(hs_pair_index(tile[first + i * 8])));
+        r[0] = hs_make_pair(hs_pair_key(tile[first + 0]), hs_to_u32(hs_pair_index(tile[first + 0])));
+        r[1] = hs_make_pair(hs_pair_key(tile[first + 8]), hs_to_u32(hs_pair_index(tile[first + 8])));
+        r[2] = hs_make_pair(hs_pair_key(tile[first + 16]), hs_to_u32(hs_pair_index(tile[first + 16])));
+        r[3] = hs_make_pair(hs_pair_key(tile[first + 24]), hs_to_u32(hs_pair_index(tile[first + 24])));
+        r[4] = hs_make_pair(hs_pair_key(tile[first + 32]), hs_to_u32(hs_pair_index(tile[first + 32])));
+        r[5] = hs_make_pair(hs_pair_key(tile[first + 40]), hs_to_u32(hs_pair_index(tile[first + 40])));
+        r[6] = hs_make_pair(hs_pair_key(tile[first + 48]), hs_to_u32(hs_pair_index(tile[first + 48])));
+        r[7] = hs_make_pair(hs_pair_key(tile[first + 56]), hs_to_u32(hs_pair_index(tile[first + 56])));
         hs_barrier();
         int row = hs_subgroup_id() * 8;
         int to = lane * 33 + row;
-        HS_UNROLL for (int i = 0; i < 8; i++) tile[to + i] = r[i];
+        tile[to + 0] = r[0];
+        tile[to + 1] = r[1];
+        tile[to + 2] = r[2];
+        tile[to + 3] = r[3];
+        tile[to + 4] = r[4];
+        tile[to + 5] = r[5];
+        tile[to + 6] = r[6];
+        tile[to + 7] = r[7];
         hs_barrier();
     }
     // store in linear order, nothing at or beyond n
     if (count >= 256) {
-        HS_UNROLL for (int i = 0; i < 8; i++) destination[start + first + i * 8] = hs_left(tile[first + i * 8 + (first + i * 8) / 32 * 1]);
+        destination[start + first + 0] = hs_left(tile[first + 0 + (first + 0) / 32 * 1]);
+        destination[start + first + 8] = hs_left(tile[first + 8 + (first + 8) / 32 * 1]);
+        destination[start + first + 16] = hs_left(tile[first + 16 + (first + 16) / 32 * 1]);
+        destination[start + first + 24] = hs_left(tile[first + 24 + (first + 24) / 32 * 1]);
+        destination[start + first + 32] = hs_left(tile[first + 32 + (first + 32) / 32 * 1]);
+        destination[start + first + 40] = hs_left(tile[first + 40 + (first + 40) / 32 * 1]);
+        destination[start + first + 48] = hs_left(tile[first + 48 + (first + 48) / 32 * 1]);
+        destination[start + first + 56] = hs_left(tile[first + 56 + (first + 56) / 32 * 1]);
     } else {
-        HS_UNROLL for (int i = 0; i < 8; i++) if (first + i * 8 < count) destination[start + first + i * 8] = hs_left(tile[first + i * 8 + (first + i * 8) / 32 * 1]);
+        if (first + 0 < count) destination[start + first + 0] = hs_left(tile[first + 0 + (first + 0) / 32 * 1]);
+        if (first + 8 < count) destination[start + first + 8] = hs_left(tile[first + 8 + (first + 8) / 32 * 1]);
+        if (first + 16 < count) destination[start + first + 16] = hs_left(tile[first + 16 + (first + 16) / 32 * 1]);
+        if (first + 24 < count) destination[start + first + 24] = hs_left(tile[first + 24 + (first + 24) / 32 * 1]);
+        if (first + 32 < count) destination[start + first + 32] = hs_left(tile[first + 32 + (first + 32) / 32 * 1]);
+        if (first + 40 < count) destination[start + first + 40] = hs_left(tile[first + 40 + (first + 40) / 32 * 1]);
+        if (first + 48 < count) destination[start + first + 48] = hs_left(tile[first + 48 + (first + 48) / 32 * 1]);
+        if (first + 56 < count) destination[start + first + 56] = hs_left(tile[first + 56 + (first + 56) / 32 * 1]);
     }
     hs_end();
 }
@@ -436,9 +707,23 @@ __kernel void block_sort_16(__global const hs_stored_key *source, __global hs_pa
         int at = first;
         hs_entry r[8];
         if (count >= 1024) {
-            HS_UNROLL for (int i = 0; i < 8; i++) r[i] = hs_entered(source[start + at + i * 8], start + at + i * 8);
+            r[0] = hs_entered(source[start + at + 0], start + at + 0);
+            r[1] = hs_entered(source[start + at + 8], start + at + 8);
+            r[2] = hs_entered(source[start + at + 16], start + at + 16);
+            r[3] = hs_entered(source[start + at + 24], start + at + 24);
+            r[4] = hs_entered(source[start + at + 32], start + at + 32);
+            r[5] = hs_entered(source[start + at + 40], start + at + 40);
+            r[6] = hs_entered(source[start + at + 48], start + at + 48);
+            r[7] = hs_entered(source[start + at + 56], start + at + 56);
         } else {
-            HS_UNROLL for (int i = 0; i < 8; i++) r[i] = at + i * 8 < count ? hs_entered(source[start + at + i * 8], start + at + i * 8) : HS_ENTRY_GREATEST;
+            r[0] = at + 0 < count ? hs_entered(source[start + at + 0], start + at + 0) : HS_ENTRY_GREATEST;
+            r[1] = at + 8 < count ? hs_entered(source[start + at + 8], start + at + 8) : HS_ENTRY_GREATEST;
+            r[2] = at + 16 < count ? hs_entered(source[start + at + 16], start + at + 16) : HS_ENTRY_GREATEST;
+            r[3] = at + 24 < count ? hs_entered(source[start + at + 24], start + at + 24) : HS_ENTRY_GREATEST;
+            r[4] = at + 32 < count ? hs_entered(source[start + at + 32], start + at + 32) : HS_ENTRY_GREATEST;
+            r[5] = at + 40 < count ? hs_entered(source[start + at + 40], start + at + 40) : HS_ENTRY_GREATEST;
+            r[6] = at + 48 < count ? hs_entered(source[start + at + 48], start + at + 48) : HS_ENTRY_GREATEST;
+            r[7] = at + 56 < count ? hs_entered(source[start + at + 56], start + at + 56) : HS_ENTRY_GREATEST;
         }
         // sort the registers of every lane
         hs_swap(r[0], r[4]);
@@ -461,7 +746,14 @@ __kernel void block_sort_16(__global const hs_stored_key *source, __global hs_pa
         hs_swap(r[3], r[4]);
         hs_swap(r[5], r[6]);
 
-        HS_UNROLL for (int i = 0; i < 8; i++) tile[first + i * 8] = r[i];
+        tile[first + 0] = r[0];
+        tile[first + 8] = r[1];
+        tile[first + 16] = r[2];
+        tile[first + 24] = r[3];
+        tile[first + 32] = r[4];
+        tile[first + 40] = r[5];
+        tile[first + 48] = r[6];
+        tile[first + 56] = r[7];
     }
     hs_barrier();
     // merge runs of 8 rows: flip, then 1 half stages
@@ -762,147 +1054,445 @@ __kernel void block_sort_16(__global const hs_stored_key *source, __global hs_pa
         tile[at[3] * 8 + lane] = r[3];
     }
     hs_barrier();
-    HS_UNROLL for (int level = 0; level < 3; level++) {
-        // merge lanes: flip, lane exchanges, column stages
-        {
-            int q = hs_subgroup_id();
-            int base = q;
-            int at[8];
-            at[0] = base;
-            at[1] = base + 32;
-            at[2] = base + 64;
-            at[3] = base + 96;
-            at[4] = - base + 127;
-            at[5] = - base + 95;
-            at[6] = - base + 63;
-            at[7] = - base + 31;
-            hs_entry r[8];
-            r[0] = tile[at[0] * 8 + lane];
-            r[1] = tile[at[1] * 8 + lane];
-            r[2] = tile[at[2] * 8 + lane];
-            r[3] = tile[at[3] * 8 + lane];
-            r[4] = tile[at[4] * 8 + lane];
-            r[5] = tile[at[5] * 8 + lane];
-            r[6] = tile[at[6] * 8 + lane];
-            r[7] = tile[at[7] * 8 + lane];
-            hs_flip(r[0], r[4], (2 << level) - 1, 1 << level);
-            hs_flip(r[1], r[5], (2 << level) - 1, 1 << level);
-            hs_flip(r[2], r[6], (2 << level) - 1, 1 << level);
-            hs_flip(r[3], r[7], (2 << level) - 1, 1 << level);
-            HS_UNROLL for (int step = 1; step < 3; step++) {
-                if (step <= level) {
-                    hs_half(r[0], 1 << (level - step));
-                    hs_half(r[1], 1 << (level - step));
-                    hs_half(r[2], 1 << (level - step));
-                    hs_half(r[3], 1 << (level - step));
-                    hs_half(r[4], 1 << (level - step));
-                    hs_half(r[5], 1 << (level - step));
-                    hs_half(r[6], 1 << (level - step));
-                    hs_half(r[7], 1 << (level - step));
-                }
-            }
-            hs_swap(r[0], r[2]);
-            hs_swap(r[1], r[3]);
-            hs_swap(r[0], r[1]);
-            hs_swap(r[2], r[3]);
-            hs_swap(r[7], r[5]);
-            hs_swap(r[6], r[4]);
-            hs_swap(r[7], r[6]);
-            hs_swap(r[5], r[4]);
-            tile[at[0] * 8 + lane] = r[0];
-            tile[at[1] * 8 + lane] = r[1];
-            tile[at[2] * 8 + lane] = r[2];
-            tile[at[3] * 8 + lane] = r[3];
-            tile[at[4] * 8 + lane] = r[4];
-            tile[at[5] * 8 + lane] = r[5];
-            tile[at[6] * 8 + lane] = r[6];
-            tile[at[7] * 8 + lane] = r[7];
+    // merge lanes: flip, lane exchanges, column stages
+    {
+        int q = hs_subgroup_id();
+        int base = q;
+        int at[8];
+        at[0] = base;
+        at[1] = base + 32;
+        at[2] = base + 64;
+        at[3] = base + 96;
+        at[4] = - base + 127;
+        at[5] = - base + 95;
+        at[6] = - base + 63;
+        at[7] = - base + 31;
+        hs_entry r[8];
+        r[0] = tile[at[0] * 8 + lane];
+        r[1] = tile[at[1] * 8 + lane];
+        r[2] = tile[at[2] * 8 + lane];
+        r[3] = tile[at[3] * 8 + lane];
+        r[4] = tile[at[4] * 8 + lane];
+        r[5] = tile[at[5] * 8 + lane];
+        r[6] = tile[at[6] * 8 + lane];
+        r[7] = tile[at[7] * 8 + lane];
+        hs_flip(r[0], r[4], (2 << 0) - 1, 1 << 0);
+        hs_flip(r[1], r[5], (2 << 0) - 1, 1 << 0);
+        hs_flip(r[2], r[6], (2 << 0) - 1, 1 << 0);
+        hs_flip(r[3], r[7], (2 << 0) - 1, 1 << 0);
+        if (1 <= 0) {
+            hs_half(r[0], 1 << (0 - 1));
+            hs_half(r[1], 1 << (0 - 1));
+            hs_half(r[2], 1 << (0 - 1));
+            hs_half(r[3], 1 << (0 - 1));
+            hs_half(r[4], 1 << (0 - 1));
+            hs_half(r[5], 1 << (0 - 1));
+            hs_half(r[6], 1 << (0 - 1));
+            hs_half(r[7], 1 << (0 - 1));
         }
-        hs_barrier();
-        // half stages, rows 16 to 4 apart
-        {
-            int q = hs_subgroup_id();
-            int x = q;
-            int base = x / 4 * 32 + x % 4;
-            int at[8];
-            at[0] = base;
-            at[1] = base + 4;
-            at[2] = base + 8;
-            at[3] = base + 12;
-            at[4] = base + 16;
-            at[5] = base + 20;
-            at[6] = base + 24;
-            at[7] = base + 28;
-            hs_entry r[8];
-            r[0] = tile[at[0] * 8 + lane];
-            r[1] = tile[at[1] * 8 + lane];
-            r[2] = tile[at[2] * 8 + lane];
-            r[3] = tile[at[3] * 8 + lane];
-            r[4] = tile[at[4] * 8 + lane];
-            r[5] = tile[at[5] * 8 + lane];
-            r[6] = tile[at[6] * 8 + lane];
-            r[7] = tile[at[7] * 8 + lane];
-            hs_swap(r[0], r[4]);
-            hs_swap(r[1], r[5]);
-            hs_swap(r[2], r[6]);
-            hs_swap(r[3], r[7]);
-            hs_swap(r[0], r[2]);
-            hs_swap(r[1], r[3]);
-            hs_swap(r[4], r[6]);
-            hs_swap(r[5], r[7]);
-            hs_swap(r[0], r[1]);
-            hs_swap(r[2], r[3]);
-            hs_swap(r[4], r[5]);
-            hs_swap(r[6], r[7]);
-            tile[at[0] * 8 + lane] = r[0];
-            tile[at[1] * 8 + lane] = r[1];
-            tile[at[2] * 8 + lane] = r[2];
-            tile[at[3] * 8 + lane] = r[3];
-            tile[at[4] * 8 + lane] = r[4];
-            tile[at[5] * 8 + lane] = r[5];
-            tile[at[6] * 8 + lane] = r[6];
-            tile[at[7] * 8 + lane] = r[7];
+        if (2 <= 0) {
+            hs_half(r[0], 1 << (0 - 2));
+            hs_half(r[1], 1 << (0 - 2));
+            hs_half(r[2], 1 << (0 - 2));
+            hs_half(r[3], 1 << (0 - 2));
+            hs_half(r[4], 1 << (0 - 2));
+            hs_half(r[5], 1 << (0 - 2));
+            hs_half(r[6], 1 << (0 - 2));
+            hs_half(r[7], 1 << (0 - 2));
         }
-        hs_barrier();
-        // half stages, rows 2 to 1 apart
-        for (int q = hs_subgroup_id(); q < 32; q += 16) {
-            int base = q * 4;
-            int at[4];
-            at[0] = base;
-            at[1] = base + 1;
-            at[2] = base + 2;
-            at[3] = base + 3;
-            hs_entry r[4];
-            r[0] = tile[at[0] * 8 + lane];
-            r[1] = tile[at[1] * 8 + lane];
-            r[2] = tile[at[2] * 8 + lane];
-            r[3] = tile[at[3] * 8 + lane];
-            hs_swap(r[0], r[2]);
-            hs_swap(r[1], r[3]);
-            hs_swap(r[0], r[1]);
-            hs_swap(r[2], r[3]);
-            tile[at[0] * 8 + lane] = r[0];
-            tile[at[1] * 8 + lane] = r[1];
-            tile[at[2] * 8 + lane] = r[2];
-            tile[at[3] * 8 + lane] = r[3];
-        }
-        hs_barrier();
+        hs_swap(r[0], r[2]);
+        hs_swap(r[1], r[3]);
+        hs_swap(r[0], r[1]);
+        hs_swap(r[2], r[3]);
+        hs_swap(r[7], r[5]);
+        hs_swap(r[6], r[4]);
+        hs_swap(r[7], r[6]);
+        hs_swap(r[5], r[4]);
+        tile[at[0] * 8 + lane] = r[0];
+        tile[at[1] * 8 + lane] = r[1];
+        tile[at[2] * 8 + lane] = r[2];
+        tile[at[3] * 8 + lane] = r[3];
+        tile[at[4] * 8 + lane] = r[4];
+        tile[at[5] * 8 + lane] = r[5];
+        tile[at[6] * 8 + lane] = r[6];
+        tile[at[7] * 8 + lane] = r[7];
     }
+    hs_barrier();
+    // half stages, rows 16 to 4 apart
+    {
+        int q = hs_subgroup_id();
+        int x = q;
+        int base = x / 4 * 32 + x % 4;
+        int at[8];
+        at[0] = base;
+        at[1] = base + 4;
+        at[2] = base + 8;
+        at[3] = base + 12;
+        at[4] = base + 16;
+        at[5] = base + 20;
+        at[6] = base + 24;
+        at[7] = base + 28;
+        hs_entry r[8];
+        r[0] = tile[at[0] * 8 + lane];
+        r[1] = tile[at[1] * 8 + lane];
+        r[2] = tile[at[2] * 8 + lane];
+        r[3] = tile[at[3] * 8 + lane];
+        r[4] = tile[at[4] * 8 + lane];
+        r[5] = tile[at[5] * 8 + lane];
+        r[6] = tile[at[6] * 8 + lane];
+        r[7] = tile[at[7] * 8 + lane];
+        hs_swap(r[0], r[4]);
+        hs_swap(r[1], r[5]);
+        hs_swap(r[2], r[6]);
+        hs_swap(r[3], r[7]);
+        hs_swap(r[0], r[2]);
+        hs_swap(r[1], r[3]);
+        hs_swap(r[4], r[6]);
+        hs_swap(r[5], r[7]);
+        hs_swap(r[0], r[1]);
+        hs_swap(r[2], r[3]);
+        hs_swap(r[4], r[5]);
+        hs_swap(r[6], r[7]);
+        tile[at[0] * 8 + lane] = r[0];
+        tile[at[1] * 8 + lane] = r[1];
+        tile[at[2] * 8 + lane] = r[2];
+        tile[at[3] * 8 + lane] = r[3];
+        tile[at[4] * 8 + lane] = r[4];
+        tile[at[5] * 8 + lane] = r[5];
+        tile[at[6] * 8 + lane] = r[6];
+        tile[at[7] * 8 + lane] = r[7];
+    }
+    hs_barrier();
+    // half stages, rows 2 to 1 apart
+    for (int q = hs_subgroup_id(); q < 32; q += 16) {
+        int base = q * 4;
+        int at[4];
+        at[0] = base;
+        at[1] = base + 1;
+        at[2] = base + 2;
+        at[3] = base + 3;
+        hs_entry r[4];
+        r[0] = tile[at[0] * 8 + lane];
+        r[1] = tile[at[1] * 8 + lane];
+        r[2] = tile[at[2] * 8 + lane];
+        r[3] = tile[at[3] * 8 + lane];
+        hs_swap(r[0], r[2]);
+        hs_swap(r[1], r[3]);
+        hs_swap(r[0], r[1]);
+        hs_swap(r[2], r[3]);
+        tile[at[0] * 8 + lane] = r[0];
+        tile[at[1] * 8 + lane] = r[1];
+        tile[at[2] * 8 + lane] = r[2];
+        tile[at[3] * 8 + lane] = r[3];
+    }
+    hs_barrier();
+    // merge lanes: flip, lane exchanges, column stages
+    {
+        int q = hs_subgroup_id();
+        int base = q;
+        int at[8];
+        at[0] = base;
+        at[1] = base + 32;
+        at[2] = base + 64;
+        at[3] = base + 96;
+        at[4] = - base + 127;
+        at[5] = - base + 95;
+        at[6] = - base + 63;
+        at[7] = - base + 31;
+        hs_entry r[8];
+        r[0] = tile[at[0] * 8 + lane];
+        r[1] = tile[at[1] * 8 + lane];
+        r[2] = tile[at[2] * 8 + lane];
+        r[3] = tile[at[3] * 8 + lane];
+        r[4] = tile[at[4] * 8 + lane];
+        r[5] = tile[at[5] * 8 + lane];
+        r[6] = tile[at[6] * 8 + lane];
+        r[7] = tile[at[7] * 8 + lane];
+        hs_flip(r[0], r[4], (2 << 1) - 1, 1 << 1);
+        hs_flip(r[1], r[5], (2 << 1) - 1, 1 << 1);
+        hs_flip(r[2], r[6], (2 << 1) - 1, 1 << 1);
+        hs_flip(r[3], r[7], (2 << 1) - 1, 1 << 1);
+        if (1 <= 1) {
+            hs_half(r[0], 1 << (1 - 1));
+            hs_half(r[1], 1 << (1 - 1));
+            hs_half(r[2], 1 << (1 - 1));
+            hs_half(r[3], 1 << (1 - 1));
+            hs_half(r[4], 1 << (1 - 1));
+            hs_half(r[5], 1 << (1 - 1));
+            hs_half(r[6], 1 << (1 - 1));
+            hs_half(r[7], 1 << (1 - 1));
+        }
+        if (2 <= 1) {
+            hs_half(r[0], 1 << (1 - 2));
+            hs_half(r[1], 1 << (1 - 2));
+            hs_half(r[2], 1 << (1 - 2));
+            hs_half(r[3], 1 << (1 - 2));
+            hs_half(r[4], 1 << (1 - 2));
+            hs_half(r[5], 1 << (1 - 2));
+            hs_half(r[6], 1 << (1 - 2));
+            hs_half(r[7], 1 << (1 - 2));
+        }
+        hs_swap(r[0], r[2]);
+        hs_swap(r[1], r[3]);
+        hs_swap(r[0], r[1]);
+        hs_swap(r[2], r[3]);
+        hs_swap(r[7], r[5]);
+        hs_swap(r[6], r[4]);
+        hs_swap(r[7], r[6]);
+        hs_swap(r[5], r[4]);
+        tile[at[0] * 8 + lane] = r[0];
+        tile[at[1] * 8 + lane] = r[1];
+        tile[at[2] * 8 + lane] = r[2];
+        tile[at[3] * 8 + lane] = r[3];
+        tile[at[4] * 8 + lane] = r[4];
+        tile[at[5] * 8 + lane] = r[5];
+        tile[at[6] * 8 + lane] = r[6];
+        tile[at[7] * 8 + lane] = r[7];
+    }
+    hs_barrier();
+    // half stages, rows 16 to 4 apart
+    {
+        int q = hs_subgroup_id();
+        int x = q;
+        int base = x / 4 * 32 + x % 4;
+        int at[8];
+        at[0] = base;
+        at[1] = base + 4;
+        at[2] = base + 8;
+        at[3] = base + 12;
+        at[4] = base + 16;
+        at[5] = base + 20;
+        at[6] = base + 24;
+        at[7] = base + 28;
+        hs_entry r[8];
+        r[0] = tile[at[0] * 8 + lane];
+        r[1] = tile[at[1] * 8 + lane];
+        r[2] = tile[at[2] * 8 + lane];
+        r[3] = tile[at[3] * 8 + lane];
+        r[4] = tile[at[4] * 8 + lane];
+        r[5] = tile[at[5] * 8 + lane];
+        r[6] = tile[at[6] * 8 + lane];
+        r[7] = tile[at[7] * 8 + lane];
+        hs_swap(r[0], r[4]);
+        hs_swap(r[1], r[5]);
+        hs_swap(r[2], r[6]);
+        hs_swap(r[3], r[7]);
+        hs_swap(r[0], r[2]);
+        hs_swap(r[1], r[3]);
+        hs_swap(r[4], r[6]);
+        hs_swap(r[5], r[7]);
+        hs_swap(r[0], r[1]);
+        hs_swap(r[2], r[3]);
+        hs_swap(r[4], r[5]);
+        hs_swap(r[6], r[7]);
+        tile[at[0] * 8 + lane] = r[0];
+        tile[at[1] * 8 + lane] = r[1];
+        tile[at[2] * 8 + lane] = r[2];
+        tile[at[3] * 8 + lane] = r[3];
+        tile[at[4] * 8 + lane] = r[4];
+        tile[at[5] * 8 + lane] = r[5];
+        tile[at[6] * 8 + lane] = r[6];
+        tile[at[7] * 8 + lane] = r[7];
+    }
+    hs_barrier();
+    // half stages, rows 2 to 1 apart
+    for (int q = hs_subgroup_id(); q < 32; q += 16) {
+        int base = q * 4;
+        int at[4];
+        at[0] = base;
+        at[1] = base + 1;
+        at[2] = base + 2;
+        at[3] = base + 3;
+        hs_entry r[4];
+        r[0] = tile[at[0] * 8 + lane];
+        r[1] = tile[at[1] * 8 + lane];
+        r[2] = tile[at[2] * 8 + lane];
+        r[3] = tile[at[3] * 8 + lane];
+        hs_swap(r[0], r[2]);
+        hs_swap(r[1], r[3]);
+        hs_swap(r[0], r[1]);
+        hs_swap(r[2], r[3]);
+        tile[at[0] * 8 + lane] = r[0];
+        tile[at[1] * 8 + lane] = r[1];
+        tile[at[2] * 8 + lane] = r[2];
+        tile[at[3] * 8 + lane] = r[3];
+    }
+    hs_barrier();
+    // merge lanes: flip, lane exchanges, column stages
+    {
+        int q = hs_subgroup_id();
+        int base = q;
+        int at[8];
+        at[0] = base;
+        at[1] = base + 32;
+        at[2] = base + 64;
+        at[3] = base + 96;
+        at[4] = - base + 127;
+        at[5] = - base + 95;
+        at[6] = - base + 63;
+        at[7] = - base + 31;
+        hs_entry r[8];
+        r[0] = tile[at[0] * 8 + lane];
+        r[1] = tile[at[1] * 8 + lane];
+        r[2] = tile[at[2] * 8 + lane];
+        r[3] = tile[at[3] * 8 + lane];
+        r[4] = tile[at[4] * 8 + lane];
+        r[5] = tile[at[5] * 8 + lane];
+        r[6] = tile[at[6] * 8 + lane];
+        r[7] = tile[at[7] * 8 + lane];
+        hs_flip(r[0], r[4], (2 << 2) - 1, 1 << 2);
+        hs_flip(r[1], r[5], (2 << 2) - 1, 1 << 2);
+        hs_flip(r[2], r[6], (2 << 2) - 1, 1 << 2);
+        hs_flip(r[3], r[7], (2 << 2) - 1, 1 << 2);
+        if (1 <= 2) {
+            hs_half(r[0], 1 << (2 - 1));
+            hs_half(r[1], 1 << (2 - 1));
+            hs_half(r[2], 1 << (2 - 1));
+            hs_half(r[3], 1 << (2 - 1));
+            hs_half(r[4], 1 << (2 - 1));
+            hs_half(r[5], 1 << (2 - 1));
+            hs_half(r[6], 1 << (2 - 1));
+            hs_half(r[7], 1 << (2 - 1));
+        }
+        if (2 <= 2) {
+            hs_half(r[0], 1 << (2 - 2));
+            hs_half(r[1], 1 << (2 - 2));
+            hs_half(r[2], 1 << (2 - 2));
+            hs_half(r[3], 1 << (2 - 2));
+            hs_half(r[4], 1 << (2 - 2));
+            hs_half(r[5], 1 << (2 - 2));
+            hs_half(r[6], 1 << (2 - 2));
+            hs_half(r[7], 1 << (2 - 2));
+        }
+        hs_swap(r[0], r[2]);
+        hs_swap(r[1], r[3]);
+        hs_swap(r[0], r[1]);
+        hs_swap(r[2], r[3]);
+        hs_swap(r[7], r[5]);
+        hs_swap(r[6], r[4]);
+        hs_swap(r[7], r[6]);
+        hs_swap(r[5], r[4]);
+        tile[at[0] * 8 + lane] = r[0];
+        tile[at[1] * 8 + lane] = r[1];
+        tile[at[2] * 8 + lane] = r[2];
+        tile[at[3] * 8 + lane] = r[3];
+        tile[at[4] * 8 + lane] = r[4];
+        tile[at[5] * 8 + lane] = r[5];
+        tile[at[6] * 8 + lane] = r[6];
+        tile[at[7] * 8 + lane] = r[7];
+    }
+    hs_barrier();
+    // half stages, rows 16 to 4 apart
+    {
+        int q = hs_subgroup_id();
+        int x = q;
+        int base = x / 4 * 32 + x % 4;
+        int at[8];
+        at[0] = base;
+        at[1] = base + 4;
+        at[2] = base + 8;
+        at[3] = base + 12;
+        at[4] = base + 16;
+        at[5] = base + 20;
+        at[6] = base + 24;
+        at[7] = base + 28;
+        hs_entry r[8];
+        r[0] = tile[at[0] * 8 + lane];
+        r[1] = tile[at[1] * 8 + lane];
+        r[2] = tile[at[2] * 8 + lane];
+        r[3] = tile[at[3] * 8 + lane];
+        r[4] = tile[at[4] * 8 + lane];
+        r[5] = tile[at[5] * 8 + lane];
+        r[6] = tile[at[6] * 8 + lane];
+        r[7] = tile[at[7] * 8 + lane];
+        hs_swap(r[0], r[4]);
+        hs_swap(r[1], r[5]);
+        hs_swap(r[2], r[6]);
+        hs_swap(r[3], r[7]);
+        hs_swap(r[0], r[2]);
+        hs_swap(r[1], r[3]);
+        hs_swap(r[4], r[6]);
+        hs_swap(r[5], r[7]);
+        hs_swap(r[0], r[1]);
+        hs_swap(r[2], r[3]);
+        hs_swap(r[4], r[5]);
+        hs_swap(r[6], r[7]);
+        tile[at[0] * 8 + lane] = r[0];
+        tile[at[1] * 8 + lane] = r[1];
+        tile[at[2] * 8 + lane] = r[2];
+        tile[at[3] * 8 + lane] = r[3];
+        tile[at[4] * 8 + lane] = r[4];
+        tile[at[5] * 8 + lane] = r[5];
+        tile[at[6] * 8 + lane] = r[6];
+        tile[at[7] * 8 + lane] = r[7];
+    }
+    hs_barrier();
+    // half stages, rows 2 to 1 apart
+    for (int q = hs_subgroup_id(); q < 32; q += 16) {
+        int base = q * 4;
+        int at[4];
+        at[0] = base;
+        at[1] = base + 1;
+        at[2] = base + 2;
+        at[3] = base + 3;
+        hs_entry r[4];
+        r[0] = tile[at[0] * 8 + lane];
+        r[1] = tile[at[1] * 8 + lane];
+        r[2] = tile[at[2] * 8 + lane];
+        r[3] = tile[at[3] * 8 + lane];
+        hs_swap(r[0], r[2]);
+        hs_swap(r[1], r[3]);
+        hs_swap(r[0], r[1]);
+        hs_swap(r[2], r[3]);
+        tile[at[0] * 8 + lane] = r[0];
+        tile[at[1] * 8 + lane] = r[1];
+        tile[at[2] * 8 + lane] = r[2];
+        tile[at[3] * 8 + lane] = r[3];
+    }
+    hs_barrier();
     // transpose: rank = lane * 128 + row becomes linear; columns are 129 keys apart
     {
         hs_entry r[8];
-        HS_UNROLL for (int i = 0; i < 8; i++) r[i] = hs_make_pair(hs_pair_key(tile[first + i * 8]), hs_to_u32(hs_pair_index(tile[first + i * 8])));
+        r[0] = hs_make_pair(hs_pair_key(tile[first + 0]), hs_to_u32(hs_pair_index(tile[first + 0])));
+        r[1] = hs_make_pair(hs_pair_key(tile[first + 8]), hs_to_u32(hs_pair_index(tile[first + 8])));
+        r[2] = hs_make_pair(hs_pair_key(tile[first + 16]), hs_to_u32(hs_pair_index(tile[first + 16])));
+        r[3] = hs_make_pair(hs_pair_key(tile[first + 24]), hs_to_u32(hs_pair_index(tile[first + 24])));
+        r[4] = hs_make_pair(hs_pair_key(tile[first + 32]), hs_to_u32(hs_pair_index(tile[first + 32])));
+        r[5] = hs_make_pair(hs_pair_key(tile[first + 40]), hs_to_u32(hs_pair_index(tile[first + 40])));
+        r[6] = hs_make_pair(hs_pair_key(tile[first + 48]), hs_to_u32(hs_pair_index(tile[first + 48])));
+        r[7] = hs_make_pair(hs_pair_key(tile[first + 56]), hs_to_u32(hs_pair_index(tile[first + 56])));
         hs_barrier();
         int row = hs_subgroup_id() * 8;
         int to = lane * 129 + row;
-        HS_UNROLL for (int i = 0; i < 8; i++) tile[to + i] = r[i];
+        tile[to + 0] = r[0];
+        tile[to + 1] = r[1];
+        tile[to + 2] = r[2];
+        tile[to + 3] = r[3];
+        tile[to + 4] = r[4];
+        tile[to + 5] = r[5];
+        tile[to + 6] = r[6];
+        tile[to + 7] = r[7];
         hs_barrier();
     }
     // store in linear order, nothing at or beyond n
     if (count >= 1024) {
-        HS_UNROLL for (int i = 0; i < 8; i++) destination[start + first + i * 8] = hs_left(tile[first + i * 8 + (first + i * 8) / 128 * 1]);
+        destination[start + first + 0] = hs_left(tile[first + 0 + (first + 0) / 128 * 1]);
+        destination[start + first + 8] = hs_left(tile[first + 8 + (first + 8) / 128 * 1]);
+        destination[start + first + 16] = hs_left(tile[first + 16 + (first + 16) / 128 * 1]);
+        destination[start + first + 24] = hs_left(tile[first + 24 + (first + 24) / 128 * 1]);
+        destination[start + first + 32] = hs_left(tile[first + 32 + (first + 32) / 128 * 1]);
+        destination[start + first + 40] = hs_left(tile[first + 40 + (first + 40) / 128 * 1]);
+        destination[start + first + 48] = hs_left(tile[first + 48 + (first + 48) / 128 * 1]);
+        destination[start + first + 56] = hs_left(tile[first + 56 + (first + 56) / 128 * 1]);
     } else {
-        HS_UNROLL for (int i = 0; i < 8; i++) if (first + i * 8 < count) destination[start + first + i * 8] = hs_left(tile[first + i * 8 + (first + i * 8) / 128 * 1]);
+        if (first + 0 < count) destination[start + first + 0] = hs_left(tile[first + 0 + (first + 0) / 128 * 1]);
+        if (first + 8 < count) destination[start + first + 8] = hs_left(tile[first + 8 + (first + 8) / 128 * 1]);
+        if (first + 16 < count) destination[start + first + 16] = hs_left(tile[first + 16 + (first + 16) / 128 * 1]);
+        if (first + 24 < count) destination[start + first + 24] = hs_left(tile[first + 24 + (first + 24) / 128 * 1]);
+        if (first + 32 < count) destination[start + first + 32] = hs_left(tile[first + 32 + (first + 32) / 128 * 1]);
+        if (first + 40 < count) destination[start + first + 40] = hs_left(tile[first + 40 + (first + 40) / 128 * 1]);
+        if (first + 48 < count) destination[start + first + 48] = hs_left(tile[first + 48 + (first + 48) / 128 * 1]);
+        if (first + 56 < count) destination[start + first + 56] = hs_left(tile[first + 56 + (first + 56) / 128 * 1]);
     }
     hs_end();
 }
@@ -1228,9 +1818,23 @@ __kernel void clean(__global hs_pair *destination, int n, int argument)
         at[7] = base + 112;
         hs_entry r[8];
         if (whole) {
-            HS_UNROLL for (int i = 0; i < 8; i++) r[i] = hs_entered_again(destination[start + at[i] * 8 + lane]);
+            r[0] = hs_entered_again(destination[start + at[0] * 8 + lane]);
+            r[1] = hs_entered_again(destination[start + at[1] * 8 + lane]);
+            r[2] = hs_entered_again(destination[start + at[2] * 8 + lane]);
+            r[3] = hs_entered_again(destination[start + at[3] * 8 + lane]);
+            r[4] = hs_entered_again(destination[start + at[4] * 8 + lane]);
+            r[5] = hs_entered_again(destination[start + at[5] * 8 + lane]);
+            r[6] = hs_entered_again(destination[start + at[6] * 8 + lane]);
+            r[7] = hs_entered_again(destination[start + at[7] * 8 + lane]);
         } else {
-            HS_UNROLL for (int i = 0; i < 8; i++) r[i] = at[i] * 8 + lane < end ? hs_entered_again(destination[start + at[i] * 8 + lane]) : HS_ENTRY_GREATEST;
+            r[0] = at[0] * 8 + lane < end ? hs_entered_again(destination[start + at[0] * 8 + lane]) : HS_ENTRY_GREATEST;
+            r[1] = at[1] * 8 + lane < end ? hs_entered_again(destination[start + at[1] * 8 + lane]) : HS_ENTRY_GREATEST;
+            r[2] = at[2] * 8 + lane < end ? hs_entered_again(destination[start + at[2] * 8 + lane]) : HS_ENTRY_GREATEST;
+            r[3] = at[3] * 8 + lane < end ? hs_entered_again(destination[start + at[3] * 8 + lane]) : HS_ENTRY_GREATEST;
+            r[4] = at[4] * 8 + lane < end ? hs_entered_again(destination[start + at[4] * 8 + lane]) : HS_ENTRY_GREATEST;
+            r[5] = at[5] * 8 + lane < end ? hs_entered_again(destination[start + at[5] * 8 + lane]) : HS_ENTRY_GREATEST;
+            r[6] = at[6] * 8 + lane < end ? hs_entered_again(destination[start + at[6] * 8 + lane]) : HS_ENTRY_GREATEST;
+            r[7] = at[7] * 8 + lane < end ? hs_entered_again(destination[start + at[7] * 8 + lane]) : HS_ENTRY_GREATEST;
         }
         hs_swap(r[0], r[4]);
         hs_swap(r[1], r[5]);
@@ -1308,9 +1912,15 @@ __kernel void clean(__global hs_pair *destination, int n, int argument)
         hs_half(r[2], 1);
         hs_half(r[3], 1);
         if (whole) {
-            HS_UNROLL for (int i = 0; i < 4; i++) destination[start + at[i] * 8 + lane] = hs_left(r[i]);
+            destination[start + at[0] * 8 + lane] = hs_left(r[0]);
+            destination[start + at[1] * 8 + lane] = hs_left(r[1]);
+            destination[start + at[2] * 8 + lane] = hs_left(r[2]);
+            destination[start + at[3] * 8 + lane] = hs_left(r[3]);
         } else {
-            HS_UNROLL for (int i = 0; i < 4; i++) if (at[i] * 8 + lane < end) destination[start + at[i] * 8 + lane] = hs_left(r[i]);
+            if (at[0] * 8 + lane < end) destination[start + at[0] * 8 + lane] = hs_left(r[0]);
+            if (at[1] * 8 + lane < end) destination[start + at[1] * 8 + lane] = hs_left(r[1]);
+            if (at[2] * 8 + lane < end) destination[start + at[2] * 8 + lane] = hs_left(r[2]);
+            if (at[3] * 8 + lane < end) destination[start + at[3] * 8 + lane] = hs_left(r[3]);
         }
     }
     hs_end();
@@ -1361,8 +1971,18 @@ __kernel void count(__global const hs_stored_key *source, __global hs_stored_key
     int next = begin + hs_local_id();
     for (; next + 640 < end; next += 768) {
         hs_key k[6];
-        HS_UNROLL for (int i = 0; i < 6; i++) k[i] = hs_load(from, next + i * 128);
-        HS_UNROLL for (int i = 0; i < 6; i++) hs_local_atomic_add(counts[hs_digit(k[i], shift, mask)], 1u);
+        k[0] = hs_load(from, next + 0);
+        k[1] = hs_load(from, next + 128);
+        k[2] = hs_load(from, next + 256);
+        k[3] = hs_load(from, next + 384);
+        k[4] = hs_load(from, next + 512);
+        k[5] = hs_load(from, next + 640);
+        hs_local_atomic_add(counts[hs_digit(k[0], shift, mask)], 1u);
+        hs_local_atomic_add(counts[hs_digit(k[1], shift, mask)], 1u);
+        hs_local_atomic_add(counts[hs_digit(k[2], shift, mask)], 1u);
+        hs_local_atomic_add(counts[hs_digit(k[3], shift, mask)], 1u);
+        hs_local_atomic_add(counts[hs_digit(k[4], shift, mask)], 1u);
+        hs_local_atomic_add(counts[hs_digit(k[5], shift, mask)], 1u);
     }
     for (; next < end; next += 128) hs_local_atomic_add(counts[hs_digit(hs_load(from, next), shift, mask)], 1u);
     hs_barrier();
@@ -1482,9 +2102,19 @@ __kernel void scatter(__global const hs_stored_key *source, __global hs_stored_k
         int row = hs_subgroup_id() * 48 + hs_lane_id();
         hs_key k[6];
     if (valid == 768) {
-        HS_UNROLL for (int i = 0; i < 6; i++) k[i] = hs_load(from, begin + row + i * 8);
+        k[0] = hs_load(from, begin + row + 0);
+        k[1] = hs_load(from, begin + row + 8);
+        k[2] = hs_load(from, begin + row + 16);
+        k[3] = hs_load(from, begin + row + 24);
+        k[4] = hs_load(from, begin + row + 32);
+        k[5] = hs_load(from, begin + row + 40);
     } else {
-        HS_UNROLL for (int i = 0; i < 6; i++) k[i] = row + i * 8 < valid ? hs_load(from, begin + row + i * 8) : HS_GREATEST;
+        k[0] = row + 0 < valid ? hs_load(from, begin + row + 0) : HS_GREATEST;
+        k[1] = row + 8 < valid ? hs_load(from, begin + row + 8) : HS_GREATEST;
+        k[2] = row + 16 < valid ? hs_load(from, begin + row + 16) : HS_GREATEST;
+        k[3] = row + 24 < valid ? hs_load(from, begin + row + 24) : HS_GREATEST;
+        k[4] = row + 32 < valid ? hs_load(from, begin + row + 32) : HS_GREATEST;
+        k[5] = row + 40 < valid ? hs_load(from, begin + row + 40) : HS_GREATEST;
     }
         int mine = hs_subgroup_id() * 256;
         for (int i = hs_local_id(); i < 4096; i += 128) counts[i] = 0u;
@@ -1493,7 +2123,12 @@ __kernel void scatter(__global const hs_stored_key *source, __global hs_stored_k
             mixed[1] = hs_to_u32(shift);
         }
         hs_barrier();
-        HS_UNROLL for (int i = 0; i < 6; i++) hs_local_atomic_add(counts[mine + hs_digit(k[i], shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k[0], shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k[1], shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k[2], shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k[3], shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k[4], shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k[5], shift, mask)], 1u);
         hs_barrier();
         // a digit's keys come subgroup by subgroup
         for (int d = hs_local_id(); d < 256; d += 128) {
@@ -1531,51 +2166,205 @@ __kernel void scatter(__global const hs_stored_key *source, __global hs_stored_k
         }
         shift = hs_to_int(mixed[1]); // the same; else compilers keep all digits until they are needed again, and spill
         if (mixed[0] == 0u) { // the keys stay where they are
-            HS_UNROLL for (int i = 0; i < 6; i++) { int spot = row + i * 8; tile[spot] = k[i]; order[spot] = hs_to_u32(row + i * 8); }
+            { int spot = row + 0; tile[spot] = k[0]; order[spot] = hs_to_u32(row + 0); }
+            { int spot = row + 8; tile[spot] = k[1]; order[spot] = hs_to_u32(row + 8); }
+            { int spot = row + 16; tile[spot] = k[2]; order[spot] = hs_to_u32(row + 16); }
+            { int spot = row + 24; tile[spot] = k[3]; order[spot] = hs_to_u32(row + 24); }
+            { int spot = row + 32; tile[spot] = k[4]; order[spot] = hs_to_u32(row + 32); }
+            { int spot = row + 40; tile[spot] = k[5]; order[spot] = hs_to_u32(row + 40); }
         } else {
             for (int d = hs_local_id(); d < 256; d += 128) for (int s = 0; s < 16; s++) counts[s * 256 + d] += firsts[d];
             hs_barrier();
-            HS_UNROLL for (int i = 0; i < 6; i++) {
-                {
-                    int d = hs_digit(k[i], shift, mask);
-                    hs_lanemask same = 0u;
-                    same |= hs_broadcast(d, 0) == d ? 0x1u : 0u;
-                    same |= hs_broadcast(d, 1) == d ? 0x2u : 0u;
-                    same |= hs_broadcast(d, 2) == d ? 0x4u : 0u;
-                    same |= hs_broadcast(d, 3) == d ? 0x8u : 0u;
-                    same |= hs_broadcast(d, 4) == d ? 0x10u : 0u;
-                    same |= hs_broadcast(d, 5) == d ? 0x20u : 0u;
-                    same |= hs_broadcast(d, 6) == d ? 0x40u : 0u;
-                    same |= hs_broadcast(d, 7) == d ? 0x80u : 0u;
-                    int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
-                    hs_subgroup_barrier();
-                    if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
-                    hs_subgroup_barrier();
-                    { int spot = place; tile[spot] = k[i]; order[spot] = hs_to_u32(row + i * 8); }
-                }
+            {
+                int d = hs_digit(k[0], shift, mask);
+                hs_lanemask same = 0u;
+                same |= hs_broadcast(d, 0) == d ? 0x1u : 0u;
+                same |= hs_broadcast(d, 1) == d ? 0x2u : 0u;
+                same |= hs_broadcast(d, 2) == d ? 0x4u : 0u;
+                same |= hs_broadcast(d, 3) == d ? 0x8u : 0u;
+                same |= hs_broadcast(d, 4) == d ? 0x10u : 0u;
+                same |= hs_broadcast(d, 5) == d ? 0x20u : 0u;
+                same |= hs_broadcast(d, 6) == d ? 0x40u : 0u;
+                same |= hs_broadcast(d, 7) == d ? 0x80u : 0u;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
+                hs_subgroup_barrier();
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
+                hs_subgroup_barrier();
+                { int spot = place; tile[spot] = k[0]; order[spot] = hs_to_u32(row + 0); }
+            }
+            {
+                int d = hs_digit(k[1], shift, mask);
+                hs_lanemask same = 0u;
+                same |= hs_broadcast(d, 0) == d ? 0x1u : 0u;
+                same |= hs_broadcast(d, 1) == d ? 0x2u : 0u;
+                same |= hs_broadcast(d, 2) == d ? 0x4u : 0u;
+                same |= hs_broadcast(d, 3) == d ? 0x8u : 0u;
+                same |= hs_broadcast(d, 4) == d ? 0x10u : 0u;
+                same |= hs_broadcast(d, 5) == d ? 0x20u : 0u;
+                same |= hs_broadcast(d, 6) == d ? 0x40u : 0u;
+                same |= hs_broadcast(d, 7) == d ? 0x80u : 0u;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
+                hs_subgroup_barrier();
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
+                hs_subgroup_barrier();
+                { int spot = place; tile[spot] = k[1]; order[spot] = hs_to_u32(row + 8); }
+            }
+            {
+                int d = hs_digit(k[2], shift, mask);
+                hs_lanemask same = 0u;
+                same |= hs_broadcast(d, 0) == d ? 0x1u : 0u;
+                same |= hs_broadcast(d, 1) == d ? 0x2u : 0u;
+                same |= hs_broadcast(d, 2) == d ? 0x4u : 0u;
+                same |= hs_broadcast(d, 3) == d ? 0x8u : 0u;
+                same |= hs_broadcast(d, 4) == d ? 0x10u : 0u;
+                same |= hs_broadcast(d, 5) == d ? 0x20u : 0u;
+                same |= hs_broadcast(d, 6) == d ? 0x40u : 0u;
+                same |= hs_broadcast(d, 7) == d ? 0x80u : 0u;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
+                hs_subgroup_barrier();
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
+                hs_subgroup_barrier();
+                { int spot = place; tile[spot] = k[2]; order[spot] = hs_to_u32(row + 16); }
+            }
+            {
+                int d = hs_digit(k[3], shift, mask);
+                hs_lanemask same = 0u;
+                same |= hs_broadcast(d, 0) == d ? 0x1u : 0u;
+                same |= hs_broadcast(d, 1) == d ? 0x2u : 0u;
+                same |= hs_broadcast(d, 2) == d ? 0x4u : 0u;
+                same |= hs_broadcast(d, 3) == d ? 0x8u : 0u;
+                same |= hs_broadcast(d, 4) == d ? 0x10u : 0u;
+                same |= hs_broadcast(d, 5) == d ? 0x20u : 0u;
+                same |= hs_broadcast(d, 6) == d ? 0x40u : 0u;
+                same |= hs_broadcast(d, 7) == d ? 0x80u : 0u;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
+                hs_subgroup_barrier();
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
+                hs_subgroup_barrier();
+                { int spot = place; tile[spot] = k[3]; order[spot] = hs_to_u32(row + 24); }
+            }
+            {
+                int d = hs_digit(k[4], shift, mask);
+                hs_lanemask same = 0u;
+                same |= hs_broadcast(d, 0) == d ? 0x1u : 0u;
+                same |= hs_broadcast(d, 1) == d ? 0x2u : 0u;
+                same |= hs_broadcast(d, 2) == d ? 0x4u : 0u;
+                same |= hs_broadcast(d, 3) == d ? 0x8u : 0u;
+                same |= hs_broadcast(d, 4) == d ? 0x10u : 0u;
+                same |= hs_broadcast(d, 5) == d ? 0x20u : 0u;
+                same |= hs_broadcast(d, 6) == d ? 0x40u : 0u;
+                same |= hs_broadcast(d, 7) == d ? 0x80u : 0u;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
+                hs_subgroup_barrier();
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
+                hs_subgroup_barrier();
+                { int spot = place; tile[spot] = k[4]; order[spot] = hs_to_u32(row + 32); }
+            }
+            {
+                int d = hs_digit(k[5], shift, mask);
+                hs_lanemask same = 0u;
+                same |= hs_broadcast(d, 0) == d ? 0x1u : 0u;
+                same |= hs_broadcast(d, 1) == d ? 0x2u : 0u;
+                same |= hs_broadcast(d, 2) == d ? 0x4u : 0u;
+                same |= hs_broadcast(d, 3) == d ? 0x8u : 0u;
+                same |= hs_broadcast(d, 4) == d ? 0x10u : 0u;
+                same |= hs_broadcast(d, 5) == d ? 0x20u : 0u;
+                same |= hs_broadcast(d, 6) == d ? 0x40u : 0u;
+                same |= hs_broadcast(d, 7) == d ? 0x80u : 0u;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
+                hs_subgroup_barrier();
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
+                hs_subgroup_barrier();
+                { int spot = place; tile[spot] = k[5]; order[spot] = hs_to_u32(row + 40); }
             }
         }
         hs_barrier();
 
     if (valid == 768) {
-        HS_UNROLL for (int i = 0; i < 6; i++) {
-            {
-                hs_key key = tile[hs_local_id() + i * 128];
-                int d = hs_digit(key, shift, mask);
-                int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + i * 128;
-                hs_store(to, place, key);
-                hs_store_value(values_to, place, hs_load_value(values_from, at, begin + hs_to_int(order[hs_local_id() + i * 128])));
-            }
+        {
+            hs_key key = tile[hs_local_id() + 0];
+            int d = hs_digit(key, shift, mask);
+            int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 0;
+            hs_store(to, place, key);
+            hs_store_value(values_to, place, hs_load_value(values_from, at, begin + hs_to_int(order[hs_local_id() + 0])));
+        }
+        {
+            hs_key key = tile[hs_local_id() + 128];
+            int d = hs_digit(key, shift, mask);
+            int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 128;
+            hs_store(to, place, key);
+            hs_store_value(values_to, place, hs_load_value(values_from, at, begin + hs_to_int(order[hs_local_id() + 128])));
+        }
+        {
+            hs_key key = tile[hs_local_id() + 256];
+            int d = hs_digit(key, shift, mask);
+            int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 256;
+            hs_store(to, place, key);
+            hs_store_value(values_to, place, hs_load_value(values_from, at, begin + hs_to_int(order[hs_local_id() + 256])));
+        }
+        {
+            hs_key key = tile[hs_local_id() + 384];
+            int d = hs_digit(key, shift, mask);
+            int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 384;
+            hs_store(to, place, key);
+            hs_store_value(values_to, place, hs_load_value(values_from, at, begin + hs_to_int(order[hs_local_id() + 384])));
+        }
+        {
+            hs_key key = tile[hs_local_id() + 512];
+            int d = hs_digit(key, shift, mask);
+            int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 512;
+            hs_store(to, place, key);
+            hs_store_value(values_to, place, hs_load_value(values_from, at, begin + hs_to_int(order[hs_local_id() + 512])));
+        }
+        {
+            hs_key key = tile[hs_local_id() + 640];
+            int d = hs_digit(key, shift, mask);
+            int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 640;
+            hs_store(to, place, key);
+            hs_store_value(values_to, place, hs_load_value(values_from, at, begin + hs_to_int(order[hs_local_id() + 640])));
         }
     } else {
-        HS_UNROLL for (int i = 0; i < 6; i++) {
-            if (hs_local_id() + i * 128 < valid) {
-                hs_key key = tile[hs_local_id() + i * 128];
-                int d = hs_digit(key, shift, mask);
-                int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + i * 128;
-                hs_store(to, place, key);
-                hs_store_value(values_to, place, hs_load_value(values_from, at, begin + hs_to_int(order[hs_local_id() + i * 128])));
-            }
+        if (hs_local_id() + 0 < valid) {
+            hs_key key = tile[hs_local_id() + 0];
+            int d = hs_digit(key, shift, mask);
+            int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 0;
+            hs_store(to, place, key);
+            hs_store_value(values_to, place, hs_load_value(values_from, at, begin + hs_to_int(order[hs_local_id() + 0])));
+        }
+        if (hs_local_id() + 128 < valid) {
+            hs_key key = tile[hs_local_id() + 128];
+            int d = hs_digit(key, shift, mask);
+            int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 128;
+            hs_store(to, place, key);
+            hs_store_value(values_to, place, hs_load_value(values_from, at, begin + hs_to_int(order[hs_local_id() + 128])));
+        }
+        if (hs_local_id() + 256 < valid) {
+            hs_key key = tile[hs_local_id() + 256];
+            int d = hs_digit(key, shift, mask);
+            int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 256;
+            hs_store(to, place, key);
+            hs_store_value(values_to, place, hs_load_value(values_from, at, begin + hs_to_int(order[hs_local_id() + 256])));
+        }
+        if (hs_local_id() + 384 < valid) {
+            hs_key key = tile[hs_local_id() + 384];
+            int d = hs_digit(key, shift, mask);
+            int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 384;
+            hs_store(to, place, key);
+            hs_store_value(values_to, place, hs_load_value(values_from, at, begin + hs_to_int(order[hs_local_id() + 384])));
+        }
+        if (hs_local_id() + 512 < valid) {
+            hs_key key = tile[hs_local_id() + 512];
+            int d = hs_digit(key, shift, mask);
+            int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 512;
+            hs_store(to, place, key);
+            hs_store_value(values_to, place, hs_load_value(values_from, at, begin + hs_to_int(order[hs_local_id() + 512])));
+        }
+        if (hs_local_id() + 640 < valid) {
+            hs_key key = tile[hs_local_id() + 640];
+            int d = hs_digit(key, shift, mask);
+            int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 640;
+            hs_store(to, place, key);
+            hs_store_value(values_to, place, hs_load_value(values_from, at, begin + hs_to_int(order[hs_local_id() + 640])));
         }
     }
         hs_barrier();
