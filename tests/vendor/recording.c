@@ -111,10 +111,13 @@ static uint64_t hash_of(const uint32_t *words, size_t bytes)
 static uint64_t module_hash(const hs_spirv *module)
 {
     static uint32_t numbers[1 << 18], words[1 << 18];
+    static struct { const char *const *text; uint64_t hash; } known_hashes[1024];
+    const size_t slot = (uintptr_t)module->text / sizeof *module->text % 1024;
     uint32_t count = 0, made = 0, shift = 0, k, i;
     const char *const *text;
     const char *c;
     if (module->words) return hash_of(module->words, module->bytes);
+    if (known_hashes[slot].text == module->text) return known_hashes[slot].hash;
     numbers[0] = 0;
     for (text = module->text; *text; text++)
         for (c = *text; *c; c++) {
@@ -133,7 +136,9 @@ static uint64_t module_hash(const hs_spirv *module)
         i += numbers[i] + 1;
     }
     check(made * 4 == module->bytes, "the size of a module");
-    return hash_of(words, module->bytes);
+    known_hashes[slot].text = module->text;
+    known_hashes[slot].hash = hash_of(words, module->bytes);
+    return known_hashes[slot].hash;
 }
 
 static VKAPI_ATTR VkResult VKAPI_CALL create_module(VkDevice device, const VkShaderModuleCreateInfo *info,
