@@ -18,8 +18,8 @@ from hsgen.emit.kernels import render
 from hsgen.targets import target
 from hsgen.targets.choices import algorithm
 from hsgen.targets.tables import table_of
+from hsgen.tools.tune.checking import made
 from hsgen.tools.tune.propose import Space, name_of, propose
-from hsgen.tools.tune.race import made
 from hsgen.tools.tune.request import Request, starts
 
 PLACES = [
