@@ -321,7 +321,9 @@ def test_tuning_moves_a_table_to_another_strategy() -> None:
     assert table is not None
     changed = {("radix-low", "u32"): {**table, "strategy": "onesweep"}}
     after = edit.applied(NEW, "mine.toml", changed, {}, [])
-    moved = NEW.replace("[radix.u32.reduce_scan.low] # few", "[radix.u32.onesweep.low]").replace("# twice the bytes\n", "")
+    moved = NEW.replace("[radix.u32.reduce_scan.low] # few", "[radix.u32.onesweep.low]").replace(
+        "# twice the bytes\n", ""
+    )
     assert after == moved.replace("radix-reduce_scan-low", "radix-onesweep-low")
     found = target.parse(after, "mine", "mine.toml")
     assert found.choices["radix-low", "u32"].STRATEGY == "onesweep" and found.autos["u32"][0] == ("radix-low", 300)
