@@ -71,8 +71,9 @@ class Option:
 class Api:
     """An API: its files, its capabilities, and how its devices are driven.
 
-    In names of files, ``{api}`` is the name.  Files lie in ``templates/apis/NAME``; an API that `extends` another
-    uses the other's files where its folder lacks one, with its own name in C names, and with `replaced`.
+    In names of files, ``{api}`` is the name and ``{suffix}`` that of kernels.  Files lie in ``templates/apis/NAME``; an
+    API that `extends` another uses the other's files where its folder lacks one, with its own name in C names, with
+    `replaced`, and with `calls` in the names of functions.
     """
 
     name: str
@@ -123,16 +124,19 @@ class Api:
     extends: Api | None = None
     replaced: tuple[tuple[str, str], ...] = ()
     """Texts of the other API's C files with what stands for them in this one's, such as names of headers."""
+    calls: str = ""
+    """How the names of the API's own functions and types begin, in mixed case; those of an extending API may differ."""
 
-    def extended(self, name: str, title: str, *, dialect: str, **run_boundaries: Any) -> Api:
+    def extended(self, name: str, title: str, *, dialect: str, **changes: Any) -> Api:
         """Return an API like this one, except its names and `changes`."""
-        tables = self.tables and replace(self.tables, target=f"{{target}}_{name}.{self.tables.suffix}", earlier="")
+        suffix = changes.get("suffix") or (self.tables.suffix if self.tables else "")
+        tables = self.tables and replace(self.tables, target=f"{{target}}_{name}.{suffix}", suffix=suffix, earlier="")
         same: dict[str, Any] = {"tables": tables, "replaced": (), "prefixes": (*self.prefixes, name)}
-        return replace(self, name=name, title=title, dialect=dialect, extends=self, **(same | run_boundaries))
+        return replace(self, name=name, title=title, dialect=dialect, extends=self, **(same | changes))
 
     def named(self, pattern: str, **more: str) -> str:
         """Return a name of a file for its pattern."""
-        return pattern.format(api=self.name, **more)
+        return pattern.format(**{"api": self.name, "suffix": self.suffix} | more)
 
     def file(self, pattern: str) -> Path:
         """Return the file of the API's folder, or of that which it extends; its own path where neither has it."""
@@ -163,6 +167,8 @@ class Api:
             text = re.sub(rf"(?<![A-Za-z0-9])({head}){word}(?![A-Za-z0-9])", rf"\g<1>{own}", text)
         for before, after in self.replaced:
             text = text.replace(before, after)
+        if self.calls != self.extends.calls:
+            text = re.sub(rf"(?<![A-Za-z0-9_]){self.extends.calls}(?=[A-Z])", self.calls, text)
         return text
 
     @property

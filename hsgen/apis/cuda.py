@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
@@ -27,11 +28,15 @@ _ORIGINS = {
     "threads": "maxThreadsPerMultiProcessor / warpSize",
     "registers": "regsPerMultiprocessor",
 }
+CCCL = "HSGEN_CCCL"
+"""The variable that names a folder with other headers of CUB than the toolkit's."""
 _WORDS = 1 << 32
 _BASELINES = {
     "sort": ("cub.cu", ("cub",)),
     "segmented_sort": ("cub_segmented_sort.cu", ("cub", "cub-radix")),
     "merge": ("cub_merge.cu", ("cub",)),
+    "scan": ("cub_scan.cu", ("cub",)),
+    "top_k": ("cub_top_k.cu", ("cub",)),
 }
 
 
@@ -46,8 +51,9 @@ def nvcc() -> list[str]:
     if path is None:
         raise Unavailable("no nvcc on the PATH; install NVIDIA's CUDA toolkit")
     code = [f"-gencode=arch=compute_{a},code=sm_{a}" for a in architectures()]
-    headers = Path(path).resolve().parents[1] / "include" / "cccl"  # where toolkits from 13.0 on have CUB
-    extra = [f"-I{headers}"] if headers.is_dir() else []
+    own = Path(path).resolve().parents[1] / "include" / "cccl"  # where toolkits from 13.0 on have CUB
+    chosen = os.environ.get(CCCL)
+    extra = [f"-I{folder}" for folder in (chosen, own) if folder and Path(folder).is_dir()]
     return [path, "-std=c++17", "-O3", "-cudart", "static", *code, "-Xcompiler", "-fPIC", *extra]
 
 
@@ -83,12 +89,19 @@ API = Api(
     dialect="cuda",
     suffix="cu",
     language="CUDA C++",
-    sources=("hs_{api}.cu", "hs_{api}_device.cu", "hs_{api}_create.cu", "hs_{api}_launch.cu"),
-    example="sort_{api}.cu",
+    sources=(
+        "hs_{api}.{suffix}",
+        "hs_{api}_platform.{suffix}",
+        "hs_{api}_device.{suffix}",
+        "hs_{api}_create.{suffix}",
+        "hs_{api}_launch.{suffix}",
+    ),
+    example="sort_{api}.{suffix}",
     prefixes=("cu", "cuda"),
+    calls="cuda",
     tables=Tables(target="{target}_cuda.cu", suffix="cu", earlier="{target}.cu"),
     cooperative=True,
-    harness=Harness(sources=("cuda.cu", "cuda_calls.cu"), command=nvcc, baselines=_BASELINES),
+    harness=Harness(sources=("cuda.cu", "cuda_calls.cu", "cuda_device.cu"), command=nvcc, baselines=_BASELINES),
     options={"graph": Option(1, help="graph=1"), "poison": Option(1)},
     probe=Probe(origins=_ORIGINS, facts=_facts, started=True, isa=("cuda", "sm_{}")),
     torch="cuda",

@@ -95,8 +95,8 @@ def _rewritten(text: str, kernel: Kernel, sort: Sort) -> str:
             elif "hs_numbers" not in type_:
                 buffers.append(f"{type_} {what}")
         numbers = [f"{'long' if kernel.index64 else 'int'} n_", "int argument_"]
-        numbers += ["int low_", "int high_"] * sort.signature.device_count
-        given = "n_, argument_, " + ("low_, high_" if sort.signature.device_count else "0, 0")
+        numbers += ["int low_", "int high_"] * sort.signature.numbers
+        given = "n_, argument_, " + ("low_, high_" if sort.signature.numbers else "0, 0")
         width = f"__attribute__((intel_reqd_sub_group_size({kernel.subgroup})))\n" if kernel.subgroup > 1 else ""
         return (
             f"{width}__attribute__((reqd_work_group_size({lanes}, 1, 1)))\n"

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from hsgen.apis import cuda, opencl, vulkan
+from hsgen.apis import cuda, hip, opencl, vulkan
 from hsgen.core.fields import Field, Reader
 
 SPIRV = "spirv"
@@ -29,6 +29,13 @@ def _named(signature: str, words: str) -> tuple[str, ...]:
     return tuple(signature.format(word) for word in words.split())
 
 
+_AMDGCN = _named(
+    "gfx{}",
+    "801 802 803 805 810 900 902 904 906 908 909 90a 90c 940 942 950 1010 1011 1012 1013 1030 1031 1032 1033 1034 1035 "
+    "1036 1100 1101 1102 1103 1150 1151 1152 1153 1200 1201",
+)
+"""LLVM's processors from GCN3 on (its page "User Guide for AMDGPU Backend", processors)."""
+
 KINDS = {
     # What NVRTC 11.8 and 12.9 and nvcc 13.0 list, and what compilers before them compiled for.
     "cuda": Kind(
@@ -44,15 +51,8 @@ KINDS = {
             "acm-g12 pvc",
         ),
     ),
-    # LLVM's processors from GCN3 on (its page "User Guide for AMDGPU Backend", processors).
-    "amdgcn": Kind(
-        opencl.API.name,
-        _named(
-            "gfx{}",
-            "801 802 803 805 810 900 902 904 906 908 909 90a 90c 940 942 950 1010 1011 1012 1013 1030 1031 1032 1033 "
-            "1034 1035 1036 1100 1101 1102 1103 1150 1151 1152 1153 1200 1201",
-        ),
-    ),
+    "amdgcn": Kind(opencl.API.name, _AMDGCN),
+    "hip": Kind(hip.API.name, _AMDGCN),
     # What RADV_FORCE_FAMILY of Mesa 25.0 takes.
     "radv": Kind(
         vulkan.API.name,

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from hsgen.algorithms import ALGORITHMS, EVERY, IMPLICIT, operation
+from hsgen.algorithms import ALGORITHMS, DERIVED, EVERY, IMPLICIT, operation
 from hsgen.algorithms import AUTO as AUTO
 from hsgen.apis import APIS
 from hsgen.core.device import Device
@@ -26,6 +26,12 @@ from hsgen.targets.choices import ALL, Auto, algorithm, read_autos, read_choices
 from hsgen.targets.evidence import shapes
 from hsgen.targets.isa import read_isa
 from hsgen.targets.matching import Match, read_match
+
+
+def _of_type(label: str, key: str, signature: Signature) -> Signature:
+    """The signature of a label for a key type; no change for a label that no algorithm has."""
+    known = label == AUTO or algorithm(label) in EVERY
+    return operation(label).of_type(signature, TYPES[key]) if known else signature
 
 
 def _width(key: str, signature: Signature) -> str:
@@ -77,7 +83,15 @@ class Target:
 
     def implicit(self, key: str) -> list[str]:
         """Return the algorithms without tables that can be asked for with a key type."""
-        return [name for name in IMPLICIT if self._specialized(name, TYPES[key].key, PLAIN) is not None]
+        given = TYPES[key]
+        plain = {name: operation(name).of_type(PLAIN, given) for name in IMPLICIT}
+        return [name for name in IMPLICIT if self._specialized(name, given.key, plain[name]) is not None]
+
+    def derived(self, key: str) -> list[str]:
+        """Return the labels that can be asked for with a key type although the target has no table for them."""
+        width = TYPES[key].key
+        have = [label for label in DERIVED if (label, width) not in self.choices]
+        return [label for label in have if self._specialized(label, width, PLAIN) is not None]
 
     def _specialized(self, label: str, width: str, signature: Signature) -> Any:
         """The parameters of a label for a width and a form; None if the algorithm does not serve them."""
@@ -85,6 +99,10 @@ class Target:
             own = {a: p for (a, k), p in self.choices.items() if k == self.keys_of(width)}
             return IMPLICIT[label].specialize(own, KEYS[width], signature, self.device)
         have = {k: p for (a, k), p in self.choices.items() if a == label}
+        if label in DERIVED and width not in have:
+            beside = {a: p for (a, k), p in self.choices.items() if k == width}
+            made = DERIVED[label].derive(label, beside, KEYS[width], self.device)
+            have |= {} if made is None else {width: made}
         return ALGORITHMS[algorithm(label)].specialize(have, KEYS[width], signature, self.device)
 
     def _upto(self, label: str, key: str, chosen: str, signature: Signature) -> Auto:
@@ -95,7 +113,8 @@ class Target:
         """
         autos = self.autos_valued if signature.value_bytes else self.autos
         upto = autos.get(chosen, ()) if label == AUTO else ((label, ALL),)
-        if not upto or any((name, chosen) not in self.choices and name not in IMPLICIT for name, _ in upto):
+        known = {*IMPLICIT, *DERIVED, *(name for name, k in self.choices if k == chosen)}
+        if not upto or any(name not in known for name, _ in upto):
             have = ", ".join(f"{a} {k}" for k in KEYS for a in self.labels(k))
             raise Usage(f"target {self.name}: no {label} for {key} keys; it has {have}")
         return upto
@@ -130,7 +149,7 @@ class Target:
         Raises:
             Usage: this target makes no choice for them, or none that serves the form.
         """
-        signature = replace(signature, key_transform=signature.key_transform or TYPES[key].kind > 0)
+        signature = _of_type(label, key, signature)
         width = _width(key, signature)
         attach.fit(signature, label if label in IMPLICIT else "")
         chosen = self.keys_of(width)

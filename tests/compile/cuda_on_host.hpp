@@ -5,9 +5,13 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <random>
 #include <vector>
 
+#ifndef HOST_WARP
+#define HOST_WARP 32 /* lanes of a warp */
+#endif
 #define __global__
 #define __device__
 #define __forceinline__ inline
@@ -18,8 +22,13 @@ struct uint4 { unsigned x, y, z, w; };
 namespace host {
 struct Dim { unsigned x, y, z; };
 struct Block { unsigned size, waiting, round, ended; Dim index; std::vector<unsigned long long> shared; };
-struct Warp { unsigned size, waiting, round; const char *what; unsigned bits[2]; unsigned long long values[32]; };
-struct Lane { ucontext_t context; std::vector<char> stack; Dim thread; Block *block; Warp *warp; bool done; };
+struct Warp {
+    unsigned size, waiting, round;
+    const char *what;
+    unsigned long long bits[2], values[HOST_WARP];
+};
+struct Lane { ucontext_t context; std::unique_ptr<char[]> stack; Dim thread; Block *block; Warp *warp; bool done; };
+constexpr size_t STACK = 65536;
 
 static Lane *now;
 static ucontext_t scheduler;
@@ -55,13 +64,13 @@ static void block_barrier()
 }
 
 /* Ballots of a warp; all of its lanes must call the same function. */
-static unsigned votes(bool vote, const char *what)
+static unsigned long long votes(bool vote, const char *what)
 {
     Warp &w = *now->warp;
-    const unsigned round = w.round, lane = now->thread.x % 32;
+    const unsigned round = w.round, lane = now->thread.x % HOST_WARP;
     if (w.waiting && w.what != what) stop("lanes of a warp are at different places");
     w.what = what;
-    w.bits[round & 1] |= unsigned(vote) << lane;
+    w.bits[round & 1] |= static_cast<unsigned long long>(vote) << lane;
     if (++w.waiting == w.size) {
         w.waiting = 0;
         w.bits[(round + 1) & 1] = 0;
@@ -71,14 +80,13 @@ static unsigned votes(bool vote, const char *what)
     return w.bits[round & 1];
 }
 
-/* The value of the lane whose number differs by `mask`. */
-template <class T> static T shuffle_xor(T a, unsigned mask)
+/* The value of the lane `from`. */
+template <class T> static T shuffle(T a, unsigned from)
 {
-    const unsigned lane = now->thread.x % 32;
-    now->warp->values[lane] = a;
-    votes(false, "__shfl_xor_sync, giving");
-    const T other = static_cast<T>(now->warp->values[lane ^ mask]);
-    votes(false, "__shfl_xor_sync, taking");
+    now->warp->values[now->thread.x % HOST_WARP] = a;
+    votes(false, "a shuffle, giving");
+    const T other = static_cast<T>(now->warp->values[from]);
+    votes(false, "a shuffle, taking");
     return other;
 }
 
@@ -95,7 +103,7 @@ static const char *launch(Dim size, unsigned lanes, size_t shared, unsigned seed
 {
     const unsigned blocks = size.x * size.y;
     std::vector<Block> every(blocks);
-    std::vector<Warp> warps(size_t(blocks) * ((lanes + 31) / 32));
+    std::vector<Warp> warps(size_t(blocks) * ((lanes + HOST_WARP - 1) / HOST_WARP));
     std::vector<Lane> all(size_t(blocks) * lanes);
     std::mt19937 random(seed);
     grid = size;
@@ -109,15 +117,15 @@ static const char *launch(Dim size, unsigned lanes, size_t shared, unsigned seed
             every[b] = {lanes, 0, 0, 0, {b % size.x, b / size.x, 0}, std::vector<unsigned long long>(shared / 8 + 1)};
             for (auto &x : every[b].shared) x = 0x0101010101010101ull * (random() & 255);
         }
-        Warp &w = warps[b * ((lanes + 31) / 32) + t / 32];
+        Warp &w = warps[b * ((lanes + HOST_WARP - 1) / HOST_WARP) + t / HOST_WARP];
         w.size++;
-        all[i].stack.resize(65536);
+        all[i].stack.reset(new char[STACK]); /* not cleared: that would take longer than a kernel */
         all[i].thread = {t, 0, 0};
         all[i].block = &every[b];
         all[i].warp = &w;
         getcontext(&all[i].context);
-        all[i].context.uc_stack.ss_sp = all[i].stack.data();
-        all[i].context.uc_stack.ss_size = all[i].stack.size();
+        all[i].context.uc_stack.ss_sp = all[i].stack.get();
+        all[i].context.uc_stack.ss_size = STACK;
         makecontext(&all[i].context, enter, 0);
     }
     for (unsigned left = unsigned(all.size()); left;) {
@@ -149,8 +157,8 @@ struct Any {
 #define __syncthreads() host::block_barrier()
 #define __threadfence() host::yield()
 #define __syncwarp(mask) ((void)host::votes(false, "__syncwarp"))
-#define __ballot_sync(mask, vote) host::votes(vote, "__ballot_sync")
-#define __shfl_xor_sync(mask, a, far) host::shuffle_xor(a, far)
+#define __ballot_sync(mask, vote) static_cast<unsigned>(host::votes(vote, "__ballot_sync"))
+#define __shfl_xor_sync(mask, a, far) host::shuffle(a, threadIdx.x % HOST_WARP ^ unsigned(far))
 #define __popc(x) __builtin_popcount(x)
 static inline unsigned atomicAdd(unsigned *p, unsigned x) { const unsigned was = *p; *p += x; return was; }
 static inline unsigned atomicOr(unsigned *p, unsigned x) { const unsigned was = *p; *p |= x; return was; }

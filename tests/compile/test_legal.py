@@ -18,7 +18,6 @@ from conftest import missing
 from drawing import Bounds, drawn, sorts_of
 from nightly import NIGHTLY
 
-from hsgen.apis import APIS
 from hsgen.core.keys import Signature
 from hsgen.core.sort import Sort
 from hsgen.emit.kernels import Source, render
@@ -111,7 +110,7 @@ def vulkan(sort: Sort, folder: Path) -> str:
 COMPILERS: dict[str, Callable[[Sort, Path], str]] = {"opencl": opencl, "vulkan": vulkan, "cuda": cuda, "metal": metal}
 
 
-@pytest.mark.parametrize("api", APIS)
+@pytest.mark.parametrize("api", COMPILERS)
 @pytest.mark.parametrize(
     ("tables", "key", "signature"),
     [
@@ -132,7 +131,7 @@ def test_keys_in_order_are_found_out_by_a_part_of_their_bits(
 def test_a_wrong_kernel_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     sort = target.parse(DEVICE + LOOKS, "legal", "here").sort("radix", "u32")
     plain = render
-    for api in APIS:
+    for api in COMPILERS:
         name = "hsgen.engines.metal_shim.render" if api == "metal" else f"{__name__}.render"
         with monkeypatch.context() as m:
             m.setattr(name, lambda sort, api: _broken(plain(sort, api)))
@@ -145,10 +144,10 @@ def _broken(made: Source) -> Source:
     return replace(made, parts={k: parts[k] for k in list(parts)[:2]})
 
 
-@pytest.mark.parametrize("api", APIS)
+@pytest.mark.parametrize("api", COMPILERS)
 @pytest.mark.parametrize("seed", range(100 if NIGHTLY else 1))
 def test_random_sorts_compile(api: str, seed: int, tmp_path: Path) -> None:
-    rng = np.random.default_rng([22, seed, list(APIS).index(api)])
+    rng = np.random.default_rng([22, seed, list(COMPILERS).index(api)])
     text, found = drawn(rng, Bounds(api=api, height=8))
     for number, sort in enumerate(sorts_of(rng, found)):
         if number == (8 if NIGHTLY else 4):

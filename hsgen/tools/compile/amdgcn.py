@@ -21,9 +21,8 @@ from hsgen.targets.isa import KINDS
 from hsgen.tools.compile.base import Request, Use
 from hsgen.tools.compile.refusals import refusal
 
-_PRELUDE = Path(__file__).with_name("amdgcn.h")
 _TARGET = ("--target=amdgcn-amd-amdhsa", "-nogpulib")
-_LANGUAGE = ("-x", "cl", "-cl-std=CL2.0", "-cl-no-stdinc", "-w", "-O3", "-S")
+_ASSEMBLY = ("-w", "-O3", "-S")
 _CLANGS = ("clang", *(f"clang-{n}" for n in range(30, 13, -1)))
 _ASKING = 60
 
@@ -62,6 +61,17 @@ class Amdgcn:
     name = "amdgcn"
     api = API.name
     install = extras.command("isa-amd")
+    language: tuple[str, ...] = ("-x", "cl", "-cl-std=CL2.0", "-cl-no-stdinc", *_ASSEMBLY)
+    prelude = Path(__file__).with_name("amdgcn.h")
+    suffix = "cl"
+
+    def target(self, device: str) -> tuple[str, ...]:
+        """Return the options for one device."""
+        return (*_TARGET, f"-mcpu={device}")
+
+    def text(self, request: Request) -> str:
+        """Return the text of a request as the compiler takes it."""
+        return request.text
 
     def devices(self) -> Sequence[str]:
         """Return LLVM's names of the known devices, oldest first."""
@@ -74,8 +84,16 @@ class Amdgcn:
 
     def recipe(self, request: Request) -> str:
         """Return the options, the hash of the prelude, and the version of the parser of the results."""
-        prelude = hashlib.sha256(_PRELUDE.read_bytes()).hexdigest()
-        return f"1 {' '.join(_LANGUAGE)} {WAVES[request.device]} {request.sort.lanes} {prelude}"
+        prelude = hashlib.sha256(self.prelude.read_bytes()).hexdigest()
+        return f"1 {' '.join(self.language)} {WAVES[request.device]} {request.sort.lanes} {prelude}"
+
+    def wave(self, request: Request) -> int:
+        """Return the lanes of a program's wavefronts.
+
+        Raises:
+            Wrong: wavefronts of the device do not have the lanes of the sort's subgroups.
+        """
+        return wave(request, (32, 64) if narrow(request.device) else (64,))
 
     def compile(self, request: Request, folder: Path, seconds: float) -> dict[str, Use]:
         """Compile for one device; see `hsgen.tools.compile.base.Compiler.compile`."""
@@ -84,12 +102,14 @@ class Amdgcn:
         if command is None:
             found = ", ".join(_version(c) for c in _clangs() if _known(c)) or "nothing"
             raise Unavailable(f"no clang for {device} (found {found}); {self.install}")
-        wave = _wave(request)
-        source, out = folder / "kernels.cl", folder / "kernels.s"
-        source.write_text(request.text, encoding="utf-8")
-        options = [*_TARGET, f"-mcpu={device}", *(["-mwavefrontsize64"] if wave == 64 and _narrow(device) else [])]
-        prelude = ["-include", str(_PRELUDE), f"-DHS_WAVE={wave}"]
-        done = processes.run([*command, *_LANGUAGE, *options, *prelude, str(source), "-o", str(out)], seconds, folder)
+        wave = self.wave(request)
+        source, out = folder / f"kernels.{self.suffix}", folder / "kernels.s"
+        source.write_text(self.text(request), encoding="utf-8")
+        options = [*self.target(device), *(["-mwavefrontsize64"] if wave == 64 and narrow(device) else [])]
+        prelude = ["-include", str(self.prelude), f"-DHS_WAVE={wave}"]
+        done = processes.run(
+            [*command, *self.language, *options, *prelude, str(source), "-o", str(out)], seconds, folder
+        )
         if done.returncode:
             raise refusal(f"{_version(command)} for {device}", done, folder)
         text = out.read_text(encoding="utf-8", errors="replace")
@@ -97,15 +117,18 @@ class Amdgcn:
         return {k.name: _use(f"clang for {device}", k.name, needs, text, WAVES[device]) for k in request.kernels}
 
 
-def _narrow(device: str) -> bool:
+def narrow(device: str) -> bool:
     """Whether wavefronts have 32 lanes by default; those of every device can have 64."""
     return len(device) > len("gfx900")
 
 
-def _wave(request: Request) -> int:
-    """The lanes of a program's wavefronts."""
-    lanes, narrow = request.sort.lanes, _narrow(request.device)
-    offered = (32, 64) if narrow else (64,)
+def wave(request: Request, offered: tuple[int, ...]) -> int:
+    """Return the lanes of a program's wavefronts, of which a device offers some numbers, its default first.
+
+    Raises:
+        Wrong: no wavefront has the lanes of the sort's subgroups.
+    """
+    lanes = request.sort.lanes
     if lanes > 1 and lanes not in offered:
         have = " or ".join(map(str, offered))
         raise Wrong(f"clang for {request.device}: subgroups have {have} lanes, not {lanes}; give subgroup = {have}")

@@ -32,7 +32,7 @@ def modules(request: Request, folder: Path, seconds: float) -> list[dict[str, An
     """
     using = spirv.compiler()
     if using is None:
-        raise Unavailable(f"no GLSL compiler; {spirv.INSTALL}")
+        raise Unavailable(f"no GLSL compiler; {spirv.install()}")
     begin, wanted = time.monotonic(), {k.name: k for k in request.kernels}
     out: list[dict[str, Any]] = []
     for module in spirv.modules(request.sort):

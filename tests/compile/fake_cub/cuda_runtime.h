@@ -8,6 +8,7 @@
 
 typedef int cudaError_t;
 typedef struct fake_queue *cudaStream_t;
+typedef struct fake_graph *cudaGraphExec_t;
 typedef int cudaEvent_t;
 enum { cudaSuccess = 0 };
 struct uint2 { uint32_t x, y; };

@@ -31,6 +31,7 @@ static hs_status hn_call_scan(const hn_call *call, size_t scratch, cudaError_t *
 {
     hs_cuda_scan_args args = {};
     args.n = call->n;
+    args.options = hn_options_of(call);
     args.source = hn_part(call, HS_SOURCE, &args.source_bytes);
     args.destination = hn_part(call, HS_DESTINATION, &args.destination_bytes);
     args.scratch = scratch ? hn_state.scratch : NULL;
@@ -84,9 +85,25 @@ static hs_status hn_call_digest(const hn_call *call, size_t scratch, cudaError_t
     return hs_cuda_digest(hn_made, hn_state.stream, &args, code);
 }
 
+static hs_status hn_call_top_k(const hn_call *call, size_t scratch, cudaError_t *code)
+{
+    hs_cuda_top_k_args args = {};
+    args.n = call->n;
+    args.row_count = call->segment_count;
+    args.k = call->take;
+    args.options = hn_options_of(call);
+    args.source = hn_part(call, HS_SOURCE, &args.source_bytes);
+    args.destination = hn_part(call, HS_DESTINATION, &args.destination_bytes);
+    args.values = hn_part(call, HS_VALUES, &args.values_bytes);
+    args.values_destination = hn_part(call, HS_VALUES_OUT, &args.values_destination_bytes);
+    args.scratch = scratch ? hn_state.scratch : NULL;
+    args.scratch_bytes = scratch;
+    return hs_cuda_top_k(hn_made, hn_state.stream, &args, code);
+}
+
 hs_status hn_run(const hn_call *call, size_t scratch, cudaError_t *code)
 {
     static hs_status (*const by_kind[])(const hn_call *, size_t, cudaError_t *) = {
-        hn_call_sort, hn_call_scan, hn_call_segments, hn_call_merge, hn_call_digest};
+        hn_call_sort, hn_call_scan, hn_call_segments, hn_call_merge, hn_call_digest, hn_call_top_k};
     return by_kind[hs_cuda_sort_of(hn_made)->kind](call, scratch, code);
 }

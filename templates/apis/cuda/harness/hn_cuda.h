@@ -25,6 +25,9 @@ const char *hn_wrong(const char *what);
 /* Make `memory` hold exactly `bytes` bytes. */
 const char *hn_allocate(unsigned char **memory, uint64_t *size, uint64_t bytes);
 
+/* Copy a graph to the device, so that its launch takes no longer than others. */
+cudaError_t hn_upload(cudaGraphExec_t graph);
+
 /* The time between the two events, once the second has passed. */
 const char *hn_time(double *device_seconds);
 

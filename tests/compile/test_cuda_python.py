@@ -1,0 +1,109 @@
+"""The kernels of the Python API for CUDA compile by NVRTC, without a GPU: of every target, and in numeric order."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from hsgen.algorithms import implicit_for
+from hsgen.apis.cuda import API
+from hsgen.core.errors import Unavailable, Wrong
+from hsgen.core.keys import TYPES, Signature
+from hsgen.core.sort import Sort
+from hsgen.cuda import compiler
+from hsgen.cuda.finish import Kind
+from hsgen.cuda.numeric import rewriting
+from hsgen.emit.kernels import render
+from hsgen.operations.segmented_sort import OPERATION
+from hsgen.system import folders
+from hsgen.targets import target as targets
+
+pytest.importorskip("cuda.bindings", reason="cuda.bindings is not installed (pip install 'hsgen[cuda]')")
+ARCH = 90
+TARGETS = [name for name in targets.names() if API.name in targets.find(name).apis]
+FLOATS = [name for name, kind in TYPES.items() if kind.kind == 2]
+
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A cache of its own."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    return tmp_path
+
+
+def compile_all(sort: Sort, key: str, value: str) -> None:
+    source, rewrite = render(sort, API.name), rewriting(key, value)
+    for kernel in sort.kernels:
+        code = compiler.cubin(rewrite(source.prelude) + source.parts[kernel.name], ARCH, source.path)
+        assert kernel.name.encode() in code
+
+
+@pytest.mark.parametrize("value", ["none", "index"])
+@pytest.mark.parametrize("key", FLOATS)
+@pytest.mark.parametrize("name", TARGETS)
+def test_every_kernel_compiles_in_numeric_order(name: str, key: str, value: str) -> None:
+    found, signature = targets.find(name), Signature(value=value, key_transform=True)
+    compile_all(found.default(key, signature), key, value)
+    compile_all(found.sort(implicit_for(OPERATION), key, signature), key, value)
+
+
+def test_one_sort_compiles_in_numeric_order() -> None:
+    compile_all(
+        targets.find("nvidia-hopper").default("f32", Signature(value="index", key_transform=True)), "f32", "index"
+    )
+
+
+@pytest.mark.parametrize("index_bytes", [4, 8])
+@pytest.mark.parametrize("key", ["", *FLOATS])
+def test_the_launch_after_a_sort_compiles(key: str, index_bytes: int) -> None:
+    assert b"hs_finish" in compiler.cubin(Kind(key, index_bytes).text(), ARCH, "finish.cu")
+
+
+def entry(cache: Path) -> Path:
+    (found,) = (cache / "hsgen" / f"cubin-{folders.FORM}").iterdir()
+    return found
+
+
+TEXT = 'extern "C" __global__ void one(int *x) { *x = 1; }'
+
+
+def test_an_entry_of_the_cache_is_private_and_used(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    code = compiler.cubin(TEXT, ARCH, "one.cu")
+    place = entry(cache)
+    assert place.stat().st_mode & 0o777 == 0o600 and place.parent.stat().st_mode & 0o777 == 0o700
+    monkeypatch.setattr(compiler, "_compiled", lambda *given: pytest.fail("compiled again"))
+    assert compiler.cubin(TEXT, ARCH, "one.cu") == code
+
+
+@pytest.mark.parametrize("damage", ["truncated", "changed", "no cubin", "a link"])
+def test_a_damaged_entry_is_compiled_again(damage: str, cache: Path) -> None:
+    code = compiler.cubin(TEXT, ARCH, "one.cu")
+    place = entry(cache)
+    data = place.read_bytes()
+    if damage == "no cubin":
+        folders.keep(place, b"something else")
+    elif damage == "a link":
+        shutil.move(place, cache / "elsewhere")
+        place.symlink_to(cache / "elsewhere")
+    else:
+        place.write_bytes(data[:-9] if damage == "truncated" else data[:99] + b"!" + data[100:])
+    assert compiler.cubin(TEXT, ARCH, "one.cu") == code
+    assert entry(cache).read_bytes() == data and not entry(cache).is_symlink()
+
+
+def test_text_options_and_architecture_make_an_entry(cache: Path) -> None:
+    compiler.cubin(TEXT, ARCH, "one.cu")
+    compiler.cubin(TEXT, 80, "one.cu")
+    compiler.cubin(TEXT + "\n", ARCH, "one.cu")
+    assert len(list((cache / "hsgen" / f"cubin-{folders.FORM}").iterdir())) == 3
+
+
+def test_errors_are_lines() -> None:
+    with pytest.raises(Wrong, match=r'^x\.cu: NVRTC [\d.]+: .*error: identifier "y" is undefined$'):
+        compiler.cubin(TEXT.replace("{ *x", "{ *y"), ARCH, "x.cu")
+    with pytest.raises(
+        Unavailable, match=r"^NVRTC [\d.]+ does not compile for sm_30, only for sm_\d+, .*; install an older"
+    ):
+        compiler.cubin(TEXT, 30, "x.cu")
