@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Container, Iterable, Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hsgen.core.interpreter import Options
-from hsgen.core.keys import Signature
+from hsgen.core.keys import Signature, Type
 from hsgen.core.sort import Sort
 from hsgen.operations.calls import Call, Load
 from hsgen.operations.inputs import KINDS, Keys, Make
@@ -52,6 +53,10 @@ class Operation(ABC):
     """Whether it has a benchmark workload, `load`."""
     comparable = False
     """Whether benchmarks may compare its algorithms with those of another operation on the same keys."""
+    typed_baselines = False
+    """Whether its baselines handle keys of all types in both orders."""
+    selects = False
+    """Whether calls have a number of rows, and a number of keys to take of each."""
     workload = ""
     """The name of the benchmark workload if the columns of its rows do not show it."""
 
@@ -79,8 +84,20 @@ class Operation(ABC):
         return 1
 
     def signature(self, signature: Signature) -> Signature:
-        """Return the signature that a bundle includes in addition to sorts with the signature `form`."""
+        """Return the signature that a bundle includes in addition to sorts with `signature`."""
         return signature
+
+    def of_type(self, signature: Signature, key: Type) -> Signature:
+        """Return the signature for keys of a type."""
+        return replace(signature, key_transform=signature.key_transform or key.kind > 0)
+
+    def types(self, keys: Iterable[str], width: str) -> tuple[str, ...]:
+        """Return the types for which a bundle needs a sort each, if it has these types of keys, some of a width."""
+        return (width,)
+
+    def serves(self, sort: Sort, key: Type) -> bool:
+        """Return whether calls of a sort may have keys of a type."""
+        return key.key == sort.label and (key.kind == 0 or sort.signature.key_transform)
 
     def more_values(self, values: Iterable[str]) -> tuple[str, ...]:
         """Return the kinds of values that it supports in addition to those of a bundle's sorts."""

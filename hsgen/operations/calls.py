@@ -43,7 +43,8 @@ class Load:
 
     kind: a name in `hsgen.tools.bench.INPUTS`.  In a merge, `keys` and `values` are the first array, `other` and
     `other_values` the second.  offsets: segment boundaries, one more than segments, also for rows of equal length.
-    report: the expected report.
+    report: the expected report.  columns: elements of each of the n items.  count: n, if
+    the result is shorter.
     """
 
     keys: Keys
@@ -56,13 +57,17 @@ class Load:
     other_values: NDArray[Any] | None = None
     offsets: NDArray[np.int64] | None = None
     report: NDArray[np.uint32] | None = None
+    columns: int = 1
+    count: int | None = None
 
     @property
     def n(self) -> int:
-        """The number of keys."""
-        return len(self.expected)
+        """The number of keys, or of rows."""
+        return len(self.expected) // self.columns if self.count is None else self.count
 
     @property
     def copied(self) -> int:
-        """The size of keys and values in bytes."""
+        """The size of keys and values in bytes; of those before a call that returns fewer."""
+        if self.count is not None:
+            return self.keys.nbytes + (0 if self.values is None else self.values.nbytes)
         return self.expected.nbytes + (0 if self.values_expected is None else self.values_expected.nbytes)

@@ -100,23 +100,23 @@ def model(sort: Sort, keys: NDArray[Any], values: NDArray[Any] | None, n: int, h
     """
     packed = sort.signature.value == "packed"
     every = _columns(keys)
-    mine, beside = (every[1:], every[:1]) if packed else (every, [] if values is None else _columns(values))
-    behind = _chain([np.arange(len(keys), dtype=np.uint32), *mine, *beside], len(keys))
+    mine, words = (every[1:], every[:1]) if packed else (every, [] if values is None else _columns(values))
+    rest = _chain([np.arange(len(keys), dtype=np.uint32), *mine, *words], len(keys))
     if sort.signature.index:
-        beside = [np.arange(n, dtype=np.uint32)] + [np.zeros(n, np.uint32)] * (sort.signature.value_bytes // 4 - 1)
-    mine, beside = [c[:n] for c in mine], [c[:n] for c in beside]
-    hashes = [_sum(h) for h in _chain(mine, n)] + [_sum(h) if beside else 0 for h in _chain([*mine, *beside], n)]
+        words = [np.arange(n, dtype=np.uint32)] + [np.zeros(n, np.uint32)] * (sort.signature.value_bytes // 4 - 1)
+    mine, words = [c[:n] for c in mine], [c[:n] for c in words]
+    hashes = [_sum(h) for h in _chain(mine, n)] + [_sum(h) if words else 0 for h in _chain([*mine, *words], n)]
     begin, end = bit_range(sort.plan, how)
     by = ordered(keys[:n], how.kind, descending=how.descending)
     by = (by >> by.dtype.type(begin)) & by.dtype.type((1 << (end - begin)) - 1) if begin < end else by * 0
     falls, swaps = by[:-1] > by[1:], np.zeros(max(n - 1, 0), bool)
-    if beside:
+    if words:
         up, even = swaps.copy(), ~swaps
-        for c in reversed(beside):
+        for c in reversed(words):
             up |= even & (c[:-1] < c[1:])
             even &= c[:-1] == c[1:]
         swaps = (by[:-1] == by[1:]) & ~up
-    beyond = _sum((behind[0] ^ behind[1])[n:])
+    beyond = _sum((rest[0] ^ rest[1])[n:])
     return Digest((*hashes, int(falls.sum()), int(swaps.sum()), beyond, n))
 
 

@@ -50,6 +50,56 @@ def _pipe(rng: np.random.Generator, n: int, dtype: np.dtype[np.unsignedinteger])
     return np.minimum(_sorted(rng, n, dtype), _reversed(rng, n, dtype))
 
 
+def _floats(rng: np.random.Generator, n: int, dtype: np.dtype[np.unsignedinteger]) -> Keys:
+    """Normally distributed floats as totally ordered integers; bytes have the upper half of those of 16 bits."""
+    size = max(dtype.itemsize, 2)
+    bits = rng.standard_normal(n).astype(f"f{size}").view(f"u{size}")
+    sign = bits.dtype.type(1 << (8 * size - 1))
+    ordered = np.where(bits & sign, ~bits, bits | sign)
+    keys: Keys = (ordered >> bits.dtype.type(8 * (size - dtype.itemsize))).astype(dtype)
+    return keys
+
+
+def _morton(rng: np.random.Generator, n: int, dtype: np.dtype[np.unsignedinteger]) -> Keys:
+    """Morton codes of points on a sphere, of as many bits a coordinate as a key holds."""
+    points = rng.standard_normal((3, n))
+    points /= np.sqrt((points**2).sum(axis=0))
+    width = 8 * dtype.itemsize // 3
+    cells = ((points + 1) / 2 * ((1 << width) - 1)).astype(np.uint64)
+    keys = np.zeros(n, np.uint64)
+    for bit in range(width):
+        for axis in range(3):
+            keys |= (cells[axis] >> np.uint64(bit) & np.uint64(1)) << np.uint64(3 * bit + axis)
+    return keys.astype(dtype)
+
+
+def _zipf(rng: np.random.Generator, n: int, dtype: np.dtype[np.unsignedinteger]) -> Keys:
+    """Ranks of Zipf's law with exponent 1.2; the greatest key stands for all ranks beyond it."""
+    return np.minimum(rng.zipf(1.2, n).astype(np.uint64), np.uint64(np.iinfo(dtype).max)).astype(dtype)
+
+
+def _hot(rng: np.random.Generator, n: int, dtype: np.dtype[np.unsignedinteger]) -> Keys:
+    """Random keys, of which every other one has the same upper half of its bits."""
+    keys: Keys = _random(1)(rng, n, dtype)
+    half = dtype.type(4 * dtype.itemsize)
+    keys[::2] = keys[::2] >> half | rng.integers(0, 1 << int(half), None, dtype) << half
+    return keys
+
+
+def _ramps(rng: np.random.Generator, n: int, dtype: np.dtype[np.unsignedinteger]) -> Keys:
+    """Repeated ramps through all keys, of 4096 keys each: neighbours share a digit, or have consecutive ones."""
+    step, i = max(np.iinfo(dtype).max >> 12, 1), np.arange(n, dtype=np.uint64)
+    return (i % np.uint64(4096) * np.uint64(step) + i // np.uint64(4096) % np.uint64(step)).astype(dtype)
+
+
+def _times(rng: np.random.Generator, n: int, dtype: np.dtype[np.unsignedinteger]) -> Keys:
+    """Timestamps from several clocks: ascending, with delays of up to a thousandth of the whole."""
+    span = np.iinfo(dtype).max // 2
+    late = rng.integers(0, span // 1024 + 1, n, np.uint64)
+    keys: Keys = (np.linspace(span // 2, span, n).astype(np.uint64) + late).astype(dtype)
+    return keys
+
+
 KINDS: dict[str, Make] = {
     "random": _random(1),
     "entropy 0.81": _random(2),
@@ -62,5 +112,11 @@ KINDS: dict[str, Make] = {
     "reversed": _reversed,
     "few distinct": _few,
     "organ pipe": _pipe,
+    "normal floats": _floats,
+    "morton": _morton,
+    "zipf": _zipf,
+    "hot bucket": _hot,
+    "ramps": _ramps,
+    "timestamps": _times,
 }
 """The kinds of input by the names that reports of failures use."""

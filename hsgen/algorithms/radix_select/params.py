@@ -1,0 +1,144 @@
+"""The parameters of selections, which are derived from the device."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from itertools import product
+from typing import Any
+
+from hsgen.core.device import Device
+from hsgen.core.keys import PLAIN, KeyType, Signature
+
+MAX_N = 1 << 30
+"""The most keys of all rows: indices are signed 32-bit integers, and tiles may exceed n."""
+
+STATE = 8
+"""The words of a row's state after a pass."""
+
+_LANES = {"chip": 512, "memory": 64}
+_GROUPS = {"chip": 1024, "memory": 64}
+"""Lanes, and the most work-groups, by the kind of local memory: a CPU has few cores, and a work-group costs it more."""
+
+_CAPACITIES = (4096, 2048, 1024, 512, 256)
+_BITS = (11, 8)
+_ROW_LIMIT = 1 << 17
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Params:
+    """The parameters of a selection.
+
+    capacity: the keys with indices that a work-group holds and sorts, a power of two.  bits: the widest digit.
+    work_group, items: lanes, and the keys of each in a tile.  groups: the most work-groups that share all tiles.
+    row_limit: the longest row that one work-group selects from.
+    """
+
+    key: KeyType
+    signature: Signature = PLAIN
+    work_group: int = 512
+    items: int = 16
+    capacity: int = 4096
+    bits: int = 11
+    groups: int = 1024
+    row_limit: int = _ROW_LIMIT
+
+    @property
+    def tile(self) -> int:
+        """The keys of a tile."""
+        return self.work_group * self.items
+
+    @property
+    def digit(self) -> int:
+        """The width of the widest digit in bits."""
+        return min(self.bits, self.key.bits)
+
+    @property
+    def bins(self) -> int:
+        """The bins of a histogram."""
+        return 1 << self.digit
+
+    @property
+    def passes(self) -> int:
+        """The passes over all digits."""
+        return -(-self.key.bits // self.digit)
+
+    @property
+    def key_words(self) -> int:
+        """The 32-bit words of a key with its index removed."""
+        return -(-self.key.bits // 32)
+
+    @property
+    def cleared(self) -> int:
+        """The words of a row that are 0 at first: a histogram for each pass, and the number of keys gathered."""
+        return self.passes * self.bins + 1
+
+    @property
+    def states(self) -> int:
+        """The first word of a row's states, one after each pass."""
+        return self.cleared
+
+    @property
+    def found(self) -> int:
+        """The first word of the keys that were gathered, which their indices follow."""
+        return self.states + STATE * self.passes
+
+    @property
+    def row_words(self) -> int:
+        """The words of a row in scratch."""
+        return self.found + self.capacity * (self.key_words + 1)
+
+    @property
+    def row_tiles(self) -> int:
+        """The most tiles of `row_limit` keys, those of a row that ends among them included."""
+        return -(-self.row_limit // self.tile) + 1
+
+    def local_bytes(self) -> int:
+        """Return the local memory of the kernel that needs the most, in bytes."""
+        return self.capacity * (self.key.held + 4) + 4 * (self.bins + self.work_group + STATE)
+
+
+def specialize(p: Mapping[str, Any], key: KeyType, signature: Signature, device: Device) -> Params | None:
+    """Return the parameters for a key width and a signature: keys of all types in both orders, with values or indices.
+
+    None if the target has no sort of such keys, or for any feature.
+    """
+    if not any(label.startswith(("bitonic", "radix")) for label in p):
+        return None
+    if replace(signature, value="none") != replace(PLAIN, key_transform=True, rows=True) or signature.value == "packed":
+        return None
+    if key.bytes < 4 and not (device.storage8 if key.bytes == 1 else device.storage16):
+        return None
+    lanes = 1 << min(_LANES[device.local], device.work_group).bit_length() - 1
+    made = (
+        Params(
+            key=key,
+            signature=signature,
+            work_group=min(lanes, capacity // 2),
+            capacity=capacity,
+            bits=bits,
+            groups=min(_GROUPS[device.local], device.groups),
+        )
+        for capacity, bits in product(_CAPACITIES, _BITS)
+    )
+    return next((x for x in made if x.local_bytes() <= device.local_bytes), None)
+
+
+def params(key: KeyType, values: Mapping[str, Any]) -> Params:
+    """Return the parameters for values by the names of `Params`."""
+    return Params(key=key, **values)
+
+
+def block(p: Params) -> int:
+    """Return the keys that a work-group sorts."""
+    return p.capacity
+
+
+def notes(p: Params) -> list[tuple[str, str]]:
+    """Return derived values for headers and `hsgen show`: (name, value)."""
+    return [
+        ("sorted", f"up to {p.capacity} keys of a row"),
+        ("digits", f"{p.passes} of at most {p.digit} bits"),
+        ("rows", f"up to {p.row_limit} keys by one work-group of {p.work_group} lanes"),
+        ("longer rows", f"tiles of {p.tile} keys, at most {p.groups} work-groups"),
+    ]

@@ -1,0 +1,115 @@
+"""The first k keys of each row of pyopencl arrays: build once, select many times.
+
+>>> select = TopK(queue.context, "f32", value="index")          # the greatest keys, and their indices
+>>> select(queue, keys, 10, out=best, values_out=places)        # of one array; returns the event
+>>> select(queue, logits, 50, rows=64, out=best, values_out=places)
+"""
+
+from __future__ import annotations
+
+import operator
+import os
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from hsgen.algorithms import implicit_for
+from hsgen.core.keys import TYPES, Signature
+from hsgen.opencl.arguments import host_of
+from hsgen.opencl.runner import Runner
+from hsgen.operations.top_k import OPERATION, sorted_up_to
+from hsgen.runners.arguments import serving
+from hsgen.runners.base import Given, alone
+
+
+class TopK(Runner):
+    """A selection of the first keys of rows, compiled for a context of one device; see docs/guides/top-k.md.
+
+    Of equal keys, those with the lowest indices are selected, and they come in this order.  Scratch memory is kept as
+    in a `hsgen.opencl.sorter.Sorter`.  `sorted_up_to`: the greatest k whose result is sorted; that of a greater k is in
+    the order of the row.
+
+    Args:
+        context, key, target: as of `hsgen.opencl.Sorter`.
+        value: what is selected with each key: None, a numpy type or a number of bytes (4, 8 or 16), "index" or
+            "index64" for its index in the row.
+        order: "descending" for the greatest keys, greatest first; "ascending" for the least.
+
+    Raises:
+        TypeError: `context` is not a `pyopencl.Context`.
+        hsgen.core.errors.Usage: there is no such target, key type, value or order, or no selection that combines them.
+        hsgen.core.errors.Unavailable: the device lacks what the target needs.
+        hsgen.core.errors.Wrong: the kernels do not build, or the compiler crashes.
+    """
+
+    _noun, _verb, _done = "selection", "select", "selected"
+    _operation = "top_k"
+    _apart = True
+    _required = ("source", "destination")
+    _rows_hint = ", and the rows as rows={rows}"
+
+    def __init__(
+        self,
+        context: Any,
+        key: Any = "f32",
+        *,
+        value: Any = None,
+        order: str = "descending",
+        target: str | os.PathLike[str] | None = None,
+    ) -> None:
+        host, how = host_of(context), self._name_keys(key, value, order)
+        signature = OPERATION.signature(Signature(value=self.value))
+        found, sort = serving(host, target, self.key, signature, implicit_for(OPERATION))
+        super().__init__(context, host, found, sort, TYPES[self.key].element)
+        self._last = how
+        self.sorted_up_to = sorted_up_to(sort)
+
+    @alone
+    def __call__(
+        self,
+        queue: Any,
+        keys: Any,
+        k: int,
+        *,
+        out: Any,
+        rows: int = 1,
+        values: Any = None,
+        values_out: Any = None,
+        n: int | None = None,
+        wait_for: Sequence[Any] | None = None,
+    ) -> Any:
+        """Enqueue the selection of `k` keys of each of `rows` rows of equal length; return the event of its end.
+
+        `keys` holds the rows one after the other, `n` keys in total (all by default); `out` and `values_out` receive
+        rows * k keys and values.  All buffers are `pyopencl.array.Array` or `pyopencl.Buffer` objects, and none of the
+        inputs is written.
+
+        Raises:
+            TypeError: an argument is of a wrong Python type, such as a numpy array.
+            ValueError: a missing, unexpected or invalid buffer.
+            hsgen.core.errors.Usage: there are more than `max_n` keys, the keys cannot be split into equal rows, or k is
+                not 1 to the length of a row.
+        """
+        given = {"source": keys, "destination": out, "values": values, "values_out": values_out}
+        self._check_given(given)
+        self._last = replace(self._how, segment_count=operator.index(rows), take=operator.index(k))
+        return self._run(queue, given, n, wait_for, self._last)
+
+    def _check_given(self, given: Given) -> None:
+        """Refuse unexpected and missing values."""
+        signature = self._sort.signature
+        wanted = {
+            "values": signature.value_bytes > 0 and not signature.index,
+            "values_out": signature.value_bytes > 0,
+        }
+        for role, wants in wanted.items():
+            if given[role] is not None and not wants:
+                raise ValueError(f"{role} is given, but this selection has none; give value= when it is made")
+            if given[role] is None and wants:
+                raise ValueError(f"{role} is missing: this selection has {signature.value_bytes} bytes a key")
+
+    def _length(self, role: str, n: int) -> int:
+        """The items that a call uses of the buffer of a role."""
+        if role in ("destination", "values_out"):
+            return self._last.segment_count * self._last.take
+        return super()._length(role, n)

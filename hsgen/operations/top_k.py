@@ -1,0 +1,98 @@
+"""The first k keys of each row, in either order: of equal keys those with the lowest indices."""
+
+from __future__ import annotations
+
+from collections.abc import Container
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hsgen.core.errors import Usage
+from hsgen.core.interpreter import Options
+from hsgen.core.keys import PLAIN, Signature, Type
+from hsgen.core.sort import Sort
+from hsgen.operations import oracle
+from hsgen.operations.base import Operation
+from hsgen.operations.calls import Call, Load
+from hsgen.operations.inputs import Keys
+
+
+def sorted_up_to(sort: Sort) -> int:
+    """Return the greatest k whose result is sorted; a greater one is in the order of the row."""
+    return int(getattr(sort.parts[0].params, "capacity", 0))
+
+
+def positions(sort: Sort, keys: Keys, how: Options) -> NDArray[np.intp]:
+    """Return the indices within their rows of the keys that are taken, shape (rows, k)."""
+    by = oracle.ordered(keys, how.kind, descending=how.descending).reshape(how.segment_count, -1)
+    found = np.argsort(by, axis=1, kind="stable")[:, : how.take]
+    whole = by.shape[1] <= sorted_up_to(sort) or how.take <= sorted_up_to(sort)
+    return found if whole else np.sort(found, axis=1)
+
+
+def taken(sort: Sort, keys: Keys, values: NDArray[Any] | None, how: Options) -> tuple[Keys, NDArray[Any] | None]:
+    """Return the keys that are taken, shape (rows * k,), and their values, shape (rows * k, 32-bit words), or None."""
+    rows = positions(sort, keys, how)
+    flat = (rows + np.arange(len(rows)).reshape(-1, 1) * (len(keys) // max(len(rows), 1))).reshape(-1)
+    after = oracle.values_expected(values, rows.reshape(-1) if sort.signature.index else flat, sort)
+    return keys[flat], after
+
+
+class _TopK(Operation):
+    """The first k keys of each of `segment_count` rows of equal length."""
+
+    name, noun, c_kind = "top_k", "selection", "HS_TOP_K"
+    order = 4
+    timed = typed_baselines = selects = True
+
+    def signature(self, signature: Signature) -> Signature:
+        """See `Operation`: keys of all types in both orders, without features."""
+        return replace(PLAIN, value=signature.value, key_transform=True, rows=True)
+
+    def of_type(self, signature: Signature, key: Type) -> Signature:
+        """See `Operation`."""
+        return replace(signature, key_transform=True, rows=True)
+
+    def settled(self, n: int, how: Options, given: Container[str]) -> Options:
+        """See `Operation`: rows have equal lengths, and k keys at least."""
+        if n and (how.segment_count == 0 or n % how.segment_count):
+            raise Usage(f"segment_count {how.segment_count}: {n} keys cannot be divided into that number of equal rows")
+        if n and not 1 <= how.take <= n // how.segment_count:
+            raise Usage(f"take {how.take}: give 1 to {n // how.segment_count}, the length of a row")
+        return how
+
+    def second(self, how: Options, n: int) -> Options | None:
+        """See `Operation`: no selection is in place."""
+        return how
+
+    def reported(self, how: Options) -> list[str]:
+        """See `Operation`."""
+        return [f"{how.take} of each of {how.segment_count} rows"]
+
+    def call(
+        self, sort: Sort, keys: Keys, how: Options, *, in_place: bool, count: int | None, rng: np.random.Generator
+    ) -> Call:
+        """Return the call that selects from rows: one, or some of an arbitrary length, with the last keys left out."""
+        n, limit = len(keys), sorted_up_to(sort)
+        rows = int(rng.choice([1, 1, 2, 3, 7])) if rng.integers(2) else max(1, n // int(rng.integers(1, 3 * limit)))
+        length = n // rows
+        keys = keys[: rows * length]
+        most = int(rng.choice([1, 2, 40, limit, 2 * limit, length]))
+        take = int(rng.integers(1, min(most, length) + 1)) if length else 0
+        how = replace(how, discard=False, segment_count=rows, take=min(length, most) if rng.integers(2) else take)
+        values = oracle.values_for(rng, len(keys), sort)
+        expected, after = taken(sort, keys, values, how)
+        return Call(
+            n=len(keys), keys=keys, expected=expected, in_place=False, values=values, values_expected=after, how=how
+        )
+
+    def load(self, sort: Sort, keys: Keys, values: NDArray[Any] | None, how: Options, rng: np.random.Generator) -> Load:
+        """Return the rows, or one row, and the k that `how` has."""
+        how = replace(how, segment_count=how.segment_count or 1)
+        expected, after = taken(sort, keys, values, how)
+        return Load(keys=keys, values=values, expected=expected, values_expected=after, how=how, count=len(keys))
+
+
+OPERATION = _TopK()

@@ -1,0 +1,157 @@
+"""Selections on devices: OpenCL with Intel's runtime and PoCL, Vulkan on lavapipe, the command line, the Python API.
+
+Small shapes, of which a work-group holds 64 keys and rows of more than 300 keys are shared: rows and k of every size,
+with ties, all types of keys, both orders, all values, between guard bytes.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from every import direct
+from nightly import nightly, thinned
+from sorts import sort_by
+from test_vulkan import Lavapipe, lavapipe, validated
+
+from hsgen.algorithms import radix_select
+from hsgen.cli import main
+from hsgen.core.errors import Usage
+from hsgen.core.keys import KEYS, Signature
+from hsgen.engines.hosts import Host
+from hsgen.engines.pyopencl import Direct, context_for
+from hsgen.opencl import TopK
+from hsgen.operations.inputs import KINDS
+from hsgen.system import toolchain
+from hsgen.tools.validate import validation
+
+pytestmark = pytest.mark.device
+cl = toolchain.pyopencl()
+array = pytest.importorskip("pyopencl.array")
+__all__ = ["lavapipe"]  # a fixture
+DOCUMENT = Path(__file__).resolve().parents[2] / "docs/guides/top-k.md"
+COUNTS = (0, 1, 2, 63, 64, 65, 127, 128, 129, 299, 300, 301, 601, 1000, 1999, 2000, 4096, 5003)
+
+
+def engine(host: Host, key: str, value: str = "none", **values: Any) -> Direct:
+    """A small selection, compiled: 5 work-groups share rows of more than 300 keys."""
+    signature = Signature(value=value, key_transform=True, rows=True)
+    small = {"work_group": 32, "items": 2, "capacity": 64, "bits": 5, "groups": 5, "row_limit": 300}
+    p = radix_select.Params(key=KEYS[key], signature=signature, **{**small, **values})
+    return direct(host, replace(sort_by("radix_select", p), signature=signature))
+
+
+def check(made: Direct, counts: tuple[int, ...] = COUNTS, seed: int = 1) -> None:
+    kinds = list(KINDS)
+    pairs = [(n, kinds[(i + j) % len(kinds)]) for i, n in enumerate(counts) for j in range(0, len(kinds), 2)]
+    report = validation.run(made, pairs, seed, stop=1)
+    assert not report.failed and report.cases == 2 * len(pairs), report.failures
+
+
+def ways() -> Iterator[Any]:
+    """Every key width with every kind of values on two devices, and shapes in turn."""
+    shapes: tuple[dict[str, Any], ...] = (
+        {},
+        {"bits": 3},
+        {"work_group": 8, "items": 8, "groups": 3},
+        {"bits": 8, "items": 1},
+    )
+    for i, key in enumerate(KEYS):
+        for j, value in enumerate(("none", "v4", "v16", "index", "index64")):
+            for host in ("embedded", "pocl"):
+                yield pytest.param(key, value, shapes[(i + j) % len(shapes)], host, id=f"{key}-{value}-{host}")
+
+
+@pytest.mark.parametrize(("key", "value", "values", "host"), thinned(ways(), 8))
+def test_selections(host: str, key: str, value: str, values: dict[str, Any], request: pytest.FixtureRequest) -> None:
+    check(engine(request.getfixturevalue(host), key, value, **values))
+
+
+def test_a_wrong_selection_is_caught(embedded: Host) -> None:
+    """Expecting all to be sorted what is in the order of the row, and the other way round."""
+    for capacity in (32, 128):
+        made = engine(embedded, "u32")
+        expecting = engine(embedded, "u32", capacity=capacity, work_group=16)
+        made.sort = replace(made.sort, parts=expecting.sort.parts)
+        report = validation.run(made, [(n, "random") for n in (100, 120, 250) * 8], 1)
+        assert report.failed and "should be" in report.failures[0]
+
+
+@pytest.mark.parametrize("key", [nightly("u32"), nightly("u8"), nightly("f32"), nightly("u64")])
+def test_the_command_line_validates_selections(embedded: Host, key: str, capsys: pytest.CaptureFixture[str]) -> None:
+    more = ["--device", "Intel(R) OpenCL", "--key", key, "--value", "index", "--json", "--runtime", "c"]
+    assert main(["validate", "-t", "cpu", "--algorithm", "radix_select", *more]) == 0
+    (row,) = json.loads(capsys.readouterr().out)
+    assert row["algorithm"] == "radix_select" and row["failures"] == 0 and row["cases"] >= 4000
+
+
+@pytest.mark.parametrize(("lanes", "key"), [nightly(8, "u32"), nightly(4, "u64"), nightly(16, "f32")])
+def test_vulkan_selects(lavapipe: Lavapipe, lanes: int, key: str, capsys: pytest.CaptureFixture[str]) -> None:
+    lavapipe(lanes)
+    chosen = ["-t", "lavapipe", "--key", key, "--value", "index", "--algorithm", "radix_select"]
+    code, rows, err = validated(capsys, *chosen, "--option=validation=1")
+    assert code == 0 and [(r["failures"], r["cases"] > 4000) for r in rows] == [(0, True)], err
+
+
+@pytest.fixture(scope="module")
+def queue(embedded: Host) -> Iterator[Any]:
+    context = context_for(embedded)  # kept: Intel's runtime frees a context that only a queue holds
+    yield cl.CommandQueue(context)
+    del context
+
+
+@pytest.mark.parametrize("order", ["ascending", "descending"])
+def test_the_python_api(queue: Any, order: str) -> None:
+    select = TopK(queue.context, np.float32, value="index", order=order)
+    host = np.random.default_rng(1).integers(-50, 50, (7, 3000)).astype(np.float32)
+    keys = array.to_device(queue, host.reshape(-1))
+    for k in (1, 10, 3000):
+        best, places = array.empty(queue, 7 * k, np.float32), array.empty(queue, 7 * k, np.uint32)
+        select(queue, keys, k, rows=7, out=best, values_out=places)
+        order_of = np.argsort(host if order == "ascending" else -host, axis=1, kind="stable")[:, :k]
+        assert np.array_equal(places.get().reshape(7, k), order_of)
+        assert np.array_equal(best.get().reshape(7, k), np.take_along_axis(host, order_of, axis=1))
+    assert np.array_equal(keys.get(), host.reshape(-1)) and select.sorted_up_to >= 3000
+    assert "operation" not in repr(select) and "top_k" in repr(select)
+
+
+def test_what_the_python_api_refuses(queue: Any) -> None:
+    select = TopK(queue.context, "u32", value=np.float32)
+    keys, out = array.zeros(queue, 10, np.uint32), array.zeros(queue, 4, np.uint32)
+    values, more = array.zeros(queue, 10, np.float32), array.zeros(queue, 4, np.float32)
+    for k, rows, line in ((3, 3, "cannot be divided"), (0, 1, "give 1 to 10"), (6, 2, "give 1 to 5")):
+        with pytest.raises((Usage, ValueError), match=line):
+            room = array.zeros(queue, 20, np.uint32), array.zeros(queue, 20, np.float32)
+            select(queue, keys, k, rows=rows, out=room[0], values=values, values_out=room[1])
+    with pytest.raises(ValueError, match="out holds 4 keys, 6 are to be selected"):
+        select(queue, keys, 3, rows=2, out=out, values=values, values_out=array.zeros(queue, 20, np.float32))
+    with pytest.raises(ValueError, match="values is missing"):
+        select(queue, keys, 2, rows=2, out=out, values_out=more)
+    with pytest.raises(ValueError, match="overlap"):
+        select(queue, keys, 2, out=keys[:4], values=values, values_out=more)
+    with pytest.raises(ValueError, match="values is given"):
+        TopK(queue.context, "u32")(queue, keys, 2, out=out, values=values)
+
+
+def test_the_document_says_what_happens(embedded: Host, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text = DOCUMENT.read_text(encoding="utf-8")
+    (program,) = re.findall(r"^```python\n(.*?)^```$", text, re.M | re.S)
+    assert len(program.splitlines()) <= 40
+    (tmp_path / "program.py").write_text(program, encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, tmp_path / "program.py"], capture_output=True, text=True, cwd=DOCUMENT.parents[2], check=False
+    )
+    assert done.returncode == 0, done.stderr
+    generate, measure = re.findall(r"^```sh\n(.*?)^```$", text, re.M | re.S)
+    assert main([*generate.split()[1:-1], str(tmp_path / "sorts")]) == 0
+    for line in measure.splitlines():
+        assert main([*line.split()[1:], "--device", "Intel(R) OpenCL"]) == 0, line
+    assert "the first 64 of each" in capsys.readouterr().out
