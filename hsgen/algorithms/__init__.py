@@ -102,6 +102,10 @@ IMPLICIT: Mapping[str, Algorithm] = {name: algorithm for name, algorithm in EVER
 are narrower) by label, such as "radix", and derives its own from them and from the device."""
 
 
+DERIVED: Mapping[str, Any] = {label: a for a in ALGORITHMS.values() for label in getattr(a, "DERIVED", ())}
+"""The labels that need no table, each with its algorithm, whose `derive` returns the parameters: (label, the target's
+parameters for the key width by label, key type, device) to P or None."""
+
 AUTO = "auto"
 """The label of the sort that selects among a target's algorithms by count."""
 

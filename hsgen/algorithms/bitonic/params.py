@@ -32,7 +32,7 @@ FIELDS = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Params:
-    """The table ``[merge.KEY]`` of a target.  Scales are log2 of the rows that a lane holds at once.
+    """The table ``[bitonic.KEY]`` of a target.  Scales are log2 of the rows that a lane holds at once.
 
     subgroup: lanes that exchange keys by shuffles; 1: no subgroup operations.
     height: rows (registers) of a slab, even.  slabs: slabs of a block.

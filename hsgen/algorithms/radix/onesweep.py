@@ -98,10 +98,10 @@ def swept(p: Onesweep) -> list[Kernel]:
     return [begin(p), histogram(p), starts(p), sweep(p)]
 
 
-def again(p: Onesweep) -> tuple[Kernel, ...]:
-    """Return the kernels behind those: passes done again, the copy, and those for 2^30 keys and more."""
+def again(p: Onesweep) -> list[Kernel]:
+    """Return the kernels behind those: passes done again, and the copy."""
     redone = [] if p.forward_progress else reduce_scan.passes(_redone(p))
-    return (*redone, *([copy(p)] if p.copied else []), *reduce_scan.beyond(p))
+    return [*redone, *([copy(p)] if p.copied else [])]
 
 
 def _redone(p: Onesweep) -> Onesweep:
@@ -112,7 +112,7 @@ def _redone(p: Onesweep) -> Onesweep:
 def kernels(p: Onesweep) -> tuple[Kernel, ...]:
     """Return every kernel, in the order in which a sort uses them."""
     made = [single.kernel(single.of(p))] if p.alone else []
-    return (*made, *swept(p), *again(p))
+    return (*made, *swept(p), *again(p), *reduce_scan.beyond(p))
 
 
 def head(p: Onesweep) -> list[Step]:

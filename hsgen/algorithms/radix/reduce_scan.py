@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
@@ -72,7 +72,7 @@ def beyond(p: Ranked) -> tuple[Kernel, ...]:
     return kernels(large(p)) if p.large else ()
 
 
-def kernels(p: ReduceScan) -> tuple[Kernel, ...]:
+def kernels(p: Ranked) -> tuple[Kernel, ...]:
     """Return every kernel, in the order in which a sort uses them."""
     made = [single.kernel(single.of(p))] if p.alone else []
     return (*made, *passes(p), copy(p), *beyond(p))
@@ -93,25 +93,27 @@ def counted(p: Ranked, number: int, flags: int) -> list[Step]:
     ]
 
 
-def plan(p: ReduceScan) -> Plan:
-    """Return the whole sort.
+def plan(p: Ranked, first: Sequence[Step] = ()) -> Plan:
+    """Return the whole sort; `first` are the rows before its passes.
 
     Passes go from the source to scratch, from there to the destination, and so on in turns.  With an odd number
     of passes the first goes to the destination at once, which in place it may not: then a copy follows.
     """
-    steps = rows.single(p, single.kernel(single.of(p)))
+    steps = [*rows.single(p, single.kernel(single.of(p))), *first]
     for number in range(len(p.digits)):
         steps += counted(p, number, DIRECT)
     return joined(p, rows.plan(p, [*steps, *rows.copied(p, copy(p))]))
 
 
-def joined(p: Ranked, narrow: Plan) -> Plan:
-    """Return the plan with the rows for 2^30 keys and more (fewer where tiles are tiny), if there are any."""
+def joined(p: Ranked, narrow: Plan, wide: Plan | None = None) -> Plan:
+    """Return the plan with the rows for 2^30 keys and more (fewer where tiles are tiny), if there are any: those of
+    `wide`, or of passes that count, scan and scatter."""
     if not p.large:
         return narrow
-    wide = plan(large(p))
+    wide = wide or plan(large(p))
     rules = (*scratch(p).within(0, max_n(p)).rules, *wide.scratch.within(max_n(p), wide.max_n).rules)
-    more = [replace(step, guard=replace(step.guard, min_n=max_n(p))) for step in wide.steps]
+    kept = [step for step in wide.steps if step.guard.max_n > max_n(p)]
+    more = [replace(s, guard=replace(s.guard, min_n=max(max_n(p), s.guard.min_n))) for s in kept]
     return replace(narrow, steps=(*narrow.steps, *more), max_n=wide.max_n, scratch=Scratch(rules))
 
 

@@ -179,7 +179,8 @@ def counts_of(p: Tile) -> list[tuple[str, str]]:
     widths = [width for _, width in p.digits]
     text = f"{len(widths)} passes of {widths[0]} bits" if len(set(widths)) == 1 else f"passes of {widths} bits"
     what = "chunks" if p.serial else "tiles"
+    lanes = f"{p.work_group} lane{'s' * (p.work_group > 1)}"
     return [
         ("digits", f"{text}, {p.radix} values"),
-        ("tile", f"{p.work_group} lanes x {p.items} = {p.tile} keys, at most {p.groups} work-groups of {what}"),
+        ("tile", f"{lanes} x {p.items} = {p.tile} keys, at most {p.groups} work-groups of {what}"),
     ]

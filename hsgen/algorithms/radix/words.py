@@ -98,8 +98,10 @@ def scratch(p: Tile) -> Scratch:
     least = 0 if p.serial else p.alone
     plus, item = fixed + 1024 + _slack(p), p.key.bytes + p.signature.value_bytes
     rule = ScratchRule(min_n=least, plus=plus, per_n=item, unit=p.tile, per_unit=row, units=p.groups)
+    buckets = replace(rule, plus=plus + 4, unit=max(p.bucket_unit, 1), per_unit=24)
     if not p.looks_back:
-        return Scratch((rule,))
+        held = replace(buckets, units=(1 << 32) // max(p.bucket_unit, 1) + 1)
+        return Scratch((rule, held) if p.bucket_unit else (rule,))
     several, top = portions.count(p), min(portions.whole(p), MAX_N)
     rules = [replace(rule, max_n=top, units=top // p.tile + 1)]
     if top < MAX_N:
@@ -108,7 +110,7 @@ def scratch(p: Tile) -> Scratch:
         if not p.forward_progress:  # the counts of passes that are done again
             rules.append(replace(rule, min_n=max(top, least), units=portions.counted_groups(p)))
     if p.bucket_unit:  # for n / bucket_unit buckets or twice that: start, count and an entry of a list
-        rules.append(replace(rule, plus=plus + 4, unit=p.bucket_unit, per_unit=24, units=MAX_N // p.bucket_unit + 1))
+        rules.append(replace(buckets, units=MAX_N // p.bucket_unit + 1))
     return Scratch(tuple(rules))
 
 

@@ -10,13 +10,14 @@ from hsgen.algorithms.scan.kernels import context, kernels
 from hsgen.algorithms.scan.params import FIELDS, Params, block, notes, params
 from hsgen.algorithms.scan.plan import moved, plan, row_test_counts, test_counts
 from hsgen.algorithms.scan.search_space import space
-from hsgen.algorithms.scan.specialize import specialize
+from hsgen.algorithms.scan.specialize import DERIVED, derive, specialize
 from hsgen.algorithms.traits import Traits
 
 NAME, OPERATION = "scan", "scan"
 TRAITS = Traits()
 
 __all__ = [
+    "DERIVED",
     "FIELDS",
     "NAME",
     "OPERATION",
@@ -25,6 +26,7 @@ __all__ = [
     "alone",
     "block",
     "context",
+    "derive",
     "kernels",
     "moved",
     "notes",

@@ -36,6 +36,7 @@ class Params:
     groups: the most work-groups of a launch, each with several tiles; with look-back, each work-group has one tile.
     coordination: "scan" or "lookback".  spins: polls of a tile's state before a lane gives up.
 
+    floats: elements are 32-bit floats.
     redo: tiles whose look-back gave up are redone; False on devices with guaranteed forward progress.
     withhold, starve: for tests: every `withhold`-th tile publishes its own sum only after looking back; every
     `starve`-th tile gives up, as on a device without forward progress; 0: none.
@@ -52,6 +53,7 @@ class Params:
     withhold: int = 0
     starve: int = 0
     redo: bool = True
+    floats: bool = False
 
     @property
     def tile(self) -> int:

@@ -32,7 +32,7 @@ def plan(p: Params) -> Plan:
                 grid=Grid(add=p.tile - 1, div=p.tile, cap=caps.get(kernel.name, p.groups)),
             )
         )
-    return Plan(steps=tuple(steps), max_n=p.max_n, scratch=scratch(p), device_status=device_status(p))
+    return Plan(steps=tuple(steps), max_n=p.max_n, bits=p.key.bits, scratch=scratch(p), device_status=device_status(p))
 
 
 def moved(p: Params, step: Step, n: int) -> int:

@@ -1,16 +1,71 @@
-"""The parameters of prefix sums by element width; they support plain elements only."""
+"""The parameters of prefix sums by element width, and of those for which a target has no table."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from typing import Any
 
+from hsgen.algorithms.scan.constraints import FOLDED, problems
 from hsgen.algorithms.scan.params import Params
 from hsgen.core.device import Device
 from hsgen.core.keys import PLAIN, KeyType, Signature
 
+FLOATS = replace(PLAIN, floats=True)
+"""The signature of sums of floats."""
+
+DERIVED = {f"scan-x{columns}{'ex' * ex}": (columns, bool(ex)) for columns in (1, 2, 3, 4) for ex in (0, 1)}
+"""The labels of prefix sums that need no table: the columns of a row, and whether sums exclude their own row."""
+
+_SHARE = {"chip": (256, 64, 512), "memory": (64, 256, 64)}
+"""Lanes, bytes of rows per lane, and the most work-groups, by the kind of local memory."""
+
 
 def specialize(p: Mapping[str, Params], key: KeyType, signature: Signature, device: Device) -> Params | None:
-    """Return the parameters for an element width; None for any signature but plain."""
-    own = p.get(key.name) if signature == PLAIN else None
-    return replace(own, redo=not device.promised) if own else None
+    """Return the parameters for an element width; None for any signature but plain, and `FLOATS` for 32 bits.
+
+    Sums of floats do not look back, since the order of their additions would depend on when tiles run.
+    """
+    own = p.get(key.name)
+    if own is None or signature not in (PLAIN, FLOATS) or (signature == FLOATS and key.bytes != 4):
+        return None
+    made = replace(own, redo=not device.promised)
+    if signature == PLAIN:
+        return made
+    groups = min(made.groups, FOLDED) if made.serial else made.groups
+    return replace(made, floats=True, coordination="scan", groups=groups)
+
+
+def derive(label: str, p: Mapping[str, Any], key: KeyType, device: Device) -> Params | None:
+    """Return the parameters of a label of `DERIVED` for which a target has no table; None for elements that the device
+    cannot add.
+
+    They follow the target's sum of one column, with as many elements per lane; without one, the facts of the device.
+    `p`: the parameters that the target has for this width, by label.
+    """
+    if key.bytes < 4 or (key.bytes == 8 and not device.int64):
+        return None
+    columns, exclusive = DERIVED[label]
+    own = p.get("scan-x1ex" if exclusive else "scan-x1")
+    if isinstance(own, Params):
+        first = replace(own, columns=columns, items=max(1, own.items // columns))
+    else:
+        lanes, share, groups = _SHARE[device.local]
+        first = Params(
+            key=key,
+            columns=columns,
+            exclusive=exclusive,
+            items=max(1, share // (columns * key.bytes)),
+            work_group=1 << min(lanes, device.work_group).bit_length() - 1,
+            groups=min(groups, device.groups),
+            coordination="scan",
+        )
+    return next((made for made in _smaller(first) if not problems(made, device)), None)
+
+
+def _smaller(p: Params) -> Iterator[Params]:
+    """Yield parameters with fewer rows per lane, then with fewer lanes."""
+    yield p
+    while p.items > 1 or p.work_group > 1:
+        p = replace(p, items=p.items // 2) if p.items > 1 else replace(p, work_group=p.work_group // 2)
+        yield p

@@ -52,7 +52,9 @@ def _place(p: Params, m: Memory, at: Pass) -> int:
     return 0 if at.number == 0 and not p.looks_back else m.where[at.number]
 
 
-def _idle(m: Memory, at: Pass) -> bool:
+def _idle(p: Params, m: Memory, at: Pass) -> bool:
+    if p.index64 and p.msd and model_msd.dealt(p, m, at.n):
+        return True
     return at.redo and not any(q in m.failed for q in range(at.number + 1))
 
 
@@ -64,20 +66,20 @@ def _left(p: Params, m: Memory, at: Pass) -> bool:
 def _count(p: Params, m: Memory, at: Pass, failing: Collection[int]) -> None:
     if not p.looks_back and at.number == 0:
         m.look(p, at.n, at, (p.begin, p.key.bits if p.end is None else p.end))
-    if not _idle(m, at) and not (at.number and _left(p, m, at)):
+    if not _idle(p, m, at) and not (at.number and _left(p, m, at)):
         digits = m.digits(_place(p, m, at), at, at.shift, at.mask)
         m.table = np.stack([np.bincount(digits[a:b], minlength=p.radix) for a, b in _spans(p, at.n)], axis=1)
         m.totals = m.table.sum(axis=1)  # (the folded form sums the table in each scatter)
 
 
 def _rows(p: Params, m: Memory, at: Pass, failing: Collection[int]) -> None:
-    if not _idle(m, at) and not (at.number and _left(p, m, at)):  # one table row per work-group, or per lane
+    if not _idle(p, m, at) and not (at.number and _left(p, m, at)):  # one table row per work-group, or per lane
         digits = min(at.groups * (p.work_group if p.serial else 1), at.mask + 1)
         m.table[:digits] = (np.cumsum(m.table, axis=1) - m.table)[:digits]
 
 
 def _scatter(p: Params, m: Memory, at: Pass, failing: Collection[int]) -> None:
-    if _idle(m, at):
+    if _idle(p, m, at):
         return
     place = _place(p, m, at)
     if p.looks_back:
@@ -157,6 +159,8 @@ def _rows_of_states(p: Params, n: int) -> int:
 
 
 def _copy(p: Params, m: Memory, at: Pass, failing: Collection[int]) -> None:
+    if _idle(p, m, at):
+        return
     places = [m.where.get(q, 0) for q in range(at.number)] + [m.where[at.number]]
     if places[-1] == 1:
         return

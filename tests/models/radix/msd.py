@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 
 from hsgen.algorithms.radix import Params
 from hsgen.algorithms.radix.hybrid import buckets as msd
-from hsgen.algorithms.radix.hybrid.params import DIGITS
 from hsgen.algorithms.radix.parts import CROWD
 from hsgen.operations import oracle
 from models.radix.memory import Fault, Keys, Memory, Pass
@@ -24,8 +23,12 @@ _DEALT = 2  # the number of the buffer in scratch
 
 def done(p: Params, m: Memory, at: Pass) -> bool:
     """Whether the look-back kernels find the keys sorted."""
-    mine = p.msd and msd.least(p) < at.n <= msd.most(p) and (at.begin, at.end) == (0, p.key.bits)
-    return mine and bool(m.words["fits"][1])
+    return p.msd and (at.begin, at.end) == (0, p.key.bits) and dealt(p, m, at.n)
+
+
+def dealt(p: Params, m: Memory, n: int) -> bool:
+    """Whether buckets have sorted `n` keys, if they were tried."""
+    return msd.least(p) < n <= msd.most(p) and bool(m.words["fits"][1])
 
 
 def needed(p: Params, name: str, m: Memory, n: int) -> int:
@@ -66,12 +69,17 @@ def _restored(keys: Keys, at: Pass) -> Keys:
 
 
 def _begin(p: Params, m: Memory, at: Pass) -> None:
-    m.words = {"fits": np.ones(2, np.int64), "counts": np.zeros(DIGITS, np.int64), "rest": np.zeros(0, np.int64)}
+    whole = not (p.index64 and p.signature.bit_range) or (at.begin, at.end) == (0, p.key.bits)
+    m.words = {
+        "fits": np.full(2, int(whole), np.int64),
+        "counts": np.zeros(p.msd_digits, np.int64),
+        "rest": np.zeros(0, np.int64),
+    }
 
 
 def _histogram(p: Params, m: Memory, at: Pass) -> None:
     m.look(p, at.n, at, (0, p.key.bits))
-    m.words["counts"] += np.bincount(_digit(p, _given(m, at), 1, at.n), minlength=DIGITS)
+    m.words["counts"] += np.bincount(_digit(p, _given(m, at), 1, at.n), minlength=p.msd_digits)
     m.words["buckets"] = np.zeros(1 << sum(msd.widths(p, at.n)), np.int64)
 
 
@@ -153,8 +161,9 @@ def _bucket(p: Params, m: Memory, at: Pass) -> None:
 def _rest(p: Params, m: Memory, at: Pass) -> None:
     for bucket in m.words["rest"]:
         _sorted(p, m, at, int(bucket), crowded=True)
-    m.order = dict.fromkeys(range(len(p.digits)), 0)
-    m.where[len(p.digits)] = 1
+    if not p.index64:
+        m.order = dict.fromkeys(range(len(p.digits)), 0)
+        m.where[len(p.digits)] = 1
 
 
 _PLAY: dict[str, tuple[int, Callable[[Params, Memory, Pass], None]]] = {

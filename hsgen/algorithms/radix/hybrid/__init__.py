@@ -30,18 +30,38 @@ Params = Hybrid
 
 def kernels(p: Hybrid) -> tuple[Kernel, ...]:
     """Return every kernel, in the order in which a sort uses them."""
+    if p.index64:  # passes that wait for no tile sort what buckets do not hold
+        return (*_buckets(p), *reduce_scan.kernels(p))
     made = [single.kernel(single.of(p))] if p.alone else []
     if p.msd:
-        made += buckets.kernels(p, rank_arrays(buckets.rest(p)))
+        made += _buckets(p)
     made += onesweep.swept(p)
     if p.finish:
         made += pairs.kernels(p, words(p).finish, digit_arrays(p), rank_arrays(pairs.rest(p)))
-    return (*made, *onesweep.again(p))
+    made += onesweep.again(p)
+    return (*made, *(kernels(large(p)) if p.large and p.msd else reduce_scan.beyond(p)))
+
+
+def _buckets(p: Hybrid) -> tuple[Kernel, ...]:
+    return buckets.kernels(p, rank_arrays(buckets.rest(p)))
+
+
+def large(p: Hybrid) -> Hybrid:
+    """Return the shape of the kernels for 2^30 keys and more: the same buckets and tiles, with 64-bit indices.
+
+    Digits have more bits, for whose counters tiles leave room.
+    """
+    wide = replace(p, large=False, index64=True, single=0, sorted_exit=False)
+    room = 8 * (wide.msd_digits - p.msd_digits)
+    fewer = -(-room // (p.msd_group * p.key.held))
+    return replace(wide, msd_items=max(1, p.msd_items - fewer))
 
 
 def plan(p: Hybrid) -> Plan:
     """Return the whole sort: that of `onesweep.plan`, with the rows of buckets before it, or within it for pairs."""
     high, own = max_n(p), kernels(p)
+    if p.index64:
+        return reduce_scan.plan(p, buckets_plan.steps(p, own, high))
     steps = rows.single(p, single.kernel(single.of(p)))
     steps += buckets_plan.steps(p, own, high) if p.msd else []
     steps += onesweep.head(p)
@@ -50,14 +70,16 @@ def plan(p: Hybrid) -> Plan:
     if least < most:
         steps += onesweep.started(p, least, most, "part") if p.signature.bit_range else []
         steps += pairs_plan.steps(p, own, high)
-    return reduce_scan.joined(p, rows.plan(p, [*steps, *onesweep.passes(p), *rows.copied(p, copy(p))]))
+    narrow = rows.plan(p, [*steps, *onesweep.passes(p), *rows.copied(p, copy(p))])
+    return reduce_scan.joined(p, narrow, plan(large(p)) if p.large and p.msd else None)
 
 
 def moved(p: Hybrid, step: Step, n: int) -> int:
     """Return the bytes that a launch of `step` for `n` keys reads and writes where buckets hold them."""
-    if step.kernel in ("bucket_rest", "finish_rest"):
+    name = step.kernel.removesuffix("_wide")
+    if name in ("bucket_rest", "finish_rest"):
         return 0
-    if p.msd and (dealt := buckets_plan.moved(p, step.kernel, n)) is not None:
+    if p.msd and (dealt := buckets_plan.moved(p, name, n)) is not None:
         return dealt
     if p.finish and (ended := pairs_plan.moved(p, step, n)) is not None:
         return ended

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from hsgen.algorithms.buffers import DESTINATION, DEVICE_N, SOURCE
-from hsgen.algorithms.radix.hybrid.params import DIGIT, DIGITS, Hybrid
+from hsgen.algorithms.radix.hybrid.params import Hybrid
 from hsgen.algorithms.radix.parts import CROWD, sums
 from hsgen.algorithms.radix.rankers import array as _array
 from hsgen.core.buffers import Array, Buffer
@@ -43,7 +43,7 @@ def limit(p: Hybrid) -> int:
 
 def most(p: Hybrid) -> int:
     """Return the greatest count that two digits deal into buckets."""
-    return limit(p) << 2 * DIGIT
+    return min(limit(p) << 2 * p.msd_digit, 1 << 32)
 
 
 def least(p: Hybrid) -> int:
@@ -96,15 +96,15 @@ def layout(p: Hybrid, at: int, table: int) -> Layout:
         tile=tile(p),
         lanes=p.msd_group,
         groups=groups(p),
-        digits=DIGITS,
+        digits=p.msd_digits,
         crowd=CROWD,
         key_bits=p.key.bits,
         fits=at,
         rest=at + 2,
         counts=at + 3,
-        starts=at + 3 + DIGITS,
-        cursors=at + 4 + 2 * DIGITS,
-        tiles=at + 4 + 3 * DIGITS,
+        starts=at + 3 + p.msd_digits,
+        cursors=at + 4 + 2 * p.msd_digits,
+        tiles=at + 4 + 3 * p.msd_digits,
         table=table,
     )
 
@@ -119,7 +119,8 @@ def _kernel(
 ) -> Kernel:
     lanes = p.bucket_group if name.startswith("bucket") else p.msd_group
     return Kernel(
-        name=name,
+        name=name + "_wide" * p.index64,
+        index64=p.index64,
         template="radix/hybrid/" + {"msd_first": "msd_deal", "msd_second": "msd_deal"}.get(name, name),
         summary=summary,
         work_group=lanes,
@@ -143,15 +144,15 @@ def kernels(p: Hybrid, ranking: tuple[Array, ...]) -> tuple[Kernel, ...]:
     own = sums(p.msd_group, p.subgroup)
     deal = (
         Array(name="tile", type="key", count=tile(p)),
-        _array("counts", DIGITS),
-        _array("bases", DIGITS),
+        _array("counts", p.msd_digits),
+        _array("bases", p.msd_digits),
         *own,
         _array("found", 2),
     )
     held = Array(name="tile", type="key", count=capacity(p)), _array("places", p.bucket_places)
     again = _kernel(p, "bucket_rest", "sort crowded buckets by all their bits", (DESTINATION, _WORDS), ranking)
     found = (_array("found", 1),) if p.sorted_exit else ()
-    counts = {level: _array("counts", DIGITS * sets) for level, sets in _SETS.items()}
+    counts = {level: _array("counts", p.msd_digits * sets) for level, sets in _SETS.items()}
     return (
         _kernel(p, "msd_begin", "clear the counts of the first digit", (_WORDS,)),
         _kernel(p, "msd_histogram", "count the first digit", (SOURCE, _WORDS), (counts[1], *found), _SETS[1]),

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from hsgen.algorithms.device_constraints import Problem
 from hsgen.algorithms.radix.hybrid import buckets
-from hsgen.algorithms.radix.hybrid.params import DIGIT, DIGITS, KEYS, Hybrid
+from hsgen.algorithms.radix.hybrid.params import KEYS, Hybrid
 from hsgen.algorithms.radix.rows import BOUND, launch
 from hsgen.algorithms.radix.words import OTHER, words_binding
 from hsgen.core.device import Device
@@ -31,7 +31,14 @@ def steps(p: Hybrid, kernels: tuple[Kernel, ...], high: int) -> list[Step]:
     """Return the rows for all bits of the keys and counts up to `high`, or to what two digits can deal."""
     bound = {**BOUND, "dealt": OTHER, "words": words_binding(p)}
     low, high = buckets.least(p), min(high, buckets.most(p))
-    return [s for k in kernels if k.name in KERNELS for s in launched(k, bound, _grids(p, k.name), low, high)]
+    found: list[Step] = []
+    for k in (k for k in kernels if k.index64 == p.index64):
+        name = k.name.removesuffix("_wide")
+        if name == "msd_begin" and p.index64 and p.signature.bit_range:  # says so to the passes of every range
+            found.append(launch(k, bound, low, high, fixed(1), BitRange()))
+        elif name in KERNELS:
+            found += launched(k, bound, _grids(p, name), low, high)
+    return found
 
 
 Span = tuple[int, int, Grid]
@@ -58,17 +65,19 @@ def _grids(p: Hybrid, name: str) -> list[Span]:
     one more for each value of the first.  Buckets have a row for each number of them, for an empty work-group is not
     for nothing where a full one does so little; but where the count lies on the device every row is a launch."""
     tile, limit = buckets.tile(p), buckets.limit(p)
-    dealt = Grid(add=DIGITS * tile, div=tile)
+    dealt = Grid(add=p.msd_digits * tile, div=tile)
     if name == "bucket" and not p.signature.device_count:
-        every = ((bits, 1 << bits) for bits in range(1, 2 * DIGIT + 1))
+        every = ((bits, 1 << bits) for bits in range(1, 2 * p.msd_digit + 1))
         return [(limit << bits - 1, limit << bits, fixed(count)) for bits, count in every]
     found = {
         "msd_histogram": Grid(add=tile - 1, div=tile, cap=buckets.groups(p)),
         "msd_first": Grid(add=tile - 1, div=tile),
         "msd_count": dealt,
-        "msd_places": fixed(DIGITS),
+        "msd_places": fixed(p.msd_digits),
         "msd_second": dealt,
-        "bucket": Grid(add=-1, div=limit, mul=2, cap=DIGITS**2),  # more than n / limit, but no more than twice that
+        "bucket": Grid(
+            add=-1, div=limit, mul=2, cap=p.msd_digits**2
+        ),  # more than n / limit, but no more than twice that
         "bucket_rest": Grid(add=-1, div=limit, mul=2, cap=buckets.groups(p)),
     }
     return [(0, buckets.most(p), found.get(name, fixed(1)))]
@@ -81,9 +90,9 @@ def moved(p: Hybrid, name: str, n: int) -> int | None:
     """
     read, count = n * p.key.bytes, 1 << sum(buckets.widths(p, n)) if n > buckets.limit(p) else 1
     own = {
-        "msd_begin": 4 * DIGITS,
+        "msd_begin": 4 * p.msd_digits,
         "msd_histogram": read + 4 * count,
-        "msd_starts": 16 * DIGITS,
+        "msd_starts": 16 * p.msd_digits,
         "msd_first": 2 * read,
         "msd_count": read + 4 * count,
         "msd_places": 12 * count,
@@ -100,7 +109,7 @@ def test_counts(p: Hybrid) -> Iterator[int]:
     """Yield the counts at which buckets are first tried, and those at which there are twice as many."""
     yield buckets.least(p)
     yield from (
-        buckets.limit(p) << bits for bits in range(2 * DIGIT + 1) if buckets.limit(p) << bits > buckets.least(p)
+        buckets.limit(p) << bits for bits in range(2 * p.msd_digit + 1) if buckets.limit(p) << bits > buckets.least(p)
     )
 
 

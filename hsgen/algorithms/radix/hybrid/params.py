@@ -45,7 +45,8 @@ NO_PAIRS: Mapping[str, Any] = dict.fromkeys(PAIRS, 0)
 
 DIGIT = 9
 """The most bits of each of the two digits by which keys alone are dealt."""
-DIGITS = 1 << DIGIT
+WIDE_DIGIT = 10
+"""The same of counts of 2^30 and more."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,6 +84,21 @@ class Hybrid(Onesweep):
         return self.finish_from > 0 and self.forward_progress and whole and self.signature.value_bytes == 4
 
     @property
+    def looks_back(self) -> bool:
+        """Whether what buckets do not hold is sorted with look-back: not by kernels with 64-bit indices."""
+        return not self.index64
+
+    @property
+    def msd_digit(self) -> int:
+        """The most bits of each of the two digits by which keys alone are dealt."""
+        return WIDE_DIGIT if self.index64 else DIGIT
+
+    @property
+    def msd_digits(self) -> int:
+        """The values of such a digit."""
+        return 1 << self.msd_digit
+
+    @property
     def bucket_limit(self) -> int:
         """The keys of a bucket on average, at most: so few that hardly one of uniform keys exceeds what a work-group
         holds."""
@@ -96,4 +112,4 @@ class Hybrid(Onesweep):
     @property
     def bucket_words(self) -> tuple[int, int]:
         """The words in scratch for buckets of keys alone, without their table, and those for buckets of pairs."""
-        return (3 + 2 * DIGITS + 2 * (DIGITS + 1)) * self.msd, (2 + len(self.digits)) * self.finish
+        return (3 + 2 * self.msd_digits + 2 * (self.msd_digits + 1)) * self.msd, (2 + len(self.digits)) * self.finish
