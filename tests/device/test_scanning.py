@@ -141,7 +141,7 @@ def test_the_command_line_validates_scans(embedded: Host, label: str, capsys: py
     [
         (["validate", "-t", "cpu", "--algorithm", "scan-x99"], "target cpu: has no algorithm scan-x99; it has auto,"),
         (["show", "cpu", "--algorithm", "scan-x99"], "target cpu: has no algorithm scan-x99; it has auto,"),
-        (["bench", "-t", "cpu", "--algorithm", "scan-x1"], "algorithm scan-x1: bench times sorts"),
+        (["bench", "-t", "cpu", "--algorithm", "digest"], "algorithm digest: bench times sorts"),
     ],
 )
 def test_invalid_requests_exit_with_2(
@@ -210,6 +210,37 @@ def test_the_python_api(queue: Any, columns: int, exclusive: bool, n: int) -> No
     flat = array.to_device(queue, host.reshape(-1))
     scanner(queue, flat)
     assert np.array_equal(flat.get(), expected.reshape(-1))
+
+
+@pytest.mark.parametrize("columns", [2, 3])
+def test_sums_of_floats(queue: Any, columns: int) -> None:
+    """Close to the exact ones, the same in every call; NaN spreads, infinities stay, and nothing is flushed or -0."""
+    host = np.random.default_rng(1).standard_normal((100_003, columns)).astype(np.float32)
+    scanner = Scanner(queue.context, "f32", columns=columns)
+    rows, out = array.to_device(queue, host), array.empty(queue, host.shape, np.float32)
+    scanner(queue, rows, out=out).wait()
+    first = out.get()
+    assert np.abs(first - np.cumsum(host, axis=0, dtype=np.float64)).max() < 1e-2
+    scanner(queue, rows).wait()
+    assert np.array_equal(rows.get(), first)
+    host[:] = -0.0
+    host[40_000:, 0], host[50_000, 1], host[60_000, 1] = np.float32(1e-40), np.inf, np.nan
+    found = array.to_device(queue, host)
+    scanner(queue, found)
+    one, two = found.get()[:, 0], found.get()[:, 1]
+    assert (
+        not np.signbit(one).any() and one[39_999] == 0 and one[40_000] == host[40_000, 0] and one[40_001] > one[40_000]
+    )
+    assert (two[:50_000] == 0).all() and np.isposinf(two[50_000:60_000]).all() and np.isnan(two[60_000:]).all()
+
+
+@pytest.mark.parametrize("key", ["i32", "i64"])
+def test_signed_sums(queue: Any, key: str) -> None:
+    scanner = Scanner(queue.context, key, columns=3, exclusive=True, target="intel-gen8")
+    host = np.random.default_rng(2).integers(-(2**31), 2**31, (5000, 3)).astype(scanner.dtype)
+    rows = array.to_device(queue, host)
+    scanner(queue, rows)
+    assert np.array_equal(rows.get(), np.cumsum(host, axis=0, dtype=host.dtype) - host) and scanner.key == key
 
 
 def test_what_the_python_api_refuses(queue: Any) -> None:

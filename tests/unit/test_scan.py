@@ -21,11 +21,12 @@ from sorts import ROOMY, sort_by
 
 from hsgen.algorithms import scan
 from hsgen.algorithms.scan.words import COUNTED, STATES, SUMMED
+from hsgen.core.errors import Usage
 from hsgen.core.interpreter import launches
-from hsgen.core.keys import KEYS, PLAIN
+from hsgen.core.keys import KEYS, PLAIN, Signature
 from hsgen.core.sort import Sort
 from hsgen.emit.kernels import render
-from hsgen.operations.scan import SUMMANDS, sums
+from hsgen.operations.scan import FLOAT, SUMMANDS, TYPES_OF_SUMS, exact_floats, sums
 from hsgen.targets import target
 from hsgen.tools.validate.cases import around
 
@@ -82,6 +83,44 @@ def test_expected_values_are_the_sums_of_columns() -> None:
         sort = sort_of(shape(columns=2, exclusive=exclusive))
         assert sums(sort, rows.reshape(-1)).tolist() == expected
         assert sort.operation == "scan" and sort.item_bytes == 8
+
+
+@pytest.mark.parametrize("name", target.names())
+def test_every_target_has_the_sums_of_one_to_four_columns(name: str) -> None:
+    """With a table or without, of all element types that the device adds; those without a table are valid ones."""
+    found = target.find(name)
+    types = [t for t in TYPES_OF_SUMS if found.device.int64 or not t.endswith("64")]
+    for label, (columns, exclusive) in scan.DERIVED.items():
+        for key in types:
+            sort = found.sort(label, key)
+            (p,) = [x.params for x in sort.parts]
+            assert (p.columns, p.exclusive, p.floats) == (columns, exclusive, key == "f32")
+            assert not (p.floats and p.looks) and sort.label == (key if p.floats else f"u{key[1:]}")
+            assert scan.problems(p, found.device) == [] and p.tile >= 64, (label, key)
+    assert set(found.derived("u32")) == {x for x in scan.DERIVED if (x, "u32") not in found.choices}
+    for label, key in (("scan-x1", "f64"), ("scan-x1", "u16"), ("scan-x5", "u32")):
+        with pytest.raises(Usage):
+            found.sort(label, key)
+
+
+def test_sums_without_a_table_follow_that_of_one_column() -> None:
+    own = shape(items=12, coordination="lookback", groups=9)
+    for columns, items in ((2, 6), (3, 4), (4, 3)):
+        assert scan.derive(f"scan-x{columns}", {"scan-x1": own}, KEYS["u32"], DEVICE) == replace(
+            own, columns=columns, items=items
+        )
+    small = scan.derive("scan-x4ex", {}, KEYS["u64"], replace(DEVICE, local_bytes=600, work_group=300))
+    assert small is not None and small.exclusive and scan.problems(small, replace(DEVICE, local_bytes=600)) == []
+    assert scan.derive("scan-x1", {}, KEYS["u64"], replace(DEVICE, int64=False)) is None
+
+
+def test_floats_of_validations_have_exact_sums() -> None:
+    sort = replace(sort_of(shape(columns=2)), signature=Signature(floats=True))
+    for n in (1, 1000, 300_000):
+        keys = exact_floats(rows_of(shape(columns=2), n).reshape(-1), 2)
+        exact = np.cumsum(keys.view(np.float32).reshape(-1, 2), axis=0, dtype=np.float64)
+        assert np.array_equal(sums(sort, keys, FLOAT).view(np.float32).reshape(-1, 2), exact)
+        assert not (keys == 1 << 31).any() and len(np.unique(keys)) > 1
 
 
 # In the fast run, variants alternate between inclusive and exclusive.
