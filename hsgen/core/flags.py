@@ -42,5 +42,6 @@ PLACES = {"any": "ANYWHERE", "in": "IN_PLACE", "out": "OUT_OF_PLACE"}
 RANGES = {"any": "ANY_BITS", "whole": "ALL_BITS", "part": "SOME_BITS"}
 """When a step runs: always, only for the whole bit range, only for a part of it; each with its name in C."""
 
-QUANTITIES = {"n": "BY_N", "number": "BY_NUMBER"}
-"""The quantity that determines a grid: n, or the second number of the call; each with its name in C."""
+QUANTITIES = {"n": "BY_N", "number": "BY_NUMBER", "length": "BY_LENGTH"}
+"""The quantity that determines a grid or a guard: n, the second number of the call (grids only), or the length of rows,
+n divided by that number (guards only); each with its name in C."""

@@ -21,6 +21,7 @@ class Options:
     device_count: n is the most keys that there can be; how many there are lies on the device.
     A call has at most one of these numbers, by its operation: shift, the low bits of a key that the stage after a sort
     ignores; segment_count; first_count, the keys of the first of two arrays; capacity, the keys that a digest covers.
+    take: the keys that a selection takes of each of `segment_count` rows.
     rows: segments are rows of equal length, n / segment_count, and no offsets are given.
     """
 
@@ -35,6 +36,7 @@ class Options:
     first_count: int = 0
     capacity: int = 0
     rows: bool = False
+    take: int = 0
 
     @property
     def number(self) -> int:
@@ -50,8 +52,8 @@ class Options:
 
 
 PLAIN = Options()
-NUMBERS = ("shift", "segment_count", "first_count", "capacity")
-"""The members of `Options` that can be its `number`, in the order of ``hn_call`` in C."""
+NUMBERS = ("shift", "segment_count", "first_count", "capacity", "take")
+"""The members of `Options` that are numbers, in the order of ``hn_call`` in C; all but the last can be its `number`."""
 
 
 def options(key: str = "u32", order: str = "ascending", **more: int | None) -> Options:
@@ -144,13 +146,15 @@ def groups(step: Step, n: int, *, in_place: bool, device_count: bool = False, nu
     With a device-side count, n is the capacity: a step that the upper bound of its guard excludes may still run.
     """
     guard = step.guard
-    if n <= guard.min_n and not (n == 0 and guard.at_zero):
+    by_length = guard.x == "length"
+    bounded = n // number if by_length and number else n
+    if bounded <= guard.min_n and not (n == 0 and guard.at_zero):
         return 0
     if guard.place == ("out" if in_place else "in") or step.indirect:
         return 0
-    if n > guard.max_n and not device_count:
+    if bounded > guard.max_n and not device_count:
         return 0
-    return step.grid.groups(number if step.grid.x == "number" else min(n, guard.max_n))
+    return step.grid.groups(number if step.grid.x == "number" else n if by_length else min(n, guard.max_n))
 
 
 def launched_up_to(steps: Iterable[Step], max_n: int, limit: int) -> int:

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+BFLOAT16 = "bfloat16"
+"""What array libraries call the upper halves of 32-bit floats."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KeyType:
@@ -30,28 +33,38 @@ class KeyType:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Type:
-    """A key type: its width, as a name in `KEYS`, and the interpretation of its bits."""
+    """A key type: its width, as a name in `KEYS`, and the interpretation of its bits.
+
+    element: the name of such elements in array libraries.
+    """
 
     name: str
     key: str
-    kind: int  # 0 unsigned, 1 signed in two's complement, 2 IEEE 754 float
+    kind: int  # 0 unsigned, 1 signed in two's complement, 2 float: sign, exponent, fraction
+    element: str
 
     @property
     def numpy(self) -> str:
-        """The name of the type in numpy."""
-        return f"{'uif'[self.kind]}{int(self.name[1:]) // 8}"
+        """The name of the type in numpy; for bfloat16, which numpy lacks, that of its bits."""
+        return self.element if self.element != BFLOAT16 else f"uint{self.key[1:]}"
 
 
 KEYS = {f"u{8 * size}": KeyType(name=f"u{8 * size}", bytes=size) for size in (1, 2, 4, 8)}
 """The key widths by the name of the unsigned type."""
 
-TYPES = {
-    f"{letter}{key[1:]}": Type(name=f"{letter}{key[1:]}", key=key, kind=kind)
-    for kind, letter in enumerate("uif")
-    for key in KEYS
-    if (letter, key) != ("f", "u8")
-}
-"""The key types by name."""
+_KINDS = (("u", "uint"), ("i", "int"), ("f", "float"))
+_FLOATS = ("u16", "u32", "u64")
+
+_NAMES = [
+    (f"{letter}{key[1:]}", key, kind, f"{word}{key[1:]}")
+    for kind, (letter, word) in enumerate(_KINDS)
+    for key in (_FLOATS if letter == "f" else KEYS)
+]
+_NAMES.insert(-2, ("bf16", "u16", 2, BFLOAT16))
+_NAMES.append(("bool", "u8", 0, "bool"))
+
+TYPES = {name: Type(name=name, key=key, kind=kind, element=element) for name, key, kind, element in _NAMES}
+"""The key types by name; a bool is a byte, 0 or 1."""
 
 ORDERS = ("ascending", "descending")
 
@@ -69,7 +82,8 @@ class Signature:
 
     value: a name in `VALUES`.  key_transform: signed and float keys, and descending order.  bit_range: a bit range
     chosen per call.  device_count: a device-side count.  run_boundaries: a report of run boundaries.  epilogue: the
-    text of an epilogue (`hsgen.stages.epilogue`); "" for none.
+    text of an epilogue (`hsgen.stages.epilogue`); "" for none.  floats: kernels calculate with floats.  rows:
+    kernels get the number of rows of a call, and how many keys to take of each.
     """
 
     value: str = "none"
@@ -78,6 +92,13 @@ class Signature:
     device_count: bool = False
     run_boundaries: bool = False
     epilogue: str = ""
+    floats: bool = False
+    rows: bool = False
+
+    @property
+    def numbers(self) -> bool:
+        """Whether kernels get two numbers after n and the argument: the bounds of the step, or those of `rows`."""
+        return self.device_count or self.rows
 
     @property
     def value_bytes(self) -> int:
@@ -110,6 +131,7 @@ def described(signature: Signature) -> str:
         ["signed and float keys, both orders"] * signature.key_transform
         + ["a bit range"] * signature.bit_range
         + ["a device-side count"] * signature.device_count
+        + ["floats"] * signature.floats
     )
     words += ["run boundaries"] * signature.run_boundaries + ["an epilogue"] * bool(signature.epilogue)
     if signature.value != "none":

@@ -45,6 +45,7 @@ class Binding:
 class Guard:
     """The condition under which a step runs: ``min_n < n <= max_n``, and the call matches `place` and `range`.
 
+    x: "n", or "length": the bounds are those of the length of rows, n divided by the second number of the call.
     place: a name in `hsgen.core.flags.PLACES`.  range: a name in `hsgen.core.flags.RANGES`.  at_zero: the step also
     runs for n = 0.
     """
@@ -54,9 +55,11 @@ class Guard:
     place: str = "any"
     range: str = "any"
     at_zero: bool = False
+    x: str = "n"
 
     def within(self, low: int, high: int) -> Guard:
-        """Return the guard restricted to counts above `low` up to `high`."""
+        """Return the guard restricted to counts above `low` up to `high`; a row is no longer than all rows."""
+        low = low if self.x == "n" else 0
         return replace(self, min_n=max(self.min_n, low), max_n=min(self.max_n, high))
 
     @property

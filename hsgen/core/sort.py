@@ -52,7 +52,10 @@ class Sort:
 
     @property
     def label(self) -> str:
-        """The name of its key width; for packed values, that of the upper half of the kernels' 64-bit keys."""
+        """The name of its key width, or the type of its floats; for packed values, that of the upper half of the
+        kernels' 64-bit keys."""
+        if self.signature.floats:
+            return f"f{self.key.bits}"
         return f"u{self.plan.bits}" if self.signature.value == "packed" else self.key.name
 
     @property

@@ -53,7 +53,7 @@ class Engine(Protocol):
         from the start of the first launch to the end of the last on the device, None where its clock is off.
         """
 
-    def beside(self, sort: Sort) -> Engine:
+    def sibling(self, sort: Sort) -> Engine:
         """Return an engine of the same buffers that is ready to run another sort of the library; this one must be
         renewed before it runs again."""
 

@@ -110,7 +110,7 @@ class Native:
         self._call = Call()
         self.renew()
 
-    def beside(self, sort: Sort) -> Native:
+    def sibling(self, sort: Sort) -> Native:
         """See `Engine`."""
         made = copy.copy(self)
         made.sort = sort

@@ -6,8 +6,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from hsgen.core.interpreter import Options, launches, offset, scratch_bytes, spare_at
+from hsgen.core.plan import Step
 from hsgen.core.sort import Sort
 from hsgen.engines.scratch import cut
+from hsgen.system import toolchain
 
 Launch = tuple[Any, tuple[tuple[str, int], ...], tuple[int, ...], tuple[int, int], tuple[int, int]]
 """Kernel, roles with places in them, numbers, work-items, work-group."""
@@ -16,6 +18,11 @@ Resolved = tuple[list[Launch], dict[int, int], int | None]
 """The launches of a call, the parts of scratch that they use, and where in scratch discarded keys go, if any."""
 
 _KEPT = 64  # calls
+
+
+def in_order(queue: Any) -> bool:
+    """Whether a queue runs commands in their order."""
+    return not queue.properties & toolchain.pyopencl().command_queue_properties.OUT_OF_ORDER_EXEC_MODE_ENABLE
 
 
 class Launches:
@@ -50,8 +57,15 @@ class Launches:
         for launch in launches(self._sort.plan, n, self._sort.groups, in_place=in_place, how=how):
             step, (wide, high) = launch.step, launch.grid
             lanes = self._lanes[step.kernel]
-            guard = (step.guard.min_n, min(step.guard.max_n, 2**31 - 1)) if self._sort.signature.device_count else ()
+            guard = _numbers(self._sort, step, how)
             roles = tuple((b.role, offset(b, n)) for b in step.bindings)
             numbers = (n, launch.argument, *guard)
             out.append((self._kernels[step.kernel], roles, numbers, (wide * lanes, high), (lanes, 1)))
         return out
+
+
+def _numbers(sort: Sort, step: Step, how: Options) -> tuple[int, ...]:
+    """The numbers that a kernel gets after n and the argument."""
+    if sort.signature.rows:
+        return how.segment_count, how.take
+    return (step.guard.min_n, min(step.guard.max_n, 2**31 - 1)) if sort.signature.device_count else ()

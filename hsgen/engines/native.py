@@ -18,7 +18,7 @@ from hsgen.apis.api import Api, Harness
 from hsgen.bundle import build
 from hsgen.bundle.manifest import COMPANIONS, Manifest, choose
 from hsgen.core.errors import Unavailable, Wrong
-from hsgen.core.keys import KEYS, ORDERS, PLAIN, Signature
+from hsgen.core.keys import KEYS, ORDERS, PLAIN, TYPES, Signature
 from hsgen.core.scratch import ANY_N
 from hsgen.emit import spirv
 from hsgen.system import folders
@@ -57,10 +57,10 @@ def library(
     files = _bundle_files(api, targets, key, made, algorithms, signature, max_n) | harness_files(its)
     command = its.harness.command()
     units = [p for p in sorted(files) if _compiled(p, its)]
-    if beside := baseline_units(its.harness, baselines, algorithms):
+    if others := baseline_units(its.harness, baselines, algorithms):
         command, units = (
             [*command, *baseline_options(its.harness, baselines, key, signature)],
-            [*units, *(f"harness/{p}" for p in beside)],
+            [*units, *(f"harness/{p}" for p in others)],
         )
     state = hashlib.sha256("\0".join([*command, *units, *_versions(command)]).encode())
     for path in sorted(files):
@@ -88,7 +88,7 @@ def _bundle_files(
     parts = {t.name: (t, replace(choices[t.name], max_n=max_n)) for t in targets}
     files, _ = build.build(parts, words, "hs")
     if words.missing:
-        raise Unavailable(f"no GLSL compiler for {words.missing[0]}; {spirv.INSTALL}, or name a bundle that holds it")
+        raise Unavailable(f"no GLSL compiler for {words.missing[0]}; {spirv.install()}, or name a bundle that holds it")
     return files
 
 
@@ -96,7 +96,7 @@ def harness_files(api: Api) -> build.Files:
     """Return the files of an API's harness, in the folder that they are compiled in."""
     found = {file.name: file for file in HARNESS.iterdir()}
     for folder in api.folders("harness"):
-        found |= {file.name: file for file in folder.iterdir()}
+        found |= {file.relative_to(folder).as_posix(): file for file in folder.rglob("*") if file.is_file()}
     texts = {name: api.renamed(file.read_text(encoding="utf-8"), file) for name, file in found.items()}
     return {f"harness/{name}": text.encode() for name, text in sorted(texts.items())}
 
@@ -112,13 +112,13 @@ def baseline_options(harness: Harness, baselines: Sequence[str], key: str, signa
     """Return the compiler options that select the baselines, keys and values, since compiling all takes long."""
     known = sorted({p for _, names in harness.baselines.values() for p in names} & set(baselines))
     names = [f"-DHN_BASELINE_{p.upper().replace('-', '_')}" for p in known]
-    return [*names, f"-DHN_KEY_BYTES={KEYS[key].bytes}", f"-DHN_VALUE_BYTES={signature.value_bytes}"]
+    return [*names, f"-DHN_KEY_BYTES={KEYS[TYPES[key].key].bytes}", f"-DHN_VALUE_BYTES={signature.value_bytes}"]
 
 
 def _compiled(path: str, api: Api) -> bool:
     if path.startswith("harness/"):
         return api.harness is not None and path.removeprefix("harness/") in api.harness.sources
-    suffixes = {".c", *(Path(name).suffix for name in api.sources)}
+    suffixes = {".c", *(Path(api.named(name)).suffix for name in api.sources)}
     return Path(path).suffix in suffixes and not path.startswith("examples/") and "/kernels/" not in path
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from functools import cached_property
 from typing import Any
 
@@ -10,110 +10,12 @@ import numpy as np
 
 from hsgen.apis.opencl import API as API
 from hsgen.core.errors import Unavailable, Wrong
-from hsgen.core.interpreter import PLAIN, Options, offset
-from hsgen.core.plan import ROLES
+from hsgen.core.interpreter import PLAIN, Options
 from hsgen.core.sort import Sort
-from hsgen.emit.kernels import Source, render
-from hsgen.engines.builds import build as build
-from hsgen.engines.builds import options
+from hsgen.engines.compiled import Compiled
 from hsgen.engines.engine import Places
 from hsgen.engines.hosts import Host
-from hsgen.engines.launches import Launches
-from hsgen.engines.scratch import Scratch
-from hsgen.operations import settled
 from hsgen.system import toolchain
-
-
-class Compiled:
-    """A sort compiled for one context, with the scratch memory that its sorts share.
-
-    Not thread-safe: OpenCL kernels keep their arguments.  Sorts that need scratch run one by one, on any queues.
-    """
-
-    def __init__(
-        self, context: Any, sort: Sort, source: Source | None = None, kernels: Mapping[str, Any] | None = None
-    ) -> None:
-        self.source = source = source or render(sort, API.name)
-        self.sort = sort
-        self._groups = {k.name: k.work_group for k in sort.kernels}
-        option = options(context, source.option, lanes=sort.lanes > 1, optimized=source.optimized)
-        self._kernels = dict(kernels or build(context, source.text, source.path, list(self._groups), option))
-        # with types known, pyopencl sets arguments in a tenth of the time (20 us saved a launch)
-        for k in sort.kernels:
-            scalars = [np.int64 if k.index64 else np.int32, np.int32, *[np.int32] * (2 * sort.signature.device_count)]
-            self._kernels[k.name].set_scalar_arg_dtypes([None] * len(k.buffers) + scalars)
-        self._check_groups(context, source.path)
-        self._launches = Launches(sort, self._kernels)
-        self.scratch = Scratch(context)
-        self._last: tuple[Any, Any] = (None, None)  # queue and event of the last sort that used scratch
-        self._n = 0
-
-    def _check_groups(self, context: Any, path: str) -> None:
-        """Refuse kernels whose work-group exceeds what the device runs, which registers may limit."""
-        info = toolchain.pyopencl().kernel_work_group_info.WORK_GROUP_SIZE
-        for device in context.devices:
-            for name, lanes in self._groups.items():
-                most = self._kernels[name].get_work_group_info(info, device)
-                if most < lanes:
-                    raise Unavailable(
-                        f"{path}: {device.name.strip()} runs kernel {name} with at most {most} lanes, not {lanes}; "
-                        "give fewer slabs, a smaller stream_group or a smaller scale"
-                    )
-
-    def run(
-        self,
-        queue: Any,
-        buffers: Mapping[str, Any],
-        n: int,
-        wait_for: Sequence[Any] | None = None,
-        how: Options = PLAIN,
-        marks: list[Any] | None = None,
-    ) -> Any:
-        """Enqueue the sort of `n` keys between the memory objects of `buffers`, by role; in place if "source" and
-        "destination" are the same object.  Return the last event.
-
-        Unused roles may be missing.  Scratch grows to the greatest need so far.  Events order the launches on an
-        out-of-order queue; if nothing is launched, a marker is enqueued.  `marks` gets the event of every launch.
-
-        Raises:
-            Usage: n is beyond the plan, or the bit range is; a number of the call does not fit.
-        """
-        cl = toolchain.pyopencl()
-        ordered = not queue.properties & cl.command_queue_properties.OUT_OF_ORDER_EXEC_MODE_ENABLE
-        event, source = None, buffers.get("source")
-        in_place = bool(source is not None and source == buffers.get("destination"))
-        steps, need, spare = self._launches.of(n, in_place, settled(self.sort, n, how, buffers))
-        self._n, part = n, self.scratch.part
-        bound = {**dict.fromkeys(ROLES, next(iter(buffers.values()))), **buffers}  # an unused role is never read
-        if need:
-            self.scratch.ask(queue, need)
-            wait_for = self._after_last(queue, ordered, wait_for)
-        if spare is not None:
-            bound["destination"] = part(spare)
-        for kernel, roles, scalars, size, lanes in steps:
-            memory = [part(at) if role == "scratch" else bound[role] for role, at in roles]
-            kernel.set_args(*memory, *scalars)
-            event = cl.enqueue_nd_range_kernel(queue, kernel, size, lanes, wait_for=wait_for)
-            wait_for = None if ordered else [event]
-            if marks is not None:
-                marks.append(event)
-        if need:
-            self._last = queue, event
-        return event if event is not None else cl.enqueue_marker(queue, wait_for=wait_for)
-
-    def _after_last(self, queue: Any, ordered: bool, wait_for: Sequence[Any] | None) -> Sequence[Any] | None:
-        """The events to wait for, and that of the last sort that used scratch, unless the queue orders the two."""
-        before, end = self._last
-        return wait_for if end is None or (ordered and before == queue) else [*(wait_for or []), end]
-
-    def device_status(self, queue: Any) -> int:
-        """Return the number of passes of the last sort, on `queue`, that were redone, once it has run; of a segmented
-        sort, not 0 if the device refused its offsets."""
-        rule = self.sort.plan.device_status
-        if rule is None or self._n <= rule.min_n:
-            return 0
-        return int(np.count_nonzero(self.scratch.read(queue, offset(rule.binding, self._n), rule.words)))
-
 
 _COPY = """__kernel void copy(__global const uint4 *from, __global uint4 *to, ulong n) {
     if (get_global_id(0) < n) to[get_global_id(0)] = from[get_global_id(0)];
@@ -165,7 +67,7 @@ class Direct:
         buffer = self._buffers[slot]
         return buffer.get_sub_region(offset, buffer.size - offset) if offset else buffer
 
-    def beside(self, sort: Sort) -> Direct:
+    def sibling(self, sort: Sort) -> Direct:
         """See `Engine`."""
         made = Direct(self.context, Compiled(self.context, sort))
         made.queue, made._buffers = self.queue, self._buffers

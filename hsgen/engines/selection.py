@@ -81,15 +81,15 @@ def specification(host: Host, found: Sequence[Host]) -> str:
     return f"{words}#{like.index(host) + 1}" if len(like) > 1 else words
 
 
-def named(wanted: str, found: Sequence[Host]) -> Host:
-    """Return the one device of `found` that a specification names.
+def named(wanted: str, found: Sequence[Host], option: str = "--device ") -> Host:
+    """Return the one device of `found` that a specification names; messages repeat `option` before a specification.
 
     Raises:
         Usage: it names several, or is empty.
         Unavailable: it names none.
     """
     if not wanted.strip():
-        raise Usage("device '': is empty; give a part of a name, or leave out --device")
+        raise Usage(f"device '': is empty; give a part of a name, or leave out {option.strip('= ')}")
     title = APIS[found[0].api].title
     hits, numbered = _hits(wanted, found), _NUMBERED.fullmatch(wanted)
     if not hits and numbered:
@@ -99,7 +99,7 @@ def named(wanted: str, found: Sequence[Host]) -> Host:
         return hits[0]
     shown = [specification(h, found) for h in hits or found]
     if hits:
-        each = " or ".join(f"--device {shlex.quote(x)}" for x in shown)
+        each = " or ".join(f"{option}{shlex.quote(x)}" for x in shown)
         raise Usage(f"device '{wanted}': names {len(hits)} {title} devices; give {each}")
     raise Unavailable(f"no {title} device like '{wanted}'; there is {'; '.join(shown)}")
 

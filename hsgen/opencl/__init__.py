@@ -7,9 +7,10 @@ from hsgen.opencl.merger import Merger
 from hsgen.opencl.scanner import Scanner
 from hsgen.opencl.segmented_sorter import SegmentedSorter
 from hsgen.opencl.sorter import Sorter
+from hsgen.opencl.top_k import TopK
 from hsgen.system import toolchain
 
-__all__ = ["Checker", "Merger", "Scanner", "SegmentedSorter", "Sorter", "import_pyopencl"]
+__all__ = ["Checker", "Merger", "Scanner", "SegmentedSorter", "Sorter", "TopK", "import_pyopencl"]
 
 
 def import_pyopencl() -> ModuleType:

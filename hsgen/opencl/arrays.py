@@ -1,35 +1,23 @@
-"""Arrays and buffers of pyopencl as memory ranges, and their checks."""
+"""Arrays and buffers of pyopencl as memory ranges."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from hsgen.opencl.arguments import wrong
+from hsgen.runners.arguments import wrong
+from hsgen.runners.ranges import Range
 from hsgen.system import toolchain
 
 
 @dataclass(frozen=True, slots=True)
-class Memory:
-    """The memory range of an array or buffer: `size` bytes from offset `at` of the memory object `root`.
-
-    `root` is never a part of another memory object; it is None for an array without elements.
-    """
-
-    given: Any
-    root: Any
-    at: int
-    size: int
+class Memory(Range):
+    """The memory range of an array or buffer; `root` is a memory object that is no part of another one."""
 
     @property
     def is_array(self) -> bool:
         """Whether it is an array, whose elements have a type."""
         return hasattr(self.given, "base_data")
-
-    def begins_with(self, other: Memory) -> bool:
-        """Whether both start at the same address."""
-        return bool(self.root is not None and self.root == other.root and self.at == other.at)
 
     def part(self) -> Any:
         """Return a memory object that starts at this range."""
@@ -73,16 +61,3 @@ def _root(buffer: Any) -> tuple[Any, int]:
     """The memory object that a buffer is a part of, and its offset there."""
     whole = buffer.associated_memobject
     return (buffer, 0) if whole is None else (whole, buffer.offset)
-
-
-def overlapping(used: Iterable[tuple[str, Memory, int, bool]]) -> tuple[str, str] | None:
-    """Return the names of the first two ranges that overlap, of which a call writes at least one.
-
-    `used` holds name, memory, the bytes that the call uses, and whether it writes them.
-    """
-    places = [x for x in used if x[2] > 0]
-    for i, (name, a, size, written) in enumerate(places):
-        for other, b, length, too in places[i + 1 :]:
-            if (written or too) and a.root == b.root and a.at < b.at + length and b.at < a.at + size:
-                return name, other
-    return None

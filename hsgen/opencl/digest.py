@@ -8,23 +8,24 @@
 
 from __future__ import annotations
 
-import operator
 import os
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from hsgen.algorithms import implicit_for
 from hsgen.core.keys import TYPES, Signature
-from hsgen.opencl.arguments import host_of, serving
-from hsgen.opencl.runner import Runner, alone
+from hsgen.opencl.arguments import host_of
+from hsgen.opencl.runner import Runner
 from hsgen.operations.digest import OPERATION, WORDS, Digest, read
+from hsgen.runners.arguments import serving
+from hsgen.runners.base import alone
+from hsgen.runners.digest import DigestCalls
 from hsgen.system import toolchain
 
 
-class Checker(Runner):
+class Checker(DigestCalls, Runner):
     """Digests of arrays of keys of one type, compiled for a context of one device; see docs/guides/digest.md.
 
     Args:
@@ -40,9 +41,6 @@ class Checker(Runner):
         hsgen.core.errors.Wrong: the kernels do not build, or the compiler crashes.
     """
 
-    _noun, _verb, _done, _items = "check", "check", "checked", "keys"
-    _operation = "digest"
-
     def __init__(
         self,
         context: Any,
@@ -56,10 +54,8 @@ class Checker(Runner):
         host, how = host_of(context), self._name_keys(key, value, order)
         signature = Signature(value=self.value, key_transform=how.kind > 0 or how.descending, bit_range=bool(bit_range))
         found, sort = serving(host, target, self.key, signature, implicit_for(OPERATION))
-        super().__init__(context, host, found, sort, None if self.value == "packed" else TYPES[self.key].numpy)
-        self._how = how
+        super().__init__(context, host, found, sort, "" if self.value == "packed" else TYPES[self.key].element)
         self._report: Any = None
-        self._looked = 0  # elements that the current call reads
 
     @alone
     def __call__(
@@ -85,22 +81,11 @@ class Checker(Runner):
                 negative size.
             hsgen.core.errors.Usage: n or size exceeds `max_n`, or the bit range is reversed or exceeds the key.
         """
-        if (begin_bit or end_bit is not None) and not self._sort.signature.bit_range:
-            raise ValueError("begin_bit or end_bit is given; make the checker with bit_range=True")
-        if (values is None) == (self._sort.signature.value_bytes > 0 and not self._sort.signature.index):
-            raise ValueError(f"values are {'missing' if values is None else 'given'}; this checker's are {self.value}")
-        size = operator.index(size)
-        if not 0 <= size <= self.max_n:
-            raise ValueError(f"size {size}: give 0 to {self.max_n}")
+        how = self._asked(values, size, begin_bit, end_bit)
         cl = toolchain.pyopencl()
         self._report = self._report or cl.Buffer(self._context, cl.mem_flags.READ_WRITE, 4 * WORDS)
-        self._looked = size
-        how = replace(self._how, begin=operator.index(begin_bit), end=end_bit, capacity=size)
+        self._looked = how.capacity
         event = self._run(queue, {"source": keys, "values": values, "report": self._report}, n, wait_for, how)
         words = np.empty(WORDS, np.uint32)
         cl.enqueue_copy(queue, words, self._report, wait_for=[event]).wait()
         return read(words)
-
-    def _length(self, role: str, n: int) -> int:
-        """The items that a call uses of the buffer of a role: all that it reads."""
-        return WORDS if role == "report" else max(n, self._looked)

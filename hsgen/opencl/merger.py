@@ -11,19 +11,17 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
-
 from hsgen.algorithms import implicit_for
-from hsgen.core.errors import Usage
 from hsgen.core.keys import TYPES, Signature
-from hsgen.opencl.arguments import host_of, serving
-from hsgen.opencl.runner import Given, Runner, alone
+from hsgen.opencl.arguments import host_of
+from hsgen.opencl.runner import Runner
 from hsgen.operations.merge import OPERATION
+from hsgen.runners.arguments import serving
+from hsgen.runners.base import alone
+from hsgen.runners.merge import MergeCalls
 
-_NAMES = {"source": "a", "other": "b", "destination": "out", "values": "a_values", "other_values": "b_values"}
 
-
-class Merger(Runner):
+class Merger(MergeCalls, Runner):
     """A merge of two sorted arrays, compiled for a context of one device; see docs/guides/merge.md.
 
     Scratch memory, a few bytes for each thousand keys, is kept as in a `hsgen.opencl.sorter.Sorter`.
@@ -39,12 +37,6 @@ class Merger(Runner):
         hsgen.core.errors.Wrong: the kernels do not build, or the compiler crashes.
     """
 
-    _noun, _verb, _done = "merge", "merge", "merged"
-    _names = _NAMES
-    _apart = True
-    _required = ()  # an empty array has no memory
-    _operation = "merge"
-
     def __init__(
         self,
         context: Any,
@@ -55,13 +47,10 @@ class Merger(Runner):
         target: str | os.PathLike[str] | None = None,
     ) -> None:
         host, how = host_of(context), self._name_keys(key, value, order)
-        if self.value not in ("none", "v4", "v8", "v16"):
-            raise Usage(f"value {value}: merges take values of 4, 8 or 16 bytes, or none")
+        self._check_value()
         signature = Signature(value=self.value, key_transform=how.kind > 0 or how.descending)
         found, sort = serving(host, target, self.key, signature, implicit_for(OPERATION))
-        super().__init__(context, host, found, sort, TYPES[self.key].numpy)
-        self._how = how
-        self._first_count = 0  # keys of the first array of the current call
+        super().__init__(context, host, found, sort, TYPES[self.key].element)
 
     @alone
     def __call__(
@@ -95,26 +84,3 @@ class Merger(Runner):
         for role in [r for r in given if r not in ("destination", "values_out") and self._length(r, n) == 0]:
             given[role] = None  # an empty array has no memory
         return self._run(queue, given, n, wait_for, replace(self._how, first_count=self._first_count))
-
-    def _check_given(self, given: Given) -> None:
-        """Refuse unexpected and missing values."""
-        size = self._sort.signature.value_bytes
-        for role in ("values", "other_values", "values_out"):
-            name = self._names.get(role, role)
-            if given[role] is not None and not size:
-                raise ValueError(f"{name} is given, but this merger has none; give value= when it is made")
-            if given[role] is None and size:
-                raise ValueError(f"{name} is missing: this merger takes {size} bytes a key")
-
-    def _length(self, role: str, n: int) -> int:
-        """The items that a call uses of the buffer of a role."""
-        first = {"source": self._first_count, "values": self._first_count}
-        return first.get(role, n - self._first_count if role.startswith("other") else n)
-
-    def _size(self, role: str) -> int:
-        """The bytes of one item in the buffer of a role."""
-        return super()._size("source" if role == "other" else role)
-
-    def _elements(self, role: str) -> np.dtype[Any] | None:
-        """The type that elements of an array must have; None: any of the right size."""
-        return super()._elements("source" if role == "other" else role)

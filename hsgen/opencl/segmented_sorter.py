@@ -13,18 +13,17 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
-
 from hsgen.algorithms import implicit_for
 from hsgen.core.keys import TYPES, Signature
-from hsgen.opencl.arguments import host_of, serving
-from hsgen.opencl.runner import Given, Runner, alone
+from hsgen.opencl.arguments import host_of
+from hsgen.opencl.runner import Runner
 from hsgen.operations.segmented_sort import OPERATION
+from hsgen.runners.arguments import serving
+from hsgen.runners.base import alone
+from hsgen.runners.segmented_sort import REFUSED, UNSEGMENTED, SegmentedCalls
 
-_NAMES = {"source": "keys", "destination": "out", "other": "offsets"}
 
-
-class SegmentedSorter(Runner):
+class SegmentedSorter(SegmentedCalls, Runner):
     """A segmented sort, compiled for a context of one device; see docs/guides/segmented-sort.md.
 
     Scratch memory is kept as in a `hsgen.opencl.sorter.Sorter`: somewhat more than the size of keys and values.
@@ -42,10 +41,6 @@ class SegmentedSorter(Runner):
         hsgen.core.errors.Wrong: the kernels do not build, or the compiler crashes.
     """
 
-    _names = _NAMES
-    _operation = "segmented_sort"
-    _rows_hint = ", and the rows as segments={rows}"
-
     def __init__(
         self,
         context: Any,
@@ -58,8 +53,7 @@ class SegmentedSorter(Runner):
         host, how = host_of(context), self._name_keys(key, value, order)
         signature = Signature(value=self.value, key_transform=how.kind > 0 or how.descending)
         found, sort = serving(host, target, self.key, signature, implicit_for(OPERATION))
-        super().__init__(context, host, found, sort, TYPES[self.key].numpy)
-        self._how = how
+        super().__init__(context, host, found, sort, TYPES[self.key].element)
         self._last: Any = None  # the queue of the last call
 
     @alone
@@ -90,7 +84,7 @@ class SegmentedSorter(Runner):
         """
         if segments is None:
             if offsets is None:
-                raise ValueError("offsets is missing: give offsets, or segments where all are of equal length")
+                raise ValueError(UNSEGMENTED)
             segments = max(self._memory(offsets, "other").size // 4 - 1, 0)
         how = replace(self._how, segment_count=operator.index(segments))
         given = {"source": keys, "destination": out, "values": values, "values_out": values_out, "other": offsets}
@@ -108,30 +102,4 @@ class SegmentedSorter(Runner):
             ValueError: its offsets were invalid; it wrote nothing.
         """
         if self._last is not None and self._compiled.device_status(self._last):
-            raise ValueError("offsets decrease, or end beyond the keys; nothing was written")
-
-    def _check_given(self, given: Given) -> None:
-        """Refuse unexpected and missing values."""
-        signature = self._sort.signature
-        for role, wanted in (
-            ("values", signature.value_bytes and not signature.index),
-            ("values_out", signature.value_bytes),
-        ):
-            if given[role] is not None and not wanted:
-                does = "makes values of its own" if signature.index else "has none; give value= when it is made"
-                raise ValueError(f"{role} is given, but this sorter {does}")
-        missing = "values_out" if signature.index else "values"
-        if signature.value_bytes and given[missing] is None:
-            raise ValueError(f"{missing} is missing: this sorter has {signature.value_bytes} bytes a key")
-
-    def _length(self, role: str, n: int) -> int:
-        """The items that a call uses of the buffer of a role."""
-        return self._segment_count + 1 if role == "other" else super()._length(role, n)
-
-    def _size(self, role: str) -> int:
-        """The bytes of one item in the buffer of a role."""
-        return 4 if role == "other" else super()._size(role)
-
-    def _elements(self, role: str) -> np.dtype[Any] | None:
-        """The type that elements of an array must have; None: any of the right size."""
-        return np.dtype(np.uint32) if role == "other" else super()._elements(role)
+            raise ValueError(REFUSED)

@@ -7,20 +7,22 @@
 
 from __future__ import annotations
 
-import operator
 import os
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
-from hsgen.core.interpreter import PLAIN, Options, bit_range, scratch_bytes
-from hsgen.core.keys import TYPES, Signature
-from hsgen.opencl.arguments import host_of, serving
-from hsgen.opencl.runner import Given, Runner, alone
-from hsgen.stages.attach import report_words
+from hsgen.core.keys import TYPES
+from hsgen.opencl.arguments import host_of
+from hsgen.opencl.repeat import Repeat, repeatable
+from hsgen.opencl.runner import Runner
+from hsgen.runners.arguments import serving
+from hsgen.runners.base import alone
+from hsgen.runners.sort import SortCalls
+
+_ROLES = ("source", "destination", "values", "values_out", "count", "report")
 
 
-class Sorter(Runner):
+class Sorter(SortCalls, Runner):
     """A sort of keys of one type, compiled for a context of one device; docs/reference/semantics.md defines the order.
 
     A sort that needs scratch memory allocates it at the first call, and keeps what the greatest n so far needed; see
@@ -28,7 +30,7 @@ class Sorter(Runner):
 
     Args:
         context: a `pyopencl.Context`; its first device determines the target.
-        key: "u8" to "u64", "i8" to "i64", "f16", "f32" or "f64", or the numpy type of such keys.
+        key: "u8" to "u64", "i8" to "i64", "f16", "bf16", "f32", "f64" or "bool", or the numpy type of such keys.
         value: what moves along with each key: None, a numpy type or a number of bytes (4, 8 or 16), "index" or
             "index64" for an argsort, "packed" for the lower half of 64-bit words whose upper half is the key.
         order: "ascending" or "descending".
@@ -46,8 +48,6 @@ class Sorter(Runner):
         hsgen.core.errors.Wrong: the kernels do not build, or the compiler crashes.
     """
 
-    _rows_hint = ", or sort {rows} rows with a SegmentedSorter: segments={rows}"
-
     def __init__(
         self,
         context: Any,
@@ -62,17 +62,11 @@ class Sorter(Runner):
         epilogue: str = "",
     ) -> None:
         host, how = host_of(context), self._name_keys(key, value, order)
-        signature = Signature(
-            value=self.value,
-            key_transform=how.kind > 0 or how.descending,
-            bit_range=bool(bit_range),
-            device_count=bool(device_count),
-            run_boundaries=bool(run_boundaries),
-            epilogue=epilogue,
-        )
+        features = {"bit_range": bit_range, "device_count": device_count, "run_boundaries": run_boundaries}
+        signature = self._signature(how, features, epilogue)
         found, sort = serving(host, target, self.key, signature)
-        super().__init__(context, host, found, sort, None if self.value == "packed" else TYPES[self.key].numpy)
-        self._how = how
+        super().__init__(context, host, found, sort, "" if self.value == "packed" else TYPES[self.key].element)
+        self._again: Repeat | None = None
 
     @alone
     def __call__(
@@ -108,68 +102,17 @@ class Sorter(Runner):
                 made for; a shift beyond the key.
             hsgen.core.errors.Usage: n exceeds `max_n`, or the bit range is reversed or exceeds the key.
         """
-        how = self._options(operator.index(begin_bit), end_bit, count is not None, bool(discard_keys))
-        how = replace(how, shift=self._shift(operator.index(shift), report is not None))
-        given = {"source": keys, "destination": out, "values": values, "values_out": values_out, "count": count}
-        given["report"] = report
-        self._check_given(given, how.discard)
-        return self._run(queue, given, n, wait_for, how)
+        arrays, numbers = (keys, out, values, values_out, count, report), (n, begin_bit, end_bit, discard_keys, shift)
+        again = None if wait_for else self._again
+        if again is not None and again.fits(queue, arrays, numbers):
+            return again.run(arrays)
+        return self._first(queue, arrays, numbers, wait_for)
 
-    def scratch_bytes(self, n: int, *, discard_keys: bool = False) -> int:
-        """Return the bytes of scratch memory that a sort of `n` keys needs."""
-        return scratch_bytes(self._sort, n, Options(discard=True) if discard_keys else PLAIN)
-
-    def _options(self, begin: int, end: int | None, device_count: bool, discard: bool) -> Options:
-        """The options of a call."""
-        signature, bits = self._sort.signature, self._sort.plan.bits
-        last = bits if end is None else operator.index(end)
-        how = replace(self._how, begin=begin, end=last, discard=discard, device_count=device_count)
-        bit_range(self._sort.plan, how)
-        for wanted, made, word in (
-            (
-                (begin, last) != (0, bits),
-                signature.bit_range,
-                "begin_bit or end_bit is given; make the sorter with bit_range=True",
-            ),
-            (device_count, signature.device_count, "count is given; make the sorter with device_count=True"),
-            (
-                discard,
-                signature.index,
-                'discard_keys needs an argsort; make the sorter with value="index" or "index64"',
-            ),
-        ):
-            if wanted and not made:
-                raise ValueError(word)
-        return how
-
-    def _shift(self, shift: int, given: bool) -> int:
-        """The lowest bit that the keys of a run have in common."""
-        if given != (report_words(self._sort) != (0, 0)):
-            raise ValueError(
-                "report is given; make the sorter with run_boundaries=True, or with an epilogue that has a report"
-                if given
-                else "report is missing: this sorter reports run boundaries, or its epilogue writes a report"
-            )
-        if not 0 <= shift < (self._sort.plan.bits if given or self._sort.signature.epilogue else 1):
-            raise ValueError(f"shift {shift}: give 0 to {self._sort.plan.bits - 1}, and a report")
-        return shift
-
-    def _check_given(self, given: Given, discard: bool) -> None:
-        """Refuse unexpected and missing values."""
-        signature = self._sort.signature
-        for role, wanted in (
-            ("values", signature.value_bytes and not signature.index),
-            ("values_out", signature.value_bytes),
-        ):
-            if given[role] is not None and not wanted:
-                does = f"makes {role[:6]} of its own" if signature.index else "has none; give value= when it is made"
-                raise ValueError(f"{role} is given, but this sorter {does}")
-        if signature.value_bytes and given["values_out" if signature.index else "values"] is None:
-            what = (
-                "values_out is missing: an argsort writes"
-                if signature.index
-                else "values is missing: this sorter takes"
-            )
-            raise ValueError(f"{what} {signature.value_bytes} bytes a key")
-        if discard and given["destination"] is not None:
-            raise ValueError("out and discard_keys are given; give one of them")
+    def _first(self, queue: Any, arrays: tuple[Any, ...], numbers: tuple[Any, ...], wait_for: Any) -> Any:
+        """Check a call and enqueue it; remember it, should it repeat."""
+        given, (n, *bits_and_more) = dict(zip(_ROLES, arrays, strict=True)), numbers
+        how = self._asked(given, *bits_and_more)
+        event, placed, items = self._checked(queue, given, n, wait_for, how)
+        if repeatable(queue, arrays):
+            self._again = Repeat(self._compiled, queue, arrays, numbers, placed, items, how)
+        return event

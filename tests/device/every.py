@@ -15,9 +15,10 @@ import numpy as np
 from hsgen.core.interpreter import Options
 from hsgen.core.keys import KEYS, TYPES, Signature
 from hsgen.core.sort import Sort
+from hsgen.engines.compiled import Compiled
 from hsgen.engines.engine import Engine
 from hsgen.engines.hosts import Host
-from hsgen.engines.pyopencl import Compiled, Direct, context_for
+from hsgen.engines.pyopencl import Direct, context_for
 from hsgen.operations.inputs import KINDS
 from hsgen.targets import assembly, target
 from hsgen.tools.validate import validation
@@ -57,7 +58,7 @@ def ranges(sort: Sort) -> list[tuple[int, int | None]]:
 
 def hows(sort: Sort) -> Iterator[tuple[Options, str]]:
     """Yield every way to call the sort: type, order, bit range, where the count is."""
-    kinds = [t.kind for t in TYPES.values() if KEYS[t.key].bits == sort.plan.bits]
+    kinds = sorted({t.kind for t in TYPES.values() if KEYS[t.key].bits == sort.plan.bits})
     for kind, descending in product(kinds, (False, True)):
         plain = Options(kind=kind, descending=descending)
         for number, (begin, end) in enumerate(ranges(sort)):

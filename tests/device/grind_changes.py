@@ -19,8 +19,10 @@ from hsgen.core.keys import KEYS, Signature
 from hsgen.core.plan import Plan
 from hsgen.core.sort import Sort
 from hsgen.emit.kernels import render
+from hsgen.engines.builds import build
+from hsgen.engines.compiled import Compiled
 from hsgen.engines.hosts import hosts
-from hsgen.engines.pyopencl import Compiled, build, context_for
+from hsgen.engines.pyopencl import context_for
 from hsgen.operations import oracle
 from hsgen.stages import run_boundaries
 from hsgen.system import toolchain

@@ -16,9 +16,10 @@ from mutants import kernel_mutants, plan_mutants
 from hsgen.core.plan import Plan
 from hsgen.core.sort import Sort
 from hsgen.emit.kernels import render
-from hsgen.engines.builds import standard
+from hsgen.engines.builds import build, standard
+from hsgen.engines.compiled import Compiled
 from hsgen.engines.hosts import hosts
-from hsgen.engines.pyopencl import Compiled, Direct, build, context_for
+from hsgen.engines.pyopencl import Direct, context_for
 from hsgen.operations.inputs import KINDS
 from hsgen.system import toolchain
 from hsgen.targets import assembly, target

@@ -4,18 +4,20 @@
 #   bash tests/device/nvidia.sh forms [FOLDER]   validate sorts of every form: types, values, ranges, counts on the device
 #   bash tests/device/nvidia.sh bench [FOLDER]   throughput of 2^10 to 2^28 keys beside CUB, CUDA and Vulkan
 #   bash tests/device/nvidia.sh pairs [FOLDER]   the same of keys with values, and of argsorts
+#   bash tests/device/nvidia.sh arrays [FOLDER]  sorts of PyTorch's and CuPy's arrays, and their speed; part of check, bench
 #   bash tests/device/nvidia.sh parted [FOLDER]  segmented sorts and merges beside CUB, sorts that tell of changes
 # BUNDLE, of generated or another, is where Vulkan's SPIR-V comes from; of forms that it does not hold there is none.
 # Needs nvcc, a C compiler and a python3 with jinja2, click and numpy (.venv's if there is one).  What else is missing
-# (pyopencl, Vulkan's loader or headers, compute-sanitizer) is named and left out; HSGEN_REQUIRE=1 makes that a failure.
+# (pyopencl, Vulkan's loader or headers, compute-sanitizer, the packages of hsgen[cuda], PyTorch) is named and left out;
+# HSGEN_REQUIRE=1 makes that a failure.
 # Logs and JSON go to FOLDER (.cache/device).  Exit code 0 only if nothing that ran failed.
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 what=${1:-check}
 out=${2:-.cache/device}
 case "$what" in
-  check | forms | bench | pairs | parted) ;;
-  *) echo "usage: bash tests/device/nvidia.sh check|forms|bench|pairs|parted [FOLDER]" >&2; exit 2 ;;
+  check | forms | bench | pairs | parted | arrays) ;;
+  *) echo "usage: bash tests/device/nvidia.sh check|forms|bench|pairs|parted|arrays [FOLDER]" >&2; exit 2 ;;
 esac
 bundle=${BUNDLE:-generated}
 mkdir -p "$out"
@@ -68,6 +70,7 @@ check() {
   step cuda-graph hsgen validate --api cuda -t "$target" --option graph=1 --device 'NVIDIA#1'
   step cuda-generic hsgen validate --api cuda -t generic --device 'NVIDIA#1'
   sanitize
+  check_arrays
   if has_vulkan; then
     step vulkan hsgen validate --api vulkan -t "$others" --full --bundle "$bundle" --device 'NVIDIA#1'
     step vulkan-addresses hsgen validate --api vulkan -t "$others" --option binding_limit=4096 --bundle "$bundle" --device 'NVIDIA#1'
@@ -91,6 +94,38 @@ check() {
   else
     leave opencl-c "no header CL/cl.h"
   fi
+}
+
+# At least 20 000 cases through PyTorch's and CuPy's arrays; a sanitizer sees a part of them.
+check_arrays() {
+  if ! "$python" -c 'import cuda.bindings, cuda.core' 2>/dev/null; then
+    leave arrays "the packages of hsgen[cuda] are not installed"
+    return
+  fi
+  local part parts
+  parts=$(nproc)
+  for ((part = 0; part < parts; part++)); do "$python" tests/device/cuda_arrays.py warm $part "$parts" & done >"$out/arrays-warm.log" 2>&1
+  wait
+  step arrays "$python" tests/device/cuda_arrays.py 22000
+  if command -v compute-sanitizer >/dev/null; then
+    step arrays-memcheck compute-sanitizer --tool memcheck --error-exitcode 9 "$python" tests/device/cuda_arrays.py 200
+  else
+    leave arrays-memcheck "compute-sanitizer is not installed"
+  fi
+}
+
+bench_arrays() {
+  if "$python" -c 'import cuda.bindings, cuda.core, torch' 2>/dev/null; then
+    step bench-arrays "$python" tests/device/cuda_speed.py 600 "$out/bench-arrays.json"
+  else
+    leave bench-arrays "PyTorch or the packages of hsgen[cuda] are not installed"
+  fi
+}
+
+arrays() {
+  check_arrays
+  awake
+  bench_arrays
 }
 
 sanitize() {
@@ -126,6 +161,7 @@ bench() {
   step bench-cuda hsgen bench --api cuda -t "$target" --sizes $sizes --against cub --json --device 'NVIDIA#1'
   step bench-radix hsgen bench --api cuda -t "$target" --algorithm radix --sizes $sizes --against cub --json --device 'NVIDIA#1'
   bench_parted
+  bench_arrays
   if has_vulkan; then
     step bench-vulkan hsgen bench --api vulkan -t "$others" --sizes $sizes --against "" --bundle "$bundle" --json --device 'NVIDIA#1'
   else

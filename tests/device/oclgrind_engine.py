@@ -10,8 +10,10 @@ import numpy as np
 
 from hsgen.core.sort import Sort
 from hsgen.emit.kernels import render
+from hsgen.engines.builds import build
+from hsgen.engines.compiled import Compiled
 from hsgen.engines.hosts import hosts
-from hsgen.engines.pyopencl import Compiled, Direct, build, context_for
+from hsgen.engines.pyopencl import Direct, context_for
 from hsgen.system import toolchain
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # for the scripts, which run without pytest

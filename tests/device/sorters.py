@@ -71,7 +71,7 @@ def order_of(keys: Keys, key: str, order: str, begin: int = 0, end: int | None =
 def random_keys(rng: np.random.Generator, n: int, key: str, distinct: int = 0) -> Keys:
     """Return n keys of a type with random bits, of few distinct values if `distinct` is not 0."""
     width = np.dtype(TYPES[key].numpy).itemsize
-    pool = rng.integers(0, 256, (distinct or n) * width, np.uint8).view(TYPES[key].numpy)
+    pool = rng.integers(0, 2 if key == "bool" else 256, (distinct or n) * width, np.uint8).view(TYPES[key].numpy)
     return pool[rng.integers(0, distinct, n)] if distinct else pool
 
 

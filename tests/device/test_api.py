@@ -165,7 +165,7 @@ def test_misuse_is_refused(queue: cl.CommandQueue, sorter: Sorter) -> None:
         sorter(queue, keys, n=-1)
     with pytest.raises(Usage, match="unknown"):
         Sorter(queue.context, "u32", target="voodoo")
-    for key in ("f99", None, ">u4", np.complex64, bool):
+    for key in ("f99", None, ">u4", np.complex64):
         with pytest.raises(Usage, match=r"key type .*: "):
             Sorter(queue.context, key)
     with pytest.raises(TypeError, match="keys is a ndarray; give a pyopencl array or buffer"):

@@ -64,11 +64,11 @@ def test_values_of_plain_keys(queue: cl.CommandQueue, made: Sorters, key: str, v
 
 def specials(key: str) -> np.ndarray:
     """Zeros, denormals, ordinary numbers, infinities and NaNs with payloads, of both signs; every bit pattern of
-    f16."""
-    bits = {"f16": (5, 10), "f32": (8, 23), "f64": (11, 52)}[key]
+    16 bits."""
+    bits = {"f16": (5, 10), "bf16": (8, 7), "f32": (8, 23), "f64": (11, 52)}[key]
     unsigned = np.dtype(f"u{(1 + sum(bits)) // 8}")
-    if key == "f16":
-        return np.random.default_rng(1).permutation(np.arange(1 << 16, dtype=unsigned)).view(np.float16)
+    if unsigned == np.uint16:
+        return np.random.default_rng(1).permutation(np.arange(1 << 16, dtype=unsigned)).view(TYPES[key].numpy)
     one, infinity = 1 << bits[1], ((1 << bits[0]) - 1) << bits[1]
     some = [
         0,
@@ -90,7 +90,7 @@ def specials(key: str) -> np.ndarray:
 
 
 @pytest.mark.parametrize("order", ORDERS)
-@pytest.mark.parametrize("key", ["f16", "f32", "f64"])
+@pytest.mark.parametrize("key", ["f16", "bf16", "f32", "f64"])
 def test_special_floats_bit_for_bit(queue: cl.CommandQueue, made: Sorters, key: str, order: str) -> None:
     """-NaN < -inf < .. < -0 < +0 < .. < inf < NaN (IEEE 754 totalOrder), and every NaN keeps its payload."""
     host = specials(key)
@@ -98,6 +98,7 @@ def test_special_floats_bit_for_bit(queue: cl.CommandQueue, made: Sorters, key: 
     keys = array.to_device(queue, host)
     made.get("cpu", key, "none", order)(queue, keys)
     found = keys.get() if order == "ascending" else keys.get()[::-1]
+    found = (found.astype(np.uint32) << 16).view(np.float32) if key == "bf16" else found
     sign, nan = np.signbit(found), np.isnan(found)
     rank = np.where(nan, 2, np.where(found == 0, 0, 1)) * np.where(sign, -1, 1)
     assert (np.diff(rank) >= 0).all(), "numbers, zeros and NaNs are not where they belong"

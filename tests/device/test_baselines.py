@@ -18,8 +18,9 @@ from nightly import nightly
 
 from hsgen.cli import main
 from hsgen.core.errors import Unavailable, Wrong
+from hsgen.engines.compiled import Compiled
 from hsgen.engines.hosts import Host
-from hsgen.engines.pyopencl import Compiled, Direct, context_for
+from hsgen.engines.pyopencl import Direct, context_for
 from hsgen.targets import assembly, target
 from hsgen.tools import bench
 from hsgen.tools.bench import measurement, rounds

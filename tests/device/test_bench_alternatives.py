@@ -20,9 +20,10 @@ from hsgen.cli import bench_sorts, engines, main
 from hsgen.core.errors import Unavailable, Usage, Wrong
 from hsgen.core.interpreter import Options
 from hsgen.core.keys import PLAIN, Signature
+from hsgen.engines.compiled import Compiled
 from hsgen.engines.engine import KEYS_OUT
 from hsgen.engines.hosts import Host
-from hsgen.engines.pyopencl import Compiled, Direct
+from hsgen.engines.pyopencl import Direct
 from hsgen.targets import target
 from hsgen.tools import bench
 

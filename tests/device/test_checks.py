@@ -22,8 +22,9 @@ from hsgen.core.sort import Sort
 from hsgen.emit import c_files
 from hsgen.emit.kernels import Source
 from hsgen.engines import isolated_build
+from hsgen.engines.compiled import Compiled
 from hsgen.engines.hosts import Host
-from hsgen.engines.pyopencl import Compiled, Direct, context_for
+from hsgen.engines.pyopencl import Direct, context_for
 from hsgen.opencl import Checker
 from hsgen.operations import digest as digests
 from hsgen.operations import oracle

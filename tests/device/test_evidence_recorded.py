@@ -123,6 +123,6 @@ def test_the_level_is_that_of_the_device(
 def test_a_gpu_that_runs_kernels_in_another_language_shows_nothing(file: Path, embedded: Host, match: str) -> None:
     file.write_text(TEXT.replace("[isa]", f"{match}\n[isa]"), encoding="utf-8")
     host = replace(embedded, type="gpu", name="Some GPU")
-    place = engines.Place(api="metal", target=str(file), host=host, sorts=[], library={}, options="")
+    place = engines.Place(api="metal", target=str(file), host=host, sorts=[], library={}, options="", shimmed=True)
     with pytest.raises(Usage, match="is no device of target small"):
         validate._level(place)

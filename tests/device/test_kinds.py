@@ -19,6 +19,7 @@ from hsgen.cli import main
 from hsgen.core.errors import Unavailable, Usage
 from hsgen.core.interpreter import Options
 from hsgen.engines import metal_shim, native, pyopencl
+from hsgen.engines.compiled import Compiled
 from hsgen.engines.hosts import Host
 from hsgen.operations import settled
 from hsgen.targets import target
@@ -51,7 +52,7 @@ def through_c(api: str, name: str, kind: str, options: str) -> tuple[int, str]:
 @pytest.mark.parametrize("kind", without("segmented_sort", "epilogue"))  # test_segments and test_epilogues cover it
 def test_through_pyopencl(embedded: Host, kind: str) -> None:
     context = pyopencl.context_for(embedded)
-    engine = pyopencl.Direct(context, pyopencl.Compiled(context, sort_of("generic", kind)))
+    engine = pyopencl.Direct(context, Compiled(context, sort_of("generic", kind)))
     count, problem = wrong(engine, kind)
     assert count > 10 and not problem
 
@@ -81,7 +82,7 @@ def test_metal_text(embedded: Host, kind: str) -> None:
     except Unavailable as e:
         missing(str(e))
     context, sort = pyopencl.context_for(host), sort_of("generic", kind)
-    count, problem = wrong(pyopencl.Direct(context, pyopencl.Compiled(context, sort, metal_shim.source(sort))), kind)
+    count, problem = wrong(pyopencl.Direct(context, Compiled(context, sort, metal_shim.source(sort))), kind)
     assert count > 10 and not problem
 
 

@@ -24,9 +24,10 @@ from hsgen.core.interpreter import Options
 from hsgen.core.keys import Signature
 from hsgen.core.sort import Part, Sort
 from hsgen.emit.kernels import render
-from hsgen.engines.builds import standard
+from hsgen.engines.builds import build, standard
+from hsgen.engines.compiled import Compiled
 from hsgen.engines.hosts import Host
-from hsgen.engines.pyopencl import Compiled, Direct, build, context_for
+from hsgen.engines.pyopencl import Direct, context_for
 from hsgen.targets import assembly as sorts_of
 from hsgen.tools.validate import validation
 from hsgen.tools.validate.cases import around

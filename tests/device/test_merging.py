@@ -30,8 +30,9 @@ from hsgen.core.keys import KEYS, TYPES, Signature
 from hsgen.core.sort import Sort
 from hsgen.emit.kernels import render
 from hsgen.engines import metal_shim
+from hsgen.engines.compiled import Compiled
 from hsgen.engines.hosts import Host
-from hsgen.engines.pyopencl import Compiled, Direct, context_for
+from hsgen.engines.pyopencl import Direct, context_for
 from hsgen.opencl import Merger
 from hsgen.operations import oracle
 from hsgen.operations.inputs import KINDS

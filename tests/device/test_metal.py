@@ -20,8 +20,9 @@ from hsgen.core.keys import Signature
 from hsgen.core.sort import Sort
 from hsgen.emit.kernels import Source
 from hsgen.engines import metal_shim
+from hsgen.engines.compiled import Compiled
 from hsgen.engines.hosts import Host
-from hsgen.engines.pyopencl import Compiled, Direct, context_for
+from hsgen.engines.pyopencl import Direct, context_for
 from hsgen.system import toolchain
 from hsgen.targets import target
 from hsgen.tools.validate import validation

@@ -20,7 +20,7 @@ from hsgen.bundle.manifest import Compiled, Entry, Manifest, choose
 from hsgen.cli import main
 from hsgen.core.errors import Unavailable, Wrong
 from hsgen.core.keys import PLAIN
-from hsgen.engines import native, pyopencl
+from hsgen.engines import compiled, native, pyopencl
 from hsgen.engines.hosts import Host
 from hsgen.system import compilers, folders
 from hsgen.targets import target
@@ -273,10 +273,10 @@ def test_scratch_through_pyopencl(embedded: Host, wide: bool) -> None:
     """Each part is filled when it grows, and its guard moves with the requested size."""
     context = pyopencl.context_for(embedded)
     sort, source = crafted(WORDS - 1, wide=wide)
-    engine = pyopencl.Direct(context, pyopencl.Compiled(context, sort, source))
+    engine = pyopencl.Direct(context, compiled.Compiled(context, sort, source))
     first, again = [POISON, POISON, 2], [0, 0, 2]
     grown = [0, POISON, 2]  # the first part keeps its size
     assert played(engine, 4, 4, 5, 3, 4, 5) == [first, again, grown, [0, 0, 0], again, again]
     sort, source = crafted(WORDS, wide=wide)
-    engine = pyopencl.Direct(context, pyopencl.Compiled(context, sort, source))
+    engine = pyopencl.Direct(context, compiled.Compiled(context, sort, source))
     assert played(engine, 5, 4, 5) == [first, BEYOND, again]

@@ -16,8 +16,9 @@ from radices import alone, shape, sort_of
 from hsgen.core.interpreter import Options
 from hsgen.core.keys import Signature
 from hsgen.emit.kernels import render
+from hsgen.engines.compiled import Compiled
 from hsgen.engines.hosts import Host
-from hsgen.engines.pyopencl import Compiled, Direct, context_for
+from hsgen.engines.pyopencl import Direct, context_for
 from hsgen.operations.inputs import KINDS
 from hsgen.tools.validate import validation
 from hsgen.tools.validate.guarded import Frame

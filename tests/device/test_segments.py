@@ -26,8 +26,9 @@ from hsgen.cli import main
 from hsgen.core.errors import Usage
 from hsgen.core.keys import Signature
 from hsgen.emit.kernels import render
+from hsgen.engines.compiled import Compiled
 from hsgen.engines.hosts import Host
-from hsgen.engines.pyopencl import Compiled, Direct, context_for
+from hsgen.engines.pyopencl import Direct, context_for
 from hsgen.opencl import SegmentedSorter
 from hsgen.operations import layouts
 from hsgen.operations.inputs import KINDS

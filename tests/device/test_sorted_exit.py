@@ -21,8 +21,9 @@ from hsgen.algorithms.radix.words import words, words_binding
 from hsgen.core.interpreter import Options, offset, passes
 from hsgen.core.keys import Signature
 from hsgen.core.sort import Sort
+from hsgen.engines.compiled import Compiled
 from hsgen.engines.hosts import Host
-from hsgen.engines.pyopencl import Compiled, Direct, context_for
+from hsgen.engines.pyopencl import Direct, context_for
 from hsgen.operations.oracle import permutation
 from hsgen.tools.validate import validation
 from hsgen.tools.validate.guarded import Frame

@@ -12,9 +12,10 @@ from radices import tried
 from hsgen.cli import main
 from hsgen.core.interpreter import Options
 from hsgen.core.sort import Sort
+from hsgen.engines.compiled import Compiled
 from hsgen.engines.engine import Places
 from hsgen.engines.hosts import Host
-from hsgen.engines.pyopencl import Compiled, Direct, context_for
+from hsgen.engines.pyopencl import Direct, context_for
 from hsgen.system import toolchain
 from hsgen.targets import assembly, target
 from hsgen.tools.validate import validation

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from hsgen.core.sort import Sort
 from hsgen.emit.kernels import Source, render
-from hsgen.engines import pyopencl
+from hsgen.engines import compiled
 from hsgen.tools.tune import race
 from hsgen.tools.worker import serve
 
@@ -35,5 +35,5 @@ def planted(sort: Sort, dialect: str) -> Source:
 
 
 if __name__ == "__main__":
-    pyopencl.render = planted
+    compiled.render = planted
     serve(race.perform)

@@ -29,7 +29,10 @@ LAYERS = (
     ("emit",),
     ("bundle",),
     ("engines",),
+    ("runners",),
     ("opencl",),
+    ("cuda",),
+    ("cupy", "numpy", "torch"),
     ("tools",),
     ("cli",),
     ("__main__",),
@@ -148,8 +151,8 @@ def test_every_template_of_a_kernel_is_opened() -> None:
 
 def test_every_other_template_is_named() -> None:
     """Templates of hosts and of reports, by a module or by a template in the same folder."""
-    beside = [p for folder in ("report", "apis") for p in (resources.templates() / folder).rglob("*.j2")]
-    texts = [p.read_text(encoding="utf-8") for p in (*MODULES, *beside)]
+    others = [p for folder in ("report", "apis") for p in (resources.templates() / folder).rglob("*.j2")]
+    texts = [p.read_text(encoding="utf-8") for p in (*MODULES, *others)]
     for name in templates():
         folder, own = name.split("/")[0], name.split("/")[-1]
         if folder == "apis" and own in ("build.j2", "target.j2"):

@@ -85,7 +85,7 @@ def test_labels_and_the_default() -> None:
     found = parsed()
     assert found.labels("u32") == ["auto", "bitonic", "radix", "radix-bits4"] and found.labels("u64") == []
     assert found.labels("f32") == found.labels("u32") and found.labels("i64") == []
-    assert found.labels("u8") == found.labels("f16") == ["auto", "radix", "radix-bits4"]
+    assert found.labels("u8") == found.labels("f16") == found.labels("bf16") == ["auto", "radix", "radix-bits4"]
     assert found.autos == {"u32": (("bitonic", 5000), ("radix", 2**63 - 1))}
     assert found.default("u32").algorithm == "auto" and found.default("u32").file == "auto_u32"
     assert found.sort("radix-bits4", "u32").file == "radix-bits4_u32"
@@ -201,7 +201,8 @@ def test_choosing_by_label() -> None:
         Usage, match="target two: has no algorithm radix-bits2; it has auto, bitonic, radix, radix-bits4"
     ):
         manifest.choose(found, (), (), ["radix-bits2"])
-    with pytest.raises(Usage, match=r"target two: has no key u64; it has u8, u16, u32, i8, i16, i32, f16, f32$"):
+    types = "u8, u16, u32, i8, i16, i32, f16, bf16, f32, bool"
+    with pytest.raises(Usage, match=f"target two: has no key u64; it has {types}$"):
         manifest.choose(found, ["u64"], (), ())
     some = manifest.choose(found, (), (), ["bitonic"])
     assert manifest.widened(some, None, found) == some

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 
+from hsgen.apis import cuda
+from hsgen.cli import main
 from hsgen.cli.sizes import parse_sizes
 from hsgen.core.errors import Unavailable, Usage
 from hsgen.core.interpreter import Options
@@ -64,6 +67,44 @@ def test_invalid_sizes(text: str, line: str) -> None:
 def test_every_kind_has_a_name_without_spaces() -> None:
     assert list(bench.INPUTS.values()) == list(KINDS.values())
     assert list(bench.INPUTS)[:2] == ["random", "entropy-0.81"] and not any(" " in name for name in bench.INPUTS)
+
+
+@pytest.mark.parametrize("bits", [8, 16, 32, 64])
+@pytest.mark.parametrize("name", KINDS)
+def test_kinds_are_deterministic_for_every_width_and_count(name: str, bits: int) -> None:
+    dtype = np.dtype(f"u{bits // 8}")
+    for n in (0, 1, 5000):
+        keys, again = (KINDS[name](np.random.default_rng(3), n, dtype) for _ in range(2))
+        assert keys.dtype == dtype and keys.shape == (n,) and (keys == again).all()
+
+
+def test_headers_of_cub_come_before_those_of_the_toolkit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    own = tmp_path / "toolkit" / "include" / "cccl"
+    for folder in (own, tmp_path / "newer" / "cub"):
+        folder.mkdir(parents=True)
+    (tmp_path / "newer" / "cub" / "cub.cuh").touch()
+    monkeypatch.setattr(cuda, "architectures", lambda: ("90",))
+    monkeypatch.setattr(cuda.toolchain, "tool", lambda name: str(tmp_path / "toolkit" / "bin" / name))
+    monkeypatch.setenv(cuda.CCCL, "")  # restored at the end
+    assert cuda.nvcc()[-1:] == [f"-I{own}"]
+    assert (
+        main(["bench", "-t", "cpu", "--cccl", str(tmp_path / "newer"), "--json", "--csv"]) == 2
+    )  # after the option is read
+    assert cuda.nvcc()[-2:] == [f"-I{tmp_path / 'newer'}", f"-I{own}"]
+
+
+def test_kinds_are_uneven_in_their_ways() -> None:
+    n, dtype = 20_000, np.dtype(np.uint32)
+    made = {name: KINDS[name](np.random.default_rng(4), n, dtype) for name in KINDS}
+    floats = made["normal floats"]
+    plain = np.where(floats >> 31, floats ^ np.uint32(1 << 31), ~floats).view(np.float32)
+    assert abs(plain.mean()) < 0.05 and abs(plain.std() - 1) < 0.05
+    assert (np.argsort(floats, kind="stable") == np.argsort(plain, kind="stable")).all()
+    assert np.bincount(made["hot bucket"] >> 16).max() >= n // 2
+    assert (np.diff(made["ramps"].astype(np.int64)) < 0).sum() == n // 4096
+    assert (made["zipf"] == 1).sum() > n // 10 and made["morton"].max() < 1 << 30
+    late = np.maximum.accumulate(made["timestamps"]) - made["timestamps"]
+    assert 0 < late.max() <= np.iinfo(dtype).max // 2048 + 1
 
 
 @pytest.mark.parametrize("descending", [False, True])

@@ -143,19 +143,27 @@ def test_bit_ranges_that_keys_do_not_have_are_refused(begin: int, end: int) -> N
 
 def sample(name: str, n: int) -> np.ndarray:
     """Return keys of a numpy type, including the least, the greatest, zeros of both signs and infinities."""
+    if name == "bf16":
+        return (bits_of(sample("f32", n)) >> 16).astype(np.uint16)
     t, rng = TYPES[name], np.random.default_rng(n)
     dtype = np.dtype(t.numpy)
-    keys = rng.integers(0, KEYS[t.key].greatest, n, np.dtype(f"u{dtype.itemsize}"), endpoint=True).view(dtype)
+    greatest = 1 if t.name == "bool" else KEYS[t.key].greatest
+    keys = rng.integers(0, greatest, n, np.dtype(f"u{dtype.itemsize}"), endpoint=True).view(dtype)
     if t.kind == 2:
         keys = keys[~np.isnan(keys)]
         more = [0.0, -0.0, np.inf, -np.inf, np.finfo(dtype).tiny / 2, -np.finfo(dtype).max]
     else:
-        more = [0, 1, np.iinfo(dtype).max, np.iinfo(dtype).min]
+        more = [0, 1] if t.name == "bool" else [0, 1, np.iinfo(dtype).max, np.iinfo(dtype).min]
     return np.concatenate([keys, np.array(more, dtype), keys[:50]])
 
 
 def bits_of(keys: np.ndarray) -> np.ndarray:
     return keys.view(np.dtype(f"u{keys.dtype.itemsize}"))
+
+
+def numbers(keys: np.ndarray, name: str) -> np.ndarray:
+    """Return keys as what numpy compares: bfloat16 as the upper halves of 32-bit floats."""
+    return (keys.astype(np.uint32) << 16).view(np.float32) if name == "bf16" else keys
 
 
 @pytest.mark.parametrize("order", ORDERS)
@@ -164,8 +172,8 @@ def test_keys_of_every_type_are_in_numpys_order(name: str, order: str) -> None:
     """Numbers ascend or descend, and zeros: -0 before +0, or after it."""
     keys = sample(name, 3000)
     by = oracle.ordered(bits_of(keys), TYPES[name].kind, descending=order == "descending")
-    made = keys[np.argsort(by, kind="stable")]
-    right = np.sort(keys)
+    made = numbers(keys[np.argsort(by, kind="stable")], name)
+    right = np.sort(numbers(keys, name))
     assert (made == (right if order == "ascending" else right[::-1])).all()
     assert len(np.unique(by)) == len(np.unique(bits_of(keys)))
     if TYPES[name].kind == 2:
@@ -173,16 +181,26 @@ def test_keys_of_every_type_are_in_numpys_order(name: str, order: str) -> None:
         assert (zeros == sorted(zeros, reverse=order == "ascending")).all() and len(set(zeros.tolist())) == 2
 
 
-@pytest.mark.parametrize("name", ["f16", "f32", "f64"])
+@pytest.mark.parametrize("name", ["f16", "bf16", "f32", "f64"])
 def test_floats_that_are_no_numbers_lie_outside_by_their_bits(name: str) -> None:
     dtype = np.dtype(TYPES[name].numpy)
     unsigned = np.dtype(f"u{dtype.itemsize}")
-    mantissa, sign = np.finfo(dtype).nmant, 8 * dtype.itemsize - 1
+    mantissa, sign = 7 if name == "bf16" else np.finfo(dtype).nmant, 8 * dtype.itemsize - 1
     infinity = ((1 << (sign - mantissa)) - 1) << mantissa
     ascending = [1 << sign | infinity | (1 << mantissa) - 1, 1 << sign | infinity | 1, 1 << sign | infinity, 1 << sign]
     ascending += [0, infinity, infinity | 1, infinity | 1 << (mantissa - 1), infinity | (1 << mantissa) - 1]
     keys = np.array(ascending, unsigned)
-    assert np.isnan(keys.view(dtype)).tolist() == [True, True, False, False, False, False, True, True, True]
+    assert np.isnan(numbers(keys.view(dtype), name)).tolist() == [
+        True,
+        True,
+        False,
+        False,
+        False,
+        False,
+        True,
+        True,
+        True,
+    ]
     assert (np.diff(np.argsort(oracle.ordered(keys, 2, descending=False))) == 1).all()
     assert (np.diff(np.argsort(oracle.ordered(keys, 2, descending=True))) == -1).all()
 

@@ -31,7 +31,7 @@ def test_the_table_is_read() -> None:
         ("cuda = []", 'isa.cuda: is empty; give devices that cuda compiles for, for example ["sm_121"]'),
         ('cuda = "sm_80"', 'isa.cuda: "sm_80" is not a list of strings'),
         ('cudda = ["sm_80"]', "isa.cudda: unknown key; did you mean cuda?"),
-        ('spirv = ["vulkan1.1"]', "isa.spirv: unknown key; known are cuda, ocloc, amdgcn, radv"),
+        ('spirv = ["vulkan1.1"]', "isa.spirv: unknown key; known are cuda, ocloc, amdgcn, hip, radv"),
         (
             'radv = ["navi10"]',
             "isa.radv: compiles vulkan kernels, which the target has not; leave it out or add the API",

@@ -35,9 +35,12 @@ API_NAMES = {word for api in APIS.values() for word in (api.name, api.dialect)}
 OTHER_THINGS = {
     ("bundle/manifest.py", "glsl"): "a member of manifest.json",
     ("bundle/manifest_parser.py", "glsl"): "a member of manifest.json",
+    ("emit/spirv.py", "vulkan"): "an extra of hsgen, with a GLSL compiler",
     ("targets/isa.py", "cuda"): "the name of an offline compiler, a key of [isa]",
+    ("targets/isa.py", "hip"): "the name of an offline compiler, a key of [isa]",
     ("targets/schema.py", "vulkan"): "a key of [device]",
     ("tools/compile/cuda.py", "cuda"): "the name of an offline compiler",
+    ("tools/compile/hip.py", "hip"): "the name of an offline compiler, and the suffix of its input",
     ("tools/compile/radv.py", "vulkan"): "a folder of drivers",
     ("tools/suggest/query.py", "vulkan"): "a member of a query",
 }

@@ -163,3 +163,12 @@ def test_rows_compare_what_serves_a_count_before_and_after() -> None:
         (512, "a", "b", 2.0, 2.0, 2.0),
     ]
     assert [r.rate_after for r in made] == [round(256 / 4 / 1e6, 3), round(512 / 2 / 1e6, 3)]
+
+
+def test_rows_omit_counts_of_a_sort_that_was_not_tuned() -> None:
+    times = {"a start": {256: [4.0] * 9, 512: [4.0] * 9}, "a best": {256: [2.0] * 9, 512: [2.0] * 9}}
+    auto = [("a", 256), ("b", 2**63 - 1)]
+    assert [(r.n, r.before, r.after, r.ratio) for r in rows("u32", times, auto, auto, {"a": "best"})] == [
+        (256, "a", "a", 2.0)
+    ]
+    assert rows("u32", times, [], [], {"a": "best"}) == []

@@ -1,0 +1,117 @@
+"""Kernels compiled by NVRTC, without a GPU, a driver or a C compiler, and kept in the user's cache."""
+
+from __future__ import annotations
+
+import ctypes
+import hashlib
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from functools import cache
+from typing import Any
+
+from hsgen.core.errors import Unavailable, Wrong
+from hsgen.cuda.driver import package
+from hsgen.system import folders
+
+_MAGIC = b"\x7fELF"
+
+
+def cubin(text: str, arch: int, path: str) -> bytes:
+    """Return the machine code of CUDA C++ for sm_<arch>, from the cache or compiled now; `path` is for messages.
+
+    The name of an entry of the cache is the hash of the text, the options, the version of NVRTC and the architecture;
+    an entry that is damaged or another user's is compiled again.
+
+    Raises:
+        Unavailable: NVRTC is not installed, or does not compile for the architecture.
+        Wrong: NVRTC reports errors.
+    """
+    options = [f"--gpu-architecture=sm_{arch}", "-std=c++17"]
+    said = "\0".join([*options, ".".join(map(str, version())), text])
+    place = folders.cached("cubin") / f"sm{arch}-{hashlib.sha256(said.encode()).hexdigest()}.cubin"
+    code = folders.load(place)
+    if code is not None and code.startswith(_MAGIC):
+        return code
+    if arch not in (known := architectures()):
+        have = ", ".join(f"sm_{a}" for a in known)
+        other = "an older cuda-bindings (12 for sm_50 to sm_72)" if arch < min(known) else "a newer cuda-bindings"
+        raise Unavailable(f"NVRTC {_version()} does not compile for sm_{arch}, only for {have}; install {other}")
+    code = _compiled(text, options, path)
+    with suppress(Unavailable):  # then it is compiled again
+        folders.keep(place, code)
+    return code
+
+
+@cache
+def _nvrtc() -> Any:
+    """The functions of NVRTC, whose library is loaded at the first call."""
+    found = package("nvrtc")
+    try:
+        found.nvrtcVersion()
+    except RuntimeError as e:  # cuda.pathfinder finds no library
+        raise Unavailable(f"no NVRTC: {str(e).splitlines()[0]}; pip install nvidia-cuda-nvrtc") from None
+    return found
+
+
+@cache
+def version() -> tuple[int, int]:
+    """Return the version of NVRTC."""
+    major, minor = _done(_nvrtc().nvrtcVersion())
+    return int(major), int(minor)
+
+
+def _version() -> str:
+    return ".".join(map(str, version()))
+
+
+@cache
+def architectures() -> tuple[int, ...]:
+    """Return the NN of each sm_NN that NVRTC compiles for."""
+    return tuple(_done(_nvrtc().nvrtcGetSupportedArchs()))
+
+
+def _done(result: tuple[Any, ...]) -> Any:
+    code, *rest = result
+    if code != 0:
+        raise Wrong(f"NVRTC says {getattr(code, 'name', code)}")
+    return rest[0] if len(rest) == 1 else rest
+
+
+def _compiled(text: str, options: list[str], path: str) -> bytes:
+    nvrtc = _nvrtc()
+    program = _done(nvrtc.nvrtcCreateProgram(text.encode(), b"kernels.cu", 0, None, None))
+    try:
+        with _own_locale():
+            result = nvrtc.nvrtcCompileProgram(program, len(options), [o.encode() for o in options])
+        if result[0] != 0:
+            raise Wrong(*_errors(nvrtc, program, path))
+        code = bytes(_done(nvrtc.nvrtcGetCUBINSize(program)))
+        _done(nvrtc.nvrtcGetCUBIN(program, code))
+        return code
+    finally:
+        nvrtc.nvrtcDestroyProgram(program)
+
+
+def _errors(nvrtc: Any, program: Any, path: str) -> list[str]:
+    """The lines of the log that report errors; if none does, all lines."""
+    log = bytes(_done(nvrtc.nvrtcGetProgramLogSize(program)))
+    _done(nvrtc.nvrtcGetProgramLog(program, log))
+    lines = [line.strip() for line in log.rstrip(b"\0").decode(errors="replace").splitlines() if line.strip()]
+    wrong = [line for line in lines if re.search(r"\berror\b\s*:|ptxas (error|fatal)", line)]
+    return [f"{path}: NVRTC {_version()}: {line}" for line in wrong or lines or ["failed without a word"]]
+
+
+@contextmanager
+def _own_locale() -> Iterator[None]:
+    """Restore the thread's locale, on which Python's decoding depends and which NVRTC changes."""
+    swap = getattr(ctypes.CDLL(None), "uselocale", None)
+    if swap is None:
+        yield
+        return
+    swap.restype, swap.argtypes = ctypes.c_void_p, [ctypes.c_void_p]
+    before = swap(None)
+    try:
+        yield
+    finally:
+        swap(before)

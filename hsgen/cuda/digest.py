@@ -1,0 +1,100 @@
+"""Digests of arrays on NVIDIA GPUs: verify a sort on the device.
+
+>>> checker = Checker("f32", value=4)
+>>> before = checker(keys, values)                        # before the sort
+>>> after = checker(keys, values)                         # and after it
+>>> assert after.faults(before) == ()
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+from typing import Any
+
+from hsgen.algorithms import implicit_for
+from hsgen.core.interpreter import Options
+from hsgen.core.keys import TYPES, Signature
+from hsgen.core.plan import ROLES
+from hsgen.cuda.driver import bindings, chosen, done
+from hsgen.cuda.prepared import wait
+from hsgen.cuda.runner import Checked, Runner
+from hsgen.operations.digest import OPERATION, WORDS, Digest, read
+from hsgen.runners.arguments import serving
+from hsgen.runners.base import alone
+from hsgen.runners.digest import DigestCalls
+from hsgen.runners.ranges import Range
+
+_REPORT = ROLES.index("report")
+
+
+class Checker(DigestCalls, Runner):
+    """Digests of arrays of keys of one type on one GPU; see docs/guides/digest.md.
+
+    Args:
+        key, value, order, target, device: as of `hsgen.cuda.Sorter`.  The value "index" digests the input of an
+            argsort: keys with their indices.  The output is digested with a value of 4 bytes, or of 8 for "index64".
+        bit_range: whether calls may choose the bits to compare keys by.
+
+    Raises:
+        hsgen.core.errors.Usage: there is no such target, key type, value, order or GPU.
+        hsgen.core.errors.Unavailable: cuda.bindings or the driver is missing; the GPU lacks what the target needs.
+    """
+
+    _given = ("source", "values")
+
+    def __init__(
+        self,
+        key: Any = "u32",
+        *,
+        value: Any = None,
+        order: str = "ascending",
+        target: str | os.PathLike[str] | None = None,
+        bit_range: bool = False,
+        device: int | None = None,
+    ) -> None:
+        gpu, how = chosen(device), self._name_keys(key, value, order)
+        signature = Signature(value=self.value, key_transform=how.kind > 0 or how.descending, bit_range=bool(bit_range))
+        found, sort = serving(gpu.host, target, self.key, signature, implicit_for(OPERATION))
+        super().__init__(gpu, found, sort, "" if self.value == "packed" else TYPES[self.key].element)
+        self._report = 0  # the address of the words in device memory
+
+    @alone
+    def __call__(
+        self,
+        keys: Any,
+        values: Any = None,
+        *,
+        n: int | None = None,
+        size: int = 0,
+        begin_bit: int = 0,
+        end_bit: int | None = None,
+        stream: Any = None,
+    ) -> Digest:
+        """Wait for the digest of the first `n` keys (by default all) with their values, and return it.
+
+        The digest also covers the elements from n to `size`, so that a change of these is detected; 0: it does not.
+        For an argsort give 0: the index array has no contents before.  The arrays are only read.
+
+        Raises:
+            TypeError, ValueError, hsgen.core.errors.Wrong: as of `hsgen.cuda.Sorter`; a negative size.
+            hsgen.core.errors.Usage: n or size exceeds `max_n`, or the bit range is reversed or exceeds the key.
+        """
+        driver, words = bindings(), (ctypes.c_uint32 * WORDS)()
+        with self._gpu.current():
+            self._report = self._report or int(done(driver.cuMemAlloc(4 * WORDS), "cuMemAlloc"))
+            now = self._run((keys, values), (n, size, begin_bit, end_bit), stream)
+            wait(self._gpu, now)
+            done(driver.cuMemcpyDtoH(ctypes.addressof(words), self._report, 4 * WORDS), "cuMemcpyDtoH")
+        return read(list(words))
+
+    def _settle(self, held: dict[str, Range], asked: tuple[Any, ...]) -> tuple[int, Options]:
+        """See `Runner`."""
+        n, size, begin, end = asked
+        how = self._asked(held.get("values"), size, begin, end)
+        self._looked = how.capacity
+        return held["source"].size // self._size("source") if n is None else n, how
+
+    def _before(self, call: Checked, bases: list[int]) -> None:
+        """See `Runner`."""
+        bases[_REPORT] = self._report

@@ -1,0 +1,184 @@
+"""NVIDIA's driver through cuda.bindings: errors as lines, devices, and their primary contexts."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Any
+
+from hsgen.apis.cuda import API
+from hsgen.core.errors import Unavailable, Usage, Wrong
+from hsgen.engines.hosts import Host, numbered
+from hsgen.system import extras
+
+PLATFORM, VENDOR, WARP = "NVIDIA CUDA", 0x10DE, 32
+
+
+def package(name: str) -> Any:
+    """Return a module of cuda.bindings, "" for the package itself; no other code imports it.
+
+    Raises:
+        Unavailable: it is not installed.
+    """
+    try:
+        return importlib.import_module(f"cuda.bindings.{name}".rstrip("."))
+    except ImportError:
+        raise Unavailable(f"cuda.bindings is not installed; {extras.command(API.name)}") from None
+
+
+@cache
+def bindings() -> Any:
+    """Return the driver's functions, ready to be called.
+
+    Raises:
+        Unavailable: cuda.bindings or the driver is not installed, or shows no GPU.
+    """
+    found = package("driver")
+    try:
+        code = found.cuInit(0)[0]
+    except RuntimeError as e:  # cuda.pathfinder finds no libcuda
+        raise Unavailable(f"no NVIDIA driver: {str(e).splitlines()[0]}") from None
+    if code != 0:
+        raise Unavailable(f"no NVIDIA GPU: cuInit says {_name(code)}")
+    return found
+
+
+def _name(code: Any) -> str:
+    return str(getattr(code, "name", code))
+
+
+def done(result: tuple[Any, ...], what: str = "the driver") -> Any:
+    """Return the results of a driver function after its code: None, one or a tuple.
+
+    Raises:
+        Unavailable: there is too little memory.
+        Wrong: any other code than success.
+    """
+    code, *rest = result
+    if code != 0:
+        if _name(code) == "CUDA_ERROR_OUT_OF_MEMORY":
+            raise Unavailable(f"{what}: the device is out of memory")
+        raise Wrong(f"{what} says {_name(code)}")
+    return rest[0] if len(rest) == 1 else tuple(rest) or None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Device:
+    """A GPU: its number, its primary context as a handle, its facts, and itself as a host of targets.
+
+    cores: multiprocessors.  rows: the greatest second dimension of a grid.
+    """
+
+    number: int
+    context: int
+    cores: int
+    rows: int
+    host: Host = field(compare=False)
+
+    @property
+    def arch(self) -> int:
+        """The NN of its sm_NN."""
+        return self.host.compute
+
+    @contextmanager
+    def current(self) -> Iterator[None]:
+        """Make the primary context current in this thread."""
+        pushed = self.enter()
+        try:
+            yield
+        finally:
+            if pushed:
+                self.leave()
+
+    def enter(self) -> bool:
+        """Make the primary context current unless it is; return whether `leave` must follow."""
+        driver = bindings()
+        if int(driver.cuCtxGetCurrent()[1]) == self.context:
+            return False
+        done(driver.cuCtxPushCurrent(driver.CUcontext(self.context)), "cuCtxPushCurrent")
+        return True
+
+    def leave(self) -> None:
+        """Make the context current that was before `enter`."""
+        bindings().cuCtxPopCurrent()
+
+
+@cache
+def _handle(number: int) -> Any:
+    """The driver's handle of a GPU."""
+    return done(bindings().cuDeviceGet(number), "cuDeviceGet")
+
+
+def _fact(number: int, name: str) -> int:
+    """An attribute of a GPU."""
+    driver = bindings()
+    which = getattr(driver.CUdevice_attribute, f"CU_DEVICE_ATTRIBUTE_{name}")
+    return int(done(driver.cuDeviceGetAttribute(which, _handle(number)), "cuDeviceGetAttribute"))
+
+
+def _host(number: int) -> Host:
+    """A GPU as a host of targets."""
+    driver = bindings()
+    version = int(done(driver.cuDriverGetVersion(), "cuDriverGetVersion"))
+    name = bytes(done(driver.cuDeviceGetName(96, _handle(number)), "cuDeviceGetName")).split(b"\0")[0].decode()
+    return Host(
+        api=API.name,
+        platform=PLATFORM,
+        name=name,
+        driver=f"CUDA {version // 1000}.{version % 1000 // 10}",
+        version="",
+        type="gpu",
+        vendor=VENDOR,
+        work_group=_fact(number, "MAX_THREADS_PER_BLOCK"),
+        local_bytes=_fact(number, "MAX_SHARED_MEMORY_PER_BLOCK_OPTIN"),
+        shuffle=True,
+        ballot=True,
+        handle=number,
+        compute=10 * _fact(number, "COMPUTE_CAPABILITY_MAJOR") + _fact(number, "COMPUTE_CAPABILITY_MINOR"),
+        widths=tuple(1 << i for i in range(WARP.bit_length())),
+    )
+
+
+@cache
+def hosts() -> list[Host]:
+    """Return the GPUs that the driver shows, in its order, without a context.
+
+    Raises:
+        Unavailable: cuda.bindings or the driver is not installed, or shows no GPU.
+    """
+    return numbered([_host(i) for i in range(int(done(bindings().cuDeviceGetCount(), "cuDeviceGetCount")))])
+
+
+@cache
+def device(number: int) -> Device:
+    """Return a GPU by its number, with its primary context, which is kept until the process ends.
+
+    Raises:
+        Usage: there is no such GPU.
+        Unavailable: the driver is missing.
+    """
+    every = hosts()
+    if not 0 <= number < len(every):
+        raise Usage(f"device {number}: there are {len(every)} GPUs; give a number below that")
+    context = int(done(bindings().cuDevicePrimaryCtxRetain(_handle(number)), "cuDevicePrimaryCtxRetain"))
+    cores, rows = _fact(number, "MULTIPROCESSOR_COUNT"), _fact(number, "MAX_GRID_DIM_Y")
+    return Device(number=number, context=context, cores=cores, rows=rows, host=every[number])
+
+
+def chosen(number: int | None) -> Device:
+    """Return the GPU of a number, or for None that of the thread's current context, or else the first.
+
+    Raises:
+        TypeError: the number is not an integer.
+        Usage, Unavailable: as `device`.
+    """
+    if number is not None and (isinstance(number, bool) or not isinstance(number, int)):
+        raise TypeError(f"device is a {type(number).__name__}; give the number of a GPU")
+    if number is None:
+        driver = bindings()
+        now = driver.cuCtxGetCurrent()[1]
+        number = int(done(driver.cuCtxGetDevice())) if int(now) else 0
+    return device(number)

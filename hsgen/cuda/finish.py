@@ -1,0 +1,77 @@
+"""The launch after a sort with indices in numeric order: see ``templates/apis/cuda/python/finish.cu``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from threading import Lock
+from typing import Any
+
+from hsgen.core.keys import KEYS, TYPES
+from hsgen.cuda import compiler, kernels
+from hsgen.cuda.driver import Device, bindings, done
+from hsgen.cuda.numeric import limits
+from hsgen.cuda.prepared import Arguments
+from hsgen.system import resources
+
+_FILE = "apis/cuda/python/finish.cu"
+_NAME = "hs_finish"
+_THREADS, _EACH = 256, 4
+_UNSIGNED = {1: "unsigned char", 2: "unsigned short", 4: "unsigned int", 8: "unsigned long long"}
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """A variant of the kernel: for keys of a float type or "", with indices of a size in bytes."""
+
+    key: str
+    index_bytes: int
+
+    def text(self) -> str:
+        """The text of the kernel with its definitions."""
+        lines = [f"#define HS_INDEX {_UNSIGNED[self.index_bytes]}", f"#define HS_KEYS {int(bool(self.key))}"]
+        if self.key:
+            magnitude, infinity = limits(self.key)
+            lines += [f"#define HS_BITS {_UNSIGNED[KEYS[TYPES[self.key].key].bytes]}"]
+            lines += [f"#define HS_MAGNITUDE {magnitude:#x}ull", f"#define HS_INFINITY {infinity:#x}ull"]
+        body = (resources.templates() / _FILE).read_text(encoding="utf-8")
+        return "\n".join([*lines, body])
+
+
+_loaded: dict[tuple[int, Kind], int] = {}
+_lock = Lock()
+
+
+class Finish:
+    """The launch for n items in rows.
+
+    key: a float type, whose zeros and NaNs get the bits back that they had; else "".  index_bytes: the size of the
+    indices of the sort.  widen: whether they are written as 64-bit indices, each in its row.  in_row: see the kernel.
+    """
+
+    def __init__(
+        self, device: Device, key: str, n: int, length: int, *, index_bytes: int, widen: bool, in_row: bool
+    ) -> None:
+        kind = Kind(key, index_bytes)
+        with _lock:
+            if (device.number, kind) not in _loaded:
+                code = compiler.cubin(kind.text(), device.arch, _FILE)
+                _loaded[device.number, kind] = kernels.load(device, _NAME, code)
+        self._handle = bindings().CUfunction(_loaded[device.number, kind])
+        self._widen, self._keys = widen, bool(key)
+        self._blocks = -(-n // (_THREADS * _EACH))
+        self._arguments = Arguments([[0, 0, *([0, 0] if key else []), n, length, int(in_row)]])
+        self._lock = Lock()
+
+    def run(self, index: int, to: int, keys: int, source: int, stream: Any) -> None:
+        """Launch with the addresses of indices, 64-bit indices, sorted keys and keys before.
+
+        Raises:
+            Wrong: the driver refuses the launch.
+        """
+        slots, driver = self._arguments.slots, bindings()
+        with self._lock:
+            slots[0], slots[1] = index, to if self._widen else 0
+            if self._keys:
+                slots[2], slots[3] = keys, source
+            at = self._arguments.at[0]
+            done(driver.cuLaunchKernel(self._handle, self._blocks, 1, 1, _THREADS, 1, 1, 0, stream, at, 0), _NAME)

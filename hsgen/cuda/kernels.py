@@ -1,0 +1,129 @@
+"""The kernels of a sort on one GPU: rendered, compiled and loaded when a call first needs them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property
+from threading import Lock
+from typing import Any
+
+from hsgen.apis.cuda import API
+from hsgen.core.errors import Unavailable
+from hsgen.core.kernels import Kernel
+from hsgen.core.sort import Sort
+from hsgen.cuda import compiler
+from hsgen.cuda.driver import Device, bindings, done
+from hsgen.emit.kernels import Source, render
+
+_THREADS = 4  # that compile at once; NVRTC releases Python's lock
+_STATIC = 49152  # bytes of shared memory that a block has without a request
+_loading = Lock()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Loaded:
+    """A kernel in the driver: its handle, the threads of a block, the bytes of its shared memory."""
+
+    handle: int
+    threads: int
+    shared: int
+    cooperative: bool = False
+
+
+class Kernels:
+    """The kernels of a sort for one GPU.  rewrite: what is done to the text of the definitions that all share."""
+
+    def __init__(self, device: Device, sort: Sort, rewrite: Callable[[str], str] = str) -> None:
+        self.device, self.sort = device, sort
+        self._rewrite = rewrite
+        self._known = {k.name: k for k in sort.kernels}
+        self._loaded: dict[str, Loaded] = {}
+        self._lock = Lock()
+
+    @cached_property
+    def source(self) -> Source:
+        """The text of the sort."""
+        return render(self.sort, API.name)
+
+    def text(self, name: str) -> str:
+        """Return the text from which a kernel is compiled."""
+        return self._rewrite(self.source.prelude) + self.source.parts[name]
+
+    def of(self, names: Iterable[str]) -> Mapping[str, Loaded]:
+        """Return loaded kernels, at least those of these names.
+
+        Raises:
+            Unavailable: NVRTC is missing or does not know the architecture, or the GPU cannot run a kernel.
+            Wrong: a kernel does not compile or load.
+        """
+        with self._lock:
+            missing = [n for n in dict.fromkeys(names) if n not in self._loaded]
+            codes = self._compiled(missing)
+            for name, code in zip(missing, codes, strict=True):
+                self._loaded[name] = self._load(self._known[name], code)
+        return self._loaded
+
+    def _compiled(self, names: Sequence[str]) -> list[bytes]:
+        arch, path = self.device.arch, self.source.path if names else ""
+        texts = [self.text(n) for n in names]
+        if len(texts) < 2:
+            return [compiler.cubin(text, arch, path) for text in texts]
+        with ThreadPoolExecutor(_THREADS) as pool:
+            return list(pool.map(lambda text: compiler.cubin(text, arch, path), texts))
+
+    def _load(self, kernel: Kernel, code: bytes) -> Loaded:
+        handle, shared = load(self.device, kernel.name, code), kernel.local_bytes(self.sort.key)
+        driver = bindings()
+        if shared > _STATIC:
+            which = driver.CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
+            place = done(driver.cuDeviceGet(self.device.number))
+            if driver.cuKernelSetAttribute(which, shared, driver.CUkernel(handle), place)[0] != 0:
+                label = self.device.host.label
+                raise Unavailable(f"{label}: kernel {kernel.name} needs {shared} bytes of shared memory")
+        return Loaded(handle=handle, threads=kernel.work_group, shared=shared, cooperative=kernel.cooperative)
+
+    def check_resident(self, one: Loaded, blocks: int, name: str) -> None:
+        """Refuse a cooperative launch of more blocks than the GPU runs at once.
+
+        Raises:
+            Unavailable: it runs fewer.
+        """
+        driver = bindings()
+        with self.device.current():
+            found = driver.cuOccupancyMaxActiveBlocksPerMultiprocessor(
+                driver.CUfunction(one.handle), one.threads, one.shared
+            )
+        most = self.device.cores * int(done(found, f"kernel {name}"))
+        if most < blocks:
+            label = self.device.host.label
+            raise Unavailable(f"{label} runs {most} blocks of kernel {name} at once, {self.sort.target} needs {blocks}")
+
+
+def load(device: Device, name: str, code: bytes) -> int:
+    """Return the handle of a kernel of compiled code, which stays loaded until the process ends.
+
+    The context loads it at once, since it could not while a graph is captured.
+
+    Raises:
+        Wrong: the driver does not load it.
+    """
+    driver = bindings()
+    with _loading, device.current(), _relaxed(driver):
+        library = done(driver.cuLibraryLoadData(code, [], [], 0, [], [], 0), f"loading kernel {name}")
+        kernel = done(driver.cuLibraryGetKernel(library, name.encode()), f"loading kernel {name}")
+        done(driver.cuKernelGetFunction(kernel), f"loading kernel {name}")
+    return int(kernel)
+
+
+@contextmanager
+def _relaxed(driver: Any) -> Any:
+    """Let this thread load code while it captures a graph."""
+    mode = driver.CUstreamCaptureMode.CU_STREAM_CAPTURE_MODE_RELAXED
+    before = done(driver.cuThreadExchangeStreamCaptureMode(mode))
+    try:
+        yield
+    finally:
+        driver.cuThreadExchangeStreamCaptureMode(before)

@@ -1,0 +1,215 @@
+"""The libraries whose arrays are sorted: where an array lies, which stream is current, and their memory for scratch."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from hsgen.cuda.driver import bindings, done
+from hsgen.runners.arguments import wrong
+
+LEGACY = 1
+"""The stream number by which interfaces name the legacy default stream."""
+
+
+class Facts(NamedTuple):
+    """The facts of an array that a call needs in addition to its address; hashable: calls are prepared by them.
+
+    type: of its elements, as its library has it.  contiguous: in C order.  device: the number of the GPU, -1 for the
+    host.
+    """
+
+    type: Any
+    shape: tuple[int, ...]
+    contiguous: bool
+    device: int
+    readonly: bool = False
+
+
+class Memory(NamedTuple):
+    """Scratch memory: its address, and what frees it when it is dropped or passed to `Library.free`."""
+
+    address: int
+    owner: Any
+
+
+class Library:
+    """Arrays with ``__cuda_array_interface__``, in memory of the driver's own pool."""
+
+    keeps = True
+    """Whether arrays must be kept from being freed until their stream has passed."""
+
+    def view(self, given: Any) -> tuple[int, Facts]:
+        """Return the address of an array, and its facts."""
+        face = given.__cuda_array_interface__
+        (address, readonly), shape = face["data"], tuple(face["shape"])
+        dtype, strides = _types.get(face["typestr"]) or _type(face["typestr"]), face.get("strides")
+        return address or 0, Facts(dtype, shape, strides is None or _dense(shape, strides, dtype.itemsize),
+                                   _device_of(address), bool(readonly))  # fmt: skip
+
+    def stream(self, given: Any, device: int) -> int:
+        """Return the handle of the stream on which a call with this array runs."""
+        found = given.__cuda_array_interface__.get("stream")
+        return 0 if found in (None, LEGACY) else int(found)
+
+    def allocate(self, size: int, device: int, stream: int, *, current: bool) -> Memory:
+        """Return scratch memory for work on a stream, which is the current one of the library or not."""
+        address = int(done(bindings().cuMemAllocAsync(size, stream), f"{size} bytes of scratch memory"))
+        return Memory(address, address)
+
+    def free(self, memory: Memory, stream: int) -> None:
+        """Free scratch memory after all that was enqueued on the stream."""
+        done(bindings().cuMemFreeAsync(memory.owner, stream), "cuMemFreeAsync")
+
+    def record(self, given: Any, device: int, stream: int) -> None:
+        """Note that a stream other than the current one uses an array, where the library can."""
+
+
+class Exchanged(Library):
+    """Arrays that are exchanged by DLPack; of JAX, for example."""
+
+    def view(self, given: Any) -> tuple[int, Facts]:
+        """See `Library`; work of the array's library is ordered before the legacy default stream."""
+        try:
+            from cuda.core.utils import StridedMemoryView
+        except ImportError:
+            from cuda.core.experimental.utils import StridedMemoryView
+        seen = StridedMemoryView.from_dlpack(given, stream_ptr=LEGACY)
+        size, strides = np.dtype(seen.dtype).itemsize, seen.strides
+        dense = strides is None or _dense(tuple(seen.shape), tuple(size * s for s in strides), size)
+        where = seen.device_id if seen.is_device_accessible else -1
+        return seen.ptr, Facts(np.dtype(seen.dtype), tuple(seen.shape), dense, where, bool(seen.readonly))
+
+    def stream(self, given: Any, device: int) -> int:
+        """See `Library`."""
+        return 0
+
+
+class Torch(Library):
+    """Tensors of PyTorch, whose allocator orders memory by streams."""
+
+    keeps = False
+
+    def __init__(self) -> None:
+        self._torch: Any = sys.modules["torch"]
+        raw = getattr(self._torch._C, "_cuda_getCurrentRawStream", None)
+        self._current: Callable[[int], int] = raw or self._slow_current
+
+    def _slow_current(self, device: int) -> int:
+        return int(self._torch.cuda.current_stream(device).cuda_stream)
+
+    def view(self, given: Any) -> tuple[int, Facts]:
+        """See `Library`."""
+        return given.data_ptr(), Facts(given.dtype, given.shape, given.is_contiguous(), given.get_device())
+
+    def stream(self, given: Any, device: int) -> int:
+        """See `Library`."""
+        return self._current(device)
+
+    def allocate(self, size: int, device: int, stream: int, *, current: bool) -> Memory:
+        """See `Library`."""
+        torch = self._torch
+        if current:
+            made = torch.empty(size, dtype=torch.uint8, device=device)
+        else:
+            with torch.cuda.stream(torch.cuda.ExternalStream(stream, device=device)):
+                made = torch.empty(size, dtype=torch.uint8, device=device)
+        return Memory(made.data_ptr(), made)
+
+    def free(self, memory: Memory, stream: int) -> None:
+        """See `Library`: the tensor that holds it is dropped."""
+
+    def record(self, given: Any, device: int, stream: int) -> None:
+        """See `Library`."""
+        given.record_stream(self._torch.cuda.ExternalStream(stream, device=device))
+
+
+class Cupy(Library):
+    """Arrays of CuPy, whose pool orders memory by streams."""
+
+    keeps = False
+
+    def __init__(self) -> None:
+        self._cupy: Any = sys.modules["cupy"]
+
+    def view(self, given: Any) -> tuple[int, Facts]:
+        """See `Library`."""
+        memory = given.data
+        return memory.ptr, Facts(given.dtype, given.shape, given.flags.c_contiguous, memory.device_id)
+
+    def stream(self, given: Any, device: int) -> int:
+        """See `Library`."""
+        return int(self._cupy.cuda.get_current_stream().ptr)
+
+    def allocate(self, size: int, device: int, stream: int, *, current: bool) -> Memory:
+        """See `Library`."""
+        cuda = self._cupy.cuda
+        if current:
+            made = cuda.alloc(size)
+        else:
+            with cuda.ExternalStream(stream, device):
+                made = cuda.alloc(size)
+        return Memory(made.ptr, made)
+
+    def free(self, memory: Memory, stream: int) -> None:
+        """See `Library`: the object that holds it is dropped."""
+
+
+_MADE: dict[str, Callable[[], Library]] = {"torch": Torch, "cupy": Cupy}
+_known: dict[type, Library] = {}
+_one: dict[str, Library] = {}
+
+
+def library_of(given: Any, name: str | Callable[[int], str], number: int = 0) -> Library:
+    """Return the library of an array; `name` is its name in messages, or the function of its number that returns it.
+
+    Raises:
+        TypeError: it is no array that a GPU can reach.
+    """
+    kind = type(given)
+    if kind in _known:
+        return _known[kind]
+    roots = {c.__module__.partition(".")[0] for c in kind.__mro__}
+    own = next((r for r in _MADE if r in roots and hasattr(given, "shape")), None)
+    if own is not None:
+        found = _one.setdefault(own, _MADE[own]())
+    elif hasattr(given, "__cuda_array_interface__"):
+        found = _one.setdefault("", Library())
+    elif hasattr(given, "__dlpack__") and not isinstance(given, np.ndarray):
+        found = _one.setdefault("dlpack", Exchanged())
+    else:
+        name = name if isinstance(name, str) else name(number)
+        raise wrong(name, "an array on a GPU: of PyTorch, CuPy, Numba, or another with DLPack", given)
+    _known[kind] = found
+    return found
+
+
+_types: dict[str, np.dtype[Any]] = {}
+
+
+def _type(name: str) -> np.dtype[Any]:
+    """The type of a name, kept, since numpy takes long to make one."""
+    return _types.setdefault(name, np.dtype(name))
+
+
+def _dense(shape: tuple[int, ...], strides: tuple[int, ...], size: int) -> bool:
+    """Whether elements follow each other in C order."""
+    step = size
+    for length, stride in zip(reversed(shape), reversed(strides), strict=True):
+        if length != 1 and stride != step:
+            return 0 in shape
+        step *= length
+    return True
+
+
+def _device_of(address: int) -> int:
+    """The number of the GPU that memory belongs to; 0 for an array without memory."""
+    if not address:
+        return 0
+    driver = bindings()
+    which = driver.CUpointer_attribute.CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL
+    code, found = driver.cuPointerGetAttribute(which, address)
+    return int(found) if code == 0 else -1

@@ -1,0 +1,61 @@
+"""The numeric order of floats, which numpy and PyTorch have, by a change to the text of kernels.
+
+The kernels' own order is IEEE 754 totalOrder: -NaN, -inf, ..., -0, +0, ..., inf, NaN.  In numeric order all NaNs are
+equal and greatest.  With values, -0 also equals +0, so that equal keys keep their order; without, their order among
+each other makes no difference.  Keys are replaced when they are read, so equal keys come out as one bit pattern.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from hsgen.core.errors import Wrong
+from hsgen.core.keys import BFLOAT16, KEYS, TYPES
+
+_FRACTIONS = {"float16": 10, BFLOAT16: 7, "float32": 23, "float64": 52}
+_TAKEN = "#define hs_twiddle_in(x) hs_raw_twiddle((hs_key)(x))\n"
+_NUMERIC = """// a key with one NaN{zeros} for all
+static __device__ __forceinline__ hs_key hs_numeric(hs_key key)
+{{
+    const hs_key magnitude = key & (hs_key){magnitude:#x}ull;
+    {zero}return magnitude > (hs_key){infinity:#x}ull ? (hs_key){nan:#x}ull : key;
+}}
+#define hs_twiddle_in(x) hs_raw_twiddle(hs_numeric((hs_key)(x)))
+"""
+
+
+def rewriting(key: str, value: str) -> Callable[[str], str]:
+    """Return what changes the definitions of kernels for keys of a type and a kind of values to the numeric order.
+
+    It raises `Wrong` where the definitions are not those that it knows.
+    """
+    kind = TYPES[key]
+    if kind.kind < 2:
+        return str
+    own = numeric(key, zeros=value != "none")
+
+    def rewrite(prelude: str) -> str:
+        if prelude.count(_TAKEN) != 1:
+            raise Wrong(f"keys of {key}: the definitions of kernels do not have the words for a numeric order")
+        return prelude.replace(_TAKEN, own)
+
+    return rewrite
+
+
+def limits(key: str) -> tuple[int, int]:
+    """Return the bits of all numbers of a float type without their sign, and those of infinity."""
+    magnitude = (1 << (KEYS[TYPES[key].key].bits - 1)) - 1
+    fraction = _FRACTIONS[TYPES[key].element]
+    return magnitude, magnitude >> fraction << fraction
+
+
+def numeric(key: str, *, zeros: bool) -> str:
+    """Return the definitions for keys of a float type; zeros: -0 becomes +0."""
+    magnitude, infinity = limits(key)
+    return _NUMERIC.format(
+        zeros=" and one zero" if zeros else "",
+        magnitude=magnitude,
+        zero="if (magnitude == 0) return 0;\n    " if zeros else "",
+        infinity=infinity,
+        nan=infinity | 1 << (_FRACTIONS[TYPES[key].element] - 1),
+    )

@@ -1,0 +1,139 @@
+"""Whole sorts of rows as array libraries define them: numeric order, and 64-bit indices of keys in their rows.
+
+An `Order` is prepared once for rows of a number, a length and a type, and is then only given addresses.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cache
+from threading import RLock
+from typing import Any
+
+from hsgen.core.keys import KEYS, TYPES
+from hsgen.core.plan import ROLES
+from hsgen.cuda.choices import EACH, SEGMENTS, WIDE_UP_TO, WIDEST, choice
+from hsgen.cuda.driver import device
+from hsgen.cuda.finish import Finish
+from hsgen.cuda.prepared import SCRATCH, Prepared
+from hsgen.cuda.runner import Runner
+from hsgen.cuda.segmented_sorter import SegmentedSorter
+from hsgen.cuda.sorter import Sorter
+
+_SOURCE, _OUT, _VALUES_OUT = (ROLES.index(r) for r in ("source", "destination", "values_out"))
+_ALIGNED = 256  # bytes, of parts of scratch memory
+_lock = RLock()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shape:
+    """What an order is prepared for: rows of `length` keys on a GPU.  keys, indices: what it writes."""
+
+    number: int
+    key: str
+    rows: int
+    length: int
+    descending: bool = False
+    keys: bool = True
+    indices: bool = True
+
+    @property
+    def n(self) -> int:
+        """The number of all keys."""
+        return self.rows * self.length
+
+
+@cache
+def runner(shape: Shape, value: str, *, whole: bool) -> Runner:
+    """Return the sorter for a shape, of which number, key and order matter."""
+    order = "descending" if shape.descending else "ascending"
+    kind: Any = Sorter if whole else SegmentedSorter
+    made: Runner = kind(shape.key, value=value, order=order, numeric=True, device=shape.number)
+    return made
+
+
+class Order:
+    """The launches that sort rows; `scratch` is the scratch memory that a call needs, in bytes."""
+
+    def __init__(self, shape: Shape, method: str) -> None:
+        self.shape, self.method = shape, method
+        rows = shape.rows if method == EACH else 1
+        n = shape.length if method == EACH else shape.n
+        self._rows, self._key_bytes = rows, KEYS[TYPES[shape.key].key].bytes
+        value = "none" if not shape.indices else "index" if self._narrow() else "index64"
+        self._index_bytes = 4 if value == "index" else 8
+        alike = Shape(number=shape.number, key=shape.key, rows=0, length=0, descending=shape.descending)
+        with _lock:
+            made = runner(alike, value, whole=method != SEGMENTS)
+        how = made.options(discard=not shape.keys)
+        if method == SEGMENTS:
+            how = replace(how, segment_count=shape.rows, rows=True)
+        self.gpu = device(shape.number)
+        self._prepared: Prepared = made.prepared(n, how, in_place=False)
+        self._finish = self._finishing()
+        own = -(-self._prepared.scratch // _ALIGNED) * _ALIGNED
+        self._index_at = own if shape.indices and value == "index" else -1
+        self.scratch = own + (4 * shape.n if self._index_at >= 0 else 0)
+
+    def _narrow(self) -> bool:
+        """Whether the sort writes 32-bit indices."""
+        floats = TYPES[self.shape.key].kind == 2 and self.shape.keys
+        return self.shape.n < WIDEST and (
+            floats or (self.method != EACH and self.shape.rows > 1) or self.shape.n > WIDE_UP_TO
+        )
+
+    def _finishing(self) -> Finish | None:
+        """The launch after the sort, if any."""
+        shape, in_row = self.shape, self.method == EACH
+        floats = shape.key if TYPES[shape.key].kind == 2 and shape.keys else ""
+        widen = self._index_bytes == 4 or (shape.rows > 1 and not in_row)
+        if not shape.indices or not (widen or floats):
+            return None
+        return Finish(
+            self.gpu, floats, shape.n, shape.length, index_bytes=self._index_bytes, widen=widen, in_row=in_row
+        )
+
+    def run(self, source: int, keys: int, indices: int, scratch: int, stream: int) -> None:
+        """Launch with the addresses of keys, of sorted keys, of 64-bit indices, and of scratch memory.
+
+        Raises:
+            Wrong: the driver refuses a launch.
+        """
+        index = scratch + self._index_at if self._index_at >= 0 else indices
+        bases = [source] * len(ROLES)
+        entered = self.gpu.enter()
+        try:
+            for row in range(self._rows):
+                at = row * self.shape.length
+                bases[_SOURCE], bases[_OUT] = source + at * self._key_bytes, keys + at * self._key_bytes
+                bases[_VALUES_OUT], bases[SCRATCH] = index + at * self._index_bytes, scratch
+                self._prepared.run(bases, stream)
+            if self._finish is not None:
+                self._finish.run(index, indices, keys, source, stream)
+        finally:
+            if entered:
+                self.gpu.leave()
+
+
+_orders: dict[tuple[Shape, str], Order] = {}
+_KEPT = 256
+
+
+def order(shape: Shape, method: str = "") -> Order | None:
+    """Return the prepared sort of rows by a method, or by that of the table of rules; None: that of the library.
+
+    Raises:
+        Usage: no target sorts such keys.
+        Unavailable, Wrong: a kernel does not build, or the GPU cannot run it.
+    """
+    known = _orders.get((shape, method))
+    if known is None:
+        used = method or choice(shape.key, shape.rows, shape.length)
+        if not used:
+            return None
+        known = Order(shape, used)
+        with _lock:
+            if len(_orders) >= _KEPT:
+                _orders.clear()
+            _orders[shape, method] = known
+    return known

@@ -1,0 +1,125 @@
+"""Calls prepared once: the launches of a plan for one count and one set of options, ready for the driver.
+
+The arguments of all launches lie in one array of 64-bit slots, to which the driver gets pointers.  A call stores the
+addresses of its arrays in their slots and launches; the driver copies arguments before a launch returns.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Sequence
+from threading import Lock
+from typing import Any
+
+from hsgen.core.errors import Unavailable
+from hsgen.core.interpreter import Launch, Options, launches, offset, scratch_bytes, spare_at
+from hsgen.core.plan import ROLES
+from hsgen.core.sort import Sort
+from hsgen.cuda.driver import Device, bindings, done
+from hsgen.cuda.kernels import Kernels, Loaded
+
+SCRATCH, DESTINATION = ROLES.index("scratch"), ROLES.index("destination")
+_WORD = (1 << 64) - 1
+_STREAMS = 16  # of which a prepared call keeps the arguments
+
+_Call = tuple[Any, tuple[Any, ...], str]
+"""A function of the driver, its arguments, and the name of the kernel."""
+
+
+class Arguments:
+    """The arguments of launches in slots of 64 bits, and pointers to those of each launch."""
+
+    def __init__(self, rows: Sequence[Sequence[int]]) -> None:
+        flat = [value & _WORD for row in rows for value in row]
+        self.slots = (ctypes.c_uint64 * max(len(flat), 1))(*flat)
+        base, at = ctypes.addressof(self.slots), range(len(flat))
+        self._pointers = (ctypes.c_void_p * max(len(flat), 1))(*(base + 8 * i for i in at))
+        starts = [sum(len(row) for row in rows[:i]) for i in range(len(rows))]
+        self.at = [ctypes.addressof(self._pointers) + 8 * i for i in starts]
+
+
+class Prepared:
+    """The launches of calls with one count, place and set of options; `scratch` is their scratch memory in bytes."""
+
+    def __init__(self, kernels: Kernels, n: int, how: Options, *, in_place: bool) -> None:
+        sort = kernels.sort
+        steps = list(launches(sort.plan, n, sort.groups, in_place=in_place, how=how))
+        loaded = kernels.of(s.step.kernel for s in steps)
+        self.scratch = scratch_bytes(sort, n, how)
+        self._discards = spare_at(sort, n) if how.discard and n else None
+        self._patches: list[tuple[int, int, int]] = []
+        arguments = Arguments([self._row(sort, s, n) for s in steps])
+        self._place(sort, steps, n)
+        self._arguments, self._slots = arguments, arguments.slots
+        self._launches = [
+            _launch(kernels, loaded[s.step.kernel], s, at) for s, at in zip(steps, arguments.at, strict=True)
+        ]
+        self._calls: dict[int, list[_Call]] = {}
+        self._last: tuple[int, ...] = ()
+        self._lock = Lock()
+
+    def __len__(self) -> int:
+        """The number of launches."""
+        return len(self._launches)
+
+    def _row(self, sort: Sort, launch: Launch, n: int) -> list[int]:
+        """The arguments of a launch: addresses, which each call stores, n, the number, and bounds of the count."""
+        guard = launch.step.guard
+        bounds = [guard.min_n, min(guard.max_n, 2**31 - 1)] if sort.signature.device_count else []
+        return [*(0 for _ in launch.step.bindings), n, launch.argument, *bounds]
+
+    def _place(self, sort: Sort, steps: Sequence[Launch], n: int) -> None:
+        """Note the slots of addresses, with role and offset."""
+        at = 0
+        for launch in steps:
+            for i, binding in enumerate(launch.step.bindings):
+                self._patches.append((at + i, ROLES.index(binding.role), offset(binding, n)))
+            at += len(self._row(sort, launch, n))
+
+    def run(self, bases: list[int], stream: int) -> None:
+        """Launch on a stream, with the addresses of the arrays in the order of `ROLES`.
+
+        Raises:
+            Wrong: the driver refuses a launch.
+        """
+        if self._discards is not None:
+            bases[DESTINATION] = bases[SCRATCH] + self._discards
+        with self._lock:
+            if (now := tuple(bases)) != self._last:
+                slots = self._slots
+                for slot, role, plus in self._patches:
+                    slots[slot] = bases[role] + plus
+                self._last = now
+            calls = self._calls.get(stream) or self._called(stream)
+            for function, arguments, name in calls:
+                result = function(*arguments)
+                if result[0] != 0:
+                    done(result, f"kernel {name}")
+
+    def _called(self, stream: int) -> list[_Call]:
+        """The calls of the driver for a stream."""
+        if len(self._calls) >= _STREAMS:
+            self._calls.clear()
+        on = bindings().CUstream(stream)
+        self._calls[stream] = [(f, (*where, on, *rest), name) for f, where, rest, name in self._launches]
+        return self._calls[stream]
+
+
+def _launch(
+    kernels: Kernels, one: Loaded, launch: Launch, at: int
+) -> tuple[Any, tuple[Any, ...], tuple[int, ...], str]:
+    """The function of the driver, its arguments before and after the stream, and the name of the kernel."""
+    driver, (wide, high), name = bindings(), launch.grid, launch.step.kernel
+    if high > kernels.device.rows:
+        raise Unavailable(f"{kernels.device.host.label}: {launch.groups} blocks of kernel {name} do not fit a grid")
+    where = (driver.CUfunction(one.handle), wide, high, 1, one.threads, 1, 1, one.shared)
+    if one.cooperative:
+        kernels.check_resident(one, wide * high, name)
+        return driver.cuLaunchCooperativeKernel, where, (at,), name
+    return driver.cuLaunchKernel, where, (at, 0), name
+
+
+def wait(device: Device, stream: int) -> None:
+    """Wait for all that was enqueued on a stream."""
+    with device.current():
+        done(bindings().cuStreamSynchronize(stream), "a call before")

@@ -1,0 +1,238 @@
+"""The base of the classes for CUDA: calls on arrays of any library, checked and prepared once for each kind of call."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from hsgen.core.errors import Unavailable
+from hsgen.core.interpreter import Options
+from hsgen.core.plan import ROLES
+from hsgen.core.sort import Sort
+from hsgen.cuda import streams
+from hsgen.cuda.driver import Device
+from hsgen.cuda.kernels import Kernels
+from hsgen.cuda.libraries import Facts, Library, library_of
+from hsgen.cuda.prepared import SCRATCH, Prepared
+from hsgen.cuda.types import bytes_of, named
+from hsgen.engines import hosts
+from hsgen.operations import settled
+from hsgen.runners.base import WRITTEN, Base
+from hsgen.runners.ranges import Range, in_place
+from hsgen.targets.target import Target
+
+_KEPT = 256  # kinds of calls
+
+Views = Sequence[tuple[int, Facts] | None]
+"""The address and the facts of each array of a call; None: not given."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Checked:
+    """A kind of call after all checks: its launches, the array of each role, and the pairs of arrays that must not
+    overlap, each with the bytes that the call uses."""
+
+    prepared: Prepared
+    n: int
+    how: Options
+    places: tuple[tuple[int, int], ...]
+    apart: tuple[tuple[int, int, int, int], ...]
+
+
+class Runner(Base):
+    """An operation on one GPU.  Calls from several threads, and on several streams, may run at once."""
+
+    _given: tuple[str, ...] = ()  # roles of the arrays of a call, in their order; the first is always given
+    _pairs: tuple[tuple[int, int], ...] = ()  # of arrays that make a call in place if they are the same
+
+    def __init__(
+        self,
+        device: Device,
+        found: Target,
+        sort: Sort,
+        element: str = "",
+        rewrite: Callable[[str], str] = str,
+    ) -> None:
+        """Take a sort of the target `found`; `element` is the type of its elements, by default unsigned integers."""
+        if lacking := hosts.lacks(sort, device.host):
+            raise Unavailable(f"{device.host.label} {lacking}")
+        super().__init__(device.host.label, found, sort, element)
+        self._gpu = device
+        self._packed = sort.signature.value == "packed"
+        self._kernels = Kernels(device, sort, rewrite)
+        self._known: dict[Any, Checked] = {}
+        self._ready: dict[tuple[int, Options, bool], Prepared] = {}
+
+    def _settle(self, held: dict[str, Range], asked: tuple[Any, ...]) -> tuple[int, Options]:
+        """The count and the options of a call with these arrays, after checks."""
+        raise NotImplementedError
+
+    def _run(self, given: tuple[Any, ...], asked: tuple[Any, ...], stream: Any = None) -> int:
+        """Enqueue a call on `stream`, or the current stream of the first array's library; return the handle."""
+        library, views, pointers = self._viewed(given)
+        call = self._call(given, views, pointers, asked)
+        entered = self._gpu.enter()
+        try:
+            now = library.stream(given[0], self._gpu.number)
+            if stream is not None:
+                wanted = streams.handle(stream, self._gpu, self._noun)
+                self._enqueue(call, pointers, library, given, wanted, current=now == wanted)
+                return wanted
+            others = self._others(given, now) if len({type(x) for x in given if x is not None}) > 1 else ()
+            for other in others:
+                streams.order(other, now)
+            self._enqueue(call, pointers, library, given, now, current=True, keep=bool(others))
+            for other in others:
+                streams.order(now, other)
+            return now
+        finally:
+            if entered:
+                self._gpu.leave()
+
+    def _viewed(self, given: Sequence[Any]) -> tuple[Library, list[tuple[int, Facts] | None], list[int]]:
+        """The library of the first array, and the address and the facts of each."""
+        library = library_of(given[0], self._name(0))
+        views: list[tuple[int, Facts] | None] = [library.view(given[0])]
+        for i in range(1, len(given)):
+            x = given[i]
+            views.append(None if x is None else library_of(x, self._name, i).view(x))
+        return library, views, [0 if v is None else v[0] for v in views]
+
+    def _others(self, given: Sequence[Any], stream: int) -> set[int]:
+        """The current streams of the libraries of all arrays, without the stream of the call."""
+        number = self._gpu.number
+        return {library_of(x, "array").stream(x, number) for x in given if x is not None} - {stream}
+
+    def _enqueue(
+        self,
+        call: Checked,
+        pointers: list[int],
+        library: Library,
+        given: Sequence[Any],
+        stream: int,
+        *,
+        current: bool,
+        keep: bool = False,
+    ) -> None:
+        """Enqueue a checked call, with scratch memory of a library.
+
+        current: the stream is the library's current one.  keep: another stream uses the arrays, too.
+        """
+        prepared, number = call.prepared, self._gpu.number
+        bases = [pointers[0] or max(pointers)] * len(ROLES)  # an unused role is never read
+        for role, i in call.places:
+            bases[role] = pointers[i]
+        memory = None
+        if prepared.scratch:
+            memory = library.allocate(prepared.scratch, number, stream, current=current)
+            bases[SCRATCH] = memory.address
+        try:
+            self._before(call, bases)
+            prepared.run(bases, stream)
+            self._after(call, bases, stream)
+        finally:
+            if memory is not None:
+                library.free(memory, stream)
+        if not current:
+            for x in given:
+                if x is not None and library_of(x, "array") is library:
+                    library.record(x, number, stream)
+        if library.keeps or keep or not current:
+            streams.KEPT.hold(stream, given)
+
+    def _before(self, call: Checked, bases: list[int]) -> None:
+        """Store the addresses of arrays that are not given."""
+
+    def _after(self, call: Checked, bases: Sequence[int], stream: int) -> None:
+        """Enqueue what follows the launches."""
+
+    def _call(self, given: Sequence[Any], views: Views, pointers: list[int], asked: tuple[Any, ...]) -> Checked:
+        """The kind of call, checked and prepared at its first time."""
+        key = (*[v and v[1] for v in views], *[pointers[a] == pointers[b] for a, b in self._pairs], asked)
+        call = self._known.get(key)
+        if call is not None:
+            for i, j, size, length in call.apart:
+                if pointers[i] < pointers[j] + length and pointers[j] < pointers[i] + size:
+                    break
+            else:
+                return call
+        with self._lock:
+            call = self._checked(given, views, asked)
+            if len(self._known) >= _KEPT:
+                self._known.clear()
+                self._ready.clear()
+            self._known[key] = call
+        return call
+
+    def _checked(self, given: Sequence[Any], views: Views, asked: tuple[Any, ...]) -> Checked:
+        """Check a call and prepare its launches."""
+        held = {role: self._memory(x, v, role) for role, x, v in zip(self._given, given, views, strict=True) if v}
+        n, how = self._settle(held, asked)
+        n = operator.index(n)
+        for role, x in held.items():
+            self._check_room(role, x, self._length(role, n))
+        placed = held if self._apart else in_place(held, self._verb, discard=how.discard)
+        self._check_overlaps(placed, n)
+        for role in WRITTEN:
+            if role in placed and (v := views[self._index(placed[role], held)]) and v[1].readonly:
+                name = self._name(self._index(placed[role], held))
+                raise ValueError(f"{name} is read-only; give a writable array")
+        how = settled(self._sort, n, how, placed)
+        same = "source" in placed and placed["source"] is placed.get("destination")
+        places = tuple((ROLES.index(role), self._index(x, held)) for role, x in placed.items() if x.size)
+        ready = self.prepared(n, how, in_place=same)
+        return Checked(prepared=ready, n=n, how=how, places=places, apart=self._apart_of(placed, held, n))
+
+    def prepared(self, n: int, how: Options, *, in_place: bool) -> Prepared:
+        """Return the launches of calls for `n` items with these options, whose arrays the caller has checked.
+
+        Raises:
+            Usage: n is beyond `max_n`.
+            Unavailable, Wrong: a kernel does not build, or the GPU cannot run it.
+        """
+        key = n, how, in_place
+        if key not in self._ready:
+            self._ready[key] = Prepared(self._kernels, n, how, in_place=in_place)
+        return self._ready[key]
+
+    def options(self, *, discard: bool = False) -> Options:
+        """Return the options of calls with the key type and the order; discard: keys are not written."""
+        return replace(self._how, discard=discard)
+
+    def _apart_of(self, placed: dict[str, Range], held: dict[str, Range], n: int) -> tuple[Any, ...]:
+        """The pairs of arrays that must not overlap, with the bytes that the call uses of each."""
+        used: dict[int, tuple[int, bool]] = {}
+        for role, x in placed.items():
+            i, size = self._index(x, held), self._size(role) * self._length(role, n)
+            was = used.get(i, (0, False))
+            used[i] = max(size, was[0]), role in WRITTEN or was[1]
+        some = [(i, size, written) for i, (size, written) in used.items() if size]
+        return tuple((i, j, a, b) for k, (i, a, w) in enumerate(some) for j, b, too in some[k + 1 :] if w or too)
+
+    def _index(self, x: Range, held: dict[str, Range]) -> int:
+        """The number of the array of a range."""
+        return self._given.index(next(role for role, y in held.items() if y is x))
+
+    def _name(self, number: int) -> str:
+        """The name of an array in messages."""
+        return self._names.get(self._given[number], self._given[number])
+
+    def _memory(self, given: Any, view: tuple[int, Facts], role: str) -> Range:
+        """The memory range of an array, after checks of its device, shape and elements."""
+        (address, facts), name = view, self._names.get(role, role)
+        if facts.device != self._gpu.number:
+            where = "the CPU" if facts.device < 0 else f"GPU {facts.device}"
+            raise ValueError(f"{name} is on {where}, this {self._noun} on GPU {self._gpu.number}")
+        self._check_shape(name, tuple(facts.shape), rows=facts.contiguous)
+        if not facts.contiguous:
+            raise ValueError(f"{name} is not contiguous; give a contiguous array")
+        self._check_elements(role, named(facts.type), int(facts.type.itemsize))
+        size = bytes_of(facts)
+        return Range(given, self._gpu.number if size else None, address, size)
+
+    def _accepted(self, role: str, wanted: str) -> tuple[str, ...]:
+        """The names of types that are taken for one: PyTorch's unsigned numbers are few, so others may be signed."""
+        own = role in self._keyed and not self._packed
+        return super()._accepted(role, wanted) if own else (wanted, wanted.removeprefix("u"))

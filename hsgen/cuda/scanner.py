@@ -1,0 +1,70 @@
+"""Prefix sums of arrays on NVIDIA GPUs: build once, sum many times.
+
+>>> scanner = Scanner("u32", columns=4)                  # the columns of rows of four, inclusive
+>>> scanner(rows)                                        # in place
+>>> scanner(rows, out=sums)                              # into another array
+"""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from hsgen.core.interpreter import PLAIN, Options
+from hsgen.core.keys import TYPES
+from hsgen.cuda.driver import chosen
+from hsgen.cuda.runner import Runner
+from hsgen.runners.arguments import target_of
+from hsgen.runners.ranges import Range
+from hsgen.runners.scan import ScanCalls
+
+
+class Scanner(ScanCalls, Runner):
+    """The prefix sum of every column of a table on one GPU.  Tables are row-major; sums of integers wrap.
+
+    Args:
+        key: "u32", "i32", "f32", "u64", "i64", or the numpy type of the elements; sums of unsigned numbers take arrays
+            of signed ones, too.
+        target, device: as of `hsgen.cuda.Sorter`.
+        columns: the elements of a row.
+        exclusive: whether a row's sums exclude the row itself.
+
+    Raises:
+        hsgen.core.errors.Usage: there is no such target, element type, prefix sum or GPU.
+        hsgen.core.errors.Unavailable: cuda.bindings or the driver is missing; the GPU lacks what the target needs.
+    """
+
+    _given = ("source", "destination")
+    _pairs = ((0, 1),)
+    _keyed = ()  # sums that wrap are the same for signed numbers
+
+    def __init__(
+        self,
+        key: Any = "u32",
+        *,
+        target: str | os.PathLike[str] | None = None,
+        columns: int = 1,
+        exclusive: bool = False,
+        device: int | None = None,
+    ) -> None:
+        gpu = chosen(device)
+        found, sort = self._pick(lambda: target_of(gpu.host, target), target, key, columns, exclusive)
+        super().__init__(gpu, found, sort, TYPES[self.key].element)
+
+    def __call__(self, keys: Any, out: Any = None, *, n: int | None = None, stream: Any = None) -> None:
+        """Enqueue the sums of the first `n` rows of `keys` (all by default), on the current stream of the library of
+        `keys`, or on `stream`.
+
+        Arrays are flat or of shape (rows, columns); without `out`, sums replace their rows, otherwise rows are only
+        read.  Nothing at or beyond row n is written.
+
+        Raises:
+            TypeError, ValueError, hsgen.core.errors.Wrong: as of `hsgen.cuda.Sorter`; a wrong shape.
+            hsgen.core.errors.Usage: n is beyond `max_n`.
+        """
+        self._run((keys, out), (n,), stream)
+
+    def _settle(self, held: dict[str, Range], asked: tuple[Any, ...]) -> tuple[int, Options]:
+        """See `Runner`."""
+        (n,) = asked
+        return held["source"].size // self._size("source") if n is None else n, PLAIN

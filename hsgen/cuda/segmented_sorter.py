@@ -1,0 +1,128 @@
+"""Segmented sorts of arrays on NVIDIA GPUs: build once, sort many times.
+
+>>> sorter = SegmentedSorter("u32")                   # for the current GPU, by the target that matches it
+>>> sorter(keys, offsets)                             # each segment, in place
+>>> sorter(keys, segments=100, out=result)            # rows of equal length, into another array
+"""
+
+from __future__ import annotations
+
+import ctypes
+import operator
+import os
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from hsgen.algorithms import implicit_for
+from hsgen.core.interpreter import Options, offset
+from hsgen.core.keys import TYPES, Signature
+from hsgen.cuda.driver import bindings, chosen, done
+from hsgen.cuda.numeric import rewriting
+from hsgen.cuda.prepared import SCRATCH, wait
+from hsgen.cuda.runner import Checked, Runner
+from hsgen.operations.segmented_sort import OPERATION
+from hsgen.runners.arguments import serving
+from hsgen.runners.ranges import Range
+from hsgen.runners.segmented_sort import REFUSED, UNSEGMENTED, SegmentedCalls
+
+
+class SegmentedSorter(SegmentedCalls, Runner):
+    """A segmented sort on one GPU; see docs/guides/segmented-sort.md.
+
+    Args:
+        key, order, target, numeric, device: as of `hsgen.cuda.Sorter`.
+        value: what moves along with each key: None, a numpy type or a number of bytes (4, 8 or 16), "index" or
+            "index64" for the index that the key had in the whole array.
+
+    Raises:
+        hsgen.core.errors.Usage: there is no such target, key type, value, order or GPU, or no segmented sort that
+            combines them.
+        hsgen.core.errors.Unavailable: cuda.bindings or the driver is missing; the GPU lacks what the target needs.
+    """
+
+    _given = ("source", "other", "destination", "values", "values_out")
+    _pairs = ((0, 2), (3, 4))
+
+    def __init__(
+        self,
+        key: Any = "u32",
+        *,
+        value: Any = None,
+        order: str = "ascending",
+        target: str | os.PathLike[str] | None = None,
+        numeric: bool = False,
+        device: int | None = None,
+    ) -> None:
+        gpu, how = chosen(device), self._name_keys(key, value, order)
+        signature = Signature(value=self.value, key_transform=how.kind > 0 or how.descending)
+        found, sort = serving(gpu.host, target, self.key, signature, implicit_for(OPERATION))
+        rewrite = rewriting(self.key, self.value) if numeric else str
+        super().__init__(gpu, found, sort, TYPES[self.key].element, rewrite)
+        self._status: int | None = None  # device memory for the status of the last call with offsets
+        self._pending: int | None = None  # the stream of that call
+
+    def __call__(
+        self,
+        keys: Any,
+        offsets: Any = None,
+        *,
+        segments: int | None = None,
+        out: Any = None,
+        values: Any = None,
+        values_out: Any = None,
+        stream: Any = None,
+    ) -> None:
+        """Enqueue the sort of each segment of `keys` by itself, on the current stream of the library of `keys`, or on
+        `stream`; arguments are those of `hsgen.opencl.SegmentedSorter`.
+
+        Segment s is keys[offsets[s]:offsets[s + 1]].  Without offsets, the keys are `segments` rows of equal length.
+        If offsets decrease or exceed the number of keys, nothing is written, and `check` raises an error.
+
+        Raises:
+            TypeError, ValueError, hsgen.core.errors.Wrong: as of `hsgen.cuda.Sorter`; neither offsets nor segments.
+            hsgen.core.errors.Usage: there are more than `max_n` keys, or the keys cannot be split into equal rows.
+        """
+        given = (keys, offsets, out, values, values_out)
+        now = self._run(given, (segments,), stream)
+        if offsets is not None:
+            self._pending = now
+
+    def _settle(self, held: dict[str, Range], asked: tuple[Any, ...]) -> tuple[int, Options]:
+        """See `Runner`."""
+        (segments,) = asked
+        if segments is None:
+            if "other" not in held:
+                raise ValueError(UNSEGMENTED)
+            segments = max(held["other"].size // 4 - 1, 0)
+        how = replace(self._how, segment_count=operator.index(segments))
+        self._check_given({role: held.get(role) for role in self._given})
+        self._segment_count = how.segment_count
+        return held["source"].size // self._size("source"), how
+
+    def _after(self, call: Checked, bases: Sequence[int], stream: int) -> None:
+        """Copy the status of a call with offsets before its scratch memory is freed."""
+        rule = self._sort.plan.device_status
+        if rule is None or call.how.rows or call.n <= rule.min_n:
+            return
+        driver, size = bindings(), 4 * rule.words
+        if self._status is None:
+            self._status = int(done(driver.cuMemAlloc(size), "cuMemAlloc"))
+        source = bases[SCRATCH] + offset(rule.binding, call.n)
+        done(driver.cuMemcpyDtoDAsync(self._status, source, size, stream), "cuMemcpyDtoDAsync")
+
+    def check(self) -> None:
+        """Wait for the last call with offsets, and check its status.
+
+        Raises:
+            ValueError: its offsets were invalid; it wrote nothing.
+        """
+        rule = self._sort.plan.device_status
+        if self._pending is None or self._status is None or rule is None:
+            return
+        wait(self._gpu, self._pending)
+        words = (ctypes.c_uint32 * rule.words)()
+        with self._gpu.current():
+            done(bindings().cuMemcpyDtoH(ctypes.addressof(words), self._status, 4 * rule.words), "cuMemcpyDtoH")
+        if any(words):
+            raise ValueError(REFUSED)

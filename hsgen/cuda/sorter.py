@@ -1,0 +1,106 @@
+"""Sorting arrays on NVIDIA GPUs: build once, sort many times.
+
+>>> sorter = Sorter("u32")                     # for the current GPU, by the target that matches it
+>>> sorter(keys)                               # in place, on the current stream of the array's library
+>>> sorter(keys, out=sorted_keys)              # into another array
+"""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from hsgen.core.interpreter import Options
+from hsgen.core.keys import TYPES
+from hsgen.cuda.driver import chosen
+from hsgen.cuda.numeric import rewriting
+from hsgen.cuda.runner import Runner
+from hsgen.runners.arguments import serving
+from hsgen.runners.ranges import Range
+from hsgen.runners.sort import SortCalls
+
+
+class Sorter(SortCalls, Runner):
+    """A sort of keys of one type on one GPU; docs/reference/semantics.md defines the order.
+
+    Kernels are compiled when a call first needs them, and kept in the user's cache.  Each call takes its scratch memory
+    from the library of its arrays (see `scratch_bytes`) and returns it in the order of the stream.
+
+    Args:
+        key: "u8" to "u64", "i8" to "i64", "f16", "bf16", "f32" or "f64", or the type of numpy or PyTorch.
+        value: what moves along with each key: None, a numpy type or a number of bytes (4, 8 or 16), "index" or
+            "index64" for an argsort, "packed" for the lower half of 64-bit words whose upper half is the key.
+        order: "ascending" or "descending".
+        target: the name of a target or a path ending in .toml; None picks the one that matches, or the generic one
+            if that has no such sort.
+        bit_range, device_count, run_boundaries, epilogue: as of `hsgen.opencl.Sorter`.
+        numeric: floats in the order of numpy and PyTorch instead of the total order: all NaNs are equal and greater
+            than infinity, and with values -0 equals +0.  Keys come out with one NaN, and with values with one zero.
+        device: the number of a GPU; None: that of the current context, or the first.
+
+    Raises:
+        hsgen.core.errors.Usage: there is no such target, key type, value, order or GPU, or no sort that combines them.
+        hsgen.core.errors.Unavailable: cuda.bindings or the driver is missing; the GPU lacks what the target needs.
+    """
+
+    _given = ("source", "destination", "values", "values_out", "count", "report")
+    _pairs = ((0, 1), (2, 3))
+
+    def __init__(
+        self,
+        key: Any = "u32",
+        *,
+        value: Any = None,
+        order: str = "ascending",
+        target: str | os.PathLike[str] | None = None,
+        bit_range: bool = False,
+        device_count: bool = False,
+        run_boundaries: bool = False,
+        epilogue: str = "",
+        numeric: bool = False,
+        device: int | None = None,
+    ) -> None:
+        gpu, how = chosen(device), self._name_keys(key, value, order)
+        features = {"bit_range": bit_range, "device_count": device_count, "run_boundaries": run_boundaries}
+        signature = self._signature(how, features, epilogue)
+        found, sort = serving(gpu.host, target, self.key, signature)
+        element = "" if self.value == "packed" else TYPES[self.key].element
+        super().__init__(gpu, found, sort, element, rewriting(self.key, self.value) if numeric else str)
+
+    def __call__(
+        self,
+        keys: Any,
+        out: Any = None,
+        *,
+        values: Any = None,
+        values_out: Any = None,
+        n: int | None = None,
+        begin_bit: int = 0,
+        end_bit: int | None = None,
+        count: Any = None,
+        discard_keys: bool = False,
+        report: Any = None,
+        shift: int = 0,
+        stream: Any = None,
+    ) -> None:
+        """Enqueue a sort of the first `n` keys (by default all) on the current stream of the library of `keys`, or on
+        `stream`; arguments are those of `hsgen.opencl.Sorter`.
+
+        All arrays are contiguous arrays of PyTorch, CuPy or Numba, or have ``__cuda_array_interface__`` or DLPack.
+        Without `out` and `values_out` the sort is in place; otherwise `keys` and `values` are only read.
+
+        Raises:
+            TypeError: an argument is of a wrong Python type, such as a numpy array.
+            ValueError: a missing, unexpected or invalid array, on another GPU, strided, read-only, of a wrong type, or
+                overlapping; a stream of another GPU; a bit range, count or report that the sorter was not made for.
+            hsgen.core.errors.Usage: n exceeds `max_n`, or the bit range is reversed or exceeds the key.
+            hsgen.core.errors.Wrong: a kernel does not build, or the driver refuses a launch.
+        """
+        given = (keys, out, values, values_out, count, report)
+        self._run(given, (n, begin_bit, end_bit, discard_keys, shift), stream)
+
+    def _settle(self, held: dict[str, Range], asked: tuple[Any, ...]) -> tuple[int, Options]:
+        """See `Runner`."""
+        n, begin, end, discard, shift = asked
+        how = self._asked({role: held.get(role) for role in self._given}, begin, end, discard, shift)
+        return held["source"].size // self._size("source") if n is None else n, how

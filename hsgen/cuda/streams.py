@@ -1,0 +1,111 @@
+"""Streams: which one a call runs on, the order between several, and arrays that are kept until a stream has passed."""
+
+from __future__ import annotations
+
+from collections import deque
+from threading import Lock
+from typing import Any
+
+from hsgen.core.errors import Wrong
+from hsgen.cuda.driver import Device, bindings, done
+from hsgen.runners.arguments import wrong
+
+_HANDLES = ("cuda_stream", "ptr", "handle")  # of torch, CuPy, and cuda.core or Numba
+
+
+def handle(given: Any, device: Device, noun: str) -> int:
+    """Return the handle of a stream: of any library, an object with ``__cuda_stream__``, or the handle itself.
+
+    Raises:
+        TypeError: it is no stream.
+        ValueError: it belongs to another GPU.
+    """
+    found = _number(given)
+    if found is None:
+        raise wrong("stream", "a stream of PyTorch, CuPy or Numba, or its handle", given)
+    if found > 2 and (number := _device(found)) != device.number:
+        raise ValueError(f"the stream belongs to GPU {number}, this {noun} to GPU {device.number}")
+    return found
+
+
+def _number(given: Any) -> int | None:
+    if isinstance(given, int) and not isinstance(given, bool):
+        return given
+    if hasattr(given, "__cuda_stream__"):
+        pair = given.__cuda_stream__
+        return int((pair() if callable(pair) else pair)[1])
+    for name in _HANDLES:
+        found = getattr(given, name, None)
+        found = getattr(found, "value", found) if found is not None else None
+        if found is not None or hasattr(given, name):
+            return int(found or 0)
+    return None
+
+
+def _device(stream: int) -> int:
+    """The number of the GPU of a stream, by its context."""
+    driver = bindings()
+    context = done(driver.cuStreamGetCtx(stream), "stream")
+    done(driver.cuCtxPushCurrent(context), "cuCtxPushCurrent")
+    try:
+        return int(done(driver.cuCtxGetDevice(), "cuCtxGetDevice"))
+    finally:
+        driver.cuCtxPopCurrent()
+
+
+def order(first: int, then: int) -> None:
+    """Let what follows on the stream `then` wait for all that was enqueued on the stream `first`."""
+    driver = bindings()
+    event = _created()
+    done(driver.cuEventRecord(event, first), "cuEventRecord")
+    done(driver.cuStreamWaitEvent(then, event, 0), "cuStreamWaitEvent")
+    driver.cuEventDestroy(event)  # once it has passed
+
+
+def _created() -> Any:
+    driver = bindings()
+    return done(driver.cuEventCreate(driver.CUevent_flags.CU_EVENT_DISABLE_TIMING), "cuEventCreate")
+
+
+class Kept:
+    """Objects that are kept until their stream has passed the point at which they were given."""
+
+    def __init__(self) -> None:
+        self._held: deque[tuple[Any, Any]] = deque()
+        self._free: list[Any] = []  # events
+        self._lock = Lock()
+
+    def hold(self, stream: int, objects: Any) -> None:
+        """Keep objects until all that is on the stream now is done; not while the stream captures a graph, which
+        may run at any time."""
+        driver = bindings()
+        if int(done(driver.cuStreamIsCapturing(stream), "cuStreamIsCapturing")) == 0:
+            try:
+                event = self._free.pop()
+            except IndexError:
+                event = _created()
+            done(driver.cuEventRecord(event, stream), "cuEventRecord")
+            self._held.append((event, objects))
+            self.sweep()
+
+    def sweep(self) -> None:
+        """Drop the objects whose streams have passed."""
+        driver = bindings()
+        with self._lock:
+            while self._held:
+                event = self._held[0][0]
+                code = driver.cuEventQuery(event)[0]
+                if code == driver.CUresult.CUDA_ERROR_NOT_READY:
+                    return
+                self._held.popleft()
+                self._free.append(event)
+                if code != 0:
+                    raise Wrong(f"a call before says {code.name}")
+
+    def __len__(self) -> int:
+        """The calls whose objects are kept."""
+        return len(self._held)
+
+
+KEPT = Kept()
+"""The objects of all calls in this process."""

@@ -1,0 +1,88 @@
+"""The functions for arrays of CuPy: CuPy's own where the table of `hsgen.cuda.choices` says so, and else hsgen's."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import cupy
+
+from hsgen.core.keys import TYPES
+from hsgen.cuda.order import Order, Shape, order
+
+_KEYS = {t.element: t.name for t in TYPES.values()} | {"bool": "u8"}
+
+
+def sort(a: Any, axis: int | None = -1, kind: str | None = None) -> Any:
+    """Return a sorted copy of an array along an axis, None: flattened, as cupy.sort does.
+
+    NaNs come last, and come out as one bit pattern; `kind` may be "stable" or None.
+    """
+    _check(a, kind)
+    a, axis = _flat(a, axis)
+    made = _order(a, axis, keys=True)
+    if made is None:
+        return cupy.sort(a, axis=axis)
+    rows = _rows(a, axis)
+    out = cupy.empty_like(rows)
+    _launch(made, rows, out.data.ptr, 0)
+    return _back(out, axis)
+
+
+def argsort(a: Any, axis: int | None = -1, kind: str | None = None) -> Any:
+    """Return the indices (int64) that sort an array along an axis, None: flattened, as cupy.argsort does; stable."""
+    _check(a, kind)
+    a, axis = _flat(a, axis)
+    made = _order(a, axis, keys=False)
+    if made is None:
+        return cupy.argsort(a, axis=axis)
+    rows = _rows(a, axis)
+    out = cupy.empty(rows.shape, cupy.int64)
+    _launch(made, rows, 0, out.data.ptr)
+    return _back(out, axis)
+
+
+def method(a: Any, axis: int = -1) -> str:
+    """Say how `sort` sorts an array: "cupy.sort", or hsgen's method, a name in `hsgen.cuda.choices`."""
+    found = _order(a, axis % max(a.ndim, 1), keys=True)
+    return f"hsgen: {found.method}" if found else "cupy.sort"
+
+
+def _check(a: Any, kind: str | None) -> None:
+    if not isinstance(a, cupy.ndarray):
+        raise TypeError(f"a is a {type(a).__name__}; give an array of CuPy")
+    if kind not in (None, "stable"):
+        raise ValueError(f"kind {kind}: unknown; give 'stable' or None")
+
+
+def _flat(a: Any, axis: int | None) -> tuple[Any, int]:
+    """The array and the axis to sort, from the front; CuPy's own error if there is no such axis."""
+    if axis is None:
+        return a.ravel(), 0
+    if not -a.ndim <= axis < a.ndim:
+        cupy.sort(a, axis=axis)
+    return a, axis % max(a.ndim, 1)
+
+
+def _order(a: Any, axis: int, *, keys: bool) -> Order | None:
+    key = _KEYS.get(a.dtype.name) if a.dtype.isnative else None
+    if key is None or a.ndim == 0 or a.size < 2 or a.shape[axis] < 2:
+        return None
+    length = a.shape[axis]
+    shape = Shape(number=a.data.device_id, key=key, rows=a.size // length, length=length, keys=keys, indices=not keys)
+    return order(shape)
+
+
+def _rows(a: Any, axis: int) -> Any:
+    """The array with the axis last, contiguous."""
+    return cupy.ascontiguousarray(a if axis == a.ndim - 1 else cupy.moveaxis(a, axis, -1))
+
+
+def _back(rows: Any, axis: int) -> Any:
+    return rows if axis == rows.ndim - 1 else cupy.ascontiguousarray(cupy.moveaxis(rows, -1, axis))
+
+
+def _launch(made: Order, rows: Any, out: int, indices: int) -> None:
+    """Launch on the current stream, with scratch memory of CuPy's pool."""
+    stream = cupy.cuda.get_current_stream().ptr
+    scratch = cupy.cuda.alloc(made.scratch) if made.scratch else None
+    made.run(rows.data.ptr, out, indices, scratch.ptr if scratch is not None else 0, stream)

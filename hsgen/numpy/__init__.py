@@ -1,0 +1,6 @@
+"""Sorts of numpy arrays on a device, with copies there and back; see docs/guides/python.md."""
+
+from hsgen.numpy.sorter import Sorter
+from hsgen.numpy.sorting import argsort, sort
+
+__all__ = ["Sorter", "argsort", "sort"]

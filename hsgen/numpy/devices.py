@@ -1,0 +1,162 @@
+"""Devices for numpy arrays: which one is used, and copies to its memory and back."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from threading import RLock
+from typing import Any
+
+from hsgen import cuda, opencl
+from hsgen.core.errors import Unavailable
+from hsgen.cuda import driver
+from hsgen.cuda.streams import KEPT
+from hsgen.engines import hosts, selection
+from hsgen.engines.hosts import Host
+from hsgen.engines.pyopencl import context_for
+from hsgen.runners.arguments import wrong
+from hsgen.system import toolchain
+
+_OPTION = "device="  # how an argument names a device, in messages
+
+
+class OpenClDevice:
+    """A device that pyopencl drives."""
+
+    def __init__(self, host: Host) -> None:
+        self.host = host
+        self._context = context_for(host)  # kept: Intel's runtime frees a context that only a queue holds
+        self._queue = toolchain.pyopencl().CommandQueue(self._context)
+        self._lock = RLock()
+
+    def made(self, kind: str, *given: Any, **named: Any) -> Any:
+        """Return a sort of a class, by the name of the class, such as Sorter."""
+        return getattr(opencl, kind)(self._context, *given, **named)
+
+    @contextmanager
+    def arrays(self) -> Iterator[Callable[[Any], Any]]:
+        """Yield the function that copies a contiguous array to the device for the block; None stays None.
+
+        pyopencl's arrays are for one thread at a time.
+        """
+        made = importlib.import_module("pyopencl.array").to_device
+        with self._lock:
+            yield lambda a: None if a is None else made(self._queue, a)
+
+    def call(self, sorter: Any, keys: Any, **named: Any) -> None:
+        """Enqueue a call with arrays on the device."""
+        sorter(self._queue, keys, **named)
+
+    def read(self, array: Any, to: Any) -> None:
+        """Wait for all calls, and copy an array of the device to a contiguous one of numpy."""
+        array.get(self._queue, ary=to)
+
+
+class Block:
+    """An array in the memory of an NVIDIA GPU."""
+
+    def __init__(self, data: Any) -> None:
+        size = max(data.nbytes, 1)
+        self.address = int(driver.done(driver.bindings().cuMemAlloc(size), f"{size} bytes of keys or values"))
+        self.shape, self.dtype, self.nbytes = data.shape, data.dtype, data.nbytes
+
+    @property
+    def __cuda_array_interface__(self) -> dict[str, Any]:
+        return {"shape": self.shape, "typestr": self.dtype.str, "data": (self.address, False), "version": 3}
+
+
+class CudaDevice:
+    """A GPU that NVIDIA's driver drives; calls are on its default stream."""
+
+    def __init__(self, host: Host) -> None:
+        self.host = host
+        self._gpu = driver.device(host.handle)
+
+    def made(self, kind: str, *given: Any, **named: Any) -> Any:
+        """See `OpenClDevice`."""
+        return getattr(cuda, kind)(*given, device=self._gpu.number, **named)
+
+    @contextmanager
+    def arrays(self) -> Iterator[Callable[[Any], Any]]:
+        """See `OpenClDevice`; memory is freed at the end of the block."""
+        blocks: list[Block] = []
+
+        def copied(a: Any) -> Block | None:
+            if a is None:
+                return None
+            blocks.append(made := Block(a))
+            if a.nbytes:
+                driver.done(driver.bindings().cuMemcpyHtoD(made.address, a.ctypes.data, a.nbytes), "cuMemcpyHtoD")
+            return made
+
+        with self._gpu.current():
+            try:
+                yield copied
+            finally:
+                for made in blocks:
+                    driver.bindings().cuMemFree(made.address)
+                KEPT.sweep()
+
+    def call(self, sorter: Any, keys: Any, **named: Any) -> None:
+        """See `OpenClDevice`."""
+        sorter(keys, **named)
+
+    def read(self, array: Any, to: Any) -> None:
+        """See `OpenClDevice`."""
+        driver.done(driver.bindings().cuMemcpyDtoH(to.ctypes.data, array.address, array.nbytes), "cuMemcpyDtoH")
+
+
+def _gpus() -> list[Host]:
+    """The GPUs of NVIDIA's driver; none where it, or the package that calls it, is missing."""
+    with suppress(Unavailable):
+        return driver.hosts()
+    return []
+
+
+Device = CudaDevice | OpenClDevice
+
+_KINDS: tuple[tuple[Callable[[], list[Host]], type[Device]], ...] = (
+    (_gpus, CudaDevice),
+    (hosts.hosts, OpenClDevice),
+)
+"""Where devices are looked for, in this order, and what drives them."""
+
+_made: dict[str, Device] = {}
+_lock = RLock()
+
+
+def chosen(wanted: str | None = None) -> tuple[Host, type[Device]]:
+    """Return the device that a specification names, in the words of ``--device``, and what drives it; for None the
+    first NVIDIA GPU through CUDA, or else the first of `hsgen.engines.selection.candidates` through OpenCL.
+
+    Raises:
+        TypeError: the specification is not a string.
+        Usage: it names several devices, or is empty.
+        Unavailable: there is no such device.
+    """
+    if wanted is not None and not isinstance(wanted, str):
+        raise wrong("device", "a part of its name, as `hsgen doctor` lists it", wanted)
+    missing = Unavailable("no GPU and no OpenCL device; `hsgen doctor` says what was found")
+    for listed, kind in _KINDS:
+        if found := listed():
+            try:
+                return (
+                    selection.pick(None, found) if wanted is None else selection.named(wanted, found, _OPTION)
+                ), kind
+            except Unavailable as e:
+                missing = e
+    raise missing
+
+
+def device_of(wanted: str | None = None) -> Device:
+    """Return the device that `chosen` finds; one object for each.
+
+    Raises:
+        TypeError, Usage, Unavailable: as `chosen`.
+    """
+    host, kind = chosen(wanted)
+    with _lock:
+        if host.label not in _made:
+            _made[host.label] = kind(host)
+        return _made[host.label]

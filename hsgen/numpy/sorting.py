@@ -1,0 +1,90 @@
+"""`sort` and `argsort` of numpy arrays on a device, with the results of numpy's stable ones."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from hsgen.core.keys import TYPES
+from hsgen.numpy.devices import Device, device_of
+from hsgen.numpy.sorter import bits
+
+_KEYS = {t.element: t.name for t in TYPES.values()} | {"bool": "u8"}
+_WIDEST = 1 << 32  # the count from which on 32-bit indices do not suffice
+
+
+def sort(a: Any, axis: int | None = -1, *, descending: bool = False, device: str | None = None) -> Any:
+    """Return a sorted copy of an array along an axis, None: flattened, as numpy.sort does.
+
+    The array is copied to the device and back, which takes longer than most sorts.  NaNs are greater than all numbers,
+    and come out as one bit pattern.
+
+    Raises:
+        TypeError: elements of a type that no kernel sorts, or a device that is not a string.
+        numpy.exceptions.AxisError: there is no such axis.
+        hsgen.core.errors.HsgenError: see `hsgen.Sorter`.
+    """
+    rows, key, axis = _rows(a, axis)
+    found = rows.copy()
+    if rows.size and rows.shape[-1] > 1:
+        _run(_numeric(rows, zeros=False), key, found, None, descending=descending, device=device)
+    return np.moveaxis(found, -1, axis)
+
+
+def argsort(a: Any, axis: int | None = -1, *, descending: bool = False, device: str | None = None) -> Any:
+    """Return the indices that sort an array along an axis, None: flattened, as numpy.argsort with kind="stable" does.
+
+    The copies and errors are those of `sort`.  Equal elements, such as -0 and 0, keep their order in both directions.
+    """
+    rows, key, axis = _rows(a, axis)
+    order = np.zeros(rows.shape, np.intp)
+    if rows.size and rows.shape[-1] > 1:
+        _run(_numeric(rows, zeros=True), key, None, order, descending=descending, device=device)
+    return np.moveaxis(order, -1, axis)
+
+
+def _rows(a: Any, axis: int | None) -> tuple[Any, str, int]:
+    """An array with the axis to sort last, in C order, hsgen's name of its type, and the axis."""
+    a = np.asarray(a)
+    if axis is None:
+        a, axis = a.ravel(), -1
+    key = _KEYS.get(a.dtype.name) if a.dtype.isnative else None
+    if key is None:
+        raise TypeError(f"elements are {a.dtype.str if not a.dtype.isnative else a.dtype}; give {', '.join(_KEYS)}")
+    return np.ascontiguousarray(np.moveaxis(a, axis, -1)), key, axis
+
+
+def _numeric(rows: Any, *, zeros: bool) -> Any:
+    """The keys with one NaN for all, which is the greatest key of the kernels' order, and with one zero."""
+    if rows.dtype.kind in "biu":
+        return rows
+    made = np.where(np.isnan(rows), rows.dtype.type("nan"), rows)
+    return np.where(made == 0, rows.dtype.type(0), made) if zeros else made
+
+
+@cache
+def _sorter(on: Device, kind: str, key: str, value: str | None, order: str) -> Any:
+    """The sort of a device, compiled once."""
+    return on.made(kind, key, value=value, order=order)
+
+
+def _run(rows: Any, key: str, found: Any, order: Any, *, descending: bool, device: str | None) -> None:
+    """Sort rows on a device; store the keys, or their indices in their rows."""
+    on, n, length = device_of(device), rows.size, rows.shape[-1]
+    index = None if order is None else np.empty(n, np.uint32 if n < _WIDEST else np.uint64)
+    value = None if index is None else "index" if index.itemsize == 4 else "index64"
+    kind, more = ("Sorter", {}) if n == length else ("SegmentedSorter", {"segments": n // length})
+    sorter = _sorter(on, kind, key, value, "descending" if descending else "ascending")
+    keys = bits(rows).ravel().view(sorter.dtype)
+    with on.arrays() as copied:
+        on_keys, on_index = copied(keys), copied(index)
+        on.call(sorter, on_keys, **more, **({} if index is None else {"values_out": on_index}))
+        if index is None:
+            on.read(on_keys, made := np.empty_like(keys))
+            found.reshape(-1)[...] = made.view(found.dtype)
+        else:
+            on.read(on_index, index)
+            order[...] = index.reshape(order.shape)
+            order -= (np.arange(n // length) * length).reshape(*order.shape[:-1], 1)

@@ -1,0 +1,88 @@
+"""Calls that repeat: the same arrays, in the same way, on the same queue, are not checked again."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from hsgen.core.interpreter import Options
+from hsgen.engines.compiled import Compiled
+from hsgen.engines.launches import in_order
+from hsgen.opencl.arrays import Memory
+from hsgen.runners.base import WRITTEN
+
+State = tuple[int, int, tuple[int, ...], Any]
+"""Of an array: the handle of its buffer, its offset, its shape and the type of its elements."""
+
+
+def _state(x: Any) -> State:
+    return x.base_data.int_ptr, x.offset, x.shape, x.dtype
+
+
+def repeatable(queue: Any, arrays: Sequence[Any]) -> bool:
+    """Whether a call can be recognized: on an ordered queue, of arrays that are whole buffers."""
+    given = [x for x in arrays if x is not None]
+    whole = all(getattr(x, "base_data", None) is not None and not x.offset for x in given)
+    return whole and in_order(queue) and all(x.base_data.associated_memobject is None for x in given)
+
+
+class Repeat:
+    """A call that was checked: its queue, arrays and numbers, and its launches.
+
+    Arrays are held by weak references.  One that has got another buffer, offset, shape or type, or since then an event
+    of another queue, is another one.
+    """
+
+    def __init__(
+        self,
+        compiled: Compiled,
+        queue: Any,
+        arrays: Sequence[Any],
+        numbers: tuple[Any, ...],
+        placed: Mapping[str, Memory],
+        n: int,
+        how: Options,
+    ) -> None:
+        """Take a call for `n` items with these arrays, which `placed` has by role."""
+        self._compiled, self._queue, self._numbers, self._n = compiled, queue, numbers, n
+        self._given = [x is not None for x in arrays]
+        self._refs = [(i, weakref.ref(x), _state(x)) for i, x in enumerate(arrays) if x is not None]
+        self._events = {i: [*x.events] for i, x in enumerate(arrays) if x is not None}
+        index = {id(x): i for i, x in enumerate(arrays)}
+        self._roles = [(role, index[id(m.given)]) for role, m in placed.items()]
+        self._written = {i for role, i in self._roles if role in WRITTEN}
+        self._launches = compiled.launches(n, how, self._bound(arrays))
+
+    def _bound(self, arrays: Sequence[Any]) -> dict[str, Any]:
+        return {role: arrays[i].base_data for role, i in self._roles}
+
+    def fits(self, queue: Any, arrays: Sequence[Any], numbers: tuple[Any, ...]) -> bool:
+        """Whether a call is this one, and its queue orders it after all earlier uses of its arrays."""
+        if queue is not self._queue or numbers != self._numbers:
+            return False
+        if [x is not None for x in arrays] != self._given:
+            return False
+        for i, ref, state in self._refs:
+            x, known = arrays[i], ref()
+            if known is None or x is not known or known.base_data is None:
+                return False
+            if _state(known) != state or not self._after(i, known.events):
+                return False
+        return True
+
+    def _after(self, number: int, events: list[Any]) -> bool:
+        """Whether the queue orders the call after these events of an array: earlier ones, or its own."""
+        known = self._events[number]
+        if events and events != known:
+            if any(e not in known and e.command_queue != self._queue for e in events):
+                return False
+            self._events[number] = [*events]
+        return True
+
+    def run(self, arrays: Sequence[Any]) -> Any:
+        """Enqueue the call; return the event of its end."""
+        event = self._compiled.enqueue(self._queue, self._bound(arrays), self._n, self._launches, True)
+        for i in self._written:
+            arrays[i].events[:] = self._events[i] = [event]  # the queue ends it after all earlier ones
+        return event

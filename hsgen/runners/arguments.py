@@ -1,0 +1,120 @@
+"""Arguments of the classes of the Python APIs: targets, and the names of key types, values and orders."""
+
+from __future__ import annotations
+
+import os
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from hsgen.core.errors import Usage
+from hsgen.core.keys import ORDERS, TYPES, VALUES, Signature
+from hsgen.core.sort import Sort
+from hsgen.engines import hosts
+from hsgen.targets import target as targets
+from hsgen.targets.target import Target
+
+
+def wrong(name: str, expected: str, given: Any) -> TypeError:
+    """Return the error for an argument `name` of a wrong Python type."""
+    kind = type(given).__name__
+    what = "None" if given is None else f"{'an' if kind[0] in 'AEIOaeio' else 'a'} {kind}"
+    return TypeError(f"{name} is {what}; give {expected}")
+
+
+def serving(
+    host: hosts.Host, name: str | os.PathLike[str] | None, key: str, signature: Signature, label: str = ""
+) -> tuple[Target, Sort]:
+    """Return the target called `name`, or the one that matches the device, with its sort for any count, or with that of
+    the algorithm `label`.
+
+    Raises:
+        Usage: there is no such target, or no such sort; without a name, the generic target is tried, too.
+    """
+    found = target_of(host, name)
+    try:
+        return found, found.sort(label, key, signature) if label else found.default(key, signature)
+    except Usage:
+        if name:
+            raise
+    found = targets.find("generic")
+    return found, found.sort(label, key, signature) if label else found.default(key, signature)
+
+
+def target_of(host: hosts.Host, name: str | os.PathLike[str] | None) -> Target:
+    """Return the target called `name`, or the one that matches the device.
+
+    Raises:
+        TypeError: the name is neither a string nor a path.
+        Usage: there is no such target.
+    """
+    if name is not None and not isinstance(name, str | os.PathLike):
+        raise wrong("target", "the name of a target, or the path of its file", name)
+    return targets.find(os.fspath(name)) if name else hosts.target_for(host, _shipped())
+
+
+@cache
+def _shipped() -> tuple[Target, ...]:
+    """The targets that come with hsgen, which take long to read."""
+    return tuple(targets.find(name) for name in targets.names())
+
+
+def key_name(key: Any) -> str:
+    """Return hsgen's name of a key type, given by that name or as a numpy type in native byte order.
+
+    Raises:
+        Usage: there is no such type.
+    """
+    if isinstance(key, str) and key in TYPES:
+        return key
+    hint = f"give {', '.join(TYPES)} or the numpy type"
+    own = next((t.name for t in TYPES.values() if t.element == _element(key)), None)
+    if own is None:
+        raise Usage(
+            f"key type {key}: not a number of this machine; {hint}"
+            if _element(key)
+            else f"key type {key}: unknown; {hint}"
+        )
+    return own
+
+
+def _element(key: Any) -> str:
+    """The name of an element type of numpy, in native byte order, or of PyTorch; "" for anything else."""
+    if key is None:
+        return "none"
+    if (said := str(key)).startswith("torch."):
+        return said.removeprefix("torch.")
+    try:
+        dtype = np.dtype(key)
+    except TypeError:
+        return ""
+    return dtype.name if dtype.isnative else f"{dtype}"
+
+
+def order_name(order: Any) -> str:
+    """Return the name of an order.
+
+    Raises:
+        Usage: there is no such order.
+    """
+    if order not in ORDERS:
+        raise Usage(f"order {order}: unknown; give {' or '.join(ORDERS)}")
+    return str(order)
+
+
+def value_name(value: Any) -> str:
+    """Return hsgen's name of a kind of values, given by that name, a number of bytes, or a numpy type.
+
+    Raises:
+        Usage: there is no such kind.
+    """
+    if value is None or (isinstance(value, str) and value in VALUES):
+        return value or "none"
+    try:
+        size = value if isinstance(value, int) else np.dtype(value).itemsize
+    except TypeError:
+        size = 0
+    if f"v{size}" in VALUES:
+        return f"v{size}"
+    raise Usage(f"value {value}: give a numpy type or a number of bytes, 4, 8 or 16, or index, index64 or packed")

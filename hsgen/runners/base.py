@@ -1,0 +1,136 @@
+"""The base of the Python APIs' classes: names of keys, and the sizes and checks of the arrays of a call."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import wraps
+from math import prod
+from threading import RLock
+from typing import Any, Concatenate, ParamSpec, TypeVar
+
+import numpy as np
+
+from hsgen.core.interpreter import Options, scratch_bytes
+from hsgen.core.keys import BFLOAT16, TYPES
+from hsgen.core.sort import Sort
+from hsgen.runners.arguments import key_name, order_name, value_name
+from hsgen.runners.ranges import Range, overlapping
+from hsgen.stages.attach import report_length
+from hsgen.targets.target import Target
+
+_NAMES = {"source": "keys", "destination": "out"}  # argument names of roles; other roles have their own name
+_VALUES = ("values", "values_out", "other_values")
+WRITTEN = ("destination", "values_out", "report")
+"""The roles that calls write."""
+
+Given = dict[str, Any]
+"""Arrays and buffers of a call by their roles; None: not given."""
+
+P = ParamSpec("P")
+R = TypeVar("R")
+Self = TypeVar("Self", bound="Base")
+
+
+def alone(method: Callable[Concatenate[Self, P], R]) -> Callable[Concatenate[Self, P], R]:
+    """Let one thread at a time run a method of a runner, since it holds the arguments of the call."""
+
+    @wraps(method)
+    def call(self: Self, /, *args: P.args, **kwargs: P.kwargs) -> R:
+        with self._lock:
+            return method(self, *args, **kwargs)
+
+    return call
+
+
+class Base:
+    """An operation of a target for keys of one type.  Calls from several threads are enqueued one after the other."""
+
+    _noun, _verb, _done, _items = "sort", "sort", "sorted", "keys"  # for messages
+    _names: Mapping[str, str] = _NAMES
+    _apart = False  # whether no call is in place
+    _required: tuple[str, ...] = ("source",)  # roles that every call needs
+    _keyed: tuple[str, ...] = ("source", "destination")  # roles that hold keys
+    _operation = "sort"
+    _attributes: tuple[str, ...] = ("key", "value", "order")  # for `__repr__`
+    _rows_hint = ""  # for messages about tables
+    _how: Options  # the options of every call
+
+    def __init__(self, device: str, found: Target, sort: Sort, element: str = "") -> None:
+        """Take a sort of the target `found`; `element` is the type of its elements, by default unsigned integers."""
+        self._device = device
+        self.target = found.name
+        self._element = element or f"uint{sort.key.bits}"
+        self.dtype = np.dtype(f"u{sort.key.bytes}" if element == BFLOAT16 else self._element)
+        self.max_n = sort.plan.max_n
+        self._sort = sort
+        self._lock = RLock()
+
+    def __repr__(self) -> str:
+        """Operation, attributes, target and device."""
+        named = ", ".join(f"{name}={getattr(self, name)!r}" for name in (*self._attributes, "target"))
+        return f"<{type(self).__name__}: {self._operation}, {named}, device={self._device!r}>"
+
+    def scratch_bytes(self, n: int) -> int:
+        """Return the bytes of scratch memory that a call for `n` items needs."""
+        return scratch_bytes(self._sort, n)
+
+    def _name_keys(self, key: Any, value: Any, order: str) -> Options:
+        """Store the names of key type, value and order; return the options of every call that follow from them."""
+        self.key, self.value, self.order = key_name(key), value_name(value), order_name(order)
+        self._how = Options(kind=TYPES[self.key].kind, descending=order == "descending")
+        return self._how
+
+    def _size(self, role: str) -> int:
+        """The bytes of one item in the buffer of a role."""
+        if role in ("source", "destination"):
+            return self._sort.item_bytes
+        return 4 if role in ("count", "report") else self._sort.signature.value_bytes
+
+    def _length(self, role: str, n: int) -> int:
+        """The items that a call for `n` uses of the buffer of a role."""
+        return report_length(self._sort, n) if role == "report" else 1 if role == "count" else n
+
+    def _elements(self, role: str) -> str:
+        """The type that elements of an array must have; "": any of the right size."""
+        if role in ("source", "destination"):
+            return self._element
+        if role in ("count", "report"):
+            return "uint32"
+        return f"uint{8 * self._sort.signature.value_bytes}" if self._sort.signature.index else ""
+
+    def _check_elements(self, role: str, have: str, size: int) -> None:
+        """Refuse an array whose elements are of a wrong type, or have a wrong size in bytes."""
+        name, wanted = self._names.get(role, role), self._elements(role)
+        if not wanted and size != self._size(role):
+            raise ValueError(f"{name} has elements of {size} bytes, this {self._noun} takes {self._size(role)}")
+        if wanted and have not in self._accepted(role, wanted):
+            raise ValueError(f"{name} has elements of {have}, this {self._noun} takes {wanted}")
+
+    def _accepted(self, role: str, wanted: str) -> tuple[str, ...]:
+        """The names of types that are taken for one."""
+        return (wanted, str(self.dtype)) if wanted == BFLOAT16 else (wanted,)
+
+    def _check_shape(self, name: str, shape: tuple[int, ...], *, rows: bool) -> None:
+        """Refuse arrays of more than one dimension, whose sort order is not defined.  rows: they are in C order."""
+        if len(shape) > 1:
+            hint = self._rows_hint.format(rows=prod(shape) // max(shape[-1], 1))
+            raise ValueError(f"{name} has the shape {shape}; give one dimension, as {name}.ravel() has{hint}")
+
+    def _check_room(self, role: str, x: Range, need: int) -> None:
+        """Refuse an array that holds fewer than `need` items."""
+        if need * (size := self._size(role)) > x.size:
+            words = {"count": "counts", "report": "words", **dict.fromkeys(_VALUES, "values")}
+            what, does = words.get(role, self._items), f"to be {self._done}"
+            does = "needed" if role in ("count", "report") else does
+            raise ValueError(f"{self._names.get(role, role)} holds {x.size // size} {what}, {need} are {does}")
+
+    def _check_overlaps(self, placed: Mapping[str, Range], n: int) -> None:
+        """Refuse a call that writes what it also reads."""
+        used: dict[int, tuple[str, Range, int, bool]] = {}
+        for role, x in placed.items():
+            name = used.get(id(x), (self._names.get(role, role),))[0]
+            size = self._size(role) * self._length(role, n)
+            used[id(x)] = name, x, size if n > 0 or role == "report" else 0, role in WRITTEN
+        if both := overlapping(used.values()):
+            hint = f"; omit out to {self._verb} in place" if both == ("keys", "out") else ""
+            raise ValueError(f"{both[0]} and {both[1]} overlap{hint}")

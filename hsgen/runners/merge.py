@@ -1,0 +1,48 @@
+"""Merges in the Python APIs: the arrays that a call needs."""
+
+from __future__ import annotations
+
+from hsgen.core.errors import Usage
+from hsgen.runners.base import Base, Given
+
+_NAMES = {"source": "a", "other": "b", "destination": "out", "values": "a_values", "other_values": "b_values"}
+
+
+class MergeCalls(Base):
+    """Calls of a merge of two sorted arrays into a third one."""
+
+    _noun, _verb, _done = "merge", "merge", "merged"
+    _names = _NAMES
+    _apart = True
+    _required = ()  # an empty array has no memory
+    _keyed = ("source", "other", "destination")
+    _operation = "merge"
+    _first_count = 0  # keys of the first array of the current call
+
+    def _check_value(self) -> None:
+        """Refuse kinds of values that a merge does not move."""
+        if self.value not in ("none", "v4", "v8", "v16"):
+            raise Usage(f"value {self.value}: merges take values of 4, 8 or 16 bytes, or none")
+
+    def _check_given(self, given: Given) -> None:
+        """Refuse unexpected and missing values."""
+        size = self._sort.signature.value_bytes
+        for role in ("values", "other_values", "values_out"):
+            name = self._names.get(role, role)
+            if given[role] is not None and not size:
+                raise ValueError(f"{name} is given, but this merger has none; give value= when it is made")
+            if given[role] is None and size:
+                raise ValueError(f"{name} is missing: this merger takes {size} bytes a key")
+
+    def _length(self, role: str, n: int) -> int:
+        """The items that a call uses of the buffer of a role."""
+        first = {"source": self._first_count, "values": self._first_count}
+        return first.get(role, n - self._first_count if role.startswith("other") else n)
+
+    def _size(self, role: str) -> int:
+        """The bytes of one item in the buffer of a role."""
+        return super()._size("source" if role == "other" else role)
+
+    def _elements(self, role: str) -> str:
+        """The type that elements of an array must have; "": any of the right size."""
+        return super()._elements("source" if role == "other" else role)

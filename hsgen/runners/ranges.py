@@ -1,0 +1,53 @@
+"""Memory ranges of the arrays of a call: overlaps, and which calls are in place."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """The memory range of an array or buffer: `size` bytes from offset `at` of the memory `root`.
+
+    Ranges of different roots never overlap; the root is None for an array without elements.
+    """
+
+    given: Any
+    root: Any
+    at: int
+    size: int
+
+    def begins_with(self, other: Range) -> bool:
+        """Whether both start at the same address."""
+        return bool(self.root is not None and self.root == other.root and self.at == other.at)
+
+
+AnyRange = TypeVar("AnyRange", bound=Range)
+
+
+def overlapping(used: Iterable[tuple[str, Range, int, bool]]) -> tuple[str, str] | None:
+    """Return the names of the first two ranges that overlap, of which a call writes at least one.
+
+    `used` holds name, range, the bytes that the call uses, and whether it writes them.
+    """
+    places = [x for x in used if x[2] > 0]
+    for i, (name, a, size, written) in enumerate(places):
+        for other, b, length, too in places[i + 1 :]:
+            if (written or too) and a.root == b.root and a.at < b.at + length and b.at < a.at + size:
+                return name, other
+    return None
+
+
+def in_place(held: Mapping[str, AnyRange], verb: str, *, discard: bool) -> dict[str, AnyRange]:
+    """Return the ranges by role; in place, an output has the range of its input.
+
+    Raises:
+        ValueError: only one of keys and values is sorted in place.
+    """
+    pairs = [("source", "destination")] * (not discard) + [("values", "values_out")] * ("values" in held)
+    same = {to not in held or held[to].begins_with(held[from_]) for from_, to in pairs}
+    if len(same) > 1:
+        raise ValueError(f"one of out and values_out is given; give both, or neither to {verb} in place")
+    return {**held, **{to: held[from_] for from_, to in pairs}} if same == {True} else dict(held)

@@ -1,0 +1,83 @@
+"""Prefix sums in the Python APIs: which one a target has, and the arrays that a call takes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import prod
+from typing import Any
+
+from hsgen.algorithms import operation
+from hsgen.core.errors import Usage
+from hsgen.core.keys import TYPES
+from hsgen.core.sort import Sort
+from hsgen.operations.scan import OPERATION, TYPES_OF_SUMS
+from hsgen.runners.arguments import key_name
+from hsgen.runners.base import Base
+from hsgen.targets import target as targets
+from hsgen.targets.target import Target
+
+
+class ScanCalls(Base):
+    """Calls of a prefix sum of every column of a table."""
+
+    _noun, _verb, _done = "sum", "sum up", "summed up"
+    _operation = "scan"
+    _attributes = ("key", "columns", "exclusive")
+    columns = 1
+
+    def _pick(
+        self, found: Callable[[], Target], named: Any, key: Any, columns: int, exclusive: bool
+    ) -> tuple[Target, Sort]:
+        """Store the parameters; return the target `found` or, unless it was `named`, the generic one, and its sum.
+
+        Raises:
+            Usage: there are no sums of the element type, or none of these columns.
+        """
+        name = key_name(key)
+        if name not in TYPES_OF_SUMS:
+            raise Usage(f"element type {name}: nothing sums it up; give one of {', '.join(TYPES_OF_SUMS)}")
+        target = found()
+        if not named and not _labels(target, name, columns, exclusive):
+            target = targets.find("generic")
+        self.key, self.columns, self.exclusive = name, columns, bool(exclusive)
+        self._items = f"rows of {columns}"
+        return target, _first(target, name, columns, exclusive)
+
+    def _check_shape(self, name: str, shape: tuple[int, ...], *, rows: bool) -> None:
+        """Refuse arrays that are neither flat nor a table in C order, or do not consist of whole rows."""
+        if len(shape) > 1:
+            if shape[1:] != (self.columns,):
+                raise ValueError(f"{name} has the shape {shape}; give (rows, {self.columns})")
+            if not rows:
+                raise ValueError(f"{name} is not in C order; rows must be consecutive")
+        if (size := prod(shape)) % self.columns:
+            raise ValueError(f"{name} holds {size} elements, which are no whole rows of {self.columns}")
+
+
+def _labels(found: Target, key: str, columns: int, exclusive: bool) -> list[str]:
+    """The labels of a target's prefix sums with these parameters."""
+    made = {a: found.sort(a, key).parts[0].params for a in _every(found, key)}
+    return [a for a, p in made.items() if (getattr(p, "columns", 0), _exclusive(p)) == (columns, exclusive)]
+
+
+def _exclusive(params: object) -> bool:
+    return bool(getattr(params, "exclusive", False))
+
+
+def _every(found: Target, key: str) -> list[str]:
+    """The labels of all prefix sums of a target for an element type."""
+    return [a for a in (*found.labels(key), *found.derived(key)) if operation(a) is OPERATION]
+
+
+def _first(found: Target, key: str, columns: int, exclusive: bool) -> Sort:
+    """The first prefix sum of a target with these parameters.
+
+    Raises:
+        Usage: there is no such sum.
+    """
+    if labels := _labels(found, key, columns, exclusive):
+        return found.sort(labels[0], key)
+    have = ", ".join(_every(found, key)) or "none"
+    what = f"{'exclusive' if exclusive else 'inclusive'} sum of {columns} columns of {key}"
+    hint = f"add a table [scan.{TYPES[key].key}.NAME] to a target file"
+    raise Usage(f"target {found.name}: no {what}; it has {have}: {hint}")

@@ -1,0 +1,46 @@
+"""Segmented sorts in the Python APIs: the arrays that a call needs."""
+
+from __future__ import annotations
+
+from hsgen.runners.base import Base, Given
+
+REFUSED = "offsets decrease, or end beyond the keys; nothing was written"
+"""What a call reports whose offsets were invalid."""
+UNSEGMENTED = "offsets is missing: give offsets, or segments where all are of equal length"
+
+_NAMES = {"source": "keys", "destination": "out", "other": "offsets"}
+
+
+class SegmentedCalls(Base):
+    """Calls of a segmented sort."""
+
+    _names = _NAMES
+    _operation = "segmented_sort"
+    _rows_hint = ", and the rows as segments={rows}"
+    _segment_count = 0  # of the current call
+
+    def _check_given(self, given: Given) -> None:
+        """Refuse unexpected and missing values."""
+        signature = self._sort.signature
+        for role, wanted in (
+            ("values", signature.value_bytes and not signature.index),
+            ("values_out", signature.value_bytes),
+        ):
+            if given[role] is not None and not wanted:
+                does = "makes values of its own" if signature.index else "has none; give value= when it is made"
+                raise ValueError(f"{role} is given, but this sorter {does}")
+        missing = "values_out" if signature.index else "values"
+        if signature.value_bytes and given[missing] is None:
+            raise ValueError(f"{missing} is missing: this sorter has {signature.value_bytes} bytes a key")
+
+    def _length(self, role: str, n: int) -> int:
+        """The items that a call uses of the buffer of a role."""
+        return self._segment_count + 1 if role == "other" else super()._length(role, n)
+
+    def _size(self, role: str) -> int:
+        """The bytes of one item in the buffer of a role."""
+        return 4 if role == "other" else super()._size(role)
+
+    def _elements(self, role: str) -> str:
+        """The type that elements of an array must have; "": any of the right size."""
+        return "uint32" if role == "other" else super()._elements(role)

@@ -1,0 +1,91 @@
+"""Sorts in the Python APIs: the options of a call, and the arrays that it needs."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from hsgen.core.interpreter import PLAIN, Options, bit_range, scratch_bytes
+from hsgen.core.keys import Signature
+from hsgen.runners.base import Base, Given
+from hsgen.stages.attach import report_words
+
+
+class SortCalls(Base):
+    """Calls of a sort of a whole array."""
+
+    _rows_hint = ", or sort {rows} rows with a SegmentedSorter: segments={rows}"
+
+    def scratch_bytes(self, n: int, *, discard_keys: bool = False) -> int:
+        """Return the bytes of scratch memory that a sort of `n` keys needs."""
+        return scratch_bytes(self._sort, n, Options(discard=True) if discard_keys else PLAIN)
+
+    def _signature(self, how: Options, features: Mapping[str, Any], epilogue: str) -> Signature:
+        """The signature of the sort, with the optional `features` that are true."""
+        turned = how.kind > 0 or how.descending
+        wanted = {name: bool(on) for name, on in features.items()}
+        return Signature(value=self.value, key_transform=turned, epilogue=epilogue, **wanted)
+
+    def _asked(self, given: Given, begin: Any, end: Any, discard: bool, shift: Any) -> Options:
+        """The options of a call with these arrays, after checks."""
+        how = self._options(operator.index(begin), end, given["count"] is not None, bool(discard))
+        how = replace(how, shift=self._shift(operator.index(shift), given["report"] is not None))
+        self._check_given(given, how.discard)
+        return how
+
+    def _options(self, begin: int, end: int | None, device_count: bool, discard: bool) -> Options:
+        """The options of a call."""
+        signature, bits = self._sort.signature, self._sort.plan.bits
+        last = bits if end is None else operator.index(end)
+        how = replace(self._how, begin=begin, end=last, discard=discard, device_count=device_count)
+        bit_range(self._sort.plan, how)
+        for wanted, made, word in (
+            (
+                (begin, last) != (0, bits),
+                signature.bit_range,
+                "begin_bit or end_bit is given; make the sorter with bit_range=True",
+            ),
+            (device_count, signature.device_count, "count is given; make the sorter with device_count=True"),
+            (
+                discard,
+                signature.index,
+                'discard_keys needs an argsort; make the sorter with value="index" or "index64"',
+            ),
+        ):
+            if wanted and not made:
+                raise ValueError(word)
+        return how
+
+    def _shift(self, shift: int, given: bool) -> int:
+        """The lowest bit that the keys of a run have in common."""
+        if given != (report_words(self._sort) != (0, 0)):
+            raise ValueError(
+                "report is given; make the sorter with run_boundaries=True, or with an epilogue that has a report"
+                if given
+                else "report is missing: this sorter reports run boundaries, or its epilogue writes a report"
+            )
+        if not 0 <= shift < (self._sort.plan.bits if given or self._sort.signature.epilogue else 1):
+            raise ValueError(f"shift {shift}: give 0 to {self._sort.plan.bits - 1}, and a report")
+        return shift
+
+    def _check_given(self, given: Given, discard: bool) -> None:
+        """Refuse unexpected and missing values."""
+        signature = self._sort.signature
+        for role, wanted in (
+            ("values", signature.value_bytes and not signature.index),
+            ("values_out", signature.value_bytes),
+        ):
+            if given[role] is not None and not wanted:
+                does = f"makes {role[:6]} of its own" if signature.index else "has none; give value= when it is made"
+                raise ValueError(f"{role} is given, but this sorter {does}")
+        if signature.value_bytes and given["values_out" if signature.index else "values"] is None:
+            what = (
+                "values_out is missing: an argsort writes"
+                if signature.index
+                else "values is missing: this sorter takes"
+            )
+            raise ValueError(f"{what} {signature.value_bytes} bytes a key")
+        if discard and given["destination"] is not None:
+            raise ValueError("out and discard_keys are given; give one of them")

@@ -1,0 +1,100 @@
+"""Sorting the rows of tensors, into new contiguous tensors."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+from hsgen.cuda.order import Order, Shape, order
+
+_KEYS = {
+    torch.int8: "i8",
+    torch.int16: "i16",
+    torch.int32: "i32",
+    torch.int64: "i64",
+    torch.uint8: "u8",
+    torch.bool: "u8",
+    torch.float16: "f16",
+    torch.bfloat16: "bf16",
+    torch.float32: "f32",
+    torch.float64: "f64",
+    torch.uint16: "u16",
+    torch.uint32: "u32",
+    torch.uint64: "u64",
+}
+
+
+def prepared(x: torch.Tensor, dim: int, *, descending: bool, keys: bool, method: str = "") -> Order | None:
+    """Return the prepared sort of a tensor along a dimension, by a method or that of the rules; None: PyTorch's own."""
+    key = _KEYS.get(x.dtype)
+    if key is None or not x.is_cuda or x.dim() == 0 or (length := x.shape[dim]) < 2 or (count := x.numel()) == 0:
+        return None
+    shape = Shape(number=x.get_device(), key=key, rows=count // length, length=length, descending=descending, keys=keys)
+    return order(shape, method)
+
+
+def _settled(x: torch.Tensor, dim: int) -> bool:
+    """Whether rows of at most one key are sorted as they are, also of types that PyTorch does not sort."""
+    return x.is_cuda and x.dtype in _KEYS and (x.dim() == 0 or x.numel() == 0 or x.shape[dim] < 2)
+
+
+def sorted_rows(x: torch.Tensor, dim: int, descending: bool, method: str = "") -> tuple[torch.Tensor, torch.Tensor]:
+    """Return the sorted elements and their indices; both contiguous."""
+    dim = _checked(x, dim)
+    made = prepared(x, dim, descending=descending, keys=True, method=method)
+    if made is None:
+        if _settled(x, dim):
+            return x.clone(memory_format=torch.contiguous_format), _zeros(x)
+        values, indices = torch.sort(x, dim=dim, descending=descending, stable=True)
+        return values.contiguous(), indices.contiguous()
+    last = dim == x.dim() - 1
+    rows = x if last and x.is_contiguous() else x.movedim(dim, -1).contiguous()
+    values = torch.empty_like(rows)
+    indices = torch.empty(rows.shape, dtype=torch.int64, device=x.device)
+    _launch(made, rows, values.data_ptr(), indices.data_ptr())
+    if last:
+        return values, indices
+    return values.movedim(-1, dim).contiguous(), indices.movedim(-1, dim).contiguous()
+
+
+def argsorted_rows(x: torch.Tensor, dim: int, descending: bool, method: str = "") -> torch.Tensor:
+    """Return the indices that sort; contiguous."""
+    dim = _checked(x, dim)
+    made = prepared(x, dim, descending=descending, keys=False, method=method)
+    if made is None:
+        return (
+            _zeros(x)
+            if _settled(x, dim)
+            else torch.argsort(x, dim=dim, descending=descending, stable=True).contiguous()
+        )
+    last = dim == x.dim() - 1
+    rows = x if last and x.is_contiguous() else x.movedim(dim, -1).contiguous()
+    indices = torch.empty(rows.shape, dtype=torch.int64, device=x.device)
+    _launch(made, rows, 0, indices.data_ptr())
+    return indices if last else indices.movedim(-1, dim).contiguous()
+
+
+def _zeros(x: torch.Tensor) -> torch.Tensor:
+    return torch.zeros(x.shape, dtype=torch.int64, device=x.device)
+
+
+def _checked(x: torch.Tensor, dim: int) -> int:
+    """The number of a dimension from the front; PyTorch's own error for another."""
+    count = x.dim()
+    if not -max(count, 1) <= dim < max(count, 1):
+        torch.sort(x, dim=dim)
+    return dim % count if count else 0
+
+
+_raw: Any = getattr(torch._C, "_cuda_getCurrentRawStream", None)
+
+
+def _launch(made: Order, rows: torch.Tensor, values: int, indices: int) -> None:
+    """Launch on the current stream of the tensor's GPU, with scratch memory of PyTorch's allocator."""
+    number = made.shape.number
+    stream = _raw(number) if _raw else torch.cuda.current_stream(number).cuda_stream
+    scratch = None
+    if made.scratch:
+        scratch = torch.empty(made.scratch, dtype=torch.uint8, device=rows.device)
+    made.run(rows.data_ptr(), values, indices, 0 if scratch is None else scratch.data_ptr(), stream)

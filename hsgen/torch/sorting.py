@@ -1,0 +1,55 @@
+"""The functions for tensors: PyTorch's own where the table of `hsgen.cuda.choices` says so, and else hsgen's sorts."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import torch
+
+from hsgen.torch import operators
+from hsgen.torch.rows import argsorted_rows, prepared, sorted_rows
+
+
+class Sorted(NamedTuple):
+    """The sorted elements, and the index of each in its row, as torch.sort returns them."""
+
+    values: torch.Tensor
+    indices: torch.Tensor
+
+
+def sort(input: torch.Tensor, dim: int = -1, descending: bool = False, stable: bool = True) -> Sorted:
+    """Sort a tensor along a dimension, as torch.sort does; return the elements and their indices (int64).
+
+    The sort is stable for any `stable`.  NaNs are equal and greater than all numbers, and -0 equals 0.
+    """
+    if _plain(input):
+        return Sorted(*sorted_rows(input, dim, bool(descending)))
+    return Sorted(*operators.SORT(input, dim, bool(descending)))
+
+
+def argsort(input: torch.Tensor, dim: int = -1, descending: bool = False, stable: bool = True) -> torch.Tensor:
+    """Return the indices (int64) that sort a tensor along a dimension, as torch.argsort does; see `sort`."""
+    if _plain(input):
+        return argsorted_rows(input, dim, bool(descending))
+    found: torch.Tensor = operators.ARGSORT(input, dim, bool(descending))
+    return found
+
+
+def method(input: torch.Tensor, dim: int = -1) -> str:
+    """Say how `sort` sorts a tensor: "torch.sort", or hsgen's method, a name in `hsgen.cuda.choices`."""
+    found = prepared(input, dim % max(input.dim(), 1), descending=False, keys=True)
+    return f"hsgen: {found.method}" if found else "torch.sort"
+
+
+def _plain(x: torch.Tensor) -> bool:
+    """Whether a tensor can be sorted without PyTorch's dispatcher: nothing traces, transforms or differentiates."""
+    if type(x) is not torch.Tensor or (x.requires_grad and torch.is_grad_enabled()):
+        return False
+    return not (torch.compiler.is_compiling() or _observed())
+
+
+def _observed() -> bool:
+    """Whether a mode or a transformation is active that must see operators."""
+    c = torch._C
+    modes: int = c._len_torch_dispatch_stack() + c._len_torch_function_stack()
+    return modes > 0 or c._functorch.peek_interpreter_stack() is not None

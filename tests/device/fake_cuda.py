@@ -1,0 +1,387 @@
+"""A driver of CUDA without a GPU: it records every launch, and runs the same kernel of the same sort through OpenCL.
+
+Kernels take the same arguments in both languages.  Device memory is made of OpenCL buffers at made-up addresses;
+arrays have ``__cuda_array_interface__``.  So everything but NVRTC and the GPU itself runs: `Fake.install` replaces the
+functions of cuda.bindings and the compilation.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from bisect import bisect_right
+from dataclasses import dataclass, field
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from hsgen.core.sort import Sort
+from hsgen.cuda import digest as digest_module
+from hsgen.cuda import driver, finish, kernels, libraries, order, prepared, segmented_sorter, streams
+from hsgen.emit.kernels import render
+from hsgen.engines.builds import build, options
+from hsgen.engines.hosts import Host
+from hsgen.engines.pyopencl import context_for
+from hsgen.numpy import devices
+from hsgen.system import toolchain
+
+USERS = (driver, finish, kernels, libraries, prepared, segmented_sorter, streams, digest_module)
+"""The modules that call the driver."""
+FACTS = {
+    "COMPUTE_CAPABILITY_MAJOR": 9,
+    "COMPUTE_CAPABILITY_MINOR": 0,
+    "MAX_THREADS_PER_BLOCK": 1024,
+    "MAX_SHARED_MEMORY_PER_BLOCK_OPTIN": 232448,
+    "MULTIPROCESSOR_COUNT": 132,
+    "MAX_GRID_DIM_Y": 65535,
+}
+FIRST, APART = 1 << 40, 1 << 33  # addresses
+CONTEXT = 0x1000  # plus the number of the GPU
+NOT_READY = 600
+
+
+class Code(int):
+    """A code with a name, as cuda.bindings has them."""
+
+    @property
+    def name(self) -> str:
+        return {0: "CUDA_SUCCESS", 1: "CUDA_ERROR_INVALID_VALUE", 2: "CUDA_ERROR_OUT_OF_MEMORY"}.get(self, "CUDA_ERROR")
+
+
+class Named:
+    """An enumeration of which every member is its own name."""
+
+    def __getattr__(self, name: str) -> str:
+        return name
+
+
+@dataclass
+class Launched:
+    """A recorded launch."""
+
+    kernel: str
+    grid: tuple[int, int]
+    threads: int
+    shared: int
+    stream: int
+    pointers: list[int]
+    scalars: list[int]
+    cooperative: bool
+
+
+@dataclass
+class Fake:
+    """The driver: GPUs of one kind, with the memory of one OpenCL device."""
+
+    host: Host
+    devices: int = 2
+    launched: list[Launched] = field(default_factory=list)
+    compiled: list[str] = field(default_factory=list)
+    calls: list[str] = field(default_factory=list)
+    pending: set[int] = field(default_factory=set)  # streams that have not passed
+    capturing: set[int] = field(default_factory=set)
+    runs: bool = True  # whether launches are run
+
+    CUdevice_attribute = CUfunction_attribute = CUpointer_attribute = CUstreamCaptureMode = CUevent_flags = Named()
+    CUresult = SimpleNamespace(CUDA_ERROR_NOT_READY=NOT_READY)
+    CUcontext = CUfunction = CUkernel = CUstream = staticmethod(int)
+
+    def __post_init__(self) -> None:
+        self._cl = toolchain.pyopencl()
+        self.context = context_for(self.host)
+        self.queue = self._cl.CommandQueue(self.context)
+        self._memory: dict[int, Any] = {}
+        self._owner: dict[int, int] = {}
+        self._next = FIRST
+        self._sorts: list[Any] = []
+        self._handles: list[tuple[Any, str]] = []
+        self._programs: dict[int, dict[str, Any]] = {}
+        self._current: list[int] = []
+        self._events: dict[int, int] = {}
+
+    # memory
+    def allocate(self, size: int, device: int = 0) -> int:
+        """Return the address of new memory."""
+        at, self._next = self._next, self._next + APART
+        self._memory[at] = self._cl.Buffer(self.context, self._cl.mem_flags.READ_WRITE, max(size, 16))
+        self._owner[at] = device
+        return at
+
+    def place(self, address: int) -> tuple[int, int]:
+        """Return the start of the memory that an address lies in, and its offset there."""
+        starts = sorted(self._memory)
+        i = bisect_right(starts, address) - 1
+        assert i >= 0, f"no memory at {address:#x}"
+        start = starts[i]
+        assert address - start <= self._memory[start].size, f"{address:#x} is beyond its memory"
+        return start, address - start
+
+    def part(self, address: int) -> Any:
+        """Return an OpenCL buffer that begins at an address."""
+        start, offset = self.place(address)
+        whole = self._memory[start]
+        return whole.get_sub_region(offset, whole.size - offset) if offset else whole
+
+    def read(self, address: int, array: Any) -> None:
+        """Copy device memory to an array."""
+        start, offset = self.place(address)
+        self._cl.enqueue_copy(self.queue, array, self._memory[start], src_offset=offset, is_blocking=True)
+
+    def write(self, address: int, array: Any) -> None:
+        """Copy an array to device memory."""
+        start, offset = self.place(address)
+        self._cl.enqueue_copy(self.queue, self._memory[start], array, dst_offset=offset, is_blocking=True)
+
+    @property
+    def held(self) -> int:
+        """The allocations that are not freed."""
+        return len(self._memory)
+
+    # the functions of cuda.bindings
+    def cuDeviceGetCount(self) -> Any:
+        return Code(0), self.devices
+
+    def cuDeviceGet(self, number: int) -> Any:
+        return Code(0), number
+
+    def cuDeviceGetAttribute(self, which: str, device: int) -> Any:
+        return Code(0), FACTS[which.removeprefix("CU_DEVICE_ATTRIBUTE_")]
+
+    def cuDriverGetVersion(self) -> Any:
+        return Code(0), 13000
+
+    def cuDeviceGetName(self, size: int, device: int) -> Any:
+        return Code(0), f"Fake {device}".encode().ljust(size, b"\0")
+
+    def cuDevicePrimaryCtxRetain(self, device: int) -> Any:
+        return Code(0), CONTEXT + device
+
+    def cuCtxGetCurrent(self) -> Any:
+        return Code(0), self._current[-1] if self._current else 0
+
+    def cuCtxGetDevice(self) -> Any:
+        return (Code(0), self._current[-1] - CONTEXT) if self._current else (Code(1), 0)
+
+    def cuCtxPushCurrent(self, context: int) -> Any:
+        self._current.append(context)
+        return (Code(0),)
+
+    def cuCtxPopCurrent(self) -> Any:
+        return Code(0), self._current.pop()
+
+    def cuLibraryLoadData(self, code: bytes, *more: Any) -> Any:
+        if code.startswith(b"#define"):
+            self._handles.append((code.decode(), "hs_finish"))
+            return Code(0), len(self._handles)
+        number, name = code.decode().split()
+        self._handles.append((self._sorts[int(number)], name))
+        return Code(0), len(self._handles)
+
+    def cuLibraryGetKernel(self, library: int, name: bytes) -> Any:
+        assert self._handles[library - 1][1] == name.decode()
+        return Code(0), library
+
+    def cuKernelGetFunction(self, kernel: int) -> Any:
+        return Code(0), kernel
+
+    def cuKernelSetAttribute(self, which: str, value: int, kernel: int, device: int) -> Any:
+        return (Code(0 if value <= FACTS["MAX_SHARED_MEMORY_PER_BLOCK_OPTIN"] else 1),)
+
+    def cuThreadExchangeStreamCaptureMode(self, mode: Any) -> Any:
+        return Code(0), mode
+
+    def cuOccupancyMaxActiveBlocksPerMultiprocessor(self, kernel: int, threads: int, shared: int) -> Any:
+        return Code(0), 1
+
+    def cuStreamSynchronize(self, stream: int) -> Any:
+        self.pending.discard(int(stream))
+        return (Code(0),)
+
+    def cuStreamGetCtx(self, stream: int) -> Any:
+        return Code(0), CONTEXT + stream % 2
+
+    def cuStreamIsCapturing(self, stream: int) -> Any:
+        return Code(0), int(stream in self.capturing)
+
+    def cuEventCreate(self, flags: Any) -> Any:
+        self._events[len(self._events) + 1] = 0
+        return Code(0), len(self._events)
+
+    def cuEventRecord(self, event: int, stream: int) -> Any:
+        self._events[event] = stream
+        self.calls.append(f"record {stream}")
+        return (Code(0),)
+
+    def cuEventQuery(self, event: int) -> Any:
+        return (Code(NOT_READY if self._events[event] in self.pending else 0),)
+
+    def cuStreamWaitEvent(self, stream: int, event: int, flags: int) -> Any:
+        self.calls.append(f"wait {stream} for {self._events[event]}")
+        return (Code(0),)
+
+    def cuEventDestroy(self, event: int) -> Any:
+        return (Code(0),)
+
+    def cuMemAlloc(self, size: int) -> Any:
+        return Code(0), self.allocate(size)
+
+    def cuMemFree(self, address: int) -> Any:
+        del self._memory[address], self._owner[address]
+        return (Code(0),)
+
+    def cuMemcpyHtoD(self, to: int, source: int, size: int) -> Any:
+        self.write(to, np.ctypeslib.as_array((ctypes.c_uint8 * size).from_address(source)))
+        return (Code(0),)
+
+    def cuMemAllocAsync(self, size: int, stream: int) -> Any:
+        self.calls.append(f"allocate {stream}")
+        return Code(0), self.allocate(size)
+
+    def cuMemFreeAsync(self, address: int, stream: int) -> Any:
+        self.calls.append(f"free {stream}")
+        del self._memory[address], self._owner[address]
+        return (Code(0),)
+
+    def cuMemcpyDtoDAsync(self, to: int, source: int, size: int, stream: int) -> Any:
+        words = np.empty(size, np.uint8)
+        self.read(source, words)
+        self.write(to, words)
+        return (Code(0),)
+
+    def cuMemcpyDtoH(self, to: int, source: int, size: int) -> Any:
+        self.read(source, np.ctypeslib.as_array((ctypes.c_uint8 * size).from_address(to)))
+        return (Code(0),)
+
+    def cuPointerGetAttribute(self, which: str, address: int) -> Any:
+        return Code(0), self._owner[self.place(address)[0]]
+
+    def cuLaunchKernel(self, kernel: int, *where: int) -> Any:
+        *_, at, extra = where
+        assert extra == 0
+        return self._launch(kernel, where[:8], at, cooperative=False)
+
+    def cuLaunchCooperativeKernel(self, kernel: int, *where: int) -> Any:
+        return self._launch(kernel, where[:8], where[-1], cooperative=True)
+
+    def _launch(self, handle: int, where: tuple[int, ...], at: int, *, cooperative: bool) -> Any:
+        owner, name = self._handles[handle - 1]
+        if isinstance(owner, str):
+            return self._finish(owner, at)
+        sort: Sort = owner.sort
+        kernel = sort.kernel(name)
+        wide, high, deep, threads, _, _, shared, stream = where
+        assert (deep, threads, shared) == (1, kernel.work_group, kernel.local_bytes(sort.key))
+        scalars = 2 + 2 * sort.signature.device_count
+        slots = (ctypes.c_void_p * (len(kernel.buffers) + scalars)).from_address(at)
+        found = [ctypes.c_int64.from_address(s).value for s in slots]  # type: ignore[arg-type]
+        pointers, numbers = found[: len(kernel.buffers)], found[len(kernel.buffers) :]
+        launched = Launched(name, (wide, high), threads, shared, stream, pointers, numbers, cooperative)
+        self.launched.append(launched)
+        if self.runs:
+            self._run(owner, kernel, launched)
+        return (Code(0),)
+
+    def _finish(self, text: str, at: int) -> Any:
+        """Do what templates/apis/cuda/python/finish.cu does."""
+        defined = dict(line.split(" ", 2)[1:] for line in text.splitlines() if line.startswith("#define"))
+        floats, size = defined["HS_KEYS"] == "1", 8 if "long" in defined["HS_INDEX"] else 4
+        slots = (ctypes.c_void_p * (7 if floats else 5)).from_address(at)
+        found = [ctypes.c_int64.from_address(s).value for s in slots]  # type: ignore[arg-type]
+        (index, to), (n, length, in_row) = found[:2], found[-3:]
+        self.launched.append(Launched("hs_finish", (0, 0), 256, 0, 0, found[:-3], found[-3:], False))
+        order = np.empty(n, f"u{size}")
+        self.read(index, order)
+        begin = np.arange(n) // length * length
+        if floats:
+            width = {"short": 2, "int": 4, "long": 8}[defined["HS_BITS"].split()[-1]]
+            keys, source = np.empty(n, f"u{width}"), np.empty(n, f"u{width}")
+            self.read(found[2], keys)
+            self.read(found[3], source)
+            magnitude = keys & np.dtype(f"u{width}").type(int(defined["HS_MAGNITUDE"].removesuffix("ull"), 16))
+            special = (magnitude == 0) | (magnitude > int(defined["HS_INFINITY"].removesuffix("ull"), 16))
+            places = order.astype(np.int64) + (begin if in_row else 0)
+            keys[special] = source[places[special]]
+            self.write(found[2], keys)
+        if to:
+            self.write(to, order.astype(np.int64) - (0 if in_row else begin))
+        return (Code(0),)
+
+    def _run(self, owner: Any, kernel: Any, launched: Launched) -> None:
+        """Run the kernel of that name through OpenCL."""
+        sort = owner.sort
+        if id(owner) not in self._programs:
+            source = render(sort, "opencl")
+            option = options(self.context, source.option, lanes=sort.lanes > 1, optimized=True)
+            text = owner._rewrite(source.prelude).replace("static __device__ __forceinline__", "")
+            text = source.header + text + "".join(source.parts.values())
+            self._programs[id(owner)] = build(self.context, text, "fake", [k.name for k in sort.kernels], option)
+        made = self._programs[id(owner)][kernel.name]
+        wide = [np.int64 if kernel.index64 else np.int32] + [np.int32] * (len(launched.scalars) - 1)
+        memory = {p: self.part(p) for p in dict.fromkeys(launched.pointers)}
+        numbers = [
+            t(x & 0xFFFFFFFF if t is np.int64 and x < 0 else x) for t, x in zip(wide, launched.scalars, strict=True)
+        ]
+        made.set_args(*(memory[p] for p in launched.pointers), *numbers)
+        size = (launched.grid[0] * launched.threads, launched.grid[1])
+        self._cl.enqueue_nd_range_kernel(self.queue, made, size, (launched.threads, 1))
+        self.queue.finish()
+        while memory:
+            memory.popitem()
+
+    def install(self, patch: pytest.MonkeyPatch) -> Fake:
+        """Let hsgen.cuda use this driver until the test ends."""
+
+        def compiled(mine: Any, names: list[str]) -> list[bytes]:
+            if mine not in self._sorts:
+                self._sorts.append(mine)
+            self.compiled.extend(names)
+            return [f"{self._sorts.index(mine)} {name}".encode() for name in names]
+
+        for known in (driver.device, driver.hosts, driver._handle, order.runner):
+            known.cache_clear()
+        for module in USERS:
+            patch.setattr(module, "bindings", lambda: self)
+        patch.setattr(kernels.Kernels, "_compiled", compiled)
+        patch.setattr(finish.compiler, "cubin", lambda text, arch, path: text.encode())
+        patch.setattr(finish, "_loaded", {})
+        patch.setattr(order, "_orders", {})
+        patch.setattr(devices, "_made", {})
+        return self
+
+
+class Array:
+    """A contiguous array in the fake's memory, or, with strides, one that is not."""
+
+    def __init__(self, fake: Fake, data: Any, *, device: int = 0, readonly: bool = False, stream: int = 0) -> None:
+        self.fake, self.shape, self.dtype = fake, data.shape, data.dtype
+        self.address = fake.allocate(data.nbytes, device) if data.size else 0
+        self._face: dict[str, Any] = {"version": 3, "stream": stream or None, "strides": None}
+        self._readonly = readonly
+        if data.size:
+            fake.write(self.address, np.ascontiguousarray(data))
+
+    @property
+    def __cuda_array_interface__(self) -> dict[str, Any]:
+        data = (self.address, self._readonly)
+        return {**self._face, "shape": self.shape, "typestr": self.dtype.str, "data": data}
+
+    def strided(self) -> Array:
+        """Return every other element."""
+        self._face["strides"] = (2 * self.dtype.itemsize,)
+        self.shape = (self.shape[0] // 2,)
+        return self
+
+    def part(self, begin: int, end: int) -> Array:
+        """Return the elements of a range, in the same memory."""
+        made = object.__new__(Array)
+        made.__dict__ |= self.__dict__
+        made.address, made.shape = self.address + begin * self.dtype.itemsize, (end - begin,)
+        return made
+
+    def get(self) -> Any:
+        """Return its elements."""
+        found = np.empty(self.shape, self.dtype)
+        if found.size:
+            self.fake.read(self.address, found)
+        return found

@@ -1,0 +1,136 @@
+"""Sorts of numpy arrays: on the embedded device, and on GPUs of a driver without one."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from fake_cuda import Fake
+
+import hsgen
+from hsgen.core.errors import Unavailable, Usage
+from hsgen.engines.hosts import Host
+from hsgen.numpy import devices
+from hsgen.targets.target import find
+
+pytestmark = pytest.mark.device
+GUIDE = Path(__file__).resolve().parents[2] / "docs/guides/python.md"
+RNG = np.random.default_rng(7)
+
+
+@pytest.fixture
+def cpu(embedded: Host, monkeypatch: pytest.MonkeyPatch) -> str:
+    """The name of the embedded device, with no GPU in sight."""
+    monkeypatch.setattr(devices, "_KINDS", ((lambda: [embedded], devices.OpenClDevice),))
+    return embedded.platform
+
+
+@pytest.fixture
+def gpu(embedded: Host, monkeypatch: pytest.MonkeyPatch) -> Fake:
+    """Two GPUs of the driver, for which the generic target serves."""
+    monkeypatch.setattr("hsgen.runners.arguments.hosts.target_for", lambda host, every: find("generic"))
+    return Fake(embedded).install(monkeypatch)
+
+
+def table(dtype: Any, shape: tuple[int, ...] = (3, 400)) -> Any:
+    """Numbers of which many are equal; floats with zeros and NaNs of both signs."""
+    found = RNG.integers(-90 if np.dtype(dtype).kind in "if" else 0, 90, shape).astype(dtype)
+    if found.dtype.kind == "f":
+        found[..., ::5], found[..., 1::7] = 0.0, -0.0
+        found[..., 3::50], found[..., 4::60] = np.nan, -np.nan
+    return found
+
+
+def check(a: Any, axis: int | None = -1) -> None:
+    before = a.copy()
+    assert np.array_equal(hsgen.argsort(a, axis), np.argsort(a, axis, kind="stable"))
+    found = hsgen.sort(a, axis)
+    assert found.dtype == a.dtype and np.array_equal(found, np.sort(a, axis), equal_nan=a.dtype.kind == "f")
+    assert a.tobytes() == before.tobytes()
+
+
+@pytest.mark.parametrize("dtype", ["f4", "?", "f2", "u8", "i1", "f8", "i4"])
+def test_results_are_those_of_numpy(dtype: str, cpu: str) -> None:
+    a = table(dtype)
+    for axis in (-1, 0, None):
+        check(a, axis)
+    check(a[:, ::3])
+    check(a[0, :1])
+    check(a[:0])
+    check(np.broadcast_to(a[0], (2, 400)))
+
+
+def test_results_on_a_gpu_are_those_of_numpy(gpu: Fake) -> None:
+    held = gpu.held
+    check(table("f4"))
+    assert gpu.held == held and gpu.launched
+
+
+def test_the_program_of_the_guide_runs(cpu: str) -> None:
+    (text,) = re.findall(r"```python\n(import hsgen\n.*?)```", GUIDE.read_text(encoding="utf-8"), re.DOTALL)
+    exec(text, {})
+
+
+def test_descending_keeps_the_order_of_equal_elements(cpu: str) -> None:
+    a = np.array([1.0, np.nan, -0.0, 0.0, 1.0, -5.0], np.float32)
+    assert hsgen.argsort(a, descending=True).tolist() == [1, 0, 4, 2, 3, 5]
+    assert str(hsgen.sort(a, descending=True)[[0, 1, -1]]) == "[nan  1. -5.]"
+
+
+@pytest.mark.parametrize("where", ["cpu", "gpu"])
+def test_a_sorter_sorts_in_place_and_into_other_arrays(where: str, request: pytest.FixtureRequest) -> None:
+    request.getfixturevalue(where)
+    pairs, argsort = hsgen.Sorter("f32", value=4), hsgen.Sorter(np.float32, value="index")
+    keys, values = RNG.integers(0, 99, 1000).astype(np.float32), np.arange(1000, dtype=np.float32)
+    expected, order = np.argsort(keys, kind="stable"), np.empty(1000, np.uint32)
+    out, moved = np.empty_like(keys), np.empty(2000, np.float32)[::2]
+    pairs(keys, out, values=values, values_out=moved)
+    assert (out == keys[expected]).all() and (moved == expected).all() and (values == np.arange(1000)).all()
+    argsort(keys[::-1], out[::-1], values_out=order)
+    assert (order == np.argsort(keys[::-1], kind="stable")).all() and (out[::-1] == np.sort(keys)).all()
+    argsort(keys[:0], values_out=order[:0])
+    pairs(keys, values=values)
+    assert (keys == out[::-1]).all() and (values == expected).all()
+    assert (
+        pairs.target == {"cpu": "cpu", "gpu": "generic"}[where]
+        and pairs.dtype == np.float32
+        and "Sorter" in repr(pairs)
+    )
+
+
+def test_misuse_is_refused_in_one_line(cpu: str) -> None:
+    sorter, keys = hsgen.Sorter("f32"), np.arange(9, dtype=np.float32)
+    fixed = keys.copy()
+    fixed.flags.writeable = False
+    wrong: list[tuple[type[Exception], str, Any]] = [
+        (TypeError, "keys is a list; give an array of numpy", lambda: sorter([1, 2])),
+        (ValueError, "keys is read-only", lambda: sorter(fixed)),
+        (ValueError, "out is read-only", lambda: sorter(keys, fixed)),
+        (ValueError, r"out is float32 of shape \(8,\), keys float32 of shape \(9,\)", lambda: sorter(keys, keys[1:])),
+        (ValueError, "keys has elements of int32", lambda: sorter(keys.view("i4"))),
+        (ValueError, r"keys has the shape \(3, 3\)", lambda: sorter(keys.reshape(3, 3))),
+        (ValueError, "values is given, but this sorter has none", lambda: sorter(keys, values=keys.copy())),
+        (TypeError, "elements are complex128; give uint8", lambda: hsgen.sort(np.ones(3, complex))),
+        (TypeError, "elements are >u4", lambda: hsgen.sort(keys.astype(">u4"))),
+        (np.exceptions.AxisError, "axis 1 is out of bounds", lambda: hsgen.sort(keys, 1)),
+        (TypeError, "device is an int; give a part of its name", lambda: hsgen.sort(keys, device=0)),
+        (Unavailable, "no OpenCL device like 'zzz'; there is ", lambda: hsgen.sort(keys, device="zzz")),
+        (Usage, "device '': is empty; .* leave out device", lambda: hsgen.sort(keys, device="")),
+        (Usage, "key type x: unknown", lambda: hsgen.Sorter("x")),
+    ]
+    for kind, words, call in wrong:
+        with pytest.raises(kind, match=words) as found:
+            call()
+        assert "\n" not in str(found.value)
+    assert (keys == np.arange(9)).all()
+
+
+def test_gpus_come_first_and_names_choose(embedded: Host, gpu: Fake) -> None:
+    assert devices.chosen()[0].name == "Fake 0"
+    assert devices.chosen("Fake 1")[0].handle == 1
+    assert devices.chosen(embedded.platform)[1] is devices.OpenClDevice
+    with pytest.raises(Usage, match=r"names 2 CUDA devices; give device='?NVIDIA CUDA/Fake 0'? or device="):
+        devices.chosen("fake")
