@@ -1,7 +1,7 @@
 """``python -m hsgen`` is the command line.
 
-Python puts the current folder before its own modules then.  Unless hsgen itself lies there, it is taken away before
-any module is looked for in it; `os` and `sys` are loaded already.
+Python then looks for modules in the current folder first.  Unless hsgen itself lies there, that folder is removed from
+the path before any module is imported from it; `os` and `sys` are loaded already.
 """
 
 import os

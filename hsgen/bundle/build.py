@@ -12,7 +12,7 @@ from hsgen.bundle import contents
 from hsgen.bundle.collapse import collapsed
 from hsgen.bundle.manifest import Choice, Compiled, Entry, Manifest, digest
 from hsgen.bundle.plans import plan_json
-from hsgen.bundle.selection import sorts as sorts
+from hsgen.bundle.selection import sorts
 from hsgen.core.sort import Sort
 from hsgen.emit import c_files, c_spirv, identifiers, single_file, spirv, spirv_file
 from hsgen.emit.kernels import Source, render, template_errors
@@ -30,6 +30,11 @@ def spirv_path(sort: Sort) -> str:
 def earlier_spirv_path(sort: Sort) -> str:
     """Return where it lies in older bundles, under a name that files of other targets have, too."""
     return f"targets/{sort.target}/spirv/{sort.file}.c"
+
+
+def _headers(prefix: str) -> list[str]:
+    """The headers of a bundle of single files that can hold SPIR-V."""
+    return [single_file.name(api, prefix) for api in having(lambda api: api.spirv)]
 
 
 def glsl_hash(sort: Sort, source: Source) -> str:
@@ -91,8 +96,7 @@ class Modules:
 
     def shown(self, sort: Sort) -> str:
         """The file of the bundle, as it will be, that holds the modules of a sort."""
-        headers = [single_file.name(api, self.prefix) for api in having(lambda api: api.spirv)]
-        return headers[0] if self.single else spirv_path(sort)
+        return _headers(self.prefix)[0] if self.single else spirv_path(sort)
 
     def _kept(self, sort: Sort, source: Source, record: Compiled) -> bytes | None:
         """The words that the bundle has, in a file of today, if the bundle's file is what the manifest records, holds
@@ -105,7 +109,7 @@ class Modules:
         if record.glsl != glsl_hash(sort, source):
             return None
         listed = self.old.hashes
-        headers = [single_file.name(api, self.old.prefix) for api in having(lambda api: api.spirv)]
+        headers = _headers(self.old.prefix)
         path = next((p for p in (spirv_path(sort), earlier_spirv_path(sort), *headers) if p in listed), None)
         try:
             with opened(self.folder) as tree:

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from hsgen.algorithms import EVERY, IMPLICIT, operation
+from hsgen.algorithms import DERIVED, EVERY, IMPLICIT, operation
 from hsgen.core.errors import Usage
 from hsgen.core.keys import FEATURES, KEYS, ORDERS, TYPES, VALUES, Signature
 from hsgen.core.scratch import ANY_N
@@ -45,6 +45,10 @@ class Choice:
     def widths(self) -> tuple[str, ...]:
         """The distinct widths of the keys."""
         return tuple(k for k in KEYS if any(TYPES[t].key == k for t in self.keys))
+
+    def untyped(self, value: str = "none") -> Signature:
+        """Return the signature without what the types of keys add to it."""
+        return replace(self.signature(value), key_transform="descending" in self.orders)
 
     def signature(self, value: str = "none") -> Signature:
         """Return the form of the sorts with these values."""
@@ -131,7 +135,7 @@ def _known(target: Target) -> dict[str, tuple[str, ...]]:
     return {
         "key": offered(target),
         "api": target.apis,
-        "algorithm": (AUTO, *sorted({a for a, _ in target.choices}), *IMPLICIT),
+        "algorithm": (AUTO, *sorted({a for a, _ in target.choices} | DERIVED.keys()), *IMPLICIT),
         "value": tuple(VALUES),
         "order": ORDERS,
         "feature": FEATURES,

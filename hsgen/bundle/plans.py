@@ -18,7 +18,7 @@ PLAN_SCHEMA = 5
 def _form(sort: Sort) -> dict[str, Any]:
     """What a plan says of a form: of an epilogue, the words of its report."""
     signature = asdict(sort.signature)
-    del signature["epilogue"]
+    del signature["epilogue"], signature["floats"], signature["rows"]  # the key and the kind say it
     if sort.signature.epilogue:
         signature["epilogue"] = dict(zip(("words", "words_per_key"), report_words(sort), strict=True))
     return signature
@@ -66,4 +66,7 @@ def _row(step: Step) -> str:
     bindings = [asdict(b) if b.per_n or b.plus else b.role for b in step.bindings]
     flags = [name for name, bit in BIT.items() if step.argument.flags >> bit & 1]
     argument = {"kind": step.argument.kind, **asdict(step.argument), "flags": flags}
-    return json.dumps({**asdict(step), "bindings": bindings, "argument": argument})
+    guard = asdict(step.guard)
+    if step.guard.x == "n":
+        del guard["x"]
+    return json.dumps({**asdict(step), "bindings": bindings, "guard": guard, "argument": argument})

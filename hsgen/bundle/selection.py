@@ -44,9 +44,10 @@ def sorts(target: Target, choice: Choice, needed: Iterable[str] = ()) -> list[So
     used: set[str] = set()
     for label, width, value in _asked(target, choice):
         signature = operation(label).signature(choice.signature(value))
-        of = (width, signature, choice.max_n)
-        sort = target.default(*of) if label == AUTO else target.sort(label, *of)
-        made.setdefault(sort.file, sort)
+        for key in operation(label).types(choice.keys, width):
+            of = (key, signature, choice.max_n)
+            sort = target.default(*of) if label == AUTO else target.sort(label, *of)
+            made.setdefault(sort.file, sort)
         used |= {label, width, value}
     _refuse(target, choice, used, needed)
     return list(made.values())
@@ -59,7 +60,7 @@ def _refuse(target: Target, choice: Choice, used: set[str], needed: Iterable[str
     have = "`hsgen targets` lists what it has"
     plain_only = [operation(label).plain_only for label in _named(choice)]
     if all(plain_only):
-        asked = [described(signature) for signature in map(choice.signature, choice.values) if signature != PLAIN]
+        asked = [described(signature) for signature in map(choice.untyped, choice.values) if signature != PLAIN]
         if asked:
             raise Usage(f"{where}: {labels} {plain_only[0]} plain elements alone, not {keys} {asked[0]}; name a sort")
     if "packed" in set(choice.values) - used:
@@ -82,7 +83,8 @@ def _asked(target: Target, choice: Choice) -> Iterator[tuple[str, str, str]]:
     for label, width, value in (*product(choice.algorithms, choice.widths, choice.values), *more):
         if value == "packed" and width != "u32":
             continue
-        if operation(label).plain_only and (value != "none" or width not in choice.keys):
+        if operation(label).plain_only and value != "none":
             continue
-        if label in (AUTO, *target.labels("u64" if value == "packed" else width), *target.implicit(width)):
+        without_tables = (*target.implicit(width), *target.derived(width))
+        if label in (AUTO, *target.labels("u64" if value == "packed" else width), *without_tables):
             yield label, width, value

@@ -14,49 +14,20 @@ from typing import Any
 import click
 
 from hsgen import __version__
-from hsgen.cli import (
-    bench,
-    check,
-    doctor,
-    generate,
-    help,
-    probe,
-    report,
-    show,
-    suggest,
-    targets,
-    terminal,
-    tune,
-    validate,
-    verify,
-)
-from hsgen.cli import compile as compiling
-from hsgen.cli.help_format import Command, Group
+from hsgen.cli import terminal
+from hsgen.cli.commands import Commands
+from hsgen.cli.help_format import Group
 from hsgen.core.errors import HsgenError, Notice, Terminated, Usage, printable
 from hsgen.system import folders, processes
 
-_COMMANDS = (
-    targets.targets,
-    show.show,
-    generate.generate,
-    check.check,
-    verify.verify,
-    compiling.compile_,
-    validate.validate,
-    bench.bench,
-    suggest.suggest,
-    probe.probe,
-    tune.tune,
-    report.report,
-    doctor.doctor,
-    help.help,
-)
 PATIENCE = 10.0  # seconds for an orderly end after a signal; a driver may not return
 _settled = False  # whether this process is ending; further signals are ignored then
 _number: int = signal.SIGTERM  # the signal that has terminated it
 
 
-@click.group(cls=Group, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.group(
+    cls=Group, commands=Commands(), context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100}
+)
 @click.version_option(__version__, prog_name="hsgen")
 def group() -> None:
     """Generate, check, validate and measure GPU sort kernels.
@@ -64,10 +35,6 @@ def group() -> None:
     Exit codes: 0 success; 1 a negative result (stale files, a wrong sort, a kernel that does not build); 2 wrong usage
     or configuration; 3 no answer on this machine (no device, no compiler), which --require turns into 1.
     """
-
-
-for _command in _COMMANDS:
-    group.add_command(Command.of(_command))
 
 
 def main(argv: list[str] | None = None) -> int:

@@ -49,6 +49,9 @@ def _relative(path: Path) -> str:
 
 def _command(message: str, path: str) -> str:
     """A workflow command, with the escapes that GitHub defines for data and for properties."""
-    data = message.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
-    place = path.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A").replace(":", "%3A").replace(",", "%2C")
-    return f"::error file={place},title=hsgen::{data}"
+    place = _escaped(path).replace(":", "%3A").replace(",", "%2C")
+    return f"::error file={place},title=hsgen::{_escaped(message)}"
+
+
+def _escaped(text: str) -> str:
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")

@@ -10,12 +10,13 @@ from typing import Any
 import click
 
 from hsgen import operations
+from hsgen.cli import bench_baselines as baselines
 from hsgen.cli import bench_sorts, engines
 from hsgen.cli.bench_output import Output, output_options
 from hsgen.cli.bench_sorts import Alternative
 from hsgen.cli.device import report
 from hsgen.cli.drive import Drive, drive_options
-from hsgen.cli.options import gathered, require_option, required, seed_option
+from hsgen.cli.options import Count, gathered, require_option, required, seed_option
 from hsgen.cli.progress import progress
 from hsgen.cli.sizes import HELP, parse_bits, parse_sizes
 from hsgen.cli.sort_options import Wanted
@@ -35,6 +36,7 @@ class Task:
     counts: list[int]
     parts: list[int]
     rows: bool
+    take: int
     kinds: tuple[str, ...]
     against: list[str] | None
     rounds: int
@@ -56,24 +58,7 @@ class Task:
         return [name for name in self.against or [] if not name.startswith(bench_sorts.PREFIX)]
 
 
-def _against(context: click.Context, option: click.Parameter, value: str | None) -> list[str] | None:
-    """The baselines that --against names, each once.
-
-    Raises:
-        Usage: a name is neither a known baseline nor that of a sort of hsgen.
-    """
-    if value is None:
-        return None
-    names = list(dict.fromkeys(name.strip() for name in value.split(",") if name.strip()))
-    for name in names:
-        if name not in KNOWN and not name.startswith(bench_sorts.PREFIX):
-            raise Usage(
-                f"baseline {name}: unknown; known are {', '.join(KNOWN)}, and hsgen:LABEL and others for alternatives"
-            )
-    return names
-
-
-@click.command(short_help="Measure sorts, baselines and a plain copy in one run.")
+@click.command()
 @drive_options
 @click.option("--bits", metavar="BEGIN..END", help="Sort only by these bits, like 0..16; implies --feature bit-range.")
 @gathered(
@@ -96,6 +81,9 @@ def _against(context: click.Context, option: click.Parameter, value: str | None)
     ),
     click.option("--rows", is_flag=True, help="Segments of equal length instead of random lengths."),
     click.option(
+        "--take", "take", default=0, metavar="K", type=Count(), help="Keys to take of each row; for radix_select."
+    ),
+    click.option(
         "--kind",
         "kinds",
         multiple=True,
@@ -105,13 +93,29 @@ def _against(context: click.Context, option: click.Parameter, value: str | None)
     ),
     click.option(
         "--against",
-        callback=_against,
+        callback=baselines.named,
         help=f"Baselines: {', '.join(KNOWN)}; or another sort of hsgen: hsgen:LABEL of the target (auto, bitonic, "
         "radix-bits2; plain: without the options --algorithm and --feature), hsgen:TARGET, hsgen:FILE.toml, the last "
         "two also with :LABEL; an empty list for none.  By default numpy, where it can sort so.",
     ),
     click.option("--rounds", type=click.IntRange(1), default=9, show_default=True, help="Interleaved rounds."),
     seed_option,
+)
+@click.option(
+    "--cccl",
+    metavar="DIR",
+    callback=baselines.headers,
+    expose_value=False,
+    help="CUDA: the folder of CUB's headers, with cub/cub.cuh in it, instead of those of the toolkit; PyPI's "
+    "nvidia-cuda-cccl has newer ones.",
+)
+@click.option(
+    "--peer-source",
+    metavar="DIR",
+    callback=baselines.sources,
+    expose_value=False,
+    help="The folder of the sources of a baseline that hsgen does not bring: vk_radix_sort.h of vrdx, there or in "
+    "its folder include.",
 )
 @require_option
 @output_options
@@ -134,7 +138,7 @@ def bench(drive: Drive, bits: str | None, task: Task, require: bool, output: Out
         output.check_picture()
         place = engines.find(drive, task.baselines)
         others = bench_sorts.read(task.against or [], place.target)
-        calls = [(sort, how) for sort in place.sorts for how in _calls(sort, wanted, begin, end, rows=task.rows)]
+        calls = [(sort, how) for sort in place.sorts for how in _calls(sort, wanted, begin, end, task)]
         for sort, how in calls:
             _check_bench(sort, how, task)
         report(place.host.label, place.api)
@@ -142,11 +146,13 @@ def bench(drive: Drive, bits: str | None, task: Task, require: bool, output: Out
     output.emit(found, rounds=task.rounds, seed=task.seed)
 
 
-def _calls(sort: Sort, wanted: Wanted, begin: int, end: int | None, *, rows: bool) -> list[Options]:
+def _calls(sort: Sort, wanted: Wanted, begin: int, end: int | None, task: Task) -> list[Options]:
     """The calls of a sort: one for each wanted type and order."""
-    kinds = [TYPES[t].kind for t in TYPES if t in (wanted.keys or (sort.label,)) and TYPES[t].key == sort.label]
+    types = [TYPES[t] for t in TYPES if t in (wanted.keys or (sort.label,))]
+    kinds = sorted({t.kind for t in types if operations.of(sort).serves(sort, t)})
     orders = wanted.orders or ORDERS[:1]
-    whole = Options(begin=begin, end=end, device_count=sort.signature.device_count, rows=rows)
+    whole = Options(begin=begin, end=end, device_count=sort.signature.device_count, rows=task.rows)
+    whole = replace(whole, take=task.take)
     return [replace(whole, kind=kind, descending=x == "descending") for kind, x in product(kinds, orders)]
 
 
@@ -154,11 +160,11 @@ def _check_bench(sort: Sort, how: Options, task: Task) -> None:
     """Refuse a call that cannot be timed.
 
     Raises:
-        Usage: the operation is neither a sort nor a merge, a count or the bit range exceeds it, a baseline cannot
+        Usage: the operation has no benchmark, a count or the bit range exceeds it, a baseline cannot
             sort so, or the numbers of segments do not fit.
     """
     if not operations.of(sort).timed:
-        raise Usage(f"algorithm {sort.algorithm}: bench times sorts, segments and merges; name one of them")
+        raise Usage(f"algorithm {sort.algorithm}: bench times sorts, segments, merges and scans; name one of them")
     if max(task.counts) > sort.plan.max_n:
         raise Usage(f"sizes up to {max(task.counts)}: {sort.name} sorts up to {sort.plan.max_n} keys")
     if sort.signature.epilogue and parsed(sort.signature.epilogue).changes_keys:
@@ -174,6 +180,12 @@ def _check_segments(sort: Sort, task: Task) -> None:
     Raises:
         Usage: they are.
     """
+    if operations.of(sort).selects:
+        for n, rows in product(task.counts, task.segments):
+            operations.settled(sort, n, Options(segment_count=rows or 1, take=task.take), ())
+        return
+    if task.take:
+        raise Usage(f"take {task.take}: {sort.name} takes all keys; add --algorithm radix_select")
     if not operations.of(sort).segmented:
         if task.parts or task.rows:
             what = "segments" if task.parts else "rows"

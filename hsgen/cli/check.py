@@ -21,7 +21,7 @@ from hsgen.core.errors import Unavailable, Usage, Wrong, shown
 from hsgen.targets import target as target_files
 
 
-@click.command(short_help="Compare a bundle with what hsgen generates today.")
+@click.command()
 @place_options
 @targets_option
 @click.option("--diff", is_flag=True, help="Print what would change (not with --json).")

@@ -74,7 +74,7 @@ class Run:
         self.done = jobs.ordered(show(jobs.run(self.jobs, workers or os.cpu_count() or 1, timeout)), self.jobs)
 
 
-@click.command("compile", short_help="Compile kernels offline; list registers and spills.")
+@click.command()
 @click.option("-t", "--target", "names", multiple=True, help="A target's name, or a file ending in .toml; else all.")
 @wanted_options
 @gathered(
@@ -117,7 +117,7 @@ class Run:
     click.option("--markdown", "as_page", is_flag=True, help="Print Markdown instead of a table."),
     json_option,
 )
-def compile_(
+def compile(
     request: Request,
     workers: int | None,
     timeout: float,

@@ -1,6 +1,7 @@
 """Arguments that a shell can complete: targets, algorithms and APIs, by the names of options.
 
-They are names in the code and of files, so that a completion opens no device.
+They are names in the code and of files, so that a completion opens no device.  What they need is imported when a shell
+completes them: a command has its types without it.
 """
 
 from __future__ import annotations
@@ -11,10 +12,7 @@ from pathlib import Path
 import click
 from click.shell_completion import CompletionItem
 
-from hsgen.algorithms import ALGORITHMS, AUTO, IMPLICIT
-from hsgen.apis import APIS
 from hsgen.core.errors import HsgenError
-from hsgen.targets import target as target_files
 
 
 class Target(click.types.StringParamType):
@@ -24,6 +22,8 @@ class Target(click.types.StringParamType):
 
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
         """Return the targets that come with hsgen, and the files, that begin as typed."""
+        from hsgen.targets import target as target_files
+
         folder = incomplete.rpartition("/")[0] + "/" * ("/" in incomplete)
         files = (f"{folder}{path.name}" for path in sorted(Path(folder).glob("*.toml")))
         return _begun([*target_files.names(), *files], incomplete)
@@ -36,10 +36,12 @@ class Algorithm(click.types.StringParamType):
 
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
         """Return the algorithms of the targets that are typed before; without any, all."""
+        from hsgen.algorithms import ALGORITHMS, AUTO, DERIVED, IMPLICIT
+
         typed = [ctx.params.get(word) or () for word in ("names", "name", "target")]
         names = [name for some in typed for name in ([some] if isinstance(some, str) else some)]
         own = [label for name in names for label in _labels(name)]
-        return _begun(dict.fromkeys([AUTO, *(own or ALGORITHMS), *IMPLICIT]), incomplete)
+        return _begun(dict.fromkeys([AUTO, *(own or ALGORITHMS), *DERIVED, *IMPLICIT]), incomplete)
 
 
 class Api(click.types.StringParamType):
@@ -49,6 +51,8 @@ class Api(click.types.StringParamType):
 
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
         """Return the APIs that begin as typed."""
+        from hsgen.apis import APIS
+
         return _begun(APIS, incomplete)
 
 
@@ -75,6 +79,8 @@ def _begun(names: Iterable[str], incomplete: str) -> list[CompletionItem]:
 
 def _labels(name: str) -> list[str]:
     """The algorithms and variants of a target; none of one that cannot be read."""
+    from hsgen.targets import target as target_files
+
     try:
         return sorted({label for label, _ in target_files.find(name).choices})
     except HsgenError:

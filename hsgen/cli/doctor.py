@@ -9,7 +9,7 @@ from hsgen.cli.output import emit_json, emit_table
 from hsgen.tools import doctor as doctors
 
 
-@click.command(short_help="List devices and tools on this machine.")
+@click.command()
 @json_option
 def doctor(as_json: bool) -> None:
     """List devices and tools on this machine, and what is unavailable without each missing one."""

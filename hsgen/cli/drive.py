@@ -12,16 +12,16 @@ import click
 
 from hsgen.apis import APIS, having
 from hsgen.apis.api import Api
-from hsgen.bundle import build
 from hsgen.bundle.manifest import COMPANIONS
+from hsgen.bundle.selection import sorts
 from hsgen.bundle.store import read_manifest
 from hsgen.cli.device import device_option
 from hsgen.cli.options import Folder, gathered
 from hsgen.cli.sort_options import Wanted, wanted_options
 from hsgen.core.errors import Unavailable, Usage
 from hsgen.core.sort import Sort
-from hsgen.engines import metal_shim as shim
 from hsgen.engines import native as backend
+from hsgen.engines import shims
 from hsgen.targets import target as target_files
 
 T = TypeVar("T")
@@ -35,7 +35,7 @@ _OPTIONS = [f"{o.help} ({api.title})" for api in APIS.values() for o in api.opti
 runtime_option = click.option(
     "--runtime",
     type=click.Choice(["python", "c"]),
-    help=f"c: drive the device through the bundle's own C runtime; for {' and '.join(_ALWAYS_C)} always.",
+    help=f"c: drive the device through the bundle's own C runtime; for {', '.join(_ALWAYS_C)} by default.",
 )
 option_option = click.option(
     "--option",
@@ -69,7 +69,7 @@ class Drive:
     algorithm: str | None = None
     wanted: Wanted = field(default_factory=Wanted)
     large: bool = False  # whether each sort also needs digests
-    shim: bool = False  # whether Metal's kernels may run in another language
+    shim: bool = False  # whether kernels may run in another language than their API's
 
     @cached_property
     def found(self) -> target_files.Target | None:
@@ -89,7 +89,12 @@ class Drive:
     @property
     def native(self) -> bool:
         """Whether the C runtime drives the device."""
-        return self._api.harness is not None and (not self._api.python or self.runtime == "c")
+        return self._api.harness is not None and not self.shimmed and (not self._api.python or self.runtime == "c")
+
+    @property
+    def shimmed(self) -> bool:
+        """Whether kernels run in another language, on an OpenCL device: if hsgen drives no others, or by request."""
+        return self.api in shims.SHIMS and (not self._api.driven or self.runtime == "python")
 
     def check(self) -> None:
         """Refuse options that exclude each other.
@@ -100,9 +105,11 @@ class Drive:
         """
         if self.found and self.api not in self.found.apis:
             raise Usage(f"target {self.found.name}: has no kernels for {self.api}; it has {', '.join(self.found.apis)}")
-        if not self._api.driven:
-            self._check_undriven()
-        if not self._api.python and self.runtime == "python":
+        if self.shimmed:
+            self._check_shim()
+        elif not self._api.driven:
+            raise Unavailable(f"{self.api}: hsgen drives no {self._api.title} devices; name another with --api")
+        elif not self._api.python and self.runtime == "python":
             able = ", ".join(api.name for api in APIS.values() if api.python)
             raise Usage(f"runtime python: drives {able} only; omit --runtime for {self.api}")
         for word in self.options:
@@ -119,16 +126,18 @@ class Drive:
             known = ", ".join(f"{w}=0 to {o.greatest}" for w, o in self._api.options.items())
             raise Usage(f"option {word}: unknown for {self.api}; it has {known}")
 
-    def _check_undriven(self) -> None:
-        if self._api is not shim.API:
-            raise Unavailable(f"{self.api}: hsgen drives no {self._api.title} devices; name another with --api")
+    def _check_shim(self) -> None:
+        driven = self._api.driven
+        undriven = f"hsgen drives no {self._api.title} devices" + (" from Python" if driven else "")
         if not self.shim:
-            how = f"`hsgen validate --api {self.api}` runs kernels as {shim.LANGUAGE}"
-            raise Unavailable(f"{self.api}: {shim.UNDRIVEN}; {how}")
+            more = " --runtime python" if driven else ""
+            how = f"`hsgen validate --api {self.api}{more}` runs kernels as {shims.LANGUAGE}"
+            raise Unavailable(f"{self.api}: {undriven}; {how}")
         if self.found is None:
-            raise Usage(f"{self.api}: {shim.UNDRIVEN}, so none can be matched; name a target with --target")
-        if self.runtime or self.options or self.folder:
-            raise Usage(f"{self.api}: takes no --runtime, --option or --bundle; omit them")
+            raise Usage(f"{self.api}: {undriven}, so none can be matched; name a target with --target")
+        if (self.runtime and not driven) or self.options or self.folder:
+            names = "--option or --bundle" if driven else "--runtime, --option or --bundle"
+            raise Usage(f"{self.api}: takes no {names} where kernels run as {shims.LANGUAGE}; omit them")
 
     @property
     def words(self) -> str:
@@ -143,7 +152,7 @@ class Drive:
             Usage: the target lacks one of the names.
         """
         choice = self.wanted.choice(found, (self.api,), (self.algorithm,) if self.algorithm else ())
-        return build.sorts(found, choice, self.wanted.keys)
+        return sorts(found, choice, self.wanted.keys)
 
     def library(self, found: target_files.Target, sort: Sort, baselines: Sequence[str] = ()) -> Path:
         """Build the C runtime with one sort of a target."""

@@ -14,8 +14,8 @@ from hsgen.cli.progress import bar
 from hsgen.core.errors import Unavailable
 from hsgen.core.sort import Sort
 from hsgen.emit.kernels import render
-from hsgen.engines import hosts, isolated_build, pyopencl
-from hsgen.engines import metal_shim as shim
+from hsgen.engines import hosts, isolated_build, pyopencl, shims
+from hsgen.engines.compiled import Compiled
 from hsgen.targets import target as target_files
 from hsgen.tools import worker
 
@@ -30,11 +30,12 @@ class Place:
     sorts: list[Sort]
     library: dict[str, Path]  # by the sort's file; empty where pyopencl drives the device
     options: str
+    shimmed: bool = False
 
     @property
     def language(self) -> str:
         """The suffix of a device's name where kernels run in a language other than their API's."""
-        return f", as {shim.LANGUAGE}" if APIS[self.api] is shim.API else ""
+        return f", as {shims.LANGUAGE}" if self.shimmed else ""
 
     def request(self, sort: Sort, task: str, **more: Any) -> dict[str, Any]:
         """Return a request to the worker."""
@@ -57,7 +58,7 @@ def find(drive: Drive, baselines: Sequence[str] = ()) -> Place:
     """Return the device to use, with the sorts of the target on it."""
     drive.check()
     api, native, found, device = drive.api, drive.native, drive.found, drive.device
-    shown = devices(drive, baselines) if native else shim.takers() if APIS[api] is shim.API else None
+    shown = devices(drive, baselines) if native else shims.takers() if drive.shimmed else None
     if found is None:
         shown = [choose(device, shown)]
         found = hosts.target_for(shown[0], [target_files.find(n) for n in target_files.names()])
@@ -66,7 +67,15 @@ def find(drive: Drive, baselines: Sequence[str] = ()) -> Place:
     libraries = {s.file: drive.library(found, s, baselines) for s in sorts} if native else {}
     chosen = choose(device, shown, found, sorts)
     name = drive.target or found.name
-    return Place(api=api, target=name, host=chosen, sorts=sorts, library=libraries, options=drive.words)
+    return Place(
+        api=api,
+        target=name,
+        host=chosen,
+        sorts=sorts,
+        library=libraries,
+        options=drive.words,
+        shimmed=drive.shimmed,
+    )
 
 
 def devices(drive: Drive, baselines: Sequence[str] = ()) -> list[hosts.Host]:
@@ -96,7 +105,7 @@ def direct(
 
     `strict`: fail instead of compiling without optimization.
     """
-    source = shim.source(sort) if APIS[api] is shim.API else render(sort, api)
+    source = shims.SHIMS[api].source(sort) if api in shims.SHIMS else render(sort, api)
     for other in {s.file: s for s in others}.values():
         isolated_build.check(host.label, other, render(other, pyopencl.API.name))
     if strict:
@@ -104,7 +113,7 @@ def direct(
     else:
         source = isolated_build.accepted(host.label, sort, source)
     context = pyopencl.context_for(host)
-    return pyopencl.Direct(context, pyopencl.Compiled(context, sort, source))
+    return pyopencl.Direct(context, Compiled(context, sort, source))
 
 
 def follow(request: dict[str, Any], label: str, length: int) -> Any:

@@ -9,9 +9,9 @@ import click
 
 from hsgen.apis import APIS
 from hsgen.bundle import store
-from hsgen.bundle.build import Files, Modules, build, sorts
+from hsgen.bundle.build import Files, Modules, build
 from hsgen.bundle.manifest import COMPANIONS, MANIFEST, Choice, Manifest, widened
-from hsgen.bundle.selection import shared_out
+from hsgen.bundle.selection import shared_out, sorts
 from hsgen.bundle.update import Change, update
 from hsgen.cli.bundle_options import folder_option, recorded, targets_option
 from hsgen.cli.epilogues import refuse, trust_option, unknown
@@ -104,7 +104,7 @@ class Request:
         return {n: (found, replace(choice, glsl_only=n in able)) for n, (found, choice) in parts.items()}
 
 
-@click.command(short_help="Write kernels, plans and C files of targets into a bundle.")
+@click.command()
 @targets_option
 @wanted_options
 @gathered(
@@ -184,5 +184,5 @@ def _built(
     if words.missing:
         more = f" (and {len(words.missing) - 1} more)" if len(words.missing) > 1 else ""
         where = f"{shown(folder / words.missing[0])}{more}"
-        raise Unavailable(f"{where}: no GLSL compiler is here; {spirv.INSTALL}; or leave SPIR-V out with --glsl-only")
+        raise Unavailable(f"{where}: no GLSL compiler is here; {spirv.install()}; or leave SPIR-V out with --glsl-only")
     return files, manifest

@@ -29,7 +29,7 @@ def _complete(context: click.Context, param: click.Parameter, incomplete: str) -
     return [CompletionItem(name) for name in _known(context) if name.startswith(incomplete)]
 
 
-@click.command(short_help="Explain a topic, such as keys or exit-codes, or a command.")
+@click.command()
 @click.argument("topic", required=False, shell_complete=_complete)
 @json_option
 @click.pass_context

@@ -7,10 +7,11 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 import click
+from click.shell_completion import CompletionItem
 
 from hsgen.cli import terminal
 from hsgen.cli.completion import completed
-from hsgen.cli.help_sections import COMMANDS, EXAMPLES, OPTIONS, REST, Sections
+from hsgen.cli.help_sections import COMMANDS, EXAMPLES, OPTIONS, REST, SUMMARIES, Sections
 
 ARGUMENTS = "hsgen.cli.arguments"
 """Where a context keeps the arguments of its command."""
@@ -20,14 +21,14 @@ class Command(click.Command):
     """A command whose help lists its options under headings, and whose arguments a shell completes."""
 
     @classmethod
-    def of(cls, command: click.Command) -> Command:
-        """Return a command with such a help and such arguments."""
+    def of(cls, command: click.Command, summary: str) -> Command:
+        """Return a command with such a help and such arguments; the help of the group has its summary."""
         return cls(
             command.name,
             callback=command.callback,
             params=completed(command.params),
             help=command.help,
-            short_help=command.short_help,
+            short_help=summary,
         )
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
@@ -61,14 +62,20 @@ class Group(click.Group):
     def get_help(self, ctx: click.Context) -> str:
         """Return the help, for a terminal or as plain text."""
         if terminal.is_terminal(sys.stdout) and not terminal.is_dumb():
-            return _drawn(self, ctx, self.commands)
+            return _drawn(self, ctx, {name: click.Command(name, short_help=text) for name, text in SUMMARIES.items()})
         return super().get_help(ctx)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the commands under their headings."""
-        for title, names in arranged(COMMANDS, self.commands):
+        for title, names in arranged(COMMANDS, SUMMARIES):
             with formatter.section(title):
-                formatter.write_dl([(name, self.commands[name].short_help or "") for name in names])
+                formatter.write_dl([(name, SUMMARIES[name]) for name in names])
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """Return the commands and options that begin as typed; no command is imported for it."""
+        commands = [CompletionItem(name, help=SUMMARIES[name]) for name in sorted(SUMMARIES)]
+        options = click.Command.shell_complete(self, ctx, incomplete)
+        return [item for item in commands if item.value.startswith(incomplete)] + options
 
 
 def sections(command: click.Command, ctx: click.Context) -> Sections:

@@ -1,4 +1,4 @@
-"""The headings under which the help lists commands, and the options of long commands; and an example for each."""
+"""What the help prints about commands: headings and summaries, the headings of their options, and examples."""
 
 from __future__ import annotations
 
@@ -11,6 +11,24 @@ Sections = tuple[tuple[str, tuple[str, ...]], ...]
 _SORTS = ("--target", "--key", "--value", "--order", "--feature", "--epilogue", "--algorithm")
 _DEVICE = ("--device", "--api", "--runtime", "--option", "--bundle", "--require")
 _OUTPUT = ("--json", "--csv", "--plot", "--markdown", "--all", "--help")
+
+SUMMARIES = {
+    "targets": "List the targets and the evidence for each.",
+    "show": "Print parameters, kernels and launch plans of a target.",
+    "generate": "Write kernels, plans and C files of targets into a bundle.",
+    "check": "Compare a bundle with what hsgen generates today.",
+    "verify": "Verify that a bundle's files match its manifest.",
+    "compile": "Compile kernels offline; list registers and spills.",
+    "validate": "Compare many sorts on a device with numpy.",
+    "bench": "Measure sorts, baselines and a plain copy in one run.",
+    "suggest": "Print first shapes for a target, from its facts.",
+    "probe": "Write a new target file for a device.",
+    "tune": "Find a target's shapes and crossovers on a device.",
+    "report": "Write an HTML page about a target or a bundle.",
+    "doctor": "List devices and tools on this machine.",
+    "help": "Explain a topic, such as keys or exit-codes, or a command.",
+}
+"""The commands, each with one line about it; each is a function of this name in `hsgen.cli.NAME`."""
 
 COMMANDS: Sections = (
     ("Bundles of kernels", ("generate", "check", "verify")),

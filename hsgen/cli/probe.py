@@ -21,7 +21,7 @@ from hsgen.tools.suggest import probing
 from hsgen.tools.suggest import query as asked
 
 
-@click.command(short_help="Write a new target file for a device.")
+@click.command()
 @click.option("--api", type=click.Choice(asked.PROBED), help="The API to query the device through.")
 @device_option
 @click.option(

@@ -19,7 +19,7 @@ from hsgen.tools.report.page import Contents, Subject, every_sort, page
 _STDOUT = "-"
 
 
-@click.command(short_help="Write an HTML page about a target or a bundle.")
+@click.command()
 @click.option("-t", "--target", "names", multiple=True, help="A target's name, or a file ending in .toml.")
 @click.option(
     "--bundle",

@@ -18,7 +18,7 @@ from hsgen.targets import assembly
 from hsgen.targets import target as target_files
 
 
-@click.command(short_help="Print parameters, kernels and launch plans of a target.")
+@click.command()
 @click.argument("target")
 @wanted_options
 @click.option("--algorithm", metavar="NAME", help="Only this algorithm or variant, as `hsgen targets` lists it.")

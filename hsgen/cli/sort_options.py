@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 
 import click
 
+from hsgen.algorithms import operation
 from hsgen.bundle.manifest import Choice, choose
 from hsgen.cli.options import Count, gathered
 from hsgen.core.errors import Usage
@@ -57,14 +58,17 @@ class Wanted:
         out: dict[str, Sort] = {}
         why = Usage(f"target {target.name}: has no such sort; `hsgen targets` lists what it has")
         for key, value in product(choice.widths, choice.values):
-            for label in [*target.labels(key), *target.implicit(key)]:
-                if label in (named or target.labels(key)):
-                    try:
-                        sort = target.sort(label, key, choice.signature(value), self.max_n)
-                    except Usage as e:
-                        why = e
-                    else:
-                        out[sort.file] = sort
+            have = [*target.labels(key), *target.derived(key), *target.implicit(key)]
+            labels = [label for label in have if label in (named or target.labels(key))]
+            for label, of in ((x, of) for x in labels for of in operation(x).types(choice.keys, key)):
+                plain = operation(label).plain_only
+                try:
+                    made = choice.untyped(value) if plain else choice.signature(value)
+                    sort = target.sort(label, of, made, self.max_n)
+                except Usage as e:
+                    why = e
+                else:
+                    out[sort.file] = sort
         if not out:
             raise why
         return list(out.values())

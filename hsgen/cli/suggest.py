@@ -10,7 +10,7 @@ from hsgen.tools.suggest import WIDTHS, reading, text
 from hsgen.tools.suggest import suggest as suggested
 
 
-@click.command(short_help="Print first shapes for a target, from its facts.")
+@click.command()
 @click.option("-t", "--target", "name", required=True, help="A target, or a file that ends in .toml; facts suffice.")
 @click.option("--key", "keys", multiple=True, type=click.Choice(WIDTHS), help="Only for keys of this width.")
 @json_option

@@ -21,7 +21,7 @@ from hsgen.targets import target as target_files
 from hsgen.targets.json_schema import target_schema
 
 
-@click.command(short_help="List the targets and the evidence for each.")
+@click.command()
 @click.option("--markdown", is_flag=True, help="Print the table of docs/reference/targets.md.")
 @click.option("--upgrade", "file", metavar="FILE", help="Rewrite a target file of schema 1 in schema 2, in place.")
 @click.option("--schema", "as_schema", is_flag=True, help="Print the JSON Schema of target files, for editors.")
@@ -85,7 +85,8 @@ def _listed(t: target_files.Target) -> dict[str, Any]:
 
 def _offers(found: target_files.Target) -> list[tuple[str, str]]:
     """Each width of keys that a target supports, with each of its labels for that width."""
-    return [(k, a) for k in KEYS if k in offered(found) for a in (*found.labels(k), *found.implicit(k))]
+    have = [k for k in KEYS if k in offered(found)]
+    return [(k, a) for k in have for a in (*found.labels(k), *found.derived(k), *found.implicit(k))]
 
 
 def _by_label(found: target_files.Target) -> dict[str, list[str]]:

@@ -10,7 +10,8 @@ width of keys and a kind of values is one sort.
 |---|---|---|
 | `--key` | `u8` `u16` `u32` `u64` | unsigned integers; by default the widths that the target has tables for |
 | | `i8` `i16` `i32` `i64` | signed integers |
-| | `f16` `f32` `f64` | floats, in the total order of IEEE 754: -NaN, -inf, ..., -0, +0, ..., +inf, +NaN |
+| | `f16` `bf16` `f32` `f64` | floats, in the total order of IEEE 754: -NaN, -inf, ..., -0, +0, ..., +inf, +NaN |
+| | `bool` | bytes, 0 before 1: sorted as `u8` |
 | `--value` | `none` | keys alone; the default |
 | | `v4` `v8` `v16` | a value of 4, 8 or 16 bytes moves with each key |
 | | `index` `index64` | the index of each key, as an integer of 4 or 8 bytes (an argsort) |
@@ -75,6 +76,8 @@ _ENVIRONMENT = """\
 | variable | means |
 |---|---|
 | `HSGEN_GLSL` | the GLSL compiler: `glslangValidator`, `glslang` or `glslc`, with its folder or without; empty: none |
+| `HSGEN_CCCL` | the folder of CUB's headers, as `bench --cccl` |
+| `HSGEN_PEER_SOURCE` | the folder of the sources of a baseline, as `bench --peer-source` |
 | `HSGEN_TRIAL` | `0`: the Python API compiles kernels without a trial in another process |
 | `HSGEN_LOGS` | the folder for the logs of compilers that refuse a kernel; by default that of temporary files |
 | `CC`, `CXX` | the C and the C++ compiler |

@@ -125,7 +125,7 @@ class Request:
         return book
 
 
-@click.command(short_help="Find a target's shapes and crossovers on a device.")
+@click.command()
 @gathered(
     "given",
     Request,

@@ -1,62 +1,93 @@
 """The progress of ``hsgen tune`` on stderr: phases, elapsed time, and the time that is left.
 
-On a terminal a bar shows the time, the phase and the best result so far; elsewhere each step is a line.
+On a terminal a bar shows the time and the phase; elsewhere each step is a line.
 """
 
 from __future__ import annotations
 
-import math
 import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING
 
 import click
 
+from hsgen.cli import terminal
+from hsgen.cli.progress import EVERY
 from hsgen.tools.tune.budget import words
+
+if TYPE_CHECKING:
+    from rich import progress
+
+NOTES = ("skip", "found")
+"""The phases that take no time: what is left out, and a result."""
+BAR = 20
+"""The columns of the bar; the text next to it has the others, and is folded."""
+
+
+class _Bar:
+    """A bar of rich with a text; no thread draws it, since that would disturb measurements of sorts on a CPU."""
+
+    def __init__(self, shown: progress.Progress) -> None:
+        self._shown, self._task = shown, shown.add_task("")
+        self._last = -EVERY
+
+    def draw(self, elapsed: float, length: float, text: str) -> None:
+        """Draw the bar at a time of `length` seconds."""
+        self._shown.update(self._task, completed=elapsed, total=length, description=text)
+        if (now := time.monotonic()) - self._last >= EVERY:
+            self._last = now
+            self._shown.refresh()
+
+    def note(self, text: str) -> None:
+        """Print a line above the bar."""
+        self._shown.console.print(text)
 
 
 class Progress:
-    """Shows steps of a tuning, whose budget is in seconds."""
+    """Shows steps of a tuning, whose budget is in seconds; without a bar, as lines alone."""
 
-    def __init__(self, budget: float, bar: Any) -> None:
-        self._budget, self._bar, self._begin = budget, bar, time.monotonic()
-        self._step = ("", "")
-        self._inner = ""
+    def __init__(self, budget: float, bar: _Bar | None = None) -> None:
+        self._budget = self._length = budget
+        self._begin, self._bar = time.monotonic(), bar
+        self._step, self._inner = "", ""
 
     def show(self, phase: str, text: str, left: float) -> None:
         """Show a step: its phase, what it is about, and the seconds that are left for it and all that follows."""
-        end = time.monotonic() - self._begin + max(left, 0.0)
-        if phase not in ("skip", "found"):
-            self._step, self._inner = (phase, text), ""
-        if not sys.stderr.isatty():
-            elapsed = time.monotonic() - self._begin
-            eta = "" if phase in ("skip", "found") else f"; about {words(left)} left"
+        elapsed = time.monotonic() - self._begin
+        self._length = max(self._budget, elapsed + max(left, 0.0))
+        if phase not in NOTES:
+            self._step, self._inner = f"{phase}: {text}", ""
+        if self._bar is None:
+            eta = "" if phase in NOTES else f"; about {words(left)} left"
             click.echo(f"{elapsed:6.0f} s  {phase}: {text}{eta}", err=True)
-        elif phase in ("skip", "found"):
-            click.echo(f"\r{phase}: {text}", err=True)
-        self._bar.length = max(1, math.ceil(max(self._budget, end)))
+        elif phase in NOTES:
+            self._bar.note(f"{phase}: {text}")
         self.beat("")
 
     def beat(self, inner: str) -> None:
         """Show that time has passed, and the part of the step that runs, if that is known."""
         self._inner = inner or self._inner
-        now = min(int(time.monotonic() - self._begin), self._bar.length - 1)
-        self._bar.update(max(now - self._bar.pos, 0), self.line())
-
-    def line(self) -> str:
-        """Return the current step, its part, and the time that is left."""
-        left = self._bar.length - (time.monotonic() - self._begin)
-        parts = [": ".join(x for x in self._step if x), self._inner, f"about {words(left)} left"]
-        return ", ".join(x for x in parts if x)
+        if self._bar is not None:
+            elapsed = min(time.monotonic() - self._begin, self._length)
+            parts = (self._step, self._inner, f"about {words(self._length - elapsed)} left")
+            self._bar.draw(elapsed, self._length, ", ".join(x for x in parts if x))
 
 
 @contextmanager
 def showing(budget: float) -> Iterator[Progress]:
-    """Show the progress of a tuning; where stderr is no terminal, a line for each step."""
-    shown: Any = click.progressbar(
-        length=max(1, math.ceil(budget)), label="tuning", file=sys.stderr, item_show_func=lambda x: x, show_eta=False
-    )
-    with shown as bar:
-        yield Progress(budget, bar)
+    """Show the progress of a tuning; where stderr is no terminal, or one that moves no cursor, a line for each step."""
+    if not terminal.is_terminal(sys.stderr) or terminal.is_dumb():
+        yield Progress(budget)
+        return
+    from rich import progress
+    from rich.table import Column
+
+    text = progress.TextColumn("{task.description}", markup=False, table_column=Column(ratio=1, overflow="fold"))
+    columns = (progress.TextColumn("tuning"), progress.BarColumn(BAR), progress.TaskProgressColumn(), text)
+    console = terminal.console(sys.stderr)
+    with progress.Progress(
+        *columns, console=console, auto_refresh=False, transient=True, redirect_stdout=False, expand=True
+    ) as shown:
+        yield Progress(budget, _Bar(shown))

@@ -21,6 +21,7 @@ from hsgen.cli.target_file import target_file
 from hsgen.core.errors import Usage, Wrong
 from hsgen.core.scratch import ANY_N
 from hsgen.core.sort import Sort
+from hsgen.engines import shims
 from hsgen.engines.hosts import evidence_device, evidence_level
 from hsgen.stages.epilogue import parsed
 from hsgen.targets import evidence
@@ -29,7 +30,7 @@ from hsgen.tools.validate import large as larges
 from hsgen.tools.validate import validation
 
 
-@click.command(short_help="Compare many sorts on a device with numpy.")
+@click.command()
 @drive_options
 @click.option("--full", is_flag=True, help=f"At least {validation.FULL} cases per sort instead of {validation.QUICK}.")
 @seed_option
@@ -112,7 +113,8 @@ def _shown(rows: list[dict[str, Any]], seed: int, as_json: bool) -> None:
 def _report_language(place: engines.Place) -> None:
     """Report on stderr that kernels run in another language than their own, if they do."""
     if place.language:
-        said = f"the kernels run{place.language.replace(',', '')}, not as Apple's compiler makes them"
+        compiler = shims.SHIMS[place.api].compiler
+        said = f"the kernels run{place.language.replace(',', '')}, not as {compiler} makes them"
         click.echo(f"{place.api}: {said}", err=True)
 
 

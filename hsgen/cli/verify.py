@@ -18,7 +18,7 @@ from hsgen.cli.output import emit_json
 from hsgen.core.errors import Usage, Wrong, shown
 
 
-@click.command(short_help="Verify that a bundle's files match its manifest.")
+@click.command()
 @place_options
 @click.option(
     "--expect", metavar="SHA256", help="The hash that the manifest must have, as `hsgen generate` printed it."

@@ -18,7 +18,7 @@ def constants() -> str:
             _line(PLACES.values()),
             "/* Whether a step runs for the whole bit range, for a part of it, or in both cases. */",
             _line(RANGES.values()),
-            "/* The quantity that determines a grid: n, or the second number of the call. */",
+            "/* The quantity that determines a grid or a guard: n, the second number of the call, n divided by it. */",
             _line(QUANTITIES.values()),
             "/* The argument of a step's kernel, with flags: */",
             _enum([(f"HS_{name.upper()} = {i}", what) for i, (name, what) in enumerate(ARGUMENTS.items())]),

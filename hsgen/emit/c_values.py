@@ -134,6 +134,7 @@ def _steps(sort: Sort) -> list[dict[str, Any]]:
             "guard": s.guard,
             "place": f"HS_{PLACES[s.guard.place]}",
             "range": f"HS_{RANGES[s.guard.range]}",
+            "by": f"HS_{QUANTITIES[s.guard.x]}",
             "grid": s.grid,
             "x": f"HS_{QUANTITIES[s.grid.x]}",
             "argument": _argument(s.argument),

@@ -21,14 +21,14 @@ from pathlib import Path
 from hsgen.core.errors import Unavailable, Usage, Wrong
 from hsgen.core.sort import Sort
 from hsgen.emit.kernels import Source
-from hsgen.system import folders, processes, toolchain
+from hsgen.system import extras, folders, processes, toolchain
 
 ADDRESS_FROM = 1 << 20
 """The count up to which kernels need no module with device addresses: every device can bind that many keys."""
 
-INSTALL = "install a GLSL compiler: apt-get install glslang-tools, or pip install 'hsgen[vulkan]'"
-"""What provides a GLSL compiler."""
-ABSENT = f"generated with --glsl-only, without SPIR-V; {INSTALL}, and generate again without --glsl-only"
+_INSTALL = "install a GLSL compiler: apt-get install glslang-tools, or"
+_ANYWHERE = f"{_INSTALL} pip install 'hsgen[vulkan]'"
+ABSENT = f"generated with --glsl-only, without SPIR-V; {_ANYWHERE}, and generate again without --glsl-only"
 """What a bundle without SPIR-V says where it is compiled for Vulkan."""
 
 _MAGIC = (0x07230203).to_bytes(4, "little")
@@ -93,6 +93,11 @@ def _known(name: str) -> Compiler | None:
     # the first line has the version of shaderc alone; the following lines have those of its glslang and SPIRV-Tools
     parts = f" ({hashlib.sha256(said.encode()).hexdigest()[:8]})" if kind == "glslc" else ""
     return Compiler(path, kind, f"{kind} {version[1]}{parts} -Os")
+
+
+def install() -> str:
+    """Return what provides a GLSL compiler on this machine."""
+    return f"{_INSTALL} {extras.command('vulkan')}"
 
 
 def modules(sort: Sort) -> list[Module]:

@@ -77,13 +77,8 @@ def read(data: bytes) -> File | None:
     """Return what a file of SPIR-V holds; None if the file is not well-formed."""
     if len(data) > LARGEST:
         return None
-    if found := _OLD_FILE.fullmatch(data):
-        words = {
-            n.decode(): [int(w, 0) for w in x.decode().split("u,")[:-1]] for n, x in re.findall(_OLD_ARRAY, found[1])
-        }
-        return File({n: struct.pack(f"<{len(x)}I", *x) for n, x in words.items()}, (_old(found[2]), _old(found[3])))
     if (found := _FILE.fullmatch(data)) is None:
-        return None
+        return _earlier(data)
     arrays: dict[str, bytes] = {}
     for name, text in re.findall(_ARRAY, found[1]):
         module = spirv_text.decoded("".join(re.findall(rf'"({spirv_text.TEXT}+)"', text.decode())))
@@ -100,6 +95,14 @@ def _table(text: bytes, arrays: dict[str, bytes]) -> list[str | None] | None:
     if any(name != "0" and (name not in arrays or len(arrays[name]) != int(size)) for size, name in rows):
         return None
     return [None if name == "0" else name for _, name in rows]
+
+
+def _earlier(data: bytes) -> File | None:
+    """What a file of an earlier version holds; None if it is not such a file."""
+    if (found := _OLD_FILE.fullmatch(data)) is None:
+        return None
+    words = {n.decode(): [int(w, 0) for w in x.decode().split("u,")[:-1]] for n, x in re.findall(_OLD_ARRAY, found[1])}
+    return File({n: struct.pack(f"<{len(x)}I", *x) for n, x in words.items()}, (_old(found[2]), _old(found[3])))
 
 
 def _old(text: bytes) -> list[str | None]:

@@ -29,8 +29,11 @@ class Index:
     def __str__(self) -> str:
         return self.text
 
-    def __add__(self, other: int) -> Index:
+    def __add__(self, other: int | Index) -> Index:
         return Index(f"{self.text} + {other}", True) if other else self
+
+    def __radd__(self, other: int) -> Index:
+        return Index(f"{other} + {self.text}", True) if other else self
 
     def __mul__(self, number: int) -> Index:
         return self if number == 1 else Index(f"{f'({self.text})' if self.total else self.text} * {number}")
@@ -50,7 +53,7 @@ class Batch:
 
     def each(self, *, caller: Callable[[int | Index], str]) -> str:
         """Return statements for these indices."""
-        return unroll(self.size, variable="j", caller=lambda j: caller(_sum(self.begin, j)))
+        return unroll(self.size, variable="j", caller=lambda j: caller(self.begin + j))
 
 
 @contextmanager
@@ -101,7 +104,3 @@ def batches(count: int, size: int, *, caller: Callable[[Batch], str]) -> str:
     full, rest = divmod(count, size)
     text = unroll(full, variable="b", breaks=True, caller=lambda b: caller(Batch(b * size, size)))
     return text + unroll(1 if rest else 0, variable="b", breaks=True, caller=lambda _: caller(Batch(full * size, rest)))
-
-
-def _sum(a: int | Index, b: int | Index) -> int | Index:
-    return a + b if isinstance(a, int) and isinstance(b, int) else Index(f"{a} + {b}", True) if a != 0 else b

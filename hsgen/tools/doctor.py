@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from hsgen.apis import having
 from hsgen.core.errors import HsgenError, Unavailable
+from hsgen.cuda import compiler, driver
 from hsgen.emit import spirv
 from hsgen.engines import hosts as devices
 from hsgen.engines import metal_shim, native, selection
+from hsgen.numpy.devices import chosen
 from hsgen.system import compilers, extras, toolchain
 from hsgen.targets import target as targets
 from hsgen.tools import worker
@@ -36,6 +38,7 @@ _INSTALL = extras.command("cpu-device")
 
 def findings() -> list[Finding]:
     """Return all findings, in a fixed order."""
+    python = _python()  # before other versions of NVRTC are loaded, which cuda.bindings would take
     problem = toolchain.embedded_problem()
     why = f": {problem}" if problem else ""
     out = [
@@ -48,7 +51,7 @@ def findings() -> list[Finding]:
     try:
         hosts = devices.hosts()
     except Unavailable as e:
-        return [*out, Finding(what="OpenCL device", found=None, costs=str(e)), *_native(), *_tools()]
+        return [*out, Finding(what="OpenCL device", found=None, costs=str(e)), *_native(), *_tools(), *python]
     known = [targets.find(n) for n in targets.names()]
     for host in hosts:
         widths = [w for w in (4, 8, 16, 32, 64, 128) if devices.offers(host, w)]
@@ -58,7 +61,7 @@ def findings() -> list[Finding]:
         out.append(Finding(what="OpenCL device", found=found, costs=""))
     if not hosts:
         out.append(Finding(what="OpenCL device", found=None, costs=f"validate, bench; {_INSTALL}"))
-    return [*out, *_native(), _metal(), *_tools()]
+    return [*out, *_native(), _metal(), *_tools(), *python]
 
 
 def _name(host: devices.Host, found: Sequence[devices.Host]) -> str:
@@ -114,9 +117,10 @@ def _tools() -> list[Finding]:
         Finding(
             what="GLSL compiler",
             found=glsl.identity if glsl else None,
-            costs=f"SPIR-V: bundles with Vulkan, their check, and --api vulkan; {spirv.INSTALL}",
+            costs=f"SPIR-V: bundles with Vulkan, their check, and --api vulkan; {spirv.install()}",
         ),
         Finding(what="CUDA compiler", found=toolkit, costs="--api cuda; install NVIDIA's CUDA toolkit"),
+        Finding(what="HIP compiler", found=toolchain.tool("hipcc"), costs="--api hip; install AMD's ROCm"),
         Finding(what="NVRTC", found=nvrtcs, costs=f"CUDA kernels in `hsgen compile`; {nvrtc.INSTALL}"),
         *_offline(),
         Finding(
@@ -127,11 +131,27 @@ def _tools() -> list[Finding]:
     ]
 
 
+def _python() -> list[Finding]:
+    """What the Python API needs for NVIDIA GPUs, and the device that it picks for numpy arrays."""
+    cuda = Finding(what="CUDA from Python", found=None, costs="hsgen.cuda, hsgen.torch, hsgen.cupy")
+    arrays = Finding(what="numpy arrays", found=None, costs="hsgen.sort, hsgen.argsort, hsgen.Sorter")
+    try:
+        found = f"cuda.bindings {driver.package('').__version__}, NVRTC {'.'.join(map(str, compiler.version()))}"
+        cuda = replace(cuda, found=found)
+    except HsgenError as e:
+        cuda = replace(cuda, costs=f"{cuda.costs}: {e}")
+    try:
+        arrays = replace(arrays, found=f"sorted by {chosen()[0].label}")
+    except HsgenError as e:
+        arrays = replace(arrays, costs=f"{arrays.costs}: {e}")
+    return [cuda, arrays]
+
+
 def _offline() -> list[Finding]:
     """The compilers of `hsgen compile` other than NVIDIA's."""
     titles = {
         "ocloc": ("Intel's offline compiler", "kernels for Intel GPUs"),
-        "amdgcn": ("clang for AMD GPUs", "OpenCL kernels for AMD GPUs"),
+        "amdgcn": ("clang for AMD GPUs", "OpenCL and HIP kernels for AMD GPUs"),
         "radv": ("Mesa's RADV, without a device", "Vulkan kernels for AMD GPUs"),
         "spirv": ("SPIR-V validator", "SPIR-V"),
     }

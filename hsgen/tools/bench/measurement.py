@@ -29,12 +29,8 @@ def known(sort: Sort, how: Options) -> list[str]:
 
     No baseline reports run boundaries or runs an epilogue.
     """
-    if (
-        bit_range(sort.plan, how) != (0, sort.key.bits)
-        or how.kind
-        or how.descending
-        or sort.signature.value == "index64"
-    ):
+    plain = operations.of(sort).typed_baselines or not (how.kind or how.descending)
+    if bit_range(sort.plan, how) != (0, sort.key.bits) or not plain or sort.signature.value == "index64":
         return []
     if sort.signature.followed:
         return []

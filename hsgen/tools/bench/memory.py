@@ -26,7 +26,7 @@ def fits(engines: Sequence[Engine], n: int, how: Options) -> None:
         Unavailable: they do; the message has the sizes.
     """
     sort = engines[0].sort
-    item = sort.key.bytes + sort.signature.value_bytes
+    item = sort.item_bytes + sort.signature.value_bytes
     value = n * sort.signature.value_bytes
     need = sum(2 * n * item + 2 * value + _extra(e.sort, n, how) + scratch_bytes(e.sort, n, how) for e in engines)
     total, largest = engines[0].memory()

@@ -126,7 +126,7 @@ def _grouped(rows: Rows, by: Any) -> dict[Any, list[Mapping[str, Any]]]:
 def _panel(row: Mapping[str, Any]) -> tuple[Any, ...]:
     """The fields that all rows of a panel have in common."""
     same = ("target", "api", "device", "key", "value", "order", "device_count", "kind")
-    more = ("task", "segments", "layout", "run_boundaries", "epilogue")
+    more = ("task", "segments", "layout", "run_boundaries", "epilogue", "take")
     return (*(row[name] for name in same), *row["bits"], *(row.get(name) for name in more))
 
 
@@ -206,5 +206,6 @@ def _title(row: Mapping[str, Any]) -> str:
     words += [does.noun] if does and does.workload else []
     if row.get("segments"):
         words += [f"{row['segments']} {'rows' if row['layout'] == 'equal' else 'segments'}"]
+    words += [f"the first {row['take']} of each"] if row.get("take") else []
     head = f"{row['target']}: {', '.join(words)}"
     return "\n".join(fill(line, _CHARACTERS) for line in (head, f"{row['api']} on {row['device']}"))

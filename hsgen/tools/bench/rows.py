@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from hsgen import __version__
+from hsgen import __version__, operations
 from hsgen.core.interpreter import Options, bit_range, launches
 from hsgen.core.sort import Sort
 from hsgen.engines.engine import Engine
@@ -78,6 +78,7 @@ class Row:
     layout: str | None = None
     run_boundaries: bool = False
     epilogue: bool = False
+    take: int | None = None
 
     def record(self) -> dict[str, Any]:
         """Return the row as an object of JSON."""
@@ -137,7 +138,8 @@ def rows_of(
 
 def _row_of(sort: Sort, work: Load) -> Callable[..., Row]:
     """The constructor of rows with the fields about the call, which all rows of a load have in common."""
-    how, segmented = work.how, work.offsets is not None
+    how, selects = work.how, operations.of(sort).selects
+    segmented = work.offsets is not None or selects
     begin, end = (bit - sort.plan.first_bit for bit in bit_range(sort.plan, how))
     return partial(
         Row,
@@ -150,7 +152,8 @@ def _row_of(sort: Sort, work: Load) -> Callable[..., Row]:
         n=work.n,
         task=sort.operation,
         segments=how.segment_count if segmented else None,
-        layout=("equal" if how.rows else "random") if segmented else None,
+        layout=("equal" if how.rows or selects else "random") if segmented else None,
+        take=how.take if selects else None,
         run_boundaries=sort.signature.run_boundaries,
         epilogue=bool(sort.signature.epilogue),
     )

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from hsgen.bundle import build
 from hsgen.bundle.manifest import Entry, Manifest, again
+from hsgen.bundle.selection import sorts
 from hsgen.bundle.store import read_manifest, sizes
 from hsgen.core.errors import Usage
 from hsgen.targets import target as target_files
@@ -61,5 +61,5 @@ def _targets(folder: Path, manifest: Manifest, names: Sequence[str]) -> list[Tar
 def _subject(folder: Path, entry: Entry, found: Target) -> Subject:
     have = entry.choice
     return Subject(
-        target=found, sorts=build.sorts(found, again(found, have)), apis=have.apis, files=sizes(folder, entry.files)
+        target=found, sorts=sorts(found, again(found, have)), apis=have.apis, files=sizes(folder, entry.files)
     )

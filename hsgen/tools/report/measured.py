@@ -53,6 +53,7 @@ _TASK: dict[str, tuple[type, ...]] = {
     "layout": (str, type(None)),
     "run_boundaries": (bool,),
     "epilogue": (bool,),
+    "take": (int, type(None)),
 }
 """More such fields, which rows of older documents lack."""
 

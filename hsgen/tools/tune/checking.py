@@ -16,6 +16,7 @@ from hsgen.core.keys import PLAIN as PLAIN_FORM
 from hsgen.core.keys import Signature
 from hsgen.core.sort import Sort
 from hsgen.engines import hosts, pyopencl
+from hsgen.engines.compiled import Compiled
 from hsgen.engines.engine import Engine
 from hsgen.engines.harness import Harness, Native
 from hsgen.targets import target
@@ -121,7 +122,7 @@ def _engine(request: Mapping[str, Any], c: Mapping[str, Any], context: Any, sort
     if request["native"]:
         harness = Harness(Path(c["library"]))
         return Native(harness, request["api"], sort, request["index"], request["options"])
-    return pyopencl.Direct(context, pyopencl.Compiled(context, sort))
+    return pyopencl.Direct(context, Compiled(context, sort))
 
 
 def _reporting(send: Send, patience: float, name: str, of: int) -> Callable[[Iterator[Any]], Iterator[Any]]:

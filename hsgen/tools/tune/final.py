@@ -111,10 +111,12 @@ def serving(found: Cut, n: int) -> str:
 
 
 def rows(key: str, rounds: Rounds, before: Cut, after: Cut, chosen: Mapping[str, str]) -> list[Row]:
-    """Return the rows of one key width for all counts of its final."""
+    """Return the rows of one key width for the counts of its final, except those that a sort serves which was not
+    tuned."""
     out = []
     for n in sorted({n for t in rounds.values() for n in t}):
-        new = serving(after, n)
+        if not after or (new := serving(after, n)) not in chosen:
+            continue
         times = rounds[entry(new, chosen[new])].get(n)
         if times is None:
             continue

@@ -112,7 +112,7 @@ class Space:
             if other is not None and other[0] is box and rng.random() < 0.3:
                 at = {k: (at if rng.random() < 0.5 else other[1])[k] for k in box}
             for k in rng.permutation([k for k, v in box.items() if len(v) > 1])[: int(rng.geometric(0.5))]:
-                at[k] = _beside(at[k], len(box[k]), rng)
+                at[k] = _neighbour(at[k], len(box[k]), rng)
             table = self.table(box, at)
             if self.fits(table):
                 return table
@@ -127,7 +127,7 @@ def _nearest(choices: Sequence[Any], value: object) -> int | None:
     return min(numbers)[1] if numbers else None
 
 
-def _beside(at: int, length: int, rng: np.random.Generator) -> int:
+def _neighbour(at: int, length: int, rng: np.random.Generator) -> int:
     """Another place in a list: mostly a neighbour."""
     if rng.random() < 0.2 or length < 3:
         return int(rng.integers(length))

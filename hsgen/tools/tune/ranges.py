@@ -49,21 +49,21 @@ class Crossovers:
         sorting = {x: w for x, w in chosen.items() if operation(x).by_count}
         before = [(label, upto) for label, upto in self._journal.head["autos"].get(key, [])]
         if not sorting:
-            label, which = next(iter(chosen.items()))
-            self._result.rows += final.rows(key, rounds, [(label, ALL)], [(label, ALL)], {label: which})
+            self._result.rows += _alone(key, rounds, chosen)
             return
         times = final.typical(rounds, sorting)
         counts = sorted(set.intersection(*(set(t) for t in times.values())))
         raced = {n for x in sorting for n in self._journal.head["sizes"][f"{x} {key}"]}
-        if not raced <= set(counts) or not set(compared) <= set(chosen):
-            have = [(x, upto) for x, upto in before if x in sorting] or [(next(iter(sorting)), ALL)]
-            self._result.rows += final.rows(key, rounds, before, have, sorting)
+        # without all of the file's algorithms tuned, their crossovers are unknown
+        known = {x for x, _ in before} <= set(labels)
+        if not known or not raced <= set(counts) or not set(compared) <= set(chosen):
+            self._result.rows += final.rows(key, rounds, before, before, sorting) or _alone(key, rounds, sorting)
             return
         entries = {x: (x, tables[x]) for x in sorting}
         after = self._refined(number, key, entries, cut(times), counts, before)
         self._result.rows += final.rows(key, rounds, before, after, sorting)
-        if (not before and len(after) < 2) or not {x for x, _ in before} <= set(labels):
-            return  # without all of the file's algorithms tuned, their crossovers are unknown
+        if not before and len(after) < 2:
+            return
         data = self._data
         for (label, width), table in self._result.tables.items():
             data = changed(data, label, width, table)
@@ -115,3 +115,9 @@ class Crossovers:
         if VALUED not in self._data.get(SORT, {}).get(key, {}) or not {x for x, _ in old} <= set(labels):
             return None
         return rows(data, key, [x for x, _ in old], [n for _, n in old[:-1]])
+
+
+def _alone(key: str, rounds: final.Rounds, chosen: Mapping[str, str]) -> list[final.Row]:
+    """The rows of the first chosen table, as if it served all counts before and after."""
+    label, which = next(iter(chosen.items()))
+    return final.rows(key, rounds, [(label, ALL)], [(label, ALL)], {label: which})

@@ -199,10 +199,8 @@ class Field:
         """Compile entries, one per processor at a time; return libraries by name, empty for OpenCL.
 
         `ends`: times of the clock, when no more compilations start, and when they end.  What is late is left out.
-
         `whole`: check CUDA's registers for every device of the target.
         """
-
         target = self.target
 
         def one(name: str) -> tuple[str, str, str] | None:

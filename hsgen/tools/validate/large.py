@@ -45,7 +45,7 @@ def faults(engine: Engine, by: tuple[Sort, Sort], n: int, seed: int) -> tuple[st
     Raises:
         Usage: n exceeds the sort or the digest.
     """
-    sort, before = engine.sort, engine.beside(by[0])
+    sort, before = engine.sort, engine.sibling(by[0])
     most = min(sort.plan.max_n, *(c.plan.max_n - BEHIND for c in by))
     if n > most:
         raise Usage(f"count {n}: {sort.name} is checked for up to {most} keys")
@@ -58,7 +58,7 @@ def faults(engine: Engine, by: tuple[Sort, Sort], n: int, seed: int) -> tuple[st
     if "values" in at:
         out["values_out"] = at["values"]
     engine.run(n, {**at, **out}, PLAIN)
-    after = engine.beside(by[1])
+    after = engine.sibling(by[1])
     made: Places = {"source": at["source"], "values": (VALUES_OUT, 0)} if sort.signature.index else at
     return _digest(after, made, n, size).faults(first, stable=sort.signature.value_bytes > 0)
 

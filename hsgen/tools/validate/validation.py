@@ -107,11 +107,11 @@ def calls(sort: Sort, number: int, n: int) -> tuple[Options, int | None]:
     The options take turns: the types, orders, bit ranges and counts that the sort was generated for.
     """
     signature, bits = sort.signature, sort.plan.bits
-    types = [t for t in TYPES.values() if KEYS[t.key].bits == bits]
+    kinds = sorted({t.kind for t in TYPES.values() if KEYS[t.key].bits == bits})
     how = Options()
     if signature.key_transform:
-        turn = number % (2 * len(types))
-        how = replace(how, kind=types[turn // 2].kind, descending=turn % 2 == 1)
+        turn = number % (2 * len(kinds))
+        how = replace(how, kind=kinds[turn // 2], descending=turn % 2 == 1)
     if signature.bit_range:
         ranges = ((0, None), (0, bits // 2), (bits // 2, bits), (3, 4), (1, bits - 1), (5, 5), (0, None))
         begin, end = ranges[number // 3 % len(ranges)]

@@ -27,6 +27,9 @@ class Unit:
     install: str
 
 
+PEERS = "HSGEN_PEER_SOURCE"
+"""The variable that names a folder with the sources of baselines, in itself or in its folder `include`."""
+
 UNITS = {
     "lsd": Unit(source="lsd.c", install="a C compiler with its headers (Debian and Ubuntu: gcc libc6-dev)"),
     "std": Unit(source="std.cpp", install="a C++ compiler with its library (Debian and Ubuntu: g++)"),
@@ -39,6 +42,12 @@ UNITS = {
         source="boost.cpp",
         link=("-lOpenCL",),
         install="Boost.Compute and OpenCL's headers and loader (Debian and Ubuntu: libboost-dev ocl-icd-opencl-dev)",
+    ),
+    "vrdx": Unit(
+        source="vrdx.cpp",
+        link=("-ldl",),
+        install="Vulkan's headers (Debian and Ubuntu: libvulkan-dev), and name the folder of vk_radix_sort.h with "
+        "--peer-source",
     ),
 }
 
@@ -87,7 +96,9 @@ def version(library: ctypes.CDLL) -> str:
 
 def _built(name: str, unit: Unit) -> Path:
     """The shared library of a baseline, cached by the hash of its preprocessed source and compiler."""
-    command = [*compiler(unit.source), "-O3", "-DNDEBUG", "-fPIC", f"-I{SOURCES}"]
+    given = os.environ.get(PEERS)
+    peers = [f"-I{folder}" for folder in (given, f"{given}/include")] if given else []
+    command = [*compiler(unit.source), "-O3", "-DNDEBUG", "-fPIC", f"-I{SOURCES}", *peers]
     source = str(SOURCES / unit.source)
     # preprocessed text includes all headers, so another version of a library has another hash
     text = _compile([*command, "-E", "-P", source], unit)
@@ -105,6 +116,7 @@ def _built(name: str, unit: Unit) -> Path:
 def _compile(command: Sequence[str], unit: Unit) -> str:
     done = compilers.run(command, _SECONDS)
     if done.returncode:
+        done.stdout = ""  # where it is preprocessed text
         said = compilers.complaint(done, _RELEVANT)
         raise Unavailable(f"does not build with {Path(command[0]).name}: {said}; install {unit.install}")
     return done.stdout

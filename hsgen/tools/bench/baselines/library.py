@@ -14,9 +14,19 @@ Words = NDArray[Any]
 
 
 def library(
-    name: str, engine: Engine, keys: Any, values: Words | None, n: int, parts: int, *, merges: bool = False
+    name: str,
+    engine: Engine,
+    keys: Any,
+    values: Words | None,
+    n: int,
+    parts: int,
+    *,
+    merges: bool = False,
+    columns: int = 1,
+    taken: int | None = None,
 ) -> Run:
-    """A baseline of the engine's library that makes `n` keys, and values, in the buffers of results.
+    """A baseline of the engine's library that makes `n` keys, or rows of `columns`, and values, in the buffers of
+    results; only `taken` of them if that is given.
 
     Before it is timed keys are copied, or merged once: a copy is of one of two arrays.
     """
@@ -30,10 +40,10 @@ def library(
     sort, device = timed(lambda: engine.baseline(name, keys.dtype.itemsize, n, 4 * words, parts))
     return Run(
         name=name,
-        prepare=sort if merges else lambda: copied(engine, n * (keys.dtype.itemsize + 4 * words)),
+        prepare=sort if merges else lambda: copied(engine, n * (columns * keys.dtype.itemsize + 4 * words)),
         sort=sort,
         device=device,
-        result=lambda: read(KEYS_OUT, (n,), keys.dtype),
+        result=lambda: read(KEYS_OUT, (n * columns if taken is None else taken,), keys.dtype),
         values=None if values is None else lambda: read(VALUES_OUT, (n, words), np.uint32),
         stable=not merges,
     )

@@ -16,7 +16,7 @@ from hsgen.tools.bench.baselines.baseline import Run
 Words = NDArray[Any]
 
 
-def _torch(engine: Engine) -> tuple[Any, Any]:
+def opened(engine: Engine) -> tuple[Any, Any]:
     """PyTorch, and its device object for the engine's GPU."""
     device = APIS[engine.api].torch
     if not device:
@@ -37,7 +37,7 @@ class _Sorting:
     """Sorts keys as signed integers of the same order, because PyTorch cannot sort unsigned ones."""
 
     def __init__(self, engine: Engine, keys: Keys, *, stable: bool) -> None:
-        self.torch, self.device = _torch(engine)
+        self.torch, self.device = opened(engine)
         self._sign = keys.dtype.type(1 << (8 * keys.dtype.itemsize - 1))
         self._source = self.tensor((keys ^ self._sign).view(f"i{keys.dtype.itemsize}"))
         self._stable = stable

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from hsgen.core.sort import Sort
 from hsgen.engines.engine import Engine
 from hsgen.operations.calls import Load
-from hsgen.tools.bench.baselines import device, host, numpy_avx2, pairs, pytorch
+from hsgen.tools.bench.baselines import device, host, numpy_avx2, pairs, pytorch, vrdx
 from hsgen.tools.bench.baselines.baseline import Baseline, Run, ValuedPeer
 
 BASELINES: Mapping[str, Baseline] = {
@@ -20,6 +20,7 @@ BASELINES: Mapping[str, Baseline] = {
     "lsd": host.lsd,
     "vqsort": host.vqsort,
     "boost": device.boost,
+    "vrdx": vrdx.vrdx,
 }
 
 VALUED: Mapping[str, ValuedPeer] = {
@@ -28,6 +29,7 @@ VALUED: Mapping[str, ValuedPeer] = {
     "lsd": pairs.lsd,
     "cub": pairs.cub,
     "torch": pytorch.torch_valued,
+    "vrdx": vrdx.valued,
 }
 """Those that sort values with the keys."""
 

@@ -1,0 +1,65 @@
+"""What prefix sums are compared with."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from hsgen.core.sort import Sort
+from hsgen.engines.engine import Engine
+from hsgen.operations.calls import Load
+from hsgen.tools.bench.baselines.baseline import Run
+from hsgen.tools.bench.baselines.library import library
+
+EXCLUSIVE = 1 << 8
+"""Added to the number of columns in the number of a call of CUB, for exclusive sums."""
+_CUB_COLUMNS = 4  # the most columns for which the harness compiles CUB's scan
+
+
+def _exclusive(sort: Sort) -> bool:
+    return bool(getattr(sort.parts[0].params, "exclusive", False))
+
+
+def numpy(engine: Engine, work: Load) -> Run:
+    """numpy's `cumsum` of each column."""
+    sort = engine.sort
+    rows = work.keys.reshape(-1, sort.columns)
+    out, first = np.zeros_like(rows), int(_exclusive(sort))
+    made: dict[str, Any] = {}
+
+    def run() -> None:
+        np.cumsum(rows[: len(rows) - first], axis=0, dtype=rows.dtype, out=out[first:])
+        made["sums"] = out.reshape(-1)
+
+    return Run(
+        name="numpy", prepare=lambda: None, sort=run, result=lambda: np.array(made["sums"]), version=np.__version__
+    )
+
+
+def cub(engine: Engine, work: Load) -> Run:
+    """CUB's `DeviceScan`, of structures of as many members as a row has columns; its memory is allocated beforehand.
+
+    Raises:
+        Unavailable: from its first call, if it does not run on CUDA.
+    """
+    sort = engine.sort
+    number = sort.columns + EXCLUSIVE * _exclusive(sort)
+    return library("cub", engine, work.keys, None, work.n, number, columns=sort.columns)
+
+
+SCANNING: Mapping[str, Callable[[Engine, Load], Run]] = {"numpy": numpy, "cub": cub}
+"""Those that sum up columns of unsigned elements."""
+
+ALL = list(SCANNING)
+
+
+def names(sort: Sort) -> list[str]:
+    """Return the baselines that compute the sums of a scan."""
+    return [name for name in SCANNING if name != "cub" or sort.columns <= _CUB_COLUMNS]
+
+
+def start(name: str, engine: Engine, work: Load) -> Run:
+    """Set a baseline up."""
+    return SCANNING[name](engine, work)
