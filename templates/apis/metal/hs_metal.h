@@ -100,6 +100,7 @@ hs_status hs_metal_sort(const hs_metal *sorter, hs_metal_commands commands, cons
 /* The prefix sums of each column of a table of n rows (HS_SCAN). */
 typedef struct hs_metal_scan_args {
     uint64_t n;                          /* rows */
+    hs_options options;                  /* type: integers, whose sums wrap, or 32-bit floats */
     hs_metal_buffer source;              /* written only if it is also the destination */
     hs_metal_buffer destination;         /* null: in place */
     /* at least hs_scratch_with bytes; offset a multiple of 256; null where that is 0 */
@@ -154,6 +155,24 @@ typedef struct hs_metal_digest_args {
 } hs_metal_digest_args;
 
 hs_status hs_metal_digest(const hs_metal *sorter, hs_metal_commands commands, const hs_metal_digest_args *args);
+
+/* The first k keys of each of row_count rows (HS_TOP_K), in the order of the options: descending, the k greatest.  Equal
+ * keys are in the order of their indices.  Up to the `block` keys of the sort they are sorted; beyond, they are in the order
+ * of the row. */
+typedef struct hs_metal_top_k_args {
+    uint64_t n;                          /* keys of all rows */
+    uint64_t row_count;                  /* rows of n / row_count keys */
+    uint64_t k;                          /* keys to take of each row, at least 1 */
+    hs_options options;                  /* type and order */
+    hs_metal_buffer source;
+    hs_metal_buffer destination;         /* k keys of each row */
+    /* at least hs_scratch_with bytes; offset a multiple of 256; null where that is 0 */
+    hs_metal_buffer scratch;
+    hs_metal_buffer values;              /* the value of each key, for selections with values */
+    hs_metal_buffer values_destination;  /* k values of each row, or the indices of the keys in their row */
+} hs_metal_top_k_args;
+
+hs_status hs_metal_top_k(const hs_metal *sorter, hs_metal_commands commands, const hs_metal_top_k_args *args);
 
 /* The sort for `key` ("u32") and `value` (null: "none"), as in hs_serves, among these targets that suits the device
  * best and that its general limits allow; null if none.  How wide SIMD groups are is found out by hs_metal_create.  Any

@@ -34,6 +34,7 @@ hs_status hs_metal_scan(const hs_metal *sorter, hs_metal_commands commands, cons
     hs_metal_record record = hs_metal_empty(HS_SCAN);
     if (args) {
         record.n = args->n;
+        record.options = args->options;
         record.given[HS_SOURCE] = args->source;
         record.given[HS_DESTINATION] = args->destination;
         record.given[HS_SCRATCH] = args->scratch;
@@ -87,6 +88,23 @@ hs_status hs_metal_digest(const hs_metal *sorter, hs_metal_commands commands, co
         record.given[HS_SOURCE] = args->source;
         record.given[HS_VALUES] = args->values;
         record.given[HS_REPORT] = args->digest;
+    }
+    return hs_metal_run(sorter, commands, args ? &record : NULL);
+}
+
+hs_status hs_metal_top_k(const hs_metal *sorter, hs_metal_commands commands, const hs_metal_top_k_args *args)
+{
+    hs_metal_record record = hs_metal_empty(HS_TOP_K);
+    if (args) {
+        record.n = args->n;
+        record.number = args->row_count;
+        record.take = args->k;
+        record.options = args->options;
+        record.given[HS_SOURCE] = args->source;
+        record.given[HS_DESTINATION] = args->destination;
+        record.given[HS_SCRATCH] = args->scratch;
+        record.given[HS_VALUES] = args->values;
+        record.given[HS_VALUES_OUT] = args->values_destination;
     }
     return hs_metal_run(sorter, commands, args ? &record : NULL);
 }

@@ -47,12 +47,14 @@ static void hs_metal_dispatch(const hs_metal *sorter, id<MTLComputeCommandEncode
 {
     const hs_kernel *kernel = &sorter->sort->kernels[step->kernel];
     hs_metal_numbers numbers;
+    int32_t more[2];
     uint32_t i;
     memset(&numbers, 0, sizeof numbers);
     numbers.n = (int64_t)call->plan.n;
     numbers.argument = argument;
-    numbers.low = hs_bound(step->guard.min_n);
-    numbers.high = hs_bound(step->guard.max_n);
+    hs_numbers(sorter->sort, step, &call->plan, more);
+    numbers.low = more[0];
+    numbers.high = more[1];
     [encoder setComputePipelineState:HS_OBJECT(id<MTLComputePipelineState>, sorter->pipelines[step->kernel])];
     for (i = 0; i < kernel->bindings; i++) {
         const hs_span *span = &call->spans[step->bindings[i].role];
@@ -99,6 +101,7 @@ hs_status hs_metal_run(const hs_metal *sorter, hs_metal_commands commands, const
     call.record = record;
     call.plan.n = record->n;
     call.plan.number = record->number;
+    call.plan.take = record->take;
     call.plan.options = &record->options;
     status = hs_metal_survey(sorter->sort, record, &call);
     if (status == HS_OK) status = hs_scope_takes(sorter->sort, &sorter->scope, &call.plan);

@@ -35,7 +35,7 @@ struct hs_metal {
 /* A call of any operation: `number` is segment_count, first_count, capacity or shift. */
 typedef struct hs_metal_record {
     hs_kind kind;
-    uint64_t n, number;
+    uint64_t n, number, take;
     hs_options options;
     hs_metal_buffer given[HS_ROLES];
 } hs_metal_record;

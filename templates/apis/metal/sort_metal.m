@@ -48,9 +48,9 @@ static hs_status look(const hs_metal *checker, id<MTLCommandBuffer> commands, id
 }
 
 /* Sort `buffer` in place between two looks, which say whether that went wrong; the command buffer does all, the
- * caller waits. */
+ * caller waits.  `missing`: what the sort lacks for the call, and how to generate it. */
 static hs_status run(const hs_metal *sorter, const hs_metal *checker, id<MTLDevice> device, id<MTLCommandQueue> queue,
-                     id<MTLBuffer> buffer, int *wrong)
+                     id<MTLBuffer> buffer, int *wrong, const char **missing)
 {
     static const uint32_t none[16] = {0};
     id<MTLCommandBuffer> commands = [queue commandBuffer];
@@ -72,6 +72,8 @@ static hs_status run(const hs_metal *sorter, const hs_metal *checker, id<MTLDevi
     args.scratch.memory = scratch;
     status = look(checker, commands, buffer, reports, 0);
     if (status == HS_OK) status = hs_metal_sort(sorter, commands, &args);
+    if (status == HS_ERROR_OPTION) /* of the buffers, the source alone is given; add others that you give */
+        *missing = hs_missing_option(hs_metal_sort_of(sorter), &args.options, 1u << HS_SOURCE);
     if (status == HS_OK) status = look(checker, commands, buffer, reports, 8 * sizeof *words);
     if (status != HS_OK) return status;
     [commands commit];
@@ -91,6 +93,7 @@ int main(void)
     const hs_metal_kernels *sort = NULL, *check = NULL;
     hs_metal *sorter = NULL, *checker = NULL;
     hs_metal_error error;
+    const char *missing = NULL;
     hs_status status = HS_ERROR_DEVICE;
     int right = 0, wrong = 0;
     memset(&error, 0, sizeof error);
@@ -110,7 +113,8 @@ int main(void)
             id<MTLBuffer> buffer;
             fill(expected, COUNT);
             buffer = [device newBufferWithBytes:expected length:sizeof expected options:MTLResourceStorageModeShared];
-            status = queue && buffer ? run(sorter, checker, device, queue, buffer, &wrong) : HS_ERROR_DEVICE_MEMORY;
+            status = HS_ERROR_DEVICE_MEMORY;
+            if (queue && buffer) status = run(sorter, checker, device, queue, buffer, &wrong, &missing);
             if (status == HS_OK) {
                 qsort(expected, COUNT, sizeof *expected, compare);
                 right = !wrong && memcmp([buffer contents], expected, sizeof expected) == 0;
@@ -120,8 +124,8 @@ int main(void)
             printf("sorted %d keys on %s with target %s\n", (int)COUNT, [[device name] UTF8String],
                    sort->sort->target);
         else
-            fprintf(stderr, "not sorted: %s (Metal's code %ld)\n%s\n",
-                    status ? hs_status_text(status) : "wrong order", error.code, error.log);
+            fprintf(stderr, "not sorted: %s (Metal's code %ld)\n%s%s\n",
+                    status ? hs_status_text(status) : "wrong order", error.code, missing ? missing : "", error.log);
         hs_metal_release(sorter);
         hs_metal_release(checker);
     }

@@ -23,7 +23,7 @@ struct hs_opencl {
 /* A call of any operation: `number` is segment_count, first_count, capacity or shift. */
 typedef struct hs_opencl_record {
     hs_kind kind;
-    uint64_t n, number;
+    uint64_t n, number, take;
     hs_options options;
     cl_mem given[HS_ROLES];
     cl_uint wait_count;

@@ -47,6 +47,7 @@ hs_status hs_vulkan_scan(const hs_vulkan *s, VkCommandBuffer commands,
     hs_vulkan_record record = hs_vulkan_empty(HS_SCAN);
     if (args) {
         HS_VULKAN_SHARED(record, args);
+        record.options = args->options;
         record.given[HS_SOURCE] = args->source;
         record.given[HS_DESTINATION] = args->destination;
         record.given[HS_SCRATCH] = args->scratch;
@@ -102,6 +103,24 @@ hs_status hs_vulkan_digest(const hs_vulkan *s, VkCommandBuffer commands,
         record.given[HS_SOURCE] = args->source;
         record.given[HS_VALUES] = args->values;
         record.given[HS_REPORT] = args->digest;
+    }
+    return hs_vulkan_run(s, commands, args ? &record : NULL, result);
+}
+
+hs_status hs_vulkan_top_k(const hs_vulkan *s, VkCommandBuffer commands,
+                         const hs_vulkan_top_k_args *args, VkResult *result)
+{
+    hs_vulkan_record record = hs_vulkan_empty(HS_TOP_K);
+    if (args) {
+        HS_VULKAN_SHARED(record, args);
+        record.number = args->row_count;
+        record.take = args->k;
+        record.options = args->options;
+        record.given[HS_SOURCE] = args->source;
+        record.given[HS_DESTINATION] = args->destination;
+        record.given[HS_SCRATCH] = args->scratch;
+        record.given[HS_VALUES] = args->values;
+        record.given[HS_VALUES_OUT] = args->values_destination;
     }
     return hs_vulkan_run(s, commands, args ? &record : NULL, result);
 }

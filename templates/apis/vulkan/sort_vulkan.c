@@ -26,6 +26,7 @@ typedef struct program {
     VkCommandPool pool;
     hs_vulkan *sorter, *checker;
     const hs_sort *sort, *check; /* where the bundle has no check of such keys, that is null */
+    const char *missing;         /* what the sort lacks for the call, and how to generate it; or null */
     char name[VK_MAX_PHYSICAL_DEVICE_NAME_SIZE];
 } program;
 
@@ -281,6 +282,8 @@ static hs_status sort_keys(program *p, VkCommandBuffer commands, VkResult *code)
     args.accesses = VK_ACCESS_SHADER_READ_BIT;
     status = look(p, commands, 0, code);
     if (status == HS_OK) status = hs_vulkan_sort(p->sorter, commands, &args, code);
+    if (status == HS_ERROR_OPTION) /* of the buffers, the source alone is given; add others that you give */
+        p->missing = hs_missing_option(p->sort, &args.options, 1u << HS_SOURCE);
     if (status == HS_OK) status = look(p, commands, 1, code);
     if (status != HS_OK) return status;
     /* What was written is to be read by the host. */
@@ -373,6 +376,7 @@ end:
         printf("sorted %d keys on %s with target %s\n", (int)COUNT, p.name, p.sort->target);
     else
         fprintf(stderr, "not sorted: %s (VkResult %d)\n", status ? hs_status_text(status) : "wrong order", (int)code);
+    if (p.missing) fprintf(stderr, "%s\n", p.missing);
     take_down(&p);
     free(expected);
     return right ? 0 : 1;

@@ -25,6 +25,7 @@ static hs_status hn_call_scan(cl_command_queue queue, hn_record *record, hs_open
 {
     hs_opencl_scan_args args;
     HN_FILL(args);
+    args.options = hn_options_of(record->call);
     args.source = record->at[HS_SOURCE];
     args.destination = record->at[HS_DESTINATION];
     args.scratch = record->at[HS_SCRATCH];
@@ -74,9 +75,24 @@ static hs_status hn_call_digest(cl_command_queue queue, hn_record *record, hs_op
     return hs_opencl_digest(hn.sorter, queue, &args, error);
 }
 
+static hs_status hn_call_top_k(cl_command_queue queue, hn_record *record, hs_opencl_error *error)
+{
+    hs_opencl_top_k_args args;
+    HN_FILL(args);
+    args.row_count = record->call->segment_count;
+    args.k = record->call->take;
+    args.options = hn_options_of(record->call);
+    args.source = record->at[HS_SOURCE];
+    args.destination = record->at[HS_DESTINATION];
+    args.scratch = record->at[HS_SCRATCH];
+    args.values = record->at[HS_VALUES];
+    args.values_destination = record->at[HS_VALUES_OUT];
+    return hs_opencl_top_k(hn.sorter, queue, &args, error);
+}
+
 hs_status hn_enqueue(cl_command_queue queue, hn_record *record, hs_opencl_error *error)
 {
     static hs_status (*const by_kind[])(cl_command_queue, hn_record *, hs_opencl_error *) = {
-        hn_call_sort, hn_call_scan, hn_call_segments, hn_call_merge, hn_call_digest};
+        hn_call_sort, hn_call_scan, hn_call_segments, hn_call_merge, hn_call_digest, hn_call_top_k};
     return by_kind[hs_opencl_sort_of(hn.sorter)->kind](queue, record, error);
 }

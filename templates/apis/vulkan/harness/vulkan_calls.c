@@ -59,6 +59,7 @@ static hs_status hn_call_scan(const hn_call *call, uint64_t scratch, VkResult *c
 {
     hs_vulkan_scan_args args;
     HN_FILL(args);
+    args.options = hn_options_of(call);
     args.source = hn_part(call, HS_SOURCE);
     args.destination = hn_part(call, HS_DESTINATION);
     args.scratch = hn_scratch_part(scratch);
@@ -109,9 +110,24 @@ static hs_status hn_call_digest(const hn_call *call, uint64_t scratch, VkResult 
     return hs_vulkan_digest(hn.sorter, hn.commands, &args, code);
 }
 
+static hs_status hn_call_top_k(const hn_call *call, uint64_t scratch, VkResult *code)
+{
+    hs_vulkan_top_k_args args;
+    HN_FILL(args);
+    args.row_count = call->segment_count;
+    args.k = call->take;
+    args.options = hn_options_of(call);
+    args.source = hn_part(call, HS_SOURCE);
+    args.destination = hn_part(call, HS_DESTINATION);
+    args.scratch = hn_scratch_part(scratch);
+    args.values = hn_part(call, HS_VALUES);
+    args.values_destination = hn_part(call, HS_VALUES_OUT);
+    return hs_vulkan_top_k(hn.sorter, hn.commands, &args, code);
+}
+
 hs_status hn_record(const hn_call *call, uint64_t scratch, VkResult *code)
 {
     static hs_status (*const by_kind[])(const hn_call *, uint64_t, VkResult *) = {
-        hn_call_sort, hn_call_scan, hn_call_segments, hn_call_merge, hn_call_digest};
+        hn_call_sort, hn_call_scan, hn_call_segments, hn_call_merge, hn_call_digest, hn_call_top_k};
     return by_kind[hs_vulkan_sort_of(hn.sorter)->kind](call, scratch, code);
 }
