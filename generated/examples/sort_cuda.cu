@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT-0
- * Part of a bundle of hsgen 0.4.0; do not edit. */
+ * Part of a bundle of hsgen 1.0.0; do not edit. */
 /* Sorts a million random keys with CUDA and checks the result.
  *
  * Built by nvcc together with what is in src/ and targets/; the bundle's README has the line.
@@ -22,10 +22,10 @@ struct Device {
     {
         hs_cuda_release(sorter);
         hs_cuda_release(checker);
-        cudaFree(scratch);
-        cudaFree(report);
-        cudaFree(keys);
-        if (stream) cudaStreamDestroy(stream);
+        (void)cudaFree(scratch);
+        (void)cudaFree(report);
+        (void)cudaFree(keys);
+        if (stream) (void)cudaStreamDestroy(stream);
     }
 };
 
@@ -91,7 +91,12 @@ static bool run(Device &device, std::vector<unsigned int> &keys)
     if (!fine("upload", cudaMemcpyAsync(device.keys, keys.data(), bytes, cudaMemcpyHostToDevice, device.stream)))
         return false;
     if (!look(device, keys.size(), before)) return false;
-    if (!fine("hs_cuda_sort", hs_cuda_sort(device.sorter, device.stream, &args, &error), error)) return false;
+    const hs_status status = hs_cuda_sort(device.sorter, device.stream, &args, &error);
+    if (status == HS_ERROR_OPTION) { /* of the buffers, the source alone is given; add others that you give */
+        const char *missing = hs_missing_option(hs_cuda_sort_of(device.sorter), &args.options, 1u << HS_SOURCE);
+        if (missing) std::printf("%s\n", missing);
+    }
+    if (!fine("hs_cuda_sort", status, error)) return false;
     if (!look(device, keys.size(), after)) return false;
     if (!fine("download", cudaMemcpyAsync(keys.data(), device.keys, bytes, cudaMemcpyDeviceToHost, device.stream)))
         return false;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT-0
- * Part of a bundle of hsgen 0.4.0; do not edit. */
+ * Part of a bundle of hsgen 1.0.0; do not edit. */
 /* Sort random numbers with OpenCL: all that a program does, from the device to the sorted array.
  *
  * README.md has the line that builds it.  The first device that a target of this bundle sorts on is taken, or the first
@@ -130,6 +130,7 @@ int main(int argc, char **argv)
     hs_opencl *sorter = NULL, *checker = NULL;
     hs_opencl_error error;
     hs_opencl_sort_args args;
+    const char *missing = NULL;
     hs_status status = HS_ERROR_HOST_MEMORY;
     uint32_t *expected = (uint32_t *)malloc(COUNT * sizeof *expected);
     uint32_t *keys = (uint32_t *)malloc(COUNT * sizeof *keys);
@@ -177,6 +178,8 @@ int main(int argc, char **argv)
     args.source = buffer;
     args.scratch = scratch;
     status = hs_opencl_sort(sorter, queue, &args, &error);
+    if (status == HS_ERROR_OPTION) /* of the buffers, the source alone is given; add others that you give */
+        missing = hs_missing_option(sort, &args.options, 1u << HS_SOURCE);
     if (status != HS_OK) goto end;
 
     status = look(checker, queue, buffer, report, after, &error);
@@ -192,8 +195,8 @@ end:
     if (right)
         printf("sorted %d keys on %s with target %s\n", (int)COUNT, name, sort->target);
     else
-        fprintf(stderr, "not sorted: %s (OpenCL code %d)\n%s\n", status ? hs_status_text(status) : "wrong order",
-                (int)(code != CL_SUCCESS ? code : error.code), error.log);
+        fprintf(stderr, "not sorted: %s (OpenCL code %d)\n%s%s\n", status ? hs_status_text(status) : "wrong order",
+                (int)(code != CL_SUCCESS ? code : error.code), missing ? missing : "", error.log);
     if (buffer) clReleaseMemObject(buffer);
     if (scratch) clReleaseMemObject(scratch);
     if (report) clReleaseMemObject(report);

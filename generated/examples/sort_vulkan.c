@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT-0
- * Part of a bundle of hsgen 0.4.0; do not edit. */
+ * Part of a bundle of hsgen 1.0.0; do not edit. */
 /* Sort random numbers with Vulkan: all that a program does, from the device to the sorted array.
  *
  * README.md has the line that builds it.  The first device that a target of this bundle sorts on is taken, or the first
@@ -28,6 +28,7 @@ typedef struct program {
     VkCommandPool pool;
     hs_vulkan *sorter, *checker;
     const hs_sort *sort, *check; /* where the bundle has no check of such keys, that is null */
+    const char *missing;         /* what the sort lacks for the call, and how to generate it; or null */
     char name[VK_MAX_PHYSICAL_DEVICE_NAME_SIZE];
 } program;
 
@@ -283,6 +284,8 @@ static hs_status sort_keys(program *p, VkCommandBuffer commands, VkResult *code)
     args.accesses = VK_ACCESS_SHADER_READ_BIT;
     status = look(p, commands, 0, code);
     if (status == HS_OK) status = hs_vulkan_sort(p->sorter, commands, &args, code);
+    if (status == HS_ERROR_OPTION) /* of the buffers, the source alone is given; add others that you give */
+        p->missing = hs_missing_option(p->sort, &args.options, 1u << HS_SOURCE);
     if (status == HS_OK) status = look(p, commands, 1, code);
     if (status != HS_OK) return status;
     /* What was written is to be read by the host. */
@@ -375,6 +378,7 @@ end:
         printf("sorted %d keys on %s with target %s\n", (int)COUNT, p.name, p.sort->target);
     else
         fprintf(stderr, "not sorted: %s (VkResult %d)\n", status ? hs_status_text(status) : "wrong order", (int)code);
+    if (p.missing) fprintf(stderr, "%s\n", p.missing);
     take_down(&p);
     free(expected);
     return right ? 0 : 1;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT-0
- * Part of a bundle of hsgen 0.4.0; do not edit. */
+ * Part of a bundle of hsgen 1.0.0; do not edit. */
 /* Checks of a call, common to all APIs; see hs_survey in hs_plan.h. */
 #include "hs_internal.h"
 
@@ -16,14 +16,25 @@ uint32_t hs_uses(const hs_sort *sort)
     return found;
 }
 
+/* The type that a scan does not sum; null: none.  Signed elements have the sums of unsigned ones. */
+static const char *hs_lacks_sums(const hs_sort *sort, const hs_options *options)
+{
+    const uint32_t kind = (uint32_t)options->type & 15u, bytes = (uint32_t)options->type >> 4;
+    if (options->type && 8 * bytes != sort->key_bits) return "type: elements of another width (--key)";
+    if (options->type && (kind == 2) != (sort->key[0] == 'f')) return "type: sums of floats, or of integers (--key)";
+    return options->descending ? "descending: sums have no order" : NULL;
+}
+
 /* The option that the sort was not generated for; null: none. */
 static const char *hs_lacks(const hs_sort *sort, const hs_options *options)
 {
     const uint32_t kind = (uint32_t)options->type & 15u, bytes = (uint32_t)options->type >> 4;
     const uint32_t end = options->end_bit ? options->end_bit : sort->key_bits;
+    const char *text = sort->kind == HS_SCAN ? hs_lacks_sums(sort, options) : NULL;
+    if (text) return text;
     if (options->type && 8 * bytes != sort->key_bits) return "type: keys of another width (--key)";
     if (kind > 2 || (kind == 2 && bytes < 2)) return "type: no such type of key";
-    if (kind && !sort->key_transform) return "type: signed and float keys (--key)";
+    if (kind && !sort->key_transform && sort->kind != HS_SCAN) return "type: signed and float keys (--key)";
     if (options->descending && !sort->key_transform) return "descending: descending order (--order both)";
     if (end - options->begin_bit != sort->key_bits && !sort->bit_range)
         return "begin_bit and end_bit: a part of the bits (--feature bit-range)";
@@ -40,13 +51,14 @@ hs_status hs_takes(const hs_sort *sort, const hs_options *options)
 /* The values that the sort does not take, or moves without being given; `roles`: the buffers of the call. */
 static const char *hs_lacks_values(const hs_sort *sort, uint32_t roles)
 {
-    const int merge = sort->kind == HS_MERGE, valued = sort->value_bytes && !sort->index;
-    const int made = sort->index && sort->kind <= HS_SEGMENTED_SORT;
+    const int merge = sort->kind == HS_MERGE, apart = merge || sort->kind == HS_TOP_K;
+    const int valued = sort->value_bytes && !sort->index;
+    const int made = sort->index && (sort->kind <= HS_SEGMENTED_SORT || sort->kind == HS_TOP_K);
     const uint32_t inputs = 1u << HS_VALUES | (merge ? 1u << HS_OTHER_VALUES : 0), out = 1u << HS_VALUES_OUT;
     if (!valued && (roles & inputs)) return "values: the sort was generated without values (--value)";
     if (!valued && !made && (roles & out)) return "values_destination: the sort was generated without values (--value)";
     if (valued && (roles & inputs) != inputs) return "values: the sort moves values, which are not given";
-    if ((made || (merge && valued)) && !(roles & out)) return "values_destination: there is no buffer for the result";
+    if ((made || (apart && valued)) && !(roles & out)) return "values_destination: there is no buffer for the result";
     return NULL;
 }
 
@@ -76,6 +88,11 @@ static hs_status hs_divided(const hs_sort *sort, hs_call *call, int numbered)
     case HS_MERGE:
         if (call->number > call->n) return HS_ERROR_PARTS;
         break;
+    case HS_TOP_K:
+        if (!call->n) break;
+        if (!call->number || call->n % call->number) return HS_ERROR_PARTS;
+        if (!call->take || call->take > call->n / call->number) return HS_ERROR_PARTS;
+        break;
     case HS_SEGMENTED_SORT:
         if (call->rows && call->n && (!call->number || call->n % call->number)) return HS_ERROR_PARTS;
         break;
@@ -90,11 +107,12 @@ static void hs_touched(const hs_sort *sort, const hs_call *call, uint64_t bytes[
 {
     const uint64_t key = hs_item_bytes(sort), value = sort->value_bytes, n = call->n, number = call->number;
     const uint64_t first = sort->kind == HS_MERGE || sort->kind == HS_DIGEST ? number : n;
+    const uint64_t after = sort->kind == HS_TOP_K ? number * call->take : n;
     memset(bytes, 0, HS_ROLES * sizeof bytes[0]);
     bytes[HS_SOURCE] = key * first;
-    bytes[HS_DESTINATION] = key * n;
+    bytes[HS_DESTINATION] = key * after;
     bytes[HS_VALUES] = value * first;
-    bytes[HS_VALUES_OUT] = value * n;
+    bytes[HS_VALUES_OUT] = value * after;
     bytes[HS_COUNT] = sizeof(uint32_t);
     bytes[HS_OTHER_INPUT] = sort->kind == HS_MERGE ? key * (n - number) : sizeof(uint32_t) * (number + 1);
     bytes[HS_OTHER_VALUES] = value * (n - first);
@@ -111,6 +129,17 @@ static hs_status hs_given(const hs_sort *sort, const hs_call *call, const hs_spa
     if (has_values != valued) return HS_ERROR_OPTION;
     if (!valued) return has_out == (sort->index != 0) ? HS_OK : HS_ERROR_OPTION;
     return has_out == in_place ? HS_ERROR_ARGUMENT : HS_OK; /* both in place or neither */
+}
+
+/* The buffers of selections, which are never in place. */
+static hs_status hs_given_rows(const hs_sort *sort, const hs_call *call, const hs_span spans[HS_ROLES])
+{
+    const int valued = sort->value_bytes && !sort->index;
+    if (call->options->discard_keys) return HS_ERROR_OPTION;
+    if (call->n == 0) return HS_OK;
+    if (!spans[HS_DESTINATION].where) return HS_ERROR_ARGUMENT;
+    if ((spans[HS_VALUES].where != 0) != valued) return HS_ERROR_OPTION;
+    return (spans[HS_VALUES_OUT].where != 0) == (sort->value_bytes != 0) ? HS_OK : HS_ERROR_OPTION;
 }
 
 /* The buffers of merges and digests, which are never in place. */
@@ -143,6 +172,7 @@ static hs_status hs_played(const hs_sort *sort, const hs_call *call, uint32_t us
     for (i = HS_OTHER_INPUT; i <= HS_REPORT; i++)
         if (spans[i].where && !(uses >> i & 1)) return HS_ERROR_OPTION;
     if ((uses >> HS_REPORT & 1) && !spans[HS_REPORT].where) return HS_ERROR_ARGUMENT;
+    if (sort->kind == HS_TOP_K) return hs_given_rows(sort, call, spans);
     if (sort->kind == HS_MERGE || sort->kind == HS_DIGEST) return hs_given_apart(sort, call, bytes, spans);
     return hs_given(sort, call, spans);
 }
@@ -253,7 +283,8 @@ static int hs_scope_runs(const hs_sort *sort, const hs_scope *scope, const hs_st
     hs_call largest;
     if (rule->kind == HS_INDIRECT_GRIDS) return counted;
     if (guard->at_zero) return 1;
-    if (guard->min_n >= scope->max_n || (guard->max_n < scope->min_n && !counted)) return 0;
+    if (guard->min_n >= scope->max_n) return 0;
+    if (guard->max_n < scope->min_n && !counted && guard->x == HS_BY_N) return 0;
     if (guard->place == HS_IN_PLACE && !(scope->calls & HS_CALLS_IN_PLACE)) return 0;
     if (guard->place == HS_OUT_OF_PLACE && !(scope->calls & HS_CALLS_OUT_OF_PLACE)) return 0;
     if (guard->range == HS_ALL_BITS && !(scope->calls & HS_CALLS_ALL_BITS)) return 0;
@@ -261,7 +292,7 @@ static int hs_scope_runs(const hs_sort *sort, const hs_scope *scope, const hs_st
     if (rule->kind == HS_PASS && (uint32_t)rule->value >= hs_passes(sort->key_bits, rule->bits)) return 0;
     memset(&largest, 0, sizeof largest); /* the grid does not shrink with n */
     largest.n = most;
-    largest.number = INT32_MAX;
+    largest.number = guard->x == HS_BY_LENGTH ? 1 : INT32_MAX;
     largest.in_place = guard->place == HS_IN_PLACE;
     return hs_groups(step, &largest) != 0;
 }

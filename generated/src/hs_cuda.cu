@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT-0
- * Part of a bundle of hsgen 0.4.0; do not edit. */
+ * Part of a bundle of hsgen 1.0.0; do not edit. */
 /* The operations of hs_cuda.h: arguments by name become one record, which hs_cuda_run takes. */
 #include "hs_cuda_internal.h"
 
@@ -38,6 +38,7 @@ extern "C" hs_status hs_cuda_scan(const hs_cuda *sorter, cudaStream_t stream,
     hs_cuda_record record = hs_cuda_empty(HS_SCAN);
     if (args) {
         record.n = args->n;
+        record.options = args->options;
         record.given[HS_SOURCE] = {args->source, args->source_bytes};
         record.given[HS_DESTINATION] = {args->destination, args->destination_bytes};
         record.given[HS_SCRATCH] = {args->scratch, args->scratch_bytes};
@@ -93,6 +94,24 @@ extern "C" hs_status hs_cuda_digest(const hs_cuda *sorter, cudaStream_t stream,
         record.given[HS_SOURCE] = {args->source, args->source_bytes};
         record.given[HS_VALUES] = {args->values, args->values_bytes};
         record.given[HS_REPORT] = {args->digest, args->digest_bytes};
+    }
+    return hs_cuda_run(sorter, stream, args ? &record : NULL, error);
+}
+
+extern "C" hs_status hs_cuda_top_k(const hs_cuda *sorter, cudaStream_t stream,
+                                   const hs_cuda_top_k_args *args, cudaError_t *error)
+{
+    hs_cuda_record record = hs_cuda_empty(HS_TOP_K);
+    if (args) {
+        record.n = args->n;
+        record.number = args->row_count;
+        record.take = args->k;
+        record.options = args->options;
+        record.given[HS_SOURCE] = {args->source, args->source_bytes};
+        record.given[HS_DESTINATION] = {args->destination, args->destination_bytes};
+        record.given[HS_SCRATCH] = {args->scratch, args->scratch_bytes};
+        record.given[HS_VALUES] = {args->values, args->values_bytes};
+        record.given[HS_VALUES_OUT] = {args->values_destination, args->values_destination_bytes};
     }
     return hs_cuda_run(sorter, stream, args ? &record : NULL, error);
 }

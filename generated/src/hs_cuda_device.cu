@@ -1,36 +1,7 @@
 /* SPDX-License-Identifier: MIT-0
- * Part of a bundle of hsgen 0.4.0; do not edit. */
-/* CUDA devices: what they report, which sorts run on them, which sort suits one best. */
+ * Part of a bundle of hsgen 1.0.0; do not edit. */
+/* CUDA devices: which sorts run on them, and which sort suits one best. */
 #include "hs_cuda_internal.h"
-
-static hs_status hs_cuda_status(cudaError_t code)
-{
-    switch (code) {
-    case cudaSuccess: return HS_OK;
-    case cudaErrorNoKernelImageForDevice:
-    case cudaErrorInvalidDeviceFunction:
-    case cudaErrorLaunchOutOfResources:
-    case cudaErrorCooperativeLaunchTooLarge:
-    case cudaErrorInsufficientDriver:
-    case cudaErrorNoDevice: return HS_ERROR_DEVICE;
-    case cudaErrorInvalidPtx:
-    case cudaErrorUnsupportedPtxVersion:
-    case cudaErrorJitCompilerNotFound:
-    case cudaErrorInvalidKernelImage: return HS_ERROR_BUILD;
-    case cudaErrorMemoryAllocation: return HS_ERROR_DEVICE_MEMORY;
-    case cudaErrorIllegalAddress:
-    case cudaErrorIllegalInstruction:
-    case cudaErrorMisalignedAddress:
-    case cudaErrorInvalidAddressSpace:
-    case cudaErrorInvalidPc:
-    case cudaErrorHardwareStackError:
-    case cudaErrorAssert:
-    case cudaErrorECCUncorrectable:
-    case cudaErrorLaunchTimeout:
-    case cudaErrorLaunchFailure: return HS_ERROR_DEVICE_LOST;
-    default: return HS_ERROR_API;
-    }
-}
 
 extern "C" hs_status hs_cuda_failed(cudaError_t code, cudaError_t pending, cudaError_t *error)
 {
@@ -66,13 +37,6 @@ static hs_status hs_cuda_holds(const hs_cuda_kernels *sort, uint32_t index, int 
     return able && each > 0 && groups <= cores * (uint64_t)each ? HS_OK : HS_ERROR_DEVICE;
 }
 
-/* Whether an error of cudaFuncGetAttributes means that there is no code for the device, which is an answer. */
-static int hs_cuda_absent(cudaError_t code)
-{
-    return code == cudaErrorNoKernelImageForDevice || code == cudaErrorInvalidDeviceFunction ||
-           hs_cuda_status(code) == HS_ERROR_BUILD;
-}
-
 extern "C" hs_status hs_cuda_runs(const hs_cuda_kernels *sort, const hs_scope *scope, int device, int prepare,
                                   cudaError_t *code, int *known)
 {
@@ -90,7 +54,7 @@ extern "C" hs_status hs_cuda_runs(const hs_cuda_kernels *sort, const hs_scope *s
         struct cudaFuncAttributes has;
         *known = 1;
         if (scope && !hs_scope_has(sort->sort, scope, i, 0)) continue;
-        if (warp != 32 || kernel->subgroup > 32 || kernel->work_group > threads) return HS_ERROR_DEVICE;
+        if (!hs_cuda_warp_holds(warp, kernel->subgroup) || kernel->work_group > threads) return HS_ERROR_DEVICE;
         /* fails if the kernel was not compiled for this device */
         *code = cudaFuncGetAttributes(&has, sort->kernels[i]);
         *known = *code == cudaSuccess || hs_cuda_absent(*code);
@@ -112,20 +76,6 @@ extern "C" hs_status hs_cuda_runs(const hs_cuda_kernels *sort, const hs_scope *s
     return HS_OK;
 }
 
-/* The current device as hs_suits takes it; `properties` holds its name. */
-static cudaError_t hs_cuda_device(hs_device *device, struct cudaDeviceProp *properties, int *index)
-{
-    cudaError_t code = cudaGetDevice(index);
-    if (code == cudaSuccess) code = cudaGetDeviceProperties(properties, *index);
-    if (code != cudaSuccess) return code;
-    device->type = HS_GPU;
-    device->vendor = 0x10de;
-    device->compute = (uint32_t)(10 * properties->major + properties->minor);
-    device->name = properties->name;
-    device->platform = "NVIDIA CUDA";
-    return cudaSuccess;
-}
-
 extern "C" hs_status hs_cuda_match(const hs_cuda_target *const *targets, size_t count, const char *key,
                                    const char *value, const hs_cuda_kernels **sort)
 {
@@ -136,7 +86,7 @@ extern "C" hs_status hs_cuda_match_kind(const hs_cuda_target *const *targets, si
                                         const char *key, const char *value, const hs_cuda_kernels **sort)
 {
     const cudaError_t pending = cudaPeekAtLastError();
-    struct cudaDeviceProp properties;
+    char name[HS_CUDA_NAME];
     hs_device device;
     hs_status status;
     cudaError_t code;
@@ -145,7 +95,7 @@ extern "C" hs_status hs_cuda_match_kind(const hs_cuda_target *const *targets, si
     int index = 0, known;
     if (sort) *sort = NULL;
     if (!sort || !key || (count && !targets)) return HS_ERROR_ARGUMENT;
-    code = hs_cuda_device(&device, &properties, &index);
+    code = hs_cuda_device(&device, name, &index);
     if (code != cudaSuccess) return hs_cuda_failed(code, pending, NULL);
     for (t = 0; t < count; t++) {
         const hs_target *target = targets[t]->target;

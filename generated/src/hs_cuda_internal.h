@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT-0
- * Part of a bundle of hsgen 0.4.0; do not edit. */
+ * Part of a bundle of hsgen 1.0.0; do not edit. */
 /* Declarations that the files of the CUDA runtime share. */
 #ifndef HS_CUDA_INTERNAL_H
 #define HS_CUDA_INTERNAL_H
@@ -26,12 +26,30 @@ struct hs_cuda_buffer {
 /* A call of any operation: `number` is segment_count, first_count, capacity or shift. */
 struct hs_cuda_record {
     hs_kind kind;
-    uint64_t n, number;
+    uint64_t n, number, take;
     hs_options options;
     hs_cuda_buffer given[HS_ROLES];
 };
 
+#define HS_CUDA_NAME 512 /* characters of a device's name at most */
+
 extern "C" {
+
+/* The status of an error. */
+HS_INTERNAL hs_status hs_cuda_status(cudaError_t code);
+
+/* Whether an error of cudaFuncGetAttributes means that there is no code for the device, which is an answer. */
+HS_INTERNAL int hs_cuda_absent(cudaError_t code);
+
+/* Whether warps of a size hold subgroups of `lanes` lanes. */
+HS_INTERNAL int hs_cuda_warp_holds(uint64_t warp, uint32_t lanes);
+
+/* The current device as hs_suits takes it, and its number; `name` is the memory of its name. */
+HS_INTERNAL cudaError_t hs_cuda_device(hs_device *device, char name[HS_CUDA_NAME], int *index);
+
+/* Launch a cooperative kernel: all of its groups are resident, or the launch fails. */
+HS_INTERNAL cudaError_t hs_cuda_together(const void *kernel, const uint32_t grid[2], const hs_kernel *what,
+                                         void **values, cudaStream_t stream);
 
 /* The status of an error that is returned from here, which is also stored if `error` is not null.  The CUDA runtime
  * keeps the last error for the next query: this error is cleared there, unless `pending` is an earlier one, which is the

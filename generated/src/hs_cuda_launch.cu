@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT-0
- * Part of a bundle of hsgen 0.4.0; do not edit. */
+ * Part of a bundle of hsgen 1.0.0; do not edit. */
 /* Calls for CUDA: checked, enqueued on a stream. */
 #include "hs_cuda_internal.h"
 
@@ -37,31 +37,16 @@ struct hs_cuda_call {
     hs_span spans[HS_ROLES];
 };
 
-/* Launch a cooperative kernel: all of its groups are resident, or the launch fails. */
-static cudaError_t hs_cuda_together(const void *kernel, const uint32_t grid[2], const hs_kernel *what, void **values,
-                                    cudaStream_t stream)
-{
-    cudaLaunchAttribute attribute = {};
-    cudaLaunchConfig_t config = {};
-    attribute.id = cudaLaunchAttributeCooperative;
-    attribute.val.cooperative = 1;
-    config.gridDim = dim3(grid[0], grid[1]);
-    config.blockDim = dim3(what->work_group);
-    config.dynamicSmemBytes = what->local_bytes;
-    config.stream = stream;
-    config.attrs = &attribute;
-    config.numAttrs = 1;
-    return cudaLaunchKernelExC(&config, kernel, values);
-}
-
 static cudaError_t hs_cuda_launch(const hs_cuda *sorter, const hs_step *step, const uint32_t grid[2],
                                   const hs_cuda_call *call, int argument, cudaStream_t stream)
 {
     const hs_kernel *kernel = &sorter->kernels->sort->kernels[step->kernel];
     void *pointers[HS_BINDINGS], *values[HS_BINDINGS + 4];
     int64_t wide = (int64_t)call->plan.n;
-    int narrow = (int)call->plan.n, low = hs_bound(step->guard.min_n), high = hs_bound(step->guard.max_n);
+    int narrow = (int)call->plan.n;
+    int32_t numbers[2];
     uint32_t i;
+    hs_numbers(sorter->kernels->sort, step, &call->plan, numbers);
     for (i = 0; i < kernel->bindings; i++) {
         const uint64_t begin = call->spans[step->bindings[i].role].begin;
         pointers[i] = (void *)(uintptr_t)(begin + hs_offset(&step->bindings[i], call->plan.n));
@@ -69,8 +54,8 @@ static cudaError_t hs_cuda_launch(const hs_cuda *sorter, const hs_step *step, co
     }
     values[i++] = kernel->index64 ? (void *)&wide : (void *)&narrow;
     values[i++] = &argument;
-    values[i++] = &low; /* parameters of sorts with a device-side count only; not read by others */
-    values[i] = &high;
+    values[i++] = &numbers[0]; /* not read by sorts that hs_has_numbers excludes */
+    values[i] = &numbers[1];
     if (kernel->cooperative)
         return hs_cuda_together(sorter->kernels->kernels[step->kernel], grid, kernel, values, stream);
     return cudaLaunchKernel(sorter->kernels->kernels[step->kernel], dim3(grid[0], grid[1]), dim3(kernel->work_group),
@@ -95,6 +80,7 @@ extern "C" hs_status hs_cuda_run(const hs_cuda *sorter, cudaStream_t stream, con
     memset(&call, 0, sizeof call);
     call.plan.n = record->n;
     call.plan.number = record->number;
+    call.plan.take = record->take;
     call.plan.options = &record->options;
     status = hs_cuda_survey(sort, record, &call.plan, call.spans);
     if (status == HS_OK) status = hs_scope_takes(sort, &sorter->scope, &call.plan);

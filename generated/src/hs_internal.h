@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT-0
- * Part of a bundle of hsgen 0.4.0; do not edit. */
+ * Part of a bundle of hsgen 1.0.0; do not edit. */
 /* Declarations that the source files of the runtimes share; not part of the interface. */
 #ifndef HS_INTERNAL_H
 #define HS_INTERNAL_H

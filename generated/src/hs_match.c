@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT-0
- * Part of a bundle of hsgen 0.4.0; do not edit. */
+ * Part of a bundle of hsgen 1.0.0; do not edit. */
 /* Which sorts serve a request, and how well a target suits a device; see hs.h. */
 #include "hs/hs.h"
 
@@ -9,9 +9,11 @@
 static int hs_is(const hs_sort *sort, const char *key, const char *value)
 {
     if (strcmp(sort->value, value ? value : "none") != 0) return 0;
-    if (strcmp(sort->key, key) == 0) return 1;
-    if (!sort->key_transform || sort->key[0] != 'u' || strcmp(key, "f8") == 0) return 0;
-    return (key[0] == 'i' || key[0] == 'f') && strcmp(sort->key + 1, key + 1) == 0;
+    if (strcmp(sort->key, strcmp(key, "bool") == 0 ? "u8" : key) == 0) return 1;
+    if (strcmp(key, "bf16") == 0) key = sort->kind == HS_SCAN ? "" : "f16"; /* whose order it has */
+    if (sort->key[0] != 'u' || (key[0] != 'i' && key[0] != 'f') || strcmp(sort->key + 1, key + 1) != 0) return 0;
+    if (sort->kind == HS_SCAN) return key[0] == 'i'; /* the same sums */
+    return sort->key_transform && strcmp(key, "f8") != 0;
 }
 
 int hs_serves_kind(const hs_sort *sort, hs_kind kind, const char *key, const char *value)

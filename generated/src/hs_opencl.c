@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT-0
- * Part of a bundle of hsgen 0.4.0; do not edit. */
+ * Part of a bundle of hsgen 1.0.0; do not edit. */
 /* The operations of hs_opencl.h: arguments by name become one record, which one thread at a time may enqueue. */
 #include "hs_opencl_internal.h"
 
@@ -78,6 +78,7 @@ hs_status hs_opencl_scan(hs_opencl *sorter, cl_command_queue queue, const hs_ope
     hs_opencl_record record = hs_opencl_empty(HS_SCAN);
     if (args) {
         HS_OPENCL_SHARED(record, args);
+        record.options = args->options;
         record.given[HS_SOURCE] = args->source;
         record.given[HS_DESTINATION] = args->destination;
         record.given[HS_SCRATCH] = args->scratch;
@@ -133,6 +134,24 @@ hs_status hs_opencl_digest(hs_opencl *sorter, cl_command_queue queue, const hs_o
         record.given[HS_SOURCE] = args->source;
         record.given[HS_VALUES] = args->values;
         record.given[HS_REPORT] = args->digest;
+    }
+    return hs_opencl_run(sorter, queue, args ? &record : NULL, error);
+}
+
+hs_status hs_opencl_top_k(hs_opencl *sorter, cl_command_queue queue, const hs_opencl_top_k_args *args,
+                         hs_opencl_error *error)
+{
+    hs_opencl_record record = hs_opencl_empty(HS_TOP_K);
+    if (args) {
+        HS_OPENCL_SHARED(record, args);
+        record.number = args->row_count;
+        record.take = args->k;
+        record.options = args->options;
+        record.given[HS_SOURCE] = args->source;
+        record.given[HS_DESTINATION] = args->destination;
+        record.given[HS_SCRATCH] = args->scratch;
+        record.given[HS_VALUES] = args->values;
+        record.given[HS_VALUES_OUT] = args->values_destination;
     }
     return hs_opencl_run(sorter, queue, args ? &record : NULL, error);
 }

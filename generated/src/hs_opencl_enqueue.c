@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT-0
- * Part of a bundle of hsgen 0.4.0; do not edit. */
+ * Part of a bundle of hsgen 1.0.0; do not edit. */
 /* Calls for OpenCL: checked, cut into sub-buffers, enqueued. */
 #include "hs_opencl_internal.h"
 
@@ -60,19 +60,22 @@ typedef struct hs_opencl_call {
     hs_span spans[HS_ROLES];
 } hs_opencl_call;
 
-/* Set the arguments after the buffers: n, the argument, and for sorts with a device-side count the bounds. */
-static cl_int hs_set_numbers(cl_kernel kernel, const hs_sort *sort, const hs_step *step, uint64_t n, cl_int argument)
+/* Set the arguments after the buffers: n, the argument, and for some sorts two more numbers. */
+static cl_int hs_set_numbers(cl_kernel kernel, const hs_sort *sort, const hs_step *step, const hs_call *call,
+                             cl_int argument)
 {
     const hs_kernel *facts = &sort->kernels[step->kernel];
-    const cl_long wide = (cl_long)n;
-    const cl_int narrow = (cl_int)n, low = hs_bound(step->guard.min_n), high = hs_bound(step->guard.max_n);
+    const cl_long wide = (cl_long)call->n;
+    const cl_int narrow = (cl_int)call->n;
+    int32_t numbers[2];
     const cl_uint i = facts->bindings;
     cl_int code = facts->index64 ? clSetKernelArg(kernel, i, sizeof wide, &wide)
                               : clSetKernelArg(kernel, i, sizeof narrow, &narrow);
     if (code == CL_SUCCESS) code = clSetKernelArg(kernel, i + 1, sizeof argument, &argument);
-    if (!sort->device_count) return code;
-    if (code == CL_SUCCESS) code = clSetKernelArg(kernel, i + 2, sizeof low, &low);
-    return code == CL_SUCCESS ? clSetKernelArg(kernel, i + 3, sizeof high, &high) : code;
+    if (!hs_has_numbers(sort)) return code;
+    hs_numbers(sort, step, call, numbers);
+    if (code == CL_SUCCESS) code = clSetKernelArg(kernel, i + 2, sizeof numbers[0], &numbers[0]);
+    return code == CL_SUCCESS ? clSetKernelArg(kernel, i + 3, sizeof numbers[1], &numbers[1]) : code;
 }
 
 /* Enqueue one step after `wait`. */
@@ -91,7 +94,7 @@ static cl_int hs_enqueue(hs_opencl *sorter, cl_command_queue queue, const hs_ste
         const uint64_t begin = span->begin + hs_offset(&step->bindings[bound], call->plan.n);
         code = hs_set_buffer(kernel, bound, &call->parts[span->from], begin, &cut[bound]);
     }
-    if (code == CL_SUCCESS) code = hs_set_numbers(kernel, sorter->sort, step, call->plan.n, argument);
+    if (code == CL_SUCCESS) code = hs_set_numbers(kernel, sorter->sort, step, &call->plan, argument);
     lanes[0] = facts->work_group;
     lanes[1] = 1;
     size[0] = (size_t)grid[0] * lanes[0];
@@ -146,6 +149,7 @@ hs_status hs_opencl_perform(hs_opencl *sorter, cl_command_queue queue, const hs_
     memset(&call, 0, sizeof call);
     call.plan.n = record->n;
     call.plan.number = record->number;
+    call.plan.take = record->take;
     call.plan.options = &record->options;
     call.spans[HS_COUNT].where = record->given[HS_COUNT] != NULL; /* all that is checked of an idle call */
     if (!hs_idle(sort, record->n)) status = hs_parts(record, call.parts, call.spans, error);

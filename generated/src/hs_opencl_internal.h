@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT-0
- * Part of a bundle of hsgen 0.4.0; do not edit. */
+ * Part of a bundle of hsgen 1.0.0; do not edit. */
 /* Declarations that the files of the OpenCL runtime share. */
 #ifndef HS_OPENCL_INTERNAL_H
 #define HS_OPENCL_INTERNAL_H
@@ -25,7 +25,7 @@ struct hs_opencl {
 /* A call of any operation: `number` is segment_count, first_count, capacity or shift. */
 typedef struct hs_opencl_record {
     hs_kind kind;
-    uint64_t n, number;
+    uint64_t n, number, take;
     hs_options options;
     cl_mem given[HS_ROLES];
     cl_uint wait_count;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT-0
- * Part of a bundle of hsgen 0.4.0; do not edit. */
+ * Part of a bundle of hsgen 1.0.0; do not edit. */
 /* The operations of hs_vulkan.h: arguments by name become one record, which hs_vulkan_run takes.  Names with EXT and
  * KHR are used throughout the runtime so that Vulkan 1.1 and old headers suffice. */
 #include "hs_vulkan_internal.h"
@@ -49,6 +49,7 @@ hs_status hs_vulkan_scan(const hs_vulkan *s, VkCommandBuffer commands,
     hs_vulkan_record record = hs_vulkan_empty(HS_SCAN);
     if (args) {
         HS_VULKAN_SHARED(record, args);
+        record.options = args->options;
         record.given[HS_SOURCE] = args->source;
         record.given[HS_DESTINATION] = args->destination;
         record.given[HS_SCRATCH] = args->scratch;
@@ -104,6 +105,24 @@ hs_status hs_vulkan_digest(const hs_vulkan *s, VkCommandBuffer commands,
         record.given[HS_SOURCE] = args->source;
         record.given[HS_VALUES] = args->values;
         record.given[HS_REPORT] = args->digest;
+    }
+    return hs_vulkan_run(s, commands, args ? &record : NULL, result);
+}
+
+hs_status hs_vulkan_top_k(const hs_vulkan *s, VkCommandBuffer commands,
+                         const hs_vulkan_top_k_args *args, VkResult *result)
+{
+    hs_vulkan_record record = hs_vulkan_empty(HS_TOP_K);
+    if (args) {
+        HS_VULKAN_SHARED(record, args);
+        record.number = args->row_count;
+        record.take = args->k;
+        record.options = args->options;
+        record.given[HS_SOURCE] = args->source;
+        record.given[HS_DESTINATION] = args->destination;
+        record.given[HS_SCRATCH] = args->scratch;
+        record.given[HS_VALUES] = args->values;
+        record.given[HS_VALUES_OUT] = args->values_destination;
     }
     return hs_vulkan_run(s, commands, args ? &record : NULL, result);
 }

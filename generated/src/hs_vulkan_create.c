@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT-0
- * Part of a bundle of hsgen 0.4.0; do not edit. */
+ * Part of a bundle of hsgen 1.0.0; do not edit. */
 /* Sorters for Vulkan: pipelines, their layouts, and the descriptor sets that a call needs. */
 #include "hs_vulkan_internal.h"
 

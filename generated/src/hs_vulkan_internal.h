@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT-0
- * Part of a bundle of hsgen 0.4.0; do not edit. */
+ * Part of a bundle of hsgen 1.0.0; do not edit. */
 /* Declarations that the files of the Vulkan runtime share. */
 #ifndef HS_VULKAN_INTERNAL_H
 #define HS_VULKAN_INTERNAL_H
@@ -64,7 +64,7 @@ typedef struct hs_vulkan_facts {
 /* A call of any operation: `number` is segment_count, first_count, capacity or shift. */
 typedef struct hs_vulkan_record {
     hs_kind kind;
-    uint64_t n, number;
+    uint64_t n, number, take;
     hs_options options;
     hs_vulkan_buffer given[HS_ROLES];
     VkDescriptorPool pool;
@@ -85,8 +85,9 @@ HS_INTERNAL int hs_vulkan_can_require(const hs_kernel *kernel, const hs_vulkan_f
 /* Whether a sort runs on a physical device of which these features are enabled. */
 HS_INTERNAL hs_status hs_vulkan_able(const hs_sort *sort, const hs_vulkan_facts *facts, uint32_t features);
 
-/* The push constants of a kernel: an index or address for each binding, n and the argument. */
-static inline uint32_t hs_vulkan_push_bytes(uint32_t bindings) { return 8 * bindings + 8; }
+/* The push constants of a kernel: an index or address for each binding, n, the argument, and two
+ * numbers that few kernels read. */
+static inline uint32_t hs_vulkan_push_bytes(uint32_t bindings) { return 8 * bindings + 16; }
 
 /* The number of pipelines that are missing. */
 HS_INTERNAL uint32_t hs_vulkan_missing(const hs_vulkan *s);

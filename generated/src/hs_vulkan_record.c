@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT-0
- * Part of a bundle of hsgen 0.4.0; do not edit. */
+ * Part of a bundle of hsgen 1.0.0; do not edit. */
 /* Calls for Vulkan: checked, bound to descriptor sets or addresses, recorded. */
 #include "hs_vulkan_internal.h"
 
@@ -198,18 +198,20 @@ static void hs_vulkan_barrier(const hs_vulkan *s, VkCommandBuffer commands, VkPi
 }
 
 static void hs_vulkan_push(const hs_vulkan *s, VkCommandBuffer commands, const hs_vulkan_set *set, int form,
-                           uint64_t n, int32_t argument)
+                           const hs_step *step, const hs_call *call, int32_t argument)
 {
-    const int32_t numbers[2] = {(int32_t)n, argument};
-    unsigned char push[8 * HS_BINDINGS + 8];
+    int32_t numbers[4] = {(int32_t)call->n, argument, 0, 0};
+    unsigned char push[8 * HS_BINDINGS + sizeof numbers];
     uint32_t k;
+    hs_numbers(s->sort, step, call, &numbers[2]);
     for (k = 0; k < set->count; k++) {
         const uint64_t *at = &set->at[form][k];
         const uint32_t first[2] = {(uint32_t)*at, 0};
         memcpy(push + 8 * k, form == HS_BY_ADDRESS ? (const void *)at : (const void *)first, 8);
     }
-    memcpy(push + 8 * k, numbers, 8);
-    s->CmdPushConstants(commands, s->layouts[form][set->count], VK_SHADER_STAGE_COMPUTE_BIT, 0, 8 * k + 8, push);
+    memcpy(push + 8 * k, numbers, sizeof numbers);
+    s->CmdPushConstants(commands, s->layouts[form][set->count], VK_SHADER_STAGE_COMPUTE_BIT, 0,
+                        hs_vulkan_push_bytes(set->count), push);
 }
 
 /* Launch a step whose pipeline and buffers are bound. */
@@ -258,7 +260,7 @@ static void hs_vulkan_steps(const hs_vulkan *s, VkCommandBuffer commands, const 
             if (place) sets->written[place - 1] = 1;
             bound = list;
         }
-        hs_vulkan_push(s, commands, &set, form, call->plan.n, argument);
+        hs_vulkan_push(s, commands, &set, form, step, &call->plan, argument);
         grids = step->argument.kind == HS_INDIRECT_GRIDS;
         if (!stamps) hs_vulkan_stamp(s, commands, &record->timestamps, &stamps);
         hs_vulkan_dispatch(s, commands, call, i, grid);
@@ -305,6 +307,7 @@ hs_status hs_vulkan_run(const hs_vulkan *s, VkCommandBuffer commands, const hs_v
     call.record = record;
     call.plan.n = record->n;
     call.plan.number = record->number;
+    call.plan.take = record->take;
     call.plan.options = &record->options;
     call.plan.device_count = given[HS_COUNT].buffer != VK_NULL_HANDLE;
     call.plan.in_place =

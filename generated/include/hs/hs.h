@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT-0
- * Part of a bundle of hsgen 0.4.0; do not edit. */
+ * Part of a bundle of hsgen 1.0.0; do not edit. */
 /* Sorts as constants, and declarations common to all APIs.  C99 that is also C++.
  *
  * A *sort* (hs_sort) is a constant that the C file of a target defines: kernels and a launch plan.  Scans, segmented
@@ -17,7 +17,7 @@
 extern "C" {
 #endif
 
-#define HS_VERSION "0.4.0"
+#define HS_VERSION "1.0.0"
 
 typedef enum hs_status {
     HS_OK = 0,
@@ -35,7 +35,7 @@ typedef enum hs_status {
     HS_ERROR_API,         /* any other error of the API */
     HS_ERROR_OPTION,      /* the sort was not generated for an option or buffer of the call */
     HS_ERROR_RANGE,       /* a bit range is out of order or reaches beyond the key */
-    HS_ERROR_PARTS,       /* shift, segment_count, first_count or capacity does not fit n or the key, or is not taken */
+    HS_ERROR_PARTS,       /* shift, segment_count, first_count, capacity, row_count or k does not fit n or the key */
     HS_ERROR_SEGMENTS,    /* an offset of a segment decreases or exceeds n; the device wrote nothing */
     HS_ERROR_BUSY,        /* another thread is in a call of the same sorter, which serves one at a time */
     HS_ERROR_SCOPE        /* the sorter was not created for such a call, or not all of its pipelines exist yet */
@@ -52,10 +52,12 @@ const char *hs_version(void);
 typedef enum hs_type {
     HS_UNSIGNED = 0,
     HS_U8 = 0x10,
+    HS_BOOL = HS_U8, /* a byte: 0 before 1 */
     HS_I8 = 0x11,
     HS_U16 = 0x20,
     HS_I16 = 0x21,
     HS_F16 = 0x22,
+    HS_BF16 = HS_F16, /* bfloat16, whose bits have the same order */
     HS_U32 = 0x40,
     HS_I32 = 0x41,
     HS_F32 = 0x42,
@@ -117,8 +119,8 @@ enum { HS_ANYWHERE = 0, HS_IN_PLACE = 1, HS_OUT_OF_PLACE = 2 };
 /* Whether a step runs for the whole bit range, for a part of it, or in both cases. */
 enum { HS_ANY_BITS = 0, HS_ALL_BITS = 1, HS_SOME_BITS = 2 };
 
-/* The quantity that determines a grid: n, or the second number of the call. */
-enum { HS_BY_N = 0, HS_BY_NUMBER = 1 };
+/* The quantity that determines a grid or a guard: n, the second number of the call, n divided by it. */
+enum { HS_BY_N = 0, HS_BY_NUMBER = 1, HS_BY_LENGTH = 2 };
 
 /* The argument of a step's kernel, with flags: */
 enum {
@@ -149,6 +151,7 @@ typedef struct hs_guard {
     uint32_t place;   /* HS_ANYWHERE, HS_IN_PLACE or HS_OUT_OF_PLACE */
     uint32_t range;   /* HS_ANY_BITS, HS_ALL_BITS or HS_SOME_BITS */
     uint32_t at_zero; /* 1: it also runs for n = 0, regardless of min_n */
+    uint32_t x;       /* HS_BY_N; HS_BY_LENGTH: the bounds are those of the length of rows, n / number */
 } hs_guard;
 
 /* Grid of a step: min((x + add) / div * mul, cap) work-groups. */
@@ -207,8 +210,16 @@ typedef struct hs_device_status_rule {
     uint64_t min_n;
 } hs_device_status_rule;
 
-/* The operation of a call on n items: sort; prefix sums; segmented sort; merge of two sorted arrays; digest. */
-typedef enum hs_kind { HS_SORT = 0, HS_SCAN = 1, HS_SEGMENTED_SORT = 2, HS_MERGE = 3, HS_DIGEST = 4 } hs_kind;
+/* The operation of a call on n items: sort; prefix sums; segmented sort; merge of two sorted arrays; digest;
+ * selection of the first keys of rows. */
+typedef enum hs_kind {
+    HS_SORT = 0,
+    HS_SCAN = 1,
+    HS_SEGMENTED_SORT = 2,
+    HS_MERGE = 3,
+    HS_DIGEST = 4,
+    HS_TOP_K = 5
+} hs_kind;
 
 typedef struct hs_sort {
     const char *target, *algorithm, *key; /* "intel-gen8", "bitonic", "u32" */
@@ -267,7 +278,7 @@ typedef struct hs_device {
 /* How well a target suits a device: greater is better, 0: not at all, 1: a target for any device. */
 uint32_t hs_suits(const hs_target *target, const hs_device *device);
 
-/* Whether it is a sort (HS_SORT) of these keys with these values.  `key` is a type ("u32", "f16"); a typed sort takes
+/* Whether it is a sort (HS_SORT) of these keys with these values.  `key` is a type ("u32", "bf16", "bool"); a typed sort takes
  * all types of its width.  `value` is null for "none". */
 int hs_serves(const hs_sort *sort, const char *key, const char *value);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT-0
- * Part of a bundle of hsgen 0.4.0; do not edit. */
+ * Part of a bundle of hsgen 1.0.0; do not edit. */
 /* Sorting with CUDA: enqueues on the caller's stream, can be captured into a graph, waits for nothing. */
 #ifndef HS_CUDA_H
 #define HS_CUDA_H
@@ -84,6 +84,7 @@ hs_status hs_cuda_sort(const hs_cuda *sorter, cudaStream_t stream, const hs_cuda
 /* The prefix sums of each column of a table of n rows (HS_SCAN). */
 typedef struct hs_cuda_scan_args {
     uint64_t n;                          /* rows */
+    hs_options options;                  /* type: integers, whose sums wrap, or 32-bit floats */
     const void *source;                  /* written only if it is also the destination */
     void *destination;                   /* null: in place */
     /* at least hs_scratch_with bytes, aligned to 256 as cudaMalloc does; null where that is 0 */
@@ -158,6 +159,30 @@ typedef struct hs_cuda_digest_args {
 
 hs_status hs_cuda_digest(const hs_cuda *sorter, cudaStream_t stream,
                         const hs_cuda_digest_args *args, cudaError_t *error);
+
+/* The first k keys of each of row_count rows (HS_TOP_K), in the order of the options: descending, the k greatest.  Equal
+ * keys are in the order of their indices.  Up to the `block` keys of the sort they are sorted; beyond, they are in the order
+ * of the row. */
+typedef struct hs_cuda_top_k_args {
+    uint64_t n;                          /* keys of all rows */
+    uint64_t row_count;                  /* rows of n / row_count keys */
+    uint64_t k;                          /* keys to take of each row, at least 1 */
+    hs_options options;                  /* type and order */
+    const void *source;
+    void *destination;                   /* k keys of each row */
+    /* at least hs_scratch_with bytes, aligned to 256 as cudaMalloc does; null where that is 0 */
+    void *scratch;
+    const void *values;                  /* the value of each key, for selections with values */
+    void *values_destination;            /* k values of each row, or the indices of the keys in their row */
+    size_t source_bytes;                 /* what it holds; 0: not checked */
+    size_t destination_bytes;
+    size_t scratch_bytes;                /* what it holds */
+    size_t values_bytes;
+    size_t values_destination_bytes;
+} hs_cuda_top_k_args;
+
+hs_status hs_cuda_top_k(const hs_cuda *sorter, cudaStream_t stream,
+                        const hs_cuda_top_k_args *args, cudaError_t *error);
 
 /* The sort for `key` ("u32") and `value` (null: "none"), as in hs_serves, among these targets that suits the current
  * device best and runs on it; null if none.  A query that fails is an error, but not that a kernel was not compiled for

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT-0
- * Part of a bundle of hsgen 0.4.0; do not edit. */
+ * Part of a bundle of hsgen 1.0.0; do not edit. */
 /* Sorting with OpenCL 1.2 and later. */
 #ifndef HS_OPENCL_H
 #define HS_OPENCL_H
@@ -96,6 +96,7 @@ hs_status hs_opencl_sort(hs_opencl *sorter, cl_command_queue queue, const hs_ope
 /* The prefix sums of each column of a table of n rows (HS_SCAN). */
 typedef struct hs_opencl_scan_args {
     uint64_t n;             /* rows */
+    hs_options options;     /* type: integers, whose sums wrap, or 32-bit floats */
     cl_mem source;          /* written only if it is also the destination */
     cl_mem destination;     /* null: in place */
     cl_mem scratch;
@@ -160,6 +161,27 @@ typedef struct hs_opencl_digest_args {
 
 hs_status hs_opencl_digest(hs_opencl *sorter, cl_command_queue queue, const hs_opencl_digest_args *args,
                           hs_opencl_error *error);
+
+/* The first k keys of each of row_count rows (HS_TOP_K), in the order of the options: descending, the k greatest.  Equal
+ * keys are in the order of their indices.  Up to the `block` keys of the sort they are sorted; beyond, they are in the order
+ * of the row. */
+typedef struct hs_opencl_top_k_args {
+    uint64_t n;             /* keys of all rows */
+    uint64_t row_count;     /* rows of n / row_count keys */
+    uint64_t k;             /* keys to take of each row, at least 1 */
+    hs_options options;     /* type and order */
+    cl_mem source;
+    cl_mem destination;     /* k keys of each row */
+    cl_mem scratch;
+    cl_mem values;          /* the value of each key, for selections with values */
+    cl_mem values_destination; /* k values of each row, or the indices of the keys in their row */
+    cl_uint wait_count;     /* events to wait for */
+    const cl_event *wait;
+    cl_event *event;        /* if not null: the event of completion, also for n = 0, which the caller releases */
+} hs_opencl_top_k_args;
+
+hs_status hs_opencl_top_k(hs_opencl *sorter, cl_command_queue queue, const hs_opencl_top_k_args *args,
+                         hs_opencl_error *error);
 
 /* The sort for `key` ("u32") and `value` (null: "none"), as in hs_serves, among these targets that suits the device
  * best and that it can run; null if none.  Any thread.  A query or an allocation that fails is an error. */

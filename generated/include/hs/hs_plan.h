@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT-0
- * Part of a bundle of hsgen 0.4.0; do not edit. */
+ * Part of a bundle of hsgen 1.0.0; do not edit. */
 /* The interpreter of plans: which steps a call runs, with what grid and argument, and where their buffers begin.
  * The runtimes use it, and so can a program that launches the kernels itself. */
 #ifndef HS_PLAN_H
@@ -37,6 +37,7 @@ typedef struct hs_call {
     const hs_options *options; /* may be null; such as the sort takes */
     int in_place, device_count;     /* 1: sorted in place; with a device-side count */
     int rows;                  /* 1: segments are rows of equal length, without offsets */
+    uint64_t take;             /* keys that a selection takes of each of `number` rows */
 } hs_call;
 
 /* Whether a call for n items launches nothing: n is 0, and no step runs for n = 0. */
@@ -60,13 +61,14 @@ static inline uint64_t hs_groups(const hs_step *step, const hs_call *call)
 {
     const hs_guard *guard = &step->guard;
     const hs_grid_rule *grid = &step->grid;
-    const uint64_t n = call->n;
+    const int by_length = guard->x == HS_BY_LENGTH;
+    const uint64_t n = call->n, bounded = by_length && call->number ? n / call->number : n;
     int64_t whole;
     uint64_t groups;
-    if (n <= guard->min_n && !(n == 0 && guard->at_zero)) return 0;
-    if (step->argument.kind == HS_INDIRECT_GRIDS || (n > guard->max_n && !call->device_count)) return 0;
+    if (bounded <= guard->min_n && !(n == 0 && guard->at_zero)) return 0;
+    if (step->argument.kind == HS_INDIRECT_GRIDS || (bounded > guard->max_n && !call->device_count)) return 0;
     if (guard->place == (uint32_t)(call->in_place ? HS_OUT_OF_PLACE : HS_IN_PLACE)) return 0;
-    whole = (int64_t)(grid->x == HS_BY_NUMBER ? call->number : n < guard->max_n ? n : guard->max_n) + grid->add;
+    whole = (int64_t)(grid->x == HS_BY_NUMBER ? call->number : by_length || n < guard->max_n ? n : guard->max_n) + grid->add;
     if (whole <= 0) return 0;
     groups = (uint64_t)whole / grid->div * grid->mul;
     return groups < grid->cap ? groups : grid->cap;
@@ -126,8 +128,19 @@ static inline int hs_argument(const hs_sort *sort, const hs_step *step, const hs
     return 1;
 }
 
-/* A bound of a guard as kernels of sorts with a device-side count get it. */
+/* A number of at most 31 bits: greater ones become INT32_MAX. */
 static inline int32_t hs_bound(uint64_t n) { return n < INT32_MAX ? (int32_t)n : INT32_MAX; }
+
+/* Whether kernels get two numbers after n and the argument. */
+static inline int hs_has_numbers(const hs_sort *sort) { return sort->device_count || sort->kind == HS_TOP_K; }
+
+/* These numbers: the rows and how many keys to take of each, or the bounds of the step for a device-side count. */
+static inline void hs_numbers(const hs_sort *sort, const hs_step *step, const hs_call *call, int32_t numbers[2])
+{
+    const int rows = sort->kind == HS_TOP_K;
+    numbers[0] = hs_bound(rows ? call->number : step->guard.min_n);
+    numbers[1] = hs_bound(rows ? call->take : step->guard.max_n);
+}
 
 /* A grid for `groups` work-groups with at most `limit` in each dimension; 0 if impossible.  It may have more groups:
  * kernels ignore the surplus. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT-0
- * Part of a bundle of hsgen 0.4.0; do not edit. */
+ * Part of a bundle of hsgen 1.0.0; do not edit. */
 /* Sorting with Vulkan 1.1 and later: records into the caller's command buffer. */
 #ifndef HS_VULKAN_H
 #define HS_VULKAN_H
@@ -149,6 +149,7 @@ hs_status hs_vulkan_sort(const hs_vulkan *sorter, VkCommandBuffer commands,
 /* The prefix sums of each column of a table of n rows (HS_SCAN). */
 typedef struct hs_vulkan_scan_args {
     uint64_t n;                          /* rows */
+    hs_options options;                  /* type: integers, whose sums wrap, or 32-bit floats */
     hs_vulkan_buffer source;             /* written only if it is also the destination */
     hs_vulkan_buffer destination;        /* null: in place */
     hs_vulkan_buffer scratch;            /* at least hs_scratch_with bytes; offset a multiple of 256 */
@@ -223,6 +224,29 @@ typedef struct hs_vulkan_digest_args {
 
 hs_status hs_vulkan_digest(const hs_vulkan *sorter, VkCommandBuffer commands,
                           const hs_vulkan_digest_args *args, VkResult *result);
+
+/* The first k keys of each of row_count rows (HS_TOP_K), in the order of the options: descending, the k greatest.  Equal
+ * keys are in the order of their indices.  Up to the `block` keys of the sort they are sorted; beyond, they are in the order
+ * of the row. */
+typedef struct hs_vulkan_top_k_args {
+    uint64_t n;                          /* keys of all rows */
+    uint64_t row_count;                  /* rows of n / row_count keys */
+    uint64_t k;                          /* keys to take of each row, at least 1 */
+    hs_options options;                  /* type and order */
+    hs_vulkan_buffer source;
+    hs_vulkan_buffer destination;        /* k keys of each row */
+    hs_vulkan_buffer scratch;            /* at least hs_scratch_with bytes; offset a multiple of 256 */
+    hs_vulkan_buffer values;             /* the value of each key, for selections with values */
+    hs_vulkan_buffer values_destination; /* k values of each row, or the indices of the keys in their row */
+    VkDescriptorPool pool;               /* sets are allocated from it; reset it when the command buffer has run;
+                                            null without sets */
+    VkPipelineStageFlags stages;         /* of the commands before that wrote or read these buffers; 0: none did */
+    VkAccessFlags accesses;              /* their accesses */
+    hs_vulkan_timestamps timestamps;     /* optional */
+} hs_vulkan_top_k_args;
+
+hs_status hs_vulkan_top_k(const hs_vulkan *sorter, VkCommandBuffer commands,
+                         const hs_vulkan_top_k_args *args, VkResult *result);
 
 /* The sort for `key` ("u32") and `value` (null: "none"), as in hs_serves, among these targets that suits the device
  * best and that it can run with those features of `device` that it offers (UINT32_MAX: all); null if none.  A query or
