@@ -27,6 +27,8 @@ RARE = (
     ("cpu", "merge_path", "u32", Signature(value="v8")),
     ("amd-cdna", "segmented_sort", "u8", Signature()),
     ("generic", "auto", "u16", Signature(epilogue=EPILOGUE)),
+    ("intel-gen8", "scan-x3", "f32", Signature()),
+    ("apple-m1", "scan-x2ex", "f32", Signature()),
 )
 CHOSEN: tuple[tuple[str, str, dict[str, Any]], ...] = (
     ("cpu", "scan-x1", {"coordination": "lookback"}),

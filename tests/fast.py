@@ -36,6 +36,9 @@ FAST = {
     "compile/test_cuda_forms.py": {
         "test_every_kernel_of_a_signature_compiles_with_known_spills": 2,
     },
+    "compile/test_cuda_python.py": {
+        "test_every_kernel_compiles_in_numeric_order": 0,
+    },
     "compile/test_cuda_grid.py": {
         "test_keys_are_dealt_out_and_placed": 0,
         "test_one_launch_spills_nothing": 1,
@@ -108,6 +111,11 @@ FAST = {
         "test_every_fault_is_seen": 4,
         "test_large_counts_are_checked_on_the_device": 1,
     },
+    "device/test_cuda_api.py": {
+        "test_launches_are_those_of_the_plan": 4,
+        "test_orders_of_rows_are_those_of_numpy": 4,
+        "test_sorts_in_place_and_into_another_array": 2,
+    },
     "device/test_early_return.py": {
         "test_kernels_that_may_return_before_a_barrier_end_with_one": 6,
     },
@@ -155,6 +163,10 @@ FAST = {
     },
     "device/test_only_offset.py": {
         "test_vulkan_through_c": 0,
+    },
+    "device/test_numpy_arrays.py": {
+        "test_a_sorter_sorts_in_place_and_into_other_arrays": 1,
+        "test_results_are_those_of_numpy": 1,
     },
     "device/test_pair_buckets.py": {
         "test_even_keys_need_no_further_pass": 1,

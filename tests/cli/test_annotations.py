@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 import yaml
 
-from hsgen.cli import annotations, main
+from hsgen.cli import main
+from hsgen.cli.annotations import annotate
 
 ROOT = Path(__file__).resolve().parents[2]
 ACTION = ROOT / ".github/actions/check/action.yml"
@@ -58,7 +59,7 @@ def test_files_that_differ_are_annotated(
 
 
 def test_no_more_lines_than_github_shows(capsys: pytest.CaptureFixture[str]) -> None:
-    annotations.annotate(Path("b"), [("stale", f"{i}") for i in range(30)], "run: it", "github")
+    annotate(Path("b"), [("stale", f"{i}") for i in range(30)], "run: it", "github")
     lines = capsys.readouterr().out.splitlines()
     assert len(lines) == 10 and lines[-1].endswith("::and 21 more files; run: it")
 

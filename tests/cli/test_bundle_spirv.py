@@ -25,7 +25,7 @@ ROOT = Path(hsgen.__file__).parent.parent
 LANES = ROOT / "tests/device/lanes"
 TINY = str(LANES / "lanes4.toml")
 WORDS = "targets/lanes4/spirv/lanes4_bitonic_u32.c"
-ALONE = f"no GLSL compiler is here; {spirv.INSTALL}; or leave SPIR-V out with --glsl-only"
+ALONE = f"no GLSL compiler is here; {spirv.install()}; or leave SPIR-V out with --glsl-only"
 GENERATE = ("generate", "-t", TINY, "--api", "vulkan", "--key", "u32", "--algorithm", "auto")
 CHECK = ("check", "-t", TINY)
 
@@ -193,7 +193,7 @@ def test_a_bundle_of_glsl_only_refuses_to_compile_for_vulkan_alone(run: Run, tmp
             for n in parts
         ]
         assert [n for n, d in zip(parts, done, strict=True) if d.returncode] == [WORDS] * refused
-        assert all(spirv.INSTALL in d.stderr for d in done if d.returncode)
+        assert all(spirv.install() in d.stderr for d in done if d.returncode)
     lists = [(folder / name).read_text() for name in ("CMakeLists.txt", "meson.build")]
     for text, head in zip(lists, ("add_library(hs_core", "hs_core = static_library"), strict=True):
         assert text.count(WORDS) == 1 and WORDS not in text.split(head)[1].split(")")[0]

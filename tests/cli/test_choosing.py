@@ -13,8 +13,9 @@ from faulty import Spoiled
 from nightly import nightly
 from offline import TEXT
 
-from hsgen.bundle import build, manifest
+from hsgen.bundle import manifest
 from hsgen.bundle.manifest_parser import parse_manifest
+from hsgen.bundle.selection import sorts
 from hsgen.cli import engines, main
 from hsgen.core.errors import Usage, Wrong
 from hsgen.core.interpreter import Options
@@ -200,7 +201,8 @@ def test_a_plan_states_its_signature(tmp_path: Path) -> None:
             "generate -t cpu --algorithm scan-x1 --value v4",
             "scan-x1 sums up plain elements alone, not u32, u64 with value",
         ),
-        ("generate -t cpu --algorithm scan-x1 --key f32", "scan-x1 sums up plain elements alone, not f32"),
+        ("generate -t cpu --algorithm scan-x1 --order both", "scan-x1 sums up plain elements alone, not u32, u64 with"),
+        ("generate -t cpu --algorithm scan-x1 --key f64", "no scan-x1 for f64 keys with floats"),
         ("generate -t swiftshader --key u8", "target swiftshader: has no key u8; it has u32, u64, i32, i64, f32, f64"),
         ("show cpu --key u64 --value packed", "value packed: goes with keys of 32 bits, not with u64"),
         ("show cpu --algorithm bitonic --feature bit-range", "no bitonic for u64 keys with a bit range"),
@@ -252,12 +254,13 @@ def test_prefix_sums_stay_plain_next_to_other_signatures() -> None:
     choice = manifest.choose(
         found, ["u32", "f32"], (), ["auto", "scan-x1"], values=["none", "v4"], features=["device-count"]
     )
-    made = {s.file: s.signature for s in build.sorts(found, choice, choice.keys)}
+    made = {s.file: s.signature for s in sorts(found, choice, choice.keys)}
     specialize = {"key_transform": True, "device_count": True}
     assert made == {
         "auto_u32": Signature(**specialize),
         "auto_u32_v4": Signature(value="v4", **specialize),
         "scan-x1_u32": PLAIN,
+        "scan-x1_f32": Signature(floats=True),
     }
 
 

@@ -55,11 +55,14 @@ def compiled(capsys: Capture, *more: str, code: int = 0) -> tuple[str, list[str]
             ["-t", "small.toml", "--device", "zzz999"],
             "--device zzz999: no compiler supports it; docs/guides/compile.md lists",
         ),
-        (["-t", "small.toml", "--compiler", "icc"], "'icc' is not one of 'cuda', 'ocloc', 'amdgcn', 'radv', 'spirv'"),
+        (
+            ["-t", "small.toml", "--compiler", "icc"],
+            "'icc' is not one of 'cuda', 'ocloc', 'amdgcn', 'hip', 'radv', 'spirv'",
+        ),
         (["-t", "small.toml", "--key", "u64"], "target small: has no key u64; it has u8, u16, u32"),
         (
-            ["-t", "small.toml", "--algorithm", "scan-x1"],
-            "target small: has no algorithm scan-x1; it has auto, bitonic",
+            ["-t", "small.toml", "--algorithm", "scan-x9"],
+            "target small: has no algorithm scan-x9; it has auto, bitonic",
         ),
         (["-t", "small.toml", "--algorithm", "bitonic", "--feature", "bit-range"], "target small: no bitonic"),
         (["--algorithm", "no-such"], "nothing to compile: no target has such kernels"),

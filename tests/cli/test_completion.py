@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -44,7 +47,7 @@ def test_words_of_options() -> None:
 
 def test_algorithms_are_those_of_the_target() -> None:
     assert "radix-radix16" in completed("validate", "-t", "apple-m1", "--algorithm", "radix")
-    assert completed("validate", "-t", "generic", "--algorithm", "radix") == ["radix"]
+    assert completed("validate", "-t", "generic", "--algorithm", "radix") == ["radix", "radix_select"]
     assert completed("generate", "-t", "apple-m1", "--algorithm", "segm") == ["segmented_sort"]
     assert {"auto", "radix", "bitonic"} <= set(completed("tune", "--algorithm", ""))
     assert completed("bench", "-t", "no-such-target", "--algorithm", "bit") == ["bitonic"]
@@ -54,3 +57,19 @@ def test_commands_options_and_topics() -> None:
     assert completed("va") == ["validate"]
     assert completed("check", "--di") == ["--diff"]
     assert {"exit-codes", "environment"} <= set(completed("help", "e")) and "validate" in completed("help", "v")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "typed"),
+    [(["--version"], ""), (["--help"], ""), (["help", "keys"], ""), ([], "hsgen ge"), ([], "hsgen -")],
+)
+def test_names_and_help_import_no_command(arguments: list[str], typed: str) -> None:
+    """A shell waits for each completion, so that importing numpy and all targets for it would be felt."""
+    shell = {"_HSGEN_COMPLETE": "bash_complete", "COMP_WORDS": typed, "COMP_CWORD": "1"} if typed else {}
+    code = "from hsgen.cli import run; import atexit, sys; atexit.register(lambda: print(*sys.modules)); run()"
+    command = [sys.executable, "-c", code, *arguments]
+    done = subprocess.run(command, env=os.environ | shell, capture_output=True, text=True, check=True)
+    *printed, last = done.stdout.splitlines()
+    loaded = set(last.split())
+    assert printed and "hsgen.cli.help_sections" in loaded
+    assert not loaded & {"numpy", "jinja2", "rich", "hsgen.algorithms", "hsgen.targets", "hsgen.cli.generate"}

@@ -42,6 +42,7 @@ def said(capsys: pytest.CaptureFixture[str]) -> str:
         (["bench", "-t", "cpu", "--sizes", "many"], "'many' is no count; write for example 1000,2^16 or 2^10..2^24"),
         (["bench", "-t", "cpu", "--sizes", "0"], "a count of 0 cannot be timed"),
         (["bench", "-t", "cpu", "--against", "thrust"], "baseline thrust: unknown; known are numpy, pyopencl"),
+        (["bench", "-t", "cpu", "--cccl", "."], "--cccl .: has no cub/cub.cuh; give a folder such as"),
         (["generate", "-t", "cpu", "--key", "u31"], "'u31' is not one of"),
         (["generate", "--key", "u32"], "choose within a target; name it with -t"),
         (["generate", "-t", "cpu", "-t", "cpu"], "target cpu: named twice"),

@@ -20,7 +20,7 @@ LANES = Path(hsgen.__file__).parent.parent / "tests/device/lanes"
 TINY, OTHER = (str(LANES / f"{name}.toml") for name in ("lanes4", "lanes8"))
 GENERATE = ("generate", "-t", TINY, "--key", "u32", "--algorithm", "bitonic")
 HEADERS = {"hs_sort_opencl.h", "hs_sort_vulkan.h"}
-ALONE = f"no GLSL compiler is here; {spirv.INSTALL}; or leave SPIR-V out with --glsl-only"
+ALONE = f"no GLSL compiler is here; {spirv.install()}; or leave SPIR-V out with --glsl-only"
 WORDS = "targets/lanes4/spirv/lanes4_bitonic_u32.c"
 EPILOGUE = "{% macro epilogue(i, key) %}report_words(0, key){% endmacro %}"
 

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 import pytest
 from terminals import ESCAPE, ROOT, Terminal, lines, shown
 
-from hsgen.cli import main, progress
+from hsgen.cli import main, progress, tune_progress
 from hsgen.engines.hosts import Host
 from hsgen.targets import target
 
@@ -154,3 +154,46 @@ def test_a_folder_is_an_argument_or_an_option(capsys: pytest.CaptureFixture[str]
             assert capsys.readouterr().err.startswith("hsgen: nowhere: no bundle there")
         assert main([command, "nowhere", "-o", "elsewhere"]) == 2
         assert capsys.readouterr().err == "hsgen: nowhere and --output elsewhere: are two folders; name one bundle\n"
+
+
+def tuned() -> None:
+    """Show a tuning of 90 seconds: a race of many parts, and two notes."""
+    with tune_progress.showing(90.0) as shown:
+        shown.show("race", "bitonic u32, 9 shapes of a name that is long enough to be folded", 80.0)
+        for number in range(500):
+            shown.beat(f"validate, {number} of 500")
+        shown.show("skip", "radix u32: no time for [red]8[/red] shapes", 60.0)
+        shown.show("found", "bitonic u32: 4 shapes, 0 failed, best 1.00 x the file's", 50.0)
+
+
+def test_a_tuning_redraws_its_bar(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It fits the terminal, so that it leaves no line behind but its notes."""
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setattr(sys, "stderr", terminal := Terminal())
+    tuned()
+    text = terminal.getvalue()
+    assert text.count("tuning") < 12 and "about 90s left" in text
+    assert all(len(part.rstrip()) <= 80 for part in re.split("[\r\n]", ESCAPE.sub("", text)))
+    assert [x.strip() for x in ESCAPE.sub("", text).splitlines() if x.startswith(("skip:", "found:"))] == [
+        "skip: radix u32: no time for [red]8[/red] shapes",
+        "found: bitonic u32: 4 shapes, 0 failed, best 1.00 x the file's",
+    ]
+    ups, downs = (sum(map(int, re.findall(rf"\x1b\[(\d+){x}", text))) for x in "AB")
+    assert text.count("\n") - 2 == ups - downs, "as many lines are erased as drawn"
+
+
+def test_a_tuning_off_a_terminal_has_a_line_for_each_step(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    tuned()
+    steps = [
+        "race: bitonic u32, 9 shapes of a name that is long enough to be folded; about 80s left",
+        "skip: radix u32: no time for [red]8[/red] shapes",
+        "found: bitonic u32: 4 shapes, 0 failed, best 1.00 x the file's",
+    ]
+    assert capsys.readouterr().err.splitlines() == [f"     0 s  {step}" for step in steps]
+    monkeypatch.setenv("TERM", "dumb")
+    monkeypatch.setattr(sys, "stderr", terminal := Terminal())
+    tuned()
+    assert "\x1b" not in terminal.getvalue() and terminal.getvalue().count("\n") == 3

@@ -27,8 +27,9 @@ from hsgen.core.interpreter import Options
 from hsgen.core.keys import KEYS, TYPES
 from hsgen.core.sort import Sort
 from hsgen.emit.kernels import render
+from hsgen.engines.compiled import Compiled
 from hsgen.engines.hosts import Host, hosts, lacks, offers
-from hsgen.engines.pyopencl import Compiled, context_for
+from hsgen.engines.pyopencl import context_for
 from hsgen.system import toolchain
 from hsgen.targets import assembly as sorts
 from hsgen.tools.validate import validation
@@ -81,7 +82,7 @@ def hows(sort: Sort, n: int, rng: np.random.Generator) -> tuple[Options, int | N
     signature, bits = sort.signature, sort.plan.bits
     how, count = Options(), None
     if signature.key_transform:
-        kinds = [t.kind for t in TYPES.values() if KEYS[t.key].bits == bits]
+        kinds = sorted({t.kind for t in TYPES.values() if KEYS[t.key].bits == bits})
         how = replace(how, kind=int(rng.choice(kinds)), descending=bool(rng.integers(2)))
     if signature.bit_range and rng.random() < 0.7:
         begin, end = sorted(int(x) for x in rng.integers(0, bits + 1, 2))

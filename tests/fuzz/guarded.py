@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hsgen.engines.pyopencl import Compiled
+from hsgen.engines.compiled import Compiled
 from hsgen.operations.calls import Call
 from hsgen.system import toolchain
 

@@ -34,7 +34,7 @@ typedef struct event {
     VkPipelineStageFlags from, to;
     VkAccessFlags wrote, next;
     uint64_t offset; /* of the grid in the buffer `object`, if it is indirect */
-    unsigned char push[8 * HS_BINDINGS + 8];
+    unsigned char push[8 * HS_BINDINGS + 16];
 } event;
 
 static object objects[OBJECTS];
@@ -768,7 +768,7 @@ static int planned(const hs_sort *sort, const hs_step *step, const any_args *arg
     const int counted = args->count.buffer != VK_NULL_HANDLE;
     const uint64_t parts = sort->kind == HS_DIGEST && args->parts < args->n ? args->n : args->parts;
     const int rows = sort->kind == HS_SEGMENTED_SORT && !args->other.buffer;
-    const hs_call call = {args->n, parts, &args->options, in_place, counted, rows};
+    const hs_call call = {args->n, parts, &args->options, in_place, counted, rows, 0};
     uint64_t groups = hs_groups(step, &call);
     if (step->argument.kind == HS_INDIRECT_GRIDS) {
         *argument = max_groups < 1u << 30 ? (int32_t)max_groups : 1 << 30;
@@ -828,7 +828,7 @@ static void compare(const hs_sort *sort, const any_args *args, uint64_t binding_
         check(what->words == module_hash(&(by_address ? sort->spirv_address : sort->spirv)[step->kernel]), "the kernel");
         layout = known(what->layout, LAYOUT);
         check(at.push->layout == what->layout && at.push->size == layout->push &&
-                  at.push->size == 8 * kernel->bindings + 8 && layout->sets == (by_address ? 0u : 1u) &&
+                  at.push->size == 8 * kernel->bindings + 16 && layout->sets == (by_address ? 0u : 1u) &&
                   (by_address || layout->bindings == kernel->bindings),
               "layouts fit");
         memcpy(numbers, at.push->push + 8 * kernel->bindings, 8);
@@ -1403,7 +1403,7 @@ static void launched(const hs_sort *sort, uint64_t n, uint32_t calls, int used[6
                 for (i = 0; i < sort->step_count; i++) {
                     const hs_step *step = &sort->steps[i];
                     const hs_call call = {n, 1 << 20, &options[k], place == HS_CALLS_IN_PLACE,
-                                          count == HS_CALLS_DEVICE_COUNT, 0};
+                                          count == HS_CALLS_DEVICE_COUNT, 0, 0};
                     const int grids = step->argument.kind == HS_INDIRECT_GRIDS;
                     if (!(calls & place) || !(calls & count)) continue;
                     if (!(calls & (k ? HS_CALLS_SOME_BITS : HS_CALLS_ALL_BITS))) continue;
@@ -1571,21 +1571,21 @@ static hs_spirv made_spirv[4], made_address[4];
 #define SCRATCH(plus, per_n) {HS_SCRATCH, plus, per_n, 0}
 #define KEYS(role) {role, 0, 0, 0}
 static const hs_step made_steps[] = {
-    {0, {0, 100, HS_ANYWHERE, HS_ANY_BITS, 0}, {HS_BY_N, 63, 64, 1, 1000}, {HS_LITERAL, 1, 0, 0},
+    {0, {0, 100, HS_ANYWHERE, HS_ANY_BITS, 0, HS_BY_N}, {HS_BY_N, 63, 64, 1, 1000}, {HS_LITERAL, 1, 0, 0},
      {KEYS(HS_SOURCE), KEYS(HS_DESTINATION)}},
-    {1, {100, 1 << 20, HS_ANYWHERE, HS_ANY_BITS, 0}, {HS_BY_N, 63, 64, 1, 7}, {HS_LITERAL, 2, 0, 0},
+    {1, {100, 1 << 20, HS_ANYWHERE, HS_ANY_BITS, 0, HS_BY_N}, {HS_BY_N, 63, 64, 1, 7}, {HS_LITERAL, 2, 0, 0},
      {KEYS(HS_SOURCE), SCRATCH(0, 0), SCRATCH(4096, 0)}},
-    {2, {100, 1 << 20, HS_ANYWHERE, HS_ANY_BITS, 0}, {HS_BY_N, 1023, 1024, 2, 1 << 30}, {HS_LITERAL, 3, 0, 0},
+    {2, {100, 1 << 20, HS_ANYWHERE, HS_ANY_BITS, 0, HS_BY_N}, {HS_BY_N, 1023, 1024, 2, 1 << 30}, {HS_LITERAL, 3, 0, 0},
      {KEYS(HS_SOURCE), KEYS(HS_DESTINATION), SCRATCH(0, 0), SCRATCH(4096, 0), SCRATCH(8192, 0), SCRATCH(8192, 4)}},
-    {2, {100, 1 << 20, HS_IN_PLACE, HS_ANY_BITS, 0}, {HS_BY_N, 1023, 1024, 2, 1 << 30}, {HS_LITERAL, 4, 0, 0},
+    {2, {100, 1 << 20, HS_IN_PLACE, HS_ANY_BITS, 0, HS_BY_N}, {HS_BY_N, 1023, 1024, 2, 1 << 30}, {HS_LITERAL, 4, 0, 0},
      {SCRATCH(8192, 4), KEYS(HS_DESTINATION), SCRATCH(0, 0), SCRATCH(4096, 0), SCRATCH(8192, 0), SCRATCH(8192, 4)}},
-    {1, {5000, 1 << 20, HS_OUT_OF_PLACE, HS_ANY_BITS, 0}, {HS_BY_N, 63, 64, 1, 7}, {HS_LITERAL, 5, 0, 0},
+    {1, {5000, 1 << 20, HS_OUT_OF_PLACE, HS_ANY_BITS, 0, HS_BY_N}, {HS_BY_N, 63, 64, 1, 7}, {HS_LITERAL, 5, 0, 0},
      {KEYS(HS_DESTINATION), SCRATCH(0, 0), SCRATCH(4096, 0)}},
-    {1, {100, 1 << 20, HS_ANYWHERE, HS_ANY_BITS, 0}, {HS_BY_N, 63, 64, 1, 7}, {HS_LITERAL, 6, 0, 0},
+    {1, {100, 1 << 20, HS_ANYWHERE, HS_ANY_BITS, 0, HS_BY_N}, {HS_BY_N, 63, 64, 1, 7}, {HS_LITERAL, 6, 0, 0},
      {KEYS(HS_DESTINATION), SCRATCH(0, 0), SCRATCH(4096, 0)}},
-    {3, {1 << 20, 1 << 22, HS_OUT_OF_PLACE, HS_ANY_BITS, 0}, {HS_BY_N, 63, 64, 1, 1 << 30}, {HS_LITERAL, 7, 0, 0},
+    {3, {1 << 20, 1 << 22, HS_OUT_OF_PLACE, HS_ANY_BITS, 0, HS_BY_N}, {HS_BY_N, 63, 64, 1, 1 << 30}, {HS_LITERAL, 7, 0, 0},
      {KEYS(HS_SOURCE), KEYS(HS_DESTINATION)}},
-    {0, {1 << 20, 1 << 22, HS_IN_PLACE, HS_ANY_BITS, 0}, {HS_BY_N, 63, 64, 1, 1 << 30}, {HS_LITERAL, 8, 0, 0},
+    {0, {1 << 20, 1 << 22, HS_IN_PLACE, HS_ANY_BITS, 0, HS_BY_N}, {HS_BY_N, 63, 64, 1, 1 << 30}, {HS_LITERAL, 8, 0, 0},
      {KEYS(HS_SOURCE), KEYS(HS_DESTINATION)}},
 };
 
@@ -1626,17 +1626,17 @@ static hs_step full_steps[6];
 #define WORDS SCRATCH(1024, 0), SCRATCH(9216, 4)
 #define ROWS KEYS(HS_VALUES_OUT), KEYS(HS_COUNT)
 static const hs_step full_rows[6] = {
-    {0, {0, 1 << 20, HS_ANYWHERE, HS_ANY_BITS, 0}, {HS_BY_N, 0, 1, 1, 1}, {HS_INDIRECT_GRIDS, 0, 0, 0},
+    {0, {0, 1 << 20, HS_ANYWHERE, HS_ANY_BITS, 0, HS_BY_N}, {HS_BY_N, 0, 1, 1, 1}, {HS_INDIRECT_GRIDS, 0, 0, 0},
      {KEYS(HS_COUNT), SCRATCH(0, 0)}},
-    {1, {0, 1000, HS_ANYWHERE, HS_ANY_BITS, 0}, {HS_BY_N, 63, 64, 1, 1000}, {HS_PASS, 0, 8, HS_DIRECT},
+    {1, {0, 1000, HS_ANYWHERE, HS_ANY_BITS, 0, HS_BY_N}, {HS_BY_N, 63, 64, 1, 1000}, {HS_PASS, 0, 8, HS_DIRECT},
      {KEYS(HS_SOURCE), KEYS(HS_DESTINATION), KEYS(HS_VALUES), ROWS}},
-    {1, {0, 1 << 20, HS_ANYWHERE, HS_ANY_BITS, 0}, {HS_BY_N, 63, 64, 1, 1 << 30}, {HS_PASS, 3, 8, HS_DIRECT},
+    {1, {0, 1 << 20, HS_ANYWHERE, HS_ANY_BITS, 0, HS_BY_N}, {HS_BY_N, 63, 64, 1, 1 << 30}, {HS_PASS, 3, 8, HS_DIRECT},
      {KEYS(HS_SOURCE), KEYS(HS_DESTINATION), KEYS(HS_VALUES), ROWS}},
-    {2, {100, 1 << 20, HS_ANYWHERE, HS_ALL_BITS, 0}, {HS_BY_N, 1023, 1024, 2, 1 << 30}, {HS_PASS_COUNT, 0, 8, 0},
+    {2, {100, 1 << 20, HS_ANYWHERE, HS_ALL_BITS, 0, HS_BY_N}, {HS_BY_N, 1023, 1024, 2, 1 << 30}, {HS_PASS_COUNT, 0, 8, 0},
      {KEYS(HS_SOURCE), KEYS(HS_DESTINATION), WORDS, KEYS(HS_VALUES), ROWS, WORDS, SCRATCH(1024, 0)}},
-    {2, {100, 1 << 20, HS_ANYWHERE, HS_SOME_BITS, 0}, {HS_BY_N, 1023, 1024, 2, 1 << 30}, {HS_BIT_RANGE, 0, 0, 0},
+    {2, {100, 1 << 20, HS_ANYWHERE, HS_SOME_BITS, 0, HS_BY_N}, {HS_BY_N, 1023, 1024, 2, 1 << 30}, {HS_BIT_RANGE, 0, 0, 0},
      {KEYS(HS_SOURCE), KEYS(HS_DESTINATION), WORDS, KEYS(HS_VALUES), ROWS, WORDS, SCRATCH(2048, 0)}},
-    {1, {5000, 1 << 20, HS_OUT_OF_PLACE, HS_ANY_BITS, 0}, {HS_BY_N, 63, 64, 1, 7}, {HS_LITERAL, 5, 0, 0},
+    {1, {5000, 1 << 20, HS_OUT_OF_PLACE, HS_ANY_BITS, 0, HS_BY_N}, {HS_BY_N, 63, 64, 1, 7}, {HS_LITERAL, 5, 0, 0},
      {KEYS(HS_DESTINATION), SCRATCH(1024, 0), SCRATCH(2048, 0), ROWS}},
 };
 
@@ -1681,22 +1681,22 @@ static hs_sort made_full(const hs_sort *original, uint32_t value_bytes)
 static hs_kernel other_kernels[2];
 static hs_spirv other_spirv[2], other_address[2];
 static const hs_step segments_steps[] = {
-    {0, {0, 1 << 20, HS_ANYWHERE, HS_ANY_BITS, 0}, {HS_BY_N, 0, 1, 1, 1}, {HS_CALL_NUMBER, 0, 0, 0},
+    {0, {0, 1 << 20, HS_ANYWHERE, HS_ANY_BITS, 0, HS_BY_N}, {HS_BY_N, 0, 1, 1, 1}, {HS_CALL_NUMBER, 0, 0, 0},
      {SCRATCH(0, 0)}},
-    {1, {0, 1 << 20, HS_ANYWHERE, HS_ANY_BITS, 0}, {HS_BY_NUMBER, 0, 1, 1, 1 << 30}, {HS_LITERAL, 7, 0, 0},
+    {1, {0, 1 << 20, HS_ANYWHERE, HS_ANY_BITS, 0, HS_BY_N}, {HS_BY_NUMBER, 0, 1, 1, 1 << 30}, {HS_LITERAL, 7, 0, 0},
      {KEYS(HS_SOURCE), KEYS(HS_OTHER_INPUT), KEYS(HS_DESTINATION), SCRATCH(0, 0)}},
-    {1, {100, 1 << 20, HS_ANYWHERE, HS_ANY_BITS, 0}, {HS_BY_N, 63, 64, 1, 7}, {HS_LITERAL, 8, 0, 0},
+    {1, {100, 1 << 20, HS_ANYWHERE, HS_ANY_BITS, 0, HS_BY_N}, {HS_BY_N, 63, 64, 1, 7}, {HS_LITERAL, 8, 0, 0},
      {KEYS(HS_SOURCE), KEYS(HS_OTHER_INPUT), KEYS(HS_DESTINATION), SCRATCH(1024, 0)}}};
 static const hs_step merge_steps[] = {
-    {0, {0, 1 << 20, HS_ANYWHERE, HS_ANY_BITS, 0}, {HS_BY_N, 0, 1, 1, 1}, {HS_CALL_NUMBER, 0, 0, 0},
+    {0, {0, 1 << 20, HS_ANYWHERE, HS_ANY_BITS, 0, HS_BY_N}, {HS_BY_N, 0, 1, 1, 1}, {HS_CALL_NUMBER, 0, 0, 0},
      {SCRATCH(0, 0)}},
-    {1, {0, 1 << 20, HS_OUT_OF_PLACE, HS_ANY_BITS, 0}, {HS_BY_N, 63, 64, 1, 1 << 30}, {HS_LITERAL, 7, 0, 0},
+    {1, {0, 1 << 20, HS_OUT_OF_PLACE, HS_ANY_BITS, 0, HS_BY_N}, {HS_BY_N, 63, 64, 1, 1 << 30}, {HS_LITERAL, 7, 0, 0},
      {KEYS(HS_SOURCE), KEYS(HS_OTHER_INPUT), KEYS(HS_VALUES), KEYS(HS_OTHER_VALUES), KEYS(HS_DESTINATION),
       KEYS(HS_VALUES_OUT), SCRATCH(0, 0)}}};
 static const hs_step report_steps[] = {
-    {0, {0, 1 << 20, HS_ANYWHERE, HS_ANY_BITS, 1}, {HS_BY_N, 1, 1, 1, 1}, {HS_CALL_NUMBER, 0, 0, 0},
+    {0, {0, 1 << 20, HS_ANYWHERE, HS_ANY_BITS, 1, HS_BY_N}, {HS_BY_N, 1, 1, 1, 1}, {HS_CALL_NUMBER, 0, 0, 0},
      {KEYS(HS_REPORT)}},
-    {1, {0, 1 << 20, HS_ANYWHERE, HS_ANY_BITS, 1}, {HS_BY_NUMBER, 64, 64, 1, 1 << 30}, {HS_LITERAL, 7, 0, 0},
+    {1, {0, 1 << 20, HS_ANYWHERE, HS_ANY_BITS, 1, HS_BY_N}, {HS_BY_NUMBER, 64, 64, 1, 1 << 30}, {HS_LITERAL, 7, 0, 0},
      {KEYS(HS_SOURCE), KEYS(HS_REPORT)}}};
 
 static hs_sort made_other(const hs_sort *original, hs_kind kind)

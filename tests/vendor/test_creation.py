@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
 from functools import cache
 from pathlib import Path
 
@@ -72,3 +74,23 @@ def test_the_example_keeps_its_kernels_in_a_file(embedded: Host) -> None:
     kept.write_bytes(stored[0][1][:-1])
     assert run(path, "", kept, env=embedded_only()) == lines[0]
     assert kept.read_bytes() == stored[0][1]
+
+
+@pytest.mark.device
+@pytest.mark.usefixtures("embedded")
+def test_the_example_names_what_the_sort_lacks() -> None:
+    """If its call is changed to one that the bundle was not generated for."""
+    need("gcc")
+    opencl()
+    place = bundle("generic")
+    text = (place / "examples/sort_opencl.c").read_text(encoding="utf-8")
+    changed = folder("lacking") / "lacking.c"
+    changed.write_text(
+        text.replace("args.scratch = scratch;\n", "args.scratch = scratch; args.options.descending = 1;\n")
+    )
+    command = ["gcc", "-std=c99", *WARNINGS, f"-I{place / 'include'}", changed]
+    path = program("lacking", *command, *sources(place), "-lOpenCL")
+    done = subprocess.run([path], env={**os.environ, **embedded_only()}, capture_output=True, text=True, check=False)
+    assert done.returncode == 1 and not done.stdout
+    said = "not sorted: the sort was not generated for an option or buffer of the call (OpenCL code 0)"
+    assert done.stderr.splitlines()[:2] == [said, "descending: descending order (--order both)"]

@@ -7,7 +7,7 @@
 #include <string.h>
 
 typedef struct any_args {
-    uint64_t n, parts;
+    uint64_t n, parts, take;
     hs_options options;
     cl_mem source, destination, scratch, values, values_destination, count, other, other_values, report;
     cl_uint wait_count;
@@ -93,7 +93,23 @@ static hs_status any_check(hs_opencl *sorter, cl_command_queue queue, const any_
     return hs_opencl_digest(sorter, queue, &args, error);
 }
 
+static hs_status any_top_k(hs_opencl *sorter, cl_command_queue queue, const any_args *any, hs_opencl_error *error)
+{
+    hs_opencl_top_k_args args;
+    if (!any) return hs_opencl_top_k(sorter, queue, NULL, error);
+    ANY_SHARED(args, any);
+    args.row_count = any->parts;
+    args.k = any->take;
+    args.options = any->options;
+    args.source = any->source;
+    args.destination = any->destination;
+    args.scratch = any->scratch;
+    args.values = any->values;
+    args.values_destination = any->values_destination;
+    return hs_opencl_top_k(sorter, queue, &args, error);
+}
+
 typedef hs_status (*any_entry)(hs_opencl *, cl_command_queue, const any_args *, hs_opencl_error *);
-static const any_entry any_entries[] = {any_sort, any_scan, any_segments, any_merge, any_check}; /* by hs_kind */
+static const any_entry any_entries[] = {any_sort, any_scan, any_segments, any_merge, any_check, any_top_k}; /* by hs_kind */
 
 #endif

@@ -164,10 +164,47 @@ static void serving(const hs_sort *plain)
     one.value = "v4";
     EXPECT(hs_serves(&one, "i32", "v4") && hs_serves(&one, "f32", "v4") && hs_serves(&one, "u32", "v4"));
     EXPECT(!hs_serves(&one, "f32", NULL) && !hs_serves(&one, "f64", "v4") && !hs_serves(&one, "x32", "v4"));
+    one.key = "u16";
+    EXPECT(hs_serves(&one, "f16", "v4") && hs_serves(&one, "bf16", "v4") && !hs_serves(&one, "bf32", "v4"));
+    EXPECT(!hs_serves(plain, "bf16", NULL) && HS_BF16 == HS_F16);
     one.key = "u8";
     EXPECT(hs_serves(&one, "i8", "v4") && !hs_serves(&one, "f8", "v4") && !hs_serves(&one, "", "v4"));
+    EXPECT(hs_serves(&one, "bool", "v4") && !hs_serves(plain, "bool", NULL));
     one.kind = HS_SCAN;
     EXPECT(!hs_serves(&one, "u8", "v4"));
+    EXPECT(hs_serves_kind(&one, HS_SCAN, "i8", "v4") && !hs_serves_kind(&one, HS_SCAN, "f8", "v4"));
+    one.key = "f32";
+    EXPECT(hs_serves_kind(&one, HS_SCAN, "f32", "v4") && !hs_serves_kind(&one, HS_SCAN, "u32", "v4"));
+}
+
+/* The types of elements that scans sum up. */
+static void summing(const hs_sort *plain)
+{
+    static const struct {
+        const char *key;
+        hs_options options;
+        const char *missing;
+    } rows[] = {
+        {"u32", {HS_UNSIGNED, 0, 0, 0, 0}, NULL},
+        {"u32", {HS_I32, 0, 0, 0, 0}, NULL},
+        {"u32", {HS_F32, 0, 0, 0, 0}, "of floats, or of integers"},
+        {"u32", {HS_U64, 0, 0, 0, 0}, "another width"},
+        {"u32", {HS_UNSIGNED, 1, 0, 0, 0}, "no order"},
+        {"u32", {HS_UNSIGNED, 0, 0, 8, 0}, "--feature bit-range"},
+        {"f32", {HS_UNSIGNED, 0, 0, 0, 0}, NULL},
+        {"f32", {HS_F32, 0, 0, 0, 0}, NULL},
+        {"f32", {HS_I32, 0, 0, 0, 0}, "of floats, or of integers"},
+    };
+    hs_sort crafted = *plain;
+    size_t i;
+    crafted.kind = HS_SCAN;
+    crafted.key_bits = 32;
+    for (i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        const char *text;
+        crafted.key = rows[i].key;
+        text = hs_missing_option(&crafted, &rows[i].options, 0);
+        EXPECT(rows[i].missing ? text && strstr(text, rows[i].missing) : !text);
+    }
 }
 
 /* What hs_missing_option says holds a text, or is null. */
@@ -196,6 +233,7 @@ static void options(const hs_sort *plain)
         {{(hs_type)0x43, 0, 0, 0, 0}, 32, 1, 1, 0, HS_ERROR_OPTION, "no such type"}, /* no type */
         {{(hs_type)0x12, 0, 0, 0, 0}, 8, 1, 1, 0, HS_ERROR_OPTION, "no such type"},  /* no float of 8 bits */
         {{HS_I8, 1, 0, 0, 0}, 8, 1, 0, 0, HS_OK, NULL},
+        {{HS_BOOL, 0, 0, 0, 0}, 8, 0, 0, 0, HS_OK, NULL},
         {{HS_I32, 0, 0, 0, 0}, 32, 0, 1, 1, HS_ERROR_OPTION, "--key"}, /* no key transform */
         {{HS_F32, 0, 0, 0, 0}, 32, 1, 0, 0, HS_OK, NULL},
         {{HS_UNSIGNED, 1, 0, 0, 0}, 32, 0, 1, 1, HS_ERROR_OPTION, "--order both"},
@@ -280,6 +318,7 @@ static void without_a_device(const hs_sort *plain)
     rules(plain);
     finding(plain);
     serving(plain);
+    summing(plain);
     options(plain);
     memset(&facts, 0, sizeof facts);
     EXPECT(hs_suits(NULL, &facts) == 0 && hs_suits(hs_targets[0], NULL) == 0 && hs_suits(hs_targets[0], &facts) == 1);
@@ -469,9 +508,9 @@ static void scratch(const hs_sort *plain)
         "{ int i = (int)get_global_id(0); if (i < n) to[i] = from[i]; }\n"};
     static const hs_kernel kernels[] = {{"there", 64, 1, 0, 2, 0, 0, 0}, {"back", 64, 1, 0, 2, 0, 0, 0}};
     static const hs_step steps[] = {
-        {0, {0, 1000, HS_ANYWHERE, HS_ANY_BITS, 0}, {HS_BY_N, 63, 64, 1, 100}, {HS_LITERAL, 999, 0, 0},
+        {0, {0, 1000, HS_ANYWHERE, HS_ANY_BITS, 0, HS_BY_N}, {HS_BY_N, 63, 64, 1, 100}, {HS_LITERAL, 999, 0, 0},
          {{HS_SOURCE, 0, 0, 0}, {HS_SCRATCH, 1024, 0, 0}}},
-        {1, {0, 1000, HS_ANYWHERE, HS_ANY_BITS, 0}, {HS_BY_N, 63, 64, 1, 100}, {HS_LITERAL, 0, 0, 0},
+        {1, {0, 1000, HS_ANYWHERE, HS_ANY_BITS, 0, HS_BY_N}, {HS_BY_N, 63, 64, 1, 100}, {HS_LITERAL, 0, 0, 0},
          {{HS_SCRATCH, 1024, 0, 0}, {HS_DESTINATION, 0, 0, 0}}}};
     /* up to 500 keys 8 bytes a key; then less; the second rule gives 9 units at most */
     static const hs_scratch_rule rules[] = {
@@ -527,11 +566,11 @@ static void places(const hs_sort *plain)
         "__kernel void broad(__global uint *to, long n, int argument) { to[(int)(n >> 32) + argument] = (uint)n; }\n"};
     static const hs_kernel kernels[] = {{"narrow", 1, 1, 0, 1, 0, 0, 0}, {"broad", 1, 1, 0, 1, 0, 1, 0}};
     static const hs_step steps[] = {
-        {0, {0, 1000, HS_IN_PLACE, HS_ANY_BITS, 0}, {HS_BY_N, 0, 1, 1, 1}, {HS_LITERAL, 0, 0, 0},
+        {0, {0, 1000, HS_IN_PLACE, HS_ANY_BITS, 0, HS_BY_N}, {HS_BY_N, 0, 1, 1, 1}, {HS_LITERAL, 0, 0, 0},
          {{HS_DESTINATION, 0, 0, 0}}},
-        {0, {0, 1000, HS_OUT_OF_PLACE, HS_ANY_BITS, 0}, {HS_BY_N, 0, 1, 1, 1}, {HS_LITERAL, 1, 0, 0},
+        {0, {0, 1000, HS_OUT_OF_PLACE, HS_ANY_BITS, 0, HS_BY_N}, {HS_BY_N, 0, 1, 1, 1}, {HS_LITERAL, 1, 0, 0},
          {{HS_DESTINATION, 0, 0, 0}}},
-        {1, {0, 1000, HS_ANYWHERE, HS_ANY_BITS, 0}, {HS_BY_N, 0, 1, 1, 1}, {HS_LITERAL, 2, 0, 0},
+        {1, {0, 1000, HS_ANYWHERE, HS_ANY_BITS, 0, HS_BY_N}, {HS_BY_N, 0, 1, 1, 1}, {HS_LITERAL, 2, 0, 0},
          {{HS_DESTINATION, 0, 0, 0}}}};
     uint32_t said[20], i;
     cl_mem from = buffer(ROOM), to = buffer(ROOM);
@@ -584,7 +623,7 @@ static void wide(const hs_sort *plain)
         "{ to[0] = (uint)n; to[1] = (uint)(n >> 32); to[2] = (uint)argument; }\n"};
     static const hs_kernel kernels[] = {{"broad", 1, 1, 0, 1, 0, 1, 0}};
     static const hs_step steps[] = {
-        {0, {0, UINT64_MAX, HS_ANYWHERE, HS_ANY_BITS, 0}, {HS_BY_N, 0, 1, 1, 1}, {HS_LITERAL, 5, 0, 0},
+        {0, {0, UINT64_MAX, HS_ANYWHERE, HS_ANY_BITS, 0, HS_BY_N}, {HS_BY_N, 0, 1, 1, 1}, {HS_LITERAL, 5, 0, 0},
          {{HS_SCRATCH, 0, 0, 0}}}};
     const uint64_t n = ((uint64_t)3 << 32) + 7;
     uint32_t said[3] = {0, 0, 0};
@@ -623,7 +662,7 @@ static const char *const recording[] = {
     "    to[4] = (argument & COUNTED) != 0 ? count[0] : 0; out[0] = with[1]; out[1] = from[5];\n",
     "}\n"};
 static const hs_kernel recorder[] = {{"record", 1, 1, 0, 5, 0, 0, 0}};
-static const hs_step recorded[] = {{0, {5, UINT64_MAX, HS_ANYWHERE, HS_ANY_BITS, 0}, {HS_BY_N, 0, 1, 1, 1}, {HS_PASS, 2, 8, HS_DIRECT},
+static const hs_step recorded[] = {{0, {5, UINT64_MAX, HS_ANYWHERE, HS_ANY_BITS, 0, HS_BY_N}, {HS_BY_N, 0, 1, 1, 1}, {HS_PASS, 2, 8, HS_DIRECT},
                                 {{HS_SOURCE, 0, 0, 0}, {HS_DESTINATION, 0, 0, 0}, {HS_VALUES, 0, 0, 0}, {HS_VALUES_OUT, 0, 0, 0}, {HS_COUNT, 0, 0, 0}}}};
 
 static hs_sort valued(const hs_sort *plain)
@@ -728,7 +767,7 @@ static void indices(const hs_sort *plain)
         "__kernel void record(__global const uint *from, __global uint *to, __global uint *out, int n, int argument)\n",
         "{ to[0] = (uint)n; to[n - 1] = (uint)argument; out[0] = from[5]; }\n"};
     static const hs_kernel kernels[] = {{"record", 1, 1, 0, 3, 0, 0, 0}};
-    static const hs_step steps[] = {{0, {0, 4000, HS_OUT_OF_PLACE, HS_ALL_BITS, 0}, {HS_BY_N, 0, 1, 1, 1}, {HS_LITERAL, 5, 0, 0},
+    static const hs_step steps[] = {{0, {0, 4000, HS_OUT_OF_PLACE, HS_ALL_BITS, 0, HS_BY_N}, {HS_BY_N, 0, 1, 1, 1}, {HS_LITERAL, 5, 0, 0},
                                      {{HS_SOURCE, 0, 0, 0}, {HS_DESTINATION, 0, 0, 0}, {HS_VALUES_OUT, 0, 0, 0}}}};
     cl_mem from = buffer(ROOM), out = buffer(ROOM), scratch = buffer(256 + 1000), little = buffer(256 + 999);
     hs_sort crafted = *plain;

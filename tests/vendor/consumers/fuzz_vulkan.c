@@ -22,7 +22,7 @@ static VkPhysicalDeviceProperties properties;
 static unsigned calls, fail_at;
 static VkResult fail_code;
 static uint32_t bound_pipeline, bound_set, push_bytes;
-static unsigned char pushed[8 * HS_BINDINGS + 8];
+static unsigned char pushed[8 * HS_BINDINGS + 16];
 
 static int fails(void)
 {
@@ -151,7 +151,7 @@ static fuzz_launch *recorded(void)
     l->kernel = bound_pipeline - 1;
     demand(l->kernel < sorted->kernel_count, "no such kernel");
     l->lanes = sorted->kernels[l->kernel].work_group;
-    l->bindings = (push_bytes - 8) / 8;
+    l->bindings = (push_bytes - 16) / 8;
     for (i = 0; i < l->bindings; i++) {
         const VkDescriptorBufferInfo *range = &objects[bound_set].ranges[i];
         uint32_t role;

@@ -78,7 +78,7 @@ static int untouched(uint32_t places)
 static void only(hs_opencl *sorter, hs_kind kind, const any_args *args)
 {
     int i;
-    for (i = 0; i < 5; i++)
+    for (i = 0; i < (int)(sizeof any_entries / sizeof any_entries[0]); i++)
         if (i != (int)kind) STATUS(any_entries[i](sorter, queue, args, &error), HS_ERROR_KERNELS);
 }
 
@@ -105,7 +105,7 @@ static hs_sort made_up(hs_kind kind, const hs_kernel *kernels, uint32_t kernel_c
 /* `begin` stores the parts in scratch, where `record` finds them. */
 #define BEGIN \
     "__kernel void begin(__global uint *words, int n, int argument) { words[0] = (uint)argument; words[1] = 0; }\n"
-#define BEGINS {0, {0, 1000, HS_ANYWHERE, HS_ANY_BITS, 0}, {HS_BY_N, 0, 1, 1, 1}, {HS_CALL_NUMBER, 0, 0, HS_DIRECT}, \
+#define BEGINS {0, {0, 1000, HS_ANYWHERE, HS_ANY_BITS, 0, HS_BY_N}, {HS_BY_N, 0, 1, 1, 1}, {HS_CALL_NUMBER, 0, 0, HS_DIRECT}, \
     {{HS_SCRATCH, 0, 0, 0}}}
 
 static void segments(void)
@@ -126,7 +126,7 @@ static void segments(void)
     static const hs_kernel kernels[] = {{"begin", 1, 1, 0, 1, 0, 0, 0}, {"record", 1, 1, 0, 4, 0, 0, 0}};
     static const hs_step steps[] = {
         BEGINS,
-        {1, {0, 1000, HS_ANYWHERE, HS_ANY_BITS, 0}, {HS_BY_NUMBER, 1, 2, 3, 40}, {HS_LITERAL, 3, 0, 0},
+        {1, {0, 1000, HS_ANYWHERE, HS_ANY_BITS, 0, HS_BY_N}, {HS_BY_NUMBER, 1, 2, 3, 40}, {HS_LITERAL, 3, 0, 0},
          {{HS_SOURCE, 0, 0, 0}, {HS_OTHER_INPUT, 0, 0, 0}, {HS_SCRATCH, 0, 0, 0}, {HS_DESTINATION, 0, 0, 0}}}};
     const cl_mem from = part(0, GAP), to = part(DESTINATION * GAP, GAP), scratch = part(SCRATCH * GAP, GAP);
     const cl_mem other = part(OTHER * GAP, GAP), few = part(OTHER * GAP, 8), values = part(VALUES * GAP, GAP);
@@ -198,6 +198,76 @@ static void segments(void)
     clReleaseMemObject(values);
 }
 
+/* Rows of up to 8 keys run the first step, longer ones the second, a work-group for each row. */
+static void selections(void)
+{
+    static const char *const text[] = {
+        "__kernel void record(__global const uint *from, __global uint *to, int n, int argument, int rows, int take)\n"
+        "{\n"
+        "    if (get_group_id(0)) return;\n"
+        "    to[0] = from[0]; to[1] = (uint)rows; to[2] = (uint)take; to[3] = (uint)(argument & 255); to[4] = (uint)get_num_groups(0);\n"
+        "}\n"};
+    static const hs_kernel kernels[] = {{"record", 1, 1, 0, 2, 0, 0, 0}};
+    static const hs_step steps[] = {
+        {0, {0, 8, HS_ANYWHERE, HS_ANY_BITS, 0, HS_BY_LENGTH}, {HS_BY_NUMBER, 0, 1, 1, 100}, {HS_LITERAL, 1, 0, 0},
+         {{HS_SOURCE, 0, 0, 0}, {HS_DESTINATION, 0, 0, 0}}},
+        {0, {8, 1000, HS_ANYWHERE, HS_ANY_BITS, 0, HS_BY_LENGTH}, {HS_BY_NUMBER, 0, 1, 1, 100}, {HS_LITERAL, 2, 0, 0},
+         {{HS_SOURCE, 0, 0, 0}, {HS_DESTINATION, 0, 0, 0}}}};
+    const cl_mem from = part(0, GAP), to = part(DESTINATION * GAP, GAP), few = part(DESTINATION * GAP, 15);
+    const cl_mem scratch = part(SCRATCH * GAP, GAP), values = part(VALUES * GAP, GAP);
+    hs_sort made = made_up(HS_TOP_K, kernels, 1, steps, 2, text, 1);
+    hs_opencl *sorter = NULL;
+    uint32_t trial;
+    STATUS(hs_opencl_create(&made, context, device, &sorter, &error), HS_OK);
+    for (trial = 0; sorter; trial++) {
+        hs_status expected = HS_OK;
+        any_args args;
+        memset(&args, 0, sizeof args);
+        args.n = KEYS;
+        args.parts = 8;
+        args.take = 2;
+        args.source = from;
+        args.destination = to;
+        args.scratch = scratch;
+        fill();
+        switch (trial) {
+        case 0: only(sorter, HS_TOP_K, &args); break;
+        case 1: args.take = 8; break;
+        case 2: args.parts = 4; args.take = 16; break; /* longer rows */
+        case 3: args.parts = 1; args.take = KEYS; break;
+        case 4: args.parts = KEYS; args.take = 1; break;
+        case 5: args.n = 0; args.source = args.destination = NULL; break;
+        case 6: args.take = 0; expected = HS_ERROR_PARTS; break;
+        case 7: args.take = 9; expected = HS_ERROR_PARTS; break;
+        case 8: args.parts = 0; expected = HS_ERROR_PARTS; break;
+        case 9: args.parts = 7; expected = HS_ERROR_PARTS; break;
+        case 10: args.destination = NULL; expected = HS_ERROR_ARGUMENT; break;
+        case 11: args.source = NULL; expected = HS_ERROR_ARGUMENT; break;
+        case 12: args.destination = few; expected = HS_ERROR_COUNT; break; /* 15 of 16 keys */
+        case 13: args.destination = from; expected = HS_ERROR_ARGUMENT; break; /* never in place */
+        case 14: args.values = values; expected = HS_ERROR_OPTION; break;
+        case 15: args.values_destination = values; expected = HS_ERROR_OPTION; break;
+        case 16: args.options.discard_keys = 1; expected = HS_ERROR_OPTION; break;
+        case 17: args.scratch = NULL; expected = HS_ERROR_SCRATCH; break;
+        default: hs_opencl_release(sorter); sorter = NULL; continue;
+        }
+        is(any_top_k(sorter, queue, &args, &error), expected, __LINE__ + (int)trial, "selections");
+        look();
+        if (expected || args.n == 0) {
+            EXPECT(untouched(~(uint32_t)(1 << SCRATCH)));
+        } else {
+            EXPECT(SAID(DESTINATION, 0) == FILLED(SOURCE, 0) && SAID(DESTINATION, 1) == (uint32_t)args.parts);
+            EXPECT(SAID(DESTINATION, 2) == (uint32_t)args.take && SAID(DESTINATION, 4) == (uint32_t)args.parts);
+            EXPECT(SAID(DESTINATION, 3) == (KEYS / args.parts > 8 ? 2u : 1u));
+        }
+    }
+    clReleaseMemObject(from);
+    clReleaseMemObject(to);
+    clReleaseMemObject(few);
+    clReleaseMemObject(scratch);
+    clReleaseMemObject(values);
+}
+
 static void merges(void)
 {
     static const char *const text[] = {BEGIN,
@@ -213,7 +283,7 @@ static void merges(void)
     static const hs_kernel kernels[] = {{"begin", 1, 1, 0, 1, 0, 0, 0}, {"record", 1, 1, 0, 7, 0, 0, 0}};
     static const hs_step steps[] = {
         BEGINS,
-        {1, {0, 1000, HS_OUT_OF_PLACE, HS_ANY_BITS, 0}, {HS_BY_N, 0, 1, 1, 1000}, {HS_LITERAL, 0, 0, 0},
+        {1, {0, 1000, HS_OUT_OF_PLACE, HS_ANY_BITS, 0, HS_BY_N}, {HS_BY_N, 0, 1, 1, 1000}, {HS_LITERAL, 0, 0, 0},
          {{HS_SOURCE, 0, 0, 0}, {HS_OTHER_INPUT, 0, 0, 0}, {HS_VALUES, 0, 0, 0}, {HS_OTHER_VALUES, 0, 0, 0}, {HS_SCRATCH, 0, 0, 0}, {HS_DESTINATION, 0, 0, 0}, {HS_VALUES_OUT, 0, 0, 0}}}};
     const cl_mem scratch = part(SCRATCH * GAP, GAP), few = part(OTHER * GAP, 20), large = part(0, 2 * GAP);
     cl_mem at[PLACES];
@@ -310,9 +380,9 @@ static const char *const reporting[] = {
     "}\n"};
 static const hs_kernel reporters[] = {{"parts", 1, 1, 0, 1, 0, 0, 0}, {"record", 1, 1, 0, 2, 0, 0, 0}};
 static const hs_step reports[] = {
-    {0, {0, 1000, HS_ANYWHERE, HS_ANY_BITS, 1}, {HS_BY_N, 1, 1, 1, 1}, {HS_CALL_NUMBER, 0, 0, 0},
+    {0, {0, 1000, HS_ANYWHERE, HS_ANY_BITS, 1, HS_BY_N}, {HS_BY_N, 1, 1, 1, 1}, {HS_CALL_NUMBER, 0, 0, 0},
      {{HS_REPORT, 0, 0, 0}}},
-    {1, {0, 1000, HS_ANYWHERE, HS_ANY_BITS, 1}, {HS_BY_NUMBER, 2, 1, 1, 1000}, {HS_LITERAL, 0, 0, 0},
+    {1, {0, 1000, HS_ANYWHERE, HS_ANY_BITS, 1, HS_BY_N}, {HS_BY_NUMBER, 2, 1, 1, 1000}, {HS_LITERAL, 0, 0, 0},
      {{HS_SOURCE, 0, 0, 0}, {HS_REPORT, 0, 0, 0}}}};
 
 static void checks(void)
@@ -505,6 +575,7 @@ int main(void)
     whole = clCreateBuffer(context, CL_MEM_READ_WRITE, sizeof said, NULL, &code);
     must(code, "clCreateBuffer");
     segments();
+    selections();
     merges();
     checks();
     changes();
