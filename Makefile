@@ -22,7 +22,7 @@ setup: $(READY) ## make .venv with hsgen and all that its tests need (done once)
 demo: $(READY) ## generate, validate and measure the sorts of intel-gen8 on this machine's CPU
 	$(HSGEN) generate -t intel-gen8 --api opencl -o $(DEMO)
 	$(HSGEN) validate -t intel-gen8 --device 'Intel(R) OpenCL'
-	$(HSGEN) bench -t intel-gen8 --device 'Intel(R) OpenCL' --sizes 2^12,2^16,2^20 --against numpy
+	$(HSGEN) bench -t intel-gen8 --device 'Intel(R) OpenCL' --sizes 2^12,2^16,2^20 --against numpy,hsgen:cpu
 
 test: $(READY) ## run the tests, up to four modules at a time (make test ARGS="-k plan" for some)
 	$(PY) -m pytest -n auto --maxprocesses 4 --dist loadscope --no-loadscope-reorder $(ARGS)
@@ -66,17 +66,17 @@ lock: pyproject.toml ## update requirements-dev.lock and .ci/*.lock
 	rm -rf .cache/lock
 	$(PYTHON) -m venv .cache/lock
 	.cache/lock/bin/python $(PIP) install uv
-	$(COMPILE) pyproject.toml --extra cpu-device --extra isa --extra plot --extra dev | $(HEADED) requirements-dev.lock
+	$(COMPILE) pyproject.toml --extra cpu-device --extra cuda --extra isa --extra plot --extra dev | $(HEADED) requirements-dev.lock
 	printf '%s\n' nvidia-cuda-nvcc==13.0.88 nvidia-cuda-crt==13.0.88 nvidia-nvvm==13.0.88 nvidia-cuda-runtime==13.0.96 \
 	  nvidia-cuda-cccl==13.0.85 | $(COMPILE) - | $(HEADED) .ci/nvcc.lock
 	echo ziglang==0.17.0 | $(COMPILE) - | $(HEADED) .ci/ziglang.lock
 	$(COMPILE) pyproject.toml --extra release -c requirements-dev.lock | $(HEADED) .ci/release.lock
 	rm -rf .cache/lock
 
-device-check: ## on a machine with an NVIDIA GPU, without network: validate CUDA, Vulkan and OpenCL, run sanitizers
+device-check: ## on a machine with an NVIDIA GPU, without network: validate CUDA, Vulkan, OpenCL and arrays of Python, run sanitizers
 	bash tests/device/nvidia.sh check
 
-device-bench: ## there too: compare throughput with CUB
+device-bench: ## there too: compare throughput with CUB, PyTorch and CuPy
 	bash tests/device/nvidia.sh bench
 
 clean: ## remove everything that these goals made, .venv included
@@ -87,7 +87,7 @@ $(READY): pyproject.toml requirements-dev.lock
 	@$(call usable_python)
 	@case "$(abspath $(VENV))" in *' '*) echo "make: Intel's OpenCL runtime cannot be loaded from a path with a space;" \
 	  "name a folder for the environment: make VENV=/a/path/without" >&2; exit 1;; esac
-	@echo "setting up $(VENV) (about 420 MB to download, 1.4 GB on disk, once)"
+	@echo "setting up $(VENV) (about 490 MB to download, 1.6 GB on disk, once)"
 	@$(PYTHON) -m venv $(VENV)
 	@$(PY) $(PIP) install --require-hashes -r requirements-dev.lock
 	@$(PY) $(PIP) install --no-deps --no-build-isolation -e .
