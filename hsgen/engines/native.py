@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,11 +17,13 @@ from hsgen.algorithms import operation
 from hsgen.apis import APIS
 from hsgen.apis.api import Api, Harness
 from hsgen.bundle import build
-from hsgen.bundle.manifest import COMPANIONS, Manifest, choose
+from hsgen.bundle.manifest import COMPANIONS, Compiled, Manifest, choose
 from hsgen.core.errors import Unavailable, Wrong
 from hsgen.core.keys import KEYS, ORDERS, PLAIN, TYPES, Signature
 from hsgen.core.scratch import ANY_N
-from hsgen.emit import spirv
+from hsgen.core.sort import Sort
+from hsgen.emit import c_spirv, spirv
+from hsgen.emit.kernels import Source, render
 from hsgen.system import folders
 from hsgen.system.compilers import PATIENCE, complaint, run
 from hsgen.targets.target import AUTO, Target
@@ -54,9 +57,11 @@ def library(
     its = APIS[api]
     if its.harness is None:
         raise Unavailable(f"{its.title}: hsgen drives no {its.title} devices")
-    files = _bundle_files(api, targets, key, made, algorithms, signature, max_n) | harness_files(its)
+    runs = its.harness.runtime or its
+    files = _bundle_files(its, targets, key, made, algorithms, signature, max_n) | harness_files(runs)
+    files = {path: _replaced(data, its.harness) for path, data in files.items()}
     command = its.harness.command()
-    units = [p for p in sorted(files) if _compiled(p, its)]
+    units = [p for p in sorted(files) if _compiled(p, runs)]
     if others := baseline_units(its.harness, baselines, algorithms):
         command, units = (
             [*command, *baseline_options(its.harness, baselines, key, signature)],
@@ -71,8 +76,32 @@ def library(
     return place
 
 
+def _replaced(data: bytes, harness: Harness) -> bytes:
+    for before, after in harness.replaced:
+        data = data.replace(before.encode(), after.encode())
+    return data
+
+
+def _translated(api: Api) -> build.Words:
+    """SPIR-V from the kernels of an API that Vulkan's runtime runs; descriptors only."""
+    assert api.harness and api.harness.spirv
+    compiled = api.harness.spirv
+
+    def words(sort: Sort, _: Source) -> tuple[bytes, Compiled]:
+        source = render(sort, api.name)
+        wanted = [m for m in spirv.modules(sort) if not m.address]
+        try:
+            with ThreadPoolExecutor(os.cpu_count()) as pool:
+                made = list(pool.map(lambda m: compiled(source.text, m.kernel), wanted))
+        except Wrong as e:
+            raise Wrong(f"{source.path}: {e}") from None
+        return c_spirv.modules_c(sort, dict(zip(wanted, made, strict=True)), api.title, "hs"), Compiled(build.glsl_hash(sort, source), api.title)
+
+    return words
+
+
 def _bundle_files(
-    api: str,
+    api: Api,
     targets: Sequence[Target],
     key: str,
     made: tuple[Path, Manifest] | None,
@@ -81,14 +110,16 @@ def _bundle_files(
     max_n: int,
 ) -> build.Files:
     """The files of the bundle that `library` compiles."""
-    words = build.Modules(made[0] if made else Path(os.devnull), made[1] if made else None, "hs")
+    kept = build.Modules(made[0] if made else Path(os.devnull), made[1] if made else None, "hs")
+    words = _translated(api) if api.harness and api.harness.spirv else kept
+    name = api.harness.runtime.name if api.harness and api.harness.runtime else api.name
     orders, features = ORDERS if signature.key_transform else (), signature.features
     more = {"values": [signature.value], "orders": orders, "features": features, "epilogue": signature.epilogue}
-    choices = {t.name: choose(t, [key], [api], algorithms or t.labels(key), **more) for t in targets}  # type: ignore[arg-type]
+    choices = {t.name: choose(t, [key], [name], algorithms or t.labels(key), **more) for t in targets}  # type: ignore[arg-type]
     parts = {t.name: (t, replace(choices[t.name], max_n=max_n)) for t in targets}
     files, _ = build.build(parts, words, "hs")
-    if words.missing:
-        raise Unavailable(f"no GLSL compiler for {words.missing[0]}; {spirv.install()}, or name a bundle that holds it")
+    if kept.missing:
+        raise Unavailable(f"no GLSL compiler for {kept.missing[0]}; {spirv.install()}, or name a bundle that holds it")
     return files
 
 
