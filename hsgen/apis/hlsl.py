@@ -8,7 +8,14 @@ from hsgen.apis import vulkan
 from hsgen.apis.api import Api, Harness, Tables
 from hsgen.system import dxc
 
-_REPLACED: tuple[tuple[str, str], ...] = ()
+_REPLACED = (
+    ("= span->bytes - skip + remainder;", "= (span->bytes - skip + remainder + 3) / 4 * 4;"),
+    ("info.size = bytes ? bytes : 1;", "info.size = (bytes + 4) / 4 * 4;"),
+    ("facts->subgroup.subgroupSize != kernel->subgroup", "facts->subgroup.subgroupSize % kernel->subgroup != 0"),
+    ("if (width >= least) sprintf(", "if (least) sprintf("),
+)
+"""What HLSL's kernels need otherwise than Vulkan's: bindings and buffers end with a whole word, and subgroups may be parts
+of longer ones."""
 
 
 def spirv(text: str, kernel: str) -> bytes:

@@ -43,9 +43,9 @@ def called(text: str, buffers: Collection[str], arrays: Collection[str]) -> str:
 
 
 def _end(text: str, at: int, ends: str) -> int:
-    """The index of the first character in `ends`, or of a closing bracket, outside of nested brackets."""
+    """The index of the first character in `ends`, or of a closing bracket, outside of nested brackets; else the end."""
     depth = 0
-    while depth or text[at] not in ends + _CLOSE:
+    while at < len(text) and (depth or text[at] not in ends + _CLOSE):
         depth += (text[at] in _OPEN) - (text[at] in _CLOSE)
         at += 1
     return at
