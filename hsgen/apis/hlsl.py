@@ -14,8 +14,8 @@ _REPLACED = (
     ("facts->subgroup.subgroupSize != kernel->subgroup", "facts->subgroup.subgroupSize % kernel->subgroup != 0"),
     ("if (width >= least) sprintf(", "if (least) sprintf("),
 )
-"""What HLSL's kernels need otherwise than Vulkan's: bindings and buffers end with a whole word, and subgroups may be parts
-of longer ones."""
+"""In what the runtime of HLSL's kernels differs from Vulkan's: bindings and buffers end with a whole word, and subgroups
+may be parts of longer ones."""
 
 
 def spirv(text: str, kernel: str) -> bytes:
@@ -48,6 +48,7 @@ API = Api(
     prefixes=("d3d", "dx", "hlsl"),
     tables=Tables(target="{target}_hlsl.c", suffix="c"),
     key_pairs=True,
+    local_bytes=32768,
     harness=_harness(),
     options=vulkan.API.options,
 )

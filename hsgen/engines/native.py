@@ -9,7 +9,6 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,13 +16,12 @@ from hsgen.algorithms import operation
 from hsgen.apis import APIS
 from hsgen.apis.api import Api, Harness
 from hsgen.bundle import build
-from hsgen.bundle.manifest import COMPANIONS, Compiled, Manifest, choose
+from hsgen.bundle.manifest import COMPANIONS, Manifest, choose
 from hsgen.core.errors import Unavailable, Wrong
 from hsgen.core.keys import KEYS, ORDERS, PLAIN, TYPES, Signature
 from hsgen.core.scratch import ANY_N
-from hsgen.core.sort import Sort
-from hsgen.emit import c_spirv, spirv
-from hsgen.emit.kernels import Source, render
+from hsgen.emit import spirv
+from hsgen.engines import translated
 from hsgen.system import folders
 from hsgen.system.compilers import PATIENCE, complaint, run
 from hsgen.targets.target import AUTO, Target
@@ -82,24 +80,6 @@ def _replaced(data: bytes, harness: Harness) -> bytes:
     return data
 
 
-def _translated(api: Api) -> build.Words:
-    """SPIR-V from the kernels of an API that Vulkan's runtime runs; descriptors only."""
-    assert api.harness and api.harness.spirv
-    compiled = api.harness.spirv
-
-    def words(sort: Sort, _: Source) -> tuple[bytes, Compiled]:
-        source = render(sort, api.name)
-        wanted = [m for m in spirv.modules(sort) if not m.address]
-        try:
-            with ThreadPoolExecutor(os.cpu_count()) as pool:
-                made = list(pool.map(lambda m: compiled(source.text, m.kernel), wanted))
-        except Wrong as e:
-            raise Wrong(f"{source.path}: {e}") from None
-        return c_spirv.modules_c(sort, dict(zip(wanted, made, strict=True)), api.title, "hs"), Compiled(build.glsl_hash(sort, source), api.title)
-
-    return words
-
-
 def _bundle_files(
     api: Api,
     targets: Sequence[Target],
@@ -111,10 +91,11 @@ def _bundle_files(
 ) -> build.Files:
     """The files of the bundle that `library` compiles."""
     kept = build.Modules(made[0] if made else Path(os.devnull), made[1] if made else None, "hs")
-    words = _translated(api) if api.harness and api.harness.spirv else kept
+    words = translated.words(api) if api.harness and api.harness.spirv else kept
     name = api.harness.runtime.name if api.harness and api.harness.runtime else api.name
     orders, features = ORDERS if signature.key_transform else (), signature.features
     more = {"values": [signature.value], "orders": orders, "features": features, "epilogue": signature.epilogue}
+    targets = [replace(t, apis=(*t.apis, name)) if name not in t.apis else t for t in targets]
     choices = {t.name: choose(t, [key], [name], algorithms or t.labels(key), **more) for t in targets}  # type: ignore[arg-type]
     parts = {t.name: (t, replace(choices[t.name], max_n=max_n)) for t in targets}
     files, _ = build.build(parts, words, "hs")
