@@ -14,8 +14,7 @@ _REPLACED = (
     ("facts->subgroup.subgroupSize != kernel->subgroup", "facts->subgroup.subgroupSize % kernel->subgroup != 0"),
     ("if (width >= least) sprintf(", "if (least) sprintf("),
 )
-"""In what the runtime of HLSL's kernels differs from Vulkan's: bindings and buffers end with a whole word, and subgroups
-may be parts of longer ones."""
+"""Changes of the runtime: bindings and buffers end with a whole word, and a subgroup may be a part of a longer one."""
 
 
 def spirv(text: str, kernel: str) -> bytes:
