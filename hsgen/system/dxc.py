@@ -102,5 +102,5 @@ def compiled(text: str, arguments: Sequence[str], using: Compiler | None = None)
 def _problem(done: subprocess.CompletedProcess[str]) -> str:
     lines = [x for x in (done.stderr + done.stdout).splitlines() if x.strip()]
     first = next((x for x in lines if "error" in x.lower()), (lines or ["no reason given"])[-1])
-    first = re.sub(r"^\S*?kernel\.hlsl:", "line ", first)
+    first = re.sub(r"^\S+?:(?=\d+:\d+:)", "line ", first)  # the path of the file
     return f"DXC {'crashes with ' if done.returncode < 0 else ''}{processes.status(done.returncode)}: {first}"
