@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hsgen.core.errors import Usage
+from hsgen.core.flags import DEVICE_COUNT
 from hsgen.core.interpreter import Options
 from hsgen.core.keys import PLAIN, TYPES, Signature, Type
 from hsgen.core.sort import Sort
@@ -130,8 +131,11 @@ class _ReduceByKey(Operation):
         return key.key == sort.label
 
     def settled(self, n: int, how: Options, given: Container[str]) -> Options:
-        """See `Operation`: counts and indices are stored if there are buffers for them."""
-        wanted = COUNTS * ("other" in given) | FIRSTS * ("other_values" in given)
+        """See `Operation`: counts and indices are stored if there are buffers for them.
+
+        The flag of a device-side count is in the number, since the number of a call is without flags.
+        """
+        wanted = COUNTS * ("other" in given) | FIRSTS * ("other_values" in given) | DEVICE_COUNT * how.device_count
         return replace(how, reduction=how.reduction & 15 | wanted)
 
     def inputs(self, sort: Sort) -> Mapping[str, int]:
