@@ -19,7 +19,7 @@ def _kernel(p: Params, name: str, summary: str, buffers: tuple[Buffer, ...], *ar
         template=f"reduce_by_key/{name}",
         summary=summary,
         work_group=p.work_group,
-        buffers=(*buffers, DEVICE_N) if p.signature.device_count and name != "clear" else buffers,
+        buffers=(*buffers, DEVICE_N) if p.signature.device_count else buffers,
         arrays=arrays,
         always=name == "clear",
         algorithm="reduce_by_key",
