@@ -20,9 +20,9 @@ class Options:
     put in order (docs/reference/semantics.md); end None: up to the last.  discard: an argsort whose keys are dropped.
     device_count: n is the most keys that there can be; how many there are lies on the device.
     A call has at most one of these numbers, by its operation: shift, the low bits of a key that the stage after a sort
-    ignores; segment_count; first_count, the keys of the first of two arrays; capacity, the keys that a digest covers; reduction.
+    ignores; segment_count; first_count, the keys of the first of two arrays; capacity, the keys that a digest covers;
+    reduction, how values are reduced by key, and what is stored (`hsgen.operations.reduce_by_key`).
     take: the keys that a selection takes of each of `segment_count` rows.
-    reduction: how values are reduced by key, and what is stored, as `hsgen.operations.reduce_by_key` has it.
     rows: segments are rows of equal length, n / segment_count, and no offsets are given.
     """
 

@@ -51,8 +51,8 @@ def starts(keys: Keys) -> NDArray[np.intp]:
 def reduced(values: Words, begins: NDArray[np.intp], how: int) -> Words:
     """Return the reduction of the values of each run, shape (groups,): 32-bit words, as the values, shape (n,).
 
-    begins: the indices of the first keys of runs.  how: a number of `number`.  Integers wrap.  Floats are added from the
-    first to the last; their least and greatest are those of the total order.
+    begins: the indices of the first keys of runs.  how: a number of `number`.  Integers wrap.  Floats are added from
+    the first to the last; their least and greatest are those of the total order.
     """
     if not len(begins):
         return values[:0]

@@ -46,9 +46,7 @@ def kernels(p: Params) -> tuple[Kernel, ...]:
         ),
         _kernel(p, "count", "count the runs that start in a span", (SOURCE, WORDS), sums),
         _kernel(p, "write", "reduce the runs of a span", (*reads, DESTINATION, *reduced, COUNTS, FIRSTS, WORDS), *tile),
-        _kernel(
-            p, "finish", "complete the runs of several spans", (*reduced, COUNTS, REPORT, WORDS), *scanned, marks
-        ),
+        _kernel(p, "finish", "complete the runs of several spans", (*reduced, COUNTS, REPORT, WORDS), *scanned, marks),
     )
     return made if p.signature.device_count else made[1:]
 

@@ -24,8 +24,8 @@ _LOCAL = 1 << 15  # bytes, so that several work-groups share a core
 class Params:
     """The parameters of a reduction by key.
 
-    work_group, items: lanes, a power of two, and the adjacent keys of each, an odd number below 32, so that lanes access
-    different banks of local memory.  groups: the most work-groups, each with a span of tiles.
+    work_group, items: lanes, a power of two, and the adjacent keys of each, an odd number below 32, so that lanes
+    access different banks of local memory.  groups: the most work-groups, each with a span of tiles.
     """
 
     key: KeyType
