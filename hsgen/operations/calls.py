@@ -20,9 +20,9 @@ class Call:
     None without any.  expected: keys; None if they are discarded.  values_expected: values; None without any.
     count: the device-side count, with `n` as the capacity; None if the host gives n.  other: the second of two arrays,
     or the offsets of segments.  other_values: the values of the second array.  report: the expected start of the
-    report.  report_room: the words of a report whose contents cannot be verified, that of an epilogue.  counts, firsts:
-    the expected counts of runs and indices of their first keys, in the roles of the second array and of its values; None
-    if they are not stored.
+    report.  report_room: the words of a report whose contents cannot be verified, that of an epilogue.
+    counts, firsts: the expected counts of runs and indices of their first keys, in the roles of the second array and of
+    its values; None if they are not stored.
     """
 
     n: int
