@@ -100,6 +100,11 @@ class Frame:
                 unit = self._value_unit if slot == OTHER_VALUES or array.itemsize == 4 else self.unit
                 place = FRONT + (a * 3 + b) % SHIFTS * unit
                 layout.add(role, slot, place, self.framed(array, place))
+        for role, slot, array in (("other", OTHER, call.counts), ("other_values", OTHER_VALUES, call.firsts)):
+            if array is not None:
+                place = FRONT + (a * 5 + b) % SHIFTS * self._value_unit
+                blank = _blank(np.zeros(call.n, np.uint32))
+                layout.add(role, slot, place, self.framed(blank, place), self.framed(_whole(array, blank), place))
         report = np.zeros(0, np.uint32) if call.report_room is not None else call.report
         if report is not None:
             place = FRONT + (a + b * 3) % SHIFTS * self._value_unit
