@@ -1,0 +1,2 @@
+#include "hs/hs_webgpu.h"
+int main(void) { return 0; }
