@@ -173,7 +173,8 @@ export class Sorter {
         const made = (name, count, from) =>
             device.createComputePipelineAsync({ label: name, layout: layouts[count], compute: { module: from, entryPoint: name } })
                 .catch(async (error) => {
-                    const said = (await from.getCompilationInfo()).messages.find((m) => m.type === "error");
+                    const info = await from.getCompilationInfo().catch(() => null); // fails if the device is lost
+                    const said = info?.messages.find((m) => m.type === "error");
                     refuse(`${plan.name}, kernel ${name}: ${(said?.message ?? error.message).split("\n")[0]}`);
                 });
         this.#pipelines = await Promise.all([...plan.kernels.map(([name, count]) => made(name, count, module)), made("copy", 2, copy)]);
