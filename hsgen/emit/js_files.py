@@ -17,6 +17,7 @@ from hsgen.emit.templates import environment
 
 CONSTANTS = "const HSGEN_CONSTANTS = 0;\n"
 """The line of a module that is replaced by the constants."""
+EXACT = 2**53 - 1  # the greatest exact integer of JavaScript
 _HEAD = f"/* SPDX-License-Identifier: MIT-0\n * Part of a bundle of hsgen {__version__}; do not edit. */\n"
 
 
@@ -70,7 +71,7 @@ def _plan(sort: Sort) -> dict[str, Any]:
     for step in plan.steps:
         text = json.dumps([_binding(b) for b in step.bindings])
         rows.append(_step(step, names.index(step.kernel), lists.setdefault(text, len(lists))))
-    rules = [[r.min_n, r.max_n, r.plus, r.per_n, r.unit, r.per_unit, r.units] for r in plan.scratch.rules]
+    rules = [[r.min_n, min(r.max_n, EXACT), r.plus, r.per_n, r.unit, r.per_unit, r.units] for r in plan.scratch.rules]
     return {
         "firstBit": plan.first_bit,
         "itemBytes": sort.item_bytes,
