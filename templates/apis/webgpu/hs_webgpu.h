@@ -1,5 +1,5 @@
 /* Sorting with WebGPU: records into the caller's command encoder.  For the webgpu.h that wgpu-native and Dawn share, since
- * it has WGPUStringView and wgpuDeviceGetAdapterInfo; nothing of either implementation alone is used. */
+ * it has WGPUStringView; nothing of either implementation alone is needed. */
 #ifndef HS_WEBGPU_H
 #define HS_WEBGPU_H
 
@@ -38,10 +38,11 @@ typedef struct hs_webgpu_error {
     char log[1024];
 } hs_webgpu_error;
 
-/* The device of a sorter.  `instance` is the one that the device comes from: while a sorter is created, its events are
- * processed until the errors of shader modules and pipelines are known. */
+/* The device of a sorter, with the adapter, which only hs_webgpu_match needs, and the instance that it comes from: while a
+ * sorter is created, events of the instance are processed until the errors of shader modules and pipelines are known. */
 typedef struct hs_webgpu_device {
     WGPUInstance instance;
+    WGPUAdapter adapter;
     WGPUDevice device;
 } hs_webgpu_device;
 
@@ -205,13 +206,15 @@ hs_status hs_webgpu_top_k(hs_webgpu *sorter, WGPUCommandEncoder encoder, const h
                           hs_webgpu_error *error);
 
 /* The sort for `key` ("u32") and `value` (null: "none"), as in hs_serves, among these targets that suits the device
- * best and that its limits and features allow; null if none.  Any thread. */
+ * best and that its limits and features allow; null if none.  Only adapter and device of `device` are read; before there
+ * is a device, what the adapter offers counts.  Any thread. */
 hs_status hs_webgpu_match(const hs_webgpu_target *const *targets, size_t count, const char *key, const char *value,
-                          WGPUDevice device, const hs_webgpu_kernels **sort);
+                          const hs_webgpu_device *device, const hs_webgpu_kernels **sort);
 
 /* The same for any kind. */
 hs_status hs_webgpu_match_kind(const hs_webgpu_target *const *targets, size_t count, hs_kind kind, const char *key,
-                               const char *value, WGPUDevice device, const hs_webgpu_kernels **sort);
+                               const char *value, const hs_webgpu_device *device,
+                               const hs_webgpu_kernels **sort);
 
 #ifdef __cplusplus
 }

@@ -28,9 +28,9 @@ static void hs_webgpu_catch(WGPUPopErrorScopeStatus status, WGPUErrorType type, 
     }
 }
 
-static const WGPUErrorFilter hs_webgpu_filters[] = {WGPUErrorFilter_OutOfMemory, WGPUErrorFilter_Internal,
-                                                    WGPUErrorFilter_Validation};
-enum { HS_WEBGPU_FILTERS = 3 };
+/* wgpu-native ends the program if it is given WGPUErrorFilter_Internal. */
+static const WGPUErrorFilter hs_webgpu_filters[] = {WGPUErrorFilter_OutOfMemory, WGPUErrorFilter_Validation};
+enum { HS_WEBGPU_FILTERS = 2 };
 
 static void hs_webgpu_watch(const hs_webgpu *sorter)
 {
@@ -69,10 +69,9 @@ static WGPUStringView hs_webgpu_view(const char *text)
 }
 
 /* The text of a module in one piece, which the caller frees; null if out of memory. */
-static char *hs_webgpu_text(const hs_webgpu_kernels *kernels, WGPUDevice device)
+static char *hs_webgpu_text(const hs_webgpu_kernels *kernels, int enables)
 {
-    const char *const head =
-        hs_webgpu_subgroups(kernels->sort) && hs_webgpu_enables(device) ? "enable subgroups;\n" : "";
+    const char *const head = hs_webgpu_subgroups(kernels->sort) && enables ? "enable subgroups;\n" : "";
     size_t i, at = strlen(head), size = at + 1;
     char *text;
     for (i = 0; i < kernels->line_count; i++) size += strlen(kernels->lines[i]);
@@ -91,7 +90,7 @@ static hs_status hs_webgpu_compile(hs_webgpu *made, const hs_webgpu_kernels *ker
 {
     WGPUShaderSourceWGSL source;
     WGPUShaderModuleDescriptor module;
-    char *text = hs_webgpu_text(kernels, made->device);
+    char *text = hs_webgpu_text(kernels, made->facts.enables);
     hs_status status;
     if (!text) return HS_ERROR_HOST_MEMORY;
     memset(&source, 0, sizeof source);
@@ -221,10 +220,10 @@ hs_status hs_webgpu_create_next(hs_webgpu *sorter, uint32_t *left, hs_webgpu_err
 }
 
 /* An empty sorter; null if out of memory. */
-static hs_webgpu *hs_webgpu_new(const hs_sort *sort, const hs_webgpu_device *device, const hs_scope *scope)
+static hs_webgpu *hs_webgpu_new(const hs_sort *sort, const hs_webgpu_device *device, const hs_scope *scope,
+                                const hs_webgpu_facts *facts)
 {
     hs_webgpu *made = (hs_webgpu *)calloc(1, sizeof *made);
-    WGPULimits limits;
     if (!made) return NULL;
     made->sort = sort;
     made->scope = *scope;
@@ -237,10 +236,8 @@ static hs_webgpu *hs_webgpu_new(const hs_sort *sort, const hs_webgpu_device *dev
         free(made);
         return NULL;
     }
-    memset(&limits, 0, sizeof limits);
-    (void)wgpuDeviceGetLimits(device->device, &limits); /* which succeeded before */
-    made->max_binding = limits.maxStorageBufferBindingSize;
-    made->max_groups = limits.maxComputeWorkgroupsPerDimension;
+    made->facts = *facts;
+    made->max_groups = facts->limits.maxComputeWorkgroupsPerDimension;
     if (made->max_groups > sort->max_groups) made->max_groups = sort->max_groups;
     made->instance = device->instance;
     made->device = device->device;
@@ -259,6 +256,7 @@ hs_status hs_webgpu_create_with(const hs_webgpu_kernels *sort, const hs_webgpu_d
                                 const hs_webgpu_create_options *options, hs_webgpu **sorter, hs_webgpu_error *error)
 {
     hs_webgpu *made;
+    hs_webgpu_facts facts;
     hs_scope scope;
     hs_status status;
     uint32_t left;
@@ -267,9 +265,10 @@ hs_status hs_webgpu_create_with(const hs_webgpu_kernels *sort, const hs_webgpu_d
     if (!sort || !sort->sort || !device || !device->instance || !device->device || !sorter) return HS_ERROR_ARGUMENT;
     if (!sort->lines) return HS_ERROR_KERNELS;
     status = hs_scope_of(sort->sort, options ? &options->scope : NULL, &scope);
-    if (status == HS_OK) status = hs_webgpu_runs(sort->sort, device->device, error);
+    if (status == HS_OK) status = hs_webgpu_ask(device, &facts, error);
+    if (status == HS_OK) status = hs_webgpu_runs(sort->sort, &facts, error);
     if (status != HS_OK) return status;
-    made = hs_webgpu_new(sort->sort, device, &scope);
+    made = hs_webgpu_new(sort->sort, device, &scope, &facts);
     if (!made) return HS_ERROR_HOST_MEMORY;
     status = hs_webgpu_prepare(made, error);
     if (status == HS_OK) status = hs_webgpu_compile(made, sort, error);

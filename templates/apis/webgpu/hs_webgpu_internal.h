@@ -35,6 +35,12 @@ typedef struct hs_webgpu_table {
     WGPUBindGroup group;
 } hs_webgpu_table;
 
+/* What a device has, or an adapter offers; enables: modules with subgroups begin with "enable subgroups;". */
+typedef struct hs_webgpu_facts {
+    WGPULimits limits;
+    int subgroups, enables;
+} hs_webgpu_facts;
+
 struct hs_webgpu {
     const hs_sort *sort;
     hs_scope scope; /* as the caller wants it; kernels run out of place */
@@ -47,8 +53,8 @@ struct hs_webgpu {
     WGPUPipelineLayout layouts[HS_BINDINGS + 1];
     WGPUBuffer spare;  /* a part for each role, bound where a call does not use the role */
     WGPUBuffer grids;  /* the grids of all steps with a device-side count; null if the sort takes none */
+    hs_webgpu_facts facts;
     uint32_t max_groups;
-    uint64_t max_binding; /* bytes */
     hs_webgpu_group groups[HS_WEBGPU_GROUPS];
     hs_webgpu_table tables[HS_WEBGPU_CALLS];
     uint32_t next_group, next_table; /* the places that are replaced next */
@@ -67,14 +73,14 @@ typedef struct hs_webgpu_record {
 /* Describe an error, formatted as by printf, and return its status. */
 HS_INTERNAL hs_status hs_webgpu_wrong(hs_status status, hs_webgpu_error *error, const char *format, ...);
 
-/* Whether the limits and features of a device allow the sort; `error` names what is missing. */
-HS_INTERNAL hs_status hs_webgpu_runs(const hs_sort *sort, WGPUDevice device, hs_webgpu_error *error);
+/* Ask the device, or without one the adapter. */
+HS_INTERNAL hs_status hs_webgpu_ask(const hs_webgpu_device *device, hs_webgpu_facts *facts, hs_webgpu_error *error);
+
+/* Whether the limits and features allow the sort; `error` names what is missing. */
+HS_INTERNAL hs_status hs_webgpu_runs(const hs_sort *sort, const hs_webgpu_facts *facts, hs_webgpu_error *error);
 
 /* Whether lanes of the sort's kernels exchange values. */
 HS_INTERNAL int hs_webgpu_subgroups(const hs_sort *sort);
-
-/* Whether a module must begin with "enable subgroups;" to use them. */
-HS_INTERNAL int hs_webgpu_enables(WGPUDevice device);
 
 /* The number of pipelines that are missing. */
 HS_INTERNAL uint32_t hs_webgpu_missing(const hs_webgpu *sorter);

@@ -168,10 +168,10 @@ static hs_status hs_webgpu_locate(const hs_webgpu *sorter, const hs_step *step, 
                 ranges[k].offset - ranges[i].offset < ranges[i].size)
                 ranges[i].size = ranges[k].offset - ranges[i].offset;
     for (i = 0; i < count; i++)
-        if (ranges[i].size > sorter->max_binding)
+        if (ranges[i].size > sorter->facts.limits.maxStorageBufferBindingSize)
             return hs_webgpu_wrong(HS_ERROR_DEVICE, error,
                                    "the device's maxStorageBufferBindingSize is %llu, the call needs %llu",
-                                   (unsigned long long)sorter->max_binding, (unsigned long long)ranges[i].size);
+                                   (unsigned long long)sorter->facts.limits.maxStorageBufferBindingSize, (unsigned long long)ranges[i].size);
     return HS_OK;
 }
 

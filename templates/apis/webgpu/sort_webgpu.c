@@ -135,10 +135,11 @@ static const char *sort_numbers(program *p, const uint32_t *numbers, const uint3
     hs_status status;
     if (!open_device(p)) return "no device of WebGPU";
     device.instance = p->instance;
+    device.adapter = p->adapter;
     device.device = p->device;
 
     /* Build the kernels: once, then sort as often as you like. */
-    status = hs_webgpu_match(hs_webgpu_targets, hs_webgpu_targets_count, "u32", NULL, p->device, &sort);
+    status = hs_webgpu_match(hs_webgpu_targets, hs_webgpu_targets_count, "u32", NULL, &device, &sort);
     if (status != HS_OK) return hs_status_text(status);
     if (!sort) return "none of the targets sorts u32 keys on this device";
     status = hs_webgpu_create(sort, &device, &p->sorter, error);

@@ -8,6 +8,7 @@
 static hs_webgpu_device hn_device(void)
 {
     hs_webgpu_device device;
+    device.adapter = NULL; /* which only hs_webgpu_match needs */
     device.instance = hn.instance;
     device.device = hn.device;
     return device;
