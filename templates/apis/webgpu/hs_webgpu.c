@@ -20,7 +20,7 @@
 #define HS_LEAVE(flag) ((void)(flag))
 #endif
 
-static hs_status hs_webgpu_run(hs_webgpu *sorter, WGPUCommandEncoder encoder, const hs_webgpu_record *record,
+static hs_status hs_webgpu_run(hs_webgpu_sorter *sorter, WGPUCommandEncoder encoder, const hs_webgpu_record *record,
                                hs_webgpu_error *error)
 {
     hs_status status;
@@ -41,7 +41,7 @@ static hs_webgpu_record hs_webgpu_empty(hs_kind kind)
     return record;
 }
 
-hs_status hs_webgpu_sort(hs_webgpu *sorter, WGPUCommandEncoder encoder, const hs_webgpu_sort_args *args,
+hs_status hs_webgpu_sort(hs_webgpu_sorter *sorter, WGPUCommandEncoder encoder, const hs_webgpu_sort_args *args,
                          hs_webgpu_error *error)
 {
     hs_webgpu_record record = hs_webgpu_empty(HS_SORT);
@@ -60,7 +60,7 @@ hs_status hs_webgpu_sort(hs_webgpu *sorter, WGPUCommandEncoder encoder, const hs
     return hs_webgpu_run(sorter, encoder, args ? &record : NULL, error);
 }
 
-hs_status hs_webgpu_scan(hs_webgpu *sorter, WGPUCommandEncoder encoder, const hs_webgpu_scan_args *args,
+hs_status hs_webgpu_scan(hs_webgpu_sorter *sorter, WGPUCommandEncoder encoder, const hs_webgpu_scan_args *args,
                          hs_webgpu_error *error)
 {
     hs_webgpu_record record = hs_webgpu_empty(HS_SCAN);
@@ -74,7 +74,7 @@ hs_status hs_webgpu_scan(hs_webgpu *sorter, WGPUCommandEncoder encoder, const hs
     return hs_webgpu_run(sorter, encoder, args ? &record : NULL, error);
 }
 
-hs_status hs_webgpu_segmented_sort(hs_webgpu *sorter, WGPUCommandEncoder encoder, const hs_webgpu_segmented_sort_args *args,
+hs_status hs_webgpu_segmented_sort(hs_webgpu_sorter *sorter, WGPUCommandEncoder encoder, const hs_webgpu_segmented_sort_args *args,
                                    hs_webgpu_error *error)
 {
     hs_webgpu_record record = hs_webgpu_empty(HS_SEGMENTED_SORT);
@@ -92,7 +92,7 @@ hs_status hs_webgpu_segmented_sort(hs_webgpu *sorter, WGPUCommandEncoder encoder
     return hs_webgpu_run(sorter, encoder, args ? &record : NULL, error);
 }
 
-hs_status hs_webgpu_merge(hs_webgpu *sorter, WGPUCommandEncoder encoder, const hs_webgpu_merge_args *args,
+hs_status hs_webgpu_merge(hs_webgpu_sorter *sorter, WGPUCommandEncoder encoder, const hs_webgpu_merge_args *args,
                           hs_webgpu_error *error)
 {
     hs_webgpu_record record = hs_webgpu_empty(HS_MERGE);
@@ -111,7 +111,7 @@ hs_status hs_webgpu_merge(hs_webgpu *sorter, WGPUCommandEncoder encoder, const h
     return hs_webgpu_run(sorter, encoder, args ? &record : NULL, error);
 }
 
-hs_status hs_webgpu_digest(hs_webgpu *sorter, WGPUCommandEncoder encoder, const hs_webgpu_digest_args *args,
+hs_status hs_webgpu_digest(hs_webgpu_sorter *sorter, WGPUCommandEncoder encoder, const hs_webgpu_digest_args *args,
                            hs_webgpu_error *error)
 {
     hs_webgpu_record record = hs_webgpu_empty(HS_DIGEST);
@@ -126,7 +126,7 @@ hs_status hs_webgpu_digest(hs_webgpu *sorter, WGPUCommandEncoder encoder, const 
     return hs_webgpu_run(sorter, encoder, args ? &record : NULL, error);
 }
 
-hs_status hs_webgpu_top_k(hs_webgpu *sorter, WGPUCommandEncoder encoder, const hs_webgpu_top_k_args *args,
+hs_status hs_webgpu_top_k(hs_webgpu_sorter *sorter, WGPUCommandEncoder encoder, const hs_webgpu_top_k_args *args,
                           hs_webgpu_error *error)
 {
     hs_webgpu_record record = hs_webgpu_empty(HS_TOP_K);

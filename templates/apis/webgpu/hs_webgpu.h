@@ -29,7 +29,7 @@ typedef struct hs_webgpu_target {
  *
  * THREADS: "any thread": concurrent calls are allowed for different sorters.  Recording changes a sorter, so that one
  * thread at a time may use it.  The implementation of WebGPU must allow several threads if several are used. */
-typedef struct hs_webgpu hs_webgpu;
+typedef struct hs_webgpu_sorter hs_webgpu_sorter;
 
 /* What went wrong beyond the status: the WGPUErrorType, or 0, and a sentence: what the implementation says, or which limit
  * or feature is missing.  Optional. */
@@ -61,28 +61,28 @@ enum {
 
 /* Compile the kernels of a sort and make their pipelines, for all of its calls.  HS_ERROR_DEVICE if the device lacks a
  * limit or feature, which `error` names; it may be null.  Any thread. */
-hs_status hs_webgpu_create(const hs_webgpu_kernels *sort, const hs_webgpu_device *device, hs_webgpu **sorter,
+hs_status hs_webgpu_create(const hs_webgpu_kernels *sort, const hs_webgpu_device *device, hs_webgpu_sorter **sorter,
                            hs_webgpu_error *error);
 
 /* The same with options, which may be null.  Only the pipelines of the scope are made.  Any thread. */
 hs_status hs_webgpu_create_with(const hs_webgpu_kernels *sort, const hs_webgpu_device *device,
-                                const hs_webgpu_create_options *options, hs_webgpu **sorter, hs_webgpu_error *error);
+                                const hs_webgpu_create_options *options, hs_webgpu_sorter **sorter, hs_webgpu_error *error);
 
 /* Make the next pipeline of a deferred sorter; `left`, if not null, gets the number that are still missing.  Calls get
  * HS_ERROR_SCOPE until it is 0.  One thread at a time for a sorter. */
-hs_status hs_webgpu_create_next(hs_webgpu *sorter, uint32_t *left, hs_webgpu_error *error);
+hs_status hs_webgpu_create_next(hs_webgpu_sorter *sorter, uint32_t *left, hs_webgpu_error *error);
 
 /* The number of pipelines that a sorter has when it is complete.  Any thread. */
-uint32_t hs_webgpu_pipeline_count(const hs_webgpu *sorter);
+uint32_t hs_webgpu_pipeline_count(const hs_webgpu_sorter *sorter);
 
 /* Release the bind groups of a sorter, and with them the callers' buffers that they keep alive.  One thread at a time. */
-void hs_webgpu_forget(hs_webgpu *sorter);
+void hs_webgpu_forget(hs_webgpu_sorter *sorter);
 
 /* Release a sorter; null does nothing.  Command buffers keep what they use.  While no other thread uses the sorter. */
-void hs_webgpu_release(hs_webgpu *sorter);
+void hs_webgpu_release(hs_webgpu_sorter *sorter);
 
 /* The sort of a sorter, for hs_describe and hs_pad.  Any thread. */
-const hs_sort *hs_webgpu_sort_of(const hs_webgpu *sorter);
+const hs_sort *hs_webgpu_sort_of(const hs_webgpu_sorter *sorter);
 
 /* The bytes of scratch that a call for n keys with these options, which may be null, needs; `in_place`: without a
  * destination.  It is more than hs_scratch_with returns in place: WebGPU forbids that a kernel has a buffer twice, so that
@@ -121,7 +121,7 @@ typedef struct hs_webgpu_sort_args {
     hs_webgpu_buffer report;
 } hs_webgpu_sort_args;
 
-hs_status hs_webgpu_sort(hs_webgpu *sorter, WGPUCommandEncoder encoder, const hs_webgpu_sort_args *args,
+hs_status hs_webgpu_sort(hs_webgpu_sorter *sorter, WGPUCommandEncoder encoder, const hs_webgpu_sort_args *args,
                          hs_webgpu_error *error);
 
 /* The prefix sums of each column of a table of n rows (HS_SCAN). */
@@ -134,7 +134,7 @@ typedef struct hs_webgpu_scan_args {
     hs_webgpu_buffer scratch;
 } hs_webgpu_scan_args;
 
-hs_status hs_webgpu_scan(hs_webgpu *sorter, WGPUCommandEncoder encoder, const hs_webgpu_scan_args *args,
+hs_status hs_webgpu_scan(hs_webgpu_sorter *sorter, WGPUCommandEncoder encoder, const hs_webgpu_scan_args *args,
                          hs_webgpu_error *error);
 
 /* A sort of each segment of n keys (HS_SEGMENTED_SORT).  Segment i begins at offsets[i] and ends at offsets[i + 1].
@@ -152,7 +152,7 @@ typedef struct hs_webgpu_segmented_sort_args {
     hs_webgpu_buffer values_destination;  /* null: in place, like the keys; required if indices are made */
 } hs_webgpu_segmented_sort_args;
 
-hs_status hs_webgpu_segmented_sort(hs_webgpu *sorter, WGPUCommandEncoder encoder,
+hs_status hs_webgpu_segmented_sort(hs_webgpu_sorter *sorter, WGPUCommandEncoder encoder,
                                    const hs_webgpu_segmented_sort_args *args, hs_webgpu_error *error);
 
 /* A merge of two sorted arrays (HS_MERGE). */
@@ -170,7 +170,7 @@ typedef struct hs_webgpu_merge_args {
     hs_webgpu_buffer values_destination;
 } hs_webgpu_merge_args;
 
-hs_status hs_webgpu_merge(hs_webgpu *sorter, WGPUCommandEncoder encoder, const hs_webgpu_merge_args *args,
+hs_status hs_webgpu_merge(hs_webgpu_sorter *sorter, WGPUCommandEncoder encoder, const hs_webgpu_merge_args *args,
                           hs_webgpu_error *error);
 
 /* A digest of n keys, and of the memory after them (HS_DIGEST); hs_digest_compare compares two. */
@@ -183,7 +183,7 @@ typedef struct hs_webgpu_digest_args {
     hs_webgpu_buffer digest;              /* 8 32-bit words */
 } hs_webgpu_digest_args;
 
-hs_status hs_webgpu_digest(hs_webgpu *sorter, WGPUCommandEncoder encoder, const hs_webgpu_digest_args *args,
+hs_status hs_webgpu_digest(hs_webgpu_sorter *sorter, WGPUCommandEncoder encoder, const hs_webgpu_digest_args *args,
                            hs_webgpu_error *error);
 
 /* The first k keys of each of row_count rows (HS_TOP_K), in the order of the options: descending, the k greatest.  Equal
@@ -202,7 +202,7 @@ typedef struct hs_webgpu_top_k_args {
     hs_webgpu_buffer values_destination;  /* k values of each row, or the indices of the keys in their row */
 } hs_webgpu_top_k_args;
 
-hs_status hs_webgpu_top_k(hs_webgpu *sorter, WGPUCommandEncoder encoder, const hs_webgpu_top_k_args *args,
+hs_status hs_webgpu_top_k(hs_webgpu_sorter *sorter, WGPUCommandEncoder encoder, const hs_webgpu_top_k_args *args,
                           hs_webgpu_error *error);
 
 /* The sort for `key` ("u32") and `value` (null: "none"), as in hs_serves, among these targets that suits the device

@@ -19,7 +19,7 @@ static void hs_webgpu_drop_table(hs_webgpu_table *table)
     memset(table, 0, sizeof *table);
 }
 
-void hs_webgpu_forget(hs_webgpu *sorter)
+void hs_webgpu_forget(hs_webgpu_sorter *sorter)
 {
     uint32_t i;
     if (!sorter) return;
@@ -38,7 +38,7 @@ static int hs_webgpu_equal(const hs_webgpu_group *group, const hs_webgpu_range *
     return 1;
 }
 
-WGPUBindGroup hs_webgpu_bound(hs_webgpu *sorter, const hs_webgpu_range *ranges, uint32_t count)
+WGPUBindGroup hs_webgpu_bound(hs_webgpu_sorter *sorter, const hs_webgpu_range *ranges, uint32_t count)
 {
     WGPUBindGroupEntry entries[HS_BINDINGS];
     WGPUBindGroupDescriptor group;
@@ -71,7 +71,7 @@ WGPUBindGroup hs_webgpu_bound(hs_webgpu *sorter, const hs_webgpu_range *ranges, 
 }
 
 /* A buffer with a row for each launch, and its bind group; returns 0 if they cannot be made. */
-static int hs_webgpu_make_table(hs_webgpu *sorter, hs_webgpu_table *table, const hs_webgpu_numbers *rows)
+static int hs_webgpu_make_table(hs_webgpu_sorter *sorter, hs_webgpu_table *table, const hs_webgpu_numbers *rows)
 {
     WGPUBufferDescriptor buffer;
     WGPUBindGroupEntry entry;
@@ -99,7 +99,7 @@ static int hs_webgpu_make_table(hs_webgpu *sorter, hs_webgpu_table *table, const
     return table->group != NULL;
 }
 
-WGPUBindGroup hs_webgpu_numbered(hs_webgpu *sorter)
+WGPUBindGroup hs_webgpu_numbered(hs_webgpu_sorter *sorter)
 {
     const hs_webgpu_numbers *rows = hs_webgpu_rows(sorter, HS_WEBGPU_CALLS);
     const size_t bytes = sorter->sort->step_count * sizeof *rows;

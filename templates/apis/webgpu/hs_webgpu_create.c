@@ -32,14 +32,14 @@ static void hs_webgpu_catch(WGPUPopErrorScopeStatus status, WGPUErrorType type, 
 static const WGPUErrorFilter hs_webgpu_filters[] = {WGPUErrorFilter_OutOfMemory, WGPUErrorFilter_Validation};
 enum { HS_WEBGPU_FILTERS = 2 };
 
-static void hs_webgpu_watch(const hs_webgpu *sorter)
+static void hs_webgpu_watch(const hs_webgpu_sorter *sorter)
 {
     int i;
     for (i = 0; i < HS_WEBGPU_FILTERS; i++) wgpuDevicePushErrorScope(sorter->device, hs_webgpu_filters[i]);
 }
 
 /* The status of what was called since hs_webgpu_watch. */
-static hs_status hs_webgpu_result(const hs_webgpu *sorter, hs_webgpu_error *error)
+static hs_status hs_webgpu_result(const hs_webgpu_sorter *sorter, hs_webgpu_error *error)
 {
     hs_status status = HS_OK;
     int i;
@@ -71,7 +71,7 @@ static WGPUStringView hs_webgpu_view(const char *text)
 /* The text of a module in one piece, which the caller frees; null if out of memory. */
 static char *hs_webgpu_text(const hs_webgpu_kernels *kernels, int enables)
 {
-    const char *const head = hs_webgpu_subgroups(kernels->sort) && enables ? "enable subgroups;\n" : "";
+    const char *const head = hs_webgpu_exchanges(kernels->sort) && enables ? "enable subgroups;\n" : "";
     size_t i, at = strlen(head), size = at + 1;
     char *text;
     for (i = 0; i < kernels->line_count; i++) size += strlen(kernels->lines[i]);
@@ -86,7 +86,7 @@ static char *hs_webgpu_text(const hs_webgpu_kernels *kernels, int enables)
     return text;
 }
 
-static hs_status hs_webgpu_compile(hs_webgpu *made, const hs_webgpu_kernels *kernels, hs_webgpu_error *error)
+static hs_status hs_webgpu_compile(hs_webgpu_sorter *made, const hs_webgpu_kernels *kernels, hs_webgpu_error *error)
 {
     WGPUShaderSourceWGSL source;
     WGPUShaderModuleDescriptor module;
@@ -106,7 +106,7 @@ static hs_status hs_webgpu_compile(hs_webgpu *made, const hs_webgpu_kernels *ker
 }
 
 /* The layout of a bind group with `count` storage buffers, or of the one with the numbers of launches. */
-static WGPUBindGroupLayout hs_webgpu_layout(const hs_webgpu *made, uint32_t count, int numbers)
+static WGPUBindGroupLayout hs_webgpu_layout(const hs_webgpu_sorter *made, uint32_t count, int numbers)
 {
     WGPUBindGroupLayoutEntry entries[HS_BINDINGS];
     WGPUBindGroupLayoutDescriptor layout;
@@ -126,7 +126,7 @@ static WGPUBindGroupLayout hs_webgpu_layout(const hs_webgpu *made, uint32_t coun
 }
 
 /* A buffer of the sorter's own; null if there is no memory. */
-static WGPUBuffer hs_webgpu_own(const hs_webgpu *made, uint64_t size, WGPUBufferUsage usage)
+static WGPUBuffer hs_webgpu_own(const hs_webgpu_sorter *made, uint64_t size, WGPUBufferUsage usage)
 {
     WGPUBufferDescriptor buffer;
     memset(&buffer, 0, sizeof buffer);
@@ -136,7 +136,7 @@ static WGPUBuffer hs_webgpu_own(const hs_webgpu *made, uint64_t size, WGPUBuffer
 }
 
 /* What all pipelines share, and the sorter's own buffers. */
-static hs_status hs_webgpu_prepare(hs_webgpu *made, hs_webgpu_error *error)
+static hs_status hs_webgpu_prepare(hs_webgpu_sorter *made, hs_webgpu_error *error)
 {
     const hs_sort *sort = made->sort;
     WGPUPipelineLayoutDescriptor layout;
@@ -165,28 +165,28 @@ static hs_status hs_webgpu_prepare(hs_webgpu *made, hs_webgpu_error *error)
 }
 
 /* Whether calls of the scope can launch a kernel.  Calls in place run the steps of those out of place. */
-static int hs_webgpu_has(const hs_webgpu *sorter, uint32_t kernel)
+static int hs_webgpu_has(const hs_webgpu_sorter *sorter, uint32_t kernel)
 {
     hs_scope scope = sorter->scope;
     scope.calls = (scope.calls & ~(uint32_t)HS_CALLS_IN_PLACE) | HS_CALLS_OUT_OF_PLACE;
     return hs_scope_has(sorter->sort, &scope, kernel, (scope.calls & HS_CALLS_DEVICE_COUNT) != 0);
 }
 
-uint32_t hs_webgpu_pipeline_count(const hs_webgpu *sorter)
+uint32_t hs_webgpu_pipeline_count(const hs_webgpu_sorter *sorter)
 {
     uint32_t i, count = 0;
     for (i = 0; sorter && i < sorter->sort->kernel_count; i++) count += hs_webgpu_has(sorter, i) != 0;
     return count;
 }
 
-uint32_t hs_webgpu_missing(const hs_webgpu *sorter)
+uint32_t hs_webgpu_missing(const hs_webgpu_sorter *sorter)
 {
     uint32_t i, count = 0;
     for (i = 0; i < sorter->sort->kernel_count; i++) count += !sorter->pipelines[i] && hs_webgpu_has(sorter, i);
     return count;
 }
 
-static hs_status hs_webgpu_pipeline(hs_webgpu *made, uint32_t index, hs_webgpu_error *error)
+static hs_status hs_webgpu_pipeline(hs_webgpu_sorter *made, uint32_t index, hs_webgpu_error *error)
 {
     const hs_kernel *kernel = &made->sort->kernels[index];
     WGPUComputePipelineDescriptor pipeline;
@@ -207,7 +207,7 @@ static hs_status hs_webgpu_pipeline(hs_webgpu *made, uint32_t index, hs_webgpu_e
     return status;
 }
 
-hs_status hs_webgpu_create_next(hs_webgpu *sorter, uint32_t *left, hs_webgpu_error *error)
+hs_status hs_webgpu_create_next(hs_webgpu_sorter *sorter, uint32_t *left, hs_webgpu_error *error)
 {
     hs_status status = HS_OK;
     uint32_t i = 0;
@@ -220,10 +220,10 @@ hs_status hs_webgpu_create_next(hs_webgpu *sorter, uint32_t *left, hs_webgpu_err
 }
 
 /* An empty sorter; null if out of memory. */
-static hs_webgpu *hs_webgpu_new(const hs_sort *sort, const hs_webgpu_device *device, const hs_scope *scope,
-                                const hs_webgpu_facts *facts)
+static hs_webgpu_sorter *hs_webgpu_new(const hs_sort *sort, const hs_webgpu_device *device, const hs_scope *scope,
+                                       const hs_webgpu_facts *facts)
 {
-    hs_webgpu *made = (hs_webgpu *)calloc(1, sizeof *made);
+    hs_webgpu_sorter *made = (hs_webgpu_sorter *)calloc(1, sizeof *made);
     if (!made) return NULL;
     made->sort = sort;
     made->scope = *scope;
@@ -246,16 +246,16 @@ static hs_webgpu *hs_webgpu_new(const hs_sort *sort, const hs_webgpu_device *dev
     return made;
 }
 
-hs_status hs_webgpu_create(const hs_webgpu_kernels *sort, const hs_webgpu_device *device, hs_webgpu **sorter,
+hs_status hs_webgpu_create(const hs_webgpu_kernels *sort, const hs_webgpu_device *device, hs_webgpu_sorter **sorter,
                            hs_webgpu_error *error)
 {
     return hs_webgpu_create_with(sort, device, NULL, sorter, error);
 }
 
 hs_status hs_webgpu_create_with(const hs_webgpu_kernels *sort, const hs_webgpu_device *device,
-                                const hs_webgpu_create_options *options, hs_webgpu **sorter, hs_webgpu_error *error)
+                                const hs_webgpu_create_options *options, hs_webgpu_sorter **sorter, hs_webgpu_error *error)
 {
-    hs_webgpu *made;
+    hs_webgpu_sorter *made;
     hs_webgpu_facts facts;
     hs_scope scope;
     hs_status status;
@@ -281,7 +281,7 @@ hs_status hs_webgpu_create_with(const hs_webgpu_kernels *sort, const hs_webgpu_d
     return status;
 }
 
-void hs_webgpu_release(hs_webgpu *sorter)
+void hs_webgpu_release(hs_webgpu_sorter *sorter)
 {
     uint32_t i;
     if (!sorter) return;
@@ -303,4 +303,4 @@ void hs_webgpu_release(hs_webgpu *sorter)
     free(sorter);
 }
 
-const hs_sort *hs_webgpu_sort_of(const hs_webgpu *sorter) { return sorter ? sorter->sort : NULL; }
+const hs_sort *hs_webgpu_sort_of(const hs_webgpu_sorter *sorter) { return sorter ? sorter->sort : NULL; }

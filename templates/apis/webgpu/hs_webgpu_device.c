@@ -19,7 +19,7 @@ hs_status hs_webgpu_wrong(hs_status status, hs_webgpu_error *error, const char *
     return status;
 }
 
-int hs_webgpu_subgroups(const hs_sort *sort)
+int hs_webgpu_exchanges(const hs_sort *sort)
 {
     uint32_t i;
     for (i = 0; i < sort->kernel_count; i++)
@@ -75,7 +75,7 @@ hs_status hs_webgpu_runs(const hs_sort *sort, const hs_webgpu_facts *facts, hs_w
     if (limits->minStorageBufferOffsetAlignment > HS_WEBGPU_ALIGNMENT)
         return hs_webgpu_wrong(HS_ERROR_DEVICE, error, "the device's minStorageBufferOffsetAlignment is above %d",
                                (int)HS_WEBGPU_ALIGNMENT);
-    if (hs_webgpu_subgroups(sort) && !facts->subgroups)
+    if (hs_webgpu_exchanges(sort) && !facts->subgroups)
         return hs_webgpu_wrong(HS_ERROR_DEVICE, error,
                                "the device was created without the feature subgroups, which the sort needs");
     return HS_OK;

@@ -41,7 +41,7 @@ typedef struct hs_webgpu_facts {
     int subgroups, enables;
 } hs_webgpu_facts;
 
-struct hs_webgpu {
+struct hs_webgpu_sorter {
     const hs_sort *sort;
     hs_scope scope; /* as the caller wants it; kernels run out of place */
     volatile long busy; /* 1 during a call */
@@ -80,25 +80,25 @@ HS_INTERNAL hs_status hs_webgpu_ask(const hs_webgpu_device *device, hs_webgpu_fa
 HS_INTERNAL hs_status hs_webgpu_runs(const hs_sort *sort, const hs_webgpu_facts *facts, hs_webgpu_error *error);
 
 /* Whether lanes of the sort's kernels exchange values. */
-HS_INTERNAL int hs_webgpu_subgroups(const hs_sort *sort);
+HS_INTERNAL int hs_webgpu_exchanges(const hs_sort *sort);
 
 /* The number of pipelines that are missing. */
-HS_INTERNAL uint32_t hs_webgpu_missing(const hs_webgpu *sorter);
+HS_INTERNAL uint32_t hs_webgpu_missing(const hs_webgpu_sorter *sorter);
 
 /* The bind group for these buffers, which the sorter owns; null if it cannot be made. */
-HS_INTERNAL WGPUBindGroup hs_webgpu_bound(hs_webgpu *sorter, const hs_webgpu_range *ranges, uint32_t count);
+HS_INTERNAL WGPUBindGroup hs_webgpu_bound(hs_webgpu_sorter *sorter, const hs_webgpu_range *ranges, uint32_t count);
 
 /* The rows of the call that is recorded, as many as the sort has steps. */
-static inline hs_webgpu_numbers *hs_webgpu_rows(const hs_webgpu *sorter, uint32_t table)
+static inline hs_webgpu_numbers *hs_webgpu_rows(const hs_webgpu_sorter *sorter, uint32_t table)
 {
     return sorter->numbers + (size_t)table * sorter->sort->step_count;
 }
 
 /* The bind group for the rows of the call, which the sorter owns; null if it cannot be made. */
-HS_INTERNAL WGPUBindGroup hs_webgpu_numbered(hs_webgpu *sorter);
+HS_INTERNAL WGPUBindGroup hs_webgpu_numbered(hs_webgpu_sorter *sorter);
 
 /* Check a call and record it, while no other thread uses the sorter. */
-HS_INTERNAL hs_status hs_webgpu_perform(hs_webgpu *sorter, WGPUCommandEncoder encoder, const hs_webgpu_record *record,
+HS_INTERNAL hs_status hs_webgpu_perform(hs_webgpu_sorter *sorter, WGPUCommandEncoder encoder, const hs_webgpu_record *record,
                                         hs_webgpu_error *error);
 
 #ifdef __cplusplus

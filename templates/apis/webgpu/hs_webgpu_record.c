@@ -134,7 +134,7 @@ static hs_status hs_webgpu_roles(const hs_sort *sort, const hs_webgpu_record *re
 }
 
 /* hs_launch, also for the step that computes the grids of a device-side count. */
-static int hs_webgpu_grid(const hs_webgpu *sorter, const hs_step *step, const hs_call *call, uint32_t grid[2],
+static int hs_webgpu_grid(const hs_webgpu_sorter *sorter, const hs_step *step, const hs_call *call, uint32_t grid[2],
                           int32_t *argument)
 {
     const uint32_t limit = sorter->max_groups;
@@ -148,7 +148,7 @@ static int hs_webgpu_grid(const hs_webgpu *sorter, const hs_step *step, const hs
 }
 
 /* The parts of buffers that a step binds: from each to the next one in the same buffer. */
-static hs_status hs_webgpu_locate(const hs_webgpu *sorter, const hs_step *step, const hs_webgpu_call *call,
+static hs_status hs_webgpu_locate(const hs_webgpu_sorter *sorter, const hs_step *step, const hs_webgpu_call *call,
                                   hs_webgpu_range ranges[HS_BINDINGS], hs_webgpu_error *error)
 {
     const uint32_t count = sorter->sort->kernels[step->kernel].bindings;
@@ -176,7 +176,7 @@ static hs_status hs_webgpu_locate(const hs_webgpu *sorter, const hs_step *step, 
 }
 
 /* Check the launches of a call, so that recording them cannot fail for the call's sake, and write their numbers. */
-static hs_status hs_webgpu_survey(hs_webgpu *sorter, const hs_webgpu_call *call, hs_webgpu_error *error)
+static hs_status hs_webgpu_survey(hs_webgpu_sorter *sorter, const hs_webgpu_call *call, hs_webgpu_error *error)
 {
     const hs_sort *sort = sorter->sort;
     hs_webgpu_numbers *rows = hs_webgpu_rows(sorter, HS_WEBGPU_CALLS);
@@ -205,7 +205,7 @@ static hs_status hs_webgpu_survey(hs_webgpu *sorter, const hs_webgpu_call *call,
 }
 
 /* Record one launch into a pass. */
-static int hs_webgpu_dispatch(hs_webgpu *sorter, WGPUComputePassEncoder pass, uint32_t index,
+static int hs_webgpu_dispatch(hs_webgpu_sorter *sorter, WGPUComputePassEncoder pass, uint32_t index,
                               const hs_webgpu_call *call, const uint32_t grid[2], WGPUBindGroup numbers)
 {
     const hs_step *step = &sorter->sort->steps[index];
@@ -234,7 +234,7 @@ static void hs_webgpu_end(WGPUComputePassEncoder pass)
 
 /* Record the steps of a surveyed call.  A pass ends after the grids of a device-side count: WebGPU forbids to read them
  * in the scratch memory that kernels write. */
-static hs_status hs_webgpu_steps(hs_webgpu *sorter, WGPUCommandEncoder encoder, const hs_webgpu_call *call)
+static hs_status hs_webgpu_steps(hs_webgpu_sorter *sorter, WGPUCommandEncoder encoder, const hs_webgpu_call *call)
 {
     const hs_sort *sort = sorter->sort;
     const hs_span *scratch = &call->spans[HS_SCRATCH];
@@ -257,7 +257,7 @@ static hs_status hs_webgpu_steps(hs_webgpu *sorter, WGPUCommandEncoder encoder, 
     return done ? HS_OK : HS_ERROR_DEVICE_MEMORY;
 }
 
-hs_status hs_webgpu_perform(hs_webgpu *sorter, WGPUCommandEncoder encoder, const hs_webgpu_record *record,
+hs_status hs_webgpu_perform(hs_webgpu_sorter *sorter, WGPUCommandEncoder encoder, const hs_webgpu_record *record,
                             hs_webgpu_error *error)
 {
     const hs_sort *sort = sorter->sort;

@@ -19,7 +19,7 @@ typedef struct program {
     WGPUBuffer keys, scratch, staging;
     WGPUCommandEncoder encoder;
     WGPUCommandBuffer commands;
-    hs_webgpu *sorter;
+    hs_webgpu_sorter *sorter;
     int mapped, errors;
 } program;
 

@@ -21,7 +21,7 @@ extern struct hn_state {
     WGPUBuffer ticks;     /* of the queries; then read through staging */
     double tick_seconds;
     uint64_t total, largest; /* bytes: of memory, 0 if not known; of a buffer */
-    hs_webgpu *sorter;
+    hs_webgpu_sorter *sorter;
     hn_memory buffers[HN_SLOTS], staging, scratch; /* scratch: including the guard */
     uint64_t sorted;       /* the last n */
     int poison, unchecked; /* unchecked: no guard was looked at since the last sort */

@@ -83,7 +83,7 @@ static const char *hn_instance(int validation)
     memset(&extras, 0, sizeof extras);
     extras.chain.sType = (WGPUSType)WGPUSType_InstanceExtras;
     extras.backends = WGPUInstanceBackend_Primary;
-    extras.flags = WGPUInstanceFlag_Default | (validation ? WGPUInstanceFlag_Validation | WGPUInstanceFlag_Debug : 0);
+    extras.flags = WGPUInstanceFlag_Default | (validation ? WGPUInstanceFlag_Validation : 0);
     memset(&instance, 0, sizeof instance);
     instance.nextInChain = &extras.chain;
     wgpuSetLogCallback(hn_logged, NULL);
