@@ -119,8 +119,14 @@ class Builder:
         return self._list(node.decls)
 
     def _assignment(self, node: Any) -> list[Stmt]:
-        line, target, value = line_of(node), self.expression(node.lvalue), self.expression(node.rvalue)
-        return self._assigned(target, node.op[:-1], value, line)
+        line, target = line_of(node), self.expression(node.lvalue)
+        if type(node.rvalue).__name__ != "Assignment":
+            return self._assigned(target, node.op[:-1], self.expression(node.rvalue), line)
+        first = self._assignment(node.rvalue)
+        inner = first[-1]
+        if not isinstance(inner, Assign) or inner.op or any(isinstance(e, Call) for e in walk(inner.value)):
+            refuse("a chain of assignments of more than a plain value", line)
+        return [*first, *self._assigned(target, node.op[:-1], inner.value, line)]
 
     def _assigned(self, target: Expr, op: str, value: Expr, line: int) -> list[Stmt]:
         root = target
