@@ -45,6 +45,8 @@ export interface SorterOptions {
     order?: Order;
     /** The algorithm by name; by default "auto" if there is such a sort. */
     algorithm?: string;
+    /** The greatest count of all calls; kernels that only more keys need are not compiled. */
+    maxN?: number;
     /** The sorts to choose from; by default, all of the bundle. */
     sorts?: readonly (Sort | ListedSort)[];
 }

@@ -118,7 +118,7 @@ const overlap = (a, b) => a.buffer === b.buffer && a.offset < b.offset + b.bytes
 
 /** Sorts arrays in GPU buffers by recording passes into the caller's command encoder. */
 export class Sorter {
-    #device; #plan; #steps; #pipelines; #layouts; #uniform; #key; #order;
+    #device; #plan; #steps; #pipelines; #layouts; #uniform; #key; #order; #most;
     #buffers = {}; #calls = new Map(); #numbers = new WeakMap(); #next = 0; #alive = true;
 
     /** Create a sorter: see hs_webgpu.d.ts. */
@@ -131,13 +131,16 @@ export class Sorter {
         sorter.#steps = plan.steps.map(unpacked);
         sorter.#key = type.kind;
         sorter.#order = options.order ?? "ascending";
+        const { maxN = plan.maxN } = options;
+        if (!Number.isInteger(maxN) || maxN < 0 || maxN > plan.maxN) refuse(`maxN: ${shown(maxN)} is no count from 0 to ${plan.maxN}`);
+        sorter.#most = maxN;
         await sorter.#compile();
         return sorter;
     }
 
     /** The greatest count that one call sorts. */
     get maxN() {
-        return this.#plan.maxN;
+        return this.#most;
     }
 
     /** The name of the sort: target and file. */
@@ -177,7 +180,9 @@ export class Sorter {
                     const said = info?.messages.find((m) => m.type === "error");
                     refuse(`${plan.name}, kernel ${name}: ${(said?.message ?? error.message).split("\n")[0]}`);
                 });
-        this.#pipelines = await Promise.all([...plan.kernels.map(([name, count]) => made(name, count, module)), made("copy", 2, copy)]);
+        const used = new Set(this.#steps.filter((s) => s.minN < this.#most).map((s) => s.kernel));
+        const kernels = plan.kernels.map(([name, count], i) => (used.has(i) ? made(name, count, module) : null));
+        this.#pipelines = await Promise.all([...kernels, made("copy", 2, copy)]);
     }
 
     /** Record a sort: see hs_webgpu.d.ts. */
@@ -213,7 +218,7 @@ export class Sorter {
         if (!whole && !plan.range) refuse("beginBit and endBit: the sort was generated for whole keys (--feature bit-range)");
         if (counted && !plan.counted) refuse("count: the sort was generated without device-side counts (--feature device-count)");
         const { spans, n, inPlace } = this.#spans(call, counted);
-        const most = counted ? Math.min(plan.maxN, 2 ** 30 - 1) : plan.maxN;
+        const most = counted ? Math.min(this.#most, 2 ** 30 - 1) : this.#most;
         if (!Number.isInteger(n) || n < 0 || n > most) refuse(`n: ${shown(n)} is no count from 0 to ${most}`);
         if (n === 0) return null;
         this.#fits(spans, n, inPlace);
