@@ -46,7 +46,7 @@ def driver() -> Path:
 
 
 def generated(folder: Path, *options: str) -> None:
-    assert main(["generate", "-t", "webgpu", "--api", "webgpu", "-o", str(folder), *options]) == 0
+    assert main(["generate", "-t", "webgpu", "-t", "webgpu-cpu", "--api", "webgpu", "-o", str(folder), *options]) == 0
 
 
 @pytest.fixture(scope="session")

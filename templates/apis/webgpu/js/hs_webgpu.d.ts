@@ -26,6 +26,8 @@ export interface SortFacts {
     readonly counted: boolean;
     /** 1: kernels use no subgroups; more: the device needs the feature "subgroups". */
     readonly subgroups: number;
+    /** Whether it is for adapters that run on a CPU. */
+    readonly fallback: boolean;
 }
 
 /** The module of a sort: its facts, its plan, and its kernels as WGSL. */

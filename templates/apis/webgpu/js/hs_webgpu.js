@@ -35,7 +35,7 @@ const moved = (value) => SIZES[value] ?? value ?? "none";
 const label = (s) => `u${s.bits}` + (s.value === "none" ? "" : ` with ${s.value}`);
 const unlike = (order) => order !== undefined && order !== "ascending" && order !== "descending";
 
-/* The sort of a list that takes such calls, loaded if necessary: subgroups first, and "auto" before others. */
+/* The sort of a list that takes such calls, loaded if necessary: one for such an adapter first, then one with subgroups. */
 async function picked(sorts, device, key, options) {
     const { kind, bits } = typed(key);
     const value = moved(options.value), transform = kind > 0 || options.order === "descending";
@@ -47,7 +47,9 @@ async function picked(sorts, device, key, options) {
     if (!fits.length) refuse(`${key}, ${options.order ?? "ascending"}: the sort was generated for unsigned ascending keys (hsgen generate --key, --order)`);
     const run = fits.filter((s) => s.subgroups < 2 || device.features.has("subgroups"));
     if (!run.length) refuse('the device lacks the feature "subgroups": pass it to requestDevice, or generate the target "webgpu"');
-    run.sort((a, b) => b.subgroups - a.subgroups || (b.algorithm === "auto") - (a.algorithm === "auto"));
+    const slow = !!device.adapterInfo?.isFallbackAdapter, rank = (s) => [s.fallback === slow, s.subgroups, s.algorithm === "auto"];
+    const before = (a, b) => rank(b).reduce((found, x, i) => found || x - rank(a)[i], 0);
+    run.sort(before);
     return run[0].load ? (await run[0].load()).default : run[0];
 }
 
