@@ -17,6 +17,8 @@ from hsgen.dialects.contract import contract
 MAIN, FRAME = "dialects/{}/dialect.j2", "dialects/{}/kernel.j2"
 FACTS = {"suffix": str, "comment": str, "capabilities": frozenset, "helpers": frozenset}
 """The facts that a dialect defines or inherits from the one that it extends."""
+OPTIONAL = {"translator": str}
+"""Facts that it may define."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,7 +27,8 @@ class Dialect:
 
     prelude(sort): defines the words of bodies.  wrap(sort, kernel, body): adds signature, bindings and local arrays to
     a body.  capabilities: optional features, by their names in the contract.  helpers: further words that it defines,
-    which bodies do not use.
+    which bodies do not use.  translator: the package of `hsgen.emit` that turns the text, which is C, into the
+    language; "" if there is none.
     """
 
     name: str
@@ -35,6 +38,7 @@ class Dialect:
     helpers: frozenset[str]
     prelude: Callable[[Sort], str]
     wrap: Callable[[Sort, Kernel, str], str]
+    translator: str = ""
 
 
 def load(env: jinja2.Environment, name: str) -> Dialect:
@@ -55,7 +59,8 @@ def _load(env: jinja2.Environment, name: str, extending: tuple[str, ...]) -> Dia
     if name in extending:
         raise Wrong(f"templates: {main}: extends itself, through {', '.join(extending)}; extend another dialect")
     module: Any = env.get_template(main).module
-    facts: dict[str, Any] = {fact: kind(getattr(module, fact)) for fact, kind in FACTS.items() if hasattr(module, fact)}
+    kinds = FACTS | OPTIONAL
+    facts: dict[str, Any] = {fact: kind(getattr(module, fact)) for fact, kind in kinds.items() if hasattr(module, fact)}
     unknown = facts.get("capabilities", frozenset()) - contract(env).capabilities.keys()
     if unknown:
         raise Wrong(

@@ -6,6 +6,7 @@ import traceback
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -140,12 +141,22 @@ def written(sort: Sort, language: str, api: str) -> Source:
         prelude = dialect.prelude(sort) + "".join(words(env, sort))
         kernels = [k for k in sort.kernels if "int64" in dialect.capabilities or not k.index64]
         parts = {k.name: _kernel(env, sort, k, dialect) for k in kernels}
+    if dialect.translator:
+        prelude, parts = _translated(sort, dialect, prelude, parts)
     return Source(
         path=f"targets/{sort.target}/kernels/{dialect.name}/{sort.file}.{dialect.suffix}",
         header=header(sort, dialect, opened, api),
         prelude=prelude,
         parts=parts,
     )
+
+
+def _translated(sort: Sort, dialect: Dialect, prelude: str, parts: dict[str, str]) -> tuple[str, dict[str, str]]:
+    """The text of a dialect whose words expand to C, in its language."""
+    translator = import_module(f"hsgen.emit.{dialect.translator}")
+    prelude, made = translator.translated(sort.name, prelude, parts, {k.name: k.work_group for k in sort.kernels})
+    summaries = {k.name: k.summary for k in sort.kernels}
+    return prelude, {name: f"\n{dialect.comment} {summaries[name]}\n{text}" for name, text in made.items()}
 
 
 def words(env: jinja2.Environment, sort: Sort) -> Iterator[str]:

@@ -1,0 +1,77 @@
+"""WebGPU, in C by the standard webgpu.h: kernels are WGSL text, which wgpu-native or Dawn compiles."""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+
+from hsgen.apis.api import Api, Harness, Option, Package, Probe, Tables
+from hsgen.core.errors import Unavailable
+from hsgen.system import compilers
+
+_ORIGINS = {
+    "subgroups": "subgroupMinSize to subgroupMaxSize where the adapter has subgroups",
+    "shuffle": "the feature subgroups",
+    "work_group": "maxComputeInvocationsPerWorkgroup",
+    "groups": "maxComputeWorkgroupsPerDimension",
+    "local_bytes": "maxComputeWorkgroupStorageSize",
+    "int64": "no part of WGSL",
+    "storage8": "no part of WGSL",
+    "storage16": "no part of WGSL",
+    "binding_bytes": "maxStorageBufferBindingSize",
+}
+
+PACKAGE = "wgpu"
+"""The Python package that brings wgpu-native, with its headers."""
+
+
+def native() -> tuple[Path, Path]:
+    """Return the library of wgpu-native and the folder of its headers.
+
+    Raises:
+        Unavailable: the package wgpu is not installed.
+    """
+    found = importlib.util.find_spec(PACKAGE)
+    folders = [Path(p) / "resources" for p in (found.submodule_search_locations or ())] if found else []
+    for folder in folders:
+        for library in sorted(folder.glob("*wgpu_native*")):
+            return library, folder
+    raise Unavailable("no wgpu-native; pip install 'hsgen[webgpu]'")
+
+
+def compiler() -> list[str]:
+    """Return the command that compiles C99 for a shared library that needs wgpu-native; see `native`."""
+    library, headers = native()
+    linked = [f"-I{headers}", "-Wl,--no-as-needed", str(library), f"-Wl,-rpath,{headers}"]
+    return [*compilers.shared_c99(), *linked]
+
+
+API = Api(
+    name="webgpu",
+    title="WebGPU",
+    order=5,
+    dialect="wgsl",
+    suffix="wgsl",
+    language="WGSL",
+    sources=("hs_{api}.c", "hs_{api}_device.c", "hs_{api}_create.c", "hs_{api}_cache.c", "hs_{api}_record.c"),
+    prefixes=("wgpu",),
+    member=".buffer",
+    tables=Tables(target="{target}_webgpu.c", suffix="c"),
+    package=Package(
+        files={
+            "package.json": "js/package.json.j2",
+            **{f"js/{name}": f"js/{name}" for name in ("hs_webgpu.js", "hs_webgpu.d.ts", "index.d.ts", "sort.d.ts")},
+            "js/index.js": "js/index.js.j2",
+        },
+        folder="js",
+    ),
+    key_pairs=True,
+    alignment=256,  # minStorageBufferOffsetAlignment
+    harness=Harness(sources=("webgpu.c", "webgpu_calls.c", "webgpu_device.c", "webgpu_memory.c"), command=compiler),
+    options={
+        "validation": Option(1, help="validation=1 for the layers below WebGPU"),
+        "limits": Option(1, help="limits=1 for those that every implementation grants"),
+        "poison": Option(1),
+    },
+    probe=Probe(origins=_ORIGINS),
+)

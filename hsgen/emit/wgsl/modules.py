@@ -1,0 +1,152 @@
+"""Kernels as one module of WGSL: declarations that kernels share appear once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from hsgen.emit.wgsl.bodies import SHARED, Body, signature
+from hsgen.emit.wgsl.functions import Builder
+from hsgen.emit.wgsl.printing import RESERVED, safe
+from hsgen.emit.wgsl.reading import parsed
+from hsgen.emit.wgsl.scope import CALL
+from hsgen.emit.wgsl.tree import NARROW, Function, Unsupported, Var, refuse
+from hsgen.emit.wgsl.uniformity import share
+
+_CALL = (
+    "struct hs_call_arguments { n: i32, argument: i32, rows: i32, take: i32 }\n"
+    "@group(1) @binding(0) var<uniform> hs_call: hs_call_arguments;\n"
+)
+_GET = """\
+fn {name}(i: i32) -> u32 {{
+    return extractBits({load}, (u32(i) & {mask}u) * {bits}u, {bits}u);
+}}
+"""
+_PUT = """\
+fn {name}(i: i32, x: u32) {{
+    let shift = (u32(i) & {mask}u) * {bits}u;
+    atomicAnd(&{buffer}[u32(i) >> {log}u], ~({all}u << shift));
+    atomicOr(&{buffer}[u32(i) >> {log}u], (x & {all}u) << shift);
+}}
+"""
+
+
+@dataclass(slots=True)
+class Module:
+    """The declarations of a module, in their order, each with the kernels that use it."""
+
+    texts: dict[str, str] = field(default_factory=dict)
+    users: dict[str, list[str]] = field(default_factory=dict)
+    kernels: dict[str, str] = field(default_factory=dict)
+    taken: set[str] = field(default_factory=set)
+
+    def add(self, kernel: str, base: str, form: str) -> str:
+        """Declare `form`, in which ``{name}`` stands for the name, for a kernel; return its name.
+
+        A text that is already there is shared; other texts of the same name get a number.
+        """
+        number = 1
+        while True:
+            name = safe(base) if number == 1 else f"{base}_{number}"
+            text = form.replace("\0", name)
+            if self.texts.get(name) == text:
+                break
+            if name not in self.texts and name not in self.taken:
+                self.texts[name] = text
+                break
+            number += 1
+        users = self.users.setdefault(name, [])
+        users += [kernel] * (kernel not in users)
+        return name
+
+
+def translate(kernels: Mapping[str, str], groups: Mapping[str, int]) -> tuple[str, dict[str, str]]:
+    """Return the WGSL that all kernels share and that of each kernel.
+
+    kernels: the C text of each, with everything that it uses.  groups: the lanes of a work-group of each.
+
+    Raises:
+        Unsupported: a text is not in the subset.
+    """
+    module = Module(taken={*kernels, CALL, "hs_call_arguments"})
+    for name, text in kernels.items():
+        try:
+            if name in RESERVED:
+                refuse(f"{name} is a reserved word of WGSL")
+            _kernel(module, name, Builder(parsed(text)), groups[name])
+        except Unsupported as e:
+            e.kernel = name
+            raise
+    own: dict[str, list[str]] = {name: [] for name in kernels}
+    common = [_CALL]
+    for name, text in module.texts.items():
+        users = module.users[name]
+        (own[users[0]] if len(users) == 1 else common).append(text)
+    return "".join(common), {n: "".join([*own[n], *("\n" * bool(own[n])), module.kernels[n]]) for n in kernels}
+
+
+def _kernel(module: Module, name: str, builder: Builder, lanes: int) -> None:
+    kernel = builder.scope.functions[name]
+    share(kernel)
+    names: dict[object, str] = {}
+    for var in kernel.uses:
+        _variable(module, name, builder.buffers, var, names)
+    for function in builder.scope.functions.values():
+        if function in _called(kernel):
+            inner = Body(function, names).text()
+            form = f"{signature(function, chr(0))} {{\n" + "".join(f"    {x}\n" for x in inner) + "}\n"
+            if len(inner) == 1 and len(inner[0]) < 100:
+                form = f"{signature(function, chr(0))} {{ {inner[0]} }}\n"
+            names[function] = module.add(name, function.name, form)
+    body = Body(kernel, names)
+    lines = body.text()
+    for type_ in sorted(body.shared):
+        made = module.add(name, SHARED.format(type_), f"var<workgroup> \0: {type_};\n")
+        assert made == SHARED.format(type_)
+    inputs = [v.name for v in kernel.uses if v.space == "builtin"]
+    if body.shared and "local_invocation_index" not in inputs:
+        inputs.append("local_invocation_index")
+    params = ", ".join(
+        f"@builtin({x}) {x}: {'vec3<u32>' if x.endswith(('_id', 'groups')) and 'sub' not in x else 'u32'}"
+        for x in inputs
+    )
+    head = f"@compute @workgroup_size({lanes})\nfn {name}({params}) {{\n"
+    module.kernels[name] = head + "".join(f"    {x}\n" for x in lines) + "}\n"
+
+
+def _called(function: Function) -> list[Function]:
+    """All functions that a function calls, directly or not."""
+    found: list[Function] = []
+    for other in function.calls:
+        found += [f for f in (*_called(other), other) if f not in found]
+    return found
+
+
+def _variable(module: Module, kernel: str, buffers: Sequence[Var], var: Var, names: dict[object, str]) -> None:
+    """Declare a variable of the module."""
+    if var.space == "private":
+        names[var] = module.add(kernel, var.name, f"var<private> \0: {var.type};\n")
+    elif var.space == "workgroup":
+        type_ = f"atomic<{var.type}>" if var.atomic else var.type
+        names[var] = module.add(kernel, var.name, f"var<workgroup> \0: array<{type_}, {var.count}>;\n")
+    elif var.space == "storage":
+        narrow = var.type in NARROW
+        type_ = "u32" if narrow else var.type
+        atomic = var.atomic or (narrow and var.written > 0)
+        type_ = f"atomic<{type_}>" if atomic else type_
+        head = f"@group(0) @binding({buffers.index(var)}) var<storage, read_write> "
+        names[var] = module.add(kernel, var.name, f"{head}\0: array<{type_}>;\n")
+        if narrow:
+            _accessors(module, kernel, var, atomic, names)
+
+
+def _accessors(module: Module, kernel: str, var: Var, atomic: bool, names: dict[object, str]) -> None:
+    """Functions that load and store elements that are packed in words."""
+    bits, buffer = NARROW[var.type], names[var]
+    mask, log, every = 32 // bits - 1, (32 // bits).bit_length() - 1, (1 << bits) - 1
+    word = f"{buffer}[u32(i) >> {log}u]"
+    load = f"atomicLoad(&{word})" if atomic else word
+    values = {"name": "\0", "mask": mask, "bits": bits, "log": log, "all": every, "load": load, "buffer": buffer}
+    names["get", var] = module.add(kernel, f"hs_get_{var.name}", _GET.format(**values))
+    if atomic:
+        names["put", var] = module.add(kernel, f"hs_put_{var.name}", _PUT.format(**values))

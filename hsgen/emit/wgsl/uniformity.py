@@ -1,0 +1,181 @@
+"""Uniform control flow: the conditions that barriers depend on, and those that implementations cannot prove uniform.
+
+Bodies are correct only if all lanes of a work-group agree on such conditions.  WGSL also demands a proof: values from
+memory are never proven uniform unless they come from ``workgroupUniformLoad``.  Where the proof fails, `share` marks
+the condition, or a variable that it comes from, as shared: one lane's value is broadcast.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from hsgen.emit.wgsl.expressions import ATOMICS
+from hsgen.emit.wgsl.tree import (
+    BOOL,
+    I32,
+    U32,
+    Assign,
+    Call,
+    Declare,
+    Element,
+    Evaluate,
+    Expr,
+    Function,
+    If,
+    Leave,
+    Loop,
+    Member,
+    Name,
+    Return,
+    Stmt,
+    Var,
+    refuse,
+)
+from hsgen.emit.wgsl.walking import inside, statements, walk
+
+_BARRIERS = ("workgroupBarrier", "storageBarrier")
+_VARYING = ("local_invocation_index", "subgroup_invocation_id")
+
+
+def share(kernel: Function) -> None:
+    """Mark what must be broadcast so that all barriers of a kernel are in provably uniform control flow.
+
+    Raises:
+        Unsupported: a function other than the kernel has a barrier.
+    """
+    for function in kernel.calls:
+        if any(map(_is_barrier, statements(function.body))):
+            refuse(f"{function.name} has a barrier; only kernels may")
+    lets = {
+        s.var: s
+        for s in statements(kernel.body)
+        if isinstance(s, Declare) and s.value is not None and not s.var.written
+    }
+    while True:
+        proven, agreed = Flow(kernel.body, False), Flow(kernel.body, True)
+        found = next((s for s in _deciding(kernel.body, False, False) if proven.varies(s)), None)
+        if found is None:
+            return
+        let = _origin(_condition(found), lets, proven, agreed)
+        (found if let is None else let).shared = True
+
+
+def _is_barrier(stmt: Stmt) -> bool:
+    match stmt:
+        case Evaluate(call=Call(name=name)):
+            return name in _BARRIERS
+        case Declare(shared=shared) | If(shared=shared) | Loop(shared=shared):
+            return shared
+    return False
+
+
+def _has_barrier(body: list[Stmt]) -> bool:
+    return any(map(_is_barrier, statements(body)))
+
+
+def _condition(stmt: If | Loop) -> Expr:
+    assert stmt.condition is not None
+    return stmt.condition
+
+
+def _leaves(body: list[Stmt]) -> bool:
+    """Whether statements of a loop leave its iteration."""
+    return any(isinstance(s, Leave) or (not isinstance(s, Loop) and any(map(_leaves, inside(s)))) for s in body)
+
+
+def _deciding(body: list[Stmt], after: bool, looping: bool) -> Iterator[If | Loop]:
+    """The statements whose condition decides which lanes reach a barrier.
+
+    after: whether a barrier follows the statements; looping: whether the loop around them has one.
+    """
+    for at, stmt in enumerate(body):
+        later = after or _has_barrier(body[at + 1 :])
+        returns = later and any(isinstance(s, Return) for s in statements([stmt]))
+        if isinstance(stmt, Loop):
+            within = _has_barrier([*stmt.body, *stmt.step])
+            if (within or returns) and stmt.condition is not None:
+                yield stmt
+            yield from _deciding(stmt.begin, later or within, looping)
+            yield from _deciding(stmt.body, later or within, within)
+            continue
+        if isinstance(stmt, If) and (_has_barrier([*stmt.yes, *stmt.no]) or returns or (looping and _leaves([stmt]))):
+            yield stmt
+        for part in inside(stmt):
+            yield from _deciding(part, later, looping)
+
+
+def _origin(condition: Expr, lets: dict[Var, Declare], proven: Flow, agreed: Flow) -> Declare | None:
+    """The declaration, as early as possible, from which a condition has a value that is uniform but not provably so."""
+    for e in walk(condition):
+        if isinstance(e, Name) and e.var in proven.varying and e.var not in agreed.varying and e.var in lets:
+            let = lets[e.var]
+            assert let.value is not None
+            earlier = _origin(let.value, lets, proven, agreed)
+            if earlier is not None or e.var.type in (I32, U32, BOOL):
+                return earlier or let
+    return None
+
+
+class Flow:
+    """The local variables of a kernel that may differ between lanes.
+
+    agreed: loads from memory without atomics, at an address on which all lanes agree, count as uniform, since another
+    value would be a data race.
+    """
+
+    def __init__(self, body: list[Stmt], agreed: bool) -> None:
+        self.agreed = agreed
+        self.varying: set[Var] = set()
+        self.diverging: set[int] = set()
+        size = -1
+        while size != len(self.varying) + len(self.diverging):
+            size = len(self.varying) + len(self.diverging)
+            self._visit(body, False, None)
+
+    def varies(self, stmt: If | Loop) -> bool:
+        """Return whether lanes may take different branches."""
+        return not stmt.shared and stmt.condition is not None and self.differs(stmt.condition)
+
+    def differs(self, e: Expr) -> bool:
+        """Return whether an expression may have different values in different lanes."""
+        match e:
+            case Name(var=var):
+                return var.name in _VARYING if var.space == "builtin" else var.space == "private" or var in self.varying
+            case Element(var=var, index=index):
+                known = var.space == "function" or (self.agreed and not var.atomic)
+                return not known or var in self.varying or self.differs(index)
+            case Call(name=name, function=function):
+                if name in ATOMICS or name.startswith("subgroup"):
+                    return True
+                if function is not None and any(v.space not in ("uniform", "builtin") for v in function.uses):
+                    return True
+        return any(map(self.differs, e.parts()))
+
+    def _visit(self, body: list[Stmt], apart: bool, loop: Loop | None) -> None:
+        for stmt in body:
+            match stmt:
+                case Declare(var=var, value=value, shared=shared):
+                    if not shared and (apart or (value is not None and self.differs(value))):
+                        self.varying.add(var)
+                case Assign():
+                    self._assign(stmt, apart)
+                case Leave() if apart and loop is not None:
+                    self.diverging.add(id(loop))
+                case Loop():
+                    self._visit(stmt.begin, apart, loop)
+                    within = apart or id(stmt) in self.diverging or self.varies(stmt)
+                    self._visit(stmt.body, within, stmt)
+                    self._visit(stmt.step, within, stmt)
+                case _:
+                    within = apart or (isinstance(stmt, If) and self.varies(stmt))
+                    for part in inside(stmt):
+                        self._visit(part, within, loop)
+
+    def _assign(self, stmt: Assign, apart: bool) -> None:
+        root, at = stmt.target, False
+        while isinstance(root, Member):
+            root = root.of
+        if isinstance(root, Element):
+            at = self.differs(root.index)
+        if isinstance(root, (Name, Element)) and (apart or at or self.differs(stmt.value)):
+            self.varying.add(root.var)
