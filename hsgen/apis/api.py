@@ -68,6 +68,18 @@ class Option:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Package:
+    """The modules of an API for JavaScript, which make a bundle a package of npm (`hsgen.emit.js_files`).
+
+    `files`: paths in a bundle, and names in the API's folder; those that end in ``.j2`` are rendered with the targets.
+    `folder`: that of a target's modules, one a sort and ``index.js``, within the target's own.
+    """
+
+    files: Mapping[str, str]
+    folder: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Api:
     """An API: its files, its capabilities, and how its devices are driven.
 
@@ -101,6 +113,7 @@ class Api:
     spirv: bool = False
     """Whether kernels come as SPIR-V."""
     tables: Tables | None = None
+    package: Package | None = None
     key_pairs: bool = False
     """Whether 64-bit keys are pairs of words where a device lacks 64-bit integers."""
     cooperative: bool = False

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib.util
 from pathlib import Path
 
-from hsgen.apis.api import Api, Harness, Option, Probe, Tables
+from hsgen.apis.api import Api, Harness, Option, Package, Probe, Tables
 from hsgen.core.errors import Unavailable
 from hsgen.system import compilers
 
@@ -57,6 +57,14 @@ API = Api(
     prefixes=("wgpu",),
     member=".buffer",
     tables=Tables(target="{target}_webgpu.c", suffix="c"),
+    package=Package(
+        files={
+            "package.json": "js/package.json.j2",
+            **{f"js/{name}": f"js/{name}" for name in ("hs_webgpu.js", "hs_webgpu.d.ts", "index.d.ts", "sort.d.ts")},
+            "js/index.js": "js/index.js.j2",
+        },
+        folder="js",
+    ),
     key_pairs=True,
     alignment=256,  # minStorageBufferOffsetAlignment
     harness=Harness(sources=("webgpu.c", "webgpu_calls.c", "webgpu_device.c", "webgpu_memory.c"), command=compiler),

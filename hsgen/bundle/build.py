@@ -14,7 +14,7 @@ from hsgen.bundle.manifest import Choice, Compiled, Entry, Manifest, digest
 from hsgen.bundle.plans import plan_json
 from hsgen.bundle.selection import sorts
 from hsgen.core.sort import Sort
-from hsgen.emit import c_files, c_spirv, identifiers, single_file, spirv, spirv_file
+from hsgen.emit import c_files, c_spirv, identifiers, js_files, single_file, spirv, spirv_file
 from hsgen.emit.kernels import Source, render, template_errors
 from hsgen.system.tree import opened
 from hsgen.targets.target import Target
@@ -156,6 +156,8 @@ def target_files(
             if own.tables:
                 path = f"targets/{target.name}/{own.named(own.tables.target, target=target.name)}"
                 files[path] = c_files.target_tables(own, target, sources[own.name], prefix)
+            if own.package:
+                files |= js_files.of_target(own.package, target, sources[own.name])
     return files, records
 
 

@@ -31,10 +31,12 @@ def is_of_target(path: str, target: str, apis: Collection[str], sorts: Collectio
     folder, _, rest = path.partition(f"targets/{target}/")
     known = listed(apis)
     tables = [name for a in known if a.tables for name in (a.tables.target, a.tables.earlier) if name]
-    own = {f"{target}.c", *(name.format(target=target) for name in tables)}
+    folders = [a.package.folder for a in known if a.package]
+    own = {f"{target}.c", *(name.format(target=target) for name in tables), *(f"{f}/index.js" for f in folders)}
     if folder or rest in own:
         return not folder
     kinds = {f"kernels/{a.dialect}": a.suffix for a in known} | {"plans": "json"}
+    kinds |= {folder: "js" for folder in folders}
     kinds |= {"spirv": "c"} if any(a.spirv for a in known) else {}
     place, _, name = rest.rpartition("/")
     stem, _, suffix = name.rpartition(".")

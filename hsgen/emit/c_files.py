@@ -16,7 +16,7 @@ from hsgen.apis import APIS, having, listed
 from hsgen.apis.api import Api
 from hsgen.core.errors import Usage
 from hsgen.core.sort import Sort
-from hsgen.emit import c_constants
+from hsgen.emit import c_constants, js_files
 from hsgen.emit.c_values import c_string, filled, slot, sort_values, target_slots, target_values
 from hsgen.emit.c_values import symbol as symbol
 from hsgen.emit.kernels import Source
@@ -143,6 +143,7 @@ def common(named: Iterable[Named], prefix: str) -> dict[str, bytes]:
     for api in apis:
         files |= {path: _part(api.c_text(name)) for path, name in _own_files(api).items()}
         files[f"sources/{api.name}.txt"] = rendered("bundle/sources.txt", targets=targets, api=api, core=CORE)
+        files |= js_files.common(api, targets, prefix) if api.package else {}
     for own in (None, *(a for a in apis if a.tables)):
         some = [t for t in targets if own is None or own.name in t.apis]
         rows = [{"symbol": symbol(t.name), "sorts": [symbol(t.name, s) for s in t.sorts]} for t in some]
@@ -179,6 +180,7 @@ def common_paths(apis: Sequence[Api], prefix: str) -> set[str]:
         *_BUILD,
         *(f"sources/{api.name}.txt" for api in apis),
         *(p for api in apis for p in _own_files(api)),
+        *(p for api in apis if api.package for p in api.package.files),
     }
     files |= {path for own in (None, *(a for a in apis if a.tables)) for path in _list_files(own)}
     return {prefixed(path, prefix) for path in files}

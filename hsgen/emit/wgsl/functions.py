@@ -30,12 +30,10 @@ from hsgen.emit.wgsl.tree import (
     Return,
     Stmt,
     Var,
-    expressions,
     refuse,
-    statements,
-    walk,
 )
 from hsgen.emit.wgsl.types import converted
+from hsgen.emit.wgsl.walking import expressions, statements, walk
 
 _SPACES = {"extern": "storage", "static": "workgroup"}
 

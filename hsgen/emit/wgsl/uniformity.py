@@ -1,4 +1,4 @@
-"""Uniform control flow: which conditions a barrier depends on, and which of them an implementation cannot prove uniform.
+"""Uniform control flow: the conditions that barriers depend on, and those that implementations cannot prove uniform.
 
 Bodies are correct only if all lanes of a work-group agree on such conditions.  WGSL also demands a proof: values from
 memory are never proven uniform unless they come from ``workgroupUniformLoad``.  Where the proof fails, `share` marks
@@ -29,11 +29,9 @@ from hsgen.emit.wgsl.tree import (
     Return,
     Stmt,
     Var,
-    inside,
     refuse,
-    statements,
-    walk,
 )
+from hsgen.emit.wgsl.walking import inside, statements, walk
 
 _BARRIERS = ("workgroupBarrier", "storageBarrier")
 _VARYING = ("local_invocation_index", "subgroup_invocation_id")

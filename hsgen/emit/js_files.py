@@ -1,0 +1,129 @@
+"""The package of a bundle for JavaScript: one module a sort, with its plan in a compact form and its kernels."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from hsgen import __version__
+from hsgen.apis.api import Api, Package
+from hsgen.core.flags import ARGUMENTS, BIT, PLACES, QUANTITIES, RANGES
+from hsgen.core.plan import ROLES, Binding, Step
+from hsgen.core.sort import Sort
+from hsgen.emit.kernels import Source
+from hsgen.emit.templates import environment
+from hsgen.targets.target import Target
+
+CONSTANTS = "const HSGEN_CONSTANTS = 0;\n"
+"""The line of a module that is replaced by the constants."""
+EXACT = 2**53 - 1  # the greatest exact integer of JavaScript
+_HEAD = f"/* SPDX-License-Identifier: MIT-0\n * Part of a bundle of hsgen {__version__}; do not edit. */\n"
+
+
+def constants() -> str:
+    """Return the constants of `hsgen.core.flags` and the roles of buffers as JavaScript."""
+    lists = {"ROLES": list(ROLES), "ARGUMENTS": list(ARGUMENTS), "QUANTITIES": list(QUANTITIES)}
+    lines = [f"const {name} = {json.dumps(values)};" for name, values in lists.items()]
+    used = ("DIRECT", "DISCARD", "DEVICE_COUNT", "SIGNED", "FLOAT", "DESCENDING")
+    return "\n".join([*lines, "const " + ", ".join(f"{n} = 1 << {BIT[n]}" for n in used) + ";\n"])
+
+
+def minified(text: str) -> str:
+    """Return WGSL without comments, indentation and blank lines."""
+    text = re.sub(r"/\*.*?\*/|//[^\n]*", "", text, flags=re.DOTALL)
+    return "\n".join(line.strip() for line in text.splitlines() if line.strip()) + "\n"
+
+
+def _facts(sort: Sort, target: Target) -> dict[str, Any]:
+    """What a sorter is chosen by; `fallback`: for adapters that run on a CPU."""
+    return {
+        "name": sort.name,
+        "algorithm": sort.algorithm,
+        "kind": sort.operation,
+        "bits": sort.plan.bits or sort.key.bits,
+        "value": sort.signature.value,
+        "transform": sort.signature.key_transform,
+        "range": sort.signature.bit_range,
+        "counted": sort.signature.device_count,
+        "subgroups": sort.lanes,
+        "fallback": target.match.types == ("cpu",),
+    }
+
+
+def _binding(binding: Binding) -> list[int | None]:
+    return [ROLES.index(binding.role), binding.per_n, binding.plus, binding.max_n]
+
+
+def _step(step: Step, kernel: int, bindings: int) -> list[int]:
+    guard, grid, argument = step.guard, step.grid, step.argument
+    value = getattr(argument, "value", getattr(argument, "number", 0))
+    places, ranges, quantities = list(PLACES), list(RANGES), list(QUANTITIES)
+    row = [kernel, bindings, guard.min_n, guard.max_n, places.index(guard.place), ranges.index(guard.range)]
+    row += [int(guard.at_zero), quantities.index(grid.x), grid.add, grid.div, grid.mul, grid.cap]
+    return [*row, list(ARGUMENTS).index(argument.kind), value, getattr(argument, "bits", 0), argument.flags]
+
+
+def _plan(sort: Sort) -> dict[str, Any]:
+    """The plan of a sort; lists of bindings occur once."""
+    plan, names = sort.plan, [k.name for k in sort.kernels]
+    lists: dict[str, int] = {}
+    rows = []
+    for step in plan.steps:
+        text = json.dumps([_binding(b) for b in step.bindings])
+        rows.append(_step(step, names.index(step.kernel), lists.setdefault(text, len(lists))))
+    rules = [[r.min_n, min(r.max_n, EXACT), r.plus, r.per_n, r.unit, r.per_unit, r.units] for r in plan.scratch.rules]
+    return {
+        "firstBit": plan.first_bit,
+        "itemBytes": sort.item_bytes,
+        "valueBytes": sort.signature.value_bytes,
+        "maxN": plan.max_n,
+        "scratch": rules,
+        "kernels": [[k.name, len(k.buffers)] for k in sort.kernels],
+        "bindings": [json.loads(text) for text in lists],
+        "steps": rows,
+    }
+
+
+def sort_module(sort: Sort, source: Source, target: Target) -> bytes:
+    """Return the module of a sort: plan and kernels."""
+    rows = {name: _compact(value) for name, value in {**_facts(sort, target), **_plan(sort)}.items()}
+    text = minified(source.text).replace("\\", "\\\\").replace("`", "\\`").replace("${", "\\${")
+    body = "".join(f"    {name}: {value},\n" for name, value in rows.items())
+    return f"{_HEAD}export default {{\n{body}    wgsl: `{text}`,\n}};\n".encode()
+
+
+def _compact(value: Any) -> str:
+    return json.dumps(value, separators=(",", ":"))
+
+
+def sort_list(sorts: Iterable[Sort], target: Target) -> bytes:
+    """Return the module that lists the sorts of a target and loads each when it is needed."""
+    rows = []
+    for sort in sorts:
+        facts = ", ".join(f"{name}: {json.dumps(value)}" for name, value in _facts(sort, target).items())
+        rows.append(f'    {{ {facts}, load: () => import("./{sort.file}.js") }},\n')
+    return f"{_HEAD}export default [\n{''.join(rows)}];\n".encode()
+
+
+def of_target(package: Package, target: Target, sources: Sequence[tuple[Sort, Source]]) -> dict[str, bytes]:
+    """Return the modules of a target's sorts by their paths in a bundle."""
+    folder = f"targets/{target.name}/{package.folder}"
+    files = {f"{folder}/{sort.file}.js": sort_module(sort, source, target) for sort, source in sources}
+    return files | {f"{folder}/index.js": sort_list((sort for sort, _ in sources), target)}
+
+
+def common(api: Api, targets: Sequence[Any], prefix: str) -> dict[str, str]:
+    """Return the files that the targets share, by path; `targets` have names and files of sorts."""
+    assert api.package
+    some = [t for t in targets if api.name in t.apis]
+    files = {}
+    for path, name in api.package.files.items():
+        text = api.file(name).read_text(encoding="utf-8")
+        if name.endswith(".j2"):
+            values: Mapping[str, Any] = {"targets": some, "version": __version__, "prefix": prefix}
+            text = environment().from_string(text).render(values)
+        text = text.replace("HSGEN_VERSION", __version__).replace(CONSTANTS, constants())
+        files[path] = text if path.endswith(".json") else _HEAD + text
+    return files

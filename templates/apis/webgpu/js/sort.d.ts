@@ -1,0 +1,4 @@
+import type { Sort } from "./hs_webgpu.js";
+
+declare const sort: Sort;
+export default sort;
