@@ -2,15 +2,29 @@
 
 from types import ModuleType
 
+from hsgen.opencl.columns import ColumnSorter
 from hsgen.opencl.digest import Checker
+from hsgen.opencl.gatherer import Gatherer
 from hsgen.opencl.merger import Merger
+from hsgen.opencl.rows import Field
 from hsgen.opencl.scanner import Scanner
 from hsgen.opencl.segmented_sorter import SegmentedSorter
 from hsgen.opencl.sorter import Sorter
 from hsgen.opencl.top_k import TopK
 from hsgen.system import toolchain
 
-__all__ = ["Checker", "Merger", "Scanner", "SegmentedSorter", "Sorter", "TopK", "import_pyopencl"]
+__all__ = [
+    "Checker",
+    "ColumnSorter",
+    "Field",
+    "Gatherer",
+    "Merger",
+    "Scanner",
+    "SegmentedSorter",
+    "Sorter",
+    "TopK",
+    "import_pyopencl",
+]
 
 
 def import_pyopencl() -> ModuleType:

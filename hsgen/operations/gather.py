@@ -25,7 +25,17 @@ UNITS = ("v16", "v8", "v4")
 MOST_BYTES = 256
 """The greatest item that is tested; kernels move greater ones, too."""
 _MOST_VALUES = 2**31 - 1  # of the table, and of the result: indices of values are signed 32-bit integers
-_KINDS = ("random", "sorted", "reversed", "all equal", "all greatest", "few distinct", "organ pipe", "zipf", "hot bucket")
+_KINDS = (
+    "random",
+    "sorted",
+    "reversed",
+    "all equal",
+    "all greatest",
+    "few distinct",
+    "organ pipe",
+    "zipf",
+    "hot bucket",
+)
 
 
 def unit(item_bytes: int) -> str:
@@ -134,7 +144,12 @@ class _Gather(Operation):
         table = _table(rng, sort, how.segment_count, how.take)
         none = np.zeros(0, np.uint32)
         return Load(
-            keys=index, values=table, expected=none, values_expected=gathered(index, table, how), how=how, count=len(index)
+            keys=index,
+            values=table,
+            expected=none,
+            values_expected=gathered(index, table, how),
+            how=how,
+            count=len(index),
         )
 
     def moved(self, sort: Sort, n: int, how: Options) -> int | None:

@@ -1,8 +1,7 @@
 """Gathering items by index, in one launch: the values of an item are the work of adjacent lanes.
 
 A work-group moves a tile of items.  Its lanes take adjacent values of the result, so that stores coalesce, and so do
-loads of the values of an item.  Where a core runs the lanes of a work-group one after the other, each lane moves whole
-items.
+loads of the values of an item.  On CPUs, a work-group is one lane, which moves one item after the other.
 """
 
 from hsgen.algorithms.gather.kernels import context, kernels

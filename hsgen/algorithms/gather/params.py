@@ -12,17 +12,17 @@ from hsgen.core.keys import PLAIN, KeyType, Signature
 MAX_N = 1 << 30
 """The most indices: positions are signed 32-bit integers, and tiles may exceed n."""
 
-_LANES = {"chip": 256, "memory": 64}
+_LANES = {"chip": 256, "memory": 1}
 _ITEMS = {"chip": 512, "memory": 1024}
-"""Lanes, and the items of a tile, by the kind of local memory: a work-group costs a CPU more."""
+"""Lanes, and the items of a tile, by the kind of local memory: a core of a CPU moves one item after the other."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Params:
     """The parameters of a gather.
 
-    tile: the items of a work-group.  batch: the values that a lane loads before it stores them.  whole: whether each
-    lane moves whole items.
+    tile: the items of a work-group.  batch: the values that a lane loads before it stores them.  whole: whether a lane
+    moves whole items.
     """
 
     key: KeyType
@@ -62,5 +62,5 @@ def block(p: Params) -> int:
 
 def notes(p: Params) -> list[tuple[str, str]]:
     """Return derived values for headers and `hsgen show`: (name, value)."""
-    lanes = "items in turn" if p.whole else "adjacent values"
-    return [("tile", f"{p.tile} items, {lanes} to the {p.work_group} lanes of a work-group")]
+    lanes = "" if p.whole else f", whose values {p.work_group} lanes move together"
+    return [("tile", f"{p.tile} items{lanes}")]

@@ -32,5 +32,7 @@ def test_counts(p: Params, greatest: int) -> list[int]:
 
 def row_test_counts(p: Params, greatest: int) -> list[int]:
     """Return counts up to `greatest` that end in each batch of a tile."""
+    if p.whole:
+        return []
     ends = (batch * p.work_group + p.work_group // 2 for batch in range(p.tile // p.work_group))
     return [n for n in sorted({e + base for e in ends for base in (0, p.tile)}) if n <= greatest]
