@@ -18,7 +18,7 @@ from hsgen.opencl.arguments import host_of
 from hsgen.opencl.arrays import memory
 from hsgen.opencl.gatherer import Gatherer
 from hsgen.opencl.pitched import Column, copy, fill
-from hsgen.opencl.rows import Key, Move, check_overlaps, key, move, rows_of
+from hsgen.opencl.rows import Field, Key, Move, check_overlaps, key, move, rows_of
 from hsgen.opencl.sorter import Sorter
 from hsgen.runners.arguments import key_name, order_name
 from hsgen.system import toolchain
@@ -34,9 +34,9 @@ class ColumnSorter:
     """A stable sort of rows by key columns, the first of which is the most significant; see docs/guides/columns.md.
 
     Columns are sorted one after the other, from the last one on: an argsort of the last, then for each further one a
-    gather of its keys and a sort of these with the order so far.  Temporary memory is kept between calls: up to 20 bytes
-    a row, that of the sorts, and for calls in place as much as the largest array takes.  Calls wait for each other on
-    the device.
+    gather of its keys and a sort of these with the order so far.  Temporary memory is kept between calls: at most 20
+    bytes a row, that of the sorts, and for calls in place as much as the largest array takes.  Calls wait for each other
+    on the device.
 
     Args:
         context, target: as of `hsgen.opencl.Sorter`.
@@ -94,10 +94,8 @@ class ColumnSorter:
             hsgen.core.errors.Usage: more than `max_n` rows, or an array of 2^31 words or more.
         """
         with self._lock:
+            pairs = [*self._pairs(keys, out, index_out), *self._pairs(values, values_out, None)]
             columns = [key(x, f"keys {i}", t, self._context) for i, (x, (t, _)) in enumerate(self._paired(keys))]
-            in_place = [x for x in keys if hasattr(x, "base_data")] if index_out is None else []
-            pairs = [*zip(keys, out, strict=True)] if out is not None else [(x, None) for x in in_place]
-            pairs += zip(values, values_out if values_out is not None else [None] * len(values), strict=True)
             moves = [move(x, to, f"array {i}", self._context) for i, (x, to) in enumerate(pairs)]
             index = None if index_out is None else memory(index_out, "index_out", self._context)
             check_overlaps(columns, moves, index)
@@ -110,9 +108,17 @@ class ColumnSorter:
             self._event = toolchain.pyopencl().enqueue_marker(queue, wait_for=events or None)
             if n:
                 self._sort(queue, columns, moves, index_out, n)
-            for x in [x.to.given for x in moves]:
-                x.add_event(self._event)
+            for x in moves:
+                x.to.given.add_event(self._event)
             return self._event
+
+    def _pairs(self, arrays: Sequence[Any], out: Sequence[Any] | None, index_out: Any) -> list[tuple[Any, Any]]:
+        """The arrays that move, each with its output, or None for those in place; with an index, none is in place."""
+        if out is None:
+            return [(x, None) for x in arrays if index_out is None and not isinstance(x, Field)]
+        if len(out) != len(arrays):
+            raise ValueError(f"there are {len(out)} outputs for {len(arrays)} arrays; give one for each")
+        return [*zip(arrays, out, strict=True)]
 
     def _paired(self, keys: Sequence[Any]) -> list[tuple[Any, tuple[str, str]]]:
         if len(keys) != len(self.by):
@@ -138,7 +144,7 @@ class ColumnSorter:
             self._reorder(queue, order, x, n)
 
     def _extracted(self, queue: Any, column: Key, size: int, n: int) -> Any:
-        """The keys of a column next to each other; narrow ones as the upper bits of words if `size` is that of words."""
+        """The keys of a column next to each other; narrow ones as the upper bits of words if `size` is 4."""
         room = self._room("column", size * n)
         if size > column.bytes:
             self._event = fill(queue, room, size * n, [self._event])

@@ -80,8 +80,8 @@ class _Values(Runner):
 class Gatherer:
     """Gathers of items by index for a context of one device; see docs/guides/columns.md.
 
-    Items have any multiple of 4 bytes.  There are three kernels, for items that are multiples of 16, 8 and 4 bytes; each
-    is compiled when it is first needed.
+    Items have any multiple of 4 bytes.  There are three kernels, for multiples of 16, 8 and 4 bytes; each is compiled
+    when it is first needed.
 
     Args:
         context, target: as of `hsgen.opencl.Sorter`.

@@ -25,17 +25,8 @@ UNITS = ("v16", "v8", "v4")
 MOST_BYTES = 256
 """The greatest item that is tested; kernels move greater ones, too."""
 _MOST_VALUES = 2**31 - 1  # of the table, and of the result: indices of values are signed 32-bit integers
-_KINDS = (
-    "random",
-    "sorted",
-    "reversed",
-    "all equal",
-    "all greatest",
-    "few distinct",
-    "organ pipe",
-    "zipf",
-    "hot bucket",
-)
+_NAMES = "random", "sorted", "reversed", "all equal", "all greatest", "few distinct", "organ pipe", "zipf", "hot bucket"
+_INDICES: dict[str, Make] = {name: KINDS[name] for name in _NAMES}
 
 
 def unit(item_bytes: int) -> str:
@@ -79,7 +70,7 @@ class _Gather(Operation):
     order = 4
     timed = selects = True
     taken = "items of {} values"
-    kinds: dict[str, Make] = {kind: KINDS[kind] for kind in _KINDS}
+    kinds = _INDICES
 
     def subject(self, sort: Sort) -> str:
         """See `Operation`."""
@@ -126,7 +117,7 @@ class _Gather(Operation):
         most = MOST_BYTES // sort.signature.value_bytes
         take = 1 if rng.integers(2) else min(int(rng.integers(1, most + 1)), max(len(keys), 1))
         room = max(len(keys) // take, 1)
-        rows = int(rng.choice([1, room, rng.integers(1, room + 1)]))
+        rows = (1, room, int(rng.integers(1, room + 1)))[rng.integers(3)]
         index = (keys[: len(keys) // take].astype(np.uint64) * np.uint64(rows) >> np.uint64(32)).astype(np.uint32)
         if len(index) and not rng.integers(3):
             index[rng.integers(0, len(index), 3)] = rows, rng.integers(rows, 1 << 32), (1 << 32) - 1

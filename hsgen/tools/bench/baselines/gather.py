@@ -16,6 +16,7 @@ from hsgen.tools.bench.baselines.baseline import Run
 def numpy(engine: Engine, work: Load) -> Run:
     """numpy's `take` of the rows of a table, on one thread."""
     assert work.values is not None
+    width = work.values.shape[1]
     table, index = work.values.reshape(work.how.segment_count, -1), work.keys.astype(np.intp)
     made: dict[str, Any] = {"items": np.empty((len(index), table.shape[1]), np.uint32)}
 
@@ -27,7 +28,7 @@ def numpy(engine: Engine, work: Load) -> Run:
         prepare=lambda: None,
         sort=run,
         result=lambda: work.expected,
-        values=lambda: made["items"].reshape(-1, work.values.shape[1]),
+        values=lambda: made["items"].reshape(-1, width),
         version=np.__version__,
     )
 
