@@ -35,8 +35,8 @@ class ColumnSorter:
 
     Columns are sorted one after the other, from the last one on: an argsort of the last, then for each further one a
     gather of its keys and a sort of these with the order so far.  Temporary memory is kept between calls: at most 20
-    bytes a row, that of the sorts, and for calls in place as much as the largest array takes.  Calls wait for each other
-    on the device.
+    bytes a row, that of the sorts, and for calls in place as much as the largest array takes.  Calls wait for each
+    other on the device.
 
     Args:
         context, target: as of `hsgen.opencl.Sorter`.
@@ -95,22 +95,32 @@ class ColumnSorter:
         """
         with self._lock:
             pairs = [*self._pairs(keys, out, index_out), *self._pairs(values, values_out, None)]
-            columns = [key(x, f"keys {i}", t, self._context) for i, (x, (t, _)) in enumerate(self._paired(keys))]
-            moves = [move(x, to, f"array {i}", self._context) for i, (x, to) in enumerate(pairs)]
-            index = None if index_out is None else memory(index_out, "index_out", self._context)
-            check_overlaps(columns, moves, index)
-            n = rows_of(columns, moves)
-            if n > self.max_n:
-                raise Usage(f"{n} rows: this sort takes up to {self.max_n}")
-            given = [*keys, *(x for pair in pairs for x in pair), index_out]
-            events = [e for x in given for e in getattr(getattr(x, "records", x), "events", [])]
-            events += [*(wait_for or []), *([self._event] if self._event is not None else [])]
-            self._event = toolchain.pyopencl().enqueue_marker(queue, wait_for=events or None)
-            if n:
-                self._sort(queue, columns, moves, index_out, n)
-            for x in moves:
-                x.to.given.add_event(self._event)
-            return self._event
+            return self._checked(queue, keys, pairs, index_out, wait_for or ())
+
+    def _checked(
+        self,
+        queue: Any,
+        keys: Sequence[Any],
+        pairs: Sequence[tuple[Any, Any]],
+        index_out: Any,
+        wait_for: Sequence[Any],
+    ) -> Any:
+        """Enqueue a call, after all checks; `pairs` are the arrays that move, each with its output."""
+        columns = [key(x, f"keys {i}", t, self._context) for i, (x, (t, _)) in enumerate(self._paired(keys))]
+        moves = [move(x, to, f"array {i}", self._context) for i, (x, to) in enumerate(pairs)]
+        check_overlaps(columns, moves, None if index_out is None else memory(index_out, "index_out", self._context))
+        n = rows_of(columns, moves)
+        if n > self.max_n:
+            raise Usage(f"{n} rows: this sort takes up to {self.max_n}")
+        given = [*keys, *(x for pair in pairs for x in pair), index_out]
+        events = [e for x in given for e in getattr(getattr(x, "records", x), "events", [])]
+        events += [*wait_for, *([self._event] if self._event is not None else [])]
+        self._event = toolchain.pyopencl().enqueue_marker(queue, wait_for=events or None)
+        if n:
+            self._sort(queue, columns, moves, index_out, n)
+        for x in moves:
+            x.to.given.add_event(self._event)
+        return self._event
 
     def _pairs(self, arrays: Sequence[Any], out: Sequence[Any] | None, index_out: Any) -> list[tuple[Any, Any]]:
         """The arrays that move, each with its output, or None for those in place; with an index, none is in place."""
@@ -134,10 +144,8 @@ class ColumnSorter:
         for column, sorter in reversed([*zip(columns[:-1], self._others, strict=True)]):
             size = max(column.bytes, _WORD)
             whole = column.array is not None and column.bytes == size
-            keys, picked = (
-                column.array if whole else self._extracted(queue, column, size, n),
-                self._room("keys", size * n),
-            )
+            keys = column.array if whole else self._extracted(queue, column, size, n)
+            picked = self._room("keys", size * n)
             self._event = self._gather(queue, order, keys, picked, item_bytes=size, n=n, wait_for=[self._event])
             self._event = sorter(queue, picked, values=order, n=n, wait_for=[self._event])
         for x in moves:

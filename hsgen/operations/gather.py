@@ -112,18 +112,19 @@ class _Gather(Operation):
     ) -> Call:
         """Return the call that gathers items of a random size from a random table; some indices are beyond it.
 
-        Table and result have at most as many values as there are `keys`.
+        Table and result have at most as many values as there are `keys`.  Other items follow the table.
         """
         most = MOST_BYTES // sort.signature.value_bytes
         take = 1 if rng.integers(2) else min(int(rng.integers(1, most + 1)), max(len(keys), 1))
         room = max(len(keys) // take, 1)
-        rows = (1, room, int(rng.integers(1, room + 1)))[rng.integers(3)]
+        most = max(room - 1, 1)
+        rows = (1, most, int(rng.integers(1, most + 1)))[rng.integers(3)]
         index = (keys[: len(keys) // take].astype(np.uint64) * np.uint64(rows) >> np.uint64(32)).astype(np.uint32)
         if len(index) and not rng.integers(3):
             index[rng.integers(0, len(index), 3)] = rows, rng.integers(rows, 1 << 32), (1 << 32) - 1
         how = replace(how, discard=False, segment_count=rows, take=take)
-        table = _table(rng, sort, rows, take)
-        after = gathered(index, table, how)
+        table = _table(rng, sort, room, take)
+        after = gathered(index, table[: rows * take], how)
         return Call(
             n=len(index), keys=index, expected=None, in_place=False, values=table, values_expected=after, how=how
         )
