@@ -53,8 +53,8 @@ def gathered(index: Keys, table: NDArray[np.uint32], how: Options, blank: int = 
 
 
 def _valued(value: str) -> str:
-    """The kind of values of a gather: without a name, the one of which all items consist."""
-    return UNITS[-1] if value == "none" else value
+    """The kind of values of a gather beside sorts with values of a kind: by default that of which all items consist."""
+    return value if value in UNITS else UNITS[-1]
 
 
 def _table(rng: np.random.Generator, sort: Sort, rows: int, take: int) -> NDArray[np.uint32]:

@@ -10,17 +10,17 @@ from hsgen.core.errors import Usage
 from hsgen.core.interpreter import Options, launches
 from hsgen.core.keys import Signature
 from hsgen.operations.calls import UNTOUCHED
-from hsgen.operations.gather import MOST_BYTES, OPERATION, gathered, unit
+from hsgen.operations.gather import MOST_BYTES, OPERATION, UNITS, gathered, unit
 from hsgen.targets import target
 
 
 @pytest.mark.parametrize("name", target.names())
 def test_every_target_gathers(name: str) -> None:
     found = target.find(name)
-    for value in ("none", "v4", "v8", "v16"):
+    for value in ("none", "index", "v4", "v8", "v16"):
         sort = found.sort("gather", "u32", Signature(value=value))
         (kernel,) = sort.kernels
-        assert sort.signature == Signature(value="v4" if value == "none" else value, rows=True)
+        assert sort.signature == Signature(value=value if value in UNITS else "v4", rows=True)
         assert sort.operation == "gather" and kernel.work_group <= found.device.work_group
         assert not kernel.arrays and sort.plan.scratch.bytes(sort.plan.max_n) == 0
         p = sort.parts[0].params
@@ -35,8 +35,6 @@ def test_every_target_gathers(name: str) -> None:
         ("u64", {}),
         ("u8", {}),
         ("i32", {}),
-        ("u32", {"value": "index"}),
-        ("u32", {"value": "packed"}),
         ("u32", {"device_count": True}),
         ("u32", {"bit_range": True}),
     ],
