@@ -155,3 +155,18 @@ hs_status hs_opencl_top_k(hs_opencl *sorter, cl_command_queue queue, const hs_op
     }
     return hs_opencl_run(sorter, queue, args ? &record : NULL, error);
 }
+
+hs_status hs_opencl_gather(hs_opencl *sorter, cl_command_queue queue, const hs_opencl_gather_args *args,
+                           hs_opencl_error *error)
+{
+    hs_opencl_record record = hs_opencl_empty(HS_GATHER);
+    if (args) {
+        HS_OPENCL_SHARED(record, args);
+        record.number = args->source_count;
+        record.take = args->item_bytes;
+        record.given[HS_SOURCE] = args->index;
+        record.given[HS_VALUES] = args->source;
+        record.given[HS_VALUES_OUT] = args->destination;
+    }
+    return hs_opencl_run(sorter, queue, args ? &record : NULL, error);
+}

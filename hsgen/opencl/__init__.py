@@ -2,10 +2,13 @@
 
 from types import ModuleType
 
+from hsgen.opencl.columns import ColumnSorter
 from hsgen.opencl.digest import Checker
+from hsgen.opencl.gatherer import Gatherer
 from hsgen.opencl.groups import GroupBy, run_length_encode, unique
 from hsgen.opencl.merger import Merger
 from hsgen.opencl.reduce_by_key import ReduceByKey
+from hsgen.opencl.rows import Field
 from hsgen.opencl.scanner import Scanner
 from hsgen.opencl.segmented_sorter import SegmentedSorter
 from hsgen.opencl.sorter import Sorter
@@ -14,6 +17,9 @@ from hsgen.system import toolchain
 
 __all__ = [
     "Checker",
+    "ColumnSorter",
+    "Field",
+    "Gatherer",
     "GroupBy",
     "Merger",
     "ReduceByKey",

@@ -11,6 +11,9 @@ from numpy.typing import NDArray
 from hsgen.core.interpreter import PLAIN, Options
 from hsgen.operations.inputs import Keys
 
+UNTOUCHED = 0x5A5A5A5A
+"""The words of a validation's outputs before the call."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Call:

@@ -179,7 +179,7 @@ typedef struct hs_device_status_rule {
 } hs_device_status_rule;
 
 /* The operation of a call on n items: sort; prefix sums; segmented sort; merge of two sorted arrays; digest;
- * selection of the first keys of rows; reduction of runs of equal keys. */
+ * selection of the first keys of rows; reduction of runs of equal keys; gather of the items of a table by n indices. */
 typedef enum hs_kind {
     HS_SORT = 0,
     HS_SCAN = 1,
@@ -187,7 +187,8 @@ typedef enum hs_kind {
     HS_MERGE = 3,
     HS_DIGEST = 4,
     HS_TOP_K = 5,
-    HS_REDUCE_BY_KEY = 6
+    HS_REDUCE_BY_KEY = 6,
+    HS_GATHER = 7
 } hs_kind;
 
 /* How the values of equal adjacent keys are reduced; floats have their least and greatest in totalOrder. */

@@ -211,14 +211,15 @@ typedef struct hs_device_status_rule {
 } hs_device_status_rule;
 
 /* The operation of a call on n items: sort; prefix sums; segmented sort; merge of two sorted arrays; digest;
- * selection of the first keys of rows. */
+ * selection of the first keys of rows; gather of the items of a table by n indices. */
 typedef enum hs_kind {
     HS_SORT = 0,
     HS_SCAN = 1,
     HS_SEGMENTED_SORT = 2,
     HS_MERGE = 3,
     HS_DIGEST = 4,
-    HS_TOP_K = 5
+    HS_TOP_K = 5,
+    HS_GATHER = 6
 } hs_kind;
 
 typedef struct hs_sort {

@@ -184,6 +184,23 @@ typedef struct hs_cuda_top_k_args {
 hs_status hs_cuda_top_k(const hs_cuda *sorter, cudaStream_t stream,
                         const hs_cuda_top_k_args *args, cudaError_t *error);
 
+/* A gather (HS_GATHER): item i of the destination is item index[i] of the source.  An item whose index is not less than
+ * source_count is not written.  item_bytes is a multiple of the value_bytes of the sort: 4, 8 or 16. */
+typedef struct hs_cuda_gather_args {
+    uint64_t n;                          /* indices */
+    uint64_t source_count;               /* items of the source */
+    uint64_t item_bytes;                 /* bytes of an item */
+    const uint32_t *index;               /* n numbers */
+    const void *source;
+    void *destination;                   /* n items */
+    size_t index_bytes;                  /* what it holds; 0: not checked */
+    size_t source_bytes;
+    size_t destination_bytes;
+} hs_cuda_gather_args;
+
+hs_status hs_cuda_gather(const hs_cuda *sorter, cudaStream_t stream,
+                         const hs_cuda_gather_args *args, cudaError_t *error);
+
 /* The sort for `key` ("u32") and `value` (null: "none"), as in hs_serves, among these targets that suits the current
  * device best and runs on it; null if none.  A query that fails is an error, but not that a kernel was not compiled for
  * the device: its sort is passed over.  Any thread. */

@@ -183,6 +183,23 @@ typedef struct hs_opencl_top_k_args {
 hs_status hs_opencl_top_k(hs_opencl *sorter, cl_command_queue queue, const hs_opencl_top_k_args *args,
                          hs_opencl_error *error);
 
+/* A gather (HS_GATHER): item i of the destination is item index[i] of the source.  An item whose index is not less than
+ * source_count is not written.  item_bytes is a multiple of the value_bytes of the sort: 4, 8 or 16. */
+typedef struct hs_opencl_gather_args {
+    uint64_t n;             /* indices */
+    uint64_t source_count;  /* items of the source */
+    uint64_t item_bytes;    /* bytes of an item */
+    cl_mem index;           /* n 32-bit numbers */
+    cl_mem source;
+    cl_mem destination;     /* n items */
+    cl_uint wait_count;     /* events to wait for */
+    const cl_event *wait;
+    cl_event *event;        /* if not null: the event of completion, also for n = 0, which the caller releases */
+} hs_opencl_gather_args;
+
+hs_status hs_opencl_gather(hs_opencl *sorter, cl_command_queue queue, const hs_opencl_gather_args *args,
+                           hs_opencl_error *error);
+
 /* The sort for `key` ("u32") and `value` (null: "none"), as in hs_serves, among these targets that suits the device
  * best and that it can run; null if none.  Any thread.  A query or an allocation that fails is an error. */
 hs_status hs_opencl_match(const hs_target *const *targets, size_t count, const char *key, const char *value,

@@ -131,13 +131,16 @@ static inline int hs_argument(const hs_sort *sort, const hs_step *step, const hs
 /* A number of at most 31 bits: greater ones become INT32_MAX. */
 static inline int32_t hs_bound(uint64_t n) { return n < INT32_MAX ? (int32_t)n : INT32_MAX; }
 
-/* Whether kernels get two numbers after n and the argument. */
-static inline int hs_has_numbers(const hs_sort *sort) { return sort->device_count || sort->kind == HS_TOP_K; }
+/* Whether calls have rows, and a number of keys or values to take of each. */
+static inline int hs_takes_rows(const hs_sort *sort) { return sort->kind == HS_TOP_K || sort->kind == HS_GATHER; }
 
-/* These numbers: the rows and how many keys to take of each, or the bounds of the step for a device-side count. */
+/* Whether kernels get two numbers after n and the argument. */
+static inline int hs_has_numbers(const hs_sort *sort) { return sort->device_count || hs_takes_rows(sort); }
+
+/* These numbers: the rows and how many to take of each, or the bounds of the step for a device-side count. */
 static inline void hs_numbers(const hs_sort *sort, const hs_step *step, const hs_call *call, int32_t numbers[2])
 {
-    const int rows = sort->kind == HS_TOP_K;
+    const int rows = hs_takes_rows(sort);
     numbers[0] = hs_bound(rows ? call->number : step->guard.min_n);
     numbers[1] = hs_bound(rows ? call->take : step->guard.max_n);
 }

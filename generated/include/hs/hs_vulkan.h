@@ -248,6 +248,25 @@ typedef struct hs_vulkan_top_k_args {
 hs_status hs_vulkan_top_k(const hs_vulkan *sorter, VkCommandBuffer commands,
                          const hs_vulkan_top_k_args *args, VkResult *result);
 
+/* A gather (HS_GATHER): item i of the destination is item index[i] of the source.  An item whose index is not less than
+ * source_count is not written.  item_bytes is a multiple of the value_bytes of the sort: 4, 8 or 16. */
+typedef struct hs_vulkan_gather_args {
+    uint64_t n;                          /* indices */
+    uint64_t source_count;               /* items of the source */
+    uint64_t item_bytes;                 /* bytes of an item */
+    hs_vulkan_buffer index;              /* n 32-bit numbers */
+    hs_vulkan_buffer source;
+    hs_vulkan_buffer destination;        /* n items */
+    VkDescriptorPool pool;               /* sets are allocated from it; reset it when the command buffer has run;
+                                            null without sets */
+    VkPipelineStageFlags stages;         /* of the commands before that wrote or read these buffers; 0: none did */
+    VkAccessFlags accesses;              /* their accesses */
+    hs_vulkan_timestamps timestamps;     /* optional */
+} hs_vulkan_gather_args;
+
+hs_status hs_vulkan_gather(const hs_vulkan *sorter, VkCommandBuffer commands,
+                           const hs_vulkan_gather_args *args, VkResult *result);
+
 /* The sort for `key` ("u32") and `value` (null: "none"), as in hs_serves, among these targets that suits the device
  * best and that it can run with those features of `device` that it offers (UINT32_MAX: all); null if none.  A query or
  * an allocation that fails is an error.  Only instance, physical, get_proc and features are read.  Any thread. */

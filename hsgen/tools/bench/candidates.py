@@ -62,7 +62,7 @@ def _places(engine: Engine, work: Load) -> dict[str, tuple[int, int]]:
     halves = work.other is not None
     given = {
         "source": (KEYS, len(work.keys) > 0 or not halves),
-        "destination": (KEYS_OUT, True),
+        "destination": (KEYS_OUT, len(work.expected) > 0 or work.count is None),
         "values": (VALUES, work.values is not None and (len(work.keys) > 0 or not halves)),
         "values_out": (VALUES_OUT, work.values_expected is not None and not work.counts),
         "count": (COUNT, work.how.device_count),

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from hsgen import operations
 from hsgen.engines.engine import COUNT, KEYS, KEYS_OUT, OTHER, OTHER_VALUES, REPORT, VALUES, VALUES_OUT, Engine
-from hsgen.operations.calls import Call
+from hsgen.operations.calls import UNTOUCHED, Call
 from hsgen.stages.attach import report_words
 from hsgen.targets import assembly
 
@@ -142,7 +142,7 @@ class Frame:
             layout.after[VALUES] = self.framed(_whole(call.values_expected, call.values), from_)
             return
         rows = len(call.keys) + (0 if call.other_values is None else len(call.other_values))
-        blank = np.full((rows, call.values_expected.shape[1]), 0x5A5A5A5A, np.uint32)
+        blank = np.full((max(rows, len(call.values_expected)), call.values_expected.shape[1]), UNTOUCHED, np.uint32)
         after = self.framed(_whole(call.values_expected, blank), to)
         layout.add("values_out", VALUES_OUT, to, self.framed(blank, to), after)
 

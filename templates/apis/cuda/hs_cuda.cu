@@ -134,3 +134,18 @@ extern "C" hs_status hs_cuda_reduce_by_key(const hs_cuda *sorter, cudaStream_t s
     }
     return hs_cuda_run(sorter, stream, args ? &record : NULL, error);
 }
+
+extern "C" hs_status hs_cuda_gather(const hs_cuda *sorter, cudaStream_t stream,
+                                    const hs_cuda_gather_args *args, cudaError_t *error)
+{
+    hs_cuda_record record = hs_cuda_empty(HS_GATHER);
+    if (args) {
+        record.n = args->n;
+        record.number = args->source_count;
+        record.take = args->item_bytes;
+        record.given[HS_SOURCE] = {args->index, args->index_bytes};
+        record.given[HS_VALUES] = {args->source, args->source_bytes};
+        record.given[HS_VALUES_OUT] = {args->destination, args->destination_bytes};
+    }
+    return hs_cuda_run(sorter, stream, args ? &record : NULL, error);
+}

@@ -195,6 +195,19 @@ typedef struct hs_metal_reduce_by_key_args {
 hs_status hs_metal_reduce_by_key(const hs_metal *sorter, hs_metal_commands commands,
                                  const hs_metal_reduce_by_key_args *args);
 
+/* A gather (HS_GATHER): item i of the destination is item index[i] of the source.  An item whose index is not less than
+ * source_count is not written.  item_bytes is a multiple of the value_bytes of the sort: 4, 8 or 16. */
+typedef struct hs_metal_gather_args {
+    uint64_t n;                          /* indices */
+    uint64_t source_count;               /* items of the source */
+    uint64_t item_bytes;                 /* bytes of an item */
+    hs_metal_buffer index;               /* n 32-bit numbers */
+    hs_metal_buffer source;
+    hs_metal_buffer destination;         /* n items */
+} hs_metal_gather_args;
+
+hs_status hs_metal_gather(const hs_metal *sorter, hs_metal_commands commands, const hs_metal_gather_args *args);
+
 /* The sort for `key` ("u32") and `value` (null: "none"), as in hs_serves, among these targets that suits the device
  * best and that its general limits allow; null if none.  How wide SIMD groups are is found out by hs_metal_create.  Any
  * thread. */

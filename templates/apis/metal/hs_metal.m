@@ -129,3 +129,17 @@ hs_status hs_metal_reduce_by_key(const hs_metal *sorter, hs_metal_commands comma
     }
     return hs_metal_run(sorter, commands, args ? &record : NULL);
 }
+
+hs_status hs_metal_gather(const hs_metal *sorter, hs_metal_commands commands, const hs_metal_gather_args *args)
+{
+    hs_metal_record record = hs_metal_empty(HS_GATHER);
+    if (args) {
+        record.n = args->n;
+        record.number = args->source_count;
+        record.take = args->item_bytes;
+        record.given[HS_SOURCE] = args->index;
+        record.given[HS_VALUES] = args->source;
+        record.given[HS_VALUES_OUT] = args->destination;
+    }
+    return hs_metal_run(sorter, commands, args ? &record : NULL);
+}

@@ -145,3 +145,18 @@ hs_status hs_vulkan_reduce_by_key(const hs_vulkan *s, VkCommandBuffer commands,
     }
     return hs_vulkan_run(s, commands, args ? &record : NULL, result);
 }
+
+hs_status hs_vulkan_gather(const hs_vulkan *s, VkCommandBuffer commands,
+                           const hs_vulkan_gather_args *args, VkResult *result)
+{
+    hs_vulkan_record record = hs_vulkan_empty(HS_GATHER);
+    if (args) {
+        HS_VULKAN_SHARED(record, args);
+        record.number = args->source_count;
+        record.take = args->item_bytes;
+        record.given[HS_SOURCE] = args->index;
+        record.given[HS_VALUES] = args->source;
+        record.given[HS_VALUES_OUT] = args->destination;
+    }
+    return hs_vulkan_run(s, commands, args ? &record : NULL, result);
+}

@@ -121,10 +121,24 @@ static hs_status hn_call_reduce_by_key(const hn_call *call, size_t scratch, cuda
     return hs_cuda_reduce_by_key(hn_made, hn_state.stream, &args, code);
 }
 
+static hs_status hn_call_gather(const hn_call *call, size_t scratch, cudaError_t *code)
+{
+    hs_cuda_gather_args args = {};
+    args.n = call->n;
+    args.source_count = call->segment_count;
+    args.item_bytes = call->take * hs_cuda_sort_of(hn_made)->value_bytes;
+    args.index = reinterpret_cast<uint32_t *>(hn_part(call, HS_SOURCE, &args.index_bytes));
+    args.source = hn_part(call, HS_VALUES, &args.source_bytes);
+    args.destination = hn_part(call, HS_VALUES_OUT, &args.destination_bytes);
+    (void)scratch; /* gathers need none */
+    return hs_cuda_gather(hn_made, hn_state.stream, &args, code);
+}
+
 hs_status hn_run(const hn_call *call, size_t scratch, cudaError_t *code)
 {
     static hs_status (*const by_kind[])(const hn_call *, size_t, cudaError_t *) = {
         hn_call_sort, hn_call_scan, hn_call_segments, hn_call_merge, hn_call_digest, hn_call_top_k,
-        hn_call_reduce_by_key};
+        hn_call_reduce_by_key,
+        hn_call_gather};
     return by_kind[hs_cuda_sort_of(hn_made)->kind](call, scratch, code);
 }

@@ -108,10 +108,23 @@ static hs_status hn_call_reduce_by_key(cl_command_queue queue, hn_record *record
     return hs_opencl_reduce_by_key(hn.sorter, queue, &args, error);
 }
 
+static hs_status hn_call_gather(cl_command_queue queue, hn_record *record, hs_opencl_error *error)
+{
+    hs_opencl_gather_args args;
+    HN_FILL(args);
+    args.source_count = record->call->segment_count;
+    args.item_bytes = record->call->take * hs_opencl_sort_of(hn.sorter)->value_bytes;
+    args.index = record->at[HS_SOURCE];
+    args.source = record->at[HS_VALUES];
+    args.destination = record->at[HS_VALUES_OUT];
+    return hs_opencl_gather(hn.sorter, queue, &args, error);
+}
+
 hs_status hn_enqueue(cl_command_queue queue, hn_record *record, hs_opencl_error *error)
 {
     static hs_status (*const by_kind[])(cl_command_queue, hn_record *, hs_opencl_error *) = {
         hn_call_sort, hn_call_scan, hn_call_segments, hn_call_merge, hn_call_digest, hn_call_top_k,
-        hn_call_reduce_by_key};
+        hn_call_reduce_by_key,
+        hn_call_gather};
     return by_kind[hs_opencl_sort_of(hn.sorter)->kind](queue, record, error);
 }
