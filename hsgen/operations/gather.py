@@ -67,7 +67,7 @@ class _Gather(Operation):
     name, noun, c_kind = "gather", "gather", "HS_GATHER"
     items, unit, element = "indices", "indices", "index"
     section = "gather", "Gathers by {} indices"
-    order = 4
+    order = 6
     timed = selects = True
     taken = "items of {} values"
     kinds = _INDICES
