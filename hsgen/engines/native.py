@@ -60,10 +60,8 @@ def library(
     _replace(files, its.harness.replaced)
     command, units = its.harness.command(), [p for p in sorted(files) if _compiled(p, runs)]
     if others := baseline_units(its.harness, baselines, algorithms):
-        command, units = (
-            [*command, *baseline_options(its.harness, baselines, key, signature)],
-            [*units, *(f"harness/{p}" for p in others)],
-        )
+        command = [*command, *baseline_options(its.harness, baselines, key, signature)]
+        units += [f"harness/{p}" for p in others]
     state = hashlib.sha256("\0".join([*command, *units, *_versions(command)]).encode())
     for path in sorted(files):
         state.update(path.encode() + b"\0" + files[path])
