@@ -48,6 +48,7 @@ def validated(capsys: pytest.CaptureFixture[str], *arguments: str) -> list[dict[
     assert code == 0, err
     rows: list[dict[str, Any]] = json.loads(out)
     assert rows and all(row["api"] == "hlsl" and not row["failures"] for row in rows)
+    assert all(row["device"].endswith(", as SPIR-V through Vulkan") for row in rows)
     return rows
 
 
