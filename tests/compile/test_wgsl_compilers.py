@@ -104,6 +104,19 @@ def test_every_kernel_of_the_targets_is_accepted(name: str, compiler: object, tm
 
 
 @pytest.mark.parametrize("compiler", [naga, tint])
+def test_kernels_of_each_operation_are_accepted(compiler: object, tmp_path: Path) -> None:
+    found = target.find("webgpu")
+    full = Signature(value="v4", **FULL)
+    made = [
+        found.sort("auto", "u64", full),
+        found.sort("auto", "u8"),
+        target.find("webgpu-subgroups").sort("auto", "u32", full),
+    ]
+    made += [found.sort(label, "u32") for label in found.implicit("u32")]
+    compiler(files(made, tmp_path))  # type: ignore[operator]
+
+
+@pytest.mark.parametrize("compiler", [naga, tint])
 def test_every_kernel_that_wgsl_can_express_is_accepted(compiler: object, tmp_path: Path) -> None:
     made = others()
     assert len(made) > 20
