@@ -23,7 +23,7 @@ def of(api: str) -> Target:
     """Return the target that comes with hsgen for any device of an API.
 
     Raises:
-        Usage: there is none.
+        Usage: no target is for any device.
     """
     generic = targets.find(GENERIC)
     found = generic if api in generic.apis else among(api, map(targets.find, targets.names()))
