@@ -22,6 +22,7 @@ from hsgen.emit.wgsl.tree import (
     Expr,
     Function,
     If,
+    Lacking,
     Leave,
     Loop,
     Member,
@@ -43,8 +44,8 @@ def share(kernel: Function) -> None:
     """Mark what must be broadcast so that all barriers of a kernel are in provably uniform control flow.
 
     Raises:
-        Unsupported: a function other than the kernel has a barrier, or that of a subgroup is in control flow that is not
-            provably uniform.
+        Unsupported: a function other than the kernel has a barrier.
+        Lacking: a barrier of a subgroup is in control flow that is not uniform in a work-group.
     """
     for function in kernel.calls:
         if _has_barrier(function.body, _BARRIERS | _SUBGROUP):
@@ -69,7 +70,7 @@ def share(kernel: Function) -> None:
     flow = Flow(kernel.body, False)
     for stmt in _deciding(kernel.body, False, False, _BARRIERS | _SUBGROUP):
         if flow.varies(stmt):
-            refuse("a barrier of a subgroup is in control flow that is not provably uniform", stmt.line)
+            raise Lacking("barriers of subgroups", stmt.line)
 
 
 def _is_barrier(stmt: Stmt, names: frozenset[str]) -> bool:
