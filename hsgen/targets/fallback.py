@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from hsgen.core.errors import Usage
 from hsgen.targets import target as targets
-from hsgen.targets.matching import Match
+from hsgen.targets.matching import Match, rank
 from hsgen.targets.target import Target
 
 GENERIC = "generic"
@@ -20,13 +20,15 @@ def among(api: str, known: Iterable[Target]) -> Target | None:
 
 
 def of(api: str) -> Target:
-    """Return the target that comes with hsgen for any device of an API.
+    """Return the target that comes with hsgen for the most devices of an API, such as to list its devices with.
 
     Raises:
-        Usage: no target is for any device.
+        Usage: no target is for the API.
     """
     generic = targets.find(GENERIC)
-    found = generic if api in generic.apis else among(api, map(targets.find, targets.names()))
-    if found is None:
-        raise Usage(f"no target is for any device of {api}; name one with --target")
-    return found
+    if api in generic.apis:
+        return generic
+    found = [t for t in map(targets.find, targets.names()) if api in t.apis]
+    if not found:
+        raise Usage(f"no target is for {api}; name one with --target")
+    return min(found, key=lambda t: (rank(t.match), t.name))

@@ -89,7 +89,11 @@ def validated(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int,
 def test_the_lanes_of_a_subgroup_are_found_by_a_kernel(lavapipe: Lavapipe, width: int) -> None:
     """wgpu-native does not report them.  A kernel may have parts of a subgroup, so that all less wide ones are listed."""
     host = lavapipe(width)
-    assert host.widths == tuple(1 << i for i in range(width.bit_length())) and host.type == "cpu" and host.platform == "llvmpipe"
+    assert (
+        host.widths == tuple(1 << i for i in range(width.bit_length()))
+        and host.type == "cpu"
+        and host.platform == "llvmpipe"
+    )
 
 
 WAYS = [
