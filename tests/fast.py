@@ -55,6 +55,11 @@ FAST = {
         "test_keys_in_order_are_found_out_by_a_part_of_their_bits": 4,
         "test_random_sorts_compile": 2,
     },
+    "compile/test_wgsl_compilers.py": {
+        "test_every_kernel_of_the_targets_is_accepted": 0,
+        "test_every_kernel_that_wgsl_can_express_is_accepted": 0,
+        "test_kernels_of_each_operation_are_accepted": 2,
+    },
     "compile/test_merging_cuda.py": {
         "test_merges_of_runs": 1,
         "test_merges_of_two_arrays": 3,

@@ -63,7 +63,7 @@ def number(value: int, type_: str) -> str:
 
 
 def heavy(e: Expr) -> bool:
-    """Return whether an expression should not be evaluated in vain: it reads buffers, or has effects."""
+    """Return whether an expression should be evaluated only if needed: it reads buffers, or has effects."""
     return any(
         (isinstance(x, Element) and x.var.space == "storage")
         or (isinstance(x, Call) and (x.name in ATOMICS or (x.function is not None and not x.function.pure)))
