@@ -36,7 +36,9 @@ class Place:
     @property
     def language(self) -> str:
         """The suffix of a device's name where kernels run in a language other than their API's."""
-        return f", as {shims.LANGUAGE}" if self.shimmed else ""
+        harness = APIS[self.api].harness
+        runs = harness.runtime if harness else None
+        return f", as {shims.LANGUAGE}" if self.shimmed else f", as SPIR-V through {runs.title}" if runs else ""
 
     def request(self, sort: Sort, task: str, **more: Any) -> dict[str, Any]:
         """Return a request to the worker."""

@@ -13,8 +13,12 @@ from hsgen.emit import spirv
 from hsgen.engines import hosts as devices
 from hsgen.engines import metal_shim, native, selection
 from hsgen.numpy.devices import chosen
+<<<<<<< HEAD
 from hsgen.system import compilers, extras, toolchain
 from hsgen.targets import fallback
+=======
+from hsgen.system import compilers, dxc, extras, toolchain
+>>>>>>> a7260619950de59be303198a2682bd5cfe8ece6b
 from hsgen.targets import target as targets
 from hsgen.tools import worker
 from hsgen.tools.compile import nvrtc
@@ -105,7 +109,7 @@ def _native() -> list[Finding]:
 
 def _tools() -> list[Finding]:
     """Compilers and validators."""
-    glsl = spirv.compiler()
+    glsl, hlsl = spirv.compiler(), dxc.compiler()
     try:
         cc: str | None = " ".join(compilers.c_compiler())
     except HsgenError:
@@ -118,6 +122,11 @@ def _tools() -> list[Finding]:
             what="GLSL compiler",
             found=glsl.identity if glsl else None,
             costs=f"SPIR-V: bundles with Vulkan, their check, and --api vulkan; {spirv.install()}",
+        ),
+        Finding(
+            what="HLSL compiler",
+            found=hlsl.identity if hlsl else None,
+            costs=f"validate --api hlsl, which runs HLSL through Vulkan; {dxc.INSTALL}",
         ),
         Finding(what="CUDA compiler", found=toolkit, costs="--api cuda; install NVIDIA's CUDA toolkit"),
         Finding(what="HIP compiler", found=toolchain.tool("hipcc"), costs="--api hip; install AMD's ROCm"),
