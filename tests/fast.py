@@ -235,6 +235,10 @@ FAST = {
     "device/test_vulkan_radix.py": {
         "test_sorts": 0,
     },
+    "device/test_webgpu_native.py": {
+        "test_what_webgpu_reports_fails_a_validation": 1,
+        "test_a_write_beyond_scratch_is_caught": 0,
+    },
     "docs/test_docs.py": {
         "test_adding_a_target_as_the_document_says": 0,
         "test_json_of_a_benchmark_is_as_documented": 0,
@@ -338,5 +342,10 @@ FAST = {
     },
     "vendor/test_symbols.py": {
         "test_symbols_start_with_the_prefix": 1,
+    },
+    "vendor/test_webgpu_bundle.py": {
+        "test_one_line_of_webgpu": 1,
+        "test_single_file_of_webgpu": 1,
+        "test_meson_with_webgpu": 0,
     },
 }

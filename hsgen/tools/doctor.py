@@ -13,7 +13,12 @@ from hsgen.emit import spirv
 from hsgen.engines import hosts as devices
 from hsgen.engines import metal_shim, native, selection
 from hsgen.numpy.devices import chosen
+<<<<<<< HEAD
+from hsgen.system import compilers, extras, toolchain
+from hsgen.targets import fallback
+=======
 from hsgen.system import compilers, dxc, extras, toolchain
+>>>>>>> a7260619950de59be303198a2682bd5cfe8ece6b
 from hsgen.targets import target as targets
 from hsgen.tools import worker
 from hsgen.tools.compile import nvrtc
@@ -83,11 +88,10 @@ def _metal() -> Finding:
 def _native() -> list[Finding]:
     """The devices that a bundle's C runtime lists."""
     out = []
-    generic = targets.find("generic")
-    for api in having(lambda api: api.harness and not api.python and api.name in generic.apis):
+    for api in having(lambda api: api.harness and not api.python):
         title, costs = f"{api.title} device", f"validate and bench --api {api.name}"
         try:
-            shown = worker.hosts(api.name, native.library(api.name, [generic], "u32"))
+            shown = worker.hosts(api.name, native.library(api.name, [fallback.of(api.name)], "u32"))
         except HsgenError as e:
             out.append(Finding(what=title, found=None, costs=f"{costs}: {e}"))
             continue
