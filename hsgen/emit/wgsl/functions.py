@@ -59,7 +59,6 @@ class Builder:
         line = line_of(node)
         space = _SPACES[node.storage[0]] if node.storage else "private"
         var = self.scope.add(self.scope.declared(node, space, line), line)
-        var.atomic = var.coherent
         self.buffers += [var] if space == "storage" else []
 
     def _function(self, node: Any) -> None:

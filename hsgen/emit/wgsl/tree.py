@@ -39,7 +39,6 @@ class Var:
     count: int | None = None
     written: int = 0
     atomic: bool = False
-    coherent: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -55,9 +55,14 @@ def share(kernel: Function) -> None:
         proven, agreed = Flow(kernel.body, False), Flow(kernel.body, True)
         found = next((s for s in _deciding(kernel.body, False, False) if proven.varies(s)), None)
         if found is None:
-            return
+            break
         let = _origin(_condition(found), lets, proven, agreed)
         (found if let is None else let).shared = True
+    for stmt in statements(kernel.body):  # some may follow from others
+        if isinstance(stmt, (Declare, If, Loop)) and stmt.shared:
+            stmt.shared = False
+            flow = Flow(kernel.body, False)
+            stmt.shared = any(flow.varies(s) for s in _deciding(kernel.body, False, False))
 
 
 def _is_barrier(stmt: Stmt) -> bool:
