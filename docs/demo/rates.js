@@ -1,4 +1,4 @@
-/* Millions of keys per second, beside the sort of typed arrays. */
+/* Millions of keys per second, next to the sort of typed arrays. */
 import { buffer, read } from "./gpu.js";
 import { keysWrong, pairsWrong } from "./check.js";
 
