@@ -160,9 +160,10 @@ REFUSED = {
 
 
 def test_wrong_calls_are_refused_with_one_sentence(node: str, driver: Path, bundle: Path, tmp_path: Path) -> None:
-    folder = shutil.copytree(bundle, tmp_path / "hs")
-    generated(folder, "--key", "u16")
-    (got,) = lines(node, "refusals.mjs", {"bundle": str(folder)}, tmp_path, VK_DRIVER_FILES=str(driver))
+    bare = tmp_path / "bare"
+    generated(bare, "--key", "u16")
+    request = {"bundle": str(bundle), "bare": str(bare)}
+    (got,) = lines(node, "refusals.mjs", request, tmp_path, VK_DRIVER_FILES=str(driver))
     said = got["said"]
     assert said.pop("small scope works") is None
     assert set(said) == set(REFUSED)
