@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,6 +14,7 @@ from conftest import missing
 from hsgen.apis import webgpu
 from hsgen.core.errors import Unavailable
 
+GUIDE = Path(__file__).parents[2] / "docs/guides/webgpu-native.md"
 DRIVERS = Path("/usr/share/vulkan/icd.d")
 TINY = str(Path(__file__).parents[1] / "device/lanes/webgpu1.toml")
 SORTED = "sorted 100003 keys with target webgpu1\n"
@@ -100,6 +102,38 @@ def test_an_installed_bundle_of_webgpu_is_found(native: tuple[Path, Path], lavap
     words = run("pkg-config", "--cflags", "--libs", "hs-webgpu", env=env).split()
     example = made / "examples/sort_webgpu.c"
     assert run(program("webgpu_installed", "gcc", example, *words, *linked(native))) == SORTED
+
+
+@pytest.mark.device
+def test_the_program_of_the_guide_for_webgpu(native: tuple[Path, Path], lavapipe: None) -> None:
+    need("gcc")
+    text = re.search(r"^```c\n(.*?)^```$", GUIDE.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+    assert text
+    place, main = bundle(TINY, apis=("webgpu",)), folder("webgpu_guide") / "sort.c"
+    main.write_text(text[1], encoding="utf-8")
+    command = ["gcc", *WARNINGS, f"-I{place / 'include'}", main, *sources(place, "webgpu"), *linked(native)]
+    assert run(program("webgpu_guide", *command)) == "sorted 1000000 keys\n"
+
+
+@pytest.mark.device
+def test_the_blocks_of_c_api_for_webgpu(native: tuple[Path, Path]) -> None:
+    """docs/reference/c-api.md: they compile."""
+    need("gcc")
+    reference = (GUIDE.parents[1] / "reference/c-api.md").read_text(encoding="utf-8")
+    text = re.search(r"^## WebGPU\n.*?^```c\n(.*?)^```$", reference, re.MULTILINE | re.DOTALL)
+    assert text
+    head = """#include "hs/hs_targets_webgpu.h"
+    #include <stdio.h>
+    int record(WGPUInstance instance, WGPUAdapter adapter, WGPUDevice device, WGPUCommandEncoder encoder,
+               WGPUBuffer keys, WGPUBuffer scratch, uint64_t n);
+    int record(WGPUInstance instance, WGPUAdapter adapter, WGPUDevice device, WGPUCommandEncoder encoder,
+               WGPUBuffer keys, WGPUBuffer scratch, uint64_t n)
+    {
+    """
+    path = folder("webgpu_blocks") / "blocks.c"
+    path.write_text(f"{head}{text[1]}return (int)bytes + (int)status;\n}}\n", encoding="utf-8")
+    include = [f"-I{bundle(TINY, apis=('webgpu',)) / 'include'}", "-isystem", str(native[1])]
+    run("gcc", *WARNINGS, *include, "-fsyntax-only", path)
 
 
 @pytest.mark.device
