@@ -232,7 +232,7 @@ FAST = {
     },
     "device/test_webgpu_js.py": {
         "test_sorts_are_right_at_every_width": 1,
-        "test_sorts_for_gpus_are_right": 0,
+        "test_sorts_for_gpus": 0,
     },
     "docs/test_docs.py": {
         "test_adding_a_target_as_the_document_says": 0,

@@ -46,7 +46,7 @@ def driver() -> Path:
 
 
 def generated(folder: Path, *options: str) -> None:
-    assert main(["generate", "-t", "webgpu", "-t", "webgpu-cpu", "--api", "webgpu", "-o", str(folder), *options]) == 0
+    assert main(["generate", "-t", "webgpu", "-t", "webgpu-subgroups", "-t", "webgpu-cpu", "--api", "webgpu", "-o", str(folder), *options]) == 0
 
 
 @pytest.fixture(scope="session")
@@ -95,10 +95,10 @@ def compared(node: str, driver: Path, folder: Path, bundle: Path, lanes: int, ro
         assert row["cases"] > 0 and row["failures"] == 0, row
 
 
-@pytest.mark.parametrize("lanes", [4, 16])
-def test_sorts_for_gpus_are_right(node: str, driver: Path, bundle: Path, tmp_path: Path, lanes: int) -> None:
+@pytest.mark.parametrize(("target", "lanes"), [("webgpu", 8), *(("webgpu-subgroups", n) for n in (4, 8, 16))])
+def test_sorts_for_gpus(node: str, driver: Path, bundle: Path, tmp_path: Path, target: str, lanes: int) -> None:
     """Those that a fallback adapter such as lavapipe does not get by itself."""
-    some: dict[str, Any] = {"target": "webgpu", "counts": [1, 1025, 2500]}
+    some: dict[str, Any] = {"target": target, "counts": [1, 1025, 2500]}
     rows = [
         {"key": "u32", "value": "v4", "calls": CALLS, **some},
         {"key": "f32", "value": "v4", "calls": COUNTED, **some},
@@ -153,7 +153,7 @@ REFUSED = {
     "created order": 'order: "up" is neither',
     "no sorts": "u32: there is no such sort among those given (none)",
     "device": "device: is no GPUDevice",
-    "subgroups": 'the device lacks the feature "subgroups"',
+    "subgroups": "the sorts need subgroups of 32 lanes; the device has 1 (",
     "kernel": "kernel ",
     "destroyed": "the sorter was destroyed",
 }
@@ -214,7 +214,7 @@ def test_names_have_the_prefix_of_the_bundle(node: str, tmp_path: Path) -> None:
     script = 'const { sorts } = await import("./own/js/index.js"); console.log(sorts.map((s) => s.name).sort().join());'
     command = [node, "--input-type=module", "--eval", script]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
-    assert done.stdout == "webgpu-cpu/auto_u32,webgpu-cpu/digest_u32,webgpu/auto_u32,webgpu/digest_u32\n"
+    assert done.stdout == ",".join(f"{t}/{s}_u32" for t in sorted(TARGETS) for s in ("auto", "digest")) + "\n"
     assert json.loads((tmp_path / "own/package.json").read_text(encoding="utf-8"))["name"] == "my_app-webgpu"
     assert main(["verify", str(tmp_path / "own")]) == 0
 
