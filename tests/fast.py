@@ -235,15 +235,13 @@ FAST = {
     "device/test_vulkan_radix.py": {
         "test_sorts": 0,
     },
-<<<<<<< HEAD
     "device/test_webgpu_native.py": {
         "test_what_webgpu_reports_fails_a_validation": 1,
         "test_a_write_beyond_scratch_is_caught": 0,
-=======
+    },
     "device/test_webgpu_js.py": {
         "test_sorts_are_right_at_every_width": 1,
         "test_sorts_for_gpus": 0,
->>>>>>> ddef5e862995b61050f3c0f266af506c8ae14ca2
     },
     "docs/test_docs.py": {
         "test_adding_a_target_as_the_document_says": 0,
