@@ -13,12 +13,8 @@ from hsgen.emit import spirv
 from hsgen.engines import hosts as devices
 from hsgen.engines import metal_shim, native, selection
 from hsgen.numpy.devices import chosen
-<<<<<<< HEAD
-from hsgen.system import compilers, extras, toolchain
-from hsgen.targets import fallback
-=======
 from hsgen.system import compilers, dxc, extras, toolchain
->>>>>>> a7260619950de59be303198a2682bd5cfe8ece6b
+from hsgen.targets import fallback
 from hsgen.targets import target as targets
 from hsgen.tools import worker
 from hsgen.tools.compile import nvrtc
