@@ -58,7 +58,7 @@ def _facts(_: Sequence[int], said: Mapping[str, Any]) -> dict[str, Any]:
 API = Api(
     name="webgpu",
     title="WebGPU",
-    order=5,
+    order=6,
     dialect="wgsl",
     suffix="wgsl",
     language="WGSL",
