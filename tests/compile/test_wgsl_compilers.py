@@ -34,6 +34,8 @@ FORMS = (
     Signature(value="index", **FULL),
     Signature(run_boundaries=True),
 )
+LOCAL, LANES = 32768, 256
+"""What the compilers' device is asked for, and what every device has."""
 LANGUAGE, API = "wgsl", "webgpu"
 Compiler = Callable[[list[str]], dict[str, str]]
 
@@ -54,7 +56,8 @@ def sorts(name: str) -> list[Sort]:
 def others() -> list[Sort]:
     """Sorts of the targets of other APIs without subgroup operations and without barriers of all work-groups."""
     every = (s for s, _ in covering.sorts() if s.lanes == 1 and not any(k.cooperative for k in s.kernels))
-    return [s for s in every if max(k.work_group for k in s.kernels) <= 256]
+    fit = (s for s in every if max(k.local_bytes(s.key) for k in s.kernels) <= LOCAL)
+    return [s for s in fit if max(k.work_group for k in s.kernels) <= LANES]
 
 
 def files(made: list[Sort], folder: Path) -> list[str]:

@@ -19,6 +19,7 @@ ROOT = Path(__file__).parents[2]
 NPM = ROOT / ".ci/npm"
 SCRIPTS = Path(__file__).parent / "webgpu"
 DRIVERS = Path("/usr/share/vulkan/icd.d")
+TARGETS = ("webgpu", "webgpu-cpu", "webgpu-subgroups")
 COUNTS = [0, 1, 2, 3, 63, 64, 65, 255, 256, 257, 1023, 1024, 1025, 2049, 5000]
 CALLS = [{}, {"out": True}, {"out": True, "order": "descending", "offset": 256}]
 COUNTED = [{"counts": True}, {"counts": True, "out": True}]
@@ -46,7 +47,20 @@ def driver() -> Path:
 
 
 def generated(folder: Path, *options: str) -> None:
-    assert main(["generate", "-t", "webgpu", "-t", "webgpu-cpu", "--api", "webgpu", "-o", str(folder), *options]) == 0
+    assert (
+        main(
+            [
+                "generate",
+                *(word for name in TARGETS for word in ("-t", name)),
+                "--api",
+                "webgpu",
+                "-o",
+                str(folder),
+                *options,
+            ]
+        )
+        == 0
+    )
 
 
 @pytest.fixture(scope="session")
@@ -95,6 +109,26 @@ def compared(node: str, driver: Path, folder: Path, bundle: Path, lanes: int, ro
         assert row["cases"] > 0 and row["failures"] == 0, row
 
 
+@pytest.mark.parametrize(("name", "lanes"), [("webgpu", 8), *(("webgpu-subgroups", n) for n in (4, 8, 16))])
+def test_sorts_for_gpus(node: str, driver: Path, tmp_path: Path, name: str, lanes: int) -> None:
+    """Those that a fallback adapter such as lavapipe does not get by itself, with subgroups that it has."""
+    text = (ROOT / f"targets/{name}.toml").read_text(encoding="utf-8").replace(f'"{name}"', '"own"')
+    text = text.replace("subgroups = [32]", f"subgroups = [{lanes}]").replace("subgroup = 32", f"subgroup = {lanes}")
+    text = text.replace("work_group = 128", f"work_group = {4 * lanes}")  # each has counters
+    (tmp_path / "own.toml").write_text(text, encoding="utf-8")
+    options = ["--api", "webgpu", "--key", "u32", "--key", "f32", "--order", "both", "--feature", "device-count"]
+    for value in ("none", "v4"):
+        command = ["generate", "-t", str(tmp_path / "own.toml"), *options, "--value", value, "-o", str(tmp_path / "hs")]
+        assert main(command) == 0
+    some: dict[str, Any] = {"target": "own", "counts": [1, 1025, 2500]}
+    rows = [
+        {"key": "u32", "value": "v4", "calls": CALLS, **some},
+        {"key": "f32", "value": "v4", "calls": COUNTED, **some},
+    ]
+    rows.append({"key": "f32", "value": "none", "calls": CALLS, **some})
+    compared(node, driver, tmp_path, tmp_path / "hs", lanes, rows)
+
+
 @pytest.mark.parametrize("lanes", [4, 8, 16])
 def test_sorts_are_right_at_every_width(node: str, driver: Path, bundle: Path, tmp_path: Path, lanes: int) -> None:
     rows = [
@@ -141,16 +175,17 @@ REFUSED = {
     "created order": 'order: "up" is neither',
     "no sorts": "u32: there is no such sort among those given (none)",
     "device": "device: is no GPUDevice",
-    "subgroups": 'the device lacks the feature "subgroups"',
+    "subgroups": "the sorts need subgroups of 32 lanes; the device has 1 (",
     "kernel": "kernel ",
     "destroyed": "the sorter was destroyed",
 }
 
 
 def test_wrong_calls_are_refused_with_one_sentence(node: str, driver: Path, bundle: Path, tmp_path: Path) -> None:
-    folder = shutil.copytree(bundle, tmp_path / "hs")
-    generated(folder, "--key", "u16")
-    (got,) = lines(node, "refusals.mjs", {"bundle": str(folder)}, tmp_path, VK_DRIVER_FILES=str(driver))
+    bare = tmp_path / "bare"
+    generated(bare, "--key", "u16")
+    request = {"bundle": str(bundle), "bare": str(bare)}
+    (got,) = lines(node, "refusals.mjs", request, tmp_path, VK_DRIVER_FILES=str(driver))
     said = got["said"]
     assert said.pop("small scope works") is None
     assert set(said) == set(REFUSED)
@@ -177,6 +212,33 @@ def test_bundlers_keep_only_what_is_imported(node: str, bundle: Path, tmp_path: 
     print(f"{len(done.stdout)} bytes")
     assert len(done.stdout) <= LARGEST
     assert set(re.findall(r"auto_\w+", done.stdout)) == {"auto_u32_v4"}
+
+
+def test_the_program_of_the_guide_runs(node: str, driver: Path, bundle: Path, tmp_path: Path) -> None:
+    guide = (ROOT / "docs/guides/webgpu.md").read_text(encoding="utf-8")
+    programs = re.findall(r"^```js\n(.*?)^```$", guide, re.M | re.S)
+    (tmp_path / "sorts").symlink_to(bundle)
+    (tmp_path / "program.mjs").write_text(programs[0], encoding="utf-8")
+    start = f'import {{ opened }} from "{SCRIPTS / "dawn.mjs"}";\nawait opened("{NPM}");\n'
+    start += "Object.defineProperty(globalThis, 'navigator', { value: { gpu: hs_gpu } });\n"
+    (tmp_path / "start.mjs").write_text(f'{start}await import("./program.mjs");\nprocess.exit(0);\n', encoding="utf-8")
+    environment = {**os.environ, "VK_DRIVER_FILES": str(driver)}
+    command = [node, "start.mjs"]
+    done = subprocess.run(
+        command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=200, check=False
+    )
+    assert (done.returncode, done.stdout) == (0, "1,2,0,3\n"), done.stderr
+
+
+def test_names_have_the_prefix_of_the_bundle(node: str, tmp_path: Path) -> None:
+    generated(tmp_path / "own", "--key", "u32", "--prefix", "my_app")
+    assert not list((tmp_path / "own").rglob("hs_*"))
+    script = 'const { sorts } = await import("./own/js/index.js"); console.log(sorts.map((s) => s.name).sort().join());'
+    command = [node, "--input-type=module", "--eval", script]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert set(done.stdout.strip().split(",")) == {f"{t}/{s}_u32" for t in TARGETS for s in ("auto", "digest")}
+    assert json.loads((tmp_path / "own/package.json").read_text(encoding="utf-8"))["name"] == "my_app-webgpu"
+    assert main(["verify", str(tmp_path / "own")]) == 0
 
 
 TYPES = """
