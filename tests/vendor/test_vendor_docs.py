@@ -126,7 +126,7 @@ def test_every_function_and_status_is_documented() -> None:
 
 @pytest.mark.parametrize("path", [VENDORING, C_API], ids=lambda p: p.name)
 def test_names_in_the_documents_exist(path: Path) -> None:
-    place, headers = bundle("generic", "apple-m1", apis=()), single("generic", "apple-m1", apis=())
+    place, headers = bundle("generic", "apple-m1", "webgpu", apis=()), single("generic", "apple-m1", "webgpu", apis=())
     files = [*place.rglob("*"), *headers.glob("*")]
     known = "".join(p.read_text(encoding="utf-8") for p in files if p.suffix in (".h", ".md", ".txt", ".build"))
     words = set(re.findall(r"\b(?:hs|HS)_\w+|(?<=/)hs_\w+\.h", path.read_text(encoding="utf-8")))
