@@ -96,6 +96,7 @@ static hs_status hs_divided(const hs_sort *sort, hs_call *call, int numbered)
         break;
     case HS_REDUCE_BY_KEY:
         if (call->number == UINT64_MAX) return HS_ERROR_OPTION;
+        if (!call->n) call->device_count = 0; /* no scratch for indirect grids, and no keys in any case */
         if (call->device_count) call->number |= HS_DEVICE_COUNT;
         break;
     case HS_GATHER:
