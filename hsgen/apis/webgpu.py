@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import importlib.util
+from pathlib import Path
+
 from hsgen.apis.api import Api, Harness, Option, Package, Probe, Tables
+from hsgen.core.errors import Unavailable
 from hsgen.system import compilers
 
 _ORIGINS = {
@@ -17,6 +21,31 @@ _ORIGINS = {
     "binding_bytes": "maxStorageBufferBindingSize",
 }
 
+PACKAGE = "wgpu"
+"""The Python package that brings wgpu-native, with its headers."""
+
+
+def native() -> tuple[Path, Path]:
+    """Return the library of wgpu-native and the folder of its headers.
+
+    Raises:
+        Unavailable: the package wgpu is not installed.
+    """
+    found = importlib.util.find_spec(PACKAGE)
+    folders = [Path(p) / "resources" for p in (found.submodule_search_locations or ())] if found else []
+    for folder in folders:
+        for library in sorted(folder.glob("*wgpu_native*")):
+            return library, folder
+    raise Unavailable("no wgpu-native; pip install 'hsgen[webgpu]'")
+
+
+def compiler() -> list[str]:
+    """Return the command that compiles C99 for a shared library that needs wgpu-native; see `native`."""
+    library, headers = native()
+    linked = [f"-I{headers}", "-Wl,--no-as-needed", str(library), f"-Wl,-rpath,{headers}"]
+    return [*compilers.shared_c99(), *linked]
+
+
 API = Api(
     name="webgpu",
     title="WebGPU",
@@ -24,8 +53,7 @@ API = Api(
     dialect="wgsl",
     suffix="wgsl",
     language="WGSL",
-    sources=("hs_{api}.c",),
-    internal=(),
+    sources=("hs_{api}.c", "hs_{api}_device.c", "hs_{api}_create.c", "hs_{api}_cache.c", "hs_{api}_record.c"),
     prefixes=("wgpu",),
     member=".buffer",
     tables=Tables(target="{target}_webgpu.c", suffix="c"),
@@ -39,7 +67,11 @@ API = Api(
     ),
     key_pairs=True,
     alignment=256,  # minStorageBufferOffsetAlignment
-    harness=Harness(sources=("webgpu.c",), command=compilers.shared_c99),
-    options={"poison": Option(1)},
+    harness=Harness(sources=("webgpu.c", "webgpu_calls.c", "webgpu_device.c", "webgpu_memory.c"), command=compiler),
+    options={
+        "validation": Option(1, help="validation=1 for the layers below WebGPU"),
+        "limits": Option(1, help="limits=1 for those that every implementation grants"),
+        "poison": Option(1),
+    },
     probe=Probe(origins=_ORIGINS),
 )

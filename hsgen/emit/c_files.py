@@ -82,7 +82,7 @@ def taken() -> set[str]:
     texts += [api.c_text(name) for api in APIS.values() for name in (*api.headers, *api.internal, *api.sources)]
     tables = [f"{api.name}_" for api in having(lambda api: api.tables)]
     lists = {f"hs_{of}targets{tail}" for of in ("", *tables) for tail in ("", "_count")}
-    return lists | {name for text in texts for name in re.findall(r"\bhs_\w+", text)}
+    return lists | {name for text in texts for name in re.findall(r"\bhs_\w+\b(?!\.[ch]\b)", text)}
 
 
 def rendered(template: str, **values: Any) -> str:

@@ -10,7 +10,7 @@ from hsgen.emit import c_files
 from hsgen.emit.c_values import symbol
 
 _TABLES = [api.name for api in having(lambda api: api.tables)]
-_OF_TARGETS = ("sorts", "vendors", "names", "platforms", "match", *_TABLES, *(f"{name}_sorts" for name in _TABLES))
+_OF_TARGETS = ("sorts", "vendors", "names", "platforms", "devices", *_TABLES, *(f"{name}_sorts" for name in _TABLES))
 """The suffixes that the name of a target may have in C identifiers."""
 
 

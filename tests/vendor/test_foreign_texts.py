@@ -127,7 +127,7 @@ def named(name: str, *sorts: str, apis: tuple[str, ...] = ("opencl",), spirv: tu
         ([named("x", "bitonic_u32"), named("x-bitonic-u32-block-sort-4")], "may be a C name of both"),
         ([named("x-bitonic-u32-spirv"), named("x", "bitonic_u32")], "may be a C name of both"),
         ([named("x"), named("x-sorts")], "hs_x_sorts; rename one"),
-        ([named("x"), named("x-match")], "hs_x_match; rename one"),
+        ([named("x"), named("x-devices")], "hs_x_devices; rename one"),
         ([named("x"), named("x-cuda")], "hs_x_cuda; rename one"),
         ([named("x", "merge-a_u32", "merge_a_u32")], "has the C name hs_x_merge_a_u32 twice"),
         ([named("opencl")], "hs_opencl is one of the runtime's"),

@@ -1,2 +1,206 @@
+/* Sort random numbers with WebGPU: all that a program does, from the adapter to the sorted array.
+ *
+ * README.md has the line that builds it.  The exit code is 0 if the numbers came back sorted. */
 #include "hs/hs_webgpu.h"
-int main(void) { return 0; }
+#include "hs/hs_targets_webgpu.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { COUNT = 100003 }; /* any count will do */
+
+/* What the program has; all null at first. */
+typedef struct program {
+    WGPUInstance instance;
+    WGPUAdapter adapter;
+    WGPUDevice device;
+    WGPUQueue queue;
+    WGPUBuffer keys, scratch, staging;
+    WGPUCommandEncoder encoder;
+    WGPUCommandBuffer commands;
+    hs_webgpu_sorter *sorter;
+    int mapped, errors;
+} program;
+
+static void got_adapter(WGPURequestAdapterStatus status, WGPUAdapter adapter, WGPUStringView message, void *p, void *q)
+{
+    (void)status, (void)message, (void)q;
+    ((program *)p)->adapter = adapter;
+}
+
+static void got_device(WGPURequestDeviceStatus status, WGPUDevice device, WGPUStringView message, void *p, void *q)
+{
+    (void)status, (void)message, (void)q;
+    ((program *)p)->device = device;
+}
+
+static void got_error(WGPUDevice const *device, WGPUErrorType type, WGPUStringView message, void *p, void *q)
+{
+    (void)device, (void)type, (void)q;
+    ((program *)p)->errors++;
+    fprintf(stderr, "%.*s\n", (int)message.length, message.data);
+}
+
+static void got_map(WGPUMapAsyncStatus status, WGPUStringView message, void *p, void *q)
+{
+    (void)message, (void)q;
+    ((program *)p)->mapped = status == WGPUMapAsyncStatus_Success ? 1 : -1;
+}
+
+/* An adapter with a device that has all that the adapter offers; 0: there is none. */
+static int open_device(program *p)
+{
+    WGPURequestAdapterCallbackInfo adapter;
+    WGPURequestDeviceCallbackInfo done;
+    WGPUDeviceDescriptor device;
+    WGPUFeatureName feature = WGPUFeatureName_Subgroups;
+    WGPULimits limits;
+    p->instance = wgpuCreateInstance(NULL);
+    if (!p->instance) return 0;
+    memset(&adapter, 0, sizeof adapter);
+    adapter.mode = WGPUCallbackMode_AllowProcessEvents;
+    adapter.callback = got_adapter;
+    adapter.userdata1 = p;
+    (void)wgpuInstanceRequestAdapter(p->instance, NULL, adapter);
+    wgpuInstanceProcessEvents(p->instance);
+    if (!p->adapter) return 0;
+    memset(&limits, 0, sizeof limits);
+    (void)wgpuAdapterGetLimits(p->adapter, &limits);
+    memset(&device, 0, sizeof device);
+    device.requiredLimits = &limits;
+    if (wgpuAdapterHasFeature(p->adapter, feature)) device.requiredFeatureCount = 1, device.requiredFeatures = &feature;
+    device.uncapturedErrorCallbackInfo.callback = got_error;
+    device.uncapturedErrorCallbackInfo.userdata1 = p;
+    memset(&done, 0, sizeof done);
+    done.mode = WGPUCallbackMode_AllowProcessEvents;
+    done.callback = got_device;
+    done.userdata1 = p;
+    (void)wgpuAdapterRequestDevice(p->adapter, &device, done);
+    wgpuInstanceProcessEvents(p->instance);
+    p->queue = p->device ? wgpuDeviceGetQueue(p->device) : NULL;
+    return p->queue != NULL;
+}
+
+static WGPUBuffer make_buffer(const program *p, uint64_t size, WGPUBufferUsage usage)
+{
+    WGPUBufferDescriptor buffer;
+    memset(&buffer, 0, sizeof buffer);
+    buffer.size = size;
+    buffer.usage = usage;
+    return wgpuDeviceCreateBuffer(p->device, &buffer);
+}
+
+/* Random numbers; the same each time. */
+static void fill(uint32_t *keys, size_t count)
+{
+    uint32_t x = 2463534242u;
+    size_t i;
+    for (i = 0; i < count; i++) {
+        x ^= x << 13;
+        x ^= x >> 17;
+        x ^= x << 5;
+        keys[i] = x;
+    }
+}
+
+static int compare(const void *a, const void *b)
+{
+    const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* The keys, when all that was submitted has run; null if they cannot be read. */
+static const uint32_t *read_back(program *p)
+{
+    WGPUBufferMapCallbackInfo done;
+    memset(&done, 0, sizeof done);
+    done.mode = WGPUCallbackMode_AllowProcessEvents;
+    done.callback = got_map;
+    done.userdata1 = p;
+    (void)wgpuBufferMapAsync(p->staging, WGPUMapMode_Read, 0, COUNT * sizeof(uint32_t), done);
+    while (!p->mapped) wgpuInstanceProcessEvents(p->instance);
+    if (p->mapped < 0) return NULL;
+    return (const uint32_t *)wgpuBufferGetConstMappedRange(p->staging, 0, COUNT * sizeof(uint32_t));
+}
+
+/* Sort the numbers on the device; null, or what failed. */
+static const char *sort_numbers(program *p, const uint32_t *numbers, const uint32_t **sorted, hs_webgpu_error *error)
+{
+    const uint64_t bytes = COUNT * sizeof *numbers;
+    const hs_webgpu_kernels *sort = NULL;
+    hs_webgpu_device device;
+    hs_webgpu_sort_args args;
+    uint64_t scratch = 0;
+    hs_status status;
+    if (!open_device(p)) return "no device of WebGPU";
+    device.instance = p->instance;
+    device.adapter = p->adapter;
+    device.device = p->device;
+
+    /* Build the kernels: once, then sort as often as you like. */
+    status = hs_webgpu_match(hs_webgpu_targets, hs_webgpu_targets_count, "u32", NULL, &device, &sort);
+    if (status != HS_OK) return hs_status_text(status);
+    if (!sort) return "none of the targets sorts u32 keys on this device";
+    status = hs_webgpu_create(sort, &device, &p->sorter, error);
+    if (status != HS_OK) return hs_status_text(status);
+
+    /* Memory is yours to allocate: the keys, and as much scratch as the sort asks for in place. */
+    status = hs_webgpu_scratch(sort->sort, COUNT, NULL, 1, &scratch);
+    if (status != HS_OK) return hs_status_text(status);
+    p->keys = make_buffer(p, bytes, WGPUBufferUsage_Storage | WGPUBufferUsage_CopySrc | WGPUBufferUsage_CopyDst);
+    p->scratch = make_buffer(p, scratch, WGPUBufferUsage_Storage | WGPUBufferUsage_CopyDst);
+    p->staging = make_buffer(p, bytes, WGPUBufferUsage_MapRead | WGPUBufferUsage_CopyDst);
+    p->encoder = wgpuDeviceCreateCommandEncoder(p->device, NULL);
+    if (!p->keys || !p->scratch || !p->staging || !p->encoder) return "out of memory";
+    wgpuQueueWriteBuffer(p->queue, p->keys, 0, numbers, (size_t)bytes);
+
+    /* In place; set args.destination to sort into another buffer, which needs less scratch. */
+    memset(&args, 0, sizeof args);
+    args.n = COUNT;
+    args.source.buffer = p->keys;
+    args.scratch.buffer = p->scratch;
+    status = hs_webgpu_sort(p->sorter, p->encoder, &args, error);
+    if (status != HS_OK) return hs_status_text(status);
+    wgpuCommandEncoderCopyBufferToBuffer(p->encoder, p->keys, 0, p->staging, 0, bytes);
+    p->commands = wgpuCommandEncoderFinish(p->encoder, NULL);
+    wgpuQueueSubmit(p->queue, 1, &p->commands);
+    *sorted = read_back(p);
+    return *sorted ? NULL : "the sorted keys cannot be read";
+}
+
+int main(void)
+{
+    program p;
+    hs_webgpu_error error;
+    const uint32_t *sorted = NULL;
+    const char *problem = "out of memory";
+    uint32_t *expected = (uint32_t *)malloc(COUNT * sizeof *expected);
+    int right = 0;
+    memset(&p, 0, sizeof p);
+    memset(&error, 0, sizeof error);
+    if (expected) {
+        fill(expected, COUNT);
+        problem = sort_numbers(&p, expected, &sorted, &error);
+    }
+    if (!problem) {
+        qsort(expected, COUNT, sizeof *expected, compare);
+        right = !p.errors && memcmp(sorted, expected, COUNT * sizeof *expected) == 0;
+    }
+    if (right)
+        printf("sorted %d keys with target %s\n", (int)COUNT, hs_webgpu_sort_of(p.sorter)->target);
+    else
+        fprintf(stderr, "not sorted: %s\n%s\n", problem ? problem : "wrong order", error.log);
+    hs_webgpu_release(p.sorter);
+    if (p.commands) wgpuCommandBufferRelease(p.commands);
+    if (p.encoder) wgpuCommandEncoderRelease(p.encoder);
+    if (p.staging) wgpuBufferRelease(p.staging);
+    if (p.scratch) wgpuBufferRelease(p.scratch);
+    if (p.keys) wgpuBufferRelease(p.keys);
+    if (p.queue) wgpuQueueRelease(p.queue);
+    if (p.device) wgpuDeviceRelease(p.device);
+    if (p.adapter) wgpuAdapterRelease(p.adapter);
+    if (p.instance) wgpuInstanceRelease(p.instance);
+    free(expected);
+    return right ? 0 : 1;
+}

@@ -1,0 +1,61 @@
+/* What the files of the WebGPU harness share: the open device, and how they report. */
+#ifndef HN_WEBGPU_H
+#define HN_WEBGPU_H
+
+#include "hn_options.h"
+#include "hs/hs_webgpu.h"
+
+#include <wgpu.h>
+
+typedef struct hn_memory {
+    WGPUBuffer buffer;
+    uint64_t bytes; /* as asked for; the buffer has whole words */
+} hn_memory;
+
+extern struct hn_state {
+    WGPUInstance instance;
+    WGPUDevice device;
+    WGPUQueue queue;
+    WGPUCommandEncoder encoder;
+    WGPUQuerySet queries; /* null: the device has no clock */
+    WGPUBuffer ticks;     /* of the queries; then read through staging */
+    double tick_seconds;
+    uint64_t total, largest; /* bytes: of memory, 0 if not known; of a buffer */
+    hs_webgpu_sorter *sorter;
+    hn_memory buffers[HN_SLOTS], staging, scratch; /* scratch: including the guard */
+    uint64_t sorted;       /* the last n */
+    int poison, unchecked; /* unchecked: no guard was looked at since the last sort */
+} hn;
+
+enum { HN_STAGING = 1 << 24, HN_MESSAGES = 1 << 14 }; /* bytes */
+
+static inline WGPUStringView hn_view(const char *text)
+{
+    WGPUStringView view = {text, WGPU_STRLEN};
+    return view;
+}
+
+/* Report an error, formatted as by printf. */
+const char *hn_fail(const char *format, ...);
+
+/* Report a status of the runtime; null where it is success. */
+const char *hn_status(const char *call, hs_status status, const hs_webgpu_error *error);
+
+/* What WebGPU reported since hn_open, as an error; null: nothing. */
+const char *hn_reported(void);
+
+/* Release a buffer, or make one of `bytes` bytes. */
+void hn_drop(hn_memory *memory);
+const char *hn_make(hn_memory *memory, uint64_t bytes, WGPUBufferUsage usage);
+
+/* Begin an encoder; finish it, submit it and wait. */
+const char *hn_begin(void);
+const char *hn_finish(void);
+
+/* Read a part of a buffer, after all that was submitted. */
+const char *hn_get(const hn_memory *memory, uint64_t offset, void *data, uint64_t bytes);
+
+/* Record a call for the sorter, with `scratch` bytes of scratch. */
+hs_status hn_record(const hn_call *call, uint64_t scratch, hs_webgpu_error *error);
+
+#endif

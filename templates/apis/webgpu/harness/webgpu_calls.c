@@ -1,0 +1,121 @@
+/* The WebGPU harness: the arguments of each operation, from the call that Python describes. */
+#include "hn_webgpu.h"
+
+#include <string.h>
+
+/* The part of a buffer from the place of a role on; nothing where the role is not played. */
+static hs_webgpu_buffer hn_part(const hn_call *call, int role)
+{
+    hs_webgpu_buffer part = {NULL, 0};
+    if (!hn_plays(call, role)) return part;
+    part.offset = call->offsets[role];
+    part.buffer = hn.buffers[call->slots[role]].buffer;
+    return part;
+}
+
+static hs_webgpu_buffer hn_scratch_part(uint64_t bytes)
+{
+    hs_webgpu_buffer part = {NULL, 0};
+    if (bytes) part.buffer = hn.scratch.buffer;
+    return part;
+}
+
+/* Clear arguments, and fill in the members that all operations have. */
+#define HN_FILL(args)                   \
+    do {                                \
+        memset(&args, 0, sizeof args);  \
+        args.n = call->n;               \
+    } while (0)
+
+static hs_status hn_call_sort(const hn_call *call, uint64_t scratch, hs_webgpu_error *error)
+{
+    hs_webgpu_sort_args args;
+    HN_FILL(args);
+    args.shift = call->shift;
+    args.options = hn_options_of(call);
+    args.source = hn_part(call, HS_SOURCE);
+    args.destination = hn_part(call, HS_DESTINATION);
+    args.scratch = hn_scratch_part(scratch);
+    args.values = hn_part(call, HS_VALUES);
+    args.values_destination = hn_part(call, HS_VALUES_OUT);
+    args.count = hn_part(call, HS_COUNT);
+    args.report = hn_part(call, HS_REPORT);
+    return hs_webgpu_sort(hn.sorter, hn.encoder, &args, error);
+}
+
+static hs_status hn_call_scan(const hn_call *call, uint64_t scratch, hs_webgpu_error *error)
+{
+    hs_webgpu_scan_args args;
+    HN_FILL(args);
+    args.options = hn_options_of(call);
+    args.source = hn_part(call, HS_SOURCE);
+    args.destination = hn_part(call, HS_DESTINATION);
+    args.scratch = hn_scratch_part(scratch);
+    return hs_webgpu_scan(hn.sorter, hn.encoder, &args, error);
+}
+
+static hs_status hn_call_segments(const hn_call *call, uint64_t scratch, hs_webgpu_error *error)
+{
+    hs_webgpu_segmented_sort_args args;
+    HN_FILL(args);
+    args.segment_count = call->segment_count;
+    args.options = hn_options_of(call);
+    args.source = hn_part(call, HS_SOURCE);
+    args.destination = hn_part(call, HS_DESTINATION);
+    args.scratch = hn_scratch_part(scratch);
+    args.offsets = hn_part(call, HS_OTHER_INPUT);
+    args.values = hn_part(call, HS_VALUES);
+    args.values_destination = hn_part(call, HS_VALUES_OUT);
+    return hs_webgpu_segmented_sort(hn.sorter, hn.encoder, &args, error);
+}
+
+static hs_status hn_call_merge(const hn_call *call, uint64_t scratch, hs_webgpu_error *error)
+{
+    hs_webgpu_merge_args args;
+    HN_FILL(args);
+    args.first_count = call->first_count;
+    args.options = hn_options_of(call);
+    args.first = hn_part(call, HS_SOURCE);
+    args.second = hn_part(call, HS_OTHER_INPUT);
+    args.destination = hn_part(call, HS_DESTINATION);
+    args.scratch = hn_scratch_part(scratch);
+    args.first_values = hn_part(call, HS_VALUES);
+    args.second_values = hn_part(call, HS_OTHER_VALUES);
+    args.values_destination = hn_part(call, HS_VALUES_OUT);
+    return hs_webgpu_merge(hn.sorter, hn.encoder, &args, error);
+}
+
+static hs_status hn_call_digest(const hn_call *call, uint64_t scratch, hs_webgpu_error *error)
+{
+    hs_webgpu_digest_args args;
+    (void)scratch; /* digests need none */
+    HN_FILL(args);
+    args.capacity = call->capacity;
+    args.options = hn_options_of(call);
+    args.source = hn_part(call, HS_SOURCE);
+    args.values = hn_part(call, HS_VALUES);
+    args.digest = hn_part(call, HS_REPORT);
+    return hs_webgpu_digest(hn.sorter, hn.encoder, &args, error);
+}
+
+static hs_status hn_call_top_k(const hn_call *call, uint64_t scratch, hs_webgpu_error *error)
+{
+    hs_webgpu_top_k_args args;
+    HN_FILL(args);
+    args.row_count = call->segment_count;
+    args.k = call->take;
+    args.options = hn_options_of(call);
+    args.source = hn_part(call, HS_SOURCE);
+    args.destination = hn_part(call, HS_DESTINATION);
+    args.scratch = hn_scratch_part(scratch);
+    args.values = hn_part(call, HS_VALUES);
+    args.values_destination = hn_part(call, HS_VALUES_OUT);
+    return hs_webgpu_top_k(hn.sorter, hn.encoder, &args, error);
+}
+
+hs_status hn_record(const hn_call *call, uint64_t scratch, hs_webgpu_error *error)
+{
+    static hs_status (*const by_kind[])(const hn_call *, uint64_t, hs_webgpu_error *) = {
+        hn_call_sort, hn_call_scan, hn_call_segments, hn_call_merge, hn_call_digest, hn_call_top_k};
+    return by_kind[hs_webgpu_sort_of(hn.sorter)->kind](call, scratch, error);
+}

@@ -1,0 +1,107 @@
+/* Declarations that the files of the WebGPU runtime share. */
+#ifndef HS_WEBGPU_INTERNAL_H
+#define HS_WEBGPU_INTERNAL_H
+
+#include "hs/hs_webgpu.h"
+#include "hs_internal.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The numbers of a launch, hs_call in the kernels: n, the argument, and two that few kernels read.  Each launch has a row of
+ * HS_WEBGPU_ALIGNMENT bytes in a uniform buffer. */
+typedef struct hs_webgpu_numbers {
+    int32_t n, argument, rows, take;
+} hs_webgpu_numbers;
+
+/* A part of a buffer as a kernel sees it. */
+typedef struct hs_webgpu_range {
+    WGPUBuffer buffer;
+    uint64_t offset, size;
+} hs_webgpu_range;
+
+/* A bind group of a step's buffers, kept with references to these, so that no other buffer gets their address. */
+typedef struct hs_webgpu_group {
+    WGPUBindGroup group; /* null: the place is empty */
+    uint32_t count;
+    hs_webgpu_range ranges[HS_BINDINGS];
+} hs_webgpu_group;
+
+/* The numbers of all launches of a call, in a buffer that never changes, since an earlier call that is recorded but has
+ * not run may still need it. */
+typedef struct hs_webgpu_table {
+    WGPUBuffer buffer; /* null: the place is empty */
+    WGPUBindGroup group;
+} hs_webgpu_table;
+
+/* What a device has, or an adapter offers; enables: modules with subgroups begin with "enable subgroups;". */
+typedef struct hs_webgpu_facts {
+    WGPULimits limits;
+    int subgroups, enables;
+} hs_webgpu_facts;
+
+struct hs_webgpu_sorter {
+    const hs_sort *sort;
+    hs_scope scope; /* as the caller wants it; kernels run out of place */
+    volatile long busy; /* 1 during a call */
+    WGPUInstance instance;
+    WGPUDevice device;
+    WGPUShaderModule module;
+    WGPUBindGroupLayout numbers_layout;
+    WGPUBindGroupLayout set_layouts[HS_BINDINGS + 1]; /* by the number of bindings */
+    WGPUPipelineLayout layouts[HS_BINDINGS + 1];
+    WGPUBuffer spare;  /* a part for each role, bound where a call does not use the role */
+    WGPUBuffer grids;  /* the grids of all steps with a device-side count; null if the sort takes none */
+    hs_webgpu_facts facts;
+    uint32_t max_groups;
+    hs_webgpu_group groups[HS_WEBGPU_GROUPS];
+    hs_webgpu_table tables[HS_WEBGPU_CALLS];
+    uint32_t next_group, next_table; /* the places that are replaced next */
+    hs_webgpu_numbers *numbers; /* rows of each of `tables`, then those of the call */
+    WGPUComputePipeline *pipelines; /* for each kernel; null outside the scope */
+};
+
+/* A call of any operation: `number` is segment_count, first_count, capacity or shift. */
+typedef struct hs_webgpu_record {
+    hs_kind kind;
+    uint64_t n, number, take;
+    hs_options options;
+    hs_webgpu_buffer given[HS_ROLES];
+} hs_webgpu_record;
+
+/* Describe an error, formatted as by printf, and return its status. */
+HS_INTERNAL hs_status hs_webgpu_wrong(hs_status status, hs_webgpu_error *error, const char *format, ...);
+
+/* Ask the device, or without one the adapter. */
+HS_INTERNAL hs_status hs_webgpu_ask(const hs_webgpu_device *device, hs_webgpu_facts *facts, hs_webgpu_error *error);
+
+/* Whether the limits and features allow the sort; `error` names what is missing. */
+HS_INTERNAL hs_status hs_webgpu_runs(const hs_sort *sort, const hs_webgpu_facts *facts, hs_webgpu_error *error);
+
+/* Whether lanes of the sort's kernels exchange values. */
+HS_INTERNAL int hs_webgpu_exchanges(const hs_sort *sort);
+
+/* The number of pipelines that are missing. */
+HS_INTERNAL uint32_t hs_webgpu_missing(const hs_webgpu_sorter *sorter);
+
+/* The bind group for these buffers, which the sorter owns; null if it cannot be made. */
+HS_INTERNAL WGPUBindGroup hs_webgpu_bound(hs_webgpu_sorter *sorter, const hs_webgpu_range *ranges, uint32_t count);
+
+/* The rows of the call that is recorded, as many as the sort has steps. */
+static inline hs_webgpu_numbers *hs_webgpu_rows(const hs_webgpu_sorter *sorter, uint32_t table)
+{
+    return sorter->numbers + (size_t)table * sorter->sort->step_count;
+}
+
+/* The bind group for the rows of the call, which the sorter owns; null if it cannot be made. */
+HS_INTERNAL WGPUBindGroup hs_webgpu_numbered(hs_webgpu_sorter *sorter);
+
+/* Check a call and record it, while no other thread uses the sorter. */
+HS_INTERNAL hs_status hs_webgpu_perform(hs_webgpu_sorter *sorter, WGPUCommandEncoder encoder, const hs_webgpu_record *record,
+                                        hs_webgpu_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
