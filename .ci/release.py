@@ -14,6 +14,7 @@ import subprocess
 import sys
 import sysconfig
 import tempfile
+import tomllib
 import venv
 import zipfile
 from pathlib import Path
@@ -101,6 +102,9 @@ def main() -> None:
     (DIST / "SHA256SUMS").write_text("".join(sums), encoding="utf-8")
     print("".join(sums), "", "for the notes of the release, how to verify the bundles:", *lines, "", sep="\n")
     first = next(x for x in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8").splitlines() if x.startswith("## "))
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    if not project["tool"]["hatch"]["metadata"]["hooks"]["custom"]["address"]:
+        print("not yet: pyproject.toml has no address of the repository; links of the long description are relative")
     if "Unreleased" in first:
         print(f"not yet: CHANGELOG.md begins with '{first[3:]}'; write the version and the date there, then tag:")
     print(f"git tag -s v{__version__} -m 'hsgen {__version__}'")

@@ -28,6 +28,10 @@ class Harness:
     `sources` are in ``harness/`` of the API's folder, or in ``hsgen/engines/native``.  `command` returns the compiler
     with its options, or raises `Unavailable`; `header` is required, and is in `package` of Debian.  `baselines` maps an
     operation to a file of the same folder and the names of the baselines in it.
+
+    An API without a runtime of its own has that of another one, `runtime`, which runs kernels as SPIR-V: `spirv`
+    returns that of a text and the name of a kernel.  `replaced` are texts of the runtime with
+    what stands for them then.
     """
 
     sources: tuple[str, ...]
@@ -36,6 +40,9 @@ class Harness:
     header: str = ""
     package: str = ""
     baselines: Mapping[str, tuple[str, tuple[str, ...]]] = field(default_factory=dict)
+    runtime: Api | None = None
+    spirv: Callable[[str, str], bytes] | None = None
+    replaced: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,6 +123,8 @@ class Api:
     package: Package | None = None
     key_pairs: bool = False
     """Whether 64-bit keys are pairs of words where a device lacks 64-bit integers."""
+    local_bytes: int = 0
+    """The local memory of a work-group that no program can exceed; 0: as the device has."""
     cooperative: bool = False
     """Whether the work-groups of a launch can wait for each other."""
     lone_lanes: bool = False

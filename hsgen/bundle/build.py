@@ -157,7 +157,7 @@ def target_files(
                 path = f"targets/{target.name}/{own.named(own.tables.target, target=target.name)}"
                 files[path] = c_files.target_tables(own, target, sources[own.name], prefix)
             if own.package:
-                files |= js_files.of_target(own.package, target.name, sources[own.name])
+                files |= js_files.of_target(own.package, target, sources[own.name])
     return files, records
 
 

@@ -100,7 +100,7 @@ def title(row: Row) -> str:
     workload = operations.EVERY[row.task].workload
     words += [workload] * bool(workload)
     words += [f"{row.segments} segments{' of equal length' * (row.layout == 'equal')}"] if row.segments else []
-    words += [f"the first {row.take} of each"] if row.take else []
+    words += [operations.EVERY[row.task].taken.format(row.take)] if row.take else []
     return "  ".join(words)
 
 

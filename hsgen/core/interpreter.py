@@ -20,7 +20,8 @@ class Options:
     put in order (docs/reference/semantics.md); end None: up to the last.  discard: an argsort whose keys are dropped.
     device_count: n is the most keys that there can be; how many there are lies on the device.
     A call has at most one of these numbers, by its operation: shift, the low bits of a key that the stage after a sort
-    ignores; segment_count; first_count, the keys of the first of two arrays; capacity, the keys that a digest covers.
+    ignores; segment_count; first_count, the keys of the first of two arrays; capacity, the keys that a digest covers;
+    reduction, how values are reduced by key, and what is stored (`hsgen.operations.reduce_by_key`).
     take: the keys that a selection takes of each of `segment_count` rows.
     rows: segments are rows of equal length, n / segment_count, and no offsets are given.
     """
@@ -35,13 +36,14 @@ class Options:
     segment_count: int = 0
     first_count: int = 0
     capacity: int = 0
+    reduction: int = 0
     rows: bool = False
     take: int = 0
 
     @property
     def number(self) -> int:
         """The number that grids and kernels of a plan depend on in addition to n."""
-        return self.shift or self.segment_count or self.first_count or self.capacity
+        return self.shift or self.segment_count or self.first_count or self.capacity or self.reduction
 
     @property
     def flags(self) -> int:
@@ -52,7 +54,7 @@ class Options:
 
 
 PLAIN = Options()
-NUMBERS = ("shift", "segment_count", "first_count", "capacity", "take")
+NUMBERS = ("shift", "segment_count", "first_count", "capacity", "reduction", "take")
 """The members of `Options` that are numbers, in the order of ``hn_call`` in C; all but the last can be its `number`."""
 
 

@@ -82,8 +82,9 @@ class Signature:
 
     value: a name in `VALUES`.  key_transform: signed and float keys, and descending order.  bit_range: a bit range
     chosen per call.  device_count: a device-side count.  run_boundaries: a report of run boundaries.  epilogue: the
-    text of an epilogue (`hsgen.stages.epilogue`); "" for none.  floats: kernels calculate with floats.  rows:
-    kernels get the number of rows of a call, and how many keys to take of each.
+    text of an epilogue (`hsgen.stages.epilogue`); "" for none.  floats: kernels calculate with floats,
+    those of values if there are any.  rows: kernels get the number of rows of a call, and how many keys to take of
+    each.
     """
 
     value: str = "none"

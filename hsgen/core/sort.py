@@ -52,9 +52,9 @@ class Sort:
 
     @property
     def label(self) -> str:
-        """The name of its key width, or the type of its floats; for packed values, that of the upper half of the
-        kernels' 64-bit keys."""
-        if self.signature.floats:
+        """The name of its key width, or of its type if kernels calculate with keys that are floats; for packed values,
+        that of the upper half of the kernels' 64-bit keys."""
+        if self.signature.floats and self.signature.value == "none":
             return f"f{self.key.bits}"
         return f"u{self.plan.bits}" if self.signature.value == "packed" else self.key.name
 

@@ -14,6 +14,7 @@ from hsgen.core.plan import ROLES, Binding, Step
 from hsgen.core.sort import Sort
 from hsgen.emit.kernels import Source
 from hsgen.emit.templates import environment
+from hsgen.targets.target import Target
 
 CONSTANTS = "const HSGEN_CONSTANTS = 0;\n"
 """The line of a module that is replaced by the constants."""
@@ -35,8 +36,8 @@ def minified(text: str) -> str:
     return "\n".join(line.strip() for line in text.splitlines() if line.strip()) + "\n"
 
 
-def _facts(sort: Sort) -> dict[str, Any]:
-    """What a sorter is chosen by."""
+def _facts(sort: Sort, target: Target) -> dict[str, Any]:
+    """What a sorter is chosen by; `fallback`: for adapters that run on a CPU."""
     return {
         "name": sort.name,
         "algorithm": sort.algorithm,
@@ -47,6 +48,7 @@ def _facts(sort: Sort) -> dict[str, Any]:
         "range": sort.signature.bit_range,
         "counted": sort.signature.device_count,
         "subgroups": sort.lanes,
+        "fallback": target.match.types == ("cpu",),
     }
 
 
@@ -84,9 +86,9 @@ def _plan(sort: Sort) -> dict[str, Any]:
     }
 
 
-def sort_module(sort: Sort, source: Source) -> bytes:
+def sort_module(sort: Sort, source: Source, target: Target) -> bytes:
     """Return the module of a sort: plan and kernels."""
-    rows = {name: _compact(value) for name, value in {**_facts(sort), **_plan(sort)}.items()}
+    rows = {name: _compact(value) for name, value in {**_facts(sort, target), **_plan(sort)}.items()}
     text = minified(source.text).replace("\\", "\\\\").replace("`", "\\`").replace("${", "\\${")
     body = "".join(f"    {name}: {value},\n" for name, value in rows.items())
     return f"{_HEAD}export default {{\n{body}    wgsl: `{text}`,\n}};\n".encode()
@@ -96,20 +98,20 @@ def _compact(value: Any) -> str:
     return json.dumps(value, separators=(",", ":"))
 
 
-def sort_list(sorts: Iterable[Sort]) -> bytes:
+def sort_list(sorts: Iterable[Sort], target: Target) -> bytes:
     """Return the module that lists the sorts of a target and loads each when it is needed."""
     rows = []
     for sort in sorts:
-        facts = ", ".join(f"{name}: {json.dumps(value)}" for name, value in _facts(sort).items())
+        facts = ", ".join(f"{name}: {json.dumps(value)}" for name, value in _facts(sort, target).items())
         rows.append(f'    {{ {facts}, load: () => import("./{sort.file}.js") }},\n')
     return f"{_HEAD}export default [\n{''.join(rows)}];\n".encode()
 
 
-def of_target(package: Package, target: str, sources: Sequence[tuple[Sort, Source]]) -> dict[str, bytes]:
+def of_target(package: Package, target: Target, sources: Sequence[tuple[Sort, Source]]) -> dict[str, bytes]:
     """Return the modules of a target's sorts by their paths in a bundle."""
-    folder = f"targets/{target}/{package.folder}"
-    files = {f"{folder}/{sort.file}.js": sort_module(sort, source) for sort, source in sources}
-    return files | {f"{folder}/index.js": sort_list(sort for sort, _ in sources)}
+    folder = f"targets/{target.name}/{package.folder}"
+    files = {f"{folder}/{sort.file}.js": sort_module(sort, source, target) for sort, source in sources}
+    return files | {f"{folder}/index.js": sort_list((sort for sort, _ in sources), target)}
 
 
 def common(api: Api, targets: Sequence[Any], prefix: str) -> dict[str, str]:

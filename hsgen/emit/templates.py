@@ -11,6 +11,7 @@ from typing import Any
 import jinja2
 
 from hsgen.core import buffers, flags
+from hsgen.dialects import subscripts
 from hsgen.emit import repeated, unroll
 from hsgen.system import resources
 
@@ -91,4 +92,5 @@ def environment() -> Environment:
     env.globals |= {"PICKED": buffers.PICKED, "COUNT_BUFFER": buffers.COUNT_BUFFER, "bit": flags.BIT}
     env.globals |= {"unroll": unroll.unroll, "batches": unroll.batches, "repeated": repeated.repeated}
     env.filters["lg"] = lambda n: n.bit_length() - 1
+    env.filters["called"] = subscripts.called
     return env

@@ -31,6 +31,9 @@ struct hs_place { uint x, y; };
 #define atomicOr(p, x) atomic_fetch_or_explicit(hs_word(p), x, hs_relaxed)
 #define __popc(x) ((int)popcount((uint)(x)))
 #define __popcll(x) ((int)popcount((ulong)(x)))
+#define __float_as_uint(x) as_uint(x)
+#define __uint_as_float(x) as_float(x)
+#define __fadd_rn(a, b) ((a) + (b))
 """
 _LANES = """\
 #define warpSize {lanes}

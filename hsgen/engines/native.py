@@ -21,6 +21,7 @@ from hsgen.core.errors import Unavailable, Wrong
 from hsgen.core.keys import KEYS, ORDERS, PLAIN, TYPES, Signature
 from hsgen.core.scratch import ANY_N
 from hsgen.emit import spirv
+from hsgen.engines import translated
 from hsgen.system import folders
 from hsgen.system.compilers import PATIENCE, complaint, run
 from hsgen.targets.target import AUTO, Target
@@ -54,9 +55,11 @@ def library(
     its = APIS[api]
     if its.harness is None:
         raise Unavailable(f"{its.title}: hsgen drives no {its.title} devices")
-    files = _bundle_files(api, targets, key, made, algorithms, signature, max_n) | harness_files(its)
+    runs = its.harness.runtime or its
+    files = _bundle_files(its, targets, key, made, algorithms, signature, max_n) | harness_files(runs)
+    files = {path: _replaced(data, its.harness) for path, data in files.items()}
     command = its.harness.command()
-    units = [p for p in sorted(files) if _compiled(p, its)]
+    units = [p for p in sorted(files) if _compiled(p, runs)]
     if others := baseline_units(its.harness, baselines, algorithms):
         command, units = (
             [*command, *baseline_options(its.harness, baselines, key, signature)],
@@ -71,8 +74,14 @@ def library(
     return place
 
 
+def _replaced(data: bytes, harness: Harness) -> bytes:
+    for before, after in harness.replaced:
+        data = data.replace(before.encode(), after.encode())
+    return data
+
+
 def _bundle_files(
-    api: str,
+    api: Api,
     targets: Sequence[Target],
     key: str,
     made: tuple[Path, Manifest] | None,
@@ -81,14 +90,17 @@ def _bundle_files(
     max_n: int,
 ) -> build.Files:
     """The files of the bundle that `library` compiles."""
-    words = build.Modules(made[0] if made else Path(os.devnull), made[1] if made else None, "hs")
+    kept = build.Modules(made[0] if made else Path(os.devnull), made[1] if made else None, "hs")
+    words = translated.words(api) if api.harness and api.harness.spirv else kept
+    name = api.harness.runtime.name if api.harness and api.harness.runtime else api.name
     orders, features = ORDERS if signature.key_transform else (), signature.features
     more = {"values": [signature.value], "orders": orders, "features": features, "epilogue": signature.epilogue}
-    choices = {t.name: choose(t, [key], [api], algorithms or t.labels(key), **more) for t in targets}  # type: ignore[arg-type]
+    targets = [replace(t, apis=(*t.apis, name)) if name not in t.apis else t for t in targets]
+    choices = {t.name: choose(t, [key], [name], algorithms or t.labels(key), **more) for t in targets}  # type: ignore[arg-type]
     parts = {t.name: (t, replace(choices[t.name], max_n=max_n)) for t in targets}
     files, _ = build.build(parts, words, "hs")
-    if words.missing:
-        raise Unavailable(f"no GLSL compiler for {words.missing[0]}; {spirv.install()}, or name a bundle that holds it")
+    if kept.missing:
+        raise Unavailable(f"no GLSL compiler for {kept.missing[0]}; {spirv.install()}, or name a bundle that holds it")
     return files
 
 

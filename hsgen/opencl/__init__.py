@@ -2,15 +2,35 @@
 
 from types import ModuleType
 
+from hsgen.opencl.columns import ColumnSorter
 from hsgen.opencl.digest import Checker
+from hsgen.opencl.gatherer import Gatherer
+from hsgen.opencl.groups import GroupBy, run_length_encode, unique
 from hsgen.opencl.merger import Merger
+from hsgen.opencl.reduce_by_key import ReduceByKey
+from hsgen.opencl.rows import Field
 from hsgen.opencl.scanner import Scanner
 from hsgen.opencl.segmented_sorter import SegmentedSorter
 from hsgen.opencl.sorter import Sorter
 from hsgen.opencl.top_k import TopK
 from hsgen.system import toolchain
 
-__all__ = ["Checker", "Merger", "Scanner", "SegmentedSorter", "Sorter", "TopK", "import_pyopencl"]
+__all__ = [
+    "Checker",
+    "ColumnSorter",
+    "Field",
+    "Gatherer",
+    "GroupBy",
+    "Merger",
+    "ReduceByKey",
+    "Scanner",
+    "SegmentedSorter",
+    "Sorter",
+    "TopK",
+    "import_pyopencl",
+    "run_length_encode",
+    "unique",
+]
 
 
 def import_pyopencl() -> ModuleType:

@@ -16,7 +16,7 @@ from hsgen.engines import hosts, isolated_build
 from hsgen.engines.compiled import Compiled
 from hsgen.opencl.arrays import Memory, memory
 from hsgen.runners.arguments import wrong
-from hsgen.runners.base import WRITTEN, Base, Given
+from hsgen.runners.base import Base, Given
 from hsgen.runners.ranges import in_place
 from hsgen.system import toolchain
 from hsgen.targets.target import Target
@@ -68,7 +68,7 @@ class Runner(Base):
         self._check_overlaps(placed, count)
         events = [*(wait_for or []), *(e for x in held.values() for e in getattr(x.given, "events", []))]
         event = self._enqueue(queue, placed, count, events or None, how)
-        for role in WRITTEN:
+        for role in self._written:
             for x in {id(x[role].given): x[role].given for x in (held, placed) if role in x}.values():
                 if hasattr(x, "add_event"):
                     x.add_event(event)

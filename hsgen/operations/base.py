@@ -57,6 +57,8 @@ class Operation(ABC):
     """Whether its baselines handle keys of all types in both orders."""
     selects = False
     """Whether calls have a number of rows, and a number of keys to take of each."""
+    taken = "the first {} of each"
+    """What is taken of each row, with a placeholder for that number."""
     workload = ""
     """The name of the benchmark workload if the columns of its rows do not show it."""
 
@@ -130,6 +132,10 @@ class Operation(ABC):
     def reported(self, how: Options) -> list[str]:
         """Return what a failure says of the number of its call."""
         return []
+
+    def moved(self, sort: Sort, n: int, how: Options) -> int | None:
+        """Return the bytes that a call for `n` items reads and writes; None if its launches determine them."""
+        return None
 
     @abstractmethod
     def call(

@@ -11,6 +11,9 @@ from numpy.typing import NDArray
 from hsgen.core.interpreter import PLAIN, Options
 from hsgen.operations.inputs import Keys
 
+UNTOUCHED = 0x5A5A5A5A
+"""The words of a validation's outputs before the call."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Call:
@@ -21,6 +24,8 @@ class Call:
     count: the device-side count, with `n` as the capacity; None if the host gives n.  other: the second of two arrays,
     or the offsets of segments.  other_values: the values of the second array.  report: the expected start of the
     report.  report_room: the words of a report whose contents cannot be verified, that of an epilogue.
+    counts, firsts: the expected counts of runs and indices of their first keys, in the roles of the second array and of
+    its values; None if they are not stored.
     """
 
     n: int
@@ -35,6 +40,8 @@ class Call:
     other_values: NDArray[Any] | None = None
     report: NDArray[np.uint32] | None = None
     report_room: int | None = None
+    counts: NDArray[np.uint32] | None = None
+    firsts: NDArray[np.uint32] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,7 +51,7 @@ class Load:
     kind: a name in `hsgen.tools.bench.INPUTS`.  In a merge, `keys` and `values` are the first array, `other` and
     `other_values` the second.  offsets: segment boundaries, one more than segments, also for rows of equal length.
     report: the expected report.  columns: elements of each of the n items.  count: n, if
-    the result is shorter.
+    the result is shorter.  counts: the values expected are the counts of runs.
     """
 
     keys: Keys
@@ -59,6 +66,7 @@ class Load:
     report: NDArray[np.uint32] | None = None
     columns: int = 1
     count: int | None = None
+    counts: bool = False
 
     @property
     def n(self) -> int:

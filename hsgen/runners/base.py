@@ -21,7 +21,7 @@ from hsgen.targets.target import Target
 _NAMES = {"source": "keys", "destination": "out"}  # argument names of roles; other roles have their own name
 _VALUES = ("values", "values_out", "other_values")
 WRITTEN = ("destination", "values_out", "report")
-"""The roles that calls write."""
+"""The roles that calls of most operations write."""
 
 Given = dict[str, Any]
 """Arrays and buffers of a call by their roles; None: not given."""
@@ -50,6 +50,7 @@ class Base:
     _apart = False  # whether no call is in place
     _required: tuple[str, ...] = ("source",)  # roles that every call needs
     _keyed: tuple[str, ...] = ("source", "destination")  # roles that hold keys
+    _written: tuple[str, ...] = WRITTEN
     _operation = "sort"
     _attributes: tuple[str, ...] = ("key", "value", "order")  # for `__repr__`
     _rows_hint = ""  # for messages about tables
@@ -130,7 +131,7 @@ class Base:
         for role, x in placed.items():
             name = used.get(id(x), (self._names.get(role, role),))[0]
             size = self._size(role) * self._length(role, n)
-            used[id(x)] = name, x, size if n > 0 or role == "report" else 0, role in WRITTEN
+            used[id(x)] = name, x, size if n > 0 or role == "report" else 0, role in self._written
         if both := overlapping(used.values()):
             hint = f"; omit out to {self._verb} in place" if both == ("keys", "out") else ""
             raise ValueError(f"{both[0]} and {both[1]} overlap{hint}")

@@ -82,6 +82,9 @@ def name(r: Reader, top: Mapping[str, Any], stem: str) -> None:
 def able(r: Reader, names: list[str], choices: Mapping[tuple[str, str], Any], device: Device | None) -> None:
     """Note choices that an API of a target cannot serve."""
     for api in map(APIS.__getitem__, names):
+        if device and 0 < api.local_bytes < device.local_bytes:
+            hint = f"give local_bytes = {api.local_bytes}, and tables that fit, or omit the API"
+            r.error("apis", f"{api.name} has at most {api.local_bytes} bytes of local memory for a work-group", hint)
         if device is None or device.int64 or api.key_pairs or all(KEYS[k].bytes < 8 for _, k in choices):
             continue
         able = ", ".join(f'"{a.name}"' for a in having(lambda a: a.key_pairs))

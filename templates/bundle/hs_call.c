@@ -49,7 +49,8 @@ hs_status hs_takes(const hs_sort *sort, const hs_options *options)
 /* The values that the sort does not take, or moves without being given; `roles`: the buffers of the call. */
 static const char *hs_lacks_values(const hs_sort *sort, uint32_t roles)
 {
-    const int merge = sort->kind == HS_MERGE, apart = merge || sort->kind == HS_TOP_K;
+    const int merge = sort->kind == HS_MERGE;
+    const int apart = merge || hs_takes_rows(sort) || sort->kind == HS_REDUCE_BY_KEY;
     const int valued = sort->value_bytes && !sort->index;
     const int made = sort->index && (sort->kind <= HS_SEGMENTED_SORT || sort->kind == HS_TOP_K);
     const uint32_t inputs = 1u << HS_VALUES | (merge ? 1u << HS_OTHER_VALUES : 0), out = 1u << HS_VALUES_OUT;
@@ -91,6 +92,17 @@ static hs_status hs_divided(const hs_sort *sort, hs_call *call, int numbered)
         if (!call->number || call->n % call->number) return HS_ERROR_PARTS;
         if (!call->take || call->take > call->n / call->number) return HS_ERROR_PARTS;
         break;
+    case HS_REDUCE_BY_KEY:
+        if (call->number == UINT64_MAX) return HS_ERROR_OPTION;
+        if (call->device_count) call->number |= HS_DEVICE_COUNT;
+        break;
+    case HS_GATHER:
+        if (!sort->value_bytes || call->take % sort->value_bytes) return HS_ERROR_PARTS;
+        call->take /= sort->value_bytes; /* values of an item */
+        if (!call->n) break;
+        if (!call->number || !call->take || call->number > INT32_MAX / call->take) return HS_ERROR_PARTS;
+        if (call->n > INT32_MAX / call->take) return HS_ERROR_PARTS;
+        break;
     case HS_SEGMENTED_SORT:
         if (call->rows && call->n && (!call->number || call->n % call->number)) return HS_ERROR_PARTS;
         break;
@@ -105,15 +117,17 @@ static void hs_touched(const hs_sort *sort, const hs_call *call, uint64_t bytes[
 {
     const uint64_t key = hs_item_bytes(sort), value = sort->value_bytes, n = call->n, number = call->number;
     const uint64_t first = sort->kind == HS_MERGE || sort->kind == HS_DIGEST ? number : n;
-    const uint64_t after = sort->kind == HS_TOP_K ? number * call->take : n;
+    const int gather = sort->kind == HS_GATHER;
+    const uint64_t after = sort->kind == HS_TOP_K ? number * call->take : gather ? n * call->take : n;
     memset(bytes, 0, HS_ROLES * sizeof bytes[0]);
     bytes[HS_SOURCE] = key * first;
-    bytes[HS_DESTINATION] = key * after;
-    bytes[HS_VALUES] = value * first;
+    bytes[HS_DESTINATION] = gather ? 0 : key * after;
+    bytes[HS_VALUES] = value * (gather ? number * call->take : first);
     bytes[HS_VALUES_OUT] = value * after;
     bytes[HS_COUNT] = sizeof(uint32_t);
     bytes[HS_OTHER_INPUT] = sort->kind == HS_MERGE ? key * (n - number) : sizeof(uint32_t) * (number + 1);
     bytes[HS_OTHER_VALUES] = value * (n - first);
+    if (sort->kind == HS_REDUCE_BY_KEY) bytes[HS_OTHER_INPUT] = bytes[HS_OTHER_VALUES] = sizeof(uint32_t) * n;
     bytes[HS_REPORT] = sizeof(uint32_t) * (sort->report_words + sort->report_words_per_key * n);
 }
 
@@ -129,13 +143,13 @@ static hs_status hs_given(const hs_sort *sort, const hs_call *call, const hs_spa
     return has_out == in_place ? HS_ERROR_ARGUMENT : HS_OK; /* both in place or neither */
 }
 
-/* The buffers of selections, which are never in place. */
+/* The buffers of selections, reductions by key and gathers, which are never in place. */
 static hs_status hs_given_rows(const hs_sort *sort, const hs_call *call, const hs_span spans[HS_ROLES])
 {
     const int valued = sort->value_bytes && !sort->index;
     if (call->options->discard_keys) return HS_ERROR_OPTION;
     if (call->n == 0) return HS_OK;
-    if (!spans[HS_DESTINATION].where) return HS_ERROR_ARGUMENT;
+    if ((spans[HS_DESTINATION].where != 0) != (sort->kind != HS_GATHER)) return HS_ERROR_ARGUMENT;
     if ((spans[HS_VALUES].where != 0) != valued) return HS_ERROR_OPTION;
     return (spans[HS_VALUES_OUT].where != 0) == (sort->value_bytes != 0) ? HS_OK : HS_ERROR_OPTION;
 }
@@ -170,7 +184,7 @@ static hs_status hs_played(const hs_sort *sort, const hs_call *call, uint32_t us
     for (i = HS_OTHER_INPUT; i <= HS_REPORT; i++)
         if (spans[i].where && !(uses >> i & 1)) return HS_ERROR_OPTION;
     if ((uses >> HS_REPORT & 1) && !spans[HS_REPORT].where) return HS_ERROR_ARGUMENT;
-    if (sort->kind == HS_TOP_K) return hs_given_rows(sort, call, spans);
+    if (hs_takes_rows(sort) || sort->kind == HS_REDUCE_BY_KEY) return hs_given_rows(sort, call, spans);
     if (sort->kind == HS_MERGE || sort->kind == HS_DIGEST) return hs_given_apart(sort, call, bytes, spans);
     return hs_given(sort, call, spans);
 }
@@ -185,7 +199,8 @@ static int hs_has_room(const hs_span *span)
 static hs_status hs_fits(const hs_sort *sort, const hs_span spans[HS_ROLES], int in_place)
 {
     const uint32_t also = in_place ? 1 : 0; /* inputs are written, too */
-    const uint32_t written[HS_ROLES] = {also, 1, 1, also, 1, 0, 0, 0, 1};
+    const uint32_t more = sort->kind == HS_REDUCE_BY_KEY; /* counts and indices */
+    const uint32_t written[HS_ROLES] = {also, 1, 1, also, 1, 0, more, more, 1};
     uint32_t i, k;
     if (!hs_has_room(&spans[HS_SCRATCH])) return HS_ERROR_SCRATCH;
     for (i = 0; i < HS_ROLES; i++)
@@ -317,7 +332,7 @@ uint64_t hs_scope_bytes(const hs_sort *sort, const hs_scope *scope)
     const uint64_t n = scope->max_n, key = n * hs_item_bytes(sort);
     const uint64_t report = sizeof(uint32_t) * (sort->report_words + sort->report_words_per_key * n);
     uint64_t most = n * sort->value_bytes, scratch = 0;
-    if (sort->kind == HS_SEGMENTED_SORT || sort->kind == HS_DIGEST) return UINT64_MAX;
+    if (sort->kind == HS_SEGMENTED_SORT || sort->kind == HS_DIGEST || sort->kind == HS_GATHER) return UINT64_MAX;
     if (hs_scratch(sort, n, &scratch) != HS_OK) return UINT64_MAX;
     if (sort->index) scratch = hs_discarded_at(scratch) + key;
     if (most < key) most = key;

@@ -11,7 +11,7 @@ static int hs_is(const hs_sort *sort, const char *key, const char *value)
     if (strcmp(key, "bf16") == 0) key = sort->kind == HS_SCAN ? "" : "f16"; /* whose order it has */
     if (sort->key[0] != 'u' || (key[0] != 'i' && key[0] != 'f') || strcmp(sort->key + 1, key + 1) != 0) return 0;
     if (sort->kind == HS_SCAN) return key[0] == 'i'; /* the same sums */
-    return sort->key_transform && strcmp(key, "f8") != 0;
+    return (sort->key_transform || sort->kind == HS_REDUCE_BY_KEY) && strcmp(key, "f8") != 0;
 }
 
 int hs_serves_kind(const hs_sort *sort, hs_kind kind, const char *key, const char *value)

@@ -7,13 +7,16 @@ import http.server
 import threading
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import Any, ClassVar
 
 
 class _Handler(http.server.SimpleHTTPRequestHandler):
     posted: list[bytes]
     arrived: threading.Event
-    extensions_map = {**http.server.SimpleHTTPRequestHandler.extensions_map, ".js": "text/javascript"}
+    extensions_map: ClassVar[dict[str, str]] = {
+        **http.server.SimpleHTTPRequestHandler.extensions_map,
+        ".js": "text/javascript",
+    }
 
     def __init__(self, *args: Any, posted: list[bytes], arrived: threading.Event, **more: Any) -> None:
         self.posted, self.arrived = posted, arrived

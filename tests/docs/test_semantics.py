@@ -30,7 +30,7 @@ def test_examples_run(embedded: Host) -> None:
 
     context = cl.Context([embedded.handle])
     names: dict[str, Any] = {"np": np, "cl_array": cl_array, "queue": cl.CommandQueue(context)}
-    assert len(EXAMPLES) == 10 and all("assert " in text for text in EXAMPLES[1:])
+    assert len(EXAMPLES) == 11 and all("assert " in text for text in EXAMPLES[1:])
     for number, text in enumerate(EXAMPLES):
         exec(compile(text, f"example {number} of docs/reference/semantics.md", "exec"), names)
 

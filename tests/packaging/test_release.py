@@ -6,9 +6,11 @@ import hashlib
 import importlib.util
 import json
 import os
+import re
 import subprocess
 import sys
 import tarfile
+import tomllib
 import zipfile
 from email.parser import Parser
 from io import BytesIO
@@ -17,6 +19,8 @@ from types import ModuleType
 
 import pytest
 from conftest import missing
+from hatchling.metadata.core import ProjectMetadata
+from hatchling.plugin.manager import PluginManager
 
 import hsgen
 from hsgen.apis import APIS
@@ -68,6 +72,23 @@ def test_the_metadata(packages: tuple[Path, Path]) -> None:
     assert len(meta.get_all("Classifier", [])) > 8 and "radix-sort" in meta["Keywords"]
     text = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
     assert f'"{hsgen.__version__}"' not in text, "the version is in hsgen/__init__.py alone"
+
+
+@pytest.mark.parametrize("address", ["https://example.org/hsgen", "https://example.org/hsgen/", ""])
+def test_links_of_the_long_description_are_absolute_where_there_is_an_address(address: str) -> None:
+    config = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    config["tool"]["hatch"]["metadata"]["hooks"]["custom"]["address"] = address
+    meta = ProjectMetadata(str(ROOT), PluginManager(), config).core
+    links = re.findall(r"\]\(([^)]+)\)", meta.readme)
+    own = [x for x in re.findall(r"\]\(([^)]+)\)", (ROOT / "README.md").read_text(encoding="utf-8")) if ":" not in x]
+    assert len(own) > 10
+    if not address:
+        assert set(own) <= set(links) and not meta.urls
+        return
+    at = f"https://example.org/hsgen/%s/v{hsgen.__version__}/"
+    assert {at % "blob" + "LICENSE", at % "raw" + "docs/results/h200-u32.svg"} <= set(links)
+    assert all(x.startswith("https://") for x in links) and len(links) >= len(own)
+    assert meta.urls["Source"] == "https://example.org/hsgen" and meta.urls["Changelog"] == at % "blob" + "CHANGELOG.md"
 
 
 def test_the_bill_of_the_wheel(packages: tuple[Path, Path]) -> None:

@@ -20,7 +20,7 @@ from nightly import NIGHTLY
 from hsgen.engines.hosts import Host
 
 ROOT = Path(__file__).resolve().parents[2]
-PARTS = ("hsgen", "templates", "targets", "pyproject.toml", "README.md", "LICENSE", "CHANGELOG.md")
+PARTS = ("hsgen", "templates", "targets", "pyproject.toml", "hatch_build.py", "README.md", "LICENSE", "CHANGELOG.md")
 DEPENDENCIES = {"jinja2", "click", "rich", "rich-click", "numpy", "pyopencl"}
 
 

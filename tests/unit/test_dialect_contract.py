@@ -22,7 +22,7 @@ from hsgen.emit.templates import environment
 from hsgen.system import resources
 from hsgen.targets import target
 
-DIALECTS = ("opencl", "glsl", "cuda", "hip", "metal")
+DIALECTS = ("opencl", "glsl", "cuda", "hip", "metal", "hlsl", "wgsl")
 WORD = re.compile(r"\b(?:hs|HS)_\w+")
 OTHERS = ("apis", "bundle", "dialects", "operations", "report")
 ROOT = resources.templates()

@@ -183,6 +183,46 @@ typedef struct hs_opencl_top_k_args {
 hs_status hs_opencl_top_k(hs_opencl *sorter, cl_command_queue queue, const hs_opencl_top_k_args *args,
                          hs_opencl_error *error);
 
+/* The runs of equal adjacent keys (HS_REDUCE_BY_KEY), in their order: of sorted keys, the groups of all equal keys.  Keys are
+ * equal if their bits are.  All outputs have room for n elements; `group_count` gets how many were written. */
+typedef struct hs_opencl_reduce_by_key_args {
+    uint64_t n;             /* keys; with `count` the capacity, below 2^30 */
+    hs_reduction reduction; /* of the values of a run */
+    hs_type value_type;     /* HS_UNSIGNED or HS_U32, HS_I32, HS_F32 */
+    cl_mem keys;
+    cl_mem values;          /* the value of each key, for reductions with values (--value v4) */
+    cl_mem count;           /* the device-side count, 32 bits, at most n counts; null: n keys */
+    cl_mem group_count;     /* a 32-bit number: the runs */
+    cl_mem group_keys;      /* the key of each run */
+    cl_mem group_values;    /* the reduction of the values of each run, for reductions with values */
+    cl_mem counts;          /* a 32-bit number for each run: its keys; null: not stored */
+    cl_mem first_indices;   /* the same: the index of its first key; null: not stored */
+    cl_mem scratch;
+    cl_uint wait_count;     /* events to wait for */
+    const cl_event *wait;
+    cl_event *event;        /* if not null: the event of completion, also for n = 0, which the caller releases */
+} hs_opencl_reduce_by_key_args;
+
+hs_status hs_opencl_reduce_by_key(hs_opencl *sorter, cl_command_queue queue,
+                                  const hs_opencl_reduce_by_key_args *args, hs_opencl_error *error);
+
+/* A gather (HS_GATHER): item i of the destination is item index[i] of the source.  An item whose index is not less than
+ * source_count is not written.  item_bytes is a multiple of the value_bytes of the sort: 4, 8 or 16. */
+typedef struct hs_opencl_gather_args {
+    uint64_t n;             /* indices */
+    uint64_t source_count;  /* items of the source */
+    uint64_t item_bytes;    /* bytes of an item */
+    cl_mem index;           /* n 32-bit numbers */
+    cl_mem source;
+    cl_mem destination;     /* n items */
+    cl_uint wait_count;     /* events to wait for */
+    const cl_event *wait;
+    cl_event *event;        /* if not null: the event of completion, also for n = 0, which the caller releases */
+} hs_opencl_gather_args;
+
+hs_status hs_opencl_gather(hs_opencl *sorter, cl_command_queue queue, const hs_opencl_gather_args *args,
+                           hs_opencl_error *error);
+
 /* The sort for `key` ("u32") and `value` (null: "none"), as in hs_serves, among these targets that suits the device
  * best and that it can run; null if none.  Any thread.  A query or an allocation that fails is an error. */
 hs_status hs_opencl_match(const hs_target *const *targets, size_t count, const char *key, const char *value,

@@ -19,6 +19,7 @@ static inline uint32_t hs_element(const hs_sort *sort, hs_role role)
 {
     if (role == HS_SOURCE || role == HS_DESTINATION || (role == HS_OTHER_INPUT && sort->kind == HS_MERGE))
         return sort->key_bytes;
+    if (role == HS_OTHER_VALUES && sort->kind == HS_REDUCE_BY_KEY) return 4;
     return role == HS_VALUES || role == HS_VALUES_OUT || role == HS_OTHER_VALUES ? sort->value_bytes : 4;
 }
 
@@ -131,15 +132,27 @@ static inline int hs_argument(const hs_sort *sort, const hs_step *step, const hs
 /* A number of at most 31 bits: greater ones become INT32_MAX. */
 static inline int32_t hs_bound(uint64_t n) { return n < INT32_MAX ? (int32_t)n : INT32_MAX; }
 
-/* Whether kernels get two numbers after n and the argument. */
-static inline int hs_has_numbers(const hs_sort *sort) { return sort->device_count || sort->kind == HS_TOP_K; }
+/* Whether calls have rows, and a number of keys or values to take of each. */
+static inline int hs_takes_rows(const hs_sort *sort) { return sort->kind == HS_TOP_K || sort->kind == HS_GATHER; }
 
-/* These numbers: the rows and how many keys to take of each, or the bounds of the step for a device-side count. */
+/* Whether kernels get two numbers after n and the argument. */
+static inline int hs_has_numbers(const hs_sort *sort) { return sort->device_count || hs_takes_rows(sort); }
+
+/* These numbers: the rows and how many to take of each, or the bounds of the step for a device-side count. */
 static inline void hs_numbers(const hs_sort *sort, const hs_step *step, const hs_call *call, int32_t numbers[2])
 {
-    const int rows = sort->kind == HS_TOP_K;
+    const int rows = hs_takes_rows(sort);
     numbers[0] = hs_bound(rows ? call->number : step->guard.min_n);
     numbers[1] = hs_bound(rows ? call->take : step->guard.max_n);
+}
+
+/* The number of a reduction by key: how values of a type are reduced, and what is stored in addition; UINT64_MAX if there
+ * is no such reduction. */
+static inline uint64_t hs_reduction_number(hs_reduction reduction, hs_type type, int counts, int firsts)
+{
+    const uint32_t how = (uint32_t)reduction, kind = (uint32_t)type & 15u;
+    if (how > (uint32_t)HS_MAX || (type && (uint32_t)type >> 4 != 4) || kind > 2) return UINT64_MAX;
+    return how | kind << 2 | (counts ? 16u : 0u) | (firsts ? 32u : 0u);
 }
 
 /* A grid for `groups` work-groups with at most `limit` in each dimension; 0 if impossible.  It may have more groups:

@@ -9101,11 +9101,11 @@ const hs_sort hs_amd_gcn_digest_u64_v4 = {
 
 static const hs_sort *const hs_amd_gcn_sorts[] = {&hs_amd_gcn_auto_u32, &hs_amd_gcn_auto_u32_v4, &hs_amd_gcn_auto_u64, &hs_amd_gcn_auto_u64_v4, &hs_amd_gcn_digest_u32, &hs_amd_gcn_digest_u32_v4, &hs_amd_gcn_digest_u64, &hs_amd_gcn_digest_u64_v4};
 static const uint32_t hs_amd_gcn_vendors[] = {0x1002u};
-static const hs_match hs_amd_gcn_match = {
+static const hs_match hs_amd_gcn_devices = {
     2u, /* types of device */
     1u, 0u, 0u,
 hs_amd_gcn_vendors, 0, 0, 
     0u, 0u, /* compute capability */
     2000u
 };
-const hs_target hs_amd_gcn = {"amd-gcn", &hs_amd_gcn_match, hs_amd_gcn_sorts, 8u};
+const hs_target hs_amd_gcn = {"amd-gcn", &hs_amd_gcn_devices, hs_amd_gcn_sorts, 8u};

@@ -7699,11 +7699,11 @@ const hs_sort hs_cpu_digest_u64_v4 = {
 
 static const hs_sort *const hs_cpu_sorts[] = {&hs_cpu_auto_u32, &hs_cpu_auto_u32_v4, &hs_cpu_auto_u64, &hs_cpu_auto_u64_v4, &hs_cpu_digest_u32, &hs_cpu_digest_u32_v4, &hs_cpu_digest_u64, &hs_cpu_digest_u64_v4};
 static const char *const hs_cpu_platforms[] = {"Intel"};
-static const hs_match hs_cpu_match = {
+static const hs_match hs_cpu_devices = {
     1u, /* types of device */
     0u, 0u, 1u,
 0, 0, hs_cpu_platforms, 
     0u, 0u, /* compute capability */
     2000u
 };
-const hs_target hs_cpu = {"cpu", &hs_cpu_match, hs_cpu_sorts, 8u};
+const hs_target hs_cpu = {"cpu", &hs_cpu_devices, hs_cpu_sorts, 8u};

@@ -13884,11 +13884,11 @@ const hs_sort hs_intel_gen8_digest_u64_v4 = {
 
 static const hs_sort *const hs_intel_gen8_sorts[] = {&hs_intel_gen8_auto_u32, &hs_intel_gen8_auto_u32_v4, &hs_intel_gen8_auto_u64, &hs_intel_gen8_auto_u64_v4, &hs_intel_gen8_digest_u32, &hs_intel_gen8_digest_u32_v4, &hs_intel_gen8_digest_u64, &hs_intel_gen8_digest_u64_v4};
 static const uint32_t hs_intel_gen8_vendors[] = {0x8086u};
-static const hs_match hs_intel_gen8_match = {
+static const hs_match hs_intel_gen8_devices = {
     2u, /* types of device */
     1u, 0u, 0u,
 hs_intel_gen8_vendors, 0, 0, 
     0u, 0u, /* compute capability */
     2000u
 };
-const hs_target hs_intel_gen8 = {"intel-gen8", &hs_intel_gen8_match, hs_intel_gen8_sorts, 8u};
+const hs_target hs_intel_gen8 = {"intel-gen8", &hs_intel_gen8_devices, hs_intel_gen8_sorts, 8u};

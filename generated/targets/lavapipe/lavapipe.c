@@ -748,11 +748,11 @@ const hs_sort hs_lavapipe_digest_u64_v4 = {
 
 static const hs_sort *const hs_lavapipe_sorts[] = {&hs_lavapipe_auto_u32, &hs_lavapipe_auto_u32_v4, &hs_lavapipe_auto_u64, &hs_lavapipe_auto_u64_v4, &hs_lavapipe_digest_u32, &hs_lavapipe_digest_u32_v4, &hs_lavapipe_digest_u64, &hs_lavapipe_digest_u64_v4};
 static const char *const hs_lavapipe_names[] = {"llvmpipe"};
-static const hs_match hs_lavapipe_match = {
+static const hs_match hs_lavapipe_devices = {
     1u, /* types of device */
     0u, 1u, 0u,
 0, hs_lavapipe_names, 0, 
     0u, 0u, /* compute capability */
     2000u
 };
-const hs_target hs_lavapipe = {"lavapipe", &hs_lavapipe_match, hs_lavapipe_sorts, 8u};
+const hs_target hs_lavapipe = {"lavapipe", &hs_lavapipe_devices, hs_lavapipe_sorts, 8u};

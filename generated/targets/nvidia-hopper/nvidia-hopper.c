@@ -1423,11 +1423,11 @@ const hs_sort hs_nvidia_hopper_digest_u64_v4 = {
 
 static const hs_sort *const hs_nvidia_hopper_sorts[] = {&hs_nvidia_hopper_auto_u32, &hs_nvidia_hopper_auto_u32_v4, &hs_nvidia_hopper_auto_u64, &hs_nvidia_hopper_auto_u64_v4, &hs_nvidia_hopper_digest_u32, &hs_nvidia_hopper_digest_u32_v4, &hs_nvidia_hopper_digest_u64, &hs_nvidia_hopper_digest_u64_v4};
 static const uint32_t hs_nvidia_hopper_vendors[] = {0x10deu};
-static const hs_match hs_nvidia_hopper_match = {
+static const hs_match hs_nvidia_hopper_devices = {
     2u, /* types of device */
     1u, 0u, 0u,
 hs_nvidia_hopper_vendors, 0, 0, 
     90u, 90u, /* compute capability */
     3090u
 };
-const hs_target hs_nvidia_hopper = {"nvidia-hopper", &hs_nvidia_hopper_match, hs_nvidia_hopper_sorts, 8u};
+const hs_target hs_nvidia_hopper = {"nvidia-hopper", &hs_nvidia_hopper_devices, hs_nvidia_hopper_sorts, 8u};

@@ -12535,11 +12535,11 @@ const hs_sort hs_nvidia_sm90_digest_u64_v4 = {
 
 static const hs_sort *const hs_nvidia_sm90_sorts[] = {&hs_nvidia_sm90_auto_u32, &hs_nvidia_sm90_auto_u32_v4, &hs_nvidia_sm90_auto_u64, &hs_nvidia_sm90_auto_u64_v4, &hs_nvidia_sm90_digest_u32, &hs_nvidia_sm90_digest_u32_v4, &hs_nvidia_sm90_digest_u64, &hs_nvidia_sm90_digest_u64_v4};
 static const uint32_t hs_nvidia_sm90_vendors[] = {0x10deu};
-static const hs_match hs_nvidia_sm90_match = {
+static const hs_match hs_nvidia_sm90_devices = {
     2u, /* types of device */
     1u, 0u, 0u,
 hs_nvidia_sm90_vendors, 0, 0, 
     80u, 129u, /* compute capability */
     3080u
 };
-const hs_target hs_nvidia_sm90 = {"nvidia-sm90", &hs_nvidia_sm90_match, hs_nvidia_sm90_sorts, 8u};
+const hs_target hs_nvidia_sm90 = {"nvidia-sm90", &hs_nvidia_sm90_devices, hs_nvidia_sm90_sorts, 8u};

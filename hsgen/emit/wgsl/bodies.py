@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 from hsgen.emit.wgsl.printing import Printer, heavy, safe
 from hsgen.emit.wgsl.tree import (
@@ -11,8 +11,8 @@ from hsgen.emit.wgsl.tree import (
     U32,
     VOID,
     Assign,
+    Binary,
     Block,
-    Call,
     Choice,
     Const,
     Declare,
@@ -28,12 +28,9 @@ from hsgen.emit.wgsl.tree import (
     Return,
     Stmt,
     Unary,
-    Var,
-    expressions,
-    statements,
-    walk,
 )
 from hsgen.emit.wgsl.types import folded
+from hsgen.emit.wgsl.walking import expressions, statements, walk
 
 SHARED = "hs_shared_{}"
 """The words of workgroup memory through which values are broadcast, one for each type."""
@@ -64,10 +61,15 @@ class Body:
 
     def _list(self, body: list[Stmt]) -> list[str]:
         out: list[str] = []
+        start = 0  # of the last statement
         for stmt in body:
-            if isinstance(stmt, Note) and stmt.trailing and out:
+            if isinstance(stmt, Note) and stmt.trailing and out and len(out) == start + 1:
                 out[-1] += f" // {stmt.text}"
                 continue
+            if isinstance(stmt, Note) and stmt.trailing:
+                out.insert(start, f"// {stmt.text}")
+                continue
+            start = len(out)
             out += self._statement(stmt)
         return out
 
@@ -133,11 +135,10 @@ class Body:
         text = self.expression(value)
         return [*self._take(), f"{name} = {text};"]
 
-    def _broadcast(self, value: Expr, type_: str, use: object) -> list[str]:
+    def _broadcast(self, value: Expr, type_: str, use: Callable[[str], str]) -> list[str]:
         self.shared.add(type_)
         name = self.names.get(SHARED.format(type_), SHARED.format(type_))
         lines = [f"    {x}" for x in self._store(name, value)]
-        assert callable(use)
         return ["if local_invocation_index == 0u {", *lines, "}", use(f"workgroupUniformLoad(&{name})")]
 
     def assignment(self, stmt: Assign) -> str:
@@ -145,8 +146,6 @@ class Body:
         target, op, value = stmt.target, stmt.op, stmt.value
         if isinstance(target, Element) and (target.var.atomic or target.var.type in NARROW):
             if op:
-                from hsgen.emit.wgsl.tree import Binary
-
                 value = Binary(target.type, op, target, value)
             text = self.expression(value)
             if target.var.type in NARROW:
@@ -224,12 +223,3 @@ def signature(function: Function, name: str) -> str:
     """Return the head of a function other than a kernel."""
     params = ", ".join(f"{safe(p.name)}{'_' if p.written else ''}: {p.type}" for p in function.params)
     return f"fn {name}({params}){f' -> {function.type}' if function.type != VOID else ''}"
-
-
-def calls_of(var: Var, body: list[Stmt]) -> bool:
-    """Return whether statements name a variable."""
-    found = (e for s in statements(body) for x in expressions(s) for e in walk(x))
-    return any(isinstance(e, (Name, Element)) and e.var is var for e in found)
-
-
-__all__ = ["SHARED", "Body", "Call", "calls_of", "signature"]

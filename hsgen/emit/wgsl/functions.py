@@ -30,12 +30,10 @@ from hsgen.emit.wgsl.tree import (
     Return,
     Stmt,
     Var,
-    expressions,
     refuse,
-    statements,
-    walk,
 )
 from hsgen.emit.wgsl.types import converted
+from hsgen.emit.wgsl.walking import expressions, statements, walk
 
 _SPACES = {"extern": "storage", "static": "workgroup"}
 
@@ -61,7 +59,6 @@ class Builder:
         line = line_of(node)
         space = _SPACES[node.storage[0]] if node.storage else "private"
         var = self.scope.add(self.scope.declared(node, space, line), line)
-        var.atomic = var.coherent
         self.buffers += [var] if space == "storage" else []
 
     def _function(self, node: Any) -> None:

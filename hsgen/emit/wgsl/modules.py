@@ -93,10 +93,10 @@ def _kernel(module: Module, name: str, builder: Builder, lanes: int) -> None:
         _variable(module, name, builder.buffers, var, names)
     for function in builder.scope.functions.values():
         if function in _called(kernel):
-            body = Body(function, names).text()
-            form = f"{signature(function, chr(0))} {{\n" + "".join(f"    {x}\n" for x in body) + "}\n"
-            if len(body) == 1 and len(body[0]) < 100:
-                form = f"{signature(function, chr(0))} {{ {body[0]} }}\n"
+            inner = Body(function, names).text()
+            form = f"{signature(function, chr(0))} {{\n" + "".join(f"    {x}\n" for x in inner) + "}\n"
+            if len(inner) == 1 and len(inner[0]) < 100:
+                form = f"{signature(function, chr(0))} {{ {inner[0]} }}\n"
             names[function] = module.add(name, function.name, form)
     body = Body(kernel, names)
     lines = body.text()

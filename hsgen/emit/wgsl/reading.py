@@ -65,7 +65,7 @@ def parsed(text: str) -> Any:
         if type(e).__name__ != "ParseError":
             raise
         found = re.match(r".*?:(\d+):\d+: (.*)", str(e), re.DOTALL)
-        refuse(found[2] if found else str(e), int(found[1]) if found else 0)
+        refuse(found[2] if found else str(e).lstrip(": "), int(found[1]) if found else 0)
 
 
 def marked(text: str) -> str:

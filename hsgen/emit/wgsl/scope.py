@@ -60,7 +60,7 @@ class Scope:
         if type(type_).__name__ == "ArrayDecl":
             count = 0 if type_.dim is None else self._size(type_.dim, line)
             type_ = type_.type
-        return Var(node.name, self.type_of(type_, line), space, count, coherent="volatile" in (node.quals or ()))
+        return Var(node.name, self.type_of(type_, line), space, count)
 
     def _size(self, node: Any, line: int) -> int:
         from hsgen.emit.wgsl.expressions import Expressions

@@ -1,4 +1,4 @@
-"""Uniform control flow: which conditions a barrier depends on, and which of them an implementation cannot prove uniform.
+"""Uniform control flow: the conditions that barriers depend on, and those that implementations cannot prove uniform.
 
 Bodies are correct only if all lanes of a work-group agree on such conditions.  WGSL also demands a proof: values from
 memory are never proven uniform unless they come from ``workgroupUniformLoad``.  Where the proof fails, `share` marks
@@ -29,11 +29,9 @@ from hsgen.emit.wgsl.tree import (
     Return,
     Stmt,
     Var,
-    inside,
     refuse,
-    statements,
-    walk,
 )
+from hsgen.emit.wgsl.walking import inside, statements, walk
 
 _BARRIERS = ("workgroupBarrier", "storageBarrier")
 _VARYING = ("local_invocation_index", "subgroup_invocation_id")
@@ -57,9 +55,14 @@ def share(kernel: Function) -> None:
         proven, agreed = Flow(kernel.body, False), Flow(kernel.body, True)
         found = next((s for s in _deciding(kernel.body, False, False) if proven.varies(s)), None)
         if found is None:
-            return
+            break
         let = _origin(_condition(found), lets, proven, agreed)
         (found if let is None else let).shared = True
+    for stmt in statements(kernel.body):  # some may follow from others
+        if isinstance(stmt, (Declare, If, Loop)) and stmt.shared:
+            stmt.shared = False
+            flow = Flow(kernel.body, False)
+            stmt.shared = any(flow.varies(s) for s in _deciding(kernel.body, False, False))
 
 
 def _is_barrier(stmt: Stmt) -> bool:

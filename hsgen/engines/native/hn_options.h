@@ -16,4 +16,8 @@ static inline hs_options hn_options_of(const hn_call *call)
     return options;
 }
 
+/* The reduction of a call, and the type of its values, as the number of a call has them (hs_reduction_number). */
+static inline hs_reduction hn_reduction(const hn_call *call) { return (hs_reduction)(call->reduction & 3u); }
+static inline hs_type hn_reduced(const hn_call *call) { return (hs_type)((uint32_t)HS_U32 | (uint32_t)(call->reduction >> 2 & 3u)); }
+
 #endif

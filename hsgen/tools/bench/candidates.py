@@ -62,14 +62,16 @@ def _places(engine: Engine, work: Load) -> dict[str, tuple[int, int]]:
     halves = work.other is not None
     given = {
         "source": (KEYS, len(work.keys) > 0 or not halves),
-        "destination": (KEYS_OUT, True),
+        "destination": (KEYS_OUT, len(work.expected) > 0 or work.count is None),
         "values": (VALUES, work.values is not None and (len(work.keys) > 0 or not halves)),
-        "values_out": (VALUES_OUT, work.values_expected is not None),
+        "values_out": (VALUES_OUT, work.values_expected is not None and not work.counts),
         "count": (COUNT, work.how.device_count),
         "other": (OTHER, halves or (work.offsets is not None and not work.how.rows)),
         "other_values": (OTHER_VALUES, work.other_values is not None),
         "report": (REPORT, _room(engine, work) > 0),
     }
+    if work.counts:
+        given["other"] = VALUES_OUT, True
     return {role: (slot, 0) for role, (slot, plays) in given.items() if plays}
 
 

@@ -200,6 +200,8 @@ def _round(value: float) -> float:
 
 
 def _moved(sort: Sort, n: int, how: Options) -> int:
-    """The bytes that the launches of a sort read and write; a device-side count is n here."""
+    """The bytes that a call reads and writes; a device-side count is n here."""
+    if (known := operations.of(sort).moved(sort, n, how)) is not None:
+        return known
     how = replace(how, device_count=False)
     return sum(assembly.moved(sort, x.step, n) for x in launches(sort.plan, n, in_place=False, how=how))

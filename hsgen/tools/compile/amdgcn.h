@@ -79,3 +79,7 @@ HS_NUMBERS(long)
 HS_NUMBERS(ulong)
 HS_OVER uint popcount(uint x) { return (uint)__builtin_popcount(x); }
 HS_OVER ulong popcount(ulong x) { return (ulong)__builtin_popcountl(x); }
+
+/* Floats. */
+#define as_uint(x) __builtin_astype((x), uint)
+#define as_float(x) __builtin_astype((x), float)

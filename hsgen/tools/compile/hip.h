@@ -82,3 +82,8 @@ HS_NUMBERS(long long)
 HS_NUMBERS(unsigned long long)
 HS_DEVICE int __popc(unsigned x) { return __builtin_popcount(x); }
 HS_DEVICE int __popcll(unsigned long long x) { return __builtin_popcountll(x); }
+
+/* Floats. */
+HS_DEVICE unsigned __float_as_uint(float x) { return __builtin_bit_cast(unsigned, x); }
+HS_DEVICE float __uint_as_float(unsigned x) { return __builtin_bit_cast(float, x); }
+HS_DEVICE float __fadd_rn(float a, float b) { return a + b; }

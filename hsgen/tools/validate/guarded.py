@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from hsgen import operations
 from hsgen.engines.engine import COUNT, KEYS, KEYS_OUT, OTHER, OTHER_VALUES, REPORT, VALUES, VALUES_OUT, Engine
-from hsgen.operations.calls import Call
+from hsgen.operations.calls import UNTOUCHED, Call
 from hsgen.stages.attach import report_words
 from hsgen.targets import assembly
 
@@ -100,6 +100,11 @@ class Frame:
                 unit = self._value_unit if slot == OTHER_VALUES or array.itemsize == 4 else self.unit
                 place = FRONT + (a * 3 + b) % SHIFTS * unit
                 layout.add(role, slot, place, self.framed(array, place))
+        for role, slot, array in (("other", OTHER, call.counts), ("other_values", OTHER_VALUES, call.firsts)):
+            if array is not None:
+                place = FRONT + (a * 5 + b) % SHIFTS * self._value_unit
+                blank = _blank(np.zeros(call.n, np.uint32))
+                layout.add(role, slot, place, self.framed(blank, place), self.framed(_whole(array, blank), place))
         report = np.zeros(0, np.uint32) if call.report_room is not None else call.report
         if report is not None:
             place = FRONT + (a + b * 3) % SHIFTS * self._value_unit
@@ -137,7 +142,7 @@ class Frame:
             layout.after[VALUES] = self.framed(_whole(call.values_expected, call.values), from_)
             return
         rows = len(call.keys) + (0 if call.other_values is None else len(call.other_values))
-        blank = np.full((rows, call.values_expected.shape[1]), 0x5A5A5A5A, np.uint32)
+        blank = np.full((max(rows, len(call.values_expected)), call.values_expected.shape[1]), UNTOUCHED, np.uint32)
         after = self.framed(_whole(call.values_expected, blank), to)
         layout.add("values_out", VALUES_OUT, to, self.framed(blank, to), after)
 

@@ -182,6 +182,51 @@ typedef struct hs_cuda_top_k_args {
 hs_status hs_cuda_top_k(const hs_cuda *sorter, cudaStream_t stream,
                         const hs_cuda_top_k_args *args, cudaError_t *error);
 
+/* The runs of equal adjacent keys (HS_REDUCE_BY_KEY), in their order: of sorted keys, the groups of all equal keys.  Keys are
+ * equal if their bits are.  All outputs have room for n elements; `group_count` gets how many were written. */
+typedef struct hs_cuda_reduce_by_key_args {
+    uint64_t n;                          /* keys; with `count` the capacity, below 2^30 */
+    hs_reduction reduction;              /* of the values of a run */
+    hs_type value_type;                  /* HS_UNSIGNED or HS_U32, HS_I32, HS_F32 */
+    const void *keys;
+    const void *values;                  /* the value of each key, for reductions with values (--value v4) */
+    const uint32_t *count;               /* the device-side count, 32 bits, at most n counts; null: n keys */
+    uint32_t *group_count;               /* a 32-bit number: the runs */
+    void *group_keys;                    /* the key of each run */
+    void *group_values;                  /* the reduction of the values of each run, for reductions with values */
+    uint32_t *counts;                    /* a 32-bit number for each run: its keys; null: not stored */
+    uint32_t *first_indices;             /* the same: the index of its first key; null: not stored */
+    /* at least hs_scratch_with bytes, aligned to 256 as cudaMalloc does; null where that is 0 */
+    void *scratch;
+    size_t keys_bytes;                   /* what it holds; 0: not checked */
+    size_t values_bytes;
+    size_t group_keys_bytes;
+    size_t group_values_bytes;
+    size_t counts_bytes;
+    size_t first_indices_bytes;
+    size_t scratch_bytes;                /* what it holds */
+} hs_cuda_reduce_by_key_args;
+
+hs_status hs_cuda_reduce_by_key(const hs_cuda *sorter, cudaStream_t stream,
+                                const hs_cuda_reduce_by_key_args *args, cudaError_t *error);
+
+/* A gather (HS_GATHER): item i of the destination is item index[i] of the source.  An item whose index is not less than
+ * source_count is not written.  item_bytes is a multiple of the value_bytes of the sort: 4, 8 or 16. */
+typedef struct hs_cuda_gather_args {
+    uint64_t n;                          /* indices */
+    uint64_t source_count;               /* items of the source */
+    uint64_t item_bytes;                 /* bytes of an item */
+    const uint32_t *index;               /* n numbers */
+    const void *source;
+    void *destination;                   /* n items */
+    size_t index_bytes;                  /* what it holds; 0: not checked */
+    size_t source_bytes;
+    size_t destination_bytes;
+} hs_cuda_gather_args;
+
+hs_status hs_cuda_gather(const hs_cuda *sorter, cudaStream_t stream,
+                         const hs_cuda_gather_args *args, cudaError_t *error);
+
 /* The sort for `key` ("u32") and `value` (null: "none"), as in hs_serves, among these targets that suits the current
  * device best and runs on it; null if none.  A query that fails is an error, but not that a kernel was not compiled for
  * the device: its sort is passed over.  Any thread. */

@@ -174,6 +174,40 @@ typedef struct hs_metal_top_k_args {
 
 hs_status hs_metal_top_k(const hs_metal *sorter, hs_metal_commands commands, const hs_metal_top_k_args *args);
 
+/* The runs of equal adjacent keys (HS_REDUCE_BY_KEY), in their order: of sorted keys, the groups of all equal keys.  Keys are
+ * equal if their bits are.  All outputs have room for n elements; `group_count` gets how many were written. */
+typedef struct hs_metal_reduce_by_key_args {
+    uint64_t n;                          /* keys; with `count` the capacity, below 2^30 */
+    hs_reduction reduction;              /* of the values of a run */
+    hs_type value_type;                  /* HS_UNSIGNED or HS_U32, HS_I32, HS_F32 */
+    hs_metal_buffer keys;
+    hs_metal_buffer values;              /* the value of each key, for reductions with values (--value v4) */
+    hs_metal_buffer count;               /* the device-side count, 32 bits, at most n counts; null: n keys */
+    hs_metal_buffer group_count;         /* a 32-bit number: the runs */
+    hs_metal_buffer group_keys;          /* the key of each run */
+    hs_metal_buffer group_values;        /* the reduction of the values of each run, for reductions with values */
+    hs_metal_buffer counts;              /* a 32-bit number for each run: its keys; null: not stored */
+    hs_metal_buffer first_indices;       /* the same: the index of its first key; null: not stored */
+    /* at least hs_scratch_with bytes; offset a multiple of 256; null where that is 0 */
+    hs_metal_buffer scratch;
+} hs_metal_reduce_by_key_args;
+
+hs_status hs_metal_reduce_by_key(const hs_metal *sorter, hs_metal_commands commands,
+                                 const hs_metal_reduce_by_key_args *args);
+
+/* A gather (HS_GATHER): item i of the destination is item index[i] of the source.  An item whose index is not less than
+ * source_count is not written.  item_bytes is a multiple of the value_bytes of the sort: 4, 8 or 16. */
+typedef struct hs_metal_gather_args {
+    uint64_t n;                          /* indices */
+    uint64_t source_count;               /* items of the source */
+    uint64_t item_bytes;                 /* bytes of an item */
+    hs_metal_buffer index;               /* n 32-bit numbers */
+    hs_metal_buffer source;
+    hs_metal_buffer destination;         /* n items */
+} hs_metal_gather_args;
+
+hs_status hs_metal_gather(const hs_metal *sorter, hs_metal_commands commands, const hs_metal_gather_args *args);
+
 /* The sort for `key` ("u32") and `value` (null: "none"), as in hs_serves, among these targets that suits the device
  * best and that its general limits allow; null if none.  How wide SIMD groups are is found out by hs_metal_create.  Any
  * thread. */

@@ -108,3 +108,38 @@ hs_status hs_metal_top_k(const hs_metal *sorter, hs_metal_commands commands, con
     }
     return hs_metal_run(sorter, commands, args ? &record : NULL);
 }
+
+hs_status hs_metal_reduce_by_key(const hs_metal *sorter, hs_metal_commands commands,
+                                 const hs_metal_reduce_by_key_args *args)
+{
+    hs_metal_record record = hs_metal_empty(HS_REDUCE_BY_KEY);
+    if (args) {
+        record.n = args->n;
+        record.number = hs_reduction_number(args->reduction, args->value_type, HS_POINTER(args->counts.memory) != NULL,
+                                            HS_POINTER(args->first_indices.memory) != NULL);
+        record.given[HS_SOURCE] = args->keys;
+        record.given[HS_DESTINATION] = args->group_keys;
+        record.given[HS_SCRATCH] = args->scratch;
+        record.given[HS_VALUES] = args->values;
+        record.given[HS_VALUES_OUT] = args->group_values;
+        record.given[HS_COUNT] = args->count;
+        record.given[HS_OTHER_INPUT] = args->counts;
+        record.given[HS_OTHER_VALUES] = args->first_indices;
+        record.given[HS_REPORT] = args->group_count;
+    }
+    return hs_metal_run(sorter, commands, args ? &record : NULL);
+}
+
+hs_status hs_metal_gather(const hs_metal *sorter, hs_metal_commands commands, const hs_metal_gather_args *args)
+{
+    hs_metal_record record = hs_metal_empty(HS_GATHER);
+    if (args) {
+        record.n = args->n;
+        record.number = args->source_count;
+        record.take = args->item_bytes;
+        record.given[HS_SOURCE] = args->index;
+        record.given[HS_VALUES] = args->source;
+        record.given[HS_VALUES_OUT] = args->destination;
+    }
+    return hs_metal_run(sorter, commands, args ? &record : NULL);
+}

@@ -43,7 +43,7 @@ hs_status hs_webgpu_ask(const hs_webgpu_device *device, hs_webgpu_facts *facts, 
     }
     facts->enables = facts->subgroups && !native;
     if (status == WGPUStatus_Success) return HS_OK;
-    return hs_webgpu_wrong(HS_ERROR_API, error, "WebGPU does not tell the limits");
+    return hs_webgpu_wrong(HS_ERROR_API, error, "WebGPU reports no limits");
 }
 
 /* One sentence about a limit that is too low. */

@@ -48,7 +48,7 @@ static void got_map(WGPUMapAsyncStatus status, WGPUStringView message, void *p, 
     ((program *)p)->mapped = status == WGPUMapAsyncStatus_Success ? 1 : -1;
 }
 
-/* An adapter with a device that has all that the adapter offers; 0: there is none. */
+/* An adapter with a device that has all that the adapter offers; 0 if there is no adapter. */
 static int open_device(program *p)
 {
     WGPURequestAdapterCallbackInfo adapter;

@@ -109,7 +109,21 @@ static hs_status any_top_k(hs_opencl *sorter, cl_command_queue queue, const any_
     return hs_opencl_top_k(sorter, queue, &args, error);
 }
 
+static hs_status any_gather(hs_opencl *sorter, cl_command_queue queue, const any_args *any, hs_opencl_error *error)
+{
+    hs_opencl_gather_args args;
+    if (!any) return hs_opencl_gather(sorter, queue, NULL, error);
+    ANY_SHARED(args, any);
+    args.source_count = any->parts;
+    args.item_bytes = any->take;
+    args.index = any->source;
+    args.source = any->values;
+    args.destination = any->values_destination;
+    return hs_opencl_gather(sorter, queue, &args, error);
+}
+
 typedef hs_status (*any_entry)(hs_opencl *, cl_command_queue, const any_args *, hs_opencl_error *);
-static const any_entry any_entries[] = {any_sort, any_scan, any_segments, any_merge, any_check, any_top_k}; /* by hs_kind */
+static const any_entry any_entries[] = {any_sort, any_scan, any_segments, any_merge, any_check, any_top_k,
+                                        any_gather}; /* by hs_kind */
 
 #endif

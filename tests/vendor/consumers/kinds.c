@@ -268,6 +268,79 @@ static void selections(void)
     clReleaseMemObject(values);
 }
 
+/* Gathers of values of 4 bytes: a work-group for each of at most 100 indices. */
+static void gathers(void)
+{
+    static const char *const text[] = {
+        "__kernel void record(__global const uint *from, __global const uint *table, __global uint *to, int n, int argument, int rows, int take)\n"
+        "{\n"
+        "    if (get_group_id(0)) return;\n"
+        "    to[0] = from[0]; to[1] = table[0]; to[2] = (uint)rows; to[3] = (uint)take; to[4] = (uint)get_num_groups(0);\n"
+        "}\n"};
+    static const hs_kernel kernels[] = {{"record", 1, 1, 0, 3, 0, 0, 0}};
+    static const hs_step steps[] = {
+        {0, {0, 1000, HS_ANYWHERE, HS_ANY_BITS, 0, HS_BY_N}, {HS_BY_N, 0, 1, 1, 100}, {HS_LITERAL, 1, 0, 0},
+         {{HS_SOURCE, 0, 0, 0}, {HS_VALUES, 0, 0, 0}, {HS_VALUES_OUT, 0, 0, 0}}}};
+    static const hs_scratch_rule none = {0, UINT64_MAX, 0, 0, 1, 0, 0};
+    const cl_mem from = part(0, GAP), table = part(VALUES * GAP, GAP), to = part(VALUES_OUT * GAP, GAP);
+    const cl_mem few = part(VALUES_OUT * GAP, 127), small = part(VALUES * GAP, 63);
+    hs_sort made = made_up(HS_GATHER, kernels, 1, steps, 1, text, 1);
+    hs_opencl *sorter = NULL;
+    uint32_t trial;
+    made.scratch = &none;
+    made.value = "v4";
+    made.value_bytes = 4;
+    STATUS(hs_opencl_create(&made, context, device, &sorter, &error), HS_OK);
+    for (trial = 0; sorter; trial++) {
+        hs_status expected = HS_OK;
+        any_args args;
+        memset(&args, 0, sizeof args);
+        args.n = KEYS;
+        args.parts = 32;
+        args.take = 8; /* bytes: two values */
+        args.source = from;
+        args.values = table;
+        args.values_destination = to;
+        fill();
+        switch (trial) {
+        case 0: only(sorter, HS_GATHER, &args); break;
+        case 1: args.parts = 128; break;
+        case 2: args.take = 4; args.parts = 1; break;
+        case 3: args.n = 0; args.source = args.values = args.values_destination = NULL; break;
+        case 4: args.take = 6; expected = HS_ERROR_PARTS; break;
+        case 5: args.take = 0; expected = HS_ERROR_PARTS; break;
+        case 6: args.parts = 0; expected = HS_ERROR_PARTS; break;
+        case 7: args.parts = (uint64_t)1 << 30; expected = HS_ERROR_PARTS; break; /* 2^31 values */
+        case 8: args.take = (uint64_t)1 << 62; expected = HS_ERROR_PARTS; break;
+        case 9: args.parts = ~(uint64_t)0; expected = HS_ERROR_PARTS; break;
+        case 10: args.source = NULL; expected = HS_ERROR_ARGUMENT; break;
+        case 11: args.values = NULL; expected = HS_ERROR_OPTION; break;
+        case 12: args.values_destination = NULL; expected = HS_ERROR_OPTION; break;
+        case 13: args.values_destination = few; expected = HS_ERROR_COUNT; break; /* 127 of 128 values */
+        case 14: args.values = small; expected = HS_ERROR_COUNT; break;          /* 63 of 64 */
+        case 15: args.values_destination = table; expected = HS_ERROR_OPTION; break; /* never in place */
+        case 16: args.values_destination = from; expected = HS_ERROR_OVERLAP; break;
+        case 17: args.values_destination = small; expected = HS_ERROR_OVERLAP; args.n = 1; break;
+        case 18: args.n = 1001; expected = HS_ERROR_COUNT; break;
+        default: hs_opencl_release(sorter); sorter = NULL; continue;
+        }
+        is(any_gather(sorter, queue, &args, &error), expected, __LINE__ + (int)trial, "gathers");
+        look();
+        if (expected || args.n == 0) {
+            EXPECT(untouched(~0u));
+        } else {
+            EXPECT(SAID(VALUES_OUT, 0) == FILLED(SOURCE, 0) && SAID(VALUES_OUT, 1) == FILLED(VALUES, 0));
+            EXPECT(SAID(VALUES_OUT, 2) == (uint32_t)args.parts && SAID(VALUES_OUT, 3) == (uint32_t)(args.take / 4));
+            EXPECT(SAID(VALUES_OUT, 4) == KEYS);
+        }
+    }
+    clReleaseMemObject(small);
+    clReleaseMemObject(few);
+    clReleaseMemObject(to);
+    clReleaseMemObject(table);
+    clReleaseMemObject(from);
+}
+
 static void merges(void)
 {
     static const char *const text[] = {BEGIN,
@@ -576,6 +649,7 @@ int main(void)
     must(code, "clCreateBuffer");
     segments();
     selections();
+    gathers();
     merges();
     checks();
     changes();

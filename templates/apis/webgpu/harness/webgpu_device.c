@@ -195,7 +195,7 @@ const char *hn_open(int index, const char *options)
 
 const char *hn_room(uint64_t *total, uint64_t *largest)
 {
-    *total = 0; /* WebGPU does not tell */
+    *total = 0; /* WebGPU does not report it */
     *largest = hn.largest;
     return hn.device ? NULL : "no device is open";
 }

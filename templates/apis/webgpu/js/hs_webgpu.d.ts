@@ -26,6 +26,8 @@ export interface SortFacts {
     readonly counted: boolean;
     /** 1: kernels use no subgroups; more: the device needs the feature "subgroups". */
     readonly subgroups: number;
+    /** Whether it is for adapters that run on a CPU. */
+    readonly fallback: boolean;
 }
 
 /** The module of a sort: its facts, its plan, and its kernels as WGSL. */
@@ -45,6 +47,8 @@ export interface SorterOptions {
     order?: Order;
     /** The algorithm by name; by default "auto" if there is such a sort. */
     algorithm?: string;
+    /** The greatest count of all calls; kernels that only more keys need are not compiled. */
+    maxN?: number;
     /** The sorts to choose from; by default, all of the bundle. */
     sorts?: readonly (Sort | ListedSort)[];
 }

@@ -35,7 +35,7 @@ const moved = (value) => SIZES[value] ?? value ?? "none";
 const label = (s) => `u${s.bits}` + (s.value === "none" ? "" : ` with ${s.value}`);
 const unlike = (order) => order !== undefined && order !== "ascending" && order !== "descending";
 
-/* The sort of a list that takes such calls, loaded if necessary: subgroups first, and "auto" before others. */
+/* The sort of a list that takes such calls, loaded if necessary: one for such an adapter first, then one with subgroups. */
 async function picked(sorts, device, key, options) {
     const { kind, bits } = typed(key);
     const value = moved(options.value), transform = kind > 0 || options.order === "descending";
@@ -47,7 +47,9 @@ async function picked(sorts, device, key, options) {
     if (!fits.length) refuse(`${key}, ${options.order ?? "ascending"}: the sort was generated for unsigned ascending keys (hsgen generate --key, --order)`);
     const run = fits.filter((s) => s.subgroups < 2 || device.features.has("subgroups"));
     if (!run.length) refuse('the device lacks the feature "subgroups": pass it to requestDevice, or generate the target "webgpu"');
-    run.sort((a, b) => b.subgroups - a.subgroups || (b.algorithm === "auto") - (a.algorithm === "auto"));
+    const slow = !!device.adapterInfo?.isFallbackAdapter, rank = (s) => [s.fallback === slow, s.subgroups, s.algorithm === "auto"];
+    const before = (a, b) => rank(b).reduce((found, x, i) => found || x - rank(a)[i], 0);
+    run.sort(before);
     return run[0].load ? (await run[0].load()).default : run[0];
 }
 
@@ -118,7 +120,7 @@ const overlap = (a, b) => a.buffer === b.buffer && a.offset < b.offset + b.bytes
 
 /** Sorts arrays in GPU buffers by recording passes into the caller's command encoder. */
 export class Sorter {
-    #device; #plan; #steps; #pipelines; #layouts; #uniform; #key; #order;
+    #device; #plan; #steps; #pipelines; #layouts; #uniform; #key; #order; #most;
     #buffers = {}; #calls = new Map(); #numbers = new WeakMap(); #next = 0; #alive = true;
 
     /** Create a sorter: see hs_webgpu.d.ts. */
@@ -131,13 +133,16 @@ export class Sorter {
         sorter.#steps = plan.steps.map(unpacked);
         sorter.#key = type.kind;
         sorter.#order = options.order ?? "ascending";
+        const { maxN = plan.maxN } = options;
+        if (!Number.isInteger(maxN) || maxN < 0 || maxN > plan.maxN) refuse(`maxN: ${shown(maxN)} is no count from 0 to ${plan.maxN}`);
+        sorter.#most = maxN;
         await sorter.#compile();
         return sorter;
     }
 
     /** The greatest count that one call sorts. */
     get maxN() {
-        return this.#plan.maxN;
+        return this.#most;
     }
 
     /** The name of the sort: target and file. */
@@ -177,7 +182,9 @@ export class Sorter {
                     const said = info?.messages.find((m) => m.type === "error");
                     refuse(`${plan.name}, kernel ${name}: ${(said?.message ?? error.message).split("\n")[0]}`);
                 });
-        this.#pipelines = await Promise.all([...plan.kernels.map(([name, count]) => made(name, count, module)), made("copy", 2, copy)]);
+        const used = new Set(this.#steps.filter((s) => s.minN < this.#most).map((s) => s.kernel));
+        const kernels = plan.kernels.map(([name, count], i) => (used.has(i) ? made(name, count, module) : null));
+        this.#pipelines = await Promise.all([...kernels, made("copy", 2, copy)]);
     }
 
     /** Record a sort: see hs_webgpu.d.ts. */
@@ -213,7 +220,7 @@ export class Sorter {
         if (!whole && !plan.range) refuse("beginBit and endBit: the sort was generated for whole keys (--feature bit-range)");
         if (counted && !plan.counted) refuse("count: the sort was generated without device-side counts (--feature device-count)");
         const { spans, n, inPlace } = this.#spans(call, counted);
-        const most = counted ? Math.min(plan.maxN, 2 ** 30 - 1) : plan.maxN;
+        const most = counted ? Math.min(this.#most, 2 ** 30 - 1) : this.#most;
         if (!Number.isInteger(n) || n < 0 || n > most) refuse(`n: ${shown(n)} is no count from 0 to ${most}`);
         if (n === 0) return null;
         this.#fits(spans, n, inPlace);

@@ -1,0 +1,56 @@
+"""The kernels of a reduction by key."""
+
+from __future__ import annotations
+
+from hsgen.algorithms.buffers import DESTINATION, DEVICE_N, SOURCE
+from hsgen.algorithms.reduce_by_key.params import Params
+from hsgen.core.buffers import Array, Buffer
+from hsgen.core.kernels import Kernel
+
+VALUES_IN = Buffer(name="values_in", type="u32", unit="value", read_only=True)
+VALUES_OUT = Buffer(name="values_out", type="u32", unit="value")
+COUNTS, FIRSTS = Buffer(name="counts", type="u32"), Buffer(name="firsts", type="u32")
+REPORT, WORDS = Buffer(name="report", type="u32"), Buffer(name="words", type="u32")
+
+
+def _kernel(p: Params, name: str, summary: str, buffers: tuple[Buffer, ...], *arrays: Array) -> Kernel:
+    return Kernel(
+        name=name,
+        template=f"reduce_by_key/{name}",
+        summary=summary,
+        work_group=p.work_group,
+        buffers=(*buffers, DEVICE_N) if p.signature.device_count else buffers,
+        arrays=arrays,
+        always=name == "clear",
+        resident=3 if p.valued and name != "count" else 0,  # else compilers spill to have more
+        algorithm="reduce_by_key",
+        params=p,
+    )
+
+
+def _words(name: str, count: int) -> Array:
+    return Array(name=name, type="u32", count=count)
+
+
+def kernels(p: Params) -> tuple[Kernel, ...]:
+    """Return the kernels in the order in which they run."""
+    sums, part, marks = (_words(name, p.work_group) for name in ("sums", "part", "marks"))
+    scanned = (sums, part) if p.valued else (sums,)
+    tile = (Array(name="keys", type="key", count=p.tile), _words("held", p.tile), *scanned)
+    reads = (SOURCE, VALUES_IN) if p.valued else (SOURCE,)
+    reduced = (VALUES_OUT,) if p.valued else ()
+    made = (
+        _kernel(p, "clear", "report no groups, should the count on the device be 0", (REPORT,)),
+        _kernel(
+            p, "single", f"reduce up to {p.tile} keys", (*reads, DESTINATION, *reduced, COUNTS, FIRSTS, REPORT), *tile
+        ),
+        _kernel(p, "count", "count the runs that start in a span", (SOURCE, WORDS), sums),
+        _kernel(p, "write", "reduce the runs of a span", (*reads, DESTINATION, *reduced, COUNTS, FIRSTS, WORDS), *tile),
+        _kernel(p, "finish", "complete the runs of several spans", (*reduced, COUNTS, REPORT, WORDS), *scanned, marks),
+    )
+    return made if p.signature.device_count else made[1:]
+
+
+def context(p: Params) -> dict[str, object]:
+    """Return the names that the templates use in addition to `kernel` and `p`."""
+    return {}

@@ -1,0 +1,53 @@
+"""HLSL for Direct3D 12 and Unity: kernels and plans, without a runtime.  hsgen runs the kernels through Vulkan."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from hsgen.apis import vulkan
+from hsgen.apis.api import Api, Harness, Tables
+from hsgen.system import dxc
+
+_REPLACED = (
+    ("= span->bytes - skip + remainder;", "= (span->bytes - skip + remainder + 3) / 4 * 4;"),
+    ("info.size = bytes ? bytes : 1;", "info.size = (bytes + 4) / 4 * 4;"),
+    ("facts->subgroup.subgroupSize != kernel->subgroup", "facts->subgroup.subgroupSize % kernel->subgroup != 0"),
+    ("if (width >= least) sprintf(", "if (least) sprintf("),
+)
+"""Changes of the runtime: bindings and buffers end with a whole word, and a subgroup may be a part of a longer one."""
+
+
+def spirv(text: str, kernel: str) -> bytes:
+    """Return the SPIR-V of a kernel, for Vulkan 1.1.
+
+    Raises:
+        Unavailable: there is no DXC.
+        Wrong: it rejects the text.
+    """
+    options = ["-T", "cs_6_0", "-E", "main", "-O3", "-spirv", "-fspv-target-env=vulkan1.1"]
+    return dxc.compiled(text, [*options, "-D", "HS_VULKAN", "-D", f"HS_KERNEL_{kernel}"])
+
+
+def _harness() -> Harness:
+    """The harness of Vulkan, whose runtime runs kernels that DXC compiles to SPIR-V."""
+    assert vulkan.API.harness
+    return replace(vulkan.API.harness, runtime=vulkan.API, spirv=spirv, replaced=_REPLACED)
+
+
+API = Api(
+    name="hlsl",
+    title="HLSL",
+    order=5,
+    dialect="hlsl",
+    suffix="hlsl",
+    language="HLSL",
+    sources=("hs_{api}.c",),
+    internal=(),
+    example="sort_{api}.cpp",
+    prefixes=("d3d", "dx", "hlsl"),
+    tables=Tables(target="{target}_hlsl.c", suffix="c"),
+    key_pairs=True,
+    local_bytes=32768,
+    harness=_harness(),
+    options=vulkan.API.options,
+)

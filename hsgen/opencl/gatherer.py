@@ -1,0 +1,139 @@
+"""Gathering items of pyopencl arrays by index: build once, gather many times.
+
+>>> gather = Gatherer(queue.context)
+>>> gather(queue, order, records, out)         # out[i] = records[order[i]]; returns the event
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from math import prod
+from threading import RLock
+from typing import Any
+
+from hsgen.algorithms import implicit_for
+from hsgen.core.interpreter import PLAIN
+from hsgen.core.keys import Signature
+from hsgen.opencl.arguments import host_of
+from hsgen.opencl.runner import Runner
+from hsgen.operations.gather import OPERATION, unit
+from hsgen.runners.arguments import serving
+from hsgen.runners.base import alone
+
+
+def item_size(array: Any, name: str, given: int | None = None) -> int:
+    """Return the bytes of an item: `given`, or those of array[0], or of an element of a flat array.
+
+    Raises:
+        ValueError: the array is in Fortran order; it is a buffer, which has no items, and none is given.
+    """
+    if not hasattr(array, "base_data"):
+        if given is None:
+            raise ValueError(f"{name} is a buffer; give item_bytes, the size of its items")
+        return given
+    if not array.flags.c_contiguous:
+        raise ValueError(f"{name} is not in C order; give an array whose items are contiguous")
+    return int(array.dtype.itemsize * prod(array.shape[1:])) if given is None else given
+
+
+class _Values(Runner):
+    """Gathers of items that consist of one kind of values."""
+
+    _noun, _verb, _done, _items = "gather", "gather", "gathered", "indices"
+    _names: Mapping[str, str] = {"source": "index", "values": "source", "values_out": "out"}
+    _apart = True
+    _required = ("source", "values", "values_out")
+    _operation = "gather"
+
+    def __init__(self, context: Any, value: str, target: str | os.PathLike[str] | None) -> None:
+        """Compile the gather for a kind of values."""
+        host, signature = host_of(context), OPERATION.signature(Signature(value=value))
+        found, sort = serving(host, target, "u32", signature, implicit_for(OPERATION))
+        super().__init__(context, host, found, sort, "uint32")
+        self._call = PLAIN
+
+    @alone
+    def run(self, queue: Any, index: Any, source: Any, out: Any, item_bytes: int, n: int | None, wait_for: Any) -> Any:
+        """Enqueue the gather of items of `item_bytes`; return the event of its end."""
+        size = self._memory(source, "values").size
+        take = item_bytes // self._sort.signature.value_bytes
+        self._call = replace(PLAIN, segment_count=size // item_bytes, take=take)
+        return self._run(queue, {"source": index, "values": source, "values_out": out}, n, wait_for, self._call)
+
+    def _length(self, role: str, n: int) -> int:
+        """The values that a call uses of the buffer of a role."""
+        return n if role == "source" else self._call.take * (self._call.segment_count if role == "values" else n)
+
+    def _check_elements(self, role: str, have: str, size: int) -> None:
+        """Refuse indices of another type; items are of any."""
+        if role == "source":
+            super()._check_elements(role, have, size)
+
+    def _check_shape(self, name: str, shape: tuple[int, ...], *, rows: bool) -> None:
+        """Refuse indices of more than one dimension."""
+        if name == "index":
+            super()._check_shape(name, shape, rows=rows)
+
+
+class Gatherer:
+    """Gathers of items by index for a context of one device; see docs/guides/columns.md.
+
+    Items have any multiple of 4 bytes.  There are three kernels, for multiples of 16, 8 and 4 bytes; each is compiled
+    when it is first needed.
+
+    Args:
+        context, target: as of `hsgen.opencl.Sorter`.
+
+    Raises:
+        TypeError: `context` is not a `pyopencl.Context`.
+    """
+
+    def __init__(self, context: Any, *, target: str | os.PathLike[str] | None = None) -> None:
+        self._host = host_of(context)
+        self._context, self._target = context, target
+        self._by_value: dict[str, _Values] = {}
+        self._lock = RLock()
+
+    def __repr__(self) -> str:
+        """Operation and device."""
+        return f"<{type(self).__name__}: gather, device={self._host.label!r}>"
+
+    def __call__(
+        self,
+        queue: Any,
+        index: Any,
+        source: Any,
+        out: Any,
+        *,
+        item_bytes: int | None = None,
+        n: int | None = None,
+        wait_for: Sequence[Any] | None = None,
+    ) -> Any:
+        """Enqueue out[i] = source[index[i]] for the first `n` indices (by default all); return the event of its end.
+
+        `index` holds 32-bit unsigned numbers.  An item of `source` and `out` is an element of a flat array, also of a
+        structured type, or array[i] of one with more dimensions, or has `item_bytes` bytes, which buffers require.
+        Where an index is not less than the number of items in `source`, nothing is written.
+
+        Raises:
+            TypeError: an argument is neither a pyopencl array nor a buffer.
+            ValueError: items of different sizes, an array that is not in C order, an `out` with too little room or
+                that overlaps another argument, or a queue of another context.
+            hsgen.core.errors.Usage: items of a size that is no multiple of 4 bytes; there are 2^31 values or more in
+                `source` or `out`; there is no such target.
+            hsgen.core.errors.Unavailable: the device lacks what the target needs.
+            hsgen.core.errors.Wrong: the kernel does not build.
+        """
+        size, after = item_size(source, "source", item_bytes), item_size(out, "out", item_bytes)
+        if size != after:
+            raise ValueError(f"out has items of {after} bytes, source of {size}")
+        return self._of(unit(size)).run(queue, index, source, out, size, n, wait_for)
+
+    def _of(self, value: str) -> _Values:
+        """The gather for a kind of values, compiled at first use."""
+        with self._lock:
+            if value not in self._by_value:
+                self._by_value[value] = _Values(self._context, value, self._target)
+            return self._by_value[value]

@@ -1,0 +1,152 @@
+"""Gathering items by index: item i of the result is item index[i] of a table.
+
+The keys of a call are the indices, and its values are the table: `segment_count` items of `take` values each.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Container
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hsgen.core.errors import Usage
+from hsgen.core.interpreter import Options
+from hsgen.core.keys import PLAIN, Signature, Type
+from hsgen.core.sort import Sort
+from hsgen.operations.base import Operation
+from hsgen.operations.calls import UNTOUCHED, Call, Load
+from hsgen.operations.inputs import KINDS, Keys, Make
+
+UNITS = ("v16", "v8", "v4")
+"""The kinds of values of which items consist, the widest first."""
+MOST_BYTES = 256
+"""The greatest item that is tested; kernels move greater ones, too."""
+_MOST_VALUES = 2**31 - 1  # of the table, and of the result: indices of values are signed 32-bit integers
+_NAMES = "random", "sorted", "reversed", "all equal", "all greatest", "few distinct", "organ pipe", "zipf", "hot bucket"
+_INDICES: dict[str, Make] = {name: KINDS[name] for name in _NAMES}
+
+
+def unit(item_bytes: int) -> str:
+    """Return the widest kind of values of which items of this size consist.
+
+    Raises:
+        Usage: the size is no multiple of 4 bytes, or 0.
+    """
+    if item_bytes <= 0 or item_bytes % 4:
+        raise Usage(f"items of {item_bytes} bytes: give a multiple of 4")
+    return next(name for name in UNITS if item_bytes % int(name[1:]) == 0)
+
+
+def gathered(index: Keys, table: NDArray[np.uint32], how: Options, blank: int = UNTOUCHED) -> NDArray[np.uint32]:
+    """Return the items by index as rows of a value each, shape (n * take, 32-bit words of a value).
+
+    table: shape (segment_count * take, 32-bit words of a value).  An item whose index is beyond the table is `blank`.
+    """
+    items = table.reshape(how.segment_count, -1)
+    out = np.full((len(index), items.shape[1]), blank, np.uint32)
+    valid = index < how.segment_count
+    out[valid] = items[index[valid]]
+    return out.reshape(-1, table.shape[1])
+
+
+def _valued(value: str) -> str:
+    """The kind of values of a gather beside sorts with values of a kind: by default that of which all items consist."""
+    return value if value in UNITS else UNITS[-1]
+
+
+def _table(rng: np.random.Generator, sort: Sort, rows: int, take: int) -> NDArray[np.uint32]:
+    return rng.integers(0, 1 << 32, (rows * take, sort.signature.value_bytes // 4), np.uint32)
+
+
+class _Gather(Operation):
+    """The items of a table by n indices."""
+
+    name, noun, c_kind = "gather", "gather", "HS_GATHER"
+    items, unit, element = "indices", "indices", "index"
+    section = "gather", "Gathers by {} indices"
+    order = 6
+    timed = selects = True
+    taken = "items of {} values"
+    kinds = _INDICES
+
+    def subject(self, sort: Sort) -> str:
+        """See `Operation`."""
+        return f"gather of items of {sort.signature.value_bytes}-byte values by {sort.label} indices"
+
+    def signature(self, signature: Signature) -> Signature:
+        """See `Operation`: indices have no type, order or features."""
+        return replace(PLAIN, value=_valued(signature.value), rows=True)
+
+    def of_type(self, signature: Signature, key: Type) -> Signature:
+        """See `Operation`."""
+        return replace(signature, value=_valued(signature.value), key_transform=key.kind > 0, rows=True)
+
+    def serves(self, sort: Sort, key: Type) -> bool:
+        """See `Operation`: indices are unsigned."""
+        return key.name == sort.label
+
+    def settled(self, n: int, how: Options, given: Container[str]) -> Options:
+        """See `Operation`: table and result have at least one item, and fewer than 2^31 values."""
+        if not n:
+            return how
+        for what, count in (("segment_count", how.segment_count), ("take", how.take)):
+            if not count:
+                raise Usage(f"{what} 0: give the {'items of the table' if what != 'take' else 'values of an item'}")
+        if max(n, how.segment_count) * how.take > _MOST_VALUES:
+            raise Usage(f"take {how.take}: table and result have up to {_MOST_VALUES} values; give wider ones")
+        return how
+
+    def second(self, how: Options, n: int) -> Options | None:
+        """See `Operation`: no gather is in place."""
+        return how
+
+    def reported(self, how: Options) -> list[str]:
+        """See `Operation`."""
+        return [f"{how.take} values of each of {how.segment_count} items"]
+
+    def call(
+        self, sort: Sort, keys: Keys, how: Options, *, in_place: bool, count: int | None, rng: np.random.Generator
+    ) -> Call:
+        """Return the call that gathers items of a random size from a random table; some indices are beyond it.
+
+        Table and result have at most as many values as there are `keys`.  Other items follow the table.
+        """
+        most = MOST_BYTES // sort.signature.value_bytes
+        take = 1 if rng.integers(2) else min(int(rng.integers(1, most + 1)), max(len(keys), 1))
+        room = max(len(keys) // take, 1)
+        most = max(room - 1, 1)
+        rows = (1, most, int(rng.integers(1, most + 1)))[rng.integers(3)]
+        index = (keys[: len(keys) // take].astype(np.uint64) * np.uint64(rows) >> np.uint64(32)).astype(np.uint32)
+        if len(index) and not rng.integers(3):
+            index[rng.integers(0, len(index), 3)] = rows, rng.integers(rows, 1 << 32), (1 << 32) - 1
+        how = replace(how, discard=False, segment_count=rows, take=take)
+        table = _table(rng, sort, room, take)
+        after = gathered(index, table[: rows * take], how)
+        return Call(
+            n=len(index), keys=index, expected=None, in_place=False, values=table, values_expected=after, how=how
+        )
+
+    def load(self, sort: Sort, keys: Keys, values: NDArray[Any] | None, how: Options, rng: np.random.Generator) -> Load:
+        """Return the gather of as many items as the table has, or `segment_count`, by indices of these keys."""
+        how = replace(how, segment_count=how.segment_count or max(len(keys), 1))
+        index = (keys.astype(np.uint64) * np.uint64(how.segment_count) >> np.uint64(32)).astype(np.uint32)
+        table = _table(rng, sort, how.segment_count, how.take)
+        none = np.zeros(0, np.uint32)
+        return Load(
+            keys=index,
+            values=table,
+            expected=none,
+            values_expected=gathered(index, table, how),
+            how=how,
+            count=len(index),
+        )
+
+    def moved(self, sort: Sort, n: int, how: Options) -> int | None:
+        """See `Operation`: the indices, and every item twice."""
+        return n * (sort.key.bytes + 2 * how.take * sort.signature.value_bytes)
+
+
+OPERATION = _Gather()

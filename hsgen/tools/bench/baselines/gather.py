@@ -1,0 +1,49 @@
+"""What gathers by index are compared with."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from hsgen.core.sort import Sort
+from hsgen.engines.engine import Engine
+from hsgen.operations.calls import Load
+from hsgen.tools.bench.baselines.baseline import Run
+
+
+def numpy(engine: Engine, work: Load) -> Run:
+    """numpy's `take` of the rows of a table, on one thread."""
+    assert work.values is not None
+    width = work.values.shape[1]
+    table, index = work.values.reshape(work.how.segment_count, -1), work.keys.astype(np.intp)
+    made: dict[str, Any] = {"items": np.empty((len(index), table.shape[1]), np.uint32)}
+
+    def run() -> None:
+        np.take(table, index, axis=0, out=made["items"], mode="clip")
+
+    return Run(
+        name="numpy",
+        prepare=lambda: None,
+        sort=run,
+        result=lambda: work.expected,
+        values=lambda: made["items"].reshape(-1, width),
+        version=np.__version__,
+    )
+
+
+GATHERING: Mapping[str, Callable[[Engine, Load], Run]] = {"numpy": numpy}
+"""Those that gather items by index."""
+
+ALL = list(GATHERING)
+
+
+def names(sort: Sort) -> list[str]:
+    """Return the baselines that gather items of any size."""
+    return list(GATHERING)
+
+
+def start(name: str, engine: Engine, work: Load) -> Run:
+    """Set a baseline up."""
+    return GATHERING[name](engine, work)

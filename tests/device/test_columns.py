@@ -1,0 +1,192 @@
+"""Sorts of tables by several columns, and of records, against numpy: random columns, types, orders and shapes.
+
+numpy orders floats by value; here columns are compared by their ordered bits (docs/reference/semantics.md).
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from hsgen.core.errors import Usage
+from hsgen.core.keys import KEYS, TYPES
+from hsgen.engines.hosts import Host
+from hsgen.engines.pyopencl import context_for
+from hsgen.opencl import ColumnSorter, Field
+from hsgen.operations.oracle import ordered
+from hsgen.system import toolchain
+
+pytestmark = pytest.mark.device
+cl = toolchain.pyopencl()
+array = pytest.importorskip("pyopencl.array")
+DOCUMENT = Path(__file__).resolve().parents[2] / "docs/guides/columns.md"
+EXAMPLES = settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+
+
+@pytest.fixture(scope="module")
+def queue(embedded: Host) -> Iterator[Any]:
+    context = context_for(embedded)  # kept: Intel's runtime frees a context that only a queue holds
+    yield cl.CommandQueue(context)
+    del context
+
+
+@pytest.fixture(scope="module")
+def sorter(queue: Any) -> Iterator[Any]:
+    """Sorters by their columns, each compiled once."""
+    made: dict[tuple[tuple[str, str], ...], ColumnSorter] = {}
+
+    def of(by: tuple[tuple[str, str], ...]) -> ColumnSorter:
+        if by not in made:
+            made[by] = ColumnSorter(queue.context, by)
+        return made[by]
+
+    yield of
+    made.clear()
+
+
+def column(rng: np.random.Generator, name: str, n: int) -> np.ndarray:
+    """Keys of few distinct values, so that columns after it matter: with NaNs, infinities and zeros of both signs."""
+    of = TYPES[name]
+    width = KEYS[of.key].bytes
+    if name == "bool":
+        return rng.integers(0, 2, n).astype(bool)
+    bits = rng.integers(0, 3, n).astype(f"u{width}") << np.uint8(8 * width - 2)
+    special = rng.integers(0, np.iinfo(bits.dtype).max, 2, bits.dtype, endpoint=True)
+    bits = np.where(rng.integers(0, 3, n) == 0, special[rng.integers(0, 2, n)], bits)
+    if of.kind == 2:
+        some = np.array([0.0, -0.0, 1.0, -1.0, np.inf, -np.inf, np.nan, -np.nan]).astype(
+            "f4" if width == 2 else f"f{width}"
+        )
+        plain = (some.view("u4") >> 16).astype("u2") if name == "bf16" else some.astype(f"f{width}").view(f"u{width}")
+        bits = np.where(rng.integers(0, 2, n) == 0, plain[rng.integers(0, 8, n)], bits)
+    return bits.view(of.numpy)
+
+
+def order_of(columns: list[np.ndarray], by: tuple[tuple[str, str], ...]) -> np.ndarray:
+    """The stable order of rows, the first column most significant."""
+    bits = [
+        ordered(x.view(f"u{x.itemsize}"), TYPES[name].kind, descending=order == "descending")
+        for x, (name, order) in zip(columns, by, strict=True)
+    ]
+    return np.lexsort(bits[::-1])
+
+
+SHAPES = (
+    (("u32", "ascending"),),
+    (("f16", "descending"),),
+    (("f32", "descending"), ("u64", "ascending")),
+    (("i8", "ascending"), ("f16", "descending"), ("bool", "ascending")),
+    (("u64", "ascending"), ("u64", "ascending")),
+    (("bf16", "ascending"), ("i16", "descending"), ("f64", "descending"), ("u8", "ascending")),
+)
+"""128-bit keys among them, as two columns."""
+
+
+@EXAMPLES
+@given(
+    by=st.sampled_from(SHAPES),
+    n=st.integers(0, 3000),
+    sizes=st.lists(st.integers(1, 64), max_size=3),
+    place=st.sampled_from(["in place", "out of place", "index", "index and out"]),
+    seed=st.integers(0, 2**32 - 1),
+)
+def test_tables(
+    queue: Any, sorter: Any, by: tuple[tuple[str, str], ...], n: int, sizes: list[int], place: str, seed: int
+) -> None:
+    rng = np.random.default_rng(seed)
+    columns = [column(rng, name, n) for name, _ in by]
+    values = [rng.integers(0, 256, (n, size), np.uint8) for size in sizes]
+    keys, moving = ([array.to_device(queue, x) for x in some] for some in (columns, values))
+    order = array.zeros(queue, n, np.uint32) if "index" in place else None
+    out = [array.empty_like(x) for x in keys] if "out" in place else None
+    moved = [array.empty_like(x) for x in moving] if place != "in place" else None
+    sorter(by)(queue, keys, out, values=moving, values_out=moved, index_out=order).wait()
+    right = order_of(columns, by)
+    if order is not None:
+        assert np.array_equal(order.get(), right)
+    results = out if out is not None else keys
+    for found, x in zip(results, columns, strict=True):
+        assert found.get().tobytes() == (x if place == "index" else x[right]).tobytes()
+    for found, x in zip(moved or moving, values, strict=True):
+        assert np.array_equal(found.get(), x[right])
+    if place != "in place":
+        assert all(found.get().tobytes() == x.tobytes() for found, x in zip(keys, columns, strict=True))
+
+
+@EXAMPLES
+@given(words=st.integers(1, 16), by=st.sampled_from(SHAPES[:4]), n=st.integers(1, 2000), data=st.data())
+def test_keys_in_records(
+    queue: Any, sorter: Any, words: int, by: tuple[tuple[str, str], ...], n: int, data: st.DataObject
+) -> None:
+    """Of records of 4 to 64 bytes, by fields at any offset, which may overlap."""
+    rng = np.random.default_rng(data.draw(st.integers(0, 2**32 - 1), label="seed"))
+    words = max(words, *(KEYS[TYPES[name].key].bytes // 4 for name, _ in by), 1)
+    records, given = np.zeros((n, 4 * words), np.uint8), []
+    for name, _ in by:
+        size = KEYS[TYPES[name].key].bytes
+        at = data.draw(st.integers(0, 4 * words - size), label="offset")
+        records[:, at : at + size] = column(rng, name, n).view(np.uint8).reshape(n, size)
+        given.append((at, size, name))
+    columns = [records[:, at : at + size].copy().reshape(-1).view(TYPES[name].numpy) for at, size, name in given]
+    on_device = array.to_device(queue, records)
+    sorter(by)(queue, [Field(on_device, at) for at, _, _ in given], values=[on_device])
+    assert np.array_equal(on_device.get(), records[order_of(columns, by)])
+
+
+def test_what_is_refused(queue: Any, sorter: Any) -> None:
+    by = (("u32", "ascending"), ("f32", "descending"))
+    a, b = array.zeros(queue, 10, np.uint32), array.zeros(queue, 10, np.float32)
+    order = array.zeros(queue, 10, np.uint32)
+    made = sorter(by)
+    for keys, more, line in (
+        ([a], {}, "keys has 1 columns, this sorter has 2"),
+        ([a, b[:9]], {}, "columns have 9 and 10 rows"),
+        ([b, a], {}, r"keys 0 has shape \(10,\) of float32; give one dimension of uint32"),
+        ([a, b], {"values": [array.zeros(queue, 9, np.uint64)]}, "columns have 9 and 10 rows"),
+        ([a, b], {"out": [a]}, "there are 1 outputs for 2 arrays"),
+        ([a, b], {"out": [order, b], "index_out": order}, "overlap"),
+        ([a, b], {"values": [order], "index_out": order}, "overlap"),
+        ([a, b], {"index_out": a}, "overlap"),
+        ([Field(a, 2), b], {}, "keys 0 is at byte 2 of 4; its keys have 4 bytes"),
+        ([a, b], {"values": [array.to_device(queue, np.zeros((10, 3), order="F"))]}, "not in C order"),
+    ):
+        with pytest.raises(ValueError, match=line):
+            made(queue, keys, **more)
+    with pytest.raises(TypeError, match="give a pyopencl array"):
+        made(queue, [a, np.zeros(10, np.float32)])
+    with pytest.raises(Usage, match="by is empty"):
+        ColumnSorter(queue.context, [])
+    with pytest.raises(Usage, match="order up: unknown"):
+        ColumnSorter(queue.context, [("u32", "up")])
+    assert "('u32', 'ascending')" in repr(made) and made.max_n == 2**30 - 1
+
+
+def test_an_out_of_order_queue(queue: Any, sorter: Any) -> None:
+    """Events order the launches."""
+    by = (("u32", "ascending"), ("u64", "descending"))
+    other = cl.CommandQueue(queue.context, properties=cl.command_queue_properties.OUT_OF_ORDER_EXEC_MODE_ENABLE)
+    rng = np.random.default_rng(1)
+    for _ in range(5):
+        columns = [rng.integers(0, 4, 5000, np.uint32), rng.integers(0, 4, 5000, np.uint64)]
+        keys = [array.to_device(queue, x) for x in columns]
+        sorter(by)(other, keys).wait()
+        right = order_of(columns, by)
+        assert all(np.array_equal(x.get(), y[right]) for x, y in zip(keys, columns, strict=True))
+
+
+def test_the_document_says_what_happens(tmp_path: Path) -> None:
+    (program,) = re.findall(r"^```python\n(.*?)^```$", DOCUMENT.read_text(encoding="utf-8"), re.M | re.S)
+    assert len(program.splitlines()) <= 40
+    (tmp_path / "program.py").write_text(program, encoding="utf-8")
+    command = [sys.executable, tmp_path / "program.py"]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=DOCUMENT.parents[2], check=False)
+    assert done.returncode == 0, done.stderr

@@ -1,0 +1,209 @@
+"""The JavaScript runtime of WebGPU under node, with Dawn on lavapipe at several subgroup widths."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import missing
+
+from hsgen.cli import main
+
+ROOT = Path(__file__).parents[2]
+NPM = ROOT / ".ci/npm"
+SCRIPTS = Path(__file__).parent / "webgpu"
+DRIVERS = Path("/usr/share/vulkan/icd.d")
+COUNTS = [0, 1, 2, 3, 63, 64, 65, 255, 256, 257, 1023, 1024, 1025, 2049, 5000]
+CALLS = [{}, {"out": True}, {"out": True, "order": "descending", "offset": 256}]
+COUNTED = [{"counts": True}, {"counts": True, "out": True}]
+BITS = [{"beginBit": 3, "endBit": 9}, {"beginBit": 5, "endBit": 29, "out": True}, {"beginBit": 7, "endBit": 7}]
+LARGEST = 60_000  # bytes of the module with a sort of keys and values
+
+
+@pytest.fixture(scope="session")
+def node() -> str:
+    """Node, with the packages that .ci/npm/package-lock.json pins."""
+    if not (found := shutil.which("node")):
+        missing("no node (apt-get install nodejs npm)")
+    if not (NPM / "node_modules/webgpu").is_dir():
+        missing("no Dawn for node (npm ci --ignore-scripts --prefix .ci/npm)")
+    return found
+
+
+@pytest.fixture(scope="session")
+def driver() -> Path:
+    """The file by which Vulkan's loader finds lavapipe."""
+    found = sorted(DRIVERS.glob("lvp_icd*.json"))
+    if not found:
+        missing("no lavapipe (apt-get install mesa-vulkan-drivers)")
+    return found[0]
+
+
+def generated(folder: Path, *options: str) -> None:
+    assert main(["generate", "-t", "webgpu", "-t", "webgpu-cpu", "--api", "webgpu", "-o", str(folder), *options]) == 0
+
+
+@pytest.fixture(scope="session")
+def bundle(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A bundle of sorts of all widths; those of 32 bits have all features."""
+    folder = tmp_path_factory.mktemp("bundle") / "hs"
+    full = ["--order", "both", "--feature", "device-count", "--feature", "bit-range"]
+    keys = ["--key", "u32", "--key", "i32", "--key", "f32"]
+    for value in ("none", "v4", "index"):
+        generated(folder, *keys, "--value", value, *full)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def widths(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A bundle of sorts of other widths, and of larger values."""
+    folder = tmp_path_factory.mktemp("widths") / "hs"
+    for value in ("none", "v8"):
+        generated(folder, "--key", "u16", "--key", "i8", "--key", "u64", "--value", value, "--order", "both")
+    return folder
+
+
+def lines(node: str, script: str, request: dict[str, Any], folder: Path, **environment: str) -> list[dict[str, Any]]:
+    """Run a script with a request; return the objects that it prints."""
+    path = folder / "request.json"
+    path.write_text(json.dumps({"npm": str(NPM), **request}), encoding="utf-8")
+    command = [node, str(SCRIPTS / script), str(path)]
+    done = subprocess.run(
+        command, env={**os.environ, **environment}, capture_output=True, text=True, timeout=400, check=False
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+def compared(node: str, driver: Path, folder: Path, bundle: Path, lanes: int, rows: list[dict[str, Any]]) -> None:
+    """Compare sorts with the order of semantics.md at a subgroup width."""
+    seed = int.from_bytes(os.urandom(4), "little")
+    print(f"seed {seed}, {lanes} lanes")
+    environment = {"VK_DRIVER_FILES": str(driver), "LP_NATIVE_VECTOR_WIDTH": str(32 * lanes)}
+    request = {"bundle": str(bundle), "seed": seed, "rows": rows, "subgroups": True}
+    *results, device = lines(node, "sorts.mjs", request, folder, **environment)
+    assert "llvmpipe" in device["device"] and device["widths"] == [lanes, lanes]
+    assert device["problems"] == []
+    assert len(results) == len(rows)
+    for row in results:
+        assert row["cases"] > 0 and row["failures"] == 0, row
+
+
+@pytest.mark.parametrize("lanes", [4, 8, 16])
+def test_sorts_are_right_at_every_width(node: str, driver: Path, bundle: Path, tmp_path: Path, lanes: int) -> None:
+    rows = [
+        {"key": "u32", "value": "v4", "counts": COUNTS, "calls": CALLS},
+        {"key": "u32", "value": "none", "counts": [1000, 2049], "calls": [*CALLS, *BITS]},
+        {"key": "f32", "value": "v4", "counts": [7, 1500], "calls": [*CALLS, *COUNTED, *BITS]},
+        {"key": "i32", "value": "index", "counts": [300, 1500], "calls": [*CALLS, {"discardKeys": True}, *BITS]},
+    ]
+    compared(node, driver, tmp_path, bundle, lanes, rows)
+
+
+def test_keys_of_other_widths_and_larger_values(node: str, driver: Path, widths: Path, tmp_path: Path) -> None:
+    some = [1, 2, 3, 255, 1025, 2051]
+    rows = [{"key": key, "value": "none", "counts": some, "calls": CALLS} for key in ("u16", "i8", "u64")]
+    rows += [{"key": key, "value": "v8", "counts": some, "calls": CALLS} for key in ("i16", "u8", "f64")]
+    compared(node, driver, tmp_path, widths, 8, rows)
+
+
+REFUSED = {
+    "no keys": "keys: there is no buffer",
+    "n": "n: -1 is no count from 0 to ",
+    "fraction": "n: 2.5 is no count",
+    "too many": "n: 1073741824 is no count",
+    "small buffer": "keys: 4096 bytes are too few; n = 1025 takes 4100",
+    "small size": "keys: 64 bytes are too few; n = 17 takes 68",
+    "offset": "keys: offset 128 is not a multiple of 256",
+    "usage": "keys: the buffer lacks the usage STORAGE",
+    "no buffer": "keys: is neither a GPUBuffer nor",
+    "no values": "values: the sort moves values, which are not given",
+    "values": "values: the sort was generated without values",
+    "half in place": "keysOut and valuesOut: give both",
+    "overlap": "keys and valuesOut: the buffers overlap",
+    "count overlaps": "keys and count: the buffers overlap",
+    "bits": "beginBit 9, endBit 4: give a range in order",
+    "order": 'order: "upwards" is neither',
+    "order not generated": "order: the sort was generated for ascending order only",
+    "count not generated": "count: the sort was generated without device-side counts",
+    "range not generated": "beginBit and endBit: the sort was generated for whole keys",
+    "scope": "n: 101 is no count from 0 to 100",
+    "discard": "discardKeys: only an argsort discards keys",
+    "key": 'key: "u33" is no type of keys',
+    "value": "u32 with v16: there is no such sort among those given (",
+    "type not generated": "i16, ascending: the sort was generated for unsigned ascending keys",
+    "created order": 'order: "up" is neither',
+    "no sorts": "u32: there is no such sort among those given (none)",
+    "device": "device: is no GPUDevice",
+    "subgroups": 'the device lacks the feature "subgroups"',
+    "kernel": "kernel ",
+    "destroyed": "the sorter was destroyed",
+}
+
+
+def test_wrong_calls_are_refused_with_one_sentence(node: str, driver: Path, bundle: Path, tmp_path: Path) -> None:
+    folder = shutil.copytree(bundle, tmp_path / "hs")
+    generated(folder, "--key", "u16")
+    (got,) = lines(node, "refusals.mjs", {"bundle": str(folder)}, tmp_path, VK_DRIVER_FILES=str(driver))
+    said = got["said"]
+    assert said.pop("small scope works") is None
+    assert set(said) == set(REFUSED)
+    for name, text in REFUSED.items():
+        assert (said[name] or "").startswith("hs_webgpu: "), (name, said[name])
+        assert text in said[name] and "\n" not in said[name], (name, said[name])
+    assert got["untouched"] and got["sorted"] and got["problems"] == []
+    assert got["bytes"] >= 3 * 4000
+
+
+def test_bundlers_keep_only_what_is_imported(node: str, bundle: Path, tmp_path: Path) -> None:
+    """One key type with values is small, and the sorts of others are dropped."""
+    tool = NPM / "node_modules/.bin/esbuild"
+    if not tool.exists():
+        missing("no esbuild (npm ci --ignore-scripts --prefix .ci/npm)")
+    (tmp_path / "node_modules").mkdir()
+    (tmp_path / "node_modules/hs-webgpu").symlink_to(bundle)
+    source = 'import { Sorter } from "hs-webgpu/runtime";\nimport sort from "hs-webgpu/webgpu/auto_u32_v4";\n'
+    source += 'import { Sorter as unused } from "hs-webgpu";\nexport const made = (device) => '
+    source += 'Sorter.create(device, "u32", { value: "u32", sorts: [sort] });\n'
+    (tmp_path / "page.js").write_text(source, encoding="utf-8")
+    command = [str(tool), "page.js", "--bundle", "--minify", "--format=esm", "--log-level=error"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
+    print(f"{len(done.stdout)} bytes")
+    assert len(done.stdout) <= LARGEST
+    assert set(re.findall(r"auto_\w+", done.stdout)) == {"auto_u32_v4"}
+
+
+TYPES = """
+import { Sorter, sorts, type SortCall } from "hs-webgpu";
+import { Sorter as Runtime } from "hs-webgpu/runtime";
+import sort from "hs-webgpu/webgpu/auto_u32_v4";
+declare const device: GPUDevice, encoder: GPUCommandEncoder, keys: GPUBuffer, values: GPUBuffer, count: GPUBuffer;
+const sorter = await Sorter.create(device, "u32", { value: "u32", maxN: 1000 });
+sorter.sort(encoder, { keys, values: { buffer: values, offset: 256 }, n: 10, count });
+const runtime: Runtime = await Runtime.create(device, "f32", { sorts: [sort, ...sorts], order: "descending" });
+const call: SortCall = { keys };
+runtime.sort(encoder, call);
+export const bytes: number = runtime.scratchBytes(10) + sorter.maxN;
+// @ts-expect-error
+await Sorter.create(device, "u33");
+// @ts-expect-error
+sorter.sort(encoder, { n: 3 });
+"""
+
+
+def test_the_declarations_are_those_of_the_package(node: str, bundle: Path, tmp_path: Path) -> None:
+    tool = NPM / "node_modules/.bin/tsc"
+    if not tool.exists():
+        missing("no TypeScript (npm ci --ignore-scripts --prefix .ci/npm)")
+    (tmp_path / "node_modules").mkdir()
+    (tmp_path / "node_modules/hs-webgpu").symlink_to(bundle)
+    (tmp_path / "page.mts").write_text(TYPES, encoding="utf-8")
+    options = ["--noEmit", "--strict", "--target", "es2022", "--module", "nodenext", "--types", ""]
+    done = subprocess.run([str(tool), *options, "page.mts"], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout[-3000:]

@@ -1,0 +1,171 @@
+"""WebGPU through the C runtime and wgpu-native, on Mesa's lavapipe: a tiny sort, and faults that are found."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from collections.abc import Callable, Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import missing
+from nightly import nightly
+
+from hsgen.cli import main
+from hsgen.core.errors import Unavailable
+from hsgen.emit import kernels as render
+from hsgen.engines import native
+from hsgen.engines.hosts import Host
+from hsgen.system import resources
+from hsgen.targets import target
+from hsgen.tools import worker
+
+TINY = str(Path(__file__).with_name("lanes") / "webgpu1.toml")
+DRIVERS = Path("/usr/share/vulkan/icd.d")
+Lavapipe = Callable[[int], Host]
+Change = Callable[[str, str, str], None]
+
+
+@cache
+def devices(width: int) -> list[Host]:
+    """The WebGPU devices, in the environment that `lavapipe` sets up for a width."""
+    try:
+        return worker.hosts("webgpu", native.library("webgpu", [target.find(TINY)], "u32"))
+    except Unavailable as e:
+        missing(str(e))
+
+
+@pytest.fixture
+def lavapipe(monkeypatch: pytest.MonkeyPatch) -> Lavapipe:
+    """Make lavapipe, with subgroups of a given width, the only Vulkan device."""
+
+    def ready(width: int) -> Host:
+        drivers = sorted(DRIVERS.glob("lvp_icd*.json"))
+        if not drivers:
+            missing("lavapipe is not installed (apt-get install mesa-vulkan-drivers)")
+        monkeypatch.setenv("VK_DRIVER_FILES", str(drivers[0]))
+        monkeypatch.setenv("LP_NATIVE_VECTOR_WIDTH", str(32 * width))
+        found = devices(width)
+        if not found:
+            missing("wgpu-native shows no device")
+        version = re.search(r"Mesa (\d+)", found[0].driver)
+        if version is None or int(version[1]) < 25:
+            missing(f"lavapipe of Mesa 25 or later; here is {found[0].driver}")
+        return found[0]
+
+    return ready
+
+
+@pytest.fixture
+def templates(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Change]:
+    """Change a text in a copy of the templates, from which everything is then generated."""
+    place = tmp_path / "templates"
+    shutil.copytree(resources.templates(), place)
+
+    def change(file: str, old: str, new: str) -> None:
+        text = (place / file).read_text(encoding="utf-8")
+        assert old in text
+        (place / file).write_text(text.replace(old, new), encoding="utf-8")
+        monkeypatch.setattr(resources, "templates", lambda: place)
+        render.environment.cache_clear()
+
+    yield change
+    render.environment.cache_clear()
+
+
+def validated(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, list[dict[str, Any]], str]:
+    """Run a validation: exit code, rows and messages."""
+    capsys.readouterr()
+    code = main(["validate", "--api", "webgpu", "-t", TINY, "--device", "llvmpipe", "--json", *arguments])
+    out, err = capsys.readouterr()
+    return code, json.loads(out) if out else [], err
+
+
+@pytest.mark.device
+@pytest.mark.parametrize("width", [4, 8, 16])
+def test_the_lanes_of_a_subgroup_are_found_by_a_kernel(lavapipe: Lavapipe, width: int) -> None:
+    """wgpu-native does not report them."""
+    host = lavapipe(width)
+    assert host.widths == (1, width) and host.type == "cpu" and host.platform == "llvmpipe"
+
+
+WAYS = [
+    (8, "u32", ("--option=limits=1", "--option=validation=1")),
+    *(nightly(w, "u32", ("--value=v4", "--feature=bit-range", "--feature=device-count")) for w in (4, 8, 16)),
+    nightly(8, "f32", ("--value=index", "--order=both", "--option=poison=1")),
+    nightly(4, "i32", ("--value=v16", "--order=both", "--feature=run-boundaries")),
+    nightly(16, "u8", ("--value=v8", "--option=poison=1")),
+    nightly(8, "f16", ("--order=both", "--feature=bit-range")),
+]
+
+
+@pytest.mark.device
+@pytest.mark.parametrize(("width", "key", "more"), WAYS)
+def test_sorts_through_webgpu(
+    lavapipe: Lavapipe, width: int, key: str, more: tuple[str, ...], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Every result is right, with the limits that every implementation grants, and WebGPU reports nothing."""
+    lavapipe(width)
+    code, rows, err = validated(capsys, "--key", key, *more)
+    assert code == 0 and len(rows) == 1, err
+    row = rows[0]
+    assert row["api"] == "webgpu" and row["key"] == key and "llvmpipe" in row["device"]
+    assert row["failures"] == 0 and row["cases"] > 500 and row["greatest_n"] >= 1 << 17
+
+
+FAULTS = {
+    "an offset that is not aligned": (
+        "entries[i].offset = ranges[i].offset;",
+        "entries[i].offset = ranges[i].offset + 4;",
+        "offset",
+    ),
+    "more bindings than the layout has": ("group.entryCount = count;", "group.entryCount = count - 1;", "bind"),
+    "a buffer beyond its end": (
+        "entries[i].size = ranges[i].size;",
+        "entries[i].size = ranges[i].size + (1u << 20);",
+        "size",
+    ),
+}
+
+
+@pytest.mark.device
+@pytest.mark.parametrize("fault", list(FAULTS))
+def test_what_webgpu_reports_fails_a_validation(
+    lavapipe: Lavapipe, templates: Change, capsys: pytest.CaptureFixture[str], fault: str
+) -> None:
+    lavapipe(8)
+    old, new, word = FAULTS[fault]
+    templates("apis/webgpu/hs_webgpu_cache.c", old, new)
+    code, _, err = validated(capsys, "--key", "u32")
+    assert code == 1 and "WebGPU reports: error: Validation Error" in err and word in err.lower(), err
+
+
+@pytest.mark.device
+def test_a_module_that_does_not_compile(
+    lavapipe: Lavapipe, templates: Change, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The error names the place, and comes from creating the sorter."""
+    lavapipe(8)
+    templates("apis/webgpu/hs_webgpu_create.c", 'enables ? "enable subgroups;\\n" : ""', 'enables ? "" : "oops\\n"')
+    templates("apis/webgpu/hs_webgpu_create.c", "hs_webgpu_exchanges(kernels->sort) && ", "")
+    code, rows, err = validated(capsys, "--key", "u32")
+    assert code == 1 and not rows
+    assert "hs_webgpu_create: the driver cannot build a kernel: Validation Error" in err and "oops" in err
+
+
+@pytest.mark.device
+def test_a_write_beyond_scratch_is_caught(
+    lavapipe: Lavapipe, templates: Change, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A sort in place whose copy of the keys begins where scratch ends."""
+    lavapipe(8)
+    templates(
+        "apis/webgpu/hs_webgpu_record.c",
+        "spans[HS_SOURCE].begin += keys;",
+        "spans[HS_SOURCE].begin += hs_discarded_at(need);",
+    )
+    code, _, err = validated(capsys, "--key", "u32")
+    assert code == 1 and ("beyond its scratch memory" in err or "WebGPU reports" in err), err
