@@ -14,7 +14,7 @@ from hsgen.core.keys import Signature
 from hsgen.core.sort import Sort
 from hsgen.targets import target
 
-SHIPPED = ("adreno-6xx", "cpu", "generic", "intel-gen8", "nvidia-hopper", "apple-m1")
+SHIPPED = ("adreno-6xx", "cpu", "generic", "intel-gen8", "nvidia-hopper", "apple-m1", "webgpu")
 """Targets that differ in APIs, in strategies, and in subgroup operations."""
 FORMS = (
     Signature(),

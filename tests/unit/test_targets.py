@@ -128,6 +128,10 @@ DEVICES = [
     (device("Apple M4 Max", APPLE, "opencl", (), shuffle=False), "apple-m1"),
     (device("SwiftShader Device (LLVM 16.0.0)", GOOGLE, widths=(4,), type="cpu", int64=False), "swiftshader"),
     (device("llvmpipe (LLVM 15.0.6, 256 bits)", MESA, widths=(8,), type="cpu", local_bytes=32768), "lavapipe"),
+    (device("llvmpipe (LLVM 15.0.6, 256 bits)", MESA, "webgpu", (8,), type="cpu", local_bytes=16384), "webgpu-cpu"),
+    (device("SwiftShader Device", GOOGLE, "webgpu", (4,), type="cpu", local_bytes=16384), "webgpu-cpu"),
+    (device("NVIDIA H200", NVIDIA, "webgpu", (32,), local_bytes=16384), "webgpu"),
+    (device("Apple M1", APPLE, "webgpu", (), shuffle=False, local_bytes=16384), "webgpu"),
 ]
 
 

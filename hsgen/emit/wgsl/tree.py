@@ -49,7 +49,11 @@ class Expr:
 
     def parts(self) -> tuple[Expr, ...]:
         """Return the expressions in it."""
-        return ()
+        found: list[Expr] = []
+        for name in self.__dataclass_fields__:
+            value = getattr(self, name)
+            found += [x for x in (value if isinstance(value, tuple) else (value,)) if isinstance(x, Expr)]
+        return tuple(found)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -73,9 +77,6 @@ class Element(Expr):
     var: Var
     index: Expr
 
-    def parts(self) -> tuple[Expr, ...]:
-        return (self.index,)
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Member(Expr):
@@ -84,9 +85,6 @@ class Member(Expr):
     of: Expr
     name: str
 
-    def parts(self) -> tuple[Expr, ...]:
-        return (self.of,)
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Unary(Expr):
@@ -94,9 +92,6 @@ class Unary(Expr):
 
     op: str
     of: Expr
-
-    def parts(self) -> tuple[Expr, ...]:
-        return (self.of,)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -107,18 +102,12 @@ class Binary(Expr):
     left: Expr
     right: Expr
 
-    def parts(self) -> tuple[Expr, ...]:
-        return (self.left, self.right)
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Cast(Expr):
     """A conversion between scalar types."""
 
     of: Expr
-
-    def parts(self) -> tuple[Expr, ...]:
-        return (self.of,)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -129,9 +118,6 @@ class Call(Expr):
     args: tuple[Expr, ...]
     function: Function | None = None
 
-    def parts(self) -> tuple[Expr, ...]:
-        return self.args
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Choice(Expr):
@@ -140,9 +126,6 @@ class Choice(Expr):
     condition: Expr
     yes: Expr
     no: Expr
-
-    def parts(self) -> tuple[Expr, ...]:
-        return (self.condition, self.yes, self.no)
 
 
 @dataclass(slots=True, eq=False)

@@ -1,0 +1,116 @@
+"""WGSL is accepted by naga, through wgpu, and by Tint, through Dawn, which both make pipelines of every kernel."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+
+import covering
+import pytest
+from conftest import missing
+
+from hsgen.core.errors import Usage
+from hsgen.core.keys import Signature
+from hsgen.core.sort import Sort
+from hsgen.emit.kernels import written
+from hsgen.targets import target
+
+ROOT = Path(__file__).parents[2]
+NPM = ROOT / ".ci/npm"
+HERE = Path(__file__).parent / "wgsl"
+TARGETS = ("webgpu", "webgpu-cpu")
+FULL = {"key_transform": True, "bit_range": True, "device_count": True}
+FORMS = (
+    Signature(),
+    Signature(value="v4", **FULL),
+    Signature(value="v8", key_transform=True),
+    Signature(value="v16", device_count=True),
+    Signature(value="index", **FULL),
+    Signature(run_boundaries=True),
+)
+LANGUAGE, API = "wgsl", "webgpu"
+
+
+def sorts(name: str) -> list[Sort]:
+    """Sorts of every label, width and kind of values of a target."""
+    found, out = target.find(name), []
+    for width in ("u8", "u16", "u32", "u64"):
+        for label in [*found.labels(width), *found.implicit(width), *found.derived(width)]:
+            for signature in FORMS:
+                try:
+                    out.append(found.sort(label, width, signature))
+                except Usage:  # the operation lacks it
+                    continue
+    return out
+
+
+def others() -> list[Sort]:
+    """Sorts of the targets of other APIs without subgroup operations and without barriers of all work-groups."""
+    every = (s for s, _ in covering.sorts() if s.lanes == 1 and not any(k.cooperative for k in s.kernels))
+    return [s for s in every if max(k.work_group for k in s.kernels) <= 256]
+
+
+def files(made: list[Sort], folder: Path) -> list[str]:
+    """Write the text of each sort into a file."""
+    paths = []
+    for number, sort in enumerate(made):
+        path = folder / f"{number}_{sort.name.replace('/', '_')}.wgsl"
+        path.write_text(written(sort, LANGUAGE, API).text, encoding="utf-8")
+        paths.append(str(path))
+    return paths
+
+
+def accepted(command: list[str]) -> None:
+    """Run a compiler on files, on lavapipe."""
+    drivers = sorted(Path("/usr/share/vulkan/icd.d").glob("lvp_icd*.json"))
+    if not drivers:
+        missing("no lavapipe (apt-get install mesa-vulkan-drivers)")
+    environment = {**os.environ, "VK_DRIVER_FILES": str(drivers[0])}
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=900, check=False)
+    assert done.returncode == 0, done.stderr[-2000:]
+    assert json.loads(done.stdout.splitlines()[-1]) == {}
+
+
+def naga(paths: list[str]) -> None:
+    if find_spec("wgpu") is None:
+        missing("no wgpu (pip install 'hsgen[webgpu]')")
+    accepted([sys.executable, str(HERE / "naga.py"), *paths])
+
+
+def tint(paths: list[str]) -> None:
+    node = shutil.which("node")
+    if node is None or not (NPM / "node_modules/webgpu").is_dir():
+        missing("no Dawn for node (npm ci --ignore-scripts --prefix .ci/npm)")
+    accepted([node, str(HERE / "tint.mjs"), str(NPM), *paths])
+
+
+@pytest.mark.parametrize("compiler", [naga, tint])
+@pytest.mark.parametrize("name", TARGETS)
+def test_every_kernel_of_the_targets_is_accepted(name: str, compiler: object, tmp_path: Path) -> None:
+    made = sorts(name)
+    assert len(made) > 60
+    compiler(files(made, tmp_path))  # type: ignore[operator]
+
+
+@pytest.mark.parametrize("compiler", [naga, tint])
+def test_every_kernel_that_wgsl_can_express_is_accepted(compiler: object, tmp_path: Path) -> None:
+    made = others()
+    assert len(made) > 20
+    compiler(files(made, tmp_path))  # type: ignore[operator]
+
+
+@pytest.mark.parametrize("compiler", [naga, tint])
+def test_a_barrier_that_not_all_lanes_reach_is_refused(compiler: object, tmp_path: Path) -> None:
+    """Or else a text with a fault would pass."""
+    text = written(target.find("webgpu").sort("auto", "u32"), LANGUAGE, API).text
+    broken = re.sub(r"workgroupBarrier\(\);", "if undefined_name { workgroupBarrier(); }", text, count=1)
+    path = tmp_path / "broken.wgsl"
+    path.write_text(broken, encoding="utf-8")
+    with pytest.raises(AssertionError, match="undefined_name"):
+        compiler([str(path)])  # type: ignore[operator]
