@@ -6,13 +6,15 @@ PY := $(VENV)/bin/python
 PIP := -m pip -qq --disable-pip-version-check
 READY := $(VENV)/.ready
 DEMO := .cache/demo
+WEB := build/web
+PORT := 8000
 HSGEN := $(PY) -m hsgen
 COMPILE := .cache/lock/bin/uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-header \
   --no-annotate --no-emit-index-url --no-emit-find-links
 HEADED := .cache/lock/bin/python .ci/headed
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check format lock docs-targets words wheel schemas release clean device-check device-bench
+.PHONY: help setup demo web test check format lock docs-targets words wheel schemas release clean device-check device-bench
 
 help: ## list the goals
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-12s %s\n", $$1, $$2 }' Makefile
@@ -23,6 +25,15 @@ demo: $(READY) ## generate, validate and measure the sorts of intel-gen8 on this
 	$(HSGEN) generate -t intel-gen8 --api opencl -o $(DEMO)
 	$(HSGEN) validate -t intel-gen8 --device 'Intel(R) OpenCL'
 	$(HSGEN) bench -t intel-gen8 --device 'Intel(R) OpenCL' --sizes 2^12,2^16,2^20 --against numpy,hsgen:cpu
+
+web: $(READY) ## generate the sorts of docs/demo into build/web and serve the page at http://localhost:8000
+	rm -rf $(WEB)
+	mkdir -p $(WEB)
+	cp docs/demo/* $(WEB)
+	for value in none v4; do $(HSGEN) generate -t webgpu -t webgpu-cpu --api webgpu --key u32 --key i32 --key f32 \
+	  --value $$value --order both --feature device-count -o $(WEB)/hs >/dev/null || exit; done
+	@echo "the page is at http://localhost:$(PORT) (make web PORT=8001 for another port; Ctrl-C ends the server)"
+	$(PY) -m http.server --bind localhost --directory $(WEB) $(PORT)
 
 test: $(READY) ## run the tests, up to four modules at a time (make test ARGS="-k plan" for some)
 	$(PY) -m pytest -n auto --maxprocesses 4 --dist loadscope --no-loadscope-reorder $(ARGS)

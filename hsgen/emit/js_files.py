@@ -9,6 +9,7 @@ from typing import Any
 
 from hsgen import __version__
 from hsgen.apis.api import Api, Package
+from hsgen.core.buffers import pair_bytes
 from hsgen.core.flags import ARGUMENTS, BIT, PLACES, QUANTITIES, RANGES
 from hsgen.core.plan import ROLES, Binding, Step
 from hsgen.core.sort import Sort
@@ -66,13 +67,15 @@ def _step(step: Step, kernel: int, bindings: int) -> list[int]:
 
 
 def _plan(sort: Sort) -> dict[str, Any]:
-    """The plan of a sort; lists of bindings occur once."""
+    """The plan of a sort; lists of bindings occur once, and kernels have the sizes of elements that each key has in a
+    buffer, or 0."""
     plan, names = sort.plan, [k.name for k in sort.kernels]
     lists: dict[str, int] = {}
     rows = []
     for step in plan.steps:
         text = json.dumps([_binding(b) for b in step.bindings])
         rows.append(_step(step, names.index(step.kernel), lists.setdefault(text, len(lists))))
+    sizes = {"key": sort.key.bytes, "value": sort.signature.value_bytes, "pair": pair_bytes(sort.key)}
     rules = [[r.min_n, min(r.max_n, EXACT), r.plus, r.per_n, r.unit, r.per_unit, r.units] for r in plan.scratch.rules]
     return {
         "firstBit": plan.first_bit,
@@ -80,7 +83,7 @@ def _plan(sort: Sort) -> dict[str, Any]:
         "valueBytes": sort.signature.value_bytes,
         "maxN": plan.max_n,
         "scratch": rules,
-        "kernels": [[k.name, len(k.buffers)] for k in sort.kernels],
+        "kernels": [[k.name, [sizes.get(b.type, 0) for b in k.buffers]] for k in sort.kernels],
         "bindings": [json.loads(text) for text in lists],
         "steps": rows,
     }

@@ -114,8 +114,9 @@ class Chromium:
         self.call("Emulation.setEmulatedMedia", features=[scheme, motion])
 
     def open(self, address: str) -> None:
-        """Go to an address."""
+        """Go to an address and wait until it is loaded."""
         self.call("Page.navigate", url=address)
+        self.wait("location.href !== 'about:blank' && document.readyState === 'complete'")
 
     def value(self, expression: str) -> Any:
         """Return the value of an expression, or what its promise comes to."""

@@ -95,6 +95,18 @@ def compared(node: str, driver: Path, folder: Path, bundle: Path, lanes: int, ro
         assert row["cases"] > 0 and row["failures"] == 0, row
 
 
+@pytest.mark.parametrize("lanes", [4, 16])
+def test_sorts_for_gpus_are_right(node: str, driver: Path, bundle: Path, tmp_path: Path, lanes: int) -> None:
+    """Those that a fallback adapter such as lavapipe does not get by itself."""
+    some: dict[str, Any] = {"target": "webgpu", "counts": [1, 1025, 2500]}
+    rows = [
+        {"key": "u32", "value": "v4", "calls": CALLS, **some},
+        {"key": "f32", "value": "v4", "calls": COUNTED, **some},
+    ]
+    rows.append({"key": "i32", "value": "index", "calls": [{"discardKeys": True}, *BITS], **some})
+    compared(node, driver, tmp_path, bundle, lanes, rows)
+
+
 @pytest.mark.parametrize("lanes", [4, 8, 16])
 def test_sorts_are_right_at_every_width(node: str, driver: Path, bundle: Path, tmp_path: Path, lanes: int) -> None:
     rows = [
@@ -148,9 +160,10 @@ REFUSED = {
 
 
 def test_wrong_calls_are_refused_with_one_sentence(node: str, driver: Path, bundle: Path, tmp_path: Path) -> None:
-    folder = shutil.copytree(bundle, tmp_path / "hs")
-    generated(folder, "--key", "u16")
-    (got,) = lines(node, "refusals.mjs", {"bundle": str(folder)}, tmp_path, VK_DRIVER_FILES=str(driver))
+    bare = tmp_path / "bare"
+    generated(bare, "--key", "u16")
+    request = {"bundle": str(bundle), "bare": str(bare)}
+    (got,) = lines(node, "refusals.mjs", request, tmp_path, VK_DRIVER_FILES=str(driver))
     said = got["said"]
     assert said.pop("small scope works") is None
     assert set(said) == set(REFUSED)
@@ -177,6 +190,33 @@ def test_bundlers_keep_only_what_is_imported(node: str, bundle: Path, tmp_path: 
     print(f"{len(done.stdout)} bytes")
     assert len(done.stdout) <= LARGEST
     assert set(re.findall(r"auto_\w+", done.stdout)) == {"auto_u32_v4"}
+
+
+def test_the_program_of_the_guide_runs(node: str, driver: Path, bundle: Path, tmp_path: Path) -> None:
+    guide = (ROOT / "docs/guides/webgpu.md").read_text(encoding="utf-8")
+    programs = re.findall(r"^```js\n(.*?)^```$", guide, re.M | re.S)
+    (tmp_path / "sorts").symlink_to(bundle)
+    (tmp_path / "program.mjs").write_text(programs[0], encoding="utf-8")
+    start = f'import {{ opened }} from "{SCRIPTS / "dawn.mjs"}";\nawait opened("{NPM}");\n'
+    start += "Object.defineProperty(globalThis, 'navigator', { value: { gpu: hs_gpu } });\n"
+    (tmp_path / "start.mjs").write_text(f'{start}await import("./program.mjs");\nprocess.exit(0);\n', encoding="utf-8")
+    environment = {**os.environ, "VK_DRIVER_FILES": str(driver)}
+    command = [node, "start.mjs"]
+    done = subprocess.run(
+        command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=200, check=False
+    )
+    assert (done.returncode, done.stdout) == (0, "1,2,0,3\n"), done.stderr
+
+
+def test_names_have_the_prefix_of_the_bundle(node: str, tmp_path: Path) -> None:
+    generated(tmp_path / "own", "--key", "u32", "--prefix", "my_app")
+    assert not list((tmp_path / "own").rglob("hs_*"))
+    script = 'const { sorts } = await import("./own/js/index.js"); console.log(sorts.map((s) => s.name).sort().join());'
+    command = [node, "--input-type=module", "--eval", script]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert done.stdout == "webgpu-cpu/auto_u32,webgpu-cpu/digest_u32,webgpu/auto_u32,webgpu/digest_u32\n"
+    assert json.loads((tmp_path / "own/package.json").read_text(encoding="utf-8"))["name"] == "my_app-webgpu"
+    assert main(["verify", str(tmp_path / "own")]) == 0
 
 
 TYPES = """

@@ -10,6 +10,8 @@ device.addEventListener("uncapturederror", (event) => problems.push(event.error.
 const { Sorter, sorts } = await import(pathToFileURL(`${request.bundle}/js/index.js`));
 const { Sorter: Bare } = await import(pathToFileURL(`${request.bundle}/js/hs_webgpu.js`));
 
+const { sorts: bare } = await import(pathToFileURL(`${request.bare}/js/index.js`));
+
 const said = {};
 async function refused(name, work) {
     try {
@@ -24,7 +26,7 @@ const words = new Uint32Array(1024).map((_, i) => 1024 - i);
 const keys = buffer(device, words), values = buffer(device, words), out = buffer(device, words), more = buffer(device, words);
 const count = buffer(device, new Uint32Array([3])), uniform = device.createBuffer({ size: 4096, usage: GPUBufferUsage.UNIFORM });
 const plain = await Sorter.create(device, "u32"), valued = await Sorter.create(device, "u32", { value: "u32" });
-const small = await Sorter.create(device, "u32", { maxN: 100 }), narrow = await Sorter.create(device, "u16");
+const small = await Sorter.create(device, "u32", { maxN: 100 }), narrow = await Sorter.create(device, "u16", { sorts: bare });
 const encoder = device.createCommandEncoder();
 const call = (sorter, given) => () => sorter.sort(encoder, given);
 
@@ -51,7 +53,7 @@ await refused("scope", call(small, { keys, n: 101 }));
 await refused("discard", call(plain, { keys, discardKeys: true }));
 await refused("key", () => Sorter.create(device, "u33"));
 await refused("value", () => Sorter.create(device, "u32", { value: "v16" }));
-await refused("type not generated", () => Sorter.create(device, "i16"));
+await refused("type not generated", () => Sorter.create(device, "i16", { sorts: bare }));
 await refused("created order", () => Sorter.create(device, "u32", { order: "up" }));
 await refused("no sorts", () => Bare.create(device, "u32"));
 await refused("device", () => Sorter.create({}, "u32"));

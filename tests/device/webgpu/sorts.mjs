@@ -10,7 +10,7 @@ const request = JSON.parse(readFileSync(process.argv[2], "utf8"));
 const { adapter, device } = await opened(request.npm, request.subgroups ? ["subgroups"] : []);
 const problems = [];
 device.addEventListener("uncapturederror", (event) => problems.push(event.error.message.split("\n")[0]));
-const { Sorter } = await import(pathToFileURL(`${request.bundle}/js/index.js`));
+const { Sorter, sorts } = await import(pathToFileURL(`${request.bundle}/js/index.js`));
 
 let state = BigInt(request.seed) + 1n; // SplitMix64
 function random() {
@@ -101,7 +101,8 @@ async function tried(sorter, row, call, n, number) {
 for (const row of request.rows) {
     let cases = 0;
     const failures = [];
-    const sorter = await Sorter.create(device, row.key, { value: row.value });
+    const of = sorts.filter((s) => !row.target || s.name.startsWith(`${row.target}/`));
+    const sorter = await Sorter.create(device, row.key, { value: row.value, sorts: of });
     for (const n of row.counts)
         for (const call of row.calls) {
             const counts = call.counts ? [0, 1, n - 1, n, n + 7].filter((c) => c >= 0) : [undefined];

@@ -165,7 +165,7 @@ export class Sorter {
 
     async #compile() {
         const device = this.#device, plan = this.#plan, wide = plan.subgroups > 1;
-        const most = Math.max(2, ...plan.kernels.map((k) => k[1])), limit = device.limits.maxStorageBuffersPerShaderStage;
+        const most = Math.max(2, ...plan.kernels.map((k) => k[1].length)), limit = device.limits.maxStorageBuffersPerShaderStage;
         if (most > limit) refuse(`the device allows ${limit} storage buffers a stage; ${plan.name} needs ${most}`);
         const entry = (binding, buffer) => ({ binding, visibility: COMPUTE, buffer });
         const layout = (entries) => device.createBindGroupLayout({ entries });
@@ -183,7 +183,7 @@ export class Sorter {
                     refuse(`${plan.name}, kernel ${name}: ${(said?.message ?? error.message).split("\n")[0]}`);
                 });
         const used = new Set(this.#steps.filter((s) => s.minN < this.#most).map((s) => s.kernel));
-        const kernels = plan.kernels.map(([name, count], i) => (used.has(i) ? made(name, count, module) : null));
+        const kernels = plan.kernels.map(([name, sizes], i) => (used.has(i) ? made(name, sizes.length, module) : null));
         this.#pipelines = await Promise.all([...kernels, made("copy", 2, copy)]);
     }
 
@@ -321,14 +321,16 @@ export class Sorter {
         return { kernel: this.#plan.kernels.length, ranges: [from, to], grid, indirect: -1, numbers: [words, 0, 0, 0] };
     }
 
-    /* The ranges of a list of bindings.  In scratch, one ends where the next one of the list begins: ranges must not overlap. */
-    #ranges(list, spans, n) {
+    /* The ranges of a list of bindings.  In scratch, one ends after n elements, or where the next one of the list begins:
+     * ranges must not overlap. */
+    #ranges(list, sizes, spans, n) {
         const starts = list.map((binding) => begins(binding, n));
         const inScratch = starts.filter((_, i) => list[i][0] === ROLE.scratch);
         return list.map(([role], i) => {
             const span = spans[ROLES[role]];
             if (!span) return { buffer: this.#room("unused", ALIGNMENT * ROLES.length), offset: ALIGNMENT * role, bytes: 16 };
-            const end = role === ROLE.scratch ? Math.min(span.bytes, ...inScratch.filter((s) => s > starts[i])) : span.bytes;
+            const next = role === ROLE.scratch ? [starts[i] + (n * sizes[i] || Infinity), ...inScratch.filter((s) => s > starts[i])] : [];
+            const end = Math.min(span.bytes, ...next);
             return { buffer: span.buffer, offset: span.offset + starts[i], bytes: up(end - starts[i], 4) };
         });
     }
@@ -343,9 +345,10 @@ export class Sorter {
         const uniform = device.createBuffer({ size: ALIGNMENT * launches.length, usage: UNIFORM, mappedAtCreation: true });
         const numbers = new Int32Array(uniform.getMappedRange());
         launches.forEach((launch, i) => {
-            const key = launch.ranges ?? launch.list;
+            const key = launch.ranges ?? launch.kernel + ":" + launch.list;
             if (!made.has(key)) {
-                const ranges = launch.ranges ?? this.#ranges(this.#plan.bindings[launch.list], spans, n);
+                const { bindings, kernels } = this.#plan;
+                const ranges = launch.ranges ?? this.#ranges(bindings[launch.list], kernels[launch.kernel][1], spans, n);
                 const large = ranges.find((r) => r.bytes > limit);
                 if (large) refuse(`n: a binding of ${large.bytes} bytes is needed; the device allows ${limit} (maxStorageBufferBindingSize)`);
                 made.set(key, group(this.#layouts[ranges.length], ranges));
