@@ -81,6 +81,7 @@ lock: pyproject.toml ## update requirements-dev.lock and .ci/*.lock
 	printf '%s\n' nvidia-cuda-nvcc==13.0.88 nvidia-cuda-crt==13.0.88 nvidia-nvvm==13.0.88 nvidia-cuda-runtime==13.0.96 \
 	  nvidia-cuda-cccl==13.0.85 | $(COMPILE) - | $(HEADED) .ci/nvcc.lock
 	echo ziglang==0.17.0 | $(COMPILE) - | $(HEADED) .ci/ziglang.lock
+	echo compushady==0.17.5 | $(COMPILE) - | $(HEADED) .ci/dxc.lock
 	$(COMPILE) pyproject.toml --extra release -c requirements-dev.lock | $(HEADED) .ci/release.lock
 	rm -rf .cache/lock
 

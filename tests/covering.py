@@ -29,6 +29,7 @@ RARE = (
     ("generic", "auto", "u16", Signature(epilogue=EPILOGUE)),
     ("intel-gen8", "scan-x3", "f32", Signature()),
     ("apple-m1", "scan-x2ex", "f32", Signature()),
+    ("generic", "reduce_by_key", "u32", Signature(value="v4", device_count=True)),
 )
 CHOSEN: tuple[tuple[str, str, dict[str, Any]], ...] = (
     ("cpu", "scan-x1", {"coordination": "lookback"}),

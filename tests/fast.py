@@ -55,6 +55,11 @@ FAST = {
         "test_keys_in_order_are_found_out_by_a_part_of_their_bits": 4,
         "test_random_sorts_compile": 2,
     },
+    "compile/test_wgsl_compilers.py": {
+        "test_every_kernel_of_the_targets_is_accepted": 0,
+        "test_every_kernel_that_wgsl_can_express_is_accepted": 0,
+        "test_kernels_of_each_operation_are_accepted": 2,
+    },
     "compile/test_merging_cuda.py": {
         "test_merges_of_runs": 1,
         "test_merges_of_two_arrays": 3,
@@ -230,6 +235,14 @@ FAST = {
     "device/test_vulkan_radix.py": {
         "test_sorts": 0,
     },
+    "device/test_webgpu_native.py": {
+        "test_what_webgpu_reports_fails_a_validation": 1,
+        "test_a_write_beyond_scratch_is_caught": 0,
+    },
+    "device/test_webgpu_js.py": {
+        "test_sorts_are_right_at_every_width": 1,
+        "test_sorts_for_gpus": 0,
+    },
     "docs/test_docs.py": {
         "test_adding_a_target_as_the_document_says": 0,
         "test_json_of_a_benchmark_is_as_documented": 0,
@@ -333,5 +346,10 @@ FAST = {
     },
     "vendor/test_symbols.py": {
         "test_symbols_start_with_the_prefix": 1,
+    },
+    "vendor/test_webgpu_bundle.py": {
+        "test_one_line_of_webgpu": 1,
+        "test_single_file_of_webgpu": 1,
+        "test_meson_with_webgpu": 0,
     },
 }

@@ -161,6 +161,10 @@ NIGHT = {
     "device/test_vulkan_radix.py": {
         "test_sorts": 5,
     },
+    "device/test_webgpu_js.py": {
+        "test_sorts_are_right_at_every_width": 3,
+        "test_sorts_for_gpus": 4,
+    },
     "unit/test_forms.py": {
         "test_parts_of_scratch_never_overlap": 6,
         "test_what_auto_serves": 11,

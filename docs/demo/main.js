@@ -57,7 +57,8 @@ async function main() {
   const sorter = (key, value) => (made[key + value] ??= Sorter.create(device, key, { value }));
   const depth = await sorter("f32", "u32");
   const ready = performance.now() - begin;
-  element("device").textContent = `${named(adapter)}. Sorts of ${depth.name.split("/")[0]} were ready after ${Math.round(ready)} ms.`;
+  const slow = adapter.info?.isFallbackAdapter ? " It runs on the processor, not on a GPU." : "";
+  element("device").textContent = `${named(adapter)}.${slow} Sorts of ${depth.name.split("/")[0]} were ready after ${Math.round(ready)} ms.`;
   for (const id of ["points", "bars", "rates"]) element(id).hidden = false;
   const keys = ["u32", "i32", "f32"].filter((key) => sorts.some((s) => s.bits === 32 && s.value === "v4" && (key === "u32" || s.transform)));
   const parts = { ready, keys, points: await points(device, depth, Number(asked.get("points")) || 1 << 20, asked.has("copy")) };

@@ -80,7 +80,7 @@ export async function points(device, sorter, most, copied) {
 
   function record() {
     const { width, height } = target, cut = 1.05 - state.cut * 2.1;
-    const radius = Math.min(0.05, 2.6 / Math.sqrt(s.n));
+    const radius = Math.min(0.05, 4 / Math.sqrt(s.n));
     device.queue.writeBuffer(s.view, 0, view({ ...state, width, height, radius, cut, n: s.n }));
     const encoder = device.createCommandEncoder();
     encoder.clearBuffer(s.count);
@@ -132,7 +132,8 @@ export async function points(device, sorter, most, copied) {
     state.waiting = true;
     while (!state.held && (state.again || (state.turning && state.visible))) {
       state.again = false;
-      await frame(await new Promise(requestAnimationFrame));
+      const now = await new Promise(requestAnimationFrame);
+      if (!state.held) await frame(now);
     }
     state.waiting = false;
     state.last = 0;

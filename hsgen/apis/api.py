@@ -125,6 +125,8 @@ class Api:
     """Whether 64-bit keys are pairs of words where a device lacks 64-bit integers."""
     local_bytes: int = 0
     """The local memory of a work-group that no program can exceed; 0: as the device has."""
+    launches: bool = True
+    """Whether its runtime launches kernels; otherwise it gives the launches to the program."""
     cooperative: bool = False
     """Whether the work-groups of a launch can wait for each other."""
     lone_lanes: bool = False

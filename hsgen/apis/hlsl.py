@@ -48,6 +48,7 @@ API = Api(
     tables=Tables(target="{target}_hlsl.c", suffix="c"),
     key_pairs=True,
     local_bytes=32768,
+    launches=False,
     harness=_harness(),
     options=vulkan.API.options,
 )

@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 import importlib.util
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from hsgen.apis.api import Api, Harness, Option, Package, Probe, Tables
 from hsgen.core.errors import Unavailable
 from hsgen.system import compilers
 
 _ORIGINS = {
-    "subgroups": "subgroupMinSize to subgroupMaxSize where the adapter has subgroups",
-    "shuffle": "the feature subgroups",
+    "subgroups": "no kernel can require a width",
+    "shuffle": "only for kernels that run at any width",
     "work_group": "maxComputeInvocationsPerWorkgroup",
     "groups": "maxComputeWorkgroupsPerDimension",
     "local_bytes": "maxComputeWorkgroupStorageSize",
-    "int64": "no part of WGSL",
-    "storage8": "no part of WGSL",
-    "storage16": "no part of WGSL",
+    "int64": "WGSL has none",
+    "storage8": "packed in words",
+    "storage16": "packed in words",
     "binding_bytes": "maxStorageBufferBindingSize",
+    "local": "the adapter's type",
 }
 
 PACKAGE = "wgpu"
@@ -46,10 +49,16 @@ def compiler() -> list[str]:
     return [*compilers.shared_c99(), *linked]
 
 
+def _facts(_: Sequence[int], said: Mapping[str, Any]) -> dict[str, Any]:
+    """Widths are reported, but a kernel cannot require one."""
+    packed = {"storage8": True, "storage16": True}
+    return {**said, "subgroups": [1], "shuffle": False, "ballot": False, **packed}
+
+
 API = Api(
     name="webgpu",
     title="WebGPU",
-    order=5,
+    order=6,
     dialect="wgsl",
     suffix="wgsl",
     language="WGSL",
@@ -73,5 +82,5 @@ API = Api(
         "limits": Option(1, help="limits=1 for those that every implementation grants"),
         "poison": Option(1),
     },
-    probe=Probe(origins=_ORIGINS),
+    probe=Probe(origins=_ORIGINS, facts=_facts),
 )

@@ -16,6 +16,7 @@ from hsgen.core.sort import Sort
 from hsgen.emit.kernels import render
 from hsgen.engines import hosts, isolated_build, pyopencl, shims
 from hsgen.engines.compiled import Compiled
+from hsgen.targets import fallback
 from hsgen.targets import target as target_files
 from hsgen.tools import worker
 
@@ -35,7 +36,9 @@ class Place:
     @property
     def language(self) -> str:
         """The suffix of a device's name where kernels run in a language other than their API's."""
-        return f", as {shims.LANGUAGE}" if self.shimmed else ""
+        harness = APIS[self.api].harness
+        runs = harness.runtime if harness else None
+        return f", as {shims.LANGUAGE}" if self.shimmed else f", as SPIR-V through {runs.title}" if runs else ""
 
     def request(self, sort: Sort, task: str, **more: Any) -> dict[str, Any]:
         """Return a request to the worker."""
@@ -87,7 +90,7 @@ def devices(drive: Drive, baselines: Sequence[str] = ()) -> list[hosts.Host]:
         Unavailable: there is no such device.
     """
     APIS[drive.api].prepare()
-    found = drive.found or target_files.find("generic")
+    found = drive.found or fallback.of(drive.api)
     sort = drive.sorts(found)[0] if drive.found else found.default("u32")
     shown = worker.hosts(drive.api, drive.library(found, sort, baselines if drive.found else ()))
     sound = [h for h in shown if not hosts.unsound(h)]

@@ -76,6 +76,7 @@ _ENVIRONMENT = """\
 | variable | means |
 |---|---|
 | `HSGEN_GLSL` | the GLSL compiler: `glslangValidator`, `glslang` or `glslc`, with its folder or without; empty: none |
+| `HSGEN_DXC` | the HLSL compiler: `dxc`, or its library `libdxcompiler.so`; empty: none |
 | `HSGEN_CCCL` | the folder of CUB's headers, as `bench --cccl` |
 | `HSGEN_PEER_SOURCE` | the folder of the sources of a baseline, as `bench --peer-source` |
 | `HSGEN_TRIAL` | `0`: the Python API compiles kernels without a trial in another process |

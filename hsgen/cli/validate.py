@@ -113,8 +113,9 @@ def _shown(rows: list[dict[str, Any]], seed: int, as_json: bool) -> None:
 def _report_language(place: engines.Place) -> None:
     """Report on stderr that kernels run in another language than their own, if they do."""
     if place.language:
-        compiler = shims.SHIMS[place.api].compiler
-        said = f"the kernels run{place.language.replace(',', '')}, not as {compiler} makes them"
+        shim = shims.SHIMS.get(place.api)
+        otherwise = f", not as {shim.compiler} makes them" if shim else ""
+        said = f"the kernels run{place.language.replace(',', '')}{otherwise}"
         click.echo(f"{place.api}: {said}", err=True)
 
 

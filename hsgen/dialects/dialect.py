@@ -28,7 +28,7 @@ class Dialect:
     prelude(sort): defines the words of bodies.  wrap(sort, kernel, body): adds signature, bindings and local arrays to
     a body.  capabilities: optional features, by their names in the contract.  helpers: further words that it defines,
     which bodies do not use.  translator: the package of `hsgen.emit` that turns the text, which is C, into the
-    language; "" if there is none.
+    language, or "".
     """
 
     name: str

@@ -14,6 +14,7 @@ from hsgen.apis import opencl
 from hsgen.core.errors import Unavailable, Usage
 from hsgen.core.sort import Sort
 from hsgen.system import processor, toolchain
+from hsgen.targets import fallback
 from hsgen.targets.matching import Match, rank
 from hsgen.targets.target import Target
 
@@ -221,17 +222,16 @@ def evidence_device(host: Host, language: str = "") -> str:
 
 
 def target_for(host: Host, targets: Sequence[Target]) -> Target:
-    """Return the most particular target that matches the device and that it can run, or the generic one.
+    """Return the most particular target that matches the device and that it can run, or that for any device.
 
     Raises:
-        Usage: none matches and there is no target called generic.
+        Usage: none matches, and none is for any device.
     """
     fitting = [t for t in targets if host.api in t.apis and matches(t, host)]
     for target in sorted(fitting, key=lambda t: -rank(t.match)):
         sorts = [target.sort(a, k) for a, k in target.choices]
         if sorts and not any(lacks(s, host) for s in sorts):
             return target
-    for target in targets:
-        if target.name == "generic" and host.api in target.apis:
-            return target
+    if general := fallback.among(host.api, targets):
+        return general
     raise Usage(f"{host.label}: no target matches it; name one with --target")

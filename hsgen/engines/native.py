@@ -57,14 +57,11 @@ def library(
         raise Unavailable(f"{its.title}: hsgen drives no {its.title} devices")
     runs = its.harness.runtime or its
     files = _bundle_files(its, targets, key, made, algorithms, signature, max_n) | harness_files(runs)
-    files = {path: _replaced(data, its.harness) for path, data in files.items()}
-    command = its.harness.command()
-    units = [p for p in sorted(files) if _compiled(p, runs)]
+    _replace(files, its.harness.replaced)
+    command, units = its.harness.command(), [p for p in sorted(files) if _compiled(p, runs)]
     if others := baseline_units(its.harness, baselines, algorithms):
-        command, units = (
-            [*command, *baseline_options(its.harness, baselines, key, signature)],
-            [*units, *(f"harness/{p}" for p in others)],
-        )
+        command = [*command, *baseline_options(its.harness, baselines, key, signature)]
+        units += [f"harness/{p}" for p in others]
     state = hashlib.sha256("\0".join([*command, *units, *_versions(command)]).encode())
     for path in sorted(files):
         state.update(path.encode() + b"\0" + files[path])
@@ -74,10 +71,12 @@ def library(
     return place
 
 
-def _replaced(data: bytes, harness: Harness) -> bytes:
-    for before, after in harness.replaced:
-        data = data.replace(before.encode(), after.encode())
-    return data
+def _replace(files: build.Files, pairs: Sequence[tuple[str, str]]) -> None:
+    """Replace texts in files, each of which is there."""
+    for before, after in ((x.encode(), y.encode()) for x, y in pairs):
+        found = [path for path, data in files.items() if before in data]
+        assert found, before
+        files.update((path, files[path].replace(before, after)) for path in found)
 
 
 def _bundle_files(

@@ -53,7 +53,7 @@ def gathered(index: Keys, table: NDArray[np.uint32], how: Options, blank: int = 
 
 
 def _valued(value: str) -> str:
-    """The kind of values of a gather beside sorts with values of a kind: by default that of which all items consist."""
+    """The kind of values that items consist of: the one that is named, or by default the one that suits all items."""
     return value if value in UNITS else UNITS[-1]
 
 

@@ -117,7 +117,7 @@ class _ReduceByKey(Operation):
     workload = "runs"
 
     def signature(self, signature: Signature) -> Signature:
-        """See `Operation`: equal keys have equal bits, whatever their type."""
+        """See `Operation`: equal keys have equal bits, of every type."""
         valued = signature.value_bytes > 0 and not signature.index
         value = signature.value if valued else "none"
         return replace(PLAIN, value=value, floats=value != "none", device_count=signature.device_count)

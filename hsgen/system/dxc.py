@@ -80,7 +80,7 @@ def compiled(text: str, arguments: Sequence[str], using: Compiler | None = None)
     if using is None:
         raise Unavailable(f"no HLSL compiler; {INSTALL}")
     key = hashlib.sha256("\0".join([using.identity, *arguments, text]).encode()).hexdigest()
-    kept = folders.cached("hlsl") / key[:2] / key
+    kept = folders.cached("dxc") / key[:2] / key
     if (known := folders.load(kept)) is not None:
         return known
     with folders.scratch() as folder:

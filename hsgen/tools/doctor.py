@@ -13,7 +13,8 @@ from hsgen.emit import spirv
 from hsgen.engines import hosts as devices
 from hsgen.engines import metal_shim, native, selection
 from hsgen.numpy.devices import chosen
-from hsgen.system import compilers, extras, toolchain
+from hsgen.system import compilers, dxc, extras, toolchain
+from hsgen.targets import fallback
 from hsgen.targets import target as targets
 from hsgen.tools import worker
 from hsgen.tools.compile import nvrtc
@@ -83,11 +84,10 @@ def _metal() -> Finding:
 def _native() -> list[Finding]:
     """The devices that a bundle's C runtime lists."""
     out = []
-    generic = targets.find("generic")
-    for api in having(lambda api: api.harness and not api.python and api.name in generic.apis):
+    for api in having(lambda api: api.harness and not api.python):
         title, costs = f"{api.title} device", f"validate and bench --api {api.name}"
         try:
-            shown = worker.hosts(api.name, native.library(api.name, [generic], "u32"))
+            shown = worker.hosts(api.name, native.library(api.name, [fallback.of(api.name)], "u32"))
         except HsgenError as e:
             out.append(Finding(what=title, found=None, costs=f"{costs}: {e}"))
             continue
@@ -105,7 +105,7 @@ def _native() -> list[Finding]:
 
 def _tools() -> list[Finding]:
     """Compilers and validators."""
-    glsl = spirv.compiler()
+    glsl, hlsl = spirv.compiler(), dxc.compiler()
     try:
         cc: str | None = " ".join(compilers.c_compiler())
     except HsgenError:
@@ -118,6 +118,11 @@ def _tools() -> list[Finding]:
             what="GLSL compiler",
             found=glsl.identity if glsl else None,
             costs=f"SPIR-V: bundles with Vulkan, their check, and --api vulkan; {spirv.install()}",
+        ),
+        Finding(
+            what="HLSL compiler",
+            found=hlsl.identity if hlsl else None,
+            costs=f"validate --api hlsl, which runs HLSL through Vulkan; {dxc.INSTALL}",
         ),
         Finding(what="CUDA compiler", found=toolkit, costs="--api cuda; install NVIDIA's CUDA toolkit"),
         Finding(what="HIP compiler", found=toolchain.tool("hipcc"), costs="--api hip; install AMD's ROCm"),

@@ -27,7 +27,14 @@ from hsgen.tools.bench.candidates import fill, wipe
 
 FAKE = Path(__file__).with_name("fake_cub")
 SOURCES = cuda.API.file("harness")
-HEADERS = ("device_radix_sort", "device_segmented_sort", "device_segmented_radix_sort", "device_merge")
+HEADERS = (
+    "device_radix_sort",
+    "device_segmented_sort",
+    "device_segmented_radix_sort",
+    "device_merge",
+    "device_reduce",
+    "device_run_length_encode",
+)
 WAYS = [("auto", "cub"), ("segmented_sort", "cub"), ("segmented_sort", "cub-radix"), ("merge_path", "cub")]
 
 
@@ -41,12 +48,14 @@ def options(algorithm: str, baseline: str, key: str, value: str) -> tuple[list[s
 
 
 FORMS = [("u32", "none"), ("u32", "v4"), ("u64", "v8"), ("u32", "v16")]
-PLAYED = thinned([(*signature, *way) for signature in FORMS for way in WAYS], 3)
+REDUCED = [(key, value, "reduce_by_key", "cub") for key, value in (("u32", "v4"), ("u32", "none"), ("u64", "v4"))]
+PLAYED = [*thinned([(*signature, *way) for signature in FORMS for way in WAYS], 3), *REDUCED]
 COMPILED = [
     (*signature, *way) if (signature is FORMS[0]) == (way in (WAYS[0], WAYS[3])) else nightly(*signature, *way)
     for signature in (FORMS[0], FORMS[2])
     for way in WAYS
 ]
+COMPILED += [REDUCED[0], nightly(*REDUCED[1]), nightly("u64", "none", "reduce_by_key", "cub")]
 """In the fast run both lists contain each variant; each is compiled once."""
 
 
@@ -106,7 +115,7 @@ def test_a_baseline_gets_its_input(tmp_path: Path, key: str, value: str, algorit
         assert run.device() == 0.25
         if work.values is not None:
             wipe(engine, work)
-            with pytest.raises(Wrong, match=rf"^{baseline}: the values of {n} keys came back wrong"):
+            with pytest.raises(Wrong, match=rf"^{baseline}: the values of \d+ keys came back wrong"):
                 measurement._check([(replace(run, sort=spoiled(engine, run.sort)), work)], {engine: work}, lambda: None)
 
 

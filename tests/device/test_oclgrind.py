@@ -74,3 +74,17 @@ def test_nothing_is_reported_of_merges_by_paths() -> None:
 @pytest.mark.device
 def test_a_missing_barrier_of_a_merge_is_reported() -> None:
     assert "race" in grind("drop-barrier", script="grind_merging.py").stderr
+
+
+@pytest.mark.device
+def test_nothing_is_reported_of_reductions_by_key() -> None:
+    """With and without values, and with a count on the device."""
+    done = grind(script="grind_grouping.py")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "sorted Oclgrind" in done.stdout
+    assert done.stderr.strip() == ""
+
+
+@pytest.mark.device
+def test_a_missing_barrier_of_a_reduction_is_reported() -> None:
+    assert "race" in grind("drop-barrier", script="grind_grouping.py").stderr

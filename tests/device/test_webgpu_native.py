@@ -23,6 +23,7 @@ from hsgen.system import resources
 from hsgen.targets import target
 from hsgen.tools import worker
 
+PARTS = str(Path(__file__).with_name("lanes") / "webgpu4.toml")
 TINY = str(Path(__file__).with_name("lanes") / "webgpu1.toml")
 DRIVERS = Path("/usr/share/vulkan/icd.d")
 Lavapipe = Callable[[int], Host]
@@ -76,10 +77,28 @@ def templates(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Chang
     render.environment.cache_clear()
 
 
-def validated(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, list[dict[str, Any]], str]:
+@pytest.mark.device
+@pytest.mark.parametrize("width", [4, nightly(8), nightly(16)])
+def test_parts_of_subgroups_sort(lavapipe: Lavapipe, width: int, capsys: pytest.CaptureFixture[str]) -> None:
+    """Kernels with parts of 4 lanes, in subgroups of 4 lanes and more."""
+    lavapipe(width)
+    code, rows, err = validated(capsys, "--key", "u32", name=PARTS)
+    assert code == 0 and rows[0]["failures"] == 0 and rows[0]["cases"] > 500, err
+
+
+@pytest.mark.device
+def test_parts_wider_than_subgroups_are_refused(lavapipe: Lavapipe, capsys: pytest.CaptureFixture[str]) -> None:
+    lavapipe(8)
+    code, rows, err = validated(capsys, "--key", "u32", name="webgpu-subgroups")
+    assert code == 3 and not rows and "has no subgroups of 32 lanes that webgpu-subgroups needs" in err
+
+
+def validated(
+    capsys: pytest.CaptureFixture[str], *arguments: str, name: str = TINY
+) -> tuple[int, list[dict[str, Any]], str]:
     """Run a validation: exit code, rows and messages."""
     capsys.readouterr()
-    code = main(["validate", "--api", "webgpu", "-t", TINY, "--device", "llvmpipe", "--json", *arguments])
+    code = main(["validate", "--api", "webgpu", "-t", name, "--device", "llvmpipe", "--json", *arguments])
     out, err = capsys.readouterr()
     return code, json.loads(out) if out else [], err
 
@@ -87,9 +106,13 @@ def validated(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int,
 @pytest.mark.device
 @pytest.mark.parametrize("width", [4, 8, 16])
 def test_the_lanes_of_a_subgroup_are_found_by_a_kernel(lavapipe: Lavapipe, width: int) -> None:
-    """wgpu-native does not report them."""
+    """wgpu-native does not report them.  A kernel may have parts of a subgroup, so that narrower ones are listed."""
     host = lavapipe(width)
-    assert host.widths == (1, width) and host.type == "cpu" and host.platform == "llvmpipe"
+    assert (
+        host.widths == tuple(1 << i for i in range(width.bit_length()))
+        and host.type == "cpu"
+        and host.platform == "llvmpipe"
+    )
 
 
 WAYS = [

@@ -25,7 +25,17 @@ from hsgen.system import toolchain
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = [ROOT / "README.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").rglob("*.md"))]
-PARTS = ("hsgen", "templates", "targets", "generated", "docs", "pyproject.toml", "README.md", "LICENSE")
+PARTS = (
+    "hsgen",
+    "templates",
+    "targets",
+    "generated",
+    "docs",
+    "pyproject.toml",
+    "hatch_build.py",
+    "README.md",
+    "LICENSE",
+)
 OPTIONS = {
     name: {o for p in command.params for o in (*p.opts, *p.secondary_opts)} for name, command in group.commands.items()
 }

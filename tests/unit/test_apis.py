@@ -22,7 +22,8 @@ def test_names_and_files_of_apis_are_their_own() -> None:
             assert api.file(pattern).is_file(), (api.name, pattern)
         assert not api.tables or api.file("target.j2").is_file()
         for name in api.harness.sources if api.harness else ():
-            assert api.file(f"harness/{name}").is_file(), (api.name, name)
+            runs = (api.harness and api.harness.runtime) or api
+            assert runs.file(f"harness/{name}").is_file(), (api.name, name)
     assert {p.name for p in (resources.templates() / "apis").iterdir() if p.is_dir()} <= set(APIS)
 
 

@@ -161,5 +161,5 @@ def test_every_other_template_is_named() -> None:
             assert any(
                 f'"{what}"' in text
                 for text in texts
-                for what in (name, name.removesuffix(".j2"), own.removesuffix(".j2"))
+                for what in (name, name.removesuffix(".j2"), own.removesuffix(".j2"), name.split("/", 2)[-1])
             ), name

@@ -186,8 +186,9 @@ def test_a_missing_compiler_is_reported_once_per_target() -> None:
 def test_sorts_without_tables_are_compiled_too() -> None:
     """With values, only the affected sorts are compiled again; those without tables are skipped."""
     found = {s.file: [k.name for k in s.kernels] for s in implicit.derived(small(), ["u32", "u64"])}
-    labels = ("digest", "merge_path", "radix_select", "segmented_sort")
-    assert [*found] == [f"{label}_u32{v}" for label in labels for v in ("", "_v4")]
+    labels = ("digest", "merge_path", "radix_select", "reduce_by_key", "segmented_sort")
+    files = [f"{label}_u32{v}" for label in labels for v in ("", "_v4")]
+    assert [*found] == [*files[:2], "gather_u32_v4", *files[2:]], "a gather always has values"
     every = ["begin", "sift", "windows", "alone", "count", "rows", "scatter"]
     assert found["segmented_sort_u32"][: len(every)] == every
     assert found["segmented_sort_u32_v4"][:3] == ["windows", "alone", "scatter"]

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from hsgen.core.errors import Unavailable, Wrong
+from hsgen.core.errors import Unavailable, Usage, Wrong
 from hsgen.core.keys import Signature
 from hsgen.emit import wgsl
 from hsgen.emit.kernels import render
@@ -202,6 +202,12 @@ def test_what_is_outside_of_the_subset_is_an_error(c: str, message: str) -> None
     with pytest.raises(Wrong, match=rf"^templates: test: kernel k: .*{message}") as e:
         module(c)
     assert "\n" not in str(e.value)
+
+
+def test_barriers_of_a_subgroup_are_those_of_the_work_group_where_all_lanes_reach_them() -> None:
+    assert lines("subgroupBarrier(); if (hs_call.n > 1) subgroupBarrier();").count("workgroupBarrier();") == 2
+    with pytest.raises(Usage, match="test: kernel k needs barriers of subgroups, which WGSL lacks; choose a target"):
+        module(LANE + "if (lane < 32) subgroupBarrier();")
 
 
 def test_barriers_are_in_kernels_only() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from hsgen.core.errors import Wrong
+from hsgen.core.errors import Usage, Wrong
 from hsgen.emit.wgsl.modules import translate
 from hsgen.emit.wgsl.tree import Unsupported
 
@@ -17,6 +17,7 @@ def translated(
     where: the file, for messages.  groups: the lanes of a work-group of each kernel.
 
     Raises:
+        Usage: a kernel needs what WGSL lacks.
         Wrong: a kernel is not in the subset.
         Unavailable: pcpp or pycparser is not installed.
     """
@@ -24,6 +25,10 @@ def translated(
     try:
         return translate(texts, groups)
     except Unsupported as e:
+        if e.lacks:
+            raise Usage(
+                f"{where}: kernel {e.kernel} needs {e.what}, which WGSL lacks; choose a target without subgroups"
+            ) from None
         lines = texts[e.kernel].splitlines()
         shown = f": {lines[e.line - 1].strip()}" if 0 < e.line <= len(lines) else ""
         raise Wrong(f"templates: {where}: kernel {e.kernel}: {e.what}{shown}; repair the template") from None

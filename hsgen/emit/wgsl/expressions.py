@@ -34,6 +34,7 @@ PREDECLARED: dict[str, tuple[str, tuple[str, ...]]] = {
     "countOneBits": (U32, (U32,)),
     "workgroupBarrier": (VOID, ()),
     "storageBarrier": (VOID, ()),
+    "subgroupBarrier": (VOID, ()),
     "subgroupShuffleXor": (SAME, (SAME, U32)),
     "subgroupShuffle": (SAME, (SAME, U32)),
     "subgroupBallot": ("vec4<u32>", (BOOL,)),

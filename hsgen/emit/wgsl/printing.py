@@ -28,6 +28,8 @@ from hsgen.emit.wgsl.walking import walk
 _LEVELS = {"*": 5, "/": 5, "%": 5, "+": 4, "-": 4}
 _COMPARED = ("<", ">", "<=", ">=", "==", "!=")
 _LARGE = 1 << 20
+_PRINTED = {"subgroupBarrier": "workgroupBarrier"}
+"""WGSL has no barrier of a subgroup."""
 _WORDS = """
 alias break case const const_assert continue continuing default diagnostic discard else enable false fn for if let
 loop override requires return struct switch true var while NULL Self abstract active alignas alignof as asm
@@ -61,7 +63,7 @@ def number(value: int, type_: str) -> str:
 
 
 def heavy(e: Expr) -> bool:
-    """Return whether an expression should not be evaluated in vain: it reads buffers, or has effects."""
+    """Return whether an expression should be evaluated only if needed: it reads buffers, or has effects."""
     return any(
         (isinstance(x, Element) and x.var.space == "storage")
         or (isinstance(x, Call) and (x.name in ATOMICS or (x.function is not None and not x.function.pure)))
@@ -138,7 +140,7 @@ class Printer:
             target = e.args[0]
             assert isinstance(target, Element)
             args[0] = f"&{self.place(target)}"
-        name = self.names[e.function] if e.function is not None else e.name
+        name = self.names[e.function] if e.function is not None else _PRINTED.get(e.name, e.name)
         return f"{name}({', '.join(args)})"
 
     def _argument(self, e: Expr, last: bool) -> str:

@@ -33,7 +33,7 @@ class Scope:
         """Return a variable.
 
         Raises:
-            Unsupported: there is none of this name.
+            Unsupported: it is not in scope.
         """
         for level in reversed(self.levels):
             if name in level:

@@ -15,9 +15,17 @@ VECTORS = {f"vec{n}<u32>": n for n in (2, 3, 4)}
 class Unsupported(Exception):
     """A construct outside of the subset; `line`: its line in the C text, 0 if unknown."""
 
+    lacks = False  # whether WGSL lacks what the kernel needs
+
     def __init__(self, what: str, line: int = 0) -> None:
         super().__init__(what)
         self.what, self.line, self.kernel = what, line, ""
+
+
+class Lacking(Unsupported):
+    """Something that kernels need and WGSL does not have."""
+
+    lacks = True
 
 
 def refuse(what: str, line: int = 0) -> NoReturn:

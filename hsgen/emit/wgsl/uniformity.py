@@ -22,6 +22,7 @@ from hsgen.emit.wgsl.tree import (
     Expr,
     Function,
     If,
+    Lacking,
     Leave,
     Loop,
     Member,
@@ -33,7 +34,9 @@ from hsgen.emit.wgsl.tree import (
 )
 from hsgen.emit.wgsl.walking import inside, statements, walk
 
-_BARRIERS = ("workgroupBarrier", "storageBarrier")
+_BARRIERS = frozenset({"workgroupBarrier", "storageBarrier"})
+_SUBGROUP = frozenset({"subgroupBarrier"})
+"""A barrier of a subgroup, which becomes one of the work-group; only a subgroup need agree on conditions around it."""
 _VARYING = ("local_invocation_index", "subgroup_invocation_id")
 
 
@@ -42,9 +45,10 @@ def share(kernel: Function) -> None:
 
     Raises:
         Unsupported: a function other than the kernel has a barrier.
+        Lacking: a barrier of a subgroup is in control flow that is not uniform in a work-group.
     """
     for function in kernel.calls:
-        if any(map(_is_barrier, statements(function.body))):
+        if _has_barrier(function.body, _BARRIERS | _SUBGROUP):
             refuse(f"{function.name} has a barrier; only kernels may")
     lets = {
         s.var: s
@@ -63,19 +67,23 @@ def share(kernel: Function) -> None:
             stmt.shared = False
             flow = Flow(kernel.body, False)
             stmt.shared = any(flow.varies(s) for s in _deciding(kernel.body, False, False))
+    flow = Flow(kernel.body, False)
+    for stmt in _deciding(kernel.body, False, False, _BARRIERS | _SUBGROUP):
+        if flow.varies(stmt):
+            raise Lacking("barriers of subgroups", stmt.line)
 
 
-def _is_barrier(stmt: Stmt) -> bool:
+def _is_barrier(stmt: Stmt, names: frozenset[str]) -> bool:
     match stmt:
         case Evaluate(call=Call(name=name)):
-            return name in _BARRIERS
+            return name in names
         case Declare(shared=shared) | If(shared=shared) | Loop(shared=shared):
             return shared
     return False
 
 
-def _has_barrier(body: list[Stmt]) -> bool:
-    return any(map(_is_barrier, statements(body)))
+def _has_barrier(body: list[Stmt], names: frozenset[str]) -> bool:
+    return any(_is_barrier(stmt, names) for stmt in statements(body))
 
 
 def _condition(stmt: If | Loop) -> Expr:
@@ -88,25 +96,27 @@ def _leaves(body: list[Stmt]) -> bool:
     return any(isinstance(s, Leave) or (not isinstance(s, Loop) and any(map(_leaves, inside(s)))) for s in body)
 
 
-def _deciding(body: list[Stmt], after: bool, looping: bool) -> Iterator[If | Loop]:
-    """The statements whose condition decides which lanes reach a barrier.
+def _deciding(body: list[Stmt], after: bool, looping: bool, names: frozenset[str] = _BARRIERS) -> Iterator[If | Loop]:
+    """The statements whose condition decides which lanes reach a barrier, a call of `names`.
 
     after: whether a barrier follows the statements; looping: whether the loop around them has one.
     """
     for at, stmt in enumerate(body):
-        later = after or _has_barrier(body[at + 1 :])
+        later = after or _has_barrier(body[at + 1 :], names)
         returns = later and any(isinstance(s, Return) for s in statements([stmt]))
         if isinstance(stmt, Loop):
-            within = _has_barrier([*stmt.body, *stmt.step])
+            within = _has_barrier([*stmt.body, *stmt.step], names)
             if (within or returns) and stmt.condition is not None:
                 yield stmt
-            yield from _deciding(stmt.begin, later or within, looping)
-            yield from _deciding(stmt.body, later or within, within)
+            yield from _deciding(stmt.begin, later or within, looping, names)
+            yield from _deciding(stmt.body, later or within, within, names)
             continue
-        if isinstance(stmt, If) and (_has_barrier([*stmt.yes, *stmt.no]) or returns or (looping and _leaves([stmt]))):
+        if isinstance(stmt, If) and (
+            _has_barrier([*stmt.yes, *stmt.no], names) or returns or (looping and _leaves([stmt]))
+        ):
             yield stmt
         for part in inside(stmt):
-            yield from _deciding(part, later, looping)
+            yield from _deciding(part, later, looping, names)
 
 
 def _origin(condition: Expr, lets: dict[Var, Declare], proven: Flow, agreed: Flow) -> Declare | None:

@@ -24,5 +24,7 @@ def derived(target: Target, widths: Iterable[str]) -> list[Sort]:
                 valued = target.sort(label, width, Signature(value="v4"))
             except Usage:  # such keys cannot have values
                 continue
+            if valued.signature == plain.signature:  # it always has values
+                continue
             found.append(replace(valued, kernels=tuple(k for k in valued.kernels if k.buffers != known.get(k.name))))
     return found

@@ -17,7 +17,7 @@ from hsgen.core.keys import PLAIN, Signature
 from hsgen.engines import hosts
 from hsgen.engines.native import library
 from hsgen.system import extras, toolchain
-from hsgen.targets import target as targets
+from hsgen.targets import fallback
 from hsgen.tools.tune.runner import Entry, Failed, Field, Progress
 from hsgen.tools.tune.search import Finish, Race, Rung
 from hsgen.tools.worker import hosts as devices
@@ -78,8 +78,7 @@ def _hosts(api: str, native: bool) -> list[hosts.Host]:
     toolchain.prepare_opencl()
     if not native:
         return hosts.hosts()
-    generic = targets.find("generic")
-    return devices(api, library(api, [generic], "u32"))
+    return devices(api, library(api, [fallback.of(api)], "u32"))
 
 
 def _there(field: Field) -> Field:

@@ -183,7 +183,7 @@ int main(int argc, char **argv)
         if (argc != 2) throw std::runtime_error("give the folder of the compiled kernels");
         check(D3D12CreateDevice(nullptr, D3D_FEATURE_LEVEL_12_0, IID_PPV_ARGS(&device)));
         check(device->CheckFeatureSupport(D3D12_FEATURE_D3D12_OPTIONS1, &waves, sizeof waves));
-        const hs_device about = {HS_GPU, 0, 0, nullptr, nullptr};
+        const hs_device about = {HS_GPU, 0, 0, nullptr, "Direct3D 12"};
         const hs_hlsl_kernels *found =
             hs_hlsl_match(hs_hlsl_targets, hs_hlsl_targets_count, "u32", nullptr, &about, waves.WaveLaneCountMin);
         if (!found) throw std::runtime_error("no sort of this bundle suits the device");

@@ -143,3 +143,39 @@ hs_status hs_webgpu_top_k(hs_webgpu_sorter *sorter, WGPUCommandEncoder encoder, 
     }
     return hs_webgpu_run(sorter, encoder, args ? &record : NULL, error);
 }
+
+hs_status hs_webgpu_reduce_by_key(hs_webgpu_sorter *sorter, WGPUCommandEncoder encoder, const hs_webgpu_reduce_by_key_args *args,
+                                  hs_webgpu_error *error)
+{
+    hs_webgpu_record record = hs_webgpu_empty(HS_REDUCE_BY_KEY);
+    if (args) {
+        record.n = args->n;
+        record.number = hs_reduction_number(args->reduction, args->value_type, args->counts.buffer != NULL,
+                                            args->first_indices.buffer != NULL);
+        record.given[HS_SOURCE] = args->keys;
+        record.given[HS_DESTINATION] = args->group_keys;
+        record.given[HS_SCRATCH] = args->scratch;
+        record.given[HS_VALUES] = args->values;
+        record.given[HS_VALUES_OUT] = args->group_values;
+        record.given[HS_COUNT] = args->count;
+        record.given[HS_OTHER_INPUT] = args->counts;
+        record.given[HS_OTHER_VALUES] = args->first_indices;
+        record.given[HS_REPORT] = args->group_count;
+    }
+    return hs_webgpu_run(sorter, encoder, args ? &record : NULL, error);
+}
+
+hs_status hs_webgpu_gather(hs_webgpu_sorter *sorter, WGPUCommandEncoder encoder, const hs_webgpu_gather_args *args,
+                           hs_webgpu_error *error)
+{
+    hs_webgpu_record record = hs_webgpu_empty(HS_GATHER);
+    if (args) {
+        record.n = args->n;
+        record.number = args->source_count;
+        record.take = args->item_bytes;
+        record.given[HS_SOURCE] = args->index;
+        record.given[HS_VALUES] = args->source;
+        record.given[HS_VALUES_OUT] = args->destination;
+    }
+    return hs_webgpu_run(sorter, encoder, args ? &record : NULL, error);
+}

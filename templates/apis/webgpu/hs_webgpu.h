@@ -38,12 +38,13 @@ typedef struct hs_webgpu_error {
     char log[1024];
 } hs_webgpu_error;
 
-/* The device of a sorter, with the adapter, which only hs_webgpu_match needs, and the instance that it comes from: while a
+/* The device of a sorter, with the adapter, which hs_webgpu_match and sorts with subgroups need, and the instance that it comes from: while a
  * sorter is created, events of the instance are processed until the errors of shader modules and pipelines are known. */
 typedef struct hs_webgpu_device {
     WGPUInstance instance;
     WGPUAdapter adapter;
     WGPUDevice device;
+    uint32_t subgroup_min_size; /* the fewest lanes of a subgroup; 0: as the adapter reports it */
 } hs_webgpu_device;
 
 /* How a sorter is created; all 0: as by hs_webgpu_create. */
@@ -204,6 +205,41 @@ typedef struct hs_webgpu_top_k_args {
 
 hs_status hs_webgpu_top_k(hs_webgpu_sorter *sorter, WGPUCommandEncoder encoder, const hs_webgpu_top_k_args *args,
                           hs_webgpu_error *error);
+
+/* The runs of equal adjacent keys (HS_REDUCE_BY_KEY), in their order: of sorted keys, the groups of all equal keys.  Keys are
+ * equal if their bits are.  All outputs have room for n elements; `group_count` gets how many were written. */
+typedef struct hs_webgpu_reduce_by_key_args {
+    uint64_t n;                          /* keys; with `count` the capacity, below 2^30 */
+    hs_reduction reduction;              /* of the values of a run */
+    hs_type value_type;                  /* HS_UNSIGNED or HS_U32, HS_I32, HS_F32 */
+    hs_webgpu_buffer keys;
+    hs_webgpu_buffer values;              /* the value of each key, for reductions with values (--value v4) */
+    hs_webgpu_buffer count;               /* the device-side count, 32 bits, at most n counts; null: n keys */
+    hs_webgpu_buffer group_count;         /* a 32-bit number: the runs */
+    hs_webgpu_buffer group_keys;          /* the key of each run */
+    hs_webgpu_buffer group_values;        /* the reduction of the values of each run, for reductions with values */
+    hs_webgpu_buffer counts;              /* a 32-bit number for each run: its keys; null: not stored */
+    hs_webgpu_buffer first_indices;       /* the same: the index of its first key; null: not stored */
+    /* at least hs_webgpu_scratch bytes; null where that is 0 */
+    hs_webgpu_buffer scratch;
+} hs_webgpu_reduce_by_key_args;
+
+hs_status hs_webgpu_reduce_by_key(hs_webgpu_sorter *sorter, WGPUCommandEncoder encoder, const hs_webgpu_reduce_by_key_args *args,
+                                  hs_webgpu_error *error);
+
+/* A gather (HS_GATHER): item i of the destination is item index[i] of the source.  An item whose index is not less than
+ * source_count is not written.  item_bytes is a multiple of the value_bytes of the sort: 4, 8 or 16. */
+typedef struct hs_webgpu_gather_args {
+    uint64_t n;                          /* indices */
+    uint64_t source_count;               /* items of the source */
+    uint64_t item_bytes;                 /* bytes of an item */
+    hs_webgpu_buffer index;               /* n 32-bit numbers */
+    hs_webgpu_buffer source;
+    hs_webgpu_buffer destination;         /* n items */
+} hs_webgpu_gather_args;
+
+hs_status hs_webgpu_gather(hs_webgpu_sorter *sorter, WGPUCommandEncoder encoder, const hs_webgpu_gather_args *args,
+                           hs_webgpu_error *error);
 
 /* The sort for `key` ("u32") and `value` (null: "none"), as in hs_serves, among these targets that suits the device
  * best and that its limits and features allow; null if none.  Only adapter and device of `device` are read; before there

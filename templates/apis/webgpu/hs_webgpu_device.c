@@ -42,6 +42,13 @@ hs_status hs_webgpu_ask(const hs_webgpu_device *device, hs_webgpu_facts *facts, 
         facts->subgroups = native || wgpuAdapterHasFeature(device->adapter, WGPUFeatureName_Subgroups);
     }
     facts->enables = facts->subgroups && !native;
+    facts->width = device->subgroup_min_size;
+    if (facts->subgroups && !facts->width && device->adapter) {
+        WGPUAdapterInfo info;
+        memset(&info, 0, sizeof info);
+        if (wgpuAdapterGetInfo(device->adapter, &info) == WGPUStatus_Success) facts->width = info.subgroupMinSize;
+        wgpuAdapterInfoFreeMembers(info);
+    }
     if (status == WGPUStatus_Success) return HS_OK;
     return hs_webgpu_wrong(HS_ERROR_API, error, "WebGPU reports no limits");
 }
@@ -51,6 +58,23 @@ static hs_status hs_webgpu_lacks(const char *limit, uint64_t has, uint64_t needs
 {
     return hs_webgpu_wrong(HS_ERROR_DEVICE, error, "the device's %s is %llu, the sort needs %llu", limit,
                            (unsigned long long)has, (unsigned long long)needs);
+}
+
+/* Whether subgroups have the lanes that the kernels exchange values in: a part of each that is as wide. */
+static hs_status hs_webgpu_lanes(const hs_sort *sort, const hs_webgpu_facts *facts, hs_webgpu_error *error)
+{
+    uint32_t i;
+    if (!hs_webgpu_exchanges(sort)) return HS_OK;
+    if (!facts->subgroups)
+        return hs_webgpu_wrong(HS_ERROR_DEVICE, error,
+                               "the device was created without the feature subgroups, which the sort needs");
+    if (!facts->width)
+        return hs_webgpu_wrong(HS_ERROR_DEVICE, error,
+                               "the adapter does not report subgroupMinSize; give subgroup_min_size");
+    for (i = 0; i < sort->kernel_count; i++)
+        if (sort->kernels[i].subgroup > facts->width)
+            return hs_webgpu_lacks("subgroupMinSize", facts->width, sort->kernels[i].subgroup, error);
+    return HS_OK;
 }
 
 hs_status hs_webgpu_runs(const hs_sort *sort, const hs_webgpu_facts *facts, hs_webgpu_error *error)
@@ -75,10 +99,7 @@ hs_status hs_webgpu_runs(const hs_sort *sort, const hs_webgpu_facts *facts, hs_w
     if (limits->minStorageBufferOffsetAlignment > HS_WEBGPU_ALIGNMENT)
         return hs_webgpu_wrong(HS_ERROR_DEVICE, error, "the device's minStorageBufferOffsetAlignment is above %d",
                                (int)HS_WEBGPU_ALIGNMENT);
-    if (hs_webgpu_exchanges(sort) && !facts->subgroups)
-        return hs_webgpu_wrong(HS_ERROR_DEVICE, error,
-                               "the device was created without the feature subgroups, which the sort needs");
-    return HS_OK;
+    return hs_webgpu_lanes(sort, facts, error);
 }
 
 /* A text of the adapter as a string, which the caller frees; null if out of memory. */

@@ -39,6 +39,7 @@ typedef struct hs_webgpu_table {
 typedef struct hs_webgpu_facts {
     WGPULimits limits;
     int subgroups, enables;
+    uint32_t width; /* the fewest lanes of a subgroup; 0: not known */
 } hs_webgpu_facts;
 
 struct hs_webgpu_sorter {

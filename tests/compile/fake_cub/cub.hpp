@@ -119,5 +119,38 @@ struct DeviceMerge {
         return cudaSuccess;
     }
 };
+
+struct DeviceReduce {
+    template <typename K, typename V, typename R, typename A>
+    static cudaError_t ReduceByKey(void *m, size_t &bytes, const K *in, K *out, const V *from, V *to, R *runs, A add,
+                                   int n, cudaStream_t s)
+    {
+        if (fake::asked(m, bytes, s)) return cudaSuccess;
+        *runs = 0;
+        for (int i = 0; i < n; i++) {
+            const bool same = i > 0 && in[i] == in[i - 1];
+            if (!same) out[(*runs)++] = in[i];
+            to[*runs - 1] = same ? add(to[*runs - 1], from[i]) : from[i];
+        }
+        return cudaSuccess;
+    }
+};
+
+struct DeviceRunLengthEncode {
+    template <typename K, typename C, typename R>
+    static cudaError_t Encode(void *m, size_t &bytes, const K *in, K *out, C *counts, R *runs, int n, cudaStream_t s)
+    {
+        if (fake::asked(m, bytes, s)) return cudaSuccess;
+        *runs = 0;
+        for (int i = 0; i < n; i++) {
+            if (i == 0 || in[i] != in[i - 1]) {
+                out[*runs] = in[i];
+                counts[(*runs)++] = 0;
+            }
+            counts[*runs - 1]++;
+        }
+        return cudaSuccess;
+    }
+};
 } // namespace cub
 #endif

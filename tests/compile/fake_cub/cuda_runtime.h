@@ -1,6 +1,8 @@
 /* The part of CUDA's runtime that baselines of the CUDA harness use, on the host. */
 #ifndef FAKE_CUDA_RUNTIME
 #define FAKE_CUDA_RUNTIME
+#define __host__
+#define __device__
 
 #include <stddef.h>
 #include <stdint.h>

@@ -109,6 +109,25 @@ static hs_status any_top_k(hs_opencl *sorter, cl_command_queue queue, const any_
     return hs_opencl_top_k(sorter, queue, &args, error);
 }
 
+static hs_status any_runs(hs_opencl *sorter, cl_command_queue queue, const any_args *any, hs_opencl_error *error)
+{
+    hs_opencl_reduce_by_key_args args;
+    if (!any) return hs_opencl_reduce_by_key(sorter, queue, NULL, error);
+    ANY_SHARED(args, any);
+    args.reduction = (hs_reduction)any->take;
+    args.value_type = any->options.type;
+    args.keys = any->source;
+    args.group_keys = any->destination;
+    args.scratch = any->scratch;
+    args.values = any->values;
+    args.group_values = any->values_destination;
+    args.count = any->count;
+    args.counts = any->other;
+    args.first_indices = any->other_values;
+    args.group_count = any->report;
+    return hs_opencl_reduce_by_key(sorter, queue, &args, error);
+}
+
 static hs_status any_gather(hs_opencl *sorter, cl_command_queue queue, const any_args *any, hs_opencl_error *error)
 {
     hs_opencl_gather_args args;
@@ -124,6 +143,6 @@ static hs_status any_gather(hs_opencl *sorter, cl_command_queue queue, const any
 
 typedef hs_status (*any_entry)(hs_opencl *, cl_command_queue, const any_args *, hs_opencl_error *);
 static const any_entry any_entries[] = {any_sort, any_scan, any_segments, any_merge, any_check, any_top_k,
-                                        any_gather}; /* by hs_kind */
+                                        any_runs, any_gather}; /* by hs_kind */
 
 #endif

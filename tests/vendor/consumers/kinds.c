@@ -268,6 +268,88 @@ static void selections(void)
     clReleaseMemObject(values);
 }
 
+/* Reductions by key: the number of a call, outputs that may be missing, and the report of n = 0. */
+static void runs(void)
+{
+    static const char *const text[] = {
+        "__kernel void record(__global const uint *from, __global const uint *values, __global uint *to, __global uint *out,\n"
+        "                   __global uint *counts, __global uint *firsts, __global uint *report, int n, int argument)\n"
+        "{\n"
+        "    if (get_group_id(0)) return;\n"
+        "    report[0] = (uint)argument;\n"
+        "    if (n == 0) return;\n"
+        "    to[0] = from[0]; out[0] = values[0];\n"
+        "    if (argument & 16) counts[0] = 1;\n"
+        "    if (argument & 32) firsts[0] = 2;\n"
+        "}\n"};
+    static const hs_kernel kernels[] = {{"record", 1, 1, 0, 7, 0, 0, 0}};
+    static const hs_step steps[] = {
+        {0, {0, 1000, HS_ANYWHERE, HS_ANY_BITS, 1, HS_BY_N}, {HS_BY_N, 1, 1, 1, 1}, {HS_CALL_NUMBER, 0, 0, 0},
+         {{HS_SOURCE, 0, 0, 0}, {HS_VALUES, 0, 0, 0}, {HS_DESTINATION, 0, 0, 0}, {HS_VALUES_OUT, 0, 0, 0},
+          {HS_OTHER_INPUT, 0, 0, 0}, {HS_OTHER_VALUES, 0, 0, 0}, {HS_REPORT, 0, 0, 0}}}};
+    const cl_mem few = part(DESTINATION * GAP, KEYS - 1), scratch = part(SCRATCH * GAP, GAP);
+    cl_mem at[PLACES];
+    hs_sort made = made_up(HS_REDUCE_BY_KEY, kernels, 1, steps, 1, text, 1);
+    hs_opencl *sorter = NULL;
+    uint32_t trial, i;
+    for (i = 0; i < PLACES; i++) at[i] = part(i * GAP, KEYS);
+    made.value = "v4";
+    made.value_bytes = 4;
+    STATUS(hs_opencl_create(&made, context, device, &sorter, &error), HS_OK);
+    for (trial = 0; sorter; trial++) {
+        hs_status expected = HS_OK;
+        any_args args;
+        memset(&args, 0, sizeof args);
+        args.n = KEYS;
+        args.source = at[SOURCE];
+        args.values = at[VALUES];
+        args.destination = at[DESTINATION];
+        args.values_destination = at[VALUES_OUT];
+        args.other = at[OTHER];
+        args.other_values = at[OTHER_VALUES];
+        args.report = at[REPORT];
+        args.scratch = scratch;
+        fill();
+        switch (trial) {
+        case 0: only(sorter, HS_REDUCE_BY_KEY, &args); break;
+        case 1: args.take = HS_MAX; args.options.type = HS_F32; break;
+        case 2: args.other = NULL; args.options.type = HS_I32; break;
+        case 3: args.other_values = NULL; args.take = HS_MIN; break;
+        case 4: args.other = args.other_values = NULL; break;
+        case 5: args.n = 0; break;
+        case 6: args.take = 3; expected = HS_ERROR_OPTION; break;
+        case 7: args.options.type = HS_U64; expected = HS_ERROR_OPTION; break;
+        case 8: args.options.type = HS_F16; expected = HS_ERROR_OPTION; break;
+        case 9: args.source = NULL; expected = HS_ERROR_ARGUMENT; break;
+        case 10: args.destination = NULL; expected = HS_ERROR_ARGUMENT; break;
+        case 11: args.report = NULL; expected = HS_ERROR_ARGUMENT; break;
+        case 12: args.values = NULL; expected = HS_ERROR_OPTION; break;
+        case 13: args.values_destination = NULL; expected = HS_ERROR_OPTION; break;
+        case 14: args.destination = few; expected = HS_ERROR_COUNT; break;
+        case 15: args.other = few; expected = HS_ERROR_COUNT; break;
+        case 16: args.other = args.source; expected = HS_ERROR_OVERLAP; break;
+        case 17: args.other_values = args.destination; expected = HS_ERROR_OVERLAP; break;
+        case 18: args.count = scratch; expected = HS_ERROR_OPTION; break;
+        case 19: args.scratch = NULL; expected = HS_ERROR_SCRATCH; break;
+        default: hs_opencl_release(sorter); sorter = NULL; continue;
+        }
+        is(any_runs(sorter, queue, &args, &error), expected, __LINE__ + (int)trial, "runs");
+        look();
+        if (expected) {
+            EXPECT(untouched(~(uint32_t)(1 << SCRATCH)));
+        } else {
+            const uint32_t kind = (uint32_t)args.options.type & 15u, n = (uint32_t)args.n;
+            EXPECT(SAID(REPORT, 0) == ((uint32_t)args.take | kind << 2 | (args.other ? 16u : 0) | (args.other_values ? 32u : 0)));
+            EXPECT(SAID(DESTINATION, 0) == (n ? FILLED(SOURCE, 0) : FILLED(DESTINATION, 0)));
+            EXPECT(SAID(OTHER, 0) == (n && args.other ? 1u : FILLED(OTHER, 0)));
+            EXPECT(SAID(OTHER_VALUES, 0) == (n && args.other_values ? 2u : FILLED(OTHER_VALUES, 0)));
+        }
+    }
+    for (i = 0; i < PLACES; i++) clReleaseMemObject(at[i]);
+    clReleaseMemObject(few);
+    clReleaseMemObject(scratch);
+}
+
 /* Gathers of values of 4 bytes: a work-group for each of at most 100 indices. */
 static void gathers(void)
 {
@@ -649,6 +731,7 @@ int main(void)
     must(code, "clCreateBuffer");
     segments();
     selections();
+    runs();
     gathers();
     merges();
     checks();

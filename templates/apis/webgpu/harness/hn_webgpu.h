@@ -24,6 +24,7 @@ extern struct hn_state {
     hs_webgpu_sorter *sorter;
     hn_memory buffers[HN_SLOTS], staging, scratch; /* scratch: including the guard */
     uint64_t sorted;       /* the last n */
+    uint32_t width;        /* lanes of a subgroup; 0: not known, or there are no subgroups */
     int poison, unchecked; /* unchecked: no guard was looked at since the last sort */
 } hn;
 

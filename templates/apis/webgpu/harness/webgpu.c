@@ -8,7 +8,8 @@
 static hs_webgpu_device hn_device(void)
 {
     hs_webgpu_device device;
-    device.adapter = NULL; /* which only hs_webgpu_match needs */
+    device.adapter = NULL;
+    device.subgroup_min_size = hn.width;
     device.instance = hn.instance;
     device.device = hn.device;
     return device;

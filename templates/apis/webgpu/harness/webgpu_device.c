@@ -11,6 +11,7 @@ enum { HN_DEVICES = 64 };
 struct hn_state hn;
 
 static WGPUAdapter hn_adapters[HN_DEVICES];
+static unsigned hn_widths[HN_DEVICES]; /* lanes of a subgroup, once a kernel has stored them */
 static int hn_adapter_count, hn_validated; /* hn_validated: the instance has validation layers */
 static char hn_text[2048], hn_said[HN_MESSAGES], hn_copied[HN_MESSAGES];
 
@@ -159,88 +160,6 @@ static const char *hn_request(WGPUAdapter adapter, int least)
     return hn.device ? hn_reported() : hn_fail("wgpuAdapterRequestDevice: %.1500s", hn_said);
 }
 
-const char *hn_open(int index, const char *options)
-{
-    char words[256] = "", *word;
-    int least = 0, poison = 0, validation = 0;
-    const char *error;
-    strncpy(words, options, sizeof words - 1);
-    for (word = strtok(words, " "); word; word = strtok(NULL, " ")) {
-        if (strcmp(word, "validation=1") == 0) validation = 1;
-        else if (strcmp(word, "limits=1") == 0) least = 1;
-        else if (strcmp(word, "poison=1") == 0) poison = 1;
-        else return "unknown option; known are limits=1, poison=1 and validation=1";
-    }
-    hn_close();
-    error = hn_instance(validation);
-    if (error) return error;
-    if (index < 0 || index >= hn_adapter_count) return "no such device";
-    error = hn_request(hn_adapters[index], least);
-    if (error) return error;
-    hn.poison = poison;
-    hn.tick_seconds = 1e-9 * (double)wgpuQueueGetTimestampPeriod(hn.queue);
-    if (hn_has(hn_adapters[index], WGPUNativeFeature_TimestampQueryInsideEncoders)) {
-        WGPUQuerySetDescriptor queries;
-        hn_memory ticks = {NULL, 0};
-        memset(&queries, 0, sizeof queries);
-        queries.type = WGPUQueryType_Timestamp;
-        queries.count = 2;
-        hn.queries = wgpuDeviceCreateQuerySet(hn.device, &queries);
-        error = hn_make(&ticks, 2 * sizeof(uint64_t), WGPUBufferUsage_QueryResolve | WGPUBufferUsage_CopySrc);
-        hn.ticks = ticks.buffer;
-        if (error) return error;
-    }
-    return hn_make(&hn.staging, HN_STAGING, WGPUBufferUsage_MapRead | WGPUBufferUsage_CopyDst);
-}
-
-const char *hn_room(uint64_t *total, uint64_t *largest)
-{
-    *total = 0; /* WebGPU does not report it */
-    *largest = hn.largest;
-    return hn.device ? NULL : "no device is open";
-}
-
-/* The lanes of a subgroup, as a kernel sees them: adapters do not always report them.  0: it has none. */
-static unsigned hn_width(int index);
-
-const char *hn_describe(int index, char *text, size_t size)
-{
-    WGPUAdapterInfo info;
-    WGPULimits limits;
-    char name[256], platform[256], driver[256], widths[64] = "1";
-    int has;
-    unsigned width;
-    const char *error = hn_instance(hn_validated);
-    if (error) return error;
-    if (index < 0 || index >= hn_adapter_count) return "no such device";
-    memset(&info, 0, sizeof info);
-    memset(&limits, 0, sizeof limits);
-    (void)wgpuAdapterGetInfo(hn_adapters[index], &info);
-    (void)wgpuAdapterGetLimits(hn_adapters[index], &limits);
-    hn_string(info.device, name, sizeof name);
-    hn_string(info.vendor, platform, sizeof platform);
-    hn_string(info.description, driver, sizeof driver);
-    has = hn_has(hn_adapters[index], WGPUNativeFeature_Subgroup);
-    width = has ? hn_width(index) : 0;
-    if (width > 1) snprintf(widths, sizeof widths, "1, %u", width);
-    snprintf(text, size,
-             "{\"name\": \"%s\", \"platform\": \"%s\", \"driver\": \"%s\", \"type\": \"%s\", \"vendor\": %u, "
-             "\"compute\": 0, \"work_group\": %u, \"local_bytes\": %u, \"subgroups\": [%s], \"shuffle\": %s, "
-             "\"ballot\": %s, \"int64\": false, \"storage8\": false, \"storage16\": false, \"groups\": %u, "
-             "\"binding_bytes\": %llu, \"local\": \"%s\"}",
-             name, platform, driver,
-             info.adapterType == WGPUAdapterType_CPU       ? "cpu"
-             : info.adapterType == WGPUAdapterType_Unknown ? "other"
-                                                           : "gpu",
-             (unsigned)info.vendorID, (unsigned)limits.maxComputeInvocationsPerWorkgroup,
-             (unsigned)limits.maxComputeWorkgroupStorageSize, widths, has ? "true" : "false", has ? "true" : "false",
-             (unsigned)limits.maxComputeWorkgroupsPerDimension,
-             (unsigned long long)limits.maxStorageBufferBindingSize,
-             info.adapterType == WGPUAdapterType_CPU ? "memory" : "chip");
-    wgpuAdapterInfoFreeMembers(info);
-    return NULL;
-}
-
 /* A kernel that stores the lanes of its subgroup. */
 static const char hn_probe[] = "@group(0) @binding(0) var<storage, read_write> lanes: array<u32>;\n"
                                "@compute @workgroup_size(128) fn probe(@builtin(subgroup_size) size: u32) {\n"
@@ -288,6 +207,7 @@ static const char *hn_ask(unsigned *width)
     error = hn_finish();
     if (!error) error = hn_get(&hn.buffers[0], 0, &lanes, sizeof lanes);
     *width = (unsigned)lanes;
+    hn_drop(&hn.buffers[0]);
     wgpuBindGroupRelease(bound);
     wgpuBindGroupLayoutRelease(group.layout);
     wgpuComputePipelineRelease(made);
@@ -295,12 +215,105 @@ static const char *hn_ask(unsigned *width)
     return error;
 }
 
+const char *hn_open(int index, const char *options)
+{
+    char words[256] = "", *word;
+    int least = 0, poison = 0, validation = 0;
+    const char *error;
+    strncpy(words, options, sizeof words - 1);
+    for (word = strtok(words, " "); word; word = strtok(NULL, " ")) {
+        if (strcmp(word, "validation=1") == 0) validation = 1;
+        else if (strcmp(word, "limits=1") == 0) least = 1;
+        else if (strcmp(word, "poison=1") == 0) poison = 1;
+        else return "unknown option; known are limits=1, poison=1 and validation=1";
+    }
+    hn_close();
+    error = hn_instance(validation);
+    if (error) return error;
+    if (index < 0 || index >= hn_adapter_count) return "no such device";
+    error = hn_request(hn_adapters[index], least);
+    if (error) return error;
+    hn.poison = poison;
+    hn.tick_seconds = 1e-9 * (double)wgpuQueueGetTimestampPeriod(hn.queue);
+    if (hn_has(hn_adapters[index], WGPUNativeFeature_TimestampQueryInsideEncoders)) {
+        WGPUQuerySetDescriptor queries;
+        hn_memory ticks = {NULL, 0};
+        memset(&queries, 0, sizeof queries);
+        queries.type = WGPUQueryType_Timestamp;
+        queries.count = 2;
+        hn.queries = wgpuDeviceCreateQuerySet(hn.device, &queries);
+        error = hn_make(&ticks, 2 * sizeof(uint64_t), WGPUBufferUsage_QueryResolve | WGPUBufferUsage_CopySrc);
+        hn.ticks = ticks.buffer;
+        if (error) return error;
+    }
+    error = hn_make(&hn.staging, HN_STAGING, WGPUBufferUsage_MapRead | WGPUBufferUsage_CopyDst);
+    if (!error && !hn_widths[index] && hn_has(hn_adapters[index], WGPUNativeFeature_Subgroup))
+        error = hn_ask(&hn_widths[index]);
+    hn.width = hn_widths[index];
+    return error;
+}
+
+const char *hn_room(uint64_t *total, uint64_t *largest)
+{
+    *total = 0; /* WebGPU does not report it */
+    *largest = hn.largest;
+    return hn.device ? NULL : "no device is open";
+}
+
+/* The lanes of a subgroup, as a kernel sees them: adapters do not always report them.  0: it has none. */
+static unsigned hn_width(int index);
+
+/* The widths that a kernel may have parts of: all up to that of a subgroup. */
+static void hn_list(unsigned width, char *text, size_t size)
+{
+    size_t used = (size_t)snprintf(text, size, "1");
+    unsigned one;
+    for (one = 2; one <= width && used < size; one *= 2)
+        used += (size_t)snprintf(text + used, size - used, ", %u", one);
+}
+
+const char *hn_describe(int index, char *text, size_t size)
+{
+    WGPUAdapterInfo info;
+    WGPULimits limits;
+    char name[256], platform[256], driver[256], widths[64] = "1";
+    int has;
+    unsigned width;
+    const char *error = hn_instance(hn_validated);
+    if (error) return error;
+    if (index < 0 || index >= hn_adapter_count) return "no such device";
+    memset(&info, 0, sizeof info);
+    memset(&limits, 0, sizeof limits);
+    (void)wgpuAdapterGetInfo(hn_adapters[index], &info);
+    (void)wgpuAdapterGetLimits(hn_adapters[index], &limits);
+    hn_string(info.device, name, sizeof name);
+    hn_string(info.vendor, platform, sizeof platform);
+    hn_string(info.description, driver, sizeof driver);
+    has = hn_has(hn_adapters[index], WGPUNativeFeature_Subgroup);
+    width = has ? hn_width(index) : 0;
+    hn_list(width, widths, sizeof widths);
+    snprintf(text, size,
+             "{\"name\": \"%s\", \"platform\": \"%s\", \"driver\": \"%s\", \"type\": \"%s\", \"vendor\": %u, "
+             "\"compute\": 0, \"work_group\": %u, \"local_bytes\": %u, \"subgroups\": [%s], \"shuffle\": %s, "
+             "\"ballot\": %s, \"int64\": false, \"storage8\": false, \"storage16\": false, \"groups\": %u, "
+             "\"binding_bytes\": %llu, \"local\": \"%s\"}",
+             name, platform, driver,
+             info.adapterType == WGPUAdapterType_CPU       ? "cpu"
+             : info.adapterType == WGPUAdapterType_Unknown ? "other"
+                                                           : "gpu",
+             (unsigned)info.vendorID, (unsigned)limits.maxComputeInvocationsPerWorkgroup,
+             (unsigned)limits.maxComputeWorkgroupStorageSize, widths, has ? "true" : "false", has ? "true" : "false",
+             (unsigned)limits.maxComputeWorkgroupsPerDimension,
+             (unsigned long long)limits.maxStorageBufferBindingSize,
+             info.adapterType == WGPUAdapterType_CPU ? "memory" : "chip");
+    wgpuAdapterInfoFreeMembers(info);
+    return NULL;
+}
+
 static unsigned hn_width(int index)
 {
-    unsigned width = 0;
-    if (hn_open(index, "") != NULL || hn_ask(&width) != NULL) width = 0;
+    const unsigned width = hn_widths[index] || hn_open(index, "") == NULL ? hn_widths[index] : 0;
     hn_close();
-    hn_said[0] = 0;
     return width;
 }
 

@@ -24,7 +24,7 @@ export interface SortFacts {
     readonly range: boolean;
     /** Whether it takes a count from device memory. */
     readonly counted: boolean;
-    /** 1: kernels use no subgroups; more: the device needs the feature "subgroups". */
+    /** The lanes of subgroups that kernels use; above 1, the device needs the feature "subgroups", and no narrower ones. */
     readonly subgroups: number;
     /** Whether it is for adapters that run on a CPU. */
     readonly fallback: boolean;

@@ -45,8 +45,9 @@ async function picked(sorts, device, key, options) {
     if (!of.length) refuse(`${label({ bits, value })}: there is no such sort among those given (${has})`);
     const fits = of.filter((s) => s.transform || !transform);
     if (!fits.length) refuse(`${key}, ${options.order ?? "ascending"}: the sort was generated for unsigned ascending keys (hsgen generate --key, --order)`);
-    const run = fits.filter((s) => s.subgroups < 2 || device.features.has("subgroups"));
-    if (!run.length) refuse('the device lacks the feature "subgroups": pass it to requestDevice, or generate the target "webgpu"');
+    const least = device.features.has("subgroups") ? (device.adapterInfo?.subgroupMinSize ?? 1) : 1;
+    const run = fits.filter((s) => s.subgroups <= least); // parts of wider subgroups serve as well
+    if (!run.length) refuse(`the sorts need subgroups of ${fits[0].subgroups} lanes; the device has ${least} (requiredFeatures: ["subgroups"], or hsgen generate -t webgpu)`);
     const slow = !!device.adapterInfo?.isFallbackAdapter, rank = (s) => [s.fallback === slow, s.subgroups, s.algorithm === "auto"];
     const before = (a, b) => rank(b).reduce((found, x, i) => found || x - rank(a)[i], 0);
     run.sort(before);

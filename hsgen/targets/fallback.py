@@ -1,0 +1,34 @@
+"""The target for devices that no target names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from hsgen.core.errors import Usage
+from hsgen.targets import target as targets
+from hsgen.targets.matching import Match, rank
+from hsgen.targets.target import Target
+
+GENERIC = "generic"
+"""The target for any device of most APIs."""
+
+
+def among(api: str, known: Iterable[Target]) -> Target | None:
+    """Return the target of `known` for any device of an API: generic, or the first by name; None without one."""
+    found = [t for t in known if api in t.apis and t.match == Match()]
+    return min(found, key=lambda t: (t.name != GENERIC, t.name), default=None)
+
+
+def of(api: str) -> Target:
+    """Return the target that comes with hsgen for the most devices of an API, such as to list its devices with.
+
+    Raises:
+        Usage: no target is for the API.
+    """
+    generic = targets.find(GENERIC)
+    if api in generic.apis:
+        return generic
+    found = [t for t in map(targets.find, targets.names()) if api in t.apis]
+    if not found:
+        raise Usage(f"no target is for {api}; name one with --target")
+    return min(found, key=lambda t: (rank(t.match), t.name))

@@ -1,0 +1,94 @@
+"""Small reductions by key, and faults planted in their kernels; test_grouping.py runs it.
+
+Usage: grouping_faults.py DEVICE STEP FIRST prints for every STEPth fault, from the one with number FIRST on, whether a
+validation catches it.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+import warnings
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).parents[1]))  # for the script, which runs without pytest
+from sorts import sort_by
+
+from hsgen.algorithms import reduce_by_key
+from hsgen.core.keys import KEYS, Signature
+from hsgen.core.sort import Sort
+from hsgen.emit.kernels import Source, render
+from hsgen.engines.compiled import Compiled
+from hsgen.engines.hosts import hosts
+from hsgen.engines.pyopencl import Direct, context_for
+from hsgen.operations.reduce_by_key import RUNS
+from hsgen.tools.validate import validation
+
+SMALL = {"work_group": 8, "items": 3, "groups": 5}
+
+
+def small(key: str, value: str = "v4", *, device_count: bool = False, **values: Any) -> Sort:
+    """A small reduction: 5 work-groups share more than a tile of 24 keys."""
+    signature = Signature(value=value, floats=value == "v4", device_count=device_count)
+    p = reduce_by_key.Params(key=KEYS[key], signature=signature, **{**SMALL, **values})
+    return sort_by("reduce_by_key", p, signature)
+
+
+FAULTS = (
+    (r"starts \|\| !open", "starts"),
+    (r"starts \|\| !open", "!open"),
+    (r"run = starts", "run = false"),
+    (r"(from \+ at \+ k|i) == 0 \|\|", "false ||"),
+    (r"base \+ j > own", "base + j >= own + 2"),
+    (r"count == 0u && ", ""),
+    (r"found != 0u", "found > 1u"),
+    (r"before > 0u", "before > 1u"),
+    (r"floats \? ", "false ? "),
+    (r": adds \? ", ": true ? "),
+    (r"kind < 2 \?", "kind < 3 ?"),
+    (r"== 2 \? ~0u : 0u", "== 1 ? ~0u : 0u"),
+    (r"count \+= (more|found);", "count += 0u;"),
+    (r"since = held", "since = 0u * held"),
+    (r"carry = after;", "carry += 0u;"),
+    (r"mark = (words|marks)", "mark = 0u * \\1"),
+    (r"fresh = false;", ""),
+    (r"open = hs_local_id\(\) > 0 \|\| !fresh;", "open = hs_local_id() > 0;"),
+    (r"(found > 0)\) since", "\\1 && base < 0) since"),
+    (r"& 32\) != 0", "& 64) != 0"),
+    (r"\(hs_argument\(\) & 16\) != 0", "true"),
+)
+"""Faults: a pattern, each of whose places in a text is changed alone.  (oclgrind reports missing barriers.)"""
+SAME = {"single": ("open", "fresh")}
+"""Words of changes that make no difference in a kernel: a single tile starts with a run."""
+
+
+def faulty(source: Source) -> Iterator[tuple[str, Source]]:
+    """The texts with one fault each, with its description."""
+    for pattern, new in FAULTS:
+        found = [(name, text, m) for name, text in source.parts.items() for m in re.finditer(pattern, text)]
+        assert found, pattern
+        for name, text, m in found:
+            if any(word in m[0] for word in SAME.get(name, ())):
+                continue
+            changed = text[: m.start()] + m.expand(new) + text[m.end() :]
+            line = text.count("\n", 0, m.start()) + 1
+            yield f"{name}, line {line}: {m[0].strip()}", replace(source, parts={**source.parts, name: changed})
+
+
+def main(label: str, step: str, first: str) -> None:
+    """Validate every `step`th fault, from a number on."""
+    warnings.simplefilter("ignore")
+    host = next(h for h in hosts() if h.label == label)
+    sort, context = small("u32", groups=20), context_for(host)
+    pairs = [(n, kind) for n in (1, 5, 9, 13, 20, 24, 25, 481, 1000, 3003) for kind in RUNS]
+    for what, changed in list(faulty(render(sort, "opencl")))[:: int(step)][int(first) :]:
+        made = Direct(context, Compiled(context, sort, changed))
+        failed = validation.run(made, pairs, 1, stop=1).failed
+        print("caught" if failed else f"left: {what}", flush=True)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

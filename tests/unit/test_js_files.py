@@ -1,0 +1,58 @@
+"""The modules for JavaScript: text of kernels, constants, and compact plans."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+
+from hsgen.apis import APIS, having
+from hsgen.bundle.manifest import Choice
+from hsgen.bundle.selection import sorts
+from hsgen.core.flags import ARGUMENTS, BIT, PLACES, RANGES
+from hsgen.core.plan import ROLES
+from hsgen.emit import js_files
+from hsgen.emit.kernels import render
+from hsgen.targets import target
+
+PACKAGED = having(lambda api: api.package)
+NAMES = [name for name in target.names() if any(api.name in target.find(name).apis for api in PACKAGED)]
+
+
+def test_kernels_lose_comments_and_indentation_only() -> None:
+    text = "/* one\n   two */ fn a() { // three\n\n    let x = 4 / 2;\n}\n"
+    assert js_files.minified(text) == "fn a() {\nlet x = 4 / 2;\n}\n"
+
+
+def test_constants_are_those_of_plans() -> None:
+    text = js_files.constants()
+    assert json.dumps(list(ROLES)) in text and json.dumps(list(ARGUMENTS)) in text
+    for name, bit in re.findall(r"(\w+) = 1 << (\d+)", text):
+        assert BIT[name] == int(bit)
+    assert list(PLACES) == ["any", "in", "out"] and list(RANGES) == ["any", "whole", "part"]  # numbers in the runtime
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_module_has_the_plan_of_its_sort(name: str) -> None:
+    found = target.find(name)
+    for api in (api for api in PACKAGED if api.name in found.apis):
+        for sort in sorts(
+            found, Choice(keys=("u32",), apis=(api.name,), algorithms=("auto", "digest"), features=("device-count",))
+        ):
+            text = js_files.sort_module(sort, render(sort, api.name), found).decode()
+            rows = dict(re.findall(r"^    (\w+): (.*),$", text, re.M))
+            steps, lists, kernels = (json.loads(rows[key]) for key in ("steps", "bindings", "kernels"))
+            assert json.loads(rows["name"]) == sort.name and json.loads(rows["maxN"]) == sort.plan.max_n
+            assert [kernels[row[0]][0] for row in steps] == [step.kernel for step in sort.plan.steps]
+            for row, step in zip(steps, sort.plan.steps, strict=True):
+                assert [ROLES[b[0]] for b in lists[row[1]]] == [b.role for b in step.bindings]
+                assert len(lists[row[1]]) == len(kernels[row[0]][1])
+                assert list(ARGUMENTS)[row[12]] == step.argument.kind
+            for kernel in sort.kernels:
+                assert f"fn {kernel.name}(" in text
+
+
+def test_no_two_apis_share_files() -> None:
+    paths = [path for api in APIS.values() if api.package for path in api.package.files]
+    assert len(paths) == len(set(paths))
