@@ -49,6 +49,7 @@ WAYS: dict[str, dict[str, Any]] = {
     "folded": {"ranker": "serial", "work_group": 1, "items": 32},
     "serial": {"ranker": "serial", "work_group": 4, "items": 8},
     "subgroups walk": {"ranker": "serial", "work_group": 8, "subgroup": 8, "items": 4},
+    "serial, one lane alone": {"ranker": "serial", "work_group": 4, "items": 8, "single_lanes": 1, "ahead": 4},
     "lines": {"ranker": "serial", "work_group": 1, "items": 32, "stream_from": 70},
     "never alone": {"single": 0},
     "a tile alone": {"single": None, "coordination": "lookback"},
@@ -335,6 +336,12 @@ def test_indices_of_the_table_stay_below_2_to_the_31(way: str) -> None:
         assert words(q).table + entries < 1 << 31
 
 
+def test_the_work_group_that_sorts_alone_may_have_lanes_of_its_own() -> None:
+    single, count, *_ = radix.kernels(shape(**WAYS["serial, one lane alone"]))
+    assert (single.work_group, count.work_group) == (1, 4)
+    assert next(a.count for a in single.arrays if a.name == "counts") == 2 * 256  # two sets, of a lane alone
+
+
 def test_bytes_moved() -> None:
     """Four digits of 8 bits; with look-back 9 times the keys are read or written, otherwise 12 times."""
     n, tile = 1 << 20, 4096
@@ -426,6 +433,14 @@ PLAIN = replace(ROOMY, shuffle=False, subgroups=(1,))
             "each of 300 lanes would sum 300 columns of counts",
             "give at most 256",
             [{"groups": 256}],
+        ),
+        (
+            {**SERIAL, "subgroup": 4, "single_lanes": 1},
+            ROOMY,
+            "single_lanes",
+            "subgroups that walk chunks take keys a row at a time",
+            "leave it out, or give a subgroup of 1",
+            [{"single_lanes": None}, {"subgroup": 1}],
         ),
         (
             {**SERIAL, "large": True},

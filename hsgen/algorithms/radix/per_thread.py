@@ -28,6 +28,12 @@ FIELDS = {
     "subgroup": tile.SUBGROUP,
     "groups": tile.GROUPS,
     **tile.SINGLE,
+    "single_lanes": Field(
+        "int", "the lanes of the work-group that sorts alone", required=False, least=1, greatest=8192
+    ),
+    "ahead": Field(
+        "int", "the keys that a lane loads before it handles the first", required=False, least=1, greatest=16
+    ),
     "stream_from": Field("int", "the count from which keys are stored past the caches", required=False, least=1),
     "sorted_exit": tile.SORTED_EXIT,
 }
@@ -40,10 +46,15 @@ class PerThread(Tile):
     A lane walks a chunk, or with a subgroup > 1 a subgroup does, which then is a work-group.
     stream_from: from this count on keys of a digit are collected and stored by the line of 64 bytes, past the caches,
     which pays where both buffers exceed them; None means never.
+    single_lanes: the lanes of the work-group that sorts small counts alone; None means `work_group`.  One lane waits
+    for no barrier, which suits devices that run lanes one after the other.
+    ahead: the keys that a lane loads before it handles the first; None means 8 for a lane alone, else 2.
     sorted_exit: as of `hsgen.algorithms.radix.reduce_scan.ReduceScan`.
     """
 
     STRATEGY: ClassVar[str] = "per_thread"
+    single_lanes: int | None = None
+    ahead: int | None = None
     stream_from: int | None = None
     sorted_exit: bool = False
 
@@ -61,6 +72,11 @@ class PerThread(Tile):
     def alone(self) -> int:
         """The greatest count that one work-group sorts in one launch: none if not given."""
         return self.single or 0
+
+    @property
+    def unrolled(self) -> int:
+        """Keys that a lane loads before it handles the first."""
+        return self.ahead or (8 if self.folded else 2)
 
     @property
     def line(self) -> int:
@@ -118,7 +134,8 @@ def stream(p: PerThread) -> Kernel:
 
 def single(p: PerThread) -> Kernel:
     """Return the kernel that sorts what one work-group can alone."""
-    p = replace(p, bits=p.single_bits or p.bits, single_bits=None)
+    lanes = p.single_lanes or p.work_group
+    p = replace(p, bits=p.single_bits or p.bits, single_bits=None, work_group=lanes, single_lanes=None)
     moved = moving(p, *ALL[:3])
     buffers = tuple(b if b.read_only else replace(b, coherent=p.work_group > 1) for b in moved)
     arrays = (array("counts", counters(p)), array("sums", p.work_group))
@@ -173,6 +190,9 @@ def problems(p: PerThread, device: Device) -> Iterator[Problem]:
         yield "groups", f"each of {p.groups} lanes would sum {p.groups} columns of counts", "give at most 256"
     if p.stream_from and p.work_group > 1:
         yield "stream_from", "only work-groups of one lane collect keys", "leave it out, or give a work_group of 1"
+    for name in ("single_lanes", "ahead"):
+        if getattr(p, name) and p.subgroup > 1:
+            yield name, "subgroups that walk chunks take keys a row at a time", "leave it out, or give a subgroup of 1"
     if p.sorted_exit and p.subgroup > 1:
         yield "sorted_exit", "subgroups that walk chunks do not look whether keys are in order", "leave it out"
 
