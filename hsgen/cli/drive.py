@@ -28,7 +28,10 @@ T = TypeVar("T")
 
 target_option = click.option("-t", "--target", "name", help="A target; by default the one that matches the device.")
 api_option = click.option(
-    "--api", type=click.Choice(list(APIS)), help="The API; by default opencl, or the first of a target without it."
+    "--api",
+    metavar="API",
+    type=click.Choice(list(APIS)),
+    help=f"The API: {' '.join(APIS)}; by default opencl, or the first of a target without it.",
 )
 _ALWAYS_C = [api.name for api in having(lambda api: api.harness and not api.python)]
 _OPTIONS = [f"{o.help} ({api.title})" for api in APIS.values() for o in api.options.values() if o.help]

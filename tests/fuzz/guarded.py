@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hsgen.engines.compiled import Compiled
-from hsgen.operations.calls import Call
+from hsgen.operations.calls import UNTOUCHED, Call
 from hsgen.system import toolchain
 
 PAGE = mmap.PAGESIZE
@@ -221,8 +221,8 @@ def _images(call: Call) -> tuple[dict[str, Bytes], dict[str, Bytes]]:
         if call.in_place and call.values is not None:
             after["values"] = np.concatenate([expected, before["values"][len(expected) :]])
         else:
-            size = rows * call.values_expected.shape[1] * 4
-            before["values_out"] = np.full(size, 0xA7, np.uint8)
+            size = max(rows * call.values_expected.shape[1] * 4, len(expected))  # gathers move several values an index
+            before["values_out"] = np.full(size, UNTOUCHED & 0xFF, np.uint8)
             after["values_out"] = np.concatenate([expected, before["values_out"][len(expected) :]])
     for role, array in (("other", call.other), ("other_values", call.other_values)):
         if array is not None:

@@ -49,7 +49,7 @@ WAYS: dict[str, dict[str, Any]] = {
     "folded": {"ranker": "serial", "work_group": 1, "items": 32},
     "serial": {"ranker": "serial", "work_group": 4, "items": 8},
     "subgroups walk": {"ranker": "serial", "work_group": 8, "subgroup": 8, "items": 4},
-    "serial, one lane alone": {"ranker": "serial", "work_group": 4, "items": 8, "single_lanes": 1, "ahead": 4},
+    "serial, one lane alone": {"ranker": "serial", "work_group": 4, "items": 8, "single_lanes": 1, "loads": 4},
     "lines": {"ranker": "serial", "work_group": 1, "items": 32, "stream_from": 70},
     "never alone": {"single": 0},
     "a tile alone": {"single": None, "coordination": "lookback"},

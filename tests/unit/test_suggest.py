@@ -93,6 +93,7 @@ CHARTS = "an estimate for this family alone; the rule knows charts of three devi
 TUNED = "found by hsgen tune on the device"
 HOPPER = "as nvidia-sm90, which was tuned; tiles as large as three work-groups on a multiprocessor allow"
 EVERYWHERE = {"radix.*.groups": SIZE, "sort.*.ranges": CHARTS}
+WEBGPU = "estimates: work-groups of 128 lanes, for 16 KiB of local memory"
 DIFFERENT = {
     "adreno-6xx": {
         "bitonic.*": "8 rows and 512 lanes, where the rule has 16 rows and 256: a guess against a guess",
@@ -130,6 +131,14 @@ DIFFERENT = {
         "bitonic.*slabs": "28 slabs: two work-groups are 56 of a half's threads",
         "bitonic.u64.*": "64-bit integers are emulated there: fewer rows",
     },
+    "direct3d": {
+        "bitonic.u32.*_scale": "estimates, as for other GPUs with subgroups of 16",
+        "bitonic.u64.exchange": "64-bit keys may be pairs of words, without a minimum of their own",
+        "radix.*.reduce_scan.ranker": "waves vote in one instruction",
+    },
+    "webgpu": {"radix.*": WEBGPU},
+    "webgpu-cpu": {"radix.*": "measured on lavapipe: docs/results/webgpu.md"},
+    "webgpu-subgroups": {"radix.*": WEBGPU},
     "lavapipe": {
         "bitonic.u32.*": "subgroups of 8, which most CPUs have; the facts list all that a variable can make",
     },

@@ -31,7 +31,7 @@ FIELDS = {
     "single_lanes": Field(
         "int", "the lanes of the work-group that sorts alone", required=False, least=1, greatest=8192
     ),
-    "ahead": Field(
+    "loads": Field(
         "int", "the keys that a lane loads before it handles the first", required=False, least=1, greatest=16
     ),
     "stream_from": Field("int", "the count from which keys are stored past the caches", required=False, least=1),
@@ -48,13 +48,13 @@ class PerThread(Tile):
     which pays where both buffers exceed them; None means never.
     single_lanes: the lanes of the work-group that sorts small counts alone; None means `work_group`.  One lane waits
     for no barrier, which suits devices that run lanes one after the other.
-    ahead: the keys that a lane loads before it handles the first; None means 8 for a lane alone, else 2.
+    loads: the keys that a lane loads before it handles the first; None means 8 for a lane alone, else 2.
     sorted_exit: as of `hsgen.algorithms.radix.reduce_scan.ReduceScan`.
     """
 
     STRATEGY: ClassVar[str] = "per_thread"
     single_lanes: int | None = None
-    ahead: int | None = None
+    loads: int | None = None
     stream_from: int | None = None
     sorted_exit: bool = False
 
@@ -76,7 +76,7 @@ class PerThread(Tile):
     @property
     def unrolled(self) -> int:
         """Keys that a lane loads before it handles the first."""
-        return self.ahead or (8 if self.folded else 2)
+        return self.loads or (8 if self.folded else 2)
 
     @property
     def line(self) -> int:
@@ -190,7 +190,7 @@ def problems(p: PerThread, device: Device) -> Iterator[Problem]:
         yield "groups", f"each of {p.groups} lanes would sum {p.groups} columns of counts", "give at most 256"
     if p.stream_from and p.work_group > 1:
         yield "stream_from", "only work-groups of one lane collect keys", "leave it out, or give a work_group of 1"
-    for name in ("single_lanes", "ahead"):
+    for name in ("single_lanes", "loads"):
         if getattr(p, name) and p.subgroup > 1:
             yield name, "subgroups that walk chunks take keys a row at a time", "leave it out, or give a subgroup of 1"
     if p.sorted_exit and p.subgroup > 1:
