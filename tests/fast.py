@@ -32,6 +32,7 @@ FAST = {
     },
     "compile/test_cuda.py": {
         "test_every_kernel_compiles_without_spills_on_its_architectures": 2,
+        "test_a_bundle_compiles_without_warnings_and_exports_its_prefix_only": 0,
     },
     "compile/test_cuda_forms.py": {
         "test_every_kernel_of_a_signature_compiles_with_known_spills": 2,
@@ -93,13 +94,14 @@ FAST = {
     },
     "device/test_bench_parted.py": {
         "test_cub_needs_cuda": 1,
-        "test_segments_are_measured": 1,
+        "test_segments_are_measured": 0,
         "test_the_c_runtime_measures_the_same": 0,
         "test_wrong_results_are_not_timed": 2,
     },
     "device/test_bench_alternatives.py": {
         "test_csv_has_the_fields_of_json": 0,
         "test_candidates_sort_the_same": 0,
+        "test_the_command_measures_candidates": 0,
     },
     "device/test_buckets.py": {
         "test_even_keys_need_no_look_back": 1,
@@ -221,13 +223,14 @@ FAST = {
     },
     "device/test_validate.py": {
         "test_generic_sorts_on_a_device_without_subgroups": 0,
-        "test_targets_sort_on_the_embedded_device": 1,
+        "test_targets_sort_on_the_embedded_device": 0,
         "test_the_frame_catches_stray_writes": 1,
     },
     "device/test_vulkan.py": {
         "test_sorts": 1,
         "test_the_example_picks_the_target_that_matches": 0,
         "test_messages_of_the_layers_are_failures": 0,
+        "test_a_wrong_kernel_is_caught": 0,
     },
     "device/test_vulkan_forms.py": {
         "test_every_way_to_call_a_sort": 1,
@@ -255,6 +258,8 @@ FAST = {
         "test_adding_a_target_as_the_document_says": 0,
         "test_json_of_a_benchmark_is_as_documented": 0,
         "test_the_pairs_of_the_guide_are_sorted": 0,
+        "test_json_is_as_documented": 6,
+        "test_json_of_a_validation_is_as_documented": 0,
     },
     "docs/test_semantics.py": {
         "test_examples_run": 0,
@@ -340,7 +345,7 @@ FAST = {
     },
     "unit/test_tune_space.py": {
         "test_boxes_are_as_the_device_is": 23,
-        "test_proposals_fit_and_do_not_repeat": 3,
+        "test_proposals_fit_and_do_not_repeat": 1,
     },
     "vendor/test_consumers.py": {
         "test_cmake_defines_what_the_project_can_build": 2,
@@ -359,5 +364,20 @@ FAST = {
         "test_one_line_of_webgpu": 1,
         "test_single_file_of_webgpu": 1,
         "test_meson_with_webgpu": 0,
+    },
+    "device/test_tuning.py": {
+        "test_planted_faults_are_recorded_and_never_win": 0,
+    },
+    "vendor/test_vendor_docs.py": {
+        "test_vendoring_as_the_document_says": 0,
+    },
+    "docs/test_add_api.py": {
+        "test_everything_else_stays_unchanged": 0,
+    },
+    "device/test_vulkan_docs.py": {
+        "test_the_program_sorts_as_many_pairs_as_the_device_counted": 1,
+    },
+    "cli/test_max_n.py": {
+        "test_limited_sorts_run": 1,
     },
 }
