@@ -100,8 +100,8 @@ class Target:
             return IMPLICIT[label].specialize(own, KEYS[width], signature, self.device)
         have = {k: p for (a, k), p in self.choices.items() if a == label}
         if label in DERIVED and width not in have:
-            beside = {a: p for (a, k), p in self.choices.items() if k == width}
-            made = DERIVED[label].derive(label, beside, KEYS[width], self.device)
+            own = {a: p for (a, k), p in self.choices.items() if k == width}
+            made = DERIVED[label].derive(label, own, KEYS[width], self.device)
             have |= {} if made is None else {width: made}
         return ALGORITHMS[algorithm(label)].specialize(have, KEYS[width], signature, self.device)
 
