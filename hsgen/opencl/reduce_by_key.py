@@ -109,11 +109,8 @@ class ReduceByKey(Runner):
 
     def _check_given(self, given: Given) -> None:
         """Refuse unexpected and missing values, and an unexpected count."""
-        for role in ("values", "values_out"):
-            if given[role] is not None and not self._valued:
-                raise ValueError(f"{role} is given, but this reduction has none; give value= when it is made")
-            if given[role] is None and self._valued:
-                raise ValueError(f"{role} is missing: this reduction has values of {self.value}")
+        wanted = dict.fromkeys(("values", "values_out"), self._valued)
+        self._check_values(given, wanted, self._noun, f"has values of {self.value}")
         if given["count"] is not None and not self._sort.signature.device_count:
             raise ValueError("count is given; give device_count=True when the reduction is made")
 

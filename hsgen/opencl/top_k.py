@@ -102,11 +102,7 @@ class TopK(Runner):
             "values": signature.value_bytes > 0 and not signature.index,
             "values_out": signature.value_bytes > 0,
         }
-        for role, wants in wanted.items():
-            if given[role] is not None and not wants:
-                raise ValueError(f"{role} is given, but this selection has none; give value= when it is made")
-            if given[role] is None and wants:
-                raise ValueError(f"{role} is missing: this selection has {signature.value_bytes} bytes a key")
+        self._check_values(given, wanted, self._noun, f"has {signature.value_bytes} bytes a key")
 
     def _length(self, role: str, n: int) -> int:
         """The items that a call uses of the buffer of a role."""

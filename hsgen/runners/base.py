@@ -99,6 +99,15 @@ class Base:
             return "uint32"
         return f"uint{8 * self._sort.signature.value_bytes}" if self._sort.signature.index else ""
 
+    def _check_values(self, given: Given, wanted: Mapping[str, bool], noun: str, has: str) -> None:
+        """Refuse values that calls do not take, and values that are missing; `wanted`: whether each role is taken."""
+        for role, wants in wanted.items():
+            name = self._names.get(role, role)
+            if given[role] is not None and not wants:
+                raise ValueError(f"{name} is given, but this {noun} has none; give value= when it is made")
+            if given[role] is None and wants:
+                raise ValueError(f"{name} is missing: this {noun} {has}")
+
     def _check_elements(self, role: str, have: str, size: int) -> None:
         """Refuse an array whose elements are of a wrong type, or have a wrong size in bytes."""
         name, wanted = self._names.get(role, role), self._elements(role)

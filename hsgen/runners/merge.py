@@ -27,12 +27,8 @@ class MergeCalls(Base):
     def _check_given(self, given: Given) -> None:
         """Refuse unexpected and missing values."""
         size = self._sort.signature.value_bytes
-        for role in ("values", "other_values", "values_out"):
-            name = self._names.get(role, role)
-            if given[role] is not None and not size:
-                raise ValueError(f"{name} is given, but this merger has none; give value= when it is made")
-            if given[role] is None and size:
-                raise ValueError(f"{name} is missing: this merger takes {size} bytes a key")
+        wanted = dict.fromkeys(("values", "other_values", "values_out"), size > 0)
+        self._check_values(given, wanted, "merger", f"takes {size} bytes a key")
 
     def _length(self, role: str, n: int) -> int:
         """The items that a call uses of the buffer of a role."""
