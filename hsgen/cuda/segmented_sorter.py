@@ -124,7 +124,7 @@ class SegmentedSorter(SegmentedCalls, Runner):
             made = short_rows.specialize(self._sort, in_row=in_row, raw=raw)
             self._rows[in_row, raw] = Kernels(self._gpu, made, self._rewrite) if made else None
         kernels = self._rows[in_row, raw]
-        plan = kernels and short_rows.plan(kernels.sort, self.max_n, n // how.segment_count)
+        plan = kernels and short_rows.plan(kernels.sort, how.segment_count, n // how.segment_count)
         return Prepared(kernels, n, how, in_place=in_place, plan=plan) if kernels and plan else None
 
     def _after(self, call: Checked, bases: Sequence[int], stream: int) -> None:

@@ -18,10 +18,11 @@ from hsgen.core.kernels import Kernel
 from hsgen.core.plan import Binding, Grid, Guard, Literal, Plan, Step
 from hsgen.core.sort import Sort
 
-LONGEST = 4096
-"""The most keys of a row."""
-ITEMS = 16
-"""The most keys of a lane where one subgroup sorts a row."""
+LONGEST, ITEMS = 4096, 16
+"""The most keys of a row, and of a lane."""
+FEW, MANY = 32, 1 << 17
+"""More than `MANY` rows of fewer than `FEW` keys would leave most lanes idle: many rows of a work-group at once, as a
+segmented sort has them, then take less time."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,13 +39,20 @@ class Row:
 
 
 def shapes(p: Params) -> tuple[ReduceScan, ...]:
-    """Return the tiles, the smallest first: of a subgroup, and of a work-group; none for sequential lanes."""
-    if not isinstance(p.chip, ReduceScan):
+    """Return the tiles, the smallest first; none for sequential lanes.
+
+    Lanes that vote or compare keep counts for each subgroup, so that a shorter row takes fewer lanes, down to one
+    subgroup, and not fewer keys of each.
+    """
+    whole = chip(p)
+    if not isinstance(whole, ReduceScan):
         return ()
-    whole = replace(chip(p), items=max(1, min(p.chip.items, LONGEST // p.chip.work_group)))
-    assert isinstance(whole, ReduceScan)
-    few = replace(whole, work_group=whole.subgroup, items=min(p.chip.items, ITEMS))
-    return (few, whole) if 1 < few.tile < whole.tile and few.subgroup >= ITEMS else (whole,)
+    lanes = whole.work_group
+    whole = replace(whole, items=max(1, min(p.chip.items, LONGEST // lanes, ITEMS)))
+    if whole.subgroup < ITEMS:
+        return (whole,)
+    halves = [lanes >> i for i in range(lanes.bit_length()) if lanes >> i >= whole.subgroup and lanes % (1 << i) == 0]
+    return tuple(replace(whole, work_group=n) for n in reversed(halves) if n % whole.subgroup == 0)
 
 
 def kernel(p: Params, shape: ReduceScan, *, in_row: bool, raw: bool) -> Kernel:
@@ -60,27 +68,28 @@ def kernel(p: Params, shape: ReduceScan, *, in_row: bool, raw: bool) -> Kernel:
         params=p,
         data=Row(shape=shape, in_row=in_row, raw=raw and p.signature.index),
     )
-    return ranking(made, shape)
+    return replace(ranking(made, shape), resident=0)
 
 
 def specialize(sort: Sort, *, in_row: bool = False, raw: bool = False) -> Sort | None:
     """Return the sort of short rows of a segmented sort; None if it has none.
 
-    Its plan has a step for each kernel, all for the greatest rows; `plan` returns that for rows of a length.
+    It has no plan of its own: `plan` returns that for rows of a length.
     """
     p = sort.parts[0].params
     made = [kernel(p, shape, in_row=in_row, raw=raw) for shape in shapes(p)] if isinstance(p, Params) else []
     return replace(sort, kernels=tuple(made), plan=Plan(steps=(), max_n=0, bits=sort.key.bits)) if made else None
 
 
-def plan(sort: Sort, most: int, length: int) -> Plan | None:
-    """Return the plan for rows of `length` keys, `most` keys in total; None if no kernel holds them.
+def plan(sort: Sort, rows: int, length: int) -> Plan | None:
+    """Return the plan for `rows` rows of `length` keys; None if no kernel holds a row, or rows are too short and many.
 
     The kernel gets the length in the bits of its argument below the flags.
     """
     found = next((k for k in sort.kernels if isinstance(k.data, Row) and 0 < length <= k.data.shape.tile), None)
-    if found is None or length >> FIRST:
+    if found is None or length >> FIRST or (length < FEW and rows > MANY):
         return None
+    most = rows * length
     roles = {"source": "source", "destination": "destination", "values_in": "values", "values_out": "values_out"}
     step = Step(
         kernel=found.name,
