@@ -49,7 +49,7 @@ def shapes(p: Params) -> tuple[ReduceScan, ...]:
         return ()
     lanes = whole.work_group
     whole = replace(whole, items=max(1, min(p.chip.items, LONGEST // lanes, ITEMS)))
-    if whole.subgroup < ITEMS:
+    if whole.subgroup == 1:
         return (whole,)
     halves = [lanes >> i for i in range(lanes.bit_length()) if lanes >> i >= whole.subgroup and lanes % (1 << i) == 0]
     return tuple(replace(whole, work_group=n) for n in reversed(halves) if n % whole.subgroup == 0)
