@@ -1,22 +1,28 @@
 """Which way of sorting rows is used: the one table of rules for the functions on arrays.
 
-It follows from measurements on an H200 with PyTorch 2.11, of float32 rows with 64-bit indices, in microseconds:
+It follows from measurements on an H200 with PyTorch 2.11, of float32 rows with 64-bit indices, in microseconds on a stream:
 
-| rows x keys | torch.sort | segments | each |
-|---|---|---|---|
-| 4 x 2^18 | 147 | 171 | 167 |
-| 64 x 2^18 | 1170 | 952 | 2711 |
-| 4 x 2^20 | | 272 | 356 |
-| 8 x 2^20 | 812 | 491 | 705 |
-| 16 x 2^20 | | 930 | 1419 |
-| 4 x 2^22 | | 913 | 976 |
-| 8 x 2^22 | | 1760 | 1942 |
-| 2 x 2^24 | | 1934 | 1606 |
-| 4096 x 8192 | 2600 | 1734 | |
-
-Rows of up to 4096 keys took 34 (2 and 64 rows), 37 (1024 x 512), 156 (1024 x 4096), 564 (16384 x 1024), 1754 (65536 x
-512) and 3922 (65536 x 2048) by torch.sort; segments, 15 launches at that time, took 95, 88, 190, 696, 1337 and 4994.
-`ROWS`, one launch, has not been measured yet.
+| rows x keys | torch.sort | rows | segments | each |
+|---|---|---|---|---|
+| 2 x 4096 | 30 | 18 | 95 | 29 |
+| 64 x 4096 | 31 | 18 | 95 | 807 |
+| 1024 x 4096 | 154 | 80 | 190 | |
+| 65536 x 2048 | 3910 | 2029 | 4994 | |
+| 16384 x 1024 | 558 | 278 | 696 | |
+| 1024 x 512 | 39 | 25 | 88 | |
+| 65536 x 512 | 1744 | 679 | 1337 | |
+| 262144 x 128 | 1650 | 1572 | 1334 | |
+| 1048576 x 32 | 1138 | 4967 | 1064 | |
+| 4096 x 8192 | 2578 | | 1698 | |
+| 1024 x 32768 | 2500 | | 1673 | |
+| 4 x 2^18 | 146 | | 170 | 166 |
+| 64 x 2^18 | 1167 | | 955 | 2743 |
+| 4 x 2^20 | 416 | | 269 | 333 |
+| 8 x 2^20 | 813 | | 483 | 660 |
+| 16 x 2^20 | 1655 | | 929 | 1337 |
+| 4 x 2^22 | 1078 | | 903 | 1042 |
+| 8 x 2^22 | 2171 | | 1812 | 2172 |
+| 2 x 2^24 | 1601 | | 1909 | 1600 |
 """
 
 from __future__ import annotations

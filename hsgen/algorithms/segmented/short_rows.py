@@ -20,7 +20,7 @@ from hsgen.core.sort import Sort
 
 LONGEST, ITEMS = 4096, 16
 """The most keys of a row, and of a lane."""
-FEW, MANY = 32, 1 << 17
+FEW, MANY = 192, 1 << 14
 """More than `MANY` rows of fewer than `FEW` keys would leave most lanes idle: many rows of a work-group at once, as a
 segmented sort has them, then take less time."""
 
