@@ -51,7 +51,8 @@ class Load:
     kind: a name in `hsgen.tools.bench.INPUTS`.  In a merge, `keys` and `values` are the first array, `other` and
     `other_values` the second.  offsets: segment boundaries, one more than segments, also for rows of equal length.
     report: the expected report.  columns: elements of each of the n items.  count: n, if
-    the result is shorter.  counts: the values expected are the counts of runs.
+    the result is shorter.  counts: the values expected are the counts of runs.  room: the rows of values that their
+    output has room for, if it must have room for more than are expected.
     """
 
     keys: Keys
@@ -67,6 +68,7 @@ class Load:
     columns: int = 1
     count: int | None = None
     counts: bool = False
+    room: int = 0
 
     @property
     def n(self) -> int:
