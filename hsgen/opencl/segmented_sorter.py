@@ -7,14 +7,12 @@
 
 from __future__ import annotations
 
-import operator
 import os
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 from hsgen.algorithms import implicit_for
-from hsgen.core.keys import TYPES, Signature
+from hsgen.core.keys import TYPES
 from hsgen.opencl.arguments import host_of
 from hsgen.opencl.runner import Runner
 from hsgen.operations.segmented_sort import OPERATION
@@ -32,6 +30,7 @@ class SegmentedSorter(SegmentedCalls, Runner):
         context, key, order, target: as of `hsgen.opencl.Sorter`.
         value: what moves along with each key: None, a numpy type or a number of bytes (4, 8 or 16), "index" or
             "index64" for the index that the key had in the whole array.
+        bit_range: whether calls may choose the bits to sort by.
 
     Raises:
         TypeError: `context` is not a `pyopencl.Context`.
@@ -49,9 +48,9 @@ class SegmentedSorter(SegmentedCalls, Runner):
         value: Any = None,
         order: str = "ascending",
         target: str | os.PathLike[str] | None = None,
+        bit_range: bool = False,
     ) -> None:
-        host, how = host_of(context), self._name_keys(key, value, order)
-        signature = Signature(value=self.value, key_transform=how.kind > 0 or how.descending)
+        host, signature = host_of(context), self._signature(key, value, order, bit_range=bit_range)
         found, sort = serving(host, target, self.key, signature, implicit_for(OPERATION))
         super().__init__(context, host, found, sort, TYPES[self.key].element)
         self._last: Any = None  # the queue of the last call
@@ -67,6 +66,8 @@ class SegmentedSorter(SegmentedCalls, Runner):
         out: Any = None,
         values: Any = None,
         values_out: Any = None,
+        begin_bit: int = 0,
+        end_bit: int | None = None,
         wait_for: Sequence[Any] | None = None,
     ) -> Any:
         """Enqueue the sort of each segment of `keys` by itself; return the event of its end.
@@ -75,18 +76,21 @@ class SegmentedSorter(SegmentedCalls, Runner):
         device, the last at most len(keys); by default `segments` follows from their number.  Without offsets, the keys
         are `segments` rows of equal length.  All buffers are `pyopencl.array.Array` or `pyopencl.Buffer` objects.
         Without `out` and `values_out` the sort is in place; otherwise keys and values outside all segments are copied.
+        Keys are sorted by the bits from `begin_bit` to `end_bit`, exclusive (None: all above).
         If offsets decrease or exceed the number of keys, nothing is written, and `check` raises an error.
 
         Raises:
             TypeError: an argument is of a wrong Python type, such as a numpy array.
-            ValueError: a missing, unexpected or invalid buffer; neither offsets nor segments.
-            hsgen.core.errors.Usage: there are more than `max_n` keys, or the keys cannot be split into equal rows.
+            ValueError: a missing, unexpected or invalid buffer; neither offsets nor segments; a bit
+                range that the sorter was not made for.
+            hsgen.core.errors.Usage: there are more than `max_n` keys, or the keys cannot be split into equal rows; the
+                bit range is reversed or exceeds the key.
         """
         if segments is None:
             if offsets is None:
                 raise ValueError(UNSEGMENTED)
             segments = max(self._memory(offsets, "other").size // 4 - 1, 0)
-        how = replace(self._how, segment_count=operator.index(segments))
+        how = self._called(segments, begin_bit, end_bit)
         given = {"source": keys, "destination": out, "values": values, "values_out": values_out, "other": offsets}
         self._check_given(given)
         self._segment_count = how.segment_count

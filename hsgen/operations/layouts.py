@@ -83,7 +83,7 @@ def permutation(keys: Keys, offsets: Offsets, sort: Sort, how: Options) -> NDArr
 
     offsets: shape (segments + 1,), ascending; keys before the first and from the last one on stay in place.
     """
-    by = oracle.ordered(keys, how.kind, descending=how.descending)
+    by = oracle.compared(keys, sort, how)
     order = np.arange(len(keys))
     inside = order[offsets[0] : offsets[-1]]
     of = np.searchsorted(offsets, inside, side="right")

@@ -55,12 +55,16 @@ def permutation(keys: Keys, sort: Sort, how: Options) -> NDArray[np.intp]:
 
     All sorts are stable except those that compare packed words as a whole.
     """
+    return np.argsort(compared(keys, sort, how), kind="stable")
+
+
+def compared(keys: Keys, sort: Sort, how: Options) -> Keys:
+    """Return the key transform, without the bits that the call does not sort by."""
     begin, end = bit_range(sort.plan, how)
     if sort.plan.whole_words:
         begin = 0
     by = ordered(keys, how.kind, descending=how.descending)
-    digits = (by >> keys.dtype.type(begin)) & keys.dtype.type((1 << (end - begin)) - 1) if begin < end else by * 0
-    return np.argsort(digits, kind="stable")
+    return (by >> keys.dtype.type(begin)) & keys.dtype.type((1 << (end - begin)) - 1) if begin < end else by * 0
 
 
 def whole_keys(keys: Keys, sort: Sort, how: Options) -> Keys | None:

@@ -26,13 +26,13 @@ def segmented(
 
     keys: shape (n,).  values: shape (n, 32-bit words), or None.  offsets: shape (segments + 1,), from 0 to n.
     """
-    by = oracle.ordered(keys, how.kind, descending=how.descending)
     slices = [slice(begin, end) for begin, end in pairwise(offsets.tolist())]
-    if not sort.signature.value_bytes:
+    if not sort.signature.value_bytes and not sort.signature.bit_range:
+        by = oracle.ordered(keys, how.kind, descending=how.descending)
         for part in slices:
             by[part].sort()
         return oracle.unordered(by, how.kind, descending=how.descending), None
-    order = np.arange(len(keys))
+    by, order = oracle.compared(keys, sort, how), np.arange(len(keys))
     for part in slices:
         order[part] = part.start + np.argsort(by[part], kind="stable")
     return keys[order], oracle.values_expected(values, order, sort)

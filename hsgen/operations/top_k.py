@@ -39,7 +39,8 @@ def _first(by: Keys, take: int) -> NDArray[np.intp]:
     before = np.searchsorted(row, np.arange(rows))
     missing = take - np.count_nonzero(below, axis=1)
     below.reshape(-1)[equal[np.arange(len(equal)) - before[row] < missing[row]]] = True
-    return np.flatnonzero(below).reshape(rows, take) % length
+    found: NDArray[np.intp] = np.flatnonzero(below).reshape(rows, take) % length
+    return found
 
 
 def positions(sort: Sort, keys: Keys, how: Options) -> NDArray[np.intp]:
@@ -49,7 +50,8 @@ def positions(sort: Sort, keys: Keys, how: Options) -> NDArray[np.intp]:
     if min(by.shape[1], how.take) > sorted_up_to(sort):
         return found
     order = np.argsort(np.take_along_axis(by, found, axis=1), axis=1, kind="stable")
-    return np.take_along_axis(found, order, axis=1)
+    sorted_: NDArray[np.intp] = np.take_along_axis(found, order, axis=1)
+    return sorted_
 
 
 def taken(sort: Sort, keys: Keys, values: NDArray[Any] | None, how: Options) -> tuple[Keys, NDArray[Any] | None]:

@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
+import operator
+from dataclasses import replace
+from typing import Any
+
+from hsgen.core.interpreter import Options, bit_range
+from hsgen.core.keys import Signature
 from hsgen.runners.base import Base, Given
 
 REFUSED = "offsets decrease, or end beyond the keys; nothing was written"
@@ -18,6 +24,21 @@ class SegmentedCalls(Base):
     _operation = "segmented_sort"
     _rows_hint = ", and the rows as segments={rows}"
     _segment_count = 0  # of the current call
+
+    def _signature(self, key: Any, value: Any, order: str, *, bit_range: bool) -> Signature:
+        """The signature of the sort of these keys."""
+        how = self._name_keys(key, value, order)
+        return Signature(value=self.value, key_transform=how.kind > 0 or how.descending, bit_range=bool(bit_range))
+
+    def _called(self, segments: Any, begin: Any, end: Any) -> Options:
+        """The options of a call, after checks of the bit range."""
+        bits = self._sort.plan.bits
+        last = bits if end is None else operator.index(end)
+        how = replace(self._how, segment_count=operator.index(segments), begin=operator.index(begin), end=last)
+        bit_range(self._sort.plan, how)
+        if (how.begin, last) != (0, bits) and not self._sort.signature.bit_range:
+            raise ValueError("begin_bit or end_bit is given; make the sorter with bit_range=True")
+        return how
 
     def _check_given(self, given: Given) -> None:
         """Refuse unexpected and missing values."""

@@ -132,7 +132,7 @@ def copy(p: Params) -> Kernel:
 def kernels(p: Params) -> tuple[Kernel, ...]:
     """Return the kernels in the order in which they run."""
     made = (begin(p), sift(p), windows(p), alone(p), count(p), rows(p), scatter(p))
-    return (*made, *([copy(p)] if len(p.rank.digits) % 2 else []))
+    return (*made, *([copy(p)] if len(p.rank.digits) % 2 or p.signature.bit_range else []))
 
 
 def context(p: Params) -> dict[str, object]:

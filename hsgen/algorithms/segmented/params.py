@@ -23,7 +23,7 @@ TOGETHER, LONG = 65536, 16384
 takes about 2000 steps per segment and 20 per key."""
 SHORT = {True: 4096, False: 1024}
 """Sequential lanes: the bytes of keys of the greatest segment that networks sort (about log2(n)^2 / 64 steps per key),
-or, with values, that is sorted by comparing all pairs of keys (n / 16 steps per key)."""
+or, with values or a bit range, that is sorted by comparing all pairs of keys (n / 16 steps per key)."""
 COMPARED = 64
 """Other lanes: the most keys of a segment sorted by comparing all pairs of keys, if the window has no longer one."""
 MOST_PARTS = 2**31 - 1
@@ -67,8 +67,8 @@ class Params:
 
     @property
     def networks(self) -> bool:
-        """Whether lanes sort short segments by networks, which are not stable and hence for keys alone."""
-        return self.serial and not self.signature.value_bytes
+        """Whether lanes sort short segments by networks, which are not stable."""
+        return self.serial and not _distinguished(self.signature)
 
     @property
     def levels(self) -> int:
@@ -105,7 +105,7 @@ def specialize(p: Mapping[str, Any], key: KeyType, signature: Signature, device:
     """Return the parameters for a key width and a signature, from the target's radix sort.
 
     None if the target has no radix sort, if the device's grids are too small for `MOST_PARTS` segments, or for packed
-    words, a bit range, a device-side count or a report.
+    words, a device-side count or a report.
     """
     made = _specialized(p, key, signature, device)
     return made if made and -(-MOST_PARTS // made.sifted) <= device.groups**2 else None
@@ -113,7 +113,7 @@ def specialize(p: Mapping[str, Any], key: KeyType, signature: Signature, device:
 
 def _specialized(p: Mapping[str, Any], key: KeyType, signature: Signature, device: Device) -> Params | None:
     own = p.get("radix")
-    known = replace(PLAIN, value=signature.value, key_transform=signature.key_transform)
+    known = replace(PLAIN, value=signature.value, key_transform=signature.key_transform, bit_range=signature.bit_range)
     if not isinstance(own, Tile) or signature != known or signature.value == "packed":
         return None
     name = "u32" if key.bytes < 4 else key.name
@@ -177,7 +177,7 @@ def _ranked(own: Tile, device: Device) -> ReduceScan | PerThread:
 
 def _walked(made: PerThread, signature: Signature, device: Device) -> Params:
     size = made.key.held
-    small, window = SHORT[not signature.value_bytes] // size, TOGETHER // size
+    small, window = SHORT[not _distinguished(signature)] // size, TOGETHER // size
     while small > LANES and _kept(small, window, signature) * size + window > device.local_bytes:
         small, window = small // 2, window // 2
     return Params(
@@ -193,9 +193,14 @@ def _walked(made: PerThread, signature: Signature, device: Device) -> Params:
     )
 
 
+def _distinguished(signature: Signature) -> bool:
+    """Whether keys that compare equal can be told apart, so that only a stable method sorts them."""
+    return signature.value_bytes > 0 or signature.bit_range
+
+
 def _kept(small: int, window: int, signature: Signature) -> int:
     """The keys in local memory of the kernel that sorts short segments, which needs less than a byte more per key."""
-    return window + small + LANES * (4 if signature.value_bytes else small)
+    return window + small + LANES * (4 if _distinguished(signature) else small)
 
 
 def _local(chip: Ranked) -> int:
