@@ -33,6 +33,7 @@ class SegmentedSorter(SegmentedCalls, Runner):
         value: what moves along with each key: None, a numpy type or a number of bytes (4, 8 or 16), "index" or
             "index64" for the index that the key had in the whole array.
         bit_range: whether calls may choose the bits to sort by.
+        segment_ends: whether calls give the ends of segments, too.
 
     Raises:
         hsgen.core.errors.Usage: there is no such target, key type, value, order or GPU, or no segmented sort that
@@ -40,7 +41,7 @@ class SegmentedSorter(SegmentedCalls, Runner):
         hsgen.core.errors.Unavailable: cuda.bindings or the driver is missing; the GPU lacks what the target needs.
     """
 
-    _given = ("source", "other", "destination", "values", "values_out")
+    _given = ("source", "other", "destination", "values", "values_out", "other_values")
     _pairs = ((0, 2), (3, 4))
 
     def __init__(
@@ -51,10 +52,12 @@ class SegmentedSorter(SegmentedCalls, Runner):
         order: str = "ascending",
         target: str | os.PathLike[str] | None = None,
         bit_range: bool = False,
+        segment_ends: bool = False,
         numeric: bool = False,
         device: int | None = None,
     ) -> None:
-        gpu, signature = chosen(device), self._signature(key, value, order, bit_range=bit_range)
+        gpu = chosen(device)
+        signature = self._signature(key, value, order, bit_range=bit_range, segment_ends=segment_ends)
         found, sort = serving(gpu.host, target, self.key, signature, implicit_for(OPERATION))
         rewrite = rewriting(self.key, self.value) if numeric else str
         super().__init__(gpu, found, sort, TYPES[self.key].element, rewrite)
@@ -66,6 +69,7 @@ class SegmentedSorter(SegmentedCalls, Runner):
         keys: Any,
         offsets: Any = None,
         *,
+        ends: Any = None,
         segments: int | None = None,
         out: Any = None,
         values: Any = None,
@@ -77,7 +81,8 @@ class SegmentedSorter(SegmentedCalls, Runner):
         """Enqueue the sort of each segment of `keys` by itself, on the current stream of the library of `keys`, or on
         `stream`; arguments are those of `hsgen.opencl.SegmentedSorter`.
 
-        Segment s is keys[offsets[s]:offsets[s + 1]].  Without offsets, the keys are `segments` rows of equal length.
+        Segment s is keys[offsets[s]:offsets[s + 1]], or with `ends` keys[offsets[s]:ends[s]].  Without offsets, the
+        keys are `segments` rows of equal length.
         If offsets decrease or exceed the number of keys, nothing is written, and `check` raises an error.
 
         Raises:
@@ -85,7 +90,7 @@ class SegmentedSorter(SegmentedCalls, Runner):
             hsgen.core.errors.Usage: there are more than `max_n` keys, or the keys cannot be split into equal rows; the
                 bit range is reversed or exceeds the key.
         """
-        given = (keys, offsets, out, values, values_out)
+        given = (keys, offsets, out, values, values_out, ends)
         now = self._run(given, (segments, begin_bit, end_bit), stream)
         if offsets is not None:
             self._pending = now
@@ -96,7 +101,7 @@ class SegmentedSorter(SegmentedCalls, Runner):
         if segments is None:
             if "other" not in held:
                 raise ValueError(UNSEGMENTED)
-            segments = max(held["other"].size // 4 - 1, 0)
+            segments = self._counted(held["other"].size)
         how = self._called(segments, begin_bit, end_bit)
         self._check_given({role: held.get(role) for role in self._given})
         self._segment_count = how.segment_count

@@ -25,7 +25,7 @@ class Call:
     or the offsets of segments.  other_values: the values of the second array.  report: the expected start of the
     report.  report_room: the words of a report whose contents cannot be verified, that of an epilogue.
     counts, firsts: the expected counts of runs and indices of their first keys, in the roles of the second array and of
-    its values; None if they are not stored.
+    its values; None if they are not stored.  kept: whether each element of the result, shape (n,), must not change.
     """
 
     n: int
@@ -42,6 +42,7 @@ class Call:
     report_room: int | None = None
     counts: NDArray[np.uint32] | None = None
     firsts: NDArray[np.uint32] | None = None
+    kept: NDArray[np.bool_] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -64,6 +64,11 @@ WAYS = [
     nightly("generic", "u8", Signature(bit_range=True)),
     nightly("intel-gen8", "u64", Signature(value="index", bit_range=True)),
     ("amd-rdna", "u32", Signature(bit_range=True)),
+    ("cpu", "u32", Signature(segment_ends=True)),
+    ("generic", "u16", Signature(value="v8", segment_ends=True)),
+    nightly("generic", "u64", Signature(bit_range=True, segment_ends=True)),
+    nightly("intel-gen8", "u32", Signature(value="index", segment_ends=True)),
+    ("amd-rdna", "u32", Signature(segment_ends=True)),
 ]
 """Target, key and signature: lanes that work alone, bitmask histograms, comparison in 16 lanes, ballots of 32,
 radix-split: the fast run has each too."""
@@ -225,6 +230,42 @@ def test_bit_ranges_by_the_python_api(embedded: Host) -> None:
         sorter(queue, given, segments=3, begin_bit=9, end_bit=33)
     with pytest.raises(ValueError, match="make the sorter with bit_range=True"):
         SegmentedSorter(queue.context, "u32", target="cpu")(queue, given, segments=3, begin_bit=9)
+
+
+@pytest.mark.parametrize("name", ["cpu", "generic"])
+def test_segments_with_ends_by_the_python_api(embedded: Host, name: str) -> None:
+    queue = queue_of(embedded)
+    sorter = SegmentedSorter(queue.context, "u32", target=name, segment_ends=True)
+    data = np.array([9, 5, 4, 8, 7, 1, 6, 3], np.uint32)
+
+    def run(starts: list[int], ends: list[int], **more: Any) -> list[int]:
+        keys = array.to_device(queue, data)
+        bounds = [array.to_device(queue, np.array(x, np.uint32)) for x in (starts, ends)]
+        sorter(queue, keys, bounds[0], ends=bounds[1], **more)
+        return [int(x) for x in keys.get()]
+
+    out = array.to_device(queue, np.full(8, 77, np.uint32))
+    assert run([1, 4, 5], [3, 4, 8]) == [9, 4, 5, 8, 7, 1, 3, 6]
+    assert run([1, 4, 5], [3, 4, 8], out=out) == data.tolist()
+    sorter.check()
+    assert out.get().tolist() == [77, 4, 5, 77, 77, 1, 3, 6]
+    for starts, ends in (
+        ([1, 2], [3, 4]),
+        ([3, 0], [5, 2]),
+        ([2, 5], [1, 6]),
+        ([0, 4], [2, 9]),
+        ([0, 3, 2], [1, 3, 2]),
+    ):
+        assert run(starts, ends) == data.tolist()
+        with pytest.raises(ValueError, match="segments overlap"):
+            sorter.check()
+    keys = array.to_device(queue, data)
+    sorter(queue, keys, segments=2)
+    assert keys.get().tolist() == [4, 5, 8, 9, 1, 3, 6, 7]
+    with pytest.raises(ValueError, match="ends is missing"):
+        sorter(queue, keys, out)
+    with pytest.raises(ValueError, match="make the sorter with segment_ends=True"):
+        SegmentedSorter(queue.context, "u32", target=name)(queue, keys, out, ends=out)
 
 
 def test_what_the_python_api_refuses(embedded: Host) -> None:

@@ -39,13 +39,20 @@ FROM = {"bitmask": "generic", "match_ballot": "nvidia-sm90", "serial": "cpu", "m
 
 
 def shape(
-    ranker: str, key: str = "u16", value: str = "none", bits: int = 5, groups: int = 3, *, ranges: bool = False
+    ranker: str,
+    key: str = "u16",
+    value: str = "none",
+    bits: int = 5,
+    groups: int = 3,
+    *,
+    ranges: bool = False,
+    ends: bool = False,
 ) -> segmented.Params:
     """A shape with tiles of 64 keys; 16-bit keys have four digits, or with 6 bits three."""
     found = target.find(FROM[ranker])
     own = replace(found.choices["radix", "u32"], bits=bits, groups=groups, **RANKERS[ranker])
     assert dict(radix.notes(own))["ranker"].startswith(ranker)
-    signature = Signature(value=value, bit_range=ranges)
+    signature = Signature(value=value, bit_range=ranges, segment_ends=ends)
     made = IMPLICIT["segmented_sort"].specialize({"radix": own}, KEYS[key], signature, found.device)
     assert isinstance(made, segmented.Params)
     return replace(made, small=24, window=100, tile=64, chunk=64) if made.serial else made
@@ -107,6 +114,27 @@ def test_bit_ranges(ranker: str, bits: tuple[int, int | None]) -> None:
     offsets = 3 + np.concatenate([[0], np.cumsum([5, 24, 25, 64, 65, 0, 700, 130])])
     for in_place in (False, True):
         play(p, int(offsets[-1]) + 9, offsets, in_place=in_place, bits=bits)
+
+
+@pytest.mark.parametrize("ranker", sorted(RANKERS))
+@pytest.mark.parametrize("name", sorted(layouts.LAYOUTS))
+def test_segments_with_ends(ranker: str, name: str) -> None:
+    """Nothing is stored outside of segments, also between those of a window."""
+    p = shape(ranker, ends=True)
+    for n in (1, 7, p.tile + 1, 1000, 40 * p.tile + 3):
+        rng = np.random.default_rng(n)
+        starts, ends = layouts.with_gaps(rng, layouts.LAYOUTS[name](rng, n, p.small, p.tile))
+        keys, how = rng.integers(0, 1 << 16, n).astype(np.uint16), Options(segment_count=len(starts))
+        order = layouts.apart(keys, starts, ends, sort_of(p), how)
+        inside = layouts.inside(n, starts, ends)
+        for in_place in (False, True):
+            found = model.run(p, sort_of(p).plan, keys, starts, in_place=in_place, how=how, ends=ends)
+            expected = order if in_place else np.where(inside, order, -1)
+            assert not found.refused and np.array_equal(found.places, expected)
+        if len(starts) > 1 and ends[0] > starts[0]:
+            wrong = starts.copy()
+            wrong[1] = ends[0] - 1
+            assert model.run(p, sort_of(p).plan, keys, wrong, how=how, ends=np.maximum(ends, wrong)).refused
 
 
 @pytest.mark.parametrize("ranker", sorted(RANKERS))

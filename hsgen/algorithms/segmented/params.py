@@ -114,12 +114,13 @@ def specialize(p: Mapping[str, Any], key: KeyType, signature: Signature, device:
 def _specialized(p: Mapping[str, Any], key: KeyType, signature: Signature, device: Device) -> Params | None:
     own = p.get("radix")
     known = replace(PLAIN, value=signature.value, key_transform=signature.key_transform, bit_range=signature.bit_range)
+    whole, signature = signature, replace(signature, segment_ends=False)
     if not isinstance(own, Tile) or signature != known or signature.value == "packed":
         return None
     name = "u32" if key.bytes < 4 else key.name
     made = radix_formed({name: _ranked(own, device)}, key, signature, device)
     if isinstance(made, PerThread):
-        return _walked(made, signature, device) if device.work_group >= LANES else None
+        return _walked(made, whole, device) if device.work_group >= LANES else None
     if not isinstance(made, ReduceScan):
         return None
     carried = replace(signature, value="index") if not signature.value_bytes else signature
@@ -127,10 +128,10 @@ def _specialized(p: Mapping[str, Any], key: KeyType, signature: Signature, devic
     made = replace(made, items=min(made.items, _most(made, apart, device)))
     words = key.held // 4 + 1 + signature.value_bytes // 4 * (not signature.index)
     chip = replace(made, signature=carried, items=max(1, min(made.items, REGISTERS // words)))
-    while chip.items > 1 and _local(chip) > device.local_bytes:
+    while chip.items > 1 and _local(chip, whole) > device.local_bytes:
         chip = replace(chip, items=chip.items - 1)
     return Params(
-        signature=signature,
+        signature=whole,
         chip=chip,
         rank=made,
         small=chip.tile // 2,
@@ -194,8 +195,9 @@ def _walked(made: PerThread, signature: Signature, device: Device) -> Params:
 
 
 def _distinguished(signature: Signature) -> bool:
-    """Whether keys that compare equal can be told apart, so that only a stable method sorts them."""
-    return signature.value_bytes > 0 or signature.bit_range
+    """Whether keys that compare equal may differ, so that only a stable method sorts them; or whether a window
+    holds keys that are in no segment, which networks would store."""
+    return signature.value_bytes > 0 or signature.bit_range or signature.segment_ends
 
 
 def _kept(small: int, window: int, signature: Signature) -> int:
@@ -203,9 +205,11 @@ def _kept(small: int, window: int, signature: Signature) -> int:
     return window + small + LANES * (4 if _distinguished(signature) else small)
 
 
-def _local(chip: Ranked) -> int:
+def _local(chip: Ranked, signature: Signature) -> int:
     """The local memory of the kernel that sorts short segments, in bytes."""
-    return sum(a.count * held(a.type, chip.key) for a in rank_arrays(chip)) + 4 * (2 * -(-chip.tile // 32) + 3)
+    return sum(a.count * held(a.type, chip.key) for a in rank_arrays(chip)) + 4 * (
+        (2 + signature.segment_ends) * -(-chip.tile // 32) + 3
+    )
 
 
 def params(key: KeyType, values: Mapping[str, Any]) -> Params:

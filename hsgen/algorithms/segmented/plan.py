@@ -30,6 +30,7 @@ _BOUND = {
     "values_in": Binding(role="values"),
     "values_out": Binding(role="values_out"),
     "offsets": Binding(role="other"),
+    "stops": Binding(role="other_values"),
 }
 
 
