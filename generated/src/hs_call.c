@@ -63,6 +63,18 @@ static const char *hs_lacks_values(const hs_sort *sort, uint32_t roles)
     return NULL;
 }
 
+/* Whether segments have ends of their own. */
+static int hs_takes_ends(const hs_sort *sort)
+{
+    return sort->kind == HS_SEGMENTED_SORT && (hs_uses(sort) >> HS_OTHER_VALUES & 1);
+}
+
+/* Whether a segmented sort gets starts or ends of segments that it does not take, or lacks those that it does. */
+static int hs_ends_alone(const hs_sort *sort, uint32_t starts, uint32_t ends)
+{
+    return sort->kind == HS_SEGMENTED_SORT && ends != (hs_takes_ends(sort) ? starts : 0);
+}
+
 const char *hs_missing_option(const hs_sort *sort, const hs_options *options, uint32_t roles)
 {
     const char *text = sort && options ? hs_lacks(sort, options) : NULL;
@@ -72,6 +84,9 @@ const char *hs_missing_option(const hs_sort *sort, const hs_options *options, ui
         return "discard_keys: only sorts discard keys";
     if ((roles >> HS_COUNT & 1) && !sort->device_count) return "count: a device-side count (--feature device-count)";
     text = hs_lacks_values(sort, roles);
+    if (!text && hs_ends_alone(sort, roles >> HS_OTHER_INPUT & 1, roles >> HS_OTHER_VALUES & 1))
+        text = hs_takes_ends(sort) ? "offsets and ends: one of both is missing"
+                                   : "ends: segments with ends (--feature segment-ends)";
     unused = text ? 0 : roles & ~hs_uses(sort);
     if (unused & (1u << HS_OTHER_INPUT | 1u << HS_OTHER_VALUES)) return "other: a sort of this kind takes one array";
     if (unused >> HS_REPORT & 1) return "report: nothing is reported (--feature run-boundaries or --epilogue)";
@@ -130,6 +145,7 @@ static void hs_touched(const hs_sort *sort, const hs_call *call, uint64_t bytes[
     bytes[HS_COUNT] = sizeof(uint32_t);
     bytes[HS_OTHER_INPUT] = sort->kind == HS_MERGE ? key * (n - number) : sizeof(uint32_t) * (number + 1);
     bytes[HS_OTHER_VALUES] = value * (n - first);
+    if (hs_takes_ends(sort)) bytes[HS_OTHER_INPUT] = bytes[HS_OTHER_VALUES] = sizeof(uint32_t) * number;
     if (sort->kind == HS_REDUCE_BY_KEY) bytes[HS_OTHER_INPUT] = bytes[HS_OTHER_VALUES] = sizeof(uint32_t) * n;
     bytes[HS_REPORT] = sizeof(uint32_t) * (sort->report_words + sort->report_words_per_key * n);
 }
@@ -139,6 +155,7 @@ static hs_status hs_given(const hs_sort *sort, const hs_call *call, const hs_spa
 {
     const int in_place = spans[HS_DESTINATION].where == 0, has_values = spans[HS_VALUES].where != 0;
     const int has_out = spans[HS_VALUES_OUT].where != 0, valued = sort->value_bytes && !sort->index;
+    if (hs_ends_alone(sort, spans[HS_OTHER_INPUT].where != 0, spans[HS_OTHER_VALUES].where != 0)) return HS_ERROR_OPTION;
     if (call->n == 0) return HS_OK;
     if (call->options->discard_keys && !in_place) return HS_ERROR_ARGUMENT; /* a destination for discarded keys */
     if (has_values != valued) return HS_ERROR_OPTION;

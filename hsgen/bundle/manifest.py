@@ -58,6 +58,7 @@ class Choice:
             bit_range="bit-range" in self.features,
             device_count="device-count" in self.features,
             run_boundaries="run-boundaries" in self.features,
+            segment_ends="segment-ends" in self.features,
             epilogue=self.epilogue,
         )
 

@@ -104,7 +104,8 @@ _OPTIONS: tuple[Callable[[Callable[..., Any]], Callable[..., Any]], ...] = (
         type=click.Choice(list(FEATURES)),
         metavar="NAME",
         help="bit-range: sort by a bit range chosen per call; device-count: take the key count from device memory; "
-        "run-boundaries: report where runs of equal keys start.",
+        "run-boundaries: report where runs of equal keys start; segment-ends: give the start and "
+        "the end of each segment.",
     ),
     click.option(
         "--epilogue",

@@ -21,6 +21,7 @@ width of keys and a kind of values is one sort.
 | `--feature` | `bit-range` | each call chooses the bits to sort by |
 | | `device-count` | each call takes the number of keys from device memory |
 | | `run-boundaries` | each call reports where runs of equal keys start |
+| | `segment-ends` | segmented sorts take the start and the end of each segment, which need not adjoin |
 """
 
 _SIZES = """\

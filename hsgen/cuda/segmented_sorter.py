@@ -8,16 +8,14 @@
 from __future__ import annotations
 
 import ctypes
-import operator
 import os
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 from hsgen.algorithms import implicit_for
 from hsgen.algorithms.segmented import short_rows
 from hsgen.core.interpreter import Options, offset
-from hsgen.core.keys import TYPES, Signature
+from hsgen.core.keys import TYPES
 from hsgen.cuda.driver import bindings, chosen, done
 from hsgen.cuda.kernels import Kernels
 from hsgen.cuda.numeric import rewriting
@@ -36,6 +34,8 @@ class SegmentedSorter(SegmentedCalls, Runner):
         key, order, target, numeric, device: as of `hsgen.cuda.Sorter`.
         value: what moves along with each key: None, a numpy type or a number of bytes (4, 8 or 16), "index" or
             "index64" for the index that the key had in the whole array.
+        bit_range: whether calls may choose the bits to sort by.
+        segment_ends: whether calls give the ends of segments, too.
 
     Raises:
         hsgen.core.errors.Usage: there is no such target, key type, value, order or GPU, or no segmented sort that
@@ -43,7 +43,7 @@ class SegmentedSorter(SegmentedCalls, Runner):
         hsgen.core.errors.Unavailable: cuda.bindings or the driver is missing; the GPU lacks what the target needs.
     """
 
-    _given = ("source", "other", "destination", "values", "values_out")
+    _given = ("source", "other", "destination", "values", "values_out", "other_values")
     _pairs = ((0, 2), (3, 4))
 
     def __init__(
@@ -53,11 +53,13 @@ class SegmentedSorter(SegmentedCalls, Runner):
         value: Any = None,
         order: str = "ascending",
         target: str | os.PathLike[str] | None = None,
+        bit_range: bool = False,
+        segment_ends: bool = False,
         numeric: bool = False,
         device: int | None = None,
     ) -> None:
-        gpu, how = chosen(device), self._name_keys(key, value, order)
-        signature = Signature(value=self.value, key_transform=how.kind > 0 or how.descending)
+        gpu = chosen(device)
+        signature = self._signature(key, value, order, bit_range=bit_range, segment_ends=segment_ends)
         found, sort = serving(gpu.host, target, self.key, signature, implicit_for(OPERATION))
         rewrite = rewriting(self.key, self.value) if numeric else str
         super().__init__(gpu, found, sort, TYPES[self.key].element, rewrite)
@@ -71,35 +73,40 @@ class SegmentedSorter(SegmentedCalls, Runner):
         keys: Any,
         offsets: Any = None,
         *,
+        ends: Any = None,
         segments: int | None = None,
         out: Any = None,
         values: Any = None,
         values_out: Any = None,
+        begin_bit: int = 0,
+        end_bit: int | None = None,
         stream: Any = None,
     ) -> None:
         """Enqueue the sort of each segment of `keys` by itself, on the current stream of the library of `keys`, or on
         `stream`; arguments are those of `hsgen.opencl.SegmentedSorter`.
 
-        Segment s is keys[offsets[s]:offsets[s + 1]].  Without offsets, the keys are `segments` rows of equal length.
+        Segment s is keys[offsets[s]:offsets[s + 1]], or with `ends` keys[offsets[s]:ends[s]].  Without offsets, the
+        keys are `segments` rows of equal length.
         If offsets decrease or exceed the number of keys, nothing is written, and `check` raises an error.
 
         Raises:
             TypeError, ValueError, hsgen.core.errors.Wrong: as of `hsgen.cuda.Sorter`; neither offsets nor segments.
-            hsgen.core.errors.Usage: there are more than `max_n` keys, or the keys cannot be split into equal rows.
+            hsgen.core.errors.Usage: there are more than `max_n` keys, or the keys cannot be split into equal rows; the
+                bit range is reversed or exceeds the key.
         """
-        given = (keys, offsets, out, values, values_out)
-        now = self._run(given, (segments,), stream)
+        given = (keys, offsets, out, values, values_out, ends)
+        now = self._run(given, (segments, begin_bit, end_bit), stream)
         if offsets is not None:
             self._pending = now
 
     def _settle(self, held: dict[str, Range], asked: tuple[Any, ...]) -> tuple[int, Options]:
         """See `Runner`."""
-        (segments,) = asked
+        segments, begin_bit, end_bit = asked
         if segments is None:
             if "other" not in held:
                 raise ValueError(UNSEGMENTED)
-            segments = max(held["other"].size // 4 - 1, 0)
-        how = replace(self._how, segment_count=operator.index(segments))
+            segments = self._counted(held["other"].size)
+        how = self._called(segments, begin_bit, end_bit)
         self._check_given({role: held.get(role) for role in self._given})
         self._segment_count = how.segment_count
         return held["source"].size // self._size("source"), how

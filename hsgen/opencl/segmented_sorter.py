@@ -7,20 +7,21 @@
 
 from __future__ import annotations
 
-import operator
 import os
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 from hsgen.algorithms import implicit_for
-from hsgen.core.keys import TYPES, Signature
+from hsgen.core.interpreter import Options
+from hsgen.core.keys import TYPES
 from hsgen.opencl.arguments import host_of
 from hsgen.opencl.runner import Runner
 from hsgen.operations.segmented_sort import OPERATION
 from hsgen.runners.arguments import serving
-from hsgen.runners.base import alone
+from hsgen.runners.base import Given, alone
 from hsgen.runners.segmented_sort import REFUSED, UNSEGMENTED, SegmentedCalls
+
+_ROLES = ("source", "other", "other_values", "destination", "values", "values_out")
 
 
 class SegmentedSorter(SegmentedCalls, Runner):
@@ -32,6 +33,8 @@ class SegmentedSorter(SegmentedCalls, Runner):
         context, key, order, target: as of `hsgen.opencl.Sorter`.
         value: what moves along with each key: None, a numpy type or a number of bytes (4, 8 or 16), "index" or
             "index64" for the index that the key had in the whole array.
+        bit_range: whether calls may choose the bits to sort by.
+        segment_ends: whether calls give the ends of segments, too.
 
     Raises:
         TypeError: `context` is not a `pyopencl.Context`.
@@ -49,9 +52,11 @@ class SegmentedSorter(SegmentedCalls, Runner):
         value: Any = None,
         order: str = "ascending",
         target: str | os.PathLike[str] | None = None,
+        bit_range: bool = False,
+        segment_ends: bool = False,
     ) -> None:
-        host, how = host_of(context), self._name_keys(key, value, order)
-        signature = Signature(value=self.value, key_transform=how.kind > 0 or how.descending)
+        host = host_of(context)
+        signature = self._signature(key, value, order, bit_range=bit_range, segment_ends=segment_ends)
         found, sort = serving(host, target, self.key, signature, implicit_for(OPERATION))
         super().__init__(context, host, found, sort, TYPES[self.key].element)
         self._last: Any = None  # the queue of the last call
@@ -63,10 +68,13 @@ class SegmentedSorter(SegmentedCalls, Runner):
         keys: Any,
         offsets: Any = None,
         *,
+        ends: Any = None,
         segments: int | None = None,
         out: Any = None,
         values: Any = None,
         values_out: Any = None,
+        begin_bit: int = 0,
+        end_bit: int | None = None,
         wait_for: Sequence[Any] | None = None,
     ) -> Any:
         """Enqueue the sort of each segment of `keys` by itself; return the event of its end.
@@ -75,24 +83,34 @@ class SegmentedSorter(SegmentedCalls, Runner):
         device, the last at most len(keys); by default `segments` follows from their number.  Without offsets, the keys
         are `segments` rows of equal length.  All buffers are `pyopencl.array.Array` or `pyopencl.Buffer` objects.
         Without `out` and `values_out` the sort is in place; otherwise keys and values outside all segments are copied.
-        If offsets decrease or exceed the number of keys, nothing is written, and `check` raises an error.
+        With `ends`, segment s is keys[offsets[s]:ends[s]]: both are `segments` numbers, no segment overlaps the one
+        before, and nothing outside of segments is written.  Keys are sorted by the bits from `begin_bit` to `end_bit`,
+        exclusive (None: all above).  If offsets decrease or exceed the number of keys, nothing is written, and `check`
+        raises an error.
 
         Raises:
             TypeError: an argument is of a wrong Python type, such as a numpy array.
-            ValueError: a missing, unexpected or invalid buffer; neither offsets nor segments.
-            hsgen.core.errors.Usage: there are more than `max_n` keys, or the keys cannot be split into equal rows.
+            ValueError: a missing, unexpected or invalid buffer; neither offsets nor segments; a bit range or ends that
+                the sorter was not made for.
+            hsgen.core.errors.Usage: there are more than `max_n` keys, or the keys cannot be split into equal rows; the
+                bit range is reversed or exceeds the key.
         """
-        if segments is None:
-            if offsets is None:
-                raise ValueError(UNSEGMENTED)
-            segments = max(self._memory(offsets, "other").size // 4 - 1, 0)
-        how = replace(self._how, segment_count=operator.index(segments))
-        given = {"source": keys, "destination": out, "values": values, "values_out": values_out, "other": offsets}
-        self._check_given(given)
-        self._segment_count = how.segment_count
+        given = dict(zip(_ROLES, (keys, offsets, ends, out, values, values_out), strict=True))
+        how = self._asked(given, segments, begin_bit, end_bit)
         event = self._run(queue, given, None, wait_for, how)
         self._last = queue
         return event
+
+    def _asked(self, given: Given, segments: int | None, begin: Any, end: Any) -> Options:
+        """The options of a call with these arrays, after checks."""
+        if segments is None:
+            if given["other"] is None:
+                raise ValueError(UNSEGMENTED)
+            segments = self._counted(self._memory(given["other"], "other").size)
+        how = self._called(segments, begin, end)
+        self._check_given(given)
+        self._segment_count = how.segment_count
+        return how
 
     @alone
     def check(self) -> None:

@@ -25,7 +25,7 @@ class Call:
     or the offsets of segments.  other_values: the values of the second array.  report: the expected start of the
     report.  report_room: the words of a report whose contents cannot be verified, that of an epilogue.
     counts, firsts: the expected counts of runs and indices of their first keys, in the roles of the second array and of
-    its values; None if they are not stored.
+    its values; None if they are not stored.  kept: whether each element of the result, shape (n,), must not change.
     """
 
     n: int
@@ -42,6 +42,7 @@ class Call:
     report_room: int | None = None
     counts: NDArray[np.uint32] | None = None
     firsts: NDArray[np.uint32] | None = None
+    kept: NDArray[np.bool_] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,7 +52,8 @@ class Load:
     kind: a name in `hsgen.tools.bench.INPUTS`.  In a merge, `keys` and `values` are the first array, `other` and
     `other_values` the second.  offsets: segment boundaries, one more than segments, also for rows of equal length.
     report: the expected report.  columns: elements of each of the n items.  count: n, if
-    the result is shorter.  counts: the values expected are the counts of runs.
+    the result is shorter.  counts: the values expected are the counts of runs.  room: the rows of values that their
+    output has room for, if it must have room for more than are expected.
     """
 
     keys: Keys
@@ -67,6 +69,7 @@ class Load:
     columns: int = 1
     count: int | None = None
     counts: bool = False
+    room: int = 0
 
     @property
     def n(self) -> int:

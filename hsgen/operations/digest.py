@@ -130,7 +130,7 @@ class _Digest(Operation):
 
     def signature(self, signature: Signature) -> Signature:
         """See `Operation`: the host gives the count, and no step follows."""
-        return replace(signature, device_count=False, run_boundaries=False, epilogue="")
+        return replace(signature, device_count=False, run_boundaries=False, epilogue="", segment_ends=False)
 
     def more_values(self, values: Iterable[str]) -> tuple[str, ...]:
         """See `Operation`: the result of an argsort is digested as values."""

@@ -78,12 +78,41 @@ def rows(sort: Sort, n: int, number: int) -> int:
     return n // lengths[number % len(lengths)] if lengths and number % 5 else 1
 
 
+def with_gaps(rng: np.random.Generator, offsets: Offsets) -> tuple[Offsets, Offsets]:
+    """Return starts and ends of segments within those between offsets, shape (segments,): most are unchanged, the ends
+    of others are cut off, or all of it."""
+    starts, ends = offsets[:-1], offsets[1:]
+    cut = rng.random(len(starts)) < rng.choice([0.0, 0.2, 0.9])
+    lengths = ends - starts
+    front = np.where(cut, rng.integers(0, lengths + 1), 0)
+    back = np.where(cut, rng.integers(0, lengths - front + 1), 0)
+    return starts + front, ends - back
+
+
+def apart(keys: Keys, starts: Offsets, ends: Offsets, sort: Sort, how: Options) -> NDArray[np.intp]:
+    """Return the original indices of the keys in the order of sorted segments, shape (n,); keys outside of all segments
+    stay in place."""
+    if not len(starts):
+        return np.arange(len(keys))
+    order = permutation(keys, np.stack([starts, ends], axis=1).reshape(-1), sort, how)
+    outside = ~inside(len(keys), starts, ends)
+    order[outside] = np.flatnonzero(outside)
+    return order
+
+
+def inside(n: int, starts: Offsets, ends: Offsets) -> NDArray[np.bool_]:
+    """Return whether each of n keys is in a segment."""
+    depth = np.bincount(starts, minlength=n + 1) - np.bincount(ends, minlength=n + 1)
+    found: NDArray[np.bool_] = np.cumsum(depth)[:n] > 0
+    return found
+
+
 def permutation(keys: Keys, offsets: Offsets, sort: Sort, how: Options) -> NDArray[np.intp]:
     """Return the original indices of the keys in the order of the sorted segments, shape (n,).
 
     offsets: shape (segments + 1,), ascending; keys before the first and from the last one on stay in place.
     """
-    by = oracle.ordered(keys, how.kind, descending=how.descending)
+    by = oracle.compared(keys, sort, how)
     order = np.arange(len(keys))
     inside = order[offsets[0] : offsets[-1]]
     of = np.searchsorted(offsets, inside, side="right")

@@ -17,22 +17,37 @@ from hsgen.operations.inputs import Keys
 
 def ordered(keys: Keys, kind: int, *, descending: bool) -> Keys:
     """Return the key transform: unsigned keys in the order of `keys`, of a kind (`hsgen.core.keys.Type`)."""
-    bits = 8 * keys.dtype.itemsize
-    sign, every = keys.dtype.type(1 << (bits - 1)), keys.dtype.type((1 << bits) - 1)
-    out = keys ^ sign if kind else keys.copy()
-    if kind == 2:
-        out = np.where(keys & sign != 0, ~keys, out)
-    return out ^ every if descending else out
+    sign, rest, every = _masks(keys)
+    out = keys.copy() if kind < 2 else _signs(keys)
+    if kind == 2:  # in one array, since memory of many keys takes longer to get than to fill
+        out *= rest
+        out ^= keys
+    out ^= (sign if kind else keys.dtype.type(0)) ^ (every if descending else keys.dtype.type(0))
+    return out
 
 
 def unordered(by: Keys, kind: int, *, descending: bool) -> Keys:
     """Return the inverse of `ordered`: the keys of a kind (`hsgen.core.keys.Type`) for these unsigned numbers."""
-    bits = 8 * by.dtype.itemsize
-    sign, every = by.dtype.type(1 << (bits - 1)), by.dtype.type((1 << bits) - 1)
-    by = by ^ every if descending else by
+    sign, rest, every = _masks(by)
+    out = by.copy()
+    out ^= (sign if kind else by.dtype.type(0)) ^ (every if descending else by.dtype.type(0))
     if kind == 2:
-        return np.where(by & sign != 0, by ^ sign, ~by)
-    return by ^ sign if kind else by
+        negative = _signs(out)
+        negative *= rest
+        out ^= negative
+    return out
+
+
+def _masks(keys: Keys) -> tuple[Any, Any, Any]:
+    """The sign bit of keys, all other bits, and all."""
+    bits, of = 8 * keys.dtype.itemsize, keys.dtype.type
+    return of(1 << (bits - 1)), of((1 << (bits - 1)) - 1), of((1 << bits) - 1)
+
+
+def _signs(keys: Keys) -> Keys:
+    """1 for each key with the sign bit, else 0, as a new array."""
+    out: Keys = keys >> keys.dtype.type(8 * keys.dtype.itemsize - 1)
+    return out
 
 
 def permutation(keys: Keys, sort: Sort, how: Options) -> NDArray[np.intp]:
@@ -40,12 +55,16 @@ def permutation(keys: Keys, sort: Sort, how: Options) -> NDArray[np.intp]:
 
     All sorts are stable except those that compare packed words as a whole.
     """
+    return np.argsort(compared(keys, sort, how), kind="stable")
+
+
+def compared(keys: Keys, sort: Sort, how: Options) -> Keys:
+    """Return the key transform, without the bits that the call does not sort by."""
     begin, end = bit_range(sort.plan, how)
     if sort.plan.whole_words:
         begin = 0
     by = ordered(keys, how.kind, descending=how.descending)
-    digits = (by >> keys.dtype.type(begin)) & keys.dtype.type((1 << (end - begin)) - 1) if begin < end else by * 0
-    return np.argsort(digits, kind="stable")
+    return (by >> keys.dtype.type(begin)) & keys.dtype.type((1 << (end - begin)) - 1) if begin < end else by * 0
 
 
 def whole_keys(keys: Keys, sort: Sort, how: Options) -> Keys | None:

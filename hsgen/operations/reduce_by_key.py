@@ -199,6 +199,7 @@ class _ReduceByKey(Operation):
             count=len(keys),
             report=np.array([len(begins)], np.uint32),
             counts=values is None,
+            room=len(keys),  # as calls require, since only the device knows how many runs there are
         )
 
 

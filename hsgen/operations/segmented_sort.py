@@ -26,13 +26,13 @@ def segmented(
 
     keys: shape (n,).  values: shape (n, 32-bit words), or None.  offsets: shape (segments + 1,), from 0 to n.
     """
-    by = oracle.ordered(keys, how.kind, descending=how.descending)
     slices = [slice(begin, end) for begin, end in pairwise(offsets.tolist())]
-    if not sort.signature.value_bytes:
+    if not sort.signature.value_bytes and not sort.signature.bit_range:
+        by = oracle.ordered(keys, how.kind, descending=how.descending)
         for part in slices:
             by[part].sort()
         return oracle.unordered(by, how.kind, descending=how.descending), None
-    order = np.arange(len(keys))
+    by, order = oracle.compared(keys, sort, how), np.arange(len(keys))
     for part in slices:
         order[part] = part.start + np.argsort(by[part], kind="stable")
     return keys[order], oracle.values_expected(values, order, sort)
@@ -54,8 +54,8 @@ class _SegmentedSort(Operation):
         return replace(how, rows=rows)
 
     def inputs(self, sort: Sort) -> Mapping[str, int]:
-        """See `Operation`: the offsets; there may be more segments than keys, most of them empty."""
-        return {"other": 8}
+        """See `Operation`: the offsets, and ends; there may be more segments than keys, most of them empty."""
+        return {"other": 8, "other_values": 8} if sort.signature.segment_ends else {"other": 8}
 
     def input_bytes(self, how: Options) -> int:
         """See `Operation`: the offsets."""
@@ -76,8 +76,11 @@ class _SegmentedSort(Operation):
         else:
             count = layouts.rows(sort, n, number)
             offsets = np.arange(count + 1) * (n // count)
-        order = layouts.permutation(keys, offsets, sort, how)
-        values = oracle.values_for(rng, n, sort)
+        values, pairs = oracle.values_for(rng, n, sort), None
+        if sort.signature.segment_ends and number < len(layouts.LAYOUTS):
+            pairs = layouts.with_gaps(rng, offsets)
+        order = layouts.apart(keys, *pairs, sort, how) if pairs else layouts.permutation(keys, offsets, sort, how)
+        offsets = pairs[0] if pairs else offsets
         return Call(
             n=n,
             keys=keys,
@@ -87,6 +90,8 @@ class _SegmentedSort(Operation):
             values_expected=oracle.values_expected(values, order, sort),
             how=replace(how, segment_count=count),
             other=offsets.astype(np.uint32) if number < len(layouts.LAYOUTS) else None,
+            other_values=pairs[1].astype(np.uint32) if pairs else None,
+            kept=~layouts.inside(n, *pairs) if pairs else None,
         )
 
     def load(self, sort: Sort, keys: Keys, values: NDArray[Any] | None, how: Options, rng: np.random.Generator) -> Load:

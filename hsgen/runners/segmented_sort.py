@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import operator
+from dataclasses import replace
+from typing import Any
+
+from hsgen.core.interpreter import Options, bit_range
+from hsgen.core.keys import Signature
 from hsgen.runners.base import Base, Given
 
-REFUSED = "offsets decrease, or end beyond the keys; nothing was written"
+REFUSED = "offsets decrease, segments overlap, or one ends beyond the keys; nothing was written"
 """What a call reports whose offsets were invalid."""
 UNSEGMENTED = "offsets is missing: give offsets, or segments where all are of equal length"
 
-_NAMES = {"source": "keys", "destination": "out", "other": "offsets"}
+_NAMES = {"source": "keys", "destination": "out", "other": "offsets", "other_values": "ends"}
 
 
 class SegmentedCalls(Base):
@@ -19,9 +25,38 @@ class SegmentedCalls(Base):
     _rows_hint = ", and the rows as segments={rows}"
     _segment_count = 0  # of the current call
 
+    def _signature(self, key: Any, value: Any, order: str, *, bit_range: bool, segment_ends: bool) -> Signature:
+        """The signature of the sort of these keys."""
+        how = self._name_keys(key, value, order)
+        return Signature(
+            value=self.value,
+            key_transform=how.kind > 0 or how.descending,
+            bit_range=bool(bit_range),
+            segment_ends=bool(segment_ends),
+        )
+
+    def _counted(self, size: int) -> int:
+        """The segments of offsets of this size in bytes."""
+        return max(size // 4 - (not self._sort.signature.segment_ends), 0)
+
+    def _called(self, segments: Any, begin: Any, end: Any) -> Options:
+        """The options of a call, after checks of the bit range."""
+        bits = self._sort.plan.bits
+        last = bits if end is None else operator.index(end)
+        how = replace(self._how, segment_count=operator.index(segments), begin=operator.index(begin), end=last)
+        bit_range(self._sort.plan, how)
+        if (how.begin, last) != (0, bits) and not self._sort.signature.bit_range:
+            raise ValueError("begin_bit or end_bit is given; make the sorter with bit_range=True")
+        return how
+
     def _check_given(self, given: Given) -> None:
-        """Refuse unexpected and missing values."""
+        """Refuse unexpected and missing values, and ends of segments without their starts."""
         signature = self._sort.signature
+        if given["other_values"] is not None and not signature.segment_ends:
+            raise ValueError("ends is given; make the sorter with segment_ends=True")
+        if signature.segment_ends and (given["other"] is None) != (given["other_values"] is None):
+            name = "offsets" if given["other"] is None else "ends"
+            raise ValueError(f"{name} is missing: this sorter takes offsets and ends of segments")
         for role, wanted in (
             ("values", signature.value_bytes and not signature.index),
             ("values_out", signature.value_bytes),
@@ -35,12 +70,14 @@ class SegmentedCalls(Base):
 
     def _length(self, role: str, n: int) -> int:
         """The items that a call uses of the buffer of a role."""
-        return self._segment_count + 1 if role == "other" else super()._length(role, n)
+        if role in ("other", "other_values"):
+            return self._segment_count + (not self._sort.signature.segment_ends)
+        return super()._length(role, n)
 
     def _size(self, role: str) -> int:
         """The bytes of one item in the buffer of a role."""
-        return 4 if role == "other" else super()._size(role)
+        return 4 if role in ("other", "other_values") else super()._size(role)
 
     def _elements(self, role: str) -> str:
         """The type that elements of an array must have; "": any of the right size."""
-        return "uint32" if role == "other" else super()._elements(role)
+        return "uint32" if role in ("other", "other_values") else super()._elements(role)

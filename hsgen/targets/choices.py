@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from hsgen.algorithms import ALGORITHMS, operation
+from hsgen.algorithms import ALGORITHMS, EVERY, operation
 from hsgen.core.device import Device
 from hsgen.core.errors import Usage
 from hsgen.core.fields import Reader
@@ -161,3 +161,12 @@ def _auto(
     except Usage as e:
         r.errors += e.lines
     return tuple(zip(labels, tops, strict=True))
+
+
+def unserved(parts: Sequence[Part], signature: Signature) -> str:
+    """Return what serves a signature, if these parts of a sort do not; else ""."""
+    traits = [EVERY[x.algorithm].TRAITS for x in parts]
+    if signature.segment_ends and not all(x.segment_ends for x in traits):
+        return "segmented sorts have segment ends"
+    served = parts and (not signature.bit_range or any(x.bit_ranges for x in traits))
+    return "" if served else "radix sorts serve every form that the device can"

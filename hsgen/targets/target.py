@@ -22,7 +22,7 @@ from hsgen.core.sort import Part, Sort
 from hsgen.stages import attach
 from hsgen.system import documents, resources
 from hsgen.targets import assembly, schema
-from hsgen.targets.choices import ALL, Auto, algorithm, read_autos, read_choices
+from hsgen.targets.choices import ALL, Auto, algorithm, read_autos, read_choices, unserved
 from hsgen.targets.evidence import shapes
 from hsgen.targets.isa import read_isa
 from hsgen.targets.matching import Match, read_match
@@ -156,9 +156,9 @@ class Target:
         label = self.named.get((label, chosen), label)
         upto = self._upto(label, key, chosen, signature)
         parts = self._parts(upto, width, signature, stable=label == AUTO)
-        if not parts or (signature.bit_range and not any(EVERY[x.algorithm].TRAITS.bit_ranges for x in parts)):
+        if which := unserved(parts, signature):
             what = " ".join(x for x in (f"{label} for {key} keys", described(signature)) if x)
-            raise Usage(f"target {self.name}: no {what}; radix sorts serve every form that the device can")
+            raise Usage(f"target {self.name}: no {what}; {which}")
         parts[-1] = replace(parts[-1], max_n=ALL)
         parts = assembly.limited(parts, max_n, signature)
         does = operation(parts[0].algorithm)

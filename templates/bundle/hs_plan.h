@@ -17,7 +17,7 @@ static inline uint32_t hs_element(const hs_sort *sort, hs_role role)
 {
     if (role == HS_SOURCE || role == HS_DESTINATION || (role == HS_OTHER_INPUT && sort->kind == HS_MERGE))
         return sort->key_bytes;
-    if (role == HS_OTHER_VALUES && sort->kind == HS_REDUCE_BY_KEY) return 4;
+    if (role == HS_OTHER_VALUES && (sort->kind == HS_REDUCE_BY_KEY || sort->kind == HS_SEGMENTED_SORT)) return 4;
     return role == HS_VALUES || role == HS_VALUES_OUT || role == HS_OTHER_VALUES ? sort->value_bytes : 4;
 }
 

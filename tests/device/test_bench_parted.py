@@ -293,3 +293,13 @@ def test_cub_needs_cuda(embedded: Host, algorithm: str, capsys: pytest.CaptureFi
     assert main(f"bench -t cpu --key u32 --sizes 2^10 --algorithm {algorithm} --against cub".split()) == 3
     out, err = capsys.readouterr()
     assert not out and err.splitlines()[-1] == "hsgen: baseline cub: requires CUDA; add --api cuda"
+
+
+@device
+@pytest.mark.parametrize("value", ["none", "v4"])
+def test_reductions_are_timed_by_the_c_runtime_where_runs_are_fewer_than_keys(
+    value: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    command = f"-t cpu --runtime c --key u8 --value {value} --algorithm reduce_by_key --sizes 100,5000 --rounds 2"
+    rows = rows_of(f"{command} --against numpy", capsys)
+    assert [x["n"] for x in rows if x["baseline"] == "numpy"] == [100, 5000]

@@ -11,6 +11,7 @@ import json
 import re
 from dataclasses import replace
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -58,6 +59,16 @@ WAYS = [
     nightly("amd-rdna", "i32", Signature(value="v4", key_transform=True)),
     ("amd-rdna", "u64", Signature()),
     ("apple-m1", "u32", Signature(value="index", key_transform=True)),
+    ("cpu", "i64", Signature(key_transform=True, bit_range=True)),
+    ("generic", "f32", Signature(value="v4", key_transform=True, bit_range=True)),
+    nightly("generic", "u8", Signature(bit_range=True)),
+    nightly("intel-gen8", "u64", Signature(value="index", bit_range=True)),
+    ("amd-rdna", "u32", Signature(bit_range=True)),
+    ("cpu", "u32", Signature(segment_ends=True)),
+    ("generic", "u16", Signature(value="v8", segment_ends=True)),
+    nightly("generic", "u64", Signature(bit_range=True, segment_ends=True)),
+    nightly("intel-gen8", "u32", Signature(value="index", segment_ends=True)),
+    ("amd-rdna", "u32", Signature(segment_ends=True)),
 ]
 """Target, key and signature: lanes that work alone, bitmask histograms, comparison in 16 lanes, ballots of 32,
 radix-split: the fast run has each too."""
@@ -200,6 +211,61 @@ def test_places_are_those_in_the_whole_array(embedded: Host) -> None:
     sorter(queue, keys, array.to_device(queue, np.array([1, 1, 3, 6], np.uint32)), values_out=places)
     assert keys.get().tolist() == [9, 4, 5, 1, 7, 7, 0]
     assert places.get().tolist() == [0, 2, 1, 5, 3, 4, 6]
+
+
+def test_bit_ranges_by_the_python_api(embedded: Host) -> None:
+    """Keys with the same bits keep their order, in short, medium and long segments."""
+    queue, rng = queue_of(embedded), np.random.default_rng(2)
+    sorter = SegmentedSorter(queue.context, "u32", target="generic", bit_range=True)
+    keys, offsets = rng.integers(0, 1 << 32, 30_000, np.uint32), [0, 7, 700, 3000, 29_000, 29_990]
+    for begin, end in ((0, None), (8, 20), (31, 32), (4, 4)):
+        given = array.to_device(queue, keys)
+        sorter(queue, given, array.to_device(queue, np.array(offsets, np.uint32)), begin_bit=begin, end_bit=end)
+        sorter.check()
+        order = np.arange(len(keys))
+        for a, b in pairwise(offsets):
+            order[a:b] = a + np.argsort(keys[a:b] >> begin & (1 << (end or 32) - begin) - 1, kind="stable")
+        assert np.array_equal(given.get(), keys[order]), (begin, end)
+    with pytest.raises(Usage, match="bits 9 to 33"):
+        sorter(queue, given, segments=3, begin_bit=9, end_bit=33)
+    with pytest.raises(ValueError, match="make the sorter with bit_range=True"):
+        SegmentedSorter(queue.context, "u32", target="cpu")(queue, given, segments=3, begin_bit=9)
+
+
+@pytest.mark.parametrize("name", ["cpu", "generic"])
+def test_segments_with_ends_by_the_python_api(embedded: Host, name: str) -> None:
+    queue = queue_of(embedded)
+    sorter = SegmentedSorter(queue.context, "u32", target=name, segment_ends=True)
+    data = np.array([9, 5, 4, 8, 7, 1, 6, 3], np.uint32)
+
+    def run(starts: list[int], ends: list[int], **more: Any) -> list[int]:
+        keys = array.to_device(queue, data)
+        bounds = [array.to_device(queue, np.array(x, np.uint32)) for x in (starts, ends)]
+        sorter(queue, keys, bounds[0], ends=bounds[1], **more)
+        return [int(x) for x in keys.get()]
+
+    out = array.to_device(queue, np.full(8, 77, np.uint32))
+    assert run([1, 4, 5], [3, 4, 8]) == [9, 4, 5, 8, 7, 1, 3, 6]
+    assert run([1, 4, 5], [3, 4, 8], out=out) == data.tolist()
+    sorter.check()
+    assert out.get().tolist() == [77, 4, 5, 77, 77, 1, 3, 6]
+    for starts, ends in (
+        ([1, 2], [3, 4]),
+        ([3, 0], [5, 2]),
+        ([2, 5], [1, 6]),
+        ([0, 4], [2, 9]),
+        ([0, 3, 2], [1, 3, 2]),
+    ):
+        assert run(starts, ends) == data.tolist()
+        with pytest.raises(ValueError, match="segments overlap"):
+            sorter.check()
+    keys = array.to_device(queue, data)
+    sorter(queue, keys, segments=2)
+    assert keys.get().tolist() == [4, 5, 8, 9, 1, 3, 6, 7]
+    with pytest.raises(ValueError, match="ends is missing"):
+        sorter(queue, keys, out)
+    with pytest.raises(ValueError, match="make the sorter with segment_ends=True"):
+        SegmentedSorter(queue.context, "u32", target=name)(queue, keys, out, ends=out)
 
 
 def test_what_the_python_api_refuses(embedded: Host) -> None:

@@ -17,7 +17,7 @@ from hsgen.algorithms.segmented.params import Params
 from hsgen.algorithms.segmented.plan import sifted
 from hsgen.algorithms.segmented.words import COLUMNS, HEAD, HUGES, LARGES, MEDIUMS, PARTS, STATUS, WHERE, layout
 from hsgen.core.flags import DIRECT, ROWS
-from hsgen.core.interpreter import PLAIN, Launch, Options, launches
+from hsgen.core.interpreter import PLAIN, Launch, Options, bit_range, launches
 from hsgen.core.plan import CallNumber, Plan
 from hsgen.operations import oracle
 
@@ -44,22 +44,32 @@ class _Play:
     and scratch."""
 
     def __init__(
-        self, p: Params, keys: Keys, offsets: NDArray[np.int64] | None, how: Options, rng: np.random.Generator
+        self,
+        p: Params,
+        plan: Plan,
+        keys: Keys,
+        offsets: NDArray[np.int64] | None,
+        how: Options,
+        rng: np.random.Generator,
+        ends: NDArray[np.int64] | None = None,
     ) -> None:
         self.p, self.n, self.rng = p, len(keys), rng
         self.by = oracle.ordered(keys, how.kind, descending=how.descending)
-        self.offsets, self.lay = offsets, layout(p)
+        begin, end = bit_range(plan, how)
+        self.kept = self.by & self.by.dtype.type(2**end - 2**begin)
+        self.offsets, self.ends, self.lay = offsets, ends, layout(p)
         self.units = -(-self.n // p.tile)
         self.words = np.full(HEAD + self.units * self.lay.size, 0xA5A5A5, np.int64)
         self.buffers: list[Places] = [np.arange(self.n), np.full(self.n, -1), np.full(self.n, -1)]
 
-    def bounds(self, at: Launch) -> NDArray[np.int64]:
-        """The starts of segments, and the end of the last one."""
+    def bounds(self, at: Launch) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The starts and the ends of segments."""
         parts = int(self.words[PARTS])
         if at.argument & ROWS:
-            return np.arange(parts + 1) * (self.n // parts if parts else 0)
+            rows = np.arange(parts + 1) * (self.n // parts if parts else 0)
+            return rows[:-1], rows[1:]
         assert self.offsets is not None
-        return self.offsets[: parts + 1]
+        return self.offsets[:parts], self.offsets[1 : parts + 1] if self.ends is None else self.ends
 
     def part(self, name: str) -> int:
         """The start of a part of scratch."""
@@ -77,7 +87,7 @@ class _Play:
         entries = self.buffers[from_][begin:end]
         if (entries < 0).any():
             raise Fault("a kernel reads what was never stored")
-        return entries[np.argsort(self.by[entries], kind="stable")]
+        return entries[np.argsort(self.kept[entries], kind="stable")]
 
     def records(self) -> Iterator[tuple[int, int, int, int, int, int]]:
         """The long segments: record, begin, end, first column, keys of a column, columns."""
@@ -104,17 +114,17 @@ class _Play:
 def _begin(m: _Play, at: Launch) -> None:
     m.words[:HEAD] = 0
     m.words[PARTS] = at.argument
-    if at.argument == 0 and m.offsets is not None and m.offsets[0] > m.n:
+    if at.argument == 0 and m.offsets is not None and m.ends is None and m.offsets[0] > m.n:
         m.words[STATUS] = 1
 
 
 def _sift(m: _Play, at: Launch) -> None:
-    bounds, p = m.bounds(at), m.p
-    if at.groups * sifted(p) < len(bounds) - 1:
+    (starts, ends), p = m.bounds(at), m.p
+    if at.groups * sifted(p) < len(starts):
         raise Fault("some segments are not sifted")
-    for s in m.rng.permutation(len(bounds) - 1):
-        begin, end = int(bounds[s]), int(bounds[s + 1])
-        if begin > end or end > m.n:
+    for s in m.rng.permutation(len(starts)):
+        begin, end = int(starts[s]), int(ends[s])
+        if begin > end or end > m.n or (s + 1 < len(starts) and starts[s + 1] < end):
             m.words[STATUS] = 1
         elif end - begin > p.tile:
             _record(m, begin, end)
@@ -145,20 +155,23 @@ def _record(m: _Play, begin: int, end: int) -> None:
 
 
 def _windows(m: _Play, at: Launch) -> None:
-    bounds, p, stored = m.bounds(at), m.p, np.zeros(m.n, np.bool_)
+    (starts, ends), p, stored = m.bounds(at), m.p, np.zeros(m.n, np.bool_)
     if at.groups * p.window < m.n:
         raise Fault("some keys are in no window")
     for low in range(0, m.n, p.window):
-        a, b = (int(x) for x in np.searchsorted(bounds[:-1], [low, low + p.window]))
+        a, b = (int(x) for x in np.searchsorted(starts, [low, low + p.window]))
         outside = np.arange(low, min(low + p.window, m.n))
-        outside = outside[(outside < bounds[0]) | (outside >= bounds[-1])]
-        if at.argument & DIRECT:
+        first, last = (starts[0], ends[-1]) if len(starts) else (m.n, m.n)
+        if not len(starts) and m.offsets is not None:
+            first = last = int(m.offsets[0]) if m.ends is None else m.n
+        outside = outside[(outside < first) | (outside >= last)]
+        if at.argument & DIRECT and m.ends is None:
             m.store(1, outside, outside, stored)
-        if a < b and bounds[b] - bounds[b - 1] > p.small:
+        if a < b and ends[b - 1] - starts[b - 1] > p.small:
             b -= 1
-        if a < b and not p.serial and bounds[b] - bounds[a] > p.tile:
+        if a < b and not p.serial and ends[b - 1] - starts[a] > p.tile:
             raise Fault("a tile is too small for a window")
-        for begin, end in zip(bounds[a:b], bounds[a + 1 : b + 1], strict=True):
+        for begin, end in zip(starts[a:b], ends[a:b], strict=True):
             if end - begin <= p.small:
                 m.store(1, np.arange(begin, end), m.sorted(0, begin, end), stored)
             elif not p.serial:
@@ -166,11 +179,11 @@ def _windows(m: _Play, at: Launch) -> None:
 
 
 def _alone(m: _Play, at: Launch) -> None:
-    bounds, stored = m.bounds(at), np.zeros(m.n, np.bool_)
+    (starts, ends), stored = m.bounds(at), np.zeros(m.n, np.bool_)
     if m.p.apart and at.groups < m.words[MEDIUMS]:
         raise Fault("some listed segments have no work-group")
     for s in m.words[m.part("mediums") :][: int(m.words[MEDIUMS])]:
-        begin, end = int(bounds[s]), int(bounds[s + 1])
+        begin, end = int(starts[s]), int(ends[s])
         m.store(1, np.arange(begin, end), m.sorted(0, begin, end), stored)
 
 
@@ -219,6 +232,8 @@ def _scatter(m: _Play, at: Launch) -> None:
 
 def _copy(m: _Play, at: Launch) -> None:
     stored = np.zeros(m.n, np.bool_)
+    if m.p.signature.bit_range and at.argument & 255 & 1 == 0:
+        return
     for _, mine, *_ in m.columns():
         m.store(1, np.arange(mine.start, mine.stop), m.buffers[2][mine], stored)
 
@@ -244,6 +259,7 @@ def run(
     in_place: bool = False,
     how: Options = PLAIN,
     seed: int = 0,
+    ends: NDArray[np.int64] | None = None,
 ) -> Result:
     """Return the result of the sort of the segments of `keys`, (n,), by `offsets`, (how.parts + 1,), or rows.
 
@@ -251,13 +267,13 @@ def run(
         Fault: a kernel stores where it must not, reads what was never written, lacks scratch, finds unexpected buffers,
             or gets too few work-groups.
     """
-    m, made = _Play(p, keys, offsets, how, np.random.default_rng(seed)), {k.name: k for k in kernels(p)}
+    m, made = _Play(p, plan, keys, offsets, how, np.random.default_rng(seed), ends), {k.name: k for k in kernels(p)}
     if in_place:
         m.buffers[1] = m.buffers[0]
     for at in launches(plan, len(keys), in_place=in_place, how=how):
         kernel = made[at.step.kernel]
         for buffer, binding in zip(kernel.buffers, at.step.bindings, strict=True):
-            if binding.role != {**_ROLES, "offsets": "other"}.get(buffer.name, "scratch"):
+            if binding.role != {**_ROLES, "offsets": "other", "stops": "other_values"}.get(buffer.name, "scratch"):
                 raise Fault(f"{kernel.name} has another buffer instead of {buffer.name}")
         if isinstance(at.step.argument, CallNumber) or kernel.name == "sift" or m.words[STATUS] == 0:
             PLAY[kernel.name](m, at)

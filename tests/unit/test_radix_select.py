@@ -17,6 +17,7 @@ from hsgen.algorithms import radix_select
 from hsgen.core.errors import Usage
 from hsgen.core.interpreter import Options, launches
 from hsgen.core.keys import KEYS, Signature
+from hsgen.operations.oracle import ordered, unordered
 from hsgen.operations.top_k import positions, sorted_up_to, taken
 from hsgen.targets import target
 
@@ -103,3 +104,17 @@ def test_wrong_numbers_are_refused(n: int, rows: int, k: int, line: str) -> None
     with pytest.raises(Usage, match=line):
         operations.settled(sort, n, Options(segment_count=rows, take=k), ())
     operations.settled(sort, 0, Options(segment_count=rows, take=k), ())
+
+
+@pytest.mark.parametrize("distinct", [1, 3, 1 << 32])
+def test_the_oracle_takes_what_a_stable_sort_does(distinct: int) -> None:
+    sort, rng = target.find("generic").sort("radix_select", "f32"), np.random.default_rng(distinct)
+    for number in range(60):
+        rows, length = int(rng.integers(1, 6)), int(rng.integers(1, 40))
+        how = Options(
+            kind=number % 3, descending=number % 2 > 0, segment_count=rows, take=int(rng.integers(length)) + 1
+        )
+        keys = rng.integers(0, distinct, rows * length, np.uint32)
+        by = ordered(keys, how.kind, descending=how.descending).reshape(rows, length)
+        assert (positions(sort, keys, how) == np.argsort(by, axis=1, kind="stable")[:, : how.take]).all()
+        assert (unordered(by.reshape(-1), how.kind, descending=how.descending) == keys).all()

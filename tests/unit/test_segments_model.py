@@ -38,12 +38,22 @@ RANKERS: dict[str, dict[str, Any]] = {
 FROM = {"bitmask": "generic", "match_ballot": "nvidia-sm90", "serial": "cpu", "match_broadcast": "intel-gen8"}
 
 
-def shape(ranker: str, key: str = "u16", value: str = "none", bits: int = 5, groups: int = 3) -> segmented.Params:
+def shape(
+    ranker: str,
+    key: str = "u16",
+    value: str = "none",
+    bits: int = 5,
+    groups: int = 3,
+    *,
+    ranges: bool = False,
+    ends: bool = False,
+) -> segmented.Params:
     """A shape with tiles of 64 keys; 16-bit keys have four digits, or with 6 bits three."""
     found = target.find(FROM[ranker])
     own = replace(found.choices["radix", "u32"], bits=bits, groups=groups, **RANKERS[ranker])
     assert dict(radix.notes(own))["ranker"].startswith(ranker)
-    made = IMPLICIT["segmented_sort"].specialize({"radix": own}, KEYS[key], Signature(value=value), found.device)
+    signature = Signature(value=value, bit_range=ranges, segment_ends=ends)
+    made = IMPLICIT["segmented_sort"].specialize({"radix": own}, KEYS[key], signature, found.device)
     assert isinstance(made, segmented.Params)
     return replace(made, small=24, window=100, tile=64, chunk=64) if made.serial else made
 
@@ -52,11 +62,20 @@ def sort_of(p: segmented.Params) -> Sort:
     return sort_by("segmented_sort", p, p.signature)
 
 
-def play(p: segmented.Params, n: int, offsets: Any, *, in_place: bool, seed: int = 1, distinct: int = 1 << 16) -> None:
+def play(
+    p: segmented.Params,
+    n: int,
+    offsets: Any,
+    *,
+    in_place: bool,
+    seed: int = 1,
+    distinct: int = 1 << 16,
+    bits: tuple[int, int | None] = (0, None),
+) -> None:
     """Run a call, with offsets, or None and a number of rows, and compare with the oracle."""
     keys = np.random.default_rng(seed).integers(0, distinct, n).astype(f"u{p.key.bytes}")
     rows = isinstance(offsets, int)
-    how = Options(segment_count=offsets if rows else len(offsets) - 1, rows=rows)
+    how = Options(segment_count=offsets if rows else len(offsets) - 1, rows=rows, begin=bits[0], end=bits[1])
     at = np.arange(offsets + 1) * (n // offsets) if rows else offsets
     found = model.run(p, sort_of(p).plan, keys, None if rows else at, in_place=in_place, how=how, seed=seed)
     order = layouts.permutation(keys, at, sort_of(p), how)
@@ -85,6 +104,37 @@ def test_layouts_of_validations(ranker: str, name: str) -> None:
         offsets = layouts.LAYOUTS[name](np.random.default_rng(n), n, p.small, p.tile)
         assert (np.diff(offsets) >= 0).all() and offsets[0] >= 0 and offsets[-1] <= n
         play(p, n, offsets, in_place=n % 2 == 0, seed=n)
+
+
+@pytest.mark.parametrize("ranker", sorted(RANKERS))
+@pytest.mark.parametrize("bits", [(0, None), (0, 5), (6, 16), (3, 14), (1, 2), (7, 7)])
+def test_bit_ranges(ranker: str, bits: tuple[int, int | None]) -> None:
+    """Ranges of every number of passes, an odd or even one; keys with the same bits keep their order."""
+    p = shape(ranker, ranges=True)
+    offsets = 3 + np.concatenate([[0], np.cumsum([5, 24, 25, 64, 65, 0, 700, 130])])
+    for in_place in (False, True):
+        play(p, int(offsets[-1]) + 9, offsets, in_place=in_place, bits=bits)
+
+
+@pytest.mark.parametrize("ranker", sorted(RANKERS))
+@pytest.mark.parametrize("name", sorted(layouts.LAYOUTS))
+def test_segments_with_ends(ranker: str, name: str) -> None:
+    """Nothing is stored outside of segments, also between those of a window."""
+    p = shape(ranker, ends=True)
+    for n in (1, 7, p.tile + 1, 1000, 40 * p.tile + 3):
+        rng = np.random.default_rng(n)
+        starts, ends = layouts.with_gaps(rng, layouts.LAYOUTS[name](rng, n, p.small, p.tile))
+        keys, how = rng.integers(0, 1 << 16, n).astype(np.uint16), Options(segment_count=len(starts))
+        order = layouts.apart(keys, starts, ends, sort_of(p), how)
+        inside = layouts.inside(n, starts, ends)
+        for in_place in (False, True):
+            found = model.run(p, sort_of(p).plan, keys, starts, in_place=in_place, how=how, ends=ends)
+            expected = order if in_place else np.where(inside, order, -1)
+            assert not found.refused and np.array_equal(found.places, expected)
+        if len(starts) > 1 and ends[0] > starts[0]:
+            wrong = starts.copy()
+            wrong[1] = ends[0] - 1
+            assert model.run(p, sort_of(p).plan, keys, wrong, how=how, ends=np.maximum(ends, wrong)).refused
 
 
 @pytest.mark.parametrize("ranker", sorted(RANKERS))
@@ -187,7 +237,7 @@ def test_every_target_with_a_radix_sort_has_one(name: str) -> None:
             assert sort.plan.scratch.bytes(1000) >= 1000 * (sort.key.bytes + sort.signature.value_bytes)
 
 
-@pytest.mark.parametrize("signature", [{"bit_range": True}, {"device_count": True}, {"value": "packed"}])
+@pytest.mark.parametrize("signature", [{"device_count": True}, {"value": "packed"}])
 def test_other_forms_are_refused(signature: dict[str, Any]) -> None:
     with pytest.raises(Usage, match="no segmented_sort for u32 keys"):
         target.find("generic").sort("segmented_sort", "u32", Signature(**signature))

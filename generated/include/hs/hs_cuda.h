@@ -96,8 +96,9 @@ typedef struct hs_cuda_scan_args {
 
 hs_status hs_cuda_scan(const hs_cuda *sorter, cudaStream_t stream, const hs_cuda_scan_args *args, cudaError_t *error);
 
-/* A sort of each segment of n keys (HS_SEGMENTED_SORT).  Segment i begins at offsets[i] and ends at offsets[i + 1].
- * If offsets decrease or exceed n, nothing is written, and hs_device_status reports it. */
+/* A sort of each segment of n keys (HS_SEGMENTED_SORT).  Segment i begins at offsets[i] and ends at offsets[i + 1],
+ * or at ends[i] in a sort with --feature segment-ends.  If offsets decrease or exceed n, or a segment begins before the
+ * end of the one before it, nothing is written, and hs_device_status reports it. */
 typedef struct hs_cuda_segmented_sort_args {
     uint64_t n;                          /* keys of all segments */
     uint64_t segment_count;
@@ -107,12 +108,14 @@ typedef struct hs_cuda_segmented_sort_args {
     /* at least hs_scratch_with bytes, aligned to 256 as cudaMalloc does; null where that is 0 */
     void *scratch;
     const uint32_t *offsets;             /* segment_count + 1 32-bit numbers; null: segments are rows of equal length */
+    const uint32_t *ends;                /* segment_count of them, and of offsets; null unless segments have ends */
     const void *values;                  /* the value of each key, for sorts with values */
     void *values_destination;            /* null: in place, like the keys; required if indices are made */
     size_t source_bytes;                 /* what it holds; 0: not checked */
     size_t destination_bytes;
     size_t scratch_bytes;                /* what it holds */
     size_t offsets_bytes;
+    size_t ends_bytes;
     size_t values_bytes;
     size_t values_destination_bytes;
 } hs_cuda_segmented_sort_args;

@@ -17,6 +17,7 @@ from hsgen.core.buffers import Array, Buffer
 from hsgen.core.kernels import Kernel
 
 OFFSETS = Buffer(name="offsets", type="u32", read_only=True)
+STOPS = Buffer(name="stops", type="u32", read_only=True)
 WORDS = Buffer(name="words", type="u32")
 KEYS = (SOURCE, DESTINATION, OTHER)
 
@@ -56,14 +57,20 @@ def valued(p: Params, *more: Buffer) -> tuple[Buffer, ...]:
     return (*([] if p.signature.index else [VALUES_IN]), VALUES_OUT, *more)
 
 
+def _bounds(p: Params) -> tuple[Buffer, ...]:
+    """The starts of segments, and their ends where these are given."""
+    return (OFFSETS, STOPS) if p.signature.segment_ends else (OFFSETS,)
+
+
 def begin(p: Params) -> Kernel:
     """Return the kernel that stores the number of segments, clears counts, and without segments checks the offset."""
-    return _kernel(p, "begin", "store the number of segments, clear counts", (OFFSETS, WORDS), lanes=1)
+    buffers = (WORDS,) if p.signature.segment_ends else (OFFSETS, WORDS)
+    return _kernel(p, "begin", "store the number of segments, clear counts", buffers, lanes=1)
 
 
 def sift(p: Params) -> Kernel:
     """Return the kernel that checks the offsets and lists the longer segments."""
-    return _kernel(p, "sift", "check offsets, list longer segments", (OFFSETS, WORDS), lanes=p.wave)
+    return _kernel(p, "sift", "check offsets, list longer segments", (*_bounds(p), WORDS), lanes=p.wave)
 
 
 def windows(p: Params) -> Kernel:
@@ -71,7 +78,7 @@ def windows(p: Params) -> Kernel:
     what = f"sort segments of up to {p.small} keys"
     keys = (SOURCE, DESTINATION)
     if isinstance(p.chip, PerThread):
-        buffers = (*keys, *valued(p, VALUES_TMP), OFFSETS, WORDS)
+        buffers = (*keys, *valued(p, VALUES_TMP), *_bounds(p), WORDS)
         if not p.networks:
             rows = (Array(name="tile", type="key", count=p.window + p.small + 4 * p.wave),)
             return _kernel(p, "windows", what, buffers, rows, p.wave)
@@ -81,7 +88,8 @@ def windows(p: Params) -> Kernel:
         return replace(_kernel(p, "windows", what, buffers, columns, p.wave), template="segmented_sort/serial_columns")
     marks = -(-p.tile // 32)
     arrays = (*rank_arrays(p.chip), _array("marks", marks), _array("prior", marks), _array("ends", 3))
-    return ranking(_kernel(p, "windows", what, (*keys, *valued(p), OFFSETS, WORDS), arrays), p.chip)
+    arrays += (_array("gaps", marks),) * p.signature.segment_ends
+    return ranking(_kernel(p, "windows", what, (*keys, *valued(p), *_bounds(p), WORDS), arrays), p.chip)
 
 
 def alone(p: Params) -> Kernel:
@@ -90,8 +98,9 @@ def alone(p: Params) -> Kernel:
     shape = chip(p)
     if isinstance(shape, PerThread):
         arrays = (_array("counts", per_thread.counters(shape)),)
-        return _kernel(p, "alone", what, (*KEYS, *valued(p, VALUES_TMP), OFFSETS, WORDS), arrays)
-    made = _kernel(p, "alone", what, (SOURCE, DESTINATION, *valued(p), OFFSETS, WORDS), rank_arrays(shape))
+        return _kernel(p, "alone", what, (*KEYS, *valued(p, VALUES_TMP), *_bounds(p), WORDS), arrays)
+    buffers = (SOURCE, DESTINATION, *valued(p), *_bounds(p), WORDS)
+    made = _kernel(p, "alone", what, buffers, rank_arrays(shape))
     return ranking(made, shape)
 
 
@@ -132,7 +141,7 @@ def copy(p: Params) -> Kernel:
 def kernels(p: Params) -> tuple[Kernel, ...]:
     """Return the kernels in the order in which they run."""
     made = (begin(p), sift(p), windows(p), alone(p), count(p), rows(p), scatter(p))
-    return (*made, *([copy(p)] if len(p.rank.digits) % 2 else []))
+    return (*made, *([copy(p)] if len(p.rank.digits) % 2 or p.signature.bit_range else []))
 
 
 def context(p: Params) -> dict[str, object]:

@@ -23,7 +23,7 @@ TOGETHER, LONG = 65536, 16384
 takes about 2000 steps per segment and 20 per key."""
 SHORT = {True: 4096, False: 1024}
 """Sequential lanes: the bytes of keys of the greatest segment that networks sort (about log2(n)^2 / 64 steps per key),
-or, with values, that is sorted by comparing all pairs of keys (n / 16 steps per key)."""
+or, with values or a bit range, that is sorted by comparing all pairs of keys (n / 16 steps per key)."""
 COMPARED = 64
 """Other lanes: the most keys of a segment sorted by comparing all pairs of keys, if the window has no longer one."""
 MOST_PARTS = 2**31 - 1
@@ -67,8 +67,8 @@ class Params:
 
     @property
     def networks(self) -> bool:
-        """Whether lanes sort short segments by networks, which are not stable and hence for keys alone."""
-        return self.serial and not self.signature.value_bytes
+        """Whether lanes sort short segments by networks, which are not stable."""
+        return self.serial and not _distinguished(self.signature)
 
     @property
     def levels(self) -> int:
@@ -105,7 +105,7 @@ def specialize(p: Mapping[str, Any], key: KeyType, signature: Signature, device:
     """Return the parameters for a key width and a signature, from the target's radix sort.
 
     None if the target has no radix sort, if the device's grids are too small for `MOST_PARTS` segments, or for packed
-    words, a bit range, a device-side count or a report.
+    words, a device-side count or a report.
     """
     made = _specialized(p, key, signature, device)
     return made if made and -(-MOST_PARTS // made.sifted) <= device.groups**2 else None
@@ -113,13 +113,14 @@ def specialize(p: Mapping[str, Any], key: KeyType, signature: Signature, device:
 
 def _specialized(p: Mapping[str, Any], key: KeyType, signature: Signature, device: Device) -> Params | None:
     own = p.get("radix")
-    known = replace(PLAIN, value=signature.value, key_transform=signature.key_transform)
+    known = replace(PLAIN, value=signature.value, key_transform=signature.key_transform, bit_range=signature.bit_range)
+    whole, signature = signature, replace(signature, segment_ends=False)
     if not isinstance(own, Tile) or signature != known or signature.value == "packed":
         return None
     name = "u32" if key.bytes < 4 else key.name
     made = radix_formed({name: _ranked(own, device)}, key, signature, device)
     if isinstance(made, PerThread):
-        return _walked(made, signature, device) if device.work_group >= LANES else None
+        return _walked(made, whole, device) if device.work_group >= LANES else None
     if not isinstance(made, ReduceScan):
         return None
     carried = replace(signature, value="index") if not signature.value_bytes else signature
@@ -127,10 +128,10 @@ def _specialized(p: Mapping[str, Any], key: KeyType, signature: Signature, devic
     made = replace(made, items=min(made.items, _most(made, apart, device)))
     words = key.held // 4 + 1 + signature.value_bytes // 4 * (not signature.index)
     chip = replace(made, signature=carried, items=max(1, min(made.items, REGISTERS // words)))
-    while chip.items > 1 and _local(chip) > device.local_bytes:
+    while chip.items > 1 and _local(chip, whole) > device.local_bytes:
         chip = replace(chip, items=chip.items - 1)
     return Params(
-        signature=signature,
+        signature=whole,
         chip=chip,
         rank=made,
         small=chip.tile // 2,
@@ -177,7 +178,7 @@ def _ranked(own: Tile, device: Device) -> ReduceScan | PerThread:
 
 def _walked(made: PerThread, signature: Signature, device: Device) -> Params:
     size = made.key.held
-    small, window = SHORT[not signature.value_bytes] // size, TOGETHER // size
+    small, window = SHORT[not _distinguished(signature)] // size, TOGETHER // size
     while small > LANES and _kept(small, window, signature) * size + window > device.local_bytes:
         small, window = small // 2, window // 2
     return Params(
@@ -193,14 +194,22 @@ def _walked(made: PerThread, signature: Signature, device: Device) -> Params:
     )
 
 
+def _distinguished(signature: Signature) -> bool:
+    """Whether keys that compare equal may differ, so that only a stable method sorts them; or whether a window
+    holds keys that are in no segment, which networks would store."""
+    return signature.value_bytes > 0 or signature.bit_range or signature.segment_ends
+
+
 def _kept(small: int, window: int, signature: Signature) -> int:
     """The keys in local memory of the kernel that sorts short segments, which needs less than a byte more per key."""
-    return window + small + LANES * (4 if signature.value_bytes else small)
+    return window + small + LANES * (4 if _distinguished(signature) else small)
 
 
-def _local(chip: Ranked) -> int:
+def _local(chip: Ranked, signature: Signature) -> int:
     """The local memory of the kernel that sorts short segments, in bytes."""
-    return sum(a.count * held(a.type, chip.key) for a in rank_arrays(chip)) + 4 * (2 * -(-chip.tile // 32) + 3)
+    return sum(a.count * held(a.type, chip.key) for a in rank_arrays(chip)) + 4 * (
+        (2 + signature.segment_ends) * -(-chip.tile // 32) + 3
+    )
 
 
 def params(key: KeyType, values: Mapping[str, Any]) -> Params:

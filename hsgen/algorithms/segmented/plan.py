@@ -8,7 +8,20 @@ from hsgen.algorithms.segmented.kernels import kernels
 from hsgen.algorithms.segmented.params import Params
 from hsgen.algorithms.segmented.words import OTHER, device_status, max_n, scratch, values_binding, words_binding
 from hsgen.core.flags import DIRECT
-from hsgen.core.plan import Argument, Binding, CallNumber, Grid, Guard, Literal, Pass, Plan, Step, fixed
+from hsgen.core.plan import (
+    Argument,
+    Binding,
+    BitRange,
+    CallNumber,
+    Grid,
+    Guard,
+    Literal,
+    Pass,
+    PassCount,
+    Plan,
+    Step,
+    fixed,
+)
 
 _BOUND = {
     "source": Binding(role="source"),
@@ -17,6 +30,7 @@ _BOUND = {
     "values_in": Binding(role="values"),
     "values_out": Binding(role="values_out"),
     "offsets": Binding(role="other"),
+    "stops": Binding(role="other_values"),
 }
 
 
@@ -29,15 +43,17 @@ def plan(p: Params) -> Plan:
     """Return the plan: segments by length, the longest ones in one pass per digit.
 
     Passes alternate between scratch and the destination, starting with scratch.  With an odd number of passes the first
-    one stores to the destination; in place it cannot, so that a copy follows the last one.
+    one stores to the destination; in place it cannot, so that a copy follows the last one.  A bit range determines the
+    number of passes in each call.
     """
     top, each = max_n(p), sifted(p)
     loop = Grid(add=p.tile - 1, div=p.tile, mul=2, cap=p.groups)  # two per tile, up to the device's limit
+    whole = BitRange if p.signature.bit_range else Literal  # what kernels get that sort by all digits
     steps = [
         _row(p, "begin", 0, fixed(1), CallNumber()),
         _row(p, "sift", 0, Grid(x="number", add=each - 1, div=each)),
-        _row(p, "windows", 0, Grid(add=p.window - 1, div=p.window), Literal(flags=DIRECT)),
-        _row(p, "alone", p.small, Grid(add=p.tile - 1, div=p.tile, mul=p.mediums) if p.apart else loop),
+        _row(p, "windows", 0, Grid(add=p.window - 1, div=p.window), whole(flags=DIRECT)),
+        _row(p, "alone", p.small, Grid(add=p.tile - 1, div=p.tile, mul=p.mediums) if p.apart else loop, whole()),
     ]
     for number in range(len(p.rank.digits)):
         looks = Pass(number=number, bits=p.rank.digit)
@@ -46,7 +62,9 @@ def plan(p: Params) -> Plan:
             _row(p, "rows", p.tile, loop, looks),
             _row(p, "scatter", p.tile, loop, replace(looks, flags=DIRECT)),
         ]
-    if len(p.rank.digits) % 2:
+    if p.signature.bit_range:
+        steps.append(_row(p, "copy", p.tile, loop, PassCount(bits=p.rank.digit), place="in"))
+    elif len(p.rank.digits) % 2:
         steps.append(_row(p, "copy", p.tile, loop, place="in"))
     return Plan(steps=tuple(steps), max_n=top, bits=p.key.bits, scratch=scratch(p), device_status=device_status(p))
 

@@ -72,11 +72,13 @@ def kernel(p: Params, shape: ReduceScan, *, in_row: bool, raw: bool) -> Kernel:
 
 
 def specialize(sort: Sort, *, in_row: bool = False, raw: bool = False) -> Sort | None:
-    """Return the sort of short rows of a segmented sort; None if it has none.
+    """Return the sort of short rows of a segmented sort; None if it has none, or if calls have bit ranges or ends.
 
     It has no plan of its own: `plan` returns that for rows of a length.
     """
     p = sort.parts[0].params
+    if sort.signature.bit_range or sort.signature.segment_ends:
+        return None
     made = [kernel(p, shape, in_row=in_row, raw=raw) for shape in shapes(p)] if isinstance(p, Params) else []
     return replace(sort, kernels=tuple(made), plan=Plan(steps=(), max_n=0, bits=sort.key.bits)) if made else None
 

@@ -25,7 +25,8 @@ def fill(engine: Engine, work: Load) -> None:
     engine.allocate(KEYS_OUT, work.copied)
     _put(engine, KEYS, work.keys, work.copied)
     if work.values_expected is not None:
-        engine.allocate(VALUES_OUT, work.values_expected.nbytes)
+        each = work.values_expected.shape[1] * work.values_expected.itemsize
+        engine.allocate(VALUES_OUT, max(work.values_expected.nbytes, work.room * each))
     offsets = None if work.offsets is None else work.offsets.astype(np.uint32)
     given = {VALUES: work.values, OTHER: work.other if offsets is None else offsets, OTHER_VALUES: work.other_values}
     given |= {COUNT: np.array([work.n], np.uint32) if work.how.device_count else None}

@@ -126,8 +126,8 @@ class Frame:
             return
         layout.add("source", KEYS, source, before)
         if call.expected is not None:
-            blank = _blank(call.keys if call.other is None else call.expected)
-            after = self.framed(_whole(call.expected, blank), target)
+            blank = _blank(call.keys if call.other is None or call.kept is not None else call.expected)
+            after = self.framed(_whole(_kept(call.expected, blank, call), blank), target)
             layout.add("destination", KEYS_OUT, target, self.framed(blank, target), after)
 
     def _values(self, call: Call, shifts: tuple[int, int], layout: _Layout) -> None:
@@ -141,9 +141,10 @@ class Frame:
             layout.at["values_out"] = layout.at["values"]
             layout.after[VALUES] = self.framed(_whole(call.values_expected, call.values), from_)
             return
-        rows = len(call.keys) + (0 if call.other_values is None else len(call.other_values))
+        more = call.other_values if call.kept is None else None
+        rows = len(call.keys) + (0 if more is None else len(more))
         blank = np.full((max(rows, len(call.values_expected)), call.values_expected.shape[1]), UNTOUCHED, np.uint32)
-        after = self.framed(_whole(call.values_expected, blank), to)
+        after = self.framed(_whole(_kept(call.values_expected, blank, call), blank), to)
         layout.add("values_out", VALUES_OUT, to, self.framed(blank, to), after)
 
     def _describe(self, slot: int, found: Bytes, image: Bytes, before: Bytes, place: int, call: Call) -> str:
@@ -167,6 +168,13 @@ class Frame:
 
 def _blank(array: NDArray[Any]) -> NDArray[Any]:
     return np.full(array.nbytes, _GUARD, np.uint8).view(array.dtype).reshape(array.shape)
+
+
+def _kept(expected: NDArray[Any], blank: NDArray[Any], call: Call) -> NDArray[Any]:
+    """The expected elements, with those of the output before the call that must not change."""
+    if call.kept is None:
+        return expected
+    return np.where(call.kept if expected.ndim == 1 else call.kept[:, None], blank[: len(expected)], expected)
 
 
 def _whole(expected: NDArray[Any] | None, rest: NDArray[Any]) -> NDArray[Any]:

@@ -109,8 +109,9 @@ typedef struct hs_metal_scan_args {
 
 hs_status hs_metal_scan(const hs_metal *sorter, hs_metal_commands commands, const hs_metal_scan_args *args);
 
-/* A sort of each segment of n keys (HS_SEGMENTED_SORT).  Segment i begins at offsets[i] and ends at offsets[i + 1].
- * If offsets decrease or exceed n, nothing is written, and hs_device_status reports it. */
+/* A sort of each segment of n keys (HS_SEGMENTED_SORT).  Segment i begins at offsets[i] and ends at offsets[i + 1],
+ * or at ends[i] in a sort with --feature segment-ends.  If offsets decrease or exceed n, or a segment begins before the
+ * end of the one before it, nothing is written, and hs_device_status reports it. */
 typedef struct hs_metal_segmented_sort_args {
     uint64_t n;                          /* keys of all segments */
     uint64_t segment_count;
@@ -120,6 +121,7 @@ typedef struct hs_metal_segmented_sort_args {
     /* at least hs_scratch_with bytes; offset a multiple of 256; null where that is 0 */
     hs_metal_buffer scratch;
     hs_metal_buffer offsets;             /* segment_count + 1 32-bit numbers; null: segments are rows of equal length */
+    hs_metal_buffer ends;                /* segment_count of them, and of offsets; null unless segments have ends */
     hs_metal_buffer values;              /* the value of each key, for sorts with values */
     hs_metal_buffer values_destination;  /* null: in place, like the keys; required if indices are made */
 } hs_metal_segmented_sort_args;

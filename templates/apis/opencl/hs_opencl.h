@@ -106,8 +106,9 @@ typedef struct hs_opencl_scan_args {
 hs_status hs_opencl_scan(hs_opencl *sorter, cl_command_queue queue, const hs_opencl_scan_args *args,
                          hs_opencl_error *error);
 
-/* A sort of each segment of n keys (HS_SEGMENTED_SORT).  Segment i begins at offsets[i] and ends at offsets[i + 1].
- * If offsets decrease or exceed n, nothing is written, and hs_device_status reports it. */
+/* A sort of each segment of n keys (HS_SEGMENTED_SORT).  Segment i begins at offsets[i] and ends at offsets[i + 1],
+ * or at ends[i] in a sort with --feature segment-ends.  If offsets decrease or exceed n, or a segment begins before the
+ * end of the one before it, nothing is written, and hs_device_status reports it. */
 typedef struct hs_opencl_segmented_sort_args {
     uint64_t n;             /* keys of all segments */
     uint64_t segment_count;
@@ -116,6 +117,7 @@ typedef struct hs_opencl_segmented_sort_args {
     cl_mem destination;     /* null: sort in place */
     cl_mem scratch;
     cl_mem offsets;         /* segment_count + 1 32-bit numbers; null: segments are rows of equal length */
+    cl_mem ends;            /* segment_count of them, and of offsets; null unless segments have ends */
     cl_mem values;          /* the value of each key, for sorts with values */
     cl_mem values_destination; /* null: in place, like the keys; required if indices are made */
     cl_uint wait_count;     /* events to wait for */

@@ -161,8 +161,9 @@ typedef struct hs_vulkan_scan_args {
 hs_status hs_vulkan_scan(const hs_vulkan *sorter, VkCommandBuffer commands,
                          const hs_vulkan_scan_args *args, VkResult *result);
 
-/* A sort of each segment of n keys (HS_SEGMENTED_SORT).  Segment i begins at offsets[i] and ends at offsets[i + 1].
- * If offsets decrease or exceed n, nothing is written, and hs_device_status reports it. */
+/* A sort of each segment of n keys (HS_SEGMENTED_SORT).  Segment i begins at offsets[i] and ends at offsets[i + 1],
+ * or at ends[i] in a sort with --feature segment-ends.  If offsets decrease or exceed n, or a segment begins before the
+ * end of the one before it, nothing is written, and hs_device_status reports it. */
 typedef struct hs_vulkan_segmented_sort_args {
     uint64_t n;                          /* keys of all segments */
     uint64_t segment_count;
@@ -171,6 +172,7 @@ typedef struct hs_vulkan_segmented_sort_args {
     hs_vulkan_buffer destination;        /* null: sort in place */
     hs_vulkan_buffer scratch;            /* at least hs_scratch_with bytes; offset a multiple of 256 */
     hs_vulkan_buffer offsets;            /* segment_count + 1 32-bit numbers; null: segments are rows of equal length */
+    hs_vulkan_buffer ends;               /* segment_count of them, and of offsets; null unless segments have ends */
     hs_vulkan_buffer values;             /* the value of each key, for sorts with values */
     hs_vulkan_buffer values_destination; /* null: in place, like the keys; required if indices are made */
     VkDescriptorPool pool;               /* sets are allocated from it; reset it when the command buffer has run;

@@ -138,8 +138,9 @@ typedef struct hs_webgpu_scan_args {
 hs_status hs_webgpu_scan(hs_webgpu_sorter *sorter, WGPUCommandEncoder encoder, const hs_webgpu_scan_args *args,
                          hs_webgpu_error *error);
 
-/* A sort of each segment of n keys (HS_SEGMENTED_SORT).  Segment i begins at offsets[i] and ends at offsets[i + 1].
- * If offsets decrease or exceed n, nothing is written, and hs_device_status reports it. */
+/* A sort of each segment of n keys (HS_SEGMENTED_SORT).  Segment i begins at offsets[i] and ends at offsets[i + 1],
+ * or at ends[i] in a sort with --feature segment-ends.  If offsets decrease or exceed n, or a segment begins before the
+ * end of the one before it, nothing is written, and hs_device_status reports it. */
 typedef struct hs_webgpu_segmented_sort_args {
     uint64_t n;                          /* keys of all segments */
     uint64_t segment_count;
@@ -149,6 +150,7 @@ typedef struct hs_webgpu_segmented_sort_args {
     /* at least hs_webgpu_scratch bytes; null where that is 0 */
     hs_webgpu_buffer scratch;
     hs_webgpu_buffer offsets;             /* segment_count + 1 32-bit numbers; null: segments are rows of equal length */
+    hs_webgpu_buffer ends;                /* segment_count of them, and of offsets; null unless segments have ends */
     hs_webgpu_buffer values;              /* the value of each key, for sorts with values */
     hs_webgpu_buffer values_destination;  /* null: in place, like the keys; required if indices are made */
 } hs_webgpu_segmented_sort_args;

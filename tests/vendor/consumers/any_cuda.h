@@ -82,6 +82,8 @@ static inline hs_status any_segments(const hs_cuda *sorter, cudaStream_t stream,
         args.scratch_bytes = any->scratch_bytes;
         args.offsets = (const uint32_t *)any->other;
         args.offsets_bytes = any->other_bytes;
+        args.ends = (const uint32_t *)any->other_values;
+        args.ends_bytes = any->other_values_bytes;
         args.values = any->values;
         args.values_bytes = any->values_bytes;
         args.values_destination = any->values_destination;

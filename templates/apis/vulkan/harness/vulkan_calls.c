@@ -76,6 +76,7 @@ static hs_status hn_call_segments(const hn_call *call, uint64_t scratch, VkResul
     args.destination = hn_part(call, HS_DESTINATION);
     args.scratch = hn_scratch_part(scratch);
     args.offsets = hn_part(call, HS_OTHER_INPUT);
+    args.ends = hn_part(call, HS_OTHER_VALUES);
     args.values = hn_part(call, HS_VALUES);
     args.values_destination = hn_part(call, HS_VALUES_OUT);
     return hs_vulkan_segmented_sort(hn.sorter, hn.commands, &args, code);
