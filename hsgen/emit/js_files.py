@@ -67,8 +67,8 @@ def _step(step: Step, kernel: int, bindings: int) -> list[int]:
 
 
 def _plan(sort: Sort) -> dict[str, Any]:
-    """The plan of a sort; lists of bindings occur once, and kernels have the sizes of elements that each key has in a
-    buffer, or 0."""
+    """The plan of a sort; lists of bindings occur once, and kernels have the bytes that each key has in a buffer,
+    or 0."""
     plan, names = sort.plan, [k.name for k in sort.kernels]
     lists: dict[str, int] = {}
     rows = []
@@ -83,7 +83,7 @@ def _plan(sort: Sort) -> dict[str, Any]:
         "valueBytes": sort.signature.value_bytes,
         "maxN": plan.max_n,
         "scratch": rules,
-        "kernels": [[k.name, [sizes.get(b.type, 0) for b in k.buffers]] for k in sort.kernels],
+        "kernels": [[k.name, [b.times * sizes.get(b.type, 0) for b in k.buffers]] for k in sort.kernels],
         "bindings": [json.loads(text) for text in lists],
         "steps": rows,
     }
