@@ -11,6 +11,10 @@ from hsgen.apis.api import Api, Harness, Option, Package, Probe, Tables
 from hsgen.core.errors import Unavailable
 from hsgen.system import compilers
 
+_MODULES = (
+    *("hs_webgpu.js", "hs_webgpu.d.ts", "hs_webgpu_player.js", "hs_webgpu_player.d.ts", "hs_webgpu_operations.js"),
+    *("hs_webgpu_operations.d.ts", "index.d.ts", "sort.d.ts"),
+)
 _ORIGINS = {
     "subgroups": "no kernel can require a width",
     "shuffle": "only for kernels that run at any width",
@@ -69,7 +73,7 @@ API = Api(
     package=Package(
         files={
             "package.json": "js/package.json.j2",
-            **{f"js/{name}": f"js/{name}" for name in ("hs_webgpu.js", "hs_webgpu.d.ts", "index.d.ts", "sort.d.ts")},
+            **{f"js/{name}": f"js/{name}" for name in _MODULES},
             "js/index.js": "js/index.js.j2",
         },
         folder="js",

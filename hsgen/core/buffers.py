@@ -21,7 +21,7 @@ class Buffer:
     """A buffer parameter of a kernel, with elements of type "key", "value", "pair" or a name in `BYTES`.
 
     coherent: work-groups see what other work-groups write during the same launch.  unit: the type in whose elements a
-    call gives the buffer's offset, if kernels read it as elements of another type.
+    call gives the buffer's offset, if kernels read it as elements of another type.  times: the elements for each key.
     """
 
     name: str
@@ -29,6 +29,7 @@ class Buffer:
     unit: str = ""
     read_only: bool = False
     coherent: bool = False
+    times: int = 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,6 +1,6 @@
 """Which way of sorting rows is used: the one table of rules for the functions on arrays.
 
-It follows from measurements on an H200 with PyTorch 2.11, of float32 rows with 64-bit indices, in microseconds on a stream:
+It follows from measurements on an H200 with PyTorch 2.11, of float32 rows with 64-bit indices, in microseconds:
 
 | rows x keys | torch.sort | rows | segments | each |
 |---|---|---|---|---|

@@ -27,7 +27,7 @@ def constants() -> str:
     """Return the constants of `hsgen.core.flags` and the roles of buffers as JavaScript."""
     lists = {"ROLES": list(ROLES), "ARGUMENTS": list(ARGUMENTS), "QUANTITIES": list(QUANTITIES)}
     lines = [f"const {name} = {json.dumps(values)};" for name, values in lists.items()]
-    used = ("DIRECT", "DISCARD", "DEVICE_COUNT", "SIGNED", "FLOAT", "DESCENDING")
+    used = ("DIRECT", "DISCARD", "DEVICE_COUNT", "SIGNED", "FLOAT", "DESCENDING", "ROWS")
     return "\n".join([*lines, "const " + ", ".join(f"{n} = 1 << {BIT[n]}" for n in used) + ";\n"])
 
 
@@ -45,6 +45,7 @@ def _facts(sort: Sort, target: Target) -> dict[str, Any]:
         "kind": sort.operation,
         "bits": sort.plan.bits or sort.key.bits,
         "value": sort.signature.value,
+        "floats": sort.signature.floats,
         "transform": sort.signature.key_transform,
         "range": sort.signature.bit_range,
         "counted": sort.signature.device_count,
@@ -63,12 +64,13 @@ def _step(step: Step, kernel: int, bindings: int) -> list[int]:
     places, ranges, quantities = list(PLACES), list(RANGES), list(QUANTITIES)
     row = [kernel, bindings, guard.min_n, guard.max_n, places.index(guard.place), ranges.index(guard.range)]
     row += [int(guard.at_zero), quantities.index(grid.x), grid.add, grid.div, grid.mul, grid.cap]
-    return [*row, list(ARGUMENTS).index(argument.kind), value, getattr(argument, "bits", 0), argument.flags]
+    row += [list(ARGUMENTS).index(argument.kind), value, getattr(argument, "bits", 0), argument.flags]
+    return [*row, quantities.index(guard.x)]
 
 
 def _plan(sort: Sort) -> dict[str, Any]:
-    """The plan of a sort; lists of bindings occur once, and kernels have the sizes of elements that each key has in a
-    buffer, or 0."""
+    """The plan of a sort; lists of bindings occur once, and kernels have the bytes that each key has in a buffer,
+    or 0."""
     plan, names = sort.plan, [k.name for k in sort.kernels]
     lists: dict[str, int] = {}
     rows = []
@@ -83,7 +85,7 @@ def _plan(sort: Sort) -> dict[str, Any]:
         "valueBytes": sort.signature.value_bytes,
         "maxN": plan.max_n,
         "scratch": rules,
-        "kernels": [[k.name, [sizes.get(b.type, 0) for b in k.buffers]] for k in sort.kernels],
+        "kernels": [[k.name, [b.times * sizes.get(b.type, 0) for b in k.buffers]] for k in sort.kernels],
         "bindings": [json.loads(text) for text in lists],
         "steps": rows,
     }

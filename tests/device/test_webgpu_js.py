@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 from conftest import missing
+from nightly import nightly
 
 from hsgen.cli import main
 
@@ -19,6 +20,7 @@ ROOT = Path(__file__).parents[2]
 NPM = ROOT / ".ci/npm"
 SCRIPTS = Path(__file__).parent / "webgpu"
 DRIVERS = Path("/usr/share/vulkan/icd.d")
+SWIFTSHADER = Path("/usr/lib/chromium/vk_swiftshader_icd.json")
 TARGETS = ("webgpu", "webgpu-cpu", "webgpu-subgroups")
 COUNTS = [0, 1, 2, 3, 63, 64, 65, 255, 256, 257, 1023, 1024, 1025, 2049, 5000]
 CALLS = [{}, {"out": True}, {"out": True, "order": "descending", "offset": 256}]
@@ -39,8 +41,8 @@ def node() -> str:
 
 @pytest.fixture(scope="session")
 def driver() -> Path:
-    """The file by which Vulkan's loader finds lavapipe."""
-    found = sorted(DRIVERS.glob("lvp_icd*.json"))
+    """The file by which Vulkan's loader finds lavapipe, or else Chromium's SwiftShader, which has 4 lanes only."""
+    found = [*sorted(DRIVERS.glob("lvp_icd*.json")), *(path for path in [SWIFTSHADER] if path.exists())]
     if not found:
         missing("no lavapipe (apt-get install mesa-vulkan-drivers)")
     return found[0]
@@ -97,12 +99,15 @@ def lines(node: str, script: str, request: dict[str, Any], folder: Path, **envir
 
 def compared(node: str, driver: Path, folder: Path, bundle: Path, lanes: int, rows: list[dict[str, Any]]) -> None:
     """Compare sorts with the order of semantics.md at a subgroup width."""
+    if driver == SWIFTSHADER and lanes != 4:
+        missing(f"no lavapipe (apt-get install mesa-vulkan-drivers), and SwiftShader has no subgroups of {lanes} lanes")
     seed = int.from_bytes(os.urandom(4), "little")
     print(f"seed {seed}, {lanes} lanes")
     environment = {"VK_DRIVER_FILES": str(driver), "LP_NATIVE_VECTOR_WIDTH": str(32 * lanes)}
     request = {"bundle": str(bundle), "seed": seed, "rows": rows, "subgroups": True}
     *results, device = lines(node, "sorts.mjs", request, folder, **environment)
-    assert "llvmpipe" in device["device"] and device["widths"] == [lanes, lanes]
+    assert ("SwiftShader" if driver == SWIFTSHADER else "llvmpipe") in device["device"], device
+    assert device["widths"] == [lanes, lanes]
     assert device["problems"] == []
     assert len(results) == len(rows)
     for row in results:
@@ -144,7 +149,7 @@ def test_keys_of_other_widths_and_larger_values(node: str, driver: Path, widths:
     some = [1, 2, 3, 255, 1025, 2051]
     rows = [{"key": key, "value": "none", "counts": some, "calls": CALLS} for key in ("u16", "i8", "u64")]
     rows += [{"key": key, "value": "v8", "counts": some, "calls": CALLS} for key in ("i16", "u8", "f64")]
-    compared(node, driver, tmp_path, widths, 8, rows)
+    compared(node, driver, tmp_path, widths, 4, rows)
 
 
 REFUSED = {
@@ -196,6 +201,56 @@ def test_wrong_calls_are_refused_with_one_sentence(node: str, driver: Path, bund
     assert got["bytes"] >= 3 * 4000
 
 
+OPERATIONS = {
+    "none": ("auto", "segmented_sort", "merge_path", "radix_select", "reduce_by_key", "scan-x1", "scan-x1ex"),
+    "v4": ("auto", "digest", "segmented_sort", "merge_path", "gather", "reduce_by_key"),
+}
+CASES = {"digest", "segmented sort", "segmented sort in place", "rows in place", "merge", "top k", "gather", "first"}
+SCANS = {f"scan of {key}{place}" for key in ("u32", "i32", "f32") for place in ("", " in place")}
+WRONG = {
+    "no output": "keysOut: there is no buffer",
+    "the same twice": "keys and otherKeys: the buffers overlap",
+    "small": "keysOut: 256 bytes are too few; n = 128 takes 512",
+    "values": "values: the merge was generated without",
+    "k": "k: 65 is no number from 1 to 64",
+    "rows": "rows: 64 keys are not 3 equal rows",
+    "segments": "segments: 64 keys are not 3 equal rows; give offsets",
+    "offsets": "offsets: 256 bytes are too few; n = 64 takes 260",
+    "digest": "digest: there is no buffer",
+    "reduction": 'reduction: "mean" is none of sum, min, max',
+    "no groups": "groups: there is no buffer",
+    "no keys": "keys: there is no buffer",
+    "items": "table: 256 bytes are too few; n = 64 takes 260",
+    "item bytes": "itemBytes: 6 is no multiple of 4",
+    "columns": "u32: there is no such scan among those given (u32)",
+    "value": 'value: "u64" is none of u32, i32, f32',
+    "firstN": "firstN: 11 is no count from 0 to 10",
+}
+
+
+@pytest.mark.parametrize("name", ["webgpu-cpu", nightly("webgpu")])
+def test_operations_other_than_sorts(node: str, driver: Path, tmp_path: Path, name: str) -> None:
+    """Digests, prefix sums, segmented sorts, merges, selections, gathers and reductions, and calls that are wrong."""
+    shared = ["generate", "-t", name, "--api", "webgpu", "--order", "both"]
+    for value, algorithms in OPERATIONS.items():
+        some = [word for algorithm in algorithms for word in ("--algorithm", algorithm)]
+        keys = ["--key", "u32", "--key", "f32", "--value", value]
+        assert main([*shared, *keys, *some, "-o", str(tmp_path / "hs")]) == 0
+    indices = ["--key", "u32", "--value", "index", "--algorithm", "radix_select"]
+    assert main([*shared, *indices, "-o", str(tmp_path / "more")]) == 0
+    seed = int.from_bytes(os.urandom(4), "little")
+    print(f"seed {seed}")
+    request = {"bundle": str(tmp_path / "hs"), "more": str(tmp_path / "more"), "target": name, "seed": seed}
+    request["counts"] = [0, 1, 2, 257, 3000]
+    (got,) = lines(node, "operations.mjs", request, tmp_path, VK_DRIVER_FILES=str(driver))
+    assert got["failures"] == [] and got["problems"] == []
+    assert set(got["cases"]) == {*CASES, *SCANS, "reduce by key"} and min(got["cases"].values()) >= 2
+    assert set(got["said"]) == set(WRONG)
+    for what, text in WRONG.items():
+        said = got["said"][what] or ""
+        assert said.startswith("hs_webgpu: ") and text in said and "\n" not in said, (what, said)
+
+
 def test_bundlers_keep_only_what_is_imported(node: str, bundle: Path, tmp_path: Path) -> None:
     """One key type with values is small, and the sorts of others are dropped."""
     tool = NPM / "node_modules/.bin/esbuild"
@@ -204,7 +259,8 @@ def test_bundlers_keep_only_what_is_imported(node: str, bundle: Path, tmp_path: 
     (tmp_path / "node_modules").mkdir()
     (tmp_path / "node_modules/hs-webgpu").symlink_to(bundle)
     source = 'import { Sorter } from "hs-webgpu/runtime";\nimport sort from "hs-webgpu/webgpu/auto_u32_v4";\n'
-    source += 'import { Sorter as unused } from "hs-webgpu";\nexport const made = (device) => '
+    source += 'import { Sorter as unused } from "hs-webgpu";\n'
+    source += 'import { TopK } from "hs-webgpu/operations";\nexport const made = (device) => '
     source += 'Sorter.create(device, "u32", { value: "u32", sorts: [sort] });\n'
     (tmp_path / "page.js").write_text(source, encoding="utf-8")
     command = [str(tool), "page.js", "--bundle", "--minify", "--format=esm", "--log-level=error"]
@@ -212,6 +268,7 @@ def test_bundlers_keep_only_what_is_imported(node: str, bundle: Path, tmp_path: 
     print(f"{len(done.stdout)} bytes")
     assert len(done.stdout) <= LARGEST
     assert set(re.findall(r"auto_\w+", done.stdout)) == {"auto_u32_v4"}
+    assert "firstIndices" not in done.stdout and "top_k" in done.stdout  # of operations only the names of their kinds
 
 
 def test_the_program_of_the_guide_runs(node: str, driver: Path, bundle: Path, tmp_path: Path) -> None:
@@ -244,6 +301,8 @@ def test_names_have_the_prefix_of_the_bundle(node: str, tmp_path: Path) -> None:
 TYPES = """
 import { Sorter, sorts, type SortCall } from "hs-webgpu";
 import { Sorter as Runtime } from "hs-webgpu/runtime";
+import { Digest, Merger, ReduceByKey, TopK } from "hs-webgpu/operations";
+import { Scanner } from "hs-webgpu";
 import sort from "hs-webgpu/webgpu/auto_u32_v4";
 declare const device: GPUDevice, encoder: GPUCommandEncoder, keys: GPUBuffer, values: GPUBuffer, count: GPUBuffer;
 const sorter = await Sorter.create(device, "u32", { value: "u32", maxN: 1000 });
@@ -252,6 +311,18 @@ const runtime: Runtime = await Runtime.create(device, "f32", { sorts: [sort, ...
 const call: SortCall = { keys };
 runtime.sort(encoder, call);
 export const bytes: number = runtime.scratchBytes(10) + sorter.maxN;
+await sorter.prepare(100);
+const scanner = await Scanner.create(device, "f32", { columns: 2, exclusive: true });
+scanner.record(encoder, { elements: keys, n: 3 });
+const merger: Merger = await Merger.create(device, "i16", { value: 8, order: "descending" });
+merger.record(encoder, { keys, otherKeys: values, keysOut: count, n: 3, otherN: 4 });
+const select = await TopK.create(device, "f32", { value: "index" });
+select.record(encoder, { keys, keysOut: values, valuesOut: count, k: 3 });
+const reduce = await ReduceByKey.create(device, "u64", { value: "f32" });
+reduce.record(encoder, { keys, keysOut: values, groups: count, reduction: "max" });
+export const stable: boolean = Digest.faults([1], new Uint32Array(8), { stable: true }).includes("stable");
+// @ts-expect-error
+reduce.record(encoder, { keys, keysOut: values, groups: count, reduction: "mean" });
 // @ts-expect-error
 await Sorter.create(device, "u33");
 // @ts-expect-error

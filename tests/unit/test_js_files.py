@@ -53,6 +53,14 @@ def test_a_module_has_the_plan_of_its_sort(name: str) -> None:
                 assert f"fn {kernel.name}(" in text
 
 
+def test_kernels_for_cpus_have_little_workgroup_memory() -> None:
+    """SwiftShader takes half a millisecond to compile each word of it."""
+    found = target.find("webgpu-cpu")
+    for sort in sorts(found, Choice(keys=("u32",), apis=("webgpu",), algorithms=("auto",), values=("v4",))):
+        words = re.findall(r"var<workgroup> \w+: array<\w+, (\d+)>", render(sort, "webgpu").text)
+        assert sum(map(int, words)) <= 16
+
+
 def test_no_two_apis_share_files() -> None:
     paths = [path for api in APIS.values() if api.package for path in api.package.files]
     assert len(paths) == len(set(paths))

@@ -50,6 +50,8 @@ WAYS: dict[str, dict[str, Any]] = {
     "serial": {"ranker": "serial", "work_group": 4, "items": 8},
     "subgroups walk": {"ranker": "serial", "work_group": 8, "subgroup": 8, "items": 4},
     "serial, one lane alone": {"ranker": "serial", "work_group": 4, "items": 8, "single_lanes": 1, "loads": 4},
+    "compact": {"ranker": "serial", "work_group": 4, "items": 8, "single_lanes": 1, "compact": True},
+    "compact lanes alone": {"ranker": "serial", "work_group": 1, "items": 32, "compact": True, "single_bits": 9},
     "lines": {"ranker": "serial", "work_group": 1, "items": 32, "stream_from": 70},
     "never alone": {"single": 0},
     "a tile alone": {"single": None, "coordination": "lookback"},
@@ -441,6 +443,14 @@ PLAIN = replace(ROOMY, shuffle=False, subgroups=(1,))
             "subgroups that walk chunks take keys a row at a time",
             "leave it out, or give a subgroup of 1",
             [{"single_lanes": None}, {"subgroup": 1}],
+        ),
+        (
+            {**SERIAL, "compact": True, "single": 20},
+            ROOMY,
+            "compact",
+            "only a lane alone sorts in such a kernel",
+            "give single_lanes = 1, or leave it out",
+            [{"compact": None}, {"single_lanes": 1}],
         ),
         (
             {**SERIAL, "large": True},

@@ -3191,33 +3191,6 @@ static const char *const hs_cpu_auto_u32_v4_opencl[] = {
     "            }\n",
     "        }\n",
     "    }\n",
-    "    else if (at == 0 && next == 1) {\n",
-    "        {\n",
-    "            int i = begin;\n",
-    "            for (; i + 8 <= end; i += 8) {\n",
-    "                hs_key k0 = hs_raw_in(source[i + 0]);\n",
-    "                hs_key k1 = hs_raw_in(source[i + 1]);\n",
-    "                hs_key k2 = hs_raw_in(source[i + 2]);\n",
-    "                hs_key k3 = hs_raw_in(source[i + 3]);\n",
-    "                hs_key k4 = hs_raw_in(source[i + 4]);\n",
-    "                hs_key k5 = hs_raw_in(source[i + 5]);\n",
-    "                hs_key k6 = hs_raw_in(source[i + 6]);\n",
-    "                hs_key k7 = hs_raw_in(source[i + 7]);\n",
-    "                { int d = hs_digit(hs_twiddle_in(k0), shift, mask); int place = hs_to_int(counts[d]); counts[d] = hs_to_u32(place + 1); destination[place] = hs_raw_out(k0); values_out[place] = values_in[i + 0]; }\n",
-    "                { int d = hs_digit(hs_twiddle_in(k1), shift, mask); int place = hs_to_int(counts[d]); counts[d] = hs_to_u32(place + 1); destination[place] = hs_raw_out(k1); values_out[place] = values_in[i + 1]; }\n",
-    "                { int d = hs_digit(hs_twiddle_in(k2), shift, mask); int place = hs_to_int(counts[d]); counts[d] = hs_to_u32(place + 1); destination[place] = hs_raw_out(k2); values_out[place] = values_in[i + 2]; }\n",
-    "                { int d = hs_digit(hs_twiddle_in(k3), shift, mask); int place = hs_to_int(counts[d]); counts[d] = hs_to_u32(place + 1); destination[place] = hs_raw_out(k3); values_out[place] = values_in[i + 3]; }\n",
-    "                { int d = hs_digit(hs_twiddle_in(k4), shift, mask); int place = hs_to_int(counts[d]); counts[d] = hs_to_u32(place + 1); destination[place] = hs_raw_out(k4); values_out[place] = values_in[i + 4]; }\n",
-    "                { int d = hs_digit(hs_twiddle_in(k5), shift, mask); int place = hs_to_int(counts[d]); counts[d] = hs_to_u32(place + 1); destination[place] = hs_raw_out(k5); values_out[place] = values_in[i + 5]; }\n",
-    "                { int d = hs_digit(hs_twiddle_in(k6), shift, mask); int place = hs_to_int(counts[d]); counts[d] = hs_to_u32(place + 1); destination[place] = hs_raw_out(k6); values_out[place] = values_in[i + 6]; }\n",
-    "                { int d = hs_digit(hs_twiddle_in(k7), shift, mask); int place = hs_to_int(counts[d]); counts[d] = hs_to_u32(place + 1); destination[place] = hs_raw_out(k7); values_out[place] = values_in[i + 7]; }\n",
-    "            }\n",
-    "            for (; i < end; i++) {\n",
-    "                hs_key key = hs_raw_in(source[i]);\n",
-    "                { int d = hs_digit(hs_twiddle_in(key), shift, mask); int place = hs_to_int(counts[d]); counts[d] = hs_to_u32(place + 1); destination[place] = hs_raw_out(key); values_out[place] = values_in[i]; }\n",
-    "            }\n",
-    "        }\n",
-    "    }\n",
     "    else if (at == 2 && next == 1) {\n",
     "        {\n",
     "            int i = begin;\n",
@@ -3281,12 +3254,6 @@ static const char *const hs_cpu_auto_u32_v4_opencl[] = {
     "        for (int i = begin; i < end; i++) {\n",
     "            destination[i] = source[i];\n",
     "            values_out[i] = values_in[i];\n",
-    "        }\n",
-    "    }\n",
-    "    else if (at == 1) {\n",
-    "        for (int i = begin; i < end; i++) {\n",
-    "            destination[i] = destination[i];\n",
-    "            values_out[i] = values_out[i];\n",
     "        }\n",
     "    }\n",
     "    else if (at == 2) {\n",
@@ -3572,7 +3539,7 @@ static const char *const hs_cpu_auto_u32_v4_opencl[] = {
     "    }\n",
     "}\n",
 };
-static const uint32_t hs_cpu_auto_u32_v4_opencl_starts[] = {133, 261, 545, 1036, 1045, 1057, 1292, 1394, 1543};
+static const uint32_t hs_cpu_auto_u32_v4_opencl_starts[] = {133, 261, 545, 1036, 1045, 1057, 1259, 1361, 1510};
 const hs_sort hs_cpu_auto_u32_v4 = {
     "cpu", "auto", "u32", "v4",
     HS_SORT, 1u, /* elements of an item */
@@ -3588,7 +3555,7 @@ const hs_sort hs_cpu_auto_u32_v4 = {
     1073741823u, /* the greatest count */
     hs_cpu_auto_u32_v4_scratch, 2u,
     {{HS_SCRATCH, 0u, 0u, 0u}, 0u, 0u}, /* device status */
-    hs_cpu_auto_u32_v4_opencl, 1566u, /* OpenCL C */
+    hs_cpu_auto_u32_v4_opencl, 1533u, /* OpenCL C */
     0, /* SPIR-V: buffers by descriptor, */
     0, /* and by address */
     11u, /* the version of Vulkan that it needs */
@@ -6462,33 +6429,6 @@ static const char *const hs_cpu_auto_u64_v4_opencl[] = {
     "            }\n",
     "        }\n",
     "    }\n",
-    "    else if (at == 0 && next == 1) {\n",
-    "        {\n",
-    "            int i = begin;\n",
-    "            for (; i + 8 <= end; i += 8) {\n",
-    "                hs_key k0 = hs_raw_in(source[i + 0]);\n",
-    "                hs_key k1 = hs_raw_in(source[i + 1]);\n",
-    "                hs_key k2 = hs_raw_in(source[i + 2]);\n",
-    "                hs_key k3 = hs_raw_in(source[i + 3]);\n",
-    "                hs_key k4 = hs_raw_in(source[i + 4]);\n",
-    "                hs_key k5 = hs_raw_in(source[i + 5]);\n",
-    "                hs_key k6 = hs_raw_in(source[i + 6]);\n",
-    "                hs_key k7 = hs_raw_in(source[i + 7]);\n",
-    "                { int d = hs_digit(hs_twiddle_in(k0), shift, mask); int place = hs_to_int(counts[d]); counts[d] = hs_to_u32(place + 1); destination[place] = hs_raw_out(k0); values_out[place] = values_in[i + 0]; }\n",
-    "                { int d = hs_digit(hs_twiddle_in(k1), shift, mask); int place = hs_to_int(counts[d]); counts[d] = hs_to_u32(place + 1); destination[place] = hs_raw_out(k1); values_out[place] = values_in[i + 1]; }\n",
-    "                { int d = hs_digit(hs_twiddle_in(k2), shift, mask); int place = hs_to_int(counts[d]); counts[d] = hs_to_u32(place + 1); destination[place] = hs_raw_out(k2); values_out[place] = values_in[i + 2]; }\n",
-    "                { int d = hs_digit(hs_twiddle_in(k3), shift, mask); int place = hs_to_int(counts[d]); counts[d] = hs_to_u32(place + 1); destination[place] = hs_raw_out(k3); values_out[place] = values_in[i + 3]; }\n",
-    "                { int d = hs_digit(hs_twiddle_in(k4), shift, mask); int place = hs_to_int(counts[d]); counts[d] = hs_to_u32(place + 1); destination[place] = hs_raw_out(k4); values_out[place] = values_in[i + 4]; }\n",
-    "                { int d = hs_digit(hs_twiddle_in(k5), shift, mask); int place = hs_to_int(counts[d]); counts[d] = hs_to_u32(place + 1); destination[place] = hs_raw_out(k5); values_out[place] = values_in[i + 5]; }\n",
-    "                { int d = hs_digit(hs_twiddle_in(k6), shift, mask); int place = hs_to_int(counts[d]); counts[d] = hs_to_u32(place + 1); destination[place] = hs_raw_out(k6); values_out[place] = values_in[i + 6]; }\n",
-    "                { int d = hs_digit(hs_twiddle_in(k7), shift, mask); int place = hs_to_int(counts[d]); counts[d] = hs_to_u32(place + 1); destination[place] = hs_raw_out(k7); values_out[place] = values_in[i + 7]; }\n",
-    "            }\n",
-    "            for (; i < end; i++) {\n",
-    "                hs_key key = hs_raw_in(source[i]);\n",
-    "                { int d = hs_digit(hs_twiddle_in(key), shift, mask); int place = hs_to_int(counts[d]); counts[d] = hs_to_u32(place + 1); destination[place] = hs_raw_out(key); values_out[place] = values_in[i]; }\n",
-    "            }\n",
-    "        }\n",
-    "    }\n",
     "    else if (at == 2 && next == 1) {\n",
     "        {\n",
     "            int i = begin;\n",
@@ -6552,12 +6492,6 @@ static const char *const hs_cpu_auto_u64_v4_opencl[] = {
     "        for (int i = begin; i < end; i++) {\n",
     "            destination[i] = source[i];\n",
     "            values_out[i] = values_in[i];\n",
-    "        }\n",
-    "    }\n",
-    "    else if (at == 1) {\n",
-    "        for (int i = begin; i < end; i++) {\n",
-    "            destination[i] = destination[i];\n",
-    "            values_out[i] = values_out[i];\n",
     "        }\n",
     "    }\n",
     "    else if (at == 2) {\n",
@@ -6843,7 +6777,7 @@ static const char *const hs_cpu_auto_u64_v4_opencl[] = {
     "    }\n",
     "}\n",
 };
-static const uint32_t hs_cpu_auto_u64_v4_opencl_starts[] = {134, 328, 337, 349, 584, 686, 835};
+static const uint32_t hs_cpu_auto_u64_v4_opencl_starts[] = {134, 328, 337, 349, 551, 653, 802};
 const hs_sort hs_cpu_auto_u64_v4 = {
     "cpu", "auto", "u64", "v4",
     HS_SORT, 1u, /* elements of an item */
@@ -6859,7 +6793,7 @@ const hs_sort hs_cpu_auto_u64_v4 = {
     1073741823u, /* the greatest count */
     hs_cpu_auto_u64_v4_scratch, 2u,
     {{HS_SCRATCH, 0u, 0u, 0u}, 0u, 0u}, /* device status */
-    hs_cpu_auto_u64_v4_opencl, 858u, /* OpenCL C */
+    hs_cpu_auto_u64_v4_opencl, 825u, /* OpenCL C */
     0, /* SPIR-V: buffers by descriptor, */
     0, /* and by address */
     11u, /* the version of Vulkan that it needs */

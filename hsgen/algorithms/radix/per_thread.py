@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
+from hsgen.algorithms.buffers import OTHER, VALUES_TMP
 from hsgen.algorithms.device_constraints import Problem
 from hsgen.algorithms.radix import rows, tile
 from hsgen.algorithms.radix.parts import ALL, WORDS, Body, copy, found, moving, plain
@@ -28,12 +29,11 @@ FIELDS = {
     "subgroup": tile.SUBGROUP,
     "groups": tile.GROUPS,
     **tile.SINGLE,
-    "single_lanes": Field(
-        "int", "the lanes of the work-group that sorts alone", required=False, least=1, greatest=8192
-    ),
+    "single_lanes": replace(tile.WORK_GROUP, hint="the lanes of the work-group that sorts alone", required=False),
     "loads": Field(
         "int", "the keys that a lane loads before it handles the first", required=False, least=1, greatest=16
     ),
+    "compact": Field("bool", "whether kernels are made for a short compilation", required=False),
     "stream_from": Field("int", "the count from which keys are stored past the caches", required=False, least=1),
     "sorted_exit": tile.SORTED_EXIT,
 }
@@ -49,12 +49,15 @@ class PerThread(Tile):
     single_lanes: the lanes of the work-group that sorts small counts alone; None means `work_group`.  One lane waits
     for no barrier, which suits devices that run lanes one after the other.
     loads: the keys that a lane loads before it handles the first; None means 8 for a lane alone, else 2.
+    compact: whether counters lie in scratch, since WebGPU sets local memory to zero and some compilers take time in
+    proportion to it, and the lane that sorts alone moves keys between two halves of scratch, with little code.
     sorted_exit: as of `hsgen.algorithms.radix.reduce_scan.ReduceScan`.
     """
 
     STRATEGY: ClassVar[str] = "per_thread"
     single_lanes: int | None = None
     loads: int | None = None
+    compact: bool = False
     stream_from: int | None = None
     sorted_exit: bool = False
 
@@ -79,6 +82,16 @@ class PerThread(Tile):
         return self.loads or (8 if self.folded else 2)
 
     @property
+    def counter_words(self) -> int:
+        """The words in scratch that a work-group's counters take, of the kernels of passes or of the one alone."""
+        return max(counters(self), _alone(self).radix if self.alone else 0) if self.compact else 0
+
+    @property
+    def halves(self) -> int:
+        """The greatest count that is sorted between two halves of scratch."""
+        return self.alone if self.compact else 0
+
+    @property
     def line(self) -> int:
         """Keys of a line of 64 bytes."""
         return 64 // self.key.bytes
@@ -98,6 +111,15 @@ def counters(p: PerThread) -> int:
     return p.radix * (2 if p.folded else p.work_group)
 
 
+def _local(p: PerThread, count: int) -> tuple[Array, ...]:
+    return () if p.compact else (array("counts", count),)
+
+
+def _alone(p: PerThread) -> PerThread:
+    lanes, bits = p.single_lanes or p.work_group, p.single_bits or p.bits
+    return replace(p, bits=bits, single_bits=None, work_group=lanes, single_lanes=None, single=None)
+
+
 def _walking(
     p: PerThread, name: str, summary: str, buffers: tuple[Buffer, ...], arrays: tuple[Array, ...] = ()
 ) -> Kernel:
@@ -109,7 +131,7 @@ def _walking(
 
 def count(p: PerThread) -> Kernel:
     """Return the kernel that counts the digits of the keys of each chunk."""
-    return _walking(p, "count", "count the digits", ALL, (array("counts", counters(p)), *found(p)))
+    return _walking(p, "count", "count the digits", ALL, (*_local(p, counters(p)), *found(p)))
 
 
 def scanned(p: PerThread) -> Kernel:
@@ -120,7 +142,7 @@ def scanned(p: PerThread) -> Kernel:
 def scatter(p: PerThread) -> Kernel:
     """Return the kernel that brings every key to its place, by the scanned counts."""
     sums = () if p.folded else (array("sums", p.work_group),)
-    arrays = (array("counts", p.radix * columns(p)), *sums)
+    arrays = (*_local(p, p.radix * columns(p)), *sums)
     return _walking(p, "scatter", "walk chunks and store each key at its place", moving(p, *ALL), arrays)
 
 
@@ -134,12 +156,14 @@ def stream(p: PerThread) -> Kernel:
 
 def single(p: PerThread) -> Kernel:
     """Return the kernel that sorts what one work-group can alone."""
-    lanes = p.single_lanes or p.work_group
-    p = replace(p, bits=p.single_bits or p.bits, single_bits=None, work_group=lanes, single_lanes=None)
+    summary, p = f"sort up to {p.alone} keys in one work-group", _alone(p)
+    if p.compact:
+        buffers = tuple(replace(b, times=2) if b in (OTHER, VALUES_TMP) else b for b in moving(p, *ALL))
+        return replace(_walking(p, "compact", summary, buffers), name="single")
     moved = moving(p, *ALL[:3])
     buffers = tuple(b if b.read_only else replace(b, coherent=p.work_group > 1) for b in moved)
     arrays = (array("counts", counters(p)), array("sums", p.work_group))
-    return _walking(p, "single", f"sort up to {p.alone} keys in one work-group", buffers, arrays)
+    return _walking(p, "single", summary, buffers, arrays)
 
 
 def kernels(p: PerThread) -> tuple[Kernel, ...]:
@@ -190,7 +214,9 @@ def problems(p: PerThread, device: Device) -> Iterator[Problem]:
         yield "groups", f"each of {p.groups} lanes would sum {p.groups} columns of counts", "give at most 256"
     if p.stream_from and p.work_group > 1:
         yield "stream_from", "only work-groups of one lane collect keys", "leave it out, or give a work_group of 1"
-    for name in ("single_lanes", "loads"):
+    if p.compact and p.alone and (p.single_lanes or p.work_group) > 1:
+        yield "compact", "only a lane alone sorts in such a kernel", "give single_lanes = 1, or leave it out"
+    for name in ("single_lanes", "loads", "compact"):
         if getattr(p, name) and p.subgroup > 1:
             yield name, "subgroups that walk chunks take keys a row at a time", "leave it out, or give a subgroup of 1"
     if p.sorted_exit and p.subgroup > 1:

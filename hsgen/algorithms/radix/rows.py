@@ -80,7 +80,12 @@ def row(
 
 def single(p: Tile, kernel: Kernel) -> list[Step]:
     """Return the row for what one work-group sorts alone."""
-    return [row(p, kernel, fixed(1), BitRange(), low=0, high=p.alone)] if p.alone else []
+    if not p.alone:
+        return []
+    if not p.halves:
+        return [row(p, kernel, fixed(1), BitRange(), low=0, high=p.alone)]
+    bound = {**BOUND, "values_tmp": values_binding(p, 2), "words": words_binding(p, 2)}
+    return [launch(kernel, bound, 0, p.alone, fixed(1), BitRange())]
 
 
 def copied(p: Tile, kernel: Kernel) -> list[Step]:

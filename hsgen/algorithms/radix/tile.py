@@ -114,6 +114,16 @@ class Tile:
         return False
 
     @property
+    def counter_words(self) -> int:
+        """The words in scratch that the counters of a work-group take, behind the table of counts."""
+        return 0
+
+    @property
+    def halves(self) -> int:
+        """The greatest count that is sorted between two halves of scratch, which then hold it twice."""
+        return 0
+
+    @property
     def large(self) -> bool:
         """Whether 2^30 keys and more are sorted, by kernels of their own that count in 64 bits."""
         return False

@@ -67,14 +67,14 @@ def columns(p: Tile) -> int:
 OTHER = Binding(role="scratch")
 
 
-def values_binding(p: Tile) -> Binding:
-    """Return where the second buffer of values begins: behind that of keys."""
-    return Binding(role="scratch", per_n=p.key.bytes)
+def values_binding(p: Tile, halves: int = 1) -> Binding:
+    """Return where the second buffer of values begins: behind that of keys, which may have two halves."""
+    return Binding(role="scratch", per_n=halves * p.key.bytes)
 
 
-def words_binding(p: Tile) -> Binding:
+def words_binding(p: Tile, halves: int = 1) -> Binding:
     """Return where the words begin: behind the second buffers of keys and values."""
-    return Binding(role="scratch", per_n=p.key.bytes + p.signature.value_bytes, plus=_slack(p))
+    return Binding(role="scratch", per_n=halves * (p.key.bytes + p.signature.value_bytes), plus=_slack(p))
 
 
 def table_binding(p: Tile) -> Binding:
@@ -91,7 +91,7 @@ def scratch(p: Tile) -> Scratch:
     """Return the scratch rules: a buffer of keys, the words, and a row of counts for each work-group, or of states for
     each tile of a portion."""
     fixed = 4 * words(p).table
-    row = 4 * p.radix * columns(p)
+    row = 4 * (p.radix * columns(p) + p.counter_words)
     if p.index64:
         fixed, row = 65536 + 8 * p.radix, 2 * row
     # what the caller sorts in one work-group alone needs the second buffer too, if lanes walk through memory
@@ -100,6 +100,8 @@ def scratch(p: Tile) -> Scratch:
     rule = ScratchRule(min_n=least, plus=plus, per_n=item, unit=p.tile, per_unit=row, units=p.groups)
     buckets = replace(rule, plus=plus + 4, unit=max(p.bucket_unit, 1), per_unit=24)
     if not p.looks_back:
+        if p.halves:
+            return Scratch((rule, replace(rule, max_n=p.halves, per_n=2 * item, units=1)))
         held = replace(buckets, units=(1 << 32) // max(p.bucket_unit, 1) + 1)
         return Scratch((rule, held) if p.bucket_unit else (rule,))
     several, top = portions.count(p), min(portions.whole(p), MAX_N)

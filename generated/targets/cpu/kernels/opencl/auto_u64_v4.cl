@@ -476,33 +476,6 @@ __kernel void single(__global const hs_stored_key *source, __global hs_stored_ke
             }
         }
     }
-    else if (at == 0 && next == 1) {
-        {
-            int i = begin;
-            for (; i + 8 <= end; i += 8) {
-                hs_key k0 = hs_raw_in(source[i + 0]);
-                hs_key k1 = hs_raw_in(source[i + 1]);
-                hs_key k2 = hs_raw_in(source[i + 2]);
-                hs_key k3 = hs_raw_in(source[i + 3]);
-                hs_key k4 = hs_raw_in(source[i + 4]);
-                hs_key k5 = hs_raw_in(source[i + 5]);
-                hs_key k6 = hs_raw_in(source[i + 6]);
-                hs_key k7 = hs_raw_in(source[i + 7]);
-                { int d = hs_digit(hs_twiddle_in(k0), shift, mask); int place = hs_to_int(counts[d]); counts[d] = hs_to_u32(place + 1); destination[place] = hs_raw_out(k0); values_out[place] = values_in[i + 0]; }
-                { int d = hs_digit(hs_twiddle_in(k1), shift, mask); int place = hs_to_int(counts[d]); counts[d] = hs_to_u32(place + 1); destination[place] = hs_raw_out(k1); values_out[place] = values_in[i + 1]; }
-                { int d = hs_digit(hs_twiddle_in(k2), shift, mask); int place = hs_to_int(counts[d]); counts[d] = hs_to_u32(place + 1); destination[place] = hs_raw_out(k2); values_out[place] = values_in[i + 2]; }
-                { int d = hs_digit(hs_twiddle_in(k3), shift, mask); int place = hs_to_int(counts[d]); counts[d] = hs_to_u32(place + 1); destination[place] = hs_raw_out(k3); values_out[place] = values_in[i + 3]; }
-                { int d = hs_digit(hs_twiddle_in(k4), shift, mask); int place = hs_to_int(counts[d]); counts[d] = hs_to_u32(place + 1); destination[place] = hs_raw_out(k4); values_out[place] = values_in[i + 4]; }
-                { int d = hs_digit(hs_twiddle_in(k5), shift, mask); int place = hs_to_int(counts[d]); counts[d] = hs_to_u32(place + 1); destination[place] = hs_raw_out(k5); values_out[place] = values_in[i + 5]; }
-                { int d = hs_digit(hs_twiddle_in(k6), shift, mask); int place = hs_to_int(counts[d]); counts[d] = hs_to_u32(place + 1); destination[place] = hs_raw_out(k6); values_out[place] = values_in[i + 6]; }
-                { int d = hs_digit(hs_twiddle_in(k7), shift, mask); int place = hs_to_int(counts[d]); counts[d] = hs_to_u32(place + 1); destination[place] = hs_raw_out(k7); values_out[place] = values_in[i + 7]; }
-            }
-            for (; i < end; i++) {
-                hs_key key = hs_raw_in(source[i]);
-                { int d = hs_digit(hs_twiddle_in(key), shift, mask); int place = hs_to_int(counts[d]); counts[d] = hs_to_u32(place + 1); destination[place] = hs_raw_out(key); values_out[place] = values_in[i]; }
-            }
-        }
-    }
     else if (at == 2 && next == 1) {
         {
             int i = begin;
@@ -566,12 +539,6 @@ __kernel void single(__global const hs_stored_key *source, __global hs_stored_ke
         for (int i = begin; i < end; i++) {
             destination[i] = source[i];
             values_out[i] = values_in[i];
-        }
-    }
-    else if (at == 1) {
-        for (int i = begin; i < end; i++) {
-            destination[i] = destination[i];
-            values_out[i] = values_out[i];
         }
     }
     else if (at == 2) {

@@ -197,21 +197,6 @@ void main()
             }
         }
     }
-    else if (at == 0 && next == 1) {
-        {
-            int i = begin;
-            for (; i + 2 <= end; i += 2) {
-                hs_key k0 = hs_raw_in(source[source_first + i + 0]);
-                hs_key k1 = hs_raw_in(source[source_first + i + 1]);
-                { int d = hs_digit(hs_twiddle_in(k0), shift, mask); int place = hs_to_int(counts[(d) * 16 + hs_local_id()]); counts[(d) * 16 + hs_local_id()] = hs_to_u32(place + 1); destination[destination_first + place] = hs_raw_out(k0); values_out[values_out_first + place] = values_in[values_in_first + i + 0]; }
-                { int d = hs_digit(hs_twiddle_in(k1), shift, mask); int place = hs_to_int(counts[(d) * 16 + hs_local_id()]); counts[(d) * 16 + hs_local_id()] = hs_to_u32(place + 1); destination[destination_first + place] = hs_raw_out(k1); values_out[values_out_first + place] = values_in[values_in_first + i + 1]; }
-            }
-            for (; i < end; i++) {
-                hs_key key = hs_raw_in(source[source_first + i]);
-                { int d = hs_digit(hs_twiddle_in(key), shift, mask); int place = hs_to_int(counts[(d) * 16 + hs_local_id()]); counts[(d) * 16 + hs_local_id()] = hs_to_u32(place + 1); destination[destination_first + place] = hs_raw_out(key); values_out[values_out_first + place] = values_in[values_in_first + i]; }
-            }
-        }
-    }
     else if (at == 2 && next == 1) {
         {
             int i = begin;
@@ -252,12 +237,6 @@ void main()
         for (int i = begin; i < end; i++) {
             destination[destination_first + i] = source[source_first + i];
             values_out[values_out_first + i] = values_in[values_in_first + i];
-        }
-    }
-    else if (at == 1) {
-        for (int i = begin; i < end; i++) {
-            destination[destination_first + i] = destination[destination_first + i];
-            values_out[values_out_first + i] = values_out[values_out_first + i];
         }
     }
     else if (at == 2) {

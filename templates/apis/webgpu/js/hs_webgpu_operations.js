@@ -1,0 +1,221 @@
+import { Player, ROWS, located, refuse, same, shown } from "./hs_webgpu_player.js";
+
+const WORDS = 8; // of a digest
+const REDUCTIONS = ["sum", "min", "max"], REDUCED = { u32: 0, i32: 1, f32: 2 };
+
+/** What all operations but sorts share.  A subclass names its buffers by role, and says how a call uses them. */
+class Operation extends Player {
+    /** Record a call: see hs_webgpu_operations.d.ts. */
+    record(encoder, call = {}) {
+        const names = this.constructor.names, settled = this._ordered(call), spans = {};
+        for (const [role, name] of Object.entries(names)) if (call[name]) spans[role] = located(name, call[name]);
+        const inPlace = this._sharing(spans);
+        const n = this._counted(this._length(call, spans), settled.counted);
+        const { bytes, number = 0, take = 0, flags = 0 } = this._settled(call, n, spans);
+        if (n === 0 && !this._reported) return;
+        this.#complete(names, spans, bytes, inPlace);
+        this._fits(spans, bytes, names, n, () => true); // WebGPU binds nothing twice that a kernel may write
+        this._record(encoder, { ...settled, n, number, take, flags: settled.flags | flags, spans, inPlace }, call.timestampWrites);
+    }
+
+    get _reported() {
+        return false;
+    }
+
+    /* The count of a call; by default as many as the buffer of keys holds. */
+    _length(call, spans) {
+        const source = Object.values(this.constructor.names)[0];
+        return call.n ?? (spans.source ? Math.floor(spans.source.room / this._plan.itemBytes) : refuse(`${source}: there is no buffer`));
+    }
+
+    /* Whether results replace inputs. */
+    _sharing() {
+        return false;
+    }
+
+    /* Refuse buffers that are missing or that the plan has no use for. */
+    #complete(names, spans, bytes, inPlace) {
+        const used = this.#used(), what = this._plan.kind.replaceAll("_", " "), optional = this.constructor.optional ?? [];
+        for (const [role, name] of Object.entries(names)) {
+            const result = inPlace && (role === "destination" || role === "values_out");
+            const asked = used.has(role) && bytes[role] > 0 && role !== "count" && !result && !optional.includes(role);
+            if (spans[role] && !used.has(role)) refuse(`${name}: the ${what} was generated without (--value)`);
+            if (asked && !spans[role]) refuse(`${name}: there is no buffer`);
+            if (spans[role] && !(bytes[role] > 0)) delete spans[role];
+        }
+    }
+
+    #used() {
+        return new Set(["count", ...this._plan.bindings.flat().map(([role]) => this.constructor.roles[role])]);
+    }
+
+    static roles = ["source", "destination", "scratch", "values", "values_out", "count", "other", "other_values", "report"];
+}
+
+/* A number of a call, or an error that names it. */
+function whole(name, x, least, most) {
+    if (!Number.isInteger(x) || x < least || x > most) refuse(`${name}: ${shown(x)} is no number from ${least} to ${most}`);
+    return x;
+}
+
+/* The bytes of n keys and values in both, in and out. */
+const moved = (plan, n, after = n) => ({
+    source: n * plan.itemBytes, destination: after * plan.itemBytes, values: n * plan.valueBytes, values_out: after * plan.valueBytes,
+});
+
+/* Results that replace inputs where there is no other buffer for them. */
+function replaced(spans) {
+    for (const [out, from] of [["destination", "source"], ["values_out", "values"]])
+        if (spans[out] && spans[from] && same(spans[out], spans[from])) delete spans[out];
+    if (spans.values && !spans.destination !== !spans.values_out) refuse("keysOut and valuesOut: give both, or neither to sort in place");
+    return !spans.destination;
+}
+
+/** Digests of arrays, by which a sort is verified on the device. */
+export class Digest extends Operation {
+    static names = { source: "keys", values: "values", report: "digest" };
+
+    static create(device, key, options = {}) {
+        return this._create("digest", device, key, options);
+    }
+
+    /** Return the faults between the words of two digests: see hs_webgpu_operations.d.ts. */
+    static faults(before, after, { stable = false } = {}) {
+        const unlike = (...at) => at.some((i) => before[i] !== after[i]);
+        const found = { order: after[4] !== 0, keys: unlike(0, 1, 7), values: unlike(2, 3), stable: stable && after[5] !== 0, beyond: unlike(6) };
+        return Object.keys(found).filter((name) => found[name]);
+    }
+
+    get _reported() {
+        return true;
+    }
+
+    _settled(call, n) {
+        const number = whole("capacity", Math.max(n, call.capacity ?? n), n, this.maxN);
+        return { number, bytes: { ...moved(this._plan, number), report: 4 * WORDS } };
+    }
+}
+
+/** Prefix sums of rows of elements. */
+export class Scanner extends Operation {
+    static names = { source: "elements", destination: "elementsOut" };
+
+    static create(device, key, { columns = 1, exclusive = false, ...options } = {}) {
+        return this._create("scan", device, key, { algorithm: `scan-x${columns}${exclusive ? "ex" : ""}`, ...options });
+    }
+
+    _sharing(spans) {
+        return replaced(spans);
+    }
+
+    _settled(call, n) {
+        return { bytes: moved(this._plan, n) };
+    }
+}
+
+/** The stable sort of each segment of an array. */
+export class SegmentedSorter extends Operation {
+    static names = { source: "keys", destination: "keysOut", values: "values", values_out: "valuesOut", other: "offsets" };
+    static optional = ["other"];
+
+    static create(device, key, options = {}) {
+        return this._create("segmented_sort", device, key, options);
+    }
+
+    _sharing(spans) {
+        return replaced(spans);
+    }
+
+    _settled(call, n, spans) {
+        const number = whole("segments", call.segments, 0, 2 ** 31 - 2), rows = !spans.other;
+        if (rows && n && (!number || n % number)) refuse(`segments: ${n} keys are not ${number} equal rows; give offsets`);
+        return { number, flags: rows ? ROWS : 0, bytes: { ...moved(this._plan, n), other: 4 * (number + 1) } };
+    }
+}
+
+/** Merges of two sorted arrays. */
+export class Merger extends Operation {
+    static names = {
+        source: "keys", other: "otherKeys", destination: "keysOut", values: "values", other_values: "otherValues", values_out: "valuesOut",
+    };
+
+    static create(device, key, options = {}) {
+        return this._create("merge", device, key, options);
+    }
+
+    _length(call, spans) {
+        const held = (n, role) => n ?? Math.floor((spans[role]?.room ?? 0) / this._plan.itemBytes);
+        return held(call.n, "source") + held(call.otherN, "other");
+    }
+
+    _settled(call, n, spans) {
+        const { itemBytes: key, valueBytes: value } = this._plan;
+        const number = whole("n", call.n ?? Math.floor((spans.source?.room ?? 0) / key), 0, n), rest = n - number;
+        const bytes = { ...moved(this._plan, number, n), other: rest * key, other_values: rest * value };
+        return { number, bytes };
+    }
+}
+
+/** The first keys of each row. */
+export class TopK extends Operation {
+    static names = { source: "keys", destination: "keysOut", values: "values", values_out: "valuesOut" };
+
+    static create(device, key, options = {}) {
+        return this._create("top_k", device, key, { order: "descending", ...options });
+    }
+
+    _settled(call, n) {
+        const number = whole("rows", call.rows ?? 1, 1, 2 ** 31 - 1);
+        if (n % number) refuse(`rows: ${n} keys are not ${number} equal rows`);
+        const take = n ? whole("k", call.k, 1, n / number) : 0, bytes = moved(this._plan, n, number * take);
+        return { number, take, bytes: this._indexed ? { ...bytes, values: 0 } : bytes };
+    }
+}
+
+/** Items of a table by index: out[i] = table[index[i]]. */
+export class Gatherer extends Operation {
+    static names = { source: "index", values: "table", values_out: "out" };
+    #unit = 0;
+
+    static async create(device, { itemBytes = 4, ...options } = {}) {
+        if (!Number.isInteger(itemBytes) || itemBytes < 4 || itemBytes % 4) refuse(`itemBytes: ${shown(itemBytes)} is no multiple of 4`);
+        const made = await this._create("gather", device, "u32", { value: [16, 8, 4].find((unit) => itemBytes % unit === 0), ...options });
+        made.#unit = itemBytes;
+        return made;
+    }
+
+    _settled(call, n, spans) {
+        const held = Math.floor((spans.values?.room ?? 0) / this.#unit), items = whole("items", call.items ?? held, 1, 2 ** 31 - 1);
+        const take = this.#unit / this._plan.valueBytes;
+        if (Math.max(n, items) * take >= 2 ** 31) refuse("n and items: the table and the result have less than 2^31 values");
+        return { number: items, take, bytes: { source: 4 * n, values: items * this.#unit, values_out: n * this.#unit } };
+    }
+}
+
+/** Reductions of runs of equal adjacent keys. */
+export class ReduceByKey extends Operation {
+    static names = {
+        source: "keys", values: "values", destination: "keysOut", values_out: "valuesOut", report: "groups",
+        other: "counts", other_values: "firstIndices", count: "count",
+    };
+    static optional = ["other", "other_values"];
+    #value = 0;
+
+    static async create(device, key, { value = "none", ...options } = {}) {
+        if (value !== "none" && !(value in REDUCED)) refuse(`value: ${shown(value)} is none of u32, i32, f32`);
+        const made = await this._create("reduce_by_key", device, key, { value, ...options });
+        made.#value = REDUCED[value] ?? 0;
+        return made;
+    }
+
+    get _reported() {
+        return true;
+    }
+
+    _settled(call, n, spans) {
+        const how = REDUCTIONS.indexOf(call.reduction ?? "sum"), flags = (spans.other ? 16 : 0) | (spans.other_values ? 32 : 0);
+        if (how < 0) refuse(`reduction: ${shown(call.reduction)} is none of ${REDUCTIONS.join(", ")}`);
+        const number = how | (this.#value << 2) | flags;
+        return { number, bytes: { ...moved(this._plan, n), report: 4, other: 4 * n, other_values: 4 * n, count: 4 } };
+    }
+}
