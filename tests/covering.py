@@ -9,6 +9,7 @@ from typing import Any
 from drawing import EPILOGUE
 
 from hsgen.algorithms import IMPLICIT
+from hsgen.algorithms.segmented import short_rows
 from hsgen.core.errors import Usage
 from hsgen.core.keys import Signature
 from hsgen.core.sort import Sort
@@ -53,6 +54,10 @@ def sorts() -> Iterator[tuple[Sort, tuple[str, ...]]]:
     for name, label, width, signature in RARE:
         found = target.find(name)
         yield found.sort(label, width, signature), found.apis
+    found = target.find("nvidia-hopper")
+    made = found.sort("segmented_sort", "u32", Signature(value="index64", key_transform=True))
+    if rows := short_rows.specialize(made, in_row=True, raw=True):
+        yield rows, found.apis
     for name, label, changed in CHOSEN:
         found = target.find(name)
         own = {(label, "u32"): replace(found.choices[label, "u32"], **changed)}

@@ -10,9 +10,10 @@ from functools import cache
 from threading import RLock
 from typing import Any
 
+from hsgen.core.interpreter import Options
 from hsgen.core.keys import KEYS, TYPES
 from hsgen.core.plan import ROLES
-from hsgen.cuda.choices import EACH, SEGMENTS, WIDE_UP_TO, WIDEST, choice
+from hsgen.cuda.choices import EACH, ROWS, SEGMENTS, WHOLE, WIDE_UP_TO, WIDEST, choice
 from hsgen.cuda.driver import device
 from hsgen.cuda.finish import Finish
 from hsgen.cuda.prepared import SCRATCH, Prepared
@@ -60,20 +61,37 @@ class Order:
         rows = shape.rows if method == EACH else 1
         n = shape.length if method == EACH else shape.n
         self._rows, self._key_bytes = rows, KEYS[TYPES[shape.key].key].bytes
-        value = "none" if not shape.indices else "index" if self._narrow() else "index64"
-        self._index_bytes = 4 if value == "index" else 8
-        alike = Shape(number=shape.number, key=shape.key, rows=0, length=0, descending=shape.descending)
-        with _lock:
-            made = runner(alike, value, whole=method != SEGMENTS)
-        how = made.options(discard=not shape.keys)
-        if method == SEGMENTS:
-            how = replace(how, segment_count=shape.rows, rows=True)
         self.gpu = device(shape.number)
-        self._prepared: Prepared = made.prepared(n, how, in_place=False)
-        self._finish = self._finishing()
+        short = self._short_rows() if method == ROWS else None
+        if method == ROWS and short is None:
+            self.method = SEGMENTS
+        value = "none" if not shape.indices else "index" if not short and self._narrow() else "index64"
+        self._index_bytes = 4 if value == "index" else 8
+        self._prepared = short or self._made(value).prepared(n, self._how(value), in_place=False)
+        self._finish = None if short else self._finishing()
         own = -(-self._prepared.scratch // _ALIGNED) * _ALIGNED
         self._index_at = own if shape.indices and value == "index" else -1
         self.scratch = own + (4 * shape.n if self._index_at >= 0 else 0)
+
+    def _made(self, value: str) -> Runner:
+        """The sorter of the method, with values of a kind."""
+        shape = self.shape
+        alike = Shape(number=shape.number, key=shape.key, rows=0, length=0, descending=shape.descending)
+        with _lock:
+            return runner(alike, value, whole=self.method in (WHOLE, EACH))
+
+    def _how(self, value: str) -> Options:
+        """The options of its calls."""
+        how = self._made(value).options(discard=not self.shape.keys)
+        return how if self.method in (WHOLE, EACH) else replace(how, segment_count=self.shape.rows, rows=True)
+
+    def _short_rows(self) -> Prepared | None:
+        """The one launch of `ROWS`, after which nothing remains to be done; None: rows are too long for it."""
+        shape, value = self.shape, "index64" if self.shape.indices else "none"
+        made = self._made(value)
+        assert isinstance(made, SegmentedSorter)
+        raw = shape.keys and TYPES[shape.key].kind == 2
+        return made.short_rows(shape.n, self._how(value), in_place=False, in_row=True, raw=raw)
 
     def _narrow(self) -> bool:
         """Whether the sort writes 32-bit indices."""
@@ -100,6 +118,7 @@ class Order:
             Wrong: the driver refuses a launch.
         """
         index = scratch + self._index_at if self._index_at >= 0 else indices
+        keys = keys if self.shape.keys else source  # which are not written
         bases = [source] * len(ROLES)
         entered = self.gpu.enter()
         try:

@@ -13,7 +13,7 @@ from typing import Any
 
 from hsgen.core.errors import Unavailable
 from hsgen.core.interpreter import Launch, Options, launches, offset, scratch_bytes, spare_at
-from hsgen.core.plan import ROLES
+from hsgen.core.plan import ROLES, Plan
 from hsgen.core.sort import Sort
 from hsgen.cuda.driver import Device, bindings, done
 from hsgen.cuda.kernels import Kernels, Loaded
@@ -39,14 +39,17 @@ class Arguments:
 
 
 class Prepared:
-    """The launches of calls with one count, place and set of options; `scratch` is their scratch memory in bytes."""
+    """The launches of calls with one count, place and set of options; `scratch` is their scratch memory in bytes.
 
-    def __init__(self, kernels: Kernels, n: int, how: Options, *, in_place: bool) -> None:
+    plan: another one than that of the sort, whose kernels use no scratch memory, not even for discarded keys.
+    """
+
+    def __init__(self, kernels: Kernels, n: int, how: Options, *, in_place: bool, plan: Plan | None = None) -> None:
         sort = kernels.sort
-        steps = list(launches(sort.plan, n, sort.groups, in_place=in_place, how=how))
+        steps = list(launches(plan or sort.plan, n, sort.groups, in_place=in_place, how=how))
         loaded = kernels.of(s.step.kernel for s in steps)
-        self.scratch = scratch_bytes(sort, n, how)
-        self._discards = spare_at(sort, n) if how.discard and n else None
+        self.scratch = 0 if plan else scratch_bytes(sort, n, how)
+        self._discards = spare_at(sort, n) if how.discard and n and not plan else None
         self._patches: list[tuple[int, int, int]] = []
         arguments = Arguments([self._row(sort, s, n) for s in steps])
         self._place(sort, steps, n)

@@ -194,8 +194,12 @@ class Runner(Base):
         """
         key = n, how, in_place
         if key not in self._ready:
-            self._ready[key] = Prepared(self._kernels, n, how, in_place=in_place)
+            self._ready[key] = self._prepare(n, how, in_place=in_place)
         return self._ready[key]
+
+    def _prepare(self, n: int, how: Options, *, in_place: bool) -> Prepared:
+        """The launches of calls, which are prepared for the first time."""
+        return Prepared(self._kernels, n, how, in_place=in_place)
 
     def options(self, *, discard: bool = False) -> Options:
         """Return the options of calls with the key type and the order; discard: keys are not written."""

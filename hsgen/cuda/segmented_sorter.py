@@ -13,11 +13,13 @@ from collections.abc import Sequence
 from typing import Any
 
 from hsgen.algorithms import implicit_for
+from hsgen.algorithms.segmented import short_rows
 from hsgen.core.interpreter import Options, offset
 from hsgen.core.keys import TYPES
 from hsgen.cuda.driver import bindings, chosen, done
+from hsgen.cuda.kernels import Kernels
 from hsgen.cuda.numeric import rewriting
-from hsgen.cuda.prepared import SCRATCH, wait
+from hsgen.cuda.prepared import SCRATCH, Prepared, wait
 from hsgen.cuda.runner import Checked, Runner
 from hsgen.operations.segmented_sort import OPERATION
 from hsgen.runners.arguments import serving
@@ -61,6 +63,8 @@ class SegmentedSorter(SegmentedCalls, Runner):
         found, sort = serving(gpu.host, target, self.key, signature, implicit_for(OPERATION))
         rewrite = rewriting(self.key, self.value) if numeric else str
         super().__init__(gpu, found, sort, TYPES[self.key].element, rewrite)
+        self._rewrite = rewrite
+        self._rows: dict[tuple[bool, bool], Kernels | None] = {}  # the kernels of short rows, by their options
         self._status: int | None = None  # device memory for the status of the last call with offsets
         self._pending: int | None = None  # the stream of that call
 
@@ -106,6 +110,29 @@ class SegmentedSorter(SegmentedCalls, Runner):
         self._check_given({role: held.get(role) for role in self._given})
         self._segment_count = how.segment_count
         return held["source"].size // self._size("source"), how
+
+    def _prepare(self, n: int, how: Options, *, in_place: bool) -> Prepared:
+        """See `Runner`: rows that a work-group holds are one launch."""
+        return self.short_rows(n, how, in_place=in_place) or super()._prepare(n, how, in_place=in_place)
+
+    def short_rows(
+        self, n: int, how: Options, *, in_place: bool, in_row: bool = False, raw: bool = False
+    ) -> Prepared | None:
+        """Return the one launch that sorts rows of equal length, each by a work-group; None: they are too long.
+
+        in_row: indices are those in the rows.  raw: with indices, out of place, every key keeps its bits.
+
+        Raises:
+            Unavailable, Wrong: the kernel does not build, or the GPU cannot run it.
+        """
+        if not (how.rows and 0 < n <= self.max_n):
+            return None
+        if (in_row, raw) not in self._rows:
+            made = short_rows.specialize(self._sort, in_row=in_row, raw=raw)
+            self._rows[in_row, raw] = Kernels(self._gpu, made, self._rewrite) if made else None
+        kernels = self._rows[in_row, raw]
+        plan = kernels and short_rows.plan(kernels.sort, how.segment_count, n // how.segment_count)
+        return Prepared(kernels, n, how, in_place=in_place, plan=plan) if kernels and plan else None
 
     def _after(self, call: Checked, bases: Sequence[int], stream: int) -> None:
         """Copy the status of a call with offsets before its scratch memory is freed."""

@@ -6,8 +6,10 @@ import shutil
 from pathlib import Path
 
 import pytest
+from nightly import nightly
 
 from hsgen.algorithms import implicit_for
+from hsgen.algorithms.segmented import short_rows
 from hsgen.apis.cuda import API
 from hsgen.core.errors import Unavailable, Wrong
 from hsgen.core.keys import TYPES, Signature
@@ -53,6 +55,21 @@ def test_one_sort_compiles_in_numeric_order() -> None:
     compile_all(
         targets.find("nvidia-hopper").default("f32", Signature(value="index", key_transform=True)), "f32", "index"
     )
+
+
+@pytest.mark.parametrize(
+    ("name", "key", "value"),
+    [
+        ("nvidia-hopper", "f32", "index64"),
+        *(nightly(name, key, value) for name in TARGETS for key in FLOATS for value in ("none", "index64", "v16")),
+    ],
+)
+def test_short_rows_compile(name: str, key: str, value: str) -> None:
+    """Keys that keep their bits, with indices in their rows, as `hsgen.torch` needs them."""
+    sort = targets.find(name).sort(implicit_for(OPERATION), key, Signature(value=value, key_transform=True))
+    made = short_rows.specialize(sort, in_row=True, raw=True)
+    assert made is not None
+    compile_all(made, key, value)
 
 
 @pytest.mark.parametrize("index_bytes", [4, 8])

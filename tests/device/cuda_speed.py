@@ -22,6 +22,7 @@ import torch
 import hsgen.cuda
 import hsgen.torch
 from hsgen.cuda.choices import EACH, SEGMENTS, WHOLE
+from hsgen.cuda.choices import ROWS as SHORT
 from hsgen.torch.rows import sorted_rows
 
 SHAPES = ((1024, 4096), (65536, 512), (8, 1 << 20))
@@ -140,6 +141,8 @@ def rows(until: float) -> None:
             "torch": lambda x=x: torch.sort(x),
         }
         runs[SEGMENTS] = lambda x=x: sorted_rows(x, 1, False, SEGMENTS)
+        if shape[1] <= 4096:
+            runs[SHORT] = lambda x=x: sorted_rows(x, 1, False, SHORT)
         if shape[0] <= 64:
             runs[EACH] = lambda x=x: sorted_rows(x, 1, False, EACH)
         row(f"float32 {shape[0]} x {shape[1]} stream", compare(runs, 5), ours="ours", theirs="torch")

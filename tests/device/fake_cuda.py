@@ -310,13 +310,13 @@ class Fake:
     def _run(self, owner: Any, kernel: Any, launched: Launched) -> None:
         """Run the kernel of that name through OpenCL."""
         sort = owner.sort
-        if id(owner) not in self._programs:
+        programs = self._programs.setdefault(id(owner), {})
+        if kernel.name not in programs:
             source = render(sort, "opencl")
             option = options(self.context, source.option, lanes=sort.lanes > 1, optimized=True)
             text = owner._rewrite(source.prelude).replace("static __device__ __forceinline__", "")
-            text = source.header + text + "".join(source.parts.values())
-            self._programs[id(owner)] = build(self.context, text, "fake", [k.name for k in sort.kernels], option)
-        made = self._programs[id(owner)][kernel.name]
+            programs |= build(self.context, text + source.parts[kernel.name], "fake", [kernel.name], option)
+        made = programs[kernel.name]
         wide = [np.int64 if kernel.index64 else np.int32] + [np.int32] * (len(launched.scalars) - 1)
         memory = {p: self.part(p) for p in dict.fromkeys(launched.pointers)}
         numbers = [

@@ -13,7 +13,7 @@ from hsgen.core.errors import Usage
 from hsgen.core.interpreter import launches, options
 from hsgen.core.keys import TYPES
 from hsgen.cuda import Checker, Merger, Scanner, SegmentedSorter, Sorter
-from hsgen.cuda.choices import EACH, SEGMENTS, WHOLE
+from hsgen.cuda.choices import EACH, ROWS, SEGMENTS, WHOLE
 from hsgen.cuda.order import Shape, order
 from hsgen.cuda.streams import KEPT
 from hsgen.engines.hosts import Host
@@ -121,8 +121,9 @@ def test_segments_with_offsets_and_rows(fake: Fake) -> None:
         expected[a:b].sort()
     assert (out.get() == expected).all()
     assert (data[order.get()] == expected).all()
-    sorter(mine, segments=6, out=out, values_out=order)
-    assert (out.get() == np.sort(data.reshape(6, 1000), axis=1).ravel()).all()
+    for rows in (6, 2):  # of which the first fit a work-group
+        sorter(mine, segments=rows, out=out, values_out=order)
+        assert (out.get() == np.sort(data.reshape(rows, -1), axis=1).ravel()).all()
     sorter(mine, Array(fake, offsets[::-1].copy()), out=out, values_out=order)
     with pytest.raises(ValueError, match="offsets decrease"):
         sorter.check()
@@ -241,7 +242,7 @@ def test_overlaps_are_found_in_prepared_calls(fake: Fake) -> None:
     assert len(fake.launched) == done
 
 
-@pytest.mark.parametrize("method", [WHOLE, SEGMENTS, EACH])
+@pytest.mark.parametrize("method", [WHOLE, ROWS, SEGMENTS, EACH])
 @pytest.mark.parametrize("key", ["f32", "i64"])
 @pytest.mark.parametrize("descending", [False, True])
 def test_orders_of_rows_are_those_of_numpy(
@@ -249,7 +250,7 @@ def test_orders_of_rows_are_those_of_numpy(
 ) -> None:
     """With and without keys or indices; the generic target sorts with an index, which the others do, too."""
     monkeypatch.setattr("hsgen.runners.arguments.hosts.target_for", lambda host, every: find("generic"))
-    rows, length = (1, 3000) if method == WHOLE else (4, 1024)
+    rows, length = {WHOLE: (1, 3000), SEGMENTS: (2, 2500)}.get(method, (4, 1024))
     data = keys(rows * length, TYPES[key].numpy).reshape(rows, length)
     if key == "f32":
         data[:, 3::97], data[:, 5::89] = np.nan, np.uint32(0xFFC00001).view(np.float32)

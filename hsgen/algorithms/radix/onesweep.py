@@ -28,6 +28,9 @@ _FOLDER = "radix/onesweep/"
 FIELDS = {
     **reduce_scan.FIELDS,
     "spins": Field("int", "how often a lane looks for a tile before it gives up", required=False, least=1),
+    "spread": Field(
+        "bool", "whether rows of a tile start at other banks of local memory, of which there are 32", required=False
+    ),
     "sets": Field("int", "the sets of counters of the histogram", required=False, least=1, greatest=32),
 }
 
@@ -191,6 +194,12 @@ def problems(p: Onesweep, device: Device) -> Iterator[Problem]:
         what = 'decoupled look-back needs work-groups that continue once started (device.progress = "started")'
         yield "", what, "choose another strategy"
     yield from rankers.problems(p)
+    if p.spread and (p.ranker not in ("match_ballot", "match_broadcast") or p.work_group % 32):
+        yield (
+            "spread",
+            "only tiles that whole rows of 32 lanes rank by match_ballot or match_broadcast are spread",
+            "leave it out",
+        )
     if p.sets & (p.sets - 1):
         yield "sets", f"{p.sets} is not a power of two", "give one, up to 32"
 

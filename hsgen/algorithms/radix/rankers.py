@@ -43,12 +43,15 @@ class Ranked(Tile):
     ahead: the number of keys by which lanes that vote load a value before they rank its key.
     resident: work-groups that rank tiles which a core is to hold at once; CUDA's compiler then gives lanes no more
     registers than that allows.  0 leaves it to the compiler.
+    spread: rows of 32 keys of a tile are stored in turns of their own: else the first keys of digits that are equally
+    frequent meet in few of the 32 banks of local memory.
     """
 
     ranker: str
     split: int = 2
     ahead: int = 4
     resident: int = 0
+    spread: bool = False
 
     @property
     def alongside(self) -> bool:

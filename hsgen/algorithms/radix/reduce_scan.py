@@ -105,16 +105,18 @@ def plan(p: Ranked, first: Sequence[Step] = ()) -> Plan:
     return joined(p, rows.plan(p, [*steps, *rows.copied(p, copy(p))]))
 
 
-def joined(p: Ranked, narrow: Plan, wide: Plan | None = None) -> Plan:
+def joined(p: Ranked, narrow: Plan, wide: Plan | None = None, top: int | None = None) -> Plan:
     """Return the plan with the rows for 2^30 keys and more (fewer where tiles are tiny), if there are any: those of
     `wide`, or of passes that count, scan and scatter."""
     if not p.large:
         return narrow
-    wide = wide or plan(large(p))
-    rules = (*scratch(p).within(0, max_n(p)).rules, *wide.scratch.within(max_n(p), wide.max_n).rules)
-    kept = [step for step in wide.steps if step.guard.max_n > max_n(p)]
-    more = [replace(s, guard=replace(s.guard, min_n=max(max_n(p), s.guard.min_n))) for s in kept]
-    return replace(narrow, steps=(*narrow.steps, *more), max_n=wide.max_n, scratch=Scratch(rules))
+    wide, top = wide or plan(large(p)), max_n(p) if top is None else top
+    rules = (*scratch(p).within(0, top).rules, *wide.scratch.within(top, wide.max_n).rules)
+    own = [s for s in narrow.steps if s.guard.min_n < top]
+    fewer = [replace(s, guard=replace(s.guard, max_n=min(top, s.guard.max_n))) for s in own]
+    kept = [step for step in wide.steps if step.guard.max_n > top]
+    more = [replace(s, guard=replace(s.guard, min_n=max(top, s.guard.min_n))) for s in kept]
+    return replace(narrow, steps=(*fewer, *more), max_n=wide.max_n, scratch=Scratch(rules))
 
 
 def moved(p: ReduceScan, step: Step, n: int) -> int:

@@ -43,15 +43,15 @@ def _kernel(
     )
 
 
-def _ranking(kernel: Kernel, shape: ReduceScan) -> Kernel:
-    """A kernel whose lanes rank keys.  It requests registers for at least 512 lanes per core: by default, some
+def ranking(kernel: Kernel, shape: ReduceScan) -> Kernel:
+    """Return a kernel whose lanes rank keys.  It requests registers for at least 512 lanes per core: by default, some
     compilers spill a few registers for more lanes."""
     resident = max(1, 512 // shape.work_group)
     return replace(kernel, subgroup=shape.subgroup, ballot=shape.ranker == "match_ballot", resident=resident)
 
 
-def _valued(p: Params, *more: Buffer) -> tuple[Buffer, ...]:
-    """The buffers of values that the signature needs, followed by `more`; none without values."""
+def valued(p: Params, *more: Buffer) -> tuple[Buffer, ...]:
+    """Return the buffers of values that the signature needs, followed by `more`; none without values."""
     if not p.signature.value_bytes:
         return ()
     return (*([] if p.signature.index else [VALUES_IN]), VALUES_OUT, *more)
@@ -78,7 +78,7 @@ def windows(p: Params) -> Kernel:
     what = f"sort segments of up to {p.small} keys"
     keys = (SOURCE, DESTINATION)
     if isinstance(p.chip, PerThread):
-        buffers = (*keys, *_valued(p, VALUES_TMP), *_bounds(p), WORDS)
+        buffers = (*keys, *valued(p, VALUES_TMP), *_bounds(p), WORDS)
         if not p.networks:
             rows = (Array(name="tile", type="key", count=p.window + p.small + 4 * p.wave),)
             return _kernel(p, "windows", what, buffers, rows, p.wave)
@@ -89,7 +89,7 @@ def windows(p: Params) -> Kernel:
     marks = -(-p.tile // 32)
     arrays = (*rank_arrays(p.chip), _array("marks", marks), _array("prior", marks), _array("ends", 3))
     arrays += (_array("gaps", marks),) * p.signature.segment_ends
-    return _ranking(_kernel(p, "windows", what, (*keys, *_valued(p), *_bounds(p), WORDS), arrays), p.chip)
+    return ranking(_kernel(p, "windows", what, (*keys, *valued(p), *_bounds(p), WORDS), arrays), p.chip)
 
 
 def alone(p: Params) -> Kernel:
@@ -98,10 +98,10 @@ def alone(p: Params) -> Kernel:
     shape = chip(p)
     if isinstance(shape, PerThread):
         arrays = (_array("counts", per_thread.counters(shape)),)
-        return _kernel(p, "alone", what, (*KEYS, *_valued(p, VALUES_TMP), *_bounds(p), WORDS), arrays)
-    buffers = (SOURCE, DESTINATION, *_valued(p), *_bounds(p), WORDS)
+        return _kernel(p, "alone", what, (*KEYS, *valued(p, VALUES_TMP), *_bounds(p), WORDS), arrays)
+    buffers = (SOURCE, DESTINATION, *valued(p), *_bounds(p), WORDS)
     made = _kernel(p, "alone", what, buffers, rank_arrays(shape))
-    return _ranking(made, shape)
+    return ranking(made, shape)
 
 
 def chip(p: Params) -> ReduceScan | PerThread:
@@ -125,17 +125,17 @@ def rows(p: Params) -> Kernel:
 
 def scatter(p: Params) -> Kernel:
     """Return the kernel that scatters the keys of columns."""
-    buffers = (*KEYS, *_valued(p, VALUES_TMP), WORDS)
+    buffers = (*KEYS, *valued(p, VALUES_TMP), WORDS)
     what = "scatter the keys of long segments"
     if isinstance(p.rank, PerThread):
         return _kernel(p, "scatter", what, buffers, (_array("counts", p.rank.radix),))
     arrays = (*rank_arrays(p.rank), _array("bases", p.rank.radix))
-    return picking(_ranking(_kernel(p, "scatter", what, buffers, arrays), p.rank))
+    return picking(ranking(_kernel(p, "scatter", what, buffers, arrays), p.rank))
 
 
 def copy(p: Params) -> Kernel:
     """Return the kernel that copies long segments to the destination after an odd number of passes in place."""
-    return _kernel(p, "copy", "copy long segments to the destination", (*KEYS, *_valued(p, VALUES_TMP), WORDS))
+    return _kernel(p, "copy", "copy long segments to the destination", (*KEYS, *valued(p, VALUES_TMP), WORDS))
 
 
 def kernels(p: Params) -> tuple[Kernel, ...]:

@@ -40,6 +40,7 @@ def needed(p: Params, name: str, m: Memory, n: int) -> int:
         "msd_first": tiles,
         "msd_places": 1 << first,
         "bucket": 1 << first + second,
+        "bucket_count": 1 << first + second,
         "bucket_rest": min(1 << first + second, msd.groups(p)),
     }
     if name in ("msd_count", "msd_second"):
@@ -158,6 +159,15 @@ def _bucket(p: Params, m: Memory, at: Pass) -> None:
     m.words["rest"] = np.array(left, np.int64)
 
 
+def _tally(p: Params, m: Memory, at: Pass) -> None:
+    """Sort buckets, whose keys share all but the bits that are counted."""
+    for bucket in range(len(m.words["buckets"])):
+        mine = slice(int(m.words["bucket_starts"][bucket]), int(m.words["bucket_starts"][bucket + 1]))
+        if (m.buffers[1][mine] >> np.uint64(p.count_bits).astype(m.buffers[1].dtype) != bucket).any():
+            raise Fault(f"keys of bucket {bucket} differ above the bits that are counted")
+        _sorted(p, m, at, bucket, crowded=True)
+
+
 def _rest(p: Params, m: Memory, at: Pass) -> None:
     for bucket in m.words["rest"]:
         _sorted(p, m, at, int(bucket), crowded=True)
@@ -175,6 +185,7 @@ _PLAY: dict[str, tuple[int, Callable[[Params, Memory, Pass], None]]] = {
     "msd_places": (0, _places),
     "msd_second": (1, _second),
     "bucket": (1, _bucket),
+    "bucket_count": (1, _tally),
     "bucket_rest": (1, _rest),
 }
 """Kernels, each with the flag that says whether it has work, -1 without a flag."""

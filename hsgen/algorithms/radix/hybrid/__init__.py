@@ -12,7 +12,7 @@ from dataclasses import replace
 from hsgen.algorithms.device_constraints import Problem
 from hsgen.algorithms.radix import onesweep, reduce_scan, rows, search_space, single
 from hsgen.algorithms.radix.hybrid import buckets, buckets_plan, pairs, pairs_plan
-from hsgen.algorithms.radix.hybrid.params import KEYS, NO_KEYS, NO_PAIRS, PAIRS, Hybrid
+from hsgen.algorithms.radix.hybrid.params import COUNT, KEYS, NO_KEYS, NO_PAIRS, PAIRS, Hybrid
 from hsgen.algorithms.radix.parts import copy
 from hsgen.algorithms.radix.rankers import digit_arrays, rank_arrays
 from hsgen.algorithms.radix.words import max_n, words
@@ -22,7 +22,7 @@ from hsgen.core.kernels import Kernel
 from hsgen.core.keys import KeyType
 from hsgen.core.plan import Plan, Step
 
-FIELDS = {**KEYS, **PAIRS}
+FIELDS = {**KEYS, **COUNT, **PAIRS}
 """The keys of its own table; the look-back for other keys has another table."""
 
 Params = Hybrid
@@ -71,7 +71,9 @@ def plan(p: Hybrid) -> Plan:
         steps += onesweep.started(p, least, most, "part") if p.signature.bit_range else []
         steps += pairs_plan.steps(p, own, high)
     narrow = rows.plan(p, [*steps, *onesweep.passes(p), *rows.copied(p, copy(p))])
-    return reduce_scan.joined(p, narrow, plan(large(p)) if p.large and p.msd else None)
+    if not (p.large and p.msd):
+        return reduce_scan.joined(p, narrow)
+    return reduce_scan.joined(p, narrow, plan(large(p)), min(max_n(p), buckets.most(p)))
 
 
 def moved(p: Hybrid, step: Step, n: int) -> int:
@@ -139,7 +141,8 @@ def notes(p: Hybrid) -> list[tuple[str, str]]:
 def _keys(p: Hybrid) -> str:
     dealt = f"{p.msd_group} lanes x {p.msd_items} = {p.msd_group * p.msd_items} keys dealt at once"
     held = f"{p.bucket_group} lanes x {p.bucket_items} = {p.bucket_group * p.bucket_items} keys at most"
-    return f"from {max(p.msd_from, p.alone) + 1} keys on, {dealt}; a bucket {held}, {p.bucket_places} places"
+    tally = f"; from 2^30 keys on, a bucket is counted by its lowest {p.count_bits} bits" * (p.count_bits > 0)
+    return f"from {max(p.msd_from, p.alone) + 1} keys on, {dealt}; a bucket {held}, {p.bucket_places} places{tally}"
 
 
 def _pairs(p: Hybrid) -> str:

@@ -19,8 +19,12 @@ from hsgen.core.kernels import Kernel
 _SETS = {1: 4, 2: 2}
 """Sets of counters of a work-group that counts, by level: many keys of the first digit may be alike."""
 _GROUPS = 1024  # work-groups of a count, at most: more would only wait for each other's additions
+COUNT_MOST = 65535
+"""The keys of a bucket that are counted, at most: by 16 bits."""
+LONG = 64
+"""A value with more keys in a bucket is stored by neighbouring lanes."""
 _HOLDING = ("msd_first", "msd_second", "bucket")  # lanes of these hold keys in registers
-_SUMMING = ("msd_starts", "msd_places", *_HOLDING)  # lanes of these sum over others
+_SUMMING = ("msd_starts", "msd_places", "bucket_count", *_HOLDING)  # lanes of these sum over others
 _LANES = 1024  # of a core with 65536 registers: 64 for each
 _DEALT, _WORDS = Buffer(name="dealt"), Buffer(name="words", type="u32")
 _KEPT = replace(_DEALT, read_only=True)
@@ -32,8 +36,8 @@ def tile(p: Hybrid) -> int:
 
 
 def capacity(p: Hybrid) -> int:
-    """Return the keys of a bucket that a work-group sorts on chip."""
-    return p.bucket_group * p.bucket_items
+    """Return the keys of a bucket that a work-group sorts on chip, or counts."""
+    return COUNT_MOST if p.counted else p.bucket_group * p.bucket_items
 
 
 def limit(p: Hybrid) -> int:
@@ -43,7 +47,7 @@ def limit(p: Hybrid) -> int:
 
 def most(p: Hybrid) -> int:
     """Return the greatest count that two digits deal into buckets."""
-    return min(limit(p) << 2 * p.msd_digit, 1 << 32)
+    return 1 << 32 if p.counted else min(limit(p) << 2 * p.msd_digit, 1 << 32)
 
 
 def least(p: Hybrid) -> int:
@@ -52,8 +56,11 @@ def least(p: Hybrid) -> int:
 
 
 def widths(p: Hybrid, n: int) -> tuple[int, int]:
-    """Return the bits of both digits for n > `limit` keys, as few as the limit allows.  Kernels do the same."""
-    bits = max(1, (-(-n // limit(p)) - 1).bit_length())
+    """Return the bits of both digits for n > `limit` keys.  Kernels do the same.
+
+    As few as the limit allows; or all that are not counted.
+    """
+    bits = p.key.bits - p.count_bits if p.counted else max(1, (-(-n // limit(p)) - 1).bit_length())
     return (bits + 1) // 2, bits // 2
 
 
@@ -61,6 +68,7 @@ def widths(p: Hybrid, n: int) -> tuple[int, int]:
 class Layout:
     """The layout for templates: numbers derived from the shape, and indices of 32-bit words in scratch.
 
+    shared: the bits that the keys of a bucket share where it is counted, else 0: by their number.
     fits: two flags, whether buckets may still hold all keys after either digit was counted.  rest: a counter of
     buckets in which places are crowded.  counts, starts, cursors, tiles: of the first digit, the latter two with one
     entry more; tiles of its values before each.  table: for 2^b buckets, 2^b + 1 starts, then 2^b counts that become
@@ -71,6 +79,7 @@ class Layout:
     most: int
     limit: int
     capacity: int
+    shared: int
     tile: int
     lanes: int
     groups: int
@@ -93,6 +102,7 @@ def layout(p: Hybrid, at: int, table: int) -> Layout:
         most=most(p),
         limit=limit(p),
         capacity=capacity(p),
+        shared=p.key.bits - p.count_bits if p.counted else 0,
         tile=tile(p),
         lanes=p.msd_group,
         groups=groups(p),
@@ -117,7 +127,7 @@ def groups(p: Hybrid) -> int:
 def _kernel(
     p: Hybrid, name: str, summary: str, buffers: tuple[Buffer, ...], arrays: tuple[Array, ...] = (), level: int = 0
 ) -> Kernel:
-    lanes = p.bucket_group if name.startswith("bucket") else p.msd_group
+    lanes = p.count_group if name == "bucket_count" else p.bucket_group if name.startswith("bucket") else p.msd_group
     return Kernel(
         name=name + "_wide" * p.index64,
         index64=p.index64,
@@ -129,9 +139,17 @@ def _kernel(
         arrays=arrays,
         algorithm="radix",
         params=p,
-        resident=max(1, _LANES // lanes) if p.resident and name in _HOLDING else 0,
+        resident=_resident(p, name, lanes),
         data=level,
     )
+
+
+def _resident(p: Hybrid, name: str, lanes: int) -> int:
+    """The work-groups that a core is to hold at once; what counts fills half of
+    the local memory."""
+    if p.resident and name == "bucket_count":
+        return 2 if lanes <= _LANES else 1
+    return max(1, _LANES // lanes) if p.resident and name in _HOLDING else 0
 
 
 def rest(p: Hybrid) -> Hybrid:
@@ -149,8 +167,6 @@ def kernels(p: Hybrid, ranking: tuple[Array, ...]) -> tuple[Kernel, ...]:
         *own,
         _array("found", 2),
     )
-    held = Array(name="tile", type="key", count=capacity(p)), _array("places", p.bucket_places)
-    again = _kernel(p, "bucket_rest", "sort crowded buckets by all their bits", (DESTINATION, _WORDS), ranking)
     found = (_array("found", 1),) if p.sorted_exit else ()
     counts = {level: _array("counts", p.msd_digits * sets) for level, sets in _SETS.items()}
     return (
@@ -161,12 +177,28 @@ def kernels(p: Hybrid, ranking: tuple[Array, ...]) -> tuple[Kernel, ...]:
         _kernel(p, "msd_count", "count the second digit", (_KEPT, _WORDS), (counts[2], _array("found", 1)), _SETS[2]),
         _kernel(p, "msd_places", "turn the counts of buckets into starts", (_WORDS,), own),
         _kernel(p, "msd_second", "deal keys by the second digit", (_KEPT, DESTINATION, _WORDS), deal, 2),
-        _kernel(
-            p,
-            "bucket",
-            f"sort a bucket of up to {capacity(p)} keys on chip",
-            (DESTINATION, _WORDS),
-            (*held, *sums(p.bucket_group, p.subgroup), _array("full", 2)),
-        ),
+        *(_counting(p) if p.counted else _sorting(p, ranking)),
+    )
+
+
+def _sorting(p: Hybrid, ranking: tuple[Array, ...]) -> tuple[Kernel, ...]:
+    """The kernels that sort a bucket, and those in which places are crowded."""
+    held = Array(name="tile", type="key", count=capacity(p)), _array("places", p.bucket_places)
+    what, arrays = f"sort a bucket of up to {capacity(p)} keys on chip", sums(p.bucket_group, p.subgroup)
+    again = _kernel(p, "bucket_rest", "sort crowded buckets by all their bits", (DESTINATION, _WORDS), ranking)
+    return (
+        _kernel(p, "bucket", what, (DESTINATION, _WORDS), (*held, *arrays, _array("full", 4))),
         replace(again, params=rest(p), subgroup=p.subgroup, ballot=p.ranker == "match_ballot"),
     )
+
+
+def _counting(p: Hybrid) -> tuple[Kernel, ...]:
+    """The kernel that counts a bucket: two counters in a word, some keys in order, and the long runs of equal ones."""
+    arrays = (
+        Array(name="tile", type="key", count=p.count_group * p.count_items),
+        _array("counts", 1 << p.count_bits - 1),
+        _array("runs", COUNT_MOST // LONG + 1),
+        *sums(p.count_group, p.subgroup),
+    )
+    what = f"count the lowest {p.count_bits} bits of a bucket of up to {COUNT_MOST} keys, and store them in order"
+    return (_kernel(p, "bucket_count", what, (DESTINATION, _WORDS), arrays, LONG),)

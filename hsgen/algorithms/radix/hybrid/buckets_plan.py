@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from hsgen.algorithms.device_constraints import Problem
 from hsgen.algorithms.radix.hybrid import buckets
-from hsgen.algorithms.radix.hybrid.params import KEYS, Hybrid
+from hsgen.algorithms.radix.hybrid.params import COUNT, DIGIT, KEYS, Hybrid
 from hsgen.algorithms.radix.rows import BOUND, launch
 from hsgen.algorithms.radix.words import OTHER, words_binding
 from hsgen.core.device import Device
@@ -22,6 +22,7 @@ KERNELS = (
     "msd_places",
     "msd_second",
     "bucket",
+    "bucket_count",
     "bucket_rest",
 )
 """The kernels, in the order of their launches."""
@@ -78,6 +79,7 @@ def _grids(p: Hybrid, name: str) -> list[Span]:
         "bucket": Grid(
             add=-1, div=limit, mul=2, cap=p.msd_digits**2
         ),  # more than n / limit, but no more than twice that
+        "bucket_count": fixed(1 << p.key.bits - p.count_bits),
         "bucket_rest": Grid(add=-1, div=limit, mul=2, cap=buckets.groups(p)),
     }
     return [(0, buckets.most(p), found.get(name, fixed(1)))]
@@ -98,6 +100,7 @@ def moved(p: Hybrid, name: str, n: int) -> int | None:
         "msd_places": 12 * count,
         "msd_second": 2 * read,
         "bucket": 2 * read + 4 * count,
+        "bucket_count": 2 * read + 4 * count,
         "bucket_rest": 0,
     }
     if name in own:
@@ -123,7 +126,7 @@ def problems(p: Hybrid, device: Device) -> Iterator[Problem]:
         yield given[0], f"buckets take all of {', '.join(KEYS)}", f"give {', '.join(missing)} too, or none of them"
         return
     found = [*_powers(p), *_sizes(p, device)]
-    yield from found or _counts(p)
+    yield from found or [*_counts(p), *_counting(p, device)]
 
 
 def _powers(p: Hybrid) -> Iterator[Problem]:
@@ -162,3 +165,23 @@ def _counts(p: Hybrid) -> Iterator[Problem]:
     elif p.tile * (6 * buckets.least(p) + limit) > p.radix * limit * buckets.least(p):
         what = "there are more buckets than the states of tiles leave room for"
         yield "bucket_items", what, "give more, or more bits, or fewer items"
+
+
+def _counting(p: Hybrid, device: Device) -> Iterator[Problem]:
+    """Two digits take all bits that are not counted; the table of buckets has room for those of 2^30 keys."""
+    given = [name for name in COUNT if getattr(p, name)]
+    missing = [name for name in COUNT if name not in given]
+    if not given:
+        return
+    lanes, most = p.count_group, 2 * DIGIT
+    if missing:
+        what = f"buckets that are counted take all of {', '.join(COUNT)}"
+        yield given[0], what, f"give {', '.join(missing)} too, or none of them"
+    elif p.key.bits - p.count_bits > most:
+        what = f"two digits have {most} bits, and leave {p.key.bits - most} of the key"
+        yield "count_bits", what, "give as many, or leave it out" if p.key.bits - most <= 16 else "leave it out"
+    elif lanes & lanes - 1 or lanes % p.subgroup or lanes > (room := min(device.work_group, 1 << p.count_bits - 5)):
+        what = f"{lanes} lanes are no power of two, no whole subgroups or more than blocks of 32 values"
+        yield "count_group", what, f"give a power of two up to {room}"
+    elif 3 * ((1 << 30) // buckets.limit(p)) < 1 << p.key.bits - p.count_bits:
+        yield "count_bits", "there are more buckets than the table has room for", f"give {p.count_bits + 1}"

@@ -40,7 +40,22 @@ PAIRS = {
 }
 """The same of buckets of pairs."""
 
-NO_KEYS: Mapping[str, Any] = dict.fromkeys(KEYS, 0)
+COUNT = {
+    "count_bits": Field(
+        "int",
+        "from 2^30 keys on: the lowest bits by which the keys of a bucket are counted",
+        required=False,
+        least=1,
+        greatest=16,
+    ),
+    "count_group": Field("int", "buckets: the lanes that count one", required=False, least=1, greatest=8192),
+    "count_items": Field(
+        "int", "buckets: the keys of such a lane that are stored at once", required=False, least=1, greatest=64
+    ),
+}
+"""The same of buckets whose keys are counted, all of which are given or none."""
+
+NO_KEYS: Mapping[str, Any] = dict.fromkeys([*KEYS, *COUNT], 0)
 NO_PAIRS: Mapping[str, Any] = dict.fromkeys(PAIRS, 0)
 
 DIGIT = 9
@@ -57,6 +72,8 @@ class Hybrid(Onesweep):
     work-group sorts on chip (`hsgen.algorithms.radix.hybrid.buckets`); 0 means never.  msd_group, msd_items: lanes and
     keys of the tiles that are dealt.  bucket_group, bucket_items: of a bucket, at most.  bucket_places: the counters on
     chip by which the keys of a bucket find their places, a power of two and about as many as its keys.
+    count_bits: from 2^30 keys on a bucket is not sorted but counted by its lowest count_bits bits, all that its keys do
+    not share.  count_group: the lanes that do so; they store count_group x count_items keys at once.
     finish_from, ...: the buckets of keys with values of 4 bytes (`hsgen.algorithms.radix.hybrid.pairs`).
     """
 
@@ -67,6 +84,9 @@ class Hybrid(Onesweep):
     bucket_group: int = 0
     bucket_items: int = 0
     bucket_places: int = 0
+    count_bits: int = 0
+    count_group: int = 0
+    count_items: int = 0
     finish_from: int = 0
     finish_group: int = 0
     finish_items: int = 0
@@ -76,6 +96,11 @@ class Hybrid(Onesweep):
     def msd(self) -> bool:
         """Whether large counts are dealt into buckets first: of all bits of the keys."""
         return self.msd_from > 0 and (self.begin, self.end) == (0, None)
+
+    @property
+    def counted(self) -> bool:
+        """Whether the keys of buckets are counted, not sorted."""
+        return self.index64 and self.count_bits > 0
 
     @property
     def finish(self) -> bool:
@@ -91,7 +116,7 @@ class Hybrid(Onesweep):
     @property
     def msd_digit(self) -> int:
         """The most bits of each of the two digits by which keys alone are dealt."""
-        return WIDE_DIGIT if self.index64 else DIGIT
+        return WIDE_DIGIT if self.index64 and not self.counted else DIGIT
 
     @property
     def msd_digits(self) -> int:

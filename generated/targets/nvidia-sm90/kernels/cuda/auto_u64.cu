@@ -1896,12 +1896,11 @@ HS_KERNEL void __launch_bounds__(256, 4) bucket(hs_stored_key *destination, hs_u
     if (bucket >= 1 << bits || words[2842] == 0u) return;
     int begin = hs_to_int(words[4894 + bucket]), valid = hs_to_int(words[4895 + bucket]) - begin;
     if (valid == 0) return;
-    int shift = 53 - bits; // the highest bits that the keys of a bucket do not share
-    if (shift < 0) shift = 0;
+    int shift = 0;
     for (int i = hs_local_id(); i < 2048; i += 256) places[i] = 0u;
     if (hs_local_id() == 0) {
         full[0] = 0u;
-        full[1] = hs_to_u32(shift);
+        full[2] = full[3] = 0u;
     }
     hs_key k[10];
     HS_UNROLL for (int i = 0; i < 10; i++) k[i] = HS_LEAST;
@@ -1924,6 +1923,61 @@ HS_KERNEL void __launch_bounds__(256, 4) bucket(hs_stored_key *destination, hs_u
         }
     }
     hs_barrier();
+    hs_key one = hs_raw_in(destination[begin + 0]);
+    {
+        hs_u32 differ = 0u;
+        HS_UNROLL for (int b = 0; b < 2; b++) {
+            if (b * 4 > 0 && b * 4 * 256 >= valid) break;
+            if ((b * 4 + 4) * 256 <= valid) {
+                HS_UNROLL for (int j = 0; j < 4; j++) differ |= hs_key_bits(k[b * 4 + j], 32) ^ hs_key_bits(one, 32);
+            } else {
+                HS_UNROLL for (int j = 0; j < 4; j++) if (hs_local_id() + (b * 4 + j) * 256 < valid) differ |= hs_key_bits(k[b * 4 + j], 32) ^ hs_key_bits(one, 32);
+            }
+        }
+        HS_UNROLL for (int b = 0; b < 1; b++) {
+            if (8 > 0 && 2048 >= valid) break;
+            if (2560 <= valid) {
+                HS_UNROLL for (int j = 0; j < 2; j++) differ |= hs_key_bits(k[8 + j], 32) ^ hs_key_bits(one, 32);
+            } else {
+                HS_UNROLL for (int j = 0; j < 2; j++) if (hs_local_id() + (8 + j) * 256 < valid) differ |= hs_key_bits(k[8 + j], 32) ^ hs_key_bits(one, 32);
+            }
+        }
+        for (int far = 1; far < 32; far *= 2) differ |= hs_to_u32(hs_shuffle_xor(differ, far));
+        if (hs_lane_id() == 0 && differ != 0u) hs_local_atomic_or(full[3], differ);
+        hs_barrier();
+    }
+    if (full[3] == 0u) {
+        hs_u32 differ = 0u;
+        HS_UNROLL for (int b = 0; b < 2; b++) {
+            if (b * 4 > 0 && b * 4 * 256 >= valid) break;
+            if ((b * 4 + 4) * 256 <= valid) {
+                HS_UNROLL for (int j = 0; j < 4; j++) differ |= hs_key_bits(k[b * 4 + j], 0) ^ hs_key_bits(one, 0);
+            } else {
+                HS_UNROLL for (int j = 0; j < 4; j++) if (hs_local_id() + (b * 4 + j) * 256 < valid) differ |= hs_key_bits(k[b * 4 + j], 0) ^ hs_key_bits(one, 0);
+            }
+        }
+        HS_UNROLL for (int b = 0; b < 1; b++) {
+            if (8 > 0 && 2048 >= valid) break;
+            if (2560 <= valid) {
+                HS_UNROLL for (int j = 0; j < 2; j++) differ |= hs_key_bits(k[8 + j], 0) ^ hs_key_bits(one, 0);
+            } else {
+                HS_UNROLL for (int j = 0; j < 2; j++) if (hs_local_id() + (8 + j) * 256 < valid) differ |= hs_key_bits(k[8 + j], 0) ^ hs_key_bits(one, 0);
+            }
+        }
+        for (int far = 1; far < 32; far *= 2) differ |= hs_to_u32(hs_shuffle_xor(differ, far));
+        if (hs_lane_id() == 0 && differ != 0u) hs_local_atomic_or(full[2], differ);
+        hs_barrier();
+    }
+    {
+        hs_u32 differ = full[3] != 0u ? full[3] : full[2];
+        shift = (full[3] != 0u ? 33 : 1) - 11;
+        for (int part = 16; part > 0; part /= 2) if (differ >> part != 0u) {
+            differ >>= part;
+            shift += part;
+        }
+        if (shift < 0) shift = 0;
+        if (hs_local_id() == 0) full[1] = hs_to_u32(shift);
+    }
     hs_key differ = HS_LEAST;
     HS_UNROLL for (int b = 0; b < 2; b++) {
         if (b * 4 > 0 && b * 4 * 256 >= valid) break;
@@ -2794,12 +2848,11 @@ HS_KERNEL void __launch_bounds__(256, 4) bucket_wide(hs_stored_key *destination,
     hs_i64 begin = (hs_i64)(words[4382 + bucket]);
     int valid = hs_to_int(words[4383 + bucket] - words[4382 + bucket]); // 2^32 keys end at 0
     if (valid == 0) return;
-    int shift = 53 - bits; // the highest bits that the keys of a bucket do not share
-    if (shift < 0) shift = 0;
+    int shift = 0;
     for (int i = hs_local_id(); i < 2048; i += 256) places[i] = 0u;
     if (hs_local_id() == 0) {
         full[0] = 0u;
-        full[1] = hs_to_u32(shift);
+        full[2] = full[3] = 0u;
     }
     hs_key k[10];
     HS_UNROLL for (int i = 0; i < 10; i++) k[i] = HS_LEAST;
@@ -2822,6 +2875,61 @@ HS_KERNEL void __launch_bounds__(256, 4) bucket_wide(hs_stored_key *destination,
         }
     }
     hs_barrier();
+    hs_key one = hs_raw_in(destination[begin + 0]);
+    {
+        hs_u32 differ = 0u;
+        HS_UNROLL for (int b = 0; b < 2; b++) {
+            if (b * 4 > 0 && b * 4 * 256 >= valid) break;
+            if ((b * 4 + 4) * 256 <= valid) {
+                HS_UNROLL for (int j = 0; j < 4; j++) differ |= hs_key_bits(k[b * 4 + j], 32) ^ hs_key_bits(one, 32);
+            } else {
+                HS_UNROLL for (int j = 0; j < 4; j++) if (hs_local_id() + (b * 4 + j) * 256 < valid) differ |= hs_key_bits(k[b * 4 + j], 32) ^ hs_key_bits(one, 32);
+            }
+        }
+        HS_UNROLL for (int b = 0; b < 1; b++) {
+            if (8 > 0 && 2048 >= valid) break;
+            if (2560 <= valid) {
+                HS_UNROLL for (int j = 0; j < 2; j++) differ |= hs_key_bits(k[8 + j], 32) ^ hs_key_bits(one, 32);
+            } else {
+                HS_UNROLL for (int j = 0; j < 2; j++) if (hs_local_id() + (8 + j) * 256 < valid) differ |= hs_key_bits(k[8 + j], 32) ^ hs_key_bits(one, 32);
+            }
+        }
+        for (int far = 1; far < 32; far *= 2) differ |= hs_to_u32(hs_shuffle_xor(differ, far));
+        if (hs_lane_id() == 0 && differ != 0u) hs_local_atomic_or(full[3], differ);
+        hs_barrier();
+    }
+    if (full[3] == 0u) {
+        hs_u32 differ = 0u;
+        HS_UNROLL for (int b = 0; b < 2; b++) {
+            if (b * 4 > 0 && b * 4 * 256 >= valid) break;
+            if ((b * 4 + 4) * 256 <= valid) {
+                HS_UNROLL for (int j = 0; j < 4; j++) differ |= hs_key_bits(k[b * 4 + j], 0) ^ hs_key_bits(one, 0);
+            } else {
+                HS_UNROLL for (int j = 0; j < 4; j++) if (hs_local_id() + (b * 4 + j) * 256 < valid) differ |= hs_key_bits(k[b * 4 + j], 0) ^ hs_key_bits(one, 0);
+            }
+        }
+        HS_UNROLL for (int b = 0; b < 1; b++) {
+            if (8 > 0 && 2048 >= valid) break;
+            if (2560 <= valid) {
+                HS_UNROLL for (int j = 0; j < 2; j++) differ |= hs_key_bits(k[8 + j], 0) ^ hs_key_bits(one, 0);
+            } else {
+                HS_UNROLL for (int j = 0; j < 2; j++) if (hs_local_id() + (8 + j) * 256 < valid) differ |= hs_key_bits(k[8 + j], 0) ^ hs_key_bits(one, 0);
+            }
+        }
+        for (int far = 1; far < 32; far *= 2) differ |= hs_to_u32(hs_shuffle_xor(differ, far));
+        if (hs_lane_id() == 0 && differ != 0u) hs_local_atomic_or(full[2], differ);
+        hs_barrier();
+    }
+    {
+        hs_u32 differ = full[3] != 0u ? full[3] : full[2];
+        shift = (full[3] != 0u ? 33 : 1) - 11;
+        for (int part = 16; part > 0; part /= 2) if (differ >> part != 0u) {
+            differ >>= part;
+            shift += part;
+        }
+        if (shift < 0) shift = 0;
+        if (hs_local_id() == 0) full[1] = hs_to_u32(shift);
+    }
     hs_key differ = HS_LEAST;
     HS_UNROLL for (int b = 0; b < 2; b++) {
         if (b * 4 > 0 && b * 4 * 256 >= valid) break;

@@ -1537,7 +1537,7 @@ __kernel void bucket(__global hs_stored_key *destination, __global uint *words, 
     __local hs_key tile[5120];
     __local uint places[4096];
     __local uint tops[8];
-    __local uint full[2];
+    __local uint full[4];
 
     int bits = 1;
     while (((hs_n() - 1) >> bits) >= 4160) bits++;
@@ -1545,12 +1545,11 @@ __kernel void bucket(__global hs_stored_key *destination, __global uint *words, 
     if (bucket >= 1 << bits || words[1806] == 0u) return;
     int begin = hs_to_int(words[3858 + bucket]), valid = hs_to_int(words[3859 + bucket]) - begin;
     if (valid == 0) return;
-    int shift = 20 - bits; // the highest bits that the keys of a bucket do not share
-    if (shift < 0) shift = 0;
+    int shift = 0;
     for (int i = hs_local_id(); i < 4096; i += 256) places[i] = 0u;
     if (hs_local_id() == 0) {
         full[0] = 0u;
-        full[1] = hs_to_u32(shift);
+        full[2] = full[3] = 0u;
     }
     hs_key k[20];
     HS_UNROLL for (int i = 0; i < 20; i++) k[i] = HS_LEAST;
@@ -1565,6 +1564,31 @@ __kernel void bucket(__global hs_stored_key *destination, __global uint *words, 
         }
     }
     hs_barrier();
+    hs_key one = hs_raw_in(destination[begin + 0]);
+    {
+        hs_u32 differ = 0u;
+        HS_UNROLL for (int b = 0; b < 5; b++) {
+            if (b * 4 > 0 && b * 4 * 256 >= valid) break;
+            if ((b * 4 + 4) * 256 <= valid) {
+                HS_UNROLL for (int j = 0; j < 4; j++) differ |= hs_key_bits(k[b * 4 + j], 0) ^ hs_key_bits(one, 0);
+            } else {
+                HS_UNROLL for (int j = 0; j < 4; j++) if (hs_local_id() + (b * 4 + j) * 256 < valid) differ |= hs_key_bits(k[b * 4 + j], 0) ^ hs_key_bits(one, 0);
+            }
+        }
+        for (int far = 1; far < 32; far *= 2) differ |= hs_to_u32(hs_shuffle_xor(differ, far));
+        if (hs_lane_id() == 0 && differ != 0u) hs_local_atomic_or(full[2], differ);
+        hs_barrier();
+    }
+    {
+        hs_u32 differ = full[2];
+        shift = 1 - 12;
+        for (int part = 16; part > 0; part /= 2) if (differ >> part != 0u) {
+            differ >>= part;
+            shift += part;
+        }
+        if (shift < 0) shift = 0;
+        if (hs_local_id() == 0) full[1] = hs_to_u32(shift);
+    }
     hs_key differ = HS_LEAST;
     HS_UNROLL for (int b = 0; b < 5; b++) {
         if (b * 4 > 0 && b * 4 * 256 >= valid) break;
@@ -2427,7 +2451,7 @@ __kernel void bucket_wide(__global hs_stored_key *destination, __global uint *wo
     __local hs_key tile[5120];
     __local uint places[4096];
     __local uint tops[8];
-    __local uint full[2];
+    __local uint full[4];
 
     int bits = 1;
     while (((hs_n() - 1) >> bits) >= 4160) bits++;
@@ -2436,12 +2460,11 @@ __kernel void bucket_wide(__global hs_stored_key *destination, __global uint *wo
     hs_i64 begin = (hs_i64)(words[4370 + bucket]);
     int valid = hs_to_int(words[4371 + bucket] - words[4370 + bucket]); // 2^32 keys end at 0
     if (valid == 0) return;
-    int shift = 20 - bits; // the highest bits that the keys of a bucket do not share
-    if (shift < 0) shift = 0;
+    int shift = 0;
     for (int i = hs_local_id(); i < 4096; i += 256) places[i] = 0u;
     if (hs_local_id() == 0) {
         full[0] = 0u;
-        full[1] = hs_to_u32(shift);
+        full[2] = full[3] = 0u;
     }
     hs_key k[20];
     HS_UNROLL for (int i = 0; i < 20; i++) k[i] = HS_LEAST;
@@ -2456,6 +2479,31 @@ __kernel void bucket_wide(__global hs_stored_key *destination, __global uint *wo
         }
     }
     hs_barrier();
+    hs_key one = hs_raw_in(destination[begin + 0]);
+    {
+        hs_u32 differ = 0u;
+        HS_UNROLL for (int b = 0; b < 5; b++) {
+            if (b * 4 > 0 && b * 4 * 256 >= valid) break;
+            if ((b * 4 + 4) * 256 <= valid) {
+                HS_UNROLL for (int j = 0; j < 4; j++) differ |= hs_key_bits(k[b * 4 + j], 0) ^ hs_key_bits(one, 0);
+            } else {
+                HS_UNROLL for (int j = 0; j < 4; j++) if (hs_local_id() + (b * 4 + j) * 256 < valid) differ |= hs_key_bits(k[b * 4 + j], 0) ^ hs_key_bits(one, 0);
+            }
+        }
+        for (int far = 1; far < 32; far *= 2) differ |= hs_to_u32(hs_shuffle_xor(differ, far));
+        if (hs_lane_id() == 0 && differ != 0u) hs_local_atomic_or(full[2], differ);
+        hs_barrier();
+    }
+    {
+        hs_u32 differ = full[2];
+        shift = 1 - 12;
+        for (int part = 16; part > 0; part /= 2) if (differ >> part != 0u) {
+            differ >>= part;
+            shift += part;
+        }
+        if (shift < 0) shift = 0;
+        if (hs_local_id() == 0) full[1] = hs_to_u32(shift);
+    }
     hs_key differ = HS_LEAST;
     HS_UNROLL for (int b = 0; b < 5; b++) {
         if (b * 4 > 0 && b * 4 * 256 >= valid) break;

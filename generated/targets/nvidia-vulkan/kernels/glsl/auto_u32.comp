@@ -1747,7 +1747,7 @@ layout(std430, set = 0, binding = 1) buffer hs_words { uint u32[]; } words_u32s;
 shared hs_key tile[2560];
 shared uint places[1024];
 shared uint tops[16];
-shared uint full[2];
+shared uint full[4];
 
 void main()
 {
@@ -1757,12 +1757,11 @@ void main()
     if (bucket >= 1 << bits || words[words_first + 1806] == 0u) return;
     int begin = hs_to_int(words[words_first + 3858 + bucket]), valid = hs_to_int(words[words_first + 3859 + bucket]) - begin;
     if (valid == 0) return;
-    int shift = 22 - bits; // the highest bits that the keys of a bucket do not share
-    if (shift < 0) shift = 0;
+    int shift = 0;
     for (int i = hs_local_id(); i < 1024; i += 512) places[i] = 0u;
     if (hs_local_id() == 0) {
         full[0] = 0u;
-        full[1] = hs_to_u32(shift);
+        full[2] = full[3] = 0u;
     }
     hs_key k[5];
     HS_UNROLL for (int i = 0; i < 5; i++) k[i] = HS_LEAST;
@@ -1785,6 +1784,39 @@ void main()
         }
     }
     hs_barrier();
+    hs_key one = hs_raw_in(destination[destination_first + begin + 0]);
+    {
+        hs_u32 differ = 0u;
+        HS_UNROLL for (int b = 0; b < 1; b++) {
+            if (b * 4 > 0 && b * 4 * 512 >= valid) break;
+            if ((b * 4 + 4) * 512 <= valid) {
+                HS_UNROLL for (int j = 0; j < 4; j++) differ |= hs_key_bits(k[b * 4 + j], 0) ^ hs_key_bits(one, 0);
+            } else {
+                HS_UNROLL for (int j = 0; j < 4; j++) if (hs_local_id() + (b * 4 + j) * 512 < valid) differ |= hs_key_bits(k[b * 4 + j], 0) ^ hs_key_bits(one, 0);
+            }
+        }
+        HS_UNROLL for (int b = 0; b < 1; b++) {
+            if (4 > 0 && 2048 >= valid) break;
+            if (2560 <= valid) {
+                differ |= hs_key_bits(k[4], 0) ^ hs_key_bits(one, 0);
+            } else {
+                if (hs_local_id() + 2048 < valid) differ |= hs_key_bits(k[4], 0) ^ hs_key_bits(one, 0);
+            }
+        }
+        for (int far = 1; far < 32; far *= 2) differ |= hs_to_u32(hs_shuffle_xor(differ, far));
+        if (hs_lane_id() == 0 && differ != 0u) hs_local_atomic_or(full[2], differ);
+        hs_barrier();
+    }
+    {
+        hs_u32 differ = full[2];
+        shift = 1 - 10;
+        for (int part = 16; part > 0; part /= 2) if (differ >> part != 0u) {
+            differ >>= part;
+            shift += part;
+        }
+        if (shift < 0) shift = 0;
+        if (hs_local_id() == 0) full[1] = hs_to_u32(shift);
+    }
     hs_key differ = HS_LEAST;
     HS_UNROLL for (int b = 0; b < 1; b++) {
         if (b * 4 > 0 && b * 4 * 512 >= valid) break;

@@ -2197,7 +2197,7 @@ layout(std430, set = 0, binding = 1) buffer hs_words { uint u32[]; } words_u32s;
 shared hs_key tile[1280];
 shared uint places[1024];
 shared uint tops[8];
-shared uint full[2];
+shared uint full[4];
 
 void main()
 {
@@ -2207,12 +2207,11 @@ void main()
     if (bucket >= 1 << bits || words[words_first + 2842] == 0u) return;
     int begin = hs_to_int(words[words_first + 4894 + bucket]), valid = hs_to_int(words[words_first + 4895 + bucket]) - begin;
     if (valid == 0) return;
-    int shift = 54 - bits; // the highest bits that the keys of a bucket do not share
-    if (shift < 0) shift = 0;
+    int shift = 0;
     for (int i = hs_local_id(); i < 1024; i += 256) places[i] = 0u;
     if (hs_local_id() == 0) {
         full[0] = 0u;
-        full[1] = hs_to_u32(shift);
+        full[2] = full[3] = 0u;
     }
     hs_key k[5];
     HS_UNROLL for (int i = 0; i < 5; i++) k[i] = HS_LEAST;
@@ -2235,6 +2234,61 @@ void main()
         }
     }
     hs_barrier();
+    hs_key one = hs_raw_in(destination[destination_first + begin + 0]);
+    {
+        hs_u32 differ = 0u;
+        HS_UNROLL for (int b = 0; b < 1; b++) {
+            if (b * 4 > 0 && b * 4 * 256 >= valid) break;
+            if ((b * 4 + 4) * 256 <= valid) {
+                HS_UNROLL for (int j = 0; j < 4; j++) differ |= hs_key_bits(k[b * 4 + j], 32) ^ hs_key_bits(one, 32);
+            } else {
+                HS_UNROLL for (int j = 0; j < 4; j++) if (hs_local_id() + (b * 4 + j) * 256 < valid) differ |= hs_key_bits(k[b * 4 + j], 32) ^ hs_key_bits(one, 32);
+            }
+        }
+        HS_UNROLL for (int b = 0; b < 1; b++) {
+            if (4 > 0 && 1024 >= valid) break;
+            if (1280 <= valid) {
+                differ |= hs_key_bits(k[4], 32) ^ hs_key_bits(one, 32);
+            } else {
+                if (hs_local_id() + 1024 < valid) differ |= hs_key_bits(k[4], 32) ^ hs_key_bits(one, 32);
+            }
+        }
+        for (int far = 1; far < 32; far *= 2) differ |= hs_to_u32(hs_shuffle_xor(differ, far));
+        if (hs_lane_id() == 0 && differ != 0u) hs_local_atomic_or(full[3], differ);
+        hs_barrier();
+    }
+    if (full[3] == 0u) {
+        hs_u32 differ = 0u;
+        HS_UNROLL for (int b = 0; b < 1; b++) {
+            if (b * 4 > 0 && b * 4 * 256 >= valid) break;
+            if ((b * 4 + 4) * 256 <= valid) {
+                HS_UNROLL for (int j = 0; j < 4; j++) differ |= hs_key_bits(k[b * 4 + j], 0) ^ hs_key_bits(one, 0);
+            } else {
+                HS_UNROLL for (int j = 0; j < 4; j++) if (hs_local_id() + (b * 4 + j) * 256 < valid) differ |= hs_key_bits(k[b * 4 + j], 0) ^ hs_key_bits(one, 0);
+            }
+        }
+        HS_UNROLL for (int b = 0; b < 1; b++) {
+            if (4 > 0 && 1024 >= valid) break;
+            if (1280 <= valid) {
+                differ |= hs_key_bits(k[4], 0) ^ hs_key_bits(one, 0);
+            } else {
+                if (hs_local_id() + 1024 < valid) differ |= hs_key_bits(k[4], 0) ^ hs_key_bits(one, 0);
+            }
+        }
+        for (int far = 1; far < 32; far *= 2) differ |= hs_to_u32(hs_shuffle_xor(differ, far));
+        if (hs_lane_id() == 0 && differ != 0u) hs_local_atomic_or(full[2], differ);
+        hs_barrier();
+    }
+    {
+        hs_u32 differ = full[3] != 0u ? full[3] : full[2];
+        shift = (full[3] != 0u ? 33 : 1) - 10;
+        for (int part = 16; part > 0; part /= 2) if (differ >> part != 0u) {
+            differ >>= part;
+            shift += part;
+        }
+        if (shift < 0) shift = 0;
+        if (hs_local_id() == 0) full[1] = hs_to_u32(shift);
+    }
     hs_key differ = HS_LEAST;
     HS_UNROLL for (int b = 0; b < 1; b++) {
         if (b * 4 > 0 && b * 4 * 256 >= valid) break;
