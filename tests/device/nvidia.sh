@@ -203,6 +203,10 @@ forms() {
   done
   jobs+=("cuda-packed cuda -t $target --key f32 --value packed $all")
   jobs+=("graph cuda -t $target --key u32 --value v4 $all --option graph=1")
+  jobs+=("graph-segments cuda -t $target --key u32 --value v4 --algorithm segmented_sort --option graph=1")
+  for feature in bit-range segment-ends; do
+    jobs+=("segments-$feature cuda -t $target --key u32 --value v4 --algorithm segmented_sort --feature $feature --option graph=1")
+  done
   if has_vulkan; then
     for job in ${FORMS_VULKAN:-u8-v4 u16-none u32-none u32-v4 u32-index u64-v8}; do
       jobs+=("vulkan-$job vulkan -t $others --key ${job%-*} --value ${job#*-} $all --bundle $bundle")

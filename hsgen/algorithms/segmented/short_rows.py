@@ -72,9 +72,9 @@ def kernel(p: Params, shape: ReduceScan, *, in_row: bool, raw: bool) -> Kernel:
 
 
 def specialize(sort: Sort, *, in_row: bool = False, raw: bool = False) -> Sort | None:
-    """Return the sort of short rows of a segmented sort; None if it has none, or if calls have bit ranges or ends.
+    """Return the sort of short rows of a segmented sort; None if it has none, or for a bit range or segments with ends.
 
-    It has no plan of its own: `plan` returns that for rows of a length.
+    It has no plan of its own: `plan` returns that for rows of a length, which takes the place of a bit range.
     """
     p = sort.parts[0].params
     if sort.signature.bit_range or sort.signature.segment_ends:
