@@ -217,13 +217,13 @@ WRONG = {
     "segments": "segments: 64 keys are not 3 equal rows; give offsets",
     "offsets": "offsets: 256 bytes are too few; n = 64 takes 260",
     "digest": "digest: there is no buffer",
-    "reduction": 'reduction: "mean" is none of sum, min, max',
+    "reduction": 'reduction: "mean" is neither sum, min nor max',
     "no groups": "groups: there is no buffer",
     "no keys": "keys: there is no buffer",
     "items": "table: 256 bytes are too few; n = 64 takes 260",
     "item bytes": "itemBytes: 6 is no multiple of 4",
     "columns": "u32: there is no such scan among those given (u32)",
-    "value": 'value: "u64" is none of u32, i32, f32',
+    "value": 'value: "u64" is neither u32, i32 nor f32',
     "firstN": "firstN: 11 is no count from 0 to 10",
 }
 
