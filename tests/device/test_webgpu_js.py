@@ -140,6 +140,7 @@ def test_sorts_are_right_at_every_width(node: str, driver: Path, bundle: Path, t
         {"key": "u32", "value": "v4", "counts": COUNTS, "calls": CALLS},
         {"key": "u32", "value": "none", "counts": [1000, 2049], "calls": [*CALLS, *BITS]},
         {"key": "f32", "value": "v4", "counts": [7, 1500], "calls": [*CALLS, *COUNTED, *BITS]},
+        {"key": "u32", "value": "v4", "counts": [16_385], "calls": COUNTED[1:]},
         {"key": "i32", "value": "index", "counts": [300, 1500], "calls": [*CALLS, {"discardKeys": True}, *BITS]},
     ]
     compared(node, driver, tmp_path, bundle, lanes, rows)
