@@ -36,6 +36,7 @@ CHOSEN: tuple[tuple[str, str, dict[str, Any]], ...] = (
     ("cpu", "scan-x1", {"coordination": "lookback"}),
     ("generic", "scan-x1", {"coordination": "lookback"}),
     ("generic", "radix", {"sorted_exit": True}),
+    ("webgpu-cpu", "radix", {"items": 32}),
     ("generic", "bitonic", {"path_from": 4096}),
 )
 """Choices that no target makes: a target, one of its labels, and the changes to its parameters."""

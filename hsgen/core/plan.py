@@ -38,7 +38,8 @@ class Binding:
 
     def bounded(self, max_n: int) -> Binding:
         """Return the binding for at most `max_n` keys."""
-        return replace(self, max_n=max_n) if self.role == "scratch" and self.per_n else self
+        least = max_n if self.max_n is None else min(max_n, self.max_n)
+        return replace(self, max_n=least) if self.role == "scratch" and self.per_n else self
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -140,6 +140,7 @@ def test_sorts_are_right_at_every_width(node: str, driver: Path, bundle: Path, t
         {"key": "u32", "value": "v4", "counts": COUNTS, "calls": CALLS},
         {"key": "u32", "value": "none", "counts": [1000, 2049], "calls": [*CALLS, *BITS]},
         {"key": "f32", "value": "v4", "counts": [7, 1500], "calls": [*CALLS, *COUNTED, *BITS]},
+        {"key": "u32", "value": "v4", "counts": [16_385], "calls": COUNTED[1:]},
         {"key": "i32", "value": "index", "counts": [300, 1500], "calls": [*CALLS, {"discardKeys": True}, *BITS]},
     ]
     compared(node, driver, tmp_path, bundle, lanes, rows)
@@ -217,13 +218,13 @@ WRONG = {
     "segments": "segments: 64 keys are not 3 equal rows; give offsets",
     "offsets": "offsets: 256 bytes are too few; n = 64 takes 260",
     "digest": "digest: there is no buffer",
-    "reduction": 'reduction: "mean" is none of sum, min, max',
+    "reduction": 'reduction: "mean" is neither sum, min nor max',
     "no groups": "groups: there is no buffer",
     "no keys": "keys: there is no buffer",
     "items": "table: 256 bytes are too few; n = 64 takes 260",
     "item bytes": "itemBytes: 6 is no multiple of 4",
     "columns": "u32: there is no such scan among those given (u32)",
-    "value": 'value: "u64" is none of u32, i32, f32',
+    "value": 'value: "u64" is neither u32, i32 nor f32',
     "firstN": "firstN: 11 is no count from 0 to 10",
 }
 

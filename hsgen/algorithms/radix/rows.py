@@ -84,7 +84,9 @@ def single(p: Tile, kernel: Kernel) -> list[Step]:
         return []
     if not p.halves:
         return [row(p, kernel, fixed(1), BitRange(), low=0, high=p.alone)]
-    bound = {**BOUND, "values_tmp": values_binding(p, 2), "words": words_binding(p, 2)}
+    behind = {"values_tmp": values_binding(p, 2), "words": words_binding(p, 2)}
+    # a device-side count may have a capacity above p.halves, for which there are no halves
+    bound = {**BOUND, **{name: replace(binding, max_n=p.halves) for name, binding in behind.items()}}
     return [launch(kernel, bound, 0, p.alone, fixed(1), BitRange())]
 
 

@@ -202,7 +202,7 @@ export class ReduceByKey extends Operation {
     #value = 0;
 
     static async create(device, key, { value = "none", ...options } = {}) {
-        if (value !== "none" && !(value in REDUCED)) refuse(`value: ${shown(value)} is none of u32, i32, f32`);
+        if (value !== "none" && !(value in REDUCED)) refuse(`value: ${shown(value)} is neither u32, i32 nor f32`);
         const made = await this._create("reduce_by_key", device, key, { value, ...options });
         made.#value = REDUCED[value] ?? 0;
         return made;
@@ -214,7 +214,7 @@ export class ReduceByKey extends Operation {
 
     _settled(call, n, spans) {
         const how = REDUCTIONS.indexOf(call.reduction ?? "sum"), flags = (spans.other ? 16 : 0) | (spans.other_values ? 32 : 0);
-        if (how < 0) refuse(`reduction: ${shown(call.reduction)} is none of ${REDUCTIONS.join(", ")}`);
+        if (how < 0) refuse(`reduction: ${shown(call.reduction)} is neither sum, min nor max`);
         const number = how | (this.#value << 2) | flags;
         return { number, bytes: { ...moved(this._plan, n), report: 4, other: 4 * n, other_values: 4 * n, count: 4 } };
     }
