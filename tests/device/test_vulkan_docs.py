@@ -229,3 +229,17 @@ def test_the_example_keeps_its_pipelines_in_a_file(lavapipe: Lavapipe, tmp_path:
     kept = tmp_path / "no folder/pipelines"
     done = subprocess.run([program, "", kept], capture_output=True, text=True, env=env, check=False)
     assert done.returncode == 1 and "not sorted: the API reported an error" in done.stderr
+
+
+@pytest.mark.device
+def test_the_time_to_create_pipelines_is_measured(place: Path) -> None:
+    source = Path(__file__).with_name("vulkan_start.c")
+    program = built(place, f"-O1 -Isorts/include {source} objects/*.o -lvulkan -lpthread")
+    done = subprocess.run([str(program), "u32", "v4", "2", "100000"], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    times = re.search(
+        r"^up to 100000 keys: one thread (\d+) ms, 2 threads \d+ ms, with a warm cache [\d.]+ ms$", done.stdout, re.M
+    )
+    pipelines = re.findall(r"^  pipeline +\d+: +([\d.]+) ms$", done.stdout, re.M)
+    assert times and len(pipelines) > 1 and all(float(t) > 0 for t in pipelines)
+    assert subprocess.run([str(program)], capture_output=True, check=False).returncode == 2
