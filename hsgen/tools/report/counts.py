@@ -10,6 +10,7 @@ from hsgen.targets.target import AUTO, Target
 from hsgen.tools.report.drawing import Drawing, Figure, count, power
 
 _BAR = 640  # pixels from one key to the greatest count
+_RISE, _SMALL = 13, 6.5  # of counts that would overlap; the width of a small letter, about
 _LEFT = 152
 _FILLS = ("light", "mid", "hatch", "dots")
 
@@ -44,7 +45,7 @@ def figure(found: Target, key: str) -> Figure | None:
     text = "; ".join(f"{words}: {_described(parts)}" for words, parts in rows.items())
     d = Drawing(f"which algorithm serves which count, {text}")
     names = list(dict.fromkeys(label for parts in rows.values() for label, _, _ in parts))
-    y = 26.0
+    y = 26.0 + _RISE
     for words, parts in rows.items():
         _row(d, y, words, parts, scale, names)
         y += 54
@@ -58,6 +59,10 @@ def figure(found: Target, key: str) -> Figure | None:
 
 def _row(d: Drawing, y: float, words: str, parts: list[tuple[str, int, int]], scale: int, names: list[str]) -> None:
     d.text(_LEFT - 10, y + 17, words, anchor="end", kind="small")
+    reach, raised = (
+        0.0,
+        False,
+    )  # the end of the last count that is written, and whether it is above the line of the others
     for label, low, high in parts:
         x, end = (_LEFT + _BAR * _log2(n) / scale for n in (max(low, 1), high))
         fill = _FILLS[names.index(label) % len(_FILLS)]
@@ -67,8 +72,12 @@ def _row(d: Drawing, y: float, words: str, parts: list[tuple[str, int, int]], sc
                 d.box((x + end) / 2 - 4 * len(label), y + 6, 8 * len(label), 15, "empty")
             d.text((x + end) / 2, y + 17, label)
         if low:
-            d.line(x, y - 4, x, y + 30, "thick")
-            d.text(x, y - 8, power(low), kind="small")
+            half = _SMALL * len(power(low)) / 2
+            raised = not raised and x - half < reach
+            reach = x + half
+            up = _RISE if raised else 0
+            d.line(x, y - 4 - up, x, y + 30, "thick")
+            d.text(x, y - 8 - up, power(low), kind="small")
 
 
 def _log2(n: int) -> float:
