@@ -107,7 +107,7 @@ def plan(p: Ranked, first: Sequence[Step] = ()) -> Plan:
 
 def joined(p: Ranked, narrow: Plan, wide: Plan | None = None, top: int | None = None) -> Plan:
     """Return the plan with the rows for 2^30 keys and more (fewer where tiles are tiny), if there are any: those of
-    `wide`, or of passes that count, scan and scatter."""
+    `wide`, or of passes that count, scan and scatter.  `top`: the greatest count of `narrow`, if not its own."""
     if not p.large:
         return narrow
     wide, top = wide or plan(large(p)), max_n(p) if top is None else top

@@ -55,12 +55,17 @@ def least(p: Hybrid) -> int:
     return max(p.msd_from or 0, p.alone)
 
 
+def shared(p: Hybrid) -> int:
+    """Return the bits that the keys of a bucket share where they are counted; 0 where their number decides."""
+    return p.key.bits - p.count_bits if p.counted else 0
+
+
 def widths(p: Hybrid, n: int) -> tuple[int, int]:
     """Return the bits of both digits for n > `limit` keys.  Kernels do the same.
 
     As few as the limit allows; or all that are not counted.
     """
-    bits = p.key.bits - p.count_bits if p.counted else max(1, (-(-n // limit(p)) - 1).bit_length())
+    bits = shared(p) or max(1, (-(-n // limit(p)) - 1).bit_length())
     return (bits + 1) // 2, bits // 2
 
 
@@ -68,7 +73,7 @@ def widths(p: Hybrid, n: int) -> tuple[int, int]:
 class Layout:
     """The layout for templates: numbers derived from the shape, and indices of 32-bit words in scratch.
 
-    shared: the bits that the keys of a bucket share where it is counted, else 0: by their number.
+    shared: as the function.
     fits: two flags, whether buckets may still hold all keys after either digit was counted.  rest: a counter of
     buckets in which places are crowded.  counts, starts, cursors, tiles: of the first digit, the latter two with one
     entry more; tiles of its values before each.  table: for 2^b buckets, 2^b + 1 starts, then 2^b counts that become
@@ -102,7 +107,7 @@ def layout(p: Hybrid, at: int, table: int) -> Layout:
         most=most(p),
         limit=limit(p),
         capacity=capacity(p),
-        shared=p.key.bits - p.count_bits if p.counted else 0,
+        shared=shared(p),
         tile=tile(p),
         lanes=p.msd_group,
         groups=groups(p),
@@ -145,8 +150,7 @@ def _kernel(
 
 
 def _resident(p: Hybrid, name: str, lanes: int) -> int:
-    """The work-groups that a core is to hold at once; what counts fills half of
-    the local memory."""
+    """The work-groups that a core is to hold at once; one that counts fills half of the local memory."""
     if p.resident and name == "bucket_count":
         return 2 if lanes <= _LANES else 1
     return max(1, _LANES // lanes) if p.resident and name in _HOLDING else 0

@@ -79,7 +79,7 @@ def _grids(p: Hybrid, name: str) -> list[Span]:
         "bucket": Grid(
             add=-1, div=limit, mul=2, cap=p.msd_digits**2
         ),  # more than n / limit, but no more than twice that
-        "bucket_count": fixed(1 << p.key.bits - p.count_bits),
+        "bucket_count": fixed(1 << buckets.shared(p)),
         "bucket_rest": Grid(add=-1, div=limit, mul=2, cap=buckets.groups(p)),
     }
     return [(0, buckets.most(p), found.get(name, fixed(1)))]
@@ -118,15 +118,21 @@ def test_counts(p: Hybrid) -> Iterator[int]:
 
 def problems(p: Hybrid, device: Device) -> Iterator[Problem]:
     """Yield what cannot work with these choices."""
-    given = [name for name in KEYS if getattr(p, name)]
-    missing = [name for name in KEYS if name not in given]
-    if not given:
+    if not any(getattr(p, name) for name in KEYS):
         return
-    if missing:
-        yield given[0], f"buckets take all of {', '.join(KEYS)}", f"give {', '.join(missing)} too, or none of them"
+    if lacking := [*incomplete(p, KEYS, "buckets take")]:
+        yield from lacking
         return
     found = [*_powers(p), *_sizes(p, device)]
     yield from found or [*_counts(p), *_counting(p, device)]
+
+
+def incomplete(p: Hybrid, names: Iterable[str], what: str) -> Iterator[Problem]:
+    """Yield a problem if some of these keys of a table are given, and others are not."""
+    given = [name for name in names if getattr(p, name)]
+    missing = [name for name in names if name not in given]
+    if given and missing:
+        yield given[0], f"{what} all of {', '.join(names)}", f"give {', '.join(missing)} too, or none of them"
 
 
 def _powers(p: Hybrid) -> Iterator[Problem]:
@@ -169,14 +175,11 @@ def _counts(p: Hybrid) -> Iterator[Problem]:
 
 def _counting(p: Hybrid, device: Device) -> Iterator[Problem]:
     """Two digits take all bits that are not counted; the table of buckets has room for those of 2^30 keys."""
-    given = [name for name in COUNT if getattr(p, name)]
-    missing = [name for name in COUNT if name not in given]
-    if not given:
+    if not any(getattr(p, name) for name in COUNT):
         return
     lanes, most = p.count_group, 2 * DIGIT
-    if missing:
-        what = f"buckets that are counted take all of {', '.join(COUNT)}"
-        yield given[0], what, f"give {', '.join(missing)} too, or none of them"
+    if lacking := [*incomplete(p, COUNT, "buckets that are counted take")]:
+        yield from lacking
     elif p.key.bits - p.count_bits > most:
         what = f"two digits have {most} bits, and leave {p.key.bits - most} of the key"
         yield "count_bits", what, "give as many, or leave it out" if p.key.bits - most <= 16 else "leave it out"

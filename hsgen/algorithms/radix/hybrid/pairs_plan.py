@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from hsgen.algorithms.device_constraints import Problem
 from hsgen.algorithms.radix import onesweep
 from hsgen.algorithms.radix.hybrid import pairs
-from hsgen.algorithms.radix.hybrid.buckets_plan import Span, launched
+from hsgen.algorithms.radix.hybrid.buckets_plan import Span, incomplete, launched
 from hsgen.algorithms.radix.hybrid.params import PAIRS, Hybrid
 from hsgen.algorithms.radix.rows import BOUND
 from hsgen.algorithms.radix.words import values_binding, words_binding
@@ -83,16 +83,10 @@ def test_counts(p: Hybrid) -> Iterator[int]:
 
 def problems(p: Hybrid, device: Device) -> Iterator[Problem]:
     """Yield what cannot work with these choices."""
-    given = [name for name in PAIRS if getattr(p, name)]
-    missing = [name for name in PAIRS if name not in given]
-    if not given:
+    if not any(getattr(p, name) for name in PAIRS):
         return
-    if missing:
-        yield (
-            given[0],
-            f"buckets take all of {', '.join(PAIRS)}",
-            f"give {', '.join(missing)} too, or none of them",
-        )
+    if lacking := [*incomplete(p, PAIRS, "buckets take")]:
+        yield from lacking
         return
     if not device.promised:
         what = "buckets with values follow passes of a look-back that needs no second try"
