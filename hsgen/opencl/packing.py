@@ -42,7 +42,7 @@ def _apart(sizes: Sequence[int]) -> list[Pack]:
 
 
 def _together(sizes: Sequence[int]) -> list[Pack]:
-    """Packs of 64 bits, but for the first one, which cut through columns."""
+    """Packs of 64 bits, except for the first one, which cut through columns."""
     low = [sum(sizes[i + 1 :]) for i in range(len(sizes))]
     starts = range(0, sum(sizes), _WORD)
     parts = [
@@ -52,7 +52,7 @@ def _together(sizes: Sequence[int]) -> list[Pack]:
 
 
 def packs(by: By) -> list[Pack]:
-    """Return the packs of columns, each for one sort: of whole columns, or of parts of them where fewer then suffice."""
+    """Return the packs of columns, each for one sort: of whole columns, or of parts where fewer then suffice."""
     sizes = [8 * _bytes(name) for name, _ in by]
     apart, together = _apart(sizes), _together(sizes)
     return together if len(together) < len(apart) else apart
@@ -82,7 +82,7 @@ def _joined(number: int, column: tuple[str, str], shift: int, word: str, *, whol
 
 
 class Packer:
-    """The packing of columns `by` into words, as `pack` tells.
+    """The packing of columns `by` into words that `pack` describes.
 
     `bits`: the bits of a word that columns take, from the lowest on; the others are 0.  `size`: its bytes.
     """
