@@ -41,6 +41,7 @@ extern "C" hs_status hs_cuda_create_with(const hs_cuda_kernels *sort, const hs_c
     made->device = device;
     made->columns = columns < sort->sort->max_groups ? columns : sort->sort->max_groups;
     made->rows = (uint32_t)rows;
+    made->early = hs_cuda_early(sort->kernels[0]);
     *sorter = made;
     return HS_OK;
 }

@@ -56,10 +56,7 @@ static cudaError_t hs_cuda_launch(const hs_cuda *sorter, const hs_step *step, co
     values[i++] = &argument;
     values[i++] = &numbers[0]; /* not read by sorts that hs_has_numbers excludes */
     values[i] = &numbers[1];
-    if (kernel->cooperative)
-        return hs_cuda_together(sorter->kernels->kernels[step->kernel], grid, kernel, values, stream);
-    return cudaLaunchKernel(sorter->kernels->kernels[step->kernel], dim3(grid[0], grid[1]), dim3(kernel->work_group),
-                            values, kernel->local_bytes, stream);
+    return hs_cuda_start(sorter, sorter->kernels->kernels[step->kernel], grid, kernel, values, stream);
 }
 
 extern "C" hs_status hs_cuda_run(const hs_cuda *sorter, cudaStream_t stream, const hs_cuda_record *record,

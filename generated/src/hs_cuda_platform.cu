@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT-0
  * Part of a bundle of hsgen 1.0.0; do not edit. */
-/* What depends on the platform: codes of errors, warps, how a device is described, cooperative launches. */
+/* What depends on the platform: codes of errors, warps, how a device is described, launches. */
 #include "hs_cuda_internal.h"
 
 #include <string.h>
@@ -57,18 +57,32 @@ extern "C" cudaError_t hs_cuda_device(hs_device *device, char name[HS_CUDA_NAME]
     return cudaSuccess;
 }
 
-extern "C" cudaError_t hs_cuda_together(const void *kernel, const uint32_t grid[2], const hs_kernel *what,
-                                        void **values, cudaStream_t stream)
+/* Code for compute capability 9.0 and later does; graphs take such launches since CUDA 12.3. */
+extern "C" int hs_cuda_early(const void *kernel)
+{
+    struct cudaFuncAttributes has;
+    int driver = 0;
+    return cudaDriverGetVersion(&driver) == cudaSuccess && driver >= 12030 &&
+           cudaFuncGetAttributes(&has, kernel) == cudaSuccess && has.ptxVersion >= 90;
+}
+
+extern "C" cudaError_t hs_cuda_start(const hs_cuda *sorter, const void *kernel, const uint32_t grid[2],
+                                     const hs_kernel *what, void **values, cudaStream_t stream)
 {
     cudaLaunchAttribute attribute = {};
     cudaLaunchConfig_t config = {};
-    attribute.id = cudaLaunchAttributeCooperative;
-    attribute.val.cooperative = 1;
+    if (what->cooperative) {
+        attribute.id = cudaLaunchAttributeCooperative;
+        attribute.val.cooperative = 1;
+    } else {
+        attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+        attribute.val.programmaticStreamSerializationAllowed = 1;
+    }
     config.gridDim = dim3(grid[0], grid[1]);
     config.blockDim = dim3(what->work_group);
     config.dynamicSmemBytes = what->local_bytes;
     config.stream = stream;
     config.attrs = &attribute;
-    config.numAttrs = 1;
+    config.numAttrs = what->cooperative || sorter->early;
     return cudaLaunchKernelExC(&config, kernel, values);
 }

@@ -15,6 +15,8 @@ from hsgen.engines.hosts import Host, numbered
 from hsgen.system import extras
 
 PLATFORM, VENDOR, WARP = "NVIDIA CUDA", 0x10DE, 32
+_EARLY = 90  # the least compute capability of launches before the end of kernels ahead
+_GRAPHS = 12030  # the least driver that captures them in graphs
 
 
 def package(name: str) -> Any:
@@ -69,13 +71,15 @@ def done(result: tuple[Any, ...], what: str = "the driver") -> Any:
 class Device:
     """A GPU: its number, its primary context as a handle, its facts, and itself as a host of targets.
 
-    cores: multiprocessors.  rows: the greatest second dimension of a grid.
+    cores: multiprocessors.  rows: the greatest second dimension of a grid.  early: whether a kernel may be launched
+    before those ahead have ended, for which it then waits itself.
     """
 
     number: int
     context: int
     cores: int
     rows: int
+    early: bool
     host: Host = field(compare=False)
 
     @property
@@ -165,7 +169,8 @@ def device(number: int) -> Device:
         raise Usage(f"device {number}: there are {len(every)} GPUs; give a number below that")
     context = int(done(bindings().cuDevicePrimaryCtxRetain(_handle(number)), "cuDevicePrimaryCtxRetain"))
     cores, rows = _fact(number, "MULTIPROCESSOR_COUNT"), _fact(number, "MAX_GRID_DIM_Y")
-    return Device(number=number, context=context, cores=cores, rows=rows, host=every[number])
+    early = every[number].compute >= _EARLY and int(done(bindings().cuDriverGetVersion())) >= _GRAPHS
+    return Device(number=number, context=context, cores=cores, rows=rows, early=early, host=every[number])
 
 
 def chosen(number: int | None) -> Device:

@@ -7,7 +7,7 @@ addresses of its arrays in their slots and launches; the driver copies arguments
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from threading import Lock
 from typing import Any
 
@@ -22,8 +22,8 @@ SCRATCH, DESTINATION = ROLES.index("scratch"), ROLES.index("destination")
 _WORD = (1 << 64) - 1
 _STREAMS = 16  # of which a prepared call keeps the arguments
 
-_Call = tuple[Any, tuple[Any, ...], str]
-"""A function of the driver, its arguments, and the name of the kernel."""
+_Call = tuple[Any, tuple[Any, ...]]
+"""A function of the driver, and its arguments."""
 
 
 class Arguments:
@@ -57,6 +57,7 @@ class Prepared:
         self._launches = [
             _launch(kernels, loaded[s.step.kernel], s, at) for s, at in zip(steps, arguments.at, strict=True)
         ]
+        self._names = [s.step.kernel for s in steps]
         self._calls: dict[int, list[_Call]] = {}
         self._last: tuple[int, ...] = ()
         self._lock = Lock()
@@ -94,32 +95,45 @@ class Prepared:
                     slots[slot] = bases[role] + plus
                 self._last = now
             calls = self._calls.get(stream) or self._called(stream)
-            for function, arguments, name in calls:
+            for number, (function, arguments) in enumerate(calls):
                 result = function(*arguments)
                 if result[0] != 0:
-                    done(result, f"kernel {name}")
+                    done(result, f"kernel {self._names[number]}")
 
     def _called(self, stream: int) -> list[_Call]:
         """The calls of the driver for a stream."""
         if len(self._calls) >= _STREAMS:
             self._calls.clear()
         on = bindings().CUstream(stream)
-        self._calls[stream] = [(f, (*where, on, *rest), name) for f, where, rest, name in self._launches]
+        self._calls[stream] = [launch(on) for launch in self._launches]
         return self._calls[stream]
 
 
-def _launch(
-    kernels: Kernels, one: Loaded, launch: Launch, at: int
-) -> tuple[Any, tuple[Any, ...], tuple[int, ...], str]:
-    """The function of the driver, its arguments before and after the stream, and the name of the kernel."""
+def _launch(kernels: Kernels, one: Loaded, launch: Launch, at: int) -> Callable[[Any], _Call]:
+    """What returns the call of the driver for a stream."""
     driver, (wide, high), name = bindings(), launch.grid, launch.step.kernel
     if high > kernels.device.rows:
         raise Unavailable(f"{kernels.device.host.label}: {launch.groups} blocks of kernel {name} do not fit a grid")
-    where = (driver.CUfunction(one.handle), wide, high, 1, one.threads, 1, 1, one.shared)
+    function = driver.CUfunction(one.handle)
+    where = (function, wide, high, 1, one.threads, 1, 1, one.shared)
     if one.cooperative:
         kernels.check_resident(one, wide * high, name)
-        return driver.cuLaunchCooperativeKernel, where, (at,), name
-    return driver.cuLaunchKernel, where, (at, 0), name
+        return lambda stream: (driver.cuLaunchCooperativeKernel, (*where, stream, at))
+    if kernels.device.early:
+        return lambda stream: (driver.cuLaunchKernelEx, (_early(where, stream), function, at, 0))
+    return lambda stream: (driver.cuLaunchKernel, (*where, stream, at, 0))
+
+
+def _early(where: tuple[Any, ...], stream: Any) -> Any:
+    """The driver's description of a launch that may begin before the kernels ahead have ended."""
+    driver = bindings()
+    attribute, config = driver.CUlaunchAttribute(), driver.CUlaunchConfig()
+    attribute.id = driver.CUlaunchAttributeID.CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION
+    attribute.value.programmaticStreamSerializationAllowed = 1
+    _, config.gridDimX, config.gridDimY, config.gridDimZ, *block, config.sharedMemBytes = where
+    config.blockDimX, config.blockDimY, config.blockDimZ = block
+    config.hStream, config.attrs, config.numAttrs = stream, [attribute], 1
+    return config
 
 
 def wait(device: Device, stream: int) -> None:

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import dropwhile
 from typing import Any
 
 from hsgen.algorithms import EVERY, Algorithm
 from hsgen.core.errors import Usage
-from hsgen.core.interpreter import launched_up_to, launches
+from hsgen.core.interpreter import launches
 from hsgen.core.kernels import Kernel
 from hsgen.core.keys import PLAIN, Signature
 from hsgen.core.plan import UNCAPPED, DeviceStatus, Plan, Step
-from hsgen.core.scratch import ANY_N, Scratch
+from hsgen.core.scratch import Scratch
 from hsgen.core.sort import Part, Sort
 from hsgen.stages import epilogue, run_boundaries
 from hsgen.targets.indirect_grids import counted
+from hsgen.targets.shares import bounded, merged, placed, suffix
 
 
 def assemble(
@@ -31,84 +32,24 @@ def assemble(
         Usage: a part but the last cannot sort as many keys as it shall, or the last one none of its counts; two parts
             need subgroups of different widths or bring different kernels of one name.
     """
-    placed = [_placed(parts, part, where, signature, groups) for part in parts]
-    placed = [_bounded(x) for x in placed] if signature.device_count else placed
+    shares = [placed(parts, part, where, signature, groups) for part in parts]
+    shares = merged([bounded(x) for x in shares] if signature.device_count else shares)
     kernels: dict[str, Kernel] = {}
-    for kernel in (k for x in placed for k in x.kernels):
+    for kernel in (k for x in shares for k in x.kernels):
         if kernels.setdefault(kernel.name, kernel) != kernel:
             raise Usage(f"{where}: two of the algorithms have a kernel {kernel.name}; give them the same shape")
     _one_width(kernels.values(), where)
     whole = replace(
-        placed[-1].plan,
-        steps=tuple(s for x in placed for s in x.steps),
-        max_n=placed[-1].part.max_n,
-        whole_words=all(x.plan.whole_words for x in placed),
-        scratch=Scratch(tuple(rule for x in placed for rule in x.scratch.rules)),
-        device_status=_shared_status([x.device_status for x in placed]),
+        shares[-1].plan,
+        steps=tuple(s for x in shares for s in x.steps),
+        max_n=shares[-1].part.max_n,
+        whole_words=all(x.plan.whole_words for x in shares),
+        scratch=Scratch(tuple(rule for x in shares for rule in x.scratch.rules)),
+        device_status=_shared_status([x.device_status for x in shares]),
     )
     made = tuple(kernels.values())
     made, whole = counted(made, whole) if signature.device_count else (made, whole)
-    return made, whole, tuple(x.part for x in placed)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Share:
-    """A part of a sort with what it contributes; `low` and `high` bound the counts of its steps."""
-
-    part: Part
-    plan: Plan
-    kernels: list[Kernel]
-    steps: list[Step]
-    low: int
-    high: int
-    scratch: Scratch
-
-    @property
-    def device_status(self) -> DeviceStatus | None:
-        """Its status, from its least count on."""
-        status = self.plan.device_status
-        return status and replace(status, min_n=max(status.min_n, self.low))
-
-
-def _placed(parts: Sequence[Part], part: Part, where: str, signature: Signature, groups: int) -> _Share:
-    """Return a part for its counts, and with a bit range for those of parts that cannot sort by one.
-
-    Raises:
-        Usage: it cannot sort as many keys as it shall.
-    """
-    algorithm = EVERY[part.algorithm]
-    plan = within(algorithm.plan(part.params), groups)
-    top = min(part.max_n, plan.max_n)
-    if top < part.max_n and (part is not parts[-1] or top <= part.min_n):
-        raise Usage(f"{where}: {part.algorithm} sorts up to {plan.max_n} keys; give no crossover beyond it")
-    lent = _lent(parts, part) if signature.bit_range else []
-    whole_only = signature.bit_range and not algorithm.TRAITS.bit_ranges
-    steps = _narrowed(plan.steps, part.min_n, top, "whole" if whole_only else "any")
-    steps += [s for low, high in lent for s in _narrowed(plan.steps, low, high, "part")]
-    tail = suffix(parts, part)
-    low, high = min([part.min_n, *(x for x, _ in lent)]), max([top, *(x for _, x in lent)])
-    return _Share(
-        part=replace(part, max_n=top),
-        plan=plan,
-        kernels=_used(algorithm.kernels(part.params), steps, tail),
-        steps=[replace(s, kernel=s.kernel + tail) for s in steps],
-        low=low,
-        high=high,
-        scratch=plan.scratch.within(low, high),
-    )
-
-
-def _bounded(share: _Share) -> _Share:
-    """The part for a device-side count: it finds its scratch by its own greatest count, not by any capacity.
-
-    Parts that report a status do so in one place, which depends on the capacity alone; their tables have rows for their
-    own counts.
-    """
-    if share.plan.device_status:
-        rows = (replace(r, units=min(r.units, -(-r.max_n // r.unit)), max_n=ANY_N) for r in share.scratch.rules)
-        return replace(share, scratch=Scratch(tuple(rows)))
-    bound = [replace(s, bindings=tuple(b.bounded(share.high) for b in s.bindings)) for s in share.steps]
-    return replace(share, steps=bound)
+    return made, whole, tuple(x.part for x in shares)
 
 
 def limited(parts: Sequence[Part], max_n: int, signature: Signature) -> list[Part]:
@@ -118,30 +59,6 @@ def limited(parts: Sequence[Part], max_n: int, signature: Signature) -> list[Par
     if signature.bit_range and able and not any(EVERY[x.algorithm].TRAITS.bit_ranges for x in kept):
         kept.append(replace(able[0], min_n=max_n, max_n=max_n))
     return kept
-
-
-def within(plan: Plan, groups: int) -> Plan:
-    """Return the plan for the counts whose grids have at most `groups` work-groups in each dimension."""
-    return replace(plan, max_n=launched_up_to(plan.steps, plan.max_n, groups))
-
-
-def suffix(parts: Sequence[Part], part: Part) -> str:
-    """Return what follows the names of a part's kernels: the label, where the algorithm has several shapes in the sort
-    and this is not the first."""
-    several = EVERY[part.algorithm].TRAITS.several
-    first = next((x for x in parts if several and x.algorithm == part.algorithm), part)
-    return "" if first.params == part.params else "_" + (part.label or part.algorithm).replace("-", "_")
-
-
-def _used(kernels: Iterable[Kernel], steps: Iterable[Step], tail: str) -> list[Kernel]:
-    """The kernels that some step launches, under the names of their part.
-
-    A later part must not clear what an `always` kernel clears: an earlier part may have noted something.
-    """
-    used = {s.kernel for s in steps}
-    return [
-        replace(k, name=k.name + tail, always=k.always and not tail) if tail else k for k in kernels if k.name in used
-    ]
 
 
 def _shared_status(statuses: Sequence[DeviceStatus | None]) -> DeviceStatus | None:
@@ -158,29 +75,6 @@ def _one_width(kernels: Iterable[Kernel], where: str) -> None:
         raise Usage(
             f"{where}: its algorithms use subgroups of {widths[0]} and of {widths[1]} lanes; give them one width"
         )
-
-
-def _lent(parts: Sequence[Part], part: Part) -> list[tuple[int, int]]:
-    """The counts of other parts for which a part sorts by a part of the bits: those of the parts that cannot, each lent
-    to the next part that can, or else to the last one."""
-    able = [x for x in parts if EVERY[x.algorithm].TRAITS.bit_ranges]
-    others = [x for x in parts if x not in able] if able else []
-    found = []
-    for other in others:
-        if next((x for x in able if x.min_n >= other.max_n), able[-1]) is part:
-            found.append((other.min_n, other.max_n))
-    return found
-
-
-def _narrowed(steps: Iterable[Step], low: int, high: int, part: str) -> list[Step]:
-    """The steps that run for counts above `low` up to `high`, and only there; `part` is the bit ranges that may be."""
-    fits = (
-        replace(s, guard=replace(s.guard, range=s.guard.range if part == "any" else part))
-        for s in steps
-        if "any" in (part, s.guard.range) or s.guard.range == part
-    )
-    mine = (s.within(low, high) for s in fits)
-    return [s for s in mine if not s.guard.empty]
 
 
 def _made(part: Part) -> tuple[Algorithm, Any]:
@@ -226,7 +120,10 @@ def moved(sort: Sort, step: Step, n: int) -> int:
         return epilogue.moved(kernel.data, n)
     for part in sort.parts:
         name = name.removesuffix(suffix(sort.parts, part))
-    return EVERY[kernel.algorithm].moved(kernel.params, replace(step, kernel=name), n)
+    params = kernel.params
+    if kernel.common is not None:  # of the part that serves the count
+        params = next((x.params for x in sort.parts if x.min_n < n <= x.max_n), params)
+    return EVERY[kernel.algorithm].moved(params, replace(step, kernel=name), n)
 
 
 def traffic(sort: Sort, n: int) -> int:

@@ -21,7 +21,7 @@ from hsgen.core.keys import KEYS, PLAIN, TYPES, Signature, described
 from hsgen.core.sort import Part, Sort
 from hsgen.stages import attach
 from hsgen.system import documents, resources
-from hsgen.targets import assembly, schema
+from hsgen.targets import assembly, schema, shares
 from hsgen.targets.choices import ALL, Auto, algorithm, read_autos, read_choices, unserved
 from hsgen.targets.evidence import shapes
 from hsgen.targets.isa import read_isa
@@ -172,7 +172,7 @@ class Target:
             algorithm=label,
             key=KEYS[width],
             kernels=kernels,
-            plan=assembly.within(plan, groups),
+            plan=shares.within(plan, groups),
             parts=placed,
             operation=does.name,
             limit=max_n,

@@ -84,8 +84,14 @@ class Fake:
     runs: bool = True  # whether launches are run
 
     CUdevice_attribute = CUfunction_attribute = CUpointer_attribute = CUstreamCaptureMode = CUevent_flags = Named()
+    CUlaunchAttributeID = Named()
     CUresult = SimpleNamespace(CUDA_ERROR_NOT_READY=NOT_READY)
     CUcontext = CUfunction = CUkernel = CUstream = staticmethod(int)
+    CUlaunchConfig = SimpleNamespace
+
+    @staticmethod
+    def CUlaunchAttribute() -> Any:
+        return SimpleNamespace(id="", value=SimpleNamespace())
 
     def __post_init__(self) -> None:
         self._cl = toolchain.pyopencl()
@@ -260,6 +266,14 @@ class Fake:
         *_, at, extra = where
         assert extra == 0
         return self._launch(kernel, where[:8], at, cooperative=False)
+
+    def cuLaunchKernelEx(self, config: Any, kernel: int, at: int, extra: int) -> Any:
+        (attribute,) = config.attrs
+        assert (config.numAttrs, attribute.value.programmaticStreamSerializationAllowed, extra) == (1, 1, 0)
+        blocks = (config.gridDimX, config.gridDimY, config.gridDimZ)
+        threads = (config.blockDimX, config.blockDimY, config.blockDimZ)
+        where = (*blocks, *threads, config.sharedMemBytes, config.hStream)
+        return self._launch(kernel, where, at, cooperative=False)
 
     def cuLaunchCooperativeKernel(self, kernel: int, *where: int) -> Any:
         return self._launch(kernel, where[:8], where[-1], cooperative=True)

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from hsgen.algorithms import ALGORITHMS
 from hsgen.core.device import Device
 from hsgen.core.keys import KeyType
-from hsgen.targets import assembly
+from hsgen.targets import shares
 from hsgen.targets.ranges import RANGES
 from hsgen.tools.suggest.facts import Choice, Facts, Table
 from hsgen.tools.suggest.shapes import SHAPES
@@ -26,7 +26,7 @@ def launched(algorithm: str, key: KeyType, table: Table, device: Device) -> int:
     """Return the greatest count whose grids the device launches for a table."""
     made = ALGORITHMS[algorithm]
     params = made.params(key, {name: choice.value for name, choice in table.items()})
-    return assembly.within(made.plan(params), device.groups).max_n
+    return shares.within(made.plan(params), device.groups).max_n
 
 
 def autos(f: Facts, key: KeyType, width: int, sorts: Mapping[str, tuple[str, Table]]) -> Table:

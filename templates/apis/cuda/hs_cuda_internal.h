@@ -13,6 +13,7 @@ struct hs_cuda {
     int device;
     uint64_t columns; /* greatest grid in x, what the target allows included */
     uint32_t rows;    /* greatest grid in y */
+    int early;        /* as hs_cuda_early */
 };
 
 /* A buffer as a caller gives it; `bytes` 0: the size is not known. */
@@ -45,9 +46,12 @@ HS_INTERNAL int hs_cuda_warp_holds(uint64_t warp, uint32_t lanes);
 /* The current device as hs_suits takes it, and its number; `name` is the memory of its name. */
 HS_INTERNAL cudaError_t hs_cuda_device(hs_device *device, char name[HS_CUDA_NAME], int *index);
 
-/* Launch a cooperative kernel: all of its groups are resident, or the launch fails. */
-HS_INTERNAL cudaError_t hs_cuda_together(const void *kernel, const uint32_t grid[2], const hs_kernel *what,
-                                         void **values, cudaStream_t stream);
+/* Whether a kernel itself waits for those ahead, so that it may be launched before they have ended. */
+HS_INTERNAL int hs_cuda_early(const void *kernel);
+
+/* Launch a kernel; all groups of a cooperative one are resident, or the launch fails. */
+HS_INTERNAL cudaError_t hs_cuda_start(const hs_cuda *sorter, const void *kernel, const uint32_t grid[2],
+                                      const hs_kernel *what, void **values, cudaStream_t stream);
 
 /* The status of an error that is returned from here, which is also stored if `error` is not null.  The CUDA runtime
  * keeps the last error for the next query: this error is cleared there, unless `pending` is an earlier one, which is the

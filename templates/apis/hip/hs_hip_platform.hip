@@ -57,9 +57,17 @@ extern "C" hipError_t hs_hip_device(hs_device *device, char name[HS_HIP_NAME], i
     return hipSuccess;
 }
 
-extern "C" hipError_t hs_hip_together(const void *kernel, const uint32_t grid[2], const hs_kernel *what,
-                                      void **values, hipStream_t stream)
+extern "C" int hs_hip_early(const void *kernel)
 {
-    return hipLaunchCooperativeKernel(kernel, dim3(grid[0], grid[1]), dim3(what->work_group), values,
-                                      what->local_bytes, stream);
+    (void)kernel;
+    return 0;
+}
+
+extern "C" hipError_t hs_hip_start(const hs_hip *sorter, const void *kernel, const uint32_t grid[2],
+                                   const hs_kernel *what, void **values, hipStream_t stream)
+{
+    const dim3 groups(grid[0], grid[1]), lanes(what->work_group);
+    (void)sorter;
+    if (what->cooperative) return hipLaunchCooperativeKernel(kernel, groups, lanes, values, what->local_bytes, stream);
+    return hipLaunchKernel(kernel, groups, lanes, values, what->local_bytes, stream);
 }

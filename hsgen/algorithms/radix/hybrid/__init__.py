@@ -35,11 +35,16 @@ def kernels(p: Hybrid) -> tuple[Kernel, ...]:
     made = [single.kernel(single.of(p))] if p.alone else []
     if p.msd:
         made += _buckets(p)
-    made += onesweep.swept(p)
+    made += [replace(k, common=_common(p)) for k in onesweep.swept(p)]
     if p.finish:
         made += pairs.kernels(p, words(p).finish, digit_arrays(p), rank_arrays(pairs.rest(p)))
     made += onesweep.again(p)
     return (*made, *(kernels(large(p)) if p.large and p.msd else reduce_scan.beyond(p)))
+
+
+def _common(p: Hybrid) -> Hybrid:
+    """What matters to the kernels of look-back: whether there are buckets of pairs, not how large they are."""
+    return replace(p, finish_from=min(p.finish_from, 1), finish_group=0, finish_items=0, finish_places=0)
 
 
 def _buckets(p: Hybrid) -> tuple[Kernel, ...]:

@@ -89,6 +89,9 @@ typedef unsigned int hs_key;
 // sort blocks of 128 keys
 HS_KERNEL void __launch_bounds__(16) block_sort_16(const hs_stored_key *source, hs_stored_key *destination, int n, int argument)
 {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
+#endif
     extern __shared__ unsigned long long hs_shared[];
     hs_key *const tile = (hs_key *)hs_shared;
 
@@ -439,6 +442,9 @@ HS_KERNEL void __launch_bounds__(16) block_sort_16(const hs_stored_key *source, 
 // sort blocks of 512 keys
 HS_KERNEL void __launch_bounds__(64) block_sort_64(const hs_stored_key *source, hs_stored_key *destination, int n, int argument)
 {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
+#endif
     extern __shared__ unsigned long long hs_shared[];
     hs_key *const tile = (hs_key *)hs_shared;
 
@@ -1040,6 +1046,9 @@ HS_KERNEL void __launch_bounds__(64) block_sort_64(const hs_stored_key *source, 
 // sort blocks of 2048 keys
 HS_KERNEL void __launch_bounds__(256) block_sort_256(const hs_stored_key *source, hs_stored_key *destination, int n, int argument)
 {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
+#endif
     extern __shared__ unsigned long long hs_shared[];
     hs_key *const tile = (hs_key *)hs_shared;
 
@@ -1941,6 +1950,9 @@ HS_KERNEL void __launch_bounds__(256) block_sort_256(const hs_stored_key *source
 // flip merge, 1 stage
 HS_KERNEL void __launch_bounds__(256) flip_1(hs_stored_key *destination, int n, int argument)
 {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
+#endif
 
     int level = hs_argument() & 255, lg_stride = hs_argument() >> 8 & 255;
     int run = 2048 << level;
@@ -1975,6 +1987,9 @@ HS_KERNEL void __launch_bounds__(256) flip_1(hs_stored_key *destination, int n, 
 // flip merge, 2 stages
 HS_KERNEL void __launch_bounds__(256) flip_2(hs_stored_key *destination, int n, int argument)
 {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
+#endif
 
     int level = hs_argument() & 255, lg_stride = hs_argument() >> 8 & 255;
     int stride = 1 << lg_stride;
@@ -2023,6 +2038,9 @@ HS_KERNEL void __launch_bounds__(256) flip_2(hs_stored_key *destination, int n, 
 // flip merge, 3 stages
 HS_KERNEL void __launch_bounds__(256) flip_3(hs_stored_key *destination, int n, int argument)
 {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
+#endif
 
     int level = hs_argument() & 255, lg_stride = hs_argument() >> 8 & 255;
     int stride = 1 << lg_stride;
@@ -2099,6 +2117,9 @@ HS_KERNEL void __launch_bounds__(256) flip_3(hs_stored_key *destination, int n, 
 // half merge, 1 stage
 HS_KERNEL void __launch_bounds__(256) half_1(hs_stored_key *destination, int n, int argument)
 {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
+#endif
 
     int level = hs_argument() & 255, lg_stride = hs_argument() >> 8 & 255;
     int stride = 1 << lg_stride;
@@ -2135,6 +2156,9 @@ HS_KERNEL void __launch_bounds__(256) half_1(hs_stored_key *destination, int n, 
 // half merge, 2 stages
 HS_KERNEL void __launch_bounds__(256) half_2(hs_stored_key *destination, int n, int argument)
 {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
+#endif
 
     int level = hs_argument() & 255, lg_stride = hs_argument() >> 8 & 255;
     int stride = 1 << lg_stride;
@@ -2184,6 +2208,9 @@ HS_KERNEL void __launch_bounds__(256) half_2(hs_stored_key *destination, int n, 
 // half merge, 3 stages
 HS_KERNEL void __launch_bounds__(256) half_3(hs_stored_key *destination, int n, int argument)
 {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
+#endif
 
     int level = hs_argument() & 255, lg_stride = hs_argument() >> 8 & 255;
     int stride = 1 << lg_stride;
@@ -2261,6 +2288,9 @@ HS_KERNEL void __launch_bounds__(256) half_3(hs_stored_key *destination, int n, 
 // sort bitonic chunks of 2048 keys
 HS_KERNEL void __launch_bounds__(256) clean(hs_stored_key *destination, int n, int argument)
 {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
+#endif
     extern __shared__ unsigned long long hs_shared[];
     hs_key *const tile = (hs_key *)hs_shared;
 
@@ -2438,6 +2468,9 @@ HS_KERNEL void __launch_bounds__(256) clean(hs_stored_key *destination, int n, i
 // count the digits
 HS_KERNEL void __launch_bounds__(256) count(const hs_stored_key *source, hs_stored_key *destination, hs_stored_key *other, hs_u32 *words, int n, int argument)
 {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
+#endif
     extern __shared__ unsigned long long hs_shared[];
     hs_u32 *const counts = (hs_u32 *)hs_shared;
 
@@ -2470,6 +2503,9 @@ HS_KERNEL void __launch_bounds__(256) count(const hs_stored_key *source, hs_stor
 // scan the counts of one digit a work-group
 HS_KERNEL void __launch_bounds__(256) rows(hs_u32 *words, int n, int argument)
 {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
+#endif
     extern __shared__ unsigned long long hs_shared[];
     hs_u32 *const sums = (hs_u32 *)hs_shared;
 
@@ -2507,6 +2543,9 @@ HS_KERNEL void __launch_bounds__(256) rows(hs_u32 *words, int n, int argument)
 // rank tiles and store their keys at their places
 HS_KERNEL void __launch_bounds__(256) scatter(const hs_stored_key *source, hs_stored_key *destination, hs_stored_key *other, hs_u32 *words, int n, int argument)
 {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
+#endif
     extern __shared__ unsigned long long hs_shared[];
     hs_key *const tile = (hs_key *)hs_shared;
     hs_u32 *const totals = (hs_u32 *)((unsigned char *)hs_shared + 8192);
@@ -2667,6 +2706,9 @@ HS_KERNEL void __launch_bounds__(256) scatter(const hs_stored_key *source, hs_st
 // copy the keys to the destination, unless they are there
 HS_KERNEL void __launch_bounds__(256) copy(const hs_stored_key *source, hs_stored_key *destination, hs_stored_key *other, hs_u32 *words, int n, int argument)
 {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
+#endif
 
     int at = hs_to_int(words[4 + hs_pass()]), next = 1;
     if (at == next) return;

@@ -102,6 +102,9 @@ typedef unsigned long long hs_pair;
 // sort blocks of 128 keys
 HS_KERNEL void __launch_bounds__(16) block_sort_16(const hs_stored_key *source, hs_pair *destination, int n, int argument)
 {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
+#endif
     extern __shared__ unsigned long long hs_shared[];
     hs_pair *const tile = (hs_pair *)hs_shared;
 
@@ -452,6 +455,9 @@ HS_KERNEL void __launch_bounds__(16) block_sort_16(const hs_stored_key *source, 
 // sort blocks of 512 keys
 HS_KERNEL void __launch_bounds__(64) block_sort_64(const hs_stored_key *source, hs_pair *destination, int n, int argument)
 {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
+#endif
     extern __shared__ unsigned long long hs_shared[];
     hs_pair *const tile = (hs_pair *)hs_shared;
 
@@ -1053,6 +1059,9 @@ HS_KERNEL void __launch_bounds__(64) block_sort_64(const hs_stored_key *source, 
 // sort blocks of 2048 keys
 HS_KERNEL void __launch_bounds__(256) block_sort_256(const hs_stored_key *source, hs_pair *destination, int n, int argument)
 {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
+#endif
     extern __shared__ unsigned long long hs_shared[];
     hs_pair *const tile = (hs_pair *)hs_shared;
 
@@ -1954,6 +1963,9 @@ HS_KERNEL void __launch_bounds__(256) block_sort_256(const hs_stored_key *source
 // flip merge, 1 stage
 HS_KERNEL void __launch_bounds__(256) flip_1(hs_pair *destination, int n, int argument)
 {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
+#endif
 
     int level = hs_argument() & 255, lg_stride = hs_argument() >> 8 & 255;
     int run = 2048 << level;
@@ -1988,6 +2000,9 @@ HS_KERNEL void __launch_bounds__(256) flip_1(hs_pair *destination, int n, int ar
 // flip merge, 2 stages
 HS_KERNEL void __launch_bounds__(256) flip_2(hs_pair *destination, int n, int argument)
 {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
+#endif
 
     int level = hs_argument() & 255, lg_stride = hs_argument() >> 8 & 255;
     int stride = 1 << lg_stride;
@@ -2036,6 +2051,9 @@ HS_KERNEL void __launch_bounds__(256) flip_2(hs_pair *destination, int n, int ar
 // flip merge, 3 stages
 HS_KERNEL void __launch_bounds__(256) flip_3(hs_pair *destination, int n, int argument)
 {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
+#endif
 
     int level = hs_argument() & 255, lg_stride = hs_argument() >> 8 & 255;
     int stride = 1 << lg_stride;
@@ -2112,6 +2130,9 @@ HS_KERNEL void __launch_bounds__(256) flip_3(hs_pair *destination, int n, int ar
 // half merge, 1 stage
 HS_KERNEL void __launch_bounds__(256) half_1(hs_pair *destination, int n, int argument)
 {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
+#endif
 
     int level = hs_argument() & 255, lg_stride = hs_argument() >> 8 & 255;
     int stride = 1 << lg_stride;
@@ -2148,6 +2169,9 @@ HS_KERNEL void __launch_bounds__(256) half_1(hs_pair *destination, int n, int ar
 // half merge, 2 stages
 HS_KERNEL void __launch_bounds__(256) half_2(hs_pair *destination, int n, int argument)
 {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
+#endif
 
     int level = hs_argument() & 255, lg_stride = hs_argument() >> 8 & 255;
     int stride = 1 << lg_stride;
@@ -2197,6 +2221,9 @@ HS_KERNEL void __launch_bounds__(256) half_2(hs_pair *destination, int n, int ar
 // sort bitonic chunks of 2048 keys
 HS_KERNEL void __launch_bounds__(256) clean(hs_pair *destination, int n, int argument)
 {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
+#endif
     extern __shared__ unsigned long long hs_shared[];
     hs_pair *const tile = (hs_pair *)hs_shared;
 
@@ -2374,6 +2401,9 @@ HS_KERNEL void __launch_bounds__(256) clean(hs_pair *destination, int n, int arg
 // copy the values
 HS_KERNEL void __launch_bounds__(256) keep(const hs_value *values_in, hs_value *values_tmp, int n, int argument)
 {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
+#endif
 
     int i = hs_group_id() * 256 + hs_local_id();
     if (i < hs_n()) values_tmp[i] = values_in[i];
@@ -2382,6 +2412,9 @@ HS_KERNEL void __launch_bounds__(256) keep(const hs_value *values_in, hs_value *
 // store keys, gather values by their indices
 HS_KERNEL void __launch_bounds__(256) gather(const hs_pair *pairs, hs_stored_key *destination, const hs_value *values_in, hs_value *values_out, int n, int argument)
 {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
+#endif
 
     int i = hs_group_id() * 256 + hs_local_id();
     if (i >= hs_n()) return;
@@ -2393,6 +2426,9 @@ HS_KERNEL void __launch_bounds__(256) gather(const hs_pair *pairs, hs_stored_key
 // count the digits
 HS_KERNEL void __launch_bounds__(256) count(const hs_stored_key *source, hs_stored_key *destination, hs_stored_key *other, hs_u32 *words, int n, int argument)
 {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
+#endif
     extern __shared__ unsigned long long hs_shared[];
     hs_u32 *const counts = (hs_u32 *)hs_shared;
 
@@ -2425,6 +2461,9 @@ HS_KERNEL void __launch_bounds__(256) count(const hs_stored_key *source, hs_stor
 // scan the counts of one digit a work-group
 HS_KERNEL void __launch_bounds__(256) rows(hs_u32 *words, int n, int argument)
 {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
+#endif
     extern __shared__ unsigned long long hs_shared[];
     hs_u32 *const sums = (hs_u32 *)hs_shared;
 
@@ -2462,6 +2501,9 @@ HS_KERNEL void __launch_bounds__(256) rows(hs_u32 *words, int n, int argument)
 // rank tiles and store their keys at their places
 HS_KERNEL void __launch_bounds__(256) scatter(const hs_stored_key *source, hs_stored_key *destination, hs_stored_key *other, hs_u32 *words, const hs_value *values_in, hs_value *values_out, hs_value *values_tmp, int n, int argument)
 {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
+#endif
     extern __shared__ unsigned long long hs_shared[];
     hs_key *const tile = (hs_key *)hs_shared;
     hs_u32 *const totals = (hs_u32 *)((unsigned char *)hs_shared + 8192);
@@ -2627,6 +2669,9 @@ HS_KERNEL void __launch_bounds__(256) scatter(const hs_stored_key *source, hs_st
 // copy the keys to the destination, unless they are there
 HS_KERNEL void __launch_bounds__(256) copy(const hs_stored_key *source, hs_stored_key *destination, hs_stored_key *other, hs_u32 *words, const hs_value *values_in, hs_value *values_out, hs_value *values_tmp, int n, int argument)
 {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
+#endif
 
     int at = hs_to_int(words[4 + hs_pass()]), next = 1;
     if (at == next) return;

@@ -124,6 +124,9 @@ static __device__ __forceinline__ void hs_grid_barrier(int groups) { hs_grid_wai
 // sort up to 4096 keys in one work-group
 HS_KERNEL void __launch_bounds__(512) single(const hs_stored_key *source, hs_stored_key *destination, int n, int argument)
 {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
+#endif
     extern __shared__ unsigned long long hs_shared[];
     hs_key *const tile = (hs_key *)hs_shared;
     hs_u32 *const totals = (hs_u32 *)((unsigned char *)hs_shared + 16384);
@@ -355,6 +358,9 @@ HS_KERNEL void __launch_bounds__(512) single(const hs_stored_key *source, hs_sto
 // sort up to 2359296 keys in one launch
 HS_KERNEL void __launch_bounds__(512) grid(const hs_stored_key *source, hs_stored_key *destination, hs_u32 *words, int n, int argument)
 {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
+#endif
     extern __shared__ unsigned long long hs_shared[];
     hs_key *const tile = (hs_key *)hs_shared;
     hs_u32 *const totals = (hs_u32 *)((unsigned char *)hs_shared + 73728);
@@ -864,6 +870,9 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored_key *source, hs_store
 // clear the counts of the first digit
 HS_KERNEL void __launch_bounds__(512) msd_begin_radix(hs_u32 *words, int n, int argument)
 {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
+#endif
 
     if (hs_group_id() > 0) return;
     for (int i = hs_local_id(); i < 512; i += 512) words[1808 + i] = 0u;
@@ -874,6 +883,9 @@ HS_KERNEL void __launch_bounds__(512) msd_begin_radix(hs_u32 *words, int n, int 
 // count the first digit
 HS_KERNEL void __launch_bounds__(512) msd_histogram_radix(const hs_stored_key *source, hs_u32 *words, int n, int argument)
 {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
+#endif
     extern __shared__ unsigned long long hs_shared[];
     hs_u32 *const counts = (hs_u32 *)hs_shared;
 
@@ -909,6 +921,9 @@ HS_KERNEL void __launch_bounds__(512) msd_histogram_radix(const hs_stored_key *s
 // turn the counts of the first digit into starts
 HS_KERNEL void __launch_bounds__(512) msd_starts_radix(hs_u32 *words, int n, int argument)
 {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
+#endif
     extern __shared__ unsigned long long hs_shared[];
     hs_u32 *const tops = (hs_u32 *)hs_shared;
 
@@ -971,6 +986,9 @@ HS_KERNEL void __launch_bounds__(512) msd_starts_radix(hs_u32 *words, int n, int
 // deal keys by the first digit
 HS_KERNEL void __launch_bounds__(512, 2) msd_first_radix(const hs_stored_key *source, hs_stored_key *dealt, hs_u32 *words, int n, int argument)
 {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
+#endif
     extern __shared__ unsigned long long hs_shared[];
     hs_key *const tile = (hs_key *)hs_shared;
     hs_u32 *const counts = (hs_u32 *)((unsigned char *)hs_shared + 49152);
@@ -1055,6 +1073,9 @@ HS_KERNEL void __launch_bounds__(512, 2) msd_first_radix(const hs_stored_key *so
 // count the second digit
 HS_KERNEL void __launch_bounds__(512) msd_count_radix(const hs_stored_key *dealt, hs_u32 *words, int n, int argument)
 {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
+#endif
     extern __shared__ unsigned long long hs_shared[];
     hs_u32 *const counts = (hs_u32 *)hs_shared;
     hs_u32 *const found = (hs_u32 *)((unsigned char *)hs_shared + 4096);
@@ -1093,6 +1114,9 @@ HS_KERNEL void __launch_bounds__(512) msd_count_radix(const hs_stored_key *dealt
 // turn the counts of buckets into starts
 HS_KERNEL void __launch_bounds__(512) msd_places_radix(hs_u32 *words, int n, int argument)
 {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
+#endif
     extern __shared__ unsigned long long hs_shared[];
     hs_u32 *const tops = (hs_u32 *)hs_shared;
 
@@ -1129,6 +1153,9 @@ HS_KERNEL void __launch_bounds__(512) msd_places_radix(hs_u32 *words, int n, int
 // deal keys by the second digit
 HS_KERNEL void __launch_bounds__(512, 2) msd_second_radix(const hs_stored_key *dealt, hs_stored_key *destination, hs_u32 *words, int n, int argument)
 {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
+#endif
     extern __shared__ unsigned long long hs_shared[];
     hs_key *const tile = (hs_key *)hs_shared;
     hs_u32 *const counts = (hs_u32 *)((unsigned char *)hs_shared + 49152);
@@ -1217,6 +1244,9 @@ HS_KERNEL void __launch_bounds__(512, 2) msd_second_radix(const hs_stored_key *d
 // sort a bucket of up to 5120 keys on chip
 HS_KERNEL void __launch_bounds__(256, 4) bucket_radix(hs_stored_key *destination, hs_u32 *words, int n, int argument)
 {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
+#endif
     extern __shared__ unsigned long long hs_shared[];
     hs_key *const tile = (hs_key *)hs_shared;
     hs_u32 *const places = (hs_u32 *)((unsigned char *)hs_shared + 20480);
@@ -1359,6 +1389,9 @@ HS_KERNEL void __launch_bounds__(256, 4) bucket_radix(hs_stored_key *destination
 // sort crowded buckets by all their bits
 HS_KERNEL void __launch_bounds__(256) bucket_rest_radix(hs_stored_key *destination, hs_u32 *words, int n, int argument)
 {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
+#endif
     extern __shared__ unsigned long long hs_shared[];
     hs_key *const tile = (hs_key *)hs_shared;
     hs_u32 *const totals = (hs_u32 *)((unsigned char *)hs_shared + 20480);
@@ -1466,6 +1499,9 @@ HS_KERNEL void __launch_bounds__(256) bucket_rest_radix(hs_stored_key *destinati
 // clear flags, tickets and counts
 HS_KERNEL void __launch_bounds__(256) begin_radix(hs_u32 *words, int n, int argument)
 {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
+#endif
 
     for (int i = hs_local_id(); i < 4; i += 256) words[5 + i] = 0u;
     for (int i = hs_local_id(); i < 1024; i += 256) words[13 + i] = 0u;
@@ -1474,6 +1510,9 @@ HS_KERNEL void __launch_bounds__(256) begin_radix(hs_u32 *words, int n, int argu
 // count the digits of all passes
 HS_KERNEL void __launch_bounds__(256) histogram_radix(const hs_stored_key *source, hs_u32 *words, int n, int argument)
 {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
+#endif
     extern __shared__ unsigned long long hs_shared[];
     hs_u32 *const counts = (hs_u32 *)hs_shared;
 
@@ -1518,6 +1557,9 @@ HS_KERNEL void __launch_bounds__(256) histogram_radix(const hs_stored_key *sourc
 // turn the counts of all passes into starts
 HS_KERNEL void __launch_bounds__(256) starts_radix(hs_u32 *words, int n, int argument)
 {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
+#endif
     extern __shared__ unsigned long long hs_shared[];
     hs_u32 *const totals = (hs_u32 *)hs_shared;
     hs_u32 *const firsts = (hs_u32 *)((unsigned char *)hs_shared + 1024);
@@ -1586,6 +1628,9 @@ HS_KERNEL void __launch_bounds__(256) starts_radix(hs_u32 *words, int n, int arg
 // rank a tile, look back, store its keys at their places
 HS_KERNEL void __launch_bounds__(256, 3) onesweep_radix(const hs_stored_key *source, hs_stored_key *destination, hs_stored_key *other, hs_u32 *words, int n, int argument)
 {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
+#endif
     extern __shared__ unsigned long long hs_shared[];
     hs_key *const tile = (hs_key *)hs_shared;
     hs_u32 *const totals = (hs_u32 *)((unsigned char *)hs_shared + 45056);
@@ -1734,6 +1779,9 @@ HS_KERNEL void __launch_bounds__(256, 3) onesweep_radix(const hs_stored_key *sou
 // clear the counts of the first digit
 HS_KERNEL void __launch_bounds__(512) msd_begin_wide_radix(hs_u32 *words, long long n, int argument)
 {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
+#endif
 
     if (hs_group_id() > 0) return;
     for (int i = hs_local_id(); i < 512; i += 512) words[272 + i] = 0u;
@@ -1744,6 +1792,9 @@ HS_KERNEL void __launch_bounds__(512) msd_begin_wide_radix(hs_u32 *words, long l
 // count the first digit
 HS_KERNEL void __launch_bounds__(512) msd_histogram_wide_radix(const hs_stored_key *source, hs_u32 *words, long long n, int argument)
 {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
+#endif
     extern __shared__ unsigned long long hs_shared[];
     hs_u32 *const counts = (hs_u32 *)hs_shared;
 
@@ -1778,6 +1829,9 @@ HS_KERNEL void __launch_bounds__(512) msd_histogram_wide_radix(const hs_stored_k
 // turn the counts of the first digit into starts
 HS_KERNEL void __launch_bounds__(512) msd_starts_wide_radix(hs_u32 *words, long long n, int argument)
 {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
+#endif
     extern __shared__ unsigned long long hs_shared[];
     hs_u32 *const tops = (hs_u32 *)hs_shared;
 
@@ -1839,6 +1893,9 @@ HS_KERNEL void __launch_bounds__(512) msd_starts_wide_radix(hs_u32 *words, long 
 // deal keys by the first digit
 HS_KERNEL void __launch_bounds__(512, 2) msd_first_wide_radix(const hs_stored_key *source, hs_stored_key *dealt, hs_u32 *words, long long n, int argument)
 {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
+#endif
     extern __shared__ unsigned long long hs_shared[];
     hs_key *const tile = (hs_key *)hs_shared;
     hs_u32 *const counts = (hs_u32 *)((unsigned char *)hs_shared + 49152);
@@ -1922,6 +1979,9 @@ HS_KERNEL void __launch_bounds__(512, 2) msd_first_wide_radix(const hs_stored_ke
 // count the second digit
 HS_KERNEL void __launch_bounds__(512) msd_count_wide_radix(const hs_stored_key *dealt, hs_u32 *words, long long n, int argument)
 {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
+#endif
     extern __shared__ unsigned long long hs_shared[];
     hs_u32 *const counts = (hs_u32 *)hs_shared;
     hs_u32 *const found = (hs_u32 *)((unsigned char *)hs_shared + 4096);
@@ -1961,6 +2021,9 @@ HS_KERNEL void __launch_bounds__(512) msd_count_wide_radix(const hs_stored_key *
 // turn the counts of buckets into starts
 HS_KERNEL void __launch_bounds__(512) msd_places_wide_radix(hs_u32 *words, long long n, int argument)
 {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
+#endif
     extern __shared__ unsigned long long hs_shared[];
     hs_u32 *const tops = (hs_u32 *)hs_shared;
 
@@ -1996,6 +2059,9 @@ HS_KERNEL void __launch_bounds__(512) msd_places_wide_radix(hs_u32 *words, long 
 // deal keys by the second digit
 HS_KERNEL void __launch_bounds__(512, 2) msd_second_wide_radix(const hs_stored_key *dealt, hs_stored_key *destination, hs_u32 *words, long long n, int argument)
 {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
+#endif
     extern __shared__ unsigned long long hs_shared[];
     hs_key *const tile = (hs_key *)hs_shared;
     hs_u32 *const counts = (hs_u32 *)((unsigned char *)hs_shared + 49152);
@@ -2085,6 +2151,9 @@ HS_KERNEL void __launch_bounds__(512, 2) msd_second_wide_radix(const hs_stored_k
 // count the lowest 14 bits of a bucket of up to 65535 keys, and store them in order
 HS_KERNEL void __launch_bounds__(512, 2) bucket_count_wide_radix(hs_stored_key *destination, hs_u32 *words, long long n, int argument)
 {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
+#endif
     extern __shared__ unsigned long long hs_shared[];
     hs_key *const tile = (hs_key *)hs_shared;
     hs_u32 *const counts = (hs_u32 *)((unsigned char *)hs_shared + 73728);
@@ -2167,6 +2236,9 @@ HS_KERNEL void __launch_bounds__(512, 2) bucket_count_wide_radix(hs_stored_key *
 // count the digits
 HS_KERNEL void __launch_bounds__(256) count_wide_radix(const hs_stored_key *source, hs_stored_key *destination, hs_stored_key *other, hs_u32 *words, hs_u64 *table, long long n, int argument)
 {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
+#endif
     extern __shared__ unsigned long long hs_shared[];
     hs_u32 *const counts = (hs_u32 *)hs_shared;
 
@@ -2200,6 +2272,9 @@ HS_KERNEL void __launch_bounds__(256) count_wide_radix(const hs_stored_key *sour
 // scan the counts of one digit a work-group
 HS_KERNEL void __launch_bounds__(256) rows_wide_radix(hs_u32 *words, hs_u64 *table, long long n, int argument)
 {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
+#endif
     extern __shared__ unsigned long long hs_shared[];
     hs_u64 *const sums = (hs_u64 *)hs_shared;
 
@@ -2238,6 +2313,9 @@ HS_KERNEL void __launch_bounds__(256) rows_wide_radix(hs_u32 *words, hs_u64 *tab
 // rank tiles and store their keys at their places
 HS_KERNEL void __launch_bounds__(256, 3) scatter_wide_radix(const hs_stored_key *source, hs_stored_key *destination, hs_stored_key *other, hs_u32 *words, hs_u64 *table, long long n, int argument)
 {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
+#endif
     extern __shared__ unsigned long long hs_shared[];
     hs_u64 *const bases = (hs_u64 *)hs_shared;
     hs_key *const tile = (hs_key *)((unsigned char *)hs_shared + 2048);
@@ -2381,6 +2459,9 @@ HS_KERNEL void __launch_bounds__(256, 3) scatter_wide_radix(const hs_stored_key 
 // copy the keys to the destination, unless they are there
 HS_KERNEL void __launch_bounds__(256) copy_wide_radix(const hs_stored_key *source, hs_stored_key *destination, hs_stored_key *other, hs_u32 *words, hs_u64 *table, long long n, int argument)
 {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
+#endif
 
     if (hs_n() > 1048576 && hs_n() <= 4294967296 && words[270] != 0u) return;
     int at = hs_to_int(words[0 + hs_pass()]), next = 1;

@@ -135,6 +135,9 @@ static __device__ __forceinline__ void hs_grid_barrier(int groups) { hs_grid_wai
 // sort up to 4096 keys in one work-group
 HS_KERNEL void __launch_bounds__(512) single(const hs_stored_key *source, hs_stored_key *destination, const hs_value *values_in, hs_value *values_out, int n, int argument)
 {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
+#endif
     extern __shared__ unsigned long long hs_shared[];
     hs_key *const tile = (hs_key *)hs_shared;
     hs_u32 *const totals = (hs_u32 *)((unsigned char *)hs_shared + 16384);
@@ -242,6 +245,9 @@ HS_KERNEL void __launch_bounds__(512) single(const hs_stored_key *source, hs_sto
 // sort up to 2359296 keys in one launch
 HS_KERNEL void __launch_bounds__(512) grid(const hs_stored_key *source, hs_stored_key *destination, hs_u32 *words, const hs_value *values_in, hs_value *values_out, hs_value *values_tmp, int n, int argument)
 {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
+#endif
     extern __shared__ unsigned long long hs_shared[];
     hs_key *const tile = (hs_key *)hs_shared;
     hs_u32 *const totals = (hs_u32 *)((unsigned char *)hs_shared + 73728);
@@ -434,6 +440,9 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored_key *source, hs_store
 // clear flags, tickets and counts
 HS_KERNEL void __launch_bounds__(512) begin_radix_few(hs_u32 *words, int n, int argument)
 {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
+#endif
 
     for (int i = hs_local_id(); i < 4; i += 512) words[5 + i] = 0u;
     for (int i = hs_local_id(); i < 1024; i += 512) words[13 + i] = 0u;
@@ -442,6 +451,9 @@ HS_KERNEL void __launch_bounds__(512) begin_radix_few(hs_u32 *words, int n, int 
 // count the digits of all passes
 HS_KERNEL void __launch_bounds__(512) histogram_radix_few(const hs_stored_key *source, hs_u32 *words, int n, int argument)
 {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
+#endif
     extern __shared__ unsigned long long hs_shared[];
     hs_u32 *const counts = (hs_u32 *)hs_shared;
 
@@ -485,6 +497,9 @@ HS_KERNEL void __launch_bounds__(512) histogram_radix_few(const hs_stored_key *s
 // rank a tile, look back, store its keys at their places
 HS_KERNEL void __launch_bounds__(512, 2) onesweep_radix_few(const hs_stored_key *source, hs_stored_key *destination, hs_stored_key *other, hs_u32 *words, const hs_value *values_in, hs_value *values_out, hs_value *values_tmp, int n, int argument)
 {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
+#endif
     extern __shared__ unsigned long long hs_shared[];
     hs_key *const tile = (hs_key *)hs_shared;
     hs_u32 *const totals = (hs_u32 *)((unsigned char *)hs_shared + 40960);
@@ -642,6 +657,9 @@ HS_KERNEL void __launch_bounds__(512, 2) onesweep_radix_few(const hs_stored_key 
 // turn counts into starts; send the two highest digits ahead
 HS_KERNEL void __launch_bounds__(512) finish_starts_radix_few(hs_u32 *words, int n, int argument)
 {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
+#endif
     extern __shared__ unsigned long long hs_shared[];
     hs_u32 *const totals = (hs_u32 *)hs_shared;
     hs_u32 *const firsts = (hs_u32 *)((unsigned char *)hs_shared + 1024);
@@ -705,6 +723,9 @@ HS_KERNEL void __launch_bounds__(512) finish_starts_radix_few(hs_u32 *words, int
 // find where each bucket begins
 HS_KERNEL void __launch_bounds__(512) finish_bounds_radix_few(hs_stored_key *destination, hs_u32 *bounds, hs_u32 *words, int n, int argument)
 {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
+#endif
 
     if (words[4] == 0u) return; // the keys were not sent ahead
     int bits = 1;
@@ -725,6 +746,9 @@ HS_KERNEL void __launch_bounds__(512) finish_bounds_radix_few(hs_stored_key *des
 // sort a bucket of up to 1536 keys on chip
 HS_KERNEL void __launch_bounds__(256, 4) finish_radix_few(hs_stored_key *destination, hs_value *values_out, hs_u32 *bounds, hs_u32 *words, int n, int argument)
 {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
+#endif
     extern __shared__ unsigned long long hs_shared[];
     hs_key *const tile = (hs_key *)hs_shared;
     hs_u32 *const places = (hs_u32 *)((unsigned char *)hs_shared + 6144);
@@ -913,6 +937,9 @@ HS_KERNEL void __launch_bounds__(256, 4) finish_radix_few(hs_stored_key *destina
 // sort crowded buckets, a digit at a time
 HS_KERNEL void __launch_bounds__(256) finish_rest_radix_few(hs_stored_key *destination, hs_value *values_out, hs_u32 *bounds, hs_u32 *words, int n, int argument)
 {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
+#endif
     extern __shared__ unsigned long long hs_shared[];
     hs_key *const tile = (hs_key *)hs_shared;
     hs_u32 *const totals = (hs_u32 *)((unsigned char *)hs_shared + 6144);
@@ -1023,6 +1050,9 @@ HS_KERNEL void __launch_bounds__(256) finish_rest_radix_few(hs_stored_key *desti
 // say which passes are left, if any
 HS_KERNEL void __launch_bounds__(512) finish_again_radix_few(hs_u32 *words, int n, int argument)
 {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
+#endif
 
     if (hs_group_id() > 0 || hs_local_id() > 0) return;
     bool uneven = words[1805] != 0u;
@@ -1053,60 +1083,12 @@ HS_KERNEL void __launch_bounds__(512) finish_again_radix_few(hs_u32 *words, int 
     words[0 + 4] = hs_to_u32(place == 0 ? 1 : place);
 }
 
-// clear flags, tickets and counts
-HS_KERNEL void __launch_bounds__(512) begin_radix_pairs(hs_u32 *words, int n, int argument)
-{
-
-    for (int i = hs_local_id(); i < 4; i += 512) words[5 + i] = 0u;
-    for (int i = hs_local_id(); i < 1024; i += 512) words[13 + i] = 0u;
-}
-
-// count the digits of all passes
-HS_KERNEL void __launch_bounds__(512) histogram_radix_pairs(const hs_stored_key *source, hs_u32 *words, int n, int argument)
-{
-    extern __shared__ unsigned long long hs_shared[];
-    hs_u32 *const counts = (hs_u32 *)hs_shared;
-
-    int tiles = (hs_n() + 10239) / 10240;
-    int groups = hs_to_int(tiles < 2048 ? tiles : 2048);
-    int group = hs_group_id();
-    if (group >= groups) return;
-    int each = (tiles + groups - 1) / groups * 10240; // keys of a work-group
-    int begin = group * each, end = begin + each < hs_n() ? begin + each : hs_n();
-    int set = hs_local_id() & 15;
-    for (int i = hs_local_id(); i < 16384; i += 512) counts[i] = 0u;
-    for (int i = begin / 10240 * 256 + hs_local_id(); i < (end + 10239) / 10240 * 256; i += 512)
-        words[1811 + i] = 0u;
-    hs_barrier();
-    int next = begin + hs_local_id();
-    for (; next + 9728 < end; next += 10240) {
-        hs_key k[20];
-        HS_UNROLL for (int i = 0; i < 20; i++) k[i] = hs_twiddle_in(source[next + i * 512]);
-        HS_UNROLL for (int i = 0; i < 20; i++) {
-            hs_local_atomic_add(counts[(0 + hs_digit(k[i], 0, 255)) * 16 + set], 1u);
-            hs_local_atomic_add(counts[(256 + hs_digit(k[i], 8, 255)) * 16 + set], 1u);
-            hs_local_atomic_add(counts[(512 + hs_digit(k[i], 16, 255)) * 16 + set], 1u);
-            hs_local_atomic_add(counts[(768 + hs_digit(k[i], 24, 255)) * 16 + set], 1u);
-        }
-    }
-    for (; next < end; next += 512) {
-        hs_key key = hs_twiddle_in(source[next]);
-        hs_local_atomic_add(counts[(0 + hs_digit(key, 0, 255)) * 16 + set], 1u);
-        hs_local_atomic_add(counts[(256 + hs_digit(key, 8, 255)) * 16 + set], 1u);
-        hs_local_atomic_add(counts[(512 + hs_digit(key, 16, 255)) * 16 + set], 1u);
-        hs_local_atomic_add(counts[(768 + hs_digit(key, 24, 255)) * 16 + set], 1u);
-    }
-    hs_barrier();
-    for (int i = hs_local_id(); i < 1024; i += 512) {
-        hs_u32 sum = 0u;
-        for (int s = 0; s < 16; s++) sum += counts[i * 16 + ((s + hs_local_id()) & 15)];
-        if (sum != 0u) hs_atomic_add(words[13 + i], sum);
-    }
-}
-
 // turn the counts of all passes into starts
 HS_KERNEL void __launch_bounds__(512) starts_radix_pairs(hs_u32 *words, int n, int argument)
 {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
+#endif
     extern __shared__ unsigned long long hs_shared[];
     hs_u32 *const totals = (hs_u32 *)hs_shared;
     hs_u32 *const firsts = (hs_u32 *)((unsigned char *)hs_shared + 1024);
@@ -1171,166 +1153,12 @@ HS_KERNEL void __launch_bounds__(512) starts_radix_pairs(hs_u32 *words, int n, i
     }
 }
 
-// rank a tile, look back, store its keys at their places
-HS_KERNEL void __launch_bounds__(512, 2) onesweep_radix_pairs(const hs_stored_key *source, hs_stored_key *destination, hs_stored_key *other, hs_u32 *words, const hs_value *values_in, hs_value *values_out, hs_value *values_tmp, int n, int argument)
-{
-    extern __shared__ unsigned long long hs_shared[];
-    hs_key *const tile = (hs_key *)hs_shared;
-    hs_u32 *const totals = (hs_u32 *)((unsigned char *)hs_shared + 40960);
-    hs_u32 *const firsts = (hs_u32 *)((unsigned char *)hs_shared + 41984);
-    hs_u32 *const sums = (hs_u32 *)((unsigned char *)hs_shared + 43008);
-    hs_u32 *const mixed = (hs_u32 *)((unsigned char *)hs_shared + 45056);
-    hs_u32 *const order = (hs_u32 *)((unsigned char *)hs_shared + 45064);
-    hs_u32 *const counts = (hs_u32 *)((unsigned char *)hs_shared + 86024);
-    hs_u32 *const bases = (hs_u32 *)((unsigned char *)hs_shared + 102408);
-    hs_u32 *const drawn = (hs_u32 *)((unsigned char *)hs_shared + 103432);
-
-    int pass = hs_pass(), shift = hs_shift(), mask = hs_digit_mask();
-    hs_u32 turn = words[9 + pass];
-    if (turn == 0u) return; // a constant digit
-    for (;;) { // work-groups draw tiles until there are no more
-        hs_barrier();
-        if (hs_local_id() == 0) drawn[0] = hs_atomic_add(words[5 + pass], 1u);
-        hs_barrier();
-        int number = hs_to_int(drawn[0]);
-        bool odd = (turn & 1u) != 0u;
-        hs_u32 counted = odd ? 1u << 30 : 3u << 30, summed = odd ? 2u << 30 : 0u;
-        if (number >= (hs_n() + 10239) / 10240) return;
-        int begin = number * 10240;
-        int valid = hs_n() - begin < 10240 ? hs_n() - begin : 10240;
-        int at = hs_to_int(words[0 + pass]), next = hs_to_int(words[0 + pass + 1]);
-        hs_select_keys(from, at);
-        hs_select_keys(to, next);
-        hs_select_values(values_from, at);
-        hs_select_values(values_to, next);
-        int row = hs_subgroup_id() * 640 + hs_lane_id();
-        hs_key k[20];
-        if (valid == 10240) {
-            HS_UNROLL for (int i = 0; i < 20; i++) k[i] = hs_load(from, begin + row + i * 32);
-        } else {
-            HS_UNROLL for (int i = 0; i < 20; i++) k[i] = row + i * 32 < valid ? hs_load(from, begin + row + i * 32) : HS_GREATEST;
-        }
-        int mine = hs_subgroup_id() * 256;
-        for (int i = hs_local_id(); i < 4096; i += 512) counts[i] = 0u;
-        if (hs_local_id() == 0) {
-            mixed[0] = 1u;
-            mixed[1] = hs_to_u32(shift);
-        }
-        hs_barrier();
-        HS_UNROLL for (int i = 0; i < 20; i++) hs_local_atomic_add(counts[mine + hs_digit(k[i], shift, mask)], 1u);
-        hs_barrier();
-        // a digit's keys come subgroup by subgroup
-        if (hs_local_id() < 256) for (int d = hs_local_id(), once = 1; once != 0; once = 0) {
-            hs_u32 sum = 0u;
-            for (int s = 0; s < 16; s++) {
-                hs_u32 c = counts[s * 256 + d];
-                counts[s * 256 + d] = sum;
-                sum += c;
-            }
-            if (sum == 10240u) mixed[0] = 0u;
-            totals[d] = d == mask ? sum - hs_to_u32(10240 - valid) : sum;
-        }
-        {
-            if (hs_local_id() < 256) for (int d = hs_local_id(), once = 1; once != 0; once = 0) hs_atomic_store(words[1811 + (number) * 256 + d], (totals[d]) | (number == 0 ? summed : counted));
-        }
-        hs_value v[20];
-        HS_UNROLL for (int i = 0; i < 4; i++) v[i] = row + i * 32 < valid ? hs_load_value(values_from, at, begin + row + i * 32) : 0u;
-        hs_barrier();
-        {
-            int own = hs_subgroup_id() * 32 + hs_lane_id(); // a digit
-            if (own < 256) sums[own] = totals[own];
-            for (int far = 1; far < 32; far *= 2) {
-                hs_subgroup_barrier();
-                hs_u32 x = own < 256 && hs_lane_id() >= far ? sums[own - far] : 0u;
-                hs_subgroup_barrier();
-                if (own < 256) sums[own] += x;
-            }
-            hs_barrier();
-            if (own < 256) {
-                hs_u32 before = sums[own] - totals[own];
-                for (int s = 31; s < own - hs_lane_id(); s += 32) before += sums[s];
-                firsts[own] = before;
-            }
-            hs_barrier();
-        }
-        shift = hs_to_int(mixed[1]); // the same; else compilers keep all digits until they are needed again, and spill
-        if (mixed[0] == 0u) { // the keys stay where they are
-            HS_UNROLL for (int i = 0; i < 4; i++) { int at_ = row + i * 32; tile[(at_) ^ ((at_) >> 5 & 31)] = k[i]; order[(at_) ^ ((at_) >> 5 & 31)] = v[i]; }
-            HS_UNROLL for (int i = 4; i < 20; i++) { int at_ = row + i * 32; tile[(at_) ^ ((at_) >> 5 & 31)] = k[i]; order[(at_) ^ ((at_) >> 5 & 31)] = row + i * 32 < valid ? hs_load_value(values_from, at, begin + row + i * 32) : 0u; }
-        } else {
-            if (hs_local_id() < 256) for (int d = hs_local_id(), once = 1; once != 0; once = 0) for (int s = 0; s < 16; s++) counts[s * 256 + d] += firsts[d];
-            hs_barrier();
-            HS_UNROLL for (int i = 0; i < 20; i++) {
-                {
-                    int d = hs_digit(k[i], shift, mask);
-                    if (i + 4 < 20) v[i + 4] = row + (i + 4) * 32 < valid ? hs_load_value(values_from, at, begin + row + (i + 4) * 32) : 0u;
-                    hs_lanemask same = HS_LANEMASK_ALL;
-                    hs_match_bit(same, d, 0);
-                    hs_match_bit(same, d, 1);
-                    hs_match_bit(same, d, 2);
-                    hs_match_bit(same, d, 3);
-                    hs_match_bit(same, d, 4);
-                    hs_match_bit(same, d, 5);
-                    hs_match_bit(same, d, 6);
-                    hs_match_bit(same, d, 7);
-                    int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
-                    hs_subgroup_barrier();
-                    if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
-                    hs_subgroup_barrier();
-                    { int at_ = place; tile[(at_) ^ ((at_) >> 5 & 31)] = k[i]; order[(at_) ^ ((at_) >> 5 & 31)] = v[i]; }
-                }
-            }
-        }
-        hs_barrier();
-        if (hs_local_id() < 256) for (int d = hs_local_id(), once = 1; once != 0; once = 0) {
-            hs_u32 before = 0u;
-            for (int j = number - 1; j >= 0;) {
-                hs_u32 seen[4];
-                seen[0] = hs_atomic_load(words[1811 + (j) * 256 + d]);
-                HS_UNROLL for (int i = 1; i < 4; i++) seen[i] = hs_atomic_load(words[1811 + ((j > i ? j - i : 0)) * 256 + d]);
-                bool known = true;
-                HS_UNROLL for (int i = 0; i < 4; i++) {
-                    if (known && j >= 0) {
-                        hs_u32 what = seen[i] & (3u << 30);
-                        known = what == summed || what == counted;
-                        if (known) {
-                            before += seen[i] & ((1u << 30) - 1u);
-                            j = what == summed ? -1 : j - 1;
-                        }
-                    }
-                }
-            }
-            if (number > 0) hs_atomic_store(words[1811 + (number) * 256 + d], (before + totals[d]) | summed);
-        bases[d] = words[13 + pass * 256 + d] + before - firsts[d];
-        }
-        hs_barrier();
-        if (valid == 10240) {
-            HS_UNROLL for (int i = 0; i < 20; i++) {
-                {
-                    hs_key key = tile[(hs_local_id() + i * 512) ^ ((hs_local_id() + i * 512) >> 5 & 31)];
-                    int d = hs_digit(key, shift, mask);
-                    int place = hs_to_int(bases[d]) + hs_local_id() + i * 512;
-                    hs_store(to, place, key);
-                    hs_store_value(values_to, place, order[(hs_local_id() + i * 512) ^ ((hs_local_id() + i * 512) >> 5 & 31)]);
-                }
-            }
-        } else {
-            HS_UNROLL for (int i = 0; i < 20; i++) {
-                if (hs_local_id() + i * 512 < valid) {
-                    hs_key key = tile[(hs_local_id() + i * 512) ^ ((hs_local_id() + i * 512) >> 5 & 31)];
-                    int d = hs_digit(key, shift, mask);
-                    int place = hs_to_int(bases[d]) + hs_local_id() + i * 512;
-                    hs_store(to, place, key);
-                    hs_store_value(values_to, place, order[(hs_local_id() + i * 512) ^ ((hs_local_id() + i * 512) >> 5 & 31)]);
-                }
-            }
-        }
-    }
-}
-
 // turn counts into starts; send the two highest digits ahead
 HS_KERNEL void __launch_bounds__(512) finish_starts_radix_pairs(hs_u32 *words, int n, int argument)
 {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
+#endif
     extern __shared__ unsigned long long hs_shared[];
     hs_u32 *const totals = (hs_u32 *)hs_shared;
     hs_u32 *const firsts = (hs_u32 *)((unsigned char *)hs_shared + 1024);
@@ -1394,6 +1222,9 @@ HS_KERNEL void __launch_bounds__(512) finish_starts_radix_pairs(hs_u32 *words, i
 // find where each bucket begins
 HS_KERNEL void __launch_bounds__(512) finish_bounds_radix_pairs(hs_stored_key *destination, hs_u32 *bounds, hs_u32 *words, int n, int argument)
 {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
+#endif
 
     if (words[4] == 0u) return; // the keys were not sent ahead
     int bits = 1;
@@ -1414,6 +1245,9 @@ HS_KERNEL void __launch_bounds__(512) finish_bounds_radix_pairs(hs_stored_key *d
 // sort a bucket of up to 2816 keys on chip
 HS_KERNEL void __launch_bounds__(256, 4) finish_radix_pairs(hs_stored_key *destination, hs_value *values_out, hs_u32 *bounds, hs_u32 *words, int n, int argument)
 {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
+#endif
     extern __shared__ unsigned long long hs_shared[];
     hs_key *const tile = (hs_key *)hs_shared;
     hs_u32 *const places = (hs_u32 *)((unsigned char *)hs_shared + 11264);
@@ -1602,6 +1436,9 @@ HS_KERNEL void __launch_bounds__(256, 4) finish_radix_pairs(hs_stored_key *desti
 // sort crowded buckets, a digit at a time
 HS_KERNEL void __launch_bounds__(256) finish_rest_radix_pairs(hs_stored_key *destination, hs_value *values_out, hs_u32 *bounds, hs_u32 *words, int n, int argument)
 {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
+#endif
     extern __shared__ unsigned long long hs_shared[];
     hs_key *const tile = (hs_key *)hs_shared;
     hs_u32 *const totals = (hs_u32 *)((unsigned char *)hs_shared + 11264);
@@ -1712,6 +1549,9 @@ HS_KERNEL void __launch_bounds__(256) finish_rest_radix_pairs(hs_stored_key *des
 // say which passes are left, if any
 HS_KERNEL void __launch_bounds__(512) finish_again_radix_pairs(hs_u32 *words, int n, int argument)
 {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
+#endif
 
     if (hs_group_id() > 0 || hs_local_id() > 0) return;
     bool uneven = words[1805] != 0u;
@@ -1745,6 +1585,9 @@ HS_KERNEL void __launch_bounds__(512) finish_again_radix_pairs(hs_u32 *words, in
 // count the digits
 HS_KERNEL void __launch_bounds__(512) count_wide_radix_pairs(const hs_stored_key *source, hs_stored_key *destination, hs_stored_key *other, hs_u32 *words, hs_u64 *table, long long n, int argument)
 {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
+#endif
     extern __shared__ unsigned long long hs_shared[];
     hs_u32 *const counts = (hs_u32 *)hs_shared;
 
@@ -1777,6 +1620,9 @@ HS_KERNEL void __launch_bounds__(512) count_wide_radix_pairs(const hs_stored_key
 // scan the counts of one digit a work-group
 HS_KERNEL void __launch_bounds__(512) rows_wide_radix_pairs(hs_u32 *words, hs_u64 *table, long long n, int argument)
 {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
+#endif
     extern __shared__ unsigned long long hs_shared[];
     hs_u64 *const sums = (hs_u64 *)hs_shared;
 
@@ -1814,6 +1660,9 @@ HS_KERNEL void __launch_bounds__(512) rows_wide_radix_pairs(hs_u32 *words, hs_u6
 // rank tiles and store their keys at their places
 HS_KERNEL void __launch_bounds__(512, 2) scatter_wide_radix_pairs(const hs_stored_key *source, hs_stored_key *destination, hs_stored_key *other, hs_u32 *words, const hs_value *values_in, hs_value *values_out, hs_value *values_tmp, hs_u64 *table, long long n, int argument)
 {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
+#endif
     extern __shared__ unsigned long long hs_shared[];
     hs_u64 *const bases = (hs_u64 *)hs_shared;
     hs_key *const tile = (hs_key *)((unsigned char *)hs_shared + 2048);
@@ -1965,6 +1814,9 @@ HS_KERNEL void __launch_bounds__(512, 2) scatter_wide_radix_pairs(const hs_store
 // copy the keys to the destination, unless they are there
 HS_KERNEL void __launch_bounds__(512) copy_wide_radix_pairs(const hs_stored_key *source, hs_stored_key *destination, hs_stored_key *other, hs_u32 *words, const hs_value *values_in, hs_value *values_out, hs_value *values_tmp, hs_u64 *table, long long n, int argument)
 {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
+#endif
 
     int at = hs_to_int(words[4 + hs_pass()]), next = 1;
     if (at == next) return;

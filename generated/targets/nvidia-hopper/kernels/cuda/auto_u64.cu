@@ -124,6 +124,9 @@ static __device__ __forceinline__ void hs_grid_barrier(int groups) { hs_grid_wai
 // sort up to 4096 keys in one work-group
 HS_KERNEL void __launch_bounds__(512) single(const hs_stored_key *source, hs_stored_key *destination, int n, int argument)
 {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
+#endif
     extern __shared__ unsigned long long hs_shared[];
     hs_key *const tile = (hs_key *)hs_shared;
     hs_u32 *const totals = (hs_u32 *)((unsigned char *)hs_shared + 32768);
@@ -369,6 +372,9 @@ HS_KERNEL void __launch_bounds__(512) single(const hs_stored_key *source, hs_sto
 // sort up to 1179648 keys in one launch
 HS_KERNEL void __launch_bounds__(512) grid(const hs_stored_key *source, hs_stored_key *destination, hs_u32 *words, int n, int argument)
 {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
+#endif
     extern __shared__ unsigned long long hs_shared[];
     hs_key *const tile = (hs_key *)hs_shared;
     hs_u32 *const totals = (hs_u32 *)((unsigned char *)hs_shared + 73728);
@@ -910,6 +916,9 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored_key *source, hs_store
 // clear the counts of the first digit
 HS_KERNEL void __launch_bounds__(512) msd_begin_radix(hs_u32 *words, int n, int argument)
 {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
+#endif
 
     if (hs_group_id() > 0) return;
     for (int i = hs_local_id(); i < 512; i += 512) words[2844 + i] = 0u;
@@ -920,6 +929,9 @@ HS_KERNEL void __launch_bounds__(512) msd_begin_radix(hs_u32 *words, int n, int 
 // count the first digit
 HS_KERNEL void __launch_bounds__(512) msd_histogram_radix(const hs_stored_key *source, hs_u32 *words, int n, int argument)
 {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
+#endif
     extern __shared__ unsigned long long hs_shared[];
     hs_u32 *const counts = (hs_u32 *)hs_shared;
 
@@ -955,6 +967,9 @@ HS_KERNEL void __launch_bounds__(512) msd_histogram_radix(const hs_stored_key *s
 // turn the counts of the first digit into starts
 HS_KERNEL void __launch_bounds__(512) msd_starts_radix(hs_u32 *words, int n, int argument)
 {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
+#endif
     extern __shared__ unsigned long long hs_shared[];
     hs_u32 *const tops = (hs_u32 *)hs_shared;
 
@@ -1017,6 +1032,9 @@ HS_KERNEL void __launch_bounds__(512) msd_starts_radix(hs_u32 *words, int n, int
 // deal keys by the first digit
 HS_KERNEL void __launch_bounds__(512, 2) msd_first_radix(const hs_stored_key *source, hs_stored_key *dealt, hs_u32 *words, int n, int argument)
 {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
+#endif
     extern __shared__ unsigned long long hs_shared[];
     hs_key *const tile = (hs_key *)hs_shared;
     hs_u32 *const counts = (hs_u32 *)((unsigned char *)hs_shared + 65536);
@@ -1101,6 +1119,9 @@ HS_KERNEL void __launch_bounds__(512, 2) msd_first_radix(const hs_stored_key *so
 // count the second digit
 HS_KERNEL void __launch_bounds__(512) msd_count_radix(const hs_stored_key *dealt, hs_u32 *words, int n, int argument)
 {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
+#endif
     extern __shared__ unsigned long long hs_shared[];
     hs_u32 *const counts = (hs_u32 *)hs_shared;
     hs_u32 *const found = (hs_u32 *)((unsigned char *)hs_shared + 4096);
@@ -1139,6 +1160,9 @@ HS_KERNEL void __launch_bounds__(512) msd_count_radix(const hs_stored_key *dealt
 // turn the counts of buckets into starts
 HS_KERNEL void __launch_bounds__(512) msd_places_radix(hs_u32 *words, int n, int argument)
 {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
+#endif
     extern __shared__ unsigned long long hs_shared[];
     hs_u32 *const tops = (hs_u32 *)hs_shared;
 
@@ -1175,6 +1199,9 @@ HS_KERNEL void __launch_bounds__(512) msd_places_radix(hs_u32 *words, int n, int
 // deal keys by the second digit
 HS_KERNEL void __launch_bounds__(512, 2) msd_second_radix(const hs_stored_key *dealt, hs_stored_key *destination, hs_u32 *words, int n, int argument)
 {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
+#endif
     extern __shared__ unsigned long long hs_shared[];
     hs_key *const tile = (hs_key *)hs_shared;
     hs_u32 *const counts = (hs_u32 *)((unsigned char *)hs_shared + 65536);
@@ -1263,6 +1290,9 @@ HS_KERNEL void __launch_bounds__(512, 2) msd_second_radix(const hs_stored_key *d
 // sort a bucket of up to 2560 keys on chip
 HS_KERNEL void __launch_bounds__(256, 4) bucket_radix(hs_stored_key *destination, hs_u32 *words, int n, int argument)
 {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
+#endif
     extern __shared__ unsigned long long hs_shared[];
     hs_key *const tile = (hs_key *)hs_shared;
     hs_u32 *const places = (hs_u32 *)((unsigned char *)hs_shared + 20480);
@@ -1467,6 +1497,9 @@ HS_KERNEL void __launch_bounds__(256, 4) bucket_radix(hs_stored_key *destination
 // sort crowded buckets by all their bits
 HS_KERNEL void __launch_bounds__(256) bucket_rest_radix(hs_stored_key *destination, hs_u32 *words, int n, int argument)
 {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
+#endif
     extern __shared__ unsigned long long hs_shared[];
     hs_key *const tile = (hs_key *)hs_shared;
     hs_u32 *const totals = (hs_u32 *)((unsigned char *)hs_shared + 20480);
@@ -1574,6 +1607,9 @@ HS_KERNEL void __launch_bounds__(256) bucket_rest_radix(hs_stored_key *destinati
 // clear flags, tickets and counts
 HS_KERNEL void __launch_bounds__(256) begin_radix(hs_u32 *words, int n, int argument)
 {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
+#endif
 
     for (int i = hs_local_id(); i < 8; i += 256) words[9 + i] = 0u;
     for (int i = hs_local_id(); i < 2048; i += 256) words[25 + i] = 0u;
@@ -1582,6 +1618,9 @@ HS_KERNEL void __launch_bounds__(256) begin_radix(hs_u32 *words, int n, int argu
 // count the digits of all passes
 HS_KERNEL void __launch_bounds__(256) histogram_radix(const hs_stored_key *source, hs_u32 *words, int n, int argument)
 {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
+#endif
     extern __shared__ unsigned long long hs_shared[];
     hs_u32 *const counts = (hs_u32 *)hs_shared;
 
@@ -1634,6 +1673,9 @@ HS_KERNEL void __launch_bounds__(256) histogram_radix(const hs_stored_key *sourc
 // turn the counts of all passes into starts
 HS_KERNEL void __launch_bounds__(256) starts_radix(hs_u32 *words, int n, int argument)
 {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
+#endif
     extern __shared__ unsigned long long hs_shared[];
     hs_u32 *const totals = (hs_u32 *)hs_shared;
     hs_u32 *const firsts = (hs_u32 *)((unsigned char *)hs_shared + 1024);
@@ -1702,6 +1744,9 @@ HS_KERNEL void __launch_bounds__(256) starts_radix(hs_u32 *words, int n, int arg
 // rank a tile, look back, store its keys at their places
 HS_KERNEL void __launch_bounds__(256, 3) onesweep_radix(const hs_stored_key *source, hs_stored_key *destination, hs_stored_key *other, hs_u32 *words, int n, int argument)
 {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
+#endif
     extern __shared__ unsigned long long hs_shared[];
     hs_key *const tile = (hs_key *)hs_shared;
     hs_u32 *const totals = (hs_u32 *)((unsigned char *)hs_shared + 49152);
@@ -1850,6 +1895,9 @@ HS_KERNEL void __launch_bounds__(256, 3) onesweep_radix(const hs_stored_key *sou
 // clear the counts of the first digit
 HS_KERNEL void __launch_bounds__(512) msd_begin_wide_radix(hs_u32 *words, long long n, int argument)
 {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
+#endif
 
     if (hs_group_id() > 0) return;
     for (int i = hs_local_id(); i < 1024; i += 512) words[284 + i] = 0u;
@@ -1860,6 +1908,9 @@ HS_KERNEL void __launch_bounds__(512) msd_begin_wide_radix(hs_u32 *words, long l
 // count the first digit
 HS_KERNEL void __launch_bounds__(512) msd_histogram_wide_radix(const hs_stored_key *source, hs_u32 *words, long long n, int argument)
 {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
+#endif
     extern __shared__ unsigned long long hs_shared[];
     hs_u32 *const counts = (hs_u32 *)hs_shared;
 
@@ -1895,6 +1946,9 @@ HS_KERNEL void __launch_bounds__(512) msd_histogram_wide_radix(const hs_stored_k
 // turn the counts of the first digit into starts
 HS_KERNEL void __launch_bounds__(512) msd_starts_wide_radix(hs_u32 *words, long long n, int argument)
 {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
+#endif
     extern __shared__ unsigned long long hs_shared[];
     hs_u32 *const tops = (hs_u32 *)hs_shared;
 
@@ -1957,6 +2011,9 @@ HS_KERNEL void __launch_bounds__(512) msd_starts_wide_radix(hs_u32 *words, long 
 // deal keys by the first digit
 HS_KERNEL void __launch_bounds__(512, 2) msd_first_wide_radix(const hs_stored_key *source, hs_stored_key *dealt, hs_u32 *words, long long n, int argument)
 {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
+#endif
     extern __shared__ unsigned long long hs_shared[];
     hs_key *const tile = (hs_key *)hs_shared;
     hs_u32 *const counts = (hs_u32 *)((unsigned char *)hs_shared + 61440);
@@ -2041,6 +2098,9 @@ HS_KERNEL void __launch_bounds__(512, 2) msd_first_wide_radix(const hs_stored_ke
 // count the second digit
 HS_KERNEL void __launch_bounds__(512) msd_count_wide_radix(const hs_stored_key *dealt, hs_u32 *words, long long n, int argument)
 {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
+#endif
     extern __shared__ unsigned long long hs_shared[];
     hs_u32 *const counts = (hs_u32 *)hs_shared;
     hs_u32 *const found = (hs_u32 *)((unsigned char *)hs_shared + 8192);
@@ -2081,6 +2141,9 @@ HS_KERNEL void __launch_bounds__(512) msd_count_wide_radix(const hs_stored_key *
 // turn the counts of buckets into starts
 HS_KERNEL void __launch_bounds__(512) msd_places_wide_radix(hs_u32 *words, long long n, int argument)
 {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
+#endif
     extern __shared__ unsigned long long hs_shared[];
     hs_u32 *const tops = (hs_u32 *)hs_shared;
 
@@ -2117,6 +2180,9 @@ HS_KERNEL void __launch_bounds__(512) msd_places_wide_radix(hs_u32 *words, long 
 // deal keys by the second digit
 HS_KERNEL void __launch_bounds__(512, 2) msd_second_wide_radix(const hs_stored_key *dealt, hs_stored_key *destination, hs_u32 *words, long long n, int argument)
 {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
+#endif
     extern __shared__ unsigned long long hs_shared[];
     hs_key *const tile = (hs_key *)hs_shared;
     hs_u32 *const counts = (hs_u32 *)((unsigned char *)hs_shared + 61440);
@@ -2207,6 +2273,9 @@ HS_KERNEL void __launch_bounds__(512, 2) msd_second_wide_radix(const hs_stored_k
 // sort a bucket of up to 2560 keys on chip
 HS_KERNEL void __launch_bounds__(256, 4) bucket_wide_radix(hs_stored_key *destination, hs_u32 *words, long long n, int argument)
 {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
+#endif
     extern __shared__ unsigned long long hs_shared[];
     hs_key *const tile = (hs_key *)hs_shared;
     hs_u32 *const places = (hs_u32 *)((unsigned char *)hs_shared + 20480);
@@ -2412,6 +2481,9 @@ HS_KERNEL void __launch_bounds__(256, 4) bucket_wide_radix(hs_stored_key *destin
 // sort crowded buckets by all their bits
 HS_KERNEL void __launch_bounds__(256) bucket_rest_wide_radix(hs_stored_key *destination, hs_u32 *words, long long n, int argument)
 {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
+#endif
     extern __shared__ unsigned long long hs_shared[];
     hs_key *const tile = (hs_key *)hs_shared;
     hs_u32 *const totals = (hs_u32 *)((unsigned char *)hs_shared + 20480);
@@ -2516,6 +2588,9 @@ HS_KERNEL void __launch_bounds__(256) bucket_rest_wide_radix(hs_stored_key *dest
 // count the digits
 HS_KERNEL void __launch_bounds__(256) count_wide_radix(const hs_stored_key *source, hs_stored_key *destination, hs_stored_key *other, hs_u32 *words, hs_u64 *table, long long n, int argument)
 {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
+#endif
     extern __shared__ unsigned long long hs_shared[];
     hs_u32 *const counts = (hs_u32 *)hs_shared;
 
@@ -2549,6 +2624,9 @@ HS_KERNEL void __launch_bounds__(256) count_wide_radix(const hs_stored_key *sour
 // scan the counts of one digit a work-group
 HS_KERNEL void __launch_bounds__(256) rows_wide_radix(hs_u32 *words, hs_u64 *table, long long n, int argument)
 {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
+#endif
     extern __shared__ unsigned long long hs_shared[];
     hs_u64 *const sums = (hs_u64 *)hs_shared;
 
@@ -2587,6 +2665,9 @@ HS_KERNEL void __launch_bounds__(256) rows_wide_radix(hs_u32 *words, hs_u64 *tab
 // rank tiles and store their keys at their places
 HS_KERNEL void __launch_bounds__(256, 3) scatter_wide_radix(const hs_stored_key *source, hs_stored_key *destination, hs_stored_key *other, hs_u32 *words, hs_u64 *table, long long n, int argument)
 {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
+#endif
     extern __shared__ unsigned long long hs_shared[];
     hs_key *const tile = (hs_key *)hs_shared;
     hs_u64 *const bases = (hs_u64 *)((unsigned char *)hs_shared + 49152);
@@ -2730,6 +2811,9 @@ HS_KERNEL void __launch_bounds__(256, 3) scatter_wide_radix(const hs_stored_key 
 // copy the keys to the destination, unless they are there
 HS_KERNEL void __launch_bounds__(256) copy_wide_radix(const hs_stored_key *source, hs_stored_key *destination, hs_stored_key *other, hs_u32 *words, hs_u64 *table, long long n, int argument)
 {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
+#endif
 
     if (hs_n() > 524288 && hs_n() <= 2181038080 && words[282] != 0u) return;
     int at = hs_to_int(words[0 + hs_pass()]), next = 1;

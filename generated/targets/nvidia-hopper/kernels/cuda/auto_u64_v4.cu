@@ -135,6 +135,9 @@ static __device__ __forceinline__ void hs_grid_barrier(int groups) { hs_grid_wai
 // sort up to 4096 keys in one work-group
 HS_KERNEL void __launch_bounds__(512) single(const hs_stored_key *source, hs_stored_key *destination, const hs_value *values_in, hs_value *values_out, int n, int argument)
 {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
+#endif
     extern __shared__ unsigned long long hs_shared[];
     hs_key *const tile = (hs_key *)hs_shared;
     hs_u32 *const totals = (hs_u32 *)((unsigned char *)hs_shared + 32768);
@@ -242,6 +245,9 @@ HS_KERNEL void __launch_bounds__(512) single(const hs_stored_key *source, hs_sto
 // sort up to 1179648 keys in one launch
 HS_KERNEL void __launch_bounds__(512) grid(const hs_stored_key *source, hs_stored_key *destination, hs_u32 *words, const hs_value *values_in, hs_value *values_out, hs_value *values_tmp, int n, int argument)
 {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
+#endif
     extern __shared__ unsigned long long hs_shared[];
     hs_key *const tile = (hs_key *)hs_shared;
     hs_u32 *const totals = (hs_u32 *)((unsigned char *)hs_shared + 73728);
@@ -434,6 +440,9 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored_key *source, hs_store
 // clear flags, tickets and counts
 HS_KERNEL void __launch_bounds__(256) begin_radix_few(hs_u32 *words, int n, int argument)
 {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
+#endif
 
     for (int i = hs_local_id(); i < 8; i += 256) words[9 + i] = 0u;
     for (int i = hs_local_id(); i < 2048; i += 256) words[25 + i] = 0u;
@@ -442,6 +451,9 @@ HS_KERNEL void __launch_bounds__(256) begin_radix_few(hs_u32 *words, int n, int 
 // count the digits of all passes
 HS_KERNEL void __launch_bounds__(256) histogram_radix_few(const hs_stored_key *source, hs_u32 *words, int n, int argument)
 {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
+#endif
     extern __shared__ unsigned long long hs_shared[];
     hs_u32 *const counts = (hs_u32 *)hs_shared;
 
@@ -493,6 +505,9 @@ HS_KERNEL void __launch_bounds__(256) histogram_radix_few(const hs_stored_key *s
 // rank a tile, look back, store its keys at their places
 HS_KERNEL void __launch_bounds__(256, 3) onesweep_radix_few(const hs_stored_key *source, hs_stored_key *destination, hs_stored_key *other, hs_u32 *words, const hs_value *values_in, hs_value *values_out, hs_value *values_tmp, int n, int argument)
 {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
+#endif
     extern __shared__ unsigned long long hs_shared[];
     hs_key *const tile = (hs_key *)hs_shared;
     hs_u32 *const totals = (hs_u32 *)((unsigned char *)hs_shared + 32768);
@@ -650,6 +665,9 @@ HS_KERNEL void __launch_bounds__(256, 3) onesweep_radix_few(const hs_stored_key 
 // turn counts into starts; send the two highest digits ahead
 HS_KERNEL void __launch_bounds__(256) finish_starts_radix_few(hs_u32 *words, int n, int argument)
 {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
+#endif
     extern __shared__ unsigned long long hs_shared[];
     hs_u32 *const totals = (hs_u32 *)hs_shared;
     hs_u32 *const firsts = (hs_u32 *)((unsigned char *)hs_shared + 1024);
@@ -713,6 +731,9 @@ HS_KERNEL void __launch_bounds__(256) finish_starts_radix_few(hs_u32 *words, int
 // find where each bucket begins
 HS_KERNEL void __launch_bounds__(256) finish_bounds_radix_few(hs_stored_key *destination, hs_u32 *bounds, hs_u32 *words, int n, int argument)
 {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
+#endif
 
     if (words[8] == 0u) return; // the keys were not sent ahead
     int bits = 1;
@@ -733,6 +754,9 @@ HS_KERNEL void __launch_bounds__(256) finish_bounds_radix_few(hs_stored_key *des
 // sort a bucket of up to 1280 keys on chip
 HS_KERNEL void __launch_bounds__(256, 4) finish_radix_few(hs_stored_key *destination, hs_value *values_out, hs_u32 *bounds, hs_u32 *words, int n, int argument)
 {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
+#endif
     extern __shared__ unsigned long long hs_shared[];
     hs_key *const tile = (hs_key *)hs_shared;
     hs_u32 *const places = (hs_u32 *)((unsigned char *)hs_shared + 10240);
@@ -943,6 +967,9 @@ HS_KERNEL void __launch_bounds__(256, 4) finish_radix_few(hs_stored_key *destina
 // sort crowded buckets, a digit at a time
 HS_KERNEL void __launch_bounds__(256) finish_rest_radix_few(hs_stored_key *destination, hs_value *values_out, hs_u32 *bounds, hs_u32 *words, int n, int argument)
 {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
+#endif
     extern __shared__ unsigned long long hs_shared[];
     hs_key *const tile = (hs_key *)hs_shared;
     hs_u32 *const totals = (hs_u32 *)((unsigned char *)hs_shared + 10240);
@@ -1053,6 +1080,9 @@ HS_KERNEL void __launch_bounds__(256) finish_rest_radix_few(hs_stored_key *desti
 // say which passes are left, if any
 HS_KERNEL void __launch_bounds__(256) finish_again_radix_few(hs_u32 *words, int n, int argument)
 {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
+#endif
 
     if (hs_group_id() > 0 || hs_local_id() > 0) return;
     bool uneven = words[2841] != 0u;
@@ -1083,68 +1113,12 @@ HS_KERNEL void __launch_bounds__(256) finish_again_radix_few(hs_u32 *words, int 
     words[0 + 8] = hs_to_u32(place == 0 ? 1 : place);
 }
 
-// clear flags, tickets and counts
-HS_KERNEL void __launch_bounds__(256) begin_radix_pairs(hs_u32 *words, int n, int argument)
-{
-
-    for (int i = hs_local_id(); i < 8; i += 256) words[9 + i] = 0u;
-    for (int i = hs_local_id(); i < 2048; i += 256) words[25 + i] = 0u;
-}
-
-// count the digits of all passes
-HS_KERNEL void __launch_bounds__(256) histogram_radix_pairs(const hs_stored_key *source, hs_u32 *words, int n, int argument)
-{
-    extern __shared__ unsigned long long hs_shared[];
-    hs_u32 *const counts = (hs_u32 *)hs_shared;
-
-    int tiles = (hs_n() + 4095) / 4096;
-    int groups = hs_to_int(tiles < 512 ? tiles : 512);
-    int group = hs_group_id();
-    if (group >= groups) return;
-    int each = (tiles + groups - 1) / groups * 4096; // keys of a work-group
-    int begin = group * each, end = begin + each < hs_n() ? begin + each : hs_n();
-    int set = hs_local_id() & 7;
-    for (int i = hs_local_id(); i < 16384; i += 256) counts[i] = 0u;
-    for (int i = begin / 4096 * 256 + hs_local_id(); i < (end + 4095) / 4096 * 256; i += 256)
-        words[2851 + i] = 0u;
-    hs_barrier();
-    int next = begin + hs_local_id();
-    for (; next + 3840 < end; next += 4096) {
-        hs_key k[16];
-        HS_UNROLL for (int i = 0; i < 16; i++) k[i] = hs_twiddle_in(source[next + i * 256]);
-        HS_UNROLL for (int i = 0; i < 16; i++) {
-            hs_local_atomic_add(counts[(0 + hs_digit(k[i], 0, 255)) * 8 + set], 1u);
-            hs_local_atomic_add(counts[(256 + hs_digit(k[i], 8, 255)) * 8 + set], 1u);
-            hs_local_atomic_add(counts[(512 + hs_digit(k[i], 16, 255)) * 8 + set], 1u);
-            hs_local_atomic_add(counts[(768 + hs_digit(k[i], 24, 255)) * 8 + set], 1u);
-            hs_local_atomic_add(counts[(1024 + hs_digit(k[i], 32, 255)) * 8 + set], 1u);
-            hs_local_atomic_add(counts[(1280 + hs_digit(k[i], 40, 255)) * 8 + set], 1u);
-            hs_local_atomic_add(counts[(1536 + hs_digit(k[i], 48, 255)) * 8 + set], 1u);
-            hs_local_atomic_add(counts[(1792 + hs_digit(k[i], 56, 255)) * 8 + set], 1u);
-        }
-    }
-    for (; next < end; next += 256) {
-        hs_key key = hs_twiddle_in(source[next]);
-        hs_local_atomic_add(counts[(0 + hs_digit(key, 0, 255)) * 8 + set], 1u);
-        hs_local_atomic_add(counts[(256 + hs_digit(key, 8, 255)) * 8 + set], 1u);
-        hs_local_atomic_add(counts[(512 + hs_digit(key, 16, 255)) * 8 + set], 1u);
-        hs_local_atomic_add(counts[(768 + hs_digit(key, 24, 255)) * 8 + set], 1u);
-        hs_local_atomic_add(counts[(1024 + hs_digit(key, 32, 255)) * 8 + set], 1u);
-        hs_local_atomic_add(counts[(1280 + hs_digit(key, 40, 255)) * 8 + set], 1u);
-        hs_local_atomic_add(counts[(1536 + hs_digit(key, 48, 255)) * 8 + set], 1u);
-        hs_local_atomic_add(counts[(1792 + hs_digit(key, 56, 255)) * 8 + set], 1u);
-    }
-    hs_barrier();
-    for (int i = hs_local_id(); i < 2048; i += 256) {
-        hs_u32 sum = 0u;
-        for (int s = 0; s < 8; s++) sum += counts[i * 8 + ((s + hs_local_id()) & 7)];
-        if (sum != 0u) hs_atomic_add(words[25 + i], sum);
-    }
-}
-
 // turn the counts of all passes into starts
 HS_KERNEL void __launch_bounds__(256) starts_radix_pairs(hs_u32 *words, int n, int argument)
 {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
+#endif
     extern __shared__ unsigned long long hs_shared[];
     hs_u32 *const totals = (hs_u32 *)hs_shared;
     hs_u32 *const firsts = (hs_u32 *)((unsigned char *)hs_shared + 1024);
@@ -1209,166 +1183,12 @@ HS_KERNEL void __launch_bounds__(256) starts_radix_pairs(hs_u32 *words, int n, i
     }
 }
 
-// rank a tile, look back, store its keys at their places
-HS_KERNEL void __launch_bounds__(256, 3) onesweep_radix_pairs(const hs_stored_key *source, hs_stored_key *destination, hs_stored_key *other, hs_u32 *words, const hs_value *values_in, hs_value *values_out, hs_value *values_tmp, int n, int argument)
-{
-    extern __shared__ unsigned long long hs_shared[];
-    hs_key *const tile = (hs_key *)hs_shared;
-    hs_u32 *const totals = (hs_u32 *)((unsigned char *)hs_shared + 32768);
-    hs_u32 *const firsts = (hs_u32 *)((unsigned char *)hs_shared + 33792);
-    hs_u32 *const sums = (hs_u32 *)((unsigned char *)hs_shared + 34816);
-    hs_u32 *const mixed = (hs_u32 *)((unsigned char *)hs_shared + 35840);
-    hs_u32 *const order = (hs_u32 *)((unsigned char *)hs_shared + 35848);
-    hs_u32 *const counts = (hs_u32 *)((unsigned char *)hs_shared + 52232);
-    hs_u32 *const bases = (hs_u32 *)((unsigned char *)hs_shared + 60424);
-    hs_u32 *const drawn = (hs_u32 *)((unsigned char *)hs_shared + 61448);
-
-    int pass = hs_pass(), shift = hs_shift(), mask = hs_digit_mask();
-    hs_u32 turn = words[17 + pass];
-    if (turn == 0u) return; // a constant digit
-    for (;;) { // work-groups draw tiles until there are no more
-        hs_barrier();
-        if (hs_local_id() == 0) drawn[0] = hs_atomic_add(words[9 + pass], 1u);
-        hs_barrier();
-        int number = hs_to_int(drawn[0]);
-        bool odd = (turn & 1u) != 0u;
-        hs_u32 counted = odd ? 1u << 30 : 3u << 30, summed = odd ? 2u << 30 : 0u;
-        if (number >= (hs_n() + 4095) / 4096) return;
-        int begin = number * 4096;
-        int valid = hs_n() - begin < 4096 ? hs_n() - begin : 4096;
-        int at = hs_to_int(words[0 + pass]), next = hs_to_int(words[0 + pass + 1]);
-        hs_select_keys(from, at);
-        hs_select_keys(to, next);
-        hs_select_values(values_from, at);
-        hs_select_values(values_to, next);
-        int row = hs_subgroup_id() * 512 + hs_lane_id();
-        hs_key k[16];
-        if (valid == 4096) {
-            HS_UNROLL for (int i = 0; i < 16; i++) k[i] = hs_load(from, begin + row + i * 32);
-        } else {
-            HS_UNROLL for (int i = 0; i < 16; i++) k[i] = row + i * 32 < valid ? hs_load(from, begin + row + i * 32) : HS_GREATEST;
-        }
-        int mine = hs_subgroup_id() * 256;
-        for (int i = hs_local_id(); i < 2048; i += 256) counts[i] = 0u;
-        if (hs_local_id() == 0) {
-            mixed[0] = 1u;
-            mixed[1] = hs_to_u32(shift);
-        }
-        hs_barrier();
-        HS_UNROLL for (int i = 0; i < 16; i++) hs_local_atomic_add(counts[mine + hs_digit(k[i], shift, mask)], 1u);
-        hs_barrier();
-        // a digit's keys come subgroup by subgroup
-        for (int d = hs_local_id(), once = 1; once != 0; once = 0) {
-            hs_u32 sum = 0u;
-            for (int s = 0; s < 8; s++) {
-                hs_u32 c = counts[s * 256 + d];
-                counts[s * 256 + d] = sum;
-                sum += c;
-            }
-            if (sum == 4096u) mixed[0] = 0u;
-            totals[d] = d == mask ? sum - hs_to_u32(4096 - valid) : sum;
-        }
-        {
-            for (int d = hs_local_id(), once = 1; once != 0; once = 0) hs_atomic_store(words[2851 + (number) * 256 + d], (totals[d]) | (number == 0 ? summed : counted));
-        }
-        hs_value v[16];
-        HS_UNROLL for (int i = 0; i < 4; i++) v[i] = row + i * 32 < valid ? hs_load_value(values_from, at, begin + row + i * 32) : 0u;
-        hs_barrier();
-        {
-            int own = hs_subgroup_id() * 32 + hs_lane_id(); // a digit
-            if (own < 256) sums[own] = totals[own];
-            for (int far = 1; far < 32; far *= 2) {
-                hs_subgroup_barrier();
-                hs_u32 x = own < 256 && hs_lane_id() >= far ? sums[own - far] : 0u;
-                hs_subgroup_barrier();
-                if (own < 256) sums[own] += x;
-            }
-            hs_barrier();
-            if (own < 256) {
-                hs_u32 before = sums[own] - totals[own];
-                for (int s = 31; s < own - hs_lane_id(); s += 32) before += sums[s];
-                firsts[own] = before;
-            }
-            hs_barrier();
-        }
-        shift = hs_to_int(mixed[1]); // the same; else compilers keep all digits until they are needed again, and spill
-        if (mixed[0] == 0u) { // the keys stay where they are
-            HS_UNROLL for (int i = 0; i < 4; i++) { int at_ = row + i * 32; tile[(at_) ^ ((at_) >> 5 & 31)] = k[i]; order[(at_) ^ ((at_) >> 5 & 31)] = v[i]; }
-            HS_UNROLL for (int i = 4; i < 16; i++) { int at_ = row + i * 32; tile[(at_) ^ ((at_) >> 5 & 31)] = k[i]; order[(at_) ^ ((at_) >> 5 & 31)] = row + i * 32 < valid ? hs_load_value(values_from, at, begin + row + i * 32) : 0u; }
-        } else {
-            for (int d = hs_local_id(), once = 1; once != 0; once = 0) for (int s = 0; s < 8; s++) counts[s * 256 + d] += firsts[d];
-            hs_barrier();
-            HS_UNROLL for (int i = 0; i < 16; i++) {
-                {
-                    int d = hs_digit(k[i], shift, mask);
-                    if (i + 4 < 16) v[i + 4] = row + (i + 4) * 32 < valid ? hs_load_value(values_from, at, begin + row + (i + 4) * 32) : 0u;
-                    hs_lanemask same = HS_LANEMASK_ALL;
-                    hs_match_bit(same, d, 0);
-                    hs_match_bit(same, d, 1);
-                    hs_match_bit(same, d, 2);
-                    hs_match_bit(same, d, 3);
-                    hs_match_bit(same, d, 4);
-                    hs_match_bit(same, d, 5);
-                    hs_match_bit(same, d, 6);
-                    hs_match_bit(same, d, 7);
-                    int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
-                    hs_subgroup_barrier();
-                    if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
-                    hs_subgroup_barrier();
-                    { int at_ = place; tile[(at_) ^ ((at_) >> 5 & 31)] = k[i]; order[(at_) ^ ((at_) >> 5 & 31)] = v[i]; }
-                }
-            }
-        }
-        hs_barrier();
-        for (int d = hs_local_id(), once = 1; once != 0; once = 0) {
-            hs_u32 before = 0u;
-            for (int j = number - 1; j >= 0;) {
-                hs_u32 seen[4];
-                seen[0] = hs_atomic_load(words[2851 + (j) * 256 + d]);
-                HS_UNROLL for (int i = 1; i < 4; i++) seen[i] = hs_atomic_load(words[2851 + ((j > i ? j - i : 0)) * 256 + d]);
-                bool known = true;
-                HS_UNROLL for (int i = 0; i < 4; i++) {
-                    if (known && j >= 0) {
-                        hs_u32 what = seen[i] & (3u << 30);
-                        known = what == summed || what == counted;
-                        if (known) {
-                            before += seen[i] & ((1u << 30) - 1u);
-                            j = what == summed ? -1 : j - 1;
-                        }
-                    }
-                }
-            }
-            if (number > 0) hs_atomic_store(words[2851 + (number) * 256 + d], (before + totals[d]) | summed);
-        bases[d] = words[25 + pass * 256 + d] + before - firsts[d];
-        }
-        hs_barrier();
-        if (valid == 4096) {
-            HS_UNROLL for (int i = 0; i < 16; i++) {
-                {
-                    hs_key key = tile[(hs_local_id() + i * 256) ^ ((hs_local_id() + i * 256) >> 5 & 31)];
-                    int d = hs_digit(key, shift, mask);
-                    int place = hs_to_int(bases[d]) + hs_local_id() + i * 256;
-                    hs_store(to, place, key);
-                    hs_store_value(values_to, place, order[(hs_local_id() + i * 256) ^ ((hs_local_id() + i * 256) >> 5 & 31)]);
-                }
-            }
-        } else {
-            HS_UNROLL for (int i = 0; i < 16; i++) {
-                if (hs_local_id() + i * 256 < valid) {
-                    hs_key key = tile[(hs_local_id() + i * 256) ^ ((hs_local_id() + i * 256) >> 5 & 31)];
-                    int d = hs_digit(key, shift, mask);
-                    int place = hs_to_int(bases[d]) + hs_local_id() + i * 256;
-                    hs_store(to, place, key);
-                    hs_store_value(values_to, place, order[(hs_local_id() + i * 256) ^ ((hs_local_id() + i * 256) >> 5 & 31)]);
-                }
-            }
-        }
-    }
-}
-
 // turn counts into starts; send the two highest digits ahead
 HS_KERNEL void __launch_bounds__(256) finish_starts_radix_pairs(hs_u32 *words, int n, int argument)
 {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
+#endif
     extern __shared__ unsigned long long hs_shared[];
     hs_u32 *const totals = (hs_u32 *)hs_shared;
     hs_u32 *const firsts = (hs_u32 *)((unsigned char *)hs_shared + 1024);
@@ -1432,6 +1252,9 @@ HS_KERNEL void __launch_bounds__(256) finish_starts_radix_pairs(hs_u32 *words, i
 // find where each bucket begins
 HS_KERNEL void __launch_bounds__(256) finish_bounds_radix_pairs(hs_stored_key *destination, hs_u32 *bounds, hs_u32 *words, int n, int argument)
 {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
+#endif
 
     if (words[8] == 0u) return; // the keys were not sent ahead
     int bits = 1;
@@ -1452,6 +1275,9 @@ HS_KERNEL void __launch_bounds__(256) finish_bounds_radix_pairs(hs_stored_key *d
 // sort a bucket of up to 2816 keys on chip
 HS_KERNEL void __launch_bounds__(256, 4) finish_radix_pairs(hs_stored_key *destination, hs_value *values_out, hs_u32 *bounds, hs_u32 *words, int n, int argument)
 {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
+#endif
     extern __shared__ unsigned long long hs_shared[];
     hs_key *const tile = (hs_key *)hs_shared;
     hs_u32 *const places = (hs_u32 *)((unsigned char *)hs_shared + 22528);
@@ -1662,6 +1488,9 @@ HS_KERNEL void __launch_bounds__(256, 4) finish_radix_pairs(hs_stored_key *desti
 // sort crowded buckets, a digit at a time
 HS_KERNEL void __launch_bounds__(256) finish_rest_radix_pairs(hs_stored_key *destination, hs_value *values_out, hs_u32 *bounds, hs_u32 *words, int n, int argument)
 {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
+#endif
     extern __shared__ unsigned long long hs_shared[];
     hs_key *const tile = (hs_key *)hs_shared;
     hs_u32 *const totals = (hs_u32 *)((unsigned char *)hs_shared + 22528);
@@ -1772,6 +1601,9 @@ HS_KERNEL void __launch_bounds__(256) finish_rest_radix_pairs(hs_stored_key *des
 // say which passes are left, if any
 HS_KERNEL void __launch_bounds__(256) finish_again_radix_pairs(hs_u32 *words, int n, int argument)
 {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
+#endif
 
     if (hs_group_id() > 0 || hs_local_id() > 0) return;
     bool uneven = words[2841] != 0u;
@@ -1805,6 +1637,9 @@ HS_KERNEL void __launch_bounds__(256) finish_again_radix_pairs(hs_u32 *words, in
 // count the digits
 HS_KERNEL void __launch_bounds__(256) count_wide_radix_pairs(const hs_stored_key *source, hs_stored_key *destination, hs_stored_key *other, hs_u32 *words, hs_u64 *table, long long n, int argument)
 {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
+#endif
     extern __shared__ unsigned long long hs_shared[];
     hs_u32 *const counts = (hs_u32 *)hs_shared;
 
@@ -1837,6 +1672,9 @@ HS_KERNEL void __launch_bounds__(256) count_wide_radix_pairs(const hs_stored_key
 // scan the counts of one digit a work-group
 HS_KERNEL void __launch_bounds__(256) rows_wide_radix_pairs(hs_u32 *words, hs_u64 *table, long long n, int argument)
 {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
+#endif
     extern __shared__ unsigned long long hs_shared[];
     hs_u64 *const sums = (hs_u64 *)hs_shared;
 
@@ -1874,6 +1712,9 @@ HS_KERNEL void __launch_bounds__(256) rows_wide_radix_pairs(hs_u32 *words, hs_u6
 // rank tiles and store their keys at their places
 HS_KERNEL void __launch_bounds__(256, 3) scatter_wide_radix_pairs(const hs_stored_key *source, hs_stored_key *destination, hs_stored_key *other, hs_u32 *words, const hs_value *values_in, hs_value *values_out, hs_value *values_tmp, hs_u64 *table, long long n, int argument)
 {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
+#endif
     extern __shared__ unsigned long long hs_shared[];
     hs_key *const tile = (hs_key *)hs_shared;
     hs_u64 *const bases = (hs_u64 *)((unsigned char *)hs_shared + 32768);
@@ -2025,6 +1866,9 @@ HS_KERNEL void __launch_bounds__(256, 3) scatter_wide_radix_pairs(const hs_store
 // copy the keys to the destination, unless they are there
 HS_KERNEL void __launch_bounds__(256) copy_wide_radix_pairs(const hs_stored_key *source, hs_stored_key *destination, hs_stored_key *other, hs_u32 *words, const hs_value *values_in, hs_value *values_out, hs_value *values_tmp, hs_u64 *table, long long n, int argument)
 {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
+#endif
 
     int at = hs_to_int(words[8 + hs_pass()]), next = 1;
     if (at == next) return;

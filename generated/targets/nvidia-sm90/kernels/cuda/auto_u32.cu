@@ -108,6 +108,9 @@ typedef unsigned int hs_lanemask;
 // sort blocks of 1024 keys
 HS_KERNEL void __launch_bounds__(64) block_sort_2(const hs_stored_key *source, hs_stored_key *destination, int n, int argument)
 {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
+#endif
     extern __shared__ unsigned long long hs_shared[];
     hs_key *const tile = (hs_key *)hs_shared;
 
@@ -288,6 +291,9 @@ HS_KERNEL void __launch_bounds__(64) block_sort_2(const hs_stored_key *source, h
 // sort blocks of 4096 keys
 HS_KERNEL void __launch_bounds__(256) block_sort_8(const hs_stored_key *source, hs_stored_key *destination, int n, int argument)
 {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
+#endif
     extern __shared__ unsigned long long hs_shared[];
     hs_key *const tile = (hs_key *)hs_shared;
 
@@ -620,6 +626,9 @@ HS_KERNEL void __launch_bounds__(256) block_sort_8(const hs_stored_key *source, 
 // flip merge, 1 stage
 HS_KERNEL void __launch_bounds__(256) flip_1(hs_stored_key *destination, int n, int argument)
 {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
+#endif
 
     int level = hs_argument() & 255, lg_stride = hs_argument() >> 8 & 255;
     int run = 4096 << level;
@@ -658,6 +667,9 @@ HS_KERNEL void __launch_bounds__(256) flip_1(hs_stored_key *destination, int n, 
 // flip merge, 2 stages
 HS_KERNEL void __launch_bounds__(256) flip_2(hs_stored_key *destination, int n, int argument)
 {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
+#endif
 
     int level = hs_argument() & 255, lg_stride = hs_argument() >> 8 & 255;
     int stride = 1 << lg_stride;
@@ -712,6 +724,9 @@ HS_KERNEL void __launch_bounds__(256) flip_2(hs_stored_key *destination, int n, 
 // flip merge, 3 stages
 HS_KERNEL void __launch_bounds__(256) flip_3(hs_stored_key *destination, int n, int argument)
 {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
+#endif
 
     int level = hs_argument() & 255, lg_stride = hs_argument() >> 8 & 255;
     int stride = 1 << lg_stride;
@@ -798,6 +813,9 @@ HS_KERNEL void __launch_bounds__(256) flip_3(hs_stored_key *destination, int n, 
 // flip merge, 4 stages
 HS_KERNEL void __launch_bounds__(256) flip_4(hs_stored_key *destination, int n, int argument)
 {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
+#endif
 
     int level = hs_argument() & 255, lg_stride = hs_argument() >> 8 & 255;
     int stride = 1 << lg_stride;
@@ -849,6 +867,9 @@ HS_KERNEL void __launch_bounds__(256) flip_4(hs_stored_key *destination, int n, 
 // flip merge, 5 stages
 HS_KERNEL void __launch_bounds__(256) flip_5(hs_stored_key *destination, int n, int argument)
 {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
+#endif
 
     int level = hs_argument() & 255, lg_stride = hs_argument() >> 8 & 255;
     int stride = 1 << lg_stride;
@@ -896,6 +917,9 @@ HS_KERNEL void __launch_bounds__(256) flip_5(hs_stored_key *destination, int n, 
 // half merge, 1 stage
 HS_KERNEL void __launch_bounds__(256) half_1(hs_stored_key *destination, int n, int argument)
 {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
+#endif
 
     int level = hs_argument() & 255, lg_stride = hs_argument() >> 8 & 255;
     int stride = 1 << lg_stride;
@@ -933,6 +957,9 @@ HS_KERNEL void __launch_bounds__(256) half_1(hs_stored_key *destination, int n, 
 // half merge, 2 stages
 HS_KERNEL void __launch_bounds__(256) half_2(hs_stored_key *destination, int n, int argument)
 {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
+#endif
 
     int level = hs_argument() & 255, lg_stride = hs_argument() >> 8 & 255;
     int stride = 1 << lg_stride;
@@ -983,6 +1010,9 @@ HS_KERNEL void __launch_bounds__(256) half_2(hs_stored_key *destination, int n, 
 // sort bitonic chunks of 4096 keys
 HS_KERNEL void __launch_bounds__(256) clean(hs_stored_key *destination, int n, int argument)
 {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
+#endif
     extern __shared__ unsigned long long hs_shared[];
     hs_key *const tile = (hs_key *)hs_shared;
 
@@ -1101,6 +1131,9 @@ HS_KERNEL void __launch_bounds__(256) clean(hs_stored_key *destination, int n, i
 // clear the counts of the first digit
 HS_KERNEL void __launch_bounds__(512) msd_begin(hs_u32 *words, int n, int argument)
 {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
+#endif
 
     if (hs_group_id() > 0) return;
     for (int i = hs_local_id(); i < 512; i += 512) words[1808 + i] = 0u;
@@ -1111,6 +1144,9 @@ HS_KERNEL void __launch_bounds__(512) msd_begin(hs_u32 *words, int n, int argume
 // count the first digit
 HS_KERNEL void __launch_bounds__(512) msd_histogram(const hs_stored_key *source, hs_u32 *words, int n, int argument)
 {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
+#endif
     extern __shared__ unsigned long long hs_shared[];
     hs_u32 *const counts = (hs_u32 *)hs_shared;
 
@@ -1146,6 +1182,9 @@ HS_KERNEL void __launch_bounds__(512) msd_histogram(const hs_stored_key *source,
 // turn the counts of the first digit into starts
 HS_KERNEL void __launch_bounds__(512) msd_starts(hs_u32 *words, int n, int argument)
 {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
+#endif
     extern __shared__ unsigned long long hs_shared[];
     hs_u32 *const tops = (hs_u32 *)hs_shared;
 
@@ -1208,6 +1247,9 @@ HS_KERNEL void __launch_bounds__(512) msd_starts(hs_u32 *words, int n, int argum
 // deal keys by the first digit
 HS_KERNEL void __launch_bounds__(512, 2) msd_first(const hs_stored_key *source, hs_stored_key *dealt, hs_u32 *words, int n, int argument)
 {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
+#endif
     extern __shared__ unsigned long long hs_shared[];
     hs_key *const tile = (hs_key *)hs_shared;
     hs_u32 *const counts = (hs_u32 *)((unsigned char *)hs_shared + 32768);
@@ -1292,6 +1334,9 @@ HS_KERNEL void __launch_bounds__(512, 2) msd_first(const hs_stored_key *source, 
 // count the second digit
 HS_KERNEL void __launch_bounds__(512) msd_count(const hs_stored_key *dealt, hs_u32 *words, int n, int argument)
 {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
+#endif
     extern __shared__ unsigned long long hs_shared[];
     hs_u32 *const counts = (hs_u32 *)hs_shared;
     hs_u32 *const found = (hs_u32 *)((unsigned char *)hs_shared + 4096);
@@ -1330,6 +1375,9 @@ HS_KERNEL void __launch_bounds__(512) msd_count(const hs_stored_key *dealt, hs_u
 // turn the counts of buckets into starts
 HS_KERNEL void __launch_bounds__(512) msd_places(hs_u32 *words, int n, int argument)
 {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
+#endif
     extern __shared__ unsigned long long hs_shared[];
     hs_u32 *const tops = (hs_u32 *)hs_shared;
 
@@ -1366,6 +1414,9 @@ HS_KERNEL void __launch_bounds__(512) msd_places(hs_u32 *words, int n, int argum
 // deal keys by the second digit
 HS_KERNEL void __launch_bounds__(512, 2) msd_second(const hs_stored_key *dealt, hs_stored_key *destination, hs_u32 *words, int n, int argument)
 {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
+#endif
     extern __shared__ unsigned long long hs_shared[];
     hs_key *const tile = (hs_key *)hs_shared;
     hs_u32 *const counts = (hs_u32 *)((unsigned char *)hs_shared + 32768);
@@ -1454,6 +1505,9 @@ HS_KERNEL void __launch_bounds__(512, 2) msd_second(const hs_stored_key *dealt, 
 // sort a bucket of up to 5120 keys on chip
 HS_KERNEL void __launch_bounds__(256, 4) bucket(hs_stored_key *destination, hs_u32 *words, int n, int argument)
 {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
+#endif
     extern __shared__ unsigned long long hs_shared[];
     hs_key *const tile = (hs_key *)hs_shared;
     hs_u32 *const places = (hs_u32 *)((unsigned char *)hs_shared + 20480);
@@ -1596,6 +1650,9 @@ HS_KERNEL void __launch_bounds__(256, 4) bucket(hs_stored_key *destination, hs_u
 // sort crowded buckets by all their bits
 HS_KERNEL void __launch_bounds__(256) bucket_rest(hs_stored_key *destination, hs_u32 *words, int n, int argument)
 {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
+#endif
     extern __shared__ unsigned long long hs_shared[];
     hs_key *const tile = (hs_key *)hs_shared;
     hs_u32 *const totals = (hs_u32 *)((unsigned char *)hs_shared + 20480);
@@ -1703,6 +1760,9 @@ HS_KERNEL void __launch_bounds__(256) bucket_rest(hs_stored_key *destination, hs
 // clear flags, tickets and counts
 HS_KERNEL void __launch_bounds__(256) begin(hs_u32 *words, int n, int argument)
 {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
+#endif
 
     for (int i = hs_local_id(); i < 4; i += 256) words[5 + i] = 0u;
     for (int i = hs_local_id(); i < 1024; i += 256) words[13 + i] = 0u;
@@ -1711,6 +1771,9 @@ HS_KERNEL void __launch_bounds__(256) begin(hs_u32 *words, int n, int argument)
 // count the digits of all passes
 HS_KERNEL void __launch_bounds__(256) histogram(const hs_stored_key *source, hs_u32 *words, int n, int argument)
 {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
+#endif
     extern __shared__ unsigned long long hs_shared[];
     hs_u32 *const counts = (hs_u32 *)hs_shared;
 
@@ -1752,6 +1815,9 @@ HS_KERNEL void __launch_bounds__(256) histogram(const hs_stored_key *source, hs_
 // turn the counts of all passes into starts
 HS_KERNEL void __launch_bounds__(256) starts(hs_u32 *words, int n, int argument)
 {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
+#endif
     extern __shared__ unsigned long long hs_shared[];
     hs_u32 *const totals = (hs_u32 *)hs_shared;
     hs_u32 *const firsts = (hs_u32 *)((unsigned char *)hs_shared + 1024);
@@ -1820,6 +1886,9 @@ HS_KERNEL void __launch_bounds__(256) starts(hs_u32 *words, int n, int argument)
 // rank a tile, look back, store its keys at their places
 HS_KERNEL void __launch_bounds__(256, 3) onesweep(const hs_stored_key *source, hs_stored_key *destination, hs_stored_key *other, hs_u32 *words, int n, int argument)
 {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
+#endif
     extern __shared__ unsigned long long hs_shared[];
     hs_key *const tile = (hs_key *)hs_shared;
     hs_u32 *const totals = (hs_u32 *)((unsigned char *)hs_shared + 34816);
@@ -1978,6 +2047,9 @@ HS_KERNEL void __launch_bounds__(256, 3) onesweep(const hs_stored_key *source, h
 // clear the counts of the first digit
 HS_KERNEL void __launch_bounds__(512) msd_begin_wide(hs_u32 *words, long long n, int argument)
 {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
+#endif
 
     if (hs_group_id() > 0) return;
     for (int i = hs_local_id(); i < 1024; i += 512) words[272 + i] = 0u;
@@ -1988,6 +2060,9 @@ HS_KERNEL void __launch_bounds__(512) msd_begin_wide(hs_u32 *words, long long n,
 // count the first digit
 HS_KERNEL void __launch_bounds__(512) msd_histogram_wide(const hs_stored_key *source, hs_u32 *words, long long n, int argument)
 {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
+#endif
     extern __shared__ unsigned long long hs_shared[];
     hs_u32 *const counts = (hs_u32 *)hs_shared;
 
@@ -2023,6 +2098,9 @@ HS_KERNEL void __launch_bounds__(512) msd_histogram_wide(const hs_stored_key *so
 // turn the counts of the first digit into starts
 HS_KERNEL void __launch_bounds__(512) msd_starts_wide(hs_u32 *words, long long n, int argument)
 {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
+#endif
     extern __shared__ unsigned long long hs_shared[];
     hs_u32 *const tops = (hs_u32 *)hs_shared;
 
@@ -2085,6 +2163,9 @@ HS_KERNEL void __launch_bounds__(512) msd_starts_wide(hs_u32 *words, long long n
 // deal keys by the first digit
 HS_KERNEL void __launch_bounds__(512, 2) msd_first_wide(const hs_stored_key *source, hs_stored_key *dealt, hs_u32 *words, long long n, int argument)
 {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
+#endif
     extern __shared__ unsigned long long hs_shared[];
     hs_key *const tile = (hs_key *)hs_shared;
     hs_u32 *const counts = (hs_u32 *)((unsigned char *)hs_shared + 28672);
@@ -2169,6 +2250,9 @@ HS_KERNEL void __launch_bounds__(512, 2) msd_first_wide(const hs_stored_key *sou
 // count the second digit
 HS_KERNEL void __launch_bounds__(512) msd_count_wide(const hs_stored_key *dealt, hs_u32 *words, long long n, int argument)
 {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
+#endif
     extern __shared__ unsigned long long hs_shared[];
     hs_u32 *const counts = (hs_u32 *)hs_shared;
     hs_u32 *const found = (hs_u32 *)((unsigned char *)hs_shared + 8192);
@@ -2209,6 +2293,9 @@ HS_KERNEL void __launch_bounds__(512) msd_count_wide(const hs_stored_key *dealt,
 // turn the counts of buckets into starts
 HS_KERNEL void __launch_bounds__(512) msd_places_wide(hs_u32 *words, long long n, int argument)
 {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
+#endif
     extern __shared__ unsigned long long hs_shared[];
     hs_u32 *const tops = (hs_u32 *)hs_shared;
 
@@ -2245,6 +2332,9 @@ HS_KERNEL void __launch_bounds__(512) msd_places_wide(hs_u32 *words, long long n
 // deal keys by the second digit
 HS_KERNEL void __launch_bounds__(512, 2) msd_second_wide(const hs_stored_key *dealt, hs_stored_key *destination, hs_u32 *words, long long n, int argument)
 {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
+#endif
     extern __shared__ unsigned long long hs_shared[];
     hs_key *const tile = (hs_key *)hs_shared;
     hs_u32 *const counts = (hs_u32 *)((unsigned char *)hs_shared + 28672);
@@ -2335,6 +2425,9 @@ HS_KERNEL void __launch_bounds__(512, 2) msd_second_wide(const hs_stored_key *de
 // sort a bucket of up to 5120 keys on chip
 HS_KERNEL void __launch_bounds__(256, 4) bucket_wide(hs_stored_key *destination, hs_u32 *words, long long n, int argument)
 {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
+#endif
     extern __shared__ unsigned long long hs_shared[];
     hs_key *const tile = (hs_key *)hs_shared;
     hs_u32 *const places = (hs_u32 *)((unsigned char *)hs_shared + 20480);
@@ -2478,6 +2571,9 @@ HS_KERNEL void __launch_bounds__(256, 4) bucket_wide(hs_stored_key *destination,
 // sort crowded buckets by all their bits
 HS_KERNEL void __launch_bounds__(256) bucket_rest_wide(hs_stored_key *destination, hs_u32 *words, long long n, int argument)
 {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
+#endif
     extern __shared__ unsigned long long hs_shared[];
     hs_key *const tile = (hs_key *)hs_shared;
     hs_u32 *const totals = (hs_u32 *)((unsigned char *)hs_shared + 20480);
@@ -2582,6 +2678,9 @@ HS_KERNEL void __launch_bounds__(256) bucket_rest_wide(hs_stored_key *destinatio
 // count the digits
 HS_KERNEL void __launch_bounds__(256) count_wide(const hs_stored_key *source, hs_stored_key *destination, hs_stored_key *other, hs_u32 *words, hs_u64 *table, long long n, int argument)
 {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
+#endif
     extern __shared__ unsigned long long hs_shared[];
     hs_u32 *const counts = (hs_u32 *)hs_shared;
 
@@ -2615,6 +2714,9 @@ HS_KERNEL void __launch_bounds__(256) count_wide(const hs_stored_key *source, hs
 // scan the counts of one digit a work-group
 HS_KERNEL void __launch_bounds__(256) rows_wide(hs_u32 *words, hs_u64 *table, long long n, int argument)
 {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
+#endif
     extern __shared__ unsigned long long hs_shared[];
     hs_u64 *const sums = (hs_u64 *)hs_shared;
 
@@ -2653,6 +2755,9 @@ HS_KERNEL void __launch_bounds__(256) rows_wide(hs_u32 *words, hs_u64 *table, lo
 // rank tiles and store their keys at their places
 HS_KERNEL void __launch_bounds__(256, 3) scatter_wide(const hs_stored_key *source, hs_stored_key *destination, hs_stored_key *other, hs_u32 *words, hs_u64 *table, long long n, int argument)
 {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
+#endif
     extern __shared__ unsigned long long hs_shared[];
     hs_u64 *const bases = (hs_u64 *)hs_shared;
     hs_key *const tile = (hs_key *)((unsigned char *)hs_shared + 2048);
@@ -2796,6 +2901,9 @@ HS_KERNEL void __launch_bounds__(256, 3) scatter_wide(const hs_stored_key *sourc
 // copy the keys to the destination, unless they are there
 HS_KERNEL void __launch_bounds__(256) copy_wide(const hs_stored_key *source, hs_stored_key *destination, hs_stored_key *other, hs_u32 *words, hs_u64 *table, long long n, int argument)
 {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
+#endif
 
     if (hs_n() > 2097152 && hs_n() <= 4294967296 && words[270] != 0u) return;
     int at = hs_to_int(words[0 + hs_pass()]), next = 1;

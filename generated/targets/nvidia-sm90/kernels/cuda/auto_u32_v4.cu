@@ -121,6 +121,9 @@ typedef unsigned long long hs_pair;
 // sort blocks of 256 keys
 HS_KERNEL void __launch_bounds__(32) block_sort_1(const hs_stored_key *source, hs_pair *destination, int n, int argument)
 {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
+#endif
     extern __shared__ unsigned long long hs_shared[];
     hs_pair *const tile = (hs_pair *)hs_shared;
 
@@ -245,6 +248,9 @@ HS_KERNEL void __launch_bounds__(32) block_sort_1(const hs_stored_key *source, h
 // sort blocks of 1024 keys
 HS_KERNEL void __launch_bounds__(128) block_sort_4(const hs_stored_key *source, hs_pair *destination, int n, int argument)
 {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
+#endif
     extern __shared__ unsigned long long hs_shared[];
     hs_pair *const tile = (hs_pair *)hs_shared;
 
@@ -525,6 +531,9 @@ HS_KERNEL void __launch_bounds__(128) block_sort_4(const hs_stored_key *source, 
 // sort blocks of 4096 keys
 HS_KERNEL void __launch_bounds__(512) block_sort_16(const hs_stored_key *source, hs_pair *destination, int n, int argument)
 {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
+#endif
     extern __shared__ unsigned long long hs_shared[];
     hs_pair *const tile = (hs_pair *)hs_shared;
 
@@ -1012,6 +1021,9 @@ HS_KERNEL void __launch_bounds__(512) block_sort_16(const hs_stored_key *source,
 // flip merge, 2 stages
 HS_KERNEL void __launch_bounds__(128) flip_2(hs_pair *destination, int n, int argument)
 {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
+#endif
 
     int level = hs_argument() & 255, lg_stride = hs_argument() >> 8 & 255;
     int stride = 1 << lg_stride;
@@ -1066,6 +1078,9 @@ HS_KERNEL void __launch_bounds__(128) flip_2(hs_pair *destination, int n, int ar
 // flip merge, 3 stages
 HS_KERNEL void __launch_bounds__(128) flip_3(hs_pair *destination, int n, int argument)
 {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
+#endif
 
     int level = hs_argument() & 255, lg_stride = hs_argument() >> 8 & 255;
     int stride = 1 << lg_stride;
@@ -1152,6 +1167,9 @@ HS_KERNEL void __launch_bounds__(128) flip_3(hs_pair *destination, int n, int ar
 // flip merge, 4 stages
 HS_KERNEL void __launch_bounds__(128) flip_4(hs_pair *destination, int n, int argument)
 {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
+#endif
 
     int level = hs_argument() & 255, lg_stride = hs_argument() >> 8 & 255;
     int stride = 1 << lg_stride;
@@ -1203,6 +1221,9 @@ HS_KERNEL void __launch_bounds__(128) flip_4(hs_pair *destination, int n, int ar
 // half merge, 1 stage
 HS_KERNEL void __launch_bounds__(128) half_1(hs_pair *destination, int n, int argument)
 {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
+#endif
 
     int level = hs_argument() & 255, lg_stride = hs_argument() >> 8 & 255;
     int stride = 1 << lg_stride;
@@ -1240,6 +1261,9 @@ HS_KERNEL void __launch_bounds__(128) half_1(hs_pair *destination, int n, int ar
 // sort bitonic chunks of 2048 keys
 HS_KERNEL void __launch_bounds__(256) clean(hs_pair *destination, int n, int argument)
 {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
+#endif
     extern __shared__ unsigned long long hs_shared[];
     hs_pair *const tile = (hs_pair *)hs_shared;
 
@@ -1381,6 +1405,9 @@ HS_KERNEL void __launch_bounds__(256) clean(hs_pair *destination, int n, int arg
 // copy the values
 HS_KERNEL void __launch_bounds__(128) keep(const hs_value *values_in, hs_value *values_tmp, int n, int argument)
 {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
+#endif
 
     int i = hs_group_id() * 128 + hs_local_id();
     if (i < hs_n()) values_tmp[i] = values_in[i];
@@ -1389,6 +1416,9 @@ HS_KERNEL void __launch_bounds__(128) keep(const hs_value *values_in, hs_value *
 // store keys, gather values by their indices
 HS_KERNEL void __launch_bounds__(128) gather(const hs_pair *pairs, hs_stored_key *destination, const hs_value *values_in, hs_value *values_out, int n, int argument)
 {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
+#endif
 
     int i = hs_group_id() * 128 + hs_local_id();
     if (i >= hs_n()) return;
@@ -1400,6 +1430,9 @@ HS_KERNEL void __launch_bounds__(128) gather(const hs_pair *pairs, hs_stored_key
 // clear flags, tickets and counts
 HS_KERNEL void __launch_bounds__(256) begin(hs_u32 *words, int n, int argument)
 {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
+#endif
 
     for (int i = hs_local_id(); i < 4; i += 256) words[5 + i] = 0u;
     for (int i = hs_local_id(); i < 1024; i += 256) words[13 + i] = 0u;
@@ -1408,6 +1441,9 @@ HS_KERNEL void __launch_bounds__(256) begin(hs_u32 *words, int n, int argument)
 // count the digits of all passes
 HS_KERNEL void __launch_bounds__(256) histogram(const hs_stored_key *source, hs_u32 *words, int n, int argument)
 {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
+#endif
     extern __shared__ unsigned long long hs_shared[];
     hs_u32 *const counts = (hs_u32 *)hs_shared;
 
@@ -1448,6 +1484,9 @@ HS_KERNEL void __launch_bounds__(256) histogram(const hs_stored_key *source, hs_
 // turn the counts of all passes into starts
 HS_KERNEL void __launch_bounds__(256) starts(hs_u32 *words, int n, int argument)
 {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
+#endif
     extern __shared__ unsigned long long hs_shared[];
     hs_u32 *const totals = (hs_u32 *)hs_shared;
     hs_u32 *const firsts = (hs_u32 *)((unsigned char *)hs_shared + 1024);
@@ -1515,6 +1554,9 @@ HS_KERNEL void __launch_bounds__(256) starts(hs_u32 *words, int n, int argument)
 // rank a tile, look back, store its keys at their places
 HS_KERNEL void __launch_bounds__(256, 3) onesweep(const hs_stored_key *source, hs_stored_key *destination, hs_stored_key *other, hs_u32 *words, const hs_value *values_in, hs_value *values_out, hs_value *values_tmp, int n, int argument)
 {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
+#endif
     extern __shared__ unsigned long long hs_shared[];
     hs_key *const tile = (hs_key *)hs_shared;
     hs_u32 *const totals = (hs_u32 *)((unsigned char *)hs_shared + 17408);
@@ -1682,6 +1724,9 @@ HS_KERNEL void __launch_bounds__(256, 3) onesweep(const hs_stored_key *source, h
 // count the digits
 HS_KERNEL void __launch_bounds__(256) count_wide(const hs_stored_key *source, hs_stored_key *destination, hs_stored_key *other, hs_u32 *words, hs_u64 *table, long long n, int argument)
 {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
+#endif
     extern __shared__ unsigned long long hs_shared[];
     hs_u32 *const counts = (hs_u32 *)hs_shared;
 
@@ -1714,6 +1759,9 @@ HS_KERNEL void __launch_bounds__(256) count_wide(const hs_stored_key *source, hs
 // scan the counts of one digit a work-group
 HS_KERNEL void __launch_bounds__(256) rows_wide(hs_u32 *words, hs_u64 *table, long long n, int argument)
 {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
+#endif
     extern __shared__ unsigned long long hs_shared[];
     hs_u64 *const sums = (hs_u64 *)hs_shared;
 
@@ -1751,6 +1799,9 @@ HS_KERNEL void __launch_bounds__(256) rows_wide(hs_u32 *words, hs_u64 *table, lo
 // rank tiles and store their keys at their places
 HS_KERNEL void __launch_bounds__(256, 3) scatter_wide(const hs_stored_key *source, hs_stored_key *destination, hs_stored_key *other, hs_u32 *words, const hs_value *values_in, hs_value *values_out, hs_value *values_tmp, hs_u64 *table, long long n, int argument)
 {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
+#endif
     extern __shared__ unsigned long long hs_shared[];
     hs_u64 *const bases = (hs_u64 *)hs_shared;
     hs_key *const tile = (hs_key *)((unsigned char *)hs_shared + 2048);
@@ -1902,6 +1953,9 @@ HS_KERNEL void __launch_bounds__(256, 3) scatter_wide(const hs_stored_key *sourc
 // copy the keys to the destination, unless they are there
 HS_KERNEL void __launch_bounds__(256) copy_wide(const hs_stored_key *source, hs_stored_key *destination, hs_stored_key *other, hs_u32 *words, const hs_value *values_in, hs_value *values_out, hs_value *values_tmp, hs_u64 *table, long long n, int argument)
 {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
+#endif
 
     int at = hs_to_int(words[4 + hs_pass()]), next = 1;
     if (at == next) return;

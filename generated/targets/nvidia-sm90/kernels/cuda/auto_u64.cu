@@ -108,6 +108,9 @@ typedef unsigned int hs_lanemask;
 // sort blocks of 256 keys
 HS_KERNEL void __launch_bounds__(32) block_sort_1(const hs_stored_key *source, hs_stored_key *destination, int n, int argument)
 {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
+#endif
     extern __shared__ unsigned long long hs_shared[];
     hs_key *const tile = (hs_key *)hs_shared;
 
@@ -232,6 +235,9 @@ HS_KERNEL void __launch_bounds__(32) block_sort_1(const hs_stored_key *source, h
 // sort blocks of 1024 keys
 HS_KERNEL void __launch_bounds__(128) block_sort_4(const hs_stored_key *source, hs_stored_key *destination, int n, int argument)
 {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
+#endif
     extern __shared__ unsigned long long hs_shared[];
     hs_key *const tile = (hs_key *)hs_shared;
 
@@ -512,6 +518,9 @@ HS_KERNEL void __launch_bounds__(128) block_sort_4(const hs_stored_key *source, 
 // sort blocks of 4096 keys
 HS_KERNEL void __launch_bounds__(512) block_sort_16(const hs_stored_key *source, hs_stored_key *destination, int n, int argument)
 {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
+#endif
     extern __shared__ unsigned long long hs_shared[];
     hs_key *const tile = (hs_key *)hs_shared;
 
@@ -999,6 +1008,9 @@ HS_KERNEL void __launch_bounds__(512) block_sort_16(const hs_stored_key *source,
 // flip merge, 2 stages
 HS_KERNEL void __launch_bounds__(128) flip_2(hs_stored_key *destination, int n, int argument)
 {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
+#endif
 
     int level = hs_argument() & 255, lg_stride = hs_argument() >> 8 & 255;
     int stride = 1 << lg_stride;
@@ -1053,6 +1065,9 @@ HS_KERNEL void __launch_bounds__(128) flip_2(hs_stored_key *destination, int n, 
 // flip merge, 3 stages
 HS_KERNEL void __launch_bounds__(128) flip_3(hs_stored_key *destination, int n, int argument)
 {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
+#endif
 
     int level = hs_argument() & 255, lg_stride = hs_argument() >> 8 & 255;
     int stride = 1 << lg_stride;
@@ -1139,6 +1154,9 @@ HS_KERNEL void __launch_bounds__(128) flip_3(hs_stored_key *destination, int n, 
 // flip merge, 4 stages
 HS_KERNEL void __launch_bounds__(128) flip_4(hs_stored_key *destination, int n, int argument)
 {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
+#endif
 
     int level = hs_argument() & 255, lg_stride = hs_argument() >> 8 & 255;
     int stride = 1 << lg_stride;
@@ -1190,6 +1208,9 @@ HS_KERNEL void __launch_bounds__(128) flip_4(hs_stored_key *destination, int n, 
 // half merge, 1 stage
 HS_KERNEL void __launch_bounds__(128) half_1(hs_stored_key *destination, int n, int argument)
 {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
+#endif
 
     int level = hs_argument() & 255, lg_stride = hs_argument() >> 8 & 255;
     int stride = 1 << lg_stride;
@@ -1227,6 +1248,9 @@ HS_KERNEL void __launch_bounds__(128) half_1(hs_stored_key *destination, int n, 
 // half merge, 2 stages
 HS_KERNEL void __launch_bounds__(128) half_2(hs_stored_key *destination, int n, int argument)
 {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
+#endif
 
     int level = hs_argument() & 255, lg_stride = hs_argument() >> 8 & 255;
     int stride = 1 << lg_stride;
@@ -1277,6 +1301,9 @@ HS_KERNEL void __launch_bounds__(128) half_2(hs_stored_key *destination, int n, 
 // half merge, 3 stages
 HS_KERNEL void __launch_bounds__(128) half_3(hs_stored_key *destination, int n, int argument)
 {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
+#endif
 
     int level = hs_argument() & 255, lg_stride = hs_argument() >> 8 & 255;
     int stride = 1 << lg_stride;
@@ -1355,6 +1382,9 @@ HS_KERNEL void __launch_bounds__(128) half_3(hs_stored_key *destination, int n, 
 // half merge, 4 stages
 HS_KERNEL void __launch_bounds__(128) half_4(hs_stored_key *destination, int n, int argument)
 {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
+#endif
 
     int level = hs_argument() & 255, lg_stride = hs_argument() >> 8 & 255;
     int stride = 1 << lg_stride;
@@ -1390,6 +1420,9 @@ HS_KERNEL void __launch_bounds__(128) half_4(hs_stored_key *destination, int n, 
 // sort bitonic chunks of 2048 keys
 HS_KERNEL void __launch_bounds__(256) clean(hs_stored_key *destination, int n, int argument)
 {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
+#endif
     extern __shared__ unsigned long long hs_shared[];
     hs_key *const tile = (hs_key *)hs_shared;
 
@@ -1531,6 +1564,9 @@ HS_KERNEL void __launch_bounds__(256) clean(hs_stored_key *destination, int n, i
 // clear the counts of the first digit
 HS_KERNEL void __launch_bounds__(512) msd_begin(hs_u32 *words, int n, int argument)
 {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
+#endif
 
     if (hs_group_id() > 0) return;
     for (int i = hs_local_id(); i < 512; i += 512) words[2844 + i] = 0u;
@@ -1541,6 +1577,9 @@ HS_KERNEL void __launch_bounds__(512) msd_begin(hs_u32 *words, int n, int argume
 // count the first digit
 HS_KERNEL void __launch_bounds__(512) msd_histogram(const hs_stored_key *source, hs_u32 *words, int n, int argument)
 {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
+#endif
     extern __shared__ unsigned long long hs_shared[];
     hs_u32 *const counts = (hs_u32 *)hs_shared;
 
@@ -1576,6 +1615,9 @@ HS_KERNEL void __launch_bounds__(512) msd_histogram(const hs_stored_key *source,
 // turn the counts of the first digit into starts
 HS_KERNEL void __launch_bounds__(512) msd_starts(hs_u32 *words, int n, int argument)
 {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
+#endif
     extern __shared__ unsigned long long hs_shared[];
     hs_u32 *const tops = (hs_u32 *)hs_shared;
 
@@ -1638,6 +1680,9 @@ HS_KERNEL void __launch_bounds__(512) msd_starts(hs_u32 *words, int n, int argum
 // deal keys by the first digit
 HS_KERNEL void __launch_bounds__(512, 2) msd_first(const hs_stored_key *source, hs_stored_key *dealt, hs_u32 *words, int n, int argument)
 {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
+#endif
     extern __shared__ unsigned long long hs_shared[];
     hs_key *const tile = (hs_key *)hs_shared;
     hs_u32 *const counts = (hs_u32 *)((unsigned char *)hs_shared + 40960);
@@ -1722,6 +1767,9 @@ HS_KERNEL void __launch_bounds__(512, 2) msd_first(const hs_stored_key *source, 
 // count the second digit
 HS_KERNEL void __launch_bounds__(512) msd_count(const hs_stored_key *dealt, hs_u32 *words, int n, int argument)
 {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
+#endif
     extern __shared__ unsigned long long hs_shared[];
     hs_u32 *const counts = (hs_u32 *)hs_shared;
     hs_u32 *const found = (hs_u32 *)((unsigned char *)hs_shared + 4096);
@@ -1760,6 +1808,9 @@ HS_KERNEL void __launch_bounds__(512) msd_count(const hs_stored_key *dealt, hs_u
 // turn the counts of buckets into starts
 HS_KERNEL void __launch_bounds__(512) msd_places(hs_u32 *words, int n, int argument)
 {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
+#endif
     extern __shared__ unsigned long long hs_shared[];
     hs_u32 *const tops = (hs_u32 *)hs_shared;
 
@@ -1796,6 +1847,9 @@ HS_KERNEL void __launch_bounds__(512) msd_places(hs_u32 *words, int n, int argum
 // deal keys by the second digit
 HS_KERNEL void __launch_bounds__(512, 2) msd_second(const hs_stored_key *dealt, hs_stored_key *destination, hs_u32 *words, int n, int argument)
 {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
+#endif
     extern __shared__ unsigned long long hs_shared[];
     hs_key *const tile = (hs_key *)hs_shared;
     hs_u32 *const counts = (hs_u32 *)((unsigned char *)hs_shared + 40960);
@@ -1884,6 +1938,9 @@ HS_KERNEL void __launch_bounds__(512, 2) msd_second(const hs_stored_key *dealt, 
 // sort a bucket of up to 2560 keys on chip
 HS_KERNEL void __launch_bounds__(256, 4) bucket(hs_stored_key *destination, hs_u32 *words, int n, int argument)
 {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
+#endif
     extern __shared__ unsigned long long hs_shared[];
     hs_key *const tile = (hs_key *)hs_shared;
     hs_u32 *const places = (hs_u32 *)((unsigned char *)hs_shared + 20480);
@@ -2088,6 +2145,9 @@ HS_KERNEL void __launch_bounds__(256, 4) bucket(hs_stored_key *destination, hs_u
 // sort crowded buckets by all their bits
 HS_KERNEL void __launch_bounds__(256) bucket_rest(hs_stored_key *destination, hs_u32 *words, int n, int argument)
 {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
+#endif
     extern __shared__ unsigned long long hs_shared[];
     hs_key *const tile = (hs_key *)hs_shared;
     hs_u32 *const totals = (hs_u32 *)((unsigned char *)hs_shared + 20480);
@@ -2195,6 +2255,9 @@ HS_KERNEL void __launch_bounds__(256) bucket_rest(hs_stored_key *destination, hs
 // clear flags, tickets and counts
 HS_KERNEL void __launch_bounds__(256) begin(hs_u32 *words, int n, int argument)
 {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
+#endif
 
     for (int i = hs_local_id(); i < 8; i += 256) words[9 + i] = 0u;
     for (int i = hs_local_id(); i < 2048; i += 256) words[25 + i] = 0u;
@@ -2203,6 +2266,9 @@ HS_KERNEL void __launch_bounds__(256) begin(hs_u32 *words, int n, int argument)
 // count the digits of all passes
 HS_KERNEL void __launch_bounds__(256) histogram(const hs_stored_key *source, hs_u32 *words, int n, int argument)
 {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
+#endif
     extern __shared__ unsigned long long hs_shared[];
     hs_u32 *const counts = (hs_u32 *)hs_shared;
 
@@ -2252,6 +2318,9 @@ HS_KERNEL void __launch_bounds__(256) histogram(const hs_stored_key *source, hs_
 // turn the counts of all passes into starts
 HS_KERNEL void __launch_bounds__(256) starts(hs_u32 *words, int n, int argument)
 {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
+#endif
     extern __shared__ unsigned long long hs_shared[];
     hs_u32 *const totals = (hs_u32 *)hs_shared;
     hs_u32 *const firsts = (hs_u32 *)((unsigned char *)hs_shared + 1024);
@@ -2320,6 +2389,9 @@ HS_KERNEL void __launch_bounds__(256) starts(hs_u32 *words, int n, int argument)
 // rank a tile, look back, store its keys at their places
 HS_KERNEL void __launch_bounds__(256, 4) onesweep(const hs_stored_key *source, hs_stored_key *destination, hs_stored_key *other, hs_u32 *words, int n, int argument)
 {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
+#endif
     extern __shared__ unsigned long long hs_shared[];
     hs_key *const tile = (hs_key *)hs_shared;
     hs_u32 *const totals = (hs_u32 *)((unsigned char *)hs_shared + 32768);
@@ -2478,6 +2550,9 @@ HS_KERNEL void __launch_bounds__(256, 4) onesweep(const hs_stored_key *source, h
 // clear the counts of the first digit
 HS_KERNEL void __launch_bounds__(512) msd_begin_wide(hs_u32 *words, long long n, int argument)
 {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
+#endif
 
     if (hs_group_id() > 0) return;
     for (int i = hs_local_id(); i < 1024; i += 512) words[284 + i] = 0u;
@@ -2488,6 +2563,9 @@ HS_KERNEL void __launch_bounds__(512) msd_begin_wide(hs_u32 *words, long long n,
 // count the first digit
 HS_KERNEL void __launch_bounds__(512) msd_histogram_wide(const hs_stored_key *source, hs_u32 *words, long long n, int argument)
 {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
+#endif
     extern __shared__ unsigned long long hs_shared[];
     hs_u32 *const counts = (hs_u32 *)hs_shared;
 
@@ -2523,6 +2601,9 @@ HS_KERNEL void __launch_bounds__(512) msd_histogram_wide(const hs_stored_key *so
 // turn the counts of the first digit into starts
 HS_KERNEL void __launch_bounds__(512) msd_starts_wide(hs_u32 *words, long long n, int argument)
 {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
+#endif
     extern __shared__ unsigned long long hs_shared[];
     hs_u32 *const tops = (hs_u32 *)hs_shared;
 
@@ -2585,6 +2666,9 @@ HS_KERNEL void __launch_bounds__(512) msd_starts_wide(hs_u32 *words, long long n
 // deal keys by the first digit
 HS_KERNEL void __launch_bounds__(512, 2) msd_first_wide(const hs_stored_key *source, hs_stored_key *dealt, hs_u32 *words, long long n, int argument)
 {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
+#endif
     extern __shared__ unsigned long long hs_shared[];
     hs_key *const tile = (hs_key *)hs_shared;
     hs_u32 *const counts = (hs_u32 *)((unsigned char *)hs_shared + 36864);
@@ -2669,6 +2753,9 @@ HS_KERNEL void __launch_bounds__(512, 2) msd_first_wide(const hs_stored_key *sou
 // count the second digit
 HS_KERNEL void __launch_bounds__(512) msd_count_wide(const hs_stored_key *dealt, hs_u32 *words, long long n, int argument)
 {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
+#endif
     extern __shared__ unsigned long long hs_shared[];
     hs_u32 *const counts = (hs_u32 *)hs_shared;
     hs_u32 *const found = (hs_u32 *)((unsigned char *)hs_shared + 8192);
@@ -2709,6 +2796,9 @@ HS_KERNEL void __launch_bounds__(512) msd_count_wide(const hs_stored_key *dealt,
 // turn the counts of buckets into starts
 HS_KERNEL void __launch_bounds__(512) msd_places_wide(hs_u32 *words, long long n, int argument)
 {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
+#endif
     extern __shared__ unsigned long long hs_shared[];
     hs_u32 *const tops = (hs_u32 *)hs_shared;
 
@@ -2745,6 +2835,9 @@ HS_KERNEL void __launch_bounds__(512) msd_places_wide(hs_u32 *words, long long n
 // deal keys by the second digit
 HS_KERNEL void __launch_bounds__(512, 2) msd_second_wide(const hs_stored_key *dealt, hs_stored_key *destination, hs_u32 *words, long long n, int argument)
 {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
+#endif
     extern __shared__ unsigned long long hs_shared[];
     hs_key *const tile = (hs_key *)hs_shared;
     hs_u32 *const counts = (hs_u32 *)((unsigned char *)hs_shared + 36864);
@@ -2835,6 +2928,9 @@ HS_KERNEL void __launch_bounds__(512, 2) msd_second_wide(const hs_stored_key *de
 // sort a bucket of up to 2560 keys on chip
 HS_KERNEL void __launch_bounds__(256, 4) bucket_wide(hs_stored_key *destination, hs_u32 *words, long long n, int argument)
 {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
+#endif
     extern __shared__ unsigned long long hs_shared[];
     hs_key *const tile = (hs_key *)hs_shared;
     hs_u32 *const places = (hs_u32 *)((unsigned char *)hs_shared + 20480);
@@ -3040,6 +3136,9 @@ HS_KERNEL void __launch_bounds__(256, 4) bucket_wide(hs_stored_key *destination,
 // sort crowded buckets by all their bits
 HS_KERNEL void __launch_bounds__(256) bucket_rest_wide(hs_stored_key *destination, hs_u32 *words, long long n, int argument)
 {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
+#endif
     extern __shared__ unsigned long long hs_shared[];
     hs_key *const tile = (hs_key *)hs_shared;
     hs_u32 *const totals = (hs_u32 *)((unsigned char *)hs_shared + 20480);
@@ -3144,6 +3243,9 @@ HS_KERNEL void __launch_bounds__(256) bucket_rest_wide(hs_stored_key *destinatio
 // count the digits
 HS_KERNEL void __launch_bounds__(256) count_wide(const hs_stored_key *source, hs_stored_key *destination, hs_stored_key *other, hs_u32 *words, hs_u64 *table, long long n, int argument)
 {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
+#endif
     extern __shared__ unsigned long long hs_shared[];
     hs_u32 *const counts = (hs_u32 *)hs_shared;
 
@@ -3177,6 +3279,9 @@ HS_KERNEL void __launch_bounds__(256) count_wide(const hs_stored_key *source, hs
 // scan the counts of one digit a work-group
 HS_KERNEL void __launch_bounds__(256) rows_wide(hs_u32 *words, hs_u64 *table, long long n, int argument)
 {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
+#endif
     extern __shared__ unsigned long long hs_shared[];
     hs_u64 *const sums = (hs_u64 *)hs_shared;
 
@@ -3215,6 +3320,9 @@ HS_KERNEL void __launch_bounds__(256) rows_wide(hs_u32 *words, hs_u64 *table, lo
 // rank tiles and store their keys at their places
 HS_KERNEL void __launch_bounds__(256, 4) scatter_wide(const hs_stored_key *source, hs_stored_key *destination, hs_stored_key *other, hs_u32 *words, hs_u64 *table, long long n, int argument)
 {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
+#endif
     extern __shared__ unsigned long long hs_shared[];
     hs_key *const tile = (hs_key *)hs_shared;
     hs_u64 *const bases = (hs_u64 *)((unsigned char *)hs_shared + 32768);
@@ -3358,6 +3466,9 @@ HS_KERNEL void __launch_bounds__(256, 4) scatter_wide(const hs_stored_key *sourc
 // copy the keys to the destination, unless they are there
 HS_KERNEL void __launch_bounds__(256) copy_wide(const hs_stored_key *source, hs_stored_key *destination, hs_stored_key *other, hs_u32 *words, hs_u64 *table, long long n, int argument)
 {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
+#endif
 
     if (hs_n() > 524288 && hs_n() <= 2181038080 && words[282] != 0u) return;
     int at = hs_to_int(words[0 + hs_pass()]), next = 1;

@@ -58,6 +58,9 @@ typedef unsigned int hs_key;
 // clear the report
 HS_KERNEL void __launch_bounds__(256) blank(hs_u32 *report, int n, int argument)
 {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
+#endif
 
     if (hs_group_id() > 0) return;
     for (int w = hs_local_id(); w < 8; w += 256) report[w] = w == 7 ? hs_to_u32(hs_n()) : 0u;
@@ -66,6 +69,9 @@ HS_KERNEL void __launch_bounds__(256) blank(hs_u32 *report, int n, int argument)
 // hash elements regardless of order, count those out of order
 HS_KERNEL void __launch_bounds__(256) digest(const hs_stored_key *source, hs_u32 *report, int n, int argument)
 {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
+#endif
     extern __shared__ unsigned long long hs_shared[];
     hs_u32 *const sums = (hs_u32 *)hs_shared;
 
@@ -108,6 +114,9 @@ HS_KERNEL void __launch_bounds__(256) digest(const hs_stored_key *source, hs_u32
 // hash the elements beyond n with their positions
 HS_KERNEL void __launch_bounds__(256) beyond(const hs_stored_key *source, hs_u32 *report, int n, int argument)
 {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
+#endif
     extern __shared__ unsigned long long hs_shared[];
     hs_u32 *const sums = (hs_u32 *)hs_shared;
 
