@@ -317,12 +317,12 @@ static const hs_kernel hs_nvidia_vulkan_radix_first_u32_kernels[] = {
     /* name, lanes, lanes of a subgroup, bytes of local memory, bindings; whether lanes vote, n has 64 bits, groups wait for each other */
     {"count", 256u, 1u, 1024u, 4u, 0u, 0u, 0u},
     {"rows", 256u, 1u, 1024u, 1u, 0u, 0u, 0u},
-    {"scatter", 256u, 32u, 14344u, 4u, 1u, 0u, 0u},
+    {"scatter", 256u, 32u, 16392u, 4u, 1u, 0u, 0u},
 };
 static const hs_step hs_nvidia_vulkan_radix_first_u32_steps[] = {
     {/* kernel count */ 0u,
      {/* min_n */ 0u, /* max_n */ 1073741823u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u, /* x */ HS_BY_N},
-     {/* x */ HS_BY_N, /* add */ 511, /* div */ 512u, /* mul */ 1u, /* cap */ 1024u},
+     {/* x */ HS_BY_N, /* add */ 1023, /* div */ 1024u, /* mul */ 1u, /* cap */ 1024u},
      {/* kind */ HS_PASS, /* value */ 0, /* bits */ 8u, /* flags */ 0},
      {/* bindings */ {HS_SOURCE, 0u, 0u, 0u}, {HS_DESTINATION, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 4u, 0u}}},
     {/* kernel rows */ 1u,
@@ -332,12 +332,12 @@ static const hs_step hs_nvidia_vulkan_radix_first_u32_steps[] = {
      {/* bindings */ {HS_SCRATCH, 0u, 4u, 0u}}},
     {/* kernel scatter */ 2u,
      {/* min_n */ 0u, /* max_n */ 1073741823u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u, /* x */ HS_BY_N},
-     {/* x */ HS_BY_N, /* add */ 511, /* div */ 512u, /* mul */ 1u, /* cap */ 1024u},
+     {/* x */ HS_BY_N, /* add */ 1023, /* div */ 1024u, /* mul */ 1u, /* cap */ 1024u},
      {/* kind */ HS_PASS, /* value */ 0, /* bits */ 8u, /* flags */ HS_DIRECT},
      {/* bindings */ {HS_SOURCE, 0u, 0u, 0u}, {HS_DESTINATION, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 4u, 0u}}},
     {/* kernel count */ 0u,
      {/* min_n */ 0u, /* max_n */ 1073741823u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u, /* x */ HS_BY_N},
-     {/* x */ HS_BY_N, /* add */ 511, /* div */ 512u, /* mul */ 1u, /* cap */ 1024u},
+     {/* x */ HS_BY_N, /* add */ 1023, /* div */ 1024u, /* mul */ 1u, /* cap */ 1024u},
      {/* kind */ HS_PASS, /* value */ 1, /* bits */ 8u, /* flags */ 0},
      {/* bindings */ {HS_SOURCE, 0u, 0u, 0u}, {HS_DESTINATION, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 4u, 0u}}},
     {/* kernel rows */ 1u,
@@ -347,12 +347,12 @@ static const hs_step hs_nvidia_vulkan_radix_first_u32_steps[] = {
      {/* bindings */ {HS_SCRATCH, 0u, 4u, 0u}}},
     {/* kernel scatter */ 2u,
      {/* min_n */ 0u, /* max_n */ 1073741823u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u, /* x */ HS_BY_N},
-     {/* x */ HS_BY_N, /* add */ 511, /* div */ 512u, /* mul */ 1u, /* cap */ 1024u},
+     {/* x */ HS_BY_N, /* add */ 1023, /* div */ 1024u, /* mul */ 1u, /* cap */ 1024u},
      {/* kind */ HS_PASS, /* value */ 1, /* bits */ 8u, /* flags */ HS_DIRECT},
      {/* bindings */ {HS_SOURCE, 0u, 0u, 0u}, {HS_DESTINATION, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 4u, 0u}}},
     {/* kernel count */ 0u,
      {/* min_n */ 0u, /* max_n */ 1073741823u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u, /* x */ HS_BY_N},
-     {/* x */ HS_BY_N, /* add */ 511, /* div */ 512u, /* mul */ 1u, /* cap */ 1024u},
+     {/* x */ HS_BY_N, /* add */ 1023, /* div */ 1024u, /* mul */ 1u, /* cap */ 1024u},
      {/* kind */ HS_PASS, /* value */ 2, /* bits */ 8u, /* flags */ 0},
      {/* bindings */ {HS_SOURCE, 0u, 0u, 0u}, {HS_DESTINATION, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 4u, 0u}}},
     {/* kernel rows */ 1u,
@@ -362,12 +362,12 @@ static const hs_step hs_nvidia_vulkan_radix_first_u32_steps[] = {
      {/* bindings */ {HS_SCRATCH, 0u, 4u, 0u}}},
     {/* kernel scatter */ 2u,
      {/* min_n */ 0u, /* max_n */ 1073741823u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u, /* x */ HS_BY_N},
-     {/* x */ HS_BY_N, /* add */ 511, /* div */ 512u, /* mul */ 1u, /* cap */ 1024u},
+     {/* x */ HS_BY_N, /* add */ 1023, /* div */ 1024u, /* mul */ 1u, /* cap */ 1024u},
      {/* kind */ HS_PASS, /* value */ 2, /* bits */ 8u, /* flags */ HS_DIRECT},
      {/* bindings */ {HS_SOURCE, 0u, 0u, 0u}, {HS_DESTINATION, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 4u, 0u}}},
     {/* kernel count */ 0u,
      {/* min_n */ 0u, /* max_n */ 1073741823u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u, /* x */ HS_BY_N},
-     {/* x */ HS_BY_N, /* add */ 511, /* div */ 512u, /* mul */ 1u, /* cap */ 1024u},
+     {/* x */ HS_BY_N, /* add */ 1023, /* div */ 1024u, /* mul */ 1u, /* cap */ 1024u},
      {/* kind */ HS_PASS, /* value */ 3, /* bits */ 8u, /* flags */ 0},
      {/* bindings */ {HS_SOURCE, 0u, 0u, 0u}, {HS_DESTINATION, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 4u, 0u}}},
     {/* kernel rows */ 1u,
@@ -377,12 +377,12 @@ static const hs_step hs_nvidia_vulkan_radix_first_u32_steps[] = {
      {/* bindings */ {HS_SCRATCH, 0u, 4u, 0u}}},
     {/* kernel scatter */ 2u,
      {/* min_n */ 0u, /* max_n */ 1073741823u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u, /* x */ HS_BY_N},
-     {/* x */ HS_BY_N, /* add */ 511, /* div */ 512u, /* mul */ 1u, /* cap */ 1024u},
+     {/* x */ HS_BY_N, /* add */ 1023, /* div */ 1024u, /* mul */ 1u, /* cap */ 1024u},
      {/* kind */ HS_PASS, /* value */ 3, /* bits */ 8u, /* flags */ HS_DIRECT},
      {/* bindings */ {HS_SOURCE, 0u, 0u, 0u}, {HS_DESTINATION, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 4u, 0u}}},
 };
 static const hs_scratch_rule hs_nvidia_vulkan_radix_first_u32_scratch[] = {
-    {/* min_n */ 0u, /* max_n */ 1073741823u, /* plus */ 2116u, /* per_n */ 4u, /* unit */ 512u, /* per_unit */ 1024u, /* units */ 1024u},
+    {/* min_n */ 0u, /* max_n */ 1073741823u, /* plus */ 2116u, /* per_n */ 4u, /* unit */ 1024u, /* per_unit */ 1024u, /* units */ 1024u},
 };
 const hs_sort hs_nvidia_vulkan_radix_first_u32 = {
     "nvidia-vulkan", "radix-first", "u32", "none",
@@ -390,7 +390,7 @@ const hs_sort hs_nvidia_vulkan_radix_first_u32 = {
     4u, 0u, /* bytes of a key, of a value */
     0u, 32u, /* the bits that are sorted by */
     0u, 0u, 0u, 0u, /* whether key_transform, bit_range, device_count; makes indices */
-    512u, /* keys of a block */
+    1024u, /* keys of a block */
     0u, /* keys as pairs of words */
     2147483647u, /* the greatest grid in one dimension */
     3u, 12u,
@@ -614,12 +614,12 @@ static const hs_kernel hs_nvidia_vulkan_radix_first_u32_v4_kernels[] = {
     /* name, lanes, lanes of a subgroup, bytes of local memory, bindings; whether lanes vote, n has 64 bits, groups wait for each other */
     {"count", 256u, 1u, 1024u, 4u, 0u, 0u, 0u},
     {"rows", 256u, 1u, 1024u, 1u, 0u, 0u, 0u},
-    {"scatter", 256u, 32u, 16392u, 7u, 1u, 0u, 0u},
+    {"scatter", 256u, 32u, 20488u, 7u, 1u, 0u, 0u},
 };
 static const hs_step hs_nvidia_vulkan_radix_first_u32_v4_steps[] = {
     {/* kernel count */ 0u,
      {/* min_n */ 0u, /* max_n */ 1073741823u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u, /* x */ HS_BY_N},
-     {/* x */ HS_BY_N, /* add */ 511, /* div */ 512u, /* mul */ 1u, /* cap */ 1024u},
+     {/* x */ HS_BY_N, /* add */ 1023, /* div */ 1024u, /* mul */ 1u, /* cap */ 1024u},
      {/* kind */ HS_PASS, /* value */ 0, /* bits */ 8u, /* flags */ 0},
      {/* bindings */ {HS_SOURCE, 0u, 0u, 0u}, {HS_DESTINATION, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 0u, 0u}, {HS_SCRATCH, 1024u, 8u, 0u}}},
     {/* kernel rows */ 1u,
@@ -629,12 +629,12 @@ static const hs_step hs_nvidia_vulkan_radix_first_u32_v4_steps[] = {
      {/* bindings */ {HS_SCRATCH, 1024u, 8u, 0u}}},
     {/* kernel scatter */ 2u,
      {/* min_n */ 0u, /* max_n */ 1073741823u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u, /* x */ HS_BY_N},
-     {/* x */ HS_BY_N, /* add */ 511, /* div */ 512u, /* mul */ 1u, /* cap */ 1024u},
+     {/* x */ HS_BY_N, /* add */ 1023, /* div */ 1024u, /* mul */ 1u, /* cap */ 1024u},
      {/* kind */ HS_PASS, /* value */ 0, /* bits */ 8u, /* flags */ HS_DIRECT},
      {/* bindings */ {HS_SOURCE, 0u, 0u, 0u}, {HS_DESTINATION, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 0u, 0u}, {HS_SCRATCH, 1024u, 8u, 0u}, {HS_VALUES, 0u, 0u, 0u}, {HS_VALUES_OUT, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 4u, 0u}}},
     {/* kernel count */ 0u,
      {/* min_n */ 0u, /* max_n */ 1073741823u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u, /* x */ HS_BY_N},
-     {/* x */ HS_BY_N, /* add */ 511, /* div */ 512u, /* mul */ 1u, /* cap */ 1024u},
+     {/* x */ HS_BY_N, /* add */ 1023, /* div */ 1024u, /* mul */ 1u, /* cap */ 1024u},
      {/* kind */ HS_PASS, /* value */ 1, /* bits */ 8u, /* flags */ 0},
      {/* bindings */ {HS_SOURCE, 0u, 0u, 0u}, {HS_DESTINATION, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 0u, 0u}, {HS_SCRATCH, 1024u, 8u, 0u}}},
     {/* kernel rows */ 1u,
@@ -644,12 +644,12 @@ static const hs_step hs_nvidia_vulkan_radix_first_u32_v4_steps[] = {
      {/* bindings */ {HS_SCRATCH, 1024u, 8u, 0u}}},
     {/* kernel scatter */ 2u,
      {/* min_n */ 0u, /* max_n */ 1073741823u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u, /* x */ HS_BY_N},
-     {/* x */ HS_BY_N, /* add */ 511, /* div */ 512u, /* mul */ 1u, /* cap */ 1024u},
+     {/* x */ HS_BY_N, /* add */ 1023, /* div */ 1024u, /* mul */ 1u, /* cap */ 1024u},
      {/* kind */ HS_PASS, /* value */ 1, /* bits */ 8u, /* flags */ HS_DIRECT},
      {/* bindings */ {HS_SOURCE, 0u, 0u, 0u}, {HS_DESTINATION, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 0u, 0u}, {HS_SCRATCH, 1024u, 8u, 0u}, {HS_VALUES, 0u, 0u, 0u}, {HS_VALUES_OUT, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 4u, 0u}}},
     {/* kernel count */ 0u,
      {/* min_n */ 0u, /* max_n */ 1073741823u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u, /* x */ HS_BY_N},
-     {/* x */ HS_BY_N, /* add */ 511, /* div */ 512u, /* mul */ 1u, /* cap */ 1024u},
+     {/* x */ HS_BY_N, /* add */ 1023, /* div */ 1024u, /* mul */ 1u, /* cap */ 1024u},
      {/* kind */ HS_PASS, /* value */ 2, /* bits */ 8u, /* flags */ 0},
      {/* bindings */ {HS_SOURCE, 0u, 0u, 0u}, {HS_DESTINATION, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 0u, 0u}, {HS_SCRATCH, 1024u, 8u, 0u}}},
     {/* kernel rows */ 1u,
@@ -659,12 +659,12 @@ static const hs_step hs_nvidia_vulkan_radix_first_u32_v4_steps[] = {
      {/* bindings */ {HS_SCRATCH, 1024u, 8u, 0u}}},
     {/* kernel scatter */ 2u,
      {/* min_n */ 0u, /* max_n */ 1073741823u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u, /* x */ HS_BY_N},
-     {/* x */ HS_BY_N, /* add */ 511, /* div */ 512u, /* mul */ 1u, /* cap */ 1024u},
+     {/* x */ HS_BY_N, /* add */ 1023, /* div */ 1024u, /* mul */ 1u, /* cap */ 1024u},
      {/* kind */ HS_PASS, /* value */ 2, /* bits */ 8u, /* flags */ HS_DIRECT},
      {/* bindings */ {HS_SOURCE, 0u, 0u, 0u}, {HS_DESTINATION, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 0u, 0u}, {HS_SCRATCH, 1024u, 8u, 0u}, {HS_VALUES, 0u, 0u, 0u}, {HS_VALUES_OUT, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 4u, 0u}}},
     {/* kernel count */ 0u,
      {/* min_n */ 0u, /* max_n */ 1073741823u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u, /* x */ HS_BY_N},
-     {/* x */ HS_BY_N, /* add */ 511, /* div */ 512u, /* mul */ 1u, /* cap */ 1024u},
+     {/* x */ HS_BY_N, /* add */ 1023, /* div */ 1024u, /* mul */ 1u, /* cap */ 1024u},
      {/* kind */ HS_PASS, /* value */ 3, /* bits */ 8u, /* flags */ 0},
      {/* bindings */ {HS_SOURCE, 0u, 0u, 0u}, {HS_DESTINATION, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 0u, 0u}, {HS_SCRATCH, 1024u, 8u, 0u}}},
     {/* kernel rows */ 1u,
@@ -674,12 +674,12 @@ static const hs_step hs_nvidia_vulkan_radix_first_u32_v4_steps[] = {
      {/* bindings */ {HS_SCRATCH, 1024u, 8u, 0u}}},
     {/* kernel scatter */ 2u,
      {/* min_n */ 0u, /* max_n */ 1073741823u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u, /* x */ HS_BY_N},
-     {/* x */ HS_BY_N, /* add */ 511, /* div */ 512u, /* mul */ 1u, /* cap */ 1024u},
+     {/* x */ HS_BY_N, /* add */ 1023, /* div */ 1024u, /* mul */ 1u, /* cap */ 1024u},
      {/* kind */ HS_PASS, /* value */ 3, /* bits */ 8u, /* flags */ HS_DIRECT},
      {/* bindings */ {HS_SOURCE, 0u, 0u, 0u}, {HS_DESTINATION, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 0u, 0u}, {HS_SCRATCH, 1024u, 8u, 0u}, {HS_VALUES, 0u, 0u, 0u}, {HS_VALUES_OUT, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 4u, 0u}}},
 };
 static const hs_scratch_rule hs_nvidia_vulkan_radix_first_u32_v4_scratch[] = {
-    {/* min_n */ 0u, /* max_n */ 1073741823u, /* plus */ 3140u, /* per_n */ 8u, /* unit */ 512u, /* per_unit */ 1024u, /* units */ 1024u},
+    {/* min_n */ 0u, /* max_n */ 1073741823u, /* plus */ 3140u, /* per_n */ 8u, /* unit */ 1024u, /* per_unit */ 1024u, /* units */ 1024u},
 };
 const hs_sort hs_nvidia_vulkan_radix_first_u32_v4 = {
     "nvidia-vulkan", "radix-first", "u32", "v4",
@@ -687,7 +687,7 @@ const hs_sort hs_nvidia_vulkan_radix_first_u32_v4 = {
     4u, 4u, /* bytes of a key, of a value */
     0u, 32u, /* the bits that are sorted by */
     0u, 0u, 0u, 0u, /* whether key_transform, bit_range, device_count; makes indices */
-    512u, /* keys of a block */
+    1024u, /* keys of a block */
     0u, /* keys as pairs of words */
     2147483647u, /* the greatest grid in one dimension */
     3u, 12u,

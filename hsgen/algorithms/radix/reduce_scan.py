@@ -35,7 +35,8 @@ class ReduceScan(Ranked):
     """The table ``[radix.KEY.reduce_scan]``.
 
     sorted_exit: the first kernel that reads all keys finds out whether they are in order; then no digit moves them.
-    compact: kernels are made for a short compilation: text is shared by full and partial tiles, and no pass is skipped.
+    compact: kernels are made for a short compilation: text is shared by full and partial tiles, loops over the keys of a
+    lane are written out, and no pass is skipped.
     large: sort 2^30 keys and more, by kernels of their own that count in 64 bits.
     """
 
@@ -48,6 +49,11 @@ class ReduceScan(Ranked):
     def skips(self) -> bool:
         """Whether passes of a constant digit move no keys."""
         return not self.compact
+
+    @property
+    def written_out(self) -> bool:
+        """Whether loops over registers are written out in the text, which then compiles in less time."""
+        return self.compact
 
 
 Params = ReduceScan

@@ -3,7 +3,7 @@
 // hsgen generate --target nvidia-vulkan --key u32 --api vulkan --algorithm radix-first --value v4
 // templates: dialects/glsl/buffers.j2 dialects/glsl/dialect.j2 dialects/glsl/kernel.j2 dialects/glsl/keys.j2 dialects/glsl/memory.j2 dialects/glsl/pairs.j2 dialects/glsl/subgroups.j2 dialects/glsl/values.j2 keys.j2 radix/each_row.j2 radix/parts.j2 radix/picked.j2 radix/rank_match.j2 radix/reduce_scan/count.j2 radix/reduce_scan/rows.j2 radix/reduce_scan/scatter.j2 radix/store.j2 radix/tile.j2 radix/words.j2
 // digits: 4 passes of 8 bits, 256 values
-// tile: 256 lanes x 2 = 512 keys, at most 1024 work-groups of tiles
+// tile: 256 lanes x 4 = 1024 keys, at most 1024 work-groups of tiles
 // ranker: match_ballot, subgroups of 32
 // strategy: reduce_scan
 // one work-group alone: up to 0 keys
@@ -136,11 +136,11 @@ void main()
         for (int q = 0; q <= pass; q++) failed |= words[words_first + 0 + q];
         if (failed == 0u) return;
     }
-    int tiles = (hs_n() + 511) / 512;
+    int tiles = (hs_n() + 1023) / 1024;
     int groups = hs_to_int(tiles < 1024 ? tiles : 1024);
     int group = hs_group_id();
     if (group >= groups) return;
-    int each = (tiles + groups - 1) / groups * 512; // keys of a work-group
+    int each = (tiles + groups - 1) / groups * 1024; // keys of a work-group
     int begin = group * each, end = begin + each < hs_n() ? begin + each : hs_n();
     hs_select_keys(from, pass == 0 ? 0 : hs_to_int(words[words_first + 4 + pass]));
     for (int d = hs_local_id(), once = 1; once != 0; once = 0) counts[d] = 0u;
@@ -177,7 +177,7 @@ void main()
         if (failed == 0u) return;
     }
     if (hs_group_id() > mask) return;
-    int tiles = (hs_n() + 511) / 512;
+    int tiles = (hs_n() + 1023) / 1024;
     int columns = hs_to_int(tiles < 1024 ? tiles : 1024);
     int row = hs_group_id() * columns, own = (columns + 255) / 256;
     int begin = hs_local_id() * own, end = begin + own < columns ? begin + own : columns;
@@ -275,12 +275,12 @@ void hs_store_value(int to, int i, hs_value value)
     if (to == 1) values_out[values_out_first + i] = value;
     else values_tmp[values_tmp_first + i] = value;
 }
-shared hs_key tile[512];
+shared hs_key tile[1024];
 shared uint totals[256];
 shared uint firsts[256];
 shared uint sums[256];
 shared uint mixed[2];
-shared uint order[512];
+shared uint order[1024];
 shared uint counts[2048];
 shared uint bases[256];
 
@@ -292,11 +292,11 @@ void main()
         for (int q = 0; q <= pass; q++) failed |= words[words_first + 0 + q];
         if (failed == 0u) return;
     }
-    int tiles = (hs_n() + 511) / 512;
+    int tiles = (hs_n() + 1023) / 1024;
     int groups = hs_to_int(tiles < 1024 ? tiles : 1024);
     int group = hs_group_id();
     if (group >= groups) return;
-    int each = (tiles + groups - 1) / groups * 512; // keys of a work-group
+    int each = (tiles + groups - 1) / groups * 1024; // keys of a work-group
     int begin = group * each, end = begin + each < hs_n() ? begin + each : hs_n();
     int at = pass == 0 ? 0 : hs_to_int(words[words_first + 4 + pass]);
     int next = at != 0 ? 3 - at : hs_direct() ? 1 : 2; // from scratch to the destination, from there to scratch
@@ -332,17 +332,23 @@ void main()
     }
     for (int d = hs_local_id(), once = 1; once != 0; once = 0) bases[d] = firsts[d] + words[words_first + 273 + d * groups + group];
     hs_barrier();
-    for (; begin < end; begin += 512) {
-        int valid = hs_to_int(end - begin < 512 ? end - begin : 512);
-        int row = hs_subgroup_id() * 64 + hs_lane_id();
-        hs_key k[2];
+    for (; begin < end; begin += 1024) {
+        int valid = hs_to_int(end - begin < 1024 ? end - begin : 1024);
+        int row = hs_subgroup_id() * 128 + hs_lane_id();
+        hs_key k[4];
     {
-        HS_UNROLL for (int i = 0; i < 2; i++) k[i] = row + i * 32 < valid ? hs_load(from, begin + row + i * 32) : HS_GREATEST;
+        k[0] = row + 0 < valid ? hs_load(from, begin + row + 0) : HS_GREATEST;
+        k[1] = row + 32 < valid ? hs_load(from, begin + row + 32) : HS_GREATEST;
+        k[2] = row + 64 < valid ? hs_load(from, begin + row + 64) : HS_GREATEST;
+        k[3] = row + 96 < valid ? hs_load(from, begin + row + 96) : HS_GREATEST;
     }
         int mine = hs_subgroup_id() * 256;
         for (int i = hs_local_id(); i < 2048; i += 256) counts[i] = 0u;
         hs_barrier();
-        HS_UNROLL for (int i = 0; i < 2; i++) hs_local_atomic_add(counts[mine + hs_digit(k[i], shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k[0], shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k[1], shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k[2], shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k[3], shift, mask)], 1u);
         hs_barrier();
         // a digit's keys come subgroup by subgroup
         for (int d = hs_local_id(), once = 1; once != 0; once = 0) {
@@ -352,10 +358,13 @@ void main()
                 counts[s * 256 + d] = sum;
                 sum += c;
             }
-            totals[d] = d == mask ? sum - hs_to_u32(512 - valid) : sum;
+            totals[d] = d == mask ? sum - hs_to_u32(1024 - valid) : sum;
         }
-        hs_value v[2];
-        HS_UNROLL for (int i = 0; i < 2; i++) v[i] = row + i * 32 < valid ? hs_load_value(values_from, at, begin + row + i * 32) : 0u;
+        hs_value v[4];
+        v[0] = row + 0 < valid ? hs_load_value(values_from, at, begin + row + 0) : 0u;
+        v[1] = row + 32 < valid ? hs_load_value(values_from, at, begin + row + 32) : 0u;
+        v[2] = row + 64 < valid ? hs_load_value(values_from, at, begin + row + 64) : 0u;
+        v[3] = row + 96 < valid ? hs_load_value(values_from, at, begin + row + 96) : 0u;
         hs_barrier();
         {
             int own = hs_subgroup_id() * 32 + hs_lane_id(); // a digit
@@ -377,30 +386,77 @@ void main()
         {
             for (int d = hs_local_id(), once = 1; once != 0; once = 0) for (int s = 0; s < 8; s++) counts[s * 256 + d] += firsts[d];
             hs_barrier();
-            HS_UNROLL for (int i = 0; i < 2; i++) {
-                {
-                    int d = hs_digit(k[i], shift, mask);
-                    hs_lanemask same = HS_LANEMASK_ALL;
-                    for (int b = 0; b < hs_digit_bits(); b++) hs_match_bit(same, d, b);
-                    int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
-                    hs_subgroup_barrier();
-                    if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
-                    hs_subgroup_barrier();
-                    { int spot = place; tile[spot] = k[i]; order[spot] = v[i]; }
-                }
+            {
+                int d = hs_digit(k[0], shift, mask);
+                hs_lanemask same = HS_LANEMASK_ALL;
+                for (int b = 0; b < hs_digit_bits(); b++) hs_match_bit(same, d, b);
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
+                hs_subgroup_barrier();
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
+                hs_subgroup_barrier();
+                { int spot = place; tile[spot] = k[0]; order[spot] = v[0]; }
+            }
+            {
+                int d = hs_digit(k[1], shift, mask);
+                hs_lanemask same = HS_LANEMASK_ALL;
+                for (int b = 0; b < hs_digit_bits(); b++) hs_match_bit(same, d, b);
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
+                hs_subgroup_barrier();
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
+                hs_subgroup_barrier();
+                { int spot = place; tile[spot] = k[1]; order[spot] = v[1]; }
+            }
+            {
+                int d = hs_digit(k[2], shift, mask);
+                hs_lanemask same = HS_LANEMASK_ALL;
+                for (int b = 0; b < hs_digit_bits(); b++) hs_match_bit(same, d, b);
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
+                hs_subgroup_barrier();
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
+                hs_subgroup_barrier();
+                { int spot = place; tile[spot] = k[2]; order[spot] = v[2]; }
+            }
+            {
+                int d = hs_digit(k[3], shift, mask);
+                hs_lanemask same = HS_LANEMASK_ALL;
+                for (int b = 0; b < hs_digit_bits(); b++) hs_match_bit(same, d, b);
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
+                hs_subgroup_barrier();
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
+                hs_subgroup_barrier();
+                { int spot = place; tile[spot] = k[3]; order[spot] = v[3]; }
             }
         }
         hs_barrier();
 
     {
-        HS_UNROLL for (int i = 0; i < 2; i++) {
-            if (hs_local_id() + i * 256 < valid) {
-                hs_key key = tile[hs_local_id() + i * 256];
-                int d = hs_digit(key, shift, mask);
-                int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + i * 256;
-                hs_store(to, place, key);
-                hs_store_value(values_to, place, order[hs_local_id() + i * 256]);
-            }
+        if (hs_local_id() + 0 < valid) {
+            hs_key key = tile[hs_local_id() + 0];
+            int d = hs_digit(key, shift, mask);
+            int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 0;
+            hs_store(to, place, key);
+            hs_store_value(values_to, place, order[hs_local_id() + 0]);
+        }
+        if (hs_local_id() + 256 < valid) {
+            hs_key key = tile[hs_local_id() + 256];
+            int d = hs_digit(key, shift, mask);
+            int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 256;
+            hs_store(to, place, key);
+            hs_store_value(values_to, place, order[hs_local_id() + 256]);
+        }
+        if (hs_local_id() + 512 < valid) {
+            hs_key key = tile[hs_local_id() + 512];
+            int d = hs_digit(key, shift, mask);
+            int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 512;
+            hs_store(to, place, key);
+            hs_store_value(values_to, place, order[hs_local_id() + 512]);
+        }
+        if (hs_local_id() + 768 < valid) {
+            hs_key key = tile[hs_local_id() + 768];
+            int d = hs_digit(key, shift, mask);
+            int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 768;
+            hs_store(to, place, key);
+            hs_store_value(values_to, place, order[hs_local_id() + 768]);
         }
     }
         hs_barrier();

@@ -339,12 +339,14 @@ void main()
         int row = hs_subgroup_id() * 64 + hs_lane_id();
         hs_key k[2];
     {
-        HS_UNROLL for (int i = 0; i < 2; i++) k[i] = row + i * 32 < valid ? hs_load(from, begin + row + i * 32) : HS_GREATEST;
+        k[0] = row + 0 < valid ? hs_load(from, begin + row + 0) : HS_GREATEST;
+        k[1] = row + 32 < valid ? hs_load(from, begin + row + 32) : HS_GREATEST;
     }
         int mine = hs_subgroup_id() * 256;
         for (int i = hs_local_id(); i < 2048; i += 256) counts[i] = 0u;
         hs_barrier();
-        HS_UNROLL for (int i = 0; i < 2; i++) hs_local_atomic_add(counts[mine + hs_digit(k[i], shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k[0], shift, mask)], 1u);
+        hs_local_atomic_add(counts[mine + hs_digit(k[1], shift, mask)], 1u);
         hs_barrier();
         // a digit's keys come subgroup by subgroup
         for (int d = hs_local_id(), once = 1; once != 0; once = 0) {
@@ -357,7 +359,8 @@ void main()
             totals[d] = d == mask ? sum - hs_to_u32(512 - valid) : sum;
         }
         hs_value v[2];
-        HS_UNROLL for (int i = 0; i < 2; i++) v[i] = row + i * 32 < valid ? hs_load_value(values_from, at, begin + row + i * 32) : 0u;
+        v[0] = row + 0 < valid ? hs_load_value(values_from, at, begin + row + 0) : 0u;
+        v[1] = row + 32 < valid ? hs_load_value(values_from, at, begin + row + 32) : 0u;
         hs_barrier();
         {
             int own = hs_subgroup_id() * 32 + hs_lane_id(); // a digit
@@ -379,30 +382,43 @@ void main()
         {
             for (int d = hs_local_id(), once = 1; once != 0; once = 0) for (int s = 0; s < 8; s++) counts[s * 256 + d] += firsts[d];
             hs_barrier();
-            HS_UNROLL for (int i = 0; i < 2; i++) {
-                {
-                    int d = hs_digit(k[i], shift, mask);
-                    hs_lanemask same = HS_LANEMASK_ALL;
-                    for (int b = 0; b < hs_digit_bits(); b++) hs_match_bit(same, d, b);
-                    int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
-                    hs_subgroup_barrier();
-                    if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
-                    hs_subgroup_barrier();
-                    { int spot = place; tile[spot] = k[i]; order[spot] = v[i]; }
-                }
+            {
+                int d = hs_digit(k[0], shift, mask);
+                hs_lanemask same = HS_LANEMASK_ALL;
+                for (int b = 0; b < hs_digit_bits(); b++) hs_match_bit(same, d, b);
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
+                hs_subgroup_barrier();
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
+                hs_subgroup_barrier();
+                { int spot = place; tile[spot] = k[0]; order[spot] = v[0]; }
+            }
+            {
+                int d = hs_digit(k[1], shift, mask);
+                hs_lanemask same = HS_LANEMASK_ALL;
+                for (int b = 0; b < hs_digit_bits(); b++) hs_match_bit(same, d, b);
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
+                hs_subgroup_barrier();
+                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
+                hs_subgroup_barrier();
+                { int spot = place; tile[spot] = k[1]; order[spot] = v[1]; }
             }
         }
         hs_barrier();
 
     {
-        HS_UNROLL for (int i = 0; i < 2; i++) {
-            if (hs_local_id() + i * 256 < valid) {
-                hs_key key = tile[hs_local_id() + i * 256];
-                int d = hs_digit(key, shift, mask);
-                int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + i * 256;
-                hs_store(to, place, key);
-                hs_store_value(values_to, place, order[hs_local_id() + i * 256]);
-            }
+        if (hs_local_id() + 0 < valid) {
+            hs_key key = tile[hs_local_id() + 0];
+            int d = hs_digit(key, shift, mask);
+            int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 0;
+            hs_store(to, place, key);
+            hs_store_value(values_to, place, order[hs_local_id() + 0]);
+        }
+        if (hs_local_id() + 256 < valid) {
+            hs_key key = tile[hs_local_id() + 256];
+            int d = hs_digit(key, shift, mask);
+            int place = hs_to_int(bases[d] - firsts[d]) + hs_local_id() + 256;
+            hs_store(to, place, key);
+            hs_store_value(values_to, place, order[hs_local_id() + 256]);
         }
     }
         hs_barrier();
