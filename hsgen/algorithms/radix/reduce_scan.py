@@ -35,8 +35,8 @@ class ReduceScan(Ranked):
     """The table ``[radix.KEY.reduce_scan]``.
 
     sorted_exit: the first kernel that reads all keys finds out whether they are in order; then no digit moves them.
-    compact: kernels are made for a short compilation: text is shared by full and partial tiles, loops over the keys of a
-    lane are written out, and no pass is skipped.
+    compact: kernels are made for a short compilation: full and partial tiles share statements, loops over keys are
+    written out, and no pass is skipped.
     large: sort 2^30 keys and more, by kernels of their own that count in 64 bits.
     """
 
