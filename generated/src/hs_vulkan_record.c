@@ -314,8 +314,10 @@ hs_status hs_vulkan_run(const hs_vulkan *s, VkCommandBuffer commands, const hs_v
         hs_vulkan_same(&given[HS_DESTINATION], &given[HS_SOURCE]) && !record->options.discard_keys;
     if (record->timestamps.written) *record->timestamps.written = 0;
     if (!hs_vulkan_counts(s->sort, &call.plan)) return HS_ERROR_COUNT;
+    if (s->first && !s->use && record->n <= s->first->scope.max_n) return hs_vulkan_run(s->first, commands, record, result);
     status = hs_vulkan_roles(s->sort, record, &call);
     if (!status) status = hs_scope_takes(s->sort, &s->scope, &call.plan);
     if (status || hs_idle(s->sort, record->n)) return status;
-    return hs_vulkan_missing(s) ? HS_ERROR_SCOPE : hs_vulkan_take(s, commands, &call, result);
+    if (s->first ? !s->use : hs_vulkan_missing(s) != 0) return HS_ERROR_SCOPE;
+    return hs_vulkan_take(s, commands, &call, result);
 }

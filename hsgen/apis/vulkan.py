@@ -45,6 +45,7 @@ API = Api(
         "validation": Option(2, help="validation=1 or 2, which is GPU-assisted"),
         "binding_limit": Option(2**62, help="binding_limit=BYTES"),
         "binding": Option(2, help="binding=1 for push descriptors, 2 for device addresses"),
+        "first": Option(2, help="first=1 for the sort that is compiled first, 2 for it and then the others"),
         "size_control": Option(1, default=1, help="size_control=0"),
         "poison": Option(1),
     },

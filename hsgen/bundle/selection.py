@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from itertools import product
 
 from hsgen.algorithms import operation
 from hsgen.bundle.manifest import COMPANIONS, Choice
 from hsgen.core.errors import Usage
-from hsgen.core.keys import PLAIN, TYPES, described
+from hsgen.core.keys import PLAIN, TYPES, Signature, described
 from hsgen.core.sort import Sort
 from hsgen.targets.target import AUTO, Target
 
@@ -34,7 +35,8 @@ def sorts(target: Target, choice: Choice, needed: Iterable[str] = ()) -> list[So
     """Return the sorts of `target` that `choice` names, in a fixed order.
 
     Each algorithm is made for every width and value of the choice that it goes with: algorithms for the widths that
-    they have tables for, packed words for keys of 32 bits, prefix sums for plain elements.  The types of keys in
+    they have tables for, packed words for keys of 32 bits, prefix sums for plain elements; and with the sort for any
+    count the one that the target has compiled first.  The types of keys in
     `needed` must be among what is sorted.
 
     Raises:
@@ -47,10 +49,24 @@ def sorts(target: Target, choice: Choice, needed: Iterable[str] = ()) -> list[So
         for key in operation(label).types(choice.keys, width):
             of = (key, signature, choice.max_n)
             sort = target.default(*of) if label == AUTO else target.sort(label, *of)
-            made.setdefault(sort.file, sort)
+            first = _first(target, *of) if label == AUTO and not sort.plan.device_status else None
+            made.setdefault(sort.file, replace(sort, first=first.file) if first else sort)
+            if first:
+                made.setdefault(first.file, first)
         used |= {label, width, value}
     _refuse(target, choice, used, needed)
     return list(made.values())
+
+
+def _first(target: Target, key: str, signature: Signature, max_n: int) -> Sort | None:
+    """Return the sort that serves calls while the kernels of the sort for any count are compiled; None if the target
+    names none, or none that serves the signature.  A sort that reports a status has none, since the other reports
+    none."""
+    label = target.firsts.get(target.keys_of("u64" if signature.value == "packed" else TYPES[key].key))
+    try:
+        return target.sort(label, key, signature, max_n) if label else None
+    except Usage:
+        return None
 
 
 def _refuse(target: Target, choice: Choice, used: set[str], needed: Iterable[str]) -> None:

@@ -32,7 +32,8 @@ class Sort:
     limit: the greatest count that was requested.  columns: elements per item, 1 for keys.  groups: the greatest grid of
     the target in one dimension.  pair: the device lacks 64-bit integers, so that 64-bit keys are two 32-bit words.
     vulkan: the least version of Vulkan, which determines the version of SPIR-V.  written_out: loops over registers are
-    written out in the text.
+    written out in the text.  first: the file of the sort that serves calls while the kernels of this one are compiled,
+    if any.
     """
 
     target: str
@@ -48,6 +49,7 @@ class Sort:
     pair: bool = False
     vulkan: str = "1.1"
     written_out: bool = False
+    first: str = ""
     signature: Signature = PLAIN
 
     @property

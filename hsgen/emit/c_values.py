@@ -101,6 +101,7 @@ def sort_values(sort: Sort, text: Source | None = None, *, spirv: bool = False) 
         "starts": starts(text) if text else [],
         "spirv": spirv,
         "report": report_words(sort),
+        "first": symbol(sort.target, sort.first) if sort.first else "",
         "vulkan_version": sort.vulkan.replace(".", ""),
     }
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from hsgen.algorithms import ALGORITHMS, EVERY, operation
 from hsgen.core.device import Device
-from hsgen.core.errors import Usage
+from hsgen.core.errors import Usage, shown
 from hsgen.core.fields import Reader
 from hsgen.core.keys import KEYS, Signature
 from hsgen.core.scratch import scratch_limit
@@ -93,9 +93,9 @@ def read_autos(
     choices: Mapping[tuple[str, str], Any],
     names: Mapping[tuple[str, str], str],
     device: Device | None,
-) -> tuple[dict[str, Auto], dict[str, Auto]]:
-    """Return, for each key with a table in ``[sort]``, its labels with the greatest count of each: for keys alone,
-    and with values."""
+) -> dict[str, Any]:
+    """Return, for each key with a table in ``[sort]``, what `hsgen.targets.target.Target` has of it: `autos`, labels
+    with the greatest count of each, `autos_valued`, the same with values, and `firsts`."""
     found: dict[str, Auto] = {}
     valued: dict[str, Auto] = {}
     table = r.table(data, "sort", required=False) or {}
@@ -111,7 +111,29 @@ def read_autos(
         if len(r.errors) == before and all(autos.values()):
             found[key] = autos[ranges.RANGES]
             valued[key] = autos.get(ranges.VALUED) or _modest(found[key], key, choices, device)
-    return found, valued
+    return {"autos": found, "autos_valued": valued, "firsts": _firsts(r, data, choices, names)}
+
+
+def _firsts(
+    r: Reader, data: Mapping[str, Any], choices: Mapping[tuple[str, str], Any], names: Mapping[tuple[str, str], str]
+) -> dict[str, str]:
+    """Return the label of the sort whose kernels are compiled first, for each key that has one in ``[sort]``."""
+    found: dict[str, str] = {}
+    tables = data.get(ranges.SORT)
+    for key, table in tables.items() if isinstance(tables, dict) else ():
+        if key not in KEYS or not isinstance(table, dict):
+            continue
+        given = {k: v for k, v in table.items() if k in ranges.FIRST}
+        for name, said in r.fields(given, f"{ranges.SORT}.{key}", ranges.FIRST).items():
+            label = names.get((said, key), said)
+            if (label, key) in choices and operation(label).by_count:
+                found[key] = label
+            else:
+                have = ", ".join(a for a, k in choices if k == key and operation(a).by_count) or "none"
+                r.error(
+                    f"{ranges.SORT}.{key}.{name}", f'"{shown(label)}" has no table for {key}', f"name one of: {have}"
+                )
+    return found
 
 
 def _modest(auto: Auto, key: str, choices: Mapping[tuple[str, str], Any], device: Device | None) -> Auto:

@@ -123,7 +123,8 @@ def target_schema() -> Schema:
     top["name"] |= {"pattern": "^[a-z0-9]+(-[a-z0-9]+)*$", "maxLength": LONGEST_NAME}
     top["summary"] |= _TEXT
     rows = {"type": "array", "items": _table(ranges.ROW), "minItems": 1}
-    served = _object({ranges.RANGES: rows, ranges.VALUED: rows}, required=[ranges.RANGES])
+    first = {name: _field(field) for name, field in ranges.FIRST.items()}
+    served = _object({ranges.RANGES: rows, ranges.VALUED: rows, **first}, required=[ranges.RANGES])
     tables = {
         "device": _table(schema.DEVICE, "the facts of the device that constrain parameters"),
         "match": _match(),

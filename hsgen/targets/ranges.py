@@ -10,6 +10,10 @@ from hsgen.core.fields import Field, Reader
 SORT = "sort"
 """The table of which sort serves which counts."""
 RANGES, VALUED = "ranges", "ranges_values"
+FIRST = {
+    "first": Field("str", 'the sort whose kernels are compiled first, such as "radix-reduce_scan"', required=False)
+}
+"""Which sort serves calls while the kernels of the others are compiled."""
 ROW = {
     "use": Field("str", 'a label, for example "bitonic" or "radix-onesweep"'),
     "to": Field("int", "the greatest count of the row; none in the last row", required=False, least=1),
@@ -24,7 +28,7 @@ def read(
 
     `names` are labels by the full names of tables.  Errors are noted in `r`.
     """
-    r.unknown(table, where, (RANGES, VALUED))
+    r.unknown(table, where, (RANGES, VALUED, *FIRST))
     found: dict[str, tuple[list[str], list[int]]] = {}
     for name in (RANGES, VALUED):
         if name not in table:

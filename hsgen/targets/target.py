@@ -50,7 +50,8 @@ class Target:
 
     `choices` maps (label, key name) to an algorithm's parameters; a label is the algorithm's name, or with a
     variant as a suffix, as in radix-bits2.  `autos` maps a key name to the labels that its sort for any count
-    consists of, each with the greatest count that it serves; `autos_valued` the same where values are sorted as well.
+    consists of, each with the greatest count that it serves; `autos_valued` the same where values are sorted as well;
+    `firsts` to the label of the sort that is compiled first.
     `named` maps the full names of tables of strategies, such as radix-onesweep, with key names to labels.
     `isa` maps offline compilers to the devices that they compile the kernels for.
     `shapes` is the hash of all choices (`hsgen.targets.evidence.shapes`).
@@ -65,6 +66,7 @@ class Target:
     evidence: tuple[Mapping[str, str], ...]
     autos: Mapping[str, Auto] = field(default_factory=dict)
     autos_valued: Mapping[str, Auto] = field(default_factory=dict)
+    firsts: Mapping[str, str] = field(default_factory=dict)
     isa: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     named: Mapping[tuple[str, str], str] = field(default_factory=dict)
     shapes: str = ""
@@ -226,7 +228,7 @@ def parse(text: str, stem: str, where: str) -> Target:
     if not presentable(top.get("summary", "x")):
         r.error("summary", "cannot be shown", PLAIN_TEXT)
     choices, named = read_choices(r, data, device)
-    autos, autos_valued = read_autos(r, data, choices, named, device)
+    sorts = read_autos(r, data, choices, named, device)
     schema.able(r, top.get("apis", []), choices, device)
     evidence = schema.evidence(r, data)
     r.check()
@@ -241,7 +243,6 @@ def parse(text: str, stem: str, where: str) -> Target:
         choices=choices,
         named=named,
         evidence=evidence,
-        autos=autos,
-        autos_valued=autos_valued,
+        **sorts,
         shapes=shapes(data),
     )

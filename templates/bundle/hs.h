@@ -221,6 +221,8 @@ typedef struct hs_sort {
     uint32_t report_words, report_words_per_key; /* 32-bit words of a report: a fixed number, and a number per key */
     const uint32_t *opencl_starts; /* for each kernel the line of the OpenCL C source where its part begins, which ends
                                       where the next part begins; declarations come before all; null: not known */
+    const struct hs_sort *first;   /* a sort of the same keys and values whose kernels take less time to compile, for calls
+                                      until those of this one exist (Vulkan); null: none */
 } hs_sort;
 
 /* The devices of a target; an empty list does not restrict that property. */

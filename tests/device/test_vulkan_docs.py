@@ -37,13 +37,18 @@ def bundle(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+def program() -> str:
+    """The program of the page."""
+    source = re.search(r"^```c\n(/\* pairs\.c: .*?)^```$", TEXT, re.MULTILINE | re.DOTALL)
+    assert source and len(source[1].splitlines()) <= 120
+    return source[1]
+
+
 @pytest.fixture
 def place(lavapipe: Lavapipe, bundle: Path, tmp_path: Path) -> Path:
     """A folder with the bundle of the page, and its program."""
     lavapipe(8)
-    source = re.search(r"^```c\n(/\* pairs\.c: .*?)^```$", TEXT, re.MULTILINE | re.DOTALL)
-    assert source and len(source[1].splitlines()) <= 120
-    (tmp_path / "pairs.c").write_text(source[1], encoding="utf-8")
+    (tmp_path / "pairs.c").write_text(program(), encoding="utf-8")
     for name in ("sorts", "objects"):
         (tmp_path / name).symlink_to(bundle / name)
     return tmp_path

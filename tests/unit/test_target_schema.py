@@ -17,7 +17,7 @@ import pytest
 from hsgen.cli import main
 from hsgen.core.errors import Usage
 from hsgen.system import resources
-from hsgen.targets import evidence, tables, target, upgrade
+from hsgen.targets import evidence, ranges, tables, target, upgrade
 from hsgen.tools.suggest.text import literal
 from hsgen.tools.tune import edit
 
@@ -136,9 +136,9 @@ OLD_NAMES = {"bitonic": "merge"}
 
 
 def lists(table: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
-    """Rows as schema 1 has them; for values only the lists that differ."""
+    """Rows as schema 1 has them, which knows no other keys; for values only the lists that differ."""
     out: dict[str, Any] = {}
-    for end, rows in [(name.removeprefix("ranges"), table[name]) for name in table]:
+    for end, rows in [(x.removeprefix("ranges"), table[x]) for x in table if x in (ranges.RANGES, ranges.VALUED)]:
         found = {
             f"algorithms{end}": [names.get(row["use"], row["use"]) for row in rows],
             f"upto{end}": [row["to"] for row in rows[:-1]],
@@ -286,6 +286,8 @@ MISTAKES = [
     ('{ use = "radix-hybrid" },\n]\n# twice', '{ to = 400, use = "radix-hybrid" },\n]\n# twice', "bounds the last row"),
     ('use = "radix-hybrid"', 'use = "radix-grid"', 'sort.u32.ranges: "radix-grid" has no table'),
     ("ranges = [", "rangos = [", "did you mean ranges"),
+    ("# twice", 'first = "radix-grid"\n# twice', 'sort.u32.first: "radix-grid" has no table for u32; name one of: '),
+    ("# twice", "first = 3\n# twice", "sort.u32.first: 3 is not a string"),
     ("ranges = [", "ranges = [3, ", "sort.u32.ranges: is not a list of rows"),
 ]
 

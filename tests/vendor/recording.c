@@ -1619,6 +1619,55 @@ static hs_sort made_up(const hs_sort *original, uint64_t max_n, uint32_t columns
     return sort;
 }
 
+/* A sorter whose calls use the pipelines of another sort until its own exist and hs_vulkan_create_next has seen them. */
+static void first_sorts(const hs_sort *sort, uint32_t width)
+{
+    static const uint64_t counts[] = {0, 1, 999, 1 << 12, 1 << 16};
+    const hs_sort first = made_up(sort, 1 << 16, 1);
+    hs_vulkan_device device = fresh(width);
+    hs_vulkan *sorter = NULL;
+    hs_sort both = *sort;
+    any_args args;
+    uint64_t bytes = 0, own = scratch_of(sort, 1000), other = scratch_of(&first, 1000);
+    uint32_t i, k, left = 0, total, sets, more, buffers, queries, most;
+    both.first = &first;
+    memset(&how, 0, sizeof how);
+    how.first = 1;
+    context = "a sorter with a first sort";
+    failures(&both, width);
+    device = fresh(width);
+    if (!check(hs_vulkan_create_with(&both, &device, &how, &sorter, NULL) == HS_OK, "a sorter is made")) return;
+    check(hs_vulkan_sort_of(sorter) == &both && hs_vulkan_scratch(NULL, 1, NULL, &bytes) == HS_ERROR_ARGUMENT, "arguments");
+    check(hs_vulkan_scratch(sorter, 1000, NULL, &bytes) == HS_OK && bytes == (own > other ? own : other), "scratch");
+    hs_vulkan_descriptors(sorter, &sets, &buffers);
+    check(sets >= 1 && buffers >= sets && hs_vulkan_queries(sorter, 1000, &queries) == HS_OK, "the most of both");
+    total = hs_vulkan_pipeline_count(sorter);
+    for (i = 0; i <= total; i++) {
+        for (k = 0; k < sizeof counts / sizeof *counts; k++) one_sort(&first, sorter, &device, counts[k], (int)(i & 1));
+        if (i < total) check(hs_vulkan_create_pipeline(sorter, i, NULL) == HS_OK, "one of its own");
+    }
+    args = arguments(sort, (1 << 16) + 1, 0);
+    event_count = 0;
+    if (sort->max_n > 1 << 16) check(any_sort(sorter, commands(), &args, NULL) == HS_ERROR_SCOPE && !event_count, "too many");
+    check(hs_vulkan_create_next(sorter, &left, NULL) == HS_OK && left == 0, "all are made");
+    for (k = 0; k < sizeof counts / sizeof *counts; k++) one_sort(sort, sorter, &device, counts[k], 0);
+    hs_vulkan_release(sorter);
+    check(live == 0, "all is destroyed");
+    how.scope.min_n = (1 << 16) + 1; /* which the other sort does not take */
+    if (sort->max_n > 1 << 16 && check(hs_vulkan_create_with(&both, &device, &how, &sorter, NULL) == HS_OK, "no first sort")) {
+        one_sort(sort, sorter, &device, how.scope.min_n, 0);
+        hs_vulkan_release(sorter);
+    }
+    memset(&how, 0, sizeof how);
+    if (check(hs_vulkan_create(&both, &device, &sorter, NULL) == HS_OK, "without the option")) {
+        hs_vulkan_descriptors(sorter, &more, NULL);
+        check(more <= sets && hs_vulkan_queries(sorter, 1000, &most) == HS_OK && most <= queries, "no more than both");
+        one_sort(sort, sorter, &device, 1000, 0);
+        hs_vulkan_release(sorter);
+    }
+    check(live == 0, "all is destroyed");
+}
+
 /* A sort with all options: values or indices, key transform, bit range, device-side count. */
 static hs_kernel full_kernels[3];
 static hs_spirv full_spirv[3], full_address[3];
@@ -1991,6 +2040,7 @@ int main(int argc, char **argv)
         }
         if (drop) continue;
         deferred(sort, width);
+        first_sorts(sort, width);
         if (sort->spirv_address && sort->max_n > 1 << 20) scope_addresses(sort, width);
         how.binding = HS_VULKAN_BY_PUSH;
         failures(sort, width);

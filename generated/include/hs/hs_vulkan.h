@@ -62,6 +62,8 @@ typedef struct hs_vulkan_create_options {
     hs_scope scope; /* the calls that it is for */
     hs_vulkan_binding binding;
     uint32_t deferred; /* 1: without pipelines, which hs_vulkan_create_next or hs_vulkan_create_pipeline makes */
+    uint32_t first;    /* 1: if the sort has a `first` sort, whose pipelines are made sooner, with these alone: calls use them
+                          until hs_vulkan_create_next has found all others made */
 } hs_vulkan_create_options;
 
 /* Make the pipelines of a sort for all of its calls, with descriptor sets.  With HS_VULKAN_ADDRESS among the features
@@ -74,13 +76,14 @@ hs_status hs_vulkan_create(const hs_sort *sort, const hs_vulkan_device *device, 
 hs_status hs_vulkan_create_with(const hs_sort *sort, const hs_vulkan_device *device,
                                 const hs_vulkan_create_options *options, hs_vulkan **sorter, VkResult *result);
 
-/* Make the next pipeline of a deferred sorter; `left`, if not null, gets the number that are still missing.  Calls get
- * HS_ERROR_SCOPE until it is 0.  A failed call may be repeated.  One thread at a time for a sorter, while no thread
- * records with it. */
+/* Make the next pipeline of a deferred sorter; `left`, if not null, gets the number that are still missing.  Until it is
+ * 0, calls get HS_ERROR_SCOPE, or use the pipelines of the first sort.  A failed call may be repeated.  One thread at a time
+ * for a sorter, while no thread records with it. */
 hs_status hs_vulkan_create_next(hs_vulkan *sorter, uint32_t *left, VkResult *result);
 
 /* Make pipeline `index`, from 0, of a deferred sorter, if it is missing.  Threads may make pipelines of the same sorter
- * at the same time if each has indices of its own, and none records with it or is in hs_vulkan_create_next. */
+ * at the same time if each has indices of its own, and none is in hs_vulkan_create_next or records with it; with a first
+ * sort other threads may record, and hs_vulkan_create_next afterwards makes calls use the new pipelines. */
 hs_status hs_vulkan_create_pipeline(hs_vulkan *sorter, uint32_t index, VkResult *result);
 
 /* The number of pipelines that a sorter has when it is complete.  Any thread. */
@@ -89,6 +92,10 @@ uint32_t hs_vulkan_pipeline_count(const hs_vulkan *sorter);
 /* Destroy the pipelines; null does nothing.  No command buffer that uses them may still run.  While no other thread uses
  * the sorter. */
 void hs_vulkan_release(hs_vulkan *sorter);
+
+/* The bytes of scratch that a call for n items needs: those of hs_scratch_with, and of the first sort of a sorter created
+ * with it, whichever are more.  Any thread. */
+hs_status hs_vulkan_scratch(const hs_vulkan *sorter, uint64_t n, const hs_options *options, uint64_t *bytes);
 
 /* The sort of a sorter, for hs_describe, hs_pad and hs_scratch.  Any thread. */
 const hs_sort *hs_vulkan_sort_of(const hs_vulkan *sorter);

@@ -1859,7 +1859,8 @@ const hs_sort hs_amd_gcn_auto_u32 = {
     hs_amd_gcn_auto_u32_spirv_address, /* and by address */
     11u, /* the version of Vulkan that it needs */
     0u, 0u, /* words of its report, and words a key */
-    hs_amd_gcn_auto_u32_opencl_starts /* the lines at which its kernels start */
+    hs_amd_gcn_auto_u32_opencl_starts, /* the lines at which its kernels start */
+    0 /* the sort whose kernels are compiled first */
 };
 
 /* auto sort of u32 keys, v4 */
@@ -4036,7 +4037,8 @@ const hs_sort hs_amd_gcn_auto_u32_v4 = {
     hs_amd_gcn_auto_u32_v4_spirv_address, /* and by address */
     11u, /* the version of Vulkan that it needs */
     0u, 0u, /* words of its report, and words a key */
-    hs_amd_gcn_auto_u32_v4_opencl_starts /* the lines at which its kernels start */
+    hs_amd_gcn_auto_u32_v4_opencl_starts, /* the lines at which its kernels start */
+    0 /* the sort whose kernels are compiled first */
 };
 
 /* auto sort of u64 keys */
@@ -6327,7 +6329,8 @@ const hs_sort hs_amd_gcn_auto_u64 = {
     hs_amd_gcn_auto_u64_spirv_address, /* and by address */
     11u, /* the version of Vulkan that it needs */
     0u, 0u, /* words of its report, and words a key */
-    hs_amd_gcn_auto_u64_opencl_starts /* the lines at which its kernels start */
+    hs_amd_gcn_auto_u64_opencl_starts, /* the lines at which its kernels start */
+    0 /* the sort whose kernels are compiled first */
 };
 
 /* auto sort of u64 keys, v4 */
@@ -8262,7 +8265,8 @@ const hs_sort hs_amd_gcn_auto_u64_v4 = {
     hs_amd_gcn_auto_u64_v4_spirv_address, /* and by address */
     11u, /* the version of Vulkan that it needs */
     0u, 0u, /* words of its report, and words a key */
-    hs_amd_gcn_auto_u64_v4_opencl_starts /* the lines at which its kernels start */
+    hs_amd_gcn_auto_u64_v4_opencl_starts, /* the lines at which its kernels start */
+    0 /* the sort whose kernels are compiled first */
 };
 
 /* digest of u32 keys */
@@ -8463,7 +8467,8 @@ const hs_sort hs_amd_gcn_digest_u32 = {
     hs_amd_gcn_digest_u32_spirv_address, /* and by address */
     11u, /* the version of Vulkan that it needs */
     8u, 0u, /* words of its report, and words a key */
-    hs_amd_gcn_digest_u32_opencl_starts /* the lines at which its kernels start */
+    hs_amd_gcn_digest_u32_opencl_starts, /* the lines at which its kernels start */
+    0 /* the sort whose kernels are compiled first */
 };
 
 /* digest of u32 keys, v4 */
@@ -8677,7 +8682,8 @@ const hs_sort hs_amd_gcn_digest_u32_v4 = {
     hs_amd_gcn_digest_u32_v4_spirv_address, /* and by address */
     11u, /* the version of Vulkan that it needs */
     8u, 0u, /* words of its report, and words a key */
-    hs_amd_gcn_digest_u32_v4_opencl_starts /* the lines at which its kernels start */
+    hs_amd_gcn_digest_u32_v4_opencl_starts, /* the lines at which its kernels start */
+    0 /* the sort whose kernels are compiled first */
 };
 
 /* digest of u64 keys */
@@ -8880,7 +8886,8 @@ const hs_sort hs_amd_gcn_digest_u64 = {
     hs_amd_gcn_digest_u64_spirv_address, /* and by address */
     11u, /* the version of Vulkan that it needs */
     8u, 0u, /* words of its report, and words a key */
-    hs_amd_gcn_digest_u64_opencl_starts /* the lines at which its kernels start */
+    hs_amd_gcn_digest_u64_opencl_starts, /* the lines at which its kernels start */
+    0 /* the sort whose kernels are compiled first */
 };
 
 /* digest of u64 keys, v4 */
@@ -9096,7 +9103,8 @@ const hs_sort hs_amd_gcn_digest_u64_v4 = {
     hs_amd_gcn_digest_u64_v4_spirv_address, /* and by address */
     11u, /* the version of Vulkan that it needs */
     8u, 0u, /* words of its report, and words a key */
-    hs_amd_gcn_digest_u64_v4_opencl_starts /* the lines at which its kernels start */
+    hs_amd_gcn_digest_u64_v4_opencl_starts, /* the lines at which its kernels start */
+    0 /* the sort whose kernels are compiled first */
 };
 
 static const hs_sort *const hs_amd_gcn_sorts[] = {&hs_amd_gcn_auto_u32, &hs_amd_gcn_auto_u32_v4, &hs_amd_gcn_auto_u64, &hs_amd_gcn_auto_u64_v4, &hs_amd_gcn_digest_u32, &hs_amd_gcn_digest_u32_v4, &hs_amd_gcn_digest_u64, &hs_amd_gcn_digest_u64_v4};

@@ -1902,7 +1902,8 @@ const hs_sort hs_cpu_auto_u32 = {
     0, /* and by address */
     11u, /* the version of Vulkan that it needs */
     0u, 0u, /* words of its report, and words a key */
-    hs_cpu_auto_u32_opencl_starts /* the lines at which its kernels start */
+    hs_cpu_auto_u32_opencl_starts, /* the lines at which its kernels start */
+    0 /* the sort whose kernels are compiled first */
 };
 
 /* auto sort of u32 keys, v4 */
@@ -3560,7 +3561,8 @@ const hs_sort hs_cpu_auto_u32_v4 = {
     0, /* and by address */
     11u, /* the version of Vulkan that it needs */
     0u, 0u, /* words of its report, and words a key */
-    hs_cpu_auto_u32_v4_opencl_starts /* the lines at which its kernels start */
+    hs_cpu_auto_u32_v4_opencl_starts, /* the lines at which its kernels start */
+    0 /* the sort whose kernels are compiled first */
 };
 
 /* auto sort of u64 keys */
@@ -5820,7 +5822,8 @@ const hs_sort hs_cpu_auto_u64 = {
     0, /* and by address */
     11u, /* the version of Vulkan that it needs */
     0u, 0u, /* words of its report, and words a key */
-    hs_cpu_auto_u64_opencl_starts /* the lines at which its kernels start */
+    hs_cpu_auto_u64_opencl_starts, /* the lines at which its kernels start */
+    0 /* the sort whose kernels are compiled first */
 };
 
 /* auto sort of u64 keys, v4 */
@@ -6798,7 +6801,8 @@ const hs_sort hs_cpu_auto_u64_v4 = {
     0, /* and by address */
     11u, /* the version of Vulkan that it needs */
     0u, 0u, /* words of its report, and words a key */
-    hs_cpu_auto_u64_v4_opencl_starts /* the lines at which its kernels start */
+    hs_cpu_auto_u64_v4_opencl_starts, /* the lines at which its kernels start */
+    0 /* the sort whose kernels are compiled first */
 };
 
 /* digest of u32 keys */
@@ -6998,7 +7002,8 @@ const hs_sort hs_cpu_digest_u32 = {
     0, /* and by address */
     11u, /* the version of Vulkan that it needs */
     8u, 0u, /* words of its report, and words a key */
-    hs_cpu_digest_u32_opencl_starts /* the lines at which its kernels start */
+    hs_cpu_digest_u32_opencl_starts, /* the lines at which its kernels start */
+    0 /* the sort whose kernels are compiled first */
 };
 
 /* digest of u32 keys, v4 */
@@ -7211,7 +7216,8 @@ const hs_sort hs_cpu_digest_u32_v4 = {
     0, /* and by address */
     11u, /* the version of Vulkan that it needs */
     8u, 0u, /* words of its report, and words a key */
-    hs_cpu_digest_u32_v4_opencl_starts /* the lines at which its kernels start */
+    hs_cpu_digest_u32_v4_opencl_starts, /* the lines at which its kernels start */
+    0 /* the sort whose kernels are compiled first */
 };
 
 /* digest of u64 keys */
@@ -7413,7 +7419,8 @@ const hs_sort hs_cpu_digest_u64 = {
     0, /* and by address */
     11u, /* the version of Vulkan that it needs */
     8u, 0u, /* words of its report, and words a key */
-    hs_cpu_digest_u64_opencl_starts /* the lines at which its kernels start */
+    hs_cpu_digest_u64_opencl_starts, /* the lines at which its kernels start */
+    0 /* the sort whose kernels are compiled first */
 };
 
 /* digest of u64 keys, v4 */
@@ -7628,7 +7635,8 @@ const hs_sort hs_cpu_digest_u64_v4 = {
     0, /* and by address */
     11u, /* the version of Vulkan that it needs */
     8u, 0u, /* words of its report, and words a key */
-    hs_cpu_digest_u64_v4_opencl_starts /* the lines at which its kernels start */
+    hs_cpu_digest_u64_v4_opencl_starts, /* the lines at which its kernels start */
+    0 /* the sort whose kernels are compiled first */
 };
 
 static const hs_sort *const hs_cpu_sorts[] = {&hs_cpu_auto_u32, &hs_cpu_auto_u32_v4, &hs_cpu_auto_u64, &hs_cpu_auto_u64_v4, &hs_cpu_digest_u32, &hs_cpu_digest_u32_v4, &hs_cpu_digest_u64, &hs_cpu_digest_u64_v4};

@@ -2911,7 +2911,8 @@ const hs_sort hs_generic_auto_u32 = {
     hs_generic_auto_u32_spirv_address, /* and by address */
     11u, /* the version of Vulkan that it needs */
     0u, 0u, /* words of its report, and words a key */
-    hs_generic_auto_u32_opencl_starts /* the lines at which its kernels start */
+    hs_generic_auto_u32_opencl_starts, /* the lines at which its kernels start */
+    0 /* the sort whose kernels are compiled first */
 };
 
 /* auto sort of u32 keys, v4 */
@@ -5789,7 +5790,8 @@ const hs_sort hs_generic_auto_u32_v4 = {
     hs_generic_auto_u32_v4_spirv_address, /* and by address */
     11u, /* the version of Vulkan that it needs */
     0u, 0u, /* words of its report, and words a key */
-    hs_generic_auto_u32_v4_opencl_starts /* the lines at which its kernels start */
+    hs_generic_auto_u32_v4_opencl_starts, /* the lines at which its kernels start */
+    0 /* the sort whose kernels are compiled first */
 };
 
 /* auto sort of u64 keys */
@@ -8761,7 +8763,8 @@ const hs_sort hs_generic_auto_u64 = {
     hs_generic_auto_u64_spirv_address, /* and by address */
     11u, /* the version of Vulkan that it needs */
     0u, 0u, /* words of its report, and words a key */
-    hs_generic_auto_u64_opencl_starts /* the lines at which its kernels start */
+    hs_generic_auto_u64_opencl_starts, /* the lines at which its kernels start */
+    0 /* the sort whose kernels are compiled first */
 };
 
 /* auto sort of u64 keys, v4 */
@@ -10908,7 +10911,8 @@ const hs_sort hs_generic_auto_u64_v4 = {
     hs_generic_auto_u64_v4_spirv_address, /* and by address */
     11u, /* the version of Vulkan that it needs */
     0u, 0u, /* words of its report, and words a key */
-    hs_generic_auto_u64_v4_opencl_starts /* the lines at which its kernels start */
+    hs_generic_auto_u64_v4_opencl_starts, /* the lines at which its kernels start */
+    0 /* the sort whose kernels are compiled first */
 };
 
 /* digest of u32 keys */
@@ -11109,7 +11113,8 @@ const hs_sort hs_generic_digest_u32 = {
     hs_generic_digest_u32_spirv_address, /* and by address */
     11u, /* the version of Vulkan that it needs */
     8u, 0u, /* words of its report, and words a key */
-    hs_generic_digest_u32_opencl_starts /* the lines at which its kernels start */
+    hs_generic_digest_u32_opencl_starts, /* the lines at which its kernels start */
+    0 /* the sort whose kernels are compiled first */
 };
 
 /* digest of u32 keys, v4 */
@@ -11323,7 +11328,8 @@ const hs_sort hs_generic_digest_u32_v4 = {
     hs_generic_digest_u32_v4_spirv_address, /* and by address */
     11u, /* the version of Vulkan that it needs */
     8u, 0u, /* words of its report, and words a key */
-    hs_generic_digest_u32_v4_opencl_starts /* the lines at which its kernels start */
+    hs_generic_digest_u32_v4_opencl_starts, /* the lines at which its kernels start */
+    0 /* the sort whose kernels are compiled first */
 };
 
 /* digest of u64 keys */
@@ -11526,7 +11532,8 @@ const hs_sort hs_generic_digest_u64 = {
     hs_generic_digest_u64_spirv_address, /* and by address */
     11u, /* the version of Vulkan that it needs */
     8u, 0u, /* words of its report, and words a key */
-    hs_generic_digest_u64_opencl_starts /* the lines at which its kernels start */
+    hs_generic_digest_u64_opencl_starts, /* the lines at which its kernels start */
+    0 /* the sort whose kernels are compiled first */
 };
 
 /* digest of u64 keys, v4 */
@@ -11742,7 +11749,8 @@ const hs_sort hs_generic_digest_u64_v4 = {
     hs_generic_digest_u64_v4_spirv_address, /* and by address */
     11u, /* the version of Vulkan that it needs */
     8u, 0u, /* words of its report, and words a key */
-    hs_generic_digest_u64_v4_opencl_starts /* the lines at which its kernels start */
+    hs_generic_digest_u64_v4_opencl_starts, /* the lines at which its kernels start */
+    0 /* the sort whose kernels are compiled first */
 };
 
 static const hs_sort *const hs_generic_sorts[] = {&hs_generic_auto_u32, &hs_generic_auto_u32_v4, &hs_generic_auto_u64, &hs_generic_auto_u64_v4, &hs_generic_digest_u32, &hs_generic_digest_u32_v4, &hs_generic_digest_u64, &hs_generic_digest_u64_v4};

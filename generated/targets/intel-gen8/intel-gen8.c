@@ -3512,7 +3512,8 @@ const hs_sort hs_intel_gen8_auto_u32 = {
     hs_intel_gen8_auto_u32_spirv_address, /* and by address */
     11u, /* the version of Vulkan that it needs */
     0u, 0u, /* words of its report, and words a key */
-    hs_intel_gen8_auto_u32_opencl_starts /* the lines at which its kernels start */
+    hs_intel_gen8_auto_u32_opencl_starts, /* the lines at which its kernels start */
+    0 /* the sort whose kernels are compiled first */
 };
 
 /* auto sort of u32 keys, v4 */
@@ -6186,7 +6187,8 @@ const hs_sort hs_intel_gen8_auto_u32_v4 = {
     hs_intel_gen8_auto_u32_v4_spirv_address, /* and by address */
     11u, /* the version of Vulkan that it needs */
     0u, 0u, /* words of its report, and words a key */
-    hs_intel_gen8_auto_u32_v4_opencl_starts /* the lines at which its kernels start */
+    hs_intel_gen8_auto_u32_v4_opencl_starts, /* the lines at which its kernels start */
+    0 /* the sort whose kernels are compiled first */
 };
 
 /* auto sort of u64 keys */
@@ -10387,7 +10389,8 @@ const hs_sort hs_intel_gen8_auto_u64 = {
     hs_intel_gen8_auto_u64_spirv_address, /* and by address */
     11u, /* the version of Vulkan that it needs */
     0u, 0u, /* words of its report, and words a key */
-    hs_intel_gen8_auto_u64_opencl_starts /* the lines at which its kernels start */
+    hs_intel_gen8_auto_u64_opencl_starts, /* the lines at which its kernels start */
+    0 /* the sort whose kernels are compiled first */
 };
 
 /* auto sort of u64 keys, v4 */
@@ -13045,7 +13048,8 @@ const hs_sort hs_intel_gen8_auto_u64_v4 = {
     hs_intel_gen8_auto_u64_v4_spirv_address, /* and by address */
     11u, /* the version of Vulkan that it needs */
     0u, 0u, /* words of its report, and words a key */
-    hs_intel_gen8_auto_u64_v4_opencl_starts /* the lines at which its kernels start */
+    hs_intel_gen8_auto_u64_v4_opencl_starts, /* the lines at which its kernels start */
+    0 /* the sort whose kernels are compiled first */
 };
 
 /* digest of u32 keys */
@@ -13246,7 +13250,8 @@ const hs_sort hs_intel_gen8_digest_u32 = {
     hs_intel_gen8_digest_u32_spirv_address, /* and by address */
     11u, /* the version of Vulkan that it needs */
     8u, 0u, /* words of its report, and words a key */
-    hs_intel_gen8_digest_u32_opencl_starts /* the lines at which its kernels start */
+    hs_intel_gen8_digest_u32_opencl_starts, /* the lines at which its kernels start */
+    0 /* the sort whose kernels are compiled first */
 };
 
 /* digest of u32 keys, v4 */
@@ -13460,7 +13465,8 @@ const hs_sort hs_intel_gen8_digest_u32_v4 = {
     hs_intel_gen8_digest_u32_v4_spirv_address, /* and by address */
     11u, /* the version of Vulkan that it needs */
     8u, 0u, /* words of its report, and words a key */
-    hs_intel_gen8_digest_u32_v4_opencl_starts /* the lines at which its kernels start */
+    hs_intel_gen8_digest_u32_v4_opencl_starts, /* the lines at which its kernels start */
+    0 /* the sort whose kernels are compiled first */
 };
 
 /* digest of u64 keys */
@@ -13663,7 +13669,8 @@ const hs_sort hs_intel_gen8_digest_u64 = {
     hs_intel_gen8_digest_u64_spirv_address, /* and by address */
     11u, /* the version of Vulkan that it needs */
     8u, 0u, /* words of its report, and words a key */
-    hs_intel_gen8_digest_u64_opencl_starts /* the lines at which its kernels start */
+    hs_intel_gen8_digest_u64_opencl_starts, /* the lines at which its kernels start */
+    0 /* the sort whose kernels are compiled first */
 };
 
 /* digest of u64 keys, v4 */
@@ -13879,7 +13886,8 @@ const hs_sort hs_intel_gen8_digest_u64_v4 = {
     hs_intel_gen8_digest_u64_v4_spirv_address, /* and by address */
     11u, /* the version of Vulkan that it needs */
     8u, 0u, /* words of its report, and words a key */
-    hs_intel_gen8_digest_u64_v4_opencl_starts /* the lines at which its kernels start */
+    hs_intel_gen8_digest_u64_v4_opencl_starts, /* the lines at which its kernels start */
+    0 /* the sort whose kernels are compiled first */
 };
 
 static const hs_sort *const hs_intel_gen8_sorts[] = {&hs_intel_gen8_auto_u32, &hs_intel_gen8_auto_u32_v4, &hs_intel_gen8_auto_u64, &hs_intel_gen8_auto_u64_v4, &hs_intel_gen8_digest_u32, &hs_intel_gen8_digest_u32_v4, &hs_intel_gen8_digest_u64, &hs_intel_gen8_digest_u64_v4};

@@ -107,7 +107,8 @@ const hs_sort hs_lavapipe_auto_u32 = {
     hs_lavapipe_auto_u32_spirv_address, /* and by address */
     11u, /* the version of Vulkan that it needs */
     0u, 0u, /* words of its report, and words a key */
-    0 /* the lines at which its kernels start */
+    0, /* the lines at which its kernels start */
+    0 /* the sort whose kernels are compiled first */
 };
 
 /* auto sort of u32 keys, v4 */
@@ -215,7 +216,8 @@ const hs_sort hs_lavapipe_auto_u32_v4 = {
     hs_lavapipe_auto_u32_v4_spirv_address, /* and by address */
     11u, /* the version of Vulkan that it needs */
     0u, 0u, /* words of its report, and words a key */
-    0 /* the lines at which its kernels start */
+    0, /* the lines at which its kernels start */
+    0 /* the sort whose kernels are compiled first */
 };
 
 /* auto sort of u64 keys */
@@ -383,7 +385,8 @@ const hs_sort hs_lavapipe_auto_u64 = {
     hs_lavapipe_auto_u64_spirv_address, /* and by address */
     11u, /* the version of Vulkan that it needs */
     0u, 0u, /* words of its report, and words a key */
-    0 /* the lines at which its kernels start */
+    0, /* the lines at which its kernels start */
+    0 /* the sort whose kernels are compiled first */
 };
 
 /* auto sort of u64 keys, v4 */
@@ -551,7 +554,8 @@ const hs_sort hs_lavapipe_auto_u64_v4 = {
     hs_lavapipe_auto_u64_v4_spirv_address, /* and by address */
     11u, /* the version of Vulkan that it needs */
     0u, 0u, /* words of its report, and words a key */
-    0 /* the lines at which its kernels start */
+    0, /* the lines at which its kernels start */
+    0 /* the sort whose kernels are compiled first */
 };
 
 /* digest of u32 keys */
@@ -599,7 +603,8 @@ const hs_sort hs_lavapipe_digest_u32 = {
     hs_lavapipe_digest_u32_spirv_address, /* and by address */
     11u, /* the version of Vulkan that it needs */
     8u, 0u, /* words of its report, and words a key */
-    0 /* the lines at which its kernels start */
+    0, /* the lines at which its kernels start */
+    0 /* the sort whose kernels are compiled first */
 };
 
 /* digest of u32 keys, v4 */
@@ -647,7 +652,8 @@ const hs_sort hs_lavapipe_digest_u32_v4 = {
     hs_lavapipe_digest_u32_v4_spirv_address, /* and by address */
     11u, /* the version of Vulkan that it needs */
     8u, 0u, /* words of its report, and words a key */
-    0 /* the lines at which its kernels start */
+    0, /* the lines at which its kernels start */
+    0 /* the sort whose kernels are compiled first */
 };
 
 /* digest of u64 keys */
@@ -695,7 +701,8 @@ const hs_sort hs_lavapipe_digest_u64 = {
     hs_lavapipe_digest_u64_spirv_address, /* and by address */
     11u, /* the version of Vulkan that it needs */
     8u, 0u, /* words of its report, and words a key */
-    0 /* the lines at which its kernels start */
+    0, /* the lines at which its kernels start */
+    0 /* the sort whose kernels are compiled first */
 };
 
 /* digest of u64 keys, v4 */
@@ -743,7 +750,8 @@ const hs_sort hs_lavapipe_digest_u64_v4 = {
     hs_lavapipe_digest_u64_v4_spirv_address, /* and by address */
     11u, /* the version of Vulkan that it needs */
     8u, 0u, /* words of its report, and words a key */
-    0 /* the lines at which its kernels start */
+    0, /* the lines at which its kernels start */
+    0 /* the sort whose kernels are compiled first */
 };
 
 static const hs_sort *const hs_lavapipe_sorts[] = {&hs_lavapipe_auto_u32, &hs_lavapipe_auto_u32_v4, &hs_lavapipe_auto_u64, &hs_lavapipe_auto_u64_v4, &hs_lavapipe_digest_u32, &hs_lavapipe_digest_u32_v4, &hs_lavapipe_digest_u64, &hs_lavapipe_digest_u64_v4};

@@ -302,7 +302,8 @@ const hs_sort hs_nvidia_hopper_auto_u32 = {
     0, /* and by address */
     11u, /* the version of Vulkan that it needs */
     0u, 0u, /* words of its report, and words a key */
-    0 /* the lines at which its kernels start */
+    0, /* the lines at which its kernels start */
+    0 /* the sort whose kernels are compiled first */
 };
 
 /* auto sort of u32 keys, v4 */
@@ -592,7 +593,8 @@ const hs_sort hs_nvidia_hopper_auto_u32_v4 = {
     0, /* and by address */
     11u, /* the version of Vulkan that it needs */
     0u, 0u, /* words of its report, and words a key */
-    0 /* the lines at which its kernels start */
+    0, /* the lines at which its kernels start */
+    0 /* the sort whose kernels are compiled first */
 };
 
 /* auto sort of u64 keys */
@@ -986,7 +988,8 @@ const hs_sort hs_nvidia_hopper_auto_u64 = {
     0, /* and by address */
     11u, /* the version of Vulkan that it needs */
     0u, 0u, /* words of its report, and words a key */
-    0 /* the lines at which its kernels start */
+    0, /* the lines at which its kernels start */
+    0 /* the sort whose kernels are compiled first */
 };
 
 /* auto sort of u64 keys, v4 */
@@ -1381,7 +1384,8 @@ const hs_sort hs_nvidia_hopper_auto_u64_v4 = {
     0, /* and by address */
     11u, /* the version of Vulkan that it needs */
     0u, 0u, /* words of its report, and words a key */
-    0 /* the lines at which its kernels start */
+    0, /* the lines at which its kernels start */
+    0 /* the sort whose kernels are compiled first */
 };
 
 /* digest of u32 keys */
@@ -1428,7 +1432,8 @@ const hs_sort hs_nvidia_hopper_digest_u32 = {
     0, /* and by address */
     11u, /* the version of Vulkan that it needs */
     8u, 0u, /* words of its report, and words a key */
-    0 /* the lines at which its kernels start */
+    0, /* the lines at which its kernels start */
+    0 /* the sort whose kernels are compiled first */
 };
 
 /* digest of u32 keys, v4 */
@@ -1475,7 +1480,8 @@ const hs_sort hs_nvidia_hopper_digest_u32_v4 = {
     0, /* and by address */
     11u, /* the version of Vulkan that it needs */
     8u, 0u, /* words of its report, and words a key */
-    0 /* the lines at which its kernels start */
+    0, /* the lines at which its kernels start */
+    0 /* the sort whose kernels are compiled first */
 };
 
 /* digest of u64 keys */
@@ -1522,7 +1528,8 @@ const hs_sort hs_nvidia_hopper_digest_u64 = {
     0, /* and by address */
     11u, /* the version of Vulkan that it needs */
     8u, 0u, /* words of its report, and words a key */
-    0 /* the lines at which its kernels start */
+    0, /* the lines at which its kernels start */
+    0 /* the sort whose kernels are compiled first */
 };
 
 /* digest of u64 keys, v4 */
@@ -1569,7 +1576,8 @@ const hs_sort hs_nvidia_hopper_digest_u64_v4 = {
     0, /* and by address */
     11u, /* the version of Vulkan that it needs */
     8u, 0u, /* words of its report, and words a key */
-    0 /* the lines at which its kernels start */
+    0, /* the lines at which its kernels start */
+    0 /* the sort whose kernels are compiled first */
 };
 
 static const hs_sort *const hs_nvidia_hopper_sorts[] = {&hs_nvidia_hopper_auto_u32, &hs_nvidia_hopper_auto_u32_v4, &hs_nvidia_hopper_auto_u64, &hs_nvidia_hopper_auto_u64_v4, &hs_nvidia_hopper_digest_u32, &hs_nvidia_hopper_digest_u32_v4, &hs_nvidia_hopper_digest_u64, &hs_nvidia_hopper_digest_u64_v4};

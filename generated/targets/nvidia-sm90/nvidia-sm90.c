@@ -3387,7 +3387,8 @@ const hs_sort hs_nvidia_sm90_auto_u32 = {
     0, /* and by address */
     11u, /* the version of Vulkan that it needs */
     0u, 0u, /* words of its report, and words a key */
-    hs_nvidia_sm90_auto_u32_opencl_starts /* the lines at which its kernels start */
+    hs_nvidia_sm90_auto_u32_opencl_starts, /* the lines at which its kernels start */
+    0 /* the sort whose kernels are compiled first */
 };
 
 /* auto sort of u32 keys, v4 */
@@ -5643,7 +5644,8 @@ const hs_sort hs_nvidia_sm90_auto_u32_v4 = {
     0, /* and by address */
     11u, /* the version of Vulkan that it needs */
     0u, 0u, /* words of its report, and words a key */
-    hs_nvidia_sm90_auto_u32_v4_opencl_starts /* the lines at which its kernels start */
+    hs_nvidia_sm90_auto_u32_v4_opencl_starts, /* the lines at which its kernels start */
+    0 /* the sort whose kernels are compiled first */
 };
 
 /* auto sort of u64 keys */
@@ -9733,7 +9735,8 @@ const hs_sort hs_nvidia_sm90_auto_u64 = {
     0, /* and by address */
     11u, /* the version of Vulkan that it needs */
     0u, 0u, /* words of its report, and words a key */
-    hs_nvidia_sm90_auto_u64_opencl_starts /* the lines at which its kernels start */
+    hs_nvidia_sm90_auto_u64_opencl_starts, /* the lines at which its kernels start */
+    0 /* the sort whose kernels are compiled first */
 };
 
 /* auto sort of u64 keys, v4 */
@@ -11856,7 +11859,8 @@ const hs_sort hs_nvidia_sm90_auto_u64_v4 = {
     0, /* and by address */
     11u, /* the version of Vulkan that it needs */
     0u, 0u, /* words of its report, and words a key */
-    hs_nvidia_sm90_auto_u64_v4_opencl_starts /* the lines at which its kernels start */
+    hs_nvidia_sm90_auto_u64_v4_opencl_starts, /* the lines at which its kernels start */
+    0 /* the sort whose kernels are compiled first */
 };
 
 /* digest of u32 keys */
@@ -12056,7 +12060,8 @@ const hs_sort hs_nvidia_sm90_digest_u32 = {
     0, /* and by address */
     11u, /* the version of Vulkan that it needs */
     8u, 0u, /* words of its report, and words a key */
-    hs_nvidia_sm90_digest_u32_opencl_starts /* the lines at which its kernels start */
+    hs_nvidia_sm90_digest_u32_opencl_starts, /* the lines at which its kernels start */
+    0 /* the sort whose kernels are compiled first */
 };
 
 /* digest of u32 keys, v4 */
@@ -12269,7 +12274,8 @@ const hs_sort hs_nvidia_sm90_digest_u32_v4 = {
     0, /* and by address */
     11u, /* the version of Vulkan that it needs */
     8u, 0u, /* words of its report, and words a key */
-    hs_nvidia_sm90_digest_u32_v4_opencl_starts /* the lines at which its kernels start */
+    hs_nvidia_sm90_digest_u32_v4_opencl_starts, /* the lines at which its kernels start */
+    0 /* the sort whose kernels are compiled first */
 };
 
 /* digest of u64 keys */
@@ -12471,7 +12477,8 @@ const hs_sort hs_nvidia_sm90_digest_u64 = {
     0, /* and by address */
     11u, /* the version of Vulkan that it needs */
     8u, 0u, /* words of its report, and words a key */
-    hs_nvidia_sm90_digest_u64_opencl_starts /* the lines at which its kernels start */
+    hs_nvidia_sm90_digest_u64_opencl_starts, /* the lines at which its kernels start */
+    0 /* the sort whose kernels are compiled first */
 };
 
 /* digest of u64 keys, v4 */
@@ -12686,7 +12693,8 @@ const hs_sort hs_nvidia_sm90_digest_u64_v4 = {
     0, /* and by address */
     11u, /* the version of Vulkan that it needs */
     8u, 0u, /* words of its report, and words a key */
-    hs_nvidia_sm90_digest_u64_v4_opencl_starts /* the lines at which its kernels start */
+    hs_nvidia_sm90_digest_u64_v4_opencl_starts, /* the lines at which its kernels start */
+    0 /* the sort whose kernels are compiled first */
 };
 
 static const hs_sort *const hs_nvidia_sm90_sorts[] = {&hs_nvidia_sm90_auto_u32, &hs_nvidia_sm90_auto_u32_v4, &hs_nvidia_sm90_auto_u64, &hs_nvidia_sm90_auto_u64_v4, &hs_nvidia_sm90_digest_u32, &hs_nvidia_sm90_digest_u32_v4, &hs_nvidia_sm90_digest_u64, &hs_nvidia_sm90_digest_u64_v4};

@@ -307,7 +307,105 @@ const hs_sort hs_nvidia_vulkan_auto_u32 = {
     hs_nvidia_vulkan_auto_u32_spirv_address, /* and by address */
     11u, /* the version of Vulkan that it needs */
     0u, 0u, /* words of its report, and words a key */
-    0 /* the lines at which its kernels start */
+    0, /* the lines at which its kernels start */
+    &hs_nvidia_vulkan_radix_first_u32 /* the sort whose kernels are compiled first */
+};
+
+/* radix-first sort of u32 keys */
+extern const hs_spirv hs_nvidia_vulkan_radix_first_u32_spirv[], hs_nvidia_vulkan_radix_first_u32_spirv_address[];
+static const hs_kernel hs_nvidia_vulkan_radix_first_u32_kernels[] = {
+    /* name, lanes, lanes of a subgroup, bytes of local memory, bindings; whether lanes vote, n has 64 bits, groups wait for each other */
+    {"count", 256u, 1u, 1024u, 4u, 0u, 0u, 0u},
+    {"rows", 256u, 1u, 1024u, 1u, 0u, 0u, 0u},
+    {"scatter", 256u, 32u, 16392u, 4u, 1u, 0u, 0u},
+};
+static const hs_step hs_nvidia_vulkan_radix_first_u32_steps[] = {
+    {/* kernel count */ 0u,
+     {/* min_n */ 0u, /* max_n */ 1073741823u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u, /* x */ HS_BY_N},
+     {/* x */ HS_BY_N, /* add */ 1023, /* div */ 1024u, /* mul */ 1u, /* cap */ 1024u},
+     {/* kind */ HS_PASS, /* value */ 0, /* bits */ 8u, /* flags */ 0},
+     {/* bindings */ {HS_SOURCE, 0u, 0u, 0u}, {HS_DESTINATION, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 4u, 0u}}},
+    {/* kernel rows */ 1u,
+     {/* min_n */ 0u, /* max_n */ 1073741823u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u, /* x */ HS_BY_N},
+     {/* x */ HS_BY_N, /* add */ 0, /* div */ 1u, /* mul */ 256u, /* cap */ 256u},
+     {/* kind */ HS_PASS, /* value */ 0, /* bits */ 8u, /* flags */ 0},
+     {/* bindings */ {HS_SCRATCH, 0u, 4u, 0u}}},
+    {/* kernel scatter */ 2u,
+     {/* min_n */ 0u, /* max_n */ 1073741823u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u, /* x */ HS_BY_N},
+     {/* x */ HS_BY_N, /* add */ 1023, /* div */ 1024u, /* mul */ 1u, /* cap */ 1024u},
+     {/* kind */ HS_PASS, /* value */ 0, /* bits */ 8u, /* flags */ HS_DIRECT},
+     {/* bindings */ {HS_SOURCE, 0u, 0u, 0u}, {HS_DESTINATION, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 4u, 0u}}},
+    {/* kernel count */ 0u,
+     {/* min_n */ 0u, /* max_n */ 1073741823u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u, /* x */ HS_BY_N},
+     {/* x */ HS_BY_N, /* add */ 1023, /* div */ 1024u, /* mul */ 1u, /* cap */ 1024u},
+     {/* kind */ HS_PASS, /* value */ 1, /* bits */ 8u, /* flags */ 0},
+     {/* bindings */ {HS_SOURCE, 0u, 0u, 0u}, {HS_DESTINATION, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 4u, 0u}}},
+    {/* kernel rows */ 1u,
+     {/* min_n */ 0u, /* max_n */ 1073741823u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u, /* x */ HS_BY_N},
+     {/* x */ HS_BY_N, /* add */ 0, /* div */ 1u, /* mul */ 256u, /* cap */ 256u},
+     {/* kind */ HS_PASS, /* value */ 1, /* bits */ 8u, /* flags */ 0},
+     {/* bindings */ {HS_SCRATCH, 0u, 4u, 0u}}},
+    {/* kernel scatter */ 2u,
+     {/* min_n */ 0u, /* max_n */ 1073741823u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u, /* x */ HS_BY_N},
+     {/* x */ HS_BY_N, /* add */ 1023, /* div */ 1024u, /* mul */ 1u, /* cap */ 1024u},
+     {/* kind */ HS_PASS, /* value */ 1, /* bits */ 8u, /* flags */ HS_DIRECT},
+     {/* bindings */ {HS_SOURCE, 0u, 0u, 0u}, {HS_DESTINATION, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 4u, 0u}}},
+    {/* kernel count */ 0u,
+     {/* min_n */ 0u, /* max_n */ 1073741823u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u, /* x */ HS_BY_N},
+     {/* x */ HS_BY_N, /* add */ 1023, /* div */ 1024u, /* mul */ 1u, /* cap */ 1024u},
+     {/* kind */ HS_PASS, /* value */ 2, /* bits */ 8u, /* flags */ 0},
+     {/* bindings */ {HS_SOURCE, 0u, 0u, 0u}, {HS_DESTINATION, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 4u, 0u}}},
+    {/* kernel rows */ 1u,
+     {/* min_n */ 0u, /* max_n */ 1073741823u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u, /* x */ HS_BY_N},
+     {/* x */ HS_BY_N, /* add */ 0, /* div */ 1u, /* mul */ 256u, /* cap */ 256u},
+     {/* kind */ HS_PASS, /* value */ 2, /* bits */ 8u, /* flags */ 0},
+     {/* bindings */ {HS_SCRATCH, 0u, 4u, 0u}}},
+    {/* kernel scatter */ 2u,
+     {/* min_n */ 0u, /* max_n */ 1073741823u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u, /* x */ HS_BY_N},
+     {/* x */ HS_BY_N, /* add */ 1023, /* div */ 1024u, /* mul */ 1u, /* cap */ 1024u},
+     {/* kind */ HS_PASS, /* value */ 2, /* bits */ 8u, /* flags */ HS_DIRECT},
+     {/* bindings */ {HS_SOURCE, 0u, 0u, 0u}, {HS_DESTINATION, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 4u, 0u}}},
+    {/* kernel count */ 0u,
+     {/* min_n */ 0u, /* max_n */ 1073741823u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u, /* x */ HS_BY_N},
+     {/* x */ HS_BY_N, /* add */ 1023, /* div */ 1024u, /* mul */ 1u, /* cap */ 1024u},
+     {/* kind */ HS_PASS, /* value */ 3, /* bits */ 8u, /* flags */ 0},
+     {/* bindings */ {HS_SOURCE, 0u, 0u, 0u}, {HS_DESTINATION, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 4u, 0u}}},
+    {/* kernel rows */ 1u,
+     {/* min_n */ 0u, /* max_n */ 1073741823u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u, /* x */ HS_BY_N},
+     {/* x */ HS_BY_N, /* add */ 0, /* div */ 1u, /* mul */ 256u, /* cap */ 256u},
+     {/* kind */ HS_PASS, /* value */ 3, /* bits */ 8u, /* flags */ 0},
+     {/* bindings */ {HS_SCRATCH, 0u, 4u, 0u}}},
+    {/* kernel scatter */ 2u,
+     {/* min_n */ 0u, /* max_n */ 1073741823u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u, /* x */ HS_BY_N},
+     {/* x */ HS_BY_N, /* add */ 1023, /* div */ 1024u, /* mul */ 1u, /* cap */ 1024u},
+     {/* kind */ HS_PASS, /* value */ 3, /* bits */ 8u, /* flags */ HS_DIRECT},
+     {/* bindings */ {HS_SOURCE, 0u, 0u, 0u}, {HS_DESTINATION, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 4u, 0u}}},
+};
+static const hs_scratch_rule hs_nvidia_vulkan_radix_first_u32_scratch[] = {
+    {/* min_n */ 0u, /* max_n */ 1073741823u, /* plus */ 2116u, /* per_n */ 4u, /* unit */ 1024u, /* per_unit */ 1024u, /* units */ 1024u},
+};
+const hs_sort hs_nvidia_vulkan_radix_first_u32 = {
+    "nvidia-vulkan", "radix-first", "u32", "none",
+    HS_SORT, 1u, /* elements of an item */
+    4u, 0u, /* bytes of a key, of a value */
+    0u, 32u, /* the bits that are sorted by */
+    0u, 0u, 0u, 0u, /* whether key_transform, bit_range, device_count; makes indices */
+    1024u, /* keys of a block */
+    0u, /* keys as pairs of words */
+    2147483647u, /* the greatest grid in one dimension */
+    3u, 12u,
+    hs_nvidia_vulkan_radix_first_u32_kernels,
+    hs_nvidia_vulkan_radix_first_u32_steps,
+    1073741823u, /* the greatest count */
+    hs_nvidia_vulkan_radix_first_u32_scratch, 1u,
+    {{HS_SCRATCH, 0u, 0u, 0u}, 0u, 0u}, /* device status */
+    0, 0u, /* OpenCL C */
+    hs_nvidia_vulkan_radix_first_u32_spirv, /* SPIR-V: buffers by descriptor, */
+    hs_nvidia_vulkan_radix_first_u32_spirv_address, /* and by address */
+    11u, /* the version of Vulkan that it needs */
+    0u, 0u, /* words of its report, and words a key */
+    0, /* the lines at which its kernels start */
+    0 /* the sort whose kernels are compiled first */
 };
 
 /* auto sort of u32 keys, v4 */
@@ -506,7 +604,105 @@ const hs_sort hs_nvidia_vulkan_auto_u32_v4 = {
     hs_nvidia_vulkan_auto_u32_v4_spirv_address, /* and by address */
     11u, /* the version of Vulkan that it needs */
     0u, 0u, /* words of its report, and words a key */
-    0 /* the lines at which its kernels start */
+    0, /* the lines at which its kernels start */
+    &hs_nvidia_vulkan_radix_first_u32_v4 /* the sort whose kernels are compiled first */
+};
+
+/* radix-first sort of u32 keys, v4 */
+extern const hs_spirv hs_nvidia_vulkan_radix_first_u32_v4_spirv[], hs_nvidia_vulkan_radix_first_u32_v4_spirv_address[];
+static const hs_kernel hs_nvidia_vulkan_radix_first_u32_v4_kernels[] = {
+    /* name, lanes, lanes of a subgroup, bytes of local memory, bindings; whether lanes vote, n has 64 bits, groups wait for each other */
+    {"count", 256u, 1u, 1024u, 4u, 0u, 0u, 0u},
+    {"rows", 256u, 1u, 1024u, 1u, 0u, 0u, 0u},
+    {"scatter", 256u, 32u, 20488u, 7u, 1u, 0u, 0u},
+};
+static const hs_step hs_nvidia_vulkan_radix_first_u32_v4_steps[] = {
+    {/* kernel count */ 0u,
+     {/* min_n */ 0u, /* max_n */ 1073741823u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u, /* x */ HS_BY_N},
+     {/* x */ HS_BY_N, /* add */ 1023, /* div */ 1024u, /* mul */ 1u, /* cap */ 1024u},
+     {/* kind */ HS_PASS, /* value */ 0, /* bits */ 8u, /* flags */ 0},
+     {/* bindings */ {HS_SOURCE, 0u, 0u, 0u}, {HS_DESTINATION, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 0u, 0u}, {HS_SCRATCH, 1024u, 8u, 0u}}},
+    {/* kernel rows */ 1u,
+     {/* min_n */ 0u, /* max_n */ 1073741823u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u, /* x */ HS_BY_N},
+     {/* x */ HS_BY_N, /* add */ 0, /* div */ 1u, /* mul */ 256u, /* cap */ 256u},
+     {/* kind */ HS_PASS, /* value */ 0, /* bits */ 8u, /* flags */ 0},
+     {/* bindings */ {HS_SCRATCH, 1024u, 8u, 0u}}},
+    {/* kernel scatter */ 2u,
+     {/* min_n */ 0u, /* max_n */ 1073741823u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u, /* x */ HS_BY_N},
+     {/* x */ HS_BY_N, /* add */ 1023, /* div */ 1024u, /* mul */ 1u, /* cap */ 1024u},
+     {/* kind */ HS_PASS, /* value */ 0, /* bits */ 8u, /* flags */ HS_DIRECT},
+     {/* bindings */ {HS_SOURCE, 0u, 0u, 0u}, {HS_DESTINATION, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 0u, 0u}, {HS_SCRATCH, 1024u, 8u, 0u}, {HS_VALUES, 0u, 0u, 0u}, {HS_VALUES_OUT, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 4u, 0u}}},
+    {/* kernel count */ 0u,
+     {/* min_n */ 0u, /* max_n */ 1073741823u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u, /* x */ HS_BY_N},
+     {/* x */ HS_BY_N, /* add */ 1023, /* div */ 1024u, /* mul */ 1u, /* cap */ 1024u},
+     {/* kind */ HS_PASS, /* value */ 1, /* bits */ 8u, /* flags */ 0},
+     {/* bindings */ {HS_SOURCE, 0u, 0u, 0u}, {HS_DESTINATION, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 0u, 0u}, {HS_SCRATCH, 1024u, 8u, 0u}}},
+    {/* kernel rows */ 1u,
+     {/* min_n */ 0u, /* max_n */ 1073741823u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u, /* x */ HS_BY_N},
+     {/* x */ HS_BY_N, /* add */ 0, /* div */ 1u, /* mul */ 256u, /* cap */ 256u},
+     {/* kind */ HS_PASS, /* value */ 1, /* bits */ 8u, /* flags */ 0},
+     {/* bindings */ {HS_SCRATCH, 1024u, 8u, 0u}}},
+    {/* kernel scatter */ 2u,
+     {/* min_n */ 0u, /* max_n */ 1073741823u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u, /* x */ HS_BY_N},
+     {/* x */ HS_BY_N, /* add */ 1023, /* div */ 1024u, /* mul */ 1u, /* cap */ 1024u},
+     {/* kind */ HS_PASS, /* value */ 1, /* bits */ 8u, /* flags */ HS_DIRECT},
+     {/* bindings */ {HS_SOURCE, 0u, 0u, 0u}, {HS_DESTINATION, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 0u, 0u}, {HS_SCRATCH, 1024u, 8u, 0u}, {HS_VALUES, 0u, 0u, 0u}, {HS_VALUES_OUT, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 4u, 0u}}},
+    {/* kernel count */ 0u,
+     {/* min_n */ 0u, /* max_n */ 1073741823u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u, /* x */ HS_BY_N},
+     {/* x */ HS_BY_N, /* add */ 1023, /* div */ 1024u, /* mul */ 1u, /* cap */ 1024u},
+     {/* kind */ HS_PASS, /* value */ 2, /* bits */ 8u, /* flags */ 0},
+     {/* bindings */ {HS_SOURCE, 0u, 0u, 0u}, {HS_DESTINATION, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 0u, 0u}, {HS_SCRATCH, 1024u, 8u, 0u}}},
+    {/* kernel rows */ 1u,
+     {/* min_n */ 0u, /* max_n */ 1073741823u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u, /* x */ HS_BY_N},
+     {/* x */ HS_BY_N, /* add */ 0, /* div */ 1u, /* mul */ 256u, /* cap */ 256u},
+     {/* kind */ HS_PASS, /* value */ 2, /* bits */ 8u, /* flags */ 0},
+     {/* bindings */ {HS_SCRATCH, 1024u, 8u, 0u}}},
+    {/* kernel scatter */ 2u,
+     {/* min_n */ 0u, /* max_n */ 1073741823u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u, /* x */ HS_BY_N},
+     {/* x */ HS_BY_N, /* add */ 1023, /* div */ 1024u, /* mul */ 1u, /* cap */ 1024u},
+     {/* kind */ HS_PASS, /* value */ 2, /* bits */ 8u, /* flags */ HS_DIRECT},
+     {/* bindings */ {HS_SOURCE, 0u, 0u, 0u}, {HS_DESTINATION, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 0u, 0u}, {HS_SCRATCH, 1024u, 8u, 0u}, {HS_VALUES, 0u, 0u, 0u}, {HS_VALUES_OUT, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 4u, 0u}}},
+    {/* kernel count */ 0u,
+     {/* min_n */ 0u, /* max_n */ 1073741823u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u, /* x */ HS_BY_N},
+     {/* x */ HS_BY_N, /* add */ 1023, /* div */ 1024u, /* mul */ 1u, /* cap */ 1024u},
+     {/* kind */ HS_PASS, /* value */ 3, /* bits */ 8u, /* flags */ 0},
+     {/* bindings */ {HS_SOURCE, 0u, 0u, 0u}, {HS_DESTINATION, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 0u, 0u}, {HS_SCRATCH, 1024u, 8u, 0u}}},
+    {/* kernel rows */ 1u,
+     {/* min_n */ 0u, /* max_n */ 1073741823u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u, /* x */ HS_BY_N},
+     {/* x */ HS_BY_N, /* add */ 0, /* div */ 1u, /* mul */ 256u, /* cap */ 256u},
+     {/* kind */ HS_PASS, /* value */ 3, /* bits */ 8u, /* flags */ 0},
+     {/* bindings */ {HS_SCRATCH, 1024u, 8u, 0u}}},
+    {/* kernel scatter */ 2u,
+     {/* min_n */ 0u, /* max_n */ 1073741823u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u, /* x */ HS_BY_N},
+     {/* x */ HS_BY_N, /* add */ 1023, /* div */ 1024u, /* mul */ 1u, /* cap */ 1024u},
+     {/* kind */ HS_PASS, /* value */ 3, /* bits */ 8u, /* flags */ HS_DIRECT},
+     {/* bindings */ {HS_SOURCE, 0u, 0u, 0u}, {HS_DESTINATION, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 0u, 0u}, {HS_SCRATCH, 1024u, 8u, 0u}, {HS_VALUES, 0u, 0u, 0u}, {HS_VALUES_OUT, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 4u, 0u}}},
+};
+static const hs_scratch_rule hs_nvidia_vulkan_radix_first_u32_v4_scratch[] = {
+    {/* min_n */ 0u, /* max_n */ 1073741823u, /* plus */ 3140u, /* per_n */ 8u, /* unit */ 1024u, /* per_unit */ 1024u, /* units */ 1024u},
+};
+const hs_sort hs_nvidia_vulkan_radix_first_u32_v4 = {
+    "nvidia-vulkan", "radix-first", "u32", "v4",
+    HS_SORT, 1u, /* elements of an item */
+    4u, 4u, /* bytes of a key, of a value */
+    0u, 32u, /* the bits that are sorted by */
+    0u, 0u, 0u, 0u, /* whether key_transform, bit_range, device_count; makes indices */
+    1024u, /* keys of a block */
+    0u, /* keys as pairs of words */
+    2147483647u, /* the greatest grid in one dimension */
+    3u, 12u,
+    hs_nvidia_vulkan_radix_first_u32_v4_kernels,
+    hs_nvidia_vulkan_radix_first_u32_v4_steps,
+    1073741823u, /* the greatest count */
+    hs_nvidia_vulkan_radix_first_u32_v4_scratch, 1u,
+    {{HS_SCRATCH, 0u, 0u, 0u}, 0u, 0u}, /* device status */
+    0, 0u, /* OpenCL C */
+    hs_nvidia_vulkan_radix_first_u32_v4_spirv, /* SPIR-V: buffers by descriptor, */
+    hs_nvidia_vulkan_radix_first_u32_v4_spirv_address, /* and by address */
+    11u, /* the version of Vulkan that it needs */
+    0u, 0u, /* words of its report, and words a key */
+    0, /* the lines at which its kernels start */
+    0 /* the sort whose kernels are compiled first */
 };
 
 /* auto sort of u64 keys */
@@ -895,7 +1091,165 @@ const hs_sort hs_nvidia_vulkan_auto_u64 = {
     hs_nvidia_vulkan_auto_u64_spirv_address, /* and by address */
     11u, /* the version of Vulkan that it needs */
     0u, 0u, /* words of its report, and words a key */
-    0 /* the lines at which its kernels start */
+    0, /* the lines at which its kernels start */
+    &hs_nvidia_vulkan_radix_first_u64 /* the sort whose kernels are compiled first */
+};
+
+/* radix-first sort of u64 keys */
+extern const hs_spirv hs_nvidia_vulkan_radix_first_u64_spirv[], hs_nvidia_vulkan_radix_first_u64_spirv_address[];
+static const hs_kernel hs_nvidia_vulkan_radix_first_u64_kernels[] = {
+    /* name, lanes, lanes of a subgroup, bytes of local memory, bindings; whether lanes vote, n has 64 bits, groups wait for each other */
+    {"count", 256u, 1u, 1024u, 4u, 0u, 0u, 0u},
+    {"rows", 256u, 1u, 1024u, 1u, 0u, 0u, 0u},
+    {"scatter", 256u, 32u, 16392u, 4u, 1u, 0u, 0u},
+};
+static const hs_step hs_nvidia_vulkan_radix_first_u64_steps[] = {
+    {/* kernel count */ 0u,
+     {/* min_n */ 0u, /* max_n */ 1073741823u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u, /* x */ HS_BY_N},
+     {/* x */ HS_BY_N, /* add */ 511, /* div */ 512u, /* mul */ 1u, /* cap */ 1024u},
+     {/* kind */ HS_PASS, /* value */ 0, /* bits */ 8u, /* flags */ 0},
+     {/* bindings */ {HS_SOURCE, 0u, 0u, 0u}, {HS_DESTINATION, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 8u, 0u}}},
+    {/* kernel rows */ 1u,
+     {/* min_n */ 0u, /* max_n */ 1073741823u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u, /* x */ HS_BY_N},
+     {/* x */ HS_BY_N, /* add */ 0, /* div */ 1u, /* mul */ 256u, /* cap */ 256u},
+     {/* kind */ HS_PASS, /* value */ 0, /* bits */ 8u, /* flags */ 0},
+     {/* bindings */ {HS_SCRATCH, 0u, 8u, 0u}}},
+    {/* kernel scatter */ 2u,
+     {/* min_n */ 0u, /* max_n */ 1073741823u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u, /* x */ HS_BY_N},
+     {/* x */ HS_BY_N, /* add */ 511, /* div */ 512u, /* mul */ 1u, /* cap */ 1024u},
+     {/* kind */ HS_PASS, /* value */ 0, /* bits */ 8u, /* flags */ HS_DIRECT},
+     {/* bindings */ {HS_SOURCE, 0u, 0u, 0u}, {HS_DESTINATION, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 8u, 0u}}},
+    {/* kernel count */ 0u,
+     {/* min_n */ 0u, /* max_n */ 1073741823u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u, /* x */ HS_BY_N},
+     {/* x */ HS_BY_N, /* add */ 511, /* div */ 512u, /* mul */ 1u, /* cap */ 1024u},
+     {/* kind */ HS_PASS, /* value */ 1, /* bits */ 8u, /* flags */ 0},
+     {/* bindings */ {HS_SOURCE, 0u, 0u, 0u}, {HS_DESTINATION, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 8u, 0u}}},
+    {/* kernel rows */ 1u,
+     {/* min_n */ 0u, /* max_n */ 1073741823u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u, /* x */ HS_BY_N},
+     {/* x */ HS_BY_N, /* add */ 0, /* div */ 1u, /* mul */ 256u, /* cap */ 256u},
+     {/* kind */ HS_PASS, /* value */ 1, /* bits */ 8u, /* flags */ 0},
+     {/* bindings */ {HS_SCRATCH, 0u, 8u, 0u}}},
+    {/* kernel scatter */ 2u,
+     {/* min_n */ 0u, /* max_n */ 1073741823u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u, /* x */ HS_BY_N},
+     {/* x */ HS_BY_N, /* add */ 511, /* div */ 512u, /* mul */ 1u, /* cap */ 1024u},
+     {/* kind */ HS_PASS, /* value */ 1, /* bits */ 8u, /* flags */ HS_DIRECT},
+     {/* bindings */ {HS_SOURCE, 0u, 0u, 0u}, {HS_DESTINATION, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 8u, 0u}}},
+    {/* kernel count */ 0u,
+     {/* min_n */ 0u, /* max_n */ 1073741823u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u, /* x */ HS_BY_N},
+     {/* x */ HS_BY_N, /* add */ 511, /* div */ 512u, /* mul */ 1u, /* cap */ 1024u},
+     {/* kind */ HS_PASS, /* value */ 2, /* bits */ 8u, /* flags */ 0},
+     {/* bindings */ {HS_SOURCE, 0u, 0u, 0u}, {HS_DESTINATION, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 8u, 0u}}},
+    {/* kernel rows */ 1u,
+     {/* min_n */ 0u, /* max_n */ 1073741823u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u, /* x */ HS_BY_N},
+     {/* x */ HS_BY_N, /* add */ 0, /* div */ 1u, /* mul */ 256u, /* cap */ 256u},
+     {/* kind */ HS_PASS, /* value */ 2, /* bits */ 8u, /* flags */ 0},
+     {/* bindings */ {HS_SCRATCH, 0u, 8u, 0u}}},
+    {/* kernel scatter */ 2u,
+     {/* min_n */ 0u, /* max_n */ 1073741823u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u, /* x */ HS_BY_N},
+     {/* x */ HS_BY_N, /* add */ 511, /* div */ 512u, /* mul */ 1u, /* cap */ 1024u},
+     {/* kind */ HS_PASS, /* value */ 2, /* bits */ 8u, /* flags */ HS_DIRECT},
+     {/* bindings */ {HS_SOURCE, 0u, 0u, 0u}, {HS_DESTINATION, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 8u, 0u}}},
+    {/* kernel count */ 0u,
+     {/* min_n */ 0u, /* max_n */ 1073741823u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u, /* x */ HS_BY_N},
+     {/* x */ HS_BY_N, /* add */ 511, /* div */ 512u, /* mul */ 1u, /* cap */ 1024u},
+     {/* kind */ HS_PASS, /* value */ 3, /* bits */ 8u, /* flags */ 0},
+     {/* bindings */ {HS_SOURCE, 0u, 0u, 0u}, {HS_DESTINATION, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 8u, 0u}}},
+    {/* kernel rows */ 1u,
+     {/* min_n */ 0u, /* max_n */ 1073741823u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u, /* x */ HS_BY_N},
+     {/* x */ HS_BY_N, /* add */ 0, /* div */ 1u, /* mul */ 256u, /* cap */ 256u},
+     {/* kind */ HS_PASS, /* value */ 3, /* bits */ 8u, /* flags */ 0},
+     {/* bindings */ {HS_SCRATCH, 0u, 8u, 0u}}},
+    {/* kernel scatter */ 2u,
+     {/* min_n */ 0u, /* max_n */ 1073741823u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u, /* x */ HS_BY_N},
+     {/* x */ HS_BY_N, /* add */ 511, /* div */ 512u, /* mul */ 1u, /* cap */ 1024u},
+     {/* kind */ HS_PASS, /* value */ 3, /* bits */ 8u, /* flags */ HS_DIRECT},
+     {/* bindings */ {HS_SOURCE, 0u, 0u, 0u}, {HS_DESTINATION, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 8u, 0u}}},
+    {/* kernel count */ 0u,
+     {/* min_n */ 0u, /* max_n */ 1073741823u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u, /* x */ HS_BY_N},
+     {/* x */ HS_BY_N, /* add */ 511, /* div */ 512u, /* mul */ 1u, /* cap */ 1024u},
+     {/* kind */ HS_PASS, /* value */ 4, /* bits */ 8u, /* flags */ 0},
+     {/* bindings */ {HS_SOURCE, 0u, 0u, 0u}, {HS_DESTINATION, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 8u, 0u}}},
+    {/* kernel rows */ 1u,
+     {/* min_n */ 0u, /* max_n */ 1073741823u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u, /* x */ HS_BY_N},
+     {/* x */ HS_BY_N, /* add */ 0, /* div */ 1u, /* mul */ 256u, /* cap */ 256u},
+     {/* kind */ HS_PASS, /* value */ 4, /* bits */ 8u, /* flags */ 0},
+     {/* bindings */ {HS_SCRATCH, 0u, 8u, 0u}}},
+    {/* kernel scatter */ 2u,
+     {/* min_n */ 0u, /* max_n */ 1073741823u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u, /* x */ HS_BY_N},
+     {/* x */ HS_BY_N, /* add */ 511, /* div */ 512u, /* mul */ 1u, /* cap */ 1024u},
+     {/* kind */ HS_PASS, /* value */ 4, /* bits */ 8u, /* flags */ HS_DIRECT},
+     {/* bindings */ {HS_SOURCE, 0u, 0u, 0u}, {HS_DESTINATION, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 8u, 0u}}},
+    {/* kernel count */ 0u,
+     {/* min_n */ 0u, /* max_n */ 1073741823u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u, /* x */ HS_BY_N},
+     {/* x */ HS_BY_N, /* add */ 511, /* div */ 512u, /* mul */ 1u, /* cap */ 1024u},
+     {/* kind */ HS_PASS, /* value */ 5, /* bits */ 8u, /* flags */ 0},
+     {/* bindings */ {HS_SOURCE, 0u, 0u, 0u}, {HS_DESTINATION, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 8u, 0u}}},
+    {/* kernel rows */ 1u,
+     {/* min_n */ 0u, /* max_n */ 1073741823u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u, /* x */ HS_BY_N},
+     {/* x */ HS_BY_N, /* add */ 0, /* div */ 1u, /* mul */ 256u, /* cap */ 256u},
+     {/* kind */ HS_PASS, /* value */ 5, /* bits */ 8u, /* flags */ 0},
+     {/* bindings */ {HS_SCRATCH, 0u, 8u, 0u}}},
+    {/* kernel scatter */ 2u,
+     {/* min_n */ 0u, /* max_n */ 1073741823u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u, /* x */ HS_BY_N},
+     {/* x */ HS_BY_N, /* add */ 511, /* div */ 512u, /* mul */ 1u, /* cap */ 1024u},
+     {/* kind */ HS_PASS, /* value */ 5, /* bits */ 8u, /* flags */ HS_DIRECT},
+     {/* bindings */ {HS_SOURCE, 0u, 0u, 0u}, {HS_DESTINATION, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 8u, 0u}}},
+    {/* kernel count */ 0u,
+     {/* min_n */ 0u, /* max_n */ 1073741823u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u, /* x */ HS_BY_N},
+     {/* x */ HS_BY_N, /* add */ 511, /* div */ 512u, /* mul */ 1u, /* cap */ 1024u},
+     {/* kind */ HS_PASS, /* value */ 6, /* bits */ 8u, /* flags */ 0},
+     {/* bindings */ {HS_SOURCE, 0u, 0u, 0u}, {HS_DESTINATION, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 8u, 0u}}},
+    {/* kernel rows */ 1u,
+     {/* min_n */ 0u, /* max_n */ 1073741823u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u, /* x */ HS_BY_N},
+     {/* x */ HS_BY_N, /* add */ 0, /* div */ 1u, /* mul */ 256u, /* cap */ 256u},
+     {/* kind */ HS_PASS, /* value */ 6, /* bits */ 8u, /* flags */ 0},
+     {/* bindings */ {HS_SCRATCH, 0u, 8u, 0u}}},
+    {/* kernel scatter */ 2u,
+     {/* min_n */ 0u, /* max_n */ 1073741823u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u, /* x */ HS_BY_N},
+     {/* x */ HS_BY_N, /* add */ 511, /* div */ 512u, /* mul */ 1u, /* cap */ 1024u},
+     {/* kind */ HS_PASS, /* value */ 6, /* bits */ 8u, /* flags */ HS_DIRECT},
+     {/* bindings */ {HS_SOURCE, 0u, 0u, 0u}, {HS_DESTINATION, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 8u, 0u}}},
+    {/* kernel count */ 0u,
+     {/* min_n */ 0u, /* max_n */ 1073741823u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u, /* x */ HS_BY_N},
+     {/* x */ HS_BY_N, /* add */ 511, /* div */ 512u, /* mul */ 1u, /* cap */ 1024u},
+     {/* kind */ HS_PASS, /* value */ 7, /* bits */ 8u, /* flags */ 0},
+     {/* bindings */ {HS_SOURCE, 0u, 0u, 0u}, {HS_DESTINATION, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 8u, 0u}}},
+    {/* kernel rows */ 1u,
+     {/* min_n */ 0u, /* max_n */ 1073741823u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u, /* x */ HS_BY_N},
+     {/* x */ HS_BY_N, /* add */ 0, /* div */ 1u, /* mul */ 256u, /* cap */ 256u},
+     {/* kind */ HS_PASS, /* value */ 7, /* bits */ 8u, /* flags */ 0},
+     {/* bindings */ {HS_SCRATCH, 0u, 8u, 0u}}},
+    {/* kernel scatter */ 2u,
+     {/* min_n */ 0u, /* max_n */ 1073741823u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u, /* x */ HS_BY_N},
+     {/* x */ HS_BY_N, /* add */ 511, /* div */ 512u, /* mul */ 1u, /* cap */ 1024u},
+     {/* kind */ HS_PASS, /* value */ 7, /* bits */ 8u, /* flags */ HS_DIRECT},
+     {/* bindings */ {HS_SOURCE, 0u, 0u, 0u}, {HS_DESTINATION, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 8u, 0u}}},
+};
+static const hs_scratch_rule hs_nvidia_vulkan_radix_first_u64_scratch[] = {
+    {/* min_n */ 0u, /* max_n */ 1073741823u, /* plus */ 2180u, /* per_n */ 8u, /* unit */ 512u, /* per_unit */ 1024u, /* units */ 1024u},
+};
+const hs_sort hs_nvidia_vulkan_radix_first_u64 = {
+    "nvidia-vulkan", "radix-first", "u64", "none",
+    HS_SORT, 1u, /* elements of an item */
+    8u, 0u, /* bytes of a key, of a value */
+    0u, 64u, /* the bits that are sorted by */
+    0u, 0u, 0u, 0u, /* whether key_transform, bit_range, device_count; makes indices */
+    512u, /* keys of a block */
+    0u, /* keys as pairs of words */
+    2147483647u, /* the greatest grid in one dimension */
+    3u, 24u,
+    hs_nvidia_vulkan_radix_first_u64_kernels,
+    hs_nvidia_vulkan_radix_first_u64_steps,
+    1073741823u, /* the greatest count */
+    hs_nvidia_vulkan_radix_first_u64_scratch, 1u,
+    {{HS_SCRATCH, 0u, 0u, 0u}, 0u, 0u}, /* device status */
+    0, 0u, /* OpenCL C */
+    hs_nvidia_vulkan_radix_first_u64_spirv, /* SPIR-V: buffers by descriptor, */
+    hs_nvidia_vulkan_radix_first_u64_spirv_address, /* and by address */
+    11u, /* the version of Vulkan that it needs */
+    0u, 0u, /* words of its report, and words a key */
+    0, /* the lines at which its kernels start */
+    0 /* the sort whose kernels are compiled first */
 };
 
 /* auto sort of u64 keys, v4 */
@@ -1159,7 +1513,165 @@ const hs_sort hs_nvidia_vulkan_auto_u64_v4 = {
     hs_nvidia_vulkan_auto_u64_v4_spirv_address, /* and by address */
     11u, /* the version of Vulkan that it needs */
     0u, 0u, /* words of its report, and words a key */
-    0 /* the lines at which its kernels start */
+    0, /* the lines at which its kernels start */
+    &hs_nvidia_vulkan_radix_first_u64_v4 /* the sort whose kernels are compiled first */
+};
+
+/* radix-first sort of u64 keys, v4 */
+extern const hs_spirv hs_nvidia_vulkan_radix_first_u64_v4_spirv[], hs_nvidia_vulkan_radix_first_u64_v4_spirv_address[];
+static const hs_kernel hs_nvidia_vulkan_radix_first_u64_v4_kernels[] = {
+    /* name, lanes, lanes of a subgroup, bytes of local memory, bindings; whether lanes vote, n has 64 bits, groups wait for each other */
+    {"count", 256u, 1u, 1024u, 4u, 0u, 0u, 0u},
+    {"rows", 256u, 1u, 1024u, 1u, 0u, 0u, 0u},
+    {"scatter", 256u, 32u, 18440u, 7u, 1u, 0u, 0u},
+};
+static const hs_step hs_nvidia_vulkan_radix_first_u64_v4_steps[] = {
+    {/* kernel count */ 0u,
+     {/* min_n */ 0u, /* max_n */ 1073741823u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u, /* x */ HS_BY_N},
+     {/* x */ HS_BY_N, /* add */ 511, /* div */ 512u, /* mul */ 1u, /* cap */ 1024u},
+     {/* kind */ HS_PASS, /* value */ 0, /* bits */ 8u, /* flags */ 0},
+     {/* bindings */ {HS_SOURCE, 0u, 0u, 0u}, {HS_DESTINATION, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 0u, 0u}, {HS_SCRATCH, 1024u, 12u, 0u}}},
+    {/* kernel rows */ 1u,
+     {/* min_n */ 0u, /* max_n */ 1073741823u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u, /* x */ HS_BY_N},
+     {/* x */ HS_BY_N, /* add */ 0, /* div */ 1u, /* mul */ 256u, /* cap */ 256u},
+     {/* kind */ HS_PASS, /* value */ 0, /* bits */ 8u, /* flags */ 0},
+     {/* bindings */ {HS_SCRATCH, 1024u, 12u, 0u}}},
+    {/* kernel scatter */ 2u,
+     {/* min_n */ 0u, /* max_n */ 1073741823u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u, /* x */ HS_BY_N},
+     {/* x */ HS_BY_N, /* add */ 511, /* div */ 512u, /* mul */ 1u, /* cap */ 1024u},
+     {/* kind */ HS_PASS, /* value */ 0, /* bits */ 8u, /* flags */ HS_DIRECT},
+     {/* bindings */ {HS_SOURCE, 0u, 0u, 0u}, {HS_DESTINATION, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 0u, 0u}, {HS_SCRATCH, 1024u, 12u, 0u}, {HS_VALUES, 0u, 0u, 0u}, {HS_VALUES_OUT, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 8u, 0u}}},
+    {/* kernel count */ 0u,
+     {/* min_n */ 0u, /* max_n */ 1073741823u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u, /* x */ HS_BY_N},
+     {/* x */ HS_BY_N, /* add */ 511, /* div */ 512u, /* mul */ 1u, /* cap */ 1024u},
+     {/* kind */ HS_PASS, /* value */ 1, /* bits */ 8u, /* flags */ 0},
+     {/* bindings */ {HS_SOURCE, 0u, 0u, 0u}, {HS_DESTINATION, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 0u, 0u}, {HS_SCRATCH, 1024u, 12u, 0u}}},
+    {/* kernel rows */ 1u,
+     {/* min_n */ 0u, /* max_n */ 1073741823u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u, /* x */ HS_BY_N},
+     {/* x */ HS_BY_N, /* add */ 0, /* div */ 1u, /* mul */ 256u, /* cap */ 256u},
+     {/* kind */ HS_PASS, /* value */ 1, /* bits */ 8u, /* flags */ 0},
+     {/* bindings */ {HS_SCRATCH, 1024u, 12u, 0u}}},
+    {/* kernel scatter */ 2u,
+     {/* min_n */ 0u, /* max_n */ 1073741823u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u, /* x */ HS_BY_N},
+     {/* x */ HS_BY_N, /* add */ 511, /* div */ 512u, /* mul */ 1u, /* cap */ 1024u},
+     {/* kind */ HS_PASS, /* value */ 1, /* bits */ 8u, /* flags */ HS_DIRECT},
+     {/* bindings */ {HS_SOURCE, 0u, 0u, 0u}, {HS_DESTINATION, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 0u, 0u}, {HS_SCRATCH, 1024u, 12u, 0u}, {HS_VALUES, 0u, 0u, 0u}, {HS_VALUES_OUT, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 8u, 0u}}},
+    {/* kernel count */ 0u,
+     {/* min_n */ 0u, /* max_n */ 1073741823u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u, /* x */ HS_BY_N},
+     {/* x */ HS_BY_N, /* add */ 511, /* div */ 512u, /* mul */ 1u, /* cap */ 1024u},
+     {/* kind */ HS_PASS, /* value */ 2, /* bits */ 8u, /* flags */ 0},
+     {/* bindings */ {HS_SOURCE, 0u, 0u, 0u}, {HS_DESTINATION, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 0u, 0u}, {HS_SCRATCH, 1024u, 12u, 0u}}},
+    {/* kernel rows */ 1u,
+     {/* min_n */ 0u, /* max_n */ 1073741823u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u, /* x */ HS_BY_N},
+     {/* x */ HS_BY_N, /* add */ 0, /* div */ 1u, /* mul */ 256u, /* cap */ 256u},
+     {/* kind */ HS_PASS, /* value */ 2, /* bits */ 8u, /* flags */ 0},
+     {/* bindings */ {HS_SCRATCH, 1024u, 12u, 0u}}},
+    {/* kernel scatter */ 2u,
+     {/* min_n */ 0u, /* max_n */ 1073741823u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u, /* x */ HS_BY_N},
+     {/* x */ HS_BY_N, /* add */ 511, /* div */ 512u, /* mul */ 1u, /* cap */ 1024u},
+     {/* kind */ HS_PASS, /* value */ 2, /* bits */ 8u, /* flags */ HS_DIRECT},
+     {/* bindings */ {HS_SOURCE, 0u, 0u, 0u}, {HS_DESTINATION, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 0u, 0u}, {HS_SCRATCH, 1024u, 12u, 0u}, {HS_VALUES, 0u, 0u, 0u}, {HS_VALUES_OUT, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 8u, 0u}}},
+    {/* kernel count */ 0u,
+     {/* min_n */ 0u, /* max_n */ 1073741823u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u, /* x */ HS_BY_N},
+     {/* x */ HS_BY_N, /* add */ 511, /* div */ 512u, /* mul */ 1u, /* cap */ 1024u},
+     {/* kind */ HS_PASS, /* value */ 3, /* bits */ 8u, /* flags */ 0},
+     {/* bindings */ {HS_SOURCE, 0u, 0u, 0u}, {HS_DESTINATION, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 0u, 0u}, {HS_SCRATCH, 1024u, 12u, 0u}}},
+    {/* kernel rows */ 1u,
+     {/* min_n */ 0u, /* max_n */ 1073741823u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u, /* x */ HS_BY_N},
+     {/* x */ HS_BY_N, /* add */ 0, /* div */ 1u, /* mul */ 256u, /* cap */ 256u},
+     {/* kind */ HS_PASS, /* value */ 3, /* bits */ 8u, /* flags */ 0},
+     {/* bindings */ {HS_SCRATCH, 1024u, 12u, 0u}}},
+    {/* kernel scatter */ 2u,
+     {/* min_n */ 0u, /* max_n */ 1073741823u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u, /* x */ HS_BY_N},
+     {/* x */ HS_BY_N, /* add */ 511, /* div */ 512u, /* mul */ 1u, /* cap */ 1024u},
+     {/* kind */ HS_PASS, /* value */ 3, /* bits */ 8u, /* flags */ HS_DIRECT},
+     {/* bindings */ {HS_SOURCE, 0u, 0u, 0u}, {HS_DESTINATION, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 0u, 0u}, {HS_SCRATCH, 1024u, 12u, 0u}, {HS_VALUES, 0u, 0u, 0u}, {HS_VALUES_OUT, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 8u, 0u}}},
+    {/* kernel count */ 0u,
+     {/* min_n */ 0u, /* max_n */ 1073741823u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u, /* x */ HS_BY_N},
+     {/* x */ HS_BY_N, /* add */ 511, /* div */ 512u, /* mul */ 1u, /* cap */ 1024u},
+     {/* kind */ HS_PASS, /* value */ 4, /* bits */ 8u, /* flags */ 0},
+     {/* bindings */ {HS_SOURCE, 0u, 0u, 0u}, {HS_DESTINATION, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 0u, 0u}, {HS_SCRATCH, 1024u, 12u, 0u}}},
+    {/* kernel rows */ 1u,
+     {/* min_n */ 0u, /* max_n */ 1073741823u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u, /* x */ HS_BY_N},
+     {/* x */ HS_BY_N, /* add */ 0, /* div */ 1u, /* mul */ 256u, /* cap */ 256u},
+     {/* kind */ HS_PASS, /* value */ 4, /* bits */ 8u, /* flags */ 0},
+     {/* bindings */ {HS_SCRATCH, 1024u, 12u, 0u}}},
+    {/* kernel scatter */ 2u,
+     {/* min_n */ 0u, /* max_n */ 1073741823u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u, /* x */ HS_BY_N},
+     {/* x */ HS_BY_N, /* add */ 511, /* div */ 512u, /* mul */ 1u, /* cap */ 1024u},
+     {/* kind */ HS_PASS, /* value */ 4, /* bits */ 8u, /* flags */ HS_DIRECT},
+     {/* bindings */ {HS_SOURCE, 0u, 0u, 0u}, {HS_DESTINATION, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 0u, 0u}, {HS_SCRATCH, 1024u, 12u, 0u}, {HS_VALUES, 0u, 0u, 0u}, {HS_VALUES_OUT, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 8u, 0u}}},
+    {/* kernel count */ 0u,
+     {/* min_n */ 0u, /* max_n */ 1073741823u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u, /* x */ HS_BY_N},
+     {/* x */ HS_BY_N, /* add */ 511, /* div */ 512u, /* mul */ 1u, /* cap */ 1024u},
+     {/* kind */ HS_PASS, /* value */ 5, /* bits */ 8u, /* flags */ 0},
+     {/* bindings */ {HS_SOURCE, 0u, 0u, 0u}, {HS_DESTINATION, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 0u, 0u}, {HS_SCRATCH, 1024u, 12u, 0u}}},
+    {/* kernel rows */ 1u,
+     {/* min_n */ 0u, /* max_n */ 1073741823u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u, /* x */ HS_BY_N},
+     {/* x */ HS_BY_N, /* add */ 0, /* div */ 1u, /* mul */ 256u, /* cap */ 256u},
+     {/* kind */ HS_PASS, /* value */ 5, /* bits */ 8u, /* flags */ 0},
+     {/* bindings */ {HS_SCRATCH, 1024u, 12u, 0u}}},
+    {/* kernel scatter */ 2u,
+     {/* min_n */ 0u, /* max_n */ 1073741823u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u, /* x */ HS_BY_N},
+     {/* x */ HS_BY_N, /* add */ 511, /* div */ 512u, /* mul */ 1u, /* cap */ 1024u},
+     {/* kind */ HS_PASS, /* value */ 5, /* bits */ 8u, /* flags */ HS_DIRECT},
+     {/* bindings */ {HS_SOURCE, 0u, 0u, 0u}, {HS_DESTINATION, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 0u, 0u}, {HS_SCRATCH, 1024u, 12u, 0u}, {HS_VALUES, 0u, 0u, 0u}, {HS_VALUES_OUT, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 8u, 0u}}},
+    {/* kernel count */ 0u,
+     {/* min_n */ 0u, /* max_n */ 1073741823u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u, /* x */ HS_BY_N},
+     {/* x */ HS_BY_N, /* add */ 511, /* div */ 512u, /* mul */ 1u, /* cap */ 1024u},
+     {/* kind */ HS_PASS, /* value */ 6, /* bits */ 8u, /* flags */ 0},
+     {/* bindings */ {HS_SOURCE, 0u, 0u, 0u}, {HS_DESTINATION, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 0u, 0u}, {HS_SCRATCH, 1024u, 12u, 0u}}},
+    {/* kernel rows */ 1u,
+     {/* min_n */ 0u, /* max_n */ 1073741823u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u, /* x */ HS_BY_N},
+     {/* x */ HS_BY_N, /* add */ 0, /* div */ 1u, /* mul */ 256u, /* cap */ 256u},
+     {/* kind */ HS_PASS, /* value */ 6, /* bits */ 8u, /* flags */ 0},
+     {/* bindings */ {HS_SCRATCH, 1024u, 12u, 0u}}},
+    {/* kernel scatter */ 2u,
+     {/* min_n */ 0u, /* max_n */ 1073741823u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u, /* x */ HS_BY_N},
+     {/* x */ HS_BY_N, /* add */ 511, /* div */ 512u, /* mul */ 1u, /* cap */ 1024u},
+     {/* kind */ HS_PASS, /* value */ 6, /* bits */ 8u, /* flags */ HS_DIRECT},
+     {/* bindings */ {HS_SOURCE, 0u, 0u, 0u}, {HS_DESTINATION, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 0u, 0u}, {HS_SCRATCH, 1024u, 12u, 0u}, {HS_VALUES, 0u, 0u, 0u}, {HS_VALUES_OUT, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 8u, 0u}}},
+    {/* kernel count */ 0u,
+     {/* min_n */ 0u, /* max_n */ 1073741823u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u, /* x */ HS_BY_N},
+     {/* x */ HS_BY_N, /* add */ 511, /* div */ 512u, /* mul */ 1u, /* cap */ 1024u},
+     {/* kind */ HS_PASS, /* value */ 7, /* bits */ 8u, /* flags */ 0},
+     {/* bindings */ {HS_SOURCE, 0u, 0u, 0u}, {HS_DESTINATION, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 0u, 0u}, {HS_SCRATCH, 1024u, 12u, 0u}}},
+    {/* kernel rows */ 1u,
+     {/* min_n */ 0u, /* max_n */ 1073741823u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u, /* x */ HS_BY_N},
+     {/* x */ HS_BY_N, /* add */ 0, /* div */ 1u, /* mul */ 256u, /* cap */ 256u},
+     {/* kind */ HS_PASS, /* value */ 7, /* bits */ 8u, /* flags */ 0},
+     {/* bindings */ {HS_SCRATCH, 1024u, 12u, 0u}}},
+    {/* kernel scatter */ 2u,
+     {/* min_n */ 0u, /* max_n */ 1073741823u, /* place */ HS_ANYWHERE, /* range */ HS_ANY_BITS, /* at_zero */ 0u, /* x */ HS_BY_N},
+     {/* x */ HS_BY_N, /* add */ 511, /* div */ 512u, /* mul */ 1u, /* cap */ 1024u},
+     {/* kind */ HS_PASS, /* value */ 7, /* bits */ 8u, /* flags */ HS_DIRECT},
+     {/* bindings */ {HS_SOURCE, 0u, 0u, 0u}, {HS_DESTINATION, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 0u, 0u}, {HS_SCRATCH, 1024u, 12u, 0u}, {HS_VALUES, 0u, 0u, 0u}, {HS_VALUES_OUT, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 8u, 0u}}},
+};
+static const hs_scratch_rule hs_nvidia_vulkan_radix_first_u64_v4_scratch[] = {
+    {/* min_n */ 0u, /* max_n */ 1073741823u, /* plus */ 3204u, /* per_n */ 12u, /* unit */ 512u, /* per_unit */ 1024u, /* units */ 1024u},
+};
+const hs_sort hs_nvidia_vulkan_radix_first_u64_v4 = {
+    "nvidia-vulkan", "radix-first", "u64", "v4",
+    HS_SORT, 1u, /* elements of an item */
+    8u, 4u, /* bytes of a key, of a value */
+    0u, 64u, /* the bits that are sorted by */
+    0u, 0u, 0u, 0u, /* whether key_transform, bit_range, device_count; makes indices */
+    512u, /* keys of a block */
+    0u, /* keys as pairs of words */
+    2147483647u, /* the greatest grid in one dimension */
+    3u, 24u,
+    hs_nvidia_vulkan_radix_first_u64_v4_kernels,
+    hs_nvidia_vulkan_radix_first_u64_v4_steps,
+    1073741823u, /* the greatest count */
+    hs_nvidia_vulkan_radix_first_u64_v4_scratch, 1u,
+    {{HS_SCRATCH, 0u, 0u, 0u}, 0u, 0u}, /* device status */
+    0, 0u, /* OpenCL C */
+    hs_nvidia_vulkan_radix_first_u64_v4_spirv, /* SPIR-V: buffers by descriptor, */
+    hs_nvidia_vulkan_radix_first_u64_v4_spirv_address, /* and by address */
+    11u, /* the version of Vulkan that it needs */
+    0u, 0u, /* words of its report, and words a key */
+    0, /* the lines at which its kernels start */
+    0 /* the sort whose kernels are compiled first */
 };
 
 /* digest of u32 keys */
@@ -1207,7 +1719,8 @@ const hs_sort hs_nvidia_vulkan_digest_u32 = {
     hs_nvidia_vulkan_digest_u32_spirv_address, /* and by address */
     11u, /* the version of Vulkan that it needs */
     8u, 0u, /* words of its report, and words a key */
-    0 /* the lines at which its kernels start */
+    0, /* the lines at which its kernels start */
+    0 /* the sort whose kernels are compiled first */
 };
 
 /* digest of u32 keys, v4 */
@@ -1255,7 +1768,8 @@ const hs_sort hs_nvidia_vulkan_digest_u32_v4 = {
     hs_nvidia_vulkan_digest_u32_v4_spirv_address, /* and by address */
     11u, /* the version of Vulkan that it needs */
     8u, 0u, /* words of its report, and words a key */
-    0 /* the lines at which its kernels start */
+    0, /* the lines at which its kernels start */
+    0 /* the sort whose kernels are compiled first */
 };
 
 /* digest of u64 keys */
@@ -1303,7 +1817,8 @@ const hs_sort hs_nvidia_vulkan_digest_u64 = {
     hs_nvidia_vulkan_digest_u64_spirv_address, /* and by address */
     11u, /* the version of Vulkan that it needs */
     8u, 0u, /* words of its report, and words a key */
-    0 /* the lines at which its kernels start */
+    0, /* the lines at which its kernels start */
+    0 /* the sort whose kernels are compiled first */
 };
 
 /* digest of u64 keys, v4 */
@@ -1351,10 +1866,11 @@ const hs_sort hs_nvidia_vulkan_digest_u64_v4 = {
     hs_nvidia_vulkan_digest_u64_v4_spirv_address, /* and by address */
     11u, /* the version of Vulkan that it needs */
     8u, 0u, /* words of its report, and words a key */
-    0 /* the lines at which its kernels start */
+    0, /* the lines at which its kernels start */
+    0 /* the sort whose kernels are compiled first */
 };
 
-static const hs_sort *const hs_nvidia_vulkan_sorts[] = {&hs_nvidia_vulkan_auto_u32, &hs_nvidia_vulkan_auto_u32_v4, &hs_nvidia_vulkan_auto_u64, &hs_nvidia_vulkan_auto_u64_v4, &hs_nvidia_vulkan_digest_u32, &hs_nvidia_vulkan_digest_u32_v4, &hs_nvidia_vulkan_digest_u64, &hs_nvidia_vulkan_digest_u64_v4};
+static const hs_sort *const hs_nvidia_vulkan_sorts[] = {&hs_nvidia_vulkan_auto_u32, &hs_nvidia_vulkan_radix_first_u32, &hs_nvidia_vulkan_auto_u32_v4, &hs_nvidia_vulkan_radix_first_u32_v4, &hs_nvidia_vulkan_auto_u64, &hs_nvidia_vulkan_radix_first_u64, &hs_nvidia_vulkan_auto_u64_v4, &hs_nvidia_vulkan_radix_first_u64_v4, &hs_nvidia_vulkan_digest_u32, &hs_nvidia_vulkan_digest_u32_v4, &hs_nvidia_vulkan_digest_u64, &hs_nvidia_vulkan_digest_u64_v4};
 static const uint32_t hs_nvidia_vulkan_vendors[] = {0x10deu};
 static const hs_match hs_nvidia_vulkan_devices = {
     2u, /* types of device */
@@ -1363,4 +1879,4 @@ hs_nvidia_vulkan_vendors, 0, 0,
     80u, 129u, /* compute capability */
     3080u
 };
-const hs_target hs_nvidia_vulkan = {"nvidia-vulkan", &hs_nvidia_vulkan_devices, hs_nvidia_vulkan_sorts, 8u};
+const hs_target hs_nvidia_vulkan = {"nvidia-vulkan", &hs_nvidia_vulkan_devices, hs_nvidia_vulkan_sorts, 12u};

@@ -26,7 +26,7 @@ from hsgen.core.plan import BitRange, Grid, Plan, Step
 
 _FOLDER = "radix/onesweep/"
 FIELDS = {
-    **reduce_scan.FIELDS,
+    **reduce_scan.SHARED,
     "spins": Field("int", "how often a lane looks for a tile before it gives up", required=False, least=1),
     "spread": Field(
         "bool", "whether rows of a tile start at other banks of local memory, of which there are 32", required=False

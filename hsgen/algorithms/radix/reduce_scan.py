@@ -24,7 +24,10 @@ from hsgen.core.scratch import Scratch
 
 _FOLDER = "radix/reduce_scan/"
 LARGE = Field("bool", "whether counts of 2^30 and more are sorted, with 64-bit indices", required=False)
-FIELDS = {**rankers.FIELDS, "groups": tile.GROUPS, **tile.SINGLE, "sorted_exit": tile.SORTED_EXIT, "large": LARGE}
+COMPACT = Field("bool", "whether kernels are made for a short compilation", required=False)
+SHARED = {**rankers.FIELDS, "groups": tile.GROUPS, **tile.SINGLE, "sorted_exit": tile.SORTED_EXIT, "large": LARGE}
+"""The keys of strategies whose passes can be done by counting."""
+FIELDS = {**SHARED, "compact": COMPACT}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,12 +35,25 @@ class ReduceScan(Ranked):
     """The table ``[radix.KEY.reduce_scan]``.
 
     sorted_exit: the first kernel that reads all keys finds out whether they are in order; then no digit moves them.
+    compact: kernels are made for a short compilation: full and partial tiles share statements, loops over keys are
+    written out, and no pass is skipped.
     large: sort 2^30 keys and more, by kernels of their own that count in 64 bits.
     """
 
     STRATEGY: ClassVar[str] = "reduce_scan"
     sorted_exit: bool = False
+    compact: bool = False
     large: bool = False
+
+    @property
+    def skips(self) -> bool:
+        """Whether passes of a constant digit move no keys."""
+        return not self.compact
+
+    @property
+    def written_out(self) -> bool:
+        """Whether loops over registers are written out in the text, which then compiles in less time."""
+        return self.compact
 
 
 Params = ReduceScan
@@ -132,6 +148,8 @@ def test_counts(p: ReduceScan, greatest: int) -> set[int]:
 def problems(p: ReduceScan, device: Device) -> Iterator[Problem]:
     """Yield what cannot work."""
     yield from rankers.problems(p)
+    if p.compact and p.sorted_exit:
+        yield "sorted_exit", "compact kernels move all keys", "leave it out"
 
 
 def space(key: KeyType, device: Device) -> Iterator[Box]:

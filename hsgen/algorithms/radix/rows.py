@@ -95,7 +95,7 @@ def copied(p: Tile, kernel: Kernel) -> list[Step]:
     if not p.copied:
         return []
     made = row(p, kernel, tiles(p), PassCount(bits=p.digit))
-    if p.looks_back:
+    if not p.skips:
         part = "any" if len(p.digits) % 2 else "part"
         made = replace(made, guard=replace(made.guard, place="in", range=part))
     return [made]

@@ -119,6 +119,16 @@ class Tile:
         return 0
 
     @property
+    def skips(self) -> bool:
+        """Whether passes leave the keys where they are if all have the same digit, which was not known beforehand."""
+        return not self.looks_back
+
+    @property
+    def compact(self) -> bool:
+        """Whether kernels are made for a short compilation."""
+        return False
+
+    @property
     def halves(self) -> int:
         """The greatest count that is sorted between two halves of scratch, which then hold it twice."""
         return 0
@@ -137,9 +147,10 @@ class Tile:
     def copied(self) -> bool:
         """Whether passes may leave the keys elsewhere than in the destination.
 
-        Where look-back knows all digits beforehand that happens only in place, after an odd number of passes.
+        Where no digit is skipped, or look-back knows all digits beforehand, that happens only in place, after an odd
+        number of passes.
         """
-        return not self.looks_back or self.signature.bit_range or len(self.digits) % 2 == 1
+        return self.skips or self.signature.bit_range or len(self.digits) % 2 == 1
 
     @property
     def digits(self) -> tuple[tuple[int, int], ...]:

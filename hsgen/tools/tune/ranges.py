@@ -11,7 +11,7 @@ from typing import Any
 from hsgen.algorithms import operation
 from hsgen.core.keys import PLAIN
 from hsgen.targets.choices import ALL
-from hsgen.targets.ranges import RANGES, SORT, VALUED
+from hsgen.targets.ranges import FIRST, RANGES, SORT, VALUED
 from hsgen.targets.tables import changed, rows
 from hsgen.targets.target import Target
 from hsgen.tools.tune import final
@@ -67,11 +67,15 @@ class Crossovers:
         data = self._data
         for (label, width), table in self._result.tables.items():
             data = changed(data, label, width, table)
-        auto = {RANGES: rows(data, key, [x for x, _ in after], [n for _, n in after[:-1]])}
+        auto = {**self._first(key), RANGES: rows(data, key, [x for x, _ in after], [n for _, n in after[:-1]])}
         if valued := self._valued(number, key, entries, after, counts, data):
             auto[VALUED] = valued
         if auto != self._data.get(SORT, {}).get(key):
             self._result.autos[key] = auto
+
+    def _first(self, key: str) -> dict[str, Any]:
+        """The sort that the file has compiled first, which stays as it is."""
+        return {k: v for k, v in self._data.get(SORT, {}).get(key, {}).items() if k in FIRST}
 
     def _refined(self, number: int, key: str, entries: Entries, after: Cut, counts: Sequence[int], before: Cut) -> Cut:
         """Measure each crossover between two counts; without time for it, that of the file stays if it lies there."""

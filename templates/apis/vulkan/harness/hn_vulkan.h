@@ -52,6 +52,7 @@ extern struct hn_state {
     double tick_seconds;
     uint32_t features;
     hs_vulkan_binding binding;
+    uint32_t first; /* 1 and 2: sorters are created with a first sort; 2: and completed */
     uint64_t binding_limit, sorted; /* sorted: the last n */
     int poison, unchecked; /* unchecked: no guard was looked at since the last sort */
     hn_memory buffers[HN_SLOTS], staging, scratch; /* scratch: including the guard */

@@ -10,6 +10,8 @@ static const char *hn_create(const hs_sort *sort, hs_vulkan_binding binding, hs_
 {
     hs_vulkan_create_options options;
     hs_vulkan_device device;
+    const char *error;
+    uint32_t left = 1;
     VkResult code = VK_SUCCESS;
     memset(&device, 0, sizeof device);
     device.instance = hn.instance;
@@ -20,7 +22,11 @@ static const char *hn_create(const hs_sort *sort, hs_vulkan_binding binding, hs_
     device.binding_limit = hn.binding_limit;
     memset(&options, 0, sizeof options);
     options.binding = binding;
-    return hn_status("hs_vulkan_create_with", hs_vulkan_create_with(sort, &device, &options, sorter, &code), code);
+    options.first = hn.first != 0;
+    error = hn_status("hs_vulkan_create_with", hs_vulkan_create_with(sort, &device, &options, sorter, &code), code);
+    while (!error && hn.first == 2 && left)
+        error = hn_status("hs_vulkan_create_next", hs_vulkan_create_next(*sorter, &left, &code), code);
+    return error;
 }
 
 const char *hn_sorter(const char *target, const char *algorithm, const char *key, const char *value)
@@ -130,7 +136,7 @@ const char *hn_sort(const hn_call *call, double *device_seconds)
     VkResult code = VK_SUCCESS;
     hs_status status;
     if (!sort) return "no sort is ready";
-    error = hn_status("hs_scratch_with", hs_scratch_with(sort, call->n, &options, &scratch), code);
+    error = hn_status("hs_vulkan_scratch", hs_vulkan_scratch(hn.sorter, call->n, &options, &scratch), code);
     if (!error && scratch) error = hn_prepare(scratch);
     if (!error) error = hn_code("vkResetDescriptorPool", vk.ResetDescriptorPool(hn.device, hn.sets, 0));
     if (!error) error = hn_begin();

@@ -1,6 +1,7 @@
 /* The Vulkan harness: opening a device.  Options of hn_open:
  *   binding_limit=N  sorts whose bindings are greater take device addresses
  *   binding=1        push descriptors instead of sets; binding=2: device addresses alone
+ *   first=1          the sort that is compiled first takes all calls; first=2: until all pipelines are made
  *   size_control=0   do not enable subgroup size control
  *   validation=1     core and synchronization validation; validation=2: GPU-assisted as well
  *   poison=1         fill scratch before every sort */
@@ -22,6 +23,7 @@ static const char *hn_options(const char *options, int *validation, int *size_co
         if (!end || end == value + 1 || *end) return hn_fail("the option %s is not NAME=NUMBER", word);
         *value = 0;
         if (strcmp(word, "binding_limit") == 0) hn.binding_limit = number;
+        else if (strcmp(word, "first") == 0 && number <= 2) hn.first = (uint32_t)number;
         else if (strcmp(word, "binding") == 0 && number <= HS_VULKAN_BY_ADDRESS) hn.binding = (hs_vulkan_binding)number;
         else if (strcmp(word, "validation") == 0 && number <= 2) *validation = (int)number;
         else if (strcmp(word, "size_control") == 0 && number <= 1) *size_control = (int)number;
