@@ -40,7 +40,8 @@ class Ranked(Tile):
     ranker: how keys of a tile find their positions.  "match_ballot": lanes of a subgroup vote on each bit of the digit;
     "match_broadcast": they compare with each other's digits (for narrow subgroups); "bitmask": a bit for each lane and
     digit in local memory, counted; "radix_split": stable splits by `split` bits at a time, with scans in local memory.
-    ahead: the number of keys by which lanes that vote load a value before they rank its key.
+    ahead: the number of keys by which lanes that vote load a value before they rank its key; as many as a lane has, and
+    the values of a look-back are all loaded at once, from a buffer that is picked once.
     resident: work-groups that rank tiles which a core is to hold at once; CUDA's compiler then gives lanes no more
     registers than that allows.  0 leaves it to the compiler.
     spread: rows of 32 keys of a tile are stored in turns of their own: else the first keys of digits that are equally
@@ -60,6 +61,11 @@ class Ranked(Tile):
         Not where lanes compare with each other: that takes all registers of Intel's GPUs, whose compilers then spill.
         """
         return self.signature.value_bytes == 4 and self.ranker in ("match_ballot", "bitmask")
+
+    @property
+    def held(self) -> bool:
+        """Whether all values of a lane are loaded before its keys are ranked, from a buffer that is picked once."""
+        return self.alongside and self.ranker == "match_ballot" and self.ahead >= self.items
 
     @property
     def staged(self) -> bool:

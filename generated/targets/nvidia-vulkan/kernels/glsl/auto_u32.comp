@@ -1767,24 +1767,20 @@ void main()
     HS_UNROLL for (int i = 0; i < 5; i++) k[i] = HS_LEAST;
     hs_u32 at[3];
     HS_UNROLL for (int i = 0; i < 3; i++) at[i] = 0u;
+    hs_key one = hs_raw_in(destination[destination_first + begin + 0]);
     HS_UNROLL for (int b = 0; b < 1; b++) {
         if (b * 4 > 0 && b * 4 * 512 >= valid) break;
-        if ((b * 4 + 4) * 512 <= valid) {
-            HS_UNROLL for (int j = 0; j < 4; j++) k[b * 4 + j] = hs_raw_in(destination[destination_first + begin + hs_local_id() + (b * 4 + j) * 512]);
-        } else {
-            HS_UNROLL for (int j = 0; j < 4; j++) if (hs_local_id() + (b * 4 + j) * 512 < valid) k[b * 4 + j] = hs_raw_in(destination[destination_first + begin + hs_local_id() + (b * 4 + j) * 512]);
+        HS_UNROLL for (int j = 0; j < 4; j++) {
+            k[b * 4 + j] = hs_raw_in(destination[destination_first + begin + (hs_local_id() + (b * 4 + j) * 512 < valid ? hs_local_id() + (b * 4 + j) * 512 : valid - 1)]);
+
         }
     }
     HS_UNROLL for (int b = 0; b < 1; b++) {
         if (4 > 0 && 2048 >= valid) break;
-        if (2560 <= valid) {
-            k[4] = hs_raw_in(destination[destination_first + begin + hs_local_id() + 2048]);
-        } else {
-            if (hs_local_id() + 2048 < valid) k[4] = hs_raw_in(destination[destination_first + begin + hs_local_id() + 2048]);
-        }
+        k[4] = hs_raw_in(destination[destination_first + begin + (hs_local_id() + 2048 < valid ? hs_local_id() + 2048 : valid - 1)]);
+
     }
     hs_barrier();
-    hs_key one = hs_raw_in(destination[destination_first + begin + 0]);
     {
         hs_u32 differ = 0u;
         HS_UNROLL for (int b = 0; b < 1; b++) {

@@ -1632,7 +1632,25 @@ void main()
             for (int d = hs_local_id(), once = 1; once != 0; once = 0) hs_atomic_store(words[words_first + 2841 + (state_row) * 256 + d], (totals[d] + (state_row == 0 && portion > 0 ? words[words_first + 2073 + (portion & 1) * 256 + d] : 0u)) | (state_row == 0 ? summed : counted));
         }
         hs_value v[11];
-        HS_UNROLL for (int i = 0; i < 4; i++) v[i] = row + i * 32 < valid ? hs_load_value(values_from, at, begin + row + i * 32) : 0u;
+        if (from == 0) {
+            if (valid == 2816) {
+                HS_UNROLL for (int i = 0; i < 11; i++) v[i] = hs_load_value(0, 0, begin + row + i * 32);
+            } else {
+                HS_UNROLL for (int i = 0; i < 11; i++) v[i] = row + i * 32 < valid ? hs_load_value(0, 0, begin + row + i * 32) : 0u;
+            }
+        } else if (from == 1) {
+            if (valid == 2816) {
+                HS_UNROLL for (int i = 0; i < 11; i++) v[i] = hs_load_value(1, 1, begin + row + i * 32);
+            } else {
+                HS_UNROLL for (int i = 0; i < 11; i++) v[i] = row + i * 32 < valid ? hs_load_value(1, 1, begin + row + i * 32) : 0u;
+            }
+        } else {
+            if (valid == 2816) {
+                HS_UNROLL for (int i = 0; i < 11; i++) v[i] = hs_load_value(2, 2, begin + row + i * 32);
+            } else {
+                HS_UNROLL for (int i = 0; i < 11; i++) v[i] = row + i * 32 < valid ? hs_load_value(2, 2, begin + row + i * 32) : 0u;
+            }
+        }
         hs_barrier();
         {
             int own = hs_subgroup_id() * 32 + hs_lane_id(); // a digit
@@ -1653,15 +1671,13 @@ void main()
         }
         shift = hs_to_int(mixed[1]); // the same; else compilers keep all digits until they are needed again, and spill
         if (mixed[0] == 0u) { // the keys stay where they are
-            HS_UNROLL for (int i = 0; i < 4; i++) { int spot = row + i * 32; tile[spot] = k[i]; order[spot] = v[i]; }
-            HS_UNROLL for (int i = 4; i < 11; i++) { int spot = row + i * 32; tile[spot] = k[i]; order[spot] = row + i * 32 < valid ? hs_load_value(values_from, at, begin + row + i * 32) : 0u; }
+            HS_UNROLL for (int i = 0; i < 11; i++) { int spot = row + i * 32; tile[spot] = k[i]; order[spot] = v[i]; }
         } else {
             for (int d = hs_local_id(), once = 1; once != 0; once = 0) for (int s = 0; s < 8; s++) counts[s * 256 + d] += firsts[d];
             hs_barrier();
             HS_UNROLL for (int i = 0; i < 11; i++) {
                 {
                     int d = hs_digit(k[i], shift, mask);
-                    if (i + 4 < 11) v[i + 4] = row + (i + 4) * 32 < valid ? hs_load_value(values_from, at, begin + row + (i + 4) * 32) : 0u;
                     hs_lanemask same = HS_LANEMASK_ALL;
                     hs_match_bit(same, d, 0);
                     hs_match_bit(same, d, 1);
