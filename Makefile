@@ -14,7 +14,7 @@ COMPILE := .cache/lock/bin/uv pip compile -q --universal --python-version 3.11 -
 HEADED := .cache/lock/bin/python .ci/headed
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo web test check format lock docs-targets words wheel schemas release clean device-check device-bench
+.PHONY: help setup demo web test check format lock docs-targets words wheel schemas release clean webgpu-cases device-check device-bench
 
 help: ## list the goals
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-12s %s\n", $$1, $$2 }' Makefile
@@ -84,6 +84,9 @@ lock: pyproject.toml ## update requirements-dev.lock and .ci/*.lock
 	echo compushady==0.17.5 | $(COMPILE) - | $(HEADED) .ci/dxc.lock
 	$(COMPILE) pyproject.toml --extra release -c requirements-dev.lock | $(HEADED) .ci/release.lock
 	rm -rf .cache/lock
+
+webgpu-cases: $(READY) ## validate WebGPU on lavapipe in more than 100000 cases at each subgroup width (about an hour)
+	$(PY) tests/device/webgpu_cases.py $(ARGS)
 
 device-check: ## on a machine with an NVIDIA GPU, without network: validate CUDA, Vulkan, OpenCL and arrays of Python, run sanitizers
 	bash tests/device/nvidia.sh check

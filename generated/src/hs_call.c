@@ -69,6 +69,12 @@ static int hs_takes_ends(const hs_sort *sort)
     return sort->kind == HS_SEGMENTED_SORT && (hs_uses(sort) >> HS_OTHER_VALUES & 1);
 }
 
+/* Whether calls may take a number from device memory: of keys, or of segments. */
+static int hs_takes_count(const hs_sort *sort)
+{
+    return sort->kind == HS_SEGMENTED_SORT ? (int)(hs_uses(sort) >> HS_COUNT & 1) : sort->device_count != 0;
+}
+
 /* Whether a segmented sort gets starts or ends of segments that it does not take, or lacks those that it does. */
 static int hs_ends_alone(const hs_sort *sort, uint32_t starts, uint32_t ends)
 {
@@ -82,7 +88,9 @@ const char *hs_missing_option(const hs_sort *sort, const hs_options *options, ui
     if (!sort || text) return text;
     if (options && options->discard_keys && sort->kind > HS_SEGMENTED_SORT)
         return "discard_keys: only sorts discard keys";
-    if ((roles >> HS_COUNT & 1) && !sort->device_count) return "count: a device-side count (--feature device-count)";
+    if ((roles >> HS_COUNT & 1) && !hs_takes_count(sort))
+        return sort->kind == HS_SEGMENTED_SORT ? "count: a number of segments on the device (--feature segment-count)"
+                                               : "count: a device-side count (--feature device-count)";
     text = hs_lacks_values(sort, roles);
     if (!text && hs_ends_alone(sort, roles >> HS_OTHER_INPUT & 1, roles >> HS_OTHER_VALUES & 1))
         text = hs_takes_ends(sort) ? "offsets and ends: one of both is missing"
@@ -252,11 +260,12 @@ hs_status hs_survey(const hs_sort *sort, hs_call *call, hs_span spans[HS_ROLES])
     const uint64_t n = call->n;
     uint64_t plain = 0, scratch = 0;
     hs_status status = hs_takes(sort, options);
-    call->device_count = spans[HS_COUNT].where != 0;
+    call->segments_counted = sort->kind == HS_SEGMENTED_SORT && spans[HS_COUNT].where != 0;
+    call->device_count = spans[HS_COUNT].where != 0 && !call->segments_counted;
     call->rows = sort->kind == HS_SEGMENTED_SORT && !spans[HS_OTHER_INPUT].where;
     call->in_place = !spans[HS_DESTINATION].where && !options->discard_keys && sort->kind <= HS_SEGMENTED_SORT;
     if (status != HS_OK) return status;
-    if (call->device_count && !sort->device_count) return HS_ERROR_OPTION;
+    if (spans[HS_COUNT].where && !hs_takes_count(sort)) return HS_ERROR_OPTION;
     if (n > sort->max_n || (call->device_count && n >= 1u << 30)) return HS_ERROR_COUNT;
     if (sort->index && sort->value_bytes == 4 && n > (uint64_t)1 << 32) return HS_ERROR_COUNT;
     status = hs_divided(sort, call, (int)(uses >> HS_ROLES & 1));

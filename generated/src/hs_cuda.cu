@@ -59,6 +59,7 @@ extern "C" hs_status hs_cuda_segmented_sort(const hs_cuda *sorter, cudaStream_t 
         record.given[HS_SCRATCH] = {args->scratch, args->scratch_bytes};
         record.given[HS_OTHER_INPUT] = {args->offsets, args->offsets_bytes};
         record.given[HS_OTHER_VALUES] = {args->ends, args->ends_bytes};
+        record.given[HS_COUNT] = {args->count, 0};
         record.given[HS_VALUES] = {args->values, args->values_bytes};
         record.given[HS_VALUES_OUT] = {args->values_destination, args->values_destination_bytes};
     }

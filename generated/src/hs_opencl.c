@@ -101,6 +101,7 @@ hs_status hs_opencl_segmented_sort(hs_opencl *sorter, cl_command_queue queue, co
         record.given[HS_VALUES_OUT] = args->values_destination;
         record.given[HS_OTHER_INPUT] = args->offsets;
         record.given[HS_OTHER_VALUES] = args->ends;
+        record.given[HS_COUNT] = args->count;
     }
     return hs_opencl_run(sorter, queue, args ? &record : NULL, error);
 }

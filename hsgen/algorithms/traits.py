@@ -11,10 +11,10 @@ class Traits:
 
     bit_ranges: its kernels sort by a bit range chosen per call, and serve such calls in place of a target's other
     algorithms.  several: a sort may use it with different parameters for different counts; kernels of all but the first
-    get a suffix, and its `words.j2` receives all parameters as `every`.  segment_ends: it sorts segments with ends
-    of their own.
+    get a suffix, and its `words.j2` receives all parameters as `every`.  segments: it sorts segments, whose
+    ends and whose number in device memory calls may give.
     """
 
     bit_ranges: bool = False
     several: bool = False
-    segment_ends: bool = False
+    segments: bool = False

@@ -55,11 +55,8 @@ class Choice:
         return Signature(
             value=value,
             key_transform="descending" in self.orders or any(TYPES[t].kind for t in self.keys),
-            bit_range="bit-range" in self.features,
-            device_count="device-count" in self.features,
-            run_boundaries="run-boundaries" in self.features,
-            segment_ends="segment-ends" in self.features,
             epilogue=self.epilogue,
+            **{name.replace("-", "_"): name in self.features for name in FEATURES},
         )
 
     @property

@@ -105,7 +105,7 @@ _OPTIONS: tuple[Callable[[Callable[..., Any]], Callable[..., Any]], ...] = (
         metavar="NAME",
         help="bit-range: sort by a bit range chosen per call; device-count: take the key count from device memory; "
         "run-boundaries: report where runs of equal keys start; segment-ends: give the start and "
-        "the end of each segment.",
+        "the end of each segment; segment-count: take the number of segments from device memory.",
     ),
     click.option(
         "--epilogue",

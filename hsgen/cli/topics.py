@@ -22,6 +22,7 @@ width of keys and a kind of values is one sort.
 | | `device-count` | each call takes the number of keys from device memory |
 | | `run-boundaries` | each call reports where runs of equal keys start |
 | | `segment-ends` | segmented sorts take the start and the end of each segment, which need not adjoin |
+| | `segment-count` | segmented sorts take the number of segments from device memory |
 """
 
 _SIZES = """\

@@ -31,7 +31,7 @@ ARGUMENTS = {
     "pass": "the pass `value` over digits of at most `bits` bits: its number, the digit's shift and width",
     "bit_range": "the end of the bit range and its start",
     "pass_count": "the number of passes over digits of at most `bits` bits",
-    "call_number": "the second number of the call, without flags",
+    "call_number": "the second number of the call, without flags; the sign bit is set if it bounds one on the device",
     "indirect_grids": "for the kernel that computes the grids of all other steps from a device-side count",
 }
 """The kinds of step arguments, each with what the kernel receives."""

@@ -25,6 +25,7 @@ class Options:
     take: the keys that a selection takes of each of `segment_count` rows; in a gather, the values of each of
     `segment_count` items.
     rows: segments are rows of equal length, n / segment_count, and no offsets are given.
+    segments_counted: segment_count is the most segments that there can be; how many there are lies on the device.
     """
 
     kind: int = 0
@@ -40,6 +41,7 @@ class Options:
     reduction: int = 0
     rows: bool = False
     take: int = 0
+    segments_counted: bool = False
 
     @property
     def number(self) -> int:
@@ -115,7 +117,7 @@ def argument(plan: Plan, step: Step, how: Options, *, in_place: bool) -> int | N
         flags &= ~DIRECT
     match given:
         case CallNumber():
-            return how.number
+            return how.number - (1 << 31) * how.segments_counted
         case Literal():
             return given.value | flags
         case BitRange():

@@ -72,9 +72,9 @@ VALUES = {"none": 0, "v4": 4, "v8": 8, "v16": 16, "index": 4, "index64": 8, "pac
 """The kinds of values, with their size in bytes in a separate buffer: none; values of 4, 8 or 16 bytes; the original
 index of each key (argsort); packed: the lower half of a 64-bit word whose upper half is the key."""
 
-FEATURES = ("bit-range", "device-count", "run-boundaries", "segment-ends")
+FEATURES = ("bit-range", "device-count", "run-boundaries", "segment-ends", "segment-count")
 """Optional features of a sort: a bit range chosen per call, a device-side count, a report of run boundaries, segments
-with ends of their own."""
+with ends of their own, a number of segments in device memory."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,7 +85,8 @@ class Signature:
     chosen per call.  device_count: a device-side count.  run_boundaries: a report of run boundaries.  epilogue: the
     text of an epilogue (`hsgen.stages.epilogue`); "" for none.  floats: kernels calculate with floats,
     those of values if there are any.  rows: kernels get the number of rows of a call, and how many keys to take of
-    each.  segment_ends: segments have ends of their own, which need not be where the next ones start.
+    each.  segment_ends: segments have ends of their own, which need not be where the next ones start.  segment_count:
+    calls may take the number of segments from device memory.
     """
 
     value: str = "none"
@@ -97,6 +98,7 @@ class Signature:
     floats: bool = False
     rows: bool = False
     segment_ends: bool = False
+    segment_count: bool = False
 
     @property
     def numbers(self) -> bool:
@@ -111,8 +113,7 @@ class Signature:
     @property
     def features(self) -> tuple[str, ...]:
         """The names of its optional features, in the order of `FEATURES`."""
-        have = zip(FEATURES, (self.bit_range, self.device_count, self.run_boundaries, self.segment_ends), strict=True)
-        return tuple(name for name, has in have if has)
+        return tuple(name for name in FEATURES if getattr(self, name.replace("-", "_")))
 
     @property
     def followed(self) -> bool:
@@ -136,7 +137,8 @@ def described(signature: Signature) -> str:
         + ["a device-side count"] * signature.device_count
         + ["floats"] * signature.floats
     )
-    words += ["segment ends"] * signature.segment_ends + ["run boundaries"] * signature.run_boundaries
+    words += ["segment ends"] * signature.segment_ends + ["a device-side number of segments"] * signature.segment_count
+    words += ["run boundaries"] * signature.run_boundaries
     words += ["an epilogue"] * bool(signature.epilogue)
     if signature.value != "none":
         words.insert(0, f"value {signature.value}")

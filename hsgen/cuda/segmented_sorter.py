@@ -36,6 +36,7 @@ class SegmentedSorter(SegmentedCalls, Runner):
             "index64" for the index that the key had in the whole array.
         bit_range: whether calls may choose the bits to sort by.
         segment_ends: whether calls give the ends of segments, too.
+        segment_count: whether calls may take the number of segments from a buffer on the device.
 
     Raises:
         hsgen.core.errors.Usage: there is no such target, key type, value, order or GPU, or no segmented sort that
@@ -43,7 +44,7 @@ class SegmentedSorter(SegmentedCalls, Runner):
         hsgen.core.errors.Unavailable: cuda.bindings or the driver is missing; the GPU lacks what the target needs.
     """
 
-    _given = ("source", "other", "destination", "values", "values_out", "other_values")
+    _given = ("source", "other", "destination", "values", "values_out", "other_values", "count")
     _pairs = ((0, 2), (3, 4))
 
     def __init__(
@@ -55,11 +56,13 @@ class SegmentedSorter(SegmentedCalls, Runner):
         target: str | os.PathLike[str] | None = None,
         bit_range: bool = False,
         segment_ends: bool = False,
+        segment_count: bool = False,
         numeric: bool = False,
         device: int | None = None,
     ) -> None:
         gpu = chosen(device)
-        signature = self._signature(key, value, order, bit_range=bit_range, segment_ends=segment_ends)
+        features = {"bit_range": bit_range, "segment_ends": segment_ends, "segment_count": segment_count}
+        signature = self._signature(key, value, order, **features)
         found, sort = serving(gpu.host, target, self.key, signature, implicit_for(OPERATION))
         rewrite = rewriting(self.key, self.value) if numeric else str
         super().__init__(gpu, found, sort, TYPES[self.key].element, rewrite)
@@ -74,6 +77,7 @@ class SegmentedSorter(SegmentedCalls, Runner):
         offsets: Any = None,
         *,
         ends: Any = None,
+        count: Any = None,
         segments: int | None = None,
         out: Any = None,
         values: Any = None,
@@ -86,15 +90,16 @@ class SegmentedSorter(SegmentedCalls, Runner):
         `stream`; arguments are those of `hsgen.opencl.SegmentedSorter`.
 
         Segment s is keys[offsets[s]:offsets[s + 1]], or with `ends` keys[offsets[s]:ends[s]].  Without offsets, the
-        keys are `segments` rows of equal length.
-        If offsets decrease or exceed the number of keys, nothing is written, and `check` raises an error.
+        keys are `segments` rows of equal length.  With `count`, a number on the device, only the first `count` segments
+        or rows are sorted.  If offsets decrease or exceed the number of keys, nothing is written, and `check` raises an
+        error.
 
         Raises:
             TypeError, ValueError, hsgen.core.errors.Wrong: as of `hsgen.cuda.Sorter`; neither offsets nor segments.
             hsgen.core.errors.Usage: there are more than `max_n` keys, or the keys cannot be split into equal rows; the
                 bit range is reversed or exceeds the key.
         """
-        given = (keys, offsets, out, values, values_out, ends)
+        given = (keys, offsets, out, values, values_out, ends, count)
         now = self._run(given, (segments, begin_bit, end_bit), stream)
         if offsets is not None:
             self._pending = now
@@ -125,7 +130,7 @@ class SegmentedSorter(SegmentedCalls, Runner):
         Raises:
             Unavailable, Wrong: the kernel does not build, or the GPU cannot run it.
         """
-        if not (how.rows and 0 < n <= self.max_n):
+        if not (how.rows and 0 < n <= self.max_n) or how.segments_counted:
             return None
         if (in_row, raw) not in self._rows:
             made = short_rows.specialize(self._sort, in_row=in_row, raw=raw)

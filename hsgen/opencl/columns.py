@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from threading import RLock
 from typing import Any
 
@@ -17,6 +18,7 @@ from hsgen.core.keys import KEYS, TYPES
 from hsgen.opencl.arguments import host_of
 from hsgen.opencl.arrays import memory
 from hsgen.opencl.gatherer import Gatherer
+from hsgen.opencl.packing import WORDS, By, Pack, Packer, packs
 from hsgen.opencl.pitched import Column, copy, fill
 from hsgen.opencl.rows import Field, Key, Move, check_overlaps, key, move, rows_of
 from hsgen.opencl.sorter import Sorter
@@ -33,10 +35,11 @@ def _padded(size: int) -> int:
 class ColumnSorter:
     """A stable sort of rows by key columns, the first of which is the most significant; see docs/guides/columns.md.
 
-    Columns are sorted one after the other, from the last one on: an argsort of the last, then for each further one a
-    gather of its keys and a sort of these with the order so far.  Temporary memory is kept between calls: at most 20
-    bytes a row, that of the sorts, and for calls in place as much as the largest array takes.  Calls wait for each
-    other on the device.
+    Adjacent columns of at most 8 bytes together are packed into one word each row, and sorted at once.  Packs are
+    sorted one after the other, from the last one on: an argsort of the last, then for each further one a gather of its
+    keys and a sort of these with the order so far.  Temporary memory is kept between calls: at most 20 bytes a row,
+    that of the sorts, and for calls in place as much as the largest array takes.  Calls wait for each other on the
+    device.
 
     Args:
         context, target: as of `hsgen.opencl.Sorter`.
@@ -56,11 +59,9 @@ class ColumnSorter:
             raise Usage("by is empty; give the type of at least one column")
         self.by = tuple((key_name(name), order_name(order)) for name, order in pairs)
         self._context, self._lock, self._gather = context, RLock(), Gatherer(context, target=target)
-        (name, order), others = self.by[-1], [(_wide(name), order) for name, order in self.by[:-1]]
-        self._last = Sorter(context, name, value="index", order=order, target=target)
-        made = {x: Sorter(context, x[0], value=_WORD, order=x[1], target=target) for x in dict.fromkeys(others)}
-        self._others = [made[x] for x in others]
-        self.max_n = min(1 << 30, *(x.max_n for x in (self._last, *made.values())))
+        *others, last = packs(self.by)
+        self._packs = [_Pack(context, self.by, x, target, last=x is last) for x in (*others, last)]
+        self.max_n = min(1 << 30, *(x.sort.max_n for x in self._packs))
         self._rooms: dict[str, Any] = {}
         self._event: Any = None  # of the last call, which uses the temporary memory
 
@@ -138,18 +139,28 @@ class ColumnSorter:
     def _sort(self, queue: Any, columns: Sequence[Key], moves: Sequence[Move], index: Any, n: int) -> None:
         """Enqueue the sorts of all columns, and the gathers of what moves."""
         order = self._room("index", _WORD * n) if index is None else index
-        last = columns[-1]
-        keys = last.array if last.array is not None else self._extracted(queue, last, last.bytes, n)
-        self._event = self._last(queue, keys, values_out=order, n=n, discard_keys=True, wait_for=[self._event])
-        for column, sorter in reversed([*zip(columns[:-1], self._others, strict=True)]):
-            size = max(column.bytes, _WORD)
-            whole = column.array is not None and column.bytes == size
-            keys = column.array if whole else self._extracted(queue, column, size, n)
+        *others, last = self._packs
+        keys = self._keys(queue, last, columns, n)
+        self._event = last.sort(
+            queue, keys, values_out=order, n=n, discard_keys=True, wait_for=[self._event], **last.bits
+        )
+        for pack in reversed(others):
+            keys, size = self._keys(queue, pack, columns, n), pack.size
             picked = self._room("keys", size * n)
             self._event = self._gather(queue, order, keys, picked, item_bytes=size, n=n, wait_for=[self._event])
-            self._event = sorter(queue, picked, values=order, n=n, wait_for=[self._event])
+            self._event = pack.sort(queue, picked, values=order, n=n, wait_for=[self._event], **pack.bits)
         for x in moves:
             self._reorder(queue, order, x, n)
+
+    def _keys(self, queue: Any, pack: _Pack, columns: Sequence[Key], n: int) -> Any:
+        """The keys of a pack next to each other."""
+        if pack.packer is not None:
+            room = self._room("column", pack.size * n)
+            self._event = pack.packer(queue, [x.column for x in columns], room, n, [self._event])
+            return room
+        column = columns[pack.column]
+        whole = column.array is not None and column.bytes == pack.size
+        return column.array if whole else self._extracted(queue, column, pack.size, n)
 
     def _extracted(self, queue: Any, column: Key, size: int, n: int) -> Any:
         """The keys of a column next to each other; narrow ones as the upper bits of words if `size` is 4."""
@@ -186,6 +197,27 @@ class ColumnSorter:
             cl = toolchain.pyopencl()
             self._rooms[name] = cl.Buffer(self._context, cl.mem_flags.READ_WRITE, size)
         return self._rooms[name]
+
+
+class _Pack:
+    """Columns that are sorted at once: the first one's number, their sort, the bytes of a key, and what packs them."""
+
+    def __init__(self, context: Any, by: By, pack: Pack, target: Any, *, last: bool) -> None:
+        (self.column, shift), value = pack[0], "index" if last else _WORD
+        self.packer = Packer(context, by, pack) if len(pack) > 1 or shift else None
+        self.bits: dict[str, Any] = {}
+        name, order = by[self.column]
+        if self.packer is not None:
+            name, order = WORDS[self.packer.size], "ascending"
+        elif not last:
+            name = _wide(name)
+        self.size = KEYS[TYPES[name].key].bytes
+        if self.packer is not None and self.packer.bits < 8 * self.size:
+            with suppress(Usage):  # without radix sorts, by the zeros above, too
+                self.sort = Sorter(context, name, value=value, target=target, bit_range=True)
+                self.bits = {"end_bit": self.packer.bits}
+        if not self.bits:
+            self.sort = Sorter(context, name, value=value, order=order, target=target)
 
 
 def _wide(name: str) -> str:

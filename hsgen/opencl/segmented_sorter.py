@@ -21,7 +21,7 @@ from hsgen.runners.arguments import serving
 from hsgen.runners.base import Given, alone
 from hsgen.runners.segmented_sort import REFUSED, UNSEGMENTED, SegmentedCalls
 
-_ROLES = ("source", "other", "other_values", "destination", "values", "values_out")
+_ROLES = ("source", "other", "other_values", "count", "destination", "values", "values_out")
 
 
 class SegmentedSorter(SegmentedCalls, Runner):
@@ -35,6 +35,7 @@ class SegmentedSorter(SegmentedCalls, Runner):
             "index64" for the index that the key had in the whole array.
         bit_range: whether calls may choose the bits to sort by.
         segment_ends: whether calls give the ends of segments, too.
+        segment_count: whether calls may take the number of segments from a buffer on the device.
 
     Raises:
         TypeError: `context` is not a `pyopencl.Context`.
@@ -54,9 +55,11 @@ class SegmentedSorter(SegmentedCalls, Runner):
         target: str | os.PathLike[str] | None = None,
         bit_range: bool = False,
         segment_ends: bool = False,
+        segment_count: bool = False,
     ) -> None:
         host = host_of(context)
-        signature = self._signature(key, value, order, bit_range=bit_range, segment_ends=segment_ends)
+        features = {"bit_range": bit_range, "segment_ends": segment_ends, "segment_count": segment_count}
+        signature = self._signature(key, value, order, **features)
         found, sort = serving(host, target, self.key, signature, implicit_for(OPERATION))
         super().__init__(context, host, found, sort, TYPES[self.key].element)
         self._last: Any = None  # the queue of the last call
@@ -69,6 +72,7 @@ class SegmentedSorter(SegmentedCalls, Runner):
         offsets: Any = None,
         *,
         ends: Any = None,
+        count: Any = None,
         segments: int | None = None,
         out: Any = None,
         values: Any = None,
@@ -84,9 +88,10 @@ class SegmentedSorter(SegmentedCalls, Runner):
         are `segments` rows of equal length.  All buffers are `pyopencl.array.Array` or `pyopencl.Buffer` objects.
         Without `out` and `values_out` the sort is in place; otherwise keys and values outside all segments are copied.
         With `ends`, segment s is keys[offsets[s]:ends[s]]: both are `segments` numbers, no segment overlaps the one
-        before, and nothing outside of segments is written.  Keys are sorted by the bits from `begin_bit` to `end_bit`,
-        exclusive (None: all above).  If offsets decrease or exceed the number of keys, nothing is written, and `check`
-        raises an error.
+        before, and nothing outside of segments is written.  With `count`, a 32-bit number on the device, only the first
+        `count` of the `segments` segments or rows are sorted, as if there were no others.  Keys are sorted by the bits
+        from `begin_bit` to `end_bit`, exclusive (None: all above).  If offsets decrease or exceed the number of keys,
+        nothing is written, and `check` raises an error.
 
         Raises:
             TypeError: an argument is of a wrong Python type, such as a numpy array.
@@ -95,7 +100,7 @@ class SegmentedSorter(SegmentedCalls, Runner):
             hsgen.core.errors.Usage: there are more than `max_n` keys, or the keys cannot be split into equal rows; the
                 bit range is reversed or exceeds the key.
         """
-        given = dict(zip(_ROLES, (keys, offsets, ends, out, values, values_out), strict=True))
+        given = dict(zip(_ROLES, (keys, offsets, ends, count, out, values, values_out), strict=True))
         how = self._asked(given, segments, begin_bit, end_bit)
         event = self._run(queue, given, None, wait_for, how)
         self._last = queue

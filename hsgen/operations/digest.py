@@ -130,7 +130,9 @@ class _Digest(Operation):
 
     def signature(self, signature: Signature) -> Signature:
         """See `Operation`: the host gives the count, and no step follows."""
-        return replace(signature, device_count=False, run_boundaries=False, epilogue="", segment_ends=False)
+        return replace(
+            signature, device_count=False, run_boundaries=False, epilogue="", segment_ends=False, segment_count=False
+        )
 
     def more_values(self, values: Iterable[str]) -> tuple[str, ...]:
         """See `Operation`: the result of an argsort is digested as values."""

@@ -89,6 +89,19 @@ def with_gaps(rng: np.random.Generator, offsets: Offsets) -> tuple[Offsets, Offs
     return starts + front, ends - back
 
 
+def live(rng: np.random.Generator, most: int) -> int:
+    """Return a number of segments in device memory, of which the host knows that they are `most` at most: it may exceed
+    that."""
+    return (0, 1, most // 2, most, most + 1, (1 << 32) - 1, int(rng.integers(0, most + 1)))[rng.integers(7)]
+
+
+def unread(offsets: Offsets, used: int) -> NDArray[np.uint32]:
+    """Return the array of a call, shape as that of `offsets`: behind the first `used`, what no segment can have."""
+    found = offsets.astype(np.uint32)
+    found[used:] = (1 << 32) - 1
+    return found
+
+
 def apart(keys: Keys, starts: Offsets, ends: Offsets, sort: Sort, how: Options) -> NDArray[np.intp]:
     """Return the original indices of the keys in the order of sorted segments, shape (n,); keys outside of all segments
     stay in place."""

@@ -51,7 +51,7 @@ class _SegmentedSort(Operation):
         if rows and n and (how.segment_count == 0 or n % how.segment_count):
             wrong = f"{n} keys cannot be divided into that number of equal rows"
             raise Usage(f"segment_count {how.segment_count}: {wrong}; give offsets")
-        return replace(how, rows=rows)
+        return replace(how, rows=rows, segments_counted="count" in given)
 
     def inputs(self, sort: Sort) -> Mapping[str, int]:
         """See `Operation`: the offsets, and ends; there may be more segments than keys, most of them empty."""
@@ -63,24 +63,31 @@ class _SegmentedSort(Operation):
 
     def reported(self, how: Options) -> list[str]:
         """See `Operation`."""
-        return [f"{how.segment_count} segments"]
+        return [f"{how.segment_count} segments" + ", of which the device has a count" * how.segments_counted]
 
     def call(
         self, sort: Sort, keys: Keys, how: Options, *, in_place: bool, count: int | None, rng: np.random.Generator
     ) -> Call:
         """Return the call that sorts segments of a random layout, or rows of equal length."""
         n, number = len(keys), int(rng.integers(2 * len(layouts.LAYOUTS)))
-        if number < len(layouts.LAYOUTS):
-            offsets = list(layouts.LAYOUTS.values())[number](rng, n, *layouts.test_counts(sort))
-            count = len(offsets) - 1
+        rows, pairs, live = number >= len(layouts.LAYOUTS), None, None
+        if rows:
+            most = layouts.rows(sort, n, number)
+            offsets = np.arange(most + 1) * (n // most)
         else:
-            count = layouts.rows(sort, n, number)
-            offsets = np.arange(count + 1) * (n // count)
-        values, pairs = oracle.values_for(rng, n, sort), None
-        if sort.signature.segment_ends and number < len(layouts.LAYOUTS):
-            pairs = layouts.with_gaps(rng, offsets)
-        order = layouts.apart(keys, *pairs, sort, how) if pairs else layouts.permutation(keys, offsets, sort, how)
-        offsets = pairs[0] if pairs else offsets
+            offsets = list(layouts.LAYOUTS.values())[number](rng, n, *layouts.test_counts(sort))
+            most = len(offsets) - 1
+        values = oracle.values_for(rng, n, sort)
+        if sort.signature.segment_ends:
+            pairs = (offsets[:-1], offsets[1:]) if rows else layouts.with_gaps(rng, offsets)
+        if sort.signature.segment_count and rng.integers(4):
+            live = layouts.live(rng, most)
+        some = most if live is None else min(live, most)
+        inside = (pairs[0][:some], pairs[1][:some]) if pairs else None
+        if inside:
+            order = layouts.apart(keys, *inside, sort, how)
+        else:
+            order = layouts.permutation(keys, offsets[: some + 1], sort, how)
         return Call(
             n=n,
             keys=keys,
@@ -88,10 +95,11 @@ class _SegmentedSort(Operation):
             in_place=False,
             values=values,
             values_expected=oracle.values_expected(values, order, sort),
-            how=replace(how, segment_count=count),
-            other=offsets.astype(np.uint32) if number < len(layouts.LAYOUTS) else None,
-            other_values=pairs[1].astype(np.uint32) if pairs else None,
-            kept=~layouts.inside(n, *pairs) if pairs else None,
+            how=replace(how, segment_count=most, segments_counted=live is not None),
+            count=live,
+            other=None if rows else layouts.unread(*((pairs[0], some) if pairs else (offsets, some + 1))),
+            other_values=layouts.unread(pairs[1], some) if pairs and not rows else None,
+            kept=~layouts.inside(n, *inside) if inside else None,
         )
 
     def load(self, sort: Sort, keys: Keys, values: NDArray[Any] | None, how: Options, rng: np.random.Generator) -> Load:

@@ -25,15 +25,12 @@ class SegmentedCalls(Base):
     _rows_hint = ", and the rows as segments={rows}"
     _segment_count = 0  # of the current call
 
-    def _signature(self, key: Any, value: Any, order: str, *, bit_range: bool, segment_ends: bool) -> Signature:
-        """The signature of the sort of these keys."""
+    def _signature(self, key: Any, value: Any, order: str, **features: Any) -> Signature:
+        """The signature of the sort of these keys; `features`: whether calls may use them."""
         how = self._name_keys(key, value, order)
-        return Signature(
-            value=self.value,
-            key_transform=how.kind > 0 or how.descending,
-            bit_range=bool(bit_range),
-            segment_ends=bool(segment_ends),
-        )
+        plain = Signature(value=self.value, key_transform=how.kind > 0 or how.descending)
+        taken: dict[str, Any] = {name: bool(has) for name, has in features.items()}
+        return replace(plain, **taken)
 
     def _counted(self, size: int) -> int:
         """The segments of offsets of this size in bytes."""
@@ -54,6 +51,8 @@ class SegmentedCalls(Base):
         signature = self._sort.signature
         if given["other_values"] is not None and not signature.segment_ends:
             raise ValueError("ends is given; make the sorter with segment_ends=True")
+        if given["count"] is not None and not signature.segment_count:
+            raise ValueError("count is given; make the sorter with segment_count=True")
         if signature.segment_ends and (given["other"] is None) != (given["other_values"] is None):
             name = "offsets" if given["other"] is None else "ends"
             raise ValueError(f"{name} is missing: this sorter takes offsets and ends of segments")

@@ -188,7 +188,7 @@ def _auto(
 def unserved(parts: Sequence[Part], signature: Signature) -> str:
     """Return what serves a signature, if these parts of a sort do not; else ""."""
     traits = [EVERY[x.algorithm].TRAITS for x in parts]
-    if signature.segment_ends and not all(x.segment_ends for x in traits):
-        return "segmented sorts have segment ends"
+    if (signature.segment_ends or signature.segment_count) and not all(x.segments for x in traits):
+        return "segmented sorts have segment ends" if signature.segment_ends else "segmented sorts count segments"
     served = parts and (not signature.bit_range or any(x.bit_ranges for x in traits))
     return "" if served else "radix sorts serve every form that the device can"

@@ -15,7 +15,7 @@ FORMS = {
     "u64": Signature(),
     "f32": Signature(value="v4", key_transform=True),
     "i64": Signature(value="v8", key_transform=True),
-    "u16": Signature(value="v16"),
+    "u16": Signature(value="v16", segment_count=True),
     "u8": Signature(value="index64"),
 }
 

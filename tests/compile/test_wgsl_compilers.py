@@ -7,13 +7,14 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from importlib.util import find_spec
 from pathlib import Path
 
 import covering
 import pytest
 from conftest import missing
+from nightly import nightly
 
 from hsgen.core.errors import Usage
 from hsgen.core.keys import Signature
@@ -126,6 +127,39 @@ def test_every_kernel_that_wgsl_can_express_is_accepted(compiler: Compiler, tmp_
     made = others()
     assert len(made) > 20
     assert compiler(files(made, tmp_path)) == {}
+
+
+BEYOND = {
+    "amd-gcn": "auto_u32 auto_u32_v4 auto_u64 auto_u64_v4",  # 64 KiB and 1024 lanes
+    "cpu": "auto_u64",  # 33 872 bytes
+    "nvidia-sm90": "auto_u32 auto_u32_v4 auto_u64 auto_u64_v4",  # 45 to 48 KiB and 512 lanes
+    "nvidia-vulkan": "auto_u32 auto_u32_v4 auto_u64 auto_u64_v4",
+    "nvidia-hopper": "auto_u32 auto_u32_v4 auto_u64 auto_u64_v4",  # barriers of all work-groups
+}
+"""The sorts of generated/ that need more than WGSL or the compilers' device has (docs/decisions/0030-wgsl.md)."""
+
+
+def golden() -> Iterator[tuple[str, str, Sort]]:
+    """The sorts of generated/, by target and the name of the plan's file."""
+    for path in sorted((ROOT / "generated/targets").glob("*/plans/*.json")):
+        label, key, *value = path.stem.split("_")
+        yield (
+            path.parts[-3],
+            path.stem,
+            target.find(path.parts[-3]).sort(label, key, Signature(value=[*value, "none"][0])),
+        )
+
+
+@pytest.mark.parametrize("compiler", [nightly(naga), tint])
+def test_the_sorts_of_generated_are_accepted_or_listed(compiler: Compiler, tmp_path: Path) -> None:
+    fit, beyond = [], []
+    for name, stem, sort in golden():
+        listed = stem in BEYOND.get(name, "").split()
+        large = any(k.local_bytes(sort.key) > LOCAL or k.work_group > LANES or k.cooperative for k in sort.kernels)
+        assert listed == large, (name, stem)
+        (beyond if large else fit).append(sort)
+    assert len(fit) > 40 and len(beyond) == sum(len(x.split()) for x in BEYOND.values())
+    assert compiler(files(fit, tmp_path)) == {}
 
 
 @pytest.mark.parametrize(

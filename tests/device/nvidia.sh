@@ -204,7 +204,7 @@ forms() {
   jobs+=("cuda-packed cuda -t $target --key f32 --value packed $all")
   jobs+=("graph cuda -t $target --key u32 --value v4 $all --option graph=1")
   jobs+=("graph-segments cuda -t $target --key u32 --value v4 --algorithm segmented_sort --option graph=1")
-  for feature in bit-range segment-ends; do
+  for feature in bit-range segment-ends segment-count; do
     jobs+=("segments-$feature cuda -t $target --key u32 --value v4 --algorithm segmented_sort --feature $feature --option graph=1")
   done
   if has_vulkan; then

@@ -22,6 +22,7 @@ from hsgen.core.keys import KEYS, TYPES
 from hsgen.engines.hosts import Host
 from hsgen.engines.pyopencl import context_for
 from hsgen.opencl import ColumnSorter, Field
+from hsgen.opencl.packing import packs
 from hsgen.operations.oracle import ordered
 from hsgen.system import toolchain
 
@@ -86,9 +87,25 @@ SHAPES = (
     (("f32", "descending"), ("u64", "ascending")),
     (("i8", "ascending"), ("f16", "descending"), ("bool", "ascending")),
     (("u64", "ascending"), ("u64", "ascending")),
+    (("u8", "ascending"), ("bf16", "descending"), ("i8", "ascending")),
+    (("i32", "descending"), ("f32", "ascending")),
+    (("u16", "ascending"), ("i32", "descending"), ("f32", "descending"), ("f16", "ascending"), ("u32", "ascending")),
     (("bf16", "ascending"), ("i16", "descending"), ("f64", "descending"), ("u8", "ascending")),
 )
-"""128-bit keys among them, as two columns."""
+"""128-bit keys among them, as two columns, and columns that fill one, two or parts of words together."""
+
+
+def test_adjacent_columns_share_words() -> None:
+    """Whole columns, if as many words suffice; else words cut through columns."""
+
+    def packed(*names: str) -> list[list[tuple[int, int]]]:
+        return packs([(name, "ascending") for name in names])
+
+    assert packed("u32") == [[(0, 0)]] and packed("u64", "u64") == [[(0, 0)], [(1, 0)]]
+    assert packed("f32", "u16") == [[(0, 16), (1, 0)]] and packed("u32", "u64") == [[(0, 0)], [(1, 0)]]
+    assert packed("u8", "u64", "bool") == [[(0, 8), (1, -56)], [(1, 8), (2, 0)]]
+    parts = packed("u16", "u32", "u32", "u16", "u32")
+    assert parts == [[(0, 48), (1, 16), (2, -16)], [(2, 48), (3, 32), (4, 0)]]
 
 
 @EXAMPLES
@@ -123,7 +140,7 @@ def test_tables(
 
 
 @EXAMPLES
-@given(words=st.integers(1, 16), by=st.sampled_from(SHAPES[:4]), n=st.integers(1, 2000), data=st.data())
+@given(words=st.integers(1, 16), by=st.sampled_from(SHAPES[:6]), n=st.integers(1, 2000), data=st.data())
 def test_keys_in_records(
     queue: Any, sorter: Any, words: int, by: tuple[tuple[str, str], ...], n: int, data: st.DataObject
 ) -> None:

@@ -69,6 +69,12 @@ WAYS = [
     nightly("generic", "u64", Signature(bit_range=True, segment_ends=True)),
     nightly("intel-gen8", "u32", Signature(value="index", segment_ends=True)),
     ("amd-rdna", "u32", Signature(segment_ends=True)),
+    ("cpu", "u32", Signature(segment_count=True)),
+    ("cpu", "u64", Signature(value="v4", segment_count=True, segment_ends=True)),
+    ("generic", "u32", Signature(value="index", segment_count=True)),
+    nightly("generic", "u16", Signature(bit_range=True, segment_count=True, segment_ends=True)),
+    nightly("intel-gen8", "u32", Signature(value="v8", segment_count=True)),
+    ("amd-rdna", "u8", Signature(segment_count=True)),
 ]
 """Target, key and signature: lanes that work alone, bitmask histograms, comparison in 16 lanes, ballots of 32,
 radix-split: the fast run has each too."""
@@ -266,6 +272,40 @@ def test_segments_with_ends_by_the_python_api(embedded: Host, name: str) -> None
         sorter(queue, keys, out)
     with pytest.raises(ValueError, match="make the sorter with segment_ends=True"):
         SegmentedSorter(queue.context, "u32", target=name)(queue, keys, out, ends=out)
+
+
+@pytest.mark.parametrize("name", ["cpu", "generic"])
+def test_a_number_of_segments_on_the_device_by_the_python_api(embedded: Host, name: str) -> None:
+    queue = queue_of(embedded)
+    sorter = SegmentedSorter(queue.context, "u32", target=name, segment_count=True)
+    data = np.array([9, 5, 4, 8, 7, 1, 6, 3], np.uint32)
+    offsets = array.to_device(queue, np.array([1, 3, 3, 6, 8], np.uint32))
+
+    def run(count: int | None, *given: Any, **more: Any) -> list[int]:
+        keys, number = array.to_device(queue, data), array.to_device(queue, np.array([count or 0], np.uint32))
+        sorter(queue, keys, *given, count=None if count is None else number, **more)
+        sorter.check()
+        return [int(x) for x in keys.get()]
+
+    whole = [9, 4, 5, 1, 7, 8, 3, 6]
+    for count, expected in (
+        (0, data.tolist()),
+        (1, [9, 4, 5, 8, 7, 1, 6, 3]),
+        (2, [9, 4, 5, 8, 7, 1, 6, 3]),
+        (3, [9, 4, 5, 1, 7, 8, 6, 3]),
+        (4, whole),
+        (5, whole),
+        (None, whole),
+    ):
+        assert run(count, offsets) == expected
+    assert run(1, segments=4) == [5, 9, 4, 8, 7, 1, 6, 3] and run(3, segments=2) == [4, 5, 8, 9, 1, 3, 6, 7]
+    out = array.to_device(queue, np.full(8, 77, np.uint32))
+    run(3, offsets, out=out)
+    assert out.get().tolist() == [9, 4, 5, 1, 7, 8, 6, 3]
+    with pytest.raises(ValueError, match="make the sorter with segment_count=True"):
+        SegmentedSorter(queue.context, "u32", target=name)(queue, out, offsets, count=out)
+    with pytest.raises(ValueError, match="count has elements of uint64, this sort takes uint32"):
+        sorter(queue, out, offsets, count=array.to_device(queue, data.view(np.uint64)))
 
 
 def test_what_the_python_api_refuses(embedded: Host) -> None:

@@ -15,6 +15,7 @@ from conftest import missing
 from nightly import nightly
 
 from hsgen.cli import main
+from hsgen.cli import tune as tuning
 from hsgen.core.errors import Unavailable
 from hsgen.emit import kernels as render
 from hsgen.engines import native
@@ -22,6 +23,7 @@ from hsgen.engines.hosts import Host
 from hsgen.system import resources
 from hsgen.targets import target
 from hsgen.tools import worker
+from hsgen.tools.tune import runner
 
 PARTS = str(Path(__file__).with_name("lanes") / "webgpu4.toml")
 TINY = str(Path(__file__).with_name("lanes") / "webgpu1.toml")
@@ -192,3 +194,37 @@ def test_a_write_beyond_scratch_is_caught(
     )
     code, _, err = validated(capsys, "--key", "u32")
     assert code == 1 and ("beyond its scratch memory" in err or "WebGPU reports" in err), err
+
+
+WALKING = """
+[radix.u32.per_thread]
+bits = 8
+items = 64
+work_group = 1
+subgroup = 1
+groups = 8
+single = 256
+"""
+
+
+@pytest.mark.device
+def test_a_tuning_ends_with_a_validated_shape(
+    lavapipe: Lavapipe, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """One race of few shapes, whose best is compared, validated and written as evidence."""
+    lavapipe(8)
+    text = Path(TINY).read_text(encoding="utf-8").replace('"webgpu1"', '"walking"').replace("= 256", "= 1")
+    (tmp_path / "walking.toml").write_text(text.split("[radix")[0] + WALKING, encoding="utf-8")
+    monkeypatch.setattr(tuning, "CANDIDATES", 1)
+    monkeypatch.setitem(runner.Field.run.__kwdefaults__, "cases", 8)
+    file, journal = str(tmp_path / "walking.toml"), str(tmp_path / "j")
+    named = ["-t", file, "--journal", journal, "--api", "webgpu", "--device", "llvmpipe"]
+    code = main(["tune", *named, "--budget", "30s", "--sizes", "2^8,2^10", "--seed", "1", "--write", "--json"])
+    out, err = capsys.readouterr()
+    assert code == 0, err
+    document = json.loads(out)
+    assert document["api"] == "webgpu" and {256, 1024} <= {row["n"] for row in document["rows"]}
+    steps = [json.loads(line) for line in Path(journal).read_text(encoding="utf-8").splitlines()]
+    assert steps[-1]["what"] == "checked" and steps[-1]["cases"] > 200
+    (row,) = target.find(file).evidence
+    assert row["api"] == "webgpu" and "tune: u32 radix" in row["result"] and "0 failures" in row["result"]

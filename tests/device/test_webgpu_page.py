@@ -170,3 +170,45 @@ def test_nothing_moves_for_those_who_prefer_that(browser: str, web: Server, tmp_
         first = pixels(other, "#scene", tmp_path)
         time.sleep(0.5)
         assert (first == pixels(other, "#scene", tmp_path)).all()
+
+
+FIRST_SORT = """void (async () => {
+    const adapter = await navigator.gpu.requestAdapter(), device = await adapter.requestDevice(), n = 10000;
+    const usage = GPUBufferUsage.STORAGE | GPUBufferUsage.COPY_SRC | GPUBufferUsage.COPY_DST;
+    const made = (bytes, usage) => device.createBuffer({ size: bytes, usage });
+    const keys = made(4 * n, usage), values = made(4 * n, usage);
+    const end = made(4 * n, GPUBufferUsage.MAP_READ | GPUBufferUsage.COPY_DST);
+    device.queue.writeBuffer(keys, 0, Uint32Array.from({ length: n }, (_, i) => Math.imul(i, 2654435761)));
+    await device.queue.onSubmittedWorkDone();
+    const begin = performance.now();
+    const { Sorter } = await import("/hs/js/index.js");
+    const sorter = await Sorter.create(device, "u32", { value: "u32", maxN: n });
+    const encoder = device.createCommandEncoder();
+    sorter.sort(encoder, { keys, values, n });
+    encoder.copyBufferToBuffer(keys, 0, end, 0, 4 * n);
+    device.queue.submit([encoder.finish()]);
+    await end.mapAsync(GPUMapMode.READ);
+    const took = performance.now() - begin;
+    const sorted = new Uint32Array(end.getMappedRange()).every((key, i, all) => !i || all[i - 1] <= key);
+    globalThis.first = JSON.stringify({ took, sorted, name: sorter.name });
+})()"""
+
+
+@pytest.mark.nightly
+def test_the_first_sort_of_a_new_page_takes_little_time(browser: str, web: Server, tmp_path: Path) -> None:
+    """300 ms from the import of the module to sorted keys, with pipelines that no page has compiled before.
+
+    The least of several pages, since other programs delay some.
+    """
+    took = []
+    for number in range(6):
+        with Chromium(browser, tmp_path / str(number)) as page:
+            page.open(f"{web.address}/style.css")
+            page.value(FIRST_SORT)
+            page.wait("globalThis.first")
+            found = json.loads(page.value("globalThis.first"))
+        assert found["sorted"] is True and found["name"].startswith("webgpu-cpu/")
+        took.append(found["took"])
+        if min(took) <= 300:
+            break
+    assert min(took) <= 300, took

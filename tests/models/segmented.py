@@ -15,7 +15,18 @@ from numpy.typing import NDArray
 from hsgen.algorithms.segmented.kernels import kernels
 from hsgen.algorithms.segmented.params import Params
 from hsgen.algorithms.segmented.plan import sifted
-from hsgen.algorithms.segmented.words import COLUMNS, HEAD, HUGES, LARGES, MEDIUMS, PARTS, STATUS, WHERE, layout
+from hsgen.algorithms.segmented.words import (
+    COLUMNS,
+    GREATEST,
+    HEAD,
+    HUGES,
+    LARGES,
+    MEDIUMS,
+    PARTS,
+    STATUS,
+    WHERE,
+    layout,
+)
 from hsgen.core.flags import DIRECT, ROWS
 from hsgen.core.interpreter import PLAIN, Launch, Options, bit_range, launches
 from hsgen.core.plan import CallNumber, Plan
@@ -24,6 +35,7 @@ from hsgen.operations import oracle
 Keys = NDArray[np.unsignedinteger]
 Places = NDArray[np.int64]
 _ROLES = {"source": "source", "destination": "destination", "values_in": "values", "values_out": "values_out"}
+_ROLES |= {"offsets": "other", "stops": "other_values", "counted": "count"}
 
 
 class Fault(Exception):
@@ -52,7 +64,9 @@ class _Play:
         how: Options,
         rng: np.random.Generator,
         ends: NDArray[np.int64] | None = None,
+        live: int | None = None,
     ) -> None:
+        self.live = live
         self.p, self.n, self.rng = p, len(keys), rng
         self.by = oracle.ordered(keys, how.kind, descending=how.descending)
         begin, end = bit_range(plan, how)
@@ -66,10 +80,11 @@ class _Play:
         """The starts and the ends of segments."""
         parts = int(self.words[PARTS])
         if at.argument & ROWS:
-            rows = np.arange(parts + 1) * (self.n // parts if parts else 0)
+            given = int(self.words[GREATEST]) if self.p.signature.segment_count else parts
+            rows = np.arange(parts + 1) * (self.n // given if given else 0)
             return rows[:-1], rows[1:]
         assert self.offsets is not None
-        return self.offsets[:parts], self.offsets[1 : parts + 1] if self.ends is None else self.ends
+        return self.offsets[:parts], self.offsets[1 : parts + 1] if self.ends is None else self.ends[:parts]
 
     def part(self, name: str) -> int:
         """The start of a part of scratch."""
@@ -113,8 +128,13 @@ class _Play:
 
 def _begin(m: _Play, at: Launch) -> None:
     m.words[:HEAD] = 0
-    m.words[PARTS] = at.argument
-    if at.argument == 0 and m.offsets is not None and m.ends is None and m.offsets[0] > m.n:
+    most = at.argument & (1 << 31) - 1
+    if at.argument < 0 and m.live is None:
+        raise Fault("begin reads a number of segments that is not there")
+    m.words[PARTS] = most if at.argument >= 0 or m.live is None else min(most, m.live)
+    if m.p.signature.segment_count:
+        m.words[GREATEST] = most
+    if most == 0 and m.offsets is not None and m.ends is None and m.offsets[0] > m.n:
         m.words[STATUS] = 1
 
 
@@ -122,6 +142,8 @@ def _sift(m: _Play, at: Launch) -> None:
     (starts, ends), p = m.bounds(at), m.p
     if at.groups * sifted(p) < len(starts):
         raise Fault("some segments are not sifted")
+    if not len(starts) and m.offsets is not None and m.ends is None and m.offsets[0] > m.n:
+        m.words[STATUS] = 1
     for s in m.rng.permutation(len(starts)):
         begin, end = int(starts[s]), int(ends[s])
         if begin > end or end > m.n or (s + 1 < len(starts) and starts[s + 1] < end):
@@ -165,7 +187,7 @@ def _windows(m: _Play, at: Launch) -> None:
         if not len(starts) and m.offsets is not None:
             first = last = int(m.offsets[0]) if m.ends is None else m.n
         outside = outside[(outside < first) | (outside >= last)]
-        if at.argument & DIRECT and m.ends is None:
+        if at.argument & DIRECT and not p.signature.segment_ends:
             m.store(1, outside, outside, stored)
         if a < b and ends[b - 1] - starts[b - 1] > p.small:
             b -= 1
@@ -260,20 +282,24 @@ def run(
     how: Options = PLAIN,
     seed: int = 0,
     ends: NDArray[np.int64] | None = None,
+    live: int | None = None,
 ) -> Result:
     """Return the result of the sort of the segments of `keys`, (n,), by `offsets`, (how.parts + 1,), or rows.
+
+    live: the number of segments on the device.
 
     Raises:
         Fault: a kernel stores where it must not, reads what was never written, lacks scratch, finds unexpected buffers,
             or gets too few work-groups.
     """
-    m, made = _Play(p, plan, keys, offsets, how, np.random.default_rng(seed), ends), {k.name: k for k in kernels(p)}
+    m = _Play(p, plan, keys, offsets, how, np.random.default_rng(seed), ends, live)
+    made = {k.name: k for k in kernels(p)}
     if in_place:
         m.buffers[1] = m.buffers[0]
     for at in launches(plan, len(keys), in_place=in_place, how=how):
         kernel = made[at.step.kernel]
         for buffer, binding in zip(kernel.buffers, at.step.bindings, strict=True):
-            if binding.role != {**_ROLES, "offsets": "other", "stops": "other_values"}.get(buffer.name, "scratch"):
+            if binding.role != _ROLES.get(buffer.name, "scratch"):
                 raise Fault(f"{kernel.name} has another buffer instead of {buffer.name}")
         if isinstance(at.step.argument, CallNumber) or kernel.name == "sift" or m.words[STATUS] == 0:
             PLAY[kernel.name](m, at)

@@ -27,6 +27,7 @@ from hsgen.core.interpreter import Options, launches
 from hsgen.core.keys import KEYS, Signature
 from hsgen.core.sort import Sort
 from hsgen.operations import layouts, settled
+from hsgen.operations.segmented_sort import OPERATION
 from hsgen.targets import target
 
 RANKERS: dict[str, dict[str, Any]] = {
@@ -47,12 +48,13 @@ def shape(
     *,
     ranges: bool = False,
     ends: bool = False,
+    counted: bool = False,
 ) -> segmented.Params:
     """A shape with tiles of 64 keys; 16-bit keys have four digits, or with 6 bits three."""
     found = target.find(FROM[ranker])
     own = replace(found.choices["radix", "u32"], bits=bits, groups=groups, **RANKERS[ranker])
     assert dict(radix.notes(own))["ranker"].startswith(ranker)
-    signature = Signature(value=value, bit_range=ranges, segment_ends=ends)
+    signature = Signature(value=value, bit_range=ranges, segment_ends=ends, segment_count=counted)
     made = IMPLICIT["segmented_sort"].specialize({"radix": own}, KEYS[key], signature, found.device)
     assert isinstance(made, segmented.Params)
     return replace(made, small=24, window=100, tile=64, chunk=64) if made.serial else made
@@ -135,6 +137,50 @@ def test_segments_with_ends(ranker: str, name: str) -> None:
             wrong = starts.copy()
             wrong[1] = ends[0] - 1
             assert model.run(p, sort_of(p).plan, keys, wrong, how=how, ends=np.maximum(ends, wrong)).refused
+
+
+@pytest.mark.parametrize("ranker", sorted(RANKERS))
+@pytest.mark.parametrize("ends", [False, True])
+def test_a_number_of_segments_on_the_device(ranker: str, ends: bool) -> None:
+    """Segments from the number on are as if they were none, and their offsets are not read; the host gives a bound."""
+    p, number = shape(ranker, ends=ends, counted=True), 0
+    for n in (1, p.tile + 1, 1000, 40 * p.tile + 3):
+        for seed in range(40):
+            rng = np.random.default_rng([n, seed])
+            made = OPERATION.call(
+                sort_of(p),
+                rng.integers(0, 1 << 16, n).astype(np.uint16),
+                Options(),
+                in_place=False,
+                count=None,
+                rng=rng,
+            )
+            how = replace(made.how, rows=made.other is None)
+            bounds = [None if x is None else x.astype(np.int64) for x in (made.other, made.other_values)]
+            more: dict[str, Any] = {"how": how, "ends": bounds[1], "live": made.count, "seed": seed}
+            for in_place in (False, True):
+                found = model.run(p, sort_of(p).plan, made.keys, bounds[0], in_place=in_place, **more)
+                expected = made.expected
+                if made.kept is not None and not in_place:
+                    assert (found.places[made.kept] == -1).all()
+                    assert expected is not None and (found.keys == expected)[~made.kept].all()
+                else:
+                    assert np.array_equal(found.keys, expected)
+                assert not found.refused
+            number += made.count is not None
+    assert number > 60
+
+
+def test_a_number_on_the_device_does_not_excuse_wrong_offsets() -> None:
+    p, keys = shape("bitmask", counted=True), np.arange(100, dtype=np.uint16)
+    for offsets, live, wrong in (
+        ([0, 5, 4], 2, True),
+        ([0, 5, 4], 1, False),
+        ([101, 5, 4], 0, True),
+        ([0, 101], 0, False),
+    ):
+        how = Options(segment_count=len(offsets) - 1, segments_counted=True)
+        assert model.run(p, sort_of(p).plan, keys, np.array(offsets), how=how, live=live).refused == wrong
 
 
 @pytest.mark.parametrize("ranker", sorted(RANKERS))

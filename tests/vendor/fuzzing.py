@@ -36,7 +36,14 @@ SORTS = {
     ),
     "amd-rdna": ("--key=u32", "--value=v4", "--feature=run-boundaries", "--algorithm=radix"),
     "generic": ("--key=u32", "--value=none", "--value=v4", "--algorithm=merge_path", "--algorithm=digest"),
-    "apple-m1": ("--key=u32", "--value=index", "--value=v4", "--order=both", "--algorithm=segmented_sort"),
+    "apple-m1": (
+        "--key=u32",
+        "--value=index",
+        "--value=v4",
+        "--order=both",
+        "--algorithm=segmented_sort",
+        "--feature=segment-count",
+    ),
     "lavapipe": ("--key=u32", "--algorithm=scan-x4", "--algorithm=bitonic"),
 }
 """The content of the bundle: sorts of all signatures, a report, and each other kind."""

@@ -768,7 +768,7 @@ static int planned(const hs_sort *sort, const hs_step *step, const any_args *arg
     const int counted = args->count.buffer != VK_NULL_HANDLE;
     const uint64_t parts = sort->kind == HS_DIGEST && args->parts < args->n ? args->n : args->parts;
     const int rows = sort->kind == HS_SEGMENTED_SORT && !args->other.buffer;
-    const hs_call call = {args->n, parts, &args->options, in_place, counted, rows, 0};
+    const hs_call call = {args->n, parts, &args->options, in_place, counted, rows, 0, 0};
     uint64_t groups = hs_groups(step, &call);
     if (step->argument.kind == HS_INDIRECT_GRIDS) {
         *argument = max_groups < 1u << 30 ? (int32_t)max_groups : 1 << 30;
@@ -1403,7 +1403,7 @@ static void launched(const hs_sort *sort, uint64_t n, uint32_t calls, int used[6
                 for (i = 0; i < sort->step_count; i++) {
                     const hs_step *step = &sort->steps[i];
                     const hs_call call = {n, 1 << 20, &options[k], place == HS_CALLS_IN_PLACE,
-                                          count == HS_CALLS_DEVICE_COUNT, 0, 0};
+                                          count == HS_CALLS_DEVICE_COUNT, 0, 0, 0};
                     const int grids = step->argument.kind == HS_INDIRECT_GRIDS;
                     if (!(calls & place) || !(calls & count)) continue;
                     if (!(calls & (k ? HS_CALLS_SOME_BITS : HS_CALLS_ALL_BITS))) continue;

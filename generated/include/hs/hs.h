@@ -128,7 +128,7 @@ enum {
     HS_PASS = 1, /* the pass `value` over digits of at most `bits` bits: its number, the digit's shift and width */
     HS_BIT_RANGE = 2, /* the end of the bit range and its start */
     HS_PASS_COUNT = 3, /* the number of passes over digits of at most `bits` bits */
-    HS_CALL_NUMBER = 4, /* the second number of the call, without flags */
+    HS_CALL_NUMBER = 4, /* the second number of the call, without flags; the sign bit is set if it bounds one on the device */
     HS_INDIRECT_GRIDS = 5 /* for the kernel that computes the grids of all other steps from a device-side count */
 };
 

@@ -109,6 +109,7 @@ typedef struct hs_cuda_segmented_sort_args {
     void *scratch;
     const uint32_t *offsets;             /* segment_count + 1 32-bit numbers; null: segments are rows of equal length */
     const uint32_t *ends;                /* segment_count of them, and of offsets; null unless segments have ends */
+    const uint32_t *count;               /* 32 bits: the number of segments, at most segment_count counts; null: segment_count */
     const void *values;                  /* the value of each key, for sorts with values */
     void *values_destination;            /* null: in place, like the keys; required if indices are made */
     size_t source_bytes;                 /* what it holds; 0: not checked */

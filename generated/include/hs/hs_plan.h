@@ -39,6 +39,7 @@ typedef struct hs_call {
     int in_place, device_count;     /* 1: sorted in place; with a device-side count */
     int rows;                  /* 1: segments are rows of equal length, without offsets */
     uint64_t take;             /* keys that a selection takes of each of `number` rows */
+    int segments_counted;      /* 1: number bounds a number of segments in device memory */
 } hs_call;
 
 /* Whether a call for n items launches nothing: n is 0, and no step runs for n = 0. */
@@ -120,7 +121,7 @@ static inline int hs_argument(const hs_sort *sort, const hs_step *step, const hs
     case HS_BIT_RANGE: low = (sort->first_bit + end) | first << 8; break;
     case HS_PASS_COUNT: low = hs_passes(range, rule->bits); break;
     case HS_CALL_NUMBER:
-        low = (uint32_t)call->number;
+        low = (uint32_t)call->number | (call->segments_counted ? 1u << 31 : 0);
         flags = 0;
         break;
     default: return 0;

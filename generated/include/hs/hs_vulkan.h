@@ -182,6 +182,7 @@ typedef struct hs_vulkan_segmented_sort_args {
     hs_vulkan_buffer scratch;            /* at least hs_scratch_with bytes; offset a multiple of 256 */
     hs_vulkan_buffer offsets;            /* segment_count + 1 32-bit numbers; null: segments are rows of equal length */
     hs_vulkan_buffer ends;               /* segment_count of them, and of offsets; null unless segments have ends */
+    hs_vulkan_buffer count;              /* 32 bits: the number of segments, at most segment_count counts; null: segment_count */
     hs_vulkan_buffer values;             /* the value of each key, for sorts with values */
     hs_vulkan_buffer values_destination; /* null: in place, like the keys; required if indices are made */
     VkDescriptorPool pool;               /* sets are allocated from it; reset it when the command buffer has run;

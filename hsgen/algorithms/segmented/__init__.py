@@ -14,7 +14,7 @@ from hsgen.algorithms.segmented.plan import moved, plan, row_test_counts, test_c
 from hsgen.algorithms.traits import Traits
 
 NAME, OPERATION = "segmented_sort", "segmented_sort"
-TRAITS = Traits(bit_ranges=True, segment_ends=True)
+TRAITS = Traits(bit_ranges=True, segments=True)
 
 __all__ = [
     "FIELDS",

@@ -19,6 +19,7 @@ from hsgen.core.kernels import Kernel
 OFFSETS = Buffer(name="offsets", type="u32", read_only=True)
 STOPS = Buffer(name="stops", type="u32", read_only=True)
 WORDS = Buffer(name="words", type="u32")
+COUNTED = Buffer(name="counted", type="u32", read_only=True)
 KEYS = (SOURCE, DESTINATION, OTHER)
 
 
@@ -64,8 +65,9 @@ def _bounds(p: Params) -> tuple[Buffer, ...]:
 
 def begin(p: Params) -> Kernel:
     """Return the kernel that stores the number of segments, clears counts, and without segments checks the offset."""
-    buffers = (WORDS,) if p.signature.segment_ends else (OFFSETS, WORDS)
-    return _kernel(p, "begin", "store the number of segments, clear counts", buffers, lanes=1)
+    form, what = p.signature, "store the number of segments, clear counts"
+    buffers = (*[OFFSETS] * (not form.segment_ends), WORDS, *[COUNTED] * form.segment_count)
+    return _kernel(p, "begin", what, buffers, lanes=1)
 
 
 def sift(p: Params) -> Kernel:

@@ -114,7 +114,7 @@ def specialize(p: Mapping[str, Any], key: KeyType, signature: Signature, device:
 def _specialized(p: Mapping[str, Any], key: KeyType, signature: Signature, device: Device) -> Params | None:
     own = p.get("radix")
     known = replace(PLAIN, value=signature.value, key_transform=signature.key_transform, bit_range=signature.bit_range)
-    whole, signature = signature, replace(signature, segment_ends=False)
+    whole, signature = signature, replace(signature, segment_ends=False, segment_count=False)
     if not isinstance(own, Tile) or signature != known or signature.value == "packed":
         return None
     name = "u32" if key.bytes < 4 else key.name

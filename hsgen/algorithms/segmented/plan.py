@@ -31,6 +31,7 @@ _BOUND = {
     "values_out": Binding(role="values_out"),
     "offsets": Binding(role="other"),
     "stops": Binding(role="other_values"),
+    "counted": Binding(role="count"),
 }
 
 

@@ -12,10 +12,10 @@ from hsgen.algorithms.segmented.params import Params
 from hsgen.core.plan import Binding, DeviceStatus
 from hsgen.core.scratch import Scratch, scratch_of
 
-STATUS, PARTS, MEDIUMS, LARGES, HUGES, COLUMNS, WHERE = range(7)
+STATUS, PARTS, MEDIUMS, LARGES, HUGES, COLUMNS, WHERE, GREATEST = range(8)
 """Indices of single words: 1 if offsets are invalid; the number of segments; the numbers of listed medium segments, of
 larger segments with few columns, and of those with many; the number of columns; the buffer to which the first pass
-stored keys (1 destination, 2 scratch)."""
+stored keys (1 destination, 2 scratch); the number of segments that the host gave, where the device has another."""
 HEAD = 8
 OTHER = Binding(role="scratch")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -17,6 +18,9 @@ _CALL = (
     "struct hs_call_arguments { n: i32, argument: i32, rows: i32, take: i32 }\n"
     "@group(1) @binding(0) var<uniform> hs_call: hs_call_arguments;\n"
 )
+_EXCHANGE = re.compile(r"\bsubgroup[A-Z]\w*\(")
+_UNPROVED = "diagnostic(off, subgroup_uniformity);\n"
+"""Lanes of a subgroup agree on conditions that come from their own exchanges, which Tint does not follow."""
 _GET = """\
 fn {name}(i: i32) -> u32 {{
     return extractBits({load}, (u32(i) & {mask}u) * {bits}u, {bits}u);
@@ -78,7 +82,8 @@ def translate(kernels: Mapping[str, str], groups: Mapping[str, int]) -> tuple[st
             e.kernel = name
             raise
     own: dict[str, list[str]] = {name: [] for name in kernels}
-    common = [_CALL]
+    exchanges = any(map(_EXCHANGE.search, [*module.texts.values(), *module.kernels.values()]))
+    common = [_UNPROVED * exchanges + _CALL]
     for name, text in module.texts.items():
         users = module.users[name]
         (own[users[0]] if len(users) == 1 else common).append(text)

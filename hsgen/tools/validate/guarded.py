@@ -62,7 +62,7 @@ class Frame:
                 slot, FRONT + SHIFTS * max(self.unit, self._value_unit) + greatest * size + self.back + 4 * words
             )
         self._count_unit = max(engine.align, 4)
-        if sort.signature.device_count:
+        if sort.signature.device_count or sort.signature.segment_count:
             engine.allocate(COUNT, FRONT + SHIFTS * self._count_unit + self.back)
 
     def framed(self, array: NDArray[Any], place: int) -> Bytes:

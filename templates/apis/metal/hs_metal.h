@@ -122,6 +122,7 @@ typedef struct hs_metal_segmented_sort_args {
     hs_metal_buffer scratch;
     hs_metal_buffer offsets;             /* segment_count + 1 32-bit numbers; null: segments are rows of equal length */
     hs_metal_buffer ends;                /* segment_count of them, and of offsets; null unless segments have ends */
+    hs_metal_buffer count;               /* 32 bits: the number of segments, at most segment_count counts; null: segment_count */
     hs_metal_buffer values;              /* the value of each key, for sorts with values */
     hs_metal_buffer values_destination;  /* null: in place, like the keys; required if indices are made */
 } hs_metal_segmented_sort_args;

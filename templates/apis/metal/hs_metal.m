@@ -55,6 +55,7 @@ hs_status hs_metal_segmented_sort(const hs_metal *sorter, hs_metal_commands comm
         record.given[HS_SCRATCH] = args->scratch;
         record.given[HS_OTHER_INPUT] = args->offsets;
         record.given[HS_OTHER_VALUES] = args->ends;
+        record.given[HS_COUNT] = args->count;
         record.given[HS_VALUES] = args->values;
         record.given[HS_VALUES_OUT] = args->values_destination;
     }

@@ -118,6 +118,7 @@ typedef struct hs_opencl_segmented_sort_args {
     cl_mem scratch;
     cl_mem offsets;         /* segment_count + 1 32-bit numbers; null: segments are rows of equal length */
     cl_mem ends;            /* segment_count of them, and of offsets; null unless segments have ends */
+    cl_mem count;           /* 32 bits: the number of segments, at most segment_count counts; null: segment_count */
     cl_mem values;          /* the value of each key, for sorts with values */
     cl_mem values_destination; /* null: in place, like the keys; required if indices are made */
     cl_uint wait_count;     /* events to wait for */

@@ -307,7 +307,7 @@ hs_status hs_vulkan_run(const hs_vulkan *s, VkCommandBuffer commands, const hs_v
     call.plan.number = record->number;
     call.plan.take = record->take;
     call.plan.options = &record->options;
-    call.plan.device_count = given[HS_COUNT].buffer != VK_NULL_HANDLE;
+    call.plan.device_count = s->sort->device_count && given[HS_COUNT].buffer != VK_NULL_HANDLE;
     call.plan.in_place =
         hs_vulkan_same(&given[HS_DESTINATION], &given[HS_SOURCE]) && !record->options.discard_keys;
     if (record->timestamps.written) *record->timestamps.written = 0;

@@ -151,6 +151,7 @@ typedef struct hs_webgpu_segmented_sort_args {
     hs_webgpu_buffer scratch;
     hs_webgpu_buffer offsets;             /* segment_count + 1 32-bit numbers; null: segments are rows of equal length */
     hs_webgpu_buffer ends;                /* segment_count of them, and of offsets; null unless segments have ends */
+    hs_webgpu_buffer count;               /* 32 bits: the number of segments, at most segment_count counts; null: segment_count */
     hs_webgpu_buffer values;              /* the value of each key, for sorts with values */
     hs_webgpu_buffer values_destination;  /* null: in place, like the keys; required if indices are made */
 } hs_webgpu_segmented_sort_args;

@@ -83,6 +83,7 @@ static inline hs_status any_segments(const hs_cuda *sorter, cudaStream_t stream,
         args.offsets = (const uint32_t *)any->other;
         args.offsets_bytes = any->other_bytes;
         args.ends = (const uint32_t *)any->other_values;
+        args.count = any->count;
         args.ends_bytes = any->other_values_bytes;
         args.values = any->values;
         args.values_bytes = any->values_bytes;

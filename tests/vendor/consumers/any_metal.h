@@ -66,6 +66,7 @@ static inline hs_status any_segments(const hs_metal *sorter, hs_metal_commands c
         args.scratch = any->scratch;
         args.offsets = any->other;
         args.ends = any->other_values;
+        args.count = any->count;
         args.values = any->values;
         args.values_destination = any->values_destination;
     }

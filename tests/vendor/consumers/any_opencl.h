@@ -60,6 +60,7 @@ static hs_status any_segments(hs_opencl *sorter, cl_command_queue queue, const a
     args.values_destination = any->values_destination;
     args.offsets = any->other;
     args.ends = any->other_values;
+    args.count = any->count;
     args.segment_count = any->parts;
     return hs_opencl_segmented_sort(sorter, queue, &args, error);
 }

@@ -78,6 +78,7 @@ static inline hs_status any_segments(const hs_vulkan *s, VkCommandBuffer command
         args.scratch = any->scratch;
         args.offsets = any->other;
         args.ends = any->other_values;
+        args.count = any->count;
         args.values = any->values;
         args.values_destination = any->values_destination;
         args.pool = any->pool;

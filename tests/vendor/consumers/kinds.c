@@ -170,6 +170,7 @@ static void segments(void)
         case 16: args.scratch = NULL; expected = HS_ERROR_SCRATCH; break;
         case 17: args.values = values; expected = HS_ERROR_OPTION; break;
         case 18: args.n = 1001; expected = HS_ERROR_COUNT; break;
+        case 19: args.count = values; expected = HS_ERROR_OPTION; break; /* of segments on the device */
         default: hs_opencl_release(sorter); sorter = NULL; continue;
         }
         is(any_segments(sorter, queue, &args, &error), expected, __LINE__ + (int)trial, "segments");

@@ -41,6 +41,7 @@ static hs_status hn_call_scan(const hn_call *call, size_t scratch, cudaError_t *
 
 static hs_status hn_call_segments(const hn_call *call, size_t scratch, cudaError_t *code)
 {
+    size_t count_bytes;
     hs_cuda_segmented_sort_args args = {};
     args.n = call->n;
     args.segment_count = call->segment_count;
@@ -49,6 +50,7 @@ static hs_status hn_call_segments(const hn_call *call, size_t scratch, cudaError
     args.destination = hn_part(call, HS_DESTINATION, &args.destination_bytes);
     args.offsets = reinterpret_cast<const uint32_t *>(hn_part(call, HS_OTHER_INPUT, &args.offsets_bytes));
     args.ends = reinterpret_cast<const uint32_t *>(hn_part(call, HS_OTHER_VALUES, &args.ends_bytes));
+    args.count = reinterpret_cast<const uint32_t *>(hn_part(call, HS_COUNT, &count_bytes));
     args.values = hn_part(call, HS_VALUES, &args.values_bytes);
     args.values_destination = hn_part(call, HS_VALUES_OUT, &args.values_destination_bytes);
     args.scratch = scratch ? hn_state.scratch : NULL;

@@ -43,6 +43,7 @@ static hs_status hn_call_segments(cl_command_queue queue, hn_record *record, hs_
     args.scratch = record->at[HS_SCRATCH];
     args.offsets = record->at[HS_OTHER_INPUT];
     args.ends = record->at[HS_OTHER_VALUES];
+    args.count = record->at[HS_COUNT];
     args.values = record->at[HS_VALUES];
     args.values_destination = record->at[HS_VALUES_OUT];
     return hs_opencl_segmented_sort(hn.sorter, queue, &args, error);

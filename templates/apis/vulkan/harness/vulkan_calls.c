@@ -77,6 +77,7 @@ static hs_status hn_call_segments(const hn_call *call, uint64_t scratch, VkResul
     args.scratch = hn_scratch_part(scratch);
     args.offsets = hn_part(call, HS_OTHER_INPUT);
     args.ends = hn_part(call, HS_OTHER_VALUES);
+    args.count = hn_part(call, HS_COUNT);
     args.values = hn_part(call, HS_VALUES);
     args.values_destination = hn_part(call, HS_VALUES_OUT);
     return hs_vulkan_segmented_sort(hn.sorter, hn.commands, &args, code);

@@ -15,13 +15,27 @@
 // strategy: hybrid
 // one work-group alone: up to 4096 keys
 // buckets of pairs: from 1064961 pairs on; a bucket 256 lanes x 5 = 1280 pairs at most, 2048 places
-// radix-pairs: 4685825 to 1099511627776 keys
+// radix-pairs: 4685825 to 149946368 keys
 // digits: 8 passes of 8 bits, 256 values
 // tile: 256 lanes x 16 = 4096 keys, at most 512 work-groups of tiles
 // ranker: match_ballot, subgroups of 32
 // strategy: hybrid
 // one work-group alone: up to 4096 keys
 // buckets of pairs: from 4685825 pairs on; a bucket 256 lanes x 11 = 2816 pairs at most, 2048 places
+// radix-more: 149946369 to 272629760 keys
+// digits: 8 passes of 8 bits, 256 values
+// tile: 256 lanes x 16 = 4096 keys, at most 512 work-groups of tiles
+// ranker: match_ballot, subgroups of 32
+// strategy: hybrid
+// one work-group alone: up to 4096 keys
+// buckets of pairs: from 17039361 pairs on; a bucket 512 lanes x 10 = 5120 pairs at most, 4096 places
+// radix-many: 272629761 to 1099511627776 keys
+// digits: 8 passes of 8 bits, 256 values
+// tile: 256 lanes x 16 = 4096 keys, at most 512 work-groups of tiles
+// ranker: match_ballot, subgroups of 32
+// strategy: hybrid
+// one work-group alone: up to 4096 keys
+// buckets of pairs: from 231735297 pairs on; a bucket 512 lanes x 34 = 17408 pairs at most, 4096 places
 // greatest count: 1099511627776 keys
 
 #ifdef __CUDACC_RTC__
@@ -1113,76 +1127,6 @@ HS_KERNEL void __launch_bounds__(256) finish_again_radix_few(hs_u32 *words, int 
     words[0 + 8] = hs_to_u32(place == 0 ? 1 : place);
 }
 
-// turn the counts of all passes into starts
-HS_KERNEL void __launch_bounds__(256) starts_radix_pairs(hs_u32 *words, int n, int argument)
-{
-#if __CUDA_ARCH__ >= 900
-    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
-#endif
-    extern __shared__ unsigned long long hs_shared[];
-    hs_u32 *const totals = (hs_u32 *)hs_shared;
-    hs_u32 *const firsts = (hs_u32 *)((unsigned char *)hs_shared + 1024);
-    hs_u32 *const sums = (hs_u32 *)((unsigned char *)hs_shared + 2048);
-    hs_u32 *const mixed = (hs_u32 *)((unsigned char *)hs_shared + 3072);
-
-    for (int pass = 0; pass < 8; pass++) {
-        if (hs_local_id() == 0) mixed[0] = 0u;
-        hs_barrier();
-        for (int d = hs_local_id(), once = 1; once != 0; once = 0) {
-            totals[d] = words[25 + pass * 256 + d];
-            if (hs_to_int(totals[d]) == hs_n()) mixed[0] = 1u;
-        }
-        hs_barrier();
-        {
-            hs_u32 sum = 0u;
-            if (hs_local_id() < 256) {
-                for (int j = 0; j < 1; j++) sum += totals[hs_local_id() * 1 + j];
-                sums[hs_local_id()] = sum;
-            }
-            hs_barrier();
-            for (int far = 1; far < 256; far *= 2) {
-                hs_u32 x = hs_local_id() >= far && hs_local_id() < 256 ? sums[hs_local_id() - far] : 0u;
-                hs_barrier();
-                if (hs_local_id() < 256) sums[hs_local_id()] += x;
-                hs_barrier();
-            }
-            if (hs_local_id() < 256) {
-                hs_u32 before = sums[hs_local_id()] - sum;
-                for (int j = 0; j < 1; j++) {
-                    firsts[hs_local_id() * 1 + j] = before;
-                    before += totals[hs_local_id() * 1 + j];
-                }
-            }
-            hs_barrier();
-        }
-
-        for (int d = hs_local_id(), once = 1; once != 0; once = 0) words[25 + pass * 256 + d] = firsts[d];
-        if (hs_local_id() == 0) words[17 + pass] = 1u - mixed[0];
-        hs_barrier();
-    }
-    if (hs_local_id() == 0) {
-        int left = 0, number = 0, place = 0;
-        for (int q = 0; q < 8; q++) left += hs_to_int(words[17 + q]);
-        // in place an even number of passes ends in the destination, else any number but none: constant digits help out
-        int more = hs_direct() ? (left == 0 ? 1 : 0) : left & 1;
-        if (left + more > 8) more = 0; // the keys are copied at the end
-        left += more;
-        // with an odd number of passes the first may go to the destination, unless that is the source
-        int first = hs_direct() && (left & 1) != 0 ? 1 : 2;
-        for (int q = 0; q < 8; q++) {
-            words[0 + q] = hs_to_u32(place);
-            bool idle = words[17 + q] == 0u;
-            if (!idle || more > 0) {
-                if (idle) more--;
-                number++;
-                words[17 + q] = hs_to_u32(number);
-                place = place == 0 ? first : 3 - place;
-            }
-        }
-        words[0 + 8] = hs_to_u32(place == 0 ? 1 : place);
-    }
-}
-
 // turn counts into starts; send the two highest digits ahead
 HS_KERNEL void __launch_bounds__(256) finish_starts_radix_pairs(hs_u32 *words, int n, int argument)
 {
@@ -1634,8 +1578,980 @@ HS_KERNEL void __launch_bounds__(256) finish_again_radix_pairs(hs_u32 *words, in
     words[0 + 8] = hs_to_u32(place == 0 ? 1 : place);
 }
 
+// turn counts into starts; send the two highest digits ahead
+HS_KERNEL void __launch_bounds__(256) finish_starts_radix_more(hs_u32 *words, int n, int argument)
+{
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
+#endif
+    extern __shared__ unsigned long long hs_shared[];
+    hs_u32 *const totals = (hs_u32 *)hs_shared;
+    hs_u32 *const firsts = (hs_u32 *)((unsigned char *)hs_shared + 1024);
+    hs_u32 *const sums = (hs_u32 *)((unsigned char *)hs_shared + 2048);
+    hs_u32 *const mixed = (hs_u32 *)((unsigned char *)hs_shared + 3072);
+
+    int bits = 1;
+    while (((hs_n() - 1) >> bits) >= 4160) bits++;
+    int more = bits > 8 ? bits - 8 : 0; // bits of a bucket below the highest digit
+    if (hs_local_id() == 0) mixed[1] = 0u;
+    hs_barrier();
+    for (int d = hs_local_id(), once = 1; once != 0; once = 0) if (words[1817 + d] > 5120u << more) mixed[1] = 1u;
+    hs_barrier();
+    for (int pass = 0; pass < 8; pass++) {
+        if (hs_local_id() == 0) mixed[0] = 0u;
+        hs_barrier();
+        for (int d = hs_local_id(), once = 1; once != 0; once = 0) {
+            totals[d] = words[25 + pass * 256 + d];
+            if (hs_to_int(totals[d]) == hs_n()) mixed[0] = 1u;
+        }
+        hs_barrier();
+        {
+            hs_u32 sum = 0u;
+            if (hs_local_id() < 256) {
+                for (int j = 0; j < 1; j++) sum += totals[hs_local_id() * 1 + j];
+                sums[hs_local_id()] = sum;
+            }
+            hs_barrier();
+            for (int far = 1; far < 256; far *= 2) {
+                hs_u32 x = hs_local_id() >= far && hs_local_id() < 256 ? sums[hs_local_id() - far] : 0u;
+                hs_barrier();
+                if (hs_local_id() < 256) sums[hs_local_id()] += x;
+                hs_barrier();
+            }
+            if (hs_local_id() < 256) {
+                hs_u32 before = sums[hs_local_id()] - sum;
+                for (int j = 0; j < 1; j++) {
+                    firsts[hs_local_id() * 1 + j] = before;
+                    before += totals[hs_local_id() * 1 + j];
+                }
+            }
+            hs_barrier();
+        }
+
+        for (int d = hs_local_id(), once = 1; once != 0; once = 0) words[25 + pass * 256 + d] = firsts[d];
+        if (hs_local_id() == 0) words[2843 + pass] = 1u - mixed[0];
+        hs_barrier();
+    }
+    if (hs_local_id() == 0) {
+        bool uneven = mixed[1] != 0u || words[2849] == 0u || words[2850] == 0u;
+        words[2841] = uneven ? 1u : 0u;
+        words[2842] = 0u;
+        for (int q = 0; q < 2; q++) {
+            words[23 + q] = uneven ? 0u : hs_to_u32(q + 257);
+            words[6 + q] = hs_to_u32(2 * q);
+        }
+        words[8] = uneven ? 0u : 1u;
+    }
+}
+
+// find where each bucket begins
+HS_KERNEL void __launch_bounds__(256) finish_bounds_radix_more(hs_stored_key *destination, hs_u32 *bounds, hs_u32 *words, int n, int argument)
+{
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
+#endif
+
+    if (words[8] == 0u) return; // the keys were not sent ahead
+    int bits = 1;
+    while (((hs_n() - 1) >> bits) >= 4160) bits++;
+    int bucket = hs_group_id() * 256 + hs_local_id(), shift = 64 - bits;
+    if (bucket > 1 << bits) return;
+    int begin = 0, end = hs_n();
+    while (begin < end) {
+        int mid = begin + (end - begin) / 2;
+        if (hs_digit(hs_twiddle_in(destination[mid]), shift, (1 << bits) - 1) < bucket) begin = mid + 1;
+        else end = mid;
+    }
+    bounds[bucket] = hs_to_u32(begin);
+    if (begin < hs_n() - 5120)
+        if (hs_digit(hs_twiddle_in(destination[begin + 5120]), shift, (1 << bits) - 1) == bucket) words[2841] = 1u;
+}
+
+// sort a bucket of up to 5120 keys on chip
+HS_KERNEL void __launch_bounds__(512, 2) finish_radix_more(hs_stored_key *destination, hs_value *values_out, hs_u32 *bounds, hs_u32 *words, int n, int argument)
+{
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
+#endif
+    extern __shared__ unsigned long long hs_shared[];
+    hs_key *const tile = (hs_key *)hs_shared;
+    hs_u32 *const places = (hs_u32 *)((unsigned char *)hs_shared + 40960);
+    hs_u32 *const held = (hs_u32 *)((unsigned char *)hs_shared + 57344);
+    hs_u32 *const tops = (hs_u32 *)((unsigned char *)hs_shared + 77824);
+    hs_u32 *const full = (hs_u32 *)((unsigned char *)hs_shared + 77888);
+
+    int bits = 1;
+    while (((hs_n() - 1) >> bits) >= 4160) bits++;
+    int bucket = hs_group_id();
+    if (bucket >= 1 << bits || words[2841] != 0u) return;
+    int begin = hs_to_int(bounds[bucket]), valid = hs_to_int(bounds[bucket + 1]) - begin;
+    if (valid == 0) return;
+    int shift = 0;
+    for (int q = hs_local_id(); q < valid; q += 512) held[q] = values_out[begin + q];
+    for (int i = hs_local_id(); i < 4096; i += 512) places[i] = 0u;
+    if (hs_local_id() == 0) {
+        full[0] = 0u;
+        full[2] = full[3] = 0u;
+    }
+    hs_key k[10];
+    HS_UNROLL for (int i = 0; i < 10; i++) k[i] = HS_LEAST;
+    hs_u32 at[5];
+    HS_UNROLL for (int i = 0; i < 5; i++) at[i] = 0u;
+    HS_UNROLL for (int b = 0; b < 2; b++) {
+        if (b * 4 > 0 && b * 4 * 512 >= valid) break;
+        if ((b * 4 + 4) * 512 <= valid) {
+            HS_UNROLL for (int j = 0; j < 4; j++) k[b * 4 + j] = hs_make_key(hs_key_bits(hs_twiddle_in(destination[begin + hs_local_id() + (b * 4 + j) * 512]), 0) << bits | hs_to_u32(hs_local_id() + (b * 4 + j) * 512), hs_key_bits(hs_twiddle_in(destination[begin + hs_local_id() + (b * 4 + j) * 512]), 32) << bits | hs_key_bits(hs_twiddle_in(destination[begin + hs_local_id() + (b * 4 + j) * 512]), 0) >> (32 - bits));
+        } else {
+            HS_UNROLL for (int j = 0; j < 4; j++) if (hs_local_id() + (b * 4 + j) * 512 < valid) k[b * 4 + j] = hs_make_key(hs_key_bits(hs_twiddle_in(destination[begin + hs_local_id() + (b * 4 + j) * 512]), 0) << bits | hs_to_u32(hs_local_id() + (b * 4 + j) * 512), hs_key_bits(hs_twiddle_in(destination[begin + hs_local_id() + (b * 4 + j) * 512]), 32) << bits | hs_key_bits(hs_twiddle_in(destination[begin + hs_local_id() + (b * 4 + j) * 512]), 0) >> (32 - bits));
+        }
+    }
+    HS_UNROLL for (int b = 0; b < 1; b++) {
+        if (8 > 0 && 4096 >= valid) break;
+        if (5120 <= valid) {
+            HS_UNROLL for (int j = 0; j < 2; j++) k[8 + j] = hs_make_key(hs_key_bits(hs_twiddle_in(destination[begin + hs_local_id() + (8 + j) * 512]), 0) << bits | hs_to_u32(hs_local_id() + (8 + j) * 512), hs_key_bits(hs_twiddle_in(destination[begin + hs_local_id() + (8 + j) * 512]), 32) << bits | hs_key_bits(hs_twiddle_in(destination[begin + hs_local_id() + (8 + j) * 512]), 0) >> (32 - bits));
+        } else {
+            HS_UNROLL for (int j = 0; j < 2; j++) if (hs_local_id() + (8 + j) * 512 < valid) k[8 + j] = hs_make_key(hs_key_bits(hs_twiddle_in(destination[begin + hs_local_id() + (8 + j) * 512]), 0) << bits | hs_to_u32(hs_local_id() + (8 + j) * 512), hs_key_bits(hs_twiddle_in(destination[begin + hs_local_id() + (8 + j) * 512]), 32) << bits | hs_key_bits(hs_twiddle_in(destination[begin + hs_local_id() + (8 + j) * 512]), 0) >> (32 - bits));
+        }
+    }
+    hs_barrier();
+    hs_key one = hs_make_key(hs_key_bits(hs_twiddle_in(destination[begin + 0]), 0) << bits | hs_to_u32(0), hs_key_bits(hs_twiddle_in(destination[begin + 0]), 32) << bits | hs_key_bits(hs_twiddle_in(destination[begin + 0]), 0) >> (32 - bits));
+    {
+        hs_u32 differ = 0u;
+        HS_UNROLL for (int b = 0; b < 2; b++) {
+            if (b * 4 > 0 && b * 4 * 512 >= valid) break;
+            if ((b * 4 + 4) * 512 <= valid) {
+                HS_UNROLL for (int j = 0; j < 4; j++) differ |= hs_key_bits(k[b * 4 + j], 32) ^ hs_key_bits(one, 32);
+            } else {
+                HS_UNROLL for (int j = 0; j < 4; j++) if (hs_local_id() + (b * 4 + j) * 512 < valid) differ |= hs_key_bits(k[b * 4 + j], 32) ^ hs_key_bits(one, 32);
+            }
+        }
+        HS_UNROLL for (int b = 0; b < 1; b++) {
+            if (8 > 0 && 4096 >= valid) break;
+            if (5120 <= valid) {
+                HS_UNROLL for (int j = 0; j < 2; j++) differ |= hs_key_bits(k[8 + j], 32) ^ hs_key_bits(one, 32);
+            } else {
+                HS_UNROLL for (int j = 0; j < 2; j++) if (hs_local_id() + (8 + j) * 512 < valid) differ |= hs_key_bits(k[8 + j], 32) ^ hs_key_bits(one, 32);
+            }
+        }
+        for (int far = 1; far < 32; far *= 2) differ |= hs_to_u32(hs_shuffle_xor(differ, far));
+        if (hs_lane_id() == 0 && differ != 0u) hs_local_atomic_or(full[3], differ);
+        hs_barrier();
+    }
+    if (full[3] == 0u) {
+        hs_u32 differ = 0u;
+        HS_UNROLL for (int b = 0; b < 2; b++) {
+            if (b * 4 > 0 && b * 4 * 512 >= valid) break;
+            if ((b * 4 + 4) * 512 <= valid) {
+                HS_UNROLL for (int j = 0; j < 4; j++) differ |= hs_key_bits(k[b * 4 + j], 0) ^ hs_key_bits(one, 0);
+            } else {
+                HS_UNROLL for (int j = 0; j < 4; j++) if (hs_local_id() + (b * 4 + j) * 512 < valid) differ |= hs_key_bits(k[b * 4 + j], 0) ^ hs_key_bits(one, 0);
+            }
+        }
+        HS_UNROLL for (int b = 0; b < 1; b++) {
+            if (8 > 0 && 4096 >= valid) break;
+            if (5120 <= valid) {
+                HS_UNROLL for (int j = 0; j < 2; j++) differ |= hs_key_bits(k[8 + j], 0) ^ hs_key_bits(one, 0);
+            } else {
+                HS_UNROLL for (int j = 0; j < 2; j++) if (hs_local_id() + (8 + j) * 512 < valid) differ |= hs_key_bits(k[8 + j], 0) ^ hs_key_bits(one, 0);
+            }
+        }
+        for (int far = 1; far < 32; far *= 2) differ |= hs_to_u32(hs_shuffle_xor(differ, far));
+        if (hs_lane_id() == 0 && differ != 0u) hs_local_atomic_or(full[2], differ);
+        hs_barrier();
+    }
+    {
+        hs_u32 differ = full[3] != 0u ? full[3] : full[2];
+        shift = (full[3] != 0u ? 33 : 1) - 12;
+        for (int part = 16; part > 0; part /= 2) if (differ >> part != 0u) {
+            differ >>= part;
+            shift += part;
+        }
+        if (shift < 0) shift = 0;
+        if (hs_local_id() == 0) full[1] = hs_to_u32(shift);
+    }
+    hs_key differ = HS_LEAST;
+    HS_UNROLL for (int b = 0; b < 2; b++) {
+        if (b * 4 > 0 && b * 4 * 512 >= valid) break;
+        if ((b * 4 + 4) * 512 <= valid) {
+            HS_UNROLL for (int j = 0; j < 4; j++) differ |= k[0] ^ k[b * 4 + j];
+        } else {
+            HS_UNROLL for (int j = 0; j < 4; j++) if (hs_local_id() + (b * 4 + j) * 512 < valid) differ |= k[0] ^ k[b * 4 + j];
+        }
+    }
+    HS_UNROLL for (int b = 0; b < 1; b++) {
+        if (8 > 0 && 4096 >= valid) break;
+        if (5120 <= valid) {
+            HS_UNROLL for (int j = 0; j < 2; j++) differ |= k[0] ^ k[8 + j];
+        } else {
+            HS_UNROLL for (int j = 0; j < 2; j++) if (hs_local_id() + (8 + j) * 512 < valid) differ |= k[0] ^ k[8 + j];
+        }
+    }
+    if (hs_digit(differ, shift, 4095) == 0) {
+        int x = hs_digit(k[0], shift, 4095), own = valid > hs_local_id() ? (valid - hs_local_id() + 511) / 512 : 0;
+        at[0] = hs_local_atomic_add(places[x ^ (x >> 5 & 7)], hs_to_u32(own));
+        at[0] |= (at[0] + 1u) << 16;
+        HS_UNROLL for (int i = 1; i < 5; i++) at[i] = at[0] + hs_to_u32(i) * 131074u;
+    } else {
+        HS_UNROLL for (int b = 0; b < 2; b++) {
+            if (b * 4 > 0 && b * 4 * 512 >= valid) break;
+            if ((b * 4 + 4) * 512 <= valid) {
+                HS_UNROLL for (int j = 0; j < 4; j++) { int x = hs_digit(k[b * 4 + j], shift, 4095); at[(b * 4 + j) / 2] |= hs_local_atomic_add(places[x ^ (x >> 5 & 7)], 1u) << (b * 4 + j) % 2 * 16; }
+            } else {
+                HS_UNROLL for (int j = 0; j < 4; j++) if (hs_local_id() + (b * 4 + j) * 512 < valid) { int x = hs_digit(k[b * 4 + j], shift, 4095); at[(b * 4 + j) / 2] |= hs_local_atomic_add(places[x ^ (x >> 5 & 7)], 1u) << (b * 4 + j) % 2 * 16; }
+            }
+        }
+        HS_UNROLL for (int b = 0; b < 1; b++) {
+            if (8 > 0 && 4096 >= valid) break;
+            if (5120 <= valid) {
+                HS_UNROLL for (int j = 0; j < 2; j++) { int x = hs_digit(k[8 + j], shift, 4095); at[(8 + j) / 2] |= hs_local_atomic_add(places[x ^ (x >> 5 & 7)], 1u) << (8 + j) % 2 * 16; }
+            } else {
+                HS_UNROLL for (int j = 0; j < 2; j++) if (hs_local_id() + (8 + j) * 512 < valid) { int x = hs_digit(k[8 + j], shift, 4095); at[(8 + j) / 2] |= hs_local_atomic_add(places[x ^ (x >> 5 & 7)], 1u) << (8 + j) % 2 * 16; }
+            }
+        }
+    }
+    hs_barrier_global(); // in place, keys must all be read before the first is written
+    shift = hs_to_int(full[1]); // the same; else compilers keep all places until they are needed again, and spill
+    hs_u32 sum = 0u, crowd = 0u;
+    for (int e = 0; e < 8; e++) {
+        int x = hs_local_id() * 8 + e;
+        hs_u32 c = places[x ^ (x >> 5 & 7)];
+        sum += c;
+        crowd = c > crowd ? c : crowd;
+    }
+    if (crowd > 24u) full[0] = 1u;
+    hs_u32 before = 0u;
+    {
+        hs_u32 all = sum;
+        for (int far = 1; far < 32; far *= 2) {
+            hs_u32 beside = hs_to_u32(hs_shuffle_xor(all, far));
+            if ((hs_lane_id() & far) != 0) before += beside;
+            all += beside;
+        }
+        if (hs_lane_id() == 0) tops[hs_subgroup_id()] = all;
+        hs_barrier();
+        for (int j = 0; j < 15; j++) if (j < hs_subgroup_id()) before += tops[j];
+    }
+    if (full[0] != 0u) {
+        if (hs_local_id() == 0) {
+            hs_u32 rest = hs_atomic_add(words[2842], 1u);
+            bounds[(1 << bits) + 1 + hs_to_int(rest)] = hs_to_u32(bucket);
+        }
+    } else {
+        for (int e = 0; e < 8; e++) {
+            int x = hs_local_id() * 8 + e;
+            hs_u32 c = places[x ^ (x >> 5 & 7)];
+            places[x ^ (x >> 5 & 7)] = before | c << 16;
+            before += c;
+        }
+        hs_barrier();
+        HS_UNROLL for (int b = 0; b < 2; b++) {
+            if (b * 4 > 0 && b * 4 * 512 >= valid) break;
+            if ((b * 4 + 4) * 512 <= valid) {
+                HS_UNROLL for (int j = 0; j < 4; j++) { int x = hs_digit(k[b * 4 + j], shift, 4095); tile[hs_to_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_to_int(at[(b * 4 + j) / 2] >> (b * 4 + j) % 2 * 16 & 65535u)] = k[b * 4 + j]; }
+            } else {
+                HS_UNROLL for (int j = 0; j < 4; j++) if (hs_local_id() + (b * 4 + j) * 512 < valid) { int x = hs_digit(k[b * 4 + j], shift, 4095); tile[hs_to_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_to_int(at[(b * 4 + j) / 2] >> (b * 4 + j) % 2 * 16 & 65535u)] = k[b * 4 + j]; }
+            }
+        }
+        HS_UNROLL for (int b = 0; b < 1; b++) {
+            if (8 > 0 && 4096 >= valid) break;
+            if (5120 <= valid) {
+                HS_UNROLL for (int j = 0; j < 2; j++) { int x = hs_digit(k[8 + j], shift, 4095); tile[hs_to_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_to_int(at[(8 + j) / 2] >> (8 + j) % 2 * 16 & 65535u)] = k[8 + j]; }
+            } else {
+                HS_UNROLL for (int j = 0; j < 2; j++) if (hs_local_id() + (8 + j) * 512 < valid) { int x = hs_digit(k[8 + j], shift, 4095); tile[hs_to_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_to_int(at[(8 + j) / 2] >> (8 + j) % 2 * 16 & 65535u)] = k[8 + j]; }
+            }
+        }
+        hs_barrier();
+        for (int q = hs_local_id(); q < valid; q += 512) {
+            hs_key key = tile[q];
+            int x = hs_digit(key, shift, 4095);
+            hs_u32 c = places[x ^ (x >> 5 & 7)];
+            int start = hs_to_int(c & 65535u), end = start + hs_to_int(c >> 16), r = start;
+            for (int j = start; j < end; j++) {
+                hs_key near = tile[j];
+                r += (j < q ? !hs_less(key, near) : hs_less(near, key)) ? 1 : 0;
+            }
+            {
+                hs_u32 low = hs_key_bits(key, 0), above = hs_to_u32(bucket) << (32 - bits);
+                destination[begin + r] = hs_twiddle_out(hs_make_key(low >> bits | hs_key_bits(key, 32) << (32 - bits), hs_key_bits(key, 32) >> bits | above));
+                values_out[begin + r] = held[hs_to_int(low & 8191u)];
+            }
+        }
+    }
+
+}
+
+// sort crowded buckets, a digit at a time
+HS_KERNEL void __launch_bounds__(512) finish_rest_radix_more(hs_stored_key *destination, hs_value *values_out, hs_u32 *bounds, hs_u32 *words, int n, int argument)
+{
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
+#endif
+    extern __shared__ unsigned long long hs_shared[];
+    hs_key *const tile = (hs_key *)hs_shared;
+    hs_u32 *const totals = (hs_u32 *)((unsigned char *)hs_shared + 40960);
+    hs_u32 *const firsts = (hs_u32 *)((unsigned char *)hs_shared + 41984);
+    hs_u32 *const sums = (hs_u32 *)((unsigned char *)hs_shared + 43008);
+    hs_u32 *const mixed = (hs_u32 *)((unsigned char *)hs_shared + 45056);
+    hs_u32 *const counts = (hs_u32 *)((unsigned char *)hs_shared + 45064);
+    hs_u32 *const held = (hs_u32 *)((unsigned char *)hs_shared + 61448);
+
+    if (words[2841] != 0u) return;
+    int bits = 1;
+    while (((hs_n() - 1) >> bits) >= 4160) bits++;
+    for (int number = hs_group_id(); number < hs_to_int(words[2842]); number += 256) {
+        int bucket = hs_to_int(bounds[(1 << bits) + 1 + number]);
+        int begin = hs_to_int(bounds[bucket]), valid = hs_to_int(bounds[bucket + 1]) - begin;
+        for (int q = hs_local_id(); q < valid; q += 512) held[q] = values_out[begin + q];
+        int row = hs_subgroup_id() * 320 + hs_lane_id();
+        hs_key k[10];
+        if (valid == 5120) {
+            HS_UNROLL for (int i = 0; i < 10; i++) k[i] = hs_make_key(hs_key_bits(hs_twiddle_in(destination[begin + (row + i * 32)]), 0) << bits | hs_to_u32((row + i * 32)), hs_key_bits(hs_twiddle_in(destination[begin + (row + i * 32)]), 32) << bits | hs_key_bits(hs_twiddle_in(destination[begin + (row + i * 32)]), 0) >> (32 - bits));
+        } else {
+            HS_UNROLL for (int i = 0; i < 10; i++) k[i] = row + i * 32 < valid ? hs_make_key(hs_key_bits(hs_twiddle_in(destination[begin + (row + i * 32)]), 0) << bits | hs_to_u32((row + i * 32)), hs_key_bits(hs_twiddle_in(destination[begin + (row + i * 32)]), 32) << bits | hs_key_bits(hs_twiddle_in(destination[begin + (row + i * 32)]), 0) >> (32 - bits)) : HS_GREATEST;
+        }
+
+        hs_barrier_global(); // pairs must all be read before the first is written
+        int shift = bits, mask = 255;
+        while (shift < 64) {
+            int mine = hs_subgroup_id() * 256;
+            for (int i = hs_local_id(); i < 4096; i += 512) counts[i] = 0u;
+            if (hs_local_id() == 0) {
+                mixed[0] = 1u;
+                mixed[1] = hs_to_u32(shift);
+            }
+            hs_barrier();
+            HS_UNROLL for (int i = 0; i < 10; i++) hs_local_atomic_add(counts[mine + hs_digit(k[i], shift, mask)], 1u);
+            hs_barrier();
+            // a digit's keys come subgroup by subgroup
+            if (hs_local_id() < 256) for (int d = hs_local_id(), once = 1; once != 0; once = 0) {
+                hs_u32 sum = 0u;
+                for (int s = 0; s < 16; s++) {
+                    hs_u32 c = counts[s * 256 + d];
+                    counts[s * 256 + d] = sum;
+                    sum += c;
+                }
+                if (sum == 5120u) mixed[0] = 0u;
+                totals[d] = d == mask ? sum - hs_to_u32(5120 - valid) : sum;
+            }
+            hs_barrier();
+            {
+                int own = hs_subgroup_id() * 32 + hs_lane_id(); // a digit
+                if (own < 256) sums[own] = totals[own];
+                for (int far = 1; far < 32; far *= 2) {
+                    hs_subgroup_barrier();
+                    hs_u32 x = own < 256 && hs_lane_id() >= far ? sums[own - far] : 0u;
+                    hs_subgroup_barrier();
+                    if (own < 256) sums[own] += x;
+                }
+                hs_barrier();
+                if (own < 256) {
+                    hs_u32 before = sums[own] - totals[own];
+                    for (int s = 31; s < own - hs_lane_id(); s += 32) before += sums[s];
+                    firsts[own] = before;
+                }
+                hs_barrier();
+            }
+            shift = hs_to_int(mixed[1]); // the same; else compilers keep all digits until they are needed again, and spill
+            if (mixed[0] == 0u) { // the keys stay where they are
+                HS_UNROLL for (int i = 0; i < 10; i++) { int at_ = row + i * 32; tile[(at_) ^ ((at_) >> 5 & 31)] = k[i]; }
+            } else {
+                if (hs_local_id() < 256) for (int d = hs_local_id(), once = 1; once != 0; once = 0) for (int s = 0; s < 16; s++) counts[s * 256 + d] += firsts[d];
+                hs_barrier();
+                HS_UNROLL for (int i = 0; i < 10; i++) {
+                    {
+                        int d = hs_digit(k[i], shift, mask);
+                        hs_lanemask same = HS_LANEMASK_ALL;
+                        hs_match_bit(same, d, 0);
+                        hs_match_bit(same, d, 1);
+                        hs_match_bit(same, d, 2);
+                        hs_match_bit(same, d, 3);
+                        hs_match_bit(same, d, 4);
+                        hs_match_bit(same, d, 5);
+                        hs_match_bit(same, d, 6);
+                        hs_match_bit(same, d, 7);
+                        int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
+                        hs_subgroup_barrier();
+                        if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
+                        hs_subgroup_barrier();
+                        { int at_ = place; tile[(at_) ^ ((at_) >> 5 & 31)] = k[i]; }
+                    }
+                }
+            }
+            hs_barrier();
+            HS_UNROLL for (int i = 0; i < 10; i++) k[i] = tile[(row + i * 32) ^ ((row + i * 32) >> 5 & 31)];
+            hs_barrier();
+            shift += 8;
+        }
+        HS_UNROLL for (int i = 0; i < 10; i++) {
+            if (row + i * 32 < valid) {
+                hs_u32 low = hs_key_bits(k[i], 0), above = hs_to_u32(bucket) << (32 - bits);
+                destination[begin + row + i * 32] = hs_twiddle_out(hs_make_key(low >> bits | hs_key_bits(k[i], 32) << (32 - bits), hs_key_bits(k[i], 32) >> bits | above));
+                values_out[begin + row + i * 32] = held[hs_to_int(low & 8191u)];
+            }
+        }
+        hs_barrier();
+    }
+}
+
+// say which passes are left, if any
+HS_KERNEL void __launch_bounds__(256) finish_again_radix_more(hs_u32 *words, int n, int argument)
+{
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
+#endif
+
+    if (hs_group_id() > 0 || hs_local_id() > 0) return;
+    bool uneven = words[2841] != 0u;
+    int place = hs_to_int(words[8]), number = place == 0 ? 0 : 2;
+    for (int q = 0; q < 8; q++) {
+        words[17 + q] = uneven ? words[2843 + q] : 0u;
+        words[9 + q] = 0u;
+    }
+    if (!uneven) return; // the keys are at the destination
+    int left = 0;
+    for (int q = 0; q < 8; q++) left += hs_to_int(words[17 + q]);
+    // in place an even number of passes ends in the destination, else any number but none: constant digits help out
+    int more = place != 0 ? left & 1 : hs_direct() ? (left == 0 ? 1 : 0) : left & 1;
+    if (left + more > 8) more = 0; // the keys are copied at the end
+    left += more;
+    // with an odd number of passes the first may go to the destination, unless that is the source
+    int first = hs_direct() && (left & 1) != 0 ? 1 : 2;
+    for (int q = 0; q < 8; q++) {
+        words[0 + q] = hs_to_u32(place);
+        bool idle = words[17 + q] == 0u;
+        if (!idle || more > 0) {
+            if (idle) more--;
+            number++;
+            words[17 + q] = hs_to_u32(number);
+            place = place == 0 ? first : 3 - place;
+        }
+    }
+    words[0 + 8] = hs_to_u32(place == 0 ? 1 : place);
+}
+
+// turn the counts of all passes into starts
+HS_KERNEL void __launch_bounds__(256) starts_radix_many(hs_u32 *words, int n, int argument)
+{
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
+#endif
+    extern __shared__ unsigned long long hs_shared[];
+    hs_u32 *const totals = (hs_u32 *)hs_shared;
+    hs_u32 *const firsts = (hs_u32 *)((unsigned char *)hs_shared + 1024);
+    hs_u32 *const sums = (hs_u32 *)((unsigned char *)hs_shared + 2048);
+    hs_u32 *const mixed = (hs_u32 *)((unsigned char *)hs_shared + 3072);
+
+    for (int pass = 0; pass < 8; pass++) {
+        if (hs_local_id() == 0) mixed[0] = 0u;
+        hs_barrier();
+        for (int d = hs_local_id(), once = 1; once != 0; once = 0) {
+            totals[d] = words[25 + pass * 256 + d];
+            if (hs_to_int(totals[d]) == hs_n()) mixed[0] = 1u;
+        }
+        hs_barrier();
+        {
+            hs_u32 sum = 0u;
+            if (hs_local_id() < 256) {
+                for (int j = 0; j < 1; j++) sum += totals[hs_local_id() * 1 + j];
+                sums[hs_local_id()] = sum;
+            }
+            hs_barrier();
+            for (int far = 1; far < 256; far *= 2) {
+                hs_u32 x = hs_local_id() >= far && hs_local_id() < 256 ? sums[hs_local_id() - far] : 0u;
+                hs_barrier();
+                if (hs_local_id() < 256) sums[hs_local_id()] += x;
+                hs_barrier();
+            }
+            if (hs_local_id() < 256) {
+                hs_u32 before = sums[hs_local_id()] - sum;
+                for (int j = 0; j < 1; j++) {
+                    firsts[hs_local_id() * 1 + j] = before;
+                    before += totals[hs_local_id() * 1 + j];
+                }
+            }
+            hs_barrier();
+        }
+
+        for (int d = hs_local_id(), once = 1; once != 0; once = 0) words[25 + pass * 256 + d] = firsts[d];
+        if (hs_local_id() == 0) words[17 + pass] = 1u - mixed[0];
+        hs_barrier();
+    }
+    if (hs_local_id() == 0) {
+        int left = 0, number = 0, place = 0;
+        for (int q = 0; q < 8; q++) left += hs_to_int(words[17 + q]);
+        // in place an even number of passes ends in the destination, else any number but none: constant digits help out
+        int more = hs_direct() ? (left == 0 ? 1 : 0) : left & 1;
+        if (left + more > 8) more = 0; // the keys are copied at the end
+        left += more;
+        // with an odd number of passes the first may go to the destination, unless that is the source
+        int first = hs_direct() && (left & 1) != 0 ? 1 : 2;
+        for (int q = 0; q < 8; q++) {
+            words[0 + q] = hs_to_u32(place);
+            bool idle = words[17 + q] == 0u;
+            if (!idle || more > 0) {
+                if (idle) more--;
+                number++;
+                words[17 + q] = hs_to_u32(number);
+                place = place == 0 ? first : 3 - place;
+            }
+        }
+        words[0 + 8] = hs_to_u32(place == 0 ? 1 : place);
+    }
+}
+
+// turn counts into starts; send the two highest digits ahead
+HS_KERNEL void __launch_bounds__(256) finish_starts_radix_many(hs_u32 *words, int n, int argument)
+{
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
+#endif
+    extern __shared__ unsigned long long hs_shared[];
+    hs_u32 *const totals = (hs_u32 *)hs_shared;
+    hs_u32 *const firsts = (hs_u32 *)((unsigned char *)hs_shared + 1024);
+    hs_u32 *const sums = (hs_u32 *)((unsigned char *)hs_shared + 2048);
+    hs_u32 *const mixed = (hs_u32 *)((unsigned char *)hs_shared + 3072);
+
+    int bits = 1;
+    while (((hs_n() - 1) >> bits) >= 14144) bits++;
+    int more = bits > 8 ? bits - 8 : 0; // bits of a bucket below the highest digit
+    if (hs_local_id() == 0) mixed[1] = 0u;
+    hs_barrier();
+    for (int d = hs_local_id(), once = 1; once != 0; once = 0) if (words[1817 + d] > 17408u << more) mixed[1] = 1u;
+    hs_barrier();
+    for (int pass = 0; pass < 8; pass++) {
+        if (hs_local_id() == 0) mixed[0] = 0u;
+        hs_barrier();
+        for (int d = hs_local_id(), once = 1; once != 0; once = 0) {
+            totals[d] = words[25 + pass * 256 + d];
+            if (hs_to_int(totals[d]) == hs_n()) mixed[0] = 1u;
+        }
+        hs_barrier();
+        {
+            hs_u32 sum = 0u;
+            if (hs_local_id() < 256) {
+                for (int j = 0; j < 1; j++) sum += totals[hs_local_id() * 1 + j];
+                sums[hs_local_id()] = sum;
+            }
+            hs_barrier();
+            for (int far = 1; far < 256; far *= 2) {
+                hs_u32 x = hs_local_id() >= far && hs_local_id() < 256 ? sums[hs_local_id() - far] : 0u;
+                hs_barrier();
+                if (hs_local_id() < 256) sums[hs_local_id()] += x;
+                hs_barrier();
+            }
+            if (hs_local_id() < 256) {
+                hs_u32 before = sums[hs_local_id()] - sum;
+                for (int j = 0; j < 1; j++) {
+                    firsts[hs_local_id() * 1 + j] = before;
+                    before += totals[hs_local_id() * 1 + j];
+                }
+            }
+            hs_barrier();
+        }
+
+        for (int d = hs_local_id(), once = 1; once != 0; once = 0) words[25 + pass * 256 + d] = firsts[d];
+        if (hs_local_id() == 0) words[2843 + pass] = 1u - mixed[0];
+        hs_barrier();
+    }
+    if (hs_local_id() == 0) {
+        bool uneven = mixed[1] != 0u || words[2849] == 0u || words[2850] == 0u;
+        words[2841] = uneven ? 1u : 0u;
+        words[2842] = 0u;
+        for (int q = 0; q < 2; q++) {
+            words[23 + q] = uneven ? 0u : hs_to_u32(q + 257);
+            words[6 + q] = hs_to_u32(2 * q);
+        }
+        words[8] = uneven ? 0u : 1u;
+    }
+}
+
+// find where each bucket begins
+HS_KERNEL void __launch_bounds__(256) finish_bounds_radix_many(hs_stored_key *destination, hs_u32 *bounds, hs_u32 *words, int n, int argument)
+{
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
+#endif
+
+    if (words[8] == 0u) return; // the keys were not sent ahead
+    int bits = 1;
+    while (((hs_n() - 1) >> bits) >= 14144) bits++;
+    int bucket = hs_group_id() * 256 + hs_local_id(), shift = 64 - bits;
+    if (bucket > 1 << bits) return;
+    int begin = 0, end = hs_n();
+    while (begin < end) {
+        int mid = begin + (end - begin) / 2;
+        if (hs_digit(hs_twiddle_in(destination[mid]), shift, (1 << bits) - 1) < bucket) begin = mid + 1;
+        else end = mid;
+    }
+    bounds[bucket] = hs_to_u32(begin);
+    if (begin < hs_n() - 17408)
+        if (hs_digit(hs_twiddle_in(destination[begin + 17408]), shift, (1 << bits) - 1) == bucket) words[2841] = 1u;
+}
+
+// sort a bucket of up to 17408 keys on chip
+HS_KERNEL void __launch_bounds__(512, 2) finish_radix_many(hs_stored_key *destination, hs_value *values_out, hs_u32 *bounds, hs_u32 *words, int n, int argument)
+{
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
+#endif
+    extern __shared__ unsigned long long hs_shared[];
+    hs_key *const tile = (hs_key *)hs_shared;
+    hs_u32 *const places = (hs_u32 *)((unsigned char *)hs_shared + 139264);
+    hs_u32 *const held = (hs_u32 *)((unsigned char *)hs_shared + 155648);
+    hs_u32 *const tops = (hs_u32 *)((unsigned char *)hs_shared + 225280);
+    hs_u32 *const full = (hs_u32 *)((unsigned char *)hs_shared + 225344);
+
+    int bits = 1;
+    while (((hs_n() - 1) >> bits) >= 14144) bits++;
+    int bucket = hs_group_id();
+    if (bucket >= 1 << bits || words[2841] != 0u) return;
+    int begin = hs_to_int(bounds[bucket]), valid = hs_to_int(bounds[bucket + 1]) - begin;
+    if (valid == 0) return;
+    int shift = 0;
+    for (int q = hs_local_id(); q < valid; q += 512) held[q] = values_out[begin + q];
+    for (int i = hs_local_id(); i < 4096; i += 512) places[i] = 0u;
+    if (hs_local_id() == 0) {
+        full[0] = 0u;
+        full[2] = full[3] = 0u;
+    }
+    hs_key k[34];
+    HS_UNROLL for (int i = 0; i < 34; i++) k[i] = HS_LEAST;
+    hs_u32 at[17];
+    HS_UNROLL for (int i = 0; i < 17; i++) at[i] = 0u;
+    HS_UNROLL for (int b = 0; b < 8; b++) {
+        if (b * 4 > 0 && b * 4 * 512 >= valid) break;
+        if ((b * 4 + 4) * 512 <= valid) {
+            HS_UNROLL for (int j = 0; j < 4; j++) k[b * 4 + j] = hs_make_key(hs_key_bits(hs_twiddle_in(destination[begin + hs_local_id() + (b * 4 + j) * 512]), 0) << bits | hs_to_u32(hs_local_id() + (b * 4 + j) * 512), hs_key_bits(hs_twiddle_in(destination[begin + hs_local_id() + (b * 4 + j) * 512]), 32) << bits | hs_key_bits(hs_twiddle_in(destination[begin + hs_local_id() + (b * 4 + j) * 512]), 0) >> (32 - bits));
+        } else {
+            HS_UNROLL for (int j = 0; j < 4; j++) if (hs_local_id() + (b * 4 + j) * 512 < valid) k[b * 4 + j] = hs_make_key(hs_key_bits(hs_twiddle_in(destination[begin + hs_local_id() + (b * 4 + j) * 512]), 0) << bits | hs_to_u32(hs_local_id() + (b * 4 + j) * 512), hs_key_bits(hs_twiddle_in(destination[begin + hs_local_id() + (b * 4 + j) * 512]), 32) << bits | hs_key_bits(hs_twiddle_in(destination[begin + hs_local_id() + (b * 4 + j) * 512]), 0) >> (32 - bits));
+        }
+    }
+    HS_UNROLL for (int b = 0; b < 1; b++) {
+        if (32 > 0 && 16384 >= valid) break;
+        if (17408 <= valid) {
+            HS_UNROLL for (int j = 0; j < 2; j++) k[32 + j] = hs_make_key(hs_key_bits(hs_twiddle_in(destination[begin + hs_local_id() + (32 + j) * 512]), 0) << bits | hs_to_u32(hs_local_id() + (32 + j) * 512), hs_key_bits(hs_twiddle_in(destination[begin + hs_local_id() + (32 + j) * 512]), 32) << bits | hs_key_bits(hs_twiddle_in(destination[begin + hs_local_id() + (32 + j) * 512]), 0) >> (32 - bits));
+        } else {
+            HS_UNROLL for (int j = 0; j < 2; j++) if (hs_local_id() + (32 + j) * 512 < valid) k[32 + j] = hs_make_key(hs_key_bits(hs_twiddle_in(destination[begin + hs_local_id() + (32 + j) * 512]), 0) << bits | hs_to_u32(hs_local_id() + (32 + j) * 512), hs_key_bits(hs_twiddle_in(destination[begin + hs_local_id() + (32 + j) * 512]), 32) << bits | hs_key_bits(hs_twiddle_in(destination[begin + hs_local_id() + (32 + j) * 512]), 0) >> (32 - bits));
+        }
+    }
+    hs_barrier();
+    hs_key one = hs_make_key(hs_key_bits(hs_twiddle_in(destination[begin + 0]), 0) << bits | hs_to_u32(0), hs_key_bits(hs_twiddle_in(destination[begin + 0]), 32) << bits | hs_key_bits(hs_twiddle_in(destination[begin + 0]), 0) >> (32 - bits));
+    {
+        hs_u32 differ = 0u;
+        HS_UNROLL for (int b = 0; b < 8; b++) {
+            if (b * 4 > 0 && b * 4 * 512 >= valid) break;
+            if ((b * 4 + 4) * 512 <= valid) {
+                HS_UNROLL for (int j = 0; j < 4; j++) differ |= hs_key_bits(k[b * 4 + j], 32) ^ hs_key_bits(one, 32);
+            } else {
+                HS_UNROLL for (int j = 0; j < 4; j++) if (hs_local_id() + (b * 4 + j) * 512 < valid) differ |= hs_key_bits(k[b * 4 + j], 32) ^ hs_key_bits(one, 32);
+            }
+        }
+        HS_UNROLL for (int b = 0; b < 1; b++) {
+            if (32 > 0 && 16384 >= valid) break;
+            if (17408 <= valid) {
+                HS_UNROLL for (int j = 0; j < 2; j++) differ |= hs_key_bits(k[32 + j], 32) ^ hs_key_bits(one, 32);
+            } else {
+                HS_UNROLL for (int j = 0; j < 2; j++) if (hs_local_id() + (32 + j) * 512 < valid) differ |= hs_key_bits(k[32 + j], 32) ^ hs_key_bits(one, 32);
+            }
+        }
+        for (int far = 1; far < 32; far *= 2) differ |= hs_to_u32(hs_shuffle_xor(differ, far));
+        if (hs_lane_id() == 0 && differ != 0u) hs_local_atomic_or(full[3], differ);
+        hs_barrier();
+    }
+    if (full[3] == 0u) {
+        hs_u32 differ = 0u;
+        HS_UNROLL for (int b = 0; b < 8; b++) {
+            if (b * 4 > 0 && b * 4 * 512 >= valid) break;
+            if ((b * 4 + 4) * 512 <= valid) {
+                HS_UNROLL for (int j = 0; j < 4; j++) differ |= hs_key_bits(k[b * 4 + j], 0) ^ hs_key_bits(one, 0);
+            } else {
+                HS_UNROLL for (int j = 0; j < 4; j++) if (hs_local_id() + (b * 4 + j) * 512 < valid) differ |= hs_key_bits(k[b * 4 + j], 0) ^ hs_key_bits(one, 0);
+            }
+        }
+        HS_UNROLL for (int b = 0; b < 1; b++) {
+            if (32 > 0 && 16384 >= valid) break;
+            if (17408 <= valid) {
+                HS_UNROLL for (int j = 0; j < 2; j++) differ |= hs_key_bits(k[32 + j], 0) ^ hs_key_bits(one, 0);
+            } else {
+                HS_UNROLL for (int j = 0; j < 2; j++) if (hs_local_id() + (32 + j) * 512 < valid) differ |= hs_key_bits(k[32 + j], 0) ^ hs_key_bits(one, 0);
+            }
+        }
+        for (int far = 1; far < 32; far *= 2) differ |= hs_to_u32(hs_shuffle_xor(differ, far));
+        if (hs_lane_id() == 0 && differ != 0u) hs_local_atomic_or(full[2], differ);
+        hs_barrier();
+    }
+    {
+        hs_u32 differ = full[3] != 0u ? full[3] : full[2];
+        shift = (full[3] != 0u ? 33 : 1) - 12;
+        for (int part = 16; part > 0; part /= 2) if (differ >> part != 0u) {
+            differ >>= part;
+            shift += part;
+        }
+        if (shift < 0) shift = 0;
+        if (hs_local_id() == 0) full[1] = hs_to_u32(shift);
+    }
+    hs_key differ = HS_LEAST;
+    HS_UNROLL for (int b = 0; b < 8; b++) {
+        if (b * 4 > 0 && b * 4 * 512 >= valid) break;
+        if ((b * 4 + 4) * 512 <= valid) {
+            HS_UNROLL for (int j = 0; j < 4; j++) differ |= k[0] ^ k[b * 4 + j];
+        } else {
+            HS_UNROLL for (int j = 0; j < 4; j++) if (hs_local_id() + (b * 4 + j) * 512 < valid) differ |= k[0] ^ k[b * 4 + j];
+        }
+    }
+    HS_UNROLL for (int b = 0; b < 1; b++) {
+        if (32 > 0 && 16384 >= valid) break;
+        if (17408 <= valid) {
+            HS_UNROLL for (int j = 0; j < 2; j++) differ |= k[0] ^ k[32 + j];
+        } else {
+            HS_UNROLL for (int j = 0; j < 2; j++) if (hs_local_id() + (32 + j) * 512 < valid) differ |= k[0] ^ k[32 + j];
+        }
+    }
+    if (hs_digit(differ, shift, 4095) == 0) {
+        int x = hs_digit(k[0], shift, 4095), own = valid > hs_local_id() ? (valid - hs_local_id() + 511) / 512 : 0;
+        at[0] = hs_local_atomic_add(places[x ^ (x >> 5 & 7)], hs_to_u32(own));
+        at[0] |= (at[0] + 1u) << 16;
+        HS_UNROLL for (int i = 1; i < 17; i++) at[i] = at[0] + hs_to_u32(i) * 131074u;
+    } else {
+        HS_UNROLL for (int b = 0; b < 8; b++) {
+            if (b * 4 > 0 && b * 4 * 512 >= valid) break;
+            if ((b * 4 + 4) * 512 <= valid) {
+                HS_UNROLL for (int j = 0; j < 4; j++) { int x = hs_digit(k[b * 4 + j], shift, 4095); at[(b * 4 + j) / 2] |= hs_local_atomic_add(places[x ^ (x >> 5 & 7)], 1u) << (b * 4 + j) % 2 * 16; }
+            } else {
+                HS_UNROLL for (int j = 0; j < 4; j++) if (hs_local_id() + (b * 4 + j) * 512 < valid) { int x = hs_digit(k[b * 4 + j], shift, 4095); at[(b * 4 + j) / 2] |= hs_local_atomic_add(places[x ^ (x >> 5 & 7)], 1u) << (b * 4 + j) % 2 * 16; }
+            }
+        }
+        HS_UNROLL for (int b = 0; b < 1; b++) {
+            if (32 > 0 && 16384 >= valid) break;
+            if (17408 <= valid) {
+                HS_UNROLL for (int j = 0; j < 2; j++) { int x = hs_digit(k[32 + j], shift, 4095); at[(32 + j) / 2] |= hs_local_atomic_add(places[x ^ (x >> 5 & 7)], 1u) << (32 + j) % 2 * 16; }
+            } else {
+                HS_UNROLL for (int j = 0; j < 2; j++) if (hs_local_id() + (32 + j) * 512 < valid) { int x = hs_digit(k[32 + j], shift, 4095); at[(32 + j) / 2] |= hs_local_atomic_add(places[x ^ (x >> 5 & 7)], 1u) << (32 + j) % 2 * 16; }
+            }
+        }
+    }
+    hs_barrier_global(); // in place, keys must all be read before the first is written
+    shift = hs_to_int(full[1]); // the same; else compilers keep all places until they are needed again, and spill
+    hs_u32 sum = 0u, crowd = 0u;
+    for (int e = 0; e < 8; e++) {
+        int x = hs_local_id() * 8 + e;
+        hs_u32 c = places[x ^ (x >> 5 & 7)];
+        sum += c;
+        crowd = c > crowd ? c : crowd;
+    }
+    if (crowd > 24u) full[0] = 1u;
+    hs_u32 before = 0u;
+    {
+        hs_u32 all = sum;
+        for (int far = 1; far < 32; far *= 2) {
+            hs_u32 beside = hs_to_u32(hs_shuffle_xor(all, far));
+            if ((hs_lane_id() & far) != 0) before += beside;
+            all += beside;
+        }
+        if (hs_lane_id() == 0) tops[hs_subgroup_id()] = all;
+        hs_barrier();
+        for (int j = 0; j < 15; j++) if (j < hs_subgroup_id()) before += tops[j];
+    }
+    if (full[0] != 0u) {
+        if (hs_local_id() == 0) {
+            hs_u32 rest = hs_atomic_add(words[2842], 1u);
+            bounds[(1 << bits) + 1 + hs_to_int(rest)] = hs_to_u32(bucket);
+        }
+    } else {
+        for (int e = 0; e < 8; e++) {
+            int x = hs_local_id() * 8 + e;
+            hs_u32 c = places[x ^ (x >> 5 & 7)];
+            places[x ^ (x >> 5 & 7)] = before | c << 16;
+            before += c;
+        }
+        hs_barrier();
+        HS_UNROLL for (int b = 0; b < 8; b++) {
+            if (b * 4 > 0 && b * 4 * 512 >= valid) break;
+            if ((b * 4 + 4) * 512 <= valid) {
+                HS_UNROLL for (int j = 0; j < 4; j++) { int x = hs_digit(k[b * 4 + j], shift, 4095); tile[hs_to_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_to_int(at[(b * 4 + j) / 2] >> (b * 4 + j) % 2 * 16 & 65535u)] = k[b * 4 + j]; }
+            } else {
+                HS_UNROLL for (int j = 0; j < 4; j++) if (hs_local_id() + (b * 4 + j) * 512 < valid) { int x = hs_digit(k[b * 4 + j], shift, 4095); tile[hs_to_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_to_int(at[(b * 4 + j) / 2] >> (b * 4 + j) % 2 * 16 & 65535u)] = k[b * 4 + j]; }
+            }
+        }
+        HS_UNROLL for (int b = 0; b < 1; b++) {
+            if (32 > 0 && 16384 >= valid) break;
+            if (17408 <= valid) {
+                HS_UNROLL for (int j = 0; j < 2; j++) { int x = hs_digit(k[32 + j], shift, 4095); tile[hs_to_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_to_int(at[(32 + j) / 2] >> (32 + j) % 2 * 16 & 65535u)] = k[32 + j]; }
+            } else {
+                HS_UNROLL for (int j = 0; j < 2; j++) if (hs_local_id() + (32 + j) * 512 < valid) { int x = hs_digit(k[32 + j], shift, 4095); tile[hs_to_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_to_int(at[(32 + j) / 2] >> (32 + j) % 2 * 16 & 65535u)] = k[32 + j]; }
+            }
+        }
+        hs_barrier();
+        for (int q = hs_local_id(); q < valid; q += 512) {
+            hs_key key = tile[q];
+            int x = hs_digit(key, shift, 4095);
+            hs_u32 c = places[x ^ (x >> 5 & 7)];
+            int start = hs_to_int(c & 65535u), end = start + hs_to_int(c >> 16), r = start;
+            for (int j = start; j < end; j++) {
+                hs_key near = tile[j];
+                r += (j < q ? !hs_less(key, near) : hs_less(near, key)) ? 1 : 0;
+            }
+            {
+                hs_u32 low = hs_key_bits(key, 0), above = hs_to_u32(bucket) << (32 - bits);
+                destination[begin + r] = hs_twiddle_out(hs_make_key(low >> bits | hs_key_bits(key, 32) << (32 - bits), hs_key_bits(key, 32) >> bits | above));
+                values_out[begin + r] = held[hs_to_int(low & 32767u)];
+            }
+        }
+    }
+
+}
+
+// sort crowded buckets, a digit at a time
+HS_KERNEL void __launch_bounds__(512) finish_rest_radix_many(hs_stored_key *destination, hs_value *values_out, hs_u32 *bounds, hs_u32 *words, int n, int argument)
+{
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
+#endif
+    extern __shared__ unsigned long long hs_shared[];
+    hs_key *const tile = (hs_key *)hs_shared;
+    hs_u32 *const totals = (hs_u32 *)((unsigned char *)hs_shared + 139264);
+    hs_u32 *const firsts = (hs_u32 *)((unsigned char *)hs_shared + 140288);
+    hs_u32 *const sums = (hs_u32 *)((unsigned char *)hs_shared + 141312);
+    hs_u32 *const mixed = (hs_u32 *)((unsigned char *)hs_shared + 143360);
+    hs_u32 *const counts = (hs_u32 *)((unsigned char *)hs_shared + 143368);
+    hs_u32 *const held = (hs_u32 *)((unsigned char *)hs_shared + 159752);
+
+    if (words[2841] != 0u) return;
+    int bits = 1;
+    while (((hs_n() - 1) >> bits) >= 14144) bits++;
+    for (int number = hs_group_id(); number < hs_to_int(words[2842]); number += 256) {
+        int bucket = hs_to_int(bounds[(1 << bits) + 1 + number]);
+        int begin = hs_to_int(bounds[bucket]), valid = hs_to_int(bounds[bucket + 1]) - begin;
+        for (int q = hs_local_id(); q < valid; q += 512) held[q] = values_out[begin + q];
+        int row = hs_subgroup_id() * 1088 + hs_lane_id();
+        hs_key k[34];
+        if (valid == 17408) {
+            HS_UNROLL for (int i = 0; i < 34; i++) k[i] = hs_make_key(hs_key_bits(hs_twiddle_in(destination[begin + (row + i * 32)]), 0) << bits | hs_to_u32((row + i * 32)), hs_key_bits(hs_twiddle_in(destination[begin + (row + i * 32)]), 32) << bits | hs_key_bits(hs_twiddle_in(destination[begin + (row + i * 32)]), 0) >> (32 - bits));
+        } else {
+            HS_UNROLL for (int i = 0; i < 34; i++) k[i] = row + i * 32 < valid ? hs_make_key(hs_key_bits(hs_twiddle_in(destination[begin + (row + i * 32)]), 0) << bits | hs_to_u32((row + i * 32)), hs_key_bits(hs_twiddle_in(destination[begin + (row + i * 32)]), 32) << bits | hs_key_bits(hs_twiddle_in(destination[begin + (row + i * 32)]), 0) >> (32 - bits)) : HS_GREATEST;
+        }
+
+        hs_barrier_global(); // pairs must all be read before the first is written
+        int shift = bits, mask = 255;
+        while (shift < 64) {
+            int mine = hs_subgroup_id() * 256;
+            for (int i = hs_local_id(); i < 4096; i += 512) counts[i] = 0u;
+            if (hs_local_id() == 0) {
+                mixed[0] = 1u;
+                mixed[1] = hs_to_u32(shift);
+            }
+            hs_barrier();
+            HS_UNROLL for (int i = 0; i < 34; i++) hs_local_atomic_add(counts[mine + hs_digit(k[i], shift, mask)], 1u);
+            hs_barrier();
+            // a digit's keys come subgroup by subgroup
+            if (hs_local_id() < 256) for (int d = hs_local_id(), once = 1; once != 0; once = 0) {
+                hs_u32 sum = 0u;
+                for (int s = 0; s < 16; s++) {
+                    hs_u32 c = counts[s * 256 + d];
+                    counts[s * 256 + d] = sum;
+                    sum += c;
+                }
+                if (sum == 17408u) mixed[0] = 0u;
+                totals[d] = d == mask ? sum - hs_to_u32(17408 - valid) : sum;
+            }
+            hs_barrier();
+            {
+                int own = hs_subgroup_id() * 32 + hs_lane_id(); // a digit
+                if (own < 256) sums[own] = totals[own];
+                for (int far = 1; far < 32; far *= 2) {
+                    hs_subgroup_barrier();
+                    hs_u32 x = own < 256 && hs_lane_id() >= far ? sums[own - far] : 0u;
+                    hs_subgroup_barrier();
+                    if (own < 256) sums[own] += x;
+                }
+                hs_barrier();
+                if (own < 256) {
+                    hs_u32 before = sums[own] - totals[own];
+                    for (int s = 31; s < own - hs_lane_id(); s += 32) before += sums[s];
+                    firsts[own] = before;
+                }
+                hs_barrier();
+            }
+            shift = hs_to_int(mixed[1]); // the same; else compilers keep all digits until they are needed again, and spill
+            if (mixed[0] == 0u) { // the keys stay where they are
+                HS_UNROLL for (int i = 0; i < 34; i++) { int at_ = row + i * 32; tile[(at_) ^ ((at_) >> 5 & 31)] = k[i]; }
+            } else {
+                if (hs_local_id() < 256) for (int d = hs_local_id(), once = 1; once != 0; once = 0) for (int s = 0; s < 16; s++) counts[s * 256 + d] += firsts[d];
+                hs_barrier();
+                HS_UNROLL for (int i = 0; i < 34; i++) {
+                    {
+                        int d = hs_digit(k[i], shift, mask);
+                        hs_lanemask same = HS_LANEMASK_ALL;
+                        hs_match_bit(same, d, 0);
+                        hs_match_bit(same, d, 1);
+                        hs_match_bit(same, d, 2);
+                        hs_match_bit(same, d, 3);
+                        hs_match_bit(same, d, 4);
+                        hs_match_bit(same, d, 5);
+                        hs_match_bit(same, d, 6);
+                        hs_match_bit(same, d, 7);
+                        int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
+                        hs_subgroup_barrier();
+                        if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
+                        hs_subgroup_barrier();
+                        { int at_ = place; tile[(at_) ^ ((at_) >> 5 & 31)] = k[i]; }
+                    }
+                }
+            }
+            hs_barrier();
+            HS_UNROLL for (int i = 0; i < 34; i++) k[i] = tile[(row + i * 32) ^ ((row + i * 32) >> 5 & 31)];
+            hs_barrier();
+            shift += 8;
+        }
+        HS_UNROLL for (int i = 0; i < 34; i++) {
+            if (row + i * 32 < valid) {
+                hs_u32 low = hs_key_bits(k[i], 0), above = hs_to_u32(bucket) << (32 - bits);
+                destination[begin + row + i * 32] = hs_twiddle_out(hs_make_key(low >> bits | hs_key_bits(k[i], 32) << (32 - bits), hs_key_bits(k[i], 32) >> bits | above));
+                values_out[begin + row + i * 32] = held[hs_to_int(low & 32767u)];
+            }
+        }
+        hs_barrier();
+    }
+}
+
+// say which passes are left, if any
+HS_KERNEL void __launch_bounds__(256) finish_again_radix_many(hs_u32 *words, int n, int argument)
+{
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
+#endif
+
+    if (hs_group_id() > 0 || hs_local_id() > 0) return;
+    bool uneven = words[2841] != 0u;
+    int place = hs_to_int(words[8]), number = place == 0 ? 0 : 2;
+    for (int q = 0; q < 8; q++) {
+        words[17 + q] = uneven ? words[2843 + q] : 0u;
+        words[9 + q] = 0u;
+    }
+    if (!uneven) return; // the keys are at the destination
+    int left = 0;
+    for (int q = 0; q < 8; q++) left += hs_to_int(words[17 + q]);
+    // in place an even number of passes ends in the destination, else any number but none: constant digits help out
+    int more = place != 0 ? left & 1 : hs_direct() ? (left == 0 ? 1 : 0) : left & 1;
+    if (left + more > 8) more = 0; // the keys are copied at the end
+    left += more;
+    // with an odd number of passes the first may go to the destination, unless that is the source
+    int first = hs_direct() && (left & 1) != 0 ? 1 : 2;
+    for (int q = 0; q < 8; q++) {
+        words[0 + q] = hs_to_u32(place);
+        bool idle = words[17 + q] == 0u;
+        if (!idle || more > 0) {
+            if (idle) more--;
+            number++;
+            words[17 + q] = hs_to_u32(number);
+            place = place == 0 ? first : 3 - place;
+        }
+    }
+    words[0 + 8] = hs_to_u32(place == 0 ? 1 : place);
+}
+
 // count the digits
-HS_KERNEL void __launch_bounds__(256) count_wide_radix_pairs(const hs_stored_key *source, hs_stored_key *destination, hs_stored_key *other, hs_u32 *words, hs_u64 *table, long long n, int argument)
+HS_KERNEL void __launch_bounds__(256) count_wide_radix_many(const hs_stored_key *source, hs_stored_key *destination, hs_stored_key *other, hs_u32 *words, hs_u64 *table, long long n, int argument)
 {
 #if __CUDA_ARCH__ >= 900
     asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
@@ -1670,7 +2586,7 @@ HS_KERNEL void __launch_bounds__(256) count_wide_radix_pairs(const hs_stored_key
 }
 
 // scan the counts of one digit a work-group
-HS_KERNEL void __launch_bounds__(256) rows_wide_radix_pairs(hs_u32 *words, hs_u64 *table, long long n, int argument)
+HS_KERNEL void __launch_bounds__(256) rows_wide_radix_many(hs_u32 *words, hs_u64 *table, long long n, int argument)
 {
 #if __CUDA_ARCH__ >= 900
     asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
@@ -1710,7 +2626,7 @@ HS_KERNEL void __launch_bounds__(256) rows_wide_radix_pairs(hs_u32 *words, hs_u6
 }
 
 // rank tiles and store their keys at their places
-HS_KERNEL void __launch_bounds__(256, 3) scatter_wide_radix_pairs(const hs_stored_key *source, hs_stored_key *destination, hs_stored_key *other, hs_u32 *words, const hs_value *values_in, hs_value *values_out, hs_value *values_tmp, hs_u64 *table, long long n, int argument)
+HS_KERNEL void __launch_bounds__(256, 3) scatter_wide_radix_many(const hs_stored_key *source, hs_stored_key *destination, hs_stored_key *other, hs_u32 *words, const hs_value *values_in, hs_value *values_out, hs_value *values_tmp, hs_u64 *table, long long n, int argument)
 {
 #if __CUDA_ARCH__ >= 900
     asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
@@ -1864,7 +2780,7 @@ HS_KERNEL void __launch_bounds__(256, 3) scatter_wide_radix_pairs(const hs_store
 }
 
 // copy the keys to the destination, unless they are there
-HS_KERNEL void __launch_bounds__(256) copy_wide_radix_pairs(const hs_stored_key *source, hs_stored_key *destination, hs_stored_key *other, hs_u32 *words, const hs_value *values_in, hs_value *values_out, hs_value *values_tmp, hs_u64 *table, long long n, int argument)
+HS_KERNEL void __launch_bounds__(256) copy_wide_radix_many(const hs_stored_key *source, hs_stored_key *destination, hs_stored_key *other, hs_u32 *words, const hs_value *values_in, hs_value *values_out, hs_value *values_tmp, hs_u64 *table, long long n, int argument)
 {
 #if __CUDA_ARCH__ >= 900
     asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
