@@ -58,12 +58,15 @@ class Rule:
     total: int = ANY
 
 
+_EVERYWHERE = ("bool", "u8", "i8", "i16", "i32", "i64", "f16", "bf16", "f32", "f64")
+"""The types that every library sorts: PyTorch has no sort of the other unsigned ones."""
+
 RULES = (
     Rule(WHOLE, most=1),
     Rule(LIBRARY, length=1 << 31),
     Rule(EACH, most=64, length=1 << 23),
     Rule(ROWS, to=4096, total=TOGETHER),
-    Rule(LIBRARY, most=4, to=1 << 18),
+    Rule(LIBRARY, most=4, to=1 << 18, keys=_EVERYWHERE),
     Rule(SEGMENTS, total=TOGETHER),
     Rule(LIBRARY),
 )

@@ -69,7 +69,7 @@ def moved(p: Hybrid, step: Step, n: int) -> int | None:
         "finish_rest": 0,
         "finish_again": 4 * len(p.digits),
     }
-    if step.kernel == "onesweep" and step.guard.min_n < pairs.least(p):
+    if step.kernel == "onesweep" and step.guard.range != "whole":  # a pass behind
         return 0
     return own.get(step.kernel)
 
