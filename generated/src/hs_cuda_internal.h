@@ -15,7 +15,7 @@ struct hs_cuda {
     int device;
     uint64_t columns; /* greatest grid in x, what the target allows included */
     uint32_t rows;    /* greatest grid in y */
-    int early;        /* as hs_cuda_early */
+    int early;        /* as hs_cuda_early says */
 };
 
 /* A buffer as a caller gives it; `bytes` 0: the size is not known. */
@@ -49,7 +49,7 @@ HS_INTERNAL int hs_cuda_warp_holds(uint64_t warp, uint32_t lanes);
 HS_INTERNAL cudaError_t hs_cuda_device(hs_device *device, char name[HS_CUDA_NAME], int *index);
 
 /* Whether a kernel itself waits for those ahead, so that it may be launched before they have ended. */
-HS_INTERNAL int hs_cuda_early(const void *kernel);
+HS_INTERNAL cudaError_t hs_cuda_early(const void *kernel, int *early);
 
 /* Launch a kernel; all groups of a cooperative one are resident, or the launch fails. */
 HS_INTERNAL cudaError_t hs_cuda_start(const hs_cuda *sorter, const void *kernel, const uint32_t grid[2],

@@ -17,7 +17,8 @@ static int warp = 32, threads = 1024, kernel_threads = 1024;
 static int can_cooperate = 1, cores = 132, resident = 2;
 static int shared_asked;
 static cudaError_t last, attributes_fail, launch_fail;
-static unsigned launches, together; /* in total; of these the cooperative ones */
+static unsigned launches, together, early; /* in total; of these the cooperative ones, and those before the end of others */
+static int compiled = 80, driver = 13000;  /* the architecture of the code, the version of the driver */
 static bool quiet;
 static const hs_sort *launched = &TESTED; /* the owner of these kernels */
 
@@ -69,9 +70,11 @@ extern "C" cudaError_t cudaFuncGetAttributes(cudaFuncAttributes *a, const void *
 {
     memset(a, 0, sizeof *a);
     a->maxThreadsPerBlock = kernel_threads;
+    a->ptxVersion = compiled;
     a->maxDynamicSharedSizeBytes = 16384; /* less than on any device, so that some kernels exceed it */
     return note(attributes_fail);
 }
+extern "C" cudaError_t cudaDriverGetVersion(int *version) { return *version = driver, cudaSuccess; }
 extern "C" cudaError_t cudaFuncSetAttribute(const void *, cudaFuncAttribute, int bytes)
 {
     shared_asked = bytes > shared_asked ? bytes : shared_asked;
@@ -107,8 +110,11 @@ extern "C" cudaError_t cudaLaunchKernel(const void *kernel, dim3 grid, dim3 bloc
 extern "C" cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *config, const void *kernel, void **values)
 {
     const cudaLaunchAttribute *a = config->attrs;
-    if (config->numAttrs != 1 || a->id != cudaLaunchAttributeCooperative || a->val.cooperative != 1) abort();
-    together++;
+    if (config->numAttrs && a->id == cudaLaunchAttributeCooperative && a->val.cooperative == 1) together++;
+    else if (config->numAttrs && a->id == cudaLaunchAttributeProgrammaticStreamSerialization &&
+             a->val.programmaticStreamSerializationAllowed == 1)
+        early++;
+    else if (config->numAttrs) abort();
     return cudaLaunchKernel(kernel, config->gridDim, config->blockDim, values, config->dynamicSmemBytes, config->stream);
 }
 
@@ -350,11 +356,23 @@ static int cooperates()
     CHECK(hs_cuda_match(all, 1, made.key, NULL, &found) == HS_OK && found == &sort);
     CHECK(shared_asked == 20000); /* the number of resident blocks depends on it */
     CHECK(hs_cuda_create(&sort, &sorter, NULL) == HS_OK);
-    launches = together = 0;
+    launches = together = early = 0;
     any_args a = good(1000);
     CHECK(any_sort(sorter, NULL, &a, NULL) == HS_OK && launches == 1 && together == 0 && got.n == 1000);
     a = good(6000);
-    CHECK(any_sort(sorter, NULL, &a, NULL) == HS_OK && launches == 2 && together == 1 && got.argument == 1);
+    CHECK(any_sort(sorter, NULL, &a, NULL) == HS_OK && launches == 2 && together == 1 && early == 0 && got.argument == 1);
+    for (int kind = 0; kind < 3; kind++) { /* code that waits; other code; a driver that does not capture such launches */
+        hs_cuda *waiting = NULL;
+        any_args few = good(1000);
+        compiled = kind == 1 ? 89 : 90;
+        driver = kind == 2 ? 12020 : 12030;
+        early = 0;
+        CHECK(hs_cuda_create(&sort, &waiting, NULL) == HS_OK);
+        CHECK(any_sort(waiting, NULL, &few, NULL) == HS_OK && early == (kind ? 0u : 1u));
+        CHECK(any_sort(waiting, NULL, &a, NULL) == HS_OK && early == (kind ? 0u : 1u)); /* the cooperative one is not */
+        hs_cuda_release(waiting);
+    }
+    compiled = 80, driver = 13000;
     CHECK(got.n == 6000 && got.pointers[1] == uint64_t{2} << 40);
     launch_fail = cudaErrorCooperativeLaunchTooLarge;
     CHECK(any_sort(sorter, NULL, &a, NULL) == HS_ERROR_DEVICE && last == cudaSuccess);

@@ -14,7 +14,7 @@ extern "C" hs_status hs_cuda_create_with(const hs_cuda_kernels *sort, const hs_c
     const cudaError_t pending = cudaPeekAtLastError();
     cudaError_t code = cudaSuccess;
     uint64_t columns = 0, rows = 0;
-    int device = 0, known;
+    int device = 0, early = 0, known;
     hs_scope scope;
     hs_status status;
     hs_cuda *made;
@@ -32,6 +32,7 @@ extern "C" hs_status hs_cuda_create_with(const hs_cuda_kernels *sort, const hs_c
         (void)hs_cuda_failed(code, pending, error);
         return status;
     }
+    if ((code = hs_cuda_early(sort->kernels[0], &early)) != cudaSuccess) return hs_cuda_failed(code, pending, error);
     made = (hs_cuda *)malloc(sizeof *made);
     if (!made) return HS_ERROR_HOST_MEMORY;
     made->kernels = sort;
@@ -39,7 +40,7 @@ extern "C" hs_status hs_cuda_create_with(const hs_cuda_kernels *sort, const hs_c
     made->device = device;
     made->columns = columns < sort->sort->max_groups ? columns : sort->sort->max_groups;
     made->rows = (uint32_t)rows;
-    made->early = hs_cuda_early(sort->kernels[0]);
+    made->early = early;
     *sorter = made;
     return HS_OK;
 }

@@ -56,12 +56,14 @@ extern "C" cudaError_t hs_cuda_device(hs_device *device, char name[HS_CUDA_NAME]
 }
 
 /* Code for compute capability 9.0 and later does; graphs take such launches since CUDA 12.3. */
-extern "C" int hs_cuda_early(const void *kernel)
+extern "C" cudaError_t hs_cuda_early(const void *kernel, int *early)
 {
     struct cudaFuncAttributes has;
     int driver = 0;
-    return cudaDriverGetVersion(&driver) == cudaSuccess && driver >= 12030 &&
-           cudaFuncGetAttributes(&has, kernel) == cudaSuccess && has.ptxVersion >= 90;
+    cudaError_t code = cudaDriverGetVersion(&driver);
+    if (code == cudaSuccess) code = cudaFuncGetAttributes(&has, kernel);
+    *early = code == cudaSuccess && driver >= 12030 && has.ptxVersion >= 90;
+    return code;
 }
 
 extern "C" cudaError_t hs_cuda_start(const hs_cuda *sorter, const void *kernel, const uint32_t grid[2],

@@ -57,10 +57,11 @@ extern "C" hipError_t hs_hip_device(hs_device *device, char name[HS_HIP_NAME], i
     return hipSuccess;
 }
 
-extern "C" int hs_hip_early(const void *kernel)
+extern "C" hipError_t hs_hip_early(const void *kernel, int *early)
 {
     (void)kernel;
-    return 0;
+    *early = 0;
+    return hipSuccess;
 }
 
 extern "C" hipError_t hs_hip_start(const hs_hip *sorter, const void *kernel, const uint32_t grid[2],

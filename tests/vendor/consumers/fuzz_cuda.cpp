@@ -88,7 +88,13 @@ extern "C" cudaError_t cudaFuncGetAttributes(cudaFuncAttributes *a, const void *
     MAY_FAIL
     memset(a, 0, sizeof *a);
     a->maxThreadsPerBlock = 1024;
+    a->ptxVersion = 90;
     return cudaSuccess;
+}
+extern "C" cudaError_t cudaDriverGetVersion(int *version)
+{
+    MAY_FAIL
+    return *version = 13000, cudaSuccess;
 }
 extern "C" cudaError_t cudaFuncSetAttribute(const void *, cudaFuncAttribute, int)
 {
@@ -122,7 +128,9 @@ extern "C" cudaError_t cudaLaunchKernel(const void *kernel, dim3 grid, dim3 bloc
 }
 extern "C" cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *config, const void *kernel, void **values)
 {
-    if (config->numAttrs != 1 || config->attrs->id != cudaLaunchAttributeCooperative) abort();
+    if (config->numAttrs && config->attrs->id != cudaLaunchAttributeCooperative &&
+        config->attrs->id != cudaLaunchAttributeProgrammaticStreamSerialization)
+        abort();
     return cudaLaunchKernel(kernel, config->gridDim, config->blockDim, values, config->dynamicSmemBytes, config->stream);
 }
 
