@@ -22,8 +22,8 @@ SCRATCH, DESTINATION = ROLES.index("scratch"), ROLES.index("destination")
 _WORD = (1 << 64) - 1
 _STREAMS = 16  # of which a prepared call keeps the arguments
 
-_Call = tuple[Any, tuple[Any, ...]]
-"""A function of the driver, and its arguments."""
+_Call = tuple[Any, tuple[Any, ...], str]
+"""A function of the driver, its arguments, and the name of the kernel."""
 
 
 class Arguments:
@@ -57,7 +57,6 @@ class Prepared:
         self._launches = [
             _launch(kernels, loaded[s.step.kernel], s, at) for s, at in zip(steps, arguments.at, strict=True)
         ]
-        self._names = [s.step.kernel for s in steps]
         self._calls: dict[int, list[_Call]] = {}
         self._last: tuple[int, ...] = ()
         self._lock = Lock()
@@ -95,10 +94,10 @@ class Prepared:
                     slots[slot] = bases[role] + plus
                 self._last = now
             calls = self._calls.get(stream) or self._called(stream)
-            for number, (function, arguments) in enumerate(calls):
+            for function, arguments, name in calls:
                 result = function(*arguments)
                 if result[0] != 0:
-                    done(result, f"kernel {self._names[number]}")
+                    done(result, f"kernel {name}")
 
     def _called(self, stream: int) -> list[_Call]:
         """The calls of the driver for a stream."""
@@ -118,10 +117,10 @@ def _launch(kernels: Kernels, one: Loaded, launch: Launch, at: int) -> Callable[
     where = (function, wide, high, 1, one.threads, 1, 1, one.shared)
     if one.cooperative:
         kernels.check_resident(one, wide * high, name)
-        return lambda stream: (driver.cuLaunchCooperativeKernel, (*where, stream, at))
+        return lambda stream: (driver.cuLaunchCooperativeKernel, (*where, stream, at), name)
     if kernels.device.early:
-        return lambda stream: (driver.cuLaunchKernelEx, (_early(where, stream), function, at, 0))
-    return lambda stream: (driver.cuLaunchKernel, (*where, stream, at, 0))
+        return lambda stream: (driver.cuLaunchKernelEx, (_early(where, stream), function, at, 0), name)
+    return lambda stream: (driver.cuLaunchKernel, (*where, stream, at, 0), name)
 
 
 def _early(where: tuple[Any, ...], stream: Any) -> Any:
