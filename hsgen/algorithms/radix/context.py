@@ -5,7 +5,7 @@ from __future__ import annotations
 from hsgen.algorithms.radix import portions
 from hsgen.algorithms.radix.hybrid import buckets
 from hsgen.algorithms.radix.hybrid.params import Hybrid
-from hsgen.algorithms.radix.parts import CROWD
+from hsgen.algorithms.radix.parts import CROWD, NEAR
 from hsgen.algorithms.radix.rankers import flag_words
 from hsgen.algorithms.radix.tile import Tile
 from hsgen.algorithms.radix.words import columns, words
@@ -18,6 +18,7 @@ def context(p: Tile) -> dict[str, object]:
         "at": at,
         "msd": buckets.layout(p, at.msd, at.table) if isinstance(p, Hybrid) and p.msd else None,
         "crowd": CROWD,
+        "near": NEAR,
         "portions": portions.count(p),
         "whole": portions.whole(p),
         "passes": p.digits,

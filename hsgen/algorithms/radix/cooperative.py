@@ -67,7 +67,8 @@ def kernel(p: Cooperative) -> Kernel:
     more = (array("bases", p.radix), array("live", 2 if p.places else 1), *single.place_arrays(p, p.places))
     what = f"sort up to {p.groups * p.tile} keys in one launch"
     made = ranking(p, "grid", what, moving(p, SOURCE, DESTINATION, WORDS), more, folder="radix/cooperative/")
-    return replace(picking(made, keys=False), cooperative=True)
+    made = replace(picking(made, keys=False), cooperative=True)
+    return single.with_room(made) if p.places else made
 
 
 def _single(p: Cooperative) -> Kernel:

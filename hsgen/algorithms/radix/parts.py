@@ -13,6 +13,8 @@ from hsgen.core.kernels import Kernel
 WORDS, TABLE = Buffer(name="words", type="u32"), Buffer(name="table", type="u64")
 CROWD = 24
 """Keys of one place that lanes still compare one by one."""
+NEAR = 3
+"""Keys from the start of a place that lanes compare in any case: one place in fifty of even keys has more."""
 ALL = (SOURCE, DESTINATION, OTHER, WORDS)
 
 

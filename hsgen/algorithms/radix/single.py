@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, ClassVar, TypeVar
 from hsgen.algorithms.buffers import DESTINATION, SOURCE, VALUES_TMP
 from hsgen.algorithms.device_constraints import Problem
 from hsgen.algorithms.radix import rankers, rows, search_space
-from hsgen.algorithms.radix.parts import moving, ranking, sums
+from hsgen.algorithms.radix.parts import NEAR, moving, ranking, sums
 from hsgen.algorithms.radix.rankers import Ranked, array
 from hsgen.algorithms.radix.tile import Tile, recast
 from hsgen.algorithms.search_space import Box, steps
@@ -59,12 +59,19 @@ def place_arrays(p: Tile, places: int) -> tuple[Array, ...]:
     return (array("places", places), *sums(p.work_group, p.subgroup), array("full", 4)) if places else ()
 
 
+def with_room(made: Kernel) -> Kernel:
+    """Return a kernel that sorts by places with room in its tile for the keys behind the last."""
+    tile = next(a for a in made.arrays if a.name == "tile")
+    wider = replace(tile, count=tile.count + NEAR)
+    return replace(made, arrays=tuple(wider if a is tile else a for a in made.arrays))
+
+
 def kernel(p: Single) -> Kernel:
     """Return the kernel."""
     buffers = tuple(b for b in moving(p, SOURCE, DESTINATION) if b != VALUES_TMP)
     summary = f"sort up to {p.alone} keys in one work-group"
     made = ranking(p, "single", summary, buffers, place_arrays(p, p.places), folder="radix/single/")
-    return replace(made, template="radix/single/single_places") if p.places else made
+    return with_room(replace(made, template="radix/single/single_places")) if p.places else made
 
 
 def kernels(p: Single) -> tuple[Kernel, ...]:

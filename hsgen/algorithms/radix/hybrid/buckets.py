@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from hsgen.algorithms.buffers import DESTINATION, DEVICE_N, SOURCE
 from hsgen.algorithms.radix.hybrid.params import Hybrid
-from hsgen.algorithms.radix.parts import CROWD, sums
+from hsgen.algorithms.radix.parts import CROWD, NEAR, sums
 from hsgen.algorithms.radix.rankers import array as _array
 from hsgen.core.buffers import Array, Buffer
 from hsgen.core.kernels import Kernel
@@ -90,6 +90,7 @@ class Layout:
     groups: int
     digits: int
     crowd: int
+    near: int
     key_bits: int
     fits: int
     rest: int
@@ -113,6 +114,7 @@ def layout(p: Hybrid, at: int, table: int) -> Layout:
         groups=groups(p),
         digits=p.msd_digits,
         crowd=CROWD,
+        near=NEAR,
         key_bits=p.key.bits,
         fits=at,
         rest=at + 2,
@@ -187,7 +189,7 @@ def kernels(p: Hybrid, ranking: tuple[Array, ...]) -> tuple[Kernel, ...]:
 
 def _sorting(p: Hybrid, ranking: tuple[Array, ...]) -> tuple[Kernel, ...]:
     """The kernels that sort a bucket, and those in which places are crowded."""
-    held = Array(name="tile", type="key", count=capacity(p)), _array("places", p.bucket_places)
+    held = Array(name="tile", type="key", count=capacity(p) + NEAR), _array("places", p.bucket_places)
     what, arrays = f"sort a bucket of up to {capacity(p)} keys on chip", sums(p.bucket_group, p.subgroup)
     again = _kernel(p, "bucket_rest", "sort crowded buckets by all their bits", (DESTINATION, _WORDS), ranking)
     return (

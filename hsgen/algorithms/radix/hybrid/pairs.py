@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 
 from hsgen.algorithms.buffers import DESTINATION, DEVICE_N, VALUES_OUT
 from hsgen.algorithms.radix.hybrid.params import Hybrid
-from hsgen.algorithms.radix.parts import CROWD, sums
+from hsgen.algorithms.radix.parts import CROWD, NEAR, sums
 from hsgen.algorithms.radix.rankers import array as _array
 from hsgen.core.buffers import Array, Buffer
 from hsgen.core.kernels import Kernel
@@ -82,6 +82,7 @@ class Layout:
     groups: int
     early: int
     crowd: int
+    near: int
     uneven: int
     rest: int
     live: int
@@ -100,6 +101,7 @@ def layout(p: Hybrid, at: int) -> Layout:
         groups=groups(p),
         early=EARLY,
         crowd=CROWD,
+        near=NEAR,
         uneven=at,
         rest=at + 1,
         live=at + 2,
@@ -145,7 +147,7 @@ def kernels(p: Hybrid, at: int, digits: tuple[Array, ...], ranking: tuple[Array,
         )
 
     values = _array("held", capacity(p))
-    lists = Array(name="tile", type="key", count=capacity(p)), _array("places", p.finish_places)
+    lists = Array(name="tile", type="key", count=capacity(p) + NEAR), _array("places", p.finish_places)
     pairs = (DESTINATION, VALUES_OUT, _BOUNDS, _WORDS)
     again = made("finish_rest", "sort crowded buckets, a digit at a time", pairs, (*ranking, values))
     return (

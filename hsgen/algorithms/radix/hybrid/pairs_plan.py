@@ -9,6 +9,7 @@ from hsgen.algorithms.radix import onesweep
 from hsgen.algorithms.radix.hybrid import pairs
 from hsgen.algorithms.radix.hybrid.buckets_plan import Span, incomplete, launched
 from hsgen.algorithms.radix.hybrid.params import PAIRS, Hybrid
+from hsgen.algorithms.radix.parts import NEAR
 from hsgen.algorithms.radix.rows import BOUND
 from hsgen.algorithms.radix.words import values_binding, words_binding
 from hsgen.core.device import Device
@@ -125,7 +126,7 @@ def _sizes(p: Hybrid, device: Device) -> Iterator[Problem]:
 def _counts(p: Hybrid, device: Device) -> Iterator[Problem]:
     """The number of a slot takes the place of the bits that the keys of a bucket share."""
     count, room = len(p.digits), pairs.slot_bits(p)
-    need = (pairs.capacity(p) * (p.key.held + 4) + 4 * p.finish_places) + 8 * p.finish_group + 8
+    need = (pairs.capacity(p) * (p.key.held + 4) + NEAR * p.key.held + 4 * p.finish_places) + 8 * p.finish_group + 8
     crowded = pairs.capacity(p) * (p.key.held + 4) + 4 * (p.radix * (2 + p.finish_group // p.subgroup) + p.finish_group)
     least = pairs.limit(p) << room - 1
     if p.key.bytes < 4:
