@@ -86,9 +86,8 @@ static uint32_t hs_vulkan_read(const char *const **text, const char **at)
     return value;
 }
 
-/* The words of a module: five of a header, then for each instruction the number of its kind, and each operand as the
- * difference from that of the last instruction of the kind, its sign in the lowest bit.  A kind, of which 128 are remembered,
- * is an instruction's first word; where a kind is new, its length and opcode follow, and operands as they are. */
+/* The words of a module.  The number of an instruction is that of its kind, of which 128 are remembered; its length and opcode
+ * follow where it is new.  Other words are differences from the last instruction of the kind, their signs in the lowest bit. */
 static uint32_t *hs_vulkan_words(const hs_spirv *spirv)
 {
     const size_t count = spirv->bytes / sizeof(uint32_t);
@@ -105,10 +104,8 @@ static uint32_t *hs_vulkan_words(const hs_spirv *spirv)
         }
         like = number < kinds ? words + last[number] : NULL;
         last[number] = i;
-        if (like) {
-            words[i] = *like++;
-        } else {
-            words[i] = hs_vulkan_read(&text, &at) << 16;
+        words[i] = like ? *like++ : hs_vulkan_read(&text, &at) << 16;
+        if (!like) {
             words[i] |= hs_vulkan_read(&text, &at);
             kinds += kinds < 128;
         }

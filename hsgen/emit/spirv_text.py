@@ -3,8 +3,8 @@
 A kind is the first word of an instruction, which has its length and opcode.  An instruction is the number of its kind,
 in the order in which the kinds of a module occur, and for each operand the difference from that of the last instruction
 of the kind: code for one key of a lane resembles the code for the next.  The first instruction of a kind has its length
-and opcode after the number, and operands as they are.  The words of the header come first.  The runtime of Vulkan reads
-all this (templates/apis/vulkan/hs_vulkan_create.c).
+and opcode after the number; its operands, and the words of the header, are differences from 0.  The runtime of Vulkan
+reads all this (templates/apis/vulkan/hs_vulkan_create.c).
 """
 
 from __future__ import annotations
@@ -115,7 +115,7 @@ def _next(numbers: Iterator[int]) -> int:
 
 
 def _folded(difference: int) -> int:
-    """A difference of words as a number that is small if the difference is, whatever its sign."""
+    """A difference modulo 2^32 as a number: its sign is the lowest bit."""
     bits = difference & _MASK
     return bits << 1 & _MASK ^ (_MASK if bits >> 31 else 0)
 
