@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 from conftest import missing
-from nightly import nightly
 
 import hsgen
 from hsgen.cli import main
@@ -44,7 +43,7 @@ def test_cuda_of_generated_sorts_is_small() -> None:
     assert {name: size for name, size in found.items() if size > CUDA} == {}
 
 
-@nightly
+@pytest.mark.nightly
 @pytest.mark.parametrize("name", VULKAN)
 def test_spirv_of_every_target_is_small(tmp_path: Path, name: str) -> None:
     sizes = generated(tmp_path, "-t", name, "--value", "none")
