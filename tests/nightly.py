@@ -18,7 +18,8 @@ NIGHTLY = EVERY or os.environ.get("HSGEN_NIGHTLY") == "1"
 
 
 def nightly(*case: Any, id: str | None = None) -> Any:
-    """Mark a case of a parametrized test as nightly."""
+    """Mark a case of a parametrized test as nightly; a test itself has the decorator `pytest.mark.nightly`."""
+    assert not any(getattr(x, "__name__", "").startswith("test_") for x in case), "a test would not be collected"
     return pytest.param(*case, marks=pytest.mark.nightly, id=id)
 
 

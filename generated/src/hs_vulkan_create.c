@@ -70,36 +70,46 @@ static hs_status hs_vulkan_layout(hs_vulkan *s, uint32_t form, uint32_t bindings
     return hs_vulkan_status(code, result);
 }
 
-/* The next number of a text: its digits of 5 bits, low ones first, a character each, plus 32 where more follow. */
+/* The next number of a text: its digits, low ones first, of which the characters from '#' on are the values, without '?' and
+ * the backslash.  A digit of 72 or more is followed by another one, of 18 times the weight. */
 static uint32_t hs_vulkan_read(const char *const **text, const char **at)
 {
-    uint32_t value = 0, shift = 0, digit;
+    uint32_t value = 0, scale = 1, digit;
     do {
         char c;
         if (!**at) *at = *++*text;
         c = *(*at)++;
-        digit = c == '~' ? 57 : c == '}' ? 28 : (uint32_t)(c - '#');
-        value |= (digit & 31) << shift;
-        shift += 5;
-    } while (digit & 32);
+        digit = (uint32_t)(c - '#' - (c > '?') - (c > '\\'));
+        value += digit * scale;
+        scale *= 18;
+    } while (digit >= 72);
     return value;
 }
 
-/* The words of a module: five of a header, then for each instruction its length, its opcode and its operands. */
+/* The words of a module.  The number of an instruction is that of its kind, of which 128 are remembered; its length and opcode
+ * follow where it is new.  Other words are differences from the last instruction of the kind, their signs in the lowest bit. */
 static uint32_t *hs_vulkan_words(const hs_spirv *spirv)
 {
     const size_t count = spirv->bytes / sizeof(uint32_t);
-    uint32_t *words = (uint32_t *)malloc(spirv->bytes), left = 5;
+    uint32_t *words = (uint32_t *)malloc(spirv->bytes), kinds = 0, left = 5;
+    const uint32_t *like = NULL;
     const char *const *text = spirv->text;
     const char *at = *text;
-    size_t i;
+    size_t last[129], i;
     for (i = 0; words && i < count; i++, left--) {
-        uint32_t high = 0;
-        if (!left) {
-            left = hs_vulkan_read(&text, &at);
-            high = left << 16;
+        uint32_t number = hs_vulkan_read(&text, &at);
+        if (left) {
+            words[i] = (like ? *like++ : 0) + (number >> 1 ^ (0 - (number & 1)));
+            continue;
         }
-        words[i] = high | hs_vulkan_read(&text, &at);
+        like = number < kinds ? words + last[number] : NULL;
+        last[number] = i;
+        words[i] = like ? *like++ : hs_vulkan_read(&text, &at) << 16;
+        if (!like) {
+            words[i] |= hs_vulkan_read(&text, &at);
+            kinds += kinds < 128;
+        }
+        left = words[i] >> 16;
     }
     return words;
 }

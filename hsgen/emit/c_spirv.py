@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from hsgen.core.sort import Sort
 from hsgen.emit.c_files import finished, prefixed, rendered
-from hsgen.emit.c_values import sort_values, symbol
+from hsgen.emit.c_values import slot, sort_values, symbol
 from hsgen.emit.spirv import ABSENT, Module
 from hsgen.emit.spirv_file import File
 from hsgen.emit.spirv_text import LITERAL, encoded
@@ -15,11 +15,13 @@ from hsgen.emit.spirv_text import LITERAL, encoded
 def modules_c(sort: Sort, made: Mapping[Module, bytes], compiler: str, prefix: str) -> bytes:
     """Return the C file with the SPIR-V modules of a sort as text; equal modules share an array."""
     users = {data: [m for m in made if made[m] == data] for data in made.values()}
-    arrays = []
+    arrays: list[dict[str, object]] = []
+    texts: dict[str, str] = {}
     for data, of in users.items():
         lines = encoded(data)
-        literals = [lines[i : i + LITERAL] for i in range(0, len(lines), LITERAL)]
-        arrays.append({"symbol": _symbol(sort, of[0]), "users": of, "literals": literals})
+        ends = [i % LITERAL == 0 or i == len(lines) for i in range(1, len(lines) + 1)]
+        texts[name := f"text {len(texts)}"] = "\n".join(f'"{x}"{"," * end}' for x, end in zip(lines, ends, strict=True))
+        arrays.append({"symbol": _symbol(sort, of[0]), "users": of, "text": slot(name)})
     tables = [
         [
             (_symbol(sort, users[made[m]][0]), len(made[m])) if (m := Module(k.name, address)) in made else None
@@ -28,7 +30,7 @@ def modules_c(sort: Sort, made: Mapping[Module, bytes], compiler: str, prefix: s
         for address in (False, True)
     ]
     values = {"arrays": arrays, "tables": tables, "compiler": compiler}
-    return finished(rendered("bundle/spirv.c", s=sort_values(sort, spirv=True), **values), prefix, {})
+    return finished(rendered("bundle/spirv.c", s=sort_values(sort, spirv=True), **values), prefix, texts)
 
 
 def absent_c(sort: Sort, prefix: str) -> bytes:

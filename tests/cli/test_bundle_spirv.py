@@ -106,7 +106,7 @@ def pointers(folder: Path) -> list[str]:
 def embedded(path: Path) -> list[bytes]:
     """The modules in a C file of SPIR-V, in file order."""
     text = path.read_text()
-    found = re.findall(r"static const char \*const \w+\[\] = \{\n(.*?)0\};", text, re.DOTALL)
+    found = re.findall(r"static const char \*const \w+\[\] = \{\n(.*?)\n0\};", text, re.DOTALL)
     modules = [spirv_text.decoded("".join(re.findall(r'"([^"]+)"', x))) for x in found]
     return [x for x in modules if x is not None]
 

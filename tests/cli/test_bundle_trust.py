@@ -206,38 +206,39 @@ FORGERIES: dict[str, Callable[[bytes], bytes]] = {
     "another size": lambda d: re.sub(rb"\{0, (\d+)", rb"{0, \g<1>0", d, count=1),
     "a size in octal": lambda d: re.sub(rb"\{0, (\d)", rb"{0, 0\1", d, count=1),
     "a word where text is": lambda d: re.sub(rb"\{0, (\d{2})", rb"{x, \1", d, count=1),
-    "a number with a digit of 0 at its end": lambda d: re.sub(
-        rb'(.)",\n0\};', lambda m: digits(numbers(m[1])[0] | 32)[:1] + b'#",\n0};', d, count=1
-    ),
+    "a number without its last digit": lambda d: re.sub(rb'",\n0\};', b'~",\n0};', d, count=1),
     "a file for another file": lambda d: d.replace(b"bitonic_u32", b"bitonic_u64"),
     "no words": lambda d: b"",
 }
 
 
+DIGITS = bytes(c for c in range(35, 127) if c not in b"?\\")
+
+
 def numbers(text: bytes) -> list[int]:
     """The numbers in a text of SPIR-V."""
-    found, value, shift = [], 0, 0
+    found, value, scale = [], 0, 1
     for c in text:
-        digit = {125: 28, 126: 57}.get(c, c - 35)
-        value |= (digit & 31) << shift
-        shift = shift + 5 if digit & 32 else 0
-        if not shift:
+        value += DIGITS.index(c) * scale
+        scale *= 18
+        if DIGITS.index(c) < 72:
             found.append(value)
-            value = 0
+            value, scale = 0, 1
     return found
 
 
 def digits(number: int) -> bytes:
     """A number as text."""
-    found = [number & 31]
-    while number := number >> 5:
-        found[-1] |= 32
-        found.append(number & 31)
-    return bytes({28: 125, 57: 126}.get(d, d + 35) for d in found)
+    found = []
+    while number >= 72:
+        found.append(72 + (number - 72) % 18)
+        number = (number - 72) // 18
+    return bytes(DIGITS[d] for d in [*found, number])
 
 
 def changed(change: Callable[[list[int]], list[int]]) -> Callable[[bytes], bytes]:
-    """Change the numbers of the first module of a file: those of its header, then length, opcode and operands."""
+    """Change the numbers of the first module of a file: those of its header, doubled, then for
+    each instruction its kind, where that is new its length and opcode, and operands."""
 
     def made(data: bytes) -> bytes:
         found = re.search(rb'= \{\n((?:"[^"\n]+",?\n)+)0\};', data)
@@ -253,29 +254,27 @@ def with_number(at: int, value: int) -> Callable[[bytes], bytes]:
 
 
 def at_entry(offset: int, value: int) -> Callable[[bytes], bytes]:
-    """Change a number of the entry point, whose opcode is 15."""
+    """Change a number of the entry point, the first instruction with the opcode 15, for the execution model 5."""
 
     def entry(n: list[int]) -> int:
-        at = 5
-        while n[at + 1] != 15:
-            at += n[at] + 1
-        return at + offset
+        return next(i for i in range(5, len(n)) if n[i + 2 : i + 4] == [15, 2 * 5]) + offset
 
     return changed(lambda n: [*n[: entry(n)], value, *n[entry(n) + 1 :]])
 
 
 MODULES: dict[str, Callable[[bytes], bytes]] = {
-    "another magic number": with_number(0, 119734788),
-    "another version": with_number(1, 66305),
-    "a reserved word": with_number(4, 1),
-    "ids without end": with_number(3, 2**32 - 1),
+    "another magic number": with_number(0, 2 * 119734788),
+    "another version": with_number(1, 2 * 66305),
+    "a reserved word": with_number(4, 2),
+    "ids without end": with_number(3, 1),  # the word -1
     "a word of more than 32 bits": with_number(3, 2**32),
-    "an instruction without words": with_number(5, 0),
-    "an instruction of 65536 words": with_number(5, 65536),
-    "an opcode of 17 bits": with_number(6, 65537),
+    "a kind out of order": with_number(5, 1),
+    "an instruction without words": with_number(6, 0),
+    "an instruction of 65536 words": with_number(6, 65536),
+    "an opcode of 17 bits": with_number(7, 65537),
     "an instruction beyond the end": changed(lambda n: [*n[:-2], 9, *n[-1:]]),
-    "an entry point of another kind": at_entry(2, 4),
-    "another entry point": at_entry(4, 0x6E69616E),
+    "an entry point of another kind": at_entry(3, 2 * 4),
+    "another entry point": at_entry(5, 2 * 0x6E69616E),
     "an array under another name": lambda d: d.replace(b"block_sort_4[]", b"block_sort_3[]"),
     "an array in place of another": lambda d: re.sub(
         rb"(\{0, \d+, \w+\}),\n    \{0, \d+, \w+\}", rb"\1,\n    \1", d, count=1

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 from conftest import missing
-from nightly import nightly
 
 import hsgen
 from hsgen.cli import main
@@ -44,14 +43,13 @@ def test_cuda_of_generated_sorts_is_small() -> None:
     assert {name: size for name, size in found.items() if size > CUDA} == {}
 
 
-@nightly
+@pytest.mark.nightly
 @pytest.mark.parametrize("name", VULKAN)
 def test_spirv_of_every_target_is_small(tmp_path: Path, name: str) -> None:
     sizes = generated(tmp_path, "-t", name, "--value", "none")
     assert sum(size for path, size in sizes.items() if "spirv" in path.parts) <= most(name)
 
 
-@nightly
 def test_targets_for_renderers_are_small(tmp_path: Path) -> None:
     sizes = generated(tmp_path, *(f"-t{name}" for name in TEN), "--value", "v4")
     assert sum(sizes.values()) <= RENDERERS

@@ -13,11 +13,13 @@ from conftest import missing
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hsgen.emit.spirv_text import LINE, TEXT, decoded, encoded
+from hsgen.emit.spirv_text import KINDS, LINE, TEXT, decoded, encoded
 from hsgen.system import resources
 
 WORD = st.integers(0, 2**32 - 1)
-INSTRUCTIONS = st.lists(st.tuples(st.integers(0, 0xFFFF), st.lists(WORD, max_size=9)), max_size=12)
+CODE = st.integers(0, 3) | st.integers(0, 0xFFFF)  # few kinds, which occur again
+INSTRUCTIONS = st.lists(st.tuples(CODE, st.lists(WORD, max_size=9)), max_size=12)
+MANY = [(k % (KINDS + 9), [2**32 - 1 - k**j for j in range(k % 5)]) for k in range(3 * KINDS)]
 
 
 def module(header: list[int], instructions: list[tuple[int, list[int]]]) -> bytes:
@@ -32,6 +34,18 @@ def test_a_module_is_read_as_it_was_written(header: list[int], instructions: lis
     assert decoded("".join(lines)) == data
     assert all(0 < len(line) <= LINE and re.fullmatch(f"{TEXT}+", line) for line in lines)
     assert not set('"\\?') & set("".join(lines))
+
+
+def test_kinds_beyond_those_that_readers_remember_are_read() -> None:
+    data = module([0] * 5, MANY)
+    assert len({(code, len(rest)) for code, rest in MANY}) > KINDS
+    assert decoded("".join(encoded(data))) == data
+
+
+def test_code_that_resembles_the_code_before_takes_a_character_a_word() -> None:
+    rest = [[7, 1000 + 40 * i, 990 + 40 * i, 70000] for i in range(100)]
+    text = "".join(encoded(module([0x07230203, 0x10300, 5000, 0, 0], [(128, words) for words in rest])))
+    assert 5 * 100 <= len(text) <= 7 * 100 + 40  # two differences take two
 
 
 @given(text=st.text("#$%CbBI}~", max_size=40))
@@ -55,7 +69,8 @@ def test_the_runtime_reads_the_same_words(tmp_path: Path) -> None:
     cc = shutil.which("gcc") or shutil.which("cc")
     if cc is None:
         missing("no C compiler is installed (apt-get install gcc)")
-    data = module([0x07230203, 0x10300, 1, 2**31, 0], [(k, [2**k - 1 + 31 * j for j in range(k)]) for k in range(32)])
+    powers = [(k, [2**k - 1 + 31 * j for j in range(k)]) for k in range(32)]
+    data = module([0x07230203, 0x10300, 1, 2**31, 2**32 - 1], [*powers, *MANY, *powers])
     text = (resources.templates() / "apis/vulkan/hs_vulkan_create.c").read_text(encoding="utf-8")
     functions = re.search(r"static uint32_t hs_vulkan_read.*?\n}\n.*?\n}\n", text, re.DOTALL)
     assert functions

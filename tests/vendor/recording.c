@@ -107,13 +107,17 @@ static uint64_t hash_of(const uint32_t *words, size_t bytes)
     return hash;
 }
 
+/* The difference, modulo 2^32, that a number stands for: 0, -1, 1, -2, ... */
+static uint32_t signed_of(uint32_t number) { return number % 2 ? ~(number / 2) : number / 2; }
+
 /* The hash of a module of a table, whose text is read here once more: all characters of its strings in a row. */
 static uint64_t module_hash(const hs_spirv *module)
 {
     static uint32_t numbers[1 << 18], words[1 << 18];
     static struct { const char *const *text; uint64_t hash; } known_hashes[1024];
     const size_t slot = (uintptr_t)module->text / sizeof *module->text % 1024;
-    uint32_t count = 0, made = 0, shift = 0, k, i;
+    static uint32_t latest[1024]; /* where the last instruction of each kind is */
+    uint32_t count = 0, made = 0, kinds = 0, scale = 1, k, i;
     const char *const *text;
     const char *c;
     if (module->words) return hash_of(module->words, module->bytes);
@@ -121,19 +125,25 @@ static uint64_t module_hash(const hs_spirv *module)
     numbers[0] = 0;
     for (text = module->text; *text; text++)
         for (c = *text; *c; c++) {
-            const uint32_t digit = *c == '~' ? 57 : *c == '}' ? 28 : (uint32_t)(*c - 35);
-            numbers[count] |= digit % 32 << shift;
-            shift += 5;
-            if (digit >= 32) continue;
-            shift = 0;
+            const uint32_t digit = (uint32_t)(*c - 35) - (*c > 63) - (*c > 92); /* no '?', no backslash */
+            numbers[count] += digit * scale;
+            scale *= 18;
+            if (digit >= 72) continue;
+            scale = 1;
             if (!check(++count < 1 << 18, "a module is too large for this test")) return 0;
             numbers[count] = 0;
         }
-    for (i = 0; i < 5; i++) words[made++] = numbers[i];
+    for (i = 0; i < 5; i++) words[made++] = signed_of(numbers[i]);
     while (i < count) {
-        words[made++] = numbers[i] << 16 | numbers[i + 1];
-        for (k = 2; k <= numbers[i]; k++) words[made++] = numbers[i + k];
-        i += numbers[i] + 1;
+        const uint32_t kind = numbers[i++], start = made, known = kind < kinds, last = known ? latest[kind] : 0;
+        if (!known) {
+            if (!check(kind == kinds++ && kinds < 128, "kinds are numbered in order")) return 0;
+            words[made++] = numbers[i] << 16 | numbers[i + 1];
+            i += 2;
+        } else
+            words[made++] = words[last];
+        for (k = 1; k < words[start] >> 16; k++) words[made++] = (known ? words[last + k] : 0) + signed_of(numbers[i++]);
+        latest[kind] = start;
     }
     check(made * 4 == module->bytes, "the size of a module");
     known_hashes[slot].text = module->text;

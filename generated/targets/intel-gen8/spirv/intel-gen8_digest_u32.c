@@ -7,126 +7,97 @@ extern const hs_spirv hs_intel_gen8_digest_u32_spirv[], hs_intel_gen8_digest_u32
 
 /* blank */
 static const char *const hs_intel_gen8_digest_u32_blank[] = {
-"FSCIU&C[C%NCC3Y%#%4$).$JEVIHI$Q~_KJU$QDPMF;#&1#$+2('PN[UIZ$#,4C$)3'4C+$$'J%,.='J%4.;'J%C$.@'J%N$)'(K%O$#F$#&J%O$%'J%"
-"Q$E$#'J%Q$D$#(K%S$#F$#(K%S$$F$+(K%S$%F$/&J%S$%'J%P%.<%6%&D$&%'8)C$#':*)&'C$+$*'^$+,$'N$)-#'C$.$)'N$)1$'^$+4$'89C$$'N"
-"$9;#%7<'^$.C$$'N$9L$+&@N$)&AO$N$'C$P$/O$'^$P$Q$/':R$)%(AS$R$99'C$T$,S$'^$T$U$,'C$V$,)'N$9]$*'N$9C%$'C$D%,9'C$J%/)'N$"
-"9L%C+'N$)O%C+)O$*P%O%11(Y$%'#&%[*(&Z*Q%#&^*-R%%[*R%(D%./,-'`$)0/(D%.2,1'`$)32(D%.54-'`$)65(G')736(C')807'_&9:8(P(<=:"
-";&Z*}#']*=>}%[*>%~*Q%%[*}'`$)D$C$'_&9E$D$%~*F$%[*F$*X*9W%E$}N%I$(T(<M$W%L$'Y*H$I$#']*M$G$H$%[*G$)D%V$W$U$;-'`$)X$W$'"
-"_&9Y$X$(C'9[$Y$W%(M(<^$W%]$&Z*b$#']*^$a$H%%[*a$(D%D%E%U$C%'`$9F%E%'_&)G%F%%~*b$%[*H%%~*b$%[*b$*X*)X%G%a$-H%)D%J%K%Q$"
-";[$&a$K%X%%~*I$%[*I$(C'9N%W%L%%~*F$%[*H$%~*Q%%[*Q%$`*$[$",
+"qtn~u{%onv5upwz(w(##%4%$).%ynosonlw~qnx|q${~x|{rO#%&1#%&+2-+owvxty{$#5Fe')3+Fu;%%('l59X(3#&(B#-(9,U)(m#}##k#*&l}#'()"
+"]*(#$#)+###)#%#3)#%#+*+#(cOV+%6',&E)'-'8/e#.':1/)/'D3%10'`35%1'O/7#/)#$1#+%0#3#-D#%1D7$2%7V0)B#1#F33&A{#/4&B}#{#/i9q"
+"#0i@9.u##$5(Bs$q$PP/+(+0++(/'#x#1#F$1#/./@#D//)C1#5s;1C)#6)P1w'u'@@7(Z'+#)8%{,-9&z,y'#:&~,7{'8q';(f9;57<'b/=;;#)#+<#"
+"));#)3*<#))=(s&/LDJ>(o&/N=L@'}%PRNA(x(VXRT9v$#B'},XZ]8z$C%|,y'8%<#@@@#9;Cz#81D*x,Ps(i]s'q#E(|(Vy#s(w#F'y,o#q##BD558%"
+"G)fy${$w$T7<#LL@#LL>Dkw#o&H(u(Vw%s(u%9k#BFXe8X;m%s$gm%<D@@@C@@C]81C#8.DC%iip&cGLL*#o$I&cm'u(CU8U>#Ja8C(8$C{#8w#J$n-K"
+"$]",
 0};
 
 /* digest */
 static const char *const hs_intel_gen8_digest_u32_digest[] = {
-"FSCIU&C[C%NCC3I-#%4$).$JEVIHI$Q~_KJU$QDPMF;#&1#$+2('PN[UIZ$#F$N$M&)3'4C+$$(K%.#F$#(K%.$F$+(K%.%F$3(K%.&F$7&J%.%'J%F$"
-".='J%N$.;'J%M&.@'J%Y')''K%Z'#;(K%Z'#F$#&J%Z'%'J%~'E$#'J%~'D$#'J%D,)'(K%E,#F$#&J%E,%'J%G,E$#'J%G,D$$'J%V,.<%6%&D$&%'8"
-")C$$'8,C$#':-,%)A.--))'C$/,.'^$/0,'N$)1%'C$2,)'N$)5#'N$)7$'N$)9CC''N$)>CC$%7}':D$,&'C$E$$D$'^$E$F$$'N$,G$#'C$H$$,'N$"
-",K$$'^$E$N$$'^$H$M&$'N$)V&)'N$,X&)'}Y&,X&'C$Z&'Y&'^$Z&[&''C$]&','N$)_&C+'N$,b&%'N$,C'K+&@Y',&AZ'Y''C$['/Z''^$['~'/'C"
-"$]',,'C$C(/,'N$,G(~PaQFR%'N$,I(XCbWWb$'N$)T(3'N$,X(NVUZaE%'N$)~(0'N$,`(XTNHND&'N$,K)PLPYab$'N$)O)2'N$,S)NWL~IE%'N$)H"
-"+&'N$)L+''N$)P+(&@D,,&AE,D,'C$F,/E,'^$F,G,/'N$,U,C+)O$D$V,U,K$K$(Y$%'#&%[*(&Z*W,#&^*G$X,%[*X,(D%2301'`$)43(E')847(J'"
-"):89(C');:7(T(}@;>)L()B@;>(D%H$I$F$G$'`$,J$I$(D%H$L$F$K$'`$,M$L$(D%H$O$N$G$'`$,P$O$(G',Q$M$P$(C',R$J$Q$'_&)S$R$(R(}V"
-"$S$B&Z*X$#']*V$W$X$%[*W$%~*W,%[*X$(C')]$;B(E')^$]$7(J')`$^$B(G')D%S$`$(C')H%D%`$(T(}J%H%;&Z*M%#']*J%L%Q%%[*L%%~*M%%["
-"*Q%%~*M%%[*M%*X*)~,H%L%;Q%(R(}V%D%;&Z*X%#']*V%W%X%%[*W%%~*W,%[*X%(G')~%D%9(T(}a%~,;&Z*D&#']*a%C&H&%[*C&(G')F&~,9%~*D"
-"&%[*H&%~*D&%[*D&*X*)],F&C&4H&'`$,N&M&'_&)O&N&%~*P&%[*P&*X*)^,O&D&a&Q&(T(}W&^,V&'Y*R&Q&#']*W&Q&R&%[*Q&(D%]&^&[&^,&a$^"
-"&G$(C')a&^,_&%~*P&%[*R&'C*b&b&C'(C')O'~%O&%~*P'%[*P'*X*,b,G$R&H-S'*X*,a,G$R&_)S'*X*,`,G$R&~)S'*X*)_,O'R&^*S'(T(}W'_,"
-"],'Y*R'S'#']*W'Q'R'%[*Q')D%]'^'05G$'`$,_'^''_&)`'_'(C')b'`'_,)D%C(D(~'5b''`$,E(D((E),L(E(5(I),O(G(L((I),R(I(L((E),U("
-"O(T((I),W(O(U((G',Z(W(X((E),](Z(~((I),_(Z(]((G',b(_(`((E),D)b(T((I),F)b(D)(E),H)R(T((I),J)R(H)(G',M)J)K)(E),P)M)O)(I"
-"),R)M)P)(G',U)R)S)(E),W)U)T((I),Y)U)W)(C',~)`,F)(C',_)a,Y)(T(}D*_,8&Z*F*#']*D*E*F*%[*E*(C')M*b'7)D%C(N*~'5M*'`$,O*N*"
-"(S(}X*O*E()L(,Z*X*K$G$(C',~*b,Z*%~*F*%[*F**X*,H-b,Q'~*E*%~*S'%[*S'(C')^*_,_&%~*P'%[*R'(D%]&_*[&5*M*,a*_*K$G$`,(D%]&b"
-"*[&7*M*,D+b*K$G$a,(D%]&E+[&1*M*,G+E+K$G$G$(D%]&I+[&H+*M*,K+I+K$G$G$(D%]&M+[&L+*M*,O+M+K$G$b,(D%]&Q+[&P+*M*,S+Q+K$G$G"
-"$'C*b&b&C'%~*W+%[*W+*X*)C-O&R'T,Z+(T(}]+C-V&'Y*Y+Z+#']*]+X+Y+%[*X+(D%]&_+[&C-'`$,`+_+(N(}a+`+G$&Z*C,#']*a+b+C,%[*b+)"
-"D%]'H,07G$'`$,I,H,'_&)J,I,(C')M,J,C-)D%C(N,G,5M,'`$,Q,_+*M*,R,N,K$G$Q,%~*C,%[*C,%~*Z+%[*Z+(C')T,C-_&%~*W+%[*Y+%~*W,%"
-"[*W,$`*$[$",
+"qtn~u{%onv5upwz(qD##%4%$).%ynosonlw~qnx|q${~x|{rO#%&1#%&+2-+owvxty{$#k{#{*')3+Fu;%%((m#9#k#(#%#3(#%#3(#%#+)&l9'*'lk9"
+"X*3#&*m&#-*}#,U+'m#{/#T(w.(#K)w.#*)]**#$#*o.Y+(u.###)u.#*)]**#$%*BOT,%6'-&E)'.'8/e%.)#$/':75'0)B977//1'D;592'`;=53'O"
+"/@'1)#,3#+&3#'%3#'mn83#-rz14%7]/R#%1J2Z2PP23)5zn%1)#S3#+%2#3#2)m&#3(s'-3)'#5'@o,5m,1o()o+2o(@)1)#n+3(1{:3))p;3#%o<6&"
+"Ay/57&B{/y/1a3{.2gg31'(z.1/)#3#m#nqtopqo$3#'vxo|}q=3(9r{y}osz%3)+~}s~wpu%3(+y}s~wpu%3)+xyprsq]3#9zpnmxxb3(+zp}wr~z%3"
+")+pyrspyv%3(}$}wrspyv%3#+%3#+%6u.#7u.u.1w-#q>2u.u.#3)o#}:8)PgoBmBu#u#9(Z'+#):%{,-;&z,qB#<&~,m#sB:{A=(fBD=@>'b/FD@(q&"
+"/NFLA(v&/RNPB(o&/TRLC(|(]_TZD)t(/c_TZ=PPPP>)PP=#)#+>#))=#)3*>#))E(s&5o$y#m$B)RDXF'}%/s$q$G(z(]y$s$c;r;#H'},y${$}$:v;"
+"I%|,qB:%B(9AA@#q#w##A#q#q#5E(J/DB#9w#aC#y#m$(;N#HLNV:LI~8:-I#:*J*x,/{By&o'Ty'G#eF0;9#H;91:7Im9:%E#TFr#C#Ro:#;;#H9;D:"
+"9E#7w:#It6:-I#:*J#%aR0R>#}%}%F#y%y%I;:;J#%5%o+5C#P'o)K'y,s+q+#HP@7:%=u({'w'm>L&cy,m#B#s%{:m&I#:%M'u+o-o-q-B#@n8CIe:a"
+"J)+~&@o5iJ#$##x*#J#$##(#J($w*#i#C#e%o5Kei#Heee:%N)fo0q0=Hm#>#u$u$F#u$u$B#Jw&o6N//w.#y,>#//O({)5{1m1HP(m*5o2q1{1P#)'#"
+"O#57y0P#-/5E)s(z-y0O#393P#393E#333O#132P#131O#+C#P#+C+E#999O#3ZZP#3Z3E#333O#13YP#131B)u%{0t,B#)%JC#w'#v@;u-#Hw's(s(:"
+"s(B(@x0v4N#q'##s'>#q'q'Q({(]q:q9m1D)m7m7D5B)B{0q8Iw(:%J)5}2c&o(Ip(:p(B('(x,I(:$=#s-#~@R*m,5q;m;u#m#qC=#)#'R#))##%=#)"
+"#.R#))##r>=#+#u:R#++###=#+#+R#++##u>=#+#+R#++##t>M###Im.:{-J(,t6%q%}$C#s%+u)Km.m.#Hs%y$y$:%=#@#y$>#u$u$S(v(]{>y>m#;{"
+"%#H+77:7N.u%v.'~4>#55F#s.s.B#q$M{4N//m>&o<>#34R#c_##w<I;:%I4:4B#1Vz4I(:$Ie:aT$n-U$]",
 0};
 
 /* beyond */
 static const char *const hs_intel_gen8_digest_u32_beyond[] = {
-"FSCIU&C[C%NCC3E-#%4$).$JEVIHI$Q~_KJU$QDPMF;#&1#$+2('PN[UIZ$#Q$Y$[&)3'4C+$$(K%.#F$#(K%.$F$+(K%.%F$3(K%.&F$7&J%.%'J%Q$"
-".='J%Y$.;'J%[&.@'J%`')''K%a'#;(K%a'#F$#&J%a'%'J%C(E$#'J%C(D$#'J%E,)'(K%F,#F$#&J%F,%'J%H,E$#'J%H,D$$'J%X,.<%6%&D$&%'8"
-")C$$'8,C$#':-,%)A.--))'C$/,.'^$/0,'N$)1&'C$2,)'N$)6%%79'N$)C$$'N$)E$CC''N$)J$CC$':O$,&'C$P$$O$'^$P$Q$$'N$,R$#'C$S$$,"
-"'N$,V$$'^$P$Y$$'^$S$[&$'}E',V$'C$F''E''^$F'G'''C$I'','N$)K'C+'N$,N'%'N$,O'K+&@`',&Aa'`''C$b'/a''^$b'C(/'N$)D(#'C$E(,"
-",'C$K(/,'N$,O(~PaQFR%'N$,Q(XCbWWb$'N$)~(3'N$,`(NVUZaE%'N$)D)0'N$,H)XTNHND&'N$,S)PLPYab$'N$)W)2'N$,[)NWL~IE%&@E,,&AF,"
-"E,'C$G,/F,'^$G,H,/'N$)L,)'N$,W,C+)O$O$X,W,V$V$(Y$%'#&%[*(&Z*Y,#&^*R$Z,%[*Z,(D%2301'`$)43(D%2706'`$)87(V(9:48&Z*<#']*"
-":;<%[*;%~*Y,%[*<(E')B48(E')D$BC$(J')F$D$E$(C')G$F$C$(T(9K$G$J$)L()M$K$G$J$(D%S$T$Q$R$'`$,U$T$(D%S$W$Q$V$'`$,X$W$(D%S"
-"$Z$Y$R$'`$,[$Z$(G',~$X$[$(C',]$U$~$'_&)^$]$(R(9a$^$M$&Z*C%#']*a$b$C%%[*b$%~*Y,%[*C%(C')H%G$M$(E')I%H%C$(J')K%I%M$(G'"
-")O%^$K%(C')S%O%K%(T(9U%S%G$&Z*X%#']*U%W%~%%[*W%%~*X%%[*~%%~*X%%[*X%*X*)_,S%W%G$~%(R(9a%O%G$&Z*C&#']*a%b%C&%[*b%%~*Y,"
-"%[*C&(G')I&O%E$(C')J&8I&(T(9N&_,G$&Z*Q&#']*N&P&W&%[*P&(G')U&_,E$(C')V&8U&%~*Q&%[*W&%~*Q&%[*Q&*X*)`,V&P&4W&'`$,~&[&'_"
-"&)]&~&%~*^&%[*^&*X*)a,]&Q&M'_&(T(9D'a,C$'Y*`&_&#']*D'_&`&%[*_&(D%I'J'G'a,&a$J'R$(C')M'a,K'%~*^&%[*`&'C*N'N'O'(C')V'J"
-"&]&%~*W'%[*W'*X*,C-R$`&O+X'*X*)b,V'`&Q+X'(T(9^'b,`,'Y*Y'X'#']*^'X'Y'%[*X')D%E(F(0D(R$'`$,G(F('_&)H(G((C')J(H(b,)D%K("
-"L(C(D(J('`$,M(L('_&,T(b,(I),W(O(T((I),Z(Q(T((E),](W(~((I),_(W(]((G',b(_(`((E),E)b(D)(I),G)b(E)(G',J)G)H)(E),L)J)~((I"
-"),N)J)L)(E),P)Z(~((I),R)Z(P)(G',U)R)S)(E),X)U)W)(I),Z)U)X)(G',])Z)[)(E),_)])~((I),a)])_)(E),D*M(D((I),G*N)D*(I),J*a)"
-"D*(E),L*G*~((I),N*G*L*(G',P*N*`((E),R*P*D)(I),T*P*R*(G',V*T*H)(E),X*V*~((I),Z*V*X*(E),~*J*~((I),^*J*~*(G',`*^*S)(E),"
-"b*`*W)(I),D+`*b*(G',F+D+[)(E),H+F+~((I),J+F+H+(I),M+Z*J+(C',O+C-M+(C')Q+b,K'%~*W'%[*Y'(D%I'R+G'D(*M*,T+R+V$R$C-'C*N'"
-"N'O'%~*X+%[*X+*X*)D-]&Y'V,[+(T(9^+D-C$'Y*Z+[+#']*^+Y+Z+%[*Y+(D%I'`+G'D-'`$,a+`+(N(9b+a+R$&Z*D,#']*b+C,D,%[*C,)D%E(I,"
-"0C$R$'`$,J,I,'_&)K,J,(C')M,K,L,(C')O,M,D-)D%K(P,H,D(O,'`$,S,`+*M*,T,P,V$R$S,%~*D,%[*D,%~*[+%[*[+(C')V,D-K'%~*X+%[*Z+"
-"%~*Y,%[*Y,$`*$[$",
+"qtn~u{%onv5upwz({C##%4%$).%ynosonlw~qnx|q${~x|{rO#%&1#%&+2-+owvxty{$#o$m%s,')3+Fu;%%((m#9#k#(#%#3(#%#3(#%#+)&l9'*'lo"
+"$9X*3#&*s&#-*o#,U+'m#w0#T(s/(#K)s/#*)]**#$#*u-Y+({-###){-#*)]**#$%*DOT,%6'-&E)'.'8/e%.)#$/':75'0)B977//1'D;592'`;=53"
+"'O/@)1)#,3#-$4%7P3#=$3#'mn83#-rz1/i#%1a2q#2gg23)3zn%1)#j3#+%2#3#2)s&#5'@u-5y$1q()u,2q(;)1)#t,3(u(s;3))p;3#%o<6&Au057"
+"&Bw0u01V3w/2]]33(Nr<1)(v/1/)#3)9zwropqo$3#'vxo|}q=3(9r{y}osz%3)+~}s~wpu%3(+y}s~wpu%3)+xyprsq]3#9zpnmxxb3(+zp}wr~z%3)"
+"+pyrspyv%6{-#7{-{-1{,#s>2{-{-#3(m(qxrspyv%3)9{:8)P}#sBqBy$y$9(Z'+#):%{,-;&z,uB#<&~,q$wB:mB=(fBD=@>'b/FD=#+#->#++@(~("
+"PRFN;x>#A'},RTV:|>B%|,uB:%C(q&/cFNC#'@9D(v&/kgiE(o&/m#keF(|(Pu#m#s#G)t(/y#u#m#s#=g_g]>)__=#)#+>#))=#)3*>#))H(s&5s%}$"
+"q%E)PBVI'}%/w%u%J(z(P}%w%y#;s##As#s#s#:q#B#:%E(9>AC#o#q##D#o#o#3H(J/DE#9u#aF#y#}#(;N#ALNV:LB~7:-B#:*K*x,/oC}'s(m#}(J"
+"#eF.;9#A;91:7Bm8:%H#XFp#E#Rn%aF#Vq9#;@#A=@L:=H#;y9#E#;#;Bp5:1B#:.K#%kVIZ>#q&q&I#m&m&B=:=K#%1%u,3F#P'*L'y,},{,#APB5:%"
+"=w(}'y'o=M&cm.q$E#RmAPB#:%N'u+u.u.w.E#5|6>BV:RK)'r'Bu-VK($o*#'#F#X%y>LVV#AXVV:%O)fm1o1=}0q$>#{#{#I#{#{#E#L}%}4O//s/#"
+"s,>#//I);q0P(m*5m3o2y2P#)'#Q({)5y3m3w3P#-/5H)w'p-q0Q#393P#393H#333Q#132P#131Q#+C#P#+C+H#999Q#3ZZP#3Z3H#333Q#13YP#131"
+"Q#-r$SP#/A-P#)J#Q#3u%TP#+/3H#JLYQ#/53P#/5/H#//3Q#//2P#///Q#+:#P#+:+H#779Q#/PZP#/P/H#//3Q#//YP#///P#):'E)q*q0|$E('$t-"
+"B#:%=#o.#t0R*m,5s=o=y$q$wCN###Bs-:o-K#'UVo#w-F#q-'x>Ls-w-#Aq-s-s-:%=#@#{0>#}+}+S(v(P}>{>q$;}2#A+77:7O.},r/r-r,>#55I("
+"q,SE#]Q}0E#''TO/1o>s-o;>#54R#ea##CB;:%B4:4E#1Rv3B(:$Bg:cT$n-U$]",
 0};
 
 /* blank, buffers by device address */
 static const char *const hs_intel_gen8_digest_u32_blank_address[] = {
-"FSCIU&C[C%NCC3V%#%4$%4FJ(,-VEWOXR$NEUGXR$SF]UZ~$L^[EIY$b]_KZZ$UN[QYU$bU[MJV$IN~G*).$JEVIHI$Q~_KJU$QDPMF;#&1GJ($+2('P"
-"N[UIZ$#,4C$)3'4C+$$'J%,.='J%4.;'J%C$.@(K%O$#F$#(K%O$$F$+(K%O$%F$/&J%O$%'J%P$)'(K%Q$#F$#&J%Q$%'J%M%.<%6%&D$&%'8)C$#':"
-"*)&'C$+$*'^$+,$'N$)-#'C$.$)'N$)1$'^$+4$'89C$$'N$9;#%7<'C$A*9'^$.C$$'N$9L$+&J$N$HJ((AO$N$99&@P$)&AQ$P$'C$N$HJ(Q$'C$R$"
-",O$'^$R$S$,'C$T$,N$'N$9Z$*'C$~$*)'N$9`$$'C$a$,9'C$G%HJ()'N$9I%C+'N$)L%C+)O$*M%L%11&M$<P%'C$Q%*<&L$<S%(Y$%'#&%[*((^$Q"
-"%R%*P%'^$AB*'^$~$]$*&Z*N%#&^*-O%%[*O%(D%./,-'`$)0/(D%.2,1'`$)32(D%.54-'`$)65(G')736(C')807'_&9:8(P(<=:;&Z*}#']*=>}%["
-"*>&a$R%S%%~*N%%[*}'`$)D$C$'_&9E$D$&a$BE$%~*F$%[*F$*X*9T%E$}K%I$(T(<M$T%L$'Y*H$I$#']*M$G$H$%[*G$(D%T$U$S$;'`$N$V$U$(M"
-"(<[$T%Z$&Z*_$#']*[$^$E%%[*^$(D%a$b$S$`$'`$9C%b$'_&)D%C%&a$]$D%%~*_$%[*E%&a$]$-%~*_$%[*_$*X*)U%D%^$-E%)D%G%H%V$;T%(a$"
-"H%U%%'%~*I$%[*I$(C'9K%T%I%&a$BK%%~*F$%[*H$&a$R%S%%~*N%%[*N%$`*$[$",
+"qtn~u{%onv5upwz(q(##%4%#m{@$,-qruqz{~#yt|pu{~#wxq|ryn%oq}ssyy$q~{n~y|$o~mtu{r$unrvp|s$}}zwy&%).%ynosonlw~qnx|q${~x|{"
+"rO#&&1q{@%'+2-+owvxty{$#5Fe()3+Fu;%%)'l59X)3#&)B#-*(m#}##k#*#%#3*#%#++&l}#')=,U*'&#:+'#)_-N,%6'-&E)'.'8/e#/':1/)0'D3"
+"%11'`35%2'O/7#0)#$2#+%1#3#.D#%2D7$3%7V0J/D1)B#2#F34&K{#s{@5(B}#{#PP6&Am$/7&Bo$m$0=wz@T0+rz@&1m#D30'#$2#@$03&n#2#/.0-"
+"'D0/sz@C2#5s;2C)#8)P1q'o'@@9&NVw'07vz@J:&MV}';(Z'+#)<%{,-=(`y'{'1w'1EE&1ZZ#>&z,s'#@&~,7u'<}&A(f9;57B'b/=;A#)#+B#))A#"
+")3*B#))C(s&/LDJD(o&/N=LE'}%PRNF(x(VXRT>p$#G'},XZ]<t$H&c{'}'I%|,s'<%B#@@E#9;Hr$n$It#<1J*x,Pm(i]m'q#K(|(Vy#m(w#L'y,o#q"
+"##GD55<%Aq#ec@Bo#HHM(u(Vq%m(o%>e#G@R_<RA==#o#BM==ECccHZcIV<1H#n%I#<.JC%cc|%]N)fw&y&y$Tm(O(cy&o('+IO<ODDy$w&w$HY}%I(<"
+"$Hs$3Iu#<q#P$n-Q$]",
 0};
 
 /* digest, buffers by device address */
 static const char *const hs_intel_gen8_digest_u32_digest_address[] = {
-"FSCIU&C[C%NCC3O-#%4$%4FJ(,-VEWOXR$NEUGXR$SF]UZ~$L^[EIY$b]_KZZ$UN[QYU$bU[MJV$IN~G*).$JEVIHI$Q~_KJU$QDPMF;#&1GJ($+2('P"
-"N[UIZ$#K$S$R&)3'4C+$$(K%.#F$#(K%.$F$+(K%.%F$3(K%.&F$7&J%.%'J%0)'(K%1#F$#&J%1%'J%2)'(K%3#F$#&J%3%'J%K$.='J%S$.;'J%R&."
-"@'J%P,.<%6%&D$&%'8)C$$'C$**)&J$,HJ(&J$-HJ()A.,-))'8/C$#&@0/&A10'C$,HJ(1&@2/&A32'C$-HJ(3'C$4,.'^$45,'N$)6%'C$7,)'N$):"
-"#'N$)<$'N$)>CC''N$)C$CC$%7D$':I$/&'C$J$$I$'^$J$K$$'N$/L$#'C$M$$/'N$/P$$'^$J$S$$'^$M$R&$'N$)[&)'N$/]&)'}^&/]&'C$_&'^&"
-"'^$_&`&''C$b&'/'N$)D'C+'N$/G'%'N$/H'K+'C$I'*/'C$^',,'C$C(HJ(/'N$/G(~PaQFR%'N$/I(XCbWWb$'N$)T(3'N$/X(NVUZaE%'N$)~(0'N"
-"$/`(XTNHND&'N$/K)PLPYab$'N$)O)2'N$/S)NWL~IE%'C$S**D$'N$)G+&'N$)K+''N$)O+('C$C,,-'N$/O,C+)O$I$P,O,P$P$&M$D$S,&L$D$U,("
-"Y$%'#&%[*((^$S*T,*S,'^$*+*'^$*A*'^$*H$*'^$*_$*'^$*F%*'^$*J%*'^$*P%*'^$*_%*'^$*C&*'^$*G&*'^$*Q&*'^$I'J'*'^$I'K'*'^$I'"
-"L'*'^$I'M'*'^$I'N'*'^$I'O'*'^$*P'*'^$I']'*'^$I'F(*'^$I'H(*'^$I'J(*'^$I'G**'^$I'O**'^$I'Q**'^$S*T**'^$*S+*&Z*Q,#&^*L$"
-"R,%[*R,(D%7856'`$)98(E');9:(E')=9<(J')}=>(C')@}<&a$+@(T(D$E$@C$)L()G$E$@C$&a$AG$(D%M$N$K$L$'`$/O$N$(D%M$Q$K$P$'`$/R$"
-"Q$(D%M$T$S$L$'`$/U$T$(G'/V$R$U$(C'/W$O$V$'_&)X$W$&a$H$X$(R(D$[$X$G$&Z*]$#']*[$~$]$%[*~$&a$T,U,%~*Q,%[*]$(C')b$@G$(E'"
-")C%b$<(J')E%C%G$&a$_$E%(G')I%X$E%&a$F%I%(C')M%I%E%(T(D$O%M%@&Z*R%#']*O%Q%V%%[*Q%&a$P%M%%~*R%%[*V%&a$P%@%~*R%%[*R%*X*"
-")V,M%Q%@V%&a$J%V,(R(D$[%I%@&Z*]%#']*[%~%]%%[*~%&a$T,U,%~*Q,%[*]%(G')a%I%>&a$_%a%(T(D$F&V,@&Z*I&#']*F&H&M&%[*H&(G')K&"
-"V,>&a$G&K&%~*I&%[*M&&a$G&9%~*I&%[*I&*X*)Y,K&H&9M&&a$C&Y,'`$/S&R&'_&)T&S&&a$Q&T&%~*U&%[*U&*X*)Z,T&I&F'V&(T(D$~&Z,[&'Y"
-"*W&V&#']*~&V&W&%[*V&(D%b&C'`&Z,&a$C'L$(C')F'Z,D'&a$Q&F'%~*U&%[*W&'C*G'G'H'&a$J'L$&a$K'L$&a$L'L$&a$M'L$&a$N'L$&a$O'L$"
-"(C')T'a%T&&a$P'T'%~*U'%[*U'*X*/D-L$W&N-X'*X*/a,L$W&_)X'*X*/`,L$W&~)X'*X*)],T'W&]*X'(T(D$~'],Y,'Y*W'X'#']*~'V'W'%[*V'"
-"(D%^'_'5:'`$,`'_')D%C(D(`':],)`$/E(D(%'&a$]'E(&a$F(G(&a$H(I((E)/L(E(:&a$J(L((I)/O(G(L(&a$F(O((I)/R(I(L(&a$H(R((E)/U("
-"O(T((I)/W(O(U(&a$F(W((G'/Z(W(X(&a$F(Z((E)/](Z(~((I)/_(Z(](&a$F(_((G'/b(_(`(&a$F(b((E)/D)b(T((I)/F)b(D)&a$F(F)(E)/H)R"
-"(T((I)/J)R(H)&a$H(J)(G'/M)J)K)&a$H(M)(E)/P)M)O)(I)/R)M)P)&a$H(R)(G'/U)R)S)&a$H(U)(E)/W)U)T((I)/Y)U)W)&a$H(Y)(C'/~)`,"
-"F)&a$J'~)(C'/_)a,Y)&a$K'_)(T(D$D*],=&Z*F*#']*D*E*F*%[*E*(C')L*],<)D%C(M*`':L*)`$/N*M*%'&a$G*N*&a$O*E(&a$Q*N*(S(D$W*N"
-"*E(&a$T*W*)L(/Y*W*P$L$(C'/[*D-Y*&a$N'[*%~*F*%[*F**X*/N-D-V'[*E*%~*X'%[*X'(C')]*],D'&a$P']*%~*U'%[*W'(D%b&^*`&:*M*/`*"
-"^*P$L$`,(D%b&a*`&<*M*/C+a*P$L$a,(D%b&D+`&6*M*/F+D+P$L$L$(D%b&H+`&G+*M*/J+H+P$L$L$(D%b&L+`&K+*M*/N+L+P$L$D-(D%b&P+`&O"
-"+*M*/R+P+P$L$L$'C*G'G'H'&a$S+T&%~*V+%[*V+*X*)F-T&W'N,Y+(T(D$~+F-[&'Y*X+Y+#']*~+W+X+%[*W+(D%b&^+`&F-'`$/_+^+(N(D$`+_+"
-"L$&Z*b+#']*`+a+b+%[*a+(D%C,D,5<'`$-E,D,)D%C(H,E,:F-'`$/K,^+*M*/L,H,P$L$K,%~*b+%[*b+%~*Y+%[*Y+(C')N,F-D'&a$S+N,%~*V+%"
-"[*X+&a$T,U,%~*Q,%[*Q,$`*$[$",
+"qtn~u{%onv5upwz(}D##%4%#m{@$,-qruqz{~#yt|pu{~#wxq|ryn%oq}ssyy$q~{n~y|$o~mtu{r$unrvp|s$}}zwy&%).%ynosonlw~qnx|q${~x|{"
+"rO#&&1q{@%'+2-+owvxty{$#u#s$s+()3+Fu;%%)(m#9#k#)#%#3)#%#3)#%#+*&l9'+'l=/+))(#K*)#+'##)'###*'#+V-P+3#&+m&#-+o4#*,%6'-"
+"&E)'.'8/e%/'D11/0&K5s{@0%#1)B957//./#$2&A=;3&B@=/'wz@32'#3''/%#'/1rz@,4'`FH55'O/J'/)#,5#+&5#'%5#'mn85#-rz16%7g7':q#;"
+")/J2e4PP25/5zn%/)#W5#+%4#3#4)m&#5.s'-5/'#8'@y,;w,/o()s+4o(@)/)#r+5.1{:5/)p;5#%o</1)#/N'(/-sz@)5#cnqtopqo$5#'vxo|}q=5"
+".9r{y}osz%5/+~}s~wpu%5.+y}s~wpu%5/+xyprsq]5#9zpnmxxb5.+zp}wr~z%5/+pyrspyv%/}'vz@N5.{$}wrspyv%5#+%5#+%/s$'Q5/e}:9)Pq#"
+"uAsAm$m$:&Ng{A;&MgmB<(Z'+#)=%{,->(`y9}A1{A4~+~+)4#P#4#1#4#R#4#1#4#+#4#/#4#B#4#+#4#+#4#7#4o-V#4#%#4#%#4#%#4#%#4#%#4n-"
+"%#4o-=#4#5#4#'#4#'#4#{%#4#3#4#'#4{*)#4|8c#@&z,wA#A&~,w#yA=oAB(fLNHJC'b/PND(q&/TPRD#'#'E(v&/]XZF(o&/_]VG&c3_H(|(gi_eI"
+")t(/m#i_eGP1BPPPPC/PPB#)#+C#))B#)3*C#))J(s&;y$q$w$F/RDXK'}%/}${$G1FL(z(gq%}$m#@n:#M'},q%s%u%=r:G{<o;N%|,wA=%F.9AAD#q"
+"#w##E#q#q#5Gp:x9J.J/DG1+F#9w#aH#y#m$(@N#MLNV=LG7+Nz7=-G#~#N#=*O*x,/oBq'y'_q(G.}=L#eF0@9#M;91=7Gm9$N{7=%J#TFr#Gx6v6H#"
+"R}8#@;#M9;D=9J#7s9#G37Np5=-G#n(N#=*O#)aR0RG*m@C#}%}%K#y%y%G@|4N;=;O#%5%o+5H#P+o)P'y,}+{+#MP@7=%Bu({'w'm=GH~&F#s%{9m&"
+"GGm)N#=%Q'u+y-y-{-GV~(G%#G%#G%#G%#G%#F#@n7CG%w*Ne=aO/7~&@q5iO#(##r+#O#$##(#O.(w*#g#H#e)o4Pei#Meee=%B]]|*~>C(m$m$R)f{"
+"0}0u0R}BS)b;m1}0'+G=FG5'G''T({);{1m1RG')U(m*;o2q1{1G*)U#)'#G')T#57o0U#-/5G&-J/{'n-o0G#)T#393U#393G#-J#333G#)T#132U#1"
+"31G#+T#+C#U#+C+G'+J#999G#)T#3ZZU#3Z3G#-J#333G#)T#13YU#131G#+F/m'{7o(G`)F#)%JG%)H#m'#v>@},#Mm'{'{'={'F.=*~3R#o'##~'S#"
+"o'o'##Gq)BG3n'G'o'V({(go:o9m1G)5I/s6s6D5F/B1w7Gr*+Nm(=%O/Fw2c&w'Nx'=x'F.'0~+G''N(=$B[w)}*#W*m,;o;}:m$w#qCB#)#'W#))##"
+"%B#)#.W#))##z=B#+#{9W#++###B#+#+W#++##o>B#+#+W#++##n>Q###Gw-p.Ns-=o-O.2n6%y${$H#q%5u)Ps-s-#Mq%w$w$=%B#@#o%C)o-o-X(v("
+"gy>w>w#@y%#M+77=7B}0/|*nAC&//R#w%{-#m)C'/.W#XT##s;N;=%N4=4F#u$5#G#y3N(=$Gg1NZ=VY$n-Z$]",
 0};
 
 /* beyond, buffers by device address */
 static const char *const hs_intel_gen8_digest_u32_beyond_address[] = {
-"FSCIU&C[C%NCC3G-#%4$%4FJ(,-VEWOXR$NEUGXR$SF]UZ~$L^[EIY$b]_KZZ$UN[QYU$bU[MJV$IN~G*).$JEVIHI$Q~_KJU$QDPMF;#&1GJ($+2('P"
-"N[UIZ$#V$^$`&)3'4C+$$(K%.#F$#(K%.$F$+(K%.%F$3(K%.&F$7&J%.%'J%0)'(K%1#F$#&J%1%'J%2)'(K%3#F$#&J%3%'J%V$.='J%^$.;'J%`&."
-"@'J%S,.<%6%&D$&%'8)C$$'C$**)&J$,HJ(&J$-HJ()A.,-))'8/C$#&@0/&A10'C$,HJ(1&@2/&A32'C$-HJ(3'C$4,.'^$45,'N$)6&'C$7,)'N$);"
-"%%7>'N$)H$$'N$)J$CC''N$)O$CC$':T$/&'C$U$$T$'^$U$V$$'N$/W$#'C$X$$/'N$/[$$'^$U$^$$'^$X$`&$'}J'/[$'C$K''J''^$K'L'''C$N'"
-"'/'N$)P'C+'N$/S'%'N$/T'K+'C$U'*/'N$)E(#'C$F(,,'C$K(HJ(/'N$/O(~PaQFR%'N$/Q(XCbWWb$'N$)~(3'N$/`(NVUZaE%'N$)D)0'N$/H)XT"
-"NHND&'N$/S)PLPYab$'N$)W)2'N$/[)NWL~IE%'C$E,,-'N$)H,)'N$/R,C+)O$T$S,R,[$[$&M$>V,'C$W,*>&L$>Y,(Y$%'#&%[*((^$W,X,*V,'^$"
-"*+*'^$*C$*'^$*M$*'^$*S$*'^$*J%*'^$*Q%*'^$*U%*'^$*[%*'^$*J&*'^$*P&*'^$*T&*'^$*_&*'^$U'V'*'^$*W'*'^$U'D(*'^$U'N(*'^$U'"
-"P(*'^$U'R(*'^$U'b)*'^$*U+*&Z*T,#&^*W$U,%[*U,(D%7856'`$)98&a$+9(D%7<5;'`$)=<(V(>}9=&Z*A#']*}@A%[*@&a$X,Y,%~*T,%[*A(E'"
-")G$9=(E')I$G$H$(J')K$I$J$(C')L$K$H$&a$C$L$(T(>P$L$O$)L()R$P$L$O$&a$M$R$(D%X$Y$V$W$'`$/Z$Y$(D%X$~$V$[$'`$/]$~$(D%X$_$"
-"^$W$'`$/`$_$(G'/a$]$`$(C'/b$Z$a$'_&)C%b$&a$S$C%(R(>F%C%R$&Z*H%#']*F%G%H%%[*G%&a$X,Y,%~*T,%[*H%(C')M%L$R$(E')N%M%H$(J"
-"')P%N%R$&a$J%P%(G')T%C%P%&a$Q%T%(C')X%T%P%(T(>Z%X%L$&Z*]%#']*Z%~%a%%[*~%&a$[%X%%~*]%%[*a%&a$[%L$%~*]%%[*]%*X*)Z,X%~%"
-"L$a%&a$U%Z,(R(>F&T%L$&Z*H&#']*F&G&H&%[*G&&a$X,Y,%~*T,%[*H&(G')N&T%J$(C')O&=N&&a$J&O&(T(>S&Z,L$&Z*V&#']*S&U&~&%[*U&(G"
-"')Z&Z,J$(C')[&=Z&&a$T&[&%~*V&%[*~&&a$T&9%~*V&%[*V&*X*)^,[&U&9~&&a$P&^,'`$/a&`&'_&)b&a&&a$_&b&%~*C'%[*C'*X*)_,b&V&R'D"
-"'(T(>I'_,H$'Y*E'D'#']*I'D'E'%[*D'(D%N'O'L'_,&a$O'W$(C')R'_,P'&a$_&R'%~*C'%[*E''C*S'S'T'&a$V'W$(C')['O&b&&a$W'['%~*~'"
-"%[*~'*X*/E-W$E'O+]'*X*)b,['E'Q+]'(T(>C(b,^,'Y*^']'#']*C(]'^'%[*]'(D%F(G(5E('`$,H(G()D%K(L(H(E(b,)`$/M(L(%'&a$D(M(&a$"
-"N(O(&a$P(Q('_&/T(b,&a$R(T((I)/W(O(T(&a$N(W((I)/Z(Q(T(&a$P(Z((E)/](W(~((I)/_(W(](&a$N(_((G'/b(_(`(&a$N(b((E)/E)b(D)(I"
-")/G)b(E)&a$N(G)(G'/J)G)H)&a$N(J)(E)/L)J)~((I)/N)J)L)&a$N(N)(E)/P)Z(~((I)/R)Z(P)&a$P(R)(G'/U)R)S)&a$P(U)(E)/X)U)W)(I)"
-"/Z)U)X)&a$P(Z)(G'/])Z)[)&a$P(])(E)/_)])~((I)/a)])_)&a$P(a)(E)/D*M(E(&a$b)D*(I)/G*N)D*&a$N(G*(I)/J*a)D*&a$P(J*(E)/L*G"
-"*~((I)/N*G*L*&a$N(N*(G'/P*N*`(&a$N(P*(E)/R*P*D)(I)/T*P*R*&a$N(T*(G'/V*T*H)&a$N(V*(E)/X*V*~((I)/Z*V*X*&a$N(Z*(E)/~*J*"
-"~((I)/^*J*~*&a$P(^*(G'/`*^*S)&a$P(`*(E)/b*`*W)(I)/D+`*b*&a$P(D+(G'/F+D+[)&a$P(F+(E)/H+F+~((I)/J+F+H+&a$P(J+(I)/M+Z*J"
-"+(C'/O+E-M+&a$V'O+(C')Q+b,P'&a$W'Q+%~*~'%[*^'(D%N'R+L'E(*M*/T+R+[$W$E-'C*S'S'T'&a$U+b&%~*X+%[*X+*X*)F-b&^'Q,[+(T(>^+"
-"F-H$'Y*Z+[+#']*^+Y+Z+%[*Y+(D%N'`+L'F-'`$/a+`+(N(>b+a+W$&Z*D,#']*b+C,D,%[*C,(D%E,F,5H$'`$-G,F,(C')J,H,F-)D%K(K,G,E(J,"
-"'`$/N,`+*M*/O,K,[$W$N,%~*D,%[*D,%~*[+%[*[+(C')Q,F-P'&a$U+Q,%~*X+%[*Z+&a$X,Y,%~*T,%[*T,$`*$[$",
+"qtn~u{%onv5upwz(mD##%4%#m{@$,-qruqz{~#yt|pu{~#wxq|ryn%oq}ssyy$q~{n~y|$o~mtu{r$unrvp|s$}}zwy&%).%ynosonlw~qnx|q${~x|{"
+"rO#&&1q{@%'+2-+owvxty{$#y$w%},()3+Fu;%%)(m#9#k#)#%#3)#%#3)#%#+*&l9'+'l=/+))(#K*)#+'##)'###*'#+m#-P+3#&+s&#-+}2#*,%6'"
+"-&E)'.'8/e%/'D11/0&K5s{@0%#1)B957//./#$2&A=;3&B@=/'wz@32'#3''/%#'/1rz@,4'`FH55'O/J)/)#,5#-$6%7Z5#=$5#'mn85#-rz17':u$"
+";)/a2{#4gg25/3zn%/)#n#5#+%4#3#4)s&#8'@m.;q%/q()y,4q(;)/)#x,5.u(s;5/)p;5#%o</1)#5.Fr</F'(/-sz@)5/7zwropqo$5#'vxo|}q=5"
+".9r{y}osz%5/+~}s~wpu%5.+y}s~wpu%5/+xyprsq]5#9zpnmxxb5.+zp}wr~z%5/+pyrspyv%/w,rz@&5.w'qxrspyv%5/7{:9)Pu${AyAq%q%:&NZo"
+"B/H&F;&MZuB<(Z'+#)=%{,->(`qBsB1oB4r-r-)4#T#4#7#4#/#4#R#4#1#4#+#4#/#4#B#4#/#4#+#4#9#4u.R#4t.%#4u.=#4#7#4#'#4#'#4#s$#4"
+"t.y$#@&z,}A#A&~,{$mB=uAB(fLNHJC'b/PND&c3PB#+#-C#++E(~(Z]PX@v=#F'},]_a=z=DuAm@G%|,}A=%H(q&/m#PXH#'@9I(v&/u#q#s#J(o&/w"
+"#u#o#Dz=|<K(|(Zm$w#}#L)t(/q$m$w#}#D7/Bg_g]C/__B#)#+C#))B#)3*C#))M(s&;}%u%{%J/PBVN'}%/o&m&D/FO(z(Zu&o&q$@s##Fs#s#s#=q"
+"#Dm<s:G#=%J.9>AH#o#q##I#o#o#3Dt9|8M.J/DD1+J#9u#aK#y#}#(@N#FLNV=LD7+G|6=-D#|#G#=*P*x,/wBu(}(w#u)D.m=O#eF.@9#F;91=7Dq8"
+"$G}6=%M#XFp#J#Rn%aD|5t5K#Vo8#@@#F=@L==M#;w8#J#;#;D7;Gn4=1D#|)G#=.P#+kVIZD*w@C#q&q&N#m&m&DB|3G===P#%1%u,3K#P-*Q'y,u-s"
+"-#FPB5=%Bw(}'y's<DDr'J#Rq@PDCo)G#=%R'u+m/m/o/DRn)J#5n6>D%o*GV=RP//r'B},VP.(o*#'#K#X)}=QVV#FXVV=%BTTp,n0C(s#s#S)fy1{1"
+"s1m1uCT)b;}1{1'+D=HD7'D''N/w$u4D')U(m*;m3o2y2D*)U#)'#D')V({);y3m3w3U#-/5D&-M/m'x,y/D#)V#393U#393D#-M#333D#)V#132U#13"
+"1D#+V#+C#U#+C+D'+M#999D#)V#3ZZU#3Z3D#-M#333D#)V#13YU#131D#+V#-r$QDw$)U#/A-Dz$)U#)J#D')V#3u%RU#+/3D&+M#JLYD#'V#/53U#/"
+"5/D#+M#//3D#'V#//2U#///D#+V#+:#U#+:+D'+M#779D#'V#/PZU#/P/D#+M#//3D#'V#//YU#///D#+U#):'J/}+{6u.DW-J.'(|,D%'G#=%BS}*q,"
+"#W*m,;s=o=q%{${CR###Dm-|.G{,=w,P#+UVem-K#y,+|=Q{,m-#Fy,{,{,=%B#@#}0C)u,u,X(v(Z}>{>{$@s2#F+77=7B{//p,z>C&//J#VWq3S#o-"
+"o-#SC'1.W#ZV##QG;=%G4=4J#1ap3D#u2G(=$Dk3G]=XY$n-Z$]",
 0};
 
 const hs_spirv hs_intel_gen8_digest_u32_spirv[] = {
