@@ -323,7 +323,7 @@ def test_names_have_the_prefix_of_the_bundle(node: str, tmp_path: Path) -> None:
 TYPES = """
 import { Sorter, sorts, type SortCall } from "hs-webgpu";
 import { Sorter as Runtime } from "hs-webgpu/runtime";
-import { Digest, Merger, ReduceByKey, TopK } from "hs-webgpu/operations";
+import { Digest, Merger, ReduceByKey, SegmentedSorter, TopK } from "hs-webgpu/operations";
 import { Scanner } from "hs-webgpu";
 import sort from "hs-webgpu/webgpu/auto_u32_v4";
 declare const device: GPUDevice, encoder: GPUCommandEncoder, keys: GPUBuffer, values: GPUBuffer, count: GPUBuffer;
@@ -338,6 +338,8 @@ const scanner = await Scanner.create(device, "f32", { columns: 2, exclusive: tru
 scanner.record(encoder, { elements: keys, n: 3 });
 const merger: Merger = await Merger.create(device, "i16", { value: 8, order: "descending" });
 merger.record(encoder, { keys, otherKeys: values, keysOut: count, n: 3, otherN: 4 });
+const segments = await SegmentedSorter.create(device, "u32");
+segments.record(encoder, { keys, segments: 4, offsets: values, ends: values, count, beginBit: 2, endBit: 9 });
 const select = await TopK.create(device, "f32", { value: "index" });
 select.record(encoder, { keys, keysOut: values, valuesOut: count, k: 3 });
 const reduce = await ReduceByKey.create(device, "u64", { value: "f32" });
