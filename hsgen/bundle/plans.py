@@ -8,7 +8,8 @@ from typing import Any
 
 from hsgen.core.buffers import pair_bytes
 from hsgen.core.flags import BIT
-from hsgen.core.plan import Step
+from hsgen.core.interpreter import PLAIN, argument
+from hsgen.core.plan import CallNumber, Plan, Step
 from hsgen.core.sort import Sort
 from hsgen.stages.attach import report_words
 
@@ -39,7 +40,7 @@ def plan_json(sort: Sort) -> bytes:
         }
         for k in sort.kernels
     }
-    rows = [_row(step) for step in sort.plan.steps]
+    rows = [_row(sort.plan, step) for step in sort.plan.steps]
     head = {
         "schema": PLAN_SCHEMA,
         "sort": sort.name,
@@ -62,11 +63,20 @@ def plan_json(sort: Sort) -> bytes:
     return (text[:-2] + ',\n  "steps": [\n' + ",\n".join("    " + r for r in rows) + "\n  ]\n}\n").encode()
 
 
-def _row(step: Step) -> str:
+def _plain(plan: Plan, step: Step) -> int | None:
+    """The argument of a step in a call without options, out of place; None where it does not run or the call has a
+    number in addition to n."""
+    if step.guard.place == "in" or isinstance(step.argument, CallNumber):
+        return None
+    return argument(plan, step, PLAIN, in_place=False)
+
+
+def _row(plan: Plan, step: Step) -> str:
     bindings = [asdict(b) if b.per_n or b.plus else b.role for b in step.bindings]
     flags = [name for name, bit in BIT.items() if step.argument.flags >> bit & 1]
-    argument = {"kind": step.argument.kind, **asdict(step.argument), "flags": flags}
+    given = {"kind": step.argument.kind, **asdict(step.argument), "flags": flags}
     guard = asdict(step.guard)
     if step.guard.x == "n":
         del guard["x"]
-    return json.dumps({**asdict(step), "bindings": bindings, "guard": guard, "argument": argument})
+    row = {**asdict(step), "bindings": bindings, "guard": guard, "argument": given, "plain": _plain(plan, step)}
+    return json.dumps(row)

@@ -206,7 +206,14 @@ OPERATIONS = {
     "none": ("auto", "segmented_sort", "merge_path", "radix_select", "reduce_by_key", "scan-x1", "scan-x1ex"),
     "v4": ("auto", "digest", "segmented_sort", "merge_path", "gather", "reduce_by_key"),
 }
+FEATURED = {
+    "counted": "--algorithm segmented_sort --feature segment-count --feature bit-range",
+    "apart": "--algorithm segmented_sort --feature segment-count --feature bit-range --feature segment-ends",
+    "keys": "--algorithm reduce_by_key --feature device-count",
+}
 CASES = {"digest", "segmented sort", "segmented sort in place", "rows in place", "merge", "top k", "gather", "first"}
+CASES |= {f"segments {kind}" for kind in ("counted", "counted in place", "apart", "apart in place", "not counted")}
+CASES |= {"rows counted", "reduce by key counted"}
 SCANS = {f"scan of {key}{place}" for key in ("u32", "i32", "f32") for place in ("", " in place")}
 WRONG = {
     "no output": "keysOut: there is no buffer",
@@ -217,6 +224,11 @@ WRONG = {
     "rows": "rows: 64 keys are not 3 equal rows",
     "segments": "segments: 64 keys are not 3 equal rows; give offsets",
     "offsets": "offsets: 256 bytes are too few; n = 64 takes 260",
+    "ends missing": "offsets and ends: give both, or neither for equal rows",
+    "ends too small": "offsets: 256 bytes are too few; n = 64 takes 260",
+    "ends": "ends: the segmented sort was generated without (--feature segment-ends)",
+    "count of segments": "count: the segmented sort was generated without (--feature segment-count)",
+    "bits of segments": "beginBit and endBit: the segmented sort was generated for whole keys (--feature bit-range)",
     "digest": "digest: there is no buffer",
     "reduction": 'reduction: "mean" is neither sum, min nor max',
     "no groups": "groups: there is no buffer",
@@ -239,10 +251,19 @@ def test_operations_other_than_sorts(node: str, driver: Path, tmp_path: Path, na
         assert main([*shared, *keys, *some, "-o", str(tmp_path / "hs")]) == 0
     indices = ["--key", "u32", "--value", "index", "--algorithm", "radix_select"]
     assert main([*shared, *indices, "-o", str(tmp_path / "more")]) == 0
+    for what, words in FEATURED.items():
+        plain = ["generate", "-t", name, "--api", "webgpu", "--key", "u32", "--value", "v4"]
+        assert main([*plain, *words.split(), "-o", str(tmp_path / what)]) == 0
     seed = int.from_bytes(os.urandom(4), "little")
     print(f"seed {seed}")
-    request = {"bundle": str(tmp_path / "hs"), "more": str(tmp_path / "more"), "target": name, "seed": seed}
+    request: dict[str, Any] = {
+        "bundle": str(tmp_path / "hs"),
+        "more": str(tmp_path / "more"),
+        "target": name,
+        "seed": seed,
+    }
     request["counts"] = [0, 1, 2, 257, 3000]
+    request["featured"] = {what: str(tmp_path / what) for what in FEATURED}
     (got,) = lines(node, "operations.mjs", request, tmp_path, VK_DRIVER_FILES=str(driver))
     assert got["failures"] == [] and got["problems"] == []
     assert set(got["cases"]) == {*CASES, *SCANS, "reduce by key"} and min(got["cases"].values()) >= 2
@@ -302,7 +323,7 @@ def test_names_have_the_prefix_of_the_bundle(node: str, tmp_path: Path) -> None:
 TYPES = """
 import { Sorter, sorts, type SortCall } from "hs-webgpu";
 import { Sorter as Runtime } from "hs-webgpu/runtime";
-import { Digest, Merger, ReduceByKey, TopK } from "hs-webgpu/operations";
+import { Digest, Merger, ReduceByKey, SegmentedSorter, TopK } from "hs-webgpu/operations";
 import { Scanner } from "hs-webgpu";
 import sort from "hs-webgpu/webgpu/auto_u32_v4";
 declare const device: GPUDevice, encoder: GPUCommandEncoder, keys: GPUBuffer, values: GPUBuffer, count: GPUBuffer;
@@ -317,6 +338,8 @@ const scanner = await Scanner.create(device, "f32", { columns: 2, exclusive: tru
 scanner.record(encoder, { elements: keys, n: 3 });
 const merger: Merger = await Merger.create(device, "i16", { value: 8, order: "descending" });
 merger.record(encoder, { keys, otherKeys: values, keysOut: count, n: 3, otherN: 4 });
+const segments = await SegmentedSorter.create(device, "u32");
+segments.record(encoder, { keys, segments: 4, offsets: values, ends: values, count, beginBit: 2, endBit: 9 });
 const select = await TopK.create(device, "f32", { value: "index" });
 select.record(encoder, { keys, keysOut: values, valuesOut: count, k: 3 });
 const reduce = await ReduceByKey.create(device, "u64", { value: "f32" });

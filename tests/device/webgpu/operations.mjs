@@ -13,10 +13,13 @@ device.addEventListener("uncapturederror", (event) => problems.push(event.error.
 const bundle = await import(pathToFileURL(`${request.bundle}/js/index.js`));
 const { sorts: more } = await import(pathToFileURL(`${request.more}/js/index.js`));
 const sorts = [...bundle.sorts, ...more].filter((s) => s.name.startsWith(`${request.target}/`));
+const featured = {};
+for (const [what, folder] of Object.entries(request.featured))
+    featured[what] = (await import(pathToFileURL(`${folder}/js/index.js`))).sorts;
 const known = new Map();
 /* An operation by its arguments, made once: compiling takes most of the time. */
-function made(name, key, options = {}) {
-    const id = JSON.stringify([name, key, options]), all = { sorts, ...options };
+function made(name, key, { from, ...options } = {}) {
+    const id = JSON.stringify([name, key, from, options]), all = { sorts: featured[from] ?? sorts, ...options };
     if (!known.has(id)) known.set(id, name === "Gatherer" ? bundle.Gatherer.create(device, all) : bundle[name].create(device, key, all));
     return known.get(id);
 }
@@ -102,6 +105,39 @@ async function segmented(n) {
     await check("rows in place", sorter, { n, keys, values, segments: 1 }, { keys: at(keys, rows), values: at(values, rows) });
 }
 
+/* With a number of segments in device memory, bits, and ends of segments. */
+async function chosen(n) {
+    const keys = array(n, 5000), values = array(n), bits = { beginBit: 3, endBit: 9 }, most = 10;
+    const sorter = await made("SegmentedSorter", "u32", { value: "u32", from: "counted" });
+    const apart = await made("SegmentedSorter", "u32", { value: "u32", from: "apart" });
+    const cuts = Uint32Array.from([0, ...Array.from({ length: 9 }, () => random(n + 1)), n]).sort();
+    const ends = Uint32Array.from(cuts.subarray(1), (end, i) => end - random(end - cuts[i] + 1)), offsets = cuts.subarray(0, most);
+    const digit = (x) => (x >>> bits.beginBit) % 64;
+    const order = (begins, ends, live, by) => { // what is in no segment stays
+        const places = counted(n);
+        for (let i = 0; i < live; i++) places.set(ordered(keys.subarray(begins[i], ends[i]).map(by)).map((x) => x + begins[i]), begins[i]);
+        return places;
+    };
+    const sorted = (places) => ({ keys: at(keys, places), values: at(values, places) });
+    const out = { keysOut: blank(n), valuesOut: blank(n) };
+    for (const live of [0, 4, most, most + 7]) {
+        const some = Math.min(live, most), call = { n, keys, values, segments: most, count: Uint32Array.of(live), ...bits };
+        const places = order(cuts, cuts.subarray(1), some, digit), moved = sorted(places);
+        await check("segments counted in place", sorter, { ...call, offsets: cuts }, moved);
+        await check("segments counted", sorter, { ...call, offsets: cuts, ...out }, { keysOut: moved.keys, valuesOut: moved.values });
+        await check("segments apart in place", apart, { ...call, offsets, ends }, sorted(order(offsets, ends, some, digit)));
+        const into = { keysOut: blank(n), valuesOut: blank(n) }, inside = order(offsets, ends, some, digit);
+        for (let i = 0; i < some; i++)
+            for (let at = offsets[i]; at < ends[i]; at++) [into.keysOut[at], into.valuesOut[at]] = [keys[inside[at]], values[inside[at]]];
+        await check("segments apart", apart, { ...call, offsets, ends, ...out }, into);
+    }
+    const rows = (n / 2) >> 0, live = { n: 2 * rows, keys: keys.subarray(0, 2 * rows), values: values.subarray(0, 2 * rows) };
+    const first = order([0], [rows], 1, (x) => x).subarray(0, 2 * rows);
+    await check("rows counted", sorter, { ...live, segments: 2, count: Uint32Array.of(1) }, sorted(first));
+    const all = order(cuts, cuts.subarray(1), most, (x) => x);
+    await check("segments not counted", sorter, { n, keys, values, segments: most, offsets: cuts }, sorted(all));
+}
+
 async function merged(n) {
     const merger = await made("Merger", "u32", { value: "u32" }), first = Math.floor((n * 2) / 3);
     const keys = array(first, 90).sort(), otherKeys = array(n - first, 90).sort(), values = array(first), otherValues = array(n - first);
@@ -127,6 +163,18 @@ async function gathered(n) {
     }
 }
 
+async function reducedByCount(n) {
+    const reduce = await made("ReduceByKey", "u32", { value: "u32", from: "keys" }), keys = array(n, 4), values = array(n, 9);
+    for (const live of new Set([0, n >> 1, n, n + 5])) {
+        const some = [...keys.subarray(0, live)], starts = counted(some.length).filter((i) => i === 0 || keys[i] !== keys[i - 1]);
+        const into = { keysOut: blank(n), valuesOut: blank(n), groups: Uint32Array.of(starts.length) };
+        into.keysOut.set(at(keys, starts));
+        starts.forEach((begin, i) => (into.valuesOut[i] = values.subarray(begin, Math.min(starts[i + 1] ?? n, live)).reduce((a, b) => a + b, 0)));
+        const call = { n, keys, values, count: Uint32Array.of(live), keysOut: blank(n), valuesOut: blank(n), groups: blank(1) };
+        await check("reduce by key counted", reduce, call, into);
+    }
+}
+
 async function reduced(n) {
     const reduce = await made("ReduceByKey", "u32", { value: "i32" }), keys = array(n, 4), values = Int32Array.from(array(n, 100), (x) => x - 50);
     const starts = [...counted(n)].filter((i) => i === 0 || keys[i] !== keys[i - 1]);
@@ -149,10 +197,12 @@ for (const n of request.counts) {
     await verified(n);
     await scanned(n);
     await segmented(n);
+    await chosen(n);
     await merged(n);
     if (n) await selected(n);
     await gathered(n);
     await reduced(n);
+    await reducedByCount(n);
 }
 
 const said = {};
@@ -170,6 +220,12 @@ await refused("k", () => select.record(encoder, { keys: one, keysOut: two, k: 65
 await refused("rows", () => select.record(encoder, { keys: one, keysOut: two, k: 1, rows: 3 }));
 await refused("segments", () => segments.record(encoder, { keys: one, segments: 3 }));
 await refused("offsets", () => segments.record(encoder, { keys: one, segments: 64, offsets: two }));
+const apart = await made("SegmentedSorter", "u32", { value: "u32", from: "apart" }), values = three, four = buffer(device, array(64));
+await refused("ends missing", () => apart.record(encoder, { keys: one, values, segments: 4, offsets: two }));
+await refused("ends too small", () => apart.record(encoder, { keys: one, values, segments: 65, offsets: two, ends: four }));
+await refused("ends", () => segments.record(encoder, { keys: one, segments: 4, offsets: two, ends: three }));
+await refused("count of segments", () => segments.record(encoder, { keys: one, segments: 4, count: two }));
+await refused("bits of segments", () => segments.record(encoder, { keys: one, segments: 4, beginBit: 1 }));
 await refused("digest", () => digest.record(encoder, { keys: one, values: two, n: 4 }));
 await refused("reduction", () => reduce.record(encoder, { keys: one, keysOut: two, groups: three, reduction: "mean" }));
 await refused("no groups", () => reduce.record(encoder, { keys: one, keysOut: two }));

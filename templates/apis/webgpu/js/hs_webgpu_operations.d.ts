@@ -58,14 +58,22 @@ export interface SegmentedSorterCall extends Timed {
     values?: Bound;
     /** Where they go. */
     valuesOut?: Bound;
-    /** How many segments. */
+    /** How many segments; with `count` the greatest possible number. */
     segments: number;
     /** Where each begins, and n: 32-bit words; without them, segments are rows of equal length. */
     offsets?: Bound;
-    /** How many; by default as many as the first buffer holds. */
+    /** Where each ends, 32-bit words, in a sort with --feature segment-ends; then `offsets` has no last word n. */
+    ends?: Bound;
+    /** A buffer whose first 32-bit word is the number of segments (--feature segment-count). */
+    count?: Bound;
+    /** How many keys; by default as many as the first buffer holds. */
     n?: number;
     /** The order of this call. */
     order?: Order;
+    /** The first bit to sort by, of the ordered bits of a key. */
+    beginBit?: number;
+    /** The bit after the last one to sort by. */
+    endBit?: number;
 }
 
 /** Stable sorts of each segment of an array. */

@@ -1,4 +1,4 @@
-import { Player, ROWS, located, refuse, same, shown } from "./hs_webgpu_player.js";
+import { DEVICE_COUNT, Player, ROWS, located, refuse, same, shown } from "./hs_webgpu_player.js";
 
 const WORDS = 8; // of a digest
 const REDUCTIONS = ["sum", "min", "max"], REDUCED = { u32: 0, i32: 1, f32: 2 };
@@ -11,11 +11,11 @@ class Operation extends Player {
         for (const [role, name] of Object.entries(names)) if (call[name]) spans[role] = located(name, call[name]);
         const inPlace = this._sharing(spans);
         const n = this._counted(this._length(call, spans), settled.counted);
-        const { bytes, number = 0, take = 0, flags = 0 } = this._settled(call, n, spans);
+        const { bytes, number = 0, take = 0, flags = 0, bounded = false } = this._settled(call, n, spans);
         if (n === 0 && !this._reported) return;
         this.#complete(names, spans, bytes, inPlace);
         this._fits(spans, bytes, names, n, () => true); // WebGPU binds nothing twice that a kernel may write
-        this._record(encoder, { ...settled, n, number, take, flags: settled.flags | flags, spans, inPlace }, call.timestampWrites);
+        this._record(encoder, { ...settled, counted: settled.counted && n > 0, n, number, take, bounded, flags: settled.flags | flags, spans, inPlace }, call.timestampWrites);
     }
 
     get _reported() {
@@ -35,18 +35,18 @@ class Operation extends Player {
 
     /* Refuse buffers that are missing or that the plan has no use for. */
     #complete(names, spans, bytes, inPlace) {
-        const used = this.#used(), what = this._plan.kind.replaceAll("_", " "), optional = this.constructor.optional ?? [];
+        const used = this._used(), what = this._plan.kind.replaceAll("_", " "), optional = this.constructor.optional ?? [];
         for (const [role, name] of Object.entries(names)) {
             const result = inPlace && (role === "destination" || role === "values_out");
             const asked = used.has(role) && bytes[role] > 0 && role !== "count" && !result && !optional.includes(role);
-            if (spans[role] && !used.has(role)) refuse(`${name}: the ${what} was generated without (--value)`);
+            if (spans[role] && !used.has(role) && role !== "count") refuse(`${name}: the ${what} was generated without (--value)`);
             if (asked && !spans[role]) refuse(`${name}: there is no buffer`);
             if (spans[role] && !(bytes[role] > 0)) delete spans[role];
         }
     }
 
-    #used() {
-        return new Set(["count", ...this._plan.bindings.flat().map(([role]) => this.constructor.roles[role])]);
+    _used() {
+        return new Set([...this._plan.bindings.flat().map(([role]) => this.constructor.roles[role])]);
     }
 
     static roles = ["source", "destination", "scratch", "values", "values_out", "count", "other", "other_values", "report"];
@@ -115,8 +115,8 @@ export class Scanner extends Operation {
 
 /** The stable sort of each segment of an array. */
 export class SegmentedSorter extends Operation {
-    static names = { source: "keys", destination: "keysOut", values: "values", values_out: "valuesOut", other: "offsets" };
-    static optional = ["other"];
+    static names = { source: "keys", destination: "keysOut", values: "values", values_out: "valuesOut", other: "offsets", other_values: "ends", count: "count" };
+    static optional = ["other", "other_values"];
 
     static create(device, key, options = {}) {
         return this._create("segmented_sort", device, key, options);
@@ -126,10 +126,19 @@ export class SegmentedSorter extends Operation {
         return replaced(spans);
     }
 
+    /* What lies on the device is the number of segments, not that of keys. */
+    _ordered(call) {
+        return super._ordered({ ...call, count: undefined });
+    }
+
     _settled(call, n, spans) {
-        const number = whole("segments", call.segments, 0, 2 ** 31 - 2), rows = !spans.other;
+        const number = whole("segments", call.segments, 0, 2 ** 31 - 2), rows = !spans.other, used = this._used(), apart = used.has("other_values");
+        for (const [role, name, feature] of [["other_values", "ends", "segment-ends"], ["count", "count", "segment-count"]])
+            if (spans[role] && !used.has(role)) refuse(`${name}: the segmented sort was generated without (--feature ${feature})`);
+        if (apart && rows !== !spans.other_values) refuse("offsets and ends: give both, or neither for equal rows");
         if (rows && n && (!number || n % number)) refuse(`segments: ${n} keys are not ${number} equal rows; give offsets`);
-        return { number, flags: rows ? ROWS : 0, bytes: { ...moved(this._plan, n), other: 4 * (number + 1) } };
+        const bytes = { ...moved(this._plan, n), other: 4 * (apart ? number : number + 1), other_values: 4 * number, count: 4 };
+        return { number, bounded: !!spans.count, flags: rows ? ROWS : 0, bytes };
     }
 }
 
@@ -214,8 +223,9 @@ export class ReduceByKey extends Operation {
 
     _settled(call, n, spans) {
         const how = REDUCTIONS.indexOf(call.reduction ?? "sum"), flags = (spans.other ? 16 : 0) | (spans.other_values ? 32 : 0);
+        const counted = spans.count && n ? DEVICE_COUNT : 0; // kernels that get this number get no flags
         if (how < 0) refuse(`reduction: ${shown(call.reduction)} is neither sum, min nor max`);
-        const number = how | (this.#value << 2) | flags;
+        const number = how | (this.#value << 2) | flags | counted;
         return { number, bytes: { ...moved(this._plan, n), report: 4, other: 4 * n, other_values: 4 * n, count: 4 } };
     }
 }

@@ -1,5 +1,5 @@
 const HSGEN_CONSTANTS = 0;
-export { DISCARD, ROWS };
+export { DEVICE_COUNT, DISCARD, ROWS };
 const ROLE = Object.fromEntries(ROLES.map((name, i) => [name, i]));
 const ALIGNMENT = 256; // of bindings; no device requires more
 const INT = 2 ** 31 - 1;
@@ -74,7 +74,7 @@ function argument(step, call) {
         case "pass_count":
             return passes(begin, end, bits) | flags;
         case "call_number":
-            return call.number;
+            return call.number | (call.bounded ? 1 << 31 : 0);
     }
     const count = passes(begin, end, bits), left = count - step.value; // a pass
     if (left <= 0) return null;
@@ -126,8 +126,8 @@ export function located(name, given) {
 export const same = (a, b) => a.buffer === b.buffer && a.offset === b.offset;
 export const overlap = (a, b) => a.buffer === b.buffer && a.offset < b.offset + b.bytes && b.offset < a.offset + a.bytes;
 
-/** The numbers of a call that no option changes. */
-export const CALL = { number: 0, take: 0, whole: true, counted: false, inPlace: false, discard: false };
+/** The numbers of a call that no option changes; `bounded`: the number is a bound of one in device memory. */
+export const CALL = { number: 0, take: 0, bounded: false, whole: true, counted: false, inPlace: false, discard: false };
 
 /** The basis of sorters and other operations: plans, pipelines and buffers. */
 export class Player {
