@@ -30,6 +30,9 @@ MOST_PARTS = 2**31 - 1
 """The most segments of a call."""
 REGISTERS = 48
 """The 32-bit words of keys, indices and values that a lane keeps in registers."""
+PLACED, SHARE = 15, 3
+"""Places: the most keys of a lane, for four work-groups of 256 lanes per core with 227 KiB of local memory; and the part
+of a window's tile that its greatest segment takes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,7 +44,7 @@ class Params:
     window: keys per work-group; it sorts the short segments that start in its window.  tile: the greatest segment
     sorted by one work-group.  chunk: the least keys of a column of counts.  most_columns: columns of a segment.
     groups: the most work-groups of a kernel that loops.  apart: each segment of medium length has a work-group of its
-    own, which does not loop.
+    own, which does not loop.  placed: keys of a lane where short segments are sorted by places; 0 if they are not.
     """
 
     signature: Signature
@@ -54,6 +57,7 @@ class Params:
     most_columns: int
     groups: int
     apart: bool = False
+    placed: int = 0
 
     @property
     def key(self) -> KeyType:
@@ -89,6 +93,11 @@ class Params:
     def compared(self) -> int:
         """The greatest segment of a window that is sorted by comparing all pairs of keys."""
         return min(COMPARED, self.small)
+
+    @property
+    def capacity(self) -> int:
+        """The most keys of a window, where short segments are sorted by places."""
+        return self.placed * self.wave
 
     @property
     def mediums(self) -> int:
@@ -130,19 +139,36 @@ def _specialized(p: Mapping[str, Any], key: KeyType, signature: Signature, devic
     chip = replace(made, signature=carried, items=max(1, min(made.items, REGISTERS // words)))
     while chip.items > 1 and _local(chip, whole) > device.local_bytes:
         chip = replace(chip, items=chip.items - 1)
+    placed = _placed(chip, whole, device)
+    held_ = placed * chip.work_group
+    small = held_ // SHARE if placed else chip.tile // 2
     return Params(
         signature=whole,
         chip=chip,
         rank=made,
-        small=chip.tile // 2,
-        window=chip.tile // 2,
+        small=small,
+        window=held_ - small if placed else small,
         tile=chip.tile,
         chunk=made.tile,
         most_columns=made.groups,
         groups=made.groups,
         apart=apart,
+        placed=placed,
     )
 
+
+def _placed(chip: Ranked, signature: Signature, device: Device) -> int:
+    """The keys of a lane where short segments are sorted by places: an odd number; 0 if they are ranked.
+
+    Lanes that vote and have guaranteed progress are those of NVIDIA's GPUs since Volta, which add in local memory without
+    locks.
+    """
+    if chip.ranker != "match_ballot" or not device.promised:
+        return 0
+    words = 3 + (3 + signature.segment_ends) / 32  # a counter, an order, and marks, for each key
+    lanes, fixed = chip.work_group, 4 * (chip.subgroups + 16)
+    room = int((device.local_bytes - fixed) / lanes / (chip.key.held - 4 + 4 * words))
+    return max(0, min(chip.items, PLACED, 8192 // lanes, room) - 1) // 2 * 2 + 1
 
 def _most(made: Ranked, apart: bool, device: Device) -> int:
     """The most keys of a lane, limited by registers.
