@@ -30,9 +30,8 @@ MOST_PARTS = 2**31 - 1
 """The most segments of a call."""
 REGISTERS = 48
 """The 32-bit words of keys, indices and values that a lane keeps in registers."""
-PLACED, SHARE = 15, 3
-"""Places: the most keys of a lane, for four work-groups of 256 lanes per core with 227 KiB of local memory; and the part
-of a window's tile that its greatest segment takes."""
+PLACED = 15
+"""Places: the most keys of a lane, for four work-groups of 256 lanes per core with 227 KiB of local memory."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -140,14 +139,13 @@ def _specialized(p: Mapping[str, Any], key: KeyType, signature: Signature, devic
     while chip.items > 1 and _local(chip, whole) > device.local_bytes:
         chip = replace(chip, items=chip.items - 1)
     placed = _placed(chip, whole, device)
-    held_ = placed * chip.work_group
-    small = held_ // SHARE if placed else chip.tile // 2
+    small = (placed * chip.work_group if placed else chip.tile) // 2
     return Params(
         signature=whole,
         chip=chip,
         rank=made,
         small=small,
-        window=held_ - small if placed else small,
+        window=small,
         tile=chip.tile,
         chunk=made.tile,
         most_columns=made.groups,
