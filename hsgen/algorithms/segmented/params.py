@@ -168,6 +168,7 @@ def _placed(chip: Ranked, signature: Signature, device: Device) -> int:
     room = int((device.local_bytes - fixed) / lanes / (chip.key.held - 4 + 4 * words))
     return max(0, min(chip.items, PLACED, 8192 // lanes, room) - 1) // 2 * 2 + 1
 
+
 def _most(made: Ranked, apart: bool, device: Device) -> int:
     """The most keys of a lane, limited by registers.
 
