@@ -102,15 +102,17 @@ def _marks(p: Params, count: int) -> tuple[Array, ...]:
 
 def _ranked(p: Params, name: str, what: str) -> Kernel:
     """A kernel that ranks the keys of windows."""
-    buffers = (SOURCE, DESTINATION, *valued(p), *_bounds(p), WORDS)
-    return ranking(_kernel(p, name, what, buffers, (*rank_arrays(p.chip), *_marks(p, p.tile))), p.chip)
+    shape, buffers = p.chip, (SOURCE, DESTINATION, *valued(p), *_bounds(p), WORDS)
+    assert isinstance(shape, ReduceScan)
+    return ranking(_kernel(p, name, what, buffers, (*rank_arrays(shape), *_marks(p, p.tile))), shape)
 
 
 def _by_place(p: Params, what: str) -> Kernel:
     """The kernel that sorts windows by places; it requests registers for 1024 lanes per core."""
     lanes, subgroup = p.chip.work_group, p.chip.subgroup
-    arrays = (Array(name="tile", type="key", count=p.capacity), _array("places", p.capacity))
-    arrays += (_array("order", p.capacity + 1), *_marks(p, p.capacity), _array("full", 3), *sums(lanes, subgroup))
+    keys = (Array(name="tile", type="key", count=p.capacity), _array("places", p.capacity))
+    order = (_array("order", p.capacity + 1), *_marks(p, p.capacity))
+    arrays = (*keys, *order, _array("full", 3), *sums(lanes, subgroup))
     made = _kernel(p, "windows", what, (SOURCE, DESTINATION, *valued(p), *_bounds(p), WORDS), arrays)
     made = replace(made, template="segmented_sort/windows_by_place", subgroup=subgroup)
     return replace(made, resident=max(1, 1024 // lanes))
