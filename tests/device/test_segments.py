@@ -75,9 +75,17 @@ WAYS = [
     nightly("generic", "u16", Signature(bit_range=True, segment_count=True, segment_ends=True)),
     nightly("intel-gen8", "u32", Signature(value="v8", segment_count=True)),
     ("amd-rdna", "u8", Signature(segment_count=True)),
+    ("nvidia-sm90", "u32", Signature()),
+    ("nvidia-sm90", "f32", Signature(value="v4", key_transform=True)),
+    nightly("nvidia-sm90", "u64", Signature(value="index", key_transform=True)),
+    nightly("nvidia-sm90", "u8", Signature(bit_range=True, key_transform=True)),
+    nightly("nvidia-sm90", "u64", Signature(value="v8", bit_range=True)),
+    nightly("nvidia-sm90", "u16", Signature(value="v16", segment_count=True)),
+    nightly("nvidia-sm90", "u32", Signature(value="v4", bit_range=True, segment_ends=True)),
+    nightly("nvidia-sm90", "u32", Signature(segment_ends=True)),
 ]
 """Target, key and signature: lanes that work alone, bitmask histograms, comparison in 16 lanes, ballots of 32,
-radix-split: the fast run has each too."""
+radix-split, places: the fast run has each too."""
 
 
 def engine(host: Host, name: str, key: str, signature: Signature) -> Direct:
@@ -126,6 +134,32 @@ def test_short_segments_are_compared_or_ranked(embedded: Host, old: str, new: st
     assert bool(report.failed) is not right, report.failures
 
 
+@pytest.mark.parametrize(
+    ("kernel", "old", "new", "right"),
+    [
+        nightly("windows", "if (crowd > 24u)", "if (crowd > 0u)", True),  # all windows are left to the other kernel
+        ("windows", "if (crowd > 24u)", "if (crowd > 60000u)", True),  # or none
+        nightly("windows", "<< up >> 13", ">> 31", True),  # keys of a segment in one place
+        nightly("windows", "< (mine & 65535u)", "> (mine & 65535u)", False),  # equal keys in reverse order
+        nightly("windows", "prior[hs_local_id()] = before;", "prior[hs_local_id()] = 0u;", False),
+        nightly("windows", "before | c << 16", "c << 16", False),
+        ("windows_rest", "number < hs_to_int", "number < 0 * hs_to_int", False),  # nobody sorts what is crowded
+    ],
+)
+def test_segments_are_sorted_by_places_or_ranked(embedded: Host, kernel: str, old: str, new: str, right: bool) -> None:
+    """Both ways sort all short segments, with crowded places and without, and a fault of either is detected."""
+    context = context_for(embedded)
+    sort = target.find("nvidia-sm90").sort("segmented_sort", "u32", Signature(value="v4"))
+    source = render(sort, "opencl")
+    parts = {k: text.replace(old, new) if k == kernel else text for k, text in source.parts.items()}
+    assert parts != source.parts, old
+    made = Direct(context, Compiled(context, sort, replace(source, parts=parts)))
+    counts = [1, 33, 3000, 3000, 20_001, 20_001]
+    pairs = [(n, kind) for n in counts * 4 for kind in ("few distinct", "random", "all equal", "normal floats")]
+    report = validation.run(made, pairs, 5, stop=1)
+    assert bool(report.failed) is not right, report.failures
+
+
 def test_a_wrong_sort_is_caught(embedded: Host, monkeypatch: pytest.MonkeyPatch) -> None:
     """A sort with wrong segment starts."""
     made = engine(embedded, "generic", "u32", Signature())
@@ -158,6 +192,19 @@ def test_segments_through_vulkan(
     code, rows, said = validated(
         capsys, "-t", lanes(name), "--algorithm", "segmented_sort", "--key", key, "--value", value, "--order", "both"
     )
+    assert code == 0 and rows[0]["failures"] == 0 and rows[0]["cases"] > 400, (rows, said)
+
+
+@pytest.mark.parametrize(("key", "value"), [("u32", "none"), nightly("u64", "v4")])
+def test_segments_by_places_through_vulkan(
+    lavapipe: Lavapipe, key: str, value: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lavapipe(8)
+    path, text = tmp_path / "places8.toml", Path(lanes("radix8")).read_text(encoding="utf-8")
+    path.write_text(text.replace('name = "radix8"', 'name = "places8"').replace('"started"', '"guaranteed"'))
+    options = ["--algorithm", "segmented_sort", "--key", key, "--value", value, "--order", "both"]
+    assert target.find(str(path)).sort("segmented_sort", key, Signature(value=value)).parts[0].params.placed
+    code, rows, said = validated(capsys, "-t", str(path), *options)
     assert code == 0 and rows[0]["failures"] == 0 and rows[0]["cases"] > 400, (rows, said)
 
 

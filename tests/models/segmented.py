@@ -1,7 +1,7 @@
 """A model of the kernels of segmented sorts in numpy: proves that a plan sorts, without a device.
 
 Launches run sequentially on the scratch layout of a device.  Work within a tile is not modelled: a stable sort gives
-its order.  Lists have a random order.
+its order.  Lists have a random order.  Where windows are sorted by places, random ones are crowded, or all.
 """
 
 from __future__ import annotations
@@ -90,6 +90,14 @@ class _Play:
         """The start of a part of scratch."""
         return HEAD + self.units * int(getattr(self.lay, name))
 
+    def list_crowded(self, number: int) -> None:
+        """List a window that is left to another kernel."""
+        start = self.part("crowded")
+        self.words[start] += 1
+        if start + int(self.words[start]) >= self.part("totals"):
+            raise Fault("the list of windows is too short")
+        self.words[start + int(self.words[start])] = number
+
     def store(self, to: int, places: Places, entries: Places, stored: NDArray[np.bool_]) -> None:
         """Store elements by source index; a launch stores to no slot twice, and not over its input."""
         if to == 0 or stored[places].any() or len(np.unique(places)) != len(places):
@@ -134,6 +142,8 @@ def _begin(m: _Play, at: Launch) -> None:
     m.words[PARTS] = most if at.argument >= 0 or m.live is None else min(most, m.live)
     if m.p.signature.segment_count:
         m.words[GREATEST] = most
+    if m.p.placed:
+        m.words[m.part("crowded")] = 0
     if most == 0 and m.offsets is not None and m.ends is None and m.offsets[0] > m.n:
         m.words[STATUS] = 1
 
@@ -177,27 +187,43 @@ def _record(m: _Play, begin: int, end: int) -> None:
 
 
 def _windows(m: _Play, at: Launch) -> None:
-    (starts, ends), p, stored = m.bounds(at), m.p, np.zeros(m.n, np.bool_)
+    starts, p, stored = m.bounds(at)[0], m.p, np.zeros(m.n, np.bool_)
     if at.groups * p.window < m.n:
         raise Fault("some keys are in no window")
-    for low in range(0, m.n, p.window):
-        a, b = (int(x) for x in np.searchsorted(starts, [low, low + p.window]))
+    numbers, crowded = np.arange(-(-m.n // p.window)), m.rng.choice([0, 0.3, 1])
+    for number in m.rng.permutation(numbers) if p.placed else numbers:
+        low = int(number) * p.window
         outside = np.arange(low, min(low + p.window, m.n))
-        first, last = (starts[0], ends[-1]) if len(starts) else (m.n, m.n)
+        first, last = (starts[0], m.bounds(at)[1][-1]) if len(starts) else (m.n, m.n)
         if not len(starts) and m.offsets is not None:
             first = last = int(m.offsets[0]) if m.ends is None else m.n
         outside = outside[(outside < first) | (outside >= last)]
         if at.argument & DIRECT and not p.signature.segment_ends:
             m.store(1, outside, outside, stored)
-        if a < b and ends[b - 1] - starts[b - 1] > p.small:
-            b -= 1
-        if a < b and not p.serial and ends[b - 1] - starts[a] > p.tile:
-            raise Fault("a tile is too small for a window")
-        for begin, end in zip(starts[a:b], ends[a:b], strict=True):
-            if end - begin <= p.small:
-                m.store(1, np.arange(begin, end), m.sorted(0, begin, end), stored)
-            elif not p.serial:
-                raise Fault("a longer segment lies between short ones")
+        if p.placed and m.rng.random() < crowded:
+            m.list_crowded(int(number))
+        else:
+            _window(m, at, low, stored)
+
+
+def _window(m: _Play, at: Launch, low: int, stored: NDArray[np.bool_]) -> None:
+    (starts, ends), p = m.bounds(at), m.p
+    a, b = (int(x) for x in np.searchsorted(starts, [low, low + p.window]))
+    if a < b and ends[b - 1] - starts[b - 1] > p.small:
+        b -= 1
+    if a < b and not p.serial and ends[b - 1] - starts[a] > (p.capacity or p.tile):
+        raise Fault("a tile is too small for a window")
+    for begin, end in zip(starts[a:b], ends[a:b], strict=True):
+        if end - begin <= p.small:
+            m.store(1, np.arange(begin, end), m.sorted(0, begin, end), stored)
+        elif not p.serial:
+            raise Fault("a longer segment lies between short ones")
+
+
+def _windows_rest(m: _Play, at: Launch) -> None:
+    stored, start = np.zeros(m.n, np.bool_), m.part("crowded")
+    for number in m.words[start + 1 :][: int(m.words[start])]:
+        _window(m, at, int(number) * m.p.window, stored)
 
 
 def _alone(m: _Play, at: Launch) -> None:
@@ -264,6 +290,7 @@ PLAY: dict[str, Callable[[_Play, Launch], None]] = {
     "begin": _begin,
     "sift": _sift,
     "windows": _windows,
+    "windows_rest": _windows_rest,
     "alone": _alone,
     "count": _count,
     "rows": _rows,

@@ -35,8 +35,15 @@ RANKERS: dict[str, dict[str, Any]] = {
     "match_ballot": {"subgroup": 32, "work_group": 64, "items": 1},
     "serial": {"subgroup": 1, "work_group": 1, "items": 64},
     "match_broadcast": {"subgroup": 16, "work_group": 64, "items": 1},
+    "places": {"subgroup": 32, "work_group": 64, "items": 1},
 }
-FROM = {"bitmask": "generic", "match_ballot": "nvidia-sm90", "serial": "cpu", "match_broadcast": "intel-gen8"}
+FROM = {
+    "bitmask": "generic",
+    "match_ballot": "amd-rdna",
+    "places": "nvidia-sm90",
+    "serial": "cpu",
+    "match_broadcast": "intel-gen8",
+}
 
 
 def shape(
@@ -53,10 +60,10 @@ def shape(
     """A shape with tiles of 64 keys; 16-bit keys have four digits, or with 6 bits three."""
     found = target.find(FROM[ranker])
     own = replace(found.choices["radix", "u32"], bits=bits, groups=groups, **RANKERS[ranker])
-    assert dict(radix.notes(own))["ranker"].startswith(ranker)
+    assert dict(radix.notes(own))["ranker"].startswith({"places": "match_ballot"}.get(ranker, ranker))
     signature = Signature(value=value, bit_range=ranges, segment_ends=ends, segment_count=counted)
     made = IMPLICIT["segmented_sort"].specialize({"radix": own}, KEYS[key], signature, found.device)
-    assert isinstance(made, segmented.Params)
+    assert isinstance(made, segmented.Params) and (made.placed == 1) == (ranker == "places")
     return replace(made, small=24, window=100, tile=64, chunk=64) if made.serial else made
 
 
@@ -227,6 +234,13 @@ def test_the_model_sees_a_window_that_no_tile_holds() -> None:
         play(p, 500, np.arange(0, 501, 30), in_place=False)
 
 
+def test_the_model_sees_windows_longer_than_their_segments() -> None:
+    """A segment that is sorted apart must not lie between short ones of a window."""
+    p = shape("places")
+    with pytest.raises(Fault, match="a longer segment lies between"):
+        play(replace(p, small=20, window=44), 500, np.array([0, 5, 30, 35, 500]), in_place=False)
+
+
 def test_the_model_sees_a_grid_that_is_too_small() -> None:
     p, keys = shape("bitmask"), np.arange(500, dtype=np.uint16)
     plan = sort_of(p).plan
@@ -276,7 +290,9 @@ def test_every_target_with_a_radix_sort_has_one(name: str) -> None:
             sort = found.sort("segmented_sort", key, Signature(value=value, key_transform=True))
             p = sort.parts[0].params
             assert isinstance(p, segmented.Params) and sort.operation == "segmented_sort"
-            assert p.serial or (p.window + p.small <= p.tile <= p.chunk)
+            assert p.serial or (p.window + p.small <= (p.capacity or p.tile) <= p.tile <= p.chunk)
+            assert p.serial or p.window <= p.small
+            assert bool(p.placed) == (name in ("nvidia-hopper", "nvidia-sm90", "nvidia-vulkan")), name
             assert all(k.local_bytes(sort.key) <= found.device.local_bytes for k in sort.kernels)
             units = -(-sort.plan.max_n // p.tile)
             assert HEAD + units * layout(p).size < 2**31

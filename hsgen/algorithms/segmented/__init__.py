@@ -1,10 +1,10 @@
 """Segmented sorts: every segment of an array sorted independently and stably, in a number of launches fixed by n.
 
 Segments are classified by length: short ones are sorted together on chip, by their keys and then by their segment
-number; medium ones by one work-group each; longer ones one digit at a time, by digit counts of tiles that are scanned
-per segment.  The device builds the lists of segments, without host synchronization.  Sequential lanes (CPUs) sort short
-segments by sorting networks, or, with values, by comparing all pairs of keys.  Tiles are ranked as in the target's
-radix sort (`hsgen.algorithms.radix`).
+number, or by places (templates/segmented_sort/windows_by_place.j2); medium ones by one work-group each; longer ones
+one digit at a time, by digit counts of tiles that are scanned per segment.  The device builds the lists of segments,
+without host synchronization.  Sequential lanes (CPUs) sort short segments by sorting networks, or, with values, by
+comparing all pairs of keys.  Tiles are ranked as in the target's radix sort (`hsgen.algorithms.radix`).
 """
 
 from hsgen.algorithms.implicit import FIELDS, alone, problems, space

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from hsgen.algorithms.buffers import DESTINATION, OTHER, SOURCE, VALUES_IN, VALUES_OUT, VALUES_TMP
 from hsgen.algorithms.radix import per_thread
-from hsgen.algorithms.radix.parts import picking
+from hsgen.algorithms.radix.parts import CROWD, picking, sums
 from hsgen.algorithms.radix.per_thread import PerThread
 from hsgen.algorithms.radix.rankers import flag_words, rank_arrays
 from hsgen.algorithms.radix.reduce_scan import ReduceScan
@@ -88,10 +88,39 @@ def windows(p: Params) -> Kernel:
         keys_held = Array(name="held", type="key", count=p.window + p.small)
         columns = (Array(name="tile", type="key", count=p.small * p.wave), keys_held, *listed)
         return replace(_kernel(p, "windows", what, buffers, columns, p.wave), template="segmented_sort/serial_columns")
-    marks = -(-p.tile // 32)
-    arrays = (*rank_arrays(p.chip), _array("marks", marks), _array("prior", marks), _array("ends", 3))
-    arrays += (_array("gaps", marks),) * p.signature.segment_ends
-    return ranking(_kernel(p, "windows", what, (*keys, *valued(p), *_bounds(p), WORDS), arrays), p.chip)
+    if p.placed:
+        return _by_place(p, what)
+    return _ranked(p, "windows", what)
+
+
+def _marks(p: Params, count: int) -> tuple[Array, ...]:
+    """The marks of `count` keys: words of bits, and what finds them."""
+    words = -(-count // 32)
+    arrays = (_array("marks", words), _array("prior", words), _array("ends", 3))
+    return (*arrays, *[_array("gaps", words)] * p.signature.segment_ends)
+
+
+def _ranked(p: Params, name: str, what: str) -> Kernel:
+    """A kernel that ranks the keys of windows."""
+    shape, buffers = p.chip, (SOURCE, DESTINATION, *valued(p), *_bounds(p), WORDS)
+    assert isinstance(shape, ReduceScan)
+    return ranking(_kernel(p, name, what, buffers, (*rank_arrays(shape), *_marks(p, p.tile))), shape)
+
+
+def _by_place(p: Params, what: str) -> Kernel:
+    """The kernel that sorts windows by places; it requests registers for 1024 lanes per core."""
+    lanes, subgroup = p.chip.work_group, p.chip.subgroup
+    keys = (Array(name="tile", type="key", count=p.capacity), _array("places", p.capacity))
+    order = (_array("order", p.capacity + 1), *_marks(p, p.capacity))
+    arrays = (*keys, *order, _array("full", 3), *sums(lanes, subgroup))
+    made = _kernel(p, "windows", what, (SOURCE, DESTINATION, *valued(p), *_bounds(p), WORDS), arrays)
+    made = replace(made, template="segmented_sort/windows_by_place", subgroup=subgroup)
+    return replace(made, resident=max(1, 1024 // lanes))
+
+
+def windows_rest(p: Params) -> Kernel:
+    """Return the kernel that sorts the short segments of windows whose keys are crowded in few places."""
+    return _ranked(p, "windows_rest", "sort the short segments of crowded windows")
 
 
 def alone(p: Params) -> Kernel:
@@ -142,7 +171,8 @@ def copy(p: Params) -> Kernel:
 
 def kernels(p: Params) -> tuple[Kernel, ...]:
     """Return the kernels in the order in which they run."""
-    made = (begin(p), sift(p), windows(p), alone(p), count(p), rows(p), scatter(p))
+    short = (windows(p), *([windows_rest(p)] if p.placed else []))
+    made = (begin(p), sift(p), *short, alone(p), count(p), rows(p), scatter(p))
     return (*made, *([copy(p)] if len(p.rank.digits) % 2 or p.signature.bit_range else []))
 
 
@@ -156,4 +186,5 @@ def context(p: Params) -> dict[str, object]:
         "sorting": networks.sorting(p.wave),
         "halves": networks.halves(p.wave),
         "flag_words": flag_words(p.rank),
+        "crowd": CROWD,
     }

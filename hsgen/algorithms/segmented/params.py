@@ -9,10 +9,9 @@ from typing import Any
 from hsgen.algorithms.radix import specialize as radix_formed
 from hsgen.algorithms.radix import strategies
 from hsgen.algorithms.radix.per_thread import PerThread
-from hsgen.algorithms.radix.rankers import Ranked, rank_arrays
 from hsgen.algorithms.radix.reduce_scan import ReduceScan
 from hsgen.algorithms.radix.tile import Tile, recast
-from hsgen.core.buffers import held
+from hsgen.algorithms.segmented.capacity import most_items, placed_items, window_bytes
 from hsgen.core.device import Device
 from hsgen.core.keys import PLAIN, KeyType, Signature
 
@@ -41,7 +40,7 @@ class Params:
     window: keys per work-group; it sorts the short segments that start in its window.  tile: the greatest segment
     sorted by one work-group.  chunk: the least keys of a column of counts.  most_columns: columns of a segment.
     groups: the most work-groups of a kernel that loops.  apart: each segment of medium length has a work-group of its
-    own, which does not loop.
+    own, which does not loop.  placed: keys of a lane where short segments are sorted by places; 0 if they are not.
     """
 
     signature: Signature
@@ -54,6 +53,7 @@ class Params:
     most_columns: int
     groups: int
     apart: bool = False
+    placed: int = 0
 
     @property
     def key(self) -> KeyType:
@@ -91,6 +91,11 @@ class Params:
         return min(COMPARED, self.small)
 
     @property
+    def capacity(self) -> int:
+        """The most keys of a window, where short segments are sorted by places."""
+        return self.placed * self.wave
+
+    @property
     def mediums(self) -> int:
         """The most segments above `small` keys per `tile` keys of the array."""
         return -(-self.tile // (self.small + 1))
@@ -125,39 +130,26 @@ def _specialized(p: Mapping[str, Any], key: KeyType, signature: Signature, devic
         return None
     carried = replace(signature, value="index") if not signature.value_bytes else signature
     apart = made.ranker == "match_broadcast" and device.local == "chip"
-    made = replace(made, items=min(made.items, _most(made, apart, device)))
+    made = replace(made, items=min(made.items, most_items(made, apart, device)))
     words = key.held // 4 + 1 + signature.value_bytes // 4 * (not signature.index)
     chip = replace(made, signature=carried, items=max(1, min(made.items, REGISTERS // words)))
-    while chip.items > 1 and _local(chip, whole) > device.local_bytes:
+    while chip.items > 1 and window_bytes(chip, whole) > device.local_bytes:
         chip = replace(chip, items=chip.items - 1)
+    placed = placed_items(chip, whole, device)
+    small = (placed * chip.work_group or chip.tile) // 2
     return Params(
         signature=whole,
         chip=chip,
         rank=made,
-        small=chip.tile // 2,
-        window=chip.tile // 2,
+        small=small,
+        window=small,
         tile=chip.tile,
         chunk=made.tile,
         most_columns=made.groups,
         groups=made.groups,
         apart=apart,
+        placed=placed,
     )
-
-
-def _most(made: Ranked, apart: bool, device: Device) -> int:
-    """The most keys of a lane, limited by registers.
-
-    The ranker "match_broadcast" leaves Intel's compilers registers for four keys, or, with many lanes, for three
-    that are bytes or 64-bit keys with values. With votes of 32 lanes, and neither independent progress of lanes nor
-    64 KiB of local memory, as on NVIDIA's GPUs before Volta, only eight 32-bit or six 64-bit keys fit 128
-    registers, for 512 lanes per core.
-    """
-    if made.ranker == "match_broadcast":
-        large = made.key.bytes == 1 or (made.key.bytes == 8 and made.signature.value_bytes > 0)
-        return 3 if apart and made.subgroup >= 16 and large else 4
-    old = device.progress != "guaranteed" and device.local_bytes < 1 << 16
-    few = made.ranker == "match_ballot" and made.subgroup == 32 and old
-    return (8 if made.key.held == 4 else 6) if few else 128 // made.key.held
 
 
 def _ranked(own: Tile, device: Device) -> ReduceScan | PerThread:
@@ -205,13 +197,6 @@ def _kept(small: int, window: int, signature: Signature) -> int:
     return window + small + LANES * (4 if _distinguished(signature) else small)
 
 
-def _local(chip: Ranked, signature: Signature) -> int:
-    """The local memory of the kernel that sorts short segments, in bytes."""
-    return sum(a.count * held(a.type, chip.key) for a in rank_arrays(chip)) + 4 * (
-        (2 + signature.segment_ends) * -(-chip.tile // 32) + 3
-    )
-
-
 def params(key: KeyType, values: Mapping[str, Any]) -> Params:
     """Return the parameters for values by the names of `Params`; the key width is that of `rank`."""
     return Params(**values)
@@ -226,7 +211,7 @@ def notes(p: Params) -> list[tuple[str, str]]:
     """Return derived values for headers and `hsgen show`: (name, value)."""
     how = "sorted by networks" if p.networks else "compared pairwise"
     if not p.serial:
-        how = f"ranked in tiles of {p.tile}"
+        how = f"{'sorted by places, or else ' if p.placed else ''}ranked in tiles of {p.tile}"
     return [
         ("segments up to", f"{p.small} keys: together with others that start within {p.window} keys, {how}"),
         ("longer segments", f"up to {p.tile} keys: one per work-group; others in {len(p.rank.digits)} passes"),

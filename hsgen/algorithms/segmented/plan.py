@@ -54,6 +54,7 @@ def plan(p: Params) -> Plan:
         _row(p, "begin", 0, fixed(1), CallNumber()),
         _row(p, "sift", 0, Grid(x="number", add=each - 1, div=each)),
         _row(p, "windows", 0, Grid(add=p.window - 1, div=p.window), whole(flags=DIRECT)),
+        *([_row(p, "windows_rest", 0, loop, whole())] if p.placed else []),
         _row(p, "alone", p.small, Grid(add=p.tile - 1, div=p.tile, mul=p.mediums) if p.apart else loop, whole()),
     ]
     for number in range(len(p.rank.digits)):

@@ -26,12 +26,14 @@ class Layout:
 
     mediums: numbers of medium segments.  records: four words per larger segment: start, end, first column, keys per
     column; segments with many columns are stored from the end backwards.  owners: the record of each column.
+    crowded: the number of windows whose keys are crowded, and their numbers, where short segments are sorted by places.
     totals: the keys of each digit of a record.  table: the counts of a record by digit and column.  size: the total.
     """
 
     mediums: int
     records: int
     owners: int
+    crowded: int
     totals: int
     table: int
     size: int
@@ -41,9 +43,18 @@ def layout(p: Params) -> Layout:
     """Return the offsets of the arrays."""
     records = p.mediums
     owners = records + 4
-    totals = owners + 2
+    crowded = owners + 2
+    totals = crowded + (1 + -(-p.tile // p.window) if p.placed else 0)
     table = totals + p.rank.radix
-    return Layout(mediums=0, records=records, owners=owners, totals=totals, table=table, size=table + 2 * p.rank.radix)
+    return Layout(
+        mediums=0,
+        records=records,
+        owners=owners,
+        crowded=crowded,
+        totals=totals,
+        table=table,
+        size=table + 2 * p.rank.radix,
+    )
 
 
 def values_binding(p: Params) -> Binding:
