@@ -21,8 +21,8 @@ class Options:
     device_count: n is the most keys that there can be; how many there are lies on the device.
     A call has at most one of these numbers, by its operation: shift, the low bits of a key that the stage after a sort
     ignores; segment_count; first_count, the keys of the first of two arrays; capacity, the keys that a digest covers;
-    reduction, how values are reduced by key, and what is stored (`hsgen.operations.reduce_by_key`); columns, the types and
-    orders of columns to pack (`hsgen.operations.pack`).
+    reduction, how values are reduced by key, and what is stored (`hsgen.operations.reduce_by_key`); columns, the types
+    and orders of columns to pack (`hsgen.operations.pack`).
     take: the keys that a selection takes of each of `segment_count` rows; in a gather, the values of each of
     `segment_count` items.
     rows: segments are rows of equal length, n / segment_count, and no offsets are given.

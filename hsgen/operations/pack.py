@@ -26,7 +26,7 @@ ROLES = ("source", "other", "other_values", "values")
 BYTES = 16
 """The most bytes of all columns of a row."""
 WIDTH, BEGIN = 6, 24
-"""The bits of a column in the number of a call, and those below the number of words that are left out at the low end."""
+"""The bits of a column in the number of a call; the bit at which the words to leave out at the low end begin."""
 KIND, DESCENDING, PRESENT = 2, 16, 32
 """Of a column: bits 0 and 1 are the logarithm of its bytes, those from `KIND` on its kind; flags."""
 
@@ -77,7 +77,7 @@ def packed(columns: Sequence[NDArray[Any]], by: By, begin_bit: int, key_bytes: i
 
 
 def _columns(sort: Sort, rng: np.random.Generator) -> list[tuple[str, str]]:
-    """Columns of random types and orders; the first one's buffer is that of keys, which has room for one of each row."""
+    """Columns of random types and orders, of which the first one fits the buffer of keys."""
     names, first = [*TYPES], [name for name in TYPES if size(name) <= sort.key.bytes]
     while True:
         count = int(rng.integers(len(ROLES)))

@@ -1,7 +1,7 @@
 """Packing the columns of rows into keys, in one launch: a lane joins the columns of a row.
 
-A work-group packs a tile of rows.  Its lanes take adjacent rows, so that loads and stores coalesce.  On CPUs, a work-group
-is one lane, which packs one row after the other.
+A work-group packs a tile of rows.  Its lanes take adjacent rows, so that loads and stores coalesce.  On CPUs, a
+work-group is one lane, which packs one row after the other.
 """
 
 from hsgen.algorithms.implicit import FIELDS, alone, problems, space
