@@ -14,7 +14,7 @@ from hsgen.core.keys import PLAIN, TYPES, Signature
 from hsgen.emit.kernels import render
 from hsgen.operations.oracle import ordered
 from hsgen.operations.pack import ROLES, number, packed, size
-from hsgen.targets import target
+from hsgen.targets import assembly, target
 
 ONE = [("u32", "ascending")]
 
@@ -30,11 +30,11 @@ def test_every_target_packs(name: str, key: str) -> None:
         (kernel,) = sort.kernels
         assert sort.signature == PLAIN and sort.operation == "pack" and kernel.work_group <= found.device.work_group
         assert not kernel.arrays and sort.plan.scratch.bytes(sort.plan.max_n) == 0
-        p = sort.parts[0].params
+        tile = assembly.block(sort)
         how = Options(columns=number(ONE))
-        for n in (1, p.tile - 1, p.tile, p.tile + 1, 1 << 30):
+        for n in (1, tile - 1, tile, tile + 1, 1 << 30):
             (launch,) = launches(sort.plan, n, in_place=False, how=how)
-            assert (launch.groups - 1) * p.tile < n <= launch.groups * p.tile and launch.argument == how.columns
+            assert (launch.groups - 1) * tile < n <= launch.groups * tile and launch.argument == how.columns
         assert not [*launches(sort.plan, 0, in_place=False, how=how)]
 
 
@@ -101,8 +101,10 @@ def test_the_order_of_keys_is_that_of_rows(seed: int) -> None:
     while sum(size(name) for name in names) > 16:
         names.pop()
     by = [(name, ("ascending", "descending")[rng.integers(2)]) for name in names]
-    columns = [rng.integers(0, 3, 200).astype(f"u{size(name)}") << 8 * size(name) - 2 for name in names]
-    columns = [column.astype(f"u{size(name)}") for column, name in zip(columns, names, strict=True)]
+    columns = [rng.integers(0, 256, (200, size(name)), np.uint8) & 0x81 for name in names]  # some equal, some negative
+    columns = [
+        np.ascontiguousarray(c).view(f"u{size(name)}").reshape(200) for c, name in zip(columns, names, strict=True)
+    ]
     ordered_by = [
         ordered(column, TYPES[name].kind, descending=order == "descending")
         for column, (name, order) in zip(columns, by, strict=True)
