@@ -153,3 +153,17 @@ extern "C" hs_status hs_cuda_gather(const hs_cuda *sorter, cudaStream_t stream,
     }
     return hs_cuda_run(sorter, stream, args ? &record : NULL, error);
 }
+
+extern "C" hs_status hs_cuda_pack(const hs_cuda *sorter, cudaStream_t stream,
+                                  const hs_cuda_pack_args *args, cudaError_t *error)
+{
+    hs_cuda_record record = hs_cuda_empty(HS_PACK);
+    uint32_t i;
+    if (args) {
+        record.n = args->n;
+        record.number = hs_pack_number(args->columns, args->column_count, args->begin_bit);
+        for (i = 0; i < HS_COLUMNS; i++) record.given[hs_column_role(i)] = {args->keys[i], args->keys_bytes[i]};
+        record.given[HS_DESTINATION] = {args->destination, args->destination_bytes};
+    }
+    return hs_cuda_run(sorter, stream, args ? &record : NULL, error);
+}

@@ -164,3 +164,17 @@ hs_status hs_vulkan_gather(const hs_vulkan *s, VkCommandBuffer commands,
     }
     return hs_vulkan_run(s, commands, args ? &record : NULL, result);
 }
+
+hs_status hs_vulkan_pack(const hs_vulkan *s, VkCommandBuffer commands,
+                         const hs_vulkan_pack_args *args, VkResult *result)
+{
+    hs_vulkan_record record = hs_vulkan_empty(HS_PACK);
+    uint32_t i;
+    if (args) {
+        HS_VULKAN_SHARED(record, args);
+        record.number = hs_pack_number(args->columns, args->column_count, args->begin_bit);
+        for (i = 0; i < HS_COLUMNS; i++) record.given[hs_column_role(i)] = args->keys[i];
+        record.given[HS_DESTINATION] = args->destination;
+    }
+    return hs_vulkan_run(s, commands, args ? &record : NULL, result);
+}

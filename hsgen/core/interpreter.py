@@ -21,7 +21,8 @@ class Options:
     device_count: n is the most keys that there can be; how many there are lies on the device.
     A call has at most one of these numbers, by its operation: shift, the low bits of a key that the stage after a sort
     ignores; segment_count; first_count, the keys of the first of two arrays; capacity, the keys that a digest covers;
-    reduction, how values are reduced by key, and what is stored (`hsgen.operations.reduce_by_key`).
+    reduction, how values are reduced by key, and what is stored (`hsgen.operations.reduce_by_key`); columns, the types
+    and orders of columns to pack (`hsgen.operations.pack`).
     take: the keys that a selection takes of each of `segment_count` rows; in a gather, the values of each of
     `segment_count` items.
     rows: segments are rows of equal length, n / segment_count, and no offsets are given.
@@ -39,6 +40,7 @@ class Options:
     first_count: int = 0
     capacity: int = 0
     reduction: int = 0
+    columns: int = 0
     rows: bool = False
     take: int = 0
     segments_counted: bool = False
@@ -46,7 +48,8 @@ class Options:
     @property
     def number(self) -> int:
         """The number that grids and kernels of a plan depend on in addition to n."""
-        return self.shift or self.segment_count or self.first_count or self.capacity or self.reduction
+        counts = self.shift or self.segment_count or self.first_count or self.capacity
+        return counts or self.reduction or self.columns
 
     @property
     def flags(self) -> int:
@@ -57,7 +60,7 @@ class Options:
 
 
 PLAIN = Options()
-NUMBERS = ("shift", "segment_count", "first_count", "capacity", "reduction", "take")
+NUMBERS = ("shift", "segment_count", "first_count", "capacity", "reduction", "columns", "take")
 """The members of `Options` that are numbers, in the order of ``hn_call`` in C; all but the last can be its `number`."""
 
 

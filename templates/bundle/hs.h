@@ -33,7 +33,7 @@ typedef enum hs_status {
     HS_ERROR_API,         /* any other error of the API */
     HS_ERROR_OPTION,      /* the sort was not generated for an option or buffer of the call */
     HS_ERROR_RANGE,       /* a bit range is out of order or reaches beyond the key */
-    HS_ERROR_PARTS,       /* shift, segment_count, first_count, capacity, row_count or k does not fit n or the key */
+    HS_ERROR_PARTS,       /* shift, segment_count, first_count, capacity, row_count, k or columns do not fit */
     HS_ERROR_SEGMENTS,    /* an offset of a segment decreases or exceeds n; the device wrote nothing */
     HS_ERROR_BUSY,        /* another thread is in a call of the same sorter, which serves one at a time */
     HS_ERROR_SCOPE        /* the sorter was not created for such a call, or not all of its pipelines exist yet */
@@ -179,7 +179,7 @@ typedef struct hs_device_status_rule {
 } hs_device_status_rule;
 
 /* The operation of a call on n items: sort; prefix sums; segmented sort; merge of two sorted arrays; digest;
- * selection of the first keys of rows; reduction of runs of equal keys; gather of the items of a table by n indices. */
+ * selection of the first keys of rows; reduction of runs of equal keys; gather of the items of a table by n indices; pack of n rows of columns into keys. */
 typedef enum hs_kind {
     HS_SORT = 0,
     HS_SCAN = 1,
@@ -188,11 +188,19 @@ typedef enum hs_kind {
     HS_DIGEST = 4,
     HS_TOP_K = 5,
     HS_REDUCE_BY_KEY = 6,
-    HS_GATHER = 7
+    HS_GATHER = 7,
+    HS_PACK = 8
 } hs_kind;
 
 /* How the values of equal adjacent keys are reduced; floats have their least and greatest in totalOrder. */
 typedef enum hs_reduction { HS_SUM = 0, HS_MIN = 1, HS_MAX = 2 } hs_reduction;
+
+/* A column to pack: its type, which is not HS_UNSIGNED, and order; 1: greatest first. */
+typedef struct hs_column {
+    hs_type type;
+    uint32_t descending;
+} hs_column;
+enum { HS_COLUMNS = 4 };
 
 typedef struct hs_sort {
     const char *target, *algorithm, *key; /* "intel-gen8", "bitonic", "u32" */

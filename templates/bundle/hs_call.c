@@ -54,6 +54,7 @@ static const char *hs_lacks_values(const hs_sort *sort, uint32_t roles)
     const int valued = sort->value_bytes && !sort->index;
     const int made = sort->index && (sort->kind <= HS_SEGMENTED_SORT || sort->kind == HS_TOP_K);
     const uint32_t inputs = 1u << HS_VALUES | (merge ? 1u << HS_OTHER_VALUES : 0), out = 1u << HS_VALUES_OUT;
+    if (sort->kind == HS_PACK) return NULL; /* all inputs are columns */
     if (!valued && (roles & inputs)) return "values: the sort was generated without values (--value)";
     if (!valued && !made && (roles & out)) return "values_destination: the sort was generated without values (--value)";
     if (valued && (roles & inputs) != inputs) return "values: the sort moves values, which are not given";
@@ -120,6 +121,7 @@ static hs_status hs_divided(const hs_sort *sort, hs_call *call, int numbered)
         if (!call->n) call->device_count = 0; /* no scratch for indirect grids, and no keys in any case */
         if (call->device_count) call->number |= HS_DEVICE_COUNT;
         break;
+    case HS_PACK: break; /* its number is checked below */
     case HS_GATHER:
         if (!sort->value_bytes || call->take % sort->value_bytes) return HS_ERROR_PARTS;
         call->take /= sort->value_bytes; /* values of an item */
@@ -143,6 +145,7 @@ static void hs_touched(const hs_sort *sort, const hs_call *call, uint64_t bytes[
     const uint64_t first = sort->kind == HS_MERGE || sort->kind == HS_DIGEST ? number : n;
     const int gather = sort->kind == HS_GATHER;
     const uint64_t after = sort->kind == HS_TOP_K ? number * call->take : gather ? n * call->take : n;
+    uint32_t i;
     memset(bytes, 0, HS_ROLES * sizeof bytes[0]);
     bytes[HS_SOURCE] = key * first;
     bytes[HS_DESTINATION] = gather ? 0 : key * after;
@@ -153,6 +156,10 @@ static void hs_touched(const hs_sort *sort, const hs_call *call, uint64_t bytes[
     bytes[HS_OTHER_VALUES] = value * (n - first);
     if (hs_takes_ends(sort)) bytes[HS_OTHER_INPUT] = bytes[HS_OTHER_VALUES] = sizeof(uint32_t) * number;
     if (sort->kind == HS_REDUCE_BY_KEY) bytes[HS_OTHER_INPUT] = bytes[HS_OTHER_VALUES] = sizeof(uint32_t) * n;
+    for (i = 0; sort->kind == HS_PACK && i < HS_COLUMNS; i++) {
+        const uint64_t column = number >> 6 * i; /* whole words are read */
+        bytes[hs_column_role(i)] = column & 32 ? ((n << (column & 3)) + 3) / 4 * 4 : 0;
+    }
     bytes[HS_REPORT] = sizeof(uint32_t) * (sort->report_words + sort->report_words_per_key * n);
 }
 
@@ -196,6 +203,15 @@ static hs_status hs_given_apart(const hs_sort *sort, const hs_call *call, const 
     return (spans[HS_VALUES_OUT].where != 0) == valued ? HS_OK : HS_ERROR_OPTION;
 }
 
+/* The columns of a pack, which is never in place. */
+static hs_status hs_given_columns(const uint64_t bytes[HS_ROLES], const hs_span spans[HS_ROLES])
+{
+    uint32_t i;
+    for (i = 0; i < HS_COLUMNS; i++)
+        if (!bytes[hs_column_role(i)] != !spans[hs_column_role(i)].where) return HS_ERROR_ARGUMENT;
+    return spans[HS_DESTINATION].where ? HS_OK : HS_ERROR_ARGUMENT;
+}
+
 /* Whether exactly the buffers that the sort uses are given; fills in the bytes accessed in each. */
 static hs_status hs_played(const hs_sort *sort, const hs_call *call, uint32_t uses, hs_span spans[HS_ROLES])
 {
@@ -210,6 +226,7 @@ static hs_status hs_played(const hs_sort *sort, const hs_call *call, uint32_t us
     for (i = HS_OTHER_INPUT; i <= HS_REPORT; i++)
         if (spans[i].where && !(uses >> i & 1)) return HS_ERROR_OPTION;
     if ((uses >> HS_REPORT & 1) && !spans[HS_REPORT].where) return HS_ERROR_ARGUMENT;
+    if (sort->kind == HS_PACK) return hs_given_columns(bytes, spans);
     if (hs_takes_rows(sort) || sort->kind == HS_REDUCE_BY_KEY) return hs_given_rows(sort, call, spans);
     if (sort->kind == HS_MERGE || sort->kind == HS_DIGEST) return hs_given_apart(sort, call, bytes, spans);
     return hs_given(sort, call, spans);
@@ -359,7 +376,7 @@ uint64_t hs_scope_bytes(const hs_sort *sort, const hs_scope *scope)
     const uint64_t n = scope->max_n, key = n * hs_item_bytes(sort);
     const uint64_t report = sizeof(uint32_t) * (sort->report_words + sort->report_words_per_key * n);
     uint64_t most = n * sort->value_bytes, scratch = 0;
-    if (sort->kind == HS_SEGMENTED_SORT || sort->kind == HS_DIGEST || sort->kind == HS_GATHER) return UINT64_MAX;
+    if (sort->kind == HS_SEGMENTED_SORT || sort->kind == HS_DIGEST || sort->kind >= HS_GATHER) return UINT64_MAX;
     if (hs_scratch(sort, n, &scratch) != HS_OK) return UINT64_MAX;
     if (sort->index) scratch = hs_discarded_at(scratch) + key;
     if (most < key) most = key;

@@ -15,6 +15,7 @@ static inline uint64_t hs_item_bytes(const hs_sort *sort) { return (uint64_t)sor
 /* The bytes of an element of the buffer of a role, to which it is aligned. */
 static inline uint32_t hs_element(const hs_sort *sort, hs_role role)
 {
+    if (sort->kind == HS_PACK) return role == HS_DESTINATION ? sort->key_bytes : 4; /* columns are read as words */
     if (role == HS_SOURCE || role == HS_DESTINATION || (role == HS_OTHER_INPUT && sort->kind == HS_MERGE))
         return sort->key_bytes;
     if (role == HS_OTHER_VALUES && (sort->kind == HS_REDUCE_BY_KEY || sort->kind == HS_SEGMENTED_SORT)) return 4;
@@ -152,6 +153,29 @@ static inline uint64_t hs_reduction_number(hs_reduction reduction, hs_type type,
     const uint32_t how = (uint32_t)reduction, kind = (uint32_t)type & 15u;
     if (how > (uint32_t)HS_MAX || (type && (uint32_t)type >> 4 != 4) || kind > 2) return UINT64_MAX;
     return how | kind << 2 | (counts ? 16u : 0u) | (firsts ? 32u : 0u);
+}
+
+/* The role of column i of a pack. */
+static inline hs_role hs_column_role(uint32_t i)
+{
+    return i == 0 ? HS_SOURCE : i == 1 ? HS_OTHER_INPUT : i == 2 ? HS_OTHER_VALUES : HS_VALUES;
+}
+
+/* The number of a pack: for each column 6 bits, and from bit 24 on the words that are left out; UINT64_MAX if there are no
+ * such columns, if they have more than 16 bytes, or no bit from begin_bit on. */
+static inline uint64_t hs_pack_number(const hs_column columns[HS_COLUMNS], uint64_t count, uint32_t begin_bit)
+{
+    uint64_t number = (uint64_t)(begin_bit / 32) << 24;
+    uint32_t i, bits = 0;
+    if (!count || count > HS_COLUMNS || begin_bit % 32) return UINT64_MAX;
+    for (i = 0; i < count; i++) {
+        const uint32_t kind = (uint32_t)columns[i].type & 15u, bytes = (uint32_t)columns[i].type >> 4;
+        const uint32_t size = bytes == 8 ? 3 : bytes == 4 ? 2 : bytes - 1;
+        if (size > 3 || 1u << size != bytes || kind > (bytes > 1 ? 2u : 1u)) return UINT64_MAX;
+        number |= (uint64_t)(size | kind << 2 | (columns[i].descending ? 16u : 0u) | 32u) << 6 * i;
+        bits += 8 * bytes;
+    }
+    return bits <= 128 && begin_bit < bits ? number : UINT64_MAX;
 }
 
 /* A grid for `groups` work-groups with at most `limit` in each dimension; 0 if impossible.  It may have more groups:

@@ -22,7 +22,7 @@ def test_the_program_sorts_records(embedded: Host) -> None:
     opencl()
     text = DOCUMENT.read_text(encoding="utf-8")
     (source,) = re.findall(r"^```c\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
-    assert sum("hs_" in line for line in source.splitlines()) <= 40
+    assert len(source.splitlines()) <= 40
     (line,) = re.findall(r"^hsgen (generate .*) -o tables$", text, re.MULTILINE)
     place, said = folder("tables") / "tables", StringIO()
     with redirect_stdout(said), redirect_stderr(said):

@@ -233,6 +233,23 @@ typedef struct hs_cuda_gather_args {
 hs_status hs_cuda_gather(const hs_cuda *sorter, cudaStream_t stream,
                          const hs_cuda_gather_args *args, cudaError_t *error);
 
+/* A pack (HS_PACK) of the columns of each of n rows into a key, the first column on top: bits begin_bit and above of the
+ * ordered bits of all columns, as many as the key has.  Columns of together up to 16 bytes; each is read in whole 32-bit
+ * words, for which its buffer has room. */
+typedef struct hs_cuda_pack_args {
+    uint64_t n;                          /* rows */
+    uint64_t column_count;               /* 1 to HS_COLUMNS */
+    hs_column columns[HS_COLUMNS];       /* types and orders */
+    const void *keys[HS_COLUMNS];        /* the columns; null from column_count on */
+    uint32_t begin_bit;                  /* a multiple of 32 */
+    void *destination;                   /* n keys */
+    size_t keys_bytes[HS_COLUMNS];       /* what it holds; 0: not checked */
+    size_t destination_bytes;
+} hs_cuda_pack_args;
+
+hs_status hs_cuda_pack(const hs_cuda *sorter, cudaStream_t stream,
+                       const hs_cuda_pack_args *args, cudaError_t *error);
+
 /* The sort for `key` ("u32") and `value` (null: "none"), as in hs_serves, among these targets that suits the current
  * device best and runs on it; null if none.  A query that fails is an error, but not that a kernel was not compiled for
  * the device: its sort is passed over.  Any thread. */

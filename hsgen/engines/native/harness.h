@@ -54,7 +54,7 @@ const char *hn_read(int slot, uint64_t offset, void *data, uint64_t bytes);
 enum { HN_ROLES = 9 };
 typedef struct hn_call {
     uint64_t n;
-    uint64_t shift, segment_count, first_count, capacity, reduction, take; /* that of the operation, with `take`; the
+    uint64_t shift, segment_count, first_count, capacity, reduction, columns, take; /* that of the operation, with `take`; the
                                                                               others are 0 */
     uint64_t offsets[HN_ROLES];
     int32_t slots[HN_ROLES];
@@ -84,7 +84,8 @@ enum { HN_GUARD = 4096, HN_GUARD_BYTE = 0x5a, HN_POISON_BYTE = 0xff };
 #define HN_NAMES(api, more) \
     {"hs_" api "_sort" more, "hs_" api "_scan" more, "hs_" api "_segmented_sort" more, "hs_" api "_merge" more, \
      "hs_" api "_digest" more, "hs_" api "_top_k" more, \
-     "hs_" api "_reduce_by_key" more, "hs_" api "_gather" more}
+     "hs_" api "_reduce_by_key" more, "hs_" api "_gather" more, \
+     "hs_" api "_pack" more}
 
 /* Time the following sorts and copies on the device (1) or not (0), if timing has a cost; without one, they are always
  * timed, if the device has a clock. */

@@ -3,7 +3,7 @@
 #define HN_OPTIONS_H
 
 #include "harness.h"
-#include "hs/hs.h"
+#include "hs/hs_plan.h"
 
 static inline hs_options hn_options_of(const hn_call *call)
 {
@@ -19,5 +19,18 @@ static inline hs_options hn_options_of(const hn_call *call)
 /* The reduction of a call, and the type of its values, as the number of a call has them (hs_reduction_number). */
 static inline hs_reduction hn_reduction(const hn_call *call) { return (hs_reduction)(call->reduction & 3u); }
 static inline hs_type hn_reduced(const hn_call *call) { return (hs_type)((uint32_t)HS_U32 | (uint32_t)(call->reduction >> 2 & 3u)); }
+
+/* Column i of a call that packs columns, as the number of a call has it (hs_pack_number); returns how many there are. */
+static inline uint32_t hn_columns(const hn_call *call, hs_column columns[HS_COLUMNS])
+{
+    uint32_t i;
+    for (i = 0; i < HS_COLUMNS; i++) {
+        const uint32_t column = (uint32_t)(call->columns >> 6 * i);
+        if (!(column & 32u)) break;
+        columns[i].type = (hs_type)(16u << (column & 3u) | (column >> 2 & 3u));
+        columns[i].descending = column >> 4 & 1u;
+    }
+    return i;
+}
 
 #endif

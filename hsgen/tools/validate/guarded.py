@@ -19,7 +19,7 @@ from hsgen.targets import assembly
 
 FRONT = 1024  # guard bytes before an array, at least; a multiple of every device's base alignment
 SHIFTS = 16  # the start positions of arrays, one element or the device's alignment apart
-_SLOTS = {"other": OTHER, "other_values": OTHER_VALUES}
+_SLOTS = {"other": OTHER, "other_values": OTHER_VALUES, "values": VALUES}
 _GUARD = 0x5A
 _MORE = 64  # guarded elements after the last block
 

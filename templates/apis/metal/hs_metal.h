@@ -211,6 +211,20 @@ typedef struct hs_metal_gather_args {
 
 hs_status hs_metal_gather(const hs_metal *sorter, hs_metal_commands commands, const hs_metal_gather_args *args);
 
+/* A pack (HS_PACK) of the columns of each of n rows into a key, the first column on top: bits begin_bit and above of the
+ * ordered bits of all columns, as many as the key has.  Columns of together up to 16 bytes; each is read in whole 32-bit
+ * words, for which its buffer has room. */
+typedef struct hs_metal_pack_args {
+    uint64_t n;                          /* rows */
+    uint64_t column_count;               /* 1 to HS_COLUMNS */
+    hs_column columns[HS_COLUMNS];       /* types and orders */
+    hs_metal_buffer keys[HS_COLUMNS];    /* the columns; null from column_count on */
+    uint32_t begin_bit;                  /* a multiple of 32 */
+    hs_metal_buffer destination;         /* n keys */
+} hs_metal_pack_args;
+
+hs_status hs_metal_pack(const hs_metal *sorter, hs_metal_commands commands, const hs_metal_pack_args *args);
+
 /* The sort for `key` ("u32") and `value` (null: "none"), as in hs_serves, among these targets that suits the device
  * best and that its general limits allow; null if none.  How wide SIMD groups are is found out by hs_metal_create.  Any
  * thread. */

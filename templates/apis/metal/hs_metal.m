@@ -145,3 +145,16 @@ hs_status hs_metal_gather(const hs_metal *sorter, hs_metal_commands commands, co
     }
     return hs_metal_run(sorter, commands, args ? &record : NULL);
 }
+
+hs_status hs_metal_pack(const hs_metal *sorter, hs_metal_commands commands, const hs_metal_pack_args *args)
+{
+    hs_metal_record record = hs_metal_empty(HS_PACK);
+    uint32_t i;
+    if (args) {
+        record.n = args->n;
+        record.number = hs_pack_number(args->columns, args->column_count, args->begin_bit);
+        for (i = 0; i < HS_COLUMNS; i++) record.given[hs_column_role(i)] = args->keys[i];
+        record.given[HS_DESTINATION] = args->destination;
+    }
+    return hs_metal_run(sorter, commands, args ? &record : NULL);
+}

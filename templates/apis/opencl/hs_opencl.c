@@ -191,3 +191,17 @@ hs_status hs_opencl_gather(hs_opencl *sorter, cl_command_queue queue, const hs_o
     }
     return hs_opencl_run(sorter, queue, args ? &record : NULL, error);
 }
+
+hs_status hs_opencl_pack(hs_opencl *sorter, cl_command_queue queue, const hs_opencl_pack_args *args,
+                         hs_opencl_error *error)
+{
+    hs_opencl_record record = hs_opencl_empty(HS_PACK);
+    uint32_t i;
+    if (args) {
+        HS_OPENCL_SHARED(record, args);
+        record.number = hs_pack_number(args->columns, args->column_count, args->begin_bit);
+        for (i = 0; i < HS_COLUMNS; i++) record.given[hs_column_role(i)] = args->keys[i];
+        record.given[HS_DESTINATION] = args->destination;
+    }
+    return hs_opencl_run(sorter, queue, args ? &record : NULL, error);
+}

@@ -224,6 +224,24 @@ typedef struct hs_opencl_gather_args {
 hs_status hs_opencl_gather(hs_opencl *sorter, cl_command_queue queue, const hs_opencl_gather_args *args,
                            hs_opencl_error *error);
 
+/* A pack (HS_PACK) of the columns of each of n rows into a key, the first column on top: bits begin_bit and above of the
+ * ordered bits of all columns, as many as the key has.  Columns of together up to 16 bytes; each is read in whole 32-bit
+ * words, for which its buffer has room. */
+typedef struct hs_opencl_pack_args {
+    uint64_t n;             /* rows */
+    uint64_t column_count;  /* 1 to HS_COLUMNS */
+    hs_column columns[HS_COLUMNS]; /* types and orders */
+    cl_mem keys[HS_COLUMNS]; /* the columns; null from column_count on */
+    uint32_t begin_bit;     /* a multiple of 32 */
+    cl_mem destination;     /* n keys */
+    cl_uint wait_count;     /* events to wait for */
+    const cl_event *wait;
+    cl_event *event;        /* if not null: the event of completion, also for n = 0, which the caller releases */
+} hs_opencl_pack_args;
+
+hs_status hs_opencl_pack(hs_opencl *sorter, cl_command_queue queue, const hs_opencl_pack_args *args,
+                         hs_opencl_error *error);
+
 /* The sort for `key` ("u32") and `value` (null: "none"), as in hs_serves, among these targets that suits the device
  * best and that it can run; null if none.  Any thread.  A query or an allocation that fails is an error. */
 hs_status hs_opencl_match(const hs_target *const *targets, size_t count, const char *key, const char *value,

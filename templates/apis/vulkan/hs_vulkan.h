@@ -300,6 +300,26 @@ typedef struct hs_vulkan_gather_args {
 hs_status hs_vulkan_gather(const hs_vulkan *sorter, VkCommandBuffer commands,
                            const hs_vulkan_gather_args *args, VkResult *result);
 
+/* A pack (HS_PACK) of the columns of each of n rows into a key, the first column on top: bits begin_bit and above of the
+ * ordered bits of all columns, as many as the key has.  Columns of together up to 16 bytes; each is read in whole 32-bit
+ * words, for which its buffer has room. */
+typedef struct hs_vulkan_pack_args {
+    uint64_t n;                          /* rows */
+    uint64_t column_count;               /* 1 to HS_COLUMNS */
+    hs_column columns[HS_COLUMNS];       /* types and orders */
+    hs_vulkan_buffer keys[HS_COLUMNS];   /* the columns; null from column_count on */
+    uint32_t begin_bit;                  /* a multiple of 32 */
+    hs_vulkan_buffer destination;        /* n keys */
+    VkDescriptorPool pool;               /* sets are allocated from it; reset it when the command buffer has run;
+                                            null without sets */
+    VkPipelineStageFlags stages;         /* of the commands before that wrote or read these buffers; 0: none did */
+    VkAccessFlags accesses;              /* their accesses */
+    hs_vulkan_timestamps timestamps;     /* optional */
+} hs_vulkan_pack_args;
+
+hs_status hs_vulkan_pack(const hs_vulkan *sorter, VkCommandBuffer commands,
+                         const hs_vulkan_pack_args *args, VkResult *result);
+
 /* The sort for `key` ("u32") and `value` (null: "none"), as in hs_serves, among these targets that suits the device
  * best and that it can run with those features of `device` that it offers (UINT32_MAX: all); null if none.  A query or
  * an allocation that fails is an error.  Only instance, physical, get_proc and features are read.  Any thread. */

@@ -181,3 +181,17 @@ hs_status hs_webgpu_gather(hs_webgpu_sorter *sorter, WGPUCommandEncoder encoder,
     }
     return hs_webgpu_run(sorter, encoder, args ? &record : NULL, error);
 }
+
+hs_status hs_webgpu_pack(hs_webgpu_sorter *sorter, WGPUCommandEncoder encoder, const hs_webgpu_pack_args *args,
+                         hs_webgpu_error *error)
+{
+    hs_webgpu_record record = hs_webgpu_empty(HS_PACK);
+    uint32_t i;
+    if (args) {
+        record.n = args->n;
+        record.number = hs_pack_number(args->columns, args->column_count, args->begin_bit);
+        for (i = 0; i < HS_COLUMNS; i++) record.given[hs_column_role(i)] = args->keys[i];
+        record.given[HS_DESTINATION] = args->destination;
+    }
+    return hs_webgpu_run(sorter, encoder, args ? &record : NULL, error);
+}

@@ -244,6 +244,21 @@ typedef struct hs_webgpu_gather_args {
 hs_status hs_webgpu_gather(hs_webgpu_sorter *sorter, WGPUCommandEncoder encoder, const hs_webgpu_gather_args *args,
                            hs_webgpu_error *error);
 
+/* A pack (HS_PACK) of the columns of each of n rows into a key, the first column on top: bits begin_bit and above of the
+ * ordered bits of all columns, as many as the key has.  Columns of together up to 16 bytes; each is read in whole 32-bit
+ * words, for which its buffer has room. */
+typedef struct hs_webgpu_pack_args {
+    uint64_t n;                           /* rows */
+    uint64_t column_count;                /* 1 to HS_COLUMNS */
+    hs_column columns[HS_COLUMNS];        /* types and orders */
+    hs_webgpu_buffer keys[HS_COLUMNS];    /* the columns; null from column_count on */
+    uint32_t begin_bit;                   /* a multiple of 32 */
+    hs_webgpu_buffer destination;         /* n keys */
+} hs_webgpu_pack_args;
+
+hs_status hs_webgpu_pack(hs_webgpu_sorter *sorter, WGPUCommandEncoder encoder, const hs_webgpu_pack_args *args,
+                         hs_webgpu_error *error);
+
 /* The sort for `key` ("u32") and `value` (null: "none"), as in hs_serves, among these targets that suits the device
  * best and that its limits and features allow; null if none.  Only adapter and device of `device` are read; before there
  * is a device, what the adapter offers counts.  Any thread. */

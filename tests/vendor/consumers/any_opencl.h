@@ -143,8 +143,29 @@ static hs_status any_gather(hs_opencl *sorter, cl_command_queue queue, const any
     return hs_opencl_gather(sorter, queue, &args, error);
 }
 
+/* `parts` columns, all of the type and order of the options. */
+static hs_status any_pack(hs_opencl *sorter, cl_command_queue queue, const any_args *any, hs_opencl_error *error)
+{
+    hs_opencl_pack_args args;
+    uint32_t i;
+    if (!any) return hs_opencl_pack(sorter, queue, NULL, error);
+    ANY_SHARED(args, any);
+    args.column_count = any->parts;
+    for (i = 0; i < HS_COLUMNS && i < any->parts; i++) {
+        args.columns[i].type = any->options.type;
+        args.columns[i].descending = any->options.descending;
+    }
+    args.begin_bit = any->options.begin_bit;
+    args.keys[0] = any->source;
+    args.keys[1] = any->other;
+    args.keys[2] = any->other_values;
+    args.keys[3] = any->values;
+    args.destination = any->destination;
+    return hs_opencl_pack(sorter, queue, &args, error);
+}
+
 typedef hs_status (*any_entry)(hs_opencl *, cl_command_queue, const any_args *, hs_opencl_error *);
 static const any_entry any_entries[] = {any_sort, any_scan, any_segments, any_merge, any_check, any_top_k,
-                                        any_runs, any_gather}; /* by hs_kind */
+                                        any_runs, any_gather, any_pack}; /* by hs_kind */
 
 #endif

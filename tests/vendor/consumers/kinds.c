@@ -351,6 +351,97 @@ static void runs(void)
     clReleaseMemObject(scratch);
 }
 
+/* Packs of 2 columns of 31 elements of 2 bytes, unless a trial has others. */
+static void packs(void)
+{
+    static const char *const text[] = {
+        "__kernel void record(__global const uint *a, __global const uint *b, __global const uint *c, __global const uint *d, __global uint *to, int n, int argument)\n"
+        "{\n"
+        "    if (get_group_id(0)) return;\n"
+        "    to[0] = a[0]; to[1] = b[0]; to[2] = c[0]; to[3] = d[0]; to[4] = (uint)argument; to[5] = (uint)n;\n"
+        "}\n"};
+    static const hs_kernel kernels[] = {{"record", 1, 1, 0, 5, 0, 0, 0}};
+    static const hs_step steps[] = {
+        {0, {0, 1000, HS_ANYWHERE, HS_ANY_BITS, 0, HS_BY_N}, {HS_BY_N, 0, 1, 1, 100}, {HS_CALL_NUMBER, 0, 0, 0},
+         {{HS_SOURCE, 0, 0, 0}, {HS_OTHER_INPUT, 0, 0, 0}, {HS_OTHER_VALUES, 0, 0, 0}, {HS_VALUES, 0, 0, 0},
+          {HS_DESTINATION, 0, 0, 0}}}};
+    static const hs_scratch_rule none = {0, UINT64_MAX, 0, 0, 1, 0, 0};
+    const cl_mem a = part(0, GAP), b = part(OTHER * GAP, GAP), c = part(OTHER_VALUES * GAP, GAP);
+    const cl_mem d = part(VALUES * GAP, GAP), to = part(DESTINATION * GAP, GAP);
+    const cl_mem half = part(OTHER * GAP, 15), few = part(DESTINATION * GAP, 30);
+    hs_sort made = made_up(HS_PACK, kernels, 1, steps, 1, text, 1);
+    hs_opencl *sorter = NULL;
+    uint32_t trial;
+    made.scratch = &none;
+    STATUS(hs_opencl_create(&made, context, device, &sorter, &error), HS_OK);
+    for (trial = 0; sorter; trial++) {
+        hs_status expected = HS_OK;
+        uint32_t number = 0x29u | 0x29u << 6; /* 2 columns of f16 */
+        any_args args;
+        memset(&args, 0, sizeof args);
+        args.n = 31;
+        args.parts = 2;
+        args.options.type = HS_F16;
+        args.source = a;
+        args.other = b;
+        args.destination = to;
+        fill();
+        switch (trial) {
+        case 0: only(sorter, HS_PACK, &args); break;
+        case 1: args.options.descending = 7; number = 0x39u | 0x39u << 6; break;
+        case 2: args.parts = 1; args.other = NULL; number = 0x29u; break;
+        case 3:
+            args.parts = 4;
+            args.other_values = c;
+            args.values = d;
+            args.options.type = HS_I32;
+            args.options.begin_bit = 96;
+            number = 0x26u | 0x26u << 6 | 0x26u << 12 | 0x26u << 18 | 3u << 24;
+            break;
+        case 4: args.n = 0; args.source = args.other = args.destination = NULL; break;
+        case 5: args.other = half; args.n = 30; break; /* 15 words */
+        case 6: args.other = half; expected = HS_ERROR_COUNT; break; /* 31 elements: 16 words */
+        case 7: args.destination = few; expected = HS_ERROR_COUNT; break;
+        case 8: args.parts = 0; expected = HS_ERROR_PARTS; break;
+        case 9: args.parts = 5; expected = HS_ERROR_PARTS; break;
+        case 10: args.parts = ((uint64_t)1 << 32) + 2; expected = HS_ERROR_PARTS; break;
+        case 11: args.options.type = HS_UNSIGNED; expected = HS_ERROR_PARTS; break;
+        case 12: args.options.type = (hs_type)0x12; expected = HS_ERROR_PARTS; break; /* f8 */
+        case 13: args.options.type = (hs_type)0x30; expected = HS_ERROR_PARTS; break; /* 3 bytes */
+        case 14: args.options.type = (hs_type)0x43; expected = HS_ERROR_PARTS; break;
+        case 15: args.options.begin_bit = 8; expected = HS_ERROR_PARTS; break;
+        case 16: args.options.begin_bit = 32; expected = HS_ERROR_PARTS; break; /* no bits are left */
+        case 17: args.parts = 3; args.other_values = c; args.options.type = HS_U64; expected = HS_ERROR_PARTS; break;
+        case 18: args.source = NULL; expected = HS_ERROR_ARGUMENT; break;
+        case 19: args.other = NULL; expected = HS_ERROR_ARGUMENT; break;
+        case 20: args.values = d; expected = HS_ERROR_ARGUMENT; break;
+        case 21: args.destination = NULL; expected = HS_ERROR_ARGUMENT; break;
+        case 22: args.destination = b; expected = HS_ERROR_OVERLAP; break;
+        case 23: args.n = 1001; expected = HS_ERROR_COUNT; break;
+        case 24: args.other = a; break; /* both are only read */
+        default: hs_opencl_release(sorter); sorter = NULL; continue;
+        }
+        is(any_pack(sorter, queue, &args, &error), expected, __LINE__ + (int)trial, "packs");
+        look();
+        if (expected || args.n == 0) {
+            EXPECT(untouched(~0u));
+        } else {
+            EXPECT(SAID(DESTINATION, 0) == FILLED(SOURCE, 0) && SAID(DESTINATION, 4) == number);
+            EXPECT(SAID(DESTINATION, 1) == (args.other == a || !args.other ? FILLED(SOURCE, 0) : FILLED(OTHER, 0)));
+            EXPECT(SAID(DESTINATION, 2) == (args.other_values ? FILLED(OTHER_VALUES, 0) : FILLED(SOURCE, 0)));
+            EXPECT(SAID(DESTINATION, 3) == (args.values ? FILLED(VALUES, 0) : FILLED(SOURCE, 0)));
+            EXPECT(SAID(DESTINATION, 5) == (uint32_t)args.n);
+        }
+    }
+    clReleaseMemObject(few);
+    clReleaseMemObject(half);
+    clReleaseMemObject(to);
+    clReleaseMemObject(d);
+    clReleaseMemObject(c);
+    clReleaseMemObject(b);
+    clReleaseMemObject(a);
+}
+
 /* Gathers of values of 4 bytes: a work-group for each of at most 100 indices. */
 static void gathers(void)
 {
@@ -734,6 +825,7 @@ int main(void)
     selections();
     runs();
     gathers();
+    packs();
     merges();
     checks();
     changes();

@@ -137,11 +137,24 @@ static hs_status hn_call_gather(const hn_call *call, size_t scratch, cudaError_t
     return hs_cuda_gather(hn_made, hn_state.stream, &args, code);
 }
 
+static hs_status hn_call_pack(const hn_call *call, size_t scratch, cudaError_t *code)
+{
+    hs_cuda_pack_args args = {};
+    uint32_t i;
+    (void)scratch; /* packs need none */
+    args.n = call->n;
+    args.column_count = hn_columns(call, args.columns);
+    for (i = 0; i < args.column_count; i++) args.keys[i] = hn_part(call, hs_column_role(i), &args.keys_bytes[i]);
+    args.begin_bit = (uint32_t)(call->columns >> 24) * 32;
+    args.destination = hn_part(call, HS_DESTINATION, &args.destination_bytes);
+    return hs_cuda_pack(hn_made, hn_state.stream, &args, code);
+}
+
 hs_status hn_run(const hn_call *call, size_t scratch, cudaError_t *code)
 {
     static hs_status (*const by_kind[])(const hn_call *, size_t, cudaError_t *) = {
         hn_call_sort, hn_call_scan, hn_call_segments, hn_call_merge, hn_call_digest, hn_call_top_k,
         hn_call_reduce_by_key,
-        hn_call_gather};
+        hn_call_gather, hn_call_pack};
     return by_kind[hs_cuda_sort_of(hn_made)->kind](call, scratch, code);
 }

@@ -122,11 +122,23 @@ static hs_status hn_call_gather(cl_command_queue queue, hn_record *record, hs_op
     return hs_opencl_gather(hn.sorter, queue, &args, error);
 }
 
+static hs_status hn_call_pack(cl_command_queue queue, hn_record *record, hs_opencl_error *error)
+{
+    hs_opencl_pack_args args;
+    uint32_t i;
+    HN_FILL(args);
+    args.column_count = hn_columns(record->call, args.columns);
+    for (i = 0; i < args.column_count; i++) args.keys[i] = record->at[hs_column_role(i)];
+    args.begin_bit = (uint32_t)(record->call->columns >> 24) * 32;
+    args.destination = record->at[HS_DESTINATION];
+    return hs_opencl_pack(hn.sorter, queue, &args, error);
+}
+
 hs_status hn_enqueue(cl_command_queue queue, hn_record *record, hs_opencl_error *error)
 {
     static hs_status (*const by_kind[])(cl_command_queue, hn_record *, hs_opencl_error *) = {
         hn_call_sort, hn_call_scan, hn_call_segments, hn_call_merge, hn_call_digest, hn_call_top_k,
         hn_call_reduce_by_key,
-        hn_call_gather};
+        hn_call_gather, hn_call_pack};
     return by_kind[hs_opencl_sort_of(hn.sorter)->kind](queue, record, error);
 }

@@ -146,11 +146,24 @@ static hs_status hn_call_gather(const hn_call *call, uint64_t scratch, hs_webgpu
     return hs_webgpu_gather(hn.sorter, hn.encoder, &args, error);
 }
 
+static hs_status hn_call_pack(const hn_call *call, uint64_t scratch, hs_webgpu_error *error)
+{
+    hs_webgpu_pack_args args;
+    uint32_t i;
+    (void)scratch; /* packs need none */
+    HN_FILL(args);
+    args.column_count = hn_columns(call, args.columns);
+    for (i = 0; i < args.column_count; i++) args.keys[i] = hn_part(call, hs_column_role(i));
+    args.begin_bit = (uint32_t)(call->columns >> 24) * 32;
+    args.destination = hn_part(call, HS_DESTINATION);
+    return hs_webgpu_pack(hn.sorter, hn.encoder, &args, error);
+}
+
 hs_status hn_record(const hn_call *call, uint64_t scratch, hs_webgpu_error *error)
 {
     static hs_status (*const by_kind[])(const hn_call *, uint64_t, hs_webgpu_error *) = {
         hn_call_sort, hn_call_scan, hn_call_segments, hn_call_merge, hn_call_digest, hn_call_top_k,
         hn_call_reduce_by_key,
-        hn_call_gather};
+        hn_call_gather, hn_call_pack};
     return by_kind[hs_webgpu_sort_of(hn.sorter)->kind](call, scratch, error);
 }

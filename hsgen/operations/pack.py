@@ -1,0 +1,158 @@
+"""Packing columns into keys: the ordered bits of each column of a row, joined, the first column on top.
+
+An ascending sort of the keys puts rows in the order of the columns, each with its own type and order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Container, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hsgen.core.errors import Usage
+from hsgen.core.interpreter import Options
+from hsgen.core.keys import KEYS, ORDERS, PLAIN, TYPES, Signature, Type
+from hsgen.core.sort import Sort
+from hsgen.operations.base import Operation
+from hsgen.operations.calls import Call
+from hsgen.operations.inputs import Keys
+from hsgen.operations.oracle import ordered
+
+ROLES = ("source", "other", "other_values", "values")
+"""The buffers of columns, the most significant first."""
+BYTES = 16
+"""The most bytes of all columns of a row."""
+WIDTH, BEGIN = 6, 24
+"""The bits of a column in the number of a call; the bit at which the words to leave out at the low end begin."""
+KIND, DESCENDING, PRESENT = 2, 16, 32
+"""Of a column: bits 0 and 1 are the logarithm of its bytes, those from `KIND` on its kind; flags."""
+
+By = Sequence[tuple[str, str]]
+"""Columns: key types, and orders."""
+
+
+def size(name: str) -> int:
+    """Return the bytes of a key type."""
+    return KEYS[TYPES[name].key].bytes
+
+
+def number(columns: By, begin_bit: int = 0) -> int:
+    """Return the number of a call that packs these columns and stores their bits from `begin_bit` on.
+
+    Raises:
+        Usage: there are no such columns, or too many; begin_bit is no multiple of 32, or beyond them.
+    """
+    if not 1 <= len(columns) <= len(ROLES):
+        raise Usage(f"{len(columns)} columns: give 1 to {len(ROLES)}")
+    for name, order in columns:
+        if name not in TYPES or order not in ORDERS:
+            raise Usage(f"column {name} {order}: give one of {', '.join(TYPES)}, ascending or descending")
+    total = sum(size(name) for name, _ in columns)
+    if total > BYTES:
+        raise Usage(f"columns of {total} bytes: give at most {BYTES}")
+    if begin_bit % 32 or not 0 <= begin_bit < 8 * total:
+        raise Usage(f"begin_bit {begin_bit}: give a multiple of 32 below {8 * total}")
+    made = begin_bit // 32 << BEGIN
+    for i, (name, order) in enumerate(columns):
+        one = size(name).bit_length() - 1 | TYPES[name].kind << KIND | PRESENT
+        made |= (one | DESCENDING * (order == "descending")) << WIDTH * i
+    return made
+
+
+def packed(columns: Sequence[NDArray[Any]], by: By, begin_bit: int, key_bytes: int) -> Keys:
+    """Return the keys of rows; columns are the bits of their types as unsigned numbers, shape (n,)."""
+    n = len(columns[0])
+    parts = [np.zeros((n, BYTES + 8), np.uint8)]
+    for column, (name, order) in zip(columns, by, strict=True):
+        bits = ordered(column, TYPES[name].kind, descending=order == "descending")
+        big = np.ascontiguousarray(bits.astype(f">u{size(name)}"))
+        parts.append(big.view(np.uint8).reshape(n, size(name)))
+    joined = np.concatenate(parts, axis=1)
+    end = joined.shape[1] - begin_bit // 8
+    chosen = np.ascontiguousarray(joined[:, end - key_bytes : end])
+    return chosen.view(f">u{key_bytes}").reshape(n).astype(f"u{key_bytes}")
+
+
+def _columns(sort: Sort, rng: np.random.Generator) -> list[tuple[str, str]]:
+    """Columns of random types and orders, of which the first one fits the buffer of keys."""
+    names, first = [*TYPES], [name for name in TYPES if size(name) <= sort.key.bytes]
+    while True:
+        count = int(rng.integers(len(ROLES)))
+        found = [str(rng.choice(first)), *(str(x) for x in rng.choice(names, count))]
+        if sum(size(name) for name in found) <= BYTES:
+            return [(name, ORDERS[rng.integers(2)]) for name in found]
+
+
+class _Pack(Operation):
+    """The keys of n rows of columns."""
+
+    name, noun, c_kind = "pack", "pack", "HS_PACK"
+    items, unit, element = "rows", "rows", "key"
+    section = "pack", "Packs columns into {} keys"
+    order = 7
+
+    def subject(self, sort: Sort) -> str:
+        """See `Operation`."""
+        return f"pack of columns into {sort.label} keys"
+
+    def signature(self, signature: Signature) -> Signature:
+        """See `Operation`: types and orders are those of the columns of a call."""
+        return PLAIN
+
+    def of_type(self, signature: Signature, key: Type) -> Signature:
+        """See `Operation`."""
+        return PLAIN
+
+    def serves(self, sort: Sort, key: Type) -> bool:
+        """See `Operation`: packed keys are unsigned."""
+        return key.name == sort.label
+
+    def settled(self, n: int, how: Options, given: Container[str]) -> Options:
+        """See `Operation`."""
+        for i, role in enumerate(ROLES):
+            if n and how.columns >> WIDTH * i & PRESENT and role not in given:
+                raise Usage(f"column {i + 1}: is missing")
+        if n and not how.columns & PRESENT:
+            raise Usage("columns: give at least one")
+        return how
+
+    def inputs(self, sort: Sort) -> Mapping[str, int]:
+        """See `Operation`: the columns after the first one."""
+        return dict.fromkeys(ROLES[1:], 8)
+
+    def second(self, how: Options, n: int) -> Options | None:
+        """See `Operation`: no pack is in place; the second case has other columns."""
+        return how
+
+    def reported(self, how: Options) -> list[str]:
+        """See `Operation`."""
+        return [f"columns {how.columns:#x}"]
+
+    def call(
+        self, sort: Sort, keys: Keys, how: Options, *, in_place: bool, count: int | None, rng: np.random.Generator
+    ) -> Call:
+        """Return the call that packs random columns, of which the first has the low bits of the keys."""
+        by, n = _columns(sort, rng), len(keys)
+        begin = 32 * int(rng.integers(-(-sum(size(name) for name, _ in by) // 4)))
+        given = [keys.astype(f"u{size(by[0][0])}")]
+        for name, _ in by[1:]:
+            kept = rng.integers(0, 256, (n, size(name)), np.uint8)
+            kept[rng.random(n) < 0.25] = rng.choice(np.array([0, 127, 128, 255], np.uint8))
+            given.append(kept.view(f"u{size(name)}").reshape(n))
+        more = dict(zip(ROLES[1:], given[1:], strict=False))
+        return Call(
+            n=n,
+            keys=given[0],
+            expected=packed(given, by, begin, sort.key.bytes),
+            in_place=False,
+            other=more.get("other", np.zeros(n, np.uint8)),  # a buffer that no column uses is not read
+            other_values=more.get("other_values"),
+            values=more.get("values"),
+            how=replace(how, columns=number(by, begin)),
+        )
+
+
+OPERATION = _Pack()

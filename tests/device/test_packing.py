@@ -1,0 +1,106 @@
+"""Packs on devices: OpenCL with Intel's runtime and PoCL, in oclgrind, Vulkan on lavapipe, the C runtime.
+
+Small shapes, whose tiles have a few rows: columns of every type and order, in any part of the key, between guard bytes.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from every import direct
+from nightly import nightly
+from packs import SHAPES, sort_of
+from test_oclgrind import grind
+from test_vulkan import Lavapipe, lavapipe, validated
+
+from hsgen.cli import main
+from hsgen.emit.kernels import render
+from hsgen.engines.builds import build
+from hsgen.engines.compiled import Compiled
+from hsgen.engines.hosts import Host
+from hsgen.engines.pyopencl import Direct, context_for
+from hsgen.operations.pack import OPERATION
+from hsgen.tools.validate import validation
+
+pytestmark = pytest.mark.device
+__all__ = ["lavapipe"]  # a fixture
+COUNTS = (0, 1, 2, 9, 10, 11, 17, 18, 19, 47, 48, 49, 96, 97, 300, 1000, 2477)
+MUTANTS = {
+    "the last row of a tile is left out": ("hs_n() : first + ", "hs_n() : first - 1 + "),
+    "the last row of all is left out": ("? hs_n() : first", "? hs_n() - 1 : first"),
+    "the first tile only": ("first = hs_group_id() * ", "first = (hs_group_id() & 0) * "),
+    "the element before": ("source[at]", "source[at > 0 ? at - 1 : 0]"),
+    "the first element of a word": (" * bits) & mask", " * 0) & mask"),
+    "no mask": ("mask = ~0u >> (32 - bits)", "mask = ~0u"),
+    "the lower half twice": ("high = source[2 * i + 1]", "high = source[2 * i]"),
+    "no sign": ("(column & 12u) != 0u ? sign : 0u", "0u"),
+    "signed as float": ("if ((column & 8u) != 0u && ", "if ((column & 12u) != 0u && "),
+    "negative floats in reverse": (
+        "rest = ~0u;\n                flip = mask;",
+        "rest = 0u;\n                flip = mask;",
+    ),
+    "descending as ascending": ("(column & 16u) != 0u", "(column & 64u) != 0u"),
+    "the lower half of a descending column": ("rest = ~rest;", ";"),
+    "a word lost": ("d = b;\n", "d = 0u;\n"),
+    "a carry lost": ("b = b << bits | a >> (32 - bits)", "b = b << bits"),
+    "the low end of all": ("word > 0; word--", "word > 3; word--"),
+    "the column before": ("(how >> 18 & 32u)", "(how >> 12 & 32u)"),
+}
+"""Faults planted in the text of the kernel: a text and its replacement."""
+
+
+def check(made: Direct, seed: int = 1) -> None:
+    kinds = list(OPERATION.kinds)
+    pairs = [(n, kinds[(i + j) % len(kinds)]) for i, n in enumerate(COUNTS) for j in range(10)]
+    report = validation.run(made, pairs, seed, stop=1)
+    assert not report.failed and report.cases == 2 * len(pairs), report.failures
+
+
+@pytest.mark.parametrize("host", ["embedded", "pocl"])
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("key", ["u32", "u64"])
+def test_packs(host: str, key: str, shape: str, request: pytest.FixtureRequest) -> None:
+    check(direct(request.getfixturevalue(host), sort_of(key, shape)))
+
+
+@pytest.mark.parametrize("name", MUTANTS)
+def test_planted_faults_are_caught(embedded: Host, name: str) -> None:
+    sort, context = sort_of("u64", "together"), context_for(embedded)
+    source = render(sort, "opencl")
+    before, after = MUTANTS[name]
+    assert before in source.text
+    kernels = build(context, source.text.replace(before, after), source.path, ["pack"], source.option)
+    with pytest.raises(AssertionError, match=r"should be|was overwritten"):
+        check(Direct(context, Compiled(context, sort, source, kernels)))
+
+
+@pytest.mark.parametrize(("key", "shape"), [("u64", "together"), nightly("u32", "uneven"), nightly("u64", "alone")])
+def test_oclgrind_reports_nothing(key: str, shape: str) -> None:
+    done = grind(key, shape, script="grind_packs.py")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "packed Oclgrind" in done.stdout and done.stderr.strip() == ""
+
+
+@pytest.mark.parametrize("key", ["u32", "u64"])
+def test_the_c_runtime_packs(embedded: Host, key: str, capsys: pytest.CaptureFixture[str]) -> None:
+    more = ["--device", "Intel(R) OpenCL", "--key", key, "--json", "--runtime", "c"]
+    assert main(["validate", "-t", "generic", "--algorithm", "pack", *more]) == 0
+    (row,) = json.loads(capsys.readouterr().out)
+    assert row["algorithm"] == "pack" and row["failures"] == 0 and row["cases"] >= 4000
+
+
+def ways() -> Iterator[Any]:
+    yield 8, "u64"
+    yield from (nightly(lanes, key) for lanes in (4, 8, 16) for key in ("u32", "u64") if (lanes, key) != (8, "u64"))
+
+
+@pytest.mark.parametrize(("lanes", "key"), [*ways()])
+def test_vulkan_packs(lavapipe: Lavapipe, lanes: int, key: str, capsys: pytest.CaptureFixture[str]) -> None:
+    lavapipe(lanes)
+    for name in ("lavapipe", "generic"):
+        chosen = ["-t", name, "--key", key, "--algorithm", "pack"]
+        code, rows, err = validated(capsys, *chosen, "--option=validation=1", "--device", "llvmpipe")
+        assert code == 0 and [(r["failures"], r["cases"] > 4000) for r in rows] == [(0, True)], err
