@@ -377,11 +377,10 @@ uint64_t hs_scope_bytes(const hs_sort *sort, const hs_scope *scope)
 {
     const uint64_t n = scope->max_n, key = n * hs_item_bytes(sort);
     const uint64_t report = sizeof(uint32_t) * (sort->report_words + sort->report_words_per_key * n);
-    uint64_t most = n * sort->value_bytes, scratch = 0;
+    uint64_t most = n * (sort->value_bytes > hs_item_bytes(sort) ? sort->value_bytes : hs_item_bytes(sort)), scratch = 0;
     if (sort->kind == HS_SEGMENTED_SORT || sort->kind == HS_DIGEST || sort->kind >= HS_GATHER) return UINT64_MAX;
     if (hs_scratch(sort, n, &scratch) != HS_OK) return UINT64_MAX;
     if (sort->index) scratch = hs_discarded_at(scratch) + key;
-    if (most < key) most = key;
     if (most < scratch) most = scratch;
     return most < report ? report : most;
 }

@@ -22,7 +22,7 @@ static const hs_kernel hs_nvidia_sm90_auto_u32_kernels[] = {
     {"msd_count", 512u, 1u, 4100u, 2u, 0u, 0u, 0u},
     {"msd_places", 512u, 32u, 64u, 1u, 0u, 0u, 0u},
     {"msd_second", 512u, 32u, 36936u, 3u, 0u, 0u, 0u},
-    {"bucket", 256u, 32u, 36912u, 2u, 0u, 0u, 0u},
+    {"bucket", 256u, 32u, 36924u, 2u, 0u, 0u, 0u},
     {"bucket_rest", 256u, 32u, 31752u, 2u, 1u, 0u, 0u},
     {"begin", 256u, 1u, 0u, 1u, 0u, 0u, 0u},
     {"histogram", 256u, 1u, 4096u, 2u, 0u, 0u, 0u},
@@ -35,7 +35,7 @@ static const hs_kernel hs_nvidia_sm90_auto_u32_kernels[] = {
     {"msd_count_wide", 512u, 1u, 8196u, 2u, 0u, 1u, 0u},
     {"msd_places_wide", 512u, 32u, 64u, 1u, 0u, 1u, 0u},
     {"msd_second_wide", 512u, 32u, 36936u, 3u, 0u, 1u, 0u},
-    {"bucket_wide", 256u, 32u, 36912u, 2u, 0u, 1u, 0u},
+    {"bucket_wide", 256u, 32u, 36924u, 2u, 0u, 1u, 0u},
     {"bucket_rest_wide", 256u, 32u, 31752u, 2u, 1u, 1u, 0u},
     {"count_wide", 256u, 1u, 1024u, 5u, 0u, 1u, 0u},
     {"rows_wide", 256u, 1u, 2048u, 2u, 0u, 1u, 0u},
@@ -1963,7 +1963,7 @@ static const char *const hs_nvidia_sm90_auto_u32_opencl[] = {
     "__attribute__((reqd_work_group_size(256, 1, 1)))\n",
     "__kernel void bucket(__global hs_stored_key *destination, __global uint *words, int n, int argument)\n",
     "{\n",
-    "    __local hs_key tile[5120];\n",
+    "    __local hs_key tile[5123];\n",
     "    __local uint places[4096];\n",
     "    __local uint tops[8];\n",
     "    __local uint full[4];\n",
@@ -2085,13 +2085,15 @@ static const char *const hs_nvidia_sm90_auto_u32_opencl[] = {
     "                HS_UNROLL for (int j = 0; j < 4; j++) if (hs_local_id() + (b * 4 + j) * 256 < valid) { int x = hs_digit(k[b * 4 + j], shift, 4095); tile[hs_to_int(places[x ^ (x >> 5 & 15)] & 65535u) + hs_to_int(at[(b * 4 + j) / 2] >> (b * 4 + j) % 2 * 16 & 65535u)] = k[b * 4 + j]; }\n",
     "            }\n",
     "        }\n",
+    "        if (hs_local_id() < 3) tile[valid + hs_local_id()] = HS_GREATEST;\n",
     "        hs_barrier();\n",
     "        for (int q = hs_local_id(); q < valid; q += 256) {\n",
     "            hs_key key = tile[q];\n",
     "            int x = hs_digit(key, shift, 4095);\n",
     "            hs_u32 c = places[x ^ (x >> 5 & 15)];\n",
     "            int start = hs_to_int(c & 65535u), end = start + hs_to_int(c >> 16), r = start;\n",
-    "            for (int j = start; j < end; j++) {\n",
+    "            HS_UNROLL for (int i = 0; i < 3; i++) { hs_key near = tile[start + i]; r += (start + i < q ? !hs_less(key, near) : hs_less(near, key)) ? 1 : 0; }\n",
+    "            for (int j = start + 3; j < end; j++) {\n",
     "                hs_key near = tile[j];\n",
     "                r += (j < q ? !hs_less(key, near) : hs_less(near, key)) ? 1 : 0;\n",
     "            }\n",
@@ -2877,7 +2879,7 @@ static const char *const hs_nvidia_sm90_auto_u32_opencl[] = {
     "__attribute__((reqd_work_group_size(256, 1, 1)))\n",
     "__kernel void bucket_wide(__global hs_stored_key *destination, __global uint *words, long n, int argument)\n",
     "{\n",
-    "    __local hs_key tile[5120];\n",
+    "    __local hs_key tile[5123];\n",
     "    __local uint places[4096];\n",
     "    __local uint tops[8];\n",
     "    __local uint full[4];\n",
@@ -3000,13 +3002,15 @@ static const char *const hs_nvidia_sm90_auto_u32_opencl[] = {
     "                HS_UNROLL for (int j = 0; j < 4; j++) if (hs_local_id() + (b * 4 + j) * 256 < valid) { int x = hs_digit(k[b * 4 + j], shift, 4095); tile[hs_to_int(places[x ^ (x >> 5 & 15)] & 65535u) + hs_to_int(at[(b * 4 + j) / 2] >> (b * 4 + j) % 2 * 16 & 65535u)] = k[b * 4 + j]; }\n",
     "            }\n",
     "        }\n",
+    "        if (hs_local_id() < 3) tile[valid + hs_local_id()] = HS_GREATEST;\n",
     "        hs_barrier();\n",
     "        for (int q = hs_local_id(); q < valid; q += 256) {\n",
     "            hs_key key = tile[q];\n",
     "            int x = hs_digit(key, shift, 4095);\n",
     "            hs_u32 c = places[x ^ (x >> 5 & 15)];\n",
     "            int start = hs_to_int(c & 65535u), end = start + hs_to_int(c >> 16), r = start;\n",
-    "            for (int j = start; j < end; j++) {\n",
+    "            HS_UNROLL for (int i = 0; i < 3; i++) { hs_key near = tile[start + i]; r += (start + i < q ? !hs_less(key, near) : hs_less(near, key)) ? 1 : 0; }\n",
+    "            for (int j = start + 3; j < end; j++) {\n",
     "                hs_key near = tile[j];\n",
     "                r += (j < q ? !hs_less(key, near) : hs_less(near, key)) ? 1 : 0;\n",
     "            }\n",
@@ -3366,7 +3370,7 @@ static const char *const hs_nvidia_sm90_auto_u32_opencl[] = {
     "    }\n",
     "}\n",
 };
-static const uint32_t hs_nvidia_sm90_auto_u32_opencl_starts[] = {123, 307, 643, 685, 743, 833, 888, 939, 980, 1034, 1156, 1167, 1203, 1269, 1357, 1396, 1436, 1528, 1674, 1785, 1794, 1836, 1905, 2066, 2077, 2113, 2179, 2267, 2308, 2348, 2442, 2589, 2697, 2731, 2770, 2917};
+static const uint32_t hs_nvidia_sm90_auto_u32_opencl_starts[] = {123, 307, 643, 685, 743, 833, 888, 939, 980, 1034, 1156, 1167, 1203, 1269, 1357, 1396, 1436, 1528, 1676, 1787, 1796, 1838, 1907, 2068, 2079, 2115, 2181, 2269, 2310, 2350, 2444, 2593, 2701, 2735, 2774, 2921};
 const hs_sort hs_nvidia_sm90_auto_u32 = {
     "nvidia-sm90", "auto", "u32", "none",
     HS_SORT, 1u, /* elements of an item */
@@ -3382,7 +3386,7 @@ const hs_sort hs_nvidia_sm90_auto_u32 = {
     1099511627776u, /* the greatest count */
     hs_nvidia_sm90_auto_u32_scratch, 5u,
     {{HS_SCRATCH, 0u, 0u, 0u}, 0u, 0u}, /* device status */
-    hs_nvidia_sm90_auto_u32_opencl, 2938u, /* OpenCL C */
+    hs_nvidia_sm90_auto_u32_opencl, 2942u, /* OpenCL C */
     0, /* SPIR-V: buffers by descriptor, */
     0, /* and by address */
     11u, /* the version of Vulkan that it needs */
@@ -5669,7 +5673,7 @@ static const hs_kernel hs_nvidia_sm90_auto_u64_kernels[] = {
     {"msd_count", 512u, 1u, 4100u, 2u, 0u, 0u, 0u},
     {"msd_places", 512u, 32u, 64u, 1u, 0u, 0u, 0u},
     {"msd_second", 512u, 32u, 45128u, 3u, 0u, 0u, 0u},
-    {"bucket", 256u, 32u, 28720u, 2u, 0u, 0u, 0u},
+    {"bucket", 256u, 32u, 28744u, 2u, 0u, 0u, 0u},
     {"bucket_rest", 256u, 32u, 31752u, 2u, 1u, 0u, 0u},
     {"begin", 256u, 1u, 0u, 1u, 0u, 0u, 0u},
     {"histogram", 256u, 1u, 8192u, 2u, 0u, 0u, 0u},
@@ -5682,7 +5686,7 @@ static const hs_kernel hs_nvidia_sm90_auto_u64_kernels[] = {
     {"msd_count_wide", 512u, 1u, 8196u, 2u, 0u, 1u, 0u},
     {"msd_places_wide", 512u, 32u, 64u, 1u, 0u, 1u, 0u},
     {"msd_second_wide", 512u, 32u, 45128u, 3u, 0u, 1u, 0u},
-    {"bucket_wide", 256u, 32u, 28720u, 2u, 0u, 1u, 0u},
+    {"bucket_wide", 256u, 32u, 28744u, 2u, 0u, 1u, 0u},
     {"bucket_rest_wide", 256u, 32u, 31752u, 2u, 1u, 1u, 0u},
     {"count_wide", 256u, 1u, 1024u, 5u, 0u, 1u, 0u},
     {"rows_wide", 256u, 1u, 2048u, 2u, 0u, 1u, 0u},
@@ -8179,7 +8183,7 @@ static const char *const hs_nvidia_sm90_auto_u64_opencl[] = {
     "__attribute__((reqd_work_group_size(256, 1, 1)))\n",
     "__kernel void bucket(__global hs_stored_key *destination, __global uint *words, int n, int argument)\n",
     "{\n",
-    "    __local hs_key tile[2560];\n",
+    "    __local hs_key tile[2563];\n",
     "    __local uint places[2048];\n",
     "    __local uint tops[8];\n",
     "    __local uint full[4];\n",
@@ -8363,13 +8367,15 @@ static const char *const hs_nvidia_sm90_auto_u64_opencl[] = {
     "                HS_UNROLL for (int j = 0; j < 2; j++) if (hs_local_id() + (8 + j) * 256 < valid) { int x = hs_digit(k[8 + j], shift, 2047); tile[hs_to_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_to_int(at[(8 + j) / 2] >> (8 + j) % 2 * 16 & 65535u)] = k[8 + j]; }\n",
     "            }\n",
     "        }\n",
+    "        if (hs_local_id() < 3) tile[valid + hs_local_id()] = HS_GREATEST;\n",
     "        hs_barrier();\n",
     "        for (int q = hs_local_id(); q < valid; q += 256) {\n",
     "            hs_key key = tile[q];\n",
     "            int x = hs_digit(key, shift, 2047);\n",
     "            hs_u32 c = places[x ^ (x >> 5 & 7)];\n",
     "            int start = hs_to_int(c & 65535u), end = start + hs_to_int(c >> 16), r = start;\n",
-    "            for (int j = start; j < end; j++) {\n",
+    "            HS_UNROLL for (int i = 0; i < 3; i++) { hs_key near = tile[start + i]; r += (start + i < q ? !hs_less(key, near) : hs_less(near, key)) ? 1 : 0; }\n",
+    "            for (int j = start + 3; j < end; j++) {\n",
     "                hs_key near = tile[j];\n",
     "                r += (j < q ? !hs_less(key, near) : hs_less(near, key)) ? 1 : 0;\n",
     "            }\n",
@@ -9163,7 +9169,7 @@ static const char *const hs_nvidia_sm90_auto_u64_opencl[] = {
     "__attribute__((reqd_work_group_size(256, 1, 1)))\n",
     "__kernel void bucket_wide(__global hs_stored_key *destination, __global uint *words, long n, int argument)\n",
     "{\n",
-    "    __local hs_key tile[2560];\n",
+    "    __local hs_key tile[2563];\n",
     "    __local uint places[2048];\n",
     "    __local uint tops[8];\n",
     "    __local uint full[4];\n",
@@ -9348,13 +9354,15 @@ static const char *const hs_nvidia_sm90_auto_u64_opencl[] = {
     "                HS_UNROLL for (int j = 0; j < 2; j++) if (hs_local_id() + (8 + j) * 256 < valid) { int x = hs_digit(k[8 + j], shift, 2047); tile[hs_to_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_to_int(at[(8 + j) / 2] >> (8 + j) % 2 * 16 & 65535u)] = k[8 + j]; }\n",
     "            }\n",
     "        }\n",
+    "        if (hs_local_id() < 3) tile[valid + hs_local_id()] = HS_GREATEST;\n",
     "        hs_barrier();\n",
     "        for (int q = hs_local_id(); q < valid; q += 256) {\n",
     "            hs_key key = tile[q];\n",
     "            int x = hs_digit(key, shift, 2047);\n",
     "            hs_u32 c = places[x ^ (x >> 5 & 7)];\n",
     "            int start = hs_to_int(c & 65535u), end = start + hs_to_int(c >> 16), r = start;\n",
-    "            for (int j = start; j < end; j++) {\n",
+    "            HS_UNROLL for (int i = 0; i < 3; i++) { hs_key near = tile[start + i]; r += (start + i < q ? !hs_less(key, near) : hs_less(near, key)) ? 1 : 0; }\n",
+    "            for (int j = start + 3; j < end; j++) {\n",
     "                hs_key near = tile[j];\n",
     "                r += (j < q ? !hs_less(key, near) : hs_less(near, key)) ? 1 : 0;\n",
     "            }\n",
@@ -9714,7 +9722,7 @@ static const char *const hs_nvidia_sm90_auto_u64_opencl[] = {
     "    }\n",
     "}\n",
 };
-static const uint32_t hs_nvidia_sm90_auto_u64_opencl_starts[] = {123, 251, 535, 1026, 1084, 1174, 1229, 1270, 1324, 1406, 1445, 1590, 1601, 1637, 1703, 1791, 1830, 1870, 1962, 2170, 2281, 2290, 2340, 2409, 2570, 2581, 2617, 2683, 2771, 2812, 2852, 2946, 3155, 3263, 3297, 3336, 3483};
+static const uint32_t hs_nvidia_sm90_auto_u64_opencl_starts[] = {123, 251, 535, 1026, 1084, 1174, 1229, 1270, 1324, 1406, 1445, 1590, 1601, 1637, 1703, 1791, 1830, 1870, 1962, 2172, 2283, 2292, 2342, 2411, 2572, 2583, 2619, 2685, 2773, 2814, 2854, 2948, 3159, 3267, 3301, 3340, 3487};
 const hs_sort hs_nvidia_sm90_auto_u64 = {
     "nvidia-sm90", "auto", "u64", "none",
     HS_SORT, 1u, /* elements of an item */
@@ -9730,7 +9738,7 @@ const hs_sort hs_nvidia_sm90_auto_u64 = {
     1099511627776u, /* the greatest count */
     hs_nvidia_sm90_auto_u64_scratch, 5u,
     {{HS_SCRATCH, 0u, 0u, 0u}, 0u, 0u}, /* device status */
-    hs_nvidia_sm90_auto_u64_opencl, 3504u, /* OpenCL C */
+    hs_nvidia_sm90_auto_u64_opencl, 3508u, /* OpenCL C */
     0, /* SPIR-V: buffers by descriptor, */
     0, /* and by address */
     11u, /* the version of Vulkan that it needs */

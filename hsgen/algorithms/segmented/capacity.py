@@ -10,6 +10,9 @@ from hsgen.core.keys import Signature
 PLACED = 15
 """Places: the most keys of a lane, for four work-groups of 256 lanes per core with 227 KiB of local memory."""
 
+CROWD = 96
+"""Places: the keys of one that lanes still compare one by one; ranking by digits takes about as long as with more."""
+
 
 def placed_items(chip: Ranked, signature: Signature, device: Device) -> int:
     """Return the keys of a lane where short segments are sorted by places: an odd number; 0 if they are ranked.

@@ -6,11 +6,12 @@ from dataclasses import replace
 
 from hsgen.algorithms.buffers import DESTINATION, OTHER, SOURCE, VALUES_IN, VALUES_OUT, VALUES_TMP
 from hsgen.algorithms.radix import per_thread
-from hsgen.algorithms.radix.parts import CROWD, picking, sums
+from hsgen.algorithms.radix.parts import picking, sums
 from hsgen.algorithms.radix.per_thread import PerThread
 from hsgen.algorithms.radix.rankers import flag_words, rank_arrays
 from hsgen.algorithms.radix.reduce_scan import ReduceScan
 from hsgen.algorithms.segmented import words
+from hsgen.algorithms.segmented.capacity import CROWD
 from hsgen.algorithms.segmented.params import Params
 from hsgen.core import networks
 from hsgen.core.buffers import Array, Buffer

@@ -129,14 +129,14 @@ HS_KERNEL void __launch_bounds__(512) single(const hs_stored_key *source, hs_sto
 #endif
     extern __shared__ unsigned long long hs_shared[];
     hs_key *const tile = (hs_key *)hs_shared;
-    hs_u32 *const totals = (hs_u32 *)((unsigned char *)hs_shared + 16384);
-    hs_u32 *const firsts = (hs_u32 *)((unsigned char *)hs_shared + 17408);
-    hs_u32 *const sums = (hs_u32 *)((unsigned char *)hs_shared + 18432);
-    hs_u32 *const mixed = (hs_u32 *)((unsigned char *)hs_shared + 20480);
-    hs_u32 *const counts = (hs_u32 *)((unsigned char *)hs_shared + 20488);
-    hs_u32 *const places = (hs_u32 *)((unsigned char *)hs_shared + 36872);
-    hs_u32 *const tops = (hs_u32 *)((unsigned char *)hs_shared + 53256);
-    hs_u32 *const full = (hs_u32 *)((unsigned char *)hs_shared + 53320);
+    hs_u32 *const totals = (hs_u32 *)((unsigned char *)hs_shared + 16396);
+    hs_u32 *const firsts = (hs_u32 *)((unsigned char *)hs_shared + 17420);
+    hs_u32 *const sums = (hs_u32 *)((unsigned char *)hs_shared + 18444);
+    hs_u32 *const mixed = (hs_u32 *)((unsigned char *)hs_shared + 20492);
+    hs_u32 *const counts = (hs_u32 *)((unsigned char *)hs_shared + 20500);
+    hs_u32 *const places = (hs_u32 *)((unsigned char *)hs_shared + 36884);
+    hs_u32 *const tops = (hs_u32 *)((unsigned char *)hs_shared + 53268);
+    hs_u32 *const full = (hs_u32 *)((unsigned char *)hs_shared + 53332);
 
     if (hs_group_id() > 0) return;
     int valid = hs_n(), shift = 0;
@@ -339,13 +339,15 @@ HS_KERNEL void __launch_bounds__(512) single(const hs_stored_key *source, hs_sto
                 HS_UNROLL for (int j = 0; j < 4; j++) if (hs_local_id() + (b * 4 + j) * 512 < valid) { int x = hs_digit(k[b * 4 + j], shift, 4095); tile[hs_to_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_to_int(at[(b * 4 + j) / 2] >> (b * 4 + j) % 2 * 16 & 65535u)] = k[b * 4 + j]; }
             }
         }
+        if (hs_local_id() < 3) tile[valid + hs_local_id()] = HS_GREATEST;
         hs_barrier();
         for (int q = hs_local_id(); q < valid; q += 512) {
             hs_key key = tile[q];
             int x = hs_digit(key, shift, 4095);
             hs_u32 c = places[x ^ (x >> 5 & 7)];
             int start = hs_to_int(c & 65535u), end = start + hs_to_int(c >> 16), r = start;
-            for (int j = start; j < end; j++) {
+            HS_UNROLL for (int i = 0; i < 3; i++) { hs_key near = tile[start + i]; r += (start + i < q ? !hs_less(key, near) : hs_less(near, key)) ? 1 : 0; }
+            for (int j = start + 3; j < end; j++) {
                 hs_key near = tile[j];
                 r += (j < q ? !hs_less(key, near) : hs_less(near, key)) ? 1 : 0;
             }
@@ -363,16 +365,16 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored_key *source, hs_store
 #endif
     extern __shared__ unsigned long long hs_shared[];
     hs_key *const tile = (hs_key *)hs_shared;
-    hs_u32 *const totals = (hs_u32 *)((unsigned char *)hs_shared + 73728);
-    hs_u32 *const firsts = (hs_u32 *)((unsigned char *)hs_shared + 74752);
-    hs_u32 *const sums = (hs_u32 *)((unsigned char *)hs_shared + 75776);
-    hs_u32 *const mixed = (hs_u32 *)((unsigned char *)hs_shared + 77824);
-    hs_u32 *const counts = (hs_u32 *)((unsigned char *)hs_shared + 77832);
-    hs_u32 *const bases = (hs_u32 *)((unsigned char *)hs_shared + 94216);
-    hs_u32 *const live = (hs_u32 *)((unsigned char *)hs_shared + 95240);
-    hs_u32 *const places = (hs_u32 *)((unsigned char *)hs_shared + 95248);
-    hs_u32 *const tops = (hs_u32 *)((unsigned char *)hs_shared + 111632);
-    hs_u32 *const full = (hs_u32 *)((unsigned char *)hs_shared + 111696);
+    hs_u32 *const totals = (hs_u32 *)((unsigned char *)hs_shared + 73740);
+    hs_u32 *const firsts = (hs_u32 *)((unsigned char *)hs_shared + 74764);
+    hs_u32 *const sums = (hs_u32 *)((unsigned char *)hs_shared + 75788);
+    hs_u32 *const mixed = (hs_u32 *)((unsigned char *)hs_shared + 77836);
+    hs_u32 *const counts = (hs_u32 *)((unsigned char *)hs_shared + 77844);
+    hs_u32 *const bases = (hs_u32 *)((unsigned char *)hs_shared + 94228);
+    hs_u32 *const live = (hs_u32 *)((unsigned char *)hs_shared + 95252);
+    hs_u32 *const places = (hs_u32 *)((unsigned char *)hs_shared + 95260);
+    hs_u32 *const tops = (hs_u32 *)((unsigned char *)hs_shared + 111644);
+    hs_u32 *const full = (hs_u32 *)((unsigned char *)hs_shared + 111708);
 
     int groups = (hs_n() + 511) / 512;
     if (groups > 128) groups = 128;
@@ -704,13 +706,15 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored_key *source, hs_store
                         HS_UNROLL for (int j = 0; j < 4; j++) if (hs_local_id() + (b * 4 + j) * 512 < valid) { int x = hs_digit(k[b * 4 + j], shift, 4095); tile[hs_to_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_to_int(at[(b * 4 + j) / 2] >> (b * 4 + j) % 2 * 16 & 65535u)] = k[b * 4 + j]; }
                     }
                 }
+                if (hs_local_id() < 3) tile[valid + hs_local_id()] = HS_GREATEST;
                 hs_barrier();
                 for (int q = hs_local_id(); q < valid; q += 512) {
                     hs_key key = tile[q];
                     int x = hs_digit(key, shift, 4095);
                     hs_u32 c = places[x ^ (x >> 5 & 7)];
                     int start = hs_to_int(c & 65535u), end = start + hs_to_int(c >> 16), r = start;
-                    for (int j = start; j < end; j++) {
+                    HS_UNROLL for (int i = 0; i < 3; i++) { hs_key near = tile[start + i]; r += (start + i < q ? !hs_less(key, near) : hs_less(near, key)) ? 1 : 0; }
+                    for (int j = start + 3; j < end; j++) {
                         hs_key near = tile[j];
                         r += (j < q ? !hs_less(key, near) : hs_less(near, key)) ? 1 : 0;
                     }
@@ -1249,9 +1253,9 @@ HS_KERNEL void __launch_bounds__(256, 4) bucket_radix(hs_stored_key *destination
 #endif
     extern __shared__ unsigned long long hs_shared[];
     hs_key *const tile = (hs_key *)hs_shared;
-    hs_u32 *const places = (hs_u32 *)((unsigned char *)hs_shared + 20480);
-    hs_u32 *const tops = (hs_u32 *)((unsigned char *)hs_shared + 36864);
-    hs_u32 *const full = (hs_u32 *)((unsigned char *)hs_shared + 36896);
+    hs_u32 *const places = (hs_u32 *)((unsigned char *)hs_shared + 20492);
+    hs_u32 *const tops = (hs_u32 *)((unsigned char *)hs_shared + 36876);
+    hs_u32 *const full = (hs_u32 *)((unsigned char *)hs_shared + 36908);
 
     int bits = 1;
     while (((hs_n() - 1) >> bits) >= 4160) bits++;
@@ -1370,13 +1374,15 @@ HS_KERNEL void __launch_bounds__(256, 4) bucket_radix(hs_stored_key *destination
                 HS_UNROLL for (int j = 0; j < 4; j++) if (hs_local_id() + (b * 4 + j) * 256 < valid) { int x = hs_digit(k[b * 4 + j], shift, 4095); tile[hs_to_int(places[x ^ (x >> 5 & 15)] & 65535u) + hs_to_int(at[(b * 4 + j) / 2] >> (b * 4 + j) % 2 * 16 & 65535u)] = k[b * 4 + j]; }
             }
         }
+        if (hs_local_id() < 3) tile[valid + hs_local_id()] = HS_GREATEST;
         hs_barrier();
         for (int q = hs_local_id(); q < valid; q += 256) {
             hs_key key = tile[q];
             int x = hs_digit(key, shift, 4095);
             hs_u32 c = places[x ^ (x >> 5 & 15)];
             int start = hs_to_int(c & 65535u), end = start + hs_to_int(c >> 16), r = start;
-            for (int j = start; j < end; j++) {
+            HS_UNROLL for (int i = 0; i < 3; i++) { hs_key near = tile[start + i]; r += (start + i < q ? !hs_less(key, near) : hs_less(near, key)) ? 1 : 0; }
+            for (int j = start + 3; j < end; j++) {
                 hs_key near = tile[j];
                 r += (j < q ? !hs_less(key, near) : hs_less(near, key)) ? 1 : 0;
             }

@@ -15,20 +15,20 @@
 // strategy: hybrid
 // one work-group alone: up to 10240 keys
 // buckets of pairs: from 1277953 pairs on; a bucket 256 lanes x 6 = 1536 pairs at most, 2048 places
-// radix-pairs: 4685825 to 149946368 keys
+// radix-pairs: 4685825 to 17039360 keys
 // digits: 4 passes of 8 bits, 256 values
 // tile: 512 lanes x 20 = 10240 keys, at most 2048 work-groups of tiles
 // ranker: match_ballot, subgroups of 32
 // strategy: hybrid
 // one work-group alone: up to 10240 keys
 // buckets of pairs: from 4685825 pairs on; a bucket 256 lanes x 11 = 2816 pairs at most, 2048 places
-// radix-more: 149946369 to 272629760 keys
+// radix-more: 17039361 to 272629760 keys
 // digits: 4 passes of 8 bits, 256 values
 // tile: 512 lanes x 20 = 10240 keys, at most 2048 work-groups of tiles
 // ranker: match_ballot, subgroups of 32
 // strategy: hybrid
 // one work-group alone: up to 10240 keys
-// buckets of pairs: from 17039361 pairs on; a bucket 256 lanes x 20 = 5120 pairs at most, 4096 places
+// buckets of pairs: from 17039361 pairs on; a bucket 256 lanes x 20 = 5120 pairs at most, 2048 places
 // radix-many: 272629761 to 1099511627776 keys
 // digits: 4 passes of 8 bits, 256 values
 // tile: 512 lanes x 20 = 10240 keys, at most 2048 work-groups of tiles
@@ -765,10 +765,10 @@ HS_KERNEL void __launch_bounds__(256, 4) finish_radix_few(hs_stored_key *destina
 #endif
     extern __shared__ unsigned long long hs_shared[];
     hs_key *const tile = (hs_key *)hs_shared;
-    hs_u32 *const places = (hs_u32 *)((unsigned char *)hs_shared + 6144);
-    hs_u32 *const held = (hs_u32 *)((unsigned char *)hs_shared + 14336);
-    hs_u32 *const tops = (hs_u32 *)((unsigned char *)hs_shared + 20480);
-    hs_u32 *const full = (hs_u32 *)((unsigned char *)hs_shared + 20512);
+    hs_u32 *const places = (hs_u32 *)((unsigned char *)hs_shared + 6156);
+    hs_u32 *const held = (hs_u32 *)((unsigned char *)hs_shared + 14348);
+    hs_u32 *const tops = (hs_u32 *)((unsigned char *)hs_shared + 20492);
+    hs_u32 *const full = (hs_u32 *)((unsigned char *)hs_shared + 20524);
 
     int bits = 1;
     while (((hs_n() - 1) >> bits) >= 1248) bits++;
@@ -928,15 +928,17 @@ HS_KERNEL void __launch_bounds__(256, 4) finish_radix_few(hs_stored_key *destina
                 HS_UNROLL for (int j = 0; j < 2; j++) if (hs_local_id() + (4 + j) * 256 < valid) { int x = hs_digit(k[4 + j], shift, 2047); tile[hs_to_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_to_int(at[(4 + j) / 2] >> (4 + j) % 2 * 16 & 65535u)] = k[4 + j]; }
             }
         }
+        if (hs_local_id() < 3) tile[valid + hs_local_id()] = HS_GREATEST;
         hs_barrier();
         for (int q = hs_local_id(); q < valid; q += 256) {
             hs_key key = tile[q];
             int x = hs_digit(key, shift, 2047);
             hs_u32 c = places[x ^ (x >> 5 & 7)];
             int start = hs_to_int(c & 65535u), end = start + hs_to_int(c >> 16), r = start;
-            for (int j = start; j < end; j++) {
+            HS_UNROLL for (int i = 0; i < 3; i++) { hs_key near = tile[start + i]; r += hs_less(near, key) ? 1 : 0; }
+            for (int j = start + 3; j < end; j++) {
                 hs_key near = tile[j];
-                r += (j < q ? !hs_less(key, near) : hs_less(near, key)) ? 1 : 0;
+                r += hs_less(near, key) ? 1 : 0;
             }
             {
                 hs_u32 low = hs_key_bits(key, 0), above = hs_to_u32(bucket) << (32 - bits);
@@ -1194,10 +1196,10 @@ HS_KERNEL void __launch_bounds__(256, 4) finish_radix_pairs(hs_stored_key *desti
 #endif
     extern __shared__ unsigned long long hs_shared[];
     hs_key *const tile = (hs_key *)hs_shared;
-    hs_u32 *const places = (hs_u32 *)((unsigned char *)hs_shared + 11264);
-    hs_u32 *const held = (hs_u32 *)((unsigned char *)hs_shared + 19456);
-    hs_u32 *const tops = (hs_u32 *)((unsigned char *)hs_shared + 30720);
-    hs_u32 *const full = (hs_u32 *)((unsigned char *)hs_shared + 30752);
+    hs_u32 *const places = (hs_u32 *)((unsigned char *)hs_shared + 11276);
+    hs_u32 *const held = (hs_u32 *)((unsigned char *)hs_shared + 19468);
+    hs_u32 *const tops = (hs_u32 *)((unsigned char *)hs_shared + 30732);
+    hs_u32 *const full = (hs_u32 *)((unsigned char *)hs_shared + 30764);
 
     int bits = 1;
     while (((hs_n() - 1) >> bits) >= 2288) bits++;
@@ -1357,15 +1359,17 @@ HS_KERNEL void __launch_bounds__(256, 4) finish_radix_pairs(hs_stored_key *desti
                 HS_UNROLL for (int j = 0; j < 3; j++) if (hs_local_id() + (8 + j) * 256 < valid) { int x = hs_digit(k[8 + j], shift, 2047); tile[hs_to_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_to_int(at[(8 + j) / 2] >> (8 + j) % 2 * 16 & 65535u)] = k[8 + j]; }
             }
         }
+        if (hs_local_id() < 3) tile[valid + hs_local_id()] = HS_GREATEST;
         hs_barrier();
         for (int q = hs_local_id(); q < valid; q += 256) {
             hs_key key = tile[q];
             int x = hs_digit(key, shift, 2047);
             hs_u32 c = places[x ^ (x >> 5 & 7)];
             int start = hs_to_int(c & 65535u), end = start + hs_to_int(c >> 16), r = start;
-            for (int j = start; j < end; j++) {
+            HS_UNROLL for (int i = 0; i < 3; i++) { hs_key near = tile[start + i]; r += hs_less(near, key) ? 1 : 0; }
+            for (int j = start + 3; j < end; j++) {
                 hs_key near = tile[j];
-                r += (j < q ? !hs_less(key, near) : hs_less(near, key)) ? 1 : 0;
+                r += hs_less(near, key) ? 1 : 0;
             }
             {
                 hs_u32 low = hs_key_bits(key, 0), above = hs_to_u32(bucket) << (32 - bits);
@@ -1623,10 +1627,10 @@ HS_KERNEL void __launch_bounds__(256, 4) finish_radix_more(hs_stored_key *destin
 #endif
     extern __shared__ unsigned long long hs_shared[];
     hs_key *const tile = (hs_key *)hs_shared;
-    hs_u32 *const places = (hs_u32 *)((unsigned char *)hs_shared + 20480);
-    hs_u32 *const held = (hs_u32 *)((unsigned char *)hs_shared + 36864);
-    hs_u32 *const tops = (hs_u32 *)((unsigned char *)hs_shared + 57344);
-    hs_u32 *const full = (hs_u32 *)((unsigned char *)hs_shared + 57376);
+    hs_u32 *const places = (hs_u32 *)((unsigned char *)hs_shared + 20492);
+    hs_u32 *const held = (hs_u32 *)((unsigned char *)hs_shared + 28684);
+    hs_u32 *const tops = (hs_u32 *)((unsigned char *)hs_shared + 49164);
+    hs_u32 *const full = (hs_u32 *)((unsigned char *)hs_shared + 49196);
 
     int bits = 1;
     while (((hs_n() - 1) >> bits) >= 4160) bits++;
@@ -1636,7 +1640,7 @@ HS_KERNEL void __launch_bounds__(256, 4) finish_radix_more(hs_stored_key *destin
     if (valid == 0) return;
     int shift = 0;
     for (int q = hs_local_id(); q < valid; q += 256) held[q] = values_out[begin + q];
-    for (int i = hs_local_id(); i < 4096; i += 256) places[i] = 0u;
+    for (int i = hs_local_id(); i < 2048; i += 256) places[i] = 0u;
     if (hs_local_id() == 0) {
         full[0] = 0u;
         full[2] = full[3] = 0u;
@@ -1671,7 +1675,7 @@ HS_KERNEL void __launch_bounds__(256, 4) finish_radix_more(hs_stored_key *destin
     }
     {
         hs_u32 differ = full[2];
-        shift = 1 - 12;
+        shift = 1 - 11;
         for (int part = 16; part > 0; part /= 2) if (differ >> part != 0u) {
             differ >>= part;
             shift += part;
@@ -1688,27 +1692,27 @@ HS_KERNEL void __launch_bounds__(256, 4) finish_radix_more(hs_stored_key *destin
             HS_UNROLL for (int j = 0; j < 4; j++) if (hs_local_id() + (b * 4 + j) * 256 < valid) differ |= k[0] ^ k[b * 4 + j];
         }
     }
-    if (hs_digit(differ, shift, 4095) == 0) {
-        int x = hs_digit(k[0], shift, 4095), own = valid > hs_local_id() ? (valid - hs_local_id() + 255) / 256 : 0;
-        at[0] = hs_local_atomic_add(places[x ^ (x >> 5 & 15)], hs_to_u32(own));
+    if (hs_digit(differ, shift, 2047) == 0) {
+        int x = hs_digit(k[0], shift, 2047), own = valid > hs_local_id() ? (valid - hs_local_id() + 255) / 256 : 0;
+        at[0] = hs_local_atomic_add(places[x ^ (x >> 5 & 7)], hs_to_u32(own));
         at[0] |= (at[0] + 1u) << 16;
         HS_UNROLL for (int i = 1; i < 10; i++) at[i] = at[0] + hs_to_u32(i) * 131074u;
     } else {
         HS_UNROLL for (int b = 0; b < 5; b++) {
             if (b * 4 > 0 && b * 4 * 256 >= valid) break;
             if ((b * 4 + 4) * 256 <= valid) {
-                HS_UNROLL for (int j = 0; j < 4; j++) { int x = hs_digit(k[b * 4 + j], shift, 4095); at[(b * 4 + j) / 2] |= hs_local_atomic_add(places[x ^ (x >> 5 & 15)], 1u) << (b * 4 + j) % 2 * 16; }
+                HS_UNROLL for (int j = 0; j < 4; j++) { int x = hs_digit(k[b * 4 + j], shift, 2047); at[(b * 4 + j) / 2] |= hs_local_atomic_add(places[x ^ (x >> 5 & 7)], 1u) << (b * 4 + j) % 2 * 16; }
             } else {
-                HS_UNROLL for (int j = 0; j < 4; j++) if (hs_local_id() + (b * 4 + j) * 256 < valid) { int x = hs_digit(k[b * 4 + j], shift, 4095); at[(b * 4 + j) / 2] |= hs_local_atomic_add(places[x ^ (x >> 5 & 15)], 1u) << (b * 4 + j) % 2 * 16; }
+                HS_UNROLL for (int j = 0; j < 4; j++) if (hs_local_id() + (b * 4 + j) * 256 < valid) { int x = hs_digit(k[b * 4 + j], shift, 2047); at[(b * 4 + j) / 2] |= hs_local_atomic_add(places[x ^ (x >> 5 & 7)], 1u) << (b * 4 + j) % 2 * 16; }
             }
         }
     }
     hs_barrier_global(); // in place, keys must all be read before the first is written
     shift = hs_to_int(full[1]); // the same; else compilers keep all places until they are needed again, and spill
     hs_u32 sum = 0u, crowd = 0u;
-    for (int e = 0; e < 16; e++) {
-        int x = hs_local_id() * 16 + e;
-        hs_u32 c = places[x ^ (x >> 5 & 15)];
+    for (int e = 0; e < 8; e++) {
+        int x = hs_local_id() * 8 + e;
+        hs_u32 c = places[x ^ (x >> 5 & 7)];
         sum += c;
         crowd = c > crowd ? c : crowd;
     }
@@ -1731,30 +1735,32 @@ HS_KERNEL void __launch_bounds__(256, 4) finish_radix_more(hs_stored_key *destin
             bounds[(1 << bits) + 1 + hs_to_int(rest)] = hs_to_u32(bucket);
         }
     } else {
-        for (int e = 0; e < 16; e++) {
-            int x = hs_local_id() * 16 + e;
-            hs_u32 c = places[x ^ (x >> 5 & 15)];
-            places[x ^ (x >> 5 & 15)] = before | c << 16;
+        for (int e = 0; e < 8; e++) {
+            int x = hs_local_id() * 8 + e;
+            hs_u32 c = places[x ^ (x >> 5 & 7)];
+            places[x ^ (x >> 5 & 7)] = before | c << 16;
             before += c;
         }
         hs_barrier();
         HS_UNROLL for (int b = 0; b < 5; b++) {
             if (b * 4 > 0 && b * 4 * 256 >= valid) break;
             if ((b * 4 + 4) * 256 <= valid) {
-                HS_UNROLL for (int j = 0; j < 4; j++) { int x = hs_digit(k[b * 4 + j], shift, 4095); tile[hs_to_int(places[x ^ (x >> 5 & 15)] & 65535u) + hs_to_int(at[(b * 4 + j) / 2] >> (b * 4 + j) % 2 * 16 & 65535u)] = k[b * 4 + j]; }
+                HS_UNROLL for (int j = 0; j < 4; j++) { int x = hs_digit(k[b * 4 + j], shift, 2047); tile[hs_to_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_to_int(at[(b * 4 + j) / 2] >> (b * 4 + j) % 2 * 16 & 65535u)] = k[b * 4 + j]; }
             } else {
-                HS_UNROLL for (int j = 0; j < 4; j++) if (hs_local_id() + (b * 4 + j) * 256 < valid) { int x = hs_digit(k[b * 4 + j], shift, 4095); tile[hs_to_int(places[x ^ (x >> 5 & 15)] & 65535u) + hs_to_int(at[(b * 4 + j) / 2] >> (b * 4 + j) % 2 * 16 & 65535u)] = k[b * 4 + j]; }
+                HS_UNROLL for (int j = 0; j < 4; j++) if (hs_local_id() + (b * 4 + j) * 256 < valid) { int x = hs_digit(k[b * 4 + j], shift, 2047); tile[hs_to_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_to_int(at[(b * 4 + j) / 2] >> (b * 4 + j) % 2 * 16 & 65535u)] = k[b * 4 + j]; }
             }
         }
+        if (hs_local_id() < 3) tile[valid + hs_local_id()] = HS_GREATEST;
         hs_barrier();
         for (int q = hs_local_id(); q < valid; q += 256) {
             hs_key key = tile[q];
-            int x = hs_digit(key, shift, 4095);
-            hs_u32 c = places[x ^ (x >> 5 & 15)];
+            int x = hs_digit(key, shift, 2047);
+            hs_u32 c = places[x ^ (x >> 5 & 7)];
             int start = hs_to_int(c & 65535u), end = start + hs_to_int(c >> 16), r = start;
-            for (int j = start; j < end; j++) {
+            HS_UNROLL for (int i = 0; i < 3; i++) { hs_key near = tile[start + i]; r += hs_less(near, key) ? 1 : 0; }
+            for (int j = start + 3; j < end; j++) {
                 hs_key near = tile[j];
-                r += (j < q ? !hs_less(key, near) : hs_less(near, key)) ? 1 : 0;
+                r += hs_less(near, key) ? 1 : 0;
             }
             {
                 hs_u32 low = hs_key_bits(key, 0), above = hs_to_u32(bucket) << (32 - bits);
@@ -2012,10 +2018,10 @@ HS_KERNEL void __launch_bounds__(1024, 1) finish_radix_many(hs_stored_key *desti
 #endif
     extern __shared__ unsigned long long hs_shared[];
     hs_key *const tile = (hs_key *)hs_shared;
-    hs_u32 *const places = (hs_u32 *)((unsigned char *)hs_shared + 81920);
-    hs_u32 *const held = (hs_u32 *)((unsigned char *)hs_shared + 114688);
-    hs_u32 *const tops = (hs_u32 *)((unsigned char *)hs_shared + 196608);
-    hs_u32 *const full = (hs_u32 *)((unsigned char *)hs_shared + 196736);
+    hs_u32 *const places = (hs_u32 *)((unsigned char *)hs_shared + 81932);
+    hs_u32 *const held = (hs_u32 *)((unsigned char *)hs_shared + 114700);
+    hs_u32 *const tops = (hs_u32 *)((unsigned char *)hs_shared + 196620);
+    hs_u32 *const full = (hs_u32 *)((unsigned char *)hs_shared + 196748);
 
     int bits = 1;
     while (((hs_n() - 1) >> bits) >= 16640) bits++;
@@ -2135,15 +2141,17 @@ HS_KERNEL void __launch_bounds__(1024, 1) finish_radix_many(hs_stored_key *desti
                 HS_UNROLL for (int j = 0; j < 4; j++) if (hs_local_id() + (b * 4 + j) * 1024 < valid) { int x = hs_digit(k[b * 4 + j], shift, 8191); tile[hs_to_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_to_int(at[(b * 4 + j) / 2] >> (b * 4 + j) % 2 * 16 & 65535u)] = k[b * 4 + j]; }
             }
         }
+        if (hs_local_id() < 3) tile[valid + hs_local_id()] = HS_GREATEST;
         hs_barrier();
         for (int q = hs_local_id(); q < valid; q += 1024) {
             hs_key key = tile[q];
             int x = hs_digit(key, shift, 8191);
             hs_u32 c = places[x ^ (x >> 5 & 7)];
             int start = hs_to_int(c & 65535u), end = start + hs_to_int(c >> 16), r = start;
-            for (int j = start; j < end; j++) {
+            HS_UNROLL for (int i = 0; i < 3; i++) { hs_key near = tile[start + i]; r += hs_less(near, key) ? 1 : 0; }
+            for (int j = start + 3; j < end; j++) {
                 hs_key near = tile[j];
-                r += (j < q ? !hs_less(key, near) : hs_less(near, key)) ? 1 : 0;
+                r += hs_less(near, key) ? 1 : 0;
             }
             {
                 hs_u32 low = hs_key_bits(key, 0), above = hs_to_u32(bucket) << (32 - bits);

@@ -129,14 +129,14 @@ HS_KERNEL void __launch_bounds__(512) single(const hs_stored_key *source, hs_sto
 #endif
     extern __shared__ unsigned long long hs_shared[];
     hs_key *const tile = (hs_key *)hs_shared;
-    hs_u32 *const totals = (hs_u32 *)((unsigned char *)hs_shared + 32768);
-    hs_u32 *const firsts = (hs_u32 *)((unsigned char *)hs_shared + 33792);
-    hs_u32 *const sums = (hs_u32 *)((unsigned char *)hs_shared + 34816);
-    hs_u32 *const mixed = (hs_u32 *)((unsigned char *)hs_shared + 36864);
-    hs_u32 *const counts = (hs_u32 *)((unsigned char *)hs_shared + 36872);
-    hs_u32 *const places = (hs_u32 *)((unsigned char *)hs_shared + 53256);
-    hs_u32 *const tops = (hs_u32 *)((unsigned char *)hs_shared + 69640);
-    hs_u32 *const full = (hs_u32 *)((unsigned char *)hs_shared + 69704);
+    hs_u32 *const totals = (hs_u32 *)((unsigned char *)hs_shared + 32792);
+    hs_u32 *const firsts = (hs_u32 *)((unsigned char *)hs_shared + 33816);
+    hs_u32 *const sums = (hs_u32 *)((unsigned char *)hs_shared + 34840);
+    hs_u32 *const mixed = (hs_u32 *)((unsigned char *)hs_shared + 36888);
+    hs_u32 *const counts = (hs_u32 *)((unsigned char *)hs_shared + 36896);
+    hs_u32 *const places = (hs_u32 *)((unsigned char *)hs_shared + 53280);
+    hs_u32 *const tops = (hs_u32 *)((unsigned char *)hs_shared + 69664);
+    hs_u32 *const full = (hs_u32 *)((unsigned char *)hs_shared + 69728);
 
     if (hs_group_id() > 0) return;
     int valid = hs_n(), shift = 0;
@@ -353,13 +353,15 @@ HS_KERNEL void __launch_bounds__(512) single(const hs_stored_key *source, hs_sto
                 HS_UNROLL for (int j = 0; j < 4; j++) if (hs_local_id() + (b * 4 + j) * 512 < valid) { int x = hs_digit(k[b * 4 + j], shift, 4095); tile[hs_to_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_to_int(at[(b * 4 + j) / 2] >> (b * 4 + j) % 2 * 16 & 65535u)] = k[b * 4 + j]; }
             }
         }
+        if (hs_local_id() < 3) tile[valid + hs_local_id()] = HS_GREATEST;
         hs_barrier();
         for (int q = hs_local_id(); q < valid; q += 512) {
             hs_key key = tile[q];
             int x = hs_digit(key, shift, 4095);
             hs_u32 c = places[x ^ (x >> 5 & 7)];
             int start = hs_to_int(c & 65535u), end = start + hs_to_int(c >> 16), r = start;
-            for (int j = start; j < end; j++) {
+            HS_UNROLL for (int i = 0; i < 3; i++) { hs_key near = tile[start + i]; r += (start + i < q ? !hs_less(key, near) : hs_less(near, key)) ? 1 : 0; }
+            for (int j = start + 3; j < end; j++) {
                 hs_key near = tile[j];
                 r += (j < q ? !hs_less(key, near) : hs_less(near, key)) ? 1 : 0;
             }
@@ -377,16 +379,16 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored_key *source, hs_store
 #endif
     extern __shared__ unsigned long long hs_shared[];
     hs_key *const tile = (hs_key *)hs_shared;
-    hs_u32 *const totals = (hs_u32 *)((unsigned char *)hs_shared + 73728);
-    hs_u32 *const firsts = (hs_u32 *)((unsigned char *)hs_shared + 74752);
-    hs_u32 *const sums = (hs_u32 *)((unsigned char *)hs_shared + 75776);
-    hs_u32 *const mixed = (hs_u32 *)((unsigned char *)hs_shared + 77824);
-    hs_u32 *const counts = (hs_u32 *)((unsigned char *)hs_shared + 77832);
-    hs_u32 *const bases = (hs_u32 *)((unsigned char *)hs_shared + 94216);
-    hs_u32 *const live = (hs_u32 *)((unsigned char *)hs_shared + 95240);
-    hs_u32 *const places = (hs_u32 *)((unsigned char *)hs_shared + 95248);
-    hs_u32 *const tops = (hs_u32 *)((unsigned char *)hs_shared + 111632);
-    hs_u32 *const full = (hs_u32 *)((unsigned char *)hs_shared + 111696);
+    hs_u32 *const totals = (hs_u32 *)((unsigned char *)hs_shared + 73752);
+    hs_u32 *const firsts = (hs_u32 *)((unsigned char *)hs_shared + 74776);
+    hs_u32 *const sums = (hs_u32 *)((unsigned char *)hs_shared + 75800);
+    hs_u32 *const mixed = (hs_u32 *)((unsigned char *)hs_shared + 77848);
+    hs_u32 *const counts = (hs_u32 *)((unsigned char *)hs_shared + 77856);
+    hs_u32 *const bases = (hs_u32 *)((unsigned char *)hs_shared + 94240);
+    hs_u32 *const live = (hs_u32 *)((unsigned char *)hs_shared + 95264);
+    hs_u32 *const places = (hs_u32 *)((unsigned char *)hs_shared + 95272);
+    hs_u32 *const tops = (hs_u32 *)((unsigned char *)hs_shared + 111656);
+    hs_u32 *const full = (hs_u32 *)((unsigned char *)hs_shared + 111720);
 
     int groups = (hs_n() + 511) / 512;
     if (groups > 128) groups = 128;
@@ -750,13 +752,15 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored_key *source, hs_store
                         HS_UNROLL for (int j = 0; j < 2; j++) if (hs_local_id() + (16 + j) * 512 < valid) { int x = hs_digit(k[16 + j], shift, 4095); tile[hs_to_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_to_int(at[(16 + j) / 2] >> (16 + j) % 2 * 16 & 65535u)] = k[16 + j]; }
                     }
                 }
+                if (hs_local_id() < 3) tile[valid + hs_local_id()] = HS_GREATEST;
                 hs_barrier();
                 for (int q = hs_local_id(); q < valid; q += 512) {
                     hs_key key = tile[q];
                     int x = hs_digit(key, shift, 4095);
                     hs_u32 c = places[x ^ (x >> 5 & 7)];
                     int start = hs_to_int(c & 65535u), end = start + hs_to_int(c >> 16), r = start;
-                    for (int j = start; j < end; j++) {
+                    HS_UNROLL for (int i = 0; i < 3; i++) { hs_key near = tile[start + i]; r += (start + i < q ? !hs_less(key, near) : hs_less(near, key)) ? 1 : 0; }
+                    for (int j = start + 3; j < end; j++) {
                         hs_key near = tile[j];
                         r += (j < q ? !hs_less(key, near) : hs_less(near, key)) ? 1 : 0;
                     }
@@ -1295,9 +1299,9 @@ HS_KERNEL void __launch_bounds__(256, 4) bucket_radix(hs_stored_key *destination
 #endif
     extern __shared__ unsigned long long hs_shared[];
     hs_key *const tile = (hs_key *)hs_shared;
-    hs_u32 *const places = (hs_u32 *)((unsigned char *)hs_shared + 20480);
-    hs_u32 *const tops = (hs_u32 *)((unsigned char *)hs_shared + 28672);
-    hs_u32 *const full = (hs_u32 *)((unsigned char *)hs_shared + 28704);
+    hs_u32 *const places = (hs_u32 *)((unsigned char *)hs_shared + 20504);
+    hs_u32 *const tops = (hs_u32 *)((unsigned char *)hs_shared + 28696);
+    hs_u32 *const full = (hs_u32 *)((unsigned char *)hs_shared + 28728);
 
     int bits = 1;
     while (((hs_n() - 1) >> bits) >= 2080) bits++;
@@ -1478,13 +1482,15 @@ HS_KERNEL void __launch_bounds__(256, 4) bucket_radix(hs_stored_key *destination
                 HS_UNROLL for (int j = 0; j < 2; j++) if (hs_local_id() + (8 + j) * 256 < valid) { int x = hs_digit(k[8 + j], shift, 2047); tile[hs_to_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_to_int(at[(8 + j) / 2] >> (8 + j) % 2 * 16 & 65535u)] = k[8 + j]; }
             }
         }
+        if (hs_local_id() < 3) tile[valid + hs_local_id()] = HS_GREATEST;
         hs_barrier();
         for (int q = hs_local_id(); q < valid; q += 256) {
             hs_key key = tile[q];
             int x = hs_digit(key, shift, 2047);
             hs_u32 c = places[x ^ (x >> 5 & 7)];
             int start = hs_to_int(c & 65535u), end = start + hs_to_int(c >> 16), r = start;
-            for (int j = start; j < end; j++) {
+            HS_UNROLL for (int i = 0; i < 3; i++) { hs_key near = tile[start + i]; r += (start + i < q ? !hs_less(key, near) : hs_less(near, key)) ? 1 : 0; }
+            for (int j = start + 3; j < end; j++) {
                 hs_key near = tile[j];
                 r += (j < q ? !hs_less(key, near) : hs_less(near, key)) ? 1 : 0;
             }
@@ -2278,9 +2284,9 @@ HS_KERNEL void __launch_bounds__(256, 4) bucket_wide_radix(hs_stored_key *destin
 #endif
     extern __shared__ unsigned long long hs_shared[];
     hs_key *const tile = (hs_key *)hs_shared;
-    hs_u32 *const places = (hs_u32 *)((unsigned char *)hs_shared + 20480);
-    hs_u32 *const tops = (hs_u32 *)((unsigned char *)hs_shared + 28672);
-    hs_u32 *const full = (hs_u32 *)((unsigned char *)hs_shared + 28704);
+    hs_u32 *const places = (hs_u32 *)((unsigned char *)hs_shared + 20504);
+    hs_u32 *const tops = (hs_u32 *)((unsigned char *)hs_shared + 28696);
+    hs_u32 *const full = (hs_u32 *)((unsigned char *)hs_shared + 28728);
 
     int bits = 1;
     while (((hs_n() - 1) >> bits) >= 2080) bits++;
@@ -2462,13 +2468,15 @@ HS_KERNEL void __launch_bounds__(256, 4) bucket_wide_radix(hs_stored_key *destin
                 HS_UNROLL for (int j = 0; j < 2; j++) if (hs_local_id() + (8 + j) * 256 < valid) { int x = hs_digit(k[8 + j], shift, 2047); tile[hs_to_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_to_int(at[(8 + j) / 2] >> (8 + j) % 2 * 16 & 65535u)] = k[8 + j]; }
             }
         }
+        if (hs_local_id() < 3) tile[valid + hs_local_id()] = HS_GREATEST;
         hs_barrier();
         for (int q = hs_local_id(); q < valid; q += 256) {
             hs_key key = tile[q];
             int x = hs_digit(key, shift, 2047);
             hs_u32 c = places[x ^ (x >> 5 & 7)];
             int start = hs_to_int(c & 65535u), end = start + hs_to_int(c >> 16), r = start;
-            for (int j = start; j < end; j++) {
+            HS_UNROLL for (int i = 0; i < 3; i++) { hs_key near = tile[start + i]; r += (start + i < q ? !hs_less(key, near) : hs_less(near, key)) ? 1 : 0; }
+            for (int j = start + 3; j < end; j++) {
                 hs_key near = tile[j];
                 r += (j < q ? !hs_less(key, near) : hs_less(near, key)) ? 1 : 0;
             }

@@ -773,10 +773,10 @@ HS_KERNEL void __launch_bounds__(256, 4) finish_radix_few(hs_stored_key *destina
 #endif
     extern __shared__ unsigned long long hs_shared[];
     hs_key *const tile = (hs_key *)hs_shared;
-    hs_u32 *const places = (hs_u32 *)((unsigned char *)hs_shared + 10240);
-    hs_u32 *const held = (hs_u32 *)((unsigned char *)hs_shared + 18432);
-    hs_u32 *const tops = (hs_u32 *)((unsigned char *)hs_shared + 23552);
-    hs_u32 *const full = (hs_u32 *)((unsigned char *)hs_shared + 23584);
+    hs_u32 *const places = (hs_u32 *)((unsigned char *)hs_shared + 10264);
+    hs_u32 *const held = (hs_u32 *)((unsigned char *)hs_shared + 18456);
+    hs_u32 *const tops = (hs_u32 *)((unsigned char *)hs_shared + 23576);
+    hs_u32 *const full = (hs_u32 *)((unsigned char *)hs_shared + 23608);
 
     int bits = 1;
     while (((hs_n() - 1) >> bits) >= 1040) bits++;
@@ -958,15 +958,17 @@ HS_KERNEL void __launch_bounds__(256, 4) finish_radix_few(hs_stored_key *destina
                 if (hs_local_id() + 1024 < valid) { int x = hs_digit(k[4], shift, 2047); tile[hs_to_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_to_int(at[(4) / 2] >> (4) % 2 * 16 & 65535u)] = k[4]; }
             }
         }
+        if (hs_local_id() < 3) tile[valid + hs_local_id()] = HS_GREATEST;
         hs_barrier();
         for (int q = hs_local_id(); q < valid; q += 256) {
             hs_key key = tile[q];
             int x = hs_digit(key, shift, 2047);
             hs_u32 c = places[x ^ (x >> 5 & 7)];
             int start = hs_to_int(c & 65535u), end = start + hs_to_int(c >> 16), r = start;
-            for (int j = start; j < end; j++) {
+            HS_UNROLL for (int i = 0; i < 3; i++) { hs_key near = tile[start + i]; r += hs_less(near, key) ? 1 : 0; }
+            for (int j = start + 3; j < end; j++) {
                 hs_key near = tile[j];
-                r += (j < q ? !hs_less(key, near) : hs_less(near, key)) ? 1 : 0;
+                r += hs_less(near, key) ? 1 : 0;
             }
             {
                 hs_u32 low = hs_key_bits(key, 0), above = hs_to_u32(bucket) << (32 - bits);
@@ -1224,10 +1226,10 @@ HS_KERNEL void __launch_bounds__(256, 4) finish_radix_pairs(hs_stored_key *desti
 #endif
     extern __shared__ unsigned long long hs_shared[];
     hs_key *const tile = (hs_key *)hs_shared;
-    hs_u32 *const places = (hs_u32 *)((unsigned char *)hs_shared + 22528);
-    hs_u32 *const held = (hs_u32 *)((unsigned char *)hs_shared + 30720);
-    hs_u32 *const tops = (hs_u32 *)((unsigned char *)hs_shared + 41984);
-    hs_u32 *const full = (hs_u32 *)((unsigned char *)hs_shared + 42016);
+    hs_u32 *const places = (hs_u32 *)((unsigned char *)hs_shared + 22552);
+    hs_u32 *const held = (hs_u32 *)((unsigned char *)hs_shared + 30744);
+    hs_u32 *const tops = (hs_u32 *)((unsigned char *)hs_shared + 42008);
+    hs_u32 *const full = (hs_u32 *)((unsigned char *)hs_shared + 42040);
 
     int bits = 1;
     while (((hs_n() - 1) >> bits) >= 2288) bits++;
@@ -1409,15 +1411,17 @@ HS_KERNEL void __launch_bounds__(256, 4) finish_radix_pairs(hs_stored_key *desti
                 HS_UNROLL for (int j = 0; j < 3; j++) if (hs_local_id() + (8 + j) * 256 < valid) { int x = hs_digit(k[8 + j], shift, 2047); tile[hs_to_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_to_int(at[(8 + j) / 2] >> (8 + j) % 2 * 16 & 65535u)] = k[8 + j]; }
             }
         }
+        if (hs_local_id() < 3) tile[valid + hs_local_id()] = HS_GREATEST;
         hs_barrier();
         for (int q = hs_local_id(); q < valid; q += 256) {
             hs_key key = tile[q];
             int x = hs_digit(key, shift, 2047);
             hs_u32 c = places[x ^ (x >> 5 & 7)];
             int start = hs_to_int(c & 65535u), end = start + hs_to_int(c >> 16), r = start;
-            for (int j = start; j < end; j++) {
+            HS_UNROLL for (int i = 0; i < 3; i++) { hs_key near = tile[start + i]; r += hs_less(near, key) ? 1 : 0; }
+            for (int j = start + 3; j < end; j++) {
                 hs_key near = tile[j];
-                r += (j < q ? !hs_less(key, near) : hs_less(near, key)) ? 1 : 0;
+                r += hs_less(near, key) ? 1 : 0;
             }
             {
                 hs_u32 low = hs_key_bits(key, 0), above = hs_to_u32(bucket) << (32 - bits);
@@ -1675,10 +1679,10 @@ HS_KERNEL void __launch_bounds__(512, 2) finish_radix_more(hs_stored_key *destin
 #endif
     extern __shared__ unsigned long long hs_shared[];
     hs_key *const tile = (hs_key *)hs_shared;
-    hs_u32 *const places = (hs_u32 *)((unsigned char *)hs_shared + 40960);
-    hs_u32 *const held = (hs_u32 *)((unsigned char *)hs_shared + 57344);
-    hs_u32 *const tops = (hs_u32 *)((unsigned char *)hs_shared + 77824);
-    hs_u32 *const full = (hs_u32 *)((unsigned char *)hs_shared + 77888);
+    hs_u32 *const places = (hs_u32 *)((unsigned char *)hs_shared + 40984);
+    hs_u32 *const held = (hs_u32 *)((unsigned char *)hs_shared + 57368);
+    hs_u32 *const tops = (hs_u32 *)((unsigned char *)hs_shared + 77848);
+    hs_u32 *const full = (hs_u32 *)((unsigned char *)hs_shared + 77912);
 
     int bits = 1;
     while (((hs_n() - 1) >> bits) >= 4160) bits++;
@@ -1860,15 +1864,17 @@ HS_KERNEL void __launch_bounds__(512, 2) finish_radix_more(hs_stored_key *destin
                 HS_UNROLL for (int j = 0; j < 2; j++) if (hs_local_id() + (8 + j) * 512 < valid) { int x = hs_digit(k[8 + j], shift, 4095); tile[hs_to_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_to_int(at[(8 + j) / 2] >> (8 + j) % 2 * 16 & 65535u)] = k[8 + j]; }
             }
         }
+        if (hs_local_id() < 3) tile[valid + hs_local_id()] = HS_GREATEST;
         hs_barrier();
         for (int q = hs_local_id(); q < valid; q += 512) {
             hs_key key = tile[q];
             int x = hs_digit(key, shift, 4095);
             hs_u32 c = places[x ^ (x >> 5 & 7)];
             int start = hs_to_int(c & 65535u), end = start + hs_to_int(c >> 16), r = start;
-            for (int j = start; j < end; j++) {
+            HS_UNROLL for (int i = 0; i < 3; i++) { hs_key near = tile[start + i]; r += hs_less(near, key) ? 1 : 0; }
+            for (int j = start + 3; j < end; j++) {
                 hs_key near = tile[j];
-                r += (j < q ? !hs_less(key, near) : hs_less(near, key)) ? 1 : 0;
+                r += hs_less(near, key) ? 1 : 0;
             }
             {
                 hs_u32 low = hs_key_bits(key, 0), above = hs_to_u32(bucket) << (32 - bits);
@@ -2196,10 +2202,10 @@ HS_KERNEL void __launch_bounds__(512, 2) finish_radix_many(hs_stored_key *destin
 #endif
     extern __shared__ unsigned long long hs_shared[];
     hs_key *const tile = (hs_key *)hs_shared;
-    hs_u32 *const places = (hs_u32 *)((unsigned char *)hs_shared + 139264);
-    hs_u32 *const held = (hs_u32 *)((unsigned char *)hs_shared + 155648);
-    hs_u32 *const tops = (hs_u32 *)((unsigned char *)hs_shared + 225280);
-    hs_u32 *const full = (hs_u32 *)((unsigned char *)hs_shared + 225344);
+    hs_u32 *const places = (hs_u32 *)((unsigned char *)hs_shared + 139288);
+    hs_u32 *const held = (hs_u32 *)((unsigned char *)hs_shared + 155672);
+    hs_u32 *const tops = (hs_u32 *)((unsigned char *)hs_shared + 225304);
+    hs_u32 *const full = (hs_u32 *)((unsigned char *)hs_shared + 225368);
 
     int bits = 1;
     while (((hs_n() - 1) >> bits) >= 14144) bits++;
@@ -2381,15 +2387,17 @@ HS_KERNEL void __launch_bounds__(512, 2) finish_radix_many(hs_stored_key *destin
                 HS_UNROLL for (int j = 0; j < 2; j++) if (hs_local_id() + (32 + j) * 512 < valid) { int x = hs_digit(k[32 + j], shift, 4095); tile[hs_to_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_to_int(at[(32 + j) / 2] >> (32 + j) % 2 * 16 & 65535u)] = k[32 + j]; }
             }
         }
+        if (hs_local_id() < 3) tile[valid + hs_local_id()] = HS_GREATEST;
         hs_barrier();
         for (int q = hs_local_id(); q < valid; q += 512) {
             hs_key key = tile[q];
             int x = hs_digit(key, shift, 4095);
             hs_u32 c = places[x ^ (x >> 5 & 7)];
             int start = hs_to_int(c & 65535u), end = start + hs_to_int(c >> 16), r = start;
-            for (int j = start; j < end; j++) {
+            HS_UNROLL for (int i = 0; i < 3; i++) { hs_key near = tile[start + i]; r += hs_less(near, key) ? 1 : 0; }
+            for (int j = start + 3; j < end; j++) {
                 hs_key near = tile[j];
-                r += (j < q ? !hs_less(key, near) : hs_less(near, key)) ? 1 : 0;
+                r += hs_less(near, key) ? 1 : 0;
             }
             {
                 hs_u32 low = hs_key_bits(key, 0), above = hs_to_u32(bucket) << (32 - bits);

@@ -1510,9 +1510,9 @@ HS_KERNEL void __launch_bounds__(256, 4) bucket(hs_stored_key *destination, hs_u
 #endif
     extern __shared__ unsigned long long hs_shared[];
     hs_key *const tile = (hs_key *)hs_shared;
-    hs_u32 *const places = (hs_u32 *)((unsigned char *)hs_shared + 20480);
-    hs_u32 *const tops = (hs_u32 *)((unsigned char *)hs_shared + 36864);
-    hs_u32 *const full = (hs_u32 *)((unsigned char *)hs_shared + 36896);
+    hs_u32 *const places = (hs_u32 *)((unsigned char *)hs_shared + 20492);
+    hs_u32 *const tops = (hs_u32 *)((unsigned char *)hs_shared + 36876);
+    hs_u32 *const full = (hs_u32 *)((unsigned char *)hs_shared + 36908);
 
     int bits = 1;
     while (((hs_n() - 1) >> bits) >= 4160) bits++;
@@ -1631,13 +1631,15 @@ HS_KERNEL void __launch_bounds__(256, 4) bucket(hs_stored_key *destination, hs_u
                 HS_UNROLL for (int j = 0; j < 4; j++) if (hs_local_id() + (b * 4 + j) * 256 < valid) { int x = hs_digit(k[b * 4 + j], shift, 4095); tile[hs_to_int(places[x ^ (x >> 5 & 15)] & 65535u) + hs_to_int(at[(b * 4 + j) / 2] >> (b * 4 + j) % 2 * 16 & 65535u)] = k[b * 4 + j]; }
             }
         }
+        if (hs_local_id() < 3) tile[valid + hs_local_id()] = HS_GREATEST;
         hs_barrier();
         for (int q = hs_local_id(); q < valid; q += 256) {
             hs_key key = tile[q];
             int x = hs_digit(key, shift, 4095);
             hs_u32 c = places[x ^ (x >> 5 & 15)];
             int start = hs_to_int(c & 65535u), end = start + hs_to_int(c >> 16), r = start;
-            for (int j = start; j < end; j++) {
+            HS_UNROLL for (int i = 0; i < 3; i++) { hs_key near = tile[start + i]; r += (start + i < q ? !hs_less(key, near) : hs_less(near, key)) ? 1 : 0; }
+            for (int j = start + 3; j < end; j++) {
                 hs_key near = tile[j];
                 r += (j < q ? !hs_less(key, near) : hs_less(near, key)) ? 1 : 0;
             }
@@ -2430,9 +2432,9 @@ HS_KERNEL void __launch_bounds__(256, 4) bucket_wide(hs_stored_key *destination,
 #endif
     extern __shared__ unsigned long long hs_shared[];
     hs_key *const tile = (hs_key *)hs_shared;
-    hs_u32 *const places = (hs_u32 *)((unsigned char *)hs_shared + 20480);
-    hs_u32 *const tops = (hs_u32 *)((unsigned char *)hs_shared + 36864);
-    hs_u32 *const full = (hs_u32 *)((unsigned char *)hs_shared + 36896);
+    hs_u32 *const places = (hs_u32 *)((unsigned char *)hs_shared + 20492);
+    hs_u32 *const tops = (hs_u32 *)((unsigned char *)hs_shared + 36876);
+    hs_u32 *const full = (hs_u32 *)((unsigned char *)hs_shared + 36908);
 
     int bits = 1;
     while (((hs_n() - 1) >> bits) >= 4160) bits++;
@@ -2552,13 +2554,15 @@ HS_KERNEL void __launch_bounds__(256, 4) bucket_wide(hs_stored_key *destination,
                 HS_UNROLL for (int j = 0; j < 4; j++) if (hs_local_id() + (b * 4 + j) * 256 < valid) { int x = hs_digit(k[b * 4 + j], shift, 4095); tile[hs_to_int(places[x ^ (x >> 5 & 15)] & 65535u) + hs_to_int(at[(b * 4 + j) / 2] >> (b * 4 + j) % 2 * 16 & 65535u)] = k[b * 4 + j]; }
             }
         }
+        if (hs_local_id() < 3) tile[valid + hs_local_id()] = HS_GREATEST;
         hs_barrier();
         for (int q = hs_local_id(); q < valid; q += 256) {
             hs_key key = tile[q];
             int x = hs_digit(key, shift, 4095);
             hs_u32 c = places[x ^ (x >> 5 & 15)];
             int start = hs_to_int(c & 65535u), end = start + hs_to_int(c >> 16), r = start;
-            for (int j = start; j < end; j++) {
+            HS_UNROLL for (int i = 0; i < 3; i++) { hs_key near = tile[start + i]; r += (start + i < q ? !hs_less(key, near) : hs_less(near, key)) ? 1 : 0; }
+            for (int j = start + 3; j < end; j++) {
                 hs_key near = tile[j];
                 r += (j < q ? !hs_less(key, near) : hs_less(near, key)) ? 1 : 0;
             }

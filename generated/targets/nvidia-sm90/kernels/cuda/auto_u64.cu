@@ -1943,9 +1943,9 @@ HS_KERNEL void __launch_bounds__(256, 4) bucket(hs_stored_key *destination, hs_u
 #endif
     extern __shared__ unsigned long long hs_shared[];
     hs_key *const tile = (hs_key *)hs_shared;
-    hs_u32 *const places = (hs_u32 *)((unsigned char *)hs_shared + 20480);
-    hs_u32 *const tops = (hs_u32 *)((unsigned char *)hs_shared + 28672);
-    hs_u32 *const full = (hs_u32 *)((unsigned char *)hs_shared + 28704);
+    hs_u32 *const places = (hs_u32 *)((unsigned char *)hs_shared + 20504);
+    hs_u32 *const tops = (hs_u32 *)((unsigned char *)hs_shared + 28696);
+    hs_u32 *const full = (hs_u32 *)((unsigned char *)hs_shared + 28728);
 
     int bits = 1;
     while (((hs_n() - 1) >> bits) >= 2080) bits++;
@@ -2126,13 +2126,15 @@ HS_KERNEL void __launch_bounds__(256, 4) bucket(hs_stored_key *destination, hs_u
                 HS_UNROLL for (int j = 0; j < 2; j++) if (hs_local_id() + (8 + j) * 256 < valid) { int x = hs_digit(k[8 + j], shift, 2047); tile[hs_to_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_to_int(at[(8 + j) / 2] >> (8 + j) % 2 * 16 & 65535u)] = k[8 + j]; }
             }
         }
+        if (hs_local_id() < 3) tile[valid + hs_local_id()] = HS_GREATEST;
         hs_barrier();
         for (int q = hs_local_id(); q < valid; q += 256) {
             hs_key key = tile[q];
             int x = hs_digit(key, shift, 2047);
             hs_u32 c = places[x ^ (x >> 5 & 7)];
             int start = hs_to_int(c & 65535u), end = start + hs_to_int(c >> 16), r = start;
-            for (int j = start; j < end; j++) {
+            HS_UNROLL for (int i = 0; i < 3; i++) { hs_key near = tile[start + i]; r += (start + i < q ? !hs_less(key, near) : hs_less(near, key)) ? 1 : 0; }
+            for (int j = start + 3; j < end; j++) {
                 hs_key near = tile[j];
                 r += (j < q ? !hs_less(key, near) : hs_less(near, key)) ? 1 : 0;
             }
@@ -2933,9 +2935,9 @@ HS_KERNEL void __launch_bounds__(256, 4) bucket_wide(hs_stored_key *destination,
 #endif
     extern __shared__ unsigned long long hs_shared[];
     hs_key *const tile = (hs_key *)hs_shared;
-    hs_u32 *const places = (hs_u32 *)((unsigned char *)hs_shared + 20480);
-    hs_u32 *const tops = (hs_u32 *)((unsigned char *)hs_shared + 28672);
-    hs_u32 *const full = (hs_u32 *)((unsigned char *)hs_shared + 28704);
+    hs_u32 *const places = (hs_u32 *)((unsigned char *)hs_shared + 20504);
+    hs_u32 *const tops = (hs_u32 *)((unsigned char *)hs_shared + 28696);
+    hs_u32 *const full = (hs_u32 *)((unsigned char *)hs_shared + 28728);
 
     int bits = 1;
     while (((hs_n() - 1) >> bits) >= 2080) bits++;
@@ -3117,13 +3119,15 @@ HS_KERNEL void __launch_bounds__(256, 4) bucket_wide(hs_stored_key *destination,
                 HS_UNROLL for (int j = 0; j < 2; j++) if (hs_local_id() + (8 + j) * 256 < valid) { int x = hs_digit(k[8 + j], shift, 2047); tile[hs_to_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_to_int(at[(8 + j) / 2] >> (8 + j) % 2 * 16 & 65535u)] = k[8 + j]; }
             }
         }
+        if (hs_local_id() < 3) tile[valid + hs_local_id()] = HS_GREATEST;
         hs_barrier();
         for (int q = hs_local_id(); q < valid; q += 256) {
             hs_key key = tile[q];
             int x = hs_digit(key, shift, 2047);
             hs_u32 c = places[x ^ (x >> 5 & 7)];
             int start = hs_to_int(c & 65535u), end = start + hs_to_int(c >> 16), r = start;
-            for (int j = start; j < end; j++) {
+            HS_UNROLL for (int i = 0; i < 3; i++) { hs_key near = tile[start + i]; r += (start + i < q ? !hs_less(key, near) : hs_less(near, key)) ? 1 : 0; }
+            for (int j = start + 3; j < end; j++) {
                 hs_key near = tile[j];
                 r += (j < q ? !hs_less(key, near) : hs_less(near, key)) ? 1 : 0;
             }

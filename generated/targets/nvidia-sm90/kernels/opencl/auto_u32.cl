@@ -1534,7 +1534,7 @@ __attribute__((intel_reqd_sub_group_size(32)))
 __attribute__((reqd_work_group_size(256, 1, 1)))
 __kernel void bucket(__global hs_stored_key *destination, __global uint *words, int n, int argument)
 {
-    __local hs_key tile[5120];
+    __local hs_key tile[5123];
     __local uint places[4096];
     __local uint tops[8];
     __local uint full[4];
@@ -1656,13 +1656,15 @@ __kernel void bucket(__global hs_stored_key *destination, __global uint *words, 
                 HS_UNROLL for (int j = 0; j < 4; j++) if (hs_local_id() + (b * 4 + j) * 256 < valid) { int x = hs_digit(k[b * 4 + j], shift, 4095); tile[hs_to_int(places[x ^ (x >> 5 & 15)] & 65535u) + hs_to_int(at[(b * 4 + j) / 2] >> (b * 4 + j) % 2 * 16 & 65535u)] = k[b * 4 + j]; }
             }
         }
+        if (hs_local_id() < 3) tile[valid + hs_local_id()] = HS_GREATEST;
         hs_barrier();
         for (int q = hs_local_id(); q < valid; q += 256) {
             hs_key key = tile[q];
             int x = hs_digit(key, shift, 4095);
             hs_u32 c = places[x ^ (x >> 5 & 15)];
             int start = hs_to_int(c & 65535u), end = start + hs_to_int(c >> 16), r = start;
-            for (int j = start; j < end; j++) {
+            HS_UNROLL for (int i = 0; i < 3; i++) { hs_key near = tile[start + i]; r += (start + i < q ? !hs_less(key, near) : hs_less(near, key)) ? 1 : 0; }
+            for (int j = start + 3; j < end; j++) {
                 hs_key near = tile[j];
                 r += (j < q ? !hs_less(key, near) : hs_less(near, key)) ? 1 : 0;
             }
@@ -2448,7 +2450,7 @@ __attribute__((intel_reqd_sub_group_size(32)))
 __attribute__((reqd_work_group_size(256, 1, 1)))
 __kernel void bucket_wide(__global hs_stored_key *destination, __global uint *words, long n, int argument)
 {
-    __local hs_key tile[5120];
+    __local hs_key tile[5123];
     __local uint places[4096];
     __local uint tops[8];
     __local uint full[4];
@@ -2571,13 +2573,15 @@ __kernel void bucket_wide(__global hs_stored_key *destination, __global uint *wo
                 HS_UNROLL for (int j = 0; j < 4; j++) if (hs_local_id() + (b * 4 + j) * 256 < valid) { int x = hs_digit(k[b * 4 + j], shift, 4095); tile[hs_to_int(places[x ^ (x >> 5 & 15)] & 65535u) + hs_to_int(at[(b * 4 + j) / 2] >> (b * 4 + j) % 2 * 16 & 65535u)] = k[b * 4 + j]; }
             }
         }
+        if (hs_local_id() < 3) tile[valid + hs_local_id()] = HS_GREATEST;
         hs_barrier();
         for (int q = hs_local_id(); q < valid; q += 256) {
             hs_key key = tile[q];
             int x = hs_digit(key, shift, 4095);
             hs_u32 c = places[x ^ (x >> 5 & 15)];
             int start = hs_to_int(c & 65535u), end = start + hs_to_int(c >> 16), r = start;
-            for (int j = start; j < end; j++) {
+            HS_UNROLL for (int i = 0; i < 3; i++) { hs_key near = tile[start + i]; r += (start + i < q ? !hs_less(key, near) : hs_less(near, key)) ? 1 : 0; }
+            for (int j = start + 3; j < end; j++) {
                 hs_key near = tile[j];
                 r += (j < q ? !hs_less(key, near) : hs_less(near, key)) ? 1 : 0;
             }

@@ -1968,7 +1968,7 @@ __attribute__((intel_reqd_sub_group_size(32)))
 __attribute__((reqd_work_group_size(256, 1, 1)))
 __kernel void bucket(__global hs_stored_key *destination, __global uint *words, int n, int argument)
 {
-    __local hs_key tile[2560];
+    __local hs_key tile[2563];
     __local uint places[2048];
     __local uint tops[8];
     __local uint full[4];
@@ -2152,13 +2152,15 @@ __kernel void bucket(__global hs_stored_key *destination, __global uint *words, 
                 HS_UNROLL for (int j = 0; j < 2; j++) if (hs_local_id() + (8 + j) * 256 < valid) { int x = hs_digit(k[8 + j], shift, 2047); tile[hs_to_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_to_int(at[(8 + j) / 2] >> (8 + j) % 2 * 16 & 65535u)] = k[8 + j]; }
             }
         }
+        if (hs_local_id() < 3) tile[valid + hs_local_id()] = HS_GREATEST;
         hs_barrier();
         for (int q = hs_local_id(); q < valid; q += 256) {
             hs_key key = tile[q];
             int x = hs_digit(key, shift, 2047);
             hs_u32 c = places[x ^ (x >> 5 & 7)];
             int start = hs_to_int(c & 65535u), end = start + hs_to_int(c >> 16), r = start;
-            for (int j = start; j < end; j++) {
+            HS_UNROLL for (int i = 0; i < 3; i++) { hs_key near = tile[start + i]; r += (start + i < q ? !hs_less(key, near) : hs_less(near, key)) ? 1 : 0; }
+            for (int j = start + 3; j < end; j++) {
                 hs_key near = tile[j];
                 r += (j < q ? !hs_less(key, near) : hs_less(near, key)) ? 1 : 0;
             }
@@ -2952,7 +2954,7 @@ __attribute__((intel_reqd_sub_group_size(32)))
 __attribute__((reqd_work_group_size(256, 1, 1)))
 __kernel void bucket_wide(__global hs_stored_key *destination, __global uint *words, long n, int argument)
 {
-    __local hs_key tile[2560];
+    __local hs_key tile[2563];
     __local uint places[2048];
     __local uint tops[8];
     __local uint full[4];
@@ -3137,13 +3139,15 @@ __kernel void bucket_wide(__global hs_stored_key *destination, __global uint *wo
                 HS_UNROLL for (int j = 0; j < 2; j++) if (hs_local_id() + (8 + j) * 256 < valid) { int x = hs_digit(k[8 + j], shift, 2047); tile[hs_to_int(places[x ^ (x >> 5 & 7)] & 65535u) + hs_to_int(at[(8 + j) / 2] >> (8 + j) % 2 * 16 & 65535u)] = k[8 + j]; }
             }
         }
+        if (hs_local_id() < 3) tile[valid + hs_local_id()] = HS_GREATEST;
         hs_barrier();
         for (int q = hs_local_id(); q < valid; q += 256) {
             hs_key key = tile[q];
             int x = hs_digit(key, shift, 2047);
             hs_u32 c = places[x ^ (x >> 5 & 7)];
             int start = hs_to_int(c & 65535u), end = start + hs_to_int(c >> 16), r = start;
-            for (int j = start; j < end; j++) {
+            HS_UNROLL for (int i = 0; i < 3; i++) { hs_key near = tile[start + i]; r += (start + i < q ? !hs_less(key, near) : hs_less(near, key)) ? 1 : 0; }
+            for (int j = start + 3; j < end; j++) {
                 hs_key near = tile[j];
                 r += (j < q ? !hs_less(key, near) : hs_less(near, key)) ? 1 : 0;
             }

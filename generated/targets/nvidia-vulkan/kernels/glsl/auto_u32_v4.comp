@@ -2128,7 +2128,7 @@ layout(std430, set = 0, binding = 3) buffer hs_words { uint u32[]; } words_u32s;
 #define words words_u32s.u32
 #define words_first int(hs_push.words_at.x)
 #endif
-shared hs_key tile[1280];
+shared hs_key tile[1283];
 shared uint places[256];
 shared uint held[1280];
 shared uint tops[8];
@@ -2306,15 +2306,17 @@ void main()
                 if (hs_local_id() + 1024 < valid) { int x = hs_digit(k[4], shift, 255); tile[hs_to_int(places[x] & 65535u) + hs_to_int(at[(4) / 2] >> (4) % 2 * 16 & 65535u)] = k[4]; }
             }
         }
+        if (hs_local_id() < 3) tile[valid + hs_local_id()] = HS_GREATEST;
         hs_barrier();
         for (int q = hs_local_id(); q < valid; q += 256) {
             hs_key key = tile[q];
             int x = hs_digit(key, shift, 255);
             hs_u32 c = places[x];
             int start = hs_to_int(c & 65535u), end = start + hs_to_int(c >> 16), r = start;
-            for (int j = start; j < end; j++) {
+            HS_UNROLL for (int i = 0; i < 3; i++) { hs_key near = tile[start + i]; r += hs_less(near, key) ? 1 : 0; }
+            for (int j = start + 3; j < end; j++) {
                 hs_key near = tile[j];
-                r += (j < q ? !hs_less(key, near) : hs_less(near, key)) ? 1 : 0;
+                r += hs_less(near, key) ? 1 : 0;
             }
             {
                 hs_u32 low = hs_key_bits(key, 0), above = hs_to_u32(bucket) << (32 - bits);
