@@ -4,7 +4,8 @@
  *   nvcc -std=c++17 -O3 -arch=sm_90 -I CCCL/include -I sorts/include tests/device/compare_cub.cu \
  *       $(cd sorts && sed "s|^|$PWD/|" sources/cuda.txt) -o compare_cub
  *   ./compare_cub u32 none uniform 9 2^28 3*2^29 2^32
- * Keys: u32 or u64; values: none or v4; kinds: uniform, ramps, equal, hot.  Exit code 0 if all were right, else 1. */
+ * Keys: u32 or u64; values: none or v4; kinds: uniform, ramps, equal, hot, normal (floats), few (1000 values), many (100000
+ * values), sparse (a quarter of the bits are set), late (timestamps), zipf.  Exit code 0 if all were right, else 1. */
 #include "compare_cub.h"
 
 #include <cub/device/device_radix_sort.cuh>
@@ -20,18 +21,27 @@ __global__ void make(Key *keys, uint32_t *values, uint64_t n, int kind)
         const uint64_t random = mixed(i);
         const uint64_t ramp = (i & 4095) << (bits - 12) | (i >> 12);
         const uint64_t hot = random & 1 ? random >> 8 : (random >> 8 & ((uint64_t(1) << bits / 2) - 1));
-        keys[i] = static_cast<Key>(kind == 0 ? random : kind == 1 ? ramp : kind == 2 ? 12345 : hot);
+        const float even = (static_cast<uint32_t>(random) + 0.5f) / 4294967296.0f, far = normcdfinvf(even);
+        const double fine = far + 1e-9 * static_cast<double>(random >> 40);
+        const uint64_t normal = bits == 32 ? __float_as_uint(far) : static_cast<uint64_t>(__double_as_longlong(fine));
+        const uint64_t late = (i + mixed(i) % 1000) * (bits == 32 ? 16 : 1000003), zipf = static_cast<uint64_t>(exp2f(20 * even));
+        const uint64_t made[] = {random, ramp, 12345, hot, normal, mixed(random % 1000), mixed(random % 100000),
+                                 random & mixed(random), late, zipf};
+        keys[i] = static_cast<Key>(made[kind]);
         if (values) values[i] = static_cast<uint32_t>(i);
     }
 }
 
+static const char *const kinds[] = {"uniform", "ramps", "equal", "hot", "normal", "few", "many", "sparse", "late", "zipf"};
+
 template <typename Key>
-static bool measure(const char *name, bool valued, const std::string &kind, int rounds, const char *text, uint64_t n)
+static bool measure(const char *name, bool valued, int number, int rounds, const char *text, uint64_t n)
 {
     const uint64_t held = valued ? n : 0;
     Key *keys = memory<Key>(n), *ours = memory<Key>(n), *theirs = memory<Key>(n);
     uint32_t *values = memory<uint32_t>(held), *our_values = memory<uint32_t>(held), *their_values = memory<uint32_t>(held);
-    make<<<2048, 256>>>(keys, values, n, kind == "ramps" ? 1 : kind == "equal" ? 2 : kind == "hot" ? 3 : 0);
+    make<<<2048, 256>>>(keys, values, n, number);
+    const std::string kind = kinds[number];
 
     const sorter sort(HS_SORT, name, valued ? "v4" : nullptr, n);
     const auto own = [&] { sort.sort(n, keys, ours, values, our_values); };
@@ -65,15 +75,17 @@ static bool measure(const char *name, bool valued, const std::string &kind, int 
 
 int main(int count, char **words)
 {
-    bool right = count > 5;
-    if (!right) std::printf("usage: %s u32|u64 none|v4 uniform|ramps|equal|hot ROUNDS COUNT...\n", words[0]);
-    for (int i = 5; i < count; i++) {
+    int kind = 0;
+    while (count > 5 && kind < 10 && std::strcmp(words[3], kinds[kind])) kind++;
+    bool right = count > 5 && kind < 10;
+    if (!right) std::printf("usage: %s u32|u64 none|v4 uniform|ramps|equal|hot|normal|few|many|sparse|late|zipf ROUNDS COUNT...\n", words[0]);
+    for (int i = 5; right && i < count; i++) {
         const std::string key = words[1];
         const bool valued = !std::strcmp(words[2], "v4");
         const int rounds = std::atoi(words[4]);
         const uint64_t n = counted(words[i]);
-        right &= key == "u64" ? measure<uint64_t>("u64", valued, words[3], rounds, words[i], n)
-                              : measure<uint32_t>("u32", valued, words[3], rounds, words[i], n);
+        right &= key == "u64" ? measure<uint64_t>("u64", valued, kind, rounds, words[i], n)
+                              : measure<uint32_t>("u32", valued, kind, rounds, words[i], n);
     }
     return right ? 0 : 1;
 }
