@@ -23,6 +23,7 @@ from nightly import nightly
 from sorters import SMALL, order_of, random_keys, random_values
 from test_vulkan import Lavapipe, lanes, lavapipe, validated
 
+from hsgen.algorithms.segmented.capacity import CROWD
 from hsgen.cli import main
 from hsgen.core.errors import Usage
 from hsgen.core.keys import Signature
@@ -137,8 +138,10 @@ def test_short_segments_are_compared_or_ranked(embedded: Host, old: str, new: st
 @pytest.mark.parametrize(
     ("kernel", "old", "new", "right"),
     [
-        nightly("windows", "if (crowd > 24u)", "if (crowd > 0u)", True),  # all windows are left to the other kernel
-        ("windows", "if (crowd > 24u)", "if (crowd > 60000u)", True),  # or none
+        nightly(
+            "windows", f"if (crowd > {CROWD}u)", "if (crowd > 0u)", True
+        ),  # all windows are left to the other kernel
+        ("windows", f"if (crowd > {CROWD}u)", "if (crowd > 60000u)", True),  # or none
         nightly("windows", "<< up >> 13", ">> 31", True),  # keys of a segment in one place
         nightly("windows", "< (mine & 65535u)", "> (mine & 65535u)", False),  # equal keys in reverse order
         nightly("windows", "prior[hs_local_id()] = before;", "prior[hs_local_id()] = 0u;", False),

@@ -20,10 +20,10 @@ def placed_items(chip: Ranked, signature: Signature, device: Device) -> int:
     Lanes that vote and have guaranteed progress are those of NVIDIA's GPUs since Volta, which add in local memory
     without locks.
     """
-    if chip.ranker != "match_ballot" or not device.promised:
+    if chip.ranker != "match_ballot" or not device.promised or chip.work_group & (chip.work_group - 1):
         return 0
     words = 3 + (3 + signature.segment_ends) / 32  # a counter, an order, and marks, for each key
-    lanes, fixed = chip.work_group, 4 * (chip.subgroups + 16)
+    lanes, fixed = chip.work_group, 4 * (chip.subgroups + chip.work_group + 17)
     room = int((device.local_bytes - fixed) / lanes / (chip.key.held - 4 + 4 * words))
     return max(0, min(chip.items, PLACED, 8192 // lanes, room) - 1) // 2 * 2 + 1
 

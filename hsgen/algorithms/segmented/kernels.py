@@ -113,7 +113,7 @@ def _by_place(p: Params, what: str) -> Kernel:
     lanes, subgroup = p.chip.work_group, p.chip.subgroup
     keys = (Array(name="tile", type="key", count=p.capacity), _array("places", p.capacity))
     order = (_array("order", p.capacity + 1), *_marks(p, p.capacity))
-    arrays = (*keys, *order, _array("full", 3), *sums(lanes, subgroup))
+    arrays = (*keys, *order, _array("bins", lanes + 1), _array("full", 3), *sums(lanes, subgroup))
     made = _kernel(p, "windows", what, (SOURCE, DESTINATION, *valued(p), *_bounds(p), WORDS), arrays)
     made = replace(made, template="segmented_sort/windows_by_place", subgroup=subgroup)
     return replace(made, resident=max(1, 1024 // lanes))
