@@ -202,9 +202,15 @@ def _flat(array: NDArray[Any]) -> Bytes:
     return np.ascontiguousarray(array).view(np.uint8).reshape(-1)
 
 
+def _read(array: NDArray[Any], call: Call) -> Bytes:
+    """The bytes of an array that is read; packs read their columns as whole words."""
+    image = _flat(array)
+    return np.concatenate([image, np.full(-len(image) % 4, 0xA7, np.uint8)]) if call.how.columns else image
+
+
 def _images(call: Call) -> tuple[dict[str, Bytes], dict[str, Bytes]]:
     """The bytes of each role before a call, and those of the written roles after it."""
-    before, after = {"source": _flat(call.keys)}, dict[str, Bytes]()
+    before, after = {"source": _read(call.keys, call)}, dict[str, Bytes]()
     if call.expected is not None:
         expected = _flat(call.expected)
         total = max(len(before["source"]), len(expected))
@@ -214,7 +220,7 @@ def _images(call: Call) -> tuple[dict[str, Bytes], dict[str, Bytes]]:
             before["destination"] = np.full(total, 0xA7, np.uint8)
             after["destination"] = np.concatenate([expected, before["destination"][len(expected) :]])
     if call.values is not None:
-        before["values"] = _flat(call.values)
+        before["values"] = _read(call.values, call)
     if call.values_expected is not None:
         expected = _flat(call.values_expected)
         rows = len(call.keys) + (0 if call.other_values is None else len(call.other_values))
@@ -226,7 +232,7 @@ def _images(call: Call) -> tuple[dict[str, Bytes], dict[str, Bytes]]:
             after["values_out"] = np.concatenate([expected, before["values_out"][len(expected) :]])
     for role, array in (("other", call.other), ("other_values", call.other_values)):
         if array is not None:
-            before[role] = _flat(array)
+            before[role] = _read(array, call)
     if call.count is not None:
         before["count"] = _flat(np.array([call.count], np.uint32))
     if call.report is not None or call.report_room is not None:

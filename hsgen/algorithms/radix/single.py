@@ -60,7 +60,7 @@ def place_arrays(p: Tile, places: int) -> tuple[Array, ...]:
 
 
 def with_room(made: Kernel) -> Kernel:
-    """Return a kernel that sorts by places with room in its tile for the keys behind the last."""
+    """Return a kernel that sorts by places with room in its tile for the keys after the last."""
     tile = next(a for a in made.arrays if a.name == "tile")
     wider = replace(tile, count=tile.count + NEAR)
     return replace(made, arrays=tuple(wider if a is tile else a for a in made.arrays))
