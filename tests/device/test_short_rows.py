@@ -15,7 +15,7 @@ from nightly import nightly
 from sorters import order_of, random_keys
 
 from hsgen.algorithms.segmented import short_rows
-from hsgen.core.keys import Signature
+from hsgen.core.keys import TYPES, Signature
 from hsgen.cuda import SegmentedSorter
 from hsgen.cuda.choices import EACH, LIBRARY, ROWS, SEGMENTS, WHOLE, choice
 from hsgen.cuda.order import Shape, order
@@ -192,7 +192,10 @@ def test_every_target_with_a_segmented_sort_has_rows_or_sequential_lanes() -> No
         (2, 4096, ROWS),
         (1 << 16, 512, ROWS),
         (4096, 4097, SEGMENTS),
-        (4, 1 << 18, LIBRARY),
+        (2, 1 << 18, EACH),
+        (3, 1 << 14, EACH),
+        (3, 1 << 16, SEGMENTS),
+        (4, 1 << 18, SEGMENTS),
         (64, 1 << 18, SEGMENTS),
         (2, 1 << 20, SEGMENTS),
         (8, 1 << 22, SEGMENTS),
@@ -203,3 +206,14 @@ def test_every_target_with_a_segmented_sort_has_rows_or_sequential_lanes() -> No
 )
 def test_the_rules_follow_the_measurements(rows: int, length: int, method: str) -> None:
     assert choice("f32", rows, length) == method
+
+
+@pytest.mark.parametrize("key", TYPES)
+@pytest.mark.parametrize("rows", [2, 3, 4, 5])
+def test_pytorch_sorts_no_rows_of_floats_that_are_sorted_together(key: str, rows: int) -> None:
+    for length in range(4097, (1 << 18) + 2, 997):
+        method = choice(key, rows, length)
+        assert method in (EACH, SEGMENTS) or (TYPES[key].kind != 2 and method == LIBRARY), length
+    wide = choice(key, rows, 1 << 18)
+    known = key in ("u8", "i8", "i16", "i32", "i64")
+    assert (wide == LIBRARY) is (known and rows in (3, 4)), wide
