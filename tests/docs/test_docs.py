@@ -54,11 +54,12 @@ def only(path: Path, language: str) -> list[str]:
 
 
 def shell(text: str, folder: Path, errors: int = subprocess.STDOUT) -> subprocess.CompletedProcess[str]:
-    """Run `text` as a reader would, with the `hsgen` of `folder`."""
+    """Run `text` as a reader would, with the `hsgen` of `folder`; what pip installs stays there."""
+    pip = {"PIP_TARGET": str(folder / "installed"), "PIP_NO_DEPS": "1"}
     return subprocess.run(
         ["sh", "-e", "-c", f'hsgen() {{ "$PYTHON" -m hsgen "$@"; }}\n{text}'],
         cwd=folder,
-        env={**os.environ, "PYTHON": sys.executable, "PYTHONPATH": str(folder)},
+        env={**os.environ, **pip, "PYTHON": sys.executable, "PYTHONPATH": str(folder)},
         stdout=subprocess.PIPE,
         stderr=errors,
         stdin=subprocess.DEVNULL,
