@@ -53,13 +53,20 @@ def only(path: Path, language: str) -> list[str]:
     return [text for word, text in blocks(path) if word == language]
 
 
+WORDS = """hsgen() { "$PYTHON" -m hsgen "$@"; }
+python3() {
+    if [ "$1 $2 $3" = "-m pip install" ]; then set -- "$@" --no-deps --target installed; fi
+    command python3 "$@"
+}
+"""
+
+
 def shell(text: str, folder: Path, errors: int = subprocess.STDOUT) -> subprocess.CompletedProcess[str]:
     """Run `text` as a reader would, with the `hsgen` of `folder`; what pip installs stays there."""
-    pip = {"PIP_TARGET": str(folder / "installed"), "PIP_NO_DEPS": "1"}
     return subprocess.run(
-        ["sh", "-e", "-c", f'hsgen() {{ "$PYTHON" -m hsgen "$@"; }}\n{text}'],
+        ["sh", "-e", "-c", WORDS + text],
         cwd=folder,
-        env={**os.environ, **pip, "PYTHON": sys.executable, "PYTHONPATH": str(folder)},
+        env={**os.environ, "PYTHON": sys.executable, "PYTHONPATH": str(folder)},
         stdout=subprocess.PIPE,
         stderr=errors,
         stdin=subprocess.DEVNULL,
