@@ -18,9 +18,9 @@ from test_radix import shape
 from test_radix_msd import SMALL, kinds, play
 
 from hsgen.algorithms import radix
-from hsgen.algorithms.radix import hybrid
-from hsgen.algorithms.radix.hybrid import Hybrid, buckets, buckets_plan
-from hsgen.algorithms.radix.words import MAX_N
+from hsgen.algorithms.radix import hybrid, portions
+from hsgen.algorithms.radix.hybrid import Hybrid, buckets, buckets_plan, pairs
+from hsgen.algorithms.radix.words import MAX_N, max_n
 from hsgen.core.interpreter import Options, launches, offset
 from hsgen.core.keys import PLAIN, Signature
 from hsgen.core.plan import Plan
@@ -100,15 +100,16 @@ def test_a_row_that_is_missing_or_wrong_is_noticed() -> None:
 
 
 @pytest.mark.parametrize(("name", "key"), [("nvidia-hopper", "u32"), ("nvidia-hopper", "u64"), ("nvidia-sm90", "u32")])
-def test_from_2_to_the_30_on_buckets_come_before_passes(name: str, key: str) -> None:
+def test_counts_that_32_bits_do_not_index_go_to_wide_buckets_before_passes(name: str, key: str) -> None:
     sort = target.find(name).sort("radix", key)
     p = next(x.params for x in sort.parts if isinstance(x.params, Hybrid) and x.params.large)
-    own = hybrid.large(p)
+    own, narrow = hybrid.large(p), min(max_n(p), buckets.most(p))
     assert buckets.most(own) == (TOP if own.counted else min(buckets.limit(own) << 20, TOP))
     unused, ends = (
         (("bucket", "bucket_rest"), "bucket_count_wide") if own.counted else (("bucket_count",), "bucket_wide")
     )
-    for n in (MAX_N + 1, 3 << 29, TOP - 1, TOP, TOP + 1):
+    assert not any(sort.kernel(x.step.kernel).index64 for x in launches(sort.plan, narrow, in_place=False))
+    for n in (narrow + 1, (1 << 31) - 1, TOP - 1, TOP, TOP + 1):
         rows = list(launches(sort.plan, n, in_place=False))
         names = [x.step.kernel for x in rows]
         assert names and all(sort.kernel(k).index64 for k in names)
@@ -121,6 +122,27 @@ def test_from_2_to_the_30_on_buckets_come_before_passes(name: str, key: str) -> 
         at = own.bucket_words[0] * 4 + 12 * (1 << sum(buckets.widths(own, n))) if tried else 0
         words = next(b for b in rows[0].step.bindings if b.role == "scratch")
         assert offset(words, n) + at <= sort.plan.scratch.bytes(n)
+
+
+@pytest.mark.parametrize("key", ["u32", "u64"])
+def test_passes_over_2_to_the_30_pairs_and_more_have_portions_that_states_can_count(key: str) -> None:
+    sort = target.find("nvidia-hopper").sort("auto", key, Signature(value="v4"))
+    parts = [x.params for x in sort.parts if isinstance(x.params, Hybrid)]
+    p = max(parts, key=pairs.least)
+    assert pairs.most(p) > 1 << 30 and max_n(p) > 2_000_000_000
+    for n in (MAX_N - 1, MAX_N, MAX_N + 1, pairs.most(p), pairs.most(p) + 1, max_n(p)):
+        rows = list(launches(sort.plan, n, in_place=False))
+        assert not any(sort.kernel(x.step.kernel).index64 for x in rows), n
+        assert any(x.step.kernel.startswith("finish") for x in rows) == (n <= pairs.most(p)), n
+        sweeps = [x for x in rows if x.step.kernel.startswith("onesweep")]
+        several = portions.count(p) if n > MAX_N else 1
+        passes = len(p.digits) + 2 * (n <= pairs.most(p))
+        assert len(sweeps) == passes * several and portions.count(p) == 2
+        if several > 1:
+            assert {x.groups for x in sweeps} == {-(-n // (2 * p.tile))} and sweeps[0].groups * p.tile <= 1 << 30
+        assert sort.plan.scratch.bytes(n) >= n * (p.key.bytes + 4) + 4 * p.radix * -(-n // (several * p.tile))
+        assert n + (p.groups + 1) * p.tile < 1 << 31 or n <= MAX_N, "an index would exceed 32 bits"
+    assert all(sort.kernel(x.step.kernel).index64 for x in launches(sort.plan, max_n(p) + 1, in_place=False))
 
 
 def test_tiles_leave_room_for_the_counters_of_wider_digits() -> None:

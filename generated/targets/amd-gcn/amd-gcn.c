@@ -1505,7 +1505,7 @@ static const char *const hs_amd_gcn_auto_u32_opencl[] = {
     "        totals[d] = d == mask ? sum - hs_to_u32(4352 - valid) : sum;\n",
     "    }\n",
     "    {\n",
-    "        for (int d = hs_local_id(), once = 1; once != 0; once = 0) hs_atomic_store(words[1809 + (state_row) * 256 + d], (totals[d] + (state_row == 0 && portion > 0 ? words[1041 + (portion & 1) * 256 + d] : 0u)) | (state_row == 0 ? summed : counted));\n",
+    "        for (int d = hs_local_id(), once = 1; once != 0; once = 0) hs_atomic_store(words[1809 + (state_row) * 256 + d], totals[d] | (state_row == 0 ? summed : counted));\n",
     "    }\n",
     "    hs_barrier();\n",
     "    {\n",
@@ -1553,7 +1553,7 @@ static const char *const hs_amd_gcn_auto_u32_opencl[] = {
     "    }\n",
     "    hs_barrier();\n",
     "    for (int d = hs_local_id(), once = 1; once != 0; once = 0) {\n",
-    "        hs_u32 before = (state_row == 0 && portion > 0 ? words[1041 + (portion & 1) * 256 + d] : 0u);\n",
+    "        hs_u32 before = 0u;\n",
     "        int spins = 0;\n",
     "        for (int j = state_row - 1; j >= 0;) {\n",
     "            hs_u32 seen[4];\n",
@@ -1579,6 +1579,7 @@ static const char *const hs_amd_gcn_auto_u32_opencl[] = {
     "            }\n",
     "        }\n",
     "        if (late[0] == 0u && state_row > 0) hs_atomic_store(words[1809 + (state_row) * 256 + d], (before + totals[d]) | summed);\n",
+    "        if (portion > 0) before += words[1041 + (portion & 1) * 256 + d];\n",
     "        if (state_row == rows - 1) words[1041 + (~portion & 1) * 256 + d] = before + totals[d];\n",
     "    bases[d] = words[17 + pass * 256 + d] + before - firsts[d];\n",
     "    }\n",
@@ -1838,7 +1839,7 @@ static const char *const hs_amd_gcn_auto_u32_opencl[] = {
     "    hs_end();\n",
     "}\n",
 };
-static const uint32_t hs_amd_gcn_auto_u32_opencl_starts[] = {123, 206, 498, 930, 972, 1030, 1097, 1107, 1148, 1215, 1389, 1422, 1460};
+static const uint32_t hs_amd_gcn_auto_u32_opencl_starts[] = {123, 206, 498, 930, 972, 1030, 1097, 1107, 1148, 1215, 1390, 1423, 1461};
 const hs_sort hs_amd_gcn_auto_u32 = {
     "amd-gcn", "auto", "u32", "none",
     HS_SORT, 1u, /* elements of an item */
@@ -1854,7 +1855,7 @@ const hs_sort hs_amd_gcn_auto_u32 = {
     1073741823u, /* the greatest count */
     hs_amd_gcn_auto_u32_scratch, 3u,
     {{HS_SCRATCH, 0u, 4u, 0u}, 4u, 65536u}, /* device status */
-    hs_amd_gcn_auto_u32_opencl, 1619u, /* OpenCL C */
+    hs_amd_gcn_auto_u32_opencl, 1620u, /* OpenCL C */
     hs_amd_gcn_auto_u32_spirv, /* SPIR-V: buffers by descriptor, */
     hs_amd_gcn_auto_u32_spirv_address, /* and by address */
     11u, /* the version of Vulkan that it needs */
@@ -3668,7 +3669,7 @@ static const char *const hs_amd_gcn_auto_u32_v4_opencl[] = {
     "        totals[d] = d == mask ? sum - hs_to_u32(4352 - valid) : sum;\n",
     "    }\n",
     "    {\n",
-    "        for (int d = hs_local_id(), once = 1; once != 0; once = 0) hs_atomic_store(words[1809 + (state_row) * 256 + d], (totals[d] + (state_row == 0 && portion > 0 ? words[1041 + (portion & 1) * 256 + d] : 0u)) | (state_row == 0 ? summed : counted));\n",
+    "        for (int d = hs_local_id(), once = 1; once != 0; once = 0) hs_atomic_store(words[1809 + (state_row) * 256 + d], totals[d] | (state_row == 0 ? summed : counted));\n",
     "    }\n",
     "    hs_value v[17];\n",
     "    HS_UNROLL for (int i = 0; i < 4; i++) v[i] = row + i * 64 < valid ? hs_load_value(values_from, at, begin + row + i * 64) : 0u;\n",
@@ -3720,7 +3721,7 @@ static const char *const hs_amd_gcn_auto_u32_v4_opencl[] = {
     "    }\n",
     "    hs_barrier();\n",
     "    for (int d = hs_local_id(), once = 1; once != 0; once = 0) {\n",
-    "        hs_u32 before = (state_row == 0 && portion > 0 ? words[1041 + (portion & 1) * 256 + d] : 0u);\n",
+    "        hs_u32 before = 0u;\n",
     "        int spins = 0;\n",
     "        for (int j = state_row - 1; j >= 0;) {\n",
     "            hs_u32 seen[4];\n",
@@ -3746,6 +3747,7 @@ static const char *const hs_amd_gcn_auto_u32_v4_opencl[] = {
     "            }\n",
     "        }\n",
     "        if (late[0] == 0u && state_row > 0) hs_atomic_store(words[1809 + (state_row) * 256 + d], (before + totals[d]) | summed);\n",
+    "        if (portion > 0) before += words[1041 + (portion & 1) * 256 + d];\n",
     "        if (state_row == rows - 1) words[1041 + (~portion & 1) * 256 + d] = before + totals[d];\n",
     "    bases[d] = words[17 + pass * 256 + d] + before - firsts[d];\n",
     "    }\n",
@@ -4016,7 +4018,7 @@ static const char *const hs_amd_gcn_auto_u32_v4_opencl[] = {
     "    hs_end();\n",
     "}\n",
 };
-static const uint32_t hs_amd_gcn_auto_u32_v4_opencl_starts[] = {137, 265, 549, 1040, 1082, 1140, 1230, 1366, 1375, 1387, 1397, 1438, 1505, 1688, 1721, 1759};
+static const uint32_t hs_amd_gcn_auto_u32_v4_opencl_starts[] = {137, 265, 549, 1040, 1082, 1140, 1230, 1366, 1375, 1387, 1397, 1438, 1505, 1689, 1722, 1760};
 const hs_sort hs_amd_gcn_auto_u32_v4 = {
     "amd-gcn", "auto", "u32", "v4",
     HS_SORT, 1u, /* elements of an item */
@@ -4032,7 +4034,7 @@ const hs_sort hs_amd_gcn_auto_u32_v4 = {
     1073741823u, /* the greatest count */
     hs_amd_gcn_auto_u32_v4_scratch, 4u,
     {{HS_SCRATCH, 1024u, 8u, 0u}, 4u, 65536u}, /* device status */
-    hs_amd_gcn_auto_u32_v4_opencl, 1927u, /* OpenCL C */
+    hs_amd_gcn_auto_u32_v4_opencl, 1928u, /* OpenCL C */
     hs_amd_gcn_auto_u32_v4_spirv, /* SPIR-V: buffers by descriptor, */
     hs_amd_gcn_auto_u32_v4_spirv_address, /* and by address */
     11u, /* the version of Vulkan that it needs */
@@ -5975,7 +5977,7 @@ static const char *const hs_amd_gcn_auto_u64_opencl[] = {
     "        totals[d] = d == mask ? sum - hs_to_u32(3584 - valid) : sum;\n",
     "    }\n",
     "    {\n",
-    "        for (int d = hs_local_id(), once = 1; once != 0; once = 0) hs_atomic_store(words[2849 + (state_row) * 256 + d], (totals[d] + (state_row == 0 && portion > 0 ? words[2081 + (portion & 1) * 256 + d] : 0u)) | (state_row == 0 ? summed : counted));\n",
+    "        for (int d = hs_local_id(), once = 1; once != 0; once = 0) hs_atomic_store(words[2849 + (state_row) * 256 + d], totals[d] | (state_row == 0 ? summed : counted));\n",
     "    }\n",
     "    hs_barrier();\n",
     "    {\n",
@@ -6023,7 +6025,7 @@ static const char *const hs_amd_gcn_auto_u64_opencl[] = {
     "    }\n",
     "    hs_barrier();\n",
     "    for (int d = hs_local_id(), once = 1; once != 0; once = 0) {\n",
-    "        hs_u32 before = (state_row == 0 && portion > 0 ? words[2081 + (portion & 1) * 256 + d] : 0u);\n",
+    "        hs_u32 before = 0u;\n",
     "        int spins = 0;\n",
     "        for (int j = state_row - 1; j >= 0;) {\n",
     "            hs_u32 seen[4];\n",
@@ -6049,6 +6051,7 @@ static const char *const hs_amd_gcn_auto_u64_opencl[] = {
     "            }\n",
     "        }\n",
     "        if (late[0] == 0u && state_row > 0) hs_atomic_store(words[2849 + (state_row) * 256 + d], (before + totals[d]) | summed);\n",
+    "        if (portion > 0) before += words[2081 + (portion & 1) * 256 + d];\n",
     "        if (state_row == rows - 1) words[2081 + (~portion & 1) * 256 + d] = before + totals[d];\n",
     "    bases[d] = words[33 + pass * 256 + d] + before - firsts[d];\n",
     "    }\n",
@@ -6308,7 +6311,7 @@ static const char *const hs_amd_gcn_auto_u64_opencl[] = {
     "    hs_end();\n",
     "}\n",
 };
-static const uint32_t hs_amd_gcn_auto_u64_opencl_starts[] = {123, 251, 535, 1026, 1068, 1126, 1216, 1257, 1393, 1403, 1452, 1519, 1693, 1726, 1764};
+static const uint32_t hs_amd_gcn_auto_u64_opencl_starts[] = {123, 251, 535, 1026, 1068, 1126, 1216, 1257, 1393, 1403, 1452, 1519, 1694, 1727, 1765};
 const hs_sort hs_amd_gcn_auto_u64 = {
     "amd-gcn", "auto", "u64", "none",
     HS_SORT, 1u, /* elements of an item */
@@ -6324,7 +6327,7 @@ const hs_sort hs_amd_gcn_auto_u64 = {
     1073741823u, /* the greatest count */
     hs_amd_gcn_auto_u64_scratch, 3u,
     {{HS_SCRATCH, 0u, 8u, 0u}, 8u, 131072u}, /* device status */
-    hs_amd_gcn_auto_u64_opencl, 1923u, /* OpenCL C */
+    hs_amd_gcn_auto_u64_opencl, 1924u, /* OpenCL C */
     hs_amd_gcn_auto_u64_spirv, /* SPIR-V: buffers by descriptor, */
     hs_amd_gcn_auto_u64_spirv_address, /* and by address */
     11u, /* the version of Vulkan that it needs */
@@ -7897,7 +7900,7 @@ static const char *const hs_amd_gcn_auto_u64_v4_opencl[] = {
     "        totals[d] = d == mask ? sum - hs_to_u32(3584 - valid) : sum;\n",
     "    }\n",
     "    {\n",
-    "        for (int d = hs_local_id(), once = 1; once != 0; once = 0) hs_atomic_store(words[2849 + (number) * 256 + d], (totals[d]) | (number == 0 ? summed : counted));\n",
+    "        for (int d = hs_local_id(), once = 1; once != 0; once = 0) hs_atomic_store(words[2849 + (number) * 256 + d], totals[d] | (number == 0 ? summed : counted));\n",
     "    }\n",
     "    hs_value v[14];\n",
     "    HS_UNROLL for (int i = 0; i < 4; i++) v[i] = row + i * 64 < valid ? hs_load_value(values_from, at, begin + row + i * 64) : 0u;\n",

@@ -167,6 +167,7 @@ static const void *const hs_nvidia_hopper_auto_u32_v4_launched[] = {
     (const void *)hs_nvidia_hopper_auto_u32_v4_code::finish_radix_more,
     (const void *)hs_nvidia_hopper_auto_u32_v4_code::finish_rest_radix_more,
     (const void *)hs_nvidia_hopper_auto_u32_v4_code::finish_again_radix_more,
+    (const void *)hs_nvidia_hopper_auto_u32_v4_code::starts_radix_many,
     (const void *)hs_nvidia_hopper_auto_u32_v4_code::finish_starts_radix_many,
     (const void *)hs_nvidia_hopper_auto_u32_v4_code::finish_bounds_radix_many,
     (const void *)hs_nvidia_hopper_auto_u32_v4_code::finish_radix_many,

@@ -1,7 +1,8 @@
 """Portions of a pass with look-back: above a count, a pass is several launches that share one small table of states.
 
-Every tile has a row of states, which for small tiles or narrow keys is more than a few percent of the keys.  Each
-launch takes an equal portion of the tiles and leaves the sums of all tiles so far to the next.
+Every tile has a row of states, which for small tiles or narrow keys is more than a few percent of the keys; and a state
+counts fewer than 2^30 keys.  Each launch takes an equal portion of the tiles, which counts for itself, and leaves the
+sums of all tiles so far to the next.
 """
 
 from __future__ import annotations
@@ -13,6 +14,8 @@ ROOM = 400 * 1024
 """The bytes of a table for which portions need not be made smaller."""
 SHARE = 28
 """The thousandths of keys and values that a table takes beyond that."""
+COUNTED = (1 << 30) - 1
+"""The most keys of a portion: the states of tiles hold 30 bits."""
 MOST = 12
 """The most portions of a pass: tables of tiny tiles take more."""
 
@@ -21,15 +24,20 @@ def count(p: Tile) -> int:
     """Return the launches of a pass for more than `whole` keys."""
     if not p.looks_back:
         return 1
-    return min(MOST, max(1, -(-_row(p) * 1000 // (_item(p) * p.tile * SHARE))))
+    return min(MOST, max(2 if p.halved else 1, _wanted(p)))
 
 
 def whole(p: Tile) -> int:
     """Return the greatest count of which one launch takes all tiles."""
-    if p.whole or not p.looks_back or count(p) == 1:
-        return p.whole or ANY_N
+    if p.whole or not p.looks_back or _wanted(p) <= 1:
+        return p.whole or (COUNTED if p.halved else ANY_N)
     excess = _row(p) * 1000 - _item(p) * p.tile * SHARE
     return ROOM * 1000 // excess * p.tile
+
+
+def _wanted(p: Tile) -> int:
+    """The launches that make the table small enough."""
+    return -(-_row(p) * 1000 // (_item(p) * p.tile * SHARE))
 
 
 def counted_groups(p: Tile) -> int:

@@ -89,6 +89,11 @@ class Tile:
         return 0
 
     @property
+    def halved(self) -> bool:
+        """Whether look-back sorts 2^30 keys and more, in two portions at least, as far as 32 bits index them."""
+        return self.large and self.forward_progress
+
+    @property
     def msd(self) -> bool:
         """Whether large counts are dealt into buckets first."""
         return False
@@ -135,7 +140,7 @@ class Tile:
 
     @property
     def large(self) -> bool:
-        """Whether 2^30 keys and more are sorted, by kernels of their own that count in 64 bits."""
+        """Whether 2^30 keys and more are sorted, by kernels that count in 64 bits where 32 do not suffice."""
         return False
 
     @property

@@ -104,15 +104,15 @@ def scratch(p: Tile) -> Scratch:
             return Scratch((rule, replace(rule, max_n=p.halves, per_n=2 * item, units=1)))
         held = replace(buckets, units=(1 << 32) // max(p.bucket_unit, 1) + 1)
         return Scratch((rule, held) if p.bucket_unit else (rule,))
-    several, top = portions.count(p), min(portions.whole(p), MAX_N)
+    several, top = portions.count(p), min(portions.whole(p), greatest(p))
     rules = [replace(rule, max_n=top, units=top // p.tile + 1)]
-    if top < MAX_N:
+    if top < greatest(p):
         unit = several * p.tile
-        rules.append(replace(rule, min_n=max(top, least), unit=unit, units=MAX_N // unit + 1))
+        rules.append(replace(rule, min_n=max(top, least), unit=unit, units=greatest(p) // unit + 1))
         if not p.forward_progress:  # the counts of passes that are done again
             rules.append(replace(rule, min_n=max(top, least), units=portions.counted_groups(p)))
     if p.bucket_unit:  # for n / bucket_unit buckets or twice that: start, count and an entry of a list
-        rules.append(replace(buckets, units=MAX_N // p.bucket_unit + 1))
+        rules.append(replace(buckets, units=greatest(p) // p.bucket_unit + 1))
     return Scratch(tuple(rules))
 
 
@@ -123,8 +123,14 @@ def device_status(p: Tile) -> DeviceStatus | None:
     return DeviceStatus(binding=words_binding(p), words=len(p.digits), min_n=p.alone)
 
 
-MAX_N = (1 << 30) - 1  # the states of tiles hold 30 bits, and kernels count in signed 32-bit numbers
+MAX_N = portions.COUNTED  # kernels count in signed 32-bit numbers, of which few go as far as to the next power of two
 MAX_WIDE = 1 << 40
+
+
+def greatest(p: Tile) -> int:
+    """Return the greatest count of kernels with 32-bit indices.  A work-group goes from tile to tile up to an end that
+    may exceed the count by as many tiles as there are work-groups."""
+    return max(MAX_N, (1 << 31) - (p.groups + 2) * p.tile) if p.halved else MAX_N
 
 
 def max_n(p: Tile) -> int:
@@ -134,4 +140,4 @@ def max_n(p: Tile) -> int:
         most = 1 << 32 if p.signature.value == "index" else MAX_WIDE
         return min(most, p.groups * ((1 << 32) // p.tile - 1) * p.tile)
     units = ((1 << 31) - 1 - words(p).table) // (p.radix * columns(p))  # rows of the table that can be found
-    return min(MAX_N, units * p.tile) if p.looks_back or p.groups > units else MAX_N
+    return min(greatest(p), units * p.tile) if p.looks_back or p.groups > units else MAX_N

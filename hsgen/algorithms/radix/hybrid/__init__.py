@@ -12,7 +12,7 @@ from dataclasses import replace
 from hsgen.algorithms.device_constraints import Problem
 from hsgen.algorithms.radix import onesweep, reduce_scan, rows, search_space, single
 from hsgen.algorithms.radix.hybrid import buckets, buckets_plan, pairs, pairs_plan
-from hsgen.algorithms.radix.hybrid.params import COUNT, KEYS, NO_KEYS, NO_PAIRS, PAIRS, Hybrid
+from hsgen.algorithms.radix.hybrid.params import COUNT, KEYS, MEAN, NO_KEYS, NO_PAIRS, PAIRS, Hybrid
 from hsgen.algorithms.radix.parts import copy
 from hsgen.algorithms.radix.rankers import digit_arrays, rank_arrays
 from hsgen.algorithms.radix.words import max_n, words
@@ -22,7 +22,7 @@ from hsgen.core.kernels import Kernel
 from hsgen.core.keys import KeyType
 from hsgen.core.plan import Plan, Step
 
-FIELDS = {**KEYS, **COUNT, **PAIRS}
+FIELDS = {**KEYS, **COUNT, **PAIRS, **MEAN}
 """The keys of its own table; the look-back for other keys has another table."""
 
 Params = Hybrid
@@ -44,7 +44,7 @@ def kernels(p: Hybrid) -> tuple[Kernel, ...]:
 
 def _common(p: Hybrid) -> Hybrid:
     """What matters to the kernels of look-back: whether there are buckets of pairs, not how large they are."""
-    return replace(p, finish_from=min(p.finish_from, 1), finish_group=0, finish_items=0, finish_places=0)
+    return replace(p, **{**NO_PAIRS, "finish_from": min(p.finish_from, 1)})
 
 
 def _buckets(p: Hybrid) -> tuple[Kernel, ...]:

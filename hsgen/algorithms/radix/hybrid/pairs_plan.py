@@ -85,6 +85,8 @@ def test_counts(p: Hybrid) -> Iterator[int]:
 def problems(p: Hybrid, device: Device) -> Iterator[Problem]:
     """Yield what cannot work with these choices."""
     if not any(getattr(p, name) for name in PAIRS):
+        if p.finish_mean:
+            yield "finish_mean", "there are no buckets of pairs", "leave it out"
         return
     if lacking := [*incomplete(p, PAIRS, "buckets take")]:
         yield from lacking
@@ -121,6 +123,9 @@ def _sizes(p: Hybrid, device: Device) -> Iterator[Problem]:
             "the list of buckets takes the room of values",
             f"give at least {-(-16 // p.finish_group)}",
         )
+    elif p.finish_mean > pairs.capacity(p):
+        what = f"a bucket holds {pairs.capacity(p)} pairs, and {p.finish_mean} are to be in one on average"
+        yield "finish_mean", what, f"give less, about {13 * pairs.capacity(p) // 16}"
 
 
 def _counts(p: Hybrid, device: Device) -> Iterator[Problem]:

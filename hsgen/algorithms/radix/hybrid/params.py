@@ -40,6 +40,16 @@ PAIRS = {
 }
 """The same of buckets of pairs."""
 
+MEAN = {
+    "finish_mean": Field(
+        "int",
+        "buckets of pairs: the pairs of one on average, at most (13/16 of those that it holds)",
+        required=False,
+        least=1,
+    ),
+}
+"""How full buckets of pairs may be."""
+
 COUNT = {
     "count_bits": Field(
         "int",
@@ -56,7 +66,7 @@ COUNT = {
 """The same of buckets whose keys are counted, all of which are given or none."""
 
 NO_KEYS: Mapping[str, Any] = dict.fromkeys([*KEYS, *COUNT], 0)
-NO_PAIRS: Mapping[str, Any] = dict.fromkeys(PAIRS, 0)
+NO_PAIRS: Mapping[str, Any] = dict.fromkeys([*PAIRS, *MEAN], 0)
 
 DIGIT = 9
 """The most bits of each of the two digits by which keys alone are dealt."""
@@ -91,6 +101,7 @@ class Hybrid(Onesweep):
     finish_group: int = 0
     finish_items: int = 0
     finish_places: int = 0
+    finish_mean: int = 0
 
     @property
     def msd(self) -> bool:

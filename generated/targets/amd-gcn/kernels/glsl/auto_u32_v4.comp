@@ -1818,7 +1818,7 @@ void main()
         totals[d] = d == mask ? sum - hs_to_u32(4352 - valid) : sum;
     }
     {
-        for (int d = hs_local_id(), once = 1; once != 0; once = 0) hs_atomic_store(words[words_first + 1809 + (state_row) * 256 + d], (totals[d] + (state_row == 0 && portion > 0 ? words[words_first + 1041 + (portion & 1) * 256 + d] : 0u)) | (state_row == 0 ? summed : counted));
+        for (int d = hs_local_id(), once = 1; once != 0; once = 0) hs_atomic_store(words[words_first + 1809 + (state_row) * 256 + d], totals[d] | (state_row == 0 ? summed : counted));
     }
     hs_value v[17];
     HS_UNROLL for (int i = 0; i < 4; i++) v[i] = row + i * 64 < valid ? hs_load_value(values_from, at, begin + row + i * 64) : 0u;
@@ -1870,7 +1870,7 @@ void main()
     }
     hs_barrier();
     for (int d = hs_local_id(), once = 1; once != 0; once = 0) {
-        hs_u32 before = (state_row == 0 && portion > 0 ? words[words_first + 1041 + (portion & 1) * 256 + d] : 0u);
+        hs_u32 before = 0u;
         int spins = 0;
         for (int j = state_row - 1; j >= 0;) {
             hs_u32 seen[4];
@@ -1896,6 +1896,7 @@ void main()
             }
         }
         if (late[0] == 0u && state_row > 0) hs_atomic_store(words[words_first + 1809 + (state_row) * 256 + d], (before + totals[d]) | summed);
+        if (portion > 0) before += words[words_first + 1041 + (portion & 1) * 256 + d];
         if (state_row == rows - 1) words[words_first + 1041 + (~portion & 1) * 256 + d] = before + totals[d];
     bases[d] = words[words_first + 17 + pass * 256 + d] + before - firsts[d];
     }

@@ -1578,7 +1578,7 @@ __kernel void onesweep(__global const hs_stored_key *source, __global hs_stored_
         totals[d] = d == mask ? sum - hs_to_u32(4352 - valid) : sum;
     }
     {
-        for (int d = hs_local_id(), once = 1; once != 0; once = 0) hs_atomic_store(words[1809 + (state_row) * 256 + d], (totals[d] + (state_row == 0 && portion > 0 ? words[1041 + (portion & 1) * 256 + d] : 0u)) | (state_row == 0 ? summed : counted));
+        for (int d = hs_local_id(), once = 1; once != 0; once = 0) hs_atomic_store(words[1809 + (state_row) * 256 + d], totals[d] | (state_row == 0 ? summed : counted));
     }
     hs_value v[17];
     HS_UNROLL for (int i = 0; i < 4; i++) v[i] = row + i * 64 < valid ? hs_load_value(values_from, at, begin + row + i * 64) : 0u;
@@ -1630,7 +1630,7 @@ __kernel void onesweep(__global const hs_stored_key *source, __global hs_stored_
     }
     hs_barrier();
     for (int d = hs_local_id(), once = 1; once != 0; once = 0) {
-        hs_u32 before = (state_row == 0 && portion > 0 ? words[1041 + (portion & 1) * 256 + d] : 0u);
+        hs_u32 before = 0u;
         int spins = 0;
         for (int j = state_row - 1; j >= 0;) {
             hs_u32 seen[4];
@@ -1656,6 +1656,7 @@ __kernel void onesweep(__global const hs_stored_key *source, __global hs_stored_
             }
         }
         if (late[0] == 0u && state_row > 0) hs_atomic_store(words[1809 + (state_row) * 256 + d], (before + totals[d]) | summed);
+        if (portion > 0) before += words[1041 + (portion & 1) * 256 + d];
         if (state_row == rows - 1) words[1041 + (~portion & 1) * 256 + d] = before + totals[d];
     bases[d] = words[17 + pass * 256 + d] + before - firsts[d];
     }

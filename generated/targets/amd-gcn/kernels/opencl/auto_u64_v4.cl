@@ -1294,7 +1294,7 @@ __kernel void onesweep(__global const hs_stored_key *source, __global hs_stored_
         totals[d] = d == mask ? sum - hs_to_u32(3584 - valid) : sum;
     }
     {
-        for (int d = hs_local_id(), once = 1; once != 0; once = 0) hs_atomic_store(words[2849 + (number) * 256 + d], (totals[d]) | (number == 0 ? summed : counted));
+        for (int d = hs_local_id(), once = 1; once != 0; once = 0) hs_atomic_store(words[2849 + (number) * 256 + d], totals[d] | (number == 0 ? summed : counted));
     }
     hs_value v[14];
     HS_UNROLL for (int i = 0; i < 4; i++) v[i] = row + i * 64 < valid ? hs_load_value(values_from, at, begin + row + i * 64) : 0u;

@@ -1531,8 +1531,9 @@ HS_KERNEL void __launch_bounds__(256) histogram_radix(const hs_stored_key *sourc
     int begin = group * each, end = begin + each < hs_n() ? begin + each : hs_n();
     int set = hs_local_id() & 15;
     for (int i = hs_local_id(); i < 16384; i += 256) counts[i] = 0u;
+    int rows = hs_n() > 1073741823 ? (hs_n() + 22527) / 22528 : (hs_n() + 11263) / 11264;
     for (int i = begin / 11264 * 256 + hs_local_id(); i < (end + 11263) / 11264 * 256; i += 256)
-        words[3858 + i] = 0u;
+        if (i < rows * 256) words[3858 + i] = 0u;
     hs_barrier();
     int next = begin + hs_local_id();
     for (; next + 11008 < end; next += 11264) {
@@ -1650,14 +1651,22 @@ HS_KERNEL void __launch_bounds__(256, 3) onesweep_radix(const hs_stored_key *sou
     int pass = hs_pass(), shift = hs_shift(), mask = hs_digit_mask();
     hs_u32 turn = words[9 + pass];
     if (turn == 0u) return; // a constant digit
+    int rows = hs_n() > 1073741823 ? (hs_n() + 22527) / 22528 : (hs_n() + 11263) / 11264;
+    if (hs_group_id() >= rows) return;
     for (;;) { // work-groups draw tiles until there are no more
         hs_barrier();
         if (hs_local_id() == 0) drawn[0] = hs_atomic_add(words[5 + pass], 1u);
         hs_barrier();
         int number = hs_to_int(drawn[0]);
-        bool odd = (turn & 1u) != 0u;
+        int portion = number / rows, state_row = number - portion * rows;
+        bool odd = (((turn - 1u) * (hs_n() > 1073741823 ? 2u : 1u) + hs_to_u32(portion) + 1u) & 1u) != 0u;
         hs_u32 counted = odd ? 1u << 30 : 3u << 30, summed = odd ? 2u << 30 : 0u;
-        if (number >= (hs_n() + 11263) / 11264) return;
+        if (number >= (hs_n() + 11263) / 11264) {
+            if (hs_n() > 1073741823 && portion < 2) {
+                for (int d = hs_local_id(), once = 1; once != 0; once = 0) hs_atomic_store(words[3858 + (state_row) * 256 + d], summed);
+            }
+            return;
+        }
         int begin = number * 11264;
         int valid = hs_n() - begin < 11264 ? hs_n() - begin : 11264;
         int at = hs_to_int(words[0 + pass]), next = hs_to_int(words[0 + pass + 1]);
@@ -1691,7 +1700,7 @@ HS_KERNEL void __launch_bounds__(256, 3) onesweep_radix(const hs_stored_key *sou
             totals[d] = d == mask ? sum - hs_to_u32(11264 - valid) : sum;
         }
         {
-            for (int d = hs_local_id(), once = 1; once != 0; once = 0) hs_atomic_store(words[3858 + (number) * 256 + d], (totals[d]) | (number == 0 ? summed : counted));
+            for (int d = hs_local_id(), once = 1; once != 0; once = 0) hs_atomic_store(words[3858 + (state_row) * 256 + d], totals[d] | (state_row == 0 ? summed : counted));
         }
         hs_barrier();
         {
@@ -1740,7 +1749,7 @@ HS_KERNEL void __launch_bounds__(256, 3) onesweep_radix(const hs_stored_key *sou
         hs_barrier();
         for (int d = hs_local_id(), once = 1; once != 0; once = 0) {
             hs_u32 before = 0u;
-            for (int j = number - 1; j >= 0;) {
+            for (int j = state_row - 1; j >= 0;) {
                 hs_u32 seen[4];
                 seen[0] = hs_atomic_load(words[3858 + (j) * 256 + d]);
                 HS_UNROLL for (int i = 1; i < 4; i++) seen[i] = hs_atomic_load(words[3858 + ((j > i ? j - i : 0)) * 256 + d]);
@@ -1756,7 +1765,9 @@ HS_KERNEL void __launch_bounds__(256, 3) onesweep_radix(const hs_stored_key *sou
                     }
                 }
             }
-            if (number > 0) hs_atomic_store(words[3858 + (number) * 256 + d], (before + totals[d]) | summed);
+            if (state_row > 0) hs_atomic_store(words[3858 + (state_row) * 256 + d], (before + totals[d]) | summed);
+            if (portion > 0) before += words[1037 + (portion & 1) * 256 + d];
+            if (state_row == rows - 1) words[1037 + (~portion & 1) * 256 + d] = before + totals[d];
         bases[d] = words[13 + pass * 256 + d] + before - firsts[d];
         }
         hs_barrier();
@@ -1779,6 +1790,7 @@ HS_KERNEL void __launch_bounds__(256, 3) onesweep_radix(const hs_stored_key *sou
                 }
             }
         }
+        if (hs_n() > 1073741823) return; // the other tiles are those of other portions
     }
 }
 

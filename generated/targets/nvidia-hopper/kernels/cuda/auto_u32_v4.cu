@@ -479,8 +479,9 @@ HS_KERNEL void __launch_bounds__(512) histogram_radix_few(const hs_stored_key *s
     int begin = group * each, end = begin + each < hs_n() ? begin + each : hs_n();
     int set = hs_local_id() & 15;
     for (int i = hs_local_id(); i < 16384; i += 512) counts[i] = 0u;
+    int rows = hs_n() > 1073741823 ? (hs_n() + 20479) / 20480 : (hs_n() + 10239) / 10240;
     for (int i = begin / 10240 * 256 + hs_local_id(); i < (end + 10239) / 10240 * 256; i += 512)
-        words[1811 + i] = 0u;
+        if (i < rows * 256) words[1811 + i] = 0u;
     hs_barrier();
     int next = begin + hs_local_id();
     for (; next + 9728 < end; next += 10240) {
@@ -528,14 +529,22 @@ HS_KERNEL void __launch_bounds__(512, 2) onesweep_radix_few(const hs_stored_key 
     int pass = hs_pass(), shift = hs_shift(), mask = hs_digit_mask();
     hs_u32 turn = words[9 + pass];
     if (turn == 0u) return; // a constant digit
+    int rows = hs_n() > 1073741823 ? (hs_n() + 20479) / 20480 : (hs_n() + 10239) / 10240;
+    if (hs_group_id() >= rows) return;
     for (;;) { // work-groups draw tiles until there are no more
         hs_barrier();
         if (hs_local_id() == 0) drawn[0] = hs_atomic_add(words[5 + pass], 1u);
         hs_barrier();
         int number = hs_to_int(drawn[0]);
-        bool odd = (turn & 1u) != 0u;
+        int portion = number / rows, state_row = number - portion * rows;
+        bool odd = (((turn - 1u) * (hs_n() > 1073741823 ? 2u : 1u) + hs_to_u32(portion) + 1u) & 1u) != 0u;
         hs_u32 counted = odd ? 1u << 30 : 3u << 30, summed = odd ? 2u << 30 : 0u;
-        if (number >= (hs_n() + 10239) / 10240) return;
+        if (number >= (hs_n() + 10239) / 10240) {
+            if (hs_n() > 1073741823 && portion < 2) {
+                if (hs_local_id() < 256) for (int d = hs_local_id(), once = 1; once != 0; once = 0) hs_atomic_store(words[1811 + (state_row) * 256 + d], summed);
+            }
+            return;
+        }
         int begin = number * 10240;
         int valid = hs_n() - begin < 10240 ? hs_n() - begin : 10240;
         int at = hs_to_int(words[0 + pass]), next = hs_to_int(words[0 + pass + 1]);
@@ -571,7 +580,7 @@ HS_KERNEL void __launch_bounds__(512, 2) onesweep_radix_few(const hs_stored_key 
             totals[d] = d == mask ? sum - hs_to_u32(10240 - valid) : sum;
         }
         {
-            if (hs_local_id() < 256) for (int d = hs_local_id(), once = 1; once != 0; once = 0) hs_atomic_store(words[1811 + (number) * 256 + d], (totals[d]) | (number == 0 ? summed : counted));
+            if (hs_local_id() < 256) for (int d = hs_local_id(), once = 1; once != 0; once = 0) hs_atomic_store(words[1811 + (state_row) * 256 + d], totals[d] | (state_row == 0 ? summed : counted));
         }
         hs_value v[20];
         HS_UNROLL for (int i = 0; i < 4; i++) v[i] = row + i * 32 < valid ? hs_load_value(values_from, at, begin + row + i * 32) : 0u;
@@ -624,7 +633,7 @@ HS_KERNEL void __launch_bounds__(512, 2) onesweep_radix_few(const hs_stored_key 
         hs_barrier();
         if (hs_local_id() < 256) for (int d = hs_local_id(), once = 1; once != 0; once = 0) {
             hs_u32 before = 0u;
-            for (int j = number - 1; j >= 0;) {
+            for (int j = state_row - 1; j >= 0;) {
                 hs_u32 seen[4];
                 seen[0] = hs_atomic_load(words[1811 + (j) * 256 + d]);
                 HS_UNROLL for (int i = 1; i < 4; i++) seen[i] = hs_atomic_load(words[1811 + ((j > i ? j - i : 0)) * 256 + d]);
@@ -640,7 +649,9 @@ HS_KERNEL void __launch_bounds__(512, 2) onesweep_radix_few(const hs_stored_key 
                     }
                 }
             }
-            if (number > 0) hs_atomic_store(words[1811 + (number) * 256 + d], (before + totals[d]) | summed);
+            if (state_row > 0) hs_atomic_store(words[1811 + (state_row) * 256 + d], (before + totals[d]) | summed);
+            if (portion > 0) before += words[1037 + (portion & 1) * 256 + d];
+            if (state_row == rows - 1) words[1037 + (~portion & 1) * 256 + d] = before + totals[d];
         bases[d] = words[13 + pass * 256 + d] + before - firsts[d];
         }
         hs_barrier();
@@ -665,6 +676,7 @@ HS_KERNEL void __launch_bounds__(512, 2) onesweep_radix_few(const hs_stored_key 
                 }
             }
         }
+        if (hs_n() > 1073741823) return; // the other tiles are those of other portions
     }
 }
 
@@ -1919,6 +1931,76 @@ HS_KERNEL void __launch_bounds__(512) finish_again_radix_more(hs_u32 *words, int
         }
     }
     words[0 + 4] = hs_to_u32(place == 0 ? 1 : place);
+}
+
+// turn the counts of all passes into starts
+HS_KERNEL void __launch_bounds__(512) starts_radix_many(hs_u32 *words, int n, int argument)
+{
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
+#endif
+    extern __shared__ unsigned long long hs_shared[];
+    hs_u32 *const totals = (hs_u32 *)hs_shared;
+    hs_u32 *const firsts = (hs_u32 *)((unsigned char *)hs_shared + 1024);
+    hs_u32 *const sums = (hs_u32 *)((unsigned char *)hs_shared + 2048);
+    hs_u32 *const mixed = (hs_u32 *)((unsigned char *)hs_shared + 4096);
+
+    for (int pass = 0; pass < 4; pass++) {
+        if (hs_local_id() == 0) mixed[0] = 0u;
+        hs_barrier();
+        if (hs_local_id() < 256) for (int d = hs_local_id(), once = 1; once != 0; once = 0) {
+            totals[d] = words[13 + pass * 256 + d];
+            if (hs_to_int(totals[d]) == hs_n()) mixed[0] = 1u;
+        }
+        hs_barrier();
+        {
+            hs_u32 sum = 0u;
+            if (hs_local_id() < 256) {
+                for (int j = 0; j < 1; j++) sum += totals[hs_local_id() * 1 + j];
+                sums[hs_local_id()] = sum;
+            }
+            hs_barrier();
+            for (int far = 1; far < 256; far *= 2) {
+                hs_u32 x = hs_local_id() >= far && hs_local_id() < 256 ? sums[hs_local_id() - far] : 0u;
+                hs_barrier();
+                if (hs_local_id() < 256) sums[hs_local_id()] += x;
+                hs_barrier();
+            }
+            if (hs_local_id() < 256) {
+                hs_u32 before = sums[hs_local_id()] - sum;
+                for (int j = 0; j < 1; j++) {
+                    firsts[hs_local_id() * 1 + j] = before;
+                    before += totals[hs_local_id() * 1 + j];
+                }
+            }
+            hs_barrier();
+        }
+
+        if (hs_local_id() < 256) for (int d = hs_local_id(), once = 1; once != 0; once = 0) words[13 + pass * 256 + d] = firsts[d];
+        if (hs_local_id() == 0) words[9 + pass] = 1u - mixed[0];
+        hs_barrier();
+    }
+    if (hs_local_id() == 0) {
+        int left = 0, number = 0, place = 0;
+        for (int q = 0; q < 4; q++) left += hs_to_int(words[9 + q]);
+        // in place an even number of passes ends in the destination, else any number but none: constant digits help out
+        int more = hs_direct() ? (left == 0 ? 1 : 0) : left & 1;
+        if (left + more > 4) more = 0; // the keys are copied at the end
+        left += more;
+        // with an odd number of passes the first may go to the destination, unless that is the source
+        int first = hs_direct() && (left & 1) != 0 ? 1 : 2;
+        for (int q = 0; q < 4; q++) {
+            words[0 + q] = hs_to_u32(place);
+            bool idle = words[9 + q] == 0u;
+            if (!idle || more > 0) {
+                if (idle) more--;
+                number++;
+                words[9 + q] = hs_to_u32(number);
+                place = place == 0 ? first : 3 - place;
+            }
+        }
+        words[0 + 4] = hs_to_u32(place == 0 ? 1 : place);
+    }
 }
 
 // turn counts into starts; send the two highest digits ahead

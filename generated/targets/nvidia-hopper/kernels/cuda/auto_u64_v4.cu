@@ -35,7 +35,7 @@
 // ranker: match_ballot, subgroups of 32
 // strategy: hybrid
 // one work-group alone: up to 4096 keys
-// buckets of pairs: from 231735297 pairs on; a bucket 512 lanes x 34 = 17408 pairs at most, 4096 places
+// buckets of pairs: from 268959745 pairs on; a bucket 512 lanes x 34 = 17408 pairs at most, 4096 places
 // greatest count: 1099511627776 keys
 
 #ifdef __CUDACC_RTC__
@@ -479,8 +479,9 @@ HS_KERNEL void __launch_bounds__(256) histogram_radix_few(const hs_stored_key *s
     int begin = group * each, end = begin + each < hs_n() ? begin + each : hs_n();
     int set = hs_local_id() & 7;
     for (int i = hs_local_id(); i < 16384; i += 256) counts[i] = 0u;
+    int rows = hs_n() > 1073741823 ? (hs_n() + 8191) / 8192 : (hs_n() + 4095) / 4096;
     for (int i = begin / 4096 * 256 + hs_local_id(); i < (end + 4095) / 4096 * 256; i += 256)
-        words[2851 + i] = 0u;
+        if (i < rows * 256) words[2851 + i] = 0u;
     hs_barrier();
     int next = begin + hs_local_id();
     for (; next + 3840 < end; next += 4096) {
@@ -536,14 +537,22 @@ HS_KERNEL void __launch_bounds__(256, 3) onesweep_radix_few(const hs_stored_key 
     int pass = hs_pass(), shift = hs_shift(), mask = hs_digit_mask();
     hs_u32 turn = words[17 + pass];
     if (turn == 0u) return; // a constant digit
+    int rows = hs_n() > 1073741823 ? (hs_n() + 8191) / 8192 : (hs_n() + 4095) / 4096;
+    if (hs_group_id() >= rows) return;
     for (;;) { // work-groups draw tiles until there are no more
         hs_barrier();
         if (hs_local_id() == 0) drawn[0] = hs_atomic_add(words[9 + pass], 1u);
         hs_barrier();
         int number = hs_to_int(drawn[0]);
-        bool odd = (turn & 1u) != 0u;
+        int portion = number / rows, state_row = number - portion * rows;
+        bool odd = (((turn - 1u) * (hs_n() > 1073741823 ? 2u : 1u) + hs_to_u32(portion) + 1u) & 1u) != 0u;
         hs_u32 counted = odd ? 1u << 30 : 3u << 30, summed = odd ? 2u << 30 : 0u;
-        if (number >= (hs_n() + 4095) / 4096) return;
+        if (number >= (hs_n() + 4095) / 4096) {
+            if (hs_n() > 1073741823 && portion < 2) {
+                for (int d = hs_local_id(), once = 1; once != 0; once = 0) hs_atomic_store(words[2851 + (state_row) * 256 + d], summed);
+            }
+            return;
+        }
         int begin = number * 4096;
         int valid = hs_n() - begin < 4096 ? hs_n() - begin : 4096;
         int at = hs_to_int(words[0 + pass]), next = hs_to_int(words[0 + pass + 1]);
@@ -579,7 +588,7 @@ HS_KERNEL void __launch_bounds__(256, 3) onesweep_radix_few(const hs_stored_key 
             totals[d] = d == mask ? sum - hs_to_u32(4096 - valid) : sum;
         }
         {
-            for (int d = hs_local_id(), once = 1; once != 0; once = 0) hs_atomic_store(words[2851 + (number) * 256 + d], (totals[d]) | (number == 0 ? summed : counted));
+            for (int d = hs_local_id(), once = 1; once != 0; once = 0) hs_atomic_store(words[2851 + (state_row) * 256 + d], totals[d] | (state_row == 0 ? summed : counted));
         }
         hs_value v[16];
         HS_UNROLL for (int i = 0; i < 4; i++) v[i] = row + i * 32 < valid ? hs_load_value(values_from, at, begin + row + i * 32) : 0u;
@@ -632,7 +641,7 @@ HS_KERNEL void __launch_bounds__(256, 3) onesweep_radix_few(const hs_stored_key 
         hs_barrier();
         for (int d = hs_local_id(), once = 1; once != 0; once = 0) {
             hs_u32 before = 0u;
-            for (int j = number - 1; j >= 0;) {
+            for (int j = state_row - 1; j >= 0;) {
                 hs_u32 seen[4];
                 seen[0] = hs_atomic_load(words[2851 + (j) * 256 + d]);
                 HS_UNROLL for (int i = 1; i < 4; i++) seen[i] = hs_atomic_load(words[2851 + ((j > i ? j - i : 0)) * 256 + d]);
@@ -648,7 +657,9 @@ HS_KERNEL void __launch_bounds__(256, 3) onesweep_radix_few(const hs_stored_key 
                     }
                 }
             }
-            if (number > 0) hs_atomic_store(words[2851 + (number) * 256 + d], (before + totals[d]) | summed);
+            if (state_row > 0) hs_atomic_store(words[2851 + (state_row) * 256 + d], (before + totals[d]) | summed);
+            if (portion > 0) before += words[2073 + (portion & 1) * 256 + d];
+            if (state_row == rows - 1) words[2073 + (~portion & 1) * 256 + d] = before + totals[d];
         bases[d] = words[25 + pass * 256 + d] + before - firsts[d];
         }
         hs_barrier();
@@ -673,6 +684,7 @@ HS_KERNEL void __launch_bounds__(256, 3) onesweep_radix_few(const hs_stored_key 
                 }
             }
         }
+        if (hs_n() > 1073741823) return; // the other tiles are those of other portions
     }
 }
 
@@ -2118,7 +2130,7 @@ HS_KERNEL void __launch_bounds__(256) finish_starts_radix_many(hs_u32 *words, in
     hs_u32 *const mixed = (hs_u32 *)((unsigned char *)hs_shared + 3072);
 
     int bits = 1;
-    while (((hs_n() - 1) >> bits) >= 14144) bits++;
+    while (((hs_n() - 1) >> bits) >= 16416) bits++;
     int more = bits > 8 ? bits - 8 : 0; // bits of a bucket below the highest digit
     if (hs_local_id() == 0) mixed[1] = 0u;
     hs_barrier();
@@ -2180,7 +2192,7 @@ HS_KERNEL void __launch_bounds__(256) finish_bounds_radix_many(hs_stored_key *de
 
     if (words[8] == 0u) return; // the keys were not sent ahead
     int bits = 1;
-    while (((hs_n() - 1) >> bits) >= 14144) bits++;
+    while (((hs_n() - 1) >> bits) >= 16416) bits++;
     int bucket = hs_group_id() * 256 + hs_local_id(), shift = 64 - bits;
     if (bucket > 1 << bits) return;
     int begin = 0, end = hs_n();
@@ -2208,7 +2220,7 @@ HS_KERNEL void __launch_bounds__(512, 2) finish_radix_many(hs_stored_key *destin
     hs_u32 *const full = (hs_u32 *)((unsigned char *)hs_shared + 225368);
 
     int bits = 1;
-    while (((hs_n() - 1) >> bits) >= 14144) bits++;
+    while (((hs_n() - 1) >> bits) >= 16416) bits++;
     int bucket = hs_group_id();
     if (bucket >= 1 << bits || words[2841] != 0u) return;
     int begin = hs_to_int(bounds[bucket]), valid = hs_to_int(bounds[bucket + 1]) - begin;
@@ -2426,7 +2438,7 @@ HS_KERNEL void __launch_bounds__(512) finish_rest_radix_many(hs_stored_key *dest
 
     if (words[2841] != 0u) return;
     int bits = 1;
-    while (((hs_n() - 1) >> bits) >= 14144) bits++;
+    while (((hs_n() - 1) >> bits) >= 16416) bits++;
     for (int number = hs_group_id(); number < hs_to_int(words[2842]); number += 256) {
         int bucket = hs_to_int(bounds[(1 << bits) + 1 + number]);
         int begin = hs_to_int(bounds[bucket]), valid = hs_to_int(bounds[bucket + 1]) - begin;

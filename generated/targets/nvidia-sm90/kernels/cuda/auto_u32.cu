@@ -1953,7 +1953,7 @@ HS_KERNEL void __launch_bounds__(256, 3) onesweep(const hs_stored_key *source, h
             totals[d] = d == mask ? sum - hs_to_u32(8704 - valid) : sum;
         }
         {
-            for (int d = hs_local_id(), once = 1; once != 0; once = 0) hs_atomic_store(words[3858 + (state_row) * 256 + d], (totals[d] + (state_row == 0 && portion > 0 ? words[1037 + (portion & 1) * 256 + d] : 0u)) | (state_row == 0 ? summed : counted));
+            for (int d = hs_local_id(), once = 1; once != 0; once = 0) hs_atomic_store(words[3858 + (state_row) * 256 + d], totals[d] | (state_row == 0 ? summed : counted));
         }
         hs_barrier();
         {
@@ -2001,7 +2001,7 @@ HS_KERNEL void __launch_bounds__(256, 3) onesweep(const hs_stored_key *source, h
         }
         hs_barrier();
         for (int d = hs_local_id(), once = 1; once != 0; once = 0) {
-            hs_u32 before = (state_row == 0 && portion > 0 ? words[1037 + (portion & 1) * 256 + d] : 0u);
+            hs_u32 before = 0u;
             for (int j = state_row - 1; j >= 0;) {
                 hs_u32 seen[4];
                 seen[0] = hs_atomic_load(words[3858 + (j) * 256 + d]);
@@ -2019,6 +2019,7 @@ HS_KERNEL void __launch_bounds__(256, 3) onesweep(const hs_stored_key *source, h
                 }
             }
             if (state_row > 0) hs_atomic_store(words[3858 + (state_row) * 256 + d], (before + totals[d]) | summed);
+            if (portion > 0) before += words[1037 + (portion & 1) * 256 + d];
             if (state_row == rows - 1) words[1037 + (~portion & 1) * 256 + d] = before + totals[d];
         bases[d] = words[13 + pass * 256 + d] + before - firsts[d];
         }

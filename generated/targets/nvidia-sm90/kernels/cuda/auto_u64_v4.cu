@@ -1364,7 +1364,7 @@ HS_KERNEL void __launch_bounds__(256, 4) onesweep(const hs_stored_key *source, h
             totals[d] = d == mask ? sum - hs_to_u32(2816 - valid) : sum;
         }
         {
-            for (int d = hs_local_id(), once = 1; once != 0; once = 0) hs_atomic_store(words[2841 + (state_row) * 256 + d], (totals[d] + (state_row == 0 && portion > 0 ? words[2073 + (portion & 1) * 256 + d] : 0u)) | (state_row == 0 ? summed : counted));
+            for (int d = hs_local_id(), once = 1; once != 0; once = 0) hs_atomic_store(words[2841 + (state_row) * 256 + d], totals[d] | (state_row == 0 ? summed : counted));
         }
         hs_value v[11];
         HS_UNROLL for (int i = 0; i < 4; i++) v[i] = row + i * 32 < valid ? hs_load_value(values_from, at, begin + row + i * 32) : 0u;
@@ -1416,7 +1416,7 @@ HS_KERNEL void __launch_bounds__(256, 4) onesweep(const hs_stored_key *source, h
         }
         hs_barrier();
         for (int d = hs_local_id(), once = 1; once != 0; once = 0) {
-            hs_u32 before = (state_row == 0 && portion > 0 ? words[2073 + (portion & 1) * 256 + d] : 0u);
+            hs_u32 before = 0u;
             for (int j = state_row - 1; j >= 0;) {
                 hs_u32 seen[4];
                 seen[0] = hs_atomic_load(words[2841 + (j) * 256 + d]);
@@ -1434,6 +1434,7 @@ HS_KERNEL void __launch_bounds__(256, 4) onesweep(const hs_stored_key *source, h
                 }
             }
             if (state_row > 0) hs_atomic_store(words[2841 + (state_row) * 256 + d], (before + totals[d]) | summed);
+            if (portion > 0) before += words[2073 + (portion & 1) * 256 + d];
             if (state_row == rows - 1) words[2073 + (~portion & 1) * 256 + d] = before + totals[d];
         bases[d] = words[25 + pass * 256 + d] + before - firsts[d];
         }

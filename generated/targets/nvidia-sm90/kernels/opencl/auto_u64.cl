@@ -2478,7 +2478,7 @@ __kernel void onesweep(__global const hs_stored_key *source, __global hs_stored_
             totals[d] = d == mask ? sum - hs_to_u32(4096 - valid) : sum;
         }
         {
-            for (int d = hs_local_id(), once = 1; once != 0; once = 0) hs_atomic_store(words[4894 + (state_row) * 256 + d], (totals[d] + (state_row == 0 && portion > 0 ? words[2073 + (portion & 1) * 256 + d] : 0u)) | (state_row == 0 ? summed : counted));
+            for (int d = hs_local_id(), once = 1; once != 0; once = 0) hs_atomic_store(words[4894 + (state_row) * 256 + d], totals[d] | (state_row == 0 ? summed : counted));
         }
         hs_barrier();
         {
@@ -2526,7 +2526,7 @@ __kernel void onesweep(__global const hs_stored_key *source, __global hs_stored_
         }
         hs_barrier();
         for (int d = hs_local_id(), once = 1; once != 0; once = 0) {
-            hs_u32 before = (state_row == 0 && portion > 0 ? words[2073 + (portion & 1) * 256 + d] : 0u);
+            hs_u32 before = 0u;
             for (int j = state_row - 1; j >= 0;) {
                 hs_u32 seen[4];
                 seen[0] = hs_atomic_load(words[4894 + (j) * 256 + d]);
@@ -2544,6 +2544,7 @@ __kernel void onesweep(__global const hs_stored_key *source, __global hs_stored_
                 }
             }
             if (state_row > 0) hs_atomic_store(words[4894 + (state_row) * 256 + d], (before + totals[d]) | summed);
+            if (portion > 0) before += words[2073 + (portion & 1) * 256 + d];
             if (state_row == rows - 1) words[2073 + (~portion & 1) * 256 + d] = before + totals[d];
         bases[d] = words[25 + pass * 256 + d] + before - firsts[d];
         }

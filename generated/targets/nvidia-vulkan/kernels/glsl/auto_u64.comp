@@ -2815,7 +2815,7 @@ void main()
             totals[d] = d == mask ? sum - hs_to_u32(4096 - valid) : sum;
         }
         {
-            for (int d = hs_local_id(), once = 1; once != 0; once = 0) hs_atomic_store(words[words_first + 4894 + (state_row) * 256 + d], (totals[d] + (state_row == 0 && portion > 0 ? words[words_first + 2073 + (portion & 1) * 256 + d] : 0u)) | (state_row == 0 ? summed : counted));
+            for (int d = hs_local_id(), once = 1; once != 0; once = 0) hs_atomic_store(words[words_first + 4894 + (state_row) * 256 + d], totals[d] | (state_row == 0 ? summed : counted));
         }
         hs_barrier();
         {
@@ -2863,7 +2863,7 @@ void main()
         }
         hs_barrier();
         for (int d = hs_local_id(), once = 1; once != 0; once = 0) {
-            hs_u32 before = (state_row == 0 && portion > 0 ? words[words_first + 2073 + (portion & 1) * 256 + d] : 0u);
+            hs_u32 before = 0u;
             for (int j = state_row - 1; j >= 0;) {
                 hs_u32 seen[4];
                 seen[0] = hs_atomic_load(words[words_first + 4894 + (j) * 256 + d]);
@@ -2881,6 +2881,7 @@ void main()
                 }
             }
             if (state_row > 0) hs_atomic_store(words[words_first + 4894 + (state_row) * 256 + d], (before + totals[d]) | summed);
+            if (portion > 0) before += words[words_first + 2073 + (portion & 1) * 256 + d];
             if (state_row == rows - 1) words[words_first + 2073 + (~portion & 1) * 256 + d] = before + totals[d];
         bases[d] = words[words_first + 25 + pass * 256 + d] + before - firsts[d];
         }
