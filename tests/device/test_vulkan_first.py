@@ -89,4 +89,6 @@ def test_a_thread_makes_the_pipelines_while_calls_are_recorded(lavapipe: Lavapip
     source = Path(__file__).with_name("vulkan_start.c")
     start = built(tmp_path, arguments.replace("pairs.c", str(source)))
     measured = subprocess.run([start, "u32", "v4", "2", "100000"], capture_output=True, text=True, check=False)
-    assert re.search(r"^up to 100000 keys: the first sort \d+ ms$", measured.stdout, re.MULTILINE), measured.stderr
+    assert re.search(
+        r"^up to 100000 keys: the first sort \d+ ms, in 2 threads \d+ ms$", measured.stdout, re.MULTILINE
+    ), measured.stderr

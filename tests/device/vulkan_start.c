@@ -25,7 +25,7 @@ static double now(void)
 
 typedef struct job {
     hs_vulkan *sorter;
-    uint32_t *next;
+    uint32_t *next, count;
 } job;
 
 static void *work(void *given)
@@ -33,17 +33,26 @@ static void *work(void *given)
     const job *j = given;
     for (;;) {
         const uint32_t at = __atomic_fetch_add(j->next, 1, __ATOMIC_RELAXED);
-        if (at >= hs_vulkan_pipeline_count(j->sorter)) return NULL;
+        if (at >= j->count) return NULL;
         TRY(hs_vulkan_create_pipeline(j->sorter, at, NULL));
     }
+}
+
+/* Make the first `count` pipelines in threads. */
+static void share(hs_vulkan *sorter, uint32_t count, int threads)
+{
+    pthread_t ids[64];
+    uint32_t next = 0;
+    job j = {sorter, &next, count};
+    for (int t = 0; t < threads; t++) TRY(pthread_create(&ids[t], NULL, work, &j));
+    for (int t = 0; t < threads; t++) TRY(pthread_join(ids[t], NULL));
 }
 
 static double create(const hs_sort *sort, hs_vulkan_device *where, uint64_t max_n, int threads, int each, VkPipelineCache cache)
 {
     hs_vulkan_create_options options = {0};
     hs_vulkan *sorter;
-    pthread_t ids[64];
-    uint32_t next = 0, i;
+    uint32_t i;
     where->cache = cache;
     options.scope.max_n = max_n;
     options.deferred = 1;
@@ -57,24 +66,24 @@ static double create(const hs_sort *sort, hs_vulkan_device *where, uint64_t max_
             printf("  pipeline %2u: %7.1f ms\n", i, now() - from);
         }
     } else {
-        job j = {sorter, &next};
-        for (int t = 0; t < threads; t++) TRY(pthread_create(&ids[t], NULL, work, &j));
-        for (int t = 0; t < threads; t++) TRY(pthread_join(ids[t], NULL));
+        share(sorter, count, threads);
     }
     const double took = now() - begin;
     hs_vulkan_release(sorter);
     return took;
 }
 
-/* The time until calls are taken by the sort that is compiled first. */
-static double create_first(const hs_sort *sort, const hs_vulkan_device *where, uint64_t max_n)
+/* The time until calls are taken by the sort that is compiled first, in this thread or in several. */
+static double create_first(const hs_sort *sort, const hs_vulkan_device *where, uint64_t max_n, int threads)
 {
     hs_vulkan_create_options options = {0};
     hs_vulkan *sorter;
     options.scope.max_n = max_n;
     options.first = 1;
+    options.deferred = threads > 1;
     const double begin = now();
     TRY(hs_vulkan_create_with(sort, where, &options, &sorter, NULL));
+    if (threads > 1) share(sorter, hs_vulkan_first_count(sorter), threads);
     const double took = now() - begin;
     hs_vulkan_release(sorter);
     return took;
@@ -111,7 +120,11 @@ int main(int argc, char **argv)
         const uint64_t max_n = power ? 1ull << atoi(power + 1) : strtoull(argv[i], NULL, 10);
         VkPipelineCacheCreateInfo cache_info = {VK_STRUCTURE_TYPE_PIPELINE_CACHE_CREATE_INFO};
         VkPipelineCache cache;
-        if (sort->first) printf("up to %s keys: the first sort %.0f ms\n", argv[i], create_first(sort, &where, max_n));
+        if (sort->first) {
+            const double first = create_first(sort, &where, max_n, 1);
+            const double shared = create_first(sort, &where, max_n, threads);
+            printf("up to %s keys: the first sort %.0f ms, in %d threads %.0f ms\n", argv[i], first, threads, shared);
+        }
         create(sort, &where, max_n, 1, 1, VK_NULL_HANDLE);
         const double alone = create(sort, &where, max_n, 1, 0, VK_NULL_HANDLE);
         const double several = create(sort, &where, max_n, threads, 0, VK_NULL_HANDLE);

@@ -1630,7 +1630,7 @@ static hs_sort made_up(const hs_sort *original, uint64_t max_n, uint32_t columns
 }
 
 /* A sorter whose calls use the pipelines of another sort until its own exist and hs_vulkan_create_next has seen them. */
-static void first_sorts(const hs_sort *sort, uint32_t width)
+static void first_sorts(const hs_sort *sort, uint32_t width, uint32_t deferred)
 {
     static const uint64_t counts[] = {0, 1, 999, 1 << 12, 1 << 16};
     const hs_sort first = made_up(sort, 1 << 16, 1);
@@ -1639,11 +1639,12 @@ static void first_sorts(const hs_sort *sort, uint32_t width)
     hs_sort both = *sort;
     any_args args;
     uint64_t bytes = 0, own = scratch_of(sort, 1000), other = scratch_of(&first, 1000);
-    uint32_t i, k, left = 0, total, sets, more, buffers, queries, most;
+    uint32_t i, k, left = 0, total, made, sets, more, buffers, queries, most;
     both.first = &first;
     memset(&how, 0, sizeof how);
     how.first = 1;
-    context = "a sorter with a first sort";
+    how.deferred = deferred;
+    context = deferred ? "a deferred sorter with a first sort" : "a sorter with a first sort";
     failures(&both, width);
     device = fresh(width);
     if (!check(hs_vulkan_create_with(&both, &device, &how, &sorter, NULL) == HS_OK, "a sorter is made")) return;
@@ -1652,7 +1653,15 @@ static void first_sorts(const hs_sort *sort, uint32_t width)
     hs_vulkan_descriptors(sorter, &sets, &buffers);
     check(sets >= 1 && buffers >= sets && hs_vulkan_queries(sorter, 1000, &queries) == HS_OK, "the most of both");
     total = hs_vulkan_pipeline_count(sorter);
-    for (i = 0; i <= total; i++) {
+    made = hs_vulkan_first_count(sorter);
+    check(made && made < total && !hs_vulkan_first_count(NULL), "pipelines of both");
+    check(hs_vulkan_create_pipeline(sorter, total, NULL) == HS_ERROR_ARGUMENT, "no more than these");
+    args = arguments(&first, 1000, 0);
+    event_count = 0;
+    if (deferred) check(any_sort(sorter, commands(), &args, NULL) == HS_ERROR_SCOPE && !event_count, "none is made");
+    for (i = 0; deferred && i < made; i++)
+        check(hs_vulkan_create_next(sorter, &left, NULL) == HS_OK && left == total - i - 1, "those of the first come first");
+    for (i = made; i <= total; i++) {
         for (k = 0; k < sizeof counts / sizeof *counts; k++) one_sort(&first, sorter, &device, counts[k], (int)(i & 1));
         if (i < total) check(hs_vulkan_create_pipeline(sorter, i, NULL) == HS_OK, "one of its own");
     }
@@ -1664,6 +1673,7 @@ static void first_sorts(const hs_sort *sort, uint32_t width)
     hs_vulkan_release(sorter);
     check(live == 0, "all is destroyed");
     how.scope.min_n = (1 << 16) + 1; /* which the other sort does not take */
+    how.deferred = 0;
     if (sort->max_n > 1 << 16 && check(hs_vulkan_create_with(&both, &device, &how, &sorter, NULL) == HS_OK, "no first sort")) {
         one_sort(sort, sorter, &device, how.scope.min_n, 0);
         hs_vulkan_release(sorter);
@@ -2050,7 +2060,8 @@ int main(int argc, char **argv)
         }
         if (drop) continue;
         deferred(sort, width);
-        first_sorts(sort, width);
+        first_sorts(sort, width, 0);
+        first_sorts(sort, width, 1);
         if (sort->spirv_address && sort->max_n > 1 << 20) scope_addresses(sort, width);
         how.binding = HS_VULKAN_BY_PUSH;
         failures(sort, width);

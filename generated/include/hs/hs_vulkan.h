@@ -62,8 +62,8 @@ typedef struct hs_vulkan_create_options {
     hs_scope scope; /* the calls that it is for */
     hs_vulkan_binding binding;
     uint32_t deferred; /* 1: without pipelines, which hs_vulkan_create_next or hs_vulkan_create_pipeline makes */
-    uint32_t first;    /* 1: if the sort has a `first` sort, whose pipelines are made sooner, with these alone: calls use them
-                          until hs_vulkan_create_next has found all others made */
+    uint32_t first;    /* 1: if the sort has a `first` sort, whose pipelines are made sooner, with these alone (deferred: with
+                          none, and these come first): calls use them until hs_vulkan_create_next has found all others made */
 } hs_vulkan_create_options;
 
 /* Make the pipelines of a sort for all of its calls, with descriptor sets.  With HS_VULKAN_ADDRESS among the features
@@ -82,12 +82,16 @@ hs_status hs_vulkan_create_with(const hs_sort *sort, const hs_vulkan_device *dev
 hs_status hs_vulkan_create_next(hs_vulkan *sorter, uint32_t *left, VkResult *result);
 
 /* Make pipeline `index`, from 0, of a deferred sorter, if it is missing.  Threads may make pipelines of the same sorter
- * at the same time if each has indices of its own, and none is in hs_vulkan_create_next or records with it; with a first
- * sort other threads may record, and hs_vulkan_create_next afterwards makes calls use the new pipelines. */
+ * at the same time if each has indices of its own, and none is in hs_vulkan_create_next or records with it; once those of a
+ * first sort exist other threads may record, and hs_vulkan_create_next afterwards makes calls use the new pipelines. */
 hs_status hs_vulkan_create_pipeline(hs_vulkan *sorter, uint32_t index, VkResult *result);
 
-/* The number of pipelines that a sorter has when it is complete.  Any thread. */
+/* The number of pipelines that a sorter has when it is complete, those of its first sort among them.  Any thread. */
 uint32_t hs_vulkan_pipeline_count(const hs_vulkan *sorter);
+
+/* How many of them, from index 0 on, are of the first sort: calls are possible once these are made.  0 if the sorter was
+ * created without such a sort.  Any thread. */
+uint32_t hs_vulkan_first_count(const hs_vulkan *sorter);
 
 /* Destroy the pipelines; null does nothing.  No command buffer that uses them may still run.  While no other thread uses
  * the sorter. */

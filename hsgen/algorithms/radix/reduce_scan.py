@@ -37,7 +37,7 @@ class ReduceScan(Ranked):
     sorted_exit: the first kernel that reads all keys finds out whether they are in order; then no digit moves them.
     compact: kernels are made for a short compilation: full and partial tiles share statements, loops over keys are
     written out, and no pass is skipped.
-    large: sort 2^30 keys and more, by kernels of their own that count in 64 bits.
+    large: sort 2^30 keys and more; by kernels of their own that count in 64 bits, or by look-back where 32 suffice.
     """
 
     STRATEGY: ClassVar[str] = "reduce_scan"

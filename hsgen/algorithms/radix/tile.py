@@ -90,7 +90,7 @@ class Tile:
 
     @property
     def halved(self) -> bool:
-        """Whether look-back sorts 2^30 keys and more, in two portions at least, as far as 32 bits index them."""
+        """Whether look-back sorts 2^30 keys and more, in two portions at least, up to what 32 bits index."""
         return self.large and self.forward_progress
 
     @property

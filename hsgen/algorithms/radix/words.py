@@ -123,7 +123,7 @@ def device_status(p: Tile) -> DeviceStatus | None:
     return DeviceStatus(binding=words_binding(p), words=len(p.digits), min_n=p.alone)
 
 
-MAX_N = portions.COUNTED  # kernels count in signed 32-bit numbers, of which few go as far as to the next power of two
+MAX_N = portions.COUNTED  # kernels count in signed 32-bit numbers
 MAX_WIDE = 1 << 40
 
 

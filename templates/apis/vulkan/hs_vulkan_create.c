@@ -280,13 +280,14 @@ hs_status hs_vulkan_create(const hs_sort *sort, const hs_vulkan_device *device, 
 
 /* Make the sorter that takes the calls of a scope until the pipelines of `s` exist; counts that its sort does not take
  * have none. */
-static hs_status hs_vulkan_begin(hs_vulkan *s, const hs_vulkan_device *device, VkResult *result)
+static hs_status hs_vulkan_begin(hs_vulkan *s, const hs_vulkan_device *device, uint32_t deferred, VkResult *result)
 {
     const hs_sort *sort = s->sort->first;
     hs_vulkan_create_options options;
     memset(&options, 0, sizeof options);
     options.scope = s->scope;
     options.binding = s->binding;
+    options.deferred = deferred;
     if (options.scope.max_n > sort->max_n) options.scope.max_n = sort->max_n;
     if (options.scope.min_n > sort->max_n) return HS_OK;
     return hs_vulkan_create_with(sort, device, &options, &s->first, result);
@@ -316,7 +317,7 @@ hs_status hs_vulkan_create_with(const hs_sort *sort, const hs_vulkan_device *dev
     s->binding = options ? options->binding : HS_VULKAN_BY_SET;
     status = hs_vulkan_prepare(s, device, &facts.base.limits);
     if (!status) status = hs_vulkan_plan(s, &facts, features, result);
-    if (!status && options && options->first && sort->first) status = hs_vulkan_begin(s, device, result);
+    if (!status && options && options->first && sort->first) status = hs_vulkan_begin(s, device, options->deferred, result);
     for (i = 0; !status && i < s->job_count && !s->first && !(options && options->deferred); i++)
         status = hs_vulkan_pipeline(s, &s->jobs[i], result);
     if (status) hs_vulkan_release(s);
@@ -339,59 +340,33 @@ uint32_t hs_vulkan_missing(const hs_vulkan *s)
 hs_status hs_vulkan_create_pipeline(hs_vulkan *s, uint32_t index, VkResult *result)
 {
     if (result) *result = VK_SUCCESS;
-    if (!s || index >= s->job_count) return HS_ERROR_ARGUMENT;
+    if (!s) return HS_ERROR_ARGUMENT;
+    if (index < hs_vulkan_first_count(s)) return hs_vulkan_create_pipeline(s->first, index, result);
+    index -= hs_vulkan_first_count(s);
+    if (index >= s->job_count) return HS_ERROR_ARGUMENT;
     return hs_vulkan_made(s, index) ? HS_OK : hs_vulkan_pipeline(s, &s->jobs[index], result);
 }
 
 hs_status hs_vulkan_create_next(hs_vulkan *s, uint32_t *left, VkResult *result)
 {
     hs_status status = HS_OK;
-    uint32_t i = 0, missing;
+    uint32_t i = 0, missing, first = 0;
     if (result) *result = VK_SUCCESS;
     if (left) *left = 0;
     if (!s) return HS_ERROR_ARGUMENT;
-    while (i < s->job_count && hs_vulkan_made(s, i)) i++;
-    if (i < s->job_count) status = hs_vulkan_pipeline(s, &s->jobs[i], result);
     missing = hs_vulkan_missing(s);
+    if (s->first && missing && hs_vulkan_missing(s->first)) {
+        status = hs_vulkan_create_next(s->first, &first, result);
+    } else {
+        while (i < s->job_count && hs_vulkan_made(s, i)) i++;
+        if (i < s->job_count) status = hs_vulkan_pipeline(s, &s->jobs[i], result);
+        missing = hs_vulkan_missing(s);
+    }
     s->use = !missing;
-    if (left) *left = missing;
+    if (left) *left = missing + first;
     return status;
 }
 
-uint32_t hs_vulkan_pipeline_count(const hs_vulkan *s) { return s ? s->job_count : 0; }
+uint32_t hs_vulkan_pipeline_count(const hs_vulkan *s) { return s ? hs_vulkan_first_count(s) + s->job_count : 0; }
 
-const hs_sort *hs_vulkan_sort_of(const hs_vulkan *s) { return s ? s->sort : NULL; }
-
-void hs_vulkan_descriptors(const hs_vulkan *s, uint32_t *sets, uint32_t *storage_buffers)
-{
-    uint32_t first[2] = {0, 0};
-    if (s && s->first) hs_vulkan_descriptors(s->first, &first[0], &first[1]);
-    if (sets) *sets = !s ? 0 : s->set_count > first[0] ? s->set_count : first[0];
-    if (storage_buffers) *storage_buffers = !s ? 0 : s->storage_buffers > first[1] ? s->storage_buffers : first[1];
-}
-
-hs_status hs_vulkan_scratch(const hs_vulkan *s, uint64_t n, const hs_options *options, uint64_t *bytes)
-{
-    uint64_t first = 0;
-    hs_status status;
-    if (!s || !bytes) return HS_ERROR_ARGUMENT;
-    status = hs_scratch_with(s->sort, n, options, bytes);
-    if (!status && s->first && n <= s->first->scope.max_n) status = hs_scratch_with(s->first->sort, n, options, &first);
-    if (first > *bytes) *bytes = first;
-    return status;
-}
-
-hs_status hs_vulkan_queries(const hs_vulkan *s, uint64_t n, uint32_t *count)
-{
-    hs_scope scope;
-    uint32_t first;
-    if (!s || !count) return HS_ERROR_ARGUMENT;
-    *count = 0;
-    scope = s->scope;
-    if (n && (n < scope.min_n || n > scope.max_n)) return HS_ERROR_SCOPE;
-    scope.min_n = scope.max_n = n;
-    *count = hs_scope_steps(s->sort, &scope) + 1;
-    if (s->first && n <= s->first->scope.max_n && hs_vulkan_queries(s->first, n, &first) == HS_OK && first > *count)
-        *count = first;
-    return HS_OK;
-}
+uint32_t hs_vulkan_first_count(const hs_vulkan *s) { return s && s->first ? s->first->job_count : 0; }

@@ -46,7 +46,7 @@ struct hs_vulkan {
     VkPipeline *pipelines[HS_FORMS]; /* for each kernel; null if it has no such kind */
     hs_vulkan_job *jobs;             /* the pipelines of a complete sorter */
     uint32_t job_count;
-    hs_vulkan *first;                /* the complete sorter that takes calls until `use`; null: none */
+    hs_vulkan *first;                /* the sorter that takes calls until `use`; null: none */
     int use;                         /* with `first`: whether calls use these pipelines, which other threads may make until
                                         then */
     uint32_t *set_of;                /* for each step: which of the distinct lists of bindings it takes */

@@ -52,7 +52,7 @@ def _buckets(p: Hybrid) -> tuple[Kernel, ...]:
 
 
 def large(p: Hybrid) -> Hybrid:
-    """Return the shape of the kernels for 2^30 keys and more: the same buckets and tiles, with 64-bit indices.
+    """Return the shape of the kernels for more keys: the same buckets and tiles, with 64-bit indices.
 
     Digits have more bits, for whose counters tiles leave room.
     """
@@ -146,7 +146,7 @@ def notes(p: Hybrid) -> list[tuple[str, str]]:
 def _keys(p: Hybrid) -> str:
     dealt = f"{p.msd_group} lanes x {p.msd_items} = {p.msd_group * p.msd_items} keys dealt at once"
     held = f"{p.bucket_group} lanes x {p.bucket_items} = {p.bucket_group * p.bucket_items} keys at most"
-    tally = f"; from 2^30 keys on, a bucket is counted by its lowest {p.count_bits} bits" * (p.count_bits > 0)
+    tally = f"; with 64-bit indices, a bucket is counted by its lowest {p.count_bits} bits" * (p.count_bits > 0)
     return f"from {max(p.msd_from, p.alone) + 1} keys on, {dealt}; a bucket {held}, {p.bucket_places} places{tally}"
 
 

@@ -14,7 +14,7 @@
 // ranker: match_ballot, subgroups of 32
 // strategy: hybrid
 // one work-group alone: up to 11264 keys
-// buckets: from 1048577 keys on, 512 lanes x 24 = 12288 keys dealt at once; a bucket 256 lanes x 20 = 5120 keys at most, 4096 places; from 2^30 keys on, a bucket is counted by its lowest 14 bits
+// buckets: from 1048577 keys on, 512 lanes x 24 = 12288 keys dealt at once; a bucket 256 lanes x 20 = 5120 keys at most, 4096 places; with 64-bit indices, a bucket is counted by its lowest 14 bits
 // greatest count: 1099511627776 keys
 
 #ifdef __CUDACC_RTC__
