@@ -82,7 +82,7 @@ class Hybrid(Onesweep):
     work-group sorts on chip (`hsgen.algorithms.radix.hybrid.buckets`); 0 means never.  msd_group, msd_items: lanes and
     keys of the tiles that are dealt.  bucket_group, bucket_items: of a bucket, at most.  bucket_places: the counters on
     chip by which the keys of a bucket find their places, a power of two and about as many as its keys.
-    count_bits: with 64-bit indices a bucket is counted by its lowest count_bits bits, not sorted: by all that its keys do
+    count_bits: with 64-bit indices a bucket is counted, not sorted, by its lowest count_bits bits: all that its keys do
     not share.  count_group: the lanes that do so; they store count_group x count_items keys at once.
     finish_from, ...: the buckets of keys with values of 4 bytes (`hsgen.algorithms.radix.hybrid.pairs`).
     """
