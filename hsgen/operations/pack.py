@@ -17,7 +17,7 @@ from hsgen.core.interpreter import Options
 from hsgen.core.keys import KEYS, ORDERS, PLAIN, TYPES, Signature, Type
 from hsgen.core.sort import Sort
 from hsgen.operations.base import Operation
-from hsgen.operations.calls import Call
+from hsgen.operations.calls import Call, Load
 from hsgen.operations.inputs import Keys
 from hsgen.operations.oracle import ordered
 
@@ -29,6 +29,9 @@ WIDTH, BEGIN = 6, 24
 """The bits of a column in the number of a call; the bit at which the words to leave out at the low end begin."""
 KIND, DESCENDING, PRESENT = 2, 16, 32
 """Of a column: bits 0 and 1 are the logarithm of its bytes, those from `KIND` on its kind; flags."""
+
+HALVES = {4: (("i16", "descending"), ("u16", "ascending")), 8: (("i32", "descending"), ("u32", "ascending"))}
+"""The columns of a benchmark, by the bytes of a key: two that fill it."""
 
 By = Sequence[tuple[str, str]]
 """Columns: key types, and orders."""
@@ -93,6 +96,8 @@ class _Pack(Operation):
     items, unit, element = "rows", "rows", "key"
     section = "pack", "Packs columns into {} keys"
     order = 7
+    timed = True
+    workload = "pack of two columns"
 
     def subject(self, sort: Sort) -> str:
         """See `Operation`."""
@@ -153,6 +158,24 @@ class _Pack(Operation):
             values=more.get("values"),
             how=replace(how, columns=number(by, begin)),
         )
+
+    def load(self, sort: Sort, keys: Keys, values: NDArray[Any] | None, how: Options, rng: np.random.Generator) -> Load:
+        """Return the pack of the high and the low bits of these keys: the column of `HALVES` and the next one."""
+        by, size = HALVES[sort.key.bytes], 4 * sort.key.bytes
+        low = f"u{sort.key.bytes // 2}"
+        columns = [(keys >> keys.dtype.type(size)).astype(low), keys.astype(low)]
+        return Load(
+            keys=columns[0],
+            values=None,
+            expected=packed(columns, by, 0, sort.key.bytes),
+            values_expected=None,
+            how=replace(how, columns=number(by)),
+            other=np.pad(columns[1], (0, len(keys) % 2)),  # columns are read as whole words
+        )
+
+    def moved(self, sort: Sort, n: int, how: Options) -> int | None:
+        """See `Operation`: the columns, and the keys that they fill."""
+        return 2 * n * sort.key.bytes
 
 
 OPERATION = _Pack()

@@ -20,7 +20,7 @@ from hsgen.core.keys import PLAIN, Signature
 from hsgen.engines.engine import KEYS_OUT, REPORT, VALUES_OUT
 from hsgen.engines.hosts import Host
 from hsgen.engines.pyopencl import Direct
-from hsgen.operations import layouts
+from hsgen.operations import layouts, pack
 from hsgen.operations.oracle import permutation
 from hsgen.targets import target
 from hsgen.tools import bench
@@ -303,3 +303,30 @@ def test_reductions_are_timed_by_the_c_runtime_where_runs_are_fewer_than_keys(
     command = f"-t cpu --runtime c --key u8 --value {value} --algorithm reduce_by_key --sizes 100,5000 --rounds 2"
     rows = rows_of(f"{command} --against numpy", capsys)
     assert [x["n"] for x in rows if x["baseline"] == "numpy"] == [100, 5000]
+
+
+@device
+@pytest.mark.parametrize(("name", "runtime"), [("cpu", "python"), ("cpu", "c"), ("generic", "python")])
+@pytest.mark.parametrize("key", ["u32", "u64"])
+def test_packs_are_timed_beside_those_of_numpy(
+    name: str, runtime: str, key: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Results are compared before they are timed; columns of an odd count of 16-bit items end within a word."""
+    command = f"-t {name} --runtime {runtime} --key {key} --algorithm pack --sizes 1,5001 --rounds 2"
+    rows = rows_of(f"{command} --against numpy", capsys)
+    assert [(x["n"], x["baseline"]) for x in rows if x["baseline"] == "numpy"] == [(1, "numpy"), (5001, "numpy")]
+    assert {x["task"] for x in rows} == {"pack"}
+
+
+def test_the_workload_of_packs_is_what_numpy_sorts_by() -> None:
+    """Rows in the order of the packed keys are in the order of their columns."""
+    rng, kinds = np.random.default_rng(1), {4: ("i2", "u2"), 8: ("i4", "u4")}
+    for size, (first, second) in kinds.items():
+        sort = target.find("generic").sort("pack", f"u{8 * size}")
+        few = rng.integers(0, 1 << 8 * size, 40, f"u{size}")  # columns with equal values
+        work = pack.OPERATION.load(
+            sort, rng.choice(few, 1001) ^ rng.integers(0, 9, 1001, f"u{size}"), None, Options(), rng
+        )
+        assert work.other is not None and len(work.other) % 2 == 0
+        columns = (work.other[:1001].view(second), -work.keys.view(first).astype(np.int64))
+        assert np.array_equal(np.lexsort(columns), np.argsort(work.expected, kind="stable"))

@@ -1,0 +1,49 @@
+"""What packs of columns are compared with."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from hsgen.core.sort import Sort
+from hsgen.engines.engine import Engine
+from hsgen.operations.calls import Load
+from hsgen.tools.bench.baselines.baseline import Run
+
+
+def numpy(engine: Engine, work: Load) -> Run:
+    """numpy's exclusive or, shift and or of a signed column in descending order and one below it, on one thread."""
+    assert work.other is not None
+    high, low, kind = work.keys, work.other[: len(work.keys)], work.expected.dtype
+    bits, made = kind.type(4 * kind.itemsize), {"keys": np.empty_like(work.expected)}
+    flip = high.dtype.type((1 << 8 * high.itemsize - 1) - 1)  # all bits for the order, and the sign
+
+    def run() -> None:
+        ordered: Any = (high ^ flip).astype(kind)
+        made["keys"] = ordered << bits | low
+
+    return Run(
+        name="numpy",
+        prepare=lambda: None,
+        sort=run,
+        result=lambda: made["keys"],
+        version=np.__version__,
+    )
+
+
+PACKING: Mapping[str, Callable[[Engine, Load], Run]] = {"numpy": numpy}
+"""Those that join two columns."""
+
+ALL = list(PACKING)
+
+
+def names(sort: Sort) -> list[str]:
+    """Return the baselines that pack columns."""
+    return list(PACKING)
+
+
+def start(name: str, engine: Engine, work: Load) -> Run:
+    """Set a baseline up."""
+    return PACKING[name](engine, work)
