@@ -12,7 +12,7 @@ from hsgen.core.keys import PLAIN, KeyType, Signature
 MAX_N = 1 << 30
 """The most rows: the words of a column have signed 32-bit indices."""
 
-_LANES = {"chip": 256, "memory": 1}
+_LANES = {"chip": 256, "memory": 32}  # the runtimes of CPUs make vectors of lanes, which share all branches
 _TILE = 1024
 
 
