@@ -66,7 +66,7 @@ check() {
     step cuda-$kind-v4 hsgen validate --api cuda -t "$target" --algorithm $kind --value v4 --order both --device 'NVIDIA#1'
   done
   step cuda-changes hsgen validate --api cuda -t "$target" --feature run-boundaries --device 'NVIDIA#1'
-  step cuda-large "$python" tests/device/large.py "$target" 2^30-1 2^30 2^32+12345
+  step cuda-large "$python" tests/device/large.py "$target" 2^29+1 2^30-1 2^30 2^32+12345
   step cuda-graph hsgen validate --api cuda -t "$target" --option graph=1 --device 'NVIDIA#1'
   step cuda-generic hsgen validate --api cuda -t generic --device 'NVIDIA#1'
   sanitize
