@@ -15,7 +15,8 @@ from hsgen.system import resources
 
 _FILE, _ROWS = "apis/cuda/python/rows.cu", "hs_rows"
 _THREADS = 256
-_UNITS = {1: "unsigned char", 2: "unsigned short", 4: "unsigned int", 8: "unsigned long long"}
+UNITS = {1: "unsigned char", 2: "unsigned short", 4: "unsigned int", 8: "unsigned long long"}
+"""The types of the numbers of bytes that are copied at a time."""
 
 CUDA = Language(f"""#define HS_KERNEL extern "C" __global__ void __launch_bounds__({_THREADS})
 #define HS_GLOBAL
@@ -54,6 +55,12 @@ class Packer(Packing):
         _launch(function, n, [words, n, *(x for c in mine for x in (c.at, 0, c.pitch))], stream, NAME)
 
 
+def rows_text(unit: int) -> str:
+    """Return the kernel that copies runs of bytes, in units of a number of these."""
+    text = (resources.templates() / _FILE).read_text(encoding="utf-8")
+    return f"#define HS_UNIT {UNITS[unit]}\n{text}"
+
+
 def copy_rows(device: Device, to: Column, source: Column, size: int, n: int, stream: int, index: int = 0) -> None:
     """Enqueue the copy of `size` bytes of each of `n` records; index: the address of the records' order, if not their
     own.
@@ -61,8 +68,7 @@ def copy_rows(device: Device, to: Column, source: Column, size: int, n: int, str
     Raises:
         Unavailable, Wrong: the kernel does not compile or load, or the driver refuses the launch.
     """
-    unit = gcd(size, to.at, to.pitch, source.at, source.pitch, max(_UNITS))
-    text = (resources.templates() / _FILE).read_text(encoding="utf-8")
-    function = kernels.single(device, _ROWS, f"#define HS_UNIT {_UNITS[unit]}\n{text}", _FILE)
+    unit = gcd(size, to.at, to.pitch, source.at, source.pitch, max(UNITS))
+    function = kernels.single(device, _ROWS, rows_text(unit), _FILE)
     numbers = [source.at, source.pitch // unit, to.at, to.pitch // unit, index, size // unit, n]
     _launch(function, n * (size // unit), numbers, stream, _ROWS)
