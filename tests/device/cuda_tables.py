@@ -7,10 +7,12 @@ part, and exits with 1 if anything differs; with `warm K N` it only compiles par
 
 from __future__ import annotations
 
+import re
 import sys
 import time
 import traceback
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import cuda_arrays
@@ -252,6 +254,15 @@ def captured() -> None:
     check(bool((order.cpu().numpy() == right).all()), "a table on a stream of its own")
 
 
+def guide() -> None:
+    """The program of docs/guides/python-nvidia.md that uses these classes."""
+    text = (Path(__file__).resolve().parents[2] / "docs/guides/python-nvidia.md").read_text(encoding="utf-8")
+    (program,) = (x for x in re.findall(r"^```python\n(.*?)^```$", text, re.M | re.S) if "ColumnSorter" in x)
+    check(len(program.splitlines()) <= 40, "the program of the guide is short")
+    exec(compile(program, "python-nvidia.md", "exec"), {})
+    check(True, "the program of the guide")
+
+
 def warm(part: int = 0, parts: int = 1) -> None:
     """Compile what the cases need, or a part of it."""
     work: list[Callable[[], Any]] = [lambda by=by: _warm_table(by) for by in COLUMNS]
@@ -353,7 +364,7 @@ def main() -> int:
         return 0
     cases = int(sys.argv[1]) if sys.argv[1:] and sys.argv[1] != "speed" else 0 if sys.argv[1:] else 4000
     work = [(part, (cases * share // 10,)) for part, share in PARTS] if cases else [(speed, ())]
-    for part, given in [*work, *([(captured, ())] if cases else [])]:
+    for part, given in [*work, *([(captured, ()), (guide, ())] if cases else [])]:
         begin, before = time.perf_counter(), check.cases  # type: ignore[attr-defined]
         try:
             part(*given)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import subprocess
@@ -11,7 +12,7 @@ from typing import Any
 import pytest
 from conftest import missing
 from nightly import nightly
-from test_webgpu_js import LARGEST, NPM, driver, lines, node
+from test_webgpu_js import LARGEST, NPM, ROOT, SCRIPTS, driver, lines, node
 
 from hsgen.cli import main
 
@@ -103,3 +104,34 @@ def test_a_table_takes_little_of_a_page(node: str, tmp_path: Path) -> None:
     assert len(done.stdout) <= LARGEST
     assert set(re.findall(r"(?:auto|gather|pack)_u\w+", done.stdout)) == set(names)
     assert "firstIndices" not in done.stdout
+
+
+GUIDE = """import {{ opened, buffer, read }} from "{scripts}/dawn.mjs";
+const {{ device }} = await opened("{npm}", []), encoder = device.createCommandEncoder(), n = 4;
+const prices = buffer(device, Float32Array.of(2, 9, 9, 7)), days = buffer(device, Uint16Array.of(5, 8, 3, 1));
+const colors = buffer(device, Uint32Array.from({{ length: 3 * n }}, (_, i) => i));
+const sortedColors = buffer(device, new Uint32Array(3 * n));
+const order = buffer(device, new Uint32Array(n));
+{program}
+device.queue.submit([encoder.finish()]);
+const words = async (from, count) => [...new Uint32Array((await read(device, from, 4 * count)).buffer)].join();
+console.log(JSON.stringify([await words(order, n), await words(sortedColors, 3 * n)]));
+process.exit(0);
+"""
+
+
+def test_the_program_of_the_guide(node: str, driver: Path, tmp_path: Path) -> None:
+    text = (ROOT / "docs/guides/columns.md").read_text(encoding="utf-8")
+    (program,) = re.findall(r"^```js\n(.*?)^```$", text, re.M | re.S)
+    (command,) = (x for x in re.findall(r"^```sh\n(.*?)^```$", text, re.M | re.S) if "--api webgpu" in x)
+    words = command.replace("\\\n", " ").split()[1:]
+    assert main([*words[:-1], str(tmp_path / "sorts")]) == 0
+    imported, rest = program.split("\n", 1)
+    start = imported + "\n" + GUIDE.format(scripts=SCRIPTS, npm=NPM, program=rest)
+    (tmp_path / "start.mjs").write_text(start, encoding="utf-8")
+    environment = {**os.environ, "VK_DRIVER_FILES": str(driver)}
+    done = subprocess.run(
+        [node, "start.mjs"], cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=200, check=False
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+    assert json.loads(done.stdout) == ["2,1,3,0", "6,7,8,3,4,5,9,10,11,0,1,2"]
