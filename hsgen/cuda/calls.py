@@ -30,7 +30,7 @@ def run(device: Device, noun: str, library: Library, given: Sequence[Any], strea
     library: of the first of the arrays `given`; None among these: not given.  They are kept for the call.
 
     Raises:
-        TypeError, ValueError: the stream is none, or of another GPU.
+        TypeError, ValueError: it is not a stream, or one of another GPU.
     """
     entered = device.enter()
     try:

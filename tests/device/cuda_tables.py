@@ -2,7 +2,7 @@
 
 Run as a program on a machine with such a GPU: python tests/device/cuda_tables.py [CASES].  It prints a line for each
 part, and exits with 1 if anything differs; with `warm K N` it only compiles part K of N of the kernels, and with
-`speed` it times tables and groups beside PyTorch and CuPy.
+`speed` it compares their speed with PyTorch and CuPy.
 """
 
 from __future__ import annotations
@@ -311,7 +311,7 @@ def timed(run: Callable[[], Any], calls: int = 20) -> float:
 
 
 def speed() -> None:
-    """Tables and groups beside what PyTorch and CuPy have for them."""
+    """Tables and groups compared with what PyTorch and CuPy have for them."""
     for log in (16, 20, 24):
         narrow_speed(log, 1 << log)
         wide_speed(log, 1 << log)
