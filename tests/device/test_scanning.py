@@ -21,7 +21,9 @@ import numpy as np
 import pytest
 from conftest import missing
 from every import direct
-from nightly import nightly, thinned
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from nightly import NIGHTLY, nightly, thinned
 from sums import SHAPES, sum_of
 from test_oclgrind import grind
 from test_vulkan import Lavapipe, lanes, lavapipe, validated
@@ -133,6 +135,25 @@ def test_a_wrong_sum_is_caught(embedded: Host) -> None:
     report = validation.run(made, [(10, "random"), (200, "all greatest")], 1)
     assert report.failed == 4
     assert report.failures[0].startswith("10 rows, random, out of place: element 0 is 0, should be ")
+
+
+@settings(max_examples=40 if NIGHTLY else 5, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    key=st.sampled_from(ELEMENTS),
+    lanes=st.integers(0, 6),
+    columns=st.integers(1, 16),
+    items=st.integers(1, 9),
+    groups=st.integers(1, 9),
+    exclusive=st.booleans(),
+    counts=st.lists(st.integers(0, 4000), min_size=3, max_size=3),
+)
+def test_shapes(
+    embedded: Host, key: str, lanes: int, columns: int, items: int, groups: int, exclusive: bool, counts: list[int]
+) -> None:
+    """A work-group has a lane for each column, or is one lane."""
+    lanes = 1 << lanes if 1 << lanes >= columns else 1
+    shape = {"work_group": lanes, "items": items, "coordination": "scan", "groups": groups}
+    check(engine(embedded, key, columns=columns, exclusive=exclusive, **shape), counts)
 
 
 @pytest.mark.parametrize("name", MUTANTS)
@@ -276,14 +297,14 @@ def test_signed_sums(queue: Any, key: str) -> None:
 def test_what_the_python_api_refuses(queue: Any) -> None:
     scanner = Scanner(queue.context, "u32", columns=4)
     empty = lambda *shape, **more: array.empty(queue, shape, np.uint32, **more)  # noqa: E731
-    for given, line in (
+    for rows, line in (
         (empty(10, 3), r"shape \(10, 3\); give \(rows, 4\)"),
         (empty(10, 4, order="F"), "not in C order"),
         (empty(10), "10 elements, which are no whole rows of 4"),
         (array.empty(queue, (10, 4), np.uint64), "elements of uint64"),
     ):
         with pytest.raises(ValueError, match=line):
-            scanner(queue, given)
+            scanner(queue, rows)
     with pytest.raises(ValueError, match="holds 10 rows of 4, 11 are to be summed up"):
         scanner(queue, empty(10, 4), n=11)
     both = empty(20, 4)

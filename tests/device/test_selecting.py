@@ -18,7 +18,9 @@ from typing import Any
 import numpy as np
 import pytest
 from every import direct
-from nightly import nightly, thinned
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from nightly import NIGHTLY, nightly, thinned
 from selections import sort_of
 from test_oclgrind import grind
 from test_vulkan import Lavapipe, lavapipe, validated
@@ -100,6 +102,27 @@ def test_a_wrong_selection_is_caught(embedded: Host) -> None:
         made.sort = replace(made.sort, parts=expecting.sort.parts)
         report = validation.run(made, [(n, "random") for n in (100, 120, 250) * 8], 1)
         assert report.failed and "should be" in report.failures[0]
+
+
+@st.composite
+def shapes(draw: st.DrawFn) -> dict[str, Any]:
+    """Parameters of selections: a work-group holds at least two keys for each lane."""
+    lanes = draw(st.integers(2, 6))
+    return {
+        "work_group": 1 << lanes,
+        "items": draw(st.integers(1, 9)),
+        "capacity": 1 << draw(st.integers(lanes + 1, 9)),
+        "bits": draw(st.integers(2, 9)),
+        "groups": draw(st.integers(1, 9)),
+        "row_limit": draw(st.integers(1, 900)),
+    }
+
+
+@settings(max_examples=40 if NIGHTLY else 5, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(key=st.sampled_from([*KEYS]), value=st.sampled_from(["none", "v8", "index"]), shape=shapes(), data=st.data())
+def test_shapes(embedded: Host, key: str, value: str, shape: dict[str, Any], data: st.DataObject) -> None:
+    counts = data.draw(st.lists(st.integers(0, 3000), min_size=2, max_size=2), label="counts")
+    check(engine(embedded, key, value, **shape), (*counts, shape["capacity"] + 1))
 
 
 @pytest.mark.parametrize("name", MUTANTS)
