@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 from math import gcd
 from typing import Any
 
@@ -42,6 +43,7 @@ class Packer(Packing):
     def __init__(self, device: Device, by: By, pack: Pack) -> None:
         super().__init__(by, pack)
         self._gpu = device
+        self._functions: dict[tuple[bool, ...], Any] = {}
 
     def __call__(self, columns: Sequence[Column], words: int, n: int, stream: int) -> None:
         """Enqueue the packing of `n` rows of all columns into words at an address.
@@ -50,11 +52,14 @@ class Packer(Packing):
             Unavailable, Wrong: the kernel does not compile or load, or the driver refuses the launch.
         """
         mine = self.mine(columns)
-        text = self.text(self.whole(mine), CUDA)
-        function = kernels.single(self._gpu, NAME, text, "the packing of columns")
-        _launch(function, n, [words, n, *(x for c in mine for x in (c.at, 0, c.pitch))], stream, NAME)
+        whole = self.whole(mine)
+        if whole not in self._functions:
+            text = self.text(whole, CUDA)
+            self._functions[whole] = kernels.single(self._gpu, NAME, text, "the packing of columns")
+        _launch(self._functions[whole], n, [words, n, *(x for c in mine for x in (c.at, 0, c.pitch))], stream, NAME)
 
 
+@cache
 def rows_text(unit: int) -> str:
     """Return the kernel that copies runs of bytes, in units of a number of these."""
     text = (resources.templates() / _FILE).read_text(encoding="utf-8")

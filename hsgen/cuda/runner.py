@@ -65,6 +65,7 @@ class Runner(Base):
         self._packed = sort.signature.value == "packed"
         self._kernels = Kernels(device, sort, rewrite)
         self._known: dict[Any, Checked] = {}
+        self._options_of: dict[tuple[bool, int | None], Options] = {}
         self._ready: dict[tuple[int, Options, bool], Prepared] = {}
 
     def _settle(self, held: dict[str, Range], asked: tuple[Any, ...]) -> tuple[int, Options]:
@@ -179,7 +180,10 @@ class Runner(Base):
 
     def options(self, *, discard: bool = False, end_bit: int | None = None) -> Options:
         """Return the options of calls with the key type and the order; discard: keys are not written."""
-        return replace(self._how, discard=discard, end=end_bit)
+        key = discard, end_bit
+        if key not in self._options_of:
+            self._options_of[key] = replace(self._how, discard=discard, end=end_bit)
+        return self._options_of[key]
 
     def _apart_of(self, placed: dict[str, Range], held: dict[str, Range], n: int) -> tuple[Any, ...]:
         """The pairs of arrays that must not overlap, with the bytes that the call uses of each."""
