@@ -38,6 +38,8 @@ CHOSEN: tuple[tuple[str, str, dict[str, Any]], ...] = (
     ("generic", "radix", {"sorted_exit": True}),
     ("webgpu-cpu", "radix", {"items": 32}),
     ("generic", "bitonic", {"path_from": 4096}),
+    ("amd-rdna", "bitonic", {"compact": True}),
+    ("lavapipe", "bitonic", {"compact": True}),
 )
 """Choices that no target makes: a target, one of its labels, and the changes to its parameters."""
 
