@@ -139,6 +139,29 @@ def _group(d: Device) -> Generator[None, None, None]:
     d.store(number, before)
 
 
+def _in_section(d: Device) -> Generator[None, None, None]:
+    """A work-group of the look-back within sections; it stops before each atomic access."""
+    p = d.p
+    yield
+    number = int(d.words[TICKET])
+    d.words[TICKET] += 1
+    if number >= d.tiles:
+        return
+    own = d.total(number)
+    last = number % p.section_tiles == p.section_tiles - 1
+    withheld = bool(p.withhold) and number % p.withhold == p.withhold - 1
+    if not last and not withheld:
+        yield from _post(d, number, own, COUNTED)
+    before = np.zeros_like(own)
+    for tile in range(max(0, number - number % p.section_tiles - 1), number):
+        for column in range(p.columns):
+            _, value = yield from _look(d, tile, column)
+            before[column : column + 1] += own.dtype.type(value)
+    if last or withheld:
+        yield from _post(d, number, before + own if last else own, COUNTED)
+    d.store(number, before)
+
+
 def _single(d: Device, groups: int) -> None:
     d.store(0, np.zeros_like(d.source[0]))
 
@@ -173,8 +196,15 @@ def _begin(d: Device, groups: int) -> None:
 
 
 def _lookback(d: Device, groups: int) -> None:
+    _interleaved(d, [_group(d) for _ in range(groups)])
+
+
+def _sections(d: Device, groups: int) -> None:
+    _interleaved(d, [_in_section(d) for _ in range(groups)])
+
+
+def _interleaved(d: Device, waiting: list[Generator[None, None, None]]) -> None:
     begun: list[Generator[None, None, None]] = []
-    waiting = [_group(d) for _ in range(groups)]
     while waiting or begun:
         if waiting and (not begun or d.rng.integers(4) == 0):
             begun.append(waiting.pop())
@@ -222,6 +252,7 @@ PLAY: dict[str, Callable[[Device, int], None]] = {
     "scan": _scan,
     "begin": _begin,
     "lookback": _lookback,
+    "sections": _sections,
     "settle": _settle,
     "apply": _apply,
 }
