@@ -83,7 +83,7 @@ def lookback(p: Params) -> Kernel:
 
 def sections(p: Params) -> Kernel:
     """Return the single-pass kernel whose tiles look back within sections."""
-    seen = (_keys("seen", p.subgroups * p.columns), Array(name="drawn", type="u32", count=1))
+    seen = (_keys("seen", p.columns), Array(name="drawn", type="u32", count=1))
     made = _kernel(p, "sections", "scan a tile, look back in its section, store", (SOURCE, DESTINATION, WORDS), seen)
     return _in_registers(p, made)
 
