@@ -8,7 +8,7 @@
  *   ./compare_cub_operations 9 reduce 2^20 2^24
  *   ./compare_cub_operations 9 top-k 2^20 2^24 2^28
  * scan-x1 to scan-x4 are of rows of u32; a copy of the rows is measured with them.  Keys to reduce are sorted, each of
- * n groups, n / 16 or 1000, with values.  top-8, top-256 and top-4096 are of f32 keys.  Exit code 0 if all were right, else 1. */
+ * n groups, n / 16 or 1000, with values.  top-8, top-256 and top-4096 are of f32 keys in (-1, 1), bits-8 and so on of any.  Exit code 0 if all were right, else 1. */
 #include "compare_cub.h"
 
 #include <cub/device/device_radix_sort.cuh>
@@ -124,16 +124,21 @@ static bool reduce(uint64_t groups, const char *kind, int rounds, const char *te
     return right;
 }
 
-/* Bits of f32 keys in (-1, 1). */
-__global__ void floats(float *out, uint64_t n)
+/* Keys in (-1, 1); or any positive or negative numbers but NaN. */
+__global__ void floats(float *out, uint64_t n, bool any)
 {
-    EACH(i, n) out[i] = static_cast<float>(static_cast<int>(mixed(i))) * (1.f / 2147483648.f);
+    EACH(i, n)
+    {
+        const int bits = static_cast<int>(mixed(i));
+        const float x = __int_as_float(bits);
+        out[i] = any ? (x == x ? x : 0.f) : static_cast<float>(bits) * (1.f / 2147483648.f);
+    }
 }
 
-static bool top(uint64_t k, int rounds, const char *text, uint64_t n)
+static bool top(uint64_t k, bool any, int rounds, const char *text, uint64_t n)
 {
     float *keys = memory<float>(n), *made = memory<float>(k), *sorted = memory<float>(n), *ordered = memory<float>(k);
-    floats<<<2048, 256>>>(keys, n);
+    floats<<<2048, 256>>>(keys, n, any);
     const sorter first(HS_TOP_K, "f32", "none", n);
     const auto all = [=](void *at, size_t &bytes) { return cub::DeviceRadixSort::SortKeysDescending(at, bytes, keys, sorted, n); };
     const auto some = [=](void *at, size_t &bytes) { return cub::DeviceRadixSort::SortKeysDescending(at, bytes, made, ordered, k); };
@@ -149,7 +154,7 @@ static bool top(uint64_t k, int rounds, const char *text, uint64_t n)
     }
     temporary room(cubs), part(some);
     bool own = true;
-    const std::string name = "top-" + std::to_string(k);
+    const std::string name = (any ? "bits-" : "top-") + std::to_string(k);
     const bool right = race(name.c_str(), text, n, rounds, {{"sorted, deterministic", [&] {
                                 hs_cuda_top_k_args args = {};
                                 cudaError_t code = cudaSuccess;
@@ -194,7 +199,8 @@ int main(int count, char **words)
             right &= reduce(n / 16, "groups-n/16", rounds, words[i], n);
             right &= reduce(1000, "groups-1000", rounds, words[i], n);
         } else {
-            for (const uint64_t k : {8, 256, 4096}) right &= top(k, rounds, words[i], n);
+            for (const bool any : {false, true})
+                for (const uint64_t k : {8, 256, 4096}) right &= top(k, any, rounds, words[i], n);
         }
     }
     return right ? 0 : 1;
