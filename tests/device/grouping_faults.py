@@ -83,7 +83,6 @@ SECTION_FAULTS = (
     (r"kind < 2 \?", "kind < 3 ?"),
     (r"== 2 \? ~0u : 0u", "== 1 ? ~0u : 0u"),
     (r"(before|all) \+= (count|before);", "\1 += 0u;"),
-    (r"\* 2 - 1 :", "* 2 :"),
     (r"lane <= number", "lane < number"),
     (r"% 2 == 1,", "% 2 == 0,"),
     (r"near != 0u \?", "false ?"),
