@@ -221,6 +221,24 @@ def test_sums_of_floats_are_in_the_documented_order(embedded: Host, pocl: Host, 
                 assert problem is None, (n, kind, problem)
 
 
+@pytest.mark.parametrize("n", [3, 700])
+def test_sums_of_minus_zeros_are_minus_zero(embedded: Host, n: int) -> None:
+    keys = np.repeat(np.arange(n, dtype=np.uint32), 2)[:n]
+    values = np.full(n, -0.0, np.float32)
+    for shape in ({}, SECTIONS):
+        call = Call(
+            n=n,
+            keys=keys,
+            expected=keys[starts(keys)],
+            in_place=False,
+            values=values.view(np.uint32).reshape(-1, 1),
+            values_expected=values[starts(keys)].view(np.uint32).reshape(-1, 1),
+            how=Options(reduction=number("sum", "f32")),
+            report=np.array([len(starts(keys))], np.uint32),
+        )
+        assert Frame(direct(embedded, small("u32", **shape)), n).run(call) is None
+
+
 @pytest.fixture(scope="module")
 def queue(embedded: Host) -> Iterator[Any]:
     context = context_for(embedded)  # kept: Intel's runtime frees a context that only a queue holds
