@@ -1,7 +1,7 @@
 """Small reductions by key, and faults planted in their kernels; test_grouping.py runs it.
 
-Usage: grouping_faults.py DEVICE SHAPE STEP FIRST prints for every STEPth fault of the shape, `spans` or `sections`, from
-the one with number FIRST on, whether a validation catches it.
+Usage: grouping_faults.py DEVICE SHAPE STEP FIRST prints for every STEPth fault of a shape in `SHAPES`, from the one with
+number FIRST on, whether a validation catches it.
 """
 
 from __future__ import annotations

@@ -18,9 +18,9 @@ import numpy as np
 import pytest
 from every import direct
 from grouping_faults import SECTIONS, small
-from models import sections
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from models import sections
 from nightly import NIGHTLY, nightly, thinned
 from numpy.typing import NDArray
 from test_vulkan import Lavapipe, lavapipe, validated

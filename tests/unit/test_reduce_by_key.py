@@ -38,7 +38,10 @@ def test_every_target_reduces(name: str) -> None:
             assert sort.operation == "reduce_by_key" and sort.key.name == TYPES[key].key and sort.label == sort.key.name
             assert sort.signature.floats == (sort.signature.value == "v4") and not sort.signature.key_transform
             assert max(k.local_bytes(sort.key) for k in sort.kernels) <= p.local_bytes() <= found.device.local_bytes
-            assert all(len(k.buffers) <= (9 if p.sections else 8) and k.work_group <= found.device.work_group for k in sort.kernels)
+            assert all(
+                len(k.buffers) <= (9 if p.sections else 8) and k.work_group <= found.device.work_group
+                for k in sort.kernels
+            )
             assert p.items < 32 and p.items % 2 == 1 - p.sections and p.tile >= 128
             assert not p.sections or (p.items % 4 == 0 and p.work_group % p.subgroup == 0 and found.device.promised)
             for n in (p.tile + 1, 1 << 20, 1 << 30):

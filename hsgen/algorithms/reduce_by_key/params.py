@@ -33,8 +33,8 @@ class Params:
 
     work_group, items: lanes, a power of two, and the adjacent keys of each, an odd number below 32, so that lanes
     access different banks of local memory.  groups: the most work-groups, each with a span of tiles.
-    subgroup: from 4 on, tiles look back within sections: lanes of subgroups exchange what they reduce, and items are whole
-    vectors, 32 at most.  resident: work-groups that a core is to hold at once.
+    subgroup: from 4 on, tiles look back within sections: lanes of subgroups exchange what they reduce, and items are
+    whole vectors, 32 at most.  resident: work-groups that a core is to hold at once.
     """
 
     key: KeyType
@@ -62,7 +62,7 @@ class Params:
 
     @property
     def group_tiles(self) -> int:
-        """The tiles of a group of a section, and the groups of a section: so lanes of a subgroup read one state each."""
+        """The tiles of a group, and the groups of a section: so lanes of a subgroup read one state each."""
         return self.subgroup // 2
 
     @property

@@ -88,7 +88,7 @@ class Params:
 
     @property
     def group_tiles(self) -> int:
-        """The tiles of a group of a section, and the groups of a section: so lanes of a subgroup read one state each."""
+        """The tiles of a group, and the groups of a section: so lanes of a subgroup read one state each."""
         return self.subgroup // 2
 
     @property
@@ -163,6 +163,9 @@ def notes(p: Params) -> list[tuple[str, str]]:
     return [
         ("rows", f"{p.columns} elements, {'exclusive' if p.exclusive else 'inclusive'} sums"),
         ("tile", f"{p.work_group} lanes x {p.items} = {p.tile} rows, {most}"),
-        ("coordination", p.coordination + (f" of {p.group_tiles} groups of {p.group_tiles} tiles" if p.sections else "")),
+        (
+            "coordination",
+            p.coordination + (f" of {p.group_tiles} groups of {p.group_tiles} tiles" if p.sections else ""),
+        ),
         ("single work-group", f"up to {p.tile} rows"),
     ]

@@ -25,7 +25,7 @@ _SHARE = {"chip": (256, 64, 512), "memory": (64, 256, 64)}
 def specialize(p: Mapping[str, Params], key: KeyType, signature: Signature, device: Device) -> Params | None:
     """Return the parameters for an element width; None for any signature but plain, and `FLOATS` for 32 bits.
 
-    Sums of floats do not look back but within sections, since the order of their additions would depend on when tiles run.
+    Sums of floats look back only within sections: else the order of their additions would depend on when tiles run.
     """
     own = p.get(key.name)
     if own is None or signature not in (PLAIN, FLOATS) or (signature == FLOATS and key.bytes != 4):
