@@ -1,6 +1,6 @@
 """Small reductions by key, and faults planted in their kernels; test_grouping.py runs it.
 
-Usage: grouping_faults.py DEVICE SHAPE STEP FIRST prints for every STEPth fault of a shape in `SHAPES`, from the one with
+Usage: grouping_faults.py DEVICE SHAPE STEP FIRST prints for every STEPth fault of a shape, from the one with
 number FIRST on, whether a validation catches it.
 """
 

@@ -25,7 +25,7 @@ def joined(first: Part, second: Part) -> Part:
 
 
 def scanned(parts: list[Part]) -> tuple[Part, list[Part]]:
-    """All parts of the lanes of a subgroup as one, and for each lane those before it, by exchanges over 1, 2, 4 lanes."""
+    """All parts of the lanes of a subgroup as one, and those before each lane, by exchanges over 1, 2, 4 lanes."""
     before: list[Part] = [(0, None)] * len(parts)
     far = 1
     while far < len(parts):
