@@ -35,6 +35,7 @@ RARE = (
 CHOSEN: tuple[tuple[str, str, dict[str, Any]], ...] = (
     ("cpu", "scan-x1", {"coordination": "lookback"}),
     ("generic", "scan-x1", {"coordination": "lookback"}),
+    ("cpu", "scan-x1", {"coordination": "sections", "subgroup": 8, "work_group": 64, "items": 8}),
     ("generic", "radix", {"sorted_exit": True}),
     ("webgpu-cpu", "radix", {"items": 32}),
     ("generic", "bitonic", {"path_from": 4096}),
