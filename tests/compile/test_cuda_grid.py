@@ -141,14 +141,20 @@ def test_equal_keys_keep_their_order(name: str, tmp_path: Path) -> None:
     counts = (1, 2, 31, 63, 64, 65, 149, 150, 151, 200, 256, 257, 320, 512, 640, 641, 960, 1279, 1280)
     for number, n in enumerate(counts):
         for kind in range(8):
-            begin, end = ((0, None), (number % 32, number % 32), (3, 29))[kind % 3] if signature.bit_range else (0, None)
+            begin, end = (
+                ((0, None), (number % 32, number % 32), (3, 29))[kind % 3] if signature.bit_range else (0, None)
+            )
             how = Options(begin=begin, end=end, discard=signature.index and kind == 4)
             if signature.key_transform:
                 how = replace(how, kind=number % 3, descending=kind % 2 == 1)
             if signature.device_count:
                 how = replace(how, device_count=number % 2 == 1)
             most = min(n + 100, 1280) if how.device_count else -1
-            keys = keys_of(rng, n, key, kind) if kind < 6 else rng.integers(0, n // kind + 1, n).astype(f"u{key[1:]}"[0] + str(KEYS[key].bytes))
+            keys = (
+                keys_of(rng, n, key, kind)
+                if kind < 6
+                else rng.integers(0, n // kind + 1, n).astype(f"u{key[1:]}"[0] + str(KEYS[key].bytes))
+            )
             keys = keys << keys.dtype.type(24) if kind == 7 else keys
             assert right(made, keys, how, in_place=(number + kind) % 2 == 0, seed=number, n=most), (n, kind, how)
 

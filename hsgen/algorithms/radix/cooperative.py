@@ -54,7 +54,7 @@ class Cooperative(Ranked):
 
     @property
     def alongside(self) -> bool:
-        """Whether values go through local memory: not the indices of keys that are dealt, which take no time to make."""
+        """Whether values go through local memory: not the indices of dealt keys, which take no time to make."""
         return super(Cooperative, self).alongside and not (self.dealt and self.signature.index)
 
 

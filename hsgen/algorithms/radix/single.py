@@ -11,7 +11,7 @@ from hsgen.algorithms.device_constraints import Problem
 from hsgen.algorithms.radix import rankers, rows, search_space
 from hsgen.algorithms.radix.parts import NEAR, moving, ranking, sums
 from hsgen.algorithms.radix.rankers import Ranked, array
-from hsgen.algorithms.radix.tile import Tile, recast
+from hsgen.algorithms.radix.tile import recast
 from hsgen.algorithms.search_space import Box, steps
 from hsgen.core.buffers import Array
 from hsgen.core.device import Device
@@ -66,7 +66,7 @@ def with_room(made: Kernel) -> Kernel:
 
 
 def slots(p: Ranked) -> tuple[Array, ...]:
-    """Return what else a stable sort by places takes: the slots of keys that no ranking stores, and values of a word."""
+    """Return what else a stable sort by places takes: slots that no ranking stores, and values of a word."""
     order = () if p.valued else (array("order", p.tile),)
     kept = p.signature.value_bytes == 4 and not p.signature.index
     return (*order, *([array("held", p.tile)] if kept else []))
