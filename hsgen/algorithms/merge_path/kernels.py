@@ -14,6 +14,8 @@ PARTS, SPLITS = 0, 32
 number of its keys that precede it."""
 
 WORDS = Buffer(name="words", type="u32")
+LANES = 1024
+"""Lanes of a core that registers must suffice for, where tiles are moved by vectors."""
 SECOND = Buffer(name="second", read_only=True)
 SECOND_VALUES = Buffer(name="second_values", type="value", read_only=True)
 
@@ -51,7 +53,7 @@ def merge(p: Params) -> Kernel:
     body = "walk_rows" if p.row else "walk" if p.walks else "merge_vectors" if p.vectors else "merge"
     what = f"merge {p.tile} keys in a work-group"
     made = _kernel(p, "merge", what, (SOURCE, SECOND, DESTINATION, *values, WORDS), tuple(arrays), body)
-    return replace(made, row=p.row, key_vectors=p.vectors)
+    return replace(made, row=p.row, key_vectors=p.vectors, resident=max(1, LANES // p.work_group) * p.vectors)
 
 
 def room(p: Params) -> int:

@@ -19,10 +19,11 @@ CHAIN_ROWS = 8192  # by rows: chains take less time, so that the binary searches
 ROWS = {0: (16, 4), 4: (8, 4), 8: (16, 2), 16: (16, 2)}
 """Keys of a row, and chains, by the size of values in bytes.  All values were measured: docs/results/merging.md."""
 
-LARGE, VECTOR_LANES, VECTOR_ITEMS = 1 << 17, 512, 23
-"""The local memory from which on tiles are larger and moved by vectors; their lanes, and the keys of a lane."""
+LARGE, VECTOR_LANES, VECTOR_ITEMS, VECTOR_WORDS = 1 << 17, 512, 23, 25
+"""The local memory from which on tiles are larger and moved by vectors; their lanes, the most keys of a lane, and the most
+words of its keys and of the slots of their values, of which two work-groups of a core have registers."""
 ALONE = 1 << 24
-"""The count up to which work-groups find the ends of such tiles by themselves; beyond, that takes longer than a launch."""
+"""The count up to which work-groups find the ends of such tiles by themselves; beyond, a launch takes less time."""
 
 FEW = 1024  # keys of a sequential lane in a work-group of several
 
@@ -64,7 +65,9 @@ def _vectors(key: KeyType, signature: Signature, device: Device) -> Params | Non
     """The parameters of larger tiles, two of which local memory holds; None for narrow keys or less local memory."""
     if device.local_bytes < LARGE or device.work_group < VECTOR_LANES or key.bytes < 4:
         return None
-    made = Params(key=key, work_group=VECTOR_LANES, items=VECTOR_ITEMS, vectors=True, signature=signature)
+    words = key.held // 4 + (signature.value_bytes > 0)
+    items = min(VECTOR_ITEMS, (VECTOR_WORDS // words - 1) // 2 * 2 + 1)
+    made = Params(key=key, work_group=VECTOR_LANES, items=items, vectors=True, signature=signature)
     while 2 * merge(made).local_bytes(key) > device.local_bytes:
         made = replace(made, items=made.items - 2)
     return made
