@@ -20,8 +20,8 @@ ROWS = {0: (16, 4), 4: (8, 4), 8: (16, 2), 16: (16, 2)}
 """Keys of a row, and chains, by the size of values in bytes.  All values were measured: docs/results/merging.md."""
 
 LARGE, VECTOR_LANES, VECTOR_ITEMS, VECTOR_WORDS = 1 << 17, 512, 23, 25
-"""The local memory from which on tiles are larger and moved by vectors; their lanes, the most keys of a lane, and the most
-words of its keys and of the slots of their values, of which two work-groups of a core have registers."""
+"""The local memory from which on tiles are larger and moved by vectors; their lanes, the most keys of a lane, and the
+most words of its keys and of the slots of their values, for which two work-groups of a core have registers."""
 ALONE = 1 << 24
 """The count up to which work-groups find the ends of such tiles by themselves; beyond, a launch takes less time."""
 

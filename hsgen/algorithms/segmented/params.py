@@ -28,8 +28,8 @@ COMPARED = 64
 MOST_PARTS = 2**31 - 1
 """The most segments of a call."""
 LARGE, SHARE = 1 << 17, 4
-"""The local memory from which on the greatest segment that is sorted with others is this share of what a work-group holds,
-instead of a half: so the others fill more of it."""
+"""The local memory from which on the greatest segment that is sorted with others is a part of what a work-group holds,
+one in `SHARE`, so that the others fill most of it; with less memory, a half."""
 REGISTERS = 48
 """The 32-bit words of keys, indices and values that a lane keeps in registers."""
 
