@@ -64,9 +64,15 @@ def room(p: Params) -> int:
     return 2 * p.items + 4 * (16 // p.key.held) if p.vectors else 0
 
 
+def alone(p: Params) -> Params:
+    """Return the parameters of work-groups that find the ends of their tiles by themselves."""
+    return replace(p, items=p.alone_items, vectors=True)
+
+
 def merge_alone(p: Params) -> Kernel:
     """Return the kernel that also finds where its tile starts and ends."""
-    made, summary = merge(p), f"find the ends of {p.tile} keys, and merge them"
+    own = alone(p)
+    made, summary = merge(own), f"find the ends of {own.tile} keys, and merge them"
     arrays = (*made.arrays, Array(name="ends", type="u32", count=2))
     made = replace(made, name="merge_alone", template="merge_path/merge_alone", summary=summary, arrays=arrays)
     return replace(made, subgroup=p.subgroup, ballot=True)
