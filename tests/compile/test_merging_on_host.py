@@ -21,7 +21,7 @@ from hsgen.core.interpreter import Options, scratch_bytes
 from hsgen.core.keys import KEYS, Signature
 from hsgen.operations import oracle
 
-SHAPE: dict[str, Any] = {"work_group": 64, "items": 3, "vectors": True, "alone": 500, "subgroup": 32}
+SHAPE: dict[str, Any] = {"work_group": 64, "items": 3, "vectors": True, "alone": 500, "alone_items": 5, "subgroup": 32}
 CASES = {
     "u32": ("u32", Signature()),
     "u64": ("u64", Signature()),

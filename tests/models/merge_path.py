@@ -11,7 +11,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from hsgen.algorithms.merge_path.kernels import PARTS, SPLITS
+from hsgen.algorithms.merge_path.kernels import PARTS, SPLITS, alone
 from hsgen.algorithms.merge_path.params import Params
 from hsgen.core.interpreter import PLAIN, Options, launches
 from hsgen.core.sort import Sort
@@ -111,15 +111,16 @@ class _Merge:
         """Merge a tile in local memory, by its slots."""
         begin = group * self.p.tile
         if begin < self.n:
-            self.part(begin, self.words[SPLITS + group], self.words[SPLITS + 1 + group])
+            self.part(self.p, begin, self.words[SPLITS + group], self.words[SPLITS + 1 + group])
 
     def merge_alone(self, argument: int, groups: int) -> None:
         """Merge the tiles of work-groups that find the ends of these by themselves."""
         if not self.p.noted:
             _demand(argument == self.parts, "wrong count of the first array")
-        for begin in range(0, groups * self.p.tile, self.p.tile):
+        own = alone(self.p)
+        for begin in range(0, groups * own.tile, own.tile):
             if begin < self.n:
-                self.part(begin, *(self.among(min(begin + more, self.n)) for more in (0, self.p.tile)))
+                self.part(own, begin, *(self.among(min(begin + more, self.n)) for more in (0, own.tile)))
 
     def among(self, d: int) -> int:
         """A search by a subgroup, whose lanes try as many keys at once."""
@@ -133,9 +134,8 @@ class _Merge:
             low, high = [low, *(x + 1 for x in tried)][before], [*tried, high][before]
         return low
 
-    def part(self, begin: int, first: int, last: int) -> None:
+    def part(self, p: Params, begin: int, first: int, last: int) -> None:
         """Merge what begins at a key of the result, from the ends of its keys in the first array."""
-        p = self.p
         count = min(p.tile, self.n - begin)
         mine = min(max(last - first, 0), count)
         behind = begin - first - mine

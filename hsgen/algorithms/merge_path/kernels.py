@@ -14,6 +14,8 @@ PARTS, SPLITS = 0, 32
 number of its keys that precede it."""
 
 WORDS = Buffer(name="words", type="u32")
+LANES = 1024
+"""Lanes of a core that registers must suffice for, where tiles are moved by vectors."""
 SECOND = Buffer(name="second", read_only=True)
 SECOND_VALUES = Buffer(name="second_values", type="value", read_only=True)
 
@@ -51,7 +53,7 @@ def merge(p: Params) -> Kernel:
     body = "walk_rows" if p.row else "walk" if p.walks else "merge_vectors" if p.vectors else "merge"
     what = f"merge {p.tile} keys in a work-group"
     made = _kernel(p, "merge", what, (SOURCE, SECOND, DESTINATION, *values, WORDS), tuple(arrays), body)
-    return replace(made, row=p.row, key_vectors=p.vectors)
+    return replace(made, row=p.row, key_vectors=p.vectors, resident=max(1, LANES // p.work_group) * p.vectors)
 
 
 def room(p: Params) -> int:
@@ -62,9 +64,15 @@ def room(p: Params) -> int:
     return 2 * p.items + 4 * (16 // p.key.held) if p.vectors else 0
 
 
+def alone(p: Params) -> Params:
+    """Return the parameters of work-groups that find the ends of their tiles by themselves."""
+    return replace(p, items=p.alone_items, vectors=True)
+
+
 def merge_alone(p: Params) -> Kernel:
     """Return the kernel that also finds where its tile starts and ends."""
-    made, summary = merge(p), f"find the ends of {p.tile} keys, and merge them"
+    own = alone(p)
+    made, summary = merge(own), f"find the ends of {own.tile} keys, and merge them"
     arrays = (*made.arrays, Array(name="ends", type="u32", count=2))
     made = replace(made, name="merge_alone", template="merge_path/merge_alone", summary=summary, arrays=arrays)
     return replace(made, subgroup=p.subgroup, ballot=True)

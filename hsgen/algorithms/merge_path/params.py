@@ -22,7 +22,7 @@ class Params:
     spare: the most excess work-groups of a two-dimensional grid, if work-groups merge tiles.
     vectors: work-groups load and store keys by 16 bytes in dialects with vectors, for which a tile has more room.
     alone: the greatest count of which work-groups find the ends of their tiles by themselves, each end by a subgroup of
-    `subgroup` lanes; 0: a kernel before them finds all.
+    `subgroup` lanes, which then merge `alone_items` keys each, by vectors; 0: a kernel before them finds all.
     """
 
     key: KeyType
@@ -34,6 +34,7 @@ class Params:
     spare: int = 0
     vectors: bool = False
     alone: int = 0
+    alone_items: int = 0
     subgroup: int = 1
     signature: Signature = PLAIN
 

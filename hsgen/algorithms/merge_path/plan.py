@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hsgen.algorithms.merge_path.kernels import SPLITS, kernels
+from hsgen.algorithms.merge_path.kernels import SPLITS, alone, kernels
 from hsgen.algorithms.merge_path.params import Params
 from hsgen.core.kernels import Kernel
 from hsgen.core.plan import UNCAPPED, Binding, CallNumber, Grid, Guard, Literal, Plan, Step
@@ -40,14 +40,14 @@ def scratch(p: Params) -> Scratch:
 
 def _step(p: Params, kernel: Kernel) -> Step:
     """The row of a kernel.  `split` has one lane per tile, and one for the end of the last tile."""
-    first, splits, alone = (kernel.name == name for name in ("begin", "split", "merge_alone"))
-    lanes = p.work_group if splits else 1
+    first, splits, few = (kernel.name == name for name in ("begin", "split", "merge_alone"))
+    lanes, tile = p.work_group if splits else 1, alone(p).tile if few else p.tile
     return Step(
         kernel=kernel.name,
         bindings=tuple(_BOUND[b.name] for b in kernel.buffers),
-        guard=Guard(min_n=0 if first or alone else p.alone, max_n=p.alone if alone else MAX_N),
-        grid=Grid(add=p.tile - 1 + p.tile * lanes * splits, div=p.tile * lanes, cap=1 if first else UNCAPPED),
-        argument=CallNumber() if first or ((splits or alone) and not p.noted) else Literal(),
+        guard=Guard(min_n=0 if first or few else p.alone, max_n=p.alone if few else MAX_N),
+        grid=Grid(add=tile - 1 + tile * lanes * splits, div=tile * lanes, cap=1 if first else UNCAPPED),
+        argument=CallNumber() if first or ((splits or few) and not p.noted) else Literal(),
     )
 
 
@@ -66,7 +66,10 @@ def test_counts(p: Params, greatest: int) -> list[int]:
     """Return the counts up to `greatest` at which the merge takes another path: the ends of tiles and of lanes."""
     found = {0, 1, greatest, p.items, p.own, *range(0, min(4 * p.tile, greatest) + 1, p.tile)}
     found.add(p.tile * p.work_group)  # a work-group that finds tile boundaries is full
-    found.add(p.alone)
+    found |= {
+        p.alone,
+        *range(0, min(4 * p.alone_items * p.work_group, p.alone) + 1, max(1, p.alone_items * p.work_group)),
+    }
     return sorted(n for n in found if n <= greatest)
 
 

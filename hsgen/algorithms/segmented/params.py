@@ -27,6 +27,9 @@ COMPARED = 64
 """Other lanes: the most keys of a segment sorted by comparing all pairs of keys, if the window has no longer one."""
 MOST_PARTS = 2**31 - 1
 """The most segments of a call."""
+LARGE, SHARE = 1 << 17, 4
+"""The local memory from which on the greatest segment that is sorted with others is a part of what a work-group holds,
+one in `SHARE`, so that the others fill most of it; with less memory, a half."""
 REGISTERS = 48
 """The 32-bit words of keys, indices and values that a lane keeps in registers."""
 
@@ -41,6 +44,7 @@ class Params:
     sorted by one work-group.  chunk: the least keys of a column of counts.  most_columns: columns of a segment.
     groups: the most work-groups of a kernel that loops.  apart: each segment of medium length has a work-group of its
     own, which does not loop.  placed: keys of a lane where short segments are sorted by places; 0 if they are not.
+    sift: segments that a lane of those that are not sequential examines.
     """
 
     signature: Signature
@@ -54,6 +58,7 @@ class Params:
     groups: int
     apart: bool = False
     placed: int = 0
+    sift: int = 8
 
     @property
     def key(self) -> KeyType:
@@ -83,7 +88,7 @@ class Params:
     @property
     def sifted(self) -> int:
         """The segments that a work-group examines to list the longer ones."""
-        return self.wave * (64 if self.serial else 8)
+        return self.wave * (64 if self.serial else self.sift)
 
     @property
     def compared(self) -> int:
@@ -136,19 +141,22 @@ def _specialized(p: Mapping[str, Any], key: KeyType, signature: Signature, devic
     while chip.items > 1 and window_bytes(chip, whole) > device.local_bytes:
         chip = replace(chip, items=chip.items - 1)
     placed = placed_items(chip, whole, device)
-    small = (placed * chip.work_group or chip.tile) // 2
+    most = placed * chip.work_group or chip.tile
+    large = placed > 0 and device.local_bytes >= LARGE
+    small = most // (SHARE if large else 2)
     return Params(
         signature=whole,
         chip=chip,
         rank=made,
         small=small,
-        window=small,
+        window=most - small if placed else small,
         tile=chip.tile,
         chunk=made.tile,
         most_columns=made.groups,
         groups=made.groups,
         apart=apart,
         placed=placed,
+        sift=2 if large else 8,
     )
 
 

@@ -79,7 +79,8 @@ def _highest(p: Params, m: Memory, at: Pass) -> NDArray[np.intp]:
 def _even(p: Params, m: Memory, at: Pass, groups: int) -> bool:
     """Return whether a sample of a key per lane leaves each work-group few enough of them."""
     lanes = np.arange(p.work_group)
-    sample = _highest(p, m, at)[at.n // p.work_group * lanes + at.n % p.work_group * lanes // p.work_group]
+    each = at.n // p.work_group
+    sample = _highest(p, m, at)[each * lanes + each * (lanes * 37 % 64) // 64]
     return bool(np.bincount(sample // _own(p, groups)).max() <= p.work_group * p.tile // at.n * 3 // 2 + 12)
 
 
