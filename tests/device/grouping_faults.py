@@ -86,7 +86,6 @@ SECTION_FAULTS = (
     (r"lane <= number", "lane < number"),
     (r"% 2 == 1,", "% 2 == 0,"),
     (r"near != 0u \?", "false ?"),
-    (r"ends_section \? (\w+) :", "false ? \\1 :"),
     (r"runs_of_tile != 0u \?", "true ?"),
     (r"& 32\) != 0", "& 64) != 0"),
     (r"\(hs_argument\(\) & 16\) != 0", "true"),

@@ -164,10 +164,14 @@ def _in_section(d: Device) -> Generator[None, None, None]:
         return total
 
     near = yield from add(tiles)
+    ends = (number + 1) % group == 0
+    if ends and (number + 1) % section and not withheld:
+        yield from _post(d, number, own + near, COUNTED)
     before = near + (yield from add([x for x in (number // section * section - 1, *groups) if x >= 0]))
-    if (number + 1) % group == 0 or withheld:
-        whole = (number + 1) % section == 0
-        yield from _post(d, number, own + (before if whole else near if (number + 1) % group == 0 else 0), COUNTED)
+    if (number + 1) % section == 0:
+        yield from _post(d, number, own + before, COUNTED)
+    elif withheld:
+        yield from _post(d, number, own + near if ends else own, COUNTED)
     d.store(number, before)
 
 
