@@ -14,7 +14,7 @@ SHAPES: dict[str, dict[str, Any]] = {
     "scan": {"work_group": 32, "items": 3, "coordination": "scan"},
     "lookback": {"work_group": 32, "items": 2, "coordination": "lookback", "spins": 1 << 24},
     "endless": {"work_group": 32, "items": 2, "coordination": "lookback", "redo": False, "withhold": 3},
-    "sections": {"work_group": 32, "items": 4, "coordination": "sections", "subgroup": 4, "withhold": 3},
+    "sections": {"work_group": 32, "items": 4, "coordination": "sections", "subgroup": 8, "section": 7, "withhold": 3},
     "alone-endless": {"work_group": 1, "items": 50, "coordination": "lookback", "redo": False, "withhold": 3},
     "alone": {"work_group": 1, "items": 50, "coordination": "scan"},
     "alone-lookback": {"work_group": 1, "items": 50, "coordination": "lookback", "spins": 1 << 24},

@@ -74,7 +74,7 @@ def ways() -> Iterator[Any]:
                 for k, host in enumerate(("embedded", "pocl")):
                     shape = shapes[(2 * i + j + k + 2 * device_count) % len(shapes)]
                     yield pytest.param(key, value, device_count, shape, host, id=f"{key}-{value}-{device_count}-{host}")
-                shape = ({}, {"items": 4}, {"work_group": 32, "subgroup": 8}, {"groups": 2})[(i + j) % 4]
+                shape = ({}, {"items": 4}, {"work_group": 32, "section": 5}, {"subgroup": 4, "groups": 2})[(i + j) % 4]
                 name = f"{key}-{value}-{device_count}-sections"
                 yield pytest.param(key, value, device_count, {**SECTIONS, **shape}, "embedded", id=name)
 
@@ -196,7 +196,7 @@ def added(values: NDArray[np.float32], keys: NDArray[np.uint32], p: reduce_by_ke
     return np.array([*sums, total], np.float32)
 
 
-@pytest.mark.parametrize("shape", [{"groups": 5}, {"groups": 64}, SECTIONS, {**SECTIONS, "items": 4, "subgroup": 8}])
+@pytest.mark.parametrize("shape", [{"groups": 5}, {"groups": 64}, SECTIONS, {**SECTIONS, "items": 4, "section": 5}])
 def test_sums_of_floats_are_in_the_documented_order(embedded: Host, pocl: Host, shape: dict[str, int]) -> None:
     rng = np.random.default_rng(4)
     sort = small("u32", **shape)

@@ -7,7 +7,7 @@ unlikely pattern, and `Fault` is raised if a row is not stored exactly once, or 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Callable, Generator
 from itertools import count
 
 import numpy as np
@@ -148,26 +148,17 @@ def _in_section(d: Device) -> Generator[None, None, None]:
     if number >= d.tiles:
         return
     own = d.total(number)
-    group, section = p.group_tiles, p.section_tiles
+    last = number % p.section_tiles == p.section_tiles - 1
     withheld = bool(p.withhold) and number % p.withhold == p.withhold - 1
-    if (number + 1) % group and not withheld:
+    if not last and not withheld:
         yield from _post(d, number, own, COUNTED)
-    groups = range(number // section * section + group - 1, number, group)
-    tiles = range(number // group * group, number)
-
-    def add(tiles: Iterable[int]) -> Generator[None, None, Rows]:
-        total = np.zeros_like(own)
-        for tile in tiles:
-            for column in range(p.columns):
-                _, value = yield from _look(d, tile, column)
-                total[column : column + 1] += own.dtype.type(value)
-        return total
-
-    near = yield from add(tiles)
-    before = near + (yield from add([x for x in (number // section * section - 1, *groups) if x >= 0]))
-    if (number + 1) % group == 0 or withheld:
-        whole = (number + 1) % section == 0
-        yield from _post(d, number, own + (before if whole else near if (number + 1) % group == 0 else 0), COUNTED)
+    before = np.zeros_like(own)
+    for tile in range(max(0, number - number % p.section_tiles - 1), number):
+        for column in range(p.columns):
+            _, value = yield from _look(d, tile, column)
+            before[column : column + 1] += own.dtype.type(value)
+    if last or withheld:
+        yield from _post(d, number, before + own if last else own, COUNTED)
     d.store(number, before)
 
 

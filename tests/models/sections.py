@@ -35,11 +35,6 @@ def scanned(parts: list[Part]) -> tuple[Part, list[Part]]:
     return parts[0], before
 
 
-def _whole(parts: list[Part], lanes: int) -> Part:
-    """The parts of some lanes as one."""
-    return scanned([*parts, *[(0, None)] * (lanes - len(parts))])[0]
-
-
 def _row(values: NDArray[np.float32], heads: set[int], begin: int, lanes: int) -> tuple[Part, list[Any]]:
     """The part of a row of vectors, and the sums of the runs that end in it."""
     parts, closed = [], []
@@ -87,13 +82,14 @@ def sums(values: NDArray[np.float32], keys: NDArray[np.uint32], p: Params) -> ND
     found: list[Any] = []
     states: list[Part] = []
     for number, (part, ended) in enumerate(tiles):
-        group, section = p.group_tiles, p.section_tiles
-        first, begin = number // section * section - 1, number // group * group
-        far = [states[first] if first >= 0 else (0, None), *states[first + group : begin : group]]
-        near, rest = (_whole(x, group) for x in (states[begin:number], far))
-        before = joined(rest, near)
+        seen = states[max(0, number - number % p.section_tiles - 1) :]
+        if number < p.section_tiles:
+            seen = [(0, None), *seen]  # the first lane has no state
+        seen += [(0, None)] * (-len(seen) % p.subgroup)
+        before: Part = (0, None)
+        for at in range(0, len(seen), p.subgroup):
+            before = joined(before, scanned(seen[at : at + p.subgroup])[0])
         found += [plus(before[1], x[1]) if isinstance(x, tuple) else x for x in ended]
         whole = joined(before, part)
-        ends = (number + 1) % group == 0
-        states.append(whole if (number + 1) % section == 0 else joined(near, part) if ends else part)
+        states.append(whole if number % p.section_tiles == p.section_tiles - 1 else part)
     return np.array([*found[1:], whole[1]], np.float32)

@@ -73,7 +73,7 @@ WAYS: dict[str, dict[str, Any]] = {
     "scan": {},
     "lookback": {"coordination": "lookback"},
     "endless": {"coordination": "lookback", "redo": False},
-    "sections": {"items": 4, "coordination": "sections", "subgroup": 4, "withhold": 3},
+    "sections": {"items": 4, "coordination": "sections", "subgroup": 8, "section": 3, "withhold": 4},
     "lanes alone wait": {"work_group": 1, "items": 32, "coordination": "lookback", "redo": False},
     "lanes alone": {"work_group": 1, "items": 32},
     "lanes alone look back": {"work_group": 1, "items": 32, "coordination": "lookback"},
@@ -259,6 +259,7 @@ def test_what_a_launch_moves() -> None:
         (SECTIONS | {"work_group": 12}, PROMISED, ["subgroup"]),
         (SECTIONS | {"items": 3, "columns": 2}, PROMISED, ["items"]),
         (SECTIONS | {"columns": 5}, PROMISED, ["columns"]),
+        (SECTIONS | {"section": 17}, PROMISED, ["section"]),
     ],
 )
 def test_what_cannot_work_is_named(values: dict[str, Any], facts: dict[str, Any], names: list[str] | None) -> None:

@@ -33,8 +33,9 @@ class Params:
 
     work_group, items: lanes, a power of two, and the adjacent keys of each, an odd number below 32, so that lanes
     access different banks of local memory.  groups: the most work-groups, each with a span of tiles.
-    subgroup: from 4 on, tiles look back within sections: lanes of subgroups exchange what they reduce, and items are
-    whole vectors, 32 at most.  resident: work-groups that a core is to hold at once.
+    subgroup: above 1, tiles look back within sections: lanes of subgroups exchange what they reduce, and items are
+    whole vectors, 32 at most.  section: the tiles of a section, 0 for as many as lanes.  resident: work-groups that a
+    core is to hold at once.
     """
 
     key: KeyType
@@ -43,6 +44,7 @@ class Params:
     items: int = 11
     groups: int = 2048
     subgroup: int = 1
+    section: int = 0
     resident: int = 0
 
     @property
@@ -61,14 +63,9 @@ class Params:
         return self.subgroup > 1
 
     @property
-    def group_tiles(self) -> int:
-        """The tiles of a group, and the groups of a section: so lanes of a subgroup read one state each."""
-        return self.subgroup // 2
-
-    @property
     def section_tiles(self) -> int:
-        """The tiles of a section."""
-        return self.group_tiles**2
+        """The tiles of a section: each lane reads one state."""
+        return self.section or self.work_group
 
     @property
     def subgroups(self) -> int:
@@ -148,7 +145,7 @@ def notes(p: Params) -> list[tuple[str, str]]:
     if p.sections:
         return [
             ("tile", f"{p.subgroups} subgroups of {p.subgroup} lanes x {p.items} = {p.tile} keys"),
-            ("sections", f"{p.group_tiles} groups of {p.group_tiles} tiles"),
+            ("sections", f"{p.section_tiles} tiles"),
         ]
     return [
         ("tile", f"{p.work_group} lanes x {p.items} = {p.tile} keys"),

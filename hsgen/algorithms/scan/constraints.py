@@ -45,12 +45,14 @@ def _sections(p: Params) -> Iterator[Problem]:
     """Yield the problems of tiles in registers."""
     if p.columns > VECTOR:
         yield "columns", f"sections have rows of at most {VECTOR} elements", 'give another coordination than "sections"'
-    if p.subgroup < 4 or p.work_group % p.subgroup:
+    if p.subgroup == 1 or p.work_group % p.subgroup:
         what = f"{p.work_group} lanes are no subgroups of {p.subgroup}"
-        yield "subgroup", what, "give a width of the device from 4 on, and a multiple of it as work_group"
+        yield "subgroup", what, "give a width of the device, and a multiple of it as work_group"
     if p.items * p.columns % VECTOR:
         what = f"{p.items} rows of {p.columns} elements are no vectors of {VECTOR}"
         yield "items", what, f"give a multiple of {VECTOR // gcd(VECTOR, p.columns)}"
+    if p.section > p.work_group:
+        yield "section", f"{p.section} tiles exceed the {p.work_group} lanes that read states", "give fewer tiles"
 
 
 def _device(p: Params, device: Device) -> list[Problem]:

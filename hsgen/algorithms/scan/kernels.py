@@ -45,7 +45,7 @@ def single(p: Params) -> Kernel:
     """Return the kernel for counts that one work-group scans."""
     made = _kernel(p, "single", f"sum up to {p.tile} rows in one work-group", (SOURCE, DESTINATION))
     if p.sections:
-        return _in_registers(p, replace(made, template="scan/sections_single"))
+        return replace(_in_registers(p, replace(made, template="scan/sections_single")), resident=0)
     return replace(made, arrays=_tiling(p))
 
 
@@ -83,7 +83,7 @@ def lookback(p: Params) -> Kernel:
 
 def sections(p: Params) -> Kernel:
     """Return the single-pass kernel whose tiles look back within sections."""
-    seen = (_keys("seen", p.columns), Array(name="drawn", type="u32", count=1))
+    seen = (_keys("seen", p.subgroups * p.columns), Array(name="drawn", type="u32", count=1))
     made = _kernel(p, "sections", "scan a tile, look back in its section, store", (SOURCE, DESTINATION, WORDS), seen)
     return _in_registers(p, made)
 

@@ -25,6 +25,7 @@ FIELDS = {
     "groups": Field("int", "the most work-groups of a launch", least=1, greatest=65535),
     "coordination": Field("str", f"one of {', '.join(COORDINATIONS)}", choices=COORDINATIONS),
     "subgroup": Field("int", "sections: the lanes that exchange sums", required=False, least=1, greatest=128),
+    "section": Field("int", "sections: the most tiles of a section, as many as lanes by default", required=False, least=2),
     "resident": Field("int", "sections: work-groups that a core is to hold at once", required=False, least=0),
     "spins": Field("int", "lookback: polls of a tile's state before a lane gives up", required=False, least=1),
 }
@@ -38,7 +39,7 @@ class Params:
     items, work_group: rows per lane, and lanes; their product is the tile.
     groups: the most work-groups of a launch, each with several tiles; with look-back, each work-group has one tile.
     coordination: one of `COORDINATIONS`.  spins: polls of a tile's state before a lane gives up.
-    subgroup, resident: of kernels that scan in registers.
+    subgroup, resident: of kernels that scan in registers.  section: tiles of a section; 0: as many as lanes.
 
     floats: elements are 32-bit floats.
     redo: tiles whose look-back gave up are redone; False on devices with guaranteed forward progress.
@@ -55,6 +56,7 @@ class Params:
     coordination: str
     spins: int = 1 << 20
     subgroup: int = 1
+    section: int = 0
     resident: int = 0
     withhold: int = 0
     starve: int = 0
@@ -87,14 +89,9 @@ class Params:
         return self.looks or self.sections
 
     @property
-    def group_tiles(self) -> int:
-        """The tiles of a group, and the groups of a section: so lanes of a subgroup read one state each."""
-        return self.subgroup // 2
-
-    @property
     def section_tiles(self) -> int:
-        """The tiles of a section."""
-        return self.group_tiles**2
+        """The tiles of a section: each lane reads one state."""
+        return self.section or self.work_group
 
     @property
     def subgroups(self) -> int:
@@ -163,9 +160,6 @@ def notes(p: Params) -> list[tuple[str, str]]:
     return [
         ("rows", f"{p.columns} elements, {'exclusive' if p.exclusive else 'inclusive'} sums"),
         ("tile", f"{p.work_group} lanes x {p.items} = {p.tile} rows, {most}"),
-        (
-            "coordination",
-            p.coordination + (f" of {p.group_tiles} groups of {p.group_tiles} tiles" if p.sections else ""),
-        ),
+        ("coordination", p.coordination + (f" of {p.section_tiles} tiles" if p.sections else "")),
         ("single work-group", f"up to {p.tile} rows"),
     ]
