@@ -22,7 +22,11 @@ from hsgen.tools.suggest.text import literal
 from hsgen.tools.tune import edit
 
 LANES = Path(__file__).parents[1] / "device" / "lanes"
-FILES = sorted([*resources.targets().glob("*.toml"), *LANES.glob("*.toml")])
+FILES = [
+    path
+    for path in sorted([*resources.targets().glob("*.toml"), *LANES.glob("*.toml")])
+    if 'fallback = "reduce_scan' not in path.read_text(encoding="utf-8")  # schema 1 has look-back there, and nothing else
+]
 FACTS = """name = "mine"
 summary = "a device"
 apis = ["cuda"]
