@@ -111,6 +111,7 @@ BUCKET_WAYS = [
     nightly(16, "f32", ("--value=index", "--order=both", "--option=poison=1")),
     nightly(16, "u32", ("--feature=bit-range", "--feature=device-count", "--order=both")),
     nightly(16, "u16", ("--value=v4",)),
+    nightly(8, "u32", ("--value=v4", "--option=trusted=1")),
 ]
 
 
