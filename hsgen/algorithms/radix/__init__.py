@@ -8,9 +8,9 @@ the rows of plans (`rows`).
 from hsgen.algorithms.radix import rows
 from hsgen.algorithms.radix.constraints import alone, problems
 from hsgen.algorithms.radix.context import context
+from hsgen.algorithms.radix.hybrid.params import FALLBACK
 from hsgen.algorithms.radix.specialize import specialize
 from hsgen.algorithms.radix.strategies import (
-    FALLBACK,
     FALLBACKS,
     FIELDS,
     STRATEGIES,

@@ -10,6 +10,7 @@ from typing import Any, Protocol, cast
 
 from hsgen.algorithms.device_constraints import Problem
 from hsgen.algorithms.radix import cooperative, hybrid, onesweep, per_thread, reduce_scan, single
+from hsgen.algorithms.radix.hybrid.params import FALLBACK
 from hsgen.algorithms.radix.tile import Tile
 from hsgen.algorithms.search_space import Box
 from hsgen.core.device import Device
@@ -65,7 +66,7 @@ FALLBACKS: Mapping[str, Mapping[str, Mapping[str, Any]]] = {
 }
 """The strategies that sort what other strategies cannot, by the names of these, with the parameters that say so; the
 first is the usual one."""
-STRATEGY, FALLBACK = "strategy", "fallback"
+STRATEGY = "strategy"
 FIELDS: Mapping[str, Field] = {
     STRATEGY: Field("str", f"one of {', '.join(STRATEGIES)}", choices=tuple(STRATEGIES)),
     FALLBACK: Field("str", "the strategy that sorts what buckets do not hold, if not the usual one", required=False),

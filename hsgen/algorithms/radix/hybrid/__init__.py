@@ -12,7 +12,7 @@ from dataclasses import replace
 from hsgen.algorithms.device_constraints import Problem
 from hsgen.algorithms.radix import onesweep, reduce_scan, rows, search_space, single
 from hsgen.algorithms.radix.hybrid import buckets, buckets_plan, pairs, pairs_plan
-from hsgen.algorithms.radix.hybrid.params import COUNT, KEYS, MEAN, NO_KEYS, NO_PAIRS, PAIRS, REST, Hybrid
+from hsgen.algorithms.radix.hybrid.params import COUNT, FALLBACK, KEYS, MEAN, NO_KEYS, NO_PAIRS, PAIRS, REST, Hybrid
 from hsgen.algorithms.radix.parts import copy
 from hsgen.algorithms.radix.rankers import digit_arrays, rank_arrays
 from hsgen.algorithms.radix.words import max_n, words
@@ -113,9 +113,10 @@ def problems(p: Hybrid, device: Device) -> Iterator[Problem]:
 
 
 def space(key: KeyType, device: Device) -> Iterator[Box]:
-    """Yield a box for the widest subgroups that vote, with buckets of keys alone and a look-back by 8 bits."""
-    if not device.forward_progress or key.bytes < 4:
+    """Yield a box for the widest subgroups that vote, with buckets of keys alone and passes by 8 bits behind them."""
+    if key.bytes < 4:
         return
+    behind: Box = {"rest_bits": (6, 7, 8), FALLBACK: (reduce_scan.Params.STRATEGY,)}
     lanes, items = steps(64, min(1024, device.work_group)), (4, 6, 8, 10, 12, 16, 20, 24, 32)
     buckets: Box = {
         "msd_from": steps(1 << 18, 1 << 22),
@@ -127,7 +128,7 @@ def space(key: KeyType, device: Device) -> Iterator[Box]:
     }
     voting = [box for box in search_space.ranked(device) if box["ranker"] == ("match_ballot",)]
     for box in sorted(voting, key=lambda box: box["subgroup"])[-1:]:
-        yield {**box, "bits": (8,), **buckets}
+        yield {**box, "bits": (8,), **buckets, **({} if device.forward_progress else behind)}
 
 
 def fitted(p: Hybrid) -> Hybrid:

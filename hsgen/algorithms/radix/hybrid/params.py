@@ -76,6 +76,9 @@ COUNT = {
 }
 """The same of buckets whose keys are counted, all of which are given or none."""
 
+FALLBACK = "fallback"
+"""The key that names what sorts what buckets do not hold."""
+
 NO_KEYS: Mapping[str, Any] = dict.fromkeys([*KEYS, *COUNT], 0)
 NO_PAIRS: Mapping[str, Any] = dict.fromkeys([*PAIRS, *MEAN], 0)
 
