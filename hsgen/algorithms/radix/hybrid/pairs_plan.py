@@ -11,6 +11,7 @@ from hsgen.algorithms.radix.hybrid import pairs
 from hsgen.algorithms.radix.hybrid.buckets_plan import Span, incomplete, launched
 from hsgen.algorithms.radix.hybrid.params import PAIRS, Hybrid
 from hsgen.algorithms.radix.parts import NEAR
+from hsgen.algorithms.radix.rankers import rank_arrays
 from hsgen.algorithms.radix.rows import BOUND, launch, tiles
 from hsgen.algorithms.radix.words import values_binding, words_binding
 from hsgen.core.device import Device
@@ -153,8 +154,8 @@ def _counts(p: Hybrid, device: Device) -> Iterator[Problem]:
     """The number of a slot takes the place of the bits that the keys of a bucket share."""
     count, room = len(p.digits), pairs.slot_bits(p)
     need = (pairs.capacity(p) * (p.key.held + 4) + NEAR * p.key.held + 4 * p.finish_places) + 8 * p.finish_group + 8
-    radix = pairs.rest(p).radix
-    crowded = pairs.capacity(p) * (p.key.held + 4) + 4 * (radix * (2 + p.finish_group // p.subgroup) + p.finish_group)
+    ranking = sum(a.count * (p.key.held if a.type == "key" else 4) for a in rank_arrays(pairs.rest(p)))
+    crowded = 4 * pairs.capacity(p) + ranking
     least = pairs.limit(p) << room - 1
     if p.key.bytes < 4:
         yield "finish_from", f"keys of {p.key.bits} bits have few passes anyway", "leave it out"
