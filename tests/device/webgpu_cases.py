@@ -57,7 +57,6 @@ def narrowed(width: int, folder: Path) -> str:
         ("finish_items = 5", "finish_items = 4"),
         ("places = 1024", "places = 256"),
         ("finish_from = 1064960", f"finish_from = {13 * width // 4 << (4 * width - 1).bit_length() - 1}"),
-        ("msd_from = 1048576", f"msd_from = {20 * width}"),
         ("msd_from = 524288", f"msd_from = {20 * width}"),
     ):
         assert old in text, old
