@@ -35,9 +35,12 @@ RARE = (
 CHOSEN: tuple[tuple[str, str, dict[str, Any]], ...] = (
     ("cpu", "scan-x1", {"coordination": "lookback"}),
     ("generic", "scan-x1", {"coordination": "lookback"}),
+    ("cpu", "scan-x1", {"coordination": "sections", "subgroup": 8, "work_group": 64, "items": 8}),
     ("generic", "radix", {"sorted_exit": True}),
     ("webgpu-cpu", "radix", {"items": 32}),
     ("generic", "bitonic", {"path_from": 4096}),
+    ("amd-rdna", "bitonic", {"compact": True}),
+    ("lavapipe", "bitonic", {"compact": True}),
 )
 """Choices that no target makes: a target, one of its labels, and the changes to its parameters."""
 

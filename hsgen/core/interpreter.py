@@ -185,6 +185,13 @@ def offset(binding: Binding, n: int) -> int:
     return -(-begin // 1024) * 1024 if binding.role == "scratch" else begin
 
 
+def numbers(sort: Sort, step: Step, how: Options) -> tuple[int, ...]:
+    """Return the numbers that a kernel of a step gets after n and the argument."""
+    if sort.signature.rows:
+        return how.segment_count, how.take
+    return (step.guard.min_n, min(step.guard.max_n, 2**31 - 1)) if sort.signature.device_count else ()
+
+
 def spare_at(sort: Sort, n: int) -> int:
     """Return the byte offset in scratch of the discarded keys of an argsort: after the scratch of the sort itself."""
     return -(-sort.plan.scratch.bytes(n) // 1024) * 1024

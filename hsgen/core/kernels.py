@@ -18,8 +18,9 @@ class Kernel:
     always: the kernel runs regardless of the device-side count.  cooperative: work-groups wait for each other, so all
     of a launch must be resident.  picks: the types, keys of `PICKED`, of the buffers that the kernel selects at run
     time.  row: keys of a vector in dialects with rows; 0: keys are handled one by one.  marks: in dialects with marks,
-    the kernel examines many adjacent keys at a time for run boundaries.  common: the parameters on which its text
-    depends, if shapes that differ in others can share it.
+    the kernel examines many adjacent keys at a time for run boundaries.  vectors: in dialects with vectors, the kernel
+    accesses four adjacent elements at a time.  key_vectors: likewise, it loads and stores keys by 16 bytes.
+    common: the parameters on which its text depends, if shapes that differ in others can share it.
     """
 
     name: str
@@ -34,6 +35,8 @@ class Kernel:
     picks: tuple[str, ...] = ()
     row: int = 0
     marks: bool = False
+    vectors: bool = False
+    key_vectors: bool = False
     resident: int = 0
     buffers: tuple[Buffer, ...]
     arrays: tuple[Array, ...] = ()

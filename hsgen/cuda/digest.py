@@ -95,6 +95,6 @@ class Checker(DigestCalls, Runner):
         self._looked = how.capacity
         return held["source"].size // self._size("source") if n is None else n, how
 
-    def _before(self, call: Checked, bases: list[int]) -> None:
+    def _before(self, call: Checked, bases: list[int], stream: int) -> None:
         """See `Runner`."""
         bases[_REPORT] = self._report

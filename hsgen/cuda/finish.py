@@ -7,7 +7,7 @@ from threading import Lock
 from typing import Any
 
 from hsgen.core.keys import KEYS, TYPES
-from hsgen.cuda import compiler, kernels
+from hsgen.cuda import kernels
 from hsgen.cuda.driver import Device, bindings, done
 from hsgen.cuda.numeric import limits
 from hsgen.cuda.prepared import Arguments
@@ -37,10 +37,6 @@ class Kind:
         return "\n".join([*lines, body])
 
 
-_loaded: dict[tuple[int, Kind], int] = {}
-_lock = Lock()
-
-
 class Finish:
     """The launch for n items in rows.
 
@@ -51,12 +47,7 @@ class Finish:
     def __init__(
         self, device: Device, key: str, n: int, length: int, *, index_bytes: int, widen: bool, in_row: bool
     ) -> None:
-        kind = Kind(key, index_bytes)
-        with _lock:
-            if (device.number, kind) not in _loaded:
-                code = compiler.cubin(kind.text(), device.arch, _FILE)
-                _loaded[device.number, kind] = kernels.load(device, _NAME, code)
-        self._handle = bindings().CUfunction(_loaded[device.number, kind])
+        self._handle = kernels.single(device, _NAME, Kind(key, index_bytes).text(), _FILE)
         self._widen, self._keys = widen, bool(key)
         self._blocks = -(-n // (_THREADS * _EACH))
         self._arguments = Arguments([[0, 0, *([0, 0] if key else []), n, length, int(in_row)]])

@@ -118,6 +118,23 @@ def load(device: Device, name: str, code: bytes) -> int:
     return int(kernel)
 
 
+_single: dict[tuple[int, str], Any] = {}
+_compiling = Lock()
+
+
+def single(device: Device, name: str, text: str, path: str) -> Any:
+    """Return the driver's function of a kernel that is no part of a sort, compiled and loaded once; `path` is for
+    messages.
+
+    Raises:
+        Unavailable, Wrong: it does not compile or load.
+    """
+    with _compiling:
+        if (device.number, text) not in _single:
+            _single[device.number, text] = load(device, name, compiler.cubin(text, device.arch, path))
+        return bindings().CUfunction(_single[device.number, text])
+
+
 @contextmanager
 def _relaxed(driver: Any) -> Any:
     """Let this thread load code while it captures a graph."""

@@ -64,6 +64,14 @@ class Library:
         """Free scratch memory after all that was enqueued on the stream."""
         done(bindings().cuMemFreeAsync(memory.owner, stream), "cuMemFreeAsync")
 
+    def empty(self, like: Any, n: int, *, words: bool = False) -> Any:
+        """Return a new array of `n` elements of the type of `like`, or of 32-bit numbers, on the same GPU.
+
+        Raises:
+            TypeError: the library makes no arrays.
+        """
+        raise wrong("keys", "an array of PyTorch or CuPy, which makes the result, or use GroupBy or ReduceByKey", like)
+
     def record(self, given: Any, device: int, stream: int) -> None:
         """Note that a stream other than the current one uses an array, where the library can."""
 
@@ -122,6 +130,10 @@ class Torch(Library):
     def free(self, memory: Memory, stream: int) -> None:
         """See `Library`: the tensor that holds it is dropped."""
 
+    def empty(self, like: Any, n: int, *, words: bool = False) -> Any:
+        """See `Library`; there are few operations on unsigned numbers, so 32-bit ones are signed."""
+        return self._torch.empty(n, dtype=self._torch.int32 if words else like.dtype, device=like.device)
+
     def record(self, given: Any, device: int, stream: int) -> None:
         """See `Library`."""
         given.record_stream(self._torch.cuda.ExternalStream(stream, device=device))
@@ -156,6 +168,11 @@ class Cupy(Library):
 
     def free(self, memory: Memory, stream: int) -> None:
         """See `Library`: the object that holds it is dropped."""
+
+    def empty(self, like: Any, n: int, *, words: bool = False) -> Any:
+        """See `Library`."""
+        with like.device:
+            return self._cupy.empty(n, np.uint32 if words else like.dtype)
 
 
 _MADE: dict[str, Callable[[], Library]] = {"torch": Torch, "cupy": Cupy}

@@ -34,6 +34,7 @@ class Merger(MergeCalls, Runner):
     """
 
     _given = ("source", "other", "destination", "values", "other_values", "values_out")
+    _required = ("source", "other", "destination")
 
     def __init__(
         self,

@@ -12,7 +12,7 @@ from threading import Lock
 from typing import Any
 
 from hsgen.core.errors import Unavailable
-from hsgen.core.interpreter import Launch, Options, launches, offset, scratch_bytes, spare_at
+from hsgen.core.interpreter import Launch, Options, launches, numbers, offset, scratch_bytes, spare_at
 from hsgen.core.plan import ROLES, Plan
 from hsgen.core.sort import Sort
 from hsgen.cuda.driver import Device, bindings, done
@@ -51,8 +51,8 @@ class Prepared:
         self.scratch = 0 if plan else scratch_bytes(sort, n, how)
         self._discards = spare_at(sort, n) if how.discard and n and not plan else None
         self._patches: list[tuple[int, int, int]] = []
-        arguments = Arguments([self._row(sort, s, n) for s in steps])
-        self._place(sort, steps, n)
+        arguments = Arguments([self._row(sort, s, n, how) for s in steps])
+        self._place(sort, steps, n, how)
         self._arguments, self._slots = arguments, arguments.slots
         self._launches = [
             _launch(kernels, loaded[s.step.kernel], s, at) for s, at in zip(steps, arguments.at, strict=True)
@@ -65,19 +65,17 @@ class Prepared:
         """The number of launches."""
         return len(self._launches)
 
-    def _row(self, sort: Sort, launch: Launch, n: int) -> list[int]:
-        """The arguments of a launch: addresses, which each call stores, n, the number, and bounds of the count."""
-        guard = launch.step.guard
-        bounds = [guard.min_n, min(guard.max_n, 2**31 - 1)] if sort.signature.device_count else []
-        return [*(0 for _ in launch.step.bindings), n, launch.argument, *bounds]
+    def _row(self, sort: Sort, launch: Launch, n: int, how: Options) -> list[int]:
+        """The arguments of a launch: addresses, which each call stores, n, and the numbers after it."""
+        return [*(0 for _ in launch.step.bindings), n, launch.argument, *numbers(sort, launch.step, how)]
 
-    def _place(self, sort: Sort, steps: Sequence[Launch], n: int) -> None:
+    def _place(self, sort: Sort, steps: Sequence[Launch], n: int, how: Options) -> None:
         """Note the slots of addresses, with role and offset."""
         at = 0
         for launch in steps:
             for i, binding in enumerate(launch.step.bindings):
                 self._patches.append((at + i, ROLES.index(binding.role), offset(binding, n)))
-            at += len(self._row(sort, launch, n))
+            at += len(self._row(sort, launch, n, how))
 
     def run(self, bases: list[int], stream: int) -> None:
         """Launch on a stream, with the addresses of the arrays in the order of `ROLES`.

@@ -11,7 +11,7 @@ from hsgen.core.errors import Unavailable
 from hsgen.core.interpreter import Options
 from hsgen.core.plan import ROLES
 from hsgen.core.sort import Sort
-from hsgen.cuda import streams
+from hsgen.cuda import calls
 from hsgen.cuda.driver import Device
 from hsgen.cuda.kernels import Kernels
 from hsgen.cuda.libraries import Facts, Library, library_of
@@ -19,7 +19,8 @@ from hsgen.cuda.prepared import SCRATCH, Prepared
 from hsgen.cuda.types import bytes_of, named
 from hsgen.engines import hosts
 from hsgen.operations import settled
-from hsgen.runners.base import WRITTEN, Base
+from hsgen.runners.arguments import wrong
+from hsgen.runners.base import Base
 from hsgen.runners.ranges import Range, in_place
 from hsgen.targets.target import Target
 
@@ -35,6 +36,7 @@ class Checked:
     overlap, each with the bytes that the call uses."""
 
     prepared: Prepared
+    scratch: int
     n: int
     how: Options
     places: tuple[tuple[int, int], ...]
@@ -63,6 +65,7 @@ class Runner(Base):
         self._packed = sort.signature.value == "packed"
         self._kernels = Kernels(device, sort, rewrite)
         self._known: dict[Any, Checked] = {}
+        self._options_of: dict[tuple[bool, int | None], Options] = {}
         self._ready: dict[tuple[int, Options, bool], Prepared] = {}
 
     def _settle(self, held: dict[str, Range], asked: tuple[Any, ...]) -> tuple[int, Options]:
@@ -73,23 +76,11 @@ class Runner(Base):
         """Enqueue a call on `stream`, or the current stream of the first array's library; return the handle."""
         library, views, pointers = self._viewed(given)
         call = self._call(given, views, pointers, asked)
-        entered = self._gpu.enter()
-        try:
-            now = library.stream(given[0], self._gpu.number)
-            if stream is not None:
-                wanted = streams.handle(stream, self._gpu, self._noun)
-                self._enqueue(call, pointers, library, given, wanted, current=now == wanted)
-                return wanted
-            others = self._others(given, now) if len({type(x) for x in given if x is not None}) > 1 else ()
-            for other in others:
-                streams.order(other, now)
-            self._enqueue(call, pointers, library, given, now, current=True, keep=bool(others))
-            for other in others:
-                streams.order(now, other)
-            return now
-        finally:
-            if entered:
-                self._gpu.leave()
+
+        def enqueue(now: int, current: bool) -> None:
+            self._enqueue(call, pointers, library, now, current=current)
+
+        return calls.run(self._gpu, self._noun, library, given, stream, enqueue)
 
     def _viewed(self, given: Sequence[Any]) -> tuple[Library, list[tuple[int, Facts] | None], list[int]]:
         """The library of the first array, and the address and the facts of each."""
@@ -100,50 +91,29 @@ class Runner(Base):
             views.append(None if x is None else library_of(x, self._name, i).view(x))
         return library, views, [0 if v is None else v[0] for v in views]
 
-    def _others(self, given: Sequence[Any], stream: int) -> set[int]:
-        """The current streams of the libraries of all arrays, without the stream of the call."""
-        number = self._gpu.number
-        return {library_of(x, "array").stream(x, number) for x in given if x is not None} - {stream}
-
-    def _enqueue(
-        self,
-        call: Checked,
-        pointers: list[int],
-        library: Library,
-        given: Sequence[Any],
-        stream: int,
-        *,
-        current: bool,
-        keep: bool = False,
-    ) -> None:
-        """Enqueue a checked call, with scratch memory of a library.
-
-        current: the stream is the library's current one.  keep: another stream uses the arrays, too.
-        """
-        prepared, number = call.prepared, self._gpu.number
+    def _enqueue(self, call: Checked, pointers: list[int], library: Library, stream: int, *, current: bool) -> None:
+        """Enqueue a checked call, with scratch memory of a library; current: on its current stream."""
         bases = [pointers[0] or max(pointers)] * len(ROLES)  # an unused role is never read
         for role, i in call.places:
             bases[role] = pointers[i]
         memory = None
-        if prepared.scratch:
-            memory = library.allocate(prepared.scratch, number, stream, current=current)
+        if call.scratch:
+            memory = library.allocate(call.scratch, self._gpu.number, stream, current=current)
             bases[SCRATCH] = memory.address
         try:
-            self._before(call, bases)
-            prepared.run(bases, stream)
+            self._before(call, bases, stream)
+            call.prepared.run(bases, stream)
             self._after(call, bases, stream)
         finally:
             if memory is not None:
                 library.free(memory, stream)
-        if not current:
-            for x in given:
-                if x is not None and library_of(x, "array") is library:
-                    library.record(x, number, stream)
-        if library.keeps or keep or not current:
-            streams.KEPT.hold(stream, given)
 
-    def _before(self, call: Checked, bases: list[int]) -> None:
-        """Store the addresses of arrays that are not given."""
+    def _scratch(self, prepared: Prepared, n: int) -> int:
+        """The bytes of scratch memory of calls for `n` items, of which those of the launches come first."""
+        return prepared.scratch
+
+    def _before(self, call: Checked, bases: list[int], stream: int) -> None:
+        """Enqueue what comes before the launches, and store the addresses of arrays that are not given."""
 
     def _after(self, call: Checked, bases: Sequence[int], stream: int) -> None:
         """Enqueue what follows the launches."""
@@ -162,12 +132,14 @@ class Runner(Base):
             call = self._checked(given, views, asked)
             if len(self._known) >= _KEPT:
                 self._known.clear()
-                self._ready.clear()
             self._known[key] = call
         return call
 
     def _checked(self, given: Sequence[Any], views: Views, asked: tuple[Any, ...]) -> Checked:
         """Check a call and prepare its launches."""
+        for role, v in zip(self._given, views, strict=True):
+            if v is None and role in self._required:
+                raise wrong(self._names.get(role, role), "an array on a GPU", None)
         held = {role: self._memory(x, v, role) for role, x, v in zip(self._given, given, views, strict=True) if v}
         n, how = self._settle(held, asked)
         n = operator.index(n)
@@ -175,7 +147,7 @@ class Runner(Base):
             self._check_room(role, x, self._length(role, n))
         placed = held if self._apart else in_place(held, self._verb, discard=how.discard)
         self._check_overlaps(placed, n)
-        for role in WRITTEN:
+        for role in self._written:
             if role in placed and (v := views[self._index(placed[role], held)]) and v[1].readonly:
                 name = self._name(self._index(placed[role], held))
                 raise ValueError(f"{name} is read-only; give a writable array")
@@ -183,7 +155,8 @@ class Runner(Base):
         same = "source" in placed and placed["source"] is placed.get("destination")
         places = tuple((ROLES.index(role), self._index(x, held)) for role, x in placed.items() if x.size)
         ready = self.prepared(n, how, in_place=same)
-        return Checked(prepared=ready, n=n, how=how, places=places, apart=self._apart_of(placed, held, n))
+        apart, scratch = self._apart_of(placed, held, n), self._scratch(ready, n)
+        return Checked(prepared=ready, scratch=scratch, n=n, how=how, places=places, apart=apart)
 
     def prepared(self, n: int, how: Options, *, in_place: bool) -> Prepared:
         """Return the launches of calls for `n` items with these options, whose arrays the caller has checked.
@@ -193,17 +166,24 @@ class Runner(Base):
             Unavailable, Wrong: a kernel does not build, or the GPU cannot run it.
         """
         key = n, how, in_place
-        if key not in self._ready:
-            self._ready[key] = self._prepare(n, how, in_place=in_place)
-        return self._ready[key]
+        known = self._ready.get(key)
+        if known is None:
+            known = self._prepare(n, how, in_place=in_place)
+            if len(self._ready) >= _KEPT:
+                self._ready.clear()
+            self._ready[key] = known
+        return known
 
     def _prepare(self, n: int, how: Options, *, in_place: bool) -> Prepared:
         """The launches of calls, which are prepared for the first time."""
         return Prepared(self._kernels, n, how, in_place=in_place)
 
-    def options(self, *, discard: bool = False) -> Options:
+    def options(self, *, discard: bool = False, end_bit: int | None = None) -> Options:
         """Return the options of calls with the key type and the order; discard: keys are not written."""
-        return replace(self._how, discard=discard)
+        key = discard, end_bit
+        if key not in self._options_of:
+            self._options_of[key] = replace(self._how, discard=discard, end=end_bit)
+        return self._options_of[key]
 
     def _apart_of(self, placed: dict[str, Range], held: dict[str, Range], n: int) -> tuple[Any, ...]:
         """The pairs of arrays that must not overlap, with the bytes that the call uses of each."""
@@ -211,7 +191,7 @@ class Runner(Base):
         for role, x in placed.items():
             i, size = self._index(x, held), self._size(role) * self._length(role, n)
             was = used.get(i, (0, False))
-            used[i] = max(size, was[0]), role in WRITTEN or was[1]
+            used[i] = max(size, was[0]), role in self._written or was[1]
         some = [(i, size, written) for i, (size, written) in used.items() if size]
         return tuple((i, j, a, b) for k, (i, a, w) in enumerate(some) for j, b, too in some[k + 1 :] if w or too)
 
@@ -226,9 +206,7 @@ class Runner(Base):
     def _memory(self, given: Any, view: tuple[int, Facts], role: str) -> Range:
         """The memory range of an array, after checks of its device, shape and elements."""
         (address, facts), name = view, self._names.get(role, role)
-        if facts.device != self._gpu.number:
-            where = "the CPU" if facts.device < 0 else f"GPU {facts.device}"
-            raise ValueError(f"{name} is on {where}, this {self._noun} on GPU {self._gpu.number}")
+        calls.check_place(facts, name, self._noun, self._gpu)
         self._check_shape(name, tuple(facts.shape), rows=facts.contiguous)
         if not facts.contiguous:
             raise ValueError(f"{name} is not contiguous; give a contiguous array")

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from hsgen.core.interpreter import Options, launches, offset, scratch_bytes, spare_at
-from hsgen.core.plan import Step
+from hsgen.core.interpreter import Options, launches, numbers, offset, scratch_bytes, spare_at
 from hsgen.core.sort import Sort
 from hsgen.engines.scratch import cut
 from hsgen.system import toolchain
@@ -57,15 +56,7 @@ class Launches:
         for launch in launches(self._sort.plan, n, self._sort.groups, in_place=in_place, how=how):
             step, (wide, high) = launch.step, launch.grid
             lanes = self._lanes[step.kernel]
-            guard = _numbers(self._sort, step, how)
+            given = (n, launch.argument, *numbers(self._sort, step, how))
             roles = tuple((b.role, offset(b, n)) for b in step.bindings)
-            numbers = (n, launch.argument, *guard)
-            out.append((self._kernels[step.kernel], roles, numbers, (wide * lanes, high), (lanes, 1)))
+            out.append((self._kernels[step.kernel], roles, given, (wide * lanes, high), (lanes, 1)))
         return out
-
-
-def _numbers(sort: Sort, step: Step, how: Options) -> tuple[int, ...]:
-    """The numbers that a kernel gets after n and the argument."""
-    if sort.signature.rows:
-        return how.segment_count, how.take
-    return (step.guard.min_n, min(step.guard.max_n, 2**31 - 1)) if sort.signature.device_count else ()

@@ -8,11 +8,11 @@ from hsgen.opencl.gatherer import Gatherer
 from hsgen.opencl.groups import GroupBy, run_length_encode, unique
 from hsgen.opencl.merger import Merger
 from hsgen.opencl.reduce_by_key import ReduceByKey
-from hsgen.opencl.rows import Field
 from hsgen.opencl.scanner import Scanner
 from hsgen.opencl.segmented_sorter import SegmentedSorter
 from hsgen.opencl.sorter import Sorter
 from hsgen.opencl.top_k import TopK
+from hsgen.runners.rows import Field
 from hsgen.system import toolchain
 
 __all__ = [

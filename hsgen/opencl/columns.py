@@ -9,30 +9,24 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Sequence
-from contextlib import suppress
+from functools import partial
 from threading import RLock
 from typing import Any
 
-from hsgen.core.errors import Usage
-from hsgen.core.keys import KEYS, TYPES
 from hsgen.opencl.arguments import host_of
 from hsgen.opencl.arrays import memory
 from hsgen.opencl.gatherer import Gatherer
-from hsgen.opencl.packing import WORDS, By, Pack, Packer, packs
-from hsgen.opencl.pitched import Column, copy, fill
-from hsgen.opencl.rows import Field, Key, Move, check_overlaps, key, move, rows_of
+from hsgen.opencl.packing import Packer
+from hsgen.opencl.pitched import copy, fill
 from hsgen.opencl.sorter import Sorter
-from hsgen.runners.arguments import key_name, order_name
+from hsgen.runners.arguments import wrong
+from hsgen.runners.columns import MOST_ROWS, WORD, ColumnCalls, ColumnSort, column_sorts, enqueue
+from hsgen.runners.ranges import Range
+from hsgen.runners.rows import Array, Column, Key, Move
 from hsgen.system import toolchain
 
-_WORD = 4  # bytes of an index, and of what the narrowest gather moves
 
-
-def _padded(size: int) -> int:
-    return -(-size // _WORD) * _WORD
-
-
-class ColumnSorter:
+class ColumnSorter(ColumnCalls):
     """A stable sort of rows by key columns, the first of which is the most significant; see docs/guides/columns.md.
 
     Adjacent columns of at most 8 bytes together are packed into one word each row, and sorted at once.  Packs are
@@ -54,14 +48,11 @@ class ColumnSorter:
 
     def __init__(self, context: Any, by: Iterable[Any], *, target: str | os.PathLike[str] | None = None) -> None:
         self._host = host_of(context)
-        pairs = [x if isinstance(x, tuple) else (x, "ascending") for x in by]
-        if not pairs:
-            raise Usage("by is empty; give the type of at least one column")
-        self.by = tuple((key_name(name), order_name(order)) for name, order in pairs)
+        self._name_columns(by)
         self._context, self._lock, self._gather = context, RLock(), Gatherer(context, target=target)
-        *others, last = packs(self.by)
-        self._packs = [_Pack(context, self.by, x, target, last=x is last) for x in (*others, last)]
-        self.max_n = min(1 << 30, *(x.sort.max_n for x in self._packs))
+        sorter, packer = partial(Sorter, context, target=target), partial(Packer, context, self.by)
+        self._sorts = column_sorts(self.by, sorter, packer)
+        self.max_n = min(MOST_ROWS, *(x.sort.max_n for x in self._sorts))
         self._rooms: dict[str, Any] = {}
         self._event: Any = None  # of the last call, which uses the temporary memory
 
@@ -95,132 +86,88 @@ class ColumnSorter:
             hsgen.core.errors.Usage: more than `max_n` rows, or an array of 2^31 words or more.
         """
         with self._lock:
-            pairs = [*self._pairs(keys, out, index_out), *self._pairs(values, values_out, None)]
-            return self._checked(queue, keys, pairs, index_out, wait_for or ())
+            index = None if index_out is None else memory(index_out, "index_out", self._context)
+            table = self._table(keys, out, values, values_out, index, self._look)
+            given = [*keys, *values, *(out or ()), *(values_out or ()), index_out]
+            events = [e for x in given for e in getattr(getattr(x, "records", x), "events", [])]
+            events += [*(wait_for or ()), *([self._event] if self._event is not None else [])]
+            self._event = toolchain.pyopencl().enqueue_marker(queue, wait_for=events or None)
+            if table.n:
+                steps = _Steps(queue, self._context, self._gather, self._rooms, self._event)
+                enqueue(steps, self._sorts, table)
+                self._event = steps.event
+            written = [x.to.given for x in table.moves]
+            for x in [*written, *([index_out] if hasattr(index_out, "add_event") else [])]:
+                x.add_event(self._event)
+            return self._event
 
-    def _checked(
-        self,
-        queue: Any,
-        keys: Sequence[Any],
-        pairs: Sequence[tuple[Any, Any]],
-        index_out: Any,
-        wait_for: Sequence[Any],
-    ) -> Any:
-        """Enqueue a call, after all checks; `pairs` are the arrays that move, each with its output."""
-        columns = [key(x, f"keys {i}", t, self._context) for i, (x, (t, _)) in enumerate(self._paired(keys))]
-        moves = [move(x, to, f"array {i}", self._context) for i, (x, to) in enumerate(pairs)]
-        check_overlaps(columns, moves, None if index_out is None else memory(index_out, "index_out", self._context))
-        n = rows_of(columns, moves)
-        if n > self.max_n:
-            raise Usage(f"{n} rows: this sort takes up to {self.max_n}")
-        given = [*keys, *(x for pair in pairs for x in pair), index_out]
-        events = [e for x in given for e in getattr(getattr(x, "records", x), "events", [])]
-        events += [*wait_for, *([self._event] if self._event is not None else [])]
-        self._event = toolchain.pyopencl().enqueue_marker(queue, wait_for=events or None)
-        if n:
-            self._sort(queue, columns, moves, index_out, n)
-        for x in moves:
-            x.to.given.add_event(self._event)
-        return self._event
+    def _look(self, given: Any, name: str) -> Array:
+        """The facts of an array."""
+        if not hasattr(given, "base_data"):
+            raise wrong(name, "a pyopencl array", given)
+        at, flat = memory(given, name, self._context), bool(given.flags.c_contiguous)
+        kind = given.dtype
+        return Array(range=at, element=str(kind), itemsize=kind.itemsize, shape=given.shape, contiguous=flat)
 
-    def _pairs(self, arrays: Sequence[Any], out: Sequence[Any] | None, index_out: Any) -> list[tuple[Any, Any]]:
-        """The arrays that move, each with its output, or None for those in place; with an index, none is in place."""
-        if out is None:
-            return [(x, None) for x in arrays if index_out is None and not isinstance(x, Field)]
-        if len(out) != len(arrays):
-            raise ValueError(f"there are {len(out)} outputs for {len(arrays)} arrays; give one for each")
-        return [*zip(arrays, out, strict=True)]
 
-    def _paired(self, keys: Sequence[Any]) -> list[tuple[Any, tuple[str, str]]]:
-        if len(keys) != len(self.by):
-            raise ValueError(f"keys has {len(keys)} columns, this sorter has {len(self.by)}")
-        return [*zip(keys, self.by, strict=True)]
+class _Steps:
+    """The steps of a call on a queue; `event` is that of the end of the last one."""
 
-    def _sort(self, queue: Any, columns: Sequence[Key], moves: Sequence[Move], index: Any, n: int) -> None:
-        """Enqueue the sorts of all columns, and the gathers of what moves."""
-        order = self._room("index", _WORD * n) if index is None else index
-        *others, last = self._packs
-        keys = self._keys(queue, last, columns, n)
-        self._event = last.sort(
-            queue, keys, values_out=order, n=n, discard_keys=True, wait_for=[self._event], **last.bits
-        )
-        for pack in reversed(others):
-            keys, size = self._keys(queue, pack, columns, n), pack.size
-            picked = self._room("keys", size * n)
-            self._event = self._gather(queue, order, keys, picked, item_bytes=size, n=n, wait_for=[self._event])
-            self._event = pack.sort(queue, picked, values=order, n=n, wait_for=[self._event], **pack.bits)
-        for x in moves:
-            self._reorder(queue, order, x, n)
+    def __init__(self, queue: Any, context: Any, gather: Gatherer, rooms: dict[str, Any], event: Any) -> None:
+        self._queue, self._context, self._gather, self._rooms, self.event = queue, context, gather, rooms, event
 
-    def _keys(self, queue: Any, pack: _Pack, columns: Sequence[Key], n: int) -> Any:
-        """The keys of a pack next to each other."""
-        if pack.packer is not None:
-            room = self._room("column", pack.size * n)
-            self._event = pack.packer(queue, [x.column for x in columns], room, n, [self._event])
-            return room
-        column = columns[pack.column]
-        whole = column.array is not None and column.bytes == pack.size
-        return column.array if whole else self._extracted(queue, column, pack.size, n)
-
-    def _extracted(self, queue: Any, column: Key, size: int, n: int) -> Any:
-        """The keys of a column next to each other; narrow ones as the upper bits of words if `size` is 4."""
-        room = self._room("column", size * n)
-        if size > column.bytes:
-            self._event = fill(queue, room, size * n, [self._event])
-        to = Column(room, size - column.bytes, size)
-        self._event = copy(queue, to, column.column, column.bytes, n, [self._event])
-        return room
-
-    def _reorder(self, queue: Any, order: Any, x: Move, n: int) -> None:
-        """Enqueue the gather of an array: through copies in place, and where its items are no multiple of 4 bytes."""
-        size, words = x.item_bytes, _padded(x.item_bytes)
-        source, to = x.source.given, x.to.given
-        if size != words or x.in_place:
-            source = self._room("before", words * n)
-            from_ = Column(x.source.root, x.source.at, size)
-            if size == words:  # one long copy
-                cl = toolchain.pyopencl()
-                more = {"src_offset": x.source.at, "byte_count": size * n}
-                self._event = cl.enqueue_copy(queue, source, x.source.root, wait_for=[self._event], **more)
-            else:
-                self._event = copy(queue, Column(source, 0, words), from_, size, n, [self._event])
-        if size != words:
-            to = self._room("after", words * n)
-        self._event = self._gather(queue, order, source, to, item_bytes=words, n=n, wait_for=[self._event])
-        if size != words:
-            column = Column(x.to.root, x.to.at, size)
-            self._event = copy(queue, column, Column(to, 0, words), size, n, [self._event])
-
-    def _room(self, name: str, size: int) -> Any:
-        """Temporary memory of at least `size` bytes."""
+    def room(self, name: str, size: int) -> Range:
+        """See `Steps`; the memory is kept."""
         if name not in self._rooms or self._rooms[name].size < size:
             cl = toolchain.pyopencl()
             self._rooms[name] = cl.Buffer(self._context, cl.mem_flags.READ_WRITE, size)
-        return self._rooms[name]
+        made = self._rooms[name]
+        return Range(made, made, 0, size)
 
+    def pack(self, packer: Packer, columns: Sequence[Key], words: Range, n: int) -> None:
+        """See `Steps`."""
+        self.event = packer(self._queue, [x.column for x in columns], words.given, n, [self.event])
 
-class _Pack:
-    """Columns that are sorted at once: the first one's number, their sort, the bytes of a key, and what packs them."""
+    def extract(self, column: Key, size: int, n: int) -> Range:
+        """See `Steps`."""
+        room = self.room("column", size * n)
+        if size > column.bytes:
+            self.event = fill(self._queue, room.given, size * n, [self.event])
+        self._copy(Column(room.root, size - column.bytes, size), column.column, column.bytes, n)
+        return room
 
-    def __init__(self, context: Any, by: By, pack: Pack, target: Any, *, last: bool) -> None:
-        (self.column, shift), value = pack[0], "index" if last else _WORD
-        self.packer = Packer(context, by, pack) if len(pack) > 1 or shift else None
-        self.bits: dict[str, Any] = {}
-        name, order = by[self.column]
-        if self.packer is not None:
-            name, order = WORDS[self.packer.size], "ascending"
-        elif not last:
-            name = _wide(name)
-        self.size = KEYS[TYPES[name].key].bytes
-        if self.packer is not None and self.packer.bits < 8 * self.size:
-            with suppress(Usage):  # without radix sorts, by the zeros above, too
-                self.sort = Sorter(context, name, value=value, target=target, bit_range=True)
-                self.bits = {"end_bit": self.packer.bits}
-        if not self.bits:
-            self.sort = Sorter(context, name, value=value, order=order, target=target)
+    def argsort(self, one: ColumnSort, keys: Range, order: Range, n: int) -> None:
+        """See `Steps`."""
+        how: dict[str, Any] = {**one.bits, "n": n, "wait_for": [self.event]}
+        self.event = one.sort(self._queue, keys.given, values_out=order.given, discard_keys=True, **how)
 
+    def sort(self, one: ColumnSort, keys: Range, order: Range, n: int) -> None:
+        """See `Steps`."""
+        how: dict[str, Any] = {**one.bits, "n": n, "wait_for": [self.event]}
+        self.event = one.sort(self._queue, keys.given, values=order.given, **how)
 
-def _wide(name: str) -> str:
-    """The key type of 32 bits whose upper bits hold the keys of a narrower type, in the same order; else the type."""
-    of = TYPES[name]
-    return name if KEYS[of.key].bytes >= _WORD else ("u32", "i32", "f32")[of.kind]
+    def gather(self, order: Range, source: Range, to: Range, size: int, n: int) -> None:
+        """See `Steps`."""
+        given = order.given, source.given, to.given
+        self.event = self._gather(self._queue, *given, item_bytes=size, n=n, wait_for=[self.event])
+
+    def reorder(self, order: Range, one: Move, n: int) -> None:
+        """See `Steps`: through copies in place, and where items are no multiple of 4 bytes."""
+        size, words = one.item_bytes, -(-one.item_bytes // WORD) * WORD
+        source, to = one.source, one.to
+        if size != words or one.in_place:
+            source = self.room("before", words * n)
+            if size == words:  # one long copy
+                cl = toolchain.pyopencl()
+                more = {"src_offset": one.source.at, "byte_count": size * n}
+                self.event = cl.enqueue_copy(self._queue, source.given, one.source.root, wait_for=[self.event], **more)
+            else:
+                self._copy(Column(source.root, 0, words), Column(one.source.root, one.source.at, size), size, n)
+        if size != words:
+            to = self.room("after", words * n)
+        self.gather(order, source, to, words, n)
+        if size != words:
+            self._copy(Column(one.to.root, one.to.at, size), Column(to.root, 0, words), size, n)
+
+    def _copy(self, to: Column, source: Column, size: int, n: int) -> None:
+        self.event = copy(self._queue, to, source, size, n, [self.event])

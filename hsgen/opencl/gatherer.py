@@ -7,20 +7,17 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from math import prod
+from collections.abc import Sequence
 from threading import RLock
 from typing import Any
 
 from hsgen.algorithms import implicit_for
-from hsgen.core.interpreter import PLAIN
-from hsgen.core.keys import Signature
 from hsgen.opencl.arguments import host_of
 from hsgen.opencl.runner import Runner
 from hsgen.operations.gather import OPERATION, unit
 from hsgen.runners.arguments import serving
 from hsgen.runners.base import alone
+from hsgen.runners.gather import GatherCalls, same_items, size_of_item
 
 
 def item_size(array: Any, name: str, given: int | None = None) -> int:
@@ -33,48 +30,24 @@ def item_size(array: Any, name: str, given: int | None = None) -> int:
         if given is None:
             raise ValueError(f"{name} is a buffer; give item_bytes, the size of its items")
         return given
-    if not array.flags.c_contiguous:
-        raise ValueError(f"{name} is not in C order; give an array whose items are contiguous")
-    return int(array.dtype.itemsize * prod(array.shape[1:])) if given is None else given
+    flat = bool(array.flags.c_contiguous)
+    return size_of_item(array.dtype.itemsize, array.shape, name, contiguous=flat, given=given)
 
 
-class _Values(Runner):
+class _Values(GatherCalls, Runner):
     """Gathers of items that consist of one kind of values."""
-
-    _noun, _verb, _done, _items = "gather", "gather", "gathered", "indices"
-    _names: Mapping[str, str] = {"source": "index", "values": "source", "values_out": "out"}
-    _apart = True
-    _required = ("source", "values", "values_out")
-    _operation = "gather"
 
     def __init__(self, context: Any, value: str, target: str | os.PathLike[str] | None) -> None:
         """Compile the gather for a kind of values."""
-        host, signature = host_of(context), OPERATION.signature(Signature(value=value))
-        found, sort = serving(host, target, "u32", signature, implicit_for(OPERATION))
+        host = host_of(context)
+        found, sort = serving(host, target, "u32", self._signature(value), implicit_for(OPERATION))
         super().__init__(context, host, found, sort, "uint32")
-        self._call = PLAIN
 
     @alone
-    def run(self, queue: Any, index: Any, source: Any, out: Any, item_bytes: int, n: int | None, wait_for: Any) -> Any:
-        """Enqueue the gather of items of `item_bytes`; return the event of its end."""
-        size = self._memory(source, "values").size
-        take = item_bytes // self._sort.signature.value_bytes
-        self._call = replace(PLAIN, segment_count=size // item_bytes, take=take)
-        return self._run(queue, {"source": index, "values": source, "values_out": out}, n, wait_for, self._call)
-
-    def _length(self, role: str, n: int) -> int:
-        """The values that a call uses of the buffer of a role."""
-        return n if role == "source" else self._call.take * (self._call.segment_count if role == "values" else n)
-
-    def _check_elements(self, role: str, have: str, size: int) -> None:
-        """Refuse indices of another type; items are of any."""
-        if role == "source":
-            super()._check_elements(role, have, size)
-
-    def _check_shape(self, name: str, shape: tuple[int, ...], *, rows: bool) -> None:
-        """Refuse indices of more than one dimension."""
-        if name == "index":
-            super()._check_shape(name, shape, rows=rows)
+    def run(self, queue: Any, index: Any, source: Any, out: Any, size: int, n: int | None, wait_for: Any) -> Any:
+        """Enqueue the gather of items of `size` bytes; return the event of its end."""
+        how = self._asked(self._memory(source, "values").size, size)
+        return self._run(queue, {"source": index, "values": source, "values_out": out}, n, wait_for, how)
 
 
 class Gatherer:
@@ -126,9 +99,7 @@ class Gatherer:
             hsgen.core.errors.Unavailable: the device lacks what the target needs.
             hsgen.core.errors.Wrong: the kernel does not build.
         """
-        size, after = item_size(source, "source", item_bytes), item_size(out, "out", item_bytes)
-        if size != after:
-            raise ValueError(f"out has items of {after} bytes, source of {size}")
+        size = same_items(item_size(source, "source", item_bytes), item_size(out, "out", item_bytes))
         return self._of(unit(size)).run(queue, index, source, out, size, n, wait_for)
 
     def _of(self, value: str) -> _Values:

@@ -3,27 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
+from hsgen.runners.rows import Column
 from hsgen.system import toolchain
-
-
-@dataclass(frozen=True, slots=True)
-class Column:
-    """A run of bytes of each record in `buffer`: the first starts at byte `at`, and each further one `pitch` later."""
-
-    buffer: Any
-    at: int
-    pitch: int
 
 
 def copy(queue: Any, to: Column, source: Column, size: int, n: int, wait_for: Sequence[Any] | None = None) -> Any:
     """Enqueue the copy of `size` bytes of each of `n` records; return the event of its end."""
     return toolchain.pyopencl().enqueue_copy(
         queue,
-        to.buffer,
-        source.buffer,
+        to.root,
+        source.root,
         src_origin=(source.at, 0, 0),
         dst_origin=(to.at, 0, 0),
         region=(size, n, 1),

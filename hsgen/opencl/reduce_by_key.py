@@ -8,21 +8,20 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
 from typing import Any
 
 from hsgen.algorithms import implicit_for
-from hsgen.core.interpreter import PLAIN
-from hsgen.core.keys import TYPES, Signature
+from hsgen.core.keys import TYPES
 from hsgen.opencl.arguments import host_of
 from hsgen.opencl.runner import Runner
-from hsgen.operations.reduce_by_key import OPERATION, number
-from hsgen.runners.arguments import key_name, serving
-from hsgen.runners.base import WRITTEN, Given, alone
+from hsgen.operations.reduce_by_key import OPERATION
+from hsgen.runners.arguments import serving
+from hsgen.runners.base import alone
+from hsgen.runners.reduce_by_key import ReductionCalls
 
 
-class ReduceByKey(Runner):
+class ReduceByKey(ReductionCalls, Runner):
     """A reduction of runs of equal keys, compiled for a context of one device; see docs/guides/reduce-by-key.md.
 
     Keys are equal if their bits are.  Scratch memory is kept as in a `hsgen.opencl.sorter.Sorter`.
@@ -39,20 +38,6 @@ class ReduceByKey(Runner):
         hsgen.core.errors.Wrong: the kernels do not build, or the compiler crashes.
     """
 
-    _noun, _verb, _done = "reduction", "reduce", "reduced"
-    _operation = OPERATION.name
-    _apart = True
-    _required = ("source", "destination", "report")
-    _names: Mapping[str, str] = {
-        "source": "keys",
-        "destination": "out",
-        "report": "groups",
-        "other": "counts",
-        "other_values": "first_indices",
-    }
-    _written = (*WRITTEN, "other", "other_values")
-    _attributes = ("key", "value")
-
     def __init__(
         self,
         context: Any,
@@ -62,14 +47,9 @@ class ReduceByKey(Runner):
         device_count: bool = False,
         target: str | os.PathLike[str] | None = None,
     ) -> None:
-        host = host_of(context)
-        self.key, self.value = key_name(key), "none" if value is None else key_name(value)
-        self._valued = value is not None
-        self._number = number(value=self.value if self._valued else "u32")
-        signature = OPERATION.signature(Signature(value="v4" if self._valued else "none", device_count=device_count))
+        host, signature = host_of(context), self._signature(key, value, device_count=device_count)
         found, sort = serving(host, target, self.key, signature, implicit_for(OPERATION))
         super().__init__(context, host, found, sort, TYPES[self.key].element)
-        self._how = PLAIN
 
     @alone
     def __call__(
@@ -103,23 +83,4 @@ class ReduceByKey(Runner):
         """
         given = {"source": keys, "destination": out, "values": values, "values_out": values_out, "count": count}
         given |= {"report": groups, "other": counts, "other_values": first_indices}
-        self._check_given(given)
-        how = replace(self._how, reduction=number(reduction) | self._number, device_count=count is not None)
-        return self._run(queue, given, n, wait_for, how)
-
-    def _check_given(self, given: Given) -> None:
-        """Refuse unexpected and missing values, and an unexpected count."""
-        wanted = dict.fromkeys(("values", "values_out"), self._valued)
-        self._check_values(given, wanted, self._noun, f"has values of {self.value}")
-        if given["count"] is not None and not self._sort.signature.device_count:
-            raise ValueError("count is given; give device_count=True when the reduction is made")
-
-    def _size(self, role: str) -> int:
-        """The bytes of one item in the buffer of a role."""
-        return 4 if role.startswith("other") else super()._size(role)
-
-    def _elements(self, role: str) -> str:
-        """The type that elements of an array must have."""
-        if role.startswith("values"):
-            return TYPES[self.value if self._valued else "u32"].element
-        return "uint32" if role.startswith("other") else super()._elements(role)
+        return self._run(queue, given, n, wait_for, self._asked(reduction, given))

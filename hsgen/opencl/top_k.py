@@ -7,22 +7,21 @@
 
 from __future__ import annotations
 
-import operator
 import os
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 from hsgen.algorithms import implicit_for
-from hsgen.core.keys import TYPES, Signature
+from hsgen.core.keys import TYPES
 from hsgen.opencl.arguments import host_of
 from hsgen.opencl.runner import Runner
 from hsgen.operations.top_k import OPERATION, sorted_up_to
 from hsgen.runners.arguments import serving
-from hsgen.runners.base import Given, alone
+from hsgen.runners.base import alone
+from hsgen.runners.top_k import TopKCalls
 
 
-class TopK(Runner):
+class TopK(TopKCalls, Runner):
     """A selection of the first keys of rows, compiled for a context of one device; see docs/guides/top-k.md.
 
     Of equal keys, those with the lowest indices are selected, and they come in this order.  Scratch memory is kept as
@@ -42,12 +41,6 @@ class TopK(Runner):
         hsgen.core.errors.Wrong: the kernels do not build, or the compiler crashes.
     """
 
-    _noun, _verb, _done = "selection", "select", "selected"
-    _operation = "top_k"
-    _apart = True
-    _required = ("source", "destination")
-    _rows_hint = ", and the rows as rows={rows}"
-
     def __init__(
         self,
         context: Any,
@@ -57,11 +50,10 @@ class TopK(Runner):
         order: str = "descending",
         target: str | os.PathLike[str] | None = None,
     ) -> None:
-        host, how = host_of(context), self._name_keys(key, value, order)
-        signature = OPERATION.signature(Signature(value=self.value))
-        found, sort = serving(host, target, self.key, signature, implicit_for(OPERATION))
+        host = host_of(context)
+        self._name_keys(key, value, order)
+        found, sort = serving(host, target, self.key, self._signature(), implicit_for(OPERATION))
         super().__init__(context, host, found, sort, TYPES[self.key].element)
-        self._last = how
         self.sorted_up_to = sorted_up_to(sort)
 
     @alone
@@ -92,20 +84,4 @@ class TopK(Runner):
         """
         given = {"source": keys, "destination": out, "values": values, "values_out": values_out}
         self._check_given(given)
-        self._last = replace(self._how, segment_count=operator.index(rows), take=operator.index(k))
-        return self._run(queue, given, n, wait_for, self._last)
-
-    def _check_given(self, given: Given) -> None:
-        """Refuse unexpected and missing values."""
-        signature = self._sort.signature
-        wanted = {
-            "values": signature.value_bytes > 0 and not signature.index,
-            "values_out": signature.value_bytes > 0,
-        }
-        self._check_values(given, wanted, self._noun, f"has {signature.value_bytes} bytes a key")
-
-    def _length(self, role: str, n: int) -> int:
-        """The items that a call uses of the buffer of a role."""
-        if role in ("destination", "values_out"):
-            return self._last.segment_count * self._last.take
-        return super()._length(role, n)
+        return self._run(queue, given, n, wait_for, self._asked(k, rows))

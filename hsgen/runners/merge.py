@@ -14,7 +14,7 @@ class MergeCalls(Base):
     _noun, _verb, _done = "merge", "merge", "merged"
     _names = _NAMES
     _apart = True
-    _required = ()  # an empty array has no memory
+    _required: tuple[str, ...] = ()  # an empty array has no memory
     _keyed = ("source", "other", "destination")
     _operation = "merge"
     _first_count = 0  # keys of the first array of the current call

@@ -17,7 +17,8 @@
 #define __forceinline__ inline
 #define __launch_bounds__(...)
 struct uint2 { unsigned x, y; };
-struct uint4 { unsigned x, y, z, w; };
+struct alignas(16) uint4 { unsigned x, y, z, w; };
+struct alignas(16) ulonglong2 { unsigned long long x, y; };
 
 namespace host {
 struct Dim { unsigned x, y, z; };

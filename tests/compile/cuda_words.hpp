@@ -10,6 +10,7 @@ struct uint3_ { unsigned x, y, z; };
 extern const uint3_ threadIdx, blockIdx, gridDim, blockDim;
 struct uint2 { unsigned x, y; };
 struct alignas(16) uint4 { unsigned x, y, z, w; };
+struct alignas(16) ulonglong2 { unsigned long long x, y; };
 inline uint2 make_uint2(unsigned x, unsigned y) { return {x, y}; }
 inline uint4 make_uint4(unsigned x, unsigned y, unsigned z, unsigned w) { return {x, y, z, w}; }
 void __syncthreads();

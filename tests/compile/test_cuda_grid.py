@@ -14,6 +14,7 @@ import multiprocessing
 import os
 import re
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -117,6 +118,44 @@ def test_keys_are_dealt_out_and_placed(key: str, signature: Signature, tmp_path:
                 how = Options(kind=number % 3, descending=kind % 2 == 1, device_count=number % 2 == 1)
             most = min(n + 100, 1280) if how.device_count else -1
             keys = keys_of(rng, n, key, kind)
+            assert right(made, keys, how, in_place=(number + kind) % 2 == 0, seed=number, n=most), (n, kind, how)
+
+
+PAIRS = {
+    "v4": ("u32", Signature(value="v4")),
+    "ties": ("u64", Signature(value="v4", key_transform=True, device_count=True)),
+    "v8": ("u32", Signature(value="v8", **ALL)),
+    "v16": ("u64", Signature(value="v16")),
+    "index": ("u32", Signature(value="index", **ALL)),
+    "index64": ("u64", Signature(value="index64", key_transform=True)),
+    "range": ("u64", Signature(bit_range=True)),
+}
+
+
+@pytest.mark.parametrize("name", nightly_except(PAIRS, ("v8", "v16", "index64")))
+def test_equal_keys_keep_their_order(name: str, tmp_path: Path) -> None:
+    """Pairs, and keys by a part of their bits: even keys, equal ones, uneven ones, crowded positions."""
+    key, signature = PAIRS[name]
+    sort = sort_of(key, signature, **PLACES, single=150)
+    made, rng = compiled(sort, tmp_path), np.random.default_rng(13)
+    counts = (1, 2, 31, 63, 64, 65, 149, 150, 151, 200, 256, 257, 320, 512, 640, 641, 960, 1279, 1280)
+    for number, n in enumerate(counts):
+        for kind in range(8):
+            begin, end = (
+                ((0, None), (number % 32, number % 32), (3, 29))[kind % 3] if signature.bit_range else (0, None)
+            )
+            how = Options(begin=begin, end=end, discard=signature.index and kind == 4)
+            if signature.key_transform:
+                how = replace(how, kind=number % 3, descending=kind % 2 == 1)
+            if signature.device_count:
+                how = replace(how, device_count=number % 2 == 1)
+            most = min(n + 100, 1280) if how.device_count else -1
+            keys = (
+                keys_of(rng, n, key, kind)
+                if kind < 6
+                else rng.integers(0, n // kind + 1, n).astype(f"u{key[1:]}"[0] + str(KEYS[key].bytes))
+            )
+            keys = keys << keys.dtype.type(24) if kind == 7 else keys
             assert right(made, keys, how, in_place=(number + kind) % 2 == 0, seed=number, n=most), (n, kind, how)
 
 

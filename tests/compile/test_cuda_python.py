@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
 from nightly import nightly
@@ -14,17 +15,24 @@ from hsgen.apis.cuda import API
 from hsgen.core.errors import Unavailable, Wrong
 from hsgen.core.keys import TYPES, Signature
 from hsgen.core.sort import Sort
-from hsgen.cuda import compiler
+from hsgen.cuda import compiler, packing
 from hsgen.cuda.finish import Kind
 from hsgen.cuda.numeric import rewriting
 from hsgen.emit.kernels import render
+from hsgen.operations import gather, reduce_by_key, top_k
 from hsgen.operations.segmented_sort import OPERATION
+from hsgen.runners.packing import packs
 from hsgen.system import folders
 from hsgen.targets import target as targets
 
 pytest.importorskip("cuda.bindings", reason="cuda.bindings is not installed (pip install 'hsgen[cuda]')")
 ARCH = 90
 TARGETS = [name for name in targets.names() if API.name in targets.find(name).apis]
+COLUMNS = [
+    (("i8", "ascending"), ("f16", "descending"), ("bool", "ascending")),
+    (("u8", "ascending"), ("u64", "descending"), ("bool", "ascending")),
+    (("f64", "descending"), ("i32", "descending"), ("bf16", "ascending")),
+]
 FLOATS = [name for name, kind in TYPES.items() if kind.kind == 2]
 
 
@@ -76,6 +84,33 @@ def test_short_rows_compile(name: str, key: str, value: str) -> None:
 @pytest.mark.parametrize("key", ["", *FLOATS])
 def test_the_launch_after_a_sort_compiles(key: str, index_bytes: int) -> None:
     assert b"hs_finish" in compiler.cubin(Kind(key, index_bytes).text(), ARCH, "finish.cu")
+
+
+@pytest.mark.parametrize("whole", [True, False])
+@pytest.mark.parametrize("by", COLUMNS)
+def test_packings_of_columns_compile(by: packing.By, whole: bool) -> None:
+    for pack in packs(by):
+        text = packing.Packing(by, pack).text([whole] * len(pack), packing.CUDA)
+        assert b"hs_pack" in compiler.cubin(text, ARCH, "the packing of columns")
+
+
+@pytest.mark.parametrize("unit", packing.UNITS)
+def test_copies_of_records_compile(unit: int) -> None:
+    assert b"hs_rows" in compiler.cubin(packing.rows_text(unit), ARCH, "rows.cu")
+
+
+@pytest.mark.parametrize(
+    ("operation", "key", "signature"),
+    [
+        (top_k, "f32", Signature(value="index")),
+        (gather, "u32", Signature(value="v8")),
+        (reduce_by_key, "u64", Signature(value="v4")),
+    ],
+)
+@pytest.mark.parametrize("name", ["nvidia-hopper", *(nightly(name) for name in TARGETS if name != "nvidia-hopper")])
+def test_other_operations_compile(name: str, operation: Any, key: str, signature: Signature) -> None:
+    own = operation.OPERATION
+    compile_all(targets.find(name).sort(implicit_for(own), key, own.signature(signature)), "u32", "none")
 
 
 def entry(cache: Path) -> Path:

@@ -110,20 +110,25 @@ struct sorter {
     sorter(hs_kind kind, const char *key, const char *value, uint64_t n, bool discard = false)
     {
         const hs_cuda_kernels *sort = nullptr;
-        cudaError_t code = cudaSuccess;
         hs_options options = {};
         options.discard_keys = discard;
         TRY(hs_cuda_match_kind(hs_cuda_targets, hs_cuda_targets_count, kind, key, value, &sort));
         TRY(!sort);
-        TRY(hs_cuda_create(sort, &made, &code));
-        TRY(hs_scratch_with(hs_cuda_sort_of(made), n, &options, &bytes));
-        scratch = memory<unsigned char>(bytes);
+        create(sort, n, options);
     }
+    sorter(const hs_cuda_kernels &sort, uint64_t n) { create(&sort, n, {}); }
     sorter(const sorter &) = delete;
     ~sorter()
     {
         hs_cuda_release(made);
         TRY(cudaFree(scratch));
+    }
+    void create(const hs_cuda_kernels *sort, uint64_t n, const hs_options &options)
+    {
+        cudaError_t code = cudaSuccess;
+        TRY(hs_cuda_create(sort, &made, &code));
+        TRY(hs_scratch_with(hs_cuda_sort_of(made), n, &options, &bytes));
+        scratch = memory<unsigned char>(bytes);
     }
     void sort(uint64_t n, const void *source, void *destination, const void *values, void *values_destination) const
     {

@@ -8,25 +8,39 @@ functions of cuda.bindings and the compilation.
 from __future__ import annotations
 
 import ctypes
+import math
 from bisect import bisect_right
 from dataclasses import dataclass, field
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
 
 from hsgen.core.sort import Sort
+from hsgen.cuda import columns as columns_module
 from hsgen.cuda import digest as digest_module
-from hsgen.cuda import driver, finish, kernels, libraries, order, prepared, segmented_sorter, streams
+from hsgen.cuda import driver, finish, groups, kernels, libraries, order, packing, prepared, segmented_sorter, streams
 from hsgen.emit.kernels import render
-from hsgen.engines.builds import build, options
+from hsgen.engines.builds import build, options, standard
 from hsgen.engines.hosts import Host
 from hsgen.engines.pyopencl import context_for
 from hsgen.numpy import devices
+from hsgen.opencl.packing import OPENCL
 from hsgen.system import toolchain
 
-USERS = (driver, finish, kernels, libraries, prepared, segmented_sorter, streams, digest_module)
+USERS = (
+    columns_module,
+    digest_module,
+    driver,
+    finish,
+    kernels,
+    libraries,
+    packing,
+    prepared,
+    segmented_sorter,
+    streams,
+)
 """The modules that call the driver."""
 FACTS = {
     "COMPUTE_CAPABILITY_MAJOR": 9,
@@ -37,6 +51,7 @@ FACTS = {
     "MAX_GRID_DIM_Y": 65535,
 }
 FIRST, APART = 1 << 40, 1 << 33  # addresses
+ALIGNED = 128  # bytes, of parts of OpenCL buffers
 CONTEXT = 0x1000  # plus the number of the GPU
 NOT_READY = 600
 
@@ -102,7 +117,7 @@ class Fake:
         self._next = FIRST
         self._sorts: list[Any] = []
         self._handles: list[tuple[Any, str]] = []
-        self._programs: dict[int, dict[str, Any]] = {}
+        self._programs: dict[Any, dict[str, Any]] = {}
         self._current: list[int] = []
         self._events: dict[int, int] = {}
 
@@ -178,7 +193,8 @@ class Fake:
 
     def cuLibraryLoadData(self, code: bytes, *more: Any) -> Any:
         if code.startswith(b"#define"):
-            self._handles.append((code.decode(), "hs_finish"))
+            text = code.decode()
+            self._handles.append((text, next(name for name in self._single if f" {name}(" in text)))
             return Code(0), len(self._handles)
         number, name = code.decode().split()
         self._handles.append((self._sorts[int(number)], name))
@@ -240,6 +256,10 @@ class Fake:
         self.write(to, np.ctypeslib.as_array((ctypes.c_uint8 * size).from_address(source)))
         return (Code(0),)
 
+    def cuMemsetD8Async(self, to: int, value: int, size: int, stream: int) -> Any:
+        self.write(to, np.full(size, value, np.uint8))
+        return (Code(0),)
+
     def cuMemAllocAsync(self, size: int, stream: int) -> Any:
         self.calls.append(f"allocate {stream}")
         return Code(0), self.allocate(size)
@@ -281,12 +301,13 @@ class Fake:
     def _launch(self, handle: int, where: tuple[int, ...], at: int, *, cooperative: bool) -> Any:
         owner, name = self._handles[handle - 1]
         if isinstance(owner, str):
-            return self._finish(owner, at)
+            self._single[name](self, owner, at)
+            return (Code(0),)
         sort: Sort = owner.sort
         kernel = sort.kernel(name)
         wide, high, deep, threads, _, _, shared, stream = where
         assert (deep, threads, shared) == (1, kernel.work_group, kernel.local_bytes(sort.key))
-        scalars = 2 + 2 * sort.signature.device_count
+        scalars = 2 + 2 * sort.signature.numbers
         slots = (ctypes.c_void_p * (len(kernel.buffers) + scalars)).from_address(at)
         found = [ctypes.c_int64.from_address(s).value for s in slots]  # type: ignore[arg-type]
         pointers, numbers = found[: len(kernel.buffers)], found[len(kernel.buffers) :]
@@ -296,12 +317,22 @@ class Fake:
             self._run(owner, kernel, launched)
         return (Code(0),)
 
-    def _finish(self, text: str, at: int) -> Any:
+    @staticmethod
+    def _defined(text: str) -> dict[str, str]:
+        """The definitions of a text."""
+        return dict(line.split(" ", 2)[1:] for line in text.splitlines() if line.startswith("#define"))
+
+    @staticmethod
+    def _numbers(at: int, count: int) -> list[int]:
+        """The arguments of a launch."""
+        slots = (ctypes.c_void_p * count).from_address(at)
+        return [ctypes.c_int64.from_address(s).value for s in slots]  # type: ignore[arg-type]
+
+    def _finish(self, text: str, at: int) -> None:
         """Do what templates/apis/cuda/python/finish.cu does."""
-        defined = dict(line.split(" ", 2)[1:] for line in text.splitlines() if line.startswith("#define"))
+        defined = self._defined(text)
         floats, size = defined["HS_KEYS"] == "1", 8 if "long" in defined["HS_INDEX"] else 4
-        slots = (ctypes.c_void_p * (7 if floats else 5)).from_address(at)
-        found = [ctypes.c_int64.from_address(s).value for s in slots]  # type: ignore[arg-type]
+        found = self._numbers(at, 7 if floats else 5)
         (index, to), (n, length, in_row) = found[:2], found[-3:]
         self.launched.append(Launched("hs_finish", (0, 0), 256, 0, 0, found[:-3], found[-3:], False))
         order = np.empty(n, f"u{size}")
@@ -319,7 +350,46 @@ class Fake:
             self.write(found[2], keys)
         if to:
             self.write(to, order.astype(np.int64) - (0 if in_row else begin))
-        return (Code(0),)
+
+    def _rows(self, text: str, at: int) -> None:
+        """Do what templates/apis/cuda/python/rows.cu does."""
+        size = {"char": 1, "short": 2, "int": 4, "long": 8}[self._defined(text)["HS_UNIT"].split()[-1]]
+        source, pitch, to, to_pitch, index, units, n = self._numbers(at, 7)
+        assert source % size == to % size == 0
+        self.launched.append(Launched("hs_rows", (0, 0), 256, 0, 0, [source, to, index], [units, n], False))
+        order = np.arange(n, dtype=np.uint32)
+        if index:
+            self.read(index, order)
+        where = np.arange(units)
+        before, after = ((n - 1) * p + units for p in (pitch, to_pitch))
+        given, stored = np.empty(before, f"u{size}"), np.empty(after, f"u{size}")
+        self.read(source, given)
+        self.read(to, stored)
+        stored[np.arange(n)[:, None] * to_pitch + where] = given[order.astype(np.int64)[:, None] * pitch + where]
+        self.write(to, stored)
+
+    def _pack(self, text: str, at: int) -> None:
+        """Run the packing of columns through OpenCL."""
+        assert text.startswith(packing.CUDA.head)
+        key = id(packing), text
+        if key not in self._programs:
+            own = OPENCL.head + text.removeprefix(packing.CUDA.head)
+            self._programs[key] = build(self.context, own, "fake", ["hs_pack"], standard(self.context, lanes=False))
+        kernel, columns = self._programs[key]["hs_pack"], text.count(", hs_u64 pitch")
+        words, n, *places = self._numbers(at, 2 + 3 * columns)
+        self.launched.append(Launched("hs_pack", (0, 0), 256, 0, 0, [words, *places[::3]], [n], False))
+        held: list[Any] = [self.part(words), np.uint32(n)]
+        for column, begin, pitch in zip(*[iter(places)] * 3, strict=True):
+            start, offset = self.place(column)  # parts of buffers must be aligned, columns need not be
+            held += [self._memory[start], np.uint64(begin + offset), np.uint64(pitch)]
+        kernel.set_args(*held)
+        self._cl.enqueue_nd_range_kernel(self.queue, kernel, (-(-n // 256) * 256,), None)
+        self.queue.finish()
+        while held:
+            held.pop()
+
+    _single: ClassVar[dict[str, Any]] = {"hs_finish": _finish, "hs_rows": _rows, "hs_pack": _pack}
+    """The kernels that are no part of a sort."""
 
     def _run(self, owner: Any, kernel: Any, launched: Launched) -> None:
         """Run the kernel of that name through OpenCL."""
@@ -332,7 +402,8 @@ class Fake:
             programs |= build(self.context, text + source.parts[kernel.name], "fake", [kernel.name], option)
         made = programs[kernel.name]
         wide = [np.int64 if kernel.index64 else np.int32] + [np.int32] * (len(launched.scalars) - 1)
-        memory = {p: self.part(p) for p in dict.fromkeys(launched.pointers)}
+        copies = {p: self._copy(p) for p in launched.pointers if self.place(p)[1] % ALIGNED}
+        memory = {p: copies[p][0] if p in copies else self.part(p) for p in dict.fromkeys(launched.pointers)}
         numbers = [
             t(x & 0xFFFFFFFF if t is np.int64 and x < 0 else x) for t, x in zip(wide, launched.scalars, strict=True)
         ]
@@ -340,8 +411,21 @@ class Fake:
         size = (launched.grid[0] * launched.threads, launched.grid[1])
         self._cl.enqueue_nd_range_kernel(self.queue, made, size, (launched.threads, 1))
         self.queue.finish()
+        for pointer, (buffer, before) in copies.items():
+            after = np.empty_like(before)
+            self._cl.enqueue_copy(self.queue, after, buffer, is_blocking=True)
+            if len(where := np.flatnonzero(after != before)):
+                self.write(pointer + int(where[0]), after[where[0] : where[-1] + 1].copy())
         while memory:
             memory.popitem()
+
+    def _copy(self, address: int) -> tuple[Any, Any]:
+        """Return a buffer with what begins at an address where OpenCL lets no part of a buffer begin, and its bytes."""
+        start, offset = self.place(address)
+        before = np.empty(self._memory[start].size - offset, np.uint8)
+        self.read(address, before)
+        flags = self._cl.mem_flags.READ_WRITE | self._cl.mem_flags.COPY_HOST_PTR
+        return self._cl.Buffer(self.context, flags, hostbuf=before), before
 
     def install(self, patch: pytest.MonkeyPatch) -> Fake:
         """Let hsgen.cuda use this driver until the test ends."""
@@ -352,13 +436,13 @@ class Fake:
             self.compiled.extend(names)
             return [f"{self._sorts.index(mine)} {name}".encode() for name in names]
 
-        for known in (driver.device, driver.hosts, driver._handle, order.runner):
+        for known in (driver.device, driver.hosts, driver._handle, order.runner, groups._group_by, groups._reduce):
             known.cache_clear()
         for module in USERS:
             patch.setattr(module, "bindings", lambda: self)
         patch.setattr(kernels.Kernels, "_compiled", compiled)
-        patch.setattr(finish.compiler, "cubin", lambda text, arch, path: text.encode())
-        patch.setattr(finish, "_loaded", {})
+        patch.setattr(kernels.compiler, "cubin", lambda text, arch, path: text.encode())
+        patch.setattr(kernels, "_single", {})
         patch.setattr(order, "_orders", {})
         patch.setattr(devices, "_made", {})
         return self
@@ -387,10 +471,11 @@ class Array:
         return self
 
     def part(self, begin: int, end: int) -> Array:
-        """Return the elements of a range, in the same memory."""
-        made = object.__new__(Array)
+        """Return the elements or items of a range, in the same memory."""
+        made = object.__new__(type(self))
         made.__dict__ |= self.__dict__
-        made.address, made.shape = self.address + begin * self.dtype.itemsize, (end - begin,)
+        made.address = self.address + begin * self.dtype.itemsize * math.prod(self.shape[1:])
+        made.shape = (end - begin, *self.shape[1:])
         return made
 
     def get(self) -> Any:

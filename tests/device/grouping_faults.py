@@ -1,7 +1,7 @@
 """Small reductions by key, and faults planted in their kernels; test_grouping.py runs it.
 
-Usage: grouping_faults.py DEVICE STEP FIRST prints for every STEPth fault, from the one with number FIRST on, whether a
-validation catches it.
+Usage: grouping_faults.py DEVICE SHAPE STEP FIRST prints for every STEPth fault of a shape, from the one with
+number FIRST on, whether a validation catches it.
 """
 
 from __future__ import annotations
@@ -28,6 +28,8 @@ from hsgen.operations.reduce_by_key import RUNS
 from hsgen.tools.validate import validation
 
 SMALL = {"work_group": 8, "items": 3, "groups": 5}
+SECTIONS = {"work_group": 16, "items": 8, "subgroup": 4}
+"""A shape with look-back within sections."""
 
 
 def small(key: str, value: str = "v4", *, device_count: bool = False, **values: Any) -> Sort:
@@ -61,13 +63,44 @@ FAULTS = (
     (r"\(hs_argument\(\) & 16\) != 0", "true"),
 )
 """Faults: a pattern, each of whose places in a text is changed alone.  (oclgrind reports missing barriers.)"""
+SECTION_FAULTS = (
+    (r"starts \? mine", "false ? mine"),
+    (r"from \+ j == 0 \|\|", "false ||"),
+    (r"before == 0u\)", "true)"),
+    (r"!= 0u \? second", "!= 0u ? first"),
+    (r"later \? (\w+) : (\w+),", "later ? \\2 : \\1,"),
+    (r"&& !opened", ""),
+    (r"carry = all != 0u \?", "carry = false ?"),
+    (r"rank\[r\] = runs \+ before", "rank[r] = runs"),
+    (r"other > mark", "other < mark"),
+    (r"(since|mark) = (marks|hs_posted)", "\\1 = 0u * \\2"),
+    (r"open_before = carry", "open_before = none"),
+    (r"to == base \?", "false ?"),
+    (r"j == 0\) ended", "j < 0) ended"),
+    (r"slot \+ j > 0", "slot + j > 1"),
+    (r"(?<!none = )floats \? ", "false ? "),
+    (r": adds \? ", ": true ? "),
+    (r"kind < 2 \?", "kind < 3 ?"),
+    (r"== 2 \? ~0u : 0u", "== 1 ? ~0u : 0u"),
+    (r"(before|all) \+= (count|before);", "\\1 += 0u;"),
+    (r"lane <= number", "lane < number"),
+    (r"% 2 == 1,", "% 2 == 0,"),
+    (r"near != 0u \?", "false ?"),
+    (r"ends_section \? (\w+) :", "false ? \\1 :"),
+    (r"runs_of_tile != 0u \?", "true ?"),
+    (r"& 32\) != 0", "& 64) != 0"),
+    (r"\(hs_argument\(\) & 16\) != 0", "true"),
+    (r"<< 30", "<< 29"),
+)
+"""The same for look-back within sections."""
+SHAPES = {"spans": ({"groups": 20}, FAULTS), "sections": (SECTIONS, SECTION_FAULTS)}
 SAME = {"single": ("open", "fresh")}
 """Words of changes that make no difference in a kernel: a single tile starts with a run."""
 
 
-def faulty(source: Source) -> Iterator[tuple[str, Source]]:
+def faulty(source: Source, faults: tuple[tuple[str, str], ...]) -> Iterator[tuple[str, Source]]:
     """The texts with one fault each, with its description."""
-    for pattern, new in FAULTS:
+    for pattern, new in faults:
         found = [(name, text, m) for name, text in source.parts.items() for m in re.finditer(pattern, text)]
         assert found, pattern
         for name, text, m in found:
@@ -78,13 +111,14 @@ def faulty(source: Source) -> Iterator[tuple[str, Source]]:
             yield f"{name}, line {line}: {m[0].strip()}", replace(source, parts={**source.parts, name: changed})
 
 
-def main(label: str, step: str, first: str) -> None:
+def main(label: str, shape: str, step: str, first: str) -> None:
     """Validate every `step`th fault, from a number on."""
     warnings.simplefilter("ignore")
     host = next(h for h in hosts() if h.label == label)
-    sort, context = small("u32", groups=20), context_for(host)
-    pairs = [(n, kind) for n in (1, 5, 9, 13, 20, 24, 25, 481, 1000, 3003) for kind in RUNS]
-    for what, changed in list(faulty(render(sort, "opencl")))[:: int(step)][int(first) :]:
+    values, faults = SHAPES[shape]
+    sort, context = small("u32", **values), context_for(host)
+    pairs = [(n, kind) for n in (1, 5, 9, 13, 20, 24, 25, 77, 128, 481, 1000, 3003) for kind in RUNS]
+    for what, changed in list(faulty(render(sort, "opencl"), faults))[:: int(step)][int(first) :]:
         made = Direct(context, Compiled(context, sort, changed))
         failed = validation.run(made, pairs, 1, stop=1).failed
         print("caught" if failed else f"left: {what}", flush=True)

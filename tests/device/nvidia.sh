@@ -58,13 +58,15 @@ check() {
   step doctor hsgen doctor
   step cuda hsgen validate --api cuda -t "$target" --full --device 'NVIDIA#1'
   step cuda-radix hsgen validate --api cuda -t "$target" --algorithm radix --full --option poison=1 --device 'NVIDIA#1'
-  for scan in scan-x1 scan-x1ex scan-x4 scan-x4ex; do
+  for scan in scan-x1 scan-x2 scan-x3 scan-x4 scan-x1ex scan-x4ex; do
     step "cuda-$scan" hsgen validate --api cuda -t "$target" --algorithm $scan --device 'NVIDIA#1'
   done
-  for kind in segments merge_path check; do
+  for kind in segmented_sort merge_path digest radix_select reduce_by_key; do
     step cuda-$kind hsgen validate --api cuda -t "$target" --algorithm $kind --device 'NVIDIA#1'
     step cuda-$kind-v4 hsgen validate --api cuda -t "$target" --algorithm $kind --value v4 --order both --device 'NVIDIA#1'
   done
+  for key in u32 u64; do step cuda-pack-$key hsgen validate --api cuda -t "$target" --algorithm pack --key $key --device 'NVIDIA#1'; done
+  for value in v4 v8 v16; do step cuda-gather-$value hsgen validate --api cuda -t "$target" --algorithm gather --key u32 --value $value --device 'NVIDIA#1'; done
   step cuda-changes hsgen validate --api cuda -t "$target" --feature run-boundaries --device 'NVIDIA#1'
   step cuda-large "$python" tests/device/large.py "$target" 2^29+1 2^30-1 2^30 2^32+12345
   step cuda-graph hsgen validate --api cuda -t "$target" --option graph=1 --device 'NVIDIA#1'
@@ -107,6 +109,11 @@ check_arrays() {
   for ((part = 0; part < parts; part++)); do "$python" tests/device/cuda_arrays.py warm $part "$parts" & done >"$out/arrays-warm.log" 2>&1
   wait
   step arrays "$python" tests/device/cuda_arrays.py 22000
+  if "$python" -c 'import torch, cupy' 2>/dev/null; then
+    step tables "$python" tests/device/cuda_tables.py 4000
+  else
+    leave tables "PyTorch or CuPy is not installed"
+  fi
   if command -v compute-sanitizer >/dev/null; then
     step arrays-memcheck compute-sanitizer --tool memcheck --report-api-errors no --error-exitcode 9 "$python" tests/device/cuda_arrays.py 200
   else
@@ -117,6 +124,7 @@ check_arrays() {
 bench_arrays() {
   if "$python" -c 'import cuda.bindings, cuda.core, torch' 2>/dev/null; then
     step bench-arrays "$python" tests/device/cuda_speed.py 600 "$out/bench-arrays.json"
+    step bench-tables "$python" tests/device/cuda_tables.py speed
   else
     leave bench-arrays "PyTorch or the packages of hsgen[cuda] are not installed"
   fi

@@ -22,8 +22,8 @@ from hsgen.core.keys import KEYS, TYPES
 from hsgen.engines.hosts import Host
 from hsgen.engines.pyopencl import context_for
 from hsgen.opencl import ColumnSorter, Field
-from hsgen.opencl.packing import packs
 from hsgen.operations.oracle import ordered
+from hsgen.runners.packing import packs
 from hsgen.system import toolchain
 
 pytestmark = pytest.mark.device

@@ -17,9 +17,10 @@ from typing import Any
 import numpy as np
 import pytest
 from every import direct
-from grouping_faults import small
+from grouping_faults import SECTIONS, small
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from models import sections
 from nightly import NIGHTLY, nightly, thinned
 from numpy.typing import NDArray
 from test_vulkan import Lavapipe, lavapipe, validated
@@ -73,6 +74,9 @@ def ways() -> Iterator[Any]:
                 for k, host in enumerate(("embedded", "pocl")):
                     shape = shapes[(2 * i + j + k + 2 * device_count) % len(shapes)]
                     yield pytest.param(key, value, device_count, shape, host, id=f"{key}-{value}-{device_count}-{host}")
+                shape = ({}, {"items": 4}, {"work_group": 32, "subgroup": 8}, {"groups": 2})[(i + j) % 4]
+                name = f"{key}-{value}-{device_count}-sections"
+                yield pytest.param(key, value, device_count, {**SECTIONS, **shape}, "embedded", id=name)
 
 
 @pytest.mark.parametrize(("key", "value", "device_count", "values", "host"), thinned(ways(), 5))
@@ -106,11 +110,12 @@ def test_the_command_line_validates_reductions(embedded: Host, key: str, capsys:
     assert row["algorithm"] == "reduce_by_key" and row["failures"] == 0 and row["cases"] >= 4000
 
 
-def test_planted_faults_are_caught(embedded: Host) -> None:
+@pytest.mark.parametrize("shape", ["spans", "sections"])
+def test_planted_faults_are_caught(embedded: Host, shape: str) -> None:
     """In processes, which faults may crash, which counts as caught; one in eight in the fast run."""
     states: dict[int, str] = {}
     for _ in range(100):
-        command = [sys.executable, str(WORKER), embedded.label, "1" if NIGHTLY else "8", str(len(states))]
+        command = [sys.executable, str(WORKER), embedded.label, shape, "1" if NIGHTLY else "8", str(len(states))]
         done = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
         lines = done.stdout.splitlines()
         states |= {len(states) + i: line for i, line in enumerate(lines)}
@@ -191,15 +196,16 @@ def added(values: NDArray[np.float32], keys: NDArray[np.uint32], p: reduce_by_ke
     return np.array([*sums, total], np.float32)
 
 
-@pytest.mark.parametrize("groups", [5, 64])
-def test_sums_of_floats_are_in_the_documented_order(embedded: Host, pocl: Host, groups: int) -> None:
+@pytest.mark.parametrize("shape", [{"groups": 5}, {"groups": 64}, SECTIONS, {**SECTIONS, "items": 4, "subgroup": 8}])
+def test_sums_of_floats_are_in_the_documented_order(embedded: Host, pocl: Host, shape: dict[str, int]) -> None:
     rng = np.random.default_rng(4)
-    sort = small("u32", groups=groups)
+    sort = small("u32", **shape)
     for n in (20, 24, 25, 300, 481, 1999, 4000):
         for kind in ("runs of 1 to 300", "long runs", "short runs"):
             keys = RUNS[kind](rng, n, np.dtype(np.uint32))
             values = (rng.standard_normal(n) * 10.0 ** rng.integers(-6, 7, n)).astype(np.float32)
-            expected = added(values, keys, sort.parts[0].params)
+            p = sort.parts[0].params
+            expected = (sections.sums if p.sections else added)(values, keys, p)
             call = Call(
                 n=n,
                 keys=keys,
@@ -210,9 +216,27 @@ def test_sums_of_floats_are_in_the_documented_order(embedded: Host, pocl: Host, 
                 how=Options(reduction=number("sum", "f32")),
                 report=np.array([len(expected)], np.uint32),
             )
-            for host in (embedded, pocl):
+            for host in (embedded, *(() if p.sections else (pocl,))):
                 problem = Frame(direct(host, sort), n).run(call) if n in (300, 1999) or host is embedded else None
                 assert problem is None, (n, kind, problem)
+
+
+@pytest.mark.parametrize("n", [3, 700])
+def test_sums_of_minus_zeros_are_minus_zero(embedded: Host, n: int) -> None:
+    keys = np.repeat(np.arange(n, dtype=np.uint32), 2)[:n]
+    values = np.full(n, -0.0, np.float32)
+    for shape in ({}, SECTIONS):
+        call = Call(
+            n=n,
+            keys=keys,
+            expected=keys[starts(keys)],
+            in_place=False,
+            values=values.view(np.uint32).reshape(-1, 1),
+            values_expected=values[starts(keys)].view(np.uint32).reshape(-1, 1),
+            how=Options(reduction=number("sum", "f32")),
+            report=np.array([len(starts(keys))], np.uint32),
+        )
+        assert Frame(direct(embedded, small("u32", **shape)), n).run(call) is None
 
 
 @pytest.fixture(scope="module")

@@ -21,14 +21,20 @@ import numpy as np
 import pytest
 from conftest import missing
 from every import direct
-from nightly import nightly, thinned
-from sorts import sort_by
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from nightly import NIGHTLY, nightly, thinned
+from sums import SHAPES, sum_of
+from test_oclgrind import grind
 from test_vulkan import Lavapipe, lanes, lavapipe, validated
 
 from hsgen.algorithms import scan
 from hsgen.cli import main
 from hsgen.core.errors import Usage
 from hsgen.core.keys import KEYS
+from hsgen.emit.kernels import render
+from hsgen.engines.builds import build
+from hsgen.engines.compiled import Compiled
 from hsgen.engines.hosts import Host
 from hsgen.engines.pyopencl import Direct, context_for
 from hsgen.opencl import Scanner
@@ -47,20 +53,25 @@ DOCUMENT = Path(__file__).resolve().parents[2] / "docs/guides/scan.md"
 ELEMENTS = ("u32", "u64")
 """The element types."""
 
-SHAPES: dict[str, dict[str, Any]] = {
-    "scan": {"work_group": 32, "items": 3, "coordination": "scan"},
-    "lookback": {"work_group": 32, "items": 2, "coordination": "lookback", "spins": 1 << 24},
-    "endless": {"work_group": 32, "items": 2, "coordination": "lookback", "redo": False, "withhold": 3},
-    "alone-endless": {"work_group": 1, "items": 50, "coordination": "lookback", "redo": False, "withhold": 3},
-    "alone": {"work_group": 1, "items": 50, "coordination": "scan"},
-    "alone-lookback": {"work_group": 1, "items": 50, "coordination": "lookback", "spins": 1 << 24},
+MUTANTS = {
+    "a round of the tile's scan too few": ("far < 32; far *= 2", "far < 16; far *= 2"),
+    "the sums of the lanes before": ("if (hs_local_id() > 0) {", "if (hs_local_id() > 1) {"),
+    "the prefix of the tile": ("b0 = bases[0]; s0", "b0 = HS_LEAST; s0"),
+    "the last row of a lane": ("at <= last; at += 3", "at < last; at += 3"),
+    "the last row of all": ("hs_n() - begin < 96 ? hs_n() - begin", "hs_n() - begin < 96 ? hs_n() - begin - 1"),
+    "the last tile of a work-group": ("tile_begin < tile_end; tile_begin++", "tile_begin < tile_end - 1; tile_begin++"),
+    "the odd row of lanes": ("int keep = (left + 1) / 2", "int keep = left / 2"),
+    "a work-group's own sum": ("sums[g * 3 + column] = before;", "sums[g * 3 + column] = hs_sum(before, x);"),
+    "the sum of the first work-group": ("lane > 0 ? part[", "lane > 1 ? part["),
+    "a column for another": ("tile[at + 1] = hs_sum(tile[at + 1], b1)", "tile[at + 1] = hs_sum(tile[at + 1], b0)"),
+    "four elements as three": ("hs_sum(hs_sum(k0, k1), hs_sum(k2, k3))", "hs_sum(hs_sum(k0, k1), k2)"),
 }
+"""Faults planted in the text of the kernels of three columns: a text and its replacement."""
 
 
 def engine(host: Host, key: str, **values: Any) -> Direct:
     """The sum of a shape, compiled; 5 work-groups."""
-    p = scan.Params(key=KEYS[key], **{"groups": 5, "exclusive": False, "columns": 1, **values})
-    return direct(host, sort_by("scan", p, columns=p.columns))
+    return direct(host, sum_of(key, **values))
 
 
 def check(made: Direct, counts: list[int]) -> None:
@@ -74,9 +85,11 @@ def check(made: Direct, counts: list[int]) -> None:
 def ways() -> Iterator[Any]:
     """Every shape with some numbers of columns of both types on two devices, inclusive and exclusive in turn."""
     for number, (name, columns) in enumerate((s, c) for c in (1, 2, 3, 4, 7, 16) for s in SHAPES):
+        if name == "sections" and columns > 4:
+            continue
         for key in ELEMENTS if columns in (1, 3) else ELEMENTS[number % 2 : number % 2 + 1]:
             exclusive = bool((number // 4 + number + (key == "u64")) % 2)
-            for host in ("embedded", "pocl"):
+            for host in ("embedded",) if name == "sections" else ("embedded", "pocl"):
                 way = f"{name}-{key}-{columns}{'-ex' * exclusive}-{host}"
                 yield pytest.param(name, key, columns, exclusive, host, id=way)
 
@@ -124,6 +137,46 @@ def test_a_wrong_sum_is_caught(embedded: Host) -> None:
     report = validation.run(made, [(10, "random"), (200, "all greatest")], 1)
     assert report.failed == 4
     assert report.failures[0].startswith("10 rows, random, out of place: element 0 is 0, should be ")
+
+
+@settings(max_examples=40 if NIGHTLY else 5, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    key=st.sampled_from(ELEMENTS),
+    lanes=st.integers(0, 6),
+    columns=st.integers(1, 16),
+    items=st.integers(1, 9),
+    groups=st.integers(1, 9),
+    exclusive=st.booleans(),
+    counts=st.lists(st.integers(0, 4000), min_size=3, max_size=3),
+)
+def test_shapes(
+    embedded: Host, key: str, lanes: int, columns: int, items: int, groups: int, exclusive: bool, counts: list[int]
+) -> None:
+    """A work-group has a lane for each column, or is one lane."""
+    lanes = 1 << lanes if 1 << lanes >= columns else 1
+    shape = {"work_group": lanes, "items": items, "coordination": "scan", "groups": groups}
+    check(engine(embedded, key, columns=columns, exclusive=exclusive, **shape), counts)
+
+
+@pytest.mark.parametrize("name", MUTANTS)
+def test_planted_faults_are_caught(embedded: Host, name: str) -> None:
+    sort, context = sum_of("u32", **SHAPES["scan"], columns=3), context_for(embedded)
+    source = render(sort, "opencl")
+    before, after = MUTANTS[name]
+    assert before in source.text
+    names = [kernel.name for kernel in sort.kernels]
+    kernels = build(context, source.text.replace(before, after), source.path, names, source.option)
+    with pytest.raises(AssertionError, match=r"should be|was overwritten"):
+        check(Direct(context, Compiled(context, sort, source, kernels)), [95, 96, 97, 200, 961, 96 * 37])
+
+
+@pytest.mark.parametrize(
+    ("key", "shape", "columns"), [("u32", "scan", "3"), nightly("u64", "scan", "2"), nightly("u32", "alone", "4")]
+)
+def test_oclgrind_reports_nothing(key: str, shape: str, columns: str) -> None:
+    done = grind(key, shape, columns, script="grind_scanning.py")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "summed up Oclgrind" in done.stdout and done.stderr.strip() == ""
 
 
 @pytest.mark.parametrize("label", [nightly("scan-x1"), "scan-x4ex"])
@@ -246,14 +299,14 @@ def test_signed_sums(queue: Any, key: str) -> None:
 def test_what_the_python_api_refuses(queue: Any) -> None:
     scanner = Scanner(queue.context, "u32", columns=4)
     empty = lambda *shape, **more: array.empty(queue, shape, np.uint32, **more)  # noqa: E731
-    for given, line in (
+    for rows, line in (
         (empty(10, 3), r"shape \(10, 3\); give \(rows, 4\)"),
         (empty(10, 4, order="F"), "not in C order"),
         (empty(10), "10 elements, which are no whole rows of 4"),
         (array.empty(queue, (10, 4), np.uint64), "elements of uint64"),
     ):
         with pytest.raises(ValueError, match=line):
-            scanner(queue, given)
+            scanner(queue, rows)
     with pytest.raises(ValueError, match="holds 10 rows of 4, 11 are to be summed up"):
         scanner(queue, empty(10, 4), n=11)
     both = empty(20, 4)

@@ -71,6 +71,35 @@ def test_drawn_shapes_sort(embedded: Host, p: Params) -> None:
 
 
 @pytest.mark.device
+@pytest.mark.parametrize("key", ["u32", "u64"])
+@pytest.mark.parametrize(
+    ("subgroup", "height", "slabs"),
+    [(8, 4, 8), (16, 2, 8), (16, 16, 1), *(nightly(*x) for x in ((32, 8, 4), (64, 4, 2)))],
+)
+def test_block_sorts_with_loops_sort(embedded: Host, subgroup: int, height: int, slabs: int, key: str) -> None:
+    """Every count up to two blocks, so that the last block has each width: constant masks and others, and lanes beyond
+    the rows of a slab."""
+    scale = height.bit_length() - 1
+    p = Params(
+        key=KEYS[key],
+        subgroup=subgroup,
+        height=height,
+        slabs=slabs,
+        clean_slabs=slabs,
+        local_scale=scale,
+        flip_scale=scale,
+        half_scale=scale,
+        stream_group=subgroup,
+        bank_pad=3,
+        compact=True,
+    )
+    assert p.looped and not bitonic.problems(p, FACTS)
+    engine = direct(embedded, sort_by("bitonic", p))
+    report = validation.run(engine, [(n, list(KINDS)[n % len(KINDS)]) for n in range(2 * p.block + 2)], 1, stop=1)
+    assert not report.failed, (p, report.failures)
+
+
+@pytest.mark.device
 @pytest.mark.parametrize(
     ("subgroup", "height", "slabs"),
     [*(nightly(8, *x) for x in ((16, 12), (16, 18), (16, 28), (24, 4))), (16, 8, 17), (16, 6, 3)],

@@ -282,6 +282,7 @@ def test_bundlers_keep_only_what_is_imported(node: str, bundle: Path, tmp_path: 
     (tmp_path / "node_modules/hs-webgpu").symlink_to(bundle)
     source = 'import { Sorter } from "hs-webgpu/runtime";\nimport sort from "hs-webgpu/webgpu/auto_u32_v4";\n'
     source += 'import { Sorter as unused } from "hs-webgpu";\n'
+    source += 'import { ColumnSorter } from "hs-webgpu/columns";\n'
     source += 'import { TopK } from "hs-webgpu/operations";\nexport const made = (device) => '
     source += 'Sorter.create(device, "u32", { value: "u32", sorts: [sort] });\n'
     (tmp_path / "page.js").write_text(source, encoding="utf-8")
@@ -291,6 +292,7 @@ def test_bundlers_keep_only_what_is_imported(node: str, bundle: Path, tmp_path: 
     assert len(done.stdout) <= LARGEST
     assert set(re.findall(r"auto_\w+", done.stdout)) == {"auto_u32_v4"}
     assert "firstIndices" not in done.stdout and "top_k" in done.stdout  # of operations only the names of their kinds
+    assert "indexOut" not in done.stdout
 
 
 def test_the_program_of_the_guide_runs(node: str, driver: Path, bundle: Path, tmp_path: Path) -> None:
@@ -324,7 +326,8 @@ TYPES = """
 import { Sorter, sorts, type SortCall } from "hs-webgpu";
 import { Sorter as Runtime } from "hs-webgpu/runtime";
 import { Digest, Merger, ReduceByKey, SegmentedSorter, TopK } from "hs-webgpu/operations";
-import { Scanner } from "hs-webgpu";
+import { ColumnSorter, Scanner } from "hs-webgpu";
+import { Packer, type Column } from "hs-webgpu/operations";
 import sort from "hs-webgpu/webgpu/auto_u32_v4";
 declare const device: GPUDevice, encoder: GPUCommandEncoder, keys: GPUBuffer, values: GPUBuffer, count: GPUBuffer;
 const sorter = await Sorter.create(device, "u32", { value: "u32", maxN: 1000 });
@@ -344,11 +347,19 @@ const select = await TopK.create(device, "f32", { value: "index" });
 select.record(encoder, { keys, keysOut: values, valuesOut: count, k: 3 });
 const reduce = await ReduceByKey.create(device, "u64", { value: "f32" });
 reduce.record(encoder, { keys, keysOut: values, groups: count, reduction: "max" });
+const by: Column[] = [["f32", "descending"], "u16"];
+const packer = await Packer.create(device, "u64", { columns: by });
+packer.record(encoder, { columns: [keys, values], keysOut: count, beginBit: 32 });
+const rows = await ColumnSorter.create(device, by, { itemBytes: [4, 12] });
+const list = [keys, values];
+rows.record(encoder, { columns: list, n: 5, indexOut: count, values: list, valuesOut: list });
 export const stable: boolean = Digest.faults([1], new Uint32Array(8), { stable: true }).includes("stable");
 // @ts-expect-error
 reduce.record(encoder, { keys, keysOut: values, groups: count, reduction: "mean" });
 // @ts-expect-error
 await Sorter.create(device, "u33");
+// @ts-expect-error
+await ColumnSorter.create(device, [["f32", "up"]]);
 // @ts-expect-error
 sorter.sort(encoder, { n: 3 });
 """

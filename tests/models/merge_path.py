@@ -109,12 +109,35 @@ class _Merge:
 
     def tile(self, group: int) -> None:
         """Merge a tile in local memory, by its slots."""
-        p, begin = self.p, group * self.p.tile
-        if begin >= self.n:
-            return
+        begin = group * self.p.tile
+        if begin < self.n:
+            self.part(begin, self.words[SPLITS + group], self.words[SPLITS + 1 + group])
+
+    def merge_alone(self, argument: int, groups: int) -> None:
+        """Merge the tiles of work-groups that find the ends of these by themselves."""
+        if not self.p.noted:
+            _demand(argument == self.parts, "wrong count of the first array")
+        for begin in range(0, groups * self.p.tile, self.p.tile):
+            if begin < self.n:
+                self.part(begin, *(self.among(min(begin + more, self.n)) for more in (0, self.p.tile)))
+
+    def among(self, d: int) -> int:
+        """A search by a subgroup, whose lanes try as many keys at once."""
+        noted = not self.p.noted or self.words[PARTS] == self.parts
+        _demand(noted, "wrong count of the first array")
+        low, high, lanes = max(0, d - self.rest), min(d, self.parts), self.p.subgroup
+        while low < high:
+            step, more = divmod(high - low, lanes + 1)
+            tried = [low + step * k + more * k // (lanes + 1) for k in range(1, lanes + 1)]
+            before = sum(self.b[d - 1 - x] >= self.a[x] for x in tried)
+            low, high = [low, *(x + 1 for x in tried)][before], [*tried, high][before]
+        return low
+
+    def part(self, begin: int, first: int, last: int) -> None:
+        """Merge what begins at a key of the result, from the ends of its keys in the first array."""
+        p = self.p
         count = min(p.tile, self.n - begin)
-        first = self.words[SPLITS + group]
-        mine = min(max(self.words[SPLITS + 1 + group] - first, 0), count)
+        mine = min(max(last - first, 0), count)
         behind = begin - first - mine
         tile = _Write(p.tile)
         for k in range(count):

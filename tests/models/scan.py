@@ -7,7 +7,7 @@ unlikely pattern, and `Fault` is raised if a row is not stored exactly once, or 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterable
 from itertools import count
 
 import numpy as np
@@ -139,6 +139,38 @@ def _group(d: Device) -> Generator[None, None, None]:
     d.store(number, before)
 
 
+def _in_section(d: Device) -> Generator[None, None, None]:
+    """A work-group of the look-back within sections; it stops before each atomic access."""
+    p = d.p
+    yield
+    number = int(d.words[TICKET])
+    d.words[TICKET] += 1
+    if number >= d.tiles:
+        return
+    own = d.total(number)
+    group, section = p.group_tiles, p.section_tiles
+    withheld = bool(p.withhold) and number % p.withhold == p.withhold - 1
+    if (number + 1) % group and not withheld:
+        yield from _post(d, number, own, COUNTED)
+    groups = range(number // section * section + group - 1, number, group)
+    tiles = range(number // group * group, number)
+
+    def add(tiles: Iterable[int]) -> Generator[None, None, Rows]:
+        total = np.zeros_like(own)
+        for tile in tiles:
+            for column in range(p.columns):
+                _, value = yield from _look(d, tile, column)
+                total[column : column + 1] += own.dtype.type(value)
+        return total
+
+    near = yield from add(tiles)
+    before = near + (yield from add([x for x in (number // section * section - 1, *groups) if x >= 0]))
+    if (number + 1) % group == 0 or withheld:
+        whole = (number + 1) % section == 0
+        yield from _post(d, number, own + (before if whole else near if (number + 1) % group == 0 else 0), COUNTED)
+    d.store(number, before)
+
+
 def _single(d: Device, groups: int) -> None:
     d.store(0, np.zeros_like(d.source[0]))
 
@@ -173,8 +205,15 @@ def _begin(d: Device, groups: int) -> None:
 
 
 def _lookback(d: Device, groups: int) -> None:
+    _interleaved(d, [_group(d) for _ in range(groups)])
+
+
+def _sections(d: Device, groups: int) -> None:
+    _interleaved(d, [_in_section(d) for _ in range(groups)])
+
+
+def _interleaved(d: Device, waiting: list[Generator[None, None, None]]) -> None:
     begun: list[Generator[None, None, None]] = []
-    waiting = [_group(d) for _ in range(groups)]
     while waiting or begun:
         if waiting and (not begun or d.rng.integers(4) == 0):
             begun.append(waiting.pop())
@@ -222,6 +261,7 @@ PLAY: dict[str, Callable[[Device, int], None]] = {
     "scan": _scan,
     "begin": _begin,
     "lookback": _lookback,
+    "sections": _sections,
     "settle": _settle,
     "apply": _apply,
 }

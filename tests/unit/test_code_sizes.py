@@ -12,13 +12,17 @@ from conftest import missing
 
 import hsgen
 from hsgen.cli import main
+from hsgen.core.keys import Signature
 from hsgen.emit import spirv
+from hsgen.emit.kernels import render
 from hsgen.targets import target
 
 GENERATED = Path(hsgen.__file__).parent.parent / "generated"
 SPIRV = 250_000  # a sort of u32 keys, of any count, as C
 GENERIC = 120_000  # the same for the target `generic`
 CUDA = 150_000  # the text of a sort
+CPU = 50_000  # the same of `cpu`, whose compiler takes time in proportion
+CPU_KERNELS = {("u32", "none"): 6, ("u32", "v4"): 7, ("u64", "none"): 5, ("u64", "v4"): 4}
 RENDERERS = 2_500_000  # all C files of ten targets for renderers, u32 keys with 4-byte values
 TEN = (
     *("adreno-6xx", "amd-gcn", "amd-rdna", "amd-rdna64", "apple-m1"),
@@ -41,6 +45,15 @@ def test_cuda_of_generated_sorts_is_small() -> None:
     found = {p.name: p.stat().st_size for p in GENERATED.glob("targets/*/kernels/cuda/*.cu")}
     assert len(found) >= 4
     assert {name: size for name, size in found.items() if size > CUDA} == {}
+
+
+@pytest.mark.parametrize(("key", "value"), CPU_KERNELS)
+def test_sorts_for_cpus_are_short(key: str, value: str) -> None:
+    """One block sort for all small counts, and none where radix sorts take these."""
+    sort = target.find("cpu").default(key, Signature(value=value))
+    text = render(sort, "opencl").text
+    assert len(text) <= CPU and len(sort.kernels) == CPU_KERNELS[key, value]
+    assert sum(k.name.startswith("block_sort") for k in sort.kernels) == ((key, value) != ("u64", "v4"))
 
 
 @pytest.mark.nightly

@@ -27,6 +27,7 @@ SHAPES: dict[str, dict[str, Any]] = {
     "tiles": {"work_group": 4, "items": 3},
     "even": {"work_group": 8, "items": 4},
     "narrow": {"work_group": 2, "items": 1},
+    "vectors": {"work_group": 8, "items": 3, "vectors": True, "alone": 50, "subgroup": 4},
     "walks": {"work_group": 1, "items": 7, "chains": 4, "walks": True},
     "walks-3": {"work_group": 1, "items": 5, "chains": 3, "walks": True},
     "rows": {"work_group": 1, "items": 8, "chains": 4, "walks": True, "row": 4},

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache
+from typing import Any
 
 import numpy as np
 import pytest
@@ -57,7 +58,7 @@ def sort_of(p: bitonic.Params) -> Sort:
     )
 
 
-def shape(subgroup: int, height: int, slabs: int, scale: int = 2, **values: int) -> bitonic.Params:
+def shape(subgroup: int, height: int, slabs: int, scale: int = 2, **values: Any) -> bitonic.Params:
     """Return a shape with defaults; all scales are `scale`."""
     scales = dict.fromkeys(("local_scale", "flip_scale", "half_scale"), scale)
     small = {"clean_slabs": 1, "stream_group": subgroup}
@@ -82,6 +83,14 @@ RAGGED = [
     shape(32, 18, 12, 4, clean_slabs=8, stream_group=128),
     shape(64, 4, 5, 2, clean_slabs=2),
 ]
+LOOPED = [
+    shape(2, 2, 1, 1, compact=True),
+    shape(4, 8, 8, 3, compact=True, bank_pad=3),
+    shape(8, 2, 16, 1, compact=True, clean_slabs=2),
+    shape(8, 4, 4, 2, compact=True, stream_group=16),
+    shape(16, 16, 1, 4, compact=True),
+    shape(32, 4, 32, 2, compact=True, bank_pad=0),
+]
 """Shapes with every kind of odd part: of the height, of the slabs, of both; columns in one and in many parts."""
 
 
@@ -96,7 +105,7 @@ def shipped() -> dict[str, Sort]:
 def small_params() -> list[bitonic.Params]:
     """Return the ragged and the shipped shapes."""
     found = [s.parts[0].params for s in shipped().values()]
-    return [*RAGGED, *(p for p in found if isinstance(p, bitonic.Params))]
+    return [*RAGGED, *LOOPED, *(p for p in found if isinstance(p, bitonic.Params))]
 
 
 def inputs(p: bitonic.Params, n: int, rng: np.random.Generator) -> NDArray[np.unsignedinteger]:
@@ -147,6 +156,16 @@ def test_ragged_shapes_sort(p: bitonic.Params) -> None:
         check(sort_of(p), n, np.random.default_rng(n))
 
 
+@pytest.mark.parametrize("p", LOOPED, ids=lambda p: f"{p.subgroup}x{p.height}x{p.slabs}")
+def test_block_sorts_with_loops_sort(p: bitonic.Params) -> None:
+    """Also each width of the last block, and the counts around it."""
+    assert not bitonic.problems(p, DEVICE) and p.looped
+    slab = p.subgroup * p.height
+    widths = around([slab << i for i in range(p.slabs.bit_length())], 1 << 30)
+    for n in sorted({*boundary(p), *(base + w for base in (0, p.block) for w in widths)}):
+        check(sort_of(p), n, np.random.default_rng(n))
+
+
 @st.composite
 def shapes(draw: st.DrawFn) -> bitonic.Params:
     """Draw a shape that `problems` accepts; its block has at most 8192 keys."""
@@ -167,6 +186,8 @@ def shapes(draw: st.DrawFn) -> bitonic.Params:
         stream_group=subgroup << draw(st.integers(0, (chunk // subgroup).bit_length() - 1)),
         bank_pad=draw(st.integers(0, 3)),
     )
+    if (looped := replace(p, compact=True)).looped:
+        p = draw(st.sampled_from([p, looped]))
     assume(not bitonic.problems(p, DEVICE))
     return p
 

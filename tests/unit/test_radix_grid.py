@@ -77,6 +77,24 @@ def test_the_model_sorts(key: str, bits: int, value: str) -> None:
                     assert wanted is None or np.array_equal(out.values, wanted), (n, how, in_place)
 
 
+@pytest.mark.parametrize("value", ["none", "v4", "v16", "index"])
+def test_the_model_deals_keys_out(value: str) -> None:
+    """Even keys are dealt, uneven ones sorted by all digits; both also where a sample must find out."""
+    p = shape(items=20, places=64, signature=Signature(value=value, key_transform=True))
+    assert p.dealt and radix.problems(p, DEVICE) == []
+    sort, rng = sort_of(p), np.random.default_rng(4)
+    for n in (1, 21, 60, 160, 500, 800):
+        for keys in keys_of(rng, n, "u32"):
+            for how in (Options(), Options(kind=1, descending=True)):
+                values = oracle.values_for(rng, n, sort)
+                order = oracle.permutation(keys, sort, how)
+                for in_place in (False, True):
+                    out = run(p, sort.plan, keys, values, in_place=in_place, how=how)
+                    assert np.array_equal(out.keys, keys[order]), (n, how, in_place)
+                    wanted = oracle.values_expected(values, order, sort)
+                    assert wanted is None or np.array_equal(out.values, wanted), (n, how, in_place)
+
+
 def test_a_count_on_the_device_takes_part_of_the_grid() -> None:
     p = shape(signature=Signature(value="v4", device_count=True))
     sort, rng = sort_of(replace(p, signature=Signature(value="v4"))), np.random.default_rng(2)

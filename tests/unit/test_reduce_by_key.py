@@ -38,11 +38,15 @@ def test_every_target_reduces(name: str) -> None:
             assert sort.operation == "reduce_by_key" and sort.key.name == TYPES[key].key and sort.label == sort.key.name
             assert sort.signature.floats == (sort.signature.value == "v4") and not sort.signature.key_transform
             assert max(k.local_bytes(sort.key) for k in sort.kernels) <= p.local_bytes() <= found.device.local_bytes
-            assert all(len(k.buffers) <= 8 and k.work_group <= found.device.work_group for k in sort.kernels)
-            assert p.items % 2 == 1 and p.items < 32 and p.tile >= 128
+            assert all(
+                len(k.buffers) <= (9 if p.sections else 8) and k.work_group <= found.device.work_group
+                for k in sort.kernels
+            )
+            assert p.items < 32 and p.items % 2 == 1 - p.sections and p.tile >= 128
+            assert not p.sections or (p.items % 4 == 0 and p.work_group % p.subgroup == 0 and found.device.promised)
             for n in (p.tile + 1, 1 << 20, 1 << 30):
                 assert sort.plan.scratch.bytes(n) <= scratch_limit(n, sort.key.bytes)
-                assert sort.plan.scratch.bytes(n) <= 1 << 16
+                assert sort.plan.scratch.bytes(n) <= (16 * -(-n // p.tile) + 2048 if p.sections else 1 << 16)
 
 
 def test_what_a_reduction_does_not_serve() -> None:
@@ -54,8 +58,9 @@ def test_what_a_reduction_does_not_serve() -> None:
         assert OPERATION.signature(Signature(value=value)).value == "none"
 
 
-def launched(n: int, signature: Signature = VALUED) -> list[str]:
-    p = reduce_by_key.Params(key=KEYS["u32"], signature=signature, work_group=32, items=3, groups=5)
+def launched(n: int, signature: Signature = VALUED, **values: int) -> list[str]:
+    small = {"work_group": 32, "items": 3, "groups": 5, **values}
+    p = reduce_by_key.Params(key=KEYS["u32"], signature=signature, **small)
     return [x.step.kernel for x in launches(reduce_by_key.plan(p), n, in_place=False)]
 
 
@@ -64,6 +69,9 @@ def test_launches() -> None:
     assert launched(97) == launched(1 << 30) == ["count", "write", "finish"]
     counted = Signature(device_count=True)
     assert launched(0, counted) == ["clear", "single"] and launched(97, counted)[0] == "clear"
+    assert launched(97, subgroup=8, items=4) == ["single"]
+    assert launched(129, subgroup=8, items=4) == launched(1 << 30, subgroup=8, items=4) == ["begin", "sections"]
+    assert launched(129, counted, subgroup=8, items=4) == ["clear", "begin", "sections"]
 
 
 @pytest.mark.parametrize("valued", [False, True])
@@ -77,6 +85,16 @@ def test_scratch_holds_the_words_of_all_spans(valued: bool) -> None:
         each = -(-tiles // p.groups)
         spans = -(-tiles // each)
         assert spans <= p.groups and 4 * p.span_words * spans <= scratch.bytes(n)
+
+
+@pytest.mark.parametrize("valued", [False, True])
+def test_scratch_holds_the_states_of_all_tiles(valued: bool) -> None:
+    signature = VALUED if valued else Signature()
+    p = reduce_by_key.Params(key=KEYS["u32"], signature=signature, work_group=32, items=4, subgroup=8)
+    scratch = reduce_by_key.plan(p).scratch
+    assert scratch.bytes(p.tile) == 0
+    for n in (*range(p.tile + 1, 40 * p.tile, 7), 1 << 30):
+        assert 4 * (p.states + p.state_words * -(-n // p.tile)) <= scratch.bytes(n)
 
 
 def test_the_number_of_a_call_says_what_is_stored() -> None:

@@ -34,6 +34,8 @@ WORDS = ("u32", "u64")
 Rows = NDArray[np.unsignedinteger[Any]]
 
 DEVICE = replace(ROOMY, subgroups=(1,), shuffle=False)
+SECTIONS: dict[str, Any] = {"items": 4, "coordination": "sections", "subgroup": 8}
+PROMISED: dict[str, Any] = {"progress": "guaranteed", "subgroups": (8,), "shuffle": True}
 
 
 def shape(key: str = "u32", **values: Any) -> scan.Params:
@@ -71,6 +73,7 @@ WAYS: dict[str, dict[str, Any]] = {
     "scan": {},
     "lookback": {"coordination": "lookback"},
     "endless": {"coordination": "lookback", "redo": False},
+    "sections": {"items": 4, "coordination": "sections", "subgroup": 4, "withhold": 3},
     "lanes alone wait": {"work_group": 1, "items": 32, "coordination": "lookback", "redo": False},
     "lanes alone": {"work_group": 1, "items": 32},
     "lanes alone look back": {"work_group": 1, "items": 32, "coordination": "lookback"},
@@ -109,6 +112,11 @@ def test_sums_without_a_table_follow_that_of_one_column() -> None:
         assert scan.derive(f"scan-x{columns}", {"scan-x1": own}, KEYS["u32"], DEVICE) == replace(
             own, columns=columns, items=items
         )
+    own = shape(items=32, coordination="sections", work_group=64, subgroup=32)
+    device = replace(ROOMY, progress="guaranteed")
+    for columns, items in ((2, 16), (3, 8), (4, 8)):
+        made = replace(own, columns=columns, items=items)
+        assert scan.derive(f"scan-x{columns}", {"scan-x1": own}, KEYS["u32"], device) == made
     small = scan.derive("scan-x4ex", {}, KEYS["u64"], replace(DEVICE, local_bytes=600, work_group=300))
     assert small is not None and small.exclusive and scan.problems(small, replace(DEVICE, local_bytes=600)) == []
     assert scan.derive("scan-x1", {}, KEYS["u64"], replace(DEVICE, int64=False)) is None
@@ -130,7 +138,7 @@ def test_floats_of_validations_have_exact_sums() -> None:
 )
 def test_every_plan_sums(way: str, exclusive: bool) -> None:
     for key in WORDS:
-        for columns in (1, 2, 3, 4, 7, 16):
+        for columns in (1, 2, 3, 4) if way == "sections" else (1, 2, 3, 4, 7, 16):
             p = shape(key, columns=columns, exclusive=exclusive, **WAYS[way])
             test_counts = sorted(around(scan.test_counts(p, 11 * p.tile), 11 * p.tile))
             for number, n in enumerate(test_counts[:: 3 if columns > 2 else 1]):
@@ -197,6 +205,8 @@ def test_scratch_holds_what_steps_use_up_to_the_greatest_count() -> None:
     for key in WORDS:
         for columns in (1, 7, 16):
             for way in WAYS.values():
+                if way.get("coordination") == "sections" and columns > 4:
+                    continue
                 p = shape(key, columns=columns, **way)
                 sort = sort_of(p)
                 greatest = sort.plan.max_n
@@ -204,7 +214,7 @@ def test_scratch_holds_what_steps_use_up_to_the_greatest_count() -> None:
                 for n in (p.tile + 1, 5 * p.tile, 100 * p.tile + 1, greatest):
                     tiles = -(-n // p.tile)
                     words = STATES + tiles * columns * p.pieces
-                    need = 4 * words if p.looks else min(tiles, p.groups) * columns * p.key.bytes
+                    need = 4 * words if p.states else min(tiles, p.groups) * columns * p.key.bytes
                     assert need <= sort.plan.scratch.bytes(n) and words < 2**31
                 assert sort.plan.scratch.bytes(p.tile) == 0
 
@@ -222,8 +232,11 @@ def test_what_a_launch_moves() -> None:
     n = 40 * p.tile
     moved = {s.kernel: scan.moved(p, s, n) for s in scan.plan(p).steps}
     assert moved == {"single": 32 * n, "reduce": 16 * n + 80, "spine": 160, "scan": 32 * n + 80}
-    p = replace(p, coordination="lookback")
+    p = replace(p, coordination="sections", subgroup=8)
     states = 4 * 40 * 4 * 2
+    moved = {s.kernel: scan.moved(p, s, n) for s in scan.plan(p).steps}
+    assert moved == {"single": 32 * n, "begin": states, "sections": 32 * n + 2 * states}
+    p = replace(p, coordination="lookback")
     moved = {s.kernel: scan.moved(p, s, n) for s in scan.plan(p).steps}
     assert moved == {"single": 32 * n, "begin": states, "lookback": 32 * n + 3 * states, "settle": 0, "apply": 0}
 
@@ -239,6 +252,13 @@ def test_what_a_launch_moves() -> None:
         ({"items": 100}, {"local_bytes": 4096}, ["items"]),
         ({"work_group": 8, "columns": 2}, {"work_group": 8}, ["work_group"]),
         ({"work_group": 512, "coordination": "lookback"}, {"work_group": 256, "progress": "none"}, None),
+        (SECTIONS, PROMISED | {"progress": "started"}, ["coordination"]),
+        (SECTIONS, PROMISED | {"shuffle": False}, ["subgroup"]),
+        (SECTIONS | {"subgroup": 4}, PROMISED, ["subgroup"]),
+        (SECTIONS | {"subgroup": 1}, PROMISED, ["subgroup"]),
+        (SECTIONS | {"work_group": 12}, PROMISED, ["subgroup"]),
+        (SECTIONS | {"items": 3, "columns": 2}, PROMISED, ["items"]),
+        (SECTIONS | {"columns": 5}, PROMISED, ["columns"]),
     ],
 )
 def test_what_cannot_work_is_named(values: dict[str, Any], facts: dict[str, Any], names: list[str] | None) -> None:
@@ -246,6 +266,16 @@ def test_what_cannot_work_is_named(values: dict[str, Any], facts: dict[str, Any]
     assert [name for name, _, _ in found] == (names or ["work_group", "coordination"])
     assert all(what and hint for _, what, hint in found)
     assert scan.problems(shape(), DEVICE) == []
+    assert scan.problems(shape(**SECTIONS), replace(DEVICE, **PROMISED)) == []
+
+
+def test_floats_keep_their_sections() -> None:
+    """The order of additions is fixed there, as it is without look-back."""
+    device, signature = replace(DEVICE, **PROMISED), Signature(floats=True)
+    made = scan.specialize({"u32": shape(**SECTIONS)}, KEYS["u32"], signature, device)
+    assert made is not None and made.floats and [k.name for k in scan.kernels(made)] == ["single", "begin", "sections"]
+    other = scan.specialize({"u32": shape(**WAYS["lookback"])}, KEYS["u32"], signature, device)
+    assert other is not None and not other.states
 
 
 def test_tables_of_targets_make_scans() -> None:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, fields
 from itertools import chain
 
-from hsgen.algorithms.bitonic.passes import Pass
+from hsgen.algorithms.bitonic.passes import Pass, swaps
 from hsgen.algorithms.bitonic.rows import Op, OpGroup, Row, RowGroup, op_groups, row_groups
+from hsgen.core.networks import halves, mirrored
+
+_FEW = 8  # lanes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,6 +41,43 @@ class BlockSort:
     def sort_groups(self) -> list[OpGroup]:
         """The operations of `sort` in groups."""
         return op_groups(self.sort)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LoopedBlock(BlockSort):
+    """Sorts a block of up to `slabs` slabs: of the least power of two, from `least` on, that its keys fit in.
+
+    All passes hold `height` rows, a power of two, so that one text serves merges of runs of rows and of lanes: a pass
+    that compares rows with their mirror rows, and does the half stages that its rows allow; then passes of half stages
+    down to adjacent rows, which skip stages beyond the chunk.
+
+    lanes: the numbers of lanes that are merged with as many, for which the text has exchanges with constant masks;
+    empty: one text with variable masks.  On Intel's CPU runtime, blocks of u64 keys on 8 lanes take 7 % longer with
+    variable masks; blocks of u32 keys, or pairs, on 16 lanes take 5 to 7 % less time with them.
+    """
+
+    least: int
+    height: int
+    lanes: tuple[int, ...]
+
+    @classmethod
+    def of(cls, block: BlockSort, height: int, subgroup: int) -> LoopedBlock:
+        """Return a block sort with loops over its passes."""
+        own = {f.name: getattr(block, f.name) for f in fields(block)}
+        lanes = tuple(1 << i for i in range(subgroup.bit_length() - 1)) if subgroup <= _FEW else ()
+        return cls(**own, least=max(1, subgroup // height), height=height, lanes=lanes)
+
+    @property
+    def mirror_groups(self) -> list[OpGroup]:
+        """The half stages that follow the comparison with mirror rows, which are the second half of the registers."""
+        held = self.height // 2
+        return op_groups(swaps(halves(held)) + swaps(mirrored(halves(held), held, held)))
+
+    @property
+    def half_groups(self) -> Iterator[tuple[int, list[OpGroup]]]:
+        """The half stages of a pass: the distance of the registers, and the operations."""
+        for far in (self.height >> i for i in range(1, self.height.bit_length())):
+            yield far, op_groups(swaps(tuple(c for c in halves(self.height) if c[1] - c[0] == far)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,15 +5,17 @@ from __future__ import annotations
 from dataclasses import replace
 from fractions import Fraction
 
-from hsgen.algorithms.bitonic.kernel_data import BlockSort, Clean, Stream
+from hsgen.algorithms.bitonic.kernel_data import BlockSort, Clean, LoopedBlock, Stream
 from hsgen.algorithms.bitonic.lanes import lane_halves, merge_lanes
 from hsgen.algorithms.bitonic.params import Params
 from hsgen.algorithms.bitonic.passes import (
     Pass,
     clean_columns,
     flip_rows,
+    full_steps,
     merge_runs,
     renumber,
+    steps,
     swaps,
 )
 from hsgen.algorithms.bitonic.paths import first_level, path
@@ -37,25 +39,36 @@ def _buffers(p: Params, *buffers: Buffer) -> tuple[Buffer, ...]:
 
 
 def block_sort(p: Params, slabs: int) -> Kernel:
-    """Return the kernel that sorts blocks of `slabs` slabs."""
+    """Return the kernel that sorts blocks of `slabs` slabs, or if it has loops of up to as many."""
+    split = full_steps if p.looped else steps
     tall = p.column_slabs(slabs)
     column, rows, spans = tall * p.height, slabs * p.height, slabs // tall
     runs: list[Pass] = []
     run = p.height
     while run < column:
-        runs += merge_runs(run, rows, p.local_scale)
+        runs += merge_runs(run, rows, p.local_scale, split=split)
         run *= 2
     every = [2 << i for i in range(p.subgroup.bit_length() - 1)]
-    levels = [merge_lanes(column, lanes, p.local_scale, p.registers, spans) for lanes in every]
+    levels = [merge_lanes(column, lanes, p.local_scale, p.registers, spans, split) for lanes in every]
     linear: list[Pass] = []
     run = column
     while run < rows:
         linear += with_lane_halves(merge_runs(run, rows, p.local_scale, mirror=True), p.subgroup)
         run *= 2
     pitch = column + p.bank_pad if p.subgroup > 1 else column
+    made = BlockSort(
+        slabs=slabs,
+        tall=tall,
+        column=column,
+        pitch=pitch,
+        sort=swaps(sorting(p.height)),
+        runs=tuple(runs),
+        levels=tuple(map(tuple, levels)),
+        linear=tuple(linear),
+    )
     return Kernel(
         name=f"block_sort_{slabs}",
-        template="bitonic/block_sort",
+        template="bitonic/block_sort_looped" if p.looped else "bitonic/block_sort",
         summary=f"sort blocks of {rows * p.subgroup} keys",
         work_group=slabs * p.subgroup,
         subgroup=p.subgroup,
@@ -63,16 +76,7 @@ def block_sort(p: Params, slabs: int) -> Kernel:
         buffers=_buffers(p, SOURCE, DESTINATION),
         algorithm="bitonic",
         params=p,
-        data=BlockSort(
-            slabs=slabs,
-            tall=tall,
-            column=column,
-            pitch=pitch,
-            sort=swaps(sorting(p.height)),
-            runs=tuple(runs),
-            levels=tuple(map(tuple, levels)),
-            linear=tuple(linear),
-        ),
+        data=LoopedBlock.of(made, p.height, p.subgroup) if p.looped else made,
     )
 
 
@@ -174,8 +178,11 @@ def keep(p: Params) -> Kernel:
 def small_blocks(p: Params) -> list[int]:
     """Return the slab counts of block sorts for less than a block of keys, ascending: each a quarter of the next.
 
-    A count between two of them takes at most four times its work; blocks of fewer than 128 keys save nothing.
+    A count between two of them takes at most four times its work; blocks of fewer than 128 keys save nothing.  None for
+    a block sort with loops, which serves every width.
     """
+    if p.looped:
+        return []
     out = []
     slabs = pow2_floor(p.slabs) // 4
     while slabs and slabs * p.height * p.subgroup >= 128:

@@ -26,6 +26,7 @@ FIELDS = {
     "stream_group": Field("int", "a power of two, the lanes of a streaming work-group", least=1, greatest=8192),
     "bank_pad": Field("int", "keys of padding after a column", required=False, greatest=64),
     "exchange": Field("str", '"minmax" or "select"', required=False, choices=("minmax", "select")),
+    "compact": Field("bool", "whether kernels are made for a short compilation", required=False),
     "path_from": Field("int", "the least keys of runs that are merged by merge paths", required=False, least=1),
 }
 
@@ -41,6 +42,8 @@ class Params:
     clean_slabs: slabs of a work-group of the clean, a power of two.
     bank_pad: keys of padding after each sorted column while a block is transposed through local memory.
     exchange: "minmax" or "select", the implementation of a comparator.
+    compact: whether one block sort, with loops over its passes, serves blocks of every width, for a short compilation;
+    without effect where its passes are not alike (`looped`).
     path_from: the least keys of runs that are merged out of place by merge paths; None: no merge paths.
 
     form: the signature.  With values, keys are merged together with their original indices, which makes the sort
@@ -59,6 +62,7 @@ class Params:
     stream_group: int
     bank_pad: int = 1
     exchange: Literal["minmax", "select"] = "minmax"
+    compact: bool = False
     path_from: int | None = None
     signature: Signature = PLAIN
     path_walks: bool = False
@@ -67,6 +71,12 @@ class Params:
     def valued(self) -> bool:
         """Whether there are values in separate buffers."""
         return self.signature.value_bytes > 0
+
+    @property
+    def looped(self) -> bool:
+        """Whether block sorts have loops over their passes: where that is chosen, and all passes are alike."""
+        alike = self.height == 1 << self.local_scale and self.slabs == pow2_floor(self.slabs)
+        return self.compact and alike and 1 < self.subgroup <= self.rows
 
     @property
     def row(self) -> int:

@@ -13,6 +13,7 @@ outside, otherwise by a guard.  This makes half-cleaners exact for any R and any
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from hsgen.algorithms.bitonic.rows import Op, OpGroup, Row, RowGroup, Swap, op_groups, row_groups
@@ -142,17 +143,26 @@ def steps(stages: int, scale: int) -> list[int]:
     return [stages // passes + (i < stages % passes) for i in range(passes)]
 
 
-def merge_runs(run: int, tile: int, scale: int, *, mirror: bool = False) -> list[Pass]:
+def full_steps(stages: int, scale: int) -> list[int]:
+    """Return the stages of each pass: `scale`, and the rest in the last one."""
+    return [min(scale, stages - done) for done in range(0, stages, scale)]
+
+
+Steps = Callable[[int, int], list[int]]
+
+
+def merge_runs(run: int, tile: int, scale: int, *, mirror: bool = False, split: Steps = steps) -> list[Pass]:
     """Return the passes that merge adjacent sorted runs of `run` rows in a tile of `tile` rows.
 
-    A lane holds at most 2**scale rows.  Source: the bitonic merge with a flip of HotSort, on virtual rows.
+    A lane holds at most 2**scale rows; `split` distributes the stages among passes.  Source: the bitonic merge with a
+    flip of HotSort, on virtual rows.
     """
     chunk = 2 * pow2_ceil(run)
     stages = chunk.bit_length() - 1
     if mirror:
         scale = min(scale, stages - 1)  # stages between lanes follow, which a pass with reversed lanes cannot include
     out: list[Pass] = []
-    for step in steps(stages, scale):
+    for step in split(stages, scale):
         stride = chunk >> step
         if out:
             rows, ops = half_rows(stride, 1 << step), swaps(halves(1 << step))
@@ -166,10 +176,10 @@ def merge_runs(run: int, tile: int, scale: int, *, mirror: bool = False) -> list
     return out
 
 
-def clean_columns(rows: int, scale: int, chunk: int, spans: int = 1) -> list[Pass]:
+def clean_columns(rows: int, scale: int, chunk: int, spans: int = 1, split: Steps = steps) -> list[Pass]:
     """Return the passes that sort bitonic chunks of `chunk` rows, in columns of `rows` rows, by half stages."""
     out = []
-    for step in steps(chunk.bit_length() - 1, scale) if chunk > 1 else []:
+    for step in split(chunk.bit_length() - 1, scale) if chunk > 1 else []:
         stride = chunk >> step
         out.append(
             Pass(

@@ -46,17 +46,34 @@ def split(p: Params) -> Kernel:
 def merge(p: Params) -> Kernel:
     """Return the kernel that merges the tiles."""
     values = (VALUES_IN, SECOND_VALUES, VALUES_OUT) if p.valued else ()
-    arrays = [Array(name="tile", type="key", count=p.tile)] * (not p.walks)
+    arrays = [Array(name="tile", type="key", count=p.tile + room(p))] * (not p.walks)
     arrays += [Array(name="slots", type="u32", count=p.tile)] * (p.valued and not p.walks)
-    body = "walk_rows" if p.row else "walk" if p.walks else "merge"
+    body = "walk_rows" if p.row else "walk" if p.walks else "merge_vectors" if p.vectors else "merge"
     what = f"merge {p.tile} keys in a work-group"
     made = _kernel(p, "merge", what, (SOURCE, SECOND, DESTINATION, *values, WORDS), tuple(arrays), body)
-    return replace(made, row=p.row)
+    return replace(made, row=p.row, key_vectors=p.vectors)
+
+
+def room(p: Params) -> int:
+    """Return the keys of local memory that vectors take in addition to a tile.
+
+    Its parts begin where they do in memory, and behind each are as many greatest keys as a lane merges.
+    """
+    return 2 * p.items + 4 * (16 // p.key.held) if p.vectors else 0
+
+
+def merge_alone(p: Params) -> Kernel:
+    """Return the kernel that also finds where its tile starts and ends."""
+    made, summary = merge(p), f"find the ends of {p.tile} keys, and merge them"
+    arrays = (*made.arrays, Array(name="ends", type="u32", count=2))
+    made = replace(made, name="merge_alone", template="merge_path/merge_alone", summary=summary, arrays=arrays)
+    return replace(made, subgroup=p.subgroup, ballot=True)
 
 
 def kernels(p: Params) -> tuple[Kernel, ...]:
     """Return the kernels in the order in which they run."""
-    return (*([begin(p)] if p.noted else []), *([] if p.walks else [split(p)]), merge(p))
+    splits = [] if p.walks else [split(p)]
+    return (*([begin(p)] if p.noted else []), *([merge_alone(p)] if p.alone else []), *splits, merge(p))
 
 
 def context(p: Params) -> dict[str, object]:

@@ -20,6 +20,9 @@ class Params:
     row: keys of a vector that chains merge at a time in dialects with vectors, with values for keys of at most 32 bits;
     0: one key at a time.
     spare: the most excess work-groups of a two-dimensional grid, if work-groups merge tiles.
+    vectors: work-groups load and store keys by 16 bytes in dialects with vectors, for which a tile has more room.
+    alone: the greatest count of which work-groups find the ends of their tiles by themselves, each end by a subgroup of
+    `subgroup` lanes; 0: a kernel before them finds all.
     """
 
     key: KeyType
@@ -29,6 +32,9 @@ class Params:
     walks: bool = False
     row: int = 0
     spare: int = 0
+    vectors: bool = False
+    alone: int = 0
+    subgroup: int = 1
     signature: Signature = PLAIN
 
     @property

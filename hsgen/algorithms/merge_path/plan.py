@@ -40,14 +40,14 @@ def scratch(p: Params) -> Scratch:
 
 def _step(p: Params, kernel: Kernel) -> Step:
     """The row of a kernel.  `split` has one lane per tile, and one for the end of the last tile."""
-    first, splits = kernel.name == "begin", kernel.name == "split"
+    first, splits, alone = (kernel.name == name for name in ("begin", "split", "merge_alone"))
     lanes = p.work_group if splits else 1
     return Step(
         kernel=kernel.name,
         bindings=tuple(_BOUND[b.name] for b in kernel.buffers),
-        guard=Guard(max_n=MAX_N),
+        guard=Guard(min_n=0 if first or alone else p.alone, max_n=p.alone if alone else MAX_N),
         grid=Grid(add=p.tile - 1 + p.tile * lanes * splits, div=p.tile * lanes, cap=1 if first else UNCAPPED),
-        argument=CallNumber() if first or (splits and not p.noted) else Literal(),
+        argument=CallNumber() if first or ((splits or alone) and not p.noted) else Literal(),
     )
 
 
@@ -57,7 +57,8 @@ def moved(p: Params, step: Step, n: int) -> int:
     The few keys per tile that binary searches read are not counted.
     """
     splits = 0 if p.walks else 4 * -(-n // p.tile)
-    sizes = {"merge": 2 * n * (p.key.bytes + p.signature.value_bytes) + splits, "split": splits}
+    sizes = {"merge_alone": 2 * n * (p.key.bytes + p.signature.value_bytes)}
+    sizes |= {"merge": 2 * n * (p.key.bytes + p.signature.value_bytes) + splits, "split": splits}
     return sizes.get(step.kernel, 4)
 
 
@@ -65,6 +66,7 @@ def test_counts(p: Params, greatest: int) -> list[int]:
     """Return the counts up to `greatest` at which the merge takes another path: the ends of tiles and of lanes."""
     found = {0, 1, greatest, p.items, p.own, *range(0, min(4 * p.tile, greatest) + 1, p.tile)}
     found.add(p.tile * p.work_group)  # a work-group that finds tile boundaries is full
+    found.add(p.alone)
     return sorted(n for n in found if n <= greatest)
 
 

@@ -19,6 +19,11 @@ CHAIN_ROWS = 8192  # by rows: chains take less time, so that the binary searches
 ROWS = {0: (16, 4), 4: (8, 4), 8: (16, 2), 16: (16, 2)}
 """Keys of a row, and chains, by the size of values in bytes.  All values were measured: docs/results/merging.md."""
 
+LARGE, VECTOR_LANES, VECTOR_ITEMS = 1 << 17, 512, 23
+"""The local memory from which on tiles are larger and moved by vectors; their lanes, and the keys of a lane."""
+ALONE = 1 << 24
+"""The count up to which work-groups find the ends of such tiles by themselves; beyond, that takes longer than a launch."""
+
 FEW = 1024  # keys of a sequential lane in a work-group of several
 
 
@@ -46,10 +51,23 @@ def specialize(p: Mapping[str, Any], key: KeyType, signature: Signature, device:
                 key=key, work_group=1, items=CHAIN_ROWS, chains=chains, walks=True, row=row, signature=signature
             )
         return Params(key=key, work_group=lanes, items=FEW, walks=True, signature=signature)
+    if (made := _vectors(key, signature, device)) and chosen is not None:
+        alone = ALONE * (getattr(chosen, "ranker", "") == "match_ballot")
+        return replace(made, alone=alone, subgroup=chosen.subgroup, spare=spare(made.tile, device.groups))
     made = Params(key=key, work_group=lanes, items=ITEMS, signature=signature)
     while made.items > 1 and 2 * merge(made).local_bytes(key) > device.local_bytes:
         made = replace(made, items=made.items - 2)
     return replace(made, spare=spare(made.tile, device.groups))
+
+
+def _vectors(key: KeyType, signature: Signature, device: Device) -> Params | None:
+    """The parameters of larger tiles, two of which local memory holds; None for narrow keys or less local memory."""
+    if device.local_bytes < LARGE or device.work_group < VECTOR_LANES or key.bytes < 4:
+        return None
+    made = Params(key=key, work_group=VECTOR_LANES, items=VECTOR_ITEMS, vectors=True, signature=signature)
+    while 2 * merge(made).local_bytes(key) > device.local_bytes:
+        made = replace(made, items=made.items - 2)
+    return made
 
 
 def spare(tile: int, limit: int) -> int:

@@ -39,13 +39,23 @@ class Cooperative(Ranked):
 
     groups: the most work-groups of all, which must be resident at once; they sort as many keys as they hold.
     least: fewer work-groups are launched where lanes would get fewer keys.
-    places: what a work-group sorts of keys alone, it sorts by places as `hsgen.algorithms.radix.single.Single` does.
+    places: what a work-group sorts, it sorts by places as `hsgen.algorithms.radix.single.Single` does.
     In one launch keys are then first dealt out by their highest digit, where that is even enough.  0 means never.
     """
 
     STRATEGY: ClassVar[str] = "cooperative"
     least: int = 1
     places: int = 0
+
+    @property
+    def dealt(self) -> bool:
+        """Whether many work-groups try to deal keys out and sort them by places: where all bits are sorted."""
+        return self.places > 0 and not self.signature.bit_range
+
+    @property
+    def alongside(self) -> bool:
+        """Whether values go through local memory: not the indices of dealt keys, which take no time to make."""
+        return super(Cooperative, self).alongside and not (self.dealt and self.signature.index)
 
 
 Params = Cooperative
@@ -64,11 +74,12 @@ def _table(p: Cooperative) -> int:
 
 def kernel(p: Cooperative) -> Kernel:
     """Return the kernel that does all passes in one launch."""
-    more = (array("bases", p.radix), array("live", 2 if p.places else 1), *single.place_arrays(p, p.places))
+    places = p.places if p.dealt else 0
+    more = (array("bases", p.radix), array("live", 2 if places else 1), *single.place_arrays(p, places))
     what = f"sort up to {p.groups * p.tile} keys in one launch"
     made = ranking(p, "grid", what, moving(p, SOURCE, DESTINATION, WORDS), more, folder="radix/cooperative/")
     made = replace(picking(made, keys=False), cooperative=True)
-    return single.with_room(made) if p.places else made
+    return single.with_room(made) if places else made
 
 
 def _single(p: Cooperative) -> Kernel:

@@ -11,7 +11,7 @@ from hsgen.algorithms.device_constraints import Problem
 from hsgen.algorithms.radix import rankers, rows, search_space
 from hsgen.algorithms.radix.parts import NEAR, moving, ranking, sums
 from hsgen.algorithms.radix.rankers import Ranked, array
-from hsgen.algorithms.radix.tile import Tile, recast
+from hsgen.algorithms.radix.tile import recast
 from hsgen.algorithms.search_space import Box, steps
 from hsgen.core.buffers import Array
 from hsgen.core.device import Device
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 PLACES = Field(
     "int",
-    "keys alone: the counters by which one work-group sorts on chip, a power of two; 0 for none",
+    "the counters by which one work-group sorts on chip, a power of two; 0 for none",
     required=False,
     greatest=65536,
 )
@@ -38,8 +38,8 @@ COUNTERS = (0, *steps(512, 8192))
 class Single(Ranked):
     """The table ``[radix.KEY.single]``.
 
-    places: keys alone are sorted by this number of places between the least and the greatest key
-    (templates/radix/places.j2), and only where these are crowded a digit at a time.  0 means never.
+    places: keys are sorted by this number of places between the least and the greatest key (templates/radix/places.j2;
+    those that keep their order, places_stable.j2), and only where these are crowded a digit at a time.  0 means never.
     """
 
     STRATEGY: ClassVar[str] = "single"
@@ -54,24 +54,36 @@ def of(p: Ranked, **run_boundaries: int) -> Single:
     return recast(p, Single, bits=p.single_bits or p.bits, single_bits=None, resident=0, **run_boundaries)
 
 
-def place_arrays(p: Tile, places: int) -> tuple[Array, ...]:
+def place_arrays(p: Ranked, places: int) -> tuple[Array, ...]:
     """Return what sorting by places takes in addition to ranking: see templates/radix/places.j2."""
     return (array("places", places), *sums(p.work_group, p.subgroup), array("full", 4)) if places else ()
 
 
 def with_room(made: Kernel) -> Kernel:
-    """Return a kernel that sorts by places with room in its tile for the keys after the last."""
-    tile = next(a for a in made.arrays if a.name == "tile")
-    wider = replace(tile, count=tile.count + NEAR)
-    return replace(made, arrays=tuple(wider if a is tile else a for a in made.arrays))
+    """Return a kernel that sorts by places with room for the keys, and their slots, after the last."""
+    wider = (replace(a, count=a.count + NEAR) if a.name in ("tile", "order") else a for a in made.arrays)
+    return replace(made, arrays=tuple(wider))
+
+
+def slots(p: Ranked) -> tuple[Array, ...]:
+    """Return what else a stable sort by places takes: slots that no ranking stores, and values of a word."""
+    order = () if p.valued else (array("order", p.tile),)
+    kept = p.signature.value_bytes == 4 and not p.signature.index
+    return (*order, *([array("held", p.tile)] if kept else []))
 
 
 def kernel(p: Single) -> Kernel:
     """Return the kernel."""
     buffers = tuple(b for b in moving(p, SOURCE, DESTINATION) if b != VALUES_TMP)
     summary = f"sort up to {p.alone} keys in one work-group"
-    made = ranking(p, "single", summary, buffers, place_arrays(p, p.places), folder="radix/single/")
-    return with_room(replace(made, template="radix/single/single_places")) if p.places else made
+    stable = p.valued or p.signature.bit_range
+    more = (*place_arrays(p, p.places), *(slots(p) if p.places and stable else ()))
+    made = ranking(p, "single", summary, buffers, more, folder="radix/single/")
+    if not p.places:
+        return made
+    if stable:
+        return with_room(replace(made, template="radix/single/single_stable", resident=1))
+    return with_room(replace(made, template="radix/single/single_places"))
 
 
 def kernels(p: Single) -> tuple[Kernel, ...]:
@@ -126,9 +138,8 @@ P = TypeVar("P", bound="Single | Cooperative")
 
 
 def fitted(p: P) -> P:
-    """Return the shape for its key and form: by places only plain keys are sorted, all their bits."""
-    plain_keys = p.signature.value == "none" and p.key.bytes >= 4 and not p.signature.bit_range
-    return p if plain_keys else replace(p, places=0)
+    """Return the shape for its key and form: by places only keys of words are sorted, and no parts of words."""
+    return p if p.key.bytes >= 4 and p.signature.value != "packed" else replace(p, places=0)
 
 
 def notes(p: Single) -> list[tuple[str, str]]:

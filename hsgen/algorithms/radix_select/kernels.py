@@ -18,7 +18,7 @@ def _kernel(p: Params, name: str, summary: str, buffers: tuple[Buffer, ...], *ar
         work_group=p.work_group,
         buffers=buffers,
         arrays=arrays,
-        resident=2 if name in ("row", "place") else 0,  # else compilers spill to have more
+        resident=2 if name in ("row", "place") or (name == "order" and p.places) else 0,  # else compilers spill for more
         algorithm="radix_select",
         params=p,
     )
@@ -32,6 +32,7 @@ def kernels(p: Params) -> tuple[Kernel, ...]:
     bins = Array(name="bins", type="u32", count=p.bins)
     part, state = Array(name="part", type="u32", count=p.work_group), Array(name="state", type="u32", count=STATE)
     out = (DESTINATION, *values)
+    on_chip = (bins, part, state) if p.places else ()
     return (
         _kernel(p, "row", "select from a row in one work-group", (SOURCE, *out), *keys, bins, part, state),
         _kernel(p, "clear", "clear the histograms of all rows", (WORDS,)),
@@ -39,7 +40,7 @@ def kernels(p: Params) -> tuple[Kernel, ...]:
         _kernel(p, "sift", "gather the keys that fit, or count those of a tile", (SOURCE, WORDS), bins, part, state),
         _kernel(p, "spine", "scan the counts of the tiles of a row", (WORDS,), part),
         _kernel(p, "place", "store the selected keys in the order of the row", (SOURCE, *out, WORDS), part),
-        _kernel(p, "order", "sort the keys that were gathered", (*out, WORDS), *keys),
+        _kernel(p, "order", "sort the keys that were gathered", (*out, WORDS), *keys, *on_chip),
     )
 
 

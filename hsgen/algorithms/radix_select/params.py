@@ -31,7 +31,8 @@ class Params:
 
     capacity: the keys with indices that a work-group holds and sorts, a power of two.  bits: the widest digit.
     work_group, items: lanes, and the keys of each in a tile.  groups: the most work-groups that share all tiles.
-    row_limit: the longest row that one work-group selects from.
+    row_limit: the longest row that one work-group selects from.  places: keys on chip are sorted by places.
+    crowd: the most keys of a place.
     """
 
     key: KeyType
@@ -42,6 +43,8 @@ class Params:
     bits: int = 11
     groups: int = 1024
     row_limit: int = _ROW_LIMIT
+    places: bool = False
+    crowd: int = 64
 
     @property
     def tile(self) -> int:
@@ -118,6 +121,7 @@ def specialize(p: Mapping[str, Any], key: KeyType, signature: Signature, device:
             capacity=capacity,
             bits=bits,
             groups=min(_GROUPS[device.local], device.groups),
+            places=device.cooperative,
         )
         for capacity, bits in product(_CAPACITIES, _BITS)
     )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from hsgen.algorithms.buffers import DESTINATION, DEVICE_N, SOURCE
 from hsgen.algorithms.reduce_by_key.params import Params
 from hsgen.core.buffers import Array, Buffer
@@ -34,6 +36,8 @@ def _words(name: str, count: int) -> Array:
 
 def kernels(p: Params) -> tuple[Kernel, ...]:
     """Return the kernels in the order in which they run."""
+    if p.sections:
+        return _sections(p)
     sums, part, marks = (_words(name, p.work_group) for name in ("sums", "part", "marks"))
     scanned = (sums, part) if p.valued else (sums,)
     tile = (Array(name="keys", type="key", count=p.tile), _words("held", p.tile), *scanned)
@@ -49,6 +53,30 @@ def kernels(p: Params) -> tuple[Kernel, ...]:
         _kernel(p, "finish", "complete the runs of several spans", (*reduced, COUNTS, REPORT, WORDS), *scanned, marks),
     )
     return made if p.signature.device_count else made[1:]
+
+
+def _sections(p: Params) -> tuple[Kernel, ...]:
+    """The kernels of a reduction in one launch."""
+    of_subgroups = ("counts_of", "marks", "carries") if p.valued else ("counts_of", "marks")
+    tile = (
+        Array(name="keys", type="key", count=p.tile),
+        _words("held", p.tile),
+        *(_words(name, p.subgroups) for name in of_subgroups),
+    )
+    out = (DESTINATION, *((VALUES_OUT,) if p.valued else ()), COUNTS, FIRSTS, REPORT)
+    buffers = (SOURCE, *((VALUES_IN,) if p.valued else ()), *out)
+
+    def made(name: str, template: str, summary: str, more: tuple[Buffer, ...], *arrays: Array) -> Kernel:
+        found = replace(_kernel(p, name, summary, (*buffers, *more), *tile, *arrays), resident=p.resident)
+        return replace(found, template=f"reduce_by_key/{template}", subgroup=p.subgroup, vectors=True)
+
+    kernels = (
+        _kernel(p, "clear", "report no groups, should the count on the device be 0", (REPORT,)),
+        made("single", "sections_single", f"reduce up to {p.tile} keys", ()),
+        _kernel(p, "begin", "clear the ticket and the states of tiles", (WORDS,)),
+        made("sections", "sections", "reduce a tile, look back in its section, store", (WORDS,), _words("drawn", 1)),
+    )
+    return kernels if p.signature.device_count else kernels[1:]
 
 
 def context(p: Params) -> dict[str, object]:

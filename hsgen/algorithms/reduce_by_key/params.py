@@ -16,7 +16,14 @@ _LANES = {"chip": 256, "memory": 64}
 _GROUPS = {"chip": 2048, "memory": 64}
 """Lanes, and the most work-groups, by the kind of local memory: a CPU has few cores, and a work-group costs it more."""
 
+VECTOR = 4
+"""The adjacent keys that a lane accesses at once in sections."""
+STATES = 32
+"""The index of the first state in scratch, behind the ticket."""
+
 _ITEMS = (15, 11, 7, 5, 3, 1)
+_IN_REGISTERS = {(False, False): (16, 4), (False, True): (16, 3), (True, False): (8, 4), (True, True): (8, 4)}
+"""Items and work-groups of a core in sections, by whether keys have 64 bits, and whether there are values."""
 _LOCAL = 1 << 15  # bytes, so that several work-groups share a core
 
 
@@ -26,6 +33,8 @@ class Params:
 
     work_group, items: lanes, a power of two, and the adjacent keys of each, an odd number below 32, so that lanes
     access different banks of local memory.  groups: the most work-groups, each with a span of tiles.
+    subgroup: from 4 on, tiles look back within sections: lanes of subgroups exchange what they reduce, and items are
+    whole vectors, 32 at most.  resident: work-groups that a core is to hold at once.
     """
 
     key: KeyType
@@ -33,6 +42,8 @@ class Params:
     work_group: int = 256
     items: int = 11
     groups: int = 2048
+    subgroup: int = 1
+    resident: int = 0
 
     @property
     def tile(self) -> int:
@@ -45,6 +56,41 @@ class Params:
         return self.signature.value_bytes > 0
 
     @property
+    def sections(self) -> bool:
+        """Whether tiles look back within sections, in one launch."""
+        return self.subgroup > 1
+
+    @property
+    def group_tiles(self) -> int:
+        """The tiles of a group, and the groups of a section: so lanes of a subgroup read one state each."""
+        return self.subgroup // 2
+
+    @property
+    def section_tiles(self) -> int:
+        """The tiles of a section."""
+        return self.group_tiles**2
+
+    @property
+    def subgroups(self) -> int:
+        """The subgroups of a work-group."""
+        return self.work_group // self.subgroup
+
+    @property
+    def vectors(self) -> int:
+        """The vectors of a lane."""
+        return self.items // VECTOR
+
+    @property
+    def states(self) -> int:
+        """The index of the first state in scratch."""
+        return STATES
+
+    @property
+    def state_words(self) -> int:
+        """The words of the state of a tile: runs, the start of the last one and, in two words, its reduction."""
+        return 4 if self.valued else 2
+
+    @property
     def span_words(self) -> int:
         """The words of a span in scratch: the runs that start in it; and for the runs that it shares with other spans,
         the index of its first and its last start, and the reductions before the first and from the last one on."""
@@ -52,7 +98,7 @@ class Params:
 
     def local_bytes(self) -> int:
         """Return the local memory of the kernel that needs the most, in bytes."""
-        return self.tile * (self.key.held + 4) + 4 * self.work_group * 3
+        return self.tile * (self.key.held + 4) + 4 * (3 * self.subgroups + 1 if self.sections else 3 * self.work_group)
 
 
 def specialize(p: Mapping[str, Any], key: KeyType, signature: Signature, device: Device) -> Params | None:
@@ -65,10 +111,26 @@ def specialize(p: Mapping[str, Any], key: KeyType, signature: Signature, device:
         return None
     if key.bytes < 4 and not (device.storage8 if key.bytes == 1 else device.storage16):
         return None
+    if device.promised and device.cooperative and device.shuffle:
+        return _sections(key, signature, device)
     lanes = 1 << min(_LANES[device.local], device.work_group).bit_length() - 1
     groups = min(_GROUPS[device.local], device.groups)
     made = (Params(key=key, signature=signature, work_group=lanes, items=x, groups=groups) for x in _ITEMS)
     return next((x for x in made if x.local_bytes() <= min(device.local_bytes, _LOCAL)), None)
+
+
+def _sections(key: KeyType, signature: Signature, device: Device) -> Params:
+    """Return the parameters of one launch, in which work-groups wait for each other."""
+    items, resident = _IN_REGISTERS[key.bytes == 8, signature.value_bytes > 0]
+    return Params(
+        key=key,
+        signature=signature,
+        work_group=_LANES["chip"],
+        items=items,
+        groups=min(_GROUPS["chip"], device.groups),
+        subgroup=max(w for w in device.subgroups if w <= 32),
+        resident=resident,
+    )
 
 
 def params(key: KeyType, values: Mapping[str, Any]) -> Params:
@@ -83,6 +145,11 @@ def block(p: Params) -> int:
 
 def notes(p: Params) -> list[tuple[str, str]]:
     """Return derived values for headers and `hsgen show`: (name, value)."""
+    if p.sections:
+        return [
+            ("tile", f"{p.subgroups} subgroups of {p.subgroup} lanes x {p.items} = {p.tile} keys"),
+            ("sections", f"{p.group_tiles} groups of {p.group_tiles} tiles"),
+        ]
     return [
         ("tile", f"{p.work_group} lanes x {p.items} = {p.tile} keys"),
         ("spans", f"at most {p.groups} work-groups of tiles"),

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from hsgen.algorithms.reduce_by_key.kernels import kernels
 from hsgen.algorithms.reduce_by_key.params import MAX_N, Params
 from hsgen.core.buffers import COUNT_BUFFER
-from hsgen.core.plan import Binding, CallNumber, Grid, Guard, Plan, Step
+from hsgen.core.plan import UNCAPPED, Binding, CallNumber, Grid, Guard, Plan, Step
 from hsgen.core.scratch import scratch_of
 
 _BOUND = {
@@ -22,22 +24,26 @@ _BOUND = {
 
 
 def plan(p: Params) -> Plan:
-    """Return the plan: one launch for at most a tile, n = 0 included, else three; with a device-side count, a launch
-    before them reports no groups."""
+    """Return the plan: one launch for at most a tile, n = 0 included, else two or three; with a device-side count, a
+    launch before them reports no groups."""
     few = Guard(max_n=p.tile, at_zero=True)
     guards = {"clear": Guard(max_n=MAX_N, at_zero=True), "single": few}
     tiles = Grid(add=p.tile - 1, div=p.tile, cap=p.groups)
+    grids = {"count": tiles, "write": tiles, "begin": tiles, "sections": replace(tiles, cap=UNCAPPED)}
     steps = tuple(
         Step(
             kernel=k.name,
             bindings=tuple(_BOUND[b.name] for b in k.buffers),
             guard=guards.get(k.name, Guard(min_n=p.tile, max_n=MAX_N)),
-            grid=tiles if k.name in ("count", "write") else Grid(add=1, cap=1),
+            grid=grids.get(k.name, Grid(add=1, cap=1)),
             argument=CallNumber(),
         )
         for k in kernels(p)
     )
     scratch = scratch_of(min_n=p.tile, unit=p.tile, per_unit=4 * p.span_words, units=p.groups)
+    if p.sections:
+        tiles_of = -(-MAX_N // p.tile)
+        scratch = scratch_of(min_n=p.tile, plus=4 * p.states, unit=p.tile, per_unit=4 * p.state_words, units=tiles_of)
     return Plan(steps=steps, max_n=MAX_N, bits=p.key.bits, scratch=scratch)
 
 
@@ -45,13 +51,15 @@ def moved(p: Params, step: Step, n: int) -> int:
     """Return the memory traffic of a launch for `n` keys in bytes, if all are equal: each run adds what it stores."""
     values = p.signature.value_bytes
     reads = {"single": p.key.bytes + values, "count": p.key.bytes, "write": p.key.bytes + values}
+    reads["sections"] = p.key.bytes + values
     return n * reads.get(step.kernel, 0)
 
 
 def test_counts(p: Params, greatest: int) -> list[int]:
     """Return the counts up to `greatest` at which the reduction takes another path: tiles, and the cap of spans."""
     found = {0, 1, greatest, *range(0, min(4 * p.tile, greatest) + 1, p.tile)}
-    found.update(x * p.groups * p.tile + y for x in (1, 2) for y in (0, p.tile))
+    spans = p.section_tiles if p.sections else p.groups
+    found.update(x * spans * p.tile + y for x in (1, 2) for y in (0, p.tile))
     return sorted(n for n in found if n <= greatest)
 
 

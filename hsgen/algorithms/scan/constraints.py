@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from math import gcd
 from typing import Any
 
 from hsgen.algorithms import device_constraints
 from hsgen.algorithms.device_constraints import Problem
 from hsgen.algorithms.scan.kernels import kernels
-from hsgen.algorithms.scan.params import Params
+from hsgen.algorithms.scan.params import VECTOR, Params
 from hsgen.core.device import Device
 
 FOLDED = 1024  # the most sums that every sequential lane adds up by itself
@@ -18,11 +19,16 @@ LEAST = 16  # the least rows of a tile that looks back, since each tile has a st
 def alone(values: Mapping[str, Any], device: Device) -> Iterator[Problem]:
     """Yield the problems of single values, independent of the others."""
     yield from device_constraints.launch(values, device)
+    yield from device_constraints.subgroup(values, device, 'give another coordination than "sections"')
+    if values.get("coordination") == "sections" and not device.promised:
+        what = 'sections require forward progress of work-groups (device.progress = "guaranteed")'
+        yield "coordination", what, 'give "lookback" or "scan"'
 
 
 def problems(p: Params, device: Device) -> list[Problem]:
     """Return all problems of the parameters as a whole."""
-    found = list(alone({"work_group": p.work_group, "coordination": p.coordination}, device))
+    values = {"work_group": p.work_group, "coordination": p.coordination, "subgroup": p.subgroup}
+    found = [*alone(values, device), *(_sections(p) if p.sections else ())]
     if p.serial and not p.looks and p.groups > FOLDED:
         what = f"each of {p.groups} lanes would add up the sums of all preceding lanes"
         found.append(("groups", what, f"give at most {FOLDED}, or a larger work_group"))
@@ -30,9 +36,21 @@ def problems(p: Params, device: Device) -> list[Problem]:
         found.append(
             ("work_group", f"{p.work_group} lanes are fewer than the columns", f"give 1, or {p.columns} or more")
         )
-    if p.looks and p.tile < LEAST:
+    if p.states and p.tile < LEAST:
         found.append(("items", f"a tile of {p.tile} rows is too small to look back", f"give {LEAST} rows or more"))
     return found or _device(p, device)
+
+
+def _sections(p: Params) -> Iterator[Problem]:
+    """Yield the problems of tiles in registers."""
+    if p.columns > VECTOR:
+        yield "columns", f"sections have rows of at most {VECTOR} elements", 'give another coordination than "sections"'
+    if p.subgroup < 4 or p.work_group % p.subgroup:
+        what = f"{p.work_group} lanes are no subgroups of {p.subgroup}"
+        yield "subgroup", what, "give a width of the device from 4 on, and a multiple of it as work_group"
+    if p.items * p.columns % VECTOR:
+        what = f"{p.items} rows of {p.columns} elements are no vectors of {VECTOR}"
+        yield "items", what, f"give a multiple of {VECTOR // gcd(VECTOR, p.columns)}"
 
 
 def _device(p: Params, device: Device) -> list[Problem]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from hsgen.algorithms.buffers import DESTINATION, SOURCE
 from hsgen.algorithms.scan import words
 from hsgen.algorithms.scan.params import Params
@@ -41,7 +43,10 @@ def _tiling(p: Params) -> tuple[Array, ...]:
 
 def single(p: Params) -> Kernel:
     """Return the kernel for counts that one work-group scans."""
-    return _kernel(p, "single", f"sum up to {p.tile} rows in one work-group", (SOURCE, DESTINATION), _tiling(p))
+    made = _kernel(p, "single", f"sum up to {p.tile} rows in one work-group", (SOURCE, DESTINATION))
+    if p.sections:
+        return _in_registers(p, replace(made, template="scan/sections_single"))
+    return replace(made, arrays=_tiling(p))
 
 
 def reduce(p: Params) -> Kernel:
@@ -76,6 +81,19 @@ def lookback(p: Params) -> Kernel:
     return _kernel(p, "lookback", "scan a tile, look back, store", (SOURCE, DESTINATION, WORDS), arrays)
 
 
+def sections(p: Params) -> Kernel:
+    """Return the single-pass kernel whose tiles look back within sections."""
+    seen = (_keys("seen", p.columns), Array(name="drawn", type="u32", count=1))
+    made = _kernel(p, "sections", "scan a tile, look back in its section, store", (SOURCE, DESTINATION, WORDS), seen)
+    return _in_registers(p, made)
+
+
+def _in_registers(p: Params, made: Kernel) -> Kernel:
+    """A kernel that scans a tile in registers."""
+    arrays = (_keys("part", p.subgroups * p.columns), *made.arrays)
+    return replace(made, arrays=arrays, subgroup=p.subgroup, resident=p.resident, vectors=True)
+
+
 def settle(p: Params) -> Kernel:
     """Return the kernel that finds the prefixes of tiles whose look-back gave up."""
     arrays = (_keys("part", p.spine), Array(name="marks", type="u32", count=p.spine))
@@ -89,6 +107,8 @@ def apply(p: Params) -> Kernel:
 
 def kernels(p: Params) -> tuple[Kernel, ...]:
     """Return the kernels in the order in which they run."""
+    if p.sections:
+        return single(p), begin(p), sections(p)
     if p.looks:
         return single(p), begin(p), lookback(p), *(() if p.forward_progress else (settle(p), apply(p)))
     return (single(p), reduce(p), *(() if p.serial else (spine(p),)), scan(p))

@@ -13,7 +13,8 @@ from typing import Any
 from hsgen.core.fields import Field
 from hsgen.core.keys import KeyType
 
-COORDINATIONS = ("scan", "lookback")
+COORDINATIONS = ("scan", "lookback", "sections")
+VECTOR = 4  # adjacent elements that a lane accesses at once
 PAYLOAD = 30  # bits of a sum in a word of a state; the other two are its kind
 
 FIELDS = {
@@ -23,6 +24,8 @@ FIELDS = {
     "work_group": Field("int", "the lanes of a work-group; 1 for sequential lanes", least=1),
     "groups": Field("int", "the most work-groups of a launch", least=1, greatest=65535),
     "coordination": Field("str", f"one of {', '.join(COORDINATIONS)}", choices=COORDINATIONS),
+    "subgroup": Field("int", "sections: the lanes that exchange sums", required=False, least=1, greatest=128),
+    "resident": Field("int", "sections: work-groups that a core is to hold at once", required=False, least=0),
     "spins": Field("int", "lookback: polls of a tile's state before a lane gives up", required=False, least=1),
 }
 
@@ -34,7 +37,8 @@ class Params:
     columns: elements of a row.  exclusive: the sums of a row exclude the row itself.
     items, work_group: rows per lane, and lanes; their product is the tile.
     groups: the most work-groups of a launch, each with several tiles; with look-back, each work-group has one tile.
-    coordination: "scan" or "lookback".  spins: polls of a tile's state before a lane gives up.
+    coordination: one of `COORDINATIONS`.  spins: polls of a tile's state before a lane gives up.
+    subgroup, resident: of kernels that scan in registers.
 
     floats: elements are 32-bit floats.
     redo: tiles whose look-back gave up are redone; False on devices with guaranteed forward progress.
@@ -50,6 +54,8 @@ class Params:
     groups: int
     coordination: str
     spins: int = 1 << 20
+    subgroup: int = 1
+    resident: int = 0
     withhold: int = 0
     starve: int = 0
     redo: bool = True
@@ -71,9 +77,49 @@ class Params:
         return self.coordination == "lookback"
 
     @property
+    def sections(self) -> bool:
+        """Whether tiles look back within sections."""
+        return self.coordination == "sections"
+
+    @property
+    def states(self) -> bool:
+        """Whether tiles have states."""
+        return self.looks or self.sections
+
+    @property
+    def group_tiles(self) -> int:
+        """The tiles of a group, and the groups of a section: so lanes of a subgroup read one state each."""
+        return self.subgroup // 2
+
+    @property
+    def section_tiles(self) -> int:
+        """The tiles of a section."""
+        return self.group_tiles**2
+
+    @property
+    def subgroups(self) -> int:
+        """The subgroups of a work-group."""
+        return self.work_group // self.subgroup
+
+    @property
+    def vectors(self) -> int:
+        """The vectors of a lane."""
+        return self.items * self.columns // VECTOR
+
+    @property
+    def turns(self) -> bool:
+        """Whether vectors start in different columns."""
+        return VECTOR % self.columns != 0
+
+    @property
+    def turn(self) -> int:
+        """By how many columns a lane's vector differs from the one before."""
+        return VECTOR * self.subgroup % self.columns
+
+    @property
     def forward_progress(self) -> bool:
         """Whether look-backs wait without a bound, so that no tile is redone."""
-        return self.looks and not self.redo
+        return self.sections or (self.looks and not self.redo)
 
     @property
     def pitch(self) -> int:
@@ -113,10 +159,13 @@ def block(p: Params) -> int:
 
 def notes(p: Params) -> list[tuple[str, str]]:
     """Return derived values for headers and `hsgen show`: (name, value)."""
-    most = "one a work-group" if p.looks else f"at most {p.groups} work-groups of tiles"
+    most = "one a work-group" if p.states else f"at most {p.groups} work-groups of tiles"
     return [
         ("rows", f"{p.columns} elements, {'exclusive' if p.exclusive else 'inclusive'} sums"),
         ("tile", f"{p.work_group} lanes x {p.items} = {p.tile} rows, {most}"),
-        ("coordination", p.coordination),
+        (
+            "coordination",
+            p.coordination + (f" of {p.group_tiles} groups of {p.group_tiles} tiles" if p.sections else ""),
+        ),
         ("single work-group", f"up to {p.tile} rows"),
     ]

@@ -20,7 +20,7 @@ def plan(p: Params) -> Plan:
 
     The two steps after a look-back that may give up return immediately if it did not.
     """
-    caps = {"single": 1, "spine": 1, "settle": 1, "lookback": UNCAPPED}
+    caps = {"single": 1, "spine": 1, "settle": 1, "lookback": UNCAPPED, "sections": UNCAPPED}
     steps = []
     for kernel in kernels(p):
         few = kernel.name == "single"
@@ -51,13 +51,15 @@ def moved(p: Params, step: Step, n: int) -> int:
         "scan": 2 * rows + sums,
         "begin": states,
         "lookback": 2 * rows + 3 * states,  # a state is written twice and read at least once
+        "sections": 2 * rows + 2 * states,
     }.get(step.kernel, 0)
 
 
 def test_counts(p: Params, greatest: int) -> list[int]:
     """Return the counts up to `greatest` at which the sum takes another path: tiles, and the cap of work-groups."""
     found = {0, 1, greatest, *range(0, min(4 * p.tile, greatest) + 1, p.tile)}
-    found.update((p.groups * p.tile, p.groups * p.tile + p.tile, 2 * p.groups * p.tile, p.window * p.tile))
+    near = p.section_tiles if p.sections else p.window
+    found.update((p.groups * p.tile, p.groups * p.tile + p.tile, 2 * p.groups * p.tile, near * p.tile))
     return sorted(n for n in found if n <= greatest)
 
 

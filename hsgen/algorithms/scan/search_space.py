@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from hsgen.algorithms.scan.params import VECTOR
 from hsgen.algorithms.search_space import Box, steps
 from hsgen.core.device import Device
 from hsgen.core.keys import KeyType
 
+LEAST_SUBGROUP = 4
+"""The least width of subgroups whose lanes read the states of a section."""
+
 
 def space(key: KeyType, device: Device) -> tuple[Box, ...]:
-    """Return a box of work-groups that hold a tile, and one of sequential lanes."""
+    """Return a box of work-groups that hold a tile, one of sequential lanes, and one for each width of subgroups that
+    scan in registers."""
     coordinations = ("scan", "lookback") if device.forward_progress else ("scan",)
     together = {
         "work_group": steps(16, min(1024, device.work_group)),
@@ -22,4 +27,16 @@ def space(key: KeyType, device: Device) -> tuple[Box, ...]:
         "groups": steps(1, 1024),
         "coordination": coordinations,
     }
-    return together, alone
+    widths = [w for w in device.subgroups if w >= LEAST_SUBGROUP] if device.promised and device.shuffle else []
+    sections = (
+        {
+            "work_group": steps(max(64, width), min(1024, device.work_group)),
+            "items": steps(VECTOR, 64, thirds=True),
+            "groups": (min(device.groups, 1024),),
+            "coordination": ("sections",),
+            "subgroup": (width,),
+            "resident": (0, 1, 2, 3, 4),
+        }
+        for width in widths
+    )
+    return together, alone, *sections

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from math import gcd
 from typing import Any
 
 from hsgen.algorithms.scan.constraints import FOLDED, problems
-from hsgen.algorithms.scan.params import Params
+from hsgen.algorithms.scan.params import VECTOR, Params
 from hsgen.core.device import Device
 from hsgen.core.keys import PLAIN, KeyType, Signature
 
@@ -24,7 +25,7 @@ _SHARE = {"chip": (256, 64, 512), "memory": (64, 256, 64)}
 def specialize(p: Mapping[str, Params], key: KeyType, signature: Signature, device: Device) -> Params | None:
     """Return the parameters for an element width; None for any signature but plain, and `FLOATS` for 32 bits.
 
-    Sums of floats do not look back, since the order of their additions would depend on when tiles run.
+    Sums of floats look back only within sections: else the order of their additions would depend on when tiles run.
     """
     own = p.get(key.name)
     if own is None or signature not in (PLAIN, FLOATS) or (signature == FLOATS and key.bytes != 4):
@@ -32,6 +33,8 @@ def specialize(p: Mapping[str, Params], key: KeyType, signature: Signature, devi
     made = replace(own, redo=not device.promised)
     if signature == PLAIN:
         return made
+    if made.sections:  # the order of additions is fixed
+        return replace(made, floats=True)
     groups = min(made.groups, FOLDED) if made.serial else made.groups
     return replace(made, floats=True, coordination="scan", groups=groups)
 
@@ -48,7 +51,10 @@ def derive(label: str, p: Mapping[str, Any], key: KeyType, device: Device) -> Pa
     columns, exclusive = DERIVED[label]
     own = p.get("scan-x1ex" if exclusive else "scan-x1")
     if isinstance(own, Params):
-        first = replace(own, columns=columns, items=max(1, own.items // columns))
+        items = max(1, own.items // columns)
+        if own.sections:  # whole vectors
+            items -= items % (VECTOR // gcd(VECTOR, columns))
+        first = replace(own, columns=columns, items=items)
     else:
         lanes, share, groups = _SHARE[device.local]
         first = Params(

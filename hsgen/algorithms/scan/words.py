@@ -19,7 +19,7 @@ SCRATCH = Binding(role="scratch")
 
 def scratch(p: Params) -> Scratch:
     """Return the scratch size: a row of sums per work-group, or a row of states per tile."""
-    if not p.looks:
+    if not p.states:
         return scratch_of(min_n=p.tile, unit=p.tile, per_unit=p.columns * p.key.bytes, units=p.groups)
     row = 4 * p.columns * p.pieces
     return scratch_of(min_n=p.tile, plus=4 * STATES, unit=p.tile, per_unit=row, units=-(-p.max_n // p.tile))

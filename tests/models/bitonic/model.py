@@ -13,7 +13,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from hsgen.algorithms.bitonic.kernel_data import BlockSort, Clean, Stream
+from hsgen.algorithms.bitonic.kernel_data import BlockSort, Clean, LoopedBlock, Stream
+from hsgen.algorithms.bitonic.kernels import block_sort
 from hsgen.algorithms.bitonic.params import Params
 from hsgen.algorithms.bitonic.paths import Path
 from hsgen.core.buffers import Buffer
@@ -34,13 +35,15 @@ def _moved(memory: Memory, source: Numbers, target: Numbers) -> Memory:
     return out
 
 
-def _block_sort(kernel: Kernel, p: Params, memory: list[Memory], n: int, argument: int, groups: int) -> None:
+def _block_sort(
+    kernel: Kernel, p: Params, memory: list[Memory], n: int, argument: int, groups: int, base: int = 0
+) -> None:
     b, w, h = kernel.data, kernel.subgroup, p.height
     assert isinstance(b, BlockSort)
     (source, destination), size = memory[:2], b.slabs * h * w
     group: Numbers = np.arange(groups)
-    group = group[group * size < n].reshape(-1, 1, 1, 1)
-    start, count = group * size, n - group * size
+    group = group[base + group * size < n].reshape(-1, 1, 1, 1)
+    start, count = base + group * size, n - base - group * size
     i, sub, lane = np.arange(h)[:, None, None], np.arange(b.slabs)[:, None], np.arange(w)
     linear = sub * h * w + lane + i * w
     order = linear if w > 1 else sub + i * b.slabs
@@ -61,6 +64,20 @@ def _block_sort(kernel: Kernel, p: Params, memory: list[Memory], n: int, argumen
     shared.barrier()
     result = shared.read(order if w == 1 or b.linear else rank)
     destination.write(result, start + order, live, owner=group)
+
+
+def _looped_block(kernel: Kernel, p: Params, memory: list[Memory], n: int, argument: int, groups: int) -> None:
+    """Whole blocks, and the last block with as many slabs as its keys fill."""
+    b, slab = kernel.data, kernel.subgroup * p.height
+    assert isinstance(b, LoopedBlock)
+    whole = n - n % (b.slabs * slab)
+    if whole:
+        _block_sort(kernel, p, memory, whole, argument, groups)
+    if n > whole:
+        slabs = b.least
+        while slabs * slab < n - whole:
+            slabs *= 2
+        _block_sort(block_sort(p, slabs), p, memory, n, argument, 1, whole)
 
 
 def _spans(groups: int, lg_groups: int, run: int, n: int) -> tuple[Numbers, Numbers, Numbers]:
@@ -162,7 +179,15 @@ def _gather(kernel: Kernel, p: Params, memory: list[Memory], n: int, argument: i
     out.write(values[0].read(places, owner=at) if made is None else made, at, owner=at)
 
 
-PLAY = {BlockSort: _block_sort, Stream: _stream, Clean: _clean, Path: _path, "keep": _keep, "gather": _gather}
+PLAY = {
+    BlockSort: _block_sort,
+    LoopedBlock: _looped_block,
+    Stream: _stream,
+    Clean: _clean,
+    Path: _path,
+    "keep": _keep,
+    "gather": _gather,
+}
 
 
 class _Buffers:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hsgen.algorithms.radix import Params
 from hsgen.operations import oracle
@@ -32,7 +34,7 @@ def play(p: Params, m: Memory, at: Pass, failing: Collection[int]) -> None:
     spans = [slice(min(g * slots, at.n), min(g * slots + slots, at.n)) for g in range(groups)]
     keys, values_at, moved = [m.entries(p, 0, at.n)[0][s] for s in spans], 0, False
     passes = all_digits(p, at)
-    if p.places and _dealt(p, m, at, groups):
+    if p.dealt and _even(p, m, at, groups) and _dealt(p, m, at, groups):
         return
     for number, (shift, mask) in enumerate(passes):
         digits = [digits_of(k, at, shift, mask) for k in keys]
@@ -59,28 +61,58 @@ def play(p: Params, m: Memory, at: Pass, failing: Collection[int]) -> None:
     _left(p, m, at, moved=moved, values_at=values_at)
 
 
-def _dealt(p: Params, m: Memory, at: Pass, groups: int) -> bool:
-    """Sort by distributing keys by their highest digit; return whether each work-group holds its keys.
-
-    Raises:
-        Fault: keys with one value of the digit go to two work-groups.
-    """
-    highest = digits_of(m.entries(p, 0, at.n)[0], at, p.key.bits - (p.radix.bit_length() - 1), p.radix - 1)
+def _own(p: Params, groups: int) -> int:
+    """Return the digits of a work-group, if keys are distributed by their highest digit."""
     own = p.radix
     while own > 1 and p.radix // own * 2 <= groups:
         own //= 2
     if p.radix % own:
         raise Fault(f"{own} digits per work-group do not divide {p.radix}")
+    return own
+
+
+def _highest(p: Params, m: Memory, at: Pass) -> NDArray[np.intp]:
+    """Return the highest digits of the keys."""
+    return digits_of(m.entries(p, 0, at.n)[0], at, p.key.bits - (p.radix.bit_length() - 1), p.radix - 1)
+
+
+def _even(p: Params, m: Memory, at: Pass, groups: int) -> bool:
+    """Return whether a sample of a key per lane leaves each work-group few enough of them."""
+    lanes = np.arange(p.work_group)
+    sample = _highest(p, m, at)[at.n // p.work_group * lanes + at.n % p.work_group * lanes // p.work_group]
+    return bool(np.bincount(sample // _own(p, groups)).max() <= p.work_group * p.tile // at.n * 3 // 2 + 12)
+
+
+def _dealt(p: Params, m: Memory, at: Pass, groups: int) -> bool:
+    """Sort by distributing keys by their highest digit; return whether each work-group holds its keys.  Values are
+    distributed to scratch, and sorted from there.
+
+    Raises:
+        Fault: keys with one value of the digit go to two work-groups.
+    """
+    highest, own = _highest(p, m, at), _own(p, groups)
     shares_ = np.bincount(highest // own, minlength=p.radix // own)
     if (shares_ > p.tile).any():
         return False
-    keys = m.entries(p, 0, at.n)[0]
-    dealt = keys[np.argsort(highest, kind="stable")]
-    ends = np.cumsum(shares_)
-    for begin, end in zip(ends - shares_, ends, strict=True):
-        by = oracle.ordered(dealt[begin:end], at.kind, descending=at.descending)
-        m.store(1, np.arange(begin, end), (dealt[begin:end][np.argsort(by, kind="stable")], None), at)
+    (keys, values), everywhere = m.entries(p, 0, at.n), np.arange(at.n)
+    order = np.argsort(highest, kind="stable")
+    within = _within(keys[order], np.cumsum(shares_) - shares_, shares_, at)
+    m.store(1, everywhere, (keys[order], None), replace(at, discard=False))
+    m.store(1, everywhere, (keys[order][within], None), at)
+    if values is not None:
+        m.may_move(0, 2)
+        for number, moved in ((2, values[order]), (1, values[order][within])):
+            m.store(number, everywhere, (keys, moved), replace(at, discard=True))
     return True
+
+
+def _within(keys: NDArray[Any], begins: NDArray[np.intp], sizes: NDArray[np.intp], at: Pass) -> NDArray[np.intp]:
+    """Return the stable order of the keys of each work-group."""
+    parts = []
+    for begin, size in zip(begins, sizes, strict=True):
+        by = oracle.ordered(keys[begin : begin + size], at.kind, descending=at.descending)
+        parts.append(begin + np.argsort(by, kind="stable"))
+    return np.concatenate(parts)
 
 
 def _left(p: Params, m: Memory, at: Pass, *, moved: bool, values_at: int) -> None:

@@ -30,6 +30,8 @@ export declare class Sorter extends Player {
      *
      * Rejects with an Error of one sentence if no sort fits, or the device lacks what it needs. */
     static create(device: GPUDevice, key: KeyType, options?: SorterOptions): Promise<Sorter>;
+    /** Whether calls may choose the bits to sort by. */
+    readonly ranged: boolean;
     /** The bytes of device memory that the sorter keeps for sorts in place of up to n keys. */
     scratchBytes(n: number): number;
     /** Record a sort into an encoder.  Nothing waits for the device.

@@ -9,6 +9,11 @@ export class Sorter extends Player {
         return this._create("sort", device, key, options);
     }
 
+    /** Whether calls may choose the bits to sort by. */
+    get ranged() {
+        return this._plan.range;
+    }
+
     /** The bytes of device memory that the sorter keeps for sorts in place of up to n keys. */
     scratchBytes(n) {
         return this._scratch(n) + up(n * this._plan.itemBytes, 4) + (this._valued ? n * this._plan.valueBytes : 0);
@@ -16,13 +21,19 @@ export class Sorter extends Player {
 
     /** Record a sort: see hs_webgpu.d.ts. */
     sort(encoder, call = {}) {
+        this._checked(call)?.(encoder);
+    }
+
+    /* What records a call, after all checks; nothing for no keys. */
+    _checked(call) {
         const plan = this._plan, settled = this._ordered(call), { spans, length, inPlace } = this.#spans(call);
         const n = this._counted(length, settled.counted);
-        if (n === 0) return;
+        if (n === 0) return null;
         const bytes = { source: n * plan.itemBytes, destination: n * plan.itemBytes, values: n * plan.valueBytes, values_out: n * plan.valueBytes, count: 4 };
         this._fits(spans, bytes, NAMES, n, (role) => role === "destination" || role === "values_out" || (inPlace && role !== "count"));
         const flags = settled.flags | (call.discardKeys ? DISCARD : 0);
-        this._record(encoder, { ...settled, n, flags, spans, inPlace, discard: !!call.discardKeys }, call.timestampWrites);
+        const checked = { ...settled, n, flags, spans, inPlace, discard: !!call.discardKeys };
+        return (encoder) => this._record(encoder, checked, call.timestampWrites);
     }
 
     /* The buffers by role, n, and whether keys are sorted in place. */

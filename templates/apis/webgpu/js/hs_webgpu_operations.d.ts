@@ -153,6 +153,8 @@ export interface GathererCall extends Timed {
 /** Gathers: out[i] = table[index[i]], items of `itemBytes` bytes, a multiple of 4. */
 export declare class Gatherer extends Player {
     static create(device: GPUDevice, options?: SorterOptions & { itemBytes?: number }): Promise<Gatherer>;
+    /** The bytes of an item. */
+    readonly itemBytes: number;
     /** Record a call into an encoder; throws an Error of one sentence, with nothing recorded, for a wrong one. */
     record(encoder: GPUCommandEncoder, call: GathererCall): void;
 }
@@ -185,4 +187,31 @@ export declare class ReduceByKey extends Player {
     static create(device: GPUDevice, key: KeyType, options?: Omit<SorterOptions, "value"> & { value?: "none" | "u32" | "i32" | "f32" }): Promise<ReduceByKey>;
     /** Record a call into an encoder; throws an Error of one sentence, with nothing recorded, for a wrong one. */
     record(encoder: GPUCommandEncoder, call: ReduceByKeyCall): void;
+}
+
+/** A column of rows: its type, or a pair of that and its order. */
+export type Column = KeyType | readonly [KeyType, Order];
+
+export interface PackerCall extends Timed {
+    /** The columns, each with room for whole 32-bit words. */
+    columns: readonly Bound[];
+    /** Receives a key for each row. */
+    keysOut: Bound;
+    /** How many rows; by default as many as the first column holds. */
+    n?: number;
+    /** The bit of all columns at which keys begin, a multiple of 32; 0 by default. */
+    beginBit?: number;
+}
+
+/** Packs of 1 to 4 columns of at most 16 bytes into keys "u32" or "u64", the first column on top: docs/guides/columns.md. */
+export declare class Packer extends Player {
+    static create(device: GPUDevice, key: "u32" | "u64", options: Omit<SorterOptions, "value" | "order"> & { columns: readonly Column[] }): Promise<Packer>;
+    /** Return the bytes of a row of columns of these types. */
+    static bytesOf(columns: readonly Column[]): number;
+    /** The bytes of all columns of a row. */
+    readonly bytes: number;
+    /** Return n, or by default the rows that the first of these columns holds. */
+    rows(columns: readonly Bound[], n?: number): number;
+    /** Record a call into an encoder; throws an Error of one sentence, with nothing recorded, for a wrong one. */
+    record(encoder: GPUCommandEncoder, call: PackerCall): void;
 }

@@ -1,4 +1,4 @@
-import { DEVICE_COUNT, Player, ROWS, located, refuse, same, shown } from "./hs_webgpu_player.js";
+import { DEVICE_COUNT, Player, ROWS, located, refuse, same, shown, typed, unlike } from "./hs_webgpu_player.js";
 
 const WORDS = 8; // of a digest
 const REDUCTIONS = ["sum", "min", "max"], REDUCED = { u32: 0, i32: 1, f32: 2 };
@@ -7,15 +7,21 @@ const REDUCTIONS = ["sum", "min", "max"], REDUCED = { u32: 0, i32: 1, f32: 2 };
 class Operation extends Player {
     /** Record a call: see hs_webgpu_operations.d.ts. */
     record(encoder, call = {}) {
+        this._checked(call)?.(encoder);
+    }
+
+    /* What records a call, after all checks; nothing where there is nothing to do. */
+    _checked(call) {
         const names = this.constructor.names, settled = this._ordered(call), spans = {};
         for (const [role, name] of Object.entries(names)) if (call[name]) spans[role] = located(name, call[name]);
         const inPlace = this._sharing(spans);
         const n = this._counted(this._length(call, spans), settled.counted);
         const { bytes, number = 0, take = 0, flags = 0, bounded = false } = this._settled(call, n, spans);
-        if (n === 0 && !this._reported) return;
+        if (n === 0 && !this._reported) return null;
         this.#complete(names, spans, bytes, inPlace);
         this._fits(spans, bytes, names, n, () => true); // WebGPU binds nothing twice that a kernel may write
-        this._record(encoder, { ...settled, counted: settled.counted && n > 0, n, number, take, bounded, flags: settled.flags | flags, spans, inPlace }, call.timestampWrites);
+        const checked = { ...settled, counted: settled.counted && n > 0, n, number, take, bounded, flags: settled.flags | flags, spans, inPlace };
+        return (encoder) => this._record(encoder, checked, call.timestampWrites);
     }
 
     get _reported() {
@@ -193,6 +199,11 @@ export class Gatherer extends Operation {
         return made;
     }
 
+    /** The bytes of an item. */
+    get itemBytes() {
+        return this.#unit;
+    }
+
     _settled(call, n, spans) {
         const held = Math.floor((spans.values?.room ?? 0) / this.#unit), items = whole("items", call.items ?? held, 1, 2 ** 31 - 1);
         const take = this.#unit / this._plan.valueBytes;
@@ -227,5 +238,67 @@ export class ReduceByKey extends Operation {
         if (how < 0) refuse(`reduction: ${shown(call.reduction)} is neither sum, min nor max`);
         const number = how | (this.#value << 2) | flags | counted;
         return { number, bytes: { ...moved(this._plan, n), report: 4, other: 4 * n, other_values: 4 * n, count: 4 } };
+    }
+}
+
+const COLUMNS = ["source", "other", "other_values", "values"], MOST = 16; // bytes
+
+/* The types of columns, each as a name or a pair of that and an order, as numbers: bytes, and those that kernels take. */
+function described(columns) {
+    if (!Array.isArray(columns) || columns.length < 1 || columns.length > COLUMNS.length) refuse(`columns: give 1 to ${COLUMNS.length}`);
+    const found = columns.map((column) => {
+        const [key, order = "ascending"] = Array.isArray(column) ? column : [column], { kind, bits } = typed(key);
+        if (unlike(order)) refuse(`columns: ${shown(order)} is neither "ascending" nor "descending"`);
+        return { bytes: bits / 8, number: Math.log2(bits / 8) | (kind << 2) | (order === "descending" ? 16 : 0) | 32 };
+    });
+    const bytes = found.reduce((sum, x) => sum + x.bytes, 0);
+    if (bytes > MOST) refuse(`columns: a row has ${bytes} bytes; give at most ${MOST}`);
+    return { found, bytes };
+}
+
+/** Packs of columns into keys, the first column on top. */
+export class Packer extends Operation {
+    static names = { source: "columns[0]", other: "columns[1]", other_values: "columns[2]", values: "columns[3]", destination: "keysOut" };
+    #columns = []; #bytes = 0;
+
+    static async create(device, key, { columns, ...options } = {}) {
+        const { found, bytes } = described(columns), made = await this._create("pack", device, key, options);
+        made.#columns = found;
+        made.#bytes = bytes;
+        return made;
+    }
+
+    /** Return the bytes of a row of columns of these types. */
+    static bytesOf(columns) {
+        return described(columns).bytes;
+    }
+
+    /** The bytes of all columns of a row. */
+    get bytes() {
+        return this.#bytes;
+    }
+
+    /** Return n, or by default the rows that the first of these columns holds. */
+    rows(columns, n) {
+        return this._counted(n ?? this._length({}, { source: columns?.[0] && located("columns[0]", columns[0]) }));
+    }
+
+    /* Columns by the names of their roles; the first bit is that of the columns, not of a key. */
+    _checked({ columns, beginBit, ...call }) {
+        if (!Array.isArray(columns) || columns.length !== this.#columns.length) refuse(`columns: give ${this.#columns.length} buffers`);
+        const named = Object.fromEntries(columns.map((buffer, i) => [`columns[${i}]`, buffer]));
+        return super._checked({ ...call, ...named, firstBit: beginBit });
+    }
+
+    _length(call, spans) {
+        return call.n ?? Math.floor((spans.source?.room ?? refuse("columns[0]: there is no buffer")) / this.#columns[0].bytes);
+    }
+
+    _settled(call, n) {
+        const begin = whole("beginBit", call.firstBit ?? 0, 0, 8 * this.#bytes - 1);
+        if (begin % 32) refuse(`beginBit: ${begin} is no multiple of 32`);
+        const number = this.#columns.reduce((sum, x, i) => sum | (x.number << (6 * i)), (begin / 32) << 24);
+        const bytes = Object.fromEntries(this.#columns.map((x, i) => [COLUMNS[i], n * x.bytes]));
+        return { number, bytes: { ...bytes, destination: n * this._plan.itemBytes } };
     }
 }

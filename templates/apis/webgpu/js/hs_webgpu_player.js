@@ -27,8 +27,8 @@ export function refuse(text) {
     throw new Error(`hs_webgpu: ${text}`);
 }
 
-/* The kind of a type of keys and its bits. */
-function typed(key) {
+/** Return the kind of a type of keys and its bits. */
+export function typed(key) {
     const [, letters, bits] = /^(u|i|f|bf)(8|16|32|64)$/.exec(key === "bool" ? "u8" : key) ?? refuse(`key: ${shown(key)} is no type of keys`);
     if (letters[letters.length - 1] === "f" && (bits === "8" || (letters === "bf" && bits !== "16"))) refuse(`key: ${shown(key)} is no type of keys`);
     return { kind: TYPES[letters], bits: Number(bits) };
@@ -38,7 +38,7 @@ const moved = (value) => SIZES[value] ?? value ?? "none";
 const label = (s) => `u${s.bits}` + (s.value === "none" ? "" : ` with ${s.value}`);
 export const unlike = (order) => order !== undefined && order !== "ascending" && order !== "descending";
 
-const PLAIN = ["scan", "gather", "reduce_by_key"]; // elements have no order
+const PLAIN = ["scan", "gather", "reduce_by_key", "pack"]; // elements have no order
 
 /* The sort of a list that takes such calls, loaded if necessary: one for such an adapter first, then one with subgroups. */
 async function picked(what, sorts, device, key, options) {

@@ -1,4 +1,5 @@
 import { Sorter as Runtime, type KeyType, type ListedSort, type SorterOptions } from "./hs_webgpu.js";
+import * as columns from "./hs_webgpu_columns.js";
 import * as operations from "./hs_webgpu_operations.js";
 
 export type { Bound, KeyType, ListedSort, Order, Sort, SortCall, SorterOptions, ValueType } from "./hs_webgpu.js";
@@ -14,8 +15,12 @@ export declare class Sorter extends Runtime {
 /* The operations of hs_webgpu_operations.js in the same way. */
 export declare class Digest extends operations.Digest {}
 export declare class Merger extends operations.Merger {}
+export declare class Packer extends operations.Packer {}
 export declare class ReduceByKey extends operations.ReduceByKey {}
 export declare class Scanner extends operations.Scanner {}
 export declare class SegmentedSorter extends operations.SegmentedSorter {}
 export declare class TopK extends operations.TopK {}
 export declare class Gatherer extends operations.Gatherer {}
+
+/* The sorter of hs_webgpu_columns.js. */
+export declare class ColumnSorter extends columns.ColumnSorter {}

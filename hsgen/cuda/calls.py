@@ -1,0 +1,60 @@
+"""Calls on arrays of any library: the GPU that these are on, the stream of a call, and the order with other streams."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from hsgen.cuda import streams
+from hsgen.cuda.driver import Device
+from hsgen.cuda.libraries import Facts, Library, library_of
+
+Enqueue = Callable[[int, bool], None]
+"""What enqueues a call on a stream, which is the current one of the library or not."""
+
+
+def check_place(facts: Facts, name: str, noun: str, device: Device) -> None:
+    """Refuse an array of another GPU, or of the host; `name` and `noun` are for the message.
+
+    Raises:
+        ValueError: it is.
+    """
+    if facts.device != device.number:
+        where = "the CPU" if facts.device < 0 else f"GPU {facts.device}"
+        raise ValueError(f"{name} is on {where}, this {noun} on GPU {device.number}")
+
+
+def run(device: Device, noun: str, library: Library, given: Sequence[Any], stream: Any, enqueue: Enqueue) -> int:
+    """Enqueue a call on `stream`, or the current stream of the library; return the handle of the stream.
+
+    library: of the first of the arrays `given`; None among these: not given.  They are kept for the call.
+
+    Raises:
+        TypeError, ValueError: it is not a stream, or one of another GPU.
+    """
+    entered = device.enter()
+    try:
+        now, number = library.stream(given[0], device.number), device.number
+        wanted = now if stream is None else streams.handle(stream, device, noun)
+        mixed = stream is None and len({type(x) for x in given if x is not None}) > 1
+        others = _others(given, number) - {wanted} if mixed else set()
+        for other in others:
+            streams.order(other, wanted)
+        enqueue(wanted, now == wanted)
+        if now != wanted:
+            for x in given:
+                if x is not None and library_of(x, "array") is library:
+                    library.record(x, number, wanted)
+        if library.keeps or others or now != wanted:
+            streams.KEPT.hold(wanted, given)
+        for other in others:
+            streams.order(wanted, other)
+        return wanted
+    finally:
+        if entered:
+            device.leave()
+
+
+def _others(given: Sequence[Any], number: int) -> set[int]:
+    """The current streams of the libraries of all arrays."""
+    return {library_of(x, "array").stream(x, number) for x in given if x is not None}

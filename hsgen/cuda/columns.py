@@ -1,0 +1,198 @@
+"""Sorting the rows of tables by several columns on NVIDIA GPUs: build once, sort many times.
+
+>>> sorter = ColumnSorter([("f32", "descending"), "u64"])
+>>> sorter([price, key], values=[names, records])                # all in place
+>>> sorter([price, key], index_out=order)                        # only the order of the rows
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Sequence
+from functools import partial
+from math import gcd
+from typing import Any
+
+from hsgen.core.plan import ROLES
+from hsgen.cuda import calls
+from hsgen.cuda.driver import Device, bindings, chosen, done
+from hsgen.cuda.gatherer import Gatherer
+from hsgen.cuda.libraries import Library, Memory, library_of
+from hsgen.cuda.packing import Packer, copy_rows
+from hsgen.cuda.prepared import DESTINATION, SCRATCH, Prepared
+from hsgen.cuda.sorter import Sorter
+from hsgen.cuda.types import bytes_of, named
+from hsgen.runners.columns import MOST_ROWS, WORD, ColumnCalls, ColumnSort, column_sorts, enqueue
+from hsgen.runners.ranges import Range
+from hsgen.runners.rows import Array, Column, Field, Key, Move
+
+_NOUN = "sort"
+_VALUES, _VALUES_OUT = (ROLES.index(r) for r in ("values", "values_out"))
+
+
+class ColumnSorter(ColumnCalls):
+    """A stable sort of rows by key columns on one GPU, the first column the most significant; see
+    docs/guides/columns.md.
+
+    Packs of adjacent columns are sorted as by `hsgen.opencl.ColumnSorter`.  Each call takes its temporary memory from
+    the library of its arrays and returns it in the order of the stream: at most 20 bytes a row, that of the sorts, and
+    for calls in place as much as the largest array takes.
+
+    Args:
+        by: the key columns, each a key type as of `Sorter`, or a pair of a key type and an order.
+        target, device: as of `hsgen.cuda.Sorter`.
+
+    Raises:
+        hsgen.core.errors.Usage: no column; there is no such target, key type, order or GPU.
+        hsgen.core.errors.Unavailable: cuda.bindings or the driver is missing; the GPU lacks what the target needs.
+    """
+
+    def __init__(
+        self, by: Iterable[Any], *, target: str | os.PathLike[str] | None = None, device: int | None = None
+    ) -> None:
+        self._gpu = chosen(device)
+        self._name_columns(by)
+        where: dict[str, Any] = {"target": target, "device": self._gpu.number}
+        self._sorts = column_sorts(self.by, partial(Sorter, **where), partial(Packer, self._gpu, self.by))
+        self._gather = Gatherer(**where)
+        self.max_n = min(MOST_ROWS, *(x.sort.max_n for x in self._sorts))
+
+    def __repr__(self) -> str:
+        """Columns and device."""
+        return f"<{type(self).__name__}: by={self.by!r}, device={self._gpu.host.label!r}>"
+
+    def __call__(
+        self,
+        keys: Sequence[Any],
+        out: Sequence[Any] | None = None,
+        *,
+        values: Sequence[Any] = (),
+        values_out: Sequence[Any] | None = None,
+        index_out: Any = None,
+        stream: Any = None,
+    ) -> None:
+        """Enqueue the sort of all rows, on the current stream of the library of the first column, or on `stream`;
+        arguments are those of `hsgen.opencl.ColumnSorter`.
+
+        `keys` has an array for each column, or a `Field` of an array of records.  `values` are any number of arrays
+        whose items, values[i] or elements, move with their rows.  Without `out` and `values_out`, the sort is in place.
+        With `index_out`, an array of 32-bit numbers, the original index of each row is stored, and keys are only read
+        unless there is `out`.  The records of a `Field` are only read; give them as values to sort them, too.
+
+        Raises:
+            TypeError, hsgen.core.errors.Wrong: as of `hsgen.cuda.Sorter`.
+            ValueError: a wrong number of arrays, arrays of different lengths, keys of a wrong type, arrays that are not
+                in C order or on another GPU, outputs that overlap other arguments, a stream of another GPU.
+            hsgen.core.errors.Usage: more than `max_n` rows, or an array of 2^31 words or more.
+        """
+        index = None if index_out is None else self._index(index_out)
+        table = self._table(keys, out, values, values_out, index, self._look)
+        held = [x.records if isinstance(x, Field) else x for x in keys]
+        held += [*(out or ()), *values, *(values_out or ()), *([] if index_out is None else [index_out])]
+        library = library_of(held[0], "keys 0")
+
+        def steps(now: int, current: bool) -> None:
+            if table.n:
+                made = _Steps(self._gpu, library, self._gather, now, current=current)
+                try:
+                    enqueue(made, self._sorts, table)
+                finally:
+                    made.free()
+
+        calls.run(self._gpu, _NOUN, library, held, stream, steps)
+
+    def _look(self, given: Any, name: str) -> Array:
+        """The facts of an array."""
+        address, facts = library_of(given, name).view(given)
+        calls.check_place(facts, name, _NOUN, self._gpu)
+        size = bytes_of(facts)
+        return Array(
+            range=Range(given, self._gpu.number if size else None, address, size),
+            element=named(facts.type),
+            itemsize=int(facts.type.itemsize),
+            shape=tuple(facts.shape),
+            contiguous=facts.contiguous,
+            readonly=facts.readonly,
+        )
+
+    def _index(self, given: Any) -> Range:
+        """The memory of the order of rows, after checks."""
+        found = self._look(given, "index_out")
+        if found.element not in ("uint32", "int32") or len(found.shape) != 1 or not found.contiguous:
+            raise ValueError(f"index_out has shape {found.shape} of {found.element}; give one dimension of uint32")
+        if found.readonly:
+            raise ValueError("index_out is read-only; give a writable array")
+        return found.range
+
+
+class _Steps:
+    """The steps of a call on a stream, with memory of a library until `free`."""
+
+    def __init__(self, device: Device, library: Library, gather: Gatherer, stream: int, *, current: bool) -> None:
+        self._gpu, self._library, self._gather, self._stream = device, library, gather, stream
+        self._current = current
+        self._rooms: dict[str, Range] = {}
+        self._held: list[Memory] = []
+
+    def free(self) -> None:
+        """Free the temporary memory after all that was enqueued."""
+        while self._held:
+            self._library.free(self._held.pop(), self._stream)
+
+    def room(self, name: str, size: int) -> Range:
+        """See `Steps`."""
+        if name not in self._rooms or self._rooms[name].size < size:
+            memory = self._library.allocate(size, self._gpu.number, self._stream, current=self._current)
+            self._held.append(memory)
+            self._rooms[name] = Range(None, self._gpu.number, memory.address, size)
+        return self._rooms[name]
+
+    def pack(self, packer: Packer, columns: Sequence[Key], words: Range, n: int) -> None:
+        """See `Steps`."""
+        packer([x.column for x in columns], words.at, n, self._stream)
+
+    def extract(self, column: Key, size: int, n: int) -> Range:
+        """See `Steps`."""
+        room, driver = self.room("column", size * n), bindings()
+        if size > column.bytes:
+            done(driver.cuMemsetD8Async(room.at, 0, size * n, self._stream), "cuMemsetD8Async")
+        to = Column(room.root, room.at + size - column.bytes, size)
+        copy_rows(self._gpu, to, column.column, column.bytes, n, self._stream)
+        return room
+
+    def argsort(self, one: ColumnSort, keys: Range, order: Range, n: int) -> None:
+        """See `Steps`."""
+        prepared = one.sort.prepared(n, one.sort.options(discard=True, **one.bits), in_place=False)
+        self._run(prepared, keys.at, {_VALUES_OUT: order.at})
+
+    def sort(self, one: ColumnSort, keys: Range, order: Range, n: int) -> None:
+        """See `Steps`."""
+        prepared = one.sort.prepared(n, one.sort.options(**one.bits), in_place=True)
+        self._run(prepared, keys.at, {DESTINATION: keys.at, _VALUES: order.at, _VALUES_OUT: order.at})
+
+    def gather(self, order: Range, source: Range, to: Range, size: int, n: int) -> None:
+        """See `Steps`."""
+        aligned = gcd(size, source.at, to.at)
+        if aligned % WORD:
+            columns = Column(to.root, to.at, size), Column(source.root, source.at, size)
+            copy_rows(self._gpu, *columns, size, n, self._stream, index=order.at)
+        else:
+            prepared = self._gather.of(aligned).launches(n, size)
+            self._run(prepared, order.at, {_VALUES: source.at, _VALUES_OUT: to.at})
+
+    def reorder(self, order: Range, one: Move, n: int) -> None:
+        """See `Steps`: in place through a copy."""
+        source, size = one.source, one.item_bytes
+        if one.in_place:
+            source, driver = self.room("before", size * n), bindings()
+            done(driver.cuMemcpyDtoDAsync(source.at, one.to.at, size * n, self._stream), "cuMemcpyDtoDAsync")
+        self.gather(order, source, one.to, size, n)
+
+    def _run(self, prepared: Prepared, source: int, roles: dict[int, int]) -> None:
+        """Launch with the address of keys, which stands for unused roles, too, and those of other roles."""
+        bases = [source] * len(ROLES)
+        for role, address in roles.items():
+            bases[role] = address
+        if prepared.scratch:
+            bases[SCRATCH] = self.room("scratch", prepared.scratch).at
+        prepared.run(bases, self._stream)

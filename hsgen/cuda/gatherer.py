@@ -1,0 +1,120 @@
+"""Gathering items of arrays on NVIDIA GPUs by index: build once, gather many times.
+
+>>> gather = Gatherer()
+>>> gather(order, records, out)                # out[i] = records[order[i]]
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from math import gcd
+from threading import RLock
+from typing import Any
+
+from hsgen.algorithms import implicit_for
+from hsgen.core.interpreter import PLAIN, Options
+from hsgen.cuda.driver import Device, chosen
+from hsgen.cuda.libraries import library_of
+from hsgen.cuda.prepared import Prepared
+from hsgen.cuda.runner import Runner
+from hsgen.operations import settled
+from hsgen.operations.gather import OPERATION, unit
+from hsgen.runners.arguments import serving
+from hsgen.runners.gather import GatherCalls, same_items, size_of_item
+from hsgen.runners.ranges import Range
+
+_ALIGNED = 4  # bytes, the least that addresses are multiples of
+
+
+def _viewed(array: Any, name: str, given: int | None) -> tuple[int, int]:
+    """The address of an array, and the bytes of an item."""
+    address, facts = library_of(array, name).view(array)
+    size, shape = int(facts.type.itemsize), tuple(facts.shape)
+    if address % _ALIGNED:
+        raise ValueError(f"{name} starts at an address that is no multiple of {_ALIGNED}")
+    return address, size_of_item(size, shape, name, contiguous=facts.contiguous, given=given)
+
+
+class _Values(GatherCalls, Runner):
+    """Gathers of items that consist of one kind of values."""
+
+    _given = ("source", "values", "values_out")
+
+    def __init__(self, gpu: Device, value: str, target: str | os.PathLike[str] | None) -> None:
+        """Take the gather for a kind of values."""
+        found, sort = serving(gpu.host, target, "u32", self._signature(value), implicit_for(OPERATION))
+        super().__init__(gpu, found, sort, "uint32")
+
+    def run(self, index: Any, source: Any, out: Any, size: int, n: int | None, stream: Any) -> None:
+        """Enqueue the gather of items of `size` bytes."""
+        self._run((index, source, out), (n, size), stream)
+
+    def _settle(self, held: dict[str, Range], asked: tuple[Any, ...]) -> tuple[int, Options]:
+        """See `Runner`."""
+        n, size = asked
+        return held["source"].size // self._size("source") if n is None else n, self._asked(held["values"].size, size)
+
+    def launches(self, n: int, size: int) -> Prepared:
+        """Return the launches that put a table of `n` items of `size` bytes in another order."""
+        how = replace(PLAIN, segment_count=n, take=size // self._sort.signature.value_bytes)
+        return self.prepared(n, settled(self._sort, n, how, self._given), in_place=False)
+
+
+class Gatherer:
+    """Gathers of items by index on one GPU; see docs/guides/columns.md.
+
+    Items have any multiple of 4 bytes.  There are three kernels, which move 16, 8 and 4 bytes at a time; each is
+    compiled when a call first needs it.
+
+    Args:
+        target, device: as of `hsgen.cuda.Sorter`.
+
+    Raises:
+        hsgen.core.errors.Usage: there is no such GPU.
+        hsgen.core.errors.Unavailable: cuda.bindings or the driver is missing.
+    """
+
+    def __init__(self, *, target: str | os.PathLike[str] | None = None, device: int | None = None) -> None:
+        self._gpu, self._target = chosen(device), target
+        self._by_value: dict[str, _Values] = {}
+        self._lock = RLock()
+
+    def __repr__(self) -> str:
+        """Operation and device."""
+        return f"<{type(self).__name__}: gather, device={self._gpu.host.label!r}>"
+
+    def __call__(
+        self,
+        index: Any,
+        source: Any,
+        out: Any,
+        *,
+        item_bytes: int | None = None,
+        n: int | None = None,
+        stream: Any = None,
+    ) -> None:
+        """Enqueue out[i] = source[index[i]] for the first `n` indices (by default all), on the current stream of the
+        library of `index`, or on `stream`.
+
+        `index` holds 32-bit numbers.  An item of `source` and `out` is an element of a flat array, also of a structured
+        type, or array[i] of one with more dimensions, or has `item_bytes` bytes.  Where an index is not less than the
+        number of items in `source`, nothing is written.
+
+        Raises:
+            TypeError, ValueError, hsgen.core.errors.Wrong: as of `hsgen.cuda.Sorter`; items of different sizes, an
+                address that is no multiple of 4.
+            hsgen.core.errors.Usage: items of a size that is no multiple of 4 bytes; there are 2^31 values or more in
+                `source` or `out`; there is no such target.
+        """
+        (at, size), (to, after) = _viewed(source, "source", item_bytes), _viewed(out, "out", item_bytes)
+        unit(same_items(size, after))
+        self.of(gcd(size, at, to)).run(index, source, out, size, n, stream)
+
+    def of(self, aligned: int) -> _Values:
+        """Return the gather for items whose size and addresses are multiples of a number of bytes."""
+        value = unit(aligned)
+        with self._lock:
+            if value not in self._by_value:
+                self._by_value[value] = _Values(self._gpu, value, self._target)
+            return self._by_value[value]

@@ -1,0 +1,153 @@
+"""Groups of equal keys in any order on NVIDIA GPUs: a sort, and a reduction of its runs.
+
+>>> group_by = GroupBy("u32", value="f32")
+>>> group_by(keys, out=group_keys, groups=number, values=values, values_out=sums)
+>>> unique(keys)                            # the distinct keys, ascending
+>>> run_length_encode(keys)                 # the keys of runs, and how many keys each has
+"""
+
+from __future__ import annotations
+
+import os
+from functools import lru_cache
+from typing import Any
+
+from hsgen.core.plan import ROLES
+from hsgen.cuda.libraries import library_of
+from hsgen.cuda.prepared import DESTINATION, SCRATCH, Prepared
+from hsgen.cuda.reduce_by_key import ReduceByKey, Reduction
+from hsgen.cuda.runner import Checked
+from hsgen.cuda.sorter import Sorter
+
+_SOURCE, _VALUES, _VALUES_OUT = (ROLES.index(r) for r in ("source", "values", "values_out"))
+_ALIGNED = 256  # bytes, of parts of scratch memory
+
+
+def _aligned(size: int) -> int:
+    return -(-size // _ALIGNED) * _ALIGNED
+
+
+class GroupBy(Reduction):
+    """A sort of keys with their values, followed by a reduction by key, on one GPU.
+
+    The sort is stable, so that the result is the same in every call, also of sums of floats.  The sorted keys and
+    values are in scratch memory.
+
+    Args:
+        key, value, target, device: as of `ReduceByKey`.
+        order: the order of groups, "ascending" or "descending".
+
+    Raises:
+        hsgen.core.errors.Usage, hsgen.core.errors.Unavailable: as of `ReduceByKey`.
+    """
+
+    def __init__(
+        self,
+        key: Any = "u32",
+        *,
+        value: Any = None,
+        order: str = "ascending",
+        target: str | os.PathLike[str] | None = None,
+        device: int | None = None,
+    ) -> None:
+        super().__init__(key, value=value, target=target, device=device)
+        item = None if value is None else 4
+        self._sorter = Sorter(key, value=item, order=order, target=target, device=self._gpu.number)
+        self.max_n = min(self.max_n, self._sorter.max_n)
+
+    def __repr__(self) -> str:
+        """Of the sort and of the reduction."""
+        return f"<{type(self).__name__}: {self._sorter!r}, {super().__repr__()}>"
+
+    def __call__(
+        self,
+        keys: Any,
+        *,
+        out: Any,
+        groups: Any,
+        values: Any = None,
+        values_out: Any = None,
+        reduction: str = "sum",
+        counts: Any = None,
+        first_indices: Any = None,
+        stream: Any = None,
+    ) -> None:
+        """Enqueue the reduction of all groups of equal keys, as `ReduceByKey` does for runs; `first_indices` are those
+        in the sorted array.
+
+        Raises:
+            TypeError, ValueError, hsgen.core.errors.Usage, hsgen.core.errors.Wrong: as of `ReduceByKey`.
+        """
+        given = (keys, out, groups, values, values_out, counts, first_indices, None)
+        self._run(given, (None, reduction), stream)
+
+    def scratch_bytes(self, n: int) -> int:
+        """Return the bytes of scratch memory that a call for `n` keys needs."""
+        return self._places(super().scratch_bytes(n), n)[2] + self._sorter.scratch_bytes(n)
+
+    def _sorting(self, n: int) -> Prepared:
+        """The launches of the sort."""
+        return self._sorter.prepared(n, self._sorter.options(), in_place=False)
+
+    def _places(self, first: int, n: int) -> tuple[int, int, int]:
+        """Where sorted keys, sorted values and the sort's own scratch memory are, behind that of the reduction."""
+        keys = _aligned(first)
+        values = keys + _aligned(n * self._size("source"))
+        return keys, values, values + _aligned(4 * n * self._valued)
+
+    def _scratch(self, prepared: Prepared, n: int) -> int:
+        """See `Runner`."""
+        return self._places(prepared.scratch, n)[2] + self._sorting(n).scratch
+
+    def _before(self, call: Checked, bases: list[int], stream: int) -> None:
+        """See `Runner`: sort."""
+        own, mine = bases[SCRATCH], [*bases]
+        places = self._places(call.prepared.scratch, call.n)
+        mine[DESTINATION], mine[_VALUES_OUT], mine[SCRATCH] = (own + x for x in places)
+        self._sorting(call.n).run(mine, stream)
+        bases[_SOURCE], bases[_VALUES] = mine[DESTINATION], mine[_VALUES_OUT]
+
+
+def unique(keys: Any, *, return_counts: bool = False, order: str = "ascending") -> Any:
+    """Return the distinct keys of a flat array of PyTorch or CuPy in order, as a new array; waits for their number.
+
+    With `return_counts`, a pair: these, and how many keys equal each, 32-bit numbers.
+
+    Raises:
+        TypeError, ValueError, hsgen.core.errors.Usage: as of `GroupBy`; an array of another library.
+    """
+    found = _runs(keys, lambda key, device: _group_by(key, order, device))
+    return found if return_counts else found[0]
+
+
+def run_length_encode(keys: Any) -> Any:
+    """Return a pair of new arrays, for each run of equal adjacent keys of a flat array of PyTorch or CuPy its key, and
+    its length as a 32-bit number; waits for their number.
+
+    Raises:
+        TypeError, ValueError, hsgen.core.errors.Usage: as of `ReduceByKey`; an array of another library.
+    """
+    return _runs(keys, _reduce)
+
+
+def _runs(keys: Any, reducer: Any) -> tuple[Any, Any]:
+    """The keys of runs, and their lengths."""
+    library = library_of(keys, "keys")
+    _, facts = library.view(keys)
+    n = facts.shape[0] if len(facts.shape) == 1 else 0  # others are refused by the call
+    out, counts, groups = library.empty(keys, n), library.empty(keys, n, words=True), library.empty(keys, 1, words=True)
+    device = facts.device if facts.device >= 0 else None  # the call refuses the host
+    reducer(facts.type, device)(keys, out=out, groups=groups, counts=counts)
+    found = int(groups[0])
+    return out[:found], counts[:found]
+
+
+@lru_cache(maxsize=16)
+def _group_by(key: Any, order: str, device: int | None) -> GroupBy:
+    """Made once for a type of keys and a GPU."""
+    return GroupBy(key, order=order, device=device)
+
+
+@lru_cache(maxsize=16)
+def _reduce(key: Any, device: int | None) -> ReduceByKey:
+    return ReduceByKey(key, device=device)

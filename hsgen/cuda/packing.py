@@ -1,0 +1,79 @@
+"""Kernels of sorts of tables on NVIDIA GPUs: packing key columns, and copying a run of bytes of each record."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+from math import gcd
+from typing import Any
+
+from hsgen.cuda import kernels
+from hsgen.cuda.driver import Device, bindings, done
+from hsgen.cuda.prepared import Arguments
+from hsgen.runners.packing import NAME, By, Language, Pack, Packing
+from hsgen.runners.rows import Column
+from hsgen.system import resources
+
+_FILE, _ROWS = "apis/cuda/python/rows.cu", "hs_rows"
+_THREADS = 256
+UNITS = {1: "unsigned char", 2: "unsigned short", 4: "unsigned int", 8: "unsigned long long"}
+"""The types of the numbers of bytes that are copied at a time."""
+
+CUDA = Language(f"""#define HS_KERNEL extern "C" __global__ void __launch_bounds__({_THREADS})
+#define HS_GLOBAL
+#define HS_ROW ((hs_u64)blockIdx.x * {_THREADS} + threadIdx.x)
+typedef unsigned char hs_u8;
+typedef unsigned short hs_u16;
+typedef unsigned int hs_u32;
+typedef unsigned long long hs_u64;
+""")
+
+
+def _launch(function: Any, items: int, arguments: Sequence[int], stream: int, name: str) -> None:
+    """Launch a thread for each item; the driver copies the arguments before it returns."""
+    driver, held = bindings(), Arguments([arguments])
+    blocks = -(-items // _THREADS)
+    where = (blocks, 1, 1, _THREADS, 1, 1, 0, driver.CUstream(stream))
+    done(driver.cuLaunchKernel(function, *where, held.at[0], 0), f"kernel {name}")
+
+
+class Packer(Packing):
+    """The packing of columns `by` on one GPU, by a kernel for each choice of columns."""
+
+    def __init__(self, device: Device, by: By, pack: Pack) -> None:
+        super().__init__(by, pack)
+        self._gpu = device
+        self._functions: dict[tuple[bool, ...], Any] = {}
+
+    def __call__(self, columns: Sequence[Column], words: int, n: int, stream: int) -> None:
+        """Enqueue the packing of `n` rows of all columns into words at an address.
+
+        Raises:
+            Unavailable, Wrong: the kernel does not compile or load, or the driver refuses the launch.
+        """
+        mine = self.mine(columns)
+        whole = self.whole(mine)
+        if whole not in self._functions:
+            text = self.text(whole, CUDA)
+            self._functions[whole] = kernels.single(self._gpu, NAME, text, "the packing of columns")
+        _launch(self._functions[whole], n, [words, n, *(x for c in mine for x in (c.at, 0, c.pitch))], stream, NAME)
+
+
+@cache
+def rows_text(unit: int) -> str:
+    """Return the kernel that copies runs of bytes, in units of a number of these."""
+    text = (resources.templates() / _FILE).read_text(encoding="utf-8")
+    return f"#define HS_UNIT {UNITS[unit]}\n{text}"
+
+
+def copy_rows(device: Device, to: Column, source: Column, size: int, n: int, stream: int, index: int = 0) -> None:
+    """Enqueue the copy of `size` bytes of each of `n` records; index: the address of the records' order, if not their
+    own.
+
+    Raises:
+        Unavailable, Wrong: the kernel does not compile or load, or the driver refuses the launch.
+    """
+    unit = gcd(size, to.at, to.pitch, source.at, source.pitch, max(UNITS))
+    function = kernels.single(device, _ROWS, rows_text(unit), _FILE)
+    numbers = [source.at, source.pitch // unit, to.at, to.pitch // unit, index, size // unit, n]
+    _launch(function, n * (size // unit), numbers, stream, _ROWS)

@@ -1,0 +1,90 @@
+"""The runs of equal adjacent keys of arrays on NVIDIA GPUs: build once, reduce many times.
+
+>>> reduce = ReduceByKey("u32", value="f32")
+>>> reduce(keys, out=run_keys, groups=number, values=values, values_out=sums)
+>>> reduce(keys, out=run_keys, groups=number, values=values, values_out=most, reduction="max", counts=counts)
+"""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from hsgen.algorithms import implicit_for
+from hsgen.core.interpreter import Options
+from hsgen.core.keys import TYPES
+from hsgen.cuda.driver import chosen
+from hsgen.cuda.runner import Runner
+from hsgen.operations.reduce_by_key import OPERATION
+from hsgen.runners.arguments import serving
+from hsgen.runners.ranges import Range
+from hsgen.runners.reduce_by_key import ReductionCalls
+
+
+class Reduction(ReductionCalls, Runner):
+    """The arguments of reductions on one GPU, and the arrays of their calls."""
+
+    _given = ("source", "destination", "report", "values", "values_out", "other", "other_values", "count")
+
+    def __init__(
+        self,
+        key: Any = "u32",
+        *,
+        value: Any = None,
+        device_count: bool = False,
+        target: str | os.PathLike[str] | None = None,
+        device: int | None = None,
+    ) -> None:
+        gpu, signature = chosen(device), self._signature(key, value, device_count=device_count)
+        found, sort = serving(gpu.host, target, self.key, signature, implicit_for(OPERATION))
+        super().__init__(gpu, found, sort, TYPES[self.key].element)
+
+    def _settle(self, held: dict[str, Range], asked: tuple[Any, ...]) -> tuple[int, Options]:
+        """See `Runner`."""
+        n, reduction = asked
+        how = self._asked(reduction, {role: held.get(role) for role in self._given})
+        return held["source"].size // self._size("source") if n is None else n, how
+
+
+class ReduceByKey(Reduction):
+    """A reduction of runs of equal keys on one GPU; see docs/guides/reduce-by-key.md.
+
+    Keys are equal if their bits are.
+
+    Args:
+        key, target, device: as of `hsgen.cuda.Sorter`.
+        value: the type of values to reduce: "u32", "i32" or "f32", or its numpy type; None for no values.
+        device_count: whether calls may take the number of keys from a buffer on the device.
+
+    Raises:
+        hsgen.core.errors.Usage: there is no such target, key type, type of values or GPU.
+        hsgen.core.errors.Unavailable: cuda.bindings or the driver is missing; the GPU lacks what the target needs.
+    """
+
+    def __call__(
+        self,
+        keys: Any,
+        *,
+        out: Any,
+        groups: Any,
+        values: Any = None,
+        values_out: Any = None,
+        reduction: str = "sum",
+        counts: Any = None,
+        first_indices: Any = None,
+        n: int | None = None,
+        count: Any = None,
+        stream: Any = None,
+    ) -> None:
+        """Enqueue the reduction of the runs of the first `n` keys (by default all), on the current stream of the
+        library of `keys`, or on `stream`; arguments are those of `hsgen.opencl.ReduceByKey`.
+
+        `groups` receives the number of runs, one 32-bit number.  The other outputs have room for n elements, of which
+        one for each run is written.  None of the inputs is written.
+
+        Raises:
+            TypeError, ValueError, hsgen.core.errors.Wrong: as of `hsgen.cuda.Sorter`.
+            hsgen.core.errors.Usage: n exceeds `max_n`, or there is no such reduction.
+        """
+        given = (keys, out, groups, values, values_out, counts, first_indices, count)
+        self._run(given, (n, reduction), stream)

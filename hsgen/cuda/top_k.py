@@ -1,0 +1,88 @@
+"""The first k keys of each row of arrays on NVIDIA GPUs: build once, select many times.
+
+>>> select = TopK("f32", value="index")                   # the greatest keys, and their indices
+>>> select(keys, 10, out=best, values_out=places)         # of one array
+>>> select(logits, 50, rows=64, out=best, values_out=places)
+"""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from hsgen.algorithms import implicit_for
+from hsgen.core.interpreter import Options
+from hsgen.core.keys import TYPES
+from hsgen.cuda.driver import chosen
+from hsgen.cuda.runner import Runner
+from hsgen.operations.top_k import OPERATION, sorted_up_to
+from hsgen.runners.arguments import serving
+from hsgen.runners.ranges import Range
+from hsgen.runners.top_k import TopKCalls
+
+
+class TopK(TopKCalls, Runner):
+    """A selection of the first keys of rows on one GPU; see docs/guides/top-k.md.
+
+    Of equal keys, those with the lowest indices are selected, and they come in this order.  `sorted_up_to`: the
+    greatest k whose result is sorted; that of a greater k is in the order of the row.
+
+    Args:
+        key, target, device: as of `hsgen.cuda.Sorter`.
+        value: what is selected with each key: None, a numpy type or a number of bytes (4, 8 or 16), "index" or
+            "index64" for its index in the row.
+        order: "descending" for the greatest keys, greatest first; "ascending" for the least.
+
+    Raises:
+        hsgen.core.errors.Usage: there is no such target, key type, value, order or GPU, or no selection that combines
+            them.
+        hsgen.core.errors.Unavailable: cuda.bindings or the driver is missing; the GPU lacks what the target needs.
+    """
+
+    _given = ("source", "destination", "values", "values_out")
+
+    def __init__(
+        self,
+        key: Any = "f32",
+        *,
+        value: Any = None,
+        order: str = "descending",
+        target: str | os.PathLike[str] | None = None,
+        device: int | None = None,
+    ) -> None:
+        gpu = chosen(device)
+        self._name_keys(key, value, order)
+        found, sort = serving(gpu.host, target, self.key, self._signature(), implicit_for(OPERATION))
+        super().__init__(gpu, found, sort, TYPES[self.key].element)
+        self.sorted_up_to = sorted_up_to(sort)
+
+    def __call__(
+        self,
+        keys: Any,
+        k: int,
+        *,
+        out: Any,
+        rows: int = 1,
+        values: Any = None,
+        values_out: Any = None,
+        n: int | None = None,
+        stream: Any = None,
+    ) -> None:
+        """Enqueue the selection of `k` keys of each of `rows` rows of equal length, on the current stream of the
+        library of `keys`, or on `stream`.
+
+        `keys` holds the rows one after the other, `n` keys in total (all by default); `out` and `values_out` receive
+        rows * k keys and values.  None of the inputs is written.
+
+        Raises:
+            TypeError, ValueError, hsgen.core.errors.Wrong: as of `hsgen.cuda.Sorter`.
+            hsgen.core.errors.Usage: there are more than `max_n` keys, the keys cannot be split into equal rows, or k is
+                not 1 to the length of a row.
+        """
+        self._run((keys, out, values, values_out), (n, k, rows), stream)
+
+    def _settle(self, held: dict[str, Range], asked: tuple[Any, ...]) -> tuple[int, Options]:
+        """See `Runner`."""
+        n, k, rows = asked
+        self._check_given({role: held.get(role) for role in self._given})
+        return held["source"].size // self._size("source") if n is None else n, self._asked(k, rows)

@@ -1,0 +1,173 @@
+"""Sorts of tables in the Python APIs: the sorts that columns take, their order, and the arrays of a call."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from hsgen.core.errors import Usage
+from hsgen.core.keys import KEYS, TYPES
+from hsgen.runners.arguments import key_name, order_name
+from hsgen.runners.packing import WORDS, By, Pack, Packing, packs
+from hsgen.runners.ranges import Range
+from hsgen.runners.rows import Field, Key, Look, Move, check_overlaps, key, move, rows_of
+
+WORD = 4
+"""The bytes of an index, and of what the narrowest gather moves."""
+MOST_ROWS = 1 << 30
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ColumnSort:
+    """Columns that are sorted at once: the first one's number, their sort, the bytes of a key, what packs them, and the
+    bit range of calls as arguments, if not the whole."""
+
+    column: int
+    sort: Any
+    size: int
+    packer: Any = None
+    bits: dict[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Table:
+    """The arrays of a call after all checks; index: where the order of rows is stored, if it is."""
+
+    columns: list[Key]
+    moves: list[Move]
+    index: Range | None
+    n: int
+
+
+class Steps(Protocol):
+    """What an API enqueues for a call, one step after the other."""
+
+    def room(self, name: str, size: int) -> Range:
+        """Return temporary memory of at least `size` bytes."""
+
+    def pack(self, packer: Any, columns: Sequence[Key], words: Range, n: int) -> None:
+        """Store the words of n rows."""
+
+    def extract(self, column: Key, size: int, n: int) -> Range:
+        """Return the keys of a column next to each other; narrow ones as the upper bits of words if `size` is 4."""
+
+    def argsort(self, one: ColumnSort, keys: Range, order: Range, n: int) -> None:
+        """Store the order of n keys, which need not be kept."""
+
+    def sort(self, one: ColumnSort, keys: Range, order: Range, n: int) -> None:
+        """Sort keys in place, with the order as their values."""
+
+    def gather(self, order: Range, source: Range, to: Range, size: int, n: int) -> None:
+        """Store the items of `size` bytes in the order of rows."""
+
+    def reorder(self, order: Range, one: Move, n: int) -> None:
+        """Put the items of an array in the order of rows."""
+
+
+def column_sorts(by: By, sorter: Callable[..., Any], packer: Callable[[Pack], Packing]) -> list[ColumnSort]:
+    """Return the sorts of columns, the last of which is an argsort, and the first to run.
+
+    sorter: makes a sort of a key type; it takes value, order and bit_range.  packer: makes what packs columns.
+    """
+    every = packs(by)
+    return [_column_sort(by, pack, sorter, packer, last=pack is every[-1]) for pack in every]
+
+
+def _column_sort(
+    by: By, pack: Pack, sorter: Callable[..., Any], packer: Callable[[Pack], Packing], *, last: bool
+) -> ColumnSort:
+    (column, shift), value = pack[0], "index" if last else WORD
+    made = packer(pack) if len(pack) > 1 or shift else None
+    name, order = by[column]
+    if made is not None:
+        name, order = WORDS[made.size], "ascending"
+    elif not last:
+        name = _wide(name)
+    size = KEYS[TYPES[name].key].bytes
+    if made is not None and made.bits < 8 * size:
+        with suppress(Usage):  # without radix sorts, by the zeros above, too
+            ranged = sorter(name, value=value, bit_range=True)
+            return ColumnSort(column=column, sort=ranged, size=size, packer=made, bits={"end_bit": made.bits})
+    return ColumnSort(column=column, sort=sorter(name, value=value, order=order), size=size, packer=made)
+
+
+def _wide(name: str) -> str:
+    """The key type of 32 bits whose upper bits hold the keys of a narrower type, in the same order; else the type."""
+    of = TYPES[name]
+    return name if KEYS[of.key].bytes >= WORD else ("u32", "i32", "f32")[of.kind]
+
+
+def enqueue(steps: Steps, sorts: Sequence[ColumnSort], table: Table) -> None:
+    """Enqueue the sorts of all columns, and the gathers of what moves."""
+    n, columns = table.n, table.columns
+    order = steps.room("index", WORD * n) if table.index is None else table.index
+    *others, last = sorts
+    steps.argsort(last, _keys(steps, last, columns, n), order, n)
+    for one in reversed(others):
+        keys, picked = _keys(steps, one, columns, n), steps.room("keys", one.size * n)
+        steps.gather(order, keys, picked, one.size, n)
+        steps.sort(one, picked, order, n)
+    for x in table.moves:
+        steps.reorder(order, x, n)
+
+
+def _keys(steps: Steps, one: ColumnSort, columns: Sequence[Key], n: int) -> Range:
+    """The keys of a sort next to each other."""
+    if one.packer is not None:
+        room = steps.room("column", one.size * n)
+        steps.pack(one.packer, columns, room, n)
+        return room
+    column = columns[one.column]
+    return column.array if column.array and column.bytes == one.size else steps.extract(column, one.size, n)
+
+
+class ColumnCalls:
+    """Calls of a sort of rows by columns."""
+
+    by: tuple[tuple[str, str], ...]
+    max_n: int
+
+    def _name_columns(self, by: Iterable[Any]) -> None:
+        """Store the types and orders of columns.
+
+        Raises:
+            Usage: there are no columns, or no such type or order.
+        """
+        pairs = [x if isinstance(x, tuple) else (x, "ascending") for x in by]
+        if not pairs:
+            raise Usage("by is empty; give the type of at least one column")
+        self.by = tuple((key_name(name), order_name(order)) for name, order in pairs)
+
+    def _table(
+        self,
+        keys: Sequence[Any],
+        out: Sequence[Any] | None,
+        values: Sequence[Any],
+        values_out: Sequence[Any] | None,
+        index: Range | None,
+        look: Look,
+    ) -> Table:
+        """Return the arrays of a call after all checks."""
+        pairs = [*_moving(keys, out, index), *_moving(values, values_out, None)]
+        if len(keys) != len(self.by):
+            raise ValueError(f"keys has {len(keys)} columns, this sorter has {len(self.by)}")
+        columns = [key(x, f"keys {i}", self.by[i][0], look) for i, x in enumerate(keys)]
+        moves = [move(x, to, f"array {i}", look) for i, (x, to) in enumerate(pairs)]
+        check_overlaps(columns, moves, index)
+        n = rows_of(columns, moves)
+        if n > self.max_n:
+            raise Usage(f"{n} rows: this sort takes up to {self.max_n}")
+        if index is not None and index.size < WORD * n:
+            raise ValueError(f"index_out holds {index.size // WORD} indices, {n} are to be stored")
+        return Table(columns=columns, moves=moves, index=index, n=n)
+
+
+def _moving(arrays: Sequence[Any], out: Sequence[Any] | None, index: Range | None) -> list[tuple[Any, Any]]:
+    """The arrays that move, each with its output, or None for those in place; with an index, none is in place."""
+    if out is None:
+        return [(x, None) for x in arrays if index is None and not isinstance(x, Field)]
+    if len(out) != len(arrays):
+        raise ValueError(f"there are {len(out)} outputs for {len(arrays)} arrays; give one for each")
+    return [*zip(arrays, out, strict=True)]

@@ -1,0 +1,73 @@
+"""Gathers in the Python APIs: the items of arrays, the options of a call, and the arrays that it needs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from math import prod
+
+from hsgen.core.interpreter import PLAIN, Options
+from hsgen.core.keys import Signature
+from hsgen.operations.gather import OPERATION
+from hsgen.runners.base import Base
+
+
+def size_of_item(
+    itemsize: int, shape: tuple[int, ...], name: str, *, contiguous: bool, given: int | None = None
+) -> int:
+    """Return the bytes of an item: `given`, or those of array[0], or of an element of a flat array.
+
+    Raises:
+        ValueError: the array is not in C order.
+    """
+    if not contiguous:
+        raise ValueError(f"{name} is not in C order; give an array whose items are contiguous")
+    return int(itemsize * prod(shape[1:])) if given is None else given
+
+
+def same_items(size: int, after: int) -> int:
+    """Return the bytes of an item of a table, which items of the result have, too.
+
+    Raises:
+        ValueError: they do not.
+    """
+    if size != after:
+        raise ValueError(f"out has items of {after} bytes, source of {size}")
+    return size
+
+
+class GatherCalls(Base):
+    """Calls of a gather of items that consist of one kind of values."""
+
+    _noun, _verb, _done, _items = "gather", "gather", "gathered", "indices"
+    _names: Mapping[str, str] = {"source": "index", "values": "source", "values_out": "out"}
+    _apart = True
+    _required = ("source", "values", "values_out")
+    _keyed = ()  # indices of any signedness that a library has
+    _operation = OPERATION.name
+    _how_now = PLAIN  # the options of the current call
+
+    @staticmethod
+    def _signature(value: str) -> Signature:
+        """The signature of the gather of a kind of values."""
+        return OPERATION.signature(Signature(value=value))
+
+    def _asked(self, table_bytes: int, size: int) -> Options:
+        """The options of a call that gathers items of `size` bytes from a table."""
+        take = size // self._sort.signature.value_bytes
+        self._how_now = replace(PLAIN, segment_count=table_bytes // size, take=take)
+        return self._how_now
+
+    def _length(self, role: str, n: int) -> int:
+        """The values that a call uses of the buffer of a role."""
+        return n if role == "source" else self._how_now.take * (self._how_now.segment_count if role == "values" else n)
+
+    def _check_elements(self, role: str, have: str, size: int) -> None:
+        """Refuse indices of another type; items are of any."""
+        if role == "source":
+            super()._check_elements(role, have, size)
+
+    def _check_shape(self, name: str, shape: tuple[int, ...], *, rows: bool) -> None:
+        """Refuse indices of more than one dimension."""
+        if name == self._names["source"]:
+            super()._check_shape(name, shape, rows=rows)

@@ -1,0 +1,152 @@
+"""The arguments of sorts of tables: key columns and the arrays that move, checked against each other."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from hsgen.core.keys import KEYS, TYPES, Type
+from hsgen.runners.gather import size_of_item
+from hsgen.runners.ranges import Range, overlapping
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Array:
+    """The facts of an array: its memory range, its shape, and name and bytes of the type of its elements.
+
+    contiguous: in C order.
+    """
+
+    range: Range
+    element: str
+    itemsize: int
+    shape: tuple[int, ...]
+    contiguous: bool
+    readonly: bool = False
+
+    def item_bytes(self, name: str, given: int | None = None) -> int:
+        """Return the bytes of array[0], or those that are given."""
+        return size_of_item(self.itemsize, self.shape, name, contiguous=self.contiguous, given=given)
+
+
+Look = Callable[[Any, str], Array]
+"""What returns the facts of an array of an API; it gets the array's name in messages, and refuses anything else."""
+
+
+class Field:
+    """A key column inside of records: the key of record i starts at byte `offset` of records[i].
+
+    Args:
+        records: an array in C order; a record is records[i], or has `item_bytes` bytes.
+        offset: the first byte of the key in a record.
+    """
+
+    def __init__(self, records: Any, offset: int = 0, *, item_bytes: int | None = None) -> None:
+        self.records, self.offset, self.item_bytes = records, offset, item_bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A run of bytes of each record in the memory `root`: the first at byte `at`, each further one `pitch` later."""
+
+    root: Any
+    at: int
+    pitch: int
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """A key column of a call: its type, its place, the number of rows, and its array, or None for a field."""
+
+    type: Type
+    column: Column
+    rows: int
+    array: Range | None
+
+    @property
+    def bytes(self) -> int:
+        """The size of a key in bytes."""
+        return KEYS[self.type.key].bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """An array whose items are put in order: from, to (the same in place), the number and the bytes of its items."""
+
+    source: Range
+    to: Range
+    rows: int
+    item_bytes: int
+
+    @property
+    def in_place(self) -> bool:
+        """Whether the result replaces the input."""
+        return self.source is self.to or self.source.begins_with(self.to)
+
+
+def key(given: Any, name: str, key_type: str, look: Look) -> Key:
+    """Return a key column after checks of its type and place.
+
+    Raises:
+        TypeError: it is neither an array nor a field of one.
+        ValueError: keys of another type or of several dimensions; a field that exceeds its record.
+    """
+    of = TYPES[key_type]
+    found = look(given.records if isinstance(given, Field) else given, name)
+    at = found.range
+    if isinstance(given, Field):
+        size, record = KEYS[of.key].bytes, found.item_bytes(name, given.item_bytes)
+        if not 0 <= given.offset <= record - size:
+            raise ValueError(f"{name} is at byte {given.offset} of {record}; its keys have {size} bytes")
+        return Key(of, Column(at.root, at.at + given.offset, record), at.size // record, None)
+    if len(found.shape) != 1 or found.element not in (of.element, of.numpy):
+        raise ValueError(f"{name} has shape {found.shape} of {found.element}; give one dimension of {of.element}")
+    return Key(of, Column(at.root, at.at, found.itemsize), found.shape[0], at)
+
+
+def move(source: Any, to: Any, name: str, look: Look) -> Move:
+    """Return an array to be put in order; without `to`, in place.
+
+    Raises:
+        TypeError: it is no array.
+        ValueError: source and destination have items of different sizes, or different numbers of these.
+    """
+    before = look(source, name)
+    after = before if to is None else look(to, f"{name}_out")
+    size = before.item_bytes(name)
+    if (after.item_bytes(f"{name}_out"), after.shape[:1]) != (size, before.shape[:1]):
+        raise ValueError(f"the output of {name} has other items than its input, or another number of them")
+    if after.readonly:
+        raise ValueError(f"{name if to is None else f'the output of {name}'} is read-only; give a writable array")
+    return Move(before.range, after.range, before.shape[0] if before.shape else 1, size)
+
+
+def rows_of(keys: Sequence[Key], moves: Sequence[Move]) -> int:
+    """Return the number of rows, which all columns and arrays have.
+
+    Raises:
+        ValueError: they have different numbers.
+    """
+    counts = {x.rows for x in keys} | {x.rows for x in moves}
+    if len(counts) > 1:
+        raise ValueError(f"columns have {' and '.join(map(str, sorted(counts)))} rows; give as many in each")
+    return counts.pop()
+
+
+def check_overlaps(keys: Sequence[Key], moves: Sequence[Move], index: Range | None) -> None:
+    """Refuse outputs that overlap other arguments.
+
+    Raises:
+        ValueError: they do.
+    """
+    used = [(f"values {i}", x.source, x.source.size, x.in_place) for i, x in enumerate(moves)]
+    used += [(f"output {i}", x.to, x.to.size, True) for i, x in enumerate(moves) if not x.in_place]
+    used += [("index_out", index, index.size, True)] if index is not None else []
+    moved = {(x.source.root, x.source.at) for x in moves}
+    for i, x in enumerate(keys):
+        if (x.column.root, x.column.at) not in moved and x.array is not None:
+            at = Range(x.array.given, x.column.root, x.column.at, x.rows * x.bytes)
+            used.append((f"keys {i}", at, at.size, False))
+    if both := overlapping(used):
+        raise ValueError(f"{both[0]} and {both[1]} overlap")

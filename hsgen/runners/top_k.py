@@ -1,0 +1,47 @@
+"""Selections in the Python APIs: the options of a call, and the arrays that it needs."""
+
+from __future__ import annotations
+
+import operator
+from dataclasses import replace
+from typing import Any
+
+from hsgen.core.interpreter import Options
+from hsgen.core.keys import Signature
+from hsgen.operations.top_k import OPERATION
+from hsgen.runners.base import Base, Given
+
+
+class TopKCalls(Base):
+    """Calls of a selection of the first keys of rows."""
+
+    _noun, _verb, _done = "selection", "select", "selected"
+    _operation = OPERATION.name
+    _apart = True
+    _required = ("source", "destination")
+    _rows_hint = ", and the rows as rows={rows}"
+    _last: Options  # the options of the current call
+
+    def _signature(self) -> Signature:
+        """The signature of the selection, after `_name_keys`."""
+        return OPERATION.signature(Signature(value=self.value))
+
+    def _asked(self, k: Any, rows: Any) -> Options:
+        """The options of a call."""
+        self._last = replace(self._how, segment_count=operator.index(rows), take=operator.index(k))
+        return self._last
+
+    def _check_given(self, given: Given) -> None:
+        """Refuse unexpected and missing values."""
+        signature = self._sort.signature
+        wanted = {
+            "values": signature.value_bytes > 0 and not signature.index,
+            "values_out": signature.value_bytes > 0,
+        }
+        self._check_values(given, wanted, self._noun, f"has {signature.value_bytes} bytes a key")
+
+    def _length(self, role: str, n: int) -> int:
+        """The items that a call uses of the buffer of a role."""
+        if role in ("destination", "values_out"):
+            return self._last.segment_count * self._last.take
+        return super()._length(role, n)

@@ -1,0 +1,36 @@
+import type { Column } from "./hs_webgpu_operations.js";
+import type { Bound, SorterOptions } from "./hs_webgpu_player.js";
+
+export interface ColumnSorterOptions extends Omit<SorterOptions, "value" | "order"> {
+    /** The bytes of an item of each array that calls put in order, multiples of 4. */
+    itemBytes?: readonly number[];
+}
+
+export interface ColumnSorterCall {
+    /** The columns, the most significant first, each with room for whole 32-bit words; they are only read. */
+    columns: readonly Bound[];
+    /** How many rows; by default as many as the first column holds. */
+    n?: number;
+    /** Receives the original index of each row, 32-bit words. */
+    indexOut?: Bound;
+    /** The arrays to put in order, as many as `itemBytes` has; they are only read. */
+    values?: readonly Bound[];
+    /** Where their items go. */
+    valuesOut?: readonly Bound[];
+}
+
+/** Stable sorts of the rows of tables by 1 to 4 key columns of at most 16 bytes: docs/guides/columns.md. */
+export declare class ColumnSorter {
+    /** Choose packs, sorts and gathers for columns, and create their pipelines, in parallel.
+     *
+     * Rejects with an Error of one sentence if one is missing, or the device lacks what it needs. */
+    static create(device: GPUDevice, columns: readonly Column[], options?: ColumnSorterOptions): Promise<ColumnSorter>;
+    /** The greatest count of one call. */
+    readonly maxN: number;
+    /** Compile what calls of up to n rows need and is not compiled yet. */
+    prepare(n?: number): Promise<void>;
+    /** Free the buffers; commands that use them must have been submitted. */
+    destroy(): void;
+    /** Record a sort into an encoder; throws an Error of one sentence, with nothing recorded, for a wrong call. */
+    record(encoder: GPUCommandEncoder, call: ColumnSorterCall): void;
+}

@@ -1,0 +1,20 @@
+"""Small selections: a work-group holds 64 keys, and 5 work-groups share rows of more than 300 keys."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from sorts import sort_by
+
+from hsgen.algorithms import radix_select
+from hsgen.core.keys import KEYS, Signature
+from hsgen.core.sort import Sort
+
+
+def sort_of(key: str, value: str = "none", **values: Any) -> Sort:
+    """Return a small selection; `values` replace its parameters."""
+    signature = Signature(value=value, key_transform=True, rows=True)
+    small = {"work_group": 32, "items": 2, "capacity": 64, "bits": 5, "groups": 5, "row_limit": 300}
+    p = radix_select.Params(key=KEYS[key], signature=signature, **{**small, **values})
+    return replace(sort_by("radix_select", p), signature=signature)
