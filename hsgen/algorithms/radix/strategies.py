@@ -6,6 +6,7 @@ A table has the key `strategy`, the keys of that strategy, and those of the stra
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import fields as dataclass_fields
 from typing import Any, Protocol, cast
 
 from hsgen.algorithms.device_constraints import Problem
@@ -78,8 +79,9 @@ FIELDS: Mapping[str, Field] = {
 def fields(name: str, fallback: str = "") -> Mapping[str, Field]:
     """Return the keys of a strategy and of the one that it falls back on, by default the usual one."""
     behind = fallback or next(iter(FALLBACKS[name])) if name in FALLBACKS else ""
+    known = {f.name for f in dataclass_fields(STRATEGIES[name].Params)}
     names = [behind, name] if behind else [name]
-    return {key: field for each in names for key, field in STRATEGIES[each].FIELDS.items()}
+    return {key: field for each in names for key, field in STRATEGIES[each].FIELDS.items() if key in known}
 
 
 def params(key: KeyType, values: Mapping[str, Any]) -> Tile:

@@ -113,7 +113,8 @@ def problems(p: Hybrid, device: Device) -> Iterator[Problem]:
 
 
 def space(key: KeyType, device: Device) -> Iterator[Box]:
-    """Yield a box for the widest subgroups that vote, with buckets of keys alone and passes by 8 bits behind them."""
+    """Yield a box for the widest subgroups that vote, or for lanes that set bits where there are none, with buckets of
+    keys alone and passes by 8 bits behind them."""
     if key.bytes < 4:
         return
     behind: Box = {"rest_bits": (6, 7, 8), FALLBACK: (reduce_scan.Params.STRATEGY,)}
@@ -126,8 +127,9 @@ def space(key: KeyType, device: Device) -> Iterator[Box]:
         "bucket_items": items,
         "bucket_places": steps(512, 8192),
     }
-    voting = [box for box in search_space.ranked(device) if box["ranker"] == ("match_ballot",)]
-    for box in sorted(voting, key=lambda box: box["subgroup"])[-1:]:
+    ranked = list(search_space.ranked(device))
+    voting = sorted((x for x in ranked if x["ranker"] == ("match_ballot",)), key=lambda box: box["subgroup"])
+    for box in voting[-1:] or [x for x in ranked if x["ranker"] == ("bitmask",)]:
         yield {**box, "bits": (8,), **buckets, **({} if device.forward_progress else behind)}
 
 
