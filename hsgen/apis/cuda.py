@@ -32,7 +32,7 @@ CCCL = "HSGEN_CCCL"
 """The variable that names a folder with other headers of CUB than the toolkit's."""
 _WORDS = 1 << 32
 _BASELINES = {
-    "sort": ("cub.cu", ("cub",)),
+    "sort": ("cub.cu", ("cub", "cub-fields", "cub-merge")),
     "segmented_sort": ("cub_segmented_sort.cu", ("cub", "cub-radix")),
     "merge": ("cub_merge.cu", ("cub",)),
     "scan": ("cub_scan.cu", ("cub",)),

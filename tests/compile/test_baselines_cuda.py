@@ -32,10 +32,18 @@ HEADERS = (
     "device_segmented_sort",
     "device_segmented_radix_sort",
     "device_merge",
+    "device_merge_sort",
     "device_reduce",
     "device_run_length_encode",
 )
-WAYS = [("auto", "cub"), ("segmented_sort", "cub"), ("segmented_sort", "cub-radix"), ("merge_path", "cub")]
+WAYS = [
+    ("auto", "cub"),
+    ("auto", "cub-fields"),
+    ("auto", "cub-merge"),
+    ("segmented_sort", "cub"),
+    ("segmented_sort", "cub-radix"),
+    ("merge_path", "cub"),
+]
 
 
 def options(algorithm: str, baseline: str, key: str, value: str) -> tuple[list[str], list[str]]:
@@ -51,7 +59,7 @@ FORMS = [("u32", "none"), ("u32", "v4"), ("u64", "v8"), ("u32", "v16")]
 REDUCED = [(key, value, "reduce_by_key", "cub") for key, value in (("u32", "v4"), ("u32", "none"), ("u64", "v4"))]
 PLAYED = [*thinned([(*signature, *way) for signature in FORMS for way in WAYS], 3), *REDUCED]
 COMPILED = [
-    (*signature, *way) if (signature is FORMS[0]) == (way in (WAYS[0], WAYS[3])) else nightly(*signature, *way)
+    (*signature, *way) if (signature is FORMS[0]) == (way in (WAYS[0], WAYS[2], WAYS[5])) else nightly(*signature, *way)
     for signature in (FORMS[0], FORMS[2])
     for way in WAYS
 ]
@@ -80,6 +88,8 @@ def played(folder: Path, algorithm: str, baseline: str, key: str, value: str) ->
     except Unavailable as e:
         missing(str(e))
     (folder / "cub/device").mkdir(parents=True)
+    (folder / "cuda/std").mkdir(parents=True)
+    (folder / "cuda/std/tuple").write_text('#include "cub.hpp"\n')
     for name in HEADERS:
         (folder / f"cub/device/{name}.cuh").write_text('#include "cub.hpp"\n')
     (folder / "cuda_runtime_api.h").write_text('#include "cuda_runtime.h"\n')

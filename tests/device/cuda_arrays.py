@@ -11,7 +11,7 @@ import sys
 import threading
 import time
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -528,13 +528,9 @@ def parts(cases: int) -> Iterator[tuple[Callable[..., None], tuple[int, ...]]]:
         yield others, ()
 
 
-def main() -> int:
-    """Run all parts."""
-    if sys.argv[1:2] == ["warm"]:
-        warm(int(sys.argv[2]), int(sys.argv[3]))
-        return 0
-    print(*(f"{name} is not installed" for name, x in (("PyTorch", torch), ("CuPy", cupy)) if x is None))
-    for part, given in parts(int(sys.argv[1]) if len(sys.argv) > 1 else 22_000):
+def run(work: Iterable[tuple[Callable[..., None], tuple[int, ...]]]) -> int:
+    """Run parts with what each is given, and print a line for each; return the exit code."""
+    for part, given in work:
         begin, before = time.perf_counter(), check.cases  # type: ignore[attr-defined]
         try:
             part(*given)
@@ -545,6 +541,15 @@ def main() -> int:
         print(f"{part.__name__:24} {cases:6} cases {time.perf_counter() - begin:7.1f} s", flush=True)
     print(f"{check.cases} cases, {len(FAILED)} failures")  # type: ignore[attr-defined]
     return 1 if FAILED else 0
+
+
+def main() -> int:
+    """Run all parts."""
+    if sys.argv[1:2] == ["warm"]:
+        warm(int(sys.argv[2]), int(sys.argv[3]))
+        return 0
+    print(*(f"{name} is not installed" for name, x in (("PyTorch", torch), ("CuPy", cupy)) if x is None))
+    return run(parts(int(sys.argv[1]) if len(sys.argv) > 1 else 22_000))
 
 
 if __name__ == "__main__":

@@ -9,15 +9,13 @@ from __future__ import annotations
 
 import re
 import sys
-import time
-import traceback
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import cuda_arrays
 import numpy as np
-from cuda_arrays import FAILED, RNG, Inside, arrays, bits_of, check, cupy, to_torch, torch, total
+from cuda_arrays import RNG, Inside, arrays, bits_of, check, cupy, run, to_torch, torch, total
 
 from hsgen.core.keys import KEYS, TYPES
 from hsgen.cuda import ColumnSorter, Field, Gatherer, GroupBy, ReduceByKey, TopK, run_length_encode, unique
@@ -362,19 +360,10 @@ def main() -> int:
     if sys.argv[1:2] == ["warm"]:
         warm(int(sys.argv[2]), int(sys.argv[3]))
         return 0
-    cases = int(sys.argv[1]) if sys.argv[1:] and sys.argv[1] != "speed" else 0 if sys.argv[1:] else 4000
-    work = [(part, (cases * share // 10,)) for part, share in PARTS] if cases else [(speed, ())]
-    for part, given in [*work, *([(captured, ()), (guide, ())] if cases else [])]:
-        begin, before = time.perf_counter(), check.cases  # type: ignore[attr-defined]
-        try:
-            part(*given)
-        except Exception:
-            traceback.print_exc()
-            FAILED.append(part.__name__)
-        ran = check.cases - before  # type: ignore[attr-defined]
-        print(f"{part.__name__:24} {ran:6} cases {time.perf_counter() - begin:7.1f} s", flush=True)
-    print(f"{check.cases} cases, {len(FAILED)} failures")  # type: ignore[attr-defined]
-    return 1 if FAILED else 0
+    if sys.argv[1:2] == ["speed"]:
+        return run([(speed, ())])
+    cases = int(sys.argv[1]) if len(sys.argv) > 1 else 4000
+    return run([*((part, (cases * share // 10,)) for part, share in PARTS), (captured, ()), (guide, ())])
 
 
 if __name__ == "__main__":

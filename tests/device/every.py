@@ -15,6 +15,8 @@ import numpy as np
 from hsgen.core.interpreter import Options
 from hsgen.core.keys import KEYS, TYPES, Signature
 from hsgen.core.sort import Sort
+from hsgen.emit.kernels import render
+from hsgen.engines.builds import build
 from hsgen.engines.compiled import Compiled
 from hsgen.engines.engine import Engine
 from hsgen.engines.hosts import Host
@@ -40,6 +42,16 @@ def direct(host: Host, sort: Sort) -> Direct:
     """Return the sort, compiled in a context of its own."""
     context = context_for(host)
     return Direct(context, Compiled(context, sort))
+
+
+def faulty(host: Host, sort: Sort, fault: tuple[str, str]) -> Direct:
+    """Return the sort with a planted fault, a text of its kernels and its replacement."""
+    context, source = context_for(host), render(sort, "opencl")
+    before, after = fault
+    assert before in source.text
+    names = [kernel.name for kernel in sort.kernels]
+    kernels = build(context, source.text.replace(before, after), source.path, names, source.option)
+    return Direct(context, Compiled(context, sort, source, kernels))
 
 
 def few_counts(sort: Sort, *, all_near: bool) -> list[int]:

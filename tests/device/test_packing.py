@@ -10,18 +10,15 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from every import direct
+from every import direct, faulty
 from nightly import nightly
 from packs import SHAPES, sort_of
 from test_oclgrind import grind
 from test_vulkan import Lavapipe, lavapipe, validated
 
 from hsgen.cli import main
-from hsgen.emit.kernels import render
-from hsgen.engines.builds import build
-from hsgen.engines.compiled import Compiled
 from hsgen.engines.hosts import Host
-from hsgen.engines.pyopencl import Direct, context_for
+from hsgen.engines.pyopencl import Direct
 from hsgen.operations.pack import OPERATION
 from hsgen.tools.validate import validation
 
@@ -68,13 +65,9 @@ def test_packs(host: str, key: str, shape: str, request: pytest.FixtureRequest) 
 
 @pytest.mark.parametrize("name", MUTANTS)
 def test_planted_faults_are_caught(embedded: Host, name: str) -> None:
-    sort, context = sort_of("u64", "together"), context_for(embedded)
-    source = render(sort, "opencl")
-    before, after = MUTANTS[name]
-    assert before in source.text
-    kernels = build(context, source.text.replace(before, after), source.path, ["pack"], source.option)
+    made = faulty(embedded, sort_of("u64", "together"), MUTANTS[name])
     with pytest.raises(AssertionError, match=r"should be|was overwritten"):
-        check(Direct(context, Compiled(context, sort, source, kernels)))
+        check(made)
 
 
 @pytest.mark.parametrize(("key", "shape"), [("u64", "together"), nightly("u32", "uneven"), nightly("u64", "alone")])

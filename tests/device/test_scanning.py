@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 import pytest
 from conftest import missing
-from every import direct
+from every import direct, faulty
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from nightly import NIGHTLY, nightly, thinned
@@ -32,9 +32,6 @@ from hsgen.algorithms import scan
 from hsgen.cli import main
 from hsgen.core.errors import Usage
 from hsgen.core.keys import KEYS
-from hsgen.emit.kernels import render
-from hsgen.engines.builds import build
-from hsgen.engines.compiled import Compiled
 from hsgen.engines.hosts import Host
 from hsgen.engines.pyopencl import Direct, context_for
 from hsgen.opencl import Scanner
@@ -160,14 +157,9 @@ def test_shapes(
 
 @pytest.mark.parametrize("name", MUTANTS)
 def test_planted_faults_are_caught(embedded: Host, name: str) -> None:
-    sort, context = sum_of("u32", **SHAPES["scan"], columns=3), context_for(embedded)
-    source = render(sort, "opencl")
-    before, after = MUTANTS[name]
-    assert before in source.text
-    names = [kernel.name for kernel in sort.kernels]
-    kernels = build(context, source.text.replace(before, after), source.path, names, source.option)
+    made = faulty(embedded, sum_of("u32", **SHAPES["scan"], columns=3), MUTANTS[name])
     with pytest.raises(AssertionError, match=r"should be|was overwritten"):
-        check(Direct(context, Compiled(context, sort, source, kernels)), [95, 96, 97, 200, 961, 96 * 37])
+        check(made, [95, 96, 97, 200, 961, 96 * 37])
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from every import direct
+from every import direct, faulty
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from nightly import NIGHTLY, nightly, thinned
@@ -28,9 +28,6 @@ from test_vulkan import Lavapipe, lavapipe, validated
 from hsgen.cli import main
 from hsgen.core.errors import Usage
 from hsgen.core.keys import KEYS
-from hsgen.emit.kernels import render
-from hsgen.engines.builds import build
-from hsgen.engines.compiled import Compiled
 from hsgen.engines.hosts import Host
 from hsgen.engines.pyopencl import Direct, context_for
 from hsgen.opencl import TopK
@@ -132,14 +129,9 @@ def test_shapes(embedded: Host, key: str, value: str, shape: dict[str, Any], dat
 
 @pytest.mark.parametrize("name", MUTANTS)
 def test_planted_faults_are_caught(embedded: Host, name: str) -> None:
-    sort, context = sort_of("u32", "index"), context_for(embedded)
-    source = render(sort, "opencl")
-    before, after = MUTANTS[name]
-    assert before in source.text
-    names = [kernel.name for kernel in sort.kernels]
-    kernels = build(context, source.text.replace(before, after), source.path, names, source.option)
+    made = faulty(embedded, sort_of("u32", "index"), MUTANTS[name])
     with pytest.raises(AssertionError, match=r"should be|was overwritten"):
-        check(Direct(context, Compiled(context, sort, source, kernels)))
+        check(made)
 
 
 @pytest.mark.parametrize(("key", "value"), [("u32", "index"), nightly("u64", "v8"), nightly("u8", "none")])

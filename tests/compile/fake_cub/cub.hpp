@@ -7,9 +7,11 @@
 
 #include <algorithm>
 #include <numeric>
+#include <tuple>
 #include <vector>
 
 namespace cuda { namespace std {
+using ::std::tuple;
 template <typename T = void> struct less;
 template <> struct less<void> {
     template <typename T> bool operator()(const T &a, const T &b) const { return a < b; }
@@ -28,15 +30,21 @@ inline bool asked(void *memory, size_t &bytes, cudaStream_t stream)
     return !memory;
 }
 
-template <typename K, typename V> void sorted(const K *in, K *out, const V *from, V *to, int64_t begin, int64_t end)
+template <typename K, typename V, typename L>
+void sorted_by(const K *in, K *out, const V *from, V *to, int64_t begin, int64_t end, L less)
 {
     std::vector<int64_t> order(static_cast<size_t>(end - begin));
     std::iota(order.begin(), order.end(), begin);
-    std::stable_sort(order.begin(), order.end(), [=](int64_t a, int64_t b) { return in[a] < in[b]; });
+    std::stable_sort(order.begin(), order.end(), [=](int64_t a, int64_t b) { return less(in[a], in[b]); });
     for (int64_t i = begin; i < end; i++) {
         out[i] = in[order[static_cast<size_t>(i - begin)]];
         if (from) to[i] = from[order[static_cast<size_t>(i - begin)]];
     }
+}
+
+template <typename K, typename V> void sorted(const K *in, K *out, const V *from, V *to, int64_t begin, int64_t end)
+{
+    sorted_by(in, out, from, to, begin, end, [](const K &a, const K &b) { return a < b; });
 }
 } // namespace fake
 
@@ -54,6 +62,36 @@ struct DeviceRadixSort {
     {
         if (begin != 0 || end != 8 * static_cast<int>(sizeof(K))) abort();
         if (!fake::asked(m, bytes, s)) fake::sorted(in, out, from, to, 0, n);
+        return cudaSuccess;
+    }
+    template <typename K, typename N, typename F>
+    static cudaError_t SortKeys(void *m, size_t &bytes, const K *in, K *out, N n, F fields, cudaStream_t s)
+    {
+        return SortPairs(m, bytes, in, out, static_cast<const fake::none *>(NULL), static_cast<fake::none *>(NULL), n,
+                         fields, s);
+    }
+    template <typename K, typename V, typename N, typename F>
+    static cudaError_t SortPairs(void *m, size_t &bytes, const K *in, K *out, const V *from, V *to, N n, F fields,
+                                 cudaStream_t s)
+    {
+        const auto less = [=](K a, K b) { return fields(a) < fields(b); };
+        if (!fake::asked(m, bytes, s)) fake::sorted_by(in, out, from, to, 0, n, less);
+        return cudaSuccess;
+    }
+};
+
+struct DeviceMergeSort {
+    template <typename K, typename N, typename L>
+    static cudaError_t SortKeysCopy(void *m, size_t &bytes, const K *in, K *out, N n, L less, cudaStream_t s)
+    {
+        return SortPairsCopy(m, bytes, in, static_cast<const fake::none *>(NULL), out, static_cast<fake::none *>(NULL),
+                             n, less, s);
+    }
+    template <typename K, typename V, typename N, typename L>
+    static cudaError_t SortPairsCopy(void *m, size_t &bytes, const K *in, const V *from, K *out, V *to, N n, L less,
+                                     cudaStream_t s)
+    {
+        if (!fake::asked(m, bytes, s)) fake::sorted_by(in, out, from, to, 0, n, less);
         return cudaSuccess;
     }
 };

@@ -63,6 +63,28 @@ def cub(engine: Engine, keys: Keys) -> Run:
     Raises:
         Unavailable: the sort does not run on CUDA.
     """
+    return _cub("cub", engine, keys)
+
+
+def cub_fields(engine: Engine, keys: Keys) -> Run:
+    """The same of keys as rows of two columns, their halves, by a decomposer.
+
+    Raises:
+        Unavailable: see `cub`.
+    """
+    return _cub("cub-fields", engine, keys)
+
+
+def cub_merge(engine: Engine, keys: Keys) -> Run:
+    """CUB's `DeviceMergeSort::SortKeysCopy` of such rows, by a comparison.
+
+    Raises:
+        Unavailable: see `cub`.
+    """
+    return _cub("cub-merge", engine, keys)
+
+
+def _cub(name: str, engine: Engine, keys: Keys) -> Run:
     size, n = keys.dtype.itemsize, len(keys)
 
     def result() -> Keys:
@@ -70,8 +92,8 @@ def cub(engine: Engine, keys: Keys) -> Run:
         engine.read(1, out)
         return out
 
-    sort, device = timed(lambda: engine.baseline("cub", size, n))
-    return Run(name="cub", prepare=lambda: copied(engine, keys.nbytes), sort=sort, result=result, device=device)
+    sort, device = timed(lambda: engine.baseline(name, size, n))
+    return Run(name=name, prepare=lambda: copied(engine, keys.nbytes), sort=sort, result=result, device=device)
 
 
 def boost(engine: Engine, keys: Keys) -> Run:

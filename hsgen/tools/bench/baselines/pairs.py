@@ -105,8 +105,30 @@ def cub(engine: Engine, keys: Keys, values: Words | None) -> Run:
     Raises:
         Unavailable: the sort does not run on CUDA, or is an argsort.
     """
+    return _cub("cub", engine, keys, values)
+
+
+def cub_fields(engine: Engine, keys: Keys, values: Words | None) -> Run:
+    """The same of keys as rows of two columns, their halves, by a decomposer.
+
+    Raises:
+        Unavailable: see `cub`.
+    """
+    return _cub("cub-fields", engine, keys, values)
+
+
+def cub_merge(engine: Engine, keys: Keys, values: Words | None) -> Run:
+    """CUB's `DeviceMergeSort::SortPairsCopy` of such rows, by a comparison.
+
+    Raises:
+        Unavailable: see `cub`.
+    """
+    return _cub("cub-merge", engine, keys, values)
+
+
+def _cub(name: str, engine: Engine, keys: Keys, values: Words | None) -> Run:
     if values is None:
-        raise Unavailable("baseline cub: has no argsort; give values, or omit it")
+        raise Unavailable(f"baseline {name}: has no argsort; give values, or omit it")
     size, n = keys.dtype.itemsize, len(keys)
     shape = values.shape
 
@@ -114,9 +136,9 @@ def cub(engine: Engine, keys: Keys, values: Words | None) -> Run:
         engine.read(slot, like)
         return like
 
-    sort, device = timed(lambda: engine.baseline("cub", size, n, 4 * shape[1]))
+    sort, device = timed(lambda: engine.baseline(name, size, n, 4 * shape[1]))
     return Run(
-        name="cub",
+        name=name,
         prepare=lambda: copied(engine, keys.nbytes + values.nbytes),
         sort=sort,
         device=device,

@@ -14,6 +14,8 @@ BASELINES: Mapping[str, Baseline] = {
     "numpy": host.numpy,
     "pyopencl": device.pyopencl,
     "cub": device.cub,
+    "cub-fields": device.cub_fields,
+    "cub-merge": device.cub_merge,
     "torch": pytorch.torch,
     "numpy-avx2": numpy_avx2.numpy_avx2,
     "std": host.std,
@@ -28,6 +30,8 @@ VALUED: Mapping[str, ValuedPeer] = {
     "numpy-quick": pairs.numpy_quick,
     "lsd": pairs.lsd,
     "cub": pairs.cub,
+    "cub-fields": pairs.cub_fields,
+    "cub-merge": pairs.cub_merge,
     "torch": pytorch.torch_valued,
     "vrdx": vrdx.valued,
 }
