@@ -84,6 +84,7 @@ API = Api(
     options={
         "validation": Option(1, help="validation=1 for the layers below WebGPU"),
         "limits": Option(1, help="limits=1 for those that every implementation grants"),
+        "trusted": Option(1, help="trusted=1 for shader modules without wgpu-native's checks of indices and loops"),
         "poison": Option(1),
     },
     probe=Probe(origins=_ORIGINS, facts=_facts),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from hsgen import __version__
@@ -157,8 +157,14 @@ def target_files(
                 path = f"targets/{target.name}/{own.named(own.tables.target, target=target.name)}"
                 files[path] = c_files.target_tables(own, target, sources[own.name], prefix)
             if own.package:
-                files |= js_files.of_target(own.package, target, sources[own.name])
+                looped = [(s, _looped(s, source, own.name)) for s, source in sources[own.name]]
+                files |= js_files.of_target(own.package, target, looped)
     return files, records
+
+
+def _looped(sort: Sort, source: Source, api: str) -> Source:
+    """The source with loops over registers as loops: what is downloaded is small."""
+    return render(replace(sort, written_out=False), api) if sort.written_out else source
 
 
 def build(

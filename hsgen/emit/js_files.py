@@ -32,9 +32,9 @@ def constants() -> str:
 
 
 def minified(text: str) -> str:
-    """Return WGSL without comments, indentation and blank lines."""
+    """Return WGSL without comments, and without white space except between words and around minus signs."""
     text = re.sub(r"/\*.*?\*/|//[^\n]*", "", text, flags=re.DOTALL)
-    return "\n".join(line.strip() for line in text.splitlines() if line.strip()) + "\n"
+    return re.sub(r"\s*([=+*/<>!&|^%,;:(){}\[\]])\s*", r"\1", re.sub(r"\s+", " ", text)).strip() + "\n"
 
 
 def _facts(sort: Sort, target: Target) -> dict[str, Any]:

@@ -8,11 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from hsgen.algorithms.radix import FALLBACKS, FIELDS, STRATEGIES, fields
+from hsgen.algorithms.radix import FALLBACK, FALLBACKS, FIELDS, STRATEGIES, fields
 from hsgen.algorithms.radix import NAME as RADIX
 from hsgen.targets.ranges import RANGES, SORT, VALUED
 from hsgen.targets.schema import SCHEMA
-from hsgen.targets.strategies import FALLBACK
 
 ENDS = {RANGES: "", VALUED: "_values"}
 """The ends of the names of lists, by the names of ranges."""
@@ -49,7 +48,7 @@ def placed(path: tuple[str, ...], values: Mapping[str, Any]) -> Tables:
     radix, key, *variant = path
     if name not in FALLBACKS:
         return {(radix, key, name, *variant): own}
-    behind = (FALLBACKS[name], *variant)
+    behind = (next(iter(FALLBACKS[name])), *variant)
     more = {k: v for k, v in own.items() if k in STRATEGIES[name].FIELDS}
     return {
         (radix, key, *behind): {k: v for k, v in own.items() if k not in more},

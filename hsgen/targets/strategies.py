@@ -9,9 +9,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from dataclasses import fields as dataclass_fields
 from typing import Any
 
 from hsgen.algorithms.radix.constraints import problems
+from hsgen.algorithms.radix.hybrid.params import FALLBACK
 from hsgen.algorithms.radix.strategies import FALLBACKS, STRATEGIES
 from hsgen.core.device import Device
 from hsgen.core.errors import shown
@@ -20,7 +22,6 @@ from hsgen.core.keys import KEYS
 
 VARIANT = r"[a-z0-9]{1,32}"
 WRONG_VARIANT = "cannot name a variant", "use up to 32 lower-case letters and digits"
-FALLBACK = "fallback"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,7 +45,7 @@ def fields(strategy: str) -> Mapping[str, Field]:
     own = STRATEGIES[strategy].FIELDS
     if strategy not in FALLBACKS:
         return own
-    hint = f'the table for what buckets do not hold, for example "{FALLBACKS[strategy]}"'
+    hint = f'the table for what buckets do not hold, for example "{next(iter(FALLBACKS[strategy]))}"'
     return {FALLBACK: Field("str", hint), **own}
 
 
@@ -58,7 +59,7 @@ def read(
     labels: dict[str, str] = {}
     lost = [e for e in entries.values() if e.complete and not _fallback(e, entries)]
     for entry in lost:
-        have = ", ".join(e.name for e in entries.values() if e.strategy == FALLBACKS[entry.strategy]) or "none"
+        have = ", ".join(e.name for e in entries.values() if e.strategy in FALLBACKS[entry.strategy]) or "none"
         r.error(
             f"{entry.where}.{FALLBACK}", f'"{shown(entry.values[FALLBACK])}" is no table for it', f"name one of: {have}"
         )
@@ -96,16 +97,20 @@ def _fallback(entry: Entry, entries: Mapping[str, Entry]) -> Entry | None:
     if entry.strategy not in FALLBACKS:
         return entry
     found = entries.get(str(entry.values.get(FALLBACK, "")))
-    return found if found and found.strategy == FALLBACKS[entry.strategy] else None
+    return found if found and found.strategy in FALLBACKS[entry.strategy] else None
 
 
 def _params(r: Reader, entry: Entry, entries: Mapping[str, Entry], key: str, device: Device | None) -> Any:
     """The parameters of a table and of its fallback; None if something is wrong."""
     base = _fallback(entry, entries) or entry
-    values = {**base.values, **{k: v for k, v in entry.values.items() if k != FALLBACK}}
+    behind = FALLBACKS.get(entry.strategy, {}).get(base.strategy, {})
+    values = {**base.values, **{k: v for k, v in entry.values.items() if k != FALLBACK}, **behind}
     if device is None or not (entry.complete and base.complete):
         return None
     module = STRATEGIES[entry.strategy]
+    if foreign := [name for name in values if name not in {f.name for f in dataclass_fields(module.Params)}]:
+        r.error(f"{base.where}.{foreign[0]}", "is no key of a table for what buckets do not hold", "leave it out")
+        return None
     params = module.Params(key=KEYS[key], **values)
     wrong = problems(params, device)
     for at, what, hint in wrong:

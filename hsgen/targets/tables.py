@@ -10,8 +10,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from hsgen.algorithms import ALGORITHMS
+from hsgen.algorithms.radix import FALLBACK
 from hsgen.targets.ranges import RANGES, SORT, VALUED
-from hsgen.targets.strategies import FALLBACK
 
 STRATEGY = "strategy"
 Path = tuple[str, ...]
@@ -46,7 +46,12 @@ def table_of(data: Mapping[str, Any], label: str, key: str) -> dict[str, Any] | 
     if not found:
         return None
     merged = {k: v for table in found.values() for k, v in table.items() if k != FALLBACK}
-    return {STRATEGY: list(found)[-1][2], **merged} if _strategies(label.partition("-")[0]) else merged
+    name = label.partition("-")[0]
+    if not _strategies(name):
+        return merged
+    behind, strategy = next(iter(found))[2], list(found)[-1][2]
+    unusual = behind not in (strategy, *list(_fallbacks(name, strategy))[:1])
+    return {STRATEGY: strategy, **({FALLBACK: behind} if unusual else {}), **merged}
 
 
 def labels(data: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
@@ -65,13 +70,14 @@ def placed(data: Mapping[str, Any], label: str, key: str, table: Mapping[str, An
     if not _strategies(name):
         return {(name, key, *_rest(variant)): dict(table)}
     strategy = str(table[STRATEGY])
-    own = {k: v for k, v in table.items() if k != STRATEGY}
+    own = {k: v for k, v in table.items() if k not in (STRATEGY, FALLBACK)}
     path: Path = (name, key, strategy, *_rest(variant))
-    fallback = getattr(ALGORITHMS[name], "FALLBACKS", {}).get(strategy)
-    if fallback is None:
+    usual = list(_fallbacks(name, strategy))
+    if not usual:
         return {path: own}
-    now = placed_of(data, label, key)
-    behind = next(iter(now)) if path in now else (name, key, fallback, *_rest(variant))
+    now, fallback = placed_of(data, label, key), str(table.get(FALLBACK, usual[0]))
+    there = next(iter(now), path)
+    behind = there if path in now and there[2] == fallback else (name, key, fallback, *_rest(variant))
     more = {k: v for k, v in own.items() if k in _strategies(name)[strategy].FIELDS}
     return {
         behind: {k: v for k, v in own.items() if k not in more},
@@ -136,6 +142,12 @@ def renamed(before: Mapping[str, Any], after: Mapping[str, Any], key: str, label
 def _strategies(name: str) -> Mapping[str, Any]:
     """The strategies of an algorithm; empty for most."""
     found: Mapping[str, Any] = getattr(ALGORITHMS[name], "STRATEGIES", {})
+    return found
+
+
+def _fallbacks(name: str, strategy: str) -> Mapping[str, Any]:
+    """The strategies that one of an algorithm can fall back on; empty for most."""
+    found: Mapping[str, Any] = getattr(ALGORITHMS[name], "FALLBACKS", {}).get(strategy, {})
     return found
 
 

@@ -12,13 +12,13 @@ from collections.abc import Mapping
 from typing import Any
 
 from hsgen.algorithms import ALGORITHMS
+from hsgen.algorithms.radix import FALLBACK
 from hsgen.algorithms.radix import NAME as RADIX
 from hsgen.core.errors import Usage
 from hsgen.system import documents
 from hsgen.targets import ranges, schema, schema1, target
 from hsgen.targets.evidence import shapes
 from hsgen.targets.ranges import SORT
-from hsgen.targets.strategies import FALLBACK
 
 _HEAD = re.compile(r"^\s*\[\s*([A-Za-z0-9_.-]+)\s*\]\s*(#.*)?$")
 _ANY_HEAD = re.compile(r"^\s*\[")

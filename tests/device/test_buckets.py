@@ -1,6 +1,7 @@
-"""Hybrid sorts on the embedded device: which keys end in buckets, and which are left to look-back.
+"""Hybrid sorts on the embedded device: which keys end in buckets, and which are left to look-back, or to passes
+that count.
 
-Without its look-back rows a sort still sorts what buckets hold, and leaves other keys unchanged: so each way is seen
+Without those rows a sort still sorts what buckets hold, and leaves other keys unchanged: so each way is seen
 to be taken.  Crowded positions, digits of few values, and dirty scratch are covered too.
 """
 
@@ -29,12 +30,20 @@ from hsgen.tools.validate.cases import around
 from hsgen.tools.validate.guarded import Frame
 
 MOST = 60_000
-SHAPES = [nightly("radix", "u32"), nightly("radix-few", "u32"), ("radix", "u64")]
+SHAPES = [
+    nightly("buckets8", "radix", "u32"),
+    nightly("buckets8", "radix-few", "u32"),
+    ("buckets8", "radix", "u64"),
+    ("waitless8", "radix", "u32"),
+    ("waitless8", "radix-few", "u32"),
+    nightly("waitless8", "radix", "u64"),
+]
+"""Files, labels and keys; in the second file passes that count take the place of look-back."""
 
 
-def sort_by(label: str, key: str, signature: Signature = PLAIN, *, alone: bool = False) -> Sort:
+def sort_by(file: str, label: str, key: str, signature: Signature = PLAIN, *, alone: bool = False) -> Sort:
     """Return the sort of a test target; `alone`: without the look-back rows."""
-    sort = sort_of("buckets8.toml", label, key, signature)
+    sort = sort_of(f"{file}.toml", label, key, signature)
     steps = tuple(s for s in sort.plan.steps if not alone or s.kernel in (*msd_plan.KERNELS, "single"))
     return replace(sort, plan=replace(sort.plan, steps=steps))
 
@@ -62,10 +71,10 @@ def counts(p: radix.Params) -> list[int]:
 
 
 @pytest.mark.device
-@pytest.mark.parametrize(("label", "key"), SHAPES)
+@pytest.mark.parametrize(("file", "label", "key"), SHAPES)
 @pytest.mark.parametrize("make", [even, crowded])
-def test_even_keys_need_no_look_back(embedded: Host, label: str, key: str, make: Callable[..., Any]) -> None:
-    sort = sort_by(label, key, alone=True)
+def test_even_keys_need_no_look_back(embedded: Host, file: str, label: str, key: str, make: Callable[..., Any]) -> None:
+    sort = sort_by(file, label, key, alone=True)
     frame, rng = Frame(direct(embedded, sort), MOST), np.random.default_rng(1)
     for n in counts(params(sort)):
         for in_place in (False, True):
@@ -75,9 +84,9 @@ def test_even_keys_need_no_look_back(embedded: Host, label: str, key: str, make:
 
 
 @pytest.mark.device
-@pytest.mark.parametrize(("label", "key"), SHAPES)
-def test_uneven_keys_are_left_to_look_back(embedded: Host, label: str, key: str) -> None:
-    alone, whole = sort_by(label, key, alone=True), sort_by(label, key)
+@pytest.mark.parametrize(("file", "label", "key"), SHAPES)
+def test_uneven_keys_are_left_to_look_back(embedded: Host, file: str, label: str, key: str) -> None:
+    alone, whole = sort_by(file, label, key, alone=True), sort_by(file, label, key)
     frames = [Frame(direct(embedded, sort), MOST) for sort in (alone, whole)]
     p, rng = params(whole), np.random.default_rng(2)
     for n in [n for n in counts(p) if n > 8 * msd.capacity(p)]:
@@ -90,9 +99,17 @@ def test_uneven_keys_are_left_to_look_back(embedded: Host, label: str, key: str)
 
 
 @pytest.mark.device
-@pytest.mark.parametrize(("label", "key"), [nightly("radix", "u32"), ("radix-few", "u32"), nightly("radix", "u64")])
-def test_every_kind_of_keys_in_many_buckets(embedded: Host, label: str, key: str) -> None:
-    sort = sort_by(label, key, Signature(key_transform=True))
+@pytest.mark.parametrize(
+    ("file", "label", "key"),
+    [
+        nightly("buckets8", "radix", "u32"),
+        ("buckets8", "radix-few", "u32"),
+        nightly("buckets8", "radix", "u64"),
+        *SHAPES[3:],
+    ],
+)
+def test_every_kind_of_keys_in_many_buckets(embedded: Host, file: str, label: str, key: str) -> None:
+    sort = sort_by(file, label, key, Signature(key_transform=True))
     frame, rng = Frame(direct(embedded, sort), MOST), np.random.default_rng(3)
     for number, kind in enumerate(KINDS):
         keys = KINDS[kind](rng, MOST - number, np.dtype(f"u{sort.key.bytes}"))
@@ -103,9 +120,10 @@ def test_every_kind_of_keys_in_many_buckets(embedded: Host, label: str, key: str
 
 
 @pytest.mark.device
-def test_earlier_content_of_scratch_does_not_matter(embedded: Host) -> None:
+@pytest.mark.parametrize("file", [nightly("buckets8"), "waitless8"])
+def test_earlier_content_of_scratch_does_not_matter(embedded: Host, file: str) -> None:
     """Neither an even sort before an uneven one, nor any content."""
-    sort = sort_by("radix", "u32", Signature(bit_range=True))
+    sort = sort_by(file, "radix", "u32", Signature(bit_range=True))
     made = direct(embedded, sort)
     frame, rng, p = Frame(made, MOST), np.random.default_rng(4), params(sort)
     for byte in (None, 0x00, 0x01, 0x55, 0xFF) if NIGHTLY else (None, 0x01, 0xFF):

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 from every import direct, sort_of
-from nightly import thinned
+from nightly import nightly, thinned
 from sorts import radix_params as params
 
 from hsgen.algorithms import radix
@@ -28,15 +28,20 @@ from hsgen.tools.validate.cases import around
 from hsgen.tools.validate.guarded import Frame
 
 MOST = 20_000
-SHAPES = [("radix", "u32"), ("radix-few", "u32"), ("radix", "u64")]
+SHAPES = [
+    *(("pairs8", *shape) for shape in (("radix", "u32"), ("radix-few", "u32"), ("radix", "u64"))),
+    *(("waitless8", *shape) for shape in (("radix", "u32"), ("radix-few", "u32"), ("radix", "u64"))),
+]
+"""Files, labels and keys; in the second file passes count, and none looks back."""
+PASSES = ("onesweep", "count", "rows", "scatter")
 CASES = [(value, *shape) for value in ("v4", "index") for shape in SHAPES]
 
 
-def sort_by(label: str, key: str, signature: Signature, *, early: bool = False) -> Sort:
+def sort_by(file: str, label: str, key: str, signature: Signature, *, early: bool = False) -> Sort:
     """Return a sort of a test target; `early`: without the passes after the buckets."""
-    sort = sort_of("pairs8.toml", label, key, signature)
+    sort = sort_of(f"{file}.toml", label, key, signature)
     low = finish.least(params(sort))
-    steps = tuple(s for s in sort.plan.steps if not early or s.kernel != "onesweep" or s.guard.min_n >= low)
+    steps = tuple(s for s in sort.plan.steps if not early or s.kernel not in PASSES or s.guard.min_n >= low)
     return replace(sort, plan=replace(sort.plan, steps=steps))
 
 
@@ -79,9 +84,9 @@ def counts(p: radix.Params) -> list[int]:
 
 
 @pytest.mark.device
-@pytest.mark.parametrize(("value", "label", "key"), thinned(CASES, 4, 0))
-def test_even_keys_need_no_further_pass(embedded: Host, label: str, key: str, value: str) -> None:
-    sort = sort_by(label, key, Signature(value=value), early=True)
+@pytest.mark.parametrize(("value", "file", "label", "key"), thinned(CASES, 5, 0))
+def test_even_keys_need_no_further_pass(embedded: Host, file: str, label: str, key: str, value: str) -> None:
+    sort = sort_by(file, label, key, Signature(value=value), early=True)
     frame, rng, p = Frame(direct(embedded, sort), MOST), np.random.default_rng(1), params(sort)
     for n in counts(p):
         for make in (even, alike, crowded) if finish.bits(p, n) > p.digits[-1][1] else (even,):
@@ -92,9 +97,9 @@ def test_even_keys_need_no_further_pass(embedded: Host, label: str, key: str, va
 
 
 @pytest.mark.device
-@pytest.mark.parametrize(("value", "label", "key"), thinned(CASES, 4, 1))
-def test_uneven_keys_are_left_to_further_passes(embedded: Host, label: str, key: str, value: str) -> None:
-    early, whole = (sort_by(label, key, Signature(value=value), early=x) for x in (True, False))
+@pytest.mark.parametrize(("value", "file", "label", "key"), thinned(CASES, 5, 1))
+def test_uneven_keys_are_left_to_further_passes(embedded: Host, file: str, label: str, key: str, value: str) -> None:
+    early, whole = (sort_by(file, label, key, Signature(value=value), early=x) for x in (True, False))
     frames = [Frame(direct(embedded, sort), MOST) for sort in (early, whole)]
     p, rng = params(whole), np.random.default_rng(2)
     for number, n in enumerate(counts(p)):
@@ -108,9 +113,9 @@ def test_uneven_keys_are_left_to_further_passes(embedded: Host, label: str, key:
 
 
 @pytest.mark.device
-@pytest.mark.parametrize(("value", "label", "key"), thinned(CASES, 4, 1))
-def test_every_kind_type_order_and_count(embedded: Host, label: str, key: str, value: str) -> None:
-    sort = sort_by(label, key, Signature(value=value, key_transform=True, device_count=True, bit_range=True))
+@pytest.mark.parametrize(("value", "file", "label", "key"), thinned(CASES, 5, 1))
+def test_every_kind_type_order_and_count(embedded: Host, file: str, label: str, key: str, value: str) -> None:
+    sort = sort_by(file, label, key, Signature(value=value, key_transform=True, device_count=True, bit_range=True))
     frame, rng = Frame(direct(embedded, sort), MOST), np.random.default_rng(3)
     for number, kind in enumerate(KINDS):
         n = MOST - number
@@ -124,9 +129,10 @@ def test_every_kind_type_order_and_count(embedded: Host, label: str, key: str, v
 
 
 @pytest.mark.device
-def test_earlier_content_of_scratch_does_not_matter(embedded: Host) -> None:
+@pytest.mark.parametrize("file", [nightly("pairs8"), "waitless8"])
+def test_earlier_content_of_scratch_does_not_matter(embedded: Host, file: str) -> None:
     """Neither an even sort before an uneven one, nor any content."""
-    sort = sort_by("radix", "u32", Signature(value="v4"))
+    sort = sort_by(file, "radix", "u32", Signature(value="v4"))
     made = direct(embedded, sort)
     frame, rng, p = Frame(made, MOST), np.random.default_rng(4), params(sort)
     for byte in (None, 0x00, 0x01, 0x55, 0xFF):

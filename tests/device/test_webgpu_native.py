@@ -25,6 +25,7 @@ from hsgen.targets import target
 from hsgen.tools import worker
 from hsgen.tools.tune import runner
 
+BUCKETS = str(Path(__file__).with_name("lanes") / "waitless8.toml")
 PARTS = str(Path(__file__).with_name("lanes") / "webgpu4.toml")
 TINY = str(Path(__file__).with_name("lanes") / "webgpu1.toml")
 DRIVERS = Path("/usr/share/vulkan/icd.d")
@@ -86,6 +87,43 @@ def test_parts_of_subgroups_sort(lavapipe: Lavapipe, width: int, capsys: pytest.
     lavapipe(width)
     code, rows, err = validated(capsys, "--key", "u32", name=PARTS)
     assert code == 0 and rows[0]["failures"] == 0 and rows[0]["cases"] > 500, err
+
+
+NUMBER = "hs_number = atomicAdd(hs_subgroups[0], 1u)"
+LAST_FIRST = "hs_number = {{ k.work_group // k.subgroup - 1 }}u - atomicAdd(hs_subgroups[0], 1u)"
+"""How a subgroup gets its number, and the reverse, as it can happen on a GPU."""
+
+
+@pytest.mark.device
+@pytest.mark.parametrize("value", ["none", nightly("v4")])
+def test_subgroups_may_be_numbered_in_any_order(
+    lavapipe: Lavapipe, templates: Change, value: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lavapipe(8)
+    templates("dialects/wgsl/kernel.j2", NUMBER, LAST_FIRST)
+    code, rows, err = validated(capsys, "--key", "u32", "--value", value, "--max-n", "2^10", name=BUCKETS)
+    assert code == 0 and rows[0]["failures"] == 0 and rows[0]["cases"] > 500, err
+
+
+BUCKET_WAYS = [
+    (8, "u32", ("--option=limits=1",)),
+    nightly(8, "u32", ("--value=v4", "--feature=bit-range", "--feature=device-count")),
+    nightly(16, "f32", ("--value=index", "--order=both", "--option=poison=1")),
+    nightly(16, "u32", ("--feature=bit-range", "--feature=device-count", "--order=both")),
+    nightly(16, "u16", ("--value=v4",)),
+    nightly(8, "u32", ("--value=v4", "--option=trusted=1")),
+]
+
+
+@pytest.mark.device
+@pytest.mark.parametrize(("width", "key", "more"), BUCKET_WAYS)
+def test_buckets_sort_without_forward_progress(
+    lavapipe: Lavapipe, width: int, key: str, more: tuple[str, ...], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Keys dealt into buckets, and pairs that two passes bring there; all within the limits of every implementation."""
+    lavapipe(width)
+    code, rows, err = validated(capsys, "--key", key, "--max-n", "2^13", *more, name=BUCKETS)
+    assert code == 0 and rows[0]["failures"] == 0 and rows[0]["cases"] > 1000, err
 
 
 @pytest.mark.device

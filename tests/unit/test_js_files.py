@@ -20,9 +20,10 @@ PACKAGED = having(lambda api: api.package)
 NAMES = [name for name in target.names() if any(api.name in target.find(name).apis for api in PACKAGED)]
 
 
-def test_kernels_lose_comments_and_indentation_only() -> None:
-    text = "/* one\n   two */ fn a() { // three\n\n    let x = 4 / 2;\n}\n"
-    assert js_files.minified(text) == "fn a() {\nlet x = 4 / 2;\n}\n"
+def test_kernels_lose_comments_and_white_space_only() -> None:
+    """Minus signs keep theirs: two of them are a decrement."""
+    text = "/* one\n   two */ fn a() -> i32 { // three\n\n    let x = 4 / 2;\n    return x - -x;\n}\n"
+    assert js_files.minified(text) == "fn a()->i32{let x=4/2;return x - -x;}\n"
 
 
 def test_constants_are_those_of_plans() -> None:

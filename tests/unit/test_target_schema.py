@@ -22,7 +22,13 @@ from hsgen.tools.suggest.text import literal
 from hsgen.tools.tune import edit
 
 LANES = Path(__file__).parents[1] / "device" / "lanes"
-FILES = sorted([*resources.targets().glob("*.toml"), *LANES.glob("*.toml")])
+FILES = [
+    path
+    for path in sorted([*resources.targets().glob("*.toml"), *LANES.glob("*.toml")])
+    if 'fallback = "reduce_scan'
+    not in path.read_text(encoding="utf-8")  # schema 1 has look-back there, and nothing else
+]
+WAITLESS = LANES / "waitless8.toml"
 FACTS = """name = "mine"
 summary = "a device"
 apis = ["cuda"]
@@ -346,6 +352,29 @@ def test_tuning_moves_a_table_to_and_from_buckets() -> None:
     found = target.parse(again, "mine", "mine.toml")
     assert found.choices == target.parse(NEW, "mine", "mine.toml").choices
     assert '[radix.u32.hybrid]\nfallback = "onesweep"\n' in again and again.count('use = "radix-hybrid"') == 2
+
+
+def test_tuning_keeps_passes_that_count_behind_buckets() -> None:
+    pytest.importorskip("tomlkit")
+    text = WAITLESS.read_text(encoding="utf-8")
+    table = tables.table_of(tomllib.loads(text), "radix", "u32") or {}
+    assert table["fallback"] == "reduce_scan" and table["groups"] == 8
+    after = edit.applied(text, "x.toml", {("radix", "u32"): {**table, "msd_from": 400}}, {}, [])
+    assert "msd_from = 400" in after and after.count('fallback = "reduce_scan"\n') == 2
+    buckets = {name for name in table if name.startswith(("msd", "bucket", "finish", "rest", "fallback"))}
+    plain = {**{k: v for k, v in table.items() if k not in buckets}, "strategy": "reduce_scan"}
+    before = edit.applied(text, "x.toml", {("radix", "u32"): plain}, {}, [])
+    again = edit.applied(before, "x.toml", {("radix", "u32"): table}, {}, [])
+    found = target.parse(again, "waitless8", "x.toml").choices["radix", "u32"]
+    assert found == target.parse(text, "waitless8", "x.toml").choices["radix", "u32"] and not found.looks_back
+
+
+def test_a_key_that_buckets_do_not_know_is_named() -> None:
+    text = WAITLESS.read_text(encoding="utf-8").replace("single = 0\n", "single = 0\ncompact = true\n", 1)
+    with pytest.raises(
+        Usage, match=r"radix\.u32\.reduce_scan\.compact: is no key of a table for what buckets do not hold"
+    ):
+        target.parse(text, "waitless8", "x.toml")
 
 
 def test_tuning_leaves_a_fallback_alone_that_others_share() -> None:

@@ -8,8 +8,18 @@ the rows of plans (`rows`).
 from hsgen.algorithms.radix import rows
 from hsgen.algorithms.radix.constraints import alone, problems
 from hsgen.algorithms.radix.context import context
+from hsgen.algorithms.radix.hybrid.params import FALLBACK
 from hsgen.algorithms.radix.specialize import specialize
-from hsgen.algorithms.radix.strategies import FALLBACKS, FIELDS, STRATEGIES, STRATEGY, fields, of, params, space
+from hsgen.algorithms.radix.strategies import (
+    FALLBACKS,
+    FIELDS,
+    STRATEGIES,
+    STRATEGY,
+    fields,
+    of,
+    params,
+    space,
+)
 from hsgen.algorithms.radix.tile import Tile, counts_of
 from hsgen.algorithms.traits import Traits
 from hsgen.core.kernels import Kernel
@@ -60,6 +70,7 @@ def notes(p: Tile) -> list[tuple[str, str]]:
 
 
 __all__ = [
+    "FALLBACK",
     "FALLBACKS",
     "FIELDS",
     "NAME",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from hsgen.algorithms.radix import portions
-from hsgen.algorithms.radix.hybrid import buckets
+from hsgen.algorithms.radix.hybrid import buckets, pairs
 from hsgen.algorithms.radix.hybrid.params import Hybrid
 from hsgen.algorithms.radix.parts import CROWD, NEAR
 from hsgen.algorithms.radix.rankers import flag_words
@@ -17,6 +17,8 @@ def context(p: Tile) -> dict[str, object]:
     return {
         "at": at,
         "msd": buckets.layout(p, at.msd, at.table) if isinstance(p, Hybrid) and p.msd else None,
+        "fin": pairs.layout(p, at.finish) if isinstance(p, Hybrid) and p.finish else None,
+        "early": pairs.EARLY,
         "crowd": CROWD,
         "near": NEAR,
         "portions": portions.count(p),

@@ -145,7 +145,7 @@ def test_counts(p: ReduceScan, greatest: int) -> set[int]:
     return rows.test_counts(p, greatest)
 
 
-def problems(p: ReduceScan, device: Device) -> Iterator[Problem]:
+def problems(p: Ranked, device: Device) -> Iterator[Problem]:
     """Yield what cannot work."""
     yield from rankers.problems(p)
     if p.compact and p.sorted_exit:

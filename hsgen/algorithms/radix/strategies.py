@@ -6,10 +6,12 @@ A table has the key `strategy`, the keys of that strategy, and those of the stra
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import fields as dataclass_fields
 from typing import Any, Protocol, cast
 
 from hsgen.algorithms.device_constraints import Problem
 from hsgen.algorithms.radix import cooperative, hybrid, onesweep, per_thread, reduce_scan, single
+from hsgen.algorithms.radix.hybrid.params import FALLBACK
 from hsgen.algorithms.radix.tile import Tile
 from hsgen.algorithms.search_space import Box
 from hsgen.core.device import Device
@@ -60,35 +62,42 @@ STRATEGIES: Mapping[str, Strategy] = {
     for module in (reduce_scan, onesweep, cooperative, hybrid, per_thread, single)
 }
 
-FALLBACKS = {"hybrid": "onesweep"}
-"""The strategies that sort what other strategies cannot, by the names of these."""
+FALLBACKS: Mapping[str, Mapping[str, Mapping[str, Any]]] = {
+    hybrid.Params.STRATEGY: {onesweep.Params.STRATEGY: {}, reduce_scan.Params.STRATEGY: {"counting": True}}
+}
+"""The strategies that sort what other strategies cannot, by the names of these, with the parameters that say so; the
+first is the usual one."""
 STRATEGY = "strategy"
 FIELDS: Mapping[str, Field] = {
     STRATEGY: Field("str", f"one of {', '.join(STRATEGIES)}", choices=tuple(STRATEGIES)),
+    FALLBACK: Field("str", "the strategy that sorts what buckets do not hold, if not the usual one", required=False),
     **{name: field for module in STRATEGIES.values() for name, field in module.FIELDS.items()},
 }
 """The keys of all strategies."""
 
 
-def fields(name: str) -> Mapping[str, Field]:
-    """Return the keys of a strategy and of the one that it falls back on."""
-    names = [FALLBACKS[name], name] if name in FALLBACKS else [name]
-    return {key: field for each in names for key, field in STRATEGIES[each].FIELDS.items()}
+def fields(name: str, fallback: str = "") -> Mapping[str, Field]:
+    """Return the keys of a strategy and of the one that it falls back on, by default the usual one."""
+    behind = fallback or next(iter(FALLBACKS[name])) if name in FALLBACKS else ""
+    known = {f.name for f in dataclass_fields(STRATEGIES[name].Params)}
+    names = [behind, name] if behind else [name]
+    return {key: field for each in names for key, field in STRATEGIES[each].FIELDS.items() if key in known}
 
 
 def params(key: KeyType, values: Mapping[str, Any]) -> Tile:
     """Return the parameters of the strategy that a table names, without the keys of other strategies."""
-    name = values[STRATEGY]
-    foreign = set(FIELDS) - set(fields(name))
-    return STRATEGIES[name].Params(key=key, **{k: v for k, v in values.items() if k not in foreign})
+    name, behind = values[STRATEGY], values.get(FALLBACK, "")
+    foreign = set(FIELDS) - set(fields(name, behind))
+    more = FALLBACKS[name][behind] if behind else {}
+    return STRATEGIES[name].Params(key=key, **{k: v for k, v in values.items() if k not in foreign}, **more)
 
 
 def misplaced(values: Mapping[str, Any]) -> Iterator[Problem]:
     """Yield the keys of a table that its strategy does not have."""
     name = values.get(STRATEGY)
-    own = FIELDS if name is None else fields(name)
+    own = FIELDS if name is None else fields(name, values.get(FALLBACK, ""))
     for key, value in values.items():
-        if key in FIELDS and key not in (*own, STRATEGY) and value:
+        if key in FIELDS and key not in (*own, STRATEGY, FALLBACK) and value:
             yield key, f"is no key of the strategy {name}", "leave it out"
 
 

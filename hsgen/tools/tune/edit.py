@@ -179,7 +179,7 @@ def _after_keys(text: str, head: str, more: Mapping[str, Any]) -> str:
     lines = text.splitlines(True)
     begin = next((i for i, line in enumerate(lines) if line.strip().startswith(head)), None)
     if begin is None:
-        return text  # the check of the whole says so
+        return _before_evidence(text, _block(head, more))  # only variants of it are there
     end = next((i for i in range(begin + 1, len(lines)) if lines[i].lstrip().startswith("[")), len(lines))
     last = max(i for i in range(begin, end) if lines[i].strip() and not lines[i].lstrip().startswith("#"))
     return "".join([*lines[: last + 1], *_lines(more), *lines[last + 1 :]])

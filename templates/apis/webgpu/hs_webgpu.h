@@ -51,6 +51,8 @@ typedef struct hs_webgpu_device {
 typedef struct hs_webgpu_create_options {
     hs_scope scope;    /* the calls that it is for */
     uint32_t deferred; /* 1: without pipelines, which hs_webgpu_create_next makes */
+    /* Creates the shader module, such as one without run-time checks; null: wgpuDeviceCreateShaderModule. */
+    WGPUShaderModule (*shader_module)(WGPUDevice device, const WGPUShaderModuleDescriptor *descriptor);
 } hs_webgpu_create_options;
 
 /* The numbers of calls, the buffers of steps and the alignment of buffers. */

@@ -86,7 +86,8 @@ static char *hs_webgpu_text(const hs_webgpu_kernels *kernels, int enables)
     return text;
 }
 
-static hs_status hs_webgpu_compile(hs_webgpu_sorter *made, const hs_webgpu_kernels *kernels, hs_webgpu_error *error)
+static hs_status hs_webgpu_compile(hs_webgpu_sorter *made, const hs_webgpu_kernels *kernels,
+                                   const hs_webgpu_create_options *options, hs_webgpu_error *error)
 {
     WGPUShaderSourceWGSL source;
     WGPUShaderModuleDescriptor module;
@@ -99,7 +100,8 @@ static hs_status hs_webgpu_compile(hs_webgpu_sorter *made, const hs_webgpu_kerne
     memset(&module, 0, sizeof module);
     module.nextInChain = &source.chain;
     hs_webgpu_watch(made);
-    made->module = wgpuDeviceCreateShaderModule(made->device, &module);
+    made->module = options && options->shader_module ? options->shader_module(made->device, &module)
+                                                     : wgpuDeviceCreateShaderModule(made->device, &module);
     status = hs_webgpu_result(made, error);
     free(text);
     return status == HS_OK && !made->module ? HS_ERROR_BUILD : status;
@@ -271,7 +273,7 @@ hs_status hs_webgpu_create_with(const hs_webgpu_kernels *sort, const hs_webgpu_d
     made = hs_webgpu_new(sort->sort, device, &scope, &facts);
     if (!made) return HS_ERROR_HOST_MEMORY;
     status = hs_webgpu_prepare(made, error);
-    if (status == HS_OK) status = hs_webgpu_compile(made, sort, error);
+    if (status == HS_OK) status = hs_webgpu_compile(made, sort, options, error);
     left = options && options->deferred ? 0 : hs_webgpu_missing(made);
     while (left && status == HS_OK) status = hs_webgpu_create_next(made, &left, error);
     if (status != HS_OK)

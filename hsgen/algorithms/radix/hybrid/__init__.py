@@ -12,7 +12,7 @@ from dataclasses import replace
 from hsgen.algorithms.device_constraints import Problem
 from hsgen.algorithms.radix import onesweep, reduce_scan, rows, search_space, single
 from hsgen.algorithms.radix.hybrid import buckets, buckets_plan, pairs, pairs_plan
-from hsgen.algorithms.radix.hybrid.params import COUNT, KEYS, MEAN, NO_KEYS, NO_PAIRS, PAIRS, Hybrid
+from hsgen.algorithms.radix.hybrid.params import COUNT, FALLBACK, KEYS, MEAN, NO_KEYS, NO_PAIRS, PAIRS, REST, Hybrid
 from hsgen.algorithms.radix.parts import copy
 from hsgen.algorithms.radix.rankers import digit_arrays, rank_arrays
 from hsgen.algorithms.radix.words import max_n, words
@@ -22,7 +22,7 @@ from hsgen.core.kernels import Kernel
 from hsgen.core.keys import KeyType
 from hsgen.core.plan import Plan, Step
 
-FIELDS = {**KEYS, **COUNT, **PAIRS, **MEAN}
+FIELDS = {**KEYS, **REST, **COUNT, **PAIRS, **MEAN}
 """The keys of its own table; the look-back for other keys has another table."""
 
 Params = Hybrid
@@ -30,14 +30,15 @@ Params = Hybrid
 
 def kernels(p: Hybrid) -> tuple[Kernel, ...]:
     """Return every kernel, in the order in which a sort uses them."""
-    if p.index64:  # passes that wait for no tile sort what buckets do not hold
-        return (*_buckets(p), *reduce_scan.kernels(p))
+    if not p.looks_back:  # passes that wait for no tile sort what buckets do not hold
+        first = [*(_buckets(p) if p.msd else ()), *(_finish(p) if p.finish and not p.index64 else ())]
+        return (*first, *reduce_scan.kernels(p))
     made = [single.kernel(single.of(p))] if p.alone else []
     if p.msd:
         made += _buckets(p)
     made += [replace(k, common=_common(p)) for k in onesweep.swept(p)]
     if p.finish:
-        made += pairs.kernels(p, words(p).finish, digit_arrays(p), rank_arrays(pairs.rest(p)))
+        made += _finish(p)
     made += onesweep.again(p)
     return (*made, *(kernels(large(p)) if p.large and p.msd else reduce_scan.beyond(p)))
 
@@ -45,6 +46,10 @@ def kernels(p: Hybrid) -> tuple[Kernel, ...]:
 def _common(p: Hybrid) -> Hybrid:
     """What matters to the kernels of look-back: whether there are buckets of pairs, not how large they are."""
     return replace(p, **{**NO_PAIRS, "finish_from": min(p.finish_from, 1)})
+
+
+def _finish(p: Hybrid) -> tuple[Kernel, ...]:
+    return pairs.kernels(p, words(p).finish, digit_arrays(p), rank_arrays(pairs.rest(p)))
 
 
 def _buckets(p: Hybrid) -> tuple[Kernel, ...]:
@@ -65,8 +70,9 @@ def large(p: Hybrid) -> Hybrid:
 def plan(p: Hybrid) -> Plan:
     """Return the whole sort: that of `onesweep.plan`, with the rows of buckets before it, or within it for pairs."""
     high, own = max_n(p), kernels(p)
-    if p.index64:
-        return reduce_scan.plan(p, buckets_plan.steps(p, own, high))
+    if not p.looks_back:
+        first = buckets_plan.steps(p, own, high) if p.msd else []
+        return reduce_scan.plan(p, [*first, *(pairs_plan.steps(p, own, high) if p.finish and not p.index64 else [])])
     steps = rows.single(p, single.kernel(single.of(p)))
     steps += buckets_plan.steps(p, own, high) if p.msd else []
     steps += onesweep.head(p)
@@ -90,7 +96,7 @@ def moved(p: Hybrid, step: Step, n: int) -> int:
         return dealt
     if p.finish and (ended := pairs_plan.moved(p, step, n)) is not None:
         return ended
-    return onesweep.moved(p, step, n)
+    return onesweep.moved(p, step, n) if p.looks_back else rows.moved(p, step, n)
 
 
 def test_counts(p: Hybrid, greatest: int) -> set[int]:
@@ -101,15 +107,17 @@ def test_counts(p: Hybrid, greatest: int) -> set[int]:
 
 
 def problems(p: Hybrid, device: Device) -> Iterator[Problem]:
-    """Yield what cannot work; problems of buckets only if the look-back has none."""
-    behind = list(onesweep.problems(p, device))
+    """Yield what cannot work; problems of buckets only if the strategy behind has none."""
+    behind = list(reduce_scan.problems(p, device) if p.counting else onesweep.problems(p, device))
     yield from behind or [*buckets_plan.problems(p, device), *pairs_plan.problems(p, device)]
 
 
 def space(key: KeyType, device: Device) -> Iterator[Box]:
-    """Yield a box for the widest subgroups that vote, with buckets of keys alone and a look-back by 8 bits."""
-    if not device.forward_progress or key.bytes < 4:
+    """Yield a box for the widest subgroups that vote, or for lanes that set bits where there are none, with buckets of
+    keys alone and passes by 8 bits behind them."""
+    if key.bytes < 4:
         return
+    behind: Box = {"rest_bits": (6, 7, 8), FALLBACK: (reduce_scan.Params.STRATEGY,)}
     lanes, items = steps(64, min(1024, device.work_group)), (4, 6, 8, 10, 12, 16, 20, 24, 32)
     buckets: Box = {
         "msd_from": steps(1 << 18, 1 << 22),
@@ -119,9 +127,10 @@ def space(key: KeyType, device: Device) -> Iterator[Box]:
         "bucket_items": items,
         "bucket_places": steps(512, 8192),
     }
-    voting = [box for box in search_space.ranked(device) if box["ranker"] == ("match_ballot",)]
-    for box in sorted(voting, key=lambda box: box["subgroup"])[-1:]:
-        yield {**box, "bits": (8,), **buckets}
+    ranked = list(search_space.ranked(device))
+    voting = sorted((x for x in ranked if x["ranker"] == ("match_ballot",)), key=lambda box: box["subgroup"])
+    for box in voting[-1:] or [x for x in ranked if x["ranker"] == ("bitmask",)]:
+        yield {**box, "bits": (8,), **buckets, **({} if device.forward_progress else behind)}
 
 
 def fitted(p: Hybrid) -> Hybrid:
@@ -131,7 +140,10 @@ def fitted(p: Hybrid) -> Hybrid:
         **(NO_KEYS if p.signature.value != "none" or few else {}),
         **(NO_PAIRS if p.signature.value == "packed" or few else {}),
     }
-    return replace(p, large=p.large and not (p.signature.device_count or p.signature.followed), **none)
+    made = replace(p, large=p.large and not (p.signature.device_count or p.signature.followed), **none)
+    if p.counting and (p.signature.bit_range or made.finish):  # as `reduce_scan.fitted`; passes ahead move keys first
+        made = replace(made, sorted_exit=False)
+    return made
 
 
 def notes(p: Hybrid) -> list[tuple[str, str]]:

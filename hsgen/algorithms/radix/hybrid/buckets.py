@@ -160,7 +160,7 @@ def _resident(p: Hybrid, name: str, lanes: int) -> int:
 
 def rest(p: Hybrid) -> Hybrid:
     """Return the shape of the kernel for crowded buckets: the ranker of the target in a work-group of a bucket."""
-    return replace(p, work_group=p.bucket_group, items=p.bucket_items, single=None, resident=0)
+    return replace(p, bits=p.crowded_bits, work_group=p.bucket_group, items=p.bucket_items, single=None, resident=0)
 
 
 def kernels(p: Hybrid, ranking: tuple[Array, ...]) -> tuple[Kernel, ...]:
@@ -194,7 +194,7 @@ def _sorting(p: Hybrid, ranking: tuple[Array, ...]) -> tuple[Kernel, ...]:
     again = _kernel(p, "bucket_rest", "sort crowded buckets by all their bits", (DESTINATION, _WORDS), ranking)
     return (
         _kernel(p, "bucket", what, (DESTINATION, _WORDS), (*held, *arrays, _array("full", 4))),
-        replace(again, params=rest(p), subgroup=p.subgroup, ballot=p.ranker == "match_ballot"),
+        replace(again, data=rest(p), subgroup=p.subgroup, ballot=p.ranker == "match_ballot"),
     )
 
 

@@ -35,7 +35,7 @@ def steps(p: Hybrid, kernels: tuple[Kernel, ...], high: int) -> list[Step]:
     found: list[Step] = []
     for k in (k for k in kernels if k.index64 == p.index64):
         name = k.name.removesuffix("_wide")
-        if name == "msd_begin" and p.index64 and p.signature.bit_range:  # says so to the passes of every range
+        if name == "msd_begin" and not p.looks_back and p.signature.bit_range:  # says so to the passes of every range
             found.append(launch(k, bound, low, high, fixed(1), BitRange()))
         elif name in KERNELS:
             found += launched(k, bound, _grids(p, name), low, high)
@@ -168,7 +168,7 @@ def _counts(p: Hybrid) -> Iterator[Problem]:
         yield "msd_from", f"keys of {p.key.bits} bits have few passes anyway", "leave it out"
     if buckets.least(p) < limit:
         yield "msd_from", f"a bucket would hold {limit} keys on average", f"give at least {limit}"
-    elif p.tile * (6 * buckets.least(p) + limit) > p.radix * limit * buckets.least(p):
+    elif p.looks_back and p.tile * (6 * buckets.least(p) + limit) > p.radix * limit * buckets.least(p):
         what = "there are more buckets than the states of tiles leave room for"
         yield "bucket_items", what, "give more, or more bits, or fewer items"
 

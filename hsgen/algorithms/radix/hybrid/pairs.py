@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from hsgen.algorithms.buffers import DESTINATION, DEVICE_N, VALUES_OUT
+from hsgen.algorithms.buffers import DESTINATION, DEVICE_N, SOURCE, VALUES_OUT
 from hsgen.algorithms.radix.hybrid.params import Hybrid
 from hsgen.algorithms.radix.parts import CROWD, NEAR, sums
 from hsgen.algorithms.radix.rankers import array as _array
@@ -24,6 +24,11 @@ EARLY = 1 << 8
 """A flag in the numbers of the two passes before the buckets: their keys are needed for every request."""
 _LANES = 1024  # of a core with 65536 registers: 64 for each
 _GROUPS = 256  # work-groups that sort crowded buckets, at most
+SETS = 4
+"""Sets of counters of a work-group that counts the highest digit: many keys may be alike in it."""
+UNEVEN, SORTED, LEFT = 1, 2, 3
+"""Where passes count: buckets are too uneven for the passes ahead or what follows them; they have sorted the pairs; all
+passes are left to do.  0 while the passes ahead may be done."""
 _WORDS, _BOUNDS = Buffer(name="words", type="u32"), Buffer(name="bounds", type="u32")
 
 
@@ -67,9 +72,10 @@ class Layout:
     """The layout for templates: numbers derived from the shape, and indices of 32-bit words in scratch.
 
     first: the bits of the highest digit.  slot_mask: the bits of the number of a slot.  index: whether keys may be
-    unwanted.  uneven: whether some bucket exceeds the capacity, and nothing was finished.  rest: a counter of buckets
-    in which places are crowded.  live: for each digit, whether it is not constant.  In a buffer of their own, for 2^b
-    buckets, are 2^b + 1 starts, then the list of crowded buckets.
+    unwanted.  uneven: whether some bucket exceeds the capacity, and nothing was finished; where passes count, 0 or one
+    of the numbers above, here no, sorted and left.  rest: a counter of buckets in which places are crowded.  live: for
+    each digit, whether it is not constant.  sets: as above.  In a buffer of their own, for 2^b buckets, are 2^b + 1
+    starts, then the list of crowded buckets.
     """
 
     capacity: int
@@ -86,6 +92,12 @@ class Layout:
     uneven: int
     rest: int
     live: int
+    least: int
+    most: int
+    sets: int = SETS
+    no: int = UNEVEN
+    sorted: int = SORTED
+    left: int = LEFT
 
 
 def layout(p: Hybrid, at: int) -> Layout:
@@ -105,6 +117,8 @@ def layout(p: Hybrid, at: int) -> Layout:
         uneven=at,
         rest=at + 1,
         live=at + 2,
+        least=least(p),
+        most=most(p),
     )
 
 
@@ -120,7 +134,8 @@ def bound_groups(p: Hybrid) -> int:
 
 def rest(p: Hybrid) -> Hybrid:
     """Return the shape of the kernel for crowded buckets: keys that say by themselves where their values are."""
-    return replace(p, work_group=p.finish_group, items=p.finish_items, single=None, resident=0, signature=PLAIN)
+    shape = replace(p, bits=p.crowded_bits, work_group=p.finish_group, items=p.finish_items, signature=PLAIN)
+    return replace(shape, single=None, resident=0)
 
 
 def kernels(p: Hybrid, at: int, digits: tuple[Array, ...], ranking: tuple[Array, ...]) -> tuple[Kernel, ...]:
@@ -129,36 +144,49 @@ def kernels(p: Hybrid, at: int, digits: tuple[Array, ...], ranking: tuple[Array,
     `at` is where their words begin, `digits` what a scan over digits takes, `ranking` what ranking in the shape of
     `rest` does.
     """
-
-    def made(name: str, summary: str, buffers: tuple[Buffer, ...], arrays: tuple[Array, ...] = ()) -> Kernel:
-        on_chip = name in ("finish", "finish_rest")
-        return Kernel(
-            name=name,
-            template="radix/hybrid/" + name,
-            summary=summary,
-            work_group=p.finish_group if on_chip else p.work_group,
-            subgroup=p.subgroup if name == "finish" else 1,
-            buffers=(*buffers, *([DEVICE_N] if p.signature.device_count else [])),
-            arrays=arrays,
-            algorithm="radix",
-            params=p,
-            resident=max(1, _LANES // p.finish_group) if p.resident and name == "finish" else 0,
-            data=layout(p, at),
-        )
-
-    values = _array("held", capacity(p))
+    data, values = layout(p, at), _array("held", capacity(p))
     lists = Array(name="tile", type="key", count=capacity(p) + NEAR), _array("places", p.finish_places)
+    own = (*lists, values, *sums(p.finish_group, p.subgroup), _array("full", 4))
     pairs = (DESTINATION, VALUES_OUT, _BOUNDS, _WORDS)
-    again = made("finish_rest", "sort crowded buckets, a digit at a time", pairs, (*ranking, values))
+    sort = _kernel(p, data, "finish", f"sort a bucket of up to {capacity(p)} keys on chip", pairs, own)
+    again = _kernel(p, data, "finish_rest", "sort crowded buckets, a digit at a time", pairs, (*ranking, values))
+    last = "finish_left" if p.counting else "finish_again"
     return (
-        made("finish_starts", "turn counts into starts; send the two highest digits ahead", (_WORDS,), digits),
-        made("finish_bounds", "find where each bucket begins", (DESTINATION, _BOUNDS, _WORDS)),
-        made(
-            "finish",
-            f"sort a bucket of up to {capacity(p)} keys on chip",
-            pairs,
-            (*lists, values, *sums(p.finish_group, p.subgroup), _array("full", 4)),
-        ),
+        *(_counting(p, data) if p.counting else _starting(p, data, digits)),
+        _kernel(p, data, "finish_bounds", "find where each bucket begins", (DESTINATION, _BOUNDS, _WORDS)),
+        replace(sort, subgroup=p.subgroup, resident=max(1, _LANES // p.finish_group) if p.resident else 0),
         replace(again, params=rest(p), subgroup=p.subgroup, ballot=p.ranker == "match_ballot"),
-        made("finish_again", "say which passes are left, if any", (_WORDS,)),
+        _kernel(p, data, last, "say which passes are left, if any", (_WORDS,)),
+    )
+
+
+def _kernel(
+    p: Hybrid, data: Layout, name: str, summary: str, buffers: tuple[Buffer, ...], arrays: tuple[Array, ...] = ()
+) -> Kernel:
+    return Kernel(
+        name=name,
+        template="radix/hybrid/" + name,
+        summary=summary,
+        work_group=p.finish_group if name in ("finish", "finish_rest") else p.work_group,
+        buffers=(*buffers, *([DEVICE_N] if p.signature.device_count else [])),
+        arrays=arrays,
+        algorithm="radix",
+        params=p,
+        data=data,
+    )
+
+
+def _starting(p: Hybrid, data: Layout, digits: tuple[Array, ...]) -> tuple[Kernel, ...]:
+    """The kernel before the passes ahead where all digits have been counted."""
+    what = "turn counts into starts; send the two highest digits ahead"
+    return (_kernel(p, data, "finish_starts", what, (_WORDS,), digits),)
+
+
+def _counting(p: Hybrid, data: Layout) -> tuple[Kernel, ...]:
+    """The kernels before the passes ahead where each pass counts its digit."""
+    counts = (_array("counts", SETS * p.radix),)
+    return (
+        _kernel(p, data, "finish_begin", "clear the counts of the highest digit", (_WORDS,)),
+        _kernel(p, data, "finish_histogram", "count the highest digit", (SOURCE, _WORDS), counts),
+        _kernel(p, data, "finish_even", "say whether the two highest digits are passed ahead of others", (_WORDS,)),
     )

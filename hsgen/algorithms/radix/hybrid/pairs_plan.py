@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from hsgen.algorithms.device_constraints import Problem
-from hsgen.algorithms.radix import onesweep
+from hsgen.algorithms.radix import onesweep, reduce_scan
 from hsgen.algorithms.radix.hybrid import pairs
 from hsgen.algorithms.radix.hybrid.buckets_plan import Span, incomplete, launched
 from hsgen.algorithms.radix.hybrid.params import PAIRS, Hybrid
 from hsgen.algorithms.radix.parts import NEAR
-from hsgen.algorithms.radix.rows import BOUND
+from hsgen.algorithms.radix.rankers import rank_arrays
+from hsgen.algorithms.radix.rows import BOUND, launch, tiles
 from hsgen.algorithms.radix.words import values_binding, words_binding
 from hsgen.core.device import Device
 from hsgen.core.flags import DIRECT
 from hsgen.core.kernels import Kernel
-from hsgen.core.plan import Grid, Step, fixed
+from hsgen.core.plan import BitRange, Grid, Step, fixed
 
-KERNELS = ("finish_starts", "finish_bounds", "finish", "finish_rest", "finish_again")
+KERNELS = (
+    *("finish_begin", "finish_histogram", "finish_even", "finish_starts", "finish_bounds", "finish", "finish_rest"),
+    *("finish_again", "finish_left"),
+)
 """The kernels, in the order of their launches."""
 
 
@@ -33,11 +38,22 @@ def steps(p: Hybrid, kernels: tuple[Kernel, ...], high: int) -> list[Step]:
     found: list[Step] = []
     for kernel in (k for k in kernels if k.name in KERNELS):
         flags = DIRECT if kernel.name in ("finish_starts", "finish_again") else 0
-        found += launched(kernel, bound, _grids(p, kernel.name), low, high, flags)
-        if kernel.name == "finish_starts":
+        if kernel.name == "finish_begin" and p.signature.bit_range:  # says so to the passes of every range
+            found.append(launch(kernel, bound, low, high, fixed(1), BitRange()))
+        else:
+            found += launched(kernel, bound, _grids(p, kernel.name), low, high, flags)
+        if kernel.name in ("finish_starts", "finish_even"):
             for ahead in (len(p.digits) - 2, len(p.digits) - 1):
-                found += onesweep.sweeps(p, ahead, low, high, "whole")
+                found += _ahead(p, ahead, low, high)
     return found
+
+
+def _ahead(p: Hybrid, number: int, low: int, high: int) -> list[Step]:
+    """The rows of a pass ahead of others."""
+    if p.looks_back:
+        return onesweep.sweeps(p, number, low, high, "whole")
+    rows = reduce_scan.counted(p, number, DIRECT)
+    return [replace(s, guard=replace(s.guard, min_n=low, max_n=high, range="whole")) for s in rows]
 
 
 def _grids(p: Hybrid, name: str) -> list[Span]:
@@ -45,6 +61,8 @@ def _grids(p: Hybrid, name: str) -> list[Span]:
     limit, top = pairs.limit(p), pairs.top_bits(p)
     if name == "finish" and not p.signature.device_count:
         return [(limit << b - 1, limit << b, fixed(1 << b)) for b in range(1, top + 1)]
+    if name == "finish_histogram":
+        return [(0, pairs.most(p), tiles(p))]
     groups = {"finish_bounds": pairs.bound_groups(p), "finish_rest": pairs.groups(p)}.get(name, 1)
     grid = Grid(add=-1, div=limit, mul=2, cap=1 << top) if name == "finish" else fixed(groups)
     return [(0, pairs.most(p), grid)]
@@ -64,13 +82,17 @@ def moved(p: Hybrid, step: Step, n: int) -> int | None:
         return None
     buckets = 1 << pairs.bits(p, n)
     own = {
+        "finish_begin": 4 * p.radix,
+        "finish_histogram": n * p.key.bytes,
+        "finish_even": 4 * p.radix,
         "finish_starts": 8 * len(p.digits) * p.radix,
         "finish_bounds": 4 * buckets,
         "finish": 2 * n * (p.key.bytes + p.signature.value_bytes) + 4 * buckets,
         "finish_rest": 0,
         "finish_again": 4 * len(p.digits),
+        "finish_left": 4,
     }
-    if step.kernel == "onesweep" and step.guard.range != "whole":  # a pass behind
+    if step.kernel in ("onesweep", "count", "rows", "scatter") and step.guard.range != "whole":  # a pass behind
         return 0
     return own.get(step.kernel)
 
@@ -91,7 +113,7 @@ def problems(p: Hybrid, device: Device) -> Iterator[Problem]:
     if lacking := [*incomplete(p, PAIRS, "buckets take")]:
         yield from lacking
         return
-    if not device.promised:
+    if not (device.promised or p.counting):
         what = "buckets with values follow passes of a look-back that needs no second try"
         yield "finish_from", what, 'leave it out, or describe a device with progress = "guaranteed"'
         return
@@ -132,7 +154,8 @@ def _counts(p: Hybrid, device: Device) -> Iterator[Problem]:
     """The number of a slot takes the place of the bits that the keys of a bucket share."""
     count, room = len(p.digits), pairs.slot_bits(p)
     need = (pairs.capacity(p) * (p.key.held + 4) + NEAR * p.key.held + 4 * p.finish_places) + 8 * p.finish_group + 8
-    crowded = pairs.capacity(p) * (p.key.held + 4) + 4 * (p.radix * (2 + p.finish_group // p.subgroup) + p.finish_group)
+    ranking = sum(a.count * (p.key.held if a.type == "key" else 4) for a in rank_arrays(pairs.rest(p)))
+    crowded = 4 * pairs.capacity(p) + ranking
     least = pairs.limit(p) << room - 1
     if p.key.bytes < 4:
         yield "finish_from", f"keys of {p.key.bits} bits have few passes anyway", "leave it out"

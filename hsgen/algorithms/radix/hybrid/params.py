@@ -50,6 +50,17 @@ MEAN = {
 }
 """How full buckets of pairs may be."""
 
+REST = {
+    "rest_bits": Field(
+        "int",
+        "buckets: the bits of a digit by which crowded ones are sorted, if not `bits`",
+        required=False,
+        least=1,
+        greatest=11,
+    ),
+}
+"""How crowded buckets of either kind are sorted."""
+
 COUNT = {
     "count_bits": Field(
         "int",
@@ -64,6 +75,9 @@ COUNT = {
     ),
 }
 """The same of buckets whose keys are counted, all of which are given or none."""
+
+FALLBACK = "fallback"
+"""The key that names what sorts what buckets do not hold."""
 
 NO_KEYS: Mapping[str, Any] = dict.fromkeys([*KEYS, *COUNT], 0)
 NO_PAIRS: Mapping[str, Any] = dict.fromkeys([*PAIRS, *MEAN], 0)
@@ -84,10 +98,14 @@ class Hybrid(Onesweep):
     chip by which the keys of a bucket find their places, a power of two and about as many as its keys.
     count_bits: with 64-bit indices a bucket is counted, not sorted, by its lowest count_bits bits: all that its keys do
     not share.  count_group: the lanes that do so; they store count_group x count_items keys at once.
+    counting: passes that count, scan and scatter sort what buckets do not hold, not look-back: no work-group then waits
+    for another.
+    rest_bits: of a digit by which buckets are sorted whose places are crowded; 0 means as many as of any digit.
     finish_from, ...: the buckets of keys with values of 4 bytes (`hsgen.algorithms.radix.hybrid.pairs`).
     """
 
     STRATEGY: ClassVar[str] = "hybrid"
+    counting: bool = False
     msd_from: int = 0
     msd_group: int = 0
     msd_items: int = 0
@@ -97,6 +115,7 @@ class Hybrid(Onesweep):
     count_bits: int = 0
     count_group: int = 0
     count_items: int = 0
+    rest_bits: int = 0
     finish_from: int = 0
     finish_group: int = 0
     finish_items: int = 0
@@ -117,12 +136,13 @@ class Hybrid(Onesweep):
     def finish(self) -> bool:
         """Whether large counts of keys with values end in buckets on chip."""
         whole = (self.begin, self.end) == (0, None) and self.key.bytes >= 4
-        return self.finish_from > 0 and self.forward_progress and whole and self.signature.value_bytes == 4
+        passed = self.forward_progress or self.counting
+        return self.finish_from > 0 and passed and whole and self.signature.value_bytes == 4
 
     @property
     def looks_back(self) -> bool:
         """Whether what buckets do not hold is sorted with look-back: not by kernels with 64-bit indices."""
-        return not self.index64
+        return not (self.index64 or self.counting)
 
     @property
     def msd_digit(self) -> int:
@@ -133,6 +153,11 @@ class Hybrid(Onesweep):
     def msd_digits(self) -> int:
         """The values of such a digit."""
         return 1 << self.msd_digit
+
+    @property
+    def crowded_bits(self) -> int:
+        """The bits of a digit by which crowded buckets are sorted."""
+        return self.rest_bits or self.bits
 
     @property
     def bucket_limit(self) -> int:

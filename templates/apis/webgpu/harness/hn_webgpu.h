@@ -25,6 +25,7 @@ extern struct hn_state {
     hn_memory buffers[HN_SLOTS], staging, scratch; /* scratch: including the guard */
     uint64_t sorted;       /* the last n */
     uint32_t width;        /* lanes of a subgroup; 0: not known, or there are no subgroups */
+    int trusted;           /* modules are created without the checks of wgpu-native */
     int poison, unchecked; /* unchecked: no guard was looked at since the last sort */
 } hn;
 

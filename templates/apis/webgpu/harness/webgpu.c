@@ -15,10 +15,17 @@ static hs_webgpu_device hn_device(void)
     return device;
 }
 
+/* A module without the checks that wgpu-native adds to indices and loops. */
+static WGPUShaderModule hn_trusted(WGPUDevice device, const WGPUShaderModuleDescriptor *module)
+{
+    return wgpuDeviceCreateShaderModuleTrusted(device, module, WGPUShaderRuntimeChecks_None);
+}
+
 const char *hn_sorter(const char *target, const char *algorithm, const char *key, const char *value)
 {
     const hs_webgpu_device device = hn_device();
     const hs_webgpu_kernels *kernels = NULL;
+    hs_webgpu_create_options options;
     hs_webgpu_error error;
     size_t t, s;
     if (!hn.device) return "no device is open";
@@ -32,7 +39,9 @@ const char *hn_sorter(const char *target, const char *algorithm, const char *key
             if (its->sorts[s] == sort) kernels = hs_webgpu_targets[t]->sorts[s];
     }
     if (!kernels) return hn_fail("the bundle has no sort %s/%s_%s of values %s", target, algorithm, key, value);
-    return hn_status("hs_webgpu_create", hs_webgpu_create(kernels, &device, &hn.sorter, &error), &error);
+    memset(&options, 0, sizeof options);
+    if (hn.trusted) options.shader_module = hn_trusted;
+    return hn_status("hs_webgpu_create", hs_webgpu_create_with(kernels, &device, &options, &hn.sorter, &error), &error);
 }
 
 const char *hn_buffer(int slot, uint64_t bytes)

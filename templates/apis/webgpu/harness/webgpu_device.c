@@ -218,14 +218,15 @@ static const char *hn_ask(unsigned *width)
 const char *hn_open(int index, const char *options)
 {
     char words[256] = "", *word;
-    int least = 0, poison = 0, validation = 0;
+    int least = 0, poison = 0, trusted = 0, validation = 0;
     const char *error;
     strncpy(words, options, sizeof words - 1);
     for (word = strtok(words, " "); word; word = strtok(NULL, " ")) {
         if (strcmp(word, "validation=1") == 0) validation = 1;
         else if (strcmp(word, "limits=1") == 0) least = 1;
         else if (strcmp(word, "poison=1") == 0) poison = 1;
-        else return "unknown option; known are limits=1, poison=1 and validation=1";
+        else if (strcmp(word, "trusted=1") == 0) trusted = 1;
+        else return "unknown option; known are limits=1, poison=1, trusted=1 and validation=1";
     }
     hn_close();
     error = hn_instance(validation);
@@ -234,6 +235,7 @@ const char *hn_open(int index, const char *options)
     error = hn_request(hn_adapters[index], least);
     if (error) return error;
     hn.poison = poison;
+    hn.trusted = trusted;
     hn.tick_seconds = 1e-9 * (double)wgpuQueueGetTimestampPeriod(hn.queue);
     if (hn_has(hn_adapters[index], WGPUNativeFeature_TimestampQueryInsideEncoders)) {
         WGPUQuerySetDescriptor queries;
