@@ -1,4 +1,4 @@
-"""The six strategies by their names, and tables with the keys of any of them.
+"""The seven strategies by their names, and tables with the keys of any of them.
 
 A table has the key `strategy`, the keys of that strategy, and those of the strategy that it falls back on.
 """
@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Protocol, cast
 
 from hsgen.algorithms.device_constraints import Problem
-from hsgen.algorithms.radix import cooperative, hybrid, onesweep, per_thread, reduce_scan, single
+from hsgen.algorithms.radix import cooperative, hybrid, onesweep, partition, per_thread, reduce_scan, single
 from hsgen.algorithms.radix.tile import Tile
 from hsgen.algorithms.search_space import Box
 from hsgen.core.device import Device
@@ -57,7 +57,7 @@ class Strategy(Protocol):
 
 STRATEGIES: Mapping[str, Strategy] = {
     module.Params.STRATEGY: cast(Strategy, module)
-    for module in (reduce_scan, onesweep, cooperative, hybrid, per_thread, single)
+    for module in (reduce_scan, onesweep, cooperative, hybrid, partition, per_thread, single)
 }
 
 FALLBACKS = {"hybrid": "onesweep"}
