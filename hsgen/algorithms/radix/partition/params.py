@@ -11,7 +11,7 @@ MAX_N = (1 << 30) - 1  # kernels count in signed 32-bit numbers
 CHIP_BITS = 4
 """The bits of a digit by which a bucket is sorted whose places are crowded: few counters, beside all that it holds."""
 FOLD = 64
-"""The work-groups whose counts each of them sums by itself, at most; those of more are scanned in a launch of their own."""
+"""The work-groups whose counts each of them sums by itself, at most; those of more are scanned in their own launch."""
 COLUMNS = 16
 """The digits whose counts a work-group scans."""
 
@@ -76,10 +76,10 @@ def chip(p: Partition) -> Partition:
 class Layout:
     """The layout for templates: numbers derived from the shape, and indices of 32-bit words in scratch.
 
-    uneven: 0 where buckets hold all keys, else 1.  ticket: a counter of what the passes have to do.  done: the work-groups
-    that have counted all digits; then for each pass, one more than there are digits, the tiles that are stored.  counts:
-    of all digits.  starts: of buckets, and the count.  totals: of the highest digit.  table: a row of counts for each
-    work-group; or of states for each tile, in passes.
+    uneven: 0 where buckets hold all keys, else 1.  ticket: a counter of what the passes have to do.  done: the
+    work-groups that have counted all digits; then for each pass, one more than there are digits, the tiles that are
+    stored.  counts: of all digits.  starts: of buckets, and the count.  totals: of the highest digit.  table: a row of
+    counts for each work-group; or of states for each tile, in passes.
     """
 
     capacity: int

@@ -17,7 +17,7 @@ def plan(p: Partition) -> Plan:
     low, high = p.alone, most(p)
     if low < high:
         folded = max(low, FOLD * p.tile)
-        if folded < high:
+        if folded < high and p.groups > FOLD:
             grid = rows.fixed(p.radix // layout(p).columns)
             steps.append(rows.row(p, scan(p), grid, low=folded, high=high, part="whole"))
         steps.append(rows.row(p, deal(p), rows.tiles(p), high=high, part="whole"))
