@@ -41,7 +41,7 @@ WHOLE, ROWS, SEGMENTS, EACH, LIBRARY = "whole", "rows", "segments", "each", ""
 """Methods: one sort of one row; one launch with a work-group for each row; a segmented sort of all rows; a sort of each
 row, one after another; the array library's own sort."""
 
-WIDE_UP_TO = 1 << 17
+WIDE_UP_TO = 1 << 20
 """Up to this count, a sort writes 64-bit indices itself; above, it writes 32-bit ones that are widened afterwards."""
 WIDEST = 1 << 32
 """The count from which on 32-bit indices do not suffice."""
