@@ -1,7 +1,7 @@
 """Sorts by one partition and buckets on the embedded device: which keys end in buckets, and which are left to passes.
 
-Without the launch of the passes a sort still sorts what buckets hold, and does not touch other keys: so each way is seen
-to be taken.  Values are distinct: only a stable sort is right.
+Without the launch of the passes a sort still sorts what buckets hold, and does not touch other keys: so each way is
+seen to be taken.  Values are distinct: only a stable sort is right.
 """
 
 from __future__ import annotations
