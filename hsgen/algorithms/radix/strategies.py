@@ -1,4 +1,4 @@
-"""The six strategies by their names, and tables with the keys of any of them.
+"""The seven strategies by their names, and tables with the keys of any of them.
 
 A table has the key `strategy`, the keys of that strategy, and those of the strategy that it falls back on.
 """
@@ -10,7 +10,7 @@ from dataclasses import fields as dataclass_fields
 from typing import Any, Protocol, cast
 
 from hsgen.algorithms.device_constraints import Problem
-from hsgen.algorithms.radix import cooperative, hybrid, onesweep, per_thread, reduce_scan, single
+from hsgen.algorithms.radix import cooperative, hybrid, onesweep, partition, per_thread, reduce_scan, single
 from hsgen.algorithms.radix.hybrid.params import FALLBACK
 from hsgen.algorithms.radix.tile import Tile
 from hsgen.algorithms.search_space import Box
@@ -59,7 +59,7 @@ class Strategy(Protocol):
 
 STRATEGIES: Mapping[str, Strategy] = {
     module.Params.STRATEGY: cast(Strategy, module)
-    for module in (reduce_scan, onesweep, cooperative, hybrid, per_thread, single)
+    for module in (reduce_scan, onesweep, cooperative, hybrid, partition, per_thread, single)
 }
 
 FALLBACKS: Mapping[str, Mapping[str, Mapping[str, Any]]] = {

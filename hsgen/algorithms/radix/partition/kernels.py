@@ -1,0 +1,79 @@
+"""Kernels of a sort that partitions keys into buckets."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from hsgen.algorithms.buffers import DESTINATION, OTHER, SOURCE, VALUES_IN, VALUES_OUT, VALUES_TMP
+from hsgen.algorithms.radix import single
+from hsgen.algorithms.radix.partition.params import Partition, capacity, chip, layout
+from hsgen.algorithms.radix.parts import ALL, NEAR, WORDS, moving, picking, plain, ranking, sums
+from hsgen.algorithms.radix.rankers import array, rank_arrays
+from hsgen.core.buffers import Array, Buffer
+from hsgen.core.kernels import Kernel
+
+_FOLDER = "radix/partition/"
+_KEPT = replace(OTHER, read_only=True)
+
+
+def count(p: Partition) -> Kernel:
+    """Return the kernel that counts the first digit."""
+    what = "count the highest digit of the keys of each work-group"
+    made = plain(p, "partition_count", what, (SOURCE, WORDS), (array("counts", p.radix),), folder=_FOLDER)
+    return replace(made, data=layout(p))
+
+
+def deal(p: Partition) -> Kernel:
+    """Return the kernel that partitions by the first digit, from the source to `other`."""
+    what = "partition keys by their highest digit, unless a bucket would exceed what a work-group holds"
+    made = ranking(p, "partition_deal", what, moving(p, *ALL), (array("bases", p.radix),), folder=_FOLDER)
+    return picking(replace(made, data=layout(p)))
+
+
+def scan(p: Partition) -> Kernel:
+    """Return the kernel that scans the counts of many work-groups."""
+    what = "scan the counts of some digits over all work-groups"
+    made = plain(p, "partition_scan", what, (WORDS,), (array("sums", p.work_group),), folder=_FOLDER)
+    return replace(made, data=layout(p))
+
+
+def bucket(p: Partition) -> Kernel:
+    """Return the kernel that sorts each bucket on chip, from `other` to the destination."""
+    more = {"order": NEAR}
+    held: tuple[Array, ...] = (Array(name="tile", type="key", count=capacity(p) + NEAR),)
+    held += tuple(replace(a, count=a.count + more.get(a.name, 0)) for a in rank_arrays(chip(p)) if a.name != "tile")
+    made = plain(
+        p,
+        "partition_bucket",
+        f"sort a bucket of up to {capacity(p)} keys on chip",
+        (_KEPT, DESTINATION, WORDS, *((replace(VALUES_TMP, read_only=True), VALUES_OUT) if p.valued else ())),
+        (*held, array("places", p.bucket_places), *sums(p.bucket_group, p.subgroup), array("full", 4)),
+        folder=_FOLDER,
+    )
+    return replace(
+        made,
+        work_group=p.bucket_group,
+        subgroup=p.subgroup,
+        ballot=p.ranker == "match_ballot",
+        data=(layout(p), chip(p)),
+    )
+
+
+def rest(p: Partition) -> Kernel:
+    """Return the kernel that does all passes, where buckets do not hold the keys."""
+
+    def shared(b: Buffer) -> Buffer:
+        return b if b in (SOURCE, VALUES_IN) else replace(b, coherent=True)
+
+    what = "sort keys that buckets do not hold, by passes over all digits in one launch"
+    more = (array("bases", p.radix), array("drawn", 2))
+    made = picking(ranking(p, "partition_rest", what, moving(p, *ALL), more, folder=_FOLDER))
+    room = len(p.digits) * p.radix
+    arrays = tuple(replace(a, count=max(a.count, room)) if a.name == "counts" else a for a in made.arrays)
+    return replace(made, data=layout(p), buffers=tuple(shared(b) for b in made.buffers), arrays=arrays)
+
+
+def kernels(p: Partition) -> tuple[Kernel, ...]:
+    """Return every kernel, in the order in which a sort uses them."""
+    made = [single.kernel(single.of(p))] if p.alone else []
+    return (*made, count(p), *((scan(p), deal(p), bucket(p)) if p.dealt else ()), rest(p))

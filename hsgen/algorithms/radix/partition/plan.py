@@ -1,0 +1,63 @@
+"""Rows of a plan that partitions keys into buckets, and what they move."""
+
+from __future__ import annotations
+
+from hsgen.algorithms.radix import rows, single
+from hsgen.algorithms.radix.partition.kernels import bucket, count, deal, rest, scan
+from hsgen.algorithms.radix.partition.params import FOLD, MAX_N, Partition, layout, most
+from hsgen.core.flags import DIRECT
+from hsgen.core.plan import BitRange, Grid, Plan, Step
+from hsgen.core.scratch import Scratch, ScratchRule
+
+
+def plan(p: Partition) -> Plan:
+    """Return the whole sort."""
+    steps = rows.single(p, single.kernel(single.of(p)))
+    steps.append(rows.row(p, count(p), rows.tiles(p), high=MAX_N))
+    low, high = p.alone, most(p)
+    if low < high:
+        folded = max(low, FOLD * p.tile)
+        if folded < high and p.groups > FOLD:
+            grid = rows.fixed(p.radix // layout(p).columns)
+            steps.append(rows.row(p, scan(p), grid, low=folded, high=high, part="whole"))
+        steps.append(rows.row(p, deal(p), rows.tiles(p), high=high, part="whole"))
+        steps.append(rows.row(p, bucket(p), rows.fixed(1 << p.first), high=high, part="whole"))
+    grid = Grid(add=p.tile - 1, div=p.tile, cap=p.groups)
+    steps.append(rows.row(p, rest(p), grid, BitRange(flags=DIRECT), high=MAX_N))
+    bits = (p.key.bits if p.end is None else p.end) - p.begin
+    return Plan(steps=tuple(steps), max_n=MAX_N, first_bit=p.begin, bits=bits, scratch=_scratch(p))
+
+
+def _scratch(p: Partition) -> Scratch:
+    """The second buffers of keys and values, the words, and a row of counts or states for each tile."""
+    rule = ScratchRule(
+        min_n=p.alone,
+        plus=4 * layout(p).table + 2048 + 1024 * p.valued,
+        per_n=p.key.bytes + p.signature.value_bytes,
+        unit=p.tile,
+        per_unit=4 * p.radix,
+        units=MAX_N // p.tile + 1,
+    )
+    return Scratch((rule,))
+
+
+def moved(p: Partition, step: Step, n: int) -> int:
+    """Return the bytes that a launch of `step` for `n` keys reads and writes where buckets hold them."""
+    groups = min(-(-n // p.tile), p.groups)
+    table, both, read = 4 * p.radix * groups, rows.both(p, step, n), n * p.key.bytes
+    if step.kernel == "partition_rest":
+        states = 12 * p.radix * -(-n // p.tile)  # a state is written twice and read once, at least
+        return 0 if p.dealt and n <= most(p) else read + len(p.digits) * (both + states)
+    own = {
+        "partition_count": read + table,
+        "partition_scan": 2 * table,
+        "partition_deal": both + table * (groups if groups <= FOLD else 1),
+        "partition_bucket": 2 * n * (p.key.bytes + p.signature.value_bytes),
+    }
+    return own[step.kernel] if step.kernel in own else rows.moved(p, step, n)
+
+
+def test_counts(p: Partition, greatest: int) -> set[int]:
+    """Return the counts up to `greatest` at which the sort changes its way."""
+    ways = {FOLD * p.tile, most(p)} if p.dealt else set()
+    return rows.test_counts(p, greatest) | {n + more for n in ways for more in (0, 1)}
