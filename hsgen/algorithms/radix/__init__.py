@@ -1,8 +1,8 @@
 """Radix sorts: stable, one pass per digit, least significant digit first.
 
 Seven strategies, one module each, put tiles in order: `reduce_scan`, `onesweep`, `cooperative`, `hybrid`, `partition`,
-`per_thread` and `single`.  They share the tile (`tile`), four ways to rank its keys (`rankers`), the words in scratch (`words`) and
-the rows of plans (`rows`).
+`per_thread` and `single`.  They share the tile (`tile`), four ways to rank its keys (`rankers`), the words in scratch
+(`words`) and the rows of plans (`rows`).
 """
 
 from hsgen.algorithms.radix import rows
