@@ -18,7 +18,9 @@ def _kernel(p: Params, name: str, summary: str, buffers: tuple[Buffer, ...], *ar
         work_group=p.work_group,
         buffers=buffers,
         arrays=arrays,
-        resident=2 if name in ("row", "place") or (name == "order" and p.places) else 0,  # else compilers spill for more
+        resident=2
+        if name in ("row", "place") or (name == "order" and p.places)
+        else 0,  # else compilers spill for more
         algorithm="radix_select",
         params=p,
     )

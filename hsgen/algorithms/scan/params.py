@@ -25,7 +25,9 @@ FIELDS = {
     "groups": Field("int", "the most work-groups of a launch", least=1, greatest=65535),
     "coordination": Field("str", f"one of {', '.join(COORDINATIONS)}", choices=COORDINATIONS),
     "subgroup": Field("int", "sections: the lanes that exchange sums", required=False, least=1, greatest=128),
-    "section": Field("int", "sections: the most tiles of a section, as many as lanes by default", required=False, least=2),
+    "section": Field(
+        "int", "sections: the most tiles of a section, as many as lanes by default", required=False, least=2
+    ),
     "resident": Field("int", "sections: work-groups that a core is to hold at once", required=False, least=0),
     "spins": Field("int", "lookback: polls of a tile's state before a lane gives up", required=False, least=1),
 }
