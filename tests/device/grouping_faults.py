@@ -28,7 +28,7 @@ from hsgen.operations.reduce_by_key import RUNS
 from hsgen.tools.validate import validation
 
 SMALL = {"work_group": 8, "items": 3, "groups": 5}
-SECTIONS = {"work_group": 16, "items": 8, "subgroup": 8, "section": 3}
+SECTIONS = {"work_group": 16, "items": 8, "subgroup": 8, "section": 11}
 """A shape with look-back within sections."""
 
 
@@ -83,8 +83,8 @@ SECTION_FAULTS = (
     (r"kind < 2 \?", "kind < 3 ?"),
     (r"== 2 \? ~0u : 0u", "== 1 ? ~0u : 0u"),
     (r"(before|all) \+= (count|before);", "\\1 += 0u;"),
-    (r"% 3 \+ 1;", "% 3;"),
-    (r"% 3 == 2;", "% 3 == 1;"),
+    (r"% 11 \+ 1;", "% 11;"),
+    (r"% 11 == 10;", "% 11 == 9;"),
     (r"runs_of_tile == 0u", "false"),
     (r"& 32\) != 0", "& 64) != 0"),
     (r"\(hs_argument\(\) & 16\) != 0", "true"),

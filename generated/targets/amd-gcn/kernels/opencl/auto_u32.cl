@@ -1323,9 +1323,11 @@ __kernel void onesweep(__global const hs_stored_key *source, __global hs_stored_
                 hs_match_bit(same, d, 5);
                 hs_match_bit(same, d, 6);
                 hs_match_bit(same, d, 7);
-                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt());
+                hs_u32 first = counts[mine + d];
+                int place = hs_to_int(first) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
+                if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // the lanes of a digit have read it
                 hs_subgroup_barrier();
                 tile[place] = k[i];
             }
@@ -1584,9 +1586,11 @@ __kernel void scatter(__global const hs_stored_key *source, __global hs_stored_k
                     hs_match_bit(same, d, 5);
                     hs_match_bit(same, d, 6);
                     hs_match_bit(same, d, 7);
-                    int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
+                    int before = hs_popcount_mask(same & hs_lanemask_lt());
+                    hs_u32 first = counts[mine + d];
+                    int place = hs_to_int(first) + before;
                     hs_subgroup_barrier();
-                    if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
+                    if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // the lanes of a digit have read it
                     hs_subgroup_barrier();
                     tile[place] = k[i];
                 }

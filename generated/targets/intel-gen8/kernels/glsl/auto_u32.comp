@@ -3242,9 +3242,11 @@ void main()
                 same |= hs_broadcast(d, 13) == d ? 0x2000u : 0u;
                 same |= hs_broadcast(d, 14) == d ? 0x4000u : 0u;
                 same |= hs_broadcast(d, 15) == d ? 0x8000u : 0u;
-                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt());
+                hs_u32 first = counts[mine + d];
+                int place = hs_to_int(first) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
+                if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // the lanes of a digit have read it
                 hs_subgroup_barrier();
                 tile[place] = k[0];
             }
@@ -3267,9 +3269,11 @@ void main()
                 same |= hs_broadcast(d, 13) == d ? 0x2000u : 0u;
                 same |= hs_broadcast(d, 14) == d ? 0x4000u : 0u;
                 same |= hs_broadcast(d, 15) == d ? 0x8000u : 0u;
-                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt());
+                hs_u32 first = counts[mine + d];
+                int place = hs_to_int(first) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
+                if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // the lanes of a digit have read it
                 hs_subgroup_barrier();
                 tile[place] = k[1];
             }
@@ -3292,9 +3296,11 @@ void main()
                 same |= hs_broadcast(d, 13) == d ? 0x2000u : 0u;
                 same |= hs_broadcast(d, 14) == d ? 0x4000u : 0u;
                 same |= hs_broadcast(d, 15) == d ? 0x8000u : 0u;
-                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt());
+                hs_u32 first = counts[mine + d];
+                int place = hs_to_int(first) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
+                if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // the lanes of a digit have read it
                 hs_subgroup_barrier();
                 tile[place] = k[2];
             }
@@ -3317,9 +3323,11 @@ void main()
                 same |= hs_broadcast(d, 13) == d ? 0x2000u : 0u;
                 same |= hs_broadcast(d, 14) == d ? 0x4000u : 0u;
                 same |= hs_broadcast(d, 15) == d ? 0x8000u : 0u;
-                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt());
+                hs_u32 first = counts[mine + d];
+                int place = hs_to_int(first) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
+                if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // the lanes of a digit have read it
                 hs_subgroup_barrier();
                 tile[place] = k[3];
             }
@@ -3342,9 +3350,11 @@ void main()
                 same |= hs_broadcast(d, 13) == d ? 0x2000u : 0u;
                 same |= hs_broadcast(d, 14) == d ? 0x4000u : 0u;
                 same |= hs_broadcast(d, 15) == d ? 0x8000u : 0u;
-                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt());
+                hs_u32 first = counts[mine + d];
+                int place = hs_to_int(first) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
+                if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // the lanes of a digit have read it
                 hs_subgroup_barrier();
                 tile[place] = k[4];
             }
@@ -3367,9 +3377,11 @@ void main()
                 same |= hs_broadcast(d, 13) == d ? 0x2000u : 0u;
                 same |= hs_broadcast(d, 14) == d ? 0x4000u : 0u;
                 same |= hs_broadcast(d, 15) == d ? 0x8000u : 0u;
-                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt());
+                hs_u32 first = counts[mine + d];
+                int place = hs_to_int(first) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
+                if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // the lanes of a digit have read it
                 hs_subgroup_barrier();
                 tile[place] = k[5];
             }
@@ -3392,9 +3404,11 @@ void main()
                 same |= hs_broadcast(d, 13) == d ? 0x2000u : 0u;
                 same |= hs_broadcast(d, 14) == d ? 0x4000u : 0u;
                 same |= hs_broadcast(d, 15) == d ? 0x8000u : 0u;
-                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt());
+                hs_u32 first = counts[mine + d];
+                int place = hs_to_int(first) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
+                if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // the lanes of a digit have read it
                 hs_subgroup_barrier();
                 tile[place] = k[6];
             }
@@ -3417,9 +3431,11 @@ void main()
                 same |= hs_broadcast(d, 13) == d ? 0x2000u : 0u;
                 same |= hs_broadcast(d, 14) == d ? 0x4000u : 0u;
                 same |= hs_broadcast(d, 15) == d ? 0x8000u : 0u;
-                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt());
+                hs_u32 first = counts[mine + d];
+                int place = hs_to_int(first) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] += hs_to_u32(hs_popcount_mask(same));
+                if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // the lanes of a digit have read it
                 hs_subgroup_barrier();
                 tile[place] = k[7];
             }
