@@ -77,11 +77,14 @@ def _highest(p: Params, m: Memory, at: Pass) -> NDArray[np.intp]:
 
 
 def _even(p: Params, m: Memory, at: Pass, groups: int) -> bool:
-    """Return whether a sample of a key per lane leaves each work-group few enough of them."""
+    """Return whether a sample of a key per lane leaves each work-group few enough of them; of pairs about its share."""
     lanes = np.arange(p.work_group)
     each = at.n // p.work_group
     sample = _highest(p, m, at)[each * lanes + each * (lanes * 37 % 64) // 64]
-    return bool(np.bincount(sample // _own(p, groups)).max() <= p.work_group * p.tile // at.n * 3 // 2 + 12)
+    own, bound = _own(p, groups), p.work_group * p.tile // at.n * 3 // 2
+    if p.valued:
+        bound = min(bound, 2 * p.work_group * own // p.radix)
+    return bool(np.bincount(sample // own).max() <= bound + 12)
 
 
 def _dealt(p: Params, m: Memory, at: Pass, groups: int) -> bool:
