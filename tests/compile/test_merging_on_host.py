@@ -2,7 +2,7 @@
 
 - Arrays of all sizes around those of tiles, also empty ones, that begin at any distance from a multiple of 16 bytes.
 - Work-groups that find the ends of their tiles by themselves, and those that read them.
-- The greatest key of a type, which also fills tiles; equal keys, whose values tell where they came from.
+- The greatest key of a type, which also fills tiles; equal keys, whose values identify their origin.
 """
 
 from __future__ import annotations

@@ -1543,11 +1543,10 @@ static const char *const hs_amd_gcn_auto_u32_opencl[] = {
     "                hs_match_bit(same, d, 5);\n",
     "                hs_match_bit(same, d, 6);\n",
     "                hs_match_bit(same, d, 7);\n",
-    "                int before = hs_popcount_mask(same & hs_lanemask_lt());\n",
     "                hs_u32 first = counts[mine + d];\n",
-    "                int place = hs_to_int(first) + before;\n",
+    "                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;\n",
     "                hs_subgroup_barrier();\n",
-    "                if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // the lanes of a digit have read it\n",
+    "                if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all lanes of the digit have read it\n",
     "                hs_subgroup_barrier();\n",
     "                tile[place] = k[i];\n",
     "            }\n",
@@ -1806,18 +1805,16 @@ static const char *const hs_amd_gcn_auto_u32_opencl[] = {
     "                    hs_match_bit(same, d, 5);\n",
     "                    hs_match_bit(same, d, 6);\n",
     "                    hs_match_bit(same, d, 7);\n",
-    "                    int before = hs_popcount_mask(same & hs_lanemask_lt());\n",
     "                    hs_u32 first = counts[mine + d];\n",
-    "                    int place = hs_to_int(first) + before;\n",
+    "                    int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;\n",
     "                    hs_subgroup_barrier();\n",
-    "                    if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // the lanes of a digit have read it\n",
+    "                    if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all lanes of the digit have read it\n",
     "                    hs_subgroup_barrier();\n",
     "                    tile[place] = k[i];\n",
     "                }\n",
     "            }\n",
     "        }\n",
     "        hs_barrier();\n",
-    "\n",
     "    if (valid == 4352) {\n",
     "        HS_UNROLL for (int i = 0; i < 17; i++) {\n",
     "            {\n",
@@ -1843,7 +1840,7 @@ static const char *const hs_amd_gcn_auto_u32_opencl[] = {
     "    hs_end();\n",
     "}\n",
 };
-static const uint32_t hs_amd_gcn_auto_u32_opencl_starts[] = {123, 206, 498, 930, 972, 1030, 1097, 1107, 1148, 1215, 1392, 1425, 1463};
+static const uint32_t hs_amd_gcn_auto_u32_opencl_starts[] = {123, 206, 498, 930, 972, 1030, 1097, 1107, 1148, 1215, 1391, 1424, 1462};
 const hs_sort hs_amd_gcn_auto_u32 = {
     "amd-gcn", "auto", "u32", "none",
     HS_SORT, 1u, /* elements of an item */
@@ -1859,7 +1856,7 @@ const hs_sort hs_amd_gcn_auto_u32 = {
     1073741823u, /* the greatest count */
     hs_amd_gcn_auto_u32_scratch, 3u,
     {{HS_SCRATCH, 0u, 4u, 0u}, 4u, 65536u}, /* device status */
-    hs_amd_gcn_auto_u32_opencl, 1624u, /* OpenCL C */
+    hs_amd_gcn_auto_u32_opencl, 1621u, /* OpenCL C */
     hs_amd_gcn_auto_u32_spirv, /* SPIR-V: buffers by descriptor, */
     hs_amd_gcn_auto_u32_spirv_address, /* and by address */
     11u, /* the version of Vulkan that it needs */
@@ -3715,11 +3712,10 @@ static const char *const hs_amd_gcn_auto_u32_v4_opencl[] = {
     "                hs_match_bit(same, d, 5);\n",
     "                hs_match_bit(same, d, 6);\n",
     "                hs_match_bit(same, d, 7);\n",
-    "                int before = hs_popcount_mask(same & hs_lanemask_lt());\n",
     "                hs_u32 first = counts[mine + d];\n",
-    "                int place = hs_to_int(first) + before;\n",
+    "                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;\n",
     "                hs_subgroup_barrier();\n",
-    "                if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // the lanes of a digit have read it\n",
+    "                if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all lanes of the digit have read it\n",
     "                hs_subgroup_barrier();\n",
     "                { int spot = place; tile[spot] = k[i]; order[spot] = v[i]; }\n",
     "            }\n",
@@ -3987,18 +3983,16 @@ static const char *const hs_amd_gcn_auto_u32_v4_opencl[] = {
     "                    hs_match_bit(same, d, 5);\n",
     "                    hs_match_bit(same, d, 6);\n",
     "                    hs_match_bit(same, d, 7);\n",
-    "                    int before = hs_popcount_mask(same & hs_lanemask_lt());\n",
     "                    hs_u32 first = counts[mine + d];\n",
-    "                    int place = hs_to_int(first) + before;\n",
+    "                    int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;\n",
     "                    hs_subgroup_barrier();\n",
-    "                    if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // the lanes of a digit have read it\n",
+    "                    if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all lanes of the digit have read it\n",
     "                    hs_subgroup_barrier();\n",
     "                    { int spot = place; tile[spot] = k[i]; order[spot] = v[i]; }\n",
     "                }\n",
     "            }\n",
     "        }\n",
     "        hs_barrier();\n",
-    "\n",
     "    if (valid == 4352) {\n",
     "        HS_UNROLL for (int i = 0; i < 17; i++) {\n",
     "            {\n",
@@ -4026,7 +4020,7 @@ static const char *const hs_amd_gcn_auto_u32_v4_opencl[] = {
     "    hs_end();\n",
     "}\n",
 };
-static const uint32_t hs_amd_gcn_auto_u32_v4_opencl_starts[] = {137, 265, 549, 1040, 1082, 1140, 1230, 1366, 1375, 1387, 1397, 1438, 1505, 1691, 1724, 1762};
+static const uint32_t hs_amd_gcn_auto_u32_v4_opencl_starts[] = {137, 265, 549, 1040, 1082, 1140, 1230, 1366, 1375, 1387, 1397, 1438, 1505, 1690, 1723, 1761};
 const hs_sort hs_amd_gcn_auto_u32_v4 = {
     "amd-gcn", "auto", "u32", "v4",
     HS_SORT, 1u, /* elements of an item */
@@ -4042,7 +4036,7 @@ const hs_sort hs_amd_gcn_auto_u32_v4 = {
     1073741823u, /* the greatest count */
     hs_amd_gcn_auto_u32_v4_scratch, 4u,
     {{HS_SCRATCH, 1024u, 8u, 0u}, 4u, 65536u}, /* device status */
-    hs_amd_gcn_auto_u32_v4_opencl, 1932u, /* OpenCL C */
+    hs_amd_gcn_auto_u32_v4_opencl, 1929u, /* OpenCL C */
     hs_amd_gcn_auto_u32_v4_spirv, /* SPIR-V: buffers by descriptor, */
     hs_amd_gcn_auto_u32_v4_spirv_address, /* and by address */
     11u, /* the version of Vulkan that it needs */
@@ -6023,11 +6017,10 @@ static const char *const hs_amd_gcn_auto_u64_opencl[] = {
     "                hs_match_bit(same, d, 5);\n",
     "                hs_match_bit(same, d, 6);\n",
     "                hs_match_bit(same, d, 7);\n",
-    "                int before = hs_popcount_mask(same & hs_lanemask_lt());\n",
     "                hs_u32 first = counts[mine + d];\n",
-    "                int place = hs_to_int(first) + before;\n",
+    "                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;\n",
     "                hs_subgroup_barrier();\n",
-    "                if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // the lanes of a digit have read it\n",
+    "                if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all lanes of the digit have read it\n",
     "                hs_subgroup_barrier();\n",
     "                tile[place] = k[i];\n",
     "            }\n",
@@ -6286,18 +6279,16 @@ static const char *const hs_amd_gcn_auto_u64_opencl[] = {
     "                    hs_match_bit(same, d, 5);\n",
     "                    hs_match_bit(same, d, 6);\n",
     "                    hs_match_bit(same, d, 7);\n",
-    "                    int before = hs_popcount_mask(same & hs_lanemask_lt());\n",
     "                    hs_u32 first = counts[mine + d];\n",
-    "                    int place = hs_to_int(first) + before;\n",
+    "                    int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;\n",
     "                    hs_subgroup_barrier();\n",
-    "                    if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // the lanes of a digit have read it\n",
+    "                    if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all lanes of the digit have read it\n",
     "                    hs_subgroup_barrier();\n",
     "                    tile[place] = k[i];\n",
     "                }\n",
     "            }\n",
     "        }\n",
     "        hs_barrier();\n",
-    "\n",
     "    if (valid == 3584) {\n",
     "        HS_UNROLL for (int i = 0; i < 14; i++) {\n",
     "            {\n",
@@ -6323,7 +6314,7 @@ static const char *const hs_amd_gcn_auto_u64_opencl[] = {
     "    hs_end();\n",
     "}\n",
 };
-static const uint32_t hs_amd_gcn_auto_u64_opencl_starts[] = {123, 251, 535, 1026, 1068, 1126, 1216, 1257, 1393, 1403, 1452, 1519, 1696, 1729, 1767};
+static const uint32_t hs_amd_gcn_auto_u64_opencl_starts[] = {123, 251, 535, 1026, 1068, 1126, 1216, 1257, 1393, 1403, 1452, 1519, 1695, 1728, 1766};
 const hs_sort hs_amd_gcn_auto_u64 = {
     "amd-gcn", "auto", "u64", "none",
     HS_SORT, 1u, /* elements of an item */
@@ -6339,7 +6330,7 @@ const hs_sort hs_amd_gcn_auto_u64 = {
     1073741823u, /* the greatest count */
     hs_amd_gcn_auto_u64_scratch, 3u,
     {{HS_SCRATCH, 0u, 8u, 0u}, 8u, 131072u}, /* device status */
-    hs_amd_gcn_auto_u64_opencl, 1928u, /* OpenCL C */
+    hs_amd_gcn_auto_u64_opencl, 1925u, /* OpenCL C */
     hs_amd_gcn_auto_u64_spirv, /* SPIR-V: buffers by descriptor, */
     hs_amd_gcn_auto_u64_spirv_address, /* and by address */
     11u, /* the version of Vulkan that it needs */
@@ -7954,11 +7945,10 @@ static const char *const hs_amd_gcn_auto_u64_v4_opencl[] = {
     "                hs_match_bit(same, d, 5);\n",
     "                hs_match_bit(same, d, 6);\n",
     "                hs_match_bit(same, d, 7);\n",
-    "                int before = hs_popcount_mask(same & hs_lanemask_lt());\n",
     "                hs_u32 first = counts[mine + d];\n",
-    "                int place = hs_to_int(first) + before;\n",
+    "                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;\n",
     "                hs_subgroup_barrier();\n",
-    "                if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // the lanes of a digit have read it\n",
+    "                if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all lanes of the digit have read it\n",
     "                hs_subgroup_barrier();\n",
     "                { int spot = place; tile[spot] = k[i]; order[spot] = v[i]; }\n",
     "            }\n",
@@ -8224,18 +8214,16 @@ static const char *const hs_amd_gcn_auto_u64_v4_opencl[] = {
     "                    hs_match_bit(same, d, 5);\n",
     "                    hs_match_bit(same, d, 6);\n",
     "                    hs_match_bit(same, d, 7);\n",
-    "                    int before = hs_popcount_mask(same & hs_lanemask_lt());\n",
     "                    hs_u32 first = counts[mine + d];\n",
-    "                    int place = hs_to_int(first) + before;\n",
+    "                    int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;\n",
     "                    hs_subgroup_barrier();\n",
-    "                    if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // the lanes of a digit have read it\n",
+    "                    if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all lanes of the digit have read it\n",
     "                    hs_subgroup_barrier();\n",
     "                    { int spot = place; tile[spot] = k[i]; order[spot] = v[i]; }\n",
     "                }\n",
     "            }\n",
     "        }\n",
     "        hs_barrier();\n",
-    "\n",
     "    if (valid == 3584) {\n",
     "        HS_UNROLL for (int i = 0; i < 14; i++) {\n",
     "            {\n",
@@ -8263,7 +8251,7 @@ static const char *const hs_amd_gcn_auto_u64_v4_opencl[] = {
     "    hs_end();\n",
     "}\n",
 };
-static const uint32_t hs_amd_gcn_auto_u64_v4_opencl_starts[] = {138, 226, 440, 820, 862, 920, 961, 1083, 1092, 1104, 1114, 1162, 1229, 1405, 1438, 1476};
+static const uint32_t hs_amd_gcn_auto_u64_v4_opencl_starts[] = {138, 226, 440, 820, 862, 920, 961, 1083, 1092, 1104, 1114, 1162, 1229, 1404, 1437, 1475};
 const hs_sort hs_amd_gcn_auto_u64_v4 = {
     "amd-gcn", "auto", "u64", "v4",
     HS_SORT, 1u, /* elements of an item */
@@ -8279,7 +8267,7 @@ const hs_sort hs_amd_gcn_auto_u64_v4 = {
     1073741823u, /* the greatest count */
     hs_amd_gcn_auto_u64_v4_scratch, 2u,
     {{HS_SCRATCH, 1024u, 12u, 0u}, 8u, 32768u}, /* device status */
-    hs_amd_gcn_auto_u64_v4_opencl, 1646u, /* OpenCL C */
+    hs_amd_gcn_auto_u64_v4_opencl, 1643u, /* OpenCL C */
     hs_amd_gcn_auto_u64_v4_spirv, /* SPIR-V: buffers by descriptor, */
     hs_amd_gcn_auto_u64_v4_spirv_address, /* and by address */
     11u, /* the version of Vulkan that it needs */

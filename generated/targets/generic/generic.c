@@ -2844,7 +2844,6 @@ static const char *const hs_generic_auto_u32_opencl[] = {
     "            if (hs_local_id() == 0) totals[mask] -= hs_to_u32(2048 - valid);\n",
     "        }\n",
     "        hs_barrier();\n",
-    "\n",
     "    if (valid == 2048) {\n",
     "        HS_UNROLL for (int i = 0; i < 8; i++) {\n",
     "            {\n",
@@ -2890,7 +2889,7 @@ static const char *const hs_generic_auto_u32_opencl[] = {
     "    }\n",
     "}\n",
 };
-static const uint32_t hs_generic_auto_u32_opencl_starts[] = {96, 447, 1049, 1951, 1986, 2035, 2112, 2149, 2199, 2277, 2455, 2488, 2526, 2687};
+static const uint32_t hs_generic_auto_u32_opencl_starts[] = {96, 447, 1049, 1951, 1986, 2035, 2112, 2149, 2199, 2277, 2455, 2488, 2526, 2686};
 const hs_sort hs_generic_auto_u32 = {
     "generic", "auto", "u32", "none",
     HS_SORT, 1u, /* elements of an item */
@@ -2906,7 +2905,7 @@ const hs_sort hs_generic_auto_u32 = {
     1073741823u, /* the greatest count */
     hs_generic_auto_u32_scratch, 1u,
     {{HS_SCRATCH, 0u, 0u, 0u}, 0u, 0u}, /* device status */
-    hs_generic_auto_u32_opencl, 2707u, /* OpenCL C */
+    hs_generic_auto_u32_opencl, 2706u, /* OpenCL C */
     hs_generic_auto_u32_spirv, /* SPIR-V: buffers by descriptor, */
     hs_generic_auto_u32_spirv_address, /* and by address */
     11u, /* the version of Vulkan that it needs */
@@ -5718,7 +5717,6 @@ static const char *const hs_generic_auto_u32_v4_opencl[] = {
     "            if (hs_local_id() == 0) totals[mask] -= hs_to_u32(2048 - valid);\n",
     "        }\n",
     "        hs_barrier();\n",
-    "\n",
     "    if (valid == 2048) {\n",
     "        HS_UNROLL for (int i = 0; i < 8; i++) {\n",
     "            {\n",
@@ -5769,7 +5767,7 @@ static const char *const hs_generic_auto_u32_v4_opencl[] = {
     "    }\n",
     "}\n",
 };
-static const uint32_t hs_generic_auto_u32_v4_opencl_starts[] = {109, 460, 1062, 1964, 1999, 2048, 2125, 2162, 2212, 2390, 2399, 2411, 2444, 2482, 2648};
+static const uint32_t hs_generic_auto_u32_v4_opencl_starts[] = {109, 460, 1062, 1964, 1999, 2048, 2125, 2162, 2212, 2390, 2399, 2411, 2444, 2482, 2647};
 const hs_sort hs_generic_auto_u32_v4 = {
     "generic", "auto", "u32", "v4",
     HS_SORT, 1u, /* elements of an item */
@@ -5785,7 +5783,7 @@ const hs_sort hs_generic_auto_u32_v4 = {
     1073741823u, /* the greatest count */
     hs_generic_auto_u32_v4_scratch, 2u,
     {{HS_SCRATCH, 0u, 0u, 0u}, 0u, 0u}, /* device status */
-    hs_generic_auto_u32_v4_opencl, 2671u, /* OpenCL C */
+    hs_generic_auto_u32_v4_opencl, 2670u, /* OpenCL C */
     hs_generic_auto_u32_v4_spirv, /* SPIR-V: buffers by descriptor, */
     hs_generic_auto_u32_v4_spirv_address, /* and by address */
     11u, /* the version of Vulkan that it needs */
@@ -8696,7 +8694,6 @@ static const char *const hs_generic_auto_u64_opencl[] = {
     "            if (hs_local_id() == 0) totals[mask] -= hs_to_u32(1536 - valid);\n",
     "        }\n",
     "        hs_barrier();\n",
-    "\n",
     "    if (valid == 1536) {\n",
     "        HS_UNROLL for (int i = 0; i < 6; i++) {\n",
     "            {\n",
@@ -8742,7 +8739,7 @@ static const char *const hs_generic_auto_u64_opencl[] = {
     "    }\n",
     "}\n",
 };
-static const uint32_t hs_generic_auto_u64_opencl_starts[] = {96, 447, 1049, 1951, 1986, 2035, 2112, 2149, 2199, 2277, 2455, 2488, 2526, 2687};
+static const uint32_t hs_generic_auto_u64_opencl_starts[] = {96, 447, 1049, 1951, 1986, 2035, 2112, 2149, 2199, 2277, 2455, 2488, 2526, 2686};
 const hs_sort hs_generic_auto_u64 = {
     "generic", "auto", "u64", "none",
     HS_SORT, 1u, /* elements of an item */
@@ -8758,7 +8755,7 @@ const hs_sort hs_generic_auto_u64 = {
     1073741823u, /* the greatest count */
     hs_generic_auto_u64_scratch, 1u,
     {{HS_SCRATCH, 0u, 0u, 0u}, 0u, 0u}, /* device status */
-    hs_generic_auto_u64_opencl, 2707u, /* OpenCL C */
+    hs_generic_auto_u64_opencl, 2706u, /* OpenCL C */
     hs_generic_auto_u64_spirv, /* SPIR-V: buffers by descriptor, */
     hs_generic_auto_u64_spirv_address, /* and by address */
     11u, /* the version of Vulkan that it needs */
@@ -10839,7 +10836,6 @@ static const char *const hs_generic_auto_u64_v4_opencl[] = {
     "            if (hs_local_id() == 0) totals[mask] -= hs_to_u32(1536 - valid);\n",
     "        }\n",
     "        hs_barrier();\n",
-    "\n",
     "    if (valid == 1536) {\n",
     "        HS_UNROLL for (int i = 0; i < 6; i++) {\n",
     "            {\n",
@@ -10890,7 +10886,7 @@ static const char *const hs_generic_auto_u64_v4_opencl[] = {
     "    }\n",
     "}\n",
 };
-static const uint32_t hs_generic_auto_u64_v4_opencl_starts[] = {110, 571, 1277, 1312, 1361, 1398, 1448, 1596, 1605, 1617, 1650, 1688, 1854};
+static const uint32_t hs_generic_auto_u64_v4_opencl_starts[] = {110, 571, 1277, 1312, 1361, 1398, 1448, 1596, 1605, 1617, 1650, 1688, 1853};
 const hs_sort hs_generic_auto_u64_v4 = {
     "generic", "auto", "u64", "v4",
     HS_SORT, 1u, /* elements of an item */
@@ -10906,7 +10902,7 @@ const hs_sort hs_generic_auto_u64_v4 = {
     1073741823u, /* the greatest count */
     hs_generic_auto_u64_v4_scratch, 2u,
     {{HS_SCRATCH, 0u, 0u, 0u}, 0u, 0u}, /* device status */
-    hs_generic_auto_u64_v4_opencl, 1877u, /* OpenCL C */
+    hs_generic_auto_u64_v4_opencl, 1876u, /* OpenCL C */
     hs_generic_auto_u64_v4_spirv, /* SPIR-V: buffers by descriptor, */
     hs_generic_auto_u64_v4_spirv_address, /* and by address */
     11u, /* the version of Vulkan that it needs */

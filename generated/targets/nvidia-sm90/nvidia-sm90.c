@@ -2192,11 +2192,10 @@ static const char *const hs_nvidia_sm90_auto_u32_opencl[] = {
     "                        hs_match_bit(same, d, 5);\n",
     "                        hs_match_bit(same, d, 6);\n",
     "                        hs_match_bit(same, d, 7);\n",
-    "                        int before = hs_popcount_mask(same & hs_lanemask_lt());\n",
     "                        hs_u32 first = counts[mine + d];\n",
-    "                        int place = hs_to_int(first) + before;\n",
+    "                        int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;\n",
     "                        hs_subgroup_barrier();\n",
-    "                        if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // the lanes of a digit have read it\n",
+    "                        if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all lanes of the digit have read it\n",
     "                        hs_subgroup_barrier();\n",
     "                        tile[place] = k[i];\n",
     "                    }\n",
@@ -2438,11 +2437,10 @@ static const char *const hs_nvidia_sm90_auto_u32_opencl[] = {
     "                    hs_match_bit(same, d, 5);\n",
     "                    hs_match_bit(same, d, 6);\n",
     "                    hs_match_bit(same, d, 7);\n",
-    "                    int before = hs_popcount_mask(same & hs_lanemask_lt());\n",
     "                    hs_u32 first = counts[mine + d];\n",
-    "                    int place = hs_to_int(first) + before;\n",
+    "                    int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;\n",
     "                    hs_subgroup_barrier();\n",
-    "                    if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // the lanes of a digit have read it\n",
+    "                    if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all lanes of the digit have read it\n",
     "                    hs_subgroup_barrier();\n",
     "                    tile[place] = k[i];\n",
     "                }\n",
@@ -3111,11 +3109,10 @@ static const char *const hs_nvidia_sm90_auto_u32_opencl[] = {
     "                        hs_match_bit(same, d, 5);\n",
     "                        hs_match_bit(same, d, 6);\n",
     "                        hs_match_bit(same, d, 7);\n",
-    "                        int before = hs_popcount_mask(same & hs_lanemask_lt());\n",
     "                        hs_u32 first = counts[mine + d];\n",
-    "                        int place = hs_to_int(first) + before;\n",
+    "                        int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;\n",
     "                        hs_subgroup_barrier();\n",
-    "                        if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // the lanes of a digit have read it\n",
+    "                        if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all lanes of the digit have read it\n",
     "                        hs_subgroup_barrier();\n",
     "                        tile[place] = k[i];\n",
     "                    }\n",
@@ -3316,18 +3313,16 @@ static const char *const hs_nvidia_sm90_auto_u32_opencl[] = {
     "                    hs_match_bit(same, d, 5);\n",
     "                    hs_match_bit(same, d, 6);\n",
     "                    hs_match_bit(same, d, 7);\n",
-    "                    int before = hs_popcount_mask(same & hs_lanemask_lt());\n",
     "                    hs_u32 first = counts[mine + d];\n",
-    "                    int place = hs_to_int(first) + before;\n",
+    "                    int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;\n",
     "                    hs_subgroup_barrier();\n",
-    "                    if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // the lanes of a digit have read it\n",
+    "                    if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all lanes of the digit have read it\n",
     "                    hs_subgroup_barrier();\n",
     "                    tile[place] = k[i];\n",
     "                }\n",
     "            }\n",
     "        }\n",
     "        hs_barrier();\n",
-    "\n",
     "    if (valid == 8704) {\n",
     "        HS_UNROLL for (int i = 0; i < 34; i++) {\n",
     "            {\n",
@@ -3374,7 +3369,7 @@ static const char *const hs_nvidia_sm90_auto_u32_opencl[] = {
     "    }\n",
     "}\n",
 };
-static const uint32_t hs_nvidia_sm90_auto_u32_opencl_starts[] = {123, 307, 643, 685, 743, 833, 888, 939, 980, 1034, 1156, 1167, 1203, 1269, 1357, 1396, 1436, 1528, 1676, 1789, 1798, 1840, 1909, 2073, 2084, 2120, 2186, 2274, 2315, 2355, 2449, 2598, 2708, 2742, 2781, 2930};
+static const uint32_t hs_nvidia_sm90_auto_u32_opencl_starts[] = {123, 307, 643, 685, 743, 833, 888, 939, 980, 1034, 1156, 1167, 1203, 1269, 1357, 1396, 1436, 1528, 1676, 1788, 1797, 1839, 1908, 2071, 2082, 2118, 2184, 2272, 2313, 2353, 2447, 2596, 2705, 2739, 2778, 2925};
 const hs_sort hs_nvidia_sm90_auto_u32 = {
     "nvidia-sm90", "auto", "u32", "none",
     HS_SORT, 1u, /* elements of an item */
@@ -3390,7 +3385,7 @@ const hs_sort hs_nvidia_sm90_auto_u32 = {
     1099511627776u, /* the greatest count */
     hs_nvidia_sm90_auto_u32_scratch, 5u,
     {{HS_SCRATCH, 0u, 0u, 0u}, 0u, 0u}, /* device status */
-    hs_nvidia_sm90_auto_u32_opencl, 2951u, /* OpenCL C */
+    hs_nvidia_sm90_auto_u32_opencl, 2946u, /* OpenCL C */
     0, /* SPIR-V: buffers by descriptor, */
     0, /* and by address */
     11u, /* the version of Vulkan that it needs */
@@ -5325,11 +5320,10 @@ static const char *const hs_nvidia_sm90_auto_u32_v4_opencl[] = {
     "                    hs_match_bit(same, d, 5);\n",
     "                    hs_match_bit(same, d, 6);\n",
     "                    hs_match_bit(same, d, 7);\n",
-    "                    int before = hs_popcount_mask(same & hs_lanemask_lt());\n",
     "                    hs_u32 first = counts[mine + d];\n",
-    "                    int place = hs_to_int(first) + before;\n",
+    "                    int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;\n",
     "                    hs_subgroup_barrier();\n",
-    "                    if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // the lanes of a digit have read it\n",
+    "                    if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all lanes of the digit have read it\n",
     "                    hs_subgroup_barrier();\n",
     "                    { int spot = place; tile[spot] = k[i]; order[spot] = v[i]; }\n",
     "                }\n",
@@ -5574,18 +5568,16 @@ static const char *const hs_nvidia_sm90_auto_u32_v4_opencl[] = {
     "                    hs_match_bit(same, d, 5);\n",
     "                    hs_match_bit(same, d, 6);\n",
     "                    hs_match_bit(same, d, 7);\n",
-    "                    int before = hs_popcount_mask(same & hs_lanemask_lt());\n",
     "                    hs_u32 first = counts[mine + d];\n",
-    "                    int place = hs_to_int(first) + before;\n",
+    "                    int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;\n",
     "                    hs_subgroup_barrier();\n",
-    "                    if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // the lanes of a digit have read it\n",
+    "                    if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all lanes of the digit have read it\n",
     "                    hs_subgroup_barrier();\n",
     "                    { int spot = place; tile[spot] = k[i]; order[spot] = v[i]; }\n",
     "                }\n",
     "            }\n",
     "        }\n",
     "        hs_barrier();\n",
-    "\n",
     "    if (valid == 4352) {\n",
     "        HS_UNROLL for (int i = 0; i < 17; i++) {\n",
     "            {\n",
@@ -5636,7 +5628,7 @@ static const char *const hs_nvidia_sm90_auto_u32_v4_opencl[] = {
     "    }\n",
     "}\n",
 };
-static const uint32_t hs_nvidia_sm90_auto_u32_v4_opencl_starts[] = {136, 264, 548, 1039, 1097, 1187, 1242, 1283, 1428, 1437, 1449, 1458, 1499, 1566, 1739, 1772, 1810, 1967};
+static const uint32_t hs_nvidia_sm90_auto_u32_v4_opencl_starts[] = {136, 264, 548, 1039, 1097, 1187, 1242, 1283, 1428, 1437, 1449, 1458, 1499, 1566, 1738, 1771, 1809, 1964};
 const hs_sort hs_nvidia_sm90_auto_u32_v4 = {
     "nvidia-sm90", "auto", "u32", "v4",
     HS_SORT, 1u, /* elements of an item */
@@ -5652,7 +5644,7 @@ const hs_sort hs_nvidia_sm90_auto_u32_v4 = {
     1099511627776u, /* the greatest count */
     hs_nvidia_sm90_auto_u32_v4_scratch, 4u,
     {{HS_SCRATCH, 0u, 0u, 0u}, 0u, 0u}, /* device status */
-    hs_nvidia_sm90_auto_u32_v4_opencl, 1990u, /* OpenCL C */
+    hs_nvidia_sm90_auto_u32_v4_opencl, 1987u, /* OpenCL C */
     0, /* SPIR-V: buffers by descriptor, */
     0, /* and by address */
     11u, /* the version of Vulkan that it needs */
@@ -8488,11 +8480,10 @@ static const char *const hs_nvidia_sm90_auto_u64_opencl[] = {
     "                        hs_match_bit(same, d, 5);\n",
     "                        hs_match_bit(same, d, 6);\n",
     "                        hs_match_bit(same, d, 7);\n",
-    "                        int before = hs_popcount_mask(same & hs_lanemask_lt());\n",
     "                        hs_u32 first = counts[mine + d];\n",
-    "                        int place = hs_to_int(first) + before;\n",
+    "                        int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;\n",
     "                        hs_subgroup_barrier();\n",
-    "                        if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // the lanes of a digit have read it\n",
+    "                        if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all lanes of the digit have read it\n",
     "                        hs_subgroup_barrier();\n",
     "                        tile[place] = k[i];\n",
     "                    }\n",
@@ -8742,11 +8733,10 @@ static const char *const hs_nvidia_sm90_auto_u64_opencl[] = {
     "                    hs_match_bit(same, d, 5);\n",
     "                    hs_match_bit(same, d, 6);\n",
     "                    hs_match_bit(same, d, 7);\n",
-    "                    int before = hs_popcount_mask(same & hs_lanemask_lt());\n",
     "                    hs_u32 first = counts[mine + d];\n",
-    "                    int place = hs_to_int(first) + before;\n",
+    "                    int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;\n",
     "                    hs_subgroup_barrier();\n",
-    "                    if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // the lanes of a digit have read it\n",
+    "                    if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all lanes of the digit have read it\n",
     "                    hs_subgroup_barrier();\n",
     "                    tile[place] = k[i];\n",
     "                }\n",
@@ -9477,11 +9467,10 @@ static const char *const hs_nvidia_sm90_auto_u64_opencl[] = {
     "                        hs_match_bit(same, d, 5);\n",
     "                        hs_match_bit(same, d, 6);\n",
     "                        hs_match_bit(same, d, 7);\n",
-    "                        int before = hs_popcount_mask(same & hs_lanemask_lt());\n",
     "                        hs_u32 first = counts[mine + d];\n",
-    "                        int place = hs_to_int(first) + before;\n",
+    "                        int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;\n",
     "                        hs_subgroup_barrier();\n",
-    "                        if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // the lanes of a digit have read it\n",
+    "                        if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all lanes of the digit have read it\n",
     "                        hs_subgroup_barrier();\n",
     "                        tile[place] = k[i];\n",
     "                    }\n",
@@ -9682,18 +9671,16 @@ static const char *const hs_nvidia_sm90_auto_u64_opencl[] = {
     "                    hs_match_bit(same, d, 5);\n",
     "                    hs_match_bit(same, d, 6);\n",
     "                    hs_match_bit(same, d, 7);\n",
-    "                    int before = hs_popcount_mask(same & hs_lanemask_lt());\n",
     "                    hs_u32 first = counts[mine + d];\n",
-    "                    int place = hs_to_int(first) + before;\n",
+    "                    int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;\n",
     "                    hs_subgroup_barrier();\n",
-    "                    if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // the lanes of a digit have read it\n",
+    "                    if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all lanes of the digit have read it\n",
     "                    hs_subgroup_barrier();\n",
     "                    tile[place] = k[i];\n",
     "                }\n",
     "            }\n",
     "        }\n",
     "        hs_barrier();\n",
-    "\n",
     "    if (valid == 4096) {\n",
     "        HS_UNROLL for (int i = 0; i < 16; i++) {\n",
     "            {\n",
@@ -9740,7 +9727,7 @@ static const char *const hs_nvidia_sm90_auto_u64_opencl[] = {
     "    }\n",
     "}\n",
 };
-static const uint32_t hs_nvidia_sm90_auto_u64_opencl_starts[] = {123, 251, 535, 1026, 1084, 1174, 1229, 1270, 1324, 1406, 1445, 1590, 1601, 1637, 1703, 1791, 1830, 1870, 1962, 2172, 2285, 2294, 2344, 2413, 2577, 2588, 2624, 2690, 2778, 2819, 2859, 2953, 3164, 3274, 3308, 3347, 3496};
+static const uint32_t hs_nvidia_sm90_auto_u64_opencl_starts[] = {123, 251, 535, 1026, 1084, 1174, 1229, 1270, 1324, 1406, 1445, 1590, 1601, 1637, 1703, 1791, 1830, 1870, 1962, 2172, 2284, 2293, 2343, 2412, 2575, 2586, 2622, 2688, 2776, 2817, 2857, 2951, 3162, 3271, 3305, 3344, 3491};
 const hs_sort hs_nvidia_sm90_auto_u64 = {
     "nvidia-sm90", "auto", "u64", "none",
     HS_SORT, 1u, /* elements of an item */
@@ -9756,7 +9743,7 @@ const hs_sort hs_nvidia_sm90_auto_u64 = {
     1099511627776u, /* the greatest count */
     hs_nvidia_sm90_auto_u64_scratch, 5u,
     {{HS_SCRATCH, 0u, 0u, 0u}, 0u, 0u}, /* device status */
-    hs_nvidia_sm90_auto_u64_opencl, 3517u, /* OpenCL C */
+    hs_nvidia_sm90_auto_u64_opencl, 3512u, /* OpenCL C */
     0, /* SPIR-V: buffers by descriptor, */
     0, /* and by address */
     11u, /* the version of Vulkan that it needs */
@@ -11558,11 +11545,10 @@ static const char *const hs_nvidia_sm90_auto_u64_v4_opencl[] = {
     "                    hs_match_bit(same, d, 5);\n",
     "                    hs_match_bit(same, d, 6);\n",
     "                    hs_match_bit(same, d, 7);\n",
-    "                    int before = hs_popcount_mask(same & hs_lanemask_lt());\n",
     "                    hs_u32 first = counts[mine + d];\n",
-    "                    int place = hs_to_int(first) + before;\n",
+    "                    int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;\n",
     "                    hs_subgroup_barrier();\n",
-    "                    if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // the lanes of a digit have read it\n",
+    "                    if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all lanes of the digit have read it\n",
     "                    hs_subgroup_barrier();\n",
     "                    { int spot = place; tile[spot] = k[i]; order[spot] = v[i]; }\n",
     "                }\n",
@@ -11807,18 +11793,16 @@ static const char *const hs_nvidia_sm90_auto_u64_v4_opencl[] = {
     "                    hs_match_bit(same, d, 5);\n",
     "                    hs_match_bit(same, d, 6);\n",
     "                    hs_match_bit(same, d, 7);\n",
-    "                    int before = hs_popcount_mask(same & hs_lanemask_lt());\n",
     "                    hs_u32 first = counts[mine + d];\n",
-    "                    int place = hs_to_int(first) + before;\n",
+    "                    int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;\n",
     "                    hs_subgroup_barrier();\n",
-    "                    if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // the lanes of a digit have read it\n",
+    "                    if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all lanes of the digit have read it\n",
     "                    hs_subgroup_barrier();\n",
     "                    { int spot = place; tile[spot] = k[i]; order[spot] = v[i]; }\n",
     "                }\n",
     "            }\n",
     "        }\n",
     "        hs_barrier();\n",
-    "\n",
     "    if (valid == 2816) {\n",
     "        HS_UNROLL for (int i = 0; i < 11; i++) {\n",
     "            {\n",
@@ -11869,7 +11853,7 @@ static const char *const hs_nvidia_sm90_auto_u64_v4_opencl[] = {
     "    }\n",
     "}\n",
 };
-static const uint32_t hs_nvidia_sm90_auto_u64_v4_opencl_starts[] = {137, 225, 439, 819, 877, 967, 1008, 1062, 1162, 1171, 1183, 1192, 1241, 1308, 1481, 1514, 1552, 1709};
+static const uint32_t hs_nvidia_sm90_auto_u64_v4_opencl_starts[] = {137, 225, 439, 819, 877, 967, 1008, 1062, 1162, 1171, 1183, 1192, 1241, 1308, 1480, 1513, 1551, 1706};
 const hs_sort hs_nvidia_sm90_auto_u64_v4 = {
     "nvidia-sm90", "auto", "u64", "v4",
     HS_SORT, 1u, /* elements of an item */
@@ -11885,7 +11869,7 @@ const hs_sort hs_nvidia_sm90_auto_u64_v4 = {
     1099511627776u, /* the greatest count */
     hs_nvidia_sm90_auto_u64_v4_scratch, 4u,
     {{HS_SCRATCH, 0u, 0u, 0u}, 0u, 0u}, /* device status */
-    hs_nvidia_sm90_auto_u64_v4_opencl, 1732u, /* OpenCL C */
+    hs_nvidia_sm90_auto_u64_v4_opencl, 1729u, /* OpenCL C */
     0, /* SPIR-V: buffers by descriptor, */
     0, /* and by address */
     11u, /* the version of Vulkan that it needs */

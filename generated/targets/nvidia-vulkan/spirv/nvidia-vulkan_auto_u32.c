@@ -201,103 +201,6 @@ static const char *const hs_nvidia_vulkan_auto_u32_flip_3[] = {
 "n48n4Gy58y5O$n-P$]",
 0};
 
-/* flip_4 */
-static const char *const hs_nvidia_vulkan_auto_u32_flip_4[] = {
-"qtn~u{%onv5upwz(}v###%4%#y%#+$).%ynosonlw~qnx|q${~x|{rO#%&1#%&,2-+owvxty{$#u#s$s+}+')3+Fu;%%((m#9#k#(#%#3(#%#+)&l9'*"
-"'lu#9X*3#&)o*&*m&#F)%#)%#*-#$*y&,l(u2&#:)o''*)]**#$#*m_OV+%6',&E)'-'8/e%.'D11/-)#$/':75'0(B97//.-'-1'`;=52'O/@'.)#,2"
-"#+o;2#-t:2#+02#+mn8/]#%.T2e1ZZ22)7nn8.)#^2#+%1#3#3%7o&2(s%s;1)m&#1#-#2#F|72#+d2)3D4'@y-/w-.o)/y,4u$)#.u$#u$5&Aw356&B"
-"y3w3.---1o/m'9.'(x2.7)#.),#2#s0E2#Je2#%[2(m$%2#}#$2#B)2#=$2#)'2#y%32#-*2#Z'2#=%2#)&2#B(2#=%2)q3s:7)Pq#}s#{s#m$m$8(Z'"
-"+#)9%{,-1~$~$,1u$u$#:&z,mt##;&~,w#ot#9ws#<(fBD=@='b/FD>(n*/JFH@(|)/TFR>#/1#A(})/_ZVA#++.B(q&/m#VR<ZZZZ=)ZZ<#)#+=#))<"
-"#)3*=#))C(s&5y$q$w$D(o&5{$}#y$E'}%/}${$@#cm#=C(/fEC#%w#TD(5@G<Y=j>=(==F(z(o&q&{%m&:vl#G'},q&s&u&9zlH%|,mt#9%B#o#q#kI"
-"(|(o&u'o's%:;#G9;F99Hpk9/H#9,J*x,/wt#o'y's%s(A#s&*FB#Zm#b>#u'_o(C#m$o$m$K(u(o&o+wt#s%=)u$u$E#y%y%=#--E#--C#FFFD#y%m$"
-"y(Hm$9m$J#%w$%{(w#I#m%wlhL'y,m-},%Gm%q$y#9%C#Jwg~(D#JHJD#'JW<2m(u,yq#M&c}.{.D#)oev(H#9%HR9NJ#%#q$TRI#R%#LRR#GRRR9%D#"
-"7%*B#u%x#q)B#'q*'C#T%#B#+'y#D#9vbm)<#T#tcMTTD#)wbv(H#9%:s)#G|#Ro(9PHZ9)J#-#m$m#ZI#Z-#LZZ#G}&+n%9%N)fm4o4=y,w#=#q'q'E"
-"#q'q'D#Vt_c<#_#od=(//D#+'u.N77u2#u0=)++<y41u$#Mm#kD#1{_|1H#9%Hg9cJ#%#-VgI#g%#Lgg#Gggg9%D#7%*N6Dt2#t0=#DDE#XXD#-p]k<x"
-"4Lt$t]=(11D#-'u1N77u2#u3=)))<y4-u$#MVXD#-m]|4H#9%Hj9PH{%9'J#,#o%TXI#X,#LXX#GXXX9%N6Bt2#t3=#BBE#VVD#BtYc<x4Jt$m]=(//D"
-"#+'o4N75u2#o6=)))<y4-u$#MTTD#-yXv7H#9%HR9NJ#%#+o#VI#R%#LRV#GRRR9%D#7%*<x4Bt$vV=(FFI#3pVmr#:q*#G3B]9BN6Tt2#n6=)11E#gg"
-"D#@rUk=(10D#-'}7N77u2#}9=))FHF9@H#9<J)%m1o#*Z<y4Pu$#Mo#qXH>9>D#3oUr;H(9$Hr(9v(Hu,9u,J(+~0n*T3I#_{V~q#Lo#k#G_P59%D#7-"
-"*<#B#o#=#LLO)q25qBoB}AmBMB|QD#7#+H#9%HL9HJ#%#y,gLI#L%#LLL#GLLL9%<#H#qS=#HHD#@%*<#+#vP=#++P*/5uD%q#}CsD=#/*=#++P#7#)7"
-"7MPaM*6D#J#+H#9%Hg9cJ#%#LigI#i%wDLgg#Gigg9%<#a#yP=#LaD#B%oD<#+#|L=#++P#T#(TT=#/*=#++P#7#)77Mq#}#M*6D#J#nDH#9%<#L#p9="
-"#7L<#'#n+=#''P#;#(@;=#)&=#''P#-#)--MXZM&,<#;#==#1;<#)#mI=#))P#7#(57=#)(=#')P#-#)/-MFLM(,<#;#|#=#1;<#)#w%=#))P#7#(57="
-"#)(=#')P#-#)/-MHLM(,<#=#==#3=<#)#)=#))P#9#(79=#)(=#')P#-#)/-MJNM(,Hu)9q)J#%#gm*u)I#s)%#Lu)u)#Gs)u)u)9%C#{>7A<#P#P=#F"
-"PD#u'|B#<#-#-=#--P#P#(JP=#3,=#--P#=#)==Mau#M,<D#RmC#H#9%Hs#9o#J#%#u)q#s#I#s#%#Ls#s##Gs#s#s#9%B#oDsD}c<#k#k=#PkB#--#<"
-"#-#-=#--P#Z#(ZZ=#1,=#+-P#9#);9Mm$y$M,8D#q#%#H#9%<#P#0=#9P<#)#e=#))P#@#(B@=#)(=#')P#-#)/-MaaM(,<#=#==#3=<#)#)=#))P#9#"
-"(79=#)(=#')P#-#)/-MJNM(,<#;#z#=#1;<#)#u%=#))P#7#(57=#)(=#')P#-#)/-MHLM(,<#=#==#3=<#'#~[=#''P#7#(77=#)&=#''P#-#)--MHL"
-"M&,Hm*9{)J#%#s#u*m*I#m*%#Lm*m*#Gm*m*m*9%C#s.'#B#u),z2<#R#{_=#HRB#-m$#<#-#-=#--P#R#(LR=#5,=#--P#@#)@@May#M,>D#u*%#H#9"
-"%Hy#9u#J#%#m*Hy#I#y#%vDLy#y##Gy#y#y#9%D#7%*<#o##k=#Ro#O#oD#sD#My#o#D#3#+H#9%:yH#GtYFs&9DHN9)J#+#u%XNI#N+#LNN#G{[+~#9"
-"%N6uHt2#|9=#FFE#wIwID#D~+c<x4Rt$}.=(//D#+'sc<y4+u$#=)++N7;u2#seM_XD#/q,zfH#9%HR9NJ#%#-VRI#R%#LRR#GRRR9%N69t2#re=#==E"
-"#RRD#=|)cD#'m*j<x4Lt$t)=(11D#)z)}i<y4-u$#=)--N7@u2#mhMVVD#1{)tiH#9%HU9PHy$9'J#*#m$TXI#X*#LXX#GXXX9%N6;t2#~g=#@@E#XXD"
-"#@n'c<x4Lt$o)=(//D#+'{h<y4+u$#=)++N7;u2#{jMTTD#/u&plH#9%HR9NJ#%#+gVI#R%#LRV#GRRR9%D#7%*<x4Bt$p$=(BBI#/n$mr#:{(#G/;;9"
-";N6Jt2#zj=)//E#ccD#9r#k=(1.D#-'sl<y4Hu$#=)-HN7@u2#sn#MggH@9%H898D#1o#zo#H(9$Hp'9t'Hm+9m+Q$n-R$]",
-0};
-
-/* flip_5 */
-static const char *const hs_nvidia_vulkan_auto_u32_flip_5[] = {
-"qtn~u{%onv5upwz(}t$##%4%#y%#+$).%ynosonlw~qnx|q${~x|{rO#%&1#%&,2-+owvxty{$#u#s$s+}+')3+Fu;%%((m#9#k#(#%#3(#%#+)&l9'*"
-"'lu#9X*3#&)o*&*m&#F)%#)%#*-#$*{&,l(w2&#:)q''*)]**#$#*ym#OV+%6',&E)'-'8/e%.'D11/-)#$/':75'0(B97//.-'-1'`;=52'O/@'.)#,"
-"2#+o;2#-t:2#+02#+mn8/]#%.T2e1ZZ22)7nn8.)#^2#+%1#3#3%7o&2(s%s;1)m&#1#-#2#F|72#+d2#1D2)'D4'@{-/y-.q)/{,4u$)#.u$#u$5&Ay"
-"356&B{3y3.---1q/o'9.'(z2.7)#.),#2#s0f2#Je2#%[2(w(%2#s0Z2#-22#s$+2#q&'2#o%%2)q0o87)Pq#yp$wp$m$m$8(Z'+#)9%{,-1~$~$,1u$"
-"u$#:&z,{p$#;&~,w#}p$9sp$<(fBD=@='b/FD>(n*/JFH@(|)/TFR>#/1#A(})/_ZVA#++.B(q&/m#VR<ZZZZ=)ZZ<#)#+=#))<#)3*=#))C(s&5y$q$"
-"w$D(o&5{$}#y$E'}%/}${$@#cm#=C(/fEC#%w#TD(5@G<Y=j>=(==F(z(o&q&{%m&:r{##G'},q&s&u&9v{#H%|,{p$9%B#o#q#kI(|(o&u'o's%:;#G"
-"9;F99H~y#9/H#9,J*x,/sq$o'y's%s(A#s&*FB#Zm#b>#u'_o(C#m$o$m$K(u(o&o+sq$s%=)u$u$E#y%y%=#--E#--C#FFFD#y%m$y(Hm$9m$J#%w$%"
-"}(w#I#o%s{#o'L'y,m-},%Go%q$y#9%C#Lsv#~(D#LHLD#'LY<2o(w,un$M&cm/}.D#){s#v(H#9%HT9PJ#%#q$TTI#R%#LTT#GRTT9%D#7%u*B#w%x#"
-"q)B#'s*'C#T%#B#+'{#D#9pq#E<#T#nr#MTTD#)qq#v(H#9%:u)#G~#Ro(9PHZ9)J#-#o$m#ZI#Z-#LZZ#Gm'+n%9%N)fo4q4=y,w#=#s's'E#s's'D#"
-"Vnn#c<#_#{r#=(//D#+'w.N77w2#w0=)++<{41u$#Mm#kD#1un#~1H#9%Hg9cJ#%#-VgI#g%#Lgg#Gggg9%D#7%u*N6Dv2#v0=#DDE#XXD#-|k~&<z4L"
-"t$nl=(11D#-'w1N77w2#w3=)))<{4-u$#MVXD#-yk~4H#9%Hj9PH{%9'J#,#o%TXI#X,#LXX#GXXX9%N6Bv2#v3=#BBE#VVD#Bnic<z4Jt$yk=(//D#+"
-"'q4N75w2#q6=)))<{4-u$#MTTD#-shx7H#9%HR9NJ#%#+o#VI#R%#LRV#GRRR9%D#7%u*<z4Bt$pf=(FFI#3|e}t#:q*#G3B]9BN6Tv2#p6=)11E#ggD"
-"#@~d~&=(10D#-'m8N77w2#m:=))FHF9@H#9<J)%o1o#*Z<{4Pu$#Mo#}gH>9>D#3{dt;H(9$Hr(9v(Hu,9u,J(+n1n*T3I#_uf|t#Lo#k#G_P59%D#7-"
-"u*<#B#o#=#LLO)q25sBqBmBoBMBvaD#7#t*H#9%HL9HJ#%#y,gLI#L%#LLL#GLLL9%<#H#}b=#HHD#@%u*<#+#p`=#++P*/5wD%q#mDuD=#/*=#++P#7"
-"#)77MPaM*6D#J#t*H#9%Hg9cJ#%#LggI#g%|*Lgg#Gggg9%<#_#s`=#J_D#@%*<#+#x[=#++P#R#(RR=#/*=#++P#7#)77Mo#{#M*6D#J#+H#9%Hg9cJ"
-"#%#g}%kI#g%4Lgk#Gggg9%H391J#J#e&/I#5JqJL3/#G5339%C#m97.D#PrW{q$<#w##w#=#cw#D#1'~Y<#1#1=#11P#q##(kq#=#;0=#11P#J#)JJM{"
-"$u&M0ID#csYzHH#9%H,90D#'I#H(9$H}%9y%J#G#%m&q%I#}$G#Lm%q%#G}$m%m%9%H391J#D#{%&/I#3DpJL3/#G3339%C#{%%qID#NxPwq$<#m%#m%"
-"=#km%D#1'~r$<#1#1=#11P#y##(y#y#=#;0=#11P#J#)JJMw&}'M0ID#csR=H#9%H,90D#'C#H(9$H{%9w%J#A#%w#}$I#}$A5L}$}$#G}$}$}$9%C#}"
-"$%pJ<#}##}#=#V}#D#D|J#<#-#-=#--P#a#(ea=#3,=#--P#=#)==Mq%}%M,<D#RmK#H#9%Hs#9o#J#%#{%q#s#I#s#%#Ls#s##Gs#s#s#9%B#mKqK{r"
-"#<#k#k=#PkB#--#<#-#-=#--P#Z#(ZZ=#1,=#+-P#9#);9Mm$y$M,8D#q#%#H#9%Hq#9m#J#%#s#q&u#I#q#%4Lq#u##Gq#q#q#9%H391J#9#o#&/I#3"
-"9qJL3/#G3339%C#u('5B#w#,xAB#'s$mC<#{##{#=#e{#B#/-~BB#')mC<#3#3=#33P#u##(m#u#=#=2=#13P#L#)NLMq%}&M2KD#m&;#H#9%H,90D#'"
-"8#H(9$Hq&9m&J#6#%u&w%I#s%6#Ls%w%#Gs%s%s%9%H391J#3#o&&/I#33pJL3/#G3339%C#q&%qIB#o%p%z:B#'w+w:<#s%#s%=#o#s%B#/-v:B#')w"
-":<#3#3=#33P#m$#(}#m$=#=2=#13P#L#)NLMo'u(M2KD#m&5#H#9%H,90D#'2#H(9$Hq&9m&J#0#%m$s%I#s%05Ls%s%#Gs%s%s%9%C#s%%pJB#q$t,p"
-"4<#q$#q$=#Zq$B#/q2#<#/#/=#//P#g#(ig=#5.=#-/P#@#)B@M{%u&M.>D#{#%#H#9%H{#9w#J#%#q&H{#I#{#%}*L{#{##G{#{#{#9%D#7%u*<#o##"
-"k=#Ro#O#{R#mS#M{#o#D#3#t*H#9%:sW#GpiFs&9DHN9)J#+#w%XNI#N+#LNN#Gwk+~#9%N6oWv2#~9=#FFE#qXqXD#Dt,c<z4Rt$s/=(//D#+'or#<{"
-"4+u$#=)++N7;w2#ot#M_XD#/y,vu#H#9%HR9NJ#%#-VRI#R%#LRR#GRRR9%N69v2#nt#=#==E#RRD#=r*cD#'u*m'<z4Lt$|)=(11D#)p*{l<{4-u$#="
-")--N7@w2#{v#MVVD#1q*px#H#9%HU9PHy$9'J#*#m$TXI#X*#LXX#GXXX9%N6;v2#zv#=#@@E#XXD#@v'c<z4Lt$w)=(//D#+'ww#<{4+u$#=)++N7;w"
-"2#wy#MTTD#/}&~z#H#9%HR9NJ#%#+gVI#R%#LRV#GRRR9%D#7%u*<z4Bt$x$=(BBI#/v$}t#:{(#G/;;9;N6Jv2#vy#=)//E#ccD#9z#~&=(1.D#-'o{"
-"#<{4Hu$#=)-HN7@w2#o}#MggH@9%H898D#1w#v~#H(9$Hp'9t'Hm+9m+Q$n-R$]",
-0};
-
-/* half_1 */
-static const char *const hs_nvidia_vulkan_auto_u32_half_1[] = {
-"qtn~u{%onv5upwz(wC##%4%#y%$).%ynosonlw~qnx|q${~x|{rO#%&1#%&,2-+owvxty{$#w#u$m-w-')3+Fu;%%((m#9#k#(#%#3(#%#+)&l9'*'lw"
-"#9X*3#&){+&*w'#F)%#)%#*-#$*Z,l(u/&#:)c'*)]**#$#*}.OV+%6',&E)'-'8/e%-)#$.':75'/(B97//0'D;591'`;=52'O/@'0)#,2#+o;2#-t:"
-"2#+02#+mn82#-xm8._#%0V2g1]]22)/*0)#`2#+%1#3#3%7q&2(s%s;1)w'#1#-#2#c|72#1d4&Aw055&By0w00m,9y/1m,a90'(x/05)#2)q&$2#{)w"
-";6)Ps#{AyAo$o$7(Z'+#)8%{,-9&z,}A#:&~,y#mB8uA;(fBD=@<'b/FD=(n*/JFH>(|)/TFR=#/1#@(})/_ZV@#++.A(o&/o#Jm#;]]]]<)]];#)#+<"
-"#));#)3*<#))B(s&5{$s$y$A)DXDC'}%/m%}$>#eo#@B(/hGB#%y#VA(5@I;[=lA<(==D(z(q&s&}%o&9r9#E'},s&u&w&8v9F%|,}A8%G(q&/q'o&w%"
-"H(|(q&w'q'u%9;#E9;F89F~78/F#8,I*x,/}Bq'{'u%u(@#u&*HG#Zm#d=#w'aq(B#m$o$m$>#y$w$:A#q$h.@#7}'m'G#;|&#=#;w$;A#/u(y(A#+-8"
-"A#)+p'J(~(q&{,w,}B<)m&m&C#q'q'<#--C#--B#cccA#@*{*A#3N0A#+#~)A#';m*9q'#Eq$q's*8o'K)fm1o1=y.y#<#eeC#eeA#FFx&A#)'u(K55u"
-"/#q-<#55A#=#/K#;##=<#;;Fq'8iH#y+{&u;9u##Eu&u#H8/K49t/#x.<#99C#eeA#Dan)A#)'u(K53u/#{0<#33Fu#8;F#88I)%u-y+u/s,H#N/#9N#"
-"ENNN8LK4=t/#z0<#==C#NNA#HJt(A#)'o)K53u/#o3<#33FN8;F#88I#%NN#NFz%8z%I#)t#z%q+8I#&:#$#L*/5m9%q#qCuCL#-#)##9a#Ez(ay#8m)"
-"K4Pt/#n3<#PPC#aaA#Z]n)A#)'u(K57u/#u6M&cu;m9A#9#/K#9##9M9-Fo)8TH#y%.#9_#Eu/_/8-K43t/#x7<#__C#__A#BZn)A#)'u(K57u/#y9MH"
-",F_8%H#F/#9F#EFFF8DK41t/#x9<#FFC#FFA#@Bt(A#)'o)K57u/#w;MF-FF8%Fn$8n$Fy%8y%N$n-O$]",
-0};
-
-/* half_2 */
-static const char *const hs_nvidia_vulkan_auto_u32_half_2[] = {
-"qtn~u{%onv5upwz(sX##%4%#y%$).%ynosonlw~qnx|q${~x|{rO#%&1#%&,2-+owvxty{$#w#u$m-w-')3+Fu;%%((m#9#k#(#%#3(#%#+)&l9'*'lw"
-"#9X*3#&){+&*w'#F)%#)%#*-#$*w#,l(m1&#:)m$'*)]**#$#*yAOV+%6',&E)'-'8/e%-)#$.':75'/(B97//0'D;591'`;=52'O/@'0)#,2#+o;2#-"
-"t:2#+02#+mn82#-zm8._#%0V2g1]]22)/(0)#`2#+%1#3#3%7q&2(s%s;1)w'#1#-#2#c|72#1d4&Ao255&Bq2o20w-9q11w-}#90'(p105)#2)q*$2#"
-"o9w;6)Ps#oUmUo$o$7(Z'+#)8%{,-9&z,qU#:&~,y#sU8{T;(fBD=@<'b/FD=(n*/JFH>(|)/TFR=#/1#@(})/_ZV@#++.A(o&/o#Jm#;]]]]<)]];#)"
-"#+<#));#)3*<#))B(s&5{$s$y$A)DXDC'}%/m%}$>#eo#@B(/hGB#%y#VA(5@I;[=lA<(==D(z(q&s&}%o&9xM#E'},s&u&w&8|MF%|,qU8%G(q&/q'o"
-"&w%H(|(q&w'q'u%9;#E9;F89FrL8/F#8,I*x,/yVq'{'u%u(@#u&*HG#Zm#d=#w'aq(B#m$o$m$>#y$w$:A#q$hI@#7}'m'G#;|&#=#;w$;A#/u(o*A#"
-"+-8B#Fr&p'A#)+HJ(~(q&{,w,yV<)m&m&C#q'q'<#--C#--B#@{)y*A#@*@A#3N0A#+#~)A#';m*B#Jp,x*A#-:XA#'JWA#-I0A#'X19{(#Eq${(s.8y"
-"(K)fw2y2=y.y#<#o$o$C#o$o$A#FFx&A#)'u(K55m1#{.<#55A#=#/K#;##=<#;;A#9#1K#9##9<#99A#9#1K#9##9<#99F{(8q%H#y/{&qP9}%#Eu*}"
-"%H8/K49~0#x2<#99C#m%m%A#D{$x*A#)'u(K53m1#{4<#33F}%8;F#88I)%u1y/u3s0H#N/#9N#ENNN8LK4=~0#z4<#==C#NNA#HJt(A#)'o)K53m1#o"
-"7<#33FN8;F#88I#%NN#NH#L1#9L#ELLL8JK4;~0#n7<#;;C#LLA#FHn)A#)'})K53m1#s9<#33FL8;F#88I#%LL#LH#L1#9L#ELLL8JK4;~0#r9<#;;C"
-"#LLA#FH|)A#)'y*K53m1#w;<#33FL8;F#88I#%LL#LFx,8x,I#7|'x,q;8I#(O#&#I#&9#%#I#*Q#&#L*/5uB%q#qWyWL#-#)##L#5#(/-L#-#)##L#5"
-"#(t4p3L#-#)##L#5#(--L#-#)##9m'#Ep1m'{*8w4K4o&~0#v;<#o&o&C#m'm'A#y&{&x*A#)'u(K57m1#wDM&cwIwEA#9#/K#9##9M9-A#9#1K#9##9"
-"M95A#9#1K#9##9M9-Fy48o$H#{,K#9y$#Em@y$/8-K43~0#pH<#y$y$C#y$y$A#Bu$x*A#)'u(K57m1#qJMHIFy$8%H#F/#9F#EFFF8DK41~0#pJ<#FF"
-"C#FFA#@Bt(A#)'o)K57m1#oLMF-FF8%H#F1#9F#EFFF8DK41~0#nL<#FFC#FFA#@Bn)A#)'})K57m1#mNMF5FF8%H#F1#9F#EFFF8DK41~0#~M<#FFC#"
-"FFA#@B|)A#)'y*K57m1#}OMF-FF8%Fr*8r*F}+8}+N$n-O$]",
-0};
-
 /* clean */
 static const char *const hs_nvidia_vulkan_auto_u32_clean[] = {
 "qtn~u{%onv5upwz(u{)##%4%#y%#+$).%ynosonlw~qnx|q${~x|{rO#%&1#%&,2-+owvxty{$#cs#w+m,')3+Fu;%%((m#9#k#(#%#3(#%#+)&l9'*'"
@@ -351,8 +254,248 @@ static const char *const hs_nvidia_vulkan_auto_u32_clean[] = {
 "=(/4B#BB#A#-'wt(A#'-ps(<s2Pa#=)1PM@By/#{|(Lo#o#GD9%G<9<A#/{&|(G(9$G^9bGv}%9v}%A#'v#w+G(9$Gus&9qs&R$n-S$]",
 0};
 
-/* msd_begin */
-static const char *const hs_nvidia_vulkan_auto_u32_msd_begin[] = {
+/* partition_count */
+static const char *const hs_nvidia_vulkan_auto_u32_partition_count[] = {
+"qtn~u{%onv5upwz(m>##%4%$).%ynosonlw~qnx|q${~x|{rO#%&1#%&+2-+owvxty{$#eu#{(')3+F}X%%((m#9#k#(#%#3(#%#3(#%#+)&l9'*'le9"
+"X*3#&*s$#-*9,U(}((#K)}(#*)]**#$%*y&Y)+'m#o2#T(m'###)m'#*)]**#$#*m)OV,%6'-&E)'.'8/e%.)#$/':75'0)B977//1'D;592'`;=53'O"
+"/@'1)#,3#+mz13#'%3#+tw.4%7V/L#%1D2T2JJ23)5|X1)#M3#+%2#3#3(J#3#Z$2)s$#3#@{o%5&Am*56&Bo*m*1u&9o)2u&@91'(n)15)#3#Nrw#3)"
+"B#7'@}-5{-1R2},2ii21)#|,3#1p;3#%o<3(;o~,3#9zv.3)'#7g#g1a)w05m'#6m'm'1---2q#q#31;,n13(iH3#)y83#u$uz&3)9|o%8)Pas<q<o#o"
+"#9(Z'+#):%{,-2,,,;&z,u<#<&~,gw<:m<=(fBD=@>'b/FD@(o&/JFHA(v&/NJLB(|(VXNTC)t(/]XNT=JJJJ>)JJ=#)#+>#))=#)3*>#))D(s&5{#s#"
+"y#@)VJVE'}%/m$}#F(z(Vs$m$];|6#G'},s$u$w$:n7H%|,u<:%@(9AAI(q&/s%o%q%A#q#q#3D(FLOD#+>u#@#={#eB#m$q$0;T#GRT]:RHp4:-H#:*"
+"J*x,/o=w&o'Fy'K(u(Vs(m$q(;;#G=;3:9>#q$q$E#m$m$HF:/J#%P;})@B#Zy5}'L'y,s)q)#G@11:%M)fu*w*=q%g>#DDE#DD@#u#y#w6K#Xq8#C)q"
+"(s(D5M55}(Zs'N&cw+s+@#1u1v:H#:%H,:0>#9CE#99B#Np0N;k#GN]]:iHu#:/J#%hkdkO(v(Vy-s=q(Lkk#G=11:%=w*})y)s(NXx'H#:%H,:0P'u+"
+"w.w.y.@#cn6s)HX:XJ#%m)%o-R@#3s6m#B#o#o#m0LNR#GTNN:%H9:7J#)~%ZO5B#5y,|*L95%G599:%M4}%|(#r'>#y%y(E#y%y%@#Vz)u,D#m,{8l@"
+"#)'r)M53}0#w/>#33=q$q$g{0Nq${/@#/})|,H#:%He:aJ#%#;LeB#c%#Lee#Gcee:%=#;#%>#BBQ({)5s5o5q5E#VVR(n*/y5u5w5=p$1fp'S*m,5}5"
+"{5o#go#@#L%#H#:%Ht#:x#@#'*lH(:$Ho&:}%J#(q48TNB#P(}*LNN$GPNN:%M4m#|0#v/>#NNE#JJ@#=|$s;M5-}0#o4>#--Q#VX#E#//R#TV#=#T#T"
+"S#TT###@#5m%|:H#:%P###;}+#G~)TT:RHc:/J#%p7y(v/cO#}+)#Lcc#Gs-11:%M4V|0Yn4>#VVE#TT@#NSs8D#q'z8u)@#)')@#')r.=#c#r+>#99M"
+"5=}(Zm8Nu'w'H#:%H,:0H]:]T$n-U$]",
+0};
+
+/* partition_scan */
+static const char *const hs_nvidia_vulkan_auto_u32_partition_scan[] = {
+"qtn~u{%onv5upwz(wE##%4%$).%ynosonlw~qnx|q${~x|{rO#%&1#%&+2-+owvxty{$#q#o$m%')3+F}X%%((m#9#k#(#%#3(#%#+)&l9'*'lq#9X*3"
+"#&*3#-*y',U(w,&#:)w,#*)]**#$#*}1OV+%6',&E)'-'8/e%-)#$.':75'/(B97//0'D;591'`;=52'O/@%0)#,2#+oz12#'%2#+tw.3%7V2#1tU2#'"
+"%.X#%0P2a1VV22)/d0)#Y2#+%1#3#2(5B1)3#2#-$2#/80s%/#2#q$*2#132)'#4'@s,5q,0T#s+5&Ay-56&B{-y-0=-=1u)m(90'(z,2(N}q(2#-rz&"
+"0@)#2)au;4q%#q%0Z2w11{#{#20-#v12#5xX2#%o<2(_mo%7)Pm#}Au2{#{#8(Z'+#)9%{,-1p%p%)1#o,#:&z,mB#;&~,s#oB9wA<(fBD=@='b/FD>("
+"o&/JFH@(v&/NJLA(|(VXNTB)t(/]XNT>#=9=@#===<VVVV=)VV<#)#+=#))<#)3*=#))C(s&5u$m$s$>)H@HD'}%/y$w$C(+/+=#11D#--E(n*/u%q%s"
+"%>(595F(|)/o&q%m&G(z(Vq'y${$:v8#H'},q's'u'9z8I%|,mB9%C#]=G>#X]SA#{%o&+:@#H=@H9=I~69-I#9*J*x,/yBu(}(]u)I999J)'n$%oB7J"
+"($y##|0#A#Ns8w>K'y,u*w*#HN=59%I795J#H_;E7A#7Hx4K77%H7779%>#w#{8mAA#7z5y4:w##H7Hu#9HL)fo.q.=q+s#=#q(q(D#q(q(>#Br2p4C#"
+"q&}%s+>#/'/>#'/x(L@@w,#q+=#@@IL9RI#9OJ)/y#]n,s#<s%m+u'u@M&cq0uEIE9E>#3u3~#I(9$Is$9o$J#&m1Ew-1J((x5#'#A#o#}5x4Ks$o$#H"
+"o#a39%<#;#%=#DD>)=+o0>('(n0I#9%In%9r%>#'Iu*I(9$<u(Dq%x=M]QN'u+u3u3w3Im)9{(J)C|&6eeJ($J#'#A#iEz%Kee$Hiee9%<#H#{;=#ii>"
+")a)u(>('$x/I#9%O(u(Vo6o&c:{'#H5FF9DL>y%v,#p+=#77D#q'q'>#5r*m1>#''p0>))q*s;L@7w,#{2Mq#t)IJ9%I@9@J#)R}*})kJ)1o9#J#A#e)"
+"u;Kgk#HRDD9%I593J(.|5Bp%5A#3%x4K55%H3559%>(T'-A#1r'y4:s##H1@]9@L>_v,#z2=#s#s#D#s#s#>#5r&|2C#s+o,#>#-%m,>#'-~4L@9w,#w"
+"7=#99ID9BI#9>J)7}/Rr8Z<t(o&}%+M}#o+I<9<>#1{%~#I(9$Im#9iJ#.m&<m<5J((|6#'#A#_u'x4Km#m##H_P39%>#9$mBA#-x#y4:g#H-9999L>P"
+"v,#v7=#PPD#gg>#3f~2C#gi#>#-%y/>#'-x8L@;w,#q;Ma.I=9%<#e#%=#@@>)1ew9I696>('(v>I(9$Ix#9|#>#'&u*I(9$Io(9}'P$n-Q$]",
+0};
+
+/* partition_deal */
+static const char *const hs_nvidia_vulkan_auto_u32_partition_deal[] = {
+"qtn~u{%onv5upwz({s'##%4%#y%#)$).%ynosonlw~qnx|q${~x|{rO#%&1#%&-2-+owvxty{$#eu#{(}@uA')3+F}X%%((m#9#k#(#%#3(#%#3(#%#3"
+"(#%#3(#%#+)&l9'*'le9X*3#&*s$#-*s#,U(m,,#l)m,#*)]**#$)*u1Oo#)q2&*-#%)%#)%#*q7,n#+'m#{Y#T(wK###)o7'*)]**#$#*mcY+(sc###"
+")sc#*)]**#$'*q)OR,%6'-&E)'.'8/e%.)#$/':75'0+B97777//1'D;592'`;=53'O/@+1)#,3#+{y13#'%3#+tw.4%7V/L#%1D2T2JJ23)5|X1)#M3"
+"#+%2#3#3(J#3#ZR3#'S3#''2)s$#3)1#5'@w)5u)1}%)w(2}%5)1'#v(3(1}%3#/s43)B#5]#]1X#y+2]]#6&Ao-57&Bq-o-1-3-2--33(5n;1)(p,3#"
+"-mz&13)#2,@23#=u;3)cty&3(=41o%,#3#1t:3)H#5y)#y)1V#s63(o&32~(}/(3#FD2#-#3)7sU5o)#o)1o)(o)2{=9)3#FvX3(o$]2z3{'#3)w$s{_"
+"3(;~wX3#eu;3#a|v%3#Dx33)'#5{5#{51{5){56wK#7wKwK1---2oLw-33#q%03(Hqn83)'#5u'#u'1}&2}&2}&}&23#o(zn%5m6#o(1m6#m62m6m6#/"
+"u~##%3(wAzy13#{#'6sc#7scsc1uC3uC2uCuC38)Pawq&sBo#o#9(Z'+#):%{,-2zr$zr$,2}@}@#;&z,or&#<&~,gqr&:yq&=(fBD=@>'b/FD@(o&/J"
+"FHA(v&/NJLB(|(VXNTC)t(/]XNT=JJJJ>)JJ=#)#+>#))=#)3*>#))D(s&5{#s#y#@)VJVE'}%/m$}#F(z(Vs$m$];v~%#G'},s$u$w$:z~%H%|,or&:"
+"%@(9AAI(q&/s%o%q%A#q#q#3D(FLOD#+>u#@#={#eB#m$q$0;T#GRT]:RH|{%:-H#:*J*x,/{r&w&o'Fy'>#q$q$E#m$m$K(u(Vo)m)u(;J#GLJB:H=o"
+"&u%s%{$L&cm*gHJ:%M(x(Vs*]q*;9#G99s&:7B#o#Pm);/#G//t$:/HP:/J#L:m#w&q#N(v(Vu,mu&u(O'y,m,}+#G=11:%P)fy-{-=w-g>#m$m$E#m$"
+"m$@#y&}&u'@#''n$P33m,n${*>#33=#}#]-L}#o+@#9&w%D#{(#q$@#)B)@#')|%P#B##D>#BB=#BJ#LBBH#:%H,:0H.:u$B#m%##;m%#Gw#q$q$:+Hq"
+"&:/J#I#m%#m%N#m%I#Om%m%#G=11:%=#L##LLz,=#%I#L%#H#:%H,:0Q'u+u)u)m3HL:LJ#%i%q6FB#]m{%p(OBF#GBBB:%R(n*/w4ms&u4S(|)/s5ms"
+"&q5HH:FJ))r%N{w$HJ#$##*#J($y1#tx$#B#J%+OHH#GJHH:%H5:3J#+|+Hh5B#3+o2O55%G355:%D#o'wn&K@#}&ot%m.B#9t~$n2;u&#G9Hg:HP2u'"
+"~+o$v,>#u'u'E#m*m*@#5n}$t'D#Bt~$L@#/%o)@#'/n$P3;m,n$s6>#;;HL:DH#:AJ)9{0Zn7e={)y&y)w{%Ly&oq&HE:E@#1{|$r.H(:$Hw#:s#J#("
+"o|$Es:5J#*$#C#J((z{%#H#B#aw~$o2Ow#w##GaR3:%=#;#%>#DD@)=+{5D#Xw~$K@(+2-B#9~y$p0;w##G9HP:H>#@#HL:-H#:*J)-o4u%v:N@);;yz"
+"$HE:E@('0~m&H(:$Hp$:t$@#),o8H(:$=z)Xx)np%T*m,5m@{>o#gqs&=#+J#T#++##%HA:E@#7$x;H(:$H|':n(Q###>#Pm#E#o&o&D#ivv$w6>#--E"
+"#--@#7xu$m>B#o#o#}%;m##Go#m#e:w5=#VIq+>#@@=#'{3#Ly&xu$Hy5:%H9:9J(3r7o#oDo$B#Jsw$s4Ou&u&$GJ==:%Q{8{8#;R#GI77:7F#}>y;m"
+"r&H;:%JJzs${:;Q3;3#Ga3@:1I#y>y:}n&=#X#q#>#]]H3:1H#:.JCsr%q#HvABQ###;9#G`9-:7=#7#p#>#77@)y$m%mv%Lm#s#H9:%H[:[D#u%mx$v"
+"6H(:$Qz8z8#;;#G#;;:u#=#;##>#;;=#)z3#>#))I)]}%np$Hm%:;J#r/XRuG_J($'#'#I(;|%r&B#u%%q(Om%{$#Gw'==:%=#F{3uw$>#FF@#gmr$z~"
+"$@('$x(H#:%=#5{'tw$Lw#}q$H8:<Q###B#@p}%v=;o##G@TT:m#Hy#:/J#'nCo#|AgN#o9R#Ocg#G=11:%=#J#z6>#]]=#'t:#>#''@)Z~|#{+LN~|#"
+"=#-I#>#--U(w(VmO{N}N;X#G=JJ:J=#/[,L9pJHN:%K#uE~##;-#G---:+P2{3~+o$r6>#99E#u-u-@(HFL@#''pF>#3GP37m,n$}LLB{LH-:%HQ:QH("
+":$H,:0Q###=#D##>#)_N#ipz#z$;D#GDDD:o$H{{#:%K#N##;-#G---:+H~u#:%JJ|x#yKs$/{#;/#G///:-P2F~+o$|L>#DDE#ZZP3+m,n$uOLNpM@#"
+"aV{IE)7nQP#5##1L5wPH/:%HB:BJI{|#xH9mn#VJ#hI#sO#B#o(w}%}x%Ow&w&#GTFF:%I#q*mu$}w$B#-|u#vp&;a#G-=F:=HB:-H#:*J#PwN_po&DQ"
+"###D#u.~w$uM@#go#n1K#}$ms&p&;F#GHFq$:DHJ:)J#/pLFuYDB#_my#yVOie%G9+`:%P2{$~+#pP>#q&q&E(o%sX@#Z]}w$@#''~s#D#iw{$|4@#)'"
+"cP37wX#uW>#77={)s)yNqo&Lo&o&@#-}s#zTH#:%H&:aHm#:'J#,#ko#m#B#g,#Oim##Ggii:%D#J,#@#@nw#}VB#1|p#ou#;{$#G1@Z:@P2TvX#tW>#"
+"TTE#ii@#7w%un#@#''~s#@#)'w$P37wX#q[>#77HD:@H#:<J))yUF*X=#o##,Lo#os#H<:<@#3wo#|VH(:$Hl:p#D#]~z$r4Hy':y'J()nUx$Z@B#m#w"
+"q#xlOy#u#$Gm#]B:%=z)Ru'/LRzt&@#R/dH#:%;o$#GrWHH:FL~/+E)o$sq#=#9nWvr&Lq1o`HL:%Q###H/:/J#],})aXB#V]t'OXX%GoZ33:%={)9yN"
+"yu&>#w$w$V({)5}eyesy&E(DtjR#wO~c#@#Xvn#uc=z)1u'xlT#mEoE##po&@#+yq#|_H#:%Q###;a#Gn7PP:NH_:/J#%^_p]cN#o5{n${$O_c$Gs:11"
+":%H5:3J)m(Q1{a1J(${$#'#B#q#m(v8O51#G555:%D#w'{u%#@#anii=#i#i>#w#w#L{${w#@)9qr#q`@('$~cH#:%K#m2m,ui;{##GNZZ:XL~6ro'H_"
+":%K#/~z&pU;1#G/1=:/I#u5vp&PE)q&q&I)'{p'zaH1:1H#:.J))}c{#wp#w#=#g~S~_Ly:wo'Hx#:x#H(:$H,:0Q###;L#GtIL@:y&=#@#{6>#q$q$="
+"#'{3#LDzlH{&:%H1:1J(n(ngN~gTB#m&z'FOm&q&#GuM55:%Q{8{8#;H#GtM55:5F#qK#m&H9:%JJva{:3Q1;3#GwN3@:1I(}#pu%}e=#V#uO>#ZZH3:"
+"1H#:.JCmjuOFzm#BQ###;9#GvN9-:7=#7#tO>#77@)q'rhs~&Lkq#H9:%HY:YD#q)z'KH(:$Qz8z8#;;#G#;;:s#=#;##>#;;=#)z3#>#))I)]oR|]H{",
+"$:9J#p'XRws#]J($~J#'#I(9nRvRB#q%%sTO{$w$#GyS;;:%=#D{3u~$>#DD@#e{_vd@('$zTH#:%=#3{'t~$Ls#y_H6::Q###=#%x@v:>#55E(})})>"
+"#)zEK#m+sn#z0;q##GDXs$:o#Hu#:)J#g|>q#eaB#Xgx;Oaa%G7+G:%D#q%iw6@#Xxz#mX={)TyNyy&>#NuH=z)'u>v[LZxW@#/s~#~s#H#:%H&:H;Z#"
+"GtLRR:+He:/J#b^Zvq#eN#u3+#Oae$G{O11:%H3:1J#a_1{u#/B#q#$v8O3/#G333:%D#i$r4@#_|Wi=#gtMrp#>#kk=#'u5qt#>#''@)/1wt#Lkq#@("
+")mWrx#H#:%H,:0H(:$H,:0Q###Hi:iJ#^#.o8RB#N^w8ONR%GNNN:%={)Dt'sT>#DDV#}9}9pWE#{'{'R#}9}9#S#ok~Gz+R#--p.N#{#|P#W(|1{o$}"
+"o$qDyo$X(v#5mp$}o$#;o&#G@]a:]Ha:)Y'o*5qq$mp$H#:&J)+wx#m&n4_R)HnA{v&S#P#^R(+wCzv&N#PP#W#N#PX#NN#;N#GPNN:LHN:)Y#NNH#:&"
+"J#'NNNNR)F(mw&S#N#cR(+T~v&N#NN#W#N#NX#NN#;N#GNNN:LHN:)Y#NNH#:&J#'NNNNR)F(qw&S#N#}#R(+Tpw&N#NN#W#N#NX#NN#;N#GNNN:LHN:"
+")Y#NNH#:&J#'NNNNR)F(uw&S#N#~+R(+Ttw&N#NN#W#N#NX#NN#;N#GNNN:LHN:)Y#NNH#:&J#'NNNNR)F(yw&S#P#yy$R(-Vxw&N#PP#W#P#PX#PP#;"
+"P#GPPP:NHP:)Y#PPH#:&J#'PPPPR)F*}w&S#N#rSR(+V|w&N#NN#W#N#NX#NN#;N#GNNN:LHN:)Y#NNH#:&J#'NNNNR)F(ox&S#P#oXR(-Vnx&N#PP#W"
+"#P#PX#PP#;P#GPPP:NHP:)Y#PPH#:&J#'PPPPR)F*sx&@#s4vu#{z#=z)q3u'~<>#q3q3Z(})5qq%o#wAI){=us#v<R#;Pp>['t*/wq%uq%E#m4m3@#@"
+"yTw3Q{8{8#K#}<q<{$;_#Gm#_Z:][#B:E)=P@);6DLm5w7H_:%Q###>#_p3=#cm6@Lc-Hz5:z5@(3{<nm%H(:$Hz%:~%Qz8z8#;L#Gv^L}&:m@Hs@:)J"
+"(Hnw$u$w)w$B#w8m##Ow8s8#G}a+p$:%D#q;1p(@#Hvr&mp%=#N#q#>#Rm9V#q9m9#E(iiR({$m&|m$=#7|i3>#77=#)u:#>#))I#{%u%}s%E#77@#Lq"
+"n%p~$@#))q~$P2u^vX'p[>#@@E#==@#57TP3/}w%&qv%Lm%R@#+}7xr%H#:%H&:q$H}$:'J#,#{$q%}$B#y$,#Oy$}$#Gy$y$y$:%D#w$,#@#@vv&wu%"
+"B#1n5ou#;w&#G1==:==#q$uMy#>#ggV#y%y%#E#o#o#R#y%y%#=#7|iH>#77=#)u:#>#))I#y%y%y%E#77@#a}t%zq%@#)){q%P2w$|w%'pv%>#77E#5"
+"5@#-/iP3/}w%&u|%Lq%y%HB:%H:::@#+o1ry%H(:$H|$:n%Q###;{##G~s#{#{#:q+H}+:/J#/^w%nw%{%N#m3uD#Om&{%$Gqz#11:%=#o#v<|s%>#ZZ"
+"=#'J#>#''@)R~-w|%LR}$H#:%H,:0Hrp#:rp#@()w#vn&H(:$Hys#:us#]$n-^$]",
+0};
+
+/* partition_bucket */
+static const char *const hs_nvidia_vulkan_auto_u32_partition_bucket[] = {
+"qtn~u{%onv5upwz(}n+##%4%#y%#)#%$).%ynosonlw~qnx|q${~x|{rO#%&1#%&-2-+owvxty{$#;Ly(sG}w#')3+F}X%%('l;9X(3#&(=,K)(m#i#k"
+"#*&li'()]*(#$')-###)#%#3)#%#3)#%#3)#%#+*-#(y$OZ(}&,U+'m#y0#T)s,*#[*s,#()]*(#$#*y4&(u4Ow#*%#*%#(wO#$(ug,l){v&###*}r%'"
+"()]*(#$%(oFOT,%6'-&E)'.'8/e%.)#$/':75)0'D9%71'`9;%2'O5=#0)#$2#+%1#3#3%7X2(9q;4&Ag55&Big0N9V1TD92#5r;/]#$6*Bs#q#q#q#/"
+"/0-(-1--(2#-'0)#`0-)#2#Hwo%2#9%1Wo$22#V62)'#7'@m*5})0{$2m)1w(@)0)#~(2(1|X2)3tX7B#B0;#y*1BB#2(-$2#7F2)'#7F#F0F)F0)#v,"
+"2(3I2#552)'#7J#J0D#y.4},#5},},05-51m$m$32(],2#)$2)o&&2#%o<2(})z82)-^1p/u482(N:2#'V2#m-}~$2#T|X2)m#mzvL2#w.ztyL2#u#r$"
+"2#w#27}f#}f0}e2}e1ov#uO)1nv#%(2(D$2)w'C2(;V2#F{82)'#7{,#{,0{,#{,1}q$y,)7;#nj0;#;1;;#1n.u(#2#{.u;7u-#}y#0u-#u-1w<m$#1"
+"v<y&#2#}+q|[7}+#}+0}+#}+1uJq$#/}p&#'4{v&#5{v&{v&0u;3u;1u;u;32#oIwnz18)P7{x)mq%FF2(u9nyv49(Z'+#):%{,-1|y&|y&,1JJ#1Iqn"
+"##;&z,}x)#<&~,=my):ux)=(f@B;=>'b5DB=#)#+>#))=#)3*>#))@(s&5RJPA(o&5TDRB'}%/VTC(x(X_V]D's(Xa_;ru)#E'},ace:vu)F)f{#}#w#"
+"y#=>#RRB#NNF--,,g>#--G(v(Xy$w$=H%|,e:%I*x,X{$_my)y$c;P#EPPP:NHsu):%F,3--f>#33B#==A(o#{#o#A#''jF-1,,w$>#11B#11A#5&o$A"
+"#'=n$F#9##9>#99B#99J(q&/{'w's&K(u(Xm({'o#;_#E___:]H#:%>#;;B#;;H|n):1IK{s)y%zo)q%y%L(|(X{)wy)y)M'y,q)o)#ED55:%=}(q(m("
+"ox)N&cw*=A#gwq)}'H#:%K#_7#;_#E=LL:J=#=Btu)N=#=#'#m(N'#=#%#t'N%#HP:%H7:7I#%z$_eeL#e%eMee%EJ;;:%=eDFmu)ND#A#e%gH#:%HJ:"
+"FI#%#;FJL#J%JMJJ#EJJJ:%=#HJ%NH#A#F%#H#:%F,y(-#z%>#s's'B#s's'A#7vy(~&F-/s,#m0>#//Ha:]I#%#Jy(eL#a%aMae#Eaaa:%@(w0{w)w0"
+"C#m0s05;m'#E+99:9@#/#uw(O(z(Xm4{3{'H=:%ILzv(o/_~$5;3#E333:1H8:%HP:)IK}v(n/L{$BL#R%)MTT#E9--:%A#s#Fyr)@#anu(zm)A#=p)|"
+"s(L#Jzs(p*;c#EJXk:XH]:7J#q0'm'H#:4I#)o3a0iA#Hw'qt(F#y&##{&>#y&y&=#u(I~t(Nu(m8HU:UA#-wy(~|(H(:$HM:QA#'$#H(:$P'u+o:o:q"
+":Hw':s'I)3z5t$wt)JI(.T#r{(#L#ist(})M}$}$#EiZH:%@#s#{u(s'C#s's'#;m##E)55:5@#/#uw(O#s's'#H9:%ILno(u7u'|&1;3#E333:1H4:%"
+"A#]to(y#@#7tn(zm)Q(~(Xu=q={';5#E55e:3H]:)IEsp(yp(XeNI((nw)#'#L#a3)Ma]#E7+I:%A#F#uy(=#w$#q(>#{${$R({)5s@q@o#R#'t,#S(m"
+"*5y@s@w@T(~)5}@{{)y@A#7mq(n~(H#:%H&:JHV:'I)*ow)Twm)VI(&nw)#x{(#L#R.#MRV#ERRR:%A#B~p(u}(@#y#y##A#'v1|{'L#7z{'p*;{##E7"
+"DD:D=#k#V>#kkR#gs0#R#'r0#S#kkkT#k0kHH:%I)}2}v))&@HA:AA#H}p)v2H(:$HU:YI#$1Oqz'AHU:UA#'&#H(:$H}(:y(I#v1,`~w'kI($|}(#'#"
+"L#Z}|'s<Mm#i$EZLL:%B)s3{{(U)q25{FyFm|)wFT#L5L@#s#o}'~%H#:%>#aaB(5tx'K#u:y<#G#qBuv)#V(r(XmHyG}G;{##EDRR:P=ds#En=W*t,5"
+"wHsHF=m|)HV:%P###=#+##>#==H7:7I)q1w8u+u}(o#I(z0%#j#I#$'#pu(#C#u,{q(#Mko##EH;;:%R#}$s{)ox)G#Rxu'#;P#E+77:7A#o%D}~(H;:"
+"%I)u5}v(983I(jz0#5#H4:4X(v&/wKq|)y#H(:$L#w$+~AHT:PY)t(/{n+{Ko#s|);F#Ep=FF:+B)q$s}(=#o##y)Ns1s1H-:%H/:/I)v0|z)]yu(ZI("
+".T#r|'#L#J'w.Mkk%EyA33:%@#}%/s.C#q#nr'#;F#E)55:5@#/#uw(O#y0y0#H9:%ILtq'oJ1x&1;3#E333:1H4:%A#u#pr'pz(@#7zp'zm)Q#y0y0#"
+";5#E55c:3H]:)IEyr'ms'XcNI((ny)#'#L#a3)Ma]#E7+G:%=eu#Fp*>#w'w'A#J#u{(=#/#{M>#//S#y,q,y,T#u*Du*A#1ss'nn)H#:%H&:HHT:'I)"
+"*oy)Run(TI(&ny)#x|'#L#P.#MPT#EPPP:%A#Brs'um)@#w#w##A#'pDr~&L#7p~&p*;y##E7DD:D=#]#zM>#]]=#/#qP>#//S#iiiT#i0iHH:%I)s1}"
+"x))&@HA:AA#F}r)nEH(:$HS:WI#$1M{|&AHU:UA#'&#H(:$R#y+|/w5B(s)zm(Z(n*/sWoWqWK#{.{.#;T#ETTw(:o)=#J#pP>#JJR#9p{&#B#99Z#79"
+"#C#{)rE{$;B#E@Br#:BJ#{>#t$A#azx&wJX#w-px&m&Ho+:5H#:2I(z-xy&u'|x)m&[(|)/yZuXy2Z#NN|GS(}#_}#=d]d{VB)Xm~&]*m,5s[m[F=q[="
+"e+y$zVNw-w->#geA)DF~W^(})5}[{[qI>#+#T#m%|v&}$N#3H_:_I#%zJ%sZPL#u'{o'w&Mw(s(#Eq#cR:%>#=#B#R%@)w(u(qRA#NFo]=#V#q|)NVFA"
+"(){x&xNH#:%H|#:DHo&:'I#<p*q$}-PL#L<aMLP#ELLL:%@(Bow&|IC#{%}Vz$;y%#E)55:5@#/#uw(O#w0w0#H9:%ILpt&y[)z+1;3#E333:1H4:%A#"
+"Xxv&y#@#7vs&zm)Q#w0w0#;5#E55m%:3H]:)IKou&x[Xq%NL#a3)Ma]#E7+v#:%A#H#{}(=#q$I~r&>#m%m'R#w*w*#B(o%vr&Z#q(q(}GX#u)s(~%[#"
+"q)w*#Z#55|GS#q)w*q)=dDdD]#m)q)##rY_(z&/}fsdy#@#w#w#w<^#q)w({;=e5y$,>#VVT#q)q)q)Nm's'A#cov&tp)H#:%H&:w#Hq$:'I#.#o$s%q"
+"$L#m$.#Mm$q$#Em$m$m$:%A#Bnv&{o)@#RRv<A#'zUv~%L#7t~%p*;q&#E7DD:D=#eIk>#eeR#s%s%#B#s%s%Z#s$s$}GX#s%o$#[#s%s%#Z#55|GS#s"
+"%s%s%=dDdZ]#s%s%###_#s%o$#@#iiw<^#s%s%s%=e5y$,>#VVT#s%s%s%Ns%s%HH:%HA:AA#u#qu)pYH(:$Hp$:t$HU:UA#'&#H(:$Hn&:r&`&v+Fun",
+"#P###=d5lv[>#55B#eeHw5:w5I)BSp.g}%I#&##/#I($T#'#L#m%{m&n#Mo&}%$Em%s$s$:%@#ZrcvDA#Lvw%oq)[#{#q$#Z#{#{##S#{#q${#=#VA}a"
+">#VVA)9uy%~w%a(w(Xor#uq#wn*Y)rw&sEsm#q#A(3(nbH#:%a#3ox%xv%;o(#E]ii:g=#HBnm#N{$|kHm#:%H/:/I)m$Sw9ou&}#I#t#sm*#pq&#I($"
+"tq)#'#L#y#+uAMy#}##E@33:%B)q%q{%U#sM#m$uMZ#u#tHwq)G#qJqJT;T#E7DD:DA)em${eHH:%I)}.ov)1,@A#)t##HA:A@#u%mw)#H(:$;=#E~L="
+"=:]>#w%w%B(]|q%=#m$}jmt#Nm$om*Hc:%P###H9:9I#v*#ayq&]I(n#ro*#nm&#L#{#'oRMy#y##EyP==:%>#@#B#@@L#+#+;T#E+99:9=#F#mr%>#1"
+"NA#m#q#q$H=:%I){.oo*;&5H6:6A('n#~jH(:$=#/|j~|)>#//G#u$u$S;;#E;;wg:PA#3rx)wJX#}.q1m&@#s$nn%m&>#;YB#VV@#+/u9@#'%yTA#=m"
+"t#r1H{#:JI(r*no*Ry&iL#q#u#tkM{#{#%EXL~c:%C#u<}{&#O#m<q{&ms#V#yUwUyU;e#E/;;:;H':%@#Vmr%xTA#R)mWL#F|n%t$;;#E9;V:9A#;xj"
+"OA#)wn#PF#og##og>#q$w(HT:@H#:<I)%u}#}#*m#=eo&qr#uo*Ny(y#HQ:QA#3wm%pp#H(:$Ho$:}#I('t}#QyY7L#aqo%sz#Mo$o$$EaP5:%P###@#"
+"s#nr%]HF:DI#){$m$tUBL#F)FMFB#EFFF:%=diu%/Nipr*A#i/fH#:%;s%#E|x#HH:F=#9;np*N9+B){)wr%=#)#q*N)ss$HL:%P###H5:5I#'z$m#y#"
+"cL#]'zv#M_c%Em|#99:%C#q)3#O#q)3#V#q)q)q);R#E/;;:;H':%=eLz&ow)>#o'o'R#{={=|+B(V~v$Z#w3ubxp%A#q#r}$u~#=d1u%pw$]#{<{<##"
+"#H%:8A#+w}$zz#H(:$P###L#Vv|)m:;J#EJJJ:aHq#:/I#)q*w#vt$q#G#s0{t%TMq#q#$E=11:%H5:3I)y%|,1oy$1I($T#'#L#Puq*#M51#E555:%@"
+"#}(}y%#A#axs$t$=#i#i>#w#w#N{%qo%A)9yz$sr$A('$|~#H#:%B){$z,K#uWoz'yy$;}##EP]]:Z=#J;|w$NJ~y*Ha:%K#1vq*v5;3#E13B:1J#yVs"
+"s#6B#Ds4J)'sz%{v$H3:3H#:0I))w{$m$my$}#=#Fu({$NFqz*H|#:|#H(:$H,:0P###;D#Ex$D5:u&H{&:)I#x%p~$Dzs$;I($T#'#L#q%t%|8Mq%q%"
+"#Ey'++:%A#{#tq*ww)=#L#sx$>#q%q%A)+o})tm$A('$ns$H#:%=#=m$rx$Ngx%H&:*I)+St&om$%P###H_:_I(&},w&ry#]L#Z'}8MZ_#EZZZ:%O#u-"
+"v|)st%;y##E-99:9H=:%ILp|#}u$ax.5;1#E/1@:/J(m&vq*wp$=#Z#{|$>#u#u#H1:3H#:0IEop$BHvw$BP###;=#E|+=/:;=#;#z|$>#;;A)u$xy#y"
+"})Ns#xy#H=:%P###H`:`@#}+p%vDH(:$;@#E#@@:}#=#@##>#@@J)a}m%'Hq%:7I#&]Zsy%aI(r$|s%#'#L#q%)|8Mq%m%#E}099:%A(_r~$v$=#Jy&y"
+"o%Ngum$=#/x+#>#VVA)9}p*|u#A('r$p}$H#:%H4:8P###=#/t(p|$>#//B({,{,=#)#p*>#))K#m.yq%zw#;y##EVcm&:w#H}#:)I#L#y#s#o#L#kL6"
+"Mko#%E7+[:%C#w7_#O#o){m*rt%V#w7w7w7;D#E/;;:;H':%@#}&RuAA#grs%qo%=ecz&ws*>#cc=d'oC~s#Ns$zv#H%:8A#/wu%po%H(:$H&:];N#Et"
+"5NN:+Hy#:/I#Iq*o#p{%u#G#{71#Mu#u#$Eq911:%H3:1I#Hp*1um&/L#s$$m:M3/#E333:%@#i$]A#_rp#t$=#gp$zt%>#kk=#'t6yx%>#''A)/1my%"
+"Nkq#A()uo#vs%H#:%H,:0H(:$H,:0P###Hi:iI#E#.y/RL#NE~9MNR%ENNN:%C#y&G#O#y&G#V#y&y&y&;s$#E/;;:;H':%=eVt%on#>#VVR#q@q@vs#"
+"B#})})Z#q@q@#[#{Y{Yv.Z#--|iG#{$xi#b(|1ou&qu&yFmu&c(v#5su&qu&#;V#EFVZ:THo#:)d'o*5wv&su&H#:&I)+qq&m'x*q#Z)H~H{x)[#P#q*"
+"Z(+uKzx)G#PP#b#N#Pc#NN#;N#EPNN:LHN:)d#NNH#:&I#'NNNNZ)F(my)[#N#x)Z(+T~x)G#NN#b#N#Nc#NN#;N#ENNN:LHN:)d#NNH#:&I#'NNNNZ)"
+"F(qy)[#N#u'Z(+Tpy)G#NN#b#N#Nc#NN#;N#ENNN:LHN:)d#NNH#:&I#'NNNNZ)F(uy)A#{+xn%mw%=dy)u%r`>#y)y)^#whzj|DJ#o8q8ts*Z#;Nx`e"
+"'t*/sm'qm'B#u*u)A#@{Qm*Pw*w*#K#w5{4T;a#Eo#a]:_e#D:B)@RA)=6FNu,o/Ha:%P###>#ax)=#ey;@Ne-Hr-:r-A(3o`|q&H(:$H|&:n'Pv*v*#"
+"Hw7:w7I(5px&n2y&u$L#y/J#My/y/#EXLL:%C#y/J#O#y/J#V#y/y/y/;e#E/;;:;H':%@#q3'[A#Pvs%qu&=#V#{#>#Zm0=e'nCo[NZZH%:8A#-yu%p"
+"u&H(:$HxU:|UA#'jy#H(:$HqY:mYI#h#p<q$_L#_h#M__#ERFF:%C#_h#O#_h#V#___;_#E/;;:;H':%@#]h#A#Nzq%ys&L#BpTt$;5#E555:3F,s^r,"
+"q*|m$>#m#m#B({&{&A#=}brn'A#''{u#A#)'wa=#m$#h>#99F-=or'p*sv'Nq$q$HN:%HK:KA#/wRrx&H(:$Hra:y#Huf:'I)2oo*}^m#}#I(jno*#'#"
+"L#cuOn#Mo$}#$EcVV:%@#q#n|)tAA#BnP}q)[#y/{6w%Z(u,y-zo&S#wr#wr#wr#=dX|s#pO>#XX^#}-oy'DT#qw#un&uw#NTkA)NqOpJA('jx}&H#:%"
+"P###Ho#:kI#%#+o0s#L#o#%m.Mo#s#%Eo#o#o#:%@#kuw)s.C#s(pL#;}&#E)55:5@#/#uw(O#{(vK~r#H9:%ILvF{y'm#n.1;3#E333:1H4:%A#VtGy"
+"#@#7|Ezm)Q#ot$ot$#;5#E55q&:3H]:)IKoHzy'Xu&NL#a@)Ma]#E7+z$:%A#H#}n)=ey%ey%>#y%y%R#{>{>vPB#m*m*Z#u&u&}G[#}&m'#Z#++|GS#"
+"}&m'}&=d9d9>#99Z)-+ys'B#99X#mq#{n#~%=e7y$7>#77_#sn$mo$#@#o$o$w<R#XN}~#Z#DF#B#DDA#gu$|A>#DM=dHsm%;Nm*{(A#5yCxu'H#:%H&"
+":{$Hu%:'I#:#s%u&u%L#q%:#Mq%u%#Eq%q%q%:%A#BnIqr)@#__v<A#'|s'x<L#7v<p*;u'#E7DD:D=e_to%T>#cw&R#y#q$|~#B#w#w#Z({#{#zo%[#"
+"w&w&#Z#++|GS#w&w&w&=d9dP>#99Z)++ys'B#77X#u&s%#=e5y$5>#55_#u&s%#@#q#q#w<R#VLst$Z#DD#B#DDA#w#{n(w#>#DK=dHsm%;Nu&u&HH:%",
+"HA:AA#5}9n}'H(:$Ht%:x%HU:UA#'&#H(:$L#}$n~'s#;}$#E}$}$}$:o0A#5vx)t$=#@#LN@tt#Hu0:%P###H5:5I#D{$o'o.}'L#Huy)r#M}'}'$EH"
+"99:%=#@#w7>#as&R#{#o$rt$B#y#y#Z(}#}#zo%[#y&w&#Z#--|GS#y&w&y&=#@~r%t4>#@@Z)/+ys'B#==R#H@vDB#--A#u#{w(qw(Hs#:q#I#1yv(7"
+"r$s#I#(t|(#'#L#q#+s#Ms#s#%Eq#s#s#:%A#@#y3=#Xms%X>#XXL#9~1qv);y&#E9JT:Jf({(Xsr)w~(mq)D#oo)oo)HN:/f#-u#t#H#:,IL5sn)u%."
+"RY(y{$y{%nbt|)A#Rw4x/HG:GA#'(zu(H(:$A#)p4KHs#:o#IK0y0Gs#DI#$p/#'#L#_o2n3Ms#s#$E_LB:%=#q##o2>#q#q#L#1#o3;k#E1BL:Bf#at"
+"#y'D#kkHF:/f#-y'x'H#:,IL-P}$.JY#k(##A#au4}{(H>:>A#'$xy(H(:$F,sCnr'q*rv'>#PPB#y'y'A#-n+~&A#''y|)F-3or'p*{v)Nw,{w#Hr':"
+"v'A#+s*rx)H(:$H~|#:p}#Hwx$:wx$g$n-h$]",
+0};
+
+/* partition_rest */
+static const char *const hs_nvidia_vulkan_auto_u32_partition_rest[] = {
+"qtn~u{%onv5upwz(mv.##%4%#y%#)$).%ynosonlw~qnx|q${~x|{rO#%&1#%&+2-+owvxty{$#y%}due')3+F}X%%('l1/+)'m#3#R*(m#3#k#+&l3'"
+"()]*(#$)*/###*#%#3*#%#3*#%#3*#%#3*#%#++/#(w$OX(o.,U)m4#%*s3,#l+s3#()]*(#$#({MOu#+wN&(-#%+%#+%#+o2#+%#(}<,n#)wm##$*wm"
+"####+w)'()]*(#$%(s&Y))y&##*y&###+y&#()]*(#$'(q|$OR,%6'-&E)'.'8/e#/&A1/0&B311'D5;32'`57;.-#%3'O9;#4':=/'5+B@====991/("
+"/2//(3#-)3,%(1+#21-)#6%7Z3-D+19(-3#+{y13#'%3#+tw.3#1~X3,/)3#%o<1T2,2}#}#27'@s&/s%13)y%233)3-@p<3,)#17#x%3-m%yn%3,'sz"
+"17s&#q'1q%#m-2s&s&#3-9xu63#Jsz&3#H63,;pq(7y%#y%1y%)y%/m4#0m4m41---2q&q&31;,p43-m#}:3#3t:3#733#1wt#3#+xs#3#5}q+3#w&vs"
+"+3#i03,+{&3-o&t&3#)D3,u/o97}K#}K1mJ(wa2sKsK22zZP(3-]|72#-#3,7sU7q##q#1q##q#2m`9)3#FvX3-o$]2p#{'#2#L#3,y&yv~xq}_3#%py"
+"pwzm{%3#+nz~xq}_3-Z|uowzm{%3#Lx33,'#7y3#y31y3)y33#{$0/wm##0wm#wm#1s'-s'2qAm13/y&#0y&y&1y&#y&2y&y&#3-{0qn82zq$u'23,o("
+"zn%7}S#y@1}C2}C2yq&u:#4{m'#'3-yKvy18&MZo~(3,u3qy~xq}_4qb#$9)Puz*wz*sfs's':(Z'+#);%{,-2xu%xu%)2{e{e#2zewx##<&z,yz*#=&"
+"~,H{z*;qz*>)fJLDFH@'b/NLA'}%9PN>--.,+@#--B(u(Z]XH<rw*#C'},]_a;vw*D%|,yz*;%E(fkm#Di@-99F(o&9s#o#q#G(v&9w#s#u#H(|(Zm$w"
+"#}#I)t(9q$m$w#}#Dzt*;RJ*x,9us,;a}u.q%J#x9##n2#J#:s##|'#K'y,sSq%#D%;%L'u+s%s%u%@,TTA#u#u#B#km#.<k#Ckkk;7F#iAi>#u$##y$"
+"M*m,/u'q's'Hs'Ey#y#{$ON&cy'u'D9;%L###E#'##@#LLA#LLH#w#w#)<R#CRRm>;PF#NJUO(q&9w)u)m'G#q%q%1P(s&9}){)u#P#+Au%F#;{%y$H#"
+"RT6<T#CRTr8;TDq$;-D#;*J#{;o%m(zy,y%D9;9J#%|#%q*3H#Nwz+q)KtEw&#CN=5;%E#q%s&ms,Nu%t%F#em{+~$D#;%G#}#10P#w#w%}#F#3tv+HD"
+"T;PJ#%s(=_TF#3sv+SG#@{$#P#=@#H#Z%ZKTT#CZTT;%F#3zq,y,F#'w.wt+>#o)##o)N_#F#)ut+vo,D#;%L###F#-n{+HDX;TJ#%XTo*]F#3q{+m,H"
+"#Vtr+}t+KX]#CVXX;%D9;7J#{'z0V~$5H#3s{+tp,K95%C399;%>,k/#p/@#s,s,A#s,s,F#Tnp+yr+P#w$o~+|)F#)'xo+>-3s3#m4@#33E{-s'y%m("
+"No$q4F#/yx+|-D#;%Dc;_J#%#;y$cH#c%#Kcc#Cccc;%E#;#%@#BBQ({)/m8}7;A#TTR(n*9s8o8q8Ez-1x%nv+M#q0s0###@#7#Q#97{7A#99R#79#F"
+"#Xvm,u1E#7#9M#77###@#7#Q#777A#77R#77#F#7|)7E#7#7M#77###@#9#Q#999A#99R#99#F#9o69E#9#9M#99###F#+us+z3D#;%Dr#;v#F#)|'u4"
+"D(;$Dw);s)J#z'qs,8u$}$H#m%z'up,K}$}$$Cm%}$}$;%>,y&r3#~3@#Rm%A#NNF#@vy*q{*>--s3#q<@#--Q#]]n:A#11R#]]#E#]#ZM#]]###Q#1#"
+"{7A#11R#11#F#@p.~w*E#1#3M#11###Q#1#7A#11R#11#F#1|)1E#1#1M#11###Q#1#9A#11R#11#F#1o61E#1#1M#11###F#+y|*r<D#;%L###Du$;q"
+"$J#%xm,w)ay$H#s$%|w+Ku$y$#Cs$u$u$;%E#B#uv*@#{#{#S(v(ZsDqDH<o7#C+77;7F#Npr,o@F#'yB{s*>#o%~3#o%@#@#M#aZ##u<D;;%D4;4F#1"
+"ys*|o,D(;$Dt8;VH#Rr<~+<J#CJJJ;)<-#Ct>--;-Dy<;)J,p<|#o(Zm#A#m%w}(H#Frw(kKq#m##CsA++;%F#Vrr,}C>#e##eT)x+/oImIm'HD#;%D&"
+";*U&v+s'qIL###<R#CrAJJ;PE#{$r&z~+Nu1p4DR;%L###D);)J-%.To%XH#Rww(<KTX#C}C--;%H#)zt*m+<B#C)77;7DF;/J#q;y%@|MFS#s'ys*.K"
+"FF#C=11;%F#q##hP#u5xE})F#)yJs'F#')tF>#{###{#@#o'y(A#}$xq(B#sGoGV<]#CBNN;NE#{###V(})/}Ns'y{*W*t,/mOyNs'H}NDR;%DK;KD(;"
+"$D,;0D4;4F#@qr(7D(;$L###E#/##@#@@A#@@@#+#X't*9mP}OO#wEx%mHEx#7z$sH@-/7Y(|)9{PwPyPR#y-y-p0S#s#~x)#<V#CTV_;}%B#_JUI#uL"
+"wLcdDq&;-R#7.#D#;*J#n;yI}$yPu$F#Zvo({s*Dx);x)J#u:{w)~)O*J#x9x9#-#J#.:#J#O#Ps$zJG#wAuA%F#/Tzs*Z(x(ZqS}R}{*<J#CLJB;y+<"
+"y}'#C}n&s}'y}';%P#o&|~'p*O#HuIqOZ#@#|s*<n|'#Crm&z{'n|';=<-#CzM--;-Do.;)J,%ty*q.s$w#A#}%wp(H#u*wOp*K{(w(#CyO++;%F#q#r"
+"P#F#'yT}J>#y(##y(T#u-u-##D#;%D&;*U##L###D,;,[(~(ZqX}Rw|*<X#C@PP;aDi;+J-;.XZZJ#$wQ#&#Z#y#sn(x%KZZ#C9--;%Y#m(yx)yp(R#}"
+"&y(#B#u'{(#I#u'u'##O#{$yn(y$F#_q|'|JD#;%O#+%nRB#53#<X#C@NP;LDR;'B#/#y%</#C///;+D/;'B#/#{@I#NNq2o:D#;$J#'z7eJ_D.;.J#%"
+"z7.mw'$DF;FDz#;z#J#m8#p%xx'9J#p+##vA#J#t$##sv)#B#Tp%tG<_#Ca_];y%H#}'vOq*<-#C---;-D}&;/J#z%y%y)p|*cS#m/qq(#Kw&{&#C=11"
+";%B#V{y(#<N#C1@B;@DD;'F#o'|z*m<P#u-{u)q*F#)qa}<F#')~[>#}*##}*@,}1}1D#;$J,{7~$Noc@Ey#q2y`tIN{8}p,D<;<D(;$D,;0L###@#--"
+"A#y,~m'P#=tv(uT@#--A#--F#@;{^H#u$}^#<]#C_]Z;s$E#N#}^@#@@E#'q##NRzt(Du$;%D9;9J-x7m%_s&w#H#Juo'uTKo%o%#CJ==;%L}a}a#<R#"
+"CI77;7](z(Zqiyeq~*D;;%JD|}&m^;Q3<3#Ca3@;1O#q-vn'qv*E#X#q#@#]]D3;1D#;.JM{q(q#HpgBL###<9#C`9-;7E#7#p#@#77F,y$m%uu(Nm#s"
+"#D9;%D[;[P#u%op't:D(;$L|a|a#<;#C#;;;u#E#;##@#;;E#)p##@#))O,]}%pz&Dm%;;J#x6XRom#_J-$'#'#O-;|%r&H#u%%q(Km%{$#Cw'==;%E#",
+"Fq#wo'@#FFF#go|&p~'F-'$x(D#;%E#5{'vo'Nw#m|&D8;<L###<o##C~,TT;m#Dy#;/J#'reo#~m#cS#w.+#Kcc#Cm011;%E#L#|^@#__E#'L#NPru&"
+"D#;%D,;0L###Dn/;n/O#q#om'z0R#}6}6#B#o/vn'#I#w4w4p2s+B#+|=y%<a#CDRT;s2Du2;'O#;~y*o>D#;$J#ix%ayr#VR#Dz=#S#]~r&#I,LDmm#"
+"sKI#+#-ns#P#q)xm(rDO#RLZH#o'zp&~i<a#Caai;_Da;/D#;,J#'qu#avo#i@#q%n,A#{1{1P#T}Bot#@#+-A#++F#y(xn&y2B#}$us(x%<P#CRP{(;"
+"NB#+']<+#C++n#;+D];)J#;pu#Xyx#TH#q#sv&sv#Kq(q(%C9+W;%>,q6/#pb@#Xo5A#XXF#Z]WF#''ZP#iut&r2F#)'c>-7s3#wz#@#77E{-y)y(m}*"
+"Ny)y)F#-yp&tt#D#;%D&;XDe;'J#(#co#eH#_(#Kae#C_aa;%P#J(#F#@|s&wv#H#1|m&{p&<s$#C1@Z;@>,Tr3#vz#@#TTA#iiF#7w%v'F#''ZF#)'w"
+"$>-7s3#s~#@#77DD;@D#;<J,%qm$F*XE#o##(No#}o&D<;<F#3w~%vv#D(;$Dd;hD*;u&B#}&&e<R#CTR{';)B#+'d<+#C++l;+Dm(;)J-&pm$Zw#FH#"
+"q#{m&zp&Km${##C7+U;%>,ar3y%r~#@#aaA#u#u#F#Zvz%mn#F#''ZP#o%$#F#)'y*>-7}o$x%{p$@#77E#o##$No#xy%F#-mz%x|#D#;%D&;VDc;'J#"
+"(#am#cH#_(#K_c#C___;%P#J(#F#@ts&{~#H#1pw%{p&<q$#C1@Z;@>,T|o$y%zp$@#TTA#iiF#7{-z/F#''ZF#)'{,>-7}o$x%wt$@#77DD;@D#;<J,"
+"%uu$Fv'XE#m##(Nm#qy%D<;<F#1}u%z~#D(;$Db;fD*;q&B#y&##<P#CRPq#;)Ds';)J-&tu$Pq+;H#gow%zp&Ku#q##C7+U;%>,V|o$uGvt$@#VVA#k"
+"kF#Rtr%mn#F#''ZP#w$$#F#)'s2>-7ww$tGux$@#77E#g#$Ngvq%F#-}q%rr$D#;%D&;VDc;'J#(#am#cH#_(#K_c#C___;%P#J(#F#@~r&ut$H#1no%"
+"{p&<q$#C1@Z;@>,Tvw$uGtx$@#TTA#iiF#7u5t7F#''ZF#)'u4>-7ww$tGq|$@#77DD;@D#;<J,%o}$Fp/XE#m##(Nm#oq%D<;<F#1{m%tt$D(;$Db;f"
+"Dn';n'Dr';r'P#Zps&tTDu7;u7J-9vw$v4s1=H#kup%~|$Kw#s#$CkZ@;%Ez-Jtl;NJzn+F#J;[D#;%<w##Cxy$@@;=E#5}r$xp+N5s%A,y#wp%E#)#y"
+"%N){y$DD;%L###D1;1J#av$q9eRH#Paz6KRR%Co|$55;%E{-9t7sm+@#o$o$Q#{s#ov#uz)A-Dn|$R#wAmcsp+F#]vm%qm%Ez-3tln~$M#wp#}p###t<"
+"F#+}p%n|$D#;%L###H#Ftn+~j<e#CFRR;PDa;/J#%y%crq%eS#{C}{&#Kae$C=11;%D5;3J,{,~$1}u%1J-$.#'#H#Pq|+u*K51#C555;%P#s'ys'#F#"
+"avz$6E#i#i@#y#y#N}$o|%F,9uv%so%F-'$pn%D#;%B#o1y1qs%<{##CNZZ;XE#H}r$xt%NHpo,D_;%B#1r|+y{$<3#C13@;1O#yF)wu&A,u&u&O,'{~"
+"+pr$D3;1D#;.J,-ox%}#{t%y#E#DrQw$NDyo,Dz#;z#D(;$D,;0<@#Cv$@3;o&D{&;/J-n-tq%@|o,DS#q&%#Kq%u%#Cy'11;%F#y#xn,}(P#w%vr)#F"
+"#)yy%u|$F#')tu%>#u/px$#u/<X#Cx`J_;JE#gq.#@#u&u&E#)p.#@#))F,=9ow%^(~)/s~%o~%yu#DN;9E#1##@#11^#//*D#;6J,u,sv%Xy}%]_(y+"
+"{|%m'Hmq,DG;GD(;$D,;0L###P#_}BuTF-DFnIH#y)p~$t*<Z#CoeZF;{$E#H#my%@#HHE#'q##Nm&|}$D}$;%D1;1J-r,rv%]s%ZH#B{p$uTKo%o%#C"
+"B55;%L}a}a#<H#CA55;5]#w^q2u(D9;%JDzm$ox%3Q1<3#CV3@;1O-o)r~$sw$E#V#g@#ZZD3;1D#;.JM{z$gFzn&BL###<9#CU9-;7E#7#f@#77F,o$"
+"s${r'Nkq#D9;%DY;YP#{$qx&t:D(;$L|a|a#<;#C#;;;s#E#;##@#;;E#)p##@#))O,]s%n|#D{$;9J#z+XRwt&]J-$r^#'#O-9r%xQH#q%%ygK{$w$#"
+"C}&;;;%E#Dq#}p$@#DDF#em~#ru$F-'$nhD#;%E#3{'|p$Ns#}}#D6;:L###E#%sD|w%@#55A-o/o/E#)#x%@#))B#q0{p&rv+<q##CDXs$;o#Du#;)J"
+"#o'~kq#eaH#Xo'nQKaa%C7+G;%P#q%q'u:F#Xzw&skE{-Nt7w|+@#NNEz-'}Spm$NZ|v#F#/}m'vq&D#;%D&;H<Z#C|6RR;+De;/J#|&y%Z~x&eS#w1+"
+"#Kae$Cq:11;%D3;1J#{&x%1q}&/H#q#$v_K3/#C333;%P#i$tTF#_v{#6E#gz`zr&@#kkE#'v`yv&@#''F,/1mw&Nkq#F-)yz#|u&D#;%D,;0D(;$D,;"
+"0L###Di;iJ#x&#.o8RH#Nx&w_KNR%CNNN;%E{-Dulws#@#DDQ#s@s@tv#A#{'{'R#s@s@#Y#o}#zm$~{*R#-/rp+S#}#~o##`(|1qo'so'qhoo'a(v#/"
+"uo'so'#<q&#CB_c;_Dc;)b'o*/yp'uo'D#;&J,}#on'o&~3aR,HnVms+Y#P#y%R-+wX~r+S#PP#`#N#Pa#NN#<N#CPNN;LDN;)b#NND#;&J#'NNNNR,F"
+"(qs+Y#N#{@R-+Tps+S#NN#`#N#Na#NN#<N#CNNN;LDN;)b#NND#;&J#'NNNNR,F(us+Y#N#|FR-+Tts+S#NN#`#N#Na#NN#<N#CNNN;LDN;)b#NND#;&"
+"J#'NNNNR,F(ys+Y#N#FR-+Txs+S#NN#`#N#Na#NN#<N#CNNN;LDN;)b#NND#;&J#'NNNNR,F(}s+Y#N#wLR-+T|s+S#NN#`#N#Na#NN#<N#CNNN;LDN;"
+")b#NND#;&J#'NNNNR,F(ot+Y#N#uIR-+Tnt+S#NN#`#N#Na#NN#<N#CNNN;LDN;)b#NND#;&J#'NNNNR,F(st+Y#P#wm#R--Vrt+S#PP#`#P#Pa#PP#<"
+"P#CPPP;NDP;)b#PPD#;&J#'PPPPR,F*wt+F#s4ry%ux&Ez-q3tlp]@#q3q3V#yw%#|}%O,{=yFvp#R#;P|bX#}v%}v%A#m4m3F#@{Yu3L}a}a#B#}<q<"
+".<_#Cm#_Z;]X#B:A,=PF,;6DNm5w7D_;%L###@#_p3E#cs|%@Nc-Dz5;z5F-3m]x|'D(;$Dz%;~%L|a|a#<N#CxTNN;o@D{@;/J-=|w'w$zm(q%S#{&u"
+"g#Km9m9$CuX11;%<F#Ct~$7@;7E#Xv^v|'@#]w9D;;-A#o#vw#D#;*J,Run(Fuu(=S#Bx$#Z#}s%x~'#c(r(Zuw(ow(sw(<@#Cun%@7;=O-s&~q%(DH;"
+"-J#)tt(@}aFJ-$mv(#&#]#mL}p'rt+Kaa#C;//;%F#y$xs+}(P#q@Z#F#)}v(yy'F#')xr(>#qS##qST#wx%wx%##E{-kqp$v$N{%{%DN;LJ#)~o(/vY",
+"NH#y>m*~v#KNN%CNNN;%Z#y#qp){m,<y##C3BJ;BO#y#qp)oy+DF;-D#;*J#9yt(m#v|(HP#c@#F#_(ov(F#'inv(>#c##cT#cc##E#c#{m,NccD>;>F"
+"#-mZ7D(;$Dk;gJ,.qZ>mt.FJ-&$#(#JD$xX#*#JC$z|(#n~##H#k%#Kkk#CZLD;%]#w%/#c#m'qam'<a#C+77;7E#N#%@#y(y(R#u.y/vv#B#}-s.st#"
+"B#)#*d(q(Zmo)wn)}n)<B#C@BB;B@#@#R#B@yu$F,q#-}y(<=#C*=@;=Du#;'O#u%/ny+D#;$J#/s#m'(q#D<;<J,wIm|+[4$J-(&#{U#DA;AJ,''6wI"
+"<J-(&#(#JD*$#no$#D4;4F-;*|y(D(;$D|$;n%D(;$F#+z~+}(P#o&zq)#F#)uo)qr(F#')p}(>#o&##o&Ez-}#tm%rz+@#a}#F,/yRo~(^#s]s]+_{^"
+"##xSD*;.JMvI0r'}U~'E#3m,#@#33O,X*}}(E#)L#Nu'u'DQ;QD(;$D,;0L###B#u$pv$pm#<i#C{$i}-;q1B#+wx&d<+#C++|$;+Dm2;)J-0pm,{/nK"
+"m.H#}'4mw#K}'y'#C7+t#;%P#s#yo)|)F-c~y+cE#Rw^yo)@#XXQ#oM}L#A-w1q|$R-y&y&wLE#9v^5@#99A#11F#Fqq)vo)F#))wo)>,s%/y%tp)@#5"
+"5A#55F#-/N>-/}o$x%sw)Nu$VF#+oKzp)D#;%D&;u#Do$;'J#*#m$}$o$H#}#*#K}#o$#C}#}#}#;%P#{#*#F#@ry+qs)H#1tH{p&<{%#C1==;=E#y#w"
+"^i@#ggQ#}$}$#A#o#o#R#}$}$#E#9v^J@#99A#11F#Zow)rt)F#))st)>,q$|o$y%rw)@#55A#55F#-/c>-/}o$x%q})N}$}$DB;%D:;:F#+{Dxv)D(;"
+"$Dn$;r$D*;{)B#q*##<u##Cu#u#s(;)D}*;)J#(#q%s$o%H#w$oHzp&Ks%o%#C7+t#;%P#u%(#F#J|x+yy)E#o#w^s#@#]]Q#s$s$#A#eeR#s$s$#E#9"
+"v^5@#99A#11F#Fu|)zz)F#)){z)>,y#|o$uGp})@#55A#55F#-/N>-/ww$tGwp*Ns$s$F#+o>~{)D#;%D&;u#Do$;'J#:#m$}$o$H#}#:#K}#o$#C}#}"
+"#}#;%P#{#:#F#@vx+u~)H#1v:{p&<{%#C1==;=E#y#w^i@#ggQ#}$}$#A#o#o#R#}$}$#E#9v^J@#99A#11F#Zsp*vm*F#))wm*>,q$vw$uGvp*@#55A"
+"#55F#-/c>-/ww$tGuv*N}$}$DB;%D:;:F#+}6|o*D(;$Dn$;r$Dx*;x*Dz|(;z|(J#{Mor,xs(s=n0J#n2x9#x9#J#|':#.#J#~'nz*#~~'#U##L###<"
+"u##Czm*u#u#;wo*F#5x{+{@F#'uw*op*>#@px$#BM#}p$}p$###Dyo*;%Dps*;ps*D(;}t*D{t*;*e$n-f$]",
+0};
+
+/* msd_begin_radix */
+static const char *const hs_nvidia_vulkan_auto_u32_msd_begin_radix[] = {
 "qtn~u{%onv5upwz(})##%4%$).%ynosonlw~qnx|q${~x|{rO#%&1#%&+2-+owvxty{$#5Fe')3+F}X%%('l59X(3#&(B#-(9,U)(m#}##k#*&l}#'()"
 "]*(#$#)+###)#%#3)#%#+*+#(}#OV+%6',&E)'-'8/e#.':1/)/'D3%10'`35%1'O/7#/)#$1#+%0#3#-D#%1D7$2%7V0)B#1#F}X3&A{#/4&B}#{#/i"
 "9q#0i@9.u##$5(Bs$q$PP/+(+0++(/'#x#1#@m{&/3)#1#D$1#-v})1#1s})1C/xz&6)P1m)}(@@7(Z'+#)8%{,-9&z,o)#:&~,7q)8y(;(f9;57<'b/"
@@ -361,8 +504,8 @@ static const char *const hs_nvidia_vulkan_auto_u32_msd_begin[] = {
 "%E#k~%k9;#B;;;89G21+#|%<#;;@#;;>#;;;>#)'t$G33*#w'HB+C;8%C;8;J$n-K$]",
 0};
 
-/* msd_histogram */
-static const char *const hs_nvidia_vulkan_auto_u32_msd_histogram[] = {
+/* msd_histogram_radix */
+static const char *const hs_nvidia_vulkan_auto_u32_msd_histogram_radix[] = {
 "qtn~u{%onv5upwz(sF##%4%$).%ynosonlw~qnx|q${~x|{rO#%&1#%&+2-+owvxty{$#s$q%q+')3+F}X%%((m#F#k#(#%#3(#%#3(#%#+)&lF'*'ls"
 "$9X*3#&*m%#-*m#,U(u-(#K)u-#*)]**#$%*o%Y)+'m#{5#T(u%###)u%#*)]**#$#*{+OV,%6'-&E)'.'8/e%/'O/5%.5#$0':DB'1)BFDD//2'DH5F"
 "3'`HJ5/#9%2)#8/#1}w+4%7]/#3}p+/#'%/#+rz10a#%2X2u#3__2/53zn%2)#b/#+%3#3#/4m$c3)m%#/#Nmq+/5'#5'@w,Bu,2o')}*3o'@)2)#|*/"
@@ -380,8 +523,8 @@ static const char *const hs_nvidia_vulkan_auto_u32_msd_histogram[] = {
 "=L:%=Y:YG#-Vr6=(:$=m$:{#V$n-W$]",
 0};
 
-/* msd_starts */
-static const char *const hs_nvidia_vulkan_auto_u32_msd_starts[] = {
+/* msd_starts_radix */
+static const char *const hs_nvidia_vulkan_auto_u32_msd_starts_radix[] = {
 "qtn~u{%onv5upwz(qR##%4%#y%#+$).%ynosonlw~qnx|q${~x|{rO#%&1#%&-2-+owvxty{$#5Fw%o+m.')3+F}X%%('l59X(3#&)(m#s##k#)#%#3)"
 "#%#+*&ls#'(y##-(9,U)e&#:*e#()]*(#$#*q#&(m#Ow#*%#*%#*B#*%#(X#$(u;#A+%6',&E)'-'8/e#.':1/)/'D3%10'`35%1'O/7#/)#$1#+%0#3"
 "#-D#%1D7$2%7V1#3%.c#$3(Bs#q#PP/_3g0eT3/'#E1#Dmx+4&MVm%0^H25&A{&/6&B}&{&/a)u$0{%@9/'(p&1#ap=/3)#1#Rrz)1C/^0z%m#81DD$1"
@@ -402,8 +545,8 @@ static const char *const hs_nvidia_vulkan_auto_u32_msd_starts[] = {
 "#;}##DR__:_AD5v%7L#D##BQRv#Ec:%E[:[A#+s%|FA#'%#E(:$Em$:{#X$n-Y$]",
 0};
 
-/* msd_first */
-static const char *const hs_nvidia_vulkan_auto_u32_msd_first[] = {
+/* msd_first_radix */
+static const char *const hs_nvidia_vulkan_auto_u32_msd_first_radix[] = {
 "qtn~u{%onv5upwz(mn$##%4%#y%#+$).%ynosonlw~qnx|q${~x|{rO#%&1#%&-2-+owvxty{$#o%}%y*yUuX')3+F}X%%('l1/+)(m#3#k#*&l3'()]"
 "*(#$')/###)#%#3)#%#3)#%#3)#%#+*/#(m$OT(1#&({##-(q(,U+'m#m4#T)u2*#[*u2#()]*(#$#*y@&(u@Ow#*%#*%#*@#*%#(V#$(y3,l)qX###*"
 "y4'()]*(#$%(o'OT,%6'-&E)'.'8/e#/&A1/0&B311'D5;32'`57;.-#%3'O9;#4':=/'5*B@===991/(/2//(3#-'3,%&1+#23--w})1/)#6%7]3#;t"
@@ -439,8 +582,8 @@ static const char *const hs_nvidia_vulkan_auto_u32_msd_first[] = {
 "#+o&vn#D(:$Dn$:r$Du):u)Z$n-[$]",
 0};
 
-/* msd_count */
-static const char *const hs_nvidia_vulkan_auto_u32_msd_count[] = {
+/* msd_count_radix */
+static const char *const hs_nvidia_vulkan_auto_u32_msd_count_radix[] = {
 "qtn~u{%onv5upwz(yM##%4%$).%ynosonlw~qnx|q${~x|{rO#%&1#%&+2-+owvxty{$#m%{%w(')3+F}X%%('l1/+)(m#3#k#*&l3'()]*(#$%)/###"
 ")#%#3)#%#3)#%#+*/#(}#OV(1#&(V#-(w1,U+'m#q;#T)y9(#K*y9#()]*(#$#(m-OV,%6'-&E)'.'8/e#/&A1/0&B311'D5;32'`57;.-#%3'O9;#4'"
 ":=/'5)B@==991/(/2//(3#-%3,%$1+#23--w})1/)#6%7]3#Fr})1D(-3#1}w+4s##%1;2w#2q#q#21'#n$3,9~w+2#1#3-=wt32'V#3#o$%7'@q-/u%"
@@ -460,8 +603,8 @@ static const char *const hs_nvidia_vulkan_auto_u32_msd_count[] = {
 "DL:%DY:YA#-Vp<D(:$D}$:y$V$n-W$]",
 0};
 
-/* msd_places */
-static const char *const hs_nvidia_vulkan_auto_u32_msd_places[] = {
+/* msd_places_radix */
+static const char *const hs_nvidia_vulkan_auto_u32_msd_places_radix[] = {
 "qtn~u{%onv5upwz(oF##%4%#y%#+$).%ynosonlw~qnx|q${~x|{rO#%&1#%&-2-+owvxty{$#iy#})s/o2')3+F}X%%((m#F#k#(#%#3(#%#+)&lF'*"
 "'li9X*3#&*D,K(y#&#:)y##*)]**#$#*o#O_){(&*u$#;)%#)%#)@#)%#*V#$*m-#A+%6',&E)'-'8/e%.'O/5%-5#$/':DB'0(BFD//1'DH5F2'`HJ5"
 "1'#8.#Fmx+3%7Z/D#%1=2X2BB2.55nx+1)#E.#+%2#3#.4;%4&Au%B5&Bw%u%1T9}#2ZJ9.#9&1)(|#.#-w})1/)#.#9ou+2So#8.#{%nt6.5/^2#u$#"
@@ -478,8 +621,8 @@ static const char *const hs_nvidia_vulkan_auto_u32_msd_places[] = {
 "M#-}$#<{%9%=;v%n$%P=:/#E///9-F#@n,y&F#)u(5H5o)n3L#V##PRV};</9%<@9@U$n-V$]",
 0};
 
-/* msd_second */
-static const char *const hs_nvidia_vulkan_auto_u32_msd_second[] = {
+/* msd_second_radix */
+static const char *const hs_nvidia_vulkan_auto_u32_msd_second_radix[] = {
 "qtn~u{%onv5upwz(mz$##%4%#y%#+$).%ynosonlw~qnx|q${~x|{rO#%&1#%&-2-+owvxty{$#o%}%y(yaud')3+F}X%%('l1/+)(m#3#k#*&l3'()]"
 "*(#$')/###)#%#3)#%#3)#%#3)#%#+*/#(m$OT(1#&(V#-(q5,U+'m#m@#T)u=*#[*u=#()]*(#$#*y@&(u@Ow#*%#*%#*@#*%#(V#$(y3,l)qX###*y"
 "4'()]*(#$%(o'OT,%6'-&E)'.'8/e#/&A1/0&B311'D5;32'`57;.-#%3'O9;#4':=/'5*B@===991/(/2//(3#-'3,%&1+#23--y})1/)#6%7]3#;v}"
@@ -519,8 +662,8 @@ static const char *const hs_nvidia_vulkan_auto_u32_msd_second[] = {
 ":u)[$n-]$]",
 0};
 
-/* bucket */
-static const char *const hs_nvidia_vulkan_auto_u32_bucket[] = {
+/* bucket_radix */
+static const char *const hs_nvidia_vulkan_auto_u32_bucket_radix[] = {
 "qtn~u{%onv5upwz(or)##%4%#y%#+$).%ynosonlw~qnx|q${~x|{rO#%&1#%&-2-+owvxty{$#k{#{*yRq}$')3+F}X%%((m#F#k#(#%#3(#%#3(#%#"
 "+)&lF'*'lk9X*3#&*=,K(u#(#K)u##*)]**#$%*q$O]*y&,U(q,###)q,#*)]**#$#)o>&*}=Ow#)%#)%#*w[#$*mT#A+%6',&E)'-'8/e%.'O/5%-5#"
 "$/':DB'0)BFDD//1'DH5F2'`HJ5.#9%1)#8.#1}w+3%7]/F#%1=2Z2DD2.55nx+1)#G.#+%2#3#4&Aq%B5&Bs%q%1N9y#2TD9.4L$1)(x#.#-y})1/)#"
@@ -583,8 +726,8 @@ static const char *const hs_nvidia_vulkan_auto_u32_bucket[] = {
 "&=>:>G#'$rx'=(:$G#1|t'sv(L#qMq,#sMOw,D=r':v'G#+st'v{'=(:$=~B:pC=yP:yPc$n-d$]",
 0};
 
-/* bucket_rest */
-static const char *const hs_nvidia_vulkan_auto_u32_bucket_rest[] = {
+/* bucket_rest_radix */
+static const char *const hs_nvidia_vulkan_auto_u32_bucket_rest_radix[] = {
 "qtn~u{%onv5upwz(my$##%4%#y%#)$).%ynosonlw~qnx|q${~x|{rO#%&1#%&-2-+owvxty{$#}$y%{&q4{4')3+F}X%%('l1/+)(m#3#k#*&l3'()]"
 "*(#$%)/###)#%#3)#%#3)#%#+*/#({#OV(1#&(7#-(u,#9*q3&(-#%*%#*%#(R,n#)}5(#K*P'()]*(#$#(}hOV+%6',&E)'-'8/e#.&A1//&B310'D5"
 ";31'`57;--#%2'O9;#3':=/'4)B@==990/(/1//(2#-%2,%$0+#22--y})0/)#5%7]2#Ft})0D(-2#1}w+3q##%092u#1o#o#20'#~#2,7~w+1#1#1'7"
@@ -614,15 +757,15 @@ static const char *const hs_nvidia_vulkan_auto_u32_bucket_rest[] = {
 "$G#N#RQ-+T~r$S#NN#T#N#NU#NN#:N#BNNN9LCN9)V#NNC#9&D#'NNNNQ,F(qs$G#N#uMQ-+Tps$S#NN#T#N#NU#NN#:N#BNNN9LCN9)V#NNC#9&D#'N"
 "NNNQ,F(us$G#N#nIQ-+Tts$S#NN#T#N#NU#NN#:N#BNNN9LCN9)V#NNC#9&D#'NNNNQ,F(ys$G#N#{-Q-+Txs$S#NN#T#N#NU#NN#:N#BNNN9LCN9)V#"
 "NNC#9&D#'NNNNQ,F(}s$G#P#mZQ--V|s$S#PP#T#P#PU#PP#:P#BPPP9NCP9)V#PPC#9&D#'PPPPQ,F*ot$G#P#PQ--Xnt$S#PP#T#P#PU#PP#:P#BPP"
-"P9NCP9)V#PPC#9&D#'PPPPQ,F*st$M,{eFtlF,s=oGx.Q#/Pv/W't*9}w#{w#@#q5vhobEw'o4u)|,=#o4o4>#o4}3@#1mW}2Oq2q2#A#m=y;.:_#Bm#"
-"_Z9]W#N.>,=B@,;(PL}5y7C_9%O###=#Pn4E#Tq81LT-C|59|5@-3y,tx#C(9$Cz%9~%Op2p2#Cm@9m@D-=pt#x9w%o$K#q8c#Iq8m8#BXLL9%J#{:'n"
+"P9NCP9)V#PPC#9&D#'PPPPQ,F*st$@#u4vhobEw's3u)x-=#s3s3M,ufFtlF,m>{Gx.Q#;P|.W't*9wx#ux#>#o4o3@#@mWw3Oq2q2#A#m=s<.:_#Bm#"
+"_Z9]W#B:>,=P@,;6DLo5y7C_9%O###=#_r3E#cq8@Lc-C|59|5@-3u-tx#C(9$Cz%9~%Op2p2#Cm@9m@D-=pt#x9w%o$K#q8c#Iq8m8#BXLL9%J#{:'n"
 "&@#=np#{z#E#D#g=#Hw8Ev''xC}+LHH@#-ws#zz#C#9%O###@#'xNoPCzZ9~ZC(9$Cs^9o^D#p$#|9iPK#Lp$#ILP#BLLL9%J#Jp$#@#;|C{KK#/v$Q:",
 "{$#B/;;9;<.wa|5#z:=#RR>-s$s$@#5wink@#''P@#)'yhE#e#p$=#99</=}5#u~#LiiC@9%C898@#/s#||#C(9$Cnn#9rn#@#)<mo$C(9$Csr#9or#X"
 "$n-Y$]",
 0};
 
-/* begin */
-static const char *const hs_nvidia_vulkan_auto_u32_begin[] = {
+/* begin_radix */
+static const char *const hs_nvidia_vulkan_auto_u32_begin_radix[] = {
 "qtn~u{%onv5upwz(o'##%4%$).%ynosonlw~qnx|q${~x|{rO#%&1#%&)2-+owvxty{$#9')3+Fu;%%('l99_(;,U)(m#T#k#*&lT'()]*(#$#)-###)"
 "#%#3)#%#+*-#(}#OV+%6',&E)'-'8/e%-)#$.'D7%5/'`79%0'O/L+1%7N2&AR53&BTR.B9B/BB90#1*4':]5'5(B_]//.-(-/--(0)-#.)#K0(--.3)"
 "#0#/}:0#;sv#0#-rm%4s##%0)3m:0#%r;6)Pu&{&w&y&y&7(Z'+#)8%{,-9'b5;9:'}%/=;;%|,@85<*x,/}&=-m$B=(|(NP}&L>'y,DB#@'},PBD8%A"
@@ -630,8 +773,8 @@ static const char *const hs_nvidia_vulkan_auto_u32_begin[] = {
 ";#8%D$n-E$]",
 0};
 
-/* histogram */
-static const char *const hs_nvidia_vulkan_auto_u32_histogram[] = {
+/* histogram_radix */
+static const char *const hs_nvidia_vulkan_auto_u32_histogram_radix[] = {
 "qtn~u{%onv5upwz(mK##%4%$).%ynosonlw~qnx|q${~x|{rO#%&1#%&+2-+owvxty{$#s&o'{+')3+Fu;%%((m#7#k#(#%#3(#%#3(#%#+)&l7'*'l]"
 "/+(J(#K)J#*)]**#$%*kOV*1#&*y##-*{*,U+'m#y7#T(u4###)u4#*)]**#$#*q/OV,%6'-&E)'.%7//'81e#0':31'/'#%1)B733552'D9573'`9;5"
 "4'O5='2)#$4#+yo~yG4#/q}tnyy>5&A]16&B_]2D)L3JJ)4#5nrxm}{>4#%%4&%$2-(O4'-y})2/)#4#@ssJ4#'%4#+v|H0q%#%2T8s%3kk82'#r%4&9"
@@ -651,8 +794,8 @@ static const char *const hs_nvidia_vulkan_auto_u32_histogram[] = {
 ":7E.s$v6%p=>#--F#VVG#NUm8G#''VE/1J$sD>#5,T#aZ##{@C;:%C4:4G#1Tz:C(:$C_:ZU$n-V$]",
 0};
 
-/* starts */
-static const char *const hs_nvidia_vulkan_auto_u32_starts[] = {
+/* starts_radix */
+static const char *const hs_nvidia_vulkan_auto_u32_starts_radix[] = {
 "qtn~u{%onv5upwz(wU##%4%$).%ynosonlw~qnx|q${~x|{rO#%&1#%&)2-+owvxty{$#w%')3+Fu;%%((m#7#k#(#%#3(#%#+)&l7'*'l]/+(J&#:)J"
 "#*)]**#$#*]O_*uG#*+%6',&E)'-%7/.'81e#/':31'.'#%0(B73551'D9572'`9;53'O5=%1)#$3#+{o~yG3#/q}tnyy>4&A]15&B_]1D)L2JJ)3#5n"
 "rxm}{>3&%#1+(O3'-y})1/)#3#Hp})1H8#2]]83&5&6'@s&1q&15)w%255)1'#v%3#/o<3#;26H#H1D#w'2HH#3'3~93#)m:3&Fr;2#}$#3's'%2#{&#"
@@ -673,68 +816,68 @@ static const char *const hs_nvidia_vulkan_auto_u32_starts[] = {
 "F#P4#B(9$D.s#I#vD=#s#s#E'FTF#-Q{#J#H##R#o'm'#}9E&11D/7J#uIKu$TBp&9t&By.9y.U$n-V$]",
 0};
 
-/* onesweep */
-static const char *const hs_nvidia_vulkan_auto_u32_onesweep[] = {
-"qtn~u{%onv5upwz(qw(##%4%#y%#)$).%ynosonlw~qnx|q${~x|{rO#%&1#%&-2-+owvxty{$#y'u(s*u:m;')3+Fu;%%((m#9#k#(#%#3(#%#3(#%#"
-"3(#%#3(#%#+)&l9'*'l_/+(J,#l)J#*)]**#$)*o$OR*1#&*F#-*o/#9)y7&*-#%)%#)%#*X,n#+'m#m>#T(y:###)V'*)]**#$#*m'Y+(s'###)s'#*"
-")]**#$%*s&Y)(y&###)y&#*)]**#$'*y~$OR,%6'-&E)'.'8/e%.)#$/':75'0+B97777//1'D;592'`;=53'O/@-1)#,3#+{:3#-t:1;&)4&A_55&Ba"
+/* onesweep_radix */
+static const char *const hs_nvidia_vulkan_auto_u32_onesweep_radix[] = {
+"qtn~u{%onv5upwz(}v(##%4%#y%#)$).%ynosonlw~qnx|q${~x|{rO#%&1#%&-2-+owvxty{$#y'u(s*s:}:')3+Fu;%%((m#9#k#(#%#3(#%#3(#%#"
+"3(#%#3(#%#+)&l9'*'l_/+(J,#l)J#*)]**#$)*o$OR*1#&*F#-*m/#9)w7&*-#%)%#)%#*X,n#+'m#}=#T(w:###)V'*)]**#$#*m'Y+(s'###)s'#*"
+")]**#$%*s&Y)(y&###)y&#*)]**#$'*u~$OR,%6'-&E)'.'8/e%.)#$/':75'0+B97777//1'D;592'`;=53'O/@-1)#,3#+{:3#-t:1;&)4&A_55&Ba"
 "_1+-N2JJ)3#723#%)3)%(1-(M3(-513)#6%7s$3#@,3#)uumxvm#3#1zmnrvm#3#'%3#-pvU3#'%/s&#%1g8u&2o$o$81'#t&3)5~uU2#1#3#H%3#%o<"
-"2'F#7'@m+5o(1a)m*2a3)17#~)3#y${n}xq}_3#%pypwzm{%3#+nz~xq}_3(@~xpwzm{%3#5$3#9ww63#)pm52`q.(3#q%u}#2#-#3#Nnr%3)'#7u1#q"
-"41s0)u<4y:#5y:y:1---2s5_93(F&3)u#f4s'#5s's'1s'#s'2s's'#4y&#5y&y&1y&#y&2y&y&#3({0yt+3)'#7s7#s71{&2{&2{&{&27;#vK1;#;2;"
-";#3#m(w|H3#-x}S7q'#oU1q'#q'2q'q'#2#w%#3#u'n;3(o$]2#{'#7{0#,1{0#{02{0P#/sr##%3#{8U3#P%3)}'(7}@#qS1}@)}@8&Ms$uu%3#q(wy"
-"~xq}_3(7nz~xq}_3#m#sp%2z0{R#3#u#zn%9)Pu'}w'qao(o(:(Z'+#);%{,-2|Atu$)2wu#wu##<&z,mx'#=&~,kox';ww'>(fBD=@@'b/FDA(n*/JF"
-"HB(|)/TFRA#/1#C)fm#o#=ik@)NND'}%/s#q#E(o&/w#s#u#E#''MC33J$3@#33F(u(s$u$o$k<rr'#G'},u$w$y$;vr'H%|,mx';%>#s##u#@(77I(x"
-"(s$u%q%s%<7#G57F;5E#PBm$J(v&/u&q&s&Hpq';3E#1#1J#111H#;0K*x,/yx'u&y%q'w&>o&Vq&I@)VV>#)#q$@#))>#)1p$@#))L(s&5{(s(y(E)F"
-"VFD#y$y$M(z(s$q)m)yx'<g#GigX;eHqq';%Hrm';'K#Nx#isicN'y,})m*#H%;%O'u+o*o*q*@#DDD#@@F#q%u%&<=#G===;5E(Vx#p'E#'s'-C#m'#"
-"#o'P*m,5o,m,o(ko(>u#iV&Q&cs,o,H7;%O###>#'##@#LLD#LLJ#m%{$wp'L(m$}#mo'R(q&/}-{,{-R)+x'x$S)t(5{.u%o*o(L)77|z&D)N-E)a_m"
-"-E#%)~%A)y,y,o&T(v(s$w/u/kS#;o){$}&S#+#-n,E(B~(8J#kq#vp'M#m'ivx&<w%#Gw%w%w%;u%U(|(s$o2q-m2V(r(s$q2u%o2<5#G555;5Hq';1"
-"K#q)q0}'|m#q(T#q#{t'&Nu(q(#G@33;%E#aEs,L({$*{$E#+m0+E#'+n)C#o(##o(W*z+5s5o5o(kw0H#;%H.;2Hv';4L#76t,R(m'7y,U#s#o(|)<s"
-"##GTcm#;q$H}+;/H#;,K#t+as#u#o#E#_t0t(C#_##_@#{*{*D(u(q*E#9}3}0C#9##9@#99D#99@#33D#33L#o$},y2@#--D#--E#FTq'F#}/m-#<m$"
-"#Go$m$}+;}#F#+qq&u#<+#G++n#;+Hy$;)K#;x2u$}7q$U#{%{t&m5Ns(s(%G9+b;%C2{#I#v5@#aaD#aaE#cgt$E#''w$L#u#up&u#E#+'m#C39{<#w"
-";@#99>p)q2u1uv'Qu2w2E#-o~%r+H#;%H&;cHo#;'K#(#m#o#o#U#i(#Nko##Gikk;%L#J(#E#@zo&u-U#1p{%y~%<}$#G1@Z;@C2Tz<#v;@#TTD#kkE"
-"#7o&x*E#''w$E#)'o%C37{<#s@@#77HD;@H#;<K)%{@F*X>#o##(Qo#q}%H<;<E#3}y%t-H(;$Hn#;r#H*;m'F#u'pq&}*<R#GTR{';)F#+qq&|*<+#G"
-"++l;+Hw(;)K(&z@Zw#FU#q#o{%x~%Nm${##G7+U;%C2az<s/r@@#aaD#u#u#E#Z|u%VE#''w$L#o%$#E#)'q+C37oFr/{D@#77>#o##$Qo#~t%E#-su%"
-"v3H#;%H&;VHc;'K#(#am#cU#_(#N_c#G___;%L#J(#E#@ro&y5U#1vr%y~%<q$#G1@Z;@C2TnFs/zD@#TTD#iiE#7s.|2E#''w$E#)'s-C37oFr/wH@#"
-"77HD;@H#;<K)%mIFv'X>#m##(Qm#wt%H<;<E#1qq%x5H(;$Hb;fH*;q&F#y&##<P#GRPq#;)Hs';)K(&~HPq+;U#gur%x~%Nu#q##G7+U;%C2VnFs.vH"
-"@#VVD#kkE#Rzm%VE#''w$L#w$$#E#)'}2C37{Mr.uL@#77>#g#$Qg|~$E#-qm%p;H#;%H&;VHc;'K#(#am#cU#_(#N_c#G___;%L#J(#E#@|n&s=U#1t"
-"|$y~%<q$#G1@Z;@C2TzMs.tL@#TTD#iiE#7m6v:E#''w$E#)'m5C37{Mr.qP@#77HD;@H#;<K)%yPFp/X>#m##(Qm#u~$H<;<E#1o{$r=H(;$Hb;fHn'"
-";n'H|';|'L#Zpo&x)Hm8;m8K(9zHn5{1=U#k{}$rx$Nw#s#$GkZ@;%>q)Rs7;QRnu'E#R;@H#;%<m$#G|JHH;F>#9;vv'Q9q$D)s${}$>#)#s/Q)wOHL"
-";%O###H5;5K#L|&q:i_U#]Lr7N__%GmN99;%>p)9x8uz&@#{${$X({)5sZoZm{'D(Dxv$A(qJoJn&E#a|z$oE>q)3s7xw$P#}M}M###E#+o}$xFH#;%O"
-"###HV;RK#%s/9vWZT#yGx'#NVZ$GVVV;%H5;3K)o'n/Tw[1K($&#'#U#io'v:N51#G555;%L#u'}z&#E#Vxt$t'>#_#_@#o#o#Qs$mp%E)9}|$yRE('$"
-"pJH#;%F#q1}*wW<m'#GNZZ;X>#H;rZQHzn(H_;%F#9ny'x^<;#G9;H;9R#sJFmt&D)s&s&R)'w|'~~#H;;1H#;.K))q_s$q{$o$>#Lq'}&QLmo(Hp$;p"
-"$H(;$Ho&;}%K(p'|Mp$~n(5T#o&%#No%o%#GRD7;%E#w#pn(9L#u%xu'#E#)y`mOE#')xXC#u/xK#u/>#R##@#{%{%F#q#aBS#mTyT%q,Y(~)5yfmfwf"
-"W#uOwN##oTH#;%O###L#H{+y)E#HFy/U#s(~s$m2<y$#G_kk;i>#R#m[@#RR>#'w%#Qs$rs$Ho#;%H3;3K#%#m*wiq$U#Dq~#y)Nm$q$#GD77;%Ow^w^"
-"#<L#GC77;7M#uWu-y|&H;;%Ky#~z#{R5Q3<3#GZ3@;1R(w'nt$mq$>#X#k@#]]H3;1H#;.Kr#up$kHzfBO###<9#GY9-;7>#7#j@#77E)s$w$mz&Qm#s"
-"#H9;%H[;[L#m%os&p,H(;$Ov^v^#<;#G#;;;u#>#;##@#;;>#)v%#@#))R)]w%rw#Hm%;;K#p&XRyl_K($'#'#R(;v%pQU#u%%yNNm%{$#Gq'==;%>#F"
-"w%s~#@#FFE#gqy#||#E('$nOH#;%>#5{'r~#Qw#oy#H8;<O###>#%v6vR@#77D({-{->#)#r/@#))F#y*}b'<u##GFZu$;s#Hy#;)K#enku#gcU#ZezP",
-"Ncc%G7+G;%L#u%gq,E#Zvr&uR>p)Nx8{|'@#NN>q)'ySxu#QZ|q#E#/ov&x_H#;%H&;HHZ;-K#`s/Rzp#ZT#q0+#NVZ$GVVV;%H3;1K#_r//ut#/U#g$"
-"v:N3/#G333;%L#_$x)E#Tvr#t'>#]Oph@#aa>#'|7wk@#''E)/1}kQagE()yq#tcH#;%H,;0H(;$O###H_;ZK#[#%q8RU#N[w:NNR%GNNN;%>p)Dr7oo"
-"#@#DDX#s=s=tr#D#q'q'A#s=s=#B#{w#ox#7A#-/m1T#}#vk#Z(|1{z#}z#yiyz#[(v#5m{#}z##<y(#GB_c;_Hc;)]'o*5q|#m{#H#;&K))sw#s%n4a"
-"A)HzTw{&B#P#s/A(+qWv{&T#PP#Z#N#P[#NN#<N#GPNN;LHN;)]#NNH#;&K#'NNNNA)F({{&B#N#4A(+Tz{&T#NN#Z#N#N[#NN#<N#GNNN;LHN;)]#NN"
-"H#;&K#'NNNNA)F(m|&B#N#p.A(+T~{&T#NN#Z#N#N[#NN#<N#GNNN;LHN;)]#NNH#;&K#'NNNNA)F(q|&B#N#LA(+Tp|&T#NN#Z#N#N[#NN#<N#GNNN;"
-"LHN;)]#NNH#;&K#'NNNNA)F(u|&B#N#t#A(+Tt|&T#NN#Z#N#N[#NN#<N#GNNN;LHN;)]#NNH#;&K#'NNNNA)F(y|&B#P#mu$A(-Vx|&T#PP#Z#P#P[#"
-"PP#<P#GPPP;NHP;)]#PPH#;&K#'PPPPA)F*}|&B#P#PA(-X||&T#PP#Z#P#P[#PP#<P#GPPP;NHP;)]#PPH#;&K#'PPPPA)F*o}&^(})5w{$o(o;R){<"
-"mFn2A#/PtY_'t*/}{${{$E#q5~n%mf>q)o4s7|V@#o4o4D#o4}3E#1wX}2Ow^w^#F#u<o;&<_#Gm#_Z;]_#N.D)=BE);(PQ}5y7H_;%O###@#Pn4>#Ts"
-":1QT-H|5;|5E(3yVr|#H(;$Hp%;t%Ov^v^#H{>;{>K(=vw#n9nw$y$T#q&s^#Nw8w8$G_RR;%R(s$x~#})H9;7K)Bn/}>wm(9K($o}$#&#M#oI}w&ny'"
-"N99#G999;%E#a|x'9L#m=D#E#)s~$ym$E#')rw$C#yO##yO`*t,5uq%sq%o(kk>p)u#}@ty$Qu#u#HT;RK#-~~#9zQTU#u<u$n7NTT%GTTT;%I#}~$}{"
-"'s|'<o'#G3BJ;BR#m$qs'yn'HF;-H#;*K#9mr$s#vq%HL#cD#E#_({z$E#'izz$C#c##c`#cc###>#c#mm(QccH>;>E#-qRu'H(;$Hk;gK).qR>ss(FK"
-"(&$#(#Ky#$xP#*#Kx#$zq%#rQ#U#k%#Nkk#GZLD;%M#}%3#V#wu$u|'wu$<a#G+77;7>#N#%@#u)mBA#{,s-x|#F#w+y,},F#)#*a(q(s$sx%}w%qx%<"
-"B#G@BB;B@#@#A#B@oz$E)q#-qw$<=#G*=B;=Hu#;)R#w%3xn'H#;&K#/wv%m'(s#H<;<K)y$mM[6&K((&#mN#HA;AK)''6y$<K((&#(#Ky#*$#tT#H4;"
-"4E(=*pw$H(;$Hp%;t%H(;$I#{&ps'~~'<9#G_95;}*E#3t~'9L#y&~t'#E#)uw%{x$E#')tp%C#y&##y&>q)u$xRpw'@#ku$E)/oJsq%Y#wZm[~SW#wZ"
-"{Z##wZHq+;%I#P.#<P#GPPP;NE(;|}';A(s$z|$nw$L#Tyo%#E#+mz%+E#'+ns%C#T##T@#NNE)+uGys%HP;%Kr#z$.w$o&m$R#q$r)#F#y&xz$yn%<N"
-"#GNNN;LE(7|}'4](m7r}#A#Nwr%#L#NN#E#-q|%VE#'-tu%>#}###@#RRE)-sEqv%C#X##NQm,m,HN;%E(3n~'3L#Hz~%#E#)u~%)E#')tw%C#=##H@#"
-"DDE)++}v'>#Ns.#@#--R)u#|7op%>#)qU#QNNH|0;|0H(;$O###F#y#}*z}$<y##Gy#y#}.;w5F#+mp&|*<+#G++|$;+Hw6;)K(,v~'{(w)}&U#{.2o7"
-"N{.w.#G7+t#;%L#g{m(#E(Z~w%z>>#RzRq{%@#XXX#{QwQ#D(q:q:A#}%{%~0>#9{R5@#99D#11E#F{|%n{%E#))o{%C2y$Is/tm&@#55D#55E#-/NC3"
-"/oFr/ys&Qu$VE#+w;~t%H#;%H&;u#Ho$;'K#(#m$}$o$U#}#(#N}#o$#G}#}#}#;%L#{#(#E#@rv'uw%U#1~8y~%<{%#G1==;=>#y#zRi@#ggX#}$}$#"
-"D#o#o#A#}$}$#>#9{RJ@#99D#11E#Zyp&|m&E#))}m&C2q$nFs/xs&@#55D#55E#-/cC3/oFr/wy&Q}$}$HB;%H:;:E#+s5|z%H(;$Hn$;r$H*;{)F#q"
-"*##<u##Gu#u#s(;)H}*;)K#&#q%s$o%U#w${8x~%Ns%o%#G7+t#;%L#u%&#E#J~u'}}%>#o#zRs#@#]]X#s$s$#D#eeA#s$s$#>#9{R5@#99D#11E#Fm"
-"v&rt&E#))st&C2y#nFs.vy&@#55D#55E#-/NC3/{Mr.}~&Qs$s$E#+{/pn&H#;%H&;u#Ho$;'K#.#m$}$o$U#}#.#N}#o$#G}#}#}#;%L#{#.#E#@zu'"
-"yp&U#1|,y~%<{%#G1==;=>#y#zRi@#ggX#}$}$#D#o#o#A#}$}$#>#9{RJ@#99D#11E#Z}{&ny&E#))oy&C2q$zMs.|~&@#55D#55E#-/cC3/{Mr.{r'"
-"Q}$}$HB;%H:;:E#+q)nt&H(;$Hn$;r$Hx*;x*<u##Gv~&u#u#;{5H|y%;%H%;x~&H(;$<1#Gmo%+1;wm'Hsm';*b$n-c$]",
+"2'F#7'@m+5o(1a)m*2a3)17#~)3#y${n}xq}_3#%pypwzm{%3#+nz~xq}_3(@~xpwzm{%3#5$3#9ww63#)pm52`o.(3#o%u}#2#-#3#Nnr%3)'#7s1#o"
+"41q0)s<4w:#5w:w:1---2q5_93(F&3)u#f4s'#5s's'1s'#s'2s's'#4y&#5y&y&1y&#y&2y&y&#3({0yt+3)'#7s7#s71{&2{&2{&{&27;#tK1;#;2;"
+";#3#m(w|H3#-x}S7q'#mU1q'#q'2q'q'#2#u%#3#s'n;3(o$]2#{'#7y0#,1y0#y02y0P#/or##%3#{8U3#P%3)}'(7}@#oS1}@)}@8&Ms$qu%3#q(wy"
+"~xq}_3(7nz~xq}_3#ksp%2x0yR#3#u#zn%9)Pu'ww'oao(o(:(Z'+#);%{,-2|Apu$)2uu#uu##<&z,yw'#=&~,k{w';qw'>(fBD=@@'b/FDA(n*/JFH"
+"B(|)/TFRA#/1#C)fm#o#=ik@)NND'}%/s#q#E(o&/w#s#u#E#''MC33J$3@#33F(u(s$u$o$k<~q'#G'},u$w$y$;pr'H%|,yw';%>#s##u#@(77I(x("
+"s$u%q%s%<7#G57F;5E#PBm$J(v&/u&q&s&H|p';3E#1#1J#111H#;0K*x,/sx'u&y%q'w&>o&Vq&I@)VV>#)#q$@#))>#)1p$@#))L(s&5{(s(y(E)FV"
+"FD#y$y$M(z(s$q)m)sx'<g#GigX;eH}p';%H~~&;'K#Nx#ioicN'y,})m*#H%;%O'u+o*o*q*@#DDD#@@F#q%u%&<=#G===;5E(Vx#p'E#'s'-C#m'##"
+"o'P*m,5o,m,o(ko(>u#iV&Q&cs,o,H7;%O###>#'##@#LLD#LLJ#m%{$qp'L(m$}#yn'R(q&/}-{,{-R)+x'x$S)t(5{.u%o*o(L)77vz&D)N-E)a_m-"
+"E#%)~%A)y,y,o&T(v(s$w/u/kS#;o){$}&S#+#-n,E(B~(8J#kq#pp'M#m'ipx&<w%#Gw%w%w%;u%U(|(s$o2q-m2V(r(s$q2u%o2<5#G555;5Hq';1K"
+"#q)q0}'xm#q(T#q#ut'&Nu(q(#G@33;%E#aEs,L({$*{$E#+m0+E#'+n)C#o(##o(W(y+o5m3kw0H#;%H.;2Hv';4L#56t,R(}&7w,U#q#m(|)<q##GR"
+"ak;o$H{+;/H#;,K#t+_q#u#m#E#]t0t(C#]##]@#y*y*D(s(o*E#9{3}0C#9##9@#99D#99@#33D#33L#o${,w2@#--D#--E#FTo'F#{/},#<m$#Go$m"
+"$}+;}#F#+mq&u#<+#G++n#;+Hy$;)K#;v2u${7q$U#{%wt&}4Nq(q(%G9+b;%C2{#I#t5@#aaD#aaE#cgt$E#''w$L#u#qp&u#E#+'m#C39y<#u;@#99"
+">p)o2s1ov'Qs2u2E#-}}%p+H#;%H&;cHo#;'K#(#m#o#o#U#i(#Nko##Gikk;%L#J(#E#@vo&s-U#1~z%u~%<}$#G1@Z;@C2Tx<#t;@#TTD#kkE#7o&x"
+"*E#''w$E#)'o%C37y<#q@@#77HD;@H#;<K)%y@F*X>#o##(Qo#m}%H<;<E#3yy%r-H(;$Hn#;r#H*;m'F#u'~p&}*<R#GTR{';)F#+mq&|*<+#G++l;+"
+"Hw(;)K(&x@Zw#FU#q#}z%t~%Nm${##G7+U;%C2ax<s/p@@#aaD#u#u#E#Zxu%TE#''w$L#o%$#E#)'q+C37mFr/yD@#77>#o##$Qo#zt%E#-ou%t3H#;"
+"%H&;VHc;'K#(#am#cU#_(#N_c#G___;%L#J(#E#@no&w5U#1rr%u~%<q$#G1@Z;@C2T~Es/xD@#TTD#iiE#7s.|2E#''w$E#)'s-C37mFr/uH@#77HD;"
+"@H#;<K)%}HFv'X>#m##(Qm#st%H<;<E#1mq%v5H(;$Hb;fH*;q&F#y&##<P#GRPq#;)Hs';)K(&|HPq+;U#gqr%t~%Nu#q##G7+U;%C2V~Es.tH@#VVD"
+"#kkE#Rvm%TE#''w$L#w$$#E#)'}2C37yMr.sL@#77>#g#$Qgx~$E#-mm%n;H#;%H&;VHc;'K#(#am#cU#_(#N_c#G___;%L#J(#E#@xn&q=U#1p|$u~%"
+"<q$#G1@Z;@C2TxMs.rL@#TTD#iiE#7m6v:E#''w$E#)'m5C37yMr.oP@#77HD;@H#;<K)%wPFp/X>#m##(Qm#q~$H<;<E#1}z$p=H(;$Hb;fHn';n'H|"
+"';|'L#Z~n&v)Hm8;m8K(9xHn5{1=U#kw}$nx$Nw#s#$GkZ@;%>q)Rs7;QRzt'E#R;@H#;%<m$#GzJHH;F>#9;pv'Q9q$D)s$w}$>#)#s/Q)uOHL;%O##"
+"#H5;5K#L|&q:i_U#]Lr7N__%G}M99;%>p)9x8oz&@#{${$X({)5qZmZyz'D(Dtv$A(oJmJn&E#axz$mE>q)3s7tw$P#{M{M###E#+}|$vFH#;%O###HV"
+";RK#%s/9tWZT#wGx'#NVZ$GVVV;%H5;3K)o'n/Tu[1K($&#'#U#io't:N51#G555;%L#u'yz&#E#Vtt$t'>#_#_@#o#o#Qs${o%E)9y|$wRE('$nJH#;"
+"%F#q1}*uW<m'#GNZZ;X>#H;pZQHtn(H_;%F#9zx'v^<;#G9;H;9R#sJF{s&D)s&s&R)'q|'z~#H;;1H#;.K))o_s$m{$o$>#Lq'}&QLyn(Hp$;p$H(;$"
+"Ho&;}%K(p'zMp$xn(5T#o&%#No%o%#GRD7;%E#w#|m(9L#u%ru'#E#)w`}NE#')vXC#u/vK#u/>#R##@#{%{%F#q#aBS#}SwT%q,Y(~)5wf}eufWuN##"
+"mTH#;%O###L#Fy+w)E#FDw/U#q(|s$m2<w$#G]ii;g>#P#{Z@#PP>#'u%#Qq$ps$Hm#;%H3;3K#%#})sio$U#Do~#w)N}#o$#GD77;%Os^s^#<L#GC77"
+";7M#qWs-s|&H;;%Ky#|z#wR5Q3<3#GZ3@;1R(u'~s${p$>#X#k@#]]H3;1H#;.Kr#sp$kHvfBO###<9#GY9-;7>#7#j@#77E)s$w${y&Qm#s#H9;%H[;"
+"[L#m%}r&n,H(;$Or^r^#<;#G#;;;u#>#;##@#;;>#)t%#@#))R)]w%pw#Hm%;;K#p&XRul_K($'#'#R(;v%nQU#u%%wNNm%{$#Gq'==;%>#Fu%q~#@#F"
+"FE#goy#z|#E('$~NH#;%>#5{'p~#Qw#my#H8;<O###>#%t6rR@#77D(y-y->#)#r/@#))F#w*yb'<u##GFZu$;s#Hy#;)K#e|ju#gcU#ZexPNcc%G7+G",
+";%L#u%go,E#Zrr&sR>p)Nx8u|'@#NN>q)'wSvu#QZzq#E#/}u&t_H#;%H&;HHZ;-K#`s/Rvp#ZT#o0+#NVZ$GVVV;%H3;1K#_r//qt#/U#g$t:N3/#G3"
+"33;%L#_$v)E#Ttr#t'>#]O~g@#aa>#'z7sk@#''E)/1ykQagE()wq#pcH#;%H,;0H(;$O###H_;ZK#[#%q8RU#N[u:NNR%GNNN;%>p)Dr7mo#@#DDX#q"
+"=q=rr#D#q'q'A#q=q=#B#ww#}w#7A#-/m1T#}#tk#Z(|1wz#yz#uiuz#[(v#5{z#yz##<y(#GB_c;_Hc;)]'o*5m|#{z#H#;&K))ow#s%n4aA)HxTq{&"
+"B#P#s/A(+oWp{&T#PP#Z#N#P[#NN#<N#GPNN;LHN;)]#NNH#;&K#'NNNNA)F(u{&B#N#4A(+Tt{&T#NN#Z#N#N[#NN#<N#GNNN;LHN;)]#NNH#;&K#'N"
+"NNNA)F(y{&B#N#p.A(+Tx{&T#NN#Z#N#N[#NN#<N#GNNN;LHN;)]#NNH#;&K#'NNNNA)F(}{&B#N#LA(+T|{&T#NN#Z#N#N[#NN#<N#GNNN;LHN;)]#N"
+"NH#;&K#'NNNNA)F(o|&B#N#t#A(+Tn|&T#NN#Z#N#N[#NN#<N#GNNN;LHN;)]#NNH#;&K#'NNNNA)F(s|&B#P#{t$A(-Vr|&T#PP#Z#P#P[#PP#<P#GP"
+"PP;NHP;)]#PPH#;&K#'PPPPA)F*w|&B#P#PA(-Xv|&T#PP#Z#P#P[#PP#<P#GPPP;NHP;)]#PPH#;&K#'PPPPA)F*{|&E#u4zn%{e>q)s3s7vW@#s3s3"
+"^(})5m|$o(m;R)u=yF~1A#;PxX_'t*/s|$q|$D#o4o3E#@uXw3Os^s^#F#u<{;&<_#Gm#_Z;]_#B:D)=PE);6DQo5y7H_;%O###@#_r3>#cq:@Qc-H|5"
+";|5E(3sWn|#H(;$Hp%;t%Or^r^#H{>;{>K(=rw#n9|v$y$T#q&q^#Nw8w8$G_RR;%R(y#nm$})H9;7K)Bn/}>qm(9K($}|$#&#M#oIyw&zx'N99#G999"
+";%E#avx'9L#m=D#E#)o~$um$E#')nw$C#wO##wO`)x+5qq%oq%m3k>p)u#}@py$Qu#u#HT;RK#-z~#9xQTU#u<u$~6NTT%GTTT;%I#y~$w{'m|'<o'#G"
+"3BJ;BR#m$}r'sn'HF;-H#;*K#9{q$s#rq%HL#cD#E#_(wz$E#'ivz$C#c##c`#cc##>#c#y~'QccH>;>E#-oRu'H(;$Hk;gK).oR>ms(FK(&$#(#Ky#$"
+"vP#*#Kx#$vq%#pQ#U#k%#Nkk#GZLD;%M#}%3#V#su$o|'su$<a#G+77;7>#N#%@#u)mBA#o,s-n}#F#w+m,},F#)#*a(q(s$ox%yw%mx%<B#G@BB;B@#"
+"@#A#B@}y$E)q#-mw$<=#G*=B;=Hu#;)R#w%3rn'H#;&K#/sv%m'(s#H<;<K)y$}L[6&K((&#}M#HA;AK)''6y$<K((&#(#Ky#*$#rT#H4;4E(=*~v$H("
+";$Hp%;t%H(;$I#{&|r'x~'<9#G_95;}*E#3n~'9L#y&xt'#E#)qw%wx$E#')pp%C#y&##y&>q)u$vR|v'@#ku$E)/mJoq%Y#uZ}Z|SWyZ##uZHq+;%I#"
+"N.#<N#GNNN;LE(9v}'9A(q$v|$|v$L#Rso%#E#+yy%+E#'+zr%C#R##R@#LLE)+uGss%HN;%Kr#z$.w$m&}#R#o$r)#F#w&tz$sn%<N#GNNN;LE(7v}'"
+"4](}6n}#A#Nqr%#L#NN#E#-}{%VE#'-nu%>#{###@#RRE)-sE}u%C#X##NQ}+}+HN;%E(3z}'3L#Ht~%#E#)o~%)E#')nw%C#=##H@#DDE)++wv'>#Nq"
+".#@#--R)u#|7{o%>#)oU#QNNHz0;z0H(;$O###F#y#{*t}$<y##Gy#y#}.;u5F#+{o&|*<+#G++|$;+Hu6;)K(,p~'y(w)}&U#y.2m7Ny.u.#G7+t#;%"
+"L#gum(#E(Zxw%z>>#RxR}z%@#XXX#yQuQ#D(o:o:A#}%{%~0>#9yR5@#99D#11E#Fu|%zz%E#)){z%C2y$Is/nm&@#55D#55E#-/NC3/mFr/ss&Qu$VE"
+"#+w;xt%H#;%H&;u#Ho$;'K#(#m$}$o$U#}#(#N}#o$#G}#}#}#;%L#{#(#E#@~u'ow%U#1~8u~%<{%#G1==;=>#y#xRi@#ggX#}$}$#D#o#o#A#}$}$#"
+">#9yRJ@#99D#11E#Zsp&vm&E#))wm&C2q$~Es/rs&@#55D#55E#-/cC3/mFr/qy&Q}$}$HB;%H:;:E#+s5vz%H(;$Hn$;r$H*;{)F#q*##<u##Gu#u#s"
+"(;)H}*;)K#&#q%s$o%U#w${8t~%Ns%o%#G7+t#;%L#u%&#E#Jxu'w}%>#o#xRs#@#]]X#s$s$#D#eeA#s$s$#>#9yR5@#99D#11E#Fyu&~s&E#))mt&C"
+"2y#~Es.py&@#55D#55E#-/NC3/yMr.w~&Qs$s$E#+{/|m&H#;%H&;u#Ho$;'K#.#m$}$o$U#}#.#N}#o$#G}#}#}#;%L#{#.#E#@tu'sp&U#1|,u~%<{"
+"%#G1==;=>#y#xRi@#ggX#}$}$#D#o#o#A#}$}$#>#9yRJ@#99D#11E#Zw{&zx&E#)){x&C2q$xMs.v~&@#55D#55E#-/cC3/yMr.ur'Q}$}$HB;%H:;:"
+"E#+q)zs&H(;$Hn$;r$Hx*;x*<u##Gp~&u#u#;{5Hvy%;%H%;r~&H(;$<1#G{n%+1;qm'Hmm';*b$n-c$]",
 0};
 
-/* msd_begin, buffers by device address */
-static const char *const hs_nvidia_vulkan_auto_u32_msd_begin_address[] = {
+/* msd_begin_radix, buffers by device address */
+static const char *const hs_nvidia_vulkan_auto_u32_msd_begin_radix_address[] = {
 "qtn~u{%onv5upwz(m)##%4%#m{@$,-qruqz{~#yt|pu{~#wxq|ryn%oq}ssyy$q~{n~y|$o~mtu{r$unrvp|s$}}zwy&%).%ynosonlw~qnx|q${~x|{"
 "rO#&&1q{@%'+2-+owvxty{$#5Fe()3+F}X%%)'l59X)3#&)B#-*(m#}##k#*#%#3*#%#++&l}#')=,U*'&#:+'#)o#-N,%6'-&E)'.'8/e#/':1/)0'D"
 "3%11'`35%2'O/7#0)#$2#+%1#3#.D#%2D7$3%7V0J/D1)B#2#F}X4&K{#s{@5(B}#{#PP6&Am$/7&Bo$m$0=wz@T0+rz@&1m#D30'#$2#9m{&0/sz@n#"
@@ -744,8 +887,8 @@ static const char *const hs_nvidia_vulkan_auto_u32_msd_begin_address[] = {
 "<5A#7##B#77D#N<0M#=7#=N=+##I7<%Hq%aI7<7P$n-Q$]",
 0};
 
-/* msd_histogram, buffers by device address */
-static const char *const hs_nvidia_vulkan_auto_u32_msd_histogram_address[] = {
+/* msd_histogram_radix, buffers by device address */
+static const char *const hs_nvidia_vulkan_auto_u32_msd_histogram_radix_address[] = {
 "qtn~u{%onv5upwz(yG##%4%#m{@$,-qruqz{~#yt|pu{~#wxq|ryn%oq}ssyy$q~{n~y|$o~mtu{r$unrvp|s$}}zwy&%).%ynosonlw~qnx|q${~x|{"
 "rO#&&1q{@%'+2-+owvxty{$#}${%{+()3+F}X%%)(m#F#k#)#%#3)#%#3)#%#+*&lF'+'lJ/+))(#K*)#+'##)'###*'#+e-P+3#&+m%#-+o5#*,%6'-"
 "&E)'.'8/e%/'D11/0'O/5%1&KBs{@1%#2)BFBD//.;#$3&AJH4&BLJ/3wz@@3'#4''/%#'/1rz@,5'`RT50#D%/)#80#1}w+6%7g0#3}p+0#'%0#+rz1"
@@ -765,8 +908,8 @@ static const char *const hs_nvidia_vulkan_auto_u32_msd_histogram_address[] = {
 "L#-i|5B:@C(=$Bw$3C{#=w#]$n-^$]",
 0};
 
-/* msd_starts, buffers by device address */
-static const char *const hs_nvidia_vulkan_auto_u32_msd_starts_address[] = {
+/* msd_starts_radix, buffers by device address */
+static const char *const hs_nvidia_vulkan_auto_u32_msd_starts_radix_address[] = {
 "qtn~u{%onv5upwz(}O##%4%#y%#+#}s@$,-qruqz{~#yt|pu{~#wxq|ryn%oq}ssyy$q~{n~y|$o~mtu{r$unrvp|s$}}zwy&%).%ynosonlw~qnx|q$"
 "{~x|{rO#&&1q{@%'-2-+owvxty{$#5F{%y*w-()3+F}X%%)'l59X)3#&*(m#s##k#*#%#3*#%#++&ls#')R,K*'&#:+'#)N-V+o&&)}##;+%#+%#+B#+"
 "%#)X#$)q9#A,%6'-&E)'.'8/e#/':1/)0'D3%11'`35%2'O/7#0)#$2#+%1#3#.D#%2D7$3%7V0J/D2#3%4&Kq#s{@5(Bs#q#PP6&Au#/7&Bw#u#03wz"
@@ -790,8 +933,8 @@ static const char *const hs_nvidia_vulkan_auto_u32_msd_starts_address[] = {
 "I{%9E#'%#I%'J(=$Io$rBJs#=o#_$n-`$]",
 0};
 
-/* msd_first, buffers by device address */
-static const char *const hs_nvidia_vulkan_auto_u32_msd_first_address[] = {
+/* msd_first_radix, buffers by device address */
+static const char *const hs_nvidia_vulkan_auto_u32_msd_first_radix_address[] = {
 "qtn~u{%onv5upwz(yw$##%4%#y%#+#}s@$,-qruqz{~#yt|pu{~#wxq|ryn%oq}ssyy$q~{n~y|$o~mtu{r$unrvp|s$}}zwy&%).%ynosonlw~qnx|q"
 "${~x|{rO#&&1q{@%'-2-+owvxty{$#m%{%w*mU{W()3+F}X%%)(m#5#k#)#%#3)#%#3)#%#3)#%#+*&l5'+'l9/+))*#[*)#+'##)'###*'#+w#-P+1#"
 "&+{##-*uS&+uI#;*%#*%#*@#*%#+V#$+s;#A,%6'-&E)'.&K/s{@.%#/'83e%0*B5//133/'#$1&A972&B;93'D/s{@;1'#2''3%#'33rz@,4'`BD55'"
@@ -831,8 +974,8 @@ static const char *const hs_nvidia_vulkan_auto_u32_msd_first_address[] = {
 "3Q#--O#ZmhreO#)+seD#s$s$#s$`s$s$##IB=%I:=:O#+q,rm#HEPI(=$Iv#=z#H{$1I{(={(a$n-b$]",
 0};
 
-/* msd_count, buffers by device address */
-static const char *const hs_nvidia_vulkan_auto_u32_msd_count_address[] = {
+/* msd_count_radix, buffers by device address */
+static const char *const hs_nvidia_vulkan_auto_u32_msd_count_radix_address[] = {
 "qtn~u{%onv5upwz({M##%4%#m{@$,-qruqz{~#yt|pu{~#wxq|ryn%oq}ssyy$q~{n~y|$o~mtu{r$unrvp|s$}}zwy&%).%ynosonlw~qnx|q${~x|{"
 "rO#&&1q{@%'+2-+owvxty{$#}$y%q(()3+F}X%%)(m#5#k#)#%#3)#%#3)#%#+*&l5'+'l9/+))(#K*)#+'##)'###*'#+u#-P+1#&+R#-+m>#*,%6'-"
 "&E)'.&K/s{@.%#/'83e%0)B5/133/'#$1&A972&B;93'D/s{@;1'#2''3%#'33rz@,4'`BD55'O3F%3)#&5#+$5#%w})3-sz@)5'+v})6%7Z35vz@&5&"
@@ -854,8 +997,8 @@ static const char *const hs_nvidia_vulkan_auto_u32_msd_count_address[] = {
 "{$y$##yDIL=%IY=YO#-Z~:H:PI(=$Hu%3Iy$=u$[$n-]$]",
 0};
 
-/* msd_places, buffers by device address */
-static const char *const hs_nvidia_vulkan_auto_u32_msd_places_address[] = {
+/* msd_places_radix, buffers by device address */
+static const char *const hs_nvidia_vulkan_auto_u32_msd_places_radix_address[] = {
 "qtn~u{%onv5upwz(qI##%4%#y%#+#}s@$,-qruqz{~#yt|pu{~#wxq|ryn%oq}ssyy$q~{n~y|$o~mtu{r$unrvp|s$}}zwy&%).%ynosonlw~qnx|q$"
 "{~x|{rO#&&1q{@%'-2-+owvxty{$#m#}#u){.w1()3+F}X%%)(m#D#k#)#%#3)#%#+*&lD'+'lH/+))&#:*)#+H-P+3#&+w$#-*y,&+s$#;*%#*%#*@#"
 "*%#+V#$+m,#A,%6'-&E)'.'8/e%/'D11/0'O/5%1&KBs{@2(BDB//.9#$3&AHF4&BJH/3wz@=/-rz@(5'`LN5/'#60#Jmx+6%7_7':iF)/=2]5BB2095"
@@ -874,8 +1017,8 @@ static const char *const hs_nvidia_vulkan_auto_u32_msd_places_address[] = {
 "o(9L#'3#B%'C(=$T#y*p+#@;#K;;;=}$T#-q$#Cq%=%D;~)p&%L9@/#K///=-L#Bx9q'N9w)|0R#R##LZRo:##C/=%Bo(ZC;=;]$n-^$]",
 0};
 
-/* msd_second, buffers by device address */
-static const char *const hs_nvidia_vulkan_auto_u32_msd_second_address[] = {
+/* msd_second_radix, buffers by device address */
+static const char *const hs_nvidia_vulkan_auto_u32_msd_second_radix_address[] = {
 "qtn~u{%onv5upwz(yp%##%4%#y%#+#}s@$,-qruqz{~#yt|pu{~#wxq|ryn%oq}ssyy$q~{n~y|$o~mtu{r$unrvp|s$}}zwy&%).%ynosonlw~qnx|q"
 "${~x|{rO#&&1q{@%'-2-+owvxty{$#m%{%s(y_ub()3+F}X%%)(m#5#k#)#%#3)#%#3)#%#3)#%#+*&l5'+'l9/+))*#[*)#+'##)'###*'#+w#-P+1#"
 "&+R#-*o^&+sU#;*%#*%#*@#*%#+V#$+s;#A,%6'-&E)'.&K/s{@.%#/'83e%0*B5//133/'#$1&A972&B;93'D/s{@;1'#2''3%#'33rz@,4'`BD55'O"
@@ -919,8 +1062,8 @@ static const char *const hs_nvidia_vulkan_auto_u32_msd_second_address[] = {
 "-O#Z}s#pq#O#)+qq#D#s$s$#s$as$s$##IB=%I:=:O#+},~v#HEPI(=$Iv#=z#H{$1I{(={(b$n-c$]",
 0};
 
-/* bucket, buffers by device address */
-static const char *const hs_nvidia_vulkan_auto_u32_bucket_address[] = {
+/* bucket_radix, buffers by device address */
+static const char *const hs_nvidia_vulkan_auto_u32_bucket_radix_address[] = {
 "qtn~u{%onv5upwz(oz*##%4%#y%#+#}s@$,-qruqz{~#yt|pu{~#wxq|ryn%oq}ssyy$q~{n~y|$o~mtu{r$unrvp|s$}}zwy&%).%ynosonlw~qnx|q"
 "${~x|{rO#&&1q{@%'-2-+owvxty{$#u#s$q*uQm|$()3+F}X%%)(m#F#k#)#%#3)#%#3)#%#+*&lF'+'lJ/+))(#K*)#+'##)'###*'#+J-P+3#&+}$#"
 "-*mO&+qF#;*%#*%#+w[#$+uS#A,%6'-&E)'.'8/e%/'D11/0'O/5%1&KBs{@1%#2)BFBD//.;#$3&AJH4&BLJ/3wz@@3'#4''/%#'/1rz@,5'`RT50#D"
@@ -991,8 +1134,8 @@ static const char *const hs_nvidia_vulkan_auto_u32_bucket_address[] = {
 "L#amHm{&Br%+C>=>L#'r&xv'Bs#'C(=$L#/zt(qr)Q#oMy)#qMgoMuA##Cr'=v'L#+}s(~w(Bx'7C(=$CvB=zBBq-vn&CoP=oPi$n-j$]",
 0};
 
-/* bucket_rest, buffers by device address */
-static const char *const hs_nvidia_vulkan_auto_u32_bucket_rest_address[] = {
+/* bucket_rest_radix, buffers by device address */
+static const char *const hs_nvidia_vulkan_auto_u32_bucket_rest_radix_address[] = {
 "qtn~u{%onv5upwz({p%##%4%#y%#)#mt@$,-qruqz{~#yt|pu{~#wxq|ryn%oq}ssyy$q~{n~y|$o~mtu{r$unrvp|s$}}zwy&%).%ynosonlw~qnx|q"
 "${~x|{rO#&&1q{@%'-2-+owvxty{$#{$w%y&{2s3()3+F}X%%)(m#5#k#)#%#3)#%#3)#%#+*&l5'+'l9/+))(#K*)#+'##)'###*'#+s#-P+1#&+7#-"
 "+o+#9*{1&+-#%*%#*%#+ok#C,%6'-&E)'.&K/s{@.%#/'83e%0)B5/133/'#$1&A972&B;93'D/s{@;1'#2''3%#'33rz@,4'`BD55'O3F%3)#&5#+$5"
@@ -1001,41 +1144,41 @@ static const char *const hs_nvidia_vulkan_auto_u32_bucket_rest_address[] = {
 "8=#`37#y@4==#5&u&r~75'Nyu.5#-~~,8}'#y,3}'#}'4}'}'#5#cu;8c#c3c#c4cc#5&FvX5#%-5'%,5&o$]4bm(#8u*#l3u*#u*4}-P#7q]#%5#s9U"
 "5#P%9)Pw$um$mNq%q%:&NZ{m$3qE)vV;&MZon$<(Z'+#)=%{,->(`}m$mn$1{m$4nVnV)4#k#4#_#4#-#4#N#4#R#4#;#4#5#4#7#4#B#4m2;#4~1L#4"
 "{3B#4z3R#4#%#4#9#4#-#4#e#4#Z#4#)#4{33#4z3%#4{35#4#e#4z3;#4#L#4{39#4#7#4#X#4z33#4#e#4#Z#4#)#4#3#4#N#4#3#4{35#4#%#4#;#"
-"4#7#4#9#4#7#4#9#4#7#4#9#4#7#4#9#4#7#4#9#4#7#4#;#4#7#4#;#4z37#4{31#4z3/#4#V#4#L#@&z,wm$#A&~,Xym$=om$B(fHJDFC'b1LJD)fR"
-"TLNPE)b7VT'+F(u(Z]VX@p|##G'},]_a=t|#H&cmn$on$I%|,wm$=%Hr|#p~#Iz{#=+J*x,3qn$Fau$kBPP#PC%PPK(q&3{#y#FL(|)3m${#qn$M(z(Z"
-"q$m$o$N'y,m#k#GJ//=%O(o&3u$qn$FH#eI#=%B==m#<C'==B#)#aC#))B#)1`C#))P(s&7}%u%{%O'@nz#m$Q'}%3o&m&F#o#s#,@o##GHcc=aC#55Q"
-"#11HkPIq#=/J#%m%m#s#q#R(|(Z{'sn$y'Nq#q##G@11=%O&NZuy#D#{%##}%S(cu(X'+O#+qw#zv#H#FI#=%F#X1#@X#G;JJ=HD#9##.S9a##IN=%IW"
-"=WT(})3m*Fqn$R#Pru#P@9#G79@=m#Hi9Io#=+H#%I#=(J#+]o#;iH,yu#M#m'Jy{#@F#GHF@=DHqu#.Imt#=%Hrr#~x#Izp#=;J#%jHqt#_D#o$##m&"
-"E#o,o,##Q#o'o'R#}#}u#}#N{%m&#GX@@=%T#{$P#O#o&zo#q&O#')op#D#=##=E#==##Q#==HRs)O#55to#D#5##5E#55##Q#55H;5O#3:#D#3##3E#"
-"33##Q#33K#{-y-w/H57C#o+o+Q#//P&s,w,s,C#--Q#--O#Bg]H77F#})y*w1@{&#G}#q%{(=q%HBr1Iy%=)J#5z#y&xfu%R#o%5o%Ny%u%%G9+[=%Bm"
-"0s/z#,C*TTO#XC%P#g}m#gO#+o$_D#m$}3#m$E#m$m$##B==}3wm$H]}4O#/sj~4H[+I#=%I&=]Her5Ii='J#.#gm#iR#c.#Nei#Gcee=%P#L.#O#@pm"
-"#q7R#1~fQ@w$#G1@X=@B<P|3vm$C#kkO#9Kt$O#)m(u$D#ik#iE#ii##HBy8ID==H#'I#=:J'+y8F*VB=@}3}~#HFueI<=<O#3{ep7Hd~dI(=$Ih=lU&"
-"v+q%{;V'u+};};m<Hq#r9H%m:Iq'=q'J&)x8t$s_BK#y)u#{m#R#k{gy)Nu#u#$GkX@=%P#{#pm#m&H9@C+o#p2Q#y)y)H-)IF=DJ#g};s'tYBR#DgDN"
-"FB#GDFF=%Bu'u#}(u#HFr;O#u#u#y&HEq=I#=%F#u+y*v1@}%#G;JJ=HB#9=rq$H]|9Q']}bB#)#*H)o;IN=%V###H%~>I5=5J#'|;o#iaR#_'|(Naa%"
-"GF99=%Bt'9r*mr$C#y#m;W({)7mD{Cmp$Q&D~]X(n*3sDoDs<O#azf{9Bu'3}(taY*m,7yDwDq%Xq%O#+mgtBH#wBI#=%V###R#Fxfy'@i#GFRR=PHZx"
-"$H)r<Ia=/J#%*gvBeZ(v(ZyFmt$NNae$G=11=%H35H%,I5=3J'q,51qG1J&$,#'#R#R}s#}'N51#G755=%P#q(om$#O#cz]s<B#k#kC#{#{#H5qFH-yj"
-"O'9oks(HAxiO&'$xFH%'I#=%F#y'mt#yG@}##GN]]=ZB#H=~EHe|FIa=%F#9~s#x+@;#G9;H=9K#{,WxlQ'm'm'K''s~#w7H5sII;=1H#mgI#=.J'@}I"
-"u$uiq$B#L}'};H9=Ir$=r$Hz%rn%I(=$I,=0V###P#m$nm$~%O#g~ey1H}%oKR#}$xe|'@L#GNL@=s'B#H#q-C#q%q%B#'c#HJ;Iu'=%H%|LI9=9J&v-"
-"rJNv_]R#JyW~%No's'#GJ===%Vq2q2#@V#GI;;=;M#}Cu,s$I@=%JJ|S{K;Q7@3#Ge3@=1K&y$zemYB#]#u#C#aaHNqPI3=1H#pOI#=.JEuau#LpNBH6"
-"{}$V###@9#Gd9-=7B#7#t#C#77O'}$o%o~#HXr_I9=%I`=`P#w%or#t2Hn#)I(=$Vp2p2#@;#G#;;=y#B#;##C#;;B#)b#C#))K']o&pPHq$;H3'Iq%="
-";J#~*XRoT_J&&'#'#K&;n&r@R#y%)w=Nq%m%#G{'===%B#FcmXC#FFO#guR|ZH2DO&'&~=H3'I#=%B#5m(~WHRuNI8=<V###B#%r4vKC#77Q&}*}*Hv9"
-"xMB#)#+C#))F#m,m8t9@u##GFZu$=s#Hw:xUIy#=)J#y'|Ru#gcR#Zy'p@Ncc%G7+G=%P#u%m(u2O#Zzq#sBBt'Nr*{z$C#NNBu''oC|SHHqXO#/uz#p"
-"XHG)I#=%I&=H@Z#Gp3RR=+HZx:H)r<Ie=/J#r'*ZvXeZ#o51#Nae$Gw611=%H3+I3=1J#m'+1{]/R#q#(w0N3/#G333=%P#i(m&O#_pPs<B#gO~9C#kk"
-"B#'z5}=C#''O'/1q>HBu]O&)oOv]HA)I#=%I,=0H2z]I(=$I,=0V###H_#Ii=iJ#|&#.q8RR#N|&v0NNR%GNNN=%Bt'D|({GC#DDW#y;y;~HQ#{'{'X#"
-"y;y;#H3y_H5zDL#u]q]|}#X#-/t:Z#}#pD#[(|1{b}boPyb](v#7mc}b#H%{E@q&#GB_c=_H;#Ic=)^'o*7qdmcH#9I#=&J'Fy`o&n4aX'HpE}t$H<)L"
-"#P#*X&+yG|t$Z#PP#[#N#P]#NN#HR1@N#GPNN=LH9#IN=)^#NNH#9I#=&J#)NNNNX'F(qu$Hh)L#N#PX&+Tpu$Z#NN#[#N#N]#NN#H}#1@N#GNNN=LH9"
-"#IN=)^#NNH#9I#=&J#)NNNNX'F(wu$Hn%)L#N#wKX&+Tvu$Z#NN#[#N#N]#NN#Hq&1@N#GNNN=LH9#IN=)^#NNH#9I#=&J#)NNNNX'F(}u$Ht')L#N#p",
-"GX&+T|u$Z#NN#[#N#N]#NN#Hw(1@N#GNNN=LH9#IN=)^#NNH#9I#=&J#)NNNNX'F(qv$Hz))L#N#u,X&+Tpv$Z#NN#[#N#N]#NN#H}*1@N#GNNN=LH9#"
-"IN=)^#NNH#9I#=&J#)NNNNX'F(wv$Hn,)L#P#uYX&-Vvv$Z#PP#[#P#P]#PP#Hq-3@P#GPPP=NH;#IP=)^#PPH#9I#=&J#)PPPPX'F*}v$Hv.)L#P#PX"
-"&-X|v$Z#PP#[#P#P]#PP#Hy/3@P#GPPP=NH;#IP=)^#PPH#9I#=&J#)PPPPX'F*qw$H~0)T'{dFzkK's=oGr-X#/Pt4_'t*3}u#{u#Ho21O#q5|o#o`B"
-"u'o4}(v/C#o4o4H1/Q#o4}3O#1mW}2H/-Vq2q2#F#m=y;,@_#Gm#_Z=]_#N.Q'=BO';(PH&;I_=%V###C#Pn4B#Tq81HT-I|5=|5O&3s/tv#H|7)I(=$"
-"Iz%=~%Vp2p2#Hq8~v#Im@=m@J&o#pq#x9w%o$R#q8s'#Nq8m8#GXLL=%P#{:+~%O#=pr#{x#B#D#gC#Hw8Bt''nCu3HByx#O#-wz#zx#HA)I#=%V###O"
-"#'pVoNHr['IzZ=~ZI(=$Hw^py#Is^=o^J#v+#|9gPR#Lv+#NLP#GLLL=%P#Jv+#O#;rC{KR#/z$Q@{$#G/;;=;B<N|3|z$C*RRO#7KnhO#)wkohB=7}3"
-"sn$C+77D#}bwb#wbSot#ux###I@=%I8=8O#/y#|z#H#y|#I(=$Ixl=|lO#)C}~#H~m#)I(=$Hsr#1I{p#=wp#`$n-a$]",
+"4#7#4#9#4#7#4#9#4#7#4#9#4#7#4#9#4#7#4#9#4#7#4#;#4#7#4#;#4#7#4z3/#4#1#4#V#4#L#@&z,wm$#A&~,Xym$=om$B(fHJDFC'b1LJD)fRTL"
+"NPE)b7VT'+F(u(Z]VX@p|##G'},]_a=t|#H&cmn$on$I%|,wm$=%Hr|#p~#Iz{#=+J*x,3qn$Fau$kBPP#PC%PPK(q&3{#y#FL(|)3m${#qn$M(z(Zq$"
+"m$o$N'y,m#k#GJ//=%O(o&3u$qn$FH#eI#=%B==m#<C'==B#)#aC#))B#)1`C#))P(s&7}%u%{%O'@nz#m$Q'}%3o&m&F#o#s#,@o##GHcc=aC#55Q#1"
+"1HkPIq#=/J#%m%m#s#q#R(|(Z{'sn$y'Nq#q##G@11=%O&NZuy#D#{%##}%S(cu(X'+O#+qw#zv#H#FI#=%F#X1#@X#G;JJ=HD#9##.S9a##IN=%IW=W"
+"T(})3m*Fqn$R#Pru#P@9#G79@=m#Hi9Io#=+H#%I#=(J#+]o#;iH,yu#M#m'Jy{#@F#GHF@=DHqu#.Imt#=%Hrr#~x#Izp#=;J#%jHqt#_D#o$##m&E#"
+"o,o,##Q#o'o'R#}#}u#}#N{%m&#GX@@=%T#{$P#O#o&zo#q&O#')op#D#=##=E#==##Q#==HRs)O#55to#D#5##5E#55##Q#55H;5O#3:#D#3##3E#33"
+"##Q#33K#{-y-w/H57C#o+o+Q#//P&s,w,s,C#--Q#--O#Bg]H77F#})y*w1@{&#G}#q%{(=q%HBr1Iy%=)J#5z#y&xfu%R#o%5o%Ny%u%%G9+[=%Bm0s"
+"/z#,C*TTO#XC%P#g}m#gO#+o$_D#m$}3#m$E#m$m$##B==}3wm$H]}4O#/sj~4H[+I#=%I&=]Her5Ii='J#.#gm#iR#c.#Nei#Gcee=%P#L.#O#@pm#q"
+"7R#1~fQ@w$#G1@X=@B<P|3vm$C#kkO#9Kt$O#)m(u$D#ik#iE#ii##HBy8ID==H#'I#=:J'+y8F*VB=@}3}~#HFueI<=<O#3{ep7Hd~dI(=$Ih=lU&v+"
+"q%{;V'u+};};m<Hq#r9H%m:Iq'=q'J&)x8t$s_BK#y)u#{m#R#k{gy)Nu#u#$GkX@=%P#{#pm#m&H9@C+o#p2Q#y)y)H-)IF=DJ#g};s'tYBR#DgDNFB"
+"#GDFF=%Bu'u#}(u#HFr;O#u#u#y&HEq=I#=%F#u+y*v1@}%#G;JJ=HB#9=rq$H]|9Q']}bB#)#*H)o;IN=%V###H%~>I5=5J#'|;o#iaR#_'|(Naa%GF"
+"99=%Bt'9r*mr$C#y#m;W({)7mD{Cmp$Q&D~]X(n*3sDoDs<O#azf{9Bu'3}(taY*m,7yDwDq%Xq%O#+mgtBH#wBI#=%V###R#Fxfy'@i#GFRR=PHZx$H"
+")r<Ia=/J#%*gvBeZ(v(ZyFmt$NNae$G=11=%H35H%,I5=3J'q,51qG1J&$,#'#R#R}s#}'N51#G755=%P#q(om$#O#cz]s<B#k#kC#{#{#H5qFH-yjO'"
+"9oks(HAxiO&'$xFH%'I#=%F#y'mt#yG@}##GN]]=ZB#H=~EHe|FIa=%F#9~s#x+@;#G9;H=9K#{,WxlQ'm'm'K''s~#w7H5sII;=1H#mgI#=.J'@}Iu$"
+"uiq$B#L}'};H9=Ir$=r$Hz%rn%I(=$I,=0V###P#m$nm$~%O#g~ey1H}%oKR#}$xe|'@L#GNL@=s'B#H#q-C#q%q%B#'c#HJ;Iu'=%H%|LI9=9J&v-rJ"
+"Nv_]R#JyW~%No's'#GJ===%Vq2q2#@V#GI;;=;M#}Cu,s$I@=%JJ|S{K;Q7@3#Ge3@=1K&y$zemYB#]#u#C#aaHNqPI3=1H#pOI#=.JEuau#LpNBH6{}"
+"$V###@9#Gd9-=7B#7#t#C#77O'}$o%o~#HXr_I9=%I`=`P#w%or#t2Hn#)I(=$Vp2p2#@;#G#;;=y#B#;##C#;;B#)b#C#))K']o&pPHq$;H3'Iq%=;J"
+"#~*XRoT_J&&'#'#K&;n&r@R#y%)w=Nq%m%#G{'===%B#FcmXC#FFO#guR|ZH2DO&'&~=H3'I#=%B#5m(~WHRuNI8=<V###B#%r4vKC#77Q&}*}*Hv9xM"
+"B#)#+C#))F#m,m8t9@u##GFZu$=s#Hw:xUIy#=)J#y'|Ru#gcR#Zy'p@Ncc%G7+G=%P#u%m(u2O#Zzq#sBBt'Nr*{z$C#NNBu''oC|SHHqXO#/uz#pXH"
+"G)I#=%I&=H@Z#Gp3RR=+HZx:H)r<Ie=/J#r'*ZvXeZ#o51#Nae$Gw611=%H3+I3=1J#m'+1{]/R#q#(w0N3/#G333=%P#i(m&O#_pPs<B#gO~9C#kkB#"
+"'z5}=C#''O'/1q>HBu]O&)oOv]HA)I#=%I,=0H2z]I(=$I,=0V###H_#Ii=iJ#|&#.q8RR#N|&v0NNR%GNNN=%Bt'D|({GC#DDW#y;y;~HQ#{'{'X#y;"
+"y;#H3y_H5zDL#u]q]|}#X#-/t:Z#}#pD#[(|1{b}boPyb](v#7mc}b#H%{E@q&#GB_c=_H;#Ic=)^'o*7qdmcH#9I#=&J'Fy`o&n4aX'HpE}t$H<)L#P"
+"#*X&+yG|t$Z#PP#[#N#P]#NN#HR1@N#GPNN=LH9#IN=)^#NNH#9I#=&J#)NNNNX'F(qu$Hh)L#N#PX&+Tpu$Z#NN#[#N#N]#NN#H}#1@N#GNNN=LH9#I"
+"N=)^#NNH#9I#=&J#)NNNNX'F(wu$Hn%)L#N#wKX&+Tvu$Z#NN#[#N#N]#NN#Hq&1@N#GNNN=LH9#IN=)^#NNH#9I#=&J#)NNNNX'F(}u$Ht')L#N#pGX",
+"&+T|u$Z#NN#[#N#N]#NN#Hw(1@N#GNNN=LH9#IN=)^#NNH#9I#=&J#)NNNNX'F(qv$Hz))L#N#u,X&+Tpv$Z#NN#[#N#N]#NN#H}*1@N#GNNN=LH9#IN"
+"=)^#NNH#9I#=&J#)NNNNX'F(wv$Hn,)L#P#uYX&-Vvv$Z#PP#[#P#P]#PP#Hq-3@P#GPPP=NH;#IP=)^#PPH#9I#=&J#)PPPPX'F*}v$Hv.)L#P#PX&-"
+"X|v$Z#PP#[#P#P]#PP#Hy/3@P#GPPP=NH;#IP=)^#PPH#9I#=&J#)PPPPX'F*qw$H~0)O#u4|o#o`Bu's3}(r0C#s3s3Ho2/T'ueFzkK'm>{Gr-X#;Pz"
+"3_'t*3wv#uv#H/1Q#o4o3O#@mWw3H1-Vq2q2#F#m=s<,@_#Gm#_Z=]_#B:Q'=PO';6DH4;I_=%V###C#_r3B#cq8@Hc-I|5=|5O&3o0tv#H|7)I(=$Iz"
+"%=~%Vp2p2#Hq8~v#Im@=m@J&o#pq#x9w%o$R#q8s'#Nq8m8#GXLL=%P#{:+~%O#=pr#{x#B#D#gC#Hw8Bt''nCu3HByx#O#-wz#zx#HA)I#=%V###O#'"
+"pVoNHr['IzZ=~ZI(=$Hw^py#Is^=o^J#v+#|9gPR#Lv+#NLP#GLLL=%P#Jv+#O#;rC{KR#/z$Q@{$#G/;;=;B<N|3|z$C*RRO#7KnhO#)wkohB=7}3sn"
+"$C+77D#}bwb#wbSot#ux###I@=%I8=8O#/y#|z#H#y|#I(=$Ixl=|lO#)C}~#H~m#)I(=$Hsr#1I{p#=wp#`$n-a$]",
 0};
 
-/* begin, buffers by device address */
-static const char *const hs_nvidia_vulkan_auto_u32_begin_address[] = {
+/* begin_radix, buffers by device address */
+static const char *const hs_nvidia_vulkan_auto_u32_begin_radix_address[] = {
 "qtn~u{%onv5upwz(u&##%4%#m{@$,-qruqz{~#yt|pu{~#wxq|ryn%oq}ssyy$q~{n~y|$o~mtu{r$unrvp|s$}}zwy&%).%ynosonlw~qnx|q${~x|{"
 "rO#&&1q{@%')2-+owvxty{$#9()3+Fu;%%)'l99_*(m#T#k#*#%#3*#%#++&lT')@,U*'&#:+'#)s#-N,%6'-&E)'.'8/e%/'D11/.)#$/).)0'`79%1"
 "'O/L+2%7N3&KRs{@4(BTR//5&AV56&BXV/=q{@F/+rz@&0FF31#5*/)#$1#+-1)),/1sz@>1()u;1#;sv#1#+rm%7':{%5)1)1m:1#%r;8)P{%o&}%m&"
@@ -1043,8 +1186,8 @@ static const char *const hs_nvidia_vulkan_auto_u32_begin_address[] = {
 "cq#m#'+E#/eW=#]>#:%=i[>c:_@#%#9JcA#a%cBcc#Cacc:%D#P##;#PPE#D6ZF#LP#PGL###E#)9Y=#q$>#:%H$n-I$]",
 0};
 
-/* histogram, buffers by device address */
-static const char *const hs_nvidia_vulkan_auto_u32_histogram_address[] = {
+/* histogram_radix, buffers by device address */
+static const char *const hs_nvidia_vulkan_auto_u32_histogram_radix_address[] = {
 "qtn~u{%onv5upwz(}J##%4%#m{@$,-qruqz{~#yt|pu{~#wxq|ryn%oq}ssyy$q~{n~y|$o~mtu{r$unrvp|s$}}zwy&%).%ynosonlw~qnx|q${~x|{"
 "rO#&&1q{@%'+2-+owvxty{$#q&m'y+()3+Fu;%%)(m#7#k#)#%#3)#%#3)#%#+*&l7'+'l;/+))(#K*)#+'##)'###*'#+y$-P+1#&+y##-+s:#*,%6'"
 "-&E)'.%7//&K1s{@/%#0'85e%1)B713550'#$2&A;93&B=;4'D1s{@=2'#3''4%#'43rz@,5'`DF56'O5H'4)#$6#+yo~yG6#/q}tnyy>6#-~qxm}{>4"
@@ -1066,8 +1209,8 @@ static const char *const hs_nvidia_vulkan_auto_u32_histogram_address[] = {
 "E+77=7Bx)-r+zFC(--M#Nb{:I#}${$#^C)1,Z#]V##{>G;=%G4=4M#1gz:L#}9G(=$Li3GZ=V[$n-]$]",
 0};
 
-/* starts, buffers by device address */
-static const char *const hs_nvidia_vulkan_auto_u32_starts_address[] = {
+/* starts_radix, buffers by device address */
+static const char *const hs_nvidia_vulkan_auto_u32_starts_radix_address[] = {
 "qtn~u{%onv5upwz(mT##%4%#m{@$,-qruqz{~#yt|pu{~#wxq|ryn%oq}ssyy$q~{n~y|$o~mtu{r$unrvp|s$}}zwy&%).%ynosonlw~qnx|q${~x|{"
 "rO#&&1q{@%')2-+owvxty{$#o%()3+Fu;%%)(m#5#k#)#%#3)#%#+*&l5'+'l9/+))&#:*)#+}#-V+wE#*,%6'-&E)'.%7//&K1s{@0'83e%1(B51330"
 "'#$2&A973&B;94'D1s{@;4/rz@(5'`=@56'O3B%4)#$6#+{o~yG6#/q}tnyy>6#-nrxm}{>4B#$6#+y})4+sz@)6'+x})45vz@&6&@+47.'5w#w#26'5"
@@ -1091,72 +1234,72 @@ static const char *const hs_nvidia_vulkan_auto_u32_starts_address[] = {
 "#C#w$w$P#B##Y#o&m&#q8O#NXI#}#w$#x@V}#N##G~%=p&L}&BGu-=u-]$n-^$]",
 0};
 
-/* onesweep, buffers by device address */
-static const char *const hs_nvidia_vulkan_auto_u32_onesweep_address[] = {
-"qtn~u{%onv5upwz(ww,##%4%#y%#)#mt@$,-qruqz{~#yt|pu{~#wxq|ryn%oq}ssyy$q~{n~y|$o~mtu{r$unrvp|s$}}zwy&%).%ynosonlw~qnx|q"
-"${~x|{rO#&&1q{@%'-2-+owvxty{$#w's(q*u9m:()3+Fu;%%)(m#9#k#)#%#3)#%#3)#%#3)#%#3)#%#+*&l9'+'l=/+)),#l*)#+'##)'###*'#+}%"
-"-P+1#&+F#-+q.#9*q8&+-#%*%#*%#+m|%#C,%6'-&E)'.'8/e%/'D11/0&K5s{@0%#1+B95557//./#$2&A=;3&B@=/'wz@32'#3''/%#'/1rz@,4'`F"
+/* onesweep_radix, buffers by device address */
+static const char *const hs_nvidia_vulkan_auto_u32_onesweep_radix_address[] = {
+"qtn~u{%onv5upwz(qw,##%4%#y%#)#mt@$,-qruqz{~#yt|pu{~#wxq|ryn%oq}ssyy$q~{n~y|$o~mtu{r$unrvp|s$}}zwy&%).%ynosonlw~qnx|q"
+"${~x|{rO#&&1q{@%'-2-+owvxty{$#w's(q*s9}9()3+Fu;%%)(m#9#k#)#%#3)#%#3)#%#3)#%#3)#%#+*&l9'+'l=/+)),#l*)#+'##)'###*'#+}%"
+"-P+1#&+F#-+o.#9*o8&+-#%*%#*%#+{{%#C,%6'-&E)'.'8/e%/'D11/0&K5s{@0%#1+B95557//./#$2&A=;3&B@=/'wz@32'#3''/%#'/1rz@,4'`F"
 "H55'O/J-/)#,5#+{:5#-t:/;&/5#/,/)'&5#+(5#%5/1sz@'5/146%7q$5.1+5#)uumxvm#5#1zmnrvm#5#'%5#-pvU5#'%7':s';)/ip{@m&4w%w%2/"
-"'#~%5/5~uU4#1#5#H%5#%o<4'F#8'@}*;m(/a)w)4a3)/3#v)/D)k5#u${n}xq}_5#%pypwzm{%5#+nz~xq}_5.@~xpwzm{%5#5$5#7ww65#'pm54`s-"
-"(5#{$u}#4#-#5#Nnr%5/'#8w0#s3/}-#q7/)'t;5.=&5/s#f5.u/yt+5/'#8u5#u5/o5,}R4sKo8)8;#zH/;#;4;;#5#m(w|H5#-x}S8q'#sR/q'#q'4"
-"q'q'#4#s%#5#q'n;5.o$]4#{'#8w0#,/w0#w04w0P#7so##%5#{8U5#P%5/}'(8}@#mS/}@)}@9&Mq$}q%5#{'wy~xq}_5.7nz~xq}_5#gsp%4v0yQ#5"
-"#m#zn%:)Ps'ms's^m(m(;&Nq$ss'<(Z'+#)=%{,->(`y-us'1ss'4z]~|%)4#F#4#/#4V'#4UJ#4#/#4#y%#4#+#4#+#4},1#4n*@#4#-#4UN#4#)#4#"
-"P#4#)#4#/#4#5#4#3#4#5#4#'#4#'#4#H#4{;;#4z;J#4VB#4U_#4#T#4VB#4UT#4#T#4VB#4UJ#4#+#4#c#4#P#4#)#4V3#4U%#4V3#4#e#4U;#4#)#"
-"4#X#4#F#4V5#4#7#4#X#4U3#4#e#4#P#4#)#4#3#4#N#4#3#4V5#4#%#4#;#4#7#4#9#4#7#4#9#4#7#4#9#4#7#4#9#4#7#4#9#4#7#4#;#4#7#4#;#"
-"4U7#4V1#4U/#4#V#4#)#4V3#4U%#4q~$=#4p~$9#4#@#4},F#4|,'#4V@#4UV#4#w)#4V3#4U3#4#1#4#L#4VF#4U3#4#1#4#T#4V3#4U3#4#1#4#L#4"
-"VF#4U3#4#1#@&z,os'#A&~,o$qs'=yr'B(fLNHJC'b/PND(n*/TPRE&c3TF(|)/_P]D#/1#EF/E/0BBB#BC+BBG(o&/w#s#TH)fy#{#o#q#w#I)b;}#{"
-"#'+E'NJ(u(q$s$}#o$@vm'#K'},s$u$w$=zm'E{o'mm%L%|,os'=%BAH#JC*HHM(x(q$s%o%q%@7#K57F=5G#RDs#N(v&/s&o&q&E~~&v|$Lt~&=3G#1"
-"#1N#111E#1L#=0O*x,/{s's&w%o'u&E.y}&Bu%Vw%0C/VVB#)#kC#))B#)1jC#))P(s&;y(q(w(G/FVFQ'}%/}({(R(z(q$o)}({s'@g#KigX=eEym'|"
-"ELu~&=%Lvz&='O#}#lisfcS'y,{)})#L%=%T'u+m*m*o*C#DDQ#@@J#q%w%2@=#K====5G.Vz%~%H#}&##m'U*m,;{+y+m(o$m(Bq#eV2Etx&nw$L7=%"
-"T###B#'##C#HHQ#HHE%/N#{$w${}&E++P.{#y#q|&V(q&/w-u,u-E+/V/+v't$W)t(;u.s%m*m(P/77rv&Q/N-G/au,o,G#%)z%D/{+{+u%X(v(q$q/o"
-"/o$E1BW#;}(w$y&E@-W#+#-v*E-+G.Bz(8N#kq#z}&R#{&e~s&@s%#Ks%s%s%=q%Y(|(q${1},y1Z(r(q$}1s%{1@5#K555=5ENz$E)q'Lm'=1O#mZs/"
-"y'pjm(X#q#w~)2Sq(m(#K@33=%P.w$*w$G#ey-s,G#'+x(H#}'##}'[*z+;{4w4m(o$q0E#t.L#=%L.=2E}q&ym%Lr'=4P#76~+Eto&xm$V.{&9q,Y#o"
-"#}'x)@o##KP_i=m$E5-Lu+=/E#z-L#=,O#~^]o#ikE.y~&H#Z##z1I#{2{2##Q.m({)EB|m&G#m#v1q'H#5##{5I#55##Q#55E35E54E'5C#q,q,Q#33"
-"P#y#q,{1C#--Q#--G#Fq7w&E'@J#m/s,#@w##Ky#w#}*=u#J#+}m&i@+#K++l=+EHn6Lq$=)O#]v1m$w6{#Y#s%ms&o4Sy'y'%K9+Y=%Bm0{/n)#C(ZZ"
-"G#_x#%P#m#oo&m#G#+s'eH#w$m9#w$I#w$w$##Br9;y:ws'EZm:G#-q}%p*EY)L#=%L&=ZEcr:Lg='O#.#em#gY#a.#Scg#Kacc=%P#J.#G#@tn&s,Y#"
-"1~y%w{%@u$#K1@X=@Bs9Px:vs'C#iiG#9n$x$G#)o+y$H#gi#gI#gg##EBy=LD==E#'L#=:O/+y=F*VBr9@y:}r'EFux%L<=<G#3{x%r,Ed~w%L(=$Lf"
-"=jL*=u&J#}&|m&y*@P#KRPo'=)J#+}m&x*@+#K++j=+E}#r>Lm(=)O.0x=Xm#FY#o#yy%v{%S}#y##K7+K=%Bs9Nx:tu&C#kkG#T|r&y&P#u$(#G#)m/"
-"o*H#kk#kI#kk##Br99y:ou&ELwBG#-wt%z1EK)L#=%L&=LET|BLX='O#.#VkXY#T.#STX#KTTT=%P#J.#G#@tm&}3Y#1tq%w{%@y##K1@X=@Bs9Px:nu"
-"&C#ggG#9n$p,G#)y2q,H#gg#gI#gg##EBqFLD==E#r&L#=:O/+qFF|&VBr9=y:ut&EDuw%L<=<G#1qp%|3Ebvo%L(=$LW=[L*=w%J#m&##@N#KPNg=)E"
-"s#zFLy&=)O.0pFNm*;Y#eoq%v{%Ss#o##K7+K=%Bs9Fx:tu&C#aaG#L|q&y&P#}#(#G#)m6o1H#aa#aI#aa##Br99y:ou&ELwIG#-w~$z8EK)L#=%L&="
-"LET|ILX='O#0#VkXY#T0#STX#KTTT=%P#J0#G#@t~%}:Y#1r{$w{%@y##K1@X=@Bs9Px:nu&C#ggG#9n$p3G#)y9q3H#gg#gI#gg##EBqMLD==E#r-L#"
-"=:O/-qMF|-VBr9=y:st&EDuv%L<=<G#1oz$|:Ebvy$L(=$LW=[Lt&=t&Lr'=r'P#Xr~%z(Ei+E+~FLo6=o6O.N~Er3u0=Y#iq~$nw$Su#q#$KiX@=%Bs"
-"(Ru5XEDr%G#RX;ECuOL#=%@}##KnHHH=FB#9;xs'EZvKQ/w9wo&B#)#u.E){LLL=%T###E%vQL5=5O#Lp&s8i_Y#]Lt5S__%KqK99=%Br(9z6ux&C){%"
-"{%]({);uWqWyx'Q.Dpw$D.yGwGt%G#at{${BBs(3u5px$U#sKsK###G#+y}$nDE#oTL#=%T###EP|LE)q'LV=RO#%u.9nTZX#oEtX#SVZ$KVVV=%E3v-"
-"E%2L5=3O/mWv-ToX1O.$2#'#Y#imW~8S51#K555=%P#u'ur)#G#Vpu$p'B#_#_C#o#o#E3oWE-}u'G/9sv'}OE>|t'G.'$xGE%'L#=%J#w0w]{T@m'#K"
-"NZZ=XB#H;|VEctWL_=%J#9zo*pZ@;#K9;H=9V#mHFup&Q/s&s&V/'qs*z}#E5}YL;=1E#qr'L#=.O/7{Zs$yt'o$B#Lq'q&E95Lp$=p$Ex%~w*L(=$E{",
-"%q&E)q'Lo&=}%O.|WrKp$~v*5X#o&%#So%o%#KRD7=%P#q%v~)#G#y#rx)uMG#'uLxUH#q/rL#q/B#N##C#w%w%J#m#]BW#qQ}Q%y*^(~);wc}buc[#}"
-"LmL##sQE#t.L#=%T###P#Ho+{(G#HF{.EXq`Y#o(xm'}0@u$#KZgg=eB#R#mXC#RRB#'s%#ED5Lk=%E%zPL3=3O#%#{)}em$Y#Dmm${(S{#m$#KD77=%"
-"TwZwZ#@L#KC77=7R#yT{,yz&L;=%Ow#z{#mP5Q3@3#KZ3@=1V.s'zm'wq$B#X#kC#]]EJ}SL3=1E#tcL#=.Oj}{&kHtbBE6uu*T###@9#KY9-=7B#7#j"
-"C#77G/s$w$sq)EXzy&L9=%L[=[P#m%{q&n+Ej)L(=$TvZvZ#@;#K#;;=u#B#;##C#;;B#)r%#C#))V/]w%nx#Em$;E3'Lm%=;O#vUXRsh_O.&'#'#V.;"
-"v%nOY#u%)mMSm%{$#Kq'===%B#Fs%sm$C#FFG#gsz#rv&E2DG.'&tME3'L#=%B#5{'rm$ERsv#L8=<T###B#%r6zOC#77Q.w-w-Erkvu#B#)#t.C#))J"
-"#y*o`3@u##KFZu$=s#EslpjLy#=)O#q)tgu#gcY#Zq)xNScc%K7+G=%P#u%w)o+G#Ztq&{PBr(Nz6{n(C#NNBs('wQr}#EH{lG#/y{&|[EG)L#=%L&=H"
-"EP|eE)q'LZ=-O#|(u.Rnm#ZX#m01#SVZ$KVVV=%E3t.L3=1O#w(t./{p#/Y#g(~8S3/#K333=%P#_(z(G#Tpz#p'B#]OpeC#aaB#'x7whC#''G//1}hE"
-"Bup#G.)oy#x`EA)L#=%L,=0E2zp#L(=$T###E_#L_=ZO#t(#%q8RY#Nt(m9SNR%KNNN=%Br(Dt5qp#C#DD]#o=o=ps#Q#q'q'D#o=o=#E3yr#E5zRF#o"
-"t#ut#7D#-/o0X#}#xl#_(|1yw#{w#wfww#`(v#;}w#{w##E%{S@y(#KB_c=_E;#Lc=)a'o*;oy#}w#E#9L#=&O/eys#s%n4aD/HpSo}&E<)F#P#u.D.+"
-"yUn}&X#PP#_#N#P`#NN#ER1@N#KPNN=LE9#LN=)a#NNE#9L#=&O#)NNNND/F(u}&Eh)F#N#4D.+Tt}&X#NN#_#N#N`#NN#E}#1@N#KNNN=LE9#LN=)a#"
-"NNE#9L#=&O#)NNNND/F({}&En%)F#N#|-D.+Tz}&X#NN#_#N#N`#NN#Eq&1@N#KNNN=LE9#LN=)a#NNE#9L#=&O#)NNNND/F(o~&Et')F#N#JD.+Tn~&"
-"X#NN#_#N#N`#NN#Ew(1@N#KNNN=LE9#LN=)a#NNE#9L#=&O#)NNNND/F(u~&Ez))F#N#hD.+Tt~&X#NN#_#N#N`#NN#E}*1@N#KNNN=LE9#LN=)a#NNE"
-"#9L#=&O#)NNNND/F({~&En,)F#P#sq$D.-Vz~&X#PP#_#P#P`#PP#Eq-3@P#KPPP=NE;#LP=)a#PPE#9L#=&O#)PPPPD/F*om'Ev.)F#P#PD.-Xnm'X#"
-"PP#_#P#P`#PP#Ey/3@P#KPPP=NE;#LP=)a#PPE#9L#=&O#)PPPPD/F*um'E~0)b(});ux$m(o:V/{<mFp1D#/Pv_c't*/{x$yx$Eo21G#q5pv%qcBs(o"
-"4u5~WC#o4o4E1/Q#o4}3G#1sX}2E/-TwZwZ#J#u<o;2@_#Km#_Z=]c#N.Q/=BG/;(PE&;L_=%T###C#Pn4B#To:1ET-L|5=|5G.3{Wvy#E|7)L(=$Lp%"
-"=t%TvZvZ#Eq8zp$E)q'L{>={>O.m#zt#n9ts$y$X#q&mf#Sw8w8$K_RR=%E3v-V.s$|{#y)E%{x$L9=7O/o.v-}>qs*9O.*{x$#t$#R#oIwx'pv'S99#"
-"K999=%P#{<o.#G#ctx&}}#G#'}|#nt$H#uO##uOd*t,;on%mn%m(o$o$Br(q#}@zu$ERLE%t~#LP=NO#}2p|#9r{#PY#q<uLp6SPP%KPPP=%M#u{$y{("
-"u})@y&#K/=F==V#w#qs(mp)E@{n$LB=-E#p~$L#=*O#u%{n$ktm%DP#_s9#G#Z||#sw$G#'on$rw$H#_##_d#__###B#_#um*E@om%L:=:G#-{{#q'E["
-")L(=$Ec'E'xm%Lg=cO/.{h:os,FO.t$*#E#Ow#$|f#*#Ov#$xm%#xx%#Y#g%#Sgg#KZLD=%R#u%q3#Z#sr$w})sr$@a#K+77=7B#N#%C#m)wAD#s,},|"
-"y#E@{o%J#o+q,m,J#)#*e(q(q${t%st%yt%EC1@B#K@BB=BC#@#D#B@}v$G/q#{$mt$Ep%7@=#K*=B==E{)1Lu#=)V#w%q3~o)E#)L#=&O#}$ur%{&(s"
-"#Ex)y{#L<=<O/{C{{#[6&O.Et$#{|##LA=AO/Du$6{C<O.Et$#E#Ow#*$#z{%#L4=4G.=x$~s$Es%r{#L(=$Lz$=~$L(=$M#{&ps(tm*@9#K_95=u*P#"
-"u&v{)#G#5~n)wv$G#'wu$z~$H#u&##u&Bs(q$tRrx)C#gq$G//}`ym%^#}YsZpQ[#}YoZ##}YL{*=%M#L.#@L#KLLL=JD.}#vy$|s$P#Pm~$#G.@|^@G"
-"#'+po%H#P##PI#{m#{m###G/+u^{o%Et%o#LL=%OjrLx2w$y%{#V#{#pT#J#q&tw$m}$@J#KJJJ=Ha.}5vz#D#Jyn%#P#JJ#G.=|^@G#'Rrq%B#u###C"
-"#u#u#G/-{jor%H#T##Jf(c{}%y}%'+LJ=%P#D~y%#G.5ri5G#')ns%H#9##DI#kk##G/++qs)B#Jo.#C#JJV/m#t7m~$B#)oT#Es3s#L~/=~/Ep4v{%L"
-"(=$T###J#q#q*nz$@q##Kq#q#q.=q4J#+}~%x*@+#K++z$=+Eq5#Lq5=)O.v2~}(}'m)q&Y#}-x7q6S}-y-#K7+r#=%P#guz(#G.Zxs%teB#RxQ}v%C#"
-"XXE3s~%]#uPqP#Q.}8}8D#y%w%n0E31B#9yQ5C#99Q#11G#Fux%zv%G#)){v%E19Bm05|{%xo%C(55H#q%yn&#y$fu&}###G#3}Nvn%EQ3L#=%L&=s#E"
-"{#po&Lm$='O#,#}#{$m$Y#{#,#S{#m$#K{#{#{#=%P#y#,#G#@xq(qs%Y#1vKw{%@y%#K1====B~/eqn#ss%C)eeEFor&]#{${$#Q#m$m$D#{${$#E31"
-"B#9yQJC#99Q#11G#Zq~%t{%G#))u{%E19Bm05|{%tu%C(55H#{${$#{$f{${$##LB=%L:=:G#3wHps%Ed3L(=$L~#=p$L*=w)J#m*##@s##Ks#s#o(=)"
-"Eq%~t&Ly*=)O#(#o%q$m%Y#u$qKv{%Sq%m%#K7+r#=%P#s%(#G#Jnq(wy%B~/Zqn#yy%C)ZZE3sw&]#q$q$#Q#u#u#D#q$q$#E31B#9yQ5C#99Q#11G#"
-"Fuq&zo&G#)){o&E19Bm05|{%x{%C(55H#q$q$#q$fq$q$##G#3mCvy%EQ3L#=%L&=s#E{#pz&Lm$='O#8#}#{$m$Y#{#8#S{#m$#K{#{#{#=%P#y#8#G"
-"#@zp(q~%Y#1~=w{%@y%#K1====B~/eqn#sm&C)eeEFo}&]#{${$#Q#m$m$D#{${$#E31B#9yQJC#99Q#11G#Zqw&tt&G#))ut&E19Bm05|{%to&C(55H"
-"#{${$#{$f{${$##LB=%L:=:G#3m;p~%Ed3L(=$L~#=p$Lt*=t*@s##K|y&s#s#=s5E{%rDLvu%=%L%=|y&L(=$@1#Kw}$+1={z&Lwz&=*g$n-h$]",
+"'#~%5/5~uU4#1#5#H%5#%o<4'F#8'@}*;m(/a)w)4a3)/3#v)/D)k5#u${n}xq}_5#%pypwzm{%5#+nz~xq}_5.@~xpwzm{%5#5$5#7ww65#'pm54`q-"
+"(5#y$u}#4#-#5#Nnr%5/'#8u0#q3/{-#o7/)'r;5.=&5/s#f5.u/yt+5/'#8u5#u5/o5,{R4qKo8)8;#xH/;#;4;;#5#m(w|H5#-x}S8q'#qR/q'#q'4"
+"q'q'#4#q%#5#o'n;5.o$]4#{'#8u0#,/u0#u04u0P#7oo##%5#{8U5#P%5/}'(8}@#}R/}@)}@9&Mq$yq%5#{'wy~xq}_5.7nz~xq}_5#esp%4t0wQ#5"
+"#m#zn%:)Ps'yr'q^m(m(;&Nq$ms'<(Z'+#)=%{,->(`y-os'1ms'4x]x|%)4#F#4#/#4V'#4UJ#4#/#4#y%#4#+#4#+#4},1#4n*@#4#-#4UN#4#)#4#"
+"N#4#)#4#/#4#5#4#3#4#5#4#'#4#'#4#H#4y;;#4x;J#4VB#4U_#4#T#4VB#4UT#4#T#4VB#4UJ#4#+#4#c#4#P#4#)#4V3#4U%#4V3#4#e#4U;#4#)#"
+"4#V#4#F#4V5#4#7#4#X#4U3#4#e#4#P#4#)#4#3#4#N#4#3#4V5#4#%#4#;#4#7#4#9#4#7#4#9#4#7#4#9#4#7#4#9#4#7#4#9#4#7#4#;#4#7#4#;#"
+"4#7#4U/#4#1#4#V#4#)#4V3#4U%#4m~$=#4~}$9#4#@#4},F#4|,'#4V@#4UV#4#u)#4V3#4U3#4#1#4#L#4VF#4U3#4#1#4#T#4V3#4U3#4#1#4#L#4"
+"VF#4U3#4#1#@&z,{r'#A&~,o$}r'=sr'B(fLNHJC'b/PND(n*/TPRE&c3TF(|)/_P]D#/1#EF/E/0BBB#BC+BBG(o&/w#s#TH)fy#{#o#q#w#I)b;}#{"
+"#'+E'NJ(u(q$s$}#o$@pm'#K'},s$u$w$=tm'Euo'{~$L%|,{r'=%BAH#JC*HHM(x(q$s%o%q%@7#K57F=5G#RDs#N(v&/s&o&q&Ex~&r|$Ln~&=3G#1"
+"#1N#111E#1L#=0O*x,/us's&w%o'u&E.s}&Bu%Vw%0C/VVB#)#kC#))B#)1jC#))P(s&;y(q(w(G/FVFQ'}%/}({(R(z(q$o)}(us'@g#KigX=eEsm'z"
+"ELo~&=%Lpz&='O#}#liofcS'y,{)})#L%=%T'u+m*m*o*C#DDQ#@@J#q%w%2@=#K====5G.Vz%~%H#}&##m'U*m,;{+y+m(o$m(Bq#eV2Enx&|v$L7=%"
+"T###B#'##C#HHQ#HHE%/N#{$w$u}&E++P.{#y#}{&V(q&/w-u,u-E+/V/+v't$W)t(;u.s%m*m(P/77~u&Q/N-G/au,o,G#%)z%D/{+{+u%X(v(q$q/o"
+"/o$E1BW#;}(w$y&E@-W#+#-v*E-+G.Bz(8N#kq#t}&R#{&exs&@s%#Ks%s%s%=q%Y(|(q${1},y1Z(r(q$}1s%{1@5#K555=5ENz$E)q'Lm'=1O#mZs/"
+"y'~im(X#q#q~)2Sq(m(#K@33=%P.w$*w$G#ey-s,G#'+x(H#}'##}'[(y+w4y2o$q0E#t.L#=%L.=2Ewq&um%Lr'=4P#56~+Epo&vm$V.y&9o,Y#m#{'"
+"x)@m##KN]g=}#E5-Ls+=/E#x-L#=,O#~^Zm#iiE.s~&H#X##z1I#y2y2##Q.}'y)EBxm&G#kv1q'H#5##y5I#55##Q#55E35E54E'5C#o,o,Q#33P#y#"
+"o,y1C#--Q#--G#Fo7u&E'@J#}.q,#@w##Ky#w#}*=u#J#+ym&i@+#K++l=+EH~5Lq$=)O#]t1m$u6{#Y#s%{r&m4Sw'w'%K9+Y=%B}/y/n)#C(ZZG#_x"
+"#%P#m#}n&m#G#+s'eH#w$}8#w$I#w$w$##Bp9;w:qs'EZ}9G#-m}%n*EY)L#=%L&=ZEcp:Lg='O#.#em#gY#a.#Scg#Kacc=%P#J.#G#@pn&q,Y#1zy%"
+"s{%@u$#K1@X=@Bq9Pv:ps'C#iiG#9n$x$G#)o+y$H#gi#gI#gg##EBw=LD==E#'L#=:O/+w=F*VBp9@w:wr'EFqx%L<=<G#3wx%p,Edzw%L(=$Lf=jL*"
+"=u&J#}&xm&y*@P#KRPo'=)J#+ym&x*@+#K++j=+E}#p>Lm(=)O.0v=Xm#FY#o#uy%r{%S}#y##K7+K=%Bq9Nv:nu&C#kkG#Txr&w&P#u$(#G#)m/o*H#"
+"kk#kI#kk##Bp99w:{t&ELuBG#-st%x1EK)L#=%L&=LETzBLX='O#.#VkXY#T.#STX#KTTT=%P#J.#G#@pm&{3Y#1pq%s{%@y##K1@X=@Bq9Pv:zt&C#g"
+"gG#9n$p,G#)y2q,H#gg#gI#gg##EBoFLD==E#r&L#=:O/+oFF|&VBp9=w:ot&EDqw%L<=<G#1mp%z3Ebro%L(=$LW=[L*=w%J#m&##@N#KPNg=)Es#xF"
+"Ly&=)O.0nFNm*;Y#e}p%r{%Ss#o##K7+K=%Bq9Fv:nu&C#aaG#Lxq&w&P#}#(#G#)m6o1H#aa#aI#aa##Bp99w:{t&ELuIG#-s~$x8EK)L#=%L&=LETz"
+"ILX='O#0#VkXY#T0#STX#KTTT=%P#J0#G#@p~%{:Y#1n{$s{%@y##K1@X=@Bq9Pv:zt&C#ggG#9n$p3G#)y9q3H#gg#gI#gg##EBoMLD==E#r-L#=:O/"
+"-oMF|-VBp9=w:mt&EDqv%L<=<G#1}y$z:Ebry$L(=$LW=[Lt&=t&Lr'=r'P#Xn~%x(Ei+E+|FLo6=o6O.N|Er3u0=Y#im~$|v$Su#q#$KiX@=%Bs(Ru5"
+"XEDr%G#RX;ECsOL#=%@}##K~GHH=FB#9;rs'EZtKQ/w9so&B#)#u.E)yLLL=%T###E%tQL5=5O#Lp&s8i_Y#]Lt5S__%KoK99=%Br(9z6ox&C){%{%]("
+"{);sWoWsx'Q.D~v$D.wGuGt%G#ap{$yBBs(3u5~w$U#qKqK###G#+u}$~CE#mTL#=%T###EPzLE)q'LV=RO#%u.9~SZX#mEtX#SVZ$KVVV=%E3v-E%2L"
+"5=3O/mWv-TmX1O.$2#'#Y#imW|8S51#K555=%P#u'qr)#G#V~t$p'B#_#_C#o#o#E3mWE-yu'G/9ov'{OE>xt'G.'$vGE%'L#=%J#w0w]yT@m'#KNZZ="
+"XB#H;zVEcrWL_=%J#9to*nZ@;#K9;H=9V#mHFqp&Q/s&s&V/'}r*v}#E5{YL;=1E#mr'L#=.O/7yZs$ut'o$B#Lq'q&E95Lp$=p$Ex%xw*L(=$E{%q&E",
+")q'Lo&=}%O.|WpKp$xv*5X#o&%#So%o%#KRD7=%P#q%p~)#G#y#~w)sMG#'sLvUH#q/pL#q/B#N##C#w%w%J#m#]BW#oQ{Q%y*^(~);uc{bsc[}K##qQ"
+"E#t.L#=%T###P#Fm+y(G#FDy.EVm`Y#m(vm'}0@s$#KXee=cB#P#{WC#PPB#'q%#ED5Li=%E%vPL3=3O#%#y)ye}#Y#D}~#y(Sy#}##KD77=%TsZsZ#@"
+"L#KC77=7R#uTy,sz&L;=%Ow#x{#{O5Q3@3#KZ3@=1V.q'xm'sq$B#X#kC#]]EJySL3=1E#pcL#=.Oj{{&kHpbBE6ou*T###@9#KY9-=7B#7#jC#77G/s"
+"$w$oq)EXxy&L9=%L[=[P#m%wq&~*Ej)L(=$TrZrZ#@;#K#;;=u#B#;##C#;;B#)p%#C#))V/]w%~w#Em$;E3'Lm%=;O#vUXRoh_O.&'#'#V.;v%~NY#u"
+"%)}LSm%{$#Kq'===%B#Fq%qm$C#FFG#gqz#pv&E2DG.'&rME3'L#=%B#5{'pm$ERqv#L8=<T###B#%p6vOC#77Q.u-u-Enktu#B#)#t.C#))J#w*}_3@"
+"u##KFZu$=s#Eol~iLy#=)O#q)pgu#gcY#Zq)vNScc%K7+G=%P#u%w)m+G#Zpq&yPBr(Nz6un(C#NNBs('uQp}#EHwlG#/u{&x[EG)L#=%L&=HEPxeE)q"
+"'LZ=-O#|(u.R|lZX#}/1#SVZ$KVVV=%E3t.L3=1O#w(t./wp#/Y#g(|8S3/#K333=%P#_(x(G#Tnz#p'B#]O~dC#aaB#'v7shC#''G//1yhEBqp#G.)m"
+"y#t`EA)L#=%L,=0E2vp#L(=$T###E_#L_=ZO#t(#%q8RY#Nt(}8SNR%KNNN=%Br(Dt5op#C#DD]#m=m=ns#Q#q'q'D#m=m=#E3ur#E5xRF#}s#qt#7D#"
+"-/o0X#}#vl#_(|1uw#ww#sfsw#`(v#;yw#ww##E%yS@y(#KB_c=_E;#Lc=)a'o*;}x#yw#E#9L#=&O/eus#s%n4aD/HnS{|&E<)F#P#u.D.+wUz|&X#P"
+"P#_#N#P`#NN#ER1@N#KPNN=LE9#LN=)a#NNE#9L#=&O#)NNNND/F(o}&Eh)F#N#4D.+Tn}&X#NN#_#N#N`#NN#E}#1@N#KNNN=LE9#LN=)a#NNE#9L#="
+"&O#)NNNND/F(u}&En%)F#N#|-D.+Tt}&X#NN#_#N#N`#NN#Eq&1@N#KNNN=LE9#LN=)a#NNE#9L#=&O#)NNNND/F({}&Et')F#N#JD.+Tz}&X#NN#_#N"
+"#N`#NN#Ew(1@N#KNNN=LE9#LN=)a#NNE#9L#=&O#)NNNND/F(o~&Ez))F#N#hD.+Tn~&X#NN#_#N#N`#NN#E}*1@N#KNNN=LE9#LN=)a#NNE#9L#=&O#"
+")NNNND/F(u~&En,)F#P#oq$D.-Vt~&X#PP#_#P#P`#PP#Eq-3@P#KPPP=NE;#LP=)a#PPE#9L#=&O#)PPPPD/F*{~&Ev.)F#P#PD.-Xz~&X#PP#_#P#P"
+"`#PP#Ey/3@P#KPPP=NE;#LP=)a#PPE#9L#=&O#)PPPPD/F*om'E~0)G#u4~u%mcBs(s3u5xXC#s3s3Eo2/b(});}x$m(m:V/u=yFn1D#;Pz^c't*/qy$"
+"oy$E/1Q#o4o3G#@qXw3E1-TsZsZ#J#u<{;2@_#Km#_Z=]c#B:Q/=PG/;6DE4;L_=%T###C#_r3B#cm:@Ec-L|5=|5G.3uXry#E|7)L(=$Lp%=t%TrZrZ"
+"#Eq8vp$E)q'L{>={>O.m#vt#n9ps$y$X#q&}e#Sw8w8$K_RR=%E3v-V.y#r|#y)E%wx$L9=7O/o.v-}>}r*9O.*wx$#t$#R#oIsx'|u'S99#K999=%P#"
+"{<o.#G#cnx&y}#G#'y|#|s$H#sO##sOd)x+;}m%{m%y2o$Br(q#}@vu$ERLE%p~#LP=NO#}2~{#9p{#PY#q<uLn6SPP%KPPP=%M#q{$s{(o})@y&#K/="
+"F==V#w#}r(yo)E@wn$LB=-E#~}$L#=*O#u%wn$kpm%DP#_s9#G#Zx|#ow$G#'}m$nw$H#_##_d#__##B#_#om*E@}~$L:=:G#-y{#q'E[)L(=$Ec'E't"
+"m%Lg=cO/.yh:{r,FO.t$*#E#Ow#$zf#*#Ov#$tm%#vx%#Y#g%#Sgg#KZLD=%R#u%q3#Z#or$q})or$@a#K+77=7B#N#%C#m)wAD#y+},rz#E@wo%J#o+"
+"w+m,J#)#*e(q(q$wt%ot%ut%EC1@B#K@BB=BC#@#D#B@yv$G/q#{${s$Ep%7@=#K*=B==E{)1Lu#=)V#w%q3xo)E#)L#=&O#}$qr%{&(s#Ex)w{#L<=<"
+"O/{Cy{#[6&O.Et$#y|##LA=AO/Du$6{C<O.Et$#E#Ow#*$#x{%#L4=4G.=x$zs$Es%p{#L(=$Lz$=~$L(=$M#{&|r(nm*@9#K_95=u*P#u&p{)#G#5xn"
+")sv$G#'su$v~$H#u&##u&Bs(q$rR~w)C#gq$G//{`um%^#{YqZnQ[mZ##{YL{*=%M#J.#@J#KJJJ=HD.{#ry$xs$P#Ny}$#G.=|^=G#'+|n%H#N##NI#"
+"wm#wm###G/+u^uo%Et%m#LJ=%OjrLx2w$w%y#V#y#pT#J#o&pw$y|$@J#KJJJ=Ha.{5rz#D#Jsn%#P#JJ#G.=|^@G#'R~p%B#s###C#s#s#G/-{j{q%H"
+"#T##Jf(cu}%s}%'+LJ=%P#Dxy%#G.5ri5G#')zr%H#9##DI#kk##G/++}r)B#Jm.#C#JJV/m#t7y}$B#)mT#Eq3s#L|/=|/En4p{%L(=$T###J#q#o*z"
+"y$@q##Kq#q#q.=o4J#+y~%x*@+#K++z$=+Eo5#Lo5=)O.v2x}({'m)q&Y#{-x7o6S{-w-#K7+r#=%P#goz(#G.Zrs%teB#RvQwv%C#XXE3m~%]#sPoP#"
+"Q.{8{8D#y%w%n0E31B#9wQ5C#99Q#11G#Fox%tv%G#))uv%E19B}/5v{%ro%C(55H#q%sn&#y$fu&}###G#3}Npn%EQ3L#=%L&=s#E{#|n&Lm$='O#,#"
+"}#{$m$Y#{#,#S{#m$#K{#{#{#=%P#y#,#G#@rq(}r%Y#1vKs{%@y%#K1====B|/emn#ms%C)eeEF{q&]#{${$#Q#m$m$D#{${$#E31B#9wQJC#99Q#11"
+"G#Z}}%n{%G#))o{%E19B}/5v{%nu%C(55H#{${$#{$f{${$##LB=%L:=:G#3wH|r%Ed3L(=$L~#=p$L*=w)J#m*##@s##Ks#s#o(=)Eq%xt&Ly*=)O#("
+"#o%q$m%Y#u$qKr{%Sq%m%#K7+r#=%P#s%(#G#Jzp(qy%B|/Zmn#sy%C)ZZE3mw&]#q$q$#Q#u#u#D#q$q$#E31B#9wQ5C#99Q#11G#Foq&to&G#))uo&"
+"E19B}/5v{%r{%C(55H#q$q$#q$fq$q$##G#3mCpy%EQ3L#=%L&=s#E{#|y&Lm$='O#8#}#{$m$Y#{#8#S{#m$#K{#{#{#=%P#y#8#G#@tp(}}%Y#1~=s"
+"{%@y%#K1====B|/emn#mm&C)eeEF{|&]#{${$#Q#m$m$D#{${$#E31B#9wQJC#99Q#11G#Z}v&nt&G#))ot&E19B}/5v{%no&C(55H#{${$#{$f{${$#"
+"#LB=%L:=:G#3m;|}%Ed3L(=$L~#=p$Lt*=t*@s##Kvy&s#s#=s5E{%pDLpu%=%L%=vy&L(=$@1#Ks}$+1=uz&Lqz&=*g$n-h$]",
 0};
 
 const hs_spirv hs_nvidia_vulkan_auto_u32_spirv[] = {
@@ -1165,24 +1308,25 @@ const hs_spirv hs_nvidia_vulkan_auto_u32_spirv[] = {
     {0, 3244, hs_nvidia_vulkan_auto_u32_flip_1},
     {0, 4268, hs_nvidia_vulkan_auto_u32_flip_2},
     {0, 6444, hs_nvidia_vulkan_auto_u32_flip_3},
-    {0, 9748, hs_nvidia_vulkan_auto_u32_flip_4},
-    {0, 10436, hs_nvidia_vulkan_auto_u32_flip_5},
-    {0, 3672, hs_nvidia_vulkan_auto_u32_half_1},
-    {0, 5160, hs_nvidia_vulkan_auto_u32_half_2},
     {0, 19688, hs_nvidia_vulkan_auto_u32_clean},
-    {0, 1828, hs_nvidia_vulkan_auto_u32_msd_begin},
-    {0, 4828, hs_nvidia_vulkan_auto_u32_msd_histogram},
-    {0, 6316, hs_nvidia_vulkan_auto_u32_msd_starts},
-    {0, 11460, hs_nvidia_vulkan_auto_u32_msd_first},
-    {0, 5616, hs_nvidia_vulkan_auto_u32_msd_count},
-    {0, 4744, hs_nvidia_vulkan_auto_u32_msd_places},
-    {0, 12648, hs_nvidia_vulkan_auto_u32_msd_second},
-    {0, 20692, hs_nvidia_vulkan_auto_u32_bucket},
-    {0, 11872, hs_nvidia_vulkan_auto_u32_bucket_rest},
-    {0, 1340, hs_nvidia_vulkan_auto_u32_begin},
-    {0, 5828, hs_nvidia_vulkan_auto_u32_histogram},
-    {0, 6324, hs_nvidia_vulkan_auto_u32_starts},
-    {0, 19352, hs_nvidia_vulkan_auto_u32_onesweep},
+    {0, 4220, hs_nvidia_vulkan_auto_u32_partition_count},
+    {0, 4492, hs_nvidia_vulkan_auto_u32_partition_scan},
+    {0, 16504, hs_nvidia_vulkan_auto_u32_partition_deal},
+    {0, 23968, hs_nvidia_vulkan_auto_u32_partition_bucket},
+    {0, 26648, hs_nvidia_vulkan_auto_u32_partition_rest},
+    {0, 1828, hs_nvidia_vulkan_auto_u32_msd_begin_radix},
+    {0, 4828, hs_nvidia_vulkan_auto_u32_msd_histogram_radix},
+    {0, 6316, hs_nvidia_vulkan_auto_u32_msd_starts_radix},
+    {0, 11460, hs_nvidia_vulkan_auto_u32_msd_first_radix},
+    {0, 5616, hs_nvidia_vulkan_auto_u32_msd_count_radix},
+    {0, 4744, hs_nvidia_vulkan_auto_u32_msd_places_radix},
+    {0, 12648, hs_nvidia_vulkan_auto_u32_msd_second_radix},
+    {0, 20692, hs_nvidia_vulkan_auto_u32_bucket_radix},
+    {0, 11872, hs_nvidia_vulkan_auto_u32_bucket_rest_radix},
+    {0, 1340, hs_nvidia_vulkan_auto_u32_begin_radix},
+    {0, 5828, hs_nvidia_vulkan_auto_u32_histogram_radix},
+    {0, 6324, hs_nvidia_vulkan_auto_u32_starts_radix},
+    {0, 19320, hs_nvidia_vulkan_auto_u32_onesweep_radix},
 };
 const hs_spirv hs_nvidia_vulkan_auto_u32_spirv_address[] = {
     {0, 0, 0},
@@ -1195,17 +1339,18 @@ const hs_spirv hs_nvidia_vulkan_auto_u32_spirv_address[] = {
     {0, 0, 0},
     {0, 0, 0},
     {0, 0, 0},
-    {0, 1864, hs_nvidia_vulkan_auto_u32_msd_begin_address},
-    {0, 5412, hs_nvidia_vulkan_auto_u32_msd_histogram_address},
-    {0, 7112, hs_nvidia_vulkan_auto_u32_msd_starts_address},
-    {0, 12744, hs_nvidia_vulkan_auto_u32_msd_first_address},
-    {0, 6184, hs_nvidia_vulkan_auto_u32_msd_count_address},
-    {0, 5320, hs_nvidia_vulkan_auto_u32_msd_places_address},
-    {0, 14024, hs_nvidia_vulkan_auto_u32_msd_second_address},
-    {0, 23496, hs_nvidia_vulkan_auto_u32_bucket_address},
-    {0, 13864, hs_nvidia_vulkan_auto_u32_bucket_rest_address},
-    {0, 1364, hs_nvidia_vulkan_auto_u32_begin_address},
-    {0, 6284, hs_nvidia_vulkan_auto_u32_histogram_address},
-    {0, 7084, hs_nvidia_vulkan_auto_u32_starts_address},
-    {0, 22140, hs_nvidia_vulkan_auto_u32_onesweep_address},
+    {0, 0, 0},
+    {0, 1864, hs_nvidia_vulkan_auto_u32_msd_begin_radix_address},
+    {0, 5412, hs_nvidia_vulkan_auto_u32_msd_histogram_radix_address},
+    {0, 7112, hs_nvidia_vulkan_auto_u32_msd_starts_radix_address},
+    {0, 12744, hs_nvidia_vulkan_auto_u32_msd_first_radix_address},
+    {0, 6184, hs_nvidia_vulkan_auto_u32_msd_count_radix_address},
+    {0, 5320, hs_nvidia_vulkan_auto_u32_msd_places_radix_address},
+    {0, 14024, hs_nvidia_vulkan_auto_u32_msd_second_radix_address},
+    {0, 23496, hs_nvidia_vulkan_auto_u32_bucket_radix_address},
+    {0, 13864, hs_nvidia_vulkan_auto_u32_bucket_rest_radix_address},
+    {0, 1364, hs_nvidia_vulkan_auto_u32_begin_radix_address},
+    {0, 6284, hs_nvidia_vulkan_auto_u32_histogram_radix_address},
+    {0, 7084, hs_nvidia_vulkan_auto_u32_starts_radix_address},
+    {0, 22108, hs_nvidia_vulkan_auto_u32_onesweep_radix_address},
 };

@@ -574,290 +574,6 @@ static const char *const hs_nvidia_vulkan_auto_u32_v4_block_sort_16[] = {
 ")'wp:T#}#Z#B#98T>#}##}#@%NNKo}9R}n:z#o{:M{#}#F@;%F8;8B#-qwjvm:F(;$Fz#;~#Fw(;w(Z$n-[$]",
 0};
 
-/* flip_2 */
-static const char *const hs_nvidia_vulkan_auto_u32_v4_flip_2[] = {
-"qtn~u{%onv5upwz(sr$##%4%#y%#+$).%ynosonlw~qnx|q${~x|{rO#%&1#%&,2-+owvxty{$#}*w+u2m3')3+Fq-%%((m#w'#k#(#%#3(#%#+)&lw'"
-"'*'l}*9X*/#&)})&*}%#F)%#)%#*-#$*o$,d(y/&#:)w$'*)]2*#$#*oBOV+%6',&E)'-'8/e#.':1/'/%750'O/T%0#F$.y$)#-w&#%1(Bw'1q'q'2'"
-"Dy'5w'3'`y'{'50w&s#'2)#(0#+o;0#-t:0#+00#+mn80#-rm8.q$(%2V2c3]]22'#~)3#/#0#o&u,3'}%#3#-#0#Fx)0#1d4&Ao815&Bq8o82s,9w73"
-"s,u$92'(v725)%0v&o-$6(P1sCqCqC0#Xe0#%[0#q4},7)Py*w[u[TT8(Z'+#)9%{,-:&z,y[#;&~,w#{[9q[<(fm(o({'}'='bq'q(o(>(n*q'u(q(s"
-"(@(|)q'm)q(}(>#/1#A(})q'w)s)o)A#++.B(q&q'u*o)s*<ZZ]r#=v&ZZ<#'#E=#''<#)/F=#))C(s&/}+u+{+D(o&/m,q+}+E'}%q'o,m,@#ak@Cw&"
-"/dCC#%u#RDw&5=E<Y=h{$=w&==F(z(5s-m-q-:nM#G'},s-u-w-9rMH%|,y[9%B#io#NI(|(5w.q.w,:;#G9;F99HzK9/H#9,J*x,q'wp$q.{.w,u/A#"
-"o&*HB#Zk`>#q']}'C#}#m$}#K(u(5q2wp$w,=v&s$s$E#w%w%=#--E#--C#FFFD#w%}#u(D#3H0D#+#n(D#';o(B#s#v#m)B#'m('D#33#B#9'~(D#99"
-"#:{'#Gg{'q-9y'L)fw8y8{'o4w#=#y$y$E#y$y$D#FF~$D#)'{&L55y/#}4=%55D#;#/L#9##;=#99D#9#3L#9##9=#99D#9#9L#9##9=#99H{'9o%L4"
-"+x/#x8=$++E#o$o$D#5}#v)D#)'{&L53y/#m:=%33D#9#/L#9##9=#99I#m1{&mu#:q(#Gs-q(u#9]D#H#3L#H##H=#HHHq(9;H#98Jt&%{2m1{4y1I#"
-"P9#:P#GPPP9ND#P#9L#P##P=#PPHP9;H#98J#%PP#PHx*9x*J#=t(x*M8J#48#8#J#$g#mc#J#&8#$#M)q21sFqF}p$oFM#+#'#N(v#/{^sF%N#'}[#O"
-"({(5o_{^m_P's(5q_o_:w:#Gq9o9s99yEK#yKzCuP:&#G//&9/N#9|[$N#'}[#O#===HmG9/J'nByA{EnBy9H'9'J#'0xE'/Q(u#u%q^mamaR)t(1s^q"
-"^sFqq$:o##G._o#9NK#k##:&#Gw#/&9/N#g|[#N#'}[#O#kkkHg9/J#gy#wIg_H'9'J#'x#M'/Q#kkkR#kk}[|[N#Lt[%N#'u]#O#PPPP#{&{&:o##G_"
-"_o#9NK#k{&{&:&#G//&9/N#9t]$N#'u]#O#===Hg9/J#gw'q%g_H'9'J#'0M'/Q#kkkR#kkt[}]:o##G._o#9NK#k##:&#Gw#/&9/N#gt]#N#'u]#O#k"
-"kkHg9/J#gy#q%g_H'9'J#'x#M'/Q#kkkR#kku]t]N#Ln=%N#'z&#O#PPPP#{&{&:o##G__o#9NK#k{&{&:&#G//&9/N#9{&$N#'z&#O#===Hg9/J#gw'"
-"q%g_H'9'J#'0M'/Q#kkkR#kkn=w5:o##G._o#9NK#k##:&#Gw#/&9/N#g{&#N#'z&#O#kkkHg9/J#gy#q%g_H'9'J#'x#M'/Q#kkkR#kkz&{&N#Lk%N#"
-"'{&#O#PPPP#{&{&:o##G__o#9NK#k{&{&:&#G//&9/N#9z&$N#'{&#O#===Hg9/J#gw'q%g_H'9'J#'0M'/Q#kkkR#kkkk:o##G._o#9NK#k##:&#Gw#"
-"/&9/N#gz&#N#'{&#O#kkkHg9/J#gy#q%g_H'9'J#'x#M'/Q#kkkR#kk{&z&M#u'#v(#M#+#j#:zJ#G|gpJzE9nKL4})x/#x@=$})})E#u0u0D#u*q0v)"
-"D#)'{&L57y/#uLS&csQ}m#D#9#/L#9##9S9kD#9#3L#9##9S9vAD#9#9L#9##9S9+H~J9o$L4'x/#nP=#m$m$E#m$m$D#5{#v)D#)'{&L57y/#uQS;q<"
-"D#9#/L#9##9S9kI#m38#:o'#G{Do']9ZD#F#3L#F##FSFvAHo'9%I#F9#:F#GFFF9DD#F#9L#F##FSF+HF9%H~(9~(Hw*9w*T$n-U$]",
-0};
-
-/* flip_3 */
-static const char *const hs_nvidia_vulkan_auto_u32_v4_flip_3[] = {
-"qtn~u{%onv5upwz(uq+##%4%#y%#+$).%ynosonlw~qnx|q${~x|{rO#%&1#%&,2-+owvxty{$#}*w+u2m3')3+Fq-%%((m#w'#k#(#%#3(#%#+)&lw'"
-"'*'l}*9X*/#&)})&*}%#F)%#)%#*-#$*u(,d(m4&#:)}('*)]2*#$#*{kOV+%6',&E)'-'8/e#.':1/'/%750'O/T%0#F$.y$)#-w&#%1(Bw'1q'q'2'"
-"Dy'5w'3'`y'{'50w&s#'2)#(0#+o;0#-t:0#+00#+mn80#-rm8.q$(%2V2c3]]22'#~)3#/#0#o&u,3'}%#3#-#0#Fx)0#1d0#H)4&Au<15&Bw<u<2y0"
-"9};3y0{(92'(|;25)%0v&{6*6(P1mO}N}N0#s&e0#%[0#oR},7)Py*ww$uw$TT8(Z'+#)9%{,-:&z,yw$#;&~,w#{w$9qw$<(fm(o({'}'='bq'q(o(>"
-"(n*q'u(q(s(@(|)q'm)q(}(>#/1#A(})q'w)s)o)A#++.B(q&q'u*o)s*<ZZ]r#=v&ZZ<#'#E=#''<#)/F=#))C(s&/}+u+{+D(o&/m,q+}+E'}%q'o,"
-"m,@#ak@Cw&/dCC#%u#RDw&5=E<Y=h{$=w&==F(z(5s-m-q-:n{##G'},s-u-w-9r{#H%|,yw$9%B#io#NI(|(5w.q.w,:;#G9;F99Hzy#9/H#9,J*x,q"
-"'s{*q.{.w,u/A#o&*HB#Zk`>#q']}'C#}#m$}#K(u(5q2s{*w,=v&s$s$E#w%w%=#--E#--C#FFFD#w%}#u(D#3H0D#+#n(D#';o(C#Jr*z(D#-:XD#'"
-"JWC#3q-#D#/IiD#'ZhB#o%v#m)B#'{)'D#55#B#9'~(D#99#B#;#m+D#;;#B#9#3D#99#:o,#Ggo,u69m,L)f}<m={'o4w#=#m)m)E#m)m)D#FF~$D#)"
-"'{&L55m4#q9=%55D#;#/L#9##;=#99D#9#1L#9##9=#99D#9#3L#9##9=#99D#9#5L#9##9=#99D#9#9L#9##9=#99D#9#;L#9##9=#99D#9#9L#9##9"
-"=#99Ho,9m*L4+~3#|B=$++E#m)m)D#5{(|-D#)'{&L53m4#qD=%33D#9#/L#9##9=#99D#9#1L#9##9=#99D#9#3L#9##9=#99I#y<w({m*:w/#Gm9w/"
-"}%9w$D#H#5L#H##H=#HHHw/9;H#98Jt&%u>y<uAs=I#P9#:P#GPPP9ND#P#9L#P##P=#PPHP9;H#98J#%PP#PI#L;#:L#GLLL9JD#L#;L#L##L=#LLHL"
-"9;H#98J#%LL#LI#L9#:L#GLLL9JD#L#9L#L##L=#LLHL9;H#98J#%LL#LHt69t6J#w&z1t6M8J#Y8#8#J#I8#8#J#88#8#J#$w'#{v(#J#&8#$#J#(8#"
-"$#J#*8#$#M)q21uVsV}{*qVM#+#+#M#+#)#M#+#'#N(v#/{y$uV%N#'w|'#O({(5oz${y$mz$P's(5qz$oz$:uX#GoWmWqW9so#K#yy#v|$u~#:&#G//"
-"&9/N#9v|'$N#'w|'#O#===Hyp#9/J'n{$}huo#|z$wWH'9'J#'0ro#'/Q(u#u%qy$m|$m|$R)t(1sy$qy$uVm}*:o##G._o#9NK#k##:&#Gw#/&9/N#g"
-"v|'#N#'w|'#O#kkkHg9/J#gy#qs#g_H'9'J#'x#M'/Q#kkkR#kkw|'v|'N#Ln|'%N#'s}'#O#PPPP#{&{&:o##G__o#9NK#k{&{&:&#G//&9/N#9r}'$"
-"N#'s}'#O#===Hg9/J#gw'q%g_H'9'J#'0M'/Q#kkkR#kkn|'{}':o##G._o#9NK#k##:&#Gw#/&9/N#gr}'#N#'s}'#O#kkkHg9/J#gy#q%g_H'9'J#'"
-"x#M'/Q#kkkR#kks}'r}'N#L||'%N#'mm(#O#PPPP#{&{&:o##G__o#9NK#k{&{&:&#G//&9/N#9~~'$N#'mm(#O#===Hg9/J#gw'q%g_H'9'J#'0M'/Q"
-"#kkkR#kk||'um(:o##G._o#9NK#k##:&#Gw#/&9/N#g~~'#N#'mm(#O#kkkHg9/J#gy#q%g_H'9'J#'x#M'/Q#kkkR#kkmm(~~'N#Lv~'%N#'wo(#O#P"
-"PPP#{&{&:o##G__o#9NK#k{&{&:&#G//&9/N#9vo($N#'wo(#O#===Hg9/J#gw'q%g_H'9'J#'0M'/Q#kkkR#kkv~'mp(:o##G._o#9NK#k##:&#Gw#/"
-"&9/N#gvo(#N#'wo(#O#kkkHg9/J#gy#q%g_H'9'J#'x#M'/Q#kkkR#kkwo(vo(N#Ltu$%N#'v.#O#PPPP#{&{&:o##G__o#9NK#k{&{&:&#G//&9/N#9"
-"w.$N#'v.#O#===Hg9/J#gw'q%g_H'9'J#'0M'/Q#kkkR#kktu$wR:o##G._o#9NK#k##:&#Gw#/&9/N#gw.#N#'v.#O#kkkHg9/J#gy#q%g_H'9'J#'x"
-"#M'/Q#kkkR#kkv.w.N#Ls6%N#'v.#O#PPPP#{&{&:o##G__o#9NK#k{&{&:&#G//&9/N#9w.$N#'v.#O#===Hg9/J#gw'q%g_H'9'J#'0M'/Q#kkkR#k"
-"ks6z&:o##G._o#9NK#k##:&#Gw#/&9/N#gw.#N#'v.#O#kkkHg9/J#gy#q%g_H'9'J#'x#M'/Q#kkkR#kkv.w.N#Lo>%N#'z&#O#PPPP#{&{&:o##G__"
-"o#9NK#k{&{&:&#G//&9/N#9{&$N#'z&#O#===Hg9/J#gw'q%g_H'9'J#'0M'/Q#kkkR#kko>{&:o##G._o#9NK#k##:&#Gw#/&9/N#g{&#N#'z&#O#kk"
-"kHg9/J#gy#q%g_H'9'J#'x#M'/Q#kkkR#kkz&{&N#Ly*%N#'z&#O#PPPP#{&{&:o##G__o#9NK#k{&{&:&#G//&9/N#9{&$N#'z&#O#===Hg9/J#gw'q"
-"%g_H'9'J#'0M'/Q#kkkR#kky*j:o##G._o#9NK#k##:&#Gw#/&9/N#g{&#N#'z&#O#kkkHg9/J#gy#q%g_H'9'J#'x#M'/Q#kkkR#kkz&{&N#Lr6%N#'"
-"w.#O#PPPP#{&{&:o##G__o#9NK#k{&{&:&#G//&9/N#9v.$N#'w.#O#===Hg9/J#gw'q%g_H'9'J#'0M'/Q#kkkR#kkr6v.:o##G._o#9NK#k##:&#Gw"
-"#/&9/N#gv.#N#'w.#O#kkkHg9/J#gy#q%g_H'9'J#'x#M'/Q#kkkR#kkw.v.N#Lr6%N#'w.#O#PPPP#{&{&:o##G__o#9NK#k{&{&:&#G//&9/N#9v.$"
-"N#'w.#O#===Hg9/J#gw'q%g_H'9'J#'0M'/Q#kkkR#kkr6{&:o##G._o#9NK#k##:&#Gw#/&9/N#gv.#N#'w.#O#kkkHg9/J#gy#q%g_H'9'J#'x#M'/"
-"Q#kkkR#kkw.v.N#LwR%N#'z&#O#PPPP#{&{&:o##G__o#9NK#k{&{&:&#G//&9/N#9{&$N#'z&#O#===Hg9/J#gw'q%g_H'9'J#'0M'/Q#kkkR#kkwRs"
-"Z:o##G._o#9NK#k##:&#Gw#/&9/N#g{&#N#'z&#O#kkkHg9/J#gy#q%g_H'9'J#'x#M'/Q#kkkR#kkz&{&N#Ly*%N#'z&#O#PPPP#{&{&:o##G__o#9N"
-"K#k{&{&:&#G//&9/N#9{&$N#'z&#O#===Hg9/J#gw'q%g_H'9'J#'0M'/Q#kkkR#kky*j:o##G._o#9NK#k##:&#Gw#/&9/N#g{&#N#'z&#O#kkkHg9/",
-"J#gy#q%g_H'9'J#'x#M'/Q#kkkR#kkz&{&M#u7#n5#M#+#j#M#+#j#M#+#j#:nq%#Gny(vp%py$9tq%L4y;~3#zP=$y;y;E#oJoJD#q<}I|-D#)'{&L5"
-"7m4#so#S&cqt#mr'D#9#/L#9##9S9kD#9#1L#9##9S9kD#9#3L#9##9S9kD#9#5L#9##9S9tu#D#9#9L#9##9S9+D#9#;L#9##9S9+D#9#9L#9##9S9+"
-"Hrq%9m)L4'~3#|w#=#}(}(E#}(}(D#5y(|-D#)'{&L57m4#qy#S;uhD#9#/L#9##9S9kD#9#1L#9##9S9kD#9#3L#9##9S9kI#oMh#:u.#Gmo#u.w$9u"
-"$D#F#5L#F##FSFtu#Hu.9%I#F9#:F#GFFF9DD#F#9L#F##FSF+HF9%I#F;#:F#GFFF9DD#F#;L#F##FSF+HF9%I#F9#:F#GFFF9DD#F#9L#F##FSF+HF"
-"9%Hn49n4Hy59y5T$n-U$]",
-0};
-
-/* flip_4 */
-static const char *const hs_nvidia_vulkan_auto_u32_v4_flip_4[] = {
-"qtn~u{%onv5upwz(o|*##%4%#y%#+$).%ynosonlw~qnx|q${~x|{rO#%&1#%&,2-+owvxty{$#}*w+u2m3')3+Fq-%%((m#w'#k#(#%#3(#%#+)&lw'"
-"'*'l}*9X*/#&)})&*}%#F)%#)%#*-#$*y&,d(q2&#:)o''*)]2*#$#*ydOV+%6',&E)'-'8/e#.':1/'/'D3110%751'O/T%1#F$.y$)#-w&#%/u&#u&"
-"2(Bw'1q'q'/)')3'`y'{'51w&s#'/)#(1#+o;1#-t:1#+01#+mn81#-rm8.q$(%/V2c3]]2/'#~)3#/#1#o&u,3'}%#3#-#1#Fx)1#+d1v&3D4'@{4q'"
-"y4/}(/o44u$t&#/u$#u$5&Ay:16&B{:y:/---3}.m'9/'(n:/7)%1#q0E7(P1mG}F}F1#Le1#%[1w&u$%1#w$$1#J)1#J$1#{&71#)*1#c'1#J%1#%&1"
-"#J(1#J%1v&o4o,8)Py*yn$wn$TT9(Z'+#):%{,-3~$~$,3u$u$#;&z,{n$#<&~,w#}n$:sn$=(fm(o({'}'>'bq'q(o(@(n*q'u(q(s(A(|)q'm)q(}("
-"@#/1#B(})q'w)s)o)B#++.C(q&q'u*o)s*=ZZ]r#>v&ZZ=#'#E>#''=#)/F>#))D(s&/}+u+{+E(o&/m,q+}+F'}%q'o,m,A#ak@Dw&/dCD#%u#REw&5"
-"=E=Y=h{$>w&==G(z(5s-m-q-;pr##H'},s-u-w-:tr#I%|,{n$:%C#io#NJ(|(5w.q.w,;;#H9;F:9I|p#:/I#:,K*x,q'{y*q.{.w,u/B#o&*HC#Zk`"
-"@#q']}'D#}#m$}#L(u(5q2{y*w,>v&s$s$F#w%w%>#--F#--D#FFFE#w%}#u(Im$:m$K#%w$%y(w#J#m%y|)fM'y,o4m4%Hm%q$y#:%D#Jyw)z(E#JHJ"
-"E#'JW=.}'q,wo*N&cm6}5E#)qu)r(I#:%IR:NK#%#q$TRJ#R%#MRR#HRRR:%E#7%*C#u%v#m)C#'o*'D#T%#C#+'y#E#9xr){(=#T#vs)NTTE#)yr)r("
-"I#:%;s)#H|#Rm(:PIZ:)K#-#m$kZJ#Z-#MZZ#H}&+~$:%O)fo;q;{'{3w#>#q'q'F#q'q'E#Vvo)a=#_#qt)>w&//E#+'s.O77q2#w7>t&++=t&/u$#N"
-"kkE#/}o)x1I#:%Ie:aK#%#-VeJ#e%#Mee#Heee:%E#7%*O6Bp2#v7>$BBF#VVE#-tm)i=u&Lt$xm)>w&11E#-'q1O77q2#u:>t&))=t&-u$#NVVE#-qm"
-")v4I#:%Ih:PIy%:'K#,#m%TXJ#X,#MXX#HXXX:%O6Bp2#t:>$BBF#VVE#Bx|(a=u&Jt$qm)>w&//E#+'}3O75q2#o=>t&))=t&-u$#NTTE#-}{(p7I#:"
-"%IR:NK#%#+q#VJ#R%#MRV#HRRR:%E#7%*=u&Bt$zy(>u&FFJ#3ty(}o*;o*#H3B]:BO6Tp2#n=>v&11F#ggE#@vx(i>w&10E#-'y7O77q2#}A>t&)FIF"
-":@I#:<Kt&%}0o#*Z=t&Ru$#Nq#u{(I>:>E#5sx(~:I(:$Ip(:t(Iu,:u,Ku&+|0~)T5J#amz(|o*Mq#m##HaR7:%E#7-*=#B#q#>#NNP)q21sIqImIoI"
-"NB~t(E#7#+I#:%IL:HK#%#y,o#PJ#L%#MLP#HLLL:%E#;%*=#N#sv(>#NN=#)#|s(>#))Q(v#/}p$yK%Q#'(#R({(5qq$}p$oq$S's(5sq$qq$;y_#H{"
-"WuX}Y:uXL#{p#|q%wu#;&#H//&:/Q#9)$Q#'(#R#===I}Y:/Kp&~p%qo#wZ}U}XI':'K#'0tX'/T(u#u%sp$os$os$U)t(1up$sp$yKsK>#5(>#))Q#L"
-"B%Q#'(#R#PPPS#kk;o##H__o#:NL#kkk;&#H//&:/Q#9)$Q#'(#R#===Ig:/K#gy#s]g_I':'K#'0M'/T#kkkU#kk5BNTm]N(jIx^:x^E#V#+I(:$Io#"
-":kKq&mm%rr#|YzUrYJ#q#%{DMo#o##HnX|XtY:%E#=%sD=#k#mt(>#Rk=#)#zo(>#))Q#L_%Q#'(#R#PPPS#kk;o##Hs[o]w^:o]L#kkk;&#H//&:/Q#"
-"9)$Q#'(#R#===Iw^:/Kp&r{$mw#oauYw]I':'K#'0n]'/T#kkkU#kk_R>#5(>#))Q#LB%Q#'(#R#PPPS#kk;o##H__o#:NL#kkk;&#H//&:/Q#9)$Q#'"
-"(#R#===Ig:/K#gy#mag_I':'K#'0M'/T#kkkU#kk5BNw#y*N(jIrb:rbE#V#rDI(:$=#R#t9>#9R=#)#|*>#))Q#LF%Q#'(#R#PPPS#kk;o##H__o#:{"
-"dL#kkk;&#H//&:/Q#9)$Q#'(#R#===Isf:/K#gy#q%g_I':'K#'0zd'/T#kkkU#kkF9>#+(>#))Q#L7%Q#'(#R#PPPS#kk;o##H__o#:NL#kkk;&#H//"
-"&:/Q#9)$Q#'(#R#===Ig:/K#gy#yhg_I':'K#'0M'/T#kkkU#kk+7N_y*N(j=#D#=>#5D=#)#}I>#))Q#LB%Q#'(#R#PPPS#kk;o##H__o#:NL#kkk;&"
-"#H//&:/Q#9)$Q#'(#R#===Ig:/K#gy#q%g_I':'K#'0M'/T#kkkU#kkB5>#+(>#))Q#L7%Q#'(#R#PPPS#kk;o##H__o#:NL#kkk;&#H//&:/Q#9)$Q#"
-"'(#R#===Ig:/K#gy#q%g_I':'K#'0M'/T#kkkU#kk+7NPy*N(j=#D#v$>#5D=#)#y&>#))Q#LB%Q#'(#R#PPPS#kk;o##H__o#:NL#kkk;&#H//&:/Q#"
-"9)$Q#'(#R#===Ig:/K#gy#q%g_I':'K#'0M'/T#kkkU#kkB5>#+(>#))Q#L7%Q#'(#R#PPPS#kk;o##H__o#:NL#kkk;&#H//&:/Q#9)$Q#'(#R#===I"
-"g:/K#gy#q%g_I':'K#'0M'/T#kkkU#kk+7NPy*N(j=#D#J>#5D=#)#nM>#))Q#LB%Q#'(#R#PPPS#kk;o##H__o#:NL#kkk;&#H//&:/Q#9)$Q#'(#R#"
-"===Ig:/K#gy#q%g_I':'K#'0M'/T#kkkU#kkB5>#+(>#))Q#L7%Q#'(#R#PPPS#kk;o##H__o#:NL#kkk;&#H//&:/Q#9)$Q#'(#R#===Ig:/K#gy#q%"
-"g_I':'K#'0M'/T#kkkU#kk+7NPy*N(jIpu#:pu#Kq&qjpu%kvp#xt#J#u+%#Mw+w+#Hvs#pt#zt#:%D#sB7AE#}(tu'#=#]#qP>#N]=#)#)>#))Q#LZ%"
-"Q#'(#R#PPPS#kk;o##H{v#uw#}x#:uw#L#kkk;&#H//&:/Q#9)$Q#'(#R#===I}x#:/Kp&vf}y%Nqt#}w#I':'K#'0tw#'/T#kkkU#kkZN>#;(>#))Q#"
-"LH%Q#'(#R#PPPS#kk;o##H__o#:NL#kkk;&#H//&:/Q#9)$Q#'(#R#===Ig:/K#gy#s{#g_I':'K#'0M'/T#kkkU#kk;HNiy*N(jIx|#:x|#E#_wu'#I"
-"(:$I{#:w#Kq&wb~|%|x#xs#xw#J#{#%#M{#{##Hvv#pw#zw#:%C#oGsGmt)C#))#=#w##w#>#Xw#=#)#)>#))Q#Le%Q#'(#R#PPPS#kk;o##H{y#uz#}"
-"{#:uz#L#kkk;&#H//&:/Q#9)$Q#'(#R#===I}{#:/Kp&|^yo&om$sw#}z#I':'K#'0tz#'/T#kkkU#kkeX>#7(>#))Q#LD%Q#'(#R#PPPS#kk;o##H__",
-"o#:NL#kkk;&#H//&:/Q#9)$Q#'(#R#===Ig:/K#gy#s~#g_I':'K#'0M'/T#kkkU#kk7DNq$y*N(jIxm$:xm$E#y#%#I(:$=#X#,>#=X=#)#i>#))Q#L"
-"J%Q#'(#R#PPPS#kk;o##H__o#:op$L#kkk;&#H//&:/Q#9)$Q#'(#R#===Iyq$:/K#gy#q%g_I':'K#'0np$'/T#kkkU#kkJ=>#+(>#))Q#L7%Q#'(#R"
-"#PPPS#kk;o##H__o#:NL#kkk;&#H//&:/Q#9)$Q#'(#R#===Ig:/K#gy#mt$g_I':'K#'0M'/T#kkkU#kk+7Ney*N(j=#F#J>#7F=#)#%>#))Q#LD%Q#"
-"'(#R#PPPS#kk;o##H__o#:NL#kkk;&#H//&:/Q#9)$Q#'(#R#===Ig:/K#gy#q%g_I':'K#'0M'/T#kkkU#kkD7>#+(>#))Q#L7%Q#'(#R#PPPS#kk;o"
-"##H__o#:NL#kkk;&#H//&:/Q#9)$Q#'(#R#===Ig:/K#gy#q%g_I':'K#'0M'/T#kkkU#kk+7NRy*N(j=#D#x$>#5D=#)#{&>#))Q#LB%Q#'(#R#PPPS"
-"#kk;o##H__o#:NL#kkk;&#H//&:/Q#9)$Q#'(#R#===Ig:/K#gy#q%g_I':'K#'0M'/T#kkkU#kkB5>#+(>#))Q#L7%Q#'(#R#PPPS#kk;o##H__o#:N"
-"L#kkk;&#H//&:/Q#9)$Q#'(#R#===Ig:/K#gy#q%g_I':'K#'0M'/T#kkkU#kk+7NPy*N(j=#D#J>#5D=#)#va>#))Q#LB%Q#'(#R#PPPS#kk;o##H__"
-"o#:NL#kkk;&#H//&:/Q#9)$Q#'(#R#===Ig:/K#gy#q%g_I':'K#'0M'/T#kkkU#kkB5>#+(>#))Q#L7%Q#'(#R#PPPS#kk;o##H__o#:NL#kkk;&#H/"
-"/&:/Q#9)$Q#'(#R#===Ig:/K#gy#q%g_I':'K#'0M'/T#kkkU#kk+7NPy*N(jI|m%:|m%Kq&{9|m(k|z$rm%J#q,%#Mq,q,#Hp~$|~$tm%:%D#m1'#C#"
-"}+(xu&C#)}$#=#_#{d>#P_=#)#)>#))Q#L]%Q#'(#R#PPPS#kk;o##Huo%op%wq%:op%L#kkk;&#H//&:/Q#9)$Q#'(#R#===Iwq%:/Kp&n6wr(Nw~$w"
-"p%I':'K#'0np%'/T#kkkU#kk]P>#=(>#))Q#LJ%Q#'(#R#PPPS#kk;o##H__o#:NL#kkk;&#H//&:/Q#9)$Q#'(#R#===Ig:/K#gy#mt%g_I':'K#'0M"
-"'/T#kkkU#kk=JNky*N(jIru%:ru%E#y,%#I(:$Io$:}#Kq&o2xu(vq%xn%pp%J#o$%zDMo$}##H|n%vo%np%:%E#7%*=#s##w#>#Rs#P#{I#mJ#Ny#xz"
-"$E#3#+I#:%;pn%#Hn`Fs&:DIN:)K#+#}%XNJ#N+#MNN#Hub+~#:%O6qNp2#|A>$FFF#sOsOE#Dtn&a=u&Rt$sq&>w&//E#+'}h=t&+u$#>t&++O7;q2#"
-"or#N_XE#/yn&plI#:%IR:NK#%#-VRJ#R%#MRR#HRRR:%O69p2#nr#>$==F#RRE#=r~%aE#'u~%h=u&Lt$|}%>w&11E#)p~%so#=t&-u$#>t&--O7@q2#"
-"{t#NVVE#1q~%|n#I#:%IU:PIy$:'K#*#m$TXJ#X*#MXX#HXXX:%O6;p2#zt#>$@@F#XXE#@v{%a=u&Lt$w}%>w&//E#+'sn#=t&+u$#>t&++O7;q2#ww"
-"#NTTE#/}z%xq#I#:%IR:NK#%#+gVJ#R%#MRV#HRRR:%E#7%*=u&Bt$xx%>u&BBJ#/vx%}o*;{(#H/;;:;O6Jp2#vw#>v&//F#ccE#9zw%i>w&1.E#-'}"
-"q#=t&Hu$#>t&-HO7@q2#o{#NggI@:%I8:8E#1ww%pu#I(:$Ip':t'Im+:m+V$n-W$]",
-0};
-
-/* clean */
-static const char *const hs_nvidia_vulkan_auto_u32_v4_clean[] = {
-"qtn~u{%onv5upwz(}}L##%4%#y%#+$).%ynosonlw~qnx|q${~x|{rO#%&1#%&,2-+owvxty{$#y)s*y2o3')3+Fu;%%((m#w'#k#(#%#3(#%#+)&lw'"
-"'*'ly)9X*/#&)o*&*s'#F)%#)%#*+#$*y%,d(s1&#:)m&'*)]2*#$#)uk&)o6#)q6#)o6#)o6#*yy)OV+%6',&E)'-'8/e#.':1/'/'D3110%751'O/T"
-"%1#F$.y$)#-w&#%/u&#u&2(Bw'1q'q'/)')3'`y'{'51w&s#'/)#(1#+o;1#){u6.m#(%/@2L3FF2/'#z(3#/#1#_~m81#u#ut+3's'#3#+#1v&axs+4"
-"'@{3q'y3/o)/o31w&+21#+31#+31#)<1#'N1#)K1#']1#)Y1#'k1#)h1#'y#1#)v#1#'u$4w$t&#/w$#w$5&A{916&B}9{9/---3q/m&9/'(p9/=)%1v"
-"&w'r%7(P1uAsAsA1#y7yt+4{>#sE/w<2sY3q>q>2/5#rY1#y&rt+1#%o<1#mCv:1#%<1#sN%1#um#m;8)Pu){p+yp+TT9(Z'+#):%{,-3rErE)3w$w$#"
-"3v$mH#3w$T#;&z,}p+#<&~,w#mq+:up+=(fm(o({'}'>'bq'q(o(@(n*q'u(q(s(A(})q'}(y(u(B(o&q'q)u(}'=DDFr#>v&DD=#'#E>#''=#)/F>#)"
-")C(s&/y*q*w*Bv&@@VD'}%q'}*{*E(|)q'o+}*q)Cw&/MAC#%_PBw&5=C=C@Qs'>w&@@F(z(5q,{+o,;tu*#G'},q,s,u,:xu*H%|,}p+:%I(q&q'o-o"
-",u+J(|(5u-o-s+;;#G9;F:9Hnt*:/H#:,K*x,q'wxLo-y-s+s.A#o&_1I#Zk+@#{&T{&C#m$o$m$F#w#y#u}K;_#Ga_T:]Hot*:%B#{$#w&I#FwyKw#F"
-"#B@pyK>v&y%y%D#m'm'>#++D#++=.s'q+q'L&cs4s3B#]}&o#=#+#p'L+;B#+#+=#+#lL++B#-#-=#-#u,L--B#-#-=#-#-L--B#-#-=#-#-L--B#-#-"
-"=#-#-L--B#-#-=#-#-L--;s&#GBs&s*:q&Hr{):)K#+m&w)}/s)J#{*}|Kq(M'y,{8y8%G{%+d:%N)fq:s:{'o4w#>#q&q&D#q&q&B#Xq&p%=#Z#urK>"
-"w&//C#{)}){$B#-'y(B#'-r'N==s1#m7>t&11=t&5w$#Lm#m#B#/ynK~%H#:%H&:eHq#:'K#(#o#y#q#J#m#(#Mm#q##Gm#m#m#:%=u&@v$(>u&DDC#R"
-"R#B#Dp~Jm&J#5x}JQ;q%#G5Dc:DN<Xr1#~6>v&77D#s#s#B#77:>w&/6C#DD#B#-'m-B#'-x+N=;s1#s;>t&/PHH:DH#:AKt&%m+J*a=t&]w$#Ly#}mK"
-"HA:AB#5m|J~%H(:$Hp#:t#=#-#vuK>#99=#)#D>#))O(v#/ms+yB%O#'(#P({(5ss+ms+qs+Q's(5us+ss+;wy)#Gqx)ox)}w):q~)R(u(5ot+ms+qs+"
-";&#G//&:/O#9)$O#'(#P#===Hwm*:/K'z~>mw)ox)sw)mw)H':'K#'0p~)'/S(u#u%ur+qu+qu+T)t(1wr+ur+yBsB>#+(>#))O#L7%O#'(#P#PPPQ#k"
-"k;o##G__o#:NR#kkk;&#G//&:/O#9)$O#'(#P#===Hg:/K#gy#op*g_H':'K#'0M'/S#kkkT#kk+7L3r}>L(j=#B#~(>#3B=#)#w)>#))O#L@%O#'(#P"
-"#PPPQ#kk;o##G__o#:NR#kkk;&#G//&:/O#9)$O#'(#P#===Hg:/K#gy#q%g_H':'K#'0M'/S#kkkT#kk@3>#+(>#))O#L7%O#'(#P#PPPQ#kk;o##G_"
-"_o#:NR#kkk;&#G//&:/O#9)$O#'(#P#===Hg:/K#gy#q%g_H':'K#'0M'/S#kkkT#kk+7LNy*L(j=#B#v->#3B=#)#o.>#))O#L@%O#'(#P#PPPQ#kk;"
-"o##G__o#:NR#kkk;&#G//&:/O#9)$O#'(#P#===Hg:/K#gy#q%g_H':'K#'0M'/S#kkkT#kk@3>#+(>#))O#L7%O#'(#P#PPPQ#kk;o##G__o#:NR#kk"
-"k;&#G//&:/O#9)$O#'(#P#===Hg:/K#gy#q%g_H':'K#'0M'/S#kkkT#kk+7LNy*L(j=#B#A>#3B=#)#L>#))O#L@%O#'(#P#PPPQ#kk;o##G__o#:NR"
-"#kkk;&#G//&:/O#9)$O#'(#P#===Hg:/K#gy#q%g_H':'K#'0M'/S#kkkT#kk@3>#+(>#))O#L7%O#'(#P#PPPQ#kk;o##G__o#:NR#kkk;&#G//&:/O"
-"#9)$O#'(#P#===Hg:/K#gy#q%g_H':'K#'0M'/S#kkkT#kk+7LNy*L(j>#3r%>#)m#O#L@%O#'(#P#PPPQ#kk;o##G__o#:NR#kkk;&#G//&:/O#9)$O"
-"#'(#P#===Hg:/K#gy#q%g_H':'K#'0M'/S#kkkT#kk@3>#+l>#)m#O#L7%O#'(#P#PPPQ#kk;o##G__o#:NR#kkk;&#G//&:/O#9)$O#'(#P#===Hg:/"
-"K#gy#q%g_H':'K#'0M'/S#kkkT#kk+7LGy*Llj>#3G>#)m#O#L@%O#'(#P#PPPQ#kk;o##G__o#:NR#kkk;&#G//&:/O#9)$O#'(#P#===Hg:/K#gy#q"
-"%g_H':'K#'0M'/S#kkkT#kk@3>#+l>#)m#O#L7%O#'(#P#PPPQ#kk;o##G__o#:NR#kkk;&#G//&:/O#9)$O#'(#P#===Hg:/K#gy#q%g_H':'K#'0M'"
-"/S#kkkT#kk+7Lm%y*Llj>#3x$>#)m#O#L@%O#'(#P#PPPQ#kk;o##G__o#:NR#kkk;&#G//&:/O#9)$O#'(#P#===Hg:/K#gy#q%g_H':'K#'0M'/S#k"
-"kkT#kk@3>#+l>#)m#O#L7%O#'(#P#PPPQ#kk;o##G__o#:NR#kkk;&#G//&:/O#9)$O#'(#P#===Hg:/K#gy#q%g_H':'K#'0M'/S#kkkT#kk+7LNy*L"
-"lj>#3G>#)m#O#L@%O#'(#P#PPPQ#kk;o##G__o#:NR#kkk;&#G//&:/O#9)$O#'(#P#===Hg:/K#gy#q%g_H':'K#'0M'/S#kkkT#kk@3>#+l>#)m#O#"
-"L7%O#'(#P#PPPQ#kk;o##G__o#:NR#kkk;&#G//&:/O#9)$O#'(#P#===Hg:/K#gy#q%g_H':'K#'0M'/S#kkkT#kk+7Lm%y*Llj>#3r%>#)HO#L@%O#"
-"'(#P#PPPQ#kk;o##G__o#:NR#kkk;&#G//&:/O#9)$O#'(#P#===Hg:/K#gy#q%g_H':'K#'0M'/S#kkkT#kk@3>#+G>#)HO#L7%O#'(#P#PPPQ#kk;o"
-"##G__o#:NR#kkk;&#G//&:/O#9)$O#'(#P#===Hg:/K#gy#q%g_H':'K#'0M'/S#kkkT#kk+7L(y*LGj>#3H>#)HO#L@%O#'(#P#PPPQ#kk;o##G__o#"
-":NR#kkk;&#G//&:/O#9)$O#'(#P#===Hg:/K#gy#q%g_H':'K#'0M'/S#kkkT#kk@3>#+G>#)HO#L7%O#'(#P#PPPQ#kk;o##G__o#:NR#kkk;&#G//&"
-":/O#9)$O#'(#P#===Hg:/K#gy#q%g_H':'K#'0M'/S#kkkT#kk+7Lm%y*LGj>#3x$>#)HO#L@%O#'(#P#PPPQ#kk;o##G__o#:NR#kkk;&#G//&:/O#9",
-")$O#'(#P#===Hg:/K#gy#q%g_H':'K#'0M'/S#kkkT#kk@3>#+G>#)HO#L7%O#'(#P#PPPQ#kk;o##G__o#:NR#kkk;&#G//&:/O#9)$O#'(#P#===Hg"
-":/K#gy#q%g_H':'K#'0M'/S#kkkT#kk+7LAy*LGj>#3H>#)HO#L@%O#'(#P#PPPQ#kk;o##G__o#:NR#kkk;&#G//&:/O#9)$O#'(#P#===Hg:/K#gy#"
-"q%g_H':'K#'0M'/S#kkkT#kk@3>#+G>#)HO#L7%O#'(#P#PPPQ#kk;o##G__o#:NR#kkk;&#G//&:/O#9)$O#'(#P#===Hg:/K#gy#q%g_H':'K#'0M'"
-"/S#kkkT#kk+7Lm%y*LGj>u&7p2C#o9o9#B#m8~sIm&>t&-}+=sZ{1{>sBL{3~z,>u&+t+C#55#B#55#>t&-u-=#3#5L35>u&)~,C#33#B#33#>t&-m/="
-"#3#3L33>u&)t.C#33#B#33#>t&-u0=#3#3L33>u&)|/C#33#B#33#>t&-q*=#3#3L33>u&)x)C#33#B#33#>t&-y+=#3#3L33>u&)n+C#33#B#33#>t&"
-"-o-=#3#3L33>u&)v,C#33#B#33#>t&-w.=#3#3L33U'u+ybyb{bC#=vL>=|R9q'nLL95B#D=~%=#)#p'L)-B#)#l=#)#lL))B#)#u,=#)#u,L))B#)#-"
-"=#)#-L))B#)#-=#)#-L))B#)#-=#)#-L))B#)#-=#)#-L))>u&m#q9C#]oQ@B#1]x#=}R1p'qM>t&-]=rZ'})xPL55>u&)UC#33#B#33#=sZ/|)wQ>t&"
-"-g=rZ'})zYL33>u&)`C#33#B#33#=sZ/|)yZ>t&-q#=rZ'})x_L33>u&)jC#33#B#33#=sZ/|)w`>t&-{#=rZ'})nRL33>u&)t#C#33#B#33#=sZ/|)m"
-"S>t&-s$=rZ'})tRL33>u&)~#C#33#B#33#=sZ/|)sS>t&-}$=rZ'})zRL33>u&)v$C#33#B#33#=sZ/|)yS>t&-u%=rZ'})nSL33>u&)n%C#33#B#33#"
-"=sZ/|)mT>t&-m&=rZ'})tSL33>#-~$>#)eO#Lm3%O#'(#P#PPPQ#kk;o##G__o#:NR#kkk;&#G//&:/O#9)$O#'(#P#===Hg:/K#gy#q%g_H':'K#'0M"
-"'/S#kkkT#kkm3s2>#+d>#)eO#L7%O#'(#P#PPPQ#kk;o##G__o#:NR#kkk;&#G//&:/O#9)$O#'(#P#===Hg:/K#gy#q%g_H':'K#'0M'/S#kkkT#kk+"
-"7LSwu,Ldj>#3S>#)eO#L@%O#'(#P#PPPQ#kk;o##G__o#:NR#kkk;&#G//&:/O#9)$O#'(#P#===Hg:/K#gy#q%g_H':'K#'0M'/S#kkkT#kk@3>#+d>"
-"#)eO#L7%O#'(#P#PPPQ#kk;o##G__o#:NR#kkk;&#G//&:/O#9)$O#'(#P#===Hg:/K#gy#q%g_H':'K#'0M'/S#kkkT#kk+7Lu#y*Ldj>#3S>#)eO#L"
-"@%O#'(#P#PPPQ#kk;o##G__o#:NR#kkk;&#G//&:/O#9)$O#'(#P#===Hg:/K#gy#q%g_H':'K#'0M'/S#kkkT#kk@3>#+d>#)eO#L7%O#'(#P#PPPQ#"
-"kk;o##G__o#:NR#kkk;&#G//&:/O#9)$O#'(#P#===Hg:/K#gy#q%g_H':'K#'0M'/S#kkkT#kk+7Lu#y*Ldj>#3S>#)eO#L@%O#'(#P#PPPQ#kk;o##"
-"G__o#:NR#kkk;&#G//&:/O#9)$O#'(#P#===Hg:/K#gy#q%g_H':'K#'0M'/S#kkkT#kk@3>#+d>#)eO#L7%O#'(#P#PPPQ#kk;o##G__o#:NR#kkk;&"
-"#G//&:/O#9)$O#'(#P#===Hg:/K#gy#q%g_H':'K#'0M'/S#kkkT#kk+7Lu#y*Ldj>#3p%>#)DO#L@%O#'(#P#PPPQ#kk;o##G__o#:NR#kkk;&#G//&"
-":/O#9)$O#'(#P#===Hg:/K#gy#q%g_H':'K#'0M'/S#kkkT#kk@3>#+C>#)DO#L7%O#'(#P#PPPQ#kk;o##G__o#:NR#kkk;&#G//&:/O#9)$O#'(#P#"
-"===Hg:/K#gy#q%g_H':'K#'0M'/S#kkkT#kk+7L2y*LCj>#32>#)DO#L@%O#'(#P#PPPQ#kk;o##G__o#:NR#kkk;&#G//&:/O#9)$O#'(#P#===Hg:/"
-"K#gy#q%g_H':'K#'0M'/S#kkkT#kk@3>#+C>#)DO#L7%O#'(#P#PPPQ#kk;o##G__o#:NR#kkk;&#G//&:/O#9)$O#'(#P#===Hg:/K#gy#q%g_H':'K"
-"#'0M'/S#kkkT#kk+7LTy*LCj>#33>#)DO#L@%O#'(#P#PPPQ#kk;o##G__o#:NR#kkk;&#G//&:/O#9)$O#'(#P#===Hg:/K#gy#q%g_H':'K#'0M'/S"
-"#kkkT#kk@3>#+C>#)DO#L7%O#'(#P#PPPQ#kk;o##G__o#:NR#kkk;&#G//&:/O#9)$O#'(#P#===Hg:/K#gy#q%g_H':'K#'0M'/S#kkkT#kk+7Lu#y"
-"*LCj>#32>#)DO#L@%O#'(#P#PPPQ#kk;o##G__o#:NR#kkk;&#G//&:/O#9)$O#'(#P#===Hg:/K#gy#q%g_H':'K#'0M'/S#kkkT#kk@3>#+C>#)DO#"
-"L7%O#'(#P#PPPQ#kk;o##G__o#:NR#kkk;&#G//&:/O#9)$O#'(#P#===Hg:/K#gy#q%g_H':'K#'0M'/S#kkkT#kk+7LTy*LCj>#3p%>#)3O#L@%O#'"
-"(#P#PPPQ#kk;o##G__o#:NR#kkk;&#G//&:/O#9)$O#'(#P#===Hg:/K#gy#q%g_H':'K#'0M'/S#kkkT#kk@3>#+2>#)3O#L7%O#'(#P#PPPQ#kk;o#"
-"#G__o#:NR#kkk;&#G//&:/O#9)$O#'(#P#===Hg:/K#gy#q%g_H':'K#'0M'/S#kkkT#kk+7Ldy*L2j>#33>#)3O#L@%O#'(#P#PPPQ#kk;o##G__o#:"
-"NR#kkk;&#G//&:/O#9)$O#'(#P#===Hg:/K#gy#q%g_H':'K#'0M'/S#kkkT#kk@3>#+2>#)3O#L7%O#'(#P#PPPQ#kk;o##G__o#:NR#kkk;&#G//&:"
-"/O#9)$O#'(#P#===Hg:/K#gy#q%g_H':'K#'0M'/S#kkkT#kk+7LTy*L2j>#33>#)3O#L@%O#'(#P#PPPQ#kk;o##G__o#:NR#kkk;&#G//&:/O#9)$O"
-"#'(#P#===Hg:/K#gy#q%g_H':'K#'0M'/S#kkkT#kk@3>#+2>#)3O#L7%O#'(#P#PPPQ#kk;o##G__o#:NR#kkk;&#G//&:/O#9)$O#'(#P#===Hg:/K"
-"#gy#q%g_H':'K#'0M'/S#kkkT#kk+7LTy*L2j>#33>#)3O#L@%O#'(#P#PPPQ#kk;o##G__o#:NR#kkk;&#G//&:/O#9)$O#'(#P#===Hg:/K#gy#q%g"
-"_H':'K#'0M'/S#kkkT#kk@3>#+2>#)3O#L7%O#'(#P#PPPQ#kk;o##G__o#:NR#kkk;&#G//&:/O#9)$O#'(#P#===Hg:/K#gy#q%g_H':'K#'0M'/S#"
-"kkkT#kk+7LTy*L2j>#1p%V)q21mt$}s$ys${s$@#ou#m'}#R#t}/t|/|r4;|}/#Gt}/r}/n}/:p~/>#=#O#L=%O#'7#P#PPPQ#kk;mp0#Gyn0wn0qo0:",
-"wn0R#so0sn0{v4;&#G//&:/O#96$O#'7#P#===Hg:/K#gy#q%g_H':'K#'0vn0'/S#kkkT#kk=LH~o0:po0>#1#O#L6%O#'F#P#PPPQ#kk;o##G__o#:"
-"wq0R#kkk;&#G//&:/O#9E$O#'F#P#===Hys0:/K#gy#ur0g_H':'K#'0vq0'/S#kkkT#kkF6H|s0:|s0K&st4x#qo0O'Lr$yp5>#33V#X#]#;zp0#Gps"
-"0pp0~o0:V>#9#O#L5%O#'7#P#PPPQ#kk;}t0#Guv0us0ot0:us0R#kkk;&#G//&:/O#96$O#'7#P#===Hww0:/K'xp4s(q%o%ZH':'K#'0ts0'/S#kkk"
-"T#kk5m#H|t0:nt0>#1#O#L6%O#'F#P#PPPQ#kk;o##G__o#:uv0R#kkk;&#G//&:/O#9E$O#'F#P#===Hwx0:/K#gy#sw0g_H':'K#'0tv0'/S#kkkT#"
-"kkF6Hzx0:zx0K&y~3x#ot0O'L3%>#33V#X#X#;xu0#G~z0nu0|t0:V>#9#O#L5%O#'7#P#PPPQ#kk;{y0#Gq~0sx0my0:sx0R#kkk;&#G//&:/O#96$O"
-"#'7#P#===Hu|0:/K'~z3s(q%o%ZH':'K#'0rx0'/S#kkkT#kk5m#Hzy0:~x0>#1#O#L6%O#'F#P#PPPQ#kk;o##G__o#:s{0R#kkk;&#G//&:/O#9E$O"
-"#'F#P#===Hu}0:/K#gy#q|0g_H':'K#'0r{0'/S#kkkT#kkF6Hx}0:x}0K&mw3x#my0O'L3%>#33V#X#X#;vz0#Gzp1~y0zy0:V>#9#O#L5%O#'7#P#P"
-"PPQ#kk;y~0#Gmt1q}0}}0:q}0R#kkk;&#G//&:/O#96$O#'7#P#===Hso1:/K'rs3s(q%o%ZH':'K#'0p}0'/S#kkkT#kk5m#Hx~0:|}0>#1#O#L6%O#"
-"'F#P#PPPQ#kk;o##G__o#:qn1R#kkk;&#G//&:/O#9E$O#'F#P#===Hsp1:/K#gy#oo1g_H':'K#'0pn1'/S#kkkT#kkF6Hvp1:vp1K&so3x#}}0O'L3"
-"%>#33V#X#X#;tm1#Gvx1|~0x~0:V>#9#O#L5%O#'7#P#PPPQ#kk;wq1#G{{1op1{p1:op1R#kkk;&#G//&:/O#96$O#'7#P#===Hqt1:/K'x}2s(q%o%"
-"ZH':'K#'0np1'/S#kkkT#kk5m#Hvq1:zp1>#1#O#L6%O#'F#P#PPPQ#kk;o##G__o#:os1R#kkk;&#G//&:/O#9E$O#'F#P#===Hqu1:/K#gy#mt1g_H"
-"':'K#'0ns1'/S#kkkT#kkF6Htu1:tu1K&yy2x#{p1O'L3%>#33V#X#X#;rr1#Grn2zq1vq1:V>#9#O#L5%O#'7#P#PPPQ#kk;uv1#Gwq2mu1yu1:mu1R"
-"#kkk;&#G//&:/O#96$O#'7#P#===Hoy1:/K'~u2s(q%o%ZH':'K#'0~t1'/S#kkkT#kk5m#Htv1:xu1>#1#O#L6%O#'F#P#PPPQ#kk;o##G__o#:mx1R"
-"#kkk;&#G//&:/O#9E$O#'F#P#===Hoz1:/K#gy#}x1g_H':'K#'0~w1'/S#kkkT#kkF6Hrz1:rz1K&mr2x#yu1O'L3%>#33V#X#X#;pw1#Gnv2xv1tv1"
-":V>#9#O#L5%O#'7#P#PPPQ#kk;s{1#Gsy2}y1wz1:}y1R#kkk;&#G//&:/O#96$O#'7#P#===Hm~1:/K'rn2s(q%o%ZH':'K#'0|y1'/S#kkkT#kk5m#"
-"Hr{1:vz1>#1#O#L6%O#'F#P#PPPQ#kk;o##G__o#:}|1R#kkk;&#G//&:/O#9E$O#'F#P#===Hmm2:/K#gy#{}1g_H':'K#'0||1'/S#kkkT#kkF6Hpm"
-"2:pm2K&s|1x#wz1O'L3%>#33V#X#X#;n|1#G|}2v{1r{1:V>#9#O#L5%O#'7#P#PPPQ#kk;qn2#Goo3{~1um2:{~1R#kkk;&#G//&:/O#96$O#'7#P#="
-"==H}p2:/K'xx1s(q%o%ZH':'K#'0z~1'/S#kkkT#kk5m#Hpn2:tm2>#1#O#L6%O#'F#P#PPPQ#kk;o##G__o#:{o2R#kkk;&#G//&:/O#9E$O#'F#P#="
-"==H}q2:/K#gy#yp2g_H':'K#'0zo2'/S#kkkT#kkF6Hnr2:nr2K&yt1x#um2O'L3%>#3p%V#X#Xnq#@#o6#*R#vn2vm2n{7;~n2#Gvn2tn2pn2:V>#9#"
-"O#L5%O#'7#P#PPPQ#kk;os2#G{q2yq2sr2:yq2R#ur2uq2mm8;&#G//&:/O#96$O#'7#P#===H{u2:/K'~p1s(q%o%ZH':'K#'0xq2'/S#kkkT#kk5m#"
-"Hns2:rr2>#1#O#L6%O#'F#P#PPPQ#kk;o##G__o#:yt2R#kkk;&#G//&:/O#9E$O#'F#P#===H{v2:/K#gy#wu2g_H':'K#'0xt2'/S#kkkT#kkF6H~v"
-"2:~v2K&mm1x#sr2O'Lp%%>#33V#X#X#;|s2#Grv2rs2ns2:V>#9#O#L5%O#'7#P#PPPQ#kk;mx2#Gwy2wv2qw2:wv2R#kkk;&#G//&:/O#96$O#'7#P#"
-"===Hyz2:/K'r{0s(q%o%ZH':'K#'0vv2'/S#kkkT#kk5m#H~w2:pw2>#1#O#L6%O#'F#P#PPPQ#kk;o##G__o#:wy2R#kkk;&#G//&:/O#9E$O#'F#P#"
-"===Hy{2:/K#gy#uz2g_H':'K#'0vy2'/S#kkkT#kkF6H|{2:|{2K&sw0x#qw2O'L3%>#33V#X#X#;zx2#Gn~2px2~w2:V>#9#O#L5%O#'7#P#PPPQ#kk"
-";}|2#Gso3u{2o|2:u{2R#kkk;&#G//&:/O#96$O#'7#P#===Hwm3:/K'xs0s(q%o%ZH':'K#'0t{2'/S#kkkT#kk5m#H||2:n|2>#1#O#L6%O#'F#P#P"
-"PPQ#kk;o##G__o#:u~2R#kkk;&#G//&:/O#9E$O#'F#P#===Hwn3:/K#gy#sm3g_H':'K#'0t~2'/S#kkkT#kkF6Hzn3:zn3K&yo0x#o|2O'L3%>#33V"
-"#X#X#;x}2#G|s3n}2||2:V>#9#O#L5%O#'7#P#PPPQ#kk;{o3#Gow3sn3mo3:sn3R#kkk;&#G//&:/O#96$O#'7#P#===Hur3:/K'~}/s(q%o%ZH':'K"
-"#'0rn3'/S#kkkT#kk5m#Hzo3:~n3>#1#O#L6%O#'F#P#PPPQ#kk;o##G__o#:sq3R#kkk;&#G//&:/O#9E$O#'F#P#===Hus3:/K#gy#qr3g_H':'K#'"
-"0rq3'/S#kkkT#kkF6Hxs3:xs3K&mz/x#mo3O'L3%>#33V#X#X#;vp3#Gx{3~o3zo3:V>#9#O#L5%O#'7#P#PPPQ#kk;yt3#G}~3qs3}s3:qs3R#kkk;&"
-"#G//&:/O#96$O#'7#P#===Hsw3:/K'rv/s(q%o%ZH':'K#'0ps3'/S#kkkT#kk5m#Hxt3:|s3>#1#O#L6%O#'F#P#PPPQ#kk;o##G__o#:qv3R#kkk;&"
-"#G//&:/O#9E$O#'F#P#===Hsx3:/K#gy#ow3g_H':'K#'0pv3'/S#kkkT#kkF6Hvx3:vx3K&sr/x#}s3O'L3%>#33V#X#X#;tu3#Gtq4|t3xt3:V>#9#"
-"O#L5%O#'7#P#PPPQ#kk;wy3#Gyt4ox3{x3:ox3R#kkk;&#G//&:/O#96$O#'7#P#===Hq|3:/K'xn/s(q%o%ZH':'K#'0nx3'/S#kkkT#kk5m#Hvy3:z",
-"x3>#1#O#L6%O#'F#P#PPPQ#kk;o##G__o#:o{3R#kkk;&#G//&:/O#9E$O#'F#P#===Hq}3:/K#gy#m|3g_H':'K#'0n{3'/S#kkkT#kkF6Ht}3:t}3K"
-"&y|.x#{x3O'L3%>#33V#X#X#;rz3#Gpy4zy3vy3:V>#9#O#L5%O#'7#P#PPPQ#kk;u~3#Gu|4m}3y}3:m}3R#kkk;&#G//&:/O#96$O#'7#P#===Hoo4"
-":/K'~x.s(q%o%ZH':'K#'0~|3'/S#kkkT#kk5m#Ht~3:x}3>#1#O#L6%O#'F#P#PPPQ#kk;o##G__o#:mn4R#kkk;&#G//&:/O#9E$O#'F#P#===Hop4"
-":/K#gy#}n4g_H':'K#'0~m4'/S#kkkT#kkF6Hrp4:rp4K&mu.x#y}3O'L3%>#33V#X#X#;pm4#G~n5x~3t~3:V>#9#O#L5%O#'7#P#PPPQ#kk;sq4#Gq"
-"r5}o4wp4:}o4R#kkk;&#G//&:/O#96$O#'7#P#===Hmt4:/K'rq.s(q%o%ZH':'K#'0|o4'/S#kkkT#kk5m#Hrq4:vp4>#1#O#L6%O#'F#P#PPPQ#kk;"
-"o##G__o#:}r4R#kkk;&#G//&:/O#9E$O#'F#P#===Hmu4:/K#gy#{s4g_H':'K#'0|r4'/S#kkkT#kkF6Hpu4:pu4K&sm.x#wp4O'L3%>#3p%V#Z#Xw{"
-"%@#q6#;R#vq4vp4rq;;~q4#Gvq4tq4pq4:X>#;#O#L7%O#'7#P#PPPQ#kk;ov4#G{t4yt4su4:yt4R#uu4ut4qu;;&#G//&:/O#96$O#'7#P#===H}x4"
-":/K'x{-s(q%o%ZH':'K#'0xt4'/S#kkkT#kk7o#Hnv4:ru4>#1#O#L6%O#'F#P#PPPQ#kk;o##G__o#:yw4R#kkk;&#G//&:/O#9E$O#'F#P#===H{y4"
-":/K#gy#wx4g_H':'K#'0xw4'/S#kkkT#kkF6H~y4:~y4K&yw-x#su4O'Lp%%>#33V#X#Z#;|v4#Gry4rv4nv4:V>#9#O#L5%O#'7#P#PPPQ#kk;m{4#G"
-"w|4wy4qz4:wy4R#kkk;&#G//&:/O#96$O#'7#P#===Hy}4:/K'~s-s(q%o%ZH':'K#'0vy4'/S#kkkT#kk5m#H~z4:pz4>#1#O#L6%O#'F#P#PPPQ#kk"
-";o##G__o#:w|4R#kkk;&#G//&:/O#9E$O#'F#P#===Hy~4:/K#gy#u}4g_H':'K#'0v|4'/S#kkkT#kkF6H|~4:|~4K&mp-x#qz4O'L3%>#33V#X#X#;"
-"z{4#Gno5p{4~z4:V>#9#O#L5%O#'7#P#PPPQ#kk;}m5#Gsr5u~4om5:u~4R#kkk;&#G//&:/O#96$O#'7#P#===Hwp5:/K'r~,s(q%o%ZH':'K#'0t~4"
-"'/S#kkkT#kk5m#H|m5:nm5>#1#O#L6%O#'F#P#PPPQ#kk;o##G__o#:uo5R#kkk;&#G//&:/O#9E$O#'F#P#===Hwq5:/K#gy#sp5g_H':'K#'0to5'/"
-"S#kkkT#kkF6Hzq5:zq5K&sz,x#om5O'L3%>#33V#X#X#;xn5#G|v5nn5|m5:V>#9#O#L5%O#'7#P#PPPQ#kk;{r5#Goz5sq5mr5:sq5R#kkk;&#G//&:"
-"/O#96$O#'7#P#===Huu5:/K'xv,s(q%o%ZH':'K#'0rq5'/S#kkkT#kk5m#Hzr5:~q5>#1#O#L6%O#'F#P#PPPQ#kk;o##G__o#:st5R#kkk;&#G//&:"
-"/O#9E$O#'F#P#===Huv5:/K#gy#qu5g_H':'K#'0rt5'/S#kkkT#kkF6Hxv5:xv5K&yr,x#mr5O'L3%>#33V#X#X#;vs5#Gx~5~r5zr5:V>#9#O#L5%O"
-"#'7#P#PPPQ#kk;yw5#G}o6qv5}v5:qv5R#kkk;&#G//&:/O#96$O#'7#P#===Hsz5:/K'~n,s(q%o%ZH':'K#'0pv5'/S#kkkT#kk5m#Hxw5:|v5>#1#"
-"O#L6%O#'F#P#PPPQ#kk;o##G__o#:qy5R#kkk;&#G//&:/O#9E$O#'F#P#===Hs{5:/K#gy#oz5g_H':'K#'0py5'/S#kkkT#kkF6Hv{5:v{5K&m}+x#"
-"}v5O'L3%>#33V#X#X#;tx5#Gtt6|w5xw5:V>#9#O#L5%O#'7#P#PPPQ#kk;w|5#Gyw6o{5{{5:o{5R#kkk;&#G//&:/O#96$O#'7#P#===Hqm6:/K'ry"
-"+s(q%o%ZH':'K#'0n{5'/S#kkkT#kk5m#Hv|5:z{5>#1#O#L6%O#'F#P#PPPQ#kk;o##G__o#:o~5R#kkk;&#G//&:/O#9E$O#'F#P#===Hqn6:/K#gy"
-"#mm6g_H':'K#'0n~5'/S#kkkT#kkF6Htn6:tn6K&su+x#{{5O'L3%>#33V#X#X#;r}5#Gp|6z|5v|5:V>#9#O#L5%O#'7#P#PPPQ#kk;uo6#Gum7mn6y"
-"n6:mn6R#kkk;&#G//&:/O#96$O#'7#P#===Hor6:/K'xq+s(q%o%ZH':'K#'0~m6'/S#kkkT#kk5m#Hto6:xn6>#1#O#L6%O#'F#P#PPPQ#kk;o##G__"
-"o#:mq6R#kkk;&#G//&:/O#9E$O#'F#P#===Hos6:/K#gy#}q6g_H':'K#'0~p6'/S#kkkT#kkF6Hrs6:rs6K&ym+x#yn6O'L3%>#33V#X#X#;pp6#G~q"
-"7xo6to6:V>#9#O#L5%O#'7#P#PPPQ#kk;st6#Gqu7}r6ws6:}r6R#kkk;&#G//&:/O#96$O#'7#P#===Hmw6:/K'~{*s(q%o%ZH':'K#'0|r6'/S#kkk"
-"T#kk5m#Hrt6:vs6>#1#O#L6%O#'F#P#PPPQ#kk;o##G__o#:}u6R#kkk;&#G//&:/O#9E$O#'F#P#===Hmx6:/K#gy#{v6g_H':'K#'0|u6'/S#kkkT#"
-"kkF6Hpx6:px6K&mx*x#ws6O'L3%>#3p%V#X#Xvr#@#o6#~,R#xt6xs6vy>;nu6#Gxt6vt6rt6:V>#9#O#L5%O#'7#P#PPPQ#kk;qy6#G}w6{w6ux6:{w"
-"6R#wx6ww6u}>;&#G//&:/O#96$O#'7#P#===H}{6:/K'rt*s(q%o%ZH':'K#'0zw6'/S#kkkT#kk5m#Hpy6:tx6>#1#O#L6%O#'F#P#PPPQ#kk;o##G_"
-"_o#:{z6R#kkk;&#G//&:/O#9E$O#'F#P#===H}|6:/K#gy#y{6g_H':'K#'0zz6'/S#kkkT#kkF6Hn}6:n}6K&sp*x#ux6O'Lp%%>#33V#X#X#;~y6#G"
-"t|6ty6py6:V>#9#O#L5%O#'7#P#PPPQ#kk;o~6#Gym7y|6s}6:y|6R#kkk;&#G//&:/O#96$O#'7#P#===H{n7:/K'x~)s(q%o%ZH':'K#'0x|6'/S#k"
-"kkT#kk5m#Hn~6:r}6>#1#O#L6%O#'F#P#PPPQ#kk;o##G__o#:ym7R#kkk;&#G//&:/O#9E$O#'F#P#===H{o7:/K#gy#wn7g_H':'K#'0xm7'/S#kkk"
-"T#kkF6H~o7:~o7K&yz)x#s}6O'L3%>#33V#X#X#;|~6#Gpr7r~6n~6:V>#9#O#L5%O#'7#P#PPPQ#kk;mq7#Guu7wo7qp7:wo7R#kkk;&#G//&:/O#96"
-"$O#'7#P#===Hys7:/K'~v)s(q%o%ZH':'K#'0vo7'/S#kkkT#kk5m#H~p7:pp7>#1#O#L6%O#'F#P#PPPQ#kk;o##G__o#:wr7R#kkk;&#G//&:/O#9E",
-"$O#'F#P#===Hyt7:/K#gy#us7g_H':'K#'0vr7'/S#kkkT#kkF6H|t7:|t7K&ms)x#qp7O'L3%>#33V#X#X#;zq7#G~y7pq7~p7:V>#9#O#L5%O#'7#P"
-"#PPPQ#kk;}u7#Gq}7ut7ou7:ut7R#kkk;&#G//&:/O#96$O#'7#P#===Hwx7:/K'ro)s(q%o%ZH':'K#'0tt7'/S#kkkT#kk5m#H|u7:nu7>#1#O#L6%"
-"O#'F#P#PPPQ#kk;o##G__o#:uw7R#kkk;&#G//&:/O#9E$O#'F#P#===Hwy7:/K#gy#sx7g_H':'K#'0tw7'/S#kkkT#kkF6Hzy7:zy7K&s}(x#ou7O'"
-"L3%>#33V#X#X#;xv7#Gzo8nv7|u7:V>#9#O#L5%O#'7#P#PPPQ#kk;{z7#Gms8sy7mz7:sy7R#kkk;&#G//&:/O#96$O#'7#P#===Hu}7:/K'xy(s(q%"
-"o%ZH':'K#'0ry7'/S#kkkT#kk5m#Hzz7:~y7>#1#O#L6%O#'F#P#PPPQ#kk;o##G__o#:s|7R#kkk;&#G//&:/O#9E$O#'F#P#===Hu~7:/K#gy#q}7g"
-"_H':'K#'0r|7'/S#kkkT#kkF6Hx~7:x~7K&yu(x#mz7O'L3%>#33V#X#X#;v{7#Gvw8~z7zz7:V>#9#O#L5%O#'7#P#PPPQ#kk;ym8#G{z8q~7}~7:q~"
-"7R#kkk;&#G//&:/O#96$O#'7#P#===Hsp8:/K'~q(s(q%o%ZH':'K#'0p~7'/S#kkkT#kk5m#Hxm8:|~7>#1#O#L6%O#'F#P#PPPQ#kk;o##G__o#:qo"
-"8R#kkk;&#G//&:/O#9E$O#'F#P#===Hsq8:/K#gy#op8g_H':'K#'0po8'/S#kkkT#kkF6Hvq8:vq8K&mn(x#}~7O'L3%>#33V#X#X#;tn8#Grm9|m8x"
-"m8:V>#9#O#L5%O#'7#P#PPPQ#kk;wr8#Gwp9oq8{q8:oq8R#kkk;&#G//&:/O#96$O#'7#P#===Hqu8:/K'r|'s(q%o%ZH':'K#'0nq8'/S#kkkT#kk5"
-"m#Hvr8:zq8>#1#O#L6%O#'F#P#PPPQ#kk;o##G__o#:ot8R#kkk;&#G//&:/O#9E$O#'F#P#===Hqv8:/K#gy#mu8g_H':'K#'0nt8'/S#kkkT#kkF6H"
-"tv8:tv8K&sx'x#{q8O'L3%>#33V#X#X#;rs8#Gnu9zr8vr8:V>#9#O#L5%O#'7#P#PPPQ#kk;uw8#Gsx9mv8yv8:mv8R#kkk;&#G//&:/O#96$O#'7#P"
-"#===Hoz8:/K'xt's(q%o%ZH':'K#'0~u8'/S#kkkT#kk5m#Htw8:xv8>#1#O#L6%O#'F#P#PPPQ#kk;o##G__o#:my8R#kkk;&#G//&:/O#9E$O#'F#P"
-"#===Ho{8:/K#gy#}y8g_H':'K#'0~x8'/S#kkkT#kkF6Hr{8:r{8K&yp'x#yv8O'L3%>#3p%V#X#X~_@#o6#m#R#zw8zv8zoC;px8#Gzw8xw8tw8:V>#"
-"9#O#L5%O#'7#P#PPPQ#kk;s|8#Gm{8}z8w{8:}z8R#y{8yz8ysC;&#G//&:/O#96$O#'7#P#===Hmm9:/K'~~&s(q%o%ZH':'K#'0|z8'/S#kkkT#kk5"
-"m#Hr|8:v{8>#1#O#L6%O#'F#P#PPPQ#kk;o##G__o#:}}8R#kkk;&#G//&:/O#9E$O#'F#P#===Hmn9:/K#gy#{~8g_H':'K#'0|}8'/S#kkkT#kkF6H"
-"pn9:pn9K&m{&x#w{8O'Lp%%>#33V#X#X#;n}8#Gvm9v|8r|8:V>#9#O#L5%O#'7#P#PPPQ#kk;qo9#G{p9{m9un9:{m9R#kkk;&#G//&:/O#96$O#'7#"
-"P#===H}q9:/K'rw&s(q%o%ZH':'K#'0zm9'/S#kkkT#kk5m#Hpo9:tn9>#1#O#L6%O#'F#P#PPPQ#kk;o##G__o#:{p9R#kkk;&#G//&:/O#9E$O#'F#"
-"P#===H}r9:/K#gy#yq9g_H':'K#'0zp9'/S#kkkT#kkF6Hns9:ns9K&ss&x#un9O'L3%>#33V#X#X#;~o9#Gru9to9po9:V>#9#O#L5%O#'7#P#PPPQ#"
-"kk;ot9#Gwx9yr9ss9:yr9R#kkk;&#G//&:/O#96$O#'7#P#===H{v9:/K'xo&s(q%o%ZH':'K#'0xr9'/S#kkkT#kk5m#Hnt9:rs9>#1#O#L6%O#'F#P"
-"#PPPQ#kk;o##G__o#:yu9R#kkk;&#G//&:/O#9E$O#'F#P#===H{w9:/K#gy#wv9g_H':'K#'0xu9'/S#kkkT#kkF6H~w9:~w9K&y}%x#ss9O'L3%>#3"
-"3V#X#X#;|t9#Gn}9rt9nt9:V>#9#O#L5%O#'7#P#PPPQ#kk;my9#Gsn:ww9qx9:ww9R#kkk;&#G//&:/O#96$O#'7#P#===Hy{9:/K'~y%s(q%o%ZH':"
-"'K#'0vw9'/S#kkkT#kk5m#H~x9:px9>#1#O#L6%O#'F#P#PPPQ#kk;o##G__o#:wz9R#kkk;&#G//&:/O#9E$O#'F#P#===Hy|9:/K#gy#u{9g_H':'K"
-"#'0vz9'/S#kkkT#kkF6H||9:||9K&mv%x#qx9O'L3%>#33V#X#X#;zy9#G|r:py9~x9:V>#9#O#L5%O#'7#P#PPPQ#kk;}}9#Gov:u|9o}9:u|9R#kkk"
-";&#G//&:/O#96$O#'7#P#===Hwn::/K'rr%s(q%o%ZH':'K#'0t|9'/S#kkkT#kk5m#H|}9:n}9>#1#O#L6%O#'F#P#PPPQ#kk;o##G__o#:um:R#kkk"
-";&#G//&:/O#9E$O#'F#P#===Hwo::/K#gy#sn:g_H':'K#'0tm:'/S#kkkT#kkF6Hzo::zo:K&sn%x#o}9O'L3%>#33V#X#X#;x~9#Gxz:n~9|}9:V>#"
-"9#O#L5%O#'7#P#PPPQ#kk;{p:#G}}:so:mp::so:R#kkk;&#G//&:/O#96$O#'7#P#===Hus::/K'x|$s(q%o%ZH':'K#'0ro:'/S#kkkT#kk5m#Hzp:"
-":~o:>#1#O#L6%O#'F#P#PPPQ#kk;o##G__o#:sr:R#kkk;&#G//&:/O#9E$O#'F#P#===Hut::/K#gy#qs:g_H':'K#'0rr:'/S#kkkT#kkF6Hxt::xt"
-":K&yx$x#mp:O'L3%>#33V#X#X#;vq:#Gtp;~p:zp::V>#9#O#L5%O#'7#P#PPPQ#kk;yu:#Gys;qt:}t::qt:R#kkk;&#G//&:/O#96$O#'7#P#===Hs"
-"x::/K'~t$s(q%o%ZH':'K#'0pt:'/S#kkkT#kk5m#Hxu::|t:>#1#O#L6%O#'F#P#PPPQ#kk;o##G__o#:qw:R#kkk;&#G//&:/O#9E$O#'F#P#===Hs"
-"y::/K#gy#ox:g_H':'K#'0pw:'/S#kkkT#kkF6Hvy::vy:K&mq$x#}t:O'L3%>#33V#X#X#;tv:#Gpx;|u:xu::V>#9#O#L5%O#'7#P#PPPQ#kk;wz:#"
-"Gu{;oy:{y::oy:R#kkk;&#G//&:/O#96$O#'7#P#===Hq}::/K'rm$s(q%o%ZH':'K#'0ny:'/S#kkkT#kk5m#Hvz::zy:>#1#O#L6%O#'F#P#PPPQ#k"
-"k;o##G__o#:o|:R#kkk;&#G//&:/O#9E$O#'F#P#===Hq~::/K#gy#m}:g_H':'K#'0n|:'/S#kkkT#kkF6Ht~::t~:K&s{#x#{y:O'L3%;p|:#GvzFx",
-"{:py::FHL:)Ku&)tsFxx:~v:n|:J#qo){pKRMqp)mp)#Gm{)+Q:%N<wm)r1#r;>$Hqx&D#}n)}n)B#my&my&:=u&}x&SqwK>w&//C#yy&yy&#B#-'}|)"
-"B#'-v{)=t&1T#>t&11N=Bs1#qy*L}y&rz@B#/q{@~%H#:%H&:RH_:'K#&#]o#_J#Z&#MZ_#GZZZ:%=u&BS&>u&BBC#PP#B#B|x@m&J#3tx@Q;m$#G3@@"
-":@N<Pr1#py*>v&55D#o#o#B#55:>w&/4C#BB#B#-'mo*B#'-xm*=t&PT#>t&1PN=Bs1#s}*Lo#o#HD:%H<:<B#/}v@~%H(:$H^:bHs&:s&W$n-X$]",
-0};
-
 /* keep */
 static const char *const hs_nvidia_vulkan_auto_u32_v4_keep[] = {
 "qtn~u{%onv5upwz(m'##%4%$).%ynosonlw~qnx|q${~x|{rO#%&1#%&+2-+owvxty{$#;L]')3+Fq-%%('l;9X(3#&(3#-)(m#i#k#)#%#3)#%#3)#%"
@@ -878,8 +594,330 @@ static const char *const hs_nvidia_vulkan_auto_u32_v4_gather[] = {
 "A#77F#P#$A#))@#;7s&EP1m%r#u(=#11E#'6#:GVXD#9y%H$n-I$]",
 0};
 
-/* begin */
-static const char *const hs_nvidia_vulkan_auto_u32_v4_begin[] = {
+/* partition_count */
+static const char *const hs_nvidia_vulkan_auto_u32_v4_partition_count[] = {
+"qtn~u{%onv5upwz({<##%4%$).%ynosonlw~qnx|q${~x|{rO#%&1#%&+2-+owvxty{$#eu#{(')3+Fu;%%((m#9#k#(#%#3(#%#3(#%#+)&l9'*'le9"
+"X*3#&*s$#-*9,U(}((#K)}(#*)]**#$%*o&Y)+'m#w1#T(u&###)u&#*)]**#$#*s(OV,%6'-&E)'.'8/e%.)#$/':75'0)B977//1'D;592'`;=53'O"
+"/@'1)#,3#+{m83#'%3#+p}44%7V/L#%1D2T2JJ23)5|X1)#M3#+%2#3#3(J#3#Z$2)s$#3#@{o%5&Am*56&Bo*m*1u&9o)2u&@91'(n)15)#3#Frw#3)"
+"@#7'@s-5q-1H2s,2__21)#r,3#1p;3#%o<3(;s|43#9|s63)'#7g#g1a)m05u&#6u&u&1---2q#q#31;,v03(i33#)y83#}#uz&8)Pao;q-o#o#9(Z'+"
+"#):%{,-2,,,;&z,q;#<&~,gs;:{:=(fBD=@>'b/FD@(o&/JFHA(v&/NJLB(|(VXNTC)t(/]XNT=JJJJ>)JJ=#)#+>#))=#)3*>#))D(s&5{#s#y#@)VJ"
+"VE'}%/m$}#F(z(Vs$m$];x5#G'},s$u$w$:|5H%|,q;:%@(9AAI(q&/s%o%q%A#q#q#3D(FLOD#+>u#@#={#eB#m$q$0;T#GRT]:RH~2:-H#:*J*x,/}"
+";w&o'Fy'K(u(Vs(m$q(;;#G=;3:9>#q$q$E#m$m$HF:/J#%P;m*@B#Zu4}'L'y,s)q)#G@11:%M)fu*w*=q%g>#DDE#DD@#u#y#s5K#Xm7#C)q(s(D5M"
+"55}(Zs'N&cw+s+@#3q0r/H#:%H,:0>#=CE#==Hk:kJ#%h%faO(v(Vo-o<q(Laa#G_aa:%=m*s)o)w(NNx'H#:%P'u+m.m.o.@#V|4-HN:JJ#%u(o#w,R"
+"@#3o5_B#}$t+o1LNR#GTNN:%H9:7J#)t%LO5B#5m,p*L95%G599:%M4s%|(#r'>#}$o(E#}$}$@#Vn){+D#u+w7m%@#)'x(M53s0#m/>#33=q$q$gs/N"
+"q$q/@#/q)r,H#:%He:aJ#%#;LeB#c%#Lee#Gcee:%=#;#%>#BBQ({)5{4w4y4E#VVR(n*/o5}4m5=p$1fv&S*m,5s5q5o#go#@#L%#H#:%Ht#:x#@#'*"
+"lH(:$Ho&:}%J#(m38TNB#P(q*LNN$GPNN:%M4m#r0#~.>#NNE#JJ@#=p$o:M5-s0#w3>#--Q#VX#E#//R#TV#=#T#TS#TT###@#5s$x/H#:%P###HX:T"
+"J#%~5o&~.XO#s+)#LXX#GVXX:%M4Lr0Yv3>#LLE#JJ@#DQq-D#y&v7#@#)')@#')~,=#X#v*>#99M5=}(Z}6N}&m'H#:%HP:LT$n-U$]",
+0};
+
+/* partition_scan */
+static const char *const hs_nvidia_vulkan_auto_u32_v4_partition_scan[] = {
+"qtn~u{%onv5upwz(sE##%4%$).%ynosonlw~qnx|q${~x|{rO#%&1#%&+2-+owvxty{$#q#o$}$')3+Fu;%%((m#9#k#(#%#3(#%#+)&l9'*'lq#9X*3"
+"#&*1#-*w',U(s,&#:)s,#*)]**#$#*}1OV+%6',&E)'-'8/e%-)#$.':75'/(B97//0'D;591'`;=52'O/@%0)#,2#+}m82#'%2#+p}43%7V2#1pW2#'"
+"%.X#%0P2a1VV22)/C0)#Y2#+%1#3#1)1#2(H)0o%/#2#q$*2#132)'#4'@o,5m,0T#o+5&Au-56&Bw-u-0=-=1q)}'90'(v,2(N}q(2#-rz&0@)#2)a#"
+"4q%#q%0Z2s11{#{#20-#r12#5p;2#%o<2(_mo%7)Pm#yAq2{#{#8(Z'+#)9%{,-1p%p%)1#o,#:&z,{A#;&~,s#}A9sA<(fBD=@='b/FD>(o&/JFH@(v"
+"&/NJLA(|(VXNTB)t(/]XNT>#=9=@#===<VVVV=)VV<#)#+=#))<#)3*=#))C(s&5u$m$s$>)H@HD'}%/y$w$C()/A=#//D#++E(n*/q%o%c>(171F(|)"
+"/}%o%{%G(z(Vm'y$g:v8#H'},m'o'q'9z8I%|,{A9%C#Z9%>#XZOA#w%}%+:@#H=@H9=I~69-I#9*J*x,/uBq(y(]q)I999J)'|#%}A7J($u##|0#A#N"
+"s8s>K'y,q*s*#HN=59%I795J#H_;E7A#7Hx4K77%H7779%>#w#{8{@A#7z5y4:w##H7Hu#9HL)f}-m.=m+s#=#o(o(D#o(o(>#Br2p4C#q&}%o+>#/'/"
+">#'/x(L@@s,#m+=#@@IL9RI#9OJ)/y#]|+s#<o%{*q'q@M&cm0qEIE9E>#3u3z#I(9$Is$9o$J#&m1Es-1J((x5#'#A#o#}5x4Ks$o$#Ho#a39%<#;#%"
+"=#DD>)=+}/>('(|/I#9%In%9r%>#'Iq*I(9$<u(Dq%v=M]QN'u+q3q3s3Im)9{(J)Cx&6eeJ($F#'#A#iEx%Kee$Hiee9%<#H#y;=#ii>)a)u(>('$v1"
+"I#9%O(u(V}5}%c:{'#H5FF9DL>y%r,#~*=#77D#q'q'>#5r*}2>#''p0>))q*s;L@7s,#w2Mq#t)IJ9%I@9@J#)R}*})kJ)1o9#J#A#e)s;Kgk#HRDD9"
+"%I593J(.|5Bp%5A#3%x4K55%H3559%>(T'-A#1r'y4:s##H1@]9@L>_r,#v2=#s#s#D#s#s#>#5r&|2C#s+o,#>#-%m,>#'-~4L@9s,#s7=#99ID9BI#"
+"9>J)7}/Rn8Z<t(o&}%+M}#o+I<9<>#1{%z#I(9$Im#9iJ#.m&<{;5J((|6#'#A#_u'x4Km#m##H_P39%>#9${AA#-x#y4:g#H-9999L>Pr,#r7=#PPD#"
+"gg>#3f~2C#gi#>#-%y/>#'-x8L@;s,#m;Ma.I=9%<#e#%=#@@>)1ew9I696>('(r>I(9$Ix#9|#>#'&q*I(9$Io(9}'P$n-Q$]",
+0};
+
+/* partition_deal */
+static const char *const hs_nvidia_vulkan_auto_u32_v4_partition_deal[] = {
+"qtn~u{%onv5upwz(sw(##%4%#y%#)$).%ynosonlw~qnx|q${~x|{rO#%&1#%&-2-+owvxty{$#m,{,o2yHqI')3+Fu;%%('l]/+)'m#_#T*(m#_#k#+"
+"&l_'()]*(#$+*+###*#%#3*#%#3*#%#3*#%#3*#%#3*#%#3*#%#3*#%#+++#(kY#*i2#x%+i#()]*(#$/(s$OL(1#&(s$#-(g,U*u.###+u.#()]*(#$"
+")(w0Oo#+s1&(-#%+%#+%#(q6,n#)s^##*yI###+o6'()]*(#$#(ogY+*ug###+ug#()]*(#$'(w+OR,%6'-&E)'.'8/e%.'#$/'DB130'O/R#1%7T2&A"
+"]33&B_]/B-N4'`ac;5':e3'6.Bgeeeeeee///+(+4++(0#=+0'%*/+#U//)#0&;%0#3+2q##3q#q#/T#w%4ii)0#=%0#a%/g(z%0#+qm80#'%0#+p}45"
+"q(#%/B2o+4s$s$8/'#|*0'9zX4#1#0&m$R0#)O4's$#0'5#7'@}23{2/}%)m24}%5)/'#~10&1}%0'Bs47P#P/L#u44PP#2u.#3u.u./-3-4--30&5n;"
+"0#+mz&4,;20#;u;0#)rz&0'T30&=40#/t:0'H#7}(#}(/s(,s(4r(q/(0&}'T4#-#4s(3)0'T^0&o$]4#{'#0'm$up>0&;nm80#eu;0#m$tx&0''#7{>"
+"#{>/{>#{>2yI#3yIyI/---4qJ},30#q%E0&Hyt+0''#7u'#u'/}&2}&4}&}&20#w'wt+7{9#w'/{9#{94{9{9#4#/#5sm$#%2ug#3ugug/{C3{C4{CoC"
+"38)P{+{~&q5u,u,9(Z'+#):%{,-4zu$zu$,4{>{>#4#{2#;&z,sm'#<&~,o#um':}~&=(fq*s*ko*>'b/u*s*@(o&/y*u*w*A(v&/}*y*{*B(|(Ts+}*"
+"q+C)t(/w+s+}*q+=FFo(~%>'FF=#)#s(>#))=#)1r(>#))D(s&3o-y,m-@'RFRE'}%/s-q-F(z(Ty-s-w+;tp&#G'},y-{-}-:xp&H%|,sm':%@&9<>I"
+"(q&/w.u.u$A#kk1D&DJKD#+<o#@#;u#aB#{#}#0;R#GPRZ:ZH|m&:,H#:%J*x,/mw'u*}0{/s0>#q$q$E#m$m$K(u(Tu2s2R;L#GNLD:J=o&u%s%>L&c"
+"s3o#HL:%M(x(Ty3w+w3;9#G99w%:w%Ho&:-J#%~$s'p-w(N(v(Tu:ow'RO'y,m:}9#G{%o%1:%=#u&s#{/Lu&#=#%E#L%#H#:%P'u+{2{2m;HB:=J#%}"
+",1}EFB#m+ux&},OBF#GBBB:%Q(n*/w<qw'u<R(|)/q=qw'o=HF:DJ')p.@qt%FJ#$##*#J&$o9#|t%#B#H%z+OFF#GHFF:%H5:3J#+x:Ff5B#3+w0O55"
+"%G355:%@#q/my&}y&B#9zz%v0;y+#G9Hg:iHL:CS)fq#yAkq6o#>#w-w-E#w-w-@#5ty%zp&D#q1y1u(@#/%w(@#'/~#S/;q2x3{=>#;;H#:%J'9@{#,"
+"D=v1w&}(uv&Lw&}t'HE:E@#1oy%n7H(:$Hw#:s#J#(us'fiVJ#*$#C#J&(|t'#H#B#a}z%w0Ow#w##GaR3:%=#;#%>#DD@'=+u>@&+2mw%B#9rv%z.;w"
+"##G9HP:RHL:,>#@#H#:%J'-@m&.D@';;-HE:E@&'0~r'H(:$Hp$:t$@#',y7H(:$=w1V|(r~%T*m,3{GwGu,o#uw'=#+F#T#++##%H>:C@#7$z#H(:$H"
+"v&:|&H-:/J&1;z0|Ct/N#r$J#Ot-x-$Gx.t/|/:%S.x*p2y3z=>#~-t,E#r)r)@#x/xq&A@#''r#S/1q2x3}2>#11=#x.Ep)Ln*zr&@#7&y$D#n(x1#@"
+"#+@+@#'+n%S#D##D>#DD=#DF#LDDH#:%H,:0P###>#{-{-E#s0s0D#y.w9y.>#--E#--@#{.w.o5B#m#m#m*;k#Gy2s3s3:m4=#s/Eq5>#99=#'w2#Lw"
+"/w/Ho4:%H3:3J#%#q4yLy4B#D{s%y.Ou4y4#GD77:%P}6}6#;L#GC77:7F#m=o:{~&H;:%JHvp%sD5Q3;3#GZ3@:@H3:0I#}<o9}s'=#X#k>#]]H#:%J"
+"Cun&xEV53P###;9#GY9-:7=#7#j>#77@'s$y${q&Lm#s#H9:%H[:[D#o%ut%p5H(:$P|6|6#;;#G#;;:u#=#;##>#;;=#)v2#>#))I']w%|~$Hm%:;J#"
+"x.uLD}#m#J&$'#'#I&;v%~%B#u%%}'Om%{$#Gq'==:%=#Fw2}s%>#FF@#g{n%|z%@&'$r(H#:%=#5{'|s%Lw#yn%H8:<P###Ho#:o#J#'rK%pP]N#s=+"
+"#OX]#GPXX:%=#@#p5>#RR=#'t9#>#''@'Prz$}*LDrz$=#-E#>#--U(w(T}UyU{U;u%#G=JJ:J=#/Oz/L9zGHN:%K#mC~##;-#G---:+S.};p2y3x4>#"
+"99E#w,w,@&HFL@#''zC>#3GS/7q2x3sSLBsJH-:%HQ:QH(:$P###=#D##>#)_N#ivw$@;D#GDDD:s#Hwo$:%K#N##;-#G---:+Hr|#:%JHpv$sS{'}/{"
+"#;/#G///:-S.Fp2y3rS>#DDE#ZZS/+q2x3}ULNxS@#aVsGE'7tNS#5##1L5mWH/:%HB:BJG{y$rF9yn#VJ#bI#wR#B#o))o{$Ow&w&#GTFF:%I#y)uq%"
+"st%B#-ps$p}&;a#G-=F:HHB:,H#:%J#Jv#inx#9P###D#{-tt%v%@#em#p0K#{$wm'q(;D#GFDo$:w$H{$:'J#%p(o$m)q%B#{%uu$}SOu&u&%G}#q#+"
+":%D#}$ow%{;@#y$)u9B#1~m$qr$;{$#G1@Z:]HD:>S.u(p2#xV>#})})E&{(sY@#7w%}}#@#''tq$@#)'w$S/7}]#wb>#77H#:%J')wdc.;=v1s-oLuy"
+"'Lo*qw$H<:<@#3y~#t_H(:$Hl:r#H':)J&'vdr&br$B#t#wn$pr$Ohl#Gt#r$z%:%S.|#|]#vb>#|#|#E#hh@#p$|p$st'@#''tq$D#I-#@#)'cS/7}]"
+"#{^>#77=#n##-Ln#pp$@#-mq$r]H#:%H&:*D#q$xw%x.Hy':y'J#%{/%y%u'B#u'%u'Ou'u'$Gu'u'u':%=w1y%u'%Ly%~^@#y%%}2H#:%;o$#GzTHH:"
+"FL|/s(E'}'qr$=#9vTpw'Lo1w]HL:%P###H/:/J#Vz/})aXB#VVt'OXX%GwW33:%=v19oLmz'>#s(s(V({)3ylulq}'E&Dvy#Q#sNts##@#Xx}#wR=w1"
+"1u't{#T#mDoD##n|&@#+un$tgH#:%P###HT:PJ#%X3|jXN#u4u}$>OTX$GTTT:%H5:3J'm(:R}n#1J&$>#'#B#gm(vAO51#G555:%D#m'wq&#@#Vtx#}"
+",=#_#_>#m#m#Lq$wt$@'9wo$o]@&'$~jH#:%K#u1y+of;w&#GNZZ:XLr6tr(H_:%K#/pu'tS;1#G/1=:=H1:0I#{4p}&JE'y%y%I''{|'tq#H#:%J')m"
+"t(w$Fi=#gnR|[Lm:yr(Hx#:x#H(:$Hq%:m%J&n(~s(t$q#BB#q$z'wAOq$u$%GL=1:%D#u$z'y.@#knn%mp#B#3ns#qr$;]#G3BX:ZHF::@#3uq$n5@#"
+")rlo5;qe#<#@:mbS.uu#|]=z^>#ohohE&qeqe@#obqb;S/-*<{}&>#--Hqe:aHpe:peJ'w'@o(sa{f=v1eu^s~&Le,H>:>@#nam/rq#H(:$P###;rb#G",
+"~JXB:u#=w1Dt^nz%>#x_x_=#'w2#LHzw#H{#:%H1:1J&t';BnZpaB#y#qs#|v%Ow$w$$GyO55:%P}6}6#;H#GxO55:5F#{M#u%H9:%JHpm#sD3Q1;3#G"
+"{P3@:@H3:0I&y'~p&su#=#V#yQ>#ZZH#:%JCsu#xET53P###;9#GzP9-:7=#7#xQ>#77@'}$nkup(Lkq#H9:%HY:YD#w'%p5H(:$P|6|6#;;#G#;;:s#"
+"=#;##>#;;=#)v2#>#))I']sTviH{$:9J#|&q{#D{#kJ&$vM#'#I&9rTzTB#q%%wVO{$w$#G}U;;:%=#Dw2sz%>#DD@#euk|o#@&'$~VH#:%=#3{'rz%L"
+"s#skH6::P###=#%z=nD>#55E#vUvU>#)|HK#{.mo#r8;q##GDXq%:w&Ho':-J#'rKy&|~#q&N#w7-#Om&q&#G{#o#1:%H3:1J#_W/mu$/B#u&ctbO3/#"
+"G333:%D#s)ew%@#o&v`x4=#}%{=},>#w%{O=#'{4qu#>#''@'/1wu#Lq&z_@&)qctq$H#:%H,:0H(:$P###H_:ZJ#[#%y8RB#N[wAONR%GNNN:%=v1Dt"
+"'y`>#DDV#u=u=ndE#o(o(Q#u=u=#R#wm#|Sv:Q#--~6N#{#p]#W(|1oz$qz$yKmz$X(v#3sz$qz$#;u)#G@]a:cY'o*3w{$sz$Ha:(H#:%J')my$w%|5"
+"XQ'HxDo{'R#P#XQ&+oGn{'N#PP#W#N#PX#NN#;N#GPNN:RY#NNHN:(H#:%J#'NNNNQ'F(s{'R#N#s,Q&+Tr{'N#NN#W#N#NX#NN#;N#GNNN:RY#NNHN:"
+"(H#:%J#'NNNNQ'F(w{'R#N#u#Q&+Tv{'N#NN#W#N#NX#NN#;N#GNNN:RY#NNHN:(H#:%J#'NNNNQ'F({{'R#N#p2Q&+Tz{'N#NN#W#N#NX#NN#;N#GNN"
+"N:RY#NNHN:(H#:%J#'NNNNQ'F(m|'R#N#NQ&+T~{'N#NN#W#N#NX#NN#;N#GNNN:RY#NNHN:(H#:%J#'NNNNQ'F(q|'R#N#=Q&+Tp|'N#NN#W#N#NX#N"
+"N#;N#GNNN:RY#NNHN:(H#:%J#'NNNNQ'F(u|'R#N#aQ&+Tt|'N#NN#W#N#NX#NN#;N#GNNN:RY#NNHN:(H#:%J#'NNNNQ'F(y|'@#o4rr$}s$=w1m3u'"
+"vI>#m3m3Z(})3s{%u,sII'}={u#~:Q#;NxJ['t*/y{%w{%E#{3{2@#@mXs3P}6}6#K#m=s<>;_#Gm#_Z:][#B:E'=P@';6DL{4s7H_:%P###>#c~2=#g"
+"{9@Lg1=v1)t.mH>#-m7=w1'o/~GL--Hv5:v5@&BsI~w%H(:$Hn&:t&H':)J&;rw%n:z5r9B#|%_#O|%n&#G|;v<v<:%D#r#%y.@#n>|w$w~#=v1p=|Cq"
+"K>#~<~<=w1'qCrhL~<~<=v1+t.sh>#//=w1'o/rhL//@#Do{$v~#H#:%H&:*P|6|6#;Z#G~Cw@yG:oHHsH:'J#%#qHuLsHB#oH%#OoHsH#Gom#w&+:%D"
+"#oH%x.@#sFnp'yp&B#1r>qr$;m(#G1==:==#{G.oH>#mHmHV#}ByB#E&y+y+Q&y-}.~o$=#7~kH>#77=#)u9#>#))I#y.s.w}%E#77@#a}w%zt%@#)){"
+"t%S.~&+q/z}&>#77E#55@#-/iS//sn&p/sv&LmKmH=#ZqQG>#FFS.u,rn&q$rv&>#q+q+E#o-o-@#o-o-#S//ip$ur'Lo-u#HB:%H:::@#p+q,tt&H(:"
+"$Hr&:x&H':)J#-#p&x&r&B#|&}>pr$On&r&#G|&v'v':%D#~%-#@#n,pp'y{%=#v+.~%>#z7z7V#n'n'#E#r7r7Q#n'n'#=#7~k3>#77=#)u9#>#))I#"
+"n'n'n'E#77@#L{o%zm%@#)){m%S.t5hq/tr'>#@@E#==@#57TS//sn&p/yn&Lz4v+=#cqQ2>#FFS.}1rn&q$xn&>#y0y0E#w2w2@#w2w2#S//ip$qp'L"
+"w2}#@#x0m/r~%H#:%H&:*P###Hq.:q.J#%X%nr&m.N#o6}O#Om.m.$Gm.m.m.:%=#y(vn#|m%>#~&~&=#'F#>#''@'y(|6wx&Lt'm)H#:%Hpw#:tw#@&"
+")w,pr&H(:$Hmz#:{y#]$n-^$]",
+0};
+
+/* partition_bucket */
+static const char *const hs_nvidia_vulkan_auto_u32_v4_partition_bucket[] = {
+"qtn~u{%onv5upwz(sm7##%4%#y%#)#%$).%ynosonlw~qnx|q${~x|{rO#%&1#%&-2-+owvxty{$#;Ly(s_u~%')3+F}X%%('l;9X(3#&(=,K)(m#i#k"
+"#*&li'()]*(#$')-###)#%#3)#%#3)#%#3)#%#3)#%#3)#%#+*-#(y$OZ(}&,U+'m#y0#T)s,.#|#*s,#()]*(#$#(q(Y++w(##)w(###*w(#()]*(#$"
+")*oC&(}BOq#*%#*%#(od#$(up#,l){|(###*u}&'()]*(#$%(BY))H###*H#()]*(#$+(sv(ON,%6'-&E)'.'8/e%/'D11/.)#$0':75)/+.+1'`9;%2"
+"'O5=#/)#$2#+%1#3#3%7X2(9q;4&Ag55&Big/N9V1TD92#5r;0]#$6,Bs#q#q#q#q#q#///-(-1--(2#-'/)#`/-)#2#Hwo%2#9%1Wo$22#V62)'#7'@"
+"m*5})/{$2m)1w(@)/)#~(2(1|X2)3tX7B#B/;#y*1BB#2(-$2#712)'#7F#F/F)F/)#v,2(342#5+2)'#7J#J/D#y.4},#5},},/5-51m$m$32(a$4w("
+"#5w(w(/w(#w(1w(w(#8&MXy@2#}+ym82#Bpm82)y&.2#%o<2(y*wz<2#q&rp>2)-^1z8}B82(N:2#'V2#y4}~$2#T|X2)m#mzvL2#u:ztyL2#u#r$2#w"
+"#27um%#um%/}t$2}t$1y|%md)1x|%%(2(D$2)w)C2(;V2#F{82)'#7{.#{./{.#{.1uz&y.)7;#xu$/;#;1;;#1n0u(#2#{.u;7u-#us%/u-#u-1w>m$"
+"#1v>y&#2#u,sq;7u,#u,/u,#u,1mM{$#1#/#0sz(#'4{|(#5{|({|(/}B3}B1}BqB34H#5HH/H#H1HH#2#yQuyu37{q$(vx'/}^,}^9)P7wq4wy'FF2("
+"w|'nyv4:(Z'+#);%{,-1ty)ty),1JJ#1Iy(#1#o|$#1#Z#1so-uq&#<&z,yq4#=&~,={q4;qq4>(f@B;=@'b5DB>#)#+@#))>#)3*@#))A(s&5RJPB(o"
+"&5TDRC'}%/VTD(x(X_V]E's(Xa_<nn4#F'},ace;rn4G)f{#}#w#y#=@#RRC#NNG--,,g@#--H(v(Xy$w$=I%|,e;%J*x,X{$_{q4y$c<P#FPPP;NIon"
+"4;%G,3--f@#33C#==B(o#{#o#B#''jG-1,,w$@#11C#11B#5&o$B#'=n$G#9##9@#99C#99K(q&/{'w's&L(u(Xm({'o#<_#F___;]I#;%@#;;C#;;Ix"
+"y3;1JKw~3y%vz3q%y%M(|(X{)sr4y)N'y,q)o)#FD55;%>}(q(m(}p4O&cw*=B#gs|3}'I#;%L#_7#<_#F=LL;J>#=Bpn4O=#>#'#m(O'#>#%#t'O%#I"
+"P;%I7;7J#%z$_eeM#e%eNee%FJ;;;%>eDF{m4OD#B#e%gI#;%IJ;FJ#%#;FJM#J%JNJJ#FJJJ;%>#HJ%OH#B#F%#I#;%G,y(-#z%@#s's'C#s's'B#7r"
+"r3~&G-/s,#m0@#//Ia;]J#%#Js-eM#_%x*Nae#F_aa;%A(u0wp4u0D#}/q05<}&#F+77;7A#/#sp3P(z(X}3y3{'I;;%JLxo3m/_z)3<3#F333;1I6;%"
+"IN;)JK{o3~.Jw)BM#R%q.NRR#F9--;%B#q#Du}3A#a~m3vx3B#=n)z~2M#Jx~2n*<c#FJXk;XI];7K#o0'm'I#;4J#)m3av$iB#Hw'om3G#w&##y&@#w"
+"&w&>#s(I|m3Os(}7G,;r,m(x7@#;;C#w(w(B#Fs(z}3<{##F#{#{#;y#I{#;7K#{###I#;4J#)#{#{#{#B#X'o~3G-c}5~'u<@#cc>#{#{*#O{#{#Iv&"
+";v&B#-{z2nv3I(;$IK;OB#'$#I(;$I}+;y+J#'~2n)s*DM#q'wm3w%Ns)s)#Fq'TB;%P#o+o+#Q(r(XoAy@mA<k#F-99;9I';%I@;)J#%#o-&DM#D%x)"
+"NDD#F9--;%B#Zpt2uv3A#{*m+#B#9v7~s2M#D|s2o#<]#FDRa;RIV;3K#{%##I#;0J#'{>Zr#_B#Dw'qt2G#{%v(#{%@#{%{%>#{%z*m+O{%{%G,-r,m"
+"(pD@#--C#{){)B#7o3x~3<e#F#ee;cIe;3K#e##I#;0J#'#eeeB#P'}~3G-Z}5~'{G@#ZZ>#e{*#OeeI~$;~$B#-mq2|v3I(;$I<;AB#'$#I(;$R'u+o"
+"JoJqJIy);u)J)3tBz&mq4JJ(.T#zw3#M#o&wt2n#N}'}'#Fo&VH;%A#y&{u2q'D#u6u6#<i#F)55;5A#/#sp3P#s*s*#I9;%JL~}1uGw)|&1<3#F333;"
+"1I4;%B#]p~1w#A#7r}1vx3S(~(XuMqM{'<5#F55e;3I];)JEqm2wm2XeNJ((~p4#'#M#a3q.Na]#F7+I;%B#F#us3>#w$z*s+@#{${$T({)5sOqOo#T#"
+"'t;#U(m*5yOsOwOV(~)5}Oyu4yOB#7}m2~w3I#;%I&;JIV;'J)*mq4Tm|3VJ(&~p4#nx3#M#R.#NRV#FRRR;%B#B|m2sw3A#y#y##B#'vAzx1M#7xx1n"
+"*<{##F7DD;D>#k#V@#kkT#gs@#T#'r@#U#kkkV#k0kIH;%J)uE{p4)&@IA;AB#H{|3vBI(;$IU;YJ#$1Oow1AIU;UB#'&#I(;$I}(;y(J#|C,`sEo#J("
+"(~p4#~o3#M#X{y1w%Nm#m##FXLL;%P#m(r*#Q#s3#s3<_#F)55;5I';%S#y'y'#</#F//Z;-IF;)J)9mr4u*jFJ(,~q4#'#M#J/x)NJF#F7+E;%B#_~u"
+"2oy3>#w##y$@#w#w#T#s#}D#T#'|D#U#w#w#w#V#w#Jw#B#7mx2ny3I#;%I&;FIR;'J)*mr4P{s3RJ($~q4#rp3#M#N,#NNR#FNNN;%B#=~w2wx3A#q'"
+"q'#B#'v7zq1M#3xq1o#<s##F3@@;@>#c#R@#ccT#_sH#T#'rH#U#cccV#c4cID;%J)uD}q4)&;I<;<B#Dm~3zJI(;$IQ;UJ#$5Kqp1<I>;>B#'$#I(;$"
+"Im';{&J#~B2I~m1cJ($zx3#'#M#V}r1sTNea$FVHH;%C)m6yt2W)q25{^y^qw4w^V#L9LA#o#os1~%I#;%@#aaC(5xn1L#uRyT#H#qYyq4#Q#w(m=w(<"
+"w##FDRR;P>ds#ErUX*t,5w`s`F=qw4IV;%R###>#+##@#==I7;7J)qBwPw)}v3o#J(zA%#x'#J#$'#|{2#D#u4mp2#Nko##FH;;;%T#}$wt5ss4H#R|}"
+"0#<P#F+77;7B#o%Doz3I;;%J)yKo}2983J(x'zA#5#I4;4Y(v&/wcuw4y#I(;$M#w$+~XIT;PZ)t(/qm7{co#ww4<F#FpUFF;+C)q${v3>#o##y)Os9s"
+"9I-;%I/;/J)~Anv4]s|2ZJ(.T#~p2#M#J'-Nkk%FyX33;%A#}%/q.D#q#rz0#<F#F)55;5A#/#sp3P#y/mE#I9;%JLxy0ob1x&1<3#F333;1I4;%B#u#"
+"tz0vu3A#7~x0vx3S#m0m0#<5#F55c;3I];)JE}z0q{0XcNJ((rt4#'#M#a3q.Na]#F7+G;%>eu#Fp*@#w'w'B#J#{v3>#/#{e@#//U#y,q,y,V#u*Du*"
+"B#1w{0r{3I#;%I&;HIT;'J)*st4Rou2TJ(&rt4#rq2#M#P.#NPT#FPPP;%B#Bv{0yz3A#w#w##B#'p[vt0M#7tt0n*<y##F7DD;D>#]#ze@#]]>#/#qh",
+"@#//U#iiiV#i0iIH;%J){Bot4)&@IA;AB#Fon4n]I(;$IS;WJ#$1Mms0AIU;UB#'&#I(;$Iy(;u(J#pA,`yBm#J((rt4#v{1#M#Vwu0w%Nkk#FVJJ;%P"
+"#{'~D#Q#}.~<}.<]#F)55;5I';%S#s'~/#<-#F--V;+ID;)J)9su4o*hDJ(,ru4#'#M#H/x)NHD#F7+C;%>#k#ph@#kkB#ary2u|3>#+#}m#@#++U#s#"
+"w#s#V#s#Js#B#1s{2t|3I#;%I&;DIP;'J)*su4Nqm2PJ($ru4#|{1#M#L,#NLP#FLLL;%B#=r{2}{3A#}&}&#B#'v7|m0M#3zm0o#<q##F3@@;@>#X#|"
+"m#@#XX>#+#op#@#++U#aaaV#a4aID;%J){Aqu4)&;I<;<B#Bso4~dI(;$IO;SJ#$5Iu~/<I<;<B#'$#I(;$T#s3|>{KC(m1vq2[(n*/mw#{v#}v#L#u6"
+"u6#<P#FPPs(;o'>#J#np#@#JJT#9z|/#C#99[#79#D#u1r]{$<B#F@Br#;BK#uO#t$B#axz/qjY#q5zx/m&Io);5I#;2J(n;v{/{&pu4w%](|)/sz#ox"
+"#s/[#NNvgU(}#Z}#>d]duv#C)X}o0^*m,5m{#yz#F=}z#>e+y$tv#Oq5q5@#geB)DFxw#_(})5w{#u{#qa@#+#V#m%vx/}$O#3I_;_J#%tj%mz#PM#q'"
+"us0w&No(}'#Fq#cR;%@#=#C#R%A)s(q(}q#B#NF{{#>#V#{z4OVFB()y|/rn#I#;%I|#;DIo&;'J#Up*q$}-PM#LUx*NLP#FLLL;%A(Byy/xiD#{%wv#"
+"z$<y%#F)55;5A#/#sp3P#u/q_#I9;%JLzv/s{#)z+1<3#F333;1I4;%B#Xvz/w#A#7nv/vx3S#}/qJ#<5#F55m%;3I];)JKyw/r{#Xq%NM#a3q.Na]#F"
+"7+v#;%B#H#o{3>#q$I|v/@#m%m'T#w*w*#C(o%tv/[#q(q(wgY#u)s(~%]#q)w*#[#55vgU#q)w*q)>dDdD^#m)q)##~x#`(z&/ws$mq$y#A#w#w#wT_"
+"#q)w(uD>e5y$,@#VVV#q)q)q)Om's'B#cyx/xm4I#;%I&;w#Iq$;'J#.#o$s%q$M#m$.#Nm$q$#Fm$m$m$;%B#Bxx/mm4A#RRvTB#'tu#no/M#7~n/n*"
+"<q&#F7DD;D>#eIk@#eeT#s%s%#C#s%s%[#s$s$wgY#s%o$#]#s%s%#[#55vgU#s%s%s%>dDdZ^#s%s%###`#s%o$#A#iiwT_#s%s%s%>e5y$,@#VVV#s"
+"%s%s%Os%s%IH;%IA;AB#u#ur4|x#I(;$Ip$;t$IU;UB#'&#I(;$I{-;w-J#7#|&o+u%M#s$op/w%Nu%u%#Fs$y#y#;%P#},p_#Q#s=#s=<y$#F)55;5I"
+"';%S#u,pJ#<-#F--}#;+ID;)J#/#q/x$DM#H/x)NHD#F7+j;%B#_x}2{n4>#o#Iy$@#o#o#T#}%}%#C#}%}%[#}$}$wgY#y%o'#]#y%}%#[#11vgU#y%"
+"}%y%>d@d@^#y%y%###`#u%o'#A#u%u%#_#u%y%u%>e1y$,@#NNV#u%u%u%Ou%u%B#Zym3zn4I#;%I&;kIw#;'J#,#u#u$w#M#s#,#Ns#w##Fs#s#s#;%"
+"B#=xm3qn4A#NNvTB#'v7zu.M#3xu.o#<s%#F3@@;@>#]Ic@#]]T#u$u$#C#u$u$[#y#y#wgY#u$u##]#u$u$#[#11vgU#u$u$u$>d@dR^#u$u$###`#u"
+"$u##A#]]wT_#u$u$u$>e1y$,@#NNV#u$u$u$Ou$u$ID;%I<;<B#iys4ts$I(;$Iv#;z#I<;<B#'$#I(;$I|4;n5a&v+Fmu%R###>d5lru$@#55C#]]Iu"
+"B;uBJ)DS~:gm%J#&##/#J($T#'#M#s$ow.n#Nq%m%$Fs$y#y#;%A#Z|{$v[B#Lvo.yo4]#w#{##[#w#w##U#w#{#w#>#VAuz$@#VVB)9uq.~o.b(w(Xy"
+"x%mx%om5Z)po0}X}s%w&B(3(xz$I#;%b#3op.xn.<u'#F]ii;g>#HBxs%O{$tr%Im#;%I/;/J)s0SuFmm0}#J#z/}}4#n{/#J($~o4#'#M#y#+uXNy#}"
+"##F@33;%C)q%qs.W#}a#s'mb[#u#~[op4H#{^{^T<T#F7DD;DB)es0s~$IH;%J){Amo51,@B#)z/#IA;AA#u%wu4#I(;$<=#Fva==;]@#w%w%C(]|{->"
+"#m$uq%wz%Om$y}4Ic;%R###I9;9J#n0#aw{/]J(t/pz5#~v/#M#{#'yfNy#y##Fqe==;%@#@#C#@@M#+#+<T#F+99;9>#F#m|-@#1NB#m#w/q$I=;%J)"
+"yAmz5;&5I6;6B('t/vq%I(;$>#/tq%v{4@#//H#u$u$S<;#F;;wr#;PB#3|v4qjY#y.w0m&A#s$nx-m&@#;YC#VVA#+/uQA#'%qiB#=wz%~8I{#;JJ(|"
+"/~y5Rw#eM#q#{/~q%N{#w#%FXL~n#;%A#Dsv.piB#@)wjC)NN>em#{w%sz5Ow%pu-B#+{u.zu%I#;%IH;DJ#%#No$LM#H%#NHL#FHHH;%D#sKqz0#P#m"
+"<{o4wy%Q#m<ox$m<<w$#F/;;;;I';%A#Z%#B#Rzu.{x%M#Frq.t$<;#F9;V;9B#;pq%t#B#)ow%u#G#yr$v(#yr$@#q&w*IT;@I#;<J)%mt&w#*m#>#o"
+"$Z%Oo$st.IQ;QB#3mp.zx%I(;$Io$;}#J('~s&Qo]7M#ayq.}p&No$o$$FaP5;%R###A#s#vv.]IF;DJ#-{$m$|WBM#F-FNFB#FFFF;%>diu%3Oip}5B"
+"#i3fI#;%<s%#Fto&HH;F>#9;r{5O9+C#u)yt.>#)#q*O)}{&IL;%R###I5;5J#'z$m#y#cM#]'rm&N_c%Fwr&99;%D#q)7#P#q)7#Q#q)q)q)<R#F/;;"
+";;I';%>eLz&sp5@#o'o'T#s@s@r1C(Vty-[#w5mx#xz-B#q#~m.mu&>d1u%|y-^#w>w>###I%;8B#+qn.rq&I(;$R###M#Vzu5mR<J#FJJJ;aIq#;/J#"
+")q*w#n}&q#H#s2uy.TNq#q#$F=11;%I5;3J)y%|,1yo'1J($T#'#M#Py|5#N51#F555;%A#}(w~.#B#arv-t$>#i#i@#w#w#O{%}q.B)9s}-}z&B('$t"
+"u&I#;%C){$z.L#sfyx1qp'<}##FP]];Z>#J;tn'OJps6Ia;%L#1z|5v7<3#F13B;1K#we}y%6C#Ds6K)'mm/sm'I3;3I#;0J))or'm$y{-}#>#Fu({$O"
+"Fus6I|#;|#I(;$I,;0R###<D#Fx$D5;u&I{&;)J#x%zt'Dtv-;J($T#'#M#q%t%|PNq%q%#Fy'++;%B#{#x|5{p5>#L#}n'@#q%q%B)+sv5np-B('$x{"
+"&I#;%>#=m$|n'Ogx%I&;*J)+St&{o-%R###I_;_J(&},w&~{,]M#Z'}PNZ_#FZZZ;%P#u-zu5my.<y##F-99;9I=;%JL|~,u~&ax.5<1#F/1@;/K(m&z"
+"|5qs->#Z#ss'@#u#u#I1;3I#;0JE{r-BHnn'BR###<=#F|+=/;;>#;#rs'@#;;B)u$r|,}v5Os#r|,I=;%R###I`;`A#}+p%v[I(;$<@#F#@@;}#>#@#"
+"#@#@@K)auv''Iq%;7J#&]Z}o(aJ(r$t|'#'#M#q%)|PNq%m%#F}099;%B(_|t'v$>#Jy&qx'Ogop->#/x+#@#VVB)9o|5vx,B('r$zs'I#;%I4;8R###",
+">#/t(zr'@#//C({,{,>#)#p*@#))L#m.qz'r~%<y##FVc}&;w#I}#;)J#L#y#q$o#M#kL6Nko#%F7+l;%D#w7_#P#o)my5~x.Q#w7w7w7<D#F/;;;;I'"
+";%A#w&RuXB#a~w.uw'>egz&{~5@#gg>d'yC~v,Ow$py,>e+xFmw,@#//>d'sG~v,O//I%;8B#Fqz.tw'I(;$I&;m#<_#Ft5__;+Iw$;/J#Iq*m$xr(s$"
+"H#y81#Ns$s$$Fo:11;%I3;1J#Hp*1}v(/M#q%$mRN3/#F333;%A#m$$]B#_nr,t$>#gt%~|'@#kk>#'t6op(@#''B)/1up(Okq#B()qq,~|'I#;%I,;0"
+"I(;$I,;0R###Ii;iJ#E#.s0RM#NE~QNNR%FNNN;%D#w'G#P#w'G#Q#w'w'w'<s$#F/;;;;I';%>eVt%}o,@#VVT#oAoA~u,C#{*{*[#oAoA#]#y]y]p+"
+"[#--tp%H#{$t}+#c(|1w~(y~(y^u~(d(v#5{~(y~(#<V#FFVZ;TIo#;)e'o*5mn){~(I#;&J)+yz(m'r+q#[)H|Imr5]#P#q*[(+sL~q5H#PP#c#N#Pd"
+"#NN#<N#FPNN;LIN;)e#NNI#;&J#'NNNN[)F(qr5]#N#x)[(+Tpr5H#NN#c#N#Nd#NN#<N#FNNN;LIN;)e#NNI#;&J#'NNNN[)F(ur5]#N#u'[(+Ttr5H"
+"#NN#c#N#Nd#NN#<N#FNNN;LIN;)e#NNI#;&J#'NNNN[)F(yr5B#{+rq.un(>dy)u%nt+@#y)y)_#ukvq%tXK#m9o9x~5[#;Ntt+f't*/{v)yv)C#u*u)"
+"B#@yRm*Rw2w2#L#s6y5T<_#Fm#_Z;]f#B:C)=PB);6DOu,m/I_;%R###@#cx)>#gq<@Og1>e)xFwr+@#-y->d'sGvr+O--Ip-;p-B(B}s+p{(I(;$Iz'"
+";~'Rv2v2#Io9;o9J(5xo)~2q(o%M#s0J#Ns0s0#FgZZ;%D#s0J#P#s0J#Q#s0s0s0<s##F/;;;;I';%A#}3'[B#Ppx.sm)>#V.u$@#ZZ>e'xCqo+OZZ>"
+"d/sDpo+@#33>e'rGqo+O33I%;8B#=sz.rm)I(;$IpW;tWB#'n#w#I(;$Iy[;u[J#l#p<{#o#M#o#l#No#o##FcVV;%D#o#l#P#o#l#Q#o#o#o#<o##F/"
+";;;;I';%A#m#l#B#Npv.{~(M#Bpy*t$<5#F555;3G,u`r,m(tv&@#ggC(o(o(B#7mgry)>#o##l@#//C#//B#-'m{)G-7}5~'mo*@#++>#/n|$#O{#{#"
+"IN;%IK;KB#-ox*~r)I(;$Iw#;s#J#'#y[m&w#M#Xuy*u$Nw#w##FXLL;%D#w#'#P#w#'#Q#w#w#w#<e#F/;;;;I';%A#w#'#B#Nrv.}u)M#B|t*t$<5#"
+"F555;3G,i|5q*~n*@#iiC#q#q#B#=}k|})B#''s|%B#)'wj>#{#om%'@#99G-=yo*p*}s*Om$m$G,-xo*{.|s*@#11C#HHB#=@|})B#''s|%B#)'wj>#"
+"Hnm%#@#99G-=yq*z.}u*OHHIN;%IK;KB#/qq*|u)I(;$Irj;y%Iuq#;'J)8mz5q*m#}%J(p/~y5#'#M#u$uu)n#No&}%$Fu${#{#;%A#q%ru5tXB#Bzn"
+"*up4]#{7}>_[(w4{5py(U#w}#w}#w}#>dXr.|m*@#XX_#m6yx*DV#qp${r/up$OTkB)Nwm*pn)B('p/p})I#;%R###Io#;kJ#%#+m3s#M#o#%#No#s#%"
+"Fo#o#o#;%A#kmv4q.D#s*||)#<}(#F)55;5A#/#sp3P#{*p|)vy%I9;%JLv|(sy*m#~01<3#F333;1I4;%B#Vt}(w#A#7|{(vx3S#w}$qm(#<5#F55y'"
+";3I];)JKo~(ry*X}'NM#a@q.Na]#F7+p&;%B#H#wm4>ey%ey%@#y%y%T#}G}GvRC#m*m*[#u&u&wg]#m'm'#[#--vgU#m'm'm'>d;d;@#;;[)-+ss*C#"
+";;Y#o|#{y#~%>e7y$7@#77`#uy$sy$#A#q$q$wTT#ZPmx$[#DF#C#DDB#iw$zw(@#FO>dJuv';Oq*m)A#L^vTB#F~x*FC)JJ>#9/#O99B#+ww4pw*I#;"
+"%I&;q&I}&;'J#:#{&}'}&M#y&:#Ny&}&#Fy&y&y&;%B#Bnm){p4A#N{&#B#'ts*pr(M#7nr(n*<}(#F7DD;D>e_py'm#@#y#m(T#m%w%~w$C(ii[(o%o"
+"%zt&]#m(m(#[#--vgU#m(m(m(>d;dR@#;;[)++ss*C#99Y#}'{&#>e5y$5@#55`#}'{&#A#s#s#wTT#XN}n%[#DD#C#DDB#y#}o+y#@#FM>dJuv';Oy&"
+"y&C)Jt#>#9/#O99IH;%IA;AB#Nso(p~*I(;$I|&;n'IU;UB#'&#I(;$Im3;{2J#D#v)s/m(M#}&}s(w%Nm(m(#F}&q&q&;%P#o2po)#Q#}=tu(}=<q'#"
+"F)55;5I';%S#y1pm(#<-#F--m&;+ID;)J#/#u4z&DM#H/x)NHD#F7+~$;%B#_to3qs4>eipy'{$@#q$u(T#w%o&|n%C(s#})[(y%y%zt&]#u(u(#[#--"
+"vgU#u(u(u(>d;d;@#;;[)++ss*C#99Y#q(y)#>e1y$1@#11`#m(y)#A#m(m(#T#PJ}w%[#;;#C#;;B#_{r*~x'@#=I>dBuv'7Ow&w&A#DSvTB#=ry+=C"
+")BB>#5/#O55B#+yx4xv+I#;%I&;m%Iy%;'J#,#w%w&y%M#u%,#Nu%y%#Fu%u%u%;%B#=nr3yr4A#Jw%#B#'v7|t'M#3zt'o#<u'#F3@@;@>eVpy'a@#m"
+"#w&T#o$u$|w%C(aa[(q$q$zt&]#w&w&#[#--vgU#w&w&w&>d;dN@#;;[)++ss*C#99Y#w&w%#>e1y$1@#11`#w&w%#A#ggwTT#PJum&[#;;#C#;;B#m#"
+"}n,m#@#=I>dBuv'7Ow%w%C)Bh>#5/#O55ID;%I<;<B#Fqr'z|+I(;$Ix%;|%I<;<B#'$#I(;$M#q%r~+s#<q%#Fq%q%q%;o/B#5ny4t$>#@.]O@t~$>#"
+"-/#O-#Iu/;%R###I;;;J#9#q'}Es(M#Lsy4t'Ns(s(#FL@@;%A#s$wr'rLD#{E{E#<R#F)55;5A#/#sp3P#y1mq+#I9;%JLn~&o{,=~A1<3#F333;1I4"
+";%B#csv,m)A#7t}&vx3S#o2mo*#<5#F55{/;3I];)JKwn'n{,Xm0RM#aPq.Naa#F7+r.;%B#L#{q4A#LL#B#'pu,v}&>#w$.}$@#}'u+>#+/#@#++T#y"
+")s)tm&C(}'s-[({){)zt&]#o,o,#[#--vgU#o,o,o,>#@z|'L@#@@[)/+ss*C#==T#HHnXC#--B#eq|,eIy$;w$J#9mp-+z$y$J#0~o-#'#M#y$+z%Ny"
+"$y$#Fy$y$y$;%B#@#uz&>#Xo|'X@#XX>#//#@#//g({(Xww-wv-yq-E#st-st-<w'#FDPP;Pg#/|#}#E#//g#+w$t#Q#s<y{+s<IT;%JLpv&us-y$.LZ"
+"(m{&q{&xz$~z4B#X{{&nv&IM;MB#'0x{,I(;$B#)~z&KIy#;u#JK}v&sx&%{#PJ#,nv&#'#M#{#%yy,Ny#y#$FZLL;%>#k.}x&@#kk>#+/#@#++g#_k*"
+"E#gg<s##F;JJ;Jg#/t(u(E#//g#+}(~'Q#s#s#s#IN;%JL~q&Jw#.FZ#s#s###B#iy{&qp-IG;GB#',~m-I(;$>x)aoq$p~&O{1uw-I~(;p)B#9,#I(;",
+"$I&;s.Im/;'JKqo&zw-o$y1eM#s$U|r,Nu$u$%Fm#aa;%B#Bvo'ot4A#y.y.#B#'pu,x}%M#7v}%n*<o$#F7DD;D>y)kzq$}.@#q&q&>#+/#@#++T#o."
+"o.oXC#o.o.[(}.o/zt&]#o0o0#[#--vgU#o0o0o0>#@z|'g@#@@[)/+ss*C#==T#HHnXC#--B#m$s{-m$Im&;o$J#@oo.Jt$m&J#0no.#'#M#}$s~%s#"
+"Nm&m&#F}$q$q$;%B#@#uy%>#Xo|'X@#XX>#//#@#//g#y*o+y/E#o+o+<y&#FDPP;Pg#/|#}#E#//g#+w$t#Q#{+{+{+IT;%JLpu%wr.q$.LZ#{+{+##"
+"B#X{z%nu%IM;MB#'0zz-I(;$B#)~y%KIy#;u#JK}u%sw%%{#PJ#,nu%#'#M#{#%{x-Ny#y#$FZLL;%>#k.}w%@#kk>#+/#@#++g#_k*E#gg<s##F;JJ;"
+"Jg#/t(u(E#//g#+}(~'Q#s#s#s#IN;%JL~p%Jw#.FZ#s#s###B#iyz%so.IG;GB#',nm.I(;$>x)Zoq$x~%O{/EIx(;|(IA;AB#32#I(;$I~.;p/IU;U"
+"B#'&#I(;$ImD;{CJKot%|v.x=mCaM#o$]vv-Nq$q$%Fi]];%P#oC~p+#Q#Znm-Z<o##F)55;5I';%S#yB~n*#<-#F--w.;+ID;)J#D#uEr/HM#HDx)NH"
+"H#F7+v-;%B#czr3}y4A#{1{1#B#'v7xp%>y)u#zq$m2@#u&u&>#+/#@#++T#s.s.oXC#s.s.[(o/s/zt&]#s0s0#[#--vgU#s0s0s0>#@z|'L@#@@[)/"
+"+ss*C#==T#HHnXC#--B#eyz.eIu$;s$J#Bun/+p$u$J#,tn/#'#M#u$7u'Nu$u$#Fu$u$u$;%B#@#qn%>#Xo|'X@#XX>#//#@#//g#}*s+}/E#s+s+<s"
+"'#FDPP;Pg#/|#}#E#//g#+w$t#Q#m)oz-m)IT;%JL~{$}q/u$.LZ#m,m,##B#Xso%|{$IM;MB#',nz.I(;$B#)zn%KIy#;u#JKu|$}}$%{#PJ#(x{$#'"
+"#M#{#%ox.Ny#y#$FZLL;%>#k.y~$@#kk>#+/#@#++g#_k*E#gg<s##F;JJ;Jg#/t(u(E#//g#+}(~'Q#s#s#s#IN;%JLzw$Jw#.FZ#s#s###B#iqo%yn"
+"/IG;GB#'(t~.I(;$>x)Voq$~q%Oo0}$Iz(;~(B#/8#I(;$I&;w-Iq.;'JK}t$pv/w#u0ZM#{#Wvn/N}#}#%FcVV;%B#=zx3qx4A#}-}-#B#'v7nr$M#3"
+"~q$o#<s##F3@@;@>y)czq$o.@#q%q%>#+/#@#++T#o-o-oXC#o-o-[(}-o.zt&]#o/o/#[#--vgU#o/o/o/>#@z|'c@#@@[)/+ss*C#==T#HHnXC#--B"
+"#{#{x/{#Iw%;}#J#5w~/Fp$w%J#,v~/#'#M#y$ur$s#Nw%w%#Fy$m$m$;%B#@#{m$>#Xo|'X@#XX>#//#@#//g#y)o*y.E#o*o*<u&#FDPP;Pg#/|#}#"
+"E#//g#+w$t#Q#{*{*{*IT;%JLv{#mp0m$.LZ#{*{*##B#X}n$t{#IM;MB#',px/I(;$B#)rn$KIy#;u#JKm|#u}#%{#PJ#(p{##'#M#{#%qv/Ny#y#$F"
+"ZLL;%>#k.q~#@#kk>#+/#@#++g#_k*E#gg<s##F;JJ;Jg#/t(u(E#//g#+}(~'Q#s#s#s#IN;%JLrw#Jw#.FZ#s#s###B#i{n${~/IG;GB#'(v|/I(;$"
+">x)Voq$zr$Oo/MIt(;x(I<;<B#/,#I(;$Ip.;t.I<;<B#'$#I(;$R###IqA;mAJKyz#rt0n;w1]M#}#ax~/Nm$m$%FeXX;%A#}.ov$q'D#qfqf#<k#F)"
+"55;5A#/#sp3P#oBqn/#I9;%JLnw#sx0oA~-1<3#F333;1I4;%B#Vnt#w#A#7tv#vx3S#wBq~-#<5#F55o&;3I];)JKox#rx0Xs&NM#a5q.Na]#F7+x$;"
+"%B#H#wx4>q-s$ro-y2@#o'o'T#s.m/oXC#s.s.[(o/s/zt&]#q0s0#[#++vgU#q0s0q0>d9d9@#99[)++ss*C#77Y#or#ms##>e5y$5@#55`#sr#ms##"
+"A#m$m$wTT#VL{v*[#DD#C#DDB#es$~q#>#Dy(K@#DD>d'um'eOw(pm#B#5{s#nt0I#;%I&;y$Is%;'J#0#q%u&s%M#o%0#No%s%#Fo%o%o%;%B#Bny#s"
+"|4A#__vTB#'tr0rn#M#7pn#n*<s'#F7DD;D>e_py'T@#ccT#y#q$zv*C#w#w#[({#{#zt&]#u&u&#[#++vgU#u&u&u&>d9dP@#99[)++ss*C#77Y#u&q"
+"%#>e5y$5@#55`#u&q%#A#q#q#wTT#VLq~*[#DD#C#DDB#w#qm1w#>#Dy(b@#DD>d'um'{#Ou&u&IH;%IA;AB#5wkv{0I(;$Ir%;v%IU;UB#'&#I(;$Im"
+"0;{/J#9#~'},w&M#u%uo#w%Nw&w&#Fu%{${$;%P#o/pn/#Q#{2v|.{2<{%#F)55;5I';%S#y.p~-#<-#F--{$;+ID;)J#/#u1v%DM#H/x)NHD#F7+z#;"
+"%B#_~z3q~4>eipy'u#@#m#m#T#q${$p~*C#o$o$[(s$s$zt&]#m'm'#[#++vgU#m'm'm'>d9d9@#99[)++ss*C#77Y#{&q(#>e1y$1@#11`#w&q(#A#w"
+"&w&#T#NH{s+[#;;#C#;;B#]yn0nd>#;y(G@#;;>d'um']Os&s&B#1uenq1I#;%I&;{#Iu$;'J#,#s$s%u$M#q$,#Nq$u$#Fq$q$q$;%B#=n}3y}4A#VV"
+"vTB#'v7naM#3~`o#<q&#F3@@;@>eVpy'L@#ZZT#m#s#zs+C#kk[(o#o#zt&]#s%s%#[#++vgU#s%s%s%>d9dL@#99[)++ss*C#77Y#s%s$#>e1y$1@#1"
+"1`#s%s$#A#eewTT#NHoz+[#;;#C#;;B#kw{1k>#;y(Y@#;;>d'um'o#Os%s%ID;%I<;<B#1w^tw1I(;$It$;x$I<;<B#'$#I(;$R###Iy,;u,J#9#z%y"
+"0u%M#w$qbn#Nu%u%#Fw$}#}#;%A#R}^rLD#y=y=#<}$#F)55;5A#/#sp3P#w-}z0#I9;%JLpZms2w,t.1<3#F333;1I4;%B#V|Yw#A#7vYvx3S#m.}x/"
+"#<5#F55s&;3I];)JK{Z~r2Xw&NM#a-q.Na]#F7+|$;%G,u}&xq*q*|u*@#m$m$C#y$y$B#Hcv+B#+buu5>x){$oq$q%@(55B#)gtWA#cP#B#3zp23>y)"
+"9zq$9@)99G-Pyo*p*mz2Oq&q&G,%xo*{.~y2@#))C#RRB#3os2|t2@(5>B#1'wv2>#R/#@)9iG-Pyq*z.w|2ORRB#=wUvn2I#;%I&;}$Iw%;'J#(#u%y"
+"&w%M#s%(#Ns%w%#Fs%s%s%;%B#Bz[om5A#m$m%#B#'nm2pQM#7nQn*<w'#F7DD;DG,Txq*q*v|2@#XXC#o$o$B#5qx2|y2>x)koq${#@(55B#1'y{2>y"
+")9zq$'@)99G-Pyo*p*yo3Oo$o$G,%xo*{.xo3@#))C#RRB#DNx{2@(5>B#1'q~2>#R/#@)9iG-Pyq*z.qr3ORRIH;%IA;AB#=wMpv2I(;$Iv%;z%IU;U"
+"B#'&#I(;$Iu0;q0J#/#p(s-{&M#y%{Qw%N{&{&#Fy%m%m%;%P#w/|z0#Q#o>#o><m&#F)55;5I';%S#o/|x/#<-#F--m%;+ID;)J#)#}1z%DM#H)x)NH",
+"D#F7+~#;%G,cxq*q*pr3@#ggC#}$}$B#cxG~&B#'nz1ov5>x)u#oq$y(@(11B#)sz1pHA#y)}(#B#/|n3/>y)5zq$5@)55G-Hyo*p*}w3Ou$u$G,%xo*"
+"{.|w3@#))C#JJB#3{p3vr3@(1:B#-'mt3>#J/#@)5]G-Hyq*z.mz3OJJB#9wF~}2I#;%I&;m$Iy$;'J#&#w$w%y$M#u$&#Nu$y$#Fu$u$u$;%B#=~~3}"
+"m5A#s#o$#B#'v7~BM#3|Bo#<u&#F3@@;@G,Pxq*q*~y3@#TTC#u#u#B#5qu3|v3>x)coq$o#@(11B#-'ux3>y)5zq$'@)55G-Hyo*p*u~3Ou#u#G,%xo"
+"*{.t~3@#))C#JJB#@Ftx3@(1:B#-'wz3>#J/#@)5]G-Hyq*z.wn4OJJID;%I<;<B#9{>vr3I(;$Ix$;|$I<;<B#'$#I(;$Ixn,;|n,I{|,;{|,h$n-i$"
+"]",
+0};
+
+/* partition_rest */
+static const char *const hs_nvidia_vulkan_auto_u32_v4_partition_rest[] = {
+"qtn~u{%onv5upwz(uw2##%4%#y%#)$).%ynosonlw~qnx|q${~x|{rO#%&1#%&+2-+owvxty{$#y.ql{l')3+Fu;%%('l]/+)'m#_#T*(m#_#k#+&l_'"
+"()]*(#$+*+###*#%#3*#%#3*#%#3*#%#3*#%#3*#%#3*#%#3*#%#+++#(PY#)V#$*N2#x%+N#()]*(#$-(7Y$)=##*=###+=#()]*(#$/(aY&)g##*g#"
+"##+g#()]*(#$)(s#OX(m.,U)y2#%*y2###+y2#()]*(#$#(qLOu#+mM&(-#%+%#+%#+w1#+%#(q<,n#)sk#$*sk###+u)'()]*(#$%(s&Y))y&##*y&#"
+"##+y&#()]*(#$'(wr&OR,%6'-&E)'.'8/e%.'#$/'DB130'O/R#1%7T2&A]33&B_]/B-N4'`ac;5':e3'6.Bgeeeeeee///+(+4++(0#=+0'%*/+#U//"
+")#0&;%2V#3VV/9#o$4NN)0#3+2=#3==/=#=4==#0#=%2g#3gg/g#g4gg#0#g(0#;+/B(t)0#+qm80#'%0#+p}40#1~X0'/)0#%o</T2'4s#s#87'@s/3"
+"s./3)u.433)0#Dp</5#t.0&m%yn%0''{n%7q&#o'/q%#y54q&q&#0&/n|)0#Tsz&0#Htw#0';|u#7y%#y%/y%)y%2y2#3y2y2/---4q&q&30&k}:0#3t"
+":0#730#730#u'A0#i00'+{&0&{%x$0'}.o97sJ#sJ/{I2{I4{I{I24nYP(0&]|74#-#4oY3)0'T^0&o$]4#{'#4#B#0'o&yv~xq}_0#%pypwzm{%0#+n"
+"z~xq}_0#y$twpwzm{%7q7#q7/q7)q70#{$E2sk#3sksk/s'-s'4w@q132y&#3y&y&/y&#y&4y&y&#0&{0yt+4to$u'20'w'wt+7wi#o@/wX2wX4mr'oP"
+"#4#/#5{t(#'8&MTsu*0#qv#}twwq}_5oh#$9)Puw,ww,uiq0q0:(Z'+#);%{,-4nv&zv&)4wcwc#4#wH#4vcwd#<&z,yw,#=&~,o#{w,;qw,>)fq#w*k"
+"u*o#@'b3y*w*A'}%/{*y*>/+u&|'y&@#++B(u(Tq+o+o#<p}+#C'},q+s+u+;t}+D%|,yw,;%E(f}+m,k{+@&55F(o&/s,o,q,G(v&/w,s,u,H(|(Tm-"
+"w,},I)t(/q-m-w,},Dzz+;PJ*x,/yo0Ru+sw2q.J#t;##r4#J#:o+#t)#K'y,q[q.#D%;%L'u+s.s.u.@'TTA#o#o#B#ii><i#Ciii;7F#g:z&>#o$##"
+"q$M*m,3s0o0q0o#q0Ew#w#y+p)N&cw0s0D9;%L###E#'##@#JJA#JJH#u#u#)<P#CPPw=;w=H#w;}u-x*<w;#Cw;w;+;)<-#C~=--;-D{>;)J'%v)qC|"
+"m.}@A#y=ov-H#Fp{+y*K~)}@#C}@++;%F#u@#}K>#u@##u@O)x+3yQwQu$o#D#;%D&;*P&v+q0{QL###<R#C|@JJ;PE#y@#XN}@p,DR;%L###D);)J&%"
+">Tw$XH#Ru{+p)KTX#CuC--;%D;;9J#m=X+xT;Q(v(TyTop0RK;;#C9;;;%F#g#hR(s&/sUov.o7F#)sI{&F#')tE>#q###q#@#mDmDA#s$nv+B#sFoFw"
+")<q##CBNN;NE#q###S(})3}Vq0ov.T*t,3mWyVq0o#}VDR;%DK;KD(;$D4;8F#@yv+t)D(;$L###E#/##@#@@A#@@@#+#U't*/mX}WV(q&/oXm#mXEv#"
+"5x+u<@&-5W(|)/yXuXwXX(n*/{XyXu$Q#q#rm-#<T#CRT];{%X#7,#Dw%;,B#]Jv)I#sKuKn'r*D#;%J#|<uT}%mW{#F#X~s+{p.D~(;~(J#q<{},|)G"
+"%J#t;t;#-#J#.:#H#V#Nm-zIG#oMoM%F#/Rzp.Y(x(To[{Zsv.<J#CLJB;m+<{r)#Cqp'ur){r);%R#m&tq+v)V#HuHoNY#@#|p.<pq)#Cxn'|p)pq);"
+"=<-#CxL--;-Du-;)J'%zq.w-s$w#A#{%mu+H#o*zm+w(Ky(u(#CwN++;%F#q#|N#F#'qSsU>#w(##w(O#{,{,##D#;%D&;*P##L###D,;,Z(~(Toa{Zm"
+"w.<X#C@PP;aDi;+J&;>XZZJ#$qX#&#Y#y#}r+WKZZ#C9--;%W#m(mm-qu+X#}&w(#B#u'y(#I#u'u'##V#{$qs+y$F#_{n+rUD#;%V#+%v]B#53#<X#C"
+"@NP;PB#/#X</#C///;/B#/#}KI#NNw=wBD_;&D#;%J#'w(ir>ZD.;0D#;%J#%w{*$r@.DF;FDz#;z#J#{9ru.~%oaHJ#|+##x@#J#|%##mz,#B#Tp%zN"
+"<_#Ca_];y%Ds&;/J#t%Xo)tu.XQ#u.{u+#Km&q&#C=11;%B#Lum,#<N#C1@B;DF#w&~}-oHR#},o|,w)F#)q_y;F#')rZ>#s*##s*@'s1s1DD;&D#;%J"
+"'w9sfR@;Ew#y1}e~1Nw7m}/D<;<D(;$L###@#--A#o,ns*R#=r}+uS@#--A#--F#@;o]H#{,{,w)<]#C_]Z;w#E#H#q]@#99E#'k#NL~{+D}#;%D3;3J"
+"&t9rfZyn#u#H#Dwt*uSK{${$#CD77;%L}_}_#<L#CC77;7[(z(Tqp#mm#yx.D;;%JHrq*}g5Q3<3#CZ3@;@D3;0V#s,xs*qs.E#X#k@#]]D#;%JCmy+p"
+"iV53L###<9#CY9-;7E#7#j@#77F's$y$s|+Nm#s#D9;%D[;[R#o%qu*p9D(;$L|_|_#<;#C#;;;u#E#;##@#;;E#)j#@#))V']w%xm*Dm%;;J#t8mp#D"
+"}#m#J&$'#'#V&;v%~%H#u%%}'Km%{$#Cq'==;%E#Fkyt*@#FFF#gwo*ts+F&'$r(D#;%E#5{'xt*Nw#uo*D8;<L###Do#;o#J#'|n#%zs#XQ#y-+#KXX"
+"#CPXX;%E#B#p]@#TTE#'B#NFr{)D#;%L###Dp.;t.V#gqr*p0X#u5u5#B#q.xu*#I#o3o3v=q+B#+t<X<}%#CDRT;o1V#;||-y<Dm1;&D#;%J#amu#m&"
+"#RX#Dr<#Q#]~x)#I'LDmv#qII#+#-tw#R#y(pr+|CV#RBZH#w&zv)~g<a#Caai;kDa;.D#;%J#'~liuz#a@#y%p+A#s1s1R#Z}A+@#)-A#))F#u(rt)o"
+"2B#q%ww+W<V#CXVm);w)B#q'#X<q'#Cq'q'o';o'B#o''m'<o'#Co'o'g;gDw5;'J#%|){4y9m6H#w6yz)w5Ky;};%Cs#g+;%R#y4sx)y^F#u4)u4H#1"
+"tt(w|,<q$#C1@Z;]DD;>>.qJt&{Ntg@#u5oIA#u5u5F#7s5x7F#''aF#)'s4>/7o|$zN{n%@#77D#;%J'%}r$c,;Ez.{=}({~-N{=qm*D<;<F#1os(x}"
+"$D(;$Db;hD';)J&'|r$z%bz#H#l{t(v|,K^b#Clz#p%;%>.|#n|${Nzn%@#|#|#A#hhF#n$rw(mw#F#''aR#I)#F#)'q2>/7o|$zNm}$@#77E#l#)Nlt"
+"v(F#-qw(v{$D#;%D&;*Dn';p'B#x&##<|+#Cz'n'|#;iDk;'J#%#r#fp#H#t#%#Kt#p##Cs#g+;%R#v$%#F#n%px)mv$H#1v|(w|,<q$#C1@Z;]DD;>>"
+".~#n|$X~|$@#~#~#A#jjF#7y-~/F#''aF#)'y,>/7ut$Woy$@#77D#;%J'%}r$c,;E#f#%Nf}v(D<;<F#1q{(~u$D(;$Db;hD';)J&'|r$z%bz#H#l}|",
+"(v|,K^b#Clz#p%;%>.|#tt$Xny$@#|#|#A#hhF#n$tm)mw#F#''aR#I)#F#)'w*>/7ut$Wsu$@#77E#l#)Nlv~(F#-sm)|s$D#;%D&;*D*;*Dp';r'B#"
+"p'##<t,#Cr(x't$;iDk;'J#%#|#n#z#H#~#%#K~#z##Cs#g+;%R#n%%#F#x%xx){m$H#1ps)w|,<q$#C1@Z;]DD;>>.v$tt$#ru$@#v$v$A#t#t#F#7u"
+"%z'F#''aF#)'u$>/7o:#}p$@#77D#;%J'%}r$c.;E#n##%Nn#mm)D<;<F#3}q)zm$D(;$Db;hD';)J&'|r$z%bz#H#lws)v|,K^b#Clz#p%;%>.|#n:#"
+"|p$@#|#|#A#hhF#p$nv)mw#F#''aR#I)#F#)'a>/7o:#om$@#77E#n##)Nn#pu)F#-mv)x}#D#;%D&;*D*;*R#m4vy)tSDs7;s7J#%s,(m5y6H#{6%qu"
+"#Ky6y6$C{6y6y6;%E{.m5pj%Nm5rm$F#m5%y1D#;%<u3#Crw$@@;=E#5yp$t{.N5o,A's7yw)E#)#XN)ww$DD;%L###D1;1J#]r,o9eRH#P]pu#KRR%C"
+"{y$55;%Ez.9t7y{.@#{7{7]({)3ux%qx%mm/A&Dvo(X#{A{aun/F#]|r(yr$E{.3pjpq(M#{y$}y$###F#+mv(rs%D#;%L###DV;RJ#%X5zv%ZQ#uCqo"
+"*#KVZ$CVVV;%D5;3J'q/:T{z%1J&$>#'#H#iq/6K51#C555;%R#{&m{*#F#Vpn(u)E#_#_@#o#o#Ns$yq)F'9w~(u~$F&'$|v%D#;%B#uA}3sp%<{&#C"
+"NZZ;XE#Hyp$vy%NHr{/D_;%B#1vo/oq(<3#C13@;@D3;0V#sF)o{)A'}%}%V''mr/nx'D#;%J'-}|/y$HkE#DxPs,ND{{/Dz#;z#D(;$Dy%;u%J&v/~y"
+"/v$~|%HQ#y%%#Ky$}$#CRD7;%F#o#vs/s4R#m%|x,#F#)}u%oy$F#')~q%>#mCx2#mC<k#Cr^J_;aE#q###@#m'm'^(~)3wr&sr&y{#DN;8E#6s-#@#6"
+"6E#)r-#@#))F'=9ys%^#..+D#;%J'}.om&}(so&F_(y+sp&u$o#qm0DG;GD(;$<L#Co7Lm';q*B#w,u~-tn/<s&#CqPs&q&;q&B#q&'m'<q&#Cq&q&Z;"
+"ZD}4;'J&z.~o&q1m5m3H#w:|.7K}4}4%CgZ+;%R#y4m{+uSF&m3tGm3H#1zv&w|,<w##C1@V;XDD;:F#3`z[F#)oa{[<us%#=#w4;qp%>.wv&t&q$n~%"
+"@#uu&uu&A&yy&yy&F#ur%wr%;>/-ip$qz-@#--Dus%;aDts%;ts%J'%@_yq%}t%Ez.q5{awq.Ny8r/D<;<F#tq%s4to'D(;$DU;[D';)J&'>|$tu%tw%"
+"H#`ow&v|,KQQ#C`n#r$;%F#|#~m*sz#R#M)#F#)w]uY<l#=#l;sp%>.v#hq$pz-@#v#v#A#llF#mr%or%%>/-ip$qv-@#--D{s%;aE#h#)Nh~7Dts%;t"
+"s%F#pq%y8|}&D(;$D&;*Dp&;r&B#z%##<zz%#C|&p&x#;]D_;'J#%#n#Yp#H#p#%#Kp#p##CgZ+;%R#t#%#F#p$~|)sy&H#1~}&w|,<w##C1@V;XDD;:"
+"F#3`~TF#)sYmU<qr%#=#l;mo%>.t$hipv-@#t$t$A#|#|#F#sp%up%;>/-Nhsq-@#--Dqr%;aDpr%;pr%J'%@_wo%ys%E#Y#%NYu8D<;<F#ro%y=xz&D"
+"(;$DU;[D';)J&'>|$rs%pv%H#`s~&v|,KQQ#C`n#r$;%F#|#tn*sz#R#M)#F#){UyR<l#=#l;oo%>.v#Mirq-@#v#v#A#llF#}o%mp%%>/-Nhsm-@#--"
+"Dwr%;aE#h#)NhrBDpr%;pr%F#no%mCnw&D(;$D&;*D*;*Dr&;t&B#r&##<nz%#Ct'z&n$;_Da;'J#%#v#bx#H#x#%#Kx#x##Ci]+;%R#|#%#F#x$t})o"
+"r&H#1xs'w|,<y##C1@V;XDD;:F#3`zMF#)oR{M<uq%#=#l;qn%>.z$M=rm-@#z$z$A#p$p$F#sn%un%;>/-*<oz,@#--Duq%;aDtq%;tq%J'%@_wm%}r"
+"%E#b#%Nb{BD<;<F#rm%sHts&D(;$DW;^D';)J&'>~$rq%vu%H#bmt'v|,KSS#Cbp#t$;%F#|#|n*sz#R#M)#F#)wNuK<l#=#l;un%>.v#+=nz,@#v#v#"
+"A#llF#}m%mn%%>/-*<ov,@#--D}q%;aE#h#)Nh~KDvq%;vq%F#nm%yL|o&D(;$D&;*D*;*L###R#o2r~)#F#w1ru&qz#H#u3~t&|*<vn$#Cu3o4o4;}4"
+"E{.w2za~t&@#|}#|}#E#'k#N{2|}#Dm5;%D1;1J#%Xy4m7o5H#Bou&uSKo5o5$CB55;%L}_}_#<H#CA55;5[#sr#y1o)D9;%JHnr&uq'3Q1<3#CV3@;@"
+"D3;0V&{=zq's~'E#V#g@#ZZD#;%JCqn'zr'T53L###<9#CU9-;7E#7#f@#77F'o$s$qz*Nkq#D9;%DY;YR#{$u~)p9D(;$L|_|_#<;#C#;;;s#E#;##@"
+"#;;E#)j#@#))V']s%tn&D{$;9J#|,sy'D{#kJ&$nr##'#V&9r%xfH#q%%o{#K{$w$#C}&;;;%E#Dkqu&@#DDF#esp&zz&F&'$v{#D#;%E#3{'pu&Ns#q"
+"p&D6;:L###E#%mDpq'@#55A#zt#zt#E#)#W@#))B#q>nw%r(<q##CDXq%;w&Do';-J#'|n#y&~|'q&Q#oHD#Km&q&#C{#o#1;%D3;1J#y'W/os(/H#u&"
+"}'zm&K3/#C333;%R#s)m(p8F#o&tw%x[E#w%~Cs,@#w%w%E#'x^{v'@#''F'/1ow'Nq&xv%F&)wm&vo(D#;%D,;0D(;$L###D_;ZJ#v'#%{8RH#Nv'7K"
+"NR%CNNN;%Ez.Dqjww%@#DD]#{T{Tzy%A#o(o(X#{T{T#W#s~$|r&pu.X#-/tn/Q#}#~s%#`(|1sx(ux(qo#qx(a(v#3wx(ux(#<w)#CB_c;eb'o*3{y("
+"wx(Dc;(D#;%J'{$qw(y%|5ZX'Hvkwq/W#P#XX&+mn#vq/Q#PP#`#N#Pa#NN#<N#CPNN;Rb#NNDN;(D#;%J#'NNNNX'F({q/W#N#}KX&+Tzq/Q#NN#`#N"
+"#Na#NN#<N#CNNN;Rb#NNDN;(D#;%J#'NNNNX'F(mr/W#N#|EX&+T~q/Q#NN#`#N#Na#NN#<N#CNNN;Rb#NNDN;(D#;%J#'NNNNX'F(qr/W#N#t&X&+Tp"
+"r/Q#NN#`#N#Na#NN#<N#CNNN;Rb#NNDN;(D#;%J#'NNNNX'F(ur/W#N#NX&+Ttr/Q#NN#`#N#Na#NN#<N#CNNN;Rb#NNDN;(D#;%J#'NNNNX'F(yr/W#"
+"N#=X&+Txr/Q#NN#`#N#Na#NN#<N#CNNN;Rb#NNDN;(D#;%J#'NNNNX'F(}r/W#N#m$X&+T|r/Q#NN#`#N#Na#NN#<N#CNNN;Rb#NNDN;(D#;%J#'NNNN"
+"X'F(os/F#q4xn)or(E{.o3pjrs$@#o3o3S#yx&#vq)V'm>}Ftn#X#;N|y$U#}w&}w&A#}3}2F#@oo#s3L}_}_#B#o=u<><_#Cm#_Z;]U#B:A'=PF';6D"
+"N}4u7D_;%L###@#cn3E#g{|&@Ng1Ez.)~>{q$@#-o7E{.'y@zq$N--Dx5;x5F&Bos$pv)D(;$Dn&;t&D';)J&;vu)p:|5t9H#|%y'#K|%n&#C~;x<x<;",
+"%R#r#%uSF#p>t~)y|'Ez.r=pjuz$@#n=n=E{.'wixr&Nn=n=Ez.+~>yr&@#//E{.'y@xr&N//F#Dou*x|'D#;%D&;*L|_|_#DqA;qAJ#%X%to(qAQ#m'"
+"u~$#KmAqA$CmAmAmA;%<u##Czm&7@;BA#s#nz$D;;,E#{>nt#rr'@#m@m@D#;%J'Vwz)mCo})3Q#Bn%#Y#qu&pq+#c(r(Tyn*sn*wn*<@#C{o&@7;=V&"
+"w&ns&z*DH;-J#)|{)5qy$PJ&$o})#&#[#uLsx*pn/Kaa#C;//;%F#wBnn/s4R#yD]tSF#){v)mz(F#')|r)>#nM}&#nMO#}y&}y&##Ez.kms%r,NyCyC"
+"DN;LJ#)z{)/vq$NH#yFc~>KNN%CNNN;%Y#y#wv,{z/<y##C3BJ;LDF;,V#y#wv,}w/D#;%J#9Ww#8=R#c@#F#_(sv)F#'irv)>#c##cO#cc##E#c#{z/"
+"NccD>;>F#-mr$t)D(;$Dk;gJ'.wz/I}}&PJ&&$#(#JH$xp$#*#JG$zr*#rv&#H#k%#Kkk#CZLD;%[#w%/#c#m'qx$m'<a#C+77;7E#N#%@#y(y(X#y.}"
+"/ny$B#o.w.wy#B#)#*d(q(Tqx*{w*ox*<B#C@BB;B@#@#X#B@ux%F'q#-ys*<=#C*=@;BV#u%/|w/Du#;&D#;%J#/{w*q'~})m#D<;<J'{Nw~#`y|)%J"
+"&(&#{m$#DA;AJ'''6{N<J&(&#(#JH*$#ry&#D4;4F&;*xs*D(;$D|$;n%D(;$F#+xq/s4R#o&nx,#F#)so*wr)F#')t})>#o&##o&E{.}#ro&vm/@#a}"
+"#F'/y|#s~)^#ys#ys##_ut###x}#D*;.JCzN0r'}m$~'E#3y+#@#33V'X*yw*E#)B#Nu'u'DQ;QD(;$L###B#u$~x%pv#<i#C{$i{0;y>B#w-o~)m'<w"
+"-#Cw-w-{%;{%D}F;'J&[pz/sEp^yCH#s<`m@Ks<s<#Cu&{%+;%R#y7ys,#F&{6pm/{6H#1~`w|,<q'#C1==;=E#m7us#qr+@#s7s7]#ycuc#A&mHup'X"
+"&o<o<}u#E#9ts#J@#99A#11F#Z}t+nr+F#))or+>.{:t&{Nvw*@#55A#55F#-/c>//o|$zN}o,N}9q7E#Xot#I@#FF<oI#Cz5uGqH;sH>.yDn|$q$|o,"
+"@#uCuCA#sEsEF#sEsE#>//ip$qq.NsEo#D{J;2>.>hipq.@#22A#22F#22#>//Nhsp.N2#D#;DDnI;nID:;:F#vB}6~m,D(;$Dv%;|%D';)J#9#t%r&r"
+"%H#n&qbv|,Kr%r%#Cy.pO~O;%R#p%9#F#~*p|.sv+E#t*.p%@#~M~M]#r&r&#A#vMvMX#r&r&#E#9ts#5@#99A#11F#Fwm+|}*F#))}}*>.tLM{Nrp.@"
+"#55A#55F#-/N>//o|$zNwz+NzKt*E#Xot#4@#FF<K#Cx.mM{M;}M>.{In|$q$vz+@#wHwHA#uJuJF#uJuJ#>//ip$mo.NuJo#D}N;2>.>hi~n.@#22A#"
+"22F#22#>//Nhon.N2#D#;DDvN;vNF#xGs:xx+D(;$D&;*Dv-;x-B#n-##<p^#C+v[~U;}%Dm&;'J#+#x&z%z&H#z&+#Kz&z&#Cu&{%+;%R#|&+#F#v+t"
+"}.un+H#1zp#w|,<q'#C1==;=E#|).|&@#vRvR]#z%z%#A#nRnRX#z%z%#E#9ts#J@#99A#11F#Z{x*~u*F#))mv*>.~PMXnn.@#55A#55F#-/c>//ut$"
+"W{s+NrP|)E#Xot#I@#FF<{R#Cx'oQ}Q;mR>.sNtt$q$zs+@#oMoMA#mOmOF#mOmO#>//ip${~-NmOo#DuT;2>.>hiz~-@#22A#22F#22#>//Nh}}-N2#"
+"D#;DDzR;zRD:;:F#pLm=|q+D(;$Dv%;|%D';)J#-#t%r&r%H#n&sq#v|,Kr%r%#C@|XxY;%R#p%-#F#~*|}.qz*E#t*.p%@#xWxW]#r&r&#A#pWpWX#r"
+"&r&#E#9ts#5@#99A#11F#Fuq*zo*F#)){o*>.nVMX|}-@#55A#55F#-/N>//ut$Wu~*NtUt*E#Xot#4@#FF<K#C>yVuW;wW>.uStt$q$t~*@#qRqRA#o"
+"ToTF#oToT#>//ip$w|-NoTo#DwX;2>.>hiv|-@#22A#22F#22#>//Nhy{-N2#D#;DDpX;pXF#rQ{@v|*D(;$D&;*D*;*Dn});p})F#nq*zn/{'V&z{)|"
+"{.xw*G#~F~F/R#|})xz.x)R#+As%F#;y%w$H#n|)xy.|5<x},#Cvz)~{,r|,;_DT;,D#;%J#m%w)rz)zo*v{)D9;9J#%V*g=H#N{m/o)K|y)nz)$CN=5"
+";%E#~})t}&y}#N~y,~m+F#gqn/s#D#;%G#m$10R#w#y%s#F#1x{.p'DT;PJ#%q(=]TF#3w{.SG#={$#R#==#H#Z%ZKTT#CZTT;%F#3vv/w,F#'o.{y.>"
+"#zv,o$#xv,N_#F#)yy.t|.D#;%L###F#-rn/p'DX;TJ#%XT{)]F#3un/}+H#Vxw.oz.KX]#CVXX;%D9;7J#s)t8Vz$5H#3op/r~/K95%C399;%>.kt&#"
+"~5@#pr,pr,A#pr,pr,F#Tru.}w.R#w$}r/#F#)'|t.>/3o:#{:@#33Ez.q'y%w)Nm$m;F#-um/r9D#;%Da;]J#%#;w$aH#a%#Kaa#Caaa;%E#;#%@#@@"
+"]#xp)rp)x}'A#RRX#xp)xp)|u-E{.1x%~|.M#xz#xz####@#7#]#97s@A#99X#79#F#X|t/{<E#7#9M#77###@#7#]#777A#77X#77#F#7p)7E#7#7M#"
+"77###@#7#]#777A#77X#77#F#7}-7E#7#7M#77###F#+sp/~>D#;%Dp#;t#F#'t){0D(;$Dq);m)J#r)on08s$y$H#{$r)s~/Ky$y$$C{$y$y$;%>.s&"
+"n:#z:@#P{$A#LLF#@nm.w}.>/-o:#yC@#--]#ZZvBA#11X#ZZ#E#Z#XM#ZZ###]#1#s@A#11X#11#F#@t.v}-E#1#3M#11###]#1#7A#11X#11#F#1p)"
+"1E#1#1M#11###]#1#7A#11X#11#F#1}-1E#1#1M#11###F#+mx.x1D#;%L###Du$;q$J#%zr/q)ay$H#s$%n}.Ku$y$#Cs$u$u$;%E#B#m|-@#{#{#Q#"
+"tw'n},@<{6#C+77;7F#N~v/u4F#'}Asy->#o%x2#o%@#@#M#aZ##o<D;;%D4;4F#1qy-z|.D(;$Dn8;r8J#uJwq/q{(mw-$J#r4t;#t;#J#t).#:#J#v"
+")vq+#rs.#P##L###<sm*#C|;sm*sm*;yu+F#q~)nw/q8F#'o}+yu->#qm*##qm*M#}~)qm*##n<D{u+;%Dpy+;py+D(;}z+D{z+;*e$n-f$]",
+0};
+
+/* begin_radix_pairs */
+static const char *const hs_nvidia_vulkan_auto_u32_v4_begin_radix_pairs[] = {
 "qtn~u{%onv5upwz(o'##%4%$).%ynosonlw~qnx|q${~x|{rO#%&1#%&)2-+owvxty{$#9')3+Fu;%%('l99_(;,U)(m#T#k#*&lT'()]*(#$#)-###)"
 "#%#3)#%#+*-#(}#OV+%6',&E)'-'8/e%-)#$.'D7%5/'`79%0'O/L+1%7N2&AR53&BTR.B9B/BB90#1*4':]5'5(B_]//.-(-/--(0)-#.)#K0(--.3)"
 "#0#/}:0#;sv#0#-rm%4s##%0)3m:0#%r;6)Pu&{&w&y&y&7(Z'+#)8%{,-9'b5;9:'}%/=;;%|,@85<*x,/}&=-m$B=(|(NP}&L>'y,DB#@'},PBD8%A"
@@ -887,8 +925,8 @@ static const char *const hs_nvidia_vulkan_auto_u32_v4_begin[] = {
 ";#8%D$n-E$]",
 0};
 
-/* histogram */
-static const char *const hs_nvidia_vulkan_auto_u32_v4_histogram[] = {
+/* histogram_radix_pairs */
+static const char *const hs_nvidia_vulkan_auto_u32_v4_histogram_radix_pairs[] = {
 "qtn~u{%onv5upwz(qH##%4%$).%ynosonlw~qnx|q${~x|{rO#%&1#%&+2-+owvxty{$#eu#q(')3+Fu;%%((m#9#k#(#%#3(#%#3(#%#+)&l9'*'le9"
 "X*3#&*{##-*q&,U(s.(#K)s.#*)]**#$%*m$Y)+'m#}4#T(s$###)s$#*)]**#$#*q/OV,%6'-&E)'.'8/e%.)#$/':75'0)B977//1'D;592'`;=53'"
 "O/@'1)#,3#+qx93#'%3#+|s64%7V/L#%1D2T2JJ23)5xZ1)#M3#+%2#3#3(J#2){##3#m#yn%3)'#5'@w)5u)1}%)w(2}%@)1)#v(3(1rv#3#/mwryoF"
@@ -907,8 +945,8 @@ static const char *const hs_nvidia_vulkan_auto_u32_v4_histogram[] = {
 "#NU{8@#''VN31s.y)yA>#5,R#aZ##yAH;:%H4:4@#1Tv;H(:$H_:ZT$n-U$]",
 0};
 
-/* starts */
-static const char *const hs_nvidia_vulkan_auto_u32_v4_starts[] = {
+/* starts_radix_pairs */
+static const char *const hs_nvidia_vulkan_auto_u32_v4_starts_radix_pairs[] = {
 "qtn~u{%onv5upwz(qR##%4%$).%ynosonlw~qnx|q${~x|{rO#%&1#%&)2-+owvxty{$#N')3+Fu;%%('lN9_(c,U)(m#}$#k#*&l}$'()]*(#$#)+##"
 "#)#%#3)#%#+*+#(oEOV+%6',&E)'-'8/e%.'O/5#.#1+/%7F-=#$0'DL%J1'`LN%.=9&2'@]JZ05)5155).#+&0)#4.#)s<.<-p<.=3s;2L#L0F#_1LL"
 "#3&A{$J4&B}${$0-3-1--35':q%J'6(Bs%q%//0+(+1++(0'#p#.<F~9.#)m:0;)#03(<.=Jr;14o%,.<s'%1#{&#.#q'1.#y#;.#u)G5}D#%7)PoKqK"
@@ -928,85 +966,85 @@ static const char *const hs_nvidia_vulkan_auto_u32_v4_starts[] = {
 "O#o'm'#s9A=11H;7*#}FEu$T:p&9t&S$n-T$]",
 0};
 
-/* onesweep */
-static const char *const hs_nvidia_vulkan_auto_u32_v4_onesweep[] = {
-"qtn~u{%onv5upwz(ux,##%4%#y%#)$).%ynosonlw~qnx|q${~x|{rO#%&1#%&-2-+owvxty{$#u0q1o3wDoE')3+Fu;%%('l]/+)'m#_#T*(m#_#k#+"
+/* onesweep_radix_pairs */
+static const char *const hs_nvidia_vulkan_auto_u32_v4_onesweep_radix_pairs[] = {
+"qtn~u{%onv5upwz(ox,##%4%#y%#)$).%ynosonlw~qnx|q${~x|{rO#%&1#%&-2-+owvxty{$#u0q1o3uDmE')3+Fu;%%('l]/+)'m#_#T*(m#_#k#+"
 "&l_'()]*(#$+*+###*#%#3*#%#3*#%#3*#%#3*#%#3*#%#3*#%#3*#%#+++#(PY#*N2#x%+N#()]*(#$-(7Y$*=###+=#()]*(#$/(}#Y&*q$###+q$#"
-"()]*(#$)(w#OR(1#&(F#-(u/#9+u7&(-#%+%#+%#(X,n#)}D##*u:###+V'()]*(#$#(m'Y+*s'###+s'#()]*(#$%(s&Y)*y&###+y&#()]*(#$'(ow"
+"()]*(#$)(w#OR(1#&(F#-(s/#9+s7&(-#%+%#+%#(X,n#){D##*s:###+V'()]*(#$#(m'Y+*s'###+s'#()]*(#$%(s&Y)*y&###+y&#()]*(#$'(}v"
 "&OR,%6'-&E)'.'8/e%.'#$/'DB130'O/R#1%7T2&A]33&B_]/B-N4'`ac;5':e3'6.Bgeeeeeee///+(+4++(0#=+0'%*/+#U//)#0&;%2V#3VV/9#o$"
 "4NN)0#3+2=#3==/=#=4==#0#=%0#a'/g(z%0#+u:2q$#3q$q$/@)m+4q$q$#0#=~:0#+/0#;&0#)yntyoF0#1tttvoF0#'%0#-xx90#'%5y,#%/w#8w#"
-"4w#w#8/'#r/0'5tx94#1#0#H%0#%o<4'F#7'@{33}0/a)}24a3)/7#|20#y${n}xq}_0#%pypwzm{%0#+nz~xq}_0&@~xpwzm{%0#Jm~)0#)zs(4`w.("
-"0#y%m@4#-#0#NvZ0''#7{1#w4/y0)yF2u:#3u:u:/---4y5_90&FB0'u#f2s'#3s's'/s'#s'4s's'#2y&#3y&y&/y&#y&4y&y&#0&{0yt+0''#7s7#s"
-"7/{&2{&4{&{&27;#|K/;#;4;;#0#m(mm-0#-nn87q'#uU/q'#q'4q'q'#4#{:#0#y<n;0&o$]4#{'#7wG#,/wG#wG4wGZ#4#/#5{v$#%0'wFY7{A#}j/"
-"{A){A8&MTqq'0#q(wy~xq}_0&7nz~xq}_0#m#sp%4vGmS#0#u#zn%9)Pq0uy)sj}0}0:(Z'+#);%{,-4|Anz%)4#mI#4qz$qc#<&z,wy)#=&~,o#yy);"
-"oy)>(fq*s*ko*@'b/u*s*A(n*/y*u*w*B(|)/o+u*o*A#-/#C)fq#o,km,o#@'DDD'}%/s,q,E(o&/w,s,u,E#''CC/1m(t)y(@#11F(u(Tq-m-o#<n}"
-"(#G'},q-s-u-;r}(H%|,wy);%>#e#g@&55I(x(Tq.m.o.<7#G57F;FE#Z=m$J(v&/m0{/}/H~{(;2E#0#0J#000H#;%K*x,/yw+m0s/q/u.>s%Vw,x)@"
-"'VV>#)#{,@#))>#)1z,@#))L(s&3w1o1u1E'TVTD#u$u$M(z(Tm2{1yw+<g#GigX;eHm|(;%Hnx(;'K#Pz#Xym$s#N'y,y2{2#H%;%O'u+}2}2m3@#DD"
-"D#@@F#q%s%><=#G===;5E&Vt#p+E#'o's$C#}&##}&P*m,3}4{4}0o#}0>u#iV>Q&co5}4H7;%O###>#'##@#LLD#LLJ#{%w%wy*L&m$}#qw*R(q&/y6"
-"w5w6R'+v'x$S)t(3w7q.}2}0L'77nq*D'N-E'a_q,E#%)~%A'm,m,s%T(v(Ts8q8o#S#;o){$}&S#+#-x4E&B~(8J#kq#zx*M#m'izn*<w%#Gw%w%w%;"
-"u%U(|(T}:m6{:V(r(Tm;q.}:<5#G555;5Ho';/K#}*z%}'r{$o(T#o#{~*>Ns(o(#G=11;%E#_Aq,L&y$*y$E#+y/+E#'+~(C#m(##m(W*z+3m>{=}0o"
-"#s9H#;%H,;0Hv';4L#76r,R&}&5w,U#q#m(|)<q##GTcm#;{$H{+;.H#;%K#p-u*}#u<cE#_n0x'C#_##_@#y*y*D&s(o*E#9w3p%C#9##9@#99D#99@"
-"#;;D#;;L#w$q-m3@#--D#--E#N]}>F#q0},#<u$#Gw$u$s,;},F#}'#X<}'#G}'}'o';o'F#o'wy)u*<o'#Go'o'g;gH}8;'K#%r-o8m=s9U#}9}{)s5"
-"Nw<{<%Gs#g+;%L#u5ow)u#E#o5+o5U#1rr(wt)<q$#G1@Z;]HD;>C.m8~'q8~=@#o6o6D#o6o6E#7m6~:E#''m%E#)'m5C/7uTp8oY@#77H#;%K'%qKc"
-",;>r3uG{1su+QyGot*H<;<E#1mq(~UH(;$Hb;hH';)K&'pKz%bz#U#lyr(vt)N^b#Glz#p%;%C.|#tTq8nY@#|#|#D#hhE#n$pu(m9E#''m%L#I)#E#)"
-"'}2C/7uTp8sU@#77>#l#)Qlrt(E#-ou(|SH#;%H&;*Hn';p'F#x&##<|+#Gz'n'|#;iHk;'K#%#r#fp#U#t#%#Nt#p##Gs#g+;%L#v$%#E#n%zv)sNU#"
-"1tz(wt)<q$#G1@Z;]HD;>C.~#tTXrU@#~#~#D#jjE#7s.r3E#''m%E#)'s-C/7{LWuQ@#77H#;%K'%qKc,;>#f#%Qf{t(H<;<E#1oy(rNH(;$Hb;hH';"
-")K&'pKz%bz#U#l{z(vt)N^b#Glz#p%;%C.|#zLXtQ@#|#|#D#hhE#n$r}(m9E#''m%L#I)#E#)'q+C/7{LWyM@#77>#l#)Qlt|(E#-q}(pLH#;%H&;*H"
-"*;*H|';~'F#|'##<n-#G~(r(t$;u#Hw#;'K#%#|#n#z#U#~#%#N~#z##Gm$s#+;%L#n%%#E#x%pw)oFU#1nq)wt)<}$#G1@Z;]HD;>C.v$zL#xM@#v$v"
-"$D#t#t#E#7o&n+E#''m%E#)'o%C/7uD#qI@#77H#;%K'%qKc.;>#n##%Qn#}|(H<;<E#3{o)nFH(;$Hn#;t#H';)K&'pKt&bt$U#v#uq)vt)Njn##Gv#"
-"t$|%;%C.~#tD#pI@#~#~#D#jjE#r$nt)m9E#''m%L#I)#E#+'m#C/9uD#uE@#99>#n##)Qn#ns)E#-mt)~CH#;%H&;*H*;*L#m4rx)n*Hm8;m8K#%{0("
-"u5s7U#s7%s7Ns7s7$Gs7s7s7;%>s3u5s7%Qu5xEE#u5%{7H#;%<}3#GpKHH;F>#9;xv+Q9{,D'o8wu)>#)#XQ)}OHL;%O###H5;5K#Lz0q:i_U#]Lr7N"
-"__%GsN99;%>r39x8mv+@#u8u8X({)3udqdoz+D&Dx~'A&wJuJr%E#azp(wE>s33s7vm(P#qNqN###E#+ms(r_H#;%O###HV;RK#%X9zbZT#oHt)#NVZ$"
-"GVVV;%H5;3K'}(:T{f1K&$>#'#U#i}(n;N51#G555;%L#u'wr*#E#Vv|'}->#_#_@#o#o#Qs$yy(E'9wt(mSE&'$|bH#;%F#{By,}W<m'#GNZZ;X>#H;"
-"veQHro,H_;%F#9nq+p^<;#G9;H;HH;;0R#{JFs|)D's&s&R''wt+|t'H#;%K')}p,o%Ps#>#Lq'{0QLwo,Hp$;p$H(;$Ho&;}%K&~(~m,~$tiDT#o&%#"
-"No%o%#GRD7;%E#w#~w+u7L#u%xm+#E#){`uOE#')~XC#oDt:#oD>#R##@#{%{%F#q#a~'S#sTmU%{4Y(~)3{o#oo#yo#W#}OmO##uTH#;%<}##G~F]m)"
-";m)F#o'w)X<s&#G{Ps&q&;q&F#q&wy)u*<q&#Gq&q&Z;ZHy3;'K#%Ws:wp$}3U#{9v(o;Ny3}3%GgZ+;%L#u3ov*o*E#q3~Gun#U#1|s&wt)<w##G1@V"
-";XHD;:E#3~$r]E#)sds]<ox%#=#w4;}t%C.mz&~'q$vj@#{y&{y&D&o}&o}&E#ow%qw%;C/-ip$o|*@#--Hox%;aHnx%;nx%K'%@_sv%wy%>r3}4o&uy",
-"*Qu7z(H<;<E#nv%{,x~#H(;$HU;[H';)K&'>|$nz%n|%U#`qt&vt)NQQ#G`n#r$;%E#|#rn*m@L#M)#E#){`mZ<l#=#l;mu%C.v#hq$n|*@#v#v#D#ll"
-"E#yv%{v%%C/-ip$ox*@#--Hux%;a>#h#)Qht0Hnx%;nx%E#|u%o1n{#H(;$H&;*Hp&;r&F#z%##<tm&#G|&p&x#;]H_;'K#%#n#Yp#U#p#%#Np#p##Gg"
-"Z+;%L#t#%#E#p$xz)wv#U#1n{&wt)<w##G1@V;XHD;:E#3~$vUE#)w]wU<}v%#=#l;ys%C.t$hinx*@#t$t$D#|#|#E#mu%ou%;C/-Nhqs*@#--H}v%;"
-"aH|v%;|v%K'%@_qt%sx%>#Y#%QY}0H<;<E#~s%o6|w#H(;$HU;[H';)K&'>|$~w%|z%U#`u{&vt)NQQ#G`n#r$;%E#|#zn*m@L#M)#E#)mYqS<l#=#l;"
-"{s%C.v#Mips*@#v#v#D#llE#wt%yt%%C/-Nhqo*@#--Hqw%;a>#h#)Qhz9H|v%;|v%E#zs%u:rt#H(;$H&;*H*;*Hr&;t&F#r&##<z~%#Gt'z&n$;_Ha"
-";'K#%#v#bx#U#x#%#Nx#x##Gi]+;%L#|#%#E#x$n{)so#U#1zp'wt)<y##G1@V;XHD;:E#3~$rNE#)sUsN<ov%#=#l;}r%C.z$M=po*@#z$z$D#p$p$E"
-"#ms%os%;C/-*<m|)@#--Hov%;aHnv%;nv%K'%@_qr%ww%>#b#%Qbq:H<;<E#~q%{@xp#H(;$HW;^H';)K&'>~$~u%pz%U#boq'vt)NSS#Gbp#t$;%E#|"
-"#po*m@L#M)#E#){QmL<l#=#l;os%C.v#+=~{)@#v#v#D#llE#wr%yr%%C/-*<mx)@#--Hwv%;a>#h#)QhtDHpv%;pv%E#zq%oEnm#H(;$H&;*H*;*O##"
-"#L#o2p|)#E#w1tr&}>U#u3nr&~'<ps$#Gu3o4o4;}4>s3y2n&nr&@#tp$tp$>#'{:#Q}2tp$Hm5;%H3;3K#%Xy4q7q5U#Dqr&o*Nq5q5$GD77;%Oot#o"
-"t##<L#GC77;7M#mn#{-qt*H;;%KH~n&yn$5Q3<3#GZ3@;@H3;0R&{<vz&qz'>#X#k@#]]H#;%KC}v&~o$V53O###<9#GY9-;7>#7#j@#77E's$w$yq*Q"
-"m#s#H9;%H[;[L#m%s|)v,H(;$Ont#nt##<;#G#;;;u#>#;##@#;;>#)z:#@#))R']w%r}%Hm%;;K#x&{v$D}#m#K&$'#'#R&;v%tgU#u%%}dNm%{$#Gq"
-"'==;%>#F{:sr&@#FFE#gqm&rq&E&'$reH#;%>#5{'rr&Qw#om&H8;<O###>#%zLtn$@#77D#~x#~x#>#)#W@#))F#y>xt%z+<u##GFZs%;{&Hs';-K#'"
-"xu$}&vz$s&T#sGD#No&s&#G{#o#1;%H3;1K#_W/{p%/U#w&cnq$N3/#G333;%L#w)ePE#q&nt%~3>#w%{L{0@#w%w%>#'nNmp$@#''E'/1sp$Qq&rs%E"
-"&){v%pm%H#;%H,;0H(;$O###H_;ZK#[#%{8RU#N[o;NNR%GNNN;%>r3Dr7qt%@#DDX#uTuTpw%D#o(o(A#uTuT#B#w{${{$v'A#-/n%T#}#xp%#Z(|1m"
-"v%ov%mv$}u%[(v#3qv%ov%#<w)#GB_c;e]'o*3uw%qv%Hc;(H#;%K')}t%y%|5ZA'H|kux+B#P#XA&+sn#tx+T#PP#Z#N#P[#NN#<N#GPNN;R]#NNHN;"
-"(H#;%K#'NNNNA'F(yx+B#N#s5A&+Txx+T#NN#Z#N#N[#NN#<N#GNNN;R]#NNHN;(H#;%K#'NNNNA'F(}x+B#N#z-A&+T|x+T#NN#Z#N#N[#NN#<N#GNN"
-"N;R]#NNHN;(H#;%K#'NNNNA'F(oy+B#N#~'A&+Tny+T#NN#Z#N#N[#NN#<N#GNNN;R]#NNHN;(H#;%K#'NNNNA'F(sy+B#N#NA&+Try+T#NN#Z#N#N[#"
-"NN#<N#GNNN;R]#NNHN;(H#;%K#'NNNNA'F(wy+B#N#=A&+Tvy+T#NN#Z#N#N[#NN#<N#GNNN;R]#NNHN;(H#;%K#'NNNNA'F({y+B#N#m&A&+Tzy+T#N"
-"N#Z#N#N[#NN#<N#GNNN;R]#NNHN;(H#;%K#'NNNNA'F(mz+^(})3wv&}0qER'u=yFt2A#/Nzq$_'t*/}v&{v&E#m5px({o%>s3}3s7po$@#}3}3D#}3y"
-"3E#1uo#y2Oot#ot##F#o={;><_#Gm#_Z;]_#N.D'=BE';(PQy5u7H_;%O###@#T|3>#XoQ1QX1>r3)t@un$@#-o7>s3'oAtn$Q--Hx5;x5E&Bmo$|s&H"
-"(;$Hn&;t&H';)K&;ps&p:|5t9U#|%_#N|%n&#G~;x<x<;%L#r#%o*E#p>n|)sz$>r3r=nkyq$@#n=n=>s3'uj|{%Qn=n=>r3+t@}{%@#//>s3'oA|{%Q"
-"//E#Dsm*rz$H#;%H&;*Ont#nt##HqA;qAK#%X%nm%qAT#m'yu$#NmAqA$GmAmAmA;%R&o%|p%t+H9;7K'J:sAuo,9K&$yx&#&#M#wJwo*vz+N99#G999"
-";%E#{@ts+u7L#}BJn*E#)oq&{r%E#')r|%C#nSu(#nS`*t,3qm'om'}0o#o#>r3}AoAr}$Q}A}AHT;RK#-rw&9z{#TU#}DTpCNTT%GTTT;%I#}q&}s+s"
-"t+<}'#G3BJ;LHF;,R#m$q}*m~+H#;%K#9W}#8=L#cD#E#_({m&E#'izm&C#c##c`#cc###>#c#}n,QccH>;>E#-q|#|-H(;$Hk;gK'.un,Iuq$PK&&$#"
-"(#KH$xz##*#KG$xn'#z{##U#k%#Nkk#GZLD;%M#}%3#V#wz%ut+wz%<a#G+77;7>#N#%@#}G}GA#w-o.|n%F#s,u-{6F#)#*a(q(Tot'ys'mt'<B#G@B"
-"B;B@#@#A#B@om&E'q#-wo'<=#G*=B;DR#w%3~}+Hu#;(H#;%K#/{s's'.m#H<;<K'o%yv#b0%K&(&#mx##HA;AK'''6o%<K&(&#(#KH*$#|~##H4;4E&"
-"=*vo'H(;$Hp%;t%H(;$I#{&p}*|n,<9#G_95;}*E#3pv+u7L#y&~~*#E#)q|&}}%E#')tu&C#y&##y&>s3u$rjpo+@#ku$E'/ot#sv&Y#qr#yr#rTW#q"
-"r#ur###qr#Hq+;%I#P.#<P#GPPP;NE&;xu+;A&s$zo&to'L#Tyt&#E#+{~&+E#'+nx&C#T##T@#NNE'+uq#yx&HP;%KCp%.w$o&m$R#q$n+#F#y&xm&y"
-"s&<N#GNNN;LE&7xu+4]&{7vo%A#Nww&#L#NN#E#-mo'VE#'-tz&>#}###@#RRE'-so#q{&C#X##NQm,m,HN;%E&3|u+3L#H~p'#E#)qq')E#')t|&C#="
-"##H@#DDE'++}n+>#NwD#@#--R'u#nauz'>#)yV#QNNH|0;|0H(;$O###F#y#{*nv'<y##Gy#y#{1;{DF#w-sx)u*<w-#Gw-w-{%;{%HmL;'K&Ktn,s=u"
-"Aw;U#qDQqCNqDqD#Gu&{%+;%L#m7su+#E&s6~|&tTU#1nRwt)<q'#G1==;=>#m7xSwp(@#s7s7X#{hwh#D&uQuQA#s;q;o%>#9ySJ@#99D#11E#Zqs(t"
-"p(E#))up(C.o:~'q8~z'@#55D#55E#-/cC//uTp8yr)Q}9q7>#X~RI@#FF<qH#Gz5wFsG;uGC.{CtTq$xr)@#wBwBD#uDuDE#uDuD#C//ip$os+QuDo#",
-"H}I;2C.>hins+@#22D#22E#22#C//Nhqr+Q2#H#;DHpH;pHH:;:E#xA})zp)H(;$Hv%;|%H';)K#1#t%r&r%U#n&}Rvt)Nr%r%#Gy.rNnO;%L#p%1#E#"
-"~*x~*oy(>#t*.p%@#nMnMX#r&r&#D#xLxLA#r&r&#>#9yS5@#99D#11E#F}}'p|'E#))q|'C.vKMq8pr+@#55D#55E#-/NC//uTp8s}(Q|Jt*>#X~R4@"
-"#FF<K#Gx.oL}L;mMC.}HtTq$r}(@#yGyGD#wIwIE#wIwI#C//ip$}p+QwIo#HmN;2C.>hi|p+@#22D#22E#22#C//Nhmp+Q2#H#;DHxM;xME#zF},t{("
-"H(;$H&;*Hv-;x-F#n-##<r]#G+xZnU;}%Hm&;'K#)#x&z%z&U#z&)#Nz&z&#Gu&{%+;%L#|&)#E#v+tm+qq(U#1rbwt)<q'#G1==;=>#|).|&@#xQxQX"
-"#z%z%#D#pQpQA#z%z%#>#9ySJ@#99D#11E#Zow'rt'E#))st'C.nPMX~o+@#55D#55E#-/cC//{LWwv(QtO|)>#X~RI@#FF<}Q#Gx'qPmQ;oQC.uMzLq"
-"$vv(@#qLqLD#oNoNE#oNoN#C//ip$yn+QoNo#HwS;2C.>hixn+@#22D#22E#22#C//Nh{m+Q2#H#;DH|Q;|QH:;:E#rKu/xt(H(;$Hv%;|%H';)K#+#t"
-"%r&r%U#n&{bvt)Nr%r%#G@~WzX;%L#p%+#E#~*zm+m}'>#t*.p%@#zVzVX#r&r&#D#rVrVA#r&r&#>#9yS5@#99D#11E#F{o'nn'E#))on'C.pUMXzm+"
-"@#55D#55E#-/NC//{LWqo(QvTt*>#X~R4@#FF<K#G>{UwV;yVC.wRzLq$po(@#sQsQD#qSqSE#qSqS#C//ip$u~*QqSo#HyW;2C.>hit~*@#22D#22E#"
-"22#C//Nhw}*Q2#H#;DHrW;rWE#tPo2rm(H(;$H&;*H*;*<x:#Gnq'~8z9;w;H|~&;%H%;tw(H(;$<1#Gmt&+1;sx(Hox(;*b$n-c$]",
+"4w#w#8/'#r/0'5tx94#1#0#H%0#%o<4'F#7'@{33}0/a)}24a3)/7#|20#y${n}xq}_0#%pypwzm{%0#+nz~xq}_0&@~xpwzm{%0#Jm~)0#)zs(4`u.("
+"0#w%m@4#-#0#NvZ0''#7y1#u4/w0)wF2s:#3s:s:/---4w5_90&FB0'u#f2s'#3s's'/s'#s'4s's'#2y&#3y&y&/y&#y&4y&y&#0&{0yt+0''#7s7#s"
+"7/{&2{&4{&{&27;#zK/;#;4;;#0#m(mm-0#-nn87q'#sU/q'#q'4q'q'#4#y:#0#w<n;0&o$]4#{'#7uG#,/uG#uG4uGZ#4#/#5wv$#%0'wFY7{A#{j/"
+"{A){A8&MTmq'0#q(wy~xq}_0&7nz~xq}_0#ksp%4tG}R#0#u#zn%9)Pq0oy)qj}0}0:(Z'+#);%{,-4|A|y%)4#}H#4oz$qc#<&z,qy)#=&~,o#sy);{"
+"x)>(fq*s*ko*@'b/u*s*A(n*/y*u*w*B(|)/o+u*o*A#-/#C)fq#o,km,o#@'DDD'}%/s,q,E(o&/w,s,u,E#''CC/1m(t)y(@#11F(u(Tq-m-o#<z|("
+"#G'},q-s-u-;~|(H%|,qy);%>#e#g@&55I(x(Tq.m.o.<7#G57F;FE#Z=m$J(v&/m0{/}/Hx{(;2E#0#0J#000H#;%K*x,/sw+m0s/q/u.>s%Vw,x)@'"
+"VV>#)#{,@#))>#)1z,@#))L(s&3w1o1u1E'TVTD#u$u$M(z(Tm2{1sw+<g#GigX;eHy{(;%Hzw(;'K#Pz#Xum$s#N'y,y2{2#H%;%O'u+}2}2m3@#DDD"
+"#@@F#q%s%><=#G===;5E&Vt#p+E#'o's$C#}&##}&P*m,3}4{4}0o#}0>u#iV>Q&co5}4H7;%O###>#'##@#LLD#LLJ#{%w%qy*L&m$}#}v*R(q&/y6w"
+"5w6R'+v'x$S)t(3w7q.}2}0L'77zp*D'N-E'a_q,E#%)~%A'm,m,s%T(v(Ts8q8o#S#;o){$}&S#+#-x4E&B~(8J#kq#tx*M#m'itn*<w%#Gw%w%w%;u"
+"%U(|(T}:m6{:V(r(Tm;q.}:<5#G555;5Ho';/K#}*z%}'n{$o(T#o#u~*>Ns(o(#G=11;%E#_Aq,L&y$*y$E#+y/+E#'+~(C#m(##m(W(y+{=u$o#s9H"
+"#;%H,;0Hv';4L#56r,R&{&5u,U#o#}'|)<o##GRak;y$Hy+;.H#;%K#p-u*{#s<aE#]n0x'C#]##]@#w*w*D&q(m*E#9u3p%C#9##9@#99D#99@#;;D#"
+";;L#w$o-}2@#--D#--E#N]{>F#o0{,#<u$#Gw$u$s,;},F#}'#X<}'#G}'}'o';o'F#o'sy)u*<o'#Go'o'g;gH}8;'K#%r-o8m=s9U#}9y{)q5Nu<y<"
+"%Gs#g+;%L#u5}v)u#E#o5+o5U#1nr(st)<q$#G1@Z;]HD;>C.m8~'q8|=@#o6o6D#o6o6E#7m6~:E#''m%E#)'m5C/7sTp8mY@#77H#;%K'%oKc,;>r3"
+"sGy1mu+QwG{s*H<;<E#1{p(|UH(;$Hb;hH';)K&'nKz%bz#U#lur(rt)N^b#Glz#p%;%C.|#rTq8~X@#|#|#D#hhE#n$~t(}8E#''m%L#I)#E#)'}2C/"
+"7sTp8qU@#77>#l#)Qlnt(E#-}t(zSH#;%H&;*Hn';p'F#x&##<|+#Gz'n'|#;iHk;'K#%#r#fp#U#t#%#Nt#p##Gs#g+;%L#v$%#E#n%vv)qNU#1pz(s"
+"t)<q$#G1@Z;]HD;>C.~#rTXpU@#~#~#D#jjE#7s.r3E#''m%E#)'s-C/7yLWsQ@#77H#;%K'%oKc,;>#f#%Qfwt(H<;<E#1}x(pNH(;$Hb;hH';)K&'n"
+"Kz%bz#U#lwz(rt)N^b#Glz#p%;%C.|#xLXrQ@#|#|#D#hhE#n$n}(}8E#''m%L#I)#E#)'q+C/7yLWwM@#77>#l#)Qlp|(E#-m}(nLH#;%H&;*H*;*H|"
+"';~'F#|'##<n-#G~(r(t$;u#Hw#;'K#%#|#n#z#U#~#%#N~#z##Gm$s#+;%L#n%%#E#x%~v)mFU#1|p)st)<}$#G1@Z;]HD;>C.v$xL#vM@#v$v$D#t#"
+"t#E#7o&n+E#''m%E#)'o%C/7sD#oI@#77H#;%K'%oKc.;>#n##%Qn#y|(H<;<E#3wo)~EH(;$Hn#;t#H';)K&'nKt&bt$U#v#qq)rt)Njn##Gv#t$|%;"
+"%C.~#rD#nI@#~#~#D#jjE#r$|s)}8E#''m%L#I)#E#+'m#C/9sD#sE@#99>#n##)Qn#|r)E#-{s)|CH#;%H&;*H*;*L#m4nx)~)Hm8;m8K#%{0(u5s7U"
+"#s7%s7Ns7s7$Gs7s7s7;%>s3u5s7%Qu5vEE#u5%{7H#;%<}3#GnKHH;F>#9;rv+Q9{,D'o8su)>#)#XQ){OHL;%O###H5;5K#Lz0q:i_U#]Lr7N__%Gq"
+"N99;%>r39x8yu+@#u8u8X({)3sdod{y+D&Dt~'A&uJsJr%E#avp(uE>s33s7rm(P#oNoN###E#+{r(p_H#;%O###HV;RK#%X9xbZT#mHt)#NVZ$GVVV;"
+"%H5;3K'}(:Tyf1K&$>#'#U#i}(~:N51#G555;%L#u'sr*#E#Vr|'}->#_#_@#o#o#Qs$uy(E'9st(}RE&'$zbH#;%F#{By,{W<m'#GNZZ;X>#H;teQH~"
+"n,H_;%F#9zp+n^<;#G9;H;HH;;0R#{JFo|)D's&s&R''qt+xt'H#;%K')wp,o%Ps#>#Lq'{0QLqo,Hp$;p$H(;$Ho&;}%K&~(xm,~$riDT#o&%#No%o%"
+"#GRD7;%E#w#xw+u7L#u%rm+#E#)y`sOE#')|XC#oDr:#oD>#R##@#{%{%F#q#a~'S#qT}T%{4Y(~)3yo#mo#wo#W}N##sTH#;%<{##G~FZ}(;}(F#m'u"
+")X<s&#GyPs&q&;q&F#q&sy)u*<q&#Gq&q&Z;ZHw3;'K#%Wq:sp${3U#y9v(m;Nw3{3%GgZ+;%L#s3{u*m*E#o3~Gqn#U#1zs&st)<w##G1@V;XHD;:E#"
+"3~$p]E#)qdq]<mx%#=#w4;{t%C.{y&~'q$tj@#wy&wy&D&}|&}|&E#mw%ow%;C/-ip${{*@#--Hmx%;aH~w%;~w%K'%@_qv%uy%>r3{4m&oy*Qs7z(H<",
+";<E#~u%{,t~#H(;$HU;[H';)K&'>|$~y%~{%U#`ot&rt)NQQ#G`n#r$;%E#|#nn*}>L#M)#E#)y`}Y<l#=#l;}t%C.v#hq$z{*@#v#v#D#llE#wv%yv%"
+"%C/-ip${w*@#--Hsx%;a>#h#)Qht0H~w%;~w%E#zu%o1|z#H(;$H&;*Hp&;r&F#z%##<rm&#G|&p&x#;]H_;'K#%#n#Yp#U#p#%#Np#p##GgZ+;%L#t#"
+"%#E#p$tz)sv#U#1~z&st)<w##G1@V;XHD;:E#3~$tUE#)u]uU<{v%#=#l;ws%C.t$hizw*@#t$t$D#|#|#E#}t%mu%;C/-Nh}r*@#--H{v%;aHzv%;zv"
+"%K'%@_ot%qx%>#Y#%QY}0H<;<E#|s%o6xw#H(;$HU;[H';)K&'>|$|w%zz%U#`s{&rt)NQQ#G`n#r$;%E#|#vn*}>L#M)#E#)}XoS<l#=#l;ys%C.v#M"
+"i|r*@#v#v#D#llE#ut%wt%%C/-Nh}n*@#--How%;a>#h#)Qhz9Hzv%;zv%E#xs%u:nt#H(;$H&;*H*;*Hr&;t&F#r&##<x~%#Gt'z&n$;_Ha;'K#%#v#"
+"bx#U#x#%#Nx#x##Gi]+;%L#|#%#E#x$|z)oo#U#1xp'st)<y##G1@V;XHD;:E#3~$pNE#)qUqN<mv%#=#l;{r%C.z$M=|n*@#z$z$D#p$p$E#}r%ms%;"
+"C/-*<y{)@#--Hmv%;aH~u%;~u%K'%@_or%uw%>#b#%Qbq:H<;<E#|q%{@tp#H(;$HW;^H';)K&'>~$|u%nz%U#bmq'rt)NSS#Gbp#t$;%E#|#~n*}>L#"
+"M)#E#)yQ}K<l#=#l;ms%C.v#+=x{)@#v#v#D#llE#ur%wr%%C/-*<yw)@#--Huv%;a>#h#)QhtDHnv%;nv%E#xq%oE|lH(;$H&;*H*;*O###L#o2~{)#"
+"E#w1rr&{>U#u3~q&|'<ns$#Gu3o4o4;}4>s3y2~%~q&@#rp$rp$>#'y:#Q}2rp$Hm5;%H3;3K#%Xy4q7q5U#Dor&m*Nq5q5$GD77;%O}s#}s##<L#GC7"
+"7;7M#{m#y-}s*H;;%KH|n&un$5Q3<3#GZ3@;@H3;0R&y<tz&mz'>#X#k@#]]H#;%KC{v&zo$V53O###<9#GY9-;7>#7#j@#77E's$w$uq*Qm#s#H9;%H"
+"[;[L#m%o|)t,H(;$O|s#|s##<;#G#;;;u#>#;##@#;;>#)x:#@#))R']w%p}%Hm%;;K#x&wv$D}#m#K&$'#'#R&;v%rgU#u%%{dNm%{$#Gq'==;%>#Fy"
+":qr&@#FFE#gom&pq&E&'$peH#;%>#5{'pr&Qw#mm&H8;<O###>#%xLpn$@#77D#|x#|x#>#)#W@#))F#y>vt%z+<u##GFZs%;{&Hs';-K#'tu$}&rz$s"
+"&T#qGD#No&s&#G{#o#1;%H3;1K#_W/wp%/U#w&c|p$N3/#G333;%L#w)ePE#q&~s%|3>#w%yL{0@#w%w%>#'~M{o$@#''E'/1op$Qq&ps%E&)yv%~~$H"
+"#;%H,;0H(;$O###H_;ZK#[#%{8RU#N[m;NNR%GNNN;%>r3Dr7ot%@#DDX#sTsTnw%D#o(o(A#sTsT#B#s{$w{$v'A#-/n%T#}#vp%#Z(|1{u%}u%{u$y"
+"u%[(v#3mv%}u%#<w)#GB_c;e]'o*3qw%mv%Hc;(H#;%K')yt%y%|5ZA'Hzkox+B#P#XA&+qn#nx+T#PP#Z#N#P[#NN#<N#GPNN;R]#NNHN;(H#;%K#'N"
+"NNNA'F(sx+B#N#s5A&+Trx+T#NN#Z#N#N[#NN#<N#GNNN;R]#NNHN;(H#;%K#'NNNNA'F(wx+B#N#z-A&+Tvx+T#NN#Z#N#N[#NN#<N#GNNN;R]#NNHN"
+";(H#;%K#'NNNNA'F({x+B#N#~'A&+Tzx+T#NN#Z#N#N[#NN#<N#GNNN;R]#NNHN;(H#;%K#'NNNNA'F(my+B#N#NA&+T~x+T#NN#Z#N#N[#NN#<N#GNN"
+"N;R]#NNHN;(H#;%K#'NNNNA'F(qy+B#N#=A&+Tpy+T#NN#Z#N#N[#NN#<N#GNNN;R]#NNHN;(H#;%K#'NNNNA'F(uy+B#N#m&A&+Tty+T#NN#Z#N#N[#"
+"NN#<N#GNNN;R]#NNHN;(H#;%K#'NNNNA'F(yy+E#q4~w(wo%>s3o3s7|o$@#o3o3^(})3mw&}0oER'o>sGr2A#;N~p$_'t*/sw&qw&D#}3}2E#@so#s3"
+"O}s#}s##F#o=u<><_#Gm#_Z;]_#B:D'=PE';6DQ}4u7H_;%O###@#cn3>#gmQ@Qg1>r3)t@sn$@#-o7>s3'oArn$Q--Hx5;x5E&Byo$xs&H(;$Hn&;t&"
+"H';)K&;~r&p:|5t9U#|%_#N|%n&#G~;x<x<;%L#r#%m*E#p>|{)oz$>r3r=~jwq$@#n=n=>s3'sjz{%Qn=n=>r3+t@{{%@#//>s3'oAz{%Q//E#Dom*n"
+"z$H#;%H&;*O|s#|s##HqA;qAK#%X%|~$qAT#m'wu$#NmAqA$GmAmAmA;%R&u$rq%t+H9;7K'J:sAoo,9K&$ux&#&#M#wJso*pz+N99#G999;%E#{@ns+"
+"u7L#}BJ~)E#)}p&wr%E#')n|%C#~Ru(#~R`)x+3mm'}~&u$o#>r3}AoAn}$Q}A}AHT;RK#-nw&9x{#TU#}DTnCNTT%GTTT;%I#yq&ws+mt+<}'#G3BJ;"
+"LHF;,R#m$}|*y}+H#;%K#9W}#8=L#cD#E#_(wm&E#'ivm&C#c##c`#cc##>#c#wn,QccH>;>E#-o|#|-H(;$Hk;gK'.on,Isq$PK&&$#(#KH$vz##*#K"
+"G$tn'#x{##U#k%#Nkk#GZLD;%M#}%3#V#sz%ot+sz%<a#G+77;7>#N#%@#}G}GA#},o.ro%F#s,{,{6F#)#*a(q(T}s'us'{s'<B#G@BB;B@#@#A#B@}"
+"~%E'q#-so'<=#G*=B;DR#w%3x}+Hu#;(H#;%K#/ws's'.m#H<;<K'o%wv#b0%K&(&#}w##HA;AK'''6o%<K&(&#(#KH*$#z~##H4;4E&=*ro'H(;$Hp%"
+";t%H(;$I#{&||*vn,<9#G_95;}*E#3|u+u7L#y&x~*#E#)m|&y}%E#')pu&C#y&##y&>s3u$pj|n+@#ku$E'/mt#ov&Y#or#wr#pTWsr###or#Hq+;%I"
+"#N.#<N#GNNN;LE&9ru+9A&q$vo&po'L#Rst&#E#+u~&+E#'+zw&C#R##R@#LLE'+uq#sx&HN;%KCp%.w$m&}#R#o$n+#F#w&tm&ss&<N#GNNN;LE&7ru"
+"+4]&y7ro%A#Nqw&#L#NN#E#-yn'VE#'-nz&>#{###@#RRE'-so#}z&C#X##NQ}+}+HN;%E&3vu+3L#Hxp'#E#)}p')E#')n|&C#=##H@#DDE'++wn+>#"
+"NuD#@#--R'u#naoz'>#)wV#QNNHz0;z0H(;$O###F#y#y*zu'<y##Gy#y#{1;yDF#w-ox)u*<w-#Gw-w-{%;{%H}K;'K&Knn,q=uAw;U#oDQoCNoDoD#"
+"Gu&{%+;%L#m7mu+#E&s6x|&tTU#1nRst)<q'#G1==;=>#m7vSqp(@#s7s7X#yhuh#D&sQsQA#s;q;o%>#9wSJ@#99D#11E#Z}r(np(E#))op(C.o:~'q"
+"8xz'@#55D#55E#-/cC//sTp8sr)Q}9q7>#X|RI@#FF<qH#Gz5wFsG;uGC.{CrTq$rr)@#wBwBD#uDuDE#uDuD#C//ip${r+QuDo#H}I;2C.>hizr+@#2",
+"2D#22E#22#C//Nh}q+Q2#H#;DHpH;pHH:;:E#xA})tp)H(;$Hv%;|%H';)K#1#t%r&r%U#n&}Rrt)Nr%r%#Gy.rNnO;%L#p%1#E#~*r~*{x(>#t*.p%@"
+"#nMnMX#r&r&#D#xLxLA#r&r&#>#9wS5@#99D#11E#Fw}'|{'E#))}{'C.vKMq8|q+@#55D#55E#-/NC//sTp8m}(Q|Jt*>#X|R4@#FF<K#Gx.oL}L;mM"
+"C.}HrTq$~|(@#yGyGD#wIwIE#wIwI#C//ip$wp+QwIo#HmN;2C.>hivp+@#22D#22E#22#C//Nhyo+Q2#H#;DHxM;xME#zF},n{(H(;$H&;*Hv-;x-F#"
+"n-##<r]#G+xZnU;}%Hm&;'K#)#x&z%z&U#z&)#Nz&z&#Gu&{%+;%L#|&)#E#v+nm+}p(U#1rbst)<q'#G1==;=>#|).|&@#xQxQX#z%z%#D#pQpQA#z%"
+"z%#>#9wSJ@#99D#11E#Z{v'~s'E#))mt'C.nPMXxo+@#55D#55E#-/cC//yLWqv(QtO|)>#X|RI@#FF<}Q#Gx'qPmQ;oQC.uMxLq$pv(@#qLqLD#oNoN"
+"E#oNoN#C//ip$sn+QoNo#HwS;2C.>hirn+@#22D#22E#22#C//Nhum+Q2#H#;DH|Q;|QH:;:E#rKu/rt(H(;$Hv%;|%H';)K#+#t%r&r%U#n&{brt)Nr"
+"%r%#G@~WzX;%L#p%+#E#~*tm+y|'>#t*.p%@#zVzVX#r&r&#D#rVrVA#r&r&#>#9wS5@#99D#11E#Fuo'zm'E#)){m'C.pUMXtm+@#55D#55E#-/NC//"
+"yLW}n(QvTt*>#X|R4@#FF<K#G>{UwV;yVC.wRxLq$|n(@#sQsQD#qSqSE#qSqS#C//ip$o~*QqSo#HyW;2C.>hin~*@#22D#22E#22#C//Nhq}*Q2#H#"
+";DHrW;rWE#tPo2~~'H(;$H&;*H*;*<x:#Gzp'~8z9;w;Hv~&;%H%;nw(H(;$<1#G{s&+1;mx(H{w(;*b$n-c$]",
 0};
 
-/* finish_starts */
-static const char *const hs_nvidia_vulkan_auto_u32_v4_finish_starts[] = {
+/* finish_starts_radix_pairs */
+static const char *const hs_nvidia_vulkan_auto_u32_v4_finish_starts_radix_pairs[] = {
 "qtn~u{%onv5upwz(sO##%4%$).%ynosonlw~qnx|q${~x|{rO#%&1#%&)2-+owvxty{$#}#')3+Fu;%%((m#F#k#(#%#3(#%#+)&lF'*'l}#9_*V,U(}"
 "$&#:)}$#*)]**#$#*qDOV+%6',&E)'-'8/e%.'O/5%-5#$/':DB'0(BFD//1'DH5F2'`HJ51'#8.#Fup%3%7Z.#1xo%.#321R252VV2.55'4'@y$Bw$1"
 "5)m#255).#+&1)#l.#)s<5&Ay&B6&B{&y&1D3o%2JJ31'(n%.4LuY13)#.51uW.#/ny&.45).5Jm;4w&#w&1s#2w*2u$u$2.43~9.#)m:2#{$#.#o)p;"
@@ -1026,8 +1064,8 @@ static const char *const hs_nvidia_vulkan_auto_u32_v4_finish_starts[] = {
 "=w#>BL#X##DIX}FD#1~%~/D#'w#s3P#}*p3u=G#99L#7##FI7G:>9>D#/PzK:(9$D#+~%m)R#y$#lm#L#5##7I55:~#9p$S$n-T$]",
 0};
 
-/* finish_bounds */
-static const char *const hs_nvidia_vulkan_auto_u32_v4_finish_bounds[] = {
+/* finish_bounds_radix_pairs */
+static const char *const hs_nvidia_vulkan_auto_u32_v4_finish_bounds_radix_pairs[] = {
 "qtn~u{%onv5upwz(q4##%4%$).%ynosonlw~qnx|q${~x|{rO#%&1#%&+2-+owvxty{$#o%}%{&')3+Fu;%%('l1/+)(m#3#k#*&l3'()]*(#$')/###"
 ")#%#3)#%#3)#%#3)#%#+*/#(m$OT(1#&(3#-(i,U)o)*#[*o)#()]*(#$#(RY+)X###*X#()]*(#$%({#OT+%6',&E)'-'8/e#.&A1//&B310'D5;31'"
 "`57;--#%2'O9;#3':=/'4*B@===990/(/1//(2#-'2,%&0+#22--+0/)#5%7]2#;(2#/'0F(-2#1qp%3u##%0;2y#1s#s#20'#p$2,9tp%1#1#2-5s;1"
@@ -1040,8 +1078,8 @@ static const char *const hs_nvidia_vulkan_auto_u32_v4_finish_bounds[] = {
 "Fm#p+O#{#{#{#@#q.q.o%9J#AJJJ8J>#Hx-Z;#Hz)#HQg~'B{'8%BI8IB]8]R$n-S$]",
 0};
 
-/* finish */
-static const char *const hs_nvidia_vulkan_auto_u32_v4_finish[] = {
+/* finish_radix_pairs */
+static const char *const hs_nvidia_vulkan_auto_u32_v4_finish_radix_pairs[] = {
 "qtn~u{%onv5upwz(}{*##%4%#y%#+$).%ynosonlw~qnx|q${~x|{rO#%&1#%&-2-+owvxty{$#k{#o+wp#ss&')3+Fu;%%((m#F#k#(#%#3(#%#3(#%"
 "#3(#%#3(#%#+)&lF'*'lk9X*3#&*=,K(u#,#l)u##*)]**#$)*HY%(N###)N#*)]**#$'*_OZ*u&,U(m*###)m*#*)]**#$#*}+Y+(q,###)q,#*)]**"
 "#$%)yN&*uNOu#)%#)%#*{X#$*{P#A+%6',&E)'-'8/e%.'O/5%-5#$/':DB'0+BFDDDD//1'DH5F2'`HJ5.#9)1)#8.#1op%3%7]/F#%1=2Z2DD2.55v"
@@ -1110,8 +1148,8 @@ static const char *const hs_nvidia_vulkan_auto_u32_v4_finish[] = {
 "Pw*w*L.%z0x$vy(A#eeI4Joy(G#9o|'r~)G#''s~)]#w(y%}>I#33@#{#rs$t1A#99L/=m>y$m{(P@@=p%:t%G#5w1n{)=(:$=r@:v@=uM:uMc$n-d$]",
 0};
 
-/* finish_rest */
-static const char *const hs_nvidia_vulkan_auto_u32_v4_finish_rest[] = {
+/* finish_rest_radix_pairs */
+static const char *const hs_nvidia_vulkan_auto_u32_v4_finish_rest_radix_pairs[] = {
 "qtn~u{%onv5upwz({w$##%4%#y%#)$).%ynosonlw~qnx|q${~x|{rO#%&1#%&-2-+owvxty{$#o%}%y,w0o1')3+Fu;%%('l1/+)(m#3#k#*&l3'()]"
 "*(#$))/###)#%#3)#%#3)#%#3)#%#3)#%#+*/#(m$OR(1#&(P,K)}&,#l*}&#()]*(#$'(m#OZ(D,U)o%###*o%#()]*(#$%(DOs#*R&(-#%*%#*%#(R"
 ",n#)q$###*P'()]*(#$#({kOV+%6',&E)'-'8/e#.&A1//&B310'D5;31'`57;--#%2'O9;#3':=/'4+B@====990/(/1//(2#-)2,%(0+#22--w})0/"
@@ -1141,16 +1179,16 @@ static const char *const hs_nvidia_vulkan_auto_u32_v4_finish_rest[] = {
 "NN#U#N#NV#NN#:N#BNNN9LCN9)W#NNC#9&D#'NNNNS,F(mp$G#N#|&S-+T~o$A#NN#U#N#NV#NN#:N#BNNN9LCN9)W#NNC#9&D#'NNNNS,F(qp$G#N#T"
 "S-+Tpp$A#NN#U#N#NV#NN#:N#BNNN9LCN9)W#NNC#9&D#'NNNNS,F(up$G#N#s.S-+Ttp$A#NN#U#N#NV#NN#:N#BNNN9LCN9)W#NNC#9&D#'NNNNS,F"
 "(yp$G#P#yYS--Vxp$A#PP#U#P#PV#PP#:P#BPPP9NCP9)W#PPC#9&D#'PPPPS,F*}p$G#P#PS--X|p$A#PP#U#P#PV#PP#:P#BPPP9NCP9)W#PPC#9&D"
-"#'PPPPS,F*oq$L#}V|3ro#F,w<{Ez*S#/Pr2X't*9}s#{s#@#q5pio[Ex%o4q+z/=#o4o4>#o4}3@#1}T}2Ry0y0#N#q<}:.:_#Bm#_Z9]X#N.>,=B@,"
-";(PM}5y7C_9%R###=#Pn4E#Ty61MT-C|59|5@-3w/tr#C(9$C~$9p%Rx0x0#Cq>9q>D-=pp#|8w%o$K#q8a#Iq8m8#BXLL9%J#{:'{#@#=xr#{t#E#D#"
+"#'PPPPS,F*oq$@#u4pio[Ex%s3q+v0=#s3s3L#wW|3ro#F,q=uFz*S#;Px1X't*9wt#ut#>#o4o3@#@}Tw3Ry0y0#N#q<w;.:_#Bm#_Z9]X#B:>,=P@,"
+";6DMo5y7C_9%R###=#_r3E#cy6@Mc-C|59|5@-3s0tr#C(9$C~$9p%Rx0x0#Cq>9q>D-=pp#|8w%o$K#q8a#Iq8m8#BXLL9%J#{:'{#@#=xr#{t#E#D#"
 "g=#Hw8Ey%'|Cy.MHH@#-mv#zt#C#9%R###@#'xPqCCrX9vXC(9$C}Z9yZD#t$#p8o&PK#Lt$#ILP#BLLL9%J#Jt$#@#;rDyRK#/n't%:{$#B/;;9;E#R",
-"#t$=#VVO#q;s;tU>#}$nkF-{'x]m{#L#m(yu#qj<.uap2#n8=#55>-/yq#@#Lujxn#@#''s%@#)'shO#J%qn$P#}asbs`</Bq2#y{#Mq$q$<.%p2Rx{#"
-"=#DD>#DD@#9;xn#@#''s%@#)'shS#m+{'m+>#99Ex%s#p$[=#@@</Dm-Qu}#MFFC@9%C898@#5k|v#C(9$R###C|q#9nr#@#':q,C(9$Csy#9oy#Y$n-"
+"#t$=#VVO#q;s;tU>#}$nkF-o'r^m{#L#s'yu#qj<.uap2#n8=#55>-/yq#@#Lujxn#@#''s%@#)'shO#J%qn$P#}asbs`</Bq2#y{#Mq$q$<.%p2Rx{#"
+"=#DD>#DD@#9;xn#@#''s%@#)'shS#s*{'s*>#99Ex%s#p$[=#@@</Dm-Qu}#MFFC@9%C898@#5k|v#C(9$R###C|q#9nr#@#':q,C(9$Csy#9oy#Y$n-"
 "Z$]",
 0};
 
-/* finish_again */
-static const char *const hs_nvidia_vulkan_auto_u32_v4_finish_again[] = {
+/* finish_again_radix_pairs */
+static const char *const hs_nvidia_vulkan_auto_u32_v4_finish_again_radix_pairs[] = {
 "qtn~u{%onv5upwz(oC##%4%$).%ynosonlw~qnx|q${~x|{rO#%&1#%&+2-+owvxty{$#7Ha')3+Fu;%%('l79X(3#&(;#-(7,U)(m#w##k#*&lw#'()"
 "]*(#$#)+###)#%#3)#%#+*+#(}7OV+%6',&E)'-%7/.'81e#/':31)0'D5%31'`57%2'O19#0)#$2#+%1#3#.D#%2D7$1);#3&Au#14&Bw#u#0a9i1a="
 "9/m##$5(Bm$}#RR0+(+1++(0'#p#2#Zw})0/)#2#9n})2#3&2#=12#;{|)2#;p})2#/*0})(D2#w#L2#u)G2CFo;6)P3y<w<BB7(Z'+#)8%{,-9&z,{<"
@@ -1165,8 +1203,8 @@ static const char *const hs_nvidia_vulkan_auto_u32_v4_finish_again[] = {
 "L8FDH8)P#Nv#m2D#8&E#4~)NNNDM8ME#9s*x$I&E#*(#{'#E#$,#4#D^8^>#P4#D(8$H#H##I#m'}&#{6@#TcLz/TDs'8o'Q$n-R$]",
 0};
 
-/* begin, buffers by device address */
-static const char *const hs_nvidia_vulkan_auto_u32_v4_begin_address[] = {
+/* begin_radix_pairs, buffers by device address */
+static const char *const hs_nvidia_vulkan_auto_u32_v4_begin_radix_pairs_address[] = {
 "qtn~u{%onv5upwz(u&##%4%#m{@$,-qruqz{~#yt|pu{~#wxq|ryn%oq}ssyy$q~{n~y|$o~mtu{r$unrvp|s$}}zwy&%).%ynosonlw~qnx|q${~x|{"
 "rO#&&1q{@%')2-+owvxty{$#9()3+Fu;%%)'l99_*(m#T#k#*#%#3*#%#++&lT')@,U*'&#:+'#)s#-N,%6'-&E)'.'8/e%/'D11/.)#$/).)0'`79%1"
 "'O/L+2%7N3&KRs{@4(BTR//5&AV56&BXV/=q{@F/+rz@&0FF31#5*/)#$1#+-1)),/1sz@>1()u;1#;sv#1#+rm%7':{%5)1)1m:1#%r;8)P{%o&}%m&"
@@ -1174,8 +1212,8 @@ static const char *const hs_nvidia_vulkan_auto_u32_v4_begin_address[] = {
 "cq#m#'+E#/eW=#]>#:%=i[>c:_@#%#9JcA#a%cBcc#Cacc:%D#P##;#PPE#D6ZF#LP#PGL###E#)9Y=#q$>#:%H$n-I$]",
 0};
 
-/* histogram, buffers by device address */
-static const char *const hs_nvidia_vulkan_auto_u32_v4_histogram_address[] = {
+/* histogram_radix_pairs, buffers by device address */
+static const char *const hs_nvidia_vulkan_auto_u32_v4_histogram_radix_pairs_address[] = {
 "qtn~u{%onv5upwz(sH##%4%#m{@$,-qruqz{~#yt|pu{~#wxq|ryn%oq}ssyy$q~{n~y|$o~mtu{r$unrvp|s$}}zwy&%).%ynosonlw~qnx|q${~x|{"
 "rO#&&1q{@%'+2-+owvxty{$#o#m${(()3+Fu;%%)(m#9#k#)#%#3)#%#3)#%#+*&l9'+'l=/+))(#K*)#+'##)'###*'#+P-P+3#&+{##-+y:#*,%6'-"
 "&E)'.'8/e%/'D11/0&K5s{@0%#1)B957//./#$2&A=;3&B@=/'wz@32'#3''/%#'/1rz@,4'`FH55'O/J'/)#,5#+qx95#'%5#+|s66%7a7':k;)/D2_"
@@ -1196,8 +1234,8 @@ static const char *const hs_nvidia_vulkan_auto_u32_v4_histogram_address[] = {
 "=%M4=4D#1gn;F#q:M(=$Fi3MZ=VZ$n-[$]",
 0};
 
-/* starts, buffers by device address */
-static const char *const hs_nvidia_vulkan_auto_u32_v4_starts_address[] = {
+/* starts_radix_pairs, buffers by device address */
+static const char *const hs_nvidia_vulkan_auto_u32_v4_starts_radix_pairs_address[] = {
 "qtn~u{%onv5upwz(}P##%4%#m{@$,-qruqz{~#yt|pu{~#wxq|ryn%oq}ssyy$q~{n~y|$o~mtu{r$unrvp|s$}}zwy&%).%ynosonlw~qnx|q${~x|{"
 "rO#&&1q{@%')2-+owvxty{$#N()3+Fu;%%)'lN9_*(m#}$#k#*#%#3*#%#++&l}$')g,U*'&#:+'#)oC-N,%6'-&E)'.'8/e%/'D11/0'O/5#0#1+1%7"
 "F.=#$/=.=2'`LN%0=9&3'@]JZ/5)5255)0#+&/)#40#)s<0<-p<0=3s;3L#L/F#_2LL#4&K{$s{@5(B}${$//6&Am%J7&Bo%m%/)}z@1/+rz@&211-/'"
@@ -1219,102 +1257,101 @@ static const char *const hs_nvidia_vulkan_auto_u32_v4_starts_address[] = {
 ">#cu(n$E&>#((#w(#>#$,#`#=W;WK#L4#<w%l=(;$G#w$##C#w$w$E#B##S#o&m&#y7D#NXL#}#w$#nBP}#N##=~%;p&W$n-X$]",
 0};
 
-/* onesweep, buffers by device address */
-static const char *const hs_nvidia_vulkan_auto_u32_v4_onesweep_address[] = {
-"qtn~u{%onv5upwz(u}2##%4%#y%#)#mt@$,-qruqz{~#yt|pu{~#wxq|ryn%oq}ssyy$q~{n~y|$o~mtu{r$unrvp|s$}}zwy&%).%ynosonlw~qnx|q"
-"${~x|{rO#&&1q{@%'-2-+owvxty{$#}.y/w1oByB()3+Fu;%%)(m#c#k#)#%#3)#%#3)#%#3)#%#3)#%#3)#%#3)#%#3)#%#+*&lc'+'le/+)'2#x%*'"
-"#+'##)'###*'#+'##)'###*'#+}*-P+1#&+F#-+w.#9*w=&+-#%*%#*%#+ut'#C,%6'-&E)'.'8/e%/'D11/.'#$0)E53111/3#'01.##31'O/R#2%7T"
+/* onesweep_radix_pairs, buffers by device address */
+static const char *const hs_nvidia_vulkan_auto_u32_v4_onesweep_radix_pairs_address[] = {
+"qtn~u{%onv5upwz(o}2##%4%#y%#)#mt@$,-qruqz{~#yt|pu{~#wxq|ryn%oq}ssyy$q~{n~y|$o~mtu{r$unrvp|s$}}zwy&%).%ynosonlw~qnx|q"
+"${~x|{rO#&&1q{@%'-2-+owvxty{$#}.y/w1mBwB()3+Fu;%%)(m#c#k#)#%#3)#%#3)#%#3)#%#3)#%#3)#%#3)#%#3)#%#+*&lc'+'le/+)'2#x%*'"
+"#+'##)'###*'#+'##)'###*'#+}*-P+1#&+F#-+u.#9*u=&+-#%*%#*%#+qt'#C,%6'-&E)'.'8/e%/'D11/.'#$0)E53111/3#'01.##31'O/R#2%7T"
 "3&K]s{@3%#3%#4.Bc]]]_aaa//5&Ae36&Bge/=wz@V5'#6''/%#'5'#6''/%#'/3rz@.7'`q#s#51#F+/)#$/-sz@O1#9(1#++1#3%1#Z'/m$rz@&1#+"
 "u:1#5~:/=#R1#+/1'/41&/11#)yntyoF1#1tttvoF1#'%1#-xx91#'%8':y.3)/q#2u+7w*w*2/'#z-1'5tx97#1#1#H%1#%o<7'F#9'@q23s//a)s17"
-"a3)/3#r1/D)D1#u${n}xq}_1#%pypwzm{%1#+nz~xq}_1&@~xpwzm{%1#Hm~)1#'zs(7`y-(1#q%m@7#-#1#NvZ1''#9}0#y3/q.#uB/)'~A1&=B1's#"
-"f1&u/yt+1''#9u5#u5/o5,uX7yKo8)9;#nI/;#;7;;#1#m(mm-1#-nn89q'#yR/q'#q'7q'q'#7#w:#1#u<n;1&o$]7#{'#9sG#,/sG#sG7sGZ#7#/#8"
-"{s$#%1'wFY9{A#yj/{A){A:&MTq~&1#{'wy~xq}_1&7nz~xq}_1#gsp%7rG}Q#1#m#zn%;)Py.os)mfs/s/<&NTus)=(Z'+#)>%{,-@(`m5{t*1us)7v"
-"dyR)7#%#@#f##7#h#7#%#@#f##7#h#7#%#@#f##7#h#7#%#@#f##7#h#7#%#@#f##7#h#7#%#@#2##72z|(#7#1#7#-#73%#72D#7#/#7#y%#7#+#7#+"
-"#7q41#7r3@#7#-#72N#7#)#7#N#7#)#7#/#7#5#7#3#7#5#7#'#7#'#7#'#7#'#7#H#7uD;#7tDJ#73B#72_#7#T#73B#72T#7#T#73B#72J#7#+#7#c"
-"#7#P#7#)#733#72%#733#7#e#72;#7#)#7#i#7uD3#7tD3#7#%#7#%#7#/#73B#725#7#%#7#%#7#D#7#B#7#%#7#%#7#/#73B#725#7#%#7#%#7#;#7"
+"a3)/3#r1/D)D1#u${n}xq}_1#%pypwzm{%1#+nz~xq}_1&@~xpwzm{%1#Hm~)1#'zs(7`w-(1#o%m@7#-#1#NvZ1''#9{0#w3/o.#sB/)'|A1&=B1's#"
+"f1&u/yt+1''#9u5#u5/o5,sX7wKo8)9;#~H/;#;7;;#1#m(mm-1#-nn89q'#wR/q'#q'7q'q'#7#u:#1#s<n;1&o$]7#{'#9qG#,/qG#qG7qGZ#7#/#8"
+"ws$#%1'wFY9{A#wj/{A){A:&MTm~&1#{'wy~xq}_1&7nz~xq}_1#esp%7pG{Q#1#m#zn%;)Py.{r)}es/s/<&NTos)=(Z'+#)>%{,-@(`m5ut*1os)7t"
+"dyR)7#%#@#f##7#h#7#%#@#f##7#h#7#%#@#f##7#h#7#%#@#f##7#h#7#%#@#f##7#h#7#%#@#2##72t|(#7#1#7#-#73%#72D#7#/#7#y%#7#+#7#+"
+"#7q41#7r3@#7#-#72N#7#)#7#L#7#)#7#/#7#5#7#3#7#5#7#'#7#'#7#'#7#'#7#H#7sD;#7rDJ#73B#72_#7#T#73B#72T#7#T#73B#72J#7#+#7#c"
+"#7#P#7#)#733#72%#733#7#e#72;#7#)#7#g#7sD3#7rD3#7#%#7#%#7#/#73B#725#7#%#7#%#7#D#7#B#7#%#7#%#7#/#73B#725#7#%#7#%#7#;#7"
 "#B#7#%#7#%#7#/#73B#725#7#%#7#%#7#1#7#F#735#7#7#7#X#723#7#e#7#3#7#P#7#)#7#3#7#N#7#3#735#7#%#7#;#7#7#7#9#7#7#7#9#7#7#7"
-"#9#7#7#7#9#7#7#7#9#7#7#7#9#7#7#7#9#727#731#72/#7#H#7#@#7#)#733#72%#7wx&=#7vx&9#7#@#7q4F#7p4'#73@#72V#7#w)#733#723#7#"
-"1#7#P#7#'#73'#721#73F#723#7#1#7#P#7#'#73'#729#733#723#7#1#7#P#7#'#73'#721#73F#723#7#1#7#P#7#'#73'#A&z,qs)#B&~,w+ss)>"
-"{r)C(fo)q)s#m)D'b/s)q)E(n*/w)s)u)F&c}(w)G(|)/m*s)m)E#-/#F1-F-.C==#=DR==H(o&/o+}*w)I)fo$q+{*Ro+J)b3s+q+'+F%FK(u(Ty+s+"
-"w+Arx(#L'},y+{+}+>vx(Fqz(}q&M%|,qs)>%C<B#DDQBBN(x(Ty,u,w,A7#L57F>5H#N@iO(v&/y-u-w-Fzw(vo&Mpw(>3H#1#1O#111F#1M#>0P*x,"
-"/un+y-},u.{-F.mq*C}$Vw*.D'VVC#)#iD#))C#)1hD#))Q(s&3m0w/}/H'FVFR'}%/q0o0S(z(Tu0q0un+Ag#LigX>eFux(pkMqw(>%Mrs(>'P#}#di"
-"}{#cT'y,o1q1#M%>%U'u+s1s1u1D#DDR#@@K#q%u%~(A=#L===>5H&Vn)t%I#{&##{&V*m,3o3m3s/w+s/Cq#eV~(Fpq(n|%M7>%U###C#'##D#HHR#H"
-"HF%/O#{$w$oq*F++Q&{#y#wo*W(q&/}4{3{4F+/W'+t't$X)t(3{5y,s1s/Q'77x{)R'N-H'a{/w+H#%)z%E's+s+}$Y(v(Tw6u6w+F1BX#;}(w$y&F@"
-"-X#+#-t*F-+H&Bz(8O#kq#nq*S#{&ery)As%#Ls%s%s%>q%Z(|(To9q4m9[(r(Tq9y,o9A5#L555>5FNz$F)n,M}&>/P#u~#t$y'zv$}'Y#o#sq/~(To"
-"(}'#L=11>%Q&u$*u$H#cw-q,H#'+v(I#{'##{']*z+3m<{;s/w+w7F#[M#>%M,>0Fy|'y{&Mr'>4Q#76|+Frz'zr%W&y&7o,Z#m#{'x)Am##LP_i>}#F"
-"5-Ms+>/F#x-M#>,P#tp$s7m#{+kF.mr*I#Z##n1J#w2w2##R&}'y)FBrs)H#m#|0n,I#5##o5J#55##R#55F35F54F'5F'4F'5D#w,w,R#;;Q#o$w,o2"
-"D#--R#--H#Nm7q<F'HK#s/q,#Am$#Lo$m$s+>}#K#+ss){+A+#L++l>+FHt@My$>)P#]t:u$}6q$Z#{%ux)u4To(o(%L9+Y>%Cs0o0n.#DLZZH#_n$%Q"
-"#m#ot)m#H#+{'eI#m%m9#m%J#m%m%##C|C;mA}o+FZsDH#-qp)|@FY)M#>%M&>ZFcxDMg>'P#.#em#gZ#a.#Tcg#Lacc>%Q#J.#H#@ts)mCZ#1~~(wn)"
-"Au$#L1@X>@C}CP~@|o+D#iiH#9v$x$H#)w+y$I#gi#gJ#gg##FBmHMD>=F#'M#>:P'+mHF*VC|C@mAqo+FFu}(M<><H#3{}(~BFd~|(M(>$Mf>jM*>u&"
-"K#}&rs)x(AP#LRPo'>)K#+ss)y(A+#L++j>+F}#xHMm(>)P&0~GXm#FZ#o#y~(vn)T}#y##L7+K>%C}CN~@n~*D#kkH#Trx)s<Q#u$(#H#)u/o*I#kk#"
-"kJ#kk##C|C9mA{}*FL}KH#-wy(tHFK)M#>%M&>LFTpLMX>'P#.#VkXZ#T.#TTX#LTTT>%Q#J.#H#@tr)wJZ#1tv(wn)Ay##L1@X>@C}CP~@z}*D#ggH#"
-"9v$p,H#)o3q,I#gg#gJ#gg##FBwOMD>=F#r&M#>:P'+wOF|&VC|C=mAo}*FDu|(M<><H#1qu(vJFbvt(M(>$MW>[M*>w%K#m&##AN#LPNg>)Fs#nPMy&"
-">)P&0vONm*;Z#eov(vn)Ts#o##L7+K>%C}CF~@zz)D#aaH#Lrw)s<Q#}#(#H#)u6o1I#aa#aJ#aa##C|C9mAuz)FL}RH#-wq(tOFK)M#>%M&>LFTpSMX"
-">'P#0#VkXZ#T0#TTX#LTTT>%Q#J0#H#@tq)wQZ#1rn(wn)Ay##L1@X>@C}CP~@tz)D#ggH#9v$p3H#)o:q3I#gg#gJ#gg##FBwVMD>=F#r-M#>:P'-wV"
-"F|-VC|C=mAyy)FDu{(M<><H#1om(vQFbv~'M(>$MW>[Mt&>t&Mr'>r'Q#Xrq)p)Fi+F+rGMo6>o6P&NrFr3u0=Z#iqq(n|'Tu#q#$LiX@>%Cw1Ru5XFD"
-"p%H#RXw5FCyOM#>%A}##LtHHH>FC#9;~o+FZ|KR'w9wt)C#)#]F)oMML>%U###F%|ZM5>5P#Lp/s8i_Z#]Lt5T__%LwK99>%Cv19z6oo+DK{%{%^({)3",
-"o`}_ss+R&Dp|'E&mH}G|$H#atn(qCCw13u5p}'V#yKyK###H#+yp(zYF#u^M#>%U###FPpMF)n,MV>RP#%]9t^ZY#wE||##TVZ$LVVV>%F3}%F%~(M5>"
-"3P'w{#}%Tub1P&$~(#'#Z#iw{#z9T51#L555>%Q#u'mw.#H#Vpz'o,C#_#_D#o#o#F3uaF-uz,H'9}z,qPF>ty,H&'$r^F%'M#>%K#w0oo$oUAm'#LNZ"
-"Z>XC#H;paFcxWM_>%K#9xt/~YA;#L9;H>9W#uHF}u)R's&s&W''ox/zp'F5oZM;>1F#{v,M#>.P'7oes$qy,o$C#Lq'q/F95Mp$>p$Fx%|s0M(>$F{%q"
-"/F)n,Mo&>}%P&t|#~ap$|r05Y#o&%#To%o%#LRD7>%Q#q%tq/#H#y#r}.odH#'}L~UI#q/rL#q/C#N##D#w%w%K#m#]|&X#wQqR%w*_(~)3qkwjok]#s"
-"MuL##yQF#[M#>%Ay##LnEX{(>VK#9u}){+A+#L{G+h>+Fi#Mi>)P#}([s)qlm#Z#}(tq#{9Tim#%L7+K>%H#etKq/Q#o#m{*q)H#)qO}IFD#F%#F%ukF"
-"oo%un%Ayt%#B#@>sq%AE#Lohyq%sr%>)Cx.}s%~ar-DP}s%}s%I#wt%y{(#kJ#{r&{r&##F#pKF%yMMut%>1A7#LqK77>)C#7#BD#77I#77##J#77##F"
-"$xMF%{NM#>1C#1#3D#11I#11##J#11##F$zNF%wOM#>1`,x,3mu0}u)qu)mw)sv){w)ow)F%qx%CWxq%}h}w+Fno%#Mnt%>nt%H#1qz'phFKpo,M(>$M"
-"&>LFTplMX>'P#2#ViTZ#T2#TTT#Lx~$np%zp%>%Q#N2#H#@|m*wjZ#1xv'wn)Apo%#L1@V>@H#3v$pLH#){RqLFT#F%#F%mo#Fqo%}|$Ays%#B#g>{p%"
-"AE#Lydoq%wp%>)CXus%|htz+D#DDI#DD#eJ#DD##F#pKF%sQMuu%>1A7#LqK77>)C#7#BD#77I#77##J#77##F$rQF%uRM#>1C#1#3D#11I#11##J#11"
-"##F$tRF%qSM#>1`#vq#ggggggF%mGFxp%#Mxs%>tr%F#|q+M#>8P'-}{+yu%~eTCWvq%}hmw+FBmr+M<><H#5{u'vjF`~t'M(>$MW>[M*>u%K#}%rs)x"
-"(Axp%#Lv{$~o%|{$>)K#+ss)y(A+#L++h>+Fy#~o#Mm'>)P&6|{+nq%uiHZ#kov'vn)Ty#y##L7+I>%H#Nvr*s<Q#}#,#H#)uVoQFB]F%#F%wo#Fqo%q"
-"y$Ayt%#B#g>sq%AE#Lmz$yq%sr%>)CXss%|hvy+D#DDI#DD#gJ#DD##F#pKF%mUMut%>1A7#LpK77>)C#7#BD#77I#77##J#77##F$~TF%oVM#>1C#1#"
-"3D#11I#11##J#11##F$nVF%}VM#>1`#.ggggggF%yBCWzq%}huv+Fpo%#Mnt%>nt%H#1wq'to#FIzp'M(>$M&>JFRts#MV>'P#2#TiRZ#R2#TRR#Lp^p"
-"p%|p%>%Q#N2#H#@t~){q#Z#1~m'wn)Aro%#L1@V>@H#3v$tSH#)mZuSFT]F%#F%os#Fso%yu$A{s%#B#g>}p%AE#Lyv$qq%yp%>)CXws%|h~x+D#DDI#"
-"DD#eJ#DD##F#pKF%yXMwu%>1A7#LpK77>)C#7#BD#77I#77##J#77##F$xXF%{YM#>1C#1#3D#11I#11##J#11##F$zYF%wZM#>1`#0ggggggF%q=Fzp"
-"%#Mzs%>vr%F#tp+M#>8P'-uz+{u%pm#TCWxq%}hwu+FBwp+M<><H#5om'zq#F`r~&M(>$MU>YM*>s%K#{%##Azp%#LnZnp%pn%>)Fq#pw#Mu&>)P&6tz"
-"+xq%qp#@Z#cum'vn)Tq#q##L7+I>%H#Fnq*s<Q#u#,#H#)q^}WFBu6F%#F%mbF{o%ur$Aqu%#B#g>}q%AE#Lqs$qr%}r%>)CXus%|hnx+D#DDI#DD#_J"
-"#DD##F#pKF%s]Mmu%>1A7#L#77>)C#7#BD#77I#77##J#77##F$r]F%u^M#>1C#1#3D#11I#11##J#11##F$t^F%q_M#>1`#.ggggggF%}8CWrr%}hmu"
-"+Fzo%#Mxt%>xt%H#1s{&pv#FIvz&M(>$M&>JFRpz#MV>'P#`#TiRZ#R`#TRR#Lxp$zp%tq%>%Q#N`#H#@~|)wx#Z#1ru&wn)A|o%#L1@V>@H#3v$pZH#"
-"){aqZFTu6F%#F%weF}o%}n$Ast%#B#g>uq%AE#L}o${q%qq%>)CXot%|hvw+D#DDI#DD#eJ#DD##F#pKF%maMov%>1A7#L#77>)C#7#BD#77I#77##J#"
-"77##F$~`F%obM#>1C#1#3D#11I#11##J#11##F$nbF%}bM#>1`#0ggggggF%u4Frq%#Mrt%>ns%F#~n+M#>8P'Zmy+sv%~s#TCWpr%}hyq+FBoo+M<><"
-"H#5ut&vx#F`nv&M(>$MU>YMp&>p&Mr&>r&U###Q#Vrz)#H#1xr&q<Fg1Z#ZZnw)Axp%#L|~#~o%xp%>}4Cw1F|%rr&DOrp%rp%C#'w:#FD5Mm5>%F%x|"
-"#M3>3P&a|u+tq%uz#XZ#Dyx&q)Tw$w$$LD77>%Uoq#oq##AL#LC77>7S#qko-}w*M;>%PHtu&}{#5Q3A3#LZ3@>1W&w<no+un(C#X#kD#]]FJ{m$M3>1"
-"F#|x#M#>.PC}|*kH|w#BF6}y/U###A9#LY9->7C#7#jD#77H's$w$wu.FXzz*M9>%M[>[Q#m%yn*t+Fj)M(>$Unq#nq##A;#L#;;>u#C#;##D#;;C#)v"
-":#D#))W']w%zq&Fm$;F3'Mm%>;P#|o#XR{}#_P&&'#'#W&;v%reZ#u%)qcTm%{$#Lq'==>%C#Fw:my&D#FFH#gmt&rw*F2DH&'&xcF3'M#>%C#5{'~x&"
-"FRmp&M8><U###C#%vLx{#D#77R&{C{CFrn$po&C#)#[D#))K#w0zp%UAu##LFZs%>s#Fso$zv$My#>)P#u-~s$u#w#cZ#Zu-|dTcc%L7+W>%Q#q%{-u+"
-"H#Vrn*{fF3{x$Cv1Rz6qy,D#RRCw1'sht{&F;1Cv1+t@u{&D#//Cw1'oAt{&F//H#D{|*vu$FW)M#>%M&>XFar|#F)n,Mk>-P#n-]cvz$kY#oGy)#Tgk"
-"$Lggg>%F3[M3>1P#{,[/q~$/Z#w#(z9T3/#L333>%Q#s#(p)H#Tpw&o,C#]fvz#D#aaC#'|Mmm$D#''H'/1sm$FB}}$H&)ov&tz$FA)M#>%M,>0F2p~$"
-"M(>$U###F_#M_>ZP#x,#%{8RZ#Nx,{9TNR%LNNN>%Cv1Dt5m{%D#DD^#qTqT~t%R#o(o(E#qTqT#F3on%F5|iG#ox$sx$t&E#-/z#Y#}#tw%#a(|1uq%"
-"wq%uq$sq%b(v#3yq%wq%#F%}jAw)#LB_c>_F;#Mc>)c'o*3}r%yq%F#9M#>&P'y$oo%s%x4aE'Hrj{m,F<)G#P#]E&+{lzm,Y#PP#a#N#Pb#NN#FR1AN"
-"#LPNN>LF9#MN>)c#NNF#9M#>&P#)NNNNE'F(on,Fh)G#N#s3E&+Tnn,Y#NN#a#N#Nb#NN#F}#1AN#LNNN>LF9#MN>)c#NNF#9M#>&P#)NNNNE'F(un,F"
-"n%)G#N#v-E&+Ttn,Y#NN#a#N#Nb#NN#Fq&1AN#LNNN>LF9#MN>)c#NNF#9M#>&P#)NNNNE'F({n,Ft')G#N#~%E&+Tzn,Y#NN#a#N#Nb#NN#Fw(1AN#L",
-"NNN>LF9#MN>)c#NNF#9M#>&P#)NNNNE'F(oo,Fz))G#N#BE&+Tno,Y#NN#a#N#Nb#NN#F}*1AN#LNNN>LF9#MN>)c#NNF#9M#>&P#)NNNNE'F(uo,Fn,"
-")G#N#3E&+Tto,Y#NN#a#N#Nb#NN#Fq-1AN#LNNN>LF9#MN>)c#NNF#9M#>&P#)NNNNE'F({o,Ft.)G#N#q%E&+Tzo,Y#NN#a#N#Nb#NN#Fw/1AN#LNNN"
-">LF9#MN>)c#NNF#9M#>&P#)NNNNE'F(op,Fz0)d(})3mr&s/{BW'u=yFv1E#/Nx~$e't*/sr&qr&F}11H#m5rw)m}$Cw1}3u5~u$D#}3}3F1/R#}3y3H"
-"#1qo#y2F/-Uoq#oq##K#o={;~(A_#Lm#_Z>]e#N.R'=BH';(PF&;M_>%U###FL:D#T|3C#X}P1F/JCv1)t@qu$D#-o7Cw1'oApu$F--Mx5>x5H&B{u$n"
-"o&Ft8)M(>$Mn&>r&Unq#nq##F{8zu%F)n,MqA>qAP&o%r|%z9xn&u%Y#m'qu%#To9o9$Lm#aa>%F3}%W&o%nn%x)F%y}%M9>7P'q9}%sAso09P&*y}%#"
-"v&#S#wJ{r,t|+T99#L999>%Q#s=q9#H#czu*qt&H#'mp%ny%I#xf|})#yPf*t,3uz&sz&s/w+w+Cv1q#oA~p&FRLF%zt&MP>NP#s;vr&9ry'PZ#{<qer"
-"@TPP%LPPP>%N#un&qv-un/Au'#L/=F>=W#w#{m-sv/F@ow&MB>-F#pz&M#>*P#w'ow&kt{&DQ#_}D#H#Z~o%s|%H#'qs%r|%I#_##_f#__###C#_#uy/"
-"F@o{&M:>:H#-{y'n,F[)M(>$Fc'F'x{&Mg>cP'.sp&:yz2FP&v&*#G#PH$tn&#*#PG$x{&#nr*#Z#g%#Tgg#LZLD>%S#u%y;#[#sw%wn/sw%Aa#L+77>"
-"7C#N#%D#m)m)E#o-y-n~$F@{}&K#}+m-m5K#)#*g(q(Too'yn'mo'FC1AB#L@BB>BD#@#E#B@}{%H'q#}&s|&Fp%7A=#L*=B>=F{)1Mu#>)W#w%y;rv/"
-"F#)M#>&P#m'un'{&(s#Fx){{'M<><P'qO}{'[6&P&Gv&#}|'#MA>AP'Fw&6qO<P&Gv&#G#PH*$#pu*#M4>4H&=z&r|&Fs%t{'M(>$Mz$>~$M(>$N#{&z"
-"m-ty/A9#L_95>u*Q#u&xn/#H#5nr.}~&H#'yz%zq&I#u&##u&Cw1q$njr{.D#gq$H'/uz%yr&_#wq#mr#vQ]#wq#{q###wq#M{*>%N#L.#AL#LLLL>JE"
-"&}#v~%p|&Q#Pmq&#H&@tx%@H#'+pt&I#P##PJ#vXvX##H'+mx%{t&Ft%o#ML>%PC|[n;w$y%{#W#{#|v##K#q&t|%mp&AJ#LJJJ>Hc&y6z~$E#Jys&#Q"
-"#JJ#H&=tx%@H#'Rrv&C#u###D#u#u#H'-yx&ow&I#T##Jh(cox'mx''+MJ>%Q#Dt~&#H&5pw&5H#')nx&I#9##DJ#kk##H'++ot.C#JsD#D#JJW'm#z]"
-"st'C#)wU#Fs3s#M~/>~/Fp4vw'M(>$U###K#q#o*tp'Aq##Lq#q#o1>q4K#+sr)y(A+#L++p&>+Fq5#Mq5>)P&p;vo.}'u*u&Z#}-tCs@T}-}-#L7+z$"
-">%Q#gor-#H&Zxx&rs&C#RvR}{&D#XXF3sz'^#mQ{P#R&y9y9E#y%w%{#F31C#9wR5D#99R#11H#Fu}&z{&H#)){{&F19Cs05|s'~w'DL55I#q%ss'#y$"
-"hu&}###FP|o&F'}o&Cr0Dmx$mw'DKDDF'HAqU#L>sSmT>sSCx.oN~w$vv'DPoNoNI#}O}O##h}Om###MmU>1C#1#3D#11I#11##h1###M#>1MxT>xTH#"
-"Noy$|v'Ft$)M(>$M&>{$Fq%x~'Mu%>'P#0#s%q&q%Z#q%0#Tq%q%#L{&nMzM>%Q#o%0#H#@|{,m}'Z#1nt$wn)AnM#L1==>=Cy.xKsw${{'DOxKxKFFw"
-"o(^#q&q&#R#u%u%E#q&q&#F31C#9wRJD#99R#11H#Zyr'|o'H#))}o'F19Cs05|s'pm(DL55I#tItI#q&htI_##FPnw&F'ow&Cr0Dmx$o}'DKDDF'HAo"
-"O#Lv'yMsN>yMCx.}H~w$x|'DP}H}HI#yJyJ##hyJm###M{P>1C#1#3D#11I#11##h1###M#>1MnO>nOM:>:H#Noq$~|'Ft%)M(>$Mt%>x%M*>u,K#},#"
-"#ArI#Ls-|GrB>)Fy&|s(Mw->)P#,#w&y%y&Z#}%ws$vn)Ty&y&#L7+z$>%Q#{&,#H#Jn{,{r(Cy.~Fsw$wq(DO~F~FF3qv(^#y%y%#R#}$}$E#y%y%#F"
-"31C#9wR5D#99R#11H#Fsy'xw'H#))yw'F19Cs05|s'vq'DL55I#zDzD#y%hzDT##FPz}&F'{}&Cr0Dmx$wp'DKDDF'HAsK#Lt.uIoJ>uICx.qD~w$tr("
-"DPqDqDI#mFmF##hmFm###MoK>1C#1#3D#11I#11##h1###M#>1MzJ>zJH#N}{#zr(Ft$)M(>$M&>{$Fq%vz(Mu%>'P#z&#s%q&q%Z#q%z&#Tq%q%#Ly4"
-"pC|C>%Q#o%z&#H#@vz,}x(Z#1|o#wn)ApC#L1==>=Cy.zAsw$yw(DOzAzAFFu}(^#q&q&#R#u%u%E#q&q&#F31C#9wRJD#99R#11H#Zwn(z}'H#)){}'"
-"F19Cs05|s'zx'DL55I#v>v>#q&hv>_##FP~r'F'ms'Cr0Dmx$yv'DKDDF'HAqE#Lt5{CuD>{CCx.m>~w$vx(DPm>m>I#{@{@##h{@m###M}F>1C#1#3D"
-"#11I#11##h1###M#>1MpE>pEM:>:H#N}l|x(Ft%)M(>$Mt%>x%Mr->r-At>#Lz~&~<x=>o;Fq'nJMvz&>%M%>xr(M(>$A1#Lwp&+1>ws(Mss(>*i$n-j"
-"$]",
+"#9#7#7#7#9#7#7#7#9#7#7#7#9#7#7#7#9#7#7#72/#7#1#7#H#7#@#7#)#733#72%#7sx&=#7rx&9#7#@#7q4F#7p4'#73@#72V#7#u)#733#723#7#"
+"1#7#P#7#'#73'#721#73F#723#7#1#7#P#7#'#73'#729#733#723#7#1#7#P#7#'#73'#721#73F#723#7#1#7#P#7#'#73'#A&z,}r)#B&~,w+ms)>"
+"ur)C(fo)q)s#m)D'b/s)q)E(n*/w)s)u)F&c}(w)G(|)/m*s)m)E#-/#F1-F-.C==#=DR==H(o&/o+}*w)I)fo$q+{*Ro+J)b3s+q+'+F%FK(u(Ty+s+"
+"w+A~w(#L'},y+{+}+>px(F}y(yq&M%|,}r)>%C<B#DDQBBN(x(Ty,u,w,A7#L57F>5H#N@iO(v&/y-u-w-Ftw(ro&M|v(>3H#1#1O#111F#1M#>0P*x,"
+"/on+y-},u.{-F.yp*C}$Vw*.D'VVC#)#iD#))C#)1hD#))Q(s&3m0w/}/H'FVFR'}%/q0o0S(z(Tu0q0on+Ag#LigX>eFox(nkM}v(>%M~r(>'P#}#di"
+"y{#cT'y,o1q1#M%>%U'u+s1s1u1D#DDR#@@K#q%u%~(A=#L===>5H&Vn)t%I#{&##{&V*m,3o3m3s/w+s/Cq#eV~(F|p(|{%M7>%U###C#'##D#HHR#H"
+"HF%/O#{$w${p*F++Q&{#y#qo*W(q&/}4{3{4F+/W'+t't$X)t(3{5y,s1s/Q'77r{)R'N-H'a{/w+H#%)z%E's+s+}$Y(v(Tw6u6w+F1BX#;}(w$y&F@"
+"-X#+#-t*F-+H&Bz(8O#kq#zp*S#{&e~x)As%#Ls%s%s%>q%Z(|(To9q4m9[(r(Tq9y,o9A5#L555>5FNz$F)n,M}&>/P#u~#t$y'vv$}'Y#o#mq/~(To"
+"(}'#L=11>%Q&u$*u$H#cw-q,H#'+v(I#{'##{'](y+{;y$w+w7F#[M#>%M,>0Fs|'u{&Mr'>4Q#56|+Fnz'xr%W&w&7m,Z#ky'x)Ak#LN]g>{#F5-Mq+"
+">/F#v-M#>,P#tp$q7k{+iF.yq*I#X##n1J#u2u2##R&{'w)FBns)H#k|0n,I#5##m5J#55##R#55F35F54F'5F'4F'5D#u,u,R#;;Q#o$u,m2D#--R#-"
+"-H#N}6o<F'HK#q/o,#Am$#Lo$m$s+>}#K#+os){+A+#L++l>+FHr@My$>)P#]r:u${6q$Z#{%qx)s4Tm(m(%L9+Y>%Cq0m0n.#DLZZH#_n$%Q#m#}s)m"
+"#H#+{'eI#m%}8#m%J#m%m%##CzC;}@wo+FZqDH#-mp)z@FY)M#>%M&>ZFcvDMg>'P#.#em#gZ#a.#Tcg#Lacc>%Q#J.#H#@ps)}BZ#1z~(sn)Au$#L1@"
+"X>@C{CP|@vo+D#iiH#9v$x$H#)w+y$I#gi#gJ#gg##FB}GMD>=F#'M#>:P'+}GF*VCzC@}@}n+FFq}(M<><H#3w}(|BFdz|(M(>$Mf>jM*>u&K#}&ns)"
+"x(AP#LRPo'>)K#+os)y(A+#L++j>+F}#vHMm(>)P&0|GXm#FZ#o#u~(rn)T}#y##L7+K>%C{CN|@z}*D#kkH#Tnx)q<Q#u$(#H#)u/o*I#kk#kJ#kk##"
+"CzC9}@u}*FL{KH#-sy(rHFK)M#>%M&>LFTnLMX>'P#.#VkXZ#T.#TTX#LTTT>%Q#J.#H#@pr)uJZ#1pv(sn)Ay##L1@X>@C{CP|@t}*D#ggH#9v$p,H#"
+")o3q,I#gg#gJ#gg##FBuOMD>=F#r&M#>:P'+uOF|&VCzC=}@{|*FDq|(M<><H#1mu(tJFbrt(M(>$MW>[M*>w%K#m&##AN#LPNg>)Fs#~OMy&>)P&0tO"
+"Nm*;Z#e}u(rn)Ts#o##L7+K>%C{CF|@tz)D#aaH#Lnw)q<Q#}#(#H#)u6o1I#aa#aJ#aa##CzC9}@oz)FL{RH#-sq(rOFK)M#>%M&>LFTnSMX>'P#0#V"
+"kXZ#T0#TTX#LTTT>%Q#J0#H#@pq)uQZ#1nn(sn)Ay##L1@X>@C{CP|@nz)D#ggH#9v$p3H#)o:q3I#gg#gJ#gg##FBuVMD>=F#r-M#>:P'-uVF|-VCzC"
+"=}@sy)FDq{(M<><H#1}~'tQFbr~'M(>$MW>[Mt&>t&Mr'>r'Q#Xnq)n)Fi+F+pGMo6>o6P&NpFr3u0=Z#imq(|{'Tu#q#$LiX@>%Cw1Ru5XFDp%H#RXw"
+"5FCwOM#>%A}##LrHHH>FC#9;xo+FZzKR'w9st)C#)#]F)mMML>%U###F%zZM5>5P#Lp/s8i_Z#]Lt5T__%LuK99>%Cv19z6{n+DK{%{%^({)3m`{_ms+",
+"R&D~{'E&}G{G|$H#apn(oCCw13u5~|'V#wKwK###H#+up(xYF#s^M#>%U###FPnMF)n,MV>RP#%]9r^ZY#uE||##TVZ$LVVV>%F3}%F%~(M5>3P'w{#}"
+"%Tsb1P&$~(#'#Z#iw{#x9T51#L555>%Q#u'{v.#H#V~y'o,C#_#_D#o#o#F3saF-qz,H'9yz,oPF>py,H&'$p^F%'M#>%K#w0oo$mUAm'#LNZZ>XC#H;"
+"naFcvWM_>%K#9rt/|YA;#L9;H>9W#uHFyu)R's&s&W''{w/vp'F5mZM;>1F#wv,M#>.P'7mes$my,o$C#Lq'q/F95Mp$>p$Fx%vs0M(>$F{%q/F)n,Mo"
+"&>}%P&t|#|ap$vr05Y#o&%#To%o%#LRD7>%Q#q%nq/#H#y#~|.mdH#'{L|UI#q/pL#q/C#N##D#w%w%K#m#]|&X#uQoR%w*_(~)3okujmk]sL##wQF#["
+"M#>%Aw##LnEVy(>TK#7o}){+A+#LyG+h>+Fg#Mg>)P#}([q)mlkZ#{(tq#y9Tgk%L7+K>%H#ctKo/Q#m#yz*o)H#)oO{IFD#F%#F%qkFmo%sn%Awt%#B"
+"#@>qq%AE#Lohwq%qr%>)Cx.ys%|ar-DPys%ys%I#st%s{(#iJ#wr&wr&##F#nKF%wMMst%>1A7#LoK77>)C#7#BD#77I#77##J#77##F$vMF%yNM#>1C"
+"#1#3D#11I#11##J#11##F$xNF%uOM#>1`,x,3yt0wu)}t)yv)mv)uw){v)F%qx%CWvq%yhww+F~n%#M~s%>~s%H#1oz'~gFKno,M(>$M&>LFT~kMX>'P"
+"#2#ViTZ#T2#TTT#Lv~$~o%xp%>%Q#N2#H#@xm*sjZ#1vv'sn)Ano%#L1@V>@H#3v$nLH#)yRoLFT#F%#F%{n#Foo%{|$Aws%#B#g>yp%AE#Lydmq%up%"
+">)CXss%xhnz+D#DDI#DD#eJ#DD##F#nKF%qQMsu%>1A7#LoK77>)C#7#BD#77I#77##J#77##F$pQF%sRM#>1C#1#3D#11I#11##J#11##F$rRF%oSM#"
+">1`#vq#ggggggF%mGFvp%#Mvs%>rr%F#vq+M#>8P'-w{+wu%zeTCWtq%yhyv+FByq+M<><H#5yu'rjF`|t'M(>$MW>[M*>u%K#}%ns)x(Avp%#Lt{$|o"
+"%z{$>)K#+os)y(A+#L++h>+Fy#zo#Mm'>)P&6v{+~p%qiHZ#kmv'rn)Ty#y##L7+I>%H#Nrr*q<Q#}#,#H#)sVmQFB]F%#F%so#Foo%oy$Awt%#B#g>q"
+"q%AE#L}y$wq%qr%>)CXqs%xhpy+D#DDI#DD#gJ#DD##F#nKF%}TMst%>1A7#LnK77>)C#7#BD#77I#77##J#77##F$|TF%mVM#>1C#1#3D#11I#11##J"
+"#11##F$~UF%{VM#>1`#.ggggggF%yBCWxq%yhov+Fno%#M~s%>~s%H#1uq'po#FIxp'M(>$M&>JFRps#MV>'P#2#TiRZ#R2#TRR#Lp^np%zp%>%Q#N2#"
+"H#@p~)wq#Z#1|m'sn)Apo%#L1@V>@H#3v$rSH#)}YsSFT]F%#F%}r#Fqo%wu$Ays%#B#g>{p%AE#Lwv$oq%wp%>)CXus%xhxx+D#DDI#DD#eJ#DD##F#"
+"nKF%wXMuu%>1A7#LnK77>)C#7#BD#77I#77##J#77##F$vXF%yYM#>1C#1#3D#11I#11##J#11##F$xYF%uZM#>1`#0ggggggF%q=Fxp%#Mxs%>tr%F#"
+"np+M#>8P'-oz+yu%~lTCWvq%yhqu+FBqp+M<><H#5mm'vq#F`p~&M(>$MU>YM*>s%K#{%##Axp%#LnZ~o%nn%>)Fq#~v#Mu&>)P&6nz+vq%mp#@Z#csm"
+"'rn)Tq#q##L7+I>%H#F|p*q<Q#u#,#H#)o^{WFBu6F%#F%{aFyo%sr$Aou%#B#g>{q%AE#Los$or%{r%>)CXss%xhzw+D#DDI#DD#_J#DD##F#nKF%q]"
+"M}t%>1A7#L#77>)C#7#BD#77I#77##J#77##F$p]F%s^M#>1C#1#3D#11I#11##J#11##F$r^F%o_M#>1`#.ggggggF%}8CWpr%yhyt+Fxo%#Mvt%>vt"
+"%H#1q{&~u#FItz&M(>$M&>JFR~y#MV>'P#`#TiRZ#R`#TRR#Lvp$xp%rq%>%Q#N`#H#@z|)sx#Z#1pu&sn)Azo%#L1@V>@H#3v$nZH#)yaoZFTu6F%#F"
+"%seF{o%{n$Aqt%#B#g>sq%AE#L{o$yq%oq%>)CXmt%xhpw+D#DDI#DD#eJ#DD##F#nKF%}`Mmv%>1A7#L#77>)C#7#BD#77I#77##J#77##F$|`F%mbM"
+"#>1C#1#3D#11I#11##J#11##F$~aF%{bM#>1`#0ggggggF%u4Fpq%#Mpt%>~r%F#xn+M#>8P'Zyx+qv%zs#TCWnr%yhsq+FB{n+M<><H#5st&rx#F`~u"
+"&M(>$MU>YMp&>p&Mr&>r&U###Q#Vnz)#H#1vr&o<Fg1Z#ZZzv)Avp%#Lz~#|o%vp%>}4Cw1Fz%pr&DOpp%pp%C#'u:#FD5Mm5>%F%t|#M3>3P&avu+rq"
+"%qz#XZ#Dwx&o)Tw$w$$LD77>%U}p#}p##AL#LC77>7S#mkm-ww*M;>%PHru&y{#5Q3A3#LZ3@>1W&u<~n+qn(C#X#kD#]]FJwm$M3>1F#xx#M#>.PC{|"
+"*kHxw#BF6wy/U###A9#LY9->7C#7#jD#77H's$w$su.FXxz*M9>%M[>[Q#m%un*r+Fj)M(>$U|p#|p##A;#L#;;>u#C#;##D#;;C#)t:#D#))W']w%xq"
+"&Fm$;F3'Mm%>;P#|o#XRw}#_P&&'#'#W&;v%peZ#u%)ocTm%{$#Lq'==>%C#Fu:}x&D#FFH#g}s&pw*F2DH&'&vcF3'M#>%C#5{'|x&FR}o&M8><U###"
+"C#%tLt{#D#77R&yCyCFnn$no&C#)#[D#))K#w0xp%UAu##LFZs%>s#Foo$vv$My#>)P#u-zs$u#w#cZ#Zu-zdTcc%L7+W>%Q#q%{-s+H#Vnn*yfF3wx$"
+"Cv1Rz6}x,D#RRCw1'qhr{&F;1Cv1+t@s{&D#//Cw1'oAr{&F//H#Dw|*ru$FW)M#>%M&>XFan|#F)n,Mk>-P#n-]crz$kY#mGy)#Tgk$Lggg>%F3[M3>"
+"1P#{,[/m~$/Z#w#(x9T3/#L333>%Q#s#(n)H#Tnw&o,C#]frz#D#aaC#'zM{~#D#''H'/1om$FBy}$H&)mv&pz$FA)M#>%M,>0F2~}$M(>$U###F_#M_"
+">ZP#x,#%{8RZ#Nx,y9TNR%LNNN>%Cv1Dt5}z%D#DD^#oToT|t%R#o(o(E#oToT#F3}m%F5ziG#}w$ox$t&E#-/z#Y#}#rw%#a(|1qq%sq%qq$oq%b(v#"
+"3uq%sq%#F%{jAw)#LB_c>_F;#Mc>)c'o*3yr%uq%F#9M#>&P'y$}n%s%x4aE'Hpjum,F<)G#P#]E&+yltm,Y#PP#a#N#Pb#NN#FR1AN#LPNN>LF9#MN>"
+")c#NNF#9M#>&P#)NNNNE'F({m,Fh)G#N#s3E&+Tzm,Y#NN#a#N#Nb#NN#F}#1AN#LNNN>LF9#MN>)c#NNF#9M#>&P#)NNNNE'F(on,Fn%)G#N#v-E&+T"
+"nn,Y#NN#a#N#Nb#NN#Fq&1AN#LNNN>LF9#MN>)c#NNF#9M#>&P#)NNNNE'F(un,Ft')G#N#~%E&+Ttn,Y#NN#a#N#Nb#NN#Fw(1AN#LNNN>LF9#MN>)c",
+"#NNF#9M#>&P#)NNNNE'F({n,Fz))G#N#BE&+Tzn,Y#NN#a#N#Nb#NN#F}*1AN#LNNN>LF9#MN>)c#NNF#9M#>&P#)NNNNE'F(oo,Fn,)G#N#3E&+Tno,"
+"Y#NN#a#N#Nb#NN#Fq-1AN#LNNN>LF9#MN>)c#NNF#9M#>&P#)NNNNE'F(uo,Ft.)G#N#q%E&+Tto,Y#NN#a#N#Nb#NN#Fw/1AN#LNNN>LF9#MN>)c#NN"
+"F#9M#>&P#)NNNNE'F({o,Fz0)H#q4nw){|$Cw1o3u5xv$D#o3o3F}1/d(})3ur&s/yBW'o>sGt1E#;N|}$e't*/{r&yr&F/1R#}3}2H#@oo#s3F1-U}p"
+"#}p##K#o=u<~(A_#Lm#_Z>]e#B:R'=PH';6DF4;M_>%U###FZ:D#cn3C#g{P@F/JCv1)t@ou$D#-o7Cw1'oAnu$F--Mx5>x5H&Buv$|n&Ft8)M(>$Mn&"
+">r&U|p#|p##F{8vu%F)n,MqA>qAP&o%n|%z9tn&u%Y#m'ou%#To9o9$Lm#aa>%F3}%W&u$vn%x)F%u}%M9>7P'q9}%sAmo09P&*u}%#v&#S#wJwr,n|+"
+"T99#L999>%Q#s=q9#H#ctu*mt&H#'{o%|x%I#vfv})#yPf)x+3qz&oz&y$w+Cv1q#oAzp&FRLF%vt&MP>NP#s;rr&9py'PZ#{<qep@TPP%LPPP>%N#qn"
+"&}u-on/Au'#L/=F>=W#w#um-mv/F@}v&MB>-F#~y&M#>*P#w'}v&kp{&DQ#_}D#H#Zzo%o|%H#'ms%n|%I#_##_f#__##C#_#oy/F@}z&M:>:H#-yy'n"
+",F[)M(>$Fc'F't{&Mg>cP'.qp&:sz2FP&v&*#G#PH$rn&#*#PG$t{&#~q*#Z#g%#Tgg#LZLD>%S#u%y;#[#ow%qn/ow%Aa#L+77>7C#N#%D#m)m)E#u,"
+"y-v~$F@w}&K#}+s,m5K#)#*g(q(T}n'un'{n'FC1AB#L@BB>BD#@#E#B@y{%H'q#}&o|&Fp%7A=#L*=B>=F{)1Mu#>)W#w%y;~u/F#)M#>&P#m'qn'{&"
+"(s#Fx)y{'M<><P'qO{{'[6&P&Gv&#{|'#MA>AP'Fw&6qO<P&Gv&#G#PH*$#nu*#M4>4H&=z&n|&Fs%r{'M(>$Mz$>~$M(>$N#{&tm-ny/A9#L_95>u*Q"
+"#u&rn/#H#5zq.y~&H#'uz%vq&I#u&##u&Cw1q$~i~z.D#gq$H'/sz%ur&_#uq#}q#tQ]yq###uq#M{*>%N#J.#AJ#LJJJ>HE&{#r~%~{&Q#Nyp&#H&=t"
+"x%=H#'+|s&I#N##NJ#vXvX##H'+mx%ut&Ft%m#MJ>%PC|[n;w$w%y#W#y#|v##K#o&p|%yo&AJ#LJJJ>Hc&w6v~$E#Jss&#Q#JJ#H&=tx%@H#'R~u&C#"
+"s###D#s#s#H'-yx&{v&I#T##Jh(c{w'yw''+MJ>%Q#Dn~&#H&5pw&5H#')zw&I#9##DJ#kk##H'++{s.C#JqD#D#JJW'm#z]mt'C#)uU#Fq3s#M|/>|/"
+"Fn4pw'M(>$U###K#q#m*np'Aq##Lq#q#o1>o4K#+or)y(A+#L++p&>+Fo5#Mo5>)P&p;po.{'u*u&Z#{-tCq@T{-{-#L7+z$>%Q#g{q-#H&Zrx&rs&C#"
+"RtRw{&D#XXF3mz'^#}PyP#R&w9w9E#y%w%{#F31C#9uR5D#99R#11H#Fo}&t{&H#))u{&F19Cq05vs'xw'DL55I#q%ms'#y$hu&}###FPxo&F'yo&Cp0"
+"D{w$yv'DKDDF'HAqU#L>sSmT>sSCx.oNzw$pv'DPoNoNI#}O}O##h}Om###MmU>1C#1#3D#11I#11##h1###M#>1MxT>xTH#Noy$vv'Ft$)M(>$M&>{$"
+"Fq%r~'Mu%>'P#0#s%q&q%Z#q%0#Tq%q%#L{&nMzM>%Q#o%0#H#@v{,y|'Z#1nt$sn)AnM#L1==>=Cy.xKow$u{'DOxKxKFFqo(^#q&q&#R#u%u%E#q&q"
+"&#F31C#9uRJD#99R#11H#Zsr'vo'H#))wo'F19Cq05vs'|~'DL55I#tItI#q&htI_##FP|v&F'}v&Cp0D{w${|'DKDDF'HAoO#Lv'yMsN>yMCx.}Hzw$"
+"r|'DP}H}HI#yJyJ##hyJm###M{P>1C#1#3D#11I#11##h1###M#>1MnO>nOM:>:H#Noq$x|'Ft%)M(>$Mt%>x%M*>u,K#},##ArI#Ls-|GrB>)Fy&vs("
+"Mw->)P#,#w&y%y&Z#}%ws$rn)Ty&y&#L7+z$>%Q#{&,#H#Jzz,ur(Cy.~Fow$qq(DO~F~FF3}u(^#y%y%#R#}$}$E#y%y%#F31C#9uR5D#99R#11H#Fm"
+"y'rw'H#))sw'F19Cq05vs'pq'DL55I#zDzD#y%hzDT##FPv}&F'w}&Cp0D{w$qp'DKDDF'HAsK#Lt.uIoJ>uICx.qDzw$nr(DPqDqDI#mFmF##hmFm##"
+"#MoK>1C#1#3D#11I#11##h1###M#>1MzJ>zJH#N}{#tr(Ft$)M(>$M&>{$Fq%pz(Mu%>'P#z&#s%q&q%Z#q%z&#Tq%q%#Ly4pC|C>%Q#o%z&#H#@pz,w"
+"x(Z#1|o#sn)ApC#L1==>=Cy.zAow$sw(DOzAzAFFo}(^#q&q&#R#u%u%E#q&q&#F31C#9uRJD#99R#11H#Zqn(t}'H#))u}'F19Cq05vs'tx'DL55I#v"
+">v>#q&hv>_##FPzr'F'{r'Cp0D{w$sv'DKDDF'HAqE#Lt5{CuD>{CCx.m>zw$px(DPm>m>I#{@{@##h{@m###M}F>1C#1#3D#11I#11##h1###M#>1Mp"
+"E>pEM:>:H#N}lvx(Ft%)M(>$Mt%>x%Mr->r-At>#Lt~&~<x=>o;Fq'~IMpz&>%M%>rr(M(>$A1#Lsp&+1>qs(Mms(>*i$n-j$]",
 0};
 
-/* finish_starts, buffers by device address */
-static const char *const hs_nvidia_vulkan_auto_u32_v4_finish_starts_address[] = {
+/* finish_starts_radix_pairs, buffers by device address */
+static const char *const hs_nvidia_vulkan_auto_u32_v4_finish_starts_radix_pairs_address[] = {
 "qtn~u{%onv5upwz(}L##%4%#m{@$,-qruqz{~#yt|pu{~#wxq|ryn%oq}ssyy$q~{n~y|$o~mtu{r$unrvp|s$}}zwy&%).%ynosonlw~qnx|q${~x|{"
 "rO#&&1q{@%')2-+owvxty{$#o$()3+Fu;%%)(m#D#k#)#%#3)#%#+*&lD'+'lH/+))&#:*)#+]-V+uD#*,%6'-&E)'.'8/e%/'D11/0'O/5%1&KBs{@2"
 "(BDB//.9#$3&AHF4&BJH/3wz@=/-rz@(5'`LN5/'#60#Jup%6%7_0#1xo%0#32/R295VV2095'7'@}$F{$/5)m#555)0#+&/)#l0#)s</@-&08BuY//s"
@@ -1336,8 +1373,8 @@ static const char *const hs_nvidia_vulkan_auto_u32_v4_finish_starts_address[] = 
 "S#s)p1u;J#55N#3##BT3E##=:;:G#/s1nI<>;=(;$V#{##`aN#1##v<T11##=n#;r#W$n-X$]",
 0};
 
-/* finish_bounds, buffers by device address */
-static const char *const hs_nvidia_vulkan_auto_u32_v4_finish_bounds_address[] = {
+/* finish_bounds_radix_pairs, buffers by device address */
+static const char *const hs_nvidia_vulkan_auto_u32_v4_finish_bounds_radix_pairs_address[] = {
 "qtn~u{%onv5upwz(q3##%4%#m{@$,-qruqz{~#yt|pu{~#wxq|ryn%oq}ssyy$q~{n~y|$o~mtu{r$unrvp|s$}}zwy&%).%ynosonlw~qnx|q${~x|{"
 "rO#&&1q{@%'+2-+owvxty{$#m%{%y&()3+Fu;%%)(m#5#k#)#%#3)#%#3)#%#3)#%#+*&l5'+'l9/+))*#[*)#+'##)'###*'#+w#-P+1#&+3#-+u)#*"
 ",%6'-&E)'.&K/s{@.%#/'83e%0*B5/1133/'#$1&A972&B;93'D/s{@;1'#2''3%#'33rz@,4'`BD55'O3F'3)#&5#+&5#%+3-sz@)5'+*6%7Z35vz@&"
@@ -1351,8 +1388,8 @@ static const char *const hs_nvidia_vulkan_auto_u32_v4_finish_bounds_address[] = 
 "Dt,#DXa~&##Hy&<%HG<GGq(u&HV<VY$n-Z$]",
 0};
 
-/* finish, buffers by device address */
-static const char *const hs_nvidia_vulkan_auto_u32_v4_finish_address[] = {
+/* finish_radix_pairs, buffers by device address */
+static const char *const hs_nvidia_vulkan_auto_u32_v4_finish_radix_pairs_address[] = {
 "qtn~u{%onv5upwz(}x,##%4%#y%#+#}s@$,-qruqz{~#yt|pu{~#wxq|ryn%oq}ssyy$q~{n~y|$o~mtu{r$unrvp|s$}}zwy&%).%ynosonlw~qnx|q"
 "${~x|{rO#&&1q{@%'-2-+owvxty{$#{#y$y*}n#yq&()3+Fu;%%)(m#H#k#)#%#3)#%#3)#%#3)#%#3)#%#+*&lH'+'lL/+)),#l*)#+'##)'###*'#+"
 "'##)'###*'#+J-P+3#&+m%#-*ol&+qc#;*%#*%#+{X#$+qP#A,%6'-&E)'.'8/e%/'D11/0'O/5%1&KBs{@1%#1%#2+BHBDFF//.=#$3&ALJ4&BNL/3w"
@@ -1430,8 +1467,8 @@ static const char *const hs_nvidia_vulkan_auto_u32_v4_finish_address[] = {
 "By,||&C}L=}Li$n-j$]",
 0};
 
-/* finish_rest, buffers by device address */
-static const char *const hs_nvidia_vulkan_auto_u32_v4_finish_rest_address[] = {
+/* finish_rest_radix_pairs, buffers by device address */
+static const char *const hs_nvidia_vulkan_auto_u32_v4_finish_rest_radix_pairs_address[] = {
 "qtn~u{%onv5upwz(qo%##%4%#y%#)#mt@$,-qruqz{~#yt|pu{~#wxq|ryn%oq}ssyy$q~{n~y|$o~mtu{r$unrvp|s$}}zwy&%).%ynosonlw~qnx|q"
 "${~x|{rO#&&1q{@%'-2-+owvxty{$#s%o&}+s/}/()3+Fu;%%)(m#7#k#)#%#3)#%#3)#%#3)#%#3)#%#+*&l7'+'l;/+)),#l*)#+'##)'###*'#+'#"
 "#)'###*'#+w#-P+1#&+{$#-+c#9*m.&+-#%*%#*%#+}m##C,%6'-&E)'.&K/s{@.%#.%#/'85e%0+B7/13355/'#$1&A;92&B=;3'D/s{@=1'#2''3%#"
@@ -1440,42 +1477,42 @@ static const char *const hs_nvidia_vulkan_auto_u32_v4_finish_rest_address[] = {
 "f5#-o'5#%z&5#%o<5&+45#Nq|)5''#8y*#y*3}'(u<4s7m-)8;#[3;#;4;;#5&{%xs+5'Vw:8q'#y+3q'#q'4q'q'#4#]#5#m$n;5&o$]4#{'#4~8L#7"
 "}W#%5#w8U5#P%5'u-ys+9)Po%{~#oH{%{%:&Naom$3}U)|D;&Maum$<(Z'+#)=%{,->(`qm$sm$1om$4t)vR)4#H#4#_#4#=#4#3#4#9#4#c#4#B#4q."
 ";#4p._#4m1B#4~0e#4#'#4#5#4#+#4#c#4#P#4#)#4m13#4~0%#4m15#4#c#4~0;#4#F#4m15#4#7#4#X#4~03#4#e#4#L#4#)#4#3#4#N#4#3#4m15#"
-"4#%#4#;#4#7#4#9#4#7#4#9#4#7#4#9#4#7#4#9#4#7#4#9#4#7#4#;#4#7#4#;#4~07#4m11#4~0/#4#V#4#L#4m1D#4#-#@&z,}~##A&~,_mm$=u~#"
-"B(fNPJLC'b3RPD)fXZRTVE)b9]Z'+F(v(ac]_@p{##G'},ceg=t{#H&csm$um$I%|,}~#=%Hr{#r{#Ixz#=-J*x,5wm$o#g}$s#BRR#RC%RRK(q&5q$o"
-"$o#L(|)5u$q$wm$M(z(ay$u$w$N'y,u#s##GL11=%O(o&5}$wm$o#H#DI#=%B@@q#>C'@@B#)#eC#))B#)1dC#))P(s&9u&m&s&O'B|x#aQ'}%5y&w&H"
-"HDIe=aJ#%e1{x#iD#{$##}$E#{${$##Q#;;R(|(ao(ym$m(Nei#Gcee=%Bn#L~#o%C(LLS(})5{(o#wm$O&P]`O#''w{#D#@m&#@E#@@##Q#@@H_XD#3"
-"##)E#33##Q#33H=3O#F-v{#D#5##@E#55##Q#55K#u&s&s&H39C)ccQ#//H9+Iu$=s$J#'u$cvn#q$R#}#'gNu$q$#G}#u$u$=%Bs+s$#p$C*FFO#_3{"
-"{#D#_s$#_E#__##B55s+{{#HZPO#1ut#~o#HY-I#=%C+@@Q#ccP&s(w(s(C#--Q#--O#7no#9Hc7T(u(aw0y+u0@o-#Ges#}'=q#HBv-I{#=)J#9t){("
-"o%{#R#{#9m%N{#{#%G9+n#=%Biir+p}#C,TTP#ewp#eO#_+_O#%z$%D#q${##q$E#q$q$##U({)9}3{3TS's*{/#Q'w#cV(~)9{4o4y4BPPo0u~#Ho#o"
-"2O#Byu#r/Hn#+I#=%I&=o#Hw#v2I{#='J#4#y#m${#R#u#4#Nw#{##Gu#w#w#=%P#a4#O#@|o#w2R#1rh~$@w%#G1@k=@BOPn0t~#C#}#}#O#@z$%D#{"
-"#}##{#E#{#{###U#{#{##S#{#{##Q#{#aV#{#{#{#HB}6ID=PH#'I#=MJ'1}6F*iBPRo0u}#HXofI<=<O#Fyt#x2Hv#xeI(=$Iz#=~#W&v+{%s:X'u+u"
-":u:w:Hq$sdH'vcIs)=s)J&-met%m]DR#{#yiw&Nw$w$$G{#m#B=%P#w$vo#r#H59H+n/I@==J#ctr#u)tW;R#Bco)N@;#GB@@=%Bp%o#y*{#HD|(O#o#"
-"{#{*HCo;I#=%T#o-+z-@w&#G9HH=FB#9;pp$HZv7Q#o%yiB#)#=H){8IL=%X###H%|<I5=5J#'t)gi_R#]'x*N__%GF99=%Bq%9~+mo$C-u(u(U#w'u'"
-"{~#Q&Dp_Y(n*5wBsBm;O#axgy1Bp%3y*tbZ*m,9}B{B{%_{%O#+}gt=H#u@I#=%X###HP~4H)~'IV=RJ#%=9t@ZF#}@op$,NVZ$GVVV=%H32H%,I5=3J"
-"'u+2TwD1J&$,#'#R#ku+y1N51#G755=%P#w'mo$#O#Xr_m(B#a#aC#q#q#H5wCH-ukO'9}ko8HAtjO&'$nBH%'I#=%T#m'wr$u*@m'#GLZZ=XB#F;rCH"
-"cpDI_=%T#9vr$},@;#G9;H=9K#};m$9Q's&s&K''qn$m<H5wFI;=1H#}gI#=.J'@oGs$qjo$B#Lq'u)H9=Ip$=p$Hx%t~$I(=$X###P#}#~n$s#O#e|f"
-"m,H{%sHR#{$vft4@L#GNL@=u&B#B#}<C#{${$B#']#HD5I{&=%H%|GI3=3J&z,xEN~`VR#DsYs#Ny&}&#GD77=%Xy0y0#@L#GC77=7M#uHy*{m$I;=%J"
-"NnVoG5Q3@3#GZ3@=1K&o$xfyZB#X#kC#]]HJmKI3=1H#|KI#=.JI}bkH|JBH6}{$X###@9#GY9-=7B#7#jC#77O's$w$mn$HXz`I9=%I[=[P#m%{t#|)"
-"Hj)I(=$Xx0x0#@;#G#;;=u#B#;##C#;;B#)[#C#))K']w%tRHm$;H3'Im%=;J#p*XR{P_J&&'#'#K&;v%z@R#u%)o>Nm%{$#Gq'===%B#F]yYC#FFO#g"
-"yTr]H2DO&'&v>H3'I#=%B#5{'xYHRyPI8=<X###B#%n3|FC#77Q&s*s*H~7|OB#)#<C#))T#u+oHz7@u##GFZq$=s#Hm9rRIy#=)J#o'vOu#ccR#Zo'x"
-"@Ncc%G7+C=%P#q%u'})O#Vtt#yBBq%J~+oy$C#JJBp%'sCzUHDyTO#/w|#zRHC)I#=%I&=DHLvJH)~'IV=-J#z&=N~TVF#y31#NRV$GRRR=%H3<I3=1J"
-"#u&</yX/R#c(y1N3/#G333=%P#_(r#O#TxRm(B#]K|IC#aaB#'t4qMC#''O'/1wMHBsXO&)wQvVHA)I#=%I,=0H2xXI(=$X###H_#I_=ZJ#r&#%q8RR#"
-"Nr&x1NNR%GNNN=%Bq%Dx*{JC#DDU#y9y9tKQ#m'm'Y#y9y9#H3wZH5tBL#qXmX||#Y#-/|6F#}#pG#[(|1m_o_oM}^](v#9q_o_#H%uC@u(#GB_c=_H;"
-"#Ic=)^'o*9u`q_H#9I#=&J'@w[s%n4aY'H|Bwq$H<)L#P#=Y&+sEvq$F#PP#[#N#P]#NN#HR1@N#GPNN=LH9#IN=)^#NNH#9I#=&J#)NNNNY'F(}q$Hh"
-")L#N#q$Y&+T|q$F#NN#[#N#N]#NN#H}#1@N#GNNN=LH9#IN=)^#NNH#9I#=&J#)NNNNY'F(qr$Hn%)L#N#n&Y&+Tpr$F#NN#[#N#N]#NN#Hq&1@N#GNN"
-"N=LH9#IN=)^#NNH#9I#=&J#)NNNNY'F(wr$Ht')L#N#RY&+Tvr$F#NN#[#N#N]#NN#Hw(1@N#GNNN=LH9#IN=)^#NNH#9I#=&J#)NNNNY'F(}r$Hz))L",
-"#N#},Y&+T|r$F#NN#[#N#N]#NN#H}*1@N#GNNN=LH9#IN=)^#NNH#9I#=&J#)NNNNY'F(qs$Hn,)L#P#oYY&-Vps$F#PP#[#P#P]#PP#Hq-3@P#GPPP="
-"NH;#IP=)^#PPH#9I#=&J#)PPPPY'F*ws$Hv.)L#P#PY&-Xvs$F#PP#[#P#P]#PP#Hy/3@P#GPPP=NH;#IP=)^#PPH#9I#=&J#)PPPPY'F*}s$H~0)S#}"
-"V|1vn#K'w<{Er)Y#/Pn7_'t*5or#mr#Ho21O#q5pp#oYBp%o4y*v2C#o4o4H1/Q#o4}3O#1}T}2H/-Xy0y0#T#q<}:,@_#Gm#_Z=]_#N.Q'=BO';(PH&"
-";I_=%X###C#Pn4B#Ty61HT-I|5=|5O&3s2tp#H|7)I(=$I~$=p%Xx0x0#Hq8|r#Iq>=q>J&knm#|8w%o$R#q8{&#Nq8m8#GXLL=%P#{:+s#O#=|t#{r#"
-"B#D#gC#Hw8Bq%'rC}5HBwt#O#-y|#zr#HA)I#=%X###O#'|WqAH~X'IrX=vXI(=$Hq[nu#I}Z=yZJ#r+#p8}%PR#Lr+#NLP#GLLL=%P#Jr+#O#;zCyRR"
-"#/t'~$@{$#G/;;=;B#R#r+C#VVU#q;s;rRHDuw#Q#}$|iK&{'v]{x#S#m(ys#yiH-/BO5n0|~#C,55O#Nz$zgO#)mp#{gU#H%}|#V#{aqbs`D#mcub#u"
-"b`(cu|#s|#'+Bz#B#=C%BBY#{*{'{*Q&cqs#B5=s+{y#C+==D#DB##`DD##I@=%I8=8O#To%|t#HMgI(=$X###I|o#=np#O#'E{*H|q#'I(=$Hsy#1Io"
-"w#=}v#a$n-b$]",
+"4#%#4#;#4#7#4#9#4#7#4#9#4#7#4#9#4#7#4#9#4#7#4#9#4#7#4#;#4#7#4#;#4#7#4~0/#4#1#4#V#4#L#4m1D#4#-#@&z,}~##A&~,_mm$=u~#B("
+"fNPJLC'b3RPD)fXZRTVE)b9]Z'+F(v(ac]_@p{##G'},ceg=t{#H&csm$um$I%|,}~#=%Hr{#r{#Ixz#=-J*x,5wm$o#g}$s#BRR#RC%RRK(q&5q$o$o"
+"#L(|)5u$q$wm$M(z(ay$u$w$N'y,u#s##GL11=%O(o&5}$wm$o#H#DI#=%B@@q#>C'@@B#)#eC#))B#)1dC#))P(s&9u&m&s&O'B|x#aQ'}%5y&w&HHD"
+"Ie=aJ#%e1{x#iD#{$##}$E#{${$##Q#;;R(|(ao(ym$m(Nei#Gcee=%Bn#L~#o%C(LLS(})5{(o#wm$O&P]`O#''w{#D#@m&#@E#@@##Q#@@H_XD#3##"
+")E#33##Q#33H=3O#F-v{#D#5##@E#55##Q#55K#u&s&s&H39C)ccQ#//H9+Iu$=s$J#'u$cvn#q$R#}#'gNu$q$#G}#u$u$=%Bs+s$#p$C*FFO#_3{{#"
+"D#_s$#_E#__##B55s+{{#HZPO#1ut#~o#HY-I#=%C+@@Q#ccP&s(w(s(C#--Q#--O#7no#9Hc7T(u(aw0y+u0@o-#Ges#}'=q#HBv-I{#=)J#9t){(o%"
+"{#R#{#9m%N{#{#%G9+n#=%Biir+p}#C,TTP#ewp#eO#_+_O#%z$%D#q${##q$E#q$q$##U({)9}3{3TS's*{/#Q'w#cV(~)9{4o4y4BPPo0u~#Ho#o2O"
+"#Byu#r/Hn#+I#=%I&=o#Hw#v2I{#='J#4#y#m${#R#u#4#Nw#{##Gu#w#w#=%P#a4#O#@|o#w2R#1rh~$@w%#G1@k=@BOPn0t~#C#}#}#O#@z$%D#{#}"
+"##{#E#{#{###U#{#{##S#{#{##Q#{#aV#{#{#{#HB}6ID=PH#'I#=MJ'1}6F*iBPRo0u}#HXofI<=<O#Fyt#x2Hv#xeI(=$Iz#=~#W&v+{%s:X'u+u:u"
+":w:Hq$sdH'vcIs)=s)J&-met%m]DR#{#yiw&Nw$w$$G{#m#B=%P#w$vo#r#H59H+n/I@==J#ctr#u)tW;R#Bco)N@;#GB@@=%Bp%o#y*{#HD|(O#o#{#"
+"{*HCo;I#=%T#o-+z-@w&#G9HH=FB#9;pp$HZv7Q#o%yiB#)#=H){8IL=%X###H%|<I5=5J#'t)gi_R#]'x*N__%GF99=%Bq%9~+mo$C-u(u(U#w'u'{~"
+"#Q&Dp_Y(n*5wBsBm;O#axgy1Bp%3y*tbZ*m,9}B{B{%_{%O#+}gt=H#u@I#=%X###HP~4H)~'IV=RJ#%=9t@ZF#}@op$,NVZ$GVVV=%H32H%,I5=3J'u"
+"+2TwD1J&$,#'#R#ku+y1N51#G755=%P#w'mo$#O#Xr_m(B#a#aC#q#q#H5wCH-ukO'9}ko8HAtjO&'$nBH%'I#=%T#m'wr$u*@m'#GLZZ=XB#F;rCHcp"
+"DI_=%T#9vr$},@;#G9;H=9K#};m$9Q's&s&K''qn$m<H5wFI;=1H#}gI#=.J'@oGs$qjo$B#Lq'u)H9=Ip$=p$Hx%t~$I(=$X###P#}#~n$s#O#e|fm,"
+"H{%sHR#{$vft4@L#GNL@=u&B#B#}<C#{${$B#']#HD5I{&=%H%|GI3=3J&z,xEN~`VR#DsYs#Ny&}&#GD77=%Xy0y0#@L#GC77=7M#uHy*{m$I;=%JNn"
+"VoG5Q3@3#GZ3@=1K&o$xfyZB#X#kC#]]HJmKI3=1H#|KI#=.JI}bkH|JBH6}{$X###@9#GY9-=7B#7#jC#77O's$w$mn$HXz`I9=%I[=[P#m%{t#|)Hj"
+")I(=$Xx0x0#@;#G#;;=u#B#;##C#;;B#)[#C#))K']w%tRHm$;H3'Im%=;J#p*XR{P_J&&'#'#K&;v%z@R#u%)o>Nm%{$#Gq'===%B#F]yYC#FFO#gyT"
+"r]H2DO&'&v>H3'I#=%B#5{'xYHRyPI8=<X###B#%n3|FC#77Q&s*s*H~7|OB#)#<C#))T#u+oHz7@u##GFZq$=s#Hm9rRIy#=)J#o'vOu#ccR#Zo'x@N"
+"cc%G7+C=%P#q%u'})O#Vtt#yBBq%J~+oy$C#JJBp%'sCzUHDyTO#/w|#zRHC)I#=%I&=DHLvJH)~'IV=-J#z&=N~TVF#y31#NRV$GRRR=%H3<I3=1J#u"
+"&</yX/R#c(y1N3/#G333=%P#_(r#O#TxRm(B#]K|IC#aaB#'t4qMC#''O'/1wMHBsXO&)wQvVHA)I#=%I,=0H2xXI(=$X###H_#I_=ZJ#r&#%q8RR#Nr"
+"&x1NNR%GNNN=%Bq%Dx*{JC#DDU#y9y9tKQ#m'm'Y#y9y9#H3wZH5tBL#qXmX||#Y#-/|6F#}#pG#[(|1m_o_oM}^](v#9q_o_#H%uC@u(#GB_c=_H;#I"
+"c=)^'o*9u`q_H#9I#=&J'@w[s%n4aY'H|Bwq$H<)L#P#=Y&+sEvq$F#PP#[#N#P]#NN#HR1@N#GPNN=LH9#IN=)^#NNH#9I#=&J#)NNNNY'F(}q$Hh)L"
+"#N#q$Y&+T|q$F#NN#[#N#N]#NN#H}#1@N#GNNN=LH9#IN=)^#NNH#9I#=&J#)NNNNY'F(qr$Hn%)L#N#n&Y&+Tpr$F#NN#[#N#N]#NN#Hq&1@N#GNNN="
+"LH9#IN=)^#NNH#9I#=&J#)NNNNY'F(wr$Ht')L#N#RY&+Tvr$F#NN#[#N#N]#NN#Hw(1@N#GNNN=LH9#IN=)^#NNH#9I#=&J#)NNNNY'F(}r$Hz))L#N",
+"#},Y&+T|r$F#NN#[#N#N]#NN#H}*1@N#GNNN=LH9#IN=)^#NNH#9I#=&J#)NNNNY'F(qs$Hn,)L#P#oYY&-Vps$F#PP#[#P#P]#PP#Hq-3@P#GPPP=NH"
+";#IP=)^#PPH#9I#=&J#)PPPPY'F*ws$Hv.)L#P#PY&-Xvs$F#PP#[#P#P]#PP#Hy/3@P#GPPP=NH;#IP=)^#PPH#9I#=&J#)PPPPY'F*}s$H~0)O#u4p"
+"p#oYBp%s3y*r3C#s3s3Ho2/S#wW|1vn#K'q=uFr)Y#;Pt6_'t*5{r#yr#H/1Q#o4o3O#@}Tw3H1-Xy0y0#T#q<w;,@_#Gm#_Z=]_#B:Q'=PO';6DH4;I"
+"_=%X###C#_r3B#cy6@Hc-I|5=|5O&3o3tp#H|7)I(=$I~$=p%Xx0x0#Hq8|r#Iq>=q>J&knm#|8w%o$R#q8{&#Nq8m8#GXLL=%P#{:+s#O#=|t#{r#B#"
+"D#gC#Hw8Bq%'rC}5HBwt#O#-y|#zr#HA)I#=%X###O#'|WqAH~X'IrX=vXI(=$Hq[nu#I}Z=yZJ#r+#p8}%PR#Lr+#NLP#GLLL=%P#Jr+#O#;zCyRR#/"
+"t'~$@{$#G/;;=;B#R#r+C#VVU#q;s;rRHDuw#Q#}$|iK&o'p^{x#S#s'ys#yiH-/BO5n0|~#C,55O#Nz$zgO#)mp#{gU#H%}|#V#{aqbs`D#mcub#ub`"
+"(cu|#s|#'+Bz#B#=C%BBY#o*{'o*Q&cqs#B5=s+{y#C+==D#DB##`DD##I@=%I8=8O#To%|t#HMgI(=$X###I|o#=np#O#'E{*H|q#'I(=$Hsy#1Iow#"
+"=}v#a$n-b$]",
 0};
 
-/* finish_again, buffers by device address */
-static const char *const hs_nvidia_vulkan_auto_u32_v4_finish_again_address[] = {
+/* finish_again_radix_pairs, buffers by device address */
+static const char *const hs_nvidia_vulkan_auto_u32_v4_finish_again_radix_pairs_address[] = {
 "qtn~u{%onv5upwz(qA##%4%#m{@$,-qruqz{~#yt|pu{~#wxq|ryn%oq}ssyy$q~{n~y|$o~mtu{r$unrvp|s$}}zwy&%).%ynosonlw~qnx|q${~x|{"
 "rO#&&1q{@%'+2-+owvxty{$#7Ha()3+Fu;%%)'l79X)3#&);#-*(m#w##k#*#%#3*#%#++&lw#');,U*'&#:+'#)u5-N,%6'-&E)'.%7//'81e#0':31"
 ")1'D5%32'`57%3'O19#1)#$3#+%2#3#/D#%3D7$2);#1X/$4&Ku#s{@5(Bw#u#RR6&Ay#17&B{#y#1'wz@o#1+rz@&2eB31'#$3#Tw})1+sz@f1+vz@D"
@@ -1497,21 +1534,22 @@ const hs_spirv hs_nvidia_vulkan_auto_u32_v4_spirv[] = {
     {0, 43304, hs_nvidia_vulkan_auto_u32_v4_block_sort_1},
     {0, 67684, hs_nvidia_vulkan_auto_u32_v4_block_sort_4},
     {0, 103296, hs_nvidia_vulkan_auto_u32_v4_block_sort_16},
-    {0, 6672, hs_nvidia_vulkan_auto_u32_v4_flip_2},
-    {0, 13552, hs_nvidia_vulkan_auto_u32_v4_flip_3},
-    {0, 18496, hs_nvidia_vulkan_auto_u32_v4_flip_4},
-    {0, 62912, hs_nvidia_vulkan_auto_u32_v4_clean},
     {0, 1584, hs_nvidia_vulkan_auto_u32_v4_keep},
     {0, 2300, hs_nvidia_vulkan_auto_u32_v4_gather},
-    {0, 1340, hs_nvidia_vulkan_auto_u32_v4_begin},
-    {0, 5392, hs_nvidia_vulkan_auto_u32_v4_histogram},
-    {0, 5840, hs_nvidia_vulkan_auto_u32_v4_starts},
-    {0, 24660, hs_nvidia_vulkan_auto_u32_v4_onesweep},
-    {0, 6056, hs_nvidia_vulkan_auto_u32_v4_finish_starts},
-    {0, 3188, hs_nvidia_vulkan_auto_u32_v4_finish_bounds},
-    {0, 22984, hs_nvidia_vulkan_auto_u32_v4_finish},
-    {0, 12112, hs_nvidia_vulkan_auto_u32_v4_finish_rest},
-    {0, 4148, hs_nvidia_vulkan_auto_u32_v4_finish_again},
+    {0, 4080, hs_nvidia_vulkan_auto_u32_v4_partition_count},
+    {0, 4460, hs_nvidia_vulkan_auto_u32_v4_partition_scan},
+    {0, 17400, hs_nvidia_vulkan_auto_u32_v4_partition_deal},
+    {0, 45524, hs_nvidia_vulkan_auto_u32_v4_partition_bucket},
+    {0, 31468, hs_nvidia_vulkan_auto_u32_v4_partition_rest},
+    {0, 1340, hs_nvidia_vulkan_auto_u32_v4_begin_radix_pairs},
+    {0, 5392, hs_nvidia_vulkan_auto_u32_v4_histogram_radix_pairs},
+    {0, 5840, hs_nvidia_vulkan_auto_u32_v4_starts_radix_pairs},
+    {0, 24628, hs_nvidia_vulkan_auto_u32_v4_onesweep_radix_pairs},
+    {0, 6056, hs_nvidia_vulkan_auto_u32_v4_finish_starts_radix_pairs},
+    {0, 3188, hs_nvidia_vulkan_auto_u32_v4_finish_bounds_radix_pairs},
+    {0, 22984, hs_nvidia_vulkan_auto_u32_v4_finish_radix_pairs},
+    {0, 12112, hs_nvidia_vulkan_auto_u32_v4_finish_rest_radix_pairs},
+    {0, 4148, hs_nvidia_vulkan_auto_u32_v4_finish_again_radix_pairs},
 };
 const hs_spirv hs_nvidia_vulkan_auto_u32_v4_spirv_address[] = {
     {0, 0, 0},
@@ -1523,13 +1561,14 @@ const hs_spirv hs_nvidia_vulkan_auto_u32_v4_spirv_address[] = {
     {0, 0, 0},
     {0, 0, 0},
     {0, 0, 0},
-    {0, 1364, hs_nvidia_vulkan_auto_u32_v4_begin_address},
-    {0, 5868, hs_nvidia_vulkan_auto_u32_v4_histogram_address},
-    {0, 6564, hs_nvidia_vulkan_auto_u32_v4_starts_address},
-    {0, 30788, hs_nvidia_vulkan_auto_u32_v4_onesweep_address},
-    {0, 6552, hs_nvidia_vulkan_auto_u32_v4_finish_starts_address},
-    {0, 3200, hs_nvidia_vulkan_auto_u32_v4_finish_bounds_address},
-    {0, 25792, hs_nvidia_vulkan_auto_u32_v4_finish_address},
-    {0, 13824, hs_nvidia_vulkan_auto_u32_v4_finish_rest_address},
-    {0, 4752, hs_nvidia_vulkan_auto_u32_v4_finish_again_address},
+    {0, 0, 0},
+    {0, 1364, hs_nvidia_vulkan_auto_u32_v4_begin_radix_pairs_address},
+    {0, 5868, hs_nvidia_vulkan_auto_u32_v4_histogram_radix_pairs_address},
+    {0, 6564, hs_nvidia_vulkan_auto_u32_v4_starts_radix_pairs_address},
+    {0, 30756, hs_nvidia_vulkan_auto_u32_v4_onesweep_radix_pairs_address},
+    {0, 6552, hs_nvidia_vulkan_auto_u32_v4_finish_starts_radix_pairs_address},
+    {0, 3200, hs_nvidia_vulkan_auto_u32_v4_finish_bounds_radix_pairs_address},
+    {0, 25792, hs_nvidia_vulkan_auto_u32_v4_finish_radix_pairs_address},
+    {0, 13824, hs_nvidia_vulkan_auto_u32_v4_finish_rest_radix_pairs_address},
+    {0, 4752, hs_nvidia_vulkan_auto_u32_v4_finish_again_radix_pairs_address},
 };

@@ -113,8 +113,8 @@ def problems(p: Hybrid, device: Device) -> Iterator[Problem]:
 
 
 def space(key: KeyType, device: Device) -> Iterator[Box]:
-    """Yield a box for the widest subgroups that vote, or for lanes that set bits where there are none, with buckets of
-    keys alone and passes by 8 bits behind them."""
+    """Yield a box for the widest subgroups that vote, or for lanes that set bits on devices without subgroups, with
+    buckets of keys alone, followed by passes of 8 bits."""
     if key.bytes < 4:
         return
     behind: Box = {"rest_bits": (6, 7, 8), FALLBACK: (reduce_scan.Params.STRATEGY,)}

@@ -7,6 +7,7 @@
 
 #version 450
 #extension GL_EXT_shader_explicit_arithmetic_types_int64 : require
+#extension GL_KHR_memory_scope_semantics : require
 #ifdef HS_ADDRESS
 #extension GL_EXT_buffer_reference : require
 #endif
@@ -43,8 +44,8 @@
 #define hs_local_atomic_add(x, y) atomicAdd(x, y)
 #define hs_local_atomic_or(x, y) atomicOr(x, y)
 #define hs_atomic_add(x, y) atomicAdd(x, y)
-#define hs_atomic_load(x) atomicOr(x, 0u)
-#define hs_atomic_store(x, y) atomicExchange(x, y)
+#define hs_atomic_load(x) atomicLoad(x, gl_ScopeDevice, 0, 0)
+#define hs_atomic_store(x, y) atomicStore(x, y, gl_ScopeDevice, 0, 0)
 // one of three buffers, selected at run time
 #define hs_select_keys(name, which) int name = which
 #define hs_line_offset(to, line) 0

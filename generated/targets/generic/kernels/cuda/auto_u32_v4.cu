@@ -2639,7 +2639,6 @@ HS_KERNEL void __launch_bounds__(256) scatter(const hs_stored_key *source, hs_st
             if (hs_local_id() == 0) totals[mask] -= hs_to_u32(2048 - valid);
         }
         hs_barrier();
-
     if (valid == 2048) {
         HS_UNROLL for (int i = 0; i < 8; i++) {
             {

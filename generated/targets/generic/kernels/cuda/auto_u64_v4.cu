@@ -1841,7 +1841,6 @@ HS_KERNEL void __launch_bounds__(256) scatter(const hs_stored_key *source, hs_st
             if (hs_local_id() == 0) totals[mask] -= hs_to_u32(1536 - valid);
         }
         hs_barrier();
-
     if (valid == 1536) {
         HS_UNROLL for (int i = 0; i < 6; i++) {
             {

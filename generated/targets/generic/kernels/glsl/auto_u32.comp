@@ -17,6 +17,7 @@
 // greatest count: 1073741823 keys
 
 #version 450
+#extension GL_KHR_memory_scope_semantics : require
 #ifdef HS_ADDRESS
 #extension GL_EXT_buffer_reference : require
 #endif
@@ -51,8 +52,8 @@
 #define hs_local_atomic_add(x, y) atomicAdd(x, y)
 #define hs_local_atomic_or(x, y) atomicOr(x, y)
 #define hs_atomic_add(x, y) atomicAdd(x, y)
-#define hs_atomic_load(x) atomicOr(x, 0u)
-#define hs_atomic_store(x, y) atomicExchange(x, y)
+#define hs_atomic_load(x) atomicLoad(x, gl_ScopeDevice, 0, 0)
+#define hs_atomic_store(x, y) atomicStore(x, y, gl_ScopeDevice, 0, 0)
 // one of three buffers, selected at run time
 #define hs_select_keys(name, which) int name = which
 #define hs_line_offset(to, line) 0
@@ -2902,7 +2903,6 @@ void main()
             if (hs_local_id() == 0) totals[mask] -= hs_to_u32(2048 - valid);
         }
         hs_barrier();
-
     if (to == 1) {
         if (valid == 2048) {
             HS_UNROLL for (int i = 0; i < 8; i++) {

@@ -2619,7 +2619,6 @@ __kernel void scatter(__global const hs_stored_key *source, __global hs_stored_k
             if (hs_local_id() == 0) totals[mask] -= hs_to_u32(2048 - valid);
         }
         hs_barrier();
-
     if (valid == 2048) {
         HS_UNROLL for (int i = 0; i < 8; i++) {
             {

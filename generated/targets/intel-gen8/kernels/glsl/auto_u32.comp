@@ -54,8 +54,8 @@
 #define hs_local_atomic_add(x, y) atomicAdd(x, y)
 #define hs_local_atomic_or(x, y) atomicOr(x, y)
 #define hs_atomic_add(x, y) atomicAdd(x, y)
-#define hs_atomic_load(x) atomicOr(x, 0u)
-#define hs_atomic_store(x, y) atomicExchange(x, y)
+#define hs_atomic_load(x) atomicLoad(x, gl_ScopeDevice, 0, 0)
+#define hs_atomic_store(x, y) atomicStore(x, y, gl_ScopeDevice, 0, 0)
 // one of three buffers, selected at run time
 #define hs_select_keys(name, which) int name = which
 #define hs_line_offset(to, line) 0
@@ -3242,11 +3242,10 @@ void main()
                 same |= hs_broadcast(d, 13) == d ? 0x2000u : 0u;
                 same |= hs_broadcast(d, 14) == d ? 0x4000u : 0u;
                 same |= hs_broadcast(d, 15) == d ? 0x8000u : 0u;
-                int before = hs_popcount_mask(same & hs_lanemask_lt());
                 hs_u32 first = counts[mine + d];
-                int place = hs_to_int(first) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // the lanes of a digit have read it
+                if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all lanes of the digit have read it
                 hs_subgroup_barrier();
                 tile[place] = k[0];
             }
@@ -3269,11 +3268,10 @@ void main()
                 same |= hs_broadcast(d, 13) == d ? 0x2000u : 0u;
                 same |= hs_broadcast(d, 14) == d ? 0x4000u : 0u;
                 same |= hs_broadcast(d, 15) == d ? 0x8000u : 0u;
-                int before = hs_popcount_mask(same & hs_lanemask_lt());
                 hs_u32 first = counts[mine + d];
-                int place = hs_to_int(first) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // the lanes of a digit have read it
+                if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all lanes of the digit have read it
                 hs_subgroup_barrier();
                 tile[place] = k[1];
             }
@@ -3296,11 +3294,10 @@ void main()
                 same |= hs_broadcast(d, 13) == d ? 0x2000u : 0u;
                 same |= hs_broadcast(d, 14) == d ? 0x4000u : 0u;
                 same |= hs_broadcast(d, 15) == d ? 0x8000u : 0u;
-                int before = hs_popcount_mask(same & hs_lanemask_lt());
                 hs_u32 first = counts[mine + d];
-                int place = hs_to_int(first) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // the lanes of a digit have read it
+                if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all lanes of the digit have read it
                 hs_subgroup_barrier();
                 tile[place] = k[2];
             }
@@ -3323,11 +3320,10 @@ void main()
                 same |= hs_broadcast(d, 13) == d ? 0x2000u : 0u;
                 same |= hs_broadcast(d, 14) == d ? 0x4000u : 0u;
                 same |= hs_broadcast(d, 15) == d ? 0x8000u : 0u;
-                int before = hs_popcount_mask(same & hs_lanemask_lt());
                 hs_u32 first = counts[mine + d];
-                int place = hs_to_int(first) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // the lanes of a digit have read it
+                if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all lanes of the digit have read it
                 hs_subgroup_barrier();
                 tile[place] = k[3];
             }
@@ -3350,11 +3346,10 @@ void main()
                 same |= hs_broadcast(d, 13) == d ? 0x2000u : 0u;
                 same |= hs_broadcast(d, 14) == d ? 0x4000u : 0u;
                 same |= hs_broadcast(d, 15) == d ? 0x8000u : 0u;
-                int before = hs_popcount_mask(same & hs_lanemask_lt());
                 hs_u32 first = counts[mine + d];
-                int place = hs_to_int(first) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // the lanes of a digit have read it
+                if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all lanes of the digit have read it
                 hs_subgroup_barrier();
                 tile[place] = k[4];
             }
@@ -3377,11 +3372,10 @@ void main()
                 same |= hs_broadcast(d, 13) == d ? 0x2000u : 0u;
                 same |= hs_broadcast(d, 14) == d ? 0x4000u : 0u;
                 same |= hs_broadcast(d, 15) == d ? 0x8000u : 0u;
-                int before = hs_popcount_mask(same & hs_lanemask_lt());
                 hs_u32 first = counts[mine + d];
-                int place = hs_to_int(first) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // the lanes of a digit have read it
+                if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all lanes of the digit have read it
                 hs_subgroup_barrier();
                 tile[place] = k[5];
             }
@@ -3404,11 +3398,10 @@ void main()
                 same |= hs_broadcast(d, 13) == d ? 0x2000u : 0u;
                 same |= hs_broadcast(d, 14) == d ? 0x4000u : 0u;
                 same |= hs_broadcast(d, 15) == d ? 0x8000u : 0u;
-                int before = hs_popcount_mask(same & hs_lanemask_lt());
                 hs_u32 first = counts[mine + d];
-                int place = hs_to_int(first) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // the lanes of a digit have read it
+                if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all lanes of the digit have read it
                 hs_subgroup_barrier();
                 tile[place] = k[6];
             }
@@ -3431,17 +3424,15 @@ void main()
                 same |= hs_broadcast(d, 13) == d ? 0x2000u : 0u;
                 same |= hs_broadcast(d, 14) == d ? 0x4000u : 0u;
                 same |= hs_broadcast(d, 15) == d ? 0x8000u : 0u;
-                int before = hs_popcount_mask(same & hs_lanemask_lt());
                 hs_u32 first = counts[mine + d];
-                int place = hs_to_int(first) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // the lanes of a digit have read it
+                if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all lanes of the digit have read it
                 hs_subgroup_barrier();
                 tile[place] = k[7];
             }
         }
         hs_barrier();
-
     if (to == 1) {
         if (valid == 1024) {
             {

@@ -56,8 +56,8 @@
 #define hs_local_atomic_add(x, y) atomicAdd(x, y)
 #define hs_local_atomic_or(x, y) atomicOr(x, y)
 #define hs_atomic_add(x, y) atomicAdd(x, y)
-#define hs_atomic_load(x) atomicOr(x, 0u)
-#define hs_atomic_store(x, y) atomicExchange(x, y)
+#define hs_atomic_load(x) atomicLoad(x, gl_ScopeDevice, 0, 0)
+#define hs_atomic_store(x, y) atomicStore(x, y, gl_ScopeDevice, 0, 0)
 // one of three buffers, selected at run time
 #define hs_select_keys(name, which) int name = which
 #define hs_line_offset(to, line) 0
@@ -2412,11 +2412,10 @@ void main()
                 same |= hs_broadcast(d, 13) == d ? 0x2000u : 0u;
                 same |= hs_broadcast(d, 14) == d ? 0x4000u : 0u;
                 same |= hs_broadcast(d, 15) == d ? 0x8000u : 0u;
-                int before = hs_popcount_mask(same & hs_lanemask_lt());
                 hs_u32 first = counts[mine + d];
-                int place = hs_to_int(first) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // the lanes of a digit have read it
+                if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all lanes of the digit have read it
                 hs_subgroup_barrier();
                 { int spot = place; tile[spot] = k[0]; order[spot] = hs_to_u32(row + 0); }
             }
@@ -2439,11 +2438,10 @@ void main()
                 same |= hs_broadcast(d, 13) == d ? 0x2000u : 0u;
                 same |= hs_broadcast(d, 14) == d ? 0x4000u : 0u;
                 same |= hs_broadcast(d, 15) == d ? 0x8000u : 0u;
-                int before = hs_popcount_mask(same & hs_lanemask_lt());
                 hs_u32 first = counts[mine + d];
-                int place = hs_to_int(first) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // the lanes of a digit have read it
+                if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all lanes of the digit have read it
                 hs_subgroup_barrier();
                 { int spot = place; tile[spot] = k[1]; order[spot] = hs_to_u32(row + 16); }
             }
@@ -2466,11 +2464,10 @@ void main()
                 same |= hs_broadcast(d, 13) == d ? 0x2000u : 0u;
                 same |= hs_broadcast(d, 14) == d ? 0x4000u : 0u;
                 same |= hs_broadcast(d, 15) == d ? 0x8000u : 0u;
-                int before = hs_popcount_mask(same & hs_lanemask_lt());
                 hs_u32 first = counts[mine + d];
-                int place = hs_to_int(first) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // the lanes of a digit have read it
+                if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all lanes of the digit have read it
                 hs_subgroup_barrier();
                 { int spot = place; tile[spot] = k[2]; order[spot] = hs_to_u32(row + 32); }
             }
@@ -2493,11 +2490,10 @@ void main()
                 same |= hs_broadcast(d, 13) == d ? 0x2000u : 0u;
                 same |= hs_broadcast(d, 14) == d ? 0x4000u : 0u;
                 same |= hs_broadcast(d, 15) == d ? 0x8000u : 0u;
-                int before = hs_popcount_mask(same & hs_lanemask_lt());
                 hs_u32 first = counts[mine + d];
-                int place = hs_to_int(first) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // the lanes of a digit have read it
+                if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all lanes of the digit have read it
                 hs_subgroup_barrier();
                 { int spot = place; tile[spot] = k[3]; order[spot] = hs_to_u32(row + 48); }
             }
@@ -2520,11 +2516,10 @@ void main()
                 same |= hs_broadcast(d, 13) == d ? 0x2000u : 0u;
                 same |= hs_broadcast(d, 14) == d ? 0x4000u : 0u;
                 same |= hs_broadcast(d, 15) == d ? 0x8000u : 0u;
-                int before = hs_popcount_mask(same & hs_lanemask_lt());
                 hs_u32 first = counts[mine + d];
-                int place = hs_to_int(first) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // the lanes of a digit have read it
+                if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all lanes of the digit have read it
                 hs_subgroup_barrier();
                 { int spot = place; tile[spot] = k[4]; order[spot] = hs_to_u32(row + 64); }
             }
@@ -2547,11 +2542,10 @@ void main()
                 same |= hs_broadcast(d, 13) == d ? 0x2000u : 0u;
                 same |= hs_broadcast(d, 14) == d ? 0x4000u : 0u;
                 same |= hs_broadcast(d, 15) == d ? 0x8000u : 0u;
-                int before = hs_popcount_mask(same & hs_lanemask_lt());
                 hs_u32 first = counts[mine + d];
-                int place = hs_to_int(first) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // the lanes of a digit have read it
+                if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all lanes of the digit have read it
                 hs_subgroup_barrier();
                 { int spot = place; tile[spot] = k[5]; order[spot] = hs_to_u32(row + 80); }
             }
@@ -2574,11 +2568,10 @@ void main()
                 same |= hs_broadcast(d, 13) == d ? 0x2000u : 0u;
                 same |= hs_broadcast(d, 14) == d ? 0x4000u : 0u;
                 same |= hs_broadcast(d, 15) == d ? 0x8000u : 0u;
-                int before = hs_popcount_mask(same & hs_lanemask_lt());
                 hs_u32 first = counts[mine + d];
-                int place = hs_to_int(first) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // the lanes of a digit have read it
+                if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all lanes of the digit have read it
                 hs_subgroup_barrier();
                 { int spot = place; tile[spot] = k[6]; order[spot] = hs_to_u32(row + 96); }
             }
@@ -2601,17 +2594,15 @@ void main()
                 same |= hs_broadcast(d, 13) == d ? 0x2000u : 0u;
                 same |= hs_broadcast(d, 14) == d ? 0x4000u : 0u;
                 same |= hs_broadcast(d, 15) == d ? 0x8000u : 0u;
-                int before = hs_popcount_mask(same & hs_lanemask_lt());
                 hs_u32 first = counts[mine + d];
-                int place = hs_to_int(first) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // the lanes of a digit have read it
+                if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all lanes of the digit have read it
                 hs_subgroup_barrier();
                 { int spot = place; tile[spot] = k[7]; order[spot] = hs_to_u32(row + 112); }
             }
         }
         hs_barrier();
-
     if (to == 1) {
         int place[8];
         place[0] = 0;

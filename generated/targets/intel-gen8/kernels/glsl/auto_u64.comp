@@ -55,8 +55,8 @@
 #define hs_local_atomic_add(x, y) atomicAdd(x, y)
 #define hs_local_atomic_or(x, y) atomicOr(x, y)
 #define hs_atomic_add(x, y) atomicAdd(x, y)
-#define hs_atomic_load(x) atomicOr(x, 0u)
-#define hs_atomic_store(x, y) atomicExchange(x, y)
+#define hs_atomic_load(x) atomicLoad(x, gl_ScopeDevice, 0, 0)
+#define hs_atomic_store(x, y) atomicStore(x, y, gl_ScopeDevice, 0, 0)
 // one of three buffers, selected at run time
 #define hs_select_keys(name, which) int name = which
 #define hs_line_offset(to, line) 0
@@ -3978,11 +3978,10 @@ void main()
                 same |= hs_broadcast(d, 5) == d ? 0x20u : 0u;
                 same |= hs_broadcast(d, 6) == d ? 0x40u : 0u;
                 same |= hs_broadcast(d, 7) == d ? 0x80u : 0u;
-                int before = hs_popcount_mask(same & hs_lanemask_lt());
                 hs_u32 first = counts[mine + d];
-                int place = hs_to_int(first) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // the lanes of a digit have read it
+                if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all lanes of the digit have read it
                 hs_subgroup_barrier();
                 tile[place] = k[0];
             }
@@ -3997,11 +3996,10 @@ void main()
                 same |= hs_broadcast(d, 5) == d ? 0x20u : 0u;
                 same |= hs_broadcast(d, 6) == d ? 0x40u : 0u;
                 same |= hs_broadcast(d, 7) == d ? 0x80u : 0u;
-                int before = hs_popcount_mask(same & hs_lanemask_lt());
                 hs_u32 first = counts[mine + d];
-                int place = hs_to_int(first) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // the lanes of a digit have read it
+                if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all lanes of the digit have read it
                 hs_subgroup_barrier();
                 tile[place] = k[1];
             }
@@ -4016,11 +4014,10 @@ void main()
                 same |= hs_broadcast(d, 5) == d ? 0x20u : 0u;
                 same |= hs_broadcast(d, 6) == d ? 0x40u : 0u;
                 same |= hs_broadcast(d, 7) == d ? 0x80u : 0u;
-                int before = hs_popcount_mask(same & hs_lanemask_lt());
                 hs_u32 first = counts[mine + d];
-                int place = hs_to_int(first) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // the lanes of a digit have read it
+                if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all lanes of the digit have read it
                 hs_subgroup_barrier();
                 tile[place] = k[2];
             }
@@ -4035,11 +4032,10 @@ void main()
                 same |= hs_broadcast(d, 5) == d ? 0x20u : 0u;
                 same |= hs_broadcast(d, 6) == d ? 0x40u : 0u;
                 same |= hs_broadcast(d, 7) == d ? 0x80u : 0u;
-                int before = hs_popcount_mask(same & hs_lanemask_lt());
                 hs_u32 first = counts[mine + d];
-                int place = hs_to_int(first) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // the lanes of a digit have read it
+                if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all lanes of the digit have read it
                 hs_subgroup_barrier();
                 tile[place] = k[3];
             }
@@ -4054,11 +4050,10 @@ void main()
                 same |= hs_broadcast(d, 5) == d ? 0x20u : 0u;
                 same |= hs_broadcast(d, 6) == d ? 0x40u : 0u;
                 same |= hs_broadcast(d, 7) == d ? 0x80u : 0u;
-                int before = hs_popcount_mask(same & hs_lanemask_lt());
                 hs_u32 first = counts[mine + d];
-                int place = hs_to_int(first) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // the lanes of a digit have read it
+                if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all lanes of the digit have read it
                 hs_subgroup_barrier();
                 tile[place] = k[4];
             }
@@ -4073,17 +4068,15 @@ void main()
                 same |= hs_broadcast(d, 5) == d ? 0x20u : 0u;
                 same |= hs_broadcast(d, 6) == d ? 0x40u : 0u;
                 same |= hs_broadcast(d, 7) == d ? 0x80u : 0u;
-                int before = hs_popcount_mask(same & hs_lanemask_lt());
                 hs_u32 first = counts[mine + d];
-                int place = hs_to_int(first) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // the lanes of a digit have read it
+                if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all lanes of the digit have read it
                 hs_subgroup_barrier();
                 tile[place] = k[5];
             }
         }
         hs_barrier();
-
     if (to == 1) {
         if (valid == 768) {
             {

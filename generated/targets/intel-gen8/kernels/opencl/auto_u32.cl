@@ -3019,11 +3019,10 @@ __kernel void scatter(__global const hs_stored_key *source, __global hs_stored_k
                 same |= hs_broadcast(d, 13) == d ? 0x2000u : 0u;
                 same |= hs_broadcast(d, 14) == d ? 0x4000u : 0u;
                 same |= hs_broadcast(d, 15) == d ? 0x8000u : 0u;
-                int before = hs_popcount_mask(same & hs_lanemask_lt());
                 hs_u32 first = counts[mine + d];
-                int place = hs_to_int(first) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // the lanes of a digit have read it
+                if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all lanes of the digit have read it
                 hs_subgroup_barrier();
                 tile[place] = k[0];
             }
@@ -3046,11 +3045,10 @@ __kernel void scatter(__global const hs_stored_key *source, __global hs_stored_k
                 same |= hs_broadcast(d, 13) == d ? 0x2000u : 0u;
                 same |= hs_broadcast(d, 14) == d ? 0x4000u : 0u;
                 same |= hs_broadcast(d, 15) == d ? 0x8000u : 0u;
-                int before = hs_popcount_mask(same & hs_lanemask_lt());
                 hs_u32 first = counts[mine + d];
-                int place = hs_to_int(first) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // the lanes of a digit have read it
+                if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all lanes of the digit have read it
                 hs_subgroup_barrier();
                 tile[place] = k[1];
             }
@@ -3073,11 +3071,10 @@ __kernel void scatter(__global const hs_stored_key *source, __global hs_stored_k
                 same |= hs_broadcast(d, 13) == d ? 0x2000u : 0u;
                 same |= hs_broadcast(d, 14) == d ? 0x4000u : 0u;
                 same |= hs_broadcast(d, 15) == d ? 0x8000u : 0u;
-                int before = hs_popcount_mask(same & hs_lanemask_lt());
                 hs_u32 first = counts[mine + d];
-                int place = hs_to_int(first) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // the lanes of a digit have read it
+                if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all lanes of the digit have read it
                 hs_subgroup_barrier();
                 tile[place] = k[2];
             }
@@ -3100,11 +3097,10 @@ __kernel void scatter(__global const hs_stored_key *source, __global hs_stored_k
                 same |= hs_broadcast(d, 13) == d ? 0x2000u : 0u;
                 same |= hs_broadcast(d, 14) == d ? 0x4000u : 0u;
                 same |= hs_broadcast(d, 15) == d ? 0x8000u : 0u;
-                int before = hs_popcount_mask(same & hs_lanemask_lt());
                 hs_u32 first = counts[mine + d];
-                int place = hs_to_int(first) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // the lanes of a digit have read it
+                if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all lanes of the digit have read it
                 hs_subgroup_barrier();
                 tile[place] = k[3];
             }
@@ -3127,11 +3123,10 @@ __kernel void scatter(__global const hs_stored_key *source, __global hs_stored_k
                 same |= hs_broadcast(d, 13) == d ? 0x2000u : 0u;
                 same |= hs_broadcast(d, 14) == d ? 0x4000u : 0u;
                 same |= hs_broadcast(d, 15) == d ? 0x8000u : 0u;
-                int before = hs_popcount_mask(same & hs_lanemask_lt());
                 hs_u32 first = counts[mine + d];
-                int place = hs_to_int(first) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // the lanes of a digit have read it
+                if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all lanes of the digit have read it
                 hs_subgroup_barrier();
                 tile[place] = k[4];
             }
@@ -3154,11 +3149,10 @@ __kernel void scatter(__global const hs_stored_key *source, __global hs_stored_k
                 same |= hs_broadcast(d, 13) == d ? 0x2000u : 0u;
                 same |= hs_broadcast(d, 14) == d ? 0x4000u : 0u;
                 same |= hs_broadcast(d, 15) == d ? 0x8000u : 0u;
-                int before = hs_popcount_mask(same & hs_lanemask_lt());
                 hs_u32 first = counts[mine + d];
-                int place = hs_to_int(first) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // the lanes of a digit have read it
+                if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all lanes of the digit have read it
                 hs_subgroup_barrier();
                 tile[place] = k[5];
             }
@@ -3181,11 +3175,10 @@ __kernel void scatter(__global const hs_stored_key *source, __global hs_stored_k
                 same |= hs_broadcast(d, 13) == d ? 0x2000u : 0u;
                 same |= hs_broadcast(d, 14) == d ? 0x4000u : 0u;
                 same |= hs_broadcast(d, 15) == d ? 0x8000u : 0u;
-                int before = hs_popcount_mask(same & hs_lanemask_lt());
                 hs_u32 first = counts[mine + d];
-                int place = hs_to_int(first) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // the lanes of a digit have read it
+                if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all lanes of the digit have read it
                 hs_subgroup_barrier();
                 tile[place] = k[6];
             }
@@ -3208,17 +3201,15 @@ __kernel void scatter(__global const hs_stored_key *source, __global hs_stored_k
                 same |= hs_broadcast(d, 13) == d ? 0x2000u : 0u;
                 same |= hs_broadcast(d, 14) == d ? 0x4000u : 0u;
                 same |= hs_broadcast(d, 15) == d ? 0x8000u : 0u;
-                int before = hs_popcount_mask(same & hs_lanemask_lt());
                 hs_u32 first = counts[mine + d];
-                int place = hs_to_int(first) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // the lanes of a digit have read it
+                if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all lanes of the digit have read it
                 hs_subgroup_barrier();
                 tile[place] = k[7];
             }
         }
         hs_barrier();
-
     if (valid == 1024) {
         {
             hs_key key = tile[hs_local_id() + 0];

@@ -2117,11 +2117,10 @@ __kernel void scatter(__global const hs_stored_key *source, __global hs_stored_k
                 same |= hs_broadcast(d, 13) == d ? 0x2000u : 0u;
                 same |= hs_broadcast(d, 14) == d ? 0x4000u : 0u;
                 same |= hs_broadcast(d, 15) == d ? 0x8000u : 0u;
-                int before = hs_popcount_mask(same & hs_lanemask_lt());
                 hs_u32 first = counts[mine + d];
-                int place = hs_to_int(first) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // the lanes of a digit have read it
+                if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all lanes of the digit have read it
                 hs_subgroup_barrier();
                 { int spot = place; tile[spot] = k[0]; order[spot] = hs_to_u32(row + 0); }
             }
@@ -2144,11 +2143,10 @@ __kernel void scatter(__global const hs_stored_key *source, __global hs_stored_k
                 same |= hs_broadcast(d, 13) == d ? 0x2000u : 0u;
                 same |= hs_broadcast(d, 14) == d ? 0x4000u : 0u;
                 same |= hs_broadcast(d, 15) == d ? 0x8000u : 0u;
-                int before = hs_popcount_mask(same & hs_lanemask_lt());
                 hs_u32 first = counts[mine + d];
-                int place = hs_to_int(first) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // the lanes of a digit have read it
+                if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all lanes of the digit have read it
                 hs_subgroup_barrier();
                 { int spot = place; tile[spot] = k[1]; order[spot] = hs_to_u32(row + 16); }
             }
@@ -2171,11 +2169,10 @@ __kernel void scatter(__global const hs_stored_key *source, __global hs_stored_k
                 same |= hs_broadcast(d, 13) == d ? 0x2000u : 0u;
                 same |= hs_broadcast(d, 14) == d ? 0x4000u : 0u;
                 same |= hs_broadcast(d, 15) == d ? 0x8000u : 0u;
-                int before = hs_popcount_mask(same & hs_lanemask_lt());
                 hs_u32 first = counts[mine + d];
-                int place = hs_to_int(first) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // the lanes of a digit have read it
+                if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all lanes of the digit have read it
                 hs_subgroup_barrier();
                 { int spot = place; tile[spot] = k[2]; order[spot] = hs_to_u32(row + 32); }
             }
@@ -2198,11 +2195,10 @@ __kernel void scatter(__global const hs_stored_key *source, __global hs_stored_k
                 same |= hs_broadcast(d, 13) == d ? 0x2000u : 0u;
                 same |= hs_broadcast(d, 14) == d ? 0x4000u : 0u;
                 same |= hs_broadcast(d, 15) == d ? 0x8000u : 0u;
-                int before = hs_popcount_mask(same & hs_lanemask_lt());
                 hs_u32 first = counts[mine + d];
-                int place = hs_to_int(first) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // the lanes of a digit have read it
+                if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all lanes of the digit have read it
                 hs_subgroup_barrier();
                 { int spot = place; tile[spot] = k[3]; order[spot] = hs_to_u32(row + 48); }
             }
@@ -2225,11 +2221,10 @@ __kernel void scatter(__global const hs_stored_key *source, __global hs_stored_k
                 same |= hs_broadcast(d, 13) == d ? 0x2000u : 0u;
                 same |= hs_broadcast(d, 14) == d ? 0x4000u : 0u;
                 same |= hs_broadcast(d, 15) == d ? 0x8000u : 0u;
-                int before = hs_popcount_mask(same & hs_lanemask_lt());
                 hs_u32 first = counts[mine + d];
-                int place = hs_to_int(first) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // the lanes of a digit have read it
+                if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all lanes of the digit have read it
                 hs_subgroup_barrier();
                 { int spot = place; tile[spot] = k[4]; order[spot] = hs_to_u32(row + 64); }
             }
@@ -2252,11 +2247,10 @@ __kernel void scatter(__global const hs_stored_key *source, __global hs_stored_k
                 same |= hs_broadcast(d, 13) == d ? 0x2000u : 0u;
                 same |= hs_broadcast(d, 14) == d ? 0x4000u : 0u;
                 same |= hs_broadcast(d, 15) == d ? 0x8000u : 0u;
-                int before = hs_popcount_mask(same & hs_lanemask_lt());
                 hs_u32 first = counts[mine + d];
-                int place = hs_to_int(first) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // the lanes of a digit have read it
+                if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all lanes of the digit have read it
                 hs_subgroup_barrier();
                 { int spot = place; tile[spot] = k[5]; order[spot] = hs_to_u32(row + 80); }
             }
@@ -2279,11 +2273,10 @@ __kernel void scatter(__global const hs_stored_key *source, __global hs_stored_k
                 same |= hs_broadcast(d, 13) == d ? 0x2000u : 0u;
                 same |= hs_broadcast(d, 14) == d ? 0x4000u : 0u;
                 same |= hs_broadcast(d, 15) == d ? 0x8000u : 0u;
-                int before = hs_popcount_mask(same & hs_lanemask_lt());
                 hs_u32 first = counts[mine + d];
-                int place = hs_to_int(first) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // the lanes of a digit have read it
+                if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all lanes of the digit have read it
                 hs_subgroup_barrier();
                 { int spot = place; tile[spot] = k[6]; order[spot] = hs_to_u32(row + 96); }
             }
@@ -2306,17 +2299,15 @@ __kernel void scatter(__global const hs_stored_key *source, __global hs_stored_k
                 same |= hs_broadcast(d, 13) == d ? 0x2000u : 0u;
                 same |= hs_broadcast(d, 14) == d ? 0x4000u : 0u;
                 same |= hs_broadcast(d, 15) == d ? 0x8000u : 0u;
-                int before = hs_popcount_mask(same & hs_lanemask_lt());
                 hs_u32 first = counts[mine + d];
-                int place = hs_to_int(first) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // the lanes of a digit have read it
+                if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all lanes of the digit have read it
                 hs_subgroup_barrier();
                 { int spot = place; tile[spot] = k[7]; order[spot] = hs_to_u32(row + 112); }
             }
         }
         hs_barrier();
-
     int place[8];
     place[0] = 0;
     place[1] = 0;

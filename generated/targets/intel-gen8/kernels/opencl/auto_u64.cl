@@ -3761,11 +3761,10 @@ __kernel void scatter(__global const hs_stored_key *source, __global hs_stored_k
                 same |= hs_broadcast(d, 5) == d ? 0x20u : 0u;
                 same |= hs_broadcast(d, 6) == d ? 0x40u : 0u;
                 same |= hs_broadcast(d, 7) == d ? 0x80u : 0u;
-                int before = hs_popcount_mask(same & hs_lanemask_lt());
                 hs_u32 first = counts[mine + d];
-                int place = hs_to_int(first) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // the lanes of a digit have read it
+                if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all lanes of the digit have read it
                 hs_subgroup_barrier();
                 tile[place] = k[0];
             }
@@ -3780,11 +3779,10 @@ __kernel void scatter(__global const hs_stored_key *source, __global hs_stored_k
                 same |= hs_broadcast(d, 5) == d ? 0x20u : 0u;
                 same |= hs_broadcast(d, 6) == d ? 0x40u : 0u;
                 same |= hs_broadcast(d, 7) == d ? 0x80u : 0u;
-                int before = hs_popcount_mask(same & hs_lanemask_lt());
                 hs_u32 first = counts[mine + d];
-                int place = hs_to_int(first) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // the lanes of a digit have read it
+                if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all lanes of the digit have read it
                 hs_subgroup_barrier();
                 tile[place] = k[1];
             }
@@ -3799,11 +3797,10 @@ __kernel void scatter(__global const hs_stored_key *source, __global hs_stored_k
                 same |= hs_broadcast(d, 5) == d ? 0x20u : 0u;
                 same |= hs_broadcast(d, 6) == d ? 0x40u : 0u;
                 same |= hs_broadcast(d, 7) == d ? 0x80u : 0u;
-                int before = hs_popcount_mask(same & hs_lanemask_lt());
                 hs_u32 first = counts[mine + d];
-                int place = hs_to_int(first) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // the lanes of a digit have read it
+                if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all lanes of the digit have read it
                 hs_subgroup_barrier();
                 tile[place] = k[2];
             }
@@ -3818,11 +3815,10 @@ __kernel void scatter(__global const hs_stored_key *source, __global hs_stored_k
                 same |= hs_broadcast(d, 5) == d ? 0x20u : 0u;
                 same |= hs_broadcast(d, 6) == d ? 0x40u : 0u;
                 same |= hs_broadcast(d, 7) == d ? 0x80u : 0u;
-                int before = hs_popcount_mask(same & hs_lanemask_lt());
                 hs_u32 first = counts[mine + d];
-                int place = hs_to_int(first) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // the lanes of a digit have read it
+                if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all lanes of the digit have read it
                 hs_subgroup_barrier();
                 tile[place] = k[3];
             }
@@ -3837,11 +3833,10 @@ __kernel void scatter(__global const hs_stored_key *source, __global hs_stored_k
                 same |= hs_broadcast(d, 5) == d ? 0x20u : 0u;
                 same |= hs_broadcast(d, 6) == d ? 0x40u : 0u;
                 same |= hs_broadcast(d, 7) == d ? 0x80u : 0u;
-                int before = hs_popcount_mask(same & hs_lanemask_lt());
                 hs_u32 first = counts[mine + d];
-                int place = hs_to_int(first) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // the lanes of a digit have read it
+                if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all lanes of the digit have read it
                 hs_subgroup_barrier();
                 tile[place] = k[4];
             }
@@ -3856,17 +3851,15 @@ __kernel void scatter(__global const hs_stored_key *source, __global hs_stored_k
                 same |= hs_broadcast(d, 5) == d ? 0x20u : 0u;
                 same |= hs_broadcast(d, 6) == d ? 0x40u : 0u;
                 same |= hs_broadcast(d, 7) == d ? 0x80u : 0u;
-                int before = hs_popcount_mask(same & hs_lanemask_lt());
                 hs_u32 first = counts[mine + d];
-                int place = hs_to_int(first) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // the lanes of a digit have read it
+                if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all lanes of the digit have read it
                 hs_subgroup_barrier();
                 tile[place] = k[5];
             }
         }
         hs_barrier();
-
     if (valid == 768) {
         {
             hs_key key = tile[hs_local_id() + 0];

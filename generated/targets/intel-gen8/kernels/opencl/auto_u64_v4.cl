@@ -2186,11 +2186,10 @@ __kernel void scatter(__global const hs_stored_key *source, __global hs_stored_k
                 same |= hs_broadcast(d, 5) == d ? 0x20u : 0u;
                 same |= hs_broadcast(d, 6) == d ? 0x40u : 0u;
                 same |= hs_broadcast(d, 7) == d ? 0x80u : 0u;
-                int before = hs_popcount_mask(same & hs_lanemask_lt());
                 hs_u32 first = counts[mine + d];
-                int place = hs_to_int(first) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // the lanes of a digit have read it
+                if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all lanes of the digit have read it
                 hs_subgroup_barrier();
                 { int spot = place; tile[spot] = k[0]; order[spot] = hs_to_u32(row + 0); }
             }
@@ -2205,11 +2204,10 @@ __kernel void scatter(__global const hs_stored_key *source, __global hs_stored_k
                 same |= hs_broadcast(d, 5) == d ? 0x20u : 0u;
                 same |= hs_broadcast(d, 6) == d ? 0x40u : 0u;
                 same |= hs_broadcast(d, 7) == d ? 0x80u : 0u;
-                int before = hs_popcount_mask(same & hs_lanemask_lt());
                 hs_u32 first = counts[mine + d];
-                int place = hs_to_int(first) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // the lanes of a digit have read it
+                if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all lanes of the digit have read it
                 hs_subgroup_barrier();
                 { int spot = place; tile[spot] = k[1]; order[spot] = hs_to_u32(row + 8); }
             }
@@ -2224,11 +2222,10 @@ __kernel void scatter(__global const hs_stored_key *source, __global hs_stored_k
                 same |= hs_broadcast(d, 5) == d ? 0x20u : 0u;
                 same |= hs_broadcast(d, 6) == d ? 0x40u : 0u;
                 same |= hs_broadcast(d, 7) == d ? 0x80u : 0u;
-                int before = hs_popcount_mask(same & hs_lanemask_lt());
                 hs_u32 first = counts[mine + d];
-                int place = hs_to_int(first) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // the lanes of a digit have read it
+                if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all lanes of the digit have read it
                 hs_subgroup_barrier();
                 { int spot = place; tile[spot] = k[2]; order[spot] = hs_to_u32(row + 16); }
             }
@@ -2243,11 +2240,10 @@ __kernel void scatter(__global const hs_stored_key *source, __global hs_stored_k
                 same |= hs_broadcast(d, 5) == d ? 0x20u : 0u;
                 same |= hs_broadcast(d, 6) == d ? 0x40u : 0u;
                 same |= hs_broadcast(d, 7) == d ? 0x80u : 0u;
-                int before = hs_popcount_mask(same & hs_lanemask_lt());
                 hs_u32 first = counts[mine + d];
-                int place = hs_to_int(first) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // the lanes of a digit have read it
+                if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all lanes of the digit have read it
                 hs_subgroup_barrier();
                 { int spot = place; tile[spot] = k[3]; order[spot] = hs_to_u32(row + 24); }
             }
@@ -2262,11 +2258,10 @@ __kernel void scatter(__global const hs_stored_key *source, __global hs_stored_k
                 same |= hs_broadcast(d, 5) == d ? 0x20u : 0u;
                 same |= hs_broadcast(d, 6) == d ? 0x40u : 0u;
                 same |= hs_broadcast(d, 7) == d ? 0x80u : 0u;
-                int before = hs_popcount_mask(same & hs_lanemask_lt());
                 hs_u32 first = counts[mine + d];
-                int place = hs_to_int(first) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // the lanes of a digit have read it
+                if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all lanes of the digit have read it
                 hs_subgroup_barrier();
                 { int spot = place; tile[spot] = k[4]; order[spot] = hs_to_u32(row + 32); }
             }
@@ -2281,17 +2276,15 @@ __kernel void scatter(__global const hs_stored_key *source, __global hs_stored_k
                 same |= hs_broadcast(d, 5) == d ? 0x20u : 0u;
                 same |= hs_broadcast(d, 6) == d ? 0x40u : 0u;
                 same |= hs_broadcast(d, 7) == d ? 0x80u : 0u;
-                int before = hs_popcount_mask(same & hs_lanemask_lt());
                 hs_u32 first = counts[mine + d];
-                int place = hs_to_int(first) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // the lanes of a digit have read it
+                if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all lanes of the digit have read it
                 hs_subgroup_barrier();
                 { int spot = place; tile[spot] = k[5]; order[spot] = hs_to_u32(row + 40); }
             }
         }
         hs_barrier();
-
     if (valid == 768) {
         {
             hs_key key = tile[hs_local_id() + 0];

@@ -305,11 +305,10 @@ HS_KERNEL void __launch_bounds__(512) single(const hs_stored_key *source, hs_sto
                         hs_match_bit(same, d, 5);
                         hs_match_bit(same, d, 6);
                         hs_match_bit(same, d, 7);
-                        int before = hs_popcount_mask(same & hs_lanemask_lt());
                         hs_u32 first = counts[mine + d];
-                        int place = hs_to_int(first) + before;
+                        int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;
                         hs_subgroup_barrier();
-                        if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // the lanes of a digit have read it
+                        if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all lanes of the digit have read it
                         hs_subgroup_barrier();
                         tile[place] = k[i];
                     }
@@ -387,7 +386,8 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored_key *source, hs_store
     int valid = hs_n() - begin < slots ? hs_n() - begin > 0 ? hs_n() - begin : 0 : slots;
     int row = hs_subgroup_id() * 32 * rows + hs_lane_id();
     hs_key k[36];
-    hs_key sample = hs_twiddle_in(source[hs_n() / 512 * hs_local_id() + hs_n() % 512 * hs_local_id() / 512]);
+    // keys at about equal distances, but not at multiples of one, which a period of the keys could match
+    hs_key sample = hs_twiddle_in(source[hs_n() / 512 * hs_local_id() + hs_n() / 512 * (hs_local_id() * 37 % 64) / 64]);
     HS_UNROLL for (int i = 0; i < 36; i++) {
         if (i > 0 && i >= rows) break;
         k[i] = row + i * 32 < valid ? hs_twiddle_in(source[begin + row + i * 32]) : HS_GREATEST;
@@ -403,7 +403,8 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored_key *source, hs_store
     hs_barrier();
     hs_local_atomic_add(totals[hs_digit(sample, 24, 255) / own], 1u);
     hs_barrier();
-    if (hs_local_id() < 256) for (int d = hs_local_id(), once = 1; once != 0; once = 0) if (hs_to_int(totals[d]) > 512 * 18432 / hs_n() * 3 / 2 + 12) live[1] = 0u;
+    int bound = 512 * 18432 / hs_n() * 3 / 2 + 12;
+    if (hs_local_id() < 256) for (int d = hs_local_id(), once = 1; once != 0; once = 0) if (hs_to_int(totals[d]) > bound) live[1] = 0u;
     hs_barrier();
     if (live[1] != 0u) {
         const int mask = 255;
@@ -475,11 +476,10 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored_key *source, hs_store
                     hs_match_bit(same, d, 5);
                     hs_match_bit(same, d, 6);
                     hs_match_bit(same, d, 7);
-                    int before = hs_popcount_mask(same & hs_lanemask_lt());
                     hs_u32 first = counts[mine + d];
-                    int place = hs_to_int(first) + before;
+                    int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;
                     hs_subgroup_barrier();
-                    if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // the lanes of a digit have read it
+                    if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all lanes of the digit have read it
                     hs_subgroup_barrier();
                     tile[place] = k[i];
                 }
@@ -684,11 +684,10 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored_key *source, hs_store
                                 hs_match_bit(same, d, 5);
                                 hs_match_bit(same, d, 6);
                                 hs_match_bit(same, d, 7);
-                                int before = hs_popcount_mask(same & hs_lanemask_lt());
                                 hs_u32 first = counts[mine + d];
-                                int place = hs_to_int(first) + before;
+                                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;
                                 hs_subgroup_barrier();
-                                if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // the lanes of a digit have read it
+                                if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all lanes of the digit have read it
                                 hs_subgroup_barrier();
                                 tile[place] = k[i];
                             }
@@ -811,11 +810,10 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored_key *source, hs_store
                     hs_match_bit(same, d, 5);
                     hs_match_bit(same, d, 6);
                     hs_match_bit(same, d, 7);
-                    int before = hs_popcount_mask(same & hs_lanemask_lt());
                     hs_u32 first = counts[mine + d];
-                    int place = hs_to_int(first) + before;
+                    int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;
                     hs_subgroup_barrier();
-                    if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // the lanes of a digit have read it
+                    if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all lanes of the digit have read it
                     hs_subgroup_barrier();
                     tile[place] = k[i];
                 }
@@ -1501,11 +1499,10 @@ HS_KERNEL void __launch_bounds__(256) bucket_rest_radix(hs_stored_key *destinati
                         hs_match_bit(same, d, 5);
                         hs_match_bit(same, d, 6);
                         hs_match_bit(same, d, 7);
-                        int before = hs_popcount_mask(same & hs_lanemask_lt());
                         hs_u32 first = counts[mine + d];
-                        int place = hs_to_int(first) + before;
+                        int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;
                         hs_subgroup_barrier();
-                        if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // the lanes of a digit have read it
+                        if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all lanes of the digit have read it
                         hs_subgroup_barrier();
                         tile[place] = k[i];
                     }
@@ -1756,11 +1753,10 @@ HS_KERNEL void __launch_bounds__(256, 3) onesweep_radix(const hs_stored_key *sou
                     hs_match_bit(same, d, 5);
                     hs_match_bit(same, d, 6);
                     hs_match_bit(same, d, 7);
-                    int before = hs_popcount_mask(same & hs_lanemask_lt());
                     hs_u32 first = counts[mine + d];
-                    int place = hs_to_int(first) + before;
+                    int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;
                     hs_subgroup_barrier();
-                    if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // the lanes of a digit have read it
+                    if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all lanes of the digit have read it
                     hs_subgroup_barrier();
                     tile[place] = k[i];
                 }
@@ -2460,18 +2456,16 @@ HS_KERNEL void __launch_bounds__(256, 3) scatter_wide_radix(const hs_stored_key 
                     hs_match_bit(same, d, 5);
                     hs_match_bit(same, d, 6);
                     hs_match_bit(same, d, 7);
-                    int before = hs_popcount_mask(same & hs_lanemask_lt());
                     hs_u32 first = counts[mine + d];
-                    int place = hs_to_int(first) + before;
+                    int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;
                     hs_subgroup_barrier();
-                    if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // the lanes of a digit have read it
+                    if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all lanes of the digit have read it
                     hs_subgroup_barrier();
                     tile[place] = k[i];
                 }
             }
         }
         hs_barrier();
-
     if (valid == 11264) {
         HS_UNROLL for (int i = 0; i < 44; i++) {
             {

@@ -10,31 +10,31 @@
 // one work-group alone: up to 4096 keys
 // radix-few: 2097153 to 4685824 keys
 // digits: 4 passes of 8 bits, 256 values
-// tile: 512 lanes x 22 = 11264 keys, at most 2048 work-groups of tiles
+// tile: 512 lanes x 21 = 10752 keys, at most 2048 work-groups of tiles
 // ranker: match_ballot, subgroups of 32
 // strategy: hybrid
-// one work-group alone: up to 11264 keys
+// one work-group alone: up to 10752 keys
 // buckets of pairs: from 1277953 pairs on; a bucket 256 lanes x 6 = 1536 pairs at most, 2048 places
 // radix-pairs: 4685825 to 17039360 keys
 // digits: 4 passes of 8 bits, 256 values
-// tile: 512 lanes x 22 = 11264 keys, at most 2048 work-groups of tiles
+// tile: 512 lanes x 21 = 10752 keys, at most 2048 work-groups of tiles
 // ranker: match_ballot, subgroups of 32
 // strategy: hybrid
-// one work-group alone: up to 11264 keys
+// one work-group alone: up to 10752 keys
 // buckets of pairs: from 4685825 pairs on; a bucket 256 lanes x 11 = 2816 pairs at most, 2048 places
 // radix-more: 17039361 to 272629760 keys
 // digits: 4 passes of 8 bits, 256 values
-// tile: 512 lanes x 22 = 11264 keys, at most 2048 work-groups of tiles
+// tile: 512 lanes x 21 = 10752 keys, at most 2048 work-groups of tiles
 // ranker: match_ballot, subgroups of 32
 // strategy: hybrid
-// one work-group alone: up to 11264 keys
+// one work-group alone: up to 10752 keys
 // buckets of pairs: from 17039361 pairs on; a bucket 256 lanes x 20 = 5120 pairs at most, 2048 places
 // radix-many: 272629761 to 1099511627776 keys
 // digits: 4 passes of 8 bits, 256 values
-// tile: 512 lanes x 22 = 11264 keys, at most 2048 work-groups of tiles
+// tile: 512 lanes x 21 = 10752 keys, at most 2048 work-groups of tiles
 // ranker: match_ballot, subgroups of 32
 // strategy: hybrid
-// one work-group alone: up to 11264 keys
+// one work-group alone: up to 10752 keys
 // buckets of pairs: from 272629761 pairs on; a bucket 1024 lanes x 20 = 20480 pairs at most, 8192 places
 // greatest count: 1099511627776 keys
 
@@ -335,11 +335,10 @@ HS_KERNEL void __launch_bounds__(512, 1) single(const hs_stored_key *source, hs_
                         hs_match_bit(same, d, 5);
                         hs_match_bit(same, d, 6);
                         hs_match_bit(same, d, 7);
-                        int before = hs_popcount_mask(same & hs_lanemask_lt());
                         hs_u32 first = counts[mine + d];
-                        int place = hs_to_int(first) + before;
+                        int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;
                         hs_subgroup_barrier();
-                        if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // the lanes of a digit have read it
+                        if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all lanes of the digit have read it
                         hs_subgroup_barrier();
                         { int spot = place; tile[spot] = k[i]; order[spot] = o[i]; }
                     }
@@ -387,11 +386,11 @@ HS_KERNEL void __launch_bounds__(512, 1) single(const hs_stored_key *source, hs_
             int x = hs_digit(key, shift, 4095);
             hs_u32 c = places[x ^ (x >> 5 & 7)];
             int start = hs_to_int(c & 65535u), end = start + hs_to_int(c >> 16), r = start;
-            HS_UNROLL for (int i = 0; i < 3; i++) { hs_key near = tile[start + i]; hs_u32 beside = order[start + i]; r += hs_less(near, key) || (!hs_less(key, near) && beside < slot) ? 1 : 0; }
+            HS_UNROLL for (int i = 0; i < 3; i++) { hs_key near = tile[start + i]; hs_u32 its_slot = order[start + i]; r += hs_less(near, key) || (!hs_less(key, near) && its_slot < slot) ? 1 : 0; }
             for (int j = start + 3; j < end; j++) {
                 hs_key near = tile[j];
-                hs_u32 beside = order[j];
-                r += hs_less(near, key) || (!hs_less(key, near) && beside < slot) ? 1 : 0;
+                hs_u32 its_slot = order[j];
+                r += hs_less(near, key) || (!hs_less(key, near) && its_slot < slot) ? 1 : 0;
             }
             destination[r] = hs_twiddle_out(key);
             values_out[r] = held[hs_to_int(slot)];
@@ -429,7 +428,8 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored_key *source, hs_store
     int valid = hs_n() - begin < slots ? hs_n() - begin > 0 ? hs_n() - begin : 0 : slots;
     int row = hs_subgroup_id() * 32 * rows + hs_lane_id();
     hs_key k[36];
-    hs_key sample = hs_twiddle_in(source[hs_n() / 512 * hs_local_id() + hs_n() % 512 * hs_local_id() / 512]);
+    // keys at about equal distances, but not at multiples of one, which a period of the keys could match
+    hs_key sample = hs_twiddle_in(source[hs_n() / 512 * hs_local_id() + hs_n() / 512 * (hs_local_id() * 37 % 64) / 64]);
     HS_UNROLL for (int i = 0; i < 36; i++) {
         if (i > 0 && i >= rows) break;
         k[i] = row + i * 32 < valid ? hs_twiddle_in(source[begin + row + i * 32]) : HS_GREATEST;
@@ -445,7 +445,9 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored_key *source, hs_store
     hs_barrier();
     hs_local_atomic_add(totals[hs_digit(sample, 24, 255) / own], 1u);
     hs_barrier();
-    if (hs_local_id() < 256) for (int d = hs_local_id(), once = 1; once != 0; once = 0) if (hs_to_int(totals[d]) > 512 * 18432 / hs_n() * 3 / 2 + 12) live[1] = 0u;
+    int bound = 512 * 18432 / hs_n() * 3 / 2 + 12;
+    bound = bound < 1024 * own / 256 + 12 ? bound : 1024 * own / 256 + 12;
+    if (hs_local_id() < 256) for (int d = hs_local_id(), once = 1; once != 0; once = 0) if (hs_to_int(totals[d]) > bound) live[1] = 0u;
     hs_barrier();
     if (live[1] != 0u) {
         const int mask = 255;
@@ -527,11 +529,10 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored_key *source, hs_store
                     hs_match_bit(same, d, 5);
                     hs_match_bit(same, d, 6);
                     hs_match_bit(same, d, 7);
-                    int before = hs_popcount_mask(same & hs_lanemask_lt());
                     hs_u32 first = counts[mine + d];
-                    int place = hs_to_int(first) + before;
+                    int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;
                     hs_subgroup_barrier();
-                    if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // the lanes of a digit have read it
+                    if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all lanes of the digit have read it
                     hs_subgroup_barrier();
                     { int spot = place; tile[spot] = k[i]; order[spot] = v[i]; }
                 }
@@ -745,11 +746,10 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored_key *source, hs_store
                                 hs_match_bit(same, d, 5);
                                 hs_match_bit(same, d, 6);
                                 hs_match_bit(same, d, 7);
-                                int before = hs_popcount_mask(same & hs_lanemask_lt());
                                 hs_u32 first = counts[mine + d];
-                                int place = hs_to_int(first) + before;
+                                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;
                                 hs_subgroup_barrier();
-                                if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // the lanes of a digit have read it
+                                if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all lanes of the digit have read it
                                 hs_subgroup_barrier();
                                 { int spot = place; tile[spot] = k[i]; order[spot] = v[i]; }
                             }
@@ -789,11 +789,11 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored_key *source, hs_store
                     int x = hs_digit(key, shift, 4095);
                     hs_u32 c = places[x ^ (x >> 5 & 7)];
                     int start = hs_to_int(c & 65535u), end = start + hs_to_int(c >> 16), r = start;
-                    HS_UNROLL for (int i = 0; i < 3; i++) { hs_key near = tile[start + i]; hs_u32 beside = order[start + i]; r += hs_less(near, key) || (!hs_less(key, near) && beside < slot) ? 1 : 0; }
+                    HS_UNROLL for (int i = 0; i < 3; i++) { hs_key near = tile[start + i]; hs_u32 its_slot = order[start + i]; r += hs_less(near, key) || (!hs_less(key, near) && its_slot < slot) ? 1 : 0; }
                     for (int j = start + 3; j < end; j++) {
                         hs_key near = tile[j];
-                        hs_u32 beside = order[j];
-                        r += hs_less(near, key) || (!hs_less(key, near) && beside < slot) ? 1 : 0;
+                        hs_u32 its_slot = order[j];
+                        r += hs_less(near, key) || (!hs_less(key, near) && its_slot < slot) ? 1 : 0;
                     }
                     hs_store(destination, begin + r, key);
                     hs_store_value(values_sorted, begin + r, hs_load_value(values_dealt, 2, begin + hs_to_int(slot)));
@@ -886,11 +886,10 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored_key *source, hs_store
                     hs_match_bit(same, d, 5);
                     hs_match_bit(same, d, 6);
                     hs_match_bit(same, d, 7);
-                    int before = hs_popcount_mask(same & hs_lanemask_lt());
                     hs_u32 first = counts[mine + d];
-                    int place = hs_to_int(first) + before;
+                    int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;
                     hs_subgroup_barrier();
-                    if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // the lanes of a digit have read it
+                    if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all lanes of the digit have read it
                     hs_subgroup_barrier();
                     { int spot = place; tile[spot] = k[i]; order[spot] = v[i]; }
                 }
@@ -990,23 +989,23 @@ HS_KERNEL void __launch_bounds__(512) histogram_radix_few(const hs_stored_key *s
     extern __shared__ unsigned long long hs_shared[];
     hs_u32 *const counts = (hs_u32 *)hs_shared;
 
-    int tiles = (hs_n() + 11263) / 11264;
+    int tiles = (hs_n() + 10751) / 10752;
     int groups = hs_to_int(tiles < 2048 ? tiles : 2048);
     int group = hs_group_id();
     if (group >= groups) return;
-    int each = (tiles + groups - 1) / groups * 11264; // keys of a work-group
+    int each = (tiles + groups - 1) / groups * 10752; // keys of a work-group
     int begin = group * each, end = begin + each < hs_n() ? begin + each : hs_n();
     int set = hs_local_id() & 15;
     for (int i = hs_local_id(); i < 16384; i += 512) counts[i] = 0u;
-    int rows = hs_n() > 1073741823 ? (hs_n() + 22527) / 22528 : (hs_n() + 11263) / 11264;
-    for (int i = begin / 11264 * 256 + hs_local_id(); i < (end + 11263) / 11264 * 256; i += 512)
+    int rows = hs_n() > 1073741823 ? (hs_n() + 21503) / 21504 : (hs_n() + 10751) / 10752;
+    for (int i = begin / 10752 * 256 + hs_local_id(); i < (end + 10751) / 10752 * 256; i += 512)
         if (i < rows * 256) words[1811 + i] = 0u;
     hs_barrier();
     int next = begin + hs_local_id();
-    for (; next + 10752 < end; next += 11264) {
-        hs_key k[22];
-        HS_UNROLL for (int i = 0; i < 22; i++) k[i] = hs_twiddle_in(source[next + i * 512]);
-        HS_UNROLL for (int i = 0; i < 22; i++) {
+    for (; next + 10240 < end; next += 10752) {
+        hs_key k[21];
+        HS_UNROLL for (int i = 0; i < 21; i++) k[i] = hs_twiddle_in(source[next + i * 512]);
+        HS_UNROLL for (int i = 0; i < 21; i++) {
             hs_local_atomic_add(counts[(0 + hs_digit(k[i], 0, 255)) * 16 + set], 1u);
             hs_local_atomic_add(counts[(256 + hs_digit(k[i], 8, 255)) * 16 + set], 1u);
             hs_local_atomic_add(counts[(512 + hs_digit(k[i], 16, 255)) * 16 + set], 1u);
@@ -1036,19 +1035,19 @@ HS_KERNEL void __launch_bounds__(512, 2) onesweep_radix_few(const hs_stored_key 
 #endif
     extern __shared__ unsigned long long hs_shared[];
     hs_key *const tile = (hs_key *)hs_shared;
-    hs_u32 *const totals = (hs_u32 *)((unsigned char *)hs_shared + 45056);
-    hs_u32 *const firsts = (hs_u32 *)((unsigned char *)hs_shared + 46080);
-    hs_u32 *const sums = (hs_u32 *)((unsigned char *)hs_shared + 47104);
-    hs_u32 *const mixed = (hs_u32 *)((unsigned char *)hs_shared + 49152);
-    hs_u32 *const order = (hs_u32 *)((unsigned char *)hs_shared + 49160);
-    hs_u32 *const counts = (hs_u32 *)((unsigned char *)hs_shared + 94216);
-    hs_u32 *const bases = (hs_u32 *)((unsigned char *)hs_shared + 110600);
-    hs_u32 *const drawn = (hs_u32 *)((unsigned char *)hs_shared + 111624);
+    hs_u32 *const totals = (hs_u32 *)((unsigned char *)hs_shared + 43008);
+    hs_u32 *const firsts = (hs_u32 *)((unsigned char *)hs_shared + 44032);
+    hs_u32 *const sums = (hs_u32 *)((unsigned char *)hs_shared + 45056);
+    hs_u32 *const mixed = (hs_u32 *)((unsigned char *)hs_shared + 47104);
+    hs_u32 *const order = (hs_u32 *)((unsigned char *)hs_shared + 47112);
+    hs_u32 *const counts = (hs_u32 *)((unsigned char *)hs_shared + 90120);
+    hs_u32 *const bases = (hs_u32 *)((unsigned char *)hs_shared + 106504);
+    hs_u32 *const drawn = (hs_u32 *)((unsigned char *)hs_shared + 107528);
 
     int pass = hs_pass(), shift = hs_shift(), mask = hs_digit_mask();
     hs_u32 turn = words[9 + pass];
     if (turn == 0u) return; // a constant digit
-    int rows = hs_n() > 1073741823 ? (hs_n() + 22527) / 22528 : (hs_n() + 11263) / 11264;
+    int rows = hs_n() > 1073741823 ? (hs_n() + 21503) / 21504 : (hs_n() + 10751) / 10752;
     if (hs_group_id() >= rows) return;
     for (;;) { // work-groups draw tiles until there are no more
         hs_barrier();
@@ -1058,25 +1057,25 @@ HS_KERNEL void __launch_bounds__(512, 2) onesweep_radix_few(const hs_stored_key 
         int portion = number / rows, state_row = number - portion * rows;
         bool odd = (((turn - 1u) * (hs_n() > 1073741823 ? 2u : 1u) + hs_to_u32(portion) + 1u) & 1u) != 0u;
         hs_u32 counted = odd ? 1u << 30 : 3u << 30, summed = odd ? 2u << 30 : 0u;
-        if (number >= (hs_n() + 11263) / 11264) {
+        if (number >= (hs_n() + 10751) / 10752) {
             if (hs_n() > 1073741823 && portion < 2) {
                 if (hs_local_id() < 256) for (int d = hs_local_id(), once = 1; once != 0; once = 0) hs_atomic_store(words[1811 + (state_row) * 256 + d], summed);
             }
             return;
         }
-        int begin = number * 11264;
-        int valid = hs_n() - begin < 11264 ? hs_n() - begin : 11264;
+        int begin = number * 10752;
+        int valid = hs_n() - begin < 10752 ? hs_n() - begin : 10752;
         int at = hs_to_int(words[0 + pass]), next = hs_to_int(words[0 + pass + 1]);
         hs_select_keys(from, at);
         hs_select_keys(to, next);
         hs_select_values(values_from, at);
         hs_select_values(values_to, next);
-        int row = hs_subgroup_id() * 704 + hs_lane_id();
-        hs_key k[22];
-        if (valid == 11264) {
-            HS_UNROLL for (int i = 0; i < 22; i++) k[i] = hs_load(from, begin + row + i * 32);
+        int row = hs_subgroup_id() * 672 + hs_lane_id();
+        hs_key k[21];
+        if (valid == 10752) {
+            HS_UNROLL for (int i = 0; i < 21; i++) k[i] = hs_load(from, begin + row + i * 32);
         } else {
-            HS_UNROLL for (int i = 0; i < 22; i++) k[i] = row + i * 32 < valid ? hs_load(from, begin + row + i * 32) : HS_GREATEST;
+            HS_UNROLL for (int i = 0; i < 21; i++) k[i] = row + i * 32 < valid ? hs_load(from, begin + row + i * 32) : HS_GREATEST;
         }
         int mine = hs_subgroup_id() * 256;
         for (int i = hs_local_id(); i < 4096; i += 512) counts[i] = 0u;
@@ -1085,7 +1084,7 @@ HS_KERNEL void __launch_bounds__(512, 2) onesweep_radix_few(const hs_stored_key 
             mixed[1] = hs_to_u32(shift);
         }
         hs_barrier();
-        HS_UNROLL for (int i = 0; i < 22; i++) hs_local_atomic_add(counts[mine + hs_digit(k[i], shift, mask)], 1u);
+        HS_UNROLL for (int i = 0; i < 21; i++) hs_local_atomic_add(counts[mine + hs_digit(k[i], shift, mask)], 1u);
         hs_barrier();
         // a digit's keys come subgroup by subgroup
         if (hs_local_id() < 256) for (int d = hs_local_id(), once = 1; once != 0; once = 0) {
@@ -1095,13 +1094,13 @@ HS_KERNEL void __launch_bounds__(512, 2) onesweep_radix_few(const hs_stored_key 
                 counts[s * 256 + d] = sum;
                 sum += c;
             }
-            if (sum == 11264u) mixed[0] = 0u;
-            totals[d] = d == mask ? sum - hs_to_u32(11264 - valid) : sum;
+            if (sum == 10752u) mixed[0] = 0u;
+            totals[d] = d == mask ? sum - hs_to_u32(10752 - valid) : sum;
         }
         {
             if (hs_local_id() < 256) for (int d = hs_local_id(), once = 1; once != 0; once = 0) hs_atomic_store(words[1811 + (state_row) * 256 + d], totals[d] | (state_row == 0 ? summed : counted));
         }
-        hs_value v[22];
+        hs_value v[21];
         HS_UNROLL for (int i = 0; i < 4; i++) v[i] = row + i * 32 < valid ? hs_load_value(values_from, at, begin + row + i * 32) : 0u;
         hs_barrier();
         {
@@ -1124,14 +1123,14 @@ HS_KERNEL void __launch_bounds__(512, 2) onesweep_radix_few(const hs_stored_key 
         shift = hs_to_int(mixed[1]); // the same; else compilers keep all digits until they are needed again, and spill
         if (mixed[0] == 0u) { // the keys stay where they are
             HS_UNROLL for (int i = 0; i < 4; i++) { int at_ = row + i * 32; tile[(at_) ^ ((at_) >> 5 & 31)] = k[i]; order[(at_) ^ ((at_) >> 5 & 31)] = v[i]; }
-            HS_UNROLL for (int i = 4; i < 22; i++) { int at_ = row + i * 32; tile[(at_) ^ ((at_) >> 5 & 31)] = k[i]; order[(at_) ^ ((at_) >> 5 & 31)] = row + i * 32 < valid ? hs_load_value(values_from, at, begin + row + i * 32) : 0u; }
+            HS_UNROLL for (int i = 4; i < 21; i++) { int at_ = row + i * 32; tile[(at_) ^ ((at_) >> 5 & 31)] = k[i]; order[(at_) ^ ((at_) >> 5 & 31)] = row + i * 32 < valid ? hs_load_value(values_from, at, begin + row + i * 32) : 0u; }
         } else {
             if (hs_local_id() < 256) for (int d = hs_local_id(), once = 1; once != 0; once = 0) for (int s = 0; s < 16; s++) counts[s * 256 + d] += firsts[d];
             hs_barrier();
-            HS_UNROLL for (int i = 0; i < 22; i++) {
+            HS_UNROLL for (int i = 0; i < 21; i++) {
                 {
                     int d = hs_digit(k[i], shift, mask);
-                    if (i + 4 < 22) v[i + 4] = row + (i + 4) * 32 < valid ? hs_load_value(values_from, at, begin + row + (i + 4) * 32) : 0u;
+                    if (i + 4 < 21) v[i + 4] = row + (i + 4) * 32 < valid ? hs_load_value(values_from, at, begin + row + (i + 4) * 32) : 0u;
                     hs_lanemask same = HS_LANEMASK_ALL;
                     hs_match_bit(same, d, 0);
                     hs_match_bit(same, d, 1);
@@ -1141,11 +1140,10 @@ HS_KERNEL void __launch_bounds__(512, 2) onesweep_radix_few(const hs_stored_key 
                     hs_match_bit(same, d, 5);
                     hs_match_bit(same, d, 6);
                     hs_match_bit(same, d, 7);
-                    int before = hs_popcount_mask(same & hs_lanemask_lt());
                     hs_u32 first = counts[mine + d];
-                    int place = hs_to_int(first) + before;
+                    int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;
                     hs_subgroup_barrier();
-                    if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // the lanes of a digit have read it
+                    if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all lanes of the digit have read it
                     hs_subgroup_barrier();
                     { int at_ = place; tile[(at_) ^ ((at_) >> 5 & 31)] = k[i]; order[(at_) ^ ((at_) >> 5 & 31)] = v[i]; }
                 }
@@ -1176,8 +1174,8 @@ HS_KERNEL void __launch_bounds__(512, 2) onesweep_radix_few(const hs_stored_key 
         bases[d] = words[13 + pass * 256 + d] + before - firsts[d];
         }
         hs_barrier();
-        if (valid == 11264) {
-            HS_UNROLL for (int i = 0; i < 22; i++) {
+        if (valid == 10752) {
+            HS_UNROLL for (int i = 0; i < 21; i++) {
                 {
                     hs_key key = tile[(hs_local_id() + i * 512) ^ ((hs_local_id() + i * 512) >> 5 & 31)];
                     int d = hs_digit(key, shift, mask);
@@ -1187,7 +1185,7 @@ HS_KERNEL void __launch_bounds__(512, 2) onesweep_radix_few(const hs_stored_key 
                 }
             }
         } else {
-            HS_UNROLL for (int i = 0; i < 22; i++) {
+            HS_UNROLL for (int i = 0; i < 21; i++) {
                 if (hs_local_id() + i * 512 < valid) {
                     hs_key key = tile[(hs_local_id() + i * 512) ^ ((hs_local_id() + i * 512) >> 5 & 31)];
                     int d = hs_digit(key, shift, mask);
@@ -1572,11 +1570,10 @@ HS_KERNEL void __launch_bounds__(256) finish_rest_radix_few(hs_stored_key *desti
                         hs_match_bit(same, d, 5);
                         hs_match_bit(same, d, 6);
                         hs_match_bit(same, d, 7);
-                        int before = hs_popcount_mask(same & hs_lanemask_lt());
                         hs_u32 first = counts[mine + d];
-                        int place = hs_to_int(first) + before;
+                        int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;
                         hs_subgroup_barrier();
-                        if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // the lanes of a digit have read it
+                        if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all lanes of the digit have read it
                         hs_subgroup_barrier();
                         { int at_ = place; tile[(at_) ^ ((at_) >> 5 & 31)] = k[i]; }
                     }
@@ -2005,11 +2002,10 @@ HS_KERNEL void __launch_bounds__(256) finish_rest_radix_pairs(hs_stored_key *des
                         hs_match_bit(same, d, 5);
                         hs_match_bit(same, d, 6);
                         hs_match_bit(same, d, 7);
-                        int before = hs_popcount_mask(same & hs_lanemask_lt());
                         hs_u32 first = counts[mine + d];
-                        int place = hs_to_int(first) + before;
+                        int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;
                         hs_subgroup_barrier();
-                        if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // the lanes of a digit have read it
+                        if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all lanes of the digit have read it
                         hs_subgroup_barrier();
                         { int at_ = place; tile[(at_) ^ ((at_) >> 5 & 31)] = k[i]; }
                     }
@@ -2398,11 +2394,10 @@ HS_KERNEL void __launch_bounds__(256) finish_rest_radix_more(hs_stored_key *dest
                         hs_match_bit(same, d, 5);
                         hs_match_bit(same, d, 6);
                         hs_match_bit(same, d, 7);
-                        int before = hs_popcount_mask(same & hs_lanemask_lt());
                         hs_u32 first = counts[mine + d];
-                        int place = hs_to_int(first) + before;
+                        int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;
                         hs_subgroup_barrier();
-                        if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // the lanes of a digit have read it
+                        if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all lanes of the digit have read it
                         hs_subgroup_barrier();
                         { int at_ = place; tile[(at_) ^ ((at_) >> 5 & 31)] = k[i]; }
                     }
@@ -2861,11 +2856,10 @@ HS_KERNEL void __launch_bounds__(1024) finish_rest_radix_many(hs_stored_key *des
                         hs_match_bit(same, d, 5);
                         hs_match_bit(same, d, 6);
                         hs_match_bit(same, d, 7);
-                        int before = hs_popcount_mask(same & hs_lanemask_lt());
                         hs_u32 first = counts[mine + d];
-                        int place = hs_to_int(first) + before;
+                        int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;
                         hs_subgroup_barrier();
-                        if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // the lanes of a digit have read it
+                        if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all lanes of the digit have read it
                         hs_subgroup_barrier();
                         { int at_ = place; tile[(at_) ^ ((at_) >> 5 & 31)] = k[i]; }
                     }
@@ -2938,20 +2932,20 @@ HS_KERNEL void __launch_bounds__(512) count_wide_radix_many(const hs_stored_key 
         for (int q = 0; q <= pass; q++) failed |= words[0 + q];
         if (failed == 0u) return;
     }
-    hs_i64 tiles = (hs_n() + 11263) / 11264;
+    hs_i64 tiles = (hs_n() + 10751) / 10752;
     int groups = hs_to_int(tiles < 2048 ? tiles : 2048);
     int group = hs_group_id();
     if (group >= groups) return;
-    hs_i64 each = (tiles + groups - 1) / groups * 11264; // keys of a work-group
+    hs_i64 each = (tiles + groups - 1) / groups * 10752; // keys of a work-group
     hs_i64 begin = group * each, end = begin + each < hs_n() ? begin + each : hs_n();
     hs_select_keys(from, pass == 0 ? 0 : hs_to_int(words[4 + pass]));
     if (hs_local_id() < 256) for (int d = hs_local_id(), once = 1; once != 0; once = 0) counts[d] = 0u;
     hs_barrier();
     hs_i64 next = begin + hs_local_id();
-    for (; next + 10752 < end; next += 11264) {
-        hs_key k[22];
-        HS_UNROLL for (int i = 0; i < 22; i++) k[i] = hs_load(from, next + i * 512);
-        HS_UNROLL for (int i = 0; i < 22; i++) hs_local_atomic_add(counts[hs_digit(k[i], shift, mask)], 1u);
+    for (; next + 10240 < end; next += 10752) {
+        hs_key k[21];
+        HS_UNROLL for (int i = 0; i < 21; i++) k[i] = hs_load(from, next + i * 512);
+        HS_UNROLL for (int i = 0; i < 21; i++) hs_local_atomic_add(counts[hs_digit(k[i], shift, mask)], 1u);
     }
     for (; next < end; next += 512) hs_local_atomic_add(counts[hs_digit(hs_load(from, next), shift, mask)], 1u);
     hs_barrier();
@@ -2974,7 +2968,7 @@ HS_KERNEL void __launch_bounds__(512) rows_wide_radix_many(hs_u32 *words, hs_u64
         if (failed == 0u) return;
     }
     if (hs_group_id() > mask) return;
-    hs_i64 tiles = (hs_n() + 11263) / 11264;
+    hs_i64 tiles = (hs_n() + 10751) / 10752;
     int columns = hs_to_int(tiles < 2048 ? tiles : 2048);
     int row = hs_group_id() * columns, own = (columns + 511) / 512;
     int begin = hs_local_id() * own, end = begin + own < columns ? begin + own : columns;
@@ -3007,12 +3001,12 @@ HS_KERNEL void __launch_bounds__(512, 2) scatter_wide_radix_many(const hs_stored
     extern __shared__ unsigned long long hs_shared[];
     hs_u64 *const bases = (hs_u64 *)hs_shared;
     hs_key *const tile = (hs_key *)((unsigned char *)hs_shared + 2048);
-    hs_u32 *const totals = (hs_u32 *)((unsigned char *)hs_shared + 47104);
-    hs_u32 *const firsts = (hs_u32 *)((unsigned char *)hs_shared + 48128);
-    hs_u32 *const sums = (hs_u32 *)((unsigned char *)hs_shared + 49152);
-    hs_u32 *const mixed = (hs_u32 *)((unsigned char *)hs_shared + 51200);
-    hs_u32 *const order = (hs_u32 *)((unsigned char *)hs_shared + 51208);
-    hs_u32 *const counts = (hs_u32 *)((unsigned char *)hs_shared + 96264);
+    hs_u32 *const totals = (hs_u32 *)((unsigned char *)hs_shared + 45056);
+    hs_u32 *const firsts = (hs_u32 *)((unsigned char *)hs_shared + 46080);
+    hs_u32 *const sums = (hs_u32 *)((unsigned char *)hs_shared + 47104);
+    hs_u32 *const mixed = (hs_u32 *)((unsigned char *)hs_shared + 49152);
+    hs_u32 *const order = (hs_u32 *)((unsigned char *)hs_shared + 49160);
+    hs_u32 *const counts = (hs_u32 *)((unsigned char *)hs_shared + 92168);
 
     int pass = hs_pass(), shift = hs_shift(), mask = hs_digit_mask();
     if (hs_redo()) { // only where a look-back failed, in this pass or one before
@@ -3020,11 +3014,11 @@ HS_KERNEL void __launch_bounds__(512, 2) scatter_wide_radix_many(const hs_stored
         for (int q = 0; q <= pass; q++) failed |= words[0 + q];
         if (failed == 0u) return;
     }
-    hs_i64 tiles = (hs_n() + 11263) / 11264;
+    hs_i64 tiles = (hs_n() + 10751) / 10752;
     int groups = hs_to_int(tiles < 2048 ? tiles : 2048);
     int group = hs_group_id();
     if (group >= groups) return;
-    hs_i64 each = (tiles + groups - 1) / groups * 11264; // keys of a work-group
+    hs_i64 each = (tiles + groups - 1) / groups * 10752; // keys of a work-group
     hs_i64 begin = group * each, end = begin + each < hs_n() ? begin + each : hs_n();
     int at = pass == 0 ? 0 : hs_to_int(words[4 + pass]);
     int next = at != 0 ? 3 - at : hs_direct() ? 1 : 2; // from scratch to the destination, from there to scratch
@@ -3047,14 +3041,14 @@ HS_KERNEL void __launch_bounds__(512, 2) scatter_wide_radix_many(const hs_stored
         bases[d] = sum + table[256 + d * groups + group];
     }
     hs_barrier();
-    for (; begin < end; begin += 11264) {
-        int valid = hs_to_int(end - begin < 11264 ? end - begin : 11264);
-        int row = hs_subgroup_id() * 704 + hs_lane_id();
-        hs_key k[22];
-    if (valid == 11264) {
-        HS_UNROLL for (int i = 0; i < 22; i++) k[i] = hs_load(from, begin + row + i * 32);
+    for (; begin < end; begin += 10752) {
+        int valid = hs_to_int(end - begin < 10752 ? end - begin : 10752);
+        int row = hs_subgroup_id() * 672 + hs_lane_id();
+        hs_key k[21];
+    if (valid == 10752) {
+        HS_UNROLL for (int i = 0; i < 21; i++) k[i] = hs_load(from, begin + row + i * 32);
     } else {
-        HS_UNROLL for (int i = 0; i < 22; i++) k[i] = row + i * 32 < valid ? hs_load(from, begin + row + i * 32) : HS_GREATEST;
+        HS_UNROLL for (int i = 0; i < 21; i++) k[i] = row + i * 32 < valid ? hs_load(from, begin + row + i * 32) : HS_GREATEST;
     }
         int mine = hs_subgroup_id() * 256;
         for (int i = hs_local_id(); i < 4096; i += 512) counts[i] = 0u;
@@ -3063,7 +3057,7 @@ HS_KERNEL void __launch_bounds__(512, 2) scatter_wide_radix_many(const hs_stored
             mixed[1] = hs_to_u32(shift);
         }
         hs_barrier();
-        HS_UNROLL for (int i = 0; i < 22; i++) hs_local_atomic_add(counts[mine + hs_digit(k[i], shift, mask)], 1u);
+        HS_UNROLL for (int i = 0; i < 21; i++) hs_local_atomic_add(counts[mine + hs_digit(k[i], shift, mask)], 1u);
         hs_barrier();
         // a digit's keys come subgroup by subgroup
         if (hs_local_id() < 256) for (int d = hs_local_id(), once = 1; once != 0; once = 0) {
@@ -3073,10 +3067,10 @@ HS_KERNEL void __launch_bounds__(512, 2) scatter_wide_radix_many(const hs_stored
                 counts[s * 256 + d] = sum;
                 sum += c;
             }
-            if (sum == 11264u) mixed[0] = 0u;
-            totals[d] = d == mask ? sum - hs_to_u32(11264 - valid) : sum;
+            if (sum == 10752u) mixed[0] = 0u;
+            totals[d] = d == mask ? sum - hs_to_u32(10752 - valid) : sum;
         }
-        hs_value v[22];
+        hs_value v[21];
         HS_UNROLL for (int i = 0; i < 4; i++) v[i] = row + i * 32 < valid ? hs_load_value(values_from, at, begin + row + i * 32) : 0u;
         hs_barrier();
         {
@@ -3099,14 +3093,14 @@ HS_KERNEL void __launch_bounds__(512, 2) scatter_wide_radix_many(const hs_stored
         shift = hs_to_int(mixed[1]); // the same; else compilers keep all digits until they are needed again, and spill
         if (mixed[0] == 0u) { // the keys stay where they are
             HS_UNROLL for (int i = 0; i < 4; i++) { int at_ = row + i * 32; tile[(at_) ^ ((at_) >> 5 & 31)] = k[i]; order[(at_) ^ ((at_) >> 5 & 31)] = v[i]; }
-            HS_UNROLL for (int i = 4; i < 22; i++) { int at_ = row + i * 32; tile[(at_) ^ ((at_) >> 5 & 31)] = k[i]; order[(at_) ^ ((at_) >> 5 & 31)] = row + i * 32 < valid ? hs_load_value(values_from, at, begin + row + i * 32) : 0u; }
+            HS_UNROLL for (int i = 4; i < 21; i++) { int at_ = row + i * 32; tile[(at_) ^ ((at_) >> 5 & 31)] = k[i]; order[(at_) ^ ((at_) >> 5 & 31)] = row + i * 32 < valid ? hs_load_value(values_from, at, begin + row + i * 32) : 0u; }
         } else {
             if (hs_local_id() < 256) for (int d = hs_local_id(), once = 1; once != 0; once = 0) for (int s = 0; s < 16; s++) counts[s * 256 + d] += firsts[d];
             hs_barrier();
-            HS_UNROLL for (int i = 0; i < 22; i++) {
+            HS_UNROLL for (int i = 0; i < 21; i++) {
                 {
                     int d = hs_digit(k[i], shift, mask);
-                    if (i + 4 < 22) v[i + 4] = row + (i + 4) * 32 < valid ? hs_load_value(values_from, at, begin + row + (i + 4) * 32) : 0u;
+                    if (i + 4 < 21) v[i + 4] = row + (i + 4) * 32 < valid ? hs_load_value(values_from, at, begin + row + (i + 4) * 32) : 0u;
                     hs_lanemask same = HS_LANEMASK_ALL;
                     hs_match_bit(same, d, 0);
                     hs_match_bit(same, d, 1);
@@ -3116,20 +3110,18 @@ HS_KERNEL void __launch_bounds__(512, 2) scatter_wide_radix_many(const hs_stored
                     hs_match_bit(same, d, 5);
                     hs_match_bit(same, d, 6);
                     hs_match_bit(same, d, 7);
-                    int before = hs_popcount_mask(same & hs_lanemask_lt());
                     hs_u32 first = counts[mine + d];
-                    int place = hs_to_int(first) + before;
+                    int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;
                     hs_subgroup_barrier();
-                    if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // the lanes of a digit have read it
+                    if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all lanes of the digit have read it
                     hs_subgroup_barrier();
                     { int at_ = place; tile[(at_) ^ ((at_) >> 5 & 31)] = k[i]; order[(at_) ^ ((at_) >> 5 & 31)] = v[i]; }
                 }
             }
         }
         hs_barrier();
-
-    if (valid == 11264) {
-        HS_UNROLL for (int i = 0; i < 22; i++) {
+    if (valid == 10752) {
+        HS_UNROLL for (int i = 0; i < 21; i++) {
             {
                 hs_key key = tile[(hs_local_id() + i * 512) ^ ((hs_local_id() + i * 512) >> 5 & 31)];
                 int d = hs_digit(key, shift, mask);
@@ -3139,7 +3131,7 @@ HS_KERNEL void __launch_bounds__(512, 2) scatter_wide_radix_many(const hs_stored
             }
         }
     } else {
-        HS_UNROLL for (int i = 0; i < 22; i++) {
+        HS_UNROLL for (int i = 0; i < 21; i++) {
             if (hs_local_id() + i * 512 < valid) {
                 hs_key key = tile[(hs_local_id() + i * 512) ^ ((hs_local_id() + i * 512) >> 5 & 31)];
                 int d = hs_digit(key, shift, mask);
@@ -3163,11 +3155,11 @@ HS_KERNEL void __launch_bounds__(512) copy_wide_radix_many(const hs_stored_key *
 
     int at = hs_to_int(words[4 + hs_pass()]), next = 1;
     if (at == next) return;
-    hs_i64 tiles = (hs_n() + 11263) / 11264;
+    hs_i64 tiles = (hs_n() + 10751) / 10752;
     int groups = hs_to_int(tiles < 2048 ? tiles : 2048);
     int group = hs_group_id();
     if (group >= groups) return;
-    hs_i64 each = (tiles + groups - 1) / groups * 11264; // keys of a work-group
+    hs_i64 each = (tiles + groups - 1) / groups * 10752; // keys of a work-group
     hs_i64 begin = group * each, end = begin + each < hs_n() ? begin + each : hs_n();
     hs_select_keys(from, at);
     hs_select_keys(to, next);

@@ -319,11 +319,10 @@ HS_KERNEL void __launch_bounds__(512) single(const hs_stored_key *source, hs_sto
                         hs_match_bit(same, d, 5);
                         hs_match_bit(same, d, 6);
                         hs_match_bit(same, d, 7);
-                        int before = hs_popcount_mask(same & hs_lanemask_lt());
                         hs_u32 first = counts[mine + d];
-                        int place = hs_to_int(first) + before;
+                        int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;
                         hs_subgroup_barrier();
-                        if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // the lanes of a digit have read it
+                        if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all lanes of the digit have read it
                         hs_subgroup_barrier();
                         tile[place] = k[i];
                     }
@@ -401,7 +400,8 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored_key *source, hs_store
     int valid = hs_n() - begin < slots ? hs_n() - begin > 0 ? hs_n() - begin : 0 : slots;
     int row = hs_subgroup_id() * 32 * rows + hs_lane_id();
     hs_key k[18];
-    hs_key sample = hs_twiddle_in(source[hs_n() / 512 * hs_local_id() + hs_n() % 512 * hs_local_id() / 512]);
+    // keys at about equal distances, but not at multiples of one, which a period of the keys could match
+    hs_key sample = hs_twiddle_in(source[hs_n() / 512 * hs_local_id() + hs_n() / 512 * (hs_local_id() * 37 % 64) / 64]);
     HS_UNROLL for (int i = 0; i < 18; i++) {
         if (i > 0 && i >= rows) break;
         k[i] = row + i * 32 < valid ? hs_twiddle_in(source[begin + row + i * 32]) : HS_GREATEST;
@@ -417,7 +417,8 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored_key *source, hs_store
     hs_barrier();
     hs_local_atomic_add(totals[hs_digit(sample, 56, 255) / own], 1u);
     hs_barrier();
-    if (hs_local_id() < 256) for (int d = hs_local_id(), once = 1; once != 0; once = 0) if (hs_to_int(totals[d]) > 512 * 9216 / hs_n() * 3 / 2 + 12) live[1] = 0u;
+    int bound = 512 * 9216 / hs_n() * 3 / 2 + 12;
+    if (hs_local_id() < 256) for (int d = hs_local_id(), once = 1; once != 0; once = 0) if (hs_to_int(totals[d]) > bound) live[1] = 0u;
     hs_barrier();
     if (live[1] != 0u) {
         const int mask = 255;
@@ -489,11 +490,10 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored_key *source, hs_store
                     hs_match_bit(same, d, 5);
                     hs_match_bit(same, d, 6);
                     hs_match_bit(same, d, 7);
-                    int before = hs_popcount_mask(same & hs_lanemask_lt());
                     hs_u32 first = counts[mine + d];
-                    int place = hs_to_int(first) + before;
+                    int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;
                     hs_subgroup_barrier();
-                    if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // the lanes of a digit have read it
+                    if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all lanes of the digit have read it
                     hs_subgroup_barrier();
                     tile[place] = k[i];
                 }
@@ -722,11 +722,10 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored_key *source, hs_store
                                 hs_match_bit(same, d, 5);
                                 hs_match_bit(same, d, 6);
                                 hs_match_bit(same, d, 7);
-                                int before = hs_popcount_mask(same & hs_lanemask_lt());
                                 hs_u32 first = counts[mine + d];
-                                int place = hs_to_int(first) + before;
+                                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;
                                 hs_subgroup_barrier();
-                                if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // the lanes of a digit have read it
+                                if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all lanes of the digit have read it
                                 hs_subgroup_barrier();
                                 tile[place] = k[i];
                             }
@@ -857,11 +856,10 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored_key *source, hs_store
                     hs_match_bit(same, d, 5);
                     hs_match_bit(same, d, 6);
                     hs_match_bit(same, d, 7);
-                    int before = hs_popcount_mask(same & hs_lanemask_lt());
                     hs_u32 first = counts[mine + d];
-                    int place = hs_to_int(first) + before;
+                    int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;
                     hs_subgroup_barrier();
-                    if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // the lanes of a digit have read it
+                    if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all lanes of the digit have read it
                     hs_subgroup_barrier();
                     tile[place] = k[i];
                 }
@@ -1609,11 +1607,10 @@ HS_KERNEL void __launch_bounds__(256) bucket_rest_radix(hs_stored_key *destinati
                         hs_match_bit(same, d, 5);
                         hs_match_bit(same, d, 6);
                         hs_match_bit(same, d, 7);
-                        int before = hs_popcount_mask(same & hs_lanemask_lt());
                         hs_u32 first = counts[mine + d];
-                        int place = hs_to_int(first) + before;
+                        int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;
                         hs_subgroup_barrier();
-                        if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // the lanes of a digit have read it
+                        if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all lanes of the digit have read it
                         hs_subgroup_barrier();
                         tile[place] = k[i];
                     }
@@ -1872,11 +1869,10 @@ HS_KERNEL void __launch_bounds__(256, 3) onesweep_radix(const hs_stored_key *sou
                     hs_match_bit(same, d, 5);
                     hs_match_bit(same, d, 6);
                     hs_match_bit(same, d, 7);
-                    int before = hs_popcount_mask(same & hs_lanemask_lt());
                     hs_u32 first = counts[mine + d];
-                    int place = hs_to_int(first) + before;
+                    int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;
                     hs_subgroup_barrier();
-                    if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // the lanes of a digit have read it
+                    if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all lanes of the digit have read it
                     hs_subgroup_barrier();
                     tile[place] = k[i];
                 }
@@ -2608,11 +2604,10 @@ HS_KERNEL void __launch_bounds__(256) bucket_rest_wide_radix(hs_stored_key *dest
                         hs_match_bit(same, d, 5);
                         hs_match_bit(same, d, 6);
                         hs_match_bit(same, d, 7);
-                        int before = hs_popcount_mask(same & hs_lanemask_lt());
                         hs_u32 first = counts[mine + d];
-                        int place = hs_to_int(first) + before;
+                        int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;
                         hs_subgroup_barrier();
-                        if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // the lanes of a digit have read it
+                        if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all lanes of the digit have read it
                         hs_subgroup_barrier();
                         tile[place] = k[i];
                     }
@@ -2816,18 +2811,16 @@ HS_KERNEL void __launch_bounds__(256, 3) scatter_wide_radix(const hs_stored_key 
                     hs_match_bit(same, d, 5);
                     hs_match_bit(same, d, 6);
                     hs_match_bit(same, d, 7);
-                    int before = hs_popcount_mask(same & hs_lanemask_lt());
                     hs_u32 first = counts[mine + d];
-                    int place = hs_to_int(first) + before;
+                    int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;
                     hs_subgroup_barrier();
-                    if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // the lanes of a digit have read it
+                    if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all lanes of the digit have read it
                     hs_subgroup_barrier();
                     tile[place] = k[i];
                 }
             }
         }
         hs_barrier();
-
     if (valid == 6144) {
         HS_UNROLL for (int i = 0; i < 24; i++) {
             {

@@ -349,11 +349,10 @@ HS_KERNEL void __launch_bounds__(512, 1) single(const hs_stored_key *source, hs_
                         hs_match_bit(same, d, 5);
                         hs_match_bit(same, d, 6);
                         hs_match_bit(same, d, 7);
-                        int before = hs_popcount_mask(same & hs_lanemask_lt());
                         hs_u32 first = counts[mine + d];
-                        int place = hs_to_int(first) + before;
+                        int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;
                         hs_subgroup_barrier();
-                        if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // the lanes of a digit have read it
+                        if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all lanes of the digit have read it
                         hs_subgroup_barrier();
                         { int spot = place; tile[spot] = k[i]; order[spot] = o[i]; }
                     }
@@ -401,11 +400,11 @@ HS_KERNEL void __launch_bounds__(512, 1) single(const hs_stored_key *source, hs_
             int x = hs_digit(key, shift, 4095);
             hs_u32 c = places[x ^ (x >> 5 & 7)];
             int start = hs_to_int(c & 65535u), end = start + hs_to_int(c >> 16), r = start;
-            HS_UNROLL for (int i = 0; i < 3; i++) { hs_key near = tile[start + i]; hs_u32 beside = order[start + i]; r += hs_less(near, key) || (!hs_less(key, near) && beside < slot) ? 1 : 0; }
+            HS_UNROLL for (int i = 0; i < 3; i++) { hs_key near = tile[start + i]; hs_u32 its_slot = order[start + i]; r += hs_less(near, key) || (!hs_less(key, near) && its_slot < slot) ? 1 : 0; }
             for (int j = start + 3; j < end; j++) {
                 hs_key near = tile[j];
-                hs_u32 beside = order[j];
-                r += hs_less(near, key) || (!hs_less(key, near) && beside < slot) ? 1 : 0;
+                hs_u32 its_slot = order[j];
+                r += hs_less(near, key) || (!hs_less(key, near) && its_slot < slot) ? 1 : 0;
             }
             destination[r] = hs_twiddle_out(key);
             values_out[r] = held[hs_to_int(slot)];
@@ -443,7 +442,8 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored_key *source, hs_store
     int valid = hs_n() - begin < slots ? hs_n() - begin > 0 ? hs_n() - begin : 0 : slots;
     int row = hs_subgroup_id() * 32 * rows + hs_lane_id();
     hs_key k[18];
-    hs_key sample = hs_twiddle_in(source[hs_n() / 512 * hs_local_id() + hs_n() % 512 * hs_local_id() / 512]);
+    // keys at about equal distances, but not at multiples of one, which a period of the keys could match
+    hs_key sample = hs_twiddle_in(source[hs_n() / 512 * hs_local_id() + hs_n() / 512 * (hs_local_id() * 37 % 64) / 64]);
     HS_UNROLL for (int i = 0; i < 18; i++) {
         if (i > 0 && i >= rows) break;
         k[i] = row + i * 32 < valid ? hs_twiddle_in(source[begin + row + i * 32]) : HS_GREATEST;
@@ -459,7 +459,9 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored_key *source, hs_store
     hs_barrier();
     hs_local_atomic_add(totals[hs_digit(sample, 56, 255) / own], 1u);
     hs_barrier();
-    if (hs_local_id() < 256) for (int d = hs_local_id(), once = 1; once != 0; once = 0) if (hs_to_int(totals[d]) > 512 * 9216 / hs_n() * 3 / 2 + 12) live[1] = 0u;
+    int bound = 512 * 9216 / hs_n() * 3 / 2 + 12;
+    bound = bound < 1024 * own / 256 + 12 ? bound : 1024 * own / 256 + 12;
+    if (hs_local_id() < 256) for (int d = hs_local_id(), once = 1; once != 0; once = 0) if (hs_to_int(totals[d]) > bound) live[1] = 0u;
     hs_barrier();
     if (live[1] != 0u) {
         const int mask = 255;
@@ -541,11 +543,10 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored_key *source, hs_store
                     hs_match_bit(same, d, 5);
                     hs_match_bit(same, d, 6);
                     hs_match_bit(same, d, 7);
-                    int before = hs_popcount_mask(same & hs_lanemask_lt());
                     hs_u32 first = counts[mine + d];
-                    int place = hs_to_int(first) + before;
+                    int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;
                     hs_subgroup_barrier();
-                    if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // the lanes of a digit have read it
+                    if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all lanes of the digit have read it
                     hs_subgroup_barrier();
                     { int spot = place; tile[spot] = k[i]; order[spot] = v[i]; }
                 }
@@ -783,11 +784,10 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored_key *source, hs_store
                                 hs_match_bit(same, d, 5);
                                 hs_match_bit(same, d, 6);
                                 hs_match_bit(same, d, 7);
-                                int before = hs_popcount_mask(same & hs_lanemask_lt());
                                 hs_u32 first = counts[mine + d];
-                                int place = hs_to_int(first) + before;
+                                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;
                                 hs_subgroup_barrier();
-                                if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // the lanes of a digit have read it
+                                if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all lanes of the digit have read it
                                 hs_subgroup_barrier();
                                 { int spot = place; tile[spot] = k[i]; order[spot] = v[i]; }
                             }
@@ -835,11 +835,11 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored_key *source, hs_store
                     int x = hs_digit(key, shift, 4095);
                     hs_u32 c = places[x ^ (x >> 5 & 7)];
                     int start = hs_to_int(c & 65535u), end = start + hs_to_int(c >> 16), r = start;
-                    HS_UNROLL for (int i = 0; i < 3; i++) { hs_key near = tile[start + i]; hs_u32 beside = order[start + i]; r += hs_less(near, key) || (!hs_less(key, near) && beside < slot) ? 1 : 0; }
+                    HS_UNROLL for (int i = 0; i < 3; i++) { hs_key near = tile[start + i]; hs_u32 its_slot = order[start + i]; r += hs_less(near, key) || (!hs_less(key, near) && its_slot < slot) ? 1 : 0; }
                     for (int j = start + 3; j < end; j++) {
                         hs_key near = tile[j];
-                        hs_u32 beside = order[j];
-                        r += hs_less(near, key) || (!hs_less(key, near) && beside < slot) ? 1 : 0;
+                        hs_u32 its_slot = order[j];
+                        r += hs_less(near, key) || (!hs_less(key, near) && its_slot < slot) ? 1 : 0;
                     }
                     hs_store(destination, begin + r, key);
                     hs_store_value(values_sorted, begin + r, hs_load_value(values_dealt, 2, begin + hs_to_int(slot)));
@@ -932,11 +932,10 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored_key *source, hs_store
                     hs_match_bit(same, d, 5);
                     hs_match_bit(same, d, 6);
                     hs_match_bit(same, d, 7);
-                    int before = hs_popcount_mask(same & hs_lanemask_lt());
                     hs_u32 first = counts[mine + d];
-                    int place = hs_to_int(first) + before;
+                    int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;
                     hs_subgroup_barrier();
-                    if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // the lanes of a digit have read it
+                    if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all lanes of the digit have read it
                     hs_subgroup_barrier();
                     { int spot = place; tile[spot] = k[i]; order[spot] = v[i]; }
                 }
@@ -1195,11 +1194,10 @@ HS_KERNEL void __launch_bounds__(384, 2) onesweep_radix_few(const hs_stored_key 
                     hs_match_bit(same, d, 5);
                     hs_match_bit(same, d, 6);
                     hs_match_bit(same, d, 7);
-                    int before = hs_popcount_mask(same & hs_lanemask_lt());
                     hs_u32 first = counts[mine + d];
-                    int place = hs_to_int(first) + before;
+                    int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;
                     hs_subgroup_barrier();
-                    if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // the lanes of a digit have read it
+                    if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all lanes of the digit have read it
                     hs_subgroup_barrier();
                     { int at_ = place; tile[(at_) ^ ((at_) >> 5 & 31)] = k[i]; order[(at_) ^ ((at_) >> 5 & 31)] = v[i]; }
                 }
@@ -1648,11 +1646,10 @@ HS_KERNEL void __launch_bounds__(256) finish_rest_radix_few(hs_stored_key *desti
                         hs_match_bit(same, d, 5);
                         hs_match_bit(same, d, 6);
                         hs_match_bit(same, d, 7);
-                        int before = hs_popcount_mask(same & hs_lanemask_lt());
                         hs_u32 first = counts[mine + d];
-                        int place = hs_to_int(first) + before;
+                        int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;
                         hs_subgroup_barrier();
-                        if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // the lanes of a digit have read it
+                        if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all lanes of the digit have read it
                         hs_subgroup_barrier();
                         { int at_ = place; tile[(at_) ^ ((at_) >> 5 & 31)] = k[i]; }
                     }
@@ -2103,11 +2100,10 @@ HS_KERNEL void __launch_bounds__(256) finish_rest_radix_pairs(hs_stored_key *des
                         hs_match_bit(same, d, 5);
                         hs_match_bit(same, d, 6);
                         hs_match_bit(same, d, 7);
-                        int before = hs_popcount_mask(same & hs_lanemask_lt());
                         hs_u32 first = counts[mine + d];
-                        int place = hs_to_int(first) + before;
+                        int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;
                         hs_subgroup_barrier();
-                        if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // the lanes of a digit have read it
+                        if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all lanes of the digit have read it
                         hs_subgroup_barrier();
                         { int at_ = place; tile[(at_) ^ ((at_) >> 5 & 31)] = k[i]; }
                     }
@@ -2558,11 +2554,10 @@ HS_KERNEL void __launch_bounds__(512) finish_rest_radix_more(hs_stored_key *dest
                         hs_match_bit(same, d, 5);
                         hs_match_bit(same, d, 6);
                         hs_match_bit(same, d, 7);
-                        int before = hs_popcount_mask(same & hs_lanemask_lt());
                         hs_u32 first = counts[mine + d];
-                        int place = hs_to_int(first) + before;
+                        int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;
                         hs_subgroup_barrier();
-                        if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // the lanes of a digit have read it
+                        if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all lanes of the digit have read it
                         hs_subgroup_barrier();
                         { int at_ = place; tile[(at_) ^ ((at_) >> 5 & 31)] = k[i]; }
                     }
@@ -3083,11 +3078,10 @@ HS_KERNEL void __launch_bounds__(512) finish_rest_radix_many(hs_stored_key *dest
                         hs_match_bit(same, d, 5);
                         hs_match_bit(same, d, 6);
                         hs_match_bit(same, d, 7);
-                        int before = hs_popcount_mask(same & hs_lanemask_lt());
                         hs_u32 first = counts[mine + d];
-                        int place = hs_to_int(first) + before;
+                        int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;
                         hs_subgroup_barrier();
-                        if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // the lanes of a digit have read it
+                        if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all lanes of the digit have read it
                         hs_subgroup_barrier();
                         { int at_ = place; tile[(at_) ^ ((at_) >> 5 & 31)] = k[i]; }
                     }
@@ -3338,18 +3332,16 @@ HS_KERNEL void __launch_bounds__(384, 2) scatter_wide_radix_many(const hs_stored
                     hs_match_bit(same, d, 5);
                     hs_match_bit(same, d, 6);
                     hs_match_bit(same, d, 7);
-                    int before = hs_popcount_mask(same & hs_lanemask_lt());
                     hs_u32 first = counts[mine + d];
-                    int place = hs_to_int(first) + before;
+                    int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;
                     hs_subgroup_barrier();
-                    if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // the lanes of a digit have read it
+                    if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all lanes of the digit have read it
                     hs_subgroup_barrier();
                     { int at_ = place; tile[(at_) ^ ((at_) >> 5 & 31)] = k[i]; order[(at_) ^ ((at_) >> 5 & 31)] = v[i]; }
                 }
             }
         }
         hs_barrier();
-
     if (valid == 6144) {
         HS_UNROLL for (int i = 0; i < 16; i++) {
             {

@@ -1742,11 +1742,10 @@ HS_KERNEL void __launch_bounds__(256) bucket_rest(hs_stored_key *destination, hs
                         hs_match_bit(same, d, 5);
                         hs_match_bit(same, d, 6);
                         hs_match_bit(same, d, 7);
-                        int before = hs_popcount_mask(same & hs_lanemask_lt());
                         hs_u32 first = counts[mine + d];
-                        int place = hs_to_int(first) + before;
+                        int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;
                         hs_subgroup_barrier();
-                        if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // the lanes of a digit have read it
+                        if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all lanes of the digit have read it
                         hs_subgroup_barrier();
                         tile[place] = k[i];
                     }
@@ -1993,11 +1992,10 @@ HS_KERNEL void __launch_bounds__(256, 3) onesweep(const hs_stored_key *source, h
                     hs_match_bit(same, d, 5);
                     hs_match_bit(same, d, 6);
                     hs_match_bit(same, d, 7);
-                    int before = hs_popcount_mask(same & hs_lanemask_lt());
                     hs_u32 first = counts[mine + d];
-                    int place = hs_to_int(first) + before;
+                    int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;
                     hs_subgroup_barrier();
-                    if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // the lanes of a digit have read it
+                    if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all lanes of the digit have read it
                     hs_subgroup_barrier();
                     tile[place] = k[i];
                 }
@@ -2667,11 +2665,10 @@ HS_KERNEL void __launch_bounds__(256) bucket_rest_wide(hs_stored_key *destinatio
                         hs_match_bit(same, d, 5);
                         hs_match_bit(same, d, 6);
                         hs_match_bit(same, d, 7);
-                        int before = hs_popcount_mask(same & hs_lanemask_lt());
                         hs_u32 first = counts[mine + d];
-                        int place = hs_to_int(first) + before;
+                        int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;
                         hs_subgroup_barrier();
-                        if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // the lanes of a digit have read it
+                        if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all lanes of the digit have read it
                         hs_subgroup_barrier();
                         tile[place] = k[i];
                     }
@@ -2875,18 +2872,16 @@ HS_KERNEL void __launch_bounds__(256, 3) scatter_wide(const hs_stored_key *sourc
                     hs_match_bit(same, d, 5);
                     hs_match_bit(same, d, 6);
                     hs_match_bit(same, d, 7);
-                    int before = hs_popcount_mask(same & hs_lanemask_lt());
                     hs_u32 first = counts[mine + d];
-                    int place = hs_to_int(first) + before;
+                    int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;
                     hs_subgroup_barrier();
-                    if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // the lanes of a digit have read it
+                    if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all lanes of the digit have read it
                     hs_subgroup_barrier();
                     tile[place] = k[i];
                 }
             }
         }
         hs_barrier();
-
     if (valid == 8704) {
         HS_UNROLL for (int i = 0; i < 34; i++) {
             {

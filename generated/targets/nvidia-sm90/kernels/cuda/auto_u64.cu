@@ -2237,11 +2237,10 @@ HS_KERNEL void __launch_bounds__(256) bucket_rest(hs_stored_key *destination, hs
                         hs_match_bit(same, d, 5);
                         hs_match_bit(same, d, 6);
                         hs_match_bit(same, d, 7);
-                        int before = hs_popcount_mask(same & hs_lanemask_lt());
                         hs_u32 first = counts[mine + d];
-                        int place = hs_to_int(first) + before;
+                        int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;
                         hs_subgroup_barrier();
-                        if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // the lanes of a digit have read it
+                        if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all lanes of the digit have read it
                         hs_subgroup_barrier();
                         tile[place] = k[i];
                     }
@@ -2496,11 +2495,10 @@ HS_KERNEL void __launch_bounds__(256, 4) onesweep(const hs_stored_key *source, h
                     hs_match_bit(same, d, 5);
                     hs_match_bit(same, d, 6);
                     hs_match_bit(same, d, 7);
-                    int before = hs_popcount_mask(same & hs_lanemask_lt());
                     hs_u32 first = counts[mine + d];
-                    int place = hs_to_int(first) + before;
+                    int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;
                     hs_subgroup_barrier();
-                    if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // the lanes of a digit have read it
+                    if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all lanes of the digit have read it
                     hs_subgroup_barrier();
                     tile[place] = k[i];
                 }
@@ -3232,11 +3230,10 @@ HS_KERNEL void __launch_bounds__(256) bucket_rest_wide(hs_stored_key *destinatio
                         hs_match_bit(same, d, 5);
                         hs_match_bit(same, d, 6);
                         hs_match_bit(same, d, 7);
-                        int before = hs_popcount_mask(same & hs_lanemask_lt());
                         hs_u32 first = counts[mine + d];
-                        int place = hs_to_int(first) + before;
+                        int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;
                         hs_subgroup_barrier();
-                        if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // the lanes of a digit have read it
+                        if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all lanes of the digit have read it
                         hs_subgroup_barrier();
                         tile[place] = k[i];
                     }
@@ -3440,18 +3437,16 @@ HS_KERNEL void __launch_bounds__(256, 4) scatter_wide(const hs_stored_key *sourc
                     hs_match_bit(same, d, 5);
                     hs_match_bit(same, d, 6);
                     hs_match_bit(same, d, 7);
-                    int before = hs_popcount_mask(same & hs_lanemask_lt());
                     hs_u32 first = counts[mine + d];
-                    int place = hs_to_int(first) + before;
+                    int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;
                     hs_subgroup_barrier();
-                    if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // the lanes of a digit have read it
+                    if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all lanes of the digit have read it
                     hs_subgroup_barrier();
                     tile[place] = k[i];
                 }
             }
         }
         hs_barrier();
-
     if (valid == 4096) {
         HS_UNROLL for (int i = 0; i < 16; i++) {
             {

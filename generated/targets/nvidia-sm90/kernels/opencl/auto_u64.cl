@@ -2264,11 +2264,10 @@ __kernel void bucket_rest(__global hs_stored_key *destination, __global uint *wo
                         hs_match_bit(same, d, 5);
                         hs_match_bit(same, d, 6);
                         hs_match_bit(same, d, 7);
-                        int before = hs_popcount_mask(same & hs_lanemask_lt());
                         hs_u32 first = counts[mine + d];
-                        int place = hs_to_int(first) + before;
+                        int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;
                         hs_subgroup_barrier();
-                        if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // the lanes of a digit have read it
+                        if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all lanes of the digit have read it
                         hs_subgroup_barrier();
                         tile[place] = k[i];
                     }
@@ -2518,11 +2517,10 @@ __kernel void onesweep(__global const hs_stored_key *source, __global hs_stored_
                     hs_match_bit(same, d, 5);
                     hs_match_bit(same, d, 6);
                     hs_match_bit(same, d, 7);
-                    int before = hs_popcount_mask(same & hs_lanemask_lt());
                     hs_u32 first = counts[mine + d];
-                    int place = hs_to_int(first) + before;
+                    int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;
                     hs_subgroup_barrier();
-                    if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // the lanes of a digit have read it
+                    if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all lanes of the digit have read it
                     hs_subgroup_barrier();
                     tile[place] = k[i];
                 }
@@ -3253,11 +3251,10 @@ __kernel void bucket_rest_wide(__global hs_stored_key *destination, __global uin
                         hs_match_bit(same, d, 5);
                         hs_match_bit(same, d, 6);
                         hs_match_bit(same, d, 7);
-                        int before = hs_popcount_mask(same & hs_lanemask_lt());
                         hs_u32 first = counts[mine + d];
-                        int place = hs_to_int(first) + before;
+                        int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;
                         hs_subgroup_barrier();
-                        if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // the lanes of a digit have read it
+                        if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all lanes of the digit have read it
                         hs_subgroup_barrier();
                         tile[place] = k[i];
                     }
@@ -3458,18 +3455,16 @@ __kernel void scatter_wide(__global const hs_stored_key *source, __global hs_sto
                     hs_match_bit(same, d, 5);
                     hs_match_bit(same, d, 6);
                     hs_match_bit(same, d, 7);
-                    int before = hs_popcount_mask(same & hs_lanemask_lt());
                     hs_u32 first = counts[mine + d];
-                    int place = hs_to_int(first) + before;
+                    int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;
                     hs_subgroup_barrier();
-                    if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // the lanes of a digit have read it
+                    if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all lanes of the digit have read it
                     hs_subgroup_barrier();
                     tile[place] = k[i];
                 }
             }
         }
         hs_barrier();
-
     if (valid == 4096) {
         HS_UNROLL for (int i = 0; i < 16; i++) {
             {

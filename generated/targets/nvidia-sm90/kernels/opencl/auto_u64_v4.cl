@@ -1420,11 +1420,10 @@ __kernel void onesweep(__global const hs_stored_key *source, __global hs_stored_
                     hs_match_bit(same, d, 5);
                     hs_match_bit(same, d, 6);
                     hs_match_bit(same, d, 7);
-                    int before = hs_popcount_mask(same & hs_lanemask_lt());
                     hs_u32 first = counts[mine + d];
-                    int place = hs_to_int(first) + before;
+                    int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;
                     hs_subgroup_barrier();
-                    if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // the lanes of a digit have read it
+                    if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all lanes of the digit have read it
                     hs_subgroup_barrier();
                     { int spot = place; tile[spot] = k[i]; order[spot] = v[i]; }
                 }
@@ -1669,18 +1668,16 @@ __kernel void scatter_wide(__global const hs_stored_key *source, __global hs_sto
                     hs_match_bit(same, d, 5);
                     hs_match_bit(same, d, 6);
                     hs_match_bit(same, d, 7);
-                    int before = hs_popcount_mask(same & hs_lanemask_lt());
                     hs_u32 first = counts[mine + d];
-                    int place = hs_to_int(first) + before;
+                    int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;
                     hs_subgroup_barrier();
-                    if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // the lanes of a digit have read it
+                    if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all lanes of the digit have read it
                     hs_subgroup_barrier();
                     { int spot = place; tile[spot] = k[i]; order[spot] = v[i]; }
                 }
             }
         }
         hs_barrier();
-
     if (valid == 2816) {
         HS_UNROLL for (int i = 0; i < 11; i++) {
             {

@@ -58,8 +58,8 @@
 #define hs_local_atomic_add(x, y) atomicAdd(x, y)
 #define hs_local_atomic_or(x, y) atomicOr(x, y)
 #define hs_atomic_add(x, y) atomicAdd(x, y)
-#define hs_atomic_load(x) atomicOr(x, 0u)
-#define hs_atomic_store(x, y) atomicExchange(x, y)
+#define hs_atomic_load(x) atomicLoad(x, gl_ScopeDevice, 0, 0)
+#define hs_atomic_store(x, y) atomicStore(x, y, gl_ScopeDevice, 0, 0)
 // one of three buffers, selected at run time
 #define hs_select_keys(name, which) int name = which
 #define hs_line_offset(to, line) 0
@@ -1687,11 +1687,10 @@ void main()
                     hs_match_bit(same, d, 5);
                     hs_match_bit(same, d, 6);
                     hs_match_bit(same, d, 7);
-                    int before = hs_popcount_mask(same & hs_lanemask_lt());
                     hs_u32 first = counts[mine + d];
-                    int place = hs_to_int(first) + before;
+                    int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;
                     hs_subgroup_barrier();
-                    if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // the lanes of a digit have read it
+                    if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all lanes of the digit have read it
                     hs_subgroup_barrier();
                     { int spot = place; tile[spot] = k[i]; order[spot] = v[i]; }
                 }

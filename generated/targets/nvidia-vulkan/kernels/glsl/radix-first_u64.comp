@@ -49,8 +49,8 @@
 #define hs_local_atomic_add(x, y) atomicAdd(x, y)
 #define hs_local_atomic_or(x, y) atomicOr(x, y)
 #define hs_atomic_add(x, y) atomicAdd(x, y)
-#define hs_atomic_load(x) atomicOr(x, 0u)
-#define hs_atomic_store(x, y) atomicExchange(x, y)
+#define hs_atomic_load(x) atomicLoad(x, gl_ScopeDevice, 0, 0)
+#define hs_atomic_store(x, y) atomicStore(x, y, gl_ScopeDevice, 0, 0)
 // one of three buffers, selected at run time
 #define hs_select_keys(name, which) int name = which
 #define hs_line_offset(to, line) 0
@@ -351,11 +351,10 @@ void main()
                 int d = hs_digit(k[0], shift, mask);
                 hs_lanemask same = HS_LANEMASK_ALL;
                 for (int b = 0; b < hs_digit_bits(); b++) hs_match_bit(same, d, b);
-                int before = hs_popcount_mask(same & hs_lanemask_lt());
                 hs_u32 first = counts[mine + d];
-                int place = hs_to_int(first) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // the lanes of a digit have read it
+                if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all lanes of the digit have read it
                 hs_subgroup_barrier();
                 tile[place] = k[0];
             }
@@ -363,17 +362,15 @@ void main()
                 int d = hs_digit(k[1], shift, mask);
                 hs_lanemask same = HS_LANEMASK_ALL;
                 for (int b = 0; b < hs_digit_bits(); b++) hs_match_bit(same, d, b);
-                int before = hs_popcount_mask(same & hs_lanemask_lt());
                 hs_u32 first = counts[mine + d];
-                int place = hs_to_int(first) + before;
+                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // the lanes of a digit have read it
+                if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all lanes of the digit have read it
                 hs_subgroup_barrier();
                 tile[place] = k[1];
             }
         }
         hs_barrier();
-
     {
         if (hs_local_id() + 0 < valid) {
             hs_key key = tile[hs_local_id() + 0];
