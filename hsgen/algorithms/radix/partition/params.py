@@ -9,7 +9,7 @@ from hsgen.algorithms.radix.rankers import Ranked
 
 MAX_N = (1 << 30) - 1  # kernels count in signed 32-bit numbers
 CHIP_BITS = 4
-"""The bits of a digit by which a bucket is sorted whose places are crowded: few counters, which fit in addition to its keys."""
+"""The bits of a digit by which a bucket is sorted whose places are crowded: few counters, which fit as well."""
 FOLD = 64
 """The work-groups whose counts each of them sums by itself, at most; those of more are scanned in their own launch."""
 COLUMNS = 16
