@@ -387,9 +387,9 @@ HS_KERNEL void __launch_bounds__(512, 1) single(const hs_stored_key *source, hs_
             hs_u32 c = places[x ^ (x >> 5 & 7)];
             int start = hs_to_int(c & 65535u), end = start + hs_to_int(c >> 16), r = start;
             HS_UNROLL for (int i = 0; i < 3; i++) { hs_key near = tile[start + i]; hs_u32 its_slot = order[start + i]; r += hs_less(near, key) || (!hs_less(key, near) && its_slot < slot) ? 1 : 0; }
-            for (int j = start + 3; j < end; j++) {
-                hs_key near = tile[j];
-                hs_u32 its_slot = order[j];
+            for (int beyond = start + 3; beyond < end; beyond++) {
+                hs_key near = tile[beyond];
+                hs_u32 its_slot = order[beyond];
                 r += hs_less(near, key) || (!hs_less(key, near) && its_slot < slot) ? 1 : 0;
             }
             destination[r] = hs_twiddle_out(key);
@@ -453,7 +453,7 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored_key *source, hs_store
         const int mask = 255;
         int shift = 24;
         const int at = 0;
-        hs_select_values(values_from, 0);
+        hs_select_values(values_from, at);
         hs_select_values(values_to, 2);
         int mine = hs_subgroup_id() * 256;
         for (int i = hs_local_id(); i < 4096; i += 512) counts[i] = 0u;
@@ -671,7 +671,7 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored_key *source, hs_store
                 hs_key k[36];
                 const int mask = 255;
                 const int at = 2;
-                hs_select_values(values_from, 2);
+                hs_select_values(values_from, at);
                 for (int low = 0; low < bits; low += 8) {
                     int shift = low;
                     hs_select_values(values_to, (low + 8 < bits ? 2 : 1));
@@ -790,9 +790,9 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored_key *source, hs_store
                     hs_u32 c = places[x ^ (x >> 5 & 7)];
                     int start = hs_to_int(c & 65535u), end = start + hs_to_int(c >> 16), r = start;
                     HS_UNROLL for (int i = 0; i < 3; i++) { hs_key near = tile[start + i]; hs_u32 its_slot = order[start + i]; r += hs_less(near, key) || (!hs_less(key, near) && its_slot < slot) ? 1 : 0; }
-                    for (int j = start + 3; j < end; j++) {
-                        hs_key near = tile[j];
-                        hs_u32 its_slot = order[j];
+                    for (int beyond = start + 3; beyond < end; beyond++) {
+                        hs_key near = tile[beyond];
+                        hs_u32 its_slot = order[beyond];
                         r += hs_less(near, key) || (!hs_less(key, near) && its_slot < slot) ? 1 : 0;
                     }
                     hs_store(destination, begin + r, key);

@@ -1809,9 +1809,9 @@ void main()
                     hs_u32 c = places[x ^ (x >> 5 & 1)];
                     int start = hs_to_int(c & 65535u), end = start + hs_to_int(c >> 16), r = start;
                     HS_UNROLL for (int i = 0; i < 3; i++) { hs_key near = tile[start + i]; hs_u32 its_slot = order[start + i]; r += hs_less(near, key) || (!hs_less(key, near) && its_slot < slot) ? 1 : 0; }
-                    for (int j = start + 3; j < end; j++) {
-                        hs_key near = tile[j];
-                        hs_u32 its_slot = order[j];
+                    for (int beyond = start + 3; beyond < end; beyond++) {
+                        hs_key near = tile[beyond];
+                        hs_u32 its_slot = order[beyond];
                         r += hs_less(near, key) || (!hs_less(key, near) && its_slot < slot) ? 1 : 0;
                     }
                     to[b * 4 + j] = r;
@@ -1827,9 +1827,9 @@ void main()
                     hs_u32 c = places[x ^ (x >> 5 & 1)];
                     int start = hs_to_int(c & 65535u), end = start + hs_to_int(c >> 16), r = start;
                     HS_UNROLL for (int i = 0; i < 3; i++) { hs_key near = tile[start + i]; hs_u32 its_slot = order[start + i]; r += hs_less(near, key) || (!hs_less(key, near) && its_slot < slot) ? 1 : 0; }
-                    for (int j = start + 3; j < end; j++) {
-                        hs_key near = tile[j];
-                        hs_u32 its_slot = order[j];
+                    for (int beyond = start + 3; beyond < end; beyond++) {
+                        hs_key near = tile[beyond];
+                        hs_u32 its_slot = order[beyond];
                         r += hs_less(near, key) || (!hs_less(key, near) && its_slot < slot) ? 1 : 0;
                     }
                     to[b * 4 + j] = r;
@@ -1849,9 +1849,9 @@ void main()
                     hs_u32 c = places[x ^ (x >> 5 & 1)];
                     int start = hs_to_int(c & 65535u), end = start + hs_to_int(c >> 16), r = start;
                     HS_UNROLL for (int i = 0; i < 3; i++) { hs_key near = tile[start + i]; hs_u32 its_slot = order[start + i]; r += hs_less(near, key) || (!hs_less(key, near) && its_slot < slot) ? 1 : 0; }
-                    for (int j = start + 3; j < end; j++) {
-                        hs_key near = tile[j];
-                        hs_u32 its_slot = order[j];
+                    for (int beyond = start + 3; beyond < end; beyond++) {
+                        hs_key near = tile[beyond];
+                        hs_u32 its_slot = order[beyond];
                         r += hs_less(near, key) || (!hs_less(key, near) && its_slot < slot) ? 1 : 0;
                     }
                     to[8 + j] = r;
@@ -1867,9 +1867,9 @@ void main()
                     hs_u32 c = places[x ^ (x >> 5 & 1)];
                     int start = hs_to_int(c & 65535u), end = start + hs_to_int(c >> 16), r = start;
                     HS_UNROLL for (int i = 0; i < 3; i++) { hs_key near = tile[start + i]; hs_u32 its_slot = order[start + i]; r += hs_less(near, key) || (!hs_less(key, near) && its_slot < slot) ? 1 : 0; }
-                    for (int j = start + 3; j < end; j++) {
-                        hs_key near = tile[j];
-                        hs_u32 its_slot = order[j];
+                    for (int beyond = start + 3; beyond < end; beyond++) {
+                        hs_key near = tile[beyond];
+                        hs_u32 its_slot = order[beyond];
                         r += hs_less(near, key) || (!hs_less(key, near) && its_slot < slot) ? 1 : 0;
                     }
                     to[8 + j] = r;
