@@ -7,6 +7,7 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
@@ -25,8 +26,7 @@ LANES = Path(__file__).parents[1] / "device" / "lanes"
 FILES = [
     path
     for path in sorted([*resources.targets().glob("*.toml"), *LANES.glob("*.toml")])
-    if 'fallback = "reduce_scan'
-    not in path.read_text(encoding="utf-8")  # schema 1 has look-back there, and nothing else
+    if not re.search(r'fallback = "reduce_scan|\.partition', path.read_text(encoding="utf-8"))  # schema 1 has neither
 ]
 WAITLESS = LANES / "waitless8.toml"
 FACTS = """name = "mine"
