@@ -235,6 +235,6 @@ def sources(sort: Sort, a: Keys, b: Keys, *, how: Options = PLAIN, limit: int = 
 
 
 def _launches(sort: Sort, parts: int, rest: int, how: Options, limit: int) -> Iterator[tuple[str, int, int]]:
-    told = Options(kind=how.kind, descending=how.descending, first_count=parts)
-    for launch in launches(sort.plan, parts + rest, limit, in_place=False, how=told):
+    asked = Options(kind=how.kind, descending=how.descending, first_count=parts)
+    for launch in launches(sort.plan, parts + rest, limit, in_place=False, how=asked):
         yield launch.step.kernel, launch.argument, launch.grid[0] * launch.grid[1]

@@ -274,5 +274,5 @@ def run(sort: Sort, rows: Rows, *, in_place: bool, seed: int = 1, limit: int = 2
         PLAY[launch.step.kernel](d, launch.grid[0] * launch.grid[1])
     if not d.stored.all():
         raise Fault(f"row {int(np.flatnonzero(~d.stored)[0])} was never stored")
-    told = sort.plan.device_status
-    return out, int(d.words[FAILED]) if told and len(rows) > told.min_n else 0
+    status = sort.plan.device_status
+    return out, int(d.words[FAILED]) if status and len(rows) > status.min_n else 0
