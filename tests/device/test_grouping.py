@@ -23,6 +23,7 @@ from hypothesis import strategies as st
 from models import sections
 from nightly import NIGHTLY, nightly, thinned
 from numpy.typing import NDArray
+from planted import states
 from test_vulkan import Lavapipe, lavapipe, validated
 
 from hsgen.algorithms import reduce_by_key
@@ -113,19 +114,10 @@ def test_the_command_line_validates_reductions(embedded: Host, key: str, capsys:
 @pytest.mark.parametrize("shape", ["spans", "sections"])
 def test_planted_faults_are_caught(embedded: Host, shape: str) -> None:
     """In processes, which faults may crash, which counts as caught; one in eight in the fast run."""
-    states: dict[int, str] = {}
-    for _ in range(100):
-        command = [sys.executable, str(WORKER), embedded.label, shape, "1" if NIGHTLY else "8", str(len(states))]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
-        lines = done.stdout.splitlines()
-        states |= {len(states) + i: line for i, line in enumerate(lines)}
-        if done.returncode == 0:
-            break
-        assert done.returncode < 0, done.stderr
-        states[len(states)] = "crashed"
-    left = [state for state in states.values() if state.startswith("left")]
-    print(f"{len(states)} faults, {len(left)} left, {list(states.values()).count('crashed')} crashed")
-    assert len(states) > (50 if NIGHTLY else 6) and not left, "\n".join(left)
+    found = states(str(WORKER), embedded.label, shape, "1" if NIGHTLY else "8")
+    left = [state for state in found if state.startswith("left")]
+    print(f"{len(found)} faults, {len(left)} left, {found.count('crashed')} crashed")
+    assert len(found) > (50 if NIGHTLY else 6) and not left, "\n".join(left)
 
 
 def added(values: NDArray[np.float32], keys: NDArray[np.uint32], p: reduce_by_key.Params) -> NDArray[np.float32]:
