@@ -36,13 +36,13 @@ web: $(READY) ## generate the sorts of docs/demo into build/web and serve the pa
 	$(PY) -m http.server --bind localhost --directory $(WEB) $(PORT)
 
 test: $(READY) ## run the tests, up to four modules at a time (make test ARGS="-k plan" for some)
-	$(PY) -m pytest -n auto --maxprocesses 4 --dist loadscope --no-loadscope-reorder $(ARGS)
+	$(PY) -m pytest -n auto --maxprocesses 4 --dist loadscope --no-loadscope-reorder --max-worker-restart=0 $(ARGS)
 
 check: $(READY) ## formatting, lint, types, tests, and whether generated/ is up to date
 	$(PY) -m ruff format --check .
 	$(PY) -m ruff check .
 	$(PY) -m mypy
-	$(PY) -m pytest -n auto --maxprocesses 4 --dist loadscope --no-loadscope-reorder $(ARGS)
+	$(PY) -m pytest -n auto --maxprocesses 4 --dist loadscope --no-loadscope-reorder --max-worker-restart=0 $(ARGS)
 	$(HSGEN) check
 
 format: $(READY) ## format the Python code
