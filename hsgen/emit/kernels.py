@@ -103,7 +103,8 @@ def body(env: jinja2.Environment, sort: Sort, kernel: Kernel, dialect: Dialect) 
     context = dict(EVERY[kernel.algorithm].context(kernel.params))
     if isinstance(kernel.data, epilogue.Shape):
         context |= {"epilogue": epilogue.parsed(kernel.data.text), "statements": epilogue.statements}
-    with written_out(sort.written_out or getattr(kernel.params, "written_out", False)):
+    chosen = sort.written_out or getattr(kernel.params, "written_out", False)
+    with written_out(chosen, "folds" in dialect.capabilities):
         text = env.get_template(kernel.template + ".j2").render(
             kernel=kernel, p=kernel.params, can=dialect.capabilities, **context
         )

@@ -90,7 +90,12 @@ def environment() -> Environment:
         autoescape=False,
     )
     env.globals |= {"PICKED": buffers.PICKED, "COUNT_BUFFER": buffers.COUNT_BUFFER, "bit": flags.BIT}
-    env.globals |= {"unroll": unroll.unroll, "batches": unroll.batches, "repeated": repeated.repeated}
+    env.globals |= {
+        "unroll": unroll.unroll,
+        "batches": unroll.batches,
+        "constants": unroll.constants,
+        "repeated": repeated.repeated,
+    }
     env.filters["lg"] = lambda n: n.bit_length() - 1
     env.filters["called"] = subscripts.called
     return env

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from textwrap import indent
 
 _written_out: ContextVar[bool] = ContextVar("written_out", default=False)
+_folds: ContextVar[bool] = ContextVar("folds", default=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,29 +42,50 @@ class Index:
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """Some successive indices, from `begin` up to `end`, where `begin` may be text."""
+    """Some successive indices, from `begin` up to `end`, where `begin` may be text.
+
+    limit: what the indices stay below, where a batch may have fewer than `size`; 0: no batch has.
+    """
 
     begin: int | Index
     size: int
+    limit: int = 0
 
     @property
     def end(self) -> int | Index:
         """The index after the last one."""
-        return self.begin + self.size
+        end = self.begin + self.size
+        return Index(f"({end} < {self.limit} ? {end} : {self.limit})") if self.limit else end
 
     def each(self, *, caller: Callable[[int | Index], str]) -> str:
         """Return statements for these indices."""
-        return unroll(self.size, variable="j", caller=lambda j: caller(self.begin + j))
+        return unroll(self.size, variable="j", caller=lambda j: self._bounded(j, caller(self.begin + j)))
+
+    def _bounded(self, j: int | Index, text: str) -> str:
+        """The statements for index j of the batch, where there is one."""
+        if not self.limit:
+            return text
+        lines = text.splitlines()
+        margin = lines[0][: len(lines[0]) - len(lines[0].lstrip())]
+        condition = f"{margin}if ({self.begin + j} < {self.limit}) "
+        if len(lines) == 1 and (text.count(";") == 1 or text.lstrip().startswith(("{", "if ("))):
+            return f"{condition}{text.lstrip()}"
+        return "\n".join([f"{condition}{{", *(f"    {x}" if x else x for x in lines), f"{margin}}}\n"])
 
 
 @contextmanager
-def written_out(chosen: bool) -> Iterator[None]:
-    """While this is open, `unroll` writes statements out if `chosen`, and else as loops."""
-    token = _written_out.set(chosen)
+def written_out(chosen: bool, folds: bool = False) -> Iterator[None]:
+    """While this is open, `unroll` writes statements out if `chosen`, and else as loops.
+
+    folds: what depends on the variable of such a loop is as good as a constant: the last of some batches is a round of
+    the same loop, cut short by a condition, and `constants` writes a loop.
+    """
+    tokens = _written_out.set(chosen), _folds.set(folds)
     try:
         yield
     finally:
-        _written_out.reset(token)
+        _written_out.reset(tokens[0])
+        _folds.reset(tokens[1])
 
 
 def is_written_out() -> bool:
@@ -102,5 +124,14 @@ def batches(count: int, size: int, *, caller: Callable[[Batch], str]) -> str:
     Statements leave for what follows the batches by `break`, and have no effect for batches after one that they left.
     """
     full, rest = divmod(count, size)
+    if full and rest and _folds.get() and not _written_out.get():
+        return unroll(full + 1, variable="b", breaks=True, caller=lambda b: caller(Batch(b * size, size, count)))
     text = unroll(full, variable="b", breaks=True, caller=lambda b: caller(Batch(b * size, size)))
     return text + unroll(1 if rest else 0, variable="b", breaks=True, caller=lambda _: caller(Batch(full * size, rest)))
+
+
+def constants(count: int, variable: str, *, caller: Callable[[int | Index], str]) -> str:
+    """Return statements for the numbers below `count`, each as good as a constant; `caller` renders those for one."""
+    if _folds.get():
+        return unroll(count, variable=variable, caller=caller)
+    return "".join(caller(i) for i in range(count))

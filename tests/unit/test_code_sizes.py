@@ -20,8 +20,7 @@ from hsgen.targets import target
 GENERATED = Path(hsgen.__file__).parent.parent / "generated"
 SPIRV = 250_000  # a sort of u32 keys, of any count, as C
 GENERIC = 120_000  # the same for the target `generic`
-CUDA = 150_000  # the text of a sort of keys alone
-CUDA_PAIRS = 180_000  # the same with values, which small counts sort by kernels of their own
+CUDA = 150_000  # the text of a sort
 CPU = 50_000  # the same of `cpu`, whose compiler takes time in proportion
 CPU_KERNELS = {("u32", "none"): 6, ("u32", "v4"): 7, ("u64", "none"): 5, ("u64", "v4"): 4}
 RENDERERS = 2_500_000  # all C files of ten targets for renderers, u32 keys with 4-byte values
@@ -45,7 +44,7 @@ def test_spirv_of_generated_sorts_is_small() -> None:
 def test_cuda_of_generated_sorts_is_small() -> None:
     found = {p.name: p.stat().st_size for p in GENERATED.glob("targets/*/kernels/cuda/*.cu")}
     assert len(found) >= 4
-    assert {name: size for name, size in found.items() if size > (CUDA_PAIRS if "_v4" in name else CUDA)} == {}
+    assert {name: size for name, size in found.items() if size > CUDA} == {}
 
 
 @pytest.mark.parametrize(("key", "value"), CPU_KERNELS)

@@ -11,7 +11,7 @@ from hsgen.core.sort import Sort
 from hsgen.emit.kernels import render
 from hsgen.targets import assembly, target
 
-WAIT = 'asm volatile("griddepcontrol.wait;"'
+WAIT = "hs_wait_for_kernels();"
 
 
 def pairs(key: str) -> Sort:
@@ -22,16 +22,23 @@ def pairs(key: str) -> Sort:
 def test_each_kernel_first_waits_for_those_ahead() -> None:
     """Before it reads or writes anything, a count in device memory included."""
     sort = target.find("nvidia-hopper").sort("auto", "u32", Signature(device_count=True))
-    parts = render(sort, "cuda").parts
+    source = render(sort, "cuda")
+    parts = source.parts
     assert set(parts) == {k.name for k in sort.kernels}
+    waits = (
+        '#if __CUDA_ARCH__ >= 900\n#define hs_wait_for_kernels() asm volatile("griddepcontrol.wait;" ::: "memory")\n'
+    )
+    assert waits in source.prelude
     for name, text in parts.items():
         body = text[text.index("{\n") + 2 :]
-        assert body.startswith(f"#if __CUDA_ARCH__ >= 900\n    {WAIT}"), name
+        assert body.startswith(f"    {WAIT}"), name
 
 
 def test_hip_has_no_such_launches() -> None:
     sort = target.find("amd-rdna").sort("auto", "u32")
-    assert all(WAIT not in text for text in render(sort, "hip").parts.values())
+    assert (
+        "#if __CUDA_ARCH__ >= 900\n#define hs_wait_for_kernels() asm" in render(sort, "hip").prelude
+    )  # not defined there
 
 
 @pytest.mark.parametrize("key", ["u32", "u64"])

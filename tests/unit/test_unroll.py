@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -11,11 +12,12 @@ from hypothesis import strategies as st
 
 from hsgen.core.networks import bitonic_merge, halves, layered, sorting
 from hsgen.emit.repeated import LEAST, Numbers, pieces, repeated
-from hsgen.emit.unroll import Index, batches, unroll, written_out
+from hsgen.emit.unroll import Index, batches, constants, unroll, written_out
 
 TOKENS = re.compile(
     r"\s*(?:HS_UNROLL for \(int (?P<name>\w+) = (?P<begin>\d+); \w+ < (?P<end>\d+); \w+\+\+\)|(?P<do>do)\b"
-    r"|if \((?P<test>[^)]*)\) (?P<leave>break);|f\((?P<call>.*)\);|(?P<open>\{)|(?P<close>\}(?: while \(false\);)?))"
+    r"|if \((?P<test>[^)]*)\) (?:(?P<leave>break);)?|f\((?P<call>.*)\);|(?P<open>\{)"
+    r"|(?P<close>\}(?: while \(false\);)?))"
 )
 
 
@@ -23,7 +25,7 @@ class Left(Exception):
     """A `break`."""
 
 
-def run(text: str, **names: int) -> list[tuple[int, ...]]:
+def run(text: str, **names: Any) -> list[tuple[int, ...]]:
     """Return the arguments of each call of `f` that a text of loops, blocks and breaks makes, in order."""
     calls: list[tuple[int, ...]] = []
 
@@ -50,8 +52,12 @@ def run(text: str, **names: int) -> list[tuple[int, ...]]:
             while not (close := TOKENS.match(text, at)) or not close["close"]:
                 at = statement(at, act)
             return close.end()
-        if token["leave"] and act and eval(token["test"], {}, names):
-            raise Left
+        if token["test"]:
+            holds = act and eval(token["test"], {}, names)
+            if not token["leave"]:
+                return statement(token.end(), holds)
+            if holds:
+                raise Left
         if token["call"] and act:
             calls.append(tuple(eval(f"({token['call']},)", {}, names)))
         return token.end()
@@ -73,12 +79,29 @@ def test_a_loop_has_each_index_once(begin: int, end: int, out: bool) -> None:
     assert ("HS_UNROLL" in text) == (not out and end - begin > 1)
 
 
-@pytest.mark.parametrize("out", [False, True])
+@pytest.mark.parametrize(("out", "folds"), [(False, False), (True, False), (False, True), (True, True)])
 @pytest.mark.parametrize("count", [1, 3, 4, 5, 8, 11])
-def test_batches_have_each_index_once(count: int, out: bool) -> None:
-    with written_out(out):
+def test_batches_have_each_index_once(count: int, out: bool, folds: bool) -> None:
+    with written_out(out, folds):
         text = batches(count, 4, caller=lambda b: b.each(caller=lambda i: f"f({i}, {i * 7});\n"))
     assert run(text) == [(i, 7 * i) for i in range(count)]
+    assert not (folds and not out) or text.count("for (int b") <= 1
+
+
+def test_the_last_batch_of_a_loop_ends_early() -> None:
+    with written_out(False, folds=True):
+        text = batches(11, 4, caller=lambda b: b.each(caller=lambda i: f"f({i}, 1);\nf({i}, 2);\n"))
+        ends = batches(11, 4, caller=lambda b: f"f({b.begin}, {b.end});\n")
+    assert run(text) == [(i, x) for i in range(11) for x in (1, 2)]
+    whole = re.sub(r"\((b \* 4 \+ 4) < 11 \? \1 : 11\)", r"min(\1, 11)", ends)
+    assert whole != ends and run(whole, min=min) == [(0, 4), (4, 8), (8, 11)]
+
+
+@pytest.mark.parametrize("folds", [False, True])
+def test_constants_are_a_loop_where_they_may_be(folds: bool) -> None:
+    with written_out(False, folds):
+        text = constants(8, "b", caller=lambda b: f"f({b});\n")
+    assert run(text) == [(b,) for b in range(8)] and text.count("HS_UNROLL") == folds
 
 
 def test_a_batch_can_be_left() -> None:

@@ -11,6 +11,7 @@ namespace hs_generic_auto_u32_code {
 #undef HS_GREATEST
 #undef HS_KERNEL
 #undef HS_LEAST
+#undef HS_SHARED
 #undef HS_UNROLL
 #undef hs_argument
 #undef hs_atomic_add
@@ -58,6 +59,7 @@ namespace hs_generic_auto_u32_code {
 #undef hs_to_u32
 #undef hs_twiddle_in
 #undef hs_twiddle_out
+#undef hs_wait_for_kernels
 static const void *const hs_generic_auto_u32_launched[] = {
     (const void *)hs_generic_auto_u32_code::block_sort_16,
     (const void *)hs_generic_auto_u32_code::block_sort_64,
@@ -87,6 +89,7 @@ namespace hs_generic_auto_u32_v4_code {
 #undef HS_LEAST
 #undef HS_PAIR_GREATEST
 #undef HS_PAIR_LEAST
+#undef HS_SHARED
 #undef HS_UNROLL
 #undef hs_argument
 #undef hs_atomic_add
@@ -143,6 +146,7 @@ namespace hs_generic_auto_u32_v4_code {
 #undef hs_to_u32
 #undef hs_twiddle_in
 #undef hs_twiddle_out
+#undef hs_wait_for_kernels
 static const void *const hs_generic_auto_u32_v4_launched[] = {
     (const void *)hs_generic_auto_u32_v4_code::block_sort_16,
     (const void *)hs_generic_auto_u32_v4_code::block_sort_64,
@@ -171,6 +175,7 @@ namespace hs_generic_auto_u64_code {
 #undef HS_GREATEST
 #undef HS_KERNEL
 #undef HS_LEAST
+#undef HS_SHARED
 #undef HS_UNROLL
 #undef hs_argument
 #undef hs_atomic_add
@@ -218,6 +223,7 @@ namespace hs_generic_auto_u64_code {
 #undef hs_to_u32
 #undef hs_twiddle_in
 #undef hs_twiddle_out
+#undef hs_wait_for_kernels
 static const void *const hs_generic_auto_u64_launched[] = {
     (const void *)hs_generic_auto_u64_code::block_sort_16,
     (const void *)hs_generic_auto_u64_code::block_sort_64,
@@ -247,6 +253,7 @@ namespace hs_generic_auto_u64_v4_code {
 #undef HS_LEAST
 #undef HS_PAIR_GREATEST
 #undef HS_PAIR_LEAST
+#undef HS_SHARED
 #undef HS_UNROLL
 #undef hs_argument
 #undef hs_atomic_add
@@ -299,6 +306,7 @@ namespace hs_generic_auto_u64_v4_code {
 #undef hs_to_u32
 #undef hs_twiddle_in
 #undef hs_twiddle_out
+#undef hs_wait_for_kernels
 static const void *const hs_generic_auto_u64_v4_launched[] = {
     (const void *)hs_generic_auto_u64_v4_code::block_sort_64,
     (const void *)hs_generic_auto_u64_v4_code::block_sort_256,
@@ -323,6 +331,7 @@ namespace hs_generic_digest_u32_code {
 #undef HS_GREATEST
 #undef HS_KERNEL
 #undef HS_LEAST
+#undef HS_SHARED
 #undef HS_UNROLL
 #undef hs_argument
 #undef hs_atomic_add
@@ -357,6 +366,7 @@ namespace hs_generic_digest_u32_code {
 #undef hs_to_u32
 #undef hs_twiddle_in
 #undef hs_twiddle_out
+#undef hs_wait_for_kernels
 static const void *const hs_generic_digest_u32_launched[] = {
     (const void *)hs_generic_digest_u32_code::blank,
     (const void *)hs_generic_digest_u32_code::digest,
@@ -371,6 +381,7 @@ namespace hs_generic_digest_u32_v4_code {
 #undef HS_GREATEST
 #undef HS_KERNEL
 #undef HS_LEAST
+#undef HS_SHARED
 #undef HS_UNROLL
 #undef hs_argument
 #undef hs_atomic_add
@@ -408,6 +419,7 @@ namespace hs_generic_digest_u32_v4_code {
 #undef hs_to_u32
 #undef hs_twiddle_in
 #undef hs_twiddle_out
+#undef hs_wait_for_kernels
 static const void *const hs_generic_digest_u32_v4_launched[] = {
     (const void *)hs_generic_digest_u32_v4_code::blank,
     (const void *)hs_generic_digest_u32_v4_code::digest,
@@ -422,6 +434,7 @@ namespace hs_generic_digest_u64_code {
 #undef HS_GREATEST
 #undef HS_KERNEL
 #undef HS_LEAST
+#undef HS_SHARED
 #undef HS_UNROLL
 #undef hs_argument
 #undef hs_atomic_add
@@ -456,6 +469,7 @@ namespace hs_generic_digest_u64_code {
 #undef hs_to_u32
 #undef hs_twiddle_in
 #undef hs_twiddle_out
+#undef hs_wait_for_kernels
 static const void *const hs_generic_digest_u64_launched[] = {
     (const void *)hs_generic_digest_u64_code::blank,
     (const void *)hs_generic_digest_u64_code::digest,
@@ -470,6 +484,7 @@ namespace hs_generic_digest_u64_v4_code {
 #undef HS_GREATEST
 #undef HS_KERNEL
 #undef HS_LEAST
+#undef HS_SHARED
 #undef HS_UNROLL
 #undef hs_argument
 #undef hs_atomic_add
@@ -507,6 +522,7 @@ namespace hs_generic_digest_u64_v4_code {
 #undef hs_to_u32
 #undef hs_twiddle_in
 #undef hs_twiddle_out
+#undef hs_wait_for_kernels
 static const void *const hs_generic_digest_u64_v4_launched[] = {
     (const void *)hs_generic_digest_u64_v4_code::blank,
     (const void *)hs_generic_digest_u64_v4_code::digest,

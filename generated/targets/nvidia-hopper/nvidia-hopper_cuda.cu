@@ -10,6 +10,7 @@ namespace hs_nvidia_hopper_auto_u32_code {
 #undef HS_KERNEL
 #undef HS_LANEMASK_ALL
 #undef HS_LEAST
+#undef HS_SHARED
 #undef HS_UNROLL
 #undef hs_argument
 #undef hs_atomic_add
@@ -57,6 +58,7 @@ namespace hs_nvidia_hopper_auto_u32_code {
 #undef hs_to_u32
 #undef hs_twiddle_in
 #undef hs_twiddle_out
+#undef hs_wait_for_kernels
 static const void *const hs_nvidia_hopper_auto_u32_launched[] = {
     (const void *)hs_nvidia_hopper_auto_u32_code::single,
     (const void *)hs_nvidia_hopper_auto_u32_code::grid,
@@ -96,6 +98,7 @@ namespace hs_nvidia_hopper_auto_u32_v4_code {
 #undef HS_KERNEL
 #undef HS_LANEMASK_ALL
 #undef HS_LEAST
+#undef HS_SHARED
 #undef HS_UNROLL
 #undef hs_argument
 #undef hs_atomic_add
@@ -136,6 +139,7 @@ namespace hs_nvidia_hopper_auto_u32_v4_code {
 #undef hs_select_values
 #undef hs_shift
 #undef hs_shuffle_xor
+#undef hs_slotted
 #undef hs_store
 #undef hs_store_line
 #undef hs_store_line_fence
@@ -146,6 +150,7 @@ namespace hs_nvidia_hopper_auto_u32_v4_code {
 #undef hs_to_u32
 #undef hs_twiddle_in
 #undef hs_twiddle_out
+#undef hs_wait_for_kernels
 static const void *const hs_nvidia_hopper_auto_u32_v4_launched[] = {
     (const void *)hs_nvidia_hopper_auto_u32_v4_code::single,
     (const void *)hs_nvidia_hopper_auto_u32_v4_code::grid,
@@ -161,18 +166,15 @@ static const void *const hs_nvidia_hopper_auto_u32_v4_launched[] = {
     (const void *)hs_nvidia_hopper_auto_u32_v4_code::finish_bounds_radix_pairs,
     (const void *)hs_nvidia_hopper_auto_u32_v4_code::finish_radix_pairs,
     (const void *)hs_nvidia_hopper_auto_u32_v4_code::finish_rest_radix_pairs,
-    (const void *)hs_nvidia_hopper_auto_u32_v4_code::finish_again_radix_pairs,
     (const void *)hs_nvidia_hopper_auto_u32_v4_code::finish_starts_radix_more,
     (const void *)hs_nvidia_hopper_auto_u32_v4_code::finish_bounds_radix_more,
     (const void *)hs_nvidia_hopper_auto_u32_v4_code::finish_radix_more,
     (const void *)hs_nvidia_hopper_auto_u32_v4_code::finish_rest_radix_more,
-    (const void *)hs_nvidia_hopper_auto_u32_v4_code::finish_again_radix_more,
     (const void *)hs_nvidia_hopper_auto_u32_v4_code::starts_radix_many,
     (const void *)hs_nvidia_hopper_auto_u32_v4_code::finish_starts_radix_many,
     (const void *)hs_nvidia_hopper_auto_u32_v4_code::finish_bounds_radix_many,
     (const void *)hs_nvidia_hopper_auto_u32_v4_code::finish_radix_many,
     (const void *)hs_nvidia_hopper_auto_u32_v4_code::finish_rest_radix_many,
-    (const void *)hs_nvidia_hopper_auto_u32_v4_code::finish_again_radix_many,
     (const void *)hs_nvidia_hopper_auto_u32_v4_code::count_wide_radix_many,
     (const void *)hs_nvidia_hopper_auto_u32_v4_code::rows_wide_radix_many,
     (const void *)hs_nvidia_hopper_auto_u32_v4_code::scatter_wide_radix_many,
@@ -188,6 +190,7 @@ namespace hs_nvidia_hopper_auto_u64_code {
 #undef HS_KERNEL
 #undef HS_LANEMASK_ALL
 #undef HS_LEAST
+#undef HS_SHARED
 #undef HS_UNROLL
 #undef hs_argument
 #undef hs_atomic_add
@@ -235,6 +238,7 @@ namespace hs_nvidia_hopper_auto_u64_code {
 #undef hs_to_u32
 #undef hs_twiddle_in
 #undef hs_twiddle_out
+#undef hs_wait_for_kernels
 static const void *const hs_nvidia_hopper_auto_u64_launched[] = {
     (const void *)hs_nvidia_hopper_auto_u64_code::single,
     (const void *)hs_nvidia_hopper_auto_u64_code::grid,
@@ -275,6 +279,7 @@ namespace hs_nvidia_hopper_auto_u64_v4_code {
 #undef HS_KERNEL
 #undef HS_LANEMASK_ALL
 #undef HS_LEAST
+#undef HS_SHARED
 #undef HS_UNROLL
 #undef hs_argument
 #undef hs_atomic_add
@@ -315,6 +320,7 @@ namespace hs_nvidia_hopper_auto_u64_v4_code {
 #undef hs_select_values
 #undef hs_shift
 #undef hs_shuffle_xor
+#undef hs_slotted
 #undef hs_store
 #undef hs_store_line
 #undef hs_store_line_fence
@@ -325,6 +331,7 @@ namespace hs_nvidia_hopper_auto_u64_v4_code {
 #undef hs_to_u32
 #undef hs_twiddle_in
 #undef hs_twiddle_out
+#undef hs_wait_for_kernels
 static const void *const hs_nvidia_hopper_auto_u64_v4_launched[] = {
     (const void *)hs_nvidia_hopper_auto_u64_v4_code::single,
     (const void *)hs_nvidia_hopper_auto_u64_v4_code::grid,
@@ -340,18 +347,15 @@ static const void *const hs_nvidia_hopper_auto_u64_v4_launched[] = {
     (const void *)hs_nvidia_hopper_auto_u64_v4_code::finish_bounds_radix_pairs,
     (const void *)hs_nvidia_hopper_auto_u64_v4_code::finish_radix_pairs,
     (const void *)hs_nvidia_hopper_auto_u64_v4_code::finish_rest_radix_pairs,
-    (const void *)hs_nvidia_hopper_auto_u64_v4_code::finish_again_radix_pairs,
     (const void *)hs_nvidia_hopper_auto_u64_v4_code::finish_starts_radix_more,
     (const void *)hs_nvidia_hopper_auto_u64_v4_code::finish_bounds_radix_more,
     (const void *)hs_nvidia_hopper_auto_u64_v4_code::finish_radix_more,
     (const void *)hs_nvidia_hopper_auto_u64_v4_code::finish_rest_radix_more,
-    (const void *)hs_nvidia_hopper_auto_u64_v4_code::finish_again_radix_more,
     (const void *)hs_nvidia_hopper_auto_u64_v4_code::starts_radix_many,
     (const void *)hs_nvidia_hopper_auto_u64_v4_code::finish_starts_radix_many,
     (const void *)hs_nvidia_hopper_auto_u64_v4_code::finish_bounds_radix_many,
     (const void *)hs_nvidia_hopper_auto_u64_v4_code::finish_radix_many,
     (const void *)hs_nvidia_hopper_auto_u64_v4_code::finish_rest_radix_many,
-    (const void *)hs_nvidia_hopper_auto_u64_v4_code::finish_again_radix_many,
     (const void *)hs_nvidia_hopper_auto_u64_v4_code::count_wide_radix_many,
     (const void *)hs_nvidia_hopper_auto_u64_v4_code::rows_wide_radix_many,
     (const void *)hs_nvidia_hopper_auto_u64_v4_code::scatter_wide_radix_many,
@@ -366,6 +370,7 @@ namespace hs_nvidia_hopper_digest_u32_code {
 #undef HS_GREATEST
 #undef HS_KERNEL
 #undef HS_LEAST
+#undef HS_SHARED
 #undef HS_UNROLL
 #undef hs_argument
 #undef hs_atomic_add
@@ -400,6 +405,7 @@ namespace hs_nvidia_hopper_digest_u32_code {
 #undef hs_to_u32
 #undef hs_twiddle_in
 #undef hs_twiddle_out
+#undef hs_wait_for_kernels
 static const void *const hs_nvidia_hopper_digest_u32_launched[] = {
     (const void *)hs_nvidia_hopper_digest_u32_code::blank,
     (const void *)hs_nvidia_hopper_digest_u32_code::digest,
@@ -414,6 +420,7 @@ namespace hs_nvidia_hopper_digest_u32_v4_code {
 #undef HS_GREATEST
 #undef HS_KERNEL
 #undef HS_LEAST
+#undef HS_SHARED
 #undef HS_UNROLL
 #undef hs_argument
 #undef hs_atomic_add
@@ -451,6 +458,7 @@ namespace hs_nvidia_hopper_digest_u32_v4_code {
 #undef hs_to_u32
 #undef hs_twiddle_in
 #undef hs_twiddle_out
+#undef hs_wait_for_kernels
 static const void *const hs_nvidia_hopper_digest_u32_v4_launched[] = {
     (const void *)hs_nvidia_hopper_digest_u32_v4_code::blank,
     (const void *)hs_nvidia_hopper_digest_u32_v4_code::digest,
@@ -465,6 +473,7 @@ namespace hs_nvidia_hopper_digest_u64_code {
 #undef HS_GREATEST
 #undef HS_KERNEL
 #undef HS_LEAST
+#undef HS_SHARED
 #undef HS_UNROLL
 #undef hs_argument
 #undef hs_atomic_add
@@ -499,6 +508,7 @@ namespace hs_nvidia_hopper_digest_u64_code {
 #undef hs_to_u32
 #undef hs_twiddle_in
 #undef hs_twiddle_out
+#undef hs_wait_for_kernels
 static const void *const hs_nvidia_hopper_digest_u64_launched[] = {
     (const void *)hs_nvidia_hopper_digest_u64_code::blank,
     (const void *)hs_nvidia_hopper_digest_u64_code::digest,
@@ -513,6 +523,7 @@ namespace hs_nvidia_hopper_digest_u64_v4_code {
 #undef HS_GREATEST
 #undef HS_KERNEL
 #undef HS_LEAST
+#undef HS_SHARED
 #undef HS_UNROLL
 #undef hs_argument
 #undef hs_atomic_add
@@ -550,6 +561,7 @@ namespace hs_nvidia_hopper_digest_u64_v4_code {
 #undef hs_to_u32
 #undef hs_twiddle_in
 #undef hs_twiddle_out
+#undef hs_wait_for_kernels
 static const void *const hs_nvidia_hopper_digest_u64_v4_launched[] = {
     (const void *)hs_nvidia_hopper_digest_u64_v4_code::blank,
     (const void *)hs_nvidia_hopper_digest_u64_v4_code::digest,

@@ -12,6 +12,7 @@ namespace hs_nvidia_sm90_auto_u32_code {
 #undef HS_KERNEL
 #undef HS_LANEMASK_ALL
 #undef HS_LEAST
+#undef HS_SHARED
 #undef HS_UNROLL
 #undef hs_argument
 #undef hs_atomic_add
@@ -71,6 +72,7 @@ namespace hs_nvidia_sm90_auto_u32_code {
 #undef hs_to_u32
 #undef hs_twiddle_in
 #undef hs_twiddle_out
+#undef hs_wait_for_kernels
 static const void *const hs_nvidia_sm90_auto_u32_launched[] = {
     (const void *)hs_nvidia_sm90_auto_u32_code::block_sort_2,
     (const void *)hs_nvidia_sm90_auto_u32_code::block_sort_8,
@@ -123,6 +125,7 @@ namespace hs_nvidia_sm90_auto_u32_v4_code {
 #undef HS_LEAST
 #undef HS_PAIR_GREATEST
 #undef HS_PAIR_LEAST
+#undef HS_SHARED
 #undef HS_UNROLL
 #undef hs_argument
 #undef hs_atomic_add
@@ -192,6 +195,7 @@ namespace hs_nvidia_sm90_auto_u32_v4_code {
 #undef hs_to_u32
 #undef hs_twiddle_in
 #undef hs_twiddle_out
+#undef hs_wait_for_kernels
 static const void *const hs_nvidia_sm90_auto_u32_v4_launched[] = {
     (const void *)hs_nvidia_sm90_auto_u32_v4_code::block_sort_1,
     (const void *)hs_nvidia_sm90_auto_u32_v4_code::block_sort_4,
@@ -224,6 +228,7 @@ namespace hs_nvidia_sm90_auto_u64_code {
 #undef HS_KERNEL
 #undef HS_LANEMASK_ALL
 #undef HS_LEAST
+#undef HS_SHARED
 #undef HS_UNROLL
 #undef hs_argument
 #undef hs_atomic_add
@@ -283,6 +288,7 @@ namespace hs_nvidia_sm90_auto_u64_code {
 #undef hs_to_u32
 #undef hs_twiddle_in
 #undef hs_twiddle_out
+#undef hs_wait_for_kernels
 static const void *const hs_nvidia_sm90_auto_u64_launched[] = {
     (const void *)hs_nvidia_sm90_auto_u64_code::block_sort_1,
     (const void *)hs_nvidia_sm90_auto_u64_code::block_sort_4,
@@ -336,6 +342,7 @@ namespace hs_nvidia_sm90_auto_u64_v4_code {
 #undef HS_LEAST
 #undef HS_PAIR_GREATEST
 #undef HS_PAIR_LEAST
+#undef HS_SHARED
 #undef HS_UNROLL
 #undef hs_argument
 #undef hs_atomic_add
@@ -401,6 +408,7 @@ namespace hs_nvidia_sm90_auto_u64_v4_code {
 #undef hs_to_u32
 #undef hs_twiddle_in
 #undef hs_twiddle_out
+#undef hs_wait_for_kernels
 static const void *const hs_nvidia_sm90_auto_u64_v4_launched[] = {
     (const void *)hs_nvidia_sm90_auto_u64_v4_code::block_sort_1,
     (const void *)hs_nvidia_sm90_auto_u64_v4_code::block_sort_4,
@@ -430,6 +438,7 @@ namespace hs_nvidia_sm90_digest_u32_code {
 #undef HS_GREATEST
 #undef HS_KERNEL
 #undef HS_LEAST
+#undef HS_SHARED
 #undef HS_UNROLL
 #undef hs_argument
 #undef hs_atomic_add
@@ -464,6 +473,7 @@ namespace hs_nvidia_sm90_digest_u32_code {
 #undef hs_to_u32
 #undef hs_twiddle_in
 #undef hs_twiddle_out
+#undef hs_wait_for_kernels
 static const void *const hs_nvidia_sm90_digest_u32_launched[] = {
     (const void *)hs_nvidia_sm90_digest_u32_code::blank,
     (const void *)hs_nvidia_sm90_digest_u32_code::digest,
@@ -478,6 +488,7 @@ namespace hs_nvidia_sm90_digest_u32_v4_code {
 #undef HS_GREATEST
 #undef HS_KERNEL
 #undef HS_LEAST
+#undef HS_SHARED
 #undef HS_UNROLL
 #undef hs_argument
 #undef hs_atomic_add
@@ -515,6 +526,7 @@ namespace hs_nvidia_sm90_digest_u32_v4_code {
 #undef hs_to_u32
 #undef hs_twiddle_in
 #undef hs_twiddle_out
+#undef hs_wait_for_kernels
 static const void *const hs_nvidia_sm90_digest_u32_v4_launched[] = {
     (const void *)hs_nvidia_sm90_digest_u32_v4_code::blank,
     (const void *)hs_nvidia_sm90_digest_u32_v4_code::digest,
@@ -529,6 +541,7 @@ namespace hs_nvidia_sm90_digest_u64_code {
 #undef HS_GREATEST
 #undef HS_KERNEL
 #undef HS_LEAST
+#undef HS_SHARED
 #undef HS_UNROLL
 #undef hs_argument
 #undef hs_atomic_add
@@ -563,6 +576,7 @@ namespace hs_nvidia_sm90_digest_u64_code {
 #undef hs_to_u32
 #undef hs_twiddle_in
 #undef hs_twiddle_out
+#undef hs_wait_for_kernels
 static const void *const hs_nvidia_sm90_digest_u64_launched[] = {
     (const void *)hs_nvidia_sm90_digest_u64_code::blank,
     (const void *)hs_nvidia_sm90_digest_u64_code::digest,
@@ -577,6 +591,7 @@ namespace hs_nvidia_sm90_digest_u64_v4_code {
 #undef HS_GREATEST
 #undef HS_KERNEL
 #undef HS_LEAST
+#undef HS_SHARED
 #undef HS_UNROLL
 #undef hs_argument
 #undef hs_atomic_add
@@ -614,6 +629,7 @@ namespace hs_nvidia_sm90_digest_u64_v4_code {
 #undef hs_to_u32
 #undef hs_twiddle_in
 #undef hs_twiddle_out
+#undef hs_wait_for_kernels
 static const void *const hs_nvidia_sm90_digest_u64_v4_launched[] = {
     (const void *)hs_nvidia_sm90_digest_u64_v4_code::blank,
     (const void *)hs_nvidia_sm90_digest_u64_v4_code::digest,

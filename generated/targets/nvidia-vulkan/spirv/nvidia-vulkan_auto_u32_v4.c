@@ -1154,37 +1154,37 @@ static const char *const hs_nvidia_vulkan_auto_u32_v4_finish_rest_radix_pairs[] 
 "*(#$))/###)#%#3)#%#3)#%#3)#%#3)#%#+*/#(m$OR(1#&(P,K)}&,#l*}&#()]*(#$'(m#OZ(D,U)o%###*o%#()]*(#$%(DOs#*R&(-#%*%#*%#(R"
 ",n#)q$###*P'()]*(#$#({kOV+%6',&E)'-'8/e#.&A1//&B310'D5;31'`57;--#%2'O9;#3':=/'4+B@====990/(/1//(2#-)2,%(0+#22--w})0/"
 ")#5%7]2#;t})2#/)0F(-2#1op%3u##%0;2y#1s#s#20'#p$2,9tp%1#1#2-Hw}).w'#/w'w'0a9{'1eV92#9t})1`m#82,o$my&6'@m./}-0w$2w$1}'"
-"@).o%#/o%o%0-3-1--3092|-2-Lzn%1t(D82#1x)1#-#2#1uy%2#9xx&2,'#6q$#q$0c)w2.q$#/q$q$0---1y-X92-DZ0T,n32,y%f2#-o'2#%z&2#%"
+"@).o%#/o%o%0-3-1--3092|-2-Lzn%1t(D82#1x)1#-#2#1uy%2#9xx&2,'#6q$#q$0c)w2.q$#/q$q$0---1y-X92-FZ0T,n32,w%f2#-o'2#%z&2#%"
 "o<2-+42#Nq|)2,'#6q+#q+0m(({>1y*y*26;#[0;#;1;;#2-{%xs+2,Vw:6q'#y+0q'#q'1q'q'#1#]#2#m$n;2-o$]1#{'#1~9L#3}Y#%2#w8U2#P%2"
 ",y-ys+7)P}${n$}Iw%w%8(Z'+#)9%{,-1q$|C):&z,}n$#;&~,Hmo$9un$<)fJLDFH='b/NL>'}%9PN@(o&9TPR<//.,/=#//A(v(]_ZH:t}##B'},_a"
 "c9x}#C%|,}n$9%C||#9-D*x,9wo$kcy$o#E(fy#{#Dw#=-FFF(q&9m$}#kG(|)9q$m$wo$H(z(]u$q$s$I'y,q#o##BL119%@#Zom$;C#9%E@@s#Q=,@"
 "@E#)#w#=#))E#)1v#=#))J(s&/q&{%o&@,Bn{#a>#m$m$Ce9aD#%e1m{#i@-;l;<#}$##m%=#DD>#@@K(|(]o(yo$m(Iei#Bgee9%<.7/u'x%=#77>#7"
 "7L(})9s)kwo$@#Dy&D@#%)t%@#'%{}#</5}&t'{'=#55>#55@#5*vv#<#5##5=#55>#55@#7Bp&<#7##7=#77>#77F#u's'q'=#//>#//Cu%9s%D#'u%"
 "cro#q%K#y$'u#Iu%q%#By$u%u%9%<.X|&R|)=#LL>#LL@#cs#q'@#''{u#</1m-Qw-=#11Ey)m)s'}m$M&cm0{/@#1wq#zp#C#9%=#33>#BBJ-{)m*{)"
-"=#-->#--@#7|o#9N(u(]{1u,y1:w.#Bm#{#{(9y#Cq$9)D#/v+q*w%q$K#q$/u%Iq$q$%B9+v#9%<.u#~,#v-=#ZZ>#ZZ@#]ap%J#m#{p#m#@#-W}(@#"
-"%]%</9q2#q3=#99O({)/w5u5;L,u+y1#>,H3P(~)/u6{5s6Ey%y%q$/My%y%@#Bmm#p1C#9%C&9w#Cq$9'D#,#o$o$q$K#}#,#Im$q$#B}#m$m$9%J#a"
-",#@#@np#u4K#1vht%:m&#B1@m#9@<.ip2#p3=#ii>-Zo#@#7}&p,@#-'s,</7q2#o8=#77O#}#}##L#}#}##>,F0P#}#}#}#CD9RC#9OD,)m:F*kE#o$"
-"#,Mo$}jC<9<@#Fugv4C(9$Cp$9t$Q&v+w%o<R'u+q<q<s<C})9})D--qe|%m]DK#}#uiu'Iy$y$$B}#o#B9%J#y$pp#z#C@9=D#;xs#m*tW;K#B;q)I@"
-";#BB@@9%Ex%o#q+LMo#rn$@#o#Lq,C#9%N#y-+r0:y&#B9HH9FE#9;|p$M9w#>#o%uiE#)#RM){:CL9%R###C595D#'v+gi_K#]'p+I__%BF999%Ey%9"
-"v,wn$=#u'u'O#w'u'wo$>-D|^S(n*9sDoD{<@#apeq2Ex%3q+~_T*m,/yDwDw%Hw%@#+uet@C#9%R###CV9RD#%R9vCZA#}Bwo$.IVZ$BVVV9%C593D,"
-"}#ETyG1D-$.#'#K#k}#q2I51#B7559%J#w'ww##@#X|[m)E#a#a=#q#q#Mu$og@,9}ao9@-'$nDC#9%N#m'w{#w,:m'#BLZZ9XE#F;tFMFtu$C_9%N#9"
-"v{#}-:;#B9;H99F#}<u$;>,s&s&F,'{v#m=C;91C#9.D,)qJs$q`o$E#Lq'w+MLyu$Cp$9p$C(9$R###J#}#vw#{#@#e|[u-K#{$v[~4:L#BNL@9u&E#"
-"B#}==#{${$E#']#MF|ZC{&9%C393D-~#xGN~UVK#D}V{#Iy&}&#BD779%Ry0y0#:L#BC7797H#uJo,sm$C;9%DFxSoI5Q3:3#BZ3@91F-o$x[qXE#X#k"
-"=#]]C391C#9.DOmXkH|MBR###:9#BY9-97E#7#j=#77@,s$w$yv#Mm#s#C99%C[9[J#m%}r#n+C(9$Rx0x0#:;#B#;;9u#E#;##=#;;E#)[#=#))F,]w"
-"%~OCm%9;D#n#XR{S_D-$'#'#F-;v%rAK#u%%q>Im%{$#Bq'==9%E#F]mW=#FF@#g}QtR@-'$x>C#9%E#5{'~VMw#{QC89<R###E#%n3|H=#77>-s*s*E"
-"#)#Q=#))N#u+oIz::u##BFZq$9s#Cy#9)D#exRu#ccK#ZepAIcc%B7+C9%J#q%go+@#Vrr#{BEy%Jv,mu$=#JJEx%'}CvNMVzJ@#/}u#zTC#9%C&9DCV"
-"9-D#`RNnXVA#y3+#IRV$BRRR9%C391D#_Q/{[/K#c$q2I3/#B3339%J#_$z#@#TtKm)E#]K|J=#aaE#'t4qN=#''@,/1wNMag@-)wJvXC#9%C,90C(9$"
-"R###C_9ZD#[#%q8RK#N[p2INR%BNNN9%Ey%Dp+mH=#DDO#y9y9nK>#m'm'S#y9y9#G#qZmZpn$S#-/|8A#}#tD#U(|1{`}`}Ny`V(v#/ma}`#:u(#BB_"
-"c9_Cc9)W'o*/qbmaC#9&D,)y_s%n4aS,H|Bwo$G#P#RS-+sEvo$A#PP#U#N#PV#NN#:N#BPNN9LCN9)W#NNC#9&D#'NNNNS,F({o$G#N#}$S-+Tzo$A#"
-"NN#U#N#NV#NN#:N#BNNN9LCN9)W#NNC#9&D#'NNNNS,F(mp$G#N#|&S-+T~o$A#NN#U#N#NV#NN#:N#BNNN9LCN9)W#NNC#9&D#'NNNNS,F(qp$G#N#T"
-"S-+Tpp$A#NN#U#N#NV#NN#:N#BNNN9LCN9)W#NNC#9&D#'NNNNS,F(up$G#N#s.S-+Ttp$A#NN#U#N#NV#NN#:N#BNNN9LCN9)W#NNC#9&D#'NNNNS,F"
-"(yp$G#P#yYS--Vxp$A#PP#U#P#PV#PP#:P#BPPP9NCP9)W#PPC#9&D#'PPPPS,F*}p$G#P#PS--X|p$A#PP#U#P#PV#PP#:P#BPPP9NCP9)W#PPC#9&D"
-"#'PPPPS,F*oq$@#u4pio[Ex%s3q+v0=#s3s3L#wW|3ro#F,q=uFz*S#;Px1X't*9wt#ut#>#o4o3@#@}Tw3Ry0y0#N#q<w;.:_#Bm#_Z9]X#B:>,=P@,"
-";6DMo5y7C_9%R###=#_r3E#cy6@Mc-C|59|5@-3s0tr#C(9$C~$9p%Rx0x0#Cq>9q>D-=pp#|8w%o$K#q8a#Iq8m8#BXLL9%J#{:'{#@#=xr#{t#E#D#"
-"g=#Hw8Ey%'|Cy.MHH@#-mv#zt#C#9%R###@#'xPqCCrX9vXC(9$C}Z9yZD#t$#p8o&PK#Lt$#ILP#BLLL9%J#Jt$#@#;rDyRK#/n't%:{$#B/;;9;E#R",
-"#t$=#VVO#q;s;tU>#}$nkF-o'r^m{#L#s'yu#qj<.uap2#n8=#55>-/yq#@#Lujxn#@#''s%@#)'shO#J%qn$P#}asbs`</Bq2#y{#Mq$q$<.%p2Rx{#"
-"=#DD>#DD@#9;xn#@#''s%@#)'shS#s*{'s*>#99Ex%s#p$[=#@@</Dm-Qu}#MFFC@9%C898@#5k|v#C(9$R###C|q#9nr#@#':q,C(9$Csy#9oy#Y$n-"
-"Z$]",
+"=#-->#--@#7|o#9N(u(]{1u,y1:w.#Bm#{#{(9y#Cq$9)D#/v+q*w%q$K#q$/u%Iq$q$%B9+v#9%<.u#~,#v-=#ZZ>#ZZ@#]ap%@#''s%J#o#{p#o#@#"
+"+'g</9q2#q3=#99O({)/w5u5;L,u+y1#@#5`#>,HHP(~)/u6{5s6Ey%y%q$/My%y%@#/op#p1C#9%C&9w#Cq$9'D#,#o$o$q$K#}#,#Im$q$#B}#m$m$"
+"9%J#_,#@#@np#u4K#1vht%:m&#B1@m#9@<.ip2#p3=#ii>-ZZ@#7}&p,@#''s%@#)'}%</7q2#o8=#77O#}#}##L#}#}##>,F0P#}#}#}#CD9RC#9OD,"
+")m:F*kE#o$#,Mo$}jC<9<@#Fqgt4C(9$Cp$9t$Q&v+w%o<R'u+q<q<s<C})9})D--qe|%m]DK#}#uiw'Iy$y$$B}#o#B9%J#y$pp#|#C@9=D#;xs#m*t"
+"W;K#B;o)I@;#BB@@9%Ex%o#q+LMo#rn$@#o#Lq,C#9%N#y-+r0:y&#B9HH9FE#9;|p$M9w#>#o%uiE#)#RM){:CL9%R###C595D#'v+gi_K#]'p+I__%"
+"BF999%Ey%9v,wn$=#u'u'O#w'u'wo$>-D|^S(n*9sDoD{<@#apeq2Ex%3q+~_T*m,/yDwDw%Hw%@#+uet@C#9%R###CV9RD#%R9vCZA#}Bwo$.IVZ$BV"
+"VV9%C593D,}#ETyG1D-$.#'#K#k}#q2I51#B7559%J#w'ww##@#X|[m)E#a#a=#q#q#Mu$og@,9}ao9@-'$nDC#9%N#m'w{#w,:m'#BLZZ9XE#F;tFMF"
+"tu$C_9%N#9v{#}-:;#B9;H99F#}<u$;>,s&s&F,'{v#m=C;91C#9.D,)qJs$q`o$E#Lq'w+MLyu$Cp$9p$C(9$R###J#}#vw#}#@#e|[u-K#{$v[~4:L"
+"#BNL@9u&E#B#}==#{${$E#']#MF|ZC{&9%C393D-~#xGN~UVK#D}V}#Iy&}&#BD779%Ry0y0#:L#BC7797H#uJo,sm$C;9%DFxSoI5Q3:3#BZ3@91F-o"
+"$x[qXE#X#k=#]]C391C#9.DOmXkH|MBR###:9#BY9-97E#7#j=#77@,s$w$yv#Mm#s#C99%C[9[J#m%}r#p+C(9$Rx0x0#:;#B#;;9u#E#;##=#;;E#)"
+"[#=#))F,]w%~OCm%9;D#n#XR{S_D-$'#'#F-;v%rAK#u%%o>Im%{$#Bq'==9%E#F]mW=#FF@#g}QtR@-'$v>C#9%E#5{'~VMw#{QC89<R###E#%n3|H="
+"#77>-s*s*E#)#Q=#))N#u+oIz::u##BFZq$9s#Cy#9)D#exRu#ccK#ZepAIcc%B7+C9%J#q%gq+@#Vrr#yBEy%Jv,mu$=#JJEx%'}CvNMVzJ@#/}u#zT"
+"C#9%C&9DCV9-D#`RNnXVA#y3+#IRV$BRRR9%C391D#_Q/{[/K#c$q2I3/#B3339%J#_$|#@#TtKm)E#]K|J=#aaE#'t4qN=#''@,/1wNMag@-)wJvXC#"
+"9%C,90C(9$R###C_9ZD#[#%q8RK#N[p2INR%BNNN9%Ey%Dp+mH=#DDO#y9y9nK>#m'm'S#y9y9#G#qZmZpn$S#-/|8A#}#tD#U(|1{`}`}Ny`V(v#/ma"
+"}`#:u(#BB_c9_Cc9)W'o*/qbmaC#9&D,)y_s%n4aS,H|Bwo$G#P#RS-+sEvo$A#PP#U#N#PV#NN#:N#BPNN9LCN9)W#NNC#9&D#'NNNNS,F({o$G#N#}"
+"$S-+Tzo$A#NN#U#N#NV#NN#:N#BNNN9LCN9)W#NNC#9&D#'NNNNS,F(mp$G#N#|&S-+T~o$A#NN#U#N#NV#NN#:N#BNNN9LCN9)W#NNC#9&D#'NNNNS,"
+"F(qp$G#N#TS-+Tpp$A#NN#U#N#NV#NN#:N#BNNN9LCN9)W#NNC#9&D#'NNNNS,F(up$G#N#s.S-+Ttp$A#NN#U#N#NV#NN#:N#BNNN9LCN9)W#NNC#9&"
+"D#'NNNNS,F(yp$G#P#yYS--Vxp$A#PP#U#P#PV#PP#:P#BPPP9NCP9)W#PPC#9&D#'PPPPS,F*}p$G#P#PS--X|p$A#PP#U#P#PV#PP#:P#BPPP9NCP9"
+")W#PPC#9&D#'PPPPS,F*oq$@#u4pio[Ex%s3q+v0=#s3s3L#wW|3ro#F,q=uFz*S#;Px1X't*9wt#ut#>#o4o3@#@}Tw3Ry0y0#N#q<w;.:_#Bm#_Z9]"
+"X#B:>,=P@,;6DMo5y7C_9%R###=#_r3E#cy6@Mc-C|59|5@-3s0tr#C(9$C~$9p%Rx0x0#Cq>9q>D-=pp#|8w%o$K#q8a#Iq8m8#BXLL9%J#{:'}#@#="
+"xr#{t#E#D#g=#Hw8Ey%'|Cy.MHH@#-mv#zt#C#9%R###@#'xPqCCrX9vXC(9$C}Z9yZD#t$#p8o&PK#Lt$#ILP#BLLL9%J#Jt$#@#;rDyRK#/n't%:{$",
+"#B/;;9;E#R#t$=#VVO#q;s;tU>#}$nkF-o'p^m{#L#s'yu#qj<.uap2#n8=#55>-/yq#@#Lujxn#@#''s%@#)'shO#J%qn$P#}asbs`</Bq2#y{#Mq$q"
+"$<.%p2Rx{#=#DD>#DD@#9;xn#@#''s%@#)'shS#s*{'s*>#99Ex%s#p$[=#@@</Dm-Qu}#MFFC@9%C898@#5k|v#C(9$R###C|q#9nr#@#':q,C(9$Cs"
+"y#9oy#Y$n-Z$]",
 0};
 
 /* finish_again_radix_pairs */
@@ -1473,7 +1473,7 @@ static const char *const hs_nvidia_vulkan_auto_u32_v4_finish_rest_radix_pairs_ad
 "${~x|{rO#&&1q{@%'-2-+owvxty{$#s%o&}+s/}/()3+Fu;%%)(m#7#k#)#%#3)#%#3)#%#3)#%#3)#%#+*&l7'+'l;/+)),#l*)#+'##)'###*'#+'#"
 "#)'###*'#+w#-P+1#&+{$#-+c#9*m.&+-#%*%#*%#+}m##C,%6'-&E)'.&K/s{@.%#.%#/'85e%0+B7/13355/'#$1&A;92&B=;3'D/s{@=1'#2''3%#"
 "'1'#2''3%#'37rz@04'`HJ55'O5L)3)#&5#+(5#%w})3-sz@)5'+v})6%7a35vz@&5&3%5#/)35'#5#1op%7':o%9)3;2o$4q#q#23'#|#5'9tp%4#1#"
-"5&Fw})5#/t})4'{$#5'{#my&8'@q-9o-3}&)m,4}&@)3)-t,35,+5&Dzn%4|&F(5#1x)4#-#5#1uy%5#9xx&5''#8{##{#3c){03)'r15&;Z3P&-5'w%"
+"5&Fw})5#/t})4'{$#5'{#my&8'@q-9o-3}&)m,4}&@)3)-t,35,+5&Dzn%4|&F(5#1x)4#-#5#1uy%5#9xx&5''#8{##{#3c){03)'r15&=Z3P&-5'u%"
 "f5#-o'5#%z&5#%o<5&+45#Nq|)5''#8y*#y*3}'(u<4s7m-)8;#[3;#;4;;#5&{%xs+5'Vw:8q'#y+3q'#q'4q'q'#4#]#5#m$n;5&o$]4#{'#4~8L#7"
 "}W#%5#w8U5#P%5'u-ys+9)Po%{~#oH{%{%:&Naom$3}U)|D;&Maum$<(Z'+#)=%{,->(`qm$sm$1om$4t)vR)4#H#4#_#4#=#4#3#4#9#4#c#4#B#4q."
 ";#4p._#4m1B#4~0e#4#'#4#5#4#+#4#c#4#P#4#)#4m13#4~0%#4m15#4#c#4~0;#4#F#4m15#4#7#4#X#4~03#4#e#4#L#4#)#4#3#4#N#4#3#4m15#"
@@ -1483,32 +1483,32 @@ static const char *const hs_nvidia_vulkan_auto_u32_v4_finish_rest_radix_pairs_ad
 "Ie=aJ#%e1{x#iD#{$##}$E#{${$##Q#;;R(|(ao(ym$m(Nei#Gcee=%Bn#L~#o%C(LLS(})5{(o#wm$O&P]`O#''w{#D#@m&#@E#@@##Q#@@H_XD#3##"
 ")E#33##Q#33H=3O#F-v{#D#5##@E#55##Q#55K#u&s&s&H39C)ccQ#//H9+Iu$=s$J#'u$cvn#q$R#}#'gNu$q$#G}#u$u$=%Bs+s$#p$C*FFO#_3{{#"
 "D#_s$#_E#__##B55s+{{#HZPO#1ut#~o#HY-I#=%C+@@Q#ccP&s(w(s(C#--Q#--O#7no#9Hc7T(u(aw0y+u0@o-#Ges#}'=q#HBv-I{#=)J#9t){(o%"
-"{#R#{#9m%N{#{#%G9+n#=%Biir+p}#C,TTP#ewp#eO#_+_O#%z$%D#q${##q$E#q$q$##U({)9}3{3TS's*{/#Q'w#cV(~)9{4o4y4BPPo0u~#Ho#o2O"
-"#Byu#r/Hn#+I#=%I&=o#Hw#v2I{#='J#4#y#m${#R#u#4#Nw#{##Gu#w#w#=%P#a4#O#@|o#w2R#1rh~$@w%#G1@k=@BOPn0t~#C#}#}#O#@z$%D#{#}"
-"##{#E#{#{###U#{#{##S#{#{##Q#{#aV#{#{#{#HB}6ID=PH#'I#=MJ'1}6F*iBPRo0u}#HXofI<=<O#Fyt#x2Hv#xeI(=$Iz#=~#W&v+{%s:X'u+u:u"
-":w:Hq$sdH'vcIs)=s)J&-met%m]DR#{#yiw&Nw$w$$G{#m#B=%P#w$vo#r#H59H+n/I@==J#ctr#u)tW;R#Bco)N@;#GB@@=%Bp%o#y*{#HD|(O#o#{#"
-"{*HCo;I#=%T#o-+z-@w&#G9HH=FB#9;pp$HZv7Q#o%yiB#)#=H){8IL=%X###H%|<I5=5J#'t)gi_R#]'x*N__%GF99=%Bq%9~+mo$C-u(u(U#w'u'{~"
-"#Q&Dp_Y(n*5wBsBm;O#axgy1Bp%3y*tbZ*m,9}B{B{%_{%O#+}gt=H#u@I#=%X###HP~4H)~'IV=RJ#%=9t@ZF#}@op$,NVZ$GVVV=%H32H%,I5=3J'u"
-"+2TwD1J&$,#'#R#ku+y1N51#G755=%P#w'mo$#O#Xr_m(B#a#aC#q#q#H5wCH-ukO'9}ko8HAtjO&'$nBH%'I#=%T#m'wr$u*@m'#GLZZ=XB#F;rCHcp"
-"DI_=%T#9vr$},@;#G9;H=9K#};m$9Q's&s&K''qn$m<H5wFI;=1H#}gI#=.J'@oGs$qjo$B#Lq'u)H9=Ip$=p$Hx%t~$I(=$X###P#}#~n$s#O#e|fm,"
-"H{%sHR#{$vft4@L#GNL@=u&B#B#}<C#{${$B#']#HD5I{&=%H%|GI3=3J&z,xEN~`VR#DsYs#Ny&}&#GD77=%Xy0y0#@L#GC77=7M#uHy*{m$I;=%JNn"
-"VoG5Q3@3#GZ3@=1K&o$xfyZB#X#kC#]]HJmKI3=1H#|KI#=.JI}bkH|JBH6}{$X###@9#GY9-=7B#7#jC#77O's$w$mn$HXz`I9=%I[=[P#m%{t#|)Hj"
-")I(=$Xx0x0#@;#G#;;=u#B#;##C#;;B#)[#C#))K']w%tRHm$;H3'Im%=;J#p*XR{P_J&&'#'#K&;v%z@R#u%)o>Nm%{$#Gq'===%B#F]yYC#FFO#gyT"
-"r]H2DO&'&v>H3'I#=%B#5{'xYHRyPI8=<X###B#%n3|FC#77Q&s*s*H~7|OB#)#<C#))T#u+oHz7@u##GFZq$=s#Hm9rRIy#=)J#o'vOu#ccR#Zo'x@N"
-"cc%G7+C=%P#q%u'})O#Vtt#yBBq%J~+oy$C#JJBp%'sCzUHDyTO#/w|#zRHC)I#=%I&=DHLvJH)~'IV=-J#z&=N~TVF#y31#NRV$GRRR=%H3<I3=1J#u"
-"&</yX/R#c(y1N3/#G333=%P#_(r#O#TxRm(B#]K|IC#aaB#'t4qMC#''O'/1wMHBsXO&)wQvVHA)I#=%I,=0H2xXI(=$X###H_#I_=ZJ#r&#%q8RR#Nr"
-"&x1NNR%GNNN=%Bq%Dx*{JC#DDU#y9y9tKQ#m'm'Y#y9y9#H3wZH5tBL#qXmX||#Y#-/|6F#}#pG#[(|1m_o_oM}^](v#9q_o_#H%uC@u(#GB_c=_H;#I"
-"c=)^'o*9u`q_H#9I#=&J'@w[s%n4aY'H|Bwq$H<)L#P#=Y&+sEvq$F#PP#[#N#P]#NN#HR1@N#GPNN=LH9#IN=)^#NNH#9I#=&J#)NNNNY'F(}q$Hh)L"
-"#N#q$Y&+T|q$F#NN#[#N#N]#NN#H}#1@N#GNNN=LH9#IN=)^#NNH#9I#=&J#)NNNNY'F(qr$Hn%)L#N#n&Y&+Tpr$F#NN#[#N#N]#NN#Hq&1@N#GNNN="
-"LH9#IN=)^#NNH#9I#=&J#)NNNNY'F(wr$Ht')L#N#RY&+Tvr$F#NN#[#N#N]#NN#Hw(1@N#GNNN=LH9#IN=)^#NNH#9I#=&J#)NNNNY'F(}r$Hz))L#N",
-"#},Y&+T|r$F#NN#[#N#N]#NN#H}*1@N#GNNN=LH9#IN=)^#NNH#9I#=&J#)NNNNY'F(qs$Hn,)L#P#oYY&-Vps$F#PP#[#P#P]#PP#Hq-3@P#GPPP=NH"
-";#IP=)^#PPH#9I#=&J#)PPPPY'F*ws$Hv.)L#P#PY&-Xvs$F#PP#[#P#P]#PP#Hy/3@P#GPPP=NH;#IP=)^#PPH#9I#=&J#)PPPPY'F*}s$H~0)O#u4p"
-"p#oYBp%s3y*r3C#s3s3Ho2/S#wW|1vn#K'q=uFr)Y#;Pt6_'t*5{r#yr#H/1Q#o4o3O#@}Tw3H1-Xy0y0#T#q<w;,@_#Gm#_Z=]_#B:Q'=PO';6DH4;I"
-"_=%X###C#_r3B#cy6@Hc-I|5=|5O&3o3tp#H|7)I(=$I~$=p%Xx0x0#Hq8|r#Iq>=q>J&knm#|8w%o$R#q8{&#Nq8m8#GXLL=%P#{:+s#O#=|t#{r#B#"
-"D#gC#Hw8Bq%'rC}5HBwt#O#-y|#zr#HA)I#=%X###O#'|WqAH~X'IrX=vXI(=$Hq[nu#I}Z=yZJ#r+#p8}%PR#Lr+#NLP#GLLL=%P#Jr+#O#;zCyRR#/"
-"t'~$@{$#G/;;=;B#R#r+C#VVU#q;s;rRHDuw#Q#}$|iK&o'p^{x#S#s'ys#yiH-/BO5n0|~#C,55O#Nz$zgO#)mp#{gU#H%}|#V#{aqbs`D#mcub#ub`"
-"(cu|#s|#'+Bz#B#=C%BBY#o*{'o*Q&cqs#B5=s+{y#C+==D#DB##`DD##I@=%I8=8O#To%|t#HMgI(=$X###I|o#=np#O#'E{*H|q#'I(=$Hsy#1Iow#"
-"=}v#a$n-b$]",
+"{#R#{#9m%N{#{#%G9+n#=%Biir+p}#C,TTO#Xr$%P#gwp#gO#+y'_D#q${##q$E#q$q$##U({)9}3{3TS's*{/#O#5W#Q'w#w#V(~)9{4o4y4BPPo0u~"
+"#Ho#o2O#/}o#r/Hn#+I#=%I&=o#Hw#v2I{#='J#4#y#m${#R#u#4#Nw#{##Gu#w#w#=%P#_4#O#@|o#w2R#1rh~$@w%#G1@k=@BOPn0t~#C#}#}#O#9z"
+"$t%O#)w,u%D#{#}##{#E#{#{###U#{#{##S#{#{##Q#{#LV#{#{#{#HB}6ID=PH#'I#=MJ'1}6F*iBPRo0u}#HXofI<=<O#Fogv2Hv#xeI(=$Iz#=~#W"
+"&v+{%s:X'u+u:u:w:Hq$sdH'vcIs)=s)J&-met%m]DR#{#yiy&Nw$w$$G{#m#B=%P#w$vo#t#H59H+n/I@==J#ctr#u)tW;R#Bcm)N@;#GB@@=%Bp%o#"
+"y*{#HD|(O#o#{#{*HCo;I#=%T#o-+z-@w&#G9HH=FB#9;pp$HZv7Q#o%yiB#)#=H){8IL=%X###H%|<I5=5J#'t)gi_R#]'x*N__%GF99=%Bq%9~+mo$"
+"C-u(u(U#w'u'{~#Q&Dp_Y(n*5wBsBm;O#axgy1Bp%3y*tbZ*m,9}B{B{%_{%O#+}gt=H#u@I#=%X###HP~4H)~'IV=RJ#%=9t@ZF#}@op$,NVZ$GVVV="
+"%H32H%,I5=3J'u+2TwD1J&$,#'#R#ku+y1N51#G755=%P#w'mo$#O#Xr_m(B#a#aC#q#q#H5wCH-ukO'9}ko8HAtjO&'$nBH%'I#=%T#m'wr$u*@m'#G"
+"LZZ=XB#F;rCHcpDI_=%T#9vr$},@;#G9;H=9K#};m$9Q's&s&K''qn$m<H5wFI;=1H#}gI#=.J'@oGs$qjo$B#Lq'u)H9=Ip$=p$Hx%t~$I(=$X###P#"
+"}#~n$u#O#e|fm,H{%sHR#{$vft4@L#GNL@=u&B#B#}<C#{${$B#']#HD5I{&=%H%|GI3=3J&z,xEN~`VR#DsYu#Ny&}&#GD77=%Xy0y0#@L#GC77=7M#"
+"uHy*{m$I;=%JNnVoG5Q3@3#GZ3@=1K&o$xfyZB#X#kC#]]HJmKI3=1H#|KI#=.JI}bkH|JBH6}{$X###@9#GY9-=7B#7#jC#77O's$w$mn$HXz`I9=%I"
+"[=[P#m%{t#~)Hj)I(=$Xx0x0#@;#G#;;=u#B#;##C#;;B#)[#C#))K']w%tRHm$;H3'Im%=;J#p*XR{P_J&&'#'#K&;v%z@R#u%)m>Nm%{$#Gq'===%B"
+"#F]yYC#FFO#gyTr]H2DO&'&t>H3'I#=%B#5{'xYHRyPI8=<X###B#%n3|FC#77Q&s*s*H~7|OB#)#<C#))T#u+oHz7@u##GFZq$=s#Hm9rRIy#=)J#o'"
+"vOu#ccR#Zo'x@Ncc%G7+C=%P#q%u'm*O#Vtt#wBBq%J~+oy$C#JJBp%'sCzUHDyTO#/w|#zRHC)I#=%I&=DHLvJH)~'IV=-J#z&=N~TVF#y31#NRV$GR"
+"RR=%H3<I3=1J#u&</yX/R#c(y1N3/#G333=%P#_(t#O#TxRm(B#]K|IC#aaB#'t4qMC#''O'/1wMHBsXO&)wQvVHA)I#=%I,=0H2xXI(=$X###H_#I_="
+"ZJ#r&#%q8RR#Nr&x1NNR%GNNN=%Bq%Dx*{JC#DDU#y9y9tKQ#m'm'Y#y9y9#H3wZH5tBL#qXmX||#Y#-/|6F#}#pG#[(|1m_o_oM}^](v#9q_o_#H%uC"
+"@u(#GB_c=_H;#Ic=)^'o*9u`q_H#9I#=&J'@w[s%n4aY'H|Bwq$H<)L#P#=Y&+sEvq$F#PP#[#N#P]#NN#HR1@N#GPNN=LH9#IN=)^#NNH#9I#=&J#)N"
+"NNNY'F(}q$Hh)L#N#q$Y&+T|q$F#NN#[#N#N]#NN#H}#1@N#GNNN=LH9#IN=)^#NNH#9I#=&J#)NNNNY'F(qr$Hn%)L#N#n&Y&+Tpr$F#NN#[#N#N]#N"
+"N#Hq&1@N#GNNN=LH9#IN=)^#NNH#9I#=&J#)NNNNY'F(wr$Ht')L#N#RY&+Tvr$F#NN#[#N#N]#NN#Hw(1@N#GNNN=LH9#IN=)^#NNH#9I#=&J#)NNNN",
+"Y'F(}r$Hz))L#N#},Y&+T|r$F#NN#[#N#N]#NN#H}*1@N#GNNN=LH9#IN=)^#NNH#9I#=&J#)NNNNY'F(qs$Hn,)L#P#oYY&-Vps$F#PP#[#P#P]#PP#"
+"Hq-3@P#GPPP=NH;#IP=)^#PPH#9I#=&J#)PPPPY'F*ws$Hv.)L#P#PY&-Xvs$F#PP#[#P#P]#PP#Hy/3@P#GPPP=NH;#IP=)^#PPH#9I#=&J#)PPPPY'"
+"F*}s$H~0)O#u4pp#oYBp%s3y*r3C#s3s3Ho2/S#wW|1vn#K'q=uFr)Y#;Pt6_'t*5{r#yr#H/1Q#o4o3O#@}Tw3H1-Xy0y0#T#q<w;,@_#Gm#_Z=]_#B"
+":Q'=PO';6DH4;I_=%X###C#_r3B#cy6@Hc-I|5=|5O&3o3tp#H|7)I(=$I~$=p%Xx0x0#Hq8|r#Iq>=q>J&knm#|8w%o$R#q8{&#Nq8m8#GXLL=%P#{:"
+"+u#O#=|t#{r#B#D#gC#Hw8Bq%'rC}5HBwt#O#-y|#zr#HA)I#=%X###O#'|WqAH~X'IrX=vXI(=$Hq[nu#I}Z=yZJ#r+#p8}%PR#Lr+#NLP#GLLL=%P#"
+"Jr+#O#;zCyRR#/t'~$@{$#G/;;=;B#R#r+C#VVU#q;s;rRHDuw#Q#}$|iK&o'n^{x#S#s'ys#yiH-/BO5n0|~#C,55O#Nz$zgO#)mp#{gU#H%}|#V#{a"
+"qbs`D#mcub#ub`(cu|#s|#'+Bz#B#=C%BBY#o*{'o*Q&cqs#B5=s+{y#C+==D#DB##`DD##I@=%I8=8O#To%|t#HMgI(=$X###I|o#=np#O#'E{*H|q#"
+"'I(=$Hsy#1Iow#=}v#a$n-b$]",
 0};
 
 /* finish_again_radix_pairs, buffers by device address */
@@ -1548,7 +1548,7 @@ const hs_spirv hs_nvidia_vulkan_auto_u32_v4_spirv[] = {
     {0, 6056, hs_nvidia_vulkan_auto_u32_v4_finish_starts_radix_pairs},
     {0, 3188, hs_nvidia_vulkan_auto_u32_v4_finish_bounds_radix_pairs},
     {0, 22984, hs_nvidia_vulkan_auto_u32_v4_finish_radix_pairs},
-    {0, 12112, hs_nvidia_vulkan_auto_u32_v4_finish_rest_radix_pairs},
+    {0, 12152, hs_nvidia_vulkan_auto_u32_v4_finish_rest_radix_pairs},
     {0, 4148, hs_nvidia_vulkan_auto_u32_v4_finish_again_radix_pairs},
 };
 const hs_spirv hs_nvidia_vulkan_auto_u32_v4_spirv_address[] = {
@@ -1569,6 +1569,6 @@ const hs_spirv hs_nvidia_vulkan_auto_u32_v4_spirv_address[] = {
     {0, 6552, hs_nvidia_vulkan_auto_u32_v4_finish_starts_radix_pairs_address},
     {0, 3200, hs_nvidia_vulkan_auto_u32_v4_finish_bounds_radix_pairs_address},
     {0, 25792, hs_nvidia_vulkan_auto_u32_v4_finish_radix_pairs_address},
-    {0, 13824, hs_nvidia_vulkan_auto_u32_v4_finish_rest_radix_pairs_address},
+    {0, 13864, hs_nvidia_vulkan_auto_u32_v4_finish_rest_radix_pairs_address},
     {0, 4752, hs_nvidia_vulkan_auto_u32_v4_finish_again_radix_pairs_address},
 };

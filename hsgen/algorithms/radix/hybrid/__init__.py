@@ -44,12 +44,13 @@ def kernels(p: Hybrid) -> tuple[Kernel, ...]:
 
 
 def _common(p: Hybrid) -> Hybrid:
-    """What matters to the kernels of look-back: whether there are buckets of pairs, not how large they are."""
+    """What matters to the kernels of look-back and to the one behind buckets: whether there are any of pairs."""
     return replace(p, **{**NO_PAIRS, "finish_from": min(p.finish_from, 1)})
 
 
 def _finish(p: Hybrid) -> tuple[Kernel, ...]:
-    return pairs.kernels(p, words(p).finish, digit_arrays(p), rank_arrays(pairs.rest(p)))
+    *most, last = pairs.kernels(p, words(p).finish, digit_arrays(p), rank_arrays(pairs.rest(p)))
+    return (*most, replace(last, common=_common(p)) if p.looks_back else last)
 
 
 def _buckets(p: Hybrid) -> tuple[Kernel, ...]:

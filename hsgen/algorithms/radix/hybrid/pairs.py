@@ -10,7 +10,9 @@ all digits.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 from hsgen.algorithms.buffers import DESTINATION, DEVICE_N, SOURCE, VALUES_OUT
 from hsgen.algorithms.radix.hybrid.params import Hybrid
@@ -122,6 +124,10 @@ def layout(p: Hybrid, at: int) -> Layout:
     )
 
 
+_SIZES: Mapping[str, Any] = dict.fromkeys(("capacity", "limit", "slot_mask", "groups", "least", "most"), 0)
+"""What depends on how large buckets are, for kernels whose text does not."""
+
+
 def groups(p: Hybrid) -> int:
     """Return the work-groups that sort crowded buckets."""
     return min(p.groups, _GROUPS)
@@ -156,7 +162,7 @@ def kernels(p: Hybrid, at: int, digits: tuple[Array, ...], ranking: tuple[Array,
         _kernel(p, data, "finish_bounds", "find where each bucket begins", (DESTINATION, _BOUNDS, _WORDS)),
         replace(sort, subgroup=p.subgroup, resident=max(1, _LANES // p.finish_group) if p.resident else 0),
         replace(again, params=rest(p), subgroup=p.subgroup, ballot=p.ranker == "match_ballot"),
-        _kernel(p, data, last, "say which passes are left, if any", (_WORDS,)),
+        _kernel(p, replace(data, **_SIZES), last, "say which passes are left, if any", (_WORDS,)),
     )
 
 

@@ -21,10 +21,17 @@
 #else
 #define HS_KERNEL static __global__
 #endif
+// wait for the kernels ahead, which may still run when this one starts
+#if __CUDA_ARCH__ >= 900
+#define hs_wait_for_kernels() asm volatile("griddepcontrol.wait;" ::: "memory")
+#else
+#define hs_wait_for_kernels()
+#endif
 typedef unsigned int hs_u32;
 typedef unsigned long long hs_u64;
 typedef long long hs_i64;
 #define HS_UNROLL _Pragma("unroll")
+#define HS_SHARED(type, at) ((type *)((unsigned char *)hs_shared + (at)))
 typedef unsigned int hs_stored_key;
 typedef unsigned int hs_key;
 #define HS_LEAST ((hs_key)0)
@@ -102,11 +109,9 @@ typedef unsigned long long hs_pair;
 // sort blocks of 128 keys
 HS_KERNEL void __launch_bounds__(16) block_sort_16(const hs_stored_key *source, hs_pair *destination, int n, int argument)
 {
-#if __CUDA_ARCH__ >= 900
-    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
-#endif
+    hs_wait_for_kernels();
     extern __shared__ unsigned long long hs_shared[];
-    hs_pair *const tile = (hs_pair *)hs_shared;
+    hs_pair *const tile = HS_SHARED(hs_pair, 0);
 
     int start = hs_group_id() * 128;
     if (start >= hs_n()) return;
@@ -455,11 +460,9 @@ HS_KERNEL void __launch_bounds__(16) block_sort_16(const hs_stored_key *source, 
 // sort blocks of 512 keys
 HS_KERNEL void __launch_bounds__(64) block_sort_64(const hs_stored_key *source, hs_pair *destination, int n, int argument)
 {
-#if __CUDA_ARCH__ >= 900
-    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
-#endif
+    hs_wait_for_kernels();
     extern __shared__ unsigned long long hs_shared[];
-    hs_pair *const tile = (hs_pair *)hs_shared;
+    hs_pair *const tile = HS_SHARED(hs_pair, 0);
 
     int start = hs_group_id() * 512;
     if (start >= hs_n()) return;
@@ -1059,11 +1062,9 @@ HS_KERNEL void __launch_bounds__(64) block_sort_64(const hs_stored_key *source, 
 // sort blocks of 2048 keys
 HS_KERNEL void __launch_bounds__(256) block_sort_256(const hs_stored_key *source, hs_pair *destination, int n, int argument)
 {
-#if __CUDA_ARCH__ >= 900
-    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
-#endif
+    hs_wait_for_kernels();
     extern __shared__ unsigned long long hs_shared[];
-    hs_pair *const tile = (hs_pair *)hs_shared;
+    hs_pair *const tile = HS_SHARED(hs_pair, 0);
 
     int start = hs_group_id() * 2048;
     if (start >= hs_n()) return;
@@ -1963,9 +1964,7 @@ HS_KERNEL void __launch_bounds__(256) block_sort_256(const hs_stored_key *source
 // flip merge, 1 stage
 HS_KERNEL void __launch_bounds__(256) flip_1(hs_pair *destination, int n, int argument)
 {
-#if __CUDA_ARCH__ >= 900
-    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
-#endif
+    hs_wait_for_kernels();
 
     int level = hs_argument() & 255, lg_stride = hs_argument() >> 8 & 255;
     int run = 2048 << level;
@@ -2000,9 +1999,7 @@ HS_KERNEL void __launch_bounds__(256) flip_1(hs_pair *destination, int n, int ar
 // flip merge, 2 stages
 HS_KERNEL void __launch_bounds__(256) flip_2(hs_pair *destination, int n, int argument)
 {
-#if __CUDA_ARCH__ >= 900
-    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
-#endif
+    hs_wait_for_kernels();
 
     int level = hs_argument() & 255, lg_stride = hs_argument() >> 8 & 255;
     int stride = 1 << lg_stride;
@@ -2051,9 +2048,7 @@ HS_KERNEL void __launch_bounds__(256) flip_2(hs_pair *destination, int n, int ar
 // flip merge, 3 stages
 HS_KERNEL void __launch_bounds__(256) flip_3(hs_pair *destination, int n, int argument)
 {
-#if __CUDA_ARCH__ >= 900
-    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
-#endif
+    hs_wait_for_kernels();
 
     int level = hs_argument() & 255, lg_stride = hs_argument() >> 8 & 255;
     int stride = 1 << lg_stride;
@@ -2130,9 +2125,7 @@ HS_KERNEL void __launch_bounds__(256) flip_3(hs_pair *destination, int n, int ar
 // half merge, 1 stage
 HS_KERNEL void __launch_bounds__(256) half_1(hs_pair *destination, int n, int argument)
 {
-#if __CUDA_ARCH__ >= 900
-    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
-#endif
+    hs_wait_for_kernels();
 
     int level = hs_argument() & 255, lg_stride = hs_argument() >> 8 & 255;
     int stride = 1 << lg_stride;
@@ -2169,9 +2162,7 @@ HS_KERNEL void __launch_bounds__(256) half_1(hs_pair *destination, int n, int ar
 // half merge, 2 stages
 HS_KERNEL void __launch_bounds__(256) half_2(hs_pair *destination, int n, int argument)
 {
-#if __CUDA_ARCH__ >= 900
-    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
-#endif
+    hs_wait_for_kernels();
 
     int level = hs_argument() & 255, lg_stride = hs_argument() >> 8 & 255;
     int stride = 1 << lg_stride;
@@ -2221,11 +2212,9 @@ HS_KERNEL void __launch_bounds__(256) half_2(hs_pair *destination, int n, int ar
 // sort bitonic chunks of 2048 keys
 HS_KERNEL void __launch_bounds__(256) clean(hs_pair *destination, int n, int argument)
 {
-#if __CUDA_ARCH__ >= 900
-    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
-#endif
+    hs_wait_for_kernels();
     extern __shared__ unsigned long long hs_shared[];
-    hs_pair *const tile = (hs_pair *)hs_shared;
+    hs_pair *const tile = HS_SHARED(hs_pair, 0);
 
     // this chunk starts at slot `place` of a span of 4096 << level slots with two runs of 2048 << level keys
     int level = hs_argument() & 255;
@@ -2401,9 +2390,7 @@ HS_KERNEL void __launch_bounds__(256) clean(hs_pair *destination, int n, int arg
 // copy the values
 HS_KERNEL void __launch_bounds__(256) keep(const hs_value *values_in, hs_value *values_tmp, int n, int argument)
 {
-#if __CUDA_ARCH__ >= 900
-    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
-#endif
+    hs_wait_for_kernels();
 
     int i = hs_group_id() * 256 + hs_local_id();
     if (i < hs_n()) values_tmp[i] = values_in[i];
@@ -2412,9 +2399,7 @@ HS_KERNEL void __launch_bounds__(256) keep(const hs_value *values_in, hs_value *
 // store keys, gather values by their indices
 HS_KERNEL void __launch_bounds__(256) gather(const hs_pair *pairs, hs_stored_key *destination, const hs_value *values_in, hs_value *values_out, int n, int argument)
 {
-#if __CUDA_ARCH__ >= 900
-    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
-#endif
+    hs_wait_for_kernels();
 
     int i = hs_group_id() * 256 + hs_local_id();
     if (i >= hs_n()) return;
@@ -2426,11 +2411,9 @@ HS_KERNEL void __launch_bounds__(256) gather(const hs_pair *pairs, hs_stored_key
 // count the digits
 HS_KERNEL void __launch_bounds__(256) count(const hs_stored_key *source, hs_stored_key *destination, hs_stored_key *other, hs_u32 *words, int n, int argument)
 {
-#if __CUDA_ARCH__ >= 900
-    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
-#endif
+    hs_wait_for_kernels();
     extern __shared__ unsigned long long hs_shared[];
-    hs_u32 *const counts = (hs_u32 *)hs_shared;
+    hs_u32 *const counts = HS_SHARED(hs_u32, 0);
 
     int pass = hs_pass(), shift = hs_shift(), mask = hs_digit_mask();
     if (hs_redo()) { // only where a look-back failed, in this pass or one before
@@ -2461,11 +2444,9 @@ HS_KERNEL void __launch_bounds__(256) count(const hs_stored_key *source, hs_stor
 // scan the counts of one digit a work-group
 HS_KERNEL void __launch_bounds__(256) rows(hs_u32 *words, int n, int argument)
 {
-#if __CUDA_ARCH__ >= 900
-    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
-#endif
+    hs_wait_for_kernels();
     extern __shared__ unsigned long long hs_shared[];
-    hs_u32 *const sums = (hs_u32 *)hs_shared;
+    hs_u32 *const sums = HS_SHARED(hs_u32, 0);
 
     int pass = hs_pass(), mask = hs_digit_mask();
     if (hs_redo()) { // only where a look-back failed, in this pass or one before
@@ -2501,18 +2482,16 @@ HS_KERNEL void __launch_bounds__(256) rows(hs_u32 *words, int n, int argument)
 // rank tiles and store their keys at their places
 HS_KERNEL void __launch_bounds__(256) scatter(const hs_stored_key *source, hs_stored_key *destination, hs_stored_key *other, hs_u32 *words, const hs_value *values_in, hs_value *values_out, hs_value *values_tmp, int n, int argument)
 {
-#if __CUDA_ARCH__ >= 900
-    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
-#endif
+    hs_wait_for_kernels();
     extern __shared__ unsigned long long hs_shared[];
-    hs_key *const tile = (hs_key *)hs_shared;
-    hs_u32 *const totals = (hs_u32 *)((unsigned char *)hs_shared + 8192);
-    hs_u32 *const firsts = (hs_u32 *)((unsigned char *)hs_shared + 9216);
-    hs_u32 *const sums = (hs_u32 *)((unsigned char *)hs_shared + 10240);
-    hs_u32 *const mixed = (hs_u32 *)((unsigned char *)hs_shared + 11264);
-    hs_u32 *const order = (hs_u32 *)((unsigned char *)hs_shared + 11272);
-    hs_u32 *const flags = (hs_u32 *)((unsigned char *)hs_shared + 19464);
-    hs_u32 *const bases = (hs_u32 *)((unsigned char *)hs_shared + 27656);
+    hs_key *const tile = HS_SHARED(hs_key, 0);
+    hs_u32 *const totals = HS_SHARED(hs_u32, 8192);
+    hs_u32 *const firsts = HS_SHARED(hs_u32, 9216);
+    hs_u32 *const sums = HS_SHARED(hs_u32, 10240);
+    hs_u32 *const mixed = HS_SHARED(hs_u32, 11264);
+    hs_u32 *const order = HS_SHARED(hs_u32, 11272);
+    hs_u32 *const flags = HS_SHARED(hs_u32, 19464);
+    hs_u32 *const bases = HS_SHARED(hs_u32, 27656);
 
     int pass = hs_pass(), shift = hs_shift(), mask = hs_digit_mask();
     if (hs_redo()) { // only where a look-back failed, in this pass or one before
@@ -2668,9 +2647,7 @@ HS_KERNEL void __launch_bounds__(256) scatter(const hs_stored_key *source, hs_st
 // copy the keys to the destination, unless they are there
 HS_KERNEL void __launch_bounds__(256) copy(const hs_stored_key *source, hs_stored_key *destination, hs_stored_key *other, hs_u32 *words, const hs_value *values_in, hs_value *values_out, hs_value *values_tmp, int n, int argument)
 {
-#if __CUDA_ARCH__ >= 900
-    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
-#endif
+    hs_wait_for_kernels();
 
     int at = hs_to_int(words[4 + hs_pass()]), next = 1;
     if (at == next) return;

@@ -21,10 +21,17 @@
 #else
 #define HS_KERNEL static __global__
 #endif
+// wait for the kernels ahead, which may still run when this one starts
+#if __CUDA_ARCH__ >= 900
+#define hs_wait_for_kernels() asm volatile("griddepcontrol.wait;" ::: "memory")
+#else
+#define hs_wait_for_kernels()
+#endif
 typedef unsigned int hs_u32;
 typedef unsigned long long hs_u64;
 typedef long long hs_i64;
 #define HS_UNROLL _Pragma("unroll")
+#define HS_SHARED(type, at) ((type *)((unsigned char *)hs_shared + (at)))
 typedef unsigned long long hs_stored_key;
 typedef unsigned long long hs_key;
 #define HS_LEAST ((hs_key)0)
@@ -89,11 +96,9 @@ typedef unsigned long long hs_key;
 // sort blocks of 128 keys
 HS_KERNEL void __launch_bounds__(16) block_sort_16(const hs_stored_key *source, hs_stored_key *destination, int n, int argument)
 {
-#if __CUDA_ARCH__ >= 900
-    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
-#endif
+    hs_wait_for_kernels();
     extern __shared__ unsigned long long hs_shared[];
-    hs_key *const tile = (hs_key *)hs_shared;
+    hs_key *const tile = HS_SHARED(hs_key, 0);
 
     int start = hs_group_id() * 128;
     if (start >= hs_n()) return;
@@ -442,11 +447,9 @@ HS_KERNEL void __launch_bounds__(16) block_sort_16(const hs_stored_key *source, 
 // sort blocks of 512 keys
 HS_KERNEL void __launch_bounds__(64) block_sort_64(const hs_stored_key *source, hs_stored_key *destination, int n, int argument)
 {
-#if __CUDA_ARCH__ >= 900
-    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
-#endif
+    hs_wait_for_kernels();
     extern __shared__ unsigned long long hs_shared[];
-    hs_key *const tile = (hs_key *)hs_shared;
+    hs_key *const tile = HS_SHARED(hs_key, 0);
 
     int start = hs_group_id() * 512;
     if (start >= hs_n()) return;
@@ -1046,11 +1049,9 @@ HS_KERNEL void __launch_bounds__(64) block_sort_64(const hs_stored_key *source, 
 // sort blocks of 2048 keys
 HS_KERNEL void __launch_bounds__(256) block_sort_256(const hs_stored_key *source, hs_stored_key *destination, int n, int argument)
 {
-#if __CUDA_ARCH__ >= 900
-    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
-#endif
+    hs_wait_for_kernels();
     extern __shared__ unsigned long long hs_shared[];
-    hs_key *const tile = (hs_key *)hs_shared;
+    hs_key *const tile = HS_SHARED(hs_key, 0);
 
     int start = hs_group_id() * 2048;
     if (start >= hs_n()) return;
@@ -1950,9 +1951,7 @@ HS_KERNEL void __launch_bounds__(256) block_sort_256(const hs_stored_key *source
 // flip merge, 1 stage
 HS_KERNEL void __launch_bounds__(256) flip_1(hs_stored_key *destination, int n, int argument)
 {
-#if __CUDA_ARCH__ >= 900
-    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
-#endif
+    hs_wait_for_kernels();
 
     int level = hs_argument() & 255, lg_stride = hs_argument() >> 8 & 255;
     int run = 2048 << level;
@@ -1987,9 +1986,7 @@ HS_KERNEL void __launch_bounds__(256) flip_1(hs_stored_key *destination, int n, 
 // flip merge, 2 stages
 HS_KERNEL void __launch_bounds__(256) flip_2(hs_stored_key *destination, int n, int argument)
 {
-#if __CUDA_ARCH__ >= 900
-    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
-#endif
+    hs_wait_for_kernels();
 
     int level = hs_argument() & 255, lg_stride = hs_argument() >> 8 & 255;
     int stride = 1 << lg_stride;
@@ -2038,9 +2035,7 @@ HS_KERNEL void __launch_bounds__(256) flip_2(hs_stored_key *destination, int n, 
 // flip merge, 3 stages
 HS_KERNEL void __launch_bounds__(256) flip_3(hs_stored_key *destination, int n, int argument)
 {
-#if __CUDA_ARCH__ >= 900
-    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
-#endif
+    hs_wait_for_kernels();
 
     int level = hs_argument() & 255, lg_stride = hs_argument() >> 8 & 255;
     int stride = 1 << lg_stride;
@@ -2117,9 +2112,7 @@ HS_KERNEL void __launch_bounds__(256) flip_3(hs_stored_key *destination, int n, 
 // half merge, 1 stage
 HS_KERNEL void __launch_bounds__(256) half_1(hs_stored_key *destination, int n, int argument)
 {
-#if __CUDA_ARCH__ >= 900
-    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
-#endif
+    hs_wait_for_kernels();
 
     int level = hs_argument() & 255, lg_stride = hs_argument() >> 8 & 255;
     int stride = 1 << lg_stride;
@@ -2156,9 +2149,7 @@ HS_KERNEL void __launch_bounds__(256) half_1(hs_stored_key *destination, int n, 
 // half merge, 2 stages
 HS_KERNEL void __launch_bounds__(256) half_2(hs_stored_key *destination, int n, int argument)
 {
-#if __CUDA_ARCH__ >= 900
-    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
-#endif
+    hs_wait_for_kernels();
 
     int level = hs_argument() & 255, lg_stride = hs_argument() >> 8 & 255;
     int stride = 1 << lg_stride;
@@ -2208,9 +2199,7 @@ HS_KERNEL void __launch_bounds__(256) half_2(hs_stored_key *destination, int n, 
 // half merge, 3 stages
 HS_KERNEL void __launch_bounds__(256) half_3(hs_stored_key *destination, int n, int argument)
 {
-#if __CUDA_ARCH__ >= 900
-    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
-#endif
+    hs_wait_for_kernels();
 
     int level = hs_argument() & 255, lg_stride = hs_argument() >> 8 & 255;
     int stride = 1 << lg_stride;
@@ -2288,11 +2277,9 @@ HS_KERNEL void __launch_bounds__(256) half_3(hs_stored_key *destination, int n, 
 // sort bitonic chunks of 2048 keys
 HS_KERNEL void __launch_bounds__(256) clean(hs_stored_key *destination, int n, int argument)
 {
-#if __CUDA_ARCH__ >= 900
-    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
-#endif
+    hs_wait_for_kernels();
     extern __shared__ unsigned long long hs_shared[];
-    hs_key *const tile = (hs_key *)hs_shared;
+    hs_key *const tile = HS_SHARED(hs_key, 0);
 
     // this chunk starts at slot `place` of a span of 4096 << level slots with two runs of 2048 << level keys
     int level = hs_argument() & 255;
@@ -2468,11 +2455,9 @@ HS_KERNEL void __launch_bounds__(256) clean(hs_stored_key *destination, int n, i
 // count the digits
 HS_KERNEL void __launch_bounds__(256) count(const hs_stored_key *source, hs_stored_key *destination, hs_stored_key *other, hs_u32 *words, int n, int argument)
 {
-#if __CUDA_ARCH__ >= 900
-    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
-#endif
+    hs_wait_for_kernels();
     extern __shared__ unsigned long long hs_shared[];
-    hs_u32 *const counts = (hs_u32 *)hs_shared;
+    hs_u32 *const counts = HS_SHARED(hs_u32, 0);
 
     int pass = hs_pass(), shift = hs_shift(), mask = hs_digit_mask();
     if (hs_redo()) { // only where a look-back failed, in this pass or one before
@@ -2503,11 +2488,9 @@ HS_KERNEL void __launch_bounds__(256) count(const hs_stored_key *source, hs_stor
 // scan the counts of one digit a work-group
 HS_KERNEL void __launch_bounds__(256) rows(hs_u32 *words, int n, int argument)
 {
-#if __CUDA_ARCH__ >= 900
-    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
-#endif
+    hs_wait_for_kernels();
     extern __shared__ unsigned long long hs_shared[];
-    hs_u32 *const sums = (hs_u32 *)hs_shared;
+    hs_u32 *const sums = HS_SHARED(hs_u32, 0);
 
     int pass = hs_pass(), mask = hs_digit_mask();
     if (hs_redo()) { // only where a look-back failed, in this pass or one before
@@ -2543,17 +2526,15 @@ HS_KERNEL void __launch_bounds__(256) rows(hs_u32 *words, int n, int argument)
 // rank tiles and store their keys at their places
 HS_KERNEL void __launch_bounds__(256) scatter(const hs_stored_key *source, hs_stored_key *destination, hs_stored_key *other, hs_u32 *words, int n, int argument)
 {
-#if __CUDA_ARCH__ >= 900
-    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
-#endif
+    hs_wait_for_kernels();
     extern __shared__ unsigned long long hs_shared[];
-    hs_key *const tile = (hs_key *)hs_shared;
-    hs_u32 *const totals = (hs_u32 *)((unsigned char *)hs_shared + 12288);
-    hs_u32 *const firsts = (hs_u32 *)((unsigned char *)hs_shared + 13312);
-    hs_u32 *const sums = (hs_u32 *)((unsigned char *)hs_shared + 14336);
-    hs_u32 *const mixed = (hs_u32 *)((unsigned char *)hs_shared + 15360);
-    hs_u32 *const flags = (hs_u32 *)((unsigned char *)hs_shared + 15368);
-    hs_u32 *const bases = (hs_u32 *)((unsigned char *)hs_shared + 23560);
+    hs_key *const tile = HS_SHARED(hs_key, 0);
+    hs_u32 *const totals = HS_SHARED(hs_u32, 12288);
+    hs_u32 *const firsts = HS_SHARED(hs_u32, 13312);
+    hs_u32 *const sums = HS_SHARED(hs_u32, 14336);
+    hs_u32 *const mixed = HS_SHARED(hs_u32, 15360);
+    hs_u32 *const flags = HS_SHARED(hs_u32, 15368);
+    hs_u32 *const bases = HS_SHARED(hs_u32, 23560);
 
     int pass = hs_pass(), shift = hs_shift(), mask = hs_digit_mask();
     if (hs_redo()) { // only where a look-back failed, in this pass or one before
@@ -2705,9 +2686,7 @@ HS_KERNEL void __launch_bounds__(256) scatter(const hs_stored_key *source, hs_st
 // copy the keys to the destination, unless they are there
 HS_KERNEL void __launch_bounds__(256) copy(const hs_stored_key *source, hs_stored_key *destination, hs_stored_key *other, hs_u32 *words, int n, int argument)
 {
-#if __CUDA_ARCH__ >= 900
-    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
-#endif
+    hs_wait_for_kernels();
 
     int at = hs_to_int(words[8 + hs_pass()]), next = 1;
     if (at == next) return;

@@ -10,10 +10,17 @@
 #else
 #define HS_KERNEL static __global__
 #endif
+// wait for the kernels ahead, which may still run when this one starts
+#if __CUDA_ARCH__ >= 900
+#define hs_wait_for_kernels() asm volatile("griddepcontrol.wait;" ::: "memory")
+#else
+#define hs_wait_for_kernels()
+#endif
 typedef unsigned int hs_u32;
 typedef unsigned long long hs_u64;
 typedef long long hs_i64;
 #define HS_UNROLL _Pragma("unroll")
+#define HS_SHARED(type, at) ((type *)((unsigned char *)hs_shared + (at)))
 typedef unsigned long long hs_stored_key;
 typedef unsigned long long hs_key;
 #define HS_LEAST ((hs_key)0)
@@ -58,9 +65,7 @@ typedef unsigned long long hs_key;
 // clear the report
 HS_KERNEL void __launch_bounds__(256) blank(hs_u32 *report, int n, int argument)
 {
-#if __CUDA_ARCH__ >= 900
-    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
-#endif
+    hs_wait_for_kernels();
 
     if (hs_group_id() > 0) return;
     for (int w = hs_local_id(); w < 8; w += 256) report[w] = w == 7 ? hs_to_u32(hs_n()) : 0u;
@@ -69,11 +74,9 @@ HS_KERNEL void __launch_bounds__(256) blank(hs_u32 *report, int n, int argument)
 // hash elements regardless of order, count those out of order
 HS_KERNEL void __launch_bounds__(256) digest(const hs_stored_key *source, hs_u32 *report, int n, int argument)
 {
-#if __CUDA_ARCH__ >= 900
-    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
-#endif
+    hs_wait_for_kernels();
     extern __shared__ unsigned long long hs_shared[];
-    hs_u32 *const sums = (hs_u32 *)hs_shared;
+    hs_u32 *const sums = HS_SHARED(hs_u32, 0);
 
     int tiles = (hs_n() - 0 - 1) / 4096 + 1;
     int groups = tiles < 1024 ? tiles : 1024;
@@ -115,11 +118,9 @@ HS_KERNEL void __launch_bounds__(256) digest(const hs_stored_key *source, hs_u32
 // hash the elements beyond n with their positions
 HS_KERNEL void __launch_bounds__(256) beyond(const hs_stored_key *source, hs_u32 *report, int n, int argument)
 {
-#if __CUDA_ARCH__ >= 900
-    asm volatile("griddepcontrol.wait;" ::: "memory"); // for the kernels ahead
-#endif
+    hs_wait_for_kernels();
     extern __shared__ unsigned long long hs_shared[];
-    hs_u32 *const sums = (hs_u32 *)hs_shared;
+    hs_u32 *const sums = HS_SHARED(hs_u32, 0);
 
     int last = hs_argument();
     if (last <= hs_n()) return;
