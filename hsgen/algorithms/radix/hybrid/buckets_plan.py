@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 
 from hsgen.algorithms.device_constraints import Problem
+from hsgen.algorithms.radix import bucket_shape
 from hsgen.algorithms.radix.hybrid import buckets
 from hsgen.algorithms.radix.hybrid.params import COUNT, DIGIT, KEYS, Hybrid
 from hsgen.algorithms.radix.rows import BOUND, launch
@@ -123,7 +124,8 @@ def problems(p: Hybrid, device: Device) -> Iterator[Problem]:
     if lacking := [*incomplete(p, KEYS, "buckets take")]:
         yield from lacking
         return
-    found = [*_powers(p), *_sizes(p, device)]
+    found = [*bucket_shape.problems(p, device, "msd", places=False)]
+    found += bucket_shape.problems(p, device, "bucket", places=True)
     yield from found or [*_counts(p), *_counting(p, device)]
 
 
@@ -133,32 +135,6 @@ def incomplete(p: Hybrid, names: Iterable[str], what: str) -> Iterator[Problem]:
     missing = [name for name in names if name not in given]
     if given and missing:
         yield given[0], f"{what} all of {', '.join(names)}", f"give {', '.join(missing)} too, or none of them"
-
-
-def _powers(p: Hybrid) -> Iterator[Problem]:
-    for name in ("msd_group", "bucket_group", "bucket_places"):
-        value = getattr(p, name)
-        if value & value - 1:
-            yield name, f"{value} is no power of two", f"give {1 << value.bit_length() - 1}"
-    if p.bucket_places % p.bucket_group:
-        what = f"{p.bucket_places} places are not shared out evenly by {p.bucket_group} lanes"
-        yield "bucket_places", what, f"give a multiple of {p.bucket_group}"
-    for name in ("msd_group", "bucket_group"):
-        if getattr(p, name) % p.subgroup:
-            what = f"{getattr(p, name)} lanes are no whole subgroups"
-            yield name, what, f"give a multiple of {p.subgroup}"
-
-
-def _sizes(p: Hybrid, device: Device) -> Iterator[Problem]:
-    for group, items in (("msd_group", "msd_items"), ("bucket_group", "bucket_items")):
-        lanes, each = getattr(p, group), getattr(p, items)
-        if lanes > device.work_group:
-            what = f"{lanes} lanes exceed the work-group limit of {device.work_group}"
-            yield group, what, f"give at most {device.work_group}"
-        elif each > (most := min(64, 65535 // lanes)):
-            yield items, f"{each} keys do not fit the registers of a lane, or the 16 bits of a place", f"give {most}"
-    if p.bucket_places > 65536:
-        yield "bucket_places", "a key is found by 16 bits", "give at most 65536"
 
 
 def _counts(p: Hybrid) -> Iterator[Problem]:

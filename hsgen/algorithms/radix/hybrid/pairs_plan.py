@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from hsgen.algorithms.device_constraints import Problem
-from hsgen.algorithms.radix import onesweep, reduce_scan
+from hsgen.algorithms.radix import bucket_shape, onesweep, reduce_scan
 from hsgen.algorithms.radix.hybrid import pairs
 from hsgen.algorithms.radix.hybrid.buckets_plan import Span, incomplete, launched
 from hsgen.algorithms.radix.hybrid.params import PAIRS, Hybrid
@@ -122,29 +122,10 @@ def problems(p: Hybrid, device: Device) -> Iterator[Problem]:
 
 
 def _sizes(p: Hybrid, device: Device) -> Iterator[Problem]:
-    powers = True
-    for name in ("finish_group", "finish_places"):
-        value = getattr(p, name)
-        if value & value - 1:
-            powers = False
-            yield name, f"{value} is no power of two", f"give {1 << value.bit_length() - 1}"
-    if powers and p.finish_places % p.finish_group:
-        what = f"{p.finish_places} places are not shared out evenly by {p.finish_group} lanes"
-        yield "finish_places", what, f"give a multiple of {p.finish_group}"
-    if p.finish_group % p.subgroup:
-        what = f"{p.finish_group} lanes are no whole subgroups"
-        yield "finish_group", what, f"give a multiple of {p.subgroup}"
-    if p.finish_group > device.work_group:
-        what = f"{p.finish_group} lanes exceed the work-group limit of {device.work_group}"
-        yield "finish_group", what, f"give at most {device.work_group}"
-    elif p.finish_items > (most := min(64, 65535 // p.finish_group)):
-        yield "finish_items", f"{p.finish_items} keys do not fit the registers of a lane", f"give at most {most}"
-    elif pairs.capacity(p) < 16:
-        yield (
-            "finish_items",
-            "the list of buckets takes the room of values",
-            f"give at least {-(-16 // p.finish_group)}",
-        )
+    yield from bucket_shape.problems(p, device, "finish", places=True)
+    if pairs.capacity(p) < 16:
+        what = "the list of buckets takes the room of values"
+        yield "finish_items", what, f"give at least {-(-16 // p.finish_group)}"
     elif p.finish_mean > pairs.capacity(p):
         what = f"a bucket holds {pairs.capacity(p)} pairs, and {p.finish_mean} are to be in one on average"
         yield "finish_mean", what, f"give less, about {13 * pairs.capacity(p) // 16}"

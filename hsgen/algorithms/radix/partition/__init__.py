@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from hsgen.algorithms.device_constraints import Problem
-from hsgen.algorithms.radix import rankers, tile
+from hsgen.algorithms.radix import bucket_shape, rankers, tile
 from hsgen.algorithms.radix.hybrid.params import KEYS
 from hsgen.algorithms.radix.partition.kernels import kernels as kernels
 from hsgen.algorithms.radix.partition.params import Partition, capacity, most
@@ -41,25 +41,7 @@ def problems(p: Partition, device: Device) -> Iterator[Problem]:
     if lacking:
         yield lacking[0], "keys are partitioned into buckets", f"give {', '.join(_BUCKET)}"
         return
-    yield from _buckets(p, device)
-
-
-def _buckets(p: Partition, device: Device) -> Iterator[Problem]:
-    for name in ("bucket_group", "bucket_places"):
-        value = getattr(p, name)
-        if value & value - 1:
-            yield name, f"{value} is no power of two", f"give {1 << value.bit_length() - 1}"
-    if p.bucket_places % p.bucket_group:
-        what = f"{p.bucket_places} places are not shared out evenly by {p.bucket_group} lanes"
-        yield "bucket_places", what, f"give a multiple of {p.bucket_group}"
-    if p.bucket_group % p.subgroup:
-        what = f"{p.bucket_group} lanes are no whole subgroups"
-        yield "bucket_group", what, f"give a multiple of {p.subgroup}"
-    if p.bucket_group > device.work_group:
-        what = f"{p.bucket_group} lanes exceed the work-group limit of {device.work_group}"
-        yield "bucket_group", what, f"give at most {device.work_group}"
-    elif p.bucket_items > (limit := min(64, 65535 // p.bucket_group)):
-        yield "bucket_items", f"{p.bucket_items} keys do not fit the registers of a lane", f"give at most {limit}"
+    yield from bucket_shape.problems(p, device, "bucket", places=True)
 
 
 def space(key: KeyType, device: Device) -> Iterator[Box]:
