@@ -257,7 +257,7 @@ def test_a_tuning_ends_with_a_validated_shape(
     monkeypatch.setitem(runner.Field.run.__kwdefaults__, "cases", 8)
     file, journal = str(tmp_path / "walking.toml"), str(tmp_path / "j")
     named = ["-t", file, "--journal", journal, "--api", "webgpu", "--device", "llvmpipe"]
-    code = main(["tune", *named, "--budget", "30s", "--sizes", "2^8,2^10", "--seed", "1", "--write", "--json"])
+    code = main(["tune", *named, "--budget", "120s", "--sizes", "2^8,2^10", "--seed", "1", "--write", "--json"])
     out, err = capsys.readouterr()
     assert code == 0, err
     document = json.loads(out)
