@@ -6,9 +6,11 @@ The fast tests look at generated/, which `hsgen check` keeps up to date; nightly
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from conftest import missing
+from nightly import nightly
 
 import hsgen
 from hsgen.cli import main
@@ -21,6 +23,7 @@ GENERATED = Path(hsgen.__file__).parent.parent / "generated"
 SPIRV = 250_000  # a sort of u32 keys, of any count, as C
 GENERIC = 120_000  # the same for the target `generic`
 CUDA = 150_000  # the text of a sort
+LONGEST = "nvidia-hopper"
 CPU = 50_000  # the same of `cpu`, whose compiler takes time in proportion
 CPU_KERNELS = {("u32", "none"): 6, ("u32", "v4"): 7, ("u64", "none"): 5, ("u64", "v4"): 4}
 RENDERERS = 2_500_000  # all C files of ten targets for renderers, u32 keys with 4-byte values
@@ -45,6 +48,20 @@ def test_cuda_of_generated_sorts_is_small() -> None:
     found = {p.name: p.stat().st_size for p in GENERATED.glob("targets/*/kernels/cuda/*.cu")}
     assert len(found) >= 4
     assert {name: size for name, size in found.items() if size > CUDA} == {}
+
+
+def texts() -> list[Any]:
+    """The target with the longest texts; nightly all."""
+    names = [name for name in target.names() if "cuda" in target.find(name).apis]
+    return [name if name == LONGEST else nightly(name) for name in names]
+
+
+@pytest.mark.parametrize("name", texts())
+def test_cuda_of_every_sort_is_small(name: str) -> None:
+    found = target.find(name)
+    forms = [Signature(value=v, key_transform=True) for v in ("none", "v4", "v8", "v16", "index", "index64")]
+    sorts = [found.default(key, form) for key in ("u32", "u64") for form in forms]
+    assert {s.name: size for s in sorts if (size := len(render(s, "cuda").text)) > CUDA} == {}
 
 
 @pytest.mark.parametrize(("key", "value"), CPU_KERNELS)

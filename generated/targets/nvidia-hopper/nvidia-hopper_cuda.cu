@@ -150,6 +150,7 @@ namespace hs_nvidia_hopper_auto_u32_v4_code {
 #undef hs_to_u32
 #undef hs_twiddle_in
 #undef hs_twiddle_out
+#undef hs_unslotted
 #undef hs_wait_for_kernels
 static const void *const hs_nvidia_hopper_auto_u32_v4_launched[] = {
     (const void *)hs_nvidia_hopper_auto_u32_v4_code::single,
@@ -331,6 +332,7 @@ namespace hs_nvidia_hopper_auto_u64_v4_code {
 #undef hs_to_u32
 #undef hs_twiddle_in
 #undef hs_twiddle_out
+#undef hs_unslotted
 #undef hs_wait_for_kernels
 static const void *const hs_nvidia_hopper_auto_u64_v4_launched[] = {
     (const void *)hs_nvidia_hopper_auto_u64_v4_code::single,

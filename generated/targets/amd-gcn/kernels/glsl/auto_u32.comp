@@ -1426,7 +1426,7 @@ void main()
     hs_barrier();
     HS_UNROLL for (int i = 0; i < 17; i++) hs_local_atomic_add(counts[mine + hs_digit(k[i], shift, mask)], 1u);
     hs_barrier();
-    // a digit's keys come subgroup by subgroup
+    // subgroup by subgroup
     for (int d = hs_local_id(), once = 1; once != 0; once = 0) {
         hs_u32 sum = 0u;
         for (int s = 0; s < 4; s++) {
@@ -1458,7 +1458,7 @@ void main()
         }
         hs_barrier();
     }
-    shift = hs_to_int(mixed[1]); // the same, read again: else compilers keep all digits, and spill
+    shift = hs_to_int(mixed[1]); // read again: else compilers keep all digits, and spill
     if (mixed[0] == 0u) { // the keys stay where they are
         HS_UNROLL for (int i = 0; i < 17; i++) tile[row + i * 64] = k[i];
     } else {
@@ -1479,7 +1479,7 @@ void main()
             hs_u32 first = counts[mine + d];
                 int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all lanes of the digit have read it
+                if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all have read it
                 hs_subgroup_barrier();
                 tile[place] = k[i];
             }
@@ -1825,7 +1825,7 @@ void main()
         hs_barrier();
         HS_UNROLL for (int i = 0; i < 17; i++) hs_local_atomic_add(counts[mine + hs_digit(k[i], shift, mask)], 1u);
         hs_barrier();
-        // a digit's keys come subgroup by subgroup
+        // subgroup by subgroup
         for (int d = hs_local_id(), once = 1; once != 0; once = 0) {
             hs_u32 sum = 0u;
             for (int s = 0; s < 4; s++) {
@@ -1854,7 +1854,7 @@ void main()
             }
             hs_barrier();
         }
-        shift = hs_to_int(mixed[1]); // the same, read again: else compilers keep all digits, and spill
+        shift = hs_to_int(mixed[1]); // read again: else compilers keep all digits, and spill
         if (mixed[0] == 0u) { // the keys stay where they are
             HS_UNROLL for (int i = 0; i < 17; i++) tile[row + i * 64] = k[i];
         } else {
@@ -1875,7 +1875,7 @@ void main()
                 hs_u32 first = counts[mine + d];
                     int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;
                     hs_subgroup_barrier();
-                    if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all lanes of the digit have read it
+                    if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all have read it
                     hs_subgroup_barrier();
                     tile[place] = k[i];
                 }

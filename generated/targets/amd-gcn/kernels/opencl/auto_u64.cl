@@ -1577,7 +1577,7 @@ __kernel void onesweep(__global const hs_stored_key *source, __global hs_stored_
     hs_barrier();
     HS_UNROLL for (int i = 0; i < 14; i++) hs_local_atomic_add(counts[mine + hs_digit(k[i], shift, mask)], 1u);
     hs_barrier();
-    // a digit's keys come subgroup by subgroup
+    // subgroup by subgroup
     for (int d = hs_local_id(), once = 1; once != 0; once = 0) {
         hs_u32 sum = 0u;
         for (int s = 0; s < 4; s++) {
@@ -1609,7 +1609,7 @@ __kernel void onesweep(__global const hs_stored_key *source, __global hs_stored_
         }
         hs_barrier();
     }
-    shift = hs_to_int(mixed[1]); // the same, read again: else compilers keep all digits, and spill
+    shift = hs_to_int(mixed[1]); // read again: else compilers keep all digits, and spill
     if (mixed[0] == 0u) { // the keys stay where they are
         HS_UNROLL for (int i = 0; i < 14; i++) tile[row + i * 64] = k[i];
     } else {
@@ -1630,7 +1630,7 @@ __kernel void onesweep(__global const hs_stored_key *source, __global hs_stored_
             hs_u32 first = counts[mine + d];
                 int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all lanes of the digit have read it
+                if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all have read it
                 hs_subgroup_barrier();
                 tile[place] = k[i];
             }
@@ -1842,7 +1842,7 @@ __kernel void scatter(__global const hs_stored_key *source, __global hs_stored_k
         hs_barrier();
         HS_UNROLL for (int i = 0; i < 14; i++) hs_local_atomic_add(counts[mine + hs_digit(k[i], shift, mask)], 1u);
         hs_barrier();
-        // a digit's keys come subgroup by subgroup
+        // subgroup by subgroup
         for (int d = hs_local_id(), once = 1; once != 0; once = 0) {
             hs_u32 sum = 0u;
             for (int s = 0; s < 4; s++) {
@@ -1871,7 +1871,7 @@ __kernel void scatter(__global const hs_stored_key *source, __global hs_stored_k
             }
             hs_barrier();
         }
-        shift = hs_to_int(mixed[1]); // the same, read again: else compilers keep all digits, and spill
+        shift = hs_to_int(mixed[1]); // read again: else compilers keep all digits, and spill
         if (mixed[0] == 0u) { // the keys stay where they are
             HS_UNROLL for (int i = 0; i < 14; i++) tile[row + i * 64] = k[i];
         } else {
@@ -1892,7 +1892,7 @@ __kernel void scatter(__global const hs_stored_key *source, __global hs_stored_k
                 hs_u32 first = counts[mine + d];
                     int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;
                     hs_subgroup_barrier();
-                    if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all lanes of the digit have read it
+                    if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all have read it
                     hs_subgroup_barrier();
                     tile[place] = k[i];
                 }

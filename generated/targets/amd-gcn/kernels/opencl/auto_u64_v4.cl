@@ -1282,7 +1282,7 @@ __kernel void onesweep(__global const hs_stored_key *source, __global hs_stored_
     hs_barrier();
     HS_UNROLL for (int i = 0; i < 14; i++) hs_local_atomic_add(counts[mine + hs_digit(k[i], shift, mask)], 1u);
     hs_barrier();
-    // a digit's keys come subgroup by subgroup
+    // subgroup by subgroup
     for (int d = hs_local_id(), once = 1; once != 0; once = 0) {
         hs_u32 sum = 0u;
         for (int s = 0; s < 4; s++) {
@@ -1316,7 +1316,7 @@ __kernel void onesweep(__global const hs_stored_key *source, __global hs_stored_
         }
         hs_barrier();
     }
-    shift = hs_to_int(mixed[1]); // the same, read again: else compilers keep all digits, and spill
+    shift = hs_to_int(mixed[1]); // read again: else compilers keep all digits, and spill
     if (mixed[0] == 0u) { // the keys stay where they are
         HS_UNROLL for (int i = 0; i < 4; i++) { int spot = row + i * 64; tile[spot] = k[i]; order[spot] = v[i]; }
         HS_UNROLL for (int i = 4; i < 14; i++) { int spot = row + i * 64; tile[spot] = k[i]; order[spot] = row + i * 64 < valid ? hs_load_value(values_from, at, begin + row + i * 64) : 0u; }
@@ -1339,7 +1339,7 @@ __kernel void onesweep(__global const hs_stored_key *source, __global hs_stored_
             hs_u32 first = counts[mine + d];
                 int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all lanes of the digit have read it
+                if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all have read it
                 hs_subgroup_barrier();
                 { int spot = place; tile[spot] = k[i]; order[spot] = v[i]; }
             }
@@ -1554,7 +1554,7 @@ __kernel void scatter(__global const hs_stored_key *source, __global hs_stored_k
         hs_barrier();
         HS_UNROLL for (int i = 0; i < 14; i++) hs_local_atomic_add(counts[mine + hs_digit(k[i], shift, mask)], 1u);
         hs_barrier();
-        // a digit's keys come subgroup by subgroup
+        // subgroup by subgroup
         for (int d = hs_local_id(), once = 1; once != 0; once = 0) {
             hs_u32 sum = 0u;
             for (int s = 0; s < 4; s++) {
@@ -1585,7 +1585,7 @@ __kernel void scatter(__global const hs_stored_key *source, __global hs_stored_k
             }
             hs_barrier();
         }
-        shift = hs_to_int(mixed[1]); // the same, read again: else compilers keep all digits, and spill
+        shift = hs_to_int(mixed[1]); // read again: else compilers keep all digits, and spill
         if (mixed[0] == 0u) { // the keys stay where they are
             HS_UNROLL for (int i = 0; i < 4; i++) { int spot = row + i * 64; tile[spot] = k[i]; order[spot] = v[i]; }
             HS_UNROLL for (int i = 4; i < 14; i++) { int spot = row + i * 64; tile[spot] = k[i]; order[spot] = row + i * 64 < valid ? hs_load_value(values_from, at, begin + row + i * 64) : 0u; }
@@ -1608,7 +1608,7 @@ __kernel void scatter(__global const hs_stored_key *source, __global hs_stored_k
                 hs_u32 first = counts[mine + d];
                     int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;
                     hs_subgroup_barrier();
-                    if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all lanes of the digit have read it
+                    if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all have read it
                     hs_subgroup_barrier();
                     { int spot = place; tile[spot] = k[i]; order[spot] = v[i]; }
                 }

@@ -2408,7 +2408,7 @@ void main()
         hs_local_atomic_add(counts[mine + hs_digit(k[4], shift, mask)], 1u);
         hs_local_atomic_add(counts[mine + hs_digit(k[5], shift, mask)], 1u);
         hs_barrier();
-        // a digit's keys come subgroup by subgroup
+        // subgroup by subgroup
         for (int d = hs_local_id(); d < 256; d += 128) {
             hs_u32 sum = 0u;
             for (int s = 0; s < 16; s++) {
@@ -2442,7 +2442,7 @@ void main()
             }
             hs_barrier();
         }
-        shift = hs_to_int(mixed[1]); // the same, read again: else compilers keep all digits, and spill
+        shift = hs_to_int(mixed[1]); // read again: else compilers keep all digits, and spill
         if (mixed[0] == 0u) { // the keys stay where they are
             { int spot = row + 0; tile[spot] = k[0]; order[spot] = hs_to_u32(row + 0); }
             { int spot = row + 8; tile[spot] = k[1]; order[spot] = hs_to_u32(row + 8); }
@@ -2467,7 +2467,7 @@ void main()
             hs_u32 first = counts[mine + d];
                 int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all lanes of the digit have read it
+                if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all have read it
                 hs_subgroup_barrier();
                 { int spot = place; tile[spot] = k[0]; order[spot] = hs_to_u32(row + 0); }
             }
@@ -2485,7 +2485,7 @@ void main()
             hs_u32 first = counts[mine + d];
                 int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all lanes of the digit have read it
+                if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all have read it
                 hs_subgroup_barrier();
                 { int spot = place; tile[spot] = k[1]; order[spot] = hs_to_u32(row + 8); }
             }
@@ -2503,7 +2503,7 @@ void main()
             hs_u32 first = counts[mine + d];
                 int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all lanes of the digit have read it
+                if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all have read it
                 hs_subgroup_barrier();
                 { int spot = place; tile[spot] = k[2]; order[spot] = hs_to_u32(row + 16); }
             }
@@ -2521,7 +2521,7 @@ void main()
             hs_u32 first = counts[mine + d];
                 int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all lanes of the digit have read it
+                if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all have read it
                 hs_subgroup_barrier();
                 { int spot = place; tile[spot] = k[3]; order[spot] = hs_to_u32(row + 24); }
             }
@@ -2539,7 +2539,7 @@ void main()
             hs_u32 first = counts[mine + d];
                 int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all lanes of the digit have read it
+                if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all have read it
                 hs_subgroup_barrier();
                 { int spot = place; tile[spot] = k[4]; order[spot] = hs_to_u32(row + 32); }
             }
@@ -2557,7 +2557,7 @@ void main()
             hs_u32 first = counts[mine + d];
                 int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all lanes of the digit have read it
+                if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all have read it
                 hs_subgroup_barrier();
                 { int spot = place; tile[spot] = k[5]; order[spot] = hs_to_u32(row + 40); }
             }

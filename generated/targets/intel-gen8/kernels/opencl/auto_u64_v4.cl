@@ -2130,7 +2130,7 @@ __kernel void scatter(__global const hs_stored_key *source, __global hs_stored_k
         hs_local_atomic_add(counts[mine + hs_digit(k[4], shift, mask)], 1u);
         hs_local_atomic_add(counts[mine + hs_digit(k[5], shift, mask)], 1u);
         hs_barrier();
-        // a digit's keys come subgroup by subgroup
+        // subgroup by subgroup
         for (int d = hs_local_id(); d < 256; d += 128) {
             hs_u32 sum = 0u;
             for (int s = 0; s < 16; s++) {
@@ -2164,7 +2164,7 @@ __kernel void scatter(__global const hs_stored_key *source, __global hs_stored_k
             }
             hs_barrier();
         }
-        shift = hs_to_int(mixed[1]); // the same, read again: else compilers keep all digits, and spill
+        shift = hs_to_int(mixed[1]); // read again: else compilers keep all digits, and spill
         if (mixed[0] == 0u) { // the keys stay where they are
             { int spot = row + 0; tile[spot] = k[0]; order[spot] = hs_to_u32(row + 0); }
             { int spot = row + 8; tile[spot] = k[1]; order[spot] = hs_to_u32(row + 8); }
@@ -2189,7 +2189,7 @@ __kernel void scatter(__global const hs_stored_key *source, __global hs_stored_k
             hs_u32 first = counts[mine + d];
                 int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all lanes of the digit have read it
+                if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all have read it
                 hs_subgroup_barrier();
                 { int spot = place; tile[spot] = k[0]; order[spot] = hs_to_u32(row + 0); }
             }
@@ -2207,7 +2207,7 @@ __kernel void scatter(__global const hs_stored_key *source, __global hs_stored_k
             hs_u32 first = counts[mine + d];
                 int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all lanes of the digit have read it
+                if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all have read it
                 hs_subgroup_barrier();
                 { int spot = place; tile[spot] = k[1]; order[spot] = hs_to_u32(row + 8); }
             }
@@ -2225,7 +2225,7 @@ __kernel void scatter(__global const hs_stored_key *source, __global hs_stored_k
             hs_u32 first = counts[mine + d];
                 int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all lanes of the digit have read it
+                if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all have read it
                 hs_subgroup_barrier();
                 { int spot = place; tile[spot] = k[2]; order[spot] = hs_to_u32(row + 16); }
             }
@@ -2243,7 +2243,7 @@ __kernel void scatter(__global const hs_stored_key *source, __global hs_stored_k
             hs_u32 first = counts[mine + d];
                 int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all lanes of the digit have read it
+                if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all have read it
                 hs_subgroup_barrier();
                 { int spot = place; tile[spot] = k[3]; order[spot] = hs_to_u32(row + 24); }
             }
@@ -2261,7 +2261,7 @@ __kernel void scatter(__global const hs_stored_key *source, __global hs_stored_k
             hs_u32 first = counts[mine + d];
                 int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all lanes of the digit have read it
+                if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all have read it
                 hs_subgroup_barrier();
                 { int spot = place; tile[spot] = k[4]; order[spot] = hs_to_u32(row + 32); }
             }
@@ -2279,7 +2279,7 @@ __kernel void scatter(__global const hs_stored_key *source, __global hs_stored_k
             hs_u32 first = counts[mine + d];
                 int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all lanes of the digit have read it
+                if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all have read it
                 hs_subgroup_barrier();
                 { int spot = place; tile[spot] = k[5]; order[spot] = hs_to_u32(row + 40); }
             }

@@ -213,7 +213,7 @@ HS_KERNEL void __launch_bounds__(512) single(const hs_stored_key *source, hs_sto
         }
     }
     hs_barrier_global(); // in place, keys must all be read before the first is written
-    shift = hs_to_int(full[1]); // the same, read again: else compilers keep all places, and spill
+    shift = hs_to_int(full[1]); // read again: else compilers keep all places, and spill
     hs_u32 sum = 0u, crowd = 0u;
     for (int e = 0; e < 8; e++) {
         int x = hs_local_id() * 8 + e;
@@ -259,7 +259,7 @@ HS_KERNEL void __launch_bounds__(512) single(const hs_stored_key *source, hs_sto
                 hs_local_atomic_add(counts[mine + hs_digit(k[i], shift, mask)], 1u);
             }
             hs_barrier();
-            // a digit's keys come subgroup by subgroup
+            // subgroup by subgroup
             if (hs_local_id() < 256) for (int d = hs_local_id(), once = 1; once != 0; once = 0) {
                 hs_u32 sum = 0u;
                 for (int s = 0; s < 16; s++) {
@@ -288,7 +288,7 @@ HS_KERNEL void __launch_bounds__(512) single(const hs_stored_key *source, hs_sto
                 }
                 hs_barrier();
             }
-            shift = hs_to_int(mixed[1]); // the same, read again: else compilers keep all digits, and spill
+            shift = hs_to_int(mixed[1]); // read again: else compilers keep all digits, and spill
             if (mixed[0] == 0u) { // the keys stay where they are
                 HS_UNROLL for (int i = 0; i < 8; i++) {
                     if (i > 0 && i >= rows) break;
@@ -306,7 +306,7 @@ HS_KERNEL void __launch_bounds__(512) single(const hs_stored_key *source, hs_sto
                     hs_u32 first = counts[mine + d];
                         int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;
                         hs_subgroup_barrier();
-                        if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all lanes of the digit have read it
+                        if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all have read it
                         hs_subgroup_barrier();
                         tile[place] = k[i];
                     }
@@ -417,7 +417,7 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored_key *source, hs_store
             hs_local_atomic_add(counts[mine + hs_digit(k[i], shift, mask)], 1u);
         }
         hs_barrier();
-        // a digit's keys come subgroup by subgroup
+        // subgroup by subgroup
         if (hs_local_id() < 256) for (int d = hs_local_id(), once = 1; once != 0; once = 0) {
             hs_u32 sum = 0u;
             for (int s = 0; s < 16; s++) {
@@ -450,7 +450,7 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored_key *source, hs_store
             }
             hs_barrier();
         }
-        shift = hs_to_int(mixed[1]); // the same, read again: else compilers keep all digits, and spill
+        shift = hs_to_int(mixed[1]); // read again: else compilers keep all digits, and spill
         if (mixed[0] == 0u) { // the keys stay where they are
             HS_UNROLL for (int i = 0; i < 36; i++) {
                 if (i > 0 && i >= rows) break;
@@ -468,7 +468,7 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored_key *source, hs_store
                 hs_u32 first = counts[mine + d];
                     int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;
                     hs_subgroup_barrier();
-                    if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all lanes of the digit have read it
+                    if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all have read it
                     hs_subgroup_barrier();
                     tile[place] = k[i];
                 }
@@ -577,7 +577,7 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored_key *source, hs_store
                 }
             }
             hs_barrier_global(); // in place, keys must all be read before the first is written
-            shift = hs_to_int(full[1]); // the same, read again: else compilers keep all places, and spill
+            shift = hs_to_int(full[1]); // read again: else compilers keep all places, and spill
             hs_u32 sum = 0u, crowd = 0u;
             for (int e = 0; e < 8; e++) {
                 int x = hs_local_id() * 8 + e;
@@ -622,7 +622,7 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored_key *source, hs_store
                         hs_local_atomic_add(counts[mine + hs_digit(k[i], shift, mask)], 1u);
                     }
                     hs_barrier();
-                    // a digit's keys come subgroup by subgroup
+                    // subgroup by subgroup
                     if (hs_local_id() < 256) for (int d = hs_local_id(), once = 1; once != 0; once = 0) {
                         hs_u32 sum = 0u;
                         for (int s = 0; s < 16; s++) {
@@ -651,7 +651,7 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored_key *source, hs_store
                         }
                         hs_barrier();
                     }
-                    shift = hs_to_int(mixed[1]); // the same, read again: else compilers keep all digits, and spill
+                    shift = hs_to_int(mixed[1]); // read again: else compilers keep all digits, and spill
                     if (mixed[0] == 0u) { // the keys stay where they are
                         HS_UNROLL for (int i = 0; i < 36; i++) {
                             if (i > 0 && i >= rows) break;
@@ -669,7 +669,7 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored_key *source, hs_store
                             hs_u32 first = counts[mine + d];
                                 int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;
                                 hs_subgroup_barrier();
-                                if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all lanes of the digit have read it
+                                if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all have read it
                                 hs_subgroup_barrier();
                                 tile[place] = k[i];
                             }
@@ -737,7 +737,7 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored_key *source, hs_store
             hs_local_atomic_add(counts[mine + hs_digit(k[i], shift, mask)], 1u);
         }
         hs_barrier();
-        // a digit's keys come subgroup by subgroup
+        // subgroup by subgroup
         if (hs_local_id() < 256) for (int d = hs_local_id(), once = 1; once != 0; once = 0) {
             hs_u32 sum = 0u;
             for (int s = 0; s < 16; s++) {
@@ -770,7 +770,7 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored_key *source, hs_store
             }
             hs_barrier();
         }
-        shift = hs_to_int(mixed[1]); // the same, read again: else compilers keep all digits, and spill
+        shift = hs_to_int(mixed[1]); // read again: else compilers keep all digits, and spill
         if (mixed[0] == 0u) { // the keys stay where they are
             HS_UNROLL for (int i = 0; i < 36; i++) {
                 if (i > 0 && i >= rows) break;
@@ -788,7 +788,7 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored_key *source, hs_store
                 hs_u32 first = counts[mine + d];
                     int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;
                     hs_subgroup_barrier();
-                    if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all lanes of the digit have read it
+                    if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all have read it
                     hs_subgroup_barrier();
                     tile[place] = k[i];
                 }
@@ -1020,7 +1020,7 @@ HS_KERNEL void __launch_bounds__(512, 2) msd_first_radix(const hs_stored_key *so
         }
     }
     hs_barrier();
-    shift = hs_to_int(found[1]); // the same, read again: else compilers keep all digits, and spill
+    shift = hs_to_int(found[1]); // read again: else compilers keep all digits, and spill
     hs_u32 sum = 0u;
     for (int e = 0, d = hs_local_id() * 1; e < 1; e++, d++) sum += counts[d];
     hs_u32 before = 0u;
@@ -1185,7 +1185,7 @@ HS_KERNEL void __launch_bounds__(512, 2) msd_second_radix(const hs_stored_key *d
         }
     }
     hs_barrier();
-    shift = hs_to_int(found[1]); // the same, read again: else compilers keep all digits, and spill
+    shift = hs_to_int(found[1]); // read again: else compilers keep all digits, and spill
     hs_u32 sum = 0u;
     for (int e = 0, d = hs_local_id() * 1; e < 1; e++, d++) sum += counts[d];
     hs_u32 before = 0u;
@@ -1305,7 +1305,7 @@ HS_KERNEL void __launch_bounds__(256, 4) bucket_radix(hs_stored_key *destination
         }
     }
     hs_barrier_global(); // in place, keys must all be read before the first is written
-    shift = hs_to_int(full[1]); // the same, read again: else compilers keep all places, and spill
+    shift = hs_to_int(full[1]); // read again: else compilers keep all places, and spill
     hs_u32 sum = 0u, crowd = 0u;
     for (int e = 0; e < 16; e++) {
         int x = hs_local_id() * 16 + e;
@@ -1409,7 +1409,7 @@ HS_KERNEL void __launch_bounds__(256) bucket_rest_radix(hs_stored_key *destinati
             hs_barrier();
             HS_UNROLL for (int i = 0; i < 20; i++) hs_local_atomic_add(counts[mine + hs_digit(k[i], shift, mask)], 1u);
             hs_barrier();
-            // a digit's keys come subgroup by subgroup
+            // subgroup by subgroup
             for (int d = hs_local_id(), once = 1; once != 0; once = 0) {
                 hs_u32 sum = 0u;
                 for (int s = 0; s < 8; s++) {
@@ -1438,7 +1438,7 @@ HS_KERNEL void __launch_bounds__(256) bucket_rest_radix(hs_stored_key *destinati
                 }
                 hs_barrier();
             }
-            shift = hs_to_int(mixed[1]); // the same, read again: else compilers keep all digits, and spill
+            shift = hs_to_int(mixed[1]); // read again: else compilers keep all digits, and spill
             if (mixed[0] == 0u) { // the keys stay where they are
                 HS_UNROLL for (int i = 0; i < 20; i++) tile[row + i * 32] = k[i];
             } else {
@@ -1452,7 +1452,7 @@ HS_KERNEL void __launch_bounds__(256) bucket_rest_radix(hs_stored_key *destinati
                     hs_u32 first = counts[mine + d];
                         int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;
                         hs_subgroup_barrier();
-                        if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all lanes of the digit have read it
+                        if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all have read it
                         hs_subgroup_barrier();
                         tile[place] = k[i];
                     }
@@ -1645,7 +1645,7 @@ HS_KERNEL void __launch_bounds__(256, 3) onesweep_radix(const hs_stored_key *sou
         hs_barrier();
         HS_UNROLL for (int i = 0; i < 44; i++) hs_local_atomic_add(counts[mine + hs_digit(k[i], shift, mask)], 1u);
         hs_barrier();
-        // a digit's keys come subgroup by subgroup
+        // subgroup by subgroup
         for (int d = hs_local_id(), once = 1; once != 0; once = 0) {
             hs_u32 sum = 0u;
             for (int s = 0; s < 8; s++) {
@@ -1677,7 +1677,7 @@ HS_KERNEL void __launch_bounds__(256, 3) onesweep_radix(const hs_stored_key *sou
             }
             hs_barrier();
         }
-        shift = hs_to_int(mixed[1]); // the same, read again: else compilers keep all digits, and spill
+        shift = hs_to_int(mixed[1]); // read again: else compilers keep all digits, and spill
         if (mixed[0] == 0u) { // the keys stay where they are
             HS_UNROLL for (int i = 0; i < 44; i++) tile[row + i * 32] = k[i];
         } else {
@@ -1691,7 +1691,7 @@ HS_KERNEL void __launch_bounds__(256, 3) onesweep_radix(const hs_stored_key *sou
                 hs_u32 first = counts[mine + d];
                     int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;
                     hs_subgroup_barrier();
-                    if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all lanes of the digit have read it
+                    if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all have read it
                     hs_subgroup_barrier();
                     tile[place] = k[i];
                 }
@@ -1902,7 +1902,7 @@ HS_KERNEL void __launch_bounds__(512, 2) msd_first_wide_radix(const hs_stored_ke
         }
     }
     hs_barrier();
-    shift = hs_to_int(found[1]); // the same, read again: else compilers keep all digits, and spill
+    shift = hs_to_int(found[1]); // read again: else compilers keep all digits, and spill
     hs_u32 sum = 0u;
     for (int e = 0, d = hs_local_id() * 1; e < 1; e++, d++) sum += counts[d];
     hs_u32 before = 0u;
@@ -2068,7 +2068,7 @@ HS_KERNEL void __launch_bounds__(512, 2) msd_second_wide_radix(const hs_stored_k
         }
     }
     hs_barrier();
-    shift = hs_to_int(found[1]); // the same, read again: else compilers keep all digits, and spill
+    shift = hs_to_int(found[1]); // read again: else compilers keep all digits, and spill
     hs_u32 sum = 0u;
     for (int e = 0, d = hs_local_id() * 1; e < 1; e++, d++) sum += counts[d];
     hs_u32 before = 0u;
@@ -2322,7 +2322,7 @@ HS_KERNEL void __launch_bounds__(256, 3) scatter_wide_radix(const hs_stored_key 
         hs_barrier();
         HS_UNROLL for (int i = 0; i < 44; i++) hs_local_atomic_add(counts[mine + hs_digit(k[i], shift, mask)], 1u);
         hs_barrier();
-        // a digit's keys come subgroup by subgroup
+        // subgroup by subgroup
         for (int d = hs_local_id(), once = 1; once != 0; once = 0) {
             hs_u32 sum = 0u;
             for (int s = 0; s < 8; s++) {
@@ -2351,7 +2351,7 @@ HS_KERNEL void __launch_bounds__(256, 3) scatter_wide_radix(const hs_stored_key 
             }
             hs_barrier();
         }
-        shift = hs_to_int(mixed[1]); // the same, read again: else compilers keep all digits, and spill
+        shift = hs_to_int(mixed[1]); // read again: else compilers keep all digits, and spill
         if (mixed[0] == 0u) { // the keys stay where they are
             HS_UNROLL for (int i = 0; i < 44; i++) tile[row + i * 32] = k[i];
         } else {
@@ -2365,7 +2365,7 @@ HS_KERNEL void __launch_bounds__(256, 3) scatter_wide_radix(const hs_stored_key 
                 hs_u32 first = counts[mine + d];
                     int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;
                     hs_subgroup_barrier();
-                    if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all lanes of the digit have read it
+                    if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all have read it
                     hs_subgroup_barrier();
                     tile[place] = k[i];
                 }

@@ -153,6 +153,8 @@ static __device__ __forceinline__ void hs_grid_barrier(int groups) { hs_grid_wai
 #define hs_discards() ((hs_argument() >> 22 & 1) != 0)
 // a key without its `bits` highest bits, above the number of a slot
 #define hs_slotted(key, bits, slot) hs_make_key(hs_key_bits(key, 0) << (bits) | hs_to_u32(slot), 0u)
+// the key again, with the bits `above` in place of those that it was without
+#define hs_unslotted(key, bits, above) hs_make_key(hs_key_bits(key, 0) >> (bits) | (above), 0u)
 #define hs_digit(key, shift, mask) (hs_to_int(hs_key_bits(key, shift)) & (mask))
 
 // sort up to 4096 keys in one work-group
@@ -252,7 +254,7 @@ HS_KERNEL void __launch_bounds__(512, 1) single(const hs_stored_key *source, hs_
         }
     }
     hs_barrier_global(); // in place, keys must all be read before the first is written
-    shift = hs_to_int(full[1]); // the same, read again: else compilers keep all places, and spill
+    shift = hs_to_int(full[1]); // read again: else compilers keep all places, and spill
     hs_u32 sum = 0u, crowd = 0u;
     for (int e = 0; e < 8; e++) {
         int x = hs_local_id() * 8 + e;
@@ -295,7 +297,7 @@ HS_KERNEL void __launch_bounds__(512, 1) single(const hs_stored_key *source, hs_
             hs_barrier();
             HS_UNROLL for (int i = 0; i < 8; i++) hs_local_atomic_add(counts[mine + hs_digit(k[i], shift, mask)], 1u);
             hs_barrier();
-            // a digit's keys come subgroup by subgroup
+            // subgroup by subgroup
             if (hs_local_id() < 256) for (int d = hs_local_id(), once = 1; once != 0; once = 0) {
                 hs_u32 sum = 0u;
                 for (int s = 0; s < 16; s++) {
@@ -324,7 +326,7 @@ HS_KERNEL void __launch_bounds__(512, 1) single(const hs_stored_key *source, hs_
                 }
                 hs_barrier();
             }
-            shift = hs_to_int(mixed[1]); // the same, read again: else compilers keep all digits, and spill
+            shift = hs_to_int(mixed[1]); // read again: else compilers keep all digits, and spill
             if (mixed[0] == 0u) { // the keys stay where they are
                 HS_UNROLL for (int i = 0; i < 8; i++) { int spot = row + i * 32; tile[spot] = k[i]; order[spot] = o[i]; }
             } else {
@@ -338,7 +340,7 @@ HS_KERNEL void __launch_bounds__(512, 1) single(const hs_stored_key *source, hs_
                     hs_u32 first = counts[mine + d];
                         int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;
                         hs_subgroup_barrier();
-                        if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all lanes of the digit have read it
+                        if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all have read it
                         hs_subgroup_barrier();
                         { int spot = place; tile[spot] = k[i]; order[spot] = o[i]; }
                     }
@@ -465,7 +467,7 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored_key *source, hs_store
             hs_local_atomic_add(counts[mine + hs_digit(k[i], shift, mask)], 1u);
         }
         hs_barrier();
-        // a digit's keys come subgroup by subgroup
+        // subgroup by subgroup
         if (hs_local_id() < 256) for (int d = hs_local_id(), once = 1; once != 0; once = 0) {
             hs_u32 sum = 0u;
             for (int s = 0; s < 16; s++) {
@@ -500,7 +502,7 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored_key *source, hs_store
             }
             hs_barrier();
         }
-        shift = hs_to_int(mixed[1]); // the same, read again: else compilers keep all digits, and spill
+        shift = hs_to_int(mixed[1]); // read again: else compilers keep all digits, and spill
         if (mixed[0] == 0u) { // the keys stay where they are
             HS_UNROLL for (int i = 0; i < 4; i++) {
                 if (i > 0 && i >= rows) break;
@@ -523,7 +525,7 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored_key *source, hs_store
                 hs_u32 first = counts[mine + d];
                     int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;
                     hs_subgroup_barrier();
-                    if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all lanes of the digit have read it
+                    if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all have read it
                     hs_subgroup_barrier();
                     { int spot = place; tile[spot] = k[i]; order[spot] = v[i]; }
                 }
@@ -635,7 +637,7 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored_key *source, hs_store
                 }
             }
             hs_barrier_global(); // in place, keys must all be read before the first is written
-            shift = hs_to_int(full[1]); // the same, read again: else compilers keep all places, and spill
+            shift = hs_to_int(full[1]); // read again: else compilers keep all places, and spill
             hs_u32 sum = 0u, crowd = 0u;
             for (int e = 0; e < 8; e++) {
                 int x = hs_local_id() * 8 + e;
@@ -679,7 +681,7 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored_key *source, hs_store
                         hs_local_atomic_add(counts[mine + hs_digit(k[i], shift, mask)], 1u);
                     }
                     hs_barrier();
-                    // a digit's keys come subgroup by subgroup
+                    // subgroup by subgroup
                     if (hs_local_id() < 256) for (int d = hs_local_id(), once = 1; once != 0; once = 0) {
                         hs_u32 sum = 0u;
                         for (int s = 0; s < 16; s++) {
@@ -710,7 +712,7 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored_key *source, hs_store
                         }
                         hs_barrier();
                     }
-                    shift = hs_to_int(mixed[1]); // the same, read again: else compilers keep all digits, and spill
+                    shift = hs_to_int(mixed[1]); // read again: else compilers keep all digits, and spill
                     if (mixed[0] == 0u) { // the keys stay where they are
                         HS_UNROLL for (int i = 0; i < 4; i++) {
                             if (i > 0 && i >= rows) break;
@@ -733,7 +735,7 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored_key *source, hs_store
                             hs_u32 first = counts[mine + d];
                                 int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;
                                 hs_subgroup_barrier();
-                                if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all lanes of the digit have read it
+                                if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all have read it
                                 hs_subgroup_barrier();
                                 { int spot = place; tile[spot] = k[i]; order[spot] = v[i]; }
                             }
@@ -808,7 +810,7 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored_key *source, hs_store
             hs_local_atomic_add(counts[mine + hs_digit(k[i], shift, mask)], 1u);
         }
         hs_barrier();
-        // a digit's keys come subgroup by subgroup
+        // subgroup by subgroup
         if (hs_local_id() < 256) for (int d = hs_local_id(), once = 1; once != 0; once = 0) {
             hs_u32 sum = 0u;
             for (int s = 0; s < 16; s++) {
@@ -843,7 +845,7 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored_key *source, hs_store
             }
             hs_barrier();
         }
-        shift = hs_to_int(mixed[1]); // the same, read again: else compilers keep all digits, and spill
+        shift = hs_to_int(mixed[1]); // read again: else compilers keep all digits, and spill
         if (mixed[0] == 0u) { // the keys stay where they are
             HS_UNROLL for (int i = 0; i < 4; i++) {
                 if (i > 0 && i >= rows) break;
@@ -866,7 +868,7 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored_key *source, hs_store
                 hs_u32 first = counts[mine + d];
                     int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;
                     hs_subgroup_barrier();
-                    if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all lanes of the digit have read it
+                    if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all have read it
                     hs_subgroup_barrier();
                     { int spot = place; tile[spot] = k[i]; order[spot] = v[i]; }
                 }
@@ -1057,7 +1059,7 @@ HS_KERNEL void __launch_bounds__(512, 2) onesweep_radix_few(const hs_stored_key 
         hs_barrier();
         HS_UNROLL for (int i = 0; i < 21; i++) hs_local_atomic_add(counts[mine + hs_digit(k[i], shift, mask)], 1u);
         hs_barrier();
-        // a digit's keys come subgroup by subgroup
+        // subgroup by subgroup
         if (hs_local_id() < 256) for (int d = hs_local_id(), once = 1; once != 0; once = 0) {
             hs_u32 sum = 0u;
             for (int s = 0; s < 16; s++) {
@@ -1091,7 +1093,7 @@ HS_KERNEL void __launch_bounds__(512, 2) onesweep_radix_few(const hs_stored_key 
             }
             hs_barrier();
         }
-        shift = hs_to_int(mixed[1]); // the same, read again: else compilers keep all digits, and spill
+        shift = hs_to_int(mixed[1]); // read again: else compilers keep all digits, and spill
         if (mixed[0] == 0u) { // the keys stay where they are
             HS_UNROLL for (int i = 0; i < 4; i++) { int at_ = row + i * 32; tile[(at_) ^ ((at_) >> 5 & 31)] = k[i]; order[(at_) ^ ((at_) >> 5 & 31)] = v[i]; }
             HS_UNROLL for (int i = 4; i < 21; i++) { int at_ = row + i * 32; tile[(at_) ^ ((at_) >> 5 & 31)] = k[i]; order[(at_) ^ ((at_) >> 5 & 31)] = row + i * 32 < valid ? hs_load_value(values_from, at, begin + row + i * 32) : 0u; }
@@ -1107,7 +1109,7 @@ HS_KERNEL void __launch_bounds__(512, 2) onesweep_radix_few(const hs_stored_key 
                 hs_u32 first = counts[mine + d];
                     int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;
                     hs_subgroup_barrier();
-                    if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all lanes of the digit have read it
+                    if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all have read it
                     hs_subgroup_barrier();
                     { int at_ = place; tile[(at_) ^ ((at_) >> 5 & 31)] = k[i]; order[(at_) ^ ((at_) >> 5 & 31)] = v[i]; }
                 }
@@ -1335,7 +1337,7 @@ HS_KERNEL void __launch_bounds__(256, 4) finish_radix_few(hs_stored_key *destina
         }
     }
     hs_barrier_global(); // in place, keys must all be read before the first is written
-    shift = hs_to_int(full[1]); // the same, read again: else compilers keep all places, and spill
+    shift = hs_to_int(full[1]); // read again: else compilers keep all places, and spill
     hs_u32 sum = 0u, crowd = 0u;
     for (int e = 0; e < 8; e++) {
         int x = hs_local_id() * 8 + e;
@@ -1391,7 +1393,7 @@ HS_KERNEL void __launch_bounds__(256, 4) finish_radix_few(hs_stored_key *destina
             }
             {
                 hs_u32 low = hs_key_bits(key, 0), above = hs_to_u32(bucket) << (32 - bits);
-                destination[begin + r] = hs_twiddle_out(hs_make_key(low >> bits | above, 0u));
+                destination[begin + r] = hs_twiddle_out(hs_unslotted(key, bits, above));
                 values_out[begin + r] = held[hs_to_int(low & 2047u)];
             }
         }
@@ -1439,7 +1441,7 @@ HS_KERNEL void __launch_bounds__(256) finish_rest_radix_few(hs_stored_key *desti
             hs_barrier();
             HS_UNROLL for (int i = 0; i < 6; i++) hs_local_atomic_add(counts[mine + hs_digit(k[i], shift, mask)], 1u);
             hs_barrier();
-            // a digit's keys come subgroup by subgroup
+            // subgroup by subgroup
             for (int d = hs_local_id(), once = 1; once != 0; once = 0) {
                 hs_u32 sum = 0u;
                 for (int s = 0; s < 8; s++) {
@@ -1468,7 +1470,7 @@ HS_KERNEL void __launch_bounds__(256) finish_rest_radix_few(hs_stored_key *desti
                 }
                 hs_barrier();
             }
-            shift = hs_to_int(mixed[1]); // the same, read again: else compilers keep all digits, and spill
+            shift = hs_to_int(mixed[1]); // read again: else compilers keep all digits, and spill
             if (mixed[0] == 0u) { // the keys stay where they are
                 HS_UNROLL for (int i = 0; i < 6; i++) { int at_ = row + i * 32; tile[(at_) ^ ((at_) >> 5 & 31)] = k[i]; }
             } else {
@@ -1482,7 +1484,7 @@ HS_KERNEL void __launch_bounds__(256) finish_rest_radix_few(hs_stored_key *desti
                     hs_u32 first = counts[mine + d];
                         int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;
                         hs_subgroup_barrier();
-                        if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all lanes of the digit have read it
+                        if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all have read it
                         hs_subgroup_barrier();
                         { int at_ = place; tile[(at_) ^ ((at_) >> 5 & 31)] = k[i]; }
                     }
@@ -1496,7 +1498,7 @@ HS_KERNEL void __launch_bounds__(256) finish_rest_radix_few(hs_stored_key *desti
         HS_UNROLL for (int i = 0; i < 6; i++) {
             if (row + i * 32 < valid) {
                 hs_u32 low = hs_key_bits(k[i], 0), above = hs_to_u32(bucket) << (32 - bits);
-                destination[begin + row + i * 32] = hs_twiddle_out(hs_make_key(low >> bits | above, 0u));
+                destination[begin + row + i * 32] = hs_twiddle_out(hs_unslotted(k[i], bits, above));
                 values_out[begin + row + i * 32] = held[hs_to_int(low & 2047u)];
             }
         }
@@ -1710,7 +1712,7 @@ HS_KERNEL void __launch_bounds__(256, 4) finish_radix_pairs(hs_stored_key *desti
         }
     }
     hs_barrier_global(); // in place, keys must all be read before the first is written
-    shift = hs_to_int(full[1]); // the same, read again: else compilers keep all places, and spill
+    shift = hs_to_int(full[1]); // read again: else compilers keep all places, and spill
     hs_u32 sum = 0u, crowd = 0u;
     for (int e = 0; e < 8; e++) {
         int x = hs_local_id() * 8 + e;
@@ -1766,7 +1768,7 @@ HS_KERNEL void __launch_bounds__(256, 4) finish_radix_pairs(hs_stored_key *desti
             }
             {
                 hs_u32 low = hs_key_bits(key, 0), above = hs_to_u32(bucket) << (32 - bits);
-                destination[begin + r] = hs_twiddle_out(hs_make_key(low >> bits | above, 0u));
+                destination[begin + r] = hs_twiddle_out(hs_unslotted(key, bits, above));
                 values_out[begin + r] = held[hs_to_int(low & 4095u)];
             }
         }
@@ -1814,7 +1816,7 @@ HS_KERNEL void __launch_bounds__(256) finish_rest_radix_pairs(hs_stored_key *des
             hs_barrier();
             HS_UNROLL for (int i = 0; i < 11; i++) hs_local_atomic_add(counts[mine + hs_digit(k[i], shift, mask)], 1u);
             hs_barrier();
-            // a digit's keys come subgroup by subgroup
+            // subgroup by subgroup
             for (int d = hs_local_id(), once = 1; once != 0; once = 0) {
                 hs_u32 sum = 0u;
                 for (int s = 0; s < 8; s++) {
@@ -1843,7 +1845,7 @@ HS_KERNEL void __launch_bounds__(256) finish_rest_radix_pairs(hs_stored_key *des
                 }
                 hs_barrier();
             }
-            shift = hs_to_int(mixed[1]); // the same, read again: else compilers keep all digits, and spill
+            shift = hs_to_int(mixed[1]); // read again: else compilers keep all digits, and spill
             if (mixed[0] == 0u) { // the keys stay where they are
                 HS_UNROLL for (int i = 0; i < 11; i++) { int at_ = row + i * 32; tile[(at_) ^ ((at_) >> 5 & 31)] = k[i]; }
             } else {
@@ -1857,7 +1859,7 @@ HS_KERNEL void __launch_bounds__(256) finish_rest_radix_pairs(hs_stored_key *des
                     hs_u32 first = counts[mine + d];
                         int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;
                         hs_subgroup_barrier();
-                        if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all lanes of the digit have read it
+                        if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all have read it
                         hs_subgroup_barrier();
                         { int at_ = place; tile[(at_) ^ ((at_) >> 5 & 31)] = k[i]; }
                     }
@@ -1871,7 +1873,7 @@ HS_KERNEL void __launch_bounds__(256) finish_rest_radix_pairs(hs_stored_key *des
         HS_UNROLL for (int i = 0; i < 11; i++) {
             if (row + i * 32 < valid) {
                 hs_u32 low = hs_key_bits(k[i], 0), above = hs_to_u32(bucket) << (32 - bits);
-                destination[begin + row + i * 32] = hs_twiddle_out(hs_make_key(low >> bits | above, 0u));
+                destination[begin + row + i * 32] = hs_twiddle_out(hs_unslotted(k[i], bits, above));
                 values_out[begin + row + i * 32] = held[hs_to_int(low & 4095u)];
             }
         }
@@ -2051,7 +2053,7 @@ HS_KERNEL void __launch_bounds__(256, 4) finish_radix_more(hs_stored_key *destin
         }
     }
     hs_barrier_global(); // in place, keys must all be read before the first is written
-    shift = hs_to_int(full[1]); // the same, read again: else compilers keep all places, and spill
+    shift = hs_to_int(full[1]); // read again: else compilers keep all places, and spill
     hs_u32 sum = 0u, crowd = 0u;
     for (int e = 0; e < 8; e++) {
         int x = hs_local_id() * 8 + e;
@@ -2107,7 +2109,7 @@ HS_KERNEL void __launch_bounds__(256, 4) finish_radix_more(hs_stored_key *destin
             }
             {
                 hs_u32 low = hs_key_bits(key, 0), above = hs_to_u32(bucket) << (32 - bits);
-                destination[begin + r] = hs_twiddle_out(hs_make_key(low >> bits | above, 0u));
+                destination[begin + r] = hs_twiddle_out(hs_unslotted(key, bits, above));
                 values_out[begin + r] = held[hs_to_int(low & 8191u)];
             }
         }
@@ -2155,7 +2157,7 @@ HS_KERNEL void __launch_bounds__(256) finish_rest_radix_more(hs_stored_key *dest
             hs_barrier();
             HS_UNROLL for (int i = 0; i < 20; i++) hs_local_atomic_add(counts[mine + hs_digit(k[i], shift, mask)], 1u);
             hs_barrier();
-            // a digit's keys come subgroup by subgroup
+            // subgroup by subgroup
             for (int d = hs_local_id(), once = 1; once != 0; once = 0) {
                 hs_u32 sum = 0u;
                 for (int s = 0; s < 8; s++) {
@@ -2184,7 +2186,7 @@ HS_KERNEL void __launch_bounds__(256) finish_rest_radix_more(hs_stored_key *dest
                 }
                 hs_barrier();
             }
-            shift = hs_to_int(mixed[1]); // the same, read again: else compilers keep all digits, and spill
+            shift = hs_to_int(mixed[1]); // read again: else compilers keep all digits, and spill
             if (mixed[0] == 0u) { // the keys stay where they are
                 HS_UNROLL for (int i = 0; i < 20; i++) { int at_ = row + i * 32; tile[(at_) ^ ((at_) >> 5 & 31)] = k[i]; }
             } else {
@@ -2198,7 +2200,7 @@ HS_KERNEL void __launch_bounds__(256) finish_rest_radix_more(hs_stored_key *dest
                     hs_u32 first = counts[mine + d];
                         int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;
                         hs_subgroup_barrier();
-                        if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all lanes of the digit have read it
+                        if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all have read it
                         hs_subgroup_barrier();
                         { int at_ = place; tile[(at_) ^ ((at_) >> 5 & 31)] = k[i]; }
                     }
@@ -2212,7 +2214,7 @@ HS_KERNEL void __launch_bounds__(256) finish_rest_radix_more(hs_stored_key *dest
         HS_UNROLL for (int i = 0; i < 20; i++) {
             if (row + i * 32 < valid) {
                 hs_u32 low = hs_key_bits(k[i], 0), above = hs_to_u32(bucket) << (32 - bits);
-                destination[begin + row + i * 32] = hs_twiddle_out(hs_make_key(low >> bits | above, 0u));
+                destination[begin + row + i * 32] = hs_twiddle_out(hs_unslotted(k[i], bits, above));
                 values_out[begin + row + i * 32] = held[hs_to_int(low & 8191u)];
             }
         }
@@ -2460,7 +2462,7 @@ HS_KERNEL void __launch_bounds__(1024, 1) finish_radix_many(hs_stored_key *desti
         }
     }
     hs_barrier_global(); // in place, keys must all be read before the first is written
-    shift = hs_to_int(full[1]); // the same, read again: else compilers keep all places, and spill
+    shift = hs_to_int(full[1]); // read again: else compilers keep all places, and spill
     hs_u32 sum = 0u, crowd = 0u;
     for (int e = 0; e < 8; e++) {
         int x = hs_local_id() * 8 + e;
@@ -2516,7 +2518,7 @@ HS_KERNEL void __launch_bounds__(1024, 1) finish_radix_many(hs_stored_key *desti
             }
             {
                 hs_u32 low = hs_key_bits(key, 0), above = hs_to_u32(bucket) << (32 - bits);
-                destination[begin + r] = hs_twiddle_out(hs_make_key(low >> bits | above, 0u));
+                destination[begin + r] = hs_twiddle_out(hs_unslotted(key, bits, above));
                 values_out[begin + r] = held[hs_to_int(low & 32767u)];
             }
         }
@@ -2564,7 +2566,7 @@ HS_KERNEL void __launch_bounds__(1024) finish_rest_radix_many(hs_stored_key *des
             hs_barrier();
             HS_UNROLL for (int i = 0; i < 20; i++) hs_local_atomic_add(counts[mine + hs_digit(k[i], shift, mask)], 1u);
             hs_barrier();
-            // a digit's keys come subgroup by subgroup
+            // subgroup by subgroup
             if (hs_local_id() < 256) for (int d = hs_local_id(), once = 1; once != 0; once = 0) {
                 hs_u32 sum = 0u;
                 for (int s = 0; s < 32; s++) {
@@ -2593,7 +2595,7 @@ HS_KERNEL void __launch_bounds__(1024) finish_rest_radix_many(hs_stored_key *des
                 }
                 hs_barrier();
             }
-            shift = hs_to_int(mixed[1]); // the same, read again: else compilers keep all digits, and spill
+            shift = hs_to_int(mixed[1]); // read again: else compilers keep all digits, and spill
             if (mixed[0] == 0u) { // the keys stay where they are
                 HS_UNROLL for (int i = 0; i < 20; i++) { int at_ = row + i * 32; tile[(at_) ^ ((at_) >> 5 & 31)] = k[i]; }
             } else {
@@ -2607,7 +2609,7 @@ HS_KERNEL void __launch_bounds__(1024) finish_rest_radix_many(hs_stored_key *des
                     hs_u32 first = counts[mine + d];
                         int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;
                         hs_subgroup_barrier();
-                        if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all lanes of the digit have read it
+                        if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all have read it
                         hs_subgroup_barrier();
                         { int at_ = place; tile[(at_) ^ ((at_) >> 5 & 31)] = k[i]; }
                     }
@@ -2621,7 +2623,7 @@ HS_KERNEL void __launch_bounds__(1024) finish_rest_radix_many(hs_stored_key *des
         HS_UNROLL for (int i = 0; i < 20; i++) {
             if (row + i * 32 < valid) {
                 hs_u32 low = hs_key_bits(k[i], 0), above = hs_to_u32(bucket) << (32 - bits);
-                destination[begin + row + i * 32] = hs_twiddle_out(hs_make_key(low >> bits | above, 0u));
+                destination[begin + row + i * 32] = hs_twiddle_out(hs_unslotted(k[i], bits, above));
                 values_out[begin + row + i * 32] = held[hs_to_int(low & 32767u)];
             }
         }
@@ -2765,7 +2767,7 @@ HS_KERNEL void __launch_bounds__(512, 2) scatter_wide_radix_many(const hs_stored
         hs_barrier();
         HS_UNROLL for (int i = 0; i < 21; i++) hs_local_atomic_add(counts[mine + hs_digit(k[i], shift, mask)], 1u);
         hs_barrier();
-        // a digit's keys come subgroup by subgroup
+        // subgroup by subgroup
         if (hs_local_id() < 256) for (int d = hs_local_id(), once = 1; once != 0; once = 0) {
             hs_u32 sum = 0u;
             for (int s = 0; s < 16; s++) {
@@ -2796,7 +2798,7 @@ HS_KERNEL void __launch_bounds__(512, 2) scatter_wide_radix_many(const hs_stored
             }
             hs_barrier();
         }
-        shift = hs_to_int(mixed[1]); // the same, read again: else compilers keep all digits, and spill
+        shift = hs_to_int(mixed[1]); // read again: else compilers keep all digits, and spill
         if (mixed[0] == 0u) { // the keys stay where they are
             HS_UNROLL for (int i = 0; i < 4; i++) { int at_ = row + i * 32; tile[(at_) ^ ((at_) >> 5 & 31)] = k[i]; order[(at_) ^ ((at_) >> 5 & 31)] = v[i]; }
             HS_UNROLL for (int i = 4; i < 21; i++) { int at_ = row + i * 32; tile[(at_) ^ ((at_) >> 5 & 31)] = k[i]; order[(at_) ^ ((at_) >> 5 & 31)] = row + i * 32 < valid ? hs_load_value(values_from, at, begin + row + i * 32) : 0u; }
@@ -2812,7 +2814,7 @@ HS_KERNEL void __launch_bounds__(512, 2) scatter_wide_radix_many(const hs_stored
                 hs_u32 first = counts[mine + d];
                     int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;
                     hs_subgroup_barrier();
-                    if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all lanes of the digit have read it
+                    if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all have read it
                     hs_subgroup_barrier();
                     { int at_ = place; tile[(at_) ^ ((at_) >> 5 & 31)] = k[i]; order[(at_) ^ ((at_) >> 5 & 31)] = v[i]; }
                 }

@@ -227,7 +227,7 @@ HS_KERNEL void __launch_bounds__(512) single(const hs_stored_key *source, hs_sto
         }
     }
     hs_barrier_global(); // in place, keys must all be read before the first is written
-    shift = hs_to_int(full[1]); // the same, read again: else compilers keep all places, and spill
+    shift = hs_to_int(full[1]); // read again: else compilers keep all places, and spill
     hs_u32 sum = 0u, crowd = 0u;
     for (int e = 0; e < 8; e++) {
         int x = hs_local_id() * 8 + e;
@@ -273,7 +273,7 @@ HS_KERNEL void __launch_bounds__(512) single(const hs_stored_key *source, hs_sto
                 hs_local_atomic_add(counts[mine + hs_digit(k[i], shift, mask)], 1u);
             }
             hs_barrier();
-            // a digit's keys come subgroup by subgroup
+            // subgroup by subgroup
             if (hs_local_id() < 256) for (int d = hs_local_id(), once = 1; once != 0; once = 0) {
                 hs_u32 sum = 0u;
                 for (int s = 0; s < 16; s++) {
@@ -302,7 +302,7 @@ HS_KERNEL void __launch_bounds__(512) single(const hs_stored_key *source, hs_sto
                 }
                 hs_barrier();
             }
-            shift = hs_to_int(mixed[1]); // the same, read again: else compilers keep all digits, and spill
+            shift = hs_to_int(mixed[1]); // read again: else compilers keep all digits, and spill
             if (mixed[0] == 0u) { // the keys stay where they are
                 HS_UNROLL for (int i = 0; i < 8; i++) {
                     if (i > 0 && i >= rows) break;
@@ -320,7 +320,7 @@ HS_KERNEL void __launch_bounds__(512) single(const hs_stored_key *source, hs_sto
                     hs_u32 first = counts[mine + d];
                         int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;
                         hs_subgroup_barrier();
-                        if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all lanes of the digit have read it
+                        if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all have read it
                         hs_subgroup_barrier();
                         tile[place] = k[i];
                     }
@@ -431,7 +431,7 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored_key *source, hs_store
             hs_local_atomic_add(counts[mine + hs_digit(k[i], shift, mask)], 1u);
         }
         hs_barrier();
-        // a digit's keys come subgroup by subgroup
+        // subgroup by subgroup
         if (hs_local_id() < 256) for (int d = hs_local_id(), once = 1; once != 0; once = 0) {
             hs_u32 sum = 0u;
             for (int s = 0; s < 16; s++) {
@@ -464,7 +464,7 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored_key *source, hs_store
             }
             hs_barrier();
         }
-        shift = hs_to_int(mixed[1]); // the same, read again: else compilers keep all digits, and spill
+        shift = hs_to_int(mixed[1]); // read again: else compilers keep all digits, and spill
         if (mixed[0] == 0u) { // the keys stay where they are
             HS_UNROLL for (int i = 0; i < 18; i++) {
                 if (i > 0 && i >= rows) break;
@@ -482,7 +482,7 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored_key *source, hs_store
                 hs_u32 first = counts[mine + d];
                     int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;
                     hs_subgroup_barrier();
-                    if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all lanes of the digit have read it
+                    if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all have read it
                     hs_subgroup_barrier();
                     tile[place] = k[i];
                 }
@@ -591,7 +591,7 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored_key *source, hs_store
                 }
             }
             hs_barrier_global(); // in place, keys must all be read before the first is written
-            shift = hs_to_int(full[1]); // the same, read again: else compilers keep all places, and spill
+            shift = hs_to_int(full[1]); // read again: else compilers keep all places, and spill
             hs_u32 sum = 0u, crowd = 0u;
             for (int e = 0; e < 8; e++) {
                 int x = hs_local_id() * 8 + e;
@@ -636,7 +636,7 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored_key *source, hs_store
                         hs_local_atomic_add(counts[mine + hs_digit(k[i], shift, mask)], 1u);
                     }
                     hs_barrier();
-                    // a digit's keys come subgroup by subgroup
+                    // subgroup by subgroup
                     if (hs_local_id() < 256) for (int d = hs_local_id(), once = 1; once != 0; once = 0) {
                         hs_u32 sum = 0u;
                         for (int s = 0; s < 16; s++) {
@@ -665,7 +665,7 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored_key *source, hs_store
                         }
                         hs_barrier();
                     }
-                    shift = hs_to_int(mixed[1]); // the same, read again: else compilers keep all digits, and spill
+                    shift = hs_to_int(mixed[1]); // read again: else compilers keep all digits, and spill
                     if (mixed[0] == 0u) { // the keys stay where they are
                         HS_UNROLL for (int i = 0; i < 18; i++) {
                             if (i > 0 && i >= rows) break;
@@ -683,7 +683,7 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored_key *source, hs_store
                             hs_u32 first = counts[mine + d];
                                 int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;
                                 hs_subgroup_barrier();
-                                if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all lanes of the digit have read it
+                                if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all have read it
                                 hs_subgroup_barrier();
                                 tile[place] = k[i];
                             }
@@ -751,7 +751,7 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored_key *source, hs_store
             hs_local_atomic_add(counts[mine + hs_digit(k[i], shift, mask)], 1u);
         }
         hs_barrier();
-        // a digit's keys come subgroup by subgroup
+        // subgroup by subgroup
         if (hs_local_id() < 256) for (int d = hs_local_id(), once = 1; once != 0; once = 0) {
             hs_u32 sum = 0u;
             for (int s = 0; s < 16; s++) {
@@ -784,7 +784,7 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored_key *source, hs_store
             }
             hs_barrier();
         }
-        shift = hs_to_int(mixed[1]); // the same, read again: else compilers keep all digits, and spill
+        shift = hs_to_int(mixed[1]); // read again: else compilers keep all digits, and spill
         if (mixed[0] == 0u) { // the keys stay where they are
             HS_UNROLL for (int i = 0; i < 18; i++) {
                 if (i > 0 && i >= rows) break;
@@ -802,7 +802,7 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored_key *source, hs_store
                 hs_u32 first = counts[mine + d];
                     int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;
                     hs_subgroup_barrier();
-                    if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all lanes of the digit have read it
+                    if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all have read it
                     hs_subgroup_barrier();
                     tile[place] = k[i];
                 }
@@ -1034,7 +1034,7 @@ HS_KERNEL void __launch_bounds__(512, 2) msd_first_radix(const hs_stored_key *so
         }
     }
     hs_barrier();
-    shift = hs_to_int(found[1]); // the same, read again: else compilers keep all digits, and spill
+    shift = hs_to_int(found[1]); // read again: else compilers keep all digits, and spill
     hs_u32 sum = 0u;
     for (int e = 0, d = hs_local_id() * 1; e < 1; e++, d++) sum += counts[d];
     hs_u32 before = 0u;
@@ -1199,7 +1199,7 @@ HS_KERNEL void __launch_bounds__(512, 2) msd_second_radix(const hs_stored_key *d
         }
     }
     hs_barrier();
-    shift = hs_to_int(found[1]); // the same, read again: else compilers keep all digits, and spill
+    shift = hs_to_int(found[1]); // read again: else compilers keep all digits, and spill
     hs_u32 sum = 0u;
     for (int e = 0, d = hs_local_id() * 1; e < 1; e++, d++) sum += counts[d];
     hs_u32 before = 0u;
@@ -1333,7 +1333,7 @@ HS_KERNEL void __launch_bounds__(256, 4) bucket_radix(hs_stored_key *destination
         }
     }
     hs_barrier_global(); // in place, keys must all be read before the first is written
-    shift = hs_to_int(full[1]); // the same, read again: else compilers keep all places, and spill
+    shift = hs_to_int(full[1]); // read again: else compilers keep all places, and spill
     hs_u32 sum = 0u, crowd = 0u;
     for (int e = 0; e < 8; e++) {
         int x = hs_local_id() * 8 + e;
@@ -1437,7 +1437,7 @@ HS_KERNEL void __launch_bounds__(256) bucket_rest_radix(hs_stored_key *destinati
             hs_barrier();
             HS_UNROLL for (int i = 0; i < 10; i++) hs_local_atomic_add(counts[mine + hs_digit(k[i], shift, mask)], 1u);
             hs_barrier();
-            // a digit's keys come subgroup by subgroup
+            // subgroup by subgroup
             for (int d = hs_local_id(), once = 1; once != 0; once = 0) {
                 hs_u32 sum = 0u;
                 for (int s = 0; s < 8; s++) {
@@ -1466,7 +1466,7 @@ HS_KERNEL void __launch_bounds__(256) bucket_rest_radix(hs_stored_key *destinati
                 }
                 hs_barrier();
             }
-            shift = hs_to_int(mixed[1]); // the same, read again: else compilers keep all digits, and spill
+            shift = hs_to_int(mixed[1]); // read again: else compilers keep all digits, and spill
             if (mixed[0] == 0u) { // the keys stay where they are
                 HS_UNROLL for (int i = 0; i < 10; i++) tile[row + i * 32] = k[i];
             } else {
@@ -1480,7 +1480,7 @@ HS_KERNEL void __launch_bounds__(256) bucket_rest_radix(hs_stored_key *destinati
                     hs_u32 first = counts[mine + d];
                         int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;
                         hs_subgroup_barrier();
-                        if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all lanes of the digit have read it
+                        if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all have read it
                         hs_subgroup_barrier();
                         tile[place] = k[i];
                     }
@@ -1681,7 +1681,7 @@ HS_KERNEL void __launch_bounds__(256, 3) onesweep_radix(const hs_stored_key *sou
         hs_barrier();
         HS_UNROLL for (int i = 0; i < 24; i++) hs_local_atomic_add(counts[mine + hs_digit(k[i], shift, mask)], 1u);
         hs_barrier();
-        // a digit's keys come subgroup by subgroup
+        // subgroup by subgroup
         for (int d = hs_local_id(), once = 1; once != 0; once = 0) {
             hs_u32 sum = 0u;
             for (int s = 0; s < 8; s++) {
@@ -1713,7 +1713,7 @@ HS_KERNEL void __launch_bounds__(256, 3) onesweep_radix(const hs_stored_key *sou
             }
             hs_barrier();
         }
-        shift = hs_to_int(mixed[1]); // the same, read again: else compilers keep all digits, and spill
+        shift = hs_to_int(mixed[1]); // read again: else compilers keep all digits, and spill
         if (mixed[0] == 0u) { // the keys stay where they are
             HS_UNROLL for (int i = 0; i < 24; i++) tile[row + i * 32] = k[i];
         } else {
@@ -1727,7 +1727,7 @@ HS_KERNEL void __launch_bounds__(256, 3) onesweep_radix(const hs_stored_key *sou
                 hs_u32 first = counts[mine + d];
                     int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;
                     hs_subgroup_barrier();
-                    if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all lanes of the digit have read it
+                    if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all have read it
                     hs_subgroup_barrier();
                     tile[place] = k[i];
                 }
@@ -1941,7 +1941,7 @@ HS_KERNEL void __launch_bounds__(512, 2) msd_first_wide_radix(const hs_stored_ke
         }
     }
     hs_barrier();
-    shift = hs_to_int(found[1]); // the same, read again: else compilers keep all digits, and spill
+    shift = hs_to_int(found[1]); // read again: else compilers keep all digits, and spill
     hs_u32 sum = 0u;
     for (int e = 0, d = hs_local_id() * 2; e < 2; e++, d++) sum += counts[d];
     hs_u32 before = 0u;
@@ -2110,7 +2110,7 @@ HS_KERNEL void __launch_bounds__(512, 2) msd_second_wide_radix(const hs_stored_k
         }
     }
     hs_barrier();
-    shift = hs_to_int(found[1]); // the same, read again: else compilers keep all digits, and spill
+    shift = hs_to_int(found[1]); // read again: else compilers keep all digits, and spill
     hs_u32 sum = 0u;
     for (int e = 0, d = hs_local_id() * 2; e < 2; e++, d++) sum += counts[d];
     hs_u32 before = 0u;
@@ -2245,7 +2245,7 @@ HS_KERNEL void __launch_bounds__(256, 4) bucket_wide_radix(hs_stored_key *destin
         }
     }
     hs_barrier_global(); // in place, keys must all be read before the first is written
-    shift = hs_to_int(full[1]); // the same, read again: else compilers keep all places, and spill
+    shift = hs_to_int(full[1]); // read again: else compilers keep all places, and spill
     hs_u32 sum = 0u, crowd = 0u;
     for (int e = 0; e < 8; e++) {
         int x = hs_local_id() * 8 + e;
@@ -2346,7 +2346,7 @@ HS_KERNEL void __launch_bounds__(256) bucket_rest_wide_radix(hs_stored_key *dest
             hs_barrier();
             HS_UNROLL for (int i = 0; i < 10; i++) hs_local_atomic_add(counts[mine + hs_digit(k[i], shift, mask)], 1u);
             hs_barrier();
-            // a digit's keys come subgroup by subgroup
+            // subgroup by subgroup
             for (int d = hs_local_id(), once = 1; once != 0; once = 0) {
                 hs_u32 sum = 0u;
                 for (int s = 0; s < 8; s++) {
@@ -2375,7 +2375,7 @@ HS_KERNEL void __launch_bounds__(256) bucket_rest_wide_radix(hs_stored_key *dest
                 }
                 hs_barrier();
             }
-            shift = hs_to_int(mixed[1]); // the same, read again: else compilers keep all digits, and spill
+            shift = hs_to_int(mixed[1]); // read again: else compilers keep all digits, and spill
             if (mixed[0] == 0u) { // the keys stay where they are
                 HS_UNROLL for (int i = 0; i < 10; i++) tile[row + i * 32] = k[i];
             } else {
@@ -2389,7 +2389,7 @@ HS_KERNEL void __launch_bounds__(256) bucket_rest_wide_radix(hs_stored_key *dest
                     hs_u32 first = counts[mine + d];
                         int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;
                         hs_subgroup_barrier();
-                        if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all lanes of the digit have read it
+                        if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all have read it
                         hs_subgroup_barrier();
                         tile[place] = k[i];
                     }
@@ -2540,7 +2540,7 @@ HS_KERNEL void __launch_bounds__(256, 3) scatter_wide_radix(const hs_stored_key 
         hs_barrier();
         HS_UNROLL for (int i = 0; i < 24; i++) hs_local_atomic_add(counts[mine + hs_digit(k[i], shift, mask)], 1u);
         hs_barrier();
-        // a digit's keys come subgroup by subgroup
+        // subgroup by subgroup
         for (int d = hs_local_id(), once = 1; once != 0; once = 0) {
             hs_u32 sum = 0u;
             for (int s = 0; s < 8; s++) {
@@ -2569,7 +2569,7 @@ HS_KERNEL void __launch_bounds__(256, 3) scatter_wide_radix(const hs_stored_key 
             }
             hs_barrier();
         }
-        shift = hs_to_int(mixed[1]); // the same, read again: else compilers keep all digits, and spill
+        shift = hs_to_int(mixed[1]); // read again: else compilers keep all digits, and spill
         if (mixed[0] == 0u) { // the keys stay where they are
             HS_UNROLL for (int i = 0; i < 24; i++) tile[row + i * 32] = k[i];
         } else {
@@ -2583,7 +2583,7 @@ HS_KERNEL void __launch_bounds__(256, 3) scatter_wide_radix(const hs_stored_key 
                 hs_u32 first = counts[mine + d];
                     int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;
                     hs_subgroup_barrier();
-                    if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all lanes of the digit have read it
+                    if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all have read it
                     hs_subgroup_barrier();
                     tile[place] = k[i];
                 }

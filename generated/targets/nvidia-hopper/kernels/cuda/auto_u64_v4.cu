@@ -153,6 +153,8 @@ static __device__ __forceinline__ void hs_grid_barrier(int groups) { hs_grid_wai
 #define hs_discards() ((hs_argument() >> 22 & 1) != 0)
 // a key without its `bits` highest bits, above the number of a slot
 #define hs_slotted(key, bits, slot) hs_make_key(hs_key_bits(key, 0) << (bits) | hs_to_u32(slot), hs_key_bits(key, 32) << (bits) | hs_key_bits(key, 0) >> (32 - (bits)))
+// the key again, with the bits `above` in place of those that it was without
+#define hs_unslotted(key, bits, above) hs_make_key(hs_key_bits(key, 0) >> (bits) | hs_key_bits(key, 32) << (32 - (bits)), hs_key_bits(key, 32) >> (bits) | (above))
 #define hs_digit(key, shift, mask) (hs_to_int(hs_key_bits(key, shift)) & (mask))
 
 // sort up to 4096 keys in one work-group
@@ -266,7 +268,7 @@ HS_KERNEL void __launch_bounds__(512, 1) single(const hs_stored_key *source, hs_
         }
     }
     hs_barrier_global(); // in place, keys must all be read before the first is written
-    shift = hs_to_int(full[1]); // the same, read again: else compilers keep all places, and spill
+    shift = hs_to_int(full[1]); // read again: else compilers keep all places, and spill
     hs_u32 sum = 0u, crowd = 0u;
     for (int e = 0; e < 8; e++) {
         int x = hs_local_id() * 8 + e;
@@ -309,7 +311,7 @@ HS_KERNEL void __launch_bounds__(512, 1) single(const hs_stored_key *source, hs_
             hs_barrier();
             HS_UNROLL for (int i = 0; i < 8; i++) hs_local_atomic_add(counts[mine + hs_digit(k[i], shift, mask)], 1u);
             hs_barrier();
-            // a digit's keys come subgroup by subgroup
+            // subgroup by subgroup
             if (hs_local_id() < 256) for (int d = hs_local_id(), once = 1; once != 0; once = 0) {
                 hs_u32 sum = 0u;
                 for (int s = 0; s < 16; s++) {
@@ -338,7 +340,7 @@ HS_KERNEL void __launch_bounds__(512, 1) single(const hs_stored_key *source, hs_
                 }
                 hs_barrier();
             }
-            shift = hs_to_int(mixed[1]); // the same, read again: else compilers keep all digits, and spill
+            shift = hs_to_int(mixed[1]); // read again: else compilers keep all digits, and spill
             if (mixed[0] == 0u) { // the keys stay where they are
                 HS_UNROLL for (int i = 0; i < 8; i++) { int spot = row + i * 32; tile[spot] = k[i]; order[spot] = o[i]; }
             } else {
@@ -352,7 +354,7 @@ HS_KERNEL void __launch_bounds__(512, 1) single(const hs_stored_key *source, hs_
                     hs_u32 first = counts[mine + d];
                         int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;
                         hs_subgroup_barrier();
-                        if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all lanes of the digit have read it
+                        if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all have read it
                         hs_subgroup_barrier();
                         { int spot = place; tile[spot] = k[i]; order[spot] = o[i]; }
                     }
@@ -479,7 +481,7 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored_key *source, hs_store
             hs_local_atomic_add(counts[mine + hs_digit(k[i], shift, mask)], 1u);
         }
         hs_barrier();
-        // a digit's keys come subgroup by subgroup
+        // subgroup by subgroup
         if (hs_local_id() < 256) for (int d = hs_local_id(), once = 1; once != 0; once = 0) {
             hs_u32 sum = 0u;
             for (int s = 0; s < 16; s++) {
@@ -514,7 +516,7 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored_key *source, hs_store
             }
             hs_barrier();
         }
-        shift = hs_to_int(mixed[1]); // the same, read again: else compilers keep all digits, and spill
+        shift = hs_to_int(mixed[1]); // read again: else compilers keep all digits, and spill
         if (mixed[0] == 0u) { // the keys stay where they are
             HS_UNROLL for (int i = 0; i < 4; i++) {
                 if (i > 0 && i >= rows) break;
@@ -537,7 +539,7 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored_key *source, hs_store
                 hs_u32 first = counts[mine + d];
                     int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;
                     hs_subgroup_barrier();
-                    if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all lanes of the digit have read it
+                    if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all have read it
                     hs_subgroup_barrier();
                     { int spot = place; tile[spot] = k[i]; order[spot] = v[i]; }
                 }
@@ -649,7 +651,7 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored_key *source, hs_store
                 }
             }
             hs_barrier_global(); // in place, keys must all be read before the first is written
-            shift = hs_to_int(full[1]); // the same, read again: else compilers keep all places, and spill
+            shift = hs_to_int(full[1]); // read again: else compilers keep all places, and spill
             hs_u32 sum = 0u, crowd = 0u;
             for (int e = 0; e < 8; e++) {
                 int x = hs_local_id() * 8 + e;
@@ -693,7 +695,7 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored_key *source, hs_store
                         hs_local_atomic_add(counts[mine + hs_digit(k[i], shift, mask)], 1u);
                     }
                     hs_barrier();
-                    // a digit's keys come subgroup by subgroup
+                    // subgroup by subgroup
                     if (hs_local_id() < 256) for (int d = hs_local_id(), once = 1; once != 0; once = 0) {
                         hs_u32 sum = 0u;
                         for (int s = 0; s < 16; s++) {
@@ -724,7 +726,7 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored_key *source, hs_store
                         }
                         hs_barrier();
                     }
-                    shift = hs_to_int(mixed[1]); // the same, read again: else compilers keep all digits, and spill
+                    shift = hs_to_int(mixed[1]); // read again: else compilers keep all digits, and spill
                     if (mixed[0] == 0u) { // the keys stay where they are
                         HS_UNROLL for (int i = 0; i < 4; i++) {
                             if (i > 0 && i >= rows) break;
@@ -747,7 +749,7 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored_key *source, hs_store
                             hs_u32 first = counts[mine + d];
                                 int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;
                                 hs_subgroup_barrier();
-                                if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all lanes of the digit have read it
+                                if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all have read it
                                 hs_subgroup_barrier();
                                 { int spot = place; tile[spot] = k[i]; order[spot] = v[i]; }
                             }
@@ -822,7 +824,7 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored_key *source, hs_store
             hs_local_atomic_add(counts[mine + hs_digit(k[i], shift, mask)], 1u);
         }
         hs_barrier();
-        // a digit's keys come subgroup by subgroup
+        // subgroup by subgroup
         if (hs_local_id() < 256) for (int d = hs_local_id(), once = 1; once != 0; once = 0) {
             hs_u32 sum = 0u;
             for (int s = 0; s < 16; s++) {
@@ -857,7 +859,7 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored_key *source, hs_store
             }
             hs_barrier();
         }
-        shift = hs_to_int(mixed[1]); // the same, read again: else compilers keep all digits, and spill
+        shift = hs_to_int(mixed[1]); // read again: else compilers keep all digits, and spill
         if (mixed[0] == 0u) { // the keys stay where they are
             HS_UNROLL for (int i = 0; i < 4; i++) {
                 if (i > 0 && i >= rows) break;
@@ -880,7 +882,7 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored_key *source, hs_store
                 hs_u32 first = counts[mine + d];
                     int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;
                     hs_subgroup_barrier();
-                    if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all lanes of the digit have read it
+                    if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all have read it
                     hs_subgroup_barrier();
                     { int spot = place; tile[spot] = k[i]; order[spot] = v[i]; }
                 }
@@ -1079,7 +1081,7 @@ HS_KERNEL void __launch_bounds__(384, 2) onesweep_radix_few(const hs_stored_key 
         hs_barrier();
         HS_UNROLL for (int i = 0; i < 16; i++) hs_local_atomic_add(counts[mine + hs_digit(k[i], shift, mask)], 1u);
         hs_barrier();
-        // a digit's keys come subgroup by subgroup
+        // subgroup by subgroup
         if (hs_local_id() < 256) for (int d = hs_local_id(), once = 1; once != 0; once = 0) {
             hs_u32 sum = 0u;
             for (int s = 0; s < 12; s++) {
@@ -1113,7 +1115,7 @@ HS_KERNEL void __launch_bounds__(384, 2) onesweep_radix_few(const hs_stored_key 
             }
             hs_barrier();
         }
-        shift = hs_to_int(mixed[1]); // the same, read again: else compilers keep all digits, and spill
+        shift = hs_to_int(mixed[1]); // read again: else compilers keep all digits, and spill
         if (mixed[0] == 0u) { // the keys stay where they are
             HS_UNROLL for (int i = 0; i < 4; i++) { int at_ = row + i * 32; tile[(at_) ^ ((at_) >> 5 & 31)] = k[i]; order[(at_) ^ ((at_) >> 5 & 31)] = v[i]; }
             HS_UNROLL for (int i = 4; i < 16; i++) { int at_ = row + i * 32; tile[(at_) ^ ((at_) >> 5 & 31)] = k[i]; order[(at_) ^ ((at_) >> 5 & 31)] = row + i * 32 < valid ? hs_load_value(values_from, at, begin + row + i * 32) : 0u; }
@@ -1129,7 +1131,7 @@ HS_KERNEL void __launch_bounds__(384, 2) onesweep_radix_few(const hs_stored_key 
                 hs_u32 first = counts[mine + d];
                     int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;
                     hs_subgroup_barrier();
-                    if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all lanes of the digit have read it
+                    if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all have read it
                     hs_subgroup_barrier();
                     { int at_ = place; tile[(at_) ^ ((at_) >> 5 & 31)] = k[i]; order[(at_) ^ ((at_) >> 5 & 31)] = v[i]; }
                 }
@@ -1371,7 +1373,7 @@ HS_KERNEL void __launch_bounds__(256, 4) finish_radix_few(hs_stored_key *destina
         }
     }
     hs_barrier_global(); // in place, keys must all be read before the first is written
-    shift = hs_to_int(full[1]); // the same, read again: else compilers keep all places, and spill
+    shift = hs_to_int(full[1]); // read again: else compilers keep all places, and spill
     hs_u32 sum = 0u, crowd = 0u;
     for (int e = 0; e < 8; e++) {
         int x = hs_local_id() * 8 + e;
@@ -1427,7 +1429,7 @@ HS_KERNEL void __launch_bounds__(256, 4) finish_radix_few(hs_stored_key *destina
             }
             {
                 hs_u32 low = hs_key_bits(key, 0), above = hs_to_u32(bucket) << (32 - bits);
-                destination[begin + r] = hs_twiddle_out(hs_make_key(low >> bits | hs_key_bits(key, 32) << (32 - bits), hs_key_bits(key, 32) >> bits | above));
+                destination[begin + r] = hs_twiddle_out(hs_unslotted(key, bits, above));
                 values_out[begin + r] = held[hs_to_int(low & 2047u)];
             }
         }
@@ -1475,7 +1477,7 @@ HS_KERNEL void __launch_bounds__(256) finish_rest_radix_few(hs_stored_key *desti
             hs_barrier();
             HS_UNROLL for (int i = 0; i < 5; i++) hs_local_atomic_add(counts[mine + hs_digit(k[i], shift, mask)], 1u);
             hs_barrier();
-            // a digit's keys come subgroup by subgroup
+            // subgroup by subgroup
             for (int d = hs_local_id(), once = 1; once != 0; once = 0) {
                 hs_u32 sum = 0u;
                 for (int s = 0; s < 8; s++) {
@@ -1504,7 +1506,7 @@ HS_KERNEL void __launch_bounds__(256) finish_rest_radix_few(hs_stored_key *desti
                 }
                 hs_barrier();
             }
-            shift = hs_to_int(mixed[1]); // the same, read again: else compilers keep all digits, and spill
+            shift = hs_to_int(mixed[1]); // read again: else compilers keep all digits, and spill
             if (mixed[0] == 0u) { // the keys stay where they are
                 HS_UNROLL for (int i = 0; i < 5; i++) { int at_ = row + i * 32; tile[(at_) ^ ((at_) >> 5 & 31)] = k[i]; }
             } else {
@@ -1518,7 +1520,7 @@ HS_KERNEL void __launch_bounds__(256) finish_rest_radix_few(hs_stored_key *desti
                     hs_u32 first = counts[mine + d];
                         int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;
                         hs_subgroup_barrier();
-                        if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all lanes of the digit have read it
+                        if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all have read it
                         hs_subgroup_barrier();
                         { int at_ = place; tile[(at_) ^ ((at_) >> 5 & 31)] = k[i]; }
                     }
@@ -1532,7 +1534,7 @@ HS_KERNEL void __launch_bounds__(256) finish_rest_radix_few(hs_stored_key *desti
         HS_UNROLL for (int i = 0; i < 5; i++) {
             if (row + i * 32 < valid) {
                 hs_u32 low = hs_key_bits(k[i], 0), above = hs_to_u32(bucket) << (32 - bits);
-                destination[begin + row + i * 32] = hs_twiddle_out(hs_make_key(low >> bits | hs_key_bits(k[i], 32) << (32 - bits), hs_key_bits(k[i], 32) >> bits | above));
+                destination[begin + row + i * 32] = hs_twiddle_out(hs_unslotted(k[i], bits, above));
                 values_out[begin + row + i * 32] = held[hs_to_int(low & 2047u)];
             }
         }
@@ -1760,7 +1762,7 @@ HS_KERNEL void __launch_bounds__(256, 4) finish_radix_pairs(hs_stored_key *desti
         }
     }
     hs_barrier_global(); // in place, keys must all be read before the first is written
-    shift = hs_to_int(full[1]); // the same, read again: else compilers keep all places, and spill
+    shift = hs_to_int(full[1]); // read again: else compilers keep all places, and spill
     hs_u32 sum = 0u, crowd = 0u;
     for (int e = 0; e < 8; e++) {
         int x = hs_local_id() * 8 + e;
@@ -1816,7 +1818,7 @@ HS_KERNEL void __launch_bounds__(256, 4) finish_radix_pairs(hs_stored_key *desti
             }
             {
                 hs_u32 low = hs_key_bits(key, 0), above = hs_to_u32(bucket) << (32 - bits);
-                destination[begin + r] = hs_twiddle_out(hs_make_key(low >> bits | hs_key_bits(key, 32) << (32 - bits), hs_key_bits(key, 32) >> bits | above));
+                destination[begin + r] = hs_twiddle_out(hs_unslotted(key, bits, above));
                 values_out[begin + r] = held[hs_to_int(low & 4095u)];
             }
         }
@@ -1864,7 +1866,7 @@ HS_KERNEL void __launch_bounds__(256) finish_rest_radix_pairs(hs_stored_key *des
             hs_barrier();
             HS_UNROLL for (int i = 0; i < 11; i++) hs_local_atomic_add(counts[mine + hs_digit(k[i], shift, mask)], 1u);
             hs_barrier();
-            // a digit's keys come subgroup by subgroup
+            // subgroup by subgroup
             for (int d = hs_local_id(), once = 1; once != 0; once = 0) {
                 hs_u32 sum = 0u;
                 for (int s = 0; s < 8; s++) {
@@ -1893,7 +1895,7 @@ HS_KERNEL void __launch_bounds__(256) finish_rest_radix_pairs(hs_stored_key *des
                 }
                 hs_barrier();
             }
-            shift = hs_to_int(mixed[1]); // the same, read again: else compilers keep all digits, and spill
+            shift = hs_to_int(mixed[1]); // read again: else compilers keep all digits, and spill
             if (mixed[0] == 0u) { // the keys stay where they are
                 HS_UNROLL for (int i = 0; i < 11; i++) { int at_ = row + i * 32; tile[(at_) ^ ((at_) >> 5 & 31)] = k[i]; }
             } else {
@@ -1907,7 +1909,7 @@ HS_KERNEL void __launch_bounds__(256) finish_rest_radix_pairs(hs_stored_key *des
                     hs_u32 first = counts[mine + d];
                         int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;
                         hs_subgroup_barrier();
-                        if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all lanes of the digit have read it
+                        if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all have read it
                         hs_subgroup_barrier();
                         { int at_ = place; tile[(at_) ^ ((at_) >> 5 & 31)] = k[i]; }
                     }
@@ -1921,7 +1923,7 @@ HS_KERNEL void __launch_bounds__(256) finish_rest_radix_pairs(hs_stored_key *des
         HS_UNROLL for (int i = 0; i < 11; i++) {
             if (row + i * 32 < valid) {
                 hs_u32 low = hs_key_bits(k[i], 0), above = hs_to_u32(bucket) << (32 - bits);
-                destination[begin + row + i * 32] = hs_twiddle_out(hs_make_key(low >> bits | hs_key_bits(k[i], 32) << (32 - bits), hs_key_bits(k[i], 32) >> bits | above));
+                destination[begin + row + i * 32] = hs_twiddle_out(hs_unslotted(k[i], bits, above));
                 values_out[begin + row + i * 32] = held[hs_to_int(low & 4095u)];
             }
         }
@@ -2115,7 +2117,7 @@ HS_KERNEL void __launch_bounds__(512, 2) finish_radix_more(hs_stored_key *destin
         }
     }
     hs_barrier_global(); // in place, keys must all be read before the first is written
-    shift = hs_to_int(full[1]); // the same, read again: else compilers keep all places, and spill
+    shift = hs_to_int(full[1]); // read again: else compilers keep all places, and spill
     hs_u32 sum = 0u, crowd = 0u;
     for (int e = 0; e < 8; e++) {
         int x = hs_local_id() * 8 + e;
@@ -2171,7 +2173,7 @@ HS_KERNEL void __launch_bounds__(512, 2) finish_radix_more(hs_stored_key *destin
             }
             {
                 hs_u32 low = hs_key_bits(key, 0), above = hs_to_u32(bucket) << (32 - bits);
-                destination[begin + r] = hs_twiddle_out(hs_make_key(low >> bits | hs_key_bits(key, 32) << (32 - bits), hs_key_bits(key, 32) >> bits | above));
+                destination[begin + r] = hs_twiddle_out(hs_unslotted(key, bits, above));
                 values_out[begin + r] = held[hs_to_int(low & 8191u)];
             }
         }
@@ -2219,7 +2221,7 @@ HS_KERNEL void __launch_bounds__(512) finish_rest_radix_more(hs_stored_key *dest
             hs_barrier();
             HS_UNROLL for (int i = 0; i < 10; i++) hs_local_atomic_add(counts[mine + hs_digit(k[i], shift, mask)], 1u);
             hs_barrier();
-            // a digit's keys come subgroup by subgroup
+            // subgroup by subgroup
             if (hs_local_id() < 256) for (int d = hs_local_id(), once = 1; once != 0; once = 0) {
                 hs_u32 sum = 0u;
                 for (int s = 0; s < 16; s++) {
@@ -2248,7 +2250,7 @@ HS_KERNEL void __launch_bounds__(512) finish_rest_radix_more(hs_stored_key *dest
                 }
                 hs_barrier();
             }
-            shift = hs_to_int(mixed[1]); // the same, read again: else compilers keep all digits, and spill
+            shift = hs_to_int(mixed[1]); // read again: else compilers keep all digits, and spill
             if (mixed[0] == 0u) { // the keys stay where they are
                 HS_UNROLL for (int i = 0; i < 10; i++) { int at_ = row + i * 32; tile[(at_) ^ ((at_) >> 5 & 31)] = k[i]; }
             } else {
@@ -2262,7 +2264,7 @@ HS_KERNEL void __launch_bounds__(512) finish_rest_radix_more(hs_stored_key *dest
                     hs_u32 first = counts[mine + d];
                         int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;
                         hs_subgroup_barrier();
-                        if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all lanes of the digit have read it
+                        if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all have read it
                         hs_subgroup_barrier();
                         { int at_ = place; tile[(at_) ^ ((at_) >> 5 & 31)] = k[i]; }
                     }
@@ -2276,7 +2278,7 @@ HS_KERNEL void __launch_bounds__(512) finish_rest_radix_more(hs_stored_key *dest
         HS_UNROLL for (int i = 0; i < 10; i++) {
             if (row + i * 32 < valid) {
                 hs_u32 low = hs_key_bits(k[i], 0), above = hs_to_u32(bucket) << (32 - bits);
-                destination[begin + row + i * 32] = hs_twiddle_out(hs_make_key(low >> bits | hs_key_bits(k[i], 32) << (32 - bits), hs_key_bits(k[i], 32) >> bits | above));
+                destination[begin + row + i * 32] = hs_twiddle_out(hs_unslotted(k[i], bits, above));
                 values_out[begin + row + i * 32] = held[hs_to_int(low & 8191u)];
             }
         }
@@ -2538,7 +2540,7 @@ HS_KERNEL void __launch_bounds__(512, 2) finish_radix_many(hs_stored_key *destin
         }
     }
     hs_barrier_global(); // in place, keys must all be read before the first is written
-    shift = hs_to_int(full[1]); // the same, read again: else compilers keep all places, and spill
+    shift = hs_to_int(full[1]); // read again: else compilers keep all places, and spill
     hs_u32 sum = 0u, crowd = 0u;
     for (int e = 0; e < 8; e++) {
         int x = hs_local_id() * 8 + e;
@@ -2594,7 +2596,7 @@ HS_KERNEL void __launch_bounds__(512, 2) finish_radix_many(hs_stored_key *destin
             }
             {
                 hs_u32 low = hs_key_bits(key, 0), above = hs_to_u32(bucket) << (32 - bits);
-                destination[begin + r] = hs_twiddle_out(hs_make_key(low >> bits | hs_key_bits(key, 32) << (32 - bits), hs_key_bits(key, 32) >> bits | above));
+                destination[begin + r] = hs_twiddle_out(hs_unslotted(key, bits, above));
                 values_out[begin + r] = held[hs_to_int(low & 32767u)];
             }
         }
@@ -2642,7 +2644,7 @@ HS_KERNEL void __launch_bounds__(512) finish_rest_radix_many(hs_stored_key *dest
             hs_barrier();
             HS_UNROLL for (int i = 0; i < 34; i++) hs_local_atomic_add(counts[mine + hs_digit(k[i], shift, mask)], 1u);
             hs_barrier();
-            // a digit's keys come subgroup by subgroup
+            // subgroup by subgroup
             if (hs_local_id() < 256) for (int d = hs_local_id(), once = 1; once != 0; once = 0) {
                 hs_u32 sum = 0u;
                 for (int s = 0; s < 16; s++) {
@@ -2671,7 +2673,7 @@ HS_KERNEL void __launch_bounds__(512) finish_rest_radix_many(hs_stored_key *dest
                 }
                 hs_barrier();
             }
-            shift = hs_to_int(mixed[1]); // the same, read again: else compilers keep all digits, and spill
+            shift = hs_to_int(mixed[1]); // read again: else compilers keep all digits, and spill
             if (mixed[0] == 0u) { // the keys stay where they are
                 HS_UNROLL for (int i = 0; i < 34; i++) { int at_ = row + i * 32; tile[(at_) ^ ((at_) >> 5 & 31)] = k[i]; }
             } else {
@@ -2685,7 +2687,7 @@ HS_KERNEL void __launch_bounds__(512) finish_rest_radix_many(hs_stored_key *dest
                     hs_u32 first = counts[mine + d];
                         int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;
                         hs_subgroup_barrier();
-                        if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all lanes of the digit have read it
+                        if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all have read it
                         hs_subgroup_barrier();
                         { int at_ = place; tile[(at_) ^ ((at_) >> 5 & 31)] = k[i]; }
                     }
@@ -2699,7 +2701,7 @@ HS_KERNEL void __launch_bounds__(512) finish_rest_radix_many(hs_stored_key *dest
         HS_UNROLL for (int i = 0; i < 34; i++) {
             if (row + i * 32 < valid) {
                 hs_u32 low = hs_key_bits(k[i], 0), above = hs_to_u32(bucket) << (32 - bits);
-                destination[begin + row + i * 32] = hs_twiddle_out(hs_make_key(low >> bits | hs_key_bits(k[i], 32) << (32 - bits), hs_key_bits(k[i], 32) >> bits | above));
+                destination[begin + row + i * 32] = hs_twiddle_out(hs_unslotted(k[i], bits, above));
                 values_out[begin + row + i * 32] = held[hs_to_int(low & 32767u)];
             }
         }
@@ -2843,7 +2845,7 @@ HS_KERNEL void __launch_bounds__(384, 2) scatter_wide_radix_many(const hs_stored
         hs_barrier();
         HS_UNROLL for (int i = 0; i < 16; i++) hs_local_atomic_add(counts[mine + hs_digit(k[i], shift, mask)], 1u);
         hs_barrier();
-        // a digit's keys come subgroup by subgroup
+        // subgroup by subgroup
         if (hs_local_id() < 256) for (int d = hs_local_id(), once = 1; once != 0; once = 0) {
             hs_u32 sum = 0u;
             for (int s = 0; s < 12; s++) {
@@ -2874,7 +2876,7 @@ HS_KERNEL void __launch_bounds__(384, 2) scatter_wide_radix_many(const hs_stored
             }
             hs_barrier();
         }
-        shift = hs_to_int(mixed[1]); // the same, read again: else compilers keep all digits, and spill
+        shift = hs_to_int(mixed[1]); // read again: else compilers keep all digits, and spill
         if (mixed[0] == 0u) { // the keys stay where they are
             HS_UNROLL for (int i = 0; i < 4; i++) { int at_ = row + i * 32; tile[(at_) ^ ((at_) >> 5 & 31)] = k[i]; order[(at_) ^ ((at_) >> 5 & 31)] = v[i]; }
             HS_UNROLL for (int i = 4; i < 16; i++) { int at_ = row + i * 32; tile[(at_) ^ ((at_) >> 5 & 31)] = k[i]; order[(at_) ^ ((at_) >> 5 & 31)] = row + i * 32 < valid ? hs_load_value(values_from, at, begin + row + i * 32) : 0u; }
@@ -2890,7 +2892,7 @@ HS_KERNEL void __launch_bounds__(384, 2) scatter_wide_radix_many(const hs_stored
                 hs_u32 first = counts[mine + d];
                     int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;
                     hs_subgroup_barrier();
-                    if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all lanes of the digit have read it
+                    if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all have read it
                     hs_subgroup_barrier();
                     { int at_ = place; tile[(at_) ^ ((at_) >> 5 & 31)] = k[i]; order[(at_) ^ ((at_) >> 5 & 31)] = v[i]; }
                 }

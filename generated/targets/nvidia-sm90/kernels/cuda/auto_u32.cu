@@ -1275,7 +1275,7 @@ HS_KERNEL void __launch_bounds__(512, 2) msd_first(const hs_stored_key *source, 
         }
     }
     hs_barrier();
-    shift = hs_to_int(found[1]); // the same, read again: else compilers keep all digits, and spill
+    shift = hs_to_int(found[1]); // read again: else compilers keep all digits, and spill
     hs_u32 sum = 0u;
     for (int e = 0, d = hs_local_id() * 1; e < 1; e++, d++) sum += counts[d];
     hs_u32 before = 0u;
@@ -1440,7 +1440,7 @@ HS_KERNEL void __launch_bounds__(512, 2) msd_second(const hs_stored_key *dealt, 
         }
     }
     hs_barrier();
-    shift = hs_to_int(found[1]); // the same, read again: else compilers keep all digits, and spill
+    shift = hs_to_int(found[1]); // read again: else compilers keep all digits, and spill
     hs_u32 sum = 0u;
     for (int e = 0, d = hs_local_id() * 1; e < 1; e++, d++) sum += counts[d];
     hs_u32 before = 0u;
@@ -1560,7 +1560,7 @@ HS_KERNEL void __launch_bounds__(256, 4) bucket(hs_stored_key *destination, hs_u
         }
     }
     hs_barrier_global(); // in place, keys must all be read before the first is written
-    shift = hs_to_int(full[1]); // the same, read again: else compilers keep all places, and spill
+    shift = hs_to_int(full[1]); // read again: else compilers keep all places, and spill
     hs_u32 sum = 0u, crowd = 0u;
     for (int e = 0; e < 16; e++) {
         int x = hs_local_id() * 16 + e;
@@ -1664,7 +1664,7 @@ HS_KERNEL void __launch_bounds__(256) bucket_rest(hs_stored_key *destination, hs
             hs_barrier();
             HS_UNROLL for (int i = 0; i < 20; i++) hs_local_atomic_add(counts[mine + hs_digit(k[i], shift, mask)], 1u);
             hs_barrier();
-            // a digit's keys come subgroup by subgroup
+            // subgroup by subgroup
             for (int d = hs_local_id(), once = 1; once != 0; once = 0) {
                 hs_u32 sum = 0u;
                 for (int s = 0; s < 8; s++) {
@@ -1693,7 +1693,7 @@ HS_KERNEL void __launch_bounds__(256) bucket_rest(hs_stored_key *destination, hs
                 }
                 hs_barrier();
             }
-            shift = hs_to_int(mixed[1]); // the same, read again: else compilers keep all digits, and spill
+            shift = hs_to_int(mixed[1]); // read again: else compilers keep all digits, and spill
             if (mixed[0] == 0u) { // the keys stay where they are
                 HS_UNROLL for (int i = 0; i < 20; i++) tile[row + i * 32] = k[i];
             } else {
@@ -1707,7 +1707,7 @@ HS_KERNEL void __launch_bounds__(256) bucket_rest(hs_stored_key *destination, hs
                     hs_u32 first = counts[mine + d];
                         int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;
                         hs_subgroup_barrier();
-                        if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all lanes of the digit have read it
+                        if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all have read it
                         hs_subgroup_barrier();
                         tile[place] = k[i];
                     }
@@ -1896,7 +1896,7 @@ HS_KERNEL void __launch_bounds__(256, 3) onesweep(const hs_stored_key *source, h
         hs_barrier();
         HS_UNROLL for (int i = 0; i < 34; i++) hs_local_atomic_add(counts[mine + hs_digit(k[i], shift, mask)], 1u);
         hs_barrier();
-        // a digit's keys come subgroup by subgroup
+        // subgroup by subgroup
         for (int d = hs_local_id(), once = 1; once != 0; once = 0) {
             hs_u32 sum = 0u;
             for (int s = 0; s < 8; s++) {
@@ -1928,7 +1928,7 @@ HS_KERNEL void __launch_bounds__(256, 3) onesweep(const hs_stored_key *source, h
             }
             hs_barrier();
         }
-        shift = hs_to_int(mixed[1]); // the same, read again: else compilers keep all digits, and spill
+        shift = hs_to_int(mixed[1]); // read again: else compilers keep all digits, and spill
         if (mixed[0] == 0u) { // the keys stay where they are
             HS_UNROLL for (int i = 0; i < 34; i++) tile[row + i * 32] = k[i];
         } else {
@@ -1942,7 +1942,7 @@ HS_KERNEL void __launch_bounds__(256, 3) onesweep(const hs_stored_key *source, h
                 hs_u32 first = counts[mine + d];
                     int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;
                     hs_subgroup_barrier();
-                    if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all lanes of the digit have read it
+                    if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all have read it
                     hs_subgroup_barrier();
                     tile[place] = k[i];
                 }
@@ -2156,7 +2156,7 @@ HS_KERNEL void __launch_bounds__(512, 2) msd_first_wide(const hs_stored_key *sou
         }
     }
     hs_barrier();
-    shift = hs_to_int(found[1]); // the same, read again: else compilers keep all digits, and spill
+    shift = hs_to_int(found[1]); // read again: else compilers keep all digits, and spill
     hs_u32 sum = 0u;
     for (int e = 0, d = hs_local_id() * 2; e < 2; e++, d++) sum += counts[d];
     hs_u32 before = 0u;
@@ -2325,7 +2325,7 @@ HS_KERNEL void __launch_bounds__(512, 2) msd_second_wide(const hs_stored_key *de
         }
     }
     hs_barrier();
-    shift = hs_to_int(found[1]); // the same, read again: else compilers keep all digits, and spill
+    shift = hs_to_int(found[1]); // read again: else compilers keep all digits, and spill
     hs_u32 sum = 0u;
     for (int e = 0, d = hs_local_id() * 2; e < 2; e++, d++) sum += counts[d];
     hs_u32 before = 0u;
@@ -2446,7 +2446,7 @@ HS_KERNEL void __launch_bounds__(256, 4) bucket_wide(hs_stored_key *destination,
         }
     }
     hs_barrier_global(); // in place, keys must all be read before the first is written
-    shift = hs_to_int(full[1]); // the same, read again: else compilers keep all places, and spill
+    shift = hs_to_int(full[1]); // read again: else compilers keep all places, and spill
     hs_u32 sum = 0u, crowd = 0u;
     for (int e = 0; e < 16; e++) {
         int x = hs_local_id() * 16 + e;
@@ -2547,7 +2547,7 @@ HS_KERNEL void __launch_bounds__(256) bucket_rest_wide(hs_stored_key *destinatio
             hs_barrier();
             HS_UNROLL for (int i = 0; i < 20; i++) hs_local_atomic_add(counts[mine + hs_digit(k[i], shift, mask)], 1u);
             hs_barrier();
-            // a digit's keys come subgroup by subgroup
+            // subgroup by subgroup
             for (int d = hs_local_id(), once = 1; once != 0; once = 0) {
                 hs_u32 sum = 0u;
                 for (int s = 0; s < 8; s++) {
@@ -2576,7 +2576,7 @@ HS_KERNEL void __launch_bounds__(256) bucket_rest_wide(hs_stored_key *destinatio
                 }
                 hs_barrier();
             }
-            shift = hs_to_int(mixed[1]); // the same, read again: else compilers keep all digits, and spill
+            shift = hs_to_int(mixed[1]); // read again: else compilers keep all digits, and spill
             if (mixed[0] == 0u) { // the keys stay where they are
                 HS_UNROLL for (int i = 0; i < 20; i++) tile[row + i * 32] = k[i];
             } else {
@@ -2590,7 +2590,7 @@ HS_KERNEL void __launch_bounds__(256) bucket_rest_wide(hs_stored_key *destinatio
                     hs_u32 first = counts[mine + d];
                         int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;
                         hs_subgroup_barrier();
-                        if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all lanes of the digit have read it
+                        if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all have read it
                         hs_subgroup_barrier();
                         tile[place] = k[i];
                     }
@@ -2741,7 +2741,7 @@ HS_KERNEL void __launch_bounds__(256, 3) scatter_wide(const hs_stored_key *sourc
         hs_barrier();
         HS_UNROLL for (int i = 0; i < 34; i++) hs_local_atomic_add(counts[mine + hs_digit(k[i], shift, mask)], 1u);
         hs_barrier();
-        // a digit's keys come subgroup by subgroup
+        // subgroup by subgroup
         for (int d = hs_local_id(), once = 1; once != 0; once = 0) {
             hs_u32 sum = 0u;
             for (int s = 0; s < 8; s++) {
@@ -2770,7 +2770,7 @@ HS_KERNEL void __launch_bounds__(256, 3) scatter_wide(const hs_stored_key *sourc
             }
             hs_barrier();
         }
-        shift = hs_to_int(mixed[1]); // the same, read again: else compilers keep all digits, and spill
+        shift = hs_to_int(mixed[1]); // read again: else compilers keep all digits, and spill
         if (mixed[0] == 0u) { // the keys stay where they are
             HS_UNROLL for (int i = 0; i < 34; i++) tile[row + i * 32] = k[i];
         } else {
@@ -2784,7 +2784,7 @@ HS_KERNEL void __launch_bounds__(256, 3) scatter_wide(const hs_stored_key *sourc
                 hs_u32 first = counts[mine + d];
                     int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;
                     hs_subgroup_barrier();
-                    if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all lanes of the digit have read it
+                    if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all have read it
                     hs_subgroup_barrier();
                     tile[place] = k[i];
                 }

@@ -1706,7 +1706,7 @@ HS_KERNEL void __launch_bounds__(512, 2) msd_first(const hs_stored_key *source, 
         }
     }
     hs_barrier();
-    shift = hs_to_int(found[1]); // the same, read again: else compilers keep all digits, and spill
+    shift = hs_to_int(found[1]); // read again: else compilers keep all digits, and spill
     hs_u32 sum = 0u;
     for (int e = 0, d = hs_local_id() * 1; e < 1; e++, d++) sum += counts[d];
     hs_u32 before = 0u;
@@ -1871,7 +1871,7 @@ HS_KERNEL void __launch_bounds__(512, 2) msd_second(const hs_stored_key *dealt, 
         }
     }
     hs_barrier();
-    shift = hs_to_int(found[1]); // the same, read again: else compilers keep all digits, and spill
+    shift = hs_to_int(found[1]); // read again: else compilers keep all digits, and spill
     hs_u32 sum = 0u;
     for (int e = 0, d = hs_local_id() * 1; e < 1; e++, d++) sum += counts[d];
     hs_u32 before = 0u;
@@ -2005,7 +2005,7 @@ HS_KERNEL void __launch_bounds__(256, 4) bucket(hs_stored_key *destination, hs_u
         }
     }
     hs_barrier_global(); // in place, keys must all be read before the first is written
-    shift = hs_to_int(full[1]); // the same, read again: else compilers keep all places, and spill
+    shift = hs_to_int(full[1]); // read again: else compilers keep all places, and spill
     hs_u32 sum = 0u, crowd = 0u;
     for (int e = 0; e < 8; e++) {
         int x = hs_local_id() * 8 + e;
@@ -2109,7 +2109,7 @@ HS_KERNEL void __launch_bounds__(256) bucket_rest(hs_stored_key *destination, hs
             hs_barrier();
             HS_UNROLL for (int i = 0; i < 10; i++) hs_local_atomic_add(counts[mine + hs_digit(k[i], shift, mask)], 1u);
             hs_barrier();
-            // a digit's keys come subgroup by subgroup
+            // subgroup by subgroup
             for (int d = hs_local_id(), once = 1; once != 0; once = 0) {
                 hs_u32 sum = 0u;
                 for (int s = 0; s < 8; s++) {
@@ -2138,7 +2138,7 @@ HS_KERNEL void __launch_bounds__(256) bucket_rest(hs_stored_key *destination, hs
                 }
                 hs_barrier();
             }
-            shift = hs_to_int(mixed[1]); // the same, read again: else compilers keep all digits, and spill
+            shift = hs_to_int(mixed[1]); // read again: else compilers keep all digits, and spill
             if (mixed[0] == 0u) { // the keys stay where they are
                 HS_UNROLL for (int i = 0; i < 10; i++) tile[row + i * 32] = k[i];
             } else {
@@ -2152,7 +2152,7 @@ HS_KERNEL void __launch_bounds__(256) bucket_rest(hs_stored_key *destination, hs
                     hs_u32 first = counts[mine + d];
                         int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;
                         hs_subgroup_barrier();
-                        if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all lanes of the digit have read it
+                        if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all have read it
                         hs_subgroup_barrier();
                         tile[place] = k[i];
                     }
@@ -2349,7 +2349,7 @@ HS_KERNEL void __launch_bounds__(256, 4) onesweep(const hs_stored_key *source, h
         hs_barrier();
         HS_UNROLL for (int i = 0; i < 16; i++) hs_local_atomic_add(counts[mine + hs_digit(k[i], shift, mask)], 1u);
         hs_barrier();
-        // a digit's keys come subgroup by subgroup
+        // subgroup by subgroup
         for (int d = hs_local_id(), once = 1; once != 0; once = 0) {
             hs_u32 sum = 0u;
             for (int s = 0; s < 8; s++) {
@@ -2381,7 +2381,7 @@ HS_KERNEL void __launch_bounds__(256, 4) onesweep(const hs_stored_key *source, h
             }
             hs_barrier();
         }
-        shift = hs_to_int(mixed[1]); // the same, read again: else compilers keep all digits, and spill
+        shift = hs_to_int(mixed[1]); // read again: else compilers keep all digits, and spill
         if (mixed[0] == 0u) { // the keys stay where they are
             HS_UNROLL for (int i = 0; i < 16; i++) tile[row + i * 32] = k[i];
         } else {
@@ -2395,7 +2395,7 @@ HS_KERNEL void __launch_bounds__(256, 4) onesweep(const hs_stored_key *source, h
                 hs_u32 first = counts[mine + d];
                     int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;
                     hs_subgroup_barrier();
-                    if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all lanes of the digit have read it
+                    if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all have read it
                     hs_subgroup_barrier();
                     tile[place] = k[i];
                 }
@@ -2609,7 +2609,7 @@ HS_KERNEL void __launch_bounds__(512, 2) msd_first_wide(const hs_stored_key *sou
         }
     }
     hs_barrier();
-    shift = hs_to_int(found[1]); // the same, read again: else compilers keep all digits, and spill
+    shift = hs_to_int(found[1]); // read again: else compilers keep all digits, and spill
     hs_u32 sum = 0u;
     for (int e = 0, d = hs_local_id() * 2; e < 2; e++, d++) sum += counts[d];
     hs_u32 before = 0u;
@@ -2778,7 +2778,7 @@ HS_KERNEL void __launch_bounds__(512, 2) msd_second_wide(const hs_stored_key *de
         }
     }
     hs_barrier();
-    shift = hs_to_int(found[1]); // the same, read again: else compilers keep all digits, and spill
+    shift = hs_to_int(found[1]); // read again: else compilers keep all digits, and spill
     hs_u32 sum = 0u;
     for (int e = 0, d = hs_local_id() * 2; e < 2; e++, d++) sum += counts[d];
     hs_u32 before = 0u;
@@ -2913,7 +2913,7 @@ HS_KERNEL void __launch_bounds__(256, 4) bucket_wide(hs_stored_key *destination,
         }
     }
     hs_barrier_global(); // in place, keys must all be read before the first is written
-    shift = hs_to_int(full[1]); // the same, read again: else compilers keep all places, and spill
+    shift = hs_to_int(full[1]); // read again: else compilers keep all places, and spill
     hs_u32 sum = 0u, crowd = 0u;
     for (int e = 0; e < 8; e++) {
         int x = hs_local_id() * 8 + e;
@@ -3014,7 +3014,7 @@ HS_KERNEL void __launch_bounds__(256) bucket_rest_wide(hs_stored_key *destinatio
             hs_barrier();
             HS_UNROLL for (int i = 0; i < 10; i++) hs_local_atomic_add(counts[mine + hs_digit(k[i], shift, mask)], 1u);
             hs_barrier();
-            // a digit's keys come subgroup by subgroup
+            // subgroup by subgroup
             for (int d = hs_local_id(), once = 1; once != 0; once = 0) {
                 hs_u32 sum = 0u;
                 for (int s = 0; s < 8; s++) {
@@ -3043,7 +3043,7 @@ HS_KERNEL void __launch_bounds__(256) bucket_rest_wide(hs_stored_key *destinatio
                 }
                 hs_barrier();
             }
-            shift = hs_to_int(mixed[1]); // the same, read again: else compilers keep all digits, and spill
+            shift = hs_to_int(mixed[1]); // read again: else compilers keep all digits, and spill
             if (mixed[0] == 0u) { // the keys stay where they are
                 HS_UNROLL for (int i = 0; i < 10; i++) tile[row + i * 32] = k[i];
             } else {
@@ -3057,7 +3057,7 @@ HS_KERNEL void __launch_bounds__(256) bucket_rest_wide(hs_stored_key *destinatio
                     hs_u32 first = counts[mine + d];
                         int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;
                         hs_subgroup_barrier();
-                        if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all lanes of the digit have read it
+                        if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all have read it
                         hs_subgroup_barrier();
                         tile[place] = k[i];
                     }
@@ -3208,7 +3208,7 @@ HS_KERNEL void __launch_bounds__(256, 4) scatter_wide(const hs_stored_key *sourc
         hs_barrier();
         HS_UNROLL for (int i = 0; i < 16; i++) hs_local_atomic_add(counts[mine + hs_digit(k[i], shift, mask)], 1u);
         hs_barrier();
-        // a digit's keys come subgroup by subgroup
+        // subgroup by subgroup
         for (int d = hs_local_id(), once = 1; once != 0; once = 0) {
             hs_u32 sum = 0u;
             for (int s = 0; s < 8; s++) {
@@ -3237,7 +3237,7 @@ HS_KERNEL void __launch_bounds__(256, 4) scatter_wide(const hs_stored_key *sourc
             }
             hs_barrier();
         }
-        shift = hs_to_int(mixed[1]); // the same, read again: else compilers keep all digits, and spill
+        shift = hs_to_int(mixed[1]); // read again: else compilers keep all digits, and spill
         if (mixed[0] == 0u) { // the keys stay where they are
             HS_UNROLL for (int i = 0; i < 16; i++) tile[row + i * 32] = k[i];
         } else {
@@ -3251,7 +3251,7 @@ HS_KERNEL void __launch_bounds__(256, 4) scatter_wide(const hs_stored_key *sourc
                 hs_u32 first = counts[mine + d];
                     int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;
                     hs_subgroup_barrier();
-                    if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all lanes of the digit have read it
+                    if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all have read it
                     hs_subgroup_barrier();
                     tile[place] = k[i];
                 }

@@ -1320,7 +1320,7 @@ __kernel void msd_first(__global const hs_stored_key *source, __global hs_stored
         }
     }
     hs_barrier();
-    shift = hs_to_int(found[1]); // the same, read again: else compilers keep all digits, and spill
+    shift = hs_to_int(found[1]); // read again: else compilers keep all digits, and spill
     hs_u32 sum = 0u;
     for (int e = 0, d = hs_local_id() * 1; e < 1; e++, d++) sum += counts[d];
     hs_u32 before = 0u;
@@ -1491,7 +1491,7 @@ __kernel void msd_second(__global const hs_stored_key *dealt, __global hs_stored
         }
     }
     hs_barrier();
-    shift = hs_to_int(found[1]); // the same, read again: else compilers keep all digits, and spill
+    shift = hs_to_int(found[1]); // read again: else compilers keep all digits, and spill
     hs_u32 sum = 0u;
     for (int e = 0, d = hs_local_id() * 1; e < 1; e++, d++) sum += counts[d];
     hs_u32 before = 0u;
@@ -1614,7 +1614,7 @@ __kernel void bucket(__global hs_stored_key *destination, __global uint *words, 
         }
     }
     hs_barrier_global(); // in place, keys must all be read before the first is written
-    shift = hs_to_int(full[1]); // the same, read again: else compilers keep all places, and spill
+    shift = hs_to_int(full[1]); // read again: else compilers keep all places, and spill
     hs_u32 sum = 0u, crowd = 0u;
     for (int e = 0; e < 16; e++) {
         int x = hs_local_id() * 16 + e;
@@ -1721,7 +1721,7 @@ __kernel void bucket_rest(__global hs_stored_key *destination, __global uint *wo
             hs_barrier();
             HS_UNROLL for (int i = 0; i < 20; i++) hs_local_atomic_add(counts[mine + hs_digit(k[i], shift, mask)], 1u);
             hs_barrier();
-            // a digit's keys come subgroup by subgroup
+            // subgroup by subgroup
             for (int d = hs_local_id(), once = 1; once != 0; once = 0) {
                 hs_u32 sum = 0u;
                 for (int s = 0; s < 8; s++) {
@@ -1750,7 +1750,7 @@ __kernel void bucket_rest(__global hs_stored_key *destination, __global uint *wo
                 }
                 hs_barrier();
             }
-            shift = hs_to_int(mixed[1]); // the same, read again: else compilers keep all digits, and spill
+            shift = hs_to_int(mixed[1]); // read again: else compilers keep all digits, and spill
             if (mixed[0] == 0u) { // the keys stay where they are
                 HS_UNROLL for (int i = 0; i < 20; i++) tile[row + i * 32] = k[i];
             } else {
@@ -1771,7 +1771,7 @@ __kernel void bucket_rest(__global hs_stored_key *destination, __global uint *wo
                     hs_u32 first = counts[mine + d];
                         int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;
                         hs_subgroup_barrier();
-                        if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all lanes of the digit have read it
+                        if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all have read it
                         hs_subgroup_barrier();
                         tile[place] = k[i];
                     }
@@ -1963,7 +1963,7 @@ __kernel void onesweep(__global const hs_stored_key *source, __global hs_stored_
         hs_barrier();
         HS_UNROLL for (int i = 0; i < 34; i++) hs_local_atomic_add(counts[mine + hs_digit(k[i], shift, mask)], 1u);
         hs_barrier();
-        // a digit's keys come subgroup by subgroup
+        // subgroup by subgroup
         for (int d = hs_local_id(), once = 1; once != 0; once = 0) {
             hs_u32 sum = 0u;
             for (int s = 0; s < 8; s++) {
@@ -1995,7 +1995,7 @@ __kernel void onesweep(__global const hs_stored_key *source, __global hs_stored_
             }
             hs_barrier();
         }
-        shift = hs_to_int(mixed[1]); // the same, read again: else compilers keep all digits, and spill
+        shift = hs_to_int(mixed[1]); // read again: else compilers keep all digits, and spill
         if (mixed[0] == 0u) { // the keys stay where they are
             HS_UNROLL for (int i = 0; i < 34; i++) tile[row + i * 32] = k[i];
         } else {
@@ -2016,7 +2016,7 @@ __kernel void onesweep(__global const hs_stored_key *source, __global hs_stored_
                 hs_u32 first = counts[mine + d];
                     int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;
                     hs_subgroup_barrier();
-                    if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all lanes of the digit have read it
+                    if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all have read it
                     hs_subgroup_barrier();
                     tile[place] = k[i];
                 }
@@ -2235,7 +2235,7 @@ __kernel void msd_first_wide(__global const hs_stored_key *source, __global hs_s
         }
     }
     hs_barrier();
-    shift = hs_to_int(found[1]); // the same, read again: else compilers keep all digits, and spill
+    shift = hs_to_int(found[1]); // read again: else compilers keep all digits, and spill
     hs_u32 sum = 0u;
     for (int e = 0, d = hs_local_id() * 2; e < 2; e++, d++) sum += counts[d];
     hs_u32 before = 0u;
@@ -2410,7 +2410,7 @@ __kernel void msd_second_wide(__global const hs_stored_key *dealt, __global hs_s
         }
     }
     hs_barrier();
-    shift = hs_to_int(found[1]); // the same, read again: else compilers keep all digits, and spill
+    shift = hs_to_int(found[1]); // read again: else compilers keep all digits, and spill
     hs_u32 sum = 0u;
     for (int e = 0, d = hs_local_id() * 2; e < 2; e++, d++) sum += counts[d];
     hs_u32 before = 0u;
@@ -2534,7 +2534,7 @@ __kernel void bucket_wide(__global hs_stored_key *destination, __global uint *wo
         }
     }
     hs_barrier_global(); // in place, keys must all be read before the first is written
-    shift = hs_to_int(full[1]); // the same, read again: else compilers keep all places, and spill
+    shift = hs_to_int(full[1]); // read again: else compilers keep all places, and spill
     hs_u32 sum = 0u, crowd = 0u;
     for (int e = 0; e < 16; e++) {
         int x = hs_local_id() * 16 + e;
@@ -2638,7 +2638,7 @@ __kernel void bucket_rest_wide(__global hs_stored_key *destination, __global uin
             hs_barrier();
             HS_UNROLL for (int i = 0; i < 20; i++) hs_local_atomic_add(counts[mine + hs_digit(k[i], shift, mask)], 1u);
             hs_barrier();
-            // a digit's keys come subgroup by subgroup
+            // subgroup by subgroup
             for (int d = hs_local_id(), once = 1; once != 0; once = 0) {
                 hs_u32 sum = 0u;
                 for (int s = 0; s < 8; s++) {
@@ -2667,7 +2667,7 @@ __kernel void bucket_rest_wide(__global hs_stored_key *destination, __global uin
                 }
                 hs_barrier();
             }
-            shift = hs_to_int(mixed[1]); // the same, read again: else compilers keep all digits, and spill
+            shift = hs_to_int(mixed[1]); // read again: else compilers keep all digits, and spill
             if (mixed[0] == 0u) { // the keys stay where they are
                 HS_UNROLL for (int i = 0; i < 20; i++) tile[row + i * 32] = k[i];
             } else {
@@ -2688,7 +2688,7 @@ __kernel void bucket_rest_wide(__global hs_stored_key *destination, __global uin
                     hs_u32 first = counts[mine + d];
                         int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;
                         hs_subgroup_barrier();
-                        if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all lanes of the digit have read it
+                        if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all have read it
                         hs_subgroup_barrier();
                         tile[place] = k[i];
                     }
@@ -2842,7 +2842,7 @@ __kernel void scatter_wide(__global const hs_stored_key *source, __global hs_sto
         hs_barrier();
         HS_UNROLL for (int i = 0; i < 34; i++) hs_local_atomic_add(counts[mine + hs_digit(k[i], shift, mask)], 1u);
         hs_barrier();
-        // a digit's keys come subgroup by subgroup
+        // subgroup by subgroup
         for (int d = hs_local_id(), once = 1; once != 0; once = 0) {
             hs_u32 sum = 0u;
             for (int s = 0; s < 8; s++) {
@@ -2871,7 +2871,7 @@ __kernel void scatter_wide(__global const hs_stored_key *source, __global hs_sto
             }
             hs_barrier();
         }
-        shift = hs_to_int(mixed[1]); // the same, read again: else compilers keep all digits, and spill
+        shift = hs_to_int(mixed[1]); // read again: else compilers keep all digits, and spill
         if (mixed[0] == 0u) { // the keys stay where they are
             HS_UNROLL for (int i = 0; i < 34; i++) tile[row + i * 32] = k[i];
         } else {
@@ -2892,7 +2892,7 @@ __kernel void scatter_wide(__global const hs_stored_key *source, __global hs_sto
                 hs_u32 first = counts[mine + d];
                     int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;
                     hs_subgroup_barrier();
-                    if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all lanes of the digit have read it
+                    if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all have read it
                     hs_subgroup_barrier();
                     tile[place] = k[i];
                 }

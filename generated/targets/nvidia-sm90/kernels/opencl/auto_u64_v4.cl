@@ -1366,7 +1366,7 @@ __kernel void onesweep(__global const hs_stored_key *source, __global hs_stored_
         hs_barrier();
         HS_UNROLL for (int i = 0; i < 11; i++) hs_local_atomic_add(counts[mine + hs_digit(k[i], shift, mask)], 1u);
         hs_barrier();
-        // a digit's keys come subgroup by subgroup
+        // subgroup by subgroup
         for (int d = hs_local_id(), once = 1; once != 0; once = 0) {
             hs_u32 sum = 0u;
             for (int s = 0; s < 8; s++) {
@@ -1400,7 +1400,7 @@ __kernel void onesweep(__global const hs_stored_key *source, __global hs_stored_
             }
             hs_barrier();
         }
-        shift = hs_to_int(mixed[1]); // the same, read again: else compilers keep all digits, and spill
+        shift = hs_to_int(mixed[1]); // read again: else compilers keep all digits, and spill
         if (mixed[0] == 0u) { // the keys stay where they are
             HS_UNROLL for (int i = 0; i < 4; i++) { int spot = row + i * 32; tile[spot] = k[i]; order[spot] = v[i]; }
             HS_UNROLL for (int i = 4; i < 11; i++) { int spot = row + i * 32; tile[spot] = k[i]; order[spot] = row + i * 32 < valid ? hs_load_value(values_from, at, begin + row + i * 32) : 0u; }
@@ -1423,7 +1423,7 @@ __kernel void onesweep(__global const hs_stored_key *source, __global hs_stored_
                 hs_u32 first = counts[mine + d];
                     int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;
                     hs_subgroup_barrier();
-                    if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all lanes of the digit have read it
+                    if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all have read it
                     hs_subgroup_barrier();
                     { int spot = place; tile[spot] = k[i]; order[spot] = v[i]; }
                 }
@@ -1617,7 +1617,7 @@ __kernel void scatter_wide(__global const hs_stored_key *source, __global hs_sto
         hs_barrier();
         HS_UNROLL for (int i = 0; i < 11; i++) hs_local_atomic_add(counts[mine + hs_digit(k[i], shift, mask)], 1u);
         hs_barrier();
-        // a digit's keys come subgroup by subgroup
+        // subgroup by subgroup
         for (int d = hs_local_id(), once = 1; once != 0; once = 0) {
             hs_u32 sum = 0u;
             for (int s = 0; s < 8; s++) {
@@ -1648,7 +1648,7 @@ __kernel void scatter_wide(__global const hs_stored_key *source, __global hs_sto
             }
             hs_barrier();
         }
-        shift = hs_to_int(mixed[1]); // the same, read again: else compilers keep all digits, and spill
+        shift = hs_to_int(mixed[1]); // read again: else compilers keep all digits, and spill
         if (mixed[0] == 0u) { // the keys stay where they are
             HS_UNROLL for (int i = 0; i < 4; i++) { int spot = row + i * 32; tile[spot] = k[i]; order[spot] = v[i]; }
             HS_UNROLL for (int i = 4; i < 11; i++) { int spot = row + i * 32; tile[spot] = k[i]; order[spot] = row + i * 32 < valid ? hs_load_value(values_from, at, begin + row + i * 32) : 0u; }
@@ -1671,7 +1671,7 @@ __kernel void scatter_wide(__global const hs_stored_key *source, __global hs_sto
                 hs_u32 first = counts[mine + d];
                     int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;
                     hs_subgroup_barrier();
-                    if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all lanes of the digit have read it
+                    if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all have read it
                     hs_subgroup_barrier();
                     { int spot = place; tile[spot] = k[i]; order[spot] = v[i]; }
                 }

@@ -125,6 +125,8 @@ hs_pair hs_pair_max(hs_pair a, hs_pair b) { return hs_pair_less(b, a) ? a : b; }
 #define hs_discards() ((hs_argument() >> 22 & 1) != 0)
 // a key without its `bits` highest bits, above the number of a slot
 #define hs_slotted(key, bits, slot) hs_make_key(hs_key_bits(key, 0) << (bits) | hs_to_u32(slot), 0u)
+// the key again, with the bits `above` in place of those that it was without
+#define hs_unslotted(key, bits, above) hs_make_key(hs_key_bits(key, 0) >> (bits) | (above), 0u)
 #define hs_digit(key, shift, mask) (hs_to_int(hs_key_bits(key, shift)) & (mask))
 
 // sort blocks of 256 keys
@@ -1405,7 +1407,7 @@ void main()
         hs_barrier();
         HS_UNROLL for (int i = 0; i < 16; i++) hs_local_atomic_add(counts[mine + hs_digit(k[i], shift, mask)], 1u);
         hs_barrier();
-        // a digit's keys come subgroup by subgroup
+        // subgroup by subgroup
         for (int d = hs_local_id(), once = 1; once != 0; once = 0) {
             hs_u32 sum = 0u;
             for (int s = 0; s < 8; s++) {
@@ -1436,7 +1438,7 @@ void main()
             }
             hs_barrier();
         }
-        shift = hs_to_int(mixed[1]); // the same, read again: else compilers keep all digits, and spill
+        shift = hs_to_int(mixed[1]); // read again: else compilers keep all digits, and spill
         if (mixed[0] == 0u) { // the keys stay where they are
             HS_UNROLL for (int i = 0; i < 16; i++) { int spot = row + i * 32; tile[spot] = k[i]; order[spot] = v[i]; }
         } else {
@@ -1457,7 +1459,7 @@ void main()
                 hs_u32 first = counts[mine + d];
                     int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;
                     hs_subgroup_barrier();
-                    if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all lanes of the digit have read it
+                    if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all have read it
                     hs_subgroup_barrier();
                     { int spot = place; tile[spot] = k[i]; order[spot] = v[i]; }
                 }
@@ -1644,7 +1646,7 @@ void main()
         }
     }
     hs_barrier_global(); // in place, keys must all be read before the first is written
-    shift = hs_to_int(full[1]); // the same, read again: else compilers keep all places, and spill
+    shift = hs_to_int(full[1]); // read again: else compilers keep all places, and spill
     hs_u32 sum = 0u, crowd = 0u;
     for (int e = 0; e < 2; e++) {
         int x = hs_local_id() * 2 + e;
@@ -1691,7 +1693,7 @@ void main()
                 hs_local_atomic_add(counts[mine + hs_digit(k[i], shift, mask)], 1u);
             }
             hs_barrier();
-            // a digit's keys come subgroup by subgroup
+            // subgroup by subgroup
             if (hs_local_id() < 16) for (int d = hs_local_id(), once = 1; once != 0; once = 0) {
                 hs_u32 sum = 0u;
                 for (int s = 0; s < 16; s++) {
@@ -1725,7 +1727,7 @@ void main()
                 }
                 hs_barrier();
             }
-            shift = hs_to_int(mixed[1]); // the same, read again: else compilers keep all digits, and spill
+            shift = hs_to_int(mixed[1]); // read again: else compilers keep all digits, and spill
             if (mixed[0] == 0u) { // the keys stay where they are
                 HS_UNROLL for (int i = 0; i < 10; i++) {
                     if (i > 0 && i >= rows) break;
@@ -1746,7 +1748,7 @@ void main()
                     hs_u32 first = counts[mine + d];
                         int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;
                         hs_subgroup_barrier();
-                        if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all lanes of the digit have read it
+                        if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all have read it
                         hs_subgroup_barrier();
                         { int spot = place; tile[spot] = k[i]; order[spot] = o[i]; }
                     }
@@ -2156,7 +2158,7 @@ void main()
             hs_barrier();
             HS_UNROLL for (int i = 0; i < 16; i++) hs_local_atomic_add(counts[mine + hs_digit(k[i], shift, mask)], 1u);
             hs_barrier();
-            // a digit's keys come subgroup by subgroup
+            // subgroup by subgroup
             for (int d = hs_local_id(), once = 1; once != 0; once = 0) {
                 hs_u32 sum = 0u;
                 for (int s = 0; s < 8; s++) {
@@ -2206,7 +2208,7 @@ void main()
                 }
                 hs_barrier();
             }
-            shift = hs_to_int(mixed[1]); // the same, read again: else compilers keep all digits, and spill
+            shift = hs_to_int(mixed[1]); // read again: else compilers keep all digits, and spill
             if (mixed[0] == 0u) { // the keys stay where they are
                 HS_UNROLL for (int i = 0; i < 16; i++) { int spot = row + i * 32; tile[spot] = k[i]; order[spot] = v[i]; }
             } else {
@@ -2227,7 +2229,7 @@ void main()
                     hs_u32 first = counts[mine + d];
                         int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;
                         hs_subgroup_barrier();
-                        if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all lanes of the digit have read it
+                        if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all have read it
                         hs_subgroup_barrier();
                         { int spot = place; tile[spot] = k[i]; order[spot] = v[i]; }
                     }
@@ -2613,7 +2615,7 @@ void main()
         hs_barrier();
         HS_UNROLL for (int i = 0; i < 17; i++) hs_local_atomic_add(counts[mine + hs_digit(k[i], shift, mask)], 1u);
         hs_barrier();
-        // a digit's keys come subgroup by subgroup
+        // subgroup by subgroup
         for (int d = hs_local_id(), once = 1; once != 0; once = 0) {
             hs_u32 sum = 0u;
             for (int s = 0; s < 8; s++) {
@@ -2665,7 +2667,7 @@ void main()
             }
             hs_barrier();
         }
-        shift = hs_to_int(mixed[1]); // the same, read again: else compilers keep all digits, and spill
+        shift = hs_to_int(mixed[1]); // read again: else compilers keep all digits, and spill
         if (mixed[0] == 0u) { // the keys stay where they are
             HS_UNROLL for (int i = 0; i < 17; i++) { int spot = row + i * 32; tile[spot] = k[i]; order[spot] = v[i]; }
         } else {
@@ -2686,7 +2688,7 @@ void main()
                 hs_u32 first = counts[mine + d];
                     int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;
                     hs_subgroup_barrier();
-                    if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all lanes of the digit have read it
+                    if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all have read it
                     hs_subgroup_barrier();
                     { int spot = place; tile[spot] = k[i]; order[spot] = v[i]; }
                 }
@@ -3047,7 +3049,7 @@ void main()
         }
     }
     hs_barrier_global(); // in place, keys must all be read before the first is written
-    shift = hs_to_int(full[1]); // the same, read again: else compilers keep all places, and spill
+    shift = hs_to_int(full[1]); // read again: else compilers keep all places, and spill
     hs_u32 sum = 0u, crowd = 0u;
     for (int e = 0; e < 1; e++) {
         int x = hs_local_id() * 1 + e;
@@ -3111,7 +3113,7 @@ void main()
             }
             {
                 hs_u32 low = hs_key_bits(key, 0), above = hs_to_u32(bucket) << (32 - bits);
-                destination[destination_first + begin + r] = hs_twiddle_out(hs_make_key(low >> bits | above, 0u));
+                destination[destination_first + begin + r] = hs_twiddle_out(hs_unslotted(key, bits, above));
                 values_out[values_out_first + begin + r] = held[hs_to_int(low & 2047u)];
             }
         }
@@ -3187,7 +3189,7 @@ void main()
             hs_barrier();
             HS_UNROLL for (int i = 0; i < 5; i++) hs_local_atomic_add(counts[mine + hs_digit(k[i], shift, mask)], 1u);
             hs_barrier();
-            // a digit's keys come subgroup by subgroup
+            // subgroup by subgroup
             for (int d = hs_local_id(), once = 1; once != 0; once = 0) {
                 hs_u32 sum = 0u;
                 for (int s = 0; s < 8; s++) {
@@ -3216,7 +3218,7 @@ void main()
                 }
                 hs_barrier();
             }
-            shift = hs_to_int(mixed[1]); // the same, read again: else compilers keep all digits, and spill
+            shift = hs_to_int(mixed[1]); // read again: else compilers keep all digits, and spill
             if (mixed[0] == 0u) { // the keys stay where they are
                 HS_UNROLL for (int i = 0; i < 5; i++) tile[row + i * 32] = k[i];
             } else {
@@ -3237,7 +3239,7 @@ void main()
                     hs_u32 first = counts[mine + d];
                         int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;
                         hs_subgroup_barrier();
-                        if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all lanes of the digit have read it
+                        if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all have read it
                         hs_subgroup_barrier();
                         tile[place] = k[i];
                     }
@@ -3251,7 +3253,7 @@ void main()
         HS_UNROLL for (int i = 0; i < 5; i++) {
             if (row + i * 32 < valid) {
                 hs_u32 low = hs_key_bits(k[i], 0), above = hs_to_u32(bucket) << (32 - bits);
-                destination[destination_first + begin + row + i * 32] = hs_twiddle_out(hs_make_key(low >> bits | above, 0u));
+                destination[destination_first + begin + row + i * 32] = hs_twiddle_out(hs_unslotted(k[i], bits, above));
                 values_out[values_out_first + begin + row + i * 32] = held[hs_to_int(low & 2047u)];
             }
         }

@@ -316,7 +316,7 @@ void main()
         hs_local_atomic_add(counts[mine + hs_digit(k[0], shift, mask)], 1u);
         hs_local_atomic_add(counts[mine + hs_digit(k[1], shift, mask)], 1u);
         hs_barrier();
-        // a digit's keys come subgroup by subgroup
+        // subgroup by subgroup
         for (int d = hs_local_id(), once = 1; once != 0; once = 0) {
             hs_u32 sum = 0u;
             for (int s = 0; s < 8; s++) {
@@ -354,7 +354,7 @@ void main()
             hs_u32 first = counts[mine + d];
                 int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all lanes of the digit have read it
+                if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all have read it
                 hs_subgroup_barrier();
                 tile[place] = k[0];
             }
@@ -365,7 +365,7 @@ void main()
             hs_u32 first = counts[mine + d];
                 int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all lanes of the digit have read it
+                if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all have read it
                 hs_subgroup_barrier();
                 tile[place] = k[1];
             }
