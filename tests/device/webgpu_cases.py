@@ -50,7 +50,7 @@ def narrowed(width: int, folder: Path) -> str:
         ("work_group = 128\n", f"work_group = {4 * width}\n"),  # each subgroup has counters
         ("items = 16\n", "items = 4\n"),
         ("items = 8\n", "items = 4\n"),
-        ("groups = 2048", "groups = 8"),
+        ("groups = 512", "groups = 8"),
         *((f"{name}_group = 256", f"{name}_group = {4 * width}") for name in ("msd", "bucket")),
         ("finish_group = 256", f"finish_group = {width}"),
         ("_items = 11", "_items = 4"),
