@@ -13,11 +13,11 @@ def problems(p: Any, device: Device, name: str, *, places: bool) -> Iterator[Pro
     """Yield what cannot work with the choices `NAME_group`, `NAME_items` and, if there are `places`, `NAME_places`."""
     group, items, spots = f"{name}_group", f"{name}_items", f"{name}_places"
     lanes, each = getattr(p, group), getattr(p, items)
-    for field in (group, spots) if places else (group,):
+    odd = [x for x in ((group, spots) if places else (group,)) if getattr(p, x) & getattr(p, x) - 1]
+    for field in odd:
         value = getattr(p, field)
-        if value & value - 1:
-            yield field, f"{value} is no power of two", f"give {1 << value.bit_length() - 1}"
-    if places and getattr(p, spots) % lanes:
+        yield field, f"{value} is no power of two", f"give {1 << value.bit_length() - 1}"
+    if places and not odd and getattr(p, spots) % lanes:
         what = f"{getattr(p, spots)} places are not shared out evenly by {lanes} lanes"
         yield spots, what, f"give a multiple of {lanes}"
     if places and getattr(p, spots) > 65536:
