@@ -3242,7 +3242,7 @@ void main()
                 same |= hs_broadcast(d, 13) == d ? 0x2000u : 0u;
                 same |= hs_broadcast(d, 14) == d ? 0x4000u : 0u;
                 same |= hs_broadcast(d, 15) == d ? 0x8000u : 0u;
-            hs_u32 first = counts[mine + d];
+                hs_u32 first = counts[mine + d];
                 int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;
                 hs_subgroup_barrier();
                 if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all have read it
@@ -3268,7 +3268,7 @@ void main()
                 same |= hs_broadcast(d, 13) == d ? 0x2000u : 0u;
                 same |= hs_broadcast(d, 14) == d ? 0x4000u : 0u;
                 same |= hs_broadcast(d, 15) == d ? 0x8000u : 0u;
-            hs_u32 first = counts[mine + d];
+                hs_u32 first = counts[mine + d];
                 int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;
                 hs_subgroup_barrier();
                 if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all have read it
@@ -3294,7 +3294,7 @@ void main()
                 same |= hs_broadcast(d, 13) == d ? 0x2000u : 0u;
                 same |= hs_broadcast(d, 14) == d ? 0x4000u : 0u;
                 same |= hs_broadcast(d, 15) == d ? 0x8000u : 0u;
-            hs_u32 first = counts[mine + d];
+                hs_u32 first = counts[mine + d];
                 int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;
                 hs_subgroup_barrier();
                 if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all have read it
@@ -3320,7 +3320,7 @@ void main()
                 same |= hs_broadcast(d, 13) == d ? 0x2000u : 0u;
                 same |= hs_broadcast(d, 14) == d ? 0x4000u : 0u;
                 same |= hs_broadcast(d, 15) == d ? 0x8000u : 0u;
-            hs_u32 first = counts[mine + d];
+                hs_u32 first = counts[mine + d];
                 int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;
                 hs_subgroup_barrier();
                 if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all have read it
@@ -3346,7 +3346,7 @@ void main()
                 same |= hs_broadcast(d, 13) == d ? 0x2000u : 0u;
                 same |= hs_broadcast(d, 14) == d ? 0x4000u : 0u;
                 same |= hs_broadcast(d, 15) == d ? 0x8000u : 0u;
-            hs_u32 first = counts[mine + d];
+                hs_u32 first = counts[mine + d];
                 int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;
                 hs_subgroup_barrier();
                 if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all have read it
@@ -3372,7 +3372,7 @@ void main()
                 same |= hs_broadcast(d, 13) == d ? 0x2000u : 0u;
                 same |= hs_broadcast(d, 14) == d ? 0x4000u : 0u;
                 same |= hs_broadcast(d, 15) == d ? 0x8000u : 0u;
-            hs_u32 first = counts[mine + d];
+                hs_u32 first = counts[mine + d];
                 int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;
                 hs_subgroup_barrier();
                 if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all have read it
@@ -3398,7 +3398,7 @@ void main()
                 same |= hs_broadcast(d, 13) == d ? 0x2000u : 0u;
                 same |= hs_broadcast(d, 14) == d ? 0x4000u : 0u;
                 same |= hs_broadcast(d, 15) == d ? 0x8000u : 0u;
-            hs_u32 first = counts[mine + d];
+                hs_u32 first = counts[mine + d];
                 int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;
                 hs_subgroup_barrier();
                 if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all have read it
@@ -3424,7 +3424,7 @@ void main()
                 same |= hs_broadcast(d, 13) == d ? 0x2000u : 0u;
                 same |= hs_broadcast(d, 14) == d ? 0x4000u : 0u;
                 same |= hs_broadcast(d, 15) == d ? 0x8000u : 0u;
-            hs_u32 first = counts[mine + d];
+                hs_u32 first = counts[mine + d];
                 int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;
                 hs_subgroup_barrier();
                 if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all have read it

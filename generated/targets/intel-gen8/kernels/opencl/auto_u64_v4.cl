@@ -2186,7 +2186,7 @@ __kernel void scatter(__global const hs_stored_key *source, __global hs_stored_k
                 same |= hs_broadcast(d, 5) == d ? 0x20u : 0u;
                 same |= hs_broadcast(d, 6) == d ? 0x40u : 0u;
                 same |= hs_broadcast(d, 7) == d ? 0x80u : 0u;
-            hs_u32 first = counts[mine + d];
+                hs_u32 first = counts[mine + d];
                 int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;
                 hs_subgroup_barrier();
                 if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all have read it
@@ -2204,7 +2204,7 @@ __kernel void scatter(__global const hs_stored_key *source, __global hs_stored_k
                 same |= hs_broadcast(d, 5) == d ? 0x20u : 0u;
                 same |= hs_broadcast(d, 6) == d ? 0x40u : 0u;
                 same |= hs_broadcast(d, 7) == d ? 0x80u : 0u;
-            hs_u32 first = counts[mine + d];
+                hs_u32 first = counts[mine + d];
                 int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;
                 hs_subgroup_barrier();
                 if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all have read it
@@ -2222,7 +2222,7 @@ __kernel void scatter(__global const hs_stored_key *source, __global hs_stored_k
                 same |= hs_broadcast(d, 5) == d ? 0x20u : 0u;
                 same |= hs_broadcast(d, 6) == d ? 0x40u : 0u;
                 same |= hs_broadcast(d, 7) == d ? 0x80u : 0u;
-            hs_u32 first = counts[mine + d];
+                hs_u32 first = counts[mine + d];
                 int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;
                 hs_subgroup_barrier();
                 if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all have read it
@@ -2240,7 +2240,7 @@ __kernel void scatter(__global const hs_stored_key *source, __global hs_stored_k
                 same |= hs_broadcast(d, 5) == d ? 0x20u : 0u;
                 same |= hs_broadcast(d, 6) == d ? 0x40u : 0u;
                 same |= hs_broadcast(d, 7) == d ? 0x80u : 0u;
-            hs_u32 first = counts[mine + d];
+                hs_u32 first = counts[mine + d];
                 int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;
                 hs_subgroup_barrier();
                 if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all have read it
@@ -2258,7 +2258,7 @@ __kernel void scatter(__global const hs_stored_key *source, __global hs_stored_k
                 same |= hs_broadcast(d, 5) == d ? 0x20u : 0u;
                 same |= hs_broadcast(d, 6) == d ? 0x40u : 0u;
                 same |= hs_broadcast(d, 7) == d ? 0x80u : 0u;
-            hs_u32 first = counts[mine + d];
+                hs_u32 first = counts[mine + d];
                 int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;
                 hs_subgroup_barrier();
                 if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all have read it
@@ -2276,7 +2276,7 @@ __kernel void scatter(__global const hs_stored_key *source, __global hs_stored_k
                 same |= hs_broadcast(d, 5) == d ? 0x20u : 0u;
                 same |= hs_broadcast(d, 6) == d ? 0x40u : 0u;
                 same |= hs_broadcast(d, 7) == d ? 0x80u : 0u;
-            hs_u32 first = counts[mine + d];
+                hs_u32 first = counts[mine + d];
                 int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;
                 hs_subgroup_barrier();
                 if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all have read it

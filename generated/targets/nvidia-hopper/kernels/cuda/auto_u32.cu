@@ -303,7 +303,7 @@ HS_KERNEL void __launch_bounds__(512) single(const hs_stored_key *source, hs_sto
                         int d = hs_digit(k[i], shift, mask);
                         hs_lanemask same = HS_LANEMASK_ALL;
                         HS_UNROLL for (int b = 0; b < 8; b++) hs_match_bit(same, d, b);
-                    hs_u32 first = counts[mine + d];
+                        hs_u32 first = counts[mine + d];
                         int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;
                         hs_subgroup_barrier();
                         if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all have read it
@@ -465,7 +465,7 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored_key *source, hs_store
                     int d = hs_digit(k[i], shift, mask);
                     hs_lanemask same = HS_LANEMASK_ALL;
                     HS_UNROLL for (int b = 0; b < 8; b++) hs_match_bit(same, d, b);
-                hs_u32 first = counts[mine + d];
+                    hs_u32 first = counts[mine + d];
                     int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;
                     hs_subgroup_barrier();
                     if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all have read it
@@ -666,7 +666,7 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored_key *source, hs_store
                                 int d = hs_digit(k[i], shift, mask);
                                 hs_lanemask same = HS_LANEMASK_ALL;
                                 HS_UNROLL for (int b = 0; b < 8; b++) hs_match_bit(same, d, b);
-                            hs_u32 first = counts[mine + d];
+                                hs_u32 first = counts[mine + d];
                                 int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;
                                 hs_subgroup_barrier();
                                 if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all have read it
@@ -785,7 +785,7 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored_key *source, hs_store
                     int d = hs_digit(k[i], shift, mask);
                     hs_lanemask same = HS_LANEMASK_ALL;
                     HS_UNROLL for (int b = 0; b < 8; b++) hs_match_bit(same, d, b);
-                hs_u32 first = counts[mine + d];
+                    hs_u32 first = counts[mine + d];
                     int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;
                     hs_subgroup_barrier();
                     if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all have read it
@@ -1449,7 +1449,7 @@ HS_KERNEL void __launch_bounds__(256) bucket_rest_radix(hs_stored_key *destinati
                         int d = hs_digit(k[i], shift, mask);
                         hs_lanemask same = HS_LANEMASK_ALL;
                         HS_UNROLL for (int b = 0; b < 8; b++) hs_match_bit(same, d, b);
-                    hs_u32 first = counts[mine + d];
+                        hs_u32 first = counts[mine + d];
                         int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;
                         hs_subgroup_barrier();
                         if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all have read it
@@ -1688,7 +1688,7 @@ HS_KERNEL void __launch_bounds__(256, 3) onesweep_radix(const hs_stored_key *sou
                     int d = hs_digit(k[i], shift, mask);
                     hs_lanemask same = HS_LANEMASK_ALL;
                     HS_UNROLL for (int b = 0; b < 8; b++) hs_match_bit(same, d, b);
-                hs_u32 first = counts[mine + d];
+                    hs_u32 first = counts[mine + d];
                     int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;
                     hs_subgroup_barrier();
                     if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all have read it
@@ -2362,7 +2362,7 @@ HS_KERNEL void __launch_bounds__(256, 3) scatter_wide_radix(const hs_stored_key 
                     int d = hs_digit(k[i], shift, mask);
                     hs_lanemask same = HS_LANEMASK_ALL;
                     HS_UNROLL for (int b = 0; b < 8; b++) hs_match_bit(same, d, b);
-                hs_u32 first = counts[mine + d];
+                    hs_u32 first = counts[mine + d];
                     int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;
                     hs_subgroup_barrier();
                     if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all have read it

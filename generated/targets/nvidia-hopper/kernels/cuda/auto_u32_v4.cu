@@ -337,7 +337,7 @@ HS_KERNEL void __launch_bounds__(512, 1) single(const hs_stored_key *source, hs_
                         int d = hs_digit(k[i], shift, mask);
                         hs_lanemask same = HS_LANEMASK_ALL;
                         HS_UNROLL for (int b = 0; b < 8; b++) hs_match_bit(same, d, b);
-                    hs_u32 first = counts[mine + d];
+                        hs_u32 first = counts[mine + d];
                         int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;
                         hs_subgroup_barrier();
                         if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all have read it
@@ -522,7 +522,7 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored_key *source, hs_store
                     if (i + 4 < 36) v[i + 4] = row + (i + 4) * 32 < valid ? hs_load_value(values_from, at, begin + row + (i + 4) * 32) : 0u;
                     hs_lanemask same = HS_LANEMASK_ALL;
                     HS_UNROLL for (int b = 0; b < 8; b++) hs_match_bit(same, d, b);
-                hs_u32 first = counts[mine + d];
+                    hs_u32 first = counts[mine + d];
                     int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;
                     hs_subgroup_barrier();
                     if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all have read it
@@ -732,7 +732,7 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored_key *source, hs_store
                                 if (i + 4 < 36) v[i + 4] = row + (i + 4) * 32 < valid ? hs_load_value(values_from, at, begin + row + (i + 4) * 32) : 0u;
                                 hs_lanemask same = HS_LANEMASK_ALL;
                                 HS_UNROLL for (int b = 0; b < 8; b++) hs_match_bit(same, d, b);
-                            hs_u32 first = counts[mine + d];
+                                hs_u32 first = counts[mine + d];
                                 int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;
                                 hs_subgroup_barrier();
                                 if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all have read it
@@ -865,7 +865,7 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored_key *source, hs_store
                     if (i + 4 < 36) v[i + 4] = row + (i + 4) * 32 < valid ? hs_load_value(values_from, at, begin + row + (i + 4) * 32) : 0u;
                     hs_lanemask same = HS_LANEMASK_ALL;
                     HS_UNROLL for (int b = 0; b < 8; b++) hs_match_bit(same, d, b);
-                hs_u32 first = counts[mine + d];
+                    hs_u32 first = counts[mine + d];
                     int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;
                     hs_subgroup_barrier();
                     if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all have read it
@@ -1106,7 +1106,7 @@ HS_KERNEL void __launch_bounds__(512, 2) onesweep_radix_few(const hs_stored_key 
                     if (i + 4 < 21) v[i + 4] = row + (i + 4) * 32 < valid ? hs_load_value(values_from, at, begin + row + (i + 4) * 32) : 0u;
                     hs_lanemask same = HS_LANEMASK_ALL;
                     HS_UNROLL for (int b = 0; b < 8; b++) hs_match_bit(same, d, b);
-                hs_u32 first = counts[mine + d];
+                    hs_u32 first = counts[mine + d];
                     int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;
                     hs_subgroup_barrier();
                     if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all have read it
@@ -1481,7 +1481,7 @@ HS_KERNEL void __launch_bounds__(256) finish_rest_radix_few(hs_stored_key *desti
                         int d = hs_digit(k[i], shift, mask);
                         hs_lanemask same = HS_LANEMASK_ALL;
                         HS_UNROLL for (int b = 0; b < 8; b++) hs_match_bit(same, d, b);
-                    hs_u32 first = counts[mine + d];
+                        hs_u32 first = counts[mine + d];
                         int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;
                         hs_subgroup_barrier();
                         if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all have read it
@@ -1856,7 +1856,7 @@ HS_KERNEL void __launch_bounds__(256) finish_rest_radix_pairs(hs_stored_key *des
                         int d = hs_digit(k[i], shift, mask);
                         hs_lanemask same = HS_LANEMASK_ALL;
                         HS_UNROLL for (int b = 0; b < 8; b++) hs_match_bit(same, d, b);
-                    hs_u32 first = counts[mine + d];
+                        hs_u32 first = counts[mine + d];
                         int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;
                         hs_subgroup_barrier();
                         if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all have read it
@@ -2197,7 +2197,7 @@ HS_KERNEL void __launch_bounds__(256) finish_rest_radix_more(hs_stored_key *dest
                         int d = hs_digit(k[i], shift, mask);
                         hs_lanemask same = HS_LANEMASK_ALL;
                         HS_UNROLL for (int b = 0; b < 8; b++) hs_match_bit(same, d, b);
-                    hs_u32 first = counts[mine + d];
+                        hs_u32 first = counts[mine + d];
                         int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;
                         hs_subgroup_barrier();
                         if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all have read it
@@ -2606,7 +2606,7 @@ HS_KERNEL void __launch_bounds__(1024) finish_rest_radix_many(hs_stored_key *des
                         int d = hs_digit(k[i], shift, mask);
                         hs_lanemask same = HS_LANEMASK_ALL;
                         HS_UNROLL for (int b = 0; b < 8; b++) hs_match_bit(same, d, b);
-                    hs_u32 first = counts[mine + d];
+                        hs_u32 first = counts[mine + d];
                         int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;
                         hs_subgroup_barrier();
                         if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all have read it
@@ -2811,7 +2811,7 @@ HS_KERNEL void __launch_bounds__(512, 2) scatter_wide_radix_many(const hs_stored
                     if (i + 4 < 21) v[i + 4] = row + (i + 4) * 32 < valid ? hs_load_value(values_from, at, begin + row + (i + 4) * 32) : 0u;
                     hs_lanemask same = HS_LANEMASK_ALL;
                     HS_UNROLL for (int b = 0; b < 8; b++) hs_match_bit(same, d, b);
-                hs_u32 first = counts[mine + d];
+                    hs_u32 first = counts[mine + d];
                     int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;
                     hs_subgroup_barrier();
                     if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all have read it

@@ -317,7 +317,7 @@ HS_KERNEL void __launch_bounds__(512) single(const hs_stored_key *source, hs_sto
                         int d = hs_digit(k[i], shift, mask);
                         hs_lanemask same = HS_LANEMASK_ALL;
                         HS_UNROLL for (int b = 0; b < 8; b++) hs_match_bit(same, d, b);
-                    hs_u32 first = counts[mine + d];
+                        hs_u32 first = counts[mine + d];
                         int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;
                         hs_subgroup_barrier();
                         if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all have read it
@@ -479,7 +479,7 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored_key *source, hs_store
                     int d = hs_digit(k[i], shift, mask);
                     hs_lanemask same = HS_LANEMASK_ALL;
                     HS_UNROLL for (int b = 0; b < 8; b++) hs_match_bit(same, d, b);
-                hs_u32 first = counts[mine + d];
+                    hs_u32 first = counts[mine + d];
                     int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;
                     hs_subgroup_barrier();
                     if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all have read it
@@ -680,7 +680,7 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored_key *source, hs_store
                                 int d = hs_digit(k[i], shift, mask);
                                 hs_lanemask same = HS_LANEMASK_ALL;
                                 HS_UNROLL for (int b = 0; b < 8; b++) hs_match_bit(same, d, b);
-                            hs_u32 first = counts[mine + d];
+                                hs_u32 first = counts[mine + d];
                                 int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;
                                 hs_subgroup_barrier();
                                 if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all have read it
@@ -799,7 +799,7 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored_key *source, hs_store
                     int d = hs_digit(k[i], shift, mask);
                     hs_lanemask same = HS_LANEMASK_ALL;
                     HS_UNROLL for (int b = 0; b < 8; b++) hs_match_bit(same, d, b);
-                hs_u32 first = counts[mine + d];
+                    hs_u32 first = counts[mine + d];
                     int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;
                     hs_subgroup_barrier();
                     if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all have read it
@@ -1477,7 +1477,7 @@ HS_KERNEL void __launch_bounds__(256) bucket_rest_radix(hs_stored_key *destinati
                         int d = hs_digit(k[i], shift, mask);
                         hs_lanemask same = HS_LANEMASK_ALL;
                         HS_UNROLL for (int b = 0; b < 8; b++) hs_match_bit(same, d, b);
-                    hs_u32 first = counts[mine + d];
+                        hs_u32 first = counts[mine + d];
                         int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;
                         hs_subgroup_barrier();
                         if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all have read it
@@ -1724,7 +1724,7 @@ HS_KERNEL void __launch_bounds__(256, 3) onesweep_radix(const hs_stored_key *sou
                     int d = hs_digit(k[i], shift, mask);
                     hs_lanemask same = HS_LANEMASK_ALL;
                     HS_UNROLL for (int b = 0; b < 8; b++) hs_match_bit(same, d, b);
-                hs_u32 first = counts[mine + d];
+                    hs_u32 first = counts[mine + d];
                     int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;
                     hs_subgroup_barrier();
                     if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all have read it
@@ -2386,7 +2386,7 @@ HS_KERNEL void __launch_bounds__(256) bucket_rest_wide_radix(hs_stored_key *dest
                         int d = hs_digit(k[i], shift, mask);
                         hs_lanemask same = HS_LANEMASK_ALL;
                         HS_UNROLL for (int b = 0; b < 8; b++) hs_match_bit(same, d, b);
-                    hs_u32 first = counts[mine + d];
+                        hs_u32 first = counts[mine + d];
                         int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;
                         hs_subgroup_barrier();
                         if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all have read it
@@ -2580,7 +2580,7 @@ HS_KERNEL void __launch_bounds__(256, 3) scatter_wide_radix(const hs_stored_key 
                     int d = hs_digit(k[i], shift, mask);
                     hs_lanemask same = HS_LANEMASK_ALL;
                     HS_UNROLL for (int b = 0; b < 8; b++) hs_match_bit(same, d, b);
-                hs_u32 first = counts[mine + d];
+                    hs_u32 first = counts[mine + d];
                     int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;
                     hs_subgroup_barrier();
                     if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all have read it

@@ -351,7 +351,7 @@ HS_KERNEL void __launch_bounds__(512, 1) single(const hs_stored_key *source, hs_
                         int d = hs_digit(k[i], shift, mask);
                         hs_lanemask same = HS_LANEMASK_ALL;
                         HS_UNROLL for (int b = 0; b < 8; b++) hs_match_bit(same, d, b);
-                    hs_u32 first = counts[mine + d];
+                        hs_u32 first = counts[mine + d];
                         int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;
                         hs_subgroup_barrier();
                         if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all have read it
@@ -536,7 +536,7 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored_key *source, hs_store
                     if (i + 4 < 18) v[i + 4] = row + (i + 4) * 32 < valid ? hs_load_value(values_from, at, begin + row + (i + 4) * 32) : 0u;
                     hs_lanemask same = HS_LANEMASK_ALL;
                     HS_UNROLL for (int b = 0; b < 8; b++) hs_match_bit(same, d, b);
-                hs_u32 first = counts[mine + d];
+                    hs_u32 first = counts[mine + d];
                     int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;
                     hs_subgroup_barrier();
                     if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all have read it
@@ -746,7 +746,7 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored_key *source, hs_store
                                 if (i + 4 < 18) v[i + 4] = row + (i + 4) * 32 < valid ? hs_load_value(values_from, at, begin + row + (i + 4) * 32) : 0u;
                                 hs_lanemask same = HS_LANEMASK_ALL;
                                 HS_UNROLL for (int b = 0; b < 8; b++) hs_match_bit(same, d, b);
-                            hs_u32 first = counts[mine + d];
+                                hs_u32 first = counts[mine + d];
                                 int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;
                                 hs_subgroup_barrier();
                                 if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all have read it
@@ -879,7 +879,7 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored_key *source, hs_store
                     if (i + 4 < 18) v[i + 4] = row + (i + 4) * 32 < valid ? hs_load_value(values_from, at, begin + row + (i + 4) * 32) : 0u;
                     hs_lanemask same = HS_LANEMASK_ALL;
                     HS_UNROLL for (int b = 0; b < 8; b++) hs_match_bit(same, d, b);
-                hs_u32 first = counts[mine + d];
+                    hs_u32 first = counts[mine + d];
                     int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;
                     hs_subgroup_barrier();
                     if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all have read it
@@ -1128,7 +1128,7 @@ HS_KERNEL void __launch_bounds__(384, 2) onesweep_radix_few(const hs_stored_key 
                     if (i + 4 < 16) v[i + 4] = row + (i + 4) * 32 < valid ? hs_load_value(values_from, at, begin + row + (i + 4) * 32) : 0u;
                     hs_lanemask same = HS_LANEMASK_ALL;
                     HS_UNROLL for (int b = 0; b < 8; b++) hs_match_bit(same, d, b);
-                hs_u32 first = counts[mine + d];
+                    hs_u32 first = counts[mine + d];
                     int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;
                     hs_subgroup_barrier();
                     if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all have read it
@@ -1517,7 +1517,7 @@ HS_KERNEL void __launch_bounds__(256) finish_rest_radix_few(hs_stored_key *desti
                         int d = hs_digit(k[i], shift, mask);
                         hs_lanemask same = HS_LANEMASK_ALL;
                         HS_UNROLL for (int b = 0; b < 8; b++) hs_match_bit(same, d, b);
-                    hs_u32 first = counts[mine + d];
+                        hs_u32 first = counts[mine + d];
                         int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;
                         hs_subgroup_barrier();
                         if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all have read it
@@ -1906,7 +1906,7 @@ HS_KERNEL void __launch_bounds__(256) finish_rest_radix_pairs(hs_stored_key *des
                         int d = hs_digit(k[i], shift, mask);
                         hs_lanemask same = HS_LANEMASK_ALL;
                         HS_UNROLL for (int b = 0; b < 8; b++) hs_match_bit(same, d, b);
-                    hs_u32 first = counts[mine + d];
+                        hs_u32 first = counts[mine + d];
                         int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;
                         hs_subgroup_barrier();
                         if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all have read it
@@ -2261,7 +2261,7 @@ HS_KERNEL void __launch_bounds__(512) finish_rest_radix_more(hs_stored_key *dest
                         int d = hs_digit(k[i], shift, mask);
                         hs_lanemask same = HS_LANEMASK_ALL;
                         HS_UNROLL for (int b = 0; b < 8; b++) hs_match_bit(same, d, b);
-                    hs_u32 first = counts[mine + d];
+                        hs_u32 first = counts[mine + d];
                         int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;
                         hs_subgroup_barrier();
                         if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all have read it
@@ -2684,7 +2684,7 @@ HS_KERNEL void __launch_bounds__(512) finish_rest_radix_many(hs_stored_key *dest
                         int d = hs_digit(k[i], shift, mask);
                         hs_lanemask same = HS_LANEMASK_ALL;
                         HS_UNROLL for (int b = 0; b < 8; b++) hs_match_bit(same, d, b);
-                    hs_u32 first = counts[mine + d];
+                        hs_u32 first = counts[mine + d];
                         int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;
                         hs_subgroup_barrier();
                         if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all have read it
@@ -2889,7 +2889,7 @@ HS_KERNEL void __launch_bounds__(384, 2) scatter_wide_radix_many(const hs_stored
                     if (i + 4 < 16) v[i + 4] = row + (i + 4) * 32 < valid ? hs_load_value(values_from, at, begin + row + (i + 4) * 32) : 0u;
                     hs_lanemask same = HS_LANEMASK_ALL;
                     HS_UNROLL for (int b = 0; b < 8; b++) hs_match_bit(same, d, b);
-                hs_u32 first = counts[mine + d];
+                    hs_u32 first = counts[mine + d];
                     int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;
                     hs_subgroup_barrier();
                     if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all have read it

@@ -2149,7 +2149,7 @@ HS_KERNEL void __launch_bounds__(256) bucket_rest(hs_stored_key *destination, hs
                         int d = hs_digit(k[i], shift, mask);
                         hs_lanemask same = HS_LANEMASK_ALL;
                         HS_UNROLL for (int b = 0; b < 8; b++) hs_match_bit(same, d, b);
-                    hs_u32 first = counts[mine + d];
+                        hs_u32 first = counts[mine + d];
                         int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;
                         hs_subgroup_barrier();
                         if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all have read it
@@ -2392,7 +2392,7 @@ HS_KERNEL void __launch_bounds__(256, 4) onesweep(const hs_stored_key *source, h
                     int d = hs_digit(k[i], shift, mask);
                     hs_lanemask same = HS_LANEMASK_ALL;
                     HS_UNROLL for (int b = 0; b < 8; b++) hs_match_bit(same, d, b);
-                hs_u32 first = counts[mine + d];
+                    hs_u32 first = counts[mine + d];
                     int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;
                     hs_subgroup_barrier();
                     if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all have read it
@@ -3054,7 +3054,7 @@ HS_KERNEL void __launch_bounds__(256) bucket_rest_wide(hs_stored_key *destinatio
                         int d = hs_digit(k[i], shift, mask);
                         hs_lanemask same = HS_LANEMASK_ALL;
                         HS_UNROLL for (int b = 0; b < 8; b++) hs_match_bit(same, d, b);
-                    hs_u32 first = counts[mine + d];
+                        hs_u32 first = counts[mine + d];
                         int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;
                         hs_subgroup_barrier();
                         if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all have read it
@@ -3248,7 +3248,7 @@ HS_KERNEL void __launch_bounds__(256, 4) scatter_wide(const hs_stored_key *sourc
                     int d = hs_digit(k[i], shift, mask);
                     hs_lanemask same = HS_LANEMASK_ALL;
                     HS_UNROLL for (int b = 0; b < 8; b++) hs_match_bit(same, d, b);
-                hs_u32 first = counts[mine + d];
+                    hs_u32 first = counts[mine + d];
                     int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;
                     hs_subgroup_barrier();
                     if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all have read it

@@ -1678,7 +1678,7 @@ __kernel void onesweep(__global const hs_stored_key *source, __global hs_stored_
                     hs_match_bit(same, d, 5);
                     hs_match_bit(same, d, 6);
                     hs_match_bit(same, d, 7);
-                hs_u32 first = counts[mine + d];
+                    hs_u32 first = counts[mine + d];
                     int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;
                     hs_subgroup_barrier();
                     if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all have read it
@@ -1926,7 +1926,7 @@ __kernel void scatter_wide(__global const hs_stored_key *source, __global hs_sto
                     hs_match_bit(same, d, 5);
                     hs_match_bit(same, d, 6);
                     hs_match_bit(same, d, 7);
-                hs_u32 first = counts[mine + d];
+                    hs_u32 first = counts[mine + d];
                     int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;
                     hs_subgroup_barrier();
                     if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all have read it

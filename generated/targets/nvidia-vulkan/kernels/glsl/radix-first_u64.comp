@@ -351,7 +351,7 @@ void main()
                 int d = hs_digit(k[0], shift, mask);
                 hs_lanemask same = HS_LANEMASK_ALL;
                 for (int b = 0; b < hs_digit_bits(); b++) hs_match_bit(same, d, b);
-            hs_u32 first = counts[mine + d];
+                hs_u32 first = counts[mine + d];
                 int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;
                 hs_subgroup_barrier();
                 if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all have read it
@@ -362,7 +362,7 @@ void main()
                 int d = hs_digit(k[1], shift, mask);
                 hs_lanemask same = HS_LANEMASK_ALL;
                 for (int b = 0; b < hs_digit_bits(); b++) hs_match_bit(same, d, b);
-            hs_u32 first = counts[mine + d];
+                hs_u32 first = counts[mine + d];
                 int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;
                 hs_subgroup_barrier();
                 if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all have read it
