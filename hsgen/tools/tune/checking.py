@@ -9,9 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from hsgen.algorithms import ALGORITHMS
 from hsgen.core.errors import HsgenError, Unavailable, Wrong
-from hsgen.core.keys import KEYS as WIDTHS
 from hsgen.core.keys import PLAIN as PLAIN_FORM
 from hsgen.core.keys import Signature
 from hsgen.core.sort import Sort
@@ -20,7 +18,7 @@ from hsgen.engines.compiled import Compiled
 from hsgen.engines.engine import Engine
 from hsgen.engines.harness import Harness, Native
 from hsgen.targets import target
-from hsgen.targets.choices import algorithm
+from hsgen.targets.optional import replaced
 from hsgen.targets.target import Target
 from hsgen.tools.tune.candidate import Candidate
 from hsgen.tools.validate import validation
@@ -41,8 +39,7 @@ def made(
         Usage: the target has no such table.
     """
     if table is not None:
-        params = ALGORITHMS[algorithm(label)].params(WIDTHS[key], table)
-        found = replace(found, choices={**found.choices, (label, key): params})
+        found = replace(found, **replaced(found.choices, found.tables, label, key, table))
     return found, found.sort(label, key, signature)
 
 
