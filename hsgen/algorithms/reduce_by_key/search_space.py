@@ -10,8 +10,9 @@ from hsgen.core.keys import KeyType
 
 def space(key: KeyType, device: Device) -> tuple[Box, ...]:
     """Return a box of spans, and one for each width of subgroups that look back within sections."""
+    least = 1 if device.local == "memory" else min(16, device.work_group)
     spans = {
-        "work_group": steps(min(16, device.work_group), min(1024, device.work_group)),
+        "work_group": steps(least, min(1024, device.work_group)),
         "items": (1, 3, 5, 7, 9, 11, 13, 15, 19, 23, 27, 31),
         "groups": steps(16, min(device.groups, 8192)),
         "subgroup": (1,),

@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from hsgen.core.errors import HsgenError, Unavailable, Wrong
+from hsgen.core.errors import HsgenError, Unavailable, Usage, Wrong
 from hsgen.core.keys import PLAIN as PLAIN_FORM
 from hsgen.core.keys import Signature
 from hsgen.core.sort import Sort
@@ -77,7 +77,11 @@ def ready(request: Mapping[str, Any], send: Send, late: list[str], end: float) -
             pairs = cases(sort, request["seed"], request["cases"])
             begin = time.monotonic()
             patience = max(PATIENT, HOPELESS * least) if out else math.inf
-            report = _checked(engine, pairs, c["name"], request["seed"], send, (patience, end))
+            try:
+                report = _checked(engine, pairs, c["name"], request["seed"], send, (patience, end))
+            except Usage as e:  # a count that the shape cannot serve on this device
+                send({"failed": c["name"], "kind": "device", "why": e.lines[0]})
+                continue
             if report is None:
                 late += [c["name"]] * (time.monotonic() >= end)
                 continue
