@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import math
 import tomllib
-from dataclasses import replace
+from dataclasses import asdict, replace
+from types import SimpleNamespace
 from typing import Any
 
 import jsonschema
@@ -14,7 +16,7 @@ import pytest
 from hsgen import operations
 from hsgen.algorithms import ALGORITHMS, EVERY, IMPLICIT, OPTIONAL, TABLES, operation
 from hsgen.core.errors import Usage
-from hsgen.core.keys import KEYS
+from hsgen.core.keys import KEYS, PLAIN
 from hsgen.emit.kernels import render
 from hsgen.system import resources
 from hsgen.targets import evidence, target
@@ -23,9 +25,10 @@ from hsgen.targets.optional import replaced
 from hsgen.targets.tables import labels, table_of
 from hsgen.targets.target import Target
 from hsgen.tools.bench import inputs
-from hsgen.tools.tune import edit
+from hsgen.tools.tune import checking, edit, race
 from hsgen.tools.tune.propose import Space, name_of, propose
 from hsgen.tools.tune.request import Request, derived, starts
+from hsgen.tools.validate import validation
 
 TEXT = """\
 schema = 2
@@ -293,3 +296,48 @@ def test_typical_selections_are_of_one_row_and_of_many() -> None:
     does = operation("radix_select")
     at = {n: [(how.segment_count, how.take) for _, how in does.typical(n)] for n in (1, 4096, 5000, 1 << 20)}
     assert at == {1: [(1, 1)], 4096: [(1, 64)], 5000: [(1, 64)], 1 << 20: [(1, 64), (256, 64)]}
+
+
+class Silent:
+    """A candidate without a device."""
+
+    def __init__(self, name: str, sort: Any) -> None:
+        self.name, self.engine, self.unloaded = name, SimpleNamespace(sort=sort), 0
+
+    def unload(self) -> None:
+        self.unloaded += 1
+
+
+def test_all_typical_calls_weigh_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A candidate that is slow in one call does not win by another; rounds that not all calls had are left out."""
+    found = iter([{"a": [1.0, 4.0], "b": [2.0]}, {"a": [4.0, 9.0, 5.0], "b": [8.0]}])
+    seen: list[tuple[int, int, float]] = []
+
+    def once(some: Any, work: Any, rounds: int, send: Any, *, renew: bool, lasting: float) -> Any:
+        seen.append((work.how.segment_count, work.n, lasting))
+        return next(found)
+
+    monkeypatch.setattr(race, "_timed", once)
+    sort = sort_of(read(), "radix_select")
+    some: Any = [Silent("a", sort), Silent("b", sort)]
+    times = race.timed(some, 1 << 14, 7, 1, lambda event: None, lasting=3.0)
+    assert times == {"a": pytest.approx([2.0, 6.0]), "b": pytest.approx([4.0])}
+    assert seen == [(1, 1 << 14, 1.5), (4, 1 << 14, 1.5)] and [c.unloaded for c in some] == [1, 1]
+
+
+def test_a_shape_whose_grid_does_not_fit_fails_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused(engine: Any, *more: Any) -> Any:
+        if engine == {}:
+            raise Usage("count 9: 9 work-groups do not fit a grid of 2 x 2")
+        return validation.Report(cases=5)
+
+    monkeypatch.setattr(checking, "_engine", lambda request, c, context, sort: c["table"])
+    monkeypatch.setattr(checking, "_checked", refused)
+    each = {"label": "radix_select", "library": "", "checked": False}
+    some = [{**each, "name": "small", "table": {}}, {**each, "name": "large", "table": {"items": 3}}]
+    request = {"text": TEXT, "stem": "small", "where": "small.toml", "signature": asdict(PLAIN), "native": True}
+    request |= {"candidates": some, "best": "small", "key": "u32", "seed": 1, "cases": 4}
+    sent: list[dict[str, Any]] = []
+    assert list(checking.ready(request, sent.append, [], math.inf)) == ["large"]
+    failed = [event for event in sent if "failed" in event]
+    assert failed == [{"failed": "small", "kind": "device", "why": "count 9: 9 work-groups do not fit a grid of 2 x 2"}]

@@ -45,7 +45,7 @@ def timed(
     lasting: float = LASTING,
 ) -> dict[str, list[float]]:
     """Time the typical calls of an operation at one count, for about `lasting` seconds in all; return the seconds of
-    each candidate, the means over these calls."""
+    each candidate, the geometric means over these calls, so that none is sped up at the expense of others."""
     calls = operations.of(some[0].engine.sort).typical(n)
     found = []
     for kind, how in calls:
@@ -55,7 +55,7 @@ def timed(
     for c in some:
         c.unload()
     each = {c.name: zip(*(seconds[c.name] for seconds in found), strict=False) for c in some}
-    return {name: [statistics.fmean(turn) for turn in turns] for name, turns in each.items()}
+    return {name: [statistics.geometric_mean(turn) for turn in turns] for name, turns in each.items()}
 
 
 def _timed(
