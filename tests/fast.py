@@ -175,6 +175,9 @@ FAST = {
         "test_a_sorter_sorts_in_place_and_into_other_arrays": 1,
         "test_results_are_those_of_numpy": 1,
     },
+    "device/test_optional_shapes.py": {
+        "test_drawn_shapes_are_right": 6,
+    },
     "device/test_pair_buckets.py": {
         "test_even_keys_need_no_further_pass": 1,
         "test_every_kind_type_order_and_count": 1,

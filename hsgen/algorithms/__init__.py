@@ -94,13 +94,20 @@ def _found() -> dict[str, Algorithm]:
 EVERY: Mapping[str, Algorithm] = _found()
 """All algorithms by name, in alphabetical order."""
 
-ALGORITHMS: Mapping[str, Algorithm] = {name: algorithm for name, algorithm in EVERY.items() if algorithm.FIELDS}
-"""The algorithms with tables in targets."""
+ALGORITHMS: Mapping[str, Algorithm] = {
+    name: algorithm for name, algorithm in EVERY.items() if any(field.required for field in algorithm.FIELDS.values())
+}
+"""The algorithms that a target has only with a table."""
 
-IMPLICIT: Mapping[str, Algorithm] = {name: algorithm for name, algorithm in EVERY.items() if not algorithm.FIELDS}
-"""The algorithms without tables: their `specialize` receives the target's parameters for the key width (for u32 if keys
-are narrower) by label, such as "radix", and derives its own from them and from the device."""
+IMPLICIT: Mapping[str, Algorithm] = {name: algorithm for name, algorithm in EVERY.items() if name not in ALGORITHMS}
+"""The algorithms that need no table: their `specialize` receives the target's parameters for the key width (for u32 if
+keys are narrower) by label, such as "radix", and derives its own from them and from the device."""
 
+OPTIONAL: Mapping[str, Algorithm] = {name: algorithm for name, algorithm in IMPLICIT.items() if algorithm.FIELDS}
+"""Those of `IMPLICIT` of which a table in a target may replace derived parameters."""
+
+TABLES: Mapping[str, Algorithm] = {**ALGORITHMS, **OPTIONAL}
+"""The algorithms that may have tables in targets."""
 
 DERIVED: Mapping[str, Any] = {label: a for a in ALGORITHMS.values() for label in getattr(a, "DERIVED", ())}
 """The labels that need no table, each with its algorithm, whose `derive` returns the parameters: (label, the target's

@@ -22,6 +22,31 @@ def subgroup(values: Mapping[str, Any], device: Device, without: str) -> Iterato
         yield "subgroup", f"this device has no subgroups of {width}", hint
 
 
+def grid(values: Mapping[str, Any], device: Device) -> Iterator[Problem]:
+    """Yield the problems of the most work-groups of a launch."""
+    if values.get("groups", 1) > device.groups:
+        what = f"{values['groups']} work-groups exceed the limit of {device.groups} in one dimension"
+        yield "groups", what, f"give at most {device.groups}"
+
+
+def tile(tile: int, usual: int, most: int, device: Device) -> Iterator[Problem]:
+    """Yield the problem of a tile with which a launch reaches fewer than `most` items, and fewer than with the usual
+    one."""
+    least = min(usual, -(-most // device.groups))
+    if tile < least:
+        what = f"{device.groups} work-groups reach {tile * device.groups} items only"
+        yield "tile", what, f"give at least {least}"
+
+
+def powers(values: Mapping[str, Any], *names: str) -> Iterator[Problem]:
+    """Yield the problems of values that must be powers of two."""
+    for name in names:
+        value = values.get(name, 1)
+        if value & (value - 1):
+            low = 1 << value.bit_length() - 1
+            yield name, f"{value} is not a power of two", f"give {low} or {2 * low}"
+
+
 def launch(values: Mapping[str, Any], device: Device) -> Iterator[Problem]:
     """Yield the problems of the work-group, and of a coordination that requires forward progress."""
     if values.get("work_group", 1) > device.work_group:

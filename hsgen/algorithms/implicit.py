@@ -1,4 +1,4 @@
-"""Defaults of algorithms without tables, which have nothing to check and nothing to tune."""
+"""Defaults of algorithms that need no table: without keys, there is nothing to check and nothing to tune."""
 
 from __future__ import annotations
 

@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from hsgen.core.interpreter import PLAIN as CALL
 from hsgen.core.interpreter import Options
-from hsgen.core.keys import Signature, Type
+from hsgen.core.keys import PLAIN, Signature, Type
 from hsgen.core.sort import Sort
 from hsgen.operations.calls import Call, Load
 from hsgen.operations.inputs import KINDS, Keys, Make
@@ -59,6 +60,8 @@ class Operation(ABC):
     """Whether calls have a number of rows, and a number of keys to take of each."""
     taken = "the first {} of each"
     """What is taken of each row, with a placeholder for that number."""
+    tuned: Signature = PLAIN
+    """The signature of the calls that are timed to tune shapes."""
     workload = ""
     """The name of the benchmark workload if the columns of its rows do not show it."""
 
@@ -142,6 +145,10 @@ class Operation(ABC):
         self, sort: Sort, keys: Keys, how: Options, *, in_place: bool, count: int | None, rng: np.random.Generator
     ) -> Call:
         """Return a validation call on these keys, with the results by numpy."""
+
+    def typical(self, n: int) -> tuple[tuple[str, Options], ...]:
+        """Return the calls for `n` items that are timed to tune shapes: the kind of input, and the options."""
+        return ((next(iter(KINDS)), CALL),)
 
     def load(self, sort: Sort, keys: Keys, values: NDArray[Any] | None, how: Options, rng: np.random.Generator) -> Load:
         """Return the benchmark workload on these keys and values, with the results by numpy.

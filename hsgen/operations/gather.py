@@ -129,6 +129,10 @@ class _Gather(Operation):
             n=len(index), keys=index, expected=None, in_place=False, values=table, values_expected=after, how=how
         )
 
+    def typical(self, n: int) -> tuple[tuple[str, Options], ...]:
+        """See `Operation`: items of one value, and of several, in random order."""
+        return tuple(("random", Options(take=take)) for take in (1, 8))
+
     def load(self, sort: Sort, keys: Keys, values: NDArray[Any] | None, how: Options, rng: np.random.Generator) -> Load:
         """Return the gather of as many items as the table has, or `segment_count`, by indices of these keys."""
         how = replace(how, segment_count=how.segment_count or max(len(keys), 1))

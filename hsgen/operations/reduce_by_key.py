@@ -115,6 +115,7 @@ class _ReduceByKey(Operation):
     kinds = RUNS
     timed = True
     workload = "runs"
+    tuned = replace(PLAIN, value="v4")
 
     def signature(self, signature: Signature) -> Signature:
         """See `Operation`: equal keys have equal bits, of every type."""
@@ -181,6 +182,10 @@ class _ReduceByKey(Operation):
             counts=np.diff(begins, append=n).astype(np.uint32) if how.reduction & COUNTS else None,
             firsts=begins.astype(np.uint32) if how.reduction & FIRSTS else None,
         )
+
+    def typical(self, n: int) -> tuple[tuple[str, Options], ...]:
+        """See `Operation`: sums of runs of one key, of a few runs of all lengths, and of long runs."""
+        return tuple((kind, Options()) for kind in ("random", "zipf", "few distinct"))
 
     def load(self, sort: Sort, keys: Keys, values: NDArray[Any] | None, how: Options, rng: np.random.Generator) -> Load:
         """Return the keys sorted, with the sums of their values; without values, with the counts of runs."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Container
 from dataclasses import replace
 from typing import Any
@@ -109,6 +110,12 @@ class _TopK(Operation):
         return Call(
             n=len(keys), keys=keys, expected=expected, in_place=False, values=values, values_expected=after, how=how
         )
+
+    def typical(self, n: int) -> tuple[tuple[str, Options], ...]:
+        """See `Operation`: one row, and rows of some thousand keys."""
+        rows = math.gcd(n, max(1, n >> 12))
+        calls = [Options(segment_count=r, take=min(64, n // r)) for r in dict.fromkeys((1, rows))]
+        return tuple(("random", how) for how in calls)
 
     def load(self, sort: Sort, keys: Keys, values: NDArray[Any] | None, how: Options, rng: np.random.Generator) -> Load:
         """Return the rows, or one row, and the k that `how` has."""

@@ -13,7 +13,7 @@ import tomllib
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from hsgen.algorithms import ALGORITHMS
+from hsgen.algorithms import TABLES
 from hsgen.apis import APIS
 from hsgen.core.errors import Usage
 
@@ -31,7 +31,7 @@ _KEYS = ("level", "api", "device", "driver", "date", "result", "shapes")
 
 def shapes(data: Mapping[str, Any]) -> str:
     """Return 12 hexadecimal digits that change with the choices of a target file, and with nothing else of it."""
-    chosen = {name: data[name] for name in ("sort", *ALGORITHMS) if name in data}
+    chosen = {name: data[name] for name in ("sort", *TABLES) if name in data}
     return hashlib.sha256(json.dumps(chosen, sort_keys=True).encode()).hexdigest()[:12]
 
 

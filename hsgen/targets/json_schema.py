@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from hsgen.algorithms import ALGORITHMS
+from hsgen.algorithms import ALGORITHMS, OPTIONAL, TABLES
 from hsgen.algorithms.radix.strategies import STRATEGIES
 from hsgen.core.fields import LONGEST_TEXT, Field
 from hsgen.core.keys import KEYS
@@ -90,6 +90,8 @@ def _definitions() -> Schema:
             made |= _variants(f"{name}_{x}", strategies.fields(x), f"{name}, strategy {x}")
         several = {x: _reference(f"{name}_{x}") for x in STRATEGIES}
         made[name] = _object(several, required=[], what=f"{name}: tables by strategy")
+    for name, algorithm in OPTIONAL.items():
+        made[name] = _table(algorithm.FIELDS, f"{name}: parameters in place of derived ones")
     return made
 
 
@@ -133,7 +135,7 @@ def target_schema() -> Schema:
         ranges.SORT: _object(
             dict.fromkeys(KEYS, served), required=[], what="the sort for any count: which table serves which counts"
         ),
-        **{name: _algorithm(name) for name in ALGORITHMS},
+        **{name: _algorithm(name) for name in TABLES},
     }
     made = _object({**top, **tables}, required=[*schema.TOP, "device"])
     return {

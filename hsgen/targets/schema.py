@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from hsgen.algorithms import ALGORITHMS
+from hsgen.algorithms import TABLES as ALGORITHM_TABLES
 from hsgen.apis import APIS, having
 from hsgen.core.device import Device
 from hsgen.core.errors import Usage, shown
@@ -54,7 +54,7 @@ EVIDENCE = {
     "result": Field("str", "what was seen"),
     "shapes": Field("str", "the hash of the choices that it is about, as --record writes it", required=False),
 }
-TABLES = ("device", "match", "isa", "evidence", "sort", *ALGORITHMS)
+TABLES = ("device", "match", "isa", "evidence", "sort", *ALGORITHM_TABLES)
 
 
 def newest(data: Mapping[str, Any], where: str) -> None:

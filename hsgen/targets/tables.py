@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from hsgen.algorithms import ALGORITHMS
+from hsgen.algorithms import TABLES
 from hsgen.algorithms.radix import FALLBACK
 from hsgen.targets.ranges import RANGES, SORT, VALUED
 
@@ -56,7 +56,7 @@ def table_of(data: Mapping[str, Any], label: str, key: str) -> dict[str, Any] | 
 
 def labels(data: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """Yield the labels and keys that have a table in a file."""
-    for name in (x for x in ALGORITHMS if x in data):
+    for name in (x for x in TABLES if x in data):
         for key, table in data[name].items():
             variants = _tables(table) if _strategies(name) else {("", k): {} for k in ("", *table)}
             for label in dict.fromkeys("-".join([name, *_rest(variant)]) for _, variant in variants):
@@ -141,13 +141,13 @@ def renamed(before: Mapping[str, Any], after: Mapping[str, Any], key: str, label
 
 def _strategies(name: str) -> Mapping[str, Any]:
     """The strategies of an algorithm; empty for most."""
-    found: Mapping[str, Any] = getattr(ALGORITHMS[name], "STRATEGIES", {})
+    found: Mapping[str, Any] = getattr(TABLES[name], "STRATEGIES", {})
     return found
 
 
 def _fallbacks(name: str, strategy: str) -> Mapping[str, Any]:
     """The strategies that one of an algorithm can fall back on; empty for most."""
-    found: Mapping[str, Any] = getattr(ALGORITHMS[name], "FALLBACKS", {}).get(strategy, {})
+    found: Mapping[str, Any] = getattr(TABLES[name], "FALLBACKS", {}).get(strategy, {})
     return found
 
 

@@ -21,7 +21,7 @@ from hsgen.core.keys import KEYS, PLAIN, TYPES, Signature, described
 from hsgen.core.sort import Part, Sort
 from hsgen.stages import attach
 from hsgen.system import documents, resources
-from hsgen.targets import assembly, schema, shares
+from hsgen.targets import assembly, optional, schema, shares
 from hsgen.targets.choices import ALL, Auto, algorithm, read_autos, read_choices, unserved
 from hsgen.targets.evidence import shapes
 from hsgen.targets.isa import read_isa
@@ -51,10 +51,9 @@ class Target:
     `choices` maps (label, key name) to an algorithm's parameters; a label is the algorithm's name, or with a
     variant as a suffix, as in radix-bits2.  `autos` maps a key name to the labels that its sort for any count
     consists of, each with the greatest count that it serves; `autos_valued` the same where values are sorted as well;
-    `firsts` to the label of the sort that is compiled first.
-    `named` maps the full names of tables of strategies, such as radix-onesweep, with key names to labels.
-    `isa` maps offline compilers to the devices that they compile the kernels for.
-    `shapes` is the hash of all choices (`hsgen.targets.evidence.shapes`).
+    `firsts` to the label of the sort that is compiled first.  `tables` are the optional ones.  `named` maps the full
+    names of tables of strategies, such as radix-onesweep, with key names to labels.  `isa` maps offline compilers to
+    the devices that they compile for.  `shapes` is the hash of all choices (`hsgen.targets.evidence.shapes`).
     """
 
     name: str
@@ -69,6 +68,7 @@ class Target:
     firsts: Mapping[str, str] = field(default_factory=dict)
     isa: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     named: Mapping[tuple[str, str], str] = field(default_factory=dict)
+    tables: optional.Tables = field(default_factory=dict)
     shapes: str = ""
 
     def labels(self, key: str) -> list[str]:
@@ -99,7 +99,7 @@ class Target:
         """The parameters of a label for a width and a form; None if the algorithm does not serve them."""
         if label in IMPLICIT:
             own = {a: p for (a, k), p in self.choices.items() if k == self.keys_of(width)}
-            return IMPLICIT[label].specialize(own, KEYS[width], signature, self.device)
+            return optional.specialized(own, self.tables, label, width, signature, self.device)
         have = {k: p for (a, k), p in self.choices.items() if a == label}
         if label in DERIVED and width not in have:
             own = {a: p for (a, k), p in self.choices.items() if k == width}
@@ -228,7 +228,7 @@ def parse(text: str, stem: str, where: str) -> Target:
     if not presentable(top.get("summary", "x")):
         r.error("summary", "cannot be shown", PLAIN_TEXT)
     choices, named = read_choices(r, data, device)
-    sorts = read_autos(r, data, choices, named, device)
+    sorts = {**read_autos(r, data, choices, named, device), "tables": optional.read(r, data, choices, device)}
     schema.able(r, top.get("apis", []), choices, device)
     evidence = schema.evidence(r, data)
     r.check()

@@ -54,7 +54,7 @@ def refused(arguments: list[str], code: int, line: str, capsys: Capture) -> None
         (["-t", "cpu", "--sizes", "0"], "a count of 0 cannot be timed"),
         (["-t", "cpu", "--key", "f32"], "'f32' is not one of"),
         (["-t", "cpu", "--key", "u8"], "target cpu: no table for u8; name an --algorithm to find one for"),
-        (["-t", "cpu", "--algorithm", "bogus"], "algorithm bogus: unknown; name bitonic, radix, scan, or a variant"),
+        (["-t", "cpu", "--algorithm", "bogus"], "algorithm bogus: unknown; name bitonic, radix, scan, gather, pack,"),
         (["-t", "cpu", "--algorithm", "radix-A B"], "algorithm radix-A B: unknown"),
         (["-t", "cpu", "--algorithm", "scan-x3"], "target cpu: no scan-x3 for u32, whose columns a table must say"),
         (["-t", "cpu", "--seed", "-1"], "-1 is not in the range x>=0"),

@@ -225,6 +225,49 @@ def test_a_killed_run_resumes_with_the_same_result(embedded: Host, tmp_path: Pat
     ]
 
 
+SLOW_SELECTION: Table = {"work_group": 64, "items": 1, "capacity": 128, "bits": 4, "groups": 1}
+"""Passes of four bits by as many lanes as the device allows, in tiles of one key a lane."""
+WIDER = BARE.replace("work_group = 1\ngroups = 64\nlocal", "work_group = 64\ngroups = 65535\nlocal").replace(
+    "none", 'none"\nlocal = "memory'
+)
+
+
+def test_an_optional_table_is_tuned_on_typical_calls(embedded: Host, tmp_path: Path) -> None:
+    """A slow selection in the file is replaced by a validated one; sorts and the other tables stay as they are."""
+    table = "".join(f"{k} = {v}\n" for k, v in SLOW_SELECTION.items())
+    text = f"{WIDER}\n[radix_select.u32]\n{table}"
+    (tmp_path / "bare.toml").write_text(text, encoding="utf-8")
+    done = ran(tmp_path, embedded, "--algorithm", "radix_select", "--write", "--json")
+    document = json.loads(done.stdout)
+    assert [t["algorithm"] for t in document["tables"]] == ["radix_select"]
+    assert {r["before"] for r in document["rows"]} == {r["after"] for r in document["rows"]} == {"radix_select"}
+    ratios = {r["n"]: r["ratio"] for r in document["rows"]}
+    assert list(ratios) == [1 << b for b in range(8, 15)]
+    assert ratios[1 << 10] * ratios[1 << 12] > 1, "at the counts of the races"
+    found = records(tmp_path / "j.jsonl")
+    assert found[0]["start"] == {"radix_select u32": SLOW_SELECTION}
+    assert [r["what"] for r in found][-2:] == ["final", "checked"] and found[-1]["cases"] > 100
+    after = (tmp_path / "bare.toml").read_text(encoding="utf-8")
+    tuned, before = parse(after, "bare", "bare.toml"), parse(text, "bare", "bare.toml")
+    assert tuned.tables["radix_select", "u32"] == document["tables"][0]["table"] != SLOW_SELECTION
+    assert tuned.choices == before.choices and tuned.autos == before.autos
+    assert tuned.evidence[-1]["result"].startswith("tune: u32 radix_select; ")
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("label", ["reduce_by_key", "gather", "pack"])
+def test_an_algorithm_without_a_table_gets_one_or_keeps_what_is_derived(
+    embedded: Host, tmp_path: Path, label: str
+) -> None:
+    (tmp_path / "bare.toml").write_text(WIDER, encoding="utf-8")
+    document = json.loads(ran(tmp_path, embedded, "--algorithm", label, "--write", "--json").stdout)
+    tuned = parse((tmp_path / "bare.toml").read_text(encoding="utf-8"), "bare", "bare.toml")
+    assert list(tuned.tables.values()) == [t["table"] for t in document["tables"]]
+    assert set(tuned.tables) <= {(label, "u32")}
+    assert [r["n"] for r in document["rows"]] == [1 << b for b in range(8, 15)]
+    assert len(tuned.evidence) == 1
+
+
 @pytest.mark.nightly
 def test_a_run_ends_within_its_budget_and_a_validation(embedded: Host, tmp_path: Path) -> None:
     """The clock of tests/unit/test_tune_budget.py is simulated; this one is not."""

@@ -4,10 +4,11 @@ A work-group moves a tile of items.  Its lanes take adjacent values of the resul
 loads of the values of an item.  On CPUs, a work-group is one lane, which moves one item after the other.
 """
 
+from hsgen.algorithms.gather.constraints import alone, problems
 from hsgen.algorithms.gather.kernels import context, kernels
-from hsgen.algorithms.gather.params import Params, block, notes, params, specialize
+from hsgen.algorithms.gather.params import FIELDS, Params, block, notes, params, specialize
 from hsgen.algorithms.gather.plan import moved, plan, row_test_counts, test_counts
-from hsgen.algorithms.implicit import FIELDS, alone, problems, space
+from hsgen.algorithms.gather.search_space import space
 from hsgen.algorithms.traits import Traits
 
 NAME, OPERATION = "gather", "gather"

@@ -1,4 +1,4 @@
-"""The parameters of gathers, which are derived from the device."""
+"""The parameters of gathers: derived from the device, unless an optional table has them."""
 
 from __future__ import annotations
 
@@ -7,13 +7,20 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from hsgen.core.device import Device
+from hsgen.core.fields import Field
 from hsgen.core.keys import PLAIN, KeyType, Signature
 
 MAX_N = 1 << 30
 """The most indices: positions are signed 32-bit integers, and tiles may exceed n."""
 
+FIELDS = {
+    "work_group": Field("int", "the lanes of a work-group", required=False, least=1),
+    "tile": Field("int", "the items of a work-group", required=False, least=1, greatest=1 << 20),
+    "batch": Field("int", "the values that a lane loads before it stores them", required=False, least=1, greatest=16),
+}
+
 _LANES = {"chip": 256, "memory": 1}
-_ITEMS = {"chip": 512, "memory": 1024}
+ITEMS = {"chip": 512, "memory": 1024}
 """Lanes, and the items of a tile, by the kind of local memory: a core of a CPU moves one item after the other."""
 
 
@@ -45,7 +52,7 @@ def specialize(p: Mapping[str, Any], key: KeyType, signature: Signature, device:
         key=key,
         signature=signature,
         work_group=1 << min(_LANES[device.local], device.work_group).bit_length() - 1,
-        tile=_ITEMS[device.local],
+        tile=ITEMS[device.local],
         whole=device.local == "memory",
     )
 

@@ -4,10 +4,11 @@ A work-group packs a tile of rows.  Its lanes take adjacent rows, so that loads 
 work-group is one lane, which packs one row after the other.
 """
 
-from hsgen.algorithms.implicit import FIELDS, alone, problems, space
+from hsgen.algorithms.pack.constraints import alone, problems
 from hsgen.algorithms.pack.kernels import context, kernels
-from hsgen.algorithms.pack.params import Params, block, notes, params, specialize
+from hsgen.algorithms.pack.params import FIELDS, Params, block, notes, params, specialize
 from hsgen.algorithms.pack.plan import moved, plan, row_test_counts, test_counts
+from hsgen.algorithms.pack.search_space import space
 from hsgen.algorithms.traits import Traits
 
 NAME, OPERATION = "pack", "pack"

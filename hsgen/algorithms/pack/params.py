@@ -1,4 +1,4 @@
-"""The parameters of packs, which are derived from the device."""
+"""The parameters of packs: derived from the device, unless an optional table has them."""
 
 from __future__ import annotations
 
@@ -7,13 +7,19 @@ from dataclasses import dataclass
 from typing import Any
 
 from hsgen.core.device import Device
+from hsgen.core.fields import Field
 from hsgen.core.keys import PLAIN, KeyType, Signature
 
 MAX_N = 1 << 30
 """The most rows: the words of a column have signed 32-bit indices."""
 
+FIELDS = {
+    "work_group": Field("int", "the lanes of a work-group", required=False, least=1),
+    "tile": Field("int", "the rows of a work-group", required=False, least=1, greatest=1 << 20),
+}
+
 _LANES = {"chip": 256, "memory": 32}  # the runtimes of CPUs make vectors of lanes, which share all branches
-_TILE = 1024
+TILE = 1024
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,7 +29,7 @@ class Params:
     key: KeyType
     signature: Signature = PLAIN
     work_group: int = 256
-    tile: int = _TILE
+    tile: int = TILE
 
 
 def specialize(p: Mapping[str, Any], key: KeyType, signature: Signature, device: Device) -> Params | None:

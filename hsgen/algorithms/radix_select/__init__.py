@@ -9,10 +9,11 @@ ones that of several.  See Alabi, Blanchard, Gordon and Steinbach, "Fast k-Selec
 Units", 2012.
 """
 
-from hsgen.algorithms.implicit import FIELDS, alone, problems, space
+from hsgen.algorithms.radix_select.constraints import alone, problems
 from hsgen.algorithms.radix_select.kernels import context, kernels
-from hsgen.algorithms.radix_select.params import Params, block, notes, params, specialize
+from hsgen.algorithms.radix_select.params import FIELDS, Params, block, notes, params, specialize
 from hsgen.algorithms.radix_select.plan import moved, plan, row_test_counts, test_counts
+from hsgen.algorithms.radix_select.search_space import space
 from hsgen.algorithms.traits import Traits
 
 NAME, OPERATION = "radix_select", "top_k"

@@ -1,4 +1,4 @@
-"""The parameters of selections, which are derived from the device."""
+"""The parameters of selections: derived from the device, unless an optional table has them."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from itertools import product
 from typing import Any
 
 from hsgen.core.device import Device
+from hsgen.core.fields import Field
 from hsgen.core.keys import PLAIN, KeyType, Signature
 
 MAX_N = 1 << 30
@@ -15,6 +16,16 @@ MAX_N = 1 << 30
 
 STATE = 8
 """The words of a row's state after a pass."""
+
+FIELDS = {
+    "work_group": Field("int", "the lanes of a work-group, a power of two", required=False, least=1),
+    "items": Field("int", "the keys per lane of a tile", required=False, least=1, greatest=1 << 12),
+    "capacity": Field("int", "the keys that a work-group sorts, a power of two", required=False, least=4),
+    "bits": Field("int", "the bits of the widest digit, 4 to 13", required=False, least=4, greatest=13),
+    "groups": Field("int", "the most work-groups that share tiles", required=False, least=1, greatest=65535),
+    "row_limit": Field("int", "the longest row of one work-group", required=False, least=4, greatest=1 << 24),
+    "places": Field("bool", "whether a work-group sorts its keys by places", required=False),
+}
 
 _LANES = {"chip": 512, "memory": 64}
 _GROUPS = {"chip": 1024, "memory": 64}

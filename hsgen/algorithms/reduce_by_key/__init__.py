@@ -7,10 +7,11 @@ a segmented scan over spans in one work-group.  Keys are read twice, values once
 tile.
 """
 
-from hsgen.algorithms.implicit import FIELDS, alone, problems, space
+from hsgen.algorithms.reduce_by_key.constraints import alone, problems
 from hsgen.algorithms.reduce_by_key.kernels import context, kernels
-from hsgen.algorithms.reduce_by_key.params import Params, block, notes, params, specialize
+from hsgen.algorithms.reduce_by_key.params import FIELDS, Params, block, notes, params, specialize
 from hsgen.algorithms.reduce_by_key.plan import moved, plan, row_test_counts, test_counts
+from hsgen.algorithms.reduce_by_key.search_space import space
 from hsgen.algorithms.traits import Traits
 
 NAME, OPERATION = "reduce_by_key", "reduce_by_key"

@@ -1,4 +1,4 @@
-"""The parameters of reductions by key, which are derived from the device."""
+"""The parameters of reductions by key: derived from the device, unless an optional table has them."""
 
 from __future__ import annotations
 
@@ -7,10 +7,22 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from hsgen.core.device import Device
+from hsgen.core.fields import Field
 from hsgen.core.keys import PLAIN, KeyType, Signature
 
 MAX_N = 1 << 30
 """The most keys: indices are signed 32-bit integers, and tiles may exceed n."""
+
+MOST_ITEMS = 32
+"""The most keys of a lane, each a bit of a word."""
+
+FIELDS = {
+    "work_group": Field("int", "the lanes of a work-group, a power of two", required=False, least=1),
+    "items": Field("int", "the keys per lane of a tile", required=False, least=1, greatest=MOST_ITEMS),
+    "groups": Field("int", "the most work-groups of spans", required=False, least=1, greatest=65535),
+    "subgroup": Field("int", "the lanes that exchange reductions; 1: spans", required=False, least=1, greatest=32),
+    "resident": Field("int", "sections: work-groups that a core is to hold at once", required=False, least=0),
+}
 
 _LANES = {"chip": 256, "memory": 64}
 _GROUPS = {"chip": 2048, "memory": 64}
@@ -108,12 +120,17 @@ def specialize(p: Mapping[str, Any], key: KeyType, signature: Signature, device:
         return None
     if key.bytes < 4 and not (device.storage8 if key.bytes == 1 else device.storage16):
         return None
-    if device.promised and device.cooperative and device.shuffle:
+    if able(device):
         return _sections(key, signature, device)
     lanes = 1 << min(_LANES[device.local], device.work_group).bit_length() - 1
     groups = min(_GROUPS[device.local], device.groups)
     made = (Params(key=key, signature=signature, work_group=lanes, items=x, groups=groups) for x in _ITEMS)
     return next((x for x in made if x.local_bytes() <= min(device.local_bytes, _LOCAL)), None)
+
+
+def able(device: Device) -> bool:
+    """Whether work-groups of a device can look back within sections."""
+    return device.promised and device.cooperative and device.shuffle
 
 
 def _sections(key: KeyType, signature: Signature, device: Device) -> Params:

@@ -13,6 +13,8 @@ from hsgen.stages import attach
 from hsgen.tools.bench.baselines import Run
 from hsgen.tools.bench.baselines.baseline import copied, timed
 
+SLOTS = (KEYS, KEYS_OUT, VALUES, VALUES_OUT, COUNT, OTHER, OTHER_VALUES, REPORT)
+"""The buffers that `fill` may allocate."""
 OWN = "hsgen"
 COPY = "copy"
 

@@ -7,7 +7,7 @@ import tomllib
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from hsgen.algorithms import ALGORITHMS, operation
+from hsgen.algorithms import TABLES, operation
 from hsgen.tools.suggest.facts import Choice, Table
 
 _WIDE = 120
@@ -47,8 +47,8 @@ def setting(words: str, said: str) -> list[str]:
 def own(text: str) -> dict[str, dict[str, Any]]:
     """Return the tables of choices in the text of a target file by their names, such as ``scan.u32.x1``."""
     data = tomllib.loads(text)
-    shared = [name for name in ALGORITHMS if operation(name).by_count]
-    names = dict.fromkeys([*shared, "sort", *ALGORITHMS])
+    shared = [name for name in TABLES if operation(name).by_count]
+    names = dict.fromkeys([*shared, "sort", *TABLES])
     return dict(_tables({name: data[name] for name in names if name in data}, ""))
 
 

@@ -6,9 +6,14 @@ import time
 
 import numpy as np
 
+from hsgen import operations
 from hsgen.core.errors import Wrong
-from hsgen.engines.engine import KEYS, KEYS_OUT, VALUES, VALUES_OUT, Engine
-from hsgen.operations.calls import Call
+from hsgen.engines.engine import Engine
+from hsgen.operations.calls import Load
+from hsgen.tools.bench.baselines import Run
+from hsgen.tools.bench.candidates import SLOTS, fill, sorting, wipe
+
+_SMALL = 1024  # bytes of a buffer that holds nothing
 
 
 class Candidate:
@@ -16,43 +21,32 @@ class Candidate:
 
     def __init__(self, name: str, engine: Engine) -> None:
         self.name, self.engine = name, engine
-        self._places: dict[str, tuple[int, int]] = {}
-        self._n = 0
+        self._run: Run | None = None
 
-    def load(self, work: Call) -> None:
+    def load(self, work: Load) -> None:
         """Fill the buffers, sort once, and check the result.
 
         Raises:
-            Wrong: the result is not sorted.
+            Wrong: the result is wrong.
         """
-        engine, keys, self._n = self.engine, work.keys, work.n
-        assert work.expected is not None
-        images = {KEYS: keys, KEYS_OUT: np.zeros_like(keys)}
-        self._places = {"source": (KEYS, 0), "destination": (KEYS_OUT, 0)}
-        if work.values_expected is not None:
-            images |= {VALUES_OUT: np.zeros_like(work.values_expected)}
-            self._places["values_out"] = (VALUES_OUT, 0)
-            if work.values is not None:
-                images |= {VALUES: work.values}
-                self._places["values"] = (VALUES, 0)
-        for slot, image in images.items():
-            engine.allocate(slot, image.nbytes)
-            engine.write(slot, image)
+        fill(self.engine, work)
+        wipe(self.engine, work)
+        self._run = run = sorting(self.engine, work)
         self.seconds()
-        for slot, expected in ((KEYS_OUT, work.expected), (VALUES_OUT, work.values_expected)):
-            if expected is not None:
-                out = np.empty_like(expected)
-                engine.read(slot, out)
-                if not np.array_equal(out, expected):
-                    raise Wrong(f"{self._n} {keys.dtype.name} keys came back wrong")
+        pairs = [(run.result, work.expected), (run.values, work.values_expected), (run.report, work.report)]
+        for read, expected in pairs:
+            if expected is not None and read is not None and not np.array_equal(read(), expected):
+                items = operations.of(self.engine.sort).items
+                raise Wrong(f"{work.n} {work.keys.dtype.name} {items} came back wrong")
 
     def seconds(self) -> float:
         """Sort once; return the wall time."""
+        assert self._run is not None
         begin = time.perf_counter()
-        self.engine.run(self._n, self._places)
+        self._run.sort()
         return time.perf_counter() - begin
 
     def unload(self) -> None:
         """Shrink the buffers; some engines release the memory."""
-        for slot in (KEYS, KEYS_OUT, VALUES, VALUES_OUT):
-            self.engine.allocate(slot, 1024)
+        for slot in SLOTS:
+            self.engine.allocate(slot, _SMALL)

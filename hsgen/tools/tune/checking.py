@@ -9,9 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from hsgen.algorithms import ALGORITHMS
-from hsgen.core.errors import HsgenError, Unavailable, Wrong
-from hsgen.core.keys import KEYS as WIDTHS
+from hsgen.core.errors import HsgenError, Unavailable, Usage, Wrong
 from hsgen.core.keys import PLAIN as PLAIN_FORM
 from hsgen.core.keys import Signature
 from hsgen.core.sort import Sort
@@ -20,7 +18,7 @@ from hsgen.engines.compiled import Compiled
 from hsgen.engines.engine import Engine
 from hsgen.engines.harness import Harness, Native
 from hsgen.targets import target
-from hsgen.targets.choices import algorithm
+from hsgen.targets.optional import replaced
 from hsgen.targets.target import Target
 from hsgen.tools.tune.candidate import Candidate
 from hsgen.tools.validate import validation
@@ -41,8 +39,7 @@ def made(
         Usage: the target has no such table.
     """
     if table is not None:
-        params = ALGORITHMS[algorithm(label)].params(WIDTHS[key], table)
-        found = replace(found, choices={**found.choices, (label, key): params})
+        found = replace(found, **replaced(found.choices, found.tables, label, key, table))
     return found, found.sort(label, key, signature)
 
 
@@ -80,7 +77,11 @@ def ready(request: Mapping[str, Any], send: Send, late: list[str], end: float) -
             pairs = cases(sort, request["seed"], request["cases"])
             begin = time.monotonic()
             patience = max(PATIENT, HOPELESS * least) if out else math.inf
-            report = _checked(engine, pairs, c["name"], request["seed"], send, (patience, end))
+            try:
+                report = _checked(engine, pairs, c["name"], request["seed"], send, (patience, end))
+            except Usage as e:  # a count that the shape cannot serve on this device
+                send({"failed": c["name"], "kind": "device", "why": e.lines[0]})
+                continue
             if report is None:
                 late += [c["name"]] * (time.monotonic() >= end)
                 continue

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from hsgen.algorithms import operation
 from hsgen.core.keys import PLAIN, Signature
 from hsgen.targets.target import Target
 from hsgen.tools.tune import checking, final
@@ -135,7 +136,8 @@ class Ending:
             disqualify(label, table, kind, why)
 
         entry, seconds = Entry(label=label, table=table), max(left, 1.5 * takes)
-        finish = self._runner.run({label: entry}, key, [], failed, cases=0, seconds=seconds)
+        how: dict[str, Any] = {"signature": operation(label).tuned, "cases": 0, "seconds": seconds}
+        finish = self._runner.run({label: entry}, key, [], failed, **how)
         if finish.failed:
             raise Failed
         if label not in finish.cases:
@@ -156,11 +158,11 @@ class Ending:
 
     def _estimate(self, key: str, label: str, table: Table) -> float:
         """The seconds of a complete validation, by those of a case in a comparison; 0 if no journal says."""
-        name = name_of(table)
-        for record in self._journal.of("final", key=key, value=PLAIN.value):
+        name, signature = name_of(table), operation(label).tuned
+        for record in self._journal.of("final", key=key, value=signature.value):
             for entry, case in record.get("case", {}).items():
                 if record["entries"].get(entry) == name and entry.split()[0] == label:
-                    _, sort = checking.made(self._found, label, key, table)
+                    _, sort = checking.made(self._found, label, key, table, signature)
                     pairs = validation.plan_cases(sort, full=False, seed=int(self._journal.head["seed"]))
                     return 2 * len(pairs) * float(case)
         return 0.0

@@ -102,7 +102,7 @@ class Result:
     autos: dict[str, dict[str, Any]] = field(default_factory=dict)
     rows: list[Row] = field(default_factory=list)
     notes: dict[tuple[str, str], str] = field(default_factory=dict)  # the measurement of each new table, in words
-    evidence: dict[str, str] = field(default_factory=dict)  # the text for evidence, by key width
+    evidence: dict[str, str] = field(default_factory=dict)  # the text for evidence, by width and tables
 
 
 def serving(found: Cut, n: int) -> str:

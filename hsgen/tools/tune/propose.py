@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import fields
+from dataclasses import fields, replace
 from typing import Any
 
 import numpy as np
 
-from hsgen.algorithms import ALGORITHMS
+from hsgen.algorithms import TABLES
 from hsgen.algorithms.search_space import Box
 from hsgen.core.device import Device
 from hsgen.core.keys import KEYS
@@ -35,13 +35,15 @@ def name_of(table: Table) -> str:
 class Space:
     """The shapes of one algorithm for one width of keys that a device can run."""
 
-    def __init__(self, label: str, key: str, device: Device, start: Table | None, most: int = 0) -> None:
+    def __init__(
+        self, label: str, key: str, device: Device, start: Table | None, most: int = 0, derived: Any = None
+    ) -> None:
         """Make the space of the label; keys of `start` that no list has are kept in every shape.
 
-        Shapes serve `most` keys at least.
+        Shapes serve `most` keys at least.  derived: the parameters without a table, if it is optional.
         """
         self.label, self.key, self._device, self._most = label, key, device, most
-        self._made = ALGORITHMS[algorithm(label)]
+        self._made, self._derived = TABLES[algorithm(label)], derived
         # a list is empty where the device is too small for any of what it would hold
         boxes = [box for box in self._made.space(KEYS[key], device) if all(box.values())]
         listed = {name for box in boxes for name in box}
@@ -50,18 +52,26 @@ class Space:
         rng = np.random.default_rng(0)
         self.boxes: tuple[Box, ...] = tuple(box for box in boxes if self._drawn(box, rng) is not None)
 
+    def _params(self, table: Table) -> Any:
+        """The parameters of a table."""
+        if self._derived is not None:
+            return replace(self._derived, **table)
+        return self._made.params(KEYS[self.key], table)
+
     def fits(self, table: Table) -> bool:
         """Whether the device's facts and the algorithm's own arithmetic allow a table."""
         if list(self._made.alone(table, self._device)):
             return False
-        params = self._made.params(KEYS[self.key], table)
+        params = self._params(table)
         return not self._made.problems(params, self._device) and self._made.plan(params).max_n >= self._most
 
     def table(self, box: Box, at: Mapping[str, int]) -> dict[str, Any]:
         """Return the table of one place in a box, without what is a default, unless the file says that."""
         values = {k: choices[at[k]] for k, choices in box.items()}
         table = {**{k: v for k, v in values.items() if v is not None}, **self._kept}
-        defaults = {f.name: f.default for f in fields(self._made.params(KEYS[self.key], table))}
+        derived = self._derived
+        known = fields(self._params(table))
+        defaults = {f.name: f.default if derived is None else getattr(derived, f.name) for f in known}
         return {k: v for k, v in table.items() if k in self._said or k not in defaults or v != defaults[k]}
 
     def draw(self, number: int, rng: np.random.Generator) -> dict[str, Any] | None:
@@ -80,7 +90,7 @@ class Space:
 
         What the table leaves out has its default.
         """
-        params = self._made.params(KEYS[self.key], table)
+        params = self._params(table)
         best: tuple[int, Box, dict[str, int]] | None = None
         for box in self.boxes:
             off, at = 0, {}

@@ -18,12 +18,11 @@ import numpy as np
 
 from hsgen import operations
 from hsgen.core.errors import Wrong
-from hsgen.core.interpreter import PLAIN
-from hsgen.operations.calls import Call
+from hsgen.operations.calls import Load
+from hsgen.tools.bench import inputs
 from hsgen.tools.tune.candidate import Candidate
 from hsgen.tools.tune.checking import HOPELESS, Send, ready
 from hsgen.tools.tune.search import scores
-from hsgen.tools.validate import validation
 from hsgen.tools.worker import serve
 
 SLOW = 4.0  # times the best time; a slower candidate is timed once instead of in turns
@@ -45,17 +44,29 @@ def timed(
     renew: bool = False,
     lasting: float = LASTING,
 ) -> dict[str, list[float]]:
-    """Check each candidate's result at one count, then time all in turns, for about `lasting` seconds; return their
-    seconds.
+    """Time the typical calls of an operation at one count, for about `lasting` seconds in all; return the seconds of
+    each candidate, the geometric means over these calls, so that none is sped up at the expense of others."""
+    calls = operations.of(some[0].engine.sort).typical(n)
+    found = []
+    for kind, how in calls:
+        send({"done": n})  # generating and sorting large arrays takes numpy long
+        work = inputs.load(some[0].engine.sort, n, how, np.random.default_rng([seed, n]), kind.replace(" ", "-"))
+        found.append(_timed(some, work, rounds, send, renew=renew, lasting=lasting / len(calls)))
+    for c in some:
+        c.unload()
+    each = {c.name: zip(*(seconds[c.name] for seconds in found), strict=False) for c in some}
+    return {name: [statistics.geometric_mean(turn) for turn in turns] for name, turns in each.items()}
+
+
+def _timed(
+    some: Sequence[Candidate], work: Load, rounds: int, send: Send, *, renew: bool, lasting: float
+) -> dict[str, list[float]]:
+    """Check each candidate's result of one call, then time all in turns; return their seconds.
 
     A candidate far slower than the best gets one round only.  On some devices the addresses of buffers and code change
     times by about a fifth.  So each third of the rounds uses new buffers, and with `renew` recompiled code, if
     compilation is fast.
     """
-    sort, rng = some[0].engine.sort, np.random.default_rng([seed, n])
-    send({"done": n})  # generating and sorting large arrays takes numpy long
-    keys = next(iter(operations.of(sort).kinds.values()))(rng, n * sort.columns, np.dtype(f"u{sort.key.bytes}"))
-    work = validation.call(sort, keys, PLAIN, in_place=False, count=None, rng=rng)
     first: dict[str, float] = {}
     for c in some:
         _load(c, work, send)
@@ -71,12 +82,10 @@ def timed(
             for c in turns:
                 send({"trying": c.name})
                 found[c.name].append(c.seconds())
-    for c in some:
-        c.unload()
     return found
 
 
-def _load(c: Candidate, work: Call, send: Send) -> None:
+def _load(c: Candidate, work: Load, send: Send) -> None:
     """Give a candidate new buffers and check its result."""
     send({"trying": c.name})
     try:

@@ -6,10 +6,10 @@ import math
 import re
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any, Protocol
 
-from hsgen.algorithms import ALGORITHMS, operation
+from hsgen.algorithms import ALGORITHMS, OPTIONAL, operation
 from hsgen.core.device import Device
 from hsgen.core.errors import Usage
 from hsgen.core.keys import KEYS, PLAIN, Signature
@@ -70,11 +70,15 @@ def starts(text: str, found: Target, request: Request) -> dict[str, Table | None
     out: dict[str, Table | None] = {}
     keys = request.keys or tuple(k for k in KEYS if any(own == k for _, own in found.choices))
     for label in request.labels:
-        if not re.fullmatch(rf"({'|'.join(ALGORITHMS)})(-[a-z0-9]+)?", label):
-            raise Usage(f"algorithm {label}: unknown; name {', '.join(ALGORITHMS)}, or a variant such as radix-small")
+        if label not in OPTIONAL and not re.fullmatch(rf"({'|'.join(ALGORITHMS)})(-[a-z0-9]+)?", label):
+            known = ", ".join([*ALGORITHMS, *OPTIONAL])
+            raise Usage(f"algorithm {label}: unknown; name {known}, or a variant such as radix-small")
     for key in keys:
         labels = request.labels or tuple(a for a, k in found.choices if k == key and _plain(a))
         for label in labels:
+            if label in OPTIONAL:
+                out |= _optional(data, found, label, key, asked=key in request.keys)
+                continue
             said = operation(label).table_keys
             if said and (label, key) not in found.choices:
                 raise Usage(
@@ -84,6 +88,26 @@ def starts(text: str, found: Target, request: Request) -> dict[str, Table | None
     if not out:
         raise Usage(f"target {found.name}: no table for {' '.join(keys)}; name an --algorithm to find one for")
     return out
+
+
+def _optional(data: Mapping[str, Any], found: Target, label: str, key: str, *, asked: bool) -> dict[str, Table | None]:
+    """The initial table of an algorithm that needs none: an empty one is the derived shape.
+
+    Raises:
+        Usage: the target does not have it for keys of a width that is `asked` for.
+    """
+    if label not in found.implicit(key):
+        if asked:
+            raise Usage(f"target {found.name}: no {label} for {key}; name another --key")
+        return {}
+    return {f"{label} {key}": table_of(data, label, key) or {}}
+
+
+def derived(found: Target, label: str, key: str) -> Any:
+    """Return the parameters of a label for which the target needs no table; None if it needs one."""
+    if label not in OPTIONAL:
+        return None
+    return replace(found, tables={}).sort(label, key, operation(label).tuned).parts[0].params
 
 
 def _plain(label: str) -> bool:

@@ -12,9 +12,9 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
+from hsgen.algorithms import AUTO, operation
 from hsgen.core.device import Device
 from hsgen.core.errors import Wrong
-from hsgen.core.keys import PLAIN
 from hsgen.targets.tables import table_of
 from hsgen.targets.target import Target
 from hsgen.tools.tune import final
@@ -24,10 +24,18 @@ from hsgen.tools.tune.final import Result
 from hsgen.tools.tune.journal import Journal
 from hsgen.tools.tune.propose import Space, Table, name_of
 from hsgen.tools.tune.ranges import Crossovers
-from hsgen.tools.tune.request import Request, Runner
+from hsgen.tools.tune.request import Request, Runner, derived
 from hsgen.tools.tune.search import Finish, Hunt, Race, hunt
 
 TOP = 1 << 28  # keys of a final at most
+Group = tuple[str, str]
+"""A label and a width of keys: what is compared with the label's table has the same calls."""
+
+
+def _group(at: str) -> Group:
+    """The group of a table: the sorts of a width, or one table of another operation."""
+    label, key = at.split()
+    return (AUTO if operation(label).by_count else label), key
 
 
 class Tuning:
@@ -48,19 +56,20 @@ class Tuning:
         self._runner, self._show = runner, show
         self.journal = journal
         self.starts: dict[str, Table | None] = journal.head["start"]
-        self.keys = list(dict.fromkeys(x.split()[1] for x in self.starts))
+        self._groups = list(dict.fromkeys(_group(at) for at in self.starts))
         facts: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in journal.head["facts"].items()}
         self._facts = Device(**facts)
         self.hunts = {at: self._hunt(at) for at in self.starts}
         top = min(TOP, 4 * max(max(sizes) for sizes in journal.head["sizes"].values()))
         self._sizes = [1 << b for b in range(8, top.bit_length()) if 1 << b <= top]
-        self._budget = Budget(request.budget, len(self.hunts), len(self.keys), clock)
+        self._budget = Budget(request.budget, len(self.hunts), len(self._groups), clock)
         self._ending = Ending(found, journal, runner, self._budget, show)
 
     def _hunt(self, at: str) -> Hunt:
         label, key = at.split()
         sizes = self.journal.head["sizes"][at]
-        return Hunt(Space(label, key, self._facts, self.starts[at], max(sizes)), self.starts[at], sizes, self.journal)
+        space = Space(label, key, self._facts, self.starts[at], max(sizes), derived(self._found, label, key))
+        return Hunt(space, self.starts[at], sizes, self.journal)
 
     def perform(self) -> Result:
         """Search, compare, and return what to write.
@@ -91,8 +100,8 @@ class Tuning:
                 self.journal.add({**record, "took": round(sum(late), 2)})
         self._budget.close()
         result = Result()
-        for number, key in enumerate(self.keys):
-            self._end(number, key, result)
+        for number, group in enumerate(self._groups):
+            self._end(number, group, result)
         if not result.rows:
             hint = f"allow more than --budget {words(self._budget.seconds)}, or name one --key and --algorithm"
             raise Wrong(f"target {self._found.name}: no shapes were compared in this time; {hint}")
@@ -132,16 +141,17 @@ class Tuning:
         found = f"{len(it.tables())} shapes, {len(it.failures())} failed, best {rate:.2f} x {of}"
         self._show("found", f"{it.space.label} {it.space.key}: {found}", self._budget.seconds - self._budget.now())
 
-    def _end(self, number: int, key: str, result: Result) -> None:
-        """Choose the tables and crossovers of one key width."""
-        labels = self._labels(key)
+    def _end(self, number: int, group: Group, result: Result) -> None:
+        """Choose the tables, and the crossovers of sorts, of what is compared with each other."""
+        key, signature = group[1], operation(group[0]).tuned
+        labels = [it.space.label for at, it in self.hunts.items() if _group(at) == group]
         begins = {x: self._begin(f"{x} {key}") for x in labels}
         entries = final.tables_of(begins, {x: self._best(f"{x} {key}") for x in labels})
         if not entries:
             raise Wrong(f"target {self._found.name}: no shape for {key} keys runs; the journal says why")
         fail = partial(self._disqualify, key)
         left = self._budget.left(number, COMPARED)
-        rounds = self._ending.compare(key, entries, self._by_weight(key), PLAIN, left, fail, "compare")
+        rounds = self._ending.compare(key, entries, self._by_weight(group), signature, left, fail, "compare")
         raced = {x: set(self.hunts[f"{x} {key}"].sizes) for x in labels}
         chosen = {x: w for x in labels if (w := final.chosen(rounds, x, raced[x], begins[x] is not None))}
         tables = {x: entries[final.entry(x, w)][1] for x, w in chosen.items()}
@@ -153,7 +163,7 @@ class Tuning:
             else:
                 chosen[label], tables[label] = final.START, start
         for label, table in tables.items():
-            if table != table_of(self._data, label, key):
+            if table != (table_of(self._data, label, key) or {}):
                 result.tables[label, key] = table
         if tables:
             Crossovers(self._data, self._found, self._ending, self.journal, result).find(
@@ -163,9 +173,9 @@ class Tuning:
         if tables and all(checked.values()):
             self._evidence(key, labels, tables, result)
 
-    def _by_weight(self, key: str) -> list[int]:
+    def _by_weight(self, group: Group) -> list[int]:
         """The counts of a comparison: those of the races first."""
-        raced = sorted({n for it in self.hunts.values() if it.space.key == key for n in it.sizes})
+        raced = sorted({n for at, it in self.hunts.items() if _group(at) == group for n in it.sizes})
         return [*raced, *(n for n in self._sizes if n not in raced)]
 
     def _disqualify(self, key: str, label: str, table: Table, kind: str, why: str) -> None:
@@ -173,16 +183,12 @@ class Tuning:
 
     def _evidence(self, key: str, labels: Sequence[str], tables: Mapping[str, Table], result: Result) -> None:
         cases = sum(r["cases"] for r in self.journal.of("checked", key=key) if r["table"] in tables.values())
-        its = [it for at, it in self.hunts.items() if at.endswith(f" {key}")]
+        its = [self.hunts[f"{label} {key}"] for label in labels]
         tried, failed = sum(len(it.tables()) for it in its), sum(len(it.failures()) for it in its)
-        result.evidence[key] = (
+        result.evidence[" ".join([key, *(x for x in labels if not operation(x).by_count)])] = (
             f"{key} {' '.join(labels)}; {tried} shapes raced, {failed} of them failed; "
             f"validate, what was chosen: {cases} cases, 0 failures"
         )
-
-    def _labels(self, key: str) -> list[str]:
-        """The tuned labels of one key width."""
-        return [it.space.label for it in self.hunts.values() if it.space.key == key]
 
     def _begin(self, at: str) -> Table | None:
         start = self.starts[at]

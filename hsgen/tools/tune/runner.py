@@ -9,6 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from hsgen.algorithms import operation
 from hsgen.core.device import Device
 from hsgen.core.errors import HsgenError, Unavailable, Wrong
 from hsgen.core.keys import PLAIN, Signature
@@ -105,7 +106,8 @@ class Field:
     def race(self, it: Race, failed: Failed, progress: Progress = _quiet, seconds: float = math.inf) -> Finish:
         """Run a race between tables of one label."""
         entries = {name: Entry(label=it.label, table=table) for name, table in it.tables.items()}
-        return self.run(entries, it.key, it.rungs, failed, progress, best=it.best, stay=it.stay, seconds=seconds)
+        how: dict[str, Any] = {"best": it.best, "stay": it.stay, "seconds": seconds}
+        return self.run(entries, it.key, it.rungs, failed, progress, signature=operation(it.label).tuned, **how)
 
     def run(
         self,

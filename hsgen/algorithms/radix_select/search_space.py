@@ -1,0 +1,21 @@
+"""The search space of selections; `capacity` is fixed: up to this k, results are sorted."""
+
+from __future__ import annotations
+
+from hsgen.algorithms.search_space import Box, steps
+from hsgen.core.device import Device
+from hsgen.core.keys import KeyType
+
+
+def space(key: KeyType, device: Device) -> tuple[Box, ...]:
+    """Return one box: all parameters are independent of each other."""
+    least = 1 if device.local == "memory" else min(16, device.work_group)
+    box = {
+        "work_group": steps(least, min(1024, device.work_group)),
+        "items": steps(1, 64, thirds=True),
+        "bits": (6, 7, 8, 9, 10, 11, 12),
+        "groups": steps(16, min(device.groups, 4096)),
+        "row_limit": steps(1 << 13, 1 << 20),
+        "places": (False, True),
+    }
+    return (box,)
