@@ -54,7 +54,7 @@ class Operation(ABC):
     comparable = False
     """Whether benchmarks may compare its algorithms with those of another operation on the same keys."""
     least_input = 0
-    """The bytes of each input of a validation at least, whatever its count."""
+    """The least size in bytes of each input of a validation, for any count."""
     typed_baselines = False
     """Whether its baselines handle keys of all types in both orders."""
     selects = False

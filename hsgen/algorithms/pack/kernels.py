@@ -10,7 +10,9 @@ from hsgen.core.kernels import Kernel
 from hsgen.operations.pack import BEGIN, DESCENDING, PRESENT, WIDTH
 from hsgen.operations.records import OFFSET, STRIDE
 
-COLUMNS = tuple(Buffer(name=name, type="u32", read_only=True, shared=True) for name in ("source", "second", "third", "fourth"))
+COLUMNS = tuple(
+    Buffer(name=name, type="u32", read_only=True, shared=True) for name in ("source", "second", "third", "fourth")
+)
 
 
 def kernels(p: Params) -> tuple[Kernel, ...]:
