@@ -123,7 +123,7 @@ static hs_status hs_divided(const hs_sort *sort, hs_call *call, int numbered)
         if (!call->n) call->device_count = 0; /* no scratch for indirect grids, and no keys in any case */
         if (call->device_count) call->number |= HS_DEVICE_COUNT;
         break;
-    case HS_PACK: break; /* its number is checked below */
+    case HS_PACK: return hs_pack_fits(call->n, call->number, call->take);
     case HS_GATHER:
         if (!sort->value_bytes || call->take % sort->value_bytes) return HS_ERROR_PARTS;
         call->take /= sort->value_bytes; /* values of an item */
@@ -158,10 +158,8 @@ static void hs_touched(const hs_sort *sort, const hs_call *call, uint64_t bytes[
     bytes[HS_OTHER_VALUES] = value * (n - first);
     if (hs_takes_ends(sort)) bytes[HS_OTHER_INPUT] = bytes[HS_OTHER_VALUES] = sizeof(uint32_t) * number;
     if (sort->kind == HS_REDUCE_BY_KEY) bytes[HS_OTHER_INPUT] = bytes[HS_OTHER_VALUES] = sizeof(uint32_t) * n;
-    for (i = 0; sort->kind == HS_PACK && i < HS_COLUMNS; i++) {
-        const uint64_t column = number >> 6 * i; /* whole words are read */
-        bytes[hs_column_role(i)] = column & 32 ? ((n << (column & 3)) + 3) / 4 * 4 : 0;
-    }
+    for (i = 0; sort->kind == HS_PACK && i < HS_COLUMNS; i++)
+        bytes[hs_column_role(i)] = hs_column_bytes(n, number, call->take, i);
     bytes[HS_REPORT] = sizeof(uint32_t) * (sort->report_words + sort->report_words_per_key * n);
 }
 

@@ -162,6 +162,7 @@ extern "C" hs_status hs_cuda_pack(const hs_cuda *sorter, cudaStream_t stream,
     if (args) {
         record.n = args->n;
         record.number = hs_pack_number(args->columns, args->column_count, args->begin_bit);
+        record.take = hs_pack_layouts(args->columns, args->fields, args->column_count);
         for (i = 0; i < HS_COLUMNS; i++) record.given[hs_column_role(i)] = {args->keys[i], args->keys_bytes[i]};
         record.given[HS_DESTINATION] = {args->destination, args->destination_bytes};
     }

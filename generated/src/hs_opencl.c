@@ -202,6 +202,7 @@ hs_status hs_opencl_pack(hs_opencl *sorter, cl_command_queue queue, const hs_ope
     if (args) {
         HS_OPENCL_SHARED(record, args);
         record.number = hs_pack_number(args->columns, args->column_count, args->begin_bit);
+        record.take = hs_pack_layouts(args->columns, args->fields, args->column_count);
         for (i = 0; i < HS_COLUMNS; i++) record.given[hs_column_role(i)] = args->keys[i];
         record.given[HS_DESTINATION] = args->destination;
     }

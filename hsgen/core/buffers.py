@@ -22,6 +22,7 @@ class Buffer:
 
     coherent: work-groups see what other work-groups write during the same launch.  unit: the type in whose elements a
     call gives the buffer's offset, if kernels read it as elements of another type.  times: the elements for each key.
+    shared: calls may bind the same memory to several of these buffers, which are only read.
     """
 
     name: str
@@ -30,6 +31,7 @@ class Buffer:
     read_only: bool = False
     coherent: bool = False
     times: int = 1
+    shared: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

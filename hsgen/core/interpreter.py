@@ -23,6 +23,7 @@ class Options:
     ignores; segment_count; first_count, the keys of the first of two arrays; capacity, the keys that a digest covers;
     reduction, how values are reduced by key, and what is stored (`hsgen.operations.reduce_by_key`); columns, the types
     and orders of columns to pack (`hsgen.operations.pack`).
+    layouts: where the items of these columns are, if not in arrays.
     take: the keys that a selection takes of each of `segment_count` rows; in a gather, the values of each of
     `segment_count` items.
     rows: segments are rows of equal length, n / segment_count, and no offsets are given.
@@ -43,6 +44,7 @@ class Options:
     columns: int = 0
     rows: bool = False
     take: int = 0
+    layouts: int = 0
     segments_counted: bool = False
 
     @property
@@ -60,8 +62,11 @@ class Options:
 
 
 PLAIN = Options()
-NUMBERS = ("shift", "segment_count", "first_count", "capacity", "reduction", "columns", "take")
-"""The members of `Options` that are numbers, in the order of ``hn_call`` in C; all but the last can be its `number`."""
+NUMBERS = ("shift", "segment_count", "first_count", "capacity", "reduction", "columns", "take", "layouts")
+"""The members of `Options` that are numbers, in the order of ``hn_call`` in C; all but the last two can be its
+`number`."""
+LAYOUT_BITS = 30
+"""The bits of `Options.layouts` that the first of a kernel's two numbers has; the second one has the rest."""
 
 
 def options(key: str = "u32", order: str = "ascending", **more: int | None) -> Options:
@@ -188,7 +193,8 @@ def offset(binding: Binding, n: int) -> int:
 def numbers(sort: Sort, step: Step, how: Options) -> tuple[int, ...]:
     """Return the numbers that a kernel of a step gets after n and the argument."""
     if sort.signature.rows:
-        return how.segment_count, how.take
+        low = how.layouts & (1 << LAYOUT_BITS) - 1
+        return how.segment_count | low, how.take | how.layouts >> LAYOUT_BITS
     return (step.guard.min_n, min(step.guard.max_n, 2**31 - 1)) if sort.signature.device_count else ()
 
 

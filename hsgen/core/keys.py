@@ -85,8 +85,8 @@ class Signature:
     chosen per call.  device_count: a device-side count.  run_boundaries: a report of run boundaries.  epilogue: the
     text of an epilogue (`hsgen.stages.epilogue`); "" for none.  floats: kernels calculate with floats,
     those of values if there are any.  rows: kernels get the number of rows of a call, and how many keys to take of
-    each.  segment_ends: segments have ends of their own, which need not be where the next ones start.  segment_count:
-    calls may take the number of segments from device memory.
+    each; or the layouts of columns.  segment_ends: segments have ends of their own, which need not be where the next
+    ones start.  segment_count: calls may take the number of segments from device memory.
     """
 
     value: str = "none"

@@ -38,7 +38,7 @@ def settled(sort: Sort, n: int, how: Options, given: Container[str]) -> Options:
     Raises:
         Usage: a number of the call does not fit the count.
     """
-    for name in NUMBERS:
+    for name in NUMBERS[:-1]:
         if not 0 <= (number := getattr(how, name)) < 2**31:
             raise Usage(f"{name} {number}: give 0 to {2**31 - 1}")
     return of(sort).settled(n, how, given)

@@ -54,6 +54,8 @@ class Operation(ABC):
     """Whether it has a benchmark workload, `load`."""
     comparable = False
     """Whether benchmarks may compare its algorithms with those of another operation on the same keys."""
+    least_input = 0
+    """The least size in bytes of each input of a validation, for any count."""
     typed_baselines = False
     """Whether its baselines handle keys of all types in both orders."""
     selects = False
@@ -117,7 +119,8 @@ class Operation(ABC):
         return how
 
     def inputs(self, sort: Sort) -> Mapping[str, int]:
-        """Return the further input roles of calls, each with its size in bytes per item."""
+        """Return the further input roles of calls, and the source if its items are no keys, each with its size in bytes
+        per item."""
         return {}
 
     def input_bytes(self, how: Options) -> int:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -26,6 +27,7 @@ class Call:
     report.  report_room: the words of a report whose contents cannot be verified, that of an epilogue.
     counts, firsts: the expected counts of runs and indices of their first keys, in the roles of the second array and of
     its values; None if they are not stored.  kept: whether each element of the result, shape (n,), must not change.
+    shared: roles without an array of their own, each with the role whose array it reads.
     """
 
     n: int
@@ -43,6 +45,7 @@ class Call:
     counts: NDArray[np.uint32] | None = None
     firsts: NDArray[np.uint32] | None = None
     kept: NDArray[np.bool_] | None = None
+    shared: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

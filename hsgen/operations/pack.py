@@ -1,6 +1,7 @@
 """Packing columns into keys: the ordered bits of each column of a row, joined, the first column on top.
 
-An ascending sort of the keys puts rows in the order of the columns, each with its own type and order.
+An ascending sort of the keys puts rows in the order of the columns, each with its own type and order.  A column is an
+array, or a field of an array of records.
 """
 
 from __future__ import annotations
@@ -14,32 +15,27 @@ from numpy.typing import NDArray
 
 from hsgen.core.errors import Usage
 from hsgen.core.interpreter import Options
-from hsgen.core.keys import KEYS, ORDERS, PLAIN, TYPES, Signature, Type
+from hsgen.core.keys import ORDERS, PLAIN, TYPES, Signature, Type
 from hsgen.core.sort import Sort
 from hsgen.operations.base import Operation
 from hsgen.operations.calls import Call, Load
 from hsgen.operations.inputs import Keys
 from hsgen.operations.oracle import ordered
+from hsgen.operations.records import ITEM, MANY, MOST_STRIDE, By, field, layouts, size, stride_of, tables_of
 
 ROLES = ("source", "other", "other_values", "values")
 """The buffers of columns, the most significant first."""
+SIGNATURE = replace(PLAIN, rows=True)
 BYTES = 16
 """The most bytes of all columns of a row."""
 WIDTH, BEGIN = 6, 24
 """The bits of a column in the number of a call; the bit at which the words to leave out at the low end begin."""
 KIND, DESCENDING, PRESENT = 2, 16, 32
 """Of a column: bits 0 and 1 are the logarithm of its bytes, those from `KIND` on its kind; flags."""
+_MOST_WORDS = 2**31 - 1  # of a table: indices of words are signed 32-bit integers
 
 HALVES = {4: (("i16", "descending"), ("u16", "ascending")), 8: (("i32", "descending"), ("u32", "ascending"))}
 """The columns of a benchmark, by the bytes of a key: two that fill it."""
-
-By = Sequence[tuple[str, str]]
-"""Columns: key types, and orders."""
-
-
-def size(name: str) -> int:
-    """Return the bytes of a key type."""
-    return KEYS[TYPES[name].key].bytes
 
 
 def number(columns: By, begin_bit: int = 0) -> int:
@@ -98,18 +94,19 @@ class _Pack(Operation):
     order = 7
     timed = True
     workload = "pack of two columns"
+    least_input = MANY * MOST_STRIDE
 
     def subject(self, sort: Sort) -> str:
         """See `Operation`."""
         return f"pack of columns into {sort.label} keys"
 
     def signature(self, signature: Signature) -> Signature:
-        """See `Operation`: types and orders are those of the columns of a call."""
-        return PLAIN
+        """See `Operation`: types and orders are those of the columns of a call, as are the numbers of kernels."""
+        return SIGNATURE
 
     def of_type(self, signature: Signature, key: Type) -> Signature:
         """See `Operation`."""
-        return PLAIN
+        return SIGNATURE
 
     def serves(self, sort: Sort, key: Type) -> bool:
         """See `Operation`: packed keys are unsigned."""
@@ -120,13 +117,15 @@ class _Pack(Operation):
         for i, role in enumerate(ROLES):
             if n and how.columns >> WIDTH * i & PRESENT and role not in given:
                 raise Usage(f"column {i + 1}: is missing")
+            if n * stride_of(how, i) > _MOST_WORDS:
+                raise Usage(f"column {i + 1}: a table of records has up to {4 * _MOST_WORDS} bytes")
         if n and not how.columns & PRESENT:
             raise Usage("columns: give at least one")
         return how
 
     def inputs(self, sort: Sort) -> Mapping[str, int]:
-        """See `Operation`: the columns after the first one."""
-        return dict.fromkeys(ROLES[1:], 8)
+        """See `Operation`: columns, or records of few bytes."""
+        return dict.fromkeys(ROLES, ITEM)
 
     def second(self, how: Options, n: int) -> Options | None:
         """See `Operation`: no pack is in place; the second case has other columns."""
@@ -134,7 +133,7 @@ class _Pack(Operation):
 
     def reported(self, how: Options) -> list[str]:
         """See `Operation`."""
-        return [f"columns {how.columns:#x}"]
+        return [f"columns {how.columns:#x}"] + [f"layouts {how.layouts:#x}"] * bool(how.layouts)
 
     def call(
         self, sort: Sort, keys: Keys, how: Options, *, in_place: bool, count: int | None, rng: np.random.Generator
@@ -142,21 +141,23 @@ class _Pack(Operation):
         """Return the call that packs random columns, of which the first has the low bits of the keys."""
         by, n = _columns(sort, rng), len(keys)
         begin = 32 * int(rng.integers(-(-sum(size(name) for name, _ in by) // 4)))
-        given = [keys.astype(f"u{size(by[0][0])}")]
-        for name, _ in by[1:]:
-            kept = rng.integers(0, 256, (n, size(name)), np.uint8)
-            kept[rng.random(n) < 0.25] = rng.choice(np.array([0, 127, 128, 255], np.uint8))
-            given.append(kept.view(f"u{size(name)}").reshape(n))
-        more = dict(zip(ROLES[1:], given[1:], strict=False))
+        tables, owners, fields = tables_of(by, n, rng)
+        first = (
+            keys.astype(f"u{size(by[0][0])}").view(np.uint8).reshape(n, -1) if n else tables[0][:0, : size(by[0][0])]
+        )
+        tables[0][:, fields[0][1] : fields[0][1] + size(by[0][0])] = first
+        given = [field(table, at, size(name)) for table, (_, at), (name, _) in zip(tables, fields, by, strict=True)]
+        more = {ROLES[i]: tables[i].reshape(-1) for i, owner in enumerate(owners) if owner == i}
         return Call(
             n=n,
-            keys=given[0],
+            keys=more["source"],
             expected=packed(given, by, begin, sort.key.bytes),
             in_place=False,
             other=more.get("other", np.zeros(n, np.uint8)),  # a buffer that no column uses is not read
             other_values=more.get("other_values"),
             values=more.get("values"),
-            how=replace(how, columns=number(by, begin)),
+            how=replace(how, columns=number(by, begin), layouts=layouts(by, fields)),
+            shared={ROLES[i]: ROLES[owner] for i, owner in enumerate(owners) if owner < i},
         )
 
     def load(self, sort: Sort, keys: Keys, values: NDArray[Any] | None, how: Options, rng: np.random.Generator) -> Load:

@@ -37,7 +37,7 @@ typedef struct hs_call {
     const hs_options *options; /* may be null; such as the sort takes */
     int in_place, device_count;     /* 1: sorted in place; with a device-side count */
     int rows;                  /* 1: segments are rows of equal length, without offsets */
-    uint64_t take;             /* keys that a selection takes of each of `number` rows */
+    uint64_t take;             /* keys that a selection takes of each of `number` rows; the layouts of columns */
     int segments_counted;      /* 1: number bounds a number of segments in device memory */
 } hs_call;
 
@@ -136,14 +136,22 @@ static inline int32_t hs_bound(uint64_t n) { return n < INT32_MAX ? (int32_t)n :
 static inline int hs_takes_rows(const hs_sort *sort) { return sort->kind == HS_TOP_K || sort->kind == HS_GATHER; }
 
 /* Whether kernels get two numbers after n and the argument. */
-static inline int hs_has_numbers(const hs_sort *sort) { return sort->device_count || hs_takes_rows(sort); }
+static inline int hs_has_numbers(const hs_sort *sort)
+{
+    return sort->device_count || hs_takes_rows(sort) || sort->kind == HS_PACK;
+}
 
-/* These numbers: the rows and how many to take of each, or the bounds of the step for a device-side count. */
+/* These numbers: the rows and how many to take of each, the layouts of columns, or the bounds of the step for a
+ * device-side count. */
 static inline void hs_numbers(const hs_sort *sort, const hs_step *step, const hs_call *call, int32_t numbers[2])
 {
     const int rows = hs_takes_rows(sort);
     numbers[0] = hs_bound(rows ? call->number : step->guard.min_n);
     numbers[1] = hs_bound(rows ? call->take : step->guard.max_n);
+    if (sort->kind == HS_PACK) {
+        numbers[0] = (int32_t)(call->take & ((1u << 30) - 1));
+        numbers[1] = (int32_t)(call->take >> 30);
+    }
 }
 
 /* The number of a reduction by key: how values of a type are reduced, and what is stored in addition; UINT64_MAX if there
@@ -176,6 +184,43 @@ static inline uint64_t hs_pack_number(const hs_column columns[HS_COLUMNS], uint6
         bits += 8 * bytes;
     }
     return bits <= 128 && begin_bit < bits ? number : UINT64_MAX;
+}
+
+/* The layouts of a pack: for each column 7 bits of its stride in words, and 8 of its offset; UINT64_MAX if a stride is too
+ * large or a field not within its record, UINT64_MAX - 1 if one is not aligned. */
+static inline uint64_t hs_pack_layouts(const hs_column columns[HS_COLUMNS], const hs_field fields[HS_COLUMNS],
+                                       uint64_t count)
+{
+    uint64_t layouts = 0;
+    uint32_t i, wrong = 0;
+    for (i = 0; i < count && i < HS_COLUMNS; i++) {
+        const uint32_t bytes = (uint32_t)columns[i].type >> 4, stride = fields[i].stride, offset = fields[i].offset;
+        if (!stride && !offset) continue;
+        if (stride > HS_STRIDE || bytes > stride || offset > stride - bytes) return UINT64_MAX;
+        wrong |= stride % 4 | (offset & ((bytes < 4 ? bytes : 4) - 1));
+        layouts |= (uint64_t)(stride / 4 | offset << 7) << 15 * i;
+    }
+    return wrong ? UINT64_MAX - 1 : layouts;
+}
+
+/* Whether n rows have columns of this number and these layouts, with indices of words that fit kernels. */
+static inline hs_status hs_pack_fits(uint64_t n, uint64_t number, uint64_t layouts)
+{
+    uint32_t i;
+    if (number > INT32_MAX || layouts == UINT64_MAX) return HS_ERROR_PARTS;
+    if (layouts == UINT64_MAX - 1) return HS_ERROR_ALIGNMENT;
+    for (i = 0; i < HS_COLUMNS; i++)
+        if (n * (layouts >> 15 * i & 127) > INT32_MAX) return HS_ERROR_COUNT;
+    return HS_OK;
+}
+
+/* The bytes that n rows take in the buffer of column i, of which whole words are read; 0 if there is no such column. */
+static inline uint64_t hs_column_bytes(uint64_t n, uint64_t number, uint64_t layouts, uint32_t i)
+{
+    const uint64_t column = number >> 6 * i, item = (uint64_t)1 << (column & 3);
+    const uint64_t stride = (layouts >> 15 * i & 127) * 4, offset = layouts >> (15 * i + 7) & 255;
+    if (!(column & 32) || !n) return 0;
+    return (stride ? (n - 1) * stride + offset + item + 3 : n * item + 3) / 4 * 4;
 }
 
 /* A grid for `groups` work-groups with at most `limit` in each dimension; 0 if impossible.  It may have more groups:

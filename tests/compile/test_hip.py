@@ -75,6 +75,7 @@ def checked(engine: Engine, sort: Sort, counts: int) -> validation.Report:
 
 CASES = [
     (64, "radix", "u32", PLAIN),
+    (64, "pack", "u64", PLAIN),
 ]
 MORE = [
     (64, "auto", "u32", PLAIN),

@@ -43,6 +43,7 @@ CASES = [
     ("generic", "auto", "u32", PLAIN),
     ("generic", "radix", "u16", Signature(value="v16", **ALL)),
     ("direct3d", "radix", "u64", Signature(value="index", **ALL)),
+    ("direct3d", "pack", "u64", PLAIN),
 ]
 MORE = [
     *((name, "auto", key, PLAIN) for name in NAMES for key in ("u32", "u64")),

@@ -327,7 +327,7 @@ import { Sorter, sorts, type SortCall } from "hs-webgpu";
 import { Sorter as Runtime } from "hs-webgpu/runtime";
 import { Digest, Merger, ReduceByKey, SegmentedSorter, TopK } from "hs-webgpu/operations";
 import { ColumnSorter, Scanner } from "hs-webgpu";
-import { Packer, type Column } from "hs-webgpu/operations";
+import { Packer, type Column, type Field } from "hs-webgpu/operations";
 import sort from "hs-webgpu/webgpu/auto_u32_v4";
 declare const device: GPUDevice, encoder: GPUCommandEncoder, keys: GPUBuffer, values: GPUBuffer, count: GPUBuffer;
 const sorter = await Sorter.create(device, "u32", { value: "u32", maxN: 1000 });
@@ -350,14 +350,18 @@ reduce.record(encoder, { keys, keysOut: values, groups: count, reduction: "max" 
 const by: Column[] = [["f32", "descending"], "u16"];
 const packer = await Packer.create(device, "u64", { columns: by });
 packer.record(encoder, { columns: [keys, values], keysOut: count, beginBit: 32 });
+const price: Field = { records: keys, stride: 24, offset: 8 };
+packer.record(encoder, { columns: [price, { records: { buffer: keys, offset: 256 }, stride: 24 }], keysOut: count });
 const rows = await ColumnSorter.create(device, by, { itemBytes: [4, 12] });
 const list = [keys, values];
-rows.record(encoder, { columns: list, n: 5, indexOut: count, values: list, valuesOut: list });
+rows.record(encoder, { columns: [price, keys], n: 5, indexOut: count, values: list, valuesOut: list });
 export const stable: boolean = Digest.faults([1], new Uint32Array(8), { stable: true }).includes("stable");
 // @ts-expect-error
 reduce.record(encoder, { keys, keysOut: values, groups: count, reduction: "mean" });
 // @ts-expect-error
 await Sorter.create(device, "u33");
+// @ts-expect-error
+packer.record(encoder, { columns: [{ records: keys, offset: 8 }, values], keysOut: count });
 // @ts-expect-error
 await ColumnSorter.create(device, [["f32", "up"]]);
 // @ts-expect-error

@@ -9,11 +9,12 @@ import pytest
 
 from hsgen import operations
 from hsgen.core.errors import Usage
-from hsgen.core.interpreter import Options, launches
+from hsgen.core.interpreter import Options, launches, numbers
 from hsgen.core.keys import PLAIN, TYPES, Signature
 from hsgen.emit.kernels import render
 from hsgen.operations.oracle import ordered
-from hsgen.operations.pack import ROLES, number, packed, size
+from hsgen.operations.pack import ROLES, SIGNATURE, number, packed
+from hsgen.operations.records import field, layouts, size
 from hsgen.targets import assembly, target
 
 ONE = [("u32", "ascending")]
@@ -28,7 +29,7 @@ def test_every_target_packs(name: str, key: str) -> None:
     for signature in (PLAIN, Signature(value="index"), Signature(value="v4", bit_range=True)):
         sort = found.sort("pack", key, signature)
         (kernel,) = sort.kernels
-        assert sort.signature == PLAIN and sort.operation == "pack" and kernel.work_group <= found.device.work_group
+        assert sort.signature == SIGNATURE and sort.operation == "pack" and kernel.work_group <= found.device.work_group
         assert not kernel.arrays and sort.plan.scratch.bytes(sort.plan.max_n) == 0
         tile = assembly.block(sort)
         how = Options(columns=number(ONE))
@@ -68,6 +69,75 @@ def test_wrong_columns_are_refused(columns: list[tuple[str, str]], begin: int, l
     with pytest.raises(Usage, match=re.escape(line)) as refused:
         number(columns, begin)
     assert "\n" not in str(refused.value)
+
+
+def test_layouts_of_calls() -> None:
+    columns = [("u8", "ascending"), ("f64", "descending"), ("u16", "ascending"), ("i32", "ascending")]
+    found = layouts(columns, [(4, 3), (0, 0), (256, 254), (8, 4)])
+    each = [found >> 15 * i & 0x7FFF for i in range(4)]
+    assert each == [1 | 3 << 7, 0, 64 | 254 << 7, 2 | 4 << 7] and found < 1 << 60
+    assert layouts(columns, [(0, 0)] * 4) == 0
+    sort = target.find("generic").sort("pack", "u64", PLAIN)
+    how = Options(columns=number(columns), layouts=found)
+    low, high = numbers(sort, sort.plan.steps[0], how)
+    assert (low, high) == (each[0] | each[1] << 15, each[2] | each[3] << 15) and how.number == how.columns
+
+
+@pytest.mark.parametrize(
+    ("column", "stride", "offset", "line"),
+    [
+        ("u32", 6, 0, "stride 6: give a multiple of 4 up to 256"),
+        ("u32", 260, 0, "stride 260"),
+        ("u32", -4, 0, "stride -4"),
+        ("u64", 4, 0, "stride 4: u64 is not within a record"),
+        ("u32", 8, 8, "offset 8: u32 is not within a record of 8 bytes"),
+        ("u8", 8, 8, "offset 8"),
+        ("u8", 8, -1, "offset -1"),
+        ("u16", 0, 2, "offset 2: u16 is not within a record of 0 bytes"),
+        ("u16", 8, 3, "offset 3: give a multiple of 2 for u16"),
+        ("f32", 8, 2, "offset 2: give a multiple of 4 for f32"),
+        ("f64", 16, 6, "offset 6: give a multiple of 4 for f64"),
+    ],
+)
+def test_wrong_fields_are_refused(column: str, stride: int, offset: int, line: str) -> None:
+    with pytest.raises(Usage, match=re.escape(line)):
+        layouts([(column, "ascending")], [(stride, offset)])
+
+
+def test_tables_beyond_the_indices_of_words_are_refused() -> None:
+    sort = target.find("generic").sort("pack", "u64", PLAIN)
+    how = Options(columns=number(ONE), layouts=layouts(ONE, [(256, 0)]))
+    assert operations.settled(sort, (1 << 25) - 1, how, ROLES) == how
+    with pytest.raises(Usage, match="column 1: a table of records has up to 8589934588 bytes"):
+        operations.settled(sort, 1 << 25, how, ROLES)
+
+
+def test_cases_have_arrays_and_fields() -> None:
+    """Also fields of shared records, each at a byte of its own, whose values are those of the keys expected."""
+    sort, rng = target.find("generic").sort("pack", "u64", PLAIN), np.random.default_rng(1)
+    made = [
+        operations.of(sort).call(sort, np.arange(9, dtype=np.uint64), Options(), in_place=False, count=None, rng=rng)
+        for _ in range(300)
+    ]
+    strides = {call.how.layouts >> 15 * i & 127 for call in made for i in range(4)}
+    offsets = {call.how.layouts >> 15 * i + 7 & 255 for call in made for i in range(4)}
+    assert {0, 1, 64} < strides <= set(range(65)) and {x % 4 for x in offsets} == {0, 1, 2, 3} and max(offsets) > 200
+    assert sum(bool(call.shared) for call in made) > 50
+    for call in made:
+        each = [getattr(call, {"source": "keys"}.get(role, role)) for role in ROLES]
+        assert all(call.shared.get(role, role) in ROLES for role in ROLES)
+        assert all(x is None or x.nbytes <= 9 * 256 for x in each)
+
+
+def test_fields_of_records() -> None:
+    records = np.zeros(3, [("day", "<u2"), ("tag", "u1"), ("more", "u1"), ("price", "<u4")])
+    records["day"], records["tag"], records["price"] = [1, 2, 3], [4, 5, 6], [7, 8, 1 << 31]
+    table = records.view(np.uint8).reshape(3, 8)
+    assert [field(table, at, size).tolist() for at, size in ((0, 2), (2, 1), (4, 4))] == [
+        [1, 2, 3],
+        [4, 5, 6],
+        [7, 8, 1 << 31],
+    ]
 
 
 def test_columns_without_buffers_are_refused() -> None:

@@ -23,18 +23,17 @@ def test_the_program_prints_what_it_says(name: str, embedded: Host) -> None:
     need("gcc")
     opencl()
     text = (GUIDES / f"{name}.md").read_text(encoding="utf-8")
-    (source,) = re.findall(r"^```c\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
-    assert len(source.splitlines()) <= 40
+    sources = re.findall(r"^```c\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+    assert sources and all(len(source.splitlines()) <= 40 for source in sources)
     lines = re.findall(r"^hsgen (generate .*--api opencl.*) -o \S+$", text, re.MULTILINE)
     (line,) = lines or [SCAN]  # which the text of scan.md describes
     place, said = folder(f"guide-{name}") / "sorts", StringIO()
     with redirect_stdout(said), redirect_stderr(said):
         assert main([*line.split(), "-o", str(place)]) == 0, said.getvalue()
-    path = folder(f"guide-{name}") / "main.c"
-    path.write_text(source, encoding="utf-8")
-    shown = re.findall(r"/\* ([\d ]+) \*/", source)[-1]
     warnings = ("-Wall", "-Wextra", "-Wno-deprecated-declarations", "-Wno-missing-field-initializers")
-    made = program(
-        f"guide-{name}", "gcc", *warnings, f"-I{place / 'include'}", path, *objects(place, "gcc").values(), "-lOpenCL"
-    )
-    assert run(made, env=embedded_only()).split() == shown.split()
+    for number, source in enumerate(sources):
+        path = folder(f"guide-{name}") / f"main{number}.c"
+        path.write_text(source, encoding="utf-8")
+        shown = re.findall(r"/\* ([\d ]+) \*/", source)[-1]
+        given = (*warnings, f"-I{place / 'include'}", path, *objects(place, "gcc").values(), "-lOpenCL")
+        assert run(program(f"guide-{name}-{number}", "gcc", *given), env=embedded_only()).split() == shown.split()

@@ -234,6 +234,14 @@ typedef struct hs_column {
 } hs_column;
 enum { HS_COLUMNS = 4 };
 
+/* Where the items of a column are: in an array (0, 0), or fields of records.  stride: the bytes from one record to the next, a
+ * multiple of 4 up to HS_STRIDE.  offset: the bytes of a record before the field, a multiple of the bytes of its type,
+ * which for 8 bytes may be one of 4. */
+typedef struct hs_field {
+    uint32_t stride, offset;
+} hs_field;
+enum { HS_STRIDE = 256 };
+
 typedef struct hs_sort {
     const char *target, *algorithm, *key; /* "intel-gen8", "bitonic", "u32" */
     const char *value; /* the values sorted with the keys: "none", "v4", "v8", "v16", "index", "index64" or "packed" */

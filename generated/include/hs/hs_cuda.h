@@ -235,7 +235,7 @@ hs_status hs_cuda_gather(const hs_cuda *sorter, cudaStream_t stream,
 
 /* A pack (HS_PACK) of the columns of each of n rows into a key, the first column on top: bits begin_bit and above of the
  * ordered bits of all columns, as many as the key has.  Columns of together up to 16 bytes; each is read in whole 32-bit
- * words, for which its buffer has room. */
+ * words, for which its buffer has room.  Columns may be fields of the same records. */
 typedef struct hs_cuda_pack_args {
     uint64_t n;                          /* rows */
     uint64_t column_count;               /* 1 to HS_COLUMNS */
@@ -245,6 +245,7 @@ typedef struct hs_cuda_pack_args {
     void *destination;                   /* n keys */
     size_t keys_bytes[HS_COLUMNS];       /* what it holds; 0: not checked */
     size_t destination_bytes;
+    hs_field fields[HS_COLUMNS];         /* where their items are in `keys`, as records; 0: arrays */
 } hs_cuda_pack_args;
 
 hs_status hs_cuda_pack(const hs_cuda *sorter, cudaStream_t stream,

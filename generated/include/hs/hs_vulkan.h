@@ -308,7 +308,7 @@ hs_status hs_vulkan_gather(const hs_vulkan *sorter, VkCommandBuffer commands,
 
 /* A pack (HS_PACK) of the columns of each of n rows into a key, the first column on top: bits begin_bit and above of the
  * ordered bits of all columns, as many as the key has.  Columns of together up to 16 bytes; each is read in whole 32-bit
- * words, for which its buffer has room. */
+ * words, for which its buffer has room.  Columns may be fields of the same records. */
 typedef struct hs_vulkan_pack_args {
     uint64_t n;                          /* rows */
     uint64_t column_count;               /* 1 to HS_COLUMNS */
@@ -321,6 +321,7 @@ typedef struct hs_vulkan_pack_args {
     VkPipelineStageFlags stages;         /* of the commands before that wrote or read these buffers; 0: none did */
     VkAccessFlags accesses;              /* their accesses */
     hs_vulkan_timestamps timestamps;     /* optional */
+    hs_field fields[HS_COLUMNS];         /* where their items are in `keys`, as records; 0: arrays */
 } hs_vulkan_pack_args;
 
 hs_status hs_vulkan_pack(const hs_vulkan *sorter, VkCommandBuffer commands,

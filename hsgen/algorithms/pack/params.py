@@ -8,7 +8,8 @@ from typing import Any
 
 from hsgen.core.device import Device
 from hsgen.core.fields import Field
-from hsgen.core.keys import PLAIN, KeyType, Signature
+from hsgen.core.keys import KeyType, Signature
+from hsgen.operations.pack import SIGNATURE
 
 MAX_N = 1 << 30
 """The most rows: the words of a column have signed 32-bit indices."""
@@ -27,7 +28,7 @@ class Params:
     """The parameters of a pack; tile: the rows of a work-group."""
 
     key: KeyType
-    signature: Signature = PLAIN
+    signature: Signature = SIGNATURE
     work_group: int = 256
     tile: int = TILE
 
@@ -35,7 +36,7 @@ class Params:
 def specialize(p: Mapping[str, Any], key: KeyType, signature: Signature, device: Device) -> Params | None:
     """Return the parameters for keys of 4 or 8 bytes; None for anything else, and if the target has no sort of such
     keys."""
-    if signature != PLAIN or key.bytes < 4 or not any(label.startswith(("bitonic", "radix")) for label in p):
+    if signature != SIGNATURE or key.bytes < 4 or not any(label.startswith(("bitonic", "radix")) for label in p):
         return None
     return Params(key=key, work_group=1 << min(_LANES[device.local], device.work_group).bit_length() - 1)
 

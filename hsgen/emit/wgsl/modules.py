@@ -139,7 +139,8 @@ def _variable(module: Module, kernel: str, buffers: Sequence[Var], var: Var, nam
         type_ = "u32" if narrow else var.type
         atomic = var.atomic or (narrow and var.written > 0)
         type_ = f"atomic<{type_}>" if atomic else type_
-        head = f"@group(0) @binding({buffers.index(var)}) var<storage, read_write> "
+        access = "read" if var.read_only else "read_write"
+        head = f"@group(0) @binding({buffers.index(var)}) var<storage, {access}> "
         names[var] = module.add(kernel, var.name, f"{head}\0: array<{type_}>;\n")
         if narrow:
             _accessors(module, kernel, var, atomic, names)

@@ -60,7 +60,8 @@ class Scope:
         if type(type_).__name__ == "ArrayDecl":
             count = 0 if type_.dim is None else self._size(type_.dim, line)
             type_ = type_.type
-        return Var(node.name, self.type_of(type_, line), space, count)
+        read_only = space == "storage" and "const" in node.quals
+        return Var(node.name, self.type_of(type_, line), space, count, read_only=read_only)
 
     def _size(self, node: Any, line: int) -> int:
         from hsgen.emit.wgsl.expressions import Expressions

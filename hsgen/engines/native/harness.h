@@ -54,8 +54,8 @@ const char *hn_read(int slot, uint64_t offset, void *data, uint64_t bytes);
 enum { HN_ROLES = 9 };
 typedef struct hn_call {
     uint64_t n;
-    uint64_t shift, segment_count, first_count, capacity, reduction, columns, take; /* that of the operation, with `take`; the
-                                                                              others are 0 */
+    uint64_t shift, segment_count, first_count, capacity, reduction, columns, take, layouts; /* that of the operation, with
+                                                                              `take` or `layouts`; the others are 0 */
     uint64_t offsets[HN_ROLES];
     int32_t slots[HN_ROLES];
     uint32_t type, descending, begin_bit, end_bit, discard_keys; /* hs_options */

@@ -20,8 +20,9 @@ static inline hs_options hn_options_of(const hn_call *call)
 static inline hs_reduction hn_reduction(const hn_call *call) { return (hs_reduction)(call->reduction & 3u); }
 static inline hs_type hn_reduced(const hn_call *call) { return (hs_type)((uint32_t)HS_U32 | (uint32_t)(call->reduction >> 2 & 3u)); }
 
-/* Column i of a call that packs columns, as the number of a call has it (hs_pack_number); returns how many there are. */
-static inline uint32_t hn_columns(const hn_call *call, hs_column columns[HS_COLUMNS])
+/* The columns of a call that packs columns, as its number and layouts have them (hs_pack_number, hs_pack_layouts); returns how
+ * many there are. */
+static inline uint32_t hn_columns(const hn_call *call, hs_column columns[HS_COLUMNS], hs_field fields[HS_COLUMNS])
 {
     uint32_t i;
     for (i = 0; i < HS_COLUMNS; i++) {
@@ -29,6 +30,8 @@ static inline uint32_t hn_columns(const hn_call *call, hs_column columns[HS_COLU
         if (!(column & 32u)) break;
         columns[i].type = (hs_type)(16u << (column & 3u) | (column >> 2 & 3u));
         columns[i].descending = column >> 4 & 1u;
+        fields[i].stride = (uint32_t)(call->layouts >> 15 * i & 127u) * 4;
+        fields[i].offset = (uint32_t)(call->layouts >> (15 * i + 7) & 255u);
     }
     return i;
 }

@@ -19,7 +19,7 @@ from hsgen.targets import assembly
 
 FRONT = 1024  # guard bytes before an array, at least; a multiple of every device's base alignment
 SHIFTS = 16  # the start positions of arrays, one element or the device's alignment apart
-_SLOTS = {"other": OTHER, "other_values": OTHER_VALUES, "values": VALUES}
+_SLOTS = {"source": KEYS, "other": OTHER, "other_values": OTHER_VALUES, "values": VALUES}
 _GUARD = 0x5A
 _MORE = 64  # guarded elements after the last block
 
@@ -58,9 +58,8 @@ class Frame:
         if words or words_per_key:
             rooms |= {REPORT: 4 * max(1, words_per_key)}
         for slot, size in rooms.items():
-            engine.allocate(
-                slot, FRONT + SHIFTS * max(self.unit, self._value_unit) + greatest * size + self.back + 4 * words
-            )
+            room = max(greatest * size, operations.of(sort).least_input)
+            engine.allocate(slot, FRONT + SHIFTS * max(self.unit, self._value_unit) + room + self.back + 4 * words)
         self._count_unit = max(engine.align, 4)
         if sort.signature.device_count or sort.signature.segment_count:
             engine.allocate(COUNT, FRONT + SHIFTS * self._count_unit + self.back)
@@ -114,6 +113,7 @@ class Frame:
         if call.count is not None:
             place = FRONT + (a + b) % SHIFTS * self._count_unit
             layout.add("count", COUNT, place, self.framed(np.array([call.count], np.uint32), place))
+        layout.at |= {role: layout.at[of] for role, of in call.shared.items()}
         return layout
 
     def _keys(self, call: Call, shifts: tuple[int, int], layout: _Layout) -> None:

@@ -226,7 +226,7 @@ hs_status hs_opencl_gather(hs_opencl *sorter, cl_command_queue queue, const hs_o
 
 /* A pack (HS_PACK) of the columns of each of n rows into a key, the first column on top: bits begin_bit and above of the
  * ordered bits of all columns, as many as the key has.  Columns of together up to 16 bytes; each is read in whole 32-bit
- * words, for which its buffer has room. */
+ * words, for which its buffer has room.  Columns may be fields of the same records. */
 typedef struct hs_opencl_pack_args {
     uint64_t n;             /* rows */
     uint64_t column_count;  /* 1 to HS_COLUMNS */
@@ -237,6 +237,7 @@ typedef struct hs_opencl_pack_args {
     cl_uint wait_count;     /* events to wait for */
     const cl_event *wait;
     cl_event *event;        /* if not null: the event of completion, also for n = 0, which the caller releases */
+    hs_field fields[HS_COLUMNS]; /* where their items are in `keys`, as records; 0: arrays */
 } hs_opencl_pack_args;
 
 hs_status hs_opencl_pack(hs_opencl *sorter, cl_command_queue queue, const hs_opencl_pack_args *args,

@@ -171,6 +171,7 @@ hs_status hs_vulkan_pack(const hs_vulkan *s, VkCommandBuffer commands,
     if (args) {
         HS_VULKAN_SHARED(record, args);
         record.number = hs_pack_number(args->columns, args->column_count, args->begin_bit);
+        record.take = hs_pack_layouts(args->columns, args->fields, args->column_count);
         for (i = 0; i < HS_COLUMNS; i++) record.given[hs_column_role(i)] = args->keys[i];
         record.given[HS_DESTINATION] = args->destination;
     }

@@ -248,7 +248,8 @@ hs_status hs_webgpu_gather(hs_webgpu_sorter *sorter, WGPUCommandEncoder encoder,
 
 /* A pack (HS_PACK) of the columns of each of n rows into a key, the first column on top: bits begin_bit and above of the
  * ordered bits of all columns, as many as the key has.  Columns of together up to 16 bytes; each is read in whole 32-bit
- * words, for which its buffer has room. */
+ * words, for which its buffer has room.  Columns may be fields of the same records;
+ * `destination` is in another WGPUBuffer. */
 typedef struct hs_webgpu_pack_args {
     uint64_t n;                           /* rows */
     uint64_t column_count;                /* 1 to HS_COLUMNS */
@@ -256,6 +257,7 @@ typedef struct hs_webgpu_pack_args {
     hs_webgpu_buffer keys[HS_COLUMNS];    /* the columns; null from column_count on */
     uint32_t begin_bit;                   /* a multiple of 32 */
     hs_webgpu_buffer destination;         /* n keys */
+    hs_field fields[HS_COLUMNS];          /* where their items are in `keys`, as records; 0: arrays */
 } hs_webgpu_pack_args;
 
 hs_status hs_webgpu_pack(hs_webgpu_sorter *sorter, WGPUCommandEncoder encoder, const hs_webgpu_pack_args *args,

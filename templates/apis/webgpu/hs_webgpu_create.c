@@ -107,7 +107,8 @@ static hs_status hs_webgpu_compile(hs_webgpu_sorter *made, const hs_webgpu_kerne
     return status == HS_OK && !made->module ? HS_ERROR_BUILD : status;
 }
 
-/* The layout of a bind group with `count` storage buffers, or of the one with the numbers of launches. */
+/* The layout of a bind group with `count` storage buffers, or of the one with the numbers of launches.  Kernels only read
+ * the columns of a pack, which may be fields of the same records. */
 static WGPUBindGroupLayout hs_webgpu_layout(const hs_webgpu_sorter *made, uint32_t count, int numbers)
 {
     WGPUBindGroupLayoutEntry entries[HS_BINDINGS];
@@ -118,6 +119,8 @@ static WGPUBindGroupLayout hs_webgpu_layout(const hs_webgpu_sorter *made, uint32
         entries[i].binding = i;
         entries[i].visibility = WGPUShaderStage_Compute;
         entries[i].buffer.type = numbers ? WGPUBufferBindingType_Uniform : WGPUBufferBindingType_Storage;
+        if (!numbers && made->sort->kind == HS_PACK && i < HS_COLUMNS)
+            entries[i].buffer.type = WGPUBufferBindingType_ReadOnlyStorage;
         entries[i].buffer.hasDynamicOffset = (WGPUBool)numbers;
         entries[i].buffer.minBindingSize = numbers ? sizeof(hs_webgpu_numbers) : 0;
     }

@@ -71,9 +71,11 @@ static hs_status hs_webgpu_apart(const hs_sort *sort, const hs_webgpu_record *re
 }
 
 /* What WebGPU asks of the buffers of a surveyed call: alignment, whole words, and that no part is bound twice, since
- * kernels can write to all of their buffers. */
-static hs_status hs_webgpu_valid(const hs_webgpu_call *call, hs_webgpu_error *error)
+ * kernels can write to all of their buffers.  Columns of a pack are bound for reading, as often as necessary; but no other
+ * part of their buffers for writing. */
+static hs_status hs_webgpu_valid(const hs_sort *sort, const hs_webgpu_call *call, hs_webgpu_error *error)
 {
+    const int pack = sort->kind == HS_PACK;
     int i, k;
     for (i = 0; i < HS_ROLES; i++) {
         const hs_span *a = &call->spans[i];
@@ -86,7 +88,9 @@ static hs_status hs_webgpu_valid(const hs_webgpu_call *call, hs_webgpu_error *er
         for (k = 0; k < i; k++) {
             const hs_span *b = &call->spans[k];
             if (call->buffers[k] != call->buffers[i] || !b->bytes) continue;
-            if (a->begin < b->begin + hs_webgpu_words(b->bytes) && b->begin < end)
+            if (pack && (i == HS_DESTINATION || k == HS_DESTINATION))
+                return hs_webgpu_wrong(HS_ERROR_OVERLAP, error, "columns and keys are in one WGPUBuffer");
+            if (!pack && a->begin < b->begin + hs_webgpu_words(b->bytes) && b->begin < end)
                 return hs_webgpu_wrong(HS_ERROR_OVERLAP, error, "WebGPU has no buffers that overlap, read or written");
         }
     }
@@ -130,7 +134,7 @@ static hs_status hs_webgpu_roles(const hs_sort *sort, const hs_webgpu_record *re
         else if (i != HS_SCRATCH && (spans[i].from != (hs_role)i || !spans[i].bytes))
             call->buffers[i] = NULL;
     }
-    return hs_webgpu_valid(call, error);
+    return hs_webgpu_valid(sort, call, error);
 }
 
 /* hs_launch, also for the step that computes the grids of a device-side count. */
@@ -162,7 +166,7 @@ static hs_status hs_webgpu_locate(const hs_webgpu_sorter *sorter, const hs_step 
         ranges[i].size = call->buffers[role] ? hs_webgpu_words(span->bytes - skip) : (uint64_t)HS_WEBGPU_ALIGNMENT;
         if (call->buffers[role] && skip >= span->bytes) return HS_ERROR_KERNELS;
     }
-    for (i = 0; i < count; i++)
+    for (i = 0; i < count && sorter->sort->kind != HS_PACK; i++)
         for (k = 0; k < count; k++)
             if (ranges[k].buffer == ranges[i].buffer && ranges[k].offset > ranges[i].offset &&
                 ranges[k].offset - ranges[i].offset < ranges[i].size)

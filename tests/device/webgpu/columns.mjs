@@ -60,33 +60,51 @@ class Held {
         }
     }
 }
+/* Columns as a call has them, in buffers that are held: arrays; fields of one table of records, between other bytes; or the first
+ * in an array, and fields. */
+function laid(way, held, columns, list, n) {
+    const fielded = list.map((_, c) => way === "records" || (way === "mixed" && c > 0)), offsets = [];
+    let at = 3;
+    for (const c of [...list.keys()].reverse()) {
+        const size = bits(list[c][0]) / 8, unit = Math.min(size, 4);
+        offsets[c] = Math.ceil(at / unit) * unit;
+        at = offsets[c] + size;
+    }
+    const stride = (Math.ceil(at / 4) + 1) * 4, table = Uint8Array.from({ length: Math.max(4, n * stride) }, () => random(256));
+    columns.forEach((values, c) => {
+        const size = bits(list[c][0]) / 8;
+        for (let i = 0; i < n; i++) for (let b = 0; b < size; b++) table[i * stride + offsets[c] + b] = Number((values[i] >> BigInt(8 * b)) & 255n);
+    });
+    const records = fielded.some((x) => x) && held.add(table);
+    return columns.map((x, c) => (fielded[c] ? { records, stride, offset: offsets[c] } : held.add(stored(x, list[c][0]))));
+}
 const submitted = (record) => {
     const encoder = device.createCommandEncoder();
     record(encoder);
     device.queue.submit([encoder.finish()]);
 };
 
-async function packed(by, n) {
+async function packed(by, n, way) {
     const list = paired(by), columns = list.map(([key]) => column(key, n)), total = list.reduce((sum, [key]) => sum + bits(key), 0);
     for (const key of ["u32", "u64"]) {
         const packer = await bundle.Packer.create(device, key, { sorts, columns: by }), type = key === "u64" ? BigUint64Array : Uint32Array;
         for (let beginBit = 0; beginBit < total; beginBit += 32) {
-            const held = new Held(), given = columns.map((x, c) => held.add(stored(x, list[c][0])));
+            const held = new Held(), given = laid(way, held, columns, list, n);
             const cut = (i) => BigInt.asUintN(bits(key), joined(columns, list, i) >> BigInt(beginBit));
             const wanted = type.from({ length: n }, (_, i) => (key === "u64" ? cut(i) : Number(cut(i))));
             const keysOut = held.add(new type(n), wanted);
             submitted((encoder) => packer.record(encoder, { columns: given, keysOut, n, ...(beginBit && { beginBit }) }));
-            await held.check(`pack of ${JSON.stringify(by)} into ${key} at ${beginBit}, n=${n}`);
+            await held.check(`pack of ${JSON.stringify(by)} (${way}) into ${key} at ${beginBit}, n=${n}`);
         }
         packer.destroy();
     }
 }
 
-async function sorted(sorter, by, itemBytes, n) {
+async function sorted(sorter, by, itemBytes, n, way) {
     const list = paired(by), columns = list.map(([key]) => column(key, n)), keys = Array.from({ length: n }, (_, i) => joined(columns, list, i));
     const places = keys.map((_, i) => i).sort((a, b) => (keys[a] < keys[b] ? -1 : keys[a] > keys[b] ? 1 : a - b));
     for (const indexed of itemBytes.length ? [true, false] : [true]) {
-        const held = new Held(), given = columns.map((x, c) => held.add(stored(x, list[c][0])));
+        const held = new Held(), given = laid(way, held, columns, list, n);
         const tables = itemBytes.map((bytes) => Uint32Array.from({ length: (n * bytes) / 4 }, () => random(2 ** 32)));
         const values = tables.map((x) => held.add(x)), valuesOut = tables.map((table, t) => {
             const words = itemBytes[t] / 4, moved = new Uint32Array(table.length);
@@ -95,14 +113,14 @@ async function sorted(sorter, by, itemBytes, n) {
         });
         const call = { columns: given, n, values, valuesOut, ...(indexed && { indexOut: held.add(new Uint32Array(n), Uint32Array.from(places)) }) };
         submitted((encoder) => sorter.record(encoder, call));
-        await held.check(`table of ${JSON.stringify(by)}, items ${itemBytes}, n=${n}`);
+        await held.check(`table of ${JSON.stringify(by)} (${way}), items ${itemBytes}, n=${n}`);
     }
 }
 
 for (const { columns, itemBytes = [], packs = false } of request.tables) {
-    if (packs) for (const n of request.counts) await packed(columns, n);
+    if (packs) for (const n of request.counts) for (const way of ["arrays", "records", "mixed"]) await packed(columns, n, way);
     const sorter = await bundle.ColumnSorter.create(device, columns, { sorts, itemBytes });
-    for (const n of request.counts) await sorted(sorter, columns, itemBytes, n);
+    for (const n of request.counts) for (const way of ["arrays", "records"]) await sorted(sorter, columns, itemBytes, n, way);
     sorter.destroy();
 }
 
@@ -133,6 +151,16 @@ await refused("index", () => sorter.record(encoder, { ...good, valuesOut: [three
 await refused("begin", () => packer.record(encoder, { columns: [one, two], keysOut: three, beginBit: 16 }));
 await refused("begin beyond", () => packer.record(encoder, { columns: [one, two], keysOut: three, beginBit: 64 }));
 await refused("no keys", () => packer.record(encoder, { columns: [one, two], n: 4 }));
+const field = (stride, offset, records = one) => ({ columns: [{ records, stride, offset }, two], keysOut: three, n: 4 });
+await refused("stride", () => packer.record(encoder, field(6)));
+await refused("wide stride", () => packer.record(encoder, field(260)));
+await refused("no stride", () => packer.record(encoder, field(undefined, 4)));
+await refused("beyond the record", () => packer.record(encoder, field(8, 8)));
+await refused("misaligned", () => packer.record(encoder, field(8, 2)));
+await refused("no records", () => packer.record(encoder, { ...field(8, 4), columns: [one] }));
+await refused("few records", () => packer.record(encoder, { ...field(16, 8), n: 17 }));
+await refused("many records", () => packer.record(encoder, { ...field(256, 8), n: 2 ** 25 }));
+await refused("one buffer", () => packer.record(encoder, field(8, 4, { buffer: three, offset: 0 })));
 sorter.destroy();
 await refused("destroyed", () => sorter.record(encoder, { ...good, valuesOut: [three, four] }));
 submitted(() => encoder); // what was refused left nothing in it

@@ -8,6 +8,7 @@
 
 typedef struct any_args {
     uint64_t n, parts, take;
+    hs_field field; /* of each column */
     hs_options options;
     cl_mem source, destination, scratch, values, values_destination, count, other, other_values, report;
     cl_uint wait_count;
@@ -154,6 +155,7 @@ static hs_status any_pack(hs_opencl *sorter, cl_command_queue queue, const any_a
     for (i = 0; i < HS_COLUMNS && i < any->parts; i++) {
         args.columns[i].type = any->options.type;
         args.columns[i].descending = any->options.descending;
+        args.fields[i] = any->field;
     }
     args.begin_bit = any->options.begin_bit;
     args.keys[0] = any->source;

@@ -1,6 +1,7 @@
 /* Segmented sorts, merges, digests and sorts with run boundaries, with synthetic kernels: the kernels' arguments, and
  * the status of every refused call.  Runs on the first OpenCL device. */
 #include "any_opencl.h"
+#include "hs/hs_plan.h"
 #include "hs/hs_targets.h"
 
 #include <stdio.h>
@@ -355,10 +356,11 @@ static void runs(void)
 static void packs(void)
 {
     static const char *const text[] = {
-        "__kernel void record(__global const uint *a, __global const uint *b, __global const uint *c, __global const uint *d, __global uint *to, int n, int argument)\n"
+        "__kernel void record(__global const uint *a, __global const uint *b, __global const uint *c, __global const uint *d, __global uint *to, int n, int argument, int low, int high)\n"
         "{\n"
         "    if (get_group_id(0)) return;\n"
         "    to[0] = a[0]; to[1] = b[0]; to[2] = c[0]; to[3] = d[0]; to[4] = (uint)argument; to[5] = (uint)n;\n"
+        "    to[6] = (uint)low; to[7] = (uint)high;\n"
         "}\n"};
     static const hs_kernel kernels[] = {{"record", 1, 1, 0, 5, 0, 0, 0}};
     static const hs_step steps[] = {
@@ -377,6 +379,7 @@ static void packs(void)
     for (trial = 0; sorter; trial++) {
         hs_status expected = HS_OK;
         uint32_t number = 0x29u | 0x29u << 6; /* 2 columns of f16 */
+        uint32_t low = 0, high = 0;
         any_args args;
         memset(&args, 0, sizeof args);
         args.n = 31;
@@ -419,6 +422,30 @@ static void packs(void)
         case 22: args.destination = b; expected = HS_ERROR_OVERLAP; break;
         case 23: args.n = 1001; expected = HS_ERROR_COUNT; break;
         case 24: args.other = a; break; /* both are only read */
+        case 25: args.field.stride = 4; low = 1u | 1u << 15; args.n = 15; args.other = half; break;
+        case 26: args.field.stride = 4; args.field.offset = 2; low = 0x101u | 0x101u << 15; args.n = 15; args.other = half; break;
+        case 27: args.field.stride = 4; args.n = 16; args.other = half; expected = HS_ERROR_COUNT; break;
+        case 28: args.field.stride = 8; args.n = 8; args.other = half; low = 2u | 2u << 15; break; /* 15 words: 7 records and a field */
+        case 29: args.field.stride = 8; args.field.offset = 4; args.n = 8; args.other = half; expected = HS_ERROR_COUNT; break;
+        case 30:
+            args.parts = 4;
+            args.other_values = c;
+            args.values = d;
+            args.field.stride = 256;
+            args.field.offset = 254;
+            args.n = 1;
+            number |= number << 12;
+            low = high = 0x7f40u | 0x7f40u << 15;
+            break;
+        case 31: args.field.stride = 260; expected = HS_ERROR_PARTS; break;
+        case 32: args.field.stride = 4; args.field.offset = 3; expected = HS_ERROR_PARTS; break; /* beyond the record */
+        case 33: args.field.stride = 4; args.field.offset = UINT32_MAX; expected = HS_ERROR_PARTS; break;
+        case 34: args.field.offset = 2; expected = HS_ERROR_PARTS; break; /* of an array */
+        case 35: args.field.stride = 4; args.options.type = HS_U64; expected = HS_ERROR_PARTS; break;
+        case 36: args.field.stride = 6; expected = HS_ERROR_ALIGNMENT; break;
+        case 37: args.field.stride = 8; args.field.offset = 1; expected = HS_ERROR_ALIGNMENT; break;
+        case 38: args.field.stride = 8; args.field.offset = 2; args.options.type = HS_I32; expected = HS_ERROR_ALIGNMENT; break;
+        case 39: args.n = 0; args.field.stride = 6; expected = HS_ERROR_ALIGNMENT; break;
         default: hs_opencl_release(sorter); sorter = NULL; continue;
         }
         is(any_pack(sorter, queue, &args, &error), expected, __LINE__ + (int)trial, "packs");
@@ -431,8 +458,13 @@ static void packs(void)
             EXPECT(SAID(DESTINATION, 2) == (args.other_values ? FILLED(OTHER_VALUES, 0) : FILLED(SOURCE, 0)));
             EXPECT(SAID(DESTINATION, 3) == (args.values ? FILLED(VALUES, 0) : FILLED(SOURCE, 0)));
             EXPECT(SAID(DESTINATION, 5) == (uint32_t)args.n);
+            EXPECT(SAID(DESTINATION, 6) == low && SAID(DESTINATION, 7) == high);
         }
     }
+    EXPECT(hs_pack_fits((1u << 25) - 1, 0x26, 64) == HS_OK); /* records of 256 bytes: up to 2^31 - 1 words */
+    EXPECT(hs_pack_fits(1u << 25, 0x26, 64) == HS_ERROR_COUNT);
+    EXPECT(hs_pack_fits(1u << 25, 0x26, (uint64_t)64 << 45) == HS_ERROR_COUNT);
+    EXPECT(hs_pack_fits(1u << 30, 0x26, 0) == HS_OK);
     clReleaseMemObject(few);
     clReleaseMemObject(half);
     clReleaseMemObject(to);

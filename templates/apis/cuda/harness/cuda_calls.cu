@@ -143,7 +143,7 @@ static hs_status hn_call_pack(const hn_call *call, size_t scratch, cudaError_t *
     uint32_t i;
     (void)scratch; /* packs need none */
     args.n = call->n;
-    args.column_count = hn_columns(call, args.columns);
+    args.column_count = hn_columns(call, args.columns, args.fields);
     for (i = 0; i < args.column_count; i++) args.keys[i] = hn_part(call, hs_column_role(i), &args.keys_bytes[i]);
     args.begin_bit = (uint32_t)(call->columns >> 24) * 32;
     args.destination = hn_part(call, HS_DESTINATION, &args.destination_bytes);

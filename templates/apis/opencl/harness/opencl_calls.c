@@ -127,7 +127,7 @@ static hs_status hn_call_pack(cl_command_queue queue, hn_record *record, hs_open
     hs_opencl_pack_args args;
     uint32_t i;
     HN_FILL(args);
-    args.column_count = hn_columns(record->call, args.columns);
+    args.column_count = hn_columns(record->call, args.columns, args.fields);
     for (i = 0; i < args.column_count; i++) args.keys[i] = record->at[hs_column_role(i)];
     args.begin_bit = (uint32_t)(record->call->columns >> 24) * 32;
     args.destination = record->at[HS_DESTINATION];

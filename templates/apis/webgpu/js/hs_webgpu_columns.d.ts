@@ -1,4 +1,4 @@
-import type { Column } from "./hs_webgpu_operations.js";
+import type { Column, Field } from "./hs_webgpu_operations.js";
 import type { Bound, SorterOptions } from "./hs_webgpu_player.js";
 
 export interface ColumnSorterOptions extends Omit<SorterOptions, "value" | "order"> {
@@ -7,8 +7,9 @@ export interface ColumnSorterOptions extends Omit<SorterOptions, "value" | "orde
 }
 
 export interface ColumnSorterCall {
-    /** The columns, the most significant first, each with room for whole 32-bit words; they are only read. */
-    columns: readonly Bound[];
+    /** The columns, the most significant first, each with room for whole 32-bit words: arrays, or fields of records.  They are
+     * only read. */
+    columns: readonly (Bound | Field)[];
     /** How many rows; by default as many as the first column holds. */
     n?: number;
     /** Receives the original index of each row, 32-bit words. */

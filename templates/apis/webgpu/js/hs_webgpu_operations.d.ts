@@ -192,10 +192,18 @@ export declare class ReduceByKey extends Player {
 /** A column of rows: its type, or a pair of that and its order. */
 export type Column = KeyType | readonly [KeyType, Order];
 
+/** A field of records: `stride` bytes from one record to the next, a multiple of 4 up to 256, and `offset` bytes of a record before
+ * the field, 0 by default, a multiple of its bytes, or of 4. */
+export interface Field {
+    records: Bound;
+    stride: number;
+    offset?: number;
+}
+
 export interface PackerCall extends Timed {
-    /** The columns, each with room for whole 32-bit words. */
-    columns: readonly Bound[];
-    /** Receives a key for each row. */
+    /** The columns, each with room for whole 32-bit words; several may be fields of the same records. */
+    columns: readonly (Bound | Field)[];
+    /** Receives a key for each row, in another GPUBuffer than the columns. */
     keysOut: Bound;
     /** How many rows; by default as many as the first column holds. */
     n?: number;
@@ -211,7 +219,7 @@ export declare class Packer extends Player {
     /** The bytes of all columns of a row. */
     readonly bytes: number;
     /** Return n, or by default the rows that the first of these columns holds. */
-    rows(columns: readonly Bound[], n?: number): number;
+    rows(columns: readonly (Bound | Field)[], n?: number): number;
     /** Record a call into an encoder; throws an Error of one sentence, with nothing recorded, for a wrong one. */
     record(encoder: GPUCommandEncoder, call: PackerCall): void;
 }

@@ -16,16 +16,21 @@ class Operation extends Player {
         for (const [role, name] of Object.entries(names)) if (call[name]) spans[role] = located(name, call[name]);
         const inPlace = this._sharing(spans);
         const n = this._counted(this._length(call, spans), settled.counted);
-        const { bytes, number = 0, take = 0, flags = 0, bounded = false } = this._settled(call, n, spans);
+        const { bytes, number = 0, take = 0, layouts = null, flags = 0, bounded = false } = this._settled(call, n, spans);
         if (n === 0 && !this._reported) return null;
         this.#complete(names, spans, bytes, inPlace);
-        this._fits(spans, bytes, names, n, () => true); // WebGPU binds nothing twice that a kernel may write
-        const checked = { ...settled, counted: settled.counted && n > 0, n, number, take, bounded, flags: settled.flags | flags, spans, inPlace };
+        this._fits(spans, bytes, names, n, (role) => this._writes(role)); // WebGPU binds nothing twice that a kernel may write
+        const checked = { ...settled, counted: settled.counted && n > 0, n, number, take, layouts, bounded, flags: settled.flags | flags, spans, inPlace };
         return (encoder) => this._record(encoder, checked, call.timestampWrites);
     }
 
     get _reported() {
         return false;
+    }
+
+    /* Whether kernels may write to the buffer of a role. */
+    _writes() {
+        return true;
     }
 
     /* The count of a call; by default as many as the buffer of keys holds. */
@@ -242,6 +247,7 @@ export class ReduceByKey extends Operation {
 }
 
 const COLUMNS = ["source", "other", "other_values", "values"], MOST = 16; // bytes
+const STRIDE = 256; // the greatest, in bytes
 
 /* The types of columns, each as a name or a pair of that and an order, as numbers: bytes, and those that kernels take. */
 function described(columns) {
@@ -254,6 +260,16 @@ function described(columns) {
     const bytes = found.reduce((sum, x) => sum + x.bytes, 0);
     if (bytes > MOST) refuse(`columns: a row has ${bytes} bytes; give at most ${MOST}`);
     return { found, bytes };
+}
+
+/* A column of a call: the buffer of an array or of records, and the stride and the offset of a field, or 0. */
+function placed(given, i, bytes) {
+    if (!given?.records) return { bound: given, stride: 0, offset: 0 };
+    const { records, stride, offset = 0 } = given, name = `columns[${i}]`;
+    if (!Number.isInteger(stride) || stride < 4 || stride > STRIDE || stride % 4) refuse(`${name}: stride ${shown(stride)} is no multiple of 4 up to ${STRIDE}`);
+    if (!Number.isInteger(offset) || offset < 0 || offset + bytes > stride) refuse(`${name}: offset ${shown(offset)} is not that of ${bytes} bytes in a record of ${stride}`);
+    if (offset % Math.min(bytes, 4)) refuse(`${name}: offset ${offset} is no multiple of ${Math.min(bytes, 4)}`);
+    return { bound: records, stride, offset };
 }
 
 /** Packs of columns into keys, the first column on top. */
@@ -280,25 +296,40 @@ export class Packer extends Operation {
 
     /** Return n, or by default the rows that the first of these columns holds. */
     rows(columns, n) {
-        return this._counted(n ?? this._length({}, { source: columns?.[0] && located("columns[0]", columns[0]) }));
+        const fields = this.#placed(columns), { bound } = fields[0];
+        return this._counted(n ?? this._length({ fields }, { source: bound && located("columns[0]", bound) }));
+    }
+
+    #placed(columns) {
+        if (!Array.isArray(columns) || columns.length !== this.#columns.length) refuse(`columns: give ${this.#columns.length} buffers`);
+        return columns.map((column, i) => placed(column, i, this.#columns[i].bytes));
+    }
+
+    _writes(role) {
+        return role === "destination";
     }
 
     /* Columns by the names of their roles; the first bit is that of the columns, not of a key. */
     _checked({ columns, beginBit, ...call }) {
-        if (!Array.isArray(columns) || columns.length !== this.#columns.length) refuse(`columns: give ${this.#columns.length} buffers`);
-        const named = Object.fromEntries(columns.map((buffer, i) => [`columns[${i}]`, buffer]));
-        return super._checked({ ...call, ...named, firstBit: beginBit });
+        const fields = this.#placed(columns), named = Object.fromEntries(fields.map(({ bound }, i) => [`columns[${i}]`, bound]));
+        return super._checked({ ...call, ...named, fields, firstBit: beginBit });
     }
 
     _length(call, spans) {
-        return call.n ?? Math.floor((spans.source?.room ?? refuse("columns[0]: there is no buffer")) / this.#columns[0].bytes);
+        return call.n ?? Math.floor((spans.source?.room ?? refuse("columns[0]: there is no buffer")) / (call.fields[0].stride || this.#columns[0].bytes));
     }
 
-    _settled(call, n) {
+    _settled(call, n, spans) {
         const begin = whole("beginBit", call.firstBit ?? 0, 0, 8 * this.#bytes - 1);
         if (begin % 32) refuse(`beginBit: ${begin} is no multiple of 32`);
         const number = this.#columns.reduce((sum, x, i) => sum | (x.number << (6 * i)), (begin / 32) << 24);
-        const bytes = Object.fromEntries(this.#columns.map((x, i) => [COLUMNS[i], n * x.bytes]));
-        return { number, bytes: { ...bytes, destination: n * this._plan.itemBytes } };
+        const end = ({ stride, offset }, size) => (stride && n ? (n - 1) * stride + offset + size : n * size);
+        const bytes = Object.fromEntries(this.#columns.map((x, i) => [COLUMNS[i], end(call.fields[i], x.bytes)])), layouts = [0, 0];
+        call.fields.forEach(({ stride, offset }, i) => {
+            if ((n * stride) / 4 >= 2 ** 31) refuse(`columns[${i}]: n = ${n} records of ${stride} bytes have 2^31 words or more`);
+            if (spans.destination && spans[COLUMNS[i]]?.buffer === spans.destination.buffer) refuse(`columns[${i}] and keysOut: are in one GPUBuffer`);
+            layouts[i >> 1] |= ((stride / 4) | (offset << 7)) << (15 * (i & 1));
+        });
+        return { number, layouts, bytes: { ...bytes, destination: n * this._plan.itemBytes } };
     }
 }

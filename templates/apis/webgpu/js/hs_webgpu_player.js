@@ -126,8 +126,9 @@ export function located(name, given) {
 export const same = (a, b) => a.buffer === b.buffer && a.offset === b.offset;
 export const overlap = (a, b) => a.buffer === b.buffer && a.offset < b.offset + b.bytes && b.offset < a.offset + a.bytes;
 
-/** The numbers of a call that no option changes; `bounded`: the number is a bound of one in device memory. */
-export const CALL = { number: 0, take: 0, bounded: false, whole: true, counted: false, inPlace: false, discard: false };
+/** The numbers of a call that no option changes; `bounded`: the number is a bound of one in device memory; `layouts`: the two
+ * numbers of a pack. */
+export const CALL = { number: 0, take: 0, layouts: null, bounded: false, whole: true, counted: false, inPlace: false, discard: false };
 
 /** The basis of sorters and other operations: plans, pipelines and buffers. */
 export class Player {
@@ -199,7 +200,7 @@ export class Player {
         const layout = (entries) => device.createBindGroupLayout({ entries });
         this.#uniform = layout([entry(0, { type: "uniform", hasDynamicOffset: true, minBindingSize: 16 })]);
         this.#layouts = Array.from({ length: most + 1 }, (_, n) =>
-            layout(Array.from({ length: n }, (_, i) => entry(i, { type: "storage" }))));
+            layout(Array.from({ length: n }, (_, i) => entry(i, { type: plan.kind === "pack" && i < n - 1 ? "read-only-storage" : "storage" }))));
         const enable = plan.subgroups > 1 ? "enable subgroups;\n" : "";
         this.#modules = [device.createShaderModule({ label: plan.name, code: enable + plan.wgsl }), device.createShaderModule({ label: "copy", code: COPY })];
     }
@@ -228,7 +229,8 @@ export class Player {
     /* Record a checked call, or the same as before. */
     _record(encoder, checked, stamps) {
         const at = Object.entries(checked.spans).map(([role, s]) => `${role}:${this.#number(s.buffer)}+${s.offset}:${s.bytes}`);
-        const { n, number, take, flags, begin, end, inPlace } = checked, id = [n, number, take, flags, begin, end, inPlace, ...at].join();
+        const { n, number, take, layouts, flags, begin, end, inPlace } = checked;
+        const id = [n, number, take, layouts, flags, begin, end, inPlace, ...at].join();
         let recorded = this.#calls.get(id);
         if (recorded) this.#calls.delete(id); // to the end: the least recently used goes first
         else recorded = this.#recorded(checked);
@@ -315,7 +317,8 @@ export class Player {
             const rows = Math.ceil(count / limit);
             if (rows > limit) refuse(`n: ${n} keys take ${count} work-groups, more than the device's grids have`);
             const indirect = call.counted && !first ? 12 * i : -1;
-            const [bound, take] = plan.kind === "top_k" || plan.kind === "gather" ? [call.number, call.take] : [step.minN, step.maxN];
+            const own = plan.kind === "top_k" || plan.kind === "gather" ? [call.number, call.take] : call.layouts;
+            const [bound, take] = own ?? [step.minN, step.maxN];
             const numbers = [n, given, Math.min(bound, INT), Math.min(take, INT)];
             launches.push({ kernel: step.kernel, list: step.list, grid: [Math.ceil(count / rows), rows], indirect, first, numbers });
         });
