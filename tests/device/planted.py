@@ -26,7 +26,7 @@ Planted = tuple[str, Callable[[], Direct]]
 def states(*command: str) -> list[str]:
     """Run a script that prints a line for each fault, from the number on that it is given last.
 
-    Returns the lines, with "crashed" for a fault that crashed the script, after which it goes on.
+    Returns the lines, with "crashed" for a fault that crashed the script, which the rest follows.
     """
     found: list[str] = []
     while True:

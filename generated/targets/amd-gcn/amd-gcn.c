@@ -1543,10 +1543,9 @@ static const char *const hs_amd_gcn_auto_u32_opencl[] = {
     "                hs_match_bit(same, d, 5);\n",
     "                hs_match_bit(same, d, 6);\n",
     "                hs_match_bit(same, d, 7);\n",
-    "                hs_u32 first = counts[mine + d];\n",
-    "                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;\n",
+    "                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;\n",
     "                hs_subgroup_barrier();\n",
-    "                if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all have read it\n",
+    "                if (before == 0) counts[mine + d] = hs_to_u32(place + hs_popcount_mask(same)); // all have read it\n",
     "                hs_subgroup_barrier();\n",
     "                tile[place] = k[i];\n",
     "            }\n",
@@ -1805,10 +1804,9 @@ static const char *const hs_amd_gcn_auto_u32_opencl[] = {
     "                    hs_match_bit(same, d, 5);\n",
     "                    hs_match_bit(same, d, 6);\n",
     "                    hs_match_bit(same, d, 7);\n",
-    "                    hs_u32 first = counts[mine + d];\n",
-    "                    int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;\n",
+    "                    int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;\n",
     "                    hs_subgroup_barrier();\n",
-    "                    if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all have read it\n",
+    "                    if (before == 0) counts[mine + d] = hs_to_u32(place + hs_popcount_mask(same)); // all have read it\n",
     "                    hs_subgroup_barrier();\n",
     "                    tile[place] = k[i];\n",
     "                }\n",
@@ -1840,7 +1838,7 @@ static const char *const hs_amd_gcn_auto_u32_opencl[] = {
     "    hs_end();\n",
     "}\n",
 };
-static const uint32_t hs_amd_gcn_auto_u32_opencl_starts[] = {123, 206, 498, 930, 972, 1030, 1097, 1107, 1148, 1215, 1391, 1424, 1462};
+static const uint32_t hs_amd_gcn_auto_u32_opencl_starts[] = {123, 206, 498, 930, 972, 1030, 1097, 1107, 1148, 1215, 1390, 1423, 1461};
 const hs_sort hs_amd_gcn_auto_u32 = {
     "amd-gcn", "auto", "u32", "none",
     HS_SORT, 1u, /* elements of an item */
@@ -1856,7 +1854,7 @@ const hs_sort hs_amd_gcn_auto_u32 = {
     1073741823u, /* the greatest count */
     hs_amd_gcn_auto_u32_scratch, 3u,
     {{HS_SCRATCH, 0u, 4u, 0u}, 4u, 65536u}, /* device status */
-    hs_amd_gcn_auto_u32_opencl, 1621u, /* OpenCL C */
+    hs_amd_gcn_auto_u32_opencl, 1619u, /* OpenCL C */
     hs_amd_gcn_auto_u32_spirv, /* SPIR-V: buffers by descriptor, */
     hs_amd_gcn_auto_u32_spirv_address, /* and by address */
     11u, /* the version of Vulkan that it needs */
@@ -3712,10 +3710,9 @@ static const char *const hs_amd_gcn_auto_u32_v4_opencl[] = {
     "                hs_match_bit(same, d, 5);\n",
     "                hs_match_bit(same, d, 6);\n",
     "                hs_match_bit(same, d, 7);\n",
-    "                hs_u32 first = counts[mine + d];\n",
-    "                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;\n",
+    "                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;\n",
     "                hs_subgroup_barrier();\n",
-    "                if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all have read it\n",
+    "                if (before == 0) counts[mine + d] = hs_to_u32(place + hs_popcount_mask(same)); // all have read it\n",
     "                hs_subgroup_barrier();\n",
     "                { int spot = place; tile[spot] = k[i]; order[spot] = v[i]; }\n",
     "            }\n",
@@ -3983,10 +3980,9 @@ static const char *const hs_amd_gcn_auto_u32_v4_opencl[] = {
     "                    hs_match_bit(same, d, 5);\n",
     "                    hs_match_bit(same, d, 6);\n",
     "                    hs_match_bit(same, d, 7);\n",
-    "                    hs_u32 first = counts[mine + d];\n",
-    "                    int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;\n",
+    "                    int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;\n",
     "                    hs_subgroup_barrier();\n",
-    "                    if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all have read it\n",
+    "                    if (before == 0) counts[mine + d] = hs_to_u32(place + hs_popcount_mask(same)); // all have read it\n",
     "                    hs_subgroup_barrier();\n",
     "                    { int spot = place; tile[spot] = k[i]; order[spot] = v[i]; }\n",
     "                }\n",
@@ -4020,7 +4016,7 @@ static const char *const hs_amd_gcn_auto_u32_v4_opencl[] = {
     "    hs_end();\n",
     "}\n",
 };
-static const uint32_t hs_amd_gcn_auto_u32_v4_opencl_starts[] = {137, 265, 549, 1040, 1082, 1140, 1230, 1366, 1375, 1387, 1397, 1438, 1505, 1690, 1723, 1761};
+static const uint32_t hs_amd_gcn_auto_u32_v4_opencl_starts[] = {137, 265, 549, 1040, 1082, 1140, 1230, 1366, 1375, 1387, 1397, 1438, 1505, 1689, 1722, 1760};
 const hs_sort hs_amd_gcn_auto_u32_v4 = {
     "amd-gcn", "auto", "u32", "v4",
     HS_SORT, 1u, /* elements of an item */
@@ -4036,7 +4032,7 @@ const hs_sort hs_amd_gcn_auto_u32_v4 = {
     1073741823u, /* the greatest count */
     hs_amd_gcn_auto_u32_v4_scratch, 4u,
     {{HS_SCRATCH, 1024u, 8u, 0u}, 4u, 65536u}, /* device status */
-    hs_amd_gcn_auto_u32_v4_opencl, 1929u, /* OpenCL C */
+    hs_amd_gcn_auto_u32_v4_opencl, 1927u, /* OpenCL C */
     hs_amd_gcn_auto_u32_v4_spirv, /* SPIR-V: buffers by descriptor, */
     hs_amd_gcn_auto_u32_v4_spirv_address, /* and by address */
     11u, /* the version of Vulkan that it needs */
@@ -6017,10 +6013,9 @@ static const char *const hs_amd_gcn_auto_u64_opencl[] = {
     "                hs_match_bit(same, d, 5);\n",
     "                hs_match_bit(same, d, 6);\n",
     "                hs_match_bit(same, d, 7);\n",
-    "                hs_u32 first = counts[mine + d];\n",
-    "                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;\n",
+    "                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;\n",
     "                hs_subgroup_barrier();\n",
-    "                if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all have read it\n",
+    "                if (before == 0) counts[mine + d] = hs_to_u32(place + hs_popcount_mask(same)); // all have read it\n",
     "                hs_subgroup_barrier();\n",
     "                tile[place] = k[i];\n",
     "            }\n",
@@ -6279,10 +6274,9 @@ static const char *const hs_amd_gcn_auto_u64_opencl[] = {
     "                    hs_match_bit(same, d, 5);\n",
     "                    hs_match_bit(same, d, 6);\n",
     "                    hs_match_bit(same, d, 7);\n",
-    "                    hs_u32 first = counts[mine + d];\n",
-    "                    int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;\n",
+    "                    int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;\n",
     "                    hs_subgroup_barrier();\n",
-    "                    if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all have read it\n",
+    "                    if (before == 0) counts[mine + d] = hs_to_u32(place + hs_popcount_mask(same)); // all have read it\n",
     "                    hs_subgroup_barrier();\n",
     "                    tile[place] = k[i];\n",
     "                }\n",
@@ -6314,7 +6308,7 @@ static const char *const hs_amd_gcn_auto_u64_opencl[] = {
     "    hs_end();\n",
     "}\n",
 };
-static const uint32_t hs_amd_gcn_auto_u64_opencl_starts[] = {123, 251, 535, 1026, 1068, 1126, 1216, 1257, 1393, 1403, 1452, 1519, 1695, 1728, 1766};
+static const uint32_t hs_amd_gcn_auto_u64_opencl_starts[] = {123, 251, 535, 1026, 1068, 1126, 1216, 1257, 1393, 1403, 1452, 1519, 1694, 1727, 1765};
 const hs_sort hs_amd_gcn_auto_u64 = {
     "amd-gcn", "auto", "u64", "none",
     HS_SORT, 1u, /* elements of an item */
@@ -6330,7 +6324,7 @@ const hs_sort hs_amd_gcn_auto_u64 = {
     1073741823u, /* the greatest count */
     hs_amd_gcn_auto_u64_scratch, 3u,
     {{HS_SCRATCH, 0u, 8u, 0u}, 8u, 131072u}, /* device status */
-    hs_amd_gcn_auto_u64_opencl, 1925u, /* OpenCL C */
+    hs_amd_gcn_auto_u64_opencl, 1923u, /* OpenCL C */
     hs_amd_gcn_auto_u64_spirv, /* SPIR-V: buffers by descriptor, */
     hs_amd_gcn_auto_u64_spirv_address, /* and by address */
     11u, /* the version of Vulkan that it needs */
@@ -7945,10 +7939,9 @@ static const char *const hs_amd_gcn_auto_u64_v4_opencl[] = {
     "                hs_match_bit(same, d, 5);\n",
     "                hs_match_bit(same, d, 6);\n",
     "                hs_match_bit(same, d, 7);\n",
-    "                hs_u32 first = counts[mine + d];\n",
-    "                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;\n",
+    "                int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;\n",
     "                hs_subgroup_barrier();\n",
-    "                if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all have read it\n",
+    "                if (before == 0) counts[mine + d] = hs_to_u32(place + hs_popcount_mask(same)); // all have read it\n",
     "                hs_subgroup_barrier();\n",
     "                { int spot = place; tile[spot] = k[i]; order[spot] = v[i]; }\n",
     "            }\n",
@@ -8214,10 +8207,9 @@ static const char *const hs_amd_gcn_auto_u64_v4_opencl[] = {
     "                    hs_match_bit(same, d, 5);\n",
     "                    hs_match_bit(same, d, 6);\n",
     "                    hs_match_bit(same, d, 7);\n",
-    "                    hs_u32 first = counts[mine + d];\n",
-    "                    int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;\n",
+    "                    int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;\n",
     "                    hs_subgroup_barrier();\n",
-    "                    if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all have read it\n",
+    "                    if (before == 0) counts[mine + d] = hs_to_u32(place + hs_popcount_mask(same)); // all have read it\n",
     "                    hs_subgroup_barrier();\n",
     "                    { int spot = place; tile[spot] = k[i]; order[spot] = v[i]; }\n",
     "                }\n",
@@ -8251,7 +8243,7 @@ static const char *const hs_amd_gcn_auto_u64_v4_opencl[] = {
     "    hs_end();\n",
     "}\n",
 };
-static const uint32_t hs_amd_gcn_auto_u64_v4_opencl_starts[] = {138, 226, 440, 820, 862, 920, 961, 1083, 1092, 1104, 1114, 1162, 1229, 1404, 1437, 1475};
+static const uint32_t hs_amd_gcn_auto_u64_v4_opencl_starts[] = {138, 226, 440, 820, 862, 920, 961, 1083, 1092, 1104, 1114, 1162, 1229, 1403, 1436, 1474};
 const hs_sort hs_amd_gcn_auto_u64_v4 = {
     "amd-gcn", "auto", "u64", "v4",
     HS_SORT, 1u, /* elements of an item */
@@ -8267,7 +8259,7 @@ const hs_sort hs_amd_gcn_auto_u64_v4 = {
     1073741823u, /* the greatest count */
     hs_amd_gcn_auto_u64_v4_scratch, 2u,
     {{HS_SCRATCH, 1024u, 12u, 0u}, 8u, 32768u}, /* device status */
-    hs_amd_gcn_auto_u64_v4_opencl, 1643u, /* OpenCL C */
+    hs_amd_gcn_auto_u64_v4_opencl, 1641u, /* OpenCL C */
     hs_amd_gcn_auto_u64_v4_spirv, /* SPIR-V: buffers by descriptor, */
     hs_amd_gcn_auto_u64_v4_spirv_address, /* and by address */
     11u, /* the version of Vulkan that it needs */

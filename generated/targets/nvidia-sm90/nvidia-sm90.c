@@ -2192,10 +2192,9 @@ static const char *const hs_nvidia_sm90_auto_u32_opencl[] = {
     "                        hs_match_bit(same, d, 5);\n",
     "                        hs_match_bit(same, d, 6);\n",
     "                        hs_match_bit(same, d, 7);\n",
-    "                        hs_u32 first = counts[mine + d];\n",
-    "                        int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;\n",
+    "                        int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;\n",
     "                        hs_subgroup_barrier();\n",
-    "                        if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all have read it\n",
+    "                        if (before == 0) counts[mine + d] = hs_to_u32(place + hs_popcount_mask(same)); // all have read it\n",
     "                        hs_subgroup_barrier();\n",
     "                        tile[place] = k[i];\n",
     "                    }\n",
@@ -2437,10 +2436,9 @@ static const char *const hs_nvidia_sm90_auto_u32_opencl[] = {
     "                    hs_match_bit(same, d, 5);\n",
     "                    hs_match_bit(same, d, 6);\n",
     "                    hs_match_bit(same, d, 7);\n",
-    "                    hs_u32 first = counts[mine + d];\n",
-    "                    int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;\n",
+    "                    int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;\n",
     "                    hs_subgroup_barrier();\n",
-    "                    if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all have read it\n",
+    "                    if (before == 0) counts[mine + d] = hs_to_u32(place + hs_popcount_mask(same)); // all have read it\n",
     "                    hs_subgroup_barrier();\n",
     "                    tile[place] = k[i];\n",
     "                }\n",
@@ -3109,10 +3107,9 @@ static const char *const hs_nvidia_sm90_auto_u32_opencl[] = {
     "                        hs_match_bit(same, d, 5);\n",
     "                        hs_match_bit(same, d, 6);\n",
     "                        hs_match_bit(same, d, 7);\n",
-    "                        hs_u32 first = counts[mine + d];\n",
-    "                        int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;\n",
+    "                        int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;\n",
     "                        hs_subgroup_barrier();\n",
-    "                        if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all have read it\n",
+    "                        if (before == 0) counts[mine + d] = hs_to_u32(place + hs_popcount_mask(same)); // all have read it\n",
     "                        hs_subgroup_barrier();\n",
     "                        tile[place] = k[i];\n",
     "                    }\n",
@@ -3313,10 +3310,9 @@ static const char *const hs_nvidia_sm90_auto_u32_opencl[] = {
     "                    hs_match_bit(same, d, 5);\n",
     "                    hs_match_bit(same, d, 6);\n",
     "                    hs_match_bit(same, d, 7);\n",
-    "                    hs_u32 first = counts[mine + d];\n",
-    "                    int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;\n",
+    "                    int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;\n",
     "                    hs_subgroup_barrier();\n",
-    "                    if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all have read it\n",
+    "                    if (before == 0) counts[mine + d] = hs_to_u32(place + hs_popcount_mask(same)); // all have read it\n",
     "                    hs_subgroup_barrier();\n",
     "                    tile[place] = k[i];\n",
     "                }\n",
@@ -3369,7 +3365,7 @@ static const char *const hs_nvidia_sm90_auto_u32_opencl[] = {
     "    }\n",
     "}\n",
 };
-static const uint32_t hs_nvidia_sm90_auto_u32_opencl_starts[] = {123, 307, 643, 685, 743, 833, 888, 939, 980, 1034, 1156, 1167, 1203, 1269, 1357, 1396, 1436, 1528, 1676, 1788, 1797, 1839, 1908, 2071, 2082, 2118, 2184, 2272, 2313, 2353, 2447, 2596, 2705, 2739, 2778, 2925};
+static const uint32_t hs_nvidia_sm90_auto_u32_opencl_starts[] = {123, 307, 643, 685, 743, 833, 888, 939, 980, 1034, 1156, 1167, 1203, 1269, 1357, 1396, 1436, 1528, 1676, 1787, 1796, 1838, 1907, 2069, 2080, 2116, 2182, 2270, 2311, 2351, 2445, 2594, 2702, 2736, 2775, 2921};
 const hs_sort hs_nvidia_sm90_auto_u32 = {
     "nvidia-sm90", "auto", "u32", "none",
     HS_SORT, 1u, /* elements of an item */
@@ -3385,7 +3381,7 @@ const hs_sort hs_nvidia_sm90_auto_u32 = {
     1099511627776u, /* the greatest count */
     hs_nvidia_sm90_auto_u32_scratch, 5u,
     {{HS_SCRATCH, 0u, 0u, 0u}, 0u, 0u}, /* device status */
-    hs_nvidia_sm90_auto_u32_opencl, 2946u, /* OpenCL C */
+    hs_nvidia_sm90_auto_u32_opencl, 2942u, /* OpenCL C */
     0, /* SPIR-V: buffers by descriptor, */
     0, /* and by address */
     11u, /* the version of Vulkan that it needs */
@@ -5320,10 +5316,9 @@ static const char *const hs_nvidia_sm90_auto_u32_v4_opencl[] = {
     "                    hs_match_bit(same, d, 5);\n",
     "                    hs_match_bit(same, d, 6);\n",
     "                    hs_match_bit(same, d, 7);\n",
-    "                    hs_u32 first = counts[mine + d];\n",
-    "                    int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;\n",
+    "                    int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;\n",
     "                    hs_subgroup_barrier();\n",
-    "                    if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all have read it\n",
+    "                    if (before == 0) counts[mine + d] = hs_to_u32(place + hs_popcount_mask(same)); // all have read it\n",
     "                    hs_subgroup_barrier();\n",
     "                    { int spot = place; tile[spot] = k[i]; order[spot] = v[i]; }\n",
     "                }\n",
@@ -5568,10 +5563,9 @@ static const char *const hs_nvidia_sm90_auto_u32_v4_opencl[] = {
     "                    hs_match_bit(same, d, 5);\n",
     "                    hs_match_bit(same, d, 6);\n",
     "                    hs_match_bit(same, d, 7);\n",
-    "                    hs_u32 first = counts[mine + d];\n",
-    "                    int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;\n",
+    "                    int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;\n",
     "                    hs_subgroup_barrier();\n",
-    "                    if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all have read it\n",
+    "                    if (before == 0) counts[mine + d] = hs_to_u32(place + hs_popcount_mask(same)); // all have read it\n",
     "                    hs_subgroup_barrier();\n",
     "                    { int spot = place; tile[spot] = k[i]; order[spot] = v[i]; }\n",
     "                }\n",
@@ -5628,7 +5622,7 @@ static const char *const hs_nvidia_sm90_auto_u32_v4_opencl[] = {
     "    }\n",
     "}\n",
 };
-static const uint32_t hs_nvidia_sm90_auto_u32_v4_opencl_starts[] = {136, 264, 548, 1039, 1097, 1187, 1242, 1283, 1428, 1437, 1449, 1458, 1499, 1566, 1738, 1771, 1809, 1964};
+static const uint32_t hs_nvidia_sm90_auto_u32_v4_opencl_starts[] = {136, 264, 548, 1039, 1097, 1187, 1242, 1283, 1428, 1437, 1449, 1458, 1499, 1566, 1737, 1770, 1808, 1962};
 const hs_sort hs_nvidia_sm90_auto_u32_v4 = {
     "nvidia-sm90", "auto", "u32", "v4",
     HS_SORT, 1u, /* elements of an item */
@@ -5644,7 +5638,7 @@ const hs_sort hs_nvidia_sm90_auto_u32_v4 = {
     1099511627776u, /* the greatest count */
     hs_nvidia_sm90_auto_u32_v4_scratch, 4u,
     {{HS_SCRATCH, 0u, 0u, 0u}, 0u, 0u}, /* device status */
-    hs_nvidia_sm90_auto_u32_v4_opencl, 1987u, /* OpenCL C */
+    hs_nvidia_sm90_auto_u32_v4_opencl, 1985u, /* OpenCL C */
     0, /* SPIR-V: buffers by descriptor, */
     0, /* and by address */
     11u, /* the version of Vulkan that it needs */
@@ -8480,10 +8474,9 @@ static const char *const hs_nvidia_sm90_auto_u64_opencl[] = {
     "                        hs_match_bit(same, d, 5);\n",
     "                        hs_match_bit(same, d, 6);\n",
     "                        hs_match_bit(same, d, 7);\n",
-    "                        hs_u32 first = counts[mine + d];\n",
-    "                        int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;\n",
+    "                        int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;\n",
     "                        hs_subgroup_barrier();\n",
-    "                        if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all have read it\n",
+    "                        if (before == 0) counts[mine + d] = hs_to_u32(place + hs_popcount_mask(same)); // all have read it\n",
     "                        hs_subgroup_barrier();\n",
     "                        tile[place] = k[i];\n",
     "                    }\n",
@@ -8733,10 +8726,9 @@ static const char *const hs_nvidia_sm90_auto_u64_opencl[] = {
     "                    hs_match_bit(same, d, 5);\n",
     "                    hs_match_bit(same, d, 6);\n",
     "                    hs_match_bit(same, d, 7);\n",
-    "                    hs_u32 first = counts[mine + d];\n",
-    "                    int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;\n",
+    "                    int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;\n",
     "                    hs_subgroup_barrier();\n",
-    "                    if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all have read it\n",
+    "                    if (before == 0) counts[mine + d] = hs_to_u32(place + hs_popcount_mask(same)); // all have read it\n",
     "                    hs_subgroup_barrier();\n",
     "                    tile[place] = k[i];\n",
     "                }\n",
@@ -9467,10 +9459,9 @@ static const char *const hs_nvidia_sm90_auto_u64_opencl[] = {
     "                        hs_match_bit(same, d, 5);\n",
     "                        hs_match_bit(same, d, 6);\n",
     "                        hs_match_bit(same, d, 7);\n",
-    "                        hs_u32 first = counts[mine + d];\n",
-    "                        int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;\n",
+    "                        int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;\n",
     "                        hs_subgroup_barrier();\n",
-    "                        if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all have read it\n",
+    "                        if (before == 0) counts[mine + d] = hs_to_u32(place + hs_popcount_mask(same)); // all have read it\n",
     "                        hs_subgroup_barrier();\n",
     "                        tile[place] = k[i];\n",
     "                    }\n",
@@ -9671,10 +9662,9 @@ static const char *const hs_nvidia_sm90_auto_u64_opencl[] = {
     "                    hs_match_bit(same, d, 5);\n",
     "                    hs_match_bit(same, d, 6);\n",
     "                    hs_match_bit(same, d, 7);\n",
-    "                    hs_u32 first = counts[mine + d];\n",
-    "                    int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;\n",
+    "                    int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;\n",
     "                    hs_subgroup_barrier();\n",
-    "                    if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all have read it\n",
+    "                    if (before == 0) counts[mine + d] = hs_to_u32(place + hs_popcount_mask(same)); // all have read it\n",
     "                    hs_subgroup_barrier();\n",
     "                    tile[place] = k[i];\n",
     "                }\n",
@@ -9727,7 +9717,7 @@ static const char *const hs_nvidia_sm90_auto_u64_opencl[] = {
     "    }\n",
     "}\n",
 };
-static const uint32_t hs_nvidia_sm90_auto_u64_opencl_starts[] = {123, 251, 535, 1026, 1084, 1174, 1229, 1270, 1324, 1406, 1445, 1590, 1601, 1637, 1703, 1791, 1830, 1870, 1962, 2172, 2284, 2293, 2343, 2412, 2575, 2586, 2622, 2688, 2776, 2817, 2857, 2951, 3162, 3271, 3305, 3344, 3491};
+static const uint32_t hs_nvidia_sm90_auto_u64_opencl_starts[] = {123, 251, 535, 1026, 1084, 1174, 1229, 1270, 1324, 1406, 1445, 1590, 1601, 1637, 1703, 1791, 1830, 1870, 1962, 2172, 2283, 2292, 2342, 2411, 2573, 2584, 2620, 2686, 2774, 2815, 2855, 2949, 3160, 3268, 3302, 3341, 3487};
 const hs_sort hs_nvidia_sm90_auto_u64 = {
     "nvidia-sm90", "auto", "u64", "none",
     HS_SORT, 1u, /* elements of an item */
@@ -9743,7 +9733,7 @@ const hs_sort hs_nvidia_sm90_auto_u64 = {
     1099511627776u, /* the greatest count */
     hs_nvidia_sm90_auto_u64_scratch, 5u,
     {{HS_SCRATCH, 0u, 0u, 0u}, 0u, 0u}, /* device status */
-    hs_nvidia_sm90_auto_u64_opencl, 3512u, /* OpenCL C */
+    hs_nvidia_sm90_auto_u64_opencl, 3508u, /* OpenCL C */
     0, /* SPIR-V: buffers by descriptor, */
     0, /* and by address */
     11u, /* the version of Vulkan that it needs */
@@ -11545,10 +11535,9 @@ static const char *const hs_nvidia_sm90_auto_u64_v4_opencl[] = {
     "                    hs_match_bit(same, d, 5);\n",
     "                    hs_match_bit(same, d, 6);\n",
     "                    hs_match_bit(same, d, 7);\n",
-    "                    hs_u32 first = counts[mine + d];\n",
-    "                    int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;\n",
+    "                    int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;\n",
     "                    hs_subgroup_barrier();\n",
-    "                    if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all have read it\n",
+    "                    if (before == 0) counts[mine + d] = hs_to_u32(place + hs_popcount_mask(same)); // all have read it\n",
     "                    hs_subgroup_barrier();\n",
     "                    { int spot = place; tile[spot] = k[i]; order[spot] = v[i]; }\n",
     "                }\n",
@@ -11793,10 +11782,9 @@ static const char *const hs_nvidia_sm90_auto_u64_v4_opencl[] = {
     "                    hs_match_bit(same, d, 5);\n",
     "                    hs_match_bit(same, d, 6);\n",
     "                    hs_match_bit(same, d, 7);\n",
-    "                    hs_u32 first = counts[mine + d];\n",
-    "                    int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;\n",
+    "                    int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;\n",
     "                    hs_subgroup_barrier();\n",
-    "                    if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all have read it\n",
+    "                    if (before == 0) counts[mine + d] = hs_to_u32(place + hs_popcount_mask(same)); // all have read it\n",
     "                    hs_subgroup_barrier();\n",
     "                    { int spot = place; tile[spot] = k[i]; order[spot] = v[i]; }\n",
     "                }\n",
@@ -11853,7 +11841,7 @@ static const char *const hs_nvidia_sm90_auto_u64_v4_opencl[] = {
     "    }\n",
     "}\n",
 };
-static const uint32_t hs_nvidia_sm90_auto_u64_v4_opencl_starts[] = {137, 225, 439, 819, 877, 967, 1008, 1062, 1162, 1171, 1183, 1192, 1241, 1308, 1480, 1513, 1551, 1706};
+static const uint32_t hs_nvidia_sm90_auto_u64_v4_opencl_starts[] = {137, 225, 439, 819, 877, 967, 1008, 1062, 1162, 1171, 1183, 1192, 1241, 1308, 1479, 1512, 1550, 1704};
 const hs_sort hs_nvidia_sm90_auto_u64_v4 = {
     "nvidia-sm90", "auto", "u64", "v4",
     HS_SORT, 1u, /* elements of an item */
@@ -11869,7 +11857,7 @@ const hs_sort hs_nvidia_sm90_auto_u64_v4 = {
     1099511627776u, /* the greatest count */
     hs_nvidia_sm90_auto_u64_v4_scratch, 4u,
     {{HS_SCRATCH, 0u, 0u, 0u}, 0u, 0u}, /* device status */
-    hs_nvidia_sm90_auto_u64_v4_opencl, 1729u, /* OpenCL C */
+    hs_nvidia_sm90_auto_u64_v4_opencl, 1727u, /* OpenCL C */
     0, /* SPIR-V: buffers by descriptor, */
     0, /* and by address */
     11u, /* the version of Vulkan that it needs */

@@ -2264,10 +2264,9 @@ __kernel void bucket_rest(__global hs_stored_key *destination, __global uint *wo
                         hs_match_bit(same, d, 5);
                         hs_match_bit(same, d, 6);
                         hs_match_bit(same, d, 7);
-                        hs_u32 first = counts[mine + d];
-                        int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;
+                        int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                         hs_subgroup_barrier();
-                        if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all have read it
+                        if (before == 0) counts[mine + d] = hs_to_u32(place + hs_popcount_mask(same)); // all have read it
                         hs_subgroup_barrier();
                         tile[place] = k[i];
                     }
@@ -2517,10 +2516,9 @@ __kernel void onesweep(__global const hs_stored_key *source, __global hs_stored_
                     hs_match_bit(same, d, 5);
                     hs_match_bit(same, d, 6);
                     hs_match_bit(same, d, 7);
-                    hs_u32 first = counts[mine + d];
-                    int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;
+                    int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                     hs_subgroup_barrier();
-                    if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all have read it
+                    if (before == 0) counts[mine + d] = hs_to_u32(place + hs_popcount_mask(same)); // all have read it
                     hs_subgroup_barrier();
                     tile[place] = k[i];
                 }
@@ -3251,10 +3249,9 @@ __kernel void bucket_rest_wide(__global hs_stored_key *destination, __global uin
                         hs_match_bit(same, d, 5);
                         hs_match_bit(same, d, 6);
                         hs_match_bit(same, d, 7);
-                        hs_u32 first = counts[mine + d];
-                        int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;
+                        int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                         hs_subgroup_barrier();
-                        if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all have read it
+                        if (before == 0) counts[mine + d] = hs_to_u32(place + hs_popcount_mask(same)); // all have read it
                         hs_subgroup_barrier();
                         tile[place] = k[i];
                     }
@@ -3455,10 +3452,9 @@ __kernel void scatter_wide(__global const hs_stored_key *source, __global hs_sto
                     hs_match_bit(same, d, 5);
                     hs_match_bit(same, d, 6);
                     hs_match_bit(same, d, 7);
-                    hs_u32 first = counts[mine + d];
-                    int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;
+                    int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                     hs_subgroup_barrier();
-                    if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all have read it
+                    if (before == 0) counts[mine + d] = hs_to_u32(place + hs_popcount_mask(same)); // all have read it
                     hs_subgroup_barrier();
                     tile[place] = k[i];
                 }

@@ -1289,10 +1289,9 @@ void main()
                     hs_match_bit(same, d, 5);
                     hs_match_bit(same, d, 6);
                     hs_match_bit(same, d, 7);
-                    hs_u32 first = counts[mine + d];
-                    int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;
+                    int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                     hs_subgroup_barrier();
-                    if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all have read it
+                    if (before == 0) counts[mine + d] = hs_to_u32(place + hs_popcount_mask(same)); // all have read it
                     hs_subgroup_barrier();
                     tile[place] = k[i];
                 }
@@ -1530,10 +1529,9 @@ void main()
                         hs_match_bit(same, d, 1);
                         hs_match_bit(same, d, 2);
                         hs_match_bit(same, d, 3);
-                        hs_u32 first = counts[mine + d];
-                        int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;
+                        int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                         hs_subgroup_barrier();
-                        if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all have read it
+                        if (before == 0) counts[mine + d] = hs_to_u32(place + hs_popcount_mask(same)); // all have read it
                         hs_subgroup_barrier();
                         tile[place] = k[i];
                     }
@@ -1819,10 +1817,9 @@ void main()
                         hs_match_bit(same, d, 5);
                         hs_match_bit(same, d, 6);
                         hs_match_bit(same, d, 7);
-                        hs_u32 first = counts[mine + d];
-                        int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;
+                        int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                         hs_subgroup_barrier();
-                        if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all have read it
+                        if (before == 0) counts[mine + d] = hs_to_u32(place + hs_popcount_mask(same)); // all have read it
                         hs_subgroup_barrier();
                         tile[place] = k[i];
                     }
@@ -2688,10 +2685,9 @@ void main()
                         hs_match_bit(same, d, 5);
                         hs_match_bit(same, d, 6);
                         hs_match_bit(same, d, 7);
-                        hs_u32 first = counts[mine + d];
-                        int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;
+                        int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                         hs_subgroup_barrier();
-                        if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all have read it
+                        if (before == 0) counts[mine + d] = hs_to_u32(place + hs_popcount_mask(same)); // all have read it
                         hs_subgroup_barrier();
                         tile[place] = k[i];
                     }
@@ -3031,10 +3027,9 @@ void main()
                     hs_match_bit(same, d, 5);
                     hs_match_bit(same, d, 6);
                     hs_match_bit(same, d, 7);
-                    hs_u32 first = counts[mine + d];
-                    int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(first) + before;
+                    int before = hs_popcount_mask(same & hs_lanemask_lt()), place = hs_to_int(counts[mine + d]) + before;
                     hs_subgroup_barrier();
-                    if (before == 0) counts[mine + d] = first + hs_to_u32(hs_popcount_mask(same)); // all have read it
+                    if (before == 0) counts[mine + d] = hs_to_u32(place + hs_popcount_mask(same)); // all have read it
                     hs_subgroup_barrier();
                     tile[place] = k[i];
                 }
