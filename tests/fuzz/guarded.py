@@ -175,6 +175,7 @@ class Guarded:
         for role, image in images.items():
             arrays[role] = self._memory.array(role, image, at_end=next(ends), read_only=role not in after)
             buffers[role] = arrays[role].buffer
+        buffers |= {role: buffers[owner] for role, owner in call.shared.items()}
         if call.in_place:
             buffers["destination"] = buffers["source"]
             if "values" in buffers:
