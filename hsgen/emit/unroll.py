@@ -65,12 +65,7 @@ class Batch:
         """The statements for index j of the batch, where there is one."""
         if not self.limit:
             return text
-        lines = text.splitlines()
-        margin = lines[0][: len(lines[0]) - len(lines[0].lstrip())]
-        condition = f"{margin}if ({self.begin + j} < {self.limit}) "
-        if len(lines) == 1 and (text.count(";") == 1 or text.lstrip().startswith(("{", "if ("))):
-            return f"{condition}{text.lstrip()}"
-        return "\n".join([f"{condition}{{", *(f"    {x}" if x else x for x in lines), f"{margin}}}\n"])
+        return _headed(f"if ({self.begin + j} < {self.limit})", text)
 
 
 @contextmanager
@@ -110,12 +105,16 @@ def unroll(
 
 def loop(text: str, variable: str, begin: int, end: int) -> str:
     """Return a loop of the statements `text`, which the compiler unrolls."""
+    return _headed(f"HS_UNROLL for (int {variable} = {begin}; {variable} < {end}; {variable}++)", text)
+
+
+def _headed(head: str, text: str) -> str:
+    """Return statements as those of a loop or a condition; one line is one statement."""
     lines = text.splitlines()
     margin = lines[0][: len(lines[0]) - len(lines[0].lstrip())]
-    head = f"{margin}HS_UNROLL for (int {variable} = {begin}; {variable} < {end}; {variable}++)"
     if len(lines) == 1:
-        return f"{head} {lines[0].lstrip()}\n"
-    return "\n".join([f"{head} {{", *(f"    {x}" if x else x for x in lines), f"{margin}}}\n"])
+        return f"{margin}{head} {lines[0].lstrip()}\n"
+    return "\n".join([f"{margin}{head} {{", *(f"    {x}" if x else x for x in lines), f"{margin}}}\n"])
 
 
 def batches(count: int, size: int, *, caller: Callable[[Batch], str]) -> str:
