@@ -168,10 +168,10 @@ def test_an_interrupt_says_how_to_resume(
     assert main(command) == 130
     out, err = capsys.readouterr()
     assert not out and err.endswith("hsgen: interrupted\n")
-    told = f"hsgen: 0 records are in a b; resume here with: {shlex.join(['hsgen', *command])}\n"
-    assert told in err and err.startswith(f"device: {embedded.label}, API opencl\n")
+    notice = f"hsgen: 0 records are in a b; resume here with: {shlex.join(['hsgen', *command])}\n"
+    assert notice in err and err.startswith(f"device: {embedded.label}, API opencl\n")
     before = Path("a b").read_bytes()
-    assert main(shlex.split(told.partition("hsgen tune")[2].join(["tune", ""]))) == 130
+    assert main(shlex.split(notice.partition("hsgen tune")[2].join(["tune", ""]))) == 130
     assert Path("a b").read_bytes() == before and len(seen) == 2
     assert main([*command[:-1], "c", "--merge", "a b", "--merge=a b"]) == 130
     assert "resume here with: hsgen tune " in (err := capsys.readouterr().err) and "--merge" not in err

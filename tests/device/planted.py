@@ -19,6 +19,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))  # for the script, which runs
 from hsgen.engines.hosts import Host, hosts
 from hsgen.engines.pyopencl import Direct
 
+CRASHES = 100  # of a script at most
 Planted = tuple[str, Callable[[], Direct]]
 """A fault: its name, and how its kernels are built."""
 
@@ -26,10 +27,11 @@ Planted = tuple[str, Callable[[], Direct]]
 def states(*command: str) -> list[str]:
     """Run a script that prints a line for each fault, from the number on that it is given last.
 
-    Returns the lines, with "crashed" for a fault that crashed the script, which the rest follows.
+    Returns the lines, with "crashed" for a fault that crashed the script, which the rest follows.  A script
+    that crashes again and again has another fault.
     """
     found: list[str] = []
-    while True:
+    for _ in range(CRASHES):
         line = [sys.executable, *command, str(len(found))]
         done = subprocess.run(line, capture_output=True, text=True, timeout=600, check=False)
         found += done.stdout.splitlines()
@@ -37,14 +39,19 @@ def states(*command: str) -> list[str]:
             return found
         assert done.returncode < 0, done.stderr
         found.append("crashed")
+    raise AssertionError(f"{CRASHES} crashes: {found}")
 
 
-def all_caught(module: str, host: Host, least: int) -> None:
-    """Assert that a module of tests plants a number of faults and catches, or crashes by, each one."""
-    found = states(__file__, module, host.label)
+def assert_caught(found: list[str], least: int) -> None:
+    """Assert that these are the states of a number of faults, of which each was caught or crashed the script."""
     left = [state for state in found if state.startswith("left")]
     print(f"{len(found)} faults, {len(left)} left, {found.count('crashed')} crashed")
     assert len(found) >= least and not left, "\n".join(left)
+
+
+def all_caught(module: str, host: Host, least: int) -> None:
+    """Assert that a module of tests plants a number of faults and catches each one."""
+    assert_caught(states(__file__, module, host.label), least)
 
 
 def main(module: str, label: str, first: str) -> None:

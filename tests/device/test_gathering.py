@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any
 
@@ -56,6 +56,8 @@ MUTANTS = {
     "the result's base": (r"(base|to) = first \* width|to = \(first \+ i\) \* width", r"base = first, to = first"),
 }
 """Faults planted in the text of the kernel: a pattern and its replacement."""
+FAULTY = ("together", "batches", "alone", "lanes alone")
+"""The shapes in whose kernels they are planted."""
 
 
 def check(made: Direct, seed: int = 1) -> None:
@@ -77,8 +79,8 @@ def test_gathers(host: str, value: str, shape: str, request: pytest.FixtureReque
     check(direct(request.getfixturevalue(host), sort_of(value, shape)))
 
 
-def planted(host: Host) -> Iterator[Planted]:
-    for shape in ("together", "batches", "alone", "lanes alone"):
+def planted(host: Host, shapes: Sequence[str] = FAULTY) -> Iterator[Planted]:
+    for shape in shapes:
         sort = sort_of("v8", shape)
         text = render(sort, "opencl").text
         for name, (pattern, replacement) in MUTANTS.items():
@@ -88,7 +90,12 @@ def planted(host: Host) -> Iterator[Planted]:
 
 
 def test_planted_faults_are_caught(embedded: Host) -> None:
-    all_caught(__name__, embedded, 24)
+    all_caught(__name__, embedded, len([*planted(embedded)]))
+
+
+@pytest.mark.parametrize("shape", FAULTY)
+def test_every_shape_has_planted_faults(embedded: Host, shape: str) -> None:
+    assert len([*planted(embedded, (shape,))]) >= 6
 
 
 @pytest.mark.parametrize(("value", "shape"), [("v8", "together"), nightly("v4", "batches"), nightly("v16", "alone")])

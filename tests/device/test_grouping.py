@@ -23,7 +23,7 @@ from hypothesis import strategies as st
 from models import sections
 from nightly import NIGHTLY, nightly, thinned
 from numpy.typing import NDArray
-from planted import states
+from planted import assert_caught, states
 from test_vulkan import Lavapipe, lavapipe, validated
 
 from hsgen.algorithms import reduce_by_key
@@ -114,10 +114,7 @@ def test_the_command_line_validates_reductions(embedded: Host, key: str, capsys:
 @pytest.mark.parametrize("shape", ["spans", "sections"])
 def test_planted_faults_are_caught(embedded: Host, shape: str) -> None:
     """In processes, which faults may crash, which counts as caught; one in eight in the fast run."""
-    found = states(str(WORKER), embedded.label, shape, "1" if NIGHTLY else "8")
-    left = [state for state in found if state.startswith("left")]
-    print(f"{len(found)} faults, {len(left)} left, {found.count('crashed')} crashed")
-    assert len(found) > (50 if NIGHTLY else 6) and not left, "\n".join(left)
+    assert_caught(states(str(WORKER), embedded.label, shape, "1" if NIGHTLY else "8"), 51 if NIGHTLY else 7)
 
 
 def added(values: NDArray[np.float32], keys: NDArray[np.uint32], p: reduce_by_key.Params) -> NDArray[np.float32]:

@@ -88,15 +88,15 @@ def test_planted_faults_are_recorded_and_never_win(embedded: Host) -> None:
     child = Path(tune_child.__file__)
     here = field(embedded, limit=15.0, child=(sys.executable, str(child)))  # on a busy machine, too
     entries = {f"of {n} groups": Entry(label="radix", table={**SHAPE, "groups": n}) for n in (2, *tune_child.FAULTS, 3)}
-    told: list[tuple[str, str, str]] = []
+    failures: list[tuple[str, str, str]] = []
     rungs = [Rung(sizes=(5000,), rounds=3, keep=7), Rung(sizes=(1 << 18,), rounds=3, keep=7)]
-    finish = here.run(entries, "u32", rungs, lambda *at: told.append(at), best="of 2 groups", cases=24)
+    finish = here.run(entries, "u32", rungs, lambda *at: failures.append(at), best="of 2 groups", cases=24)
     sound = {"of 2 groups", "of 3 groups"}
     assert set(finish.seconds) == set(finish.reached) == sound <= set(finish.cases)
     assert all(sorted(t) == [5000, 1 << 18] and min(map(min, t.values())) > 0 for t in finish.seconds.values())
     assert set(finish.reached.values()) == {1} and all(n > 20 for n in finish.cases.values())
-    kinds = {name: kind for name, kind, _ in told}
-    assert len(told) == 5 and {name: (kind, why) for name, kind, why in told} == finish.failed
+    kinds = {name: kind for name, kind, _ in failures}
+    assert len(failures) == 5 and {name: (kind, why) for name, kind, why in failures} == finish.failed
     assert kinds == {
         f"of {tune_child.HANG} groups": "hang",
         f"of {tune_child.CRASH} groups": "crash",
@@ -104,13 +104,13 @@ def test_planted_faults_are_recorded_and_never_win(embedded: Host) -> None:
         f"of {tune_child.LATE} groups": "wrong",
         f"of {tune_child.BUILD} groups": "build",
     }
-    reasons = {kind: why for _, kind, why in told}
+    reasons = {kind: why for _, kind, why in failures}
     assert "no answer for 15 seconds" in reasons["hang"]
     assert "crashed with " in reasons["crash"] and "its output is in" in reasons["crash"]
     assert "does not build on" in reasons["build"]
-    wrong = [why for _, kind, why in told if kind == "wrong"]
+    wrong = [why for _, kind, why in failures if kind == "wrong"]
     assert sum("262144 uint32 keys came back wrong" in why for why in wrong) == 1, wrong
-    assert all("\n" not in why for _, _, why in told)
+    assert all("\n" not in why for _, _, why in failures)
 
 
 def test_facts_of_a_family_that_do_not_hold_for_this_device(embedded: Host) -> None:

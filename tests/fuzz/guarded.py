@@ -237,8 +237,8 @@ def _images(call: Call) -> tuple[dict[str, Bytes], dict[str, Bytes]]:
     if call.count is not None:
         before["count"] = _flat(np.array([call.count], np.uint32))
     if call.report is not None or call.report_room is not None:
-        told = np.zeros(0, np.uint8) if call.report is None else _flat(call.report)
+        stated = np.zeros(0, np.uint8) if call.report is None else _flat(call.report)
         room = 4 * (call.n + 1 if call.report_room is None else call.report_room)
-        before["report"] = np.full(max(room, len(told)), 0xA7, np.uint8)
-        after["report"] = np.concatenate([told, before["report"][len(told) :]])
+        before["report"] = np.full(max(room, len(stated)), 0xA7, np.uint8)
+        after["report"] = np.concatenate([stated, before["report"][len(stated) :]])
     return before, after
