@@ -13,7 +13,7 @@ from typing import ClassVar
 from hsgen.algorithms.buffers import SOURCE
 from hsgen.algorithms.device_constraints import Problem
 from hsgen.algorithms.radix import portions, rankers, reduce_scan, rows, search_space, single
-from hsgen.algorithms.radix.parts import ALL, WORDS, copy, found, moving, picking, plain, ranking
+from hsgen.algorithms.radix.parts import ALL, WORDS, copy, found, moving, picking, plain, ranking, sampling
 from hsgen.algorithms.radix.rankers import Ranked, array, digit_arrays
 from hsgen.algorithms.radix.words import max_n
 from hsgen.algorithms.search_space import Box
@@ -80,7 +80,7 @@ def begin(p: Onesweep) -> Kernel:
 
 def histogram(p: Onesweep) -> Kernel:
     """Return the kernel that counts the digits of all passes in one read, and clears the states of tiles."""
-    counts = array("counts", len(p.digits) * p.radix * p.sets)
+    counts = array("counts", max(len(p.digits) * p.radix * p.sets, sampling(p) if p.finish else 0))
     return plain(p, "histogram", "count the digits of all passes", (SOURCE, WORDS), (counts, *found(p)), folder=_FOLDER)
 
 
@@ -122,7 +122,7 @@ def head(p: Onesweep) -> list[Step]:
     """Return the rows that count all digits."""
     return [
         rows.row(p, begin(p), rows.fixed(1)),
-        rows.row(p, histogram(p), rows.tiles(p), BitRange()),
+        rows.row(p, histogram(p), rows.tiles(p, more=1 if p.sampled and p.finish else 0), BitRange()),
     ]
 
 

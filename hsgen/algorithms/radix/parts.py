@@ -13,6 +13,10 @@ from hsgen.core.kernels import Kernel
 WORDS, TABLE = Buffer(name="words", type="u32"), Buffer(name="table", type="u64")
 CROWD = 24
 """Keys of one place that lanes still compare one by one."""
+EQUAL = 32
+"""Equal keys on average of which buckets are not tried: passes over all digits are faster than crowded places."""
+SQUARES = 48
+"""Keys of its place that a key is compared with on average where a few places may have more."""
 NEAR = 3
 """Keys from the start of a place that lanes compare in any case: one place in fifty of even keys has more."""
 ALL = (SOURCE, DESTINATION, OTHER, WORDS)
@@ -73,6 +77,11 @@ def picking(kernel: Kernel, *, keys: bool = True) -> Kernel:
 def copy(p: Tile) -> Kernel:
     """Return the kernel that brings the keys to the destination where the passes left them elsewhere."""
     return picking(plain(p, "copy", "copy the keys to the destination, unless they are there", moving(p, *ALL)))
+
+
+def sampling(p: Tile) -> int:
+    """Return the words in local memory that a sample of keys takes: see templates/radix/hybrid/sample.j2."""
+    return 8 + (2 + p.key.bits // 32) * p.sampled if p.sampled else 0
 
 
 def sums(lanes: int, subgroup: int = 1) -> tuple[Array, ...]:

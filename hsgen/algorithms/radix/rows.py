@@ -52,9 +52,9 @@ def launch(
     )
 
 
-def tiles(p: Tile, *, capped: bool = True) -> Grid:
-    """Return a grid of a work-group for each tile, up to `groups` of them if it is capped."""
-    return Grid(add=p.tile - 1, div=p.tile, cap=p.groups if capped else UNCAPPED)
+def tiles(p: Tile, *, capped: bool = True, more: int = 0) -> Grid:
+    """Return a grid of a work-group for each tile, up to `groups` of them if it is capped, and of `more`."""
+    return Grid(add=(more + 1) * p.tile - 1, div=p.tile, cap=p.groups + more if capped else UNCAPPED)
 
 
 def nth(p: Tile, number: int, flags: int = 0) -> Pass:
@@ -73,9 +73,13 @@ def row(
     part: str = "any",
 ) -> Step:
     """Return the row of a kernel bound as all passes are, for what one work-group does not sort alone."""
-    bound = {**BOUND, "values_tmp": values_binding(p), "words": words_binding(p), "table": table_binding(p)}
     low, high = p.alone if low is None else low, max_n(p) if high is None else high
-    return launch(kernel, bound, low, high, grid, argument, part=part)
+    return launch(kernel, bound(p), low, high, grid, argument, part=part)
+
+
+def bound(p: Tile) -> Mapping[str, Binding]:
+    """Return where the buffers of kernels lie that work for what one work-group does not sort alone."""
+    return {**BOUND, "values_tmp": values_binding(p), "words": words_binding(p), "table": table_binding(p)}
 
 
 def single(p: Tile, kernel: Kernel) -> list[Step]:

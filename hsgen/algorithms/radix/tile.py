@@ -104,6 +104,11 @@ class Tile:
         return False
 
     @property
+    def sampled(self) -> int:
+        """How many keys are compared first, to see whether too many are alike for buckets."""
+        return 0
+
+    @property
     def bucket_unit(self) -> int:
         """The keys of a bucket on average, at most, where keys alone are dealt into buckets; else 0."""
         return 0

@@ -11,8 +11,19 @@ from dataclasses import replace
 
 from hsgen.algorithms.device_constraints import Problem
 from hsgen.algorithms.radix import onesweep, reduce_scan, rows, search_space, single
-from hsgen.algorithms.radix.hybrid import buckets, buckets_plan, pairs, pairs_plan
-from hsgen.algorithms.radix.hybrid.params import COUNT, FALLBACK, KEYS, MEAN, NO_KEYS, NO_PAIRS, PAIRS, REST, Hybrid
+from hsgen.algorithms.radix.hybrid import buckets, buckets_plan, pairs, pairs_plan, pieces
+from hsgen.algorithms.radix.hybrid.params import (
+    COUNT,
+    FALLBACK,
+    KEYS,
+    MEAN,
+    NO_KEYS,
+    NO_PAIRS,
+    PAIRS,
+    REST,
+    SAMPLE,
+    Hybrid,
+)
 from hsgen.algorithms.radix.parts import copy
 from hsgen.algorithms.radix.rankers import digit_arrays, rank_arrays
 from hsgen.algorithms.radix.words import max_n, words
@@ -22,7 +33,7 @@ from hsgen.core.kernels import Kernel
 from hsgen.core.keys import KeyType
 from hsgen.core.plan import Plan, Step
 
-FIELDS = {**KEYS, **REST, **COUNT, **PAIRS, **MEAN}
+FIELDS = {**KEYS, **REST, **SAMPLE, **COUNT, **PAIRS, **MEAN}
 """The keys of its own table; the look-back for other keys has another table."""
 
 Params = Hybrid
@@ -49,7 +60,9 @@ def _common(p: Hybrid) -> Hybrid:
 
 
 def _finish(p: Hybrid) -> tuple[Kernel, ...]:
-    *most, last = pairs.kernels(p, words(p).finish, digit_arrays(p), rank_arrays(pairs.rest(p)))
+    if p.sampled:
+        return tuple(replace(k, common=_common(p)) if k.name in pieces.SHARED else k for k in pieces.kernels(p))
+    *most, last = pairs.kernels(p, words(p), digit_arrays(p), rank_arrays(pairs.rest(p)))
     return (*most, replace(last, common=_common(p)) if p.looks_back else last)
 
 
@@ -79,10 +92,15 @@ def plan(p: Hybrid) -> Plan:
     steps += onesweep.head(p)
     least, most = pairs_plan.span(p, high) if p.finish else (high, high)
     steps += [*onesweep.started(p, p.alone, least), *onesweep.started(p, most, high)]
+    behind: list[Step] = []
     if least < most:
         steps += onesweep.started(p, least, most, "part") if p.signature.bit_range else []
-        steps += pairs_plan.steps(p, own, high)
-    narrow = rows.plan(p, [*steps, *onesweep.passes(p), *rows.copied(p, copy(p))])
+        if p.sampled:
+            before, behind = pieces.steps(p, own, least, most)
+            steps += before
+        else:
+            steps += pairs_plan.steps(p, own, high)
+    narrow = rows.plan(p, [*steps, *onesweep.passes(p), *behind, *rows.copied(p, copy(p))])
     if not (p.large and p.msd):
         return reduce_scan.joined(p, narrow)
     return reduce_scan.joined(p, narrow, plan(large(p)), min(max_n(p), buckets.most(p)))

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from hsgen.algorithms.buffers import DESTINATION, DEVICE_N, SOURCE
 from hsgen.algorithms.radix.hybrid.params import Hybrid
-from hsgen.algorithms.radix.parts import CROWD, NEAR, sums
+from hsgen.algorithms.radix.parts import CROWD, EQUAL, NEAR, SQUARES, sampling, sums
 from hsgen.algorithms.radix.rankers import array as _array
 from hsgen.core.buffers import Array, Buffer
 from hsgen.core.kernels import Kernel
@@ -90,6 +90,8 @@ class Layout:
     groups: int
     digits: int
     crowd: int
+    squares: int
+    equal: int
     near: int
     key_bits: int
     fits: int
@@ -114,6 +116,8 @@ def layout(p: Hybrid, at: int, table: int) -> Layout:
         groups=groups(p),
         digits=p.msd_digits,
         crowd=CROWD,
+        squares=SQUARES,
+        equal=EQUAL,
         near=NEAR,
         key_bits=p.key.bits,
         fits=at,
@@ -174,7 +178,7 @@ def kernels(p: Hybrid, ranking: tuple[Array, ...]) -> tuple[Kernel, ...]:
         _array("found", 2),
     )
     found = (_array("found", 1),) if p.sorted_exit else ()
-    counts = {level: _array("counts", p.msd_digits * sets) for level, sets in _SETS.items()}
+    counts = {n: _array("counts", max(p.msd_digits * sets, sampling(p) * (n == 1))) for n, sets in _SETS.items()}
     return (
         _kernel(p, "msd_begin", "clear the counts of the first digit", (_WORDS,)),
         _kernel(p, "msd_histogram", "count the first digit", (SOURCE, _WORDS), (counts[1], *found), _SETS[1]),

@@ -68,11 +68,12 @@ def _grids(p: Hybrid, name: str) -> list[Span]:
     for nothing where a full one does so little; but where the count lies on the device every row is a launch."""
     tile, limit = buckets.tile(p), buckets.limit(p)
     dealt = Grid(add=p.msd_digits * tile, div=tile)
+    more = 1 if p.sampled else 0
     if name == "bucket" and not p.signature.device_count:
         every = ((bits, 1 << bits) for bits in range(1, 2 * p.msd_digit + 1))
         return [(limit << bits - 1, limit << bits, fixed(count)) for bits, count in every]
     found = {
-        "msd_histogram": Grid(add=tile - 1, div=tile, cap=buckets.groups(p)),
+        "msd_histogram": Grid(add=(more + 1) * tile - 1, div=tile, cap=buckets.groups(p) + more),
         "msd_first": Grid(add=tile - 1, div=tile),
         "msd_count": dealt,
         "msd_places": fixed(p.msd_digits),

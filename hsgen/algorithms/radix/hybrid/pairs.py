@@ -16,8 +16,9 @@ from typing import Any
 
 from hsgen.algorithms.buffers import DESTINATION, DEVICE_N, SOURCE, VALUES_OUT
 from hsgen.algorithms.radix.hybrid.params import Hybrid
-from hsgen.algorithms.radix.parts import CROWD, NEAR, sums
+from hsgen.algorithms.radix.parts import CROWD, EQUAL, NEAR, SQUARES, WORDS, sums
 from hsgen.algorithms.radix.rankers import array as _array
+from hsgen.algorithms.radix.words import Words
 from hsgen.core.buffers import Array, Buffer
 from hsgen.core.kernels import Kernel
 from hsgen.core.keys import PLAIN
@@ -25,13 +26,16 @@ from hsgen.core.keys import PLAIN
 EARLY = 1 << 8
 """A flag in the numbers of the two passes before the buckets: their keys are needed for every request."""
 _LANES = 1024  # of a core with 65536 registers: 64 for each
+_LOCAL = 1 << 17  # bytes of local memory of which a core has no room for two
 _GROUPS = 256  # work-groups that sort crowded buckets, at most
 SETS = 4
 """Sets of counters of a work-group that counts the highest digit: many keys may be alike in it."""
+SLACK = 15
+"""The bits of `limit` in an argument; five bits above it say by how many 128ths of it a bucket may exceed it."""
 UNEVEN, SORTED, LEFT = 1, 2, 3
 """Where passes count: buckets are too uneven for the passes ahead or what follows them; they have sorted the pairs; all
 passes are left to do.  0 while the passes ahead may be done."""
-_WORDS, _BOUNDS = Buffer(name="words", type="u32"), Buffer(name="bounds", type="u32")
+_BOUNDS = Buffer(name="bounds", type="u32")
 
 
 def capacity(p: Hybrid) -> int:
@@ -76,8 +80,12 @@ class Layout:
     first: the bits of the highest digit.  slot_mask: the bits of the number of a slot.  index: whether keys may be
     unwanted.  uneven: whether some bucket exceeds the capacity, and nothing was finished; where passes count, 0 or one
     of the numbers above, here no, sorted and left.  rest: a counter of buckets in which places are crowded.  live: for
-    each digit, whether it is not constant.  sets: as above.  In a buffer of their own, for 2^b buckets, are 2^b + 1
-    starts, then the list of crowded buckets.
+    each digit, whether it is not constant.  sets: as above.  Where a sample of keys is compared: rounds: as of the
+    parameters.  alike: how many keys are like others in each round, then the highest digit in which some differ.  over:
+    whether some bucket is too large.  held, mean: capacity and limit, for kernels whose text does not depend on them.
+    low: the lowest bit that passes have sorted by.  table: starts of buckets and more, see
+    templates/radix/hybrid/pieces.j2.  equal, slack, squares: as `EQUAL`, `SLACK`, `SQUARES`.  Else in a buffer of their
+    own, for 2^b buckets, 2^b + 1 starts, then the list of crowded buckets.
     """
 
     capacity: int
@@ -94,16 +102,27 @@ class Layout:
     uneven: int
     rest: int
     live: int
+    rounds: int
+    alike: int
+    over: int
+    held: int
+    mean: int
+    low: int
+    table: int
     least: int
     most: int
     sets: int = SETS
+    equal: int = EQUAL
+    slack: int = SLACK
+    squares: int = SQUARES
     no: int = UNEVEN
     sorted: int = SORTED
     left: int = LEFT
 
 
-def layout(p: Hybrid, at: int) -> Layout:
-    """Return the layout where the words begin at `at`."""
+def layout(p: Hybrid, at: int, table: int) -> Layout:
+    """Return the layout where the words begin at `at`, and the table of tiles at `table`."""
+    behind = at + 3 + len(p.digits) + p.rounds
     return Layout(
         capacity=capacity(p),
         limit=limit(p),
@@ -119,12 +138,24 @@ def layout(p: Hybrid, at: int) -> Layout:
         uneven=at,
         rest=at + 1,
         live=at + 2,
+        rounds=p.rounds,
+        alike=at + 2 + len(p.digits),
+        over=behind,
+        held=behind + 1,
+        mean=behind + 2,
+        low=behind + 3,
+        table=table,
         least=least(p),
         most=most(p),
     )
 
 
-_SIZES: Mapping[str, Any] = dict.fromkeys(("capacity", "limit", "slot_mask", "groups", "least", "most"), 0)
+def sizes(p: Hybrid) -> int:
+    """Return the size of buckets for an argument: their limit, and up to 31/128 of it that they may exceed it by."""
+    return limit(p) | min(31, 128 * (capacity(p) - limit(p)) // limit(p)) << SLACK
+
+
+SIZES: Mapping[str, Any] = dict.fromkeys(("capacity", "limit", "slot_mask", "groups", "least", "most"), 0)
 """What depends on how large buckets are, for kernels whose text does not."""
 
 
@@ -144,34 +175,49 @@ def rest(p: Hybrid) -> Hybrid:
     return replace(shape, single=None, resident=0)
 
 
-def kernels(p: Hybrid, at: int, digits: tuple[Array, ...], ranking: tuple[Array, ...]) -> tuple[Kernel, ...]:
+def kernels(p: Hybrid, at: Words, digits: tuple[Array, ...], ranking: tuple[Array, ...]) -> tuple[Kernel, ...]:
     """Return the kernels in the order of their launches.
 
-    `at` is where their words begin, `digits` what a scan over digits takes, `ranking` what ranking in the shape of
+    `at` says where their words begin, `digits` what a scan over digits takes, `ranking` what ranking in the shape of
     `rest` does.
     """
-    data, values = layout(p, at), _array("held", capacity(p))
-    lists = Array(name="tile", type="key", count=capacity(p) + NEAR), _array("places", p.finish_places)
-    own = (*lists, values, *sums(p.finish_group, p.subgroup), _array("full", 4))
-    pairs = (DESTINATION, VALUES_OUT, _BOUNDS, _WORDS)
-    sort = _kernel(p, data, "finish", f"sort a bucket of up to {capacity(p)} keys on chip", pairs, own)
-    again = _kernel(p, data, "finish_rest", "sort crowded buckets, a digit at a time", pairs, (*ranking, values))
+    data, values = layout(p, at.finish, at.table), _array("held", capacity(p))
+    pairs = (DESTINATION, VALUES_OUT, _BOUNDS, WORDS)
+    again = kernel(p, data, "finish_rest", "sort crowded buckets, a digit at a time", pairs, (*ranking, values))
     last = "finish_left" if p.counting else "finish_again"
     return (
         *(_counting(p, data) if p.counting else _starting(p, data, digits)),
-        _kernel(p, data, "finish_bounds", "find where each bucket begins", (DESTINATION, _BOUNDS, _WORDS)),
-        replace(sort, subgroup=p.subgroup, resident=max(1, _LANES // p.finish_group) if p.resident else 0),
+        kernel(p, data, "finish_bounds", "find where each bucket begins", (DESTINATION, _BOUNDS, WORDS)),
+        on_chip(p, data, pairs),
         replace(again, params=rest(p), subgroup=p.subgroup, ballot=p.ranker == "match_ballot"),
-        _kernel(p, replace(data, **_SIZES), last, "say which passes are left, if any", (_WORDS,)),
+        kernel(p, replace(data, **SIZES), last, "say which passes are left, if any", (WORDS,)),
     )
 
 
-def _kernel(
-    p: Hybrid, data: Layout, name: str, summary: str, buffers: tuple[Buffer, ...], arrays: tuple[Array, ...] = ()
+def on_chip(p: Hybrid, data: Layout, buffers: tuple[Buffer, ...], template: str = "") -> Kernel:
+    """Return the kernel that sorts buckets on chip."""
+    lists = Array(name="tile", type="key", count=capacity(p) + NEAR), _array("places", p.finish_places)
+    own = (*lists, _array("held", capacity(p)), *sums(p.finish_group, p.subgroup), _array("full", 4))
+    sort = kernel(p, data, "finish", f"sort a bucket of up to {capacity(p)} keys on chip", buffers, own, template)
+    alone = sort.local_bytes(p.key) > _LOCAL
+    return replace(
+        sort, subgroup=p.subgroup, resident=(1 if alone else max(1, _LANES // p.finish_group)) * (p.resident > 0)
+    )
+
+
+def kernel(
+    p: Hybrid,
+    data: Layout,
+    name: str,
+    summary: str,
+    buffers: tuple[Buffer, ...],
+    arrays: tuple[Array, ...] = (),
+    template: str = "",
 ) -> Kernel:
+    """Return a kernel that finishes, or one before it."""
     return Kernel(
         name=name,
-        template="radix/hybrid/" + name,
+        template="radix/hybrid/" + (template or name),
         summary=summary,
         work_group=p.finish_group if name in ("finish", "finish_rest") else p.work_group,
         buffers=(*buffers, *([DEVICE_N] if p.signature.device_count else [])),
@@ -185,14 +231,14 @@ def _kernel(
 def _starting(p: Hybrid, data: Layout, digits: tuple[Array, ...]) -> tuple[Kernel, ...]:
     """The kernel before the passes ahead where all digits have been counted."""
     what = "turn counts into starts; send the two highest digits ahead"
-    return (_kernel(p, data, "finish_starts", what, (_WORDS,), digits),)
+    return (kernel(p, data, "finish_starts", what, (WORDS,), digits),)
 
 
 def _counting(p: Hybrid, data: Layout) -> tuple[Kernel, ...]:
     """The kernels before the passes ahead where each pass counts its digit."""
     counts = (_array("counts", SETS * p.radix),)
     return (
-        _kernel(p, data, "finish_begin", "clear the counts of the highest digit", (_WORDS,)),
-        _kernel(p, data, "finish_histogram", "count the highest digit", (SOURCE, _WORDS), counts),
-        _kernel(p, data, "finish_even", "say whether the two highest digits are passed ahead of others", (_WORDS,)),
+        kernel(p, data, "finish_begin", "clear the counts of the highest digit", (WORDS,)),
+        kernel(p, data, "finish_histogram", "count the highest digit", (SOURCE, WORDS), counts),
+        kernel(p, data, "finish_even", "say whether the two highest digits are passed ahead of others", (WORDS,)),
     )

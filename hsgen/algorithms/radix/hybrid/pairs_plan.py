@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from hsgen.algorithms.device_constraints import Problem
 from hsgen.algorithms.radix import bucket_shape, onesweep, reduce_scan
-from hsgen.algorithms.radix.hybrid import pairs
+from hsgen.algorithms.radix.hybrid import pairs, pieces
 from hsgen.algorithms.radix.hybrid.buckets_plan import Span, incomplete, launched
 from hsgen.algorithms.radix.hybrid.params import PAIRS, Hybrid
 from hsgen.algorithms.radix.parts import NEAR
@@ -80,6 +80,8 @@ def moved(p: Hybrid, step: Step, n: int) -> int | None:
     """
     if not taken(p, n):
         return None
+    if p.sampled:
+        return pieces.moved(p, step, n)
     buckets = 1 << pairs.bits(p, n)
     own = {
         "finish_begin": 4 * p.radix,
@@ -119,6 +121,7 @@ def problems(p: Hybrid, device: Device) -> Iterator[Problem]:
         return
     found = [*_sizes(p, device)]
     yield from found or _counts(p, device)
+    yield from pieces.problems(p) if p.sampled else ()
 
 
 def _sizes(p: Hybrid, device: Device) -> Iterator[Problem]:

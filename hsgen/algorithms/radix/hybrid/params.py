@@ -61,6 +61,17 @@ REST = {
 }
 """How crowded buckets of either kind are sorted."""
 
+SAMPLE = {
+    "sample": Field(
+        "int",
+        "buckets: the keys, a power of two, that are compared first, to see whether too many are alike",
+        required=False,
+        least=16,
+        greatest=8192,
+    ),
+}
+"""How keys are found that buckets would not hold, before any is moved."""
+
 COUNT = {
     "count_bits": Field(
         "int",
@@ -101,6 +112,8 @@ class Hybrid(Onesweep):
     counting: passes that count, scan and scatter sort what buckets do not hold, not look-back: no work-group then waits
     for another.
     rest_bits: of a digit by which buckets are sorted whose places are crowded; 0 means as many as of any digit.
+    sample: so many keys are compared with each other before any is moved; where more are alike than buckets hold, none
+    are tried.
     finish_from, ...: the buckets of keys with values of 4 bytes (`hsgen.algorithms.radix.hybrid.pairs`).
     """
 
@@ -116,6 +129,7 @@ class Hybrid(Onesweep):
     count_group: int = 0
     count_items: int = 0
     rest_bits: int = 0
+    sample: int = 0
     finish_from: int = 0
     finish_group: int = 0
     finish_items: int = 0
@@ -138,6 +152,16 @@ class Hybrid(Onesweep):
         whole = (self.begin, self.end) == (0, None) and self.key.bytes >= 4
         passed = self.forward_progress or self.counting
         return self.finish_from > 0 and passed and whole and self.signature.value_bytes == 4
+
+    @property
+    def sampled(self) -> int:
+        """How many keys are compared first: only where look-back sorts what buckets do not hold."""
+        return self.sample if self.looks_back and (self.msd or self.finish) else 0
+
+    @property
+    def rounds(self) -> int:
+        """How often the keys of a sample are compared: by their 2, 3, ... highest digits, at last by all bits."""
+        return min(4, len(self.digits) - 1)
 
     @property
     def looks_back(self) -> bool:
@@ -173,4 +197,5 @@ class Hybrid(Onesweep):
     @property
     def bucket_words(self) -> tuple[int, int]:
         """The words in scratch for buckets of keys alone, without their table, and those for buckets of pairs."""
-        return (3 + 2 * self.msd_digits + 2 * (self.msd_digits + 1)) * self.msd, (2 + len(self.digits)) * self.finish
+        keys = 3 + 2 * self.msd_digits + 2 * (self.msd_digits + 1)
+        return keys * self.msd, (2 + len(self.digits) + (self.rounds + 5 if self.sampled else 0)) * self.finish

@@ -1,0 +1,130 @@
+"""Hybrid sorts that compare a sample of the keys first, on the embedded device: how many digits are passed, which buckets are
+cut, and what is sorted in memory.
+
+Values are distinct: only a stable sort is right.  Each way is seen to be taken: without its kernel some keys stay unsorted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from every import direct, sort_of
+from nightly import thinned
+from sorts import radix_params as params
+
+from hsgen.algorithms import radix
+from hsgen.algorithms.radix.hybrid import pairs, pairs_plan
+from hsgen.core.interpreter import Options
+from hsgen.core.keys import Signature
+from hsgen.core.sort import Sort
+from hsgen.engines.hosts import Host
+from hsgen.operations.inputs import KINDS
+from hsgen.tools.validate import validation
+from hsgen.tools.validate.cases import around
+from hsgen.tools.validate.guarded import Frame
+
+MOST = 20_000
+FILE = "pieces8.toml"
+CASES = [(value, key) for value in ("v4", "index") for key in ("u32", "u64")]
+Make = Callable[[np.random.Generator, int, radix.Params], Any]
+
+
+def without(sort: Sort, *kernels: str) -> Sort:
+    """Return a sort without the rows of some kernels."""
+    steps = tuple(s for s in sort.plan.steps if s.kernel not in kernels)
+    return replace(sort, plan=replace(sort.plan, steps=steps))
+
+
+def bits_of(rng: np.random.Generator, n: int, p: radix.Params) -> Any:
+    """Return random keys."""
+    return rng.integers(0, p.key.greatest, n, f"u{p.key.bytes}", endpoint=True)
+
+
+def shifted(rng: np.random.Generator, n: int, p: radix.Params) -> Any:
+    """Return keys whose highest digit is constant."""
+    keys = bits_of(rng, n, p)
+    return keys >> keys.dtype.type(9)
+
+
+def narrow(rng: np.random.Generator, n: int, p: radix.Params) -> Any:
+    """Return keys with few values in the two highest digits, and any in the others."""
+    keys = bits_of(rng, n, p)
+    return keys & ~keys.dtype.type(0xF8F8 << p.key.bits - 16)
+
+
+def few(rng: np.random.Generator, n: int, p: radix.Params) -> Any:
+    """Return keys of few values, each of which fills several buckets."""
+    return bits_of(rng, max(2, n // 1000), p)[rng.integers(0, max(2, n // 1000), n)]
+
+
+def alike(rng: np.random.Generator, n: int, p: radix.Params) -> Any:
+    """Return keys of which hundreds agree in all but the lowest digit, and others do not."""
+    keys = bits_of(rng, n, p)
+    some = rng.choice(n, n // 50, replace=False)
+    keys[some] = keys[0] >> keys.dtype.type(8) << keys.dtype.type(8) | keys[some] & keys.dtype.type(255)
+    return keys
+
+
+def pairs_of(rng: np.random.Generator, n: int, p: radix.Params) -> Any:
+    """Return keys each of which occurs several times: places are crowded."""
+    return bits_of(rng, n, p)[rng.integers(0, n // 12, n)]
+
+
+MAKES: tuple[Make, ...] = (bits_of, shifted, narrow, few, alike, pairs_of)
+
+
+def counts(p: radix.Params) -> list[int]:
+    """Return counts around those at which the number of buckets doubles, and a large one."""
+    return sorted({n for n in around(pairs_plan.test_counts(p), MOST) if n > pairs.least(p)} | {MOST})
+
+
+@pytest.mark.device
+@pytest.mark.parametrize(("value", "key"), thinned(CASES, 4, 0))
+def test_all_keys_are_sorted(embedded: Host, key: str, value: str) -> None:
+    sort = sort_of(FILE, "radix", key, Signature(value=value))
+    frame, rng, p = Frame(direct(embedded, sort), MOST), np.random.default_rng(1), params(sort)
+    for n in counts(p):
+        for make in MAKES:
+            for in_place in (False, True):
+                how = Options(discard=value == "index" and n % 2 == 0)
+                made = validation.call(sort, make(rng, n, p), how, in_place=in_place, count=None, rng=rng)
+                assert frame.run(made) is None, (n, make.__name__, in_place)
+
+
+@pytest.mark.device
+@pytest.mark.parametrize(
+    ("key", "kernels", "make"),
+    [
+        ("u32", ("finish", "finish_settle"), bits_of),
+        ("u64", ("finish", "finish_settle"), shifted),
+        ("u64", ("finish_settle",), alike),
+        ("u64", ("finish_settle",), pairs_of),
+    ],
+)
+def test_kernels_are_needed(embedded: Host, key: str, kernels: tuple[str, ...], make: Make) -> None:
+    whole = sort_of(FILE, "radix", key, Signature(value="v4"))
+    rng, p = np.random.default_rng(2), params(whole)
+    keys = make(rng, MOST, p)
+    for sort, right in ((whole, True), (without(whole, *kernels), False)):
+        made = validation.call(sort, keys, Options(), in_place=False, count=None, rng=rng)
+        assert (Frame(direct(embedded, sort), MOST).run(made) is None) == right, kernels
+
+
+@pytest.mark.device
+@pytest.mark.parametrize(("value", "key"), [*CASES, ("none", "u32"), ("none", "u64")])
+def test_every_kind_type_order_and_count(embedded: Host, key: str, value: str) -> None:
+    sort = sort_of(FILE, "radix", key, Signature(value=value, key_transform=True, device_count=True, bit_range=True))
+    frame, rng = Frame(direct(embedded, sort), MOST), np.random.default_rng(3)
+    for number, kind in enumerate(KINDS):
+        n = MOST - number
+        keys = KINDS[kind](rng, n, np.dtype(f"u{sort.key.bytes}"))
+        for in_place in (False, True):
+            how = Options(kind=(number + in_place) % 3, descending=number % 2 == 1, device_count=number % 4 > 1)
+            how = replace(how, begin=3) if number % 5 == 4 else how
+            count = int(rng.integers(0, n)) if how.device_count else None
+            made = validation.call(sort, keys, how, in_place=in_place, count=count, rng=rng)
+            assert frame.run(made) is None, (kind, how, count)
