@@ -13,7 +13,7 @@ from hsgen.core.kernels import Kernel
 WORDS, TABLE = Buffer(name="words", type="u32"), Buffer(name="table", type="u64")
 CROWD = 24
 """Keys of one place that lanes still compare one by one."""
-EQUAL = 32
+EQUAL = 24
 """Equal keys on average of which buckets are not tried: passes over all digits are faster than crowded places."""
 SQUARES = 48
 """Keys of its place that a key is compared with on average where a few places may have more."""
