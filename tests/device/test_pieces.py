@@ -17,7 +17,7 @@ from nightly import thinned
 from sorts import radix_params as params
 
 from hsgen.algorithms import radix
-from hsgen.algorithms.radix.hybrid import pairs, pairs_plan
+from hsgen.algorithms.radix.hybrid import buckets_plan, pairs_plan, pieces
 from hsgen.core.interpreter import Options
 from hsgen.core.keys import Signature
 from hsgen.core.sort import Sort
@@ -29,7 +29,7 @@ from hsgen.tools.validate.guarded import Frame
 
 MOST = 20_000
 FILE = "pieces8.toml"
-CASES = [(value, key) for value in ("v4", "index") for key in ("u32", "u64")]
+CASES = [(value, key) for value in ("v4", "index", "none") for key in ("u32", "u64")]
 Make = Callable[[np.random.Generator, int, radix.Params], Any]
 
 
@@ -79,7 +79,8 @@ MAKES: tuple[Make, ...] = (bits_of, shifted, narrow, few, alike, pairs_of)
 
 def counts(p: radix.Params) -> list[int]:
     """Return counts around those at which the number of buckets doubles, and a large one."""
-    return sorted({n for n in around(pairs_plan.test_counts(p), MOST) if n > pairs.least(p)} | {MOST})
+    found = pairs_plan.test_counts(p) if p.finish else buckets_plan.test_counts(p)
+    return sorted({n for n in around(found, MOST) if n > pieces.span(p, MOST)[0]} | {MOST})
 
 
 @pytest.mark.device
@@ -97,16 +98,18 @@ def test_all_keys_are_sorted(embedded: Host, key: str, value: str) -> None:
 
 @pytest.mark.device
 @pytest.mark.parametrize(
-    ("key", "kernels", "make"),
+    ("value", "key", "kernels", "make"),
     [
-        ("u32", ("finish", "finish_settle"), bits_of),
-        ("u64", ("finish", "finish_settle"), shifted),
-        ("u64", ("finish_settle",), alike),
-        ("u64", ("finish_settle",), pairs_of),
+        ("v4", "u32", ("finish", "finish_settle"), bits_of),
+        ("v4", "u64", ("finish", "finish_settle"), shifted),
+        ("v4", "u64", ("finish_settle",), alike),
+        ("v4", "u64", ("finish_settle",), pairs_of),
+        ("none", "u64", ("bucket", "finish_settle"), shifted),
+        ("none", "u64", ("finish_settle",), alike),
     ],
 )
-def test_kernels_are_needed(embedded: Host, key: str, kernels: tuple[str, ...], make: Make) -> None:
-    whole = sort_of(FILE, "radix", key, Signature(value="v4"))
+def test_kernels_are_needed(embedded: Host, value: str, key: str, kernels: tuple[str, ...], make: Make) -> None:
+    whole = sort_of(FILE, "radix", key, Signature(value=value))
     rng, p = np.random.default_rng(2), params(whole)
     keys = make(rng, MOST, p)
     for sort, right in ((whole, True), (without(whole, *kernels), False)):
@@ -115,7 +118,7 @@ def test_kernels_are_needed(embedded: Host, key: str, kernels: tuple[str, ...], 
 
 
 @pytest.mark.device
-@pytest.mark.parametrize(("value", "key"), [*CASES, ("none", "u32"), ("none", "u64")])
+@pytest.mark.parametrize(("value", "key"), CASES)
 def test_every_kind_type_order_and_count(embedded: Host, key: str, value: str) -> None:
     sort = sort_of(FILE, "radix", key, Signature(value=value, key_transform=True, device_count=True, bit_range=True))
     frame, rng = Frame(direct(embedded, sort), MOST), np.random.default_rng(3)

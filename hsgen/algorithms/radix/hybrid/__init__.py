@@ -48,7 +48,7 @@ def kernels(p: Hybrid) -> tuple[Kernel, ...]:
     if p.msd:
         made += _buckets(p)
     made += [replace(k, common=_common(p)) for k in onesweep.swept(p)]
-    if p.finish:
+    if p.finish or p.sampled:
         made += _finish(p)
     made += onesweep.again(p)
     return (*made, *(kernels(large(p)) if p.large and p.msd else reduce_scan.beyond(p)))
@@ -89,8 +89,9 @@ def plan(p: Hybrid) -> Plan:
         return reduce_scan.plan(p, [*first, *(pairs_plan.steps(p, own, high) if p.finish and not p.index64 else [])])
     steps = rows.single(p, single.kernel(single.of(p)))
     steps += buckets_plan.steps(p, own, high) if p.msd else []
+    steps += pieces.settled(p, own, high) if p.msd and p.sampled else []
     steps += onesweep.head(p)
-    least, most = pairs_plan.span(p, high) if p.finish else (high, high)
+    least, most = pieces.span(p, high) if p.sampled else pairs_plan.span(p, high) if p.finish else (high, high)
     steps += [*onesweep.started(p, p.alone, least), *onesweep.started(p, most, high)]
     behind: list[Step] = []
     if least < most:
@@ -111,6 +112,8 @@ def moved(p: Hybrid, step: Step, n: int) -> int:
     name = step.kernel.removesuffix("_wide")
     if name in ("bucket_rest", "finish_rest"):
         return 0
+    if p.msd and p.sampled and (again := pieces.moved(p, step, n)) is not None:
+        return again
     if p.msd and (dealt := buckets_plan.moved(p, name, n)) is not None:
         return dealt
     if p.finish and (ended := pairs_plan.moved(p, step, n)) is not None:
@@ -128,7 +131,8 @@ def test_counts(p: Hybrid, greatest: int) -> set[int]:
 def problems(p: Hybrid, device: Device) -> Iterator[Problem]:
     """Yield what cannot work; problems of buckets only if the strategy behind has none."""
     behind = list(reduce_scan.problems(p, device) if p.counting else onesweep.problems(p, device))
-    yield from behind or [*buckets_plan.problems(p, device), *pairs_plan.problems(p, device)]
+    found = behind or [*buckets_plan.problems(p, device), *pairs_plan.problems(p, device)]
+    yield from found or pieces.problems(p)
 
 
 def space(key: KeyType, device: Device) -> Iterator[Box]:

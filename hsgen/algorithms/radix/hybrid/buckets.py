@@ -196,10 +196,10 @@ def _sorting(p: Hybrid, ranking: tuple[Array, ...]) -> tuple[Kernel, ...]:
     held = Array(name="tile", type="key", count=capacity(p) + NEAR), _array("places", p.bucket_places)
     what, arrays = f"sort a bucket of up to {capacity(p)} keys on chip", sums(p.bucket_group, p.subgroup)
     again = _kernel(p, "bucket_rest", "sort crowded buckets by all their bits", (DESTINATION, _WORDS), ranking)
-    return (
-        _kernel(p, "bucket", what, (DESTINATION, _WORDS), (*held, *arrays, _array("full", 4))),
-        replace(again, data=rest(p), subgroup=p.subgroup, ballot=p.ranker == "match_ballot"),
-    )
+    sort = _kernel(p, "bucket", what, (DESTINATION, _WORDS), (*held, *arrays, _array("full", 4)))
+    if p.sampled:  # what is crowded is sorted in memory
+        return (sort,)
+    return sort, replace(again, data=rest(p), subgroup=p.subgroup, ballot=p.ranker == "match_ballot")
 
 
 def _counting(p: Hybrid) -> tuple[Kernel, ...]:

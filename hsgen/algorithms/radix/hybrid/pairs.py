@@ -120,8 +120,9 @@ class Layout:
     left: int = LEFT
 
 
-def layout(p: Hybrid, at: int, table: int) -> Layout:
-    """Return the layout where the words begin at `at`, and the table of tiles at `table`."""
+def layout(p: Hybrid, words: Words) -> Layout:
+    """Return the layout in these words.  Buckets of keys alone have a counter of crowded ones already."""
+    at = words.finish
     behind = at + 3 + len(p.digits) + p.rounds
     return Layout(
         capacity=capacity(p),
@@ -136,7 +137,7 @@ def layout(p: Hybrid, at: int, table: int) -> Layout:
         crowd=CROWD,
         near=NEAR,
         uneven=at,
-        rest=at + 1,
+        rest=words.msd + 2 if p.msd else at + 1,
         live=at + 2,
         rounds=p.rounds,
         alike=at + 2 + len(p.digits),
@@ -144,15 +145,10 @@ def layout(p: Hybrid, at: int, table: int) -> Layout:
         held=behind + 1,
         mean=behind + 2,
         low=behind + 3,
-        table=table,
+        table=words.table,
         least=least(p),
         most=most(p),
     )
-
-
-def sizes(p: Hybrid) -> int:
-    """Return the size of buckets for an argument: their limit, and up to 31/128 of it that they may exceed it by."""
-    return limit(p) | min(31, 128 * (capacity(p) - limit(p)) // limit(p)) << SLACK
 
 
 SIZES: Mapping[str, Any] = dict.fromkeys(("capacity", "limit", "slot_mask", "groups", "least", "most"), 0)
@@ -181,7 +177,7 @@ def kernels(p: Hybrid, at: Words, digits: tuple[Array, ...], ranking: tuple[Arra
     `at` says where their words begin, `digits` what a scan over digits takes, `ranking` what ranking in the shape of
     `rest` does.
     """
-    data, values = layout(p, at.finish, at.table), _array("held", capacity(p))
+    data, values = layout(p, at), _array("held", capacity(p))
     pairs = (DESTINATION, VALUES_OUT, _BOUNDS, WORDS)
     again = kernel(p, data, "finish_rest", "sort crowded buckets, a digit at a time", pairs, (*ranking, values))
     last = "finish_left" if p.counting else "finish_again"

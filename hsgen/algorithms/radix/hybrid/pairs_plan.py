@@ -121,7 +121,6 @@ def problems(p: Hybrid, device: Device) -> Iterator[Problem]:
         return
     found = [*_sizes(p, device)]
     yield from found or _counts(p, device)
-    yield from pieces.problems(p) if p.sampled else ()
 
 
 def _sizes(p: Hybrid, device: Device) -> Iterator[Problem]:

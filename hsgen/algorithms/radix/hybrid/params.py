@@ -198,4 +198,5 @@ class Hybrid(Onesweep):
     def bucket_words(self) -> tuple[int, int]:
         """The words in scratch for buckets of keys alone, without their table, and those for buckets of pairs."""
         keys = 3 + 2 * self.msd_digits + 2 * (self.msd_digits + 1)
-        return keys * self.msd, (2 + len(self.digits) + (self.rounds + 5 if self.sampled else 0)) * self.finish
+        pieces = 2 + len(self.digits) + (self.rounds + 5 if self.sampled else 0)
+        return keys * self.msd, pieces * (self.finish or self.sampled > 0)

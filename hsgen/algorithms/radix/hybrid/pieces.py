@@ -14,7 +14,7 @@ from dataclasses import replace
 from hsgen.algorithms.buffers import DESTINATION, VALUES_OUT
 from hsgen.algorithms.device_constraints import Problem
 from hsgen.algorithms.radix import rows
-from hsgen.algorithms.radix.hybrid import pairs
+from hsgen.algorithms.radix.hybrid import buckets, pairs
 from hsgen.algorithms.radix.hybrid.buckets_plan import launched
 from hsgen.algorithms.radix.hybrid.params import Hybrid
 from hsgen.algorithms.radix.parts import ALL, WORDS, moving, picking, ranking
@@ -36,21 +36,47 @@ def groups(p: Hybrid) -> int:
     return min(p.groups, _GROUPS)
 
 
+def capacity(p: Hybrid) -> int:
+    """Return the keys of a bucket, with their values if they have any, that a work-group sorts on chip."""
+    return pairs.capacity(p) if p.finish else buckets.capacity(p)
+
+
+def limit(p: Hybrid) -> int:
+    """Return the keys of a bucket on average, at most."""
+    return pairs.limit(p) if p.finish else buckets.limit(p)
+
+
+def span(p: Hybrid, high: int) -> tuple[int, int]:
+    """Return the counts above which, and up to which, some digits may be passed ahead, of those up to `high`."""
+    least = pairs.least(p) if p.finish else buckets.least(p)
+    return min(least, high), min(most(p), high)
+
+
+def most(p: Hybrid) -> int:
+    """Return the greatest count of which two digits make small enough buckets."""
+    return limit(p) << pairs.top_bits(p)
+
+
+def sizes(p: Hybrid) -> int:
+    """Return the size of buckets for an argument: their limit, and up to 31/128 of it that they may exceed it by."""
+    return limit(p) | min(31, 128 * (capacity(p) - limit(p)) // limit(p)) << pairs.SLACK
+
+
 def kernels(p: Hybrid) -> tuple[Kernel, ...]:
-    """Return the kernels in the order of their launches."""
-    at = words(p)
-    data = pairs.layout(p, at.finish, at.table)
+    """Return the kernels in the order of their launches; keys alone are sorted by that of buckets that are dealt."""
+    data = pairs.layout(p, words(p))
     common = replace(data, **{**pairs.SIZES, "groups": groups(p)})
     plan, find = "choose the digits that are passed, and make starts of counts", "find where each bucket begins"
     cut, settle = "cut buckets that are too large", "sort crowded or alike keys in memory, a digit at a time"
     more = (array("bases", p.radix), array("starts", p.radix), array("differ", p.key.bits // 32))
     tile = replace(p, items=max(1, p.items // 2))  # few ranges are larger, and no lane spills
     rest = ranking(tile, "finish_settle", settle, moving(p, *ALL), more, folder="radix/hybrid/")
+    on_chip = [pairs.on_chip(p, data, (DESTINATION, VALUES_OUT, WORDS), "finish_piece")] if p.finish else []
     return (
         pairs.kernel(p, common, "finish_starts", plan, (WORDS,), digit_arrays(p), "finish_plan"),
         pairs.kernel(p, common, "finish_bounds", find, (DESTINATION, WORDS), (), "finish_starting"),
         pairs.kernel(p, common, "finish_cuts", cut, (DESTINATION, WORDS)),
-        pairs.on_chip(p, data, (DESTINATION, VALUES_OUT, WORDS), "finish_piece"),
+        *on_chip,
         replace(picking(rest), data=common),
     )
 
@@ -58,55 +84,75 @@ def kernels(p: Hybrid) -> tuple[Kernel, ...]:
 def steps(p: Hybrid, made: tuple[Kernel, ...], low: int, high: int) -> tuple[list[Step], list[Step]]:
     """Return the rows before the passes and those behind them, for all bits of the keys and counts above `low` up to
     `high`."""
-    limit, top = pairs.limit(p), pairs.top_bits(p)
     own = {k.name: k for k in made}
-    bound = rows.bound(p)
-    every = fixed(pairs.bound_groups(p))
-    buckets = [(limit << b - 1, limit << b, fixed(1 << b)) for b in range(1, top + 1)]
+    bound, every, top = rows.bound(p), pairs.bound_groups(p), pairs.top_bits(p)
+    chip = [(limit(p) << b - 1, limit(p) << b, fixed(1 << b)) for b in range(1, top + 1)]
     if p.signature.device_count:
-        buckets = [(0, pairs.most(p), Grid(add=-1, div=limit, mul=2, cap=1 << top))]
+        chip = [(0, most(p), Grid(add=-1, div=limit(p), mul=2, cap=1 << top))]
     grids = {
-        "finish_bounds": [(0, pairs.most(p), every)],
-        "finish_cuts": [(0, pairs.most(p), fixed(2 * pairs.bound_groups(p)))],
-        "finish": buckets,
-        "finish_settle": [(0, pairs.most(p), fixed(groups(p)))],
+        "finish_bounds": [(0, most(p), fixed(every))],
+        "finish_cuts": [(0, most(p), fixed(2 * every))],
+        "finish" if p.finish else "bucket": chip,
+        "finish_settle": [(0, most(p), fixed(groups(p)))],
     }
-    first = rows.launch(
-        own["finish_starts"], bound, low, high, fixed(1), Literal(value=pairs.sizes(p), flags=DIRECT), part="whole"
-    )
-    return [first], [s for name, grid in grids.items() for s in launched(own[name], bound, grid, low, high)]
+    argument = Literal(value=sizes(p), flags=DIRECT)
+    first = rows.launch(own["finish_starts"], bound, low, high, fixed(1), argument, part="whole")
+    behind = [s for name, grid in grids.items() for s in launched(own[name], bound, grid, low, high)]
+    return [first], behind if p.finish else [replace(s, argument=Literal(value=1)) for s in behind]
+
+
+def settled(p: Hybrid, made: tuple[Kernel, ...], high: int) -> list[Step]:
+    """Return the row that sorts crowded buckets that were dealt."""
+    low, high = buckets.least(p), min(high, buckets.most(p))
+    kernel = next(k for k in made if k.name == "finish_settle")
+    return launched(kernel, rows.bound(p), [(0, high, fixed(groups(p)))], low, high)
 
 
 def moved(p: Hybrid, step: Step, n: int) -> int | None:
     """Return the bytes that a launch reads and writes for `n` keys that two digits deal into buckets; None where
     nothing is other than in passes over all digits."""
-    buckets, count = 1 << pairs.bits(p, n), len(p.digits)
+    if not p.finish:  # the first launch of buckets has sorted the keys
+        again = step.kernel == "bucket" and step.argument == Literal(value=1)
+        return 0 if again or step.kernel.startswith("finish_") else None
+    count = 1 << pairs.bits(p, n)
     own = {
-        "finish_starts": 8 * count * p.radix,
-        "finish_bounds": 4 * buckets,
+        "finish_starts": 8 * len(p.digits) * p.radix,
+        "finish_bounds": 4 * count,
         "finish_cuts": 0,
-        "finish": 2 * n * (p.key.bytes + p.signature.value_bytes) + 4 * buckets,
+        "finish": 2 * n * (p.key.bytes + p.signature.value_bytes) + 4 * count,
         "finish_settle": 0,
     }
-    if step.kernel == "onesweep" and (step.pass_number or 0) < count - 2:
+    if step.kernel == "onesweep" and (step.pass_number or 0) < len(p.digits) - 2:
         return 0
     return own.get(step.kernel)
 
 
 def problems(p: Hybrid) -> Iterator[Problem]:
     """Yield what cannot work with a sample of the keys."""
-    if p.sample & p.sample - 1:
-        what = f"{p.sample} keys are compared by a table of twice as many"
-        yield "sample", f"{what}, and are no power of two", f"give {1 << p.sample.bit_length() - 1}"
-    if not p.finish:
+    if not p.sample:
         return
-    if 32 % p.bits or p.key.bits % p.bits:
+    sizes = [("bucket_items", buckets.limit(p))] * (p.msd_from > 0) + [("finish_items", pairs.limit(p))] * (
+        p.finish_from > 0
+    )
+    if p.sample & p.sample - 1:
+        what = f"{p.sample} keys are numbered by some bits of a hash, and are no power of two"
+        yield "sample", what, f"give {1 << p.sample.bit_length() - 1}"
+    elif p.counting or not sizes:
+        yield "sample", "no look-back stands behind buckets" if p.counting else "there are no buckets", "leave it out"
+    elif 32 % p.bits or p.key.bits % p.bits:
         yield "sample", f"digits of {p.bits} bits lie across words of keys", "leave it out, or give 8 bits"
     elif p.sorted_exit:
         yield "sample", "keys in order are found in another way", "leave it out, or sorted_exit"
     elif p.ranker != "match_ballot":
         yield "sample", "lanes that sort in memory vote", 'leave it out, or give the ranker "match_ballot"'
-    elif pairs.limit(p) >> pairs.SLACK:
-        yield "finish_items", f"buckets of {pairs.limit(p)} pairs are too large for a sample", "give fewer"
-    elif 24 * p.tile * (1 + (pairs.most(p) > whole(p))) > pairs.limit(p) * p.radix:
-        yield "finish_items", "the table of tiles has no room for so many pieces", "give more"
+    else:
+        yield from (problem for own, size in sizes for problem in _room(p, own, size))
+
+
+def _room(p: Hybrid, own: str, size: int) -> Iterator[Problem]:
+    """Pieces lie where look-back had the states of tiles."""
+    top = size << pairs.top_bits(p)
+    if size >> pairs.SLACK:
+        yield own, f"buckets of {size} keys are too large for a sample", "give fewer"
+    elif 24 * p.tile * (1 + (top > whole(p))) > size * p.radix:
+        yield own, "the states of tiles leave no room for so many pieces", "give more"
