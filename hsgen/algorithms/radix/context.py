@@ -17,7 +17,7 @@ def context(p: Tile) -> dict[str, object]:
     return {
         "at": at,
         "msd": buckets.layout(p, at.msd, at.table) if isinstance(p, Hybrid) and p.msd else None,
-        "fin": pairs.layout(p, at) if isinstance(p, Hybrid) and (p.finish or p.sampled) else None,
+        "fin": pairs.layout(p, at) if isinstance(p, Hybrid) and (p.finish or p.pieces) else None,
         "early": pairs.EARLY,
         "crowd": CROWD,
         "near": NEAR,

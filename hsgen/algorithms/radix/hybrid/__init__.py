@@ -48,7 +48,7 @@ def kernels(p: Hybrid) -> tuple[Kernel, ...]:
     if p.msd:
         made += _buckets(p)
     made += [replace(k, common=_common(p)) for k in onesweep.swept(p)]
-    if p.finish or p.sampled:
+    if p.finish or p.pieces:
         made += _finish(p)
     made += onesweep.again(p)
     return (*made, *(kernels(large(p)) if p.large and p.msd else reduce_scan.beyond(p)))
@@ -60,7 +60,7 @@ def _common(p: Hybrid) -> Hybrid:
 
 
 def _finish(p: Hybrid) -> tuple[Kernel, ...]:
-    if p.sampled:
+    if p.pieces:
         return tuple(replace(k, common=_common(p)) if k.name in pieces.SHARED else k for k in pieces.kernels(p))
     *most, last = pairs.kernels(p, words(p), digit_arrays(p), rank_arrays(pairs.rest(p)))
     return (*most, replace(last, common=_common(p)) if p.looks_back else last)
@@ -89,14 +89,14 @@ def plan(p: Hybrid) -> Plan:
         return reduce_scan.plan(p, [*first, *(pairs_plan.steps(p, own, high) if p.finish and not p.index64 else [])])
     steps = rows.single(p, single.kernel(single.of(p)))
     steps += buckets_plan.steps(p, own, high) if p.msd else []
-    steps += pieces.settled(p, own, high) if p.msd and p.sampled else []
+    steps += pieces.settled(p, own, high) if p.msd and p.pieces else []
     steps += onesweep.head(p)
-    least, most = pieces.span(p, high) if p.sampled else pairs_plan.span(p, high) if p.finish else (high, high)
+    least, most = pieces.span(p, high) if p.pieces else pairs_plan.span(p, high) if p.finish else (high, high)
     steps += [*onesweep.started(p, p.alone, least), *onesweep.started(p, most, high)]
     behind: list[Step] = []
     if least < most:
         steps += onesweep.started(p, least, most, "part") if p.signature.bit_range else []
-        if p.sampled:
+        if p.pieces:
             before, behind = pieces.steps(p, own, least, most)
             steps += before
         else:
@@ -112,7 +112,7 @@ def moved(p: Hybrid, step: Step, n: int) -> int:
     name = step.kernel.removesuffix("_wide")
     if name in ("bucket_rest", "finish_rest"):
         return 0
-    if p.msd and p.sampled and (again := pieces.moved(p, step, n)) is not None:
+    if p.msd and p.pieces and (again := pieces.moved(p, step, n)) is not None:
         return again
     if p.msd and (dealt := buckets_plan.moved(p, name, n)) is not None:
         return dealt

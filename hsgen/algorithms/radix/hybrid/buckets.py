@@ -16,6 +16,8 @@ from hsgen.algorithms.radix.rankers import array as _array
 from hsgen.core.buffers import Array, Buffer
 from hsgen.core.kernels import Kernel
 
+CHIP = 1056
+"""The work-groups that sort pieces of keys alone, behind passes: see `pieces`."""
 _SETS = {1: 4, 2: 2}
 """Sets of counters of a work-group that counts, by level: many keys of the first digit may be alike."""
 _GROUPS = 1024  # work-groups of a count, at most: more would only wait for each other's additions
@@ -196,8 +198,8 @@ def _sorting(p: Hybrid, ranking: tuple[Array, ...]) -> tuple[Kernel, ...]:
     held = Array(name="tile", type="key", count=capacity(p) + NEAR), _array("places", p.bucket_places)
     what, arrays = f"sort a bucket of up to {capacity(p)} keys on chip", sums(p.bucket_group, p.subgroup)
     again = _kernel(p, "bucket_rest", "sort crowded buckets by all their bits", (DESTINATION, _WORDS), ranking)
-    sort = _kernel(p, "bucket", what, (DESTINATION, _WORDS), (*held, *arrays, _array("full", 4)))
-    if p.sampled:  # what is crowded is sorted in memory
+    sort = _kernel(p, "bucket", what, (DESTINATION, _WORDS), (*held, *arrays, _array("full", 4)), CHIP)
+    if p.pieces:  # what is crowded is sorted in memory
         return (sort,)
     return sort, replace(again, data=rest(p), subgroup=p.subgroup, ballot=p.ranker == "match_ballot")
 

@@ -80,7 +80,7 @@ def moved(p: Hybrid, step: Step, n: int) -> int | None:
     """
     if not taken(p, n):
         return None
-    if p.sampled:
+    if p.pieces:
         return pieces.moved(p, step, n)
     buckets = 1 << pairs.bits(p, n)
     own = {

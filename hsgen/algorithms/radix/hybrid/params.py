@@ -159,6 +159,12 @@ class Hybrid(Onesweep):
         return self.sample if self.looks_back and (self.msd or self.finish) else 0
 
     @property
+    def pieces(self) -> bool:
+        """Whether some digits are passed and the pieces of buckets sorted on chip.  Not of keys alone with four digits:
+        two passes and that take as long as dealing them into buckets, and three as long as all four."""
+        return self.sampled > 0 and (self.finish or len(self.digits) > 4)
+
+    @property
     def rounds(self) -> int:
         """How often the keys of a sample are compared: by their 2, 3, ... highest digits, at last by all bits."""
         return min(4, len(self.digits) - 1)
@@ -198,5 +204,5 @@ class Hybrid(Onesweep):
     def bucket_words(self) -> tuple[int, int]:
         """The words in scratch for buckets of keys alone, without their table, and those for buckets of pairs."""
         keys = 3 + 2 * self.msd_digits + 2 * (self.msd_digits + 1)
-        pieces = 2 + len(self.digits) + (self.rounds + 5 if self.sampled else 0)
-        return keys * self.msd, pieces * (self.finish or self.sampled > 0)
+        pieces = 2 + len(self.digits) + (self.rounds + 5 if self.pieces else 0)
+        return keys * self.msd, pieces * (self.finish or self.pieces)

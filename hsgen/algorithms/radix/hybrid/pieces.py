@@ -92,7 +92,7 @@ def steps(p: Hybrid, made: tuple[Kernel, ...], low: int, high: int) -> tuple[lis
     grids = {
         "finish_bounds": [(0, most(p), fixed(every))],
         "finish_cuts": [(0, most(p), fixed(2 * every))],
-        "finish" if p.finish else "bucket": chip,
+        "finish" if p.finish else "bucket": chip if p.finish else [(0, most(p), fixed(buckets.CHIP))],
         "finish_settle": [(0, most(p), fixed(groups(p)))],
     }
     argument = Literal(value=sizes(p), flags=DIRECT)
