@@ -114,6 +114,12 @@ class Tile:
         return 0
 
     @property
+    def cut(self) -> tuple[int, int]:
+        """The keys of a bucket on average, at most, and the greatest count of keys in buckets, where buckets may be cut
+        into pieces; else 0."""
+        return 0, 0
+
+    @property
     def bucket_words(self) -> tuple[int, int]:
         """The words in scratch that buckets of keys alone take, and those that buckets of pairs take."""
         return 0, 0

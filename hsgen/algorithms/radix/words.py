@@ -113,6 +113,9 @@ def scratch(p: Tile) -> Scratch:
             rules.append(replace(rule, min_n=max(top, least), units=portions.counted_groups(p)))
     if p.bucket_unit:  # for n / bucket_unit buckets or twice that: start, count and an entry of a list
         rules.append(replace(buckets, units=greatest(p) // p.bucket_unit + 1))
+    unit, most = p.cut  # starts and ends of three pieces of each, and entries of a list; or states of tiles take more
+    if unit and 96 * p.tile * (several if top < most else 1) > unit * row:
+        rules.append(replace(buckets, unit=unit, per_unit=96, units=most // unit))
     return Scratch(tuple(rules))
 
 

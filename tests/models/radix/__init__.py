@@ -1,1 +1,1 @@
-"""Radix sorts in numpy: `model` executes a plan; `msd`, `grid` and `finish` model single kernels."""
+"""Radix sorts in numpy: `model` executes a plan; `msd`, `grid`, `finish` and `pieces` model single kernels."""

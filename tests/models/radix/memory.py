@@ -6,6 +6,7 @@ Buffers have the numbers that kernels use: 0 is the source, 1 the destination, 2
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -99,7 +100,8 @@ class Memory:
     """The three buffers of keys and of values, and the parts of scratch by name; `words`: those of hybrid sorts.
 
     `drawn`: the tiles of each pass so far; `bases`: where the next ones of the last pass begin.
-    `unsorted`: whether keys are out of order, if a sort checks it.
+    `unsorted`: whether keys are out of order, if a sort checks it.  `scratch`: the bytes of it.
+    `sample`: what a sample of keys alone has shown.
     """
 
     buffers: list[Keys]
@@ -116,6 +118,8 @@ class Memory:
     histogram: list[NDArray[np.int64]] = field(default_factory=list)
     bound: dict[str, Binding] = field(default_factory=dict)
     words: dict[str, NDArray[np.int64]] = field(default_factory=dict)
+    scratch: int = 0
+    sample: Any = None
 
     def bind(self, kernel: Kernel, bindings: tuple[Binding, ...]) -> None:
         """Check that a kernel's buffers are bound by role, and in scratch always at the same offsets.

@@ -21,6 +21,7 @@ from hsgen.core.plan import Plan
 from models.radix import finish as model_finish
 from models.radix import grid as model_grid
 from models.radix import msd as model_msd
+from models.radix import pieces as model_pieces
 from models.radix.memory import Fault, Keys, Memory, Pass, Values, all_digits, digits_of, unpacked
 
 __all__ = ["Fault", "Result", "run"]
@@ -214,10 +215,12 @@ def _needed(p: Params, name: str, at: Pass) -> int:
         return _rows_of_states(p, at.n)
     if name == "grid":
         return model_grid.shares(p, at.n)[0]
-    if name in model_msd.PLAY or name in model_finish.PLAY:
+    if name in model_msd.PLAY or name in model_finish.PLAY or name in model_pieces.PLAY:
         return 1  # they detect it themselves
     if name == "rows":
         return -(-(at.mask + 1) // p.work_group) if p.serial else at.mask + 1
+    if name == "histogram":
+        return min(tiles, p.groups) + int(p.sampled > 0 and p.finish)  # one looks at a sample
     return 1 if name in ("single", "begin", "starts") else min(tiles, p.groups)
 
 
@@ -255,6 +258,7 @@ def run(
     """
     live = len(keys) if count is None else min(count, len(keys))
     memory, made = _memory(p, keys, values, in_place=in_place), {k.name: k for k in kernels(p)}
+    memory.scratch = plan.scratch.bytes(len(keys))
     for launch in launches(plan, len(keys), in_place=in_place, how=how):
         step, kernel = launch.step, made[launch.step.kernel]
         memory.bind(kernel, step.bindings)
@@ -264,7 +268,8 @@ def run(
         own = replace(p, groups=getattr(kernel.params, "groups", p.groups))
         if at.groups < (least := _needed(own, name, at)):
             raise Fault(f"{name} gets {at.groups} work-groups and needs {least}")
-        PLAY[name](own, memory, at, failing)
+        pieced = own.sampled and name in model_pieces.PLAY
+        (model_pieces.PLAY if pieced else PLAY)[name](own, memory, at, failing)
     for number, tiles in memory.drawn.items():
         if tiles < -(-live // p.tile) and number not in memory.failed:
             raise Fault(f"only {tiles} tiles of pass {number} are sorted")

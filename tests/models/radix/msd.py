@@ -16,6 +16,7 @@ from hsgen.algorithms.radix import Params
 from hsgen.algorithms.radix.hybrid import buckets as msd
 from hsgen.algorithms.radix.parts import CROWD
 from hsgen.operations import oracle
+from models.radix import sample
 from models.radix.memory import Fault, Keys, Memory, Pass
 
 _DEALT = 2  # the number of the buffer in scratch
@@ -36,7 +37,7 @@ def needed(p: Params, name: str, m: Memory, n: int) -> int:
     tile, (first, second) = msd.tile(p), msd.widths(p, n)
     tiles = -(-n // tile)
     shares = {
-        "msd_histogram": min(tiles, msd.groups(p)),
+        "msd_histogram": min(tiles, msd.groups(p)) + int(p.sampled > 0),
         "msd_first": tiles,
         "msd_places": 1 << first,
         "bucket": 1 << first + second,
@@ -59,7 +60,7 @@ def _given(m: Memory, at: Pass) -> Keys:
     return oracle.ordered(m.buffers[0][: at.n], at.kind, descending=at.descending)
 
 
-def _restored(keys: Keys, at: Pass) -> Keys:
+def restored(keys: Keys, at: Pass) -> Keys:
     """The keys before the transform: the inverse of `hsgen.operations.oracle.ordered`."""
     bits = 8 * keys.dtype.itemsize
     sign, every = keys.dtype.type(1 << (bits - 1)), keys.dtype.type((1 << bits) - 1)
@@ -75,6 +76,7 @@ def _begin(p: Params, m: Memory, at: Pass) -> None:
         "fits": np.full(2, int(whole), np.int64),
         "counts": np.zeros(p.msd_digits, np.int64),
         "rest": np.zeros(0, np.int64),
+        "uneven": np.ones(1, np.int64),
     }
 
 
@@ -82,6 +84,15 @@ def _histogram(p: Params, m: Memory, at: Pass) -> None:
     m.look(p, at.n, at, (0, p.key.bits))
     m.words["counts"] += np.bincount(_digit(p, _given(m, at), 1, at.n), minlength=p.msd_digits)
     m.words["buckets"] = np.zeros(1 << sum(msd.widths(p, at.n)), np.int64)
+    if p.sampled:
+        m.sample = sample.taken(p, _given(m, at))
+        m.words["fits"] *= not in_vain(p, m.sample)
+
+
+def in_vain(p: Params, found: sample.Sample) -> bool:
+    """Whether buckets would be tried in vain: too many keys of a sample are alike."""
+    many = found.alike[0] > max(found.agreeing(msd.capacity(p)), found.chance)
+    return many or found.top < len(p.digits) - 1 or found.crowded
 
 
 def _starts(p: Params, m: Memory, at: Pass) -> None:
@@ -150,7 +161,7 @@ def _sorted(p: Params, m: Memory, at: Pass, bucket: int, *, crowded: bool) -> bo
     found = (keys >> keys.dtype.type(low)) & keys.dtype.type(p.bucket_places - 1)
     if not crowded and len(keys) and np.bincount(found.astype(np.int64)).max() > CROWD:
         return False
-    m.buffers[1][mine] = _restored(np.sort(keys), at)
+    m.buffers[1][mine] = restored(np.sort(keys), at)
     return True
 
 

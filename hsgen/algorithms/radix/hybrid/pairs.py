@@ -45,7 +45,7 @@ def capacity(p: Hybrid) -> int:
 
 def limit(p: Hybrid) -> int:
     """Return the keys of a bucket on average, at most: so few that hardly one of uniform keys exceeds the capacity."""
-    return p.finish_mean or 13 * capacity(p) // 16
+    return p.bucket_mean
 
 
 def slot_bits(p: Hybrid) -> int:

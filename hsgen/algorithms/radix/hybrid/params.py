@@ -201,6 +201,19 @@ class Hybrid(Onesweep):
         return self.bucket_limit * self.msd
 
     @property
+    def bucket_mean(self) -> int:
+        """The pairs of a bucket on average, at most."""
+        return self.finish_mean or 13 * self.finish_group * self.finish_items // 16
+
+    @property
+    def cut(self) -> tuple[int, int]:
+        """As of `Tile`: by as many bits as two digits have."""
+        mean, bits = self.bucket_mean, sum(width for _, width in self.digits[-2:])
+        if self.msd:
+            mean, bits = self.bucket_limit, 2 * self.msd_digit
+        return (mean, mean << bits) if self.sampled else (0, 0)
+
+    @property
     def bucket_words(self) -> tuple[int, int]:
         """The words in scratch for buckets of keys alone, without their table, and those for buckets of pairs."""
         keys = 3 + 2 * self.msd_digits + 2 * (self.msd_digits + 1)

@@ -18,7 +18,6 @@ from hsgen.algorithms.radix.hybrid import buckets, pairs
 from hsgen.algorithms.radix.hybrid.buckets_plan import launched
 from hsgen.algorithms.radix.hybrid.params import Hybrid
 from hsgen.algorithms.radix.parts import ALL, WORDS, moving, picking, ranking
-from hsgen.algorithms.radix.portions import whole
 from hsgen.algorithms.radix.rankers import array, digit_arrays
 from hsgen.algorithms.radix.words import words
 from hsgen.core.flags import DIRECT
@@ -131,9 +130,8 @@ def problems(p: Hybrid) -> Iterator[Problem]:
     """Yield what cannot work with a sample of the keys."""
     if not p.sample:
         return
-    sizes = [("bucket_items", buckets.limit(p))] * (p.msd_from > 0) + [("finish_items", pairs.limit(p))] * (
-        p.finish_from > 0
-    )
+    sizes = [("bucket_items", buckets.limit(p))] * (p.msd_from > 0)
+    sizes += [("finish_items", pairs.limit(p))] * (p.finish_from > 0)
     if p.sample & p.sample - 1:
         what = f"{p.sample} keys are numbered by some bits of a hash, and are no power of two"
         yield "sample", what, f"give {1 << p.sample.bit_length() - 1}"
@@ -146,13 +144,6 @@ def problems(p: Hybrid) -> Iterator[Problem]:
     elif p.ranker != "match_ballot":
         yield "sample", "lanes that sort in memory vote", 'leave it out, or give the ranker "match_ballot"'
     else:
-        yield from (problem for own, size in sizes for problem in _room(p, own, size))
-
-
-def _room(p: Hybrid, own: str, size: int) -> Iterator[Problem]:
-    """Pieces lie where look-back had the states of tiles."""
-    top = size << pairs.top_bits(p)
-    if size >> pairs.SLACK:
-        yield own, f"buckets of {size} keys are too large for a sample", "give fewer"
-    elif 24 * p.tile * (1 + (top > whole(p))) > size * p.radix:
-        yield own, "the states of tiles leave no room for so many pieces", "give more"
+        for own, size in sizes:
+            if size >> pairs.SLACK:
+                yield own, f"buckets of {size} keys are too large for a sample", "give fewer"

@@ -1,0 +1,461 @@
+"""Hybrid sorts that compare a sample of the keys first, without a device: the numpy model executes them, and invalid
+tables are rejected.
+
+- A sample says how many of the highest digits of pairs are passed: two, three, four or all.  Each choice sorts keys
+  with the passes that it takes and no others; all are stable, in and out of place.
+- Of keys alone, a sample says whether buckets are tried.
+- The model can fail: every row of a plan is dropped or changed in turn, and each fault is noticed.
+- Scratch holds the table of pieces; every mistake in a table is named.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from models.radix import model, sample
+from models.radix import msd as model_msd
+from models.radix import pieces as model_pieces
+from models.radix.memory import Fault
+from nightly import thinned
+from sorts import radix_params as params
+from sorts import sort_by, survivors
+from steps import changed
+from test_radix import shape
+from test_radix_finish import DEVICE, even, play
+from test_radix_finish import counts as finish_counts
+from test_radix_msd import SMALL as DEALT
+from test_radix_msd import dealt
+from test_radix_msd import even as distinct
+from test_radix_msd import play as play_keys
+
+from hsgen.algorithms import radix
+from hsgen.algorithms.radix import portions
+from hsgen.algorithms.radix.hybrid import pairs
+from hsgen.algorithms.radix.words import max_n, words
+from hsgen.core.errors import Usage
+from hsgen.core.interpreter import Options, offset
+from hsgen.core.keys import KEYS, PLAIN, VALUES, Signature
+from hsgen.core.plan import Plan, Step
+from hsgen.core.sort import Sort
+from hsgen.targets import assembly, target
+from hsgen.tools.validate.cases import around
+
+SMALL: dict[str, Any] = {
+    "coordination": "lookback",
+    "bits": 8,
+    "redo": False,
+    "ranker": "match_ballot",
+    "subgroup": 8,
+    "sample": 64,
+    "finish_from": 416,
+    "finish_group": 8,
+    "finish_items": 4,
+    "finish_places": 16,
+}
+"""Buckets of at most 32 pairs, of 26 on average."""
+LARGE: dict[str, Any] = {"finish_from": 6656, "finish_items": 16}
+"""Buckets of at most 128 pairs: more than a place may hold without being crowded."""
+MANY = 12_000
+LANES = Path(__file__).parents[1] / "device" / "lanes"
+V4, INDEX = Signature(value="v4"), Signature(value="index")
+
+
+def sort_of(signature: Signature, key: str = "u32", **values: Any) -> Sort:
+    """Return the sort of a shape, assembled as for targets."""
+    p = replace(shape(key, **{**SMALL, **values}), signature=signature)
+    return sort_by("radix", p, signature)
+
+
+def counts(p: radix.Params) -> list[int]:
+    """Return counts around those at which the sort changes its way, and a large one."""
+    return [*finish_counts(p, 900), MANY]
+
+
+def bits_of(rng: np.random.Generator, n: int, p: radix.Params) -> Any:
+    """Return random keys."""
+    return rng.integers(0, p.key.greatest, n, f"u{p.key.bytes}", endpoint=True)
+
+
+def narrow(rng: np.random.Generator, n: int, p: radix.Params, digits: int) -> Any:
+    """Return keys with two values in each of the highest digits."""
+    keys, bits = bits_of(rng, n, p), p.key.bits
+    return keys & keys.dtype.type((1 << bits) - 1 - sum(0xFE << bits - 8 * d for d in range(1, digits + 1)))
+
+
+def few(rng: np.random.Generator, n: int, p: radix.Params, values: int) -> Any:
+    """Return keys of so many values."""
+    return bits_of(rng, values, p)[rng.integers(0, values, n)]
+
+
+def alike(rng: np.random.Generator, n: int, p: radix.Params, many: int) -> Any:
+    """Return keys of which many agree in all but the lowest digit, and others do not."""
+    keys = bits_of(rng, n, p)
+    one, some = keys.dtype.type, rng.choice(n, many, replace=False)
+    keys[some] = keys[0] >> one(8) << one(8) | keys[some] & one(255)
+    return keys
+
+
+def kinds(rng: np.random.Generator, p: radix.Params, n: int) -> Iterator[tuple[str, Any]]:
+    """Yield keys, each kind uneven in a different way."""
+    keys = even(rng, n, p.key.name)
+    one, left = keys.dtype.type, p.key.bits - pairs.bits(p, max(n, pairs.limit(p) + 1))
+    yield "even", keys
+    yield "sorted", np.sort(keys)
+    yield "random", bits_of(rng, n, p)
+    yield "equal in each bucket", keys >> one(left) << one(left)
+    yield "one place in each bucket", keys & ~one(15 << left - 4)
+    yield "all equal", np.full(n, p.key.greatest, keys.dtype)
+    yield "constant digit", keys >> one(8)
+    yield "constant digits", keys & ~one(0xFFFF << p.key.bits - 24)
+    yield "two values of a digit", narrow(rng, n, p, 1)
+    yield "two values of two digits", narrow(rng, n, p, 2)
+    yield "two values of three digits", narrow(rng, n, p, 3)
+    yield "two values of four digits", narrow(rng, n, p, 4)
+    yield "few values", few(rng, n, p, max(2, n // 1000))
+    yield "few values of two digits", few(rng, n, p, 12) & ~one(0xFEFE << p.key.bits - 16)
+    yield "each value often", few(rng, n, p, max(2, n // 12))
+    yield "one value too often", np.where(np.arange(n) < 2 * pairs.capacity(p), one(n), bits_of(rng, n, p))
+    yield "some alike", alike(rng, n, p, n // 60)
+    yield "many places of few", bits_of(rng, n, p) & ~one((1 << left) - 1 - 0x155)
+
+
+def planned(sort: Sort) -> Step:
+    """Return the row that chooses the digits."""
+    return next(s for s in sort.plan.steps if s.kernel.startswith("finish_starts"))
+
+
+def lowest(sort: Sort, keys: Any) -> int:
+    """Return the lowest digit that is passed before buckets are sorted on chip; 0 where all are."""
+    p, sizes = params(sort), planned(sort).argument.value
+    live = [len(np.unique(keys >> keys.dtype.type(s) & keys.dtype.type((1 << w) - 1))) > 1 for s, w in p.digits]
+    mean, more = sizes & (1 << pairs.SLACK) - 1, sizes >> pairs.SLACK
+    return model_pieces.chosen(sample.taken(p, keys), live, mean + mean * more // 128)
+
+
+def without(plan: Plan, low: int, *kernels: str) -> Plan:
+    """Return a plan without the passes over digits below `low`, and without the rows of some kernels."""
+    steps = (s for s in plan.steps if s.kernel not in kernels)
+    return replace(plan, steps=tuple(s for s in steps if s.kernel != "onesweep" or (s.pass_number or 0) >= low))
+
+
+SHAPES = [(key, value, more) for more in (SMALL, LARGE) for value in ("v4", "index") for key in ("u64", "u32")]
+
+
+@pytest.mark.parametrize(("key", "value", "more"), thinned(SHAPES, 3))
+def test_every_kind_is_sorted(key: str, value: str, more: dict[str, Any]) -> None:
+    sort = sort_of(Signature(value=value), key, **more)
+    p, rng = params(sort), np.random.default_rng(1)
+    for n in counts(p) if more is SMALL else (6657, MANY):
+        for _, keys in kinds(rng, p, n):
+            for in_place in (False, True):
+                play(sort, sort.plan, keys, in_place=in_place)
+                if value == "index":
+                    play(sort, sort.plan, keys, in_place=in_place, how=Options(discard=True))
+
+
+def test_exactly_the_passes_that_a_sample_asks_for_sort_keys() -> None:
+    """Two, three or four passes, which buckets on chip follow; or all, which nothing follows."""
+    rng, last = np.random.default_rng(2), ("finish_bounds", "finish_cuts", "finish", "finish_settle")
+    for key, expected in (("u32", {0, 1, 2}), ("u64", {0, 4, 5, 6})):
+        sort = sort_of(V4, key)
+        p, found = params(sort), {}
+        for n in (417, 1000, MANY):
+            for what, keys in kinds(rng, p, n):
+                low = found[what] = lowest(sort, keys)
+                play(sort, without(sort.plan, low, *(() if low else last)), keys, in_place=False)
+                if n == MANY and low and what in ("even", "random", "constant digits", "two values of two digits"):
+                    with pytest.raises(AssertionError):
+                        play(sort, without(sort.plan, low, "finish", "finish_settle"), keys, in_place=False)
+                if n == MANY and what == "random":
+                    with pytest.raises((AssertionError, Fault)):
+                        play(sort, without(sort.plan, low + 1), keys, in_place=False)
+        assert set(found.values()) == expected, found
+        top = len(p.digits) - 2
+        assert found["even"] == found["random"] == found["one value too often"] == found["some alike"] == top
+        assert found["few values"] == found["each value often"] == top and found["few values of two digits"] == top - 1
+        assert found["all equal"] == found["two values of four digits"] == found["equal in each bucket"] == 0
+        if key == "u64":
+            assert [found[f"two values of {x} digits"] for x in ("two", "three")] == [top - 1, top - 2]
+            assert found["constant digit"] == top - 1
+
+
+def test_every_way_of_pieces_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Buckets are cut, pieces are empty, crowded or too large."""
+    seen: set[str] = set()
+    run = dict(model_pieces.PLAY)
+
+    def settle(p: radix.Params, m: Any, at: Any, failing: Any) -> None:
+        seen.update({"over"} if m.words["over"][0] else ())
+        for begin, end in m.words["rest"] if not m.words["uneven"][0] else ():
+            seen.add("large" if end - begin > pairs.capacity(p) else "crowded")
+        for begin, end in m.words.get("pieces", ()):
+            seen.add("empty" if begin == end else "piece")
+        run["finish_settle"](p, m, at, failing)
+
+    monkeypatch.setitem(model_pieces.PLAY, "finish_settle", settle)
+    rng, sort = np.random.default_rng(3), sort_of(V4, "u64", **LARGE)
+    for _, keys in kinds(rng, params(sort), MANY):
+        play(sort, sort.plan, keys, in_place=False)
+    assert seen == {"over", "large", "crowded", "empty", "piece"}
+
+
+def test_types_orders_ranges_and_counts() -> None:
+    rng, tried = np.random.default_rng(4), 0
+    for key in ("u32", "u64"):
+        sort = sort_of(Signature(value="index", key_transform=True, device_count=True, bit_range=True), key)
+        p = params(sort)
+        for number, n in enumerate([*finish_counts(p, 900), 3000] * 3):
+            for what, keys in kinds(rng, p, n):
+                how = Options(kind=number % 3, descending=number % 2 == 1, discard=bool(rng.integers(2)))
+                count = int(rng.integers(0, n + 3)) if rng.random() < 0.6 else None
+                if number % 3 == 1:
+                    how = replace(how, begin=int(rng.integers(9)), end=int(rng.integers(9, p.key.bits)))
+                tried += how.end is None and what == "random" and n > pairs.least(p)
+                how = replace(how, device_count=count is not None)
+                play(sort, sort.plan, keys, in_place=bool(rng.integers(2)), how=how, count=count)
+    assert tried > 10
+
+
+KERNELS = ("histogram", "onesweep", "finish_starts", "finish_bounds", "finish_cuts", "finish", "finish_settle")
+
+
+def mutants(plan: Plan, low: int) -> Iterator[tuple[str, Plan]]:
+    """Yield plans with one row that pairs of counts above `low` take missing or wrong."""
+    for i, step in enumerate(plan.steps):
+        portion = step.kernel == "onesweep" and step.guard.min_n >= MANY
+        if step.kernel not in KERNELS or portion or (step.kernel == "finish" and step.guard.min_n >= 1664):
+            continue  # a number of buckets that no count of this test uses
+        rows: dict[str, Step | None] = {
+            "dropped": None,
+            "runs too late": changed(step, min_n=step.guard.min_n + 1),
+            "ends too early": changed(step, max_n=step.guard.max_n - 1 if step.kernel == "finish" else low + 1),
+            "only in place": changed(step, place="in"),
+            "only out of place": changed(step, place="out"),
+            "other buffers": replace(step, bindings=step.bindings[::-1]),
+        }
+        if len(step.bindings) == 1:
+            del rows["other buffers"]
+        if step.kernel == "finish_starts":
+            rows["another mean"] = changed(step, value=step.argument.value - 1)
+        if step.kernel == "histogram":
+            rows["a group too few"] = changed(step, add=step.grid.add - step.grid.div)
+            rows["a lower cap"] = changed(step, cap=step.grid.cap - 1)
+        if step.kernel in ("finish", "finish_settle"):
+            rows["a group too few"] = changed(step, cap=step.grid.cap - 1)
+        if step.kernel in ("finish_bounds", "finish_cuts"):  # 8 lanes each, and 2^9 buckets of 12000 keys
+            rows["a group too few"] = changed(step, cap=64 if step.kernel == "finish_bounds" else 127)
+        if step.pass_number is not None:
+            rows["other pass"] = changed(step, number=step.pass_number ^ 1)
+        for what, row in rows.items():
+            steps = (*plan.steps[:i], *([row] if row else []), *plan.steps[i + 1 :])
+            yield f"{i} {step.kernel}: {what}", replace(plan, steps=steps)
+
+
+def test_every_fault_in_a_plan_is_noticed() -> None:
+    sort = sort_of(V4, work_group=8, groups=300, whole=1 << 30)  # portions: see test_radix.py
+    p, rng = params(sort), np.random.default_rng(5)
+    low = pairs.least(p)
+    ends = [n for s in sort.plan.steps if s.kernel == "finish" for n in (s.guard.min_n + 1, s.guard.max_n) if n <= 1664]
+    inputs = [bits_of(rng, n, p) for n in (p.alone + 1, *ends)]
+    inputs += [keys for n in (low + 1, 1000, MANY) for _, keys in kinds(rng, p, n)]
+
+    def check(plan: Plan) -> None:
+        for keys in inputs:
+            for in_place in (False, True):
+                play(sort, plan, keys, in_place=in_place)
+
+    check(sort.plan)
+    tried, survived = survivors(mutants(sort.plan, low), check, Fault)
+    assert tried > 70 and survived == [], survived
+
+
+def test_a_table_that_exceeds_scratch_is_noticed() -> None:
+    sort = sort_of(V4)
+    p, keys = params(sort), bits_of(np.random.default_rng(6), MANY, params(sort))
+    spare = sort.plan.scratch.bytes(MANY) - offset(planned(sort).bindings[0], MANY) - 4 * words(p).table
+    for room in (4 * (12 << pairs.bits(p, MANY)) + 4, 4 * (12 << pairs.bits(p, MANY))):
+        rules = tuple(replace(r, plus=r.plus - spare + room) for r in sort.plan.scratch.rules)
+        plan = replace(sort.plan, scratch=replace(sort.plan.scratch, rules=rules))
+        if room % 16:
+            play(sort, plan, keys, in_place=False)
+        else:
+            with pytest.raises(Fault):
+                play(sort, plan, keys, in_place=False)
+
+
+# Keys alone.
+
+
+def sorted_alone(signature: Signature = PLAIN, key: str = "u32", **values: Any) -> Sort:
+    """Return a sort of keys alone that looks at a sample first."""
+    p = shape(key, **{**DEALT, "ranker": "match_ballot", "subgroup": 8, "redo": False, "sample": 64, **values})
+    return sort_by("radix", replace(p, signature=signature), signature)
+
+
+def alone(rng: np.random.Generator, p: radix.Params, n: int) -> Iterator[tuple[str, Any]]:
+    """Yield keys, each kind uneven in a different way."""
+    keys = distinct(rng, n, p.key.name)
+    yield "even", keys
+    yield "sorted", np.sort(keys)
+    yield "random", bits_of(rng, n, p)
+    yield "few values", few(rng, n, p, 9)
+    yield "few values at the top", keys & ~keys.dtype.type(0xFF7 << p.key.bits - 12)
+    yield "all equal", np.full(n, p.key.greatest, keys.dtype)
+    yield "one value often", np.where(rng.random(n) < 0.3, keys[0], keys)
+
+
+@pytest.mark.parametrize("key", ["u32", "u64"])
+def test_buckets_are_not_tried_where_many_keys_of_a_sample_are_alike(key: str) -> None:
+    sort = sorted_alone(key=key)
+    p, rng = params(sort), np.random.default_rng(7)
+    for n in (101, 1000, MANY):
+        for what, keys in alone(rng, p, n):
+            vain = model_msd.in_vain(p, sample.taken(p, keys))
+            assert n < MANY or vain == (what not in ("even", "sorted", "random")), (n, what)
+            for in_place in (False, True):
+                play_keys(sort, sort.plan, keys, in_place=in_place)
+                if vain:  # nothing moves a key before look-back
+                    out = model.run(p, dealt(p, sort.plan), keys, in_place=in_place)
+                    assert np.array_equal(out.keys, keys if in_place else np.full_like(keys, 0xA5)), (n, what)
+                elif what in ("even", "sorted"):
+                    play_keys(sort, dealt(p, sort.plan), keys, in_place=in_place)
+
+
+def test_keys_alone_of_every_type_order_range_and_count_are_sorted() -> None:
+    rng = np.random.default_rng(8)
+    for key in ("u32", "u64"):
+        sort = sorted_alone(Signature(key_transform=True, device_count=True, bit_range=True), key)
+        for number, n in enumerate([101, 300, 1000, 1664] * 3):
+            for _, keys in alone(rng, params(sort), n):
+                count = int(rng.integers(0, n + 3)) if rng.random() < 0.5 else None
+                how = Options(kind=number % 3, descending=number % 2 == 1, device_count=count is not None)
+                how = replace(how, begin=3) if number % 4 == 3 else how
+                play_keys(sort, sort.plan, keys, in_place=bool(rng.integers(2)), how=how, count=count)
+
+
+def test_the_sample_takes_a_work_group_of_its_own() -> None:
+    for sort, kernel in ((sorted_alone(), "msd_histogram"), (sort_of(V4), "histogram")):
+        keys = bits_of(np.random.default_rng(9), 1000, params(sort))
+        for i, step in enumerate(sort.plan.steps):
+            if step.kernel == kernel:
+                fewer = changed(step, add=step.grid.add - step.grid.div, cap=step.grid.cap - 1)
+                plan = replace(sort.plan, steps=(*sort.plan.steps[:i], fewer, *sort.plan.steps[i + 1 :]))
+                with pytest.raises(Fault):
+                    model.run(
+                        params(sort), plan, keys, np.zeros((1000, 1), np.uint32) if sort.signature.value_bytes else None
+                    )
+
+
+# Scratch and tables.
+
+
+@pytest.mark.parametrize("value", ["v4", "index"])
+@pytest.mark.parametrize("key", ["u32", "u64"])
+def test_the_table_of_pieces_fits_in_scratch(key: str, value: str) -> None:
+    """Of every shape of the target, and for every count up to 2^31 of which it is tried."""
+    sort = target.find("nvidia-hopper").default(key, Signature(value=value))
+    tried = 0
+    for p in {x.params for x in sort.parts if getattr(x.params, "finish", False)}:
+        plan, most = radix.plan(p), min(pairs.most(p), max_n(p), 1 << 31)
+        assert p.sampled and portions.count(p) == 2
+        for b in range(1, pairs.top_bits(p) + 1):
+            for n in {max(pairs.least(p), pairs.limit(p) << b - 1) + 1, min(most, pairs.limit(p) << b)}:
+                if pairs.least(p) < n <= most and pairs.bits(p, n) == b:
+                    at, tried = offset(planned(replace(sort, plan=plan)).bindings[0], n), tried + 1
+                    assert at + 4 * (words(p).table + (12 << b) + 1) <= plan.scratch.bytes(n), (p, n)
+    assert tried > 20
+
+
+@pytest.mark.parametrize("more", [{}, {"bits": 4}, {"items": 3}, LARGE, {"groups": 2000, "work_group": 64, "items": 2}])
+def test_the_table_of_pieces_of_small_shapes_fits_in_scratch(more: dict[str, Any]) -> None:
+    for key in ("u32", "u64"):
+        p = shape(key, **{**SMALL, **more})
+        if radix.problems(p, DEVICE):
+            continue
+        sort = sort_of(V4, key, **more)
+        p = params(sort)
+        for n in (n for n in around([pairs.limit(p) << b for b in range(1, 17)], pairs.most(p)) if n > pairs.least(p)):
+            need = offset(planned(sort).bindings[0], n) + 4 * (words(p).table + (12 << pairs.bits(p, n)) + 1)
+            assert need <= sort.plan.scratch.bytes(n), (more, n)
+
+
+NO_PAIRS = dict.fromkeys(("finish_from", "finish_group", "finish_items", "finish_places"), 0)
+BAD: list[tuple[dict[str, Any], str, dict[str, Any]]] = [
+    ({"sample": 48}, "sample", {"sample": 32}),
+    (NO_PAIRS, "sample", {"sample": 0}),
+    ({"counting": True}, "sample", {"sample": 0}),
+    ({"bits": 6}, "sample", {"bits": 8}),
+    ({"bits": 6}, "sample", {"bits": 4}),
+    ({"sorted_exit": True}, "sample", {"sorted_exit": False}),
+    ({"ranker": "bitmask", "subgroup": 1}, "sample", {"ranker": "match_ballot", "subgroup": 8}),
+    (
+        {"finish_from": 1100 << 20, "finish_group": 1024, "finish_items": 40, "finish_places": 1024},
+        "finish_items",
+        {"finish_items": 30},
+    ),
+]
+
+
+@pytest.mark.parametrize(("wrong", "key", "right"), BAD)
+def test_every_mistake_is_named_once(wrong: dict[str, Any], key: str, right: dict[str, Any]) -> None:
+    p = shape(**{**SMALL, **wrong})
+    assert [where for where, _, _ in radix.problems(p, DEVICE)] == [key]
+    assert radix.problems(replace(p, **right), DEVICE) == []
+
+
+def test_a_sample_of_keys_alone_has_constraints_too() -> None:
+    p = params(sorted_alone())
+    assert radix.problems(p, DEVICE) == [] and radix.problems(replace(p, bits=6, sorted_exit=True), DEVICE) == []
+    assert [where for where, _, _ in radix.problems(replace(p, sample=100), DEVICE)] == ["sample"]
+    assert [where for where, _, _ in radix.problems(replace(p, counting=True), DEVICE)] == ["sample"]
+
+
+@pytest.mark.parametrize("given", ["15", "8193", "0", "-1", "2.5", "true", '"many"'])
+def test_bad_samples_of_a_target_are_named(given: str) -> None:
+    text = (LANES / "pieces8.toml").read_text(encoding="utf-8")
+    with pytest.raises(Usage) as e:
+        target.parse(text.replace("sample = 64", f"sample = {given}", 1), "pieces8", "pieces8.toml")
+    assert len(e.value.args) == 1 and "radix.u32.hybrid.sample" in str(e.value)
+
+
+def test_tables_of_a_target_are_checked() -> None:
+    """Parameters of a table are those of plain keys, of which there are no buckets of pairs."""
+    text = (LANES / "pieces8.toml").read_text(encoding="utf-8")
+    for before, after in (
+        ("bits = 8", "bits = 6"),
+        ("sample = 64", "sample = 48"),
+        ("groups = 8", "groups = 8\nsorted_exit = true"),
+    ):
+        with pytest.raises(Usage, match=r"radix\.u32\.hybrid\.sample"):
+            target.parse(text.replace(before, after, 1), "pieces8", "pieces8.toml")
+
+
+def test_other_forms_take_no_sample() -> None:
+    """Where neither buckets of keys alone nor of pairs are tried, kernels and scratch are those of look-back alone."""
+    own = {k: shape(k, **{**SMALL, "redo": True}) for k in ("u32", "u64")}
+    for value in VALUES:
+        for key in ("u64",) if value == "packed" else ("u16", "u32", "u64"):
+            p = radix.specialize(own, KEYS[key], Signature(value=value), DEVICE)
+            assert p is not None
+            has = value in ("v4", "index") and key != "u16"
+            assert (p.sampled > 0) == has
+            names = {k.name for k in radix.kernels(p)}
+            assert ("finish_settle" in names) == ("finish_cuts" in names) == has and "finish_rest" not in names
+
+
+def test_bytes_moved() -> None:
+    """Keys are read four times, values three times, both are written three times; other passes move nothing."""
+    for key in ("u32", "u64"):
+        sort = sort_of(V4, key)
+        p, n = params(sort), 4000
+        least = n * (4 * p.key.bytes + 3 * 4 + 3 * (p.key.bytes + 4))
+        tables = 4 * p.radix * -(-n // p.tile)
+        assert least < assembly.traffic(sort, n) < least + 10 * tables
+        bare = replace(sort, plan=without(sort.plan, len(p.digits) - 2, "finish_cuts", "finish_settle"))
+        assert assembly.traffic(sort, n) == assembly.traffic(bare, n)
+        assert assembly.traffic(sort, n) < assembly.traffic(sort_of(V4, key, finish_from=1 << 20), n)
