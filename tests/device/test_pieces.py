@@ -1,19 +1,22 @@
-"""Hybrid sorts that compare a sample of the keys first, on the embedded device: how many digits are passed, which buckets are
-cut, and what is sorted in memory.
+"""Hybrid sorts that compare a sample of the keys first, on the embedded device: how many digits are passed, which
+buckets are cut, and what is sorted in memory.
 
-Values are distinct: only a stable sort is right.  Each way is seen to be taken: without its kernel some keys stay unsorted.
+Values are distinct: only a stable sort is right.  Each way is seen to be taken: without its kernel some keys stay
+unsorted.  What a sample decides costs time alone, so faults are planted in what follows from it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 import pytest
-from every import direct, sort_of
+from every import direct, faulty, sort_of
 from nightly import thinned
+from planted import Planted, all_caught
 from sorts import radix_params as params
 
 from hsgen.algorithms import radix
@@ -22,6 +25,7 @@ from hsgen.core.interpreter import Options
 from hsgen.core.keys import Signature
 from hsgen.core.sort import Sort
 from hsgen.engines.hosts import Host
+from hsgen.engines.pyopencl import Direct
 from hsgen.operations.inputs import KINDS
 from hsgen.tools.validate import validation
 from hsgen.tools.validate.cases import around
@@ -131,3 +135,37 @@ def test_every_kind_type_order_and_count(embedded: Host, key: str, value: str) -
             count = int(rng.integers(0, n)) if how.device_count else None
             made = validation.call(sort, keys, how, in_place=in_place, count=count, rng=rng)
             assert frame.run(made) is None, (kind, how, count)
+
+
+FAULTS: dict[str, tuple[str, str]] = {
+    "the last pieces are left out": ("turn < 3 &&", "turn < 2 &&"),
+    "no further pieces": ("turn < 3 &&", "turn < 1 &&"),
+    "cuts are not moved back": ("from = mid + 1", "from = end"),
+    "low is a digit too high": ("from = top - 1 - r;", "from = top - r;"),
+    "the highest digit is not sorted in memory": ("pass <= 8; pass++", "pass < 1; pass++"),
+    "nothing is copied back": ("bool copies = pass == 8;", "bool copies = false;"),
+}
+"""Faults planted in the text of the kernels of u64 pairs: a text and its replacement."""
+
+
+def planted(host: Host) -> Iterator[Planted]:
+    """Yield every fault."""
+    for name, fault in FAULTS.items():
+        yield name, partial(faulty, host, sort_of(FILE, "radix", "u64", Signature(value="v4")), fault)
+
+
+def check(made: Direct) -> None:
+    """Assert that sorts of every kind of keys are right."""
+    frame, rng, p = Frame(made, MOST), np.random.default_rng(4), params(made.sort)
+    for make in MAKES:
+        for n in (MOST, 3_000):
+            problem = frame.run(
+                validation.call(made.sort, make(rng, n, p), Options(), in_place=False, count=None, rng=rng)
+            )
+            assert problem is None, problem
+
+
+@pytest.mark.device
+def test_planted_faults_are_caught(embedded: Host) -> None:
+    check(direct(embedded, sort_of(FILE, "radix", "u64", Signature(value="v4"))))
+    all_caught(__name__, embedded, len(FAULTS))
