@@ -196,8 +196,7 @@ def test_every_kind_is_sorted(made: Any, key: str, value: str, more: dict[str, A
                     play(sort, sort.plan, keys, in_place=in_place, how=Options(discard=True))
 
 
-@pytest.mark.parametrize("key", ["u32", "u64"])
-@pytest.mark.parametrize("made", [sort_of, alone])
+@pytest.mark.parametrize(("made", "key"), [(sort_of, "u32"), (sort_of, "u64"), (alone, "u64")])
 def test_exactly_the_passes_that_a_sample_asks_for_sort_keys(made: Any, key: str) -> None:
     """None where keys alone are dealt; two, three or four passes, which buckets on chip follow; or all, which nothing
     follows."""

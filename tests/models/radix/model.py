@@ -268,7 +268,7 @@ def run(
         own = replace(p, groups=getattr(kernel.params, "groups", p.groups))
         if at.groups < (least := _needed(own, name, at)):
             raise Fault(f"{name} gets {at.groups} work-groups and needs {least}")
-        pieced = own.sampled and name in model_pieces.PLAY
+        pieced = own.pieces and name in model_pieces.PLAY
         (model_pieces.PLAY if pieced else PLAY)[name](own, memory, at, failing)
     for number, tiles in memory.drawn.items():
         if tiles < -(-live // p.tile) and number not in memory.failed:

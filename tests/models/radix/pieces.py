@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hsgen.algorithms.radix import Params
-from hsgen.algorithms.radix.hybrid import pairs, pieces
+from hsgen.algorithms.radix.hybrid import buckets, pairs, pieces
 from hsgen.algorithms.radix.parts import SQUARES
 from hsgen.algorithms.radix.words import words
 from hsgen.core.interpreter import offset
@@ -206,11 +206,11 @@ def _settle(p: Params, m: Memory, at: Pass) -> None:
 
 def _needed(p: Params, name: str, n: int) -> int:
     """The number of work-groups that the kernel requires."""
-    buckets = 1 << max(1, (-(-n // pieces.limit(p)) - 1).bit_length())
-    lanes = {"finish_bounds": buckets + 1, "finish_cuts": 2 * buckets}
+    count = 1 << max(1, (-(-n // pieces.limit(p)) - 1).bit_length())
+    lanes = {"finish_bounds": count + 1, "finish_cuts": 2 * count}
     if name in lanes:
         return -(-lanes[name] // p.work_group)
-    return {"finish": buckets, "bucket": buckets, "finish_settle": pieces.groups(p)}.get(name, 1)
+    return {"finish": count, "bucket": count, "finish_settle": pieces.groups(p)}.get(name, 1)
 
 
 def _idle(p: Params, m: Memory, name: str, at: Pass) -> bool:
@@ -242,7 +242,10 @@ def play(name: str) -> Callable[[Params, Memory, Pass, Collection[int]], None]:
     def played(p: Params, m: Memory, at: Pass, failing: Collection[int]) -> None:
         if _idle(p, m, name, at):
             return
-        if at.groups < (least := _needed(p, name, at.n)):
+        if name == "bucket" and not _dealt(p, at):
+            if at.groups != buckets.CHIP:
+                raise Fault(f"{name} gets {at.groups} work-groups, and goes on by steps of {buckets.CHIP}")
+        elif at.groups < (least := _needed(p, name, at.n)):
             raise Fault(f"{name} gets {at.groups} work-groups and needs {least}")
         _KERNELS[name](p, m, at)
 

@@ -211,7 +211,7 @@ class Hybrid(Onesweep):
         mean, bits = self.bucket_mean, sum(width for _, width in self.digits[-2:])
         if self.msd:
             mean, bits = self.bucket_limit, 2 * self.msd_digit
-        return (mean, mean << bits) if self.sampled else (0, 0)
+        return (mean, mean << bits) if self.pieces else (0, 0)
 
     @property
     def bucket_words(self) -> tuple[int, int]:
