@@ -36,7 +36,7 @@ class Sample:
     @property
     def crowded(self) -> bool:
         """Whether so many keys are equal that places are crowded."""
-        return self.equal > max(3, self.agreeing(EQUAL))
+        return self.equal > max(1, self.agreeing(EQUAL))
 
     @property
     def chance(self) -> int:
