@@ -99,7 +99,9 @@ def test_uneven_keys_are_left_to_passes(embedded: Host, label: str, key: str, va
     early, whole = (sort_by(label, key, Signature(value=value), early=x) for x in (True, False))
     frames = [Frame(direct(embedded, sort), MOST) for sort in (early, whole)]
     p, rng = params(whole), np.random.default_rng(2)
-    for number, n in enumerate((choices.capacity(p) + 150, 1000, 4099, MOST)):
+    tile = choices.passing(p).tile
+    ends = ((p.alone + choices.capacity(p)) // tile + 2) * tile
+    for number, n in enumerate((choices.capacity(p) + 150, 1000, 4099, ends - 1, ends, ends + 1, MOST)):
         for make in (once, halved):
             keys = make(rng, n, p)
             left, done = (

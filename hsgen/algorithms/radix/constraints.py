@@ -11,7 +11,13 @@ from hsgen.algorithms.radix import strategies
 from hsgen.algorithms.radix.tile import Tile
 from hsgen.core.device import Device
 
-_OWN = {"histogram": "bits", "bucket": "bucket_items", "bucket_rest": "bucket_items"}
+_OWN = {
+    "histogram": "bits",
+    "bucket": "bucket_items",
+    "bucket_rest": "bucket_items",
+    "partition_bucket": "bucket_items",
+    "partition_rest": "pass_items",
+}
 
 
 def alone(values: Mapping[str, Any], device: Device) -> Iterator[Problem]:
@@ -38,5 +44,5 @@ def _memory(p: Tile, device: Device) -> Iterator[Problem]:
         if need > device.local_bytes:
             what = f"{kernel.name} needs {need} bytes of local memory, the device has {device.local_bytes}"
             key = _OWN.get(kernel.name, "msd_items" if kernel.name.startswith("msd_") else "items")
-            yield key, what, "give fewer bits, items or lanes"
+            yield key if getattr(p, key) else "items", what, "give fewer bits, items or lanes"
             return

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from hsgen.algorithms.buffers import DESTINATION, OTHER, SOURCE, VALUES_IN, VALUES_OUT, VALUES_TMP
 from hsgen.algorithms.radix import single
-from hsgen.algorithms.radix.partition.params import Partition, capacity, chip, layout
+from hsgen.algorithms.radix.partition.params import Partition, capacity, chip, layout, passing
 from hsgen.algorithms.radix.parts import ALL, NEAR, WORDS, moving, picking, plain, ranking, sums
 from hsgen.algorithms.radix.rankers import array, rank_arrays
 from hsgen.core.buffers import Array, Buffer
@@ -66,8 +66,8 @@ def rest(p: Partition) -> Kernel:
         return b if b in (SOURCE, VALUES_IN) else replace(b, coherent=True)
 
     what = "sort keys that buckets do not hold, by passes over all digits in one launch"
-    more = (array("bases", p.radix), array("drawn", 2))
-    made = picking(ranking(p, "partition_rest", what, moving(p, *ALL), more, folder=_FOLDER))
+    more, q = (array("bases", p.radix), array("drawn", 2)), passing(p)
+    made = picking(ranking(q, "partition_rest", what, moving(p, *ALL), more, folder=_FOLDER))
     room = len(p.digits) * p.radix
     arrays = tuple(replace(a, count=max(a.count, room)) if a.name == "counts" else a for a in made.arrays)
     return replace(made, data=layout(p), buffers=tuple(shared(b) for b in made.buffers), arrays=arrays)

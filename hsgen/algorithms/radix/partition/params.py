@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from hsgen.algorithms.radix.rankers import Ranked
+from hsgen.core.fields import Field
 
 MAX_N = (1 << 30) - 1  # kernels count in signed 32-bit numbers
 CHIP_BITS = 4
@@ -14,6 +15,14 @@ FOLD = 64
 """The work-groups whose counts each of them sums by itself, at most; those of more are scanned in their own launch."""
 COLUMNS = 16
 """The digits whose counts a work-group scans."""
+
+PASSES = {
+    "pass_group": Field(
+        "int", "uneven keys: the lanes of a tile, if not work_group", required=False, least=1, greatest=8192
+    ),
+    "pass_items": Field("int", "uneven keys: the keys of such a lane", required=False, least=1, greatest=64),
+}
+"""The choices of the passes over uneven keys, all of which are given or none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,12 +33,16 @@ class Partition(Ranked):
     bucket_group, bucket_items, bucket_places: lanes, keys of a lane and places of the kernel that sorts buckets on
     chip, as of `hsgen.algorithms.radix.hybrid.params.Hybrid`.  With values a lane has as many pairs as take the room of
     its keys.
+    pass_group, pass_items: lanes and keys of a lane of the tiles by which passes sort uneven keys; 0 means work_group
+    and items.  With values as above.
     """
 
     STRATEGY: ClassVar[str] = "partition"
     bucket_group: int = 0
     bucket_items: int = 0
     bucket_places: int = 0
+    pass_group: int = 0
+    pass_items: int = 0
 
     @property
     def dealt(self) -> bool:
@@ -65,6 +78,13 @@ def limit(p: Partition) -> int:
 def most(p: Partition) -> int:
     """Return the greatest count for which buckets are tried."""
     return min(limit(p) << p.first, MAX_N) if p.dealt else 0
+
+
+def passing(p: Partition) -> Partition:
+    """Return the shape in which passes sort uneven keys."""
+    if not p.pass_group:
+        return p
+    return replace(p, work_group=p.pass_group, items=p.pass_items, pass_group=0, pass_items=0)
 
 
 def chip(p: Partition) -> Partition:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from hsgen.algorithms.radix import rows, single
 from hsgen.algorithms.radix.partition.kernels import bucket, count, deal, rest, scan
-from hsgen.algorithms.radix.partition.params import FOLD, MAX_N, Partition, layout, most
+from hsgen.algorithms.radix.partition.params import FOLD, MAX_N, Partition, layout, most, passing
 from hsgen.core.flags import DIRECT
-from hsgen.core.plan import BitRange, Grid, Plan, Step
+from hsgen.core.plan import BitRange, Plan, Step
 from hsgen.core.scratch import Scratch, ScratchRule
 
 
@@ -22,21 +22,21 @@ def plan(p: Partition) -> Plan:
             steps.append(rows.row(p, scan(p), grid, low=folded, high=high, part="whole"))
         steps.append(rows.row(p, deal(p), rows.tiles(p), high=high, part="whole"))
         steps.append(rows.row(p, bucket(p), rows.fixed(1 << p.first), high=high, part="whole"))
-    grid = Grid(add=p.tile - 1, div=p.tile, cap=p.groups)
-    steps.append(rows.row(p, rest(p), grid, BitRange(flags=DIRECT), high=MAX_N))
+    steps.append(rows.row(p, rest(p), rows.tiles(passing(p)), BitRange(flags=DIRECT), high=MAX_N))
     bits = (p.key.bits if p.end is None else p.end) - p.begin
     return Plan(steps=tuple(steps), max_n=MAX_N, first_bit=p.begin, bits=bits, scratch=_scratch(p))
 
 
 def _scratch(p: Partition) -> Scratch:
     """The second buffers of keys and values, the words, and a row of counts or states for each tile."""
+    unit = min(p.tile, passing(p).tile)
     rule = ScratchRule(
         min_n=p.alone,
         plus=4 * layout(p).table + 2048 + 1024 * p.valued,
         per_n=p.key.bytes + p.signature.value_bytes,
-        unit=p.tile,
+        unit=unit,
         per_unit=4 * p.radix,
-        units=MAX_N // p.tile + 1,
+        units=MAX_N // unit + 1,
     )
     return Scratch((rule,))
 
@@ -46,7 +46,7 @@ def moved(p: Partition, step: Step, n: int) -> int:
     groups = min(-(-n // p.tile), p.groups)
     table, both, read = 4 * p.radix * groups, rows.both(p, step, n), n * p.key.bytes
     if step.kernel == "partition_rest":
-        states = 12 * p.radix * -(-n // p.tile)  # a state is written twice and read once, at least
+        states = 12 * p.radix * -(-n // passing(p).tile)  # a state is written twice and read once, at least
         return 0 if p.dealt and n <= most(p) else read + len(p.digits) * (both + states)
     own = {
         "partition_count": read + table,
@@ -60,4 +60,5 @@ def moved(p: Partition, step: Step, n: int) -> int:
 def test_counts(p: Partition, greatest: int) -> set[int]:
     """Return the counts up to `greatest` at which the sort changes its way."""
     ways = {FOLD * p.tile, most(p)} if p.dealt else set()
-    return rows.test_counts(p, greatest) | {n + more for n in ways for more in (0, 1)}
+    tiles = rows.test_counts(p, greatest) | rows.test_counts(passing(p), greatest)
+    return tiles | {n + more for n in ways for more in (0, 1)}
