@@ -54,7 +54,7 @@ ANY = 1 << 62
 class Rule:
     """A method for rows of at least `length` and at most `to` keys, in `rows` to `most` rows, of these key types.
 
-    total: the most keys of all rows.
+    total: the most keys of all rows.  both: only where both keys and indices are written.
     """
 
     method: str
@@ -64,13 +64,16 @@ class Rule:
     to: int = ANY
     keys: tuple[str, ...] = ()
     total: int = ANY
+    both: bool = False
 
 
+FLOATS = ("f16", "bf16", "f32", "f64")
 _LIKEWISE = ("bool", "u8", "i8", "i16", "i32", "i64")
 """The types that every library sorts in the same order: PyTorch has no sort of the other unsigned ones, and its sort of
 floats puts a NaN whose sign bit is set first."""
 
 RULES = (
+    Rule(ROWS, most=1, to=4096, keys=FLOATS, both=True),
     Rule(WHOLE, most=1),
     Rule(LIBRARY, length=1 << 31),
     Rule(EACH, most=64, length=1 << 23),
@@ -84,10 +87,10 @@ RULES = (
 """The first rule that fits decides."""
 
 
-def choice(key: str, rows: int, length: int) -> str:
-    """Return the method for rows of a length; "" for the array library's own sort."""
+def choice(key: str, rows: int, length: int, *, both: bool = False) -> str:
+    """Return the method for rows of a length; "" for the array library's own sort.  both: see `Rule`."""
     for rule in RULES:
         fits = rule.rows <= rows <= rule.most and rule.length <= length <= rule.to and rows * length <= rule.total
-        if fits and (not rule.keys or key in rule.keys):
+        if fits and (not rule.keys or key in rule.keys) and (both or not rule.both):
             return rule.method
     return LIBRARY

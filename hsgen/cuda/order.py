@@ -147,7 +147,7 @@ def order(shape: Shape, method: str = "") -> Order | None:
     """
     known = _orders.get((shape, method))
     if known is None:
-        used = method or choice(shape.key, shape.rows, shape.length)
+        used = method or choice(shape.key, shape.rows, shape.length, both=shape.keys and shape.indices)
         if not used:
             return None
         known = Order(shape, used)

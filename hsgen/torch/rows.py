@@ -39,40 +39,64 @@ def _settled(x: torch.Tensor, dim: int) -> bool:
     return x.is_cuda and x.dtype in _KEYS and (x.dim() == 0 or x.numel() == 0 or x.shape[dim] < 2)
 
 
+_known: dict[tuple[Any, ...], Order] = {}
+_KEPT = 256
+
+
+def _ready(x: torch.Tensor, call: tuple[Any, ...]) -> Order | None:
+    """Return the prepared sort of a call before on a tensor of the same kind, if it can be sorted where it is."""
+    made = _known.get((x.dtype, x.shape, x.get_device(), call))
+    return made if made is not None and x.is_cuda and x.is_contiguous() else None
+
+
+def _keep(x: torch.Tensor, call: tuple[Any, ...], made: Order) -> None:
+    """Keep the prepared sort of a call along the last dimension."""
+    if len(_known) >= _KEPT:
+        _known.clear()
+    _known[x.dtype, x.shape, x.get_device(), call] = made
+
+
 def sorted_rows(x: torch.Tensor, dim: int, descending: bool, method: str = "") -> tuple[torch.Tensor, torch.Tensor]:
     """Return the sorted elements and their indices; both contiguous."""
-    dim = _checked(x, dim)
-    made = prepared(x, dim, descending=descending, keys=True, method=method)
+    call = dim, descending, method, True
+    made = _ready(x, call)
     if made is None:
-        if _settled(x, dim):
-            return x.clone(memory_format=torch.contiguous_format), _zeros(x)
-        values, indices = torch.sort(x, dim=dim, descending=descending, stable=True)
-        return values.contiguous(), indices.contiguous()
-    last = dim == x.dim() - 1
-    rows = x if last and x.is_contiguous() else x.movedim(dim, -1).contiguous()
-    values = torch.empty_like(rows)
-    indices = torch.empty(rows.shape, dtype=torch.int64, device=x.device)
-    _launch(made, rows, values.data_ptr(), indices.data_ptr())
-    if last:
-        return values, indices
-    return values.movedim(-1, dim).contiguous(), indices.movedim(-1, dim).contiguous()
+        dim = _checked(x, dim)
+        made = prepared(x, dim, descending=descending, keys=True, method=method)
+        if made is None:
+            if _settled(x, dim):
+                return x.clone(memory_format=torch.contiguous_format), _zeros(x)
+            values, indices = torch.sort(x, dim=dim, descending=descending, stable=True)
+            return values.contiguous(), indices.contiguous()
+        if dim != x.dim() - 1:
+            values, indices = sorted_rows(x.movedim(dim, -1).contiguous(), -1, descending, method)
+            return values.movedim(-1, dim).contiguous(), indices.movedim(-1, dim).contiguous()
+        _keep(x, call, made)
+        x = x.contiguous()
+    values, indices = torch.empty_like(x), torch.empty_like(x, dtype=torch.int64)
+    _launch(made, x, values.data_ptr(), indices.data_ptr())
+    return values, indices
 
 
 def argsorted_rows(x: torch.Tensor, dim: int, descending: bool, method: str = "") -> torch.Tensor:
     """Return the indices that sort; contiguous."""
-    dim = _checked(x, dim)
-    made = prepared(x, dim, descending=descending, keys=False, method=method)
+    call = dim, descending, method, False
+    made = _ready(x, call)
     if made is None:
-        return (
-            _zeros(x)
-            if _settled(x, dim)
-            else torch.argsort(x, dim=dim, descending=descending, stable=True).contiguous()
-        )
-    last = dim == x.dim() - 1
-    rows = x if last and x.is_contiguous() else x.movedim(dim, -1).contiguous()
-    indices = torch.empty(rows.shape, dtype=torch.int64, device=x.device)
-    _launch(made, rows, 0, indices.data_ptr())
-    return indices if last else indices.movedim(-1, dim).contiguous()
+        dim = _checked(x, dim)
+        made = prepared(x, dim, descending=descending, keys=False, method=method)
+        if made is None:
+            if _settled(x, dim):
+                return _zeros(x)
+            return torch.argsort(x, dim=dim, descending=descending, stable=True).contiguous()
+        if dim != x.dim() - 1:
+            indices = argsorted_rows(x.movedim(dim, -1).contiguous(), -1, descending, method)
+            return indices.movedim(-1, dim).contiguous()
+        _keep(x, call, made)
+        x = x.contiguous()
+    indices = torch.empty_like(x, dtype=torch.int64)
+    _launch(made, x, 0, indices.data_ptr())
+    return indices
 
 
 def _zeros(x: torch.Tensor) -> torch.Tensor:
