@@ -43,6 +43,8 @@ row, one after another; the array library's own sort."""
 
 WIDE_UP_TO = 1 << 20
 """Up to this count, a sort writes 64-bit indices itself; above, it writes 32-bit ones that are widened afterwards."""
+RAW_UP_TO = 1 << 19
+"""Up to this count, a sort of floats gives zeros and NaNs their bits back itself, for which it moves 64-bit indices."""
 WIDEST = 1 << 32
 """The count from which on 32-bit indices do not suffice."""
 TOGETHER = (1 << 30) - 1
@@ -54,7 +56,7 @@ ANY = 1 << 62
 class Rule:
     """A method for rows of at least `length` and at most `to` keys, in `rows` to `most` rows, of these key types.
 
-    total: the most keys of all rows.  both: only where both keys and indices are written.
+    total: the most keys of all rows.
     """
 
     method: str
@@ -64,16 +66,13 @@ class Rule:
     to: int = ANY
     keys: tuple[str, ...] = ()
     total: int = ANY
-    both: bool = False
 
 
-FLOATS = ("f16", "bf16", "f32", "f64")
 _LIKEWISE = ("bool", "u8", "i8", "i16", "i32", "i64")
 """The types that every library sorts in the same order: PyTorch has no sort of the other unsigned ones, and its sort of
 floats puts a NaN whose sign bit is set first."""
 
 RULES = (
-    Rule(ROWS, most=1, to=4096, keys=FLOATS, both=True),
     Rule(WHOLE, most=1),
     Rule(LIBRARY, length=1 << 31),
     Rule(EACH, most=64, length=1 << 23),
@@ -87,10 +86,10 @@ RULES = (
 """The first rule that fits decides."""
 
 
-def choice(key: str, rows: int, length: int, *, both: bool = False) -> str:
-    """Return the method for rows of a length; "" for the array library's own sort.  both: see `Rule`."""
+def choice(key: str, rows: int, length: int) -> str:
+    """Return the method for rows of a length; "" for the array library's own sort."""
     for rule in RULES:
         fits = rule.rows <= rows <= rule.most and rule.length <= length <= rule.to and rows * length <= rule.total
-        if fits and (not rule.keys or key in rule.keys) and (both or not rule.both):
+        if fits and (not rule.keys or key in rule.keys):
             return rule.method
     return LIBRARY

@@ -13,7 +13,7 @@ from typing import Any
 from hsgen.core.interpreter import Options
 from hsgen.core.keys import KEYS, TYPES
 from hsgen.core.plan import ROLES
-from hsgen.cuda.choices import EACH, ROWS, SEGMENTS, WHOLE, WIDE_UP_TO, WIDEST, choice
+from hsgen.cuda.choices import EACH, RAW_UP_TO, ROWS, SEGMENTS, WHOLE, WIDE_UP_TO, WIDEST, choice
 from hsgen.cuda.driver import device
 from hsgen.cuda.finish import Finish
 from hsgen.cuda.prepared import SCRATCH, Prepared
@@ -62,13 +62,13 @@ class Order:
         n = shape.length if method == EACH else shape.n
         self._rows, self._key_bytes = rows, KEYS[TYPES[shape.key].key].bytes
         self.gpu = device(shape.number)
-        short = self._short_rows() if method == ROWS else None
-        if method == ROWS and short is None:
+        done = self._short_rows() if method == ROWS else self._raw(n)
+        if method == ROWS and done is None:
             self.method = SEGMENTS
-        value = "none" if not shape.indices else "index" if not short and self._narrow() else "index64"
+        value = "none" if not shape.indices else "index" if not done and self._narrow() else "index64"
         self._index_bytes = 4 if value == "index" else 8
-        self._prepared = short or self._made(value).prepared(n, self._how(value), in_place=False)
-        self._finish = None if short else self._finishing()
+        self._prepared = done or self._made(value).prepared(n, self._how(value), in_place=False)
+        self._finish = None if done else self._finishing()
         own = -(-self._prepared.scratch // _ALIGNED) * _ALIGNED
         self._index_at = own if shape.indices and value == "index" else -1
         self.scratch = own + (4 * shape.n if self._index_at >= 0 else 0)
@@ -92,6 +92,17 @@ class Order:
         assert isinstance(made, SegmentedSorter)
         raw = shape.keys and TYPES[shape.key].kind == 2
         return made.short_rows(shape.n, self._how(value), in_place=False, in_row=True, raw=raw)
+
+    def _raw(self, n: int) -> Prepared | None:
+        """The one launch of a sort of `n` floats, after which nothing remains to be done; None: there is none."""
+        shape = self.shape
+        if n > RAW_UP_TO or TYPES[shape.key].kind != 2 or not (shape.keys and shape.indices):
+            return None
+        if self.method not in (WHOLE, EACH):
+            return None
+        made = self._made("index64")
+        assert isinstance(made, Sorter)
+        return made.raw(n, self._how("index64"))
 
     def _narrow(self) -> bool:
         """Whether the sort writes 32-bit indices."""
@@ -147,7 +158,7 @@ def order(shape: Shape, method: str = "") -> Order | None:
     """
     known = _orders.get((shape, method))
     if known is None:
-        used = method or choice(shape.key, shape.rows, shape.length, both=shape.keys and shape.indices)
+        used = method or choice(shape.key, shape.rows, shape.length)
         if not used:
             return None
         known = Order(shape, used)

@@ -14,6 +14,7 @@ import multiprocessing
 import os
 import re
 import subprocess
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -26,9 +27,11 @@ from nightly import nightly, nightly_except, thinned
 from on_host import compiled, right
 from sorts import sort_by
 
+from hsgen.algorithms.radix import floats
 from hsgen.core.interpreter import Options
 from hsgen.core.keys import KEYS, PLAIN, Signature
 from hsgen.core.sort import Sort
+from hsgen.cuda.numeric import rewriting
 from hsgen.emit.kernels import render
 from hsgen.system import toolchain
 from hsgen.tools.compile import nvrtc
@@ -159,6 +162,125 @@ def test_equal_keys_keep_their_order(name: str, tmp_path: Path) -> None:
             assert right(made, keys, how, in_place=(number + kind) % 2 == 0, seed=number, n=most), (n, kind, how)
 
 
+SAMPLED: dict[str, Any] = {**PLACES, "sampled": True, "single": 100}
+UNEVEN = {
+    "u32": ("u32", Signature(key_transform=True, device_count=True)),
+    "u64": ("u64", PLAIN),
+    "v4": ("u32", Signature(value="v4", key_transform=True)),
+    "v16": ("u64", Signature(value="v16", key_transform=True)),
+    "index": ("u32", Signature(value="index", key_transform=True, device_count=True)),
+    "index64": ("u64", Signature(value="index64", key_transform=True)),
+}
+
+
+def normal(rng: np.random.Generator, n: int, key: str) -> np.ndarray[Any, Any]:
+    """The bits of normal floats: few values of the highest digit have most of them."""
+    return rng.standard_normal(n).astype(f"f{KEYS[key].bytes}").view(f"u{KEYS[key].bytes}")
+
+
+@pytest.mark.parametrize("name", nightly_except(UNEVEN, ("u64", "v16", "index64")))
+def test_uneven_keys_are_dealt_out_by_a_sample(name: str, tmp_path: Path) -> None:
+    """Normal floats; keys whose highest bits are alike; and what no sample makes even."""
+    key, signature = UNEVEN[name]
+    made, rng = compiled(sort_of(key, signature, **SAMPLED), tmp_path), np.random.default_rng(17)
+    for number, n in enumerate((1, 100, 101, 128, 129, 255, 256, 257, 320, 512, 640, 641, 960, 1279, 1280)):
+        bits = normal(rng, n, key)
+        few = rng.integers(0, n, n).astype(bits.dtype)
+        for kind, keys in enumerate(
+            (bits, few, bits >> bits.dtype.type(9), *(keys_of(rng, n, key, k) for k in range(6)))
+        ):
+            how = Options(discard=signature.index and kind == 3)
+            if signature.key_transform:
+                how = replace(how, kind=2 if kind == 0 else number % 3, descending=number % 2 == 1)
+            if signature.device_count:
+                how = replace(how, device_count=number % 2 == 1)
+            most = min(n + 100, 1280) if how.device_count else -1
+            assert right(made, keys, how, in_place=(number + kind) % 2 == 0, seed=number, n=most), (n, kind, how)
+
+
+def noticed(tried: Callable[[], bool]) -> bool:
+    """Whether some result is wrong; wild stores may end the process that tries instead."""
+
+    def run() -> None:
+        faulthandler.disable()
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
+        assert tried()
+
+    child = multiprocessing.get_context("fork").Process(target=run)
+    child.start()
+    child.join(120)
+    return bool(child.exitcode)
+
+
+WRONG = {
+    "steps that overlap": (") * (curve[", ") * 3u * (curve["),
+    "a share too low": (" >> 32)) >> (shift)) & (mask))", " >> 33)) >> (shift)) & (mask) ^ hs_to_int(key) & 8)"),
+}
+
+
+@pytest.mark.parametrize("what", WRONG)
+def test_a_wrong_curve_is_noticed(what: str, tmp_path: Path) -> None:
+    """Keys that few of the highest digits have are dealt out by the curve, and not by passes over all digits."""
+    old, new = WRONG[what]
+
+    def changed(text: str) -> str:
+        assert text.count(old) == 1, old
+        return text.replace(old, new)
+
+    sort = sort_of(signature=Signature(value="v4"), **SAMPLED)
+    made, rng = compiled(sort, tmp_path, changed), np.random.default_rng(2)
+    keys = keys_of(rng, 400, "u32", 0) >> np.uint32(2)
+    assert noticed(lambda: right(made, keys, in_place=False, seed=3))
+
+
+def special(rng: np.random.Generator, n: int, key: str) -> np.ndarray[Any, Any]:
+    """The bits of normal floats, of zeros with both signs, and of several NaNs."""
+    bits = normal(rng, n, key)
+    kind = bits.dtype.type
+    infinity, sign = np.array([np.inf], f"f{KEYS[key].bytes}").view(bits.dtype)[0], kind(1 << (KEYS[key].bits - 1))
+    for one in (kind(0), sign, infinity, infinity | kind(1), infinity | sign | kind(5), ~kind(0), ~sign):
+        bits[rng.integers(0, n, max(1, n // 40))] = one
+    return bits
+
+
+def numeric_order(bits: np.ndarray[Any, Any], *, descending: bool) -> np.ndarray[Any, Any]:
+    """The stable order of floats of which NaNs are equal and greatest, and zeros equal."""
+    ranks = np.unique(bits.view(f"f{bits.dtype.itemsize}"), return_inverse=True)[1].reshape(-1)
+    return np.argsort(-ranks if descending else ranks, kind="stable")
+
+
+RAW = {
+    "digits": ("u32", {"bits": 4, "items": 5, "single": 150}),
+    "places": ("u32", {**PLACES, "single": 150}),
+    "sampled": ("u32", SAMPLED),
+    "f64": ("u64", SAMPLED),
+}
+
+
+@pytest.mark.parametrize("name", nightly_except(RAW, ("f64",)))
+def test_zeros_and_nans_get_their_bits_back(name: str, tmp_path: Path) -> None:
+    """In the same launch, by every way that the sort takes; not where keys are dropped."""
+    key, values = RAW[name]
+    sort = floats.raw(sort_of(key, Signature(value="index64", key_transform=True), **values))
+    assert sort is not None and [k.name for k in sort.kernels] == ["single", "grid"]
+    rewrite = rewriting({"u32": "f32", "u64": "f64"}[key], "index64")
+    made, rng = compiled(sort, tmp_path, rewrite), np.random.default_rng(23)
+    for n in (1, 2, 99, 149, 150, 151, 256, 257, 320, 640, 641, 1280):
+        bits = special(rng, n, key)
+        crowded = np.where(rng.integers(0, 9, n) > 0, bits[:1], bits)  # places, and digits, have too many
+        for kind, keys in enumerate((bits, normal(rng, n, key), crowded, crowded & ~bits.dtype.type(0xFFFF))):
+            how = Options(kind=2, descending=kind % 2 == n % 2)
+            order = numeric_order(keys, descending=how.descending)
+            got, indices = made.call(keys, None, how, in_place=False, seed=n, n=n)
+            assert np.array_equal(got, keys[order]), (n, kind)
+            assert indices is not None and np.array_equal(indices.view(np.uint64).ravel(), order.astype(np.uint64))
+
+
+def test_only_argsorts_in_one_launch_give_bits_back() -> None:
+    assert floats.raw(sort_of(signature=Signature(value="v8", key_transform=True))) is None
+    assert floats.raw(sort_of(signature=Signature(value="index64", run_boundaries=True))) is None
+
+
 def test_a_store_before_all_have_counted_is_noticed(tmp_path: Path) -> None:
     def changed(text: str) -> str:
         head, tail = text.split("hs_grid_barrier(groups);", 1)
@@ -187,19 +309,12 @@ def test_missing_barriers_are_noticed(what: str, tmp_path: Path) -> None:
 
     made = compiled(sort_of(), tmp_path, changed)
 
-    def tried() -> None:
-        """Exits with 1 on a wrong result; wild stores may end it otherwise."""
-        faulthandler.disable()
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
+    def tried() -> bool:
         rng = np.random.default_rng(5)
-        for seed in range(30):
-            keys = keys_of(rng, 768, "u32", seed % 6 if what == "one table" else 0)
-            assert right(made, keys, in_place=True, seed=seed)
+        kinds = (keys_of(rng, 768, "u32", seed % 6 if what == "one table" else 0) for seed in range(30))
+        return all(right(made, keys, in_place=True, seed=seed) for seed, keys in enumerate(kinds))
 
-    child = multiprocessing.get_context("fork").Process(target=tried)
-    child.start()
-    child.join(120)
-    assert child.exitcode
+    assert noticed(tried)
 
 
 @pytest.mark.parametrize(

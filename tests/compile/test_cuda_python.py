@@ -10,6 +10,7 @@ import pytest
 from nightly import nightly
 
 from hsgen.algorithms import implicit_for
+from hsgen.algorithms.radix import floats
 from hsgen.algorithms.segmented import short_rows
 from hsgen.apis.cuda import API
 from hsgen.core.errors import Unavailable, Wrong
@@ -63,6 +64,21 @@ def test_one_sort_compiles_in_numeric_order() -> None:
     compile_all(
         targets.find("nvidia-hopper").default("f32", Signature(value="index", key_transform=True)), "f32", "index"
     )
+
+
+@pytest.mark.parametrize(
+    ("name", "key"),
+    [("nvidia-hopper", "f32"), *(nightly(name, key) for name in TARGETS for key in FLOATS)],
+)
+def test_sorts_that_give_zeros_and_nans_their_bits_back_compile(name: str, key: str) -> None:
+    """Argsorts in one launch, of targets that have them, as `hsgen.torch` needs them."""
+    found = targets.find(name)
+    assert found.device is not None
+    sort = floats.uneven(found.default(key, Signature(value="index64", key_transform=True)), found.device.local_bytes)
+    made = floats.raw(sort)
+    assert made is not None or name != "nvidia-hopper"
+    if made is not None:
+        compile_all(made, key, "index64")
 
 
 @pytest.mark.parametrize(

@@ -274,3 +274,28 @@ def test_orders_of_rows_are_those_of_numpy(
             if with_indices:
                 assert out.get().tobytes() == values.tobytes()
         assert (mine.get().tobytes()) == data.tobytes()
+
+
+@pytest.mark.parametrize(("n", "kernels"), [(2, ["single"]), (4096, ["single"]), (4097, ["grid"]), (1 << 19, ["grid"])])
+@pytest.mark.parametrize("method", [WHOLE, EACH])
+def test_floats_are_sorted_in_one_launch(n: int, kernels: list[str], method: str, fake: Fake) -> None:
+    """Without another for 64-bit indices and the bits of zeros and NaNs; sorts of one work-group need no memory."""
+    fake.runs = False
+    rows = 1 if method == WHOLE else 3
+    made = order(Shape(number=0, key="f32", rows=rows, length=n), method)
+    assert made is not None and (made.scratch == 0) == (n <= 4096)
+    source, keys, indices, scratch = (fake.allocate(16) for _ in range(4))
+    made.run(source, keys, indices, scratch, 0)
+    assert [x.kernel for x in fake.launched] == kernels * rows
+    for row, launched in enumerate(fake.launched):
+        assert launched.pointers[:2] == [source + 4 * n * row, keys + 4 * n * row]
+        assert indices + 8 * n * row in launched.pointers
+
+
+def test_a_numeric_sorter_gives_bits_back_up_to_a_count(fake: Fake) -> None:
+    fake.runs = False
+    sorter = Sorter("f64", value="index64", numeric=True, target="nvidia-hopper")
+    how = sorter.options()
+    assert sorter.raw(0, how) is None and len(sorter.raw(5000, how) or ()) == 1
+    assert sorter.raw(1 << 21, how) is None and Sorter("f64", value="index64").raw(5000, how) is None
+    assert Sorter("i64", value="index64", numeric=True).raw(5000, how) is None

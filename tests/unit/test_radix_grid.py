@@ -16,13 +16,14 @@ import pytest
 from models.radix.model import Fault, run
 from models.radix.shapes import made, table
 from nightly import thinned
-from sorts import ROOMY, sort_by
+from sorts import ROOMY, radix_params, sort_by
 from steps import changed
 
 from hsgen.algorithms import radix
+from hsgen.algorithms.radix import cooperative, floats
 from hsgen.core.errors import Usage
-from hsgen.core.interpreter import Options, launches, offset
-from hsgen.core.keys import KEYS, Signature
+from hsgen.core.interpreter import Options, launches, offset, options
+from hsgen.core.keys import KEYS, TYPES, Signature
 from hsgen.core.plan import Literal
 from hsgen.core.sort import Sort
 from hsgen.operations import oracle
@@ -93,6 +94,40 @@ def test_the_model_deals_keys_out(value: str) -> None:
                     assert np.array_equal(out.keys, keys[order]), (n, how, in_place)
                     wanted = oracle.values_expected(values, order, sort)
                     assert wanted is None or np.array_equal(out.values, wanted), (n, how, in_place)
+
+
+@pytest.mark.parametrize("value", ["none", "v4", "index"])
+@pytest.mark.parametrize(("key", "name"), [("u32", "f32"), ("u64", "f64")])
+def test_the_model_deals_uneven_keys_out_by_a_sample(key: str, name: str, value: str) -> None:
+    """Normal floats go to one work-group each, and to no pass."""
+    p = shape(key, items=40, places=256, sampled=True, signature=Signature(value=value, key_transform=True))
+    assert p.sampled and radix.problems(p, DEVICE) == []
+    sort, rng = sort_of(p), np.random.default_rng(7)
+    for n in (21, 100, 300, 700, 1000, 1600):
+        keys = rng.standard_normal(n).astype(TYPES[name].numpy).view(f"u{p.key.bytes}")
+        for some in (keys, *keys_of(rng, n, key)):
+            for how in (options(name), options(name, "descending")):
+                values = oracle.values_for(rng, n, sort)
+                order = oracle.permutation(some, sort, how)
+                out = run(p, sort.plan, some, values, in_place=False, how=how)
+                assert np.array_equal(out.keys, some[order]), (n, how)
+                wanted = oracle.values_expected(values, order, sort)
+                assert wanted is None or np.array_equal(out.values, wanted), (n, how)
+
+
+def test_a_sample_needs_places_for_all_digits() -> None:
+    assert cooperative.uneven(shape(items=40, places=256)).sampled
+    assert not cooperative.uneven(shape(items=40, places=128)).sampled  # fewer places than digits
+    assert not cooperative.uneven(shape(items=20, places=256)).sampled  # more than a tile
+    assert not cooperative.uneven(shape(items=40)).sampled
+    sort = sort_of(shape(items=40, places=256, signature=Signature(value="index")))
+    room = max(k.local_bytes(sort.key) for k in sort.kernels)
+    assert floats.uneven(sort, room) == sort  # the curve takes more local memory
+    changed = floats.uneven(sort, room + 4 * 257)
+    assert [k.name for k in changed.kernels] == [k.name for k in sort.kernels] and changed.plan == sort.plan
+    assert changed.parts[0].params == cooperative.uneven(radix_params(sort))
+    other = sort_by("radix", made("u32", {"bits": 8, "items": 4, "work_group": 8, "groups": 4, "ranker": "bitmask"}))
+    assert floats.uneven(other, 1 << 20) == other and floats.raw(other) is None
 
 
 def test_a_count_on_the_device_takes_part_of_the_grid() -> None:

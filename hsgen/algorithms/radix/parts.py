@@ -24,9 +24,14 @@ ALL = (SOURCE, DESTINATION, OTHER, WORDS)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Body:
-    """Facts for a template that are not parameters.  lines: the kernel stores whole cache lines."""
+    """Facts for a template that are not parameters.
+
+    lines: the kernel stores whole cache lines.  raw: it sorts with indices, out of place, and zeros and NaNs, which it
+    reads as one of each, are given the bits back that they had.
+    """
 
     lines: bool = False
+    raw: bool = False
 
 
 def plain(

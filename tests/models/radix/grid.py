@@ -34,7 +34,8 @@ def play(p: Params, m: Memory, at: Pass, failing: Collection[int]) -> None:
     spans = [slice(min(g * slots, at.n), min(g * slots + slots, at.n)) for g in range(groups)]
     keys, values_at, moved = [m.entries(p, 0, at.n)[0][s] for s in spans], 0, False
     passes = all_digits(p, at)
-    if p.dealt and _even(p, m, at, groups) and _dealt(p, m, at, groups):
+    by = _dealing(p, m, at, groups) if p.dealt else None
+    if by is not None and _dealt(p, m, at, groups, by):
         return
     for number, (shift, mask) in enumerate(passes):
         digits = [digits_of(k, at, shift, mask) for k in keys]
@@ -76,6 +77,54 @@ def _highest(p: Params, m: Memory, at: Pass) -> NDArray[np.intp]:
     return digits_of(m.entries(p, 0, at.n)[0], at, p.key.bits - (p.radix.bit_length() - 1), p.radix - 1)
 
 
+def _dealing(p: Params, m: Memory, at: Pass, groups: int) -> NDArray[np.intp] | None:
+    """Return the digits by which keys are distributed; None if a sample shows that work-groups would get too many."""
+    if not p.sampled:
+        return _highest(p, m, at) if _even(p, m, at, groups) else None
+    own, even = _own(p, groups), p.places // p.radix
+    most = p.places * (p.tile // 64) // (at.n // 64 + 1) * 7 // 8
+    if most * 4 < even * 5 * own or at.n < p.places:
+        return None
+    keys = oracle.ordered(m.entries(p, 0, at.n)[0], at.kind, descending=at.descending).astype(object)
+    more = 4 if at.n > 1 << 18 else 1
+    sample = keys[_drawn(at.n, p.places * more)]
+    curve = _curve(p, 3 * np.bincount(_steps(p, sample), minlength=p.places) + more, more)
+    if np.bincount(_digits(p, sample[: p.places], curve) // own).max() > most:
+        return None
+    return _digits(p, keys, curve)
+
+
+def _drawn(n: int, count: int) -> NDArray[np.intp]:
+    """Return which of `n` keys are drawn: runs of 8 at about equal distances."""
+    one, runs, room = np.arange(count), count // 8, n - 7
+    return room * (one // 8) // runs + room // runs * (one // 8 * 37 % 64) // 64 + one % 8
+
+
+def _steps(p: Params, keys: NDArray[Any]) -> NDArray[np.intp]:
+    """Return the highest bits of keys, of which a sample is counted."""
+    return (keys >> (p.key.bits - (p.places.bit_length() - 1))).astype(np.intp)
+
+
+def _curve(p: Params, weights: NDArray[np.intp], more: int) -> NDArray[np.intp]:
+    """Return the share of keys with lesser highest bits, of `radix` times `places`.
+
+    Raises:
+        Fault: the weights are not those of so many samples.
+    """
+    curve = np.concatenate([[0], np.cumsum(weights)]) * (p.radix // 4) // more
+    if curve[-1] != p.radix * p.places:
+        raise Fault(f"the curve ends at {curve[-1]}, not at {p.radix * p.places}")
+    return curve
+
+
+def _digits(p: Params, keys: NDArray[Any], curve: NDArray[np.intp]) -> NDArray[np.intp]:
+    """Return the digits of the shares of keys: between two steps of a curve keys are taken to be even."""
+    step, left = _steps(p, keys), p.key.bits - (p.places.bit_length() - 1)
+    low = (keys % (1 << left) * (1 << 32) // (1 << left)).astype(np.int64)
+    share = curve[step] + (low * (curve[step + 1] - curve[step]) >> 32)
+    return share // p.places
+
+
 def _even(p: Params, m: Memory, at: Pass, groups: int) -> bool:
     """Return whether a sample of a key per lane leaves each work-group few enough of them; of pairs about its share."""
     lanes = np.arange(p.work_group)
@@ -87,19 +136,19 @@ def _even(p: Params, m: Memory, at: Pass, groups: int) -> bool:
     return bool(np.bincount(sample // own).max() <= bound + 12)
 
 
-def _dealt(p: Params, m: Memory, at: Pass, groups: int) -> bool:
-    """Sort by distributing keys by their highest digit; return whether each work-group holds its keys.  Values are
+def _dealt(p: Params, m: Memory, at: Pass, groups: int, by: NDArray[np.intp]) -> bool:
+    """Sort by distributing keys by digits; return whether each work-group holds its keys.  Values are
     distributed to scratch, and sorted from there.
 
     Raises:
         Fault: keys with one value of the digit go to two work-groups.
     """
-    highest, own = _highest(p, m, at), _own(p, groups)
-    shares_ = np.bincount(highest // own, minlength=p.radix // own)
+    own = _own(p, groups)
+    shares_ = np.bincount(by // own, minlength=p.radix // own)
     if (shares_ > p.tile).any():
         return False
     (keys, values), everywhere = m.entries(p, 0, at.n), np.arange(at.n)
-    order = np.argsort(highest, kind="stable")
+    order = np.argsort(by, kind="stable")
     within = _within(keys[order], np.cumsum(shares_) - shares_, shares_, at)
     m.store(1, everywhere, (keys[order], None), replace(at, discard=False))
     m.store(1, everywhere, (keys[order][within], None), at)
