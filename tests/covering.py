@@ -32,6 +32,7 @@ RARE = (
     ("apple-m1", "scan-x2ex", "f32", Signature()),
     ("generic", "reduce_by_key", "u32", Signature(value="v4", device_count=True)),
     ("nvidia-vulkan", "auto", "u32", Signature(value="v4")),
+    ("webgpu-subgroups", "auto", "u32", Signature(value="v4")),
 )
 CHOSEN: tuple[tuple[str, str, dict[str, Any]], ...] = (
     ("cpu", "scan-x1", {"coordination": "lookback"}),

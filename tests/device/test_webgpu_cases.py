@@ -26,3 +26,4 @@ def test_parts_of_fewer_lanes_have_buckets_of_few_keys(width: int, tmp_path: Pat
             as_shipped = target.find("webgpu-subgroups").default(key, form).parts[-1].params
             shipped = as_shipped.finish_from if value != "none" else as_shipped.msd_from
             assert (buckets > 0) == (shipped > 0), (key, value)
+            assert part.params.deal == as_shipped.deal and not (part.params.deal and part.params.deal_from > MOST // 4)

@@ -127,6 +127,24 @@ def test_buckets_sort_without_forward_progress(
 
 
 @pytest.mark.device
+@pytest.mark.parametrize(
+    ("file", "old", "new"),
+    [
+        ("deal_pairs", "> {{ fin.capacity }}u", "> {{ 2 * fin.capacity }}u"),  # buckets beyond their capacity
+        ("deal_begin", "{{ fin.left }}u", "{{ fin.dealt }}u"),  # uneven keys for which no pass follows
+    ],
+)
+def test_faults_of_dealt_pairs_are_noticed(
+    lavapipe: Lavapipe, templates: Change, file: str, old: str, new: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Accesses out of bounds are harmless in WebGPU."""
+    lavapipe(8)
+    templates(f"radix/hybrid/{file}.j2", old, new)
+    code, rows, _ = validated(capsys, "--key", "u32", "--value", "v4", "--max-n", "2^10", name=BUCKETS)
+    assert code == 1 and rows[0]["failures"] > 10
+
+
+@pytest.mark.device
 def test_parts_wider_than_subgroups_are_refused(lavapipe: Lavapipe, capsys: pytest.CaptureFixture[str]) -> None:
     lavapipe(8)
     code, rows, err = validated(capsys, "--key", "u32", name="webgpu-subgroups")

@@ -361,7 +361,7 @@ def test_tuning_keeps_passes_that_count_behind_buckets() -> None:
     assert table["fallback"] == "reduce_scan" and table["groups"] == 8
     after = edit.applied(text, "x.toml", {("radix", "u32"): {**table, "msd_from": 400}}, {}, [])
     assert "msd_from = 400" in after and after.count('fallback = "reduce_scan"\n') == 2
-    buckets = {name for name in table if name.startswith(("msd", "bucket", "finish", "rest", "fallback"))}
+    buckets = {name for name in table if name.startswith(("msd", "bucket", "finish", "deal", "rest", "fallback"))}
     plain = {**{k: v for k, v in table.items() if k not in buckets}, "strategy": "reduce_scan"}
     before = edit.applied(text, "x.toml", {("radix", "u32"): plain}, {}, [])
     again = edit.applied(before, "x.toml", {("radix", "u32"): table}, {}, [])

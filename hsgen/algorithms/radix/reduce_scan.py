@@ -27,7 +27,8 @@ LARGE = Field("bool", "whether counts of 2^30 and more are sorted, with 64-bit i
 COMPACT = Field("bool", "whether kernels are made for a short compilation", required=False)
 SHARED = {**rankers.FIELDS, "groups": tile.GROUPS, **tile.SINGLE, "sorted_exit": tile.SORTED_EXIT, "large": LARGE}
 """The keys of strategies whose passes can be done by counting."""
-FIELDS = {**SHARED, "compact": COMPACT}
+MORE = Field("int", "the most work-groups for counts so large that scratch has room", required=False, greatest=65535)
+FIELDS = {**SHARED, "compact": COMPACT, "large_groups": MORE}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,6 +38,8 @@ class ReduceScan(Ranked):
     sorted_exit: the first kernel that reads all keys finds out whether they are in order; then no digit moves them.
     compact: kernels are made for a short compilation: full and partial tiles share statements, loops over keys are
     written out, and no pass is skipped.
+    large_groups: the most work-groups that count and scatter where their table is at most 2.5 % of the scratch for keys
+    and values: a GPU is not filled by `groups` whose table is small for all counts.
     large: sort 2^30 keys and more; by kernels of their own that count in 64 bits, or by look-back where 32 suffice.
     """
 
@@ -44,6 +47,7 @@ class ReduceScan(Ranked):
     sorted_exit: bool = False
     compact: bool = False
     large: bool = False
+    large_groups: int = 0
 
     @property
     def skips(self) -> bool:
@@ -103,9 +107,9 @@ def counted(p: Ranked, number: int, flags: int) -> list[Step]:
     """Return the rows of a pass that counts, scans and scatters."""
     values = p.radix if p.signature.bit_range else 1 << p.digits[number][1]
     return [
-        rows.row(p, count(p), rows.tiles(p), rows.nth(p, number, flags & REDO)),
+        *rows.tiled(p, rows.row(p, count(p), rows.tiles(p), rows.nth(p, number, flags & REDO))),
         rows.row(p, scanned(p), rows.fixed(values), rows.nth(p, number, flags & REDO)),
-        rows.row(p, scatter(p), rows.tiles(p), rows.nth(p, number, flags)),
+        *rows.tiled(p, rows.row(p, scatter(p), rows.tiles(p), rows.nth(p, number, flags))),
     ]
 
 
@@ -150,6 +154,10 @@ def problems(p: Ranked, device: Device) -> Iterator[Problem]:
     yield from rankers.problems(p)
     if p.compact and p.sorted_exit:
         yield "sorted_exit", "compact kernels move all keys", "leave it out"
+    if p.large_groups and p.large_groups <= p.groups:
+        yield "large_groups", f"{p.groups} work-groups are no fewer", "give more, or leave it out"
+    elif p.large_groups and p.sorted_exit:
+        yield "sorted_exit", "each work-group reports alone, of `groups` at most", "leave it out, or large_groups"
 
 
 def space(key: KeyType, device: Device) -> Iterator[Box]:

@@ -41,12 +41,14 @@ def launch(
     argument: Argument = NOTHING,
     *,
     part: str = "any",
+    place: str = "any",
 ) -> Step:
-    """Return the row of a kernel for counts above `low` up to `high`; `part` is the bit ranges that may be."""
+    """Return the row of a kernel for counts above `low` up to `high`; `part` is the bit ranges that may be, `place`
+    whether source and destination may be one."""
     return Step(
         kernel=kernel.name,
         bindings=tuple(bound[b.name] for b in kernel.buffers),
-        guard=Guard(min_n=low, max_n=high, range=part),
+        guard=Guard(min_n=low, max_n=high, range=part, place=place),
         grid=grid,
         argument=argument,
     )
@@ -55,6 +57,16 @@ def launch(
 def tiles(p: Tile, *, capped: bool = True, more: int = 0) -> Grid:
     """Return a grid of a work-group for each tile, up to `groups` of them if it is capped, and of `more`."""
     return Grid(add=(more + 1) * p.tile - 1, div=p.tile, cap=p.groups + more if capped else UNCAPPED)
+
+
+def tiled(p: Tile, made: Step) -> list[Step]:
+    """Return a row with a grid of `tiles`, and that for counts which have more work-groups, if any have."""
+    grid = Grid(add=p.tile - 1, div=p.tile, cap=p.most_groups)
+    parts = [(0, p.large_from, made.grid), (p.large_from, made.guard.max_n, grid)]
+    if p.most_groups == p.groups:
+        return [made]
+    rows = [replace(made, guard=made.guard.within(low, high), grid=to) for low, high, to in parts]
+    return [x for x in rows if not x.guard.empty]
 
 
 def nth(p: Tile, number: int, flags: int = 0) -> Pass:
@@ -102,7 +114,7 @@ def copied(p: Tile, kernel: Kernel) -> list[Step]:
     if not p.skips:
         part = "any" if len(p.digits) % 2 else "part"
         made = replace(made, guard=replace(made.guard, place="in", range=part))
-    return [made]
+    return tiled(p, made)
 
 
 def plan(p: Tile, steps: Sequence[Step]) -> Plan:
@@ -135,7 +147,7 @@ def moved(p: Tile, step: Step, n: int) -> int:
     name = step.kernel.removesuffix("_wide")
     if step.argument.flags & REDO or name == "copy":
         return 0
-    groups = min(-(-n // p.tile), p.groups)
+    groups = min(-(-n // p.tile), p.most_groups if n > p.large_from else p.groups)
     table = (8 if step.kernel.endswith("_wide") else 4) * p.radix * groups * columns(p)
     keys = n * p.key.bytes
     return {
@@ -152,6 +164,8 @@ def test_counts(p: Tile, greatest: int) -> set[int]:
     found = {0, 1, greatest, p.alone, *range(0, min(4 * p.tile, greatest) + 1, p.tile)}
     if not p.serial and p.subgroup > 1:
         found.update(range(0, p.tile + 1, p.subgroup * p.items))
+    if p.large_groups:
+        found.add(p.large_from)
     return {*found, p.groups * p.tile, p.groups * p.tile + p.tile, 2 * p.groups * p.tile}
 
 

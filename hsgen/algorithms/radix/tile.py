@@ -130,6 +130,21 @@ class Tile:
         return False
 
     @property
+    def large_groups(self) -> int:
+        """The most work-groups of counting and scattering kernels for counts above `large_from`, or 0."""
+        return 0
+
+    @property
+    def most_groups(self) -> int:
+        """The most work-groups of counting and scattering kernels for any count."""
+        return self.groups if self.index64 else max(self.groups, self.large_groups)
+
+    @property
+    def large_from(self) -> int:
+        """The count above which the rows of more work-groups take at most 2.5 % of the scratch for keys and values."""
+        return (self.most_groups - self.groups) * 4 * self.radix * 40 // (self.key.bytes + self.signature.value_bytes)
+
+    @property
     def counter_words(self) -> int:
         """The words in scratch that the counters of a work-group take, behind the table of counts."""
         return 0

@@ -102,8 +102,12 @@ def scratch(p: Tile) -> Scratch:
     if not p.looks_back:
         if p.halves:
             return Scratch((rule, replace(rule, max_n=p.halves, per_n=2 * item, units=1)))
-        held = replace(buckets, units=(1 << 32) // max(p.bucket_unit, 1) + 1)
-        return Scratch((rule, held) if p.bucket_unit else (rule,))
+        rules = [rule]
+        if p.most_groups > p.groups:
+            rules.append(replace(rule, min_n=max(p.large_from, least), units=p.most_groups))
+        if p.bucket_unit:
+            rules.append(replace(buckets, units=(1 << 32) // p.bucket_unit + 1))
+        return Scratch(tuple(rules))
     several, top = portions.count(p), min(portions.whole(p), greatest(p))
     rules = [replace(rule, max_n=top, units=top // p.tile + 1)]
     if top < greatest(p):
@@ -143,4 +147,4 @@ def max_n(p: Tile) -> int:
         most = 1 << 32 if p.signature.value == "index" else MAX_WIDE
         return min(most, p.groups * ((1 << 32) // p.tile - 1) * p.tile)
     units = ((1 << 31) - 1 - words(p).table) // (p.radix * columns(p))  # rows of the table that can be found
-    return min(greatest(p), units * p.tile) if p.looks_back or p.groups > units else MAX_N
+    return min(greatest(p), units * p.tile) if p.looks_back or p.most_groups > units else MAX_N

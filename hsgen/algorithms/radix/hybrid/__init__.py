@@ -11,9 +11,10 @@ from dataclasses import replace
 
 from hsgen.algorithms.device_constraints import Problem
 from hsgen.algorithms.radix import onesweep, reduce_scan, rows, search_space, single
-from hsgen.algorithms.radix.hybrid import buckets, buckets_plan, pairs, pairs_plan, pieces
+from hsgen.algorithms.radix.hybrid import buckets, buckets_plan, dealt, dealt_plan, pairs, pairs_plan, pieces
 from hsgen.algorithms.radix.hybrid.params import (
     COUNT,
+    DEAL,
     FALLBACK,
     KEYS,
     MEAN,
@@ -33,7 +34,7 @@ from hsgen.core.kernels import Kernel
 from hsgen.core.keys import KeyType
 from hsgen.core.plan import Plan, Step
 
-FIELDS = {**KEYS, **REST, **SAMPLE, **COUNT, **PAIRS, **MEAN}
+FIELDS = {**KEYS, **REST, **SAMPLE, **COUNT, **PAIRS, **DEAL, **MEAN}
 """The keys of its own table; the look-back for other keys has another table."""
 
 Params = Hybrid
@@ -43,6 +44,8 @@ def kernels(p: Hybrid) -> tuple[Kernel, ...]:
     """Return every kernel, in the order in which a sort uses them."""
     if not p.looks_back:  # passes that wait for no tile sort what buckets do not hold
         first = [*(_buckets(p) if p.msd else ()), *(_finish(p) if p.finish and not p.index64 else ())]
+        if p.deal and not p.index64:
+            first += dealt.kernels(p, pairs.words_behind(p, words(p).finish))
         return (*first, *reduce_scan.kernels(p))
     made = [single.kernel(single.of(p))] if p.alone else []
     if p.msd:
@@ -86,6 +89,7 @@ def plan(p: Hybrid) -> Plan:
     high, own = max_n(p), kernels(p)
     if not p.looks_back:
         first = buckets_plan.steps(p, own, high) if p.msd else []
+        first += dealt_plan.steps(p, own) if p.deal and not p.index64 else []
         return reduce_scan.plan(p, [*first, *(pairs_plan.steps(p, own, high) if p.finish and not p.index64 else [])])
     steps = rows.single(p, single.kernel(single.of(p)))
     steps += buckets_plan.steps(p, own, high) if p.msd else []
@@ -116,6 +120,8 @@ def moved(p: Hybrid, step: Step, n: int) -> int:
         return again
     if p.msd and (dealt := buckets_plan.moved(p, name, n)) is not None:
         return dealt
+    if (dealt_at_once := dealt_plan.moved(p, step, n)) is not None:
+        return dealt_at_once
     if p.finish and (ended := pairs_plan.moved(p, step, n)) is not None:
         return ended
     return onesweep.moved(p, step, n) if p.looks_back else rows.moved(p, step, n)
@@ -125,14 +131,15 @@ def test_counts(p: Hybrid, greatest: int) -> set[int]:
     """Return the counts up to `greatest` at which the sort changes its way."""
     found = onesweep.test_counts(p, greatest)
     found |= set(buckets_plan.test_counts(p)) if p.msd else set()
-    return found | (set(pairs_plan.test_counts(p)) if p.finish else set())
+    found |= set(pairs_plan.test_counts(p)) if p.finish else set()
+    return found | (set(dealt_plan.test_counts(p)) if p.deal else set())
 
 
 def problems(p: Hybrid, device: Device) -> Iterator[Problem]:
     """Yield what cannot work; problems of buckets only if the strategy behind has none."""
     behind = list(reduce_scan.problems(p, device) if p.counting else onesweep.problems(p, device))
     found = behind or [*buckets_plan.problems(p, device), *pairs_plan.problems(p, device)]
-    yield from found or pieces.problems(p)
+    yield from found or [*pieces.problems(p), *dealt_plan.problems(p, device)]
 
 
 def space(key: KeyType, device: Device) -> Iterator[Box]:
@@ -187,4 +194,5 @@ def _keys(p: Hybrid) -> str:
 
 def _pairs(p: Hybrid) -> str:
     held = f"{p.finish_group} lanes x {p.finish_items} = {p.finish_group * p.finish_items} pairs at most"
-    return f"from {max(p.finish_from, p.alone) + 1} pairs on; a bucket {held}, {p.finish_places} places"
+    at_once = f"; from {dealt.least(p) + 1} on dealt at once, {p.deal_places} places" if p.deal else ""
+    return f"from {max(p.finish_from, p.alone) + 1} pairs on; a bucket {held}, {p.finish_places} places{at_once}"

@@ -32,9 +32,9 @@ SETS = 4
 """Sets of counters of a work-group that counts the highest digit: many keys may be alike in it."""
 SLACK = 15
 """The bits of `limit` in an argument; five bits above it say by how many 128ths of it a bucket may exceed it."""
-UNEVEN, SORTED, LEFT = 1, 2, 3
+UNEVEN, SORTED, LEFT, DEALT = 1, 2, 3, 4
 """Where passes count: buckets are too uneven for the passes ahead or what follows them; they have sorted the pairs; all
-passes are left to do.  0 while the passes ahead may be done."""
+passes are left to do; buckets sort the pairs, which were dealt at once.  0 while the passes ahead may be done."""
 _BOUNDS = Buffer(name="bounds", type="u32")
 
 
@@ -79,13 +79,14 @@ class Layout:
 
     first: the bits of the highest digit.  slot_mask: the bits of the number of a slot.  index: whether keys may be
     unwanted.  uneven: whether some bucket exceeds the capacity, and nothing was finished; where passes count, 0 or one
-    of the numbers above, here no, sorted and left.  rest: a counter of buckets in which places are crowded.  live: for
-    each digit, whether it is not constant.  sets: as above.  Where a sample of keys is compared: rounds: as of the
-    parameters.  alike: how many keys are like others in each round, then the highest digit in which some differ.  over:
-    whether some bucket is too large.  held, mean: capacity and limit, for kernels whose text does not depend on them.
-    low: the lowest bit that passes have sorted by.  table: starts of buckets and more, see
-    templates/radix/hybrid/pieces.j2.  equal, slack, squares: as `EQUAL`, `SLACK`, `SQUARES`.  Else in a buffer of their
-    own, for 2^b buckets, 2^b + 1 starts, then the list of crowded buckets.
+    of the numbers above, here no, sorted, left and dealt.  deal_least: above which count pairs may be dealt, or -1.
+    rest: a counter of buckets in which places are crowded.  live: for each digit, whether it is not constant.  sets: as
+    above.  Where a sample of keys is compared: rounds: as of the parameters.  alike: how many keys are like others in
+    each round, then the highest digit in which some differ.  over: whether some bucket is too large.  held, mean:
+    capacity and limit, for kernels whose text does not depend on them.  low: the lowest bit that passes have sorted by.
+    table: starts of buckets and more, see templates/radix/hybrid/pieces.j2.  equal, slack, squares: as `EQUAL`,
+    `SLACK`, `SQUARES`.  Else in a buffer of their own, for 2^b buckets, 2^b + 1 starts, then the list of crowded
+    buckets.
     """
 
     capacity: int
@@ -111,6 +112,7 @@ class Layout:
     table: int
     least: int
     most: int
+    deal_least: int
     sets: int = SETS
     equal: int = EQUAL
     slack: int = SLACK
@@ -118,6 +120,7 @@ class Layout:
     no: int = UNEVEN
     sorted: int = SORTED
     left: int = LEFT
+    dealt: int = DEALT
 
 
 def layout(p: Hybrid, words: Words) -> Layout:
@@ -148,11 +151,17 @@ def layout(p: Hybrid, words: Words) -> Layout:
         table=words.table,
         least=least(p),
         most=most(p),
+        deal_least=max(p.deal_from, p.alone) if p.deal else -1,
     )
 
 
 SIZES: Mapping[str, Any] = dict.fromkeys(("capacity", "limit", "slot_mask", "groups", "least", "most"), 0)
 """What depends on how large buckets are, for kernels whose text does not."""
+
+
+def words_behind(p: Hybrid, at: int) -> int:
+    """Return the index of the first word behind those of this module, which begin at `at`."""
+    return at + 2 + len(p.digits)
 
 
 def groups(p: Hybrid) -> int:

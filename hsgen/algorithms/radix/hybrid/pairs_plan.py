@@ -12,7 +12,7 @@ from hsgen.algorithms.radix.hybrid.buckets_plan import Span, incomplete, launche
 from hsgen.algorithms.radix.hybrid.params import PAIRS, Hybrid
 from hsgen.algorithms.radix.parts import NEAR
 from hsgen.algorithms.radix.rankers import rank_arrays
-from hsgen.algorithms.radix.rows import BOUND, launch, tiles
+from hsgen.algorithms.radix.rows import BOUND, launch, tiled, tiles
 from hsgen.algorithms.radix.words import values_binding, words_binding
 from hsgen.core.device import Device
 from hsgen.core.flags import DIRECT
@@ -41,7 +41,8 @@ def steps(p: Hybrid, kernels: tuple[Kernel, ...], high: int) -> list[Step]:
         if kernel.name == "finish_begin" and p.signature.bit_range:  # says so to the passes of every range
             found.append(launch(kernel, bound, low, high, fixed(1), BitRange()))
         else:
-            found += launched(kernel, bound, _grids(p, kernel.name), low, high, flags)
+            made = launched(kernel, bound, _grids(p, kernel.name), low, high, flags)
+            found += [x for s in made for x in tiled(p, s)] if kernel.name == "finish_histogram" else made
         if kernel.name in ("finish_starts", "finish_even"):
             for ahead in (len(p.digits) - 2, len(p.digits) - 1):
                 found += _ahead(p, ahead, low, high)
@@ -52,8 +53,8 @@ def _ahead(p: Hybrid, number: int, low: int, high: int) -> list[Step]:
     """The rows of a pass ahead of others."""
     if p.looks_back:
         return onesweep.sweeps(p, number, low, high, "whole")
-    rows = reduce_scan.counted(p, number, DIRECT)
-    return [replace(s, guard=replace(s.guard, min_n=low, max_n=high, range="whole")) for s in rows]
+    rows = [replace(s, guard=s.guard.within(low, high)) for s in reduce_scan.counted(p, number, DIRECT)]
+    return [replace(s, guard=replace(s.guard, range="whole")) for s in rows if not s.guard.empty]
 
 
 def _grids(p: Hybrid, name: str) -> list[Span]:

@@ -40,6 +40,25 @@ PAIRS = {
 }
 """The same of buckets of pairs."""
 
+DEAL = {
+    "deal_from": Field(
+        "int",
+        "buckets of pairs: the count above which, up to `finish_from`, pairs are dealt into them at once",
+        required=False,
+        least=1,
+    ),
+    "deal_group": Field("int", "buckets of pairs: the lanes that deal a tile", required=False, least=1, greatest=8192),
+    "deal_items": Field("int", "buckets of pairs: the pairs of such a lane", required=False, least=1, greatest=64),
+    "deal_places": Field(
+        "int",
+        "buckets of pairs: the places of one that is dealt, a power of two",
+        required=False,
+        least=1,
+        greatest=65536,
+    ),
+}
+"""The choices of few pairs, which are dealt into buckets at once, all of which are given or none."""
+
 MEAN = {
     "finish_mean": Field(
         "int",
@@ -91,7 +110,7 @@ FALLBACK = "fallback"
 """The key that names what sorts what buckets do not hold."""
 
 NO_KEYS: Mapping[str, Any] = dict.fromkeys([*KEYS, *COUNT], 0)
-NO_PAIRS: Mapping[str, Any] = dict.fromkeys([*PAIRS, *MEAN], 0)
+NO_PAIRS: Mapping[str, Any] = dict.fromkeys([*PAIRS, *DEAL, *MEAN], 0)
 
 DIGIT = 9
 """The most bits of each of the two digits by which keys alone are dealt."""
@@ -110,15 +129,18 @@ class Hybrid(Onesweep):
     count_bits: with 64-bit indices a bucket is counted, not sorted, by its lowest count_bits bits: all that its keys do
     not share.  count_group: the lanes that do so; they store count_group x count_items keys at once.
     counting: passes that count, scan and scatter sort what buckets do not hold, not look-back: no work-group then waits
-    for another.
+    for another.  large_groups: of these, as of `hsgen.algorithms.radix.reduce_scan.ReduceScan`.
     rest_bits: of a digit by which buckets are sorted whose places are crowded; 0 means as many as of any digit.
     sample: so many keys are compared with each other before any is moved; where more are alike than buckets hold, none
     are tried.
     finish_from, ...: the buckets of keys with values of 4 bytes (`hsgen.algorithms.radix.hybrid.pairs`).
+    deal_from, ...: above this count and up to finish_from, pairs are dealt at once into buckets as large
+    (`hsgen.algorithms.radix.hybrid.dealt`).
     """
 
     STRATEGY: ClassVar[str] = "hybrid"
     counting: bool = False
+    large_groups: int = 0
     msd_from: int = 0
     msd_group: int = 0
     msd_items: int = 0
@@ -135,6 +157,10 @@ class Hybrid(Onesweep):
     finish_items: int = 0
     finish_places: int = 0
     finish_mean: int = 0
+    deal_from: int = 0
+    deal_group: int = 0
+    deal_items: int = 0
+    deal_places: int = 0
 
     @property
     def msd(self) -> bool:
@@ -168,6 +194,18 @@ class Hybrid(Onesweep):
     def rounds(self) -> int:
         """How often the keys of a sample are compared: by their 2, 3, ... highest digits, at last by all bits."""
         return min(4, len(self.digits) - 1)
+
+    @property
+    def deal(self) -> bool:
+        """Whether few pairs are dealt into buckets."""
+        return self.deal_from > 0 and self.finish and self.key.bytes == 4
+
+    @property
+    def deal_digits(self) -> int:
+        """The most buckets of them, a power of two."""
+        mean = max(self.bucket_mean, 1)
+        bits = (-(-max(self.finish_from, self.alone) // mean) - 1).bit_length()
+        return 1 << max(bits, 1) if self.deal else 0
 
     @property
     def looks_back(self) -> bool:
@@ -217,5 +255,5 @@ class Hybrid(Onesweep):
     def bucket_words(self) -> tuple[int, int]:
         """The words in scratch for buckets of keys alone, without their table, and those for buckets of pairs."""
         keys = 3 + 2 * self.msd_digits + 2 * (self.msd_digits + 1)
-        pieces = 2 + len(self.digits) + (self.rounds + 5 if self.pieces else 0)
+        pieces = 2 + len(self.digits) + (self.rounds + 5 if self.pieces else 0) + (3 * self.deal_digits + 1) * self.deal
         return keys * self.msd, pieces * (self.finish or self.pieces)

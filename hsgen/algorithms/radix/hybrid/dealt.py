@@ -1,0 +1,114 @@
+"""Keys of 32 bits with values of 4 bytes, dealt once into buckets with their indices: shape, words and kernels.
+
+A bucket is then sorted on chip by keys and, where these are equal, by indices: that restores the order in which they
+came, and the indices find the values.  So few pairs take one step to their bucket, not two stable passes, and no
+work-group waits for another.  Pairs whose highest bits are uneven are left to the passes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from hsgen.algorithms.buffers import DESTINATION, DEVICE_N, SOURCE, VALUES_IN, VALUES_OUT
+from hsgen.algorithms.radix.hybrid import pairs
+from hsgen.algorithms.radix.hybrid.params import Hybrid
+from hsgen.algorithms.radix.parts import NEAR, WORDS, sums
+from hsgen.algorithms.radix.rankers import array
+from hsgen.core.buffers import Array, Buffer
+from hsgen.core.kernels import Kernel
+
+PAIRS = Buffer(name="pairs", type="pair")  # in scratch, as long as second buffers of keys and values
+_KEPT = replace(PAIRS, read_only=True)
+
+
+def tile(p: Hybrid) -> int:
+    """Return the pairs that a work-group deals."""
+    return p.deal_group * p.deal_items
+
+
+def least(p: Hybrid) -> int:
+    """Return the count above which pairs are dealt."""
+    return max(p.deal_from, p.alone)
+
+
+def most(p: Hybrid) -> int:
+    """Return the greatest count of pairs that are dealt: for more, passes are ahead of buckets."""
+    return pairs.least(p)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Layout:
+    """The layout for templates: lanes, buckets at most, and indices of 32-bit words in scratch.
+
+    counts, cursors, starts: of buckets; the latter with one entry more.
+    """
+
+    lanes: int
+    digits: int
+    counts: int
+    cursors: int
+    starts: int
+
+
+def layout(p: Hybrid, at: int) -> Layout:
+    """Return the layout where the words begin at `at`."""
+    digits = p.deal_digits
+    return Layout(lanes=p.deal_group, digits=digits, counts=at, cursors=at + digits, starts=at + 2 * digits)
+
+
+def kernels(p: Hybrid, at: int) -> tuple[Kernel, ...]:
+    """Return the kernels in the order of their launches; `at` is where their words begin."""
+    data, group = layout(p, at), p.finish_group
+    own = sums(p.deal_group, p.subgroup)
+    counts, bases, full = array("counts", p.deal_digits), array("order", tile(p)), array("full", 4)
+    room = pairs.capacity(p) + NEAR
+    held = (Array(name="tile", type="key", count=room), array("order", room), array("places", p.deal_places))
+    values = (VALUES_OUT, *(() if p.signature.index else (VALUES_IN,)))
+    dealing = (SOURCE, PAIRS, WORDS)
+    sort = f"sort a bucket of up to {pairs.capacity(p)} dealt pairs on chip"
+    return (
+        _kernel(p, data, "deal_begin", "clear the counts of buckets of dealt pairs", (WORDS,)),
+        _kernel(p, data, "deal_count", "count the highest bits of pairs", (SOURCE, WORDS), (counts,)),
+        _kernel(
+            p,
+            data,
+            "deal_pairs",
+            "deal keys and indices into buckets",
+            dealing,
+            (counts, bases, *own, full),
+            p.deal_group,
+        ),
+        _kernel(
+            p,
+            data,
+            "deal_bucket",
+            sort,
+            (_KEPT, DESTINATION, WORDS, *values),
+            (*held, *sums(group, p.subgroup), full),
+            group,
+        ),
+    )
+
+
+def _kernel(
+    p: Hybrid,
+    data: Layout,
+    name: str,
+    summary: str,
+    buffers: tuple[Buffer, ...],
+    arrays: tuple[Array, ...] = (),
+    summing: int = 0,
+) -> Kernel:
+    """`summing`: the lanes of a work-group that sums over others."""
+    return Kernel(
+        name=name,
+        template="radix/hybrid/" + name,
+        summary=summary,
+        work_group=summing or p.deal_group,
+        subgroup=p.subgroup if summing else 1,
+        buffers=(*buffers, *([DEVICE_N] if p.signature.device_count else [])),
+        arrays=arrays,
+        algorithm="radix",
+        params=p,
+        data=data,
+    )

@@ -1,0 +1,124 @@
+"""Rows of a plan that deal few pairs into buckets; constraints of the choices."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from hsgen.algorithms.device_constraints import Problem
+from hsgen.algorithms.radix import bucket_shape
+from hsgen.algorithms.radix.hybrid import dealt, pairs
+from hsgen.algorithms.radix.hybrid.buckets_plan import Span, incomplete
+from hsgen.algorithms.radix.hybrid.params import DEAL, Hybrid
+from hsgen.algorithms.radix.rows import BOUND, launch
+from hsgen.algorithms.radix.words import OTHER, words_binding
+from hsgen.core.device import Device
+from hsgen.core.kernels import Kernel
+from hsgen.core.keys import Signature
+from hsgen.core.plan import Grid, Step, fixed
+
+KERNELS = ("deal_begin", "deal_count", "deal_pairs", "deal_bucket")
+"""The kernels, in the order of their launches."""
+
+
+def steps(p: Hybrid, kernels: tuple[Kernel, ...]) -> list[Step]:
+    """Return the rows, out of place and for all bits; the first one runs always, and leaves the pairs to the passes.
+
+    A bucket reads values from where they came, which in place others have overwritten.
+    """
+    bound, found = {**BOUND, dealt.PAIRS.name: OTHER, "words": words_binding(p)}, list[Step]()
+    for kernel in (k for k in kernels if k.name in KERNELS):
+        if kernel.name == "deal_begin":
+            found.append(launch(kernel, bound, dealt.least(p), dealt.most(p), fixed(1)))
+            continue
+        for least, most, grid in _grids(p, kernel.name):
+            low, high = max(least, dealt.least(p)), min(most, dealt.most(p))
+            if low < high:
+                found.append(launch(kernel, bound, low, high, grid, part="whole", place="out"))
+    return found
+
+
+def _grids(p: Hybrid, name: str) -> list[Span]:
+    """The grids of a kernel; buckets have a row for each number of them, as in `buckets_plan`."""
+    limit, tile = pairs.limit(p), dealt.tile(p)
+    if name != "deal_bucket":
+        return [(0, dealt.most(p), Grid(add=tile - 1, div=tile))]
+    if p.signature.device_count:
+        return [(0, dealt.most(p), Grid(add=-1, div=limit, mul=2, cap=p.deal_digits))]
+    bits = range(1, p.deal_digits.bit_length())
+    return [(limit << b - 1 if b > 1 else 0, limit << b, fixed(1 << b)) for b in bits]
+
+
+def taken(p: Hybrid, n: int) -> bool:
+    """Whether `n` pairs are dealt."""
+    return p.deal and dealt.least(p) < n <= dealt.most(p)
+
+
+def moved(p: Hybrid, step: Step, n: int) -> int | None:
+    """Return the bytes that a launch reads and writes for `n` pairs that buckets hold; None where none is dealt."""
+    if not taken(p, n):
+        return None
+    read, index, table = n * p.key.bytes, 4 * n, 4 * p.deal_digits
+    value = 0 if p.signature.index else p.signature.value_bytes
+    own = {
+        "deal_begin": 2 * table,
+        "deal_count": read + table,
+        "deal_pairs": 2 * read + index + 2 * table,
+        "deal_bucket": 2 * read + index + n * (value + p.signature.value_bytes) + table,
+    }
+    return own.get(step.kernel, 0)
+
+
+def test_counts(p: Hybrid) -> Iterator[int]:
+    """Yield the counts at which pairs are first dealt, those at which there are twice as many buckets, and tiles."""
+    yield dealt.least(p)
+    for n in (
+        *(pairs.limit(p) << b for b in range(p.deal_digits.bit_length())),
+        *(dealt.tile(p) * k for k in (1, 2, 3)),
+    ):
+        if dealt.least(p) < n <= dealt.most(p):
+            yield n
+
+
+def problems(p: Hybrid, device: Device) -> Iterator[Problem]:
+    """Yield what cannot work with these choices, where those of buckets of pairs can."""
+    if not any(getattr(p, name) for name in DEAL):
+        return
+    if lacking := [*incomplete(p, DEAL, "pairs are dealt with")]:
+        yield from lacking
+    elif p.key.bytes != 4:
+        yield "deal_from", f"keys of {p.key.bits} bits and indices exceed the scratch", "leave it out"
+    elif not p.finish_from:
+        yield "deal_from", "there are no buckets of pairs", "leave it out, or give finish_from"
+    elif not p.counting:
+        what = "what buckets do not hold is left to passes that count"
+        yield "deal_from", what, 'leave it out, or give fallback = "reduce_scan"'
+    else:
+        found = [*bucket_shape.problems(p, device, "deal", places=False), *_places(p)]
+        yield from found or _sizes(p, device)
+
+
+def _places(p: Hybrid) -> Iterator[Problem]:
+    """Places are shared out by the lanes of a bucket of pairs, whose shape is checked with these."""
+    if p.deal_places % p.finish_group or p.deal_places & p.deal_places - 1 or p.deal_places > 65536:
+        what = f"{p.deal_places} places are no power of two that {p.finish_group} lanes share out"
+        yield "deal_places", what, "give a multiple of these lanes, up to 65536"
+
+
+def _sizes(p: Hybrid, device: Device) -> Iterator[Problem]:
+    own = replace(p, signature=Signature(value="v4"))
+    *_, deal, bucket = (k.local_bytes(p.key) for k in dealt.kernels(own, 0))
+    if p.deal_from >= p.finish_from:
+        yield (
+            "deal_from",
+            f"passes are ahead of buckets from {p.finish_from + 1} pairs on",
+            "give less, or leave it out",
+        )
+    elif bucket > device.local_bytes:
+        what = f"a bucket takes {bucket} bytes of local memory, the device has {device.local_bytes}"
+        yield "deal_places", what, "give fewer"
+    elif deal > device.local_bytes:
+        what = (
+            f"{own.deal_digits} buckets take {deal} bytes of local memory to count, the device has {device.local_bytes}"
+        )
+        yield "finish_from", what, "give less, or larger buckets"

@@ -1,0 +1,196 @@
+"""Few pairs dealt at once into buckets on the embedded device: which keys end there, and which are left to passes.
+
+Without the passes a sort still sorts what buckets hold, and does not touch other keys: so each way is seen to be taken.
+Values are distinct: only a stable sort is right.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from every import direct, sort_of
+from sorts import radix_params as params
+from test_webgpu_native import Change, templates
+
+from hsgen.algorithms import radix
+from hsgen.algorithms.radix.hybrid import dealt, dealt_plan, pairs
+from hsgen.algorithms.radix.parts import CROWD
+from hsgen.core.interpreter import Options
+from hsgen.core.keys import Signature
+from hsgen.core.sort import Sort
+from hsgen.engines.hosts import Host
+from hsgen.operations.inputs import KINDS
+from hsgen.tools.validate import validation
+from hsgen.tools.validate.cases import around
+from hsgen.tools.validate.guarded import Frame
+
+__all__ = ["templates"]  # a fixture
+
+PASSES = ("count", "rows", "scatter", "copy")
+VALUES = ("v4", "index")
+
+
+def sort_by(signature: Signature, *, early: bool = False) -> Sort:
+    """Return a sort of a test target; `early`: without the passes."""
+    sort = sort_of("waitless8.toml", "radix", "u32", signature)
+    steps = tuple(s for s in sort.plan.steps if not early or s.kernel not in PASSES)
+    return replace(sort, plan=replace(sort.plan, steps=steps))
+
+
+def even(rng: np.random.Generator, n: int, p: radix.Params) -> Any:
+    """Return keys whose buckets are as even as can be, and whose other bits are random."""
+    left = p.key.bits - pairs.bits(p, n)
+    tops = np.arange(n, dtype=f"u{p.key.bytes}") % (1 << pairs.bits(p, n))
+    one = tops.dtype.type
+    return rng.permutation(tops << one(left) | rng.integers(0, (1 << left) - 1, n, tops.dtype))
+
+
+def alike(rng: np.random.Generator, n: int, p: radix.Params) -> Any:
+    """Return keys that are all equal within a bucket, more than lanes compare one by one."""
+    one, left = np.dtype(f"u{p.key.bytes}").type, p.key.bits - pairs.bits(p, n)
+    return even(rng, n, p) >> one(left) << one(left)
+
+
+def crowded(rng: np.random.Generator, n: int, p: radix.Params) -> Any:
+    """Return keys with two values in each bucket, one of them rare."""
+    keys = alike(rng, n, p)
+    return np.where(rng.random(n) < 0.1, keys + keys.dtype.type(1), keys)
+
+
+def once(rng: np.random.Generator, n: int, p: radix.Params) -> Any:
+    """Return keys of which one bucket has one more than it holds."""
+    keys = even(rng, n, p)
+    one, left = keys.dtype.type, p.key.bits - pairs.bits(p, n)
+    others, own = keys[keys >> one(left) != one(1)], one(1) << one(left) | keys & one((1 << left) - 1)
+    return rng.permutation(np.concatenate([others[: n - pairs.capacity(p) - 1], own[: pairs.capacity(p) + 1]]))
+
+
+def filled(rng: np.random.Generator, n: int, p: radix.Params) -> Any:
+    """Return keys of which one bucket has as many as it holds."""
+    keys = once(rng, n, p)
+    one, left = keys.dtype.type, p.key.bits - pairs.bits(p, n)
+    keys[np.flatnonzero(keys >> one(left) == one(1))[0]] = 0
+    return keys
+
+
+def counts(p: radix.Params) -> list[int]:
+    """Return counts around those at which the number of buckets doubles, and at tiles."""
+    return [n for n in around(dealt_plan.test_counts(p), dealt.most(p)) if dealt.least(p) < n <= dealt.most(p)]
+
+
+@pytest.mark.device
+@pytest.mark.parametrize("value", VALUES)
+def test_even_keys_need_no_pass(embedded: Host, value: str) -> None:
+    sort = sort_by(Signature(value=value), early=True)
+    p, rng = params(sort), np.random.default_rng(1)
+    frame = Frame(direct(embedded, sort), dealt.most(p))
+    assert len(counts(p)) > 5 and pairs.limit(p) > CROWD
+    for n in counts(p):
+        for make in (even, alike, crowded, filled):
+            how = Options(discard=value == "index" and n % 2 == 0)
+            made = validation.call(sort, make(rng, n, p), how, in_place=False, count=None, rng=rng)
+            assert frame.run(made) is None, (n, make.__name__)
+
+
+@pytest.mark.device
+@pytest.mark.parametrize("value", VALUES)
+def test_uneven_keys_and_calls_in_place_are_left_to_passes(embedded: Host, value: str) -> None:
+    early, whole = (sort_by(Signature(value=value), early=x) for x in (True, False))
+    p, rng = params(whole), np.random.default_rng(2)
+    frames = [Frame(direct(embedded, sort), dealt.most(p)) for sort in (early, whole)]
+    for n in counts(p):
+        for make, in_place in ((once, False), (even, True)):
+            keys = make(rng, n, p)
+            left, done = (
+                frame.run(validation.call(sort, keys, Options(), in_place=in_place, count=None, rng=rng))
+                for frame, sort in zip(frames, (early, whole), strict=True)
+            )
+            assert left is not None and done is None, (n, make.__name__, left, done)
+
+
+@pytest.mark.device
+@pytest.mark.parametrize("value", VALUES)
+def test_every_kind_type_order_and_count(embedded: Host, value: str) -> None:
+    sort = sort_by(Signature(value=value, key_transform=True, device_count=True, bit_range=True))
+    p, rng = params(sort), np.random.default_rng(3)
+    most = dealt.most(p) + 200  # capacities above take the passes ahead, also where the count is that of dealt pairs
+    frame = Frame(direct(embedded, sort), most)
+    for number, kind in enumerate(KINDS):
+        n = (most if number % 2 else dealt.most(p)) - number
+        keys = KINDS[kind](rng, n, np.dtype(f"u{sort.key.bytes}"))
+        for in_place in (False, True):
+            how = Options(kind=(number + in_place) % 3, descending=number % 2 == 1, device_count=number % 4 > 1)
+            how = replace(how, begin=3) if number % 5 == 4 else how
+            count = int(rng.integers(0, n)) if how.device_count else None
+            made = validation.call(sort, keys, how, in_place=in_place, count=count, rng=rng)
+            assert frame.run(made) is None, (kind, how, count)
+
+
+@pytest.mark.device
+def test_earlier_content_of_scratch_does_not_matter(embedded: Host) -> None:
+    """Neither an even sort before an uneven one, nor any content."""
+    sort = sort_by(Signature(value="v4"))
+    p, rng = params(sort), np.random.default_rng(4)
+    made = direct(embedded, sort)
+    frame = Frame(made, dealt.most(p))
+    for byte in (None, 0x00, 0x01, 0x04, 0x55, 0xFF):
+        for make in (even, once, crowded):
+            for n in (dealt.most(p), 150, 300):
+                if byte is not None:
+                    scratch = made._compiled.scratch
+                    for number, size in enumerate(scratch._sizes.values()):
+                        scratch._fill(made.queue, number, byte, 0, size)
+                call = validation.call(sort, make(rng, n, p), Options(), in_place=n == 150, count=None, rng=rng)
+                assert frame.run(call) is None, (byte, make.__name__, n)
+
+
+def test_bytes_moved() -> None:
+    """Keys are read three times and written twice, values read and written once; passes then move nothing."""
+    sort = sort_by(Signature(value="v4"))
+    p = params(sort)
+    n = dealt.most(p)
+    moved = {s.kernel: radix.moved(p, s, n) for s in sort.plan.steps if s.guard.min_n < n <= s.guard.max_n}
+    assert moved["deal_count"] >= 4 * n and moved["deal_pairs"] >= 12 * n and moved["deal_bucket"] >= 20 * n
+    assert {moved[name] for name in PASSES} == {0}
+    assert "dealt at once" in dict(radix.notes(p))["buckets of pairs"]
+
+
+# Faults that access nothing out of bounds: others are in test_webgpu_native.py.
+FAULTS: dict[str, tuple[str, str, str, Any]] = {
+    "one index for all": ("deal_bucket", "hs_to_u32(hs_pair_index(pair))", "0u", even),
+    "equal keys by their places": (
+        "deal_bucket",
+        "order[to] = slots[{{ i }}]",
+        "order[to] = hs_to_u32(begin + to)",
+        even,
+    ),
+    "a network that does not keep the order": ("deal_network", "second < first", "first < second", alike),
+    "a network too small": ("deal_network", "width < {{ steps }}", "width < {{ steps - 1 }}", crowded),
+    "a bucket too few": ("deal_bucket", "bucket >= 1 << bits", "bucket >= (1 << bits) - 1", even),
+}
+
+
+@pytest.mark.device
+@pytest.mark.parametrize("fault", FAULTS)
+def test_faults_are_noticed(embedded: Host, templates: Change, fault: str) -> None:
+    file, old, new, make = FAULTS[fault]
+    templates(f"radix/hybrid/{file}.j2", old, new)
+    sort = sort_by(Signature(value="v4"))
+    p, rng = params(sort), np.random.default_rng(5)
+    call = validation.call(sort, make(rng, dealt.most(p), p), Options(), in_place=False, count=None, rng=rng)
+    assert Frame(direct(embedded, sort), dealt.most(p)).run(call) is not None
+
+
+@pytest.mark.device
+@pytest.mark.parametrize("name", ["deal_pairs", "deal_bucket"])
+def test_rows_that_lack_are_noticed(embedded: Host, name: str) -> None:
+    """Without the passes, which would sort the keys as well."""
+    whole = sort_by(Signature(value="v4"), early=True)
+    steps = tuple(s for s in whole.plan.steps if s.kernel != name)
+    sort = replace(whole, plan=replace(whole.plan, steps=steps))
+    p, rng = params(sort), np.random.default_rng(6)
+    call = validation.call(sort, even(rng, dealt.most(p), p), Options(), in_place=False, count=None, rng=rng)
+    assert len(steps) < len(whole.plan.steps) and Frame(direct(embedded, sort), dealt.most(p)).run(call) is not None
