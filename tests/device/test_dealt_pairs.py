@@ -30,12 +30,13 @@ from hsgen.tools.validate.guarded import Frame
 __all__ = ["templates"]  # a fixture
 
 PASSES = ("count", "rows", "scatter", "copy")
-VALUES = ("v4", "index")
+CASES = [(label, value) for label in ("radix", "radix-few") for value in ("v4", "index")]
+"""The second label has no subgroups, and more buckets than a work-group that deals has lanes."""
 
 
-def sort_by(signature: Signature, *, early: bool = False) -> Sort:
+def sort_by(signature: Signature, label: str = "radix", *, early: bool = False) -> Sort:
     """Return a sort of a test target; `early`: without the passes."""
-    sort = sort_of("waitless8.toml", "radix", "u32", signature)
+    sort = sort_of("waitless8.toml", label, "u32", signature)
     steps = tuple(s for s in sort.plan.steps if not early or s.kernel not in PASSES)
     return replace(sort, plan=replace(sort.plan, steps=steps))
 
@@ -82,9 +83,9 @@ def counts(p: radix.Params) -> list[int]:
 
 
 @pytest.mark.device
-@pytest.mark.parametrize("value", VALUES)
-def test_even_keys_need_no_pass(embedded: Host, value: str) -> None:
-    sort = sort_by(Signature(value=value), early=True)
+@pytest.mark.parametrize(("label", "value"), CASES)
+def test_even_keys_need_no_pass(embedded: Host, label: str, value: str) -> None:
+    sort = sort_by(Signature(value=value), label, early=True)
     p, rng = params(sort), np.random.default_rng(1)
     frame = Frame(direct(embedded, sort), dealt.most(p))
     assert len(counts(p)) > 5 and pairs.limit(p) > CROWD
@@ -96,9 +97,9 @@ def test_even_keys_need_no_pass(embedded: Host, value: str) -> None:
 
 
 @pytest.mark.device
-@pytest.mark.parametrize("value", VALUES)
-def test_uneven_keys_and_calls_in_place_are_left_to_passes(embedded: Host, value: str) -> None:
-    early, whole = (sort_by(Signature(value=value), early=x) for x in (True, False))
+@pytest.mark.parametrize(("label", "value"), CASES)
+def test_uneven_keys_and_calls_in_place_are_left_to_passes(embedded: Host, label: str, value: str) -> None:
+    early, whole = (sort_by(Signature(value=value), label, early=x) for x in (True, False))
     p, rng = params(whole), np.random.default_rng(2)
     frames = [Frame(direct(embedded, sort), dealt.most(p)) for sort in (early, whole)]
     for n in counts(p):
@@ -112,9 +113,9 @@ def test_uneven_keys_and_calls_in_place_are_left_to_passes(embedded: Host, value
 
 
 @pytest.mark.device
-@pytest.mark.parametrize("value", VALUES)
-def test_every_kind_type_order_and_count(embedded: Host, value: str) -> None:
-    sort = sort_by(Signature(value=value, key_transform=True, device_count=True, bit_range=True))
+@pytest.mark.parametrize(("label", "value"), CASES)
+def test_every_kind_type_order_and_count(embedded: Host, label: str, value: str) -> None:
+    sort = sort_by(Signature(value=value, key_transform=True, device_count=True, bit_range=True), label)
     p, rng = params(sort), np.random.default_rng(3)
     most = dealt.most(p) + 200  # capacities above take the passes ahead, also where the count is that of dealt pairs
     frame = Frame(direct(embedded, sort), most)
