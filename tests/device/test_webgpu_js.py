@@ -273,26 +273,42 @@ def test_operations_other_than_sorts(node: str, driver: Path, tmp_path: Path, na
         assert said.startswith("hs_webgpu: ") and text in said and "\n" not in said, (what, said)
 
 
-def test_bundlers_keep_only_what_is_imported(node: str, bundle: Path, tmp_path: Path) -> None:
-    """One key type with values is small, and the sorts of others are dropped."""
+def minified(place: Path, bundle: Path, source: str) -> str:
+    """What a bundler makes of a page with this module."""
     tool = NPM / "node_modules/.bin/esbuild"
     if not tool.exists():
         missing("no esbuild (npm ci --ignore-scripts --prefix .ci/npm)")
-    (tmp_path / "node_modules").mkdir()
-    (tmp_path / "node_modules/hs-webgpu").symlink_to(bundle)
+    (place / "node_modules").mkdir()
+    (place / "node_modules/hs-webgpu").symlink_to(bundle)
+    (place / "page.js").write_text(source, encoding="utf-8")
+    command = [str(tool), "page.js", "--bundle", "--minify", "--format=esm", "--log-level=error"]
+    done = subprocess.run(command, cwd=place, capture_output=True, text=True, check=True)
+    print(f"{len(done.stdout)} bytes")
+    assert len(done.stdout) <= LARGEST
+    return done.stdout
+
+
+def test_bundlers_keep_only_what_is_imported(node: str, bundle: Path, tmp_path: Path) -> None:
+    """One key type with values is small, and the sorts of others are dropped."""
     source = 'import { Sorter } from "hs-webgpu/runtime";\nimport sort from "hs-webgpu/webgpu/auto_u32_v4";\n'
     source += 'import { Sorter as unused } from "hs-webgpu";\n'
     source += 'import { ColumnSorter } from "hs-webgpu/columns";\n'
     source += 'import { TopK } from "hs-webgpu/operations";\nexport const made = (device) => '
     source += 'Sorter.create(device, "u32", { value: "u32", sorts: [sort] });\n'
-    (tmp_path / "page.js").write_text(source, encoding="utf-8")
-    command = [str(tool), "page.js", "--bundle", "--minify", "--format=esm", "--log-level=error"]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
-    print(f"{len(done.stdout)} bytes")
-    assert len(done.stdout) <= LARGEST
-    assert set(re.findall(r"auto_\w+", done.stdout)) == {"auto_u32_v4"}
-    assert "firstIndices" not in done.stdout and "top_k" in done.stdout  # of operations only the names of their kinds
-    assert "indexOut" not in done.stdout
+    text = minified(tmp_path, bundle, source)
+    assert set(re.findall(r"auto_\w+", text)) == {"auto_u32_v4"}
+    assert "firstIndices" not in text and "top_k" in text  # of operations only the names of their kinds
+    assert "indexOut" not in text
+
+
+def test_one_key_type_with_subgroups_is_small(node: str, tmp_path: Path) -> None:
+    """Without features: with all of them, the sort has more kernels."""
+    name = "webgpu-subgroups"
+    words = ["generate", "-t", name, "--api", "webgpu", "--key", "u32", "--value", "v4", "-o", str(tmp_path / "hs")]
+    assert main(words) == 0
+    source = f'import {{ Sorter }} from "hs-webgpu/runtime";\nimport sort from "hs-webgpu/{name}/auto_u32_v4";\n'
+    source += 'export const made = (device) => Sorter.create(device, "u32", { value: "u32", sorts: [sort] });\n'
+    assert "deal_bucket" in minified(tmp_path, tmp_path / "hs", source)
 
 
 def test_the_program_of_the_guide_runs(node: str, driver: Path, bundle: Path, tmp_path: Path) -> None:
