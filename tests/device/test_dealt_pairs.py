@@ -17,7 +17,6 @@ from test_webgpu_native import Change, templates
 
 from hsgen.algorithms import radix
 from hsgen.algorithms.radix.hybrid import dealt, dealt_plan, pairs
-from hsgen.algorithms.radix.parts import CROWD
 from hsgen.core.interpreter import Options
 from hsgen.core.keys import Signature
 from hsgen.core.sort import Sort
@@ -88,7 +87,7 @@ def test_even_keys_need_no_pass(embedded: Host, label: str, value: str) -> None:
     sort = sort_by(Signature(value=value), label, early=True)
     p, rng = params(sort), np.random.default_rng(1)
     frame = Frame(direct(embedded, sort), dealt.most(p))
-    assert len(counts(p)) > 5 and pairs.limit(p) > CROWD
+    assert len(counts(p)) > 5 and pairs.limit(p) // 2 > dealt.layout(p, 0).crowd
     for n in counts(p):
         for make in (even, alike, crowded, filled):
             how = Options(discard=value == "index" and n % 2 == 0)

@@ -58,7 +58,7 @@ def narrowed(width: int, folder: Path) -> str:
         ("places = 1024", "places = 256"),
         ("finish_from = 1064960", f"finish_from = {13 * width // 4 << (4 * width - 1).bit_length() - 1}"),
         ("msd_from = 524288", f"msd_from = {20 * width}"),
-        ("deal_from = 131072", f"deal_from = {20 * width}"),
+        ("deal_from = 16384", f"deal_from = {20 * width}"),
     ):
         assert old in text, old
         text = text.replace(old, new)

@@ -40,11 +40,13 @@ def most(p: Hybrid) -> int:
 class Layout:
     """The layout for templates: lanes, buckets at most, and indices of 32-bit words in scratch.
 
-    counts, cursors, starts: of buckets; the latter with one entry more.
+    crowd: keys of one place that lanes still compare one by one; for more, a network takes less time.  counts, cursors,
+    starts: of buckets; the latter with one entry more.
     """
 
     lanes: int
     digits: int
+    crowd: int
     counts: int
     cursors: int
     starts: int
@@ -53,14 +55,21 @@ class Layout:
 def layout(p: Hybrid, at: int) -> Layout:
     """Return the layout where the words begin at `at`."""
     digits = p.deal_digits
-    return Layout(lanes=p.deal_group, digits=digits, counts=at, cursors=at + digits, starts=at + 2 * digits)
+    return Layout(
+        lanes=p.deal_group,
+        digits=digits,
+        crowd=pairs.capacity(p) // 8,
+        counts=at,
+        cursors=at + digits,
+        starts=at + 2 * digits,
+    )
 
 
 def kernels(p: Hybrid, at: int) -> tuple[Kernel, ...]:
     """Return the kernels in the order of their launches; `at` is where their words begin."""
     data, group = layout(p, at), p.finish_group
     own = sums(p.deal_group, p.subgroup)
-    counts, bases, full = array("counts", p.deal_digits), array("order", tile(p)), array("full", 4)
+    counts, bases, full = array("counts", p.deal_digits), array("bases", p.deal_digits), array("full", 4)
     room = pairs.capacity(p) + NEAR
     held = (Array(name="tile", type="key", count=room), array("order", room), array("places", p.deal_places))
     values = (VALUES_OUT, *(() if p.signature.index else (VALUES_IN,)))
