@@ -24,40 +24,51 @@ def joined(first: Part, second: Part) -> Part:
     return first[0] + second[0], second[1] if second[0] else plus(first[1], second[1])
 
 
-def scanned(parts: list[Part]) -> tuple[Part, list[Part]]:
-    """All parts of the lanes of a subgroup as one, and those before each lane, by exchanges over 1, 2, 4 lanes."""
-    before: list[Part] = [(0, None)] * len(parts)
+def paired(parts: list[Part]) -> Part:
+    """The parts of the lanes of a subgroup as one, by exchanges over 1, 2, 4 lanes."""
     far = 1
     while far < len(parts):
-        before = [joined(parts[i ^ far], x) if i & far else x for i, x in enumerate(before)]
         parts = [joined(*((parts[i ^ far], x) if i & far else (x, parts[i ^ far]))) for i, x in enumerate(parts)]
         far *= 2
-    return parts[0], before
+    return parts[0]
 
 
-def _row(values: NDArray[np.float32], heads: set[int], begin: int, lanes: int) -> tuple[Part, list[Any]]:
-    """The part of a row of vectors, and the sums of the runs that end in it."""
-    parts, closed = [], []
-    for lane in range(lanes):
-        part: Part = (0, None)
-        ended: list[Any] = []
-        for i in range(begin + 4 * lane, min(begin + 4 * lane + 4, len(values))):
-            if i in heads:
-                ended.append(part[1])
-            part = joined(part, (int(i in heads), values[i]))
-        parts.append(part)
-        closed.append(ended)
-    whole, before = scanned(parts)
+def _rotated(parts: list[Part]) -> list[Part]:
+    """The parts of the lanes of a subgroup, each with those before it: by the lanes 1, 2, 4 before."""
+    far = 1
+    while far < len(parts):
+        parts = [joined(parts[i - far], x) if i >= far and not x[0] else x for i, x in enumerate(parts)]
+        far *= 2
+    return parts
+
+
+def _subgroup(values: NDArray[np.float32], heads: set[int], begin: int, p: Params) -> tuple[Part, list[Any]]:
+    """The part of the rows of a subgroup from value `begin` on, and the sums of the runs that end in it."""
+    all_: Part = (0, None)
     out: list[Any] = []
-    for ended, (count, sum_) in zip(closed, before, strict=True):
-        if ended:
-            first = plus(sum_, ended[0])
-            out += [first if count else (None, first), *ended[1:]]  # a pair: what is before the row is missing
-    return whole, out
+    for row in range(begin, begin + 4 * p.subgroup * p.vectors, 4 * p.subgroup):
+        lanes = [range(min(x, len(values)), min(x + 4, len(values))) for x in range(row, row + 4 * p.subgroup, 4)]
+        parts: list[Part] = []
+        for lane in lanes:
+            part: Part = (0, None)
+            for i in lane:
+                part = joined(part, (int(i in heads), values[i]))
+            parts.append(part)
+        parts = _rotated(parts)
+        for lane, before in zip(lanes, [(0, None), *parts], strict=False):
+            count, run = joined(all_, before)
+            for i in lane:
+                if i in heads:
+                    out.append(run if count else (None, run))  # a pair: what is before the subgroup is missing
+                    count, run = count + 1, values[i]
+                else:
+                    run = plus(run, values[i])
+        all_ = joined(all_, parts[-1])
+    return all_, out
 
 
 def _chain(rows: list[tuple[Part, list[Any]]]) -> tuple[Part, list[Any]]:
-    """Adjacent rows, subgroups or tiles as one, from left to right."""
+    """Adjacent subgroups or tiles as one, from left to right."""
     all_: Part = (0, None)
     out: list[Any] = []
     for part, ended in rows:
@@ -71,13 +82,10 @@ def _chain(rows: list[tuple[Part, list[Any]]]) -> tuple[Part, list[Any]]:
 def sums(values: NDArray[np.float32], keys: NDArray[np.uint32], p: Params) -> NDArray[np.float32]:
     """Return the sums of all runs of `keys`."""
     heads = set(starts(keys).tolist())
-    row, n = 4 * p.subgroup, len(keys)
+    share, n = 4 * p.subgroup * p.vectors, len(keys)
     tiles = []
     for begin in range(0, n, p.tile):
-        subgroups = []
-        for first in range(begin, begin + p.tile, row * p.vectors):
-            rows = range(first, first + row * p.vectors, row)
-            subgroups.append(_chain([_row(values, heads, x, p.subgroup) for x in rows]))
+        subgroups = [_subgroup(values, heads, x, p) for x in range(begin, begin + p.tile, share)]
         tiles.append(_chain(subgroups))
     found: list[Any] = []
     states: list[Part] = []
@@ -88,7 +96,7 @@ def sums(values: NDArray[np.float32], keys: NDArray[np.uint32], p: Params) -> ND
         seen += [(0, None)] * (-len(seen) % p.subgroup)
         before: Part = (0, None)
         for at in range(0, len(seen), p.subgroup):
-            before = joined(before, scanned(seen[at : at + p.subgroup])[0])
+            before = joined(before, paired(seen[at : at + p.subgroup]))
         found += [plus(before[1], x[1]) if isinstance(x, tuple) else x for x in ended]
         whole = joined(before, part)
         states.append(whole if number % p.section_tiles == p.section_tiles - 1 else part)

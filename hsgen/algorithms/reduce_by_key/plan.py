@@ -29,7 +29,10 @@ def plan(p: Params) -> Plan:
     few = Guard(max_n=p.tile, at_zero=True)
     guards = {"clear": Guard(max_n=MAX_N, at_zero=True), "single": few}
     tiles = Grid(add=p.tile - 1, div=p.tile, cap=p.groups)
-    grids = {"count": tiles, "write": tiles, "begin": tiles, "sections": replace(tiles, cap=UNCAPPED)}
+    sections = replace(tiles, cap=UNCAPPED)
+    cleared = p.tile * p.work_group // p.state_words  # the keys whose states a work-group clears
+    begin = replace(sections, add=cleared - 1, div=cleared)
+    grids = {"count": tiles, "write": tiles, "begin": begin, "sections": sections}
     steps = tuple(
         Step(
             kernel=k.name,
