@@ -162,7 +162,7 @@ def test_equal_keys_keep_their_order(name: str, tmp_path: Path) -> None:
             assert right(made, keys, how, in_place=(number + kind) % 2 == 0, seed=number, n=most), (n, kind, how)
 
 
-SAMPLED: dict[str, Any] = {**PLACES, "sampled": True, "single": 100}
+SAMPLED: dict[str, Any] = {**PLACES, "quantiles": True, "single": 100}
 UNEVEN = {
     "u32": ("u32", Signature(key_transform=True, device_count=True)),
     "u64": ("u64", PLAIN),

@@ -100,8 +100,8 @@ def test_the_model_deals_keys_out(value: str) -> None:
 @pytest.mark.parametrize(("key", "name"), [("u32", "f32"), ("u64", "f64")])
 def test_the_model_deals_uneven_keys_out_by_a_sample(key: str, name: str, value: str) -> None:
     """Normal floats go to one work-group each, and to no pass."""
-    p = shape(key, items=40, places=256, sampled=True, signature=Signature(value=value, key_transform=True))
-    assert p.sampled and radix.problems(p, DEVICE) == []
+    p = shape(key, items=40, places=256, quantiles=True, signature=Signature(value=value, key_transform=True))
+    assert p.quantiles and radix.problems(p, DEVICE) == []
     sort, rng = sort_of(p), np.random.default_rng(7)
     for n in (21, 100, 300, 700, 1000, 1600):
         keys = rng.standard_normal(n).astype(TYPES[name].numpy).view(f"u{p.key.bytes}")
@@ -116,10 +116,10 @@ def test_the_model_deals_uneven_keys_out_by_a_sample(key: str, name: str, value:
 
 
 def test_a_sample_needs_places_for_all_digits() -> None:
-    assert cooperative.uneven(shape(items=40, places=256)).sampled
-    assert not cooperative.uneven(shape(items=40, places=128)).sampled  # fewer places than digits
-    assert not cooperative.uneven(shape(items=20, places=256)).sampled  # more than a tile
-    assert not cooperative.uneven(shape(items=40)).sampled
+    assert cooperative.uneven(shape(items=40, places=256)).quantiles
+    assert not cooperative.uneven(shape(items=40, places=128)).quantiles  # fewer places than digits
+    assert not cooperative.uneven(shape(items=20, places=256)).quantiles  # more than a tile
+    assert not cooperative.uneven(shape(items=40)).quantiles
     sort = sort_of(shape(items=40, places=256, signature=Signature(value="index")))
     room = max(k.local_bytes(sort.key) for k in sort.kernels)
     assert floats.uneven(sort, room) == sort  # the curve takes more local memory

@@ -41,13 +41,13 @@ class Cooperative(Ranked):
     least: fewer work-groups are launched where lanes would get fewer keys.
     places: what a work-group sorts, it sorts by places as `hsgen.algorithms.radix.single.Single` does.
     In one launch keys are then first dealt out by their highest digit, where that is even enough.  0 means never.
-    sampled: they are dealt out by the share of a sample of them that is less, even or not (see `uneven`).
+    quantiles: they are dealt out by the share of a sample of them that is less, even or not (see `uneven`).
     """
 
     STRATEGY: ClassVar[str] = "cooperative"
     least: int = 1
     places: int = 0
-    sampled: bool = False
+    quantiles: bool = False
 
     @property
     def dealt(self) -> bool:
@@ -57,7 +57,7 @@ class Cooperative(Ranked):
     @property
     def alongside(self) -> bool:
         """Whether values go through local memory: not the indices of even keys, which take no time to make."""
-        return super(Cooperative, self).alongside and not (self.dealt and self.signature.index and not self.sampled)
+        return super(Cooperative, self).alongside and not (self.dealt and self.signature.index and not self.quantiles)
 
 
 Params = Cooperative
@@ -66,7 +66,7 @@ MAX_N = (1 << 30) - 1  # kernels count in signed 32-bit numbers
 
 def uneven(p: Cooperative) -> Cooperative:
     """Return the shape for keys that are uneven, such as floats: a sample takes longer to count than a digit."""
-    return replace(p, sampled=p.dealt and p.radix <= p.places <= p.tile)
+    return replace(p, quantiles=p.dealt and p.radix <= p.places <= p.tile)
 
 
 def max_n(p: Cooperative) -> int:
@@ -82,7 +82,7 @@ def _table(p: Cooperative) -> int:
 def kernel(p: Cooperative) -> Kernel:
     """Return the kernel that does all passes in one launch."""
     places = p.places if p.dealt else 0
-    curve = (array("curve", places + 1),) if p.sampled else ()
+    curve = (array("curve", places + 1),) if p.quantiles else ()
     more = (array("bases", p.radix), array("live", 2 if places else 1), *single.place_arrays(p, places), *curve)
     what = f"sort up to {p.groups * p.tile} keys in one launch"
     made = ranking(p, "grid", what, moving(p, SOURCE, DESTINATION, WORDS), more, folder="radix/cooperative/")

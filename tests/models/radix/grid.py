@@ -79,7 +79,7 @@ def _highest(p: Params, m: Memory, at: Pass) -> NDArray[np.intp]:
 
 def _dealing(p: Params, m: Memory, at: Pass, groups: int) -> NDArray[np.intp] | None:
     """Return the digits by which keys are distributed; None if a sample shows that work-groups would get too many."""
-    if not p.sampled:
+    if not p.quantiles:
         return _highest(p, m, at) if _even(p, m, at, groups) else None
     own, even = _own(p, groups), p.places // p.radix
     most = p.places * (p.tile // 64) // (at.n // 64 + 1) * 7 // 8

@@ -8,14 +8,15 @@
 // column: 8 slabs = 128 rows before lanes are merged
 // clean: 4096 keys, 256 lanes
 // streaming: flips of up to 32 rows, half merges of up to 16
-// radix-few: 32769 to 524288 keys
+// radix-few: 32769 to 2097152 keys
 // digits: 4 passes of 8 bits, 256 values
 // tile: 512 lanes x 6 = 3072 keys, at most 512 work-groups of tiles
 // ranker: match_ballot, subgroups of 32
 // strategy: partition
 // one work-group alone: up to 0 keys
 // buckets: up to 2129920 keys; a bucket 512 lanes x 20 = 10240 keys at most, 1024 places
-// radix: 524289 to 1073741823 keys
+// uneven keys: tiles of 256 lanes x 34 = 8704 keys
+// radix: 2097153 to 1073741823 keys
 // digits: 4 passes of 8 bits, 256 values
 // tile: 256 lanes x 34 = 8704 keys, at most 2048 work-groups of tiles
 // ranker: match_ballot, subgroups of 32
@@ -1583,7 +1584,7 @@ void main()
 
 // sort keys that buckets do not hold, by passes over all digits in one launch
 #ifdef HS_KERNEL_partition_rest
-layout(local_size_x = 512) in;
+layout(local_size_x = 256) in;
 #ifdef HS_ADDRESS
 layout(buffer_reference, std430, buffer_reference_align = 4) buffer hs_keys { hs_stored_key key[]; };
 layout(buffer_reference, std430, buffer_reference_align = 4) coherent buffer hs_coherent_keys { hs_stored_key key[]; };
@@ -1628,19 +1629,19 @@ void hs_store(int to, int i, hs_key key)
     if (to == 1) destination[destination_first + i] = hs_twiddle_out(key);
     else other[other_first + i] = hs_twiddle_out(key);
 }
-shared hs_key tile[3072];
+shared hs_key tile[8704];
 shared uint totals[256];
 shared uint firsts[256];
-shared uint sums[512];
+shared uint sums[256];
 shared uint mixed[2];
-shared uint counts[4096];
+shared uint counts[2048];
 shared uint bases[256];
 shared uint drawn[2];
 
 void main()
 {
     if (words[words_first + 0] == 0u) return;
-    int tiles = (hs_n() + 3071) / 3072;
+    int tiles = (hs_n() + 8703) / 8704;
     int groups = tiles < 512 ? tiles : 512;
     int passes = 4, left = 0, rounds = -1, alike = 0;
     for (;;) {
@@ -1650,15 +1651,15 @@ void main()
         int item = hs_to_int(drawn[0]), pass = 0;
         if (item < groups) {
             int group = item;
-            int each = (tiles + groups - 1) / groups * 3072;
+            int each = (tiles + groups - 1) / groups * 8704;
             int begin = group * each, end = begin + each < hs_n() ? begin + each : hs_n();
-            for (int i = hs_local_id(); i < 1024; i += 512) counts[i] = 0u;
-            for (int i = begin / 3072 * 256 + hs_local_id(); i < (end + 3071) / 3072 * 256; i += 512) words[words_first + 1546 + i] = 0u;
+            for (int i = hs_local_id(); i < 1024; i += 256) counts[i] = 0u;
+            for (int i = begin / 8704 * 256 + hs_local_id(); i < (end + 8703) / 8704 * 256; i += 256) words[words_first + 1546 + i] = 0u;
             hs_barrier();
             int next = begin + hs_local_id();
-            for (; next + 1536 < end; next += 2048) {
+            for (; next + 768 < end; next += 1024) {
                 hs_key key[4];
-                HS_UNROLL for (int i = 0; i < 4; i++) key[i] = hs_twiddle_in(source[source_first + next + i * 512]);
+                HS_UNROLL for (int i = 0; i < 4; i++) key[i] = hs_twiddle_in(source[source_first + next + i * 256]);
                 HS_UNROLL for (int i = 0; i < 4; i++) {
                     hs_local_atomic_add(counts[0 + hs_digit(key[i], 0, 255)], 1u);
                     hs_local_atomic_add(counts[256 + hs_digit(key[i], 8, 255)], 1u);
@@ -1666,7 +1667,7 @@ void main()
                     hs_local_atomic_add(counts[768 + hs_digit(key[i], 24, 255)], 1u);
                 }
             }
-            for (; next < end; next += 512) {
+            for (; next < end; next += 256) {
                 hs_key key = hs_twiddle_in(source[source_first + next]);
                 hs_local_atomic_add(counts[0 + hs_digit(key, 0, 255)], 1u);
                 hs_local_atomic_add(counts[256 + hs_digit(key, 8, 255)], 1u);
@@ -1674,7 +1675,7 @@ void main()
                 hs_local_atomic_add(counts[768 + hs_digit(key, 24, 255)], 1u);
             }
             hs_barrier();
-            for (int j = hs_local_id(); j < 1024; j += 512)
+            for (int j = hs_local_id(); j < 1024; j += 256)
                 if (counts[j] != 0u) hs_atomic_add(words[words_first + 9 + j], counts[j]);
         } else {
             if (rounds < 0) {
@@ -1686,7 +1687,7 @@ void main()
                 if (hs_local_id() == 0) drawn[1] = 0u;
                 hs_barrier();
                 for (int q = 0; q < passes; q++) {
-                    if (hs_local_id() < 256) for (int d = hs_local_id(), once = 1; once != 0; once = 0) if (hs_to_int(words[words_first + 9 + q * 256 + d]) == hs_n()) hs_local_atomic_or(drawn[1], 1u << q);
+                    for (int d = hs_local_id(), once = 1; once != 0; once = 0) if (hs_to_int(words[words_first + 9 + q * 256 + d]) == hs_n()) hs_local_atomic_or(drawn[1], 1u << q);
                 }
                 hs_barrier();
                 alike = hs_to_int(drawn[1]);
@@ -1711,7 +1712,7 @@ void main()
                 mask = (1 << (q == 0 ? 8 : q == 1 ? 8 : q == 2 ? 8 : 8)) - 1;
             }
             if (number == 0) {
-                if (hs_local_id() < 256) for (int d = hs_local_id(), once = 1; once != 0; once = 0) totals[d] = mask == 0 ? 0u : words[words_first + 9 + q * 256 + d];
+                for (int d = hs_local_id(), once = 1; once != 0; once = 0) totals[d] = mask == 0 ? 0u : words[words_first + 9 + q * 256 + d];
                 hs_barrier();
                 {
                     int own = hs_subgroup_id() * 32 + hs_lane_id(); // a digit
@@ -1730,57 +1731,57 @@ void main()
                     }
                     hs_barrier();
                 }
-                if (hs_local_id() < 256) for (int d = hs_local_id(), once = 1; once != 0; once = 0) bases[d] = firsts[d];
+                for (int d = hs_local_id(), once = 1; once != 0; once = 0) bases[d] = firsts[d];
                 hs_barrier();
             }
             int next = ((rounds - pass) & 1) == 0 ? 1 : 2, at = pass == 1 ? 0 : 3 - next;
             bool odd = (pass & 1) != 0;
             hs_u32 counted = odd ? 1u << 30 : 3u << 30, summed = odd ? 2u << 30 : 0u;
-            int begin = number * 3072, valid = hs_n() - begin < 3072 ? hs_n() - begin : 3072;
+            int begin = number * 8704, valid = hs_n() - begin < 8704 ? hs_n() - begin : 8704;
             hs_select_keys(from, at);
             hs_select_keys(to, next);
-            int row = hs_subgroup_id() * 192 + hs_lane_id();
-            hs_key k[6];
+            int row = hs_subgroup_id() * 1088 + hs_lane_id();
+            hs_key k[34];
             if (from == 0) {
-                if (valid == 3072) {
-                    HS_UNROLL for (int i = 0; i < 6; i++) k[i] = hs_load_0(begin + row + i * 32);
+                if (valid == 8704) {
+                    HS_UNROLL for (int i = 0; i < 34; i++) k[i] = hs_load_0(begin + row + i * 32);
                 } else {
-                    HS_UNROLL for (int i = 0; i < 6; i++) k[i] = row + i * 32 < valid ? hs_load_0(begin + row + i * 32) : HS_GREATEST;
+                    HS_UNROLL for (int i = 0; i < 34; i++) k[i] = row + i * 32 < valid ? hs_load_0(begin + row + i * 32) : HS_GREATEST;
                 }
             } else if (from == 1) {
-                if (valid == 3072) {
-                    HS_UNROLL for (int i = 0; i < 6; i++) k[i] = hs_load_1(begin + row + i * 32);
+                if (valid == 8704) {
+                    HS_UNROLL for (int i = 0; i < 34; i++) k[i] = hs_load_1(begin + row + i * 32);
                 } else {
-                    HS_UNROLL for (int i = 0; i < 6; i++) k[i] = row + i * 32 < valid ? hs_load_1(begin + row + i * 32) : HS_GREATEST;
+                    HS_UNROLL for (int i = 0; i < 34; i++) k[i] = row + i * 32 < valid ? hs_load_1(begin + row + i * 32) : HS_GREATEST;
                 }
             } else {
-                if (valid == 3072) {
-                    HS_UNROLL for (int i = 0; i < 6; i++) k[i] = hs_load_2(begin + row + i * 32);
+                if (valid == 8704) {
+                    HS_UNROLL for (int i = 0; i < 34; i++) k[i] = hs_load_2(begin + row + i * 32);
                 } else {
-                    HS_UNROLL for (int i = 0; i < 6; i++) k[i] = row + i * 32 < valid ? hs_load_2(begin + row + i * 32) : HS_GREATEST;
+                    HS_UNROLL for (int i = 0; i < 34; i++) k[i] = row + i * 32 < valid ? hs_load_2(begin + row + i * 32) : HS_GREATEST;
                 }
             }
             int mine = hs_subgroup_id() * 256;
-            for (int i = hs_local_id(); i < 4096; i += 512) counts[i] = 0u;
+            for (int i = hs_local_id(); i < 2048; i += 256) counts[i] = 0u;
             if (hs_local_id() == 0) {
                 mixed[0] = 1u;
                 mixed[1] = hs_to_u32(shift);
             }
             hs_barrier();
-            HS_UNROLL for (int i = 0; i < 6; i++) hs_local_atomic_add(counts[mine + hs_digit(k[i], shift, mask)], 1u);
+            HS_UNROLL for (int i = 0; i < 34; i++) hs_local_atomic_add(counts[mine + hs_digit(k[i], shift, mask)], 1u);
             hs_barrier();
             // subgroup by subgroup
-            if (hs_local_id() < 256) for (int d = hs_local_id(), once = 1; once != 0; once = 0) {
+            for (int d = hs_local_id(), once = 1; once != 0; once = 0) {
                 hs_u32 sum = 0u;
-                for (int s = 0; s < 16; s++) {
+                for (int s = 0; s < 8; s++) {
                     hs_u32 c = counts[s * 256 + d];
                     counts[s * 256 + d] = sum;
                     sum += c;
                 }
-                if (sum == 3072u) mixed[0] = 0u;
-                totals[d] = d == mask ? sum - hs_to_u32(3072 - valid) : sum;
+                if (sum == 8704u) mixed[0] = 0u;
+                totals[d] = d == mask ? sum - hs_to_u32(8704 - valid) : sum;
             }
-            if (hs_local_id() < 256) for (int d = hs_local_id(), once = 1; once != 0; once = 0) hs_atomic_store(words[words_first + 1546 + (number) * 256 + d], number == 0 ? (bases[d] + totals[d]) | summed : totals[d] | counted);
+            for (int d = hs_local_id(), once = 1; once != 0; once = 0) hs_atomic_store(words[words_first + 1546 + (number) * 256 + d], number == 0 ? (bases[d] + totals[d]) | summed : totals[d] | counted);
             hs_barrier();
             {
                 int own = hs_subgroup_id() * 32 + hs_lane_id(); // a digit
@@ -1801,11 +1802,11 @@ void main()
             }
             shift = hs_to_int(mixed[1]); // read again: else compilers keep all digits, and spill
             if (mixed[0] == 0u) { // the keys stay where they are
-                HS_UNROLL for (int i = 0; i < 6; i++) tile[row + i * 32] = k[i];
+                HS_UNROLL for (int i = 0; i < 34; i++) tile[row + i * 32] = k[i];
             } else {
-                if (hs_local_id() < 256) for (int d = hs_local_id(), once = 1; once != 0; once = 0) for (int s = 0; s < 16; s++) counts[s * 256 + d] += firsts[d];
+                for (int d = hs_local_id(), once = 1; once != 0; once = 0) for (int s = 0; s < 8; s++) counts[s * 256 + d] += firsts[d];
                 hs_barrier();
-                HS_UNROLL for (int i = 0; i < 6; i++) {
+                HS_UNROLL for (int i = 0; i < 34; i++) {
                     {
                         int d = hs_digit(k[i], shift, mask);
                         hs_lanemask same = HS_LANEMASK_ALL;
@@ -1826,7 +1827,7 @@ void main()
                 }
             }
             hs_barrier();
-            if (hs_local_id() < 256) for (int d = hs_local_id(), once = 1; once != 0; once = 0) {
+            for (int d = hs_local_id(), once = 1; once != 0; once = 0) {
                 hs_u32 before = number == 0 ? bases[d] : hs_to_u32(begin);
                 if (mask != 0 && number > 0) { // else keys of a pass without a digit stay in their order
                     before = 0u;
@@ -1852,41 +1853,41 @@ void main()
             }
             hs_barrier();
             if (to == 1) {
-                if (valid == 3072) {
-                    HS_UNROLL for (int i = 0; i < 6; i++) {
+                if (valid == 8704) {
+                    HS_UNROLL for (int i = 0; i < 34; i++) {
                         {
-                            hs_key key = tile[hs_local_id() + i * 512];
+                            hs_key key = tile[hs_local_id() + i * 256];
                             int d = hs_digit(key, shift, mask);
-                            int place = hs_to_int(bases[d]) + hs_local_id() + i * 512;
+                            int place = hs_to_int(bases[d]) + hs_local_id() + i * 256;
                             hs_store_1(place, key);
                         }
                     }
                 } else {
-                    HS_UNROLL for (int i = 0; i < 6; i++) {
-                        if (hs_local_id() + i * 512 < valid) {
-                            hs_key key = tile[hs_local_id() + i * 512];
+                    HS_UNROLL for (int i = 0; i < 34; i++) {
+                        if (hs_local_id() + i * 256 < valid) {
+                            hs_key key = tile[hs_local_id() + i * 256];
                             int d = hs_digit(key, shift, mask);
-                            int place = hs_to_int(bases[d]) + hs_local_id() + i * 512;
+                            int place = hs_to_int(bases[d]) + hs_local_id() + i * 256;
                             hs_store_1(place, key);
                         }
                     }
                 }
             } else {
-                if (valid == 3072) {
-                    HS_UNROLL for (int i = 0; i < 6; i++) {
+                if (valid == 8704) {
+                    HS_UNROLL for (int i = 0; i < 34; i++) {
                         {
-                            hs_key key = tile[hs_local_id() + i * 512];
+                            hs_key key = tile[hs_local_id() + i * 256];
                             int d = hs_digit(key, shift, mask);
-                            int place = hs_to_int(bases[d]) + hs_local_id() + i * 512;
+                            int place = hs_to_int(bases[d]) + hs_local_id() + i * 256;
                             hs_store_2(place, key);
                         }
                     }
                 } else {
-                    HS_UNROLL for (int i = 0; i < 6; i++) {
-                        if (hs_local_id() + i * 512 < valid) {
-                            hs_key key = tile[hs_local_id() + i * 512];
+                    HS_UNROLL for (int i = 0; i < 34; i++) {
+                        if (hs_local_id() + i * 256 < valid) {
+                            hs_key key = tile[hs_local_id() + i * 256];
                             int d = hs_digit(key, shift, mask);
-                            int place = hs_to_int(bases[d]) + hs_local_id() + i * 512;
+                            int place = hs_to_int(bases[d]) + hs_local_id() + i * 256;
                             hs_store_2(place, key);
                         }
                     }
