@@ -13,7 +13,7 @@ from dataclasses import fields as dataclass_fields
 from typing import Any
 
 from hsgen.algorithms.radix.constraints import problems
-from hsgen.algorithms.radix.hybrid.params import FALLBACK
+from hsgen.algorithms.radix.hybrid.fields import FALLBACK
 from hsgen.algorithms.radix.strategies import FALLBACKS, STRATEGIES
 from hsgen.core.device import Device
 from hsgen.core.errors import shown

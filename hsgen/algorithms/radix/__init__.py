@@ -8,7 +8,7 @@ Seven strategies, one module each, put tiles in order: `reduce_scan`, `onesweep`
 from hsgen.algorithms.radix import rows
 from hsgen.algorithms.radix.constraints import alone, problems
 from hsgen.algorithms.radix.context import context
-from hsgen.algorithms.radix.hybrid.params import FALLBACK
+from hsgen.algorithms.radix.hybrid.fields import FALLBACK
 from hsgen.algorithms.radix.specialize import specialize
 from hsgen.algorithms.radix.strategies import (
     FALLBACKS,

@@ -11,7 +11,7 @@ from typing import Any, Protocol, cast
 
 from hsgen.algorithms.device_constraints import Problem
 from hsgen.algorithms.radix import cooperative, hybrid, onesweep, partition, per_thread, reduce_scan, single
-from hsgen.algorithms.radix.hybrid.params import FALLBACK
+from hsgen.algorithms.radix.hybrid.fields import FALLBACK
 from hsgen.algorithms.radix.tile import Tile
 from hsgen.algorithms.search_space import Box
 from hsgen.core.device import Device

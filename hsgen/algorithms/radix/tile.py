@@ -109,6 +109,11 @@ class Tile:
         return 0
 
     @property
+    def pieces(self) -> bool:
+        """Whether some digits are passed before buckets, which are cut into pieces."""
+        return False
+
+    @property
     def bucket_unit(self) -> int:
         """The keys of a bucket on average, at most, where keys alone are dealt into buckets; else 0."""
         return 0

@@ -34,7 +34,7 @@ STATES = 32
 """The index of the first state in scratch, behind the ticket."""
 
 _ITEMS = (15, 11, 7, 5, 3, 1)
-_IN_REGISTERS = {(False, False): (16, 4), (False, True): (16, 3), (True, False): (8, 4), (True, True): (8, 4)}
+_IN_REGISTERS = {(False, False): (16, 4), (False, True): (16, 4), (True, False): (8, 4), (True, True): (8, 4)}
 """Items and work-groups of a core in sections, by whether keys have 64 bits, and whether there are values."""
 _LOCAL = 1 << 15  # bytes, so that several work-groups share a core
 

@@ -12,7 +12,7 @@ from dataclasses import replace
 from hsgen.algorithms.device_constraints import Problem
 from hsgen.algorithms.radix import onesweep, reduce_scan, rows, search_space, single
 from hsgen.algorithms.radix.hybrid import buckets, buckets_plan, dealt, dealt_plan, pairs, pairs_plan, pieces
-from hsgen.algorithms.radix.hybrid.params import (
+from hsgen.algorithms.radix.hybrid.fields import (
     COUNT,
     DEAL,
     FALLBACK,
@@ -23,8 +23,8 @@ from hsgen.algorithms.radix.hybrid.params import (
     PAIRS,
     REST,
     SAMPLE,
-    Hybrid,
 )
+from hsgen.algorithms.radix.hybrid.params import Hybrid
 from hsgen.algorithms.radix.parts import copy
 from hsgen.algorithms.radix.rankers import digit_arrays, rank_arrays
 from hsgen.algorithms.radix.words import max_n, words

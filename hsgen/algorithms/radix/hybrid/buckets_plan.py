@@ -7,7 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from hsgen.algorithms.device_constraints import Problem
 from hsgen.algorithms.radix import bucket_shape
 from hsgen.algorithms.radix.hybrid import buckets
-from hsgen.algorithms.radix.hybrid.params import COUNT, DIGIT, KEYS, Hybrid
+from hsgen.algorithms.radix.hybrid.fields import COUNT, KEYS
+from hsgen.algorithms.radix.hybrid.params import DIGIT, Hybrid
 from hsgen.algorithms.radix.rows import BOUND, launch
 from hsgen.algorithms.radix.words import OTHER, words_binding
 from hsgen.core.device import Device

@@ -9,7 +9,8 @@ from hsgen.algorithms.device_constraints import Problem
 from hsgen.algorithms.radix import bucket_shape
 from hsgen.algorithms.radix.hybrid import dealt, pairs
 from hsgen.algorithms.radix.hybrid.buckets_plan import Span, incomplete
-from hsgen.algorithms.radix.hybrid.params import DEAL, Hybrid
+from hsgen.algorithms.radix.hybrid.fields import DEAL
+from hsgen.algorithms.radix.hybrid.params import Hybrid
 from hsgen.algorithms.radix.rows import BOUND, launch
 from hsgen.algorithms.radix.words import OTHER, words_binding
 from hsgen.core.device import Device

@@ -9,7 +9,8 @@ from hsgen.algorithms.device_constraints import Problem
 from hsgen.algorithms.radix import bucket_shape, onesweep, reduce_scan
 from hsgen.algorithms.radix.hybrid import pairs, pieces
 from hsgen.algorithms.radix.hybrid.buckets_plan import Span, incomplete, launched
-from hsgen.algorithms.radix.hybrid.params import PAIRS, Hybrid
+from hsgen.algorithms.radix.hybrid.fields import PAIRS
+from hsgen.algorithms.radix.hybrid.params import Hybrid
 from hsgen.algorithms.radix.parts import NEAR
 from hsgen.algorithms.radix.rankers import rank_arrays
 from hsgen.algorithms.radix.rows import BOUND, launch, tiled, tiles

@@ -15,7 +15,7 @@ from dataclasses import replace
 from hsgen.algorithms import device_constraints
 from hsgen.algorithms.device_constraints import Problem
 from hsgen.algorithms.radix import bucket_shape, rankers, tile
-from hsgen.algorithms.radix.hybrid.params import KEYS
+from hsgen.algorithms.radix.hybrid.fields import KEYS
 from hsgen.algorithms.radix.partition.kernels import kernels as kernels
 from hsgen.algorithms.radix.partition.params import PASSES, Partition, capacity, most, passing
 from hsgen.algorithms.radix.partition.plan import moved as moved
