@@ -107,7 +107,7 @@ class Sorter(SortCalls, Runner):
 
     def raw(self, n: int, how: Options) -> Prepared | None:
         """Return the launches of calls out of place after which zeros and NaNs of a numeric order have the bits that
-        they had; None if there are none for `n` keys.
+        they had; None where no launch sorts `n` keys so.
 
         Raises:
             Unavailable, Wrong: the kernel does not build, or the GPU cannot run it.

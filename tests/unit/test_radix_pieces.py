@@ -94,13 +94,13 @@ def bits_of(rng: np.random.Generator, n: int, p: radix.Params) -> Any:
 
 
 def narrow(rng: np.random.Generator, n: int, p: radix.Params, digits: int, values: int) -> Any:
-    """Return keys with so many values, a power of two, in each of the highest digits."""
+    """Return keys with `values` values, a power of two, in each of the highest digits."""
     keys, top, none = bits_of(rng, n, p), p.key.bits, 256 - values
     return keys & keys.dtype.type((1 << top) - 1 - sum(none << top - 8 * d for d in range(1, digits + 1)))
 
 
 def few(rng: np.random.Generator, n: int, p: radix.Params, values: int) -> Any:
-    """Return keys of so many values."""
+    """Return keys of `values` values."""
     return bits_of(rng, values, p)[rng.integers(0, values, n)]
 
 

@@ -109,7 +109,7 @@ def _curve(p: Params, weights: NDArray[np.intp], more: int) -> NDArray[np.intp]:
     """Return the share of keys with lesser highest bits, of `radix` times `places`.
 
     Raises:
-        Fault: the weights are not those of so many samples.
+        Fault: the weights are those of another number of samples.
     """
     curve = np.concatenate([[0], np.cumsum(weights)]) * (p.radix // 4) // more
     if curve[-1] != p.radix * p.places:

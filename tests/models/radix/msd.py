@@ -90,7 +90,7 @@ def _histogram(p: Params, m: Memory, at: Pass) -> None:
 
 
 def in_vain(p: Params, found: sample.Sample) -> bool:
-    """Whether buckets would be tried in vain: too many keys of a sample are alike."""
+    """Whether no buckets are tried, since too many keys of a sample are alike."""
     many = found.alike[0] > max(found.agreeing(msd.capacity(p)), found.chance)
     return many or found.top < len(p.digits) - 1 or found.crowded
 

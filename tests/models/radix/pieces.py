@@ -244,7 +244,7 @@ def play(name: str) -> Callable[[Params, Memory, Pass, Collection[int]], None]:
             return
         if name == "bucket" and not _dealt(p, at):
             if at.groups != buckets.CHIP:
-                raise Fault(f"{name} gets {at.groups} work-groups, and goes on by steps of {buckets.CHIP}")
+                raise Fault(f"{name} gets {at.groups} work-groups, and its steps are {buckets.CHIP}")
         elif at.groups < (least := _needed(p, name, at.n)):
             raise Fault(f"{name} gets {at.groups} work-groups and needs {least}")
         _KERNELS[name](p, m, at)

@@ -35,7 +35,7 @@ class Sample:
 
     @property
     def crowded(self) -> bool:
-        """Whether so many keys are equal that places are crowded."""
+        """Whether equal keys crowd places."""
         return self.equal > max(1, self.agreeing(EQUAL))
 
     @property

@@ -81,7 +81,7 @@ def kernels(p: Hybrid) -> tuple[Kernel, ...]:
 
 
 def steps(p: Hybrid, made: tuple[Kernel, ...], low: int, high: int) -> tuple[list[Step], list[Step]]:
-    """Return the rows before the passes and those behind them, for all bits of the keys and counts above `low` up to
+    """Return the rows before the passes and those after them, for all bits of the keys and counts above `low` up to
     `high`."""
     own = {k.name: k for k in made}
     bound, every, top = rows.bound(p), pairs.bound_groups(p), pairs.top_bits(p)
@@ -136,7 +136,7 @@ def problems(p: Hybrid) -> Iterator[Problem]:
         what = f"{p.sample} keys are numbered by some bits of a hash, and are no power of two"
         yield "sample", what, f"give {1 << p.sample.bit_length() - 1}"
     elif p.counting or not sizes:
-        yield "sample", "no look-back stands behind buckets" if p.counting else "there are no buckets", "leave it out"
+        yield "sample", "no look-back follows buckets" if p.counting else "there are no buckets", "leave it out"
     elif 32 % p.bits or p.key.bits % p.bits:
         yield "sample", f"digits of {p.bits} bits lie across words of keys", "leave it out, or give 8 bits"
     elif p.sorted_exit:

@@ -925,7 +925,7 @@ HS_KERNEL void __launch_bounds__(512) msd_histogram_radix(const hs_stored_key *s
                 hs_barrier();
             }
         }
-    // buckets would be tried in vain if too many keys were alike
+    // no buckets are tried if too many keys are alike
         bool many = counts[0] > hs_to_u32((5120) * 1024 / (hs_n() / 2048 + 1)) && counts[0] > 66u;
         if (hs_local_id() == 0 && (many || top < 3 || (counts[2] > 1u && counts[2] > hs_to_u32((24) * 1024 / (hs_n() / 2048 + 1)))))
             words[1805] = words[1806] = 0u;

@@ -950,7 +950,7 @@ HS_KERNEL void __launch_bounds__(512) msd_histogram_radix(const hs_stored_key *s
             }
         }
         if (hs_local_id() <= 4) words[4904 + hs_local_id()] = hs_local_id() < 4 ? counts[hs_local_id()] : hs_to_u32(top);
-    // buckets would be tried in vain if too many keys were alike
+    // no buckets are tried if too many keys are alike
         bool many = counts[0] > hs_to_u32((2560) * 1024 / (hs_n() / 2048 + 1)) && counts[0] > 66u;
         if (hs_local_id() == 0 && (many || top < 7 || (counts[3] > 1u && counts[3] > hs_to_u32((24) * 1024 / (hs_n() / 2048 + 1)))))
             words[2841] = words[2842] = 0u;
@@ -1307,7 +1307,7 @@ HS_KERNEL void __launch_bounds__(256, 4) bucket_radix(hs_stored_key *destination
     while (((hs_n() - 1) >> bits) >= 2080) bits++;
     bool dealt = (hs_argument() & 1) == 0;
     if (dealt ? words[2842] == 0u : words[4894] != 0u) return;
-    // a work-group for each bucket that was dealt; a few for those of passes, which often are none, and for the pieces of these
+    // a work-group for each bucket that was dealt; a few for those of passes and for their pieces, since often no passes precede them
     int step = dealt ? 1 << bits : 1056;
     for (int item = hs_group_id(); item < (dealt || words[4909] == 0u ? 1 << bits : 3 << bits); item += step) {
         int begin = 0, valid = 0, shift = 0, number = item - (1 << bits);
