@@ -94,7 +94,7 @@ class Order:
         return made.short_rows(shape.n, self._how(value), in_place=False, in_row=True, raw=raw)
 
     def _raw(self, n: int) -> Prepared | None:
-        """The one launch of a sort of `n` floats, after which nothing remains to be done; None where it takes more."""
+        """The one launch of a sort of `n` floats, after which nothing remains to be done; None if it takes more."""
         shape = self.shape
         if n > RAW_UP_TO or TYPES[shape.key].kind != 2 or not (shape.keys and shape.indices):
             return None

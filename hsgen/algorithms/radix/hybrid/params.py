@@ -26,8 +26,8 @@ class Hybrid(Onesweep):
     counting: passes that count, scan and scatter sort what buckets do not hold, not look-back: no work-group then waits
     for another.  large_groups: of these, as of `hsgen.algorithms.radix.reduce_scan.ReduceScan`.
     rest_bits: of a digit by which buckets are sorted whose places are crowded; 0 means as many as of any digit.
-    sample: the number of keys that are compared with each other before any is moved; where more are alike than buckets hold, none
-    are tried.
+    sample: the number of keys that are compared with each other before any is moved; where more are alike than buckets
+    hold, no buckets are tried.
     finish_from, ...: the buckets of keys with values of 4 bytes (`hsgen.algorithms.radix.hybrid.pairs`).
     deal_from, ...: above this count and up to finish_from, pairs are dealt at once into buckets as large
     (`hsgen.algorithms.radix.hybrid.dealt`).
