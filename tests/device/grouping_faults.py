@@ -99,7 +99,7 @@ SECTION_FAULTS = (
     (r"(before|all) \+= (count|before);", "\\1 += 0u;"),
     (r"% 11 \+ 1;", "% 11;"),
     (r"% 11 == 10;", "% 11 == 9;"),
-    (r"runs_of_tile == 0u", "false"),
+    (r"all == before", "false"),
     (r"& 32\) != 0", "& 64) != 0"),
     (r"\(hs_argument\(\) & 16\) != 0", "true"),
     (r"<< 30", "<< 29"),
