@@ -63,6 +63,14 @@ def launched(
     ]
 
 
+def numbered(limit: int, bits: int, *, device_count: bool) -> list[Span]:
+    """Return the grids of a work-group for each bucket of `limit` keys on average, up to 2^bits of them: one for each
+    number of buckets, or one for all where the count lies on the device."""
+    if device_count:  # more than n / limit, but no more than twice that
+        return [(0, limit << bits, Grid(add=-1, div=limit, mul=2, cap=1 << bits))]
+    return [(limit << b - 1, limit << b, fixed(1 << b)) for b in range(1, bits + 1)]
+
+
 def _grids(p: Hybrid, name: str) -> list[Span]:
     """The grids of a kernel.  Work-groups without work leave: those of the second digit are as many as there are tiles,
     one more for each value of the first.  Buckets have a row for each number of them, for an empty work-group is not
@@ -70,18 +78,14 @@ def _grids(p: Hybrid, name: str) -> list[Span]:
     tile, limit = buckets.tile(p), buckets.limit(p)
     dealt = Grid(add=p.msd_digits * tile, div=tile)
     more = 1 if p.sampled else 0
-    if name == "bucket" and not p.signature.device_count:
-        every = ((bits, 1 << bits) for bits in range(1, 2 * p.msd_digit + 1))
-        return [(limit << bits - 1, limit << bits, fixed(count)) for bits, count in every]
+    if name == "bucket":
+        return numbered(limit, 2 * p.msd_digit, device_count=p.signature.device_count)
     found = {
         "msd_histogram": Grid(add=(more + 1) * tile - 1, div=tile, cap=buckets.groups(p) + more),
         "msd_first": Grid(add=tile - 1, div=tile),
         "msd_count": dealt,
         "msd_places": fixed(p.msd_digits),
         "msd_second": dealt,
-        "bucket": Grid(
-            add=-1, div=limit, mul=2, cap=p.msd_digits**2
-        ),  # more than n / limit, but no more than twice that
         "bucket_count": fixed(1 << buckets.shared(p)),
         "bucket_rest": Grid(add=-1, div=limit, mul=2, cap=buckets.groups(p)),
     }

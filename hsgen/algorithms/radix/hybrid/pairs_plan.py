@@ -8,7 +8,7 @@ from dataclasses import replace
 from hsgen.algorithms.device_constraints import Problem
 from hsgen.algorithms.radix import bucket_shape, onesweep, reduce_scan
 from hsgen.algorithms.radix.hybrid import pairs, pieces
-from hsgen.algorithms.radix.hybrid.buckets_plan import Span, incomplete, launched
+from hsgen.algorithms.radix.hybrid.buckets_plan import Span, incomplete, launched, numbered
 from hsgen.algorithms.radix.hybrid.fields import PAIRS
 from hsgen.algorithms.radix.hybrid.params import Hybrid
 from hsgen.algorithms.radix.parts import NEAR
@@ -18,7 +18,7 @@ from hsgen.algorithms.radix.words import values_binding, words_binding
 from hsgen.core.device import Device
 from hsgen.core.flags import DIRECT
 from hsgen.core.kernels import Kernel
-from hsgen.core.plan import BitRange, Grid, Step, fixed
+from hsgen.core.plan import BitRange, Step, fixed
 
 KERNELS = (
     *("finish_begin", "finish_histogram", "finish_even", "finish_starts", "finish_bounds", "finish", "finish_rest"),
@@ -61,13 +61,12 @@ def _ahead(p: Hybrid, number: int, low: int, high: int) -> list[Step]:
 def _grids(p: Hybrid, name: str) -> list[Span]:
     """The grids of a kernel; buckets have a row for each number of them, as in `buckets_plan`."""
     limit, top = pairs.limit(p), pairs.top_bits(p)
-    if name == "finish" and not p.signature.device_count:
-        return [(limit << b - 1, limit << b, fixed(1 << b)) for b in range(1, top + 1)]
+    if name == "finish":
+        return numbered(limit, top, device_count=p.signature.device_count)
     if name == "finish_histogram":
         return [(0, pairs.most(p), tiles(p))]
     groups = {"finish_bounds": pairs.bound_groups(p), "finish_rest": pairs.groups(p)}.get(name, 1)
-    grid = Grid(add=-1, div=limit, mul=2, cap=1 << top) if name == "finish" else fixed(groups)
-    return [(0, pairs.most(p), grid)]
+    return [(0, pairs.most(p), fixed(groups))]
 
 
 def taken(p: Hybrid, n: int) -> bool:

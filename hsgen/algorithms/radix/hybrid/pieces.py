@@ -15,14 +15,14 @@ from hsgen.algorithms.buffers import DESTINATION, VALUES_OUT
 from hsgen.algorithms.device_constraints import Problem
 from hsgen.algorithms.radix import rows
 from hsgen.algorithms.radix.hybrid import buckets, pairs
-from hsgen.algorithms.radix.hybrid.buckets_plan import launched
+from hsgen.algorithms.radix.hybrid.buckets_plan import launched, numbered
 from hsgen.algorithms.radix.hybrid.params import Hybrid
 from hsgen.algorithms.radix.parts import ALL, WORDS, moving, picking, ranking
 from hsgen.algorithms.radix.rankers import array, digit_arrays
 from hsgen.algorithms.radix.words import words
 from hsgen.core.flags import DIRECT
 from hsgen.core.kernels import Kernel
-from hsgen.core.plan import Grid, Literal, Step, fixed
+from hsgen.core.plan import Literal, Step, fixed
 
 SHARED = ("finish_starts", "finish_bounds", "finish_cuts", "finish_settle")
 """Kernels whose text does not depend on the size of buckets."""
@@ -84,14 +84,13 @@ def steps(p: Hybrid, made: tuple[Kernel, ...], low: int, high: int) -> tuple[lis
     """Return the rows before the passes and those after them, for all bits of the keys and counts above `low` up to
     `high`."""
     own = {k.name: k for k in made}
-    bound, every, top = rows.bound(p), pairs.bound_groups(p), pairs.top_bits(p)
-    chip = [(limit(p) << b - 1, limit(p) << b, fixed(1 << b)) for b in range(1, top + 1)]
-    if p.signature.device_count:
-        chip = [(0, most(p), Grid(add=-1, div=limit(p), mul=2, cap=1 << top))]
+    bound, every, chip = rows.bound(p), pairs.bound_groups(p), [(0, most(p), fixed(buckets.CHIP))]
+    if p.finish:
+        chip = numbered(limit(p), pairs.top_bits(p), device_count=p.signature.device_count)
     grids = {
         "finish_bounds": [(0, most(p), fixed(every))],
         "finish_cuts": [(0, most(p), fixed(2 * every))],
-        "finish" if p.finish else "bucket": chip if p.finish else [(0, most(p), fixed(buckets.CHIP))],
+        "finish" if p.finish else "bucket": chip,
         "finish_settle": [(0, most(p), fixed(groups(p)))],
     }
     argument = Literal(value=sizes(p), flags=DIRECT)
