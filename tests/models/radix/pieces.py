@@ -27,7 +27,7 @@ from models.radix.msd import restored
 Ranges = list[tuple[int, int]]
 
 
-def chosen(found: sample.Sample, live: list[bool], held: int) -> int:
+def chosen(found: sample.Sample, live: list[bool], digit: int, mean: int, held: int) -> int:
     """Return the lowest digit that is passed before buckets are sorted on chip; 0 where all are passed."""
     for r in range(len(found.alike) - 1):
         if r + 1 >= found.top:
@@ -37,11 +37,20 @@ def chosen(found: sample.Sample, live: list[bool], held: int) -> int:
         few = unlike <= found.agreeing(held // 2)
         few |= r == 0 and found.top == len(live) - 1 and unlike <= found.chance
         even = not found.crowded and few and left > 1
-        values = found.size + 1 - found.equal
-        same = found.equal > found.size // 2 and unlike == 0 and left > 0 and found.n // values > 2 * held
-        if passed and (even or same):
+        if passed and (even or (found.crowded and left and _same(found, r, left, digit, mean, held))):
             return low
     return 0
+
+
+def _same(found: sample.Sample, r: int, left: int, digit: int, mean: int, held: int) -> bool:
+    """Whether equal keys are in order, or nearly all, by the digits of a round."""
+    size, equal, unlike = found.size, found.equal, found.alike[r]
+    values = size**2 // 2 // equal if 1 < equal <= size // 2 else 0
+    each = found.n // values if values else 0
+    if values and each <= held:
+        by = min(30, (r + 2) * digit)
+        return unlike <= size // 64 and (mean // (each + 1) + 1) << (3 if left > 1 else 4) < (1 << by) // values
+    return unlike == 0 and equal > size // 2 and found.n // (size + 1 - equal) > 2 * held
 
 
 def held(at: Pass) -> tuple[int, int]:
@@ -63,8 +72,8 @@ def _starts(p: Params, m: Memory, at: Pass) -> None:
     keys = oracle.ordered(m.buffers[0][: at.n], at.kind, descending=at.descending)
     found = m.sample if p.msd else sample.taken(p, keys)
     live = living(p, m, at, m.histogram)
-    low = chosen(found, live, most)
-    numbers = {"uneven": int(low == 0), "over": 0, "held": most, "mean": mean, "low": low * p.digit}
+    low = chosen(found, live, p.digit, mean, most)
+    numbers = {"uneven": int(low == 0), "over": 0, "held": most, "mean": mean, "low": low * p.digit, "repeated": int(found.crowded)}
     m.words.update({name: np.array([number]) for name, number in numbers.items()})
     ordered(p, m, at, [lives and q >= low for q, lives in enumerate(live)])
     if low and p.signature.index:
@@ -148,6 +157,8 @@ def _sorted(p: Params, m: Memory, at: Pass, begin: int, end: int) -> bool:
     """Sort a piece on chip, unless it is too large, or crowded: return whether it did."""
     if end - begin > pairs.capacity(p):
         return False
+    if _ready(m, _keys(m, at, begin, end)):
+        return True
     slots = np.arange(end - begin)
     by = _keys(m, at, begin, end)
     one, bits = by.dtype.type, _bits(m, at.n)
@@ -160,6 +171,11 @@ def _sorted(p: Params, m: Memory, at: Pass, begin: int, end: int) -> bool:
     taken = (slotted[order] & one((1 << pairs.slot_bits(p)) - 1)).astype(np.intp)
     _moved(m, at, begin, taken)
     return True
+
+
+def _ready(m: Memory, keys: Keys) -> bool:
+    """Whether keys are often equal, and these are in order already."""
+    return bool(m.words["repeated"][0]) and not (keys[:-1] > keys[1:]).any()
 
 
 def _moved(m: Memory, at: Pass, begin: int, taken: NDArray[np.intp]) -> None:
@@ -183,6 +199,8 @@ def _bucket(p: Params, m: Memory, at: Pass) -> None:
         large = len(keys) > pieces.capacity(p)
         if large and starts is not None:
             raise Fault(f"a bucket of {len(keys)} keys")
+        if starts is None and not large and _ready(m, keys):
+            continue
         if large or (len(keys) and _crowded(keys, p.bucket_places, p.bucket_group)):
             left.append((begin, end))
         else:
@@ -207,10 +225,10 @@ def _settle(p: Params, m: Memory, at: Pass) -> None:
 def _needed(p: Params, name: str, n: int) -> int:
     """The number of work-groups that the kernel requires."""
     count = 1 << max(1, (-(-n // pieces.limit(p)) - 1).bit_length())
-    lanes = {"finish_bounds": count + 1, "finish_cuts": 2 * count}
-    if name in lanes:
-        return -(-lanes[name] // p.work_group)
-    return {"finish": count, "bucket": count, "finish_settle": pieces.groups(p)}.get(name, 1)
+    if name == "finish_cuts":
+        return -(-2 * count // p.work_group)
+    every = dict.fromkeys(("finish_bounds", "finish_settle"), pieces.groups(p))
+    return {"finish": count, "bucket": count, **every}.get(name, 1)
 
 
 def _idle(p: Params, m: Memory, name: str, at: Pass) -> bool:

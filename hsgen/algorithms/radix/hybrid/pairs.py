@@ -32,6 +32,8 @@ SETS = 4
 """Sets of counters of a work-group that counts the highest digit: many keys may be alike in it."""
 SLACK = 15
 """The bits of `limit` in an argument; five bits above it say by how many 128ths of it a bucket may exceed it."""
+REPEATED = 1 << 8
+"""A flag in the word of the lowest bit sorted by: equal keys are many, so that buckets may be in order already."""
 UNEVEN, SORTED, LEFT, DEALT = 1, 2, 3, 4
 """Where passes count: buckets are too uneven for the passes ahead or what follows them; they have sorted the pairs; all
 passes are left to do; buckets sort the pairs, which were dealt at once.  0 while the passes ahead may be done."""
@@ -83,7 +85,7 @@ class Layout:
     rest: a counter of buckets in which places are crowded.  live: for each digit, whether it is not constant.  sets: as
     above.  Where a sample of keys is compared: rounds: as of the parameters.  alike: how many keys are like others in
     each round, then the highest digit in which some differ.  over: whether some bucket is too large.  held, mean:
-    capacity and limit, for kernels whose text does not depend on them.  low: the lowest bit that passes have sorted by.
+    capacity and limit, for kernels whose text does not depend on them.  low: the lowest bit that passes have sorted by, and `REPEATED` where equal keys are many.
     table: starts of buckets and more, see templates/radix/hybrid/pieces.j2.  equal, slack, squares: as `EQUAL`,
     `SLACK`, `SQUARES`.  Else in a buffer of their own, for 2^b buckets, 2^b + 1 starts, then the list of crowded
     buckets.
@@ -117,6 +119,7 @@ class Layout:
     equal: int = EQUAL
     slack: int = SLACK
     squares: int = SQUARES
+    repeated: int = REPEATED
     no: int = UNEVEN
     sorted: int = SORTED
     left: int = LEFT
@@ -202,7 +205,8 @@ def kernels(p: Hybrid, at: Words, digits: tuple[Array, ...], ranking: tuple[Arra
 def on_chip(p: Hybrid, data: Layout, buffers: tuple[Buffer, ...], template: str = "") -> Kernel:
     """Return the kernel that sorts buckets on chip."""
     lists = Array(name="tile", type="key", count=capacity(p) + NEAR), _array("places", p.finish_places)
-    own = (*lists, _array("held", capacity(p)), *sums(p.finish_group, p.subgroup), _array("full", 4))
+    full = _array("full", 8 if p.pieces else 4)  # with where further pieces lie
+    own = (*lists, _array("held", capacity(p)), *sums(p.finish_group, p.subgroup), full)
     sort = kernel(p, data, "finish", f"sort a bucket of up to {capacity(p)} keys on chip", buffers, own, template)
     alone = sort.local_bytes(p.key) > _LOCAL
     return replace(

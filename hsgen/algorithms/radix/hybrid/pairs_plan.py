@@ -137,7 +137,7 @@ def _sizes(p: Hybrid, device: Device) -> Iterator[Problem]:
 def _counts(p: Hybrid, device: Device) -> Iterator[Problem]:
     """The number of a slot takes the place of the bits that the keys of a bucket share."""
     count, room = len(p.digits), pairs.slot_bits(p)
-    need = (pairs.capacity(p) * (p.key.held + 4) + NEAR * p.key.held + 4 * p.finish_places) + 8 * p.finish_group + 8
+    need = (pairs.capacity(p) * (p.key.held + 4) + NEAR * p.key.held + 4 * p.finish_places) + 8 * p.finish_group + 24
     ranking = sum(a.count * (p.key.held if a.type == "key" else 4) for a in rank_arrays(pairs.rest(p)))
     crowded = 4 * pairs.capacity(p) + ranking
     least = pairs.limit(p) << room - 1

@@ -88,7 +88,7 @@ class Hybrid(Onesweep):
     @property
     def rounds(self) -> int:
         """How often the keys of a sample are compared: by their 2, 3, ... highest digits, at last by all bits."""
-        return min(4, len(self.digits) - 1)
+        return min(5 if self.finish else 4, len(self.digits) - 1)
 
     @property
     def deal(self) -> bool:

@@ -70,10 +70,14 @@ def kernels(p: Hybrid) -> tuple[Kernel, ...]:
     more = (array("bases", p.radix), array("starts", p.radix), array("differ", p.key.bits // 32))
     tile = replace(p, items=max(1, p.items // 2))  # few ranges are larger, and no lane spills
     rest = ranking(tile, "finish_settle", settle, moving(p, *ALL), more, folder="radix/hybrid/")
+    *digits, mixed = digit_arrays(p)
+    facts = replace(mixed, count=mixed.count + len(p.digits) + p.rounds + 1)
+    starts = pairs.kernel(p, common, "finish_starts", plan, (WORDS,), (*digits, facts), "finish_plan")
+    bounds = pairs.kernel(p, common, "finish_bounds", find, (DESTINATION, WORDS), (), "finish_starting")
     on_chip = [pairs.on_chip(p, data, (DESTINATION, VALUES_OUT, WORDS), "finish_piece")] if p.finish else []
     return (
-        pairs.kernel(p, common, "finish_starts", plan, (WORDS,), digit_arrays(p), "finish_plan"),
-        pairs.kernel(p, common, "finish_bounds", find, (DESTINATION, WORDS), (), "finish_starting"),
+        replace(starts, subgroup=p.subgroup),
+        replace(bounds, subgroup=p.subgroup, ballot=True),
         pairs.kernel(p, common, "finish_cuts", cut, (DESTINATION, WORDS)),
         *on_chip,
         replace(picking(rest), data=common),
@@ -88,7 +92,7 @@ def steps(p: Hybrid, made: tuple[Kernel, ...], low: int, high: int) -> tuple[lis
     if p.finish:
         chip = numbered(limit(p), pairs.top_bits(p), device_count=p.signature.device_count)
     grids = {
-        "finish_bounds": [(0, most(p), fixed(every))],
+        "finish_bounds": [(0, most(p), fixed(groups(p)))],
         "finish_cuts": [(0, most(p), fixed(2 * every))],
         "finish" if p.finish else "bucket": chip,
         "finish_settle": [(0, most(p), fixed(groups(p)))],
