@@ -78,7 +78,16 @@ def pairs_of(rng: np.random.Generator, n: int, p: radix.Params) -> Any:
     return bits_of(rng, n, p)[rng.integers(0, n // 12, n)]
 
 
-MAKES: tuple[Make, ...] = (bits_of, shifted, narrow, few, alike, pairs_of)
+def repeated(rng: np.random.Generator, n: int, p: radix.Params) -> Any:
+    """Return keys each of which occurs often, half of them next to one that differs in the lowest digit alone: buckets
+    are in order already, or not."""
+    keys = bits_of(rng, n // 20, p)
+    half = len(keys) // 2
+    keys[:half] = keys[-half:] ^ keys.dtype.type(129)
+    return keys[rng.integers(0, len(keys), n)]
+
+
+MAKES: tuple[Make, ...] = (bits_of, shifted, narrow, few, alike, pairs_of, repeated)
 
 
 def counts(p: radix.Params) -> list[int]:
@@ -143,6 +152,8 @@ FAULTS: dict[str, tuple[str, str]] = {
     "cuts are not moved back": ("from = mid + 1", "from = end"),
     "low is a digit too high": ("from = top - 1 - r;", "from = top - r;"),
     "the highest digit is not sorted in memory": ("pass <= 8; pass++", "pass < 1; pass++"),
+    "starts of the next buckets": ("< bucket));", "<= bucket));"),
+    "buckets that are not in order are skipped": ("bool ready = full[0] == 0u;", "bool ready = true;"),
     "nothing is copied back": ("bool copies = pass == 8;", "bool copies = false;"),
 }
 """Faults planted in the text of the kernels of u64 pairs: a text and its replacement."""

@@ -199,7 +199,7 @@ def test_every_kind_is_sorted(made: Any, key: str, value: str, more: dict[str, A
 
 @pytest.mark.parametrize(("made", "key"), [(sort_of, "u32"), (sort_of, "u64"), (alone, "u64")])
 def test_exactly_the_passes_that_a_sample_asks_for_sort_keys(made: Any, key: str) -> None:
-    """None where keys alone are dealt; two to five passes, which buckets on chip follow; or all, which nothing follows."""
+    """None where keys alone are dealt; two to five passes, which buckets on chip follow; or all of them."""
     sort = made(V4 if made is sort_of else PLAIN, key)
     p, found, rng = params(sort), {}, np.random.default_rng(2)
     uneven = {"constant digits", "few values of two digits", "few values of three digits", "one value too often"}

@@ -73,7 +73,14 @@ def _starts(p: Params, m: Memory, at: Pass) -> None:
     found = m.sample if p.msd else sample.taken(p, keys)
     live = living(p, m, at, m.histogram)
     low = chosen(found, live, p.digit, mean, most)
-    numbers = {"uneven": int(low == 0), "over": 0, "held": most, "mean": mean, "low": low * p.digit, "repeated": int(found.crowded)}
+    numbers = {
+        "uneven": int(low == 0),
+        "over": 0,
+        "held": most,
+        "mean": mean,
+        "low": low * p.digit,
+        "repeated": int(found.crowded),
+    }
     m.words.update({name: np.array([number]) for name, number in numbers.items()})
     ordered(p, m, at, [lives and q >= low for q, lives in enumerate(live)])
     if low and p.signature.index:

@@ -85,10 +85,10 @@ class Layout:
     rest: a counter of buckets in which places are crowded.  live: for each digit, whether it is not constant.  sets: as
     above.  Where a sample of keys is compared: rounds: as of the parameters.  alike: how many keys are like others in
     each round, then the highest digit in which some differ.  over: whether some bucket is too large.  held, mean:
-    capacity and limit, for kernels whose text does not depend on them.  low: the lowest bit that passes have sorted by, and `REPEATED` where equal keys are many.
-    table: starts of buckets and more, see templates/radix/hybrid/pieces.j2.  equal, slack, squares: as `EQUAL`,
-    `SLACK`, `SQUARES`.  Else in a buffer of their own, for 2^b buckets, 2^b + 1 starts, then the list of crowded
-    buckets.
+    capacity and limit, for kernels whose text does not depend on them.  low: the lowest bit that passes have sorted by,
+    and `REPEATED` where equal keys are many.  table: starts of buckets and more, see
+    templates/radix/hybrid/pieces.j2.  equal, slack, squares: as `EQUAL`, `SLACK`, `SQUARES`.  Else in a buffer of their
+    own, for 2^b buckets, 2^b + 1 starts, then the list of crowded buckets.
     """
 
     capacity: int
