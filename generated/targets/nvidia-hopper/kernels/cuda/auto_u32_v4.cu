@@ -1219,6 +1219,7 @@ HS_KERNEL void __launch_bounds__(512) finish_starts_radix_few(hs_u32 *words, int
     hs_u32 *const sums = HS_SHARED(hs_u32, 2048);
     hs_u32 *const mixed = HS_SHARED(hs_u32, 4096);
 
+    if (hs_local_id() <= 3) mixed[6 + hs_local_id()] = words[1811 + hs_local_id()];
     for (int pass = 0; pass < 4; pass++) {
         if (hs_local_id() == 0) mixed[0] = 0u;
         hs_barrier();
@@ -1228,56 +1229,57 @@ HS_KERNEL void __launch_bounds__(512) finish_starts_radix_few(hs_u32 *words, int
         }
         hs_barrier();
         {
-            hs_u32 sum = 0u;
-            if (hs_local_id() < 256) {
-                for (int j = 0; j < 1; j++) sum += totals[hs_local_id() * 1 + j];
-                sums[hs_local_id()] = sum;
+            int own = hs_subgroup_id() * 32 + hs_lane_id(); // a digit
+            if (own < 256) sums[own] = totals[own];
+            for (int far = 1; far < 32; far *= 2) {
+                hs_subgroup_barrier();
+                hs_u32 x = own < 256 && hs_lane_id() >= far ? sums[own - far] : 0u;
+                hs_subgroup_barrier();
+                if (own < 256) sums[own] += x;
             }
             hs_barrier();
-            for (int far = 1; far < 256; far *= 2) {
-                hs_u32 x = hs_local_id() >= far && hs_local_id() < 256 ? sums[hs_local_id() - far] : 0u;
-                hs_barrier();
-                if (hs_local_id() < 256) sums[hs_local_id()] += x;
-                hs_barrier();
-            }
-            if (hs_local_id() < 256) {
-                hs_u32 before = sums[hs_local_id()] - sum;
-                for (int j = 0; j < 1; j++) {
-                    firsts[hs_local_id() * 1 + j] = before;
-                    before += totals[hs_local_id() * 1 + j];
-                }
+            if (own < 256) {
+                hs_u32 before = sums[own] - totals[own];
+                for (int s = 31; s < own - hs_lane_id(); s += 32) before += sums[s];
+                firsts[own] = before;
             }
             hs_barrier();
         }
 
         if (hs_local_id() < 256) for (int d = hs_local_id(), once = 1; once != 0; once = 0) words[13 + pass * 256 + d] = firsts[d];
-        if (hs_local_id() == 0) words[1807 + pass] = 1u - mixed[0];
+        if (hs_local_id() == 0) mixed[2 + pass] = 1u - mixed[0];
         hs_barrier();
     }
     if (hs_local_id() == 0) {
         int mean = hs_argument() & 32767, held = mean + (mean * (hs_argument() >> 15 & 31) >> 7); // of a bucket
-        hs_u32 equal = words[1813];
-        int top = hs_to_int(words[1814]), from = 0; // digits from `from` on
+        hs_u32 equal = mixed[8];
+        int top = hs_to_int(mixed[9]), from = 0; // digits from `from` on
+        bool repeated = (equal > 1u && equal > hs_to_u32((24) * 2048 / (hs_n() / 4096 + 1))); // equal keys crowd places
+        // as many values there are as the sample tells, and keys of each, if these are fewer than a work-group holds; else 0
+        int values = equal > 1u && equal <= 2048u ? 8388608 / hs_to_int(equal) : 0, each = values > 0 ? hs_n() / values : 0;
+        if (each > held) values = 0;
         for (int r = 0; r < 2 && r + 1 < top && from == 0; r++) {
             int passed = 0, left = 0;
             for (int q = 0; q < 4; q++) {
-                if (q < top - 1 - r) left += hs_to_int(words[1807 + q]);
-                else passed += hs_to_int(words[1807 + q]);
+                if (q < top - 1 - r) left += hs_to_int(mixed[2 + q]);
+                else passed += hs_to_int(mixed[2 + q]);
             }
-            hs_u32 unlike = words[1811 + r];
-            bool even = !(equal > 1u && equal > hs_to_u32((24) * 2048 / (hs_n() / 4096 + 1))) && (unlike <= hs_to_u32((held / 2) * 2048 / (hs_n() / 4096 + 1)) || (r == 0 && top == 3 && unlike <= 214u)) && left > 1;
-            // few values, each for several pieces: these are sorted already
-            bool same = equal > 2048u && unlike == 0u && left > 0 && hs_n() / (4097 - hs_to_int(equal)) > 2 * held;
-            if (passed > 0 && (even || same)) from = top - 1 - r;
+            hs_u32 unlike = mixed[6 + r];
+            bool even = !repeated && (unlike <= hs_to_u32((held / 2) * 2048 / (hs_n() / 4096 + 1)) || (r == 0 && top == 3 && unlike <= 214u)) && left > 1;
+            // few values, each for several pieces, or more of them, which hardly ever agree in a bucket: these are sorted already
+            bool same = equal > 2048u && hs_n() / (4097 - hs_to_int(equal)) > 2 * held && unlike == 0u && left > 0;
+            int sorted = (r + 2) * 8 < 30 ? (r + 2) * 8 : 30; // bits
+            if (values > 0) same = unlike <= 64u && left > 0 && (mean / (each + 1) + 1) << (left > 1 ? 3 : 4) < (1 << sorted) / values;
+            if (passed > 0 && (even || (repeated && same))) from = top - 1 - r;
         }
         words[1805] = from == 0 ? 1u : 0u;
         words[1806] = words[1815] = 0u;
         words[1816] = hs_to_u32(held);
         words[1817] = hs_to_u32(mean);
-        words[1818] = hs_to_u32(from * 8);
-        for (int q = 0; q < 4; q++) words[9 + q] = q < from ? 0u : words[1807 + q];
+        words[1818] = hs_to_u32(from * 8) + (repeated ? 256u : 0u);
+        for (int q = 0; q < from; q++) mixed[2 + q] = 0u;
         int left = 0, number = 0, place = 0;
-        for (int q = 0; q < 4; q++) left += hs_to_int(words[9 + q]);
+        for (int q = 0; q < 4; q++) left += hs_to_int(mixed[2 + q]);
         // in place an even number of passes ends in the destination, else any number but none: constant digits help out
         int more = hs_direct() ? (left == 0 ? 1 : 0) : left & 1;
         if (left + more > 4) more = 0; // the keys are copied at the end
@@ -1286,13 +1288,13 @@ HS_KERNEL void __launch_bounds__(512) finish_starts_radix_few(hs_u32 *words, int
         int first = hs_direct() && (left & 1) != 0 ? 1 : 2;
         for (int q = 0; q < 4; q++) {
             words[0 + q] = hs_to_u32(place);
-            bool idle = words[9 + q] == 0u;
+            bool idle = mixed[2 + q] == 0u;
             if (!idle || more > 0) {
                 if (idle) more--;
                 number++;
                 words[9 + q] = hs_to_u32(number);
                 place = place == 0 ? first : 3 - place;
-            }
+            } else words[9 + q] = 0u;
         }
         words[0 + 4] = hs_to_u32(place == 0 ? 1 : place);
     }
@@ -1306,17 +1308,28 @@ HS_KERNEL void __launch_bounds__(512) finish_bounds_radix_few(hs_stored_key *des
     if (words[1805] != 0u) return;
     int bits = 1;
     while (((hs_n() - 1) >> bits) >= hs_to_int(words[1817])) bits++;
-    int bucket = hs_group_id() * 512 + hs_local_id(), held = hs_to_int(words[1816]);
-    if (bucket > 1 << bits) return;
-    int begin = 0, end = hs_n();
-    while (begin < end) {
-        int mid = begin + (end - begin) / 2;
-        if (hs_digit(hs_twiddle_in(destination[mid]), 32 - bits, (1 << bits) - 1) < bucket) begin = mid + 1;
-        else end = mid;
+    int held = hs_to_int(words[1816]);
+    for (int bucket = hs_group_id() * 16 + hs_subgroup_id(); bucket <= 1 << bits; bucket += 8448) {
+        int low = hs_n(), high = low;
+        if (bucket < 1 << bits) {
+            int digit = bits < 8 ? bucket << (8 - bits) : bucket >> (bits - 8);
+            low = hs_to_int(words[781 + digit]);
+            if (bits <= 8) high = low;
+            else if (digit < 255) high = hs_to_int(words[782 + digit]);
+        }
+        while (low < high) {
+            int step = (high - low) / 33, more = (high - low) % 33, nth = hs_lane_id() + 1;
+            int middle = low + step * nth + more * nth / 33;
+            int before = hs_popcount_mask(hs_ballot(hs_digit(hs_twiddle_in(destination[middle]), 32 - bits, (1 << bits) - 1) < bucket)); // keys are in order, so these are the first lanes
+            if (before < 32) high = low + step * (before + 1) + more * (before + 1) / 33;
+            if (before > 0) low += step * before + more * before / 33 + 1;
+        }
+        if (hs_lane_id() == 0) {
+            words[1819 + bucket] = hs_to_u32(low);
+            if (low < hs_n() - held)
+                if (hs_digit(hs_twiddle_in(destination[low + held]), 32 - bits, (1 << bits) - 1) == bucket) words[1815] = 1u;
+        }
     }
-    words[1819 + bucket] = hs_to_u32(begin);
-    if (begin < hs_n() - held)
-        if (hs_digit(hs_twiddle_in(destination[begin + held]), 32 - bits, (1 << bits) - 1) == bucket) words[1815] = 1u;
 }
 
 // cut buckets that are too large
@@ -1327,7 +1340,7 @@ HS_KERNEL void __launch_bounds__(512) finish_cuts_radix_few(hs_stored_key *desti
     if (words[1805] != 0u || words[1815] == 0u) return;
     int bits = 1;
     while (((hs_n() - 1) >> bits) >= hs_to_int(words[1817])) bits++;
-    int mean = (hs_to_int(words[1816]) + 1) / 2, low = hs_to_int(words[1818]);
+    int mean = (hs_to_int(words[1816]) + 1) / 2, low = hs_to_int(words[1818] & 255u);
     int number = hs_group_id() * 512 + hs_local_id();
     if (number > (hs_n() - 1) / mean) {
         if (number < 2 << bits) words[1820 + (2 << bits) + 2 * number] = words[1821 + (2 << bits) + 2 * number] = 0u;
@@ -1384,13 +1397,16 @@ HS_KERNEL void __launch_bounds__(256, 4) finish_radix_few(hs_stored_key *destina
     while (((hs_n() - 1) >> bits) >= 1248) bits++;
     int bucket = hs_group_id();
     if (bucket >= 1 << bits || words[1805] != 0u) return;
+    bool repeated = words[1818] >= 256u;
+    // where further pieces lie is read early, since most of them are empty and each read waits for memory
+    if (hs_local_id() < 4 && words[1815] != 0u)
+        full[4 + hs_local_id()] = words[1820 + (hs_local_id() & 1) + (2 << bits) + 2 * (hs_group_id() + (hs_local_id() >> 1 << bits))];
     for (int turn = 0; turn == 0 || (turn < 3 && words[1815] != 0u); turn++) {
         int begin = hs_to_int(words[1819 + bucket]), valid = hs_to_int(words[1819 + bucket + 1]) - begin, shift = 0;
         if (turn > 0) {
             hs_barrier();
-            int number = hs_group_id() + ((turn - 1) << bits);
-            begin = hs_to_int(words[1820 + (2 << bits) + 2 * number]);
-            valid = hs_to_int(words[1821 + (2 << bits) + 2 * number]) - begin;
+            begin = hs_to_int(full[2 * turn + 2]);
+            valid = hs_to_int(full[2 * turn + 3]) - begin;
             if (valid > 0) bucket = hs_digit(hs_twiddle_in(destination[begin]), 32 - bits, (1 << bits) - 1);
         } else if (valid > hs_to_int(words[1816])) valid = hs_to_int(words[1820 + (1 << bits) + bucket]) - begin;
         if (valid > 1536) {
@@ -1402,6 +1418,16 @@ HS_KERNEL void __launch_bounds__(256, 4) finish_radix_few(hs_stored_key *destina
             continue;
         }
         if (valid == 0) continue;
+        if (repeated) {
+            if (hs_local_id() == 0) full[0] = 0u;
+            hs_barrier();
+            for (int q = hs_local_id() + 1; q < valid; q += 256)
+                if (hs_less(hs_twiddle_in(destination[begin + q]), hs_twiddle_in(destination[begin + q - 1]))) full[0] = 1u;
+            hs_barrier();
+            bool ready = full[0] == 0u;
+            hs_barrier();
+            if (ready) continue;
+        }
         for (int i = hs_local_id(); i < 2048; i += 256) places[i] = 0u;
         if (hs_local_id() == 0) {
             full[0] = 0u;
@@ -1738,13 +1764,16 @@ HS_KERNEL void __launch_bounds__(256, 4) finish_radix_pairs(hs_stored_key *desti
     while (((hs_n() - 1) >> bits) >= 2288) bits++;
     int bucket = hs_group_id();
     if (bucket >= 1 << bits || words[1805] != 0u) return;
+    bool repeated = words[1818] >= 256u;
+    // where further pieces lie is read early, since most of them are empty and each read waits for memory
+    if (hs_local_id() < 4 && words[1815] != 0u)
+        full[4 + hs_local_id()] = words[1820 + (hs_local_id() & 1) + (2 << bits) + 2 * (hs_group_id() + (hs_local_id() >> 1 << bits))];
     for (int turn = 0; turn == 0 || (turn < 3 && words[1815] != 0u); turn++) {
         int begin = hs_to_int(words[1819 + bucket]), valid = hs_to_int(words[1819 + bucket + 1]) - begin, shift = 0;
         if (turn > 0) {
             hs_barrier();
-            int number = hs_group_id() + ((turn - 1) << bits);
-            begin = hs_to_int(words[1820 + (2 << bits) + 2 * number]);
-            valid = hs_to_int(words[1821 + (2 << bits) + 2 * number]) - begin;
+            begin = hs_to_int(full[2 * turn + 2]);
+            valid = hs_to_int(full[2 * turn + 3]) - begin;
             if (valid > 0) bucket = hs_digit(hs_twiddle_in(destination[begin]), 32 - bits, (1 << bits) - 1);
         } else if (valid > hs_to_int(words[1816])) valid = hs_to_int(words[1820 + (1 << bits) + bucket]) - begin;
         if (valid > 2816) {
@@ -1756,6 +1785,16 @@ HS_KERNEL void __launch_bounds__(256, 4) finish_radix_pairs(hs_stored_key *desti
             continue;
         }
         if (valid == 0) continue;
+        if (repeated) {
+            if (hs_local_id() == 0) full[0] = 0u;
+            hs_barrier();
+            for (int q = hs_local_id() + 1; q < valid; q += 256)
+                if (hs_less(hs_twiddle_in(destination[begin + q]), hs_twiddle_in(destination[begin + q - 1]))) full[0] = 1u;
+            hs_barrier();
+            bool ready = full[0] == 0u;
+            hs_barrier();
+            if (ready) continue;
+        }
         for (int i = hs_local_id(); i < 2048; i += 256) places[i] = 0u;
         if (hs_local_id() == 0) {
             full[0] = 0u;
@@ -1914,13 +1953,16 @@ HS_KERNEL void __launch_bounds__(256, 4) finish_radix_more(hs_stored_key *destin
     while (((hs_n() - 1) >> bits) >= 4160) bits++;
     int bucket = hs_group_id();
     if (bucket >= 1 << bits || words[1805] != 0u) return;
+    bool repeated = words[1818] >= 256u;
+    // where further pieces lie is read early, since most of them are empty and each read waits for memory
+    if (hs_local_id() < 4 && words[1815] != 0u)
+        full[4 + hs_local_id()] = words[1820 + (hs_local_id() & 1) + (2 << bits) + 2 * (hs_group_id() + (hs_local_id() >> 1 << bits))];
     for (int turn = 0; turn == 0 || (turn < 3 && words[1815] != 0u); turn++) {
         int begin = hs_to_int(words[1819 + bucket]), valid = hs_to_int(words[1819 + bucket + 1]) - begin, shift = 0;
         if (turn > 0) {
             hs_barrier();
-            int number = hs_group_id() + ((turn - 1) << bits);
-            begin = hs_to_int(words[1820 + (2 << bits) + 2 * number]);
-            valid = hs_to_int(words[1821 + (2 << bits) + 2 * number]) - begin;
+            begin = hs_to_int(full[2 * turn + 2]);
+            valid = hs_to_int(full[2 * turn + 3]) - begin;
             if (valid > 0) bucket = hs_digit(hs_twiddle_in(destination[begin]), 32 - bits, (1 << bits) - 1);
         } else if (valid > hs_to_int(words[1816])) valid = hs_to_int(words[1820 + (1 << bits) + bucket]) - begin;
         if (valid > 5120) {
@@ -1932,6 +1974,16 @@ HS_KERNEL void __launch_bounds__(256, 4) finish_radix_more(hs_stored_key *destin
             continue;
         }
         if (valid == 0) continue;
+        if (repeated) {
+            if (hs_local_id() == 0) full[0] = 0u;
+            hs_barrier();
+            for (int q = hs_local_id() + 1; q < valid; q += 256)
+                if (hs_less(hs_twiddle_in(destination[begin + q]), hs_twiddle_in(destination[begin + q - 1]))) full[0] = 1u;
+            hs_barrier();
+            bool ready = full[0] == 0u;
+            hs_barrier();
+            if (ready) continue;
+        }
         for (int i = hs_local_id(); i < 2048; i += 256) places[i] = 0u;
         if (hs_local_id() == 0) {
             full[0] = 0u;
@@ -2156,13 +2208,16 @@ HS_KERNEL void __launch_bounds__(1024, 1) finish_radix_many(hs_stored_key *desti
     while (((hs_n() - 1) >> bits) >= 16640) bits++;
     int bucket = hs_group_id();
     if (bucket >= 1 << bits || words[1805] != 0u) return;
+    bool repeated = words[1818] >= 256u;
+    // where further pieces lie is read early, since most of them are empty and each read waits for memory
+    if (hs_local_id() < 4 && words[1815] != 0u)
+        full[4 + hs_local_id()] = words[1820 + (hs_local_id() & 1) + (2 << bits) + 2 * (hs_group_id() + (hs_local_id() >> 1 << bits))];
     for (int turn = 0; turn == 0 || (turn < 3 && words[1815] != 0u); turn++) {
         int begin = hs_to_int(words[1819 + bucket]), valid = hs_to_int(words[1819 + bucket + 1]) - begin, shift = 0;
         if (turn > 0) {
             hs_barrier();
-            int number = hs_group_id() + ((turn - 1) << bits);
-            begin = hs_to_int(words[1820 + (2 << bits) + 2 * number]);
-            valid = hs_to_int(words[1821 + (2 << bits) + 2 * number]) - begin;
+            begin = hs_to_int(full[2 * turn + 2]);
+            valid = hs_to_int(full[2 * turn + 3]) - begin;
             if (valid > 0) bucket = hs_digit(hs_twiddle_in(destination[begin]), 32 - bits, (1 << bits) - 1);
         } else if (valid > hs_to_int(words[1816])) valid = hs_to_int(words[1820 + (1 << bits) + bucket]) - begin;
         if (valid > 20480) {
@@ -2174,6 +2229,16 @@ HS_KERNEL void __launch_bounds__(1024, 1) finish_radix_many(hs_stored_key *desti
             continue;
         }
         if (valid == 0) continue;
+        if (repeated) {
+            if (hs_local_id() == 0) full[0] = 0u;
+            hs_barrier();
+            for (int q = hs_local_id() + 1; q < valid; q += 1024)
+                if (hs_less(hs_twiddle_in(destination[begin + q]), hs_twiddle_in(destination[begin + q - 1]))) full[0] = 1u;
+            hs_barrier();
+            bool ready = full[0] == 0u;
+            hs_barrier();
+            if (ready) continue;
+        }
         for (int i = hs_local_id(); i < 8192; i += 1024) places[i] = 0u;
         if (hs_local_id() == 0) {
             full[0] = 0u;

@@ -1307,6 +1307,7 @@ HS_KERNEL void __launch_bounds__(256, 4) bucket_radix(hs_stored_key *destination
     while (((hs_n() - 1) >> bits) >= 2080) bits++;
     bool dealt = (hs_argument() & 1) == 0;
     if (dealt ? words[2842] == 0u : words[4894] != 0u) return;
+    bool repeated = !dealt && words[4912] >= 256u;
     // a work-group for each bucket that was dealt; a few for those of passes and for their pieces, since often no passes precede them
     int step = dealt ? 1 << bits : 1056;
     for (int item = hs_group_id(); item < (dealt || words[4909] == 0u ? 1 << bits : 3 << bits); item += step) {
@@ -1329,6 +1330,16 @@ HS_KERNEL void __launch_bounds__(256, 4) bucket_radix(hs_stored_key *destination
             continue;
         }
         if (valid == 0) continue;
+        if (repeated) {
+            if (hs_local_id() == 0) full[0] = 0u;
+            hs_barrier();
+            for (int q = hs_local_id() + 1; q < valid; q += 256)
+                if (hs_less(hs_twiddle_in(destination[begin + q]), hs_twiddle_in(destination[begin + q - 1]))) full[0] = 1u;
+            hs_barrier();
+            bool ready = full[0] == 0u;
+            hs_barrier();
+            if (ready) continue;
+        }
         for (int i = hs_local_id(); i < 2048; i += 256) places[i] = 0u;
         if (hs_local_id() == 0) {
             full[0] = 0u;
@@ -1776,6 +1787,7 @@ HS_KERNEL void __launch_bounds__(256) finish_starts_radix(hs_u32 *words, int n, 
     hs_u32 *const mixed = HS_SHARED(hs_u32, 3072);
 
     if (words[2842] != 0u) return; // buckets have sorted the keys
+    if (hs_local_id() <= 4) mixed[10 + hs_local_id()] = words[4904 + hs_local_id()];
     for (int pass = 0; pass < 8; pass++) {
         if (hs_local_id() == 0) mixed[0] = 0u;
         hs_barrier();
@@ -1785,56 +1797,57 @@ HS_KERNEL void __launch_bounds__(256) finish_starts_radix(hs_u32 *words, int n, 
         }
         hs_barrier();
         {
-            hs_u32 sum = 0u;
-            if (hs_local_id() < 256) {
-                for (int j = 0; j < 1; j++) sum += totals[hs_local_id() * 1 + j];
-                sums[hs_local_id()] = sum;
+            int own = hs_subgroup_id() * 32 + hs_lane_id(); // a digit
+            if (own < 256) sums[own] = totals[own];
+            for (int far = 1; far < 32; far *= 2) {
+                hs_subgroup_barrier();
+                hs_u32 x = own < 256 && hs_lane_id() >= far ? sums[own - far] : 0u;
+                hs_subgroup_barrier();
+                if (own < 256) sums[own] += x;
             }
             hs_barrier();
-            for (int far = 1; far < 256; far *= 2) {
-                hs_u32 x = hs_local_id() >= far && hs_local_id() < 256 ? sums[hs_local_id() - far] : 0u;
-                hs_barrier();
-                if (hs_local_id() < 256) sums[hs_local_id()] += x;
-                hs_barrier();
-            }
-            if (hs_local_id() < 256) {
-                hs_u32 before = sums[hs_local_id()] - sum;
-                for (int j = 0; j < 1; j++) {
-                    firsts[hs_local_id() * 1 + j] = before;
-                    before += totals[hs_local_id() * 1 + j];
-                }
+            if (own < 256) {
+                hs_u32 before = sums[own] - totals[own];
+                for (int s = 31; s < own - hs_lane_id(); s += 32) before += sums[s];
+                firsts[own] = before;
             }
             hs_barrier();
         }
 
         for (int d = hs_local_id(), once = 1; once != 0; once = 0) words[25 + pass * 256 + d] = firsts[d];
-        if (hs_local_id() == 0) words[4896 + pass] = 1u - mixed[0];
+        if (hs_local_id() == 0) mixed[2 + pass] = 1u - mixed[0];
         hs_barrier();
     }
     if (hs_local_id() == 0) {
         int mean = hs_argument() & 32767, held = mean + (mean * (hs_argument() >> 15 & 31) >> 7); // of a bucket
-        hs_u32 equal = words[4907];
-        int top = hs_to_int(words[4908]), from = 0; // digits from `from` on
+        hs_u32 equal = mixed[13];
+        int top = hs_to_int(mixed[14]), from = 0; // digits from `from` on
+        bool repeated = (equal > 1u && equal > hs_to_u32((24) * 1024 / (hs_n() / 2048 + 1))); // equal keys crowd places
+        // as many values there are as the sample tells, and keys of each, if these are fewer than a work-group holds; else 0
+        int values = equal > 1u && equal <= 1024u ? 2097152 / hs_to_int(equal) : 0, each = values > 0 ? hs_n() / values : 0;
+        if (each > held) values = 0;
         for (int r = 0; r < 3 && r + 1 < top && from == 0; r++) {
             int passed = 0, left = 0;
             for (int q = 0; q < 8; q++) {
-                if (q < top - 1 - r) left += hs_to_int(words[4896 + q]);
-                else passed += hs_to_int(words[4896 + q]);
+                if (q < top - 1 - r) left += hs_to_int(mixed[2 + q]);
+                else passed += hs_to_int(mixed[2 + q]);
             }
-            hs_u32 unlike = words[4904 + r];
-            bool even = !(equal > 1u && equal > hs_to_u32((24) * 1024 / (hs_n() / 2048 + 1))) && (unlike <= hs_to_u32((held / 2) * 1024 / (hs_n() / 2048 + 1)) || (r == 0 && top == 7 && unlike <= 66u)) && left > 1;
-            // few values, each for several pieces: these are sorted already
-            bool same = equal > 1024u && unlike == 0u && left > 0 && hs_n() / (2049 - hs_to_int(equal)) > 2 * held;
-            if (passed > 0 && (even || same)) from = top - 1 - r;
+            hs_u32 unlike = mixed[10 + r];
+            bool even = !repeated && (unlike <= hs_to_u32((held / 2) * 1024 / (hs_n() / 2048 + 1)) || (r == 0 && top == 7 && unlike <= 66u)) && left > 1;
+            // few values, each for several pieces, or more of them, which hardly ever agree in a bucket: these are sorted already
+            bool same = equal > 1024u && hs_n() / (2049 - hs_to_int(equal)) > 2 * held && unlike == 0u && left > 0;
+            int sorted = (r + 2) * 8 < 30 ? (r + 2) * 8 : 30; // bits
+            if (values > 0) same = unlike <= 32u && left > 0 && (mean / (each + 1) + 1) << (left > 1 ? 3 : 4) < (1 << sorted) / values;
+            if (passed > 0 && (even || (repeated && same))) from = top - 1 - r;
         }
         words[4894] = from == 0 ? 1u : 0u;
         words[2843] = words[4909] = 0u;
         words[4910] = hs_to_u32(held);
         words[4911] = hs_to_u32(mean);
-        words[4912] = hs_to_u32(from * 8);
-        for (int q = 0; q < 8; q++) words[17 + q] = q < from ? 0u : words[4896 + q];
+        words[4912] = hs_to_u32(from * 8) + (repeated ? 256u : 0u);
+        for (int q = 0; q < from; q++) mixed[2 + q] = 0u;
         int left = 0, number = 0, place = 0;
-        for (int q = 0; q < 8; q++) left += hs_to_int(words[17 + q]);
+        for (int q = 0; q < 8; q++) left += hs_to_int(mixed[2 + q]);
         // in place an even number of passes ends in the destination, else any number but none: constant digits help out
         int more = hs_direct() ? (left == 0 ? 1 : 0) : left & 1;
         if (left + more > 8) more = 0; // the keys are copied at the end
@@ -1843,13 +1856,13 @@ HS_KERNEL void __launch_bounds__(256) finish_starts_radix(hs_u32 *words, int n, 
         int first = hs_direct() && (left & 1) != 0 ? 1 : 2;
         for (int q = 0; q < 8; q++) {
             words[0 + q] = hs_to_u32(place);
-            bool idle = words[17 + q] == 0u;
+            bool idle = mixed[2 + q] == 0u;
             if (!idle || more > 0) {
                 if (idle) more--;
                 number++;
                 words[17 + q] = hs_to_u32(number);
                 place = place == 0 ? first : 3 - place;
-            }
+            } else words[17 + q] = 0u;
         }
         words[0 + 8] = hs_to_u32(place == 0 ? 1 : place);
     }
@@ -1863,17 +1876,28 @@ HS_KERNEL void __launch_bounds__(256) finish_bounds_radix(hs_stored_key *destina
     if (words[4894] != 0u) return;
     int bits = 1;
     while (((hs_n() - 1) >> bits) >= hs_to_int(words[4911])) bits++;
-    int bucket = hs_group_id() * 256 + hs_local_id(), held = hs_to_int(words[4910]);
-    if (bucket > 1 << bits) return;
-    int begin = 0, end = hs_n();
-    while (begin < end) {
-        int mid = begin + (end - begin) / 2;
-        if (hs_digit(hs_twiddle_in(destination[mid]), 64 - bits, (1 << bits) - 1) < bucket) begin = mid + 1;
-        else end = mid;
+    int held = hs_to_int(words[4910]);
+    for (int bucket = hs_group_id() * 8 + hs_subgroup_id(); bucket <= 1 << bits; bucket += 4224) {
+        int low = hs_n(), high = low;
+        if (bucket < 1 << bits) {
+            int digit = bits < 8 ? bucket << (8 - bits) : bucket >> (bits - 8);
+            low = hs_to_int(words[1817 + digit]);
+            if (bits <= 8) high = low;
+            else if (digit < 255) high = hs_to_int(words[1818 + digit]);
+        }
+        while (low < high) {
+            int step = (high - low) / 33, more = (high - low) % 33, nth = hs_lane_id() + 1;
+            int middle = low + step * nth + more * nth / 33;
+            int before = hs_popcount_mask(hs_ballot(hs_digit(hs_twiddle_in(destination[middle]), 64 - bits, (1 << bits) - 1) < bucket)); // keys are in order, so these are the first lanes
+            if (before < 32) high = low + step * (before + 1) + more * (before + 1) / 33;
+            if (before > 0) low += step * before + more * before / 33 + 1;
+        }
+        if (hs_lane_id() == 0) {
+            words[4913 + bucket] = hs_to_u32(low);
+            if (low < hs_n() - held)
+                if (hs_digit(hs_twiddle_in(destination[low + held]), 64 - bits, (1 << bits) - 1) == bucket) words[4909] = 1u;
+        }
     }
-    words[4913 + bucket] = hs_to_u32(begin);
-    if (begin < hs_n() - held)
-        if (hs_digit(hs_twiddle_in(destination[begin + held]), 64 - bits, (1 << bits) - 1) == bucket) words[4909] = 1u;
 }
 
 // cut buckets that are too large
@@ -1884,7 +1908,7 @@ HS_KERNEL void __launch_bounds__(256) finish_cuts_radix(hs_stored_key *destinati
     if (words[4894] != 0u || words[4909] == 0u) return;
     int bits = 1;
     while (((hs_n() - 1) >> bits) >= hs_to_int(words[4911])) bits++;
-    int mean = (hs_to_int(words[4910]) + 1) / 2, low = hs_to_int(words[4912]);
+    int mean = (hs_to_int(words[4910]) + 1) / 2, low = hs_to_int(words[4912] & 255u);
     int number = hs_group_id() * 256 + hs_local_id();
     if (number > (hs_n() - 1) / mean) {
         if (number < 2 << bits) words[4914 + (2 << bits) + 2 * number] = words[4915 + (2 << bits) + 2 * number] = 0u;

@@ -999,17 +999,17 @@ HS_KERNEL void __launch_bounds__(384) histogram_radix_few(const hs_stored_key *s
             {
                 hs_u32 differ = 0u;
                 HS_UNROLL for (int i = 0; i < 11; i++) differ |= hs_key_bits(k[i], 0) ^ counts[8200 + 0];
-                if (differ != 0u) hs_local_atomic_or(counts[4], differ);
+                if (differ != 0u) hs_local_atomic_or(counts[5], differ);
             }
             {
                 hs_u32 differ = 0u;
                 HS_UNROLL for (int i = 0; i < 11; i++) differ |= hs_key_bits(k[i], 32) ^ counts[12296 + 0];
-                if (differ != 0u) hs_local_atomic_or(counts[5], differ);
+                if (differ != 0u) hs_local_atomic_or(counts[6], differ);
             }
             hs_barrier();
-            while (top > 0 && (top * 8 < 32 ? counts[4] : counts[5]) >> (top * 8 & 31) == 0u) top--;
-            for (int round = 0; round < 4; round++) {
-                int low = round == 3 ? 0 : top > round + 1 ? (top - 1 - round) * 8 : 0;
+            while (top > 0 && (top * 8 < 32 ? counts[5] : counts[6]) >> (top * 8 & 31) == 0u) top--;
+            for (int round = 0; round < 5; round++) {
+                int low = round == 4 ? 0 : top > round + 1 ? (top - 1 - round) * 8 : 0;
                 for (int i = hs_local_id(); i < 4096; i += 384) {
                     hs_u32 x_low = low < 32 ? counts[8200 + i] >> low << low : 0u;
                     hs_u32 x_high = low > 32 ? counts[12296 + i] >> (low - 32) << (low - 32) : counts[12296 + i];
@@ -1023,13 +1023,13 @@ HS_KERNEL void __launch_bounds__(384) histogram_radix_few(const hs_stored_key *s
                     hs_u32 y_low = low < 32 ? counts[8200 + other] >> low << low : 0u;
                     hs_u32 y_high = low > 32 ? counts[12296 + other] >> (low - 32) << (low - 32) : counts[12296 + other];
                     bool equal = counts[8200 + i] == counts[8200 + other] && counts[12296 + i] == counts[12296 + other];
-                    if (other != i && x_low == y_low && x_high == y_high && equal == (round == 3))
-                        hs_local_atomic_add(counts[round], round < 3 && hs_to_int(hs_local_atomic_add(counts[8 + spot], 65536u) >> 16) == many ? 4096u : 1u);
+                    if (other != i && x_low == y_low && x_high == y_high && equal == (round == 4))
+                        hs_local_atomic_add(counts[round], round < 4 && hs_to_int(hs_local_atomic_add(counts[8 + spot], 65536u) >> 16) == many ? 4096u : 1u);
                 }
                 hs_barrier();
             }
         }
-        if (hs_local_id() <= 4) words[2851 + hs_local_id()] = hs_local_id() < 4 ? counts[hs_local_id()] : hs_to_u32(top);
+        if (hs_local_id() <= 5) words[2851 + hs_local_id()] = hs_local_id() < 5 ? counts[hs_local_id()] : hs_to_u32(top);
     return;
     }
     int tiles = (hs_n() + 6143) / 6144;
@@ -1042,7 +1042,7 @@ HS_KERNEL void __launch_bounds__(384) histogram_radix_few(const hs_stored_key *s
     for (int i = hs_local_id(); i < 16384; i += 384) counts[i] = 0u;
     int rows = hs_n() > 1073741823 ? (hs_n() + 12287) / 12288 : (hs_n() + 6143) / 6144;
     for (int i = begin / 6144 * 256 + hs_local_id(); i < (end + 6143) / 6144 * 256; i += 384)
-        if (i < rows * 256) words[2860 + i] = 0u;
+        if (i < rows * 256) words[2861 + i] = 0u;
     hs_barrier();
     int next = begin + hs_local_id();
     for (; next + 5760 < end; next += 6144) {
@@ -1108,7 +1108,7 @@ HS_KERNEL void __launch_bounds__(384, 2) onesweep_radix_few(const hs_stored_key 
         hs_u32 counted = odd ? 1u << 30 : 3u << 30, summed = odd ? 2u << 30 : 0u;
         if (number >= (hs_n() + 6143) / 6144) {
             if (hs_n() > 1073741823 && portion < 2) {
-                if (hs_local_id() < 256) for (int d = hs_local_id(), once = 1; once != 0; once = 0) hs_atomic_store(words[2860 + (state_row) * 256 + d], summed);
+                if (hs_local_id() < 256) for (int d = hs_local_id(), once = 1; once != 0; once = 0) hs_atomic_store(words[2861 + (state_row) * 256 + d], summed);
             }
             return;
         }
@@ -1147,7 +1147,7 @@ HS_KERNEL void __launch_bounds__(384, 2) onesweep_radix_few(const hs_stored_key 
             totals[d] = d == mask ? sum - hs_to_u32(6144 - valid) : sum;
         }
         {
-            if (hs_local_id() < 256) for (int d = hs_local_id(), once = 1; once != 0; once = 0) hs_atomic_store(words[2860 + (state_row) * 256 + d], totals[d] | (state_row == 0 ? summed : counted));
+            if (hs_local_id() < 256) for (int d = hs_local_id(), once = 1; once != 0; once = 0) hs_atomic_store(words[2861 + (state_row) * 256 + d], totals[d] | (state_row == 0 ? summed : counted));
         }
         hs_value v[16];
         HS_UNROLL for (int i = 0; i < 4; i++) v[i] = row + i * 32 < valid ? hs_load_value(values_from, at, begin + row + i * 32) : 0u;
@@ -1195,8 +1195,8 @@ HS_KERNEL void __launch_bounds__(384, 2) onesweep_radix_few(const hs_stored_key 
             hs_u32 before = 0u;
             for (int j = state_row - 1; j >= 0;) {
                 hs_u32 seen[4];
-                seen[0] = hs_atomic_load(words[2860 + (j) * 256 + d]);
-                HS_UNROLL for (int i = 1; i < 4; i++) seen[i] = hs_atomic_load(words[2860 + ((j > i ? j - i : 0)) * 256 + d]);
+                seen[0] = hs_atomic_load(words[2861 + (j) * 256 + d]);
+                HS_UNROLL for (int i = 1; i < 4; i++) seen[i] = hs_atomic_load(words[2861 + ((j > i ? j - i : 0)) * 256 + d]);
                 bool known = true;
                 HS_UNROLL for (int i = 0; i < 4; i++) {
                     if (known && j >= 0) {
@@ -1209,7 +1209,7 @@ HS_KERNEL void __launch_bounds__(384, 2) onesweep_radix_few(const hs_stored_key 
                     }
                 }
             }
-            if (state_row > 0) hs_atomic_store(words[2860 + (state_row) * 256 + d], (before + totals[d]) | summed);
+            if (state_row > 0) hs_atomic_store(words[2861 + (state_row) * 256 + d], (before + totals[d]) | summed);
             if (portion > 0) before += words[2073 + (portion & 1) * 256 + d];
             if (state_row == rows - 1) words[2073 + (~portion & 1) * 256 + d] = before + totals[d];
         bases[d] = words[25 + pass * 256 + d] + before - firsts[d];
@@ -1250,6 +1250,7 @@ HS_KERNEL void __launch_bounds__(384) finish_starts_radix_few(hs_u32 *words, int
     hs_u32 *const sums = HS_SHARED(hs_u32, 2048);
     hs_u32 *const mixed = HS_SHARED(hs_u32, 3584);
 
+    if (hs_local_id() <= 5) mixed[10 + hs_local_id()] = words[2851 + hs_local_id()];
     for (int pass = 0; pass < 8; pass++) {
         if (hs_local_id() == 0) mixed[0] = 0u;
         hs_barrier();
@@ -1259,56 +1260,57 @@ HS_KERNEL void __launch_bounds__(384) finish_starts_radix_few(hs_u32 *words, int
         }
         hs_barrier();
         {
-            hs_u32 sum = 0u;
-            if (hs_local_id() < 256) {
-                for (int j = 0; j < 1; j++) sum += totals[hs_local_id() * 1 + j];
-                sums[hs_local_id()] = sum;
+            int own = hs_subgroup_id() * 32 + hs_lane_id(); // a digit
+            if (own < 256) sums[own] = totals[own];
+            for (int far = 1; far < 32; far *= 2) {
+                hs_subgroup_barrier();
+                hs_u32 x = own < 256 && hs_lane_id() >= far ? sums[own - far] : 0u;
+                hs_subgroup_barrier();
+                if (own < 256) sums[own] += x;
             }
             hs_barrier();
-            for (int far = 1; far < 256; far *= 2) {
-                hs_u32 x = hs_local_id() >= far && hs_local_id() < 256 ? sums[hs_local_id() - far] : 0u;
-                hs_barrier();
-                if (hs_local_id() < 256) sums[hs_local_id()] += x;
-                hs_barrier();
-            }
-            if (hs_local_id() < 256) {
-                hs_u32 before = sums[hs_local_id()] - sum;
-                for (int j = 0; j < 1; j++) {
-                    firsts[hs_local_id() * 1 + j] = before;
-                    before += totals[hs_local_id() * 1 + j];
-                }
+            if (own < 256) {
+                hs_u32 before = sums[own] - totals[own];
+                for (int s = 31; s < own - hs_lane_id(); s += 32) before += sums[s];
+                firsts[own] = before;
             }
             hs_barrier();
         }
 
         if (hs_local_id() < 256) for (int d = hs_local_id(), once = 1; once != 0; once = 0) words[25 + pass * 256 + d] = firsts[d];
-        if (hs_local_id() == 0) words[2843 + pass] = 1u - mixed[0];
+        if (hs_local_id() == 0) mixed[2 + pass] = 1u - mixed[0];
         hs_barrier();
     }
     if (hs_local_id() == 0) {
         int mean = hs_argument() & 32767, held = mean + (mean * (hs_argument() >> 15 & 31) >> 7); // of a bucket
-        hs_u32 equal = words[2854];
-        int top = hs_to_int(words[2855]), from = 0; // digits from `from` on
-        for (int r = 0; r < 3 && r + 1 < top && from == 0; r++) {
+        hs_u32 equal = mixed[14];
+        int top = hs_to_int(mixed[15]), from = 0; // digits from `from` on
+        bool repeated = (equal > 1u && equal > hs_to_u32((24) * 2048 / (hs_n() / 4096 + 1))); // equal keys crowd places
+        // as many values there are as the sample tells, and keys of each, if these are fewer than a work-group holds; else 0
+        int values = equal > 1u && equal <= 2048u ? 8388608 / hs_to_int(equal) : 0, each = values > 0 ? hs_n() / values : 0;
+        if (each > held) values = 0;
+        for (int r = 0; r < 4 && r + 1 < top && from == 0; r++) {
             int passed = 0, left = 0;
             for (int q = 0; q < 8; q++) {
-                if (q < top - 1 - r) left += hs_to_int(words[2843 + q]);
-                else passed += hs_to_int(words[2843 + q]);
+                if (q < top - 1 - r) left += hs_to_int(mixed[2 + q]);
+                else passed += hs_to_int(mixed[2 + q]);
             }
-            hs_u32 unlike = words[2851 + r];
-            bool even = !(equal > 1u && equal > hs_to_u32((24) * 2048 / (hs_n() / 4096 + 1))) && (unlike <= hs_to_u32((held / 2) * 2048 / (hs_n() / 4096 + 1)) || (r == 0 && top == 7 && unlike <= 214u)) && left > 1;
-            // few values, each for several pieces: these are sorted already
-            bool same = equal > 2048u && unlike == 0u && left > 0 && hs_n() / (4097 - hs_to_int(equal)) > 2 * held;
-            if (passed > 0 && (even || same)) from = top - 1 - r;
+            hs_u32 unlike = mixed[10 + r];
+            bool even = !repeated && (unlike <= hs_to_u32((held / 2) * 2048 / (hs_n() / 4096 + 1)) || (r == 0 && top == 7 && unlike <= 214u)) && left > 1;
+            // few values, each for several pieces, or more of them, which hardly ever agree in a bucket: these are sorted already
+            bool same = equal > 2048u && hs_n() / (4097 - hs_to_int(equal)) > 2 * held && unlike == 0u && left > 0;
+            int sorted = (r + 2) * 8 < 30 ? (r + 2) * 8 : 30; // bits
+            if (values > 0) same = unlike <= 64u && left > 0 && (mean / (each + 1) + 1) << (left > 1 ? 3 : 4) < (1 << sorted) / values;
+            if (passed > 0 && (even || (repeated && same))) from = top - 1 - r;
         }
         words[2841] = from == 0 ? 1u : 0u;
-        words[2842] = words[2856] = 0u;
-        words[2857] = hs_to_u32(held);
-        words[2858] = hs_to_u32(mean);
-        words[2859] = hs_to_u32(from * 8);
-        for (int q = 0; q < 8; q++) words[17 + q] = q < from ? 0u : words[2843 + q];
+        words[2842] = words[2857] = 0u;
+        words[2858] = hs_to_u32(held);
+        words[2859] = hs_to_u32(mean);
+        words[2860] = hs_to_u32(from * 8) + (repeated ? 256u : 0u);
+        for (int q = 0; q < from; q++) mixed[2 + q] = 0u;
         int left = 0, number = 0, place = 0;
-        for (int q = 0; q < 8; q++) left += hs_to_int(words[17 + q]);
+        for (int q = 0; q < 8; q++) left += hs_to_int(mixed[2 + q]);
         // in place an even number of passes ends in the destination, else any number but none: constant digits help out
         int more = hs_direct() ? (left == 0 ? 1 : 0) : left & 1;
         if (left + more > 8) more = 0; // the keys are copied at the end
@@ -1317,13 +1319,13 @@ HS_KERNEL void __launch_bounds__(384) finish_starts_radix_few(hs_u32 *words, int
         int first = hs_direct() && (left & 1) != 0 ? 1 : 2;
         for (int q = 0; q < 8; q++) {
             words[0 + q] = hs_to_u32(place);
-            bool idle = words[17 + q] == 0u;
+            bool idle = mixed[2 + q] == 0u;
             if (!idle || more > 0) {
                 if (idle) more--;
                 number++;
                 words[17 + q] = hs_to_u32(number);
                 place = place == 0 ? first : 3 - place;
-            }
+            } else words[17 + q] = 0u;
         }
         words[0 + 8] = hs_to_u32(place == 0 ? 1 : place);
     }
@@ -1336,18 +1338,29 @@ HS_KERNEL void __launch_bounds__(384) finish_bounds_radix_few(hs_stored_key *des
 
     if (words[2841] != 0u) return;
     int bits = 1;
-    while (((hs_n() - 1) >> bits) >= hs_to_int(words[2858])) bits++;
-    int bucket = hs_group_id() * 384 + hs_local_id(), held = hs_to_int(words[2857]);
-    if (bucket > 1 << bits) return;
-    int begin = 0, end = hs_n();
-    while (begin < end) {
-        int mid = begin + (end - begin) / 2;
-        if (hs_digit(hs_twiddle_in(destination[mid]), 64 - bits, (1 << bits) - 1) < bucket) begin = mid + 1;
-        else end = mid;
+    while (((hs_n() - 1) >> bits) >= hs_to_int(words[2859])) bits++;
+    int held = hs_to_int(words[2858]);
+    for (int bucket = hs_group_id() * 12 + hs_subgroup_id(); bucket <= 1 << bits; bucket += 6144) {
+        int low = hs_n(), high = low;
+        if (bucket < 1 << bits) {
+            int digit = bits < 8 ? bucket << (8 - bits) : bucket >> (bits - 8);
+            low = hs_to_int(words[1817 + digit]);
+            if (bits <= 8) high = low;
+            else if (digit < 255) high = hs_to_int(words[1818 + digit]);
+        }
+        while (low < high) {
+            int step = (high - low) / 33, more = (high - low) % 33, nth = hs_lane_id() + 1;
+            int middle = low + step * nth + more * nth / 33;
+            int before = hs_popcount_mask(hs_ballot(hs_digit(hs_twiddle_in(destination[middle]), 64 - bits, (1 << bits) - 1) < bucket)); // keys are in order, so these are the first lanes
+            if (before < 32) high = low + step * (before + 1) + more * (before + 1) / 33;
+            if (before > 0) low += step * before + more * before / 33 + 1;
+        }
+        if (hs_lane_id() == 0) {
+            words[2861 + bucket] = hs_to_u32(low);
+            if (low < hs_n() - held)
+                if (hs_digit(hs_twiddle_in(destination[low + held]), 64 - bits, (1 << bits) - 1) == bucket) words[2857] = 1u;
+        }
     }
-    words[2860 + bucket] = hs_to_u32(begin);
-    if (begin < hs_n() - held)
-        if (hs_digit(hs_twiddle_in(destination[begin + held]), 64 - bits, (1 << bits) - 1) == bucket) words[2856] = 1u;
 }
 
 // cut buckets that are too large
@@ -1355,19 +1368,19 @@ HS_KERNEL void __launch_bounds__(384) finish_cuts_radix_few(hs_stored_key *desti
 {
     hs_wait_for_kernels();
 
-    if (words[2841] != 0u || words[2856] == 0u) return;
+    if (words[2841] != 0u || words[2857] == 0u) return;
     int bits = 1;
-    while (((hs_n() - 1) >> bits) >= hs_to_int(words[2858])) bits++;
-    int mean = (hs_to_int(words[2857]) + 1) / 2, low = hs_to_int(words[2859]);
+    while (((hs_n() - 1) >> bits) >= hs_to_int(words[2859])) bits++;
+    int mean = (hs_to_int(words[2858]) + 1) / 2, low = hs_to_int(words[2860] & 255u);
     int number = hs_group_id() * 384 + hs_local_id();
     if (number > (hs_n() - 1) / mean) {
-        if (number < 2 << bits) words[2861 + (2 << bits) + 2 * number] = words[2862 + (2 << bits) + 2 * number] = 0u;
+        if (number < 2 << bits) words[2862 + (2 << bits) + 2 * number] = words[2863 + (2 << bits) + 2 * number] = 0u;
         return;
     }
     int at = number * mean, bucket = hs_digit(hs_twiddle_in(destination[at]), 64 - bits, (1 << bits) - 1);
-    int begin = hs_to_int(words[2860 + bucket]), after = hs_to_int(words[2860 + bucket + 1]), to = after;
-    words[2861 + (2 << bits) + 2 * number] = words[2862 + (2 << bits) + 2 * number] = 0u;
-    if (after - begin <= hs_to_int(words[2857])) return;
+    int begin = hs_to_int(words[2861 + bucket]), after = hs_to_int(words[2861 + bucket + 1]), to = after;
+    words[2862 + (2 << bits) + 2 * number] = words[2863 + (2 << bits) + 2 * number] = 0u;
+    if (after - begin <= hs_to_int(words[2858])) return;
     int from = begin;
     {
         hs_key x = hs_twiddle_in(destination[at]);
@@ -1399,9 +1412,9 @@ HS_KERNEL void __launch_bounds__(384) finish_cuts_radix_few(hs_stored_key *desti
         }
         to = next;
     }
-    words[2861 + (2 << bits) + 2 * number] = hs_to_u32(from);
-    words[2862 + (2 << bits) + 2 * number] = hs_to_u32(to);
-    if (at - begin < mean) words[2861 + (1 << bits) + bucket] = hs_to_u32(from);
+    words[2862 + (2 << bits) + 2 * number] = hs_to_u32(from);
+    words[2863 + (2 << bits) + 2 * number] = hs_to_u32(to);
+    if (at - begin < mean) words[2862 + (1 << bits) + bucket] = hs_to_u32(from);
 }
 
 // sort a bucket of up to 1280 keys on chip
@@ -1419,24 +1432,37 @@ HS_KERNEL void __launch_bounds__(256, 4) finish_radix_few(hs_stored_key *destina
     while (((hs_n() - 1) >> bits) >= 1040) bits++;
     int bucket = hs_group_id();
     if (bucket >= 1 << bits || words[2841] != 0u) return;
-    for (int turn = 0; turn == 0 || (turn < 3 && words[2856] != 0u); turn++) {
-        int begin = hs_to_int(words[2860 + bucket]), valid = hs_to_int(words[2860 + bucket + 1]) - begin, shift = 0;
+    bool repeated = words[2860] >= 256u;
+    // where further pieces lie is read early, since most of them are empty and each read waits for memory
+    if (hs_local_id() < 4 && words[2857] != 0u)
+        full[4 + hs_local_id()] = words[2862 + (hs_local_id() & 1) + (2 << bits) + 2 * (hs_group_id() + (hs_local_id() >> 1 << bits))];
+    for (int turn = 0; turn == 0 || (turn < 3 && words[2857] != 0u); turn++) {
+        int begin = hs_to_int(words[2861 + bucket]), valid = hs_to_int(words[2861 + bucket + 1]) - begin, shift = 0;
         if (turn > 0) {
             hs_barrier();
-            int number = hs_group_id() + ((turn - 1) << bits);
-            begin = hs_to_int(words[2861 + (2 << bits) + 2 * number]);
-            valid = hs_to_int(words[2862 + (2 << bits) + 2 * number]) - begin;
+            begin = hs_to_int(full[2 * turn + 2]);
+            valid = hs_to_int(full[2 * turn + 3]) - begin;
             if (valid > 0) bucket = hs_digit(hs_twiddle_in(destination[begin]), 64 - bits, (1 << bits) - 1);
-        } else if (valid > hs_to_int(words[2857])) valid = hs_to_int(words[2861 + (1 << bits) + bucket]) - begin;
+        } else if (valid > hs_to_int(words[2858])) valid = hs_to_int(words[2862 + (1 << bits) + bucket]) - begin;
         if (valid > 1280) {
             if (hs_local_id() == 0) {
                 int rest = hs_to_int(hs_atomic_add(words[2842], 1u));
-                words[2861 + (6 << bits) + 2 * rest] = hs_to_u32(begin);
-                words[2862 + (6 << bits) + 2 * rest] = hs_to_u32(begin + valid);
+                words[2862 + (6 << bits) + 2 * rest] = hs_to_u32(begin);
+                words[2863 + (6 << bits) + 2 * rest] = hs_to_u32(begin + valid);
             }
             continue;
         }
         if (valid == 0) continue;
+        if (repeated) {
+            if (hs_local_id() == 0) full[0] = 0u;
+            hs_barrier();
+            for (int q = hs_local_id() + 1; q < valid; q += 256)
+                if (hs_less(hs_twiddle_in(destination[begin + q]), hs_twiddle_in(destination[begin + q - 1]))) full[0] = 1u;
+            hs_barrier();
+            bool ready = full[0] == 0u;
+            hs_barrier();
+            if (ready) continue;
+        }
         for (int i = hs_local_id(); i < 2048; i += 256) places[i] = 0u;
         if (hs_local_id() == 0) {
             full[0] = 0u;
@@ -1553,8 +1579,8 @@ HS_KERNEL void __launch_bounds__(256, 4) finish_radix_few(hs_stored_key *destina
         if (full[0] > 48u * hs_to_u32(valid)) {
             if (hs_local_id() == 0) {
                 int rest = hs_to_int(hs_atomic_add(words[2842], 1u));
-                words[2861 + (6 << bits) + 2 * rest] = hs_to_u32(begin);
-                words[2862 + (6 << bits) + 2 * rest] = hs_to_u32(begin + valid);
+                words[2862 + (6 << bits) + 2 * rest] = hs_to_u32(begin);
+                words[2863 + (6 << bits) + 2 * rest] = hs_to_u32(begin + valid);
             }
         } else {
             for (int e = 0; e < 8; e++) {
@@ -1612,10 +1638,10 @@ HS_KERNEL void __launch_bounds__(384, 2) finish_settle_radix_few(const hs_stored
 
     if (words[2841] != 0u) return;
     int bits = 1;
-    while (((hs_n() - 1) >> bits) >= hs_to_int(words[2858])) bits++;
+    while (((hs_n() - 1) >> bits) >= hs_to_int(words[2859])) bits++;
     const int mask = 255;
     for (int number = hs_group_id(); number < hs_to_int(words[2842]); number += 512) {
-        int low = hs_to_int(words[2861 + (6 << bits) + 2 * number]), high = hs_to_int(words[2862 + (6 << bits) + 2 * number]), at = 1;
+        int low = hs_to_int(words[2862 + (6 << bits) + 2 * number]), high = hs_to_int(words[2863 + (6 << bits) + 2 * number]), at = 1;
         if (hs_local_id() < 2) differ[hs_local_id()] = 0u;
         hs_barrier();
         {
@@ -1790,24 +1816,37 @@ HS_KERNEL void __launch_bounds__(256, 4) finish_radix_pairs(hs_stored_key *desti
     while (((hs_n() - 1) >> bits) >= 2288) bits++;
     int bucket = hs_group_id();
     if (bucket >= 1 << bits || words[2841] != 0u) return;
-    for (int turn = 0; turn == 0 || (turn < 3 && words[2856] != 0u); turn++) {
-        int begin = hs_to_int(words[2860 + bucket]), valid = hs_to_int(words[2860 + bucket + 1]) - begin, shift = 0;
+    bool repeated = words[2860] >= 256u;
+    // where further pieces lie is read early, since most of them are empty and each read waits for memory
+    if (hs_local_id() < 4 && words[2857] != 0u)
+        full[4 + hs_local_id()] = words[2862 + (hs_local_id() & 1) + (2 << bits) + 2 * (hs_group_id() + (hs_local_id() >> 1 << bits))];
+    for (int turn = 0; turn == 0 || (turn < 3 && words[2857] != 0u); turn++) {
+        int begin = hs_to_int(words[2861 + bucket]), valid = hs_to_int(words[2861 + bucket + 1]) - begin, shift = 0;
         if (turn > 0) {
             hs_barrier();
-            int number = hs_group_id() + ((turn - 1) << bits);
-            begin = hs_to_int(words[2861 + (2 << bits) + 2 * number]);
-            valid = hs_to_int(words[2862 + (2 << bits) + 2 * number]) - begin;
+            begin = hs_to_int(full[2 * turn + 2]);
+            valid = hs_to_int(full[2 * turn + 3]) - begin;
             if (valid > 0) bucket = hs_digit(hs_twiddle_in(destination[begin]), 64 - bits, (1 << bits) - 1);
-        } else if (valid > hs_to_int(words[2857])) valid = hs_to_int(words[2861 + (1 << bits) + bucket]) - begin;
+        } else if (valid > hs_to_int(words[2858])) valid = hs_to_int(words[2862 + (1 << bits) + bucket]) - begin;
         if (valid > 2816) {
             if (hs_local_id() == 0) {
                 int rest = hs_to_int(hs_atomic_add(words[2842], 1u));
-                words[2861 + (6 << bits) + 2 * rest] = hs_to_u32(begin);
-                words[2862 + (6 << bits) + 2 * rest] = hs_to_u32(begin + valid);
+                words[2862 + (6 << bits) + 2 * rest] = hs_to_u32(begin);
+                words[2863 + (6 << bits) + 2 * rest] = hs_to_u32(begin + valid);
             }
             continue;
         }
         if (valid == 0) continue;
+        if (repeated) {
+            if (hs_local_id() == 0) full[0] = 0u;
+            hs_barrier();
+            for (int q = hs_local_id() + 1; q < valid; q += 256)
+                if (hs_less(hs_twiddle_in(destination[begin + q]), hs_twiddle_in(destination[begin + q - 1]))) full[0] = 1u;
+            hs_barrier();
+            bool ready = full[0] == 0u;
+            hs_barrier();
+            if (ready) continue;
+        }
         for (int i = hs_local_id(); i < 2048; i += 256) places[i] = 0u;
         if (hs_local_id() == 0) {
             full[0] = 0u;
@@ -1924,8 +1963,8 @@ HS_KERNEL void __launch_bounds__(256, 4) finish_radix_pairs(hs_stored_key *desti
         if (full[0] > 48u * hs_to_u32(valid)) {
             if (hs_local_id() == 0) {
                 int rest = hs_to_int(hs_atomic_add(words[2842], 1u));
-                words[2861 + (6 << bits) + 2 * rest] = hs_to_u32(begin);
-                words[2862 + (6 << bits) + 2 * rest] = hs_to_u32(begin + valid);
+                words[2862 + (6 << bits) + 2 * rest] = hs_to_u32(begin);
+                words[2863 + (6 << bits) + 2 * rest] = hs_to_u32(begin + valid);
             }
         } else {
             for (int e = 0; e < 8; e++) {
@@ -1980,24 +2019,37 @@ HS_KERNEL void __launch_bounds__(512, 2) finish_radix_more(hs_stored_key *destin
     while (((hs_n() - 1) >> bits) >= 4160) bits++;
     int bucket = hs_group_id();
     if (bucket >= 1 << bits || words[2841] != 0u) return;
-    for (int turn = 0; turn == 0 || (turn < 3 && words[2856] != 0u); turn++) {
-        int begin = hs_to_int(words[2860 + bucket]), valid = hs_to_int(words[2860 + bucket + 1]) - begin, shift = 0;
+    bool repeated = words[2860] >= 256u;
+    // where further pieces lie is read early, since most of them are empty and each read waits for memory
+    if (hs_local_id() < 4 && words[2857] != 0u)
+        full[4 + hs_local_id()] = words[2862 + (hs_local_id() & 1) + (2 << bits) + 2 * (hs_group_id() + (hs_local_id() >> 1 << bits))];
+    for (int turn = 0; turn == 0 || (turn < 3 && words[2857] != 0u); turn++) {
+        int begin = hs_to_int(words[2861 + bucket]), valid = hs_to_int(words[2861 + bucket + 1]) - begin, shift = 0;
         if (turn > 0) {
             hs_barrier();
-            int number = hs_group_id() + ((turn - 1) << bits);
-            begin = hs_to_int(words[2861 + (2 << bits) + 2 * number]);
-            valid = hs_to_int(words[2862 + (2 << bits) + 2 * number]) - begin;
+            begin = hs_to_int(full[2 * turn + 2]);
+            valid = hs_to_int(full[2 * turn + 3]) - begin;
             if (valid > 0) bucket = hs_digit(hs_twiddle_in(destination[begin]), 64 - bits, (1 << bits) - 1);
-        } else if (valid > hs_to_int(words[2857])) valid = hs_to_int(words[2861 + (1 << bits) + bucket]) - begin;
+        } else if (valid > hs_to_int(words[2858])) valid = hs_to_int(words[2862 + (1 << bits) + bucket]) - begin;
         if (valid > 5120) {
             if (hs_local_id() == 0) {
                 int rest = hs_to_int(hs_atomic_add(words[2842], 1u));
-                words[2861 + (6 << bits) + 2 * rest] = hs_to_u32(begin);
-                words[2862 + (6 << bits) + 2 * rest] = hs_to_u32(begin + valid);
+                words[2862 + (6 << bits) + 2 * rest] = hs_to_u32(begin);
+                words[2863 + (6 << bits) + 2 * rest] = hs_to_u32(begin + valid);
             }
             continue;
         }
         if (valid == 0) continue;
+        if (repeated) {
+            if (hs_local_id() == 0) full[0] = 0u;
+            hs_barrier();
+            for (int q = hs_local_id() + 1; q < valid; q += 512)
+                if (hs_less(hs_twiddle_in(destination[begin + q]), hs_twiddle_in(destination[begin + q - 1]))) full[0] = 1u;
+            hs_barrier();
+            bool ready = full[0] == 0u;
+            hs_barrier();
+            if (ready) continue;
+        }
         for (int i = hs_local_id(); i < 4096; i += 512) places[i] = 0u;
         if (hs_local_id() == 0) {
             full[0] = 0u;
@@ -2114,8 +2166,8 @@ HS_KERNEL void __launch_bounds__(512, 2) finish_radix_more(hs_stored_key *destin
         if (full[0] > 48u * hs_to_u32(valid)) {
             if (hs_local_id() == 0) {
                 int rest = hs_to_int(hs_atomic_add(words[2842], 1u));
-                words[2861 + (6 << bits) + 2 * rest] = hs_to_u32(begin);
-                words[2862 + (6 << bits) + 2 * rest] = hs_to_u32(begin + valid);
+                words[2862 + (6 << bits) + 2 * rest] = hs_to_u32(begin);
+                words[2863 + (6 << bits) + 2 * rest] = hs_to_u32(begin + valid);
             }
         } else {
             for (int e = 0; e < 8; e++) {
@@ -2238,24 +2290,37 @@ HS_KERNEL void __launch_bounds__(512, 1) finish_radix_many(hs_stored_key *destin
     while (((hs_n() - 1) >> bits) >= 16416) bits++;
     int bucket = hs_group_id();
     if (bucket >= 1 << bits || words[2841] != 0u) return;
-    for (int turn = 0; turn == 0 || (turn < 3 && words[2856] != 0u); turn++) {
-        int begin = hs_to_int(words[2860 + bucket]), valid = hs_to_int(words[2860 + bucket + 1]) - begin, shift = 0;
+    bool repeated = words[2860] >= 256u;
+    // where further pieces lie is read early, since most of them are empty and each read waits for memory
+    if (hs_local_id() < 4 && words[2857] != 0u)
+        full[4 + hs_local_id()] = words[2862 + (hs_local_id() & 1) + (2 << bits) + 2 * (hs_group_id() + (hs_local_id() >> 1 << bits))];
+    for (int turn = 0; turn == 0 || (turn < 3 && words[2857] != 0u); turn++) {
+        int begin = hs_to_int(words[2861 + bucket]), valid = hs_to_int(words[2861 + bucket + 1]) - begin, shift = 0;
         if (turn > 0) {
             hs_barrier();
-            int number = hs_group_id() + ((turn - 1) << bits);
-            begin = hs_to_int(words[2861 + (2 << bits) + 2 * number]);
-            valid = hs_to_int(words[2862 + (2 << bits) + 2 * number]) - begin;
+            begin = hs_to_int(full[2 * turn + 2]);
+            valid = hs_to_int(full[2 * turn + 3]) - begin;
             if (valid > 0) bucket = hs_digit(hs_twiddle_in(destination[begin]), 64 - bits, (1 << bits) - 1);
-        } else if (valid > hs_to_int(words[2857])) valid = hs_to_int(words[2861 + (1 << bits) + bucket]) - begin;
+        } else if (valid > hs_to_int(words[2858])) valid = hs_to_int(words[2862 + (1 << bits) + bucket]) - begin;
         if (valid > 17408) {
             if (hs_local_id() == 0) {
                 int rest = hs_to_int(hs_atomic_add(words[2842], 1u));
-                words[2861 + (6 << bits) + 2 * rest] = hs_to_u32(begin);
-                words[2862 + (6 << bits) + 2 * rest] = hs_to_u32(begin + valid);
+                words[2862 + (6 << bits) + 2 * rest] = hs_to_u32(begin);
+                words[2863 + (6 << bits) + 2 * rest] = hs_to_u32(begin + valid);
             }
             continue;
         }
         if (valid == 0) continue;
+        if (repeated) {
+            if (hs_local_id() == 0) full[0] = 0u;
+            hs_barrier();
+            for (int q = hs_local_id() + 1; q < valid; q += 512)
+                if (hs_less(hs_twiddle_in(destination[begin + q]), hs_twiddle_in(destination[begin + q - 1]))) full[0] = 1u;
+            hs_barrier();
+            bool ready = full[0] == 0u;
+            hs_barrier();
+            if (ready) continue;
+        }
         for (int i = hs_local_id(); i < 4096; i += 512) places[i] = 0u;
         if (hs_local_id() == 0) {
             full[0] = 0u;
@@ -2372,8 +2437,8 @@ HS_KERNEL void __launch_bounds__(512, 1) finish_radix_many(hs_stored_key *destin
         if (full[0] > 48u * hs_to_u32(valid)) {
             if (hs_local_id() == 0) {
                 int rest = hs_to_int(hs_atomic_add(words[2842], 1u));
-                words[2861 + (6 << bits) + 2 * rest] = hs_to_u32(begin);
-                words[2862 + (6 << bits) + 2 * rest] = hs_to_u32(begin + valid);
+                words[2862 + (6 << bits) + 2 * rest] = hs_to_u32(begin);
+                words[2863 + (6 << bits) + 2 * rest] = hs_to_u32(begin + valid);
             }
         } else {
             for (int e = 0; e < 8; e++) {
