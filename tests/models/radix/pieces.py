@@ -50,7 +50,7 @@ def _same(found: sample.Sample, r: int, left: int, digit: int, mean: int, held: 
     if values and each <= held:
         by = min(30, (r + 2) * digit)
         return unlike <= size // 64 and (mean // (each + 1) + 1) << (3 if left > 1 else 4) < (1 << by) // values
-    return unlike == 0 and equal > size // 2 and found.n // (size + 1 - equal) > 2 * held
+    return unlike == 0 and equal > size // 2
 
 
 def held(at: Pass) -> tuple[int, int]:
