@@ -10,12 +10,14 @@ from hsgen.core.keys import KEYS, TYPES
 from hsgen.cuda import kernels
 from hsgen.cuda.driver import Device, bindings, done
 from hsgen.cuda.numeric import limits
-from hsgen.cuda.prepared import Arguments
+from hsgen.cuda.prepared import STREAMS, Arguments, launching
 from hsgen.system import resources
 
 _FILE = "apis/cuda/python/finish.cu"
 _NAME = "hs_finish"
-_THREADS, _EACH = 256, 4
+_THREADS, _EACH = 256, 8
+_BLOCKS = 32
+"""Blocks for each multiprocessor at most: four times as many as run at once, and few that only find nothing to do."""
 _UNSIGNED = {1: "unsigned char", 2: "unsigned short", 4: "unsigned int", 8: "unsigned long long"}
 
 
@@ -47,14 +49,18 @@ class Finish:
     def __init__(
         self, device: Device, key: str, n: int, length: int, *, index_bytes: int, widen: bool, in_row: bool
     ) -> None:
-        self._handle = kernels.single(device, _NAME, Kind(key, index_bytes).text(), _FILE)
+        handle = kernels.single(device, _NAME, Kind(key, index_bytes).text(), _FILE)
         self._widen, self._keys = widen, bool(key)
-        self._blocks = -(-n // (_THREADS * _EACH))
-        self._arguments = Arguments([[0, 0, *([0, 0] if key else []), n, length, int(in_row)]])
+        blocks = min(-(-n // (_THREADS * _EACH)), _BLOCKS * device.cores)
+        self._arguments = Arguments([[0, 0, *([0, 0] if key else []), 0, n, length, int(in_row)]])
+        where = (handle, blocks, 1, 1, _THREADS, 1, 1, 0)
+        self._launch = launching(device, where, self._arguments.at[0], _NAME)
+        self._calls: dict[int, Any] = {}
         self._lock = Lock()
 
-    def run(self, index: int, to: int, keys: int, source: int, stream: Any) -> None:
-        """Launch with the addresses of indices, 64-bit indices, sorted keys and keys before.
+    def run(self, index: int, to: int, keys: int, source: int, stream: int, turn: int = 0) -> None:
+        """Launch with the addresses of indices, 64-bit indices, sorted keys and keys before, and of the number of the
+        pass that may have done all of this, or 0.
 
         Raises:
             Wrong: the driver refuses the launch.
@@ -64,5 +70,10 @@ class Finish:
             slots[0], slots[1] = index, to if self._widen else 0
             if self._keys:
                 slots[2], slots[3] = keys, source
-            at = self._arguments.at[0]
-            done(driver.cuLaunchKernel(self._handle, self._blocks, 1, 1, _THREADS, 1, 1, 0, stream, at, 0), _NAME)
+            slots[4 if self._keys else 2] = turn
+            if stream not in self._calls:
+                if len(self._calls) >= STREAMS:
+                    self._calls.clear()
+                self._calls[stream] = self._launch(driver.CUstream(stream))
+            function, arguments, name = self._calls[stream]
+            done(function(*arguments), name)

@@ -10,10 +10,11 @@ from functools import cache
 from threading import RLock
 from typing import Any
 
+from hsgen.algorithms.radix import floats
 from hsgen.core.interpreter import Options
 from hsgen.core.keys import KEYS, TYPES
 from hsgen.core.plan import ROLES
-from hsgen.cuda.choices import EACH, RAW_UP_TO, ROWS, SEGMENTS, WHOLE, WIDE_UP_TO, WIDEST, choice
+from hsgen.cuda.choices import EACH, RAW_UP_TO, ROWS, SEGMENTS, UNEVEN_UP_TO, WHOLE, WIDE_UP_TO, WIDEST, choice
 from hsgen.cuda.driver import device
 from hsgen.cuda.finish import Finish
 from hsgen.cuda.prepared import SCRATCH, Prepared
@@ -21,7 +22,9 @@ from hsgen.cuda.runner import Runner
 from hsgen.cuda.segmented_sorter import SegmentedSorter
 from hsgen.cuda.sorter import Sorter
 
-_SOURCE, _OUT, _VALUES_OUT = (ROLES.index(r) for r in ("source", "destination", "values_out"))
+_SOURCE, _OUT, _VALUES_OUT, _INDICES = (
+    ROLES.index(r) for r in ("source", "destination", "values_out", floats.INDICES.role)
+)
 _ALIGNED = 256  # bytes, of parts of scratch memory
 _lock = RLock()
 
@@ -67,11 +70,24 @@ class Order:
             self.method = SEGMENTS
         value = "none" if not shape.indices else "index" if not done and self._narrow() else "index64"
         self._index_bytes = 4 if value == "index" else 8
-        self._prepared = done or self._made(value).prepared(n, self._how(value), in_place=False)
+        self._turn: int | None = None
+        self._prepared = done or self._launches(n, value)
         self._finish = None if done else self._finishing()
         own = -(-self._prepared.scratch // _ALIGNED) * _ALIGNED
         self._index_at = own if shape.indices and value == "index" else -1
-        self.scratch = own + (4 * shape.n if self._index_at >= 0 else 0)
+        self.scratch = own + (4 * (shape.n if self._turn is None else n) if self._index_at >= 0 else 0)
+
+    def _launches(self, n: int, value: str) -> Prepared:
+        """The launches of a sort of `n` keys after which another remains; `_turn` becomes not None where that comes
+        after each row, and may find all done."""
+        made, how = self._made(value), self._how(value)
+        if value == "index" and isinstance(made, Sorter):
+            if self.shape.keys and n <= UNEVEN_UP_TO and (uneven := made.argsorts.uneven(n, how)):
+                return uneven
+            if widened := made.argsorts.widened(n, how):
+                self._turn = widened[1]
+                return widened[0]
+        return made.prepared(n, how, in_place=False)
 
     def _made(self, value: str) -> Runner:
         """The sorter of the method, with values of a kind."""
@@ -102,25 +118,24 @@ class Order:
             return None
         made = self._made("index64")
         assert isinstance(made, Sorter)
-        return made.raw(n, self._how("index64"))
+        return made.argsorts.raw(n, self._how("index64"))
 
     def _narrow(self) -> bool:
         """Whether the sort writes 32-bit indices."""
-        floats = TYPES[self.shape.key].kind == 2 and self.shape.keys
+        floating = TYPES[self.shape.key].kind == 2 and self.shape.keys
         return self.shape.n < WIDEST and (
-            floats or (self.method != EACH and self.shape.rows > 1) or self.shape.n > WIDE_UP_TO
+            floating or (self.method != EACH and self.shape.rows > 1) or self.shape.n > WIDE_UP_TO
         )
 
     def _finishing(self) -> Finish | None:
         """The launch after the sort, if any."""
         shape, in_row = self.shape, self.method == EACH
-        floats = shape.key if TYPES[shape.key].kind == 2 and shape.keys else ""
+        key = shape.key if TYPES[shape.key].kind == 2 and shape.keys else ""
         widen = self._index_bytes == 4 or (shape.rows > 1 and not in_row)
-        if not shape.indices or not (widen or floats):
+        if not shape.indices or not (widen or key):
             return None
-        return Finish(
-            self.gpu, floats, shape.n, shape.length, index_bytes=self._index_bytes, widen=widen, in_row=in_row
-        )
+        n = shape.n if self._turn is None else shape.length
+        return Finish(self.gpu, key, n, shape.length, index_bytes=self._index_bytes, widen=widen, in_row=in_row)
 
     def run(self, source: int, keys: int, indices: int, scratch: int, stream: int) -> None:
         """Launch with the addresses of keys, of sorted keys, of 64-bit indices, and of scratch memory.
@@ -137,8 +152,12 @@ class Order:
                 at = row * self.shape.length
                 bases[_SOURCE], bases[_OUT] = source + at * self._key_bytes, keys + at * self._key_bytes
                 bases[_VALUES_OUT], bases[SCRATCH] = index + at * self._index_bytes, scratch
+                if self._turn is not None:
+                    bases[_VALUES_OUT], bases[_INDICES] = index, indices + 8 * at
                 self._prepared.run(bases, stream)
-            if self._finish is not None:
+                if self._turn is not None and self._finish is not None:
+                    self._finish.run(index, indices + 8 * at, bases[_OUT], bases[_SOURCE], stream, scratch + self._turn)
+            if self._turn is None and self._finish is not None:
                 self._finish.run(index, indices, keys, source, stream)
         finally:
             if entered:

@@ -20,7 +20,8 @@ from hsgen.cuda.kernels import Kernels, Loaded
 
 SCRATCH, DESTINATION = ROLES.index("scratch"), ROLES.index("destination")
 _WORD = (1 << 64) - 1
-_STREAMS = 16  # of which a prepared call keeps the arguments
+STREAMS = 16
+"""The most streams of which a prepared call keeps the arguments."""
 
 _Call = tuple[Any, tuple[Any, ...], str]
 """A function of the driver, its arguments, and the name of the kernel."""
@@ -99,7 +100,7 @@ class Prepared:
 
     def _called(self, stream: int) -> list[_Call]:
         """The calls of the driver for a stream."""
-        if len(self._calls) >= _STREAMS:
+        if len(self._calls) >= STREAMS:
             self._calls.clear()
         on = bindings().CUstream(stream)
         self._calls[stream] = [launch(on) for launch in self._launches]
@@ -116,8 +117,17 @@ def _launch(kernels: Kernels, one: Loaded, launch: Launch, at: int) -> Callable[
     if one.cooperative:
         kernels.check_resident(one, wide * high, name)
         return lambda stream: (driver.cuLaunchCooperativeKernel, (*where, stream, at), name)
-    if kernels.device.early:
-        return lambda stream: (driver.cuLaunchKernelEx, (_early(where, stream), function, at, 0), name)
+    return launching(kernels.device, where, at, name)
+
+
+def launching(device: Device, where: tuple[Any, ...], at: int, name: str) -> Callable[[Any], _Call]:
+    """Return what returns the call of the driver for a stream, of a kernel that waits for those ahead itself.
+
+    where: its function, the blocks and the threads in three dimensions, and the bytes of shared memory.
+    """
+    driver = bindings()
+    if device.early:
+        return lambda stream: (driver.cuLaunchKernelEx, (_early(where, stream), where[0], at, 0), name)
     return lambda stream: (driver.cuLaunchKernel, (*where, stream, at, 0), name)
 
 

@@ -10,13 +10,11 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from hsgen.algorithms.radix import floats
 from hsgen.core.interpreter import Options
 from hsgen.core.keys import TYPES
+from hsgen.cuda.argsorts import Argsorts
 from hsgen.cuda.driver import chosen
-from hsgen.cuda.kernels import Kernels
 from hsgen.cuda.numeric import rewriting
-from hsgen.cuda.prepared import Prepared
 from hsgen.cuda.runner import Runner
 from hsgen.runners.arguments import serving
 from hsgen.runners.ranges import Range
@@ -70,8 +68,9 @@ class Sorter(SortCalls, Runner):
         element = "" if self.value == "packed" else TYPES[self.key].element
         rewrite = rewriting(self.key, self.value) if numeric else str
         super().__init__(gpu, found, sort, element, rewrite)
-        own = floats.raw(floats.uneven(sort, gpu.host.local_bytes)) if numeric and TYPES[self.key].kind == 2 else None
-        self._raw = Kernels(gpu, own, rewrite) if own else None
+        floating = numeric and TYPES[self.key].kind == 2
+        self.argsorts = Argsorts(gpu, found, sort, self.key, rewrite, floating=floating)
+        """The argsorts out of place of `hsgen.cuda.order`."""
 
     def __call__(
         self,
@@ -104,17 +103,6 @@ class Sorter(SortCalls, Runner):
         """
         given = (keys, out, values, values_out, count, report)
         self._run(given, (n, begin_bit, end_bit, discard_keys, shift), stream)
-
-    def raw(self, n: int, how: Options) -> Prepared | None:
-        """Return the launches of calls out of place after which zeros and NaNs of a numeric order have the bits that
-        they had; None where no launch sorts `n` keys so.
-
-        Raises:
-            Unavailable, Wrong: the kernel does not build, or the GPU cannot run it.
-        """
-        if self._raw is None or not 0 < n <= self._raw.sort.plan.max_n:
-            return None
-        return Prepared(self._raw, n, how, in_place=False)
 
     def _settle(self, held: dict[str, Range], asked: tuple[Any, ...]) -> tuple[int, Options]:
         """See `Runner`."""

@@ -332,9 +332,16 @@ class Fake:
         """Do what templates/apis/cuda/python/finish.cu does."""
         defined = self._defined(text)
         floats, size = defined["HS_KEYS"] == "1", 8 if "long" in defined["HS_INDEX"] else 4
-        found = self._numbers(at, 7 if floats else 5)
-        (index, to), (n, length, in_row) = found[:2], found[-3:]
+        found = self._numbers(at, 8 if floats else 6)
+        (index, to), (turn, n, length, in_row) = found[:2], found[-4:]
         self.launched.append(Launched("hs_finish", (0, 0), 256, 0, 0, found[:-3], found[-3:], False))
+        if not self.runs:
+            return
+        if turn:
+            word = np.empty(1, np.uint32)
+            self.read(turn, word)
+            if 0 < word[0] < 256:
+                return
         order = np.empty(n, f"u{size}")
         self.read(index, order)
         begin = np.arange(n) // length * length

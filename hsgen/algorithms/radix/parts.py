@@ -27,11 +27,12 @@ class Body:
     """Facts for a template that are not parameters.
 
     lines: the kernel stores whole cache lines.  raw: it sorts with indices, out of place, and zeros and NaNs, which it
-    reads as one of each, are given the bits back that they had.
+    reads as one of each, are given the bits back that they had.  widens: it stores 64-bit indices in the last pass.
     """
 
     lines: bool = False
     raw: bool = False
+    widens: bool = False
 
 
 def plain(

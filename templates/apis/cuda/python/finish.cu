@@ -2,39 +2,79 @@
  *
  * Defined before: HS_INDEX, the type of indices; HS_KEYS, whether there are float keys, then HS_BITS, their type as
  * unsigned numbers, HS_MAGNITUDE and HS_INFINITY, the bits of all numbers without their sign, and of infinity. */
-#define HS_EACH 4 /* items of a thread, a block apart */
+#define HS_LANES 256
+#define HS_PAIRS 4 /* pairs of neighbours of a lane, HS_LANES pairs apart: lanes load and store them at once */
+#define HS_TILE (2 * HS_LANES * HS_PAIRS)
 
-/* from: the n indices that the sort wrote.  to: those of the result, in the row; null: they are left as they are.
- * length: of a row.  in_row: whether an index is that in its row, and else in the whole array. */
-extern "C" __global__ void __launch_bounds__(256) hs_finish(const HS_INDEX *from, long long *to,
+struct __align__(2 * sizeof(HS_INDEX)) hs_two {
+    HS_INDEX x, y;
+};
+
+/* An item of all in rows, and where it is: its index in its row.  ordinary: no key near it is a zero or a NaN. */
+struct hs_rows {
+    long long n, length;
+    int in_row;
 #if HS_KEYS
-                                                            HS_BITS *keys, const HS_BITS *source,
+    HS_BITS *keys;
+    const HS_BITS *source;
+    bool ordinary;
 #endif
-                                                            long long n, long long length, int in_row)
-{
-    const long long tile = (long long)blockIdx.x * 256 * HS_EACH, first = tile + threadIdx.x;
-    HS_INDEX at[HS_EACH];
-#pragma unroll
-    for (int j = 0; j < HS_EACH; j++) at[j] = from[min(first + j * 256, n - 1)];
-#if HS_KEYS
-    /* between two sorted keys of one sign that are neither zeros nor NaNs there are no others */
-    const HS_BITS one = keys[tile], last = keys[min(tile + 256 * HS_EACH, n) - 1], magnitudes = (HS_BITS)HS_MAGNITUDE;
-    const HS_BITS least = min(one & magnitudes, last & magnitudes), most = max(one & magnitudes, last & magnitudes);
-    const bool ordinary = length >= n && (one > magnitudes) == (last > magnitudes) && least != 0 && most <= (HS_BITS)HS_INFINITY;
-    __syncthreads(); /* ends are read before any key changes */
-#endif
-#pragma unroll
-    for (int j = 0; j < HS_EACH; j++) {
-        const long long i = first + j * 256;
+    __device__ __forceinline__ long long finished(long long i, HS_INDEX at) const
+    {
         long long begin = 0;
-        if (i >= n) break;
         if (length < n) begin = (n >> 32 ? i / length : (unsigned)i / (unsigned)length) * length;
 #if HS_KEYS
         if (!ordinary) {
-            const HS_BITS size = keys[i] & magnitudes;
-            if (size == 0 || size > (HS_BITS)HS_INFINITY) keys[i] = source[in_row ? begin + at[j] : at[j]];
+            const HS_BITS size = keys[i] & (HS_BITS)HS_MAGNITUDE;
+            if (size == 0 || size > (HS_BITS)HS_INFINITY) keys[i] = source[in_row ? begin + at : at];
         }
 #endif
-        if (to) to[i] = in_row ? at[j] : at[j] - begin;
+        return in_row ? at : at - begin;
+    }
+};
+
+/* from: the n indices that the sort wrote.  to: those of the result, in the row; null: they are left as they are.
+ * turn: null, or the number of a pass that has done all of this if it is from 1 to 255.
+ * length: of a row.  in_row: whether an index is that in its row, and else in the whole array. */
+extern "C" __global__ void __launch_bounds__(HS_LANES) hs_finish(const HS_INDEX *from, long long *to,
+#if HS_KEYS
+                                                                 HS_BITS *keys, const HS_BITS *source,
+#endif
+                                                                 const unsigned *turn, long long n, long long length, int in_row)
+{
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory"); /* the kernels ahead may still run */
+#endif
+    if (turn && *turn - 1u < 255u) return;
+#if HS_KEYS
+    hs_rows rows = {n, length, in_row, keys, source, false};
+#else
+    const hs_rows rows = {n, length, in_row};
+#endif
+    for (long long tile = (long long)blockIdx.x * HS_TILE; tile < n; tile += (long long)gridDim.x * HS_TILE) {
+        const bool whole = tile + HS_TILE <= n && ((unsigned long long)to & 15) == 0 && (unsigned long long)from % sizeof(hs_two) == 0;
+        hs_two at[HS_PAIRS];
+        if (whole)
+#pragma unroll
+            for (int j = 0; j < HS_PAIRS; j++) at[j] = ((const hs_two *)(from + tile))[j * HS_LANES + threadIdx.x];
+#if HS_KEYS
+        /* between two sorted keys of one sign that are neither zeros nor NaNs there are no others */
+        const HS_BITS one = keys[tile], last = keys[min(tile + HS_TILE, n) - 1], magnitudes = (HS_BITS)HS_MAGNITUDE;
+        const HS_BITS least = min(one & magnitudes, last & magnitudes), most = max(one & magnitudes, last & magnitudes);
+        rows.ordinary = length >= n && (one > magnitudes) == (last > magnitudes) && least != 0 && most <= (HS_BITS)HS_INFINITY;
+        __syncthreads(); /* ends are read before any key changes */
+#endif
+        if (whole)
+#pragma unroll
+            for (int j = 0; j < HS_PAIRS; j++) {
+                const long long i = tile + 2 * (j * HS_LANES + (int)threadIdx.x);
+                const longlong2 both = {rows.finished(i, at[j].x), rows.finished(i + 1, at[j].y)};
+                if (to) *(longlong2 *)(to + i) = both;
+            }
+        else
+            for (long long i = tile + threadIdx.x; i < tile + HS_TILE && i < n; i += HS_LANES) {
+                const long long own = rows.finished(i, from[i]);
+                if (to) to[i] = own;
+            }
     }
 }
