@@ -9,6 +9,7 @@ from typing import Any
 from drawing import EPILOGUE
 
 from hsgen.algorithms import IMPLICIT
+from hsgen.algorithms.radix import floats
 from hsgen.algorithms.segmented import short_rows
 from hsgen.core.errors import Usage
 from hsgen.core.keys import Signature
@@ -64,6 +65,8 @@ def sorts() -> Iterator[tuple[Sort, tuple[str, ...]]]:
     made = found.sort("segmented_sort", "u32", Signature(value="index64", key_transform=True))
     if rows := short_rows.specialize(made, in_row=True, raw=True):
         yield rows, found.apis
+    if wide := floats.widened(found.sort("auto", "u32", Signature(value="index", key_transform=True)), raw=True):
+        yield wide, found.apis
     for name, label, changed in CHOSEN:
         found = target.find(name)
         own = {(label, "u32"): replace(found.choices[label, "u32"], **changed)}

@@ -6,8 +6,10 @@ from collections.abc import Callable
 from functools import cached_property
 
 from hsgen.algorithms.radix import floats
+from hsgen.algorithms.radix.cooperative import Cooperative
 from hsgen.core.interpreter import Options
 from hsgen.core.sort import Sort
+from hsgen.cuda.choices import UNEVEN_UP_TO
 from hsgen.cuda.driver import Device
 from hsgen.cuda.kernels import Kernels
 from hsgen.cuda.prepared import Prepared
@@ -15,7 +17,7 @@ from hsgen.targets.target import Target
 
 
 class Argsorts:
-    """The variants of an argsort on a GPU; each method returns None where there is none for `n` keys.
+    """The variants of an argsort on a GPU; each method returns None if it has no variant for `n` keys.
 
     keys: the name of their type's width.  floating: they are floats in numeric order.  rewrite: see `Kernels`.
 
@@ -46,7 +48,7 @@ class Argsorts:
     def widened(self, n: int, how: Options) -> tuple[Prepared, int] | None:
         """Return launches of which the last pass stores 64-bit indices if no buckets follow, and for floats gives zeros
         and NaNs their bits back; and the offset in scratch memory of what says so (`floats.turn`)."""
-        for made in self._widened:
+        for made in self._widened[: None if n > UNEVEN_UP_TO else 1]:
             if made is not None and n <= made.sort.plan.max_n and (at := floats.turn(made.sort, n)) is not None:
                 return Prepared(made, n, how, in_place=False), at
         return None
@@ -66,8 +68,8 @@ class Argsorts:
 
     @cached_property
     def _widened(self) -> list[Kernels | None]:
-        """Of the sort; then for floats, which are too uneven for the first part, of the second one for all counts."""
-        sorts = [self._sort]
-        if self._floating and len(self._sort.parts) > 1:
-            sorts.append(self._found.sort(self._sort.parts[1].label, self._keys, self._sort.signature))
+        """Of the sort; then for floats, which are too uneven for passes in one launch, of its second part."""
+        sorts, parts = [self._sort], self._sort.parts
+        if self._floating and len(parts) > 1 and isinstance(parts[0].params, Cooperative):
+            sorts.append(self._found.sort(parts[1].label, self._keys, self._sort.signature))
         return [self._kernels(floats.widened(s, raw=self._floating)) for s in sorts]

@@ -120,12 +120,14 @@ def test_a_sample_needs_places_for_all_digits() -> None:
     assert not cooperative.uneven(shape(items=40, places=128)).quantiles  # fewer places than digits
     assert not cooperative.uneven(shape(items=20, places=256)).quantiles  # more than a tile
     assert not cooperative.uneven(shape(items=40)).quantiles
-    sort = sort_of(shape(items=40, places=256, signature=Signature(value="index")))
+    sort = sort_of(shape(items=34, places=256, signature=Signature(value="index")))
     room = max(k.local_bytes(sort.key) for k in sort.kernels)
     assert floats.uneven(sort, room) == sort  # the curve takes more local memory
     changed = floats.uneven(sort, room + 4 * 257)
     assert [k.name for k in changed.kernels] == [k.name for k in sort.kernels] and changed.plan == sort.plan
     assert changed.parts[0].params == cooperative.uneven(radix_params(sort))
+    larger = shape(items=40, places=256, signature=Signature(value="index"))
+    assert cooperative.uneven(larger).items == 34 and floats.uneven(sort_of(larger), 1 << 20) == sort_of(larger)
     other = sort_by("radix", made("u32", {"bits": 8, "items": 4, "work_group": 8, "groups": 4, "ranker": "bitmask"}))
     assert floats.uneven(other, 1 << 20) == other and floats.raw(other) is None
 

@@ -63,18 +63,20 @@ class Cooperative(Ranked):
 Params = Cooperative
 MAX_N = (1 << 30) - 1  # kernels count in signed 32-bit numbers
 _BOTH = 34
-"""Keys of a lane with their values of 4 bytes for which 128 registers suffice."""
+"""32-bit keys of a lane with their values for which 128 registers suffice."""
 
 
 def uneven(p: Cooperative) -> Cooperative:
     """Return the shape for keys that are uneven, such as floats: a sample takes longer to count than a digit.
 
-    Where a lane holds values as well, it holds fewer keys; 64-bit ones would be too few.
+    With values a lane holds fewer keys; 64-bit ones next to values of 4 bytes would be too few.
     """
     made = replace(p, quantiles=p.dealt and p.radix <= p.places <= p.tile)
-    if not (made.quantiles and made.alongside):
+    if not (made.quantiles and made.valued):
         return made
-    return replace(made, items=min(p.items, _BOTH)) if p.key.bytes <= 4 else p
+    if p.key.bytes > 4:
+        return p if made.alongside else made
+    return replace(made, items=min(p.items, _BOTH))
 
 
 def max_n(p: Cooperative) -> int:

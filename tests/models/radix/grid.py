@@ -82,13 +82,14 @@ def _dealing(p: Params, m: Memory, at: Pass, groups: int) -> NDArray[np.intp] | 
     if not p.quantiles:
         return _highest(p, m, at) if _even(p, m, at, groups) else None
     own, even = _own(p, groups), p.places // p.radix
-    most = p.places * (p.tile // 64) // (at.n // 64 + 1) * 7 // 8
+    more, said, eighths = (4, 7, 8) if at.n > 1 << 18 else (1, 3, 7)
+    most = p.places * (p.tile // 64) // (at.n // 64 + 1) * eighths // 8
     if most * 4 < even * 5 * own or at.n < p.places:
         return None
     keys = oracle.ordered(m.entries(p, 0, at.n)[0], at.kind, descending=at.descending).astype(object)
-    more = 4 if at.n > 1 << 18 else 1
     sample = keys[_drawn(at.n, p.places * more)]
-    curve = _curve(p, 3 * np.bincount(_steps(p, sample), minlength=p.places) + more, more)
+    weights = said * np.bincount(_steps(p, sample), minlength=p.places) + more
+    curve = _curve(p, weights, more * (said + 1))
     if np.bincount(_digits(p, sample[: p.places], curve) // own).max() > most:
         return None
     return _digits(p, keys, curve)
@@ -105,13 +106,13 @@ def _steps(p: Params, keys: NDArray[Any]) -> NDArray[np.intp]:
     return (keys >> (p.key.bits - (p.places.bit_length() - 1))).astype(np.intp)
 
 
-def _curve(p: Params, weights: NDArray[np.intp], more: int) -> NDArray[np.intp]:
+def _curve(p: Params, weights: NDArray[np.intp], scale: int) -> NDArray[np.intp]:
     """Return the share of keys with lesser highest bits, of `radix` times `places`.
 
     Raises:
         Fault: the weights are those of another number of samples.
     """
-    curve = np.concatenate([[0], np.cumsum(weights)]) * (p.radix // 4) // more
+    curve = np.concatenate([[0], np.cumsum(weights)]) * p.radix // scale
     if curve[-1] != p.radix * p.places:
         raise Fault(f"the curve ends at {curve[-1]}, not at {p.radix * p.places}")
     return curve
