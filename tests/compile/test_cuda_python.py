@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,7 @@ from hsgen.operations.segmented_sort import OPERATION
 from hsgen.runners.packing import packs
 from hsgen.system import folders
 from hsgen.targets import target as targets
+from hsgen.tools.compile import nvrtc
 
 pytest.importorskip("cuda.bindings", reason="cuda.bindings is not installed (pip install 'hsgen[cuda]')")
 ARCH = 90
@@ -79,6 +81,25 @@ def test_sorts_that_give_zeros_and_nans_their_bits_back_compile(name: str, key: 
     assert made is not None or name != "nvidia-hopper"
     if made is not None:
         compile_all(made, key, "index64")
+
+
+@pytest.mark.parametrize(
+    ("key", "variant"), [("f32", "raw"), ("f32", "uneven"), ("f32", "widened"), ("f64", "widened")]
+)
+def test_argsorts_of_floats_spill_nothing(key: str, variant: str) -> None:
+    """The kernels that targets do not have, by compilers that know Blackwell: 11.8 spills."""
+    found = targets.find("nvidia-hopper")
+    value = "index64" if variant == "raw" else "index"
+    sort = found.default(key, Signature(value=value, key_transform=True))
+    if variant != "widened":
+        assert found.device is not None
+        sort = floats.uneven(sort, found.device.local_bytes)
+    made = {"raw": floats.raw, "uneven": lambda s: s, "widened": partial(floats.widened, raw=True)}[variant](sort)
+    assert made is not None and made != found.default(key, sort.signature)
+    source, rewrite = render(made, API.name), rewriting(key, value)
+    name = "onesweep_radix_few_widened" if variant == "widened" else "grid"
+    for one in (c for c in nvrtc.compilers() if {ARCH, 100} <= set(c.archs)):
+        assert not one.compile(rewrite(source.prelude) + source.parts[name], ARCH)[name].spills, one.name
 
 
 @pytest.mark.parametrize(
