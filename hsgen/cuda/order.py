@@ -82,7 +82,7 @@ class Order:
         after each row, and may find all done."""
         made, how = self._made(value), self._how(value)
         if value == "index" and isinstance(made, Sorter):
-            if self.shape.keys and n <= UNEVEN_UP_TO and (uneven := made.argsorts.uneven(n, how)):
+            if n <= UNEVEN_UP_TO and (uneven := made.argsorts.uneven(n, how)):
                 return uneven
             if widened := made.argsorts.widened(n, how):
                 self._turn = widened[1]

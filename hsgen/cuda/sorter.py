@@ -69,7 +69,7 @@ class Sorter(SortCalls, Runner):
         rewrite = rewriting(self.key, self.value) if numeric else str
         super().__init__(gpu, found, sort, element, rewrite)
         floating = numeric and TYPES[self.key].kind == 2
-        self.argsorts = Argsorts(gpu, found, sort, self.key, rewrite, floating=floating)
+        self.argsorts = Argsorts(gpu, sort, rewrite, floating=floating)
         """The argsorts out of place of `hsgen.cuda.order`."""
 
     def __call__(

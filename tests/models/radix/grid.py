@@ -82,15 +82,16 @@ def _dealing(p: Params, m: Memory, at: Pass, groups: int) -> NDArray[np.intp] | 
     if not p.quantiles:
         return _highest(p, m, at) if _even(p, m, at, groups) else None
     own, even = _own(p, groups), p.places // p.radix
-    more, said, eighths = (4, 7, 8) if at.n > 1 << 18 else (1, 3, 7)
-    most = p.places * (p.tile // 64) // (at.n // 64 + 1) * eighths // 8
-    if most * 4 < even * 5 * own or at.n < p.places:
+    more, said, eighths = (4, 15, 8) if at.n > 1 << 18 else (1, 3, 7)
+    kept = min(p.tile // p.places, 4) if at.n > 1 << 20 else 1
+    most = p.places * kept * (p.tile // 64) // (at.n // 64 + 1) * eighths // 8
+    if most * 8 < even * 11 * own * kept or at.n < p.places:
         return None
     keys = oracle.ordered(m.entries(p, 0, at.n)[0], at.kind, descending=at.descending).astype(object)
     sample = keys[_drawn(at.n, p.places * more)]
     weights = said * np.bincount(_steps(p, sample), minlength=p.places) + more
     curve = _curve(p, weights, more * (said + 1))
-    if np.bincount(_digits(p, sample[: p.places], curve) // own).max() > most:
+    if np.bincount(_digits(p, sample[: p.places * kept], curve) // own).max() > most:
         return None
     return _digits(p, keys, curve)
 
