@@ -46,8 +46,8 @@ WIDE_UP_TO = 1 << 20
 RAW_UP_TO = 1 << 19
 """Up to this count, a sort of floats gives zeros and NaNs their bits back itself, for which it moves 64-bit indices."""
 UNEVEN_UP_TO = 1 << 21
-"""Up to this count, one launch sorts floats, dealt out by a sample of them where work-groups hold what that gives them, and
-else by all digits; above, passes with look-back sort them."""
+"""Up to this count, one launch sorts floats: dealt out by a sample, or by all digits if a work-group would get more
+than it holds; above, passes with look-back sort them."""
 WIDEST = 1 << 32
 """The count from which on 32-bit indices do not suffice."""
 TOGETHER = (1 << 30) - 1

@@ -16,6 +16,7 @@ import re
 import subprocess
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +26,7 @@ from conftest import missing
 from models.radix.shapes import made
 from nightly import nightly, nightly_except, thinned
 from on_host import compiled, right
-from sorts import sort_by
+from sorts import radix_params, sort_by
 
 from hsgen.algorithms.radix import floats
 from hsgen.core.interpreter import Options
@@ -196,6 +197,30 @@ def test_uneven_keys_are_dealt_out_by_a_sample(name: str, tmp_path: Path) -> Non
                 how = replace(how, device_count=number % 2 == 1)
             most = min(n + 100, 1280) if how.device_count else -1
             assert right(made, keys, how, in_place=(number + kind) % 2 == 0, seed=number, n=most), (n, kind, how)
+
+
+def test_larger_samples(tmp_path: Path) -> None:
+    """From counts on that a host takes too long for: more keys are drawn, and then all of them say whether to go on."""
+
+    def sooner(text: str) -> str:
+        for old, new in ((1 << 18, 200), (1 << 20, 500)):
+            assert f"> {old}" in text
+            text = text.replace(f"> {old}", f"> {new}")
+        return text
+
+    def spoilt(text: str) -> str:
+        return sooner(text).replace(*WRONG["steps that overlap"])
+
+    sort = sort_of(signature=UNEVEN["index"][1], **SAMPLED)
+    assert radix_params(sort).tile >= 4 * SAMPLED["places"]
+    made, rng = compiled(sort, tmp_path, sooner), np.random.default_rng(18)
+    for n in (200, 201, 320, 500, 501, 700, 801, 930, 960, 1100, 1280):
+        for number, keys in enumerate((normal(rng, n, "u32"), *(keys_of(rng, n, "u32", k) for k in range(6)))):
+            assert right(made, keys, Options(kind=2 if number == 0 else 0), in_place=False, seed=number), (n, number)
+    (tmp_path / "spoilt").mkdir()
+    wrong = compiled(sort, tmp_path / "spoilt", spoilt)
+    for keys in (normal(rng, 300, "u32"), normal(rng, 600, "u32")):
+        assert noticed(partial(right, wrong, keys, Options(kind=2), in_place=False, seed=3)), len(keys)
 
 
 def noticed(tried: Callable[[], bool]) -> bool:

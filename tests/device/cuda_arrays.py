@@ -1,8 +1,8 @@
 """Sorts of PyTorch's and CuPy's arrays on an NVIDIA GPU against numpy: all keys, orders and forms.
 
 Run as a program on a machine with such a GPU: python tests/device/cuda_arrays.py [CASES].  It prints a line for each
-part, and exits with 1 if anything differs; with `warm K N` it only compiles part K of N of the kernels.  If PyTorch
-or CuPy is missing, it says so and runs the other's parts.
+part, and exits with 1 if anything differs; with `warm K N` it only compiles part K of N of the kernels, and with `two`
+it only sorts on two GPUs at once.  If PyTorch or CuPy is missing, it says so and runs the other's parts.
 """
 
 from __future__ import annotations
@@ -430,7 +430,7 @@ def compiled_and_captured() -> None:
 
 
 def streams_and_threads() -> None:
-    """Two streams, eight threads, and two GPUs where there are."""
+    """Two streams, and eight threads."""
     import hsgen.torch
 
     sorter = hsgen.cuda.Sorter("f32", value="index")
@@ -461,10 +461,122 @@ def streams_and_threads() -> None:
         plain(x, outs[1], stream=two.cuda_stream)
     torch.cuda.synchronize()
     check(all(torch.equal(o, torch.sort(x)[0]) for o in outs), "two streams")
-    if torch.cuda.device_count() > 1:
-        y = x.to("cuda:1")
-        check(torch.equal(hsgen.torch.sort(y)[0].cpu(), torch.sort(x)[0].cpu()), "two GPUs")
-        refused(ValueError, "keys is on GPU 1", lambda: plain(y))
+
+
+TWO = (("float32", (1000, 70_001, 300_000, 1 << 20, 1_310_720, (1 << 22) + 1)), ("int32", (5000, 1 << 20, 3_000_000)))
+"""Types and counts that two GPUs sort at once."""
+
+
+def two_gpus() -> None:
+    """Two threads, each with a stream on both of two GPUs; graphs; arrays of the other GPU, which are refused."""
+    if torch.cuda.device_count() < 2:
+        print("  left out: there is one GPU")
+        return
+    start, results = threading.Barrier(2), [[], []]  # type: ignore[var-annotated]
+    workers = [threading.Thread(target=on_both, args=(i, start, results[i])) for i in range(2)]
+    [w.start() for w in workers]
+    [w.join() for w in workers]
+    for number, found in enumerate(results):
+        for good, what in found:
+            check(good, f"thread {number} {what}")
+        check(found[-1:] == [(True, "all done")], f"thread {number} does not end")
+    for number in range(2):
+        graph_on(number)
+        not_on(number)
+        if cupy is not None:
+            cupy_on(number)
+
+
+def on_both(thread: int, start: threading.Barrier, results: list[tuple[bool, str]]) -> None:
+    """Sort on two GPUs by turns, while another thread does so on the other one, also in the first calls."""
+    try:
+        streams = [torch.cuda.Stream(device=d) for d in range(2)]
+        sorters = [hsgen.cuda.Sorter("f32", value="index", device=d) for d in range(2)]
+        for turn in range(6):
+            start.wait(300)
+            number = (thread + turn) % 2
+            for good, what in one_turn(sorters[number], number, streams[number], number if turn < 3 else 1 - number):
+                results.append((good, f"turn {turn} {what}"))
+        results.append((True, "all done"))
+    except Exception:
+        traceback.print_exc()
+        start.abort()
+
+
+def one_turn(sorter: Any, number: int, stream: Any, current: int) -> list[tuple[bool, str]]:
+    """Sort on a stream of a GPU, with that or the other as the current one; return whether each result is right."""
+    import hsgen.torch
+
+    shapes = [(t, (n,)) for t, counts in TWO for n in counts] + [("float32", (5, 3000)), ("float32", (3, 9000))]
+    sorted_, found = [], []
+    with torch.cuda.stream(stream):
+        for name, shape in shapes:
+            x = (torch.randn(shape, device=f"cuda:{number}") * 1e8).to(getattr(torch, name))
+            out, order = torch.empty_like(x), torch.empty_like(x, dtype=torch.int32)
+            with torch.cuda.device(current):
+                results = [hsgen.torch.sort(x), (None, hsgen.torch.argsort(x))]
+                if name == "float32" and len(shape) == 1 and len(x) <= 1 << 20:
+                    sorter(x, out, values_out=order, stream=stream)
+                    results.append((out, order))
+            sorted_.append((f"GPU {number} {name} {shape}", x, results))
+        for what, x, results in sorted_:
+            keys, indices = torch.sort(x, stable=True)
+            for k, i in results:
+                good = i.get_device() == number and torch.equal(i.long(), indices)
+                found.append((good and (k is None or (k.get_device() == number and torch.equal(k, keys))), what))
+    return found
+
+
+def graph_on(number: int) -> None:
+    """A graph of one GPU, replayed while the other is the current one."""
+    import hsgen.torch
+
+    with torch.cuda.device(number):
+        x = torch.randn(70_001, device=f"cuda:{number}")
+        hsgen.torch.sort(x)
+        graph = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(graph, stream=torch.cuda.Stream(device=number)):  # by default one of the first GPU
+            kept = hsgen.torch.sort(x)
+    for _ in range(3):
+        x.copy_(torch.randn_like(x))
+        torch.cuda.synchronize(number)
+        with torch.cuda.device(number):
+            graph.replay()
+        torch.cuda.synchronize(number)
+        check(all(map(torch.equal, kept, torch.sort(x, stable=True))), f"graph of GPU {number}")
+
+
+def not_on(number: int) -> None:
+    """Arrays and streams of the other GPU are refused, and nothing is launched."""
+    other, sorter = 1 - number, hsgen.cuda.Sorter("f32", device=number)
+    pairs = hsgen.cuda.Sorter("f32", value=4, device=number)
+    x, y = (torch.randn(5000, device=f"cuda:{d}") for d in (number, other))
+    before, places = (x.clone(), y.clone()), torch.arange(5000, dtype=torch.int32, device=f"cuda:{other}")
+    refused(ValueError, f"keys is on GPU {other}, this sort on GPU {number}", lambda: sorter(y))
+    refused(ValueError, f"out is on GPU {other}, this sort on GPU {number}", lambda: sorter(x, y))
+    refused(ValueError, f"values is on GPU {other}, this sort on GPU {number}", lambda: pairs(x, values=places))
+    stream = torch.cuda.Stream(device=other)
+    refused(ValueError, f"the stream belongs to GPU {other}", lambda: sorter(x, stream=stream))
+    refused(ValueError, f"the stream belongs to GPU {other}", lambda: sorter(x, stream=stream.cuda_stream))
+    [torch.cuda.synchronize(d) for d in range(2)]
+    check(torch.equal(x, before[0]) and torch.equal(y, before[1]), "a refused call changed keys")
+    with torch.cuda.device(other):
+        sorter(x)
+    check(torch.equal(x, torch.sort(before[0])[0]), f"sorter of GPU {number} after calls that were refused")
+
+
+def cupy_on(number: int) -> None:
+    """Arrays of CuPy on a GPU, while it is the current one."""
+    import hsgen.cupy
+
+    with cupy.cuda.Device(number):
+        for n in (3000, 100_000):
+            x = cupy.asarray(RNG.standard_normal(n).astype(np.float32))
+            out, order = hsgen.cupy.sort(x), hsgen.cupy.argsort(x)
+            good = out.device.id == number and bool((out.get() == np.sort(x.get())).all())
+            good &= bool((order.get() == np.argsort(x.get(), kind="stable")).all())
+            hsgen.cuda.Sorter("f32", device=number)(x)
+            check(good and bool((x == out).all()), f"CuPy on GPU {number}, {n} keys")
 
 
 def refused(kind: type[Exception], words: str, call: Callable[[], Any]) -> None:
@@ -524,6 +636,7 @@ def parts(cases: int) -> Iterator[tuple[Callable[..., None], tuple[int, ...]]]:
     if torch:
         yield compiled_and_captured, ()
         yield streams_and_threads, ()
+        yield two_gpus, ()
         yield errors, ()
         yield others, ()
 
@@ -548,6 +661,8 @@ def main() -> int:
     if sys.argv[1:2] == ["warm"]:
         warm(int(sys.argv[2]), int(sys.argv[3]))
         return 0
+    if sys.argv[1:2] == ["two"]:
+        return run([(two_gpus, ())])
     print(*(f"{name} is not installed" for name, x in (("PyTorch", torch), ("CuPy", cupy)) if x is None))
     return run(parts(int(sys.argv[1]) if len(sys.argv) > 1 else 22_000))
 
