@@ -87,7 +87,8 @@ def test_sorts_that_give_zeros_and_nans_their_bits_back_compile(name: str, key: 
     ("key", "variant"), [("f32", "raw"), ("f32", "uneven"), ("f32", "widened"), ("f64", "widened")]
 )
 def test_argsorts_of_floats_spill_nothing(key: str, variant: str) -> None:
-    """The kernels that targets do not have, by compilers that know Blackwell: 11.8 spills."""
+    """The kernels that targets do not have, by the NVRTC that hsgen[cuda] installs, and by others that know Blackwell:
+    11.8 spills."""
     found = targets.find("nvidia-hopper")
     value = "index64" if variant == "raw" else "index"
     sort = found.default(key, Signature(value=value, key_transform=True))
@@ -98,7 +99,9 @@ def test_argsorts_of_floats_spill_nothing(key: str, variant: str) -> None:
     assert made is not None and made != found.default(key, sort.signature)
     source, rewrite = render(made, API.name), rewriting(key, value)
     name = "onesweep_radix_few_widened" if variant == "widened" else "grid"
-    for one in (c for c in nvrtc.compilers() if {ARCH, 100} <= set(c.archs)):
+    own = [nvrtc._nvrtc(path) for path in nvrtc._libraries("nvidia-cuda-nvrtc")]
+    assert own
+    for one in (c for c in (*own, *nvrtc.compilers()) if {ARCH, 100} <= set(c.archs)):
         assert not one.compile(rewrite(source.prelude) + source.parts[name], ARCH)[name].spills, one.name
 
 
