@@ -49,6 +49,9 @@ array = pytest.importorskip("pyopencl.array")
 __all__ = ["lavapipe"]  # a fixture
 DOCUMENT = Path(__file__).resolve().parents[2] / "docs/guides/scan.md"
 
+WITHIN = ("sections", "local")
+"""The shapes with look-back within sections."""
+
 ELEMENTS = ("u32", "u64")
 """The element types."""
 
@@ -84,11 +87,11 @@ def check(made: Direct, counts: Sequence[int] = (95, 96, 97, 200, 961, 96 * 37))
 def ways() -> Iterator[Any]:
     """Every shape with some numbers of columns of both types on two devices, inclusive and exclusive in turn."""
     for number, (name, columns) in enumerate((s, c) for c in (1, 2, 3, 4, 7, 16) for s in SHAPES):
-        if name == "sections" and columns > 4:
+        if name in WITHIN and columns > 4:
             continue
         for key in ELEMENTS if columns in (1, 3) else ELEMENTS[number % 2 : number % 2 + 1]:
             exclusive = bool((number // 4 + number + (key == "u64")) % 2)
-            for host in ("embedded",) if name == "sections" else ("embedded", "pocl"):
+            for host in ("embedded",) if name in WITHIN else ("embedded", "pocl"):
                 way = f"{name}-{key}-{columns}{'-ex' * exclusive}-{host}"
                 yield pytest.param(name, key, columns, exclusive, host, id=way)
 

@@ -192,7 +192,8 @@ def _scan(d: Device, groups: int) -> None:
 
 def _begin(d: Device, groups: int) -> None:
     d.words[[TICKET] if d.p.forward_progress else [FAILED, TICKET]] = 0
-    d.words[STATES : STATES + d.tiles * d.p.columns * d.p.pieces] = 0
+    tiles = min(d.tiles, groups * d.p.cleared) if d.p.sections else d.tiles
+    d.words[STATES : STATES + tiles * d.p.columns * d.p.pieces] = 0
 
 
 def _lookback(d: Device, groups: int) -> None:

@@ -69,11 +69,13 @@ def check(p: scan.Params, n: int, kind: str = "random", seed: int = 1, limit: in
     return redone
 
 
+WITHIN = ("sections", "local")
 WAYS: dict[str, dict[str, Any]] = {
     "scan": {},
     "lookback": {"coordination": "lookback"},
     "endless": {"coordination": "lookback", "redo": False},
     "sections": {"items": 4, "coordination": "sections", "subgroup": 8, "section": 3, "withhold": 4},
+    "local": {"items": 4, "coordination": "sections", "subgroup": 8, "section": 3, "local": True},
     "lanes alone wait": {"work_group": 1, "items": 32, "coordination": "lookback", "redo": False},
     "lanes alone": {"work_group": 1, "items": 32},
     "lanes alone look back": {"work_group": 1, "items": 32, "coordination": "lookback"},
@@ -138,7 +140,7 @@ def test_floats_of_validations_have_exact_sums() -> None:
 )
 def test_every_plan_sums(way: str, exclusive: bool) -> None:
     for key in WORDS:
-        for columns in (1, 2, 3, 4) if way == "sections" else (1, 2, 3, 4, 7, 16):
+        for columns in (1, 2, 3, 4) if way in WITHIN else (1, 2, 3, 4, 7, 16):
             p = shape(key, columns=columns, exclusive=exclusive, **WAYS[way])
             test_counts = sorted(around(scan.test_counts(p, 11 * p.tile), 11 * p.tile))
             for number, n in enumerate(test_counts[:: 3 if columns > 2 else 1]):

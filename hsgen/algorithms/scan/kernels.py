@@ -45,7 +45,7 @@ def single(p: Params) -> Kernel:
     """Return the kernel for counts that one work-group scans."""
     made = _kernel(p, "single", f"sum up to {p.tile} rows in one work-group", (SOURCE, DESTINATION))
     if p.sections:
-        return replace(_in_registers(p, replace(made, template="scan/sections_single")), resident=0)
+        return replace(_by_subgroups(p, replace(made, template="scan/sections_single")), resident=0)
     return replace(made, arrays=_tiling(p))
 
 
@@ -85,12 +85,13 @@ def sections(p: Params) -> Kernel:
     """Return the single-pass kernel whose tiles look back within sections."""
     seen = (_keys("seen", p.subgroups * p.columns), Array(name="drawn", type="u32", count=1))
     made = _kernel(p, "sections", "scan a tile, look back in its section, store", (SOURCE, DESTINATION, WORDS), seen)
-    return _in_registers(p, made)
+    return _by_subgroups(p, made)
 
 
-def _in_registers(p: Params, made: Kernel) -> Kernel:
-    """A kernel that scans a tile in registers."""
-    arrays = (_keys("part", p.subgroups * p.columns), *made.arrays)
+def _by_subgroups(p: Params, made: Kernel) -> Kernel:
+    """A kernel whose subgroups exchange sums of a tile in registers or in local memory."""
+    tile = (Array(name="tile", type="key", count=p.tile * p.columns, align=16),) if p.local else ()
+    arrays = (*tile, _keys("part", p.subgroups * p.columns), *made.arrays)
     return replace(made, arrays=arrays, subgroup=p.subgroup, resident=p.resident, vectors=True)
 
 

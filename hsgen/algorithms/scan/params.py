@@ -28,6 +28,10 @@ FIELDS = {
     "section": Field(
         "int", "sections: the most tiles of a section, as many as lanes by default", required=False, least=2
     ),
+    "local": Field("bool", "sections: whether tiles are in local memory, instead of registers", required=False),
+    "ahead": Field(
+        "int", "sections in local memory: a tile so many tiles ahead is prefetched; 0: none", required=False, least=0
+    ),
     "resident": Field("int", "sections: work-groups that a core is to hold at once", required=False, least=0),
     "spins": Field("int", "lookback: polls of a tile's state before a lane gives up", required=False, least=1),
 }
@@ -41,7 +45,8 @@ class Params:
     items, work_group: rows per lane, and lanes; their product is the tile.
     groups: the most work-groups of a launch, each with several tiles; with look-back, each work-group has one tile.
     coordination: one of `COORDINATIONS`.  spins: polls of a tile's state before a lane gives up.
-    subgroup, resident: of kernels that scan in registers.  section: tiles of a section; 0: as many as lanes.
+    subgroup, resident: of kernels with sections.  section: tiles of a section; 0: as many as lanes.
+    local: tiles of sections are in local memory, not in registers.  ahead: each tile prefetches the one so many tiles ahead; 0: none.
 
     floats: elements are 32-bit floats.
     redo: tiles whose look-back gave up are redone; False on devices with guaranteed forward progress.
@@ -59,6 +64,8 @@ class Params:
     spins: int = 1 << 20
     subgroup: int = 1
     section: int = 0
+    local: bool = False
+    ahead: int = 0
     resident: int = 0
     withhold: int = 0
     starve: int = 0
@@ -94,6 +101,11 @@ class Params:
     def section_tiles(self) -> int:
         """The tiles of a section: each lane reads one state."""
         return self.section or self.work_group
+
+    @property
+    def cleared(self) -> int:
+        """The tiles of sections whose states a work-group clears: a word by each lane, if it has as many."""
+        return max(1, self.work_group // (self.columns * self.pieces))
 
     @property
     def subgroups(self) -> int:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from hsgen.algorithms.scan.kernels import kernels
 from hsgen.algorithms.scan.params import Params
 from hsgen.algorithms.scan.words import SCRATCH, device_status, scratch
@@ -20,6 +22,8 @@ def plan(p: Params) -> Plan:
 
     The two steps after a look-back that may give up return immediately if it did not.
     """
+    tiles = Grid(add=p.tile - 1, div=p.tile)
+    clearing = Grid(add=p.cleared * p.tile - 1, div=p.cleared * p.tile) if p.sections else replace(tiles, cap=p.groups)
     caps = {"single": 1, "spine": 1, "settle": 1, "lookback": UNCAPPED, "sections": UNCAPPED}
     steps = []
     for kernel in kernels(p):
@@ -29,7 +33,7 @@ def plan(p: Params) -> Plan:
                 kernel=kernel.name,
                 bindings=tuple(_BOUND[b.name] for b in kernel.buffers),
                 guard=Guard(max_n=p.tile) if few else Guard(min_n=p.tile, max_n=p.max_n),
-                grid=Grid(add=p.tile - 1, div=p.tile, cap=caps.get(kernel.name, p.groups)),
+                grid=clearing if kernel.name == "begin" else replace(tiles, cap=caps.get(kernel.name, p.groups)),
             )
         )
     return Plan(steps=tuple(steps), max_n=p.max_n, bits=p.key.bits, scratch=scratch(p), device_status=device_status(p))
