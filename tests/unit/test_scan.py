@@ -262,6 +262,9 @@ def test_what_a_launch_moves() -> None:
         (SECTIONS | {"items": 3, "columns": 2}, PROMISED, ["items"]),
         (SECTIONS | {"columns": 5}, PROMISED, ["columns"]),
         (SECTIONS | {"section": 17}, PROMISED, ["section"]),
+        (SECTIONS | {"ahead": 2}, PROMISED, ["ahead"]),
+        ({"local": True}, {}, ["local"]),
+        (SECTIONS | {"local": True, "items": 100}, PROMISED | {"local_bytes": 4096}, ["items"]),
     ],
 )
 def test_what_cannot_work_is_named(values: dict[str, Any], facts: dict[str, Any], names: list[str] | None) -> None:

@@ -146,7 +146,7 @@ DIFFERENT = {
     "nvidia-hopper": {
         "bitonic.*": HOPPER,
         "radix.*": HOPPER,
-        "scan.u32.x1*": "sections, whose shapes were compared on an H200: docs/results/h200.md",
+        "scan.u32.*": "sections, whose shapes were compared on an H200: docs/results/h200.md",
         "sort.*": "one radix sort more than the rule knows, and estimates of crossovers",
     },
     "nvidia-sm30": {

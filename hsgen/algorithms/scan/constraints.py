@@ -29,6 +29,10 @@ def problems(p: Params, device: Device) -> list[Problem]:
     """Return all problems of the parameters as a whole."""
     values = {"work_group": p.work_group, "coordination": p.coordination, "subgroup": p.subgroup}
     found = [*alone(values, device), *(_sections(p) if p.sections else ())]
+    if p.local and not p.sections:
+        found.append(("local", f'"{p.coordination}" has its tiles in local memory', 'leave it out, or give "sections"'))
+    if p.ahead and not p.local:
+        found.append(("ahead", "only tiles in local memory are prefetched", "leave it out, or give local = true"))
     if p.serial and not p.looks and p.groups > FOLDED:
         what = f"each of {p.groups} lanes would add up the sums of all preceding lanes"
         found.append(("groups", what, f"give at most {FOLDED}, or a larger work_group"))
@@ -42,7 +46,7 @@ def problems(p: Params, device: Device) -> list[Problem]:
 
 
 def _sections(p: Params) -> Iterator[Problem]:
-    """Yield the problems of tiles in registers."""
+    """Yield the problems of sections."""
     if p.columns > VECTOR:
         yield "columns", f"sections have rows of at most {VECTOR} elements", 'give another coordination than "sections"'
     if p.subgroup == 1 or p.work_group % p.subgroup:

@@ -1,6 +1,6 @@
 """The parameters of a prefix sum and the values derived from them.
 
-A *tile* is the work_group x items rows that a work-group holds in local memory; a sequential lane (work_group = 1)
+A *tile* is the work_group x items rows that a work-group holds in local memory or in registers; a sequential lane (work_group = 1)
 iterates over the rows of its tile in memory.
 """
 
@@ -30,7 +30,11 @@ FIELDS = {
     ),
     "local": Field("bool", "sections: whether tiles are in local memory, instead of registers", required=False),
     "ahead": Field(
-        "int", "sections in local memory: a tile so many tiles ahead is prefetched; 0: none", required=False, least=0
+        "int",
+        "sections in local memory: the tile so many tiles ahead is prefetched; 0: none",
+        required=False,
+        least=0,
+        greatest=4096,
     ),
     "resident": Field("int", "sections: work-groups that a core is to hold at once", required=False, least=0),
     "spins": Field("int", "lookback: polls of a tile's state before a lane gives up", required=False, least=1),
@@ -46,7 +50,8 @@ class Params:
     groups: the most work-groups of a launch, each with several tiles; with look-back, each work-group has one tile.
     coordination: one of `COORDINATIONS`.  spins: polls of a tile's state before a lane gives up.
     subgroup, resident: of kernels with sections.  section: tiles of a section; 0: as many as lanes.
-    local: tiles of sections are in local memory, not in registers.  ahead: each tile prefetches the one so many tiles ahead; 0: none.
+    local: tiles of sections stay in local memory, not in registers.  ahead: each tile prefetches the one that many tiles
+    ahead; 0: none.
 
     floats: elements are 32-bit floats.
     redo: tiles whose look-back gave up are redone; False on devices with guaranteed forward progress.

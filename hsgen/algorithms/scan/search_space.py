@@ -12,8 +12,8 @@ LEAST_SUBGROUP = 4
 
 
 def space(key: KeyType, device: Device) -> tuple[Box, ...]:
-    """Return a box of work-groups that hold a tile, one of sequential lanes, and one for each width of subgroups that
-    scan in registers."""
+    """Return a box of work-groups that hold a tile, one of sequential lanes, and for each width of subgroups one of
+    sections with tiles in registers and one with tiles in local memory."""
     coordinations = ("scan", "lookback") if device.forward_progress else ("scan",)
     together = {
         "work_group": steps(16, min(1024, device.work_group)),
@@ -28,7 +28,7 @@ def space(key: KeyType, device: Device) -> tuple[Box, ...]:
         "coordination": coordinations,
     }
     widths = [w for w in device.subgroups if w >= LEAST_SUBGROUP] if device.promised and device.shuffle else []
-    sections = (
+    sections = [
         {
             "work_group": steps(max(64, width), min(1024, device.work_group)),
             "items": steps(VECTOR, 64, thirds=True),
@@ -38,5 +38,6 @@ def space(key: KeyType, device: Device) -> tuple[Box, ...]:
             "resident": (0, 1, 2, 3, 4),
         }
         for width in widths
-    )
-    return together, alone, *sections
+    ]
+    local = {"items": (9, 12, 18, 36), "section": (64, 128), "local": (True,), "resident": (0, 2, 3, 4, 6)}
+    return together, alone, *sections, *({**box, **local} for box in sections)
