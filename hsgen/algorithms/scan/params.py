@@ -1,7 +1,7 @@
 """The parameters of a prefix sum and the values derived from them.
 
-A *tile* is the work_group x items rows that a work-group holds in local memory or in registers; a sequential lane (work_group = 1)
-iterates over the rows of its tile in memory.
+A *tile* is the work_group x items rows that a work-group holds in local memory or in registers; a sequential lane
+(work_group = 1) iterates over the rows of its tile in memory.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ FIELDS = {
     "local": Field("bool", "sections: whether tiles are in local memory, instead of registers", required=False),
     "ahead": Field(
         "int",
-        "sections in local memory: the tile so many tiles ahead is prefetched; 0: none",
+        "sections in local memory: how many tiles ahead a tile is prefetched; 0: none",
         required=False,
         least=0,
         greatest=4096,
@@ -50,8 +50,8 @@ class Params:
     groups: the most work-groups of a launch, each with several tiles; with look-back, each work-group has one tile.
     coordination: one of `COORDINATIONS`.  spins: polls of a tile's state before a lane gives up.
     subgroup, resident: of kernels with sections.  section: tiles of a section; 0: as many as lanes.
-    local: tiles of sections stay in local memory, not in registers.  ahead: each tile prefetches the one that many tiles
-    ahead; 0: none.
+    local: tiles of sections stay in local memory, not in registers.  ahead: each tile prefetches the one that many
+    tiles ahead; 0: none.
 
     floats: elements are 32-bit floats.
     redo: tiles whose look-back gave up are redone; False on devices with guaranteed forward progress.
