@@ -39,5 +39,16 @@ def space(key: KeyType, device: Device) -> tuple[Box, ...]:
         }
         for width in widths
     ]
-    local = {"items": (9, 12, 18, 36), "section": (64, 128), "local": (True,), "resident": (0, 2, 3, 4, 6)}
-    return together, alone, *sections, *({**box, **local} for box in sections)
+    local = [
+        {
+            **box,
+            "work_group": steps(max(64, width), min(1024, device.work_group), thirds=True),
+            "items": (9, 12, 18, 36),
+            "section": (64, 128),
+            "local": (True,),
+            "ahead": (0, 64, 128),
+            "resident": (0, 2, 3, 4, 6),
+        }
+        for box, width in zip(sections, widths, strict=True)
+    ]
+    return together, alone, *sections, *local

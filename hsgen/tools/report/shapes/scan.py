@@ -35,10 +35,20 @@ def _launches(p: Params) -> Figure:
         d.text(x + w / 2, top + 19, step.kernel, kind="code")
         if at:
             d.line(x - 34, top + 15, x - 4, top + 15, "arrow")
-    how = (
-        "Look-back: tiles wait for the sums of those before them; the launches after it end at once unless one gave up."
-        if p.looks
-        else "Reduced and scanned: tiles are summed first, then scanned from the sums of those before them."
-    )
-    caption = f"More than {count(p.tile)} rows: {plural(len(steps), 'launch')}. {how}"
+    caption = f"More than {count(p.tile)} rows: {plural(len(steps), 'launch')}. {_coordination(p)}"
     return Figure(d.markup(), caption)
+
+
+def _coordination(p: Params) -> str:
+    """Return how tiles learn the sums of those before them."""
+    if p.sections:
+        return (
+            f"Look-back in sections of {p.section_tiles} tiles: a tile waits for the sums of those before it in its "
+            "section and that of all sections before."
+        )
+    waits = "Look-back: tiles wait for the sums of those before them"
+    if p.forward_progress:
+        return f"{waits}."
+    if p.looks:
+        return f"{waits}; the launches after it end at once unless one gave up."
+    return "Reduced and scanned: tiles are summed first, then scanned from the sums of those before them."
