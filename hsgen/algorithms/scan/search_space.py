@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from hsgen.algorithms.scan.params import VECTOR
 from hsgen.algorithms.search_space import Box, steps
 from hsgen.core.device import Device
@@ -9,6 +11,9 @@ from hsgen.core.keys import KeyType
 
 LEAST_SUBGROUP = 4
 """The least width of subgroups whose lanes read the states of a section."""
+
+LEAST_WORK_GROUP = 64
+"""The fewest lanes of a work-group of sections."""
 
 
 def space(key: KeyType, device: Device) -> tuple[Box, ...]:
@@ -27,10 +32,16 @@ def space(key: KeyType, device: Device) -> tuple[Box, ...]:
         "groups": steps(1, 1024),
         "coordination": coordinations,
     }
-    widths = [w for w in device.subgroups if w >= LEAST_SUBGROUP] if device.promised and device.shuffle else []
-    sections = [
+    return together, alone, *_registers(device), *_local(device)
+
+
+def _registers(device: Device) -> list[dict[str, tuple[Any, ...]]]:
+    """Return boxes of sections whose tiles are in registers."""
+    fits = device.promised and device.shuffle and device.work_group >= LEAST_WORK_GROUP
+    widths = [w for w in device.subgroups if w >= LEAST_SUBGROUP] if fits else []
+    return [
         {
-            "work_group": steps(max(64, width), min(1024, device.work_group)),
+            "work_group": steps(max(LEAST_WORK_GROUP, width), min(1024, device.work_group)),
             "items": steps(VECTOR, 64, thirds=True),
             "groups": (min(device.groups, 1024),),
             "coordination": ("sections",),
@@ -39,16 +50,19 @@ def space(key: KeyType, device: Device) -> tuple[Box, ...]:
         }
         for width in widths
     ]
-    local = [
+
+
+def _local(device: Device) -> list[dict[str, tuple[Any, ...]]]:
+    """Return boxes of sections whose tiles are in local memory."""
+    return [
         {
             **box,
-            "work_group": steps(max(64, width), min(1024, device.work_group), thirds=True),
+            "work_group": steps(box["work_group"][0], box["work_group"][-1], thirds=True),
             "items": (9, 12, 18, 36),
             "section": (64, 128),
             "local": (True,),
             "ahead": (0, 64, 128),
             "resident": (0, 2, 3, 4, 6),
         }
-        for box, width in zip(sections, widths, strict=True)
+        for box in _registers(device)
     ]
-    return together, alone, *sections, *local
