@@ -36,6 +36,7 @@ from hsgen.tools.report.drawing import count, plural, power
 from hsgen.tools.report.page import Contents, Subject, every_sort, page
 from hsgen.tools.report.shapes import bitonic as merge
 from hsgen.tools.report.shapes import radix
+from hsgen.tools.report.shapes import scan as sums
 
 ROOT = Path(__file__).resolve().parents[2]
 FAST = ("apple-m1", "cpu", "intel-gen8", "nvidia-hopper", "swiftshader")
@@ -329,6 +330,19 @@ def test_registers_and_spills_are_shown_where_a_compiler_is(monkeypatch: pytest.
     table = region(root, "kernels of scan-x1_u32")
     assert [row[-3:-1] for row in table.cells()] == [["77", "8 / 16"]] * len(sort.kernels)
     assert "NVRTC 0.0 for sm_80" in root.text and lines == ["nvidia-sm90/scan-x1_u32: compiling 3 kernels for sm_80"]
+
+
+@pytest.mark.parametrize(
+    ("name", "says"),
+    [
+        ("nvidia-hopper", "2 launches. Look-back in sections of 128 tiles: "),
+        ("nvidia-sm90", "2 launches. Look-back: tiles wait for the sums of those before them."),
+        ("cpu", "Reduced and scanned: "),
+    ],
+)
+def test_captions_of_scans_say_what_tiles_wait_for(name: str, says: str) -> None:
+    params: Any = target.find(name).sort("scan-x1", "u32").parts[0].params
+    assert says in sums.figures(params, 1 << 29)[1].caption
 
 
 def test_without_a_compiler_the_page_says_so_and_shows_no_number(monkeypatch: pytest.MonkeyPatch) -> None:
