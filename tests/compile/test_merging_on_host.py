@@ -22,12 +22,23 @@ from hsgen.core.keys import KEYS, Signature
 from hsgen.operations import oracle
 
 SHAPE: dict[str, Any] = {"work_group": 64, "items": 3, "vectors": True, "alone": 500, "alone_items": 5, "subgroup": 32}
+RANGES: dict[str, Any] = {**SHAPE, "alone_items": 4, "alone_lanes": 64, "ranges": 2, "resident": 1}
+"""Two work-groups merge ranges, of one to eight tiles each."""
 CASES = {
     "u32": ("u32", Signature()),
     "u64": ("u64", Signature()),
     "v4": ("u32", Signature(value="v4", key_transform=True)),
     "v8": ("u64", Signature(value="v8", key_transform=True)),
     "v16": ("u32", Signature(value="v16")),
+}
+
+
+RANGED = {
+    "u32": CASES["u32"],
+    "u64": CASES["u64"],
+    "typed": ("u32", Signature(key_transform=True)),
+    "v4": CASES["v4"],
+    "v8": CASES["v8"],
 }
 
 
@@ -76,13 +87,26 @@ def merged(made: OnHost, a: Any, b: Any, how: Options, ahead: tuple[int, int, in
 def test_tiles_by_vectors(name: str, tmp_path: Path) -> None:
     key, signature = CASES[name]
     p = Params(key=KEYS[key], signature=signature, **SHAPE)
-    made, rng = compiled(sort_by("merge_path", p, signature), tmp_path), np.random.default_rng(3)
-    top, number = int(np.iinfo(f"u{KEYS[key].bytes}").max), 0
-    for n in (1, 2, 7, 191, 192, 193, 383, 384, 385, 499, 500, 501, 576, 800):
+    every(p, (1, 2, 7, 191, 192, 193, 383, 384, 385, 499, 500, 501, 576, 800), tmp_path)
+
+
+@pytest.mark.parametrize("name", nightly_except(RANGED, ("u32", "v4")))
+def test_ranges_of_tiles(name: str, tmp_path: Path) -> None:
+    key, signature = RANGED[name]
+    p = Params(key=KEYS[key], signature=signature, **{**RANGES, "alone": 4000})
+    every(p, (1, 2, 5, 255, 256, 257, 511, 512, 513, 768, 1024, 1030, 2048, 2817, 4000, 4001), tmp_path)
+
+
+def every(p: Params, counts: tuple[int, ...], folder: Path) -> None:
+    """Merge arrays of all sizes of some counts in all, with keys of some kinds, at every distance from a vector."""
+    signature = p.signature
+    made, rng = compiled(sort_by("merge_path", p, signature), folder), np.random.default_rng(3)
+    top, number = int(np.iinfo(f"u{p.key.bytes}").max), 0
+    for n in counts:
         for na in {0, 1, n // 3, n // 2, n - 1, n}:
             number += 1
             least = (0, top - 5, top - 2 * n, top)[number % 4]
-            keys = rng.integers(least, top, n, f"u{KEYS[key].bytes}", endpoint=True)
+            keys = rng.integers(least, top, n, f"u{p.key.bytes}", endpoint=True)
             how = Options(first_count=na)
             if signature.key_transform:
                 how = Options(first_count=na, kind=number % 3, descending=number % 2 == 1)
@@ -94,9 +118,10 @@ def test_tiles_by_vectors(name: str, tmp_path: Path) -> None:
             assert merged(made, halves[0], halves[1], how, ahead, number), (n, na, how, ahead)
 
 
-def test_keys_out_of_order_stay_within_bounds(tmp_path: Path) -> None:
+@pytest.mark.parametrize("shape", [SHAPE, {**RANGES, "alone": 900}])
+def test_keys_out_of_order_stay_within_bounds(shape: dict[str, Any], tmp_path: Path) -> None:
     """The result is undefined, but nothing else is read or written."""
-    p = Params(key=KEYS["u32"], signature=Signature(value="v4"), **SHAPE)
+    p = Params(key=KEYS["u32"], signature=Signature(value="v4"), **shape)
     made, rng = compiled(sort_by("merge_path", p, p.signature), tmp_path), np.random.default_rng(5)
     for n in (500, 800):
         keys = rng.integers(0, 1 << 32, n, np.uint32)

@@ -16,6 +16,8 @@ number of its keys that precede it."""
 WORDS = Buffer(name="words", type="u32")
 LANES = 1024
 """Lanes of a core that registers must suffice for, where tiles are moved by vectors."""
+ALONE = ("merge_alone", "merge_ranges")
+"""The kernels of which one merges few keys in one launch."""
 SECOND = Buffer(name="second", read_only=True)
 SECOND_VALUES = Buffer(name="second_values", type="value", read_only=True)
 
@@ -66,7 +68,7 @@ def room(p: Params) -> int:
 
 def alone(p: Params) -> Params:
     """Return the parameters of work-groups that find the ends of their tiles by themselves."""
-    return replace(p, items=p.alone_items, vectors=True)
+    return replace(p, work_group=p.alone_lanes or p.work_group, items=p.alone_items, vectors=True)
 
 
 def merge_alone(p: Params) -> Kernel:
@@ -78,10 +80,23 @@ def merge_alone(p: Params) -> Kernel:
     return replace(made, subgroup=p.subgroup, ballot=True)
 
 
+def merge_ranges(p: Params) -> Kernel:
+    """Return the kernel that finds the ends of a range of tiles, and merges these one after another."""
+    own = alone(p)
+    arrays = [Array(name="ring", type="key", count=2 * (own.ring + own.margin))]
+    arrays += [Array(name="stage", type="key", count=own.tile)]
+    arrays += [Array(name="slots", type="u32", count=own.work_group * (own.items // 2 + 1))] * p.valued
+    arrays += [Array(name="ends", type="u32", count=2)]
+    made, summary = merge(own), f"find the ends of a range of keys, and merge these {own.tile} at a time"
+    made = replace(made, name="merge_ranges", template="merge_path/merge_ranges", summary=summary, arrays=tuple(arrays))
+    return replace(made, subgroup=p.subgroup, ballot=True, resident=p.resident)
+
+
 def kernels(p: Params) -> tuple[Kernel, ...]:
     """Return the kernels in the order in which they run."""
     splits = [] if p.walks else [split(p)]
-    return (*([begin(p)] if p.noted else []), *([merge_alone(p)] if p.alone else []), *splits, merge(p))
+    few = [merge_ranges(p) if p.ranges else merge_alone(p)] if p.alone else []
+    return (*([begin(p)] if p.noted else []), *few, *splits, merge(p))
 
 
 def context(p: Params) -> dict[str, object]:

@@ -23,6 +23,8 @@ class Params:
     vectors: work-groups load and store keys by 16 bytes in dialects with vectors, for which a tile has more room.
     alone: the greatest count of which work-groups find the ends of their tiles by themselves, each end by a subgroup of
     `subgroup` lanes, which then merge `alone_items` keys each, by vectors; 0: a kernel before them finds all.
+    ranges: the most work-groups up to that count, each of which then merges a range of tiles, of `alone_lanes` lanes,
+    and finds the ends of that; 0: each merges one tile.  resident: work-groups of these that a core is to hold.
     """
 
     key: KeyType
@@ -36,6 +38,9 @@ class Params:
     alone: int = 0
     alone_items: int = 0
     subgroup: int = 1
+    ranges: int = 0
+    alone_lanes: int = 0
+    resident: int = 0
     signature: Signature = PLAIN
 
     @property
@@ -47,6 +52,17 @@ class Params:
     def tile(self) -> int:
         """Keys that a work-group merges."""
         return self.work_group * self.own
+
+    @property
+    def ring(self) -> int:
+        """Slots of local memory for each array through which a range passes: a tile, and vectors at both ends."""
+        return self.tile + 4 * (16 // self.key.held)
+
+    @property
+    def margin(self) -> int:
+        """Copies of its first slots that follow a ring: whole vectors, and one more key than a lane merges."""
+        size = 16 // self.key.held
+        return -(-(self.items + 1) // size) * size
 
     @property
     def noted(self) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hsgen.algorithms.merge_path.kernels import SPLITS, alone, kernels
+from hsgen.algorithms.merge_path.kernels import ALONE, SPLITS, alone, kernels
 from hsgen.algorithms.merge_path.params import Params
 from hsgen.core.kernels import Kernel
 from hsgen.core.plan import UNCAPPED, Binding, CallNumber, Grid, Guard, Literal, Plan, Step
@@ -40,14 +40,15 @@ def scratch(p: Params) -> Scratch:
 
 def _step(p: Params, kernel: Kernel) -> Step:
     """The row of a kernel.  `split` has one lane per tile, and one for the end of the last tile."""
-    first, splits, few = (kernel.name == name for name in ("begin", "split", "merge_alone"))
-    lanes, tile = p.work_group if splits else 1, alone(p).tile if few else p.tile
+    first, splits, lone = kernel.name == "begin", kernel.name == "split", kernel.name in ALONE
+    lanes, tile = p.work_group if splits else 1, alone(p).tile if lone else p.tile
+    cap = 1 if first else p.ranges if lone and p.ranges else UNCAPPED
     return Step(
         kernel=kernel.name,
         bindings=tuple(_BOUND[b.name] for b in kernel.buffers),
-        guard=Guard(min_n=0 if first or few else p.alone, max_n=p.alone if few else MAX_N),
-        grid=Grid(add=tile - 1 + tile * lanes * splits, div=tile * lanes, cap=1 if first else UNCAPPED),
-        argument=CallNumber() if first or ((splits or few) and not p.noted) else Literal(),
+        guard=Guard(min_n=0 if first or lone else p.alone, max_n=p.alone if lone else MAX_N),
+        grid=Grid(add=tile - 1 + tile * lanes * splits, div=tile * lanes, cap=cap),
+        argument=CallNumber() if first or ((splits or lone) and not p.noted) else Literal(),
     )
 
 
@@ -57,7 +58,7 @@ def moved(p: Params, step: Step, n: int) -> int:
     The few keys per tile that binary searches read are not counted.
     """
     splits = 0 if p.walks else 4 * -(-n // p.tile)
-    sizes = {"merge_alone": 2 * n * (p.key.bytes + p.signature.value_bytes)}
+    sizes = dict.fromkeys(ALONE, 2 * n * (p.key.bytes + p.signature.value_bytes))
     sizes |= {"merge": 2 * n * (p.key.bytes + p.signature.value_bytes) + splits, "split": splits}
     return sizes.get(step.kernel, 4)
 
@@ -66,10 +67,10 @@ def test_counts(p: Params, greatest: int) -> list[int]:
     """Return the counts up to `greatest` at which the merge takes another path: the ends of tiles and of lanes."""
     found = {0, 1, greatest, p.items, p.own, *range(0, min(4 * p.tile, greatest) + 1, p.tile)}
     found.add(p.tile * p.work_group)  # a work-group that finds tile boundaries is full
-    found |= {
-        p.alone,
-        *range(0, min(4 * p.alone_items * p.work_group, p.alone) + 1, max(1, p.alone_items * p.work_group)),
-    }
+    if p.alone:
+        tile = alone(p).tile
+        found |= {p.alone, *range(0, min(4 * tile, p.alone) + 1, tile)}
+        found |= {tile * (p.ranges * most + more) for most in (1, 2, 3) for more in (0, 1)} if p.ranges else set()
     return sorted(n for n in found if n <= greatest)
 
 

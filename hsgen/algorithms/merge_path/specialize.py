@@ -26,6 +26,9 @@ ALONE = 1 << 25
 """The bytes of keys and values up to which work-groups find the ends of their tiles by themselves: what a second-level
 cache holds.  All of these were measured: docs/results/h200.md."""
 
+RANGES = {0: (128, 20, 6), 4: (128, 8, 8)}
+"""Lanes, keys of a lane, and work-groups of a core that merge ranges of 32-bit keys, by the size of values in bytes."""
+
 FEW = 1024  # keys of a sequential lane in a work-group of several
 
 
@@ -57,16 +60,19 @@ def specialize(p: Mapping[str, Any], key: KeyType, signature: Signature, device:
     while made.items > 1 and 2 * merge(made).local_bytes(key) > device.local_bytes:
         made = replace(made, items=made.items - 2)
     if device.local_bytes >= LARGE and key.bytes >= 4 and getattr(chosen, "ranker", "") == "match_ballot":
-        made = _vectors(made, getattr(chosen, "subgroup", 1))
+        made = _vectors(made, getattr(chosen, "subgroup", 1), device.cores or 0)
     return replace(made, spare=spare(made.tile, device.groups))
 
 
-def _vectors(p: Params, subgroup: int) -> Params:
+def _vectors(p: Params, subgroup: int, cores: int) -> Params:
     """The parameters where tiles are moved by vectors: those of few keys, and all of 32-bit keys without values."""
     words = p.key.held // 4 + p.valued
     items = min(VECTOR_ITEMS, (VECTOR_WORDS // words - 1) // 2 * 2 + 1)
     alone = ALONE // (p.key.bytes + p.signature.value_bytes)
     made = replace(p, alone=alone, alone_items=items, subgroup=subgroup)
+    if cores and p.key.bytes == 4 and p.signature.value_bytes in RANGES:
+        lanes, own, resident = RANGES[p.signature.value_bytes]
+        made = replace(made, alone_lanes=lanes, alone_items=own, resident=resident, ranges=cores * resident)
     return replace(made, items=items, vectors=True) if words == 1 else made
 
 
