@@ -56,7 +56,38 @@ class _Write:
         return self.slots[i]
 
 
-def search(a: _Read | _Write, b: _Read | _Write, d: int, low: int, high: int, behind: int = 0) -> int:
+class _Ring:
+    """Slots of local memory for the next keys of an array, which are loaded by vectors; indices count from the next."""
+
+    def __init__(self, p: Params, keys: _Read, count: int, first: int, ahead: int) -> None:
+        self._p, self._keys, self._count, self._size = p, keys, count, 16 // p.key.held
+        self.next, self.slot = first, (first + ahead) % self._size
+        self._loaded, self._to = first - self.slot, 0
+        self._slots: list[tuple[int, int]] = [(-1, -1)] * p.ring
+
+    def load(self, vectors: int, stop: int) -> None:
+        """Load the next vectors; what is beyond the array, or begins beyond `stop`, is the greatest key."""
+        for _ in range(vectors):
+            for i in range(self._loaded, self._loaded + self._size):
+                inside = 0 <= i < self._count and self._loaded < stop
+                self._slots[self._to] = i, self._keys[i] if inside else 2**self._p.key.bits - 1
+                self._to = (self._to + 1) % self._p.ring
+            self._loaded += self._size
+
+    def take(self, keys: int) -> None:
+        """Leave keys behind."""
+        self.next, self.slot = self.next + keys, (self.slot + keys) % self._p.ring
+
+    def __getitem__(self, i: int) -> int:
+        held, key = self._slots[(self.slot + i) % self._p.ring]
+        _demand(i >= 0 and held == self.next + i, f"slot of key {self.next + i} holds {held}")
+        return key
+
+
+Array = _Read | _Write | _Ring
+
+
+def search(a: Array, b: Array, d: int, low: int, high: int, behind: int = 0) -> int:
     """Return how many of the first `d` keys come from the first array; the second starts `behind` slots into `b`."""
     while low < high:
         middle = (low + high) // 2
@@ -121,6 +152,61 @@ class _Merge:
         for begin in range(0, groups * own.tile, own.tile):
             if begin < self.n:
                 self.part(own, begin, *(self.among(min(begin + more, self.n)) for more in (0, own.tile)))
+
+    def merge_ranges(self, argument: int, groups: int) -> None:
+        """Merge ranges of tiles, whose keys pass through a ring of slots for each array."""
+        if not self.p.noted:
+            _demand(argument == self.parts, "wrong count of the first array")
+        own = alone(self.p)
+        tiles = -(-self.n // own.tile)
+        ranges = min(tiles, self.p.ranges)
+        for group in range(min(groups, ranges)):
+            whole, more = divmod(tiles, ranges)
+            begin, end = (min((whole * g + more * g // ranges) * own.tile, self.n) for g in (group, group + 1))
+            first, last = self.among(begin), self.among(end)
+            self.range(own, begin, end, first, first + min(max(last - first, 0), end - begin))
+
+    def range(self, own: Params, begin: int, end: int, first: int, stop: int) -> None:
+        """Merge outputs `begin` to `end`, from the ends of their keys in the first array.
+
+        Arrays begin 1 and 2 keys behind a multiple of a vector.
+        """
+        size = 16 // own.key.held
+        rings = [
+            _Ring(own, self.a, self.parts, first, 1 % size),
+            _Ring(own, self.b, self.rest, begin - first, 2 % size),
+        ]
+        stops = (stop, end - stop)
+        odd = sum(r.slot for r in rings)
+        rings[0].load(own.tile // size + 1, stops[0])
+        rings[1].load(own.tile // size + 2, stops[1])
+        for at in range(begin, end, own.tile):
+            left = [s - r.next for s, r in zip(stops, rings, strict=True)]
+            taken = (
+                search(rings[0], rings[1], own.tile, max(0, own.tile - left[1]), min(own.tile, left[0]))
+                if at + own.tile < end
+                else 0
+            )
+            self.lanes(own, at, left, rings)
+            if at + own.tile < end:
+                mine = (rings[0].slot % size + taken) // size
+                rings[0].take(taken)
+                rings[1].take(own.tile - taken)
+                rings[0].load(mine, stops[0])
+                rings[1].load(own.tile // size - mine, stops[1])
+                _demand((rings[0].slot + rings[1].slot - odd) % size == 0, "vectors are not aligned")
+
+    def lanes(self, own: Params, at: int, left: list[int], rings: list[_Ring]) -> None:
+        """Merge a tile of a range, lane by lane."""
+        for lane in range(own.work_group):
+            d = min(lane * own.items, sum(left))
+            a = search(rings[0], rings[1], d, max(0, d - left[1]), min(d, left[0]))
+            b = d - a
+            for k in range(at + d, min(at + d + own.items, self.n)):
+                one = a < left[0] and rings[1][b] >= rings[0][a]
+                if k < at + sum(left) and lane * own.items == d:
+                    self.out[k] = rings[0].next + a if one else self.parts + rings[1].next + b
+                a, b = a + one, b + (not one)
 
     def among(self, d: int) -> int:
         """A search by a subgroup, whose lanes try as many keys at once."""
