@@ -117,6 +117,54 @@ def rowed(key: str, signature: Signature, row: int) -> Sort:
     return sort_by("merge_path", p, signature)
 
 
+RANGES = [("u32", "none", 4, False), ("u32", "v4", 4, True), ("u64", "v8", 6, False), ("u32", "v16", 8, True)]
+"""Key, value and keys of a lane of merges in which a few work-groups merge ranges of tiles; whether they know types."""
+
+
+def ranged(key: str, value: str, items: int, key_transform: bool) -> Sort:
+    """A merge of ranges, up to 2000 keys, by work-groups of four subgroups."""
+    signature = Signature(value=value, key_transform=key_transform)
+    shape: dict[str, Any] = {"work_group": 16, "items": 3, "vectors": True, "alone": 2000, "alone_items": items}
+    p = merge_path.Params(key=KEYS[key], signature=signature, subgroup=8, alone_lanes=32, ranges=2, resident=1, **shape)
+    return sort_by("merge_path", p, signature)
+
+
+@pytest.mark.parametrize(("key", "value", "items", "key_transform"), RANGES)
+def test_ranges(embedded: Host, key: str, value: str, items: int, key_transform: bool) -> None:
+    """Counts around tiles of ranges, from none to several a work-group, where a dialect has no vectors."""
+    context = context_for(embedded)
+    made, kinds, tile = (
+        Direct(context, Compiled(context, ranged(key, value, items, key_transform))),
+        list(MERGED),
+        32 * items,
+    )
+    some = sorted({0, 1, 2, *(tile * t + d for t in (1, 2, 3, 4, 5, 7) for d in (-1, 0, 1)), 1999, 2000, 2001})
+    pairs = [(n, kinds[i % len(kinds)]) for i, n in enumerate(some * 3)]
+    report = validation.run(made, pairs, 1, stop=1)
+    assert not report.failed and report.cases == 2 * len(pairs), report.failures
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("!hs_less(y, x)", "hs_less(x, y)"),
+        ("a < stop && !", "!"),
+        ("copied = spot < 8", "copied = spot < 0"),
+        ("tiles % ranges * (hs_group_id() + 1) / ranges", "tiles % ranges * hs_group_id() / ranges"),
+        ("int stop = a + (left_a - low)", "int stop = a + left_a"),
+        ("if (x < 0) x += 144", "if (x < 0) x += 143"),
+    ],
+)
+def test_wrong_ranges_are_found(embedded: Host, old: str, new: str) -> None:
+    context, sort = context_for(embedded), ranged("u32", "v4", 4, False)
+    source = render(sort, "opencl")
+    parts = {k: text.replace(old, new) for k, text in source.parts.items()}
+    assert parts != source.parts, old
+    made = Direct(context, Compiled(context, sort, replace(source, parts=parts)))
+    report = validation.run(made, [(n, kind) for n in (128, 300, 1000, 1990) for kind in MERGED], 1, stop=1)
+    assert report.failed
+
+
 def rows() -> Iterator[Any]:
     """Every width with every value that its rows may have, on two devices: rows of all lengths, types in turn."""
     for i, key in enumerate(KEYS):
