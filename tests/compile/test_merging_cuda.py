@@ -24,12 +24,12 @@ def compiled(sort: Sort, arch: int) -> None:
         assert {k: u for k, u in found.items() if u.spills} == {}, compiler.name
 
 
-KINDS = [("nvidia-sm90", "u32"), ("nvidia-hopper", "u64"), ("generic", "u8")]
+KINDS = [("nvidia-sm90", "u32"), ("nvidia-hopper", "u32"), ("nvidia-hopper", "u64"), ("generic", "u8")]
 ARRAYS = [(*kind, value, arch) for kind in KINDS for arch in ARCHS for value in ("none", "v4", "v16")]
 RUNS = [(key, value, arch) for arch in ARCHS for value in ("none", "v4") for key in ("u32", "u64")]
 
 
-@pytest.mark.parametrize(("name", "key", "value", "arch"), thinned(ARRAYS, 2))
+@pytest.mark.parametrize(("name", "key", "value", "arch"), thinned(ARRAYS, 5))
 def test_merges_of_two_arrays(name: str, key: str, value: str, arch: int) -> None:
     compiled(target.find(name).sort("merge_path", key, Signature(value=value, key_transform=True)), arch)
 

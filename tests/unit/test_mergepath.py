@@ -202,3 +202,14 @@ def test_what_cannot_work_is_named() -> None:
         assert [k for k, _, _ in merge_path.problems(p, found.device)] == ["row"]
     twice = merge_path.params(KEYS["u32"], {"work_group": 64, "items": 3, "chains": 2})
     assert [k for k, _, _ in merge_path.problems(twice, found.device)] == ["chains"]
+    ranges = {"work_group": 64, "items": 3, "vectors": True, "alone": 500, "ranges": 2, "subgroup": 32}
+    for lanes, items, value, named in (
+        (64, 8, "none", []),
+        (32, 8, "none", ["alone_lanes"]),
+        (96, 6, "none", ["alone_items"]),
+        (1024, 32, "v4", ["alone_items", "items"]),
+    ):
+        p = merge_path.Params(
+            key=KEYS["u32"], signature=Signature(value=value), alone_lanes=lanes, alone_items=items, **ranges
+        )
+        assert [k for k, _, _ in merge_path.problems(p, found.device)] == named
