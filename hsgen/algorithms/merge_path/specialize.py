@@ -28,6 +28,8 @@ cache holds.  All of these were measured: docs/results/h200.md."""
 
 RANGES = {0: (128, 20, 6), 4: (128, 8, 8)}
 """Lanes, keys of a lane, and work-groups of a core that merge ranges of 32-bit keys, by the size of values in bytes."""
+RANGED = 1 << 26
+"""The bytes of keys and values up to which they do."""
 
 FEW = 1024  # keys of a sequential lane in a work-group of several
 
@@ -72,7 +74,8 @@ def _vectors(p: Params, subgroup: int, cores: int) -> Params:
     made = replace(p, alone=alone, alone_items=items, subgroup=subgroup)
     if cores and p.key.bytes == 4 and p.signature.value_bytes in RANGES:
         lanes, own, resident = RANGES[p.signature.value_bytes]
-        made = replace(made, alone_lanes=lanes, alone_items=own, resident=resident, ranges=cores * resident)
+        most = RANGED // (p.key.bytes + p.signature.value_bytes)
+        made = replace(made, alone=most, alone_lanes=lanes, alone_items=own, resident=resident, ranges=cores * resident)
     return replace(made, items=items, vectors=True) if words == 1 else made
 
 
