@@ -22,7 +22,7 @@ from hsgen.core.keys import KEYS, Signature
 from hsgen.operations import oracle
 
 SHAPE: dict[str, Any] = {"work_group": 64, "items": 3, "vectors": True, "alone": 500, "alone_items": 5, "subgroup": 32}
-RANGES: dict[str, Any] = {**SHAPE, "alone_items": 4, "alone_lanes": 64, "ranges": 2, "resident": 1}
+RANGES: dict[str, Any] = {**SHAPE, "alone": 0, "range_items": 4, "range_lanes": 64, "ranges": 2, "resident": 1}
 """Two work-groups merge ranges, of one to eight tiles each."""
 CASES = {
     "u32": ("u32", Signature()),
@@ -93,7 +93,7 @@ def test_tiles_by_vectors(name: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", nightly_except(RANGED, ("u32", "v4")))
 def test_ranges_of_tiles(name: str, tmp_path: Path) -> None:
     key, signature = RANGED[name]
-    p = Params(key=KEYS[key], signature=signature, **{**RANGES, "alone": 4000})
+    p = Params(key=KEYS[key], signature=signature, **{**RANGES, "ranged": 4000})
     every(p, (1, 2, 5, 255, 256, 257, 511, 512, 513, 768, 1024, 1030, 2048, 2817, 4000, 4001), tmp_path)
 
 
@@ -118,7 +118,7 @@ def every(p: Params, counts: tuple[int, ...], folder: Path) -> None:
             assert merged(made, halves[0], halves[1], how, ahead, number), (n, na, how, ahead)
 
 
-@pytest.mark.parametrize("shape", [SHAPE, {**RANGES, "alone": 900}])
+@pytest.mark.parametrize("shape", [SHAPE, {**RANGES, "ranged": 900}])
 def test_keys_out_of_order_stay_within_bounds(shape: dict[str, Any], tmp_path: Path) -> None:
     """The result is undefined, but nothing else is read or written."""
     p = Params(key=KEYS["u32"], signature=Signature(value="v4"), **shape)

@@ -124,8 +124,8 @@ RANGES = [("u32", "none", 4, False), ("u32", "v4", 4, True), ("u64", "v8", 6, Fa
 def ranged(key: str, value: str, items: int, key_transform: bool) -> Sort:
     """A merge of ranges, up to 2000 keys, by work-groups of four subgroups."""
     signature = Signature(value=value, key_transform=key_transform)
-    shape: dict[str, Any] = {"work_group": 16, "items": 3, "vectors": True, "alone": 2000, "alone_items": items}
-    p = merge_path.Params(key=KEYS[key], signature=signature, subgroup=8, alone_lanes=32, ranges=2, resident=1, **shape)
+    shape: dict[str, Any] = {"work_group": 16, "items": 3, "vectors": True, "ranged": 2000, "range_items": items}
+    p = merge_path.Params(key=KEYS[key], signature=signature, subgroup=8, range_lanes=32, ranges=2, resident=1, **shape)
     return sort_by("merge_path", p, signature)
 
 

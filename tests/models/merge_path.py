@@ -11,7 +11,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from hsgen.algorithms.merge_path.kernels import PARTS, SPLITS, alone
+from hsgen.algorithms.merge_path.kernels import PARTS, SPLITS, alone, of_ranges
 from hsgen.algorithms.merge_path.params import Params
 from hsgen.core.interpreter import PLAIN, Options, launches
 from hsgen.core.sort import Sort
@@ -157,7 +157,7 @@ class _Merge:
         """Merge ranges of tiles, whose keys pass through a ring of slots for each array."""
         if not self.p.noted:
             _demand(argument == self.parts, "wrong count of the first array")
-        own = alone(self.p)
+        own = of_ranges(self.p)
         tiles = -(-self.n // own.tile)
         ranges = min(tiles, self.p.ranges)
         for group in range(min(groups, ranges)):

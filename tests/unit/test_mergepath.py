@@ -32,11 +32,23 @@ SHAPES: dict[str, dict[str, Any]] = {
         "work_group": 8,
         "items": 3,
         "vectors": True,
-        "alone": 150,
-        "alone_items": 4,
+        "ranged": 150,
         "subgroup": 4,
         "ranges": 2,
-        "alone_lanes": 4,
+        "range_lanes": 4,
+        "range_items": 4,
+    },
+    "three": {
+        "work_group": 8,
+        "items": 3,
+        "vectors": True,
+        "alone": 50,
+        "alone_items": 5,
+        "ranged": 100,
+        "subgroup": 4,
+        "ranges": 2,
+        "range_lanes": 4,
+        "range_items": 4,
     },
     "walks": {"work_group": 1, "items": 7, "chains": 4, "walks": True},
     "walks-3": {"work_group": 1, "items": 5, "chains": 3, "walks": True},
@@ -202,14 +214,14 @@ def test_what_cannot_work_is_named() -> None:
         assert [k for k, _, _ in merge_path.problems(p, found.device)] == ["row"]
     twice = merge_path.params(KEYS["u32"], {"work_group": 64, "items": 3, "chains": 2})
     assert [k for k, _, _ in merge_path.problems(twice, found.device)] == ["chains"]
-    ranges = {"work_group": 64, "items": 3, "vectors": True, "alone": 500, "ranges": 2, "subgroup": 32}
+    ranges = {"work_group": 64, "items": 3, "vectors": True, "ranged": 500, "ranges": 2, "subgroup": 32}
     for lanes, items, value, named in (
         (64, 8, "none", []),
-        (32, 8, "none", ["alone_lanes"]),
-        (96, 6, "none", ["alone_items"]),
-        (1024, 32, "v4", ["alone_items", "items"]),
+        (32, 8, "none", ["range_lanes"]),
+        (96, 6, "none", ["range_items"]),
+        (1024, 32, "v4", ["range_items", "items"]),
     ):
         p = merge_path.Params(
-            key=KEYS["u32"], signature=Signature(value=value), alone_lanes=lanes, alone_items=items, **ranges
+            key=KEYS["u32"], signature=Signature(value=value), range_lanes=lanes, range_items=items, **ranges
         )
         assert [k for k, _, _ in merge_path.problems(p, found.device)] == named

@@ -7,8 +7,7 @@ from typing import Any
 
 from hsgen.algorithms import device_constraints
 from hsgen.algorithms.device_constraints import Problem
-from hsgen.algorithms.merge_path.kernels import alone as of_few
-from hsgen.algorithms.merge_path.kernels import kernels
+from hsgen.algorithms.merge_path.kernels import kernels, of_ranges
 from hsgen.algorithms.merge_path.params import Params
 from hsgen.core.device import Device
 
@@ -31,7 +30,7 @@ def problems(p: Params, device: Device) -> list[Problem]:
         found.append(("row", what, "give 0"))
     if p.row not in (0, *ROWS) or (p.row and p.items % p.row):
         found.append(("row", "rows are vectors of OpenCL, and items a multiple of them", f"give one of {ROWS}"))
-    if p.ranges:
+    if p.ranged:
         found += _ranges(p)
     if (need := max(kernel.local_bytes(p.key) for kernel in kernels(p))) > device.local_bytes:
         what = f"merge needs {need} bytes of local memory, the device has {device.local_bytes}"
@@ -41,10 +40,10 @@ def problems(p: Params, device: Device) -> list[Problem]:
 
 def _ranges(p: Params) -> Iterator[Problem]:
     """Yield the problems of work-groups that merge ranges of tiles."""
-    own = of_few(p)
+    own = of_ranges(p)
     if own.work_group < 2 * p.subgroup or own.work_group % p.subgroup:
-        yield "alone_lanes", "two subgroups find the ends of a range", f"give a multiple of {p.subgroup} lanes"
+        yield "range_lanes", "two subgroups find the ends of a range", f"give a multiple of {p.subgroup} lanes"
     if own.items % (size := 16 // p.key.held) or own.items % 2:
-        yield "alone_items", "lanes load keys by 16 bytes", f"give a multiple of {max(size, 2)} keys"
+        yield "range_items", "lanes load keys by 16 bytes", f"give a multiple of {max(size, 2)} keys"
     if p.valued and own.ring + own.margin > 1 << 15:
-        yield "alone_items", "slots of values have 16 bits", "give fewer keys or lanes"
+        yield "range_items", "slots of values have 16 bits", "give fewer keys or lanes"

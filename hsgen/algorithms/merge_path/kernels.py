@@ -16,8 +16,6 @@ number of its keys that precede it."""
 WORDS = Buffer(name="words", type="u32")
 LANES = 1024
 """Lanes of a core that registers must suffice for, where tiles are moved by vectors."""
-ALONE = ("merge_alone", "merge_ranges")
-"""The kernels of which one merges few keys in one launch."""
 SECOND = Buffer(name="second", read_only=True)
 SECOND_VALUES = Buffer(name="second_values", type="value", read_only=True)
 
@@ -68,7 +66,12 @@ def room(p: Params) -> int:
 
 def alone(p: Params) -> Params:
     """Return the parameters of work-groups that find the ends of their tiles by themselves."""
-    return replace(p, work_group=p.alone_lanes or p.work_group, items=p.alone_items, vectors=True)
+    return replace(p, items=p.alone_items, vectors=True)
+
+
+def of_ranges(p: Params) -> Params:
+    """Return the parameters of work-groups that merge ranges of tiles."""
+    return replace(p, work_group=p.range_lanes, items=p.range_items, vectors=True)
 
 
 def merge_alone(p: Params) -> Kernel:
@@ -82,7 +85,7 @@ def merge_alone(p: Params) -> Kernel:
 
 def merge_ranges(p: Params) -> Kernel:
     """Return the kernel that finds the ends of a range of tiles, and merges these one after another."""
-    own = alone(p)
+    own = of_ranges(p)
     arrays = [Array(name="ring", type="key", count=2 * (own.ring + own.margin))]
     arrays += [Array(name="stage", type="key", count=own.tile)]
     arrays += [Array(name="slots", type="u32", count=own.work_group * (own.items // 2 + 1))] * p.valued
@@ -95,7 +98,7 @@ def merge_ranges(p: Params) -> Kernel:
 def kernels(p: Params) -> tuple[Kernel, ...]:
     """Return the kernels in the order in which they run."""
     splits = [] if p.walks else [split(p)]
-    few = [merge_ranges(p) if p.ranges else merge_alone(p)] if p.alone else []
+    few = [*([merge_alone(p)] if p.alone else []), *([merge_ranges(p)] if p.ranged else [])]
     return (*([begin(p)] if p.noted else []), *few, *splits, merge(p))
 
 

@@ -23,8 +23,9 @@ class Params:
     vectors: work-groups load and store keys by 16 bytes in dialects with vectors, for which a tile has more room.
     alone: the greatest count of which work-groups find the ends of their tiles by themselves, each end by a subgroup of
     `subgroup` lanes, which then merge `alone_items` keys each, by vectors; 0: a kernel before them finds all.
-    ranges: the most work-groups up to that count, each of which then merges a range of tiles, of `alone_lanes` lanes,
-    and finds the ends of that; 0: each merges one tile.  resident: work-groups of these that a core is to hold.
+    ranged: the greatest count of which at most `ranges` work-groups merge ranges of tiles, and find the ends of these;
+    0: none do.  They have `range_lanes` lanes, which merge `range_items` keys of a tile each; a core is to hold
+    `resident` of them.
     """
 
     key: KeyType
@@ -38,8 +39,10 @@ class Params:
     alone: int = 0
     alone_items: int = 0
     subgroup: int = 1
+    ranged: int = 0
     ranges: int = 0
-    alone_lanes: int = 0
+    range_lanes: int = 0
+    range_items: int = 0
     resident: int = 0
     signature: Signature = PLAIN
 

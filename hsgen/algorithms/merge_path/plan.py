@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hsgen.algorithms.merge_path.kernels import ALONE, SPLITS, alone, kernels
+from hsgen.algorithms.merge_path.kernels import SPLITS, alone, kernels, of_ranges
 from hsgen.algorithms.merge_path.params import Params
 from hsgen.core.kernels import Kernel
 from hsgen.core.plan import UNCAPPED, Binding, CallNumber, Grid, Guard, Literal, Plan, Step
@@ -40,15 +40,16 @@ def scratch(p: Params) -> Scratch:
 
 def _step(p: Params, kernel: Kernel) -> Step:
     """The row of a kernel.  `split` has one lane per tile, and one for the end of the last tile."""
-    first, splits, lone = kernel.name == "begin", kernel.name == "split", kernel.name in ALONE
-    lanes, tile = p.work_group if splits else 1, alone(p).tile if lone else p.tile
-    cap = 1 if first else p.ranges if lone and p.ranges else UNCAPPED
+    first, splits = kernel.name == "begin", kernel.name == "split"
+    few = {"merge_alone": (0, p.alone, alone(p).tile), "merge_ranges": (p.alone, p.ranged, of_ranges(p).tile)}
+    above, most, tile = few.get(kernel.name, (0 if first else max(p.alone, p.ranged), MAX_N, p.tile))
+    lanes, cap = p.work_group if splits else 1, 1 if first else p.ranges if kernel.name == "merge_ranges" else UNCAPPED
     return Step(
         kernel=kernel.name,
         bindings=tuple(_BOUND[b.name] for b in kernel.buffers),
-        guard=Guard(min_n=0 if first or lone else p.alone, max_n=p.alone if lone else MAX_N),
+        guard=Guard(min_n=above, max_n=most),
         grid=Grid(add=tile - 1 + tile * lanes * splits, div=tile * lanes, cap=cap),
-        argument=CallNumber() if first or ((splits or lone) and not p.noted) else Literal(),
+        argument=CallNumber() if first or ((splits or kernel.name in few) and not p.noted) else Literal(),
     )
 
 
@@ -58,8 +59,8 @@ def moved(p: Params, step: Step, n: int) -> int:
     The few keys per tile that binary searches read are not counted.
     """
     splits = 0 if p.walks else 4 * -(-n // p.tile)
-    sizes = dict.fromkeys(ALONE, 2 * n * (p.key.bytes + p.signature.value_bytes))
-    sizes |= {"merge": 2 * n * (p.key.bytes + p.signature.value_bytes) + splits, "split": splits}
+    keys = 2 * n * (p.key.bytes + p.signature.value_bytes)
+    sizes = {"merge_alone": keys, "merge_ranges": keys, "merge": keys + splits, "split": splits}
     return sizes.get(step.kernel, 4)
 
 
@@ -70,7 +71,10 @@ def test_counts(p: Params, greatest: int) -> list[int]:
     if p.alone:
         tile = alone(p).tile
         found |= {p.alone, *range(0, min(4 * tile, p.alone) + 1, tile)}
-        found |= {tile * (p.ranges * most + more) for most in (1, 2, 3) for more in (0, 1)} if p.ranges else set()
+    if p.ranged:
+        tile = of_ranges(p).tile
+        found |= {p.ranged, *(tile * t for t in range(5))}
+        found |= {tile * (p.ranges * most + more) for most in (1, 2, 3) for more in (0, 1)}
     return sorted(n for n in found if n <= greatest)
 
 

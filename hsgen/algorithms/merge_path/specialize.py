@@ -26,9 +26,10 @@ ALONE = 1 << 25
 """The bytes of keys and values up to which work-groups find the ends of their tiles by themselves: what a second-level
 cache holds.  All of these were measured: docs/results/h200.md."""
 
-RANGES = {0: (128, 20, 6), 4: (128, 8, 8)}
-"""Lanes, keys of a lane, and work-groups of a core that merge ranges of 32-bit keys, by the size of values in bytes."""
-RANGED = 1 << 26
+RANGES = {0: (1 << 21, 256, 20, 3), 4: (0, 256, 8, 4)}
+"""The count beyond which work-groups merge ranges of 32-bit keys, and their lanes, keys of a lane, and work-groups of a
+core, by the size of values in bytes."""
+RANGED = 1 << 27
 """The bytes of keys and values up to which they do."""
 
 FEW = 1024  # keys of a sequential lane in a work-group of several
@@ -73,9 +74,10 @@ def _vectors(p: Params, subgroup: int, cores: int) -> Params:
     alone = ALONE // (p.key.bytes + p.signature.value_bytes)
     made = replace(p, alone=alone, alone_items=items, subgroup=subgroup)
     if cores and p.key.bytes == 4 and p.signature.value_bytes in RANGES:
-        lanes, own, resident = RANGES[p.signature.value_bytes]
+        few, lanes, own, resident = RANGES[p.signature.value_bytes]
         most = RANGED // (p.key.bytes + p.signature.value_bytes)
-        made = replace(made, alone=most, alone_lanes=lanes, alone_items=own, resident=resident, ranges=cores * resident)
+        made = replace(made, alone=few, ranged=most, ranges=cores * resident, resident=resident)
+        made = replace(made, range_lanes=lanes, range_items=own)
     return replace(made, items=items, vectors=True) if words == 1 else made
 
 
