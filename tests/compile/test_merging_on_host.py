@@ -97,6 +97,11 @@ def test_ranges_of_tiles(name: str, tmp_path: Path) -> None:
     every(p, (1, 2, 5, 255, 256, 257, 511, 512, 513, 768, 1024, 1030, 2048, 2817, 4000, 4001), tmp_path)
 
 
+def test_tiles_then_ranges_then_two_launches(tmp_path: Path) -> None:
+    p = Params(key=KEYS["u32"], **{**RANGES, "alone": 500, "ranged": 900})
+    every(p, (499, 500, 501, 899, 900, 901), tmp_path)
+
+
 def every(p: Params, counts: tuple[int, ...], folder: Path) -> None:
     """Merge arrays of all sizes of some counts in all, with keys of some kinds, at every distance from a vector."""
     signature = p.signature

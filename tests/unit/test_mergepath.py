@@ -23,33 +23,22 @@ from hsgen.emit.kernels import render
 from hsgen.operations import oracle
 from hsgen.targets import target
 
+RANGES = {
+    "work_group": 8,
+    "items": 3,
+    "vectors": True,
+    "subgroup": 4,
+    "ranges": 2,
+    "range_lanes": 4,
+    "range_items": 4,
+}
 SHAPES: dict[str, dict[str, Any]] = {
     "tiles": {"work_group": 4, "items": 3},
     "even": {"work_group": 8, "items": 4},
     "narrow": {"work_group": 2, "items": 1},
     "vectors": {"work_group": 8, "items": 3, "vectors": True, "alone": 50, "alone_items": 5, "subgroup": 4},
-    "ranges": {
-        "work_group": 8,
-        "items": 3,
-        "vectors": True,
-        "ranged": 150,
-        "subgroup": 4,
-        "ranges": 2,
-        "range_lanes": 4,
-        "range_items": 4,
-    },
-    "three": {
-        "work_group": 8,
-        "items": 3,
-        "vectors": True,
-        "alone": 50,
-        "alone_items": 5,
-        "ranged": 100,
-        "subgroup": 4,
-        "ranges": 2,
-        "range_lanes": 4,
-        "range_items": 4,
-    },
+    "ranges": {**RANGES, "ranged": 150},
+    "three": {**RANGES, "alone": 50, "alone_items": 5, "ranged": 100},
     "walks": {"work_group": 1, "items": 7, "chains": 4, "walks": True},
     "walks-3": {"work_group": 1, "items": 5, "chains": 3, "walks": True},
     "rows": {"work_group": 1, "items": 8, "chains": 4, "walks": True, "row": 4},
@@ -86,6 +75,31 @@ def test_counts_around_tiles(shape: str) -> None:
     for na in some:
         for nb in some:
             check(sort, *halves(rng, na, nb, 1 + (na + 3 * nb) % 9, Options(), "u32"), Options(), limit=7)
+
+
+def test_counts_around_switches() -> None:
+    sort, rng = sort_of(**SHAPES["three"]), np.random.default_rng(9)
+    for n in (49, 50, 51, 99, 100, 101):
+        for na in (0, 1, n // 2, n):
+            check(sort, *halves(rng, na, n - na, 1 + na, Options(), "u32"), Options(), limit=7)
+
+
+@pytest.mark.parametrize(
+    ("value", "least"),
+    [
+        ("none", {"merge_alone": 1, "merge_ranges": 2**21 + 1, "split merge": 2**25 + 1}),
+        ("v4", {"merge_ranges": 1, "split merge": 2**24 + 1}),
+        ("v8", {"merge_alone": 1, "split merge": 2**25 // 12 + 1}),
+    ],
+)
+def test_switches_of_a_target_with_ranges(value: str, least: dict[str, int]) -> None:
+    """Each form serves all counts from its least to the next one's."""
+    plan = target.find("nvidia-hopper").sort("merge_path", "u32", Signature(value=value)).plan
+    for kernels, first, last in zip(
+        least, least.values(), [*(n - 1 for n in least.values()), plan.max_n][1:], strict=True
+    ):
+        for n in (first, last):
+            assert " ".join(x.step.kernel for x in launches(plan, n, in_place=False)) == kernels, n
 
 
 @pytest.mark.parametrize("shape", SHAPES)
