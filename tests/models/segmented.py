@@ -72,7 +72,7 @@ class _Play:
         begin, end = bit_range(plan, how)
         self.kept = self.by & self.by.dtype.type(2**end - 2**begin)
         self.offsets, self.ends, self.lay = offsets, ends, layout(p)
-        self.units = -(-self.n // p.tile)
+        self.units, self.windows = -(-self.n // p.tile), -(-self.n // p.window)
         self.words = np.full(HEAD + self.units * self.lay.size, 0xA5A5A5, np.int64)
         self.buffers: list[Places] = [np.arange(self.n), np.full(self.n, -1), np.full(self.n, -1)]
 
@@ -94,7 +94,7 @@ class _Play:
         """List a window that is left to another kernel."""
         start = self.part("crowded")
         self.words[start] += 1
-        if start + int(self.words[start]) >= self.part("totals"):
+        if start + int(self.words[start]) >= self.part("bounds"):
             raise Fault("the list of windows is too short")
         self.words[start + int(self.words[start])] = number
 
@@ -144,6 +144,7 @@ def _begin(m: _Play, at: Launch) -> None:
         m.words[GREATEST] = most
     if m.p.placed:
         m.words[m.part("crowded")] = 0
+        m.words[m.part("bounds") :][: min(at.groups * m.p.wave, 2 * m.windows)] = 0
     if most == 0 and m.offsets is not None and m.ends is None and m.offsets[0] > m.n:
         m.words[STATUS] = 1
 
@@ -156,6 +157,8 @@ def _sift(m: _Play, at: Launch) -> None:
         m.words[STATUS] = 1
     for s in m.rng.permutation(len(starts)):
         begin, end = int(starts[s]), int(ends[s])
+        if p.placed and not at.argument & ROWS and begin // p.window < m.windows:
+            _note(m, starts, int(s))
         if begin > end or end > m.n or (s + 1 < len(starts) and starts[s + 1] < end):
             m.words[STATUS] = 1
         elif end - begin > p.tile:
@@ -167,6 +170,18 @@ def _sift(m: _Play, at: Launch) -> None:
                 m.words[m.part("mediums") + place] = s
             elif not m.words[STATUS]:
                 m.words[STATUS] = 2  # a fault, unless offsets are invalid
+
+
+def _note(m: _Play, starts: NDArray[np.int64], s: int) -> None:
+    """Note the first segment of a window, and the end of the last one."""
+    number = int(starts[s]) // m.p.window
+    if m.part("bounds") + 2 * number + 2 > m.part("totals"):
+        raise Fault("there is no room for the notes of a window")
+    note = m.words[m.part("bounds") + 2 * number :][:2]
+    if s == 0 or starts[s - 1] // m.p.window != number:
+        note[0] = s
+    if s + 1 == len(starts) or starts[s + 1] // m.p.window != number:
+        note[1] = s + 1
 
 
 def _record(m: _Play, begin: int, end: int) -> None:
@@ -190,7 +205,7 @@ def _windows(m: _Play, at: Launch) -> None:
     starts, p, stored = m.bounds(at)[0], m.p, np.zeros(m.n, np.bool_)
     if at.groups * p.window < m.n:
         raise Fault("some keys are in no window")
-    numbers, crowded = np.arange(-(-m.n // p.window)), m.rng.choice([0, 0.3, 1])
+    numbers, crowded = np.arange(m.windows), m.rng.choice([0, 0.3, 1])
     for number in m.rng.permutation(numbers) if p.placed else numbers:
         low = int(number) * p.window
         outside = np.arange(low, min(low + p.window, m.n))
@@ -208,7 +223,12 @@ def _windows(m: _Play, at: Launch) -> None:
 
 def _window(m: _Play, at: Launch, low: int, stored: NDArray[np.bool_]) -> None:
     (starts, ends), p = m.bounds(at), m.p
-    a, b = (int(x) for x in np.searchsorted(starts, [low, low + p.window]))
+    if p.placed and not at.argument & ROWS:  # as noted
+        a, b = (int(x) for x in m.words[m.part("bounds") + 2 * (low // p.window) :][:2])
+        if not 0 <= a <= b <= len(starts):
+            raise Fault("a window reads what was never noted")
+    else:
+        a, b = (int(x) for x in np.searchsorted(starts, [low, low + p.window]))
     if a < b and ends[b - 1] - starts[b - 1] > p.small:
         b -= 1
     if a < b and not p.serial and ends[b - 1] - starts[a] > (p.capacity or p.tile):

@@ -241,6 +241,33 @@ def test_the_model_sees_windows_longer_than_their_segments() -> None:
         play(replace(p, small=20, window=44), 500, np.array([0, 5, 30, 35, 500]), in_place=False)
 
 
+def test_the_model_sees_windows_whose_notes_are_not_cleared() -> None:
+    """Where no segment starts, nothing is noted; scratch holds what an earlier call has left."""
+    p, offsets = shape("places"), np.array([0, 9, 5000, 5003])
+    play(p, 5010, offsets, in_place=False)
+    plan, keys = sort_of(p).plan, np.arange(5010, dtype=np.uint16)
+    assert plan.steps[0].kernel == "begin" and plan.steps[0].grid.groups(5010) > 1
+    cut = replace(plan, steps=(changed(plan.steps[0], cap=1), *plan.steps[1:]))
+    with pytest.raises(Fault, match="reads what was never noted"):
+        model.run(p, cut, keys, offsets, how=Options(segment_count=3))
+
+
+def test_the_model_sees_notes_without_room(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(model, "layout", lambda p: replace(layout(p), bounds=layout(p).bounds + 1))
+    with pytest.raises(Fault, match="no room for the notes"):
+        play(shape("places"), 5010, np.arange(5011), in_place=False)
+
+
+@pytest.mark.parametrize("n", [1, 2, 31, 32, 33, 63, 64, 65, 1000, 1023, 1024, 1025, 4096])
+def test_notes_of_all_windows_are_cleared(n: int) -> None:
+    """For any number of windows: those of one segment, of none, and of empty segments at each end."""
+    p = replace(shape("places"), window=16, small=16, tile=64)
+    grid = sort_of(p).plan.steps[0].grid
+    assert grid.groups(n) * p.wave >= 2 * -(-n // p.window) >= 2
+    for offsets in ([0, n], [n, n], [0, 0, n, n], [0, n // 2, n // 2, n - 1]):
+        play(p, n, np.array(offsets), in_place=n % 2 == 0)
+
+
 def test_the_model_sees_a_grid_that_is_too_small() -> None:
     p, keys = shape("bitmask"), np.arange(500, dtype=np.uint16)
     plan = sort_of(p).plan

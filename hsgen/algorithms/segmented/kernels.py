@@ -68,7 +68,7 @@ def begin(p: Params) -> Kernel:
     """Return the kernel that stores the number of segments, clears counts, and without segments checks the offset."""
     form, what = p.signature, "store the number of segments, clear counts"
     buffers = (*[OFFSETS] * (not form.segment_ends), WORDS, *[COUNTED] * form.segment_count)
-    return _kernel(p, "begin", what, buffers, lanes=1)
+    return _kernel(p, "begin", what, buffers, lanes=p.wave if p.placed else 1)  # many clear the notes of windows
 
 
 def sift(p: Params) -> Kernel:

@@ -50,8 +50,9 @@ def plan(p: Params) -> Plan:
     top, each = max_n(p), sifted(p)
     loop = Grid(add=p.tile - 1, div=p.tile, mul=2, cap=p.groups)  # two per tile, up to the device's limit
     whole = BitRange if p.signature.bit_range else Literal  # what kernels get that sort by all digits
+    cleared = p.wave // 2 * p.window  # keys whose windows' notes, two words each, a work-group clears
     steps = [
-        _row(p, "begin", 0, fixed(1), CallNumber()),
+        _row(p, "begin", 0, Grid(add=cleared, div=cleared) if p.placed else fixed(1), CallNumber()),
         _row(p, "sift", 0, Grid(x="number", add=each - 1, div=each)),
         _row(p, "windows", 0, Grid(add=p.window - 1, div=p.window), whole(flags=DIRECT)),
         *([_row(p, "windows_rest", 0, loop, whole())] if p.placed else []),

@@ -27,6 +27,7 @@ class Layout:
     mediums: numbers of medium segments.  records: four words per larger segment: start, end, first column, keys per
     column; segments with many columns are stored from the end backwards.  owners: the record of each column.
     crowded: the number of windows whose keys are crowded, and their numbers, where short segments are sorted by places.
+    bounds: there too, for each window the first segment that starts in it, and the end of the last one; 0, 0 without.
     totals: the keys of each digit of a record.  table: the counts of a record by digit and column.  size: the total.
     """
 
@@ -34,6 +35,7 @@ class Layout:
     records: int
     owners: int
     crowded: int
+    bounds: int
     totals: int
     table: int
     size: int
@@ -44,13 +46,16 @@ def layout(p: Params) -> Layout:
     records = p.mediums
     owners = records + 4
     crowded = owners + 2
-    totals = crowded + (1 + -(-p.tile // p.window) if p.placed else 0)
+    windows = -(-p.tile // p.window) if p.placed else 0
+    bounds = crowded + (1 + windows if p.placed else 0)
+    totals = bounds + 2 * windows
     table = totals + p.rank.radix
     return Layout(
         mediums=0,
         records=records,
         owners=owners,
         crowded=crowded,
+        bounds=bounds,
         totals=totals,
         table=table,
         size=table + 2 * p.rank.radix,
