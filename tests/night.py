@@ -147,6 +147,10 @@ NIGHT = {
     "device/test_sorted_exit.py": {
         "test_sorted_and_nearly_sorted_keys_are_sorted": 6,
     },
+    "device/test_tiny_segments.py": {
+        "test_each_way_sorts_and_its_faults_are_seen": 4,
+        "test_tiny_segments": 3,
+    },
     "device/test_validate.py": {
         "test_generic_sorts_on_a_device_without_subgroups": 1,
         "test_targets_sort_on_the_embedded_device": 1,

@@ -32,6 +32,12 @@ def _tiny(rng: np.random.Generator, n: int, small: int, tile: int) -> Offsets:
     return _laid(rng.integers(0, 7, n // 3 + 1), n)
 
 
+def _ten(rng: np.random.Generator, n: int, small: int, tile: int) -> Offsets:
+    lengths = np.array([0, 1, 7, 8, 9, 15, 16, 17, 63, 64, 65])[: rng.choice([5, 8, 10, 11])]
+    few, number = rng.integers(0, 4, n // 2 + 1), n // 2 + 1
+    return _laid(np.where(rng.random(number) < rng.choice([0.1, 0.3, 0.9]), rng.choice(lengths, number), few), n)
+
+
 def _around(rng: np.random.Generator, n: int, small: int, tile: int) -> Offsets:
     around = rng.choice([small, tile, 2 * tile], n // max(small, 1) + 2) + rng.integers(-1, 2, n // max(small, 1) + 2)
     return _laid(around, n)
@@ -53,6 +59,7 @@ def _huge(rng: np.random.Generator, n: int, small: int, tile: int) -> Offsets:
 LAYOUTS: dict[str, _Make] = {
     "some": lambda rng, n, small, tile: cut(rng, n, n // 64 + 1),
     "tiny": _tiny,
+    "about ten": _ten,
     "around what work-groups hold": _around,
     "one": lambda rng, n, small, tile: np.array([0, n]),
     "gaps at the ends": _gaps,
@@ -74,7 +81,7 @@ def rows(sort: Sort, n: int, number: int) -> int:
     """Return a number of rows of equal length for n keys: of a length at which the sort changes its method if one
     divides n, else one row."""
     small, tile = test_counts(sort)
-    lengths = [x for x in (1, 2, 3, small, small + 1, tile, tile + 1) if n and n % x == 0]
+    lengths = [x for x in (1, 2, 3, 10, small, small + 1, tile, tile + 1) if n and n % x == 0]
     return n // lengths[number % len(lengths)] if lengths and number % 5 else 1
 
 

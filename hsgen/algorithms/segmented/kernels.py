@@ -11,7 +11,7 @@ from hsgen.algorithms.radix.per_thread import PerThread
 from hsgen.algorithms.radix.rankers import flag_words, rank_arrays
 from hsgen.algorithms.radix.reduce_scan import ReduceScan
 from hsgen.algorithms.segmented import words
-from hsgen.algorithms.segmented.capacity import CROWD
+from hsgen.algorithms.segmented.capacity import CROWD, NETWORKS, TINY
 from hsgen.algorithms.segmented.params import Params
 from hsgen.core import networks
 from hsgen.core.buffers import Array, Buffer
@@ -113,7 +113,7 @@ def _by_place(p: Params, what: str) -> Kernel:
     lanes, subgroup = p.chip.work_group, p.chip.subgroup
     keys = (Array(name="tile", type="key", count=p.capacity), _array("places", p.capacity))
     order = (_array("order", p.capacity + 1), *_marks(p, p.capacity))
-    arrays = (*keys, *order, _array("bins", lanes + 1), _array("full", 3), *sums(lanes, subgroup))
+    arrays = (*keys, *order, _array("bins", lanes + 1), _array("full", 5), *sums(lanes, subgroup))
     made = _kernel(p, "windows", what, (SOURCE, DESTINATION, *valued(p), *_bounds(p), WORDS), arrays)
     made = replace(made, template="segmented_sort/windows_by_place", subgroup=subgroup)
     return replace(made, resident=max(1, 1024 // lanes))
@@ -188,4 +188,6 @@ def context(p: Params) -> dict[str, object]:
         "halves": networks.halves(p.wave),
         "flag_words": flag_words(p.rank),
         "crowd": CROWD,
+        "sorters": [(n, networks.sorting(n)) for n in NETWORKS],
+        "mean": TINY,
     }

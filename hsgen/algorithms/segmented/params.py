@@ -24,7 +24,8 @@ SHORT = {True: 4096, False: 1024}
 """Sequential lanes: the bytes of keys of the greatest segment that networks sort (about log2(n)^2 / 64 steps per key),
 or, with values or a bit range, that is sorted by comparing all pairs of keys (n / 16 steps per key)."""
 COMPARED = 64
-"""Other lanes: the most keys of a segment sorted by comparing all pairs of keys, if the window has no longer one."""
+"""Other lanes: the most keys of a segment sorted by comparing all pairs of keys, if the window has no longer one: two
+of each lane of a subgroup of 32, which compares the longer ones among tiny segments."""
 MOST_PARTS = 2**31 - 1
 """The most segments of a call."""
 LARGE, SHARE = 1 << 17, 4
