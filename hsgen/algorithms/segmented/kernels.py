@@ -188,6 +188,6 @@ def context(p: Params) -> dict[str, object]:
         "halves": networks.halves(p.wave),
         "flag_words": flag_words(p.rank),
         "crowd": CROWD,
-        "sorters": [(n, networks.sorting(n)) for n in NETWORKS],
+        "sorters": [(n, networks.sorting(n)) for n in NETWORKS[p.key.held]],
         "mean": TINY,
     }
