@@ -14,9 +14,9 @@ CROWD = 96
 """Places: the keys of one that lanes still compare one by one; ranking by digits takes about as long as with more."""
 
 NETWORKS = {4: (8, 16), 8: (8, 12)}
-"""Places: the most keys of a segment that a lane sorts in registers by a network, by the bytes that a register holds of
-a key; 16 keys of 8 bytes do not fit into 64 registers with all else.  With 16 alone, 2^22 random segments
-of 2^24 keys take 1.08 times as long (NVIDIA H100), since lanes wait for the longest one; with 8 alone 1.32 times."""
+"""Places: the most keys of a segment that a lane sorts in registers by a network, by the bytes of a key in
+registers, of which 64 do not hold 16 keys of 8 bytes with all else.  With 16 alone, 2^22 random segments of 2^24 u32
+keys take 1.08 times as long (NVIDIA H100), since lanes wait for the longest one; with 8 alone 1.32 times."""
 
 TINY = 10
 """Places: the keys of a segment on average up to which lanes sort segments one by one, if they are alone and stay alike
