@@ -1297,8 +1297,8 @@ HS_KERNEL void __launch_bounds__(384) finish_starts_radix_few(hs_u32 *words, int
             }
             hs_u32 unlike = mixed[10 + r];
             bool even = !repeated && (unlike <= hs_to_u32((held / 2) * 2048 / (hs_n() / 4096 + 1)) || (r == 0 && top == 7 && unlike <= 214u)) && left > 1;
-            // few values, each for several pieces, or more of them, which hardly ever agree in a bucket: these are sorted already
-            bool same = equal > 2048u && hs_n() / (4097 - hs_to_int(equal)) > 2 * held && unlike == 0u && left > 0;
+            // values that the sample nearly all has, or more of them, which hardly ever agree in a bucket: these are sorted already
+            bool same = equal > 2048u && unlike == 0u && left > 0;
             int sorted = (r + 2) * 8 < 30 ? (r + 2) * 8 : 30; // bits
             if (values > 0) same = unlike <= 64u && left > 0 && (mean / (each + 1) + 1) << (left > 1 ? 3 : 4) < (1 << sorted) / values;
             if (passed > 0 && (even || (repeated && same))) from = top - 1 - r;
