@@ -18,12 +18,13 @@ from typing import Any
 import numpy as np
 import pytest
 from conftest import missing
-from every import direct
+from every import direct, faulty
 from nightly import nightly
 from sorters import SMALL, order_of, random_keys, random_values
 from test_vulkan import Lavapipe, lanes, lavapipe, validated
 
 from hsgen.algorithms.segmented.capacity import CROWD
+from hsgen.algorithms.segmented.params import LARGE, Params
 from hsgen.cli import main
 from hsgen.core.errors import Usage
 from hsgen.core.keys import Signature
@@ -102,6 +103,26 @@ def test_segments_of_targets(embedded: Host, name: str, key: str, signature: Sig
     pairs = [(n, kinds[(i * 3 + j) % len(kinds)]) for i, n in enumerate(counts * 3) for j in range(4)]
     report = validation.run(made, pairs, 7, stop=1)
     assert not report.failed and report.cases == 2 * len(pairs), report.failures
+
+
+@pytest.mark.parametrize(
+    ("value", "key"), [("index", "u32"), ("v4", "u64"), nightly("none", "u32"), nightly("index", "u64")]
+)
+def test_longer_segments_within_a_window(embedded: Host, key: str, value: str) -> None:
+    """Where windows are longer than the segments that are short, one launch sorts each of those between: in place, an
+    argsort by a second one would find the keys sorted."""
+    found = target.find("nvidia-sm90")
+    sort = replace(found, device=replace(found.device, local_bytes=LARGE)).sort(
+        "segmented_sort", key, Signature(value=value)
+    )
+    p = sort.parts[0].params
+    assert isinstance(p, Params) and p.together
+    pairs = [(n, kind) for n in (p.small + 1, p.window, p.window + 1, 9_001) for kind in ("random", "few distinct")]
+    report = validation.run(direct(embedded, sort), pairs * 4, 7, stop=1)
+    assert not report.failed and report.cases == 8 * len(pairs), report.failures
+    if value == "index":
+        fault = (f"size > {p.small}u && (s", f"size > {p.small}u && (true || s")
+        assert validation.run(faulty(embedded, sort, fault), pairs * 4, 7, stop=1).failed
 
 
 @pytest.mark.parametrize("name", ["cpu", nightly("generic")])  # PoCL compiles its kernels for most of a minute

@@ -163,13 +163,18 @@ def _sift(m: _Play, at: Launch) -> None:
             m.words[STATUS] = 1
         elif end - begin > p.tile:
             _record(m, begin, end)
-        elif end - begin > p.small:
+        elif end - begin > p.small and (not p.together or _last(p, starts, int(s))):
             place = int(m.words[MEDIUMS])
             m.words[MEDIUMS] += 1
             if place < m.units * p.mediums:
                 m.words[m.part("mediums") + place] = s
             elif not m.words[STATUS]:
                 m.words[STATUS] = 2  # a fault, unless offsets are invalid
+
+
+def _last(p: Params, starts: NDArray[np.int64], s: int) -> bool:
+    """Whether no further segment starts in the window of a segment."""
+    return s + 1 == len(starts) or int(starts[s + 1]) // p.window != int(starts[s]) // p.window
 
 
 def _note(m: _Play, starts: NDArray[np.int64], s: int) -> None:
@@ -234,7 +239,7 @@ def _window(m: _Play, at: Launch, low: int, stored: NDArray[np.bool_]) -> None:
     if a < b and not p.serial and ends[b - 1] - starts[a] > (p.capacity or p.tile):
         raise Fault("a tile is too small for a window")
     for begin, end in zip(starts[a:b], ends[a:b], strict=True):
-        if end - begin <= p.small:
+        if end - begin <= p.small or p.together:
             m.store(1, np.arange(begin, end), m.sorted(0, begin, end), stored)
         elif not p.serial:
             raise Fault("a longer segment lies between short ones")
@@ -252,6 +257,8 @@ def _alone(m: _Play, at: Launch) -> None:
         raise Fault("some listed segments have no work-group")
     for s in m.words[m.part("mediums") :][: int(m.words[MEDIUMS])]:
         begin, end = int(starts[s]), int(ends[s])
+        if m.buffers[0] is not m.buffers[1] and (m.buffers[1][begin:end] >= 0).any():
+            raise Fault("a segment is sorted twice")
         m.store(1, np.arange(begin, end), m.sorted(0, begin, end), stored)
 
 

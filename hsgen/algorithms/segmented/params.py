@@ -102,6 +102,11 @@ class Params:
         return self.placed * self.wave
 
     @property
+    def together(self) -> bool:
+        """Whether windows sort segments above `small` keys, all but the last that starts in one."""
+        return not self.serial and self.small < self.window
+
+    @property
     def mediums(self) -> int:
         """The most segments above `small` keys per `tile` keys of the array."""
         return -(-self.tile // (self.small + 1))
