@@ -17,6 +17,8 @@ EQUAL = 24
 """Equal keys on average of which buckets are not tried: passes over all digits are faster than crowded places."""
 SQUARES = 48
 """Keys of its place that a key is compared with on average where a few places may have more."""
+REPEATED = 1 << 8
+"""A flag in the word of the lowest bit sorted by: equal keys are many, so that buckets may be in order already."""
 NEAR = 3
 """Keys from the start of a place that lanes compare in any case: one place in fifty of even keys has more."""
 ALL = (SOURCE, DESTINATION, OTHER, WORDS)

@@ -16,7 +16,7 @@ from typing import Any
 
 from hsgen.algorithms.buffers import DESTINATION, DEVICE_N, SOURCE, VALUES_OUT
 from hsgen.algorithms.radix.hybrid.params import Hybrid
-from hsgen.algorithms.radix.parts import CROWD, EQUAL, NEAR, SQUARES, WORDS, sums
+from hsgen.algorithms.radix.parts import CROWD, EQUAL, NEAR, REPEATED, SQUARES, WORDS, sums
 from hsgen.algorithms.radix.rankers import array as _array
 from hsgen.algorithms.radix.words import Words
 from hsgen.core.buffers import Array, Buffer
@@ -32,8 +32,6 @@ SETS = 4
 """Sets of counters of a work-group that counts the highest digit: many keys may be alike in it."""
 SLACK = 15
 """The bits of `limit` in an argument; five bits above it say by how many 128ths of it a bucket may exceed it."""
-REPEATED = 1 << 8
-"""A flag in the word of the lowest bit sorted by: equal keys are many, so that buckets may be in order already."""
 UNEVEN, SORTED, LEFT, DEALT = 1, 2, 3, 4
 """Where passes count: buckets are too uneven for the passes ahead or what follows them; they have sorted the pairs; all
 passes are left to do; buckets sort the pairs, which were dealt at once.  0 while the passes ahead may be done."""
@@ -205,8 +203,7 @@ def kernels(p: Hybrid, at: Words, digits: tuple[Array, ...], ranking: tuple[Arra
 def on_chip(p: Hybrid, data: Layout, buffers: tuple[Buffer, ...], template: str = "") -> Kernel:
     """Return the kernel that sorts buckets on chip."""
     lists = Array(name="tile", type="key", count=capacity(p) + NEAR), _array("places", p.finish_places)
-    full = _array("full", 8 if p.pieces else 4)  # with where further pieces lie
-    own = (*lists, _array("held", capacity(p)), *sums(p.finish_group, p.subgroup), full)
+    own = (*lists, _array("held", capacity(p)), *sums(p.finish_group, p.subgroup), _array("full", 8 if p.pieces else 4))
     sort = kernel(p, data, "finish", f"sort a bucket of up to {capacity(p)} keys on chip", buffers, own, template)
     alone = sort.local_bytes(p.key) > _LOCAL
     return replace(

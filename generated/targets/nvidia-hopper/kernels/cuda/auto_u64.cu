@@ -1823,7 +1823,7 @@ HS_KERNEL void __launch_bounds__(256) finish_starts_radix(hs_u32 *words, int n, 
         hs_u32 equal = mixed[13];
         int top = hs_to_int(mixed[14]), from = 0; // digits from `from` on
         bool repeated = (equal > 1u && equal > hs_to_u32((24) * 1024 / (hs_n() / 2048 + 1))); // equal keys crowd places
-        // as many values there are as the sample tells, and keys of each, if these are fewer than a work-group holds; else 0
+        // as many values there are as the sample says, and keys of each, if these are fewer than a work-group holds; else 0
         int values = equal > 1u && equal <= 1024u ? 2097152 / hs_to_int(equal) : 0, each = values > 0 ? hs_n() / values : 0;
         if (each > held) values = 0;
         for (int r = 0; r < 3 && r + 1 < top && from == 0; r++) {

@@ -1286,7 +1286,7 @@ HS_KERNEL void __launch_bounds__(384) finish_starts_radix_few(hs_u32 *words, int
         hs_u32 equal = mixed[14];
         int top = hs_to_int(mixed[15]), from = 0; // digits from `from` on
         bool repeated = (equal > 1u && equal > hs_to_u32((24) * 2048 / (hs_n() / 4096 + 1))); // equal keys crowd places
-        // as many values there are as the sample tells, and keys of each, if these are fewer than a work-group holds; else 0
+        // as many values there are as the sample says, and keys of each, if these are fewer than a work-group holds; else 0
         int values = equal > 1u && equal <= 2048u ? 8388608 / hs_to_int(equal) : 0, each = values > 0 ? hs_n() / values : 0;
         if (each > held) values = 0;
         for (int r = 0; r < 4 && r + 1 < top && from == 0; r++) {
