@@ -152,7 +152,7 @@ FAULTS: dict[str, tuple[str, str]] = {
     "cuts are not moved back": ("from = mid + 1", "from = end"),
     "low is a digit too high": ("from = top - 1 - r;", "from = top - r;"),
     "the highest digit is not sorted in memory": ("pass <= 8; pass++", "pass < 1; pass++"),
-    "starts of the next buckets": ("< bucket));", "<= bucket));"),
+    "starts of the next buckets": (">= bucket;", "> bucket;"),
     "buckets that are not in order are skipped": ("bool ready = full[0] == 0u;", "bool ready = true;"),
     "nothing is copied back": ("bool copies = pass == 8;", "bool copies = false;"),
 }
