@@ -1400,8 +1400,11 @@ HS_KERNEL void __launch_bounds__(256, 4) finish_radix_few(hs_stored_key *destina
     if (bucket >= 1 << bits || words[1805] != 0u) return;
     bool repeated = words[1818] >= 256u;
     // where further pieces lie is read early, since most of them are empty and each read waits for memory
-    if (hs_local_id() < 4 && words[1815] != 0u)
-        full[4 + hs_local_id()] = words[1820 + (hs_local_id() & 1) + (2 << bits) + 2 * (hs_group_id() + (hs_local_id() >> 1 << bits))];
+    if (hs_local_id() < 2 && words[1815] != 0u) {
+        int number = hs_group_id() + (hs_local_id() << bits);
+        full[4 + 2 * hs_local_id()] = words[1820 + (2 << bits) + 2 * number];
+        full[5 + 2 * hs_local_id()] = words[1821 + (2 << bits) + 2 * number];
+    }
     for (int turn = 0; turn == 0 || (turn < 3 && words[1815] != 0u); turn++) {
         int begin = hs_to_int(words[1819 + bucket]), valid = hs_to_int(words[1819 + bucket + 1]) - begin, shift = 0;
         if (turn > 0) {
@@ -1767,8 +1770,11 @@ HS_KERNEL void __launch_bounds__(256, 4) finish_radix_pairs(hs_stored_key *desti
     if (bucket >= 1 << bits || words[1805] != 0u) return;
     bool repeated = words[1818] >= 256u;
     // where further pieces lie is read early, since most of them are empty and each read waits for memory
-    if (hs_local_id() < 4 && words[1815] != 0u)
-        full[4 + hs_local_id()] = words[1820 + (hs_local_id() & 1) + (2 << bits) + 2 * (hs_group_id() + (hs_local_id() >> 1 << bits))];
+    if (hs_local_id() < 2 && words[1815] != 0u) {
+        int number = hs_group_id() + (hs_local_id() << bits);
+        full[4 + 2 * hs_local_id()] = words[1820 + (2 << bits) + 2 * number];
+        full[5 + 2 * hs_local_id()] = words[1821 + (2 << bits) + 2 * number];
+    }
     for (int turn = 0; turn == 0 || (turn < 3 && words[1815] != 0u); turn++) {
         int begin = hs_to_int(words[1819 + bucket]), valid = hs_to_int(words[1819 + bucket + 1]) - begin, shift = 0;
         if (turn > 0) {
@@ -1956,8 +1962,11 @@ HS_KERNEL void __launch_bounds__(256, 4) finish_radix_more(hs_stored_key *destin
     if (bucket >= 1 << bits || words[1805] != 0u) return;
     bool repeated = words[1818] >= 256u;
     // where further pieces lie is read early, since most of them are empty and each read waits for memory
-    if (hs_local_id() < 4 && words[1815] != 0u)
-        full[4 + hs_local_id()] = words[1820 + (hs_local_id() & 1) + (2 << bits) + 2 * (hs_group_id() + (hs_local_id() >> 1 << bits))];
+    if (hs_local_id() < 2 && words[1815] != 0u) {
+        int number = hs_group_id() + (hs_local_id() << bits);
+        full[4 + 2 * hs_local_id()] = words[1820 + (2 << bits) + 2 * number];
+        full[5 + 2 * hs_local_id()] = words[1821 + (2 << bits) + 2 * number];
+    }
     for (int turn = 0; turn == 0 || (turn < 3 && words[1815] != 0u); turn++) {
         int begin = hs_to_int(words[1819 + bucket]), valid = hs_to_int(words[1819 + bucket + 1]) - begin, shift = 0;
         if (turn > 0) {
@@ -2211,8 +2220,11 @@ HS_KERNEL void __launch_bounds__(1024, 1) finish_radix_many(hs_stored_key *desti
     if (bucket >= 1 << bits || words[1805] != 0u) return;
     bool repeated = words[1818] >= 256u;
     // where further pieces lie is read early, since most of them are empty and each read waits for memory
-    if (hs_local_id() < 4 && words[1815] != 0u)
-        full[4 + hs_local_id()] = words[1820 + (hs_local_id() & 1) + (2 << bits) + 2 * (hs_group_id() + (hs_local_id() >> 1 << bits))];
+    if (hs_local_id() < 2 && words[1815] != 0u) {
+        int number = hs_group_id() + (hs_local_id() << bits);
+        full[4 + 2 * hs_local_id()] = words[1820 + (2 << bits) + 2 * number];
+        full[5 + 2 * hs_local_id()] = words[1821 + (2 << bits) + 2 * number];
+    }
     for (int turn = 0; turn == 0 || (turn < 3 && words[1815] != 0u); turn++) {
         int begin = hs_to_int(words[1819 + bucket]), valid = hs_to_int(words[1819 + bucket + 1]) - begin, shift = 0;
         if (turn > 0) {

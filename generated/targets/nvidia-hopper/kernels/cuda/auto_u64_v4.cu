@@ -1435,8 +1435,11 @@ HS_KERNEL void __launch_bounds__(256, 4) finish_radix_few(hs_stored_key *destina
     if (bucket >= 1 << bits || words[2841] != 0u) return;
     bool repeated = words[2860] >= 256u;
     // where further pieces lie is read early, since most of them are empty and each read waits for memory
-    if (hs_local_id() < 4 && words[2857] != 0u)
-        full[4 + hs_local_id()] = words[2862 + (hs_local_id() & 1) + (2 << bits) + 2 * (hs_group_id() + (hs_local_id() >> 1 << bits))];
+    if (hs_local_id() < 2 && words[2857] != 0u) {
+        int number = hs_group_id() + (hs_local_id() << bits);
+        full[4 + 2 * hs_local_id()] = words[2862 + (2 << bits) + 2 * number];
+        full[5 + 2 * hs_local_id()] = words[2863 + (2 << bits) + 2 * number];
+    }
     for (int turn = 0; turn == 0 || (turn < 3 && words[2857] != 0u); turn++) {
         int begin = hs_to_int(words[2861 + bucket]), valid = hs_to_int(words[2861 + bucket + 1]) - begin, shift = 0;
         if (turn > 0) {
@@ -1819,8 +1822,11 @@ HS_KERNEL void __launch_bounds__(256, 4) finish_radix_pairs(hs_stored_key *desti
     if (bucket >= 1 << bits || words[2841] != 0u) return;
     bool repeated = words[2860] >= 256u;
     // where further pieces lie is read early, since most of them are empty and each read waits for memory
-    if (hs_local_id() < 4 && words[2857] != 0u)
-        full[4 + hs_local_id()] = words[2862 + (hs_local_id() & 1) + (2 << bits) + 2 * (hs_group_id() + (hs_local_id() >> 1 << bits))];
+    if (hs_local_id() < 2 && words[2857] != 0u) {
+        int number = hs_group_id() + (hs_local_id() << bits);
+        full[4 + 2 * hs_local_id()] = words[2862 + (2 << bits) + 2 * number];
+        full[5 + 2 * hs_local_id()] = words[2863 + (2 << bits) + 2 * number];
+    }
     for (int turn = 0; turn == 0 || (turn < 3 && words[2857] != 0u); turn++) {
         int begin = hs_to_int(words[2861 + bucket]), valid = hs_to_int(words[2861 + bucket + 1]) - begin, shift = 0;
         if (turn > 0) {
@@ -2022,8 +2028,11 @@ HS_KERNEL void __launch_bounds__(512, 2) finish_radix_more(hs_stored_key *destin
     if (bucket >= 1 << bits || words[2841] != 0u) return;
     bool repeated = words[2860] >= 256u;
     // where further pieces lie is read early, since most of them are empty and each read waits for memory
-    if (hs_local_id() < 4 && words[2857] != 0u)
-        full[4 + hs_local_id()] = words[2862 + (hs_local_id() & 1) + (2 << bits) + 2 * (hs_group_id() + (hs_local_id() >> 1 << bits))];
+    if (hs_local_id() < 2 && words[2857] != 0u) {
+        int number = hs_group_id() + (hs_local_id() << bits);
+        full[4 + 2 * hs_local_id()] = words[2862 + (2 << bits) + 2 * number];
+        full[5 + 2 * hs_local_id()] = words[2863 + (2 << bits) + 2 * number];
+    }
     for (int turn = 0; turn == 0 || (turn < 3 && words[2857] != 0u); turn++) {
         int begin = hs_to_int(words[2861 + bucket]), valid = hs_to_int(words[2861 + bucket + 1]) - begin, shift = 0;
         if (turn > 0) {
@@ -2293,8 +2302,11 @@ HS_KERNEL void __launch_bounds__(512, 1) finish_radix_many(hs_stored_key *destin
     if (bucket >= 1 << bits || words[2841] != 0u) return;
     bool repeated = words[2860] >= 256u;
     // where further pieces lie is read early, since most of them are empty and each read waits for memory
-    if (hs_local_id() < 4 && words[2857] != 0u)
-        full[4 + hs_local_id()] = words[2862 + (hs_local_id() & 1) + (2 << bits) + 2 * (hs_group_id() + (hs_local_id() >> 1 << bits))];
+    if (hs_local_id() < 2 && words[2857] != 0u) {
+        int number = hs_group_id() + (hs_local_id() << bits);
+        full[4 + 2 * hs_local_id()] = words[2862 + (2 << bits) + 2 * number];
+        full[5 + 2 * hs_local_id()] = words[2863 + (2 << bits) + 2 * number];
+    }
     for (int turn = 0; turn == 0 || (turn < 3 && words[2857] != 0u); turn++) {
         int begin = hs_to_int(words[2861 + bucket]), valid = hs_to_int(words[2861 + bucket + 1]) - begin, shift = 0;
         if (turn > 0) {
