@@ -106,7 +106,7 @@ def _at_tiles(keys: Keys, rng: np.random.Generator, tile: int) -> Keys:
     return (number + int(rng.integers(0, 200))).astype(keys.dtype)
 
 
-class _ReduceByKey(Operation):
+class Reduction(Operation):
     """The runs of n keys."""
 
     name, noun, c_kind = "reduce_by_key", "reduction by key", "HS_REDUCE_BY_KEY"
@@ -162,6 +162,10 @@ class _ReduceByKey(Operation):
         """Return the call on these keys, or on runs that end around multiples of a tile; sums of floats are exact."""
         if rng.integers(5) == 0:
             keys = _at_tiles(keys, rng, int(getattr(sort.parts[0].params, "tile", 64)))
+        return self._reduced(sort, keys, how, count, rng)
+
+    def _reduced(self, sort: Sort, keys: Keys, how: Options, count: int | None, rng: np.random.Generator) -> Call:
+        """The call on these keys with random values."""
         n = len(keys) if count is None else min(count, len(keys))
         begins, values, expected = starts(keys[:n]), None, None
         if sort.signature.value_bytes:
@@ -208,4 +212,4 @@ class _ReduceByKey(Operation):
         )
 
 
-OPERATION = _ReduceByKey()
+OPERATION = Reduction()

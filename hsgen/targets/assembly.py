@@ -122,7 +122,8 @@ def moved(sort: Sort, step: Step, n: int) -> int:
         name = name.removesuffix(suffix(sort.parts, part))
     params = kernel.params
     if kernel.common is not None:  # of the part that serves the count
-        params = next((x.params for x in sort.parts if x.min_n < n <= x.max_n), params)
+        own = (x for x in sort.parts if x.algorithm == kernel.algorithm)
+        params = next((x.params for x in own if x.min_n < n <= x.max_n), params)
     return EVERY[kernel.algorithm].moved(params, replace(step, kernel=name), n)
 
 

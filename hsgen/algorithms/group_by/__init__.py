@@ -1,0 +1,33 @@
+"""Groups of equal keys: the sort of a target, followed by a reduction by key, in one plan."""
+
+from hsgen.algorithms.group_by.kernels import context, kernels
+from hsgen.algorithms.group_by.params import Params, block, notes, params, sorting, specialize
+from hsgen.algorithms.group_by.plan import joined, moved, plan, row_test_counts, test_counts
+from hsgen.algorithms.implicit import FIELDS, alone, problems, space
+from hsgen.algorithms.traits import Traits
+
+NAME, OPERATION = "group_by", "group_by"
+TRAITS = Traits(joins=True)
+
+__all__ = [
+    "FIELDS",
+    "NAME",
+    "OPERATION",
+    "TRAITS",
+    "Params",
+    "alone",
+    "block",
+    "context",
+    "joined",
+    "kernels",
+    "moved",
+    "notes",
+    "params",
+    "plan",
+    "problems",
+    "row_test_counts",
+    "sorting",
+    "space",
+    "specialize",
+    "test_counts",
+]

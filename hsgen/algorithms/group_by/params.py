@@ -1,0 +1,55 @@
+"""The parameters of groupings, all derived: those of the reduction that follows the sort."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from hsgen.algorithms import reduce_by_key
+from hsgen.core.device import Device
+from hsgen.core.keys import PLAIN, KeyType, Signature
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Params:
+    """The parameters of a grouping: those of the reduction of the sorted keys."""
+
+    key: KeyType
+    signature: Signature = PLAIN
+    reduce: reduce_by_key.Params
+
+    @property
+    def value_bytes(self) -> int:
+        """The size of a value in bytes; 0 without values."""
+        return self.signature.value_bytes
+
+
+def params(key: KeyType, values: Mapping[str, Any]) -> Params:
+    """Return the parameters for values by the names of `Params`."""
+    return Params(key=key, **values)
+
+
+def sorting(signature: Signature) -> Signature:
+    """Return the signature of the sort of a grouping."""
+    return replace(signature, floats=False)
+
+
+def specialize(p: Mapping[str, Any], key: KeyType, signature: Signature, device: Device) -> Params | None:
+    """Return the parameters for a key width and a signature: with values of 4 bytes or none, of all types and in both
+    orders.  None for others, or if the target has no sort of such keys."""
+    plain = replace(signature, key_transform=False)
+    reduce = reduce_by_key.specialize(p, key, plain, device)
+    if reduce is None or signature.device_count:
+        return None
+    return Params(key=key, signature=signature, reduce=reduce)
+
+
+def block(p: Params) -> int:
+    """Return the keys of a tile of the reduction, around whose multiples validation tests more counts."""
+    return reduce_by_key.block(p.reduce)
+
+
+def notes(p: Params) -> list[tuple[str, str]]:
+    """Return derived values for headers and `hsgen show`: (name, value)."""
+    return [(f"reduction, {name}", value) for name, value in reduce_by_key.notes(p.reduce)]

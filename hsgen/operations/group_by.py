@@ -1,0 +1,82 @@
+"""For each group of equal keys, in any order: its key, its count, and a reduction of its values."""
+
+from __future__ import annotations
+
+from collections.abc import Container
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hsgen.core.interpreter import PLAIN as CALL
+from hsgen.core.interpreter import Options
+from hsgen.core.keys import PLAIN, Signature, Type
+from hsgen.core.sort import Sort
+from hsgen.operations import oracle
+from hsgen.operations.base import Operation
+from hsgen.operations.calls import Call, Load
+from hsgen.operations.inputs import KINDS, Keys, Make
+from hsgen.operations.reduce_by_key import Reduction
+
+
+def _of(groups: int) -> Make:
+    """Keys of at most this number of random values."""
+
+    def make(rng: np.random.Generator, n: int, dtype: np.dtype[Any]) -> Keys:
+        values: Keys = rng.integers(0, np.iinfo(dtype).max, groups, dtype, endpoint=True)
+        return values[rng.integers(0, groups, n)]
+
+    return make
+
+
+class _GroupBy(Reduction):
+    """The groups of n keys: a stable sort and the reduction of its runs."""
+
+    name, noun, c_kind = "group_by", "grouping by key", "HS_GROUP_BY"
+    kinds = {**KINDS, **{f"{groups} values": _of(groups) for groups in (100, 1000, 10000)}}
+    workload = "groups"
+
+    def signature(self, signature: Signature) -> Signature:
+        """See `Operation`: groups are in the order of a sort."""
+        valued = signature.value_bytes > 0 and not signature.index
+        value = signature.value if valued else "none"
+        return replace(PLAIN, value=value, floats=value != "none", key_transform=signature.key_transform)
+
+    def of_type(self, signature: Signature, key: Type) -> Signature:
+        """See `Operation`."""
+        turned = signature.key_transform or key.kind > 0
+        return replace(signature, key_transform=turned, floats=signature.value != "none")
+
+    def serves(self, sort: Sort, key: Type) -> bool:
+        """See `Operation`: as of sorts."""
+        return Operation.serves(self, sort, key)
+
+    def settled(self, n: int, how: Options, given: Container[str]) -> Options:
+        """See `Operation`."""
+        return super().settled(n, replace(how, device_count=False), given)
+
+    def call(
+        self, sort: Sort, keys: Keys, how: Options, *, in_place: bool, count: int | None, rng: np.random.Generator
+    ) -> Call:
+        """Return the call on these keys: that of a reduction of the sorted ones."""
+        order = oracle.permutation(keys, sort, how)
+        made = self._reduced(sort, keys[order], how, None, rng)
+        if made.values is None:
+            return replace(made, keys=keys)
+        values = np.empty_like(made.values)
+        values[order] = made.values
+        return replace(made, keys=keys, values=values)
+
+    def typical(self, n: int) -> tuple[tuple[str, Options], ...]:
+        """See `Operation`: sums of few groups, and of many."""
+        return tuple((kind, CALL) for kind in ("random", "zipf", "few distinct"))
+
+    def load(self, sort: Sort, keys: Keys, values: NDArray[Any] | None, how: Options, rng: np.random.Generator) -> Load:
+        """Return the keys with the sums of the values of each group; without values, with the counts of groups."""
+        order = oracle.permutation(keys, sort, how)
+        made = super().load(sort, keys[order], None if values is None else values[order], how, rng)
+        return replace(made, keys=keys, values=values)
+
+
+OPERATION = _GroupBy()
