@@ -12,8 +12,8 @@ class Traits:
     bit_ranges: its kernels sort by a bit range chosen per call, and serve such calls in place of a target's other
     algorithms.  several: a sort may use it with different parameters for different counts; kernels of all but the first
     get a suffix, and its `words.j2` receives all parameters as `every`.  segments: it sorts segments, whose
-    ends and whose number in device memory calls may give.  joins: what it does follows a sort of the same keys and values,
-    whose plan becomes part of its own: `sorting` is the signature of that sort, `joined` the kernels and the plan of both.
+    ends and whose number in device memory calls may give.  joins: it follows a sort of the same keys and values, whose
+    plan becomes part of its own: `sorting` is the signature of that sort, `joined` has the kernels and the plan of both.
     """
 
     bit_ranges: bool = False

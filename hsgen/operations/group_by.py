@@ -30,11 +30,15 @@ def _of(groups: int) -> Make:
     return make
 
 
+GROUPS: dict[str, Make] = {**KINDS, **{f"{groups} values": _of(groups) for groups in (100, 1000, 10000)}}
+"""The kinds of input of a grouping."""
+
+
 class _GroupBy(Reduction):
     """The groups of n keys: a stable sort and the reduction of its runs."""
 
     name, noun, c_kind = "group_by", "grouping by key", "HS_GROUP_BY"
-    kinds = {**KINDS, **{f"{groups} values": _of(groups) for groups in (100, 1000, 10000)}}
+    kinds = GROUPS
     workload = "groups"
 
     def signature(self, signature: Signature) -> Signature:

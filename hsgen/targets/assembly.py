@@ -52,6 +52,20 @@ def assemble(
     return made, whole, tuple(x.part for x in shares)
 
 
+def before(part: Part, signature: Signature) -> Signature:
+    """Return the signature of the sort that a part follows."""
+    after: Any = EVERY[part.algorithm]
+    made: Signature = after.sorting(signature)
+    return made
+
+
+def joined(part: Part, sort: Sort) -> tuple[tuple[Kernel, ...], Plan, tuple[Part, ...]]:
+    """Return kernels, plan and parts of what follows a sort, together with those of the sort."""
+    after: Any = EVERY[part.algorithm]
+    kernels, plan = after.joined(part.params, sort.kernels, sort.plan)
+    return kernels, plan, (part, *sort.parts)
+
+
 def limited(parts: Sequence[Part], max_n: int, signature: Signature) -> list[Part]:
     """Return the parts of a sort for counts up to `max_n`; a bit range needs one of the parts that can sort by it."""
     kept = [replace(x, max_n=min(x.max_n, max_n)) for x in parts if x.min_n < max_n]

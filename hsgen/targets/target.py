@@ -17,9 +17,7 @@ from hsgen.apis import APIS
 from hsgen.core.device import Device
 from hsgen.core.errors import SHOWN, Usage, shown
 from hsgen.core.fields import PLAIN_TEXT, Reader, presentable
-from hsgen.core.kernels import Kernel
 from hsgen.core.keys import KEYS, PLAIN, TYPES, Signature, described
-from hsgen.core.plan import Plan
 from hsgen.core.sort import Part, Sort
 from hsgen.stages import attach
 from hsgen.system import documents, resources
@@ -136,15 +134,6 @@ class Target:
             low = top
         return parts
 
-    def _joined(
-        self, part: Part, key: str, signature: Signature, max_n: int
-    ) -> tuple[tuple[Kernel, ...], Plan, tuple[Part, ...]]:
-        """Kernels, plan and parts of what follows a sort, together with those of the sort."""
-        after: Any = EVERY[part.algorithm]
-        before = self.default(key, after.sorting(signature), max_n)
-        kernels, plan = after.joined(part.params, before.kernels, before.plan)
-        return kernels, plan, (part, *before.parts)
-
     def default(self, key: str, signature: Signature = PLAIN, max_n: int = ALL) -> Sort:
         """Return the sort for `key` that serves any count up to `max_n`, or the first one of the file.
 
@@ -178,7 +167,8 @@ class Target:
         where, groups = f"target {self.name}: sort.{chosen}", self.device.groups
         kernels, plan, placed = assembly.assemble(parts, where, signature, groups=groups)
         if EVERY[placed[0].algorithm].TRAITS.joins:
-            kernels, plan, placed = self._joined(placed[0], key, signature, min(max_n, plan.max_n))
+            before = self.default(key, assembly.before(placed[0], signature), min(max_n, plan.max_n))
+            kernels, plan, placed = assembly.joined(placed[0], before)
         kernels, plan = attach.followed(kernels, plan, placed, KEYS[width], signature, self.device)
         return Sort(
             target=self.name,

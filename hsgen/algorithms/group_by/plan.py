@@ -23,8 +23,8 @@ def plan(p: Params) -> Plan:
 def joined(p: Params, before: tuple[Kernel, ...], sort: Plan) -> tuple[tuple[Kernel, ...], Plan]:
     """Return the kernels and the plan of a grouping, given those of its sort.
 
-    Scratch memory has the sorted keys, their values, and then what the sort takes, where its second buffer of keys becomes
-    that of the reduction.
+    Scratch memory has the sorted keys, their values, and then what the sort takes; the reduction takes the beginning of
+    the latter, which no longer matters.
     """
     after = plan(p)
     placed = _Placed(p, sort)
