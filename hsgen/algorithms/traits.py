@@ -13,7 +13,7 @@ class Traits:
     algorithms.  several: a sort may use it with different parameters for different counts; kernels of all but the first
     get a suffix, and its `words.j2` receives all parameters as `every`.  segments: it sorts segments, whose
     ends and whose number in device memory calls may give.  joins: it follows a sort of the same keys and values, whose
-    plan becomes part of its own: `sorting` is the signature of that sort, `joined` has the kernels and the plan of both.
+    plan becomes part of its own: `sorting` is the signature of that sort, `joined` has kernels and plan of both.
     """
 
     bit_ranges: bool = False

@@ -21,6 +21,7 @@ class Kernel:
     the kernel examines many adjacent keys at a time for run boundaries.  vectors: in dialects with vectors, the kernel
     accesses four adjacent elements at a time.  key_vectors: likewise, it loads and stores keys by 16 bytes.
     common: the parameters on which its text depends, if shapes that differ in others can share it.
+    gate: the name of a buffer whose first word, if it is not 0, says that the kernel has nothing to do.
     """
 
     name: str
@@ -40,6 +41,7 @@ class Kernel:
     resident: int = 0
     buffers: tuple[Buffer, ...]
     arrays: tuple[Array, ...] = ()
+    gate: str = ""
     algorithm: str
     params: object
     common: object = None

@@ -108,6 +108,8 @@ def body(env: jinja2.Environment, sort: Sort, kernel: Kernel, dialect: Dialect) 
         text = env.get_template(kernel.template + ".j2").render(
             kernel=kernel, p=kernel.params, can=dialect.capabilities, **context
         )
+    if kernel.gate:
+        text = f"if ({kernel.gate}[0] != 0u) return;\n{text}"
     return text.replace(*LANE_ALONE) if kernel.subgroup == 1 < sort.lanes else text
 
 

@@ -167,8 +167,8 @@ class Target:
         where, groups = f"target {self.name}: sort.{chosen}", self.device.groups
         kernels, plan, placed = assembly.assemble(parts, where, signature, groups=groups)
         if EVERY[placed[0].algorithm].TRAITS.joins:
-            before = self.default(key, assembly.before(placed[0], signature), min(max_n, plan.max_n))
-            kernels, plan, placed = assembly.joined(placed[0], before)
+            sorting = assembly.before(placed[0], signature)
+            kernels, plan, placed = assembly.joined(placed[0], self.default(key, sorting, min(max_n, plan.max_n)))
         kernels, plan = attach.followed(kernels, plan, placed, KEYS[width], signature, self.device)
         return Sort(
             target=self.name,

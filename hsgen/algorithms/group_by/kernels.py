@@ -1,23 +1,78 @@
-"""The kernels of a grouping that follow those of its sort."""
+"""The kernels of a grouping that are not those of its sort."""
 
 from __future__ import annotations
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 from hsgen.algorithms import reduce_by_key
+from hsgen.algorithms.buffers import DESTINATION, SOURCE
+from hsgen.algorithms.group_by import few
 from hsgen.algorithms.group_by.params import Params
+from hsgen.core.buffers import Array, Buffer
 from hsgen.core.kernels import Kernel
 
 REDUCE = "reduce_"
 """The start of the names of the kernels that reduce: sorts have kernels of the same names."""
+GATE = Buffer(name="done", type="u32")
+"""Words of which the first is not 0 where the groups are stored."""
+_FEW = Buffer(name="few", type="u32")
+_VALUES_IN = Buffer(name="values_in", type="u32", unit="value", read_only=True)
+_VALUES_OUT = Buffer(name="values_out", type="u32", unit="value")
+_COUNTS, _FIRSTS, _REPORT = (Buffer(name=name, type="u32") for name in ("counts", "firsts", "report"))
 
 
 def kernels(p: Params) -> tuple[Kernel, ...]:
     """Return the kernels in the order in which they run, without those of the sort."""
-    made = reduce_by_key.kernels(p.reduce)
-    return tuple(replace(k, name=REDUCE + k.name, algorithm="group_by") for k in made)
+    return (*tables(p), *reducing(p))
+
+
+def reducing(p: Params) -> tuple[Kernel, ...]:
+    """Return the kernels of the reduction of sorted keys."""
+    return tuple(replace(k, name=REDUCE + k.name, algorithm="group_by") for k in reduce_by_key.kernels(p.reduce))
+
+
+def tables(p: Params) -> tuple[Kernel, ...]:
+    """Return the kernels of few groups."""
+    if p.few is None:
+        return ()
+    slots, lanes = p.few.slots + 1, p.few.work_group
+    reduced = (_VALUES_OUT,) if p.valued else ()
+    out = (DESTINATION, *reduced, _COUNTS, _FIRSTS, _REPORT)
+    local = [_words("held", slots), _words("times", slots), *([_words("sums", slots)] if p.valued else [])]
+    tile = (Array(name="tile", type="key", count=slots), _words("order", slots), _words("part", lanes))
+    reads = (SOURCE, _VALUES_IN) if p.valued else (SOURCE,)
+    return (
+        _kernel(p, "few_begin", "sample keys, clear the table", (SOURCE, _FEW), local[0], _words("distinct", 1)),
+        _kernel(p, "few_tables", "reduce few groups in tables", (*reads, _FEW), *local, _words("last", 1)),
+        _kernel(p, "few_close", "sort the table, store few groups", (*out, _FEW), *tile, _words("found", 1)),
+    )
+
+
+def _kernel(p: Params, name: str, summary: str, buffers: tuple[Buffer, ...], *arrays: Array) -> Kernel:
+    assert p.few is not None
+    return Kernel(
+        name=name,
+        template=f"group_by/{name}",
+        summary=summary,
+        work_group=p.few.work_group,
+        buffers=buffers,
+        arrays=arrays,
+        algorithm="group_by",
+        params=p,
+    )
+
+
+def _words(name: str, count: int) -> Array:
+    return Array(name=name, type="u32", count=count)
 
 
 def context(p: object) -> dict[str, object]:
     """Return the names that the templates use in addition to `kernel` and `p`."""
-    return {}
+    if not isinstance(p, Params) or p.few is None:
+        return {}
+    layout = {name: getattr(few, name) for name in ("EMPTY", "DONE", "MANY", "LAST", "HOW", "TABLE", "SAMPLE")}
+    sizes = {
+        name: getattr(p.few, name) for name in ("least", "work_group", "items", "tile", "groups", "slots", "sampled")
+    }
+    return {"few": SimpleNamespace(**layout, **sizes)}

@@ -1,4 +1,4 @@
-"""The parameters of groupings, all derived: those of the reduction that follows the sort."""
+"""The parameters of groupings, all derived: tables of few groups, and the reduction that follows the sort."""
 
 from __future__ import annotations
 
@@ -7,17 +7,24 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from hsgen.algorithms import reduce_by_key
+from hsgen.algorithms.group_by.few import Few, shape
 from hsgen.core.device import Device
 from hsgen.core.keys import PLAIN, KeyType, Signature
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Params:
-    """The parameters of a grouping: those of the reduction of the sorted keys."""
+    """The parameters of a grouping: tables of few groups, if they are tried, and the reduction of sorted keys."""
 
     key: KeyType
     signature: Signature = PLAIN
     reduce: reduce_by_key.Params
+    few: Few | None = None
+
+    @property
+    def valued(self) -> bool:
+        """Whether there are values."""
+        return self.signature.value_bytes > 0
 
     @property
     def value_bytes(self) -> int:
@@ -42,7 +49,7 @@ def specialize(p: Mapping[str, Any], key: KeyType, signature: Signature, device:
     reduce = reduce_by_key.specialize(p, key, plain, device)
     if reduce is None or signature.device_count:
         return None
-    return Params(key=key, signature=signature, reduce=reduce)
+    return Params(key=key, signature=signature, reduce=reduce, few=shape(key, device))
 
 
 def block(p: Params) -> int:
@@ -52,4 +59,7 @@ def block(p: Params) -> int:
 
 def notes(p: Params) -> list[tuple[str, str]]:
     """Return derived values for headers and `hsgen show`: (name, value)."""
-    return [(f"reduction, {name}", value) for name, value in reduce_by_key.notes(p.reduce)]
+    found = [(f"reduction, {name}", value) for name, value in reduce_by_key.notes(p.reduce)]
+    if p.few:
+        found.insert(0, ("few groups", f"from {p.few.least + 1} keys on, tables of {p.few.slots} slots"))
+    return found

@@ -1,17 +1,20 @@
-"""The launch plan of a grouping: that of the sort, whose results are in scratch memory, and that of the reduction."""
+"""The launch plan of a grouping: tables of few groups, then the sort, whose results are in scratch memory, and the
+reduction."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
 from hsgen.algorithms import reduce_by_key
-from hsgen.algorithms.group_by.kernels import REDUCE, kernels
+from hsgen.algorithms.group_by.kernels import GATE, REDUCE, reducing, tables
 from hsgen.algorithms.group_by.params import Params
+from hsgen.algorithms.reduce_by_key.plan import BOUND
 from hsgen.core.kernels import Kernel
-from hsgen.core.plan import Binding, Plan, Step
+from hsgen.core.plan import Binding, CallNumber, Grid, Guard, Literal, Plan, Step, fixed
 from hsgen.core.scratch import Scratch, ScratchRule
 
 _UNIT = 1024  # bytes, to which offsets in scratch memory are rounded up
+_FEW = Binding(role="scratch")
 
 
 def plan(p: Params) -> Plan:
@@ -23,17 +26,44 @@ def plan(p: Params) -> Plan:
 def joined(p: Params, before: tuple[Kernel, ...], sort: Plan) -> tuple[tuple[Kernel, ...], Plan]:
     """Return the kernels and the plan of a grouping, given those of its sort.
 
-    Scratch memory has the sorted keys, their values, and then what the sort takes; the reduction takes the beginning of
-    the latter, which no longer matters.
+    Scratch memory has the table of few groups, the sorted keys, their values, and then what the sort takes; the reduction
+    takes the beginning of the latter, which no longer matters.
     """
     after = plan(p)
     placed = _Placed(p, sort)
-    steps = tuple(placed.sorting(s) for s in sort.steps) + tuple(placed.reducing(s) for s in after.steps)
+    kernels = (*before, *reducing(p))
+    steps = [placed.sorting(s) for s in sort.steps] + [placed.reducing(s) for s in after.steps]
+    top = min(sort.max_n, after.max_n)
+    if p.few:
+        kernels, steps = _gated(p, kernels, steps, top)
     status = sort.device_status and replace(sort.device_status, binding=placed.moved(sort.device_status.binding, 0))
     scratch = Scratch(tuple(placed.rule(r) for r in (ScratchRule(), *sort.scratch.rules, *after.scratch.rules)))
-    top = min(sort.max_n, after.max_n)
-    joint = replace(sort, steps=steps, max_n=top, scratch=scratch, device_status=status)
-    return (*before, *kernels(p)), joint
+    return kernels, replace(sort, steps=tuple(steps), max_n=top, scratch=scratch, device_status=status)
+
+
+def _gated(
+    p: Params, kernels: tuple[Kernel, ...], steps: list[Step], top: int
+) -> tuple[tuple[Kernel, ...], list[Step]]:
+    """The kernels and steps after those of few groups, without which they have nothing to do for some counts."""
+    assert p.few is not None
+    gated = {s.kernel for s in steps if s.guard.max_n > p.few.least}
+    least = min(s.guard.min_n for s in steps if s.kernel in gated)
+    own = tables(p)
+    grids = {"few_begin": fixed(1), "few_tables": Grid(add=p.few.tile - 1, div=p.few.tile, cap=p.few.groups)}
+    bound = {**BOUND, "few": _FEW}
+    first = [
+        Step(
+            kernel=k.name,
+            bindings=tuple(bound[b.name] for b in k.buffers),
+            guard=Guard(min_n=least if k.name == "few_begin" else p.few.least, max_n=top),
+            grid=grids.get(k.name, fixed(1)),
+            argument=Literal() if k.name == "few_close" else CallNumber(),  # it sorts keys, by the flags of the call
+        )
+        for k in own
+    ]
+    made = (replace(k, buffers=(*k.buffers, GATE), gate=GATE.name) if k.name in gated else k for k in kernels)
+    rest = (replace(s, bindings=(*s.bindings, _FEW)) if s.kernel in gated else s for s in steps)
+    return (*own, *made), [*first, *rest]
 
 
 class _Placed:
@@ -44,14 +74,15 @@ class _Placed:
     """
 
     def __init__(self, p: Params, sort: Plan) -> None:
-        self._item = p.key.bytes + p.value_bytes
+        self._item = p.key.bytes + p.signature.value_bytes
         found = {b.per_n for s in sort.steps for b in s.bindings if b.role == "scratch"}
         self._ranks = {per_n: i for i, per_n in enumerate(sorted(found | {0}))}
+        first = p.few.bytes if p.few else 0
         self._own = {
-            "destination": Binding(role="scratch"),
-            "values_out": Binding(role="scratch", per_n=p.key.bytes, plus=_UNIT),
+            "destination": Binding(role="scratch", plus=first),
+            "values_out": Binding(role="scratch", per_n=p.key.bytes, plus=first + _UNIT),
         }
-        self._first = _UNIT * (2 if p.value_bytes else 1)
+        self._first = first + _UNIT * (2 if p.valued else 1)
 
     def sorting(self, step: Step) -> Step:
         """A step of the sort, out of place."""
@@ -79,14 +110,18 @@ class _Placed:
 
 
 def moved(p: Params | reduce_by_key.Params, step: Step, n: int) -> int:
-    """Return the memory traffic of a launch of the reduction for `n` keys in bytes, if all are equal."""
+    """Return the memory traffic of a launch of the reduction for `n` keys in bytes, if all are equal; the sort is
+    counted, too."""
     own = p.reduce if isinstance(p, Params) else p
     return reduce_by_key.moved(own, replace(step, kernel=step.kernel.removeprefix(REDUCE)), n)
 
 
 def test_counts(p: Params, greatest: int) -> list[int]:
-    """Return the counts up to `greatest` at which the reduction takes another path."""
-    return reduce_by_key.test_counts(p.reduce, greatest)
+    """Return the counts up to `greatest` at which the reduction takes another path, or tables are tried."""
+    found = set(reduce_by_key.test_counts(p.reduce, greatest))
+    if p.few:
+        found.update((p.few.least, p.few.least + 1, p.few.least + p.few.tile))
+    return sorted(n for n in found if n <= greatest)
 
 
 def row_test_counts(p: Params, greatest: int) -> list[int]:

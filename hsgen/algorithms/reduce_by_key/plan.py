@@ -10,7 +10,7 @@ from hsgen.core.buffers import COUNT_BUFFER
 from hsgen.core.plan import UNCAPPED, Binding, CallNumber, Grid, Guard, Plan, Step
 from hsgen.core.scratch import scratch_of
 
-_BOUND = {
+BOUND = {
     "source": Binding(role="source"),
     "destination": Binding(role="destination"),
     "values_in": Binding(role="values"),
@@ -36,7 +36,7 @@ def plan(p: Params) -> Plan:
     steps = tuple(
         Step(
             kernel=k.name,
-            bindings=tuple(_BOUND[b.name] for b in k.buffers),
+            bindings=tuple(BOUND[b.name] for b in k.buffers),
             guard=guards.get(k.name, Guard(min_n=p.tile, max_n=MAX_N)),
             grid=grids.get(k.name, Grid(add=1, cap=1)),
             argument=CallNumber(),

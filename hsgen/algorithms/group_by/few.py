@@ -1,0 +1,67 @@
+"""Groupings of keys with few distinct values: tables on chip, without a sort.
+
+Every work-group reduces its keys in a hash table in local memory, and adds that to one in global memory, which the last
+launch sorts.  So each key and value is read once.  A sample says beforehand whether it is worth trying; where
+tables overflow nevertheless, and where the order of values matters, the sort follows.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import exp
+
+from hsgen.core.device import Device
+from hsgen.core.keys import KeyType
+
+EMPTY = 0xFFFFFFFF
+"""A slot of a table without a key; the key of this value has a slot of its own, behind all others."""
+DONE, MANY, LAST, HOW, TABLE = 0, 1, 2, 3, 32
+"""Words of scratch memory: whether the groups are stored, whether there are too many, whether there is a key `EMPTY`, the
+number of the call; where the table begins, with a key, a reduction and a count for each slot."""
+SAMPLE = 1024
+"""The keys of the sample."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Few:
+    """The shape of tables.
+
+    least: the count above which they are tried.  work_group, items: lanes, and the keys of each of a tile.  groups: the
+    most work-groups.  slots: the keys that a table has room for, a power of two; three quarters are used.
+    """
+
+    least: int
+    work_group: int
+    items: int
+    groups: int
+    slots: int
+
+    @property
+    def tile(self) -> int:
+        """The keys that a work-group loads at once."""
+        return self.work_group * self.items
+
+    @property
+    def most(self) -> int:
+        """The most groups that are tried."""
+        return 3 * self.slots // 4
+
+    @property
+    def sampled(self) -> int:
+        """The distinct keys that a sample has on average if there are `most`, all as frequent."""
+        return int(self.most * (1 - exp(-SAMPLE / self.most)))
+
+    @property
+    def bytes(self) -> int:
+        """The size of the words and the table in scratch memory."""
+        return -(-4 * (TABLE + 3 * (self.slots + 1)) // 1024) * 1024
+
+
+def shape(key: KeyType, device: Device) -> Few | None:
+    """Return the shape for keys of a width on a device; None where local memory is no faster than memory, and for keys
+    that atomic operations do not hold."""
+    if device.local != "chip" or key.bytes > 4:
+        return None
+    lanes = 1 << min(512, device.work_group).bit_length() - 1
+    slots = next((s for s in (4096, 2048, 1024) if 12 * (s + 1) + 4 * lanes <= device.local_bytes), 0)
+    return Few(least=1 << 16, work_group=lanes, items=8, groups=min(528, device.groups), slots=slots) if slots else None
