@@ -341,7 +341,7 @@ def test_names_have_the_prefix_of_the_bundle(node: str, tmp_path: Path) -> None:
 TYPES = """
 import { Sorter, sorts, type SortCall } from "hs-webgpu";
 import { Sorter as Runtime } from "hs-webgpu/runtime";
-import { Digest, Merger, ReduceByKey, SegmentedSorter, TopK } from "hs-webgpu/operations";
+import { Digest, GroupBy, Merger, ReduceByKey, SegmentedSorter, TopK } from "hs-webgpu/operations";
 import { ColumnSorter, Scanner } from "hs-webgpu";
 import { Packer, type Column, type Field } from "hs-webgpu/operations";
 import sort from "hs-webgpu/webgpu/auto_u32_v4";
@@ -363,6 +363,8 @@ const select = await TopK.create(device, "f32", { value: "index" });
 select.record(encoder, { keys, keysOut: values, valuesOut: count, k: 3 });
 const reduce = await ReduceByKey.create(device, "u64", { value: "f32" });
 reduce.record(encoder, { keys, keysOut: values, groups: count, reduction: "max" });
+const groups: GroupBy = await GroupBy.create(device, "f32", { value: "i32", order: "descending" });
+groups.record(encoder, { keys, values, keysOut: keys, valuesOut: values, groups: count, order: "ascending" });
 const by: Column[] = [["f32", "descending"], "u16"];
 const packer = await Packer.create(device, "u64", { columns: by });
 packer.record(encoder, { columns: [keys, values], keysOut: count, beginBit: 32 });
@@ -374,6 +376,8 @@ rows.record(encoder, { columns: [price, keys], n: 5, indexOut: count, values: li
 export const stable: boolean = Digest.faults([1], new Uint32Array(8), { stable: true }).includes("stable");
 // @ts-expect-error
 reduce.record(encoder, { keys, keysOut: values, groups: count, reduction: "mean" });
+// @ts-expect-error
+groups.record(encoder, { keys, keysOut: values, groups: count, count });
 // @ts-expect-error
 await Sorter.create(device, "u33");
 // @ts-expect-error

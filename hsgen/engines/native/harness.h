@@ -85,7 +85,7 @@ enum { HN_GUARD = 4096, HN_GUARD_BYTE = 0x5a, HN_POISON_BYTE = 0xff };
     {"hs_" api "_sort" more, "hs_" api "_scan" more, "hs_" api "_segmented_sort" more, "hs_" api "_merge" more, \
      "hs_" api "_digest" more, "hs_" api "_top_k" more, \
      "hs_" api "_reduce_by_key" more, "hs_" api "_gather" more, \
-     "hs_" api "_pack" more}
+     "hs_" api "_pack" more, "hs_" api "_group_by" more}
 
 /* Time the following sorts and copies on the device (1) or not (0), if timing has a cost; without one, they are always
  * timed, if the device has a clock. */

@@ -198,6 +198,27 @@ typedef struct hs_metal_reduce_by_key_args {
 hs_status hs_metal_reduce_by_key(const hs_metal *sorter, hs_metal_commands commands,
                                  const hs_metal_reduce_by_key_args *args);
 
+/* The groups of equal keys of an array in any order (HS_GROUP_BY): a stable sort by key and a reduction by key in one call.
+ * Groups are in the order of their keys, which are equal if their bits are.  Never in place.  All outputs have room for n
+ * elements; `group_count` gets how many were written. */
+typedef struct hs_metal_group_by_args {
+    uint64_t n;                          /* keys */
+    hs_options options;                  /* type of the keys, order of the groups */
+    hs_reduction reduction;              /* of the values of a group */
+    hs_type value_type;                  /* HS_UNSIGNED or HS_U32, HS_I32, HS_F32 */
+    hs_metal_buffer keys;
+    hs_metal_buffer values;              /* the value of each key, for operations with values (--value v4) */
+    hs_metal_buffer group_count;         /* a 32-bit number: the groups */
+    hs_metal_buffer group_keys;          /* the key of each group */
+    hs_metal_buffer group_values;        /* the reduction of the values of each group, for operations with values */
+    hs_metal_buffer counts;              /* a 32-bit number for each group: its keys; null: not stored */
+    hs_metal_buffer first_indices;       /* the same: the index of its first key in the sorted array; null: not stored */
+    /* at least hs_scratch_with bytes; offset a multiple of 256; null where that is 0 */
+    hs_metal_buffer scratch;
+} hs_metal_group_by_args;
+
+hs_status hs_metal_group_by(const hs_metal *sorter, hs_metal_commands commands, const hs_metal_group_by_args *args);
+
 /* A gather (HS_GATHER): item i of the destination is item index[i] of the source.  An item whose index is not less than
  * source_count is not written.  item_bytes is a multiple of the value_bytes of the sort: 4, 8 or 16. */
 typedef struct hs_metal_gather_args {

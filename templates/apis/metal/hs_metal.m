@@ -132,6 +132,26 @@ hs_status hs_metal_reduce_by_key(const hs_metal *sorter, hs_metal_commands comma
     return hs_metal_run(sorter, commands, args ? &record : NULL);
 }
 
+hs_status hs_metal_group_by(const hs_metal *sorter, hs_metal_commands commands, const hs_metal_group_by_args *args)
+{
+    hs_metal_record record = hs_metal_empty(HS_GROUP_BY);
+    if (args) {
+        record.n = args->n;
+        record.number = hs_reduction_number(args->reduction, args->value_type, HS_POINTER(args->counts.memory) != NULL,
+                                            HS_POINTER(args->first_indices.memory) != NULL);
+        record.options = args->options;
+        record.given[HS_SOURCE] = args->keys;
+        record.given[HS_DESTINATION] = args->group_keys;
+        record.given[HS_SCRATCH] = args->scratch;
+        record.given[HS_VALUES] = args->values;
+        record.given[HS_VALUES_OUT] = args->group_values;
+        record.given[HS_OTHER_INPUT] = args->counts;
+        record.given[HS_OTHER_VALUES] = args->first_indices;
+        record.given[HS_REPORT] = args->group_count;
+    }
+    return hs_metal_run(sorter, commands, args ? &record : NULL);
+}
+
 hs_status hs_metal_gather(const hs_metal *sorter, hs_metal_commands commands, const hs_metal_gather_args *args)
 {
     hs_metal_record record = hs_metal_empty(HS_GATHER);

@@ -167,6 +167,27 @@ hs_status hs_webgpu_reduce_by_key(hs_webgpu_sorter *sorter, WGPUCommandEncoder e
     return hs_webgpu_run(sorter, encoder, args ? &record : NULL, error);
 }
 
+hs_status hs_webgpu_group_by(hs_webgpu_sorter *sorter, WGPUCommandEncoder encoder, const hs_webgpu_group_by_args *args,
+                             hs_webgpu_error *error)
+{
+    hs_webgpu_record record = hs_webgpu_empty(HS_GROUP_BY);
+    if (args) {
+        record.n = args->n;
+        record.number = hs_reduction_number(args->reduction, args->value_type, args->counts.buffer != NULL,
+                                            args->first_indices.buffer != NULL);
+        record.options = args->options;
+        record.given[HS_SOURCE] = args->keys;
+        record.given[HS_DESTINATION] = args->group_keys;
+        record.given[HS_SCRATCH] = args->scratch;
+        record.given[HS_VALUES] = args->values;
+        record.given[HS_VALUES_OUT] = args->group_values;
+        record.given[HS_OTHER_INPUT] = args->counts;
+        record.given[HS_OTHER_VALUES] = args->first_indices;
+        record.given[HS_REPORT] = args->group_count;
+    }
+    return hs_webgpu_run(sorter, encoder, args ? &record : NULL, error);
+}
+
 hs_status hs_webgpu_gather(hs_webgpu_sorter *sorter, WGPUCommandEncoder encoder, const hs_webgpu_gather_args *args,
                            hs_webgpu_error *error)
 {

@@ -232,6 +232,28 @@ typedef struct hs_webgpu_reduce_by_key_args {
 hs_status hs_webgpu_reduce_by_key(hs_webgpu_sorter *sorter, WGPUCommandEncoder encoder, const hs_webgpu_reduce_by_key_args *args,
                                   hs_webgpu_error *error);
 
+/* The groups of equal keys of an array in any order (HS_GROUP_BY): a stable sort by key and a reduction by key in one call.
+ * Groups are in the order of their keys, which are equal if their bits are.  Never in place.  All outputs have room for n
+ * elements; `group_count` gets how many were written. */
+typedef struct hs_webgpu_group_by_args {
+    uint64_t n;                          /* keys */
+    hs_options options;                  /* type of the keys, order of the groups */
+    hs_reduction reduction;              /* of the values of a group */
+    hs_type value_type;                  /* HS_UNSIGNED or HS_U32, HS_I32, HS_F32 */
+    hs_webgpu_buffer keys;
+    hs_webgpu_buffer values;              /* the value of each key, for operations with values (--value v4) */
+    hs_webgpu_buffer group_count;         /* a 32-bit number: the groups */
+    hs_webgpu_buffer group_keys;          /* the key of each group */
+    hs_webgpu_buffer group_values;        /* the reduction of the values of each group, for operations with values */
+    hs_webgpu_buffer counts;              /* a 32-bit number for each group: its keys; null: not stored */
+    hs_webgpu_buffer first_indices;       /* the same: the index of its first key in the sorted array; null: not stored */
+    /* at least hs_webgpu_scratch bytes; null where that is 0 */
+    hs_webgpu_buffer scratch;
+} hs_webgpu_group_by_args;
+
+hs_status hs_webgpu_group_by(hs_webgpu_sorter *sorter, WGPUCommandEncoder encoder, const hs_webgpu_group_by_args *args,
+                             hs_webgpu_error *error);
+
 /* A gather (HS_GATHER): item i of the destination is item index[i] of the source.  An item whose index is not less than
  * source_count is not written.  item_bytes is a multiple of the value_bytes of the sort: 4, 8 or 16. */
 typedef struct hs_webgpu_gather_args {

@@ -166,8 +166,28 @@ static hs_status any_pack(hs_opencl *sorter, cl_command_queue queue, const any_a
     return hs_opencl_pack(sorter, queue, &args, error);
 }
 
+/* `parts` is the type of values, and not a number of a call. */
+static hs_status any_groups(hs_opencl *sorter, cl_command_queue queue, const any_args *any, hs_opencl_error *error)
+{
+    hs_opencl_group_by_args args;
+    if (!any) return hs_opencl_group_by(sorter, queue, NULL, error);
+    ANY_SHARED(args, any);
+    args.options = any->options;
+    args.reduction = (hs_reduction)any->take;
+    args.value_type = (hs_type)any->parts;
+    args.keys = any->source;
+    args.group_keys = any->destination;
+    args.scratch = any->scratch;
+    args.values = any->values;
+    args.group_values = any->values_destination;
+    args.counts = any->other;
+    args.first_indices = any->other_values;
+    args.group_count = any->report;
+    return hs_opencl_group_by(sorter, queue, &args, error);
+}
+
 typedef hs_status (*any_entry)(hs_opencl *, cl_command_queue, const any_args *, hs_opencl_error *);
 static const any_entry any_entries[] = {any_sort, any_scan, any_segments, any_merge, any_check, any_top_k,
-                                        any_runs, any_gather, any_pack}; /* by hs_kind */
+                                        any_runs, any_gather, any_pack, any_groups}; /* by hs_kind */
 
 #endif

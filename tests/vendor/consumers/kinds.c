@@ -352,6 +352,131 @@ static void runs(void)
     clReleaseMemObject(scratch);
 }
 
+/* Groups: the number of a call and its options, outputs that may be missing, and the report of n = 0.  The first step gets the
+ * flags of the options, the second the number. */
+static void groups(void)
+{
+    static const char *const text[] = {
+        "__kernel void flags(__global const uint *from, __global uint *words, int n, int argument)\n"
+        "{\n"
+        "    words[0] = (uint)argument; words[1] = from[0];\n"
+        "}\n"
+        "__kernel void record(__global const uint *words, __global const uint *values, __global uint *to, __global uint *out,\n"
+        "                   __global uint *counts, __global uint *firsts, __global uint *report, int n, int argument)\n"
+        "{\n"
+        "    if (get_group_id(0)) return;\n"
+        "    report[0] = (uint)argument;\n"
+        "    if (n == 0) return;\n"
+        "    to[0] = words[1]; to[1] = words[0]; out[0] = values[0];\n"
+        "    if (argument & 16) counts[0] = 1;\n"
+        "    if (argument & 32) firsts[0] = 2;\n"
+        "}\n"};
+    static const hs_kernel kernels[] = {{"flags", 1, 1, 0, 2, 0, 0, 0}, {"record", 1, 1, 0, 7, 0, 0, 0}};
+    static const hs_step steps[] = {
+        {0, {0, 1000, HS_ANYWHERE, HS_ANY_BITS, 0, HS_BY_N}, {HS_BY_N, 0, 1, 1, 1}, {HS_LITERAL, 0, 0, 0},
+         {{HS_SOURCE, 0, 0, 0}, {HS_SCRATCH, 0, 0, 0}}},
+        {1, {0, 1000, HS_ANYWHERE, HS_ANY_BITS, 1, HS_BY_N}, {HS_BY_N, 1, 1, 1, 1}, {HS_CALL_NUMBER, 0, 0, 0},
+         {{HS_SCRATCH, 0, 0, 0}, {HS_VALUES, 0, 0, 0}, {HS_DESTINATION, 0, 0, 0}, {HS_VALUES_OUT, 0, 0, 0},
+          {HS_OTHER_INPUT, 0, 0, 0}, {HS_OTHER_VALUES, 0, 0, 0}, {HS_REPORT, 0, 0, 0}}}};
+    const cl_mem few = part(DESTINATION * GAP, KEYS - 1), scratch = part(SCRATCH * GAP, GAP);
+    cl_mem at[PLACES];
+    hs_sort made = made_up(HS_GROUP_BY, kernels, 2, steps, 2, text, 1), plain;
+    hs_opencl *sorter = NULL;
+    uint32_t trial, i;
+    for (i = 0; i < PLACES; i++) at[i] = part(i * GAP, KEYS);
+    made.value = "v4";
+    made.value_bytes = 4;
+    made.key_transform = 1;
+    made.bit_range = 0;
+    EXPECT(hs_serves_kind(&made, HS_GROUP_BY, "u32", "v4") && !hs_serves_kind(&made, HS_GROUP_BY, "u32", NULL));
+    EXPECT(hs_serves_kind(&made, HS_GROUP_BY, "f32", "v4") && !hs_serves_kind(&made, HS_REDUCE_BY_KEY, "f32", "v4"));
+    EXPECT(!hs_serves(&made, "u32", "v4"));
+    plain = made;
+    plain.key_transform = 0;
+    EXPECT(hs_serves_kind(&plain, HS_GROUP_BY, "u32", "v4") && !hs_serves_kind(&plain, HS_GROUP_BY, "i32", "v4"));
+    STATUS(hs_opencl_create(&made, context, device, &sorter, &error), HS_OK);
+    for (trial = 0; sorter; trial++) {
+        hs_status expected = HS_OK;
+        uint32_t flags = 0;
+        any_args args;
+        memset(&args, 0, sizeof args);
+        args.n = KEYS;
+        args.source = at[SOURCE];
+        args.values = at[VALUES];
+        args.destination = at[DESTINATION];
+        args.values_destination = at[VALUES_OUT];
+        args.other = at[OTHER];
+        args.other_values = at[OTHER_VALUES];
+        args.report = at[REPORT];
+        args.scratch = scratch;
+        fill();
+        switch (trial) {
+        case 0: only(sorter, HS_GROUP_BY, &args); break;
+        case 1: args.take = HS_MAX; args.parts = HS_F32; break;
+        case 2: args.other = NULL; args.parts = HS_I32; break;
+        case 3: args.other_values = NULL; args.take = HS_MIN; args.parts = HS_U32; break;
+        case 4: args.other = args.other_values = NULL; break;
+        case 5: args.n = 0; break;
+        case 6: args.n = 0; args.source = args.values = args.destination = args.values_destination = NULL; break;
+        case 7: args.options.type = HS_I32; flags = HS_SIGNED; break;
+        case 8: args.options.type = HS_F32; args.options.descending = 1; flags = HS_SIGNED | HS_FLOAT | HS_DESCENDING; break;
+        case 9: args.options.end_bit = 32; break; /* all bits */
+        case 10: args.values = args.source; break; /* both are only read */
+        case 11: args.take = 3; expected = HS_ERROR_OPTION; break;
+        case 12: args.parts = HS_U64; expected = HS_ERROR_OPTION; break;
+        case 13: args.parts = HS_F16; expected = HS_ERROR_OPTION; break;
+        case 14: args.options.type = HS_I64; expected = HS_ERROR_OPTION; break;
+        case 15: args.options.begin_bit = 1; expected = HS_ERROR_OPTION; break;
+        case 16: args.options.begin_bit = 33; expected = HS_ERROR_RANGE; break;
+        case 17: args.options.discard_keys = 1; expected = HS_ERROR_OPTION; break;
+        case 18: args.source = NULL; expected = HS_ERROR_ARGUMENT; break;
+        case 19: args.destination = NULL; expected = HS_ERROR_ARGUMENT; break;
+        case 20: args.report = NULL; expected = HS_ERROR_ARGUMENT; break;
+        case 21: args.n = 0; args.report = NULL; expected = HS_ERROR_ARGUMENT; break;
+        case 22: args.values = NULL; expected = HS_ERROR_OPTION; break;
+        case 23: args.values_destination = NULL; expected = HS_ERROR_OPTION; break;
+        case 24: args.destination = few; expected = HS_ERROR_COUNT; break;
+        case 25: args.other = few; expected = HS_ERROR_COUNT; break;
+        case 26: args.other_values = few; expected = HS_ERROR_COUNT; break;
+        case 27: args.destination = args.source; expected = HS_ERROR_ARGUMENT; break; /* never in place */
+        case 28: args.values_destination = args.values; expected = HS_ERROR_OPTION; break;
+        case 29: args.values_destination = args.source; expected = HS_ERROR_OVERLAP; break;
+        case 30: args.other = args.source; expected = HS_ERROR_OVERLAP; break;
+        case 31: args.other_values = args.destination; expected = HS_ERROR_OVERLAP; break;
+        case 32: args.report = args.values; expected = HS_ERROR_OVERLAP; break;
+        case 33: args.scratch = NULL; expected = HS_ERROR_SCRATCH; break;
+        case 34: args.n = 1001; expected = HS_ERROR_COUNT; break;
+        default: hs_opencl_release(sorter); sorter = NULL; continue;
+        }
+        is(any_groups(sorter, queue, &args, &error), expected, __LINE__ + (int)trial, "groups");
+        look();
+        if (expected) {
+            EXPECT(untouched(~(uint32_t)(1 << SCRATCH)));
+        } else {
+            const uint32_t kind = (uint32_t)args.parts & 15u, n = (uint32_t)args.n;
+            EXPECT(SAID(REPORT, 0) == ((uint32_t)args.take | kind << 2 | (args.other ? 16u : 0) | (args.other_values ? 32u : 0)));
+            EXPECT(SAID(DESTINATION, 0) == (n ? FILLED(SOURCE, 0) : FILLED(DESTINATION, 0)));
+            EXPECT(SAID(DESTINATION, 1) == (n ? flags : FILLED(DESTINATION, 1)));
+            EXPECT(SAID(VALUES_OUT, 0) == (n ? FILLED(args.values == args.source ? SOURCE : VALUES, 0) : FILLED(VALUES_OUT, 0)));
+            EXPECT(SAID(OTHER, 0) == (n && args.other ? 1u : FILLED(OTHER, 0)));
+            EXPECT(SAID(OTHER_VALUES, 0) == (n && args.other_values ? 2u : FILLED(OTHER_VALUES, 0)));
+        }
+    }
+    STATUS(hs_opencl_create(&plain, context, device, &sorter, &error), HS_OK);
+    for (trial = 0; sorter && trial < 2; trial++) { /* unsigned and ascending keys only */
+        any_args args;
+        memset(&args, 0, sizeof args);
+        args.options.type = trial ? HS_UNSIGNED : HS_F32;
+        args.options.descending = trial;
+        args.report = at[REPORT];
+        STATUS(any_groups(sorter, queue, &args, &error), HS_ERROR_OPTION);
+    }
+    hs_opencl_release(sorter);
+    for (i = 0; i < PLACES; i++) clReleaseMemObject(at[i]);
+    clReleaseMemObject(few);
+    clReleaseMemObject(scratch);
+}
+
 /* Packs of 2 columns of 31 elements of 2 bytes, unless a trial has others. */
 static void packs(void)
 {
@@ -856,6 +981,7 @@ int main(void)
     segments();
     selections();
     runs();
+    groups();
     gathers();
     packs();
     merges();

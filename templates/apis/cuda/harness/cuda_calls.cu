@@ -124,6 +124,26 @@ static hs_status hn_call_reduce_by_key(const hn_call *call, size_t scratch, cuda
     return hs_cuda_reduce_by_key(hn_made, hn_state.stream, &args, code);
 }
 
+static hs_status hn_call_group_by(const hn_call *call, size_t scratch, cudaError_t *code)
+{
+    size_t room; /* of a number */
+    hs_cuda_group_by_args args = {};
+    args.n = call->n;
+    args.options = hn_options_of(call);
+    args.reduction = hn_reduction(call);
+    args.value_type = hn_reduced(call);
+    args.keys = hn_part(call, HS_SOURCE, &args.keys_bytes);
+    args.values = hn_part(call, HS_VALUES, &args.values_bytes);
+    args.group_count = reinterpret_cast<uint32_t *>(hn_part(call, HS_REPORT, &room));
+    args.group_keys = hn_part(call, HS_DESTINATION, &args.group_keys_bytes);
+    args.group_values = hn_part(call, HS_VALUES_OUT, &args.group_values_bytes);
+    args.counts = reinterpret_cast<uint32_t *>(hn_part(call, HS_OTHER_INPUT, &args.counts_bytes));
+    args.first_indices = reinterpret_cast<uint32_t *>(hn_part(call, HS_OTHER_VALUES, &args.first_indices_bytes));
+    args.scratch = scratch ? hn_state.scratch : NULL;
+    args.scratch_bytes = scratch;
+    return hs_cuda_group_by(hn_made, hn_state.stream, &args, code);
+}
+
 static hs_status hn_call_gather(const hn_call *call, size_t scratch, cudaError_t *code)
 {
     hs_cuda_gather_args args = {};
@@ -155,6 +175,6 @@ hs_status hn_run(const hn_call *call, size_t scratch, cudaError_t *code)
     static hs_status (*const by_kind[])(const hn_call *, size_t, cudaError_t *) = {
         hn_call_sort, hn_call_scan, hn_call_segments, hn_call_merge, hn_call_digest, hn_call_top_k,
         hn_call_reduce_by_key,
-        hn_call_gather, hn_call_pack};
+        hn_call_gather, hn_call_pack, hn_call_group_by};
     return by_kind[hs_cuda_sort_of(hn_made)->kind](call, scratch, code);
 }

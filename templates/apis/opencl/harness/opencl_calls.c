@@ -110,6 +110,24 @@ static hs_status hn_call_reduce_by_key(cl_command_queue queue, hn_record *record
     return hs_opencl_reduce_by_key(hn.sorter, queue, &args, error);
 }
 
+static hs_status hn_call_group_by(cl_command_queue queue, hn_record *record, hs_opencl_error *error)
+{
+    hs_opencl_group_by_args args;
+    HN_FILL(args);
+    args.options = hn_options_of(record->call);
+    args.reduction = hn_reduction(record->call);
+    args.value_type = hn_reduced(record->call);
+    args.keys = record->at[HS_SOURCE];
+    args.values = record->at[HS_VALUES];
+    args.group_count = record->at[HS_REPORT];
+    args.group_keys = record->at[HS_DESTINATION];
+    args.group_values = record->at[HS_VALUES_OUT];
+    args.counts = record->at[HS_OTHER_INPUT];
+    args.first_indices = record->at[HS_OTHER_VALUES];
+    args.scratch = record->at[HS_SCRATCH];
+    return hs_opencl_group_by(hn.sorter, queue, &args, error);
+}
+
 static hs_status hn_call_gather(cl_command_queue queue, hn_record *record, hs_opencl_error *error)
 {
     hs_opencl_gather_args args;
@@ -139,6 +157,6 @@ hs_status hn_enqueue(cl_command_queue queue, hn_record *record, hs_opencl_error 
     static hs_status (*const by_kind[])(cl_command_queue, hn_record *, hs_opencl_error *) = {
         hn_call_sort, hn_call_scan, hn_call_segments, hn_call_merge, hn_call_digest, hn_call_top_k,
         hn_call_reduce_by_key,
-        hn_call_gather, hn_call_pack};
+        hn_call_gather, hn_call_pack, hn_call_group_by};
     return by_kind[hs_opencl_sort_of(hn.sorter)->kind](queue, record, error);
 }

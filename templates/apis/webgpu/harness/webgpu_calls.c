@@ -133,6 +133,24 @@ static hs_status hn_call_reduce_by_key(const hn_call *call, uint64_t scratch, hs
     return hs_webgpu_reduce_by_key(hn.sorter, hn.encoder, &args, error);
 }
 
+static hs_status hn_call_group_by(const hn_call *call, uint64_t scratch, hs_webgpu_error *error)
+{
+    hs_webgpu_group_by_args args;
+    HN_FILL(args);
+    args.options = hn_options_of(call);
+    args.reduction = hn_reduction(call);
+    args.value_type = hn_reduced(call);
+    args.keys = hn_part(call, HS_SOURCE);
+    args.values = hn_part(call, HS_VALUES);
+    args.group_count = hn_part(call, HS_REPORT);
+    args.group_keys = hn_part(call, HS_DESTINATION);
+    args.group_values = hn_part(call, HS_VALUES_OUT);
+    args.counts = hn_part(call, HS_OTHER_INPUT);
+    args.first_indices = hn_part(call, HS_OTHER_VALUES);
+    args.scratch = hn_scratch_part(scratch);
+    return hs_webgpu_group_by(hn.sorter, hn.encoder, &args, error);
+}
+
 static hs_status hn_call_gather(const hn_call *call, uint64_t scratch, hs_webgpu_error *error)
 {
     hs_webgpu_gather_args args;
@@ -164,6 +182,6 @@ hs_status hn_record(const hn_call *call, uint64_t scratch, hs_webgpu_error *erro
     static hs_status (*const by_kind[])(const hn_call *, uint64_t, hs_webgpu_error *) = {
         hn_call_sort, hn_call_scan, hn_call_segments, hn_call_merge, hn_call_digest, hn_call_top_k,
         hn_call_reduce_by_key,
-        hn_call_gather, hn_call_pack};
+        hn_call_gather, hn_call_pack, hn_call_group_by};
     return by_kind[hs_webgpu_sort_of(hn.sorter)->kind](call, scratch, error);
 }

@@ -189,6 +189,18 @@ export declare class ReduceByKey extends Player {
     record(encoder: GPUCommandEncoder, call: ReduceByKeyCall): void;
 }
 
+export interface GroupByCall extends Omit<ReduceByKeyCall, "count"> {
+    /** The order of the groups. */
+    order?: Order;
+}
+
+/** Groups of equal keys of an array in any order: a stable sort and a reduction of the runs in one call. */
+export declare class GroupBy extends Player {
+    static create(device: GPUDevice, key: KeyType, options?: Omit<SorterOptions, "value"> & { value?: "none" | "u32" | "i32" | "f32" }): Promise<GroupBy>;
+    /** Record a call into an encoder; throws an Error of one sentence, with nothing recorded, for a wrong one. */
+    record(encoder: GPUCommandEncoder, call: GroupByCall): void;
+}
+
 /** A column of rows: its type, or a pair of that and its order. */
 export type Column = KeyType | readonly [KeyType, Order];
 

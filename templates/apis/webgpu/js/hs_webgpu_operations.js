@@ -224,11 +224,12 @@ export class ReduceByKey extends Operation {
         other: "counts", other_values: "firstIndices", count: "count",
     };
     static optional = ["other", "other_values"];
+    static kind = "reduce_by_key";
     #value = 0;
 
     static async create(device, key, { value = "none", ...options } = {}) {
         if (value !== "none" && !(value in REDUCED)) refuse(`value: ${shown(value)} is neither u32, i32 nor f32`);
-        const made = await this._create("reduce_by_key", device, key, { value, ...options });
+        const made = await this._create(this.kind, device, key, { value, ...options });
         made.#value = REDUCED[value] ?? 0;
         return made;
     }
@@ -244,6 +245,11 @@ export class ReduceByKey extends Operation {
         const number = how | (this.#value << 2) | flags | counted;
         return { number, bytes: { ...moved(this._plan, n), report: 4, other: 4 * n, other_values: 4 * n, count: 4 } };
     }
+}
+
+/** Groups of equal keys of an array in any order. */
+export class GroupBy extends ReduceByKey {
+    static kind = "group_by";
 }
 
 const COLUMNS = ["source", "other", "other_values", "values"], MOST = 16; // bytes

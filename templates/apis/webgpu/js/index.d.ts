@@ -14,6 +14,7 @@ export declare class Sorter extends Runtime {
 
 /* The operations of hs_webgpu_operations.js in the same way. */
 export declare class Digest extends operations.Digest {}
+export declare class GroupBy extends operations.GroupBy {}
 export declare class Merger extends operations.Merger {}
 export declare class Packer extends operations.Packer {}
 export declare class ReduceByKey extends operations.ReduceByKey {}
