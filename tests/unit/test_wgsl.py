@@ -113,6 +113,16 @@ def test_an_array_with_atomics_is_accessed_by_atomics_only() -> None:
     assert "atomicStore(&tile[4], atomicLoad(&tile[4]) + atomicLoad(&tile[5]));" in text
 
 
+def test_an_exchange_is_repeated_while_it_fails_without_reason() -> None:
+    text = module("uint a = atomicCompareExchange(tile[hs_call.n], 1u, 2); out[0] = a + tile[3]; keys[a] = 0u;")
+    assert "var<workgroup> tile: array<atomic<u32>, 64>;" in text and "read_write> keys: array<u32>;" in text
+    assert "let a = hs_exchange_tile(hs_call.n, 1u, 2u);" in text and "out[0] = a + atomicLoad(&tile[3]);" in text
+    made = text[text.index("fn hs_exchange_tile(i: i32, old: u32, y: u32) -> u32 {") : text.index("fn k(")]
+    assert "let made = atomicCompareExchangeWeak(&tile[i], old, y);" in made
+    assert "if made.exchanged || was != old { break; }" in made
+    assert "hs_exchange_out(i32(keys[0]), 0u, 1u);" in module("atomicCompareExchange(out[keys[0]], 0u, 1u);")
+
+
 def test_narrow_elements_are_packed_in_words() -> None:
     text = module("out[hs_call.n] = (u8)keys[hs_call.n];", "extern u16 keys[];\nextern u8 out[];\n")
     assert "@binding(0) var<storage, read_write> keys: array<u32>;" in text

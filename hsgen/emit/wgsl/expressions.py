@@ -50,7 +50,10 @@ ATOMICS = {
     "atomicMin": 2,
     "atomicLoad": 1,
     "atomicStore": 2,
+    "atomicCompareExchange": 3,
 }
+"""Atomic functions with the number of their arguments: those of WGSL, and a comparison that exchanges whenever it is
+equal, for which WGSL needs a loop."""
 
 
 def line_of(node: Any) -> int:
@@ -166,5 +169,6 @@ class Expressions:
         if len(args) != ATOMICS[name] or not isinstance(args[0], Element) or args[0].type != U32:
             refuse(f"{name} takes a word of an array, and {ATOMICS[name] - 1} more arguments", line)
         args[0].var.atomic = True
+        args[0].var.exchanged |= name == "atomicCompareExchange"
         given = (args[0], *(converted(x, U32, line) for x in args[1:]))
         return Call(VOID if name == "atomicStore" else U32, name, given)

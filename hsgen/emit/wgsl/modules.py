@@ -33,6 +33,18 @@ fn {name}(i: i32, x: u32) {{
     atomicOr(&{buffer}[u32(i) >> {log}u], (x & {all}u) << shift);
 }}
 """
+_EXCHANGE_WORD = """\
+fn {name}(i: i32, old: u32, y: u32) -> u32 {{
+    var was = old;
+    loop {{
+        let made = atomicCompareExchangeWeak(&{buffer}[i], old, y);
+        was = made.old_value;
+        if made.exchanged || was != old {{ break; }}
+    }}
+    return was;
+}}
+"""
+"""WGSL's exchange may fail although the word is the old one."""
 
 
 @dataclass(slots=True)
@@ -144,6 +156,9 @@ def _variable(module: Module, kernel: str, buffers: Sequence[Var], var: Var, nam
         names[var] = module.add(kernel, var.name, f"{head}\0: array<{type_}>;\n")
         if narrow:
             _accessors(module, kernel, var, atomic, names)
+    if var.exchanged:
+        form = _EXCHANGE_WORD.format(name="\0", buffer=names[var])
+        names["exchange", var] = module.add(kernel, f"hs_exchange_{var.name}", form)
 
 
 def _accessors(module: Module, kernel: str, var: Var, atomic: bool, names: dict[object, str]) -> None:

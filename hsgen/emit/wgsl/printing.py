@@ -139,6 +139,10 @@ class Printer:
         if e.name in ATOMICS:
             target = e.args[0]
             assert isinstance(target, Element)
+            if e.name == "atomicCompareExchange":
+                index = self(target.index)
+                args[0] = index if target.index.type == I32 else f"i32({index})"
+                return f"{self.names['exchange', target.var]}({', '.join(args)})"
             args[0] = f"&{self.place(target)}"
         name = self.names[e.function] if e.function is not None else _PRINTED.get(e.name, e.name)
         return f"{name}({', '.join(args)})"

@@ -38,7 +38,8 @@ class Var:
     """A variable.  space: function, parameter, private, workgroup, storage, uniform or builtin.
 
     count: the elements of an array, 0 for a runtime-sized one, None for no array.  written: how often it is assigned
-    after its declaration.  atomic: whether any access is atomic.  read_only: of storage, bound as such.
+    after its declaration.  atomic: whether any access is atomic.  exchanged: whether words are compared and exchanged.
+    read_only: of storage, bound as such.
     """
 
     name: str
@@ -47,6 +48,7 @@ class Var:
     count: int | None = None
     written: int = 0
     atomic: bool = False
+    exchanged: bool = False
     read_only: bool = False
 
 
