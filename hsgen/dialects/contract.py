@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -12,6 +13,7 @@ import jinja2
 from hsgen.core.errors import Wrong
 
 FILE = "dialects/contract.toml"
+_WORD = re.compile(r"\bhs_\w+")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,12 +29,13 @@ class Word:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Group:
     """Related words.  `needs`: the capability that a dialect must have, "" for none.  `when`: the sorts in which the
-    words are defined, "" for all."""
+    words are defined, "" for all.  `if_used`: texts that use none of the words do without their definitions."""
 
     name: str
     title: str
     needs: str
     when: str
+    if_used: bool
     words: tuple[Word, ...]
 
 
@@ -48,6 +51,12 @@ class Contract:
         """Return the words of a dialect with these capabilities, by name."""
         have = {"", *capabilities}
         return {w.name: w for g in self.groups if g.needs in have for w in g.words}
+
+    def unused(self, text: str) -> set[str]:
+        """Return the words whose definitions `text` can do without, since it uses none of their group."""
+        used = set(_WORD.findall(text))
+        found = (g for g in self.groups if g.if_used and used.isdisjoint(w.name for w in g.words))
+        return {w.name for g in found for w in g.words}
 
 
 def contract(env: jinja2.Environment) -> Contract:
@@ -73,6 +82,7 @@ def _parsed(text: str) -> Contract:
             title=group["title"],
             needs=group.get("needs", ""),
             when=group.get("when", ""),
+            if_used=group.get("if_used", False),
             words=tuple(_word(signature, meaning) for signature, meaning in group["words"].items()),
         )
         for name, group in data.items()

@@ -98,18 +98,30 @@ def overridden(base: str, own: str, helpers: Collection[str], added: Collection[
     """
     have = {name for d in split(base) for name in d.names}
     instead: dict[str, str] = {}
-    last = pending = ""
-    for d in split(own):
-        pending += d.text
-        if not d.names or d.names[0] in helpers:
-            continue
-        known = [name for name in d.names if name in have]
+    last = ""
+    for text, names in _whole(own, helpers):
+        known = [name for name in names if name in have]
         for name in known:
-            instead[name] = instead.get(name, "") + pending
-        if not known and d.names[0] in added:
-            last += pending
-        pending = ""
+            instead[name] = instead.get(name, "") + text
+        if not known and names and names[0] in added:
+            last += text
     return "".join(_replaced(split(base), instead)) + last
+
+
+def omitting(text: str, words: Collection[str], helpers: Collection[str]) -> str:
+    """Return a text without the definitions of `words`, and without the helpers and comments that belong to them."""
+    return "".join(own for own, names in _whole(text, helpers) if not names or not set(names) <= set(words))
+
+
+def _whole(text: str, helpers: Collection[str]) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Yield each definition of words after its helpers and comments, with its words; at last those of no word."""
+    pending = ""
+    for d in split(text):
+        pending += d.text
+        if d.names and d.names[0] not in helpers:
+            yield pending, d.names
+            pending = ""
+    yield pending, ()
 
 
 def _replaced(base: list[Definition], instead: dict[str, str]) -> Iterator[str]:

@@ -20,6 +20,8 @@ from hsgen.core.kernels import Kernel
 from hsgen.core.keys import Signature, described
 from hsgen.core.scratch import ANY_N
 from hsgen.core.sort import Sort
+from hsgen.dialects import definitions
+from hsgen.dialects.contract import contract
 from hsgen.dialects.dialect import Dialect, load
 from hsgen.emit.templates import environment, recording
 from hsgen.emit.unroll import written_out
@@ -141,9 +143,11 @@ def written(sort: Sort, language: str, api: str) -> Source:
         if "cooperative" not in dialect.capabilities and any(k.cooperative for k in sort.kernels):
             what = f"its {sort.algorithm} sort requires barriers of all work-groups, which {language} lacks"
             raise Usage(f"target {sort.target}: {what}; omit the API {api} or choose another strategy")
-        prelude = dialect.prelude(sort) + "".join(words(env, sort))
+        own = "".join(words(env, sort))
         kernels = [k for k in sort.kernels if "int64" in dialect.capabilities or not k.index64]
         parts = {k.name: _kernel(env, sort, k, dialect) for k in kernels}
+        unused = contract(env).unused("".join([own, *parts.values()]))
+        prelude = definitions.omitting(dialect.prelude(sort), unused, dialect.helpers) + own
     if dialect.translator:
         prelude, parts = _translated(sort, dialect, prelude, parts)
     return Source(
