@@ -29,6 +29,12 @@ struct hs_place { uint x, y; };
 #define __hip_atomic_store(p, x, order, scope) atomic_store_explicit(hs_word(p), x, hs_relaxed)
 #define atomicAdd(p, x) atomic_fetch_add_explicit(hs_word(p), x, hs_relaxed)
 #define atomicOr(p, x) atomic_fetch_or_explicit(hs_word(p), x, hs_relaxed)
+#define atomicMin(p, x) atomic_fetch_min_explicit(hs_word(p), x, hs_relaxed)
+inline uint atomicCAS(uint *p, uint old, uint x)
+{
+    atomic_compare_exchange_strong_explicit(hs_word(p), &old, x, ((memory_order)__ATOMIC_RELAXED), hs_relaxed);
+    return old;
+}
 #define __popc(x) ((int)popcount((uint)(x)))
 #define __popcll(x) ((int)popcount((ulong)(x)))
 #define __float_as_uint(x) as_uint(x)

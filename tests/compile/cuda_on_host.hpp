@@ -163,5 +163,7 @@ struct Any {
 #define __popc(x) __builtin_popcount(x)
 static inline unsigned atomicAdd(unsigned *p, unsigned x) { const unsigned was = *p; *p += x; return was; }
 static inline unsigned atomicOr(unsigned *p, unsigned x) { const unsigned was = *p; *p |= x; return was; }
+static inline unsigned atomicMin(unsigned *p, unsigned x) { const unsigned was = *p; if (x < was) *p = x; return was; }
+static inline unsigned atomicCAS(unsigned *p, unsigned old, unsigned x) { const unsigned was = *p; if (was == old) *p = x; return was; }
 template <class T> static inline T min(T a, T b) { return a < b ? a : b; }
 template <class T> static inline T max(T a, T b) { return a < b ? b : a; }

@@ -24,6 +24,8 @@ int __popc(unsigned);
 unsigned atomicAdd(unsigned *, unsigned);
 unsigned atomicOr(unsigned *, unsigned);
 unsigned atomicExch(unsigned *, unsigned);
+unsigned atomicMin(unsigned *, unsigned);
+unsigned atomicCAS(unsigned *, unsigned, unsigned);
 inline int min(int a, int b) { return a < b ? a : b; }
 inline int max(int a, int b) { return a < b ? b : a; }
 inline unsigned min(unsigned a, unsigned b) { return a < b ? a : b; }

@@ -45,12 +45,21 @@ HS_CONST uint get_sub_group_local_id(void) { return __builtin_amdgcn_mbcnt_lo(~0
 #define HS_ATOMIC(name, what, space, scope) \
     HS_OVER uint name(volatile space uint *p, uint x) \
     { return __opencl_atomic_##what((volatile space atomic_uint *)p, x, __ATOMIC_RELAXED, scope); }
+#define HS_EXCHANGE(space, scope) \
+    HS_OVER uint atomic_cmpxchg(volatile space uint *p, uint old, uint x) \
+    { \
+        __opencl_atomic_compare_exchange_strong((volatile space atomic_uint *)p, &old, x, __ATOMIC_RELAXED, __ATOMIC_RELAXED, scope); \
+        return old; \
+    }
 #define HS_ATOMICS(name, what) \
     HS_ATOMIC(name, what, __local, __OPENCL_MEMORY_SCOPE_WORK_GROUP) \
     HS_ATOMIC(name, what, __global, __OPENCL_MEMORY_SCOPE_DEVICE)
 HS_ATOMICS(atomic_add, fetch_add)
 HS_ATOMICS(atomic_or, fetch_or)
 HS_ATOMICS(atomic_xchg, exchange)
+HS_ATOMICS(atomic_min, fetch_min)
+HS_EXCHANGE(__local, __OPENCL_MEMORY_SCOPE_WORK_GROUP)
+HS_EXCHANGE(__global, __OPENCL_MEMORY_SCOPE_DEVICE)
 
 /* Lanes exchange words through the crossbar of local memory; a broadcast reads one lane's register. */
 #if __has_builtin(__builtin_amdgcn_ballot_w64)

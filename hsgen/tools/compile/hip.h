@@ -43,6 +43,15 @@ HS_DEVICE unsigned atomicOr(unsigned *p, unsigned x)
 {
     return __hip_atomic_fetch_or(p, x, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT);
 }
+HS_DEVICE unsigned atomicMin(unsigned *p, unsigned x)
+{
+    return __hip_atomic_fetch_min(p, x, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT);
+}
+HS_DEVICE unsigned atomicCAS(unsigned *p, unsigned old, unsigned x)
+{
+    __hip_atomic_compare_exchange_strong(p, &old, x, __ATOMIC_RELAXED, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT);
+    return old;
+}
 
 /* Lanes exchange words through the crossbar of local memory.  As in AMD's headers, a lane beyond the width is the lane
    itself. */
