@@ -1,6 +1,7 @@
 /* Compares sums by group with CUB's, a sort of pairs and a reduction by key, on the device; medians of turns.  Rows are
  * printed only if keys, sums and the number of groups equal CUB's.
- *   hsgen generate -t nvidia-hopper --api cuda --key u32 --value v4 --algorithm auto --algorithm reduce_by_key -o sums
+ *   hsgen generate -t nvidia-hopper --api cuda --key u32 --value v4 --algorithm auto --algorithm reduce_by_key \
+ *       --algorithm group_by -o sums
  *   nvcc -std=c++17 -O3 -arch=sm_90 -I CCCL -I sums/include tests/device/compare_cub_groups.cu \
  *       $(cd sums && sed "s|^|$PWD/|" sources/cuda.txt) -o compare_cub_groups
  *   ./compare_cub_groups 9 2^20 2^24
@@ -45,7 +46,7 @@ static bool measure(uint64_t groups, const char *kind, int rounds, const char *t
 {
     uint32_t *keys = memory<uint32_t>(n), *values = memory<uint32_t>(n), *sorted = memory<uint32_t>(n), *moved = memory<uint32_t>(n);
     make<<<2048, 256>>>(keys, values, n, groups);
-    const sorter sort(HS_SORT, "u32", "v4", n), reduce(HS_REDUCE_BY_KEY, "u32", "v4", n);
+    const sorter sort(HS_SORT, "u32", "v4", n), reduce(HS_REDUCE_BY_KEY, "u32", "v4", n), group(HS_GROUP_BY, "u32", "v4", n);
     const result made(n), expected(n);
     const auto own = [&] {
         hs_cuda_reduce_by_key_args args = {};
@@ -61,6 +62,20 @@ static bool measure(uint64_t groups, const char *kind, int rounds, const char *t
         args.scratch = reduce.scratch;
         args.scratch_bytes = reduce.bytes;
         TRY(hs_cuda_reduce_by_key(reduce.made, nullptr, &args, &code));
+    };
+    const auto joint = [&] {
+        hs_cuda_group_by_args args = {};
+        cudaError_t code = cudaSuccess;
+        args.n = n;
+        args.reduction = HS_SUM;
+        args.keys = keys;
+        args.values = values;
+        args.group_count = made.number;
+        args.group_keys = made.keys;
+        args.group_values = made.sums;
+        args.scratch = group.scratch;
+        args.scratch_bytes = group.bytes;
+        TRY(hs_cuda_group_by(group.made, nullptr, &args, &code));
     };
     const auto pairs = [&](void *at, size_t &bytes) {
         return cub::DeviceRadixSort::SortPairs(at, bytes, keys, sorted, values, moved, n);
@@ -83,7 +98,7 @@ static bool measure(uint64_t groups, const char *kind, int rounds, const char *t
     const auto clear = [&] {
         for (uint32_t *at : {made.keys, made.sums, sorted, moved}) TRY(cudaMemset(at, 0xa5, n * sizeof *at));
     };
-    const bool right = race(kind, text, n, rounds, {{"sort, reduce by key", own, true},
+    const bool right = race(kind, text, n, rounds, {{"group by", joint, true}, {"sort, reduce by key", own, true},
                             {"SortPairs, ReduceByKey", [&] { cub_into(made); }, false}}, check, clear);
     for (void *at : {keys, values, sorted, moved}) TRY(cudaFree(at));
     return right;
@@ -96,7 +111,11 @@ int main(int count, char **words)
     for (int i = 2; i < count; i++) {
         const int rounds = std::atoi(words[1]);
         const uint64_t n = counted(words[i]);
+        right &= measure(1, "groups-1", rounds, words[i], n);
+        right &= measure(8, "groups-8", rounds, words[i], n);
         right &= measure(1000, "groups-1000", rounds, words[i], n);
+        right &= measure(3000, "groups-3000", rounds, words[i], n);
+        right &= measure(100000, "groups-100000", rounds, words[i], n);
         right &= measure(n / 16, "groups-n/16", rounds, words[i], n);
         right &= measure(0, "groups-any", rounds, words[i], n);
     }

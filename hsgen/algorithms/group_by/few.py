@@ -18,6 +18,10 @@ EMPTY = 0xFFFFFFFF
 DONE, MANY, LAST, HOW, TABLE = 0, 1, 2, 3, 32
 """Words of scratch memory: whether the groups are stored, whether there are too many, whether there is a key `EMPTY`, the
 number of the call; where the table begins, with a key, a reduction and a count for each slot."""
+TRIES = 64
+"""The slots of a table in local memory in which a key may be."""
+CLOSED = 32
+"""The slots of a work-group that stores groups."""
 SAMPLE = 1024
 """The keys of the sample."""
 

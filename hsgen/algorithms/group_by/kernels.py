@@ -36,16 +36,18 @@ def tables(p: Params) -> tuple[Kernel, ...]:
     """Return the kernels of few groups."""
     if p.few is None:
         return ()
-    slots, lanes = p.few.slots + 1, p.few.work_group
+    slots = p.few.slots + 1
     reduced = (_VALUES_OUT,) if p.valued else ()
     out = (DESTINATION, *reduced, _COUNTS, _FIRSTS, _REPORT)
     local = [_words("held", slots), _words("times", slots), *([_words("sums", slots)] if p.valued else [])]
-    tile = (Array(name="tile", type="key", count=slots), _words("order", slots), _words("part", lanes))
+    table = (Array(name="tile", type="key", count=slots), *(_words(x, few.CLOSED) for x in ("places", "before")))
     reads = (SOURCE, _VALUES_IN) if p.valued else (SOURCE,)
     return (
         _kernel(p, "few_begin", "sample keys, clear the table", (SOURCE, _FEW), local[0], _words("distinct", 1)),
-        _kernel(p, "few_tables", "reduce few groups in tables", (*reads, _FEW), *local, _words("last", 1)),
-        _kernel(p, "few_close", "sort the table, store few groups", (*out, _FEW), *tile, _words("found", 1)),
+        _kernel(
+            p, "few_tables", "reduce few groups in tables", (*reads, _FEW), *local, _words("last", 1), _words("full", 2)
+        ),
+        _kernel(p, "few_close", "store few groups in order", (*out, _FEW), *table, _words("found", 1)),
     )
 
 
@@ -71,8 +73,8 @@ def context(p: object) -> dict[str, object]:
     """Return the names that the templates use in addition to `kernel` and `p`."""
     if not isinstance(p, Params) or p.few is None:
         return {}
-    layout = {name: getattr(few, name) for name in ("EMPTY", "DONE", "MANY", "LAST", "HOW", "TABLE", "SAMPLE")}
+    layout = {name: getattr(few, name) for name in ("EMPTY", "DONE", "MANY", "LAST", "HOW", "TABLE", "TRIES", "SAMPLE")}
     sizes = {
         name: getattr(p.few, name) for name in ("least", "work_group", "items", "tile", "groups", "slots", "sampled")
     }
-    return {"few": SimpleNamespace(**layout, **sizes)}
+    return {"few": SimpleNamespace(closed=few.CLOSED, **layout, **sizes)}

@@ -6,6 +6,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from hsgen.algorithms import reduce_by_key
+from hsgen.algorithms.group_by.few import CLOSED
 from hsgen.algorithms.group_by.kernels import GATE, REDUCE, reducing, tables
 from hsgen.algorithms.group_by.params import Params
 from hsgen.algorithms.reduce_by_key.plan import BOUND
@@ -50,13 +51,14 @@ def _gated(
     least = min(s.guard.min_n for s in steps if s.kernel in gated)
     own = tables(p)
     grids = {"few_begin": fixed(1), "few_tables": Grid(add=p.few.tile - 1, div=p.few.tile, cap=p.few.groups)}
+    grids["few_close"] = fixed(p.few.slots // CLOSED + 1)
     bound = {**BOUND, "few": _FEW}
     first = [
         Step(
             kernel=k.name,
             bindings=tuple(bound[b.name] for b in k.buffers),
             guard=Guard(min_n=least if k.name == "few_begin" else p.few.least, max_n=top),
-            grid=grids.get(k.name, fixed(1)),
+            grid=grids[k.name],
             argument=Literal() if k.name == "few_close" else CallNumber(),  # it sorts keys, by the flags of the call
         )
         for k in own
