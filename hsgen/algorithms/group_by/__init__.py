@@ -1,6 +1,8 @@
 """Groups of equal keys: the sort of a target, followed by a reduction by key, in one plan."""
 
-from hsgen.algorithms.group_by.kernels import context, kernels
+from hsgen.algorithms.group_by import digits
+from hsgen.algorithms.group_by.kernels import context as _context
+from hsgen.algorithms.group_by.kernels import kernels
 from hsgen.algorithms.group_by.params import Params, block, notes, params, sorting, specialize
 from hsgen.algorithms.group_by.plan import joined, moved, plan, row_test_counts, test_counts
 from hsgen.algorithms.implicit import FIELDS, alone, problems, space
@@ -8,6 +10,12 @@ from hsgen.algorithms.traits import Traits
 
 NAME, OPERATION = "group_by", "group_by"
 TRAITS = Traits(joins=True)
+
+
+def context(p: object) -> dict[str, object]:
+    """Return the names that the templates use in addition to `kernel` and `p`."""
+    return digits.context(p) if isinstance(p, digits.Digits) else _context(p)
+
 
 __all__ = [
     "FIELDS",

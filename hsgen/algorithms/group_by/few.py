@@ -15,9 +15,11 @@ from hsgen.core.keys import KeyType
 
 EMPTY = 0xFFFFFFFF
 """A slot of a table without a key; the key of this value has a slot of its own, behind all others."""
-DONE, MANY, LAST, HOW, TABLE = 0, 1, 2, 3, 32
-"""Words of scratch memory: whether the groups are stored, whether there are too many, whether there is a key `EMPTY`, the
-number of the call; where the table begins, with a key, a reduction and a count for each slot."""
+DONE, MANY, LAST, HOW, BY_DIGIT, TICKET, DONE_TOO, TABLE = 0, 1, 2, 3, 4, 5, 256, 288
+"""Words of scratch memory: whether the groups are stored; whether there are too many; whether there is a key `EMPTY`;
+the number of the call; whether there is a table for each value of a digit, and a counter of these (`digits`); whether
+the groups are stored, for kernels after such tables, at a multiple of 1024 bytes; where the table begins, with a key, a
+reduction and a count for each slot."""
 TRIES = 64
 """The slots of a table in local memory in which a key may be."""
 CLOSED = 32
@@ -31,7 +33,7 @@ class Few:
     """The shape of tables.
 
     least: the count above which they are tried.  work_group, items: lanes, and the keys of each of a tile.  groups: the
-    most work-groups.  slots: the keys that a table has room for, a power of two; three quarters are used.
+    most work-groups.  slots: the keys that a table has room for, a power of two; half of them are used.
     """
 
     least: int
@@ -48,7 +50,7 @@ class Few:
     @property
     def most(self) -> int:
         """The most groups that are tried."""
-        return 3 * self.slots // 4
+        return self.slots // 2
 
     @property
     def sampled(self) -> int:

@@ -16,10 +16,10 @@ REDUCE = "reduce_"
 """The start of the names of the kernels that reduce: sorts have kernels of the same names."""
 GATE = Buffer(name="done", type="u32")
 """Words of which the first is not 0 where the groups are stored."""
-_FEW = Buffer(name="few", type="u32")
+FEW = Buffer(name="few", type="u32")
 _VALUES_IN = Buffer(name="values_in", type="u32", unit="value", read_only=True)
 _VALUES_OUT = Buffer(name="values_out", type="u32", unit="value")
-_COUNTS, _FIRSTS, _REPORT = (Buffer(name=name, type="u32") for name in ("counts", "firsts", "report"))
+COUNTS, FIRSTS, REPORT = (Buffer(name=name, type="u32") for name in ("counts", "firsts", "report"))
 
 
 def kernels(p: Params) -> tuple[Kernel, ...]:
@@ -38,16 +38,16 @@ def tables(p: Params) -> tuple[Kernel, ...]:
         return ()
     slots = p.few.slots + 1
     reduced = (_VALUES_OUT,) if p.valued else ()
-    out = (DESTINATION, *reduced, _COUNTS, _FIRSTS, _REPORT)
+    out = (DESTINATION, *reduced, COUNTS, FIRSTS, REPORT)
     local = [_words("held", slots), _words("times", slots), *([_words("sums", slots)] if p.valued else [])]
     table = (Array(name="tile", type="key", count=slots), *(_words(x, few.CLOSED) for x in ("places", "before")))
     reads = (SOURCE, _VALUES_IN) if p.valued else (SOURCE,)
     return (
-        _kernel(p, "few_begin", "sample keys, clear the table", (SOURCE, _FEW), local[0], _words("distinct", 1)),
+        _kernel(p, "few_begin", "sample keys, clear the table", (SOURCE, FEW), local[0], _words("distinct", 1)),
         _kernel(
-            p, "few_tables", "reduce few groups in tables", (*reads, _FEW), *local, _words("last", 1), _words("full", 2)
+            p, "few_tables", "reduce few groups in tables", (*reads, FEW), *local, _words("last", 1), _words("full", 2)
         ),
-        _kernel(p, "few_close", "store few groups in order", (*out, _FEW), *table, _words("found", 1)),
+        _kernel(p, "few_close", "store few groups in order", (*out, FEW), *table, _words("found", 1)),
     )
 
 
@@ -69,12 +69,17 @@ def _words(name: str, count: int) -> Array:
     return Array(name=name, type="u32", count=count)
 
 
+def constants() -> dict[str, int]:
+    """Return the numbers of `few` by name."""
+    names = ("EMPTY", "DONE", "MANY", "LAST", "HOW", "BY_DIGIT", "TICKET", "DONE_TOO", "TABLE", "TRIES", "SAMPLE")
+    return {name: getattr(few, name) for name in names}
+
+
 def context(p: object) -> dict[str, object]:
     """Return the names that the templates use in addition to `kernel` and `p`."""
     if not isinstance(p, Params) or p.few is None:
         return {}
-    layout = {name: getattr(few, name) for name in ("EMPTY", "DONE", "MANY", "LAST", "HOW", "TABLE", "TRIES", "SAMPLE")}
     sizes = {
         name: getattr(p.few, name) for name in ("least", "work_group", "items", "tile", "groups", "slots", "sampled")
     }
-    return {"few": SimpleNamespace(closed=few.CLOSED, **layout, **sizes)}
+    return {"few": SimpleNamespace(closed=few.CLOSED, **constants(), **sizes)}

@@ -14,12 +14,16 @@ from hsgen.core.keys import PLAIN, KeyType, Signature
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Params:
-    """The parameters of a grouping: tables of few groups, if they are tried, and the reduction of sorted keys."""
+    """The parameters of a grouping: tables of few groups, if they are tried, and the reduction of sorted keys.
+
+    local_bytes: the local memory of a work-group of the device.
+    """
 
     key: KeyType
     signature: Signature = PLAIN
     reduce: reduce_by_key.Params
     few: Few | None = None
+    local_bytes: int = 0
 
     @property
     def valued(self) -> bool:
@@ -49,7 +53,7 @@ def specialize(p: Mapping[str, Any], key: KeyType, signature: Signature, device:
     reduce = reduce_by_key.specialize(p, key, plain, device)
     if reduce is None or signature.device_count:
         return None
-    return Params(key=key, signature=signature, reduce=reduce, few=shape(key, device))
+    return Params(key=key, signature=signature, reduce=reduce, few=shape(key, device), local_bytes=device.local_bytes)
 
 
 def block(p: Params) -> int:

@@ -6,7 +6,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from hsgen.algorithms import reduce_by_key
-from hsgen.algorithms.group_by.few import CLOSED
+from hsgen.algorithms.group_by import digits
+from hsgen.algorithms.group_by.few import CLOSED, DONE_TOO
 from hsgen.algorithms.group_by.kernels import GATE, REDUCE, reducing, tables
 from hsgen.algorithms.group_by.params import Params
 from hsgen.algorithms.reduce_by_key.plan import BOUND
@@ -16,6 +17,7 @@ from hsgen.core.scratch import Scratch, ScratchRule
 
 _UNIT = 1024  # bytes, to which offsets in scratch memory are rounded up
 _FEW = Binding(role="scratch")
+_DONE_TOO = Binding(role="scratch", plus=4 * DONE_TOO)
 
 
 def plan(p: Params) -> Plan:
@@ -27,33 +29,63 @@ def plan(p: Params) -> Plan:
 def joined(p: Params, before: tuple[Kernel, ...], sort: Plan) -> tuple[tuple[Kernel, ...], Plan]:
     """Return the kernels and the plan of a grouping, given those of its sort.
 
-    Scratch memory has the table of few groups, the sorted keys, their values, and then what the sort takes; the reduction
-    takes the beginning of the latter, which no longer matters.
+    Scratch memory has the table of few groups, the sorted keys, their values, and then what the sort takes; the
+    reduction takes the beginning of the latter, which no longer matters.
     """
-    after = plan(p)
-    placed = _Placed(p, sort)
-    kernels = (*before, *reducing(p))
-    steps = [placed.sorting(s) for s in sort.steps] + [placed.reducing(s) for s in after.steps]
+    after, placed = plan(p), _Placed(p, sort)
     top = min(sort.max_n, after.max_n)
-    if p.few:
-        kernels, steps = _gated(p, kernels, steps, top)
+    none, last = _without_keys(after), [s for s in (x.within(0, top) for x in after.steps) if not s.guard.empty]
+    runs = {s.kernel for s in last}
+    kernels = [*before, *(k for k in reducing(p) if k.name in runs)]
+    steps = [*(placed.sorting(s) for s in sort.steps), *(placed.reducing(s) for s in last)]
+    if p.few and top > p.few.least:
+        kernels, steps = _gated(p, kernels, steps, top, placed.values)
     status = sort.device_status and replace(sort.device_status, binding=placed.moved(sort.device_status.binding, 0))
-    scratch = Scratch(tuple(placed.rule(r) for r in (ScratchRule(), *sort.scratch.rules, *after.scratch.rules)))
-    return kernels, replace(sort, steps=tuple(steps), max_n=top, scratch=scratch, device_status=status)
+    rules = (ScratchRule(), *sort.scratch.rules, *after.scratch.within(0, top).rules)
+    scratch = Scratch(tuple(placed.rule(r) for r in rules))
+    return tuple(kernels), replace(sort, steps=(*none, *steps), max_n=top, scratch=scratch, device_status=status)
+
+
+def _without_keys(after: Plan) -> list[Step]:
+    """The steps of a reduction for n = 0, with the arrays of the call: there is no scratch memory to bind a part of."""
+    found = (s for s in after.steps if s.guard.at_zero)
+    return [replace(s, guard=replace(s.guard, min_n=0, max_n=0)) for s in found]
 
 
 def _gated(
-    p: Params, kernels: tuple[Kernel, ...], steps: list[Step], top: int
-) -> tuple[tuple[Kernel, ...], list[Step]]:
-    """The kernels and steps after those of few groups, without which they have nothing to do for some counts."""
+    p: Params, kernels: list[Kernel], steps: list[Step], top: int, values: Binding
+) -> tuple[list[Kernel], list[Step]]:
+    """The kernels and steps with those of tables, which leave the others nothing to do for some keys; values: where the
+    sorted values lie."""
     assert p.few is not None
     gated = {s.kernel for s in steps if s.guard.max_n > p.few.least}
     least = min(s.guard.min_n for s in steps if s.kernel in gated)
-    own = tables(p)
-    grids = {"few_begin": fixed(1), "few_tables": Grid(add=p.few.tile - 1, div=p.few.tile, cap=p.few.groups)}
-    grids["few_close"] = fixed(p.few.slots // CLOSED + 1)
+    by_name = {k.name: k for k in kernels}
+    wide = next((x for x in (digits.shape(p, k) for k in kernels) if x), None)
+    found, done = _tables(p, least, top), _FEW
+    for step in steps:
+        before = by_name[step.kernel]
+        if wide and digits.chooses(before):
+            step = replace(step, bindings=(*step.bindings, _FEW))
+        if wide and digits.precede(before):
+            found.append(digits.step(wide, before, step, {"few": _FEW, "values_out": values}))
+            done = _DONE_TOO
+        found.append(replace(step, bindings=(*step.bindings, done)) if step.kernel in gated else step)
+    made = [digits.choosing(wide, k) if wide and digits.chooses(k) else k for k in kernels]
+    made = [replace(k, buffers=(*k.buffers, GATE), gate=GATE.name) if k.name in gated else k for k in made]
+    return [*tables(p), *([digits.tables(wide)] if wide else []), *made], found
+
+
+def _tables(p: Params, least: int, top: int) -> list[Step]:
+    """The steps of few groups; above `least` keys, they say that the others have something to do."""
+    assert p.few is not None
+    grids = {
+        "few_begin": fixed(1),
+        "few_tables": Grid(add=p.few.tile - 1, div=p.few.tile, cap=p.few.groups),
+        "few_close": fixed(p.few.slots // CLOSED + 1),
+    }
     bound = {**BOUND, "few": _FEW}
-    first = [
+    return [
         Step(
             kernel=k.name,
             bindings=tuple(bound[b.name] for b in k.buffers),
@@ -61,11 +93,8 @@ def _gated(
             grid=grids[k.name],
             argument=Literal() if k.name == "few_close" else CallNumber(),  # it sorts keys, by the flags of the call
         )
-        for k in own
+        for k in tables(p)
     ]
-    made = (replace(k, buffers=(*k.buffers, GATE), gate=GATE.name) if k.name in gated else k for k in kernels)
-    rest = (replace(s, bindings=(*s.bindings, _FEW)) if s.kernel in gated else s for s in steps)
-    return (*own, *made), [*first, *rest]
 
 
 class _Placed:
@@ -85,6 +114,7 @@ class _Placed:
             "values_out": Binding(role="scratch", per_n=p.key.bytes, plus=first + _UNIT),
         }
         self._first = first + _UNIT * (2 if p.valued else 1)
+        self.values = self._own["values_out"]
 
     def sorting(self, step: Step) -> Step:
         """A step of the sort, out of place."""
@@ -95,7 +125,7 @@ class _Placed:
         """A step of the reduction, of sorted arrays."""
         reads = {"source": self._own["destination"], "values": self._own["values_out"]}
         found = (reads.get(b.role) or self.moved(b, step.guard.max_n) for b in step.bindings)
-        return replace(step, bindings=tuple(found))
+        return replace(step, bindings=tuple(found), guard=replace(step.guard, at_zero=False))
 
     def moved(self, binding: Binding, most: int) -> Binding:
         """A binding of steps for up to `most` keys, moved behind the sorted arrays if it is in scratch memory."""
@@ -111,9 +141,11 @@ class _Placed:
         return replace(rule, plus=plus, per_n=rule.per_n + self._item)
 
 
-def moved(p: Params | reduce_by_key.Params, step: Step, n: int) -> int:
+def moved(p: Params | reduce_by_key.Params | digits.Digits, step: Step, n: int) -> int:
     """Return the memory traffic of a launch of the reduction for `n` keys in bytes, if all are equal; the sort is
     counted, too."""
+    if isinstance(p, digits.Digits):
+        return 0  # where no key is like another
     own = p.reduce if isinstance(p, Params) else p
     return reduce_by_key.moved(own, replace(step, kernel=step.kernel.removeprefix(REDUCE)), n)
 

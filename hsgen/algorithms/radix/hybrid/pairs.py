@@ -85,8 +85,9 @@ class Layout:
     each round, then the highest digit in which some differ.  over: whether some bucket is too large.  held, mean:
     capacity and limit, for kernels whose text does not depend on them.  low: the lowest bit that passes have sorted by,
     and `REPEATED` where equal keys are many.  table: starts of buckets and more, see
-    templates/radix/hybrid/pieces.j2.  equal, slack, squares: as `EQUAL`, `SLACK`, `SQUARES`.  Else in a buffer of their
-    own, for 2^b buckets, 2^b + 1 starts, then the list of crowded buckets.
+    templates/radix/hybrid/pieces.j2.  grouped: numbers for groupings (`hsgen.algorithms.group_by.digits`).  equal,
+    slack, squares: as `EQUAL`, `SLACK`, `SQUARES`.  Else in a buffer of their own, for 2^b buckets, 2^b + 1 starts, then
+    the list of crowded buckets.
     """
 
     capacity: int
@@ -113,6 +114,7 @@ class Layout:
     least: int
     most: int
     deal_least: int
+    grouped: Any = None
     sets: int = SETS
     equal: int = EQUAL
     slack: int = SLACK
