@@ -1,4 +1,4 @@
-"""Groups of equal keys in any order on NVIDIA GPUs: a sort, and a reduction of its runs.
+"""Groups of equal keys in any order on NVIDIA GPUs: build once, reduce many times.
 
 >>> group_by = GroupBy("u32", value="f32")
 >>> group_by(keys, out=group_keys, groups=number, values=values, values_out=sums)
@@ -12,26 +12,17 @@ import os
 from functools import lru_cache
 from typing import Any
 
-from hsgen.core.plan import ROLES
 from hsgen.cuda.libraries import library_of
-from hsgen.cuda.prepared import DESTINATION, SCRATCH, Prepared
 from hsgen.cuda.reduce_by_key import ReduceByKey, Reduction
-from hsgen.cuda.runner import Checked
-from hsgen.cuda.sorter import Sorter
-
-_SOURCE, _VALUES, _VALUES_OUT = (ROLES.index(r) for r in ("source", "values", "values_out"))
-_ALIGNED = 256  # bytes, of parts of scratch memory
+from hsgen.operations.group_by import OPERATION
+from hsgen.runners.group_by import GroupingCalls
 
 
-def _aligned(size: int) -> int:
-    return -(-size // _ALIGNED) * _ALIGNED
+class GroupBy(GroupingCalls, Reduction):
+    """A reduction of groups of equal keys in any order, on one GPU.
 
-
-class GroupBy(Reduction):
-    """A sort of keys with their values, followed by a reduction by key, on one GPU.
-
-    The sort is stable, so that the result is the same in every call, also of sums of floats.  The sorted keys and
-    values are in scratch memory.
+    Groups come out in the order of sorts.  The sort before the reduction is stable, so that the result is the same in
+    every call, also of sums of floats.  The sorted keys and values are in scratch memory.
 
     Args:
         key, value, target, device: as of `ReduceByKey`.
@@ -40,6 +31,8 @@ class GroupBy(Reduction):
     Raises:
         hsgen.core.errors.Usage, hsgen.core.errors.Unavailable: as of `ReduceByKey`.
     """
+
+    _given = tuple(role for role in Reduction._given if role != "count")
 
     def __init__(
         self,
@@ -50,14 +43,7 @@ class GroupBy(Reduction):
         target: str | os.PathLike[str] | None = None,
         device: int | None = None,
     ) -> None:
-        super().__init__(key, value=value, target=target, device=device)
-        item = None if value is None else 4
-        self._sorter = Sorter(key, value=item, order=order, target=target, device=self._gpu.number)
-        self.max_n = min(self.max_n, self._sorter.max_n)
-
-    def __repr__(self) -> str:
-        """Of the sort and of the reduction."""
-        return f"<{type(self).__name__}: {self._sorter!r}, {super().__repr__()}>"
+        self._make(self._grouping(key, value, order), OPERATION, target, device)
 
     def __call__(
         self,
@@ -78,34 +64,8 @@ class GroupBy(Reduction):
         Raises:
             TypeError, ValueError, hsgen.core.errors.Usage, hsgen.core.errors.Wrong: as of `ReduceByKey`.
         """
-        given = (keys, out, groups, values, values_out, counts, first_indices, None)
+        given = (keys, out, groups, values, values_out, counts, first_indices)
         self._run(given, (None, reduction), stream)
-
-    def scratch_bytes(self, n: int) -> int:
-        """Return the bytes of scratch memory that a call for `n` keys needs."""
-        return self._places(super().scratch_bytes(n), n)[2] + self._sorter.scratch_bytes(n)
-
-    def _sorting(self, n: int) -> Prepared:
-        """The launches of the sort."""
-        return self._sorter.prepared(n, self._sorter.options(), in_place=False)
-
-    def _places(self, first: int, n: int) -> tuple[int, int, int]:
-        """Where sorted keys, sorted values and the sort's own scratch memory are, behind that of the reduction."""
-        keys = _aligned(first)
-        values = keys + _aligned(n * self._size("source"))
-        return keys, values, values + _aligned(4 * n * self._valued)
-
-    def _scratch(self, prepared: Prepared, n: int) -> int:
-        """See `Runner`."""
-        return self._places(prepared.scratch, n)[2] + self._sorting(n).scratch
-
-    def _before(self, call: Checked, bases: list[int], stream: int) -> None:
-        """See `Runner`: sort."""
-        own, mine = bases[SCRATCH], [*bases]
-        places = self._places(call.prepared.scratch, call.n)
-        mine[DESTINATION], mine[_VALUES_OUT], mine[SCRATCH] = (own + x for x in places)
-        self._sorting(call.n).run(mine, stream)
-        bases[_SOURCE], bases[_VALUES] = mine[DESTINATION], mine[_VALUES_OUT]
 
 
 def unique(keys: Any, *, return_counts: bool = False, order: str = "ascending") -> Any:

@@ -12,9 +12,10 @@ from typing import Any
 
 from hsgen.algorithms import implicit_for
 from hsgen.core.interpreter import Options
-from hsgen.core.keys import TYPES
+from hsgen.core.keys import TYPES, Signature
 from hsgen.cuda.driver import chosen
 from hsgen.cuda.runner import Runner
+from hsgen.operations.base import Operation
 from hsgen.operations.reduce_by_key import OPERATION
 from hsgen.runners.arguments import serving
 from hsgen.runners.ranges import Range
@@ -24,19 +25,16 @@ from hsgen.runners.reduce_by_key import ReductionCalls
 class Reduction(ReductionCalls, Runner):
     """The arguments of reductions on one GPU, and the arrays of their calls."""
 
-    _given = ("source", "destination", "report", "values", "values_out", "other", "other_values", "count")
+    _given: tuple[str, ...] = (
+        "source", "destination", "report", "values", "values_out", "other", "other_values", "count"
+    )  # fmt: skip
 
-    def __init__(
-        self,
-        key: Any = "u32",
-        *,
-        value: Any = None,
-        device_count: bool = False,
-        target: str | os.PathLike[str] | None = None,
-        device: int | None = None,
+    def _make(
+        self, signature: Signature, wanted: Operation, target: str | os.PathLike[str] | None, device: int | None
     ) -> None:
-        gpu, signature = chosen(device), self._signature(key, value, device_count=device_count)
-        found, sort = serving(gpu.host, target, self.key, signature, implicit_for(OPERATION))
+        """Take the kernels of an operation for a GPU, after the types of keys and values."""
+        gpu = chosen(device)
+        found, sort = serving(gpu.host, target, self.key, signature, implicit_for(wanted))
         super().__init__(gpu, found, sort, TYPES[self.key].element)
 
     def _settle(self, held: dict[str, Range], asked: tuple[Any, ...]) -> tuple[int, Options]:
@@ -60,6 +58,17 @@ class ReduceByKey(Reduction):
         hsgen.core.errors.Usage: there is no such target, key type, type of values or GPU.
         hsgen.core.errors.Unavailable: cuda.bindings or the driver is missing; the GPU lacks what the target needs.
     """
+
+    def __init__(
+        self,
+        key: Any = "u32",
+        *,
+        value: Any = None,
+        device_count: bool = False,
+        target: str | os.PathLike[str] | None = None,
+        device: int | None = None,
+    ) -> None:
+        self._make(self._signature(key, value, device_count=device_count), OPERATION, target, device)
 
     def __call__(
         self,

@@ -36,7 +36,6 @@ class Checked:
     overlap, each with the bytes that the call uses."""
 
     prepared: Prepared
-    scratch: int
     n: int
     how: Options
     places: tuple[tuple[int, int], ...]
@@ -97,8 +96,8 @@ class Runner(Base):
         for role, i in call.places:
             bases[role] = pointers[i]
         memory = None
-        if call.scratch:
-            memory = library.allocate(call.scratch, self._gpu.number, stream, current=current)
+        if size := call.prepared.scratch:
+            memory = library.allocate(size, self._gpu.number, stream, current=current)
             bases[SCRATCH] = memory.address
         try:
             self._before(call, bases, stream)
@@ -107,10 +106,6 @@ class Runner(Base):
         finally:
             if memory is not None:
                 library.free(memory, stream)
-
-    def _scratch(self, prepared: Prepared, n: int) -> int:
-        """The bytes of scratch memory of calls for `n` items, of which those of the launches come first."""
-        return prepared.scratch
 
     def _before(self, call: Checked, bases: list[int], stream: int) -> None:
         """Enqueue what comes before the launches, and store the addresses of arrays that are not given."""
@@ -155,8 +150,8 @@ class Runner(Base):
         same = "source" in placed and placed["source"] is placed.get("destination")
         places = tuple((ROLES.index(role), self._index(x, held)) for role, x in placed.items() if x.size)
         ready = self.prepared(n, how, in_place=same)
-        apart, scratch = self._apart_of(placed, held, n), self._scratch(ready, n)
-        return Checked(prepared=ready, scratch=scratch, n=n, how=how, places=places, apart=apart)
+        apart = self._apart_of(placed, held, n)
+        return Checked(prepared=ready, n=n, how=how, places=places, apart=apart)
 
     def prepared(self, n: int, how: Options, *, in_place: bool) -> Prepared:
         """Return the launches of calls for `n` items with these options, whose arrays the caller has checked.

@@ -1,4 +1,4 @@
-"""Groups of equal keys in any order: a sort, and a reduction of its runs.
+"""Groups of equal keys of pyopencl arrays, in any order: build once, reduce many times.
 
 >>> group_by = GroupBy(queue.context, "u32", value="f32")
 >>> group_by(queue, keys, out=group_keys, groups=number, values=values, values_out=sums)   # returns the event
@@ -16,16 +16,24 @@ from typing import Any
 
 import numpy as np
 
+from hsgen.algorithms import implicit_for
+from hsgen.core.keys import TYPES
+from hsgen.opencl.arguments import host_of
 from hsgen.opencl.reduce_by_key import ReduceByKey
-from hsgen.opencl.sorter import Sorter
+from hsgen.opencl.runner import Runner
+from hsgen.operations.group_by import OPERATION
+from hsgen.runners.arguments import serving
+from hsgen.runners.base import alone
+from hsgen.runners.group_by import GroupingCalls
 from hsgen.system import toolchain
 
 
-class GroupBy:
-    """A sort of keys with their values, followed by a reduction by key, for a context of one device.
+class GroupBy(GroupingCalls, Runner):
+    """A reduction of groups of equal keys in any order, compiled for a context of one device.
 
-    The sort is stable, so that the result is the same in every call, also of sums of floats.  The sorted keys and
-    values are kept in memory of the greatest n so far, as scratch memory is.
+    Groups come out in the order of sorts.  The sort before the reduction is stable, so that the result is the same in
+    every call, also of sums of floats.  Scratch memory, which also has the sorted keys and values, is kept as in a
+    `hsgen.opencl.sorter.Sorter`.
 
     Args:
         context, key, value, target: as of `ReduceByKey`.
@@ -44,17 +52,11 @@ class GroupBy:
         order: str = "ascending",
         target: str | os.PathLike[str] | None = None,
     ) -> None:
-        self._reduce = ReduceByKey(context, key, value=value, target=target)
-        self._sort = Sorter(context, key, value=None if value is None else 4, order=order, target=target)
-        self.max_n = min(self._reduce.max_n, self._sort.max_n)
-        self._valued, self._room = value is not None, 0
-        self._keys: Any = None
-        self._values: Any = None
+        host, signature = host_of(context), self._grouping(key, value, order)
+        found, sort = serving(host, target, self.key, signature, implicit_for(OPERATION))
+        super().__init__(context, host, found, sort, TYPES[self.key].element)
 
-    def __repr__(self) -> str:
-        """Of the reduction and of the sort."""
-        return f"<{type(self).__name__}: {self._sort!r}, {self._reduce!r}>"
-
+    @alone
     def __call__(
         self,
         queue: Any,
@@ -71,37 +73,15 @@ class GroupBy:
     ) -> Any:
         """Enqueue the reduction of all groups of equal keys; return the event of its end.
 
-        `keys` and `values` are `pyopencl.array.Array` objects, which are only read; the outputs are those of
-        `ReduceByKey`, with `first_indices` in the sorted array.  Calls of one object are for one queue at a time.
+        `keys` and `values` are only read; the outputs are those of `ReduceByKey`, with `first_indices` in the sorted
+        array.
 
         Raises:
             TypeError, ValueError, hsgen.core.errors.Usage: as `ReduceByKey`.
         """
-        n = int(keys.size)
-        self._grow(queue, n, keys, values)
-        ordered = {"values": values, "values_out": self._values} if self._valued else {}
-        done = self._sort(queue, keys, self._keys, n=n, **ordered, wait_for=wait_for)
-        return self._reduce(
-            queue,
-            self._keys,
-            out=out,
-            groups=groups,
-            values=self._values if self._valued else values,
-            values_out=values_out,
-            reduction=reduction,
-            counts=counts,
-            first_indices=first_indices,
-            n=n,
-            wait_for=[done],
-        )
-
-    def _grow(self, queue: Any, n: int, keys: Any, values: Any) -> None:
-        """Make room for `n` sorted keys, and values."""
-        if self._keys is None or n > self._room:
-            arrays = _arrays()
-            self._room = n
-            self._keys = arrays.empty(queue, n, keys.dtype)
-            self._values = None if values is None else arrays.empty(queue, n, values.dtype)
+        given = {"source": keys, "destination": out, "values": values, "values_out": values_out}
+        given |= {"report": groups, "other": counts, "other_values": first_indices}
+        return self._run(queue, given, None, wait_for, self._asked(reduction, given))
 
 
 def unique(queue: Any, keys: Any, *, return_counts: bool = False, order: str = "ascending") -> Any:

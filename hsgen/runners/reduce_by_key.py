@@ -28,7 +28,7 @@ class ReductionCalls(Base):
         "other_values": "first_indices",
     }
     _written = (*WRITTEN, "other", "other_values")
-    _attributes = ("key", "value")
+    _attributes: tuple[str, ...] = ("key", "value")
 
     def _signature(self, key: Any, value: Any, *, device_count: bool) -> Signature:
         """Store the types of keys and values; return the signature of their reduction."""
@@ -40,14 +40,14 @@ class ReductionCalls(Base):
     def _asked(self, reduction: str, given: Given) -> Options:
         """The options of a call with these arrays, after checks."""
         self._check_given(given)
-        counted = given["count"] is not None
+        counted = given.get("count") is not None
         return replace(self._how, reduction=number(reduction) | self._number, device_count=counted)
 
     def _check_given(self, given: Given) -> None:
         """Refuse unexpected and missing values, and an unexpected count."""
         wanted = dict.fromkeys(("values", "values_out"), self._valued)
         self._check_values(given, wanted, self._noun, f"has values of {self.value}")
-        if given["count"] is not None and not self._sort.signature.device_count:
+        if given.get("count") is not None and not self._sort.signature.device_count:
             raise ValueError("count is given; give device_count=True when the reduction is made")
 
     def _size(self, role: str) -> int:

@@ -303,7 +303,7 @@ def test_groups_and_distinct_keys(queue: Any) -> None:
         expected, inverse = np.unique(host[:n], return_inverse=True)
         assert groups.get()[0] == len(expected) and np.array_equal(out.get()[: len(expected)], expected)
         assert np.array_equal(sums.get()[: len(expected)], np.bincount(inverse, weights[:n]).astype(np.float32))
-    assert np.array_equal(keys.get(), host) and "ReduceByKey" in repr(group_by)
+    assert np.array_equal(keys.get(), host) and "GroupBy: group_by" in repr(group_by)
     assert [len(x) for x in run_length_encode(queue, array.empty(queue, 0, np.uint32))] == [0, 0]
 
 
