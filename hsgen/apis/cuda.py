@@ -37,6 +37,7 @@ _BASELINES = {
     "merge": ("cub_merge.cu", ("cub",)),
     "scan": ("cub_scan.cu", ("cub",)),
     "top_k": ("cub_top_k.cu", ("cub",)),
+    "group_by": ("cub_group_by.cu", ("cub",)),
     "reduce_by_key": ("cub_reduce_by_key.cu", ("cub",)),
 }
 

@@ -56,14 +56,19 @@ def options(algorithm: str, baseline: str, key: str, value: str) -> tuple[list[s
 
 
 FORMS = [("u32", "none"), ("u32", "v4"), ("u64", "v8"), ("u32", "v16")]
-REDUCED = [(key, value, "reduce_by_key", "cub") for key, value in (("u32", "v4"), ("u32", "none"), ("u64", "v4"))]
+REDUCED = [
+    (key, value, algorithm, "cub")
+    for algorithm in ("reduce_by_key", "group_by")
+    for key, value in (("u32", "v4"), ("u32", "none"), ("u64", "v4"))
+]
 PLAYED = [*thinned([(*signature, *way) for signature in FORMS for way in WAYS], 3), *REDUCED]
 COMPILED = [
     (*signature, *way) if (signature is FORMS[0]) == (way in (WAYS[0], WAYS[2], WAYS[5])) else nightly(*signature, *way)
     for signature in (FORMS[0], FORMS[2])
     for way in WAYS
 ]
-COMPILED += [REDUCED[0], nightly(*REDUCED[1]), nightly("u64", "none", "reduce_by_key", "cub")]
+COMPILED += [REDUCED[0], REDUCED[3], *(nightly(*REDUCED[i]) for i in (1, 4))]
+COMPILED += [nightly("u64", "none", algorithm, "cub") for algorithm in ("reduce_by_key", "group_by")]
 """In the fast run both lists contain each variant; each is compiled once."""
 
 

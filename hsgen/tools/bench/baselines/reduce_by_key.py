@@ -18,32 +18,42 @@ from hsgen.tools.bench.baselines.library import library
 _WHOLE = 4  # the least bytes of keys that the harness compiles CUB for
 
 
-def numpy(engine: Engine, work: Load) -> Run:
-    """numpy's `add.reduceat` of the runs that comparisons of neighbours find; without values their lengths."""
-    made: dict[str, Any] = {}
+def by_numpy(made: Callable[[Load], tuple[Any, Any]], work: Load) -> Run:
+    """The run of a function of numpy that returns the keys of groups, and what is stored of their values, both of shape
+    (groups,)."""
+    found: list[Any] = []
 
     def run() -> None:
-        begins = starts(work.keys)
-        made["keys"] = work.keys[begins]
-        if work.values is None:
-            made["values"] = np.diff(begins, append=len(work.keys)).astype(np.uint32)
-        else:
-            made["values"] = np.add.reduceat(work.values[:, 0], begins, dtype=np.uint32)
+        found[:] = made(work)
 
     return Run(
         name="numpy",
         prepare=lambda: None,
         sort=run,
-        result=lambda: made["keys"],
-        values=lambda: made["values"].reshape(-1, 1),
-        report=lambda: np.array([len(made["keys"])], np.uint32),
+        result=lambda: found[0],
+        values=lambda: found[1].reshape(-1, 1),
+        report=lambda: np.array([len(found[0])], np.uint32),
         version=np.__version__,
     )
 
 
+def reduced(keys: Any, values: Any) -> tuple[Any, Any]:
+    """Return the keys of runs, and the sums of their values; without values their lengths."""
+    begins = starts(keys)
+    if values is None:
+        return keys[begins], np.diff(begins, append=len(keys)).astype(np.uint32)
+    return keys[begins], np.add.reduceat(values, begins, dtype=np.uint32)
+
+
+def numpy(engine: Engine, work: Load) -> Run:
+    """numpy's `add.reduceat` of the runs that comparisons of neighbours find; without values their lengths."""
+    values = None if work.values is None else work.values[:, 0]
+    return by_numpy(lambda work: reduced(work.keys, values), work)
+
+
 def cub(engine: Engine, work: Load) -> Run:
     """CUB's `DeviceReduce::ReduceByKey`, without values its `DeviceRunLengthEncode::Encode`; its memory is allocated
-    beforehand.
+    beforehand.  Of keys in any order, after its `DeviceRadixSort`.
 
     Raises:
         Unavailable: from its first call, if it does not run on CUDA.
