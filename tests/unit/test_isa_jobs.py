@@ -186,13 +186,14 @@ def test_a_missing_compiler_is_reported_once_per_target() -> None:
 def test_sorts_without_tables_are_compiled_too() -> None:
     """With values, only the affected sorts are compiled again; those without tables are skipped."""
     found = {s.file: [k.name for k in s.kernels] for s in implicit.derived(small(), ["u32", "u64"])}
-    labels = ("digest", "merge_path", "radix_select", "reduce_by_key", "segmented_sort")
+    labels = ("digest", "group_by", "merge_path", "radix_select", "reduce_by_key", "segmented_sort")
     files = [f"{label}_u32{v}" for label in labels for v in ("", "_v4")]
     alone = ["gather_u32_v4", "pack_u32"]  # a gather always has values, a pack never
-    assert [*found] == [*files[:2], alone[0], *files[2:4], alone[1], *files[4:]]
+    assert [*found] == [*files[:2], alone[0], *files[2:6], alone[1], *files[6:]]
     every = ["begin", "sift", "windows", "alone", "count", "rows", "scatter"]
     assert found["segmented_sort_u32"][: len(every)] == every
     assert found["segmented_sort_u32_v4"][:3] == ["windows", "alone", "scatter"]
+    assert found["group_by_u32"] == [f"reduce_{k}" for k in found["reduce_by_key_u32"]]  # without those of the sort
     assert found["digest_u32_v4"] == [k for k in found["digest_u32"] if k != "blank"]
 
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
+from hsgen.algorithms import EVERY
 from hsgen.core.errors import Usage
 from hsgen.core.keys import Signature
 from hsgen.core.sort import Sort
+from hsgen.targets import assembly
 from hsgen.targets.target import Target
 
 
@@ -17,14 +19,23 @@ def derived(target: Target, widths: Iterable[str]) -> list[Sort]:
     found = []
     for width in widths:
         for label in target.implicit(width):
-            plain = target.sort(label, width)
+            plain = _own(target, target.sort(label, width), width)
             known = {k.name: k.buffers for k in plain.kernels}
             found.append(plain)
             try:
-                valued = target.sort(label, width, Signature(value="v4"))
+                valued = _own(target, target.sort(label, width, Signature(value="v4")), width)
             except Usage:  # such keys cannot have values
                 continue
             if valued.signature == plain.signature:  # it always has values
                 continue
             found.append(replace(valued, kernels=tuple(k for k in valued.kernels if k.buffers != known.get(k.name))))
     return found
+
+
+def _own(target: Target, sort: Sort, width: str) -> Sort:
+    """A sort without the kernels of the sort that it follows, if any: they are compiled for that one."""
+    part = sort.parts[0]
+    if not EVERY[part.algorithm].TRAITS.joins:
+        return sort
+    before = target.default(width, assembly.before(part, sort.signature)).kernels
+    return replace(sort, kernels=tuple(k for k in sort.kernels if k not in before))
