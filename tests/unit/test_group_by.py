@@ -1,0 +1,134 @@
+"""The plan of a grouping: that of a sort, moved in scratch memory, and that of a reduction by key."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from hsgen.algorithms import group_by
+from hsgen.core.errors import Usage
+from hsgen.core.interpreter import Launch, launches, offset
+from hsgen.core.keys import Signature
+from hsgen.core.plan import Plan, Step
+from hsgen.core.sort import Sort
+from hsgen.targets import target
+
+FORMS = [(key, value) for key in ("u8", "u32", "u64") for value in ("none", "v4")]
+UNIT = 1024  # bytes
+
+
+def forms(name: str) -> Iterator[tuple[Sort, Sort, Plan]]:
+    """The groupings of a target: each with the sort before it, and with the plan of the reduction alone."""
+    found = target.find(name)
+    for key, value in FORMS:
+        try:
+            whole = found.sort("group_by", key, Signature(value=value))
+        except Usage:
+            continue
+        params: Any = whole.parts[0].params
+        before = found.default(key, group_by.sorting(whole.signature), whole.plan.max_n)
+        yield whole, before, group_by.plan(params)
+
+
+def counts(whole: Sort) -> list[int]:
+    """Counts at which a step starts or stops to run, and others."""
+    guards = [s.guard for s in whole.plan.steps]
+    edges = {bound + d for g in guards for bound in (g.min_n, g.max_n) for d in (-1, 0, 1)}
+    more = {1, 2, 1000, 1 << 20, (1 << 24) + 77, whole.plan.max_n}
+    return sorted(n for n in edges | more if 0 < n <= whole.plan.max_n)
+
+
+def origin(launch: Launch) -> tuple[object, ...]:
+    """What a launch has in common with that of the plan that it comes from."""
+    step = launch.step
+    return step.kernel, step.argument, step.guard.min_n, step.guard.place, len(step.bindings)
+
+
+def places(step: Step, n: int) -> list[int]:
+    """Where the buffers of a step in scratch memory are."""
+    return [offset(b, n) for b in step.bindings if b.role == "scratch"]
+
+
+@pytest.mark.parametrize("name", target.names())
+def test_every_target_groups_the_keys_that_it_sorts_and_reduces(name: str) -> None:
+    found = target.find(name)
+    for key, value in FORMS:
+        signature = Signature(value=value)
+        try:
+            found.default(key, signature)
+            found.sort("reduce_by_key", key, signature)
+        except Usage:
+            with pytest.raises(Usage, match=f"no group_by for {key} keys"):
+                found.sort("group_by", key, signature)
+        else:
+            whole = found.sort("group_by", key, replace(signature, key_transform=True))
+            assert whole.operation == "group_by" and whole.plan.max_n > 1 << 28
+            assert len({k.name for k in whole.kernels}) == len(whole.kernels)
+            assert len({k.subgroup for k in whole.kernels if k.subgroup > 1}) <= 1
+
+
+@pytest.mark.parametrize("name", target.names())
+def test_buffers_in_scratch_keep_their_room_behind_the_sorted_arrays(name: str) -> None:
+    """By numbers: between two buffers of the plan that steps come from is at most the room that they have here."""
+    for whole, before, after in forms(name):
+        for n in counts(whole):
+            end, first = whole.plan.scratch.bytes(n), n * whole.key.bytes
+            values = -(-first // UNIT) * UNIT + UNIT if whole.signature.value_bytes else 0
+            own = {0, values}
+            behind = max(first, values + whole.signature.value_bytes * n)
+            made = list(launches(whole.plan, n, whole.groups, in_place=False))
+            assert {at % UNIT for x in made for at in places(x.step, n)} <= {0}
+            assert all(at in own or behind <= at <= end for x in made for at in places(x.step, n)), n
+            found = 0
+            for plan in (before.plan, after):
+                parts = {origin(x): x.step for x in launches(plan, n, whole.groups, in_place=False)}
+                pairs: dict[int, int] = {}
+                for x in made:
+                    if (step := parts.get(origin(x))) is None:
+                        continue
+                    found += 1
+                    for old, new in zip(step.bindings, x.step.bindings, strict=True):
+                        if old.role == "scratch":
+                            assert pairs.setdefault(offset(old, n), offset(new, n)) == offset(new, n)
+                starts = sorted(pairs.items())
+                ends = [*starts[1:], (plan.scratch.bytes(n), end)]
+                for (a, b), (c, d) in zip(starts, ends if starts else [], strict=True):
+                    assert b not in own and d - b >= c - a, (whole.name, n, a)
+            assert found == len(made), "a step of neither plan"
+
+
+@pytest.mark.parametrize("name", target.names())
+def test_the_first_steps_sort_and_the_last_ones_reduce(name: str) -> None:
+    """Out of place: a sort reads the arrays of the call, and a reduction those that are sorted."""
+    for whole, before, after in forms(name):
+        for n in (1, 100, 1 << 14, 1 << 20):
+            made = list(launches(whole.plan, n, whole.groups, in_place=False))
+            count = len(list(launches(before.plan, n, whole.groups, in_place=False)))
+            assert len(made) - count == len(list(launches(after, n, whole.groups, in_place=False))) > 0
+            written = {b.role for x in made[:count] for b in x.step.bindings}
+            assert written <= {"source", "values", "scratch"}
+            read = {b.role for x in made[count:] for b in x.step.bindings}
+            assert not read & {"source", "values", "count"} and "destination" in read
+
+
+@pytest.mark.parametrize("name", target.names())
+def test_the_status_of_the_sort_outlives_the_reduction(name: str) -> None:
+    for whole, before, after in forms(name):
+        status = whole.plan.device_status
+        assert (status is None) == (before.plan.device_status is None)
+        if status is None:
+            continue
+        for n in (status.min_n + 1, 2 * status.min_n, 1 << 20, 1 << 24):
+            at, size = offset(status.binding, n), after.scratch.bytes(n)
+            first = n * (whole.key.bytes + whole.signature.value_bytes)
+            used = [x for s in whole.plan.steps if s.kernel.startswith("reduce_") for x in places(s, n) if x >= first]
+            assert min(used) + size <= at < whole.plan.scratch.bytes(n)
+
+
+def test_no_keys_need_no_scratch_and_one_launch() -> None:
+    for whole, _, _ in forms("generic"):
+        (launch,) = launches(whole.plan, 0, in_place=False)
+        assert whole.plan.scratch.bytes(0) == 0 and launch.step.kernel == "reduce_single"
