@@ -1,4 +1,4 @@
-"""The plan of a grouping: that of a sort, moved in scratch memory, and that of a reduction by key."""
+"""The plan of a grouping: tables of few groups, the plan of a sort, moved in scratch, and that of a reduction."""
 
 from __future__ import annotations
 
@@ -44,7 +44,22 @@ def counts(whole: Sort) -> list[int]:
 def origin(launch: Launch) -> tuple[object, ...]:
     """What a launch has in common with that of the plan that it comes from."""
     step = launch.step
-    return step.kernel, step.argument, step.guard.min_n, step.guard.place, len(step.bindings)
+    return step.kernel, step.argument, step.guard.min_n, step.guard.place
+
+
+def made(whole: Sort, n: int) -> list[Launch]:
+    """The launches of a grouping, without those of tables of few groups."""
+    found = launches(whole.plan, n, whole.groups, in_place=False)
+    return [x for x in found if not x.step.kernel.startswith("few_")]
+
+
+def sorted_arrays(whole: Sort, n: int) -> tuple[int, int, int]:
+    """Where the sorted keys begin, their values, and what follows."""
+    few, item = whole.parts[0].params.few, whole.signature.value_bytes  # type: ignore[attr-defined]
+    keys = few.bytes if few else 0
+    end = keys + n * whole.key.bytes
+    values = -(-end // UNIT) * UNIT + UNIT if item else 0
+    return keys, values, max(end, values + item * n)
 
 
 def places(step: Step, n: int) -> list[int]:
@@ -75,29 +90,27 @@ def test_buffers_in_scratch_keep_their_room_behind_the_sorted_arrays(name: str) 
     """By numbers: between two buffers of the plan that steps come from is at most the room that they have here."""
     for whole, before, after in forms(name):
         for n in counts(whole):
-            end, first = whole.plan.scratch.bytes(n), n * whole.key.bytes
-            values = -(-first // UNIT) * UNIT + UNIT if whole.signature.value_bytes else 0
-            own = {0, values}
-            behind = max(first, values + whole.signature.value_bytes * n)
-            made = list(launches(whole.plan, n, whole.groups, in_place=False))
-            assert {at % UNIT for x in made for at in places(x.step, n)} <= {0}
-            assert all(at in own or behind <= at <= end for x in made for at in places(x.step, n)), n
+            end, (keys, values, behind) = whole.plan.scratch.bytes(n), sorted_arrays(whole, n)
+            own = {0, keys, values}
+            every = list(launches(whole.plan, n, whole.groups, in_place=False))
+            assert all(at % UNIT == 0 and (at in own or behind <= at <= end) for x in every for at in places(x.step, n))
             found = 0
             for plan in (before.plan, after):
                 parts = {origin(x): x.step for x in launches(plan, n, whole.groups, in_place=False)}
                 pairs: dict[int, int] = {}
-                for x in made:
+                for x in made(whole, n):
                     if (step := parts.get(origin(x))) is None:
                         continue
                     found += 1
-                    for old, new in zip(step.bindings, x.step.bindings, strict=True):
+                    for old, new in zip(step.bindings, x.step.bindings[: len(step.bindings)], strict=True):
                         if old.role == "scratch":
                             assert pairs.setdefault(offset(old, n), offset(new, n)) == offset(new, n)
+                    assert all(offset(b, n) == 0 for b in x.step.bindings[len(step.bindings) :])
                 starts = sorted(pairs.items())
                 ends = [*starts[1:], (plan.scratch.bytes(n), end)]
                 for (a, b), (c, d) in zip(starts, ends if starts else [], strict=True):
                     assert b not in own and d - b >= c - a, (whole.name, n, a)
-            assert found == len(made), "a step of neither plan"
+            assert found == len(made(whole, n)), "a step of neither plan"
 
 
 @pytest.mark.parametrize("name", target.names())
@@ -105,13 +118,29 @@ def test_the_first_steps_sort_and_the_last_ones_reduce(name: str) -> None:
     """Out of place: a sort reads the arrays of the call, and a reduction those that are sorted."""
     for whole, before, after in forms(name):
         for n in (1, 100, 1 << 14, 1 << 20):
-            made = list(launches(whole.plan, n, whole.groups, in_place=False))
+            steps = [x.step for x in made(whole, n)]
             count = len(list(launches(before.plan, n, whole.groups, in_place=False)))
-            assert len(made) - count == len(list(launches(after, n, whole.groups, in_place=False))) > 0
-            written = {b.role for x in made[:count] for b in x.step.bindings}
+            assert len(steps) - count == len(list(launches(after, n, whole.groups, in_place=False))) > 0
+            written = {b.role for s in steps[:count] for b in s.bindings}
             assert written <= {"source", "values", "scratch"}
-            read = {b.role for x in made[count:] for b in x.step.bindings}
+            read = {b.role for s in steps[count:] for b in s.bindings}
             assert not read & {"source", "values", "count"} and "destination" in read
+
+
+@pytest.mark.parametrize("name", target.names())
+def test_tables_of_few_groups_are_before_the_sort_and_gate_it(name: str) -> None:
+    """All that runs after them reads whether the groups are stored, which the first of them clears."""
+    for whole, _, _ in forms(name):
+        few = whole.parts[0].params.few  # type: ignore[attr-defined]
+        for n in (1, 100, 1 << 14, 1 << 16, (1 << 16) + 1, 1 << 22):
+            steps = [x.step for x in launches(whole.plan, n, whole.groups, in_place=False)]
+            tables = [s.kernel for s in steps if s.kernel.startswith("few_")]
+            gated = {s.kernel for s in steps if whole.kernel(s.kernel).gate}
+            if few is None or n <= few.least:
+                assert tables in ([], ["few_begin"]) and (not gated or tables)
+            else:
+                assert tables == [s.kernel for s in steps[:3]] == ["few_begin", "few_tables", "few_close"]
+                assert gated == {s.kernel for s in steps[3:]}
 
 
 @pytest.mark.parametrize("name", target.names())
@@ -123,7 +152,7 @@ def test_the_status_of_the_sort_outlives_the_reduction(name: str) -> None:
             continue
         for n in (status.min_n + 1, 2 * status.min_n, 1 << 20, 1 << 24):
             at, size = offset(status.binding, n), after.scratch.bytes(n)
-            first = n * (whole.key.bytes + whole.signature.value_bytes)
+            first = sorted_arrays(whole, n)[2]
             used = [x for s in whole.plan.steps if s.kernel.startswith("reduce_") for x in places(s, n) if x >= first]
             assert min(used) + size <= at < whole.plan.scratch.bytes(n)
 

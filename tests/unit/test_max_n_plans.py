@@ -61,10 +61,11 @@ def test_the_launches_up_to_n_are_the_same(name: str) -> None:
             assert {k.name for k in some.kernels} <= {k.name for k in whole.kernels}
             assert all(not s.guard.empty and s.guard.max_n <= n for s in some.plan.steps)
             assert some.plan.scratch.bytes(n) <= whole.plan.scratch.bytes(n)
+            spared = {"few_begin"} - {k.name for k in some.kernels}  # it clears what only kernels for more keys read
             for count in {0, n - 1, n}:
                 for in_place in (False, True):
-                    expected = ran(whole, count, how, in_place=in_place)
                     got, expected = (ran(x, count, how, in_place=in_place) for x in (some, whole))
+                    expected = [x for x in expected if x[0] not in spared]
                     assert got == expected, (label, key, signature, n, count)
             with pytest.raises(Usage, match=f"count {n + 1}: this plan sorts 0 to {some.plan.max_n} keys"):
                 list(launches(some.plan, n + 1, in_place=True))

@@ -9,7 +9,6 @@ from hsgen.algorithms import EVERY
 from hsgen.core.errors import Usage
 from hsgen.core.keys import Signature
 from hsgen.core.sort import Sort
-from hsgen.targets import assembly
 from hsgen.targets.target import Target
 
 
@@ -19,11 +18,11 @@ def derived(target: Target, widths: Iterable[str]) -> list[Sort]:
     found = []
     for width in widths:
         for label in target.implicit(width):
-            plain = _own(target, target.sort(label, width), width)
+            plain = _own(target.sort(label, width))
             known = {k.name: k.buffers for k in plain.kernels}
             found.append(plain)
             try:
-                valued = _own(target, target.sort(label, width, Signature(value="v4")), width)
+                valued = _own(target.sort(label, width, Signature(value="v4")))
             except Usage:  # such keys cannot have values
                 continue
             if valued.signature == plain.signature:  # it always has values
@@ -32,10 +31,9 @@ def derived(target: Target, widths: Iterable[str]) -> list[Sort]:
     return found
 
 
-def _own(target: Target, sort: Sort, width: str) -> Sort:
+def _own(sort: Sort) -> Sort:
     """A sort without the kernels of the sort that it follows, if any: they are compiled for that one."""
-    part = sort.parts[0]
-    if not EVERY[part.algorithm].TRAITS.joins:
+    own = sort.parts[0].algorithm
+    if not EVERY[own].TRAITS.joins:
         return sort
-    before = target.default(width, assembly.before(part, sort.signature)).kernels
-    return replace(sort, kernels=tuple(k for k in sort.kernels if k not in before))
+    return replace(sort, kernels=tuple(k for k in sort.kernels if k.algorithm == own))
