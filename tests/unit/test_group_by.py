@@ -157,7 +157,9 @@ def test_the_status_of_the_sort_outlives_the_reduction(name: str) -> None:
             assert min(used) + size <= at < whole.plan.scratch.bytes(n)
 
 
-def test_no_keys_need_no_scratch_and_one_launch() -> None:
-    for whole, _, _ in forms("generic"):
+@pytest.mark.parametrize("name", target.names())
+def test_no_keys_need_no_scratch_and_one_launch(name: str) -> None:
+    for whole, _, _ in forms(name):
         (launch,) = launches(whole.plan, 0, in_place=False)
-        assert whole.plan.scratch.bytes(0) == 0 and launch.step.kernel == "reduce_single"
+        assert whole.plan.scratch.bytes(0) == 0 and not whole.kernel(launch.step.kernel).gate
+        assert not [at for at in places(launch.step, 0) if at], "a part of no scratch memory"

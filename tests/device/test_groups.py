@@ -1,0 +1,221 @@
+"""Groupings by key on the OpenCL CPU devices: a sort, and a reduction of its runs, in one plan.
+
+Small shapes: tiles have 24 keys, sorts change their algorithm at 600 keys, and tables of few groups have 64 slots and
+are tried above 1500 keys.  All arrays lie between guard words.  Faults are planted in the plan.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from functools import cache, partial
+from typing import Any
+
+import numpy as np
+import pytest
+from every import direct
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from nightly import NIGHTLY, thinned
+from planted import all_caught
+from sorters import CROSSOVER, SMALL
+
+from hsgen.algorithms import group_by, reduce_by_key
+from hsgen.core.errors import Wrong
+from hsgen.core.interpreter import Options
+from hsgen.core.keys import KEYS, TYPES, Signature
+from hsgen.core.plan import Binding, Step
+from hsgen.core.sort import Sort
+from hsgen.engines.compiled import Compiled
+from hsgen.engines.hosts import Host, hosts
+from hsgen.engines.pyopencl import Direct, context_for
+from hsgen.opencl import GroupBy
+from hsgen.operations.group_by import GROUPS, OPERATION
+from hsgen.operations.oracle import permutation
+from hsgen.operations.reduce_by_key import COUNTS, FIRSTS, REDUCTIONS, VALUE_TYPES, number, reduced, starts
+from hsgen.system import toolchain
+from hsgen.targets import assembly, target
+from hsgen.tools.validate import validation
+from hsgen.tools.validate.guarded import Frame
+
+pytestmark = pytest.mark.device
+cl = toolchain.pyopencl()
+array = pytest.importorskip("pyopencl.array")
+
+AROUND = 128  # elements before and after an array, whose beginning devices require to be aligned
+LEAST = 1500  # keys, above which tables of few groups are tried
+NS = (0, 1, 2, 23, 24, 25, 121, CROSSOVER - 1, CROSSOVER, CROSSOVER + 1, 1023, 1024, LEAST, LEAST + 1, 2001, 5003)
+KINDS = ("random", "few distinct", "zipf", "all equal", "all greatest", "sorted")
+EXAMPLES = settings(
+    max_examples=80 if NIGHTLY else 30, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck)
+)
+
+
+@cache
+def small(key: str, value: str, *, few: bool = True) -> Sort:
+    """A grouping whose reduction and tables have the shapes above; few: with tables of few groups."""
+    found = target.parse(SMALL, "small", "small.toml")
+    signature = OPERATION.signature(Signature(value=value, key_transform=True))
+    whole = found.sort("group_by", key, signature)
+    before = found.default(key, group_by.sorting(signature))
+    derived: Any = whole.parts[0].params
+    plain = replace(signature, key_transform=False)
+    own = reduce_by_key.Params(key=KEYS[key], signature=plain, work_group=8, items=3, groups=5)
+    tables = derived.few and replace(derived.few, least=LEAST, work_group=32, items=2, groups=3, slots=64)
+    part = replace(whole.parts[0], params=replace(derived, reduce=own, few=tables if few else None))
+    kernels, plan, parts = assembly.joined(part, before)
+    return replace(whole, kernels=kernels, plan=plan, parts=parts)
+
+
+@cache
+def made(label: str, key: str, value: str) -> Direct:
+    """Such a grouping on a device, compiled once."""
+    return direct(next(h for h in hosts() if h.label == label), small(key, value))
+
+
+@pytest.mark.parametrize(("key", "value"), thinned([(key, value) for key in KEYS for value in ("v4", "none")], 3))
+@pytest.mark.parametrize("host", ["embedded", "pocl"])
+def test_groups_match_numpy(host: str, key: str, value: str, request: pytest.FixtureRequest) -> None:
+    """All types and orders, reductions of all types of values, and what is stored take turns."""
+    pairs = [(n, kind) for n in NS for kind in GROUPS]
+    report = validation.run(made(request.getfixturevalue(host).label, key, value), pairs, 1, stop=1)
+    assert not report.failed and report.cases == 2 * len(pairs), report.failures
+
+
+@EXAMPLES
+@given(data=st.data())
+def test_any_call_matches_numpy(embedded: Host, pocl: Host, data: st.DataObject) -> None:
+    host = data.draw(st.sampled_from([embedded, pocl]), "device")
+    engine = made(host.label, data.draw(st.sampled_from(["u32", "u64"]), "key"), "v4")
+    sort = engine.sort
+    kinds = sorted({t.kind for t in TYPES.values() if t.key == sort.key.name})
+    reduction = number(*(data.draw(st.sampled_from(x)) for x in (REDUCTIONS, VALUE_TYPES)))
+    stored = data.draw(st.sampled_from([0, COUNTS, FIRSTS, COUNTS | FIRSTS]), "stored")
+    descending = data.draw(st.booleans(), "descending")
+    how = Options(kind=data.draw(st.sampled_from(kinds)), descending=descending, reduction=reduction | stored)
+    n = data.draw(st.integers(0, 3000) | st.integers(0, 40000), "n")
+    rng = np.random.default_rng(data.draw(st.integers(0, 2**32 - 1), "seed"))
+    distinct = rng.integers(0, 1 << 8 * sort.key.bytes, data.draw(st.integers(1, 100) | st.just(n + 1)), np.uint64)
+    keys = distinct.astype(f"u{sort.key.bytes}")[rng.integers(0, len(distinct), n)]
+    call = validation.call(sort, keys, how, in_place=False, count=None, rng=rng)
+    shifts = data.draw(st.tuples(st.integers(0, 15), st.integers(0, 15)), "shifts")
+    assert Frame(engine, n).run(call, shifts) is None
+
+
+@pytest.fixture(scope="module")
+def queue(embedded: Host) -> Iterator[Any]:
+    context = context_for(embedded)  # kept: Intel's runtime frees a context that only a queue holds
+    yield cl.CommandQueue(context)
+    del context
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "order"),
+    [
+        ("f32", "f32", "descending"),
+        ("i64", "i32", "ascending"),
+        ("u8", None, "ascending"),
+        ("bf16", "u32", "descending"),
+    ],
+)
+def test_the_python_api_groups(queue: Any, key: str, value: str | None, order: str) -> None:
+    """Within longer arrays, whose other elements do not change."""
+    group_by, rng = GroupBy(queue.context, key, value=value, order=order), np.random.default_rng(7)
+    dtype, item = np.dtype(TYPES[key].numpy), np.dtype(TYPES[value or "u32"].numpy)
+    for n in (0, 1, 2, 1000, 50000):
+        bits = rng.integers(0, 256, n, np.uint8).astype(f"u{dtype.itemsize}") << (8 * dtype.itemsize - 8)
+        values = rng.integers(0, 100, n).astype(item)
+        sent = [framed(queue, x) for x in (bits.view(dtype), values)]
+        got = [framed(queue, np.zeros(n, x)) for x in (dtype, item, np.uint32, np.uint32)]
+        groups, before = array.zeros(queue, 1, np.uint32), [x.get() for x in (*sent, *got)]
+        out, sums, counts, firsts = (x[AROUND : AROUND + n] for x in got)
+        more = {} if value is None else {"values": sent[1][AROUND : AROUND + n], "values_out": sums}
+        group_by(
+            queue, sent[0][AROUND : AROUND + n], out=out, groups=groups, counts=counts, first_indices=firsts, **more
+        ).wait()  # fmt: skip
+        by = permutation(bits, group_by._sort, Options(kind=TYPES[key].kind, descending=order == "descending"))
+        ordered, begins = bits[by], starts(bits[by])
+        found = int(groups.get()[0])
+        assert found == len(begins)
+        wanted = [ordered[begins].view(dtype), begins, np.diff(begins, append=n)]
+        assert all((a.get()[:found] == b).all() for a, b in zip((out, firsts, counts), wanted, strict=True) if n)
+        if value is not None and n:
+            added = reduced(values[by].view(np.uint32), begins, number("sum", value))
+            assert (sums.get()[:found].view(np.uint32) == added).all()
+        for x, y in zip((*sent, *got), before, strict=True):
+            now, stays = x.get(), np.r_[0:AROUND, AROUND + (n if any(x is s for s in sent) else found) : len(y)]
+            assert now[stays].tobytes() == y[stays].tobytes()
+
+
+def framed(queue: Any, data: Any) -> Any:
+    """An array on the device, within one that is longer at both ends."""
+    ends = np.full(AROUND, 77).astype(data.dtype)
+    return array.to_device(queue, np.concatenate([ends, data, ends]))
+
+
+def bound(sort: Sort, change: Callable[[Step, Binding], Binding]) -> Sort:
+    """The grouping with other bindings."""
+    steps = (replace(s, bindings=tuple(change(s, b) for b in s.bindings)) for s in sort.plan.steps)
+    return replace(sort, plan=replace(sort.plan, steps=tuple(steps)))
+
+
+def faults(sort: Sort) -> Iterator[tuple[str, Sort]]:
+    """Plans with one fault each."""
+    few, item = sort.parts[0].params.few, sort.key.bytes + sort.signature.value_bytes  # type: ignore[attr-defined]
+    keys = Binding(role="scratch", plus=few.bytes if few else 0)
+    values = replace(keys, per_n=sort.key.bytes, plus=keys.plus + 1024)
+
+    def reads(own: Binding, other: Binding, step: Step, b: Binding) -> Binding:
+        return other if b == own and step.kernel.startswith("reduce_") else b
+
+    def stored(own: Binding, other: Binding, step: Step, b: Binding) -> Binding:
+        return other if b == own and not step.kernel.startswith("reduce_") else b
+
+    def earlier(step: Step, b: Binding) -> Binding:
+        return replace(b, plus=b.plus - 1024) if b.per_n == item else b
+
+    yield "the reduction reads the keys of the call", bound(sort, partial(reads, keys, Binding(role="source")))
+    yield "the reduction reads the values of the call", bound(sort, partial(reads, values, Binding(role="values")))
+    yield "the sort stores values elsewhere", bound(sort, partial(stored, values, replace(values, per_n=3 * item)))
+    yield "the sort's scratch begins 1024 bytes early", bound(sort, earlier)
+    steps = sort.plan.steps
+    names = [s.kernel for s in steps]
+    for kernel in ("few_begin", "few_tables", "reduce_finish", "reduce_write", "reduce_single", "scatter"):
+        if kernel in names:
+            rest = tuple(s for s in steps if s.kernel != kernel)
+            yield f"without {kernel}", replace(sort, plan=replace(sort.plan, steps=rest))
+    last = next(i for i, s in enumerate(steps) if s.kernel.startswith("reduce_") and not s.guard.empty)
+    yield "the reduction is first", replace(sort, plan=replace(sort.plan, steps=(*steps[last:], *steps[:last])))
+
+
+def planted(host: Host) -> Iterator[tuple[str, Callable[[], Direct]]]:
+    """The faults, in a grouping compiled once."""
+    for few in (True, False):
+        sort = small("u32", "v4", few=few)
+        context = context_for(host)
+        kernels = Compiled(context, sort)._kernels
+        for name, changed in faults(sort):
+            yield name, partial(_planted, context, changed, kernels)
+
+
+def _planted(context: Any, sort: Sort, kernels: Any) -> Direct:
+    return Direct(context, Compiled(context, sort, kernels=kernels))
+
+
+def check(engine: Direct) -> None:
+    """As `planted` runs it."""
+    pairs = [(n, kind) for n in (7, 25, 300, 1000, 1001, 2001, 5003, 9000, 5005) for kind in KINDS]
+    try:
+        report = validation.run(engine, pairs, 1, stop=1)
+    except Wrong as e:  # of memory behind that of a call
+        raise AssertionError(f"it was overwritten: {e}") from None
+    assert not report.failed, report.failures
+
+
+def test_the_grouping_without_faults_passes(embedded: Host) -> None:
+    for few in (True, False):
+        check(direct(embedded, small("u32", "v4", few=few)))
+
+
+def test_planted_faults_are_caught(embedded: Host) -> None:
+    all_caught("test_groups", embedded, 20)
