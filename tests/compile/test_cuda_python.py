@@ -21,7 +21,7 @@ from hsgen.cuda import compiler, packing
 from hsgen.cuda.finish import Kind
 from hsgen.cuda.numeric import rewriting
 from hsgen.emit.kernels import render
-from hsgen.operations import gather, reduce_by_key, top_k
+from hsgen.operations import gather, group_by, reduce_by_key, top_k
 from hsgen.operations.segmented_sort import OPERATION
 from hsgen.runners.packing import packs
 from hsgen.system import folders
@@ -145,6 +145,7 @@ def test_copies_of_records_compile(unit: int) -> None:
         (top_k, "f32", Signature(value="index")),
         (gather, "u32", Signature(value="v8")),
         (reduce_by_key, "u64", Signature(value="v4")),
+        nightly(group_by, "u32", Signature(value="v4", key_transform=True)),
     ],
 )
 @pytest.mark.parametrize("name", ["nvidia-hopper", *(nightly(name) for name in TARGETS if name != "nvidia-hopper")])

@@ -6,6 +6,7 @@ are tried above 1500 keys.  All arrays lie between guard words.  Faults are plan
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import cache, partial
@@ -16,11 +17,12 @@ import pytest
 from every import direct
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from nightly import NIGHTLY, thinned
+from nightly import NIGHTLY, nightly, thinned
 from planted import all_caught
 from sorters import CROSSOVER, SMALL
 
 from hsgen.algorithms import group_by, reduce_by_key
+from hsgen.cli import main
 from hsgen.core.errors import Wrong
 from hsgen.core.interpreter import Options
 from hsgen.core.keys import KEYS, TYPES, Signature
@@ -100,6 +102,14 @@ def test_any_call_matches_numpy(embedded: Host, pocl: Host, data: st.DataObject)
     call = validation.call(sort, keys, how, in_place=False, count=None, rng=rng)
     shifts = data.draw(st.tuples(st.integers(0, 15), st.integers(0, 15)), "shifts")
     assert Frame(engine, n).run(call, shifts) is None
+
+
+@pytest.mark.parametrize(("target", "key"), [("cpu", "u32"), nightly("generic", "u32"), nightly("cpu", "u64")])
+def test_the_c_runtime_groups(embedded: Host, target: str, key: str, capsys: pytest.CaptureFixture[str]) -> None:
+    more = ["--device", "Intel(R) OpenCL", "--key", key, "--value", "v4", "--json", "--runtime", "c"]
+    assert main(["validate", "-t", target, "--algorithm", "group_by", *more]) == 0
+    (row,) = json.loads(capsys.readouterr().out)
+    assert row["algorithm"] == "group_by" and row["failures"] == 0 and row["cases"] >= 4000
 
 
 @pytest.fixture(scope="module")
