@@ -52,10 +52,10 @@ def assemble(
     return made, whole, tuple(x.part for x in shares)
 
 
-def before(part: Part, signature: Signature) -> Signature:
-    """Return the signature of the sort that a part follows."""
+def sorting(part: Part, signature: Signature) -> Signature | None:
+    """Return the signature of the sort that a part follows, if it follows one."""
     after: Any = EVERY[part.algorithm]
-    made: Signature = after.sorting(signature)
+    made: Signature | None = after.sorting(signature) if after.TRAITS.joins else None
     return made
 
 

@@ -156,18 +156,15 @@ class Target:
         attach.fit(signature, label if label in IMPLICIT else "")
         chosen = self.keys_of(width)
         label = self.named.get((label, chosen), label)
-        upto = self._upto(label, key, chosen, signature)
-        parts = self._parts(upto, width, signature, stable=label == AUTO)
+        parts = self._parts(self._upto(label, key, chosen, signature), width, signature, stable=label == AUTO)
         if which := unserved(parts, signature):
             what = " ".join(x for x in (f"{label} for {key} keys", described(signature)) if x)
             raise Usage(f"target {self.name}: no {what}; {which}")
         parts[-1] = replace(parts[-1], max_n=ALL)
         parts = assembly.limited(parts, max_n, signature)
-        does = operation(parts[0].algorithm)
-        where, groups = f"target {self.name}: sort.{chosen}", self.device.groups
-        kernels, plan, placed = assembly.assemble(parts, where, signature, groups=groups)
-        if EVERY[placed[0].algorithm].TRAITS.joins:
-            sorting = assembly.before(placed[0], signature)
+        does, groups = operation(parts[0].algorithm), self.device.groups
+        kernels, plan, placed = assembly.assemble(parts, f"target {self.name}: sort.{chosen}", signature, groups=groups)
+        if sorting := assembly.sorting(placed[0], signature):
             kernels, plan, placed = assembly.joined(placed[0], self.default(key, sorting, min(max_n, plan.max_n)))
         kernels, plan = attach.followed(kernels, plan, placed, KEYS[width], signature, self.device)
         return Sort(

@@ -106,7 +106,7 @@ def test_buffers_in_scratch_keep_their_room_behind_the_sorted_arrays(name: str) 
                     for old, new in zip(step.bindings, x.step.bindings[: len(step.bindings)], strict=True):
                         if old.role == "scratch":
                             assert pairs.setdefault(offset(old, n), offset(new, n)) == offset(new, n)
-                    assert all(offset(b, n) == 0 for b in x.step.bindings[len(step.bindings) :])
+                    assert all(offset(b, n) in (0, 4 * few.DONE_TOO) for b in x.step.bindings[len(step.bindings) :])
                 starts = sorted(pairs.items())
                 ends = [*starts[1:], (plan.scratch.bytes(n), end)]
                 for (a, b), (c, d) in zip(starts, ends if starts else [], strict=True):
@@ -135,13 +135,13 @@ def test_tables_of_few_groups_are_before_the_sort_and_gate_it(name: str) -> None
         few = whole.parts[0].params.few  # type: ignore[attr-defined]
         for n in (1, 100, 1 << 14, 1 << 16, (1 << 16) + 1, 1 << 22):
             steps = [x.step for x in launches(whole.plan, n, whole.groups, in_place=False)]
-            tables = [s.kernel for s in steps if s.kernel.startswith(("few_", "digit_"))]
+            tables = [s.kernel for s in steps if s.kernel.startswith("few_")]
             gated = {s.kernel for s in steps if whole.kernel(s.kernel).gate}
             if few is None or n <= few.least:
                 assert tables in ([], ["few_begin"]) and (not gated or tables)
             else:
                 assert tables == [s.kernel for s in steps[:3]] == ["few_begin", "few_tables", "few_close"]
-                assert gated == {s.kernel for s in steps[3:]}
+                assert gated == {s.kernel for s in steps[3:]} - {"digit_tables"}
 
 
 @pytest.mark.parametrize("name", target.names())

@@ -57,7 +57,7 @@ class Grouped:
 class Digits:
     """The parameters of tables: those of the sort, and their shape, as of `hsgen.algorithms.group_by.few.Few`.
 
-    most: the groups of a table at most.  valued: as of the grouping.
+    valued: as of the grouping.
     """
 
     sort: Hybrid
@@ -96,7 +96,7 @@ def shape(p: Params, kernel: Kernel) -> Digits | None:
 
 def choosing(p: Digits, kernel: Kernel) -> Kernel:
     """Return the kernel that chooses the digits of the sort, tables included."""
-    known = {k: v for k, v in constants().items() if k in ("HOW", "BY_DIGIT", "TICKET", "TABLE", "EMPTY")}
+    known = {k: v for k, v in constants().items() if k in ("HOW", "TABLE", "EMPTY", "BY_DIGIT", "TICKET")}
     data = replace(p.layout, grouped=Grouped(equal=p.equal, **known))
     return replace(kernel, data=data, buffers=(*kernel.buffers, FEW), arrays=(*kernel.arrays, _words("large", 1)))
 
@@ -137,7 +137,7 @@ def step(p: Digits, before: Kernel, at: Step, bound: Mapping[str, Binding]) -> S
 def context(p: Digits) -> dict[str, Any]:
     """Return the names that the templates use."""
     sizes = {"slots": p.slots, "items": p.items, "tile": p.items * p.work_group, "most": p.most}
-    wide = SimpleNamespace(**constants(), **sizes, each=p.slots // p.work_group)
+    wide = SimpleNamespace(**constants(), **sizes)
     numbers = {"radix": p.sort.radix, "bits": p.sort.digit, "starts": words(p.sort).starts}
     return {"few": SimpleNamespace(**constants(), **numbers, wide=wide), "fin": p.layout}
 

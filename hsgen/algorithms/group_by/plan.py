@@ -55,8 +55,8 @@ def _without_keys(after: Plan) -> list[Step]:
 def _gated(
     p: Params, kernels: list[Kernel], steps: list[Step], top: int, values: Binding
 ) -> tuple[list[Kernel], list[Step]]:
-    """The kernels and steps with those of tables, which leave the others nothing to do for some keys; values: where the
-    sorted values lie."""
+    """The kernels and steps with those of tables, which leave the others nothing to do for some keys; values: where
+    the sorted values lie."""
     assert p.few is not None
     gated = {s.kernel for s in steps if s.guard.max_n > p.few.least}
     least = min(s.guard.min_n for s in steps if s.kernel in gated)

@@ -84,10 +84,9 @@ class Layout:
     above.  Where a sample of keys is compared: rounds: as of the parameters.  alike: how many keys are like others in
     each round, then the highest digit in which some differ.  over: whether some bucket is too large.  held, mean:
     capacity and limit, for kernels whose text does not depend on them.  low: the lowest bit that passes have sorted by,
-    and `REPEATED` where equal keys are many.  table: starts of buckets and more, see
-    templates/radix/hybrid/pieces.j2.  grouped: numbers for groupings (`hsgen.algorithms.group_by.digits`).  equal,
-    slack, squares: as `EQUAL`, `SLACK`, `SQUARES`.  Else in a buffer of their own, for 2^b buckets, 2^b + 1 starts, then
-    the list of crowded buckets.
+    and `REPEATED` where equal keys are many.  table: starts of buckets and more (templates/radix/hybrid/pieces.j2);
+    else in a buffer of their own, for 2^b buckets, 2^b + 1 starts, then the list of crowded ones.  grouped: see
+    `hsgen.algorithms.group_by.digits`.  equal, slack, squares: as `EQUAL`, `SLACK`, `SQUARES`.
     """
 
     capacity: int
@@ -238,8 +237,7 @@ def kernel(
 
 def _starting(p: Hybrid, data: Layout, digits: tuple[Array, ...]) -> tuple[Kernel, ...]:
     """The kernel before the passes ahead where all digits have been counted."""
-    what = "turn counts into starts; send the two highest digits ahead"
-    return (kernel(p, data, "finish_starts", what, (WORDS,), digits),)
+    return (kernel(p, data, "finish_starts", "turn counts into starts; pass the two highest digits", (WORDS,), digits),)
 
 
 def _counting(p: Hybrid, data: Layout) -> tuple[Kernel, ...]:
