@@ -52,7 +52,7 @@ hs_status hs_takes(const hs_sort *sort, const hs_options *options)
 static const char *hs_lacks_values(const hs_sort *sort, uint32_t roles)
 {
     const int merge = sort->kind == HS_MERGE;
-    const int apart = merge || hs_takes_rows(sort) || sort->kind == HS_REDUCE_BY_KEY;
+    const int apart = merge || hs_takes_rows(sort) || hs_reduces(sort);
     const int valued = sort->value_bytes && !sort->index;
     const int made = sort->index && (sort->kind <= HS_SEGMENTED_SORT || sort->kind == HS_TOP_K);
     const uint32_t inputs = 1u << HS_VALUES | (merge ? 1u << HS_OTHER_VALUES : 0), out = 1u << HS_VALUES_OUT;
@@ -119,6 +119,7 @@ static hs_status hs_divided(const hs_sort *sort, hs_call *call, int numbered)
         if (!call->take || call->take > call->n / call->number) return HS_ERROR_PARTS;
         break;
     case HS_REDUCE_BY_KEY:
+    case HS_GROUP_BY:
         if (call->number == UINT64_MAX) return HS_ERROR_OPTION;
         if (!call->n) call->device_count = 0; /* no scratch for indirect grids, and no keys in any case */
         if (call->device_count) call->number |= HS_DEVICE_COUNT;
@@ -157,7 +158,7 @@ static void hs_touched(const hs_sort *sort, const hs_call *call, uint64_t bytes[
     bytes[HS_OTHER_INPUT] = sort->kind == HS_MERGE ? key * (n - number) : sizeof(uint32_t) * (number + 1);
     bytes[HS_OTHER_VALUES] = value * (n - first);
     if (hs_takes_ends(sort)) bytes[HS_OTHER_INPUT] = bytes[HS_OTHER_VALUES] = sizeof(uint32_t) * number;
-    if (sort->kind == HS_REDUCE_BY_KEY) bytes[HS_OTHER_INPUT] = bytes[HS_OTHER_VALUES] = sizeof(uint32_t) * n;
+    if (hs_reduces(sort)) bytes[HS_OTHER_INPUT] = bytes[HS_OTHER_VALUES] = sizeof(uint32_t) * n;
     for (i = 0; sort->kind == HS_PACK && i < HS_COLUMNS; i++)
         bytes[hs_column_role(i)] = hs_column_bytes(n, number, call->take, i);
     bytes[HS_REPORT] = sizeof(uint32_t) * (sort->report_words + sort->report_words_per_key * n);
@@ -176,7 +177,7 @@ static hs_status hs_given(const hs_sort *sort, const hs_call *call, const hs_spa
     return has_out == in_place ? HS_ERROR_ARGUMENT : HS_OK; /* both in place or neither */
 }
 
-/* The buffers of selections, reductions by key and gathers, which are never in place. */
+/* The buffers of selections, reductions by key, groups and gathers, which are never in place. */
 static hs_status hs_given_rows(const hs_sort *sort, const hs_call *call, const hs_span spans[HS_ROLES])
 {
     const int valued = sort->value_bytes && !sort->index;
@@ -227,7 +228,7 @@ static hs_status hs_played(const hs_sort *sort, const hs_call *call, uint32_t us
         if (spans[i].where && !(uses >> i & 1)) return HS_ERROR_OPTION;
     if ((uses >> HS_REPORT & 1) && !spans[HS_REPORT].where) return HS_ERROR_ARGUMENT;
     if (sort->kind == HS_PACK) return hs_given_columns(bytes, spans);
-    if (hs_takes_rows(sort) || sort->kind == HS_REDUCE_BY_KEY) return hs_given_rows(sort, call, spans);
+    if (hs_takes_rows(sort) || hs_reduces(sort)) return hs_given_rows(sort, call, spans);
     if (sort->kind == HS_MERGE || sort->kind == HS_DIGEST) return hs_given_apart(sort, call, bytes, spans);
     return hs_given(sort, call, spans);
 }
@@ -242,7 +243,7 @@ static int hs_has_room(const hs_span *span)
 static hs_status hs_fits(const hs_sort *sort, const hs_span spans[HS_ROLES], int in_place)
 {
     const uint32_t also = in_place ? 1 : 0; /* inputs are written, too */
-    const uint32_t more = sort->kind == HS_REDUCE_BY_KEY; /* counts and indices */
+    const uint32_t more = hs_reduces(sort) ? 1 : 0; /* counts and indices */
     const uint32_t written[HS_ROLES] = {also, 1, 1, also, 1, 0, more, more, 1};
     uint32_t i, k;
     if (!hs_has_room(&spans[HS_SCRATCH])) return HS_ERROR_SCRATCH;
@@ -376,10 +377,12 @@ uint64_t hs_scope_bytes(const hs_sort *sort, const hs_scope *scope)
     const uint64_t n = scope->max_n, key = n * hs_item_bytes(sort);
     const uint64_t report = sizeof(uint32_t) * (sort->report_words + sort->report_words_per_key * n);
     uint64_t most = n * (sort->value_bytes > hs_item_bytes(sort) ? sort->value_bytes : hs_item_bytes(sort)), scratch = 0;
-    if (sort->kind == HS_SEGMENTED_SORT || sort->kind == HS_DIGEST || sort->kind >= HS_GATHER) return UINT64_MAX;
+    if (sort->kind == HS_SEGMENTED_SORT || sort->kind == HS_DIGEST) return UINT64_MAX;
+    if (sort->kind == HS_GATHER || sort->kind == HS_PACK) return UINT64_MAX;
     if (hs_scratch(sort, n, &scratch) != HS_OK) return UINT64_MAX;
     if (sort->index) scratch = hs_discarded_at(scratch) + key;
     if (most < scratch) most = scratch;
+    if (hs_reduces(sort) && most < sizeof(uint32_t) * n) most = sizeof(uint32_t) * n; /* counts and indices */
     return most < report ? report : most;
 }
 

@@ -139,6 +139,27 @@ extern "C" hs_status hs_cuda_reduce_by_key(const hs_cuda *sorter, cudaStream_t s
     return hs_cuda_run(sorter, stream, args ? &record : NULL, error);
 }
 
+extern "C" hs_status hs_cuda_group_by(const hs_cuda *sorter, cudaStream_t stream,
+                                      const hs_cuda_group_by_args *args, cudaError_t *error)
+{
+    hs_cuda_record record = hs_cuda_empty(HS_GROUP_BY);
+    if (args) {
+        record.n = args->n;
+        record.number = hs_reduction_number(args->reduction, args->value_type, args->counts != NULL,
+                                            args->first_indices != NULL);
+        record.options = args->options;
+        record.given[HS_SOURCE] = {args->keys, args->keys_bytes};
+        record.given[HS_DESTINATION] = {args->group_keys, args->group_keys_bytes};
+        record.given[HS_SCRATCH] = {args->scratch, args->scratch_bytes};
+        record.given[HS_VALUES] = {args->values, args->values_bytes};
+        record.given[HS_VALUES_OUT] = {args->group_values, args->group_values_bytes};
+        record.given[HS_OTHER_INPUT] = {args->counts, args->counts_bytes};
+        record.given[HS_OTHER_VALUES] = {args->first_indices, args->first_indices_bytes};
+        record.given[HS_REPORT] = {args->group_count, 0};
+    }
+    return hs_cuda_run(sorter, stream, args ? &record : NULL, error);
+}
+
 extern "C" hs_status hs_cuda_gather(const hs_cuda *sorter, cudaStream_t stream,
                                     const hs_cuda_gather_args *args, cudaError_t *error)
 {

@@ -179,6 +179,27 @@ hs_status hs_opencl_reduce_by_key(hs_opencl *sorter, cl_command_queue queue,
     return hs_opencl_run(sorter, queue, args ? &record : NULL, error);
 }
 
+hs_status hs_opencl_group_by(hs_opencl *sorter, cl_command_queue queue,
+                             const hs_opencl_group_by_args *args, hs_opencl_error *error)
+{
+    hs_opencl_record record = hs_opencl_empty(HS_GROUP_BY);
+    if (args) {
+        HS_OPENCL_SHARED(record, args);
+        record.number = hs_reduction_number(args->reduction, args->value_type, args->counts != NULL,
+                                            args->first_indices != NULL);
+        record.options = args->options;
+        record.given[HS_SOURCE] = args->keys;
+        record.given[HS_DESTINATION] = args->group_keys;
+        record.given[HS_SCRATCH] = args->scratch;
+        record.given[HS_VALUES] = args->values;
+        record.given[HS_VALUES_OUT] = args->group_values;
+        record.given[HS_OTHER_INPUT] = args->counts;
+        record.given[HS_OTHER_VALUES] = args->first_indices;
+        record.given[HS_REPORT] = args->group_count;
+    }
+    return hs_opencl_run(sorter, queue, args ? &record : NULL, error);
+}
+
 hs_status hs_opencl_gather(hs_opencl *sorter, cl_command_queue queue, const hs_opencl_gather_args *args,
                            hs_opencl_error *error)
 {

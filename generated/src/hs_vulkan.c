@@ -150,6 +150,27 @@ hs_status hs_vulkan_reduce_by_key(const hs_vulkan *s, VkCommandBuffer commands,
     return hs_vulkan_run(s, commands, args ? &record : NULL, result);
 }
 
+hs_status hs_vulkan_group_by(const hs_vulkan *s, VkCommandBuffer commands,
+                             const hs_vulkan_group_by_args *args, VkResult *result)
+{
+    hs_vulkan_record record = hs_vulkan_empty(HS_GROUP_BY);
+    if (args) {
+        HS_VULKAN_SHARED(record, args);
+        record.number = hs_reduction_number(args->reduction, args->value_type, args->counts.buffer != VK_NULL_HANDLE,
+                                            args->first_indices.buffer != VK_NULL_HANDLE);
+        record.options = args->options;
+        record.given[HS_SOURCE] = args->keys;
+        record.given[HS_DESTINATION] = args->group_keys;
+        record.given[HS_SCRATCH] = args->scratch;
+        record.given[HS_VALUES] = args->values;
+        record.given[HS_VALUES_OUT] = args->group_values;
+        record.given[HS_OTHER_INPUT] = args->counts;
+        record.given[HS_OTHER_VALUES] = args->first_indices;
+        record.given[HS_REPORT] = args->group_count;
+    }
+    return hs_vulkan_run(s, commands, args ? &record : NULL, result);
+}
+
 hs_status hs_vulkan_gather(const hs_vulkan *s, VkCommandBuffer commands,
                            const hs_vulkan_gather_args *args, VkResult *result)
 {

@@ -100,9 +100,9 @@ typedef enum hs_role {
     HS_VALUES = 3,     /* the value of each key */
     HS_VALUES_OUT = 4, /* the values sorted, or the indices of the keys */
     HS_COUNT = 5,      /* the device-side count, one 32-bit number */
-    HS_OTHER_INPUT = 6, /* the 32-bit offsets of segments, or the second of two arrays; written: counts of runs */
-    HS_OTHER_VALUES = 7, /* written: indices of the first keys of runs */
-    HS_REPORT = 8      /* 32-bit words: run boundaries, an epilogue's report, a digest, a number of runs */
+    HS_OTHER_INPUT = 6, /* the 32-bit offsets of segments, or the second of two arrays; written: counts of runs or groups */
+    HS_OTHER_VALUES = 7, /* written: indices of the first keys of runs or groups */
+    HS_REPORT = 8      /* 32-bit words: run boundaries, an epilogue's report, a digest, a number of runs or groups */
 } hs_role;
 enum { HS_ROLES = 9, HS_BINDINGS = 10 };
 
@@ -211,7 +211,8 @@ typedef struct hs_device_status_rule {
 } hs_device_status_rule;
 
 /* The operation of a call on n items: sort; prefix sums; segmented sort; merge of two sorted arrays; digest;
- * selection of the first keys of rows; reduction of runs of equal keys; gather of the items of a table by n indices; pack of n rows of columns into keys. */
+ * selection of the first keys of rows; reduction of runs of equal keys; gather of the items of a table by n indices; pack of n
+ * rows of columns into keys; groups of equal keys in any order. */
 typedef enum hs_kind {
     HS_SORT = 0,
     HS_SCAN = 1,
@@ -221,10 +222,11 @@ typedef enum hs_kind {
     HS_TOP_K = 5,
     HS_REDUCE_BY_KEY = 6,
     HS_GATHER = 7,
-    HS_PACK = 8
+    HS_PACK = 8,
+    HS_GROUP_BY = 9
 } hs_kind;
 
-/* How the values of equal adjacent keys are reduced; floats have their least and greatest in totalOrder. */
+/* How the values of equal keys are reduced; floats have their least and greatest in totalOrder. */
 typedef enum hs_reduction { HS_SUM = 0, HS_MIN = 1, HS_MAX = 2 } hs_reduction;
 
 /* A column to pack: its type, which is not HS_UNSIGNED, and order; 1: greatest first. */

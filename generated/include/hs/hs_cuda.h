@@ -216,6 +216,35 @@ typedef struct hs_cuda_reduce_by_key_args {
 hs_status hs_cuda_reduce_by_key(const hs_cuda *sorter, cudaStream_t stream,
                                 const hs_cuda_reduce_by_key_args *args, cudaError_t *error);
 
+/* The groups of equal keys of an array in any order (HS_GROUP_BY): a stable sort by key and a reduction by key in one call.
+ * Groups are in the order of their keys, which are equal if their bits are.  Never in place.  All outputs have room for n
+ * elements; `group_count` gets how many were written. */
+typedef struct hs_cuda_group_by_args {
+    uint64_t n;                          /* keys */
+    hs_options options;                  /* type of the keys, order of the groups */
+    hs_reduction reduction;              /* of the values of a group */
+    hs_type value_type;                  /* HS_UNSIGNED or HS_U32, HS_I32, HS_F32 */
+    const void *keys;
+    const void *values;                  /* the value of each key, for operations with values (--value v4) */
+    uint32_t *group_count;               /* a 32-bit number: the groups */
+    void *group_keys;                    /* the key of each group */
+    void *group_values;                  /* the reduction of the values of each group, for operations with values */
+    uint32_t *counts;                    /* a 32-bit number for each group: its keys; null: not stored */
+    uint32_t *first_indices;             /* the same: the index of its first key in the sorted array; null: not stored */
+    /* at least hs_scratch_with bytes, aligned to 256 as cudaMalloc does; null where that is 0 */
+    void *scratch;
+    size_t keys_bytes;                   /* what it holds; 0: not checked */
+    size_t values_bytes;
+    size_t group_keys_bytes;
+    size_t group_values_bytes;
+    size_t counts_bytes;
+    size_t first_indices_bytes;
+    size_t scratch_bytes;                /* what it holds */
+} hs_cuda_group_by_args;
+
+hs_status hs_cuda_group_by(const hs_cuda *sorter, cudaStream_t stream,
+                           const hs_cuda_group_by_args *args, cudaError_t *error);
+
 /* A gather (HS_GATHER): item i of the destination is item index[i] of the source.  An item whose index is not less than
  * source_count is not written.  item_bytes is a multiple of the value_bytes of the sort: 4, 8 or 16. */
 typedef struct hs_cuda_gather_args {

@@ -209,6 +209,30 @@ typedef struct hs_opencl_reduce_by_key_args {
 hs_status hs_opencl_reduce_by_key(hs_opencl *sorter, cl_command_queue queue,
                                   const hs_opencl_reduce_by_key_args *args, hs_opencl_error *error);
 
+/* The groups of equal keys of an array in any order (HS_GROUP_BY): a stable sort by key and a reduction by key in one call.
+ * Groups are in the order of their keys, which are equal if their bits are.  Never in place.  All outputs have room for n
+ * elements; `group_count` gets how many were written. */
+typedef struct hs_opencl_group_by_args {
+    uint64_t n;             /* keys */
+    hs_options options;     /* type of the keys, order of the groups */
+    hs_reduction reduction; /* of the values of a group */
+    hs_type value_type;     /* HS_UNSIGNED or HS_U32, HS_I32, HS_F32 */
+    cl_mem keys;
+    cl_mem values;          /* the value of each key, for operations with values (--value v4) */
+    cl_mem group_count;     /* a 32-bit number: the groups */
+    cl_mem group_keys;      /* the key of each group */
+    cl_mem group_values;    /* the reduction of the values of each group, for operations with values */
+    cl_mem counts;          /* a 32-bit number for each group: its keys; null: not stored */
+    cl_mem first_indices;   /* the same: the index of its first key in the sorted array; null: not stored */
+    cl_mem scratch;
+    cl_uint wait_count;     /* events to wait for */
+    const cl_event *wait;
+    cl_event *event;        /* if not null: the event of completion, also for n = 0, which the caller releases */
+} hs_opencl_group_by_args;
+
+hs_status hs_opencl_group_by(hs_opencl *sorter, cl_command_queue queue,
+                             const hs_opencl_group_by_args *args, hs_opencl_error *error);
+
 /* A gather (HS_GATHER): item i of the destination is item index[i] of the source.  An item whose index is not less than
  * source_count is not written.  item_bytes is a multiple of the value_bytes of the sort: 4, 8 or 16. */
 typedef struct hs_opencl_gather_args {

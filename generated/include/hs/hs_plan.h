@@ -14,13 +14,16 @@ extern "C" {
 /* The bytes of one item: a key, or a row of a scan's table. */
 static inline uint64_t hs_item_bytes(const hs_sort *sort) { return (uint64_t)sort->columns * sort->key_bytes; }
 
+/* Whether values of equal keys are reduced, and counts and indices stored: of runs, or of groups in any order. */
+static inline int hs_reduces(const hs_sort *sort) { return sort->kind == HS_REDUCE_BY_KEY || sort->kind == HS_GROUP_BY; }
+
 /* The bytes of an element of the buffer of a role, to which it is aligned. */
 static inline uint32_t hs_element(const hs_sort *sort, hs_role role)
 {
     if (sort->kind == HS_PACK) return role == HS_DESTINATION ? sort->key_bytes : 4; /* columns are read as words */
     if (role == HS_SOURCE || role == HS_DESTINATION || (role == HS_OTHER_INPUT && sort->kind == HS_MERGE))
         return sort->key_bytes;
-    if (role == HS_OTHER_VALUES && (sort->kind == HS_REDUCE_BY_KEY || sort->kind == HS_SEGMENTED_SORT)) return 4;
+    if (role == HS_OTHER_VALUES && (hs_reduces(sort) || sort->kind == HS_SEGMENTED_SORT)) return 4;
     return role == HS_VALUES || role == HS_VALUES_OUT || role == HS_OTHER_VALUES ? sort->value_bytes : 4;
 }
 
@@ -156,8 +159,8 @@ static inline void hs_numbers(const hs_sort *sort, const hs_step *step, const hs
     }
 }
 
-/* The number of a reduction by key: how values of a type are reduced, and what is stored in addition; UINT64_MAX if there
- * is no such reduction. */
+/* The number of a reduction by key or of groups: how values of a type are reduced, and what is stored in addition;
+ * UINT64_MAX if there is no such reduction. */
 static inline uint64_t hs_reduction_number(hs_reduction reduction, hs_type type, int counts, int firsts)
 {
     const uint32_t how = (uint32_t)reduction, kind = (uint32_t)type & 15u;

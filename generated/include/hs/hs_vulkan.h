@@ -287,6 +287,32 @@ typedef struct hs_vulkan_reduce_by_key_args {
 hs_status hs_vulkan_reduce_by_key(const hs_vulkan *sorter, VkCommandBuffer commands,
                                   const hs_vulkan_reduce_by_key_args *args, VkResult *result);
 
+/* The groups of equal keys of an array in any order (HS_GROUP_BY): a stable sort by key and a reduction by key in one call.
+ * Groups are in the order of their keys, which are equal if their bits are.  Never in place.  All outputs have room for n
+ * elements; `group_count` gets how many were written. */
+typedef struct hs_vulkan_group_by_args {
+    uint64_t n;                          /* keys */
+    hs_options options;                  /* type of the keys, order of the groups */
+    hs_reduction reduction;              /* of the values of a group */
+    hs_type value_type;                  /* HS_UNSIGNED or HS_U32, HS_I32, HS_F32 */
+    hs_vulkan_buffer keys;
+    hs_vulkan_buffer values;             /* the value of each key, for operations with values (--value v4) */
+    hs_vulkan_buffer group_count;        /* a 32-bit number: the groups */
+    hs_vulkan_buffer group_keys;         /* the key of each group */
+    hs_vulkan_buffer group_values;       /* the reduction of the values of each group, for operations with values */
+    hs_vulkan_buffer counts;             /* a 32-bit number for each group: its keys; null: not stored */
+    hs_vulkan_buffer first_indices;      /* the same: the index of its first key in the sorted array; null: not stored */
+    hs_vulkan_buffer scratch;            /* at least hs_scratch_with bytes; offset a multiple of 256 */
+    VkDescriptorPool pool;               /* sets are allocated from it; reset it when the command buffer has run;
+                                            null without sets */
+    VkPipelineStageFlags stages;         /* of the commands before that wrote or read these buffers; 0: none did */
+    VkAccessFlags accesses;              /* their accesses */
+    hs_vulkan_timestamps timestamps;     /* optional */
+} hs_vulkan_group_by_args;
+
+hs_status hs_vulkan_group_by(const hs_vulkan *sorter, VkCommandBuffer commands,
+                             const hs_vulkan_group_by_args *args, VkResult *result);
+
 /* A gather (HS_GATHER): item i of the destination is item index[i] of the source.  An item whose index is not less than
  * source_count is not written.  item_bytes is a multiple of the value_bytes of the sort: 4, 8 or 16. */
 typedef struct hs_vulkan_gather_args {

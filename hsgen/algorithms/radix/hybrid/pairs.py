@@ -83,10 +83,9 @@ class Layout:
     rest: a counter of buckets in which places are crowded.  live: for each digit, whether it is not constant.  sets: as
     above.  Where a sample of keys is compared: rounds: as of the parameters.  alike: how many keys are like others in
     each round, then the highest digit in which some differ.  over: whether some bucket is too large.  held, mean:
-    capacity and limit, for kernels whose text does not depend on them.  low: the lowest bit that passes have sorted by,
-    and `REPEATED` where equal keys are many.  table: starts of buckets and more (templates/radix/hybrid/pieces.j2);
-    else in a buffer of their own, for 2^b buckets, 2^b + 1 starts, then the list of crowded ones.  grouped: see
-    `hsgen.algorithms.group_by.digits`.  equal, slack, squares: as `EQUAL`, `SLACK`, `SQUARES`.
+    capacity and limit, for kernels whose text does not depend on them.  low: the lowest bit that passes sort by, and
+    `REPEATED` where equal keys are many.  table: starts of buckets and more (templates/radix/hybrid/pieces.j2), else in
+    a buffer of their own.  grouped: as of `hsgen.algorithms.group_by.digits`.  equal, slack, squares: constants above.
     """
 
     capacity: int
@@ -237,7 +236,8 @@ def kernel(
 
 def _starting(p: Hybrid, data: Layout, digits: tuple[Array, ...]) -> tuple[Kernel, ...]:
     """The kernel before the passes ahead where all digits have been counted."""
-    return (kernel(p, data, "finish_starts", "turn counts into starts; pass the two highest digits", (WORDS,), digits),)
+    what = "turn counts into starts; send the two highest digits ahead"
+    return (kernel(p, data, "finish_starts", what, (WORDS,), digits),)
 
 
 def _counting(p: Hybrid, data: Layout) -> tuple[Kernel, ...]:
