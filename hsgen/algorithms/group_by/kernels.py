@@ -17,6 +17,7 @@ REDUCE = "reduce_"
 GATE = Buffer(name="done", type="u32")
 """Words of which the first is not 0 where the groups are stored."""
 FEW = Buffer(name="few", type="u32")
+_LANES = 1536  # of a core, for tables of few groups
 _VALUES_IN = Buffer(name="values_in", type="u32", unit="value", read_only=True)
 _VALUES_OUT = Buffer(name="values_out", type="u32", unit="value")
 COUNTS, FIRSTS, REPORT = (Buffer(name=name, type="u32") for name in ("counts", "firsts", "report"))
@@ -60,6 +61,7 @@ def _kernel(p: Params, name: str, summary: str, buffers: tuple[Buffer, ...], *ar
         work_group=p.few.work_group,
         buffers=buffers,
         arrays=arrays,
+        resident=max(1, _LANES // p.few.work_group) if name == "few_tables" else 0,  # else compilers spill
         algorithm="group_by",
         params=p,
     )
