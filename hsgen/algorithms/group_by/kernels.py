@@ -73,7 +73,7 @@ def _words(name: str, count: int) -> Array:
 
 def constants() -> dict[str, int]:
     """Return the numbers of `few` by name."""
-    names = ("EMPTY", "DONE", "MANY", "LAST", "HOW", "BY_DIGIT", "TICKET", "DONE_TOO", "TABLE", "TRIES", "SAMPLE")
+    names = ("EMPTY", "DONE", "MANY", "LAST", "HOW", "BY_DIGIT", "TICKET", "TABLE", "TRIES", "SAMPLE")
     return {name: getattr(few, name) for name in names}
 
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from hsgen.algorithms import reduce_by_key
 from hsgen.algorithms.group_by import digits
-from hsgen.algorithms.group_by.few import CLOSED, DONE_TOO
+from hsgen.algorithms.group_by.few import CLOSED
 from hsgen.algorithms.group_by.kernels import GATE, REDUCE, reducing, tables
 from hsgen.algorithms.group_by.params import Params
 from hsgen.algorithms.reduce_by_key.plan import BOUND
@@ -17,7 +17,6 @@ from hsgen.core.scratch import Scratch, ScratchRule
 
 _UNIT = 1024  # bytes, to which offsets in scratch memory are rounded up
 _FEW = Binding(role="scratch")
-_DONE_TOO = Binding(role="scratch", plus=4 * DONE_TOO)
 
 
 def plan(p: Params) -> Plan:
@@ -62,15 +61,14 @@ def _gated(
     least = min(s.guard.min_n for s in steps if s.kernel in gated)
     by_name = {k.name: k for k in kernels}
     wide = next((x for x in (digits.shape(p, k) for k in kernels) if x), None)
-    found, done = _tables(p, least, top), _FEW
+    found = _tables(p, least, top)
     for step in steps:
         before = by_name[step.kernel]
         if wide and digits.chooses(before):
             step = replace(step, bindings=(*step.bindings, _FEW))
         if wide and digits.precede(before):
             found.append(digits.step(wide, before, step, {"few": _FEW, "values_out": values}))
-            done = _DONE_TOO
-        found.append(replace(step, bindings=(*step.bindings, done)) if step.kernel in gated else step)
+        found.append(replace(step, bindings=(*step.bindings, _FEW)) if step.kernel in gated else step)
     made = [digits.choosing(wide, k) if wide and digits.chooses(k) else k for k in kernels]
     made = [replace(k, buffers=(*k.buffers, GATE), gate=GATE.name) if k.name in gated else k for k in made]
     return [*tables(p), *([digits.tables(wide)] if wide else []), *made], found
