@@ -89,7 +89,7 @@ def shape(p: Params, kernel: Kernel) -> Digits | None:
     if not sort.finish or sort.radix > p.few.slots:
         return None
     lanes = p.few.work_group
-    slots = next((s for s in (8192, 4096, 2048) if 12 * (s + 1) + 4 * lanes + 64 <= p.local_bytes // 2), 0)
+    slots = next((s for s in p.wide if 12 * (s + 1) + 4 * lanes + 64 <= p.local_bytes // 2), 0)
     made = Digits(sort=sort, layout=kernel.data, work_group=lanes, items=p.few.items, slots=slots)
     return made if slots else None
 

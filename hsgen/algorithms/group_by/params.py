@@ -16,7 +16,8 @@ from hsgen.core.keys import PLAIN, KeyType, Signature
 class Params:
     """The parameters of a grouping: tables of few groups, if they are tried, and the reduction of sorted keys.
 
-    local_bytes: the local memory of a work-group of the device.
+    local_bytes: the local memory of a work-group of the device.  wide: the slots of tables for values of a digit, of
+    which the first that half of this memory holds are taken.
     """
 
     key: KeyType
@@ -24,6 +25,7 @@ class Params:
     reduce: reduce_by_key.Params
     few: Few | None = None
     local_bytes: int = 0
+    wide: tuple[int, ...] = (8192, 4096, 2048)
 
     @property
     def valued(self) -> bool:
