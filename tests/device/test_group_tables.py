@@ -1,0 +1,233 @@
+"""Groupings by tables on the OpenCL CPU devices: of few groups, and of each value of the highest digit.
+
+Small tables, with work-groups that wait for others, after a hybrid sort of tiny buckets.  Each way is seen to be taken,
+by what kernels leave in scratch memory and by plans without the kernels that would sort.  Faults are planted in the
+text of the kernels.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from functools import partial
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pytest
+from digit_shapes import (
+    FEW,
+    LEAST,
+    MOST,
+    OVER,
+    SORTED,
+    TABLES,
+    Make,
+    Untried,
+    colliding_few,
+    grouping,
+    lowest,
+    raw,
+    spread,
+    taken,
+)
+from every import direct, faulty
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from nightly import NIGHTLY
+from planted import Planted, all_caught
+from table_faults import FAULTS, WIDE
+
+from hsgen.core.errors import Wrong
+from hsgen.core.interpreter import Options
+from hsgen.core.keys import Signature
+from hsgen.emit.kernels import render
+from hsgen.engines.builds import build, options
+from hsgen.engines.compiled import Compiled
+from hsgen.engines.hosts import Host
+from hsgen.engines.pyopencl import Direct, context_for
+from hsgen.operations.group_by import OPERATION
+from hsgen.operations.reduce_by_key import COUNTS, FIRSTS, REDUCTIONS, VALUE_TYPES, number
+from hsgen.targets import target
+from hsgen.tools.validate import validation
+from hsgen.tools.validate.guarded import SHIFTS, Frame
+
+pytestmark = pytest.mark.device
+N = 20_000
+STORED = (COUNTS | FIRSTS, COUNTS, FIRSTS, 0)
+FLOAT_SUM = number("sum", "f32")
+HOWS = [
+    Options(kind=kind, descending=descending, reduction=number(reduction, value) | stored)
+    for stored, reduction, value, kind, descending in product(STORED, REDUCTIONS, VALUE_TYPES, range(3), (False, True))
+]
+"""Every reduction of every type of values, for keys of every type and order, and what is stored."""
+EXAMPLES = settings(
+    max_examples=120 if NIGHTLY else 40, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck)
+)
+
+
+class Device:
+    """A grouping on a device, with arrays between guards."""
+
+    def __init__(self, made: Direct, seed: int = 1) -> None:
+        self.made, self.frame, self.rng, self.calls = made, Frame(made, N), np.random.default_rng(seed), 0
+
+    def problem(self, make: Make, n: int, how: Options) -> str | None:
+        """Group keys; return what is wrong."""
+        keys = raw(make(self.rng, n), how)
+        call = validation.call(self.made.sort, keys, how, in_place=False, count=None, rng=self.rng)
+        self.calls += 1
+        return self.frame.run(call, (self.calls % SHIFTS, self.calls * 7 % SHIFTS))
+
+    def all_right(self, makes: Mapping[str, Make], n: int, hows: list[Options], way: tuple[bool, bool]) -> None:
+        """Group each kind of keys in each of these ways; way: what `taken` says, except of sums of floats."""
+        for name, how in product(makes, hows):
+            assert (problem := self.problem(makes[name], n, how)) is None, (
+                f"{problem}, should be right: {name}, {n}, {how}"
+            )
+            found = taken(self.made)
+            wanted = (False, False) if how.reduction & 15 == FLOAT_SUM else way
+            assert found == wanted, f"{name}, {n} keys: {found} should be {wanted}"
+
+
+def turns(step: int, first: int = 0) -> list[Options]:
+    """Every `step`th way to call a grouping; all of them in the nightly run."""
+    return HOWS if NIGHTLY else HOWS[first::step]
+
+
+@pytest.fixture(scope="module")
+def digits(embedded: Host) -> Device:
+    return Device(direct(embedded, grouping("digits")))
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_every_reduction_by_tables_of_digits(digits: Device, name: str) -> None:
+    """7 is coprime to the numbers of types, orders, reductions and what is stored."""
+    digits.all_right({name: TABLES[name]}, N, turns(7, list(TABLES).index(name) % 7), (True, True))
+
+
+@pytest.mark.parametrize("name", SORTED)
+def test_other_keys_are_sorted(digits: Device, name: str) -> None:
+    digits.all_right({name: SORTED[name]}, N, turns(19, list(SORTED).index(name)), (False, False))
+
+
+def test_counts_at_which_tables_begin(digits: Device) -> None:
+    """Of samples, of buckets, and of tables of few groups."""
+    for at in (416, 512, LEAST, 1664, 3328):
+        for n, how in product((at - 1, at, at + 1), turns(31, at % 31)):
+            for name, make in TABLES.items():
+                assert (problem := digits.problem(make, n, how)) is None, (name, n, how, problem)
+                assert at < LEAST or how.reduction & 15 == FLOAT_SUM or taken(digits.made) == (True, True), (name, n)
+
+
+@EXAMPLES
+@given(data=st.data())
+def test_any_numbers_of_groups(digits: Device, data: st.DataObject) -> None:
+    """Values of the digit with any number of groups, at the capacity of a table or far beyond."""
+    shift = data.draw(st.sampled_from([8, 16, 24]), "shift")
+    count = st.integers(1, 300) | st.integers(MOST - 2, MOST + 2)
+    chosen = data.draw(st.lists(st.tuples(st.integers(0, 255), count), max_size=8, unique_by=lambda x: x[0]), "groups")
+    n, bits = data.draw(st.integers(2000, N), "n"), data.draw(st.integers(min(shift, 16) - 5, shift), "bits")
+    seed, above = data.draw(st.integers(0, 2**32 - 1), "seed"), data.draw(st.booleans(), "ones above")
+
+    def make(rng: np.random.Generator, n: int) -> Any:
+        own = [(v, rng.choice(1 << bits, min(c, n // 64, 1 << bits), replace=False)) for v, c in chosen]
+        own = [(v, (low if above else ~low & (1 << shift) - 1).astype(np.uint32)) for v, low in own]
+        return spread(rng, n, shift, 2, own)
+
+    digits.rng = np.random.default_rng(seed)
+    how = data.draw(st.sampled_from([h for h in HOWS if h.reduction & 15 != FLOAT_SUM]), "how")
+    assert digits.problem(make, n, how) is None
+    assert taken(digits.made) == (True, True)
+
+
+def test_tables_are_divided_by_all_bits(embedded: Host) -> None:
+    """Each table has four slots; a sample need not be of so many equal keys, which decides about time alone."""
+    made = faulty(embedded, grouping("tiny"), ("equal >= 512u", "equal >= 2u"))
+    Device(made).all_right({"lowest": lowest}, N, turns(19), (True, True))
+
+
+@pytest.mark.parametrize(("shape", "host"), [("few", "embedded"), ("few", "pocl"), ("both", "embedded")])
+def test_tables_of_few_groups(shape: str, host: str, request: pytest.FixtureRequest) -> None:
+    """Those that overflow leave the keys to tables of digits or the sort."""
+    device = Device(direct(request.getfixturevalue(host), grouping(shape)))
+    for n in (LEAST + 1, 2001, N):
+        device.all_right(FEW, n, turns(37, n % 37), (True, False))
+        device.all_right(OVER, n, turns(37, n % 37), (False, False))
+    for how in turns(37):
+        assert device.problem(FEW["some"], LEAST, how) is None
+        assert taken(device.made)[0] is False
+    if shape == "both":
+        device.all_right(TABLES, N, turns(37), (True, True))
+
+
+@pytest.mark.parametrize(
+    ("shape", "makes", "kept"),
+    [
+        ("digits", TABLES, ("few_", "begin", "histogram", "finish_starts", "onesweep", "digit_")),
+        ("both", FEW, ("few_",)),
+    ],
+)
+def test_the_sort_is_not_needed(embedded: Host, shape: str, makes: Mapping[str, Make], kept: tuple[str, ...]) -> None:
+    """Without the kernels that follow tables their results are right, and others are not."""
+    sort = grouping(shape)
+    steps = tuple(s for s in sort.plan.steps if s.kernel.startswith(kept))
+    device = Device(direct(embedded, replace(sort, plan=replace(sort.plan, steps=steps))))
+    device.all_right(makes, N, [Options(reduction=COUNTS | FIRSTS)], (True, shape == "digits"))
+    for make in (*SORTED.values(), *OVER.values())[:4]:
+        assert device.problem(make, N, Options(reduction=COUNTS)) is not None
+
+
+@pytest.mark.parametrize(("name", "has"), [("nvidia-hopper", True), ("cpu", False), ("generic", False)])
+def test_targets_with_tables_of_digits(name: str, has: bool) -> None:
+    """Where work-groups may wait for others, and the sort compares a sample."""
+    sort = target.find(name).sort("group_by", "u32", OPERATION.signature(Signature(value="v4")))
+    assert [k.params.slots for k in sort.kernels if k.name == "digit_tables"] == [8192] * has  # type: ignore[attr-defined]
+
+
+def planted(host: Host) -> Iterator[Planted]:
+    """Yield every fault, or one in twelve; kernels without it are compiled once."""
+    for shape, faults in (("digits", WIDE), ("few", FAULTS)):
+        context, source = context_for(host), render(grouping(shape), "opencl")
+        whole = Compiled(context, grouping(shape), source)
+        for name, fault in [*faults.items()][:: 1 if NIGHTLY else 12]:
+            yield name, partial(_faulty, context, whole, fault)
+
+
+def _faulty(context: Any, whole: Compiled, fault: tuple[str, str]) -> Direct:
+    """The grouping with a fault, a text of kernels and its replacement, in those of tables or else in all."""
+    source, own = whole.source, ("digit_tables", "few_begin", "few_tables", "few_close")
+    found = [k for k, text in source.parts.items() if fault[0] in text]
+    changed = [k for k in found if k in own] or found
+    if not changed:
+        raise KeyError(fault[0])
+    text = source.prelude + "".join(source.parts[k].replace(*fault) for k in changed)
+    option = options(context, source.option, lanes=whole.sort.lanes > 1, optimized=source.optimized)
+    kernels = {**whole._kernels, **build(context, text, source.path, changed, option)}
+    return Direct(context, Compiled(context, whole.sort, source, kernels))
+
+
+def check(made: Direct) -> None:
+    """Assert that groupings of every kind of keys are right, and that tables are taken."""
+    wide = isinstance(made.sort.parts[0].params.few, Untried)  # type: ignore[attr-defined]
+    device, hows = Device(made, 3), [*HOWS[::23], Options(reduction=FLOAT_SUM | COUNTS), *HOWS[3::71]]
+    try:
+        for n in (N, 3001):
+            device.all_right(TABLES if wide else FEW, n, hows, (True, wide))
+            if n == N or not wide:
+                device.all_right(SORTED if wide else OVER, n, hows, (False, False))
+        if not wide:
+            device.all_right(
+                {"colliding": colliding_few}, N, [Options(reduction=how) for how in (48, 49)], (False, False)
+            )
+    except Wrong as e:  # of memory behind that of a call
+        raise AssertionError(f"it was overwritten: {e}") from None
+
+
+@pytest.mark.parametrize("shape", ["digits", "few"])
+def test_the_grouping_without_faults_passes(embedded: Host, shape: str) -> None:
+    check(direct(embedded, grouping(shape)))
+
+
+def test_planted_faults_are_caught(embedded: Host) -> None:
+    all_caught("test_group_tables", embedded, len(WIDE) + len(FAULTS) if NIGHTLY else 7)
