@@ -1,8 +1,8 @@
 """Groupings by a table for each value of the highest digit.
 
-A pass of a sort of pairs brings together the keys of each value of their highest digit that is not constant.  Where a
-sample of the keys has so many equal ones that each value has few groups, a work-group reduces them in a hash table on
-chip, and sorts the groups.  So pairs are moved once and read twice, where a sort moves them three or four times.
+A pass of a sort of pairs brings together the keys of each value of their highest digit that is not constant.  Where many
+keys of a sample equal others, each value has few groups: a work-group reduces them in a hash table on chip, and sorts
+them there.  So pairs are moved once and read twice, where a sort moves them three or four times.
 """
 
 from __future__ import annotations

@@ -17,8 +17,6 @@ EMPTY = 0xFFFFFFFF
 """A slot of a table without a key; the key of this value has a slot of its own, behind all others."""
 DONE, MANY, LAST, HOW, BY_DIGIT, TICKET, TABLE = 0, 1, 2, 3, 4, 5, 32
 """Words of scratch memory: whether the groups are stored; whether there are too many; whether there is a key `EMPTY`;
-DONE, MANY, LAST, HOW, BY_DIGIT, TICKET, TABLE = 0, 1, 2, 3, 4, 5, 32
-"""Words of scratch memory: whether the groups are stored; whether there are too many; whether there is a key `EMPTY`;
 the number of the call; whether there is a table for each value of a digit, and a counter of these (`digits`); where the
 table begins, with a key, a reduction and a count for each slot."""
 TRIES = 64
