@@ -1,8 +1,8 @@
 """Groupings by a table for each value of the highest digit.
 
-A pass of a sort of pairs brings together the keys of each value of their highest digit that is not constant.  Where many
-keys of a sample equal others, each value has few groups: a work-group reduces them in a hash table on chip, and sorts
-them there.  So pairs are moved once and read twice, where a sort moves them three or four times.
+A pass of a sort of pairs brings together the keys of each value of their highest digit that is not constant.  Where
+many keys of a sample equal others, each value has few groups: a work-group reduces them in a hash table on chip, and
+sorts them there.  So pairs are moved once and read twice, where a sort moves them three or four times.
 """
 
 from __future__ import annotations
@@ -138,7 +138,7 @@ def context(p: Digits) -> dict[str, Any]:
     """Return the names that the templates use."""
     sizes = {"slots": p.slots, "items": p.items, "tile": p.items * p.work_group, "most": p.most}
     wide = SimpleNamespace(**constants(), **sizes)
-    numbers = {"radix": p.sort.radix, "bits": p.sort.digit, "starts": words(p.sort).starts}
+    numbers = {"radix": p.sort.radix, "starts": words(p.sort).starts}
     return {"few": SimpleNamespace(**constants(), **numbers, wide=wide), "fin": p.layout}
 
 
