@@ -114,7 +114,7 @@ Make = Callable[[np.random.Generator, int], Keys]
 
 
 def around(rng: np.random.Generator, n: int) -> Keys:
-    """As many groups as a table may have, one less and more, and the greatest key besides."""
+    """As many groups as a table may have, one less and more, and the greatest key as well."""
     some = [(3 * i, lows(rng, min(count, n // 64), 1 << 24)) for i, count in enumerate((MOST - 1, MOST, MOST + 1))]
     return spread(rng, n, 24, 3, [*some, (255, np.append(lows(rng, min(MOST, n // 64 - 1), GREATEST >> 8), GREATEST))])
 
@@ -188,7 +188,7 @@ SORTED: dict[str, Make] = {
 
 
 def rare(rng: np.random.Generator, n: int) -> Keys:
-    """Keys of 60 values, but for so many others that the table of all work-groups is too small, and no one's own is."""
+    """Keys of 60 values and others, too many for the table of all work-groups, but not for that of any one."""
     keys = rng.integers(0, 1 << 32, 60, np.uint32)[rng.integers(0, 60, n)]
     keys[:: n // 270] = rng.integers(0, 1 << 32, len(keys[:: n // 270]), np.uint32)
     return keys

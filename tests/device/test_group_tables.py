@@ -142,7 +142,7 @@ def test_any_numbers_of_groups(digits: Device, data: st.DataObject) -> None:
 
 
 def test_tables_are_divided_by_all_bits(embedded: Host) -> None:
-    """Each table has four slots; a sample need not be of so many equal keys, which decides about time alone."""
+    """Each table has four slots; fewer equal keys of a sample suffice, which decides about time alone."""
     made = faulty(embedded, grouping("tiny"), ("equal >= 512u", "equal >= 2u"))
     Device(made).all_right({"lowest": lowest}, N, turns(19), (True, True))
 
