@@ -165,7 +165,7 @@ TABLES: dict[str, Make] = {
 
 
 def outlier(place: int) -> Make:
-    """Keys that differ in their lower digits, but for one."""
+    """Keys that differ in their lower digits, except one."""
 
     def make(rng: np.random.Generator, n: int) -> Keys:
         keys = spread(rng, n, 16, 9)
