@@ -26,6 +26,9 @@ unsigned atomicOr(unsigned *, unsigned);
 unsigned atomicExch(unsigned *, unsigned);
 unsigned atomicMin(unsigned *, unsigned);
 unsigned atomicCAS(unsigned *, unsigned, unsigned);
+float __uint_as_float(unsigned);
+unsigned __float_as_uint(float);
+float __fadd_rn(float, float);
 inline int min(int a, int b) { return a < b ? a : b; }
 inline int max(int a, int b) { return a < b ? b : a; }
 inline unsigned min(unsigned a, unsigned b) { return a < b ? a : b; }
