@@ -12,14 +12,14 @@ from dataclasses import dataclass, replace
 from types import SimpleNamespace
 from typing import Any
 
-from hsgen.algorithms.buffers import DESTINATION, VALUES_OUT
+from hsgen.algorithms.buffers import DESTINATION, VALUES_OUT, word_array
 from hsgen.algorithms.group_by.kernels import COUNTS, FEW, FIRSTS, REPORT, constants
 from hsgen.algorithms.group_by.params import Params
 from hsgen.algorithms.radix.hybrid import pairs
 from hsgen.algorithms.radix.hybrid.params import Hybrid
 from hsgen.algorithms.radix.parts import WORDS
 from hsgen.algorithms.radix.words import words
-from hsgen.core.buffers import Array, Buffer
+from hsgen.core.buffers import Buffer
 from hsgen.core.kernels import Kernel
 from hsgen.core.plan import Binding, Step, fixed
 
@@ -98,19 +98,19 @@ def choosing(p: Digits, kernel: Kernel) -> Kernel:
     """Return the kernel that chooses the digits of the sort, tables included."""
     known = {k: v for k, v in constants().items() if k in ("HOW", "TABLE", "EMPTY", "BY_DIGIT", "TICKET")}
     data = replace(p.layout, grouped=Grouped(equal=p.equal, **known))
-    return replace(kernel, data=data, buffers=(*kernel.buffers, FEW), arrays=(*kernel.arrays, _words("large", 1)))
+    return replace(kernel, data=data, buffers=(*kernel.buffers, FEW), arrays=(*kernel.arrays, word_array("large", 1)))
 
 
 def tables(p: Digits) -> Kernel:
     """Return the kernel of tables."""
-    local = (_words(name, p.slots + 1) for name in ("held", "sums", "times"))
+    local = (word_array(name, p.slots + 1) for name in ("held", "sums", "times"))
     return Kernel(
         name="digit_tables",
         template="group_by/digit_tables",
         summary="reduce the groups of a value of the highest digit in a table",
         work_group=p.work_group,
         buffers=(DESTINATION, VALUES_OUT, WORDS, _KEYS, _VALUES, COUNTS, FIRSTS, REPORT, FEW),
-        arrays=(*local, _words("part", p.work_group), _words("full", 4), _words("drawn", 1)),
+        arrays=(*local, word_array("part", p.work_group), word_array("full", 4), word_array("drawn", 1)),
         resident=2,
         algorithm="group_by",
         params=p,
@@ -140,7 +140,3 @@ def context(p: Digits) -> dict[str, Any]:
     wide = SimpleNamespace(**constants(), **sizes)
     numbers = {"radix": p.sort.radix, "starts": words(p.sort).starts}
     return {"few": SimpleNamespace(**constants(), **numbers, wide=wide), "fin": p.layout}
-
-
-def _words(name: str, count: int) -> Array:
-    return Array(name=name, type="u32", count=count)

@@ -6,7 +6,7 @@ from dataclasses import replace
 from types import SimpleNamespace
 
 from hsgen.algorithms import reduce_by_key
-from hsgen.algorithms.buffers import DESTINATION, SOURCE
+from hsgen.algorithms.buffers import DESTINATION, SOURCE, word_array
 from hsgen.algorithms.group_by import few
 from hsgen.algorithms.group_by.params import Params
 from hsgen.core.buffers import Array, Buffer
@@ -40,15 +40,21 @@ def tables(p: Params) -> tuple[Kernel, ...]:
     slots = p.few.slots + 1
     reduced = (_VALUES_OUT,) if p.valued else ()
     out = (DESTINATION, *reduced, COUNTS, FIRSTS, REPORT)
-    local = [_words("held", slots), _words("times", slots), *([_words("sums", slots)] if p.valued else [])]
-    table = (Array(name="tile", type="key", count=slots), *(_words(x, few.CLOSED) for x in ("places", "before")))
+    local = [word_array("held", slots), word_array("times", slots), *([word_array("sums", slots)] if p.valued else [])]
+    table = (Array(name="tile", type="key", count=slots), *(word_array(x, few.CLOSED) for x in ("places", "before")))
     reads = (SOURCE, _VALUES_IN) if p.valued else (SOURCE,)
     return (
-        _kernel(p, "few_begin", "sample keys, clear the table", (SOURCE, FEW), local[0], _words("distinct", 1)),
+        _kernel(p, "few_begin", "sample keys, clear the table", (SOURCE, FEW), local[0], word_array("distinct", 1)),
         _kernel(
-            p, "few_tables", "reduce few groups in tables", (*reads, FEW), *local, _words("last", 1), _words("full", 2)
+            p,
+            "few_tables",
+            "reduce few groups in tables",
+            (*reads, FEW),
+            *local,
+            word_array("last", 1),
+            word_array("full", 2),
         ),
-        _kernel(p, "few_close", "store few groups in order", (*out, FEW), *table, _words("found", 1)),
+        _kernel(p, "few_close", "store few groups in order", (*out, FEW), *table, word_array("found", 1)),
     )
 
 
@@ -65,10 +71,6 @@ def _kernel(p: Params, name: str, summary: str, buffers: tuple[Buffer, ...], *ar
         algorithm="group_by",
         params=p,
     )
-
-
-def _words(name: str, count: int) -> Array:
-    return Array(name=name, type="u32", count=count)
 
 
 def constants() -> dict[str, int]:

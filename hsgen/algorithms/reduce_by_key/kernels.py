@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from hsgen.algorithms.buffers import DESTINATION, DEVICE_N, SOURCE
+from hsgen.algorithms.buffers import DESTINATION, DEVICE_N, SOURCE, word_array
 from hsgen.algorithms.reduce_by_key.params import Params
 from hsgen.core.buffers import Array, Buffer
 from hsgen.core.kernels import Kernel
@@ -30,17 +30,13 @@ def _kernel(p: Params, name: str, summary: str, buffers: tuple[Buffer, ...], *ar
     )
 
 
-def _words(name: str, count: int) -> Array:
-    return Array(name=name, type="u32", count=count)
-
-
 def kernels(p: Params) -> tuple[Kernel, ...]:
     """Return the kernels in the order in which they run."""
     if p.sections:
         return _sections(p)
-    sums, part, marks = (_words(name, p.work_group) for name in ("sums", "part", "marks"))
+    sums, part, marks = (word_array(name, p.work_group) for name in ("sums", "part", "marks"))
     scanned = (sums, part) if p.valued else (sums,)
-    tile = (Array(name="keys", type="key", count=p.tile), _words("held", p.tile), *scanned)
+    tile = (Array(name="keys", type="key", count=p.tile), word_array("held", p.tile), *scanned)
     reads = (SOURCE, VALUES_IN) if p.valued else (SOURCE,)
     reduced = (VALUES_OUT,) if p.valued else ()
     made = (
@@ -60,8 +56,8 @@ def _sections(p: Params) -> tuple[Kernel, ...]:
     of_subgroups = ("counts_of", "marks", "carries") if p.valued else ("counts_of", "marks")
     tile = (
         Array(name="keys", type="key", count=p.tile),
-        _words("held", p.tile),
-        *(_words(name, p.subgroups) for name in of_subgroups),
+        word_array("held", p.tile),
+        *(word_array(name, p.subgroups) for name in of_subgroups),
     )
     out = (DESTINATION, *((VALUES_OUT,) if p.valued else ()), COUNTS, FIRSTS, REPORT)
     buffers = (SOURCE, *((VALUES_IN,) if p.valued else ()), *out)
@@ -74,7 +70,9 @@ def _sections(p: Params) -> tuple[Kernel, ...]:
         _kernel(p, "clear", "report no groups, should the count on the device be 0", (REPORT,)),
         made("single", "sections_single", f"reduce up to {p.tile} keys", ()),
         _kernel(p, "begin", "clear the ticket and the states of tiles", (WORDS,)),
-        made("sections", "sections", "reduce a tile, look back in its section, store", (WORDS,), _words("drawn", 1)),
+        made(
+            "sections", "sections", "reduce a tile, look back in its section, store", (WORDS,), word_array("drawn", 1)
+        ),
     )
     return kernels if p.signature.device_count else kernels[1:]
 
