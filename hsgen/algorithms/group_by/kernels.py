@@ -14,7 +14,7 @@ from hsgen.core.kernels import Kernel
 
 REDUCE = "reduce_"
 """The start of the names of the kernels that reduce: sorts have kernels of the same names."""
-GATE = Buffer(name="done", type="u32")
+GATE = Buffer(name="gate", type="u32")
 """Words of which the first is not 0 where the groups are stored."""
 FEW = Buffer(name="few", type="u32")
 _LANES = 1536  # of a core, for tables of few groups
