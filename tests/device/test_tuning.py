@@ -127,28 +127,30 @@ def test_facts_of_a_family_that_do_not_hold_for_this_device(embedded: Host) -> N
 LAUNCH = """\
 import sys
 from hsgen.cli import tune as tuning
-from hsgen.tools.tune import detected, runner
+from hsgen.tools.tune import detected, runner, search
 tuning.CANDIDATES = 2
+search.PATIENCE = {patience}
 detected.os.cpu_count = lambda: 1
 runner.Field.run.__kwdefaults__["cases"] = 8
 from hsgen.cli import main
 sys.exit(main(sys.argv[1:]))
 """
+PATIENCE = 6
+"""Races without a better shape before the search stops, as of the unmodified command."""
 SMALL = ["--budget", "60s", "--sizes", "2^10,2^12", "--limit", "20s", "--seed", "3"]
 
 
-def command(folder: Path, host: Host, *more: str) -> list[str]:
-    (folder / "launch.py").write_text(LAUNCH, encoding="utf-8")
+def command(folder: Path, host: Host, *more: str, patience: int = PATIENCE) -> list[str]:
+    (folder / "launch.py").write_text(LAUNCH.format(patience=patience), encoding="utf-8")
     if not (folder / "bare.toml").exists():
         (folder / "bare.toml").write_text(BARE, encoding="utf-8")
     device = ["--device", host.platform]
     return [sys.executable, "launch.py", "tune", "-t", "bare.toml", *device, *SMALL, "--journal", "j.jsonl", *more]
 
 
-def ran(folder: Path, host: Host, *more: str) -> subprocess.CompletedProcess[str]:
-    done = subprocess.run(
-        command(folder, host, *more), cwd=folder, capture_output=True, text=True, timeout=240, check=False
-    )
+def ran(folder: Path, host: Host, *more: str, patience: int = PATIENCE) -> subprocess.CompletedProcess[str]:
+    started = command(folder, host, *more, patience=patience)
+    done = subprocess.run(started, cwd=folder, capture_output=True, text=True, timeout=240, check=False)
     assert done.returncode == 0, done.stderr
     return done
 
@@ -237,7 +239,7 @@ def test_an_optional_table_is_tuned_on_typical_calls(embedded: Host, tmp_path: P
     table = "".join(f"{k} = {v}\n" for k, v in SLOW_SELECTION.items())
     text = f"{WIDER}\n[radix_select.u32]\n{table}"
     (tmp_path / "bare.toml").write_text(text, encoding="utf-8")
-    done = ran(tmp_path, embedded, "--algorithm", "radix_select", "--write", "--json")
+    done = ran(tmp_path, embedded, "--algorithm", "radix_select", "--write", "--json", patience=1)
     document = json.loads(done.stdout)
     assert [t["algorithm"] for t in document["tables"]] == ["radix_select"]
     assert {r["before"] for r in document["rows"]} == {r["after"] for r in document["rows"]} == {"radix_select"}
