@@ -12,6 +12,7 @@ import pytest
 from fast import FAST
 from night import NIGHT
 from nightly import EVERY, NIGHTLY
+from remembered import remember
 
 from hsgen.engines import selection
 from hsgen.engines.hosts import Host, hosts
@@ -42,10 +43,11 @@ def pytest_configure() -> None:
     """Speed up the processes that tests start.
 
     They multiply no matrices, so numpy need not start threads, which is slow.  Sorters are compiled without a trial
-    process, which would start Python for each of them.
+    process, which would start Python for each of them.  What many tests ask for is kept.
     """
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     os.environ.setdefault("HSGEN_TRIAL", "0")
+    remember()
 
 
 def thinned(items: list[pytest.Item], here: Path, table: Mapping[str, Mapping[str, int]]) -> set[pytest.Item]:

@@ -58,6 +58,18 @@ def of(sort: Sort, dialect: Dialect) -> list[Kernel]:
     return [k for k in sort.kernels if "int64" in dialect.capabilities or not k.index64]
 
 
+BODIES: dict[tuple[Kernel, frozenset[str], bool, bool], frozenset[str]] = {}
+
+
+def used_by(sort: Sort, kernel: Kernel, dialect: Dialect) -> frozenset[str]:
+    """The words of a body, which depends on no more of a sort and a dialect than this key has; many sorts share it."""
+    key = kernel, dialect.capabilities, sort.written_out, sort.lanes > 1
+    if key not in BODIES:
+        body = code(kernels.body(environment(), sort, kernel, dialect))
+        BODIES[key] = frozenset(WORD.findall(body))
+    return BODIES[key]
+
+
 def frame(sort: Sort, kernel: Kernel, dialect: Dialect) -> list[Definition]:
     return split(dialect.wrap(sort, kernel, ""))
 
@@ -99,8 +111,7 @@ def test_bodies_use_defined_words_and_each_is_defined_once(name: str) -> None:
         twice = [(n, d.parameters) for d in before for n in d.names if not d.branches and not overloaded(d)]
         assert len(twice) == len(set(twice)), sort.name
         for kernel in of(sort, dialect):
-            body = code(kernels.body(env, sort, kernel, dialect))
-            used = set(WORD.findall(body))
+            used = used_by(sort, kernel, dialect)
             assert used <= words | defined(own), (sort.name, kernel.name, used - words - defined(own))
             assert ("key" in kernel.picks, "value" in kernel.picks) == (
                 "hs_select_keys" in used,
