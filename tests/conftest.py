@@ -17,6 +17,7 @@ from remembered import remember
 from hsgen.engines import selection
 from hsgen.engines.hosts import Host, hosts
 from hsgen.system import toolchain
+from hsgen.targets import target
 
 LONG = (
     "docs/test_docs.py",
@@ -94,6 +95,12 @@ def quiet() -> Iterator[None]:
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Non-empty compiler output")
         yield
+
+
+@pytest.fixture
+def unkept(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Targets are read each time, for tests that change how."""
+    monkeypatch.setattr(target, "parse", target.parse.__wrapped__)  # see `remembered`
 
 
 @pytest.fixture(scope="session")

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
+from functools import cache
 from typing import Any
 
 import pytest
@@ -20,9 +20,10 @@ FORMS = [(key, value) for key in ("u8", "u32", "u64") for value in ("none", "v4"
 UNIT = 1024  # bytes
 
 
-def forms(name: str) -> Iterator[tuple[Sort, Sort, Plan]]:
+@cache
+def forms(name: str) -> list[tuple[Sort, Sort, Plan]]:
     """The groupings of a target: each with the sort before it, and with the plan of the reduction alone."""
-    found = target.find(name)
+    found, out = target.find(name), []
     for key, value in FORMS:
         try:
             whole = found.sort("group_by", key, Signature(value=value))
@@ -30,7 +31,8 @@ def forms(name: str) -> Iterator[tuple[Sort, Sort, Plan]]:
             continue
         params: Any = whole.parts[0].params
         before = found.default(key, group_by.sorting(whole.signature), whole.plan.max_n)
-        yield whole, before, group_by.plan(params)
+        out.append((whole, before, group_by.plan(params)))
+    return out
 
 
 def counts(whole: Sort) -> list[int]:
