@@ -210,6 +210,9 @@ FAST = {
         "test_the_python_api": 3,
         "test_tiles_that_starve_are_done_again": 3,
     },
+    "device/test_selecting.py": {
+        "test_selections": 4,
+    },
     "device/test_segments.py": {
         "test_bad_offsets_change_nothing": 9,
         "test_rows_by_the_python_api": 1,
