@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from conftest import missing
 from exchanging import Change, planted
-from nightly import nightly
+from nightly import NIGHTLY, nightly
 from test_vulkan import Lavapipe, lavapipe
 from test_webgpu_native import lavapipe as webgpu
 
@@ -16,8 +16,18 @@ from hsgen.cli import main
 from hsgen.engines import metal_shim
 from hsgen.engines.hosts import Host
 from hsgen.system import dxc
+from hsgen.tools.validate import validation
+from hsgen.tools.validate.validation import plan_cases
 
 __all__ = ["lavapipe", "planted", "webgpu"]  # fixtures
+
+
+@pytest.fixture(autouse=True)
+def fewer(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The fast run validates a third of the cases, where that is in this process: one work-group shows what a word
+    does."""
+    if not NIGHTLY:
+        monkeypatch.setattr(validation, "plan_cases", lambda *a, **more: plan_cases(*a, **more)[::3])
 
 
 def validated(capsys: pytest.CaptureFixture[str], *arguments: str) -> dict[str, Any]:
