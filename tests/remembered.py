@@ -5,16 +5,33 @@ Only of functions whose results depend on nothing but their arguments, and that 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 
 from hsgen.emit import repeated
 from hsgen.targets import target
+from hsgen.targets.target import Target
+
+
+def _of_target(method: Callable[[Target, str], list[str]]) -> Callable[[Target, str], list[str]]:
+    """A method that keeps its results for a target and a key type; targets have no hash."""
+    known: dict[tuple[int, str], tuple[Target, list[str]]] = {}
+
+    def again(self: Target, key: str) -> list[str]:
+        at = id(self), key
+        if at not in known:
+            known[at] = self, method(self, key)  # the target stays, so that no other gets its id
+        return list(known[at][1])
+
+    return again
 
 
 def remember() -> None:
-    """Keep the targets that were read, by their texts, and the loops that were found for lists of statements."""
+    """Keep the targets that were read, by their texts; what can be asked for of a target; and the loops that were found
+    for lists of statements."""
     target.parse = lru_cache(maxsize=256)(target.parse)
+    for name in ("labels", "implicit", "derived"):
+        setattr(Target, name, _of_target(getattr(Target, name)))
     pieces = lru_cache(maxsize=4096)(repeated.pieces)
 
     def found(items: Sequence[repeated.Numbers]) -> list[repeated.Piece]:
