@@ -123,6 +123,14 @@ FAST = {
         "test_orders_of_rows_are_those_of_numpy": 4,
         "test_sorts_in_place_and_into_another_array": 2,
     },
+    "device/test_cuda_orders.py": {
+        "test_the_last_pass_stores_64_bit_indices": 5,
+    },
+    "device/test_dealt_pairs.py": {
+        "test_even_keys_need_no_pass": 3,
+        "test_every_kind_type_order_and_count": 3,
+        "test_faults_are_noticed": 3,
+    },
     "device/test_early_return.py": {
         "test_kernels_that_may_return_before_a_barrier_end_with_one": 6,
     },

@@ -30,7 +30,7 @@ def grind(*arguments: str, script: str = "grind.py") -> subprocess.CompletedProc
 @pytest.mark.device
 @pytest.mark.parametrize("key", [nightly("u32"), "u64"])
 def test_nothing_is_reported(key: str) -> None:
-    """The nightly run has more whole blocks, and in place too; the tests of values below sort 32-bit keys."""
+    """The nightly run has whole blocks of the shipped shape, too; the tests of values below sort 32-bit keys."""
     done = grind(key)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "sorted Oclgrind" in done.stdout

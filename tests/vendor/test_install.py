@@ -133,7 +133,7 @@ def test_a_library_that_is_not_defined_is_an_error_of_cmake(options: str, said: 
 
 
 @pytest.mark.device
-@pytest.mark.parametrize("from_git", [False, True])
+@pytest.mark.parametrize("from_git", [nightly(False), True])
 def test_fetch_content(embedded: Host, from_git: bool) -> None:
     """From a folder and from a repository, without network; nothing of the bundle is installed unless asked."""
     need("cmake", "cc", "git")
