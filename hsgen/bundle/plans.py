@@ -78,5 +78,7 @@ def _row(plan: Plan, step: Step) -> str:
     guard = asdict(step.guard)
     if step.guard.x == "n":
         del guard["x"]
+    if step.guard.reduction == "any":
+        del guard["reduction"]
     row = {**asdict(step), "bindings": bindings, "guard": guard, "argument": given, "plain": _plain(plan, step)}
     return json.dumps(row)

@@ -42,6 +42,14 @@ PLACES = {"any": "ANYWHERE", "in": "IN_PLACE", "out": "OUT_OF_PLACE"}
 RANGES = {"any": "ANY_BITS", "whole": "ALL_BITS", "part": "SOME_BITS"}
 """When a step runs: always, only for the whole bit range, only for a part of it; each with its name in C."""
 
+REDUCTIONS = {"any": "ANY_REDUCTION", "exact": "EXACT_REDUCTION", "rounded": "ROUNDED_REDUCTION"}
+"""When a step runs: always, only for reductions of values whose result is the same in any order of these, only for sums
+of floats, which are rounded at each addition; each with its name in C."""
+
+REDUCTION_MASK, FLOAT_SUM = 15, 8
+"""The bits of the second number of a call that say which reduction of which type of values it is, and these bits of
+the sum of floats (`hsgen.operations.reduce_by_key.number`)."""
+
 QUANTITIES = {"n": "BY_N", "number": "BY_NUMBER", "length": "BY_LENGTH"}
 """The quantity that determines a grid or a guard: n, the second number of the call (grids only), or the length of rows,
 n divided by that number (guards only); each with its name in C."""

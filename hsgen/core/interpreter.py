@@ -6,7 +6,17 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from hsgen.core.errors import Usage
-from hsgen.core.flags import DESCENDING, DEVICE_COUNT, DIRECT, DISCARD, FLOAT, ROWS, SIGNED
+from hsgen.core.flags import (
+    DESCENDING,
+    DEVICE_COUNT,
+    DIRECT,
+    DISCARD,
+    FLOAT,
+    FLOAT_SUM,
+    REDUCTION_MASK,
+    ROWS,
+    SIGNED,
+)
 from hsgen.core.keys import TYPES
 from hsgen.core.plan import Binding, BitRange, CallNumber, IndirectGrids, Literal, Pass, PassCount, Plan, Step
 from hsgen.core.sort import Sort
@@ -110,7 +120,7 @@ def passes(begin: int, end: int, bits: int) -> int:
 
 
 def argument(plan: Plan, step: Step, how: Options, *, in_place: bool) -> int | None:
-    """Return the argument of a step's kernel, or None if the bit range excludes the step.
+    """Return the argument of a step's kernel, or None if the bit range or the reduction excludes the step.
 
     Raises:
         Usage: the bit range is reversed or exceeds the key.
@@ -118,6 +128,8 @@ def argument(plan: Plan, step: Step, how: Options, *, in_place: bool) -> int | N
     begin, end = bit_range(plan, how)
     whole = (begin, end) == (plan.first_bit, plan.first_bit + plan.bits)
     if step.guard.range == ("part" if whole else "whole"):
+        return None
+    if step.guard.reduction == ("exact" if how.number & REDUCTION_MASK == FLOAT_SUM else "rounded"):
         return None
     given = step.argument
     flags = given.flags | how.flags

@@ -44,11 +44,12 @@ class Binding:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Guard:
-    """The condition under which a step runs: ``min_n < n <= max_n``, and the call matches `place` and `range`.
+    """The condition under which a step runs: ``min_n < n <= max_n``, and the call matches `place`, `range` and
+    `reduction`.
 
     x: "n", or "length": the bounds are those of the length of rows, n divided by the second number of the call.
     place: a name in `hsgen.core.flags.PLACES`.  range: a name in `hsgen.core.flags.RANGES`.  at_zero: the step also
-    runs for n = 0.
+    runs for n = 0.  reduction: a name in `hsgen.core.flags.REDUCTIONS`, for calls that reduce values.
     """
 
     min_n: int = 0
@@ -57,6 +58,7 @@ class Guard:
     range: str = "any"
     at_zero: bool = False
     x: str = "n"
+    reduction: str = "any"
 
     def within(self, low: int, high: int) -> Guard:
         """Return the guard restricted to counts above `low` up to `high`; a row is no longer than all rows."""

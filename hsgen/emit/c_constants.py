@@ -4,7 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from hsgen.core.flags import ARGUMENTS, BIT, FLAGS, PLACES, QUANTITIES, RANGES
+from hsgen.core.flags import (
+    ARGUMENTS,
+    BIT,
+    FLAGS,
+    FLOAT_SUM,
+    PLACES,
+    QUANTITIES,
+    RANGES,
+    REDUCTION_MASK,
+    REDUCTIONS,
+)
 
 PLACE = "/* HSGEN_CONSTANTS */\n"
 """The line of a C file that is replaced by the constants."""
@@ -18,6 +28,10 @@ def constants() -> str:
             _line(PLACES.values()),
             "/* Whether a step runs for the whole bit range, for a part of it, or in both cases. */",
             _line(RANGES.values()),
+            "/* Whether a step runs for reductions that give the same in any order of the values, for sums of floats,",
+            " * or in both cases; the bits of the second number of a call that say so, those of a sum of floats. */",
+            _line(REDUCTIONS.values()),
+            f"enum {{ HS_REDUCTION_MASK = {REDUCTION_MASK}, HS_FLOAT_SUM = {FLOAT_SUM} }};\n",
             "/* The quantity that determines a grid or a guard: n, the second number of the call, n divided by it. */",
             _line(QUANTITIES.values()),
             "/* The argument of a step's kernel, with flags: */",

@@ -8,7 +8,7 @@ from itertools import accumulate
 from typing import Any
 
 from hsgen import operations
-from hsgen.core.flags import BIT, PLACES, QUANTITIES, RANGES
+from hsgen.core.flags import BIT, PLACES, QUANTITIES, RANGES, REDUCTIONS
 from hsgen.core.plan import ROLES, Argument, Binding, Literal, Pass, PassCount
 from hsgen.core.sort import Sort
 from hsgen.emit.kernels import Source
@@ -136,6 +136,7 @@ def _steps(sort: Sort) -> list[dict[str, Any]]:
             "place": f"HS_{PLACES[s.guard.place]}",
             "range": f"HS_{RANGES[s.guard.range]}",
             "by": f"HS_{QUANTITIES[s.guard.x]}",
+            "reduction": f"HS_{REDUCTIONS[s.guard.reduction]}",
             "grid": s.grid,
             "x": f"HS_{QUANTITIES[s.grid.x]}",
             "argument": _argument(s.argument),

@@ -10,7 +10,7 @@ from typing import Any
 from hsgen import __version__
 from hsgen.apis.api import Api, Package
 from hsgen.core.buffers import pair_bytes
-from hsgen.core.flags import ARGUMENTS, BIT, PLACES, QUANTITIES, RANGES
+from hsgen.core.flags import ARGUMENTS, BIT, FLOAT_SUM, PLACES, QUANTITIES, RANGES, REDUCTION_MASK, REDUCTIONS
 from hsgen.core.plan import ROLES, Binding, Step
 from hsgen.core.sort import Sort
 from hsgen.emit.kernels import Source
@@ -28,6 +28,7 @@ def constants() -> str:
     lists = {"ROLES": list(ROLES), "ARGUMENTS": list(ARGUMENTS), "QUANTITIES": list(QUANTITIES)}
     lines = [f"const {name} = {json.dumps(values)};" for name, values in lists.items()]
     used = ("DIRECT", "DISCARD", "DEVICE_COUNT", "SIGNED", "FLOAT", "DESCENDING", "ROWS")
+    lines.append(f"const REDUCTION_MASK = {REDUCTION_MASK}, FLOAT_SUM = {FLOAT_SUM};")
     return "\n".join([*lines, "const " + ", ".join(f"{n} = 1 << {BIT[n]}" for n in used) + ";\n"])
 
 
@@ -65,7 +66,7 @@ def _step(step: Step, kernel: int, bindings: int) -> list[int]:
     row = [kernel, bindings, guard.min_n, guard.max_n, places.index(guard.place), ranges.index(guard.range)]
     row += [int(guard.at_zero), quantities.index(grid.x), grid.add, grid.div, grid.mul, grid.cap]
     row += [list(ARGUMENTS).index(argument.kind), value, getattr(argument, "bits", 0), argument.flags]
-    return [*row, quantities.index(guard.x)]
+    return [*row, quantities.index(guard.x), list(REDUCTIONS).index(guard.reduction)]
 
 
 def _plan(sort: Sort) -> dict[str, Any]:

@@ -113,13 +113,14 @@ typedef struct hs_binding {
 
 /* HSGEN_CONSTANTS */
 
-/* Guard: the calls in which a step runs, those with min_n < n <= max_n whose place and bit range match. */
+/* Guard: the calls in which a step runs, those with min_n < n <= max_n whose place, bit range and reduction match. */
 typedef struct hs_guard {
     uint64_t min_n, max_n;
     uint32_t place;   /* HS_ANYWHERE, HS_IN_PLACE or HS_OUT_OF_PLACE */
     uint32_t range;   /* HS_ANY_BITS, HS_ALL_BITS or HS_SOME_BITS */
     uint32_t at_zero; /* 1: it also runs for n = 0, regardless of min_n */
     uint32_t x;       /* HS_BY_N; HS_BY_LENGTH: the bounds are those of the length of rows, n / number */
+    uint32_t reduction; /* HS_ANY_REDUCTION, HS_EXACT_REDUCTION or HS_ROUNDED_REDUCTION */
 } hs_guard;
 
 /* Grid of a step: min((x + add) / div * mul, cap) work-groups. */

@@ -96,7 +96,7 @@ static inline uint32_t hs_flags(const hs_call *call)
     return flags;
 }
 
-/* The argument of a step's kernel; returns 0 if the bit range excludes the step. */
+/* The argument of a step's kernel; returns 0 if the bit range or the reduction excludes the step. */
 static inline int hs_argument(const hs_sort *sort, const hs_step *step, const hs_call *call, int32_t *argument)
 {
     const hs_options *options = call->options;
@@ -104,9 +104,11 @@ static inline int hs_argument(const hs_sort *sort, const hs_step *step, const hs
     const uint32_t end = options && options->end_bit ? options->end_bit : sort->key_bits;
     const uint32_t begin = options ? options->begin_bit : 0, range = end - begin, first = sort->first_bit + begin;
     const uint32_t value = (uint32_t)rule->value;
+    const int rounded = ((uint32_t)call->number & HS_REDUCTION_MASK) == HS_FLOAT_SUM;
     uint32_t flags = rule->flags | hs_flags(call), passes, least, more, low = 0;
     if (call->in_place) flags &= ~(uint32_t)HS_DIRECT;
     if (step->guard.range == (uint32_t)(range == sort->key_bits ? HS_SOME_BITS : HS_ALL_BITS)) return 0;
+    if (step->guard.reduction == (uint32_t)(rounded ? HS_EXACT_REDUCTION : HS_ROUNDED_REDUCTION)) return 0;
     switch (rule->kind) {
     case HS_LITERAL: low = value; break;
     case HS_PASS:

@@ -1581,21 +1581,21 @@ static hs_spirv made_spirv[4], made_address[4];
 #define SCRATCH(plus, per_n) {HS_SCRATCH, plus, per_n, 0}
 #define KEYS(role) {role, 0, 0, 0}
 static const hs_step made_steps[] = {
-    {0, {0, 100, HS_ANYWHERE, HS_ANY_BITS, 0, HS_BY_N}, {HS_BY_N, 63, 64, 1, 1000}, {HS_LITERAL, 1, 0, 0},
+    {0, {0, 100, HS_ANYWHERE, HS_ANY_BITS, 0, HS_BY_N, HS_ANY_REDUCTION}, {HS_BY_N, 63, 64, 1, 1000}, {HS_LITERAL, 1, 0, 0},
      {KEYS(HS_SOURCE), KEYS(HS_DESTINATION)}},
-    {1, {100, 1 << 20, HS_ANYWHERE, HS_ANY_BITS, 0, HS_BY_N}, {HS_BY_N, 63, 64, 1, 7}, {HS_LITERAL, 2, 0, 0},
+    {1, {100, 1 << 20, HS_ANYWHERE, HS_ANY_BITS, 0, HS_BY_N, HS_ANY_REDUCTION}, {HS_BY_N, 63, 64, 1, 7}, {HS_LITERAL, 2, 0, 0},
      {KEYS(HS_SOURCE), SCRATCH(0, 0), SCRATCH(4096, 0)}},
-    {2, {100, 1 << 20, HS_ANYWHERE, HS_ANY_BITS, 0, HS_BY_N}, {HS_BY_N, 1023, 1024, 2, 1 << 30}, {HS_LITERAL, 3, 0, 0},
+    {2, {100, 1 << 20, HS_ANYWHERE, HS_ANY_BITS, 0, HS_BY_N, HS_ANY_REDUCTION}, {HS_BY_N, 1023, 1024, 2, 1 << 30}, {HS_LITERAL, 3, 0, 0},
      {KEYS(HS_SOURCE), KEYS(HS_DESTINATION), SCRATCH(0, 0), SCRATCH(4096, 0), SCRATCH(8192, 0), SCRATCH(8192, 4)}},
-    {2, {100, 1 << 20, HS_IN_PLACE, HS_ANY_BITS, 0, HS_BY_N}, {HS_BY_N, 1023, 1024, 2, 1 << 30}, {HS_LITERAL, 4, 0, 0},
+    {2, {100, 1 << 20, HS_IN_PLACE, HS_ANY_BITS, 0, HS_BY_N, HS_ANY_REDUCTION}, {HS_BY_N, 1023, 1024, 2, 1 << 30}, {HS_LITERAL, 4, 0, 0},
      {SCRATCH(8192, 4), KEYS(HS_DESTINATION), SCRATCH(0, 0), SCRATCH(4096, 0), SCRATCH(8192, 0), SCRATCH(8192, 4)}},
-    {1, {5000, 1 << 20, HS_OUT_OF_PLACE, HS_ANY_BITS, 0, HS_BY_N}, {HS_BY_N, 63, 64, 1, 7}, {HS_LITERAL, 5, 0, 0},
+    {1, {5000, 1 << 20, HS_OUT_OF_PLACE, HS_ANY_BITS, 0, HS_BY_N, HS_ANY_REDUCTION}, {HS_BY_N, 63, 64, 1, 7}, {HS_LITERAL, 5, 0, 0},
      {KEYS(HS_DESTINATION), SCRATCH(0, 0), SCRATCH(4096, 0)}},
-    {1, {100, 1 << 20, HS_ANYWHERE, HS_ANY_BITS, 0, HS_BY_N}, {HS_BY_N, 63, 64, 1, 7}, {HS_LITERAL, 6, 0, 0},
+    {1, {100, 1 << 20, HS_ANYWHERE, HS_ANY_BITS, 0, HS_BY_N, HS_ANY_REDUCTION}, {HS_BY_N, 63, 64, 1, 7}, {HS_LITERAL, 6, 0, 0},
      {KEYS(HS_DESTINATION), SCRATCH(0, 0), SCRATCH(4096, 0)}},
-    {3, {1 << 20, 1 << 22, HS_OUT_OF_PLACE, HS_ANY_BITS, 0, HS_BY_N}, {HS_BY_N, 63, 64, 1, 1 << 30}, {HS_LITERAL, 7, 0, 0},
+    {3, {1 << 20, 1 << 22, HS_OUT_OF_PLACE, HS_ANY_BITS, 0, HS_BY_N, HS_ANY_REDUCTION}, {HS_BY_N, 63, 64, 1, 1 << 30}, {HS_LITERAL, 7, 0, 0},
      {KEYS(HS_SOURCE), KEYS(HS_DESTINATION)}},
-    {0, {1 << 20, 1 << 22, HS_IN_PLACE, HS_ANY_BITS, 0, HS_BY_N}, {HS_BY_N, 63, 64, 1, 1 << 30}, {HS_LITERAL, 8, 0, 0},
+    {0, {1 << 20, 1 << 22, HS_IN_PLACE, HS_ANY_BITS, 0, HS_BY_N, HS_ANY_REDUCTION}, {HS_BY_N, 63, 64, 1, 1 << 30}, {HS_LITERAL, 8, 0, 0},
      {KEYS(HS_SOURCE), KEYS(HS_DESTINATION)}},
 };
 
@@ -1695,17 +1695,17 @@ static hs_step full_steps[6];
 #define WORDS SCRATCH(1024, 0), SCRATCH(9216, 4)
 #define ROWS KEYS(HS_VALUES_OUT), KEYS(HS_COUNT)
 static const hs_step full_rows[6] = {
-    {0, {0, 1 << 20, HS_ANYWHERE, HS_ANY_BITS, 0, HS_BY_N}, {HS_BY_N, 0, 1, 1, 1}, {HS_INDIRECT_GRIDS, 0, 0, 0},
+    {0, {0, 1 << 20, HS_ANYWHERE, HS_ANY_BITS, 0, HS_BY_N, HS_ANY_REDUCTION}, {HS_BY_N, 0, 1, 1, 1}, {HS_INDIRECT_GRIDS, 0, 0, 0},
      {KEYS(HS_COUNT), SCRATCH(0, 0)}},
-    {1, {0, 1000, HS_ANYWHERE, HS_ANY_BITS, 0, HS_BY_N}, {HS_BY_N, 63, 64, 1, 1000}, {HS_PASS, 0, 8, HS_DIRECT},
+    {1, {0, 1000, HS_ANYWHERE, HS_ANY_BITS, 0, HS_BY_N, HS_ANY_REDUCTION}, {HS_BY_N, 63, 64, 1, 1000}, {HS_PASS, 0, 8, HS_DIRECT},
      {KEYS(HS_SOURCE), KEYS(HS_DESTINATION), KEYS(HS_VALUES), ROWS}},
-    {1, {0, 1 << 20, HS_ANYWHERE, HS_ANY_BITS, 0, HS_BY_N}, {HS_BY_N, 63, 64, 1, 1 << 30}, {HS_PASS, 3, 8, HS_DIRECT},
+    {1, {0, 1 << 20, HS_ANYWHERE, HS_ANY_BITS, 0, HS_BY_N, HS_ANY_REDUCTION}, {HS_BY_N, 63, 64, 1, 1 << 30}, {HS_PASS, 3, 8, HS_DIRECT},
      {KEYS(HS_SOURCE), KEYS(HS_DESTINATION), KEYS(HS_VALUES), ROWS}},
-    {2, {100, 1 << 20, HS_ANYWHERE, HS_ALL_BITS, 0, HS_BY_N}, {HS_BY_N, 1023, 1024, 2, 1 << 30}, {HS_PASS_COUNT, 0, 8, 0},
+    {2, {100, 1 << 20, HS_ANYWHERE, HS_ALL_BITS, 0, HS_BY_N, HS_ANY_REDUCTION}, {HS_BY_N, 1023, 1024, 2, 1 << 30}, {HS_PASS_COUNT, 0, 8, 0},
      {KEYS(HS_SOURCE), KEYS(HS_DESTINATION), WORDS, KEYS(HS_VALUES), ROWS, WORDS, SCRATCH(1024, 0)}},
-    {2, {100, 1 << 20, HS_ANYWHERE, HS_SOME_BITS, 0, HS_BY_N}, {HS_BY_N, 1023, 1024, 2, 1 << 30}, {HS_BIT_RANGE, 0, 0, 0},
+    {2, {100, 1 << 20, HS_ANYWHERE, HS_SOME_BITS, 0, HS_BY_N, HS_ANY_REDUCTION}, {HS_BY_N, 1023, 1024, 2, 1 << 30}, {HS_BIT_RANGE, 0, 0, 0},
      {KEYS(HS_SOURCE), KEYS(HS_DESTINATION), WORDS, KEYS(HS_VALUES), ROWS, WORDS, SCRATCH(2048, 0)}},
-    {1, {5000, 1 << 20, HS_OUT_OF_PLACE, HS_ANY_BITS, 0, HS_BY_N}, {HS_BY_N, 63, 64, 1, 7}, {HS_LITERAL, 5, 0, 0},
+    {1, {5000, 1 << 20, HS_OUT_OF_PLACE, HS_ANY_BITS, 0, HS_BY_N, HS_ANY_REDUCTION}, {HS_BY_N, 63, 64, 1, 7}, {HS_LITERAL, 5, 0, 0},
      {KEYS(HS_DESTINATION), SCRATCH(1024, 0), SCRATCH(2048, 0), ROWS}},
 };
 
@@ -1750,22 +1750,22 @@ static hs_sort made_full(const hs_sort *original, uint32_t value_bytes)
 static hs_kernel other_kernels[2];
 static hs_spirv other_spirv[2], other_address[2];
 static const hs_step segments_steps[] = {
-    {0, {0, 1 << 20, HS_ANYWHERE, HS_ANY_BITS, 0, HS_BY_N}, {HS_BY_N, 0, 1, 1, 1}, {HS_CALL_NUMBER, 0, 0, 0},
+    {0, {0, 1 << 20, HS_ANYWHERE, HS_ANY_BITS, 0, HS_BY_N, HS_ANY_REDUCTION}, {HS_BY_N, 0, 1, 1, 1}, {HS_CALL_NUMBER, 0, 0, 0},
      {SCRATCH(0, 0)}},
-    {1, {0, 1 << 20, HS_ANYWHERE, HS_ANY_BITS, 0, HS_BY_N}, {HS_BY_NUMBER, 0, 1, 1, 1 << 30}, {HS_LITERAL, 7, 0, 0},
+    {1, {0, 1 << 20, HS_ANYWHERE, HS_ANY_BITS, 0, HS_BY_N, HS_ANY_REDUCTION}, {HS_BY_NUMBER, 0, 1, 1, 1 << 30}, {HS_LITERAL, 7, 0, 0},
      {KEYS(HS_SOURCE), KEYS(HS_OTHER_INPUT), KEYS(HS_DESTINATION), SCRATCH(0, 0)}},
-    {1, {100, 1 << 20, HS_ANYWHERE, HS_ANY_BITS, 0, HS_BY_N}, {HS_BY_N, 63, 64, 1, 7}, {HS_LITERAL, 8, 0, 0},
+    {1, {100, 1 << 20, HS_ANYWHERE, HS_ANY_BITS, 0, HS_BY_N, HS_ANY_REDUCTION}, {HS_BY_N, 63, 64, 1, 7}, {HS_LITERAL, 8, 0, 0},
      {KEYS(HS_SOURCE), KEYS(HS_OTHER_INPUT), KEYS(HS_DESTINATION), SCRATCH(1024, 0)}}};
 static const hs_step merge_steps[] = {
-    {0, {0, 1 << 20, HS_ANYWHERE, HS_ANY_BITS, 0, HS_BY_N}, {HS_BY_N, 0, 1, 1, 1}, {HS_CALL_NUMBER, 0, 0, 0},
+    {0, {0, 1 << 20, HS_ANYWHERE, HS_ANY_BITS, 0, HS_BY_N, HS_ANY_REDUCTION}, {HS_BY_N, 0, 1, 1, 1}, {HS_CALL_NUMBER, 0, 0, 0},
      {SCRATCH(0, 0)}},
-    {1, {0, 1 << 20, HS_OUT_OF_PLACE, HS_ANY_BITS, 0, HS_BY_N}, {HS_BY_N, 63, 64, 1, 1 << 30}, {HS_LITERAL, 7, 0, 0},
+    {1, {0, 1 << 20, HS_OUT_OF_PLACE, HS_ANY_BITS, 0, HS_BY_N, HS_ANY_REDUCTION}, {HS_BY_N, 63, 64, 1, 1 << 30}, {HS_LITERAL, 7, 0, 0},
      {KEYS(HS_SOURCE), KEYS(HS_OTHER_INPUT), KEYS(HS_VALUES), KEYS(HS_OTHER_VALUES), KEYS(HS_DESTINATION),
       KEYS(HS_VALUES_OUT), SCRATCH(0, 0)}}};
 static const hs_step report_steps[] = {
-    {0, {0, 1 << 20, HS_ANYWHERE, HS_ANY_BITS, 1, HS_BY_N}, {HS_BY_N, 1, 1, 1, 1}, {HS_CALL_NUMBER, 0, 0, 0},
+    {0, {0, 1 << 20, HS_ANYWHERE, HS_ANY_BITS, 1, HS_BY_N, HS_ANY_REDUCTION}, {HS_BY_N, 1, 1, 1, 1}, {HS_CALL_NUMBER, 0, 0, 0},
      {KEYS(HS_REPORT)}},
-    {1, {0, 1 << 20, HS_ANYWHERE, HS_ANY_BITS, 1, HS_BY_N}, {HS_BY_NUMBER, 64, 64, 1, 1 << 30}, {HS_LITERAL, 7, 0, 0},
+    {1, {0, 1 << 20, HS_ANYWHERE, HS_ANY_BITS, 1, HS_BY_N, HS_ANY_REDUCTION}, {HS_BY_NUMBER, 64, 64, 1, 1 << 30}, {HS_LITERAL, 7, 0, 0},
      {KEYS(HS_SOURCE), KEYS(HS_REPORT)}}};
 
 static hs_sort made_other(const hs_sort *original, hs_kind kind)

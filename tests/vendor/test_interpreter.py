@@ -15,7 +15,7 @@ from shipped import sampled
 
 from hsgen.bundle.manifest import COMPANIONS
 from hsgen.core.errors import Usage
-from hsgen.core.flags import DIRECT, PLACES, RANGES, REDO
+from hsgen.core.flags import DIRECT, PLACES, RANGES, REDO, REDUCTIONS
 from hsgen.core.interpreter import PLAIN, Options, launches, offset
 from hsgen.core.keys import KEYS, VALUES, Signature
 from hsgen.core.plan import (
@@ -91,6 +91,7 @@ def made_up(numbers: random.Random, name: str) -> Sort:
                 place=numbers.choice(list(PLACES)),
                 range=numbers.choice(list(RANGES)),
                 at_zero=numbers.random() < 0.3,
+                reduction=numbers.choice(list(REDUCTIONS)),
             ),
             grid=Grid(
                 x=numbers.choice(["n", "n", "number"]),

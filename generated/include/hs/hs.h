@@ -119,6 +119,12 @@ enum { HS_ANYWHERE = 0, HS_IN_PLACE = 1, HS_OUT_OF_PLACE = 2 };
 /* Whether a step runs for the whole bit range, for a part of it, or in both cases. */
 enum { HS_ANY_BITS = 0, HS_ALL_BITS = 1, HS_SOME_BITS = 2 };
 
+/* Whether a step runs for reductions that give the same in any order of the values, for sums of floats,
+ * or in both cases; the bits of the second number of a call that say so, those of a sum of floats. */
+enum { HS_ANY_REDUCTION = 0, HS_EXACT_REDUCTION = 1, HS_ROUNDED_REDUCTION = 2 };
+
+enum { HS_REDUCTION_MASK = 15, HS_FLOAT_SUM = 8 };
+
 /* The quantity that determines a grid or a guard: n, the second number of the call, n divided by it. */
 enum { HS_BY_N = 0, HS_BY_NUMBER = 1, HS_BY_LENGTH = 2 };
 
@@ -145,13 +151,14 @@ enum {
     HS_ROWS = 1 << 27 /* segments are rows of equal length; there are no offsets */
 };
 
-/* Guard: the calls in which a step runs, those with min_n < n <= max_n whose place and bit range match. */
+/* Guard: the calls in which a step runs, those with min_n < n <= max_n whose place, bit range and reduction match. */
 typedef struct hs_guard {
     uint64_t min_n, max_n;
     uint32_t place;   /* HS_ANYWHERE, HS_IN_PLACE or HS_OUT_OF_PLACE */
     uint32_t range;   /* HS_ANY_BITS, HS_ALL_BITS or HS_SOME_BITS */
     uint32_t at_zero; /* 1: it also runs for n = 0, regardless of min_n */
     uint32_t x;       /* HS_BY_N; HS_BY_LENGTH: the bounds are those of the length of rows, n / number */
+    uint32_t reduction; /* HS_ANY_REDUCTION, HS_EXACT_REDUCTION or HS_ROUNDED_REDUCTION */
 } hs_guard;
 
 /* Grid of a step: min((x + add) / div * mul, cap) work-groups. */

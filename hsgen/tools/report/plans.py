@@ -75,6 +75,7 @@ def row(step: Step) -> tuple[str, ...]:
     guard, given = step.guard, step.argument
     place = {"any": "", "in": ", in place", "out": ", out of place"}[guard.place]
     bits = {"any": "", "whole": ", all bits", "part": ", a part of the bits"}[guard.range]
+    bits += {"any": "", "exact": ", no float sums", "rounded": ", float sums"}[guard.reduction]
     gets = f"pass {given.number}" if isinstance(given, Pass) else _GETS[given.kind]
     return (
         step.kernel,

@@ -89,6 +89,7 @@ function groups(step, call) {
     const { n, number } = call, length = step.by === "length", bounded = length && number ? Math.floor(n / number) : n;
     if (bounded <= step.minN && !(n === 0 && step.atZero)) return 0;
     if (step.place === 1 || step.range === (call.whole ? 2 : 1)) return 0;
+    if (step.reduction === ((number & REDUCTION_MASK) === FLOAT_SUM ? 1 : 2)) return 0;
     if (bounded > step.maxN && !call.counted) return 0;
     const x = step.x === "number" ? number : length ? n : Math.min(n, step.maxN);
     return Math.min(Math.floor((x + step.add) / step.div) * step.mul, step.cap);
@@ -109,8 +110,8 @@ function scratchBytes(plan, n) {
 }
 
 function unpacked(row) {
-    const [kernel, list, minN, maxN, place, range, atZero, x, add, div, mul, cap, kind, value, bits, flags, by] = row;
-    return { kernel, list, minN, maxN, place, range, atZero, x: QUANTITIES[x], by: QUANTITIES[by], add, div, mul, cap, argument: ARGUMENTS[kind], value, bits, flags };
+    const [kernel, list, minN, maxN, place, range, atZero, x, add, div, mul, cap, kind, value, bits, flags, by, reduction] = row;
+    return { kernel, list, minN, maxN, place, range, atZero, x: QUANTITIES[x], by: QUANTITIES[by], add, div, mul, cap, argument: ARGUMENTS[kind], value, bits, flags, reduction };
 }
 
 /** Return the buffer, offset and size of a GPUBuffer or a GPUBufferBinding. */
