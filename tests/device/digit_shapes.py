@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 from sorters import SMALL
 
 from hsgen.algorithms import group_by, reduce_by_key
-from hsgen.algorithms.group_by.few import BY_DIGIT, DONE, Few
+from hsgen.algorithms.group_by.dealt import Shape, sampling
+from hsgen.algorithms.group_by.few import DONE, WAY, Few
 from hsgen.core.interpreter import Options
 from hsgen.core.keys import KEYS, Signature
 from hsgen.core.sort import Sort
@@ -37,11 +38,33 @@ HASH = 2654435769
 class Untried(Few):
     """Tables of few groups that no sample is few enough for: a table for each value of a digit, or the sort."""
 
-    sampled = 0  # type: ignore[assignment]
+    def sampled(self, sample: int) -> int:
+        return 0
 
 
-SHAPES = {"digits": (Untried, 32, 2, SLOTS), "tiny": (Untried, 4, 2, 4), "both": (Few, 32, 2, SLOTS)}
-"""What tables of few groups are, lanes, items, and slots of tables of digits."""
+DEALT = Shape(
+    count_group=32,
+    count_items=2,
+    deal_group=32,
+    deal_items=3,
+    again_group=16,
+    again_items=3,
+    bucket_group=8,
+    bucket_items=6,
+    bucket_places=32,
+    bits=10,
+    first=9,
+    slots=SLOTS,
+    table_group=32,
+    table_items=2,
+    sample=512,
+    sample_less=256,
+    sample_from=5000,
+    cores=3,
+)
+"""A small shape of what deals pairs: buckets of up to 48 pairs, 39 on average at most."""
+SHAPES = {"digits": (Untried, DEALT), "tiny": (Untried, replace(DEALT, slots=8, table_group=8)), "both": (Few, DEALT)}
+"""What tables of few groups are, and what deals pairs."""
 
 
 @cache
@@ -50,19 +73,17 @@ def grouping(shape: str) -> Sort:
     sections = {"work_group": 16, "items": 8, "subgroup": 8, "section": 11}
     if shape == "few":
         found = target.parse(SMALL, "small", "small.toml")
-        own, made, wide = {"work_group": 8, "items": 3, "groups": 5}, SHAPES["both"], 0
+        own, (kind, dealt) = {"work_group": 8, "items": 3, "groups": 5}, (Few, None)
     else:
         text = (LANES / "pieces8.toml").read_text(encoding="utf-8")
-        text = text.replace("sample = 64", "sample = 512")
-        found, own, made = target.parse(text, "pieces8", "pieces8.toml"), sections, SHAPES[shape]
-        wide = made[3]
+        found, own, (kind, dealt) = target.parse(text, "pieces8", "pieces8.toml"), sections, SHAPES[shape]
     signature = OPERATION.signature(Signature(value="v4", key_transform=True))
     whole, before = found.sort("group_by", "u32", signature), found.default("u32", group_by.sorting(signature))
     plain = replace(signature, key_transform=False)
     reduce = reduce_by_key.Params(key=KEYS["u32"], signature=plain, **own)
-    few = made[0](least=LEAST, work_group=made[1], items=made[2], groups=3, slots=FEW_SLOTS)
+    few = sampling(kind(least=LEAST, work_group=32, items=2, groups=3, slots=FEW_SLOTS), dealt)
     derived: Any = whole.parts[0].params
-    part = replace(whole.parts[0], params=replace(derived, reduce=reduce, few=few, wide=(wide,) if wide else ()))
+    part = replace(whole.parts[0], params=replace(derived, reduce=reduce, few=few, dealt=dealt))
     kernels, plan, parts = assembly.joined(part, before)
     return replace(whole, kernels=kernels, plan=plan, parts=parts)
 
@@ -72,10 +93,10 @@ def raw(keys: Keys, how: Options) -> Keys:
     return unordered(keys, how.kind, descending=how.descending).astype(np.uint32)
 
 
-def taken(made: Direct) -> tuple[bool, bool]:
-    """Whether the last call stored the groups before the sort had ended, and whether there were tables of digits."""
+def taken(made: Direct) -> tuple[bool, int]:
+    """Whether the last call stored the groups before the sort had ended, and what was done with the pairs."""
     words = made._compiled.scratch.read(made.queue, 0, 8)
-    return bool(words[DONE]), bool(words[BY_DIGIT])
+    return bool(words[DONE]), int(words[WAY])
 
 
 def spread(
@@ -143,25 +164,16 @@ def collisions(rng: np.random.Generator, n: int) -> Keys:
     return spread(rng, n, 24, 3, [(v, colliding(v, min(72, n // 64))) for v in (0, 7, 31, 101, 254, 255)])
 
 
+def close(rng: np.random.Generator, n: int) -> Keys:
+    """Groups of a table that are close to each other, except one: their place is crowded."""
+    own = np.append(np.arange(min(40, n // 64 - 1)), 1 << 23)
+    return spread(rng, n, 24, 2, [(v, own) for v in (2, 90, 255)])
+
+
 def lowest(rng: np.random.Generator, n: int) -> Keys:
     """Keys whose groups differ in two bits alone: small tables are divided by all bits."""
     keys = spread(rng, n, 8, 1, [(v, np.arange(4)) for v in (0, 78, 255)], most=200)
     return (keys >> 8) // 3 * 3 << 8 | keys & 255
-
-
-TABLES: dict[str, Make] = {
-    "one each": lambda rng, n: spread(rng, n, 24, 1),
-    "several each": lambda rng, n: spread(rng, n, 24, 20),
-    "around a table": around,
-    "rounds": rounds,
-    "low bits": deep(16, 9, (1, 77, 255)),
-    "two constant digits": deep(8, 8, (0, 128, 255)),
-    "gaps": gaps,
-    "collisions": collisions,
-    "one constant digit": lambda rng, n: spread(rng, n, 16, 9),
-    "greatest digit": lambda rng, n: spread(rng, n, 16, 9) | np.uint32(0xFF000000),
-}
-"""Keys for which there is a table for each value of a digit."""
 
 
 def outlier(place: int) -> Make:
@@ -175,16 +187,64 @@ def outlier(place: int) -> Make:
     return make
 
 
-SORTED: dict[str, Make] = {
-    "random": lambda rng, n: rng.integers(0, GREATEST, n, np.uint32, endpoint=True),
-    "uneven": lambda rng, n: spread(rng, n, 24, 3, [(99, lows(rng, 3, 1 << 24))], most=60),
+TABLES: dict[str, Make] = {
+    "one each": lambda rng, n: spread(rng, n, 24, 1),
+    "several each": lambda rng, n: spread(rng, n, 24, 20),
+    "around a table": around,
+    "rounds": rounds,
+    "low bits": deep(16, 9, (1, 77, 255)),
+    "two constant digits": deep(8, 8, (0, 128, 255)),
+    "gaps": gaps,
+    "collisions": collisions,
+    "close to each other": close,
+    "one constant digit": lambda rng, n: spread(rng, n, 16, 9),
+    "greatest digit": lambda rng, n: spread(rng, n, 16, 9) | np.uint32(0xFF000000),
     "one outlier": outlier(3),
     "a greater outlier": outlier(6),
+}
+"""Keys for which there is a table for each value of a digit."""
+
+
+def crowded(rng: np.random.Generator, n: int) -> Keys:
+    """Buckets whose keys are close to each other, except one."""
+    keys = np.arange(n, dtype=np.uint32) % 1024 << 22 | rng.integers(0, 40, n, np.uint32)
+    keys[rng.permutation(n)[: n // 30]] |= np.uint32(1 << 21)
+    return rng.permutation(keys)
+
+
+def beyond(rng: np.random.Generator, n: int) -> Keys:
+    """Keys of a narrow range, and one below and above it, which the sample misses."""
+    keys = rng.integers(1 << 30, (1 << 30) + (1 << 20), n, np.uint32)
+    keys[n // 3], keys[n // 2] = 5, GREATEST
+    return keys
+
+
+def twice(rng: np.random.Generator, n: int) -> Keys:
+    """Each key occurs twice."""
+    some = np.arange((n + 1) // 2, dtype=np.uint32) * np.uint32(2 * GREATEST // (n + 1))
+    return rng.permutation(np.repeat(some | rng.integers(0, 1 << 12, len(some), np.uint32), 2)[:n])
+
+
+BUCKETED: dict[str, Make] = {
+    "random": lambda rng, n: rng.integers(0, GREATEST, n, np.uint32, endpoint=True),
+    "in order": lambda rng, n: np.sort(rng.integers(0, GREATEST, n, np.uint32, endpoint=True)),
+    "17 bits": lambda rng, n: rng.integers(0, 1 << 17, n, np.uint32) | np.uint32(1 << 29),
+    "crowded": crowded,
+    "beyond the sample": beyond,
+    "twice": twice,
+    "gaps": lambda rng, n: rng.permutation(np.arange(n, dtype=np.uint32) % 512 << 23 | lows(rng, n, 1 << 22)),
+}
+"""Keys that are dealt into buckets; these are sorted on chip."""
+SORTED: dict[str, Make] = {
+    "uneven": lambda rng, n: spread(rng, n, 24, 3, [(99, lows(rng, 3, 1 << 24))], most=60),
     "one": lambda rng, n: np.full(n, 12345, np.uint32),
     "two": lambda rng, n: np.array([7, 99 << 24], np.uint32)[rng.integers(0, 2, n)],
-    "last digit": lambda rng, n: rng.integers(0, 256, n, np.uint32),
+    "last digit": lambda rng, n: rng.integers(0, 64, n, np.uint32),
+    "large bucket": lambda rng, n: np.where(
+        rng.integers(0, 99, n) > 0, rng.integers(0, GREATEST, n, np.uint32), 1 << 20
+    ),
 }
-"""Keys that are sorted."""
+"""Keys that passes over all digits sort, since a bucket would be too large."""
 
 
 def rare(rng: np.random.Generator, n: int) -> Keys:

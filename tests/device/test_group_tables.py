@@ -1,8 +1,8 @@
-"""Groupings by tables on the OpenCL CPU devices: of few groups, and of each value of the highest digit.
+"""Groupings by tables on the OpenCL CPU devices, of few groups and of each value of a digit, and by buckets.
 
-Small tables, with work-groups that wait for others, after a hybrid sort of tiny buckets.  Each way is seen to be taken,
-by what kernels leave in scratch memory and by plans without the kernels that would sort.  Faults are planted in the
-text of the kernels.
+Small tables and buckets, with work-groups that wait for others, ahead of a sort.  Each way is seen to be taken, by what
+kernels leave in scratch memory and by plans without the kernels of other ways.  Faults are planted in the text of the
+kernels.
 """
 
 from __future__ import annotations
@@ -13,9 +13,11 @@ from functools import partial
 from itertools import product
 from typing import Any
 
+import digit_shapes
 import numpy as np
 import pytest
 from digit_shapes import (
+    BUCKETED,
     FEW,
     LEAST,
     MOST,
@@ -31,13 +33,14 @@ from digit_shapes import (
     spread,
     taken,
 )
-from every import direct, faulty
+from every import direct
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from nightly import NIGHTLY
 from planted import Planted, all_caught
-from table_faults import FAULTS, WIDE
+from table_faults import DEALT, FAULTS, WIDE
 
+from hsgen.algorithms.group_by import dealt
 from hsgen.core.errors import Wrong
 from hsgen.core.interpreter import Options
 from hsgen.core.keys import Signature
@@ -54,6 +57,7 @@ from hsgen.tools.validate.guarded import SHIFTS, Frame
 
 pytestmark = pytest.mark.device
 N = 20_000
+BY_TABLES, BY_BUCKETS, BY_PASSES = (True, dealt.TABLES), (False, dealt.BUCKETS), (False, dealt.SORTED)
 STORED = (COUNTS | FIRSTS, COUNTS, FIRSTS, 0)
 FLOAT_SUM = number("sum", "f32")
 HOWS = [
@@ -79,14 +83,14 @@ class Device:
         self.calls += 1
         return self.frame.run(call, (self.calls % SHIFTS, self.calls * 7 % SHIFTS))
 
-    def all_right(self, makes: Mapping[str, Make], n: int, hows: list[Options], way: tuple[bool, bool]) -> None:
+    def all_right(self, makes: Mapping[str, Make], n: int, hows: list[Options], way: tuple[bool, int]) -> None:
         """Group each kind of keys in each of these ways; way: what `taken` says, except of sums of floats."""
         for name, how in product(makes, hows):
             assert (problem := self.problem(makes[name], n, how)) is None, (
                 f"{problem}, should be right: {name}, {n}, {how}"
             )
             found = taken(self.made)
-            wanted = (False, False) if how.reduction & 15 == FLOAT_SUM else way
+            wanted = (False, dealt.SORTED) if how.reduction & 15 == FLOAT_SUM else way
             assert found == wanted, f"{name}, {n} keys: {found} should be {wanted}"
 
 
@@ -103,21 +107,28 @@ def digits(embedded: Host) -> Device:
 @pytest.mark.parametrize("name", TABLES)
 def test_every_reduction_by_tables_of_digits(digits: Device, name: str) -> None:
     """7 is coprime to the numbers of types, orders, reductions and what is stored."""
-    digits.all_right({name: TABLES[name]}, N, turns(7, list(TABLES).index(name) % 7), (True, True))
+    digits.all_right({name: TABLES[name]}, N, turns(7, list(TABLES).index(name) % 7), BY_TABLES)
+
+
+@pytest.mark.parametrize("name", BUCKETED)
+def test_every_reduction_by_buckets(digits: Device, name: str) -> None:
+    digits.all_right({name: BUCKETED[name]}, N, turns(11, list(BUCKETED).index(name)), BY_BUCKETS)
 
 
 @pytest.mark.parametrize("name", SORTED)
 def test_other_keys_are_sorted(digits: Device, name: str) -> None:
-    digits.all_right({name: SORTED[name]}, N, turns(19, list(SORTED).index(name)), (False, False))
+    digits.all_right({name: SORTED[name]}, N, turns(19, list(SORTED).index(name)), BY_PASSES)
 
 
-def test_counts_at_which_tables_begin(digits: Device) -> None:
-    """Of samples, of buckets, and of tables of few groups."""
-    for at in (416, 512, LEAST, 1664, 3328):
+def test_counts_at_which_ways_begin(digits: Device) -> None:
+    """Of tables of few groups, tiles, one more bit of buckets, the larger sample, and the most that are dealt."""
+    shape = digit_shapes.DEALT
+    for at in (LEAST, 1920, shape.limit << 6, shape.sample_from, shape.limit << 8):
         for n, how in product((at - 1, at, at + 1), turns(31, at % 31)):
-            for name, make in TABLES.items():
+            for name, make in {**TABLES, **BUCKETED, **SORTED}.items():
                 assert (problem := digits.problem(make, n, how)) is None, (name, n, how, problem)
-                assert at < LEAST or how.reduction & 15 == FLOAT_SUM or taken(digits.made) == (True, True), (name, n)
+                done, way = taken(digits.made)
+                assert n <= LEAST or done == (way == dealt.TABLES), (name, n)
 
 
 @EXAMPLES
@@ -127,7 +138,7 @@ def test_any_numbers_of_groups(digits: Device, data: st.DataObject) -> None:
     shift = data.draw(st.sampled_from([8, 16, 24]), "shift")
     count = st.integers(1, 300) | st.integers(MOST - 2, MOST + 2)
     chosen = data.draw(st.lists(st.tuples(st.integers(0, 255), count), max_size=8, unique_by=lambda x: x[0]), "groups")
-    n, bits = data.draw(st.integers(2000, N), "n"), data.draw(st.integers(min(shift, 16) - 5, shift), "bits")
+    n, bits = data.draw(st.integers(8000, N), "n"), data.draw(st.integers(min(shift, 16) - 5, shift), "bits")
     seed, above = data.draw(st.integers(0, 2**32 - 1), "seed"), data.draw(st.booleans(), "ones above")
 
     def make(rng: np.random.Generator, n: int) -> Any:
@@ -138,13 +149,36 @@ def test_any_numbers_of_groups(digits: Device, data: st.DataObject) -> None:
     digits.rng = np.random.default_rng(seed)
     how = data.draw(st.sampled_from([h for h in HOWS if h.reduction & 15 != FLOAT_SUM]), "how")
     assert digits.problem(make, n, how) is None
-    assert taken(digits.made) == (True, True)
+    assert taken(digits.made) == BY_TABLES
+
+
+@EXAMPLES
+@given(data=st.data())
+def test_any_keys_in_buckets(digits: Device, data: st.DataObject) -> None:
+    """Keys of any width with any bits in common, some of them repeated, and a few beyond the others."""
+    n, width = data.draw(st.integers(LEAST + 1, N), "n"), data.draw(st.integers(5, 32), "bits")
+    base, repeated = (
+        data.draw(st.integers(0, 2**32 - 1), "base"),
+        data.draw(st.integers(1, 60), "of which each is repeated"),
+    )
+    beyond = data.draw(st.lists(st.integers(0, 2**32 - 1), max_size=3), "beyond")
+    seed = data.draw(st.integers(0, 2**32 - 1), "seed")
+
+    def make(rng: np.random.Generator, n: int) -> Any:
+        keys = rng.integers(0, 1 << width, n, np.uint64).astype(np.uint32) | np.uint32(
+            base >> width << width if width < 32 else 0
+        )
+        keys = np.repeat(keys, repeated)[:n]
+        keys[: len(beyond)] = beyond
+        return rng.permutation(keys)
+
+    digits.rng = np.random.default_rng(seed)
+    assert digits.problem(make, n, data.draw(st.sampled_from(HOWS), "how")) is None
 
 
 def test_tables_are_divided_by_all_bits(embedded: Host) -> None:
-    """Each table has four slots; fewer equal keys of a sample suffice, which decides about time alone."""
-    made = faulty(embedded, grouping("tiny"), ("equal >= 512u", "equal >= 2u"))
-    Device(made).all_right({"lowest": lowest}, N, turns(19), (True, True))
+    """Each table has eight slots."""
+    Device(direct(embedded, grouping("tiny"))).all_right({"lowest": lowest}, N, turns(19), BY_TABLES)
 
 
 @pytest.mark.parametrize(("shape", "host"), [("few", "embedded"), ("few", "pocl"), ("both", "embedded")])
@@ -152,42 +186,53 @@ def test_tables_of_few_groups(shape: str, host: str, request: pytest.FixtureRequ
     """Those that overflow leave the keys to tables of digits or the sort."""
     device = Device(direct(request.getfixturevalue(host), grouping(shape)))
     for n in (LEAST + 1, 2001, N):
-        device.all_right(FEW, n, turns(37, n % 37), (True, False))
-        device.all_right(OVER, n, turns(37, n % 37), (False, False))
+        device.all_right(FEW, n, turns(37, n % 37), (True, dealt.SORTED))
+        if shape == "few":
+            device.all_right(OVER, n, turns(37, n % 37), BY_PASSES)
+        else:
+            assert not [name for name in OVER if device.problem(OVER[name], n, turns(37)[0])]
     for how in turns(37):
         assert device.problem(FEW["some"], LEAST, how) is None
         assert taken(device.made)[0] is False
     if shape == "both":
-        device.all_right(TABLES, N, turns(37), (True, True))
+        device.all_right(TABLES, N, turns(37), BY_TABLES)
+
+
+_COUNTED = ("few_", "pairs_count", "pairs_starts")
 
 
 @pytest.mark.parametrize(
-    ("shape", "makes", "kept"),
+    ("shape", "makes", "kept", "way"),
     [
-        ("digits", TABLES, ("few_", "begin", "histogram", "finish_starts", "onesweep", "digit_")),
-        ("both", FEW, ("few_",)),
+        ("digits", TABLES, (*_COUNTED, "pairs_deal", "digit_"), BY_TABLES),
+        ("digits", BUCKETED, (*_COUNTED, "pairs_deal", "pairs_again", "pairs_bucket", "reduce_"), BY_BUCKETS),
+        ("digits", SORTED, (*_COUNTED, "pairs_rest", "reduce_"), BY_PASSES),
+        ("both", FEW, ("few_",), (True, dealt.SORTED)),
     ],
 )
-def test_the_sort_is_not_needed(embedded: Host, shape: str, makes: Mapping[str, Make], kept: tuple[str, ...]) -> None:
-    """Without the kernels that follow tables their results are right, and others are not."""
+def test_other_ways_are_not_needed(
+    embedded: Host, shape: str, makes: Mapping[str, Make], kept: tuple[str, ...], way: tuple[bool, int]
+) -> None:
+    """Without the kernels of the other ways the results of one are right, and others are not."""
     sort = grouping(shape)
     steps = tuple(s for s in sort.plan.steps if s.kernel.startswith(kept))
     device = Device(direct(embedded, replace(sort, plan=replace(sort.plan, steps=steps))))
-    device.all_right(makes, N, [Options(reduction=COUNTS | FIRSTS)], (True, shape == "digits"))
-    for make in (*SORTED.values(), *OVER.values())[:4]:
-        assert device.problem(make, N, Options(reduction=COUNTS)) is not None
+    device.all_right(makes, N, [Options(reduction=COUNTS | FIRSTS)], way)
+    for others in (TABLES, BUCKETED, SORTED):
+        if others is not makes:
+            assert device.problem(next(iter(others.values())), N, Options(reduction=COUNTS)) is not None
 
 
 @pytest.mark.parametrize(("name", "has"), [("nvidia-hopper", True), ("cpu", False), ("generic", False)])
 def test_targets_with_tables_of_digits(name: str, has: bool) -> None:
-    """Where work-groups may wait for others, and the sort compares a sample."""
+    """Where work-groups may wait for others and hold many pairs."""
     sort = target.find(name).sort("group_by", "u32", OPERATION.signature(Signature(value="v4")))
-    assert [k.params.slots for k in sort.kernels if k.name == "digit_tables"] == [8192] * has  # type: ignore[attr-defined]
+    assert [k.params.shape.slots for k in sort.kernels if k.name == "digit_tables"] == [8192] * has  # type: ignore[attr-defined]
 
 
 def planted(host: Host) -> Iterator[Planted]:
     """Yield every fault, or one in twelve; kernels without it are compiled once."""
-    for shape, faults in (("digits", WIDE), ("few", FAULTS)):
+    for shape, faults in (("digits", WIDE), ("digits", DEALT), ("few", FAULTS)):
         context, source = context_for(host), render(grouping(shape), "opencl")
         whole = Compiled(context, grouping(shape), source)
         for name, fault in [*faults.items()][:: 1 if NIGHTLY else 12]:
@@ -198,7 +243,7 @@ def _faulty(context: Any, whole: Compiled, fault: tuple[str, str]) -> Direct:
     """The grouping with a fault, a text of kernels and its replacement, in those of tables or else in all."""
     source, own = whole.source, ("digit_tables", "few_begin", "few_tables", "few_close")
     found = [k for k, text in source.parts.items() if fault[0] in text]
-    changed = [k for k in found if k in own] or found
+    changed = [k for k in found if k in own or k.startswith("pairs_")] or found
     if not changed:
         raise KeyError(fault[0])
     text = source.prelude + "".join(source.parts[k].replace(*fault) for k in changed)
@@ -208,18 +253,16 @@ def _faulty(context: Any, whole: Compiled, fault: tuple[str, str]) -> Direct:
 
 
 def check(made: Direct) -> None:
-    """Assert that groupings of every kind of keys are right, and that tables are taken."""
+    """Assert that groupings of every kind of keys are right, and that each way is taken."""
     wide = isinstance(made.sort.parts[0].params.few, Untried)  # type: ignore[attr-defined]
     device, hows = Device(made, 3), [*HOWS[::23], Options(reduction=FLOAT_SUM | COUNTS), *HOWS[3::71]]
+    few = ((FEW, (True, dealt.SORTED)), (OVER, BY_PASSES))
+    ways = ((TABLES, BY_TABLES), (BUCKETED, BY_BUCKETS), (SORTED, BY_PASSES)) if wide else few
     try:
-        for n in (N, 3001):
-            device.all_right(TABLES if wide else FEW, n, hows, (True, wide))
-            if n == N or not wide:
-                device.all_right(SORTED if wide else OVER, n, hows, (False, False))
+        for makes, way in ways:
+            device.all_right(makes, N, hows, way)
         if not wide:
-            device.all_right(
-                {"colliding": colliding_few}, N, [Options(reduction=how) for how in (48, 49)], (False, False)
-            )
+            device.all_right({"colliding": colliding_few}, N, [Options(reduction=how) for how in (48, 49)], BY_PASSES)
     except Wrong as e:  # of memory behind that of a call
         raise AssertionError(f"it was overwritten: {e}") from None
 
@@ -230,4 +273,4 @@ def test_the_grouping_without_faults_passes(embedded: Host, shape: str) -> None:
 
 
 def test_planted_faults_are_caught(embedded: Host) -> None:
-    all_caught("test_group_tables", embedded, len(WIDE) + len(FAULTS) if NIGHTLY else 7)
+    all_caught("test_group_tables", embedded, len(WIDE) + len(DEALT) + len(FAULTS) if NIGHTLY else 9)

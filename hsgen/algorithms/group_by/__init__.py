@@ -1,6 +1,7 @@
 """Groups of equal keys: the sort of a target, followed by a reduction by key, in one plan."""
 
-from hsgen.algorithms.group_by import digits
+from hsgen.algorithms.group_by import dealt_kernels
+from hsgen.algorithms.group_by.dealt import Dealt
 from hsgen.algorithms.group_by.kernels import context as _context
 from hsgen.algorithms.group_by.kernels import kernels
 from hsgen.algorithms.group_by.params import Params, block, notes, params, sorting, specialize
@@ -14,7 +15,7 @@ TRAITS = Traits(joins=True)
 
 def context(p: object) -> dict[str, object]:
     """Return the names that the templates use in addition to `kernel` and `p`."""
-    return digits.context(p) if isinstance(p, digits.Digits) else _context(p)
+    return dealt_kernels.context(p) if isinstance(p, Dealt) else _context(p)
 
 
 __all__ = [

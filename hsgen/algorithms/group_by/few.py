@@ -15,16 +15,18 @@ from hsgen.core.keys import KeyType
 
 EMPTY = 0xFFFFFFFF
 """A slot of a table without a key; the key of this value has a slot of its own, behind all others."""
-DONE, MANY, LAST, HOW, BY_DIGIT, TICKET, TABLE = 0, 1, 2, 3, 4, 5, 32
+DONE, MANY, LAST, HOW, WAY, TICKET, BITS, LOW, RANGE, FIRST, TABLE = 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 32
 """Words of scratch memory: whether the groups are stored; whether there are too many; whether there is a key `EMPTY`;
-the number of the call; whether there is a table for each value of a digit, and a counter of these (`digits`); where the
-table begins, with a key, a reduction and a count for each slot."""
+the number of the call; where pairs are dealt (`dealt`) what is done with them and a counter of tables, the number of
+bits up to the highest one in which keys of a sample differ, one of these keys, the greatest number of as many bits, and
+the bits of the first digit if there is a table for each of its values, else 0; where the table begins, with a key, a
+reduction and a count for each slot."""
 TRIES = 64
 """The slots of a table in local memory in which a key may be."""
 CLOSED = 32
 """The slots of a work-group that stores groups."""
 SAMPLE = 1024
-"""The keys of the sample."""
+"""The keys of the sample, unless pairs are dealt."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,7 +34,8 @@ class Few:
     """The shape of tables.
 
     least: the count above which they are tried.  work_group, items: lanes, and the keys of each of a tile.  groups: the
-    most work-groups.  slots: the keys that a table has room for, a power of two; half of them are used.
+    most work-groups.  slots: the keys that a table has room for, a power of two; half of them are used.  sample: the
+    keys of the sample.
     """
 
     least: int
@@ -40,6 +43,7 @@ class Few:
     items: int
     groups: int
     slots: int
+    sample: int = SAMPLE
 
     @property
     def tile(self) -> int:
@@ -51,10 +55,14 @@ class Few:
         """The most groups that are tried."""
         return self.slots // 2
 
+    def sampled(self, sample: int) -> int:
+        """Return the distinct keys that a sample of this size has on average if there are `most`, all as frequent."""
+        return int(self.most * (1 - exp(-sample / self.most)))
+
     @property
-    def sampled(self) -> int:
-        """The distinct keys that a sample has on average if there are `most`, all as frequent."""
-        return int(self.most * (1 - exp(-SAMPLE / self.most)))
+    def sample_slots(self) -> int:
+        """The slots of the table of the sample: twice its keys, or as many as a table has."""
+        return max(self.slots, 2 * self.sample)
 
     @property
     def bytes(self) -> int:

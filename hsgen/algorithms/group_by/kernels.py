@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 from hsgen.algorithms import reduce_by_key
 from hsgen.algorithms.buffers import DESTINATION, SOURCE, word_array
-from hsgen.algorithms.group_by import few
+from hsgen.algorithms.group_by import dealt, few
 from hsgen.algorithms.group_by.params import Params
 from hsgen.core.buffers import Array, Buffer
 from hsgen.core.kernels import Kernel
@@ -17,6 +17,11 @@ REDUCE = "reduce_"
 GATE = Buffer(name="gate", type="u32")
 """Words of which the first is not 0 where the groups are stored."""
 FEW = Buffer(name="few", type="u32")
+DEALS = Buffer(name="deals", type="u32")
+"""What is known of dealt pairs (`hsgen.algorithms.group_by.dealt.Layout`)."""
+_CONSTANTS = (
+    *("EMPTY", "DONE", "MANY", "LAST", "HOW", "WAY", "TICKET", "BITS", "LOW", "RANGE", "FIRST", "TABLE", "TRIES"),
+)
 _LANES = 1536  # of a core, for tables of few groups
 _VALUES_IN = Buffer(name="values_in", type="u32", unit="value", read_only=True)
 _VALUES_OUT = Buffer(name="values_out", type="u32", unit="value")
@@ -43,8 +48,11 @@ def tables(p: Params) -> tuple[Kernel, ...]:
     local = [word_array("held", slots), word_array("times", slots), *([word_array("sums", slots)] if p.valued else [])]
     table = (Array(name="tile", type="key", count=slots), *(word_array(x, few.CLOSED) for x in ("places", "before")))
     reads = (SOURCE, _VALUES_IN) if p.valued else (SOURCE,)
+    marks = (word_array("marks", p.few.sample_slots // 32 + 1),) if p.dealt else ()
+    sampled = word_array("held", p.few.sample_slots), word_array("distinct", 3 if p.dealt else 1), *marks
+    begin = (SOURCE, FEW, DEALS) if p.dealt else (SOURCE, FEW)
     return (
-        _kernel(p, "few_begin", "sample keys, clear the table", (SOURCE, FEW), local[0], word_array("distinct", 1)),
+        _kernel(p, "few_begin", "sample keys, clear what follows", begin, *sampled),
         _kernel(
             p,
             "few_tables",
@@ -64,9 +72,10 @@ def _kernel(p: Params, name: str, summary: str, buffers: tuple[Buffer, ...], *ar
         name=name,
         template=f"group_by/{name}",
         summary=summary,
-        work_group=p.few.work_group,
+        work_group=p.dealt.count_group if p.dealt and name == "few_begin" else p.few.work_group,
         buffers=buffers,
         arrays=arrays,
+        subgroup=p.reduce.subgroup if p.dealt and name == "few_begin" else 1,
         resident=max(1, _LANES // p.few.work_group) if name == "few_tables" else 0,  # else compilers spill
         algorithm="group_by",
         params=p,
@@ -75,15 +84,19 @@ def _kernel(p: Params, name: str, summary: str, buffers: tuple[Buffer, ...], *ar
 
 def constants() -> dict[str, int]:
     """Return the numbers of `few` by name."""
-    names = ("EMPTY", "DONE", "MANY", "LAST", "HOW", "BY_DIGIT", "TICKET", "TABLE", "TRIES", "SAMPLE")
-    return {name: getattr(few, name) for name in names}
+    return {name: getattr(few, name) for name in _CONSTANTS}
 
 
 def context(p: object) -> dict[str, object]:
     """Return the names that the templates use in addition to `kernel` and `p`."""
     if not isinstance(p, Params) or p.few is None:
         return {}
-    sizes = {
-        name: getattr(p.few, name) for name in ("least", "work_group", "items", "tile", "groups", "slots", "sampled")
-    }
-    return {"few": SimpleNamespace(closed=few.CLOSED, **constants(), **sizes)}
+    samples = [p.few.sample, *([p.dealt.sample_less] if p.dealt else [])]
+    few_of = {"sampled": [p.few.sampled(n) for n in samples]}
+    return {"few": table(p.few), **few_of, "deal": p.dealt, "at": dealt.layout(p.dealt) if p.dealt else None}
+
+
+def table(p: few.Few) -> SimpleNamespace:
+    """Return what templates know of tables of few groups: their shape, and constants."""
+    names = ("least", "work_group", "items", "tile", "groups", "slots", "sample", "sample_slots")
+    return SimpleNamespace(closed=few.CLOSED, **constants(), **{name: getattr(p, name) for name in names})

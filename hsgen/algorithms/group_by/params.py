@@ -7,7 +7,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from hsgen.algorithms import reduce_by_key
-from hsgen.algorithms.group_by.few import Few, shape
+from hsgen.algorithms.group_by import dealt as deal
+from hsgen.algorithms.group_by.few import Few
+from hsgen.algorithms.group_by.few import shape as few_shape
 from hsgen.core.device import Device
 from hsgen.core.keys import PLAIN, KeyType, Signature
 
@@ -16,16 +18,14 @@ from hsgen.core.keys import PLAIN, KeyType, Signature
 class Params:
     """The parameters of a grouping: tables of few groups, if they are tried, and the reduction of sorted keys.
 
-    local_bytes: the local memory of a work-group of the device.  wide: the slots of tables for values of a digit, of
-    which the first that half of this memory holds are taken.
+    dealt: the shape of what deals pairs into buckets, ahead of a sort of buckets of pairs.
     """
 
     key: KeyType
     signature: Signature = PLAIN
     reduce: reduce_by_key.Params
     few: Few | None = None
-    local_bytes: int = 0
-    wide: tuple[int, ...] = (8192, 4096, 2048)
+    dealt: deal.Shape | None = None
 
     @property
     def valued(self) -> bool:
@@ -55,7 +55,8 @@ def specialize(p: Mapping[str, Any], key: KeyType, signature: Signature, device:
     reduce = reduce_by_key.specialize(p, key, plain, device)
     if reduce is None or signature.device_count:
         return None
-    return Params(key=key, signature=signature, reduce=reduce, few=shape(key, device), local_bytes=device.local_bytes)
+    few, dealt = few_shape(key, device), deal.shape(key, signature, device)
+    return Params(key=key, signature=signature, reduce=reduce, few=few and deal.sampling(few, dealt), dealt=dealt)
 
 
 def block(p: Params) -> int:
@@ -68,4 +69,13 @@ def notes(p: Params) -> list[tuple[str, str]]:
     found = [(f"reduction, {name}", value) for name, value in reduce_by_key.notes(p.reduce)]
     if p.few:
         found.insert(0, ("few groups", f"from {p.few.least + 1} keys on, tables of {p.few.slots} slots"))
+    if p.few and p.dealt:
+        d = p.dealt
+        found.insert(
+            1,
+            (
+                "buckets",
+                f"up to {d.most} pairs; {d.bucket_group} lanes x {d.bucket_items} pairs, {d.bucket_places} places",
+            ),
+        )
     return found

@@ -6,7 +6,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from hsgen.algorithms import reduce_by_key
-from hsgen.algorithms.group_by import digits
+from hsgen.algorithms.group_by import dealt_kernels, dealt_plan
+from hsgen.algorithms.group_by.dealt import Dealt, following
 from hsgen.algorithms.group_by.few import CLOSED
 from hsgen.algorithms.group_by.kernels import GATE, REDUCE, reducing, tables
 from hsgen.algorithms.group_by.params import Params
@@ -28,20 +29,20 @@ def plan(p: Params) -> Plan:
 def joined(p: Params, before: tuple[Kernel, ...], sort: Plan) -> tuple[tuple[Kernel, ...], Plan]:
     """Return the kernels and the plan of a grouping, given those of its sort.
 
-    Scratch memory has the table of few groups, the sorted keys, their values, and then what the sort takes; the
-    reduction takes the beginning of the latter, which no longer matters.
+    Scratch memory has the table of few groups, words of dealt pairs, the sorted keys, their values, and then what the
+    sort takes; the reduction takes the beginning of the latter, which no longer matters.
     """
-    after, placed = plan(p), _Placed(p, sort)
+    after, placed, deal = plan(p), _Placed(p, sort), following(p.few, p.dealt, before, sort)
     top = min(sort.max_n, after.max_n)
     none, last = _without_keys(after), [s for s in (x.within(0, top) for x in after.steps) if not s.guard.empty]
     runs = {s.kernel for s in last}
     kernels = [*before, *(k for k in reducing(p) if k.name in runs)]
     steps = [*(placed.sorting(s) for s in sort.steps), *(placed.reducing(s) for s in last)]
     if p.few and top > p.few.least:
-        kernels, steps = _gated(p, kernels, steps, top, placed.values)
+        kernels, steps = _gated(p, kernels, steps, top, placed, deal)
     status = sort.device_status and replace(sort.device_status, binding=placed.moved(sort.device_status.binding, 0))
     rules = (ScratchRule(), *sort.scratch.rules, *after.scratch.within(0, top).rules)
-    scratch = Scratch(tuple(placed.rule(r) for r in rules))
+    scratch = Scratch((*(placed.rule(r) for r in rules), *([dealt_plan.rule(deal)] if deal else [])))
     return tuple(kernels), replace(sort, steps=(*none, *steps), max_n=top, scratch=scratch, device_status=status)
 
 
@@ -52,26 +53,33 @@ def _without_keys(after: Plan) -> list[Step]:
 
 
 def _gated(
-    p: Params, kernels: list[Kernel], steps: list[Step], top: int, values: Binding
+    p: Params, kernels: list[Kernel], steps: list[Step], top: int, placed: _Placed, deal: Dealt | None
 ) -> tuple[list[Kernel], list[Step]]:
-    """The kernels and steps with those of tables, which leave the others nothing to do for some keys; values: where
-    the sorted values lie."""
+    """The kernels and steps with those of tables, which leave the others nothing to do for some keys, and those that
+    deal pairs."""
     assert p.few is not None
     gated = {s.kernel for s in steps if s.guard.max_n > p.few.least}
     least = min(s.guard.min_n for s in steps if s.kernel in gated)
-    by_name = {k.name: k for k in kernels}
-    wide = next((x for x in (digits.shape(p, k) for k in kernels) if x), None)
+    steps = [replace(s, bindings=(*s.bindings, _FEW)) if s.kernel in gated else s for s in steps]
+    made = [replace(k, buffers=(*k.buffers, GATE), gate=GATE.name) if k.name in gated else k for k in kernels]
     found = _tables(p, least, top)
-    for step in steps:
-        before = by_name[step.kernel]
-        if wide and digits.chooses(before):
-            step = replace(step, bindings=(*step.bindings, _FEW))
-        if wide and digits.precede(before):
-            found.append(digits.step(wide, before, step, {"few": _FEW, "values_out": values}))
-        found.append(replace(step, bindings=(*step.bindings, _FEW)) if step.kernel in gated else step)
-    made = [digits.choosing(wide, k) if wide and digits.chooses(k) else k for k in kernels]
-    made = [replace(k, buffers=(*k.buffers, GATE), gate=GATE.name) if k.name in gated else k for k in made]
-    return [*tables(p), *([digits.tables(wide)] if wide else []), *made], found
+    if deal is None:
+        return [*tables(p), *made], [*found, *steps]
+    dealing = dealt_plan.steps(deal, top, *placed.sorted_arrays)
+    runs = {s.kernel for s in dealing}
+    own = [k for k in (*dealt_kernels.tables(deal), *dealt_kernels.buckets(deal)) if k.name in runs]
+    rows = [x for s in steps for x in (_without_dealt(s, deal) if not s.kernel.startswith(REDUCE) else [s])]
+    return [*tables(p), *own, *made], [*found, *dealing, *rows]
+
+
+def _without_dealt(step: Step, deal: Dealt) -> list[Step]:
+    """The rows of a step of the sort: where pairs are dealt into buckets, for sums of floats only."""
+    between = (deal.above, deal.shape.most)
+    if not deal.bucketed:
+        return [step]
+    rows = [step.within(0, between[0]), step.within(*between), step.within(between[1], step.guard.max_n)]
+    rows[1] = replace(rows[1], guard=replace(rows[1].guard, reduction="rounded"))
+    return [x for x in rows if not x.guard.empty]
 
 
 def _tables(p: Params, least: int, top: int) -> list[Step]:
@@ -82,12 +90,14 @@ def _tables(p: Params, least: int, top: int) -> list[Step]:
         "few_tables": Grid(add=p.few.tile - 1, div=p.few.tile, cap=p.few.groups),
         "few_close": fixed(p.few.slots // CLOSED + 1),
     }
-    bound = {**BOUND, "few": _FEW}
+    bound = {**BOUND, "few": _FEW, "deals": Binding(role="scratch", plus=p.few.bytes)}
     return [
         Step(
             kernel=k.name,
             bindings=tuple(bound[b.name] for b in k.buffers),
-            guard=Guard(min_n=least if k.name == "few_begin" else p.few.least, max_n=top),
+            guard=Guard(min_n=least, max_n=top)
+            if k.name == "few_begin"
+            else Guard(min_n=p.few.least, max_n=top, reduction="exact" if p.valued else "any"),
             grid=grids[k.name],
             argument=Literal() if k.name == "few_close" else CallNumber(),  # it sorts keys, by the flags of the call
         )
@@ -106,13 +116,13 @@ class _Placed:
         self._item = p.key.bytes + p.signature.value_bytes
         found = {b.per_n for s in sort.steps for b in s.bindings if b.role == "scratch"}
         self._ranks = {per_n: i for i, per_n in enumerate(sorted(found | {0}))}
-        first = p.few.bytes if p.few else 0
+        first = p.few.bytes + dealt_plan.words_bytes(p.dealt) if p.few else 0
         self._own = {
             "destination": Binding(role="scratch", plus=first),
             "values_out": Binding(role="scratch", per_n=p.key.bytes, plus=first + _UNIT),
         }
         self._first = first + _UNIT * (2 if p.valued else 1)
-        self.values = self._own["values_out"]
+        self.sorted_arrays = (self._own["destination"], self._own["values_out"])
 
     def sorting(self, step: Step) -> Step:
         """A step of the sort, out of place."""
@@ -139,11 +149,11 @@ class _Placed:
         return replace(rule, plus=plus, per_n=rule.per_n + self._item)
 
 
-def moved(p: Params | reduce_by_key.Params | digits.Digits, step: Step, n: int) -> int:
+def moved(p: Params | reduce_by_key.Params | Dealt, step: Step, n: int) -> int:
     """Return the memory traffic of a launch of the reduction for `n` keys in bytes, if all are equal; the sort is
     counted, too."""
-    if isinstance(p, digits.Digits):
-        return 0  # where no key is like another
+    if isinstance(p, Dealt):
+        return dealt_plan.moved(p, step, n)
     own = p.reduce if isinstance(p, Params) else p
     return reduce_by_key.moved(own, replace(step, kernel=step.kernel.removeprefix(REDUCE)), n)
 

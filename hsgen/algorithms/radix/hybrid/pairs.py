@@ -85,7 +85,7 @@ class Layout:
     each round, then the highest digit in which some differ.  over: whether some bucket is too large.  held, mean:
     capacity and limit, for kernels whose text does not depend on them.  low: the lowest bit that passes sort by, and
     `REPEATED` where equal keys are many.  table: starts of buckets and more (templates/radix/hybrid/pieces.j2), else in
-    a buffer of their own.  grouped: as of `hsgen.algorithms.group_by.digits`.  equal, slack, squares: constants above.
+    a buffer of their own.  equal, slack, squares: constants above.
     """
 
     capacity: int
@@ -112,7 +112,6 @@ class Layout:
     least: int
     most: int
     deal_least: int
-    grouped: Any = None
     sets: int = SETS
     equal: int = EQUAL
     slack: int = SLACK

@@ -1,0 +1,215 @@
+"""Groupings of 32-bit keys with values whose reduction is the same in any order of these: pairs dealt into buckets.
+
+A sort moves equal keys in their order, for which each tile waits for those before it.  Where the order of values does
+not matter, work-groups draw room in a bucket by atomic additions and store the pairs of a tile there in any order.
+Buckets are numbered by the highest bits in which keys of a sample differ, as many as keep buckets small, and all are
+counted at once.  Where the sample has equal keys, pairs are dealt by a first digit of these bits, and a work-group
+reduces those of each value in a hash table on chip.  Else a second digit deals them into buckets, each of which is
+sorted on chip, and a reduction by key follows.  Keys that are too uneven for either are sorted by passes over all
+digits, in one launch.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields, replace
+from typing import Any
+
+from hsgen.algorithms.group_by.few import Few
+from hsgen.algorithms.radix.hybrid.params import Hybrid
+from hsgen.algorithms.radix.partition.params import Partition
+from hsgen.algorithms.radix.partition.params import layout as rest_layout
+from hsgen.core.device import Device
+from hsgen.core.kernels import Kernel
+from hsgen.core.keys import KeyType, Signature
+from hsgen.core.plan import Plan
+
+SORTED, TABLES, BUCKETS = 0, 1, 2
+"""What is done with the pairs, a word of scratch memory: they are sorted; a table for each value of the first digit;
+buckets that are sorted on chip."""
+LEAST = 8
+"""The bits of the first digit, at least."""
+SHARE = 64
+"""A value of the first digit with more than this share of the keys would keep one work-group busy for long."""
+_LOCAL = 160 << 10
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shape:
+    """The shape of what deals pairs.
+
+    count_group, deal_group, again_group, bucket_group: lanes of work-groups that count, deal by the first digit, deal
+    by the second one, and sort a bucket; count_items, ...: the keys of each that are under way at once, of a tile, or
+    of a bucket at most.  bucket_places: the counters on chip by which the keys of a bucket find their places, a power
+    of two.  bits: the most bits that number buckets, whose counters a work-group has on chip.  first: of these, the
+    most of the first digit.  slots, table_items: slots of a table of a value of this digit, a power of two, and the
+    pairs of a lane that are under way at once.  sample, sample_less: the keys that are compared first, above the count
+    sample_from and up to it.  cores: of the device.  least: the bits of the first digit, at least.
+    """
+
+    count_group: int = 1024
+    count_items: int = 8
+    deal_group: int = 1024
+    deal_items: int = 16
+    again_group: int = 512
+    again_items: int = 16
+    bucket_group: int = 512
+    bucket_items: int = 10
+    bucket_places: int = 4096
+    bits: int = 15
+    first: int = 11
+    slots: int = 8192
+    table_group: int = 512
+    table_items: int = 8
+    sample: int = 8192
+    sample_less: int = 2048
+    sample_from: int = 1 << 22
+    cores: int
+    least: int = LEAST
+
+    @property
+    def capacity(self) -> int:
+        """The pairs of a bucket that a work-group sorts on chip."""
+        return self.bucket_group * self.bucket_items
+
+    @property
+    def limit(self) -> int:
+        """The pairs of a bucket on average, at most: so few that hardly one of uniform keys exceeds the capacity."""
+        return 13 * self.capacity // 16
+
+    @property
+    def most(self) -> int:
+        """The greatest count of which there are small enough buckets."""
+        return self.limit << self.bits
+
+    @property
+    def groups(self) -> int:
+        """The most groups of a table: two thirds of its slots."""
+        return 2 * self.slots // 3
+
+    @property
+    def table_places(self) -> int:
+        """The counters on chip by which the groups of a table find their places."""
+        return max(self.slots // 4, self.table_group)
+
+    def equal(self, bits: int, sample: int) -> int:
+        """Return the keys that a sample has twice, about, if a quarter of the slots of each table is used by a first
+        digit of `bits` bits; half of them by the widest digit, beyond which there are no tables."""
+        used = 2 if bits == self.first else 4
+        return max(2, used * sample**2 // (2 * self.slots << bits))
+
+
+def shape(key: KeyType, signature: Signature, device: Device) -> Shape | None:
+    """Return the shape for a device; None for keys without values or of another size, where work-groups may not wait
+    for others or hold few pairs, and where the number of cores is unknown."""
+    fits = device.local == "chip" and device.local_bytes >= _LOCAL and device.work_group >= 1024
+    served = key.bytes == 4 and signature.value_bytes == 4
+    return Shape(cores=device.cores) if served and fits and device.promised and device.cores else None
+
+
+def sampling(few: Few, dealt: Shape | None) -> Few:
+    """Return tables of few groups whose sample serves what deals pairs, too."""
+    return replace(few, sample=dealt.sample) if dealt else few
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Dealt:
+    """The parameters of the kernels that deal pairs.
+
+    few: tables of few groups, before them.  above: the count up to which the target's sort follows where there are no
+    tables; beyond it pairs are dealt into buckets.  rest: how pairs are sorted that buckets do not hold, in one launch;
+    None where the target's sort has no such passes, or no count is greater: then there are no buckets.
+    """
+
+    key: KeyType
+    signature: Signature
+    shape: Shape
+    few: Few
+    above: int
+    rest: Partition | None
+    subgroup: int
+
+    @property
+    def valued(self) -> bool:
+        """Always: keys alone are not dealt."""
+        return True
+
+    @property
+    def bucketed(self) -> bool:
+        """Whether pairs are dealt into buckets for some counts."""
+        return self.rest is not None and self.above < self.shape.most
+
+
+def following(few: Few | None, dealt: Shape | None, kernels: tuple[Kernel, ...], sort: Plan) -> Dealt | None:
+    """Return the parameters ahead of the plan of a sort by these kernels; None where pairs are not dealt."""
+    waiting = [k for k in kernels if k.cooperative]
+    many = next((k.params for k in kernels if isinstance(k.params, Hybrid) and k.params.finish), None)
+    found: Any = many or next((k.params for k in waiting), None)
+    if few is None or dealt is None or found is None:
+        return None
+    names = {k.name for k in waiting}
+    alone = max((s.guard.max_n for s in sort.steps if s.kernel in names), default=0)
+    return Dealt(
+        key=found.key,
+        signature=found.signature,
+        shape=dealt,
+        few=few,
+        above=max(few.least, alone),
+        rest=_rest(many, dealt) if many else None,
+        subgroup=found.subgroup,
+    )
+
+
+def _rest(sort: Hybrid, dealt: Shape) -> Partition:
+    """The passes in one launch, in tiles of those that sort what buckets of a hybrid sort do not hold."""
+    names = {x.name for x in fields(Partition)} & {x.name for x in fields(sort)}
+    own = {name: getattr(sort, name) for name in names if not name.startswith("bucket_")}
+    return Partition(**{**own, "begin": 0, "end": None, "single": None, "groups": 2 * dealt.cores})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tile:
+    """What a work-group deals at once: `items` pairs of each of its lanes.
+
+    digits: the most values of the digit.  again: whether it is the second one.
+    """
+
+    lanes: int
+    items: int
+    digits: int
+    again: bool
+
+    @property
+    def pairs(self) -> int:
+        """The pairs of a tile."""
+        return self.lanes * self.items
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Layout:
+    """Indices of 32-bit words in scratch memory.
+
+    width: the bits of the first digit.  starts: of its values, and the count.  cursors: where the next pair of a value
+    goes.  tiles: the first tile of each value by the second digit, and their number.  counts: of buckets; then where
+    the next pair of each goes, which at last is where it ends.
+    """
+
+    width: int
+    starts: int
+    cursors: int
+    tiles: int
+    counts: int
+    end: int
+
+
+def layout(p: Shape) -> Layout:
+    """Return the layout."""
+    values = 1 << p.first
+    counts = 8 + 3 * values + 2
+    return Layout(
+        width=0, starts=8, cursors=9 + values, tiles=9 + 2 * values, counts=counts, end=counts + (1 << p.bits)
+    )
+
+
+def rest_words(p: Partition) -> int:
+    """Return the words of the passes that must be 0 before these run."""
+    return rest_layout(p).starts

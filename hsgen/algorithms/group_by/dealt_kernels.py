@@ -1,0 +1,139 @@
+"""The kernels of groupings that deal pairs into buckets, and what their templates know."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any
+
+from hsgen.algorithms.buffers import DESTINATION, SOURCE, word_array
+from hsgen.algorithms.group_by import dealt
+from hsgen.algorithms.group_by.dealt import Dealt
+from hsgen.algorithms.group_by.kernels import COUNTS, DEALS, FEW, FIRSTS, REPORT, table
+from hsgen.algorithms.radix.partition.kernels import rest as all_passes
+from hsgen.algorithms.radix.partition.params import layout as rest_layout
+from hsgen.algorithms.radix.parts import CROWD, NEAR, sums
+from hsgen.core.buffers import Array, Buffer
+from hsgen.core.kernels import Kernel
+
+PAIRS, AGAIN = Buffer(name="pairs", type="pair"), Buffer(name="again", type="pair")
+REST = Buffer(name="rest", type="u32")
+_VALUES = Buffer(name="values_in", type="u32", unit="value", read_only=True)
+_SUMS = Buffer(name="values_out", type="u32", unit="value")
+_RESIDENT = {"digit_tables": 2, "pairs_again": 2}  # work-groups of a core, for which registers suffice
+
+
+def tables(p: Dealt) -> tuple[Kernel, ...]:
+    """Return the kernels up to tables of the values of the first digit, in the order of their launches."""
+    s, few = p.shape, word_array("full", 4)
+    count = word_array("counts", 1 << s.bits)
+    deal = (PAIRS, FEW, DEALS)
+    rest = (REST,) if p.rest else ()
+    local = (word_array(name, s.slots + 1) for name in ("held", "sums", "times"))
+    order = (word_array("places", s.table_places), *sums(s.table_group, p.subgroup))
+    own = (word_array("totals", s.table_group), few, word_array("drawn", 1), *order)
+    reduced = replace(PAIRS, read_only=True), DESTINATION, _SUMS, COUNTS, FIRSTS, REPORT, FEW, DEALS
+    starts = (*sums(s.count_group, p.subgroup), few)
+    return (
+        _kernel(p, "pairs_count", "count the pairs of every bucket", s.count_group, (SOURCE, FEW, DEALS), count),
+        _kernel(
+            p,
+            "pairs_starts",
+            "turn counts into starts; decide what is done",
+            s.count_group,
+            (FEW, DEALS, *rest),
+            *starts,
+        ),
+        _deal(
+            p,
+            "pairs_deal",
+            "deal pairs by the first digit",
+            s.deal_group,
+            s.deal_items,
+            1 << s.first,
+            (SOURCE, _VALUES, *deal),
+        ),
+        _kernel(
+            p,
+            "digit_tables",
+            "reduce the groups of a value of the first digit in a table",
+            s.table_group,
+            reduced,
+            *local,
+            *own,
+        ),
+    )
+
+
+def buckets(p: Dealt) -> tuple[Kernel, ...]:
+    """Return the kernels that sort the pairs of other keys, in the order of their launches."""
+    s = p.shape
+    room = s.capacity + NEAR
+    held = (
+        Array(name="tile", type="key", count=room),
+        word_array("order", room),
+        word_array("places", s.bucket_places),
+    )
+    again = (replace(PAIRS, read_only=True), AGAIN, FEW, DEALS)
+    sort = f"sort a bucket of up to {s.capacity} pairs on chip"
+    onto = (replace(AGAIN, read_only=True), DESTINATION, _SUMS, FEW, DEALS)
+    digits = 1 << s.bits - s.least
+    return (
+        _deal(p, "pairs_again", "deal pairs by the second digit", s.again_group, s.again_items, digits, again),
+        _kernel(
+            p,
+            "pairs_bucket",
+            sort,
+            s.bucket_group,
+            onto,
+            *held,
+            *sums(s.bucket_group, p.subgroup),
+            word_array("full", 4),
+        ),
+        *((replace(all_passes(p.rest), name="pairs_rest"),) if p.rest else ()),
+    )
+
+
+def _deal(
+    p: Dealt, name: str, summary: str, lanes: int, items: int, digits: int, buffers: tuple[Buffer, ...]
+) -> Kernel:
+    arrays = (word_array("counts", digits), word_array("bases", digits), word_array("found", 1))
+    tile = Array(name="tile", type="pair", count=lanes * items)
+    made = _kernel(p, name, summary, lanes, buffers, tile, *arrays, *sums(lanes, p.subgroup))
+    data = dealt.Tile(lanes=lanes, items=items, digits=digits, again=name == "pairs_again")
+    return replace(made, template="group_by/pairs_deal", data=data)
+
+
+def _kernel(p: Dealt, name: str, summary: str, lanes: int, buffers: tuple[Buffer, ...], *arrays: Array) -> Kernel:
+    summing = name == "digit_tables" or any(a.name == "tops" for a in arrays)
+    return Kernel(
+        name=name,
+        template=f"group_by/{name}",
+        summary=summary,
+        work_group=lanes,
+        subgroup=p.subgroup if summing else 1,
+        buffers=buffers,
+        arrays=arrays,
+        resident=_RESIDENT.get(name, 0),
+        algorithm="group_by",
+        params=p,
+    )
+
+
+def context(p: Dealt) -> dict[str, Any]:
+    """Return the names that the templates use in addition to `kernel` and `p`."""
+    s, few = p.shape, table(p.few)
+    sizes = {"slots": s.slots, "items": s.table_items, "tile": s.table_items * s.table_group, "most": s.groups}
+    sizes |= {"places": s.table_places, "crowd": CROWD}
+    few.wide = SimpleNamespace(**{**vars(few), **sizes})
+    ways = {"sorted": dealt.SORTED, "tables": dealt.TABLES, "buckets": dealt.BUCKETS}
+    return {
+        "few": few,
+        "deal": s,
+        "at": dealt.layout(s),
+        "way": ways,
+        "share": dealt.SHARE,
+        "near": NEAR,
+        "crowd": s.capacity // 8,
+        "rest": SimpleNamespace(words=dealt.rest_words(p.rest), uneven=rest_layout(p.rest).uneven) if p.rest else None,
+    }
