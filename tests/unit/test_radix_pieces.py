@@ -59,7 +59,7 @@ SMALL: dict[str, Any] = {
 """Buckets of at most 32 pairs, of 26 on average."""
 LARGE: dict[str, Any] = {"finish_from": 6656, "finish_items": 16}
 """Buckets of at most 128 pairs: more than a place may hold without being crowded."""
-FULL: dict[str, Any] = {**DEALT, "bucket_items": 8, "bucket_places": 16}
+FULL: dict[str, Any] = {**DEALT, "msd_from": 104, "bucket_items": 8, "bucket_places": 16}
 """The same of keys alone."""
 MANY = 12_000
 LANES = Path(__file__).parents[1] / "device" / "lanes"
