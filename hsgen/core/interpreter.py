@@ -19,6 +19,7 @@ from hsgen.core.flags import (
 )
 from hsgen.core.keys import TYPES
 from hsgen.core.plan import Binding, BitRange, CallNumber, IndirectGrids, Literal, Pass, PassCount, Plan, Step
+from hsgen.core.scratch import aligned
 from hsgen.core.sort import Sort
 
 
@@ -199,7 +200,7 @@ def launched_up_to(steps: Iterable[Step], max_n: int, limit: int) -> int:
 def offset(binding: Binding, n: int) -> int:
     """Return the byte offset of a binding in the buffer of its role; in scratch a multiple of 1024."""
     begin = binding.plus + binding.per_n * (n if binding.max_n is None else min(n, binding.max_n))
-    return -(-begin // 1024) * 1024 if binding.role == "scratch" else begin
+    return aligned(begin) if binding.role == "scratch" else begin
 
 
 def numbers(sort: Sort, step: Step, how: Options) -> tuple[int, ...]:
@@ -212,7 +213,7 @@ def numbers(sort: Sort, step: Step, how: Options) -> tuple[int, ...]:
 
 def spare_at(sort: Sort, n: int) -> int:
     """Return the byte offset in scratch of the discarded keys of an argsort: after the scratch of the sort itself."""
-    return -(-sort.plan.scratch.bytes(n) // 1024) * 1024
+    return aligned(sort.plan.scratch.bytes(n))
 
 
 def scratch_bytes(sort: Sort, n: int, how: Options = PLAIN) -> int:

@@ -6,6 +6,13 @@ from dataclasses import dataclass, replace
 
 ANY_N = 2**63 - 1
 """The bound of counts that nothing limits."""
+UNIT = 1024
+"""The bytes to a multiple of which offsets in scratch memory are rounded up."""
+
+
+def aligned(size: int) -> int:
+    """Return a number of bytes rounded up to a multiple of `UNIT`."""
+    return -(-size // UNIT) * UNIT
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -67,12 +67,17 @@ def test_ways_by_count() -> None:
     assert run(most + 1) == run(most + 1, ROUNDED)
 
 
+def number_bits(s: dealt.Shape, n: int) -> int:
+    """The bits that number buckets, as templates/group_by/deal_parts.j2 has them."""
+    return max(s.least, next(b for b in range(32) if (n - 1) >> b < s.limit))
+
+
 @pytest.mark.parametrize("n", [1 << 21, (1 << 21) + 1, 4160 << 9, (1 << 24) + 77, 4160 << 15])
 def test_grids_and_bits_suffice(n: int) -> None:
     """Every bucket and every tile has a work-group, for any keys."""
     whole, p = grouping()
     s = p.shape
-    bits = max(s.least, next(b for b in range(32) if (n - 1) >> b < s.limit))
+    bits = number_bits(s, n)
     assert bits <= s.bits and n <= s.limit << bits
     groups = {x.step.kernel: x.groups for x in launches(whole.plan, n, in_place=False)}
     assert groups["pairs_deal"] * s.deal_group * s.deal_items >= n
@@ -92,7 +97,7 @@ def test_buckets_of_all_counts_have_work_groups() -> None:
         (step,) = [x for x in dealt_plan.steps(some, s.most, *_arrays()) if x.kernel == "pairs_bucket"]
         for n in sorted({above + 1, *(x for b in range(s.bits + 1) for x in (s.limit << b, (s.limit << b) + 1))}):
             if above < n <= s.most:
-                bits = max(s.least, next(b for b in range(32) if (n - 1) >> b < s.limit))
+                bits = number_bits(s, n)
                 assert step.grid.groups(n) >= 1 << bits, (above, n)
 
 

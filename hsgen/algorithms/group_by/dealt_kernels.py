@@ -9,31 +9,30 @@ from typing import Any
 from hsgen.algorithms.buffers import DESTINATION, SOURCE, word_array
 from hsgen.algorithms.group_by import dealt
 from hsgen.algorithms.group_by.dealt import Dealt
-from hsgen.algorithms.group_by.kernels import COUNTS, DEALS, FEW, FIRSTS, REPORT, table
+from hsgen.algorithms.group_by.kernels import DEALS, FEW, table
 from hsgen.algorithms.radix.partition.kernels import rest as all_passes
 from hsgen.algorithms.radix.partition.params import layout as rest_layout
 from hsgen.algorithms.radix.parts import CROWD, NEAR, sums
+from hsgen.algorithms.reduce_by_key.kernels import COUNTS, FIRSTS, REPORT, VALUES_IN, VALUES_OUT
 from hsgen.core.buffers import Array, Buffer
 from hsgen.core.kernels import Kernel
 
 PAIRS, AGAIN = Buffer(name="pairs", type="pair"), Buffer(name="again", type="pair")
 REST = Buffer(name="rest", type="u32")
-_VALUES = Buffer(name="values_in", type="u32", unit="value", read_only=True)
-_SUMS = Buffer(name="values_out", type="u32", unit="value")
 _RESIDENT = {"digit_tables": 2, "pairs_again": 2}  # work-groups of a core, for which registers suffice
 
 
 def tables(p: Dealt) -> tuple[Kernel, ...]:
     """Return the kernels up to tables of the values of the first digit, in the order of their launches."""
-    s, few = p.shape, word_array("full", 4)
+    s, full = p.shape, word_array("full", 4)
     count = word_array("counts", 1 << s.bits)
     deal = (PAIRS, FEW, DEALS)
     rest = (REST,) if p.rest else ()
     local = (word_array(name, s.slots + 1) for name in ("held", "sums", "times"))
     order = (word_array("places", s.table_places), *sums(s.table_group, p.subgroup))
-    own = (word_array("totals", s.table_group), few, word_array("drawn", 1), *order)
-    reduced = replace(PAIRS, read_only=True), DESTINATION, _SUMS, COUNTS, FIRSTS, REPORT, FEW, DEALS
-    starts = (*sums(s.count_group, p.subgroup), few)
+    own = (word_array("totals", s.table_group), full, word_array("drawn", 1), *order)
+    reduced = replace(PAIRS, read_only=True), DESTINATION, VALUES_OUT, COUNTS, FIRSTS, REPORT, FEW, DEALS
+    starts = (*sums(s.count_group, p.subgroup), full)
     return (
         _kernel(p, "pairs_count", "count the pairs of every bucket", s.count_group, (SOURCE, FEW, DEALS), count),
         _kernel(
@@ -51,7 +50,7 @@ def tables(p: Dealt) -> tuple[Kernel, ...]:
             s.deal_group,
             s.deal_items,
             1 << s.first,
-            (SOURCE, _VALUES, *deal),
+            (SOURCE, VALUES_IN, *deal),
         ),
         _kernel(
             p,
@@ -76,7 +75,7 @@ def buckets(p: Dealt) -> tuple[Kernel, ...]:
     )
     again = (replace(PAIRS, read_only=True), AGAIN, FEW, DEALS)
     sort = f"sort a bucket of up to {s.capacity} pairs on chip"
-    onto = (replace(AGAIN, read_only=True), DESTINATION, _SUMS, FEW, DEALS)
+    onto = (replace(AGAIN, read_only=True), DESTINATION, VALUES_OUT, FEW, DEALS)
     digits = 1 << s.bits - s.least
     return (
         _deal(p, "pairs_again", "deal pairs by the second digit", s.again_group, s.again_items, digits, again),

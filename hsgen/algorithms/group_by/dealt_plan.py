@@ -6,51 +6,44 @@ memory the passes of the rest take as second buffers.
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from hsgen.algorithms.group_by import dealt
 from hsgen.algorithms.group_by.dealt import Dealt
 from hsgen.algorithms.group_by.dealt_kernels import buckets, tables
 from hsgen.algorithms.radix.partition.params import layout as rest_layout
+from hsgen.algorithms.reduce_by_key.plan import BOUND
 from hsgen.core.flags import DIRECT
 from hsgen.core.kernels import Kernel
 from hsgen.core.plan import Binding, BitRange, Grid, Guard, Literal, Step, fixed
-from hsgen.core.scratch import ScratchRule
-
-_UNIT = 1024  # bytes, to which offsets in scratch memory are rounded up
+from hsgen.core.scratch import UNIT, ScratchRule, aligned
 
 
 def words_bytes(p: dealt.Shape | None) -> int:
     """Return the room of the words, in bytes."""
-    return -(-4 * dealt.layout(p).end // _UNIT) * _UNIT if p else 0
+    return aligned(4 * dealt.layout(p).end) if p else 0
 
 
 def bound(p: Dealt) -> dict[str, Binding]:
-    """Return where buffers lie: by the names of kernels, except those of the sorted keys and values."""
+    """Return where buffers lie, by the names of kernels; those of the call as in a reduction by key."""
     deals = p.few.bytes
     first = deals + words_bytes(p.shape)
     item = p.key.bytes + p.signature.value_bytes
     return {
-        "source": Binding(role="source"),
-        "values_in": Binding(role="values"),
+        **BOUND,
         "few": Binding(role="scratch"),
         "deals": Binding(role="scratch", plus=deals),
         "pairs": Binding(role="scratch", plus=first),
-        "again": Binding(role="scratch", plus=first + 2 * _UNIT, per_n=item),
-        "other": Binding(role="scratch", plus=first + 2 * _UNIT, per_n=item),
-        "values_tmp": Binding(role="scratch", plus=first + 3 * _UNIT, per_n=item + p.key.bytes),
-        "rest": Binding(role="scratch", plus=first + 4 * _UNIT, per_n=2 * item),
-        "words": Binding(role="scratch", plus=first + 4 * _UNIT, per_n=2 * item),
-        "counts": Binding(role="other"),
-        "firsts": Binding(role="other_values"),
-        "report": Binding(role="report"),
+        "again": Binding(role="scratch", plus=first + 2 * UNIT, per_n=item),
+        "other": Binding(role="scratch", plus=first + 2 * UNIT, per_n=item),
+        "values_tmp": Binding(role="scratch", plus=first + 3 * UNIT, per_n=item + p.key.bytes),
+        "rest": Binding(role="scratch", plus=first + 4 * UNIT, per_n=2 * item),
+        "words": Binding(role="scratch", plus=first + 4 * UNIT, per_n=2 * item),
     }
 
 
 def rule(p: Dealt) -> ScratchRule:
     """Return the scratch memory that the steps take."""
     rest = p.rest
-    plus = bound(p)["rest"].plus + _UNIT + (4 * rest_layout(rest).table if rest else 0)
+    plus = bound(p)["rest"].plus + UNIT + (4 * rest_layout(rest).table if rest else 0)
     each = {"unit": rest.tile, "per_unit": 4 * rest.radix, "units": -(-p.shape.most // rest.tile)} if rest else {}
     return ScratchRule(min_n=p.few.least, max_n=p.shape.most, plus=plus, per_n=bound(p)["rest"].per_n, **each)
 
@@ -58,7 +51,6 @@ def rule(p: Dealt) -> ScratchRule:
 def steps(p: Dealt, most: int, keys: Binding, values: Binding) -> list[Step]:
     """Return the steps for up to `most` keys; keys, values: where those lie that are sorted."""
     most, shape, own = min(most, p.shape.most), p.shape, bound(p)
-    called = {**own, "destination": Binding(role="destination"), "values_out": Binding(role="values_out")}
     kept = {**own, "destination": keys, "values_out": values}
     again = shape.again_group * shape.again_items
     grids = {
@@ -66,9 +58,7 @@ def steps(p: Dealt, most: int, keys: Binding, values: Binding) -> list[Step]:
         "pairs_starts": fixed(1),
         "pairs_deal": _tiles(shape.deal_group * shape.deal_items),
         "digit_tables": fixed(min(2 * shape.cores, 1 << shape.first)),
-        "pairs_again": replace(
-            _tiles(again), add=again - 1 + (again << shape.least)
-        ),  # a tile for each value is not full
+        "pairs_again": _tiles(again, more=1 << shape.least),  # a tile of each value is not full
         "pairs_bucket": _buckets(p),
         "pairs_rest": fixed(2 * shape.cores),
     }
@@ -83,24 +73,25 @@ def steps(p: Dealt, most: int, keys: Binding, values: Binding) -> list[Step]:
         )
 
     more = [step(k, p.above, kept) for k in buckets(p)] if p.bucketed and p.above < most else []
-    return [*(step(k, p.few.least, called) for k in tables(p)), *more]
+    return [*(step(k, p.few.least, own) for k in tables(p)), *more]
 
 
 def _buckets(p: Dealt) -> Grid:
     """A work-group for each bucket: these are a power of two, of more than half of the limit on average, or as many as
     the first digit has values."""
     half, fewest = p.shape.limit // 2, 1 << p.shape.least
-    return Grid(add=half - 1 + (fewest * half if p.above < p.shape.limit * fewest else 0), div=half)
+    return _tiles(half, more=fewest if p.above < p.shape.limit * fewest else 0)
 
 
-def _tiles(pairs: int) -> Grid:
-    return Grid(add=pairs - 1, div=pairs)
+def _tiles(pairs: int, *, more: int = 0) -> Grid:
+    return Grid(add=(more + 1) * pairs - 1, div=pairs)
 
 
 def moved(p: Dealt, step: Step, n: int) -> int:
     """Return the memory traffic of a launch for `n` unequal keys in bytes."""
-    item = p.key.bytes + p.signature.value_bytes
-    both = {"pairs_deal", "pairs_again", "pairs_bucket"} if n > p.above else set()
-    return (
-        n * p.key.bytes * (n > p.above) if step.kernel == "pairs_count" else 2 * n * item if step.kernel in both else 0
+    if n <= p.above:
+        return 0  # nothing is dealt
+    both = 2 * n * (p.key.bytes + p.signature.value_bytes)
+    return {"pairs_count": n * p.key.bytes, **dict.fromkeys(("pairs_deal", "pairs_again", "pairs_bucket"), both)}.get(
+        step.kernel, 0
     )

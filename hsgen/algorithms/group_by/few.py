@@ -12,6 +12,7 @@ from math import exp
 
 from hsgen.core.device import Device
 from hsgen.core.keys import KeyType
+from hsgen.core.scratch import aligned
 
 EMPTY = 0xFFFFFFFF
 """A slot of a table without a key; the key of this value has a slot of its own, behind all others."""
@@ -67,7 +68,7 @@ class Few:
     @property
     def bytes(self) -> int:
         """The size of the words and the table in scratch memory."""
-        return -(-4 * (TABLE + 3 * (self.slots + 1)) // 1024) * 1024
+        return aligned(4 * (TABLE + 3 * (self.slots + 1)))
 
 
 def shape(key: KeyType, device: Device) -> Few | None:

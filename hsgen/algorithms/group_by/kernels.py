@@ -9,6 +9,7 @@ from hsgen.algorithms import reduce_by_key
 from hsgen.algorithms.buffers import DESTINATION, SOURCE, word_array
 from hsgen.algorithms.group_by import dealt, few
 from hsgen.algorithms.group_by.params import Params
+from hsgen.algorithms.reduce_by_key.kernels import COUNTS, FIRSTS, REPORT, VALUES_IN, VALUES_OUT
 from hsgen.core.buffers import Array, Buffer
 from hsgen.core.kernels import Kernel
 
@@ -19,13 +20,7 @@ GATE = Buffer(name="gate", type="u32")
 FEW = Buffer(name="few", type="u32")
 DEALS = Buffer(name="deals", type="u32")
 """What is known of dealt pairs (`hsgen.algorithms.group_by.dealt.Layout`)."""
-_CONSTANTS = (
-    *("EMPTY", "DONE", "MANY", "LAST", "HOW", "WAY", "TICKET", "BITS", "LOW", "RANGE", "FIRST", "TABLE", "TRIES"),
-)
 _LANES = 1536  # of a core, for tables of few groups
-_VALUES_IN = Buffer(name="values_in", type="u32", unit="value", read_only=True)
-_VALUES_OUT = Buffer(name="values_out", type="u32", unit="value")
-COUNTS, FIRSTS, REPORT = (Buffer(name=name, type="u32") for name in ("counts", "firsts", "report"))
 
 
 def kernels(p: Params) -> tuple[Kernel, ...]:
@@ -43,11 +38,11 @@ def tables(p: Params) -> tuple[Kernel, ...]:
     if p.few is None:
         return ()
     slots = p.few.slots + 1
-    reduced = (_VALUES_OUT,) if p.valued else ()
+    reduced = (VALUES_OUT,) if p.valued else ()
     out = (DESTINATION, *reduced, COUNTS, FIRSTS, REPORT)
     local = [word_array("held", slots), word_array("times", slots), *([word_array("sums", slots)] if p.valued else [])]
     table = (Array(name="tile", type="key", count=slots), *(word_array(x, few.CLOSED) for x in ("places", "before")))
-    reads = (SOURCE, _VALUES_IN) if p.valued else (SOURCE,)
+    reads = (SOURCE, VALUES_IN) if p.valued else (SOURCE,)
     marks = (word_array("marks", p.few.sample_slots // 32 + 1),) if p.dealt else ()
     sampled = word_array("held", p.few.sample_slots), word_array("distinct", 3 if p.dealt else 1), *marks
     begin = (SOURCE, FEW, DEALS) if p.dealt else (SOURCE, FEW)
@@ -82,21 +77,21 @@ def _kernel(p: Params, name: str, summary: str, buffers: tuple[Buffer, ...], *ar
     )
 
 
-def constants() -> dict[str, int]:
-    """Return the numbers of `few` by name."""
-    return {name: getattr(few, name) for name in _CONSTANTS}
-
-
 def context(p: object) -> dict[str, object]:
     """Return the names that the templates use in addition to `kernel` and `p`."""
     if not isinstance(p, Params) or p.few is None:
         return {}
     samples = [p.few.sample, *([p.dealt.sample_less] if p.dealt else [])]
-    few_of = {"sampled": [p.few.sampled(n) for n in samples]}
-    return {"few": table(p.few), **few_of, "deal": p.dealt, "at": dealt.layout(p.dealt) if p.dealt else None}
+    return {
+        "few": table(p.few),
+        "sampled": [p.few.sampled(n) for n in samples],
+        "deal": p.dealt,
+        "at": dealt.layout(p.dealt) if p.dealt else None,
+    }
 
 
 def table(p: few.Few) -> SimpleNamespace:
     """Return what templates know of tables of few groups: their shape, and constants."""
     names = ("least", "work_group", "items", "tile", "groups", "slots", "sample", "sample_slots")
-    return SimpleNamespace(closed=few.CLOSED, **constants(), **{name: getattr(p, name) for name in names})
+    constants = {name: value for name, value in vars(few).items() if name.isupper()}
+    return SimpleNamespace(**constants, **{name: getattr(p, name) for name in names})

@@ -14,9 +14,8 @@ from hsgen.algorithms.group_by.params import Params
 from hsgen.algorithms.reduce_by_key.plan import BOUND
 from hsgen.core.kernels import Kernel
 from hsgen.core.plan import Binding, CallNumber, Grid, Guard, Literal, Plan, Step, fixed
-from hsgen.core.scratch import Scratch, ScratchRule
+from hsgen.core.scratch import UNIT, Scratch, ScratchRule
 
-_UNIT = 1024  # bytes, to which offsets in scratch memory are rounded up
 _FEW = Binding(role="scratch")
 
 
@@ -108,7 +107,7 @@ def _tables(p: Params, least: int, top: int) -> list[Step]:
 class _Placed:
     """Where steps find the arrays of a grouping.
 
-    What a sort places in scratch memory by the count starts at multiples of `_UNIT`; the sorted arrays before it take
+    What a sort places in scratch memory by the count starts at multiples of `UNIT`; the sorted arrays before it take
     any number of bytes.  So each of its buffers gets the bytes that rounding may take from the one before it.
     """
 
@@ -119,9 +118,9 @@ class _Placed:
         first = p.few.bytes + dealt_plan.words_bytes(p.dealt) if p.few else 0
         self._own = {
             "destination": Binding(role="scratch", plus=first),
-            "values_out": Binding(role="scratch", per_n=p.key.bytes, plus=first + _UNIT),
+            "values_out": Binding(role="scratch", per_n=p.key.bytes, plus=first + UNIT),
         }
-        self._first = first + _UNIT * (2 if p.valued else 1)
+        self._first = first + UNIT * (2 if p.valued else 1)
         self.sorted_arrays = (self._own["destination"], self._own["values_out"])
 
     def sorting(self, step: Step) -> Step:
@@ -140,12 +139,12 @@ class _Placed:
         if binding.role != "scratch":
             return binding
         assert binding.max_n is None or most <= binding.max_n, "a bound for a device-side count"
-        plus = binding.plus + self._first + _UNIT * self._ranks[binding.per_n]
+        plus = binding.plus + self._first + UNIT * self._ranks[binding.per_n]
         return replace(binding, per_n=binding.per_n + self._item, plus=plus, max_n=None)
 
     def rule(self, rule: ScratchRule) -> ScratchRule:
         """A rule of scratch memory, with the sorted arrays before it."""
-        plus = rule.plus + self._first + _UNIT * len(self._ranks)
+        plus = rule.plus + self._first + UNIT * len(self._ranks)
         return replace(rule, plus=plus, per_n=rule.per_n + self._item)
 
 
