@@ -145,10 +145,16 @@ def test_faults_of_dealt_pairs_are_noticed(
 
 
 @pytest.mark.device
-def test_parts_wider_than_subgroups_are_refused(lavapipe: Lavapipe, capsys: pytest.CaptureFixture[str]) -> None:
-    lavapipe(4)
-    code, rows, err = validated(capsys, "--key", "u32", name=BUCKETS)
-    assert code == 3 and not rows and "has no subgroups of 8 lanes that waitless8 needs" in err
+@pytest.mark.parametrize(
+    ("has", "file", "needs", "name"),
+    [(4, BUCKETS, 8, "waitless8"), nightly(8, "webgpu-subgroups", 32, "webgpu-subgroups")],
+)
+def test_parts_wider_than_subgroups_are_refused(
+    lavapipe: Lavapipe, has: int, file: str, needs: int, name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lavapipe(has)
+    code, rows, err = validated(capsys, "--key", "u32", name=file)
+    assert code == 3 and not rows and f"has no subgroups of {needs} lanes that {name} needs" in err
 
 
 def validated(
