@@ -152,10 +152,10 @@ def dtype_of(key: str) -> Any:
     return np.dtype(TYPES[key].numpy)
 
 
-def group_by(s: Stress, x: Input, key: str, value: str | None, order: str) -> Call:
-    """A grouping with every reduction, with counts and first indices or without."""
+def group_by(s: Stress, x: Input, key: str, value: str | None, order: str, chosen: str = "") -> Call:
+    """A grouping by a random reduction or a `chosen` one, with counts and first indices or without."""
     grouping = s.made(hsgen.cuda.GroupBy, key, value=value, order=order)
-    reduction, counted, firsts = s.draw.choice(REDUCTIONS), s.draw.random() < 0.7, s.draw.random() < 0.5
+    reduction, counted, firsts = chosen or s.draw.choice(REDUCTIONS), s.draw.random() < 0.7, s.draw.random() < 0.5
     shift = s.turn(x)
     keys, out, number = s.keys(x, key, shift), s.output(x.n, dtype_of(key)), s.output(1, np.uint32)
     counts, first = (s.output(x.n, np.uint32) if given else None for given in (counted, firsts))

@@ -7,7 +7,7 @@ index of these with what is there and what would be right.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Protocol
@@ -402,3 +402,102 @@ class CupyGpu:
             yield
         finally:
             Cupy.allocate = plain  # type: ignore[method-assign]
+
+
+class PlainGpu:
+    """The GPU with memory of its own for each array, and right results by numpy: no other kernel runs than those of
+    hsgen, and no word is initialized that a call has not written.  So a sanitizer sees these alone."""
+
+    xp = np
+
+    def __init__(self) -> None:
+        self._found: list[Fault] = []
+
+    def put(self, array: Any) -> Any:
+        """Return a new array of the GPU with the elements of one of numpy."""
+        import cupy
+
+        return cupy.asarray(array)
+
+    def blank(self, n: int, dtype: Any) -> Any:
+        """Return a new array of the GPU that is not initialized."""
+        import cupy
+
+        return cupy.empty(n, dtype)
+
+    def first(self, array: Any, n: int) -> Any:
+        """Return the first elements of an array of the GPU."""
+        return array.reshape(-1)[:n].get()
+
+    def turned(self, bits: Any, dtype: Any, shift: int = 0, add: int = 0) -> Any:
+        """See `Gpu`."""
+        bits = np.roll(bits, -shift)
+        return self.put((bits + bits.dtype.type(add) if add else bits).view(dtype))
+
+    def empty(self, n: int, dtype: Any, pattern: Any = None) -> Any:
+        """See `Gpu`; nothing fills the array."""
+        return self.blank(n, dtype)
+
+    def same(
+        self, slot: int, field: int, found: Any, right: Any, *, times: Any = None, shift: int = 0, add: int = 0
+    ) -> None:
+        """See `Gpu`."""
+        right = np.roll(right, -shift)
+        if add:
+            one = right.dtype.type(add)
+            right = right + (one if times is None else np.roll(times, -shift).astype(right.dtype) * one)
+        is_ = self.first(found, len(right)).view(right.dtype)
+        self._note(slot, field, is_ != right, is_, right)
+
+    def order(
+        self,
+        slot: int,
+        field: int,
+        index: Any,
+        by: Any,
+        bits: Any = None,
+        out: Any = None,
+        part: Any = None,
+        *,
+        shift: int = 0,
+        base: int = 0,
+    ) -> None:
+        """See `Gpu`."""
+        n = len(by)
+        by, part = np.roll(by, -shift), np.zeros(n, np.uint32) if part is None else part
+        found = self.first(index, n)
+        places = (found - found.dtype.type(base)).astype(np.int64)
+        right = np.lexsort((by, part))
+        self._note(slot, field, places != right, places, right)
+        if out is not None:
+            is_, keys = self.first(out, n).view(bits.dtype), np.roll(bits, -shift)[right]
+            self._note(slot, field, is_ != keys, is_, keys)
+
+    def _note(self, slot: int, field: int, wrong: Any, found: Any, right: Any) -> None:
+        if len(places := np.flatnonzero(wrong)):
+            at = int(places[0])
+            self._found.append(Fault(slot, field, len(places), at, int(found[at]), int(right[at])))
+
+    def seen(self, array: Any) -> Any:
+        """See `Gpu`."""
+        return array.get()
+
+    def stream(self, number: int) -> Any:
+        """See `Gpu`: there is the main one alone."""
+        return nullcontext()
+
+    def handle(self, number: int) -> Any:
+        """See `Gpu`."""
+        return None
+
+    def wait(self) -> None:
+        """See `Gpu`: results are read when they are compared."""
+
+    def faults(self) -> list[Fault]:
+        """See `Gpu`."""
+        found, self._found = self._found, []
+        return found
+
+    def table(self, array: Any, width: int) -> Any:
+        """See `Gpu`."""
+        return array.reshape(-1, width)

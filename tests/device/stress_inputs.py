@@ -271,6 +271,11 @@ class Input:
     made: Callable[[], None] = lambda: None
     _known: dict[Any, Any] = field(default_factory=dict)
 
+    @classmethod
+    def of(cls, xp: Any, kind: str, x: Words, seed: int = 1) -> Input:
+        """Return an input of given numbers."""
+        return cls(xp, kind, len(x), seed, _known={"x": x})
+
     def once(self, name: Any, make: Callable[[], Any]) -> Any:
         """Return what has a name, made at the first time."""
         if name not in self._known:
