@@ -282,6 +282,12 @@ def grouped(s: stress.Stress, way: Way, done: Launches, bytes_at: Callable[[int,
     return wrong
 
 
+AGAIN = {stress.segmented: 4, stress.top_k: 4}
+"""How often operations are called with the same keys: at random with offsets or rows, and with another k."""
+WHOLE = {stress.segmented: (8000, 124_000)}
+"""More counts of keys: those that consist of rows of many lengths."""
+
+
 def others(s: stress.Stress, done: Launches, most: int) -> Iterator[tuple[str, list[str]]]:
     """Call every other operation at each count up to `most` from which on its plan has other launches, with even and
     uneven keys; yield the name of each call and what was wrong."""
@@ -290,9 +296,10 @@ def others(s: stress.Stress, done: Launches, most: int) -> Iterator[tuple[str, l
         work[0](s, Input(np, "uniform", 64, 1), *work[1:])
         made = [v for k, v in s._objects.items() if k not in before] or [None]
         plan = getattr(getattr(made[0], "_sort", None), "plan", None)
-        switches = {g.guard.min_n for g in plan.steps} if plan else {0, 5000}
-        for n in sorted({max(g, 99) + 1 for g in switches if g < most}):
-            for kind in ("distinct", "hot"):
+        switches = {g.guard.min_n for g in plan.steps} if plan else {0, 5000, 70_000}
+        counts = {max(g, 99) + 1 for g in switches if g < most}
+        for n in sorted(counts | {n for n in WHOLE.get(work[0], ()) if n <= most}):
+            for kind in ("distinct", "hot") * AGAIN.get(work[0], 1):
                 done.clear()
                 try:
                     call = work[0](s, Input(np, kind, n, n), *work[1:])

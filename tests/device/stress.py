@@ -26,7 +26,7 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 from stress_gpu import CupyGpu, Gpu
-from stress_inputs import KINDS, Input, key_bits, sizes
+from stress_inputs import KINDS, Input, key_bits, kind_of, sizes
 
 import hsgen.cuda
 from hsgen.core.errors import HsgenError
@@ -129,7 +129,7 @@ class Stress:
         self.gpu.wait()
         self.inputs.clear()
         for _ in range(INPUTS):
-            kind, n, seed = self.draw.choice(self.kinds), self.count(), self.draw.getrandbits(62)
+            kind, n, seed = kind_of(self.draw, self.kinds), self.count(), self.draw.getrandbits(62)
             self.inputs.append(Input(self.gpu.xp, kind, n, seed, self.gpu.wait))
             assert len(self.inputs[-1].x) == n  # made now, not within a burst
 
@@ -709,12 +709,14 @@ def options() -> argparse.ArgumentParser:
     """Return the parser of the program's options."""
     parser = argparse.ArgumentParser(description=str(__doc__).splitlines()[0])
     parser.add_argument("--seconds", type=float, default=60, help="how long calls go on, 60 by default")
-    parser.add_argument("--groupings", type=int, default=1 << 62, help="end after so many groupings")
+    parser.add_argument("--groupings", type=int, default=1 << 62, help="end after this number of groupings")
     parser.add_argument("--seed", type=int, help="of all random choices; by default a new one")
     parser.add_argument("--streams", type=int, choices=range(1, 17), default=1, metavar="N", help="1 to 16 streams")
     parser.add_argument("--share", type=float, default=0.7, help="the share of groupings among calls, 0 to 1")
     parser.add_argument("--groupings-only", action="store_true", help="the same as --share 1")
-    parser.add_argument("--delay", action="store_true", help="launch kernels that wait, beside calls and before them")
+    parser.add_argument(
+        "--delay", action="store_true", help="launch kernels that wait, before calls and on another stream"
+    )
     parser.add_argument("--kinds", help=f"kinds of keys, separated by commas: {', '.join(KINDS)}")
     parser.add_argument("--sizes", help="counts of keys, separated by commas, instead of random ones")
     parser.add_argument("--least", type=int, default=1, help="the least random count")

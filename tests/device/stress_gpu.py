@@ -216,7 +216,7 @@ class Gpu(Protocol):
         """Wait, and return what the checks have found since the last time."""
 
     def delay(self, draw: Any, source: Any, slot: int, field: int) -> None:
-        """Enqueue kernels that make the next call begin at another time, on the current stream and beside it."""
+        """Enqueue kernels that make the next call begin at another time, on the current stream and another."""
 
     def late(self, to: Any, source: Any, cycles: int) -> None:
         """Enqueue a kernel that copies an array late, and lets the next kernel begin before that."""
@@ -240,7 +240,7 @@ class CupyGpu:
 
         self.xp = self._cupy = cupy
         self._streams = [cupy.cuda.Stream.null, *(cupy.cuda.Stream(non_blocking=True) for _ in range(streams))]
-        self._beside = cupy.cuda.Stream(non_blocking=True)
+        self._other = cupy.cuda.Stream(non_blocking=True)
         self._slots = cupy.empty((slots, FIELDS, FIELD_WORDS), np.uint64)
         self._clear()
 
@@ -362,14 +362,14 @@ class CupyGpu:
             words = min(len(held), 1 << 20)
             cycles = draw.randrange(1 << 17)
             self._run("late_same", words, held, source, words, cycles, self._field(slot, field))
-        with self._beside:
+        with self._other:
             if draw.random() < 0.5:
                 self._spin(draw)
             if draw.random() < 0.3:
                 size, (to, source) = draw.randrange(1, 1 << 27), self._noise
-                to.data.copy_from_device_async(source.data, size, self._beside)
+                to.data.copy_from_device_async(source.data, size, self._other)
             if draw.random() < 0.3:
-                self._noise[1].data.memset_async(draw.randrange(256), draw.randrange(1, 1 << 27), self._beside)
+                self._noise[1].data.memset_async(draw.randrange(256), draw.randrange(1, 1 << 27), self._other)
 
     def _spin(self, draw: Any) -> None:
         """Launch blocks that wait, a few or some on every multiprocessor, with little or much shared memory."""
@@ -464,10 +464,10 @@ class PlainGpu:
     ) -> None:
         """See `Gpu`."""
         n = len(by)
-        by, part = np.roll(by, -shift), np.zeros(n, np.uint32) if part is None else part
+        by = np.roll(by, -shift)
         found = self.first(index, n)
         places = (found - found.dtype.type(base)).astype(np.int64)
-        right = np.lexsort((by, part))
+        right = np.argsort(by, kind="stable") if part is None else np.lexsort((by, part))
         self._note(slot, field, places != right, places, right)
         if out is not None:
             is_, keys = self.first(out, n).view(bits.dtype), np.roll(bits, -shift)[right]

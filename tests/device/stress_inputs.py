@@ -176,6 +176,9 @@ KINDS: dict[str, Callable[[Any, int, Random], Words]] = {
 """The kinds of keys: functions of the array library, the count and random parameters."""
 
 
+_OFTEN = {"hot": 4, "several hot": 2, "digits": 2}
+
+
 def scrambled(xp: Any, x: Words) -> Words:
     """Return numbers that depend on others, evenly distributed: the lower halves of 64-bit keys."""
     return (x ^ (x >> np.uint32(15))) * np.uint32(0x2C1B3C6D)
@@ -475,11 +478,18 @@ class Input:
 
 
 def sizes(draw: Random, switches: list[int], least: int, most: int) -> int:
-    """Return a count: log-uniform, near a switch of plans, or that of the input that lost groups."""
+    """Return a count: that of the input that lost groups, near a switch of plans, great, any, or log-uniform."""
     chance = draw.random()
     near = [n + d for n in switches for d in (-1, 0, 1, 2) if least <= n + d <= most]
-    if chance < 0.1 and least <= HOT_N <= most:
+    if chance < 0.15 and least <= HOT_N <= most:
         return HOT_N
     if chance < 0.35 and near:
         return draw.choice(near)
-    return _log(draw, least if chance > 0.9 else max(least, min(4096, most)), most)
+    if chance < 0.5:
+        return draw.randint(max(most // 2, least), most)
+    return _log(draw, least if chance < 0.6 else max(least, min(4096, most)), most)
+
+
+def kind_of(draw: Random, kinds: tuple[str, ...]) -> str:
+    """Return one of these kinds; those that groupings sort by passes in one launch come more often."""
+    return draw.choices(kinds, [_OFTEN.get(k, 1) for k in kinds])[0]

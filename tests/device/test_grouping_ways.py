@@ -1,4 +1,4 @@
-"""The program that calls groupings in every way, with a driver that has no GPU, and how ways are told apart."""
+"""The program that calls groupings in every way, with a driver that has no GPU, and how it knows the way of a call."""
 
 from __future__ import annotations
 

@@ -12,6 +12,7 @@ from contextlib import contextmanager, nullcontext
 from functools import partial
 from itertools import pairwise
 from random import Random
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -172,6 +173,108 @@ class HostGpu:
             yield
         finally:
             libraries.Library.allocate = plain  # type: ignore[method-assign]
+
+
+class Mirror(np.ndarray):  # type: ignore[type-arg]
+    """An array of numpy with the attributes of one of CuPy."""
+
+    class Memory:
+        """Its memory."""
+
+        def __init__(self, array: Any) -> None:
+            self.array, self.ptr = array, array.ctypes.data
+
+        def copy_from_device_async(self, source: Any, size: int, stream: Any) -> None:
+            assert size <= min(self.array.nbytes, source.array.nbytes)
+
+        def memset_async(self, value: int, size: int, stream: Any) -> None:
+            assert size <= self.array.nbytes and 0 <= value < 256
+
+    @property
+    def data(self) -> Any:  # type: ignore[override]
+        return self.Memory(self)
+
+    def get(self) -> Any:
+        return np.asarray(self)
+
+
+def mirror(kernels: Callable[..., None], launched: list[str]) -> Any:
+    """A module like CuPy, whose arrays are numpy's and whose kernels run on the host."""
+
+    def arrays(make: Callable[..., Any]) -> Callable[..., Any]:
+        return lambda *args: make(*args).view(Mirror)
+
+    class Stream:
+        def __init__(self, *args: Any, **more: Any) -> None:
+            self.ptr = 0
+
+        def __enter__(self) -> None:
+            pass
+
+        def __exit__(self, *what: Any) -> None:
+            pass
+
+    class Module:
+        def __init__(self, code: str, options: tuple[str, ...]) -> None:
+            assert code == TEXT
+
+        def get_function(self, name: str) -> Callable[..., None]:
+            def launch(grid: Any, block: Any, args: Any, shared_mem: int = 0) -> None:
+                assert all(isinstance(x, np.ndarray | np.uint64 | np.int32) for x in args)
+                launched.append(name)
+                kernels(name, *(np.asarray(x) if isinstance(x, np.ndarray) else x for x in args))
+
+            return launch
+
+    found = SimpleNamespace(**{x: arrays(getattr(np, x)) for x in ("empty", "zeros", "array", "asarray")})
+    found.RawModule = Module
+    found.cuda = SimpleNamespace(
+        Stream=Stream, ExternalStream=Stream, Device=lambda: SimpleNamespace(synchronize=lambda: None)
+    )
+    Stream.null = Stream()  # type: ignore[attr-defined]
+    found.get_default_memory_pool = lambda: SimpleNamespace(total_bytes=lambda: 5, free_all_blocks=lambda: None)
+    return found
+
+
+def test_what_the_gpu_does_with_arrays_of_a_mirror_of_cupy(
+    kernels: Callable[..., None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    launched: list[str] = []
+    monkeypatch.setitem(sys.modules, "cupy", mirror(kernels, launched))
+    gpu = stress_gpu.CupyGpu(2, 4)
+    bits = np.arange(100, dtype=np.uint32).view(Mirror)
+    turned = gpu.turned(bits, np.int32, 30, 5)
+    assert turned.dtype == np.int32 and (turned == np.roll(bits, -30) + 5).all()
+    gpu.same(1, 2, turned, bits.view(np.uint32), times=None, shift=30, add=5)
+    assert gpu.faults() == []
+    gpu.same(1, 2, turned, bits.view(np.uint32), times=None, shift=29, add=5)
+    assert [(f.slot, f.field, f.count, f.index) for f in gpu.faults()] == [(1, 2, 100, 0)]
+    assert gpu.faults() == [], "slots are cleared"
+    wide = gpu.empty(50, np.uint64, np.array([7, 9], np.uint32))
+    assert (wide == 7 | 9 << 32).all() and gpu.empty(3, np.uint32).shape == (3,)
+    order = np.argsort(-bits.astype(np.int64)).astype(np.uint64).view(Mirror)
+    by = (~bits).view(Mirror)
+    gpu.order(3, 0, order, by, bits, bits[::-1].copy().view(Mirror))
+    assert gpu.faults() == []
+    gpu.order(3, 0, order[::-1].copy(), by, bits, bits)
+    assert [(f.slot, f.field) for f in gpu.faults()] == [(3, 0)]
+    to = gpu.empty(100, np.uint32)
+    gpu.late(to, bits, 9)
+    assert (to == bits).all()
+    draw = Random(5)
+    for _ in range(40):
+        gpu.delay(draw, bits, 0, 7)
+    assert gpu.faults() == [] and {"spin", "late_same", "late_copy"} <= set(launched)
+    assert gpu.table(to, 4).shape == (25, 4)
+    gpu.trim(1)
+    room = np.zeros(8, np.uint32)
+    patterns = iter([None, np.array([6], np.uint32), np.array([1, 2], np.uint32)])
+    memory = libraries.Memory(room.ctypes.data, room)
+    monkeypatch.setattr(libraries.Cupy, "allocate", lambda *args, **more: memory)
+    with gpu.scratch(lambda: next(patterns)):
+        for current, right in ((True, [0] * 8), (True, [6] * 8), (False, [1, 2] * 4)):
+            assert libraries.Cupy.allocate(None, 32, 0, 5, current=current) is memory  # type: ignore[arg-type]
+            assert room.tolist() == right
 
 
 def typed(key: str, bits: Any) -> Any:
