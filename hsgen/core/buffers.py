@@ -12,6 +12,9 @@ which passes alternate."""
 COUNT_BUFFER = "device_n"
 """The buffer of a device-side count, one 32-bit word."""
 
+GROUP, DEVICE = "group", "device"
+"""Whose stores a lane loads during a launch: those of lanes of its work-group, after `hs_barrier_global`; also those of
+other work-groups, after `hs_await` or a barrier of the grid."""
 BYTES = {"u32": 4, "u64": 8}
 """Element types of fixed size, in bytes; the sizes of keys, values and pairs depend on the sort."""
 
@@ -20,8 +23,10 @@ BYTES = {"u32": 4, "u64": 8}
 class Buffer:
     """A buffer parameter of a kernel, with elements of type "key", "value", "pair" or a name in `BYTES`.
 
-    coherent: work-groups see what other work-groups write during the same launch.  unit: the type in whose elements a
-    call gives the buffer's offset, if kernels read it as elements of another type.  times: the elements for each key.
+    coherent: `GROUP` or `DEVICE` if lanes load what other lanes have stored there during the same launch, other than by
+    atomic access; "" if not.
+    unit: the type in whose elements a call gives the buffer's offset, if kernels read it as elements of another type.
+    times: the elements for each key.
     shared: calls may bind the same memory to several of these buffers, which are only read.
     """
 
@@ -29,7 +34,7 @@ class Buffer:
     type: str = "key"
     unit: str = ""
     read_only: bool = False
-    coherent: bool = False
+    coherent: str = ""
     times: int = 1
     shared: bool = False
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from hsgen.core.buffers import Array, Buffer, held
+from hsgen.core.buffers import DEVICE, Array, Buffer, held
 from hsgen.core.keys import KeyType
 
 
@@ -46,6 +46,11 @@ class Kernel:
     params: object
     common: object = None
     data: object = None
+
+    @property
+    def handover(self) -> bool:
+        """Whether its work-groups load what others of the launch have stored, without barriers of all of them."""
+        return not self.cooperative and any(b.coherent == DEVICE for b in self.buffers)
 
     def layout(self, key: KeyType) -> list[tuple[Array, int]]:
         """Return the arrays with their byte offsets, largest elements first so that every array is aligned."""

@@ -134,7 +134,7 @@ def written(sort: Sort, language: str, api: str) -> Source:
     """Return the source of `sort` in the dialect `language`; `api` is named in the header.
 
     Raises:
-        Usage: the sort needs barriers of all work-groups, and the dialect has none.
+        Usage: the sort needs barriers of all work-groups, or order between work-groups, and the dialect has none.
         Wrong: a template is invalid.
     """
     with template_errors(), recording() as opened:
@@ -142,6 +142,9 @@ def written(sort: Sort, language: str, api: str) -> Source:
         dialect = load(env, language)
         if "cooperative" not in dialect.capabilities and any(k.cooperative for k in sort.kernels):
             what = f"its {sort.algorithm} sort requires barriers of all work-groups, which {language} lacks"
+            raise Usage(f"target {sort.target}: {what}; omit the API {api} or choose another strategy")
+        if "handover" not in dialect.capabilities and any(k.handover for k in sort.kernels):
+            what = f"its {sort.algorithm} sort hands data from work-group to work-group, which {language} cannot order"
             raise Usage(f"target {sort.target}: {what}; omit the API {api} or choose another strategy")
         own = "".join(words(env, sort))
         kernels = [k for k in sort.kernels if "int64" in dialect.capabilities or not k.index64]

@@ -1,6 +1,9 @@
 /* CUDA for one thread of the host: every lane of a grid is a fiber, all blocks are resident, and a seed decides the
  * order of execution.  Lanes that wait for others of their block or warp that never arrive end the launch with a
- * message. */
+ * message.
+ *
+ * With HOST_MEMORY, the kernels are compiled with -fsanitize=thread, whose calls before each access go to the model of
+ * memory_on_host.cpp.  That model gets the events of the functions `memory_...` below. */
 #undef _FORTIFY_SOURCE /* it takes jumps to another stack for errors */
 #include <setjmp.h>
 #include <ucontext.h>
@@ -14,13 +17,40 @@
 #ifndef HOST_WARP
 #define HOST_WARP 32 /* lanes of a warp */
 #endif
+#ifndef HOST_YIELDS
+#define HOST_YIELDS 5000000ull /* until a launch ends with an error */
+#endif
 #define __global__
 #define __device__
 #define __forceinline__ inline
 #define __launch_bounds__(...)
 struct uint2 { unsigned x, y; };
+struct uchar4 { unsigned char x, y, z, w; };
+struct alignas(8) ushort4 { unsigned short x, y, z, w; };
 struct alignas(16) uint4 { unsigned x, y, z, w; };
 struct alignas(16) ulonglong2 { unsigned long long x, y; };
+
+#ifdef HOST_MEMORY
+extern "C" {
+void memory_begin(unsigned blocks, unsigned lanes, unsigned warp, unsigned seed);
+const char *memory_end();
+void memory_shared(unsigned block, void *begin, size_t bytes);
+void memory_switch(unsigned block, unsigned lane); /* the lane runs from now on */
+void memory_barrier();                             /* all lanes of the block have met */
+void memory_warp_barrier();                        /* all lanes of the warp have met at __syncwarp */
+void memory_fence();                               /* the lane's __threadfence */
+void memory_atomic(const void *p, size_t bytes, int reads, int writes); /* the lane accesses them atomically now */
+}
+#else
+static inline void memory_begin(unsigned, unsigned, unsigned, unsigned) {}
+static inline const char *memory_end() { return nullptr; }
+static inline void memory_shared(unsigned, void *, size_t) {}
+static inline void memory_switch(unsigned, unsigned) {}
+static inline void memory_barrier() {}
+static inline void memory_warp_barrier() {}
+static inline void memory_fence() {}
+static inline void memory_atomic(const void *, size_t, int, int) {}
+#endif
 
 namespace host {
 struct Dim { unsigned x, y, z; };
@@ -73,7 +103,7 @@ static void stop(const char *what)
 
 static void yield()
 {
-    if (++yields > 5000000ull) stop("nobody goes on");
+    if (++yields > HOST_YIELDS) stop("nobody goes on");
     leave();
 }
 
@@ -85,9 +115,12 @@ static void block_barrier()
     if (++b.waiting == b.size) {
         b.waiting = 0;
         b.round++;
+        memory_barrier();
     }
     while (b.round == round) yield();
 }
+
+static const char *const ORDERED = "__syncwarp"; /* it alone orders memory */
 
 /* Ballots of a warp; all of its lanes must call the same function. */
 static unsigned long long votes(bool vote, const char *what)
@@ -101,6 +134,7 @@ static unsigned long long votes(bool vote, const char *what)
         w.waiting = 0;
         w.bits[(round + 1) & 1] = 0;
         w.round++;
+        if (what == ORDERED) memory_warp_barrier();
     }
     while (w.round == round) yield();
     return w.bits[round & 1];
@@ -132,6 +166,7 @@ static const char *launch(Dim size, unsigned lanes, size_t shared, unsigned seed
     std::vector<Warp> warps(size_t(blocks) * ((lanes + HOST_WARP - 1) / HOST_WARP));
     std::vector<Lane> all(size_t(blocks) * lanes);
     std::mt19937 random(seed);
+    memory_begin(blocks, lanes, HOST_WARP, seed);
     grid = size;
     body = what;
     wrong = nullptr;
@@ -140,8 +175,9 @@ static const char *launch(Dim size, unsigned lanes, size_t shared, unsigned seed
     for (unsigned i = 0; i < all.size(); i++) {
         const unsigned b = i / lanes, t = i % lanes;
         if (t == 0) {
-            every[b] = {lanes, 0, 0, 0, {b % size.x, b / size.x, 0}, std::vector<unsigned long long>(shared / 8 + 1)};
+            every[b] = {lanes, 0, 0, 0, {b % size.x, b / size.x, 0}, std::vector<unsigned long long>(shared / 8 + 3)};
             for (auto &x : every[b].shared) x = 0x0101010101010101ull * (random() & 255);
+            memory_shared(b, every[b].shared.data(), shared);
         }
         Warp &w = warps[b * ((lanes + HOST_WARP - 1) / HOST_WARP) + t / HOST_WARP];
         w.size++;
@@ -158,15 +194,18 @@ static const char *launch(Dim size, unsigned lanes, size_t shared, unsigned seed
         const unsigned b = random() % blocks, first = random() % lanes;
         if (every[b].ended == lanes) continue;
         /* run a block for a while, or to its end, before the next one */
-        for (unsigned sweep = random() % 64 + 1; sweep; sweep--)
-            for (unsigned t = 0; t < lanes; t++) {
+        for (unsigned sweep = random() % 64 + 1; sweep && !wrong; sweep--)
+            for (unsigned t = 0; t < lanes && !wrong; t++) {
                 now = &all[b * lanes + (first + t) % lanes];
                 if (now->done) continue;
+                memory_switch(b, (first + t) % lanes);
                 run();
-                if (wrong) return wrong;
                 left -= now->done;
             }
+        if (wrong) break;
     }
+    if (const char *const race = memory_end()) return race;
+    if (wrong) return wrong;
     return word & 0x7fffffffu ? "a barrier of the grid was not completed" : nullptr;
 }
 
@@ -175,20 +214,74 @@ struct Any {
     void *p;
     template <class T> operator T *() const { return static_cast<T *>(p); }
 };
+
+/* Atomic accesses, which are not those of the compiler's instrumentation. */
+#define HOST_ATOMIC __attribute__((no_sanitize("thread"), noinline))
+template <class F> HOST_ATOMIC static unsigned changed(unsigned *p, F change)
+{
+    memory_atomic(p, sizeof *p, 1, 1);
+    const unsigned was = *p;
+    *p = change(was);
+    return was;
+}
+HOST_ATOMIC static unsigned loaded(const unsigned *p)
+{
+    yield();
+    memory_atomic(p, sizeof *p, 1, 0);
+    return *p;
+}
+HOST_ATOMIC static unsigned loaded_here(const unsigned *p)
+{
+    memory_atomic(p, sizeof *p, 1, 0);
+    return *p;
+}
+HOST_ATOMIC static void stored(unsigned *p, unsigned x)
+{
+    memory_atomic(p, sizeof *p, 0, 1);
+    *p = x;
+}
+template <int COUNT> static void loaded_words(unsigned *out, const unsigned *p)
+{
+    for (int i = 0; i < COUNT; i++) out[i] = loaded(p + i);
+}
+template <class... T> static void stored_words(unsigned *p, T... x)
+{
+    const unsigned all[] = {x...};
+    for (unsigned i = 0; i < sizeof...(x); i++) stored(p + i, all[i]);
+}
+HOST_ATOMIC static void fence()
+{
+    memory_fence();
+    yield();
+}
 }
 
 #define threadIdx host::now->thread
 #define blockIdx host::now->block->index
 #define gridDim host::grid
 #define __syncthreads() host::block_barrier()
-#define __threadfence() host::yield()
-#define __syncwarp(mask) ((void)host::votes(false, "__syncwarp"))
-#define __ballot_sync(mask, vote) static_cast<unsigned>(host::votes(vote, "__ballot_sync"))
+#define __threadfence() host::fence()
+#define __syncwarp(mask) ((void)host::votes(false, host::ORDERED))
+/* a warp of fewer lanes than 32 is a part of one, whose votes have their place among those of all 32 */
+#define __ballot_sync(mask, vote) static_cast<unsigned>(host::votes(vote, "__ballot_sync") << threadIdx.x % 32 / HOST_WARP * HOST_WARP)
 #define __shfl_xor_sync(mask, a, far) host::shuffle(a, threadIdx.x % HOST_WARP ^ unsigned(far))
+#define HOST_OTHER(lane, lanes) (threadIdx.x % HOST_WARP / (lanes) * (lanes) + unsigned(lane) % (lanes))
+#define HOST_SHUFFLE(mask, a, lane, lanes, ...) host::shuffle(a, HOST_OTHER(lane, lanes))
+#define __shfl_sync(...) HOST_SHUFFLE(__VA_ARGS__, HOST_WARP, 0)
 #define __popc(x) __builtin_popcount(x)
-static inline unsigned atomicAdd(unsigned *p, unsigned x) { const unsigned was = *p; *p += x; return was; }
-static inline unsigned atomicOr(unsigned *p, unsigned x) { const unsigned was = *p; *p |= x; return was; }
-static inline unsigned atomicMin(unsigned *p, unsigned x) { const unsigned was = *p; if (x < was) *p = x; return was; }
-static inline unsigned atomicCAS(unsigned *p, unsigned old, unsigned x) { const unsigned was = *p; if (was == old) *p = x; return was; }
+#define __ldcs(p) (*(p))
+#define __stcs(p, x) ((void)(*(p) = (x)))
+static inline uint2 make_uint2(unsigned x, unsigned y) { return {x, y}; }
+static inline uint4 make_uint4(unsigned x, unsigned y, unsigned z, unsigned w) { return {x, y, z, w}; }
+static inline uchar4 make_uchar4(int x, int y, int z, int w) { return {(unsigned char)x, (unsigned char)y, (unsigned char)z, (unsigned char)w}; }
+static inline ushort4 make_ushort4(int x, int y, int z, int w) { return {(unsigned short)x, (unsigned short)y, (unsigned short)z, (unsigned short)w}; }
+static inline ulonglong2 make_ulonglong2(unsigned long long x, unsigned long long y) { return {x, y}; }
+static inline float __uint_as_float(unsigned x) { float y; __builtin_memcpy(&y, &x, 4); return y; }
+static inline unsigned __float_as_uint(float x) { unsigned y; __builtin_memcpy(&y, &x, 4); return y; }
+static inline float __fadd_rn(float x, float y) { return x + y; }
+static inline unsigned atomicAdd(unsigned *p, unsigned x) { return host::changed(p, [=](unsigned was) { return was + x; }); }
+static inline unsigned atomicOr(unsigned *p, unsigned x) { return host::changed(p, [=](unsigned was) { return was | x; }); }
+static inline unsigned atomicMin(unsigned *p, unsigned x) { return host::changed(p, [=](unsigned was) { return x < was ? x : was; }); }
+static inline unsigned atomicCAS(unsigned *p, unsigned old, unsigned x) { return host::changed(p, [=](unsigned was) { return was == old ? x : was; }); }
 template <class T> static inline T min(T a, T b) { return a < b ? a : b; }
 template <class T> static inline T max(T a, T b) { return a < b ? b : a; }

@@ -33,6 +33,17 @@ extern "C" const char *play(int k, unsigned x, unsigned y, unsigned lanes, size_
 """The library's only function; a line per kernel replaces @."""
 GUARD = 64
 """Guard bytes after each buffer."""
+WORDS = {
+    "hs_atomic_load": "(x) host::loaded(&(x))",
+    "hs_local_atomic_load": "(x) host::loaded_here(&(x))",
+    "hs_local_atomic_store": "(x, y) host::stored(&(x), y)",
+    "hs_atomic_store": "(x, y) host::stored(&(x), y)",
+    "hs_atomic_load_2": "(out, from, i) host::loaded_words<2>(out, (from) + (i))",
+    "hs_atomic_load_4": "(out, from, i) host::loaded_words<4>(out, (from) + (i))",
+    "hs_atomic_store_2": "(to, i, a, b) host::stored_words((to) + (i), a, b)",
+    "hs_atomic_store_4": "(to, i, a, b, c, d) host::stored_words((to) + (i), a, b, c, d)",
+}
+"""Words that CUDA has by assembly or by volatile accesses, which let no other fiber run."""
 
 
 def translated(text: str) -> str:
@@ -44,6 +55,8 @@ def translated(text: str) -> str:
     text = re.sub(
         r"#define hs_match_bit\(same, d, b\) asm volatile.*", f"#define hs_match_bit(same, d, b) {vote}", text
     )
+    for word, function in WORDS.items():
+        text = re.sub(rf"#define {word}\((?!.*__hip).*", f"#define {word}{function}", text)
     text = re.sub(
         r"hs_u32 \*hs_grid_word\(\)\n\{.*?\n\}", "hs_u32 *hs_grid_word() { return &host::word; }", text, flags=re.S
     )
@@ -112,24 +125,46 @@ class OnHost:
             assert wrong is None, f"{kernel.name}: {wrong.decode()}"
 
 
-def compiled(sort: Sort, folder: Path, change: Callable[[str], str] = lambda text: text) -> OnHost:
-    """Compile the kernels of a sort in `folder`; `change` edits their text first."""
+def compiled(
+    sort: Sort,
+    folder: Path,
+    change: Callable[[str], str] = lambda text: text,
+    *,
+    memory: bool = False,
+    api: str = "cuda",
+) -> OnHost:
+    """Compile the kernels of a sort in `folder`.
+
+    change: edits their text first.  memory: with the model of memory_on_host.cpp, which `HostEngine` has.  api: that of
+    the text, "cuda" or "hip".
+    """
     compiler = shutil.which("c++")
     if compiler is None:
         missing("no C++ compiler is installed (apt-get install g++)")
     calls = []
     for number, k in enumerate(sort.kernels):
         arguments = [*(f"host::Any{{p[{i}]}}" for i in range(len(k.buffers))), "n", "argument"]
-        arguments += ["low", "high"] * sort.signature.device_count
+        arguments += ["low", "high"] * bool(sort.signature.numbers)
         calls.append(f"    if (k == {number}) body = [=] {{ {k.name}({', '.join(arguments)}); }};")
-    text, play = change(translated(render(sort, "cuda").text)), PLAY.replace("@", "\n".join(calls))
+    text, play = change(translated(render(sort, api).text)), PLAY.replace("@", "\n".join(calls))
     source, library = folder / f"{sort.file}.cpp", folder / f"{sort.file}.so"
-    header = Path(__file__).with_name("cuda_on_host.hpp")
+    header = Path(__file__).parent / {"cuda": "cuda_on_host.hpp", "hip": "hip_on_host/hip/hip_runtime.h"}[api]
     source.write_text(f'#include "{header}"\n{text}{play}', encoding="utf-8")
-    command = [compiler, "-std=c++14", "-O1", "-fPIC", "-shared", str(source), "-o", str(library)]
+    lanes = [f"-DHOST_WARP={sort.lanes}"] if 1 < sort.lanes < 32 else []
+    if memory:
+        made = source.with_suffix(".o")
+        flags = ["-fsanitize=thread", "-DHOST_MEMORY", "-DHOST_YIELDS=400000000ull"]
+        _done([compiler, "-std=c++14", "-O1", "-fPIC", *lanes, *flags, "-c", str(source), "-o", str(made)])
+        model = str(Path(__file__).with_name("memory_on_host.cpp"))
+        _done([compiler, "-std=c++14", "-O2", "-fPIC", "-shared", "-Wl,-Bsymbolic", model, str(made), "-o", str(library)])
+    else:
+        _done([compiler, "-std=c++14", "-O1", "-fPIC", *lanes, "-shared", str(source), "-o", str(library)])
+    return OnHost(sort, library)
+
+
+def _done(command: list[str]) -> None:
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
-    return OnHost(sort, library)
 
 
 def right(made: OnHost, keys: NDArray[Any], how: Options = PLAIN, *, in_place: bool, seed: int, n: int = -1) -> bool:

@@ -45,7 +45,7 @@ def here(text: str, sort: Sort) -> Interface:
     words = {name: type_ for type_, name in re.findall(r"^typedef (\w+) (hs_\w+);", text, re.MULTILINE)}
     begin = text.index("kernel void ")
     signature = text[begin : text.index("\n{\n", begin)]
-    found = re.findall(r"device (?:volatile )?(const )?(\w+) \*\w+ \[\[buffer\((\d+)\)\]\]", signature)
+    found = re.findall(r"device (const )?(\w+) \*\w+ \[\[buffer\((\d+)\)\]\]", signature)
     assert [int(at) for *_, at in found] == list(range(len(found)))
     assert f"constant hs_numbers &hs_given [[buffer({len(found)})]]" in signature
     lanes = re.search(r"max_total_threads_per_threadgroup\((\d+)\)", text)

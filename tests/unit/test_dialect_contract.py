@@ -50,7 +50,9 @@ def texts(dialect: Dialect) -> Iterator[tuple[Sort, str]]:
     """Preludes of all sorts in a dialect, for any APIs of their targets."""
     for sort in sorts():
         waits = any(k.cooperative for k in sort.kernels)
-        if (not waits or "cooperative" in dialect.capabilities) and (sort.lanes <= 32 or dialect.name != "cuda"):
+        lacking = waits and "cooperative" not in dialect.capabilities
+        lacking |= any(k.handover for k in sort.kernels) and "handover" not in dialect.capabilities
+        if not lacking and (sort.lanes <= 32 or dialect.name != "cuda"):
             yield sort, dialect.prelude(sort)
 
 

@@ -46,7 +46,7 @@ def test_kernels_take_what_their_buffers_are(sort: Sort) -> None:
             f"[[max_total_threads_per_threadgroup({kernel.work_group})]]\nkernel void {kernel.name}("
         )
         for number, buffer in enumerate(kernel.buffers):
-            words = "device " + "volatile " * buffer.coherent + "const " * buffer.read_only
+            words = "device " + "const " * buffer.read_only
             assert re.search(rf"\n    {words}\w+ \*{buffer.name} \[\[buffer\({number}\)\]\],\n", said), (said, buffer)
         assert said.count("[[buffer(") == len(kernel.buffers) + 1
         assert ("thread_index_in_simdgroup" in said) == (sort.lanes > 1)

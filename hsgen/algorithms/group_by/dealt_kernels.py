@@ -14,7 +14,7 @@ from hsgen.algorithms.radix.partition.kernels import rest as all_passes
 from hsgen.algorithms.radix.partition.params import layout as rest_layout
 from hsgen.algorithms.radix.parts import CROWD, NEAR, sums
 from hsgen.algorithms.reduce_by_key.kernels import COUNTS, FIRSTS, REPORT, VALUES_IN, VALUES_OUT
-from hsgen.core.buffers import Array, Buffer
+from hsgen.core.buffers import GROUP, Array, Buffer
 from hsgen.core.kernels import Kernel
 
 PAIRS, AGAIN = Buffer(name="pairs", type="pair"), Buffer(name="again", type="pair")
@@ -40,7 +40,7 @@ def tables(p: Dealt) -> tuple[Kernel, ...]:
             "pairs_starts",
             "turn counts into starts; decide what is done",
             s.count_group,
-            (FEW, DEALS, *rest),
+            (FEW, replace(DEALS, coherent=GROUP), *rest),
             *starts,
         ),
         _deal(

@@ -17,6 +17,7 @@ from hsgen.algorithms.radix.parts import WORDS, moving, picking, ranking
 from hsgen.algorithms.radix.rankers import Ranked, array
 from hsgen.algorithms.radix.single import fitted as fitted
 from hsgen.algorithms.search_space import Box, steps
+from hsgen.core.buffers import DEVICE
 from hsgen.core.device import Device
 from hsgen.core.fields import Field
 from hsgen.core.kernels import Kernel
@@ -96,7 +97,8 @@ def kernel(p: Cooperative) -> Kernel:
     more = (array("bases", p.radix), array("live", 2 if places else 1), *single.place_arrays(p, places), *curve)
     what = f"sort up to {p.groups * p.tile} keys in one launch"
     made = ranking(p, "grid", what, moving(p, SOURCE, DESTINATION, WORDS), more, folder="radix/cooperative/")
-    made = replace(picking(made, keys=False), cooperative=True)
+    handed = tuple(b if b.read_only else replace(b, coherent=DEVICE) for b in made.buffers)
+    made = replace(picking(made, keys=False), cooperative=True, buffers=handed)
     return single.with_room(made) if places else made
 
 

@@ -14,7 +14,7 @@ from hsgen.algorithms.radix.rankers import array
 from hsgen.algorithms.radix.tile import Tile
 from hsgen.algorithms.radix.words import columns, max_n
 from hsgen.algorithms.search_space import Box, steps
-from hsgen.core.buffers import Array, Buffer
+from hsgen.core.buffers import GROUP, Array, Buffer
 from hsgen.core.device import Device
 from hsgen.core.fields import Field
 from hsgen.core.flags import DIRECT
@@ -161,7 +161,7 @@ def single(p: PerThread) -> Kernel:
         buffers = tuple(replace(b, times=2) if b in (OTHER, VALUES_TMP) else b for b in moving(p, *ALL))
         return replace(_walking(p, "compact", summary, buffers), name="single")
     moved = moving(p, *ALL[:3])
-    buffers = tuple(b if b.read_only else replace(b, coherent=p.work_group > 1) for b in moved)
+    buffers = tuple(b if b.read_only else replace(b, coherent=GROUP if p.work_group > 1 else "") for b in moved)
     arrays = (array("counts", counters(p)), array("sums", p.work_group))
     return _walking(p, "single", summary, buffers, arrays)
 

@@ -9,7 +9,7 @@ from hsgen.algorithms.radix import single
 from hsgen.algorithms.radix.partition.params import Partition, capacity, chip, layout, passing
 from hsgen.algorithms.radix.parts import ALL, NEAR, WORDS, moving, picking, plain, ranking, sums
 from hsgen.algorithms.radix.rankers import array, rank_arrays
-from hsgen.core.buffers import Array, Buffer
+from hsgen.core.buffers import DEVICE, Array, Buffer
 from hsgen.core.kernels import Kernel
 
 _FOLDER = "radix/partition/"
@@ -63,7 +63,7 @@ def rest(p: Partition) -> Kernel:
     """Return the kernel that does all passes, where buckets do not hold the keys."""
 
     def shared(b: Buffer) -> Buffer:
-        return b if b in (SOURCE, VALUES_IN) else replace(b, coherent=True)
+        return b if b in (SOURCE, VALUES_IN) else replace(b, coherent=DEVICE)
 
     what = "sort keys that buckets do not hold, by passes over all digits in one launch"
     more, q = (array("bases", p.radix), array("drawn", 2)), passing(p)

@@ -31,15 +31,33 @@ template <class... T> const void *registered(void (*function)(T...))
     return where;
 }
 
-template <class T> T loaded(const T *p) { yield(); return *static_cast<const volatile T *>(p); }
+static inline unsigned loaded(const unsigned *p, int order)
+{
+    const unsigned x = loaded(p);
+    if (order != __ATOMIC_RELAXED) fence();
+    return x;
+}
+
+static inline unsigned added(unsigned *p, unsigned x, int order)
+{
+    if (order != __ATOMIC_RELAXED) fence();
+    return changed(p, [=](unsigned was) { return was + x; });
+}
+
+static inline void fenced(const char *scope)
+{
+    if (scope[0] == 'a') fence(); /* of the agent, which is the device */
+}
 }
 
 #define warpSize HOST_WARP
 #define __HIP_MEMORY_SCOPE_AGENT 0
-#define __hip_atomic_load(p, order, scope) host::loaded(p)
-#define __hip_atomic_store(p, x, order, scope) (*(volatile unsigned *)(p) = (x))
-#define __builtin_amdgcn_fence(order, scope) ((void)0)
-#define __builtin_amdgcn_wave_barrier() ((void)host::votes(false, "a barrier"))
+#define __HIP_MEMORY_SCOPE_WORKGROUP 0
+#define __hip_atomic_load(p, order, scope) host::loaded(p, order)
+#define __hip_atomic_fetch_add(p, x, order, scope) host::added(p, x, order)
+#define __hip_atomic_store(p, x, order, scope) host::stored(p, x)
+#define __builtin_amdgcn_fence(order, scope) host::fenced(scope)
+#define __builtin_amdgcn_wave_barrier() ((void)host::votes(false, host::ORDERED))
 #define __ballot(vote) host::votes(vote, "__ballot")
 #define __shfl_xor(a, mask) host::shuffle(a, threadIdx.x % HOST_WARP ^ unsigned(mask))
 #define __shfl(a, lane, lanes) host::shuffle(a, threadIdx.x % HOST_WARP / (lanes) * (lanes) + unsigned(lane))
