@@ -6,6 +6,9 @@
 #   bash tests/device/nvidia.sh pairs [FOLDER]   the same of keys with values, and of argsorts
 #   bash tests/device/nvidia.sh arrays [FOLDER]  sorts of PyTorch's and CuPy's arrays, and their speed; part of check, bench
 #   bash tests/device/nvidia.sh parted [FOLDER]  segmented sorts and merges beside CUB, sorts that tell of changes
+#   bash tests/device/nvidia.sh ways [FOLDER]    groupings in every way, other operations at every plan; under racecheck and
+#                                                initcheck, or the tools in TOOLS; part of check
+#   bash tests/device/nvidia.sh stress [FOLDER]  all operations in random order for STRESS_SECONDS, 480 by default; part of check
 # BUNDLE, of generated or another, is where Vulkan's SPIR-V comes from; of forms that it does not hold there is none.
 # Needs nvcc, a C compiler and a python3 with jinja2, click and numpy (.venv's if there is one).  What else is missing
 # (pyopencl, Vulkan's loader or headers, compute-sanitizer, the packages of hsgen[cuda], PyTorch) is named and left out;
@@ -16,8 +19,8 @@ cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 what=${1:-check}
 out=${2:-.cache/device}
 case "$what" in
-  check | forms | bench | pairs | parted | arrays) ;;
-  *) echo "usage: bash tests/device/nvidia.sh check|forms|bench|pairs|parted|arrays [FOLDER]" >&2; exit 2 ;;
+  check | forms | bench | pairs | parted | arrays | ways | stress) ;;
+  *) echo "usage: bash tests/device/nvidia.sh check|forms|bench|pairs|parted|arrays|ways|stress [FOLDER]" >&2; exit 2 ;;
 esac
 bundle=${BUNDLE:-generated}
 mkdir -p "$out"
@@ -73,6 +76,8 @@ check() {
   step cuda-generic hsgen validate --api cuda -t generic --device 'NVIDIA#1'
   sanitize
   check_arrays
+  ways
+  stress
   if has_vulkan; then
     step vulkan hsgen validate --api vulkan -t "$others" --full --bundle "$bundle" --device 'NVIDIA#1'
     step vulkan-addresses hsgen validate --api vulkan -t "$others" --option binding_limit=4096 --bundle "$bundle" --device 'NVIDIA#1'
@@ -119,6 +124,46 @@ check_arrays() {
   else
     leave arrays-memcheck "compute-sanitizer is not installed"
   fi
+}
+
+has_cupy() { # what for
+  "$python" -c 'import cuda.bindings, cuda.core, cupy' 2>/dev/null && return
+  leave "$1" "CuPy or the packages of hsgen[cuda] are not installed"
+  return 1
+}
+
+# Warnings of racecheck are shown by kernel and fail nothing: lanes that store the same word are reported so.
+ways() {
+  has_cupy ways || return
+  local tool part
+  step ways "$python" tests/device/grouping_ways.py --large
+  step ways-others "$python" tests/device/grouping_ways.py --others
+  if ! command -v compute-sanitizer >/dev/null; then
+    leave ways-sanitizers "compute-sanitizer is not installed"
+    return
+  fi
+  for tool in ${TOOLS:-racecheck initcheck}; do
+    for part in "" --others; do
+      # shellcheck disable=SC2086  # no word for groupings
+      step "ways-$tool$part" "$python" tests/device/sanitized.py "$tool" "$python" tests/device/grouping_ways.py $part
+      sed -n 's/^\(warning\|error\): /    &/p' "$out/ways-$tool$part.log" | cut -c 1-300
+    done
+  done
+}
+
+# The time to compile kernels counts, too.
+stress() {
+  has_cupy stress || return
+  local begin=$SECONDS runs=4 seconds streams delay
+  for delay in "" --delay; do
+    for streams in 1 4; do
+      seconds=$(((${STRESS_SECONDS:-480} - (SECONDS - begin)) / runs - 10)) # that a start takes
+      runs=$((runs - 1))
+      # shellcheck disable=SC2086  # no word without delays
+      step "stress-$streams$delay" "$python" tests/device/stress.py --seconds $((seconds > 5 ? seconds : 5)) --streams $streams $delay
+      sed -n '/^WRONG/p' "$out/stress-$streams$delay.log" | cut -c 1-300 | head -n 20
+    done
+  done
 }
 
 bench_arrays() {
