@@ -1,6 +1,6 @@
 """What work-groups hand over within a launch: CUDA's and HIP's text on fibers of the host, with a model of memory.
 
-- No kernel races: lanes of a work-group, and work-groups of a launch, see what others have stored only through the words of
+- No kernel races: lanes of a work-group, and work-groups of a launch, see what others have stored only by the words of
   the dialect that order it.  The model (memory_on_host.cpp) also makes stores visible late, and keeps lines.
 - Buffers are `coherent` exactly as far as lanes load what others have stored.
 - Without any fence of `hs_publish`, `hs_await` or a barrier of the grid, there is a race; late stores then make results
@@ -166,7 +166,7 @@ MUTANTS = {
     "arrive without a release": ("grid of pairs", ARRIVE, ARRIVE.replace("__threadfence(), ", "")),
     "wait without an acquire": ("grid of pairs", WAIT, WAIT.replace(", __threadfence();", ";")),
 }
-"""Faults of words and of one use: the sort, and the text before and after.  The barrier of `hs_await` has no fault here:
+"""Faults of words and of one use: the sort, and the text before and after.  The barrier of `hs_await` has none here:
 where it is used, another barrier precedes the loads."""
 
 
