@@ -1,5 +1,4 @@
-/* CUDA for one thread of the host: every lane of a grid is a fiber, all blocks are resident, and a seed decides the
- * order of execution.  Lanes that wait for others of their block or warp that never arrive end the launch with a
+/* CUDA for one thread of the host: every lane is a fiber, and a seed decides the order of execution.  Lanes that wait for others of their block or warp that never arrive end the launch with a
  * message.
  *
  * With HOST_MEMORY, the kernels are compiled with -fsanitize=thread, whose calls before each access go to the model of
@@ -16,6 +15,9 @@
 
 #ifndef HOST_WARP
 #define HOST_WARP 32 /* lanes of a warp */
+#endif
+#ifndef HOST_RESIDENT
+#define HOST_RESIDENT 24u /* blocks that run at once */
 #endif
 #ifndef HOST_YIELDS
 #define HOST_YIELDS 5000000ull /* until a launch ends with an error */
@@ -159,12 +161,41 @@ static void enter()
     for (;;) yield();
 }
 
+/* Room for a block: its lanes, with their stacks, which other blocks use later. */
+struct Room {
+    Block block;
+    std::vector<Warp> warps;
+    std::vector<Lane> lanes;
+    unsigned number;
+};
+
+static void begin(Room &room, unsigned number, unsigned lanes, size_t shared, unsigned fill)
+{
+    room.number = number;
+    room.block = {lanes, 0, 0, 0, {number % grid.x, number / grid.x, 0}, std::vector<unsigned long long>(shared / 8 + 3)};
+    for (auto &x : room.block.shared) x = 0x0101010101010101ull * fill;
+    memory_shared(number, room.block.shared.data(), shared);
+    room.warps.assign((lanes + HOST_WARP - 1) / HOST_WARP, Warp());
+    room.lanes.resize(lanes);
+    for (unsigned t = 0; t < lanes; t++) {
+        Lane &lane = room.lanes[t];
+        if (!lane.stack) lane.stack.reset(new char[STACK]); /* not cleared: that would take longer than a kernel */
+        lane.thread = {t, 0, 0};
+        lane.block = &room.block;
+        lane.warp = &room.warps[t / HOST_WARP];
+        lane.warp->size++;
+        lane.begun = lane.done = false;
+        getcontext(&lane.context);
+        lane.context.uc_stack.ss_sp = lane.stack.get();
+        lane.context.uc_stack.ss_size = STACK;
+        makecontext(&lane.context, enter, 0);
+    }
+}
+
+/* Blocks begin in their order, up to HOST_RESIDENT at once, as those of a device do. */
 static const char *launch(Dim size, unsigned lanes, size_t shared, unsigned seed, const std::function<void()> &what)
 {
     const unsigned blocks = size.x * size.y;
-    std::vector<Block> every(blocks);
-    std::vector<Warp> warps(size_t(blocks) * ((lanes + HOST_WARP - 1) / HOST_WARP));
-    std::vector<Lane> all(size_t(blocks) * lanes);
     std::mt19937 random(seed);
     memory_begin(blocks, lanes, HOST_WARP, seed);
     grid = size;
@@ -172,37 +203,24 @@ static const char *launch(Dim size, unsigned lanes, size_t shared, unsigned seed
     wrong = nullptr;
     yields = 0;
     word = random() & 0x80000000u;
-    for (unsigned i = 0; i < all.size(); i++) {
-        const unsigned b = i / lanes, t = i % lanes;
-        if (t == 0) {
-            every[b] = {lanes, 0, 0, 0, {b % size.x, b / size.x, 0}, std::vector<unsigned long long>(shared / 8 + 3)};
-            for (auto &x : every[b].shared) x = 0x0101010101010101ull * (random() & 255);
-            memory_shared(b, every[b].shared.data(), shared);
-        }
-        Warp &w = warps[b * ((lanes + HOST_WARP - 1) / HOST_WARP) + t / HOST_WARP];
-        w.size++;
-        all[i].stack.reset(new char[STACK]); /* not cleared: that would take longer than a kernel */
-        all[i].thread = {t, 0, 0};
-        all[i].block = &every[b];
-        all[i].warp = &w;
-        getcontext(&all[i].context);
-        all[i].context.uc_stack.ss_sp = all[i].stack.get();
-        all[i].context.uc_stack.ss_size = STACK;
-        makecontext(&all[i].context, enter, 0);
-    }
-    for (unsigned left = unsigned(all.size()); left;) {
-        const unsigned b = random() % blocks, first = random() % lanes;
-        if (every[b].ended == lanes) continue;
+    std::vector<Room> rooms(blocks < HOST_RESIDENT ? blocks : HOST_RESIDENT);
+    unsigned begun = 0, left = blocks;
+    for (Room &room : rooms) begin(room, begun++, lanes, shared, random() & 255);
+    while (left && !wrong) {
+        Room &room = rooms[random() % rooms.size()];
+        const unsigned first = random() % lanes;
+        if (room.block.ended == lanes) continue;
         /* run a block for a while, or to its end, before the next one */
-        for (unsigned sweep = random() % 64 + 1; sweep && !wrong; sweep--)
+        for (unsigned sweep = 1u << random() % 7; sweep && !wrong && room.block.ended < lanes; sweep--)
             for (unsigned t = 0; t < lanes && !wrong; t++) {
-                now = &all[b * lanes + (first + t) % lanes];
+                now = &room.lanes[(first + t) % lanes];
                 if (now->done) continue;
-                memory_switch(b, (first + t) % lanes);
+                memory_switch(room.number, (first + t) % lanes);
                 run();
-                left -= now->done;
             }
-        if (wrong) break;
+        if (room.block.ended < lanes) continue;
+        left--;
+        if (begun < blocks) begin(room, begun++, lanes, shared, random() & 255);
     }
     if (const char *const race = memory_end()) return race;
     if (wrong) return wrong;

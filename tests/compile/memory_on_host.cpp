@@ -5,7 +5,7 @@
  *
  * Races.  Accesses of two lanes to the same bytes, one of which writes, race unless both are atomic or one happens before
  * the other: by a barrier of the block, by __syncwarp, or by a fence, an atomic store, an atomic load of what it stored and
- * a fence, in this order, as in C++ and CUDA.  Two lanes may store the same bytes with the same contents.
+ * a fence, in this order, as in C++ and CUDA.  Lanes of a block may store the same bytes with the same contents.
  *
  * Late stores.  As `memory_mode` says, one in so many stores of a warp becomes visible to other blocks only some steps of the
  * scheduler later, or when a fence orders it.  Likewise, one in so many lines that a block has read stays as it was, as in
@@ -101,7 +101,8 @@ struct Array { /* in shared memory */
     size_t begin, bytes;
 };
 
-std::vector<Region> regions, shared;
+std::vector<Region> regions;
+std::vector<std::unique_ptr<Region>> shared; /* of each block that has begun */
 std::vector<Array> arrays;
 std::vector<Clock> clocks;
 std::vector<std::vector<Lane>> all;
@@ -109,6 +110,7 @@ std::vector<uint32_t> rounds;
 std::vector<std::vector<uint32_t>> warp_rounds;
 std::unordered_map<const void *, Clock> words; /* what atomic stores have released */
 std::vector<std::vector<Line>> lines;
+std::vector<size_t> with_lines; /* blocks that may have some */
 uint32_t lanes_, warp_, seed_;
 int block = -1;
 uint32_t lane;
@@ -140,7 +142,7 @@ void race(const char *form, ...)
 Region *region(const char *p)
 {
     if (block < 0) return nullptr;
-    if (shared[size_t(block)].has(p)) return &shared[size_t(block)];
+    if (shared[size_t(block)]->has(p)) return shared[size_t(block)].get();
     if (p < low || p >= high) return nullptr;
     for (Region &r : regions)
         if (r.has(p)) return &r;
@@ -206,7 +208,7 @@ void access(char *p, size_t bytes, bool reads, bool writes, bool atomic)
             char text[400];
             snprintf(text, sizeof text, "race in %s: %s of lane %u of block %d and %s that wrote", where(*r, i).c_str(),
                      atomic ? "an atomic access" : writes ? "a store" : "a load", lane, block, who(w).c_str());
-            if (writes && !reads && !atomic && unsure.bytes == 0 && bytes <= sizeof unsure.before) {
+            if (writes && !reads && !atomic && w.block == block && unsure.bytes == 0 && bytes <= sizeof unsure.before) {
                 unsure.at = p, unsure.bytes = bytes, unsure.what = text;
                 memcpy(unsure.before, p, bytes);
             } else
@@ -297,6 +299,7 @@ void late(char *p, size_t bytes, bool store)
         if (l.at < at + size && at < l.at + l.bytes.size()) return;
     Line one{at, std::vector<char>(at, at + size), {}, store, steps + delay, rounds[size_t(block)], lane};
     one.shown = one.bytes;
+    if (mine.empty()) with_lines.push_back(size_t(block));
     mine.push_back(one);
     (store ? late_stores : stale_lines)++;
 }
@@ -324,11 +327,11 @@ void memory_begin(unsigned blocks, unsigned lanes, unsigned warp, unsigned seed)
     lanes_ = lanes, warp_ = warp, seed_ = seed, steps = 0, block = -1, found.clear(), words.clear(), unsure.bytes = 0;
     low = reinterpret_cast<char *>(~uintptr_t(0)), high = nullptr;
     clocks.assign(blocks, Clock());
-    all.assign(blocks, std::vector<Lane>(lanes));
+    all.clear(), all.resize(blocks);
     rounds.assign(blocks, 1);
-    warp_rounds.assign(blocks, std::vector<uint32_t>((lanes + warp - 1) / warp, 1));
-    lines.assign(blocks, {});
-    shared.clear();
+    warp_rounds.clear(), warp_rounds.resize(blocks);
+    lines.assign(blocks, {}), with_lines.clear();
+    shared.clear(), shared.resize(blocks);
     for (Region &r : regions) {
         r.forget();
         if (r.begin < low) low = r.begin;
@@ -336,11 +339,14 @@ void memory_begin(unsigned blocks, unsigned lanes, unsigned warp, unsigned seed)
     }
 }
 
+/* A block begins. */
 void memory_shared(unsigned b, void *begin, size_t bytes)
 {
+    all[b].resize(lanes_);
+    warp_rounds[b].assign((lanes_ + warp_ - 1) / warp_, 1);
     char name[32];
     snprintf(name, sizeof name, "shared memory of block %u", b);
-    shared.emplace_back(name, static_cast<char *>(begin), bytes, true, 4);
+    shared[b].reset(new Region(name, static_cast<char *>(begin), bytes, true, 4));
 }
 
 void memory_switch(unsigned b, unsigned l)
@@ -349,7 +355,12 @@ void memory_switch(unsigned b, unsigned l)
     steps++;
     if (int(b) != block) {
         if (block >= 0) hide(lines[size_t(block)]);
-        for (auto &of : lines) end(of, [](const Line &x) { return x.due <= steps; });
+        for (size_t i = 0; i < with_lines.size();) {
+            std::vector<Line> &of = lines[with_lines[i]];
+            end(of, [](const Line &x) { return x.due <= steps; });
+            if (of.empty()) with_lines[i] = with_lines.back(), with_lines.pop_back();
+            else i++;
+        }
         show(lines[b]);
     }
     block = int(b), lane = l;

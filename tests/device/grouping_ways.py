@@ -284,8 +284,8 @@ def grouped(s: stress.Stress, way: Way, done: Launches, bytes_at: Callable[[int,
 
 AGAIN = {stress.segmented: 4, stress.top_k: 4}
 """How often operations are called with the same keys: at random with offsets or rows, and with another k."""
-WHOLE = {stress.segmented: (8000, 124_000)}
-"""More counts of keys: those that consist of rows of many lengths."""
+MORE = (8000, 124_000, 300_000)
+"""Counts in addition to those at which plans change: with rows of many lengths, and with many tiles."""
 
 
 def others(s: stress.Stress, done: Launches, most: int) -> Iterator[tuple[str, list[str]]]:
@@ -298,7 +298,7 @@ def others(s: stress.Stress, done: Launches, most: int) -> Iterator[tuple[str, l
         plan = getattr(getattr(made[0], "_sort", None), "plan", None)
         switches = {g.guard.min_n for g in plan.steps} if plan else {0, 5000, 70_000}
         counts = {max(g, 99) + 1 for g in switches if g < most}
-        for n in sorted(counts | {n for n in WHOLE.get(work[0], ()) if n <= most}):
+        for n in sorted(counts | {n for n in MORE if n <= most}):
             for kind in ("distinct", "hot") * AGAIN.get(work[0], 1):
                 done.clear()
                 try:

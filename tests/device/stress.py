@@ -687,6 +687,7 @@ def warm(s: Stress, work: list[tuple[Any, ...]], part: int, parts: int) -> int:
     bounds = switches(s, mine)
     bursts = Bursts(s, [(w, 1.0) for w in mine], 0)
     for n in (3, 5000, *(b + 1 for b in bounds if b < s.most)):
+        bursts.settle()  # calls still read the inputs before, whose memory is that of others from here on
         s.inputs = [Input(s.gpu.xp, "groups", n, n, s.gpu.wait)]
         for _ in range(2 * len(mine)):
             bursts.burst()

@@ -31,6 +31,7 @@ extern "C" const char *play(int k, unsigned x, unsigned y, unsigned lanes, size_
 }
 """
 """The library's only function; a line per kernel replaces @."""
+SOURCES = Path(__file__).parent / "compile"
 GUARD = 64
 """Guard bytes after each buffer."""
 WORDS = {
@@ -148,15 +149,17 @@ def compiled(
         calls.append(f"    if (k == {number}) body = [=] {{ {k.name}({', '.join(arguments)}); }};")
     text, play = change(translated(render(sort, api).text)), PLAY.replace("@", "\n".join(calls))
     source, library = folder / f"{sort.file}.cpp", folder / f"{sort.file}.so"
-    header = Path(__file__).parent / {"cuda": "cuda_on_host.hpp", "hip": "hip_on_host/hip/hip_runtime.h"}[api]
+    header = SOURCES / {"cuda": "cuda_on_host.hpp", "hip": "hip_on_host/hip/hip_runtime.h"}[api]
     source.write_text(f'#include "{header}"\n{text}{play}', encoding="utf-8")
     lanes = [f"-DHOST_WARP={sort.lanes}"] if 1 < sort.lanes < 32 else []
     if memory:
         made = source.with_suffix(".o")
         flags = ["-fsanitize=thread", "-DHOST_MEMORY", "-DHOST_YIELDS=400000000ull"]
         _done([compiler, "-std=c++14", "-O1", "-fPIC", *lanes, *flags, "-c", str(source), "-o", str(made)])
-        model = str(Path(__file__).with_name("memory_on_host.cpp"))
-        _done([compiler, "-std=c++14", "-O2", "-fPIC", "-shared", "-Wl,-Bsymbolic", model, str(made), "-o", str(library)])
+        model = str(SOURCES / "memory_on_host.cpp")
+        _done(
+            [compiler, "-std=c++14", "-O2", "-fPIC", "-shared", "-Wl,-Bsymbolic", model, str(made), "-o", str(library)]
+        )
     else:
         _done([compiler, "-std=c++14", "-O1", "-fPIC", *lanes, "-shared", str(source), "-o", str(library)])
     return OnHost(sort, library)

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from on_host import GUARD, compiled
 
+from hsgen import operations
 from hsgen.core.buffers import held
 from hsgen.core.errors import Wrong
 from hsgen.core.interpreter import PLAIN, Options, launches, numbers, offset, scratch_bytes, spare_at
@@ -57,9 +58,9 @@ class HostEngine:
 
     def allocate(self, slot: int, size: int) -> None:
         """Allocate buffer `slot`, at a multiple of 64 bytes."""
-        whole = np.empty(size + 64, np.uint8)
+        whole = np.empty(size + 65536, np.uint8)
         begin = -whole.ctypes.data % 64
-        self._buffers[slot] = whole[begin : begin + size]
+        self._buffers[slot] = whole[begin : begin + max(size, 65536 - 64)]
 
     def write(self, slot: int, image: NDArray[Any]) -> None:
         """Write the start of a buffer."""
@@ -78,6 +79,7 @@ class HostEngine:
             Wrong: a kernel races, does not end, or writes beyond scratch memory.
         """
         sort, library = self.sort, self._library
+        how = operations.of(sort).settled(n, how, places)
         size = scratch_bytes(sort, n, how)
         self.allocate(-1, size + GUARD)
         scratch = self._buffers[-1]
@@ -110,7 +112,16 @@ class HostEngine:
             seed = int(self._rng.integers(1 << 31))
             local = ctypes.c_size_t(kernel.local_bytes(sort.key))
             wrong = library.play(
-                sort.kernels.index(kernel), *launch.grid, kernel.work_group, local, seed, pointers, n, launch.argument, low, high
+                sort.kernels.index(kernel),
+                *launch.grid,
+                kernel.work_group,
+                local,
+                seed,
+                pointers,
+                n,
+                launch.argument,
+                low,
+                high,
             )
             self.launched += 1
             if wrong is not None:

@@ -1,0 +1,202 @@
+"""What work-groups hand over within a launch: CUDA's and HIP's text on fibers of the host, with a model of memory.
+
+- No kernel races: lanes of a work-group, and work-groups of a launch, see what others have stored only by the words of
+  the dialect that order it.  The model (memory_on_host.cpp) also makes stores visible late, and keeps lines.
+- Buffers are `coherent` exactly as far as lanes load what others have stored.
+- Without any fence of `hs_publish`, `hs_await` or a barrier of the grid, there is a race; late stores then make results
+  wrong.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from digit_shapes import BUCKETED, FEW, OVER, SORTED, TABLES, grouping, raw
+from every import LANES, sort_of
+from grouping_faults import SECTIONS, small
+from host_engine import DEVICE, GROUP, HostEngine
+from models.radix.shapes import made
+from nightly import NIGHTLY, nightly, nightly_except
+from sorts import sort_by
+
+from hsgen.algorithms import IMPLICIT, scan
+from hsgen.core import buffers
+from hsgen.core.errors import Usage, Wrong
+from hsgen.core.interpreter import Options
+from hsgen.core.keys import KEYS, PLAIN, Signature
+from hsgen.core.sort import Sort
+from hsgen.emit.kernels import render
+from hsgen.operations.reduce_by_key import COUNTS, FIRSTS, number
+from hsgen.targets import target
+from hsgen.tools.validate import validation
+from hsgen.tools.validate.guarded import Frame
+
+PAIRS = Signature(value="v4")
+GRID: dict[str, Any] = {"bits": 5, "items": 3, "work_group": 64, "subgroup": 32, "groups": 4, "least": 1, "single": 0}
+PLACES: dict[str, Any] = {**GRID, "bits": 4, "items": 5, "places": 64}
+
+
+def grid(values: Mapping[str, Any], signature: Signature = PLAIN) -> Sort:
+    """Return a sort in one cooperative launch."""
+    p = made("u32", {"signature": signature, "coordination": "grid", "ranker": "match_ballot", **values})
+    return sort_by("radix", p, signature)
+
+
+def scanned(coordination: str, **values: Any) -> Sort:
+    """Return prefix sums of one launch."""
+    shape = {"items": 4, "work_group": 64, "groups": 8, "subgroup": 32, **values}
+    return sort_by("scan", scan.Params(key=KEYS["u32"], columns=1, exclusive=True, coordination=coordination, **shape))
+
+
+SORTS: dict[str, Callable[[], Sort]] = {
+    "partition": lambda: sort_of("partition8.toml", "radix-few", "u32", PLAIN),
+    "partition of pairs": lambda: sort_of("partition8.toml", "radix-few", "u32", PAIRS),
+    "partition of u64": lambda: sort_of("partition8.toml", "radix", "u64", PAIRS),
+    "grid": lambda: grid(GRID),
+    "grid of pairs": lambda: grid(GRID, PAIRS),
+    "grid by places": lambda: grid(PLACES),
+    "grid of pairs by places": lambda: grid(PLACES, PAIRS),
+    "look-back": lambda: sort_of("several8.toml", "radix", "u32", PAIRS),
+    "bounded look-back": lambda: sort_of("radix8.toml", "radix", "u32", PAIRS),
+    "pieces": lambda: sort_of("pieces8.toml", "radix", "u32", PLAIN),
+    "pieces of pairs": lambda: sort_of("pieces8.toml", "radix", "u32", PAIRS),
+    "scan": lambda: scanned("lookback"),
+    "scan in sections": lambda: scanned("sections"),
+    "reduction": lambda: small("u32"),
+    "reduction in sections": lambda: small("u32", **SECTIONS),
+}
+"""Sorts of each way in which work-groups of a launch wait for, or look at, others."""
+QUICK = ("partition of pairs", "grid of pairs by places", "look-back", "scan in sections", "reduction in sections")
+
+
+def pairs_of(sort: Sort, count: int, most: int = 600) -> list[tuple[int, str]]:
+    """Return some counts and kinds of keys of a validation, the greatest count with all keys of one digit."""
+    every = [p for p in validation.plan_cases(sort, full=False, seed=1) if p[0] <= min(most, sort.plan.max_n)]
+    return [*every[:: max(1, len(every) // count)], max(every), (max(every)[0], "few distinct")]
+
+
+def check(engine: HostEngine, pairs: Iterable[tuple[int, str]]) -> None:
+    """Validate, and compare what was handed over with what buffers are declared to be."""
+    kinds = set(validation.operations.of(engine.sort).kinds)
+    report = validation.run(engine, [p for p in pairs if p[1] in kinds], 1)
+    assert report.cases and not report.failed, report.failures
+    declared(engine)
+
+
+def declared(engine: HostEngine) -> None:
+    """Buffers are `coherent` at least as far as lanes of any kernel have loaded what others stored."""
+    for (name, buffer), seen in engine.handed.items():
+        coherent = next(b.coherent for b in engine.sort.kernel(name).buffers if b.name == buffer)
+        needed = buffers.DEVICE if seen & DEVICE else buffers.GROUP if seen & GROUP else ""
+        assert coherent == needed or coherent == buffers.DEVICE or not needed, f"{name}: {buffer} is {needed}"
+
+
+@pytest.mark.parametrize("name", nightly_except(SORTS, QUICK))
+def test_what_is_handed_over_is_ordered(name: str, tmp_path: Path) -> None:
+    engine = HostEngine(SORTS[name](), tmp_path, late=50)
+    check(engine, pairs_of(engine.sort, 24 if NIGHTLY else 4))
+    if any(k.handover for k in engine.sort.kernels):
+        assert engine.late_stores and any(seen & DEVICE for seen in engine.handed.values())
+
+
+@pytest.mark.parametrize("name", [nightly("partition"), "partition of pairs", nightly("pieces")])
+def test_hip_orders_it_too(name: str, tmp_path: Path) -> None:
+    engine = HostEngine(SORTS[name](), tmp_path, late=50, api="hip")
+    check(engine, pairs_of(engine.sort, 12 if NIGHTLY else 2))
+
+
+GROUPS: dict[str, tuple[str, Mapping[str, Any]]] = {
+    "tables": ("digits", {"rounds": TABLES["rounds"], "collisions": TABLES["collisions"]}),
+    "buckets": ("digits", {"random": BUCKETED["random"], "crowded": BUCKETED["crowded"]}),
+    "passes": ("digits", {"uneven": SORTED["uneven"], "two": SORTED["two"], "last digit": SORTED["last digit"]}),
+    "few": ("both", {**{name: FEW[name] for name in ("hundred", "some and the greatest")}, **OVER}),
+    "all": ("both", {**TABLES, **BUCKETED, **SORTED, **FEW, **OVER}),
+}
+"""Keys of each way of a grouping, and the shape of its tables."""
+
+
+@pytest.mark.parametrize("name", [nightly(name) if name == "all" else name for name in GROUPS])
+def test_groupings_hand_over_in_order(name: str, tmp_path: Path) -> None:
+    shape, makes = GROUPS[name]
+    engine, n = HostEngine(grouping(shape), tmp_path, late=50), 6000 if NIGHTLY else 3000
+    frame, rng = Frame(engine, n), np.random.default_rng(3)
+    for i, make in enumerate(makes.values()):
+        how = Options(reduction=number(("sum", "min", "max")[i % 3], "u32") | COUNTS | FIRSTS)
+        call = validation.call(engine.sort, raw(make(rng, n), how), how, in_place=False, count=None, rng=rng)
+        assert frame.run(call) is None
+    declared(engine)
+
+
+def labels(file: str) -> list[str]:
+    """Return the algorithms of a test target, and those that every target has."""
+    return list(dict.fromkeys(["auto", *(x for x, _ in target.find(str(LANES / file)).choices), *IMPLICIT]))
+
+
+EVERY = [
+    nightly(file.name, label, value)
+    for file in sorted(LANES.glob("*.toml"))
+    for label in labels(file.name)
+    for value in ("none", "v4")
+]
+
+
+@pytest.mark.parametrize(("file", "label", "value"), EVERY)
+def test_no_kernel_of_any_algorithm_races(file: str, label: str, value: str, tmp_path: Path) -> None:
+    """Every kernel of every strategy in small shapes."""
+    try:
+        sort = sort_of(file, label, "u32", Signature(value=value))
+        render(sort, "cuda")
+    except Usage as e:
+        pytest.skip(str(e))
+    check(HostEngine(sort, tmp_path, late=200), pairs_of(sort, 3, 450))
+
+
+PUBLISH = "{ __syncthreads(); if (threadIdx.x == 0) { __threadfence(); atomicAdd(&(word), y); } }"
+AWAIT = "{ if (threadIdx.x == 0) { while ((int)hs_atomic_load(word) < (sum)) {} __threadfence(); } __syncthreads(); }"
+ARRIVE, WAIT = "__threadfence(), was = atomicAdd", "now = hs_atomic_load(*hs_grid_word()), __threadfence();"
+MUTANTS = {
+    "publish without a release": ("partition of pairs", PUBLISH, PUBLISH.replace("__threadfence();", "")),
+    "publish before all have stored": ("partition of pairs", PUBLISH, PUBLISH.replace("__syncthreads();", "")),
+    "await without an acquire": ("partition of pairs", AWAIT, AWAIT.replace("__threadfence();", "")),
+    "a pass without await": ("partition of pairs", "if (pass > 1) hs_await(words[1 + pass], tiles);", ""),
+    "arrive without a release": ("grid of pairs", ARRIVE, ARRIVE.replace("__threadfence(), ", "")),
+    "wait without an acquire": ("grid of pairs", WAIT, WAIT.replace(", __threadfence();", ";")),
+}
+"""Faults of words and of one use: the sort, and the text before and after.  The barrier of `hs_await` has none here:
+where it is used, another barrier precedes the loads."""
+
+
+@pytest.mark.parametrize("name", MUTANTS)
+def test_without_order_there_is_a_race(name: str, tmp_path: Path) -> None:
+    subject, before, after = MUTANTS[name]
+
+    def change(text: str) -> str:
+        assert before in text and before != after
+        return text.replace(before, after)
+
+    engine = HostEngine(SORTS[subject](), tmp_path, change)
+    with pytest.raises(Wrong, match="race in"):
+        for seed in range(20):
+            validation.run(engine, [(600, "random"), (700, "few distinct"), (768, "all equal")], seed)
+
+
+def test_late_stores_without_order_make_results_wrong(tmp_path: Path) -> None:
+    """As on a GPU: groups were lost, when one warp's stores became visible after their tile was handed over."""
+    failed = 0
+    for seed in range(20):
+        engine = HostEngine(
+            SORTS["partition of pairs"](),
+            tmp_path,
+            lambda text: text.replace(PUBLISH, PUBLISH.replace("__threadfence();", "")),
+            late=20,
+            races=False,
+            seed=seed,
+        )
+        failed += validation.run(engine, [(600, "few distinct"), (600, "random")], seed).failed
+        if failed:
+            return
+    pytest.fail("no late store was noticed")
