@@ -83,4 +83,4 @@ class ReduceByKey(ReductionCalls, Runner):
         """
         given = {"source": keys, "destination": out, "values": values, "values_out": values_out, "count": count}
         given |= {"report": groups, "other": counts, "other_values": first_indices}
-        return self._run(queue, given, n, wait_for, self._asked(reduction, given))
+        return self._run(queue, given, self._count(n), wait_for, self._asked(reduction, given))

@@ -101,12 +101,12 @@ class SegmentedSorter(SegmentedCalls, Runner):
                 bit range is reversed or exceeds the key.
         """
         given = dict(zip(_ROLES, (keys, offsets, ends, count, out, values, values_out), strict=True))
-        how = self._asked(given, segments, begin_bit, end_bit)
+        how = self._asked(given, *self._integers(segments, begin_bit, end_bit))
         event = self._run(queue, given, None, wait_for, how)
         self._last = queue
         return event
 
-    def _asked(self, given: Given, segments: int | None, begin: Any, end: Any) -> Options:
+    def _asked(self, given: Given, segments: int | None, begin: int, end: int | None) -> Options:
         """The options of a call with these arrays, after checks."""
         if segments is None:
             if given["other"] is None:

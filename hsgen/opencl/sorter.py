@@ -17,7 +17,7 @@ from hsgen.opencl.repeat import Repeat, repeatable
 from hsgen.opencl.runner import Runner
 from hsgen.runners.arguments import serving
 from hsgen.runners.base import alone
-from hsgen.runners.sort import SortCalls
+from hsgen.runners.sort import Numbers, SortCalls
 
 _ROLES = ("source", "destination", "values", "values_out", "count", "report")
 
@@ -102,16 +102,17 @@ class Sorter(SortCalls, Runner):
                 made for; a shift beyond the key.
             hsgen.core.errors.Usage: n exceeds `max_n`, or the bit range is reversed or exceeds the key.
         """
-        arrays, numbers = (keys, out, values, values_out, count, report), (n, begin_bit, end_bit, discard_keys, shift)
+        arrays = keys, out, values, values_out, count, report
+        numbers = self._integers(n, begin_bit, end_bit, discard_keys, shift)
         again = None if wait_for else self._again
         if again is not None and again.fits(queue, arrays, numbers):
             return again.run(arrays)
         return self._first(queue, arrays, numbers, wait_for)
 
-    def _first(self, queue: Any, arrays: tuple[Any, ...], numbers: tuple[Any, ...], wait_for: Any) -> Any:
+    def _first(self, queue: Any, arrays: tuple[Any, ...], numbers: Numbers, wait_for: Any) -> Any:
         """Check a call and enqueue it; remember it, should it repeat."""
-        given, (n, *bits_and_more) = dict(zip(_ROLES, arrays, strict=True)), numbers
-        how = self._asked(given, *bits_and_more)
+        given, (n, begin, end, discard, shift) = dict(zip(_ROLES, arrays, strict=True)), numbers
+        how = self._asked(given, begin, end, discard, shift)
         event, placed, items = self._checked(queue, given, n, wait_for, how)
         if repeatable(queue, arrays):
             self._again = Repeat(self._compiled, queue, arrays, numbers, placed, items, how)

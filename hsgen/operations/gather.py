@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hsgen.core.errors import Usage
+from hsgen.core.errors import OutOfRange, Usage
 from hsgen.core.interpreter import Options
 from hsgen.core.keys import PLAIN, Signature, Type
 from hsgen.core.sort import Sort
@@ -94,9 +94,9 @@ class _Gather(Operation):
             return how
         for what, count in (("segment_count", how.segment_count), ("take", how.take)):
             if not count:
-                raise Usage(f"{what} 0: give the {'items of the table' if what != 'take' else 'values of an item'}")
+                raise OutOfRange(what, 0, f"give the {'items of the table' if what != 'take' else 'values of an item'}")
         if max(n, how.segment_count) * how.take > _MOST_VALUES:
-            raise Usage(f"take {how.take}: table and result have up to {_MOST_VALUES} values; give wider ones")
+            raise OutOfRange("take", how.take, f"table and result have up to {_MOST_VALUES} values; give wider ones")
         return how
 
     def second(self, how: Options, n: int) -> Options | None:

@@ -10,19 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from hsgen.core.errors import Usage
+from hsgen.core.errors import Usage, wrong_type
 from hsgen.core.keys import ORDERS, TYPES, VALUES, Signature, value_kind
 from hsgen.core.sort import Sort
 from hsgen.engines import hosts
 from hsgen.targets import target as targets
 from hsgen.targets.target import Target
-
-
-def wrong(name: str, expected: str, given: Any) -> TypeError:
-    """Return the error for an argument `name` of a wrong Python type."""
-    kind = type(given).__name__
-    what = "None" if given is None else f"{'an' if kind[0] in 'AEIOaeio' else 'a'} {kind}"
-    return TypeError(f"{name} is {what}; give {expected}")
 
 
 def serving(
@@ -52,7 +45,7 @@ def target_of(host: hosts.Host, name: str | os.PathLike[str] | None) -> Target:
         Usage: there is no such target.
     """
     if name is not None and not isinstance(name, str | os.PathLike):
-        raise wrong("target", "the name of a target, or the path of its file", name)
+        raise wrong_type("target", "the name of a target, or the path of its file", name)
     return targets.find(os.fspath(name)) if name else hosts.target_for(host, _shipped())
 
 
