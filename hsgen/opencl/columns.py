@@ -75,8 +75,8 @@ class ColumnSorter(ColumnCalls):
 
         `keys` has a pyopencl array for each column, or a `Field` of an array of records.  `values` are any number of
         arrays whose items, values[i] or elements, move with their rows.  `out` has an array for each column, and
-        `values_out` for each of `values`; without them, the sort is in place.  With `index_out`, an array of 32-bit
-        unsigned numbers, the original index of each row is stored, and keys are only read unless there is `out`.  The
+        `values_out` for each of `values`; without them, the sort is in place.  With `index_out`, an array of uint32 or
+        int32, the original index of each row is stored, and keys are only read unless there is `out`.  The
         records of a `Field` are only read; give them as values to sort them, too.
 
         Raises:

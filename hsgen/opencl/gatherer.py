@@ -87,7 +87,7 @@ class Gatherer:
     ) -> Any:
         """Enqueue out[i] = source[index[i]] for the first `n` indices (by default all); return the event of its end.
 
-        `index` holds 32-bit unsigned numbers.  An item of `source` and `out` is an element of a flat array, also of a
+        `index` holds uint32 or int32.  An item of `source` and `out` is an element of a flat array, also of a
         structured type, or array[i] of one with more dimensions, or has `item_bytes` bytes, which buffers require.
         Where an index is not less than the number of items in `source`, nothing is written.
 

@@ -31,8 +31,8 @@ class Sorter(SortCalls, Runner):
     Args:
         context: a `pyopencl.Context`; its first device determines the target.
         key: "u8" to "u64", "i8" to "i64", "f16", "bf16", "f32", "f64" or "bool", or the numpy type of such keys.
-        value: what moves along with each key: None, a numpy type or a number of bytes (4, 8 or 16), "index" or
-            "index64" for an argsort, "packed" for the lower half of 64-bit words whose upper half is the key.
+        value: what moves along with each key: None, a type or a number of bytes (4, 8 or 16), "index" or "index64"
+            for an argsort, "packed" for the lower half of 64-bit words whose upper half is the key.
         order: "ascending" or "descending".
         target: the name of a target or a path ending in .toml; None picks the one that matches, or the generic one
             if that has no such sort.
@@ -91,7 +91,7 @@ class Sorter(SortCalls, Runner):
         All buffers are `pyopencl.array.Array` or `pyopencl.Buffer` objects.  Without `out` and `values_out` the sort is
         in place; otherwise `keys` and `values` are only read.  An argsort always writes the indices of the keys to
         `values_out`; with `discard_keys` it does not write keys.  Keys are sorted by the bits from `begin_bit` to
-        `end_bit`, exclusive (None: all above).  With `count`, a 32-bit number on the device, min(count, n) keys are
+        `end_bit`, exclusive (None: all above).  With `count`, a uint32 or int32 on the device, min(count, n) keys are
         sorted.  Nothing at or beyond n is written.  `report` receives at most n + 1 32-bit words: the number of runs
         of keys that are equal above bit `shift` of their ordered bits, then the ascending positions at which runs
         start; or the output of an epilogue, which also gets `shift`.
