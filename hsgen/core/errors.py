@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
+from typing import Any
 
 SHOWN = 200
 """The most characters of an untrusted value that a message shows."""
@@ -64,7 +65,26 @@ class Usage(HsgenError):
     exit_code = 2
 
 
+class OutOfRange(Usage, ValueError):
+    """A number outside the bounds of its argument; for callers in Python a ValueError, too."""
+
+    def __init__(self, argument: str, number: object, remedy: str) -> None:
+        super().__init__(f"{argument} {number}: {remedy}")
+        self.argument, self.number, self.remedy = argument, number, remedy
+
+    def renamed(self, argument: str) -> OutOfRange:
+        """Return the same error of an argument with another name."""
+        return OutOfRange(argument, self.number, self.remedy)
+
+
 class Unavailable(HsgenError):
     """A missing prerequisite: no device, no compiler, an unsupported capability.  Exit code 3."""
 
     exit_code = 3
+
+
+def wrong_type(name: str, expected: str, given: Any) -> TypeError:
+    """Return the error for an argument `name` of a wrong Python type."""
+    kind = type(given).__name__
+    what = "None" if given is None else f"{'an' if kind[0] in 'AEIOaeio' else 'a'} {kind}"
+    return TypeError(f"{name} is {what}; give {expected}")

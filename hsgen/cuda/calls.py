@@ -7,7 +7,7 @@ from typing import Any
 
 from hsgen.cuda import streams
 from hsgen.cuda.driver import Device
-from hsgen.cuda.libraries import Facts, Library, library_of
+from hsgen.cuda.libraries import HOST, NOWHERE, Facts, Library, library_of
 
 Enqueue = Callable[[int, bool], None]
 """What enqueues a call on a stream, which is the current one of the library or not."""
@@ -19,8 +19,8 @@ def check_place(facts: Facts, name: str, noun: str, device: Device) -> None:
     Raises:
         ValueError: it is.
     """
-    if facts.device != device.number:
-        where = "the CPU" if facts.device < 0 else f"GPU {facts.device}"
+    if facts.device not in (device.number, NOWHERE):
+        where = "the CPU" if facts.device == HOST else f"GPU {facts.device}"
         raise ValueError(f"{name} is on {where}, this {noun} on GPU {device.number}")
 
 

@@ -85,8 +85,7 @@ class ColumnSorter(ColumnCalls):
                 in C order or on another GPU, outputs that overlap other arguments, a stream of another GPU.
             hsgen.core.errors.Usage: more than `max_n` rows, or an array of 2^31 words or more.
         """
-        index = None if index_out is None else self._index(index_out)
-        table = self._table(keys, out, values, values_out, index, self._look)
+        table = self._table(keys, out, values, values_out, index_out, self._look)
         held = [x.records if isinstance(x, Field) else x for x in keys]
         held += [*(out or ()), *values, *(values_out or ()), *([] if index_out is None else [index_out])]
         library = library_of(held[0], "keys 0")
@@ -114,15 +113,6 @@ class ColumnSorter(ColumnCalls):
             contiguous=facts.contiguous,
             readonly=facts.readonly,
         )
-
-    def _index(self, given: Any) -> Range:
-        """The memory of the order of rows, after checks."""
-        found = self._look(given, "index_out")
-        if found.element not in ("uint32", "int32") or len(found.shape) != 1 or not found.contiguous:
-            raise ValueError(f"index_out has shape {found.shape} of {found.element}; give one dimension of uint32")
-        if found.readonly:
-            raise ValueError("index_out is read-only; give a writable array")
-        return found.range
 
 
 class _Steps:

@@ -81,9 +81,10 @@ class Checker(DigestCalls, Runner):
             hsgen.core.errors.Usage: n or size exceeds `max_n`, or the bit range is reversed or exceeds the key.
         """
         driver, words = bindings(), (ctypes.c_uint32 * WORDS)()
+        numbers = self._integers(n, size, begin_bit, end_bit)
         with self._gpu.current():
             self._report = self._report or int(done(driver.cuMemAlloc(4 * WORDS), "cuMemAlloc"))
-            now = self._run((keys, values), (n, size, begin_bit, end_bit), stream)
+            now = self._run((keys, values), numbers, stream)
             wait(self._gpu, now)
             done(driver.cuMemcpyDtoH(ctypes.addressof(words), self._report, 4 * WORDS), "cuMemcpyDtoH")
         return read(list(words))

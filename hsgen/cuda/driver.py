@@ -11,6 +11,7 @@ from typing import Any
 
 from hsgen.apis.cuda import API
 from hsgen.core.errors import Unavailable, Usage, Wrong
+from hsgen.core.numbers import integer
 from hsgen.engines.hosts import Host, numbered
 from hsgen.system import extras
 
@@ -180,9 +181,9 @@ def chosen(number: int | None) -> Device:
         TypeError: the number is not an integer.
         Usage, Unavailable: as `device`.
     """
-    if number is not None and (isinstance(number, bool) or not isinstance(number, int)):
-        raise TypeError(f"device is a {type(number).__name__}; give the number of a GPU")
-    if number is None:
+    if number is not None:
+        number = integer("device", number, 0, len(hosts()) - 1)
+    else:
         driver = bindings()
         now = driver.cuCtxGetCurrent()[1]
         number = int(done(driver.cuCtxGetDevice())) if int(now) else 0

@@ -21,7 +21,7 @@ from hsgen.cuda.runner import Runner
 from hsgen.operations import settled
 from hsgen.operations.gather import OPERATION, unit
 from hsgen.runners.arguments import serving
-from hsgen.runners.gather import GatherCalls, same_items, size_of_item
+from hsgen.runners.gather import GatherCalls, item_bytes_of, same_items, size_of_item
 from hsgen.runners.ranges import Range
 
 _ALIGNED = 4  # bytes, the least that addresses are multiples of
@@ -46,9 +46,9 @@ class _Values(GatherCalls, Runner):
         found, sort = serving(gpu.host, target, "u32", self._signature(value), implicit_for(OPERATION))
         super().__init__(gpu, found, sort, "uint32")
 
-    def run(self, index: Any, source: Any, out: Any, size: int, n: int | None, stream: Any) -> None:
+    def run(self, index: Any, source: Any, out: Any, size: int, n: Any, stream: Any) -> None:
         """Enqueue the gather of items of `size` bytes."""
-        self._run((index, source, out), (n, size), stream)
+        self._run((index, source, out), (self._count(n), size), stream)
 
     def _settle(self, held: dict[str, Range], asked: tuple[Any, ...]) -> tuple[int, Options]:
         """See `Runner`."""
@@ -107,7 +107,8 @@ class Gatherer:
             hsgen.core.errors.Usage: items of a size that is no multiple of 4 bytes; there are 2^31 values or more in
                 `source` or `out`; there is no such target.
         """
-        (at, size), (to, after) = _viewed(source, "source", item_bytes), _viewed(out, "out", item_bytes)
+        given = item_bytes_of(item_bytes)
+        (at, size), (to, after) = _viewed(source, "source", given), _viewed(out, "out", given)
         unit(same_items(size, after))
         self.of(gcd(size, at, to)).run(index, source, out, size, n, stream)
 

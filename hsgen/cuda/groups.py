@@ -71,7 +71,7 @@ class GroupBy(GroupingCalls, Reduction):
 def unique(keys: Any, *, return_counts: bool = False, order: str = "ascending") -> Any:
     """Return the distinct keys of a flat array of PyTorch or CuPy in order, as a new array; waits for their number.
 
-    With `return_counts`, a pair: these, and how many keys equal each, 32-bit numbers.
+    With `return_counts`, a pair: these, and how many keys equal each, 32-bit integers.
 
     Raises:
         TypeError, ValueError, hsgen.core.errors.Usage: as of `GroupBy`; an array of another library.

@@ -8,9 +8,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from hsgen.core.errors import wrong_type
 from hsgen.cuda.driver import bindings, done
-from hsgen.runners.arguments import wrong
 
+HOST, NOWHERE = -1, -2
 LEGACY = 1
 """The stream number by which interfaces name the legacy default stream."""
 
@@ -18,8 +19,8 @@ LEGACY = 1
 class Facts(NamedTuple):
     """The facts of an array that a call needs in addition to its address; hashable: calls are prepared by them.
 
-    type: of its elements, as its library has it.  contiguous: in C order.  device: the number of the GPU, -1 for the
-    host.
+    type: of its elements, as its library has it.  contiguous: in C order.  device: the number of the GPU, `HOST`, or
+    `NOWHERE` for an array without elements, whose address may be the end of its memory.
     """
 
     type: Any
@@ -45,10 +46,10 @@ class Library:
     def view(self, given: Any) -> tuple[int, Facts]:
         """Return the address of an array, and its facts."""
         face = given.__cuda_array_interface__
-        (address, readonly), shape = face["data"], tuple(face["shape"])
+        (address, readonly), shape = face["data"], tuple(map(int, face["shape"]))
         dtype, strides = _types.get(face["typestr"]) or _type(face["typestr"]), face.get("strides")
         return address or 0, Facts(dtype, shape, strides is None or _dense(shape, strides, dtype.itemsize),
-                                   _device_of(address), bool(readonly))  # fmt: skip
+                                   NOWHERE if 0 in shape else _device_of(address), bool(readonly))  # fmt: skip
 
     def stream(self, given: Any, device: int) -> int:
         """Return the handle of the stream on which a call with this array runs."""
@@ -70,7 +71,9 @@ class Library:
         Raises:
             TypeError: the library makes no arrays.
         """
-        raise wrong("keys", "an array of PyTorch or CuPy, which makes the result, or use GroupBy or ReduceByKey", like)
+        raise wrong_type(
+            "keys", "an array of PyTorch or CuPy, which makes the result, or use GroupBy or ReduceByKey", like
+        )
 
     def record(self, given: Any, device: int, stream: int) -> None:
         """Note that a stream other than the current one uses an array, where the library can."""
@@ -87,9 +90,10 @@ class Exchanged(Library):
             from cuda.core.experimental.utils import StridedMemoryView
         seen = StridedMemoryView.from_dlpack(given, stream_ptr=LEGACY)
         size, strides = np.dtype(seen.dtype).itemsize, seen.strides
-        dense = strides is None or _dense(tuple(seen.shape), tuple(size * s for s in strides), size)
-        where = seen.device_id if seen.is_device_accessible else -1
-        return seen.ptr, Facts(np.dtype(seen.dtype), tuple(seen.shape), dense, where, bool(seen.readonly))
+        shape = tuple(map(int, seen.shape))
+        dense = strides is None or _dense(shape, tuple(size * s for s in strides), size)
+        where = NOWHERE if 0 in shape else seen.device_id if seen.is_device_accessible else HOST
+        return seen.ptr, Facts(np.dtype(seen.dtype), shape, dense, where, bool(seen.readonly))
 
     def stream(self, given: Any, device: int) -> int:
         """See `Library`."""
@@ -199,7 +203,7 @@ def library_of(given: Any, name: str | Callable[[int], str], number: int = 0) ->
         found = _one.setdefault("dlpack", Exchanged())
     else:
         name = name if isinstance(name, str) else name(number)
-        raise wrong(name, "an array on a GPU: of PyTorch, CuPy, Numba, or another with DLPack", given)
+        raise wrong_type(name, "an array on a GPU: of PyTorch, CuPy, Numba, or another with DLPack", given)
     _known[kind] = found
     return found
 
@@ -223,10 +227,10 @@ def _dense(shape: tuple[int, ...], strides: tuple[int, ...], size: int) -> bool:
 
 
 def _device_of(address: int) -> int:
-    """The number of the GPU that memory belongs to; 0 for an array without memory."""
+    """The number of the GPU that memory belongs to."""
     if not address:
-        return 0
+        return HOST
     driver = bindings()
     which = driver.CUpointer_attribute.CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL
     code, found = driver.cuPointerGetAttribute(which, address)
-    return int(found) if code == 0 else -1
+    return int(found) if code == 0 else HOST

@@ -96,4 +96,4 @@ class ReduceByKey(Reduction):
             hsgen.core.errors.Usage: n exceeds `max_n`, or there is no such reduction.
         """
         given = (keys, out, groups, values, values_out, counts, first_indices, count)
-        self._run(given, (n, reduction), stream)
+        self._run(given, (self._count(n), reduction), stream)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from hsgen.core.errors import Unavailable
+from hsgen.core.errors import Unavailable, wrong_type
 from hsgen.core.interpreter import Options
 from hsgen.core.plan import ROLES
 from hsgen.core.sort import Sort
@@ -18,8 +17,6 @@ from hsgen.cuda.libraries import Facts, Library, library_of
 from hsgen.cuda.prepared import SCRATCH, Prepared
 from hsgen.cuda.types import bytes_of, named
 from hsgen.engines import hosts
-from hsgen.operations import settled
-from hsgen.runners.arguments import wrong
 from hsgen.runners.base import Base
 from hsgen.runners.ranges import Range, in_place
 from hsgen.targets.target import Target
@@ -134,10 +131,10 @@ class Runner(Base):
         """Check a call and prepare its launches."""
         for role, v in zip(self._given, views, strict=True):
             if v is None and role in self._required:
-                raise wrong(self._names.get(role, role), "an array on a GPU", None)
+                raise wrong_type(self._names.get(role, role), "an array on a GPU", None)
         held = {role: self._memory(x, v, role) for role, x, v in zip(self._given, given, views, strict=True) if v}
         n, how = self._settle(held, asked)
-        n = operator.index(n)
+        self._check_count(n)
         for role, x in held.items():
             self._check_room(role, x, self._length(role, n))
         placed = held if self._apart else in_place(held, self._verb, discard=how.discard)
@@ -146,7 +143,7 @@ class Runner(Base):
             if role in placed and (v := views[self._index(placed[role], held)]) and v[1].readonly:
                 name = self._name(self._index(placed[role], held))
                 raise ValueError(f"{name} is read-only; give a writable array")
-        how = settled(self._sort, n, how, placed)
+        how = self._settled(n, how, placed)
         same = "source" in placed and placed["source"] is placed.get("destination")
         places = tuple((ROLES.index(role), self._index(x, held)) for role, x in placed.items() if x.size)
         ready = self.prepared(n, how, in_place=same)
@@ -210,6 +207,6 @@ class Runner(Base):
         return Range(given, self._gpu.number if size else None, address, size)
 
     def _accepted(self, role: str, wanted: str) -> tuple[str, ...]:
-        """The names of types that are taken for one: PyTorch's unsigned numbers are few, so others may be signed."""
+        """The names of types that are taken for one: older PyTorch lacks unsigned numbers, so others may be signed."""
         own = role in self._keyed and not self._packed
-        return super()._accepted(role, wanted) if own else (wanted, wanted.removeprefix("u"))
+        return super()._accepted(role, wanted) if own else tuple(dict.fromkeys((wanted, wanted.removeprefix("u"))))

@@ -62,7 +62,7 @@ class Scanner(ScanCalls, Runner):
             TypeError, ValueError, hsgen.core.errors.Wrong: as of `hsgen.cuda.Sorter`; a wrong shape.
             hsgen.core.errors.Usage: n is beyond `max_n`.
         """
-        self._run((keys, out), (n,), stream)
+        self._run((keys, out), (self._count(n),), stream)
 
     def _settle(self, held: dict[str, Range], asked: tuple[Any, ...]) -> tuple[int, Options]:
         """See `Runner`."""

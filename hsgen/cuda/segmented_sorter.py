@@ -100,7 +100,7 @@ class SegmentedSorter(SegmentedCalls, Runner):
                 bit range is reversed or exceeds the key.
         """
         given = (keys, offsets, out, values, values_out, ends, count)
-        now = self._run(given, (segments, begin_bit, end_bit), stream)
+        now = self._run(given, self._integers(segments, begin_bit, end_bit), stream)
         if offsets is not None:
             self._pending = now
 

@@ -102,7 +102,7 @@ class Sorter(SortCalls, Runner):
             hsgen.core.errors.Wrong: a kernel does not build, or the driver refuses a launch.
         """
         given = (keys, out, values, values_out, count, report)
-        self._run(given, (n, begin_bit, end_bit, discard_keys, shift), stream)
+        self._run(given, self._integers(n, begin_bit, end_bit, discard_keys, shift), stream)
 
     def _settle(self, held: dict[str, Range], asked: tuple[Any, ...]) -> tuple[int, Options]:
         """See `Runner`."""

@@ -6,11 +6,12 @@ from collections import deque
 from threading import Lock
 from typing import Any
 
-from hsgen.core.errors import Wrong
+from hsgen.core.errors import Wrong, wrong_type
+from hsgen.core.numbers import integer
 from hsgen.cuda.driver import Device, bindings, done
-from hsgen.runners.arguments import wrong
 
 _HANDLES = ("cuda_stream", "ptr", "handle")  # of torch, CuPy, and cuda.core or Numba
+_MOST = (1 << 64) - 1  # of handles
 
 
 def handle(given: Any, device: Device, noun: str) -> int:
@@ -18,19 +19,20 @@ def handle(given: Any, device: Device, noun: str) -> int:
 
     Raises:
         TypeError: it is no stream.
+        OutOfRange: it is a number that is no handle.
         ValueError: it belongs to another GPU.
     """
     found = _number(given)
     if found is None:
-        raise wrong("stream", "a stream of PyTorch, CuPy or Numba, or its handle", given)
+        raise wrong_type("stream", "a stream of PyTorch, CuPy or Numba, or its handle", given)
     if found > 2 and (number := _device(found)) != device.number:
         raise ValueError(f"the stream belongs to GPU {number}, this {noun} to GPU {device.number}")
     return found
 
 
 def _number(given: Any) -> int | None:
-    if isinstance(given, int) and not isinstance(given, bool):
-        return given
+    if hasattr(given, "__index__"):
+        return integer("stream", given, 0, _MOST)
     if hasattr(given, "__cuda_stream__"):
         pair = given.__cuda_stream__
         return int((pair() if callable(pair) else pair)[1])

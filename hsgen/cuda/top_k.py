@@ -79,7 +79,7 @@ class TopK(TopKCalls, Runner):
             hsgen.core.errors.Usage: there are more than `max_n` keys, the keys cannot be split into equal rows, or k is
                 not 1 to the length of a row.
         """
-        self._run((keys, out, values, values_out), (n, k, rows), stream)
+        self._run((keys, out, values, values_out), self._integers(n, k, rows), stream)
 
     def _settle(self, held: dict[str, Range], asked: tuple[Any, ...]) -> tuple[int, Options]:
         """See `Runner`."""

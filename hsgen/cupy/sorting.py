@@ -7,6 +7,7 @@ from typing import Any
 import cupy
 
 from hsgen.core.keys import TYPES
+from hsgen.core.numbers import MOST, integer
 from hsgen.cuda.order import Order, Shape, order
 
 _KEYS = {t.element: t.name for t in TYPES.values()} | {"bool": "u8"}
@@ -21,7 +22,7 @@ def sort(a: Any, axis: int | None = -1, kind: str | None = None) -> Any:
     a, axis = _flat(a, axis)
     made = _order(a, axis, keys=True)
     if made is None:
-        return cupy.sort(a, axis=axis)
+        return _one_nan(cupy.sort(a, axis=axis))
     rows = _rows(a, axis)
     out = cupy.empty_like(rows)
     _launch(made, rows, out.data.ptr, 0)
@@ -43,7 +44,7 @@ def argsort(a: Any, axis: int | None = -1, kind: str | None = None) -> Any:
 
 def method(a: Any, axis: int = -1) -> str:
     """Say how `sort` sorts an array: "cupy.sort", or hsgen's method, a name in `hsgen.cuda.choices`."""
-    found = _order(a, axis % max(a.ndim, 1), keys=True)
+    found = _order(*_flat(a, axis), keys=True)
     return f"hsgen: {found.method}" if found else "cupy.sort"
 
 
@@ -55,12 +56,24 @@ def _check(a: Any, kind: str | None) -> None:
 
 
 def _flat(a: Any, axis: int | None) -> tuple[Any, int]:
-    """The array and the axis to sort, from the front; CuPy's own error if there is no such axis."""
+    """The array and the axis to sort, from the front; CuPy's own error if there is no such axis.
+
+    Raises:
+        TypeError: the axis is no integer.
+    """
     if axis is None:
         return a.ravel(), 0
+    axis = integer("axis", axis, -MOST, MOST)
     if not -a.ndim <= axis < a.ndim:
         cupy.sort(a, axis=axis)
     return a, axis % max(a.ndim, 1)
+
+
+def _one_nan(found: Any) -> Any:
+    """A sorted array with one bit pattern for all NaNs, as sorts of hsgen have it."""
+    if found.dtype.kind == "f":
+        found[cupy.isnan(found)] = cupy.nan
+    return found
 
 
 def _order(a: Any, axis: int, *, keys: bool) -> Order | None:

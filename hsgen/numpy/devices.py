@@ -9,13 +9,12 @@ from threading import RLock
 from typing import Any
 
 from hsgen import cuda, opencl
-from hsgen.core.errors import Unavailable
+from hsgen.core.errors import Unavailable, wrong_type
 from hsgen.cuda import driver
 from hsgen.cuda.streams import KEPT
 from hsgen.engines import hosts, selection
 from hsgen.engines.hosts import Host
 from hsgen.engines.pyopencl import context_for
-from hsgen.runners.arguments import wrong
 from hsgen.system import toolchain
 
 _OPTION = "device="  # how an argument names a device, in messages
@@ -136,7 +135,7 @@ def chosen(wanted: str | None = None) -> tuple[Host, type[Device]]:
         Unavailable: there is no such device.
     """
     if wanted is not None and not isinstance(wanted, str):
-        raise wrong("device", "a part of its name, as `hsgen doctor` lists it", wanted)
+        raise wrong_type("device", "a part of its name, as `hsgen doctor` lists it", wanted)
     missing = Unavailable("no GPU and no OpenCL device; `hsgen doctor` says what was found")
     for listed, kind in _KINDS:
         if found := listed():

@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
+from hsgen.core.errors import wrong_type
 from hsgen.core.keys import BFLOAT16
 from hsgen.numpy.devices import device_of
-from hsgen.runners.arguments import wrong
 
 
 class Sorter:
@@ -93,7 +93,9 @@ def _check(given: dict[str, Any], written: list[str]) -> None:
         if x is None and name != "keys":
             continue
         if not isinstance(x, np.ndarray):
-            raise wrong(name, "an array of numpy", x)
+            raise wrong_type(name, "an array of numpy", x)
+        if isinstance(x, np.ma.MaskedArray):
+            raise wrong_type(name, f"a plain array, such as {name}.data, since masks are not sorted", x)
         if name in written and not x.flags.writeable:
             raise ValueError(f"{name} is read-only; give a writable array")
     for name, of in (("out", "keys"), ("values_out", "values")):

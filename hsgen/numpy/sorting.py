@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import operator
 from functools import cache
 from typing import Any
 
 import numpy as np
 
+from hsgen.core.errors import wrong_type
 from hsgen.core.keys import TYPES
 from hsgen.numpy.devices import Device, device_of
 from hsgen.numpy.sorter import bits
@@ -22,14 +24,15 @@ def sort(a: Any, axis: int | None = -1, *, descending: bool = False, device: str
     and come out as one bit pattern.
 
     Raises:
-        TypeError: elements of a type that no kernel sorts, or a device that is not a string.
+        TypeError: elements of a type that no kernel sorts, a masked array, an axis that is no integer, or a device that
+            is not a string.
         numpy.exceptions.AxisError: there is no such axis.
         hsgen.core.errors.HsgenError: see `hsgen.Sorter`.
     """
     rows, key, axis = _rows(a, axis)
-    found = rows.copy()
+    found = np.array(_numeric(rows, zeros=False))
     if rows.size and rows.shape[-1] > 1:
-        _run(_numeric(rows, zeros=False), key, found, None, descending=descending, device=device)
+        _run(found.copy(), key, found, None, descending=descending, device=device)
     return np.moveaxis(found, -1, axis)
 
 
@@ -47,9 +50,13 @@ def argsort(a: Any, axis: int | None = -1, *, descending: bool = False, device: 
 
 def _rows(a: Any, axis: int | None) -> tuple[Any, str, int]:
     """An array with the axis to sort last, in C order, hsgen's name of its type, and the axis."""
+    if isinstance(a, np.ma.MaskedArray):
+        raise wrong_type("a", "a plain array, such as a.filled() or a.compressed(), since masks are not sorted", a)
     a = np.asarray(a)
     if axis is None:
         a, axis = a.ravel(), -1
+    np.sort(np.empty((0,) * a.ndim), axis=axis)  # numpy's own error if there is no such axis
+    axis = operator.index(axis)
     key = _KEYS.get(a.dtype.name) if a.dtype.isnative else None
     if key is None:
         raise TypeError(f"elements are {a.dtype.str if not a.dtype.isnative else a.dtype}; give {', '.join(_KEYS)}")

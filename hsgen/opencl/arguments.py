@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from hsgen.core.errors import Unavailable
+from hsgen.core.errors import Unavailable, wrong_type
 from hsgen.engines import hosts
-from hsgen.runners.arguments import wrong
 from hsgen.system import toolchain
 
 
@@ -18,7 +17,7 @@ def host_of(context: Any) -> hosts.Host:
         Unavailable: its device is a part of another one.
     """
     if not isinstance(context, toolchain.pyopencl().Context):
-        raise wrong("context", "a pyopencl.Context", context)
+        raise wrong_type("context", "a pyopencl.Context", context)
     host = next((h for h in hosts.hosts() if h.handle == context.devices[0]), None)
     if host is None:
         raise Unavailable(

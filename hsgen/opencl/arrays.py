@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from hsgen.runners.arguments import wrong
+from hsgen.core.errors import wrong_type
 from hsgen.runners.ranges import Range
 from hsgen.system import toolchain
 
@@ -20,11 +20,14 @@ class Memory(Range):
         return hasattr(self.given, "base_data")
 
     def part(self) -> Any:
-        """Return a memory object that starts at this range."""
+        """Return a memory object that starts at this range; of an array without elements, which may begin at the end of
+        its buffer, that buffer."""
         if not self.is_array:
             return self.given
         whole = self.given.base_data
-        return whole if self.at == 0 or whole is None else self.root.get_sub_region(self.at, max(self.size, 1))
+        if whole is None or self.at == 0 or self.size == 0:
+            return whole
+        return self.root.get_sub_region(self.at, self.size)
 
 
 def memory(given: Any, name: str, context: Any) -> Memory:
@@ -36,7 +39,7 @@ def memory(given: Any, name: str, context: Any) -> Memory:
     """
     if not hasattr(given, "base_data"):
         if not isinstance(given, toolchain.pyopencl().MemoryObjectHolder):
-            raise wrong(name, "a pyopencl array or buffer", given)
+            raise wrong_type(name, "a pyopencl array or buffer", given)
         _same_context(given, name, context)
         return Memory(given, *_root(given), given.size)
     if not given.flags.forc:
@@ -44,7 +47,7 @@ def memory(given: Any, name: str, context: Any) -> Memory:
     if given.base_data is None:
         return Memory(given, None, 0, 0)
     _same_context(given.base_data, name, context)
-    if given.offset and given.offset % (align := context.devices[0].mem_base_addr_align // 8):
+    if given.nbytes and given.offset % (align := context.devices[0].mem_base_addr_align // 8):
         raise ValueError(
             f"{name} starts {given.offset} bytes into its buffer; the device requires multiples of {align}"
         )

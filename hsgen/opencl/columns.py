@@ -13,14 +13,14 @@ from functools import partial
 from threading import RLock
 from typing import Any
 
+from hsgen.core.errors import wrong_type
 from hsgen.opencl.arguments import host_of
 from hsgen.opencl.arrays import memory
 from hsgen.opencl.gatherer import Gatherer
 from hsgen.opencl.packing import Packer
 from hsgen.opencl.pitched import copy, fill
 from hsgen.opencl.sorter import Sorter
-from hsgen.runners.arguments import wrong
-from hsgen.runners.columns import MOST_ROWS, WORD, ColumnCalls, ColumnSort, column_sorts, enqueue
+from hsgen.runners.columns import INDICES, MOST_ROWS, WORD, ColumnCalls, ColumnSort, column_sorts, enqueue
 from hsgen.runners.ranges import Range
 from hsgen.runners.rows import Array, Column, Key, Move
 from hsgen.system import toolchain
@@ -75,8 +75,8 @@ class ColumnSorter(ColumnCalls):
 
         `keys` has a pyopencl array for each column, or a `Field` of an array of records.  `values` are any number of
         arrays whose items, values[i] or elements, move with their rows.  `out` has an array for each column, and
-        `values_out` for each of `values`; without them, the sort is in place.  With `index_out`, an array of 32-bit
-        unsigned numbers, the original index of each row is stored, and keys are only read unless there is `out`.  The
+        `values_out` for each of `values`; without them, the sort is in place.  With `index_out`, an array of uint32 or
+        int32, the original index of each row is stored, and keys are only read unless there is `out`.  The
         records of a `Field` are only read; give them as values to sort them, too.
 
         Raises:
@@ -86,8 +86,7 @@ class ColumnSorter(ColumnCalls):
             hsgen.core.errors.Usage: more than `max_n` rows, or an array of 2^31 words or more.
         """
         with self._lock:
-            index = None if index_out is None else memory(index_out, "index_out", self._context)
-            table = self._table(keys, out, values, values_out, index, self._look)
+            table = self._table(keys, out, values, values_out, index_out, self._look)
             given = [*keys, *values, *(out or ()), *(values_out or ()), index_out]
             events = [e for x in given for e in getattr(getattr(x, "records", x), "events", [])]
             events += [*(wait_for or ()), *([self._event] if self._event is not None else [])]
@@ -102,12 +101,15 @@ class ColumnSorter(ColumnCalls):
             return self._event
 
     def _look(self, given: Any, name: str) -> Array:
-        """The facts of an array."""
+        """The facts of an array; the order of rows may be a buffer, which has no type."""
+        if name == "index_out" and not hasattr(given, "base_data"):
+            at = memory(given, name, self._context)
+            return Array(range=at, element=INDICES[0], itemsize=WORD, shape=(at.size // WORD,), contiguous=True)
         if not hasattr(given, "base_data"):
-            raise wrong(name, "a pyopencl array", given)
+            raise wrong_type(name, "a pyopencl array", given)
         at, flat = memory(given, name, self._context), bool(given.flags.c_contiguous)
-        kind = given.dtype
-        return Array(range=at, element=str(kind), itemsize=kind.itemsize, shape=given.shape, contiguous=flat)
+        kind, shape = given.dtype, tuple(map(int, given.shape))
+        return Array(range=at, element=str(kind), itemsize=kind.itemsize, shape=shape, contiguous=flat)
 
 
 class _Steps:

@@ -81,6 +81,7 @@ class Checker(DigestCalls, Runner):
                 negative size.
             hsgen.core.errors.Usage: n or size exceeds `max_n`, or the bit range is reversed or exceeds the key.
         """
+        n, size, begin_bit, end_bit = self._integers(n, size, begin_bit, end_bit)
         how = self._asked(values, size, begin_bit, end_bit)
         cl = toolchain.pyopencl()
         self._report = self._report or cl.Buffer(self._context, cl.mem_flags.READ_WRITE, 4 * WORDS)

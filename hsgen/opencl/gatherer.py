@@ -17,7 +17,7 @@ from hsgen.opencl.runner import Runner
 from hsgen.operations.gather import OPERATION, unit
 from hsgen.runners.arguments import serving
 from hsgen.runners.base import alone
-from hsgen.runners.gather import GatherCalls, same_items, size_of_item
+from hsgen.runners.gather import GatherCalls, item_bytes_of, same_items, size_of_item
 
 
 def item_size(array: Any, name: str, given: int | None = None) -> int:
@@ -44,10 +44,11 @@ class _Values(GatherCalls, Runner):
         super().__init__(context, host, found, sort, "uint32")
 
     @alone
-    def run(self, queue: Any, index: Any, source: Any, out: Any, size: int, n: int | None, wait_for: Any) -> Any:
+    def run(self, queue: Any, index: Any, source: Any, out: Any, size: int, n: Any, wait_for: Any) -> Any:
         """Enqueue the gather of items of `size` bytes; return the event of its end."""
+        count = self._count(n)
         how = self._asked(self._memory(source, "values").size, size)
-        return self._run(queue, {"source": index, "values": source, "values_out": out}, n, wait_for, how)
+        return self._run(queue, {"source": index, "values": source, "values_out": out}, count, wait_for, how)
 
 
 class Gatherer:
@@ -86,7 +87,7 @@ class Gatherer:
     ) -> Any:
         """Enqueue out[i] = source[index[i]] for the first `n` indices (by default all); return the event of its end.
 
-        `index` holds 32-bit unsigned numbers.  An item of `source` and `out` is an element of a flat array, also of a
+        `index` holds uint32 or int32.  An item of `source` and `out` is an element of a flat array, also of a
         structured type, or array[i] of one with more dimensions, or has `item_bytes` bytes, which buffers require.
         Where an index is not less than the number of items in `source`, nothing is written.
 
@@ -99,7 +100,8 @@ class Gatherer:
             hsgen.core.errors.Unavailable: the device lacks what the target needs.
             hsgen.core.errors.Wrong: the kernel does not build.
         """
-        size = same_items(item_size(source, "source", item_bytes), item_size(out, "out", item_bytes))
+        given = item_bytes_of(item_bytes)
+        size = same_items(item_size(source, "source", given), item_size(out, "out", given))
         return self._of(unit(size)).run(queue, index, source, out, size, n, wait_for)
 
     def _of(self, value: str) -> _Values:

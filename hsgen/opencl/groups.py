@@ -87,7 +87,7 @@ class GroupBy(GroupingCalls, Runner):
 def unique(queue: Any, keys: Any, *, return_counts: bool = False, order: str = "ascending") -> Any:
     """Return the distinct keys of a `pyopencl.array.Array` in order, as a new array; waits for their number.
 
-    With `return_counts`, a pair: these, and how many keys equal each, 32-bit numbers.
+    With `return_counts`, a pair: these, and how many keys equal each, unsigned 32-bit integers.
 
     Raises:
         TypeError, ValueError, hsgen.core.errors.Usage: as `GroupBy`.

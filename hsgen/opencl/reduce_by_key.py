@@ -28,7 +28,8 @@ class ReduceByKey(ReductionCalls, Runner):
 
     Args:
         context, key, target: as of `hsgen.opencl.Sorter`.
-        value: the type of values to reduce: "u32", "i32" or "f32", or its numpy type; None for no values.
+        value: the type of values to reduce: "u32" (also as 4 or "v4"), "i32" or "f32", or its numpy type; None for no
+            values.
         device_count: whether calls may take the number of keys from a buffer on the device.
 
     Raises:
@@ -70,10 +71,10 @@ class ReduceByKey(ReductionCalls, Runner):
     ) -> Any:
         """Enqueue the reduction of the runs of the first `n` keys (by default all); return the event of its end.
 
-        `groups` receives the number of runs, one 32-bit number.  The other outputs have room for n elements, of which
+        `groups` receives the number of runs, a uint32 or int32.  The other outputs have room for n elements, of which
         one for each run is written: `out` its key, `values_out` the sum, "min" or "max" of its values, `counts` the
-        number of its keys and `first_indices` the index of the first one, both as 32-bit numbers; the last two may be
-        omitted.  With `count`, a 32-bit number on the device, there are min(count, n) keys.  All buffers are
+        number of its keys and `first_indices` the index of the first one, both as uint32 or int32; the last two may be
+        omitted.  With `count`, a uint32 or int32 on the device, there are min(count, n) keys.  All buffers are
         `pyopencl.array.Array` or `pyopencl.Buffer` objects, and none of the inputs is written.
 
         Raises:
@@ -83,4 +84,4 @@ class ReduceByKey(ReductionCalls, Runner):
         """
         given = {"source": keys, "destination": out, "values": values, "values_out": values_out, "count": count}
         given |= {"report": groups, "other": counts, "other_values": first_indices}
-        return self._run(queue, given, n, wait_for, self._asked(reduction, given))
+        return self._run(queue, given, self._count(n), wait_for, self._asked(reduction, given))

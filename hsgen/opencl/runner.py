@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
 from hsgen.apis.opencl import API
-from hsgen.core.errors import Unavailable
+from hsgen.core.errors import OutOfRange, Unavailable, wrong_type
 from hsgen.core.interpreter import Options
 from hsgen.core.sort import Sort
 from hsgen.emit.kernels import render
 from hsgen.engines import hosts, isolated_build
 from hsgen.engines.compiled import Compiled
 from hsgen.opencl.arrays import Memory, memory
-from hsgen.runners.arguments import wrong
 from hsgen.runners.base import Base, Given
 from hsgen.runners.ranges import in_place
 from hsgen.system import toolchain
@@ -40,7 +38,7 @@ class Runner(Base):
         """The memory range of an array or buffer, after checks of its elements."""
         name = self._names.get(role, role)
         if hasattr(given, "base_data"):
-            self._check_shape(name, given.shape, rows=bool(given.flags.c_contiguous))
+            self._check_shape(name, tuple(map(int, given.shape)), rows=bool(given.flags.c_contiguous))
         at = memory(given, name, self._context)
         if at.is_array:
             self._check_elements(role, _name(given.dtype), given.dtype.itemsize)
@@ -55,13 +53,14 @@ class Runner(Base):
     ) -> tuple[Any, dict[str, Memory], int]:
         """Enqueue a call, after all checks; return the event of its end, the ranges by role, and the count."""
         if not isinstance(queue, toolchain.pyopencl().CommandQueue):
-            raise wrong("queue", "a pyopencl.CommandQueue", queue)
+            raise wrong_type("queue", "a pyopencl.CommandQueue", queue)
         if isinstance(wait_for, toolchain.pyopencl().Event):
-            raise wrong("wait_for", "a list of events", wait_for)
+            raise wrong_type("wait_for", "a list of events", wait_for)
         if queue.context != self._context:
             raise ValueError(f"the queue belongs to another context than this {self._noun}")
         held = {role: self._memory(x, role) for role, x in given.items() if x is not None or role in self._required}
-        count = held["source"].size // self._size("source") if n is None else operator.index(n)
+        count = held["source"].size // self._size("source") if n is None else n
+        self._check_count(count)
         for role, x in held.items():
             self._check_room(role, x, self._length(role, count))
         placed = held if self._apart else in_place(held, self._verb, discard=how.discard)
@@ -82,6 +81,8 @@ class Runner(Base):
                 parts[id(x)] = x.part()
         try:
             return self._compiled.run(queue, {r: parts[id(x)] for r, x in placed.items()}, n, events, how)
+        except OutOfRange as e:
+            raise self._renamed(e) from None
         finally:
             while parts:  # NVIDIA's driver requires sub-buffers to be released in reverse order
                 parts.popitem()

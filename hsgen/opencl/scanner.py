@@ -69,4 +69,4 @@ class Scanner(ScanCalls, Runner):
                 that overlap, or a queue of another context.
             hsgen.core.errors.Usage: n is beyond `max_n`.
         """
-        return self._run(queue, {"source": keys, "destination": out}, n, wait_for, PLAIN)
+        return self._run(queue, {"source": keys, "destination": out}, self._count(n), wait_for, PLAIN)

@@ -83,12 +83,12 @@ class SegmentedSorter(SegmentedCalls, Runner):
     ) -> Any:
         """Enqueue the sort of each segment of `keys` by itself; return the event of its end.
 
-        Segment s is keys[offsets[s]:offsets[s + 1]].  `offsets` are `segments` + 1 ascending 32-bit numbers on the
+        Segment s is keys[offsets[s]:offsets[s + 1]].  `offsets` are `segments` + 1 ascending uint32 or int32 on the
         device, the last at most len(keys); by default `segments` follows from their number.  Without offsets, the keys
         are `segments` rows of equal length.  All buffers are `pyopencl.array.Array` or `pyopencl.Buffer` objects.
         Without `out` and `values_out` the sort is in place; otherwise keys and values outside all segments are copied.
         With `ends`, segment s is keys[offsets[s]:ends[s]]: both are `segments` numbers, no segment overlaps the one
-        before, and nothing outside of segments is written.  With `count`, a 32-bit number on the device, only the first
+        before, and nothing outside of segments is written.  With `count`, one uint32 or int32 of the device, the first
         `count` of the `segments` segments or rows are sorted, as if there were no others.  Keys are sorted by the bits
         from `begin_bit` to `end_bit`, exclusive (None: all above).  If offsets decrease or exceed the number of keys,
         nothing is written, and `check` raises an error.
@@ -101,12 +101,12 @@ class SegmentedSorter(SegmentedCalls, Runner):
                 bit range is reversed or exceeds the key.
         """
         given = dict(zip(_ROLES, (keys, offsets, ends, count, out, values, values_out), strict=True))
-        how = self._asked(given, segments, begin_bit, end_bit)
+        how = self._asked(given, *self._integers(segments, begin_bit, end_bit))
         event = self._run(queue, given, None, wait_for, how)
         self._last = queue
         return event
 
-    def _asked(self, given: Given, segments: int | None, begin: Any, end: Any) -> Options:
+    def _asked(self, given: Given, segments: int | None, begin: int, end: int | None) -> Options:
         """The options of a call with these arrays, after checks."""
         if segments is None:
             if given["other"] is None:

@@ -17,7 +17,7 @@ from hsgen.opencl.repeat import Repeat, repeatable
 from hsgen.opencl.runner import Runner
 from hsgen.runners.arguments import serving
 from hsgen.runners.base import alone
-from hsgen.runners.sort import SortCalls
+from hsgen.runners.sort import Numbers, SortCalls
 
 _ROLES = ("source", "destination", "values", "values_out", "count", "report")
 
@@ -31,8 +31,8 @@ class Sorter(SortCalls, Runner):
     Args:
         context: a `pyopencl.Context`; its first device determines the target.
         key: "u8" to "u64", "i8" to "i64", "f16", "bf16", "f32", "f64" or "bool", or the numpy type of such keys.
-        value: what moves along with each key: None, a numpy type or a number of bytes (4, 8 or 16), "index" or
-            "index64" for an argsort, "packed" for the lower half of 64-bit words whose upper half is the key.
+        value: what moves along with each key: None, a type or a number of bytes (4, 8 or 16), "index" or "index64"
+            for an argsort, "packed" for the lower half of 64-bit words whose upper half is the key.
         order: "ascending" or "descending".
         target: the name of a target or a path ending in .toml; None picks the one that matches, or the generic one
             if that has no such sort.
@@ -91,7 +91,7 @@ class Sorter(SortCalls, Runner):
         All buffers are `pyopencl.array.Array` or `pyopencl.Buffer` objects.  Without `out` and `values_out` the sort is
         in place; otherwise `keys` and `values` are only read.  An argsort always writes the indices of the keys to
         `values_out`; with `discard_keys` it does not write keys.  Keys are sorted by the bits from `begin_bit` to
-        `end_bit`, exclusive (None: all above).  With `count`, a 32-bit number on the device, min(count, n) keys are
+        `end_bit`, exclusive (None: all above).  With `count`, a uint32 or int32 on the device, min(count, n) keys are
         sorted.  Nothing at or beyond n is written.  `report` receives at most n + 1 32-bit words: the number of runs
         of keys that are equal above bit `shift` of their ordered bits, then the ascending positions at which runs
         start; or the output of an epilogue, which also gets `shift`.
@@ -102,16 +102,17 @@ class Sorter(SortCalls, Runner):
                 made for; a shift beyond the key.
             hsgen.core.errors.Usage: n exceeds `max_n`, or the bit range is reversed or exceeds the key.
         """
-        arrays, numbers = (keys, out, values, values_out, count, report), (n, begin_bit, end_bit, discard_keys, shift)
+        arrays = keys, out, values, values_out, count, report
+        numbers = self._integers(n, begin_bit, end_bit, discard_keys, shift)
         again = None if wait_for else self._again
         if again is not None and again.fits(queue, arrays, numbers):
             return again.run(arrays)
         return self._first(queue, arrays, numbers, wait_for)
 
-    def _first(self, queue: Any, arrays: tuple[Any, ...], numbers: tuple[Any, ...], wait_for: Any) -> Any:
+    def _first(self, queue: Any, arrays: tuple[Any, ...], numbers: Numbers, wait_for: Any) -> Any:
         """Check a call and enqueue it; remember it, should it repeat."""
-        given, (n, *bits_and_more) = dict(zip(_ROLES, arrays, strict=True)), numbers
-        how = self._asked(given, *bits_and_more)
+        given, (n, begin, end, discard, shift) = dict(zip(_ROLES, arrays, strict=True)), numbers
+        how = self._asked(given, begin, end, discard, shift)
         event, placed, items = self._checked(queue, given, n, wait_for, how)
         if repeatable(queue, arrays):
             self._again = Repeat(self._compiled, queue, arrays, numbers, placed, items, how)

@@ -83,5 +83,6 @@ class TopK(TopKCalls, Runner):
                 not 1 to the length of a row.
         """
         given = {"source": keys, "destination": out, "values": values, "values_out": values_out}
+        n, k, rows = self._integers(n, k, rows)
         self._check_given(given)
         return self._run(queue, given, n, wait_for, self._asked(k, rows))

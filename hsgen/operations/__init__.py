@@ -11,8 +11,8 @@ import pkgutil
 from collections.abc import Container, Mapping
 from typing import cast
 
-from hsgen.core.errors import Usage
 from hsgen.core.interpreter import NUMBERS, Options
+from hsgen.core.numbers import MOST, integer
 from hsgen.core.sort import Sort
 from hsgen.operations.base import Operation
 
@@ -36,9 +36,8 @@ def settled(sort: Sort, n: int, how: Options, given: Container[str]) -> Options:
     """Return the options of a call for `n` items with the buffer roles `given`, checked and completed.
 
     Raises:
-        Usage: a number of the call does not fit the count.
+        OutOfRange: a number of the call does not fit the count; it is named as in `Options`.
     """
     for name in NUMBERS[:-1]:
-        if not 0 <= (number := getattr(how, name)) < 2**31:
-            raise Usage(f"{name} {number}: give 0 to {2**31 - 1}")
+        integer(name, getattr(how, name), 0, MOST)
     return of(sort).settled(n, how, given)

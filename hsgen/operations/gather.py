@@ -12,9 +12,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hsgen.core.errors import Usage
+from hsgen.core.errors import OutOfRange, Usage
 from hsgen.core.interpreter import Options
 from hsgen.core.keys import PLAIN, Signature, Type
+from hsgen.core.numbers import integer
 from hsgen.core.sort import Sort
 from hsgen.operations.base import Operation
 from hsgen.operations.calls import UNTOUCHED, Call, Load
@@ -25,6 +26,7 @@ UNITS = ("v16", "v8", "v4")
 MOST_BYTES = 256
 """The greatest item that is tested; kernels move greater ones, too."""
 _MOST_VALUES = 2**31 - 1  # of the table, and of the result: indices of values are signed 32-bit integers
+_MOST_BYTES = 16 * _MOST_VALUES
 _NAMES = "random", "sorted", "reversed", "all equal", "all greatest", "few distinct", "organ pipe", "zipf", "hot bucket"
 _INDICES: dict[str, Make] = {name: KINDS[name] for name in _NAMES}
 
@@ -35,6 +37,7 @@ def unit(item_bytes: int) -> str:
     Raises:
         Usage: the size is no multiple of 4 bytes, or 0.
     """
+    item_bytes = integer("item_bytes", item_bytes, -_MOST_BYTES, _MOST_BYTES)
     if item_bytes <= 0 or item_bytes % 4:
         raise Usage(f"items of {item_bytes} bytes: give a multiple of 4")
     return next(name for name in UNITS if item_bytes % int(name[1:]) == 0)
@@ -94,9 +97,9 @@ class _Gather(Operation):
             return how
         for what, count in (("segment_count", how.segment_count), ("take", how.take)):
             if not count:
-                raise Usage(f"{what} 0: give the {'items of the table' if what != 'take' else 'values of an item'}")
+                raise OutOfRange(what, 0, f"give the {'items of the table' if what != 'take' else 'values of an item'}")
         if max(n, how.segment_count) * how.take > _MOST_VALUES:
-            raise Usage(f"take {how.take}: table and result have up to {_MOST_VALUES} values; give wider ones")
+            raise OutOfRange("take", how.take, f"table and result have up to {_MOST_VALUES} values; give wider ones")
         return how
 
     def second(self, how: Options, n: int) -> Options | None:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hsgen.core.errors import Usage
+from hsgen.core.errors import OutOfRange
 from hsgen.core.interpreter import Options
 from hsgen.core.sort import Sort
 from hsgen.operations import oracle
@@ -39,7 +39,7 @@ class _Merge(Operation):
     def settled(self, n: int, how: Options, given: Container[str]) -> Options:
         """See `Operation`."""
         if how.first_count > n:
-            raise Usage(f"first_count {how.first_count}: exceeds n, the {n} keys of both arrays")
+            raise OutOfRange("first_count", how.first_count, f"exceeds n, the {n} keys of both arrays")
         return how
 
     def inputs(self, sort: Sort) -> Mapping[str, int]:

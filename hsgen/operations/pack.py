@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from hsgen.core.errors import Usage
 from hsgen.core.interpreter import Options
 from hsgen.core.keys import ORDERS, PLAIN, TYPES, Signature, Type
+from hsgen.core.numbers import MOST, integer
 from hsgen.core.sort import Sort
 from hsgen.operations.base import Operation
 from hsgen.operations.calls import Call, Load
@@ -49,7 +50,7 @@ def number(columns: By, begin_bit: int = 0) -> int:
     for name, order in columns:
         if name not in TYPES or order not in ORDERS:
             raise Usage(f"column {name} {order}: give one of {', '.join(TYPES)}, ascending or descending")
-    total = sum(size(name) for name, _ in columns)
+    total, begin_bit = sum(size(name) for name, _ in columns), integer("begin_bit", begin_bit, -MOST, MOST)
     if total > BYTES:
         raise Usage(f"columns of {total} bytes: give at most {BYTES}")
     if begin_bit % 32 or not 0 <= begin_bit < 8 * total:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from hsgen.core.errors import Usage
 from hsgen.core.interpreter import Options
 from hsgen.core.keys import KEYS, TYPES
+from hsgen.core.numbers import MOST, integer
 
 STRIDE, OFFSET = 7, 8
 """The bits of the stride of a column, in 32-bit words, and of its offset, in bytes, which follow in `Options.layouts`;
@@ -39,7 +40,8 @@ def layouts(columns: By, fields: Fields) -> int:
         Usage: a stride is no multiple of 4 or too large, a field is not within its record or misaligned.
     """
     made = 0
-    for i, ((name, _), (stride, offset)) in enumerate(zip(columns, fields, strict=True)):
+    for i, ((name, _), where) in enumerate(zip(columns, fields, strict=True)):
+        stride, offset = (integer(x, n, -MOST, MOST) for x, n in zip(("stride", "offset"), where, strict=True))
         if stride % 4 or not 0 <= stride <= MOST_STRIDE:
             raise Usage(f"stride {stride}: give a multiple of 4 up to {MOST_STRIDE}, or 0 for an array")
         if offset < 0 or (offset and offset + size(name) > stride):

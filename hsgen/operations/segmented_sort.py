@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hsgen.core.errors import Usage
+from hsgen.core.errors import OutOfRange
 from hsgen.core.interpreter import Options
 from hsgen.core.sort import Sort
 from hsgen.operations import layouts, oracle
@@ -50,7 +50,7 @@ class _SegmentedSort(Operation):
         rows = "other" not in given
         if rows and n and (how.segment_count == 0 or n % how.segment_count):
             wrong = f"{n} keys cannot be divided into that number of equal rows"
-            raise Usage(f"segment_count {how.segment_count}: {wrong}; give offsets")
+            raise OutOfRange("segment_count", how.segment_count, f"{wrong}; give offsets")
         return replace(how, rows=rows, segments_counted="count" in given)
 
     def inputs(self, sort: Sort) -> Mapping[str, int]:

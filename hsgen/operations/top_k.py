@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hsgen.core.errors import Usage
+from hsgen.core.errors import OutOfRange
 from hsgen.core.interpreter import Options
 from hsgen.core.keys import PLAIN, Signature, Type
 from hsgen.core.sort import Sort
@@ -81,9 +81,10 @@ class _TopK(Operation):
     def settled(self, n: int, how: Options, given: Container[str]) -> Options:
         """See `Operation`: rows have equal lengths, and k keys at least."""
         if n and (how.segment_count == 0 or n % how.segment_count):
-            raise Usage(f"segment_count {how.segment_count}: {n} keys cannot be divided into that number of equal rows")
+            wrong = f"{n} keys cannot be divided into that number of equal rows"
+            raise OutOfRange("segment_count", how.segment_count, wrong)
         if n and not 1 <= how.take <= n // how.segment_count:
-            raise Usage(f"take {how.take}: give 1 to {n // how.segment_count}, the length of a row")
+            raise OutOfRange("take", how.take, f"give 1 to {n // how.segment_count}, the length of a row")
         return how
 
     def second(self, how: Options, n: int) -> Options | None:

@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
+import operator
 import os
+from contextlib import suppress
 from functools import cache
 from typing import Any
 
 import numpy as np
 
-from hsgen.core.errors import Usage
-from hsgen.core.keys import ORDERS, TYPES, VALUES, Signature
+from hsgen.core.errors import Usage, wrong_type
+from hsgen.core.keys import ORDERS, TYPES, VALUES, Signature, value_kind
 from hsgen.core.sort import Sort
 from hsgen.engines import hosts
 from hsgen.targets import target as targets
 from hsgen.targets.target import Target
-
-
-def wrong(name: str, expected: str, given: Any) -> TypeError:
-    """Return the error for an argument `name` of a wrong Python type."""
-    kind = type(given).__name__
-    what = "None" if given is None else f"{'an' if kind[0] in 'AEIOaeio' else 'a'} {kind}"
-    return TypeError(f"{name} is {what}; give {expected}")
 
 
 def serving(
@@ -50,7 +45,7 @@ def target_of(host: hosts.Host, name: str | os.PathLike[str] | None) -> Target:
         Usage: there is no such target.
     """
     if name is not None and not isinstance(name, str | os.PathLike):
-        raise wrong("target", "the name of a target, or the path of its file", name)
+        raise wrong_type("target", "the name of a target, or the path of its file", name)
     return targets.find(os.fspath(name)) if name else hosts.target_for(host, _shipped())
 
 
@@ -104,17 +99,26 @@ def order_name(order: Any) -> str:
 
 
 def value_name(value: Any) -> str:
-    """Return hsgen's name of a kind of values, given by that name, a number of bytes, or a numpy type.
+    """Return hsgen's name of a kind of values, given as `value_kind` takes it, or as a type of numpy or PyTorch.
 
     Raises:
         Usage: there is no such kind.
     """
-    if value is None or (isinstance(value, str) and value in VALUES):
-        return value or "none"
+    if value is None:
+        return "none"
+    if isinstance(value, str) and (value in VALUES or value in TYPES or value.isdecimal()):
+        return value_kind(value)
+    if isinstance(value, bool):
+        return value_kind(str(value))
+    with suppress(TypeError):
+        return value_kind(operator.index(value))
+    size = _itemsize(value)
+    return value_kind(f"v{size}" if f"v{size}" in VALUES else str(value))
+
+
+def _itemsize(value: Any) -> int:
+    """The bytes of an element of a type of numpy or PyTorch; 0 for anything else."""
     try:
-        size = value if isinstance(value, int) else np.dtype(value).itemsize
+        return int(np.dtype(str(value).removeprefix("torch.") if str(value).startswith("torch.") else value).itemsize)
     except TypeError:
-        size = 0
-    if f"v{size}" in VALUES:
-        return f"v{size}"
-    raise Usage(f"value {value}: give a numpy type or a number of bytes, 4, 8 or 16, or index, index64 or packed")
+        return 0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Container, Mapping
 from functools import wraps
 from math import prod
 from threading import RLock
@@ -10,16 +10,19 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 
 import numpy as np
 
+from hsgen.core.errors import OutOfRange
 from hsgen.core.interpreter import Options, scratch_bytes
 from hsgen.core.keys import BFLOAT16, TYPES
+from hsgen.core.numbers import integer
 from hsgen.core.sort import Sort
+from hsgen.operations import settled
 from hsgen.runners.arguments import key_name, order_name, value_name
 from hsgen.runners.ranges import Range, overlapping
 from hsgen.stages.attach import report_length
 from hsgen.targets.target import Target
 
 _NAMES = {"source": "keys", "destination": "out"}  # argument names of roles; other roles have their own name
-_VALUES = ("values", "values_out", "other_values")
+_NOUNS = {"count": "counts", "report": "words"}  # for messages
 WRITTEN = ("destination", "values_out", "report")
 """The roles that calls of most operations write."""
 
@@ -47,6 +50,12 @@ class Base:
 
     _noun, _verb, _done, _items = "sort", "sort", "sorted", "keys"  # for messages
     _names: Mapping[str, str] = _NAMES
+    _numbers: Mapping[str, str] = {}  # arguments of the numbers of `Options`; other numbers have their own name
+    _sources: tuple[str, ...] = ("source",)  # roles whose items determine the count
+    _counting: tuple[str, ...] = (
+        "count",
+        "report",
+    )  # roles of counts, offsets and indices
     _apart = False  # whether no call is in place
     _required: tuple[str, ...] = ("source",)  # roles that every call needs
     _keyed: tuple[str, ...] = ("source", "destination")  # roles that hold keys
@@ -72,8 +81,43 @@ class Base:
         return f"<{type(self).__name__}: {self._operation}, {named}, device={self._device!r}>"
 
     def scratch_bytes(self, n: int) -> int:
-        """Return the bytes of scratch memory that a call for `n` items needs."""
-        return scratch_bytes(self._sort, n)
+        """Return the bytes of scratch memory that a call for `n` items needs.
+
+        Raises:
+            TypeError: n is no integer.
+            hsgen.core.errors.OutOfRange: n is negative, or exceeds `max_n`.
+        """
+        return scratch_bytes(self._sort, integer("n", n, 0, self.max_n))
+
+    def _count(self, n: Any) -> int | None:
+        """Return the argument `n` of a call as an integer; None: the arrays determine it."""
+        return None if n is None else integer("n", n, 0, self.max_n)
+
+    def _bits(self, begin: Any, end: Any) -> tuple[int, int | None]:
+        """Return the arguments `begin_bit` and `end_bit` of a call as integers; an end of None: that of the key."""
+        bits = self._sort.plan.bits
+        if end is None:
+            return integer("begin_bit", begin, 0, bits), None
+        end = integer("end_bit", end, 0, bits)
+        return integer("begin_bit", begin, 0, end), end
+
+    def _check_count(self, n: int) -> None:
+        """Refuse arrays of more items than a call takes."""
+        if n > self.max_n:
+            names = [self._names.get(role, role) for role in self._sources]
+            hold = "holds" if len(names) == 1 else "hold"
+            raise OutOfRange(f"{' and '.join(names)} {hold} {n}", self._items, f"give at most {self.max_n}")
+
+    def _settled(self, n: int, how: Options, given: Container[str]) -> Options:
+        """Return the options of a call for `n` items with these roles, checked and completed."""
+        try:
+            return settled(self._sort, n, how, given)
+        except OutOfRange as e:
+            raise self._renamed(e) from None
+
+    def _renamed(self, e: OutOfRange) -> OutOfRange:
+        """The error of a number, with the name of the caller's argument."""
+        return e.renamed(self._numbers.get(e.argument, e.argument))
 
     def _name_keys(self, key: Any, value: Any, order: str) -> Options:
         """Store the names of key type, value and order; return the options of every call that follow from them."""
@@ -114,10 +158,13 @@ class Base:
         if not wanted and size != self._size(role):
             raise ValueError(f"{name} has elements of {size} bytes, this {self._noun} takes {self._size(role)}")
         if wanted and have not in self._accepted(role, wanted):
-            raise ValueError(f"{name} has elements of {have}, this {self._noun} takes {wanted}")
+            takes = " or ".join(self._accepted(role, wanted))
+            raise ValueError(f"{name} has elements of {have}, this {self._noun} takes {takes}")
 
     def _accepted(self, role: str, wanted: str) -> tuple[str, ...]:
-        """The names of types that are taken for one."""
+        """The names of types that are taken for one; counts and indices have the same bits in signed numbers."""
+        if role in self._counting or (role == "values_out" and self._sort.signature.index):
+            return wanted, wanted.removeprefix("u")
         return (wanted, str(self.dtype)) if wanted == BFLOAT16 else (wanted,)
 
     def _check_shape(self, name: str, shape: tuple[int, ...], *, rows: bool) -> None:
@@ -129,10 +176,11 @@ class Base:
     def _check_room(self, role: str, x: Range, need: int) -> None:
         """Refuse an array that holds fewer than `need` items."""
         if need * (size := self._size(role)) > x.size:
-            words = {"count": "counts", "report": "words", **dict.fromkeys(_VALUES, "values")}
-            what, does = words.get(role, self._items), f"to be {self._done}"
-            does = "needed" if role in ("count", "report") else does
-            raise ValueError(f"{self._names.get(role, role)} holds {x.size // size} {what}, {need} are {does}")
+            other = "numbers" if role in self._counting else "values" if "values" in role else self._items
+            what = _NOUNS.get(role, other)
+            does = "needed" if role in self._counting else f"to be {self._done}"
+            are = "is" if need == 1 else "are"
+            raise ValueError(f"{self._names.get(role, role)} holds {x.size // size} {what}, {need} {are} {does}")
 
     def _check_overlaps(self, placed: Mapping[str, Range], n: int) -> None:
         """Refuse a call that writes what it also reads."""

@@ -17,6 +17,8 @@ from hsgen.runners.rows import Field, Key, Look, Move, check_overlaps, key, move
 WORD = 4
 """The bytes of an index, and of what the narrowest gather moves."""
 MOST_ROWS = 1 << 30
+INDICES = ("uint32", "int32")
+"""The types of indices, which have the same bits below 2^31."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -146,15 +148,16 @@ class ColumnCalls:
         out: Sequence[Any] | None,
         values: Sequence[Any],
         values_out: Sequence[Any] | None,
-        index: Range | None,
+        index_out: Any,
         look: Look,
     ) -> Table:
         """Return the arrays of a call after all checks."""
-        pairs = [*_moving(keys, out, index), *_moving(values, values_out, None)]
+        index = None if index_out is None else _index(index_out, look)
+        pairs = [*_moving("keys", keys, "out", out, index), *_moving("values", values, "values_out", values_out, None)]
         if len(keys) != len(self.by):
             raise ValueError(f"keys has {len(keys)} columns, this sorter has {len(self.by)}")
         columns = [key(x, f"keys {i}", self.by[i][0], look) for i, x in enumerate(keys)]
-        moves = [move(x, to, f"array {i}", look) for i, (x, to) in enumerate(pairs)]
+        moves = [move(*pair, look) for pair in pairs]
         check_overlaps(columns, moves, index)
         n = rows_of(columns, moves)
         if n > self.max_n:
@@ -164,10 +167,28 @@ class ColumnCalls:
         return Table(columns=columns, moves=moves, index=index, n=n)
 
 
-def _moving(arrays: Sequence[Any], out: Sequence[Any] | None, index: Range | None) -> list[tuple[Any, Any]]:
-    """The arrays that move, each with its output, or None for those in place; with an index, none is in place."""
+def _index(given: Any, look: Look) -> Range:
+    """The memory of the order of rows."""
+    found = look(given, "index_out")
+    if found.element not in INDICES or len(found.shape) != 1 or not found.contiguous:
+        wanted = " or ".join(INDICES)
+        raise ValueError(f"index_out has shape {found.shape} of {found.element}; give one dimension of {wanted}")
+    if found.readonly:
+        raise ValueError("index_out is read-only; give a writable array")
+    return found.range
+
+
+def _moving(
+    name: str, arrays: Sequence[Any], to_name: str, out: Sequence[Any] | None, index: Range | None
+) -> list[tuple[Any, Any, str, str]]:
+    """The arrays that move, each with its output, or None for those in place, and the names of both; with an index,
+    none is in place."""
     if out is None:
-        return [(x, None) for x in arrays if index is None and not isinstance(x, Field)]
+        return [
+            (x, None, f"{name} {i}", f"{name} {i}")
+            for i, x in enumerate(arrays)
+            if index is None and not isinstance(x, Field)
+        ]
     if len(out) != len(arrays):
-        raise ValueError(f"there are {len(out)} outputs for {len(arrays)} arrays; give one for each")
-    return [*zip(arrays, out, strict=True)]
+        raise ValueError(f"{to_name} has {len(out)} arrays, {name} {len(arrays)}; give one for each")
+    return [(x, to, f"{name} {i}", f"{to_name} {i}") for i, (x, to) in enumerate(zip(arrays, out, strict=True))]

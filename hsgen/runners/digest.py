@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import operator
 from dataclasses import replace
 from typing import Any
 
 from hsgen.core.interpreter import Options
+from hsgen.core.numbers import integer
 from hsgen.operations.digest import WORDS
 from hsgen.runners.base import Base
 
@@ -18,16 +18,17 @@ class DigestCalls(Base):
     _operation = "digest"
     _looked = 0  # elements that the current call reads
 
-    def _asked(self, values: Any, size: Any, begin_bit: Any, end_bit: Any) -> Options:
+    def _integers(self, n: Any, size: Any, begin: Any, end: Any) -> tuple[int | None, int, int, int | None]:
+        """The numbers of a call as Python has them."""
+        return self._count(n), integer("size", size, 0, self.max_n), *self._bits(begin, end)
+
+    def _asked(self, values: Any, size: int, begin_bit: int, end_bit: int | None) -> Options:
         """The options of a call with these values, after checks."""
         if (begin_bit or end_bit is not None) and not self._sort.signature.bit_range:
             raise ValueError("begin_bit or end_bit is given; make the checker with bit_range=True")
         if (values is None) == (self._sort.signature.value_bytes > 0 and not self._sort.signature.index):
             raise ValueError(f"values are {'missing' if values is None else 'given'}; this checker's are {self.value}")
-        size = operator.index(size)
-        if not 0 <= size <= self.max_n:
-            raise ValueError(f"size {size}: give 0 to {self.max_n}")
-        return replace(self._how, begin=operator.index(begin_bit), end=end_bit, capacity=size)
+        return replace(self._how, begin=begin_bit, end=end_bit, capacity=size)
 
     def _length(self, role: str, n: int) -> int:
         """The items that a call uses of the buffer of a role: all that it reads."""

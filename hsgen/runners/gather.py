@@ -5,11 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from math import prod
+from typing import Any
 
+from hsgen.core.errors import OutOfRange
 from hsgen.core.interpreter import PLAIN, Options
 from hsgen.core.keys import Signature
+from hsgen.core.numbers import MOST, integer
 from hsgen.operations.gather import OPERATION
 from hsgen.runners.base import Base
+
+UNIT = 4
+"""The bytes of which items have a multiple."""
+MOST_ITEM = 16 * MOST
+"""The most bytes of an item: as many of the widest values as kernels count."""
 
 
 def size_of_item(
@@ -22,7 +30,22 @@ def size_of_item(
     """
     if not contiguous:
         raise ValueError(f"{name} is not in C order; give an array whose items are contiguous")
-    return int(itemsize * prod(shape[1:])) if given is None else given
+    return int(itemsize) * prod(map(int, shape[1:])) if given is None else given
+
+
+def item_bytes_of(given: Any) -> int | None:
+    """Return the argument `item_bytes` of a call as an integer; None: that of the items of arrays.
+
+    Raises:
+        TypeError: it is no integer.
+        OutOfRange: it is no multiple of 4, or beyond what a gather moves.
+    """
+    if given is None:
+        return None
+    size = integer("item_bytes", given, 1, MOST_ITEM)
+    if size % UNIT:
+        raise OutOfRange("item_bytes", size, f"give a multiple of {UNIT}")
+    return size
 
 
 def same_items(size: int, after: int) -> int:
@@ -45,12 +68,20 @@ class GatherCalls(Base):
     _required = ("source", "values", "values_out")
     _keyed = ()  # indices of any signedness that a library has
     _operation = OPERATION.name
+    _counting = (*Base._counting, "source")
     _how_now = PLAIN  # the options of the current call
 
     @staticmethod
     def _signature(value: str) -> Signature:
         """The signature of the gather of a kind of values."""
         return OPERATION.signature(Signature(value=value))
+
+    def _renamed(self, e: OutOfRange) -> OutOfRange:
+        """The error of a number, which follows from the sizes of arrays."""
+        value, how = self._sort.signature.value_bytes, self._how_now
+        if e.argument == "segment_count" and how.segment_count == 0:
+            return OutOfRange("source holds 0", "items", f"give at least one, of {value * how.take} bytes")
+        return OutOfRange(f"items of {value * how.take}", "bytes", e.remedy)
 
     def _asked(self, table_bytes: int, size: int) -> Options:
         """The options of a call that gathers items of `size` bytes from a table."""

@@ -13,6 +13,7 @@ class MergeCalls(Base):
 
     _noun, _verb, _done = "merge", "merge", "merged"
     _names = _NAMES
+    _sources = ("source", "other")
     _apart = True
     _required: tuple[str, ...] = ()  # an empty array has no memory
     _keyed = ("source", "other", "destination")

@@ -3,14 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
+from hsgen.core.errors import Usage
 from hsgen.core.interpreter import PLAIN, Options
 from hsgen.core.keys import TYPES, Signature
 from hsgen.operations.reduce_by_key import OPERATION, number
-from hsgen.runners.arguments import key_name
+from hsgen.runners.arguments import key_name, value_name
 from hsgen.runners.base import WRITTEN, Base, Given
+
+
+def _reduced(value: Any) -> str:
+    """The type of values to reduce, given as a type; "none" without any, and unsigned if only their size is given."""
+    if value is None or (isinstance(value, str) and value == "none"):
+        return "none"
+    if not hasattr(type(value), "__index__"):  # no number of bytes
+        with suppress(Usage):
+            return key_name(value)
+    return "u32" if value_name(value) == "v4" else str(value)
 
 
 class ReductionCalls(Base):
@@ -28,12 +40,13 @@ class ReductionCalls(Base):
         "other_values": "first_indices",
     }
     _written = (*WRITTEN, "other", "other_values")
+    _counting = (*Base._counting, "other", "other_values")
     _attributes: tuple[str, ...] = ("key", "value")
 
     def _signature(self, key: Any, value: Any, *, device_count: bool) -> Signature:
         """Store the types of keys and values; return the signature of their reduction."""
-        self.key, self.value = key_name(key), "none" if value is None else key_name(value)
-        self._valued = value is not None
+        self.key, self.value = key_name(key), _reduced(value)
+        self._valued = self.value != "none"
         self._number, self._how = number(value=self.value if self._valued else "u32"), PLAIN
         return OPERATION.signature(Signature(value="v4" if self._valued else "none", device_count=bool(device_count)))
 

@@ -6,9 +6,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from hsgen.core.errors import OutOfRange
 from hsgen.core.keys import KEYS, TYPES, Type
+from hsgen.core.numbers import integer
 from hsgen.runners.gather import size_of_item
 from hsgen.runners.ranges import Range, overlapping
+
+_MOST_BYTES = 2**63 - 1  # of a record
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,10 +44,15 @@ class Field:
     Args:
         records: an array in C order; a record is records[i], or has `item_bytes` bytes.
         offset: the first byte of the key in a record.
+
+    Raises:
+        TypeError: a number is no integer.
+        hsgen.core.errors.OutOfRange: a number is negative, or 2^63 or greater; a record has no bytes.
     """
 
     def __init__(self, records: Any, offset: int = 0, *, item_bytes: int | None = None) -> None:
-        self.records, self.offset, self.item_bytes = records, offset, item_bytes
+        self.records, self.offset = records, integer("offset", offset, 0, _MOST_BYTES)
+        self.item_bytes = None if item_bytes is None else integer("item_bytes", item_bytes, 1, _MOST_BYTES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,12 +81,15 @@ class Key:
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """An array whose items are put in order: from, to (the same in place), the number and the bytes of its items."""
+    """An array whose items are put in order: from, to (the same in place), the number and the bytes of its items, and
+    the names of both in messages."""
 
     source: Range
     to: Range
     rows: int
     item_bytes: int
+    name: str
+    to_name: str
 
     @property
     def in_place(self) -> bool:
@@ -97,29 +109,32 @@ def key(given: Any, name: str, key_type: str, look: Look) -> Key:
     at = found.range
     if isinstance(given, Field):
         size, record = KEYS[of.key].bytes, found.item_bytes(name, given.item_bytes)
-        if not 0 <= given.offset <= record - size:
-            raise ValueError(f"{name} is at byte {given.offset} of {record}; its keys have {size} bytes")
+        if record < size:
+            raise ValueError(f"{name} has records of {record} bytes, which hold no key of {size}")
+        if given.offset > record - size:
+            sizes = f"its keys have {size} bytes, its records {record}"
+            raise OutOfRange(f"{name}: offset", given.offset, f"give 0 to {record - size}; {sizes}")
         return Key(of, Column(at.root, at.at + given.offset, record), at.size // record, None)
     if len(found.shape) != 1 or found.element not in (of.element, of.numpy):
         raise ValueError(f"{name} has shape {found.shape} of {found.element}; give one dimension of {of.element}")
     return Key(of, Column(at.root, at.at, found.itemsize), found.shape[0], at)
 
 
-def move(source: Any, to: Any, name: str, look: Look) -> Move:
-    """Return an array to be put in order; without `to`, in place.
+def move(source: Any, to: Any, name: str, to_name: str, look: Look) -> Move:
+    """Return an array to be put in order, with the names of both in messages; without `to`, in place.
 
     Raises:
         TypeError: it is no array.
         ValueError: source and destination have items of different sizes, or different numbers of these.
     """
     before = look(source, name)
-    after = before if to is None else look(to, f"{name}_out")
+    after = before if to is None else look(to, to_name)
     size = before.item_bytes(name)
-    if (after.item_bytes(f"{name}_out"), after.shape[:1]) != (size, before.shape[:1]):
-        raise ValueError(f"the output of {name} has other items than its input, or another number of them")
+    if (after.item_bytes(to_name), after.shape[:1]) != (size, before.shape[:1]):
+        raise ValueError(f"{to_name} has other items than {name}, or another number of them")
     if after.readonly:
-        raise ValueError(f"{name if to is None else f'the output of {name}'} is read-only; give a writable array")
-    return Move(before.range, after.range, before.shape[0] if before.shape else 1, size)
+        raise ValueError(f"{to_name} is read-only; give a writable array")
+    return Move(before.range, after.range, before.shape[0] if before.shape else 1, size, name, to_name)
 
 
 def rows_of(keys: Sequence[Key], moves: Sequence[Move]) -> int:
@@ -140,8 +155,8 @@ def check_overlaps(keys: Sequence[Key], moves: Sequence[Move], index: Range | No
     Raises:
         ValueError: they do.
     """
-    used = [(f"values {i}", x.source, x.source.size, x.in_place) for i, x in enumerate(moves)]
-    used += [(f"output {i}", x.to, x.to.size, True) for i, x in enumerate(moves) if not x.in_place]
+    used = [(x.name, x.source, x.source.size, x.in_place) for x in moves]
+    used += [(x.to_name, x.to, x.to.size, True) for x in moves if not x.in_place]
     used += [("index_out", index, index.size, True)] if index is not None else []
     moved = {(x.source.root, x.source.at) for x in moves}
     for i, x in enumerate(keys):

@@ -7,14 +7,18 @@ from math import prod
 from typing import Any
 
 from hsgen.algorithms import operation
+from hsgen.algorithms.scan.params import FIELDS
 from hsgen.core.errors import Usage
 from hsgen.core.keys import TYPES
+from hsgen.core.numbers import integer
 from hsgen.core.sort import Sort
 from hsgen.operations.scan import OPERATION, TYPES_OF_SUMS
 from hsgen.runners.arguments import key_name
 from hsgen.runners.base import Base
 from hsgen.targets import target as targets
 from hsgen.targets.target import Target
+
+_MOST_COLUMNS = int(FIELDS["columns"].greatest or 1)
 
 
 class ScanCalls(Base):
@@ -26,7 +30,7 @@ class ScanCalls(Base):
     columns = 1
 
     def _pick(
-        self, found: Callable[[], Target], named: Any, key: Any, columns: int, exclusive: bool
+        self, found: Callable[[], Target], named: Any, key: Any, columns: Any, exclusive: Any
     ) -> tuple[Target, Sort]:
         """Store the parameters; return the target `found` or, unless it was `named`, the generic one, and its sum.
 
@@ -36,10 +40,11 @@ class ScanCalls(Base):
         name = key_name(key)
         if name not in TYPES_OF_SUMS:
             raise Usage(f"element type {name}: nothing sums it up; give one of {', '.join(TYPES_OF_SUMS)}")
+        columns, exclusive = integer("columns", columns, 1, _MOST_COLUMNS), bool(exclusive)
+        self.key, self.columns, self.exclusive = name, columns, exclusive
         target = found()
         if not named and not _labels(target, name, columns, exclusive):
             target = targets.find("generic")
-        self.key, self.columns, self.exclusive = name, columns, bool(exclusive)
         self._items = f"rows of {columns}"
         return target, _first(target, name, columns, exclusive)
 

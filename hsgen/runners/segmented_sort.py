@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-import operator
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from hsgen.core.interpreter import Options, bit_range
+from hsgen.core.interpreter import Options
 from hsgen.core.keys import Signature
+from hsgen.core.numbers import MOST, integer
 from hsgen.runners.base import Base, Given
+from hsgen.runners.ranges import Range
 
 REFUSED = "offsets decrease, segments overlap, or one ends beyond the keys; nothing was written"
 """What a call reports whose offsets were invalid."""
@@ -21,6 +23,8 @@ class SegmentedCalls(Base):
     """Calls of a segmented sort."""
 
     _names = _NAMES
+    _numbers: Mapping[str, str] = {"segment_count": "segments"}
+    _counting = (*Base._counting, "other", "other_values")
     _operation = "segmented_sort"
     _rows_hint = ", and the rows as segments={rows}"
     _segment_count = 0  # of the current call
@@ -36,12 +40,15 @@ class SegmentedCalls(Base):
         """The segments of offsets of this size in bytes."""
         return max(size // 4 - (not self._sort.signature.segment_ends), 0)
 
-    def _called(self, segments: Any, begin: Any, end: Any) -> Options:
+    def _integers(self, segments: Any, begin: Any, end: Any) -> tuple[int | None, int, int | None]:
+        """The numbers of a call as Python has them."""
+        return None if segments is None else integer("segments", segments, 0, MOST), *self._bits(begin, end)
+
+    def _called(self, segments: int, begin: int, end: int | None) -> Options:
         """The options of a call, after checks of the bit range."""
         bits = self._sort.plan.bits
-        last = bits if end is None else operator.index(end)
-        how = replace(self._how, segment_count=operator.index(segments), begin=operator.index(begin), end=last)
-        bit_range(self._sort.plan, how)
+        last = bits if end is None else end
+        how = replace(self._how, segment_count=segments, begin=begin, end=last)
         if (how.begin, last) != (0, bits) and not self._sort.signature.bit_range:
             raise ValueError("begin_bit or end_bit is given; make the sorter with bit_range=True")
         return how
@@ -72,6 +79,14 @@ class SegmentedCalls(Base):
         if role in ("other", "other_values"):
             return self._segment_count + (not self._sort.signature.segment_ends)
         return super()._length(role, n)
+
+    def _check_room(self, role: str, x: Range, need: int) -> None:
+        """Refuse an array that holds too few items; offsets and ends with the number of segments."""
+        if role in ("other", "other_values") and 4 * need > x.size:
+            name, are = self._names[role], "is" if need == 1 else "are"
+            of = f"{self._segment_count} segment{'s' * (self._segment_count != 1)}"
+            raise ValueError(f"{name} holds {x.size // 4} numbers, {need} {are} needed for {of}")
+        super()._check_room(role, x, need)
 
     def _size(self, role: str) -> int:
         """The bytes of one item in the buffer of a role."""

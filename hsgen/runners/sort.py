@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from hsgen.core.interpreter import PLAIN, Options, bit_range, scratch_bytes
+from hsgen.core.interpreter import PLAIN, Options, scratch_bytes
 from hsgen.core.keys import Signature
+from hsgen.core.numbers import integer
 from hsgen.runners.base import Base, Given
 from hsgen.stages.attach import report_words
+
+Numbers = tuple[int | None, int, int | None, bool, int]
+"""Of a call: n, begin_bit, end_bit, discard_keys, shift."""
 
 
 class SortCalls(Base):
@@ -19,8 +22,14 @@ class SortCalls(Base):
     _rows_hint = ", or sort {rows} rows with a SegmentedSorter: segments={rows}"
 
     def scratch_bytes(self, n: int, *, discard_keys: bool = False) -> int:
-        """Return the bytes of scratch memory that a sort of `n` keys needs."""
-        return scratch_bytes(self._sort, n, Options(discard=True) if discard_keys else PLAIN)
+        """Return the bytes of scratch memory that a sort of `n` keys needs.
+
+        Raises:
+            TypeError: n is no integer.
+            hsgen.core.errors.OutOfRange: n is negative, or exceeds `max_n`.
+        """
+        how = Options(discard=True) if discard_keys else PLAIN
+        return scratch_bytes(self._sort, integer("n", n, 0, self.max_n), how)
 
     def _signature(self, how: Options, features: Mapping[str, Any], epilogue: str) -> Signature:
         """The signature of the sort, with the optional `features` that are true."""
@@ -28,19 +37,23 @@ class SortCalls(Base):
         wanted = {name: bool(on) for name, on in features.items()}
         return Signature(value=self.value, key_transform=turned, epilogue=epilogue, **wanted)
 
-    def _asked(self, given: Given, begin: Any, end: Any, discard: bool, shift: Any) -> Options:
+    def _integers(self, n: Any, begin: Any, end: Any, discard: Any, shift: Any) -> Numbers:
+        """The numbers of a call as Python has them, so that equal ones are the same call."""
+        bits = self._sort.plan.bits
+        return self._count(n), *self._bits(begin, end), bool(discard), integer("shift", shift, 0, bits - 1)
+
+    def _asked(self, given: Given, begin: int, end: int | None, discard: bool, shift: int) -> Options:
         """The options of a call with these arrays, after checks."""
-        how = self._options(operator.index(begin), end, given["count"] is not None, bool(discard))
-        how = replace(how, shift=self._shift(operator.index(shift), given["report"] is not None))
+        how = self._options(begin, end, given["count"] is not None, discard)
+        how = replace(how, shift=self._shift(shift, given["report"] is not None))
         self._check_given(given, how.discard)
         return how
 
     def _options(self, begin: int, end: int | None, device_count: bool, discard: bool) -> Options:
         """The options of a call."""
         signature, bits = self._sort.signature, self._sort.plan.bits
-        last = bits if end is None else operator.index(end)
+        last = bits if end is None else end
         how = replace(self._how, begin=begin, end=last, discard=discard, device_count=device_count)
-        bit_range(self._sort.plan, how)
         for wanted, made, word in (
             (
                 (begin, last) != (0, bits),
@@ -66,8 +79,8 @@ class SortCalls(Base):
                 if given
                 else "report is missing: this sorter reports run boundaries, or its epilogue writes a report"
             )
-        if not 0 <= shift < (self._sort.plan.bits if given or self._sort.signature.epilogue else 1):
-            raise ValueError(f"shift {shift}: give 0 to {self._sort.plan.bits - 1}, and a report")
+        if shift and not (given or self._sort.signature.epilogue):
+            raise ValueError(f"shift {shift}: this sorter reports nothing; give 0")
         return shift
 
     def _check_given(self, given: Given, discard: bool) -> None:

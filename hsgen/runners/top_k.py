@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import operator
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
 from hsgen.core.interpreter import Options
 from hsgen.core.keys import Signature
+from hsgen.core.numbers import MOST, integer
 from hsgen.operations.top_k import OPERATION
 from hsgen.runners.base import Base, Given
 
@@ -17,6 +18,7 @@ class TopKCalls(Base):
 
     _noun, _verb, _done = "selection", "select", "selected"
     _operation = OPERATION.name
+    _numbers: Mapping[str, str] = {"segment_count": "rows", "take": "k"}
     _apart = True
     _required = ("source", "destination")
     _rows_hint = ", and the rows as rows={rows}"
@@ -26,9 +28,13 @@ class TopKCalls(Base):
         """The signature of the selection, after `_name_keys`."""
         return OPERATION.signature(Signature(value=self.value))
 
-    def _asked(self, k: Any, rows: Any) -> Options:
+    def _integers(self, n: Any, k: Any, rows: Any) -> tuple[int | None, int, int]:
+        """The numbers of a call as Python has them."""
+        return self._count(n), integer("k", k, 0, self.max_n), integer("rows", rows, 0, MOST)
+
+    def _asked(self, k: int, rows: int) -> Options:
         """The options of a call."""
-        self._last = replace(self._how, segment_count=operator.index(rows), take=operator.index(k))
+        self._last = replace(self._how, segment_count=rows, take=k)
         return self._last
 
     def _check_given(self, given: Given) -> None:
@@ -43,5 +49,5 @@ class TopKCalls(Base):
     def _length(self, role: str, n: int) -> int:
         """The items that a call uses of the buffer of a role."""
         if role in ("destination", "values_out"):
-            return self._last.segment_count * self._last.take
+            return self._last.segment_count * self._last.take if n else 0
         return super()._length(role, n)

@@ -6,6 +6,7 @@ from typing import Any
 
 import torch
 
+from hsgen.core.numbers import MOST, integer
 from hsgen.cuda.order import Order, Shape, order
 
 _KEYS = {
@@ -61,7 +62,7 @@ def sorted_rows(x: torch.Tensor, dim: int, descending: bool, method: str = "") -
     call = dim, descending, method, True
     made = _ready(x, call)
     if made is None:
-        dim = _checked(x, dim)
+        dim = checked(x, dim)
         made = prepared(x, dim, descending=descending, keys=True, method=method)
         if made is None:
             if _settled(x, dim):
@@ -83,7 +84,7 @@ def argsorted_rows(x: torch.Tensor, dim: int, descending: bool, method: str = ""
     call = dim, descending, method, False
     made = _ready(x, call)
     if made is None:
-        dim = _checked(x, dim)
+        dim = checked(x, dim)
         made = prepared(x, dim, descending=descending, keys=False, method=method)
         if made is None:
             if _settled(x, dim):
@@ -103,8 +104,17 @@ def _zeros(x: torch.Tensor) -> torch.Tensor:
     return torch.zeros(x.shape, dtype=torch.int64, device=x.device)
 
 
-def _checked(x: torch.Tensor, dim: int) -> int:
-    """The number of a dimension from the front; PyTorch's own error for another."""
+def dimension(dim: int) -> int:
+    """Return a dimension as an integer of Python, by which calls are kept.
+
+    Raises:
+        TypeError: it is no integer.
+    """
+    return dim if type(dim) is int else integer("dim", dim, -MOST, MOST)
+
+
+def checked(x: torch.Tensor, dim: int) -> int:
+    """Return the number of a dimension from the front; PyTorch's own error for another."""
     count = x.dim()
     if not -max(count, 1) <= dim < max(count, 1):
         torch.sort(x, dim=dim)

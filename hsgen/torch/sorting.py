@@ -7,7 +7,7 @@ from typing import NamedTuple
 import torch
 
 from hsgen.torch import operators
-from hsgen.torch.rows import argsorted_rows, prepared, sorted_rows
+from hsgen.torch.rows import argsorted_rows, checked, dimension, prepared, sorted_rows
 
 
 class Sorted(NamedTuple):
@@ -23,21 +23,21 @@ def sort(input: torch.Tensor, dim: int = -1, descending: bool = False, stable: b
     The sort is stable for any `stable`.  NaNs are equal and greater than all numbers, and -0 equals 0.
     """
     if _plain(input):
-        return Sorted(*sorted_rows(input, dim, bool(descending)))
+        return Sorted(*sorted_rows(input, dimension(dim), bool(descending)))
     return Sorted(*operators.SORT(input, dim, bool(descending)))
 
 
 def argsort(input: torch.Tensor, dim: int = -1, descending: bool = False, stable: bool = True) -> torch.Tensor:
     """Return the indices (int64) that sort a tensor along a dimension, as torch.argsort does; see `sort`."""
     if _plain(input):
-        return argsorted_rows(input, dim, bool(descending))
+        return argsorted_rows(input, dimension(dim), bool(descending))
     found: torch.Tensor = operators.ARGSORT(input, dim, bool(descending))
     return found
 
 
 def method(input: torch.Tensor, dim: int = -1) -> str:
     """Say how `sort` sorts a tensor: "torch.sort", or hsgen's method, a name in `hsgen.cuda.choices`."""
-    found = prepared(input, dim % max(input.dim(), 1), descending=False, keys=True)
+    found = prepared(input, checked(input, dimension(dim)), descending=False, keys=True)
     return f"hsgen: {found.method}" if found else "torch.sort"
 
 

@@ -139,10 +139,10 @@ class Fake:
         return start, address - start
 
     def part(self, address: int) -> Any:
-        """Return an OpenCL buffer that begins at an address."""
+        """Return an OpenCL buffer that begins at an address; for the end of memory, of which nothing is read, any."""
         start, offset = self.place(address)
         whole = self._memory[start]
-        return whole.get_sub_region(offset, whole.size - offset) if offset else whole
+        return whole.get_sub_region(offset, whole.size - offset) if 0 < offset < whole.size else whole
 
     def read(self, address: int, array: Any) -> None:
         """Copy device memory to an array."""
@@ -280,7 +280,8 @@ class Fake:
         return (Code(0),)
 
     def cuPointerGetAttribute(self, which: str, address: int) -> Any:
-        return Code(0), self._owner[self.place(address)[0]]
+        start, offset = self.place(address)
+        return Code(offset == self._memory[start].size), self._owner[start]  # no memory begins at its end
 
     def cuLaunchKernel(self, kernel: int, *where: int) -> Any:
         *_, at, extra = where
@@ -409,7 +410,7 @@ class Fake:
             programs |= build(self.context, text + source.parts[kernel.name], "fake", [kernel.name], option)
         made = programs[kernel.name]
         wide = [np.int64 if kernel.index64 else np.int32] + [np.int32] * (len(launched.scalars) - 1)
-        copies = {p: self._copy(p) for p in launched.pointers if self.place(p)[1] % ALIGNED}
+        copies = {p: self._copy(p) for p in launched.pointers if self._between(p)}
         memory = {p: copies[p][0] if p in copies else self.part(p) for p in dict.fromkeys(launched.pointers)}
         numbers = [
             t(x & 0xFFFFFFFF if t is np.int64 and x < 0 else x) for t, x in zip(wide, launched.scalars, strict=True)
@@ -425,6 +426,11 @@ class Fake:
                 self.write(pointer + int(where[0]), after[where[0] : where[-1] + 1].copy())
         while memory:
             memory.popitem()
+
+    def _between(self, address: int) -> bool:
+        """Whether no part of an OpenCL buffer may begin at an address."""
+        start, offset = self.place(address)
+        return offset % ALIGNED != 0 and offset < self._memory[start].size
 
     def _copy(self, address: int) -> tuple[Any, Any]:
         """Return a buffer with what begins at an address where OpenCL lets no part of a buffer begin, and its bytes."""

@@ -139,7 +139,8 @@ def test_words_for_values_and_orders(made: Sorters, monkeypatch: pytest.MonkeyPa
         assert Sorter(made.context, np.float32, target="cpu", value=given).value == name
     for value in (2, 3, np.float16, "voodoo", "v5", [1]):
         with pytest.raises(
-            Usage, match="give a numpy type or a number of bytes, 4, 8 or 16, or index, index64 or packed"
+            Usage,
+            match=r"give none, v4, v8 or v16, their bytes \(4, 8, 16\), a type of that size, index, index64 or",
         ):
             Sorter(made.context, value=value)
     with pytest.raises(Usage, match="order up: unknown; give ascending or descending"):
@@ -168,13 +169,13 @@ MISUSES: list[Misuse] = [
     (
         "v4",
         Usage,
-        "bits 0 to 33: give a range in order, within 0 to 32",
+        "end_bit 33: give 0 to 32",
         lambda m: {"values": m["words"], "end_bit": 33},
     ),
-    ("v4", Usage, "bits 9 to 8: give a range in order", lambda m: {"values": m["words"], "begin_bit": 9, "end_bit": 8}),
+    ("v4", Usage, "begin_bit 9: give 0 to 8", lambda m: {"values": m["words"], "begin_bit": 9, "end_bit": 8}),
     ("v4", TypeError, "float", lambda m: {"values": m["words"], "begin_bit": 0.5}),
     ("v4", ValueError, "make the sorter with device_count=True", lambda m: {"values": m["words"], "count": m["more"]}),
-    ("v4", Usage, "count -1: this plan sorts 0 to", lambda m: {"values": m["words"], "n": -1}),
+    ("v4", Usage, "n -1: give 0 to ", lambda m: {"values": m["words"], "n": -1}),
     ("index", ValueError, "values_out is missing: an argsort writes 4 bytes a key", lambda m: {}),
     ("index", ValueError, "values is given, but this sorter makes values", lambda m: {"values": m["words"]}),
     ("index", ValueError, "values_out has elements of float32", lambda m: {"values_out": m["more"].view(np.float32)}),

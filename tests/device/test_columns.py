@@ -169,11 +169,17 @@ def test_what_is_refused(queue: Any, sorter: Any) -> None:
         ([a, b[:9]], {}, "columns have 9 and 10 rows"),
         ([b, a], {}, r"keys 0 has shape \(10,\) of float32; give one dimension of uint32"),
         ([a, b], {"values": [array.zeros(queue, 9, np.uint64)]}, "columns have 9 and 10 rows"),
-        ([a, b], {"out": [a]}, "there are 1 outputs for 2 arrays"),
+        ([a, b], {"out": [a]}, "out has 1 arrays, keys 2; give one for each"),
         ([a, b], {"out": [order, b], "index_out": order}, "overlap"),
         ([a, b], {"values": [order], "index_out": order}, "overlap"),
         ([a, b], {"index_out": a}, "overlap"),
-        ([Field(a, 2), b], {}, "keys 0 is at byte 2 of 4; its keys have 4 bytes"),
+        ([Field(a, 2), b], {}, "keys 0: offset 2: give 0 to 0; its keys have 4 bytes, its records 4"),
+        ([Field(a, item_bytes=2), b], {}, "keys 0 has records of 2 bytes, which hold no key of 4"),
+        ([a, b], {"values": [order], "values_out": [order[:9]]}, "values_out 0 has other items than values 0"),
+        ([a, b], {"values": [order, order]}, "values 0 and values 1 overlap"),
+        ([a, b], {"index_out": b}, r"index_out has shape \(10,\) of float32; give one dimension of uint32 or int32"),
+        ([a, b], {"index_out": order.reshape(2, 5)}, r"index_out has shape \(2, 5\) of uint32; give one dimension"),
+        ([a, b], {"index_out": order[:9]}, "index_out holds 9 indices, 10 are to be stored"),
         ([a, b], {"values": [array.to_device(queue, np.zeros((10, 3), order="F"))]}, "not in C order"),
     ):
         with pytest.raises(ValueError, match=line):
@@ -184,6 +190,8 @@ def test_what_is_refused(queue: Any, sorter: Any) -> None:
         ColumnSorter(queue.context, [])
     with pytest.raises(Usage, match="order up: unknown"):
         ColumnSorter(queue.context, [("u32", "up")])
+    for index in (array.zeros(queue, 10, np.int32), cl.Buffer(queue.context, cl.mem_flags.READ_WRITE, 40)):
+        made(queue, [a, b], index_out=index).wait()
     assert "('u32', 'ascending')" in repr(made) and made.max_n == 2**30 - 1
 
 

@@ -215,9 +215,9 @@ def test_errors_are_one_sentence_and_launch_nothing(fake: Fake) -> None:
         (ValueError, "one of out and values_out is given", lambda: pairs(mine, other, values=Array(fake, data))),
         (ValueError, "the stream belongs to GPU 1, this sort to GPU 0", lambda: sorter(mine, stream=33)),
         (TypeError, "stream is a str; give a stream", lambda: sorter(mine, stream="main")),
-        (TypeError, "'str' object cannot be interpreted", lambda: sorter(mine, n="7")),
+        (TypeError, "n is a str; give an integer from 0 to ", lambda: sorter(mine, n="7")),
         (ValueError, "make the sorter with bit_range=True", lambda: sorter(mine, begin_bit=3)),
-        (Usage, "device 7: there are 2 GPUs", lambda: Sorter("u32", device=7)),
+        (Usage, "device 7: give 0 to 1", lambda: Sorter("u32", device=7)),
         (Usage, "key type x: unknown", lambda: Sorter("x")),
     ]
     for kind, words, call in wrong:

@@ -128,14 +128,14 @@ def test_what_a_table_refuses(fake: Fake) -> None:
         ([a, b.part(0, 9)], {}, "columns have 9 and 10 rows"),
         ([b, a], {}, r"keys 0 has shape \(10,\) of float32; give one dimension of uint32"),
         ([a, elsewhere], {}, "keys 1 is on GPU 1, this sort on GPU 0"),
-        ([a, b], {"out": [a]}, "there are 1 outputs for 2 arrays"),
+        ([a, b], {"out": [a]}, "out has 1 arrays, keys 2; give one for each"),
         ([a, b], {"out": [order, b], "index_out": order}, "overlap"),
-        ([a, b], {"index_out": a}, "overlap"),
+        ([a, b], {"index_out": a}, "keys 0 and index_out overlap|index_out and keys 0 overlap"),
         ([a, b], {"index_out": b}, "index_out has shape .* of float32; give one dimension of uint32"),
         ([a, b], {"index_out": order.part(0, 9)}, "index_out holds 9 indices, 10 are to be stored"),
-        ([a, b], {"out": [fixed, b]}, "the output of array 0 is read-only"),
-        ([a, b], {"values": [fixed]}, "array 2 is read-only"),
-        ([Field(a, 2), b], {}, "keys 0 is at byte 2 of 4; its keys have 4 bytes"),
+        ([a, b], {"out": [fixed, b]}, "out 0 is read-only"),
+        ([a, b], {"values": [fixed]}, "values 0 is read-only"),
+        ([Field(a, 2), b], {}, "keys 0: offset 2: give 0 to 0; its keys have 4 bytes, its records 4"),
         ([a, b], {"stream": 5}, "the stream belongs to GPU 1"),
     ):
         with pytest.raises(ValueError, match=line):
@@ -183,9 +183,9 @@ def test_what_a_selection_refuses(fake: Fake) -> None:
     keys, out = Array(fake, np.zeros(100, np.uint32)), Array(fake, np.zeros(10, np.uint32))
     with pytest.raises(ValueError, match="out holds 10 keys, 20 are to be selected"):
         select(keys, 10, rows=2, out=out)
-    with pytest.raises(Usage, match="100 keys cannot be divided"):
+    with pytest.raises(Usage, match="rows 3: 100 keys cannot be divided"):
         select(keys, 3, rows=3, out=out)
-    with pytest.raises(Usage, match="take 101"):
+    with pytest.raises(Usage, match="k 101: give 1 to 100, the length of a row"):
         select(keys, 101, out=Array(fake, np.zeros(200, np.uint32)))
     with pytest.raises(ValueError, match="values_out has elements of 4 bytes, this selection takes 0"):
         select(keys, 1, out=out, values_out=keys)
@@ -217,7 +217,7 @@ def test_gathers_take_what_addresses_are_multiples_of(fake: Fake) -> None:
     bytes_ = Array(fake, np.zeros(400, np.uint8))
     with pytest.raises(ValueError, match="source starts at an address that is no multiple of 4"):
         gather(Array(fake, index), bytes_.part(1, 397), bytes_, item_bytes=4)
-    with pytest.raises(Usage, match="items of 3 bytes"):
+    with pytest.raises(Usage, match="item_bytes 3: give a multiple of 4"):
         gather(Array(fake, index), bytes_, bytes_, item_bytes=3)
     with pytest.raises(ValueError, match="out has items of 4 bytes, source of 1"):
         gather(Array(fake, index), bytes_, out)

@@ -322,7 +322,10 @@ def test_what_the_python_api_refuses(queue: Any) -> None:
         ({"out": keys}, "keys and out overlap"),
         ({"counts": keys}, "keys and counts overlap"),
         ({"first_indices": out}, "out and first_indices overlap"),
-        ({"counts": array.zeros(queue, 9, np.uint32)}, "counts holds 9"),
+        ({"counts": array.zeros(queue, 9, np.uint32)}, "^counts holds 9 numbers, 10 are needed$"),
+        ({"first_indices": array.zeros(queue, 9, np.int32)}, "^first_indices holds 9 numbers, 10 are needed$"),
+        ({"groups": array.zeros(queue, 0, np.int32)}, "^groups holds 0 words, 1 is needed$"),
+        ({"counts": array.zeros(queue, 10, np.int64)}, "counts has .* int64, this reduction takes uint32 or int32$"),
         ({"counts": sums}, "counts has elements of float32"),
         ({"values": keys}, "values has elements of uint32, this reduction takes float32"),
         ({"count": groups}, "count is given"),
@@ -337,6 +340,23 @@ def test_what_the_python_api_refuses(queue: Any) -> None:
         ReduceByKey(queue.context, "u32")(queue, keys, out=out, groups=groups, values=values)
     reduce(queue, keys, **good)
     assert groups.get()[0] == 1
+
+
+@pytest.mark.parametrize("value", [4, "4", "v4", "u32", np.uint32, np.int64(4)])
+def test_values_of_4_bytes_are_unsigned_unless_their_type_is_named(queue: Any, value: Any) -> None:
+    """Counts and numbers of groups may be signed; values may not, since their order would be another."""
+    reduce = ReduceByKey(queue.context, "u32", value=value)
+    assert reduce.value == "u32"
+    keys = array.to_device(queue, np.array([1, 1, 2], np.uint32))
+    values = array.to_device(queue, np.array([5, (1 << 32) - 1, 9], np.uint32))
+    out, sums = array.zeros(queue, 3, np.uint32), array.zeros(queue, 3, np.uint32)
+    counts, groups = array.zeros(queue, 3, np.int32), array.zeros(queue, 1, np.int32)
+    given = {"out": out, "groups": groups, "values_out": sums, "counts": counts}
+    reduce(queue, keys, values=values, reduction="max", **given)
+    assert groups.get().tolist() == [2] and counts.get()[:2].tolist() == [2, 1]
+    assert sums.get()[:2].tolist() == [(1 << 32) - 1, 9]
+    with pytest.raises(ValueError, match=r"^values has elements of int32, this reduction takes uint32$"):
+        reduce(queue, keys, values=values.view(np.int32), **given)
 
 
 def test_the_document_says_what_happens(embedded: Host, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

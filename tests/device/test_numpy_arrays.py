@@ -128,6 +128,54 @@ def test_misuse_is_refused_in_one_line(cpu: str) -> None:
     assert (keys == np.arange(9)).all()
 
 
+@pytest.mark.parametrize("axis", [1, -2, 7, 0.0, -1.0, (0,), [0], "0", np.True_, 1 << 40, 1 << 70, np.array([0])])
+def test_a_wrong_axis_is_refused_as_numpy_refuses_it(axis: Any, cpu: str) -> None:
+    a = np.arange(9, dtype=np.float32)
+    with pytest.raises(Exception) as expected:
+        np.sort(a, axis=axis)
+    for call in (hsgen.sort, hsgen.argsort):
+        with pytest.raises(expected.type, match=f"^{re.escape(str(expected.value))}$"):
+            call(a, axis)
+
+
+def test_arrays_without_dimensions_have_no_axis(cpu: str) -> None:
+    with pytest.raises(np.exceptions.AxisError, match="axis -1 is out of bounds for array of dimension 0"):
+        hsgen.sort(np.float32(3))
+    assert hsgen.sort(np.float32(3), None).tolist() == [3] and hsgen.argsort(np.float32(3), None).tolist() == [0]
+
+
+@pytest.mark.parametrize("axis", [0, np.int8(-2), np.uint64(0), np.array(0), np.int64(-1)])
+def test_an_axis_is_any_integer(axis: Any, cpu: str) -> None:
+    a = table("i4", (20, 30))
+    assert np.array_equal(hsgen.sort(a, axis), np.sort(a, axis))
+    assert np.array_equal(hsgen.argsort(a, axis), np.argsort(a, axis, kind="stable"))
+
+
+@pytest.mark.parametrize("dtype", ["f2", "f4", "f8"])
+@pytest.mark.parametrize("shape", [(1,), (3, 1), (2,), (4, 2)])
+def test_nans_come_out_as_one_bit_pattern_from_rows_of_any_length(dtype: str, shape: tuple[int, ...], cpu: str) -> None:
+    width = np.dtype(dtype).itemsize
+    a = np.full(shape, np.nan, dtype)
+    bits = a.view(f"u{width}")
+    bits.reshape(-1)[::2] |= np.array(1 << 8 * width - 1 | 5, bits.dtype)  # with a sign and a payload
+    assert np.isnan(a).all()
+    found = hsgen.sort(a)
+    assert np.unique(found.view(bits.dtype)).tolist() == [np.array(np.nan, dtype).view(bits.dtype)]
+    zero = np.full(shape, -0.0, dtype)
+    assert np.signbit(hsgen.sort(zero)).all()
+
+
+def test_masked_arrays_are_refused(cpu: str) -> None:
+    masked, plain = np.ma.masked_equal(np.arange(9, dtype=np.float32), 3), np.arange(9, dtype=np.float32)
+    for call in (hsgen.sort, hsgen.argsort):
+        with pytest.raises(TypeError, match=r"^a is a MaskedArray; give a plain array, such as a.filled\(\) or "):
+            call(masked)
+    with pytest.raises(TypeError, match=r"^keys is a MaskedArray; give a plain array, such as keys.data"):
+        hsgen.Sorter("f32")(masked)
+    with pytest.raises(TypeError, match=r"^out is a MaskedArray; give a plain array"):
+        hsgen.Sorter("f32")(plain, masked)
+
+
 def test_gpus_come_first_and_names_choose(embedded: Host, gpu: Fake) -> None:
     assert devices.chosen()[0].name == "Fake 0"
     assert devices.chosen("Fake 1")[0].handle == 1

@@ -143,13 +143,17 @@ def test_misused_counts_and_ranges_are_refused(queue: cl.CommandQueue, made: Sor
     sorter, host = sorter_of(made, ("small", "f32", "none"), "ascending"), np.arange(100, 0, -1, dtype=np.float32)
     keys, count = array.to_device(queue, host), array.zeros(queue, 1, np.uint32)
     for kind, message, given_ in (
-        (ValueError, "count has elements of int64, this sort takes uint32", {"count": array.zeros(queue, 1, np.int64)}),
-        (ValueError, "count holds 0 counts, 1 are needed", {"count": array.zeros(queue, 0, np.uint32)}),
+        (
+            ValueError,
+            "count has elements of int64, this sort takes uint32 or",
+            {"count": array.zeros(queue, 1, np.int64)},
+        ),
+        (ValueError, "count holds 0 counts, 1 is needed", {"count": array.zeros(queue, 0, np.uint32)}),
         (ValueError, "keys and count overlap", {"count": keys.base_data}),
         (TypeError, "count is an int; give a pyopencl array or buffer", {"count": 7}),
-        (Usage, "bits 8 to 7: give a range in order, within 0 to 32", {"begin_bit": 8, "end_bit": 7, "count": count}),
-        (Usage, "bits -1 to 32: give a range in order", {"begin_bit": -1}),
-        (Usage, "bits 0 to 64: give a range in order", {"end_bit": 64}),
+        (Usage, "begin_bit 8: give 0 to 7", {"begin_bit": 8, "end_bit": 7, "count": count}),
+        (Usage, "begin_bit -1: give 0 to 32", {"begin_bit": -1}),
+        (Usage, "end_bit 64: give 0 to 32", {"end_bit": 64}),
     ):
         with pytest.raises(kind, match=message):
             sorter(queue, keys, **given_)

@@ -302,7 +302,7 @@ def test_bit_ranges_by_the_python_api(embedded: Host) -> None:
         for a, b in pairwise(offsets):
             order[a:b] = a + np.argsort(keys[a:b] >> begin & (1 << (end or 32) - begin) - 1, kind="stable")
         assert np.array_equal(given.get(), keys[order]), (begin, end)
-    with pytest.raises(Usage, match="bits 9 to 33"):
+    with pytest.raises(Usage, match="end_bit 33: give 0 to 32"):
         sorter(queue, given, segments=3, begin_bit=9, end_bit=33)
     with pytest.raises(ValueError, match="make the sorter with bit_range=True"):
         SegmentedSorter(queue.context, "u32", target="cpu")(queue, given, segments=3, begin_bit=9)
@@ -385,18 +385,44 @@ def test_what_the_python_api_refuses(embedded: Host) -> None:
     for arguments, line in (
         ({}, "offsets is missing"),
         ({"segments": 2, "values": keys}, "values is given, but this sorter has none"),
-        ({"offsets": offsets, "segments": 12}, "offsets holds 12 .*, 13 are"),
+        ({"offsets": offsets, "segments": 12}, "^offsets holds 12 numbers, 13 are needed for 12 segments$"),
+        ({"offsets": array.zeros(queue, 0, np.int32)}, "^offsets holds 0 numbers, 1 is needed for 0 segments$"),
+        ({"offsets": array.zeros(queue, 0, np.int32), "segments": 3}, "^offsets holds 0 numbers, 4 are needed for 3 "),
         ({"offsets": offsets, "out": offsets}, "overlap"),
-        ({"offsets": array.to_device(queue, np.zeros(3, np.int64))}, "offsets has elements of int64"),
+        ({"offsets": array.to_device(queue, np.zeros(3, np.int64))}, "takes uint32 or int32$"),
     ):
         with pytest.raises(ValueError, match=line):
             sorter(queue, keys, **arguments)
-    with pytest.raises(Usage, match="cannot be divided into that number of equal rows"):
+    with pytest.raises(Usage, match=r"^segments 5: 12 keys cannot be divided into that number of equal rows"):
         sorter(queue, keys, segments=5)
+    ended = SegmentedSorter(queue.context, "u32", target="cpu", segment_ends=True)
+    with pytest.raises(ValueError, match=r"^ends holds 3 numbers, 12 are needed for 12 segments$"):
+        ended(queue, keys, offsets, ends=array.zeros(queue, 3, np.int32))
     with pytest.raises(ValueError, match="values_out is missing"):
         SegmentedSorter(queue.context, "u32", value="index", target="cpu")(queue, keys, segments=2)
     with pytest.raises(Usage, match="order up"):
         SegmentedSorter(queue.context, order="up")
+
+
+def test_offsets_ends_and_counts_may_be_signed(embedded: Host) -> None:
+    """As scipy makes offsets; a negative one is beyond all keys."""
+    queue = queue_of(embedded)
+    sorter = SegmentedSorter(queue.context, "u32", target="cpu", segment_ends=True, segment_count=True)
+    host = np.random.default_rng(5).integers(0, 1 << 32, 400, np.uint32)
+    starts, ends = np.array([0, 10, 200], np.int32), np.array([10, 150, 400], np.int32)
+    given = [array.to_device(queue, x) for x in (starts, ends, np.array([2], np.int32))]
+    keys = array.to_device(queue, host)
+    sorter(queue, keys, given[0], ends=given[1], count=given[2])
+    sorter.check()
+    expected = host.copy()
+    expected[:10].sort()
+    expected[10:150].sort()
+    assert np.array_equal(keys.get(), expected)
+    plain = SegmentedSorter(queue.context, "u32", target="cpu")
+    plain(queue, keys, array.to_device(queue, np.array([0, -5, 400], np.int32)))
+    with pytest.raises(ValueError, match="nothing was written"):
+        plain.check()
+    assert np.array_equal(keys.get(), expected)
 
 
 def test_the_example_of_the_document_runs(embedded: Host) -> None:

@@ -187,7 +187,12 @@ def test_what_the_python_api_refuses(queue: Any) -> None:
     select = TopK(queue.context, "u32", value=np.float32)
     keys, out = array.zeros(queue, 10, np.uint32), array.zeros(queue, 4, np.uint32)
     values, more = array.zeros(queue, 10, np.float32), array.zeros(queue, 4, np.float32)
-    for k, rows, line in ((3, 3, "cannot be divided"), (0, 1, "give 1 to 10"), (6, 2, "give 1 to 5")):
+    for k, rows, line in (
+        (3, 3, "^rows 3: 10 keys cannot be divided into that number of equal rows$"),
+        (3, 0, "^rows 0: 10 keys cannot be divided"),
+        (0, 1, "^k 0: give 1 to 10, the length of a row$"),
+        (6, 2, "^k 6: give 1 to 5, the length of a row$"),
+    ):
         with pytest.raises((Usage, ValueError), match=line):
             room = array.zeros(queue, 20, np.uint32), array.zeros(queue, 20, np.float32)
             select(queue, keys, k, rows=rows, out=room[0], values=values, values_out=room[1])

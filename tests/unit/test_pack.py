@@ -12,6 +12,7 @@ from hsgen.core.errors import Usage
 from hsgen.core.interpreter import Options, launches, numbers
 from hsgen.core.keys import PLAIN, TYPES, Signature
 from hsgen.emit.kernels import render
+from hsgen.operations.gather import unit
 from hsgen.operations.oracle import ordered
 from hsgen.operations.pack import ROLES, SIGNATURE, number, packed
 from hsgen.operations.records import field, layouts, size
@@ -69,6 +70,24 @@ def test_wrong_columns_are_refused(columns: list[tuple[str, str]], begin: int, l
     with pytest.raises(Usage, match=re.escape(line)) as refused:
         number(columns, begin)
     assert "\n" not in str(refused.value)
+
+
+def test_numbers_may_be_those_of_numpy_but_no_others() -> None:
+    columns = [("u64", "ascending")] * 2
+    for kind in (np.uint8, np.int16, np.uint64):
+        assert type(number(columns, kind(96))) is int and number(columns, kind(96)) == number(columns, 96)
+        found = layouts([("u8", "ascending")] * 4, [(kind(8), kind(7))] * 4)
+        assert type(found) is int and found == layouts([("u8", "ascending")] * 4, [(8, 7)] * 4)
+        assert unit(kind(48)) == "v16"
+    for wrong in (True, 32.0, None, "32"):
+        for name, call in (
+            ("begin_bit", lambda x: number(columns, x)),
+            ("stride", lambda x: layouts(columns[:1], [(x, 0)])),
+            ("offset", lambda x: layouts(columns[:1], [(64, x)])),
+            ("item_bytes", unit),
+        ):
+            with pytest.raises(TypeError, match=rf"^{name} is .*; give an integer from "):
+                call(wrong)
 
 
 def test_layouts_of_calls() -> None:

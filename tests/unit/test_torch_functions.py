@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 torch = pytest.importorskip("torch", reason="PyTorch is not installed (pip install torch)")
@@ -42,3 +44,14 @@ def test_compiled_functions_are_whole_graphs() -> None:
 def test_a_wrong_dimension_is_the_error_of_torch() -> None:
     with pytest.raises(IndexError, match="Dimension out of range"):
         hsgen.torch.sort(torch.randn(3), 1)
+    with pytest.raises(IndexError, match="Dimension out of range"):
+        hsgen.torch.method(torch.randn(3), 1)
+
+
+@pytest.mark.parametrize("dim", [0.0, True, None, "0"])
+def test_a_dimension_is_an_integer(dim: Any) -> None:
+    x = torch.randn(3)
+    hsgen.torch.sort(x, 0)
+    for call in (hsgen.torch.sort, hsgen.torch.argsort, hsgen.torch.method):
+        with pytest.raises(TypeError, match=r"^dim is .*; give an integer from "):
+            call(x, dim)
