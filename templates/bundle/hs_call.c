@@ -14,23 +14,29 @@ uint32_t hs_uses(const hs_sort *sort)
     return found;
 }
 
+/* Whether a call names a type of another width than the keys of the sort. */
+static int hs_other_width(const hs_sort *sort, hs_type type)
+{
+    return type != HS_AS_MATCHED && type != HS_UNSIGNED && 8 * ((uint32_t)type >> 4) != sort->key_bits;
+}
+
 /* The type that a scan does not sum; null: none.  Signed elements have the sums of unsigned ones. */
 static const char *hs_lacks_sums(const hs_sort *sort, const hs_options *options)
 {
-    const uint32_t kind = (uint32_t)options->type & 15u, bytes = (uint32_t)options->type >> 4;
-    if (options->type && 8 * bytes != sort->key_bits) return "type: elements of another width (--key)";
-    if (options->type && (kind == 2) != (sort->key[0] == 'f')) return "type: sums of floats, or of integers (--key)";
+    const uint32_t type = (uint32_t)hs_key_type(sort, options), kind = type & 15u;
+    if (hs_other_width(sort, options->type)) return "type: elements of another width (--key)";
+    if (type && (kind == 2) != (sort->key[0] == 'f')) return "type: sums of floats, or of integers (--key)";
     return options->descending ? "descending: sums have no order" : NULL;
 }
 
 /* The option that the sort was not generated for; null: none. */
 static const char *hs_lacks(const hs_sort *sort, const hs_options *options)
 {
-    const uint32_t kind = (uint32_t)options->type & 15u, bytes = (uint32_t)options->type >> 4;
+    const uint32_t type = (uint32_t)hs_key_type(sort, options), kind = type & 15u, bytes = type >> 4;
     const uint32_t end = options->end_bit ? options->end_bit : sort->key_bits;
     const char *text = sort->kind == HS_SCAN ? hs_lacks_sums(sort, options) : NULL;
     if (text) return text;
-    if (options->type && 8 * bytes != sort->key_bits) return "type: keys of another width (--key)";
+    if (hs_other_width(sort, options->type)) return "type: keys of another width (--key)";
     if (kind > 2 || (kind == 2 && bytes < 2)) return "type: no such type of key";
     if (kind && !sort->key_transform && sort->kind != HS_SCAN) return "type: signed and float keys (--key)";
     if (options->descending && !sort->key_transform) return "descending: descending order (--order both)";

@@ -1,17 +1,38 @@
 /* Which sorts serve a request, and how well a target suits a device; see hs.h. */
-#include "hs/hs.h"
+#include "hs/hs_plan.h"
 
 #include <string.h>
+
+/* Whether values of this name are those of a sort. */
+static int hs_is_value(const hs_sort *sort, const char *value)
+{
+    static const struct {
+        const char *name, *kind;
+        hs_type type;
+    } known[] = {{"4", "v4", HS_U32},   {"u32", "v4", HS_U32}, {"i32", "v4", HS_I32}, {"f32", "v4", HS_F32},
+                 {"8", "v8", HS_U64},   {"u64", "v8", HS_U64}, {"i64", "v8", HS_I64}, {"f64", "v8", HS_F64},
+                 {"16", "v16", HS_U32}, {"v4", "v4", HS_U32},  {"v8", "v8", HS_U64}};
+    hs_type type = HS_AS_MATCHED;
+    size_t i;
+    for (i = 0; value && i < sizeof known / sizeof known[0] && type == HS_AS_MATCHED; i++) {
+        if (strcmp(value, known[i].name) != 0) continue;
+        value = known[i].kind;
+        type = known[i].type;
+    }
+    if (strcmp(sort->value, value ? value : "none") != 0) return 0;
+    return sort->value_type == HS_AS_MATCHED || sort->value_type == type;
+}
 
 /* Whether a sort is for these keys with these values. */
 static int hs_is(const hs_sort *sort, const char *key, const char *value)
 {
-    if (strcmp(sort->value, value ? value : "none") != 0) return 0;
+    if (!hs_is_value(sort, value)) return 0;
     if (strcmp(sort->key, strcmp(key, "bool") == 0 ? "u8" : key) == 0) return 1;
     if (strcmp(key, "bf16") == 0) key = sort->kind == HS_SCAN ? "" : "f16"; /* whose order it has */
+    if (strcmp(sort->key, key) == 0) return 1;
     if (sort->key[0] != 'u' || (key[0] != 'i' && key[0] != 'f') || strcmp(sort->key + 1, key + 1) != 0) return 0;
     if (sort->kind == HS_SCAN) return key[0] == 'i'; /* the same sums */
-    return (sort->key_transform || sort->kind == HS_REDUCE_BY_KEY) && strcmp(key, "f8") != 0;
+    return sort->kind == HS_REDUCE_BY_KEY && strcmp(key, "f8") != 0; /* equal keys have equal bits */
 }
 
 int hs_serves_kind(const hs_sort *sort, hs_kind kind, const char *key, const char *value)

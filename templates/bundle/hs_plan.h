@@ -81,11 +81,26 @@ static inline uint64_t hs_groups(const hs_step *step, const hs_call *call)
 /* The passes that a range of `range` bits takes with digits of at most `bits` bits; an empty range takes one. */
 static inline uint32_t hs_passes(uint32_t range, uint32_t bits) { return range > bits ? (range + bits - 1) / bits : 1; }
 
+/* The type of the keys of a call with these options, which may be null; HS_AS_MATCHED: the one type that the sort has. */
+static inline hs_type hs_key_type(const hs_sort *sort, const hs_options *options)
+{
+    const hs_type type = options ? options->type : HS_AS_MATCHED;
+    if (type == HS_AS_MATCHED) return sort->type;
+    return type == HS_UNSIGNED ? (hs_type)(sort->key_bits / 8 << 4) : type;
+}
+
+/* The type of the values of a reduction that is called with `type`; the sort may be null. */
+static inline hs_type hs_value_type(const hs_sort *sort, hs_type type)
+{
+    if (type == HS_AS_MATCHED && sort) type = sort->value_type;
+    return type == HS_AS_MATCHED || type == HS_UNSIGNED ? HS_U32 : type;
+}
+
 /* The flags that a call adds to the arguments of all kernels. */
-static inline uint32_t hs_flags(const hs_call *call)
+static inline uint32_t hs_flags(const hs_sort *sort, const hs_call *call)
 {
     const hs_options *options = call->options;
-    const uint32_t kind = options ? (uint32_t)options->type & 15u : 0;
+    const uint32_t kind = (uint32_t)hs_key_type(sort, options) & 15u;
     uint32_t flags = 0;
     if (kind) flags |= HS_SIGNED;
     if (kind == 2) flags |= HS_FLOAT;
@@ -105,7 +120,7 @@ static inline int hs_argument(const hs_sort *sort, const hs_step *step, const hs
     const uint32_t begin = options ? options->begin_bit : 0, range = end - begin, first = sort->first_bit + begin;
     const uint32_t value = (uint32_t)rule->value;
     const int rounded = ((uint32_t)call->number & HS_REDUCTION_MASK) == HS_FLOAT_SUM;
-    uint32_t flags = rule->flags | hs_flags(call), passes, least, more, low = 0;
+    uint32_t flags = rule->flags | hs_flags(sort, call), passes, least, more, low = 0;
     if (call->in_place) flags &= ~(uint32_t)HS_DIRECT;
     if (step->guard.range == (uint32_t)(range == sort->key_bits ? HS_SOME_BITS : HS_ALL_BITS)) return 0;
     if (step->guard.reduction == (uint32_t)(rounded ? HS_EXACT_REDUCTION : HS_ROUNDED_REDUCTION)) return 0;
@@ -164,7 +179,7 @@ static inline void hs_numbers(const hs_sort *sort, const hs_step *step, const hs
 static inline uint64_t hs_reduction_number(hs_reduction reduction, hs_type type, int counts, int firsts)
 {
     const uint32_t how = (uint32_t)reduction, kind = (uint32_t)type & 15u;
-    if (how > (uint32_t)HS_MAX || (type && (uint32_t)type >> 4 != 4) || kind > 2) return UINT64_MAX;
+    if (how > (uint32_t)HS_MAX || (uint32_t)hs_value_type(NULL, type) >> 4 != 4 || kind > 2) return UINT64_MAX;
     return how | kind << 2 | (counts ? 16u : 0u) | (firsts ? 32u : 0u);
 }
 

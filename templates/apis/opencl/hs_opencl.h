@@ -189,7 +189,7 @@ hs_status hs_opencl_top_k(hs_opencl *sorter, cl_command_queue queue, const hs_op
 typedef struct hs_opencl_reduce_by_key_args {
     uint64_t n;             /* keys; with `count` the capacity, below 2^30 */
     hs_reduction reduction; /* of the values of a run */
-    hs_type value_type;     /* HS_UNSIGNED or HS_U32, HS_I32, HS_F32 */
+    hs_type value_type;     /* HS_U32, HS_I32 or HS_F32; 0: as matched, and for "v4" HS_U32 */
     cl_mem keys;
     cl_mem values;          /* the value of each key, for reductions with values (--value v4) */
     cl_mem count;           /* the device-side count, 32 bits, at most n counts; null: n keys */
@@ -214,7 +214,7 @@ typedef struct hs_opencl_group_by_args {
     uint64_t n;             /* keys */
     hs_options options;     /* type of the keys, order of the groups */
     hs_reduction reduction; /* of the values of a group */
-    hs_type value_type;     /* HS_UNSIGNED or HS_U32, HS_I32, HS_F32 */
+    hs_type value_type;     /* HS_U32, HS_I32 or HS_F32; 0: as matched, and for "v4" HS_U32 */
     cl_mem keys;
     cl_mem values;          /* the value of each key, for operations with values (--value v4) */
     cl_mem group_count;     /* a 32-bit number: the groups */

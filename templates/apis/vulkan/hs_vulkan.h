@@ -265,7 +265,7 @@ hs_status hs_vulkan_top_k(const hs_vulkan *sorter, VkCommandBuffer commands,
 typedef struct hs_vulkan_reduce_by_key_args {
     uint64_t n;                          /* keys; with `count` the capacity, below 2^30 */
     hs_reduction reduction;              /* of the values of a run */
-    hs_type value_type;                  /* HS_UNSIGNED or HS_U32, HS_I32, HS_F32 */
+    hs_type value_type;                  /* HS_U32, HS_I32 or HS_F32; 0: as matched, and for "v4" HS_U32 */
     hs_vulkan_buffer keys;
     hs_vulkan_buffer values;             /* the value of each key, for reductions with values (--value v4) */
     hs_vulkan_buffer count;              /* the device-side count, 32 bits, at most n counts; null: n keys */
@@ -292,7 +292,7 @@ typedef struct hs_vulkan_group_by_args {
     uint64_t n;                          /* keys */
     hs_options options;                  /* type of the keys, order of the groups */
     hs_reduction reduction;              /* of the values of a group */
-    hs_type value_type;                  /* HS_UNSIGNED or HS_U32, HS_I32, HS_F32 */
+    hs_type value_type;                  /* HS_U32, HS_I32 or HS_F32; 0: as matched, and for "v4" HS_U32 */
     hs_vulkan_buffer keys;
     hs_vulkan_buffer values;             /* the value of each key, for operations with values (--value v4) */
     hs_vulkan_buffer group_count;        /* a 32-bit number: the groups */
