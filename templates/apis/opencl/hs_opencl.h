@@ -1,12 +1,9 @@
-/* Sorting with OpenCL 1.2 and later. */
+/* Sorting with OpenCL 1.2 and later.  The includer chooses CL_TARGET_OPENCL_VERSION, 120 or more, or leaves it out. */
 #ifndef HS_OPENCL_H
 #define HS_OPENCL_H
 
 #include "hs/hs.h"
 
-#ifndef CL_TARGET_OPENCL_VERSION
-#define CL_TARGET_OPENCL_VERSION 120
-#endif
 #if defined(__APPLE__)
 #include <OpenCL/opencl.h>
 #else

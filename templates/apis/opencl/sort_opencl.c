@@ -3,6 +3,9 @@
  * README.md has the line that builds it.  The first device that a target of this bundle sorts on is taken, or the first
  * whose name holds the first argument.  The second argument names a file in which the compiled kernels are kept for the
  * next run.  The exit code is 0 if the numbers came back sorted. */
+#ifndef CL_TARGET_OPENCL_VERSION
+#define CL_TARGET_OPENCL_VERSION 120 /* all that this program needs */
+#endif
 #include "hs/hs_opencl.h"
 #include "hs/hs_targets.h"
 
