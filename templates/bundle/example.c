@@ -35,7 +35,7 @@ static int compare(const void *a, const void *b)
 /* Whether the keys are those before, in order, and the value of each is the index that it had; sorts `before`. */
 static int is_sorted(void *before, const void *keys, const void *values)
 {
-    const size_t valued = VALUE_BYTES > 0 ? COUNT : 0;
+    size_t valued = VALUE_BYTES > 0 ? COUNT : 0;
     char *seen = (char *)calloc(COUNT, 1);
     size_t i;
     int right = seen != NULL;

@@ -25,8 +25,8 @@ const char *hs_status_text(hs_status status)
     case HS_ERROR_SEGMENTS: return "an offset of a segment decreases or exceeds n; nothing was written";
     case HS_ERROR_BUSY: return "another thread is in a call of the same sorter";
     case HS_ERROR_SCOPE: return "the sorter was not created for this call, or not completely";
+    default: return "unknown status";
     }
-    return "unknown status";
 }
 
 const char *hs_version(void) { return HS_VERSION; }

@@ -7,7 +7,7 @@
 hs_status hs_vulkan_status(VkResult code, VkResult *result)
 {
     if (result) *result = code;
-    switch (code) {
+    switch ((int)code) {
     case VK_SUCCESS: return HS_OK;
     case VK_ERROR_OUT_OF_HOST_MEMORY: return HS_ERROR_HOST_MEMORY;
     case VK_ERROR_OUT_OF_DEVICE_MEMORY:
