@@ -294,6 +294,12 @@ const hs_sort *hs_candidate(const hs_target *const *targets, size_t count, const
 const hs_sort *hs_candidate_kind(const hs_target *const *targets, size_t count, hs_kind kind, const char *key,
                                  const char *value, const hs_device *device, size_t nth);
 
+/* Why a target has no such sort for a device, as a line such as "cpu: is for devices of another type", which is added to
+ * the text in `text`, a string in `room` bytes; where they do not suffice, its end is left out.  Adds nothing if there is
+ * one: then its kernels need more than the device has.  For programs whose match found nothing. */
+void hs_explain(const hs_target *target, hs_kind kind, const char *key, const char *value, const hs_device *device,
+                char *text, size_t room);
+
 /* The sort, of any kind, of a target with this algorithm ("bitonic"), key and value, as in hs_serves; null if there is no
  * such sort. */
 const hs_sort *hs_find(const hs_target *target, const char *algorithm, const char *key, const char *value);

@@ -19,6 +19,10 @@ extern "C" {
  * call. */
 HS_INTERNAL uint32_t hs_uses(const hs_sort *sort);
 
+/* hs_explain, for a target of which no sort runs on the device: adds a line in any case. */
+HS_INTERNAL void hs_reason(const hs_target *target, hs_kind kind, const char *key, const char *value,
+                           const hs_device *device, char *text, size_t room);
+
 /* Whether the sort was generated for these options, which are not null. */
 HS_INTERNAL hs_status hs_takes(const hs_sort *sort, const hs_options *options);
 

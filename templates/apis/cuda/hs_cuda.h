@@ -288,6 +288,11 @@ hs_status hs_cuda_match(const hs_cuda_target *const *targets, size_t count, cons
 hs_status hs_cuda_match_kind(const hs_cuda_target *const *targets, size_t count, hs_kind kind, const char *key,
                              const char *value, const hs_cuda_kernels **sort);
 
+/* Why a match of these arguments found nothing: a line for each target, as by hs_explain, in the `room` bytes of `text`.
+ * Any thread. */
+hs_status hs_cuda_explain(const hs_cuda_target *const *targets, size_t count, hs_kind kind, const char *key,
+                          const char *value, char *text, size_t room);
+
 #ifdef __cplusplus
 }
 #endif

@@ -257,6 +257,11 @@ hs_status hs_metal_match(const hs_metal_target *const *targets, size_t count, co
 hs_status hs_metal_match_kind(const hs_metal_target *const *targets, size_t count, hs_kind kind, const char *key,
                               const char *value, hs_metal_device device, const hs_metal_kernels **sort);
 
+/* Why a match of these arguments found nothing: a line for each target, as by hs_explain, in the `room` bytes of `text`.
+ * Any thread. */
+hs_status hs_metal_explain(const hs_metal_target *const *targets, size_t count, hs_kind kind, const char *key,
+                           const char *value, hs_metal_device device, char *text, size_t room);
+
 #ifdef __cplusplus
 }
 #endif

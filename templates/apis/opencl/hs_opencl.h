@@ -273,6 +273,11 @@ hs_status hs_opencl_match(const hs_target *const *targets, size_t count, const c
 hs_status hs_opencl_match_kind(const hs_target *const *targets, size_t count, hs_kind kind, const char *key,
                                const char *value, cl_device_id device, const hs_sort **sort);
 
+/* Why a match of these arguments found nothing: a line for each target, as by hs_explain, in the `room` bytes of `text`.
+ * Any thread. */
+hs_status hs_opencl_explain(const hs_target *const *targets, size_t count, hs_kind kind, const char *key,
+                            const char *value, cl_device_id device, char *text, size_t room);
+
 #ifdef __cplusplus
 }
 #endif

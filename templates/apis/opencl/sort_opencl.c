@@ -17,9 +17,11 @@ enum { DEVICES = 32 };
 
 /* HSGEN_EXAMPLE */
 
-/* The first device, among those whose name holds `part`, that one of the bundle's targets sorts such keys on. */
+/* The first device, among those whose name holds `part`, that one of the bundle's targets sorts such keys on.  If there is
+ * none, it prints why. */
 static cl_device_id pick(const char *part, const hs_sort **sort, char *name, size_t size)
 {
+    char reason[2048];
     cl_platform_id platforms[DEVICES];
     cl_device_id devices[DEVICES];
     cl_uint p, d, platform_count = 0, device_count;
@@ -32,6 +34,8 @@ static cl_device_id pick(const char *part, const hs_sort **sort, char *name, siz
             if (!strstr(name, part)) continue;
             if (hs_opencl_match(hs_targets, hs_targets_count, KEY, VALUE, devices[d], sort) == HS_OK && *sort)
                 return devices[d];
+            if (hs_opencl_explain(hs_targets, hs_targets_count, HS_SORT, KEY, VALUE, devices[d], reason, sizeof reason) == HS_OK)
+                fprintf(stderr, "%s\n%s", name, reason);
         }
     }
     return NULL;

@@ -361,6 +361,11 @@ hs_status hs_vulkan_match(const hs_target *const *targets, size_t count, const c
 hs_status hs_vulkan_match_kind(const hs_target *const *targets, size_t count, hs_kind kind, const char *key,
                                const char *value, const hs_vulkan_device *device, const hs_sort **sort);
 
+/* Why a match of these arguments found nothing: a line for each target, as by hs_explain, in the `room` bytes of `text`.
+ * Any thread. */
+hs_status hs_vulkan_explain(const hs_target *const *targets, size_t count, hs_kind kind, const char *key,
+                            const char *value, const hs_vulkan_device *device, char *text, size_t room);
+
 #ifdef __cplusplus
 }
 #endif

@@ -296,6 +296,11 @@ hs_status hs_webgpu_match_kind(const hs_webgpu_target *const *targets, size_t co
                                const char *value, const hs_webgpu_device *device,
                                const hs_webgpu_kernels **sort);
 
+/* Why a match of these arguments found nothing: a line for each target, as by hs_explain, in the `room` bytes of `text`.
+ * Any thread. */
+hs_status hs_webgpu_explain(const hs_webgpu_target *const *targets, size_t count, hs_kind kind, const char *key,
+                            const char *value, const hs_webgpu_device *device, char *text, size_t room);
+
 #ifdef __cplusplus
 }
 #endif
