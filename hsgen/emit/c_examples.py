@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Protocol
 
+from hsgen import operations
 from hsgen.algorithms import EVERY
 from hsgen.core.keys import KEYS, VALUES
 from hsgen.system import resources
@@ -30,7 +31,7 @@ class Sorting(Protocol):
 
 
 def _is_sort(algorithm: str) -> bool:
-    return algorithm == "auto" or (algorithm in EVERY and EVERY[algorithm].OPERATION == "sort")
+    return algorithm == "auto" or (algorithm in EVERY and operations.EVERY[EVERY[algorithm].OPERATION].by_count)
 
 
 def _sorted(target: Sorting) -> set[tuple[str, str]]:

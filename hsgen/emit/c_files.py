@@ -29,7 +29,7 @@ PREFIX = "hs"
 _RELEASE = re.match(r"\d+(\.\d+)*", __version__)[0]  # type: ignore[index]  # without letters, as CMake has versions
 LONGEST_PREFIX = 32  # characters
 TAKEN = {"gl", "int", "size", "std", "uint", *(p for api in APIS.values() for p in api.prefixes)}
-CORE = ("hs.c", "hs_call.c", "hs_match.c")
+CORE = ("hs.c", "hs_call.c", "hs_match.c", "hs_plan.c")
 """The sources of the runtime that every API's builds on."""
 _RUNTIME = {
     **{f"include/hs/{name}": name for name in ("hs.h", "hs_plan.h")},

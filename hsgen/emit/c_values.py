@@ -111,8 +111,8 @@ def sort_values(sort: Sort, text: Source | None = None, *, spirv: bool = False) 
 def _types(sort: Sort) -> dict[str, Any]:
     """The types of keys and of values of a sort, and those of its further constants: `typed`.
 
-    A sort with a key transform has one constant for each type of its width, a reduction one for each type of its values.
-    What zeroed options mean is the type of the constant that was matched.
+    A sort with a key transform has one constant for each type of its width, a reduction one for each type of its
+    values.  What zeroed options mean is the type of the constant that was matched.
     """
     operation = operations.of(sort)
     signed = [t.name for t in TYPES.values() if t.kind and t.name != "bf16" and operation.serves(sort, t)]

@@ -33,7 +33,7 @@ typedef enum hs_status {
     HS_ERROR_API,         /* any other error of the API */
     HS_ERROR_OPTION,      /* the sort was not generated for an option or buffer of the call */
     HS_ERROR_RANGE,       /* a bit range is out of order or reaches beyond the key */
-    HS_ERROR_PARTS,       /* shift, segment_count, first_count, capacity, row_count, k or columns do not fit */
+    HS_ERROR_PARTS,       /* shift, segment_count, first_count, capacity, row_count, k, source_count, item_bytes or columns do not fit */
     HS_ERROR_SEGMENTS,    /* an offset of a segment decreases or exceeds n; the device wrote nothing */
     HS_ERROR_BUSY,        /* another thread is in a call of the same sorter, which serves one at a time */
     HS_ERROR_SCOPE        /* the sorter was not created for such a call, or not all of its pipelines exist yet */
@@ -244,7 +244,7 @@ typedef struct hs_sort {
     const struct hs_sort *first;   /* a sort of the same keys and values whose kernels take less time to compile, for calls
                                       until those of this one exist (Vulkan); null: none */
     hs_type type;       /* the type of keys that HS_AS_MATCHED means: that of `key` in a typed sort, else unsigned */
-    hs_type value_type; /* the type of values that it means in reductions; HS_AS_MATCHED: there are none */
+    hs_type value_type; /* the type of values that it means in reductions; else HS_AS_MATCHED */
 } hs_sort;
 
 /* The devices of a target; an empty list does not restrict that property. */
@@ -276,7 +276,7 @@ typedef struct hs_device {
 uint32_t hs_suits(const hs_target *target, const hs_device *device);
 
 /* Whether it is a sort (HS_SORT) of these keys with these values.  `key` is a type ("u32", "bf16", "bool").  A typed sort is
- * one constant for each type of its width, with the same kernels: "i32" and "f32" beside "u32".  `value` is null for "none",
+ * one constant for each type of its width, with the same kernels: "u32", "i32" and "f32".  `value` is null for "none",
  * or the name in hs_sort, or for a value of 4 bytes also "4", "u32", "i32" or "f32", and so on for 8 bytes, and "16".  Of
  * reductions the type of values counts, and "v4" and "4" are "u32". */
 int hs_serves(const hs_sort *sort, const char *key, const char *value);

@@ -407,9 +407,7 @@ def test_the_declarations_are_those_of_the_package(
         (modules / "@webgpu").mkdir()
         (modules / "@webgpu/types").symlink_to(NPM / "node_modules/@webgpu/types")
     (tmp_path / "page.mts").write_text(TYPES, encoding="utf-8")
-    done = subprocess.run(
-        [node, str(tool), "--version"], cwd=tmp_path, capture_output=True, text=True, check=False
-    )
+    done = subprocess.run([node, str(tool), "--version"], cwd=tmp_path, capture_output=True, text=True, check=False)
     assert f" {version}." in done.stdout
     done = subprocess.run(
         [node, str(tool), "--noEmit", "-p", "."], cwd=tmp_path, capture_output=True, text=True, check=False

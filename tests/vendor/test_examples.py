@@ -1,4 +1,4 @@
-"""The examples of a bundle sort what the bundle has: keys of any width, with values, indices or reports, up to any count."""
+"""The examples of a bundle sort what it has: keys of any width, with values, indices or reports, up to any count."""
 
 from __future__ import annotations
 
@@ -65,11 +65,13 @@ def test_opencl(embedded: Host, name: str) -> None:
     opencl()
     place = made("cpu" if name == "packed" else "generic", BUNDLES[name], "--api=opencl")
     command = ["gcc", "-std=c99", *WARNINGS, f"-I{place / 'include'}", place / "examples/sort_opencl.c"]
-    assert re.fullmatch(shown(name), run(program("example", *command, *sources(place), "-lOpenCL"), env=embedded_only()))
+    assert re.fullmatch(
+        shown(name), run(program("example", *command, *sources(place), "-lOpenCL"), env=embedded_only())
+    )
 
 
 @pytest.mark.device
-@pytest.mark.parametrize("name", [name if name in FEW else nightly(name) for name in BUNDLES if "bytes" != name])
+@pytest.mark.parametrize("name", [name if name in FEW else nightly(name) for name in BUNDLES if name != "bytes"])
 def test_vulkan(name: str) -> None:
     need("gcc")
     vulkan()

@@ -72,7 +72,9 @@ def test_tables_of_an_api_have_the_constants_of_all_types(api: str) -> None:
     owned = APIS[api].named(APIS[api].tables.target, target=name)
     texts = [(place / "targets" / name / file).read_text(encoding="utf-8") for file in (f"{name}.c", owned)]
     found = [re.search(r"_sorts\[\] = \{(.*)\};", text)[1].split(", ") for text in texts]
-    assert len(found[0]) > 4 and sum("_typed[" in row for row in found[0]) == 2 * sum("_typed[" not in row for row in found[0])
+    assert len(found[0]) > 4 and sum("_typed[" in row for row in found[0]) == 2 * sum(
+        "_typed[" not in row for row in found[0]
+    )
     assert [re.sub(rf"_{api}(?=_typed|$)", "", row) for row in found[1]] == found[0]
     for row in (row for row in found[0] if "[0]" in row):
         array = row[1:].removesuffix("_typed[0]")

@@ -60,7 +60,9 @@ def test_no_file_for_cuda_warns(tmp_path: Path) -> None:
         missing("nvcc is not installed")
     place = bundle("nvidia-hopper", apis=("cuda",), keys=("f32",))
     # headers of CUDA itself, and what nvcc writes, warn under the others
-    host = ",".join(w for w in (*WARNINGS, *MORE) if w not in ("-Wpedantic", "-Winline", "-Wundef", "-Wredundant-decls"))
+    host = ",".join(
+        w for w in (*WARNINGS, *MORE) if w not in ("-Wpedantic", "-Winline", "-Wundef", "-Wredundant-decls")
+    )
     for path in sorted(place.glob("src/*.cu")):
         run("nvcc", "-std=c++14", "-Xcompiler", host, f"-I{place / 'include'}", "-c", path, "-o", tmp_path / "object.o")
 
@@ -73,5 +75,12 @@ def test_a_header_alone_warns_of_nothing() -> None:
     for compiler in COMPILERS:
         for path in sorted(place.glob("include/hs/*.h")):
             text = f'#include "hs/{path.name}"\nint unused;\n'
-            options = ["-std=c99", *WARNINGS, *MORE, *C_ONLY, "-DCL_TARGET_OPENCL_VERSION=120", f"-I{place / 'include'}"]
+            options = [
+                "-std=c99",
+                *WARNINGS,
+                *MORE,
+                *C_ONLY,
+                "-DCL_TARGET_OPENCL_VERSION=120",
+                f"-I{place / 'include'}",
+            ]
             run(compiler, *options, "-xc", "-", "-c", "-O2", "-o", os.devnull, text=text)

@@ -79,14 +79,16 @@ static size_t hs_select(const hs_opencl *made, const char **lines)
     return count;
 }
 
-/* The lines of the source that a sorter needs, in an array that the caller frees; null if out of memory. */
-static const char **hs_source(const hs_opencl *made, size_t *count)
+/* The source that a sorter needs: that of the sort, or if kernels are left out an array that the caller frees,
+ * `selected`.  Returns null if out of memory. */
+static const char *const *hs_source(const hs_opencl *made, size_t *count, const char ***selected)
 {
-    const char **lines;
+    *selected = NULL;
     *count = hs_select(made, NULL);
-    lines = (const char **)calloc(*count + 1, sizeof *lines);
-    if (lines) (void)hs_select(made, lines);
-    return lines;
+    if (*count == made->sort->opencl_lines) return made->sort->opencl;
+    *selected = (const char **)calloc(*count + 1, sizeof **selected);
+    if (*selected) (void)hs_select(made, *selected);
+    return *selected;
 }
 
 static void hs_log(cl_program program, cl_device_id device, hs_opencl_error *error)
@@ -103,12 +105,14 @@ static void hs_log(cl_program program, cl_device_id device, hs_opencl_error *err
 
 static hs_status hs_compile(hs_opencl *made, cl_context context, hs_opencl_error *error)
 {
+    const char **selected, **texts;
     size_t count;
-    const char **lines = hs_source(made, &count);
+    const char *const *lines = hs_source(made, &count, &selected);
     cl_int code = CL_SUCCESS;
     if (!lines) return HS_ERROR_HOST_MEMORY;
-    made->program = clCreateProgramWithSource(context, (cl_uint)count, lines, NULL, &code);
-    free(lines);
+    memcpy(&texts, &lines, sizeof texts); /* the parameter of OpenCL lacks a const */
+    made->program = clCreateProgramWithSource(context, (cl_uint)count, texts, NULL, &code);
+    free(selected);
     if (!made->program) return hs_opencl_status(code, error);
     code = clBuildProgram(made->program, 1, &made->device, made->language, NULL, NULL);
     if (code != CL_SUCCESS && error) hs_log(made->program, made->device, error);
@@ -163,12 +167,13 @@ static uint64_t hs_hash(uint64_t hash, const void *data, size_t bytes)
 static hs_status hs_origin(const hs_opencl *made, uint64_t *hash, hs_opencl_error *error)
 {
     static const cl_uint facts[] = {CL_DEVICE_NAME, CL_DEVICE_VENDOR, CL_DEVICE_VERSION, CL_DRIVER_VERSION};
+    const char **selected;
     size_t i, count;
-    const char **lines = hs_source(made, &count);
+    const char *const *lines = hs_source(made, &count, &selected);
     if (!lines) return HS_ERROR_HOST_MEMORY;
     *hash = hs_hash(HS_HASH_SEED, made->language, strlen(made->language) + 1);
     for (i = 0; i < count; i++) *hash = hs_hash(*hash, lines[i], strlen(lines[i]));
-    free(lines);
+    free(selected);
     for (i = 0; i < sizeof facts / sizeof facts[0]; i++) {
         char *text;
         const hs_status status = hs_opencl_text(NULL, made->device, facts[i], &text, error);

@@ -17,8 +17,8 @@ enum { DEVICES = 32 };
 
 /* HSGEN_EXAMPLE */
 
-/* The first device, among those whose name holds `part`, that one of the bundle's targets sorts such keys on.  If there is
- * none, it prints why. */
+/* The first device, among those whose name holds `part`, that one of the bundle's targets sorts such keys on.  It
+ * prints why a device is not taken. */
 static cl_device_id pick(const char *part, const hs_sort **sort, char *name, size_t size)
 {
     char reason[2048];

@@ -105,7 +105,7 @@ static hs_opencl *ready(const hs_sort *sort, const char *key)
     return sorter;
 }
 
-/* The matched operation, called once with options that are zeroed but for the order. */
+/* The matched operation, called once with options that are zeroed except for the order. */
 static void call(hs_kind kind, const char *value, uint32_t type, uint32_t descending, any_args *args)
 {
     const char *const key = types[type].key;
