@@ -139,7 +139,7 @@ def test_c_files_stay_small() -> None:
     ]
     assert len(found) > 50
     for path in found:
-        assert len(path.read_text(encoding="utf-8").splitlines()) <= 430, path.name
+        assert len(path.read_text(encoding="utf-8").splitlines()) <= 440, path.name
 
 
 def test_every_template_of_a_kernel_is_opened() -> None:
