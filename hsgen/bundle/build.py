@@ -208,4 +208,4 @@ def _named_files(name: str, entry: Entry) -> c_files.Named:
     choice, spirv_of = entry.choice, tuple(sorted(entry.spirv))
     bare = choice.glsl_only and any(APIS[api].spirv for api in choice.apis)
     glsl = tuple(sorted(entry.sorts)) if bare else ()
-    return c_files.Named(name=name, apis=choice.apis, sorts=entry.sorts, spirv=spirv_of, glsl=glsl)
+    return c_files.Named(name=name, apis=choice.apis, sorts=entry.sorts, spirv=spirv_of, glsl=glsl, max_n=choice.max_n)

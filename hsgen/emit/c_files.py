@@ -15,8 +15,9 @@ from hsgen.algorithms import EVERY
 from hsgen.apis import APIS, having, listed
 from hsgen.apis.api import Api
 from hsgen.core.errors import Usage
+from hsgen.core.scratch import ANY_N
 from hsgen.core.sort import Sort
-from hsgen.emit import c_constants, js_files
+from hsgen.emit import c_constants, c_examples, js_files
 from hsgen.emit.c_values import c_string, filled, slot, sort_values, target_slots, target_values
 from hsgen.emit.c_values import symbol as symbol
 from hsgen.emit.kernels import Source
@@ -28,7 +29,7 @@ PREFIX = "hs"
 _RELEASE = re.match(r"\d+(\.\d+)*", __version__)[0]  # type: ignore[index]  # without letters, as CMake has versions
 LONGEST_PREFIX = 32  # characters
 TAKEN = {"gl", "int", "size", "std", "uint", *(p for api in APIS.values() for p in api.prefixes)}
-CORE = ("hs.c", "hs_call.c", "hs_match.c")
+CORE = ("hs.c", "hs_call.c", "hs_match.c", "hs_plan.c")
 """The sources of the runtime that every API's builds on."""
 _RUNTIME = {
     **{f"include/hs/{name}": name for name in ("hs.h", "hs_plan.h")},
@@ -51,6 +52,7 @@ class Named:
     sorts: tuple[str, ...]  # file names without suffix: bitonic_u32, radix-bits2_u32
     spirv: tuple[str, ...]  # those with SPIR-V
     glsl: tuple[str, ...] = ()  # those with GLSL only
+    max_n: int = ANY_N  # the greatest count of its sorts
 
 
 def check_prefix(prefix: str) -> str:
@@ -141,7 +143,8 @@ def common(named: Iterable[Named], prefix: str) -> dict[str, bytes]:
     apis = listed(api for t in targets for api in t.apis)
     files = {path: _part(_common_text(name)) for path, name in _RUNTIME.items()}
     for api in apis:
-        files |= {path: _part(api.c_text(name)) for path, name in _own_files(api).items()}
+        some = [t for t in targets if api.name in t.apis]
+        files |= {path: _part(c_examples.completed(api.c_text(name), some)) for path, name in _own_files(api).items()}
         files[f"sources/{api.name}.txt"] = rendered("bundle/sources.txt", targets=targets, api=api, core=CORE)
         files |= js_files.common(api, targets, prefix) if api.package else {}
     for own in (None, *(a for a in apis if a.tables)):

@@ -9,6 +9,7 @@ from typing import Any
 
 from hsgen import operations
 from hsgen.core.flags import BIT, PLACES, QUANTITIES, RANGES, REDUCTIONS
+from hsgen.core.keys import TYPES
 from hsgen.core.plan import ROLES, Argument, Binding, Literal, Pass, PassCount
 from hsgen.core.sort import Sort
 from hsgen.emit.kernels import Source
@@ -102,8 +103,32 @@ def sort_values(sort: Sort, text: Source | None = None, *, spirv: bool = False) 
         "spirv": spirv,
         "report": report_words(sort),
         "first": symbol(sort.target, sort.first) if sort.first else "",
+        **_types(sort),
         "vulkan_version": sort.vulkan.replace(".", ""),
     }
+
+
+def _types(sort: Sort) -> dict[str, Any]:
+    """The types of keys and of values of a sort, and those of its further constants: `typed`.
+
+    A sort with a key transform has one constant for each type of its width, a reduction one for each type of its
+    values.  What zeroed options mean is the type of the constant that was matched.
+    """
+    operation = operations.of(sort)
+    signed = [t.name for t in TYPES.values() if t.kind and t.name != "bf16" and operation.serves(sort, t)]
+    keys = [sort.label, *signed] if sort.signature.key_transform and signed else []
+    values = operation.value_types if sort.signature.value_bytes else ()
+    rows = [
+        {"key": key, "type": _type(key if keys else ""), "value_type": _type(value)}
+        for key in keys or [sort.label]
+        for value in values or [""]
+    ]
+    return {**rows[0], "typed": rows[1:]}
+
+
+def _type(name: str) -> str:
+    """The constant of a type in C; "" is the one type that there is."""
+    return f"HS_{name.upper()}" if name else "HS_AS_MATCHED"
 
 
 def starts(source: Source) -> list[int]:

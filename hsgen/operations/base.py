@@ -44,6 +44,8 @@ class Operation(ABC):
     """Whether bundles include its algorithms by default, in addition to the sort `auto`."""
     plain_only = ""
     """The verb of an operation that supports plain unsigned elements only: no values, orders or features."""
+    value_types: tuple[str, ...] = ()
+    """The types of values among which each call of a sort with values chooses; the first is the default."""
     table_keys: tuple[str, ...] = ()
     """Keys of an algorithm's table that determine the result, which no search may change."""
     segmented = False

@@ -116,6 +116,7 @@ class Reduction(Operation):
     timed = True
     workload = "runs"
     tuned = replace(PLAIN, value="v4")
+    value_types = VALUE_TYPES
 
     def signature(self, signature: Signature) -> Signature:
         """See `Operation`: equal keys have equal bits, of every type."""

@@ -468,7 +468,7 @@ def test_a_bundle_without_targets_still_compiles(made: Path, run: Run) -> None:
     code, _, err = run("generate", "--remove", "lanes4", "-o", made)
     assert code == 0 and not err
     assert not (made / "targets").exists()
-    assert [p.name for p in c_files(made)] == ["hs.c", "hs_call.c", "hs_match.c", "hs_targets.c"]
+    assert [p.name for p in c_files(made)] == ["hs.c", "hs_call.c", "hs_match.c", "hs_plan.c", "hs_targets.c"]
     compiles(made)
     assert run("check", "-o", made)[0] == 0
 

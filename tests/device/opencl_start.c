@@ -4,6 +4,7 @@
  *   ./a.out Intel u32 none 3 0 2^20
  * Arguments: part of the platform's name, key, value, runs, and the greatest counts to sort, 0 for any.  Drivers must
  * not keep what they compile between runs.  Exit code 0 if everything was created. */
+#define CL_TARGET_OPENCL_VERSION 120
 #include "hs/hs_opencl.h"
 #include "hs/hs_targets.h"
 

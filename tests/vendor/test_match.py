@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 
 import pytest
-from building import CONSUMERS, WARNINGS, bundle, need, objects, opencl, program, run
+from building import CONSUMERS, SMALL, WARNINGS, bundle, need, objects, opencl, program, run, sources
 
 from hsgen.engines.hosts import Host
 
@@ -39,3 +39,19 @@ def test_others_get_the_generic_target(pocl: Host) -> None:
 @pytest.mark.device
 def test_a_target_for_other_devices_is_not_picked(embedded: Host) -> None:
     assert picked("intel-gen8")[embedded.platform] == {"none"}
+
+
+@pytest.mark.parametrize("compiler", ["gcc", "clang"])
+def test_a_match_that_finds_nothing_is_explained(compiler: str) -> None:
+    need(compiler)
+    opencl()
+    place = bundle(SMALL)
+    include = [f"-I{place / 'include'}", f"-I{CONSUMERS}"]
+    files = [CONSUMERS / "explain.c", CONSUMERS / "fake_opencl.c", *sources(place)]
+    assert run(program("explain", compiler, "-std=c99", *WARNINGS, *include, *files)).splitlines() == [
+        'named: is for devices of other names: "No such GPU"',
+        "small: is for devices of another type",
+        "small: has no such operation on f16 keys with v8 (hsgen generate --key, --value, --algorithm)",
+        "small: its kernels need more than the device has, or are not for this API",
+        "named: is f",
+    ]

@@ -55,7 +55,7 @@ def test_a_bundle_is_plain_c_elsewhere(compiler: str) -> None:
     place = bundle("apple-m1", SIMD, apis=("metal",), keys=("u32",))
     language = ("-xc++", "-std=c++11") if "++" in compiler else ("-std=c99",)
     files = [*sorted(place.glob("src/*.c")), *sorted(place.glob("targets/*/*.c"))]
-    names = ["hs.c", "hs_call.c", "hs_match.c", "hs_targets.c", "hs_targets_metal.c"]
+    names = ["hs.c", "hs_call.c", "hs_match.c", "hs_plan.c", "hs_targets.c", "hs_targets_metal.c"]
     names += ["apple-m1.c", "apple-m1_metal.c", "simd32.c", "simd32_metal.c"]
     assert [f.name for f in files] == names
     run(compiler, *language, *WARNINGS, f"-I{place / 'include'}", "-fsyntax-only", *files)

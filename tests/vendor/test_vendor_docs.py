@@ -14,6 +14,7 @@ import pytest
 from building import (
     CONSUMERS,
     PREFIX,
+    SMALL,
     WARNINGS,
     bundle,
     embedded_only,
@@ -223,3 +224,18 @@ def test_the_lines_for_ci_take_3_for_a_success(tmp_path: Path) -> None:
         for code, expected in ((0, 0), (1, 1), (2, 1), (3, 0)):
             out = run("sh", "-c", f"hsgen() {{ return {code}; }}\n({line}) && echo fine || echo wrong")
             assert out == ("fine\n" if expected == 0 else "wrong\n"), (line, code)
+
+
+@pytest.mark.parametrize("compiler", ["gcc", "clang"])
+@pytest.mark.parametrize("path", sorted((ROOT / "docs").rglob("*.md")), ids=lambda path: path.stem)
+def test_programs_of_pages_compile_without_warnings(path: Path, compiler: str) -> None:
+    """Those in C99 that include the headers of a bundle, under the warnings that projects enable."""
+    need(compiler)
+    texts = re.findall(r"^```c\n(.*?)^```$", path.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+    for text in (text for text in texts if re.search('#include "hs/hs_(opencl|vulkan).h"', text)):
+        api = "vulkan" if "hs_vulkan.h" in text else "opencl"
+        {"vulkan": vulkan, "opencl": opencl}[api]()
+        file = folder("page") / "program.c"
+        file.write_text(text, encoding="utf-8")
+        include = f"-I{bundle(SMALL, apis=('opencl', 'vulkan')) / 'include'}"
+        run(compiler, "-std=c99", "-Wall", "-Wextra", "-Werror", include, "-fsyntax-only", file)

@@ -6,7 +6,7 @@
 
 extern "C" hs_status hs_hip_status(hipError_t code)
 {
-    switch (code) {
+    switch ((int)code) {
     case hipSuccess: return HS_OK;
     case hipErrorNoBinaryForGpu:
     case hipErrorInvalidDeviceFunction:

@@ -182,7 +182,7 @@ hs_status hs_metal_top_k(const hs_metal *sorter, hs_metal_commands commands, con
 typedef struct hs_metal_reduce_by_key_args {
     uint64_t n;                          /* keys; with `count` the capacity, below 2^30 */
     hs_reduction reduction;              /* of the values of a run */
-    hs_type value_type;                  /* HS_UNSIGNED or HS_U32, HS_I32, HS_F32 */
+    hs_type value_type;                  /* HS_U32, HS_I32 or HS_F32; 0: as matched, and for "v4" HS_U32 */
     hs_metal_buffer keys;
     hs_metal_buffer values;              /* the value of each key, for reductions with values (--value v4) */
     hs_metal_buffer count;               /* the device-side count, 32 bits, at most n counts; null: n keys */
@@ -205,7 +205,7 @@ typedef struct hs_metal_group_by_args {
     uint64_t n;                          /* keys */
     hs_options options;                  /* type of the keys, order of the groups */
     hs_reduction reduction;              /* of the values of a group */
-    hs_type value_type;                  /* HS_UNSIGNED or HS_U32, HS_I32, HS_F32 */
+    hs_type value_type;                  /* HS_U32, HS_I32 or HS_F32; 0: as matched, and for "v4" HS_U32 */
     hs_metal_buffer keys;
     hs_metal_buffer values;              /* the value of each key, for operations with values (--value v4) */
     hs_metal_buffer group_count;         /* a 32-bit number: the groups */
@@ -256,6 +256,11 @@ hs_status hs_metal_match(const hs_metal_target *const *targets, size_t count, co
 /* The same for any kind. */
 hs_status hs_metal_match_kind(const hs_metal_target *const *targets, size_t count, hs_kind kind, const char *key,
                               const char *value, hs_metal_device device, const hs_metal_kernels **sort);
+
+/* Why a match of these arguments found nothing: a line for each target, as by hs_explain, in the `room` bytes of `text`.
+ * Any thread. */
+hs_status hs_metal_explain(const hs_metal_target *const *targets, size_t count, hs_kind kind, const char *key,
+                           const char *value, hs_metal_device device, char *text, size_t room);
 
 #ifdef __cplusplus
 }

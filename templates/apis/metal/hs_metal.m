@@ -117,7 +117,8 @@ hs_status hs_metal_reduce_by_key(const hs_metal *sorter, hs_metal_commands comma
     hs_metal_record record = hs_metal_empty(HS_REDUCE_BY_KEY);
     if (args) {
         record.n = args->n;
-        record.number = hs_reduction_number(args->reduction, args->value_type, HS_POINTER(args->counts.memory) != NULL,
+        record.number = hs_reduction_number(args->reduction, hs_value_type(hs_metal_sort_of(sorter), args->value_type),
+                                            HS_POINTER(args->counts.memory) != NULL,
                                             HS_POINTER(args->first_indices.memory) != NULL);
         record.given[HS_SOURCE] = args->keys;
         record.given[HS_DESTINATION] = args->group_keys;
@@ -137,7 +138,8 @@ hs_status hs_metal_group_by(const hs_metal *sorter, hs_metal_commands commands, 
     hs_metal_record record = hs_metal_empty(HS_GROUP_BY);
     if (args) {
         record.n = args->n;
-        record.number = hs_reduction_number(args->reduction, args->value_type, HS_POINTER(args->counts.memory) != NULL,
+        record.number = hs_reduction_number(args->reduction, hs_value_type(hs_metal_sort_of(sorter), args->value_type),
+                                            HS_POINTER(args->counts.memory) != NULL,
                                             HS_POINTER(args->first_indices.memory) != NULL);
         record.options = args->options;
         record.given[HS_SOURCE] = args->keys;

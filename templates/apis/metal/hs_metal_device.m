@@ -18,6 +18,32 @@ hs_status hs_metal_match(const hs_metal_target *const *targets, size_t count, co
     return hs_metal_match_kind(targets, count, HS_SORT, key, value, device, sort);
 }
 
+/* A device as hs_suits takes it; its name lives as long as the autorelease pool.  Without a name, none is known. */
+static hs_device hs_metal_known(hs_metal_device device)
+{
+    hs_device facts;
+    memset(&facts, 0, sizeof facts);
+    facts.type = HS_GPU;
+    facts.name = [[device name] UTF8String];
+    facts.platform = "Metal";
+    if (facts.name && strncmp(facts.name, "Apple", 5) == 0) facts.vendor = 0x106b; /* Metal has no vendor numbers */
+    return facts;
+}
+
+hs_status hs_metal_explain(const hs_metal_target *const *targets, size_t count, hs_kind kind, const char *key,
+                           const char *value, hs_metal_device device, char *text, size_t room)
+{
+    size_t t;
+    if (!key || !device || !text || !room || (count && !targets)) return HS_ERROR_ARGUMENT;
+    text[0] = 0;
+    @autoreleasepool {
+        const hs_device facts = hs_metal_known(device);
+        if (!facts.name) return HS_ERROR_API;
+        for (t = 0; t < count; t++) hs_reason(targets[t]->target, kind, key, value, &facts, text, room);
+    }
+    return HS_OK;
+}
+
 hs_status hs_metal_match_kind(const hs_metal_target *const *targets, size_t count, hs_kind kind, const char *key,
                               const char *value, hs_metal_device device, const hs_metal_kernels **sort)
 {
@@ -26,13 +52,9 @@ hs_status hs_metal_match_kind(const hs_metal_target *const *targets, size_t coun
     size_t t, s;
     if (sort) *sort = NULL;
     if (!sort || !key || !device || (count && !targets)) return HS_ERROR_ARGUMENT;
-    memset(&facts, 0, sizeof facts);
     @autoreleasepool {
-        facts.type = HS_GPU;
-        facts.name = [[device name] UTF8String];
+        facts = hs_metal_known(device);
         if (!facts.name) return HS_ERROR_API;
-        facts.platform = "Metal";
-        if (strncmp(facts.name, "Apple", 5) == 0) facts.vendor = 0x106b; /* Metal has no vendor numbers */
         for (t = 0; t < count; t++) {
             const hs_target *target = targets[t]->target;
             const uint32_t suits = hs_suits(target, &facts);

@@ -11,26 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { COUNT = 100003 }; /* any count will do */
-
-/* Random numbers; the same each time. */
-static void fill(uint32_t *keys, size_t count)
-{
-    uint32_t x = 2463534242u;
-    size_t i;
-    for (i = 0; i < count; i++) {
-        x ^= x << 13;
-        x ^= x >> 17;
-        x ^= x << 5;
-        keys[i] = x;
-    }
-}
-
-static int compare(const void *a, const void *b)
-{
-    const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    return (x > y) - (x < y);
-}
+/* HSGEN_EXAMPLE */
 
 /* Encode what the device finds of the keys, sums over them, into the report at `offset`; where a bundle has no check of
  * such keys, the words stay as they are. */
@@ -47,33 +28,46 @@ static hs_status look(const hs_metal *checker, id<MTLCommandBuffer> commands, id
     return hs_metal_digest(checker, commands, &args);
 }
 
-/* Sort `buffer` in place between two looks, which say whether that went wrong; the command buffer does all, the
+/* Sort `buffer` in place, and with it the values, between two looks, which say whether that went wrong; the command buffer does all, the
  * caller waits.  `missing`: what the sort lacks for the call, and how to generate it. */
 static hs_status run(const hs_metal *sorter, const hs_metal *checker, id<MTLDevice> device, id<MTLCommandQueue> queue,
-                     id<MTLBuffer> buffer, int *wrong, const char **missing)
+                     id<MTLBuffer> buffer, id<MTLBuffer> moved, int *wrong, const char **missing)
 {
     static const uint32_t none[16] = {0};
     id<MTLCommandBuffer> commands = [queue commandBuffer];
     id<MTLBuffer> reports = [device newBufferWithBytes:none length:sizeof none options:MTLResourceStorageModeShared];
-    id<MTLBuffer> scratch = nil;
-    uint64_t bytes = 0;
+    id<MTLBuffer> scratch = nil, output = nil;
+    uint64_t bytes = 0, output_bytes = 0;
+    hs_info info;
     uint32_t words[16], faults = 0;
     hs_metal_sort_args args;
     /* Memory is yours to allocate: the keys, and as much scratch as the sort asks for, which may be none. */
     hs_status status = hs_scratch(hs_metal_sort_of(sorter), COUNT, &bytes);
     if (status != HS_OK) return status;
     if (bytes) scratch = [device newBufferWithLength:(NSUInteger)bytes options:MTLResourceStorageModeShared];
-    if (!commands || !reports || (bytes && !scratch)) return HS_ERROR_DEVICE_MEMORY;
+    status = hs_describe(hs_metal_sort_of(sorter), &info);
+    if (status != HS_OK) return status;
+    if (info.reports) /* such as the positions of runs */
+        output_bytes = sizeof(uint32_t) * (info.report_words + (uint64_t)COUNT * info.report_words_per_key);
+    if (output_bytes)
+        output = [device newBufferWithLength:(NSUInteger)output_bytes options:MTLResourceStorageModeShared];
+    if (!commands || !reports || (bytes && !scratch) || (output_bytes && !output)) return HS_ERROR_DEVICE_MEMORY;
 
     /* In place; set args.destination to sort into another buffer. */
     memset(&args, 0, sizeof args);
     args.n = COUNT;
     args.source.memory = buffer;
     args.scratch.memory = scratch;
+    args.report.memory = output;
+    if (MAKES_INDICES == 1)
+        args.values_destination.memory = moved;
+    else
+        args.values.memory = moved;
     status = look(checker, commands, buffer, reports, 0);
     if (status == HS_OK) status = hs_metal_sort(sorter, commands, &args);
-    if (status == HS_ERROR_OPTION) /* of the buffers, the source alone is given; add others that you give */
-        *missing = hs_missing_option(hs_metal_sort_of(sorter), &args.options, 1u << HS_SOURCE);
+    if (status == HS_ERROR_OPTION) /* what the sort lacks for this call */
+        *missing = hs_missing_option(hs_metal_sort_of(sorter), &args.options,
+                                     1u << HS_SOURCE | (moved ? 1u << HS_VALUES : 0));
     if (status == HS_OK) status = look(checker, commands, buffer, reports, 8 * sizeof *words);
     if (status != HS_OK) return status;
     [commands commit];
@@ -89,7 +83,7 @@ static hs_status run(const hs_metal *sorter, const hs_metal *checker, id<MTLDevi
 
 int main(void)
 {
-    static uint32_t expected[COUNT];
+    static unsigned char before[(size_t)COUNT * KEY_BYTES], values[(size_t)COUNT * VALUE_BYTES + 1];
     const hs_metal_kernels *sort = NULL, *check = NULL;
     hs_metal *sorter = NULL, *checker = NULL;
     hs_metal_error error;
@@ -99,26 +93,26 @@ int main(void)
     memset(&error, 0, sizeof error);
     @autoreleasepool {
         id<MTLDevice> device = MTLCreateSystemDefaultDevice();
-        if (device) status = hs_metal_match(hs_metal_targets, hs_metal_targets_count, "u32", NULL, device, &sort);
+        if (device) status = hs_metal_match(hs_metal_targets, hs_metal_targets_count, KEY, VALUE, device, &sort);
         if (status == HS_OK && !sort) status = HS_ERROR_DEVICE; /* none that a target of this bundle sorts on */
 
         /* Compile the kernels: once, then sort as often as you like. */
         if (status == HS_OK) status = hs_metal_create(sort, device, &sorter, &error);
         if (status == HS_OK)
-            status = hs_metal_match_kind(hs_metal_targets, hs_metal_targets_count, HS_DIGEST, "u32", NULL, device,
-                                         &check);
+            status = hs_metal_match_kind(hs_metal_targets, hs_metal_targets_count, HS_DIGEST, KEY, NULL, device, &check);
+        if (check && check->sort->key_bytes != KEY_BYTES) check = NULL;
         if (status == HS_OK && check) status = hs_metal_create(check, device, &checker, &error);
         if (status == HS_OK) {
             id<MTLCommandQueue> queue = [device newCommandQueue];
-            id<MTLBuffer> buffer;
-            fill(expected, COUNT);
-            buffer = [device newBufferWithBytes:expected length:sizeof expected options:MTLResourceStorageModeShared];
+            id<MTLBuffer> buffer, moved = nil;
+            fill(before, values);
+            buffer = [device newBufferWithBytes:before length:sizeof before options:MTLResourceStorageModeShared];
+            if (VALUE_BYTES > 0)
+                moved = [device newBufferWithBytes:values length:sizeof values options:MTLResourceStorageModeShared];
             status = HS_ERROR_DEVICE_MEMORY;
-            if (queue && buffer) status = run(sorter, checker, device, queue, buffer, &wrong, &missing);
-            if (status == HS_OK) {
-                qsort(expected, COUNT, sizeof *expected, compare);
-                right = !wrong && memcmp([buffer contents], expected, sizeof expected) == 0;
-            }
+            if (queue && buffer && (moved || VALUE_BYTES == 0))
+                status = run(sorter, checker, device, queue, buffer, moved, &wrong, &missing);
+            if (status == HS_OK) right = !wrong && is_sorted(before, [buffer contents], moved ? [moved contents] : NULL);
         }
         if (right)
             printf("sorted %d keys on %s with target %s\n", (int)COUNT, [[device name] UTF8String],

@@ -152,7 +152,8 @@ hs_status hs_webgpu_reduce_by_key(hs_webgpu_sorter *sorter, WGPUCommandEncoder e
     hs_webgpu_record record = hs_webgpu_empty(HS_REDUCE_BY_KEY);
     if (args) {
         record.n = args->n;
-        record.number = hs_reduction_number(args->reduction, args->value_type, args->counts.buffer != NULL,
+        record.number = hs_reduction_number(args->reduction, hs_value_type(hs_webgpu_sort_of(sorter), args->value_type),
+                                            args->counts.buffer != NULL,
                                             args->first_indices.buffer != NULL);
         record.given[HS_SOURCE] = args->keys;
         record.given[HS_DESTINATION] = args->group_keys;
@@ -173,7 +174,8 @@ hs_status hs_webgpu_group_by(hs_webgpu_sorter *sorter, WGPUCommandEncoder encode
     hs_webgpu_record record = hs_webgpu_empty(HS_GROUP_BY);
     if (args) {
         record.n = args->n;
-        record.number = hs_reduction_number(args->reduction, args->value_type, args->counts.buffer != NULL,
+        record.number = hs_reduction_number(args->reduction, hs_value_type(hs_webgpu_sort_of(sorter), args->value_type),
+                                            args->counts.buffer != NULL,
                                             args->first_indices.buffer != NULL);
         record.options = args->options;
         record.given[HS_SOURCE] = args->keys;

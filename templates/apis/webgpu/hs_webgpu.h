@@ -216,7 +216,7 @@ hs_status hs_webgpu_top_k(hs_webgpu_sorter *sorter, WGPUCommandEncoder encoder, 
 typedef struct hs_webgpu_reduce_by_key_args {
     uint64_t n;                          /* keys; with `count` the capacity, below 2^30 */
     hs_reduction reduction;              /* of the values of a run */
-    hs_type value_type;                  /* HS_UNSIGNED or HS_U32, HS_I32, HS_F32 */
+    hs_type value_type;                  /* HS_U32, HS_I32 or HS_F32; 0: as matched, and for "v4" HS_U32 */
     hs_webgpu_buffer keys;
     hs_webgpu_buffer values;              /* the value of each key, for reductions with values (--value v4) */
     hs_webgpu_buffer count;               /* the device-side count, 32 bits, at most n counts; null: n keys */
@@ -239,7 +239,7 @@ typedef struct hs_webgpu_group_by_args {
     uint64_t n;                          /* keys */
     hs_options options;                  /* type of the keys, order of the groups */
     hs_reduction reduction;              /* of the values of a group */
-    hs_type value_type;                  /* HS_UNSIGNED or HS_U32, HS_I32, HS_F32 */
+    hs_type value_type;                  /* HS_U32, HS_I32 or HS_F32; 0: as matched, and for "v4" HS_U32 */
     hs_webgpu_buffer keys;
     hs_webgpu_buffer values;              /* the value of each key, for operations with values (--value v4) */
     hs_webgpu_buffer group_count;         /* a 32-bit number: the groups */
@@ -295,6 +295,11 @@ hs_status hs_webgpu_match(const hs_webgpu_target *const *targets, size_t count, 
 hs_status hs_webgpu_match_kind(const hs_webgpu_target *const *targets, size_t count, hs_kind kind, const char *key,
                                const char *value, const hs_webgpu_device *device,
                                const hs_webgpu_kernels **sort);
+
+/* Why a match of these arguments found nothing: a line for each target, as by hs_explain, in the `room` bytes of `text`.
+ * Any thread. */
+hs_status hs_webgpu_explain(const hs_webgpu_target *const *targets, size_t count, hs_kind kind, const char *key,
+                            const char *value, const hs_webgpu_device *device, char *text, size_t room);
 
 #ifdef __cplusplus
 }

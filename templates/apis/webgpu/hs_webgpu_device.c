@@ -138,33 +138,53 @@ hs_status hs_webgpu_match(const hs_webgpu_target *const *targets, size_t count, 
     return hs_webgpu_match_kind(targets, count, HS_SORT, key, value, device, sort);
 }
 
+/* An adapter as hs_suits takes it; the caller frees `texts`, its name and its platform's. */
+static hs_status hs_webgpu_known(const hs_webgpu_device *device, hs_device *its, char *texts[2])
+{
+    WGPUAdapterInfo info;
+    memset(&info, 0, sizeof info);
+    if (wgpuAdapterGetInfo(device->adapter, &info) != WGPUStatus_Success) return HS_ERROR_API;
+    memset(its, 0, sizeof *its);
+    its->type = info.adapterType == WGPUAdapterType_CPU       ? HS_CPU
+                : info.adapterType == WGPUAdapterType_Unknown ? HS_OTHER
+                                                              : HS_GPU;
+    its->vendor = info.vendorID;
+    its->name = texts[0] = hs_webgpu_string(info.device);
+    its->platform = texts[1] = hs_webgpu_string(info.vendor); /* on Vulkan the driver's name */
+    wgpuAdapterInfoFreeMembers(info);
+    return texts[0] && texts[1] ? HS_OK : HS_ERROR_HOST_MEMORY;
+}
+
+hs_status hs_webgpu_explain(const hs_webgpu_target *const *targets, size_t count, hs_kind kind, const char *key,
+                            const char *value, const hs_webgpu_device *device, char *text, size_t room)
+{
+    hs_device its;
+    char *texts[2] = {NULL, NULL};
+    hs_status status;
+    size_t t;
+    if (!key || !device || !device->adapter || !text || !room || (count && !targets)) return HS_ERROR_ARGUMENT;
+    text[0] = 0;
+    status = hs_webgpu_known(device, &its, texts);
+    for (t = 0; status == HS_OK && t < count; t++)
+        hs_reason(targets[t]->target, kind, key, value, &its, text, room);
+    free(texts[0]);
+    free(texts[1]);
+    return status;
+}
+
 hs_status hs_webgpu_match_kind(const hs_webgpu_target *const *targets, size_t count, hs_kind kind, const char *key,
                                const char *value, const hs_webgpu_device *device, const hs_webgpu_kernels **sort)
 {
-    WGPUAdapterInfo info;
     hs_webgpu_facts facts;
     hs_device its;
-    char *name, *platform;
+    char *texts[2] = {NULL, NULL};
     hs_status status;
     if (sort) *sort = NULL;
     if (!sort || !key || !device || !device->adapter || (count && !targets)) return HS_ERROR_ARGUMENT;
     status = hs_webgpu_ask(device, &facts, NULL);
-    if (status != HS_OK) return status;
-    memset(&info, 0, sizeof info);
-    if (wgpuAdapterGetInfo(device->adapter, &info) != WGPUStatus_Success) return HS_ERROR_API;
-    memset(&its, 0, sizeof its);
-    its.type = info.adapterType == WGPUAdapterType_CPU       ? HS_CPU
-               : info.adapterType == WGPUAdapterType_Unknown ? HS_OTHER
-                                                             : HS_GPU;
-    its.vendor = info.vendorID;
-    its.name = name = hs_webgpu_string(info.device);
-    its.platform = platform = hs_webgpu_string(info.vendor); /* on Vulkan the driver's name */
-    if (name && platform)
-        *sort = hs_webgpu_best(targets, count, kind, key, value, &its, &facts);
-    else
-        status = HS_ERROR_HOST_MEMORY;
-    free(name);
-    free(platform);
-    wgpuAdapterInfoFreeMembers(info);
+    if (status == HS_OK) status = hs_webgpu_known(device, &its, texts);
+    if (status == HS_OK) *sort = hs_webgpu_best(targets, count, kind, key, value, &its, &facts);
+    free(texts[0]);
+    free(texts[1]);
     return status;
 }

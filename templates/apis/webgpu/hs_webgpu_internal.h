@@ -72,7 +72,11 @@ typedef struct hs_webgpu_record {
 } hs_webgpu_record;
 
 /* Describe an error, formatted as by printf, and return its status. */
-HS_INTERNAL hs_status hs_webgpu_wrong(hs_status status, hs_webgpu_error *error, const char *format, ...);
+HS_INTERNAL hs_status hs_webgpu_wrong(hs_status status, hs_webgpu_error *error, const char *format, ...)
+#if defined(__GNUC__)
+    __attribute__((format(printf, 3, 4)))
+#endif
+    ;
 
 /* Ask the device, or without one the adapter. */
 HS_INTERNAL hs_status hs_webgpu_ask(const hs_webgpu_device *device, hs_webgpu_facts *facts, hs_webgpu_error *error);

@@ -8,7 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { COUNT = 100003 }; /* any count will do */
+/* HSGEN_EXAMPLE */
+
+/* Keys and values in the buffer that the host reads, each part a multiple of 4 bytes. */
+enum { KEYS = (COUNT * KEY_BYTES + 3) / 4 * 4, VALUES = (COUNT * VALUE_BYTES + 3) / 4 * 4 };
 
 /* What the program has; all null at first. */
 typedef struct program {
@@ -16,7 +19,7 @@ typedef struct program {
     WGPUAdapter adapter;
     WGPUDevice device;
     WGPUQueue queue;
-    WGPUBuffer keys, scratch, staging;
+    WGPUBuffer keys, values, scratch, output, staging;
     WGPUCommandEncoder encoder;
     WGPUCommandBuffer commands;
     hs_webgpu_sorter *sorter;
@@ -91,47 +94,30 @@ static WGPUBuffer make_buffer(const program *p, uint64_t size, WGPUBufferUsage u
     return wgpuDeviceCreateBuffer(p->device, &buffer);
 }
 
-/* Random numbers; the same each time. */
-static void fill(uint32_t *keys, size_t count)
-{
-    uint32_t x = 2463534242u;
-    size_t i;
-    for (i = 0; i < count; i++) {
-        x ^= x << 13;
-        x ^= x >> 17;
-        x ^= x << 5;
-        keys[i] = x;
-    }
-}
-
-static int compare(const void *a, const void *b)
-{
-    const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    return (x > y) - (x < y);
-}
-
-/* The keys, when all that was submitted has run; null if they cannot be read. */
-static const uint32_t *read_back(program *p)
+/* The keys, and then the values, when all that was submitted has run; null if they cannot be read. */
+static const char *read_back(program *p)
 {
     WGPUBufferMapCallbackInfo done;
     memset(&done, 0, sizeof done);
     done.mode = WGPUCallbackMode_AllowProcessEvents;
     done.callback = got_map;
     done.userdata1 = p;
-    (void)wgpuBufferMapAsync(p->staging, WGPUMapMode_Read, 0, COUNT * sizeof(uint32_t), done);
+    (void)wgpuBufferMapAsync(p->staging, WGPUMapMode_Read, 0, KEYS + VALUES, done);
     while (!p->mapped) wgpuInstanceProcessEvents(p->instance);
     if (p->mapped < 0) return NULL;
-    return (const uint32_t *)wgpuBufferGetConstMappedRange(p->staging, 0, COUNT * sizeof(uint32_t));
+    return (const char *)wgpuBufferGetConstMappedRange(p->staging, 0, KEYS + VALUES);
 }
 
 /* Sort the numbers on the device; null, or what failed. */
-static const char *sort_numbers(program *p, const uint32_t *numbers, const uint32_t **sorted, hs_webgpu_error *error)
+static const char *sort_numbers(program *p, const void *numbers, const void *values, const char **sorted,
+                                hs_webgpu_error *error)
 {
-    const uint64_t bytes = COUNT * sizeof *numbers;
+    const WGPUBufferUsage moves = WGPUBufferUsage_Storage | WGPUBufferUsage_CopySrc | WGPUBufferUsage_CopyDst;
     const hs_webgpu_kernels *sort = NULL;
     hs_webgpu_device device;
     hs_webgpu_sort_args args;
     uint64_t scratch = 0;
+    hs_info info;
     hs_status status;
     if (!open_device(p)) return "no device of WebGPU";
     device.instance = p->instance;
@@ -139,30 +125,43 @@ static const char *sort_numbers(program *p, const uint32_t *numbers, const uint3
     device.device = p->device;
 
     /* Build the kernels: once, then sort as often as you like. */
-    status = hs_webgpu_match(hs_webgpu_targets, hs_webgpu_targets_count, "u32", NULL, &device, &sort);
+    status = hs_webgpu_match(hs_webgpu_targets, hs_webgpu_targets_count, KEY, VALUE, &device, &sort);
     if (status != HS_OK) return hs_status_text(status);
-    if (!sort) return "none of the targets sorts u32 keys on this device";
+    if (!sort) return "none of the targets sorts " KEY " keys on this device";
     status = hs_webgpu_create(sort, &device, &p->sorter, error);
     if (status != HS_OK) return hs_status_text(status);
 
     /* Memory is yours to allocate: the keys, and as much scratch as the sort asks for in place. */
     status = hs_webgpu_scratch(sort->sort, COUNT, NULL, 1, &scratch);
     if (status != HS_OK) return hs_status_text(status);
-    p->keys = make_buffer(p, bytes, WGPUBufferUsage_Storage | WGPUBufferUsage_CopySrc | WGPUBufferUsage_CopyDst);
+    status = hs_describe(sort->sort, &info);
+    if (status != HS_OK) return hs_status_text(status);
+    p->keys = make_buffer(p, KEYS, moves);
+    if (VALUES > 0) p->values = make_buffer(p, VALUES, moves);
+    if (info.reports) /* such as the positions of runs */
+        p->output = make_buffer(p, 4 * (info.report_words + (uint64_t)COUNT * info.report_words_per_key), moves);
     p->scratch = make_buffer(p, scratch, WGPUBufferUsage_Storage | WGPUBufferUsage_CopyDst);
-    p->staging = make_buffer(p, bytes, WGPUBufferUsage_MapRead | WGPUBufferUsage_CopyDst);
+    p->staging = make_buffer(p, KEYS + VALUES, WGPUBufferUsage_MapRead | WGPUBufferUsage_CopyDst);
     p->encoder = wgpuDeviceCreateCommandEncoder(p->device, NULL);
     if (!p->keys || !p->scratch || !p->staging || !p->encoder) return "out of memory";
-    wgpuQueueWriteBuffer(p->queue, p->keys, 0, numbers, (size_t)bytes);
+    if ((VALUES > 0 && !p->values) || (info.reports && !p->output)) return "out of memory";
+    wgpuQueueWriteBuffer(p->queue, p->keys, 0, numbers, KEYS);
+    if (VALUES > 0) wgpuQueueWriteBuffer(p->queue, p->values, 0, values, VALUES);
 
     /* In place; set args.destination to sort into another buffer, which needs less scratch. */
     memset(&args, 0, sizeof args);
     args.n = COUNT;
     args.source.buffer = p->keys;
     args.scratch.buffer = p->scratch;
+    args.report.buffer = p->output;
+    if (MAKES_INDICES == 1)
+        args.values_destination.buffer = p->values;
+    else
+        args.values.buffer = p->values;
     status = hs_webgpu_sort(p->sorter, p->encoder, &args, error);
     if (status != HS_OK) return hs_status_text(status);
-    wgpuCommandEncoderCopyBufferToBuffer(p->encoder, p->keys, 0, p->staging, 0, bytes);
+    wgpuCommandEncoderCopyBufferToBuffer(p->encoder, p->keys, 0, p->staging, 0, KEYS);
+    if (VALUES > 0) wgpuCommandEncoderCopyBufferToBuffer(p->encoder, p->values, 0, p->staging, KEYS, VALUES);
     p->commands = wgpuCommandEncoderFinish(p->encoder, NULL);
     wgpuQueueSubmit(p->queue, 1, &p->commands);
     *sorted = read_back(p);
@@ -173,20 +172,17 @@ int main(void)
 {
     program p;
     hs_webgpu_error error;
-    const uint32_t *sorted = NULL;
+    const char *sorted = NULL;
     const char *problem = "out of memory";
-    uint32_t *expected = (uint32_t *)malloc(COUNT * sizeof *expected);
+    void *before = calloc(KEYS, 1), *values = calloc(VALUES + 1, 1);
     int right = 0;
     memset(&p, 0, sizeof p);
     memset(&error, 0, sizeof error);
-    if (expected) {
-        fill(expected, COUNT);
-        problem = sort_numbers(&p, expected, &sorted, &error);
+    if (before && values) {
+        fill(before, values);
+        problem = sort_numbers(&p, before, values, &sorted, &error);
     }
-    if (!problem) {
-        qsort(expected, COUNT, sizeof *expected, compare);
-        right = !p.errors && memcmp(sorted, expected, COUNT * sizeof *expected) == 0;
-    }
+    if (!problem) right = !p.errors && is_sorted(before, sorted, sorted + KEYS);
     if (right)
         printf("sorted %d keys with target %s\n", (int)COUNT, hs_webgpu_sort_of(p.sorter)->target);
     else
@@ -196,11 +192,14 @@ int main(void)
     if (p.encoder) wgpuCommandEncoderRelease(p.encoder);
     if (p.staging) wgpuBufferRelease(p.staging);
     if (p.scratch) wgpuBufferRelease(p.scratch);
+    if (p.output) wgpuBufferRelease(p.output);
+    if (p.values) wgpuBufferRelease(p.values);
     if (p.keys) wgpuBufferRelease(p.keys);
     if (p.queue) wgpuQueueRelease(p.queue);
     if (p.device) wgpuDeviceRelease(p.device);
     if (p.adapter) wgpuAdapterRelease(p.adapter);
     if (p.instance) wgpuInstanceRelease(p.instance);
-    free(expected);
+    free(before);
+    free(values);
     return right ? 0 : 1;
 }

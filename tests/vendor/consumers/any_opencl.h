@@ -2,6 +2,9 @@
 #ifndef ANY_OPENCL_H
 #define ANY_OPENCL_H
 
+#ifndef CL_TARGET_OPENCL_VERSION
+#define CL_TARGET_OPENCL_VERSION 120
+#endif
 #include "hs/hs_opencl.h"
 
 #include <string.h>

@@ -3,6 +3,9 @@
 #include <stdlib.h>
 
 #ifdef OPENCL
+#ifndef CL_TARGET_OPENCL_VERSION
+#define CL_TARGET_OPENCL_VERSION 120
+#endif
 #include "hs/hs_opencl.h"
 #include "hs/hs_targets.h"
 

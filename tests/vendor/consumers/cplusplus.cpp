@@ -1,4 +1,7 @@
 // A C++ program around the C functions: owners that release, exceptions for statuses.
+#ifndef CL_TARGET_OPENCL_VERSION
+#define CL_TARGET_OPENCL_VERSION 120
+#endif
 #include "hs/hs_opencl.h"
 #include "hs/hs_targets.h"
 

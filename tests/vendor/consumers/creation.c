@@ -1,6 +1,9 @@
 /* Create OpenCL sorters for one scope: creation MIN_N MAX_N CALLS.  Prints the number of kernels, and whether a second
  * sorter came from the first one's binary; both sort MIN_N + 1 and MAX_N keys, and refuse others.  Runs on the first
  * OpenCL device. */
+#ifndef CL_TARGET_OPENCL_VERSION
+#define CL_TARGET_OPENCL_VERSION 120
+#endif
 #include "hs/hs_opencl.h"
 #include "hs/hs_targets.h"
 

@@ -154,7 +154,7 @@ static void finding(const hs_sort *plain)
     }
 }
 
-/* Types and values by name: a sort with key transform serves all types of its width. */
+/* Types and values by name: a constant of a sort with key transform is for one type of its width. */
 static void serving(const hs_sort *plain)
 {
     hs_sort one = *plain;
@@ -162,14 +162,26 @@ static void serving(const hs_sort *plain)
     EXPECT(!hs_serves(plain, "i32", NULL) && !hs_serves(NULL, "u32", NULL) && !hs_serves(plain, NULL, NULL));
     one.key_transform = 1;
     one.value = "v4";
-    EXPECT(hs_serves(&one, "i32", "v4") && hs_serves(&one, "f32", "v4") && hs_serves(&one, "u32", "v4"));
-    EXPECT(!hs_serves(&one, "f32", NULL) && !hs_serves(&one, "f64", "v4") && !hs_serves(&one, "x32", "v4"));
-    one.key = "u16";
+    EXPECT(!hs_serves(&one, "i32", "v4") && !hs_serves(&one, "f32", "v4") && hs_serves(&one, "u32", "v4"));
+    EXPECT(hs_serves(&one, "u32", "4") && hs_serves(&one, "u32", "f32") && hs_serves(&one, "u32", "i32"));
+    EXPECT(!hs_serves(&one, "u32", "8") && !hs_serves(&one, "u32", "u64") && !hs_serves(&one, "u32", "index"));
+    one.key = "f32";
+    EXPECT(!hs_serves(&one, "f32", NULL) && hs_serves(&one, "f32", "v4") && !hs_serves(&one, "u32", "v4"));
+    EXPECT(!hs_serves(&one, "f64", "v4") && !hs_serves(&one, "x32", "v4") && !hs_serves(&one, "i32", "v4"));
+    one.key = "f16";
     EXPECT(hs_serves(&one, "f16", "v4") && hs_serves(&one, "bf16", "v4") && !hs_serves(&one, "bf32", "v4"));
-    EXPECT(!hs_serves(plain, "bf16", NULL) && HS_BF16 == HS_F16);
+    EXPECT(!hs_serves(plain, "bf16", NULL) && HS_BF16 == HS_F16 && HS_AS_MATCHED == 0 && HS_UNSIGNED != 0);
     one.key = "u8";
-    EXPECT(hs_serves(&one, "i8", "v4") && !hs_serves(&one, "f8", "v4") && !hs_serves(&one, "", "v4"));
+    EXPECT(!hs_serves(&one, "i8", "v4") && !hs_serves(&one, "f8", "v4") && !hs_serves(&one, "", "v4"));
     EXPECT(hs_serves(&one, "bool", "v4") && !hs_serves(plain, "bool", NULL));
+    one.kind = HS_GROUP_BY;
+    one.value_type = HS_I32;
+    EXPECT(hs_serves_kind(&one, HS_GROUP_BY, "u8", "i32") && !hs_serves_kind(&one, HS_GROUP_BY, "u8", "v4"));
+    EXPECT(!hs_serves_kind(&one, HS_GROUP_BY, "u8", "f32") && !hs_serves_kind(&one, HS_GROUP_BY, "u8", "u32"));
+    one.value_type = HS_U32;
+    EXPECT(hs_serves_kind(&one, HS_GROUP_BY, "u8", "u32") && hs_serves_kind(&one, HS_GROUP_BY, "u8", "v4"));
+    EXPECT(hs_serves_kind(&one, HS_GROUP_BY, "u8", "4") && !hs_serves_kind(&one, HS_GROUP_BY, "u8", "i32"));
+    one.value_type = HS_AS_MATCHED;
     one.kind = HS_SCAN;
     EXPECT(!hs_serves(&one, "u8", "v4"));
     EXPECT(hs_serves_kind(&one, HS_SCAN, "i8", "v4") && !hs_serves_kind(&one, HS_SCAN, "f8", "v4"));
@@ -191,7 +203,9 @@ static void summing(const hs_sort *plain)
         {"u32", {HS_U64, 0, 0, 0, 0}, "another width"},
         {"u32", {HS_UNSIGNED, 1, 0, 0, 0}, "no order"},
         {"u32", {HS_UNSIGNED, 0, 0, 8, 0}, "--feature bit-range"},
-        {"f32", {HS_UNSIGNED, 0, 0, 0, 0}, NULL},
+        {"u32", {HS_AS_MATCHED, 0, 0, 0, 0}, NULL},
+        {"f32", {HS_AS_MATCHED, 0, 0, 0, 0}, NULL},
+        {"f32", {HS_UNSIGNED, 0, 0, 0, 0}, "of floats, or of integers"},
         {"f32", {HS_F32, 0, 0, 0, 0}, NULL},
         {"f32", {HS_I32, 0, 0, 0, 0}, "of floats, or of integers"},
     };

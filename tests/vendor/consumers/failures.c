@@ -2,6 +2,9 @@
  * Linked with fake_opencl.c instead of an OpenCL. */
 #include "fake_opencl.h"
 
+#ifndef CL_TARGET_OPENCL_VERSION
+#define CL_TARGET_OPENCL_VERSION 120
+#endif
 #include "hs/hs_opencl.h"
 #include "hs/hs_targets.h"
 

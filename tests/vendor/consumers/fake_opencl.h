@@ -2,7 +2,9 @@
 #ifndef FAKE_OPENCL_H
 #define FAKE_OPENCL_H
 
+#ifndef CL_TARGET_OPENCL_VERSION
 #define CL_TARGET_OPENCL_VERSION 120
+#endif
 #include <CL/cl.h>
 
 struct fake_launch;

@@ -143,7 +143,7 @@ static int fuzz_takes(const fuzz_case *c)
 {
     const hs_sort *s = c->sort;
     const hs_options *o = &c->options;
-    const uint32_t end = o->end_bit ? o->end_bit : s->key_bits, type = (uint32_t)o->type;
+    const uint32_t end = o->end_bit ? o->end_bit : s->key_bits, type = o->type == HS_UNSIGNED ? 0 : (uint32_t)o->type;
     static const uint32_t types[] = {0, 0x10, 0x11, 0x20, 0x21, 0x22, 0x40, 0x41, 0x42, 0x80, 0x81, 0x82};
     uint32_t i, known = 0;
     for (i = 0; i < sizeof types / sizeof types[0]; i++) known |= type == types[i];
@@ -424,7 +424,7 @@ static void fuzz_mutate(fuzz_case *c)
     switch (fuzz_below(21)) {
     case 0: c->n = fuzz_any(); break;
     case 1: c->parts = fuzz_one_in(2) ? c->n + fuzz_below(3) - 1 : fuzz_any(); break;
-    case 2: c->options.type = (hs_type)(fuzz_random() & 255); break;
+    case 2: c->options.type = fuzz_one_in(8) ? HS_UNSIGNED : (hs_type)(fuzz_random() & 255); break;
     case 3: c->options.descending = (uint32_t)fuzz_any(); break;
     case 4: c->options.begin_bit = (uint32_t)fuzz_any(); break;
     case 5: c->options.end_bit = (uint32_t)fuzz_any(); break;

@@ -389,8 +389,11 @@ static void groups(void)
     made.key_transform = 1;
     made.bit_range = 0;
     EXPECT(hs_serves_kind(&made, HS_GROUP_BY, "u32", "v4") && !hs_serves_kind(&made, HS_GROUP_BY, "u32", NULL));
-    EXPECT(hs_serves_kind(&made, HS_GROUP_BY, "f32", "v4") && !hs_serves_kind(&made, HS_REDUCE_BY_KEY, "f32", "v4"));
+    EXPECT(!hs_serves_kind(&made, HS_GROUP_BY, "f32", "v4") && !hs_serves_kind(&made, HS_REDUCE_BY_KEY, "u32", "v4"));
     EXPECT(!hs_serves(&made, "u32", "v4"));
+    plain = made;
+    plain.key = "f32";
+    EXPECT(hs_serves_kind(&plain, HS_GROUP_BY, "f32", "v4") && !hs_serves_kind(&plain, HS_GROUP_BY, "u32", "v4"));
     plain = made;
     plain.key_transform = 0;
     EXPECT(hs_serves_kind(&plain, HS_GROUP_BY, "u32", "v4") && !hs_serves_kind(&plain, HS_GROUP_BY, "i32", "v4"));

@@ -1,4 +1,7 @@
 /* Prints for every device: platform, name, and the target that hs_opencl_match selects, also with the list reversed. */
+#ifndef CL_TARGET_OPENCL_VERSION
+#define CL_TARGET_OPENCL_VERSION 120
+#endif
 #include "hs/hs_opencl.h"
 #include "hs/hs_targets.h"
 

@@ -3,6 +3,9 @@
  *
  * hs_opencl.c is compiled with clSetKernelArg replaced by slow_set_kernel_arg, which yields to the other thread. */
 #define _POSIX_C_SOURCE 200809L
+#ifndef CL_TARGET_OPENCL_VERSION
+#define CL_TARGET_OPENCL_VERSION 120
+#endif
 #include "hs/hs_opencl.h"
 #include "hs/hs_targets.h"
 

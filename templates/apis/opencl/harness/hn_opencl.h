@@ -2,6 +2,7 @@
 #ifndef HN_OPENCL_H
 #define HN_OPENCL_H
 
+#define CL_TARGET_OPENCL_VERSION 120
 #include "hn_options.h"
 #include "hs/hs_opencl.h"
 
