@@ -10,7 +10,7 @@ from hsgen.bundle import contents
 from hsgen.bundle.manifest import LAYOUTS, MANIFEST, SCHEMA, Choice, Compiled, Entry, Manifest, digest
 from hsgen.core.errors import Usage, shown
 from hsgen.core.scratch import ANY_N
-from hsgen.emit.c_files import PREFIX, check_prefix
+from hsgen.emit.c_paths import PREFIX, check_prefix
 from hsgen.system import documents
 from hsgen.system.paths import clash, target_problem
 

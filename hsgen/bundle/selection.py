@@ -8,7 +8,8 @@ from dataclasses import fields, replace
 from itertools import product
 
 from hsgen.algorithms import DERIVED, EVERY, IMPLICIT, operation
-from hsgen.bundle.manifest import COMPANIONS, Choice
+from hsgen.bundle.choosing import COMPANIONS
+from hsgen.bundle.manifest import Choice
 from hsgen.core.errors import Usage
 from hsgen.core.keys import PLAIN, TYPES, Signature, Type, described
 from hsgen.core.sort import Sort

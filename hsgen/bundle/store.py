@@ -13,10 +13,9 @@ from pathlib import Path
 from shlex import quote
 
 from hsgen.bundle import manifest_parser, transaction
-from hsgen.bundle.build import Files
 from hsgen.bundle.manifest import MANIFEST, Manifest
 from hsgen.core.errors import Usage, Wrong, printable, shown
-from hsgen.emit import single_file, spirv_file
+from hsgen.emit import single_parts, spirv_file
 from hsgen.system.lock import locked
 from hsgen.system.tree import Tree
 
@@ -140,7 +139,7 @@ def verify(folder: Path) -> tuple[Manifest, Differences]:
             raise no_bundle(folder)
         found = _compared(tree, manifest.hashes)
         present = set(manifest.hashes) - set(found.missing)
-        foreign = (single_file if manifest.single else spirv_file).foreign(present, tree.read)
+        foreign = (single_parts if manifest.single else spirv_file).foreign(present, tree.read)
         return manifest, replace(found, stale=tuple(sorted({*found.stale, *foreign})))
 
 
@@ -165,7 +164,7 @@ def sizes(folder: Path, paths: Iterable[str]) -> list[tuple[str, int]]:
         return [(path, tree.size(path)) for path in sorted(paths)] if tree else []
 
 
-def unified(folder: Path, files: Files, names: Iterable[str]) -> str:
+def unified(folder: Path, files: Mapping[str, bytes], names: Iterable[str]) -> str:
     """Return the pending changes of the files `names` as a unified diff."""
     out: list[str] = []
     with reading(folder) as tree:

@@ -12,7 +12,7 @@ import click
 
 from hsgen.apis import APIS, having
 from hsgen.apis.api import Api
-from hsgen.bundle.manifest import COMPANIONS
+from hsgen.bundle.choosing import COMPANIONS
 from hsgen.bundle.selection import requested
 from hsgen.bundle.store import read_manifest
 from hsgen.cli.device import device_option

@@ -10,7 +10,8 @@ import click
 from hsgen.apis import APIS
 from hsgen.bundle import store
 from hsgen.bundle.build import Files, Modules, build
-from hsgen.bundle.manifest import COMPANIONS, MANIFEST, Choice, Manifest, widened
+from hsgen.bundle.choosing import COMPANIONS, widened
+from hsgen.bundle.manifest import MANIFEST, Choice, Manifest
 from hsgen.bundle.selection import requested, shared_out
 from hsgen.bundle.update import Change, update
 from hsgen.cli.bundle_options import folder_option, recorded, targets_option

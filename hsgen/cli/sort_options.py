@@ -11,7 +11,8 @@ from typing import Any, TypeVar
 import click
 
 from hsgen.algorithms import operation
-from hsgen.bundle.manifest import Choice, choose
+from hsgen.bundle.choosing import choose
+from hsgen.bundle.manifest import Choice
 from hsgen.cli.options import Count, gathered
 from hsgen.core.errors import Usage
 from hsgen.core.keys import FEATURES, ORDERS, TYPES, VALUES

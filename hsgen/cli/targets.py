@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from hsgen.apis import APIS
-from hsgen.bundle.manifest import offered
+from hsgen.bundle.choosing import offered
 from hsgen.cli.options import json_option
 from hsgen.cli.output import emit_json, emit_table
 from hsgen.cli.target_file import replace

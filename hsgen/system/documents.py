@@ -9,7 +9,6 @@ import json
 import os
 import re
 import stat
-import tomllib
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -68,6 +67,8 @@ def toml(content: str, name: str, hint: str) -> dict[str, Any]:
     Raises:
         Usage: the text is not TOML, or is nested too deeply.
     """
+    import tomllib  # `hsgen verify` reads no TOML
+
     if content.startswith("\ufeff"):
         raise Usage(f"{name}: starts with a byte order mark; save it as UTF-8 without one")
     if _LONG_KEY.search(content):

@@ -1,4 +1,4 @@
-"""Files in another encoding: every file that hsgen reads is refused in one line, exit code 2, and nothing is written."""
+"""Files in another encoding are refused in one line with exit code 2, and nothing is written."""
 
 from __future__ import annotations
 
