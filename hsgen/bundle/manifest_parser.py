@@ -24,9 +24,11 @@ def parse_manifest(data: bytes, where: str) -> Manifest:
     Raises:
         Usage: it is not a manifest of a supported schema, or names what no bundle holds.
     """
-    text = documents.decoded(data, where, "restore it, or generate into another folder")
     try:
-        raw = documents.parsed_json(text, where, "")
+        raw = documents.parsed_json(data.decode("utf-8"), where, "")
+    except UnicodeDecodeError as e:
+        what = f"is not a manifest of hsgen, nor UTF-8 text (byte {e.start})"
+        raise Usage(f"{where}: {what}; restore it, or generate into another folder") from None
     except Usage:
         raise _no_manifest(where) from None
     try:

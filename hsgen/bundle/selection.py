@@ -79,7 +79,7 @@ def requested(target: Target, choice: Choice, keys: Iterable[str] = ()) -> list[
     """
     made, named = sorts(target, choice, keys), _named(choice)
     for option, has in _options(choice, keys):
-        if not any(has(sort) for sort in made if sort.algorithm in named):
+        if not any(has(sort) for sort in made if _is_named(sort, named)):
             able = [label for label in known(target) if label not in named and _honours(target, choice, label, has)]
             hint = f"{', '.join(able)} {'does' if len(able) == 1 else 'do'}" if able else "omit it"
             verb = "take" if len(named) > 1 else "takes"
@@ -111,6 +111,11 @@ def _sorts(sort: Sort, key: Type) -> bool:
     """Whether calls of a sort may have keys of a type."""
     packed = sort.signature.value == "packed" and TYPES[key.name].key == "u32"
     return packed or operation(sort.algorithm).serves(sort, key)
+
+
+def _is_named(sort: Sort, named: Sequence[str]) -> bool:
+    """Whether a sort is of the named algorithms; without a choice by count, the sort for any count is another one."""
+    return sort.algorithm in named or (AUTO in named and operation(sort.algorithm).by_count)
 
 
 def _honours(target: Target, choice: Choice, label: str, has: Has) -> bool:

@@ -76,7 +76,7 @@ def own_files(api: Api) -> dict[str, str]:
 
 
 def list_files(api: Api | None) -> dict[str, str]:
-    """Return the files of the list of all targets, by path, with their templates: of an API with tables, or of sorts."""
+    """Return the files of the list of all targets, by path, with their templates: of an API, or of all sorts."""
     name, suffix = (
         ("hs_targets", "c") if api is None or not api.tables else (f"hs_targets_{api.name}", api.tables.suffix)
     )

@@ -81,7 +81,7 @@ def test_manifests(bundle: Path, damage: str, capsys: Capture) -> None:
         err = refused(command, capsys)
         assert "manifest.json: is not" in err and "generate into another folder" in err, err
     if damage in ("utf-16", "latin-1", "surrogate"):
-        assert "is not UTF-8 text (byte " in err
+        assert "nor UTF-8 text (byte " in err
 
 
 def test_half_a_surrogate_pair_in_a_manifest(bundle: Path, capsys: Capture) -> None:

@@ -1,15 +1,14 @@
 """The tables and the crossovers of one key width: what is written into the file, from the times of the best tables.
 
-A *plan* says which tables are used and which counts each label serves.  Plans are tried in the order of their times.
-A plan is used if it is nowhere slower than the file: at the counts of the final comparison, near its crossovers, at
-small counts, and with values.  The file as it is always passes.
+Plans (`hsgen.tools.tune.plans`) are tried in the order of their times.  A plan is used if it is nowhere slower than the
+file: at the counts of the final comparison, near its crossovers, at small counts, and with values.  The file as it is
+always passes.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
-from itertools import product
+from dataclasses import replace
 from typing import Any
 
 from hsgen.algorithms import operation
@@ -17,118 +16,47 @@ from hsgen.core.keys import PLAIN, Signature
 from hsgen.targets.choices import ALL
 from hsgen.targets.ranges import FIRST, RANGES, SORT, VALUED
 from hsgen.targets.tables import changed, rows, table_of
-from hsgen.targets.target import Target
 from hsgen.tools.tune import final
-from hsgen.tools.tune.crossover import Cut, between, kept, price_of, priced, refined, serving, within
-from hsgen.tools.tune.ending import Ending
+from hsgen.tools.tune.crossover import Cut, between, kept, priced, refined, serving, within
+from hsgen.tools.tune.ending import Disqualify
 from hsgen.tools.tune.final import BEST, START, Result
-from hsgen.tools.tune.propose import Table
+from hsgen.tools.tune.plans import Entries, Plan, Plans
 
-Entries = Mapping[str, tuple[str, Table]]
-"""Labels and tables by the names of entries."""
 SMALL = (16, 64, 128)
 """Counts below those of a final comparison, which the first range serves too."""
 VALUES = replace(PLAIN, value="v4")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Plan:
-    """The table of each label, start or best, and the labels that serve the counts of the comparison.
+class Crossovers(Plans):
+    """The comparisons of plans with the file where the final comparison did not reach."""
 
-    `inner` is None if the ranges of the file stay.
-    """
+    def settled(self, chosen: dict[str, str], fail: Disqualify) -> tuple[Plan, Result] | None:
+        """Return the fastest plan that is nowhere slower, and whose new tables pass a validation within the budget.
 
-    chosen: Mapping[str, str]
-    inner: Cut | None = None
-
-    @property
-    def crosses(self) -> bool:
-        """Whether several labels serve the counts."""
-        return self.inner is not None and len(self.inner) > 1
-
-    @property
-    def new(self) -> set[str]:
-        """The labels whose table changes."""
-        return {x for x, which in self.chosen.items() if which == BEST}
-
-
-class Crossovers:
-    """The plans for one width of keys, or for one table of another operation."""
-
-    def __init__(
-        self,
-        data: dict[str, Any],
-        found: Target,
-        ending: Ending,
-        number: int,
-        key: str,
-        *,
-        before: Cut,
-        before_valued: Cut,
-        entries: Entries,
-        rounds: final.Rounds,
-        raced: Mapping[str, Collection[int]],
-    ) -> None:
-        """Plan key width `number`, of which the labels of `raced` were tuned.
-
-        `data` is the file.  `before` and `before_valued` are its ranges.  `entries` have tables that run, of which
-        the budget may have reached only some, with `rounds`.
+        Tables alone are compared before they are validated, crossovers are measured after that.
         """
-        self._data, self._found, self._ending, self._number, self._key = data, found, ending, number, key
-        self._before, self._before_valued = before, before_valued
-        self._entries, self._rounds, self._raced = entries, rounds, raced
+        excluded: list[Plan] = []
+        while (plan := next((x for x in self.plans(chosen) if x not in excluded), None)) is not None:
+            result = None if plan.crosses else self.compared(plan)
+            if not plan.crosses and result is None:
+                excluded.append(plan)
+                continue
+            passed = {
+                x: self._ending.validate(self._key, x, self._entries[final.entry(x, w)][1], fail, new=x in plan.new)
+                for x, w in plan.chosen.items()
+            }
+            lacking = {x for x in plan.new if not passed[x]}
+            started = self._labels_started(lacking)
+            if not lacking and (result := result or self.compared(plan)) is None:
+                excluded.append(plan)
+            elif not lacking and result is not None:
+                return plan, result
+            chosen = {x: START if x in started else w for x, w in chosen.items() if x not in lacking - started}
+        return None
 
-    def plans(self, chosen: Mapping[str, str]) -> list[Plan]:
-        """Return the plans that use the chosen tables or the file's, and that no comparison so far excludes; the
-        fastest comes first."""
-        tables = [self._choices(x, which) for x, which in chosen.items()]
-        every = [dict(zip(chosen, some, strict=True)) for some in product(*tables)]
-        if not self._divisible(chosen):
-            every.sort(key=lambda some: -sum(self._gain(x, which) for x, which in some.items()))
-            return [Plan(chosen=some) for some in every if not any(self._loses(x, w) for x, w in some.items())]
-        costs = []
-        for some in every:
-            cost, inner = priced(final.typical(self._rounds, some), final.slower(self._rounds, some, self._before))
-            if inner:
-                costs.append((cost, len(costs), Plan(chosen=some, inner=inner)))
-        start = {x: START for x in chosen}
-        if self._before and {final.entry(x, START) for x in chosen} <= set(self._rounds):
-            times = final.typical(self._rounds, start)
-            cost = price_of(self._before, times, sorted(set.intersection(*(set(t) for t in times.values()))))
-            costs.append((cost, -1, Plan(chosen=start)))  # what the file has, if nothing costs less
-        return [plan for _, _, plan in sorted(costs, key=lambda x: x[:2])]
-
-    def _choices(self, label: str, which: str) -> tuple[str, ...]:
-        """The tables that a label may have where `which` is its better one."""
-        return (BEST, START) if which == BEST and final.entry(label, START) in self._rounds else (which,)
-
-    def _divisible(self, chosen: Mapping[str, str]) -> bool:
-        """Whether the counts can be divided: all of the file's algorithms were tuned, and compared at the counts of
-        their races."""
-        if not chosen or not all(operation(x).by_count for x in chosen):
-            return False
-        times = [self._rounds[final.entry(x, which)] for x, which in chosen.items()]
-        raced = {n for x in chosen for n in self._raced[x]}
-        compared = {label for label, _ in self._entries.values()}
-        known = {x for x, _ in self._before} <= set(self._raced)
-        return known and raced <= set.intersection(*(set(t) for t in times)) and compared <= set(chosen)
-
-    def _gain(self, label: str, which: str) -> float:
-        """The log speedup of a table over the file's."""
-        return final.gain(self._rounds, label, sorted(self._raced[label]))[0] if self._pair(label, which) else 0.0
-
-    def _pair(self, label: str, which: str) -> bool:
-        """Whether a table is new and has one of the file to be compared with."""
-        return which == BEST and final.entry(label, START) in self._rounds
-
-    def _loses(self, label: str, which: str) -> bool:
-        """Whether a table is slower than the file's at a count that it serves."""
-        served = any(x == label for x, _ in self._before)
-        return any(
-            not served or serving(self._before, n) == label
-            for _, n in final.slower(self._rounds, {label: which}, [])
-            if self._pair(label, which)
-        )
+    def _labels_started(self, labels: Collection[str]) -> set[str]:
+        """The labels whose table in the file runs."""
+        return {x for x in labels if final.entry(x, START) in self._rounds}
 
     def compared(self, plan: Plan) -> Result | None:
         """Compare a plan with the file where the final comparison did not; None if it is slower there."""

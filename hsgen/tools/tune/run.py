@@ -22,7 +22,7 @@ from hsgen.tools.tune.ending import Ending, Failed, Show
 from hsgen.tools.tune.final import Result
 from hsgen.tools.tune.journal import Journal
 from hsgen.tools.tune.propose import Space, Table, name_of
-from hsgen.tools.tune.ranges import Crossovers, Plan
+from hsgen.tools.tune.ranges import Crossovers
 from hsgen.tools.tune.request import Request, Runner, derived, starts
 from hsgen.tools.tune.search import Finish, Hunt, Race, hunt
 
@@ -187,7 +187,7 @@ class Tuning:
         ranges = Crossovers(
             self._data, self._found, self._ending, number, key, **before, entries=entries, rounds=rounds, raced=raced
         )
-        settled = self._settled(key, ranges, chosen, entries, rounds, fail)
+        settled = ranges.settled(chosen, fail)
         if settled is None:
             return Result()
         plan, result = settled
@@ -197,41 +197,6 @@ class Tuning:
         if all(self._ending.validate(key, x, t, fail, new=x in plan.new) for x, t in tables.items()):
             self._evidence(key, labels, tables, result)
         return result
-
-    def _settled(
-        self,
-        key: str,
-        ranges: Crossovers,
-        chosen: dict[str, str],
-        entries: Mapping[str, tuple[str, Table]],
-        rounds: final.Rounds,
-        fail: Callable[[str, Table, str, str], None],
-    ) -> tuple[Plan, Result] | None:
-        """Return the fastest plan that holds, and whose new tables pass a validation within the budget.
-
-        Tables alone are compared before they are validated, crossovers are measured after that.
-        """
-        excluded: list[Plan] = []
-        while chosen:
-            plan = next((x for x in ranges.plans(chosen) if x not in excluded), None)
-            if plan is None:
-                return None
-            result = None if plan.crosses else ranges.compared(plan)
-            if not plan.crosses and result is None:
-                excluded.append(plan)
-                continue
-            passed = {
-                x: self._ending.validate(key, x, entries[final.entry(x, w)][1], fail, new=x in plan.new)
-                for x, w in plan.chosen.items()
-            }
-            lacking = {x for x in plan.new if not passed[x]}
-            started = {x for x in lacking if final.entry(x, final.START) in rounds}
-            if not lacking and (result := result or ranges.compared(plan)) is None:
-                excluded.append(plan)
-            elif not lacking and result is not None:
-                return plan, result
-            chosen = {x: final.START if x in started else w for x, w in chosen.items() if x not in lacking - started}
-        return None
 
     def _by_weight(self, group: Group) -> list[int]:
         """The counts of a comparison: those of the races first."""
