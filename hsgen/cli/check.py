@@ -74,9 +74,7 @@ def _check(
     as_json: bool,
 ) -> None:
     """Compare a bundle with what is generated today; of `unknown` targets, only the files with their hashes."""
-    for name in names:
-        if target_files.find(name).name not in old.targets:
-            raise Usage(f"{folder}: holds no target {name}; it has {', '.join(old.targets)}")
+    _refuse_others(folder, old, names)
     parts = recorded(folder, old.without(unknown), names)
     words = Modules(folder, old, old.prefix, checking=True, single=old.single)
     files, manifest = build(parts, words, old.prefix, old, single=old.single)
@@ -94,8 +92,8 @@ def _check(
         click.echo(unified(folder, files, (*found.stale, *found.missing)))
     if found:
         annotate(folder, found.rows(), f"run: {_remedy(folder, found, names)}", style)
-        shown_edits = [] if diff or as_json else sorted(edited & set(found.stale) & set(files))
-        raise _stale(folder, found, names, _excerpt(folder, files, shown_edits))
+        edits = () if diff or as_json else sorted(edited & set(found.stale) & set(files))
+        raise _stale(folder, found, names, _excerpt(folder, files, edits))
     refuse(folder, unknown)
     if words.unchecked:
         raise Unavailable(
@@ -104,6 +102,17 @@ def _check(
         )
     if not as_json:
         terminal.echo_good(f"{shown(folder)} is up to date ({len(manifest.hashes)} files)")
+
+
+def _refuse_others(folder: Path, old: Manifest, names: Sequence[str]) -> None:
+    """Refuse targets that a bundle does not hold.
+
+    Raises:
+        Usage: the first of them.
+    """
+    for name in names:
+        if target_files.find(name).name not in old.targets:
+            raise Usage(f"{folder}: holds no target {name}; it has {', '.join(old.targets)}")
 
 
 def _explained(

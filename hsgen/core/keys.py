@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from hsgen.core.errors import Usage, shown
+
 BFLOAT16 = "bfloat16"
 """What array libraries call the upper halves of 32-bit floats."""
 
@@ -143,3 +145,22 @@ def described(signature: Signature) -> str:
     if signature.value != "none":
         words.insert(0, f"value {signature.value}")
     return f"with {', '.join(words)}" if words else ""
+
+
+def value_kind(given: str | int) -> str:
+    """Return the kind of values, a name in `VALUES`, that is given by its name, its bytes, or a key type of its size.
+
+    So "v4", 4, "4", "u32", "i32" and "f32" are the same.
+
+    Raises:
+        Usage: there is no such kind.
+    """
+    name = str(given)
+    if name in VALUES:
+        return name
+    size = str(KEYS[TYPES[name].key].bytes) if name in TYPES else name
+    if f"v{size}" in VALUES:
+        return f"v{size}"
+    hint = "none, v4, v8 or v16, their bytes (4, 8, 16), a type of that size, index, index64 or packed"
+    of = f"has {size} byte{'s' * (size != '1')}" if name in TYPES else "unknown"
+    raise Usage(f"value {shown(given)}: {of}; give {hint}")

@@ -111,10 +111,9 @@ def read(path: Path) -> tuple[Record, list[Record], int]:
     except OSError as e:
         raise Usage(f"{name}: cannot be read ({e.strerror}); name a file that hsgen tune wrote") from None
     whole = data[: data.rfind(b"\n") + 1]
-    text = documents.decoded(whole, name, hint)
     try:
-        lines = [documents.parsed_json(line, name, hint) for line in text.split("\n")[:-1]]
-    except Usage:
+        lines = [documents.parsed_json(line.decode("utf-8"), name, hint) for line in whole.split(b"\n")[:-1]]
+    except (UnicodeDecodeError, Usage):
         lines = []
     if not lines or not isinstance(lines[0], dict) or lines[0].get("what") != "journal":
         raise Usage(f"{name}: is not a journal; {hint}")

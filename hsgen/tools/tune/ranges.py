@@ -36,7 +36,7 @@ class Crossovers(Plans):
         Tables alone are compared before they are validated, crossovers are measured after that.
         """
         excluded: list[Plan] = []
-        while (plan := next((x for x in self.plans(chosen) if x not in excluded), None)) is not None:
+        while chosen and (plan := next((x for x in self.plans(chosen) if x not in excluded), None)) is not None:
             result = None if plan.crosses else self.compared(plan)
             if not plan.crosses and result is None:
                 excluded.append(plan)
