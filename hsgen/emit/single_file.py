@@ -12,12 +12,16 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from hsgen.apis.api import Api
-from hsgen.emit import c_files, spirv, spirv_file
-from hsgen.emit.c_paths import single_name as name
+from hsgen.emit import c_files, c_paths, spirv, spirv_file
 from hsgen.emit.c_values import slot
 from hsgen.emit.single_parts import section as section
 
 _INCLUDE = re.compile(r'#include "([^"]+)"')
+
+
+def name(api: Api, prefix: str) -> str:
+    """Return the name of the header of an API."""
+    return c_paths.single_name(api, prefix)
 
 
 def header(files: Mapping[str, bytes], api: Api, apis: Sequence[Api], targets: Sequence[str], prefix: str) -> bytes:

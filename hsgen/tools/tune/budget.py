@@ -44,7 +44,7 @@ class Budget:
 
 
 def enough(tables: int) -> float:
-    """Return the seconds of a budget in which all of so many tables race."""
+    """Return the seconds of a budget in which this number of tables race."""
     return tables * LEAST / RACES
 
 

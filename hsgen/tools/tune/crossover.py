@@ -84,8 +84,8 @@ def within(after: Cut, before: Cut, low: int, high: int) -> Cut:
 
 
 def kept(after: Cut, before: Cut, counts: Sequence[int]) -> Cut:
-    """Return the ranges with each crossover moved up, as far as `before` has the lower label, to the next count that
-    was measured.  The counts between two measured ones are then served as before."""
+    """Return the ranges with each crossover moved up where `before` has the lower label, at most to the next count
+    that was measured.  The counts between two measured ones are then served as before."""
     out = list(after)
     for i, (label, upto) in enumerate(after[:-1]):
         following = min((n for n in counts if n > upto), default=upto + 1)

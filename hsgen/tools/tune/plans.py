@@ -77,7 +77,7 @@ class Plans:
         if not self._divisible(chosen):
             every.sort(key=lambda some: -sum(self._gain(x, which) for x, which in some.items()))
             return [Plan(chosen=some) for some in every if not any(self._loses(x, w) for x, w in some.items())]
-        costs = []
+        costs: list[tuple[float, int, Plan]] = []
         for some in every:
             cost, inner = priced(final.typical(self._rounds, some), final.slower(self._rounds, some, self._before))
             if inner:
