@@ -11,7 +11,7 @@ from pathlib import PurePosixPath
 
 from hsgen.apis import listed
 from hsgen.core.errors import Usage
-from hsgen.emit import c_files, single_file
+from hsgen.emit.c_paths import common_paths, single_paths
 
 _SORT = r"[a-z0-9]{1,32}(_[a-z0-9]{1,32}){0,2}(-[a-z0-9]{1,32})?_[a-z0-9]{1,16}(_[a-z0-9]{1,16})?"
 
@@ -23,7 +23,7 @@ def is_sort(name: str) -> bool:
 
 def common(prefix: str, apis: Iterable[str], *, single: bool = False) -> set[str]:
     """Return the files that the targets of a bundle share; all of them if it has one header per API."""
-    return (single_file.paths if single else c_files.common_paths)(listed(apis), prefix)
+    return (single_paths if single else common_paths)(listed(apis), prefix)
 
 
 def is_of_target(path: str, target: str, apis: Collection[str], sorts: Collection[str]) -> bool:

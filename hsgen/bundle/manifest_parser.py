@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping
 from typing import Any
@@ -11,7 +10,8 @@ from hsgen.bundle import contents
 from hsgen.bundle.manifest import LAYOUTS, MANIFEST, SCHEMA, Choice, Compiled, Entry, Manifest, digest
 from hsgen.core.errors import Usage, shown
 from hsgen.core.scratch import ANY_N
-from hsgen.emit.c_files import PREFIX, check_prefix
+from hsgen.emit.c_paths import PREFIX, check_prefix
+from hsgen.system import documents
 from hsgen.system.paths import clash, target_problem
 
 READ = (1, 2, 3)  # schemas; the first has no C files and no prefix, the second no values, orders and features
@@ -25,7 +25,13 @@ def parse_manifest(data: bytes, where: str) -> Manifest:
         Usage: it is not a manifest of a supported schema, or names what no bundle holds.
     """
     try:
-        raw = json.loads(data)
+        raw = documents.parsed_json(data.decode("utf-8"), where, "")
+    except UnicodeDecodeError as e:
+        what = f"is not a manifest of hsgen, nor UTF-8 text (byte {e.start})"
+        raise Usage(f"{where}: {what}; restore it, or generate into another folder") from None
+    except Usage:
+        raise _no_manifest(where) from None
+    try:
         if type(raw["schema"]) is not int:
             raise TypeError
         if raw["schema"] not in READ:
@@ -39,9 +45,13 @@ def parse_manifest(data: bytes, where: str) -> Manifest:
             read=digest(data),
         )
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        raise Usage(f"{where}: is not a manifest of hsgen; generate into another folder") from None
+        raise _no_manifest(where) from None
     refuse_names(found, where)
     return found
+
+
+def _no_manifest(where: str) -> Usage:
+    return Usage(f"{where}: is not a manifest of hsgen; generate into another folder")
 
 
 def refuse_names(manifest: Manifest, where: str) -> None:

@@ -8,26 +8,29 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from shlex import quote
 
 from hsgen.bundle import manifest_parser, transaction
-from hsgen.bundle.build import Files
 from hsgen.bundle.manifest import MANIFEST, Manifest
 from hsgen.core.errors import Usage, Wrong, printable, shown
-from hsgen.emit import single_file, spirv_file
+from hsgen.emit import single_parts, spirv_file
 from hsgen.system.lock import locked
 from hsgen.system.tree import Tree
+
+EDITED = "edited by hand"
+"""Why a file has another hash than the manifest records."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Differences:
-    """The differences between a folder and a bundle, as paths within it."""
+    """The differences between a folder and a bundle, as paths within it; `reasons` says why some of them are stale."""
 
     stale: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()
     unexpected: tuple[str, ...] = ()
+    reasons: Mapping[str, str] = field(default_factory=dict)
 
     def __bool__(self) -> bool:
         return bool(self.stale or self.missing or self.unexpected)
@@ -39,7 +42,13 @@ class Differences:
 
     def lines(self) -> list[str]:
         """Return one line for each file."""
-        return [f"{word} {shown(path)}" for word, path in self.rows()]
+        why = {path: f": {reason}" for path, reason in self.reasons.items()}
+        return [f"{word} {shown(path)}{why.get(path, '')}" for word, path in self.rows()]
+
+    def remedy(self, command: str) -> str:
+        """Return what undoes the differences, given the command that generates the bundle."""
+        files = "file" if len(self.unexpected) == 1 else "files"
+        return f"{command} and delete the unexpected {files}" if self.unexpected else command
 
 
 @contextmanager
@@ -140,8 +149,9 @@ def verify(folder: Path) -> tuple[Manifest, Differences]:
             raise no_bundle(folder)
         found = _compared(tree, manifest.hashes)
         present = set(manifest.hashes) - set(found.missing)
-        foreign = (single_file if manifest.single else spirv_file).foreign(present, tree.read)
-        return manifest, replace(found, stale=tuple(sorted({*found.stale, *foreign})))
+        foreign = (single_parts if manifest.single else spirv_file).foreign(present, tree.read)
+        reasons = {**dict.fromkeys(foreign, "holds something other than SPIR-V"), **dict.fromkeys(found.stale, EDITED)}
+        return manifest, replace(found, stale=tuple(sorted({*found.stale, *foreign})), reasons=reasons)
 
 
 def _compared(tree: Tree, expected: Mapping[str, str]) -> Differences:
@@ -165,7 +175,7 @@ def sizes(folder: Path, paths: Iterable[str]) -> list[tuple[str, int]]:
         return [(path, tree.size(path)) for path in sorted(paths)] if tree else []
 
 
-def unified(folder: Path, files: Files, names: Iterable[str]) -> str:
+def unified(folder: Path, files: Mapping[str, bytes], names: Iterable[str]) -> str:
     """Return the pending changes of the files `names` as a unified diff."""
     out: list[str] = []
     with reading(folder) as tree:

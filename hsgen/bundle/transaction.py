@@ -21,6 +21,7 @@ from pathlib import PurePosixPath
 from hsgen.bundle.manifest import MANIFEST, Manifest, digest
 from hsgen.bundle.manifest_parser import LARGEST, parse_manifest
 from hsgen.core.errors import Usage, shown
+from hsgen.system import documents
 from hsgen.system.tree import Tree
 
 WORK = ".hsgen-work"
@@ -149,7 +150,8 @@ def _damaged(tree: Tree, what: str) -> Usage:
 def _read(tree: Tree) -> Journal:
     """The journal of an interrupted update, checked against the staged files."""
     try:
-        raw = json.loads(tree.read(_JOURNAL, 2 * LARGEST))
+        name = shown(tree.root / _JOURNAL)
+        raw = documents.parsed_json(documents.decoded(tree.read(_JOURNAL, 2 * LARGEST), name, ""), name, "")
         puts = tuple(Put(*row) for row in raw["puts"])
         old = None if raw["old"] is None else raw["old"].encode()
         key_transform = all(
@@ -158,7 +160,7 @@ def _read(tree: Tree) -> Journal:
         )
         if raw["schema"] != _SCHEMA or not key_transform:
             raise ValueError
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+    except (Usage, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         raise _damaged(tree, "is no journal of this hsgen") from None
     if old is not None:
         parse_manifest(old, shown(tree.root / _JOURNAL))

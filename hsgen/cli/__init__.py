@@ -54,6 +54,8 @@ def _main(argv: list[str] | None) -> int:
     except HsgenError as e:
         for line in e.lines:
             _say(line, "red")
+        if e.detail:
+            click.echo(e.detail, err=True)
         return e.exit_code
     except click.exceptions.NoArgsIsHelpError as e:
         click.echo(e.format_message(), err=True)

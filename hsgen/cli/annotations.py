@@ -26,17 +26,18 @@ format_option = click.option(
 )
 
 
-def annotate(folder: Path, rows: Iterable[tuple[str, str]], hint: str, style: str | None) -> None:
+def annotate(folder: Path, rows: Iterable[tuple[str, str]], hint: str, style: str | None) -> bool:
     """Print an error annotation for each (kind of difference, path) if the style, or by default the environment, is
-    GitHub's; the last one stands for the rest and has the hint."""
+    GitHub's; return whether it is.  The last annotation stands for the rest and has the hint."""
     if style != "github" and (style is not None or os.environ.get("GITHUB_ACTIONS") != "true"):
-        return
+        return False
     every = list(rows)
     for kind, path in every[: _MOST - 1]:
         click.echo(_command(f"{shown(path)} {_WORDS[kind]}", _relative(folder / path)))
     if every:
         more = f"and {len(every) - _MOST + 1} more files; " if len(every) >= _MOST else ""
         click.echo(_command(f"{more}{hint}", _relative(folder / "manifest.json")))
+    return True
 
 
 def _relative(path: Path) -> str:

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import click
 
-from hsgen.bundle.manifest import Choice, Manifest, again
+from hsgen.bundle.manifest import Choice, Manifest
 from hsgen.cli.options import Folder, gathered
 from hsgen.core.errors import Usage
-from hsgen.targets import target as target_files
-from hsgen.targets.target import Target
+
+if TYPE_CHECKING:
+    from hsgen.targets.target import Target
 
 T = TypeVar("T")
 DEFAULT = Path("generated")
@@ -56,6 +57,9 @@ def recorded(folder: Path, manifest: Manifest, names: tuple[str, ...] = ()) -> d
     Raises:
         Usage: a target neither comes with hsgen nor is among `names`.
     """
+    from hsgen.bundle.choosing import again
+    from hsgen.targets import target as target_files
+
     given = {t.name: t for t in (target_files.find(n) for n in names)}
     parts = {}
     for name, entry in manifest.targets.items():

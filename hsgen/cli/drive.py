@@ -12,8 +12,8 @@ import click
 
 from hsgen.apis import APIS, having
 from hsgen.apis.api import Api
-from hsgen.bundle.manifest import COMPANIONS
-from hsgen.bundle.selection import sorts
+from hsgen.bundle.choosing import COMPANIONS
+from hsgen.bundle.selection import requested
 from hsgen.bundle.store import read_manifest
 from hsgen.cli.device import device_option
 from hsgen.cli.options import Folder, gathered
@@ -155,7 +155,7 @@ class Drive:
             Usage: the target lacks one of the names.
         """
         choice = self.wanted.choice(found, (self.api,), (self.algorithm,) if self.algorithm else ())
-        return sorts(found, choice, self.wanted.keys)
+        return requested(found, choice, self.wanted.keys)
 
     def library(self, found: target_files.Target, sort: Sort, baselines: Sequence[str] = ()) -> Path:
         """Build the C runtime with one sort of a target."""

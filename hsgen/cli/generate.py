@@ -10,8 +10,9 @@ import click
 from hsgen.apis import APIS
 from hsgen.bundle import store
 from hsgen.bundle.build import Files, Modules, build
-from hsgen.bundle.manifest import COMPANIONS, MANIFEST, Choice, Manifest, widened
-from hsgen.bundle.selection import shared_out, sorts
+from hsgen.bundle.choosing import COMPANIONS, widened
+from hsgen.bundle.manifest import MANIFEST, Choice, Manifest
+from hsgen.bundle.selection import requested, shared_out
 from hsgen.bundle.update import Change, update
 from hsgen.cli.bundle_options import folder_option, recorded, targets_option
 from hsgen.cli.epilogues import refuse, trust_option, unknown
@@ -88,7 +89,7 @@ class Request:
                 raise Usage(f"target {found.name}: named twice; name it once")
             have = kept.targets.get(found.name) if kept else None
             chosen = self.wanted.choice(found, own, self.algorithms or (AUTO, *COMPANIONS))
-            sorts(found, chosen, self.wanted.keys)  # the request must be valid by itself
+            requested(found, chosen, self.wanted.keys)  # the request must be valid by itself
             parts[found.name] = (found, widened(chosen, have.choice if have else None, found))
         return self._without_spirv(parts) if self.glsl_only else parts
 

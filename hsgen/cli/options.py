@@ -76,7 +76,7 @@ class Count(click.ParamType):  # type: ignore[type-arg]  # (generic since click 
 
 def parse_count(text: str) -> int | None:
     """Return the count that `text` names, a number or a power such as 2^16, or None."""
-    found = re.fullmatch(r"(?:2\^(\d{1,2})|(\d{1,12}))", text.strip())
+    found = re.fullmatch(r"(?:2\^(\d{1,2})|(\d{1,19}))", text.strip())
     if found is None:
         return None
     return 1 << int(found[1]) if found[1] else int(found[2])

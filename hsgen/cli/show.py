@@ -7,6 +7,7 @@ from typing import Any, cast
 
 import click
 
+from hsgen.algorithms import operation
 from hsgen.cli.options import Count, json_option
 from hsgen.cli.output import emit_json, emit_table, emit_text
 from hsgen.cli.sort_options import Wanted, wanted_options
@@ -27,10 +28,16 @@ from hsgen.targets import target as target_files
 def show(target: str, wanted: Wanted, algorithm: str | None, count: int | None, as_json: bool) -> None:
     """Print the parameters, kernels, local memory and launch plan that follow from TARGET.
 
-    TARGET is a name that `hsgen targets` lists or the path of a target file.
+    TARGET is a name that `hsgen targets` lists or the path of a target file.  With --plan, a sort of fewer keys than N,
+    such as bitonic alone, has no launches.
     """
     found = target_files.find(target)
-    records = [_record(found, sort, count) for sort in wanted.sorts(found, (algorithm,) if algorithm else ())]
+    sorts = wanted.sorts(found, (algorithm,) if algorithm else ())
+    sorting = [sort for sort in sorts if operation(sort.algorithm).by_count] or sorts
+    if count is not None and all(count > sort.plan.max_n for sort in sorting):
+        most = max(sorting, key=lambda sort: sort.plan.max_n)
+        raise Usage(f"count {count}: this plan sorts 0 to {most.plan.max_n} keys; no other of {target} sorts more")
+    records = [_record(found, sort, count) for sort in sorts]
     if as_json:
         emit_json(records)
         return
@@ -38,6 +45,8 @@ def show(target: str, wanted: Wanted, algorithm: str | None, count: int | None, 
         if number:
             click.echo()
         _print(record)
+        if count is not None and "n" not in record:
+            emit_text(f"no plan for {count} keys: it sorts up to {record['max_n']}")
 
 
 def _serves(found: target_files.Target, sort: Sort) -> list[str]:
@@ -87,7 +96,7 @@ def _record(found: target_files.Target, sort: Sort, count: int | None) -> dict[s
             for k in sort.kernels
         ],
     }
-    return record if count is None else {**record, **_launches(sort, count)}
+    return record if count is None or count > sort.plan.max_n else {**record, **_launches(sort, count)}
 
 
 def _launches(sort: Sort, count: int) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import product
 from pathlib import Path
@@ -11,10 +12,11 @@ from typing import Any, TypeVar
 import click
 
 from hsgen.algorithms import operation
-from hsgen.bundle.manifest import Choice, choose
+from hsgen.bundle.choosing import choose
+from hsgen.bundle.manifest import Choice
 from hsgen.cli.options import Count, gathered
 from hsgen.core.errors import Usage
-from hsgen.core.keys import FEATURES, ORDERS, TYPES, VALUES
+from hsgen.core.keys import FEATURES, ORDERS, TYPES, VALUES, value_kind
 from hsgen.core.scratch import ANY_N
 from hsgen.core.sort import Sort
 from hsgen.stages.epilogue import parsed
@@ -74,6 +76,16 @@ class Wanted:
         return list(out.values())
 
 
+class _Value(click.Choice):  # type: ignore[type-arg]  # (generic since click 8.2 only)
+    """A kind of values, by its name, its bytes, or a type of that size."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the name; click reports an unknown one."""
+        with suppress(Usage):
+            value = value_kind(value)
+        return super().convert(value, param, ctx)
+
+
 _OPTIONS: tuple[Callable[[Callable[..., Any]], Callable[..., Any]], ...] = (
     click.option(
         "--key",
@@ -87,9 +99,10 @@ _OPTIONS: tuple[Callable[[Callable[..., Any]], Callable[..., Any]], ...] = (
         "--value",
         "values",
         multiple=True,
-        type=click.Choice(list(VALUES)),
+        type=_Value(list(VALUES)),
         metavar="NAME",
-        help="What moves along with each key: none (the default); a value of 4, 8 or 16 bytes (v4 v8 v16); the key's "
+        help="What moves along with each key: none (the default); a value of 4, 8 or 16 bytes (v4 v8 v16; 4 or a type "
+        "such as u32 means v4); the key's "
         "index (index, index64: an argsort); or packed, the lower half of a 64-bit word.",
     ),
     click.option(

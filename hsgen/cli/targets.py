@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import json
+import sys
+import textwrap
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import click
 
 from hsgen.apis import APIS
-from hsgen.bundle.manifest import offered
+from hsgen.bundle.choosing import offered
+from hsgen.cli import terminal
 from hsgen.cli.options import json_option
 from hsgen.cli.output import emit_json, emit_table
 from hsgen.cli.target_file import replace
@@ -22,12 +26,15 @@ from hsgen.targets.json_schema import target_schema
 
 
 @click.command()
+@click.option("--details", is_flag=True, help="Also list the sorts and the evidence of each target.")
 @click.option("--markdown", is_flag=True, help="Print the table of docs/reference/targets.md.")
 @click.option("--upgrade", "file", metavar="FILE", help="Rewrite a target file of schema 1 in schema 2, in place.")
 @click.option("--schema", "as_schema", is_flag=True, help="Print the JSON Schema of target files, for editors.")
 @json_option
-def targets(markdown: bool, file: str | None, as_schema: bool, as_json: bool) -> None:
-    """List the targets that come with hsgen, and the evidence for each.
+def targets(details: bool, markdown: bool, file: str | None, as_schema: bool, as_json: bool) -> None:
+    """List the targets that come with hsgen, a line each.
+
+    --details adds their APIs, their sorts and the evidence for each, as does output that is no terminal.
 
     There are three levels: compiled for the device's instruction set, run on a CPU runtime, run on the device itself.
     "(older shapes)" marks evidence that predates the present shapes.  A sort of a width of keys can also sort signed
@@ -43,6 +50,9 @@ def targets(markdown: bool, file: str | None, as_schema: bool, as_json: bool) ->
     if as_json:
         emit_json([_listed(t) for t in found])
         return
+    if terminal.is_terminal(sys.stdout) and not details and not markdown:
+        _list(found)
+        return
     levels = list(evidence.LEVELS)
     shown = {t.name: [evidence.cell(t.evidence, t.shapes, level) for level in levels] for t in found}
     if markdown:
@@ -53,6 +63,15 @@ def targets(markdown: bool, file: str | None, as_schema: bool, as_json: bool) ->
     sorting = {t.name: " ".join(f"{a}/{','.join(keys)}" for a, keys in _by_label(t).items()) for t in found}
     rows = [[t.name, " ".join(t.apis), sorting[t.name], *shown[t.name], t.summary] for t in found]
     emit_table(["target", "apis", "sorts", *evidence.LEVELS.values(), "summary"], rows)
+
+
+def _list(found: Sequence[target_files.Target]) -> None:
+    """Print a line for each target, no wider than the terminal: its name, and what it is for."""
+    name = max(len(t.name) for t in found)
+    room = max(terminal.width() - name - 2, 10)
+    for t in found:
+        head = terminal.styled(f"{t.name:{name}}", sys.stdout, bold=True)
+        click.echo(f"{head}  {textwrap.shorten(t.summary, room, placeholder='...')}")
 
 
 def _upgrade(file: Path) -> None:

@@ -31,7 +31,7 @@ from hsgen.core.sort import Sort
 from hsgen.targets import evidence
 from hsgen.targets import target as target_files
 from hsgen.targets.target import Target
-from hsgen.tools.tune import edit, journal, request, spread
+from hsgen.tools.tune import budget, edit, journal, request, spread
 from hsgen.tools.tune.detected import of_host
 from hsgen.tools.tune.final import Result
 from hsgen.tools.tune.run import Tuning
@@ -113,7 +113,7 @@ class Request:
             candidates=max(CANDIDATES, field.jobs - 1),
             date=datetime.date.today().isoformat(),
         )
-        path = self.path or Path(f"tune-{self.target.name}-{field.api}.jsonl")
+        path = self.path or Path("-".join(["tune", self.target.name, field.api, *self.keys, *self.labels]) + ".jsonl")
         book = journal.merged(self.parts, path) if self.parts else journal.opened(path, head)
         journal.differs(path, book.head, head, [x for x in journal.SAME if x not in ("start", "sizes", "autos")])
         tuned, wished = (" ".join(sorted(x["start"])) for x in (book.head, head))
@@ -178,7 +178,11 @@ def tune(given: Request, dask: str | None, require: bool, as_json: bool) -> None
     target, name, wanted = given.target, given.name, given.wanted
     file = target_file(name, write=given.write)
     text = file.read_text(encoding="utf-8")
-    request.starts(text, target, wanted)
+    tables = len(request.starts(text, target, wanted))
+    if given.budget < budget.LEAST:
+        said = f"--budget {budget.words(given.budget)}: is too small, since a race needs {budget.words(budget.LEAST)}"
+        one = f", or {budget.roomy(budget.enough(1))} with one --key and --algorithm" if tables > 1 else ""
+        raise Usage(f"{said}; allow {budget.roomy(budget.enough(tables))}{one}")
     with required(require):
         edit.available()
         field = given.field(text)

@@ -40,5 +40,7 @@ def _rate(x: float | None) -> str:
 
 def _cells(row: Row) -> list[object]:
     between = "-" if row.low is None or row.high is None else f"{row.low:.2f} to {row.high:.2f}"
+    if row.same:
+        return [row.key, row.n, row.before or "-", _rate(row.rate_before), row.after, "same", "-", "-"]
     ratio = "-" if row.ratio is None else f"{row.ratio:.2f} x"
     return [row.key, row.n, row.before or "-", _rate(row.rate_before), row.after, _rate(row.rate_after), ratio, between]

@@ -8,6 +8,7 @@ from shlex import quote
 
 import click
 
+from hsgen import __version__
 from hsgen.bundle import store
 from hsgen.bundle.manifest import MANIFEST
 from hsgen.cli import terminal
@@ -41,9 +42,10 @@ def verify(folder: Path, expect: str | None, style: str | None, as_json: bool) -
     if as_json:
         emit_json([{"path": p, "state": s} for s, p in found.rows()])
     if found:
-        remedy = f"hsgen generate -o {quote(str(folder))}"
+        remedy = found.remedy(f"hsgen generate -o {quote(str(folder))}")
         annotate(folder, found.rows(), f"run: {remedy}", "text" if as_json else style)
         lines = (f"{folder}: {line}" for line in found.lines())
-        raise Wrong(*lines, f"{folder}: was changed after it was generated; run: {remedy}")
+        other = f" by another version, hsgen {manifest.version}" if manifest.version != __version__ else ""
+        raise Wrong(*lines, f"{folder}: was changed after it was generated{other}; run: {remedy}")
     if not as_json:
         terminal.echo_good(f"{shown(folder)} is as it was generated ({len(manifest.hashes)} files)")

@@ -48,9 +48,10 @@ class HsgenError(Exception):
 
     exit_code = 1
 
-    def __init__(self, *lines: str) -> None:
+    def __init__(self, *lines: str, detail: str = "") -> None:
+        """Make an error of these lines; `detail` is a text that follows them, such as a diff."""
         super().__init__("\n".join(lines))
-        self.lines = lines
+        self.lines, self.detail = lines, detail
 
 
 class Wrong(HsgenError):

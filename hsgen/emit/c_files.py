@@ -14,10 +14,16 @@ from hsgen import __version__, operations
 from hsgen.algorithms import EVERY
 from hsgen.apis import APIS, having, listed
 from hsgen.apis.api import Api
-from hsgen.core.errors import Usage
 from hsgen.core.scratch import ANY_N
 from hsgen.core.sort import Sort
 from hsgen.emit import c_constants, c_examples, js_files
+from hsgen.emit.c_paths import BUILD, RUNTIME, list_files, own_files
+from hsgen.emit.c_paths import CORE as CORE
+from hsgen.emit.c_paths import LONGEST_PREFIX as LONGEST_PREFIX
+from hsgen.emit.c_paths import PREFIX as PREFIX
+from hsgen.emit.c_paths import check_prefix as check_prefix
+from hsgen.emit.c_paths import core_paths as core_paths
+from hsgen.emit.c_paths import prefixed as prefixed
 from hsgen.emit.c_values import c_string, filled, slot, sort_values, target_slots, target_values
 from hsgen.emit.c_values import symbol as symbol
 from hsgen.emit.kernels import Source
@@ -25,22 +31,7 @@ from hsgen.emit.templates import environment
 from hsgen.system import resources
 from hsgen.targets.target import Target
 
-PREFIX = "hs"
 _RELEASE = re.match(r"\d+(\.\d+)*", __version__)[0]  # type: ignore[index]  # without letters, as CMake has versions
-LONGEST_PREFIX = 32  # characters
-TAKEN = {"gl", "int", "size", "std", "uint", *(p for api in APIS.values() for p in api.prefixes)}
-CORE = ("hs.c", "hs_call.c", "hs_match.c", "hs_plan.c")
-"""The sources of the runtime that every API's builds on."""
-_RUNTIME = {
-    **{f"include/hs/{name}": name for name in ("hs.h", "hs_plan.h")},
-    **{f"src/{name}": name for name in (*CORE, "hs_internal.h")},
-}
-"""All of its files, with their templates."""
-_BUILD = {
-    **{name: name for name in ("LICENSE", "README.md", "CMakeLists.txt", "meson.build", "meson_options.txt")},
-    **{"cmake/hs-config.cmake": "config.cmake", "cmake/hs.pc.in": "pc.in"},
-}
-"""The files about building, with their templates."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,32 +46,9 @@ class Named:
     max_n: int = ANY_N  # the greatest count of its sorts
 
 
-def check_prefix(prefix: str) -> str:
-    """Return `prefix` if it is a valid prefix of C names.
-
-    Raises:
-        Usage: it is reserved, longer than `LONGEST_PREFIX` characters, or not a valid start of C names.
-    """
-    if prefix in TAKEN:
-        raise Usage(f"prefix {prefix!r}: is reserved by C, C++ or an API; choose another one")
-    if len(prefix) > LONGEST_PREFIX:
-        raise Usage(f"prefix '{prefix[:LONGEST_PREFIX]}...': is too long; use at most {LONGEST_PREFIX} characters")
-    if not re.fullmatch(r"[a-z][a-z0-9]*(_[a-z0-9]+)*", prefix):
-        raise Usage(f"prefix {prefix!r}: cannot start C names; use lower-case letters, digits and single '_' between")
-    return prefix
-
-
-def prefixed(text: str, prefix: str) -> str:
-    """Return C text, or a path, with hs replaced by `prefix` in names and in include paths."""
-    if prefix == PREFIX:
-        return text
-    text = re.sub(r"(?<![A-Za-z0-9])hs(?=[_/.-]|::)", prefix, text)
-    return re.sub(r"(?<![A-Za-z0-9])HS(?=_)", prefix.upper(), text)
-
-
 def taken() -> set[str]:
     """Return the C names of the runtimes and of the lists of targets."""
-    texts = [_common_text(name) for name in _RUNTIME.values()]
+    texts = [_common_text(name) for name in RUNTIME.values()]
     texts += [api.c_text(name) for api in APIS.values() for name in (*api.headers, *api.internal, *api.sources)]
     tables = [f"{api.name}_" for api in having(lambda api: api.tables)]
     lists = {f"hs_{of}targets{tail}" for of in ("", *tables) for tail in ("", "_count")}
@@ -141,20 +109,20 @@ def common(named: Iterable[Named], prefix: str) -> dict[str, bytes]:
     """Return the files that are independent of sorts, for the targets and their APIs: path to content."""
     targets = sorted(named, key=lambda t: t.name)
     apis = listed(api for t in targets for api in t.apis)
-    files = {path: _part(_common_text(name)) for path, name in _RUNTIME.items()}
+    files = {path: _part(_common_text(name)) for path, name in RUNTIME.items()}
     for api in apis:
         some = [t for t in targets if api.name in t.apis]
-        files |= {path: _part(c_examples.completed(api.c_text(name), some)) for path, name in _own_files(api).items()}
+        files |= {path: _part(c_examples.completed(api.c_text(name), some)) for path, name in own_files(api).items()}
         files[f"sources/{api.name}.txt"] = rendered("bundle/sources.txt", targets=targets, api=api, core=CORE)
         files |= js_files.common(api, targets, prefix) if api.package else {}
     for own in (None, *(a for a in apis if a.tables)):
         some = [t for t in targets if own is None or own.name in t.apis]
         rows = [{"symbol": symbol(t.name), "sorts": [symbol(t.name, s) for s in t.sorts]} for t in some]
-        for path, name in _list_files(own).items():
+        for path, name in list_files(own).items():
             files[path] = rendered(f"bundle/{name}", targets=rows, api=own.name if own else "")
     main = apis[0] if apis else next(iter(APIS.values()))
     built = {"targets": targets, "apis": apis, "core": CORE, "main": main, "guides": _guides(targets)}
-    for path, name in _BUILD.items():
+    for path, name in BUILD.items():
         files[path] = rendered(f"bundle/{name}", prefix=prefix, release=_RELEASE, **built)
     return {
         path if path in ("LICENSE", "README.md") else prefixed(path, prefix): prefixed(text, prefix).encode()
@@ -168,40 +136,6 @@ def _guides(targets: Iterable[Named]) -> list[str]:
     does = {operations.EVERY[EVERY[name].OPERATION] for name in names if name in EVERY}
     guides = [f"operations/{o.module}.j2" for o in sorted(does, key=lambda o: (o.order, o.name))]
     return [name for name in guides if (resources.templates() / name).is_file()]
-
-
-def core_paths(targets: Iterable[str], prefix: str) -> list[str]:
-    """Return the paths of the C files that the library of every API builds on, without SPIR-V."""
-    runtime = [prefixed(f"src/{name}", prefix) for name in (*CORE, "hs_targets.c")]
-    return [*runtime, *(f"targets/{name}/{name}.c" for name in targets)]
-
-
-def common_paths(apis: Sequence[Api], prefix: str) -> set[str]:
-    """Return the paths of the files of `common` for targets with these APIs."""
-    files = {
-        *_RUNTIME,
-        *_BUILD,
-        *(f"sources/{api.name}.txt" for api in apis),
-        *(p for api in apis for p in _own_files(api)),
-        *(p for api in apis if api.package for p in api.package.files),
-    }
-    files |= {path for own in (None, *(a for a in apis if a.tables)) for path in _list_files(own)}
-    return {prefixed(path, prefix) for path in files}
-
-
-def _own_files(api: Api) -> dict[str, str]:
-    """The runtime and the example of an API: paths in a bundle, and names in the API's folder."""
-    files = {f"include/hs/{api.named(name)}": name for name in api.headers}
-    files |= {f"src/{api.named(name)}": name for name in (*api.internal, *api.sources)}
-    return files | {f"examples/{api.named(api.example)}": api.example}
-
-
-def _list_files(api: Api | None) -> dict[str, str]:
-    """The files of the list of all targets, by path, with their templates: for an API with tables, or for sorts."""
-    name, suffix = (
-        ("hs_targets", "c") if api is None or not api.tables else (f"hs_targets_{api.name}", api.tables.suffix)
-    )
-    return {f"include/hs/{name}.h": "hs_targets.h", f"src/{name}.{suffix}": "hs_targets.c"}
 
 
 def _common_text(name: str) -> str:

@@ -9,25 +9,19 @@ from __future__ import annotations
 import hashlib
 import posixpath
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from hsgen.apis.api import Api
-from hsgen.emit import c_files, spirv, spirv_file
+from hsgen.emit import c_files, c_paths, spirv, spirv_file
 from hsgen.emit.c_values import slot
+from hsgen.emit.single_parts import section as section
 
 _INCLUDE = re.compile(r'#include "([^"]+)"')
-_SPIRV = re.compile(rb"^/\* begin (targets/[^/\n]+/spirv/[ -~]+) \*/$", re.MULTILINE)
 
 
 def name(api: Api, prefix: str) -> str:
     """Return the name of the header of an API."""
-    return f"{prefix}_sort_{api.name}.h"
-
-
-def paths(apis: Sequence[Api], prefix: str) -> set[str]:
-    """Return the paths of all files of a bundle for these APIs."""
-    examples = {f"examples/{c_files.prefixed(api.named(api.example), prefix)}" for api in apis}
-    return {"LICENSE", "README.md", *examples, *(name(api, prefix) for api in apis)}
+    return c_paths.single_name(api, prefix)
 
 
 def header(files: Mapping[str, bytes], api: Api, apis: Sequence[Api], targets: Sequence[str], prefix: str) -> bytes:
@@ -80,25 +74,6 @@ def program(text: bytes, api: Api, prefix: str) -> bytes:
         else:
             lines.append(line)
     return "\n".join(lines).encode()
-
-
-def section(data: bytes, path: str) -> bytes | None:
-    """Return a file as it was before it became part of a header; None if it is not there exactly once."""
-    begin, end = (f"\n/* {word} {path} */\n".encode() for word in ("begin", "end"))
-    if data.count(begin) != 1 or data.count(end) != 1 or data.index(begin) > data.index(end):
-        return None
-    text = data[data.index(begin) + len(begin) : data.index(end) + 1]
-    return re.sub(rb'^/\* (#include "[^"\n]+") \*/$', rb"\1", text, flags=re.MULTILINE)
-
-
-def foreign(paths: Iterable[str], read: Callable[[str], bytes]) -> set[str]:
-    """Return the headers of which a part that is SPIR-V is not well-formed; `read` returns the content of a file."""
-    return {path for path in paths if path.endswith(".h") and not _sound(read(path))}
-
-
-def _sound(data: bytes) -> bool:
-    words = (section(data, path.decode()) for path in set(_SPIRV.findall(data)))
-    return all(part is not None and spirv_file.well_formed(part) for part in words)
 
 
 def _joined(files: Mapping[str, bytes], paths: Iterable[str], seen: set[str]) -> str:

@@ -16,7 +16,8 @@ from hsgen.algorithms import operation
 from hsgen.apis import APIS
 from hsgen.apis.api import Api, Harness
 from hsgen.bundle import build
-from hsgen.bundle.manifest import COMPANIONS, Manifest, choose
+from hsgen.bundle.choosing import COMPANIONS, choose
+from hsgen.bundle.manifest import Manifest
 from hsgen.core.errors import Unavailable, Wrong
 from hsgen.core.keys import KEYS, ORDERS, PLAIN, TYPES, Signature
 from hsgen.core.scratch import ANY_N

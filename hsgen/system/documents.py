@@ -9,7 +9,6 @@ import json
 import os
 import re
 import stat
-import tomllib
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -47,11 +46,19 @@ def text(path: Path, hint: str, *, most: int = TOML_BYTES, name: str = "") -> st
         raise Usage(f"{what}: cannot be read (no file can have such a name); {hint}") from None
     if len(data) > most:
         raise Usage(f"{what}: is longer than {most} bytes; {hint}")
+    return decoded(data, what, hint).replace("\r\n", "\n").replace("\r", "\n")
+
+
+def decoded(data: bytes, name: str, hint: str) -> str:
+    """Return bytes as text.
+
+    Raises:
+        Usage: they are not UTF-8.
+    """
     try:
-        found = data.decode("utf-8")
+        return data.decode("utf-8")
     except UnicodeDecodeError as e:
-        raise Usage(f"{what}: is not UTF-8 text (byte {e.start}); {hint}") from None
-    return found.replace("\r\n", "\n").replace("\r", "\n")
+        raise Usage(f"{name}: is not UTF-8 text (byte {e.start}); {hint}") from None
 
 
 def toml(content: str, name: str, hint: str) -> dict[str, Any]:
@@ -60,6 +67,8 @@ def toml(content: str, name: str, hint: str) -> dict[str, Any]:
     Raises:
         Usage: the text is not TOML, or is nested too deeply.
     """
+    import tomllib  # `hsgen verify` reads no TOML
+
     if content.startswith("\ufeff"):
         raise Usage(f"{name}: starts with a byte order mark; save it as UTF-8 without one")
     if _LONG_KEY.search(content):

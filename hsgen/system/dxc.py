@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import importlib.metadata
 import json
 import os
 import platform
@@ -56,9 +55,11 @@ def compiler() -> Compiler | None:
 
 
 def _libraries() -> list[Path]:
+    from importlib import metadata  # slow to import
+
     try:
-        files = importlib.metadata.files(PACKAGE) or []
-    except importlib.metadata.PackageNotFoundError:
+        files = metadata.files(PACKAGE) or []
+    except metadata.PackageNotFoundError:
         return []
     return [Path(str(f.locate())) for f in files if f.name.startswith(f"libdxcompiler_{platform.machine()}.so")]
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from importlib.metadata import PackageNotFoundError, distribution
-
 from hsgen.system import resources
 
 
@@ -13,8 +11,10 @@ def command(extra: str) -> str:
     Where hsgen is installed, pip takes the extra's packages from the metadata of the installation; where it runs from a
     checkout without an installation, pip needs the checkout.
     """
+    from importlib import metadata  # slow to import; few commands get here
+
     try:
-        distribution("hsgen")
-    except PackageNotFoundError:
+        metadata.distribution("hsgen")
+    except metadata.PackageNotFoundError:
         return f"pip install '{resources.root()}[{extra}]'"
     return f"pip install 'hsgen[{extra}]'"

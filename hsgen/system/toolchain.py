@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import importlib.metadata
 import importlib.util
 import os
 import shutil
@@ -32,9 +31,11 @@ def embedded_runtime() -> Path | None:
 
     It may be present but unusable: see `embedded_problem`.
     """
+    from importlib import metadata  # slow to import
+
     try:
-        files = importlib.metadata.files(EMBEDDED) or []
-    except importlib.metadata.PackageNotFoundError:
+        files = metadata.files(EMBEDDED) or []
+    except metadata.PackageNotFoundError:
         return None
     for file in files:
         if file.name == _LIBRARY:
@@ -84,9 +85,11 @@ def prepare_opencl() -> None:
 
 def _bundled_icds() -> list[Path]:
     """Folders in which wheels of OpenCL runtimes register themselves with pyopencl's own loader."""
+    from importlib import metadata
+
     try:
-        place = importlib.metadata.distribution("pyopencl").locate_file("")
-    except importlib.metadata.PackageNotFoundError:
+        place = metadata.distribution("pyopencl").locate_file("")
+    except metadata.PackageNotFoundError:
         return []
     return [p for p in (Path(str(place)) / "pyopencl" / ".libs", Path(str(place)) / "pyopencl.libs") if p.is_dir()]
 

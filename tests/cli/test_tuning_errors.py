@@ -84,6 +84,20 @@ def without(monkeypatch: pytest.MonkeyPatch, module: str) -> None:
     monkeypatch.setattr(toolchain, "has_module", lambda name: name != module and real(name))
 
 
+@pytest.mark.parametrize(
+    ("more", "line"),
+    [
+        ([], "--budget 20s: is too small, since a race needs 30s; allow 4m, or 50s with one --key and --algorithm"),
+        (["--key", "u32"], "allow 100s, or 50s with one --key and --algorithm"),
+        (["--key", "u32", "--algorithm", "radix"], "--budget 20s: is too small, since a race needs 30s; allow 50s"),
+    ],
+)
+def test_a_budget_without_time_for_a_race(more: list[str], line: str, folder: Path, capsys: Capture) -> None:
+    """Refused before a device is opened; what it advises is as long as all tables need."""
+    refused(["-t", "cpu", "--budget", "20s", *more], 2, line, capsys)
+    assert list(folder.iterdir()) == []
+
+
 def test_without_tomlkit(folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
     """Reported before the first measurement, not hours later when the results are written."""
     without(monkeypatch, "tomlkit")

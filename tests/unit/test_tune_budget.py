@@ -5,15 +5,19 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 import pytest
 from simulated import SMALL, Device, cost, head_of
 
+from hsgen.cli import main, tune
 from hsgen.core.errors import Wrong
 from hsgen.core.keys import PLAIN, Signature
+from hsgen.engines.hosts import Host
 from hsgen.targets import target
-from hsgen.tools.tune import journal
+from hsgen.tools.tune import journal, spread
 from hsgen.tools.tune.final import Result
 from hsgen.tools.tune.request import Request
 from hsgen.tools.tune.run import Tuning
@@ -162,3 +166,28 @@ def test_journals_with_damaged_budgets_are_refused(tmp_path: Any) -> None:
     record = {"what": "checked", "key": "u32", "label": "radix", "table": {}, "cases": 0, "budget": "much"}
     assert journal._problem(record, first=False) == "budget"
     assert journal._problem({**record, "budget": 3.0, "case": {"a": "b"}}, first=False) == "case"
+
+
+def test_the_command_that_a_small_budget_advises(
+    embedded: Host, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The journal that the first command leaves stops none of those that its message names."""
+    device = Slow(compile=100.0)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(tune, "Tuning", partial(tune.Tuning, clock=lambda: device.time))
+    monkeypatch.setattr(spread, "Here", lambda field, beat: device)
+    given = ["tune", "-t", "cpu", "--key", "u32", "--device", embedded.platform, "--sizes", "2^10,2^12"]
+    assert main([*given, "--budget", "60s"]) == 1
+    err = capsys.readouterr().err
+    first = "skip: --budget 60s: is too small for 2 tables, for which --budget 100s would do"
+    assert first in err.splitlines()[1]
+    assert "allow more than --budget 60s, such as 2m with this journal, or name one --key and" in err
+    device.compile, device.case = 0.05, 0.0005
+    assert main([*given, "--budget", "2m"]) == 0
+    assert main([*given, "--algorithm", "radix", "--budget", "60s"]) == 0
+    out, err = capsys.readouterr()
+    assert "would do" not in err and "u32" in out
+    assert sorted(x.name for x in tmp_path.iterdir()) == [
+        "tune-cpu-opencl-u32-radix.jsonl",
+        "tune-cpu-opencl-u32.jsonl",
+    ]

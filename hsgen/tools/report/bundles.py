@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from hsgen.bundle.manifest import Entry, Manifest, again
+from hsgen.bundle.choosing import again
+from hsgen.bundle.manifest import Entry, Manifest
 from hsgen.bundle.selection import sorts
 from hsgen.bundle.store import read_manifest, sizes
 from hsgen.core.errors import Usage

@@ -6,6 +6,7 @@ comparison, its validation and its crossovers, in this order; what a step leaves
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable
 
@@ -40,6 +41,16 @@ class Budget:
         assert self._end is not None
         upto = 1.0 if width is None else (width + part) / self._widths
         return self._end - self.seconds * (1 - RACES) * (1 - upto) - self.now()
+
+
+def enough(tables: int) -> float:
+    """Return the seconds of a budget in which this number of tables race."""
+    return tables * LEAST / RACES
+
+
+def roomy(seconds: float) -> str:
+    """Return a time that is no shorter, as people read it and as ``--budget`` takes it."""
+    return f"{math.ceil(seconds)}s" if seconds < 120 else f"{math.ceil(seconds / 60)}m"
 
 
 def words(seconds: float) -> str:

@@ -1,10 +1,14 @@
-"""Assignment of counts to algorithms: a partition that minimizes the sum of the logarithms of measured times."""
+"""Assignment of counts to algorithms: a partition that minimizes the sum of the logarithms of measured times, and is
+nowhere slower than the file's."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from itertools import pairwise
+
+from hsgen.targets.choices import ALL
 
 Times = Mapping[str, Mapping[int, float]]
 """Typical seconds by label and count."""
@@ -14,30 +18,81 @@ PRICE = 0.03  # least gain of one more algorithm, in log time per count, that is
 Cut = list[tuple[str, int]]
 """Labels in the order of the counts they serve, each with its greatest measured count."""
 
+Slower = AbstractSet[tuple[str, int]]
+"""Labels with counts at which they are slower than what the file uses there."""
 
-def cut(times: Times) -> Cut:
+
+def cut(times: Times, slower: Slower = frozenset(), free: Collection[str] = ()) -> Cut:
     """Return the sequence of labels that is fastest over the counts at which all were measured.
 
-    Each label occurs at most once.  Every label after the first must save `PRICE` per count, averaged over all counts,
-    because it adds kernels that are compiled and shipped.
+    Every label after the first must save `PRICE` per count, averaged over all counts, because it adds kernels that are
+    compiled and shipped; labels in `free` are shipped anyway.  No label serves a count at which it is in `slower`: then
+    a label may have several ranges, each of which must save that much too.  Without a solution, the result is empty.
     """
+    return priced(times, slower, free)[1]
+
+
+def priced(times: Times, slower: Slower = frozenset(), free: Collection[str] = ()) -> tuple[float, Cut]:
+    """Return the cost of `cut` and its result; the cost is infinite without a solution."""
     counts = sorted(set.intersection(*(set(t) for t in times.values())))
-    cost = {x: [math.log(times[x][n]) for n in counts] for x in times}
-    best = _best(cost, len(counts), sorted(times))
-    return [(label, counts[end - 1]) for label, end in best[1]]
+    cost = {x: [math.inf if (x, n) in slower else math.log(times[x][n]) for n in counts] for x in times}
+    price = PRICE * len(counts)
+    # the best ways to serve the counts so far, by the labels in use and the last of these
+    ways: dict[tuple[frozenset[str], str], tuple[float, list[tuple[str, int]]]] = {}
+    for i in range(len(counts)):
+        following: dict[tuple[frozenset[str], str], tuple[float, list[tuple[str, int]]]] = {}
+        for label in sorted(times):
+            for (used, last), (total, ends) in ways.items() if i else (((frozenset[str](), ""), (0.0, [])),):
+                if label != last and label in used and not slower:
+                    continue
+                more = 0.0 if label == last or (label in free and label not in used) or not i else price
+                sum_ = total + more + cost[label][i]
+                at = used | {label}, label
+                if sum_ < following.get(at, (math.inf, []))[0]:
+                    following[at] = sum_, [*(ends[:-1] if label == last else ends), (label, counts[i])]
+        ways = following
+    return min(ways.values(), key=lambda x: x[0], default=(math.inf, []))
 
 
-def _best(cost: Mapping[str, Sequence[float]], end: int, labels: Sequence[str]) -> tuple[float, list[tuple[str, int]]]:
-    """The least cost of serving the first `end` counts with some of the labels, and the end of each label's range."""
-    found: tuple[float, list[tuple[str, int]]] = (math.inf, [])
-    for label in labels:
-        rest = [x for x in labels if x != label]
-        for begin in range(end) if rest else (0,):
-            before, ends = _best(cost, begin, rest) if begin else (0.0, [])
-            total = before + sum(cost[label][begin:end]) + (PRICE * len(next(iter(cost.values()))) if begin else 0.0)
-            if total < found[0]:
-                found = total, [*ends, (label, end)]
-    return found
+def price_of(found: Cut, times: Times, counts: Sequence[int]) -> float:
+    """Return the cost of ranges at these counts, as `priced` computes it."""
+    labels = [serving(found, n) for n in sorted(counts)]
+    total = sum(math.log(times[x][n]) for x, n in zip(labels, sorted(counts), strict=True))
+    return total + PRICE * len(counts) * sum(a != b for a, b in pairwise(labels))
+
+
+def serving(found: Cut, n: int) -> str:
+    """Return the label that serves a count."""
+    return next((label for label, upto in found if n <= upto), found[-1][0])
+
+
+def joined(found: Cut) -> Cut:
+    """Return the same ranges without a crossover between two of one label."""
+    return [row for row, after in zip(found, [*found[1:], ("", 0)], strict=True) if row[0] != after[0]]
+
+
+def within(after: Cut, before: Cut, low: int, high: int) -> Cut:
+    """Return the ranges of `before` with those of `after` from count `low` to `high`."""
+    if not before:
+        return [*after[:-1], (after[-1][0], ALL)]
+    head = [(x, upto) for x, upto in before if upto < low]
+    if low > 1 and (not head or head[-1][1] < low - 1):
+        head.append((serving(before, low - 1), low - 1))
+    inner = [(x, min(upto, high)) for x, upto in after if upto >= low]
+    tail = [(x, upto) for x, upto in before if upto > high]
+    return joined([*head, *inner[:-1], (inner[-1][0], high if tail else ALL), *tail])
+
+
+def kept(after: Cut, before: Cut, counts: Sequence[int]) -> Cut:
+    """Return the ranges with each crossover moved up where `before` has the lower label, at most to the next count
+    that was measured.  The counts between two measured ones are then served as before."""
+    out = list(after)
+    for i, (label, upto) in enumerate(after[:-1]):
+        following = min((n for n in counts if n > upto), default=upto + 1)
+        row = next((row for row in before if upto < row[1]), ("", 0))
+        if row[0] == label:
+            out[i] = label, min(row[1], following - 1)
+    return out
 
 
 def between(found: Cut, counts: Sequence[int]) -> list[tuple[str, str, list[int]]]:
@@ -50,13 +105,22 @@ def between(found: Cut, counts: Sequence[int]) -> list[tuple[str, str, list[int]
     return out
 
 
-def refined(upto: int, low: Mapping[int, float], high: Mapping[int, float]) -> int:
-    """Return the greatest count of the lower label at a crossover, from times of both labels above `upto`."""
-    best, sum_, least = upto, 0.0, 0.0
-    for n in sorted(set(low) & set(high)):
-        sum_ += math.log(low[n]) - math.log(high[n])
-        if sum_ < least:
-            best, least = n, sum_
+def refined(
+    upto: int,
+    low: Mapping[int, float],
+    high: Mapping[int, float],
+    slower: tuple[Collection[int], Collection[int]] = ((), ()),
+) -> int | None:
+    """Return the greatest count of the lower label at a crossover, from times of both labels above `upto`.
+
+    `slower`: counts at which the lower and the higher label may not serve; None if they leave no crossover.
+    """
+    counts = sorted(set(low) & set(high))
+    best, sum_, least = None, 0.0, math.inf
+    for i, last in enumerate([upto, *counts]):
+        sum_ += math.log(low[last]) - math.log(high[last]) if i else 0.0
+        if sum_ < least and not set(counts[:i]) & set(slower[0]) and not set(counts[i:]) & set(slower[1]):
+            best, least = last, sum_
     return best
 
 

@@ -7,17 +7,20 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from hsgen.tools.bench.intervals import median_interval
-from hsgen.tools.tune.crossover import Cut
+from hsgen.tools.tune.crossover import Cut, Slower
+from hsgen.tools.tune.crossover import serving as serving
 from hsgen.tools.tune.journal import Record
 from hsgen.tools.tune.propose import Table, name_of
 from hsgen.tools.tune.search import BETTER
 
 START, BEST = "start", "best"
+NOISE = 0.05
+"""A relative loss that no measurement excuses: a table never shows a greater one."""
 
 Rounds = dict[str, dict[int, list[float]]]
 """Seconds of each round, by entry and count; entries took turns within a round."""
@@ -93,6 +96,11 @@ class Row:
     low: float | None
     high: float | None
 
+    @property
+    def same(self) -> bool:
+        """Whether one sort serves the count before and after, so that nothing was compared."""
+        return self.ratio == self.low == self.high == 1.0
+
 
 @dataclass(slots=True, kw_only=True)
 class Result:
@@ -105,9 +113,27 @@ class Result:
     evidence: dict[str, str] = field(default_factory=dict)  # the text for evidence, by width and tables
 
 
-def serving(found: Cut, n: int) -> str:
-    """Return the label that serves a count."""
-    return next((label for label, upto in found if n <= upto), found[-1][0])
+def is_slower(was: Sequence[float], times: Sequence[float]) -> bool:
+    """Whether times are longer than those before: by more than `BETTER` with confidence, or by more than `NOISE`."""
+    ratios = _paired(was, times)
+    middle = statistics.median(ratios)
+    _, high = median_interval(ratios) or (middle, middle)
+    return middle < 1 - NOISE or (middle < 1 - BETTER and high < 1)
+
+
+def slower(rounds: Rounds, chosen: Mapping[str, str], before: Cut) -> Slower:
+    """Return the labels, with counts, whose chosen table is slower there than what served the count before.
+
+    `before` are the ranges of the file; without any, a label's table is compared with the one that it had.
+    """
+    out = set()
+    for label, table in chosen.items():
+        for n, times in rounds[entry(label, table)].items():
+            old = entry(serving(before, n) if before else label, START)
+            was = rounds.get(old, {}).get(n)
+            if was and old != entry(label, table) and is_slower(was, times):
+                out.add((label, n))
+    return out
 
 
 def rows(key: str, rounds: Rounds, before: Cut, after: Cut, chosen: Mapping[str, str]) -> list[Row]:
@@ -165,13 +191,20 @@ def typical(rounds: Rounds, chosen: Mapping[str, str]) -> dict[str, dict[int, fl
     return {x: {n: statistics.median(t) for n, t in rounds[entry(x, w)].items()} for x, w in chosen.items()}
 
 
-def tables_of(starts: Mapping[str, Table | None], bests: Mapping[str, Table | None]) -> dict[str, tuple[str, Table]]:
-    """Return the entries of a final by name, as (label, table): each label's start, and its best if different."""
+def tables_of(
+    starts: Mapping[str, Table | None],
+    bests: Mapping[str, Table | None],
+    same: Callable[[str, Table, Table], bool] = lambda label, a, b: name_of(a) == name_of(b),
+) -> dict[str, tuple[str, Table]]:
+    """Return the entries of a final by name, as (label, table): each label's start, and its best if different.
+
+    `same` says whether two tables of a label are one sort, which is never compared with itself.
+    """
     out: dict[str, tuple[str, Table]] = {}
     for label, start in starts.items():
         best = bests.get(label)
         if start is not None:
             out[entry(label, START)] = label, start
-        if best is not None and (start is None or name_of(best) != name_of(start)):
+        if best is not None and (start is None or not same(label, best, start)):
             out[entry(label, BEST)] = label, best
     return out

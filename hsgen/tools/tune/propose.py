@@ -65,6 +65,10 @@ class Space:
         params = self._params(table)
         return not self._made.problems(params, self._device) and self._made.plan(params).max_n >= self._most
 
+    def same(self, a: Table, b: Table) -> bool:
+        """Whether two tables have the same parameters."""
+        return name_of(a) == name_of(b) or bool(self._params(a) == self._params(b))
+
     def table(self, box: Box, at: Mapping[str, int]) -> dict[str, Any]:
         """Return the table of one place in a box, without what is a default, unless the file says that."""
         values = {k: choices[at[k]] for k, choices in box.items()}

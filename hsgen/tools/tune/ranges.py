@@ -1,124 +1,222 @@
-"""The crossovers of one key width: ``[sort.KEY]``, from the times of the chosen tables."""
+"""The tables and the crossovers of one key width: what is written into the file, from the times of the best tables.
+
+Plans (`hsgen.tools.tune.plans`) are tried in the order of their times.  A plan is used if it is nowhere slower than the
+file: at the counts of the final comparison, near its crossovers, at small counts, and with values.  The file as it is
+always passes.
+"""
 
 from __future__ import annotations
 
-import statistics
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
-from itertools import pairwise
 from typing import Any
 
 from hsgen.algorithms import operation
-from hsgen.core.keys import PLAIN
+from hsgen.core.keys import PLAIN, Signature
 from hsgen.targets.choices import ALL
 from hsgen.targets.ranges import FIRST, RANGES, SORT, VALUED
-from hsgen.targets.tables import changed, rows
-from hsgen.targets.target import Target
+from hsgen.targets.tables import changed, rows, table_of
 from hsgen.tools.tune import final
-from hsgen.tools.tune.crossover import Cut, between, cut, refined, threshold
-from hsgen.tools.tune.ending import Ending
-from hsgen.tools.tune.final import Result
-from hsgen.tools.tune.journal import Journal
-from hsgen.tools.tune.propose import Table
+from hsgen.tools.tune.crossover import Cut, between, kept, priced, refined, serving, within
+from hsgen.tools.tune.ending import Disqualify
+from hsgen.tools.tune.final import BEST, START, Result
+from hsgen.tools.tune.plans import Entries, Plan, Plans
 
-Entries = Mapping[str, tuple[str, Table]]
+SMALL = (16, 64, 128)
+"""Counts below those of a final comparison, which the first range serves too."""
+VALUES = replace(PLAIN, value="v4")
 
 
-class Crossovers:
-    """The crossovers of a tuning; what the budget does not reach stays as the file has it."""
+class Crossovers(Plans):
+    """The comparisons of plans with the file where the final comparison did not reach."""
 
-    def __init__(self, data: dict[str, Any], found: Target, ending: Ending, journal: Journal, result: Result) -> None:
-        """Add to `result`, which has the tables that change in the file with this data."""
-        self._data, self._found, self._ending, self._journal = data, found, ending, journal
-        self._result = result
+    def settled(self, chosen: dict[str, str], fail: Disqualify) -> tuple[Plan, Result] | None:
+        """Return the fastest plan that is nowhere slower, and whose new tables pass a validation within the budget.
 
-    def find(
-        self,
-        number: int,
-        key: str,
-        rounds: final.Rounds,
-        chosen: Mapping[str, str],
-        tables: Mapping[str, Table],
-        labels: Sequence[str],
-        compared: Collection[str],
-    ) -> None:
-        """Compute ``[sort.KEY]`` of key width `number`, of which `labels` were tuned, and the rows to show.
-
-        `compared` have tables that run, of which the budget may have reached only some.
+        Tables alone are compared before they are validated, crossovers are measured after that.
         """
-        sorting = {x: w for x, w in chosen.items() if operation(x).by_count}
-        before = [(label, upto) for label, upto in self._journal.head["autos"].get(key, [])]
-        if not sorting:
-            self._result.rows += _alone(key, rounds, chosen)
-            return
-        times = final.typical(rounds, sorting)
-        counts = sorted(set.intersection(*(set(t) for t in times.values())))
-        raced = {n for x in sorting for n in self._journal.head["sizes"][f"{x} {key}"]}
-        # without all of the file's algorithms tuned, their crossovers are unknown
-        known = {x for x, _ in before} <= set(labels)
-        if not known or not raced <= set(counts) or not set(compared) <= set(chosen):
-            self._result.rows += final.rows(key, rounds, before, before, sorting) or _alone(key, rounds, sorting)
-            return
-        entries = {x: (x, tables[x]) for x in sorting}
-        after = self._refined(number, key, entries, cut(times), counts, before)
-        self._result.rows += final.rows(key, rounds, before, after, sorting)
-        if not before and len(after) < 2:
-            return
-        data = self._data
-        for (label, width), table in self._result.tables.items():
-            data = changed(data, label, width, table)
-        auto = {**self._first(key), RANGES: rows(data, key, [x for x, _ in after], [n for _, n in after[:-1]])}
-        if valued := self._valued(number, key, entries, after, counts, data):
-            auto[VALUED] = valued
-        if auto != self._data.get(SORT, {}).get(key):
-            self._result.autos[key] = auto
+        excluded: list[Plan] = []
+        while chosen and (plan := next((x for x in self.plans(chosen) if x not in excluded), None)) is not None:
+            result = None if plan.crosses else self.compared(plan)
+            if not plan.crosses and result is None:
+                excluded.append(plan)
+                continue
+            passed = {
+                x: self._ending.validate(self._key, x, self._entries[final.entry(x, w)][1], fail, new=x in plan.new)
+                for x, w in plan.chosen.items()
+            }
+            lacking = {x for x in plan.new if not passed[x]}
+            started = self._labels_started(lacking)
+            if not lacking and (result := result or self.compared(plan)) is None:
+                excluded.append(plan)
+            elif not lacking and result is not None:
+                return plan, result
+            chosen = {x: START if x in started else w for x, w in chosen.items() if x not in lacking - started}
+        return None
 
-    def _first(self, key: str) -> dict[str, Any]:
-        """The sort that the file has compiled first, which stays as it is."""
-        return {k: v for k, v in self._data.get(SORT, {}).get(key, {}).items() if k in FIRST}
+    def _labels_started(self, labels: Collection[str]) -> set[str]:
+        """The labels whose table in the file runs."""
+        return {x for x in labels if final.entry(x, START) in self._rounds}
 
-    def _refined(self, number: int, key: str, entries: Entries, after: Cut, counts: Sequence[int], before: Cut) -> Cut:
-        """Measure each crossover between two counts; without time for it, that of the file stays if it lies there."""
-        known = {(low[0], high[0]): low[1] for low, high in pairwise(before)}
-        out = list(after)
-        for i, (low, high, sizes) in enumerate(between(after, list(counts))):
-            left = self._ending.budget.left(number) / 2
-            some = self._ending.compare(
-                key, {x: entries[x] for x in (low, high)}, sizes, PLAIN, left, None, "crossover"
-            )
-            if {low, high} <= set(some):
-                times = {x: {n: statistics.median(t) for n, t in some[x].items()} for x in (low, high)}
-                out[i] = low, refined(after[i][1], times[low], times[high])
-            elif after[i][1] <= known.get((low, high), 0) < counts[counts.index(after[i][1]) + 1]:
-                out[i] = low, known[low, high]
+    def compared(self, plan: Plan) -> Result | None:
+        """Compare a plan with the file where the final comparison did not; None if it is slower there."""
+        data, result, tables = self._data, Result(), {}
+        for label, which in plan.chosen.items():
+            table = self._entries[final.entry(label, which)][1]
+            data = changed(data, label, self._key, table)
+            if table != (table_of(self._data, label, self._key) or {}):
+                tables[label, self._key] = table
+        after = self._before if plan.inner is None else self._divided(plan)
+        if plan.inner is not None and not (after and self._serves(plan, after)):
+            return None
+        auto = dict(self._data.get(SORT, {}).get(self._key, {}))
+        if any(operation(x).by_count for x in plan.chosen) and not self._valued(plan, after, data, auto):
+            return None
+        sorting = {x: w for x, w in plan.chosen.items() if operation(x).by_count}
+        shown = final.rows(self._key, self._rounds, self._before, after, sorting)
+        result.rows += shown or _alone(self._key, self._rounds, plan.chosen)
+        result.tables |= tables
+        renamed = rows(data, self._key, [x for x, _ in after], [n for _, n in after[:-1]]) if after else []
+        if plan.inner is not None and (self._before or len(after) > 1):
+            auto = {**{k: v for k, v in auto.items() if k in FIRST}, RANGES: renamed, **_only(auto, VALUED)}
+            if auto != self._data.get(SORT, {}).get(self._key):
+                result.autos[self._key] = auto
+        elif auto != self._data.get(SORT, {}).get(self._key, {}):
+            result.autos[self._key] = {**auto, RANGES: renamed}
+        return result
+
+    def _serves(self, plan: Plan, after: Cut) -> bool:
+        """Whether each new table serves counts of the comparison, or no count at all and is never slower."""
+        assert plan.inner is not None
+        unused = plan.new - {x for x, _ in plan.inner}
+        losses = {x for x, _ in final.slower(self._rounds, {x: BEST for x in unused}, [])}
+        return not unused & {*losses, *(x for x, _ in after)}
+
+    def _compare(self, plan: Plan, names: Collection[str], sizes: Sequence[int], signature: Signature) -> final.Rounds:
+        """Time entries, for half of the time that is left at most, unless nothing follows."""
+        last = plan.crosses and signature.value_bytes
+        left = self._ending.budget.left(self._number) / (1 if last else 2)
+        return self._ending.compare(self._key, self._some(names), sizes, signature, left, None, "crossover")
+
+    def _some(self, names: Collection[str]) -> Entries:
+        """The entries with these names."""
+        return {x: self._entries[x] for x in self._entries if x in names}
+
+    def _started(self, labels: Collection[str]) -> set[str]:
+        """The entries of labels as the file has them, of those that run."""
+        return {name for x in labels if (name := final.entry(x, START)) in self._rounds}
+
+    def _counts(self, plan: Plan) -> list[int]:
+        """The counts at which all tables of a plan were compared."""
+        return sorted(set.intersection(*(set(self._rounds[final.entry(x, w)]) for x, w in plan.chosen.items())))
+
+    def _divided(self, plan: Plan) -> Cut:
+        """The ranges of a plan for all counts; empty if it is slower at one.
+
+        Counts outside of the comparison are served as before.
+        """
+        counts = self._counts(plan)
+        inner = self._refined(plan, counts)
+        if not inner or (low := self._least(plan, inner, counts[0])) is None:
+            return []
+        return within(inner, self._before, low, counts[-1])
+
+    def _refined(self, plan: Plan, counts: Sequence[int]) -> Cut:
+        """Measure each crossover between two counts; the result is empty if the plan is slower there.
+
+        Without time for it, the counts between the two are served as before.
+        """
+        assert plan.inner is not None
+        out, unmeasured = list(plan.inner), kept(plan.inner, self._before, counts)
+        for i, (low, high, sizes) in enumerate(between(plan.inner, counts)):
+            pair = {x: plan.chosen[x] for x in (low, high)}
+            were = {serving(self._before, n) for n in sizes} if self._before else set()
+            names = {*(final.entry(*x) for x in pair.items()), *self._started(were)}
+            rounds = self._compare(plan, names, sizes, PLAIN)
+            if not _whole(rounds, names, sizes):
+                out[i] = unmeasured[i]
+                continue
+            times = final.typical(rounds, pair)
+            losses = final.slower(rounds, pair, self._before) if self._before else set()
+            where = [{n for x, n in losses if x == label} for label in (low, high)]
+            upto = refined(plan.inner[i][1], times[low], times[high], (where[0], where[1]))
+            if upto is None:
+                return []
+            out[i] = low, upto
         return out
 
-    def _valued(
-        self, number: int, key: str, entries: Entries, after: Cut, counts: Sequence[int], data: Mapping[str, Any]
-    ) -> list[dict[str, Any]] | None:
-        """Return the rows for keys with 4-byte values; None if they are those of keys alone, or the sorts cannot be
-        compared.
+    def _least(self, plan: Plan, inner: Cut, least: int) -> int | None:
+        """The count from which the first range serves: 1, or `least` if smaller counts are served as before.
 
-        The crossovers lie below those of keys without values, or not far above the last of these.  Without time for
-        them, those of the file stay.
+        None if its table is slower there, and new.
         """
-        labels, upto = [x for x, _ in after], [n for _, n in after[:-1]]
-        if not upto:
-            return None
-        sizes = [n for n in counts if n <= 4 * upto[-1]]
-        some = {x: entries[x] for x in labels}
-        left, how = self._ending.budget.left(number), replace(PLAIN, value="v4")
-        rounds = self._ending.compare(key, some, sizes, how, left, None, "crossover")
-        if set(rounds) == set(labels) and all(set(sizes) <= set(times) for times in rounds.values()):
-            times = {x: {n: statistics.median(t) for n, t in s.items()} for x, s in rounds.items()}
-            found = threshold(times, labels)
-            return rows(data, key, labels, found) if found != upto else None
-        if self._ending.reached(key, some, sizes, how):
-            return None
-        old = self._found.autos_valued.get(key, ())
-        if VALUED not in self._data.get(SORT, {}).get(key, {}) or not {x for x, _ in old} <= set(labels):
-            return None
-        return rows(data, key, [x for x, _ in old], [n for _, n in old[:-1]])
+        label, sizes = inner[0][0], [n for n in SMALL if n < least]
+        were = {serving(self._before, n) for n in sizes} if self._before else set()
+        if not were or (were == {label} and label not in plan.new):
+            return 1
+        one = {label: plan.chosen[label]}
+        names = {final.entry(*x) for x in one.items()} | self._started(were)
+        rounds = self._compare(plan, names, sizes, PLAIN)
+        if not _whole(rounds, names, sizes):
+            return 1 if were == {label} else least
+        if not final.slower(rounds, one, self._before):
+            return 1
+        return None if were & plan.new else least
+
+    def _valued(self, plan: Plan, after: Cut, data: Mapping[str, Any], auto: dict[str, Any]) -> bool:
+        """Set the ranges for keys with 4-byte values in `auto`; return whether the plan is no slower there.
+
+        Without time for a comparison, the ranges of the file stay.
+        """
+        if not after or (not self._before_valued and len(after) < 2):
+            return True
+        labels, before = {x for x, _ in after}, self._before_valued
+        usable = {x: plan.chosen[x] for x in [*labels, *(x for x, _ in before)] if x in plan.chosen}
+        names = {final.entry(*x) for x in usable.items()} | self._started({x for x, _ in before})
+        sizes = self._valued_sizes(plan, after)
+        if not labels <= set(usable) or len(names) < 2 or not sizes:
+            return self._stay(plan, data, auto, after)
+        rounds = self._compare(plan, names, sizes, VALUES)
+        if not _whole(rounds, names, sizes):
+            new = {final.entry(x, BEST) for x in plan.new} & names
+            if new - set(rounds) and self._ending.reached(self._key, self._some(names), sizes, VALUES):
+                return False  # a new table fails with values
+            return self._stay(plan, data, auto, after)
+        slower = final.slower(rounds, usable, before) if before else set()
+        times = final.typical(rounds, usable)
+        _, inner = priced({x: times[x] for x in labels}, slower, labels)
+        if not inner:
+            _, inner = priced(times, slower, labels)
+        if not inner:
+            return False
+        found = within(kept(inner, before, sorted(sizes)), before, 1, max(sizes))
+        auto.pop(VALUED, None)
+        if found != after:
+            auto[VALUED] = rows(data, self._key, [x for x, _ in found], [n for _, n in found[:-1]])
+        return True
+
+    def _valued_sizes(self, plan: Plan, after: Cut) -> list[int]:
+        """The counts to compare with values: up to four times the last crossover, or all for a new table."""
+        ends = [n for _, n in (*after[:-1], *self._before_valued[:-1])]
+        counts = [n for n in self._counts(plan) if plan.new or n <= 4 * max(ends, default=ALL)]
+        return [*counts, *(n for n in SMALL if n < min(counts, default=0))]
+
+    def _stay(self, plan: Plan, data: Mapping[str, Any], auto: dict[str, Any], after: Cut) -> bool:
+        """Keep the ranges with values as they are, explicitly if the file derives them from ranges that change."""
+        before = self._before_valued
+        if plan.inner is not None and before and (VALUED in auto or after != self._before):
+            auto[VALUED] = rows(data, self._key, [x for x, _ in before], [n for _, n in before[:-1]])
+        return True
+
+
+def _whole(rounds: final.Rounds, names: Collection[str], sizes: Sequence[int]) -> bool:
+    """Whether all entries were timed at all counts."""
+    return set(rounds) == set(names) and all(set(sizes) <= set(times) for times in rounds.values())
+
+
+def _only(table: Mapping[str, Any], name: str) -> dict[str, Any]:
+    """The one key of a table; empty without it."""
+    return {name: table[name]} if name in table else {}
 
 
 def _alone(key: str, rounds: final.Rounds, chosen: Mapping[str, str]) -> list[final.Row]:

@@ -15,16 +15,15 @@ from typing import Any
 from hsgen.algorithms import AUTO, operation
 from hsgen.core.device import Device
 from hsgen.core.errors import Wrong
-from hsgen.targets.tables import table_of
 from hsgen.targets.target import Target
 from hsgen.tools.tune import final
-from hsgen.tools.tune.budget import COMPARED, LEAST, Budget, Clock, words
+from hsgen.tools.tune.budget import COMPARED, LEAST, Budget, Clock, enough, roomy, words
 from hsgen.tools.tune.ending import Ending, Failed, Show
 from hsgen.tools.tune.final import Result
 from hsgen.tools.tune.journal import Journal
 from hsgen.tools.tune.propose import Space, Table, name_of
 from hsgen.tools.tune.ranges import Crossovers
-from hsgen.tools.tune.request import Request, Runner, derived
+from hsgen.tools.tune.request import Request, Runner, derived, starts
 from hsgen.tools.tune.search import Finish, Hunt, Race, hunt
 
 TOP = 1 << 28  # keys of a final at most
@@ -55,6 +54,7 @@ class Tuning:
         self._data, self._found = tomllib.loads(text), found
         self._runner, self._show = runner, show
         self.journal = journal
+        self._present = starts(text, found, request)
         self.starts: dict[str, Table | None] = journal.head["start"]
         self._groups = list(dict.fromkeys(_group(at) for at in self.starts))
         facts: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in journal.head["facts"].items()}
@@ -85,6 +85,10 @@ class Tuning:
 
     def _attempt(self) -> Result:
         """Compute the result from the journal; measure and record what it lacks."""
+        if self._budget.tables < len(self.hunts):
+            least = roomy(enough(len(self.hunts)))
+            why = f"is too small for {len(self.hunts)} tables, for which --budget {least} would do"
+            self._show("skip", f"--budget {words(self._budget.seconds)}: {why}", self._budget.seconds)
         for at in list(self.hunts)[self._budget.tables :]:
             why = f"a race needs {words(LEAST)}; allow more time, or name it with --key and --algorithm"
             self._show("skip", f"{at}: {why}", self._budget.seconds)
@@ -103,7 +107,9 @@ class Tuning:
         for number, group in enumerate(self._groups):
             self._end(number, group, result)
         if not result.rows:
-            hint = f"allow more than --budget {words(self._budget.seconds)}, or name one --key and --algorithm"
+            more = roomy(max(enough(len(self.hunts)), 2 * self._budget.seconds))
+            hint = f"allow more than --budget {words(self._budget.seconds)}, such as {more} with this journal"
+            hint += ", or name one --key and --algorithm, for a journal of its own" if len(self.hunts) > 1 else ""
             raise Wrong(f"target {self._found.name}: no shapes were compared in this time; {hint}")
         return result
 
@@ -142,11 +148,31 @@ class Tuning:
         self._show("found", f"{it.space.label} {it.space.key}: {found}", self._budget.seconds - self._budget.now())
 
     def _end(self, number: int, group: Group, result: Result) -> None:
-        """Choose the tables, and the crossovers of sorts, of what is compared with each other."""
+        """Choose the tables, and the crossovers of sorts, of what is compared with each other.
+
+        What the journal began with is compared with the best.  If the file has changed since then, and would change
+        again, then the best is compared with what the file has now.
+        """
+        key = group[1]
+        ats = [at for at in self.hunts if _group(at) == group]
+        autos = {k: [list(x) for x in auto] for k, auto in self._found.autos.items()}
+        same = all(self._present[at] == self.starts[at] for at in ats)
+        same = same and autos.get(key, []) == self.journal.head["autos"].get(key, [])
+        found = self._chosen(number, group, self.starts, self.journal.head["autos"])
+        if not same and (found.tables or found.autos):
+            found = self._chosen(number, group, self._present, autos)
+        for name in ("tables", "autos", "notes", "evidence"):
+            getattr(result, name).update(getattr(found, name))
+        result.rows += found.rows
+
+    def _chosen(
+        self, number: int, group: Group, present: Mapping[str, Table | None], autos: Mapping[str, Any]
+    ) -> Result:
+        """Return the result of a group that replaces these tables and ranges."""
         key, signature = group[1], operation(group[0]).tuned
         labels = [it.space.label for at, it in self.hunts.items() if _group(at) == group]
-        begins = {x: self._begin(f"{x} {key}") for x in labels}
-        entries = final.tables_of(begins, {x: self._best(f"{x} {key}") for x in labels})
+        begins = {x: self._running(f"{x} {key}", present) for x in labels}
+        entries = final.tables_of(begins, {x: self._best(f"{x} {key}") for x in labels}, partial(self._same, key))
         if not entries:
             raise Wrong(f"target {self._found.name}: no shape for {key} keys runs; the journal says why")
         fail = partial(self._disqualify, key)
@@ -154,24 +180,23 @@ class Tuning:
         rounds = self._ending.compare(key, entries, self._by_weight(group), signature, left, fail, "compare")
         raced = {x: set(self.hunts[f"{x} {key}"].sizes) for x in labels}
         chosen = {x: w for x in labels if (w := final.chosen(rounds, x, raced[x], begins[x] is not None))}
-        tables = {x: entries[final.entry(x, w)][1] for x, w in chosen.items()}
-        checked = {x: self._ending.validate(key, x, t, fail, new=t != begins[x]) for x, t in tables.items()}
-        for label in [x for x, passed in checked.items() if not passed and chosen[x] == final.BEST]:
-            start = begins[label]
-            if start is None or final.entry(label, final.START) not in rounds:
-                del chosen[label], tables[label]
-            else:
-                chosen[label], tables[label] = final.START, start
-        for label, table in tables.items():
-            if table != (table_of(self._data, label, key) or {}):
-                result.tables[label, key] = table
-        if tables:
-            Crossovers(self._data, self._found, self._ending, self.journal, result).find(
-                number, key, rounds, chosen, tables, labels, {label for label, _ in entries.values()}
-            )
-        result.notes |= {(x, key): note for x in labels if (note := final.note(result.rows, rounds, key, x, chosen))}
-        if tables and all(checked.values()):
+        before: dict[str, Any] = {
+            "before": [(x, upto) for x, upto in autos.get(key, [])],
+            "before_valued": list(self._found.autos_valued.get(key, ())),
+        }
+        ranges = Crossovers(
+            self._data, self._found, self._ending, number, key, **before, entries=entries, rounds=rounds, raced=raced
+        )
+        settled = ranges.settled(chosen, fail)
+        if settled is None:
+            return Result()
+        plan, result = settled
+        tables = {x: entries[final.entry(x, w)][1] for x, w in plan.chosen.items()}
+        new = {x: final.note(result.rows, rounds, key, x, plan.chosen) for x in labels}
+        result.notes |= {(x, key): note for x, note in new.items() if note}
+        if all(self._ending.validate(key, x, t, fail, new=x in plan.new) for x, t in tables.items()):
             self._evidence(key, labels, tables, result)
+        return result
 
     def _by_weight(self, group: Group) -> list[int]:
         """The counts of a comparison: those of the races first."""
@@ -190,9 +215,14 @@ class Tuning:
             f"validate, what was chosen: {cases} cases, 0 failures"
         )
 
-    def _begin(self, at: str) -> Table | None:
-        start = self.starts[at]
-        return None if start is None or name_of(start) in self.hunts[at].failures() else start
+    def _running(self, at: str, present: Mapping[str, Table | None]) -> Table | None:
+        """A table that is present, unless it failed."""
+        table = present[at]
+        return None if table is None or name_of(table) in self.hunts[at].failures() else table
+
+    def _same(self, key: str, label: str, a: Table, b: Table) -> bool:
+        """Whether two tables of a label have the same parameters."""
+        return self.hunts[f"{label} {key}"].space.same(a, b)
 
     def _best(self, at: str) -> Table | None:
         it = self.hunts[at]

@@ -140,7 +140,7 @@ class Field:
         constant = {**self._place(), **_asked(key, cases, signature, rungs)}
         while left := [x for x in libraries if x not in finish.failed]:
             time_left = begin + seconds - time.monotonic()
-            if time_left <= 0 or best in finish.late or left == [best] != list(entries):  # nothing can be compared
+            if time_left <= 0 or best in finish.late or left == [best]:  # nothing can be compared
                 finish.late += [x for x in left if time_left <= 0 and x not in finish.late]
                 break
             tried = [_candidate(entries[x], x, libraries[x], x in finish.cases) for x in left]

@@ -1,0 +1,98 @@
+"""Choices of a target's sorts by name: those of a command, those of an earlier bundle, and both together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Any
+
+from hsgen.algorithms import DERIVED, EVERY, IMPLICIT, operation
+from hsgen.bundle.manifest import Choice
+from hsgen.core.errors import Usage
+from hsgen.core.keys import FEATURES, KEYS, ORDERS, TYPES, VALUES
+from hsgen.core.scratch import ANY_N
+from hsgen.targets.target import AUTO, Target
+
+COMPANIONS = tuple(name for name in EVERY if operation(name).accompanies)
+"""The algorithms that a bundle gets along with the sort for any count."""
+
+
+def offered(target: Target) -> tuple[str, ...]:
+    """Return the key types that a target sorts or scans; narrow ones use the shape for words."""
+    return tuple(t for t in TYPES if target.labels(t))
+
+
+def choose(
+    target: Target,
+    keys: Iterable[str],
+    apis: Iterable[str],
+    algorithms: Iterable[str],
+    *,
+    values: Iterable[str] = (),
+    orders: Iterable[str] = (),
+    features: Iterable[str] = (),
+    epilogue: str = "",
+) -> Choice:
+    """Return the choice of these names.
+
+    Defaults: the keys for which the target has tables, all APIs of the target, the algorithm "auto" (the sort for any
+    count), no values, ascending order, no features.
+
+    Raises:
+        Usage: the target lacks a named key type, API or algorithm, or a name is unknown.
+    """
+    have = _known(target)
+    default = {
+        "key": tuple(k for k in KEYS if any(k == x for _, x in target.choices)),
+        "api": target.apis,
+        "algorithm": (AUTO,),
+        "value": ("none",),
+        "order": ("ascending",),
+        "feature": (),
+    }
+    asked = (keys, apis, algorithms, values, orders, features)
+    picked: dict[str, Any] = {}
+    for word, names in zip(have, asked, strict=True):
+        wanted = set(names)
+        for name in sorted(wanted - set(have[word])):
+            raise Usage(f"target {target.name}: has no {word} {name}; it has {', '.join(have[word])}")
+        picked[word] = tuple(n for n in have[word] if n in (wanted or default[word]))
+    return Choice(**{f"{word}s": names for word, names in picked.items()}, epilogue=epilogue)
+
+
+def again(target: Target, have: Choice) -> Choice:
+    """Return the names of an earlier choice, resolved against the current target.
+
+    Raises:
+        Usage: the target lacks one of them.
+    """
+    more = {"values": have.values, "orders": have.orders, "features": have.features}
+    found = choose(target, have.keys, have.apis, have.algorithms, **more, epilogue=have.epilogue)
+    return replace(found, glsl_only=have.glsl_only, max_n=have.max_n)
+
+
+def _known(target: Target) -> dict[str, tuple[str, ...]]:
+    """All names that a choice of the target can hold, by kind, in the order of a choice."""
+    return {
+        "key": offered(target),
+        "api": target.apis,
+        "algorithm": (AUTO, *sorted({a for a, _ in target.choices} | DERIVED.keys()), *IMPLICIT),
+        "value": tuple(VALUES),
+        "order": ORDERS,
+        "feature": FEATURES,
+    }
+
+
+def widened(choice: Choice, have: Choice | None, target: Target) -> Choice:
+    """Return the union of `choice` and the bundle's choice `have`, limited to what the target still offers.
+    The bundle's epilogue and greatest count are kept if `choice` has none; `choice` decides whether there is SPIR-V.
+    """
+    if have is None:
+        return choice
+    both = {f"{word}s": names for word, names in _known(target).items()}
+    names: dict[str, Any] = {
+        name: tuple(n for n in known if n in (*getattr(choice, name), *getattr(have, name)))
+        for name, known in both.items()
+    }
+    max_n = choice.max_n if choice.max_n < ANY_N else have.max_n
+    return replace(choice, **names, epilogue=choice.epilogue or have.epilogue, max_n=max_n)

@@ -1,0 +1,94 @@
+"""The names of C files and the prefix of C names, without what writes the files: `hsgen verify` needs no more."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+from hsgen.apis import APIS
+from hsgen.apis.api import Api
+from hsgen.core.errors import Usage
+
+PREFIX = "hs"
+LONGEST_PREFIX = 32  # characters
+TAKEN = {"gl", "int", "size", "std", "uint", *(p for api in APIS.values() for p in api.prefixes)}
+CORE = ("hs.c", "hs_call.c", "hs_match.c", "hs_plan.c")
+"""The sources of the runtime that every API's builds on."""
+RUNTIME = {
+    **{f"include/hs/{name}": name for name in ("hs.h", "hs_plan.h")},
+    **{f"src/{name}": name for name in (*CORE, "hs_internal.h")},
+}
+"""All files of the runtime, with their templates."""
+BUILD = {
+    **{name: name for name in ("LICENSE", "README.md", "CMakeLists.txt", "meson.build", "meson_options.txt")},
+    **{"cmake/hs-config.cmake": "config.cmake", "cmake/hs.pc.in": "pc.in"},
+}
+"""The files about building, with their templates."""
+
+
+def check_prefix(prefix: str) -> str:
+    """Return `prefix` if it is a valid prefix of C names.
+
+    Raises:
+        Usage: it is reserved, longer than `LONGEST_PREFIX` characters, or not a valid start of C names.
+    """
+    if prefix in TAKEN:
+        raise Usage(f"prefix {prefix!r}: is reserved by C, C++ or an API; choose another one")
+    if len(prefix) > LONGEST_PREFIX:
+        raise Usage(f"prefix '{prefix[:LONGEST_PREFIX]}...': is too long; use at most {LONGEST_PREFIX} characters")
+    if not re.fullmatch(r"[a-z][a-z0-9]*(_[a-z0-9]+)*", prefix):
+        raise Usage(f"prefix {prefix!r}: cannot start C names; use lower-case letters, digits and single '_' between")
+    return prefix
+
+
+def prefixed(text: str, prefix: str) -> str:
+    """Return C text, or a path, with hs replaced by `prefix` in names and in include paths."""
+    if prefix == PREFIX:
+        return text
+    text = re.sub(r"(?<![A-Za-z0-9])hs(?=[_/.-]|::)", prefix, text)
+    return re.sub(r"(?<![A-Za-z0-9])HS(?=_)", prefix.upper(), text)
+
+
+def core_paths(targets: Iterable[str], prefix: str) -> list[str]:
+    """Return the paths of the C files that the library of every API builds on, without SPIR-V."""
+    runtime = [prefixed(f"src/{name}", prefix) for name in (*CORE, "hs_targets.c")]
+    return [*runtime, *(f"targets/{name}/{name}.c" for name in targets)]
+
+
+def common_paths(apis: Sequence[Api], prefix: str) -> set[str]:
+    """Return the paths of the files of `common` for targets with these APIs."""
+    files = {
+        *RUNTIME,
+        *BUILD,
+        *(f"sources/{api.name}.txt" for api in apis),
+        *(p for api in apis for p in own_files(api)),
+        *(p for api in apis if api.package for p in api.package.files),
+    }
+    files |= {path for own in (None, *(a for a in apis if a.tables)) for path in list_files(own)}
+    return {prefixed(path, prefix) for path in files}
+
+
+def own_files(api: Api) -> dict[str, str]:
+    """Return the runtime and the example of an API: paths in a bundle, and names in the API's folder."""
+    files = {f"include/hs/{api.named(name)}": name for name in api.headers}
+    files |= {f"src/{api.named(name)}": name for name in (*api.internal, *api.sources)}
+    return files | {f"examples/{api.named(api.example)}": api.example}
+
+
+def list_files(api: Api | None) -> dict[str, str]:
+    """Return the files of the list of all targets, by path, with their templates: of an API, or of all sorts."""
+    name, suffix = (
+        ("hs_targets", "c") if api is None or not api.tables else (f"hs_targets_{api.name}", api.tables.suffix)
+    )
+    return {f"include/hs/{name}.h": "hs_targets.h", f"src/{name}.{suffix}": "hs_targets.c"}
+
+
+def single_name(api: Api, prefix: str) -> str:
+    """Return the name of the single header of an API."""
+    return f"{prefix}_sort_{api.name}.h"
+
+
+def single_paths(apis: Sequence[Api], prefix: str) -> set[str]:
+    """Return the paths of all files of a bundle of single headers for these APIs."""
+    examples = {f"examples/{prefixed(api.named(api.example), prefix)}" for api in apis}
+    return {"LICENSE", "README.md", *examples, *(single_name(api, prefix) for api in apis)}

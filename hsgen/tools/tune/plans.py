@@ -1,0 +1,122 @@
+"""The plans for one width of keys, from the times of a final comparison.
+
+A *plan* says which tables are used and which counts each label serves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from itertools import product
+from typing import Any
+
+from hsgen.algorithms import operation
+from hsgen.targets.target import Target
+from hsgen.tools.tune import final
+from hsgen.tools.tune.crossover import Cut, price_of, priced, serving
+from hsgen.tools.tune.ending import Ending
+from hsgen.tools.tune.final import BEST, START
+from hsgen.tools.tune.propose import Table
+
+Entries = Mapping[str, tuple[str, Table]]
+"""Labels and tables by the names of entries."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """The table of each label, start or best, and the labels that serve the counts of the comparison.
+
+    `inner` is None if the ranges of the file stay.
+    """
+
+    chosen: Mapping[str, str]
+    inner: Cut | None = None
+
+    @property
+    def crosses(self) -> bool:
+        """Whether several labels serve the counts."""
+        return self.inner is not None and len(self.inner) > 1
+
+    @property
+    def new(self) -> set[str]:
+        """The labels whose table changes."""
+        return {x for x, which in self.chosen.items() if which == BEST}
+
+
+class Plans:
+    """The plans for one width of keys, or for one table of another operation."""
+
+    def __init__(
+        self,
+        data: dict[str, Any],
+        found: Target,
+        ending: Ending,
+        number: int,
+        key: str,
+        *,
+        before: Cut,
+        before_valued: Cut,
+        entries: Entries,
+        rounds: final.Rounds,
+        raced: Mapping[str, Collection[int]],
+    ) -> None:
+        """Plan key width `number`, of which the labels of `raced` were tuned.
+
+        `data` is the file.  `before` and `before_valued` are its ranges.  `entries` have tables that run, of which
+        the budget may have reached only some, with `rounds`.
+        """
+        self._data, self._found, self._ending, self._number, self._key = data, found, ending, number, key
+        self._before, self._before_valued = before, before_valued
+        self._entries, self._rounds, self._raced = entries, rounds, raced
+
+    def plans(self, chosen: Mapping[str, str]) -> list[Plan]:
+        """Return the plans that use the chosen tables or the file's, and that no comparison so far excludes; the
+        fastest comes first."""
+        tables = [self._choices(x, which) for x, which in chosen.items()]
+        every = [dict(zip(chosen, some, strict=True)) for some in product(*tables)]
+        if not self._divisible(chosen):
+            every.sort(key=lambda some: -sum(self._gain(x, which) for x, which in some.items()))
+            return [Plan(chosen=some) for some in every if not any(self._loses(x, w) for x, w in some.items())]
+        costs: list[tuple[float, int, Plan]] = []
+        for some in every:
+            cost, inner = priced(final.typical(self._rounds, some), final.slower(self._rounds, some, self._before))
+            if inner:
+                costs.append((cost, len(costs), Plan(chosen=some, inner=inner)))
+        start = {x: START for x in chosen}
+        if self._before and {final.entry(x, START) for x in chosen} <= set(self._rounds):
+            times = final.typical(self._rounds, start)
+            cost = price_of(self._before, times, sorted(set.intersection(*(set(t) for t in times.values()))))
+            costs.append((cost, -1, Plan(chosen=start)))  # what the file has, if nothing costs less
+        return [plan for _, _, plan in sorted(costs, key=lambda x: x[:2])]
+
+    def _choices(self, label: str, which: str) -> tuple[str, ...]:
+        """The tables that a label may have where `which` is its better one."""
+        return (BEST, START) if which == BEST and final.entry(label, START) in self._rounds else (which,)
+
+    def _divisible(self, chosen: Mapping[str, str]) -> bool:
+        """Whether the counts can be divided: all of the file's algorithms were tuned, and compared at the counts of
+        their races."""
+        if not chosen or not all(operation(x).by_count for x in chosen):
+            return False
+        times = [self._rounds[final.entry(x, which)] for x, which in chosen.items()]
+        raced = {n for x in chosen for n in self._raced[x]}
+        compared = {label for label, _ in self._entries.values()}
+        known = {x for x, _ in self._before} <= set(self._raced)
+        return known and raced <= set.intersection(*(set(t) for t in times)) and compared <= set(chosen)
+
+    def _gain(self, label: str, which: str) -> float:
+        """The log speedup of a table over the file's."""
+        return final.gain(self._rounds, label, sorted(self._raced[label]))[0] if self._pair(label, which) else 0.0
+
+    def _pair(self, label: str, which: str) -> bool:
+        """Whether a table is new and has one of the file to be compared with."""
+        return which == BEST and final.entry(label, START) in self._rounds
+
+    def _loses(self, label: str, which: str) -> bool:
+        """Whether a table is slower than the file's at a count that it serves."""
+        served = any(x == label for x, _ in self._before)
+        return any(
+            not served or serving(self._before, n) == label
+            for _, n in final.slower(self._rounds, {label: which}, [])
+            if self._pair(label, which)
+        )
