@@ -77,7 +77,7 @@ lock: pyproject.toml ## update requirements-dev.lock and .ci/*.lock
 	rm -rf .cache/lock
 	$(PYTHON) -m venv .cache/lock
 	.cache/lock/bin/python $(PIP) install uv
-	$(COMPILE) pyproject.toml --extra cpu-device --extra cuda --extra isa --extra wgsl --extra webgpu --extra plot --extra dev | $(HEADED) requirements-dev.lock
+	$(COMPILE) pyproject.toml --extra cpu-device --extra cuda --extra isa --extra wgsl --extra webgpu --extra plot --extra vulkan --extra dev | $(HEADED) requirements-dev.lock
 	printf '%s\n' nvidia-cuda-nvcc==13.0.88 nvidia-cuda-crt==13.0.88 nvidia-nvvm==13.0.88 nvidia-cuda-runtime==13.0.96 \
 	  nvidia-cuda-cccl==13.0.85 | $(COMPILE) - | $(HEADED) .ci/nvcc.lock
 	echo ziglang==0.17.0 | $(COMPILE) - | $(HEADED) .ci/ziglang.lock

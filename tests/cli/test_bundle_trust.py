@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import missing
 from nightly import EVERY, nightly, thinned
+from tools import GLSL, need
 
 import hsgen
 from hsgen.bundle.manifest import digest
@@ -170,8 +170,7 @@ def test_spirv_is_taken_from_a_bundle_but_no_epilogue(
 @pytest.fixture(scope="session")
 def words_made(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
     """The files of a bundle with SPIR-V."""
-    if spirv.compiler() is None:
-        missing("no GLSL compiler is installed (apt-get install glslang-tools)")
+    need(GLSL)
     folder = tmp_path_factory.mktemp("words") / "bundle"
     assert main([*GENERATE, "-o", str(folder)]) == 0
     return {p.relative_to(folder).as_posix(): p.read_bytes() for p in folder.rglob("*") if p.is_file()}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ctypes
 import re
-import shutil
 import subprocess
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -12,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from conftest import missing
 from numpy.typing import NDArray
+from tools import tool
 
 from hsgen.core.interpreter import PLAIN, Options, launches, offset, scratch_bytes, spare_at
 from hsgen.core.sort import Sort
@@ -114,9 +113,7 @@ class OnHost:
 
 def compiled(sort: Sort, folder: Path, change: Callable[[str], str] = lambda text: text) -> OnHost:
     """Compile the kernels of a sort in `folder`; `change` edits their text first."""
-    compiler = shutil.which("c++")
-    if compiler is None:
-        missing("no C++ compiler is installed (apt-get install g++)")
+    compiler = tool("c++")
     calls = []
     for number, k in enumerate(sort.kernels):
         arguments = [*(f"host::Any{{p[{i}]}}" for i in range(len(k.buffers))), "n", "argument"]
