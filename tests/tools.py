@@ -143,7 +143,7 @@ class Watch:
 
     @contextmanager
     def fixture(self, place: str | None) -> Iterator[None]:
-        """Count what is asked for meanwhile for all tests below `place`, a node of pytest; None: for the test alone."""
+        """Allow meanwhile for all tests below `place`, a node of pytest; None: for the current test alone."""
         before, self._fixture = self._fixture, place
         try:
             yield

@@ -167,6 +167,7 @@ def test_without_a_compiler_no_bundle_is_begun(run: Run, tmp_path: Path) -> None
 @pytest.mark.parametrize("glsl", ["", None])
 def test_a_bundle_of_glsl_only_refuses_to_compile_for_vulkan_alone(run: Run, tmp_path: Path, glsl: str | None) -> None:
     """Whether a compiler is here or not: the bundle is the same."""
+    need("cc")
     folder = tmp_path / "bundle"
     command = ("generate", "-t", TINY, "--key", "u32", "--algorithm", "auto", "--glsl-only", "-o", folder)
     code, out, err = run(*command, glsl=glsl)

@@ -55,8 +55,10 @@ def only(path: Path, language: str) -> list[str]:
 
 WORDS = """hsgen() { "$PYTHON" -m hsgen "$@"; }
 python3() {
-    if [ "$1 $2 $3" = "-m pip install" ]; then set -- "$@" --no-deps --target installed; fi
-    command python3 "$@"
+    case "$1 $2 $3" in
+        "-m pip install") "$PYTHON" "$@" --no-deps --target installed ;; # Debian's python3 has no pip
+        *) command python3 "$@" ;;
+    esac
 }
 """
 

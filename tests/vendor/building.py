@@ -129,10 +129,14 @@ def compiled(*command: str | Path) -> list[Path]:
     return sorted(out.glob("*.o"))
 
 
-@cache
 def objects(place: Path, compiler: str) -> Mapping[str, Path]:
     """The C files of a bundle, compiled with warnings as errors; by a C++ compiler as C++."""
     need(compiler)
+    return _objects(place, compiler)
+
+
+@cache
+def _objects(place: Path, compiler: str) -> Mapping[str, Path]:
     out = folder("objects")
     language = ("-xc++", "-std=c++11") if compiler in COMPILERS.values() else ("-std=c99",)
 
