@@ -88,30 +88,32 @@ def need(*names: str) -> None:
         if name in HEADERS:
             need(C)
         if not has(name):
-            missing(f"no {name.removeprefix('a ')} (apt-get install {DEBIAN[name]})")
+            _lacking(name)
 
 
 def tool(name: str) -> str:
-    """Return the path of a program; skip where it is not installed."""
-    need(name)
-    return path(name) or ""
+    """Return the path of a program on the PATH or among the scripts of the virtual environment; skip without it."""
+    WATCH.allow(name)
+    scripts = Path(sysconfig.get_path("scripts"))
+    return toolchain.tool(name) or toolchain.tool(str(scripts / name)) or _lacking(name)
 
 
 def has(name: str) -> bool:
-    """Whether a tool is installed."""
+    """Whether a tool is installed, a program on the PATH."""
     if name == GLSL:
         return spirv.compiler() is not None
-    return _includes(name) if name in HEADERS else path(name) is not None
+    if name in HEADERS:
+        return _includes(name)
+    if name != C:
+        return toolchain.tool(name) is not None
+    try:
+        return bool(compilers.c_compiler())
+    except Unavailable:
+        return False
 
 
-def path(name: str) -> str | None:
-    """Return the path of a program on the PATH or among the scripts of the virtual environment, or None."""
-    if name == C:
-        try:
-            return compilers.c_compiler()[0]
-        except Unavailable:
-            return None
-    return toolchain.tool(name) or toolchain.tool(str(Path(sysconfig.get_path("scripts")) / name))
+def _lacking(name: str) -> NoReturn:
+    missing(f"no {name.removeprefix('a ')} (apt-get install {DEBIAN[name]})")
 
 
 @cache

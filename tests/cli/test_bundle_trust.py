@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 from nightly import EVERY, nightly, thinned
-from tools import GLSL, need
+from tools import GLSL, C, need
 
 import hsgen
 from hsgen.bundle.manifest import digest
@@ -155,6 +155,7 @@ def test_spirv_is_taken_from_a_bundle_but_no_epilogue(
     counting: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     """`validate --bundle` renders only the epilogue of the command line."""
+    need(C)
     edit(counting, lambda m: m["targets"]["generic"].update(epilogue=["{{ 1 / 0 }}"]))
     manifest = read_manifest(counting)
     built: list[dict[str, bytes]] = []

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from drawing import Bounds, drawn, sorts_of
 from nightly import NIGHTLY
-from tools import need
+from tools import tool
 
 from hsgen.core.keys import Signature
 from hsgen.core.sort import Sort
@@ -68,8 +68,8 @@ progress = "started"
 
 def _run(*command: str) -> str:
     """The compiler's error message; "" on success."""
-    need(command[0])
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    program, *arguments = command
+    done = subprocess.run([tool(program), *arguments], capture_output=True, text=True, check=False)
     return (done.stdout + done.stderr) if done.returncode else ""
 
 
