@@ -18,9 +18,9 @@ def main(file: Path) -> None:
         if not config.has_section(section):
             config.add_section(section)
         config.set(section, key, value)
-        for path in re.findall(r"(?<!\S)(?:file://)?(/\S+)", value):
-            if Path(path).exists():
-                print(path)
+        for path in map(Path, re.findall(r"(?<!\S)(?:file://)?(/\S+)", value)):
+            if path.exists():
+                print(path.parent if path.name == "simple" else path)  # packages are next to their index
     with file.open("w", encoding="utf-8") as out:
         config.write(out)
 

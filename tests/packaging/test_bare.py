@@ -46,18 +46,20 @@ def test_the_check_begins_there_and_the_workflow_runs_the_check() -> None:
 def test_pip_is_configured_the_same(tmp_path: Path) -> None:
     """Variables hold over files; only paths that exist are shown in the root."""
     wheels, cert, file = tmp_path / "wheels", tmp_path / "cert.pem", tmp_path / "pip.conf"
+    index = tmp_path / "index/simple"
     wheels.mkdir()
+    index.mkdir(parents=True)
     cert.write_text("x")
     listed = [
         f":env:.cert={str(cert)!r}",
         "global.cert='/nowhere/cert.pem'",
         "global.index-url='https://example.org/simple'",
         f"global.extra-index-url='\\nfile://{wheels}\\nhttps://example.org/more'",
-        "install.no-compile='true'",
+        f"install.find-links={f'file://{index}'!r}",
     ]
     command = [sys.executable, str(ROOT / ".ci/pip_config.py"), str(file)]
     done = subprocess.run(command, input="\n".join(listed), capture_output=True, text=True, check=True)
-    assert sorted(done.stdout.split()) == [str(cert), str(wheels)]
+    assert sorted(done.stdout.split()) == [str(cert), str(index.parent), str(wheels)]
     config = configparser.RawConfigParser()
     config.read(file)
     assert dict(config["global"]) == {
@@ -65,7 +67,7 @@ def test_pip_is_configured_the_same(tmp_path: Path) -> None:
         "index-url": "https://example.org/simple",
         "extra-index-url": f"\nfile://{wheels}\nhttps://example.org/more",
     }
-    assert dict(config["install"]) == {"no-compile": "true"}
+    assert dict(config["install"]) == {"find-links": f"file://{index}"}
 
 
 def test_no_index_and_no_mirror_is_named() -> None:
