@@ -6,13 +6,14 @@ import os
 import warnings
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import NoReturn
 
 import pytest
+import tools
 from fast import FAST
 from night import NIGHT
 from nightly import EVERY, NIGHTLY
 from remembered import remember
+from tools import missing
 
 from hsgen.engines import selection
 from hsgen.engines.hosts import Host, hosts
@@ -37,18 +38,21 @@ LONG = (
 )
 """Slow modules, the slowest first; an early start balances the workers."""
 
+__all__ = ["missing"]
 OCLGRIND = "/usr/lib/oclgrind/liboclgrind-rt-icd.so"
 
 
-def pytest_configure() -> None:
+def pytest_configure(config: pytest.Config) -> None:
     """Speed up the processes that tests start.
 
     They multiply no matrices, so numpy need not start threads, which is slow.  Sorters are compiled without a trial
-    process, which would start Python for each of them.  What many tests ask for is kept.
+    process, which would start Python for each of them.  What many tests ask for is kept.  `tools` watches the programs
+    that tests start.
     """
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     os.environ.setdefault("HSGEN_TRIAL", "0")
     remember()
+    config.pluginmanager.register(tools)
 
 
 def thinned(items: list[pytest.Item], here: Path, table: Mapping[str, Mapping[str, int]]) -> set[pytest.Item]:
@@ -80,13 +84,6 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         return LONG.index(name) if name in LONG else len(LONG) + name.startswith("unit/")
 
     items.sort(key=rank)
-
-
-def missing(reason: str) -> NoReturn:
-    """Skip, or fail with HSGEN_REQUIRE=1."""
-    if os.environ.get("HSGEN_REQUIRE") == "1":
-        pytest.fail(f"required but missing: {reason}")
-    pytest.skip(reason)
 
 
 @pytest.fixture(autouse=True)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ctypes
 import re
-import shutil
 import subprocess
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -12,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from conftest import missing
 from numpy.typing import NDArray
+from tools import tool
 
 from hsgen.core.interpreter import PLAIN, Options, launches, offset, scratch_bytes, spare_at
 from hsgen.core.sort import Sort
@@ -139,9 +138,7 @@ def compiled(
     change: edits their text first.  memory: with the model of memory_on_host.cpp, which `HostEngine` has.  api: that of
     the text, "cuda" or "hip".
     """
-    compiler = shutil.which("c++")
-    if compiler is None:
-        missing("no C++ compiler is installed (apt-get install g++)")
+    compiler = tool("c++")
     calls = []
     for number, k in enumerate(sort.kernels):
         arguments = [*(f"host::Any{{p[{i}]}}" for i in range(len(k.buffers))), "n", "argument"]

@@ -11,7 +11,7 @@ import click
 
 from hsgen import operations
 from hsgen.cli import bench_baselines as baselines
-from hsgen.cli import bench_sorts, engines
+from hsgen.cli import bench_notes, bench_sorts, engines
 from hsgen.cli.bench_output import Output, output_options
 from hsgen.cli.bench_sorts import Alternative
 from hsgen.cli.device import report
@@ -31,7 +31,10 @@ from hsgen.tools.bench.baselines import KNOWN
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """The measurement of every sort: counts, inputs and baselines; without `against`, numpy where it can sort so."""
+    """The measurement of every sort: counts, inputs and baselines.
+
+    Without `against`, the baselines are numpy, where it can sort so, and on a device of the target `hsgen:each`.
+    """
 
     counts: list[int]
     parts: list[int]
@@ -95,8 +98,9 @@ class Task:
         "--against",
         callback=baselines.named,
         help=f"Baselines: {', '.join(KNOWN)}; or another sort of hsgen: hsgen:LABEL of the target (auto, bitonic, "
-        "radix-bits2; plain: without the options --algorithm and --feature), hsgen:TARGET, hsgen:FILE.toml, the last "
-        "two also with :LABEL; an empty list for none.  By default numpy, where it can sort so.",
+        "radix-bits2; plain: without the options --algorithm and --feature; each: all sorts of the plan for any "
+        "count), hsgen:TARGET, hsgen:FILE.toml, the last two also with :LABEL; an empty list for none.  By default "
+        "numpy, where it can sort so, and hsgen:each on a device that the target is for.",
     ),
     click.option("--rounds", type=click.IntRange(1), default=9, show_default=True, help="Interleaved rounds."),
     seed_option,
@@ -142,8 +146,12 @@ def bench(drive: Drive, bits: str | None, task: Task, require: bool, output: Out
         for sort, how in calls:
             _check_bench(sort, how, task)
         report(place.host.label, place.api)
-        found = [row for sort, how in calls for row in _bench(place, drive, task, others, sort, how)]
-    output.emit(found, rounds=task.rounds, seed=task.seed)
+        found, notes = [], []
+        for sort, how in calls:
+            rows = _bench(place, drive, task, others, sort, how)
+            found += rows
+            notes += bench_notes.of_plan(sort, rows) + bench_notes.of_host(sort, rows, how, place.host)
+    output.emit(found, rounds=task.rounds, seed=task.seed, notes=notes)
 
 
 def _calls(sort: Sort, wanted: Wanted, begin: int, end: int | None, task: Task) -> list[Options]:
@@ -208,14 +216,20 @@ def _bench(
     against = task.against
     if against is None:
         against = [name for name in benchmarks.known(sort, how) if name == "numpy"]
+        against += [bench_sorts.EACH] * bench_sorts.planned(sort, place.target, place.host)
+    if bench_sorts.EACH in against:
+        others = {**bench_sorts.alone(sort, place.target), **others}
+        against = [name for name in against if name != bench_sorts.EACH]
+    spans = bench_sorts.spans(others)
     if place.library:
         request = {"sizes": task.counts, "kinds": task.inputs, "against": against, "rounds": task.rounds}
         request |= {"seed": task.seed, "label": label, "how": asdict(how), "segments": task.segments}
-        request |= {"alternatives": bench_sorts.requests(others, sort, place.host, drive)}
+        request |= {"alternatives": bench_sorts.requests(others, sort, place.host, drive), "spans": spans}
         found = engines.follow(place.request(sort, "bench", **request), sort.name, steps)
         return [benchmarks.Row(**r) for r in found]
     engine, show = engines.direct(place.host, sort, strict=True), progress(sort.name, steps)
     alternatives = bench_sorts.engines(others, sort, place.host)
     more: dict[str, Any] = {"alternatives": alternatives, "kinds": task.inputs, "segments": task.segments}
+    more["spans"] = spans
     rows = benchmarks.measure(engine, task.counts, against, task.rounds, task.seed, label, show, how, **more)
     return [row for some in rows for row in some]

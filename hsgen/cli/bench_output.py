@@ -50,14 +50,16 @@ class Output:
         if self.picture:
             plot.check(self.picture)
 
-    def emit(self, rows: Sequence[Row], *, rounds: int, seed: int) -> None:
-        """Print the rows, and draw them."""
+    def emit(self, rows: Sequence[Row], *, rounds: int, seed: int, notes: Sequence[str] = ()) -> None:
+        """Print the rows, below a table also the notes, and draw them."""
         if self.as_json:
             emit_document(document(rows, rounds=rounds, seed=seed), "rows")
         elif self.as_csv:
             click.echo(_csv(rows), nl=False)
         else:
             _table(rows)
+            for note in notes:
+                emit_text(note)
         if self.picture:
             plot.save([row.record() for row in rows], self.picture)
 

@@ -18,19 +18,25 @@ from hsgen.targets import target as target_files
 from hsgen.targets.target import Target
 
 PREFIX = "hsgen:"
+EACH = "hsgen:each"
+"""The baselines that stand for each sort of the plan for any count, alone."""
 PLAIN = "plain"
 """The label of the sort for any count of the same keys and values, without features."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Alternative:
-    """A sort of hsgen as a baseline: `where` is its target's name or file, `label` the sort there, None for the label
-    of the measured sort."""
+    """A sort of hsgen as a baseline.
+
+    where: the name or file of its target.  label: the sort there, None for the label of the measured sort.  spans: the
+    counts at which it is measured, None for every count.
+    """
 
     name: str
     where: str
     target: Target
     label: str | None
+    spans: tuple[tuple[int, int], ...] | None = None
 
     def sort(self, own: Sort, host: hosts.Host) -> Sort:
         """Return the sort for the keys and values of `own`.
@@ -61,7 +67,7 @@ def read(names: Sequence[str], own: str) -> dict[str, Alternative]:
     """
     found = {}
     for name in names:
-        if name.startswith(PREFIX):
+        if name.startswith(PREFIX) and name != EACH:
             found[name] = _read(name, own)
     return found
 
@@ -76,6 +82,36 @@ def _read(name: str, own: str) -> Alternative:
         known = f"{', '.join(labels)}, or a target, or a file that ends in .toml"
         raise Usage(f"alternative {name}: {target.name} has no sort '{label}'; name one of {known}")
     return Alternative(name=name, where=where, target=target, label=label)
+
+
+def alone(sort: Sort, where: str) -> dict[str, Alternative]:
+    """Return each sort of a plan as an alternative to the plan, at the counts at which the plan uses another sort.
+
+    Raises:
+        Usage: the sort is not the plan of a target for any count.
+    """
+    if sort.algorithm != target_files.AUTO:
+        raise Usage(f"alternative {EACH}: {sort.name} is no sort for any count; leave out --algorithm")
+    target, out = target_files.find(where), {}
+    serving = [part for part in sort.parts if part.min_n < part.max_n]
+    for label in dict.fromkeys(part.label for part in serving):
+        greatest = target.sort(label, sort.label, sort.signature).plan.max_n
+        others = [part for part in serving if part.label != label and part.min_n < greatest]
+        spans = tuple((part.min_n, min(part.max_n, greatest)) for part in others)
+        name = f"{PREFIX}{label}"
+        out[name] = Alternative(name=name, where=where, target=target, label=label, spans=spans)
+    return out
+
+
+def planned(sort: Sort, where: str, host: hosts.Host) -> bool:
+    """Return whether a sort is the plan of a target for its own device, of several sorts."""
+    several = len({part.label for part in sort.parts if part.min_n < part.max_n}) > 1
+    return sort.algorithm == target_files.AUTO and several and hosts.matches(target_files.find(where), host)
+
+
+def spans(alternatives: dict[str, Alternative]) -> dict[str, tuple[tuple[int, int], ...]]:
+    """Return the counts at which alternatives are measured, of those that are not measured at every count."""
+    return {name: a.spans for name, a in alternatives.items() if a.spans is not None}
 
 
 def _split(text: str) -> tuple[str, str | None]:

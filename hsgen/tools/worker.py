@@ -143,6 +143,7 @@ def _bench(engine: Native, request: Event, show: Callable[[Any], Any], beat: Cal
             alternatives[name] = _engine({**request, **other}, Harness(path))
             opened.callback(alternatives[name].close)
         more = {"alternatives": alternatives, "kinds": request["kinds"], "segments": request["segments"], "beat": beat}
+        more["spans"] = request["spans"]
         found = bench.measure(engine, sizes, against, rounds, seed, device, show, how, **more)
         return [asdict(row) for rows in found for row in rows]
 

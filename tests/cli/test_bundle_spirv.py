@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from conftest import missing
+from tools import GLSL, need, tool
 
 import hsgen
 from hsgen.bundle.manifest import digest
@@ -56,8 +56,8 @@ def compiler() -> spirv.Compiler:
     """The GLSL compiler of this machine."""
     spirv.compiler.cache_clear()
     found = spirv.compiler()
-    if found is None:
-        missing("no GLSL compiler is installed (apt-get install glslang-tools)")
+    need(GLSL)
+    assert found
     return found
 
 
@@ -167,6 +167,7 @@ def test_without_a_compiler_no_bundle_is_begun(run: Run, tmp_path: Path) -> None
 @pytest.mark.parametrize("glsl", ["", None])
 def test_a_bundle_of_glsl_only_refuses_to_compile_for_vulkan_alone(run: Run, tmp_path: Path, glsl: str | None) -> None:
     """Whether a compiler is here or not: the bundle is the same."""
+    need("cc")
     folder = tmp_path / "bundle"
     command = ("generate", "-t", TINY, "--key", "u32", "--algorithm", "auto", "--glsl-only", "-o", folder)
     code, out, err = run(*command, glsl=glsl)
@@ -339,9 +340,7 @@ EVERY = sorted(n for n in target.names() if "vulkan" in target.find(n).apis)
 
 def valid(found: target.Target, compiler: spirv.Compiler, folder: Path) -> None:
     """Validate every module of a target with spirv-val."""
-    validator = shutil.which("spirv-val")
-    if validator is None:
-        missing("spirv-val is not installed (apt-get install spirv-tools)")
+    validator = tool("spirv-val")
     for algorithm, key in found.choices:
         sort = found.sort(algorithm, key)
         made = spirv.compile_all(sort, render.render(sort, "vulkan"), compiler)
@@ -394,8 +393,7 @@ def c_files(folder: Path) -> list[Path]:
 def compiles(folder: Path) -> None:
     """Check the syntax of the bundle's C files as C and as C++."""
     for command in (["gcc", "-std=c99"], ["g++", "-std=c++11", "-xc++"]):
-        if shutil.which(command[0]) is None:
-            missing(f"{command[0]} is not installed")
+        need(command[0])
         warnings = ["-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Werror", f"-I{folder / 'include'}"]
         command += [*warnings, "-fsyntax-only", *map(str, c_files(folder))]
         done = subprocess.run(command, capture_output=True, text=True, check=False)

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import missing
 from nightly import EVERY, nightly, thinned
+from tools import GLSL, C, need
 
 import hsgen
 from hsgen.bundle.manifest import digest
@@ -155,6 +155,7 @@ def test_spirv_is_taken_from_a_bundle_but_no_epilogue(
     counting: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     """`validate --bundle` renders only the epilogue of the command line."""
+    need(C)
     edit(counting, lambda m: m["targets"]["generic"].update(epilogue=["{{ 1 / 0 }}"]))
     manifest = read_manifest(counting)
     built: list[dict[str, bytes]] = []
@@ -170,8 +171,7 @@ def test_spirv_is_taken_from_a_bundle_but_no_epilogue(
 @pytest.fixture(scope="session")
 def words_made(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
     """The files of a bundle with SPIR-V."""
-    if spirv.compiler() is None:
-        missing("no GLSL compiler is installed (apt-get install glslang-tools)")
+    need(GLSL)
     folder = tmp_path_factory.mktemp("words") / "bundle"
     assert main([*GENERATE, "-o", str(folder)]) == 0
     return {p.relative_to(folder).as_posix(): p.read_bytes() for p in folder.rglob("*") if p.is_file()}

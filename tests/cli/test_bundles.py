@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from conftest import missing
+from tools import GLSL, missing, need
 
 import hsgen
 from hsgen.cli import main
@@ -40,6 +40,7 @@ def snapshot(folder: Path) -> dict[str, str]:
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A bundle of two targets; tests must not change it."""
+    need(GLSL)
     folder = tmp_path_factory.mktemp("made") / "bundle"
     assert main(["generate", "-t", "intel-gen8", "-t", "generic", "-o", str(folder)]) == 0
     return folder
@@ -64,6 +65,7 @@ def test_the_committed_bundle_is_small() -> None:
 
 
 def test_output_does_not_depend_on_the_machine(tmp_path: Path) -> None:
+    need(GLSL)
     seen = []
     for number, (seed, locale) in enumerate([("0", "C"), ("1", "C.UTF-8"), ("12345", "POSIX")]):
         folder = tmp_path / f"number {number}" / ("deep" * (number + 1))
@@ -85,6 +87,7 @@ def test_output_does_not_depend_on_the_machine(tmp_path: Path) -> None:
 
 
 def test_order_of_targets_does_not_matter(tmp_path: Path) -> None:
+    need(GLSL)
     assert main(["generate", "-t", "cpu", "-t", "generic", "-o", str(tmp_path / "a")]) == 0
     for name in ("generic", "cpu"):
         assert main(["generate", "-t", name, "-o", str(tmp_path / "b")]) == 0
@@ -119,6 +122,7 @@ def test_a_target_touches_no_other(bundle: Path) -> None:
 
 
 def test_a_narrower_choice_adds_and_removes_nothing(tmp_path: Path) -> None:
+    need(GLSL)
     folder = tmp_path / "bundle"
     kernels = folder / "targets/intel-gen8/kernels/opencl"
     assert main(["generate", "-t", "intel-gen8", "--key", "u64", "-o", str(folder)]) == 0
@@ -211,6 +215,7 @@ def test_verify_needs_no_templates(bundle: Path, monkeypatch: pytest.MonkeyPatch
 
 
 def test_targets_from_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    need(GLSL)
     mine = tmp_path / "mine.toml"
     mine.write_text((resources.targets() / "generic.toml").read_text().replace('name = "generic"', 'name = "mine"'))
     folder = tmp_path / "out"

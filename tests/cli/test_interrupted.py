@@ -13,6 +13,7 @@ import pytest
 import tiny
 from conftest import missing
 from nightly import nightly
+from tools import tool
 
 import hsgen
 from hsgen.cli import main
@@ -94,9 +95,7 @@ def test_a_signal_ends_it_in_one_line(made: Made, bundle: Path, number: signal.S
 def test_the_next_run_completes_a_killed_update(
     made: Made, bundle: Path, call: str, at: int, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    strace = shutil.which("strace")
-    if strace is None:
-        missing("strace is not installed (apt-get install strace)")
+    strace = tool("strace")
     inject = ["-f", "-qq", "-o", os.devnull, "-e", f"trace={call}", "-e", f"inject={call}:signal=SIGKILL:when={at}"]
     command = [strace, *inject, sys.executable, "-m", "hsgen", *NEXT, str(bundle)]
     done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT)

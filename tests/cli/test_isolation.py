@@ -13,10 +13,12 @@ from pathlib import Path
 
 import pytest
 from nightly import nightly
+from tools import GLSL, OPENCL, VULKAN, missing, need
 
 import hsgen
 from hsgen.engines.hosts import Host
 from hsgen.system import processes, toolchain
+from hsgen.tools.compile import nvrtc
 
 PACKAGE = Path(hsgen.__file__).parent
 ROOT = str(PACKAGE.parent)
@@ -171,6 +173,14 @@ def test_a_terminated_command_leaves_nothing_behind(
     arguments: list[str], number: signal.Signals, tmp_path: Path, embedded: Host
 ) -> None:
     """Terminated while a child program runs: no temporary folder and no process remains."""
+    if arguments[0] == "generate":
+        need(GLSL)
+    if "--runtime" in arguments:
+        need(OPENCL)
+    if "vulkan" in arguments:
+        need(GLSL, VULKAN)
+    if arguments[0] == "compile" and not nvrtc.compilers():
+        missing(f"NVRTC ({nvrtc.INSTALL})")
     temporary = tmp_path / "temporary"
     temporary.mkdir()
     env = {**os.environ, "PYTHONPATH": ROOT, "TMPDIR": str(temporary), "XDG_CACHE_HOME": str(tmp_path / "cache")}

@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from tools import OPENCL, need
 
 from hsgen.bundle.build import build
 from hsgen.bundle.manifest import choose
@@ -104,6 +105,8 @@ def test_code_shrinks() -> None:
 def test_limited_sorts_run(
     embedded: object, capsys: pytest.CaptureFixture[str], runtime: str, options: tuple[str, ...], n: int
 ) -> None:
+    if runtime == "c":
+        need(OPENCL)
     command = ("validate", "-t", "intel-gen8", "--key", "u32", "--device", EMBEDDED, "--runtime", runtime)
     assert run(*command, "--max-n", str(n), *options, "--json") == 0
     (row,) = json.loads(capsys.readouterr().out)
@@ -113,6 +116,8 @@ def test_limited_sorts_run(
 @pytest.mark.device
 @pytest.mark.parametrize("runtime", ["python", "c"])
 def test_more_keys_are_refused(embedded: object, capsys: pytest.CaptureFixture[str], runtime: str) -> None:
+    if runtime == "c":
+        need(OPENCL)
     command = ("bench", "-t", "intel-gen8", "--key", "u32", "--device", EMBEDDED, "--runtime", runtime, "--rounds", "1")
     assert run(*command, "--max-n", "1000", "--sizes", "999,1000") == 0
     capsys.readouterr()

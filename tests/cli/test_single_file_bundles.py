@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from conftest import missing
+from tools import GLSL, need
 
 import hsgen
 from hsgen.apis import APIS
@@ -49,8 +49,7 @@ def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> 
 def made(run: Run, tmp_path: Path) -> Path:
     """A bundle of single files with SPIR-V."""
     spirv.compiler.cache_clear()
-    if spirv.compiler() is None:
-        missing("no GLSL compiler is installed (apt-get install glslang-tools)")
+    need(GLSL)
     assert run(*GENERATE, "--single-file", "-o", tmp_path / "made")[0] == 0
     return tmp_path / "made"
 

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from conftest import missing
 from nightly import NIGHTLY, nightly, thinned
+from tools import tool
 
 from hsgen.apis import cuda
 from hsgen.core.errors import Unavailable, Wrong
@@ -18,7 +19,6 @@ from hsgen.core.interpreter import Options
 from hsgen.core.keys import Signature
 from hsgen.engines import native
 from hsgen.engines.harness import Harness, Native
-from hsgen.system import toolchain
 from hsgen.targets import target
 from hsgen.tools import bench
 from hsgen.tools.bench import measurement
@@ -75,9 +75,7 @@ COMPILED += [nightly("u64", "none", algorithm, "cub") for algorithm in ("reduce_
 @pytest.mark.parametrize(("key", "value", "algorithm", "baseline"), COMPILED)
 def test_a_baseline_compiles(tmp_path: Path, key: str, value: str, algorithm: str, baseline: str) -> None:
     """Fast run: to PTX, which checks all of a file.  Nightly: to objects."""
-    nvcc = toolchain.tool("nvcc")
-    if nvcc is None:
-        missing("nvcc of the CUDA toolkit is not on the path")
+    nvcc = tool("nvcc")
     (unit,), words = options(algorithm, baseline, key, value)
     warnings = ["-Xcompiler", "-Wall,-Wextra", "-Werror", "all-warnings"]
     made = ["-c" if NIGHTLY else "-ptx", f"-I{native.HARNESS}", SOURCES / unit, "-o", tmp_path / "o"]

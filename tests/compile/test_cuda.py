@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from conftest import missing
 from nightly import NIGHTLY
+from tools import tool
 
 from hsgen.apis import cuda
 from hsgen.cli import main
@@ -57,9 +58,7 @@ def compilers(arch: int) -> list[nvrtc.Compiler]:
 
 def nvcc() -> str:
     """The toolkit's compiler."""
-    path = toolchain.tool("nvcc")
-    if path is None:
-        missing("nvcc of the CUDA toolkit is not on the path")
+    path = tool("nvcc")
     return path
 
 

@@ -27,6 +27,7 @@ from models.radix.shapes import made
 from nightly import nightly, nightly_except, thinned
 from on_host import compiled, right
 from sorts import radix_params, sort_by
+from tools import tool
 
 from hsgen.algorithms.radix import floats
 from hsgen.core.interpreter import Options
@@ -34,7 +35,6 @@ from hsgen.core.keys import KEYS, PLAIN, Signature
 from hsgen.core.sort import Sort
 from hsgen.cuda.numeric import rewriting
 from hsgen.emit.kernels import render
-from hsgen.system import toolchain
 from hsgen.tools.compile import nvrtc
 
 ALL: dict[str, Any] = {"key_transform": True, "bit_range": True, "device_count": True}
@@ -364,9 +364,7 @@ extern "C" __global__ void k() { cooperative_groups::this_grid().sync(); }
 
 def essence(text: str, folder: Path) -> list[str]:
     """The PTX instructions that decide where the barrier is and how it waits, without registers."""
-    nvcc = toolchain.tool("nvcc")
-    if nvcc is None:
-        missing("nvcc of the CUDA toolkit is not on the path")
+    nvcc = tool("nvcc")
     source, out = folder / "k.cu", folder / "k.ptx"
     source.write_text(text, encoding="utf-8")
     command = [nvcc, "-std=c++17", "-arch=sm_90", "-ptx", str(source), "-o", str(out)]

@@ -7,13 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import missing
 from nightly import nightly
+from tools import tool
 
 from hsgen.cli import main
 from hsgen.core.errors import Usage
 from hsgen.core.keys import KEYS, VALUES, Signature
-from hsgen.system import toolchain
 from hsgen.targets import target
 from hsgen.targets.choices import algorithm
 
@@ -80,9 +79,7 @@ def cases() -> list[Any]:
 
 @pytest.mark.parametrize(("name", "key", "what"), cases())
 def test_kernels_compile_without_a_warning(name: str, key: str, what: str, tmp_path: Path) -> None:
-    nvcc = toolchain.tool("nvcc")
-    if nvcc is None:
-        missing("nvcc of the CUDA toolkit is not on the path")
+    nvcc = tool("nvcc")
     options = OPTIONS[what]
     (tmp_path / "epilogue.j2").write_text(EPILOGUE, encoding="utf-8")
     named = [("algorithm", label) for label in labels(name, key, options)]
@@ -100,9 +97,7 @@ def test_kernels_compile_without_a_warning(name: str, key: str, what: str, tmp_p
 
 def test_a_warning_is_an_error(tmp_path: Path) -> None:
     """Otherwise the test above proves nothing."""
-    nvcc = toolchain.tool("nvcc")
-    if nvcc is None:
-        missing("nvcc of the CUDA toolkit is not on the path")
+    nvcc = tool("nvcc")
     source = tmp_path / "kernel.cu"
     source.write_text("__global__ void kernel(int *keys) { int unused = keys[0]; keys[1] = 2; }\n", encoding="utf-8")
     command = [nvcc, "-std=c++14", *WARNINGS, *QUICK, "-arch=sm_90", "-c", source, "-o", tmp_path / "made.o"]

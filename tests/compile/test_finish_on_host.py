@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import ctypes
-import shutil
 import subprocess
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from conftest import missing
+from tools import tool
 
 from hsgen.core.keys import KEYS, TYPES
 from hsgen.cuda.finish import Kind
@@ -41,7 +40,7 @@ CASES = [("f32", 4), ("f64", 4), ("f16", 4), ("", 4), ("", 8)]
 def made(request: Any, tmp_path_factory: pytest.TempPathFactory) -> Any:
     """A float type or "", the size of indices, and the compiled function."""
     key, size = request.param
-    compiler = shutil.which("c++") or missing("a C++ compiler (c++)")
+    compiler = tool("c++")
     folder = tmp_path_factory.mktemp("finish")
     text = HEAD.replace("@", str(Path(__file__).parent)) + Kind(key, size).text() + PLAY
     (folder / "finish.cpp").write_text(text, encoding="utf-8")

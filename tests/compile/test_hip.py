@@ -14,8 +14,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from conftest import missing
 from nightly import NIGHTLY, nightly
+from tools import need
 
 from hsgen.cli import main
 from hsgen.core.errors import Wrong
@@ -25,7 +25,7 @@ from hsgen.emit import templates
 from hsgen.engines import native
 from hsgen.engines.engine import Engine
 from hsgen.engines.harness import Harness, Native
-from hsgen.system import resources, toolchain
+from hsgen.system import resources
 from hsgen.targets import target
 from hsgen.targets.target import Target
 from hsgen.tools.validate import validation
@@ -37,8 +37,7 @@ ALL = {"key_transform": True, "bit_range": True, "device_count": True}
 @pytest.fixture
 def host(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder with the program hipcc, which is the first on the path, and caches of its own."""
-    if toolchain.tool("cc") is None:
-        missing("no C compiler is installed (apt-get install gcc g++)")
+    need("cc")
     (tmp_path / "hipcc").write_text(f'#!/bin/sh\nexec {sys.executable} {HERE / "hipcc.py"} "$@"\n')
     (tmp_path / "hipcc").chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")

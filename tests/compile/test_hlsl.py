@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from conftest import missing
 from nightly import nightly
+from tools import need, tool
 
 from hsgen.apis.hlsl import API, spirv
 from hsgen.cli import main
@@ -18,7 +19,7 @@ from hsgen.core.keys import PLAIN, Signature
 from hsgen.core.sort import Sort
 from hsgen.dialects import subscripts
 from hsgen.emit.kernels import render
-from hsgen.system import dxc, resources, toolchain
+from hsgen.system import dxc, resources
 from hsgen.targets import target
 from hsgen.targets.target import Target
 
@@ -76,9 +77,7 @@ def test_words_of_64_bits_and_sizes_of_waves_are_macros() -> None:
 
 def test_kernels_without_waves_keep_to_shader_model_5(tmp_path: Path) -> None:
     """By glslang's front end, which has no 64-bit integers in HLSL."""
-    glslang = toolchain.tool("glslangValidator")
-    if glslang is None:
-        missing("glslangValidator is not installed (apt-get install glslang-tools)")
+    glslang = tool("glslangValidator")
     for key, value in (("u32", "none"), ("u64", "v8"), ("u8", "index")):
         sort = built("generic", "radix", key, Signature(value=value, **ALL))
         source = tmp_path / "kernels.hlsl"
@@ -167,8 +166,7 @@ int main(int argc, char **argv)
 
 @pytest.mark.parametrize(("name", "key"), [("generic", "u32"), ("direct3d", "u64")])
 def test_launches_are_those_of_the_interpreter(name: str, key: str, tmp_path: Path) -> None:
-    if toolchain.tool("gcc") is None:
-        missing("gcc is not installed")
+    need("gcc")
     place = tmp_path / "sorts"
     assert main(["generate", "-t", name, "--api", API.name, "--key", key, "-o", str(place)]) == 0
     (tmp_path / "program.c").write_text(LAUNCHES % f"hs_{name}_hlsl", encoding="utf-8")
@@ -201,9 +199,7 @@ def test_the_program_compiles_for_windows(tmp_path: Path) -> None:
     example = API.c_text(API.example)
     (shown,) = re.findall(r"```cpp\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
     assert shown in example and len(shown.splitlines()) < 80
-    compilers = [toolchain.tool(f"x86_64-w64-mingw32-{name}") for name in ("gcc", "g++")]
-    if None in compilers:
-        missing("MinGW is not installed (apt-get install g++-mingw-w64-x86-64)")
+    compilers = [tool(f"x86_64-w64-mingw32-{name}") for name in ("gcc", "g++")]
     place = tmp_path / "sorts"
     assert main(["generate", "-t", "generic", "--api", API.name, "--key", "u32", "-o", str(place)]) == 0
     units = (place / "sources/hlsl.txt").read_text(encoding="utf-8").split()

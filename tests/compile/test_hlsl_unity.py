@@ -8,12 +8,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from conftest import missing
+from tools import missing, need
 
 from hsgen.bundle.plans import plan_json
 from hsgen.core.interpreter import launches, offset, scratch_bytes
 from hsgen.core.sort import Sort
-from hsgen.system import resources, toolchain
+from hsgen.system import resources
 from hsgen.targets import target
 
 PAGE = resources.root() / "docs/guides/unity.md"
@@ -25,8 +25,9 @@ GROUPS = 65535
 @pytest.fixture(scope="module")
 def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The page's class with the program that calls it."""
-    if toolchain.tool("mcs") is None or toolchain.tool("mono") is None or not JSON.is_file():
-        missing("Mono is not installed (apt-get install mono-mcs mono-runtime libnewtonsoft-json5.0-cil)")
+    need("mcs", "mono")
+    if not JSON.is_file():
+        missing("Mono's JSON is not installed (apt-get install libnewtonsoft-json5.0-cil)")
     folder = tmp_path_factory.mktemp("unity")
     text = re.findall(r"```csharp\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)[0]
     assert len(text.splitlines()) < 80

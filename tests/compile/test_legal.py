@@ -6,7 +6,6 @@ The nightly run draws many targets; each is identified by its seed.
 
 from __future__ import annotations
 
-import shutil
 import subprocess
 from collections.abc import Callable
 from dataclasses import replace
@@ -14,9 +13,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from conftest import missing
 from drawing import Bounds, drawn, sorts_of
 from nightly import NIGHTLY
+from tools import tool
 
 from hsgen.core.keys import Signature
 from hsgen.core.sort import Sort
@@ -69,9 +68,8 @@ progress = "started"
 
 def _run(*command: str) -> str:
     """The compiler's error message; "" on success."""
-    if shutil.which(command[0]) is None:
-        missing(f"{command[0]} (apt-get install clang glslang-tools)")
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    program, *arguments = command
+    done = subprocess.run([tool(program), *arguments], capture_output=True, text=True, check=False)
     return (done.stdout + done.stderr) if done.returncode else ""
 
 

@@ -12,13 +12,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from conftest import missing
+from tools import GLSL, need
 
 from hsgen.core.keys import Signature
 from hsgen.core.sort import Sort
 from hsgen.emit import spirv
 from hsgen.emit.kernels import render
-from hsgen.system import toolchain
 from hsgen.targets import target
 
 LANES = Path(__file__).parents[1] / "device" / "lanes"
@@ -90,11 +89,9 @@ def pairs_alike(type_: str) -> str:
 
 @pytest.mark.parametrize("name", SORTS)
 def test_a_host_sees_the_same_kernels(name: str, tmp_path: Path) -> None:
-    if toolchain.tool("spirv-cross") is None:
-        missing("spirv-cross (apt-get install spirv-cross)")
+    need("spirv-cross", GLSL)
     using = spirv.compiler()
-    if using is None:
-        missing("a GLSL compiler (apt-get install glslang-tools)")
+    assert using
     where, label, key, signature = SORTS[name]
     sort = target.find(where).sort(label, key, signature)
     source = render(sort, "metal")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -13,8 +12,8 @@ from pathlib import Path
 
 import covering
 import pytest
-from conftest import missing
 from nightly import NIGHTLY, nightly
+from tools import missing, tool
 
 from hsgen.core.errors import Usage
 from hsgen.core.keys import Signature
@@ -97,8 +96,8 @@ def naga(paths: list[str]) -> dict[str, str]:
 
 
 def tint(paths: list[str]) -> dict[str, str]:
-    node = shutil.which("node")
-    if node is None or not (NPM / "node_modules/webgpu").is_dir():
+    node = tool("node")
+    if not (NPM / "node_modules/webgpu").is_dir():
         missing("no Dawn for node (npm ci --ignore-scripts --prefix .ci/npm)")
     return problems([node, str(HERE / "tint.mjs"), str(NPM), *paths])
 

@@ -15,6 +15,7 @@ from conftest import missing
 from faulty import Idle
 from nightly import NIGHTLY
 from small_target import mine, small
+from tools import OPENCL, need
 
 from hsgen.cli import bench_sorts, engines, main
 from hsgen.core.errors import Unavailable, Usage, Wrong
@@ -45,7 +46,9 @@ def engine(host: Host, label: str = "auto", name: str = "cpu", signature: Signat
 
 
 def run(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> str:
-    """Return the output of a command; skip the test if this machine cannot run it."""
+    """Return the output of a command; skip the test where this machine cannot run it."""
+    if "--runtime" in arguments:
+        need(OPENCL)
     code = main(arguments)
     out, err = capsys.readouterr()
     if code == 3:

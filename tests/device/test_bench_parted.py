@@ -12,6 +12,7 @@ from conftest import missing
 from faulty import Spoiled
 from nightly import nightly
 from small_target import small
+from tools import OPENCL, need
 
 from hsgen.cli import engines, main
 from hsgen.core.errors import Wrong
@@ -35,6 +36,8 @@ def engine(host: Host, algorithm: str, signature: Signature = PLAIN) -> Direct:
 
 
 def rows_of(command: str, capsys: pytest.CaptureFixture[str]) -> list[dict[str, Any]]:
+    if "--runtime c" in command:
+        need(OPENCL)
     code = main(["bench", *command.split(), "--device", "Intel(R) OpenCL", "--json"])
     out, err = capsys.readouterr()
     if code == 3:

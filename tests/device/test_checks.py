@@ -5,7 +5,6 @@ Through pyopencl on the embedded device and PoCL, and through the C function tha
 
 from __future__ import annotations
 
-import shutil
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -14,6 +13,7 @@ import numpy as np
 import pytest
 from faulty import Idle
 from nightly import nightly
+from tools import need
 
 from hsgen.cli import main
 from hsgen.core.errors import Usage, Wrong
@@ -181,8 +181,7 @@ int main(void)
 
 
 def test_c_says_the_same(tmp_path: Path) -> None:
-    if shutil.which("gcc") is None:
-        pytest.skip("gcc is not installed")
+    need("gcc")
     (tmp_path / "hs").mkdir()
     runtime = resources.templates() / "bundle"
     for path in runtime.glob("hs*.[ch]"):

@@ -22,6 +22,7 @@ from nightly import nightly, thinned
 from planted import Planted, all_caught
 from test_oclgrind import grind
 from test_vulkan import Lavapipe, lavapipe, validated
+from tools import OPENCL, need
 
 from hsgen.cli import main
 from hsgen.core.errors import Usage
@@ -107,6 +108,7 @@ def test_oclgrind_reports_nothing(value: str, shape: str) -> None:
 
 @pytest.mark.parametrize("value", ["v4", nightly("v8"), nightly("v16")])
 def test_the_command_line_validates_gathers(embedded: Host, value: str, capsys: pytest.CaptureFixture[str]) -> None:
+    need(OPENCL)
     more = ["--device", "Intel(R) OpenCL", "--key", "u32", "--value", value, "--json", "--runtime", "c"]
     assert main(["validate", "-t", "generic", "--algorithm", "gather", *more]) == 0
     (row,) = json.loads(capsys.readouterr().out)

@@ -25,6 +25,7 @@ from nightly import NIGHTLY, nightly, thinned
 from numpy.typing import NDArray
 from planted import assert_caught, states
 from test_vulkan import Lavapipe, lavapipe, validated
+from tools import OPENCL, need
 
 from hsgen.algorithms import reduce_by_key
 from hsgen.cli import main
@@ -105,6 +106,7 @@ def test_vulkan_reduces(lavapipe: Lavapipe, lanes: int, key: str, capsys: pytest
 
 @pytest.mark.parametrize("key", ["u32", nightly("u8"), nightly("f32"), nightly("u64")])
 def test_the_command_line_validates_reductions(embedded: Host, key: str, capsys: pytest.CaptureFixture[str]) -> None:
+    need(OPENCL)
     more = ["--device", "Intel(R) OpenCL", "--key", key, "--value", "v4", "--feature", "device-count", "--json"]
     assert main(["validate", "-t", "cpu", "--algorithm", "reduce_by_key", *more, "--runtime", "c"]) == 0
     (row,) = json.loads(capsys.readouterr().out)

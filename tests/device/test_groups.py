@@ -20,6 +20,7 @@ from hypothesis import strategies as st
 from nightly import NIGHTLY, nightly, thinned
 from planted import all_caught
 from sorters import CROSSOVER, SMALL
+from tools import OPENCL, need
 
 from hsgen.algorithms import group_by, reduce_by_key
 from hsgen.cli import main
@@ -111,6 +112,7 @@ def test_any_call_matches_numpy(embedded: Host, pocl: Host, data: st.DataObject)
 
 @pytest.mark.parametrize(("target", "key"), [("cpu", "u32"), nightly("generic", "u32"), nightly("cpu", "u64")])
 def test_the_c_runtime_groups(embedded: Host, target: str, key: str, capsys: pytest.CaptureFixture[str]) -> None:
+    need(OPENCL)
     more = ["--device", "Intel(R) OpenCL", "--key", key, "--value", "v4", "--json", "--runtime", "c"]
     assert main(["validate", "-t", target, "--algorithm", "group_by", *more]) == 0
     (row,) = json.loads(capsys.readouterr().out)

@@ -14,6 +14,7 @@ from kinds import KINDS, label, sort_of, wrong
 from nightly import nightly
 from test_vulkan import Lavapipe
 from test_vulkan import lavapipe as lavapipe
+from tools import C, need
 
 from hsgen.cli import main
 from hsgen.core.errors import Unavailable, Usage
@@ -35,6 +36,7 @@ def without(*kinds: str) -> list[Any]:
 def through_c(api: str, name: str, kind: str, options: str) -> tuple[int, str]:
     """Return the result through the C runtime of an API."""
     sort = sort_of(name, kind)
+    need(C)
     try:
         place = native.library(api, [target.find(name)], "u32", algorithms=[label(kind)], signature=sort.signature)
     except Unavailable as e:

@@ -15,6 +15,7 @@ from nightly import nightly
 from offset_worker import FORM, OFFSETS, N
 from test_segments import queue_of
 from test_vulkan import Lavapipe, lanes, lavapipe
+from tools import C, need
 
 from hsgen.core.errors import Unavailable
 from hsgen.engines import native
@@ -53,6 +54,7 @@ def test_by_the_python_api(embedded: Host, name: str, in_place: bool) -> None:
 
 def through_c(api: str, name: str, device: str) -> None:
     """Compare the C runtime's report and effect with the expected ones."""
+    need(C)
     try:
         place = native.library(api, [target.find(name)], "u32", algorithms=("segmented_sort",), signature=FORM)
     except Unavailable as e:

@@ -17,6 +17,7 @@ from packs import SHAPES, sort_of
 from planted import Planted, all_caught
 from test_oclgrind import grind
 from test_vulkan import Lavapipe, lavapipe, validated
+from tools import OPENCL, need
 
 from hsgen.cli import main
 from hsgen.engines.hosts import Host
@@ -94,6 +95,7 @@ def test_oclgrind_reports_nothing(key: str, shape: str) -> None:
 
 @pytest.mark.parametrize("key", ["u32", nightly("u64")])
 def test_the_c_runtime_packs(embedded: Host, key: str, capsys: pytest.CaptureFixture[str]) -> None:
+    need(OPENCL)
     more = ["--device", "Intel(R) OpenCL", "--key", key, "--json", "--runtime", "c"]
     assert main(["validate", "-t", "generic", "--algorithm", "pack", *more]) == 0
     (row,) = json.loads(capsys.readouterr().out)

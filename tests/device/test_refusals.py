@@ -11,6 +11,7 @@ import pytest
 from conftest import missing
 from refusing import LABELS
 from test_vulkan import Lavapipe, lavapipe
+from tools import C, need
 
 from hsgen.core.errors import Unavailable
 from hsgen.engines import native
@@ -22,6 +23,7 @@ __all__ = ["lavapipe"]  # a fixture
 
 def refused(api: str, device: str) -> list[str]:
     """The message of each sort, with a number per kind."""
+    need(C)
     try:
         place = native.library(api, [target.find("generic")], "u32", algorithms=LABELS)
     except Unavailable as e:

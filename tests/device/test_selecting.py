@@ -26,6 +26,7 @@ from planted import Planted, all_caught
 from selections import sort_of
 from test_oclgrind import grind
 from test_vulkan import Lavapipe, lavapipe, validated
+from tools import OPENCL, need
 
 from hsgen.cli import main
 from hsgen.core.errors import Usage
@@ -147,6 +148,7 @@ def test_oclgrind_reports_nothing(key: str, value: str) -> None:
 
 @pytest.mark.parametrize("key", [nightly("u32"), nightly("u8"), nightly("f32"), nightly("u64")])
 def test_the_command_line_validates_selections(embedded: Host, key: str, capsys: pytest.CaptureFixture[str]) -> None:
+    need(OPENCL)
     more = ["--device", "Intel(R) OpenCL", "--key", key, "--value", "index", "--json", "--runtime", "c"]
     assert main(["validate", "-t", "cpu", "--algorithm", "radix_select", *more]) == 0
     (row,) = json.loads(capsys.readouterr().out)

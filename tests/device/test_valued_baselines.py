@@ -6,6 +6,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from tools import C, need
 
 from hsgen.core.errors import Unavailable
 from hsgen.tools.bench.baselines import VALUED
@@ -17,6 +18,8 @@ WORDS = np.arange(3000, dtype=np.uint32).reshape(-1, 1) ^ np.uint32(77)
 
 @pytest.mark.parametrize(("name", "values"), [("numpy", WORDS), ("lsd", WORDS), ("numpy", None), ("numpy-quick", None)])
 def test_baselines_move_values_with_keys(name: str, values: np.ndarray | None) -> None:  # type: ignore[type-arg]
+    if name == "lsd":
+        need(C)
     run = VALUED[name](SimpleNamespace(), KEYS, values)  # type: ignore[arg-type]
     for _ in range(2):
         run.prepare()

@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 from conftest import missing
 from nightly import nightly
+from tools import GLSL, VULKAN, need
 
 from hsgen.cli import main
 from hsgen.core.errors import Unavailable
@@ -52,6 +53,7 @@ def lavapipe(monkeypatch: pytest.MonkeyPatch) -> Lavapipe:
     """Make lavapipe, with subgroups of a given width, the only Vulkan device."""
 
     def ready(width: int) -> Host:
+        need(GLSL, VULKAN)
         drivers = sorted(DRIVERS.glob("lvp_icd*.json"))
         if not drivers:
             missing("lavapipe is not installed (apt-get install mesa-vulkan-drivers)")

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
 from conftest import missing
 from test_vulkan import Lavapipe, example, lavapipe, sanitizers
+from tools import GLSL, VULKAN, C, need
 
 from hsgen.cli import main
 from hsgen.system import compilers
@@ -24,8 +24,7 @@ LAYER = "VK_LAYER_KHRONOS_validation"
 @pytest.fixture(scope="module")
 def bundle(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with the bundle of the page, and its compiled files."""
-    if shutil.which("cc") is None:
-        missing("a C compiler is not installed (apt-get install gcc)")
+    need(C, GLSL, VULKAN)
     folder = tmp_path_factory.mktemp("pairs")
     line = re.search(r"^hsgen (generate .*) -o sorts$", TEXT, re.MULTILINE)
     assert line and main([*line[1].split(), "-o", str(folder / "sorts")]) == 0

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import shutil
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -13,6 +12,7 @@ from typing import Any
 import pytest
 from conftest import missing
 from nightly import nightly
+from tools import tool
 
 from hsgen.cli import main
 
@@ -32,8 +32,7 @@ LARGEST = 60_000  # bytes of the module with a sort of keys and values
 @pytest.fixture(scope="session")
 def node() -> str:
     """Node, with the packages that .ci/npm/package-lock.json pins."""
-    if not (found := shutil.which("node")):
-        missing("no node (apt-get install nodejs npm)")
+    found = tool("node")
     if not (NPM / "node_modules/webgpu").is_dir():
         missing("no Dawn for node (npm ci --ignore-scripts --prefix .ci/npm)")
     return found

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from conftest import missing
 from nightly import nightly
+from tools import C, need
 
 from hsgen.cli import main
 from hsgen.cli import tune as tuning
@@ -36,6 +37,7 @@ Change = Callable[[str, str, str], None]
 @cache
 def devices(width: int) -> list[Host]:
     """The WebGPU devices, in the environment that `lavapipe` sets up for a width."""
+    need(C)
     try:
         return worker.hosts("webgpu", native.library("webgpu", [target.find(TINY)], "u32"))
     except Unavailable as e:

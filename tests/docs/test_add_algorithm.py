@@ -9,10 +9,9 @@ import sys
 from pathlib import Path
 
 import pytest
-from conftest import missing
 from test_docs import ROOT, blocks, only, shell
+from tools import GLSL, need
 
-from hsgen.emit import spirv
 from hsgen.engines.hosts import Host
 
 PAGE = ROOT / "docs/internals/add-an-algorithm.md"
@@ -67,8 +66,7 @@ def test_the_page_adds_an_algorithm_that_sorts(copy: Path, embedded: Host) -> No
 
 def test_the_added_kernels_are_glsl(copy: Path) -> None:
     """They compile for Vulkan, also with pairs of u32 where a target has no 64-bit integers."""
-    if spirv.compiler() is None:
-        missing("no GLSL compiler is installed (apt-get install glslang-tools)")
+    need(GLSL)
     (tables,) = only(PAGE, "toml")
     text = (copy / "targets/swiftshader.toml").read_text(encoding="utf-8").replace('"swiftshader"', '"pairs"')
     (copy / "pairs.toml").write_text(f"{text}\n{tables}", encoding="utf-8")

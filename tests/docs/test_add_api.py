@@ -10,10 +10,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from conftest import missing
 from test_docs import ROOT, blocks, only, shell
-
-from hsgen.system import toolchain
+from tools import need, tool
 
 PAGE = ROOT / "docs/internals/add-an-api.md"
 
@@ -92,9 +90,7 @@ def test_the_command_line_knows_it(copy: Path) -> None:
 
 def test_what_it_generates_compiles(copy: Path) -> None:
     """The runtime and a target's kernels with CUDA's compiler; the tables as C99."""
-    nvcc, cc = toolchain.tool("nvcc"), toolchain.tool("gcc")
-    if nvcc is None or cc is None:
-        missing("nvcc of the CUDA toolkit, or gcc, is not on the path")
+    nvcc, cc = tool("nvcc"), tool("gcc")
     made = copy / "sorts"
     for path in (made / "sources/toy.txt").read_text(encoding="utf-8").split():
         compiler = [cc, "-std=c99", "-Wall", "-Werror"] if path.endswith(".c") else [nvcc, "-arch=sm_90"]
@@ -106,8 +102,7 @@ def test_what_it_generates_compiles(copy: Path) -> None:
 @pytest.mark.nightly
 def test_the_library_that_drives_it_builds(copy: Path, tmp_path: Path) -> None:
     """For a GPU that only a fake nvidia-smi reports; it has the baselines of CUDA's harness, too."""
-    if toolchain.tool("nvcc") is None:
-        missing("nvcc of the CUDA toolkit is not on the path")
+    need("nvcc")
     (tmp_path / "nvidia-smi").write_text("#!/bin/sh\necho 9.0\n")
     (tmp_path / "nvidia-smi").chmod(0o755)
     build = """
@@ -127,10 +122,10 @@ print(native.library("toy", [target.find("toy-gpu.toml")], "u32", ["cub"], algor
 def test_the_page_keeps_the_rules_of_the_project(copy: Path) -> None:
     """Its Python is formatted and lint-free, and passes the type checks of hsgen's own modules."""
     config = ROOT / "pyproject.toml"
-    for tool in (
+    for command in (
         ["ruff", "format", "--check", "--config", str(config), "hsgen/apis/toy.py"],
         ["ruff", "check", "--config", str(config), "hsgen/apis/toy.py"],
         ["mypy", "--strict", "--config-file", str(config), "--cache-dir", str(ROOT / ".mypy_cache"), "hsgen/apis"],
     ):
-        done = subprocess.run([sys.executable, "-m", *tool], cwd=copy, capture_output=True, text=True, check=False)
+        done = subprocess.run([sys.executable, "-m", *command], cwd=copy, capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stdout + done.stderr

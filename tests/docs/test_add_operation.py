@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from test_add_algorithm import place
 from test_docs import ROOT, blocks, only, shell
+from tools import GLSL, need
 
 from hsgen.engines.hosts import Host
 
@@ -38,6 +39,7 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_the_page_adds_an_operation(copy: Path) -> None:
     """The bundle has its kernel in every dialect of the target, under its own name, and a C function for it."""
+    need(GLSL)
     without, _ = only(PAGE, "sh")
     done = shell(without, copy)
     assert done.returncode == 0, done.stdout

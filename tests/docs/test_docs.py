@@ -15,13 +15,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from conftest import missing
 from nightly import NIGHTLY, nightly
+from tools import OPENCL, need
 
 from hsgen.cli import group
 from hsgen.engines.hosts import Host
 from hsgen.opencl import Sorter
-from hsgen.system import toolchain
+from hsgen.system import compilers, toolchain
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = [ROOT / "README.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -55,8 +55,10 @@ def only(path: Path, language: str) -> list[str]:
 
 WORDS = """hsgen() { "$PYTHON" -m hsgen "$@"; }
 python3() {
-    if [ "$1 $2 $3" = "-m pip install" ]; then set -- "$@" --no-deps --target installed; fi
-    command python3 "$@"
+    case "$1 $2 $3" in
+        "-m pip install") "$PYTHON" "$@" --no-deps --target installed ;; # Debian's python3 has no pip
+        *) command python3 "$@" ;;
+    esac
 }
 """
 
@@ -163,8 +165,7 @@ def test_the_readme_vendors_a_bundle(tree: Path) -> None:
             assert done.returncode == 0, f"{text}\n{done.stdout}"
             ran += done.stdout
     assert "third_party/sorts is up to date" in ran and "third_party/sorts is as it was generated" in ran
-    if (compiler := shutil.which("cc")) is None:
-        missing("a C compiler is not installed (apt-get install gcc)")
+    need(OPENCL)
     head = '#include "hs/hs_opencl.h"\n#include "hs/hs_targets.h"\n'
     prototype = (
         "hs_status make_sorter(cl_context, cl_device_id, hs_opencl **);\n"
@@ -172,9 +173,8 @@ def test_the_readme_vendors_a_bundle(tree: Path) -> None:
     )
     (tree / "lines.c").write_text(head + prototype + "".join(only(tree / "README.md", "c")), encoding="utf-8")
     flags = ["-Wall", "-Wextra", "-Wpedantic", "-Werror", "-fsyntax-only", "-Ithird_party/sorts/include"]
-    done = subprocess.run([compiler, *flags, "lines.c"], cwd=tree, capture_output=True, text=True, check=False)
-    if "CL/cl.h: No such file" in done.stderr:
-        missing("OpenCL's headers are not installed (apt-get install ocl-icd-opencl-dev)")
+    command = [*compilers.c_compiler(), *flags, "lines.c"]
+    done = subprocess.run(command, cwd=tree, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
 
 

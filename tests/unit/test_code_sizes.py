@@ -9,13 +9,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import missing
 from nightly import nightly
+from tools import GLSL, need
 
 import hsgen
 from hsgen.cli import main
 from hsgen.core.keys import Signature
-from hsgen.emit import spirv
 from hsgen.emit.kernels import render
 from hsgen.targets import target
 
@@ -87,8 +86,7 @@ def test_targets_for_renderers_are_small(tmp_path: Path) -> None:
 
 def generated(folder: Path, *options: str) -> dict[Path, int]:
     """Generate sorts of u32 keys for Vulkan; return the sizes of all C files."""
-    if spirv.compiler() is None:
-        missing("no GLSL compiler is installed (apt-get install glslang-tools)")
+    need(GLSL)
     more = ("--api", "vulkan", "--key", "u32", "--algorithm", "auto", "-o", str(folder))
     assert main(["generate", *options, *more]) == 0
     return {p.relative_to(folder): p.stat().st_size for p in folder.rglob("*.c")}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import struct
 import subprocess
 from itertools import product
@@ -10,9 +9,9 @@ from pathlib import Path
 
 import pytest
 from conftest import missing
+from tools import tool
 
 from hsgen.core.errors import Wrong
-from hsgen.system import toolchain
 from hsgen.targets import target
 from hsgen.tools.compile import cubin, cuda, nvrtc
 from hsgen.tools.compile.nvidia import LIMITS, blocks, occupancy
@@ -84,9 +83,7 @@ int main(void)
 def test_occupancy_is_that_of_nvidias_calculator(tmp_path: Path) -> None:
     """Blocks of every architecture, for sizes, registers and shared memory of kernels, compared with
     cuda_occupancy.h."""
-    nvcc, compiler = toolchain.tool("nvcc"), shutil.which("c++")
-    if nvcc is None or compiler is None:
-        missing("nvcc of the CUDA toolkit, or c++, is not on the path")
+    nvcc, compiler = tool("nvcc"), tool("c++")
     places = [Path(nvcc).resolve().parents[1], *Path("/usr/local").glob("cuda*")]
     header = next((h for p in places for h in p.rglob("cuda_occupancy.h")), None)
     if header is None:

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import re
-import shutil
 import struct
 import subprocess
 from pathlib import Path
 
 import pytest
-from conftest import missing
 from hypothesis import given
 from hypothesis import strategies as st
+from tools import tool
 
 from hsgen.emit.spirv_text import KINDS, LINE, TEXT, decoded, encoded
 from hsgen.system import resources
@@ -66,9 +65,7 @@ def test_what_is_no_module_has_no_text(data: bytes) -> None:
 
 def test_the_runtime_reads_the_same_words(tmp_path: Path) -> None:
     """Its two functions alone, with literals of one line, so that numbers go on in the next literal."""
-    cc = shutil.which("gcc") or shutil.which("cc")
-    if cc is None:
-        missing("no C compiler is installed (apt-get install gcc)")
+    cc = tool("cc")
     powers = [(k, [2**k - 1 + 31 * j for j in range(k)]) for k in range(32)]
     data = module([0x07230203, 0x10300, 1, 2**31, 2**32 - 1], [*powers, *MANY, *powers])
     text = (resources.templates() / "apis/vulkan/hs_vulkan_create.c").read_text(encoding="utf-8")

@@ -6,7 +6,7 @@ import struct
 from dataclasses import replace
 
 import pytest
-from conftest import missing
+from tools import GLSL, need
 
 from hsgen.bundle.build import glsl_hash
 from hsgen.emit import spirv, spirv_text
@@ -19,9 +19,9 @@ DEBUG = {2, 3, 4, 5, 6, 7, 8, 317, 330}
 
 @pytest.mark.parametrize(("vulkan", "version"), [("1.1", 0x10300), ("1.2", 0x10500), ("1.3", 0x10600)])
 def test_spirv_is_of_the_version_that_vulkan_takes(vulkan: str, version: int) -> None:
+    need(GLSL)
     using = spirv.compiler()
-    if using is None:
-        missing("a GLSL compiler (apt-get install glslang-tools)")
+    assert using
     sort = replace(target.find("generic").sort("bitonic", "u32"), vulkan=vulkan)
     source = render(sort, "vulkan")
     module = spirv.compile_one(source.text, source.path, spirv.Module("flip_1", True), using, vulkan)

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from conftest import missing
 from models.bitonic import model as merging
 from models.radix import model as sorting
 from numpy.typing import NDArray
 from shipped import sampled
+from tools import GLSL, need
 
 from hsgen.algorithms import bitonic, radix
 from hsgen.core.sort import Sort
@@ -78,9 +78,9 @@ def test_every_kernel_is_written_in_every_dialect(name: str, api: str) -> None:
 def test_glsl_of_one_kernel_compiles(name: str, tmp_path: Path) -> None:
     """Of a merge of 64-bit keys, which are pairs of u32 on devices without 64-bit integers; `hsgen compile` takes
     all."""
+    need(GLSL)
     using = spirv.compiler()
-    if using is None:
-        missing("no GLSL compiler (apt-get install glslang-tools)")
+    assert using
     sort = target.find(name).sort("bitonic", "u64")
     kernel = min((k for k in sort.kernels if k.subgroup > 1), key=lambda k: k.work_group)
     source = render(sort, "vulkan")

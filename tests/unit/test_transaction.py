@@ -24,6 +24,7 @@ import pytest
 import tiny
 from conftest import missing
 from nightly import nightly
+from tools import tool
 
 import hsgen
 from hsgen.bundle import store, transaction, update
@@ -48,9 +49,7 @@ def test_an_update_that_is_killed_at_any_call_is_healed_by_the_next(
     tmp_path: Path, case: str, step: int, first: int
 ) -> None:
     """The next update may be the same or another; it leaves no trace of the killed one."""
-    strace = shutil.which("strace")
-    if strace is None:
-        missing("strace is not installed (apt-get install strace)")
+    strace = tool("strace")
     (tmp_path / "killed").mkdir()
     script = [sys.executable, killed.__file__, case, str(tmp_path / "killed"), str(step), str(first)]
     env = {**os.environ, "PYTHONPATH": str(Path(hsgen.__file__).parents[1])}

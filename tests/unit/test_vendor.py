@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import re
-import shutil
 import subprocess
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from conftest import missing
+from tools import need
 
 from hsgen.core.errors import Usage
 from hsgen.emit import c_files
@@ -98,8 +97,7 @@ int main(void)
 
 def printed(folder: Path, found: Target, text: str | None, prefix: str) -> str:
     """A target's first sort as a C program reads it, with its OpenCL text, or with another one."""
-    if shutil.which("cc") is None:
-        missing("cc is not installed")
+    need("cc")
     sort = found.sort("bitonic", "u32")
     source = render(sort, "opencl")
     if text is not None:

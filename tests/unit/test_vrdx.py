@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tools import VULKAN, need
 
 from hsgen.cli import main
 from hsgen.core.errors import Unavailable
 from hsgen.engines.harness import Native
-from hsgen.system import toolchain
 from hsgen.tools.bench.baselines import BASELINES, VALUED, build
 
 HEADER = """
@@ -44,8 +44,7 @@ def vulkan() -> Any:
 @pytest.fixture
 def fresh(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     """A folder for the header; nothing is built yet."""
-    if toolchain.tool("g++") is None or not Path("/usr/include/vulkan/vulkan_core.h").is_file():
-        pytest.skip("needs g++ and Vulkan's headers")
+    need("g++", VULKAN)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.setenv("CXX", "g++")
     monkeypatch.setenv(build.PEERS, "")

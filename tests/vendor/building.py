@@ -15,11 +15,11 @@ from functools import cache
 from io import StringIO
 from pathlib import Path
 
-from conftest import missing
+from tools import GLSL, OPENCL, VULKAN, has, missing, need
 
 from hsgen.apis import APIS
 from hsgen.cli import main
-from hsgen.emit import c_files, spirv
+from hsgen.emit import c_files
 from hsgen.system import toolchain
 
 CONSUMERS = Path(__file__).with_name("consumers")
@@ -31,29 +31,21 @@ LANES = str(Path(__file__).parents[1] / "device/lanes/lanes8.toml")
 PREFIX = "acme_sort"
 """A prefix of two words, other than the default."""
 
+header = has
+__all__ = ["header", "need"]
+
 _FOLDER = Path(tempfile.mkdtemp(prefix="hsgen-vendor-"))
 atexit.register(shutil.rmtree, _FOLDER, ignore_errors=True)
 
 
-def need(*names: str) -> None:
-    """Skip where one of these programs is not installed."""
-    for name in names:
-        if shutil.which(name) is None:
-            missing(f"{name} is not installed")
-
-
-@cache
-def header(name: str) -> bool:
-    """Whether the compiler finds a header without options."""
-    need("cc")
-    command = ["cc", "-fsyntax-only", "-xc", "-"]
-    return subprocess.run(command, input=f"#include <{name}>\n", text=True, capture_output=True).returncode == 0
-
-
 def opencl() -> None:
     """Skip if OpenCL programs cannot be built."""
-    if not header("CL/cl.h"):
-        missing("OpenCL's headers are not installed (apt-get install ocl-icd-opencl-dev)")
+    need(OPENCL)
+
+
+def vulkan() -> None:
+    """Skip if Vulkan programs cannot be built."""
+    need(VULKAN)
 
 
 def folder(name: str) -> Path:
@@ -97,18 +89,12 @@ def single(*targets: str, prefix: str = "hs", apis: tuple[str, ...] = ("opencl",
     return _bundle(targets, prefix, apis, ("u32",), words, "--single-file")
 
 
-def vulkan() -> None:
-    """Skip if Vulkan programs cannot be built."""
-    if not header("vulkan/vulkan_core.h"):
-        missing("Vulkan's headers are not installed (apt-get install libvulkan-dev)")
-
-
 @cache
 def _bundle(
     targets: tuple[str, ...], prefix: str, apis: tuple[str, ...], keys: tuple[str, ...], words: bool, layout: str
 ) -> Path:
-    if words and spirv.compiler() is None:
-        missing("no GLSL compiler is installed (apt-get install glslang-tools)")
+    if words:
+        need(GLSL)
     place, said = folder("bundle") / "sorts", StringIO()
     chosen = [*(f"-t{t}" for t in targets), *(f"--api={a}" for a in apis), *(f"--key={k}" for k in keys)]
     lacking = ["--glsl-only"] if not words and any(APIS[a].spirv for a in apis or APIS) else []
@@ -143,10 +129,14 @@ def compiled(*command: str | Path) -> list[Path]:
     return sorted(out.glob("*.o"))
 
 
-@cache
 def objects(place: Path, compiler: str) -> Mapping[str, Path]:
     """The C files of a bundle, compiled with warnings as errors; by a C++ compiler as C++."""
     need(compiler)
+    return _objects(place, compiler)
+
+
+@cache
+def _objects(place: Path, compiler: str) -> Mapping[str, Path]:
     out = folder("objects")
     language = ("-xc++", "-std=c++11") if compiler in COMPILERS.values() else ("-std=c99",)
 

@@ -12,9 +12,10 @@ from io import StringIO
 from pathlib import Path
 from types import MappingProxyType
 
-from building import CONSUMERS, WARNINGS, compiled, folder, header, need, opencl, program
+from building import CONSUMERS, WARNINGS, compiled, folder, need, opencl, program
 from conftest import missing
 from test_failures import SANITIZERS, sanitizes
+from tools import VULKAN
 
 from hsgen import apis
 from hsgen.cli import main
@@ -89,8 +90,10 @@ def ready(api: str) -> None:
         missing(f"{compiler} has no sanitizers")
     if api == "opencl":
         opencl()
-    if api == "vulkan" and not header("vulkan/vulkan_core.h"):
-        missing("Vulkan's headers are not installed (apt-get install libvulkan-dev)")
+    if api == "vulkan":
+        need(VULKAN)
+    if api == "cuda":
+        need("nvcc")
     if api == "cuda" and toolkit() is None:
         missing("the headers of the CUDA toolkit are not installed")
 

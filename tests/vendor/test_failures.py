@@ -32,10 +32,14 @@ DRIVER = "leak:libintelocl\n"
 """The driver keeps some memory; leaks of the runtime are tested with the fake driver."""
 
 
-@cache
 def sanitizes(compiler: str) -> bool:
     """Whether programs can be built with the sanitizers."""
     need(compiler)
+    return _sanitizes(compiler)
+
+
+@cache
+def _sanitizes(compiler: str) -> bool:
     command = [compiler, *SANITIZERS, "-xc", "-", "-o", str(folder("probe") / "probe")]
     return (
         subprocess.run(command, input="int main(void) { return 0; }\n", text=True, capture_output=True).returncode == 0

@@ -10,13 +10,13 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-from building import WARNINGS, folder, header, program, sources
+from building import WARNINGS, folder, program, sources
 from conftest import missing
 from nightly import NIGHTLY, nightly
 from test_failures import SANITIZERS, sanitizes
+from tools import GLSL, VULKAN, need
 
 from hsgen.cli import main
-from hsgen.emit import spirv
 
 RECORDING = Path(__file__).with_name("recording.c")
 LANES = RECORDING.parents[1] / "device/lanes"
@@ -27,12 +27,10 @@ TARGETS = {"lavapipe": "lavapipe", "pairs4": str(LANES / "pairs4.toml"), "generi
 @cache
 def recording(name: str) -> Path:
     """The program with the sorts of a target, built with the sanitizers; its runtime's allocations may fail."""
-    if not header("vulkan/vulkan_core.h"):
-        missing("Vulkan's headers are not installed (apt-get install libvulkan-dev)")
+    need(VULKAN)
     if not sanitizes("gcc"):
         missing("gcc has no sanitizers")
-    if spirv.compiler() is None:
-        missing("no GLSL compiler is installed (apt-get install glslang-tools)")
+    need(GLSL)
     place = folder("bundle") / "sorts"
     assert main(["generate", "-t", TARGETS[name], "--api", "vulkan", "-o", str(place)]) == 0
     command = ["gcc", "-std=c99", "-O1", *WARNINGS, *SANITIZERS, "-Dcalloc=fake_calloc", f"-I{place / 'include'}"]

@@ -26,10 +26,10 @@ from building import (
 )
 from nightly import nightly, nightly_except
 from test_metal_runtime import APPLE, MODES
+from tools import tool
 
 from hsgen.emit import single_file, spirv, spirv_file
 from hsgen.engines.hosts import Host
-from hsgen.system import toolchain
 
 BUILDS = [("clang++", "hs"), ("gcc", PREFIX), ("gcc", "hs"), ("g++", "hs"), ("clang", "hs"), ("g++", PREFIX)]
 TARGETS = ("generic", "cpu")
@@ -61,6 +61,7 @@ def refused(*command: str | Path) -> str:
 
 def defined(file: Path) -> set[str]:
     """The global names that an object defines."""
+    need("nm")
     return {line.split()[0] for line in run("nm", "-P", "-g", "--defined-only", file).splitlines()}
 
 
@@ -181,9 +182,7 @@ def test_mistakes_with_two_apis_are_errors(tmp_path: Path) -> None:
 
 def test_cuda_by_nvcc(tmp_path: Path) -> None:
     """The example with the CUDA header, and a file with all three APIs, without warnings."""
-    nvcc = toolchain.tool("nvcc")
-    need("nvcc")
-    assert nvcc is not None
+    nvcc = tool("nvcc")
     place = single("generic", apis=("opencl", "vulkan", "cuda"))
     options = [nvcc, "-std=c++14", "-Werror", "all-warnings", "-Xcompiler=-Wall,-Wextra,-Werror", "-arch=sm_90"]
     options += ["-Xptxas=-O0", f"-I{place}"]

@@ -7,8 +7,8 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from building import COMPILERS, PREFIX, WARNINGS, bundle, header, need, objects, opencl, run
-from conftest import missing
+from building import COMPILERS, PREFIX, WARNINGS, bundle, need, objects, opencl, run
+from tools import VULKAN
 
 TARGETS = ("generic", "intel-gen8", "cpu")
 
@@ -30,8 +30,7 @@ def names(file: Path, *options: str) -> list[tuple[str, str]]:
 def test_symbols_start_with_the_prefix(compiler: str, prefix: str) -> None:
     need("nm")
     opencl()
-    if not header("vulkan/vulkan_core.h"):
-        missing("Vulkan's headers are not installed (apt-get install libvulkan-dev)")
+    need(VULKAN)
     seen = 0
     for path, file in objects(everything(prefix), compiler).items():
         outside = [name for _, name in names(file, "-g", "--defined-only")]
@@ -46,8 +45,7 @@ def test_symbols_start_with_the_prefix(compiler: str, prefix: str) -> None:
 def test_examples_compile(compiler: str) -> None:
     need(compiler)
     opencl()
-    if not header("vulkan/vulkan_core.h"):
-        missing("Vulkan's headers are not installed (apt-get install libvulkan-dev)")
+    need(VULKAN)
     place = everything("hs")
     language = ["-xc++", "-std=c++11"] if compiler in COMPILERS.values() else ["-std=c99"]
     for path in sorted(place.glob("examples/*.c")):

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from itertools import product
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,9 @@ from hsgen.tools.bench.inputs import for_alternative, load
 from hsgen.tools.bench.memory import fits
 from hsgen.tools.bench.rounds import Beat, clock, timed
 from hsgen.tools.bench.rows import Row, Times, rows_of
+
+Spans = Sequence[tuple[int, int]]
+"""Ranges of counts, each above the first number up to the second."""
 
 
 def known(sort: Sort, how: Options) -> list[str]:
@@ -61,6 +65,7 @@ def measure(
     how: Options = PLAIN,
     *,
     alternatives: Mapping[str, Engine] | None = None,
+    spans: Mapping[str, Spans] = MappingProxyType({}),
     kinds: Sequence[str] = ("random",),
     segments: Sequence[int] = (0,),
     beat: Beat = lambda: None,
@@ -69,27 +74,31 @@ def measure(
 
     First hsgen's row, then those of the baselines in the order of `against`, then the copy's.  `alternatives` are other
     sorts of hsgen by the names of their rows, on the same device, for the same keys and values; those that `against`
-    does not name come first.  A plain sort among them sorts all of the keys.  In the row of an alternative, a
-    `hsgen_ratio` above 1 means that `engine` is faster.  `device` is a label for the rows.
+    does not name come first.  A plain sort among them sorts all of the keys.  One with `spans` is measured at their
+    counts only.  A `hsgen_ratio` above 1 means that `engine` is faster.  `device` is a label for the rows.
 
     Raises:
         Usage: a baseline cannot sort so.
         Unavailable: a baseline cannot run here, or a count exceeds the memory; raised before anything is timed.
         Wrong: a sort returned unsorted keys, or a baseline's process ended.
     """
-    sort, others = engine.sort, dict(alternatives or {})
+    sort, others, rng = engine.sort, dict(alternatives or {}), np.random.default_rng(seed)
     names = [*(name for name in others if name not in against), *against]
     check(sort, how, [name for name in names if name not in others])
-    for name, other in others.items():
-        _check_alternative(name, other.sort, sort, max(sizes, default=0))
+    _check_alternatives(others, sort, sizes, spans)
     fits([engine, *others.values()], max(sizes, default=0), replace(how, segment_count=max(segments, default=0)))
-    rng = np.random.default_rng(seed)
     for n, parts, kind in progress(product(sizes, segments, kinds)):
         work = load(sort, n, replace(how, segment_count=parts), rng, kind)
-        loads = {engine: work, **{other: for_alternative(work, sort, other.sort) for other in others.values()}}
-        runs, times = _measured(engine, loads, others, names, rounds, beat)
-        called = {name: (other.sort, loads[other].how) for name, other in others.items()}
-        yield rows_of(engine, device, work, runs, times, called)
+        taking = [name for name in names if name not in others or _measures(spans, name, n)]
+        racing = {name: others[name] for name in taking if name in others}
+        loads = {engine: work, **{other: for_alternative(work, sort, other.sort) for other in racing.values()}}
+        measured = _measured(engine, loads, racing, taking, rounds, beat)
+        yield rows_of(engine, device, work, *measured, {x: (o.sort, loads[o].how) for x, o in racing.items()})
+
+
+def _measures(spans: Mapping[str, Spans], name: str, n: int) -> bool:
+    """Whether an alternative is measured at a count."""
+    return name not in spans or any(after < n <= last for after, last in spans[name])
 
 
 def _measured(
@@ -129,18 +138,23 @@ def _races(theirs: Sort, own: Sort) -> bool:
     return theirs.operation == own.operation or operations.of(theirs).comparable
 
 
-def _check_alternative(name: str, theirs: Sort, own: Sort, greatest: int) -> None:
-    """Refuse a sort for other keys or values, or for fewer keys.
+def _check_alternatives(
+    others: Mapping[str, Engine], own: Sort, sizes: Sequence[int], spans: Mapping[str, Spans]
+) -> None:
+    """Refuse sorts for other keys or values, or for fewer keys than they are measured with.
 
     Raises:
-        Usage: it is one.
+        Usage: one of them is such a sort.
     """
-    if (theirs.label, theirs.signature.value) != (own.label, own.signature.value) or not _races(theirs, own):
-        raise Usage(
-            f"alternative {name}: {theirs.name} sorts other keys or values than {own.name}; name one that sorts these"
-        )
-    if greatest > theirs.plan.max_n:
-        raise Usage(f"alternative {name}: sizes up to {greatest}: {theirs.name} sorts up to {theirs.plan.max_n} keys")
+    for name, theirs in ((name, other.sort) for name, other in others.items()):
+        if (theirs.label, theirs.signature.value) != (own.label, own.signature.value) or not _races(theirs, own):
+            wrong = f"{theirs.name} sorts other keys or values than {own.name}"
+            raise Usage(f"alternative {name}: {wrong}; name one that sorts these")
+        greatest = max((n for n in sizes if _measures(spans, name, n)), default=0)
+        if greatest > theirs.plan.max_n:
+            raise Usage(
+                f"alternative {name}: sizes up to {greatest}: {theirs.name} sorts up to {theirs.plan.max_n} keys"
+            )
 
 
 def _check(tried: Sequence[tuple[Run, Load]], loads: Mapping[Engine, Load], beat: Beat) -> None:
