@@ -185,6 +185,7 @@ struct Any {
 #define __syncwarp(mask) ((void)host::votes(false, "__syncwarp"))
 #define __ballot_sync(mask, vote) static_cast<unsigned>(host::votes(vote, "__ballot_sync"))
 #define __shfl_xor_sync(mask, a, far) host::shuffle(a, threadIdx.x % HOST_WARP ^ unsigned(far))
+#define __shfl_sync(mask, a, lane, width) host::shuffle(a, unsigned(lane) % (width) + threadIdx.x % HOST_WARP / (width) * (width))
 #define __popc(x) __builtin_popcount(x)
 static inline unsigned atomicAdd(unsigned *p, unsigned x) { const unsigned was = *p; *p += x; return was; }
 static inline unsigned atomicOr(unsigned *p, unsigned x) { const unsigned was = *p; *p |= x; return was; }
