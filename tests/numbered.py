@@ -2,8 +2,8 @@
 
 Only a work-group of two lanes or more clears both words by ``if (hs_local_id() < 2) words[hs_local_id()] = 0u;``.
 `undone` reads the text of a kernel and finds such conditions whose bound exceeds the number of lanes or subgroups, and
-loops whose stride exceeds it.  Numbers are the words for them, variables that are set once to expressions of these, and both in
-calculations with constants, which are evaluated for every lane.
+loops whose stride exceeds it.  Numbers are the words for them, variables that are set once to expressions of these, and
+both in calculations with constants, which are evaluated for every lane.
 """
 
 from __future__ import annotations

@@ -89,15 +89,17 @@ def one(found: Found, number: int, size: str) -> None:
 def run(seed: int, numbers: range, size: str, seconds: float = 1e9, *, tell: bool = False) -> Found:
     """Try targets by their numbers until `seconds` are over."""
     found, begun = Found(seed), time.monotonic()
-    for number in numbers:
-        if time.monotonic() - begun > seconds:
-            break
-        before = len(found.failures)
-        one(found, number, size)
+    try:
+        for number in numbers:
+            if time.monotonic() - begun > seconds:
+                break
+            before = len(found.failures)
+            one(found, number, size)
+            if tell:
+                print(*found.failures[before:], f"{number}: {found}", sep="\n", flush=True)
+    finally:  # also when interrupted
         if tell:
-            print(*found.failures[before:], f"{number}: {found}", sep="\n", flush=True)
-    if tell:
-        print(found.counted())
+            print(found.counted(), flush=True)
     return found
 
 
