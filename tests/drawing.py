@@ -463,7 +463,7 @@ def _mended(rng: Rng, doc: Doc, lines: Sequence[str], b: Bounds) -> bool:
     places = {".".join(at): name for name, table in doc.items() for at in _placed(name, table)}
     found = {max((at for at in places if f"{path}.".startswith(f"{at}.")), key=len, default="") for path in wrong}
     named = {places[at] for at in found if at}
-    for table in named:
+    for table in sorted(named):  # a set has another order in each process
         if table.startswith("sort."):
             for other in [t for t in doc if t.startswith("sort.")]:
                 del doc[other]

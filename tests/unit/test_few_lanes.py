@@ -7,6 +7,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -39,7 +42,8 @@ FORMS = (
     Signature(device_count=True),
     Signature(run_boundaries=True),
 )
-FILES = Path(__file__).parents[1] / "data" / "few_lanes"
+TESTS = Path(__file__).parents[1]
+FILES = TESTS / "data" / "few_lanes"
 TUNED = {"radix_select": operation("radix_select").tuned}
 ELSEWHERE = {"bitonic/block_sort_looped", *(f"group_by/{x}" for x in ("digit_tables", "pairs_bucket", "pairs_count"))}
 ELSEWHERE |= {"group_by/pairs_deal", "group_by/pairs_starts"}
@@ -242,3 +246,17 @@ def test_buckets_that_make_no_sense_are_refused(key: str, values: dict[str, Any]
         text = text.replace("= 4\n", "= 1\n").replace("match_ballot", "bitmask").replace("bits = 1", "bits = 4")
     with pytest.raises(Usage, match=message):
         small(text)
+
+
+def test_a_seed_draws_the_same_target_in_every_process() -> None:
+    """Or the command that a failure of the fuzz prints would try another one."""
+    code = "import numpy as np, drawing as d; b = d.Bounds(few=0.7)\n"
+    code += "print([d.drawn(np.random.default_rng([46, s]), b)[0] for s in range(25)])"
+    command = [sys.executable, "-c", code]
+    found = {
+        subprocess.run(
+            command, env={**os.environ, "PYTHONHASHSEED": str(h)}, cwd=TESTS, capture_output=True, text=True, check=True
+        ).stdout
+        for h in (1, 2)
+    }
+    assert len(found) == 1
