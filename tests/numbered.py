@@ -51,6 +51,8 @@ def undone(text: str, workers: Workers) -> Iterator[str]:
     for at, token in enumerate(tokens):
         if token in _COMPARED:
             yield from _compared(token, _side(tokens, at, -1), _side(tokens, at, 1), known, workers)
+        elif token in ("/", "%", "+=") and tokens[at + 1 : at + 2] in (["0"], ["0u"]):
+            yield f"{' '.join(tokens[max(0, at - 6) : at + 2])}: each of too few gets a share of 0"
         elif token == "for":
             yield from _stride(tokens[at : at + 600], known, workers)
 

@@ -35,6 +35,7 @@ CASES = {
     "groups": ("few-lanes-device", "group_by", Signature(), (1, 100, 65536, 65537, 70001)),
     "selections": ("few-lanes-device", "radix_select", operation("radix_select").tuned, NEAR),
     "segments": ("few-lanes-device", "segmented_sort", Signature(), NEAR),
+    "segments-1": ("one-lane-buckets", "segmented_sort", Signature(), NEAR),
     "counted": ("few-lanes-device", "radix", Signature(device_count=True), NEAR),
 }
 

@@ -159,6 +159,8 @@ def test_conditions_instead_of_loops_are_found(label: str, text: str, monkeypatc
         (4, 1, "for (int i = hs_local_id(); i < n; i += 4) x[i] = 0u;", 0),
         (4, 1, "for (int i = hs_local_id(); i < n; i += 8) { x[i] = 0u; if (i + 4 < n) x[i + 4] = 0u; }", 0),
         (4, 1, "for (int i = hs_local_id() >> 1; i < n; i += 4) x[i] = 0u;", 1),
+        (1, 1, "int side = hs_local_id() / 0;", 1),
+        (4, 1, "for (int i = hs_local_id() / 8; i < n; i += 0) x[i] = 0u;", 1),
         (4, 1, "// if (hs_local_id() < 8)\nx[hs_local_id() < n ? 0 : 1] = (hs_local_id() & 7) == 0 ? 1u : 0u;", 0),
     ],
 )
