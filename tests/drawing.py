@@ -7,7 +7,7 @@ that the reader's errors name are drawn again until the reader accepts the targe
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -16,6 +16,8 @@ import numpy as np
 from hsgen.algorithms import ALGORITHMS
 from hsgen.algorithms.radix import STRATEGY
 from hsgen.algorithms.radix import fields as radix_keys
+from hsgen.algorithms.radix.hybrid.fields import FALLBACK
+from hsgen.algorithms.radix.strategies import STRATEGIES
 from hsgen.core.errors import Usage
 from hsgen.core.fields import Field
 from hsgen.core.keys import VALUES, Signature
@@ -45,7 +47,9 @@ class Bounds:
     """Bounds of random targets.
 
     widths: subgroup widths of the device.  height, items, lanes: sizes that keep compilation fast.  small_grids:
-    whether some devices launch few work-groups in one dimension.
+    whether some devices launch few work-groups in one dimension.  few: the chance that a table's work-groups have 1 or
+    2 lanes, or 1 or 2 subgroups; above 0, each strategy of a radix sort is as likely as any other, and algorithms that
+    need no table may have one.
     """
 
     widths: tuple[int, ...] = (4, 8, 16, 32, 64)
@@ -55,6 +59,7 @@ class Bounds:
     lanes: int = 256
     local_bytes: tuple[int, ...] = (16384, 32768, 65536, 262144)
     small_grids: bool = True
+    few: float = 0.0
 
 
 def _power(rng: Rng, least: int, greatest: int) -> int:
@@ -70,10 +75,22 @@ def _maybe(rng: Rng, chance: float, value: Any) -> Any:
     return value if rng.random() < chance else None
 
 
+def _lanes(rng: Rng, b: Bounds, width: int, usual: Callable[[], int]) -> int:
+    """The lanes of a work-group: as `usual` says, or those of 1 or 2 subgroups."""
+    if b.few and rng.random() < b.few:
+        return width * int(rng.integers(1, 3))
+    return usual()
+
+
 def device(rng: Rng, b: Bounds) -> Table:
     """Return facts of a device that offers at most what the actual device offers."""
     shuffle = bool(rng.random() < 0.7)
     widths = [1, *(w for w in b.widths if rng.random() < 0.6)] if shuffle else [1]
+    facts = _device(rng, b, widths, shuffle)
+    return _few_device(rng, b, facts) if b.few else facts
+
+
+def _device(rng: Rng, b: Bounds, widths: list[int], shuffle: bool) -> Table:
     return {
         "subgroups": widths,
         "shuffle": shuffle,
@@ -90,10 +107,29 @@ def device(rng: Rng, b: Bounds) -> Table:
     }
 
 
+def _few_device(rng: Rng, b: Bounds, facts: Table) -> Table:
+    """Return facts for which more strategies are legal, and for which derived work-groups have few lanes."""
+    lanes = _power(rng, 1, b.lanes) if rng.random() < b.few / 2 else facts["work_group"]
+    large = {"local": "chip", "local_bytes": 1 << 18} if rng.random() < 0.15 else {}
+    lanes = 1024 if large and rng.random() < 0.7 else lanes
+    return (
+        facts
+        | large
+        | {
+            "progress": _one(rng, "none", "started", "guaranteed", "guaranteed", "guaranteed"),
+            "cores": _maybe(rng, 0.4, int(rng.integers(1, 9))),
+            "work_group": lanes,
+            "subgroups": [w for w in facts["subgroups"] if w <= lanes],
+        }
+    )
+
+
 def merge(rng: Rng, d: Table, b: Bounds) -> Table:
     """Return a table of a merge sort."""
     width = int(_one(rng, *d["subgroups"]))
     slabs = int(rng.integers(1, max(2, d["work_group"] // width + 1)))
+    if b.few and rng.random() < b.few:
+        slabs = int(rng.integers(1, 3))
     return {
         "subgroup": width,
         "height": 2 * int(rng.integers(1, b.height // 2 + 1)),
@@ -102,10 +138,11 @@ def merge(rng: Rng, d: Table, b: Bounds) -> Table:
         "local_scale": int(rng.integers(1, 5)),
         "flip_scale": int(rng.integers(1, 4)),
         "half_scale": int(rng.integers(1, 4)),
-        "stream_group": _power(rng, width, d["work_group"]),
+        "stream_group": _lanes(rng, b, width, lambda: _power(rng, width, d["work_group"])),
         "bank_pad": _maybe(rng, 0.5, int(rng.integers(0, 20))),
         "exchange": _maybe(rng, 0.5, _one(rng, "minmax", "select")),
         "path_from": _maybe(rng, 0.4, int(rng.integers(1, 20000))),
+        "compact": _maybe(rng, 0.2, True) if b.few else None,
     }
 
 
@@ -152,6 +189,90 @@ def _buckets(rng: Rng, t: Table, d: Table) -> Table:
     return out
 
 
+def _bucket(rng: Rng, d: Table, b: Bounds, width: int, name: str) -> Table:
+    """The shape of work-groups that sort a bucket on chip."""
+    lanes = _lanes(rng, b, width, lambda: _power(rng, width, d["work_group"]))
+    items = int(rng.integers(1, min(65, 4096 // lanes + 1)))
+    return {f"{name}_group": lanes, f"{name}_items": items, f"{name}_places": _power(rng, lanes, 16 * lanes)}
+
+
+def _dealing(rng: Rng, d: Table, b: Bounds, width: int, name: str) -> Table:
+    """The shape of work-groups that deal a tile into buckets."""
+    lanes = _lanes(rng, b, width, lambda: _power(rng, width, d["work_group"]))
+    return {f"{name}_group": lanes, f"{name}_items": int(rng.integers(1, 17))}
+
+
+def _hybrid(rng: Rng, t: Table, d: Table, b: Bounds) -> Table:
+    """The fields of a hybrid sort: buckets of keys, of pairs or of both, and what sorts what they do not hold."""
+    width, out = t["subgroup"], {}
+    if rng.random() < 0.4 or d["progress"] == "none":
+        out["fallback"] = "reduce_scan"
+    keys = rng.random() < 0.7
+    if keys:
+        own = {**_bucket(rng, d, b, width, "bucket"), **_dealing(rng, d, b, width, "msd")}
+        out |= own | {"msd_from": 13 * own["bucket_group"] * own["bucket_items"] // 16 + int(rng.integers(1, 2000))}
+        if rng.random() < 0.3:
+            out |= {"large": True, "count_bits": int(rng.integers(12, 17)), "count_items": int(rng.integers(1, 9))}
+            out["count_group"] = _lanes(rng, b, width, lambda: _power(rng, width, d["work_group"]))
+    if not keys or rng.random() < 0.5:
+        own = _bucket(rng, d, b, width, "finish")
+        held = own["finish_group"] * own["finish_items"]
+        most = held << max(0, (held - 1).bit_length() - 1)
+        out |= own | {"finish_from": most + int(rng.integers(1, 2000))}
+        out["finish_mean"] = _maybe(rng, 0.3, int(rng.integers(1, held + 1)))
+        if rng.random() < 0.4:
+            out |= {"fallback": "reduce_scan", **_dealing(rng, d, b, width, "deal")}
+            out["deal_from"] = int(rng.integers(1, out["finish_from"]))
+            out["deal_places"] = _power(rng, own["finish_group"], 16 * own["finish_group"])
+    if t["ranker"] == "match_ballot" and "fallback" not in out and rng.random() < 0.6:
+        out |= {"sample": _power(rng, 16, 1024), "bits": _one(rng, 4, 8, 8), "sorted_exit": None}
+    return out | {"rest_bits": _maybe(rng, 0.4, int(rng.integers(1, 9)))}
+
+
+def _few_radix(rng: Rng, d: Table, b: Bounds) -> Table:
+    """Return a table of any strategy of a radix sort."""
+    strategies = [*STRATEGIES, *["hybrid", "partition"] * 3, *["cooperative"] * 2]  # which more shapes are illegal of
+    strategy = str(_one(rng, *(x for x in strategies if x != "cooperative" or d.get("cooperative"))))
+    if strategy == "per_thread":
+        t = _serial(rng, d, b)
+        lanes = _lanes(rng, b, 1, lambda: t["work_group"]) if t["subgroup"] == 1 else t["work_group"]
+        return t | {"work_group": lanes, "compact": _maybe(rng, 0.3, True), "single_lanes": _maybe(rng, 0.3, 1)}
+    voting = strategy in ("cooperative", "partition") or (strategy in ("hybrid", "single") and rng.random() < 0.7)
+    t = _tiled(rng, {**d, "subgroups": [w for w in d["subgroups"] if w > 1] or [1]} if voting else d, b)
+    if voting and t["subgroup"] == 1 and (wide := [w for w in d["subgroups"] if w > 1]):
+        t |= {"ranker": _one(rng, "match_ballot", "match_ballot", "match_broadcast"), "subgroup": int(_one(rng, *wide))}
+    width = t["subgroup"]
+    t["work_group"] = _lanes(rng, b, width, lambda: _power(rng, width, d["work_group"]))
+    t |= {"strategy": strategy, "compact": _maybe(rng, 0.2, True), "sorted_exit": None}
+    t |= {"single": _maybe(rng, 0.5, int(rng.integers(0, t["work_group"] * t["items"] + 1)))}
+    if strategy == "hybrid":
+        t |= _hybrid(rng, t, d, b)
+    elif strategy == "partition":
+        t |= _bucket(rng, d, b, width, "bucket")
+        t |= _dealing(rng, d, b, width, "pass") if rng.random() < 0.5 else {}
+    elif strategy == "single":
+        t |= {"single": None, "places": _maybe(rng, 0.6, _power(rng, t["work_group"], 16 * t["work_group"]))}
+    elif strategy == "cooperative":
+        t |= {"least": _maybe(rng, 0.5, int(rng.integers(1, t["items"] + 1))), "large": None}
+        t["places"] = _maybe(rng, 0.6, _power(rng, t["work_group"], 16 * t["work_group"]))
+    return t
+
+
+def _few_optional(rng: Rng, d: Table, b: Bounds) -> dict[str, Table]:
+    """Return tables of algorithms that need none."""
+    lanes, items = _lanes(rng, b, 1, lambda: _power(rng, 1, d["work_group"])), int(rng.integers(0, 16))
+    select = {"work_group": lanes, "items": items + 1, "capacity": _power(rng, max(4, 2 * lanes), 16 * max(4, lanes))}
+    select |= {"bits": int(rng.integers(4, 10)), "groups": int(rng.integers(1, 30)), "row_limit": 1 << 14}
+    select["places"] = bool(rng.random() < 0.6)
+    tables = {
+        "radix_select": select,
+        "reduce_by_key": {"work_group": lanes, "items": 2 * items + 1, "groups": int(rng.integers(1, 30))},
+        "gather": {"work_group": lanes, "tile": 1 << 14, "batch": 1 + items},
+        "pack": {"work_group": lanes, "tile": 1 << 14},
+    }
+    return {name: table for name, table in tables.items() if rng.random() < 0.4}
+
+
 def _serial(rng: Rng, d: Table, b: Bounds) -> Table:
     wide = [w for w in d["subgroups"] if w > 1]
     width = int(_one(rng, 1, *wide[:2]))
@@ -168,9 +289,12 @@ def _serial(rng: Rng, d: Table, b: Bounds) -> Table:
 
 def radix(rng: Rng, d: Table, b: Bounds) -> Table:
     """Return a table of a radix sort."""
-    t = _serial(rng, d, b) if rng.random() < 0.35 else _tiled(rng, d, b)
-    if buckets := _buckets(rng, t, d):
-        t["strategy"] = "hybrid"
+    if b.few:
+        t, buckets = _few_radix(rng, d, b), {}
+    else:
+        t, buckets = _serial(rng, d, b) if rng.random() < 0.35 else _tiled(rng, d, b), {}
+        if buckets := _buckets(rng, t, d):
+            t["strategy"] = "hybrid"
     return {
         "bits": int(rng.integers(1, 12)) if rng.random() < 0.4 else int(rng.integers(2, 9)),
         "groups": int(_one(rng, int(rng.integers(1, 70)), _power(rng, 1, 512))),
@@ -199,14 +323,33 @@ def grid(rng: Rng, d: Table, b: Bounds) -> Table:
     }
 
 
+def _sections(rng: Rng, d: Table, b: Bounds) -> Table:
+    """Return a table of a prefix sum in one launch, whose work-groups wait for each other."""
+    width = int(_one(rng, *[w for w in d["subgroups"] if w > 1]))
+    lanes = _lanes(rng, b, width, lambda: _power(rng, width, d["work_group"]))
+    return {
+        "columns": int(_one(rng, 1, 2, 4)),
+        "exclusive": bool(rng.random() < 0.5),
+        "items": 4 * int(rng.integers(1, 5)),
+        "work_group": lanes,
+        "groups": int(rng.integers(1, 70)),
+        "coordination": "sections",
+        "subgroup": width,
+        "section": _maybe(rng, 0.5, int(rng.integers(2, lanes + 1))),
+        "local": _maybe(rng, 0.3, True),
+    }
+
+
 def scan(rng: Rng, d: Table, b: Bounds) -> Table:
     """Return a table of a prefix sum."""
+    if b.few and len(d["subgroups"]) > 1 and rng.random() < 0.4:
+        return _sections(rng, d, b)
     alone = rng.random() < 0.3
     return {
         "columns": int(_one(rng, 1, 2, 4, int(rng.integers(1, 17)))),
         "exclusive": bool(rng.random() < 0.5),
         "items": int(rng.integers(1, 300 if alone else b.items + 1)),
-        "work_group": 1 if alone else int(rng.integers(1, d["work_group"] + 1)),
+        "work_group": 1 if alone else _lanes(rng, b, 1, lambda: int(rng.integers(1, d["work_group"] + 1))),
         "groups": int(_one(rng, int(rng.integers(1, 70)), _power(rng, 1, 512))),
         "coordination": _one(rng, "scan", "lookback"),
         "spins": _maybe(rng, 0.3, _one(rng, 1, 2, 1000)),
@@ -218,7 +361,8 @@ TABLES: Mapping[str, Callable[[Rng, Table, Bounds], Table]] = {"bitonic": merge,
 
 def _drawn(rng: Rng, name: str, d: Table, b: Bounds) -> Table:
     """A table, in which occasionally one field has an arbitrary value of its range."""
-    make = grid if name == "radix" and b.api == "cuda" and d.get("cooperative") and rng.random() < 0.4 else TABLES[name]
+    apart = name == "radix" and b.api == "cuda" and not b.few and d.get("cooperative") and rng.random() < 0.4
+    make = grid if apart else TABLES[name]
     table = {k: v for k, v in make(rng, d, b).items() if v is not None}
     fields: Mapping[str, Field] = ALGORITHMS[name].FIELDS
     if rng.random() < 0.2:
@@ -226,7 +370,9 @@ def _drawn(rng: Rng, name: str, d: Table, b: Bounds) -> Table:
         most = min(fields[key].greatest, 1 << 16)
         low, high = fields[key].least, min(most, {"height": b.height, "items": 4 * b.items}.get(key, most))
         table[key] = int(low + (high - low + 1) * rng.random() ** 4)
-    own = {STRATEGY, *radix_keys(table[STRATEGY])} if STRATEGY in table else fields
+    own: Collection[str] = fields
+    if STRATEGY in table:
+        own = {STRATEGY, FALLBACK, *radix_keys(table[STRATEGY], table.get(FALLBACK, ""))}
     return {k: v for k, v in table.items() if k in own}
 
 
@@ -256,6 +402,8 @@ def _document(rng: Rng, b: Bounds, name: str) -> Doc:
     for key in ("u8", "u16"):
         if rng.random() < 0.1:
             doc[f"radix.{key}"] = _drawn(rng, "radix", facts, b)
+    if b.few:
+        doc |= {f"{name}.u32": table for name, table in _few_optional(rng, facts, b).items()}
     return doc
 
 
@@ -315,13 +463,15 @@ def _mended(rng: Rng, doc: Doc, lines: Sequence[str], b: Bounds) -> bool:
     places = {".".join(at): name for name, table in doc.items() for at in _placed(name, table)}
     found = {max((at for at in places if f"{path}.".startswith(f"{at}.")), key=len, default="") for path in wrong}
     named = {places[at] for at in found if at}
-    for table in named:
+    for table in sorted(named):  # a set has another order in each process
         if table.startswith("sort."):
             for other in [t for t in doc if t.startswith("sort.")]:
                 del doc[other]
             _sorts(rng, doc)
-        else:
+        elif table.split(".")[0] in TABLES:
             doc[table] = _drawn(rng, table.split(".")[0], doc["device"], b)
+        else:
+            del doc[table]
     return bool(named)
 
 

@@ -12,7 +12,7 @@ import jinja2
 
 from hsgen.core import buffers, flags
 from hsgen.dialects import subscripts
-from hsgen.emit import repeated, unroll
+from hsgen.emit import repeated, sharing, unroll
 from hsgen.system import resources
 
 _opened: ContextVar[set[str] | None] = ContextVar("opened", default=None)
@@ -95,6 +95,7 @@ def environment() -> Environment:
         "batches": unroll.batches,
         "constants": unroll.constants,
         "repeated": repeated.repeated,
+        "shared": sharing.shared,
     }
     env.filters["lg"] = lambda n: n.bit_length() - 1
     env.filters["called"] = subscripts.called

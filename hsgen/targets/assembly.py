@@ -16,17 +16,22 @@ from hsgen.core.plan import UNCAPPED, DeviceStatus, Plan, Step
 from hsgen.core.scratch import Scratch
 from hsgen.core.sort import Part, Sort
 from hsgen.stages import epilogue, run_boundaries
-from hsgen.targets.indirect_grids import counted
+from hsgen.targets import indirect_grids
 from hsgen.targets.shares import bounded, merged, placed, suffix
 
 
 def assemble(
-    parts: Sequence[Part], where: str, signature: Signature = PLAIN, *, groups: int = UNCAPPED
+    parts: Sequence[Part],
+    where: str,
+    signature: Signature = PLAIN,
+    *,
+    groups: int = UNCAPPED,
+    lanes: int = indirect_grids.LANES,
 ) -> tuple[tuple[Kernel, ...], Plan, tuple[Part, ...]]:
     """Return kernels, plan and parts of a sort in which each part serves its counts, in ascending order.
 
     The last part ends where its own plan does, and no part exceeds grids of `groups` work-groups in each
-    dimension.  A bit range is sorted by the parts that can, for every count.
+    dimension.  A bit range is sorted by the parts that can, for every count.  `lanes`: the most of a work-group.
 
     Raises:
         Usage: a part but the last cannot sort as many keys as it shall, or the last one none of its counts; two parts
@@ -48,7 +53,7 @@ def assemble(
         device_status=_shared_status([x.device_status for x in shares]),
     )
     made = tuple(kernels.values())
-    made, whole = counted(made, whole) if signature.device_count else (made, whole)
+    made, whole = indirect_grids.counted(made, whole, lanes) if signature.device_count else (made, whole)
     return made, whole, tuple(x.part for x in shares)
 
 

@@ -11,21 +11,26 @@ from hsgen.core.kernels import Kernel
 from hsgen.core.plan import Binding, Grid, Guard, IndirectGrids, Plan, Step, fixed
 from hsgen.core.scratch import Scratch, ScratchRule
 
+LANES = 64
+"""The lanes of a work-group that computes grids, unless a device has fewer."""
 
-def counted(kernels: tuple[Kernel, ...], plan: Plan) -> tuple[tuple[Kernel, ...], Plan]:
+
+def counted(kernels: tuple[Kernel, ...], plan: Plan, lanes: int = LANES) -> tuple[tuple[Kernel, ...], Plan]:
     """Return kernels and plan for a device-side count.
 
-    The first step stores the grids of all others at the start of scratch; the scratch of the others follows.
+    The first step stores the grids of all others at the start of scratch; the scratch of the others follows.  `lanes`:
+    the most that a work-group of the device has.
     """
     room = -(-12 * (len(plan.steps) + 1) // 1024) * 1024
     rows = _grid_rows(kernels, plan)
-    groups = -(-(len(rows) + 1) // 64)
+    lanes = min(lanes, LANES)
+    groups = -(-(len(rows) + 1) // lanes)
     first = kernels[0]
     grids = Kernel(
         name="grids",
         template="grids",
         summary="work out the grids of all steps from the count",
-        work_group=64,
+        work_group=lanes,
         always=True,
         buffers=(DEVICE_N, Buffer(name="words", type="u32")),
         algorithm=first.algorithm,

@@ -162,8 +162,8 @@ class Target:
             raise Usage(f"target {self.name}: no {what}; {which}")
         parts[-1] = replace(parts[-1], max_n=ALL)
         parts = assembly.limited(parts, max_n, signature)
-        does, groups = operation(parts[0].algorithm), self.device.groups
-        kernels, plan, placed = assembly.assemble(parts, f"target {self.name}: sort.{chosen}", signature, groups=groups)
+        does, most, where = operation(parts[0].algorithm), self.device, f"target {self.name}: sort.{chosen}"
+        kernels, plan, placed = assembly.assemble(parts, where, signature, groups=most.groups, lanes=most.work_group)
         if sorting := assembly.sorting(placed[0], signature):
             kernels, plan, placed = assembly.joined(placed[0], self.default(key, sorting, min(max_n, plan.max_n)))
         kernels, plan = attach.followed(kernels, plan, placed, KEYS[width], signature, self.device)
@@ -172,12 +172,12 @@ class Target:
             algorithm=label,
             key=KEYS[width],
             kernels=kernels,
-            plan=shares.within(plan, groups),
+            plan=shares.within(plan, most.groups),
             parts=placed,
             operation=does.name,
             limit=max_n,
             columns=does.columns(parts[0].params),
-            groups=groups,
+            groups=most.groups,
             pair=not self.device.int64,
             vulkan=self.device.vulkan,
             written_out=self.device.unroll == "text",

@@ -1,5 +1,5 @@
-/* CUDA for one thread of the host: every lane is a fiber, and a seed decides the order of execution.  Lanes that wait for others of their block or warp that never arrive end the launch with a
- * message.
+/* CUDA for one thread of the host: every lane is a fiber, and a seed decides the order of execution.  Lanes that wait for
+ * others of their block or warp that never arrive end the launch with a message.
  *
  * With HOST_MEMORY, the kernels are compiled with -fsanitize=thread, whose calls before each access go to the model of
  * memory_on_host.cpp.  That model gets the events of the functions `memory_...` below. */

@@ -1,14 +1,21 @@
-"""One random target between guard pages, in a separate process: `python child.py SEED NUMBER SIZE`.
+"""One random target, in a separate process: `python child.py SEED NUMBER SIZE WAY`.
 
-Prints lines of JSON: `at`, the next step, before it runs; `found`, an error; `done`, the amount of work done.
+WAY is how its sorts run: `opencl`, between guard pages on the embedded device; `vulkan`, on lavapipe by the C runtime;
+`cuda`, on fibers of the host.  Prints lines of JSON: `at`, the next step, before it runs; `found`, an error; `ran`, the
+strategies of a sort and the fewest lanes and subgroups of its work-groups; `done`, the amount of work done.
 `python child.py guard SIDE` reads one element beyond an array, which must end the process.
 """
 
 from __future__ import annotations
 
+import contextlib
 import faulthandler
+import io
 import json
+import os
+import shutil
 import sys
+import tempfile
 import time
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, replace
@@ -16,17 +23,21 @@ from pathlib import Path
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
+sys.path.insert(1, str(Path(__file__).parents[1] / "compile"))
 
 import numpy as np
 from drawing import Bounds, drawn, sorts_of
 from guarded import Copied, Guarded, Memory
+from on_host import compiled, right
 from patterns import PATTERNS
 
-from hsgen.core.errors import HsgenError, Unavailable
+from hsgen import operations
+from hsgen.cli import main as hsgen
+from hsgen.core.errors import HsgenError, Unavailable, Usage
 from hsgen.core.interpreter import Options
 from hsgen.core.keys import KEYS, TYPES
 from hsgen.core.sort import Sort
-from hsgen.emit.kernels import render
+from hsgen.emit.kernels import options, render
 from hsgen.engines.compiled import Compiled
 from hsgen.engines.hosts import Host, hosts, lacks, offers
 from hsgen.engines.pyopencl import context_for
@@ -46,7 +57,14 @@ class Size:
     seconds: float
 
 
-SIZES = {"fast": Size(2, 24, 3000, 22_000, 3), "nightly": Size(5, 60, 30_000, 60_000, 15)}
+SIZES = {
+    "fast": Size(2, 24, 3000, 22_000, 3),
+    "many": Size(3, 40, 8000, 40_000, 6),
+    "nightly": Size(5, 60, 30_000, 60_000, 15),
+}
+WIDTHS = (4, 8, 16)
+"""The lanes of subgroups on lavapipe, by the number of the target."""
+DRIVERS = Path("/usr/share/vulkan/icd.d")
 
 
 def say(**line: Any) -> None:
@@ -61,11 +79,24 @@ def host() -> Host:
     return found[0]
 
 
-def target_of(seed: int, number: int, widths: tuple[int, ...]) -> tuple[str, Iterator[Sort], np.random.Generator]:
-    """Return the file of a target, its sorts, and the random generator of their calls."""
+def target_of(
+    seed: int, number: int, widths: tuple[int, ...], api: str = "opencl"
+) -> tuple[str, Iterator[Sort], np.random.Generator]:
+    """Return the file of a target, its sorts, and the random generator of their calls.
+
+    Of two targets in three, most work-groups have 1 or 2 lanes or subgroups.
+    """
     rng = np.random.default_rng([seed, number])
-    text, target = drawn(rng, Bounds(widths=widths, height=8 if number % 2 else 16))
+    few = 0.0 if number % 3 == 0 else 0.7
+    text, target = drawn(rng, Bounds(widths=widths, height=8 if number % 2 else 16, few=few, api=api))
     return text, sorts_of(rng, target), rng
+
+
+def note(sort: Sort) -> None:
+    """Say what of a sort counts."""
+    strategies = sorted({str(getattr(p.params, "STRATEGY", p.algorithm)) for p in sort.parts})
+    wide = [k.work_group // k.subgroup for k in sort.kernels if k.subgroup > 1]
+    say(ran=strategies, lanes=min(k.work_group for k in sort.kernels), subgroups=min(wide, default=0))
 
 
 def counts(sort: Sort, most: int, rng: np.random.Generator) -> list[int]:
@@ -107,19 +138,109 @@ def try_sort(memory: Memory, sort: Sort, size: Size, rng: np.random.Generator) -
         n, kind = int(rng.choice(ns)), str(rng.choice(list(PATTERNS)))
         keys = PATTERNS[kind](rng, n * sort.columns, dtype)
         how, count = hows(sort, n, rng)
-        in_place = bool(rng.integers(2)) and sort.operation not in ("merge", "digest", "pack")
+        in_place = bool(rng.integers(2)) and operations.of(sort).second(how, n) is None
         made = validation.call(sort, keys, how, in_place=in_place, count=count, rng=rng)
         made = replace(made, in_place=in_place and made.expected is not None)
         sides = [bool(x) for x in rng.integers(0, 2, 12)]
         fill = int(rng.choice([0, 0xFF, 0x5A, 1]))
         what = f"{made.n} keys, {kind}, in place: {made.in_place}, {made.how}, count: {count}, scratch of {fill:#x}"
         say(at=f"{what}, at ends: {sides}")
-        if problem := guarded.run(made, sides, fill):
+        try:
+            problem = guarded.run(made, sides, fill)
+        except Usage as e:
+            if "work-groups do not fit a grid" not in str(e):
+                raise
+            continue  # more rows than the drawn device launches work-groups
+        if problem:
             return number + 1, f"{what}: {problem}"
     return size.calls, None
 
 
-def main(seed: int, number: int, size: Size) -> None:
+def described(sort: Sort) -> str:
+    """Return the algorithm and the form of a sort."""
+    signature = {k: v for k, v in asdict(sort.signature).items() if v and k != "epilogue"}
+    return f"{sort.algorithm} {sort.label} {signature}{' epilogue' * bool(sort.signature.epilogue)}"
+
+
+def by_vulkan(seed: int, number: int, size: Size) -> None:
+    """Validate sorts on lavapipe, with scratch memory full of ones, as the command does."""
+    width = WIDTHS[number % len(WIDTHS)]
+    drivers = [*map(str, sorted(DRIVERS.glob("lvp_icd*.json")))]
+    os.environ.setdefault("VK_DRIVER_FILES", drivers[0] if drivers else "")
+    os.environ["LP_NATIVE_VECTOR_WIDTH"] = str(32 * width)
+    text, made, _ = target_of(seed, number, (width,), "vulkan")
+    say(target=text)
+    begun, done, cases, skipped = time.monotonic(), 0, 0, 0
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "drawn.toml"
+        file.write_text(text, encoding="utf-8")
+        for sort in made:
+            if done == size.sorts or time.monotonic() - begun > size.seconds:
+                break
+            long = len(render(sort, "vulkan").text) > size.text
+            if long or sort.signature.epilogue or any(k.local_bytes(sort.key) > 32768 for k in sort.kernels):
+                skipped += 1
+                continue
+            chosen = ["--key", sort.label, "--algorithm", sort.algorithm, "--max-n", str(size.keys)]
+            chosen += [x for name, value in options(sort.signature) for x in (f"--{name}", value)]
+            say(sort=described(sort), at=" ".join(chosen))
+            out, err = io.StringIO(), io.StringIO()
+            with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+                run = ["validate", "--api", "vulkan", "-t", str(file), "--device", "llvmpipe", "--option", "poison=1"]
+                code = hsgen([*run, "--json", *chosen])
+            if code == 3:
+                say(lacking=err.getvalue().strip().splitlines()[-1])
+                return
+            note(sort)
+            done, cases = done + 1, cases + sum(row["cases"] for row in json.loads(out.getvalue() or "[]"))
+            if code:
+                say(found=f"{described(sort)}: {err.getvalue()[:1500]}")
+    say(done=done, calls=cases, skipped=skipped)
+
+
+def yielding(text: str) -> str:
+    """Return CUDA whose polls let other fibers run: those of a look-back, which waits for another work-group."""
+    return text.replace("#define hs_atomic_load(x) (", "#define hs_atomic_load(x) (host::yield(), ")
+
+
+def by_fibers(seed: int, number: int, size: Size) -> None:
+    """Run the CUDA text of sorts on fibers of the host."""
+    if shutil.which("c++") is None:
+        say(lacking="no C++ compiler is installed (apt-get install g++)")
+        return
+    text, made, rng = target_of(seed, number, (32,), "cuda")
+    say(target=text)
+    begun, done, calls, skipped = time.monotonic(), 0, 0, 0
+    for sort in made:
+        if done == size.sorts or time.monotonic() - begun > size.seconds:
+            break
+        other = sort.operation != "sort" or sort.columns > 1 or sort.signature.epilogue or sort.signature.run_boundaries
+        if other or len(render(sort, "cuda").text) > 2 * size.text:
+            skipped += 1
+            continue
+        say(sort=described(sort), at="compile")
+        with tempfile.TemporaryDirectory() as folder:
+            run = compiled(sort, Path(folder), yielding)
+            dtype, ns = np.dtype(f"u{sort.key.bytes}"), counts(sort, size.keys // 2, rng)
+            for _ in range(size.calls):
+                n, kind = int(rng.choice(ns)), str(rng.choice(list(PATTERNS)))
+                how, count = hows(sort, n, rng)
+                keys = PATTERNS[kind](rng, n, dtype)[: n if count is None else min(n, count)]
+                in_place, call = bool(rng.integers(2)), int(rng.integers(1 << 30))
+                say(at=f"{n} keys, {kind}, in place: {in_place}, {how}, count: {count}, call {call}")
+                calls += 1
+                if not right(run, keys, how, in_place=in_place, seed=call, n=n):
+                    say(
+                        found=f"{described(sort)}: {n} keys, {kind}, in place: {in_place}, {how}, count: {count}: wrong"
+                    )
+                    break
+        note(sort)
+        done += 1
+    say(done=done, calls=calls, skipped=skipped)
+
+
+def by_opencl(seed: int, number: int, size: Size) -> None:
+    """Run sorts on the embedded device, between guard pages."""
     device = host()
     widths = tuple(w for w in (4, 8, 16, 32, 64) if offers(device, w))
     text, made, rng = target_of(seed, number, widths)
@@ -129,9 +250,7 @@ def main(seed: int, number: int, size: Size) -> None:
     for sort in made:
         if done == size.sorts or time.monotonic() - begun > size.seconds:
             break
-        signature = {k: v for k, v in asdict(sort.signature).items() if v and k != "epilogue"}
-        about = f"{sort.algorithm} {sort.label} {signature}"
-        about += " epilogue" * bool(sort.signature.epilogue)
+        about = described(sort)
         if lacks(sort, device) or len(render(sort, "opencl").text) > size.text:
             skipped += 1
             continue
@@ -143,6 +262,7 @@ def main(seed: int, number: int, size: Size) -> None:
             return
         except HsgenError as e:
             more, problem = 0, f"{type(e).__name__}: {e}"
+        note(sort)
         done, calls = done + 1, calls + more
         if problem:
             say(found=f"{about}: {problem}")
@@ -170,4 +290,5 @@ if __name__ == "__main__":
     if sys.argv[1] == "guard":
         guard(sys.argv[2])
     else:
-        main(int(sys.argv[1]), int(sys.argv[2]), SIZES[sys.argv[3]])
+        ways = {"opencl": by_opencl, "vulkan": by_vulkan, "cuda": by_fibers}
+        ways[sys.argv[4]](int(sys.argv[1]), int(sys.argv[2]), SIZES[sys.argv[3]])

@@ -12,6 +12,7 @@ from conftest import missing
 from nightly import EVERY, NIGHTLY
 from run import HERE, asked, run
 
+from hsgen.algorithms.radix.strategies import STRATEGIES
 from hsgen.engines.hosts import Host
 
 
@@ -31,26 +32,34 @@ def test_an_access_beyond_an_array_ends_the_process(embedded: Host, side: str, l
 
 
 @pytest.mark.device
-def test_random_legal_targets_sort_right_between_guards(embedded: Host) -> None:
-    """Fast run: a few small targets, always the same.  Nightly: new targets each day, for 2 minutes (`EVERY`: 15)."""
-    seed = asked("SEED", int(time.time()) // 86400 if NIGHTLY else 3)
-    count = asked("COUNT", 400 if NIGHTLY else 5)
-    seconds = 900 if EVERY else 120 if NIGHTLY else 1e9
-    found = run(seed, range(count), "nightly" if NIGHTLY else "fast", seconds)
-    print(found)
+def test_random_legal_targets_sort_right(embedded: Host) -> None:
+    """Fast run: a few small targets, new ones each day.  Nightly: for 2 minutes; `EVERY`: 500, however long they take.
+
+    Between guard pages, on fibers of the host and, at night, on lavapipe, where it is installed.
+    """
+    seed = asked("SEED", int(time.time()) // 86400)
+    count = asked("COUNT", 500 if NIGHTLY else 4)  # the first four are not for lavapipe, which takes long
+    seconds = 120 if NIGHTLY and not EVERY else 1e9
+    found = run(seed, range(count), "many" if NIGHTLY else "fast", seconds)
+    print(f"{found}\n{found.counted()}")
     if found.copied:
         missing(f"a runtime that uses the memory of the host in place: {found.copied}; guards would prove nothing")
     assert not found.failures, "\n\n".join([str(found), *found.failures[:5]])
-    assert found.calls >= 10 * found.targets and found.sorts >= found.targets // 2, str(found)
+    assert found.calls >= 10 * found.sorts > 0, str(found)
+    if EVERY:
+        assert set(found.strategies) >= set(STRATEGIES), found.counted()
+        assert {"of 1 lane", "of 2 lanes", "of 1 subgroup"} <= set(found.shapes), found.counted()
 
 
 def test_failures_are_reported_with_their_seed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A crashed process and one that finds an error: each is a failure with its seed and its target."""
     said = '{"target": "name = 7"}\\n{"sort": "auto u32", "at": "compile"}\\n{"at": "5 keys"}\\n'
+    ran = '{"ran": ["hybrid", "bitonic"], "lanes": 2, "subgroups": 1}'
     fake = tmp_path / "child.py"
     fake.write_text(
         f"import os, sys\nprint('{said}', end='', flush=True)\n"
         "if sys.argv[2] == '0': os.abort()\n"
+        f"print('{ran}')\n"
         'print(\'{"found": "key 1 is wrong"}\')\nprint(\'{"done": 1, "calls": 9, "skipped": 2}\')\n',
         encoding="utf-8",
     )
@@ -60,3 +69,8 @@ def test_failures_are_reported_with_their_seed(tmp_path: Path, monkeypatch: pyte
     assert "auto u32: ended with -6 at: 5 keys" in first and "--seed 17 --number 0 --size fast\nname = 7" in first
     assert second.startswith("key 1 is wrong\n") and "--seed 17 --number 1" in second
     assert (found.targets, found.sorts, found.calls, found.skipped) == (2, 1, 9, 2)
+    assert found.counted().splitlines() == [
+        "strategies: bitonic 1, hybrid 1",
+        "work-groups: of 1 subgroup 1, of 2 lanes 1",
+        "ways: opencl 2",
+    ]

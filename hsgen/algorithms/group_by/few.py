@@ -25,7 +25,7 @@ reduction and a count for each slot."""
 TRIES = 64
 """The slots of a table in local memory in which a key may be."""
 CLOSED = 32
-"""The slots of a work-group that stores groups."""
+"""The slots of a work-group that stores groups, if it has as many lanes."""
 SAMPLE = 1024
 """The keys of the sample, unless pairs are dealt."""
 
@@ -55,6 +55,11 @@ class Few:
     def most(self) -> int:
         """The most groups that are tried."""
         return self.slots // 2
+
+    @property
+    def closed(self) -> int:
+        """The slots of a work-group that stores groups, each with a lane at least."""
+        return min(CLOSED, self.work_group)
 
     def sampled(self, sample: int) -> int:
         """Return the distinct keys that a sample of this size has on average if there are `most`, all as frequent."""

@@ -41,7 +41,7 @@ def tables(p: Params) -> tuple[Kernel, ...]:
     reduced = (VALUES_OUT,) if p.valued else ()
     out = (DESTINATION, *reduced, COUNTS, FIRSTS, REPORT)
     local = [word_array("held", slots), word_array("times", slots), *([word_array("sums", slots)] if p.valued else [])]
-    table = (Array(name="tile", type="key", count=slots), *(word_array(x, few.CLOSED) for x in ("places", "before")))
+    table = (Array(name="tile", type="key", count=slots), *(word_array(x, p.few.closed) for x in ("places", "before")))
     reads = (SOURCE, VALUES_IN) if p.valued else (SOURCE,)
     marks = (word_array("marks", p.few.sample_slots // 32 + 1),) if p.dealt else ()
     sampled = word_array("held", p.few.sample_slots), word_array("distinct", 3 if p.dealt else 1), *marks
@@ -92,6 +92,6 @@ def context(p: object) -> dict[str, object]:
 
 def table(p: few.Few) -> SimpleNamespace:
     """Return what templates know of tables of few groups: their shape, and constants."""
-    names = ("least", "work_group", "items", "tile", "groups", "slots", "sample", "sample_slots")
+    names = ("least", "work_group", "items", "tile", "groups", "slots", "sample", "sample_slots", "closed")
     constants = {name: value for name, value in vars(few).items() if name.isupper()}
     return SimpleNamespace(**constants, **{name: getattr(p, name) for name in names})

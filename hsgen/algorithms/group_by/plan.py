@@ -8,7 +8,6 @@ from dataclasses import replace
 from hsgen.algorithms import reduce_by_key
 from hsgen.algorithms.group_by import dealt_kernels, dealt_plan
 from hsgen.algorithms.group_by.dealt import Dealt, following
-from hsgen.algorithms.group_by.few import CLOSED
 from hsgen.algorithms.group_by.kernels import GATE, REDUCE, reducing, tables
 from hsgen.algorithms.group_by.params import Params
 from hsgen.algorithms.reduce_by_key.plan import BOUND
@@ -87,7 +86,7 @@ def _tables(p: Params, least: int, top: int) -> list[Step]:
     grids = {
         "few_begin": fixed(1),
         "few_tables": Grid(add=p.few.tile - 1, div=p.few.tile, cap=p.few.groups),
-        "few_close": fixed(p.few.slots // CLOSED + 1),
+        "few_close": fixed(p.few.slots // p.few.closed + 1),
     }
     bound = {**BOUND, "few": _FEW, "deals": Binding(role="scratch", plus=p.few.bytes)}
     return [
@@ -113,7 +112,9 @@ class _Placed:
 
     def __init__(self, p: Params, sort: Plan) -> None:
         self._item = p.key.bytes + p.signature.value_bytes
-        found = {b.per_n for s in sort.steps for b in s.bindings if b.role == "scratch"}
+        every = [b for s in sort.steps for b in s.bindings]
+        every += [sort.device_status.binding] if sort.device_status else []
+        found = {b.per_n for b in every if b.role == "scratch"}
         self._ranks = {per_n: i for i, per_n in enumerate(sorted(found | {0}))}
         first = p.few.bytes + dealt_plan.words_bytes(p.dealt) if p.few else 0
         self._own = {

@@ -63,20 +63,22 @@ def specialize(p: Mapping[str, Any], key: KeyType, signature: Signature, device:
     while made.items > 1 and 2 * merge(made).local_bytes(key) > device.local_bytes:
         made = replace(made, items=made.items - 2)
     if device.local_bytes >= LARGE and key.bytes >= 4 and getattr(chosen, "ranker", "") == "match_ballot":
-        made = _vectors(made, getattr(chosen, "subgroup", 1), device.cores or 0)
+        made = _vectors(made, getattr(chosen, "subgroup", 1), device)
     return replace(made, spare=spare(made.tile, device.groups))
 
 
-def _vectors(p: Params, subgroup: int, cores: int) -> Params:
+def _vectors(p: Params, subgroup: int, device: Device) -> Params:
     """The parameters where tiles are moved by vectors: those of few keys, and all of 32-bit keys without values."""
     words = p.key.held // 4 + p.valued
     items = min(VECTOR_ITEMS, (VECTOR_WORDS // words - 1) // 2 * 2 + 1)
     alone = ALONE // (p.key.bytes + p.signature.value_bytes)
     made = replace(p, alone=alone, alone_items=items, subgroup=subgroup)
-    if cores and p.key.bytes == 4 and p.signature.value_bytes in RANGES:
-        few, lanes, own, resident = RANGES[p.signature.value_bytes]
+    if not (device.cores and p.key.bytes == 4 and p.signature.value_bytes in RANGES):
+        return replace(made, items=items, vectors=True) if words == 1 else made
+    few, lanes, own, resident = RANGES[p.signature.value_bytes]
+    if lanes <= device.work_group:
         most = RANGED // (p.key.bytes + p.signature.value_bytes)
-        made = replace(made, alone=few, ranged=most, ranges=cores * resident, resident=resident)
+        made = replace(made, alone=few, ranged=most, ranges=device.cores * resident, resident=resident)
         made = replace(made, range_lanes=lanes, range_items=own)
     return replace(made, items=items, vectors=True) if words == 1 else made
 

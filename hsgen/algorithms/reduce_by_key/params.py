@@ -120,8 +120,8 @@ def specialize(p: Mapping[str, Any], key: KeyType, signature: Signature, device:
         return None
     if key.bytes < 4 and not (device.storage8 if key.bytes == 1 else device.storage16):
         return None
-    if able(device):
-        return _sections(key, signature, device)
+    if able(device) and (joined := _sections(key, signature, device)):
+        return joined
     lanes = 1 << min(_LANES[device.local], device.work_group).bit_length() - 1
     groups = min(_GROUPS[device.local], device.groups)
     made = (Params(key=key, signature=signature, work_group=lanes, items=x, groups=groups) for x in _ITEMS)
@@ -130,21 +130,31 @@ def specialize(p: Mapping[str, Any], key: KeyType, signature: Signature, device:
 
 def able(device: Device) -> bool:
     """Whether work-groups of a device can look back within sections."""
-    return device.promised and device.cooperative and device.shuffle
+    return device.promised and device.cooperative and device.shuffle and bool(_widths(device))
 
 
-def _sections(key: KeyType, signature: Signature, device: Device) -> Params:
-    """Return the parameters of one launch, in which work-groups wait for each other."""
-    items, resident = _IN_REGISTERS[key.bytes == 8, signature.value_bytes > 0]
-    return Params(
-        key=key,
-        signature=signature,
-        work_group=_LANES["chip"],
-        items=items,
-        groups=min(_GROUPS["chip"], device.groups),
-        subgroup=max(w for w in device.subgroups if w <= 32),
-        resident=resident,
+def _widths(device: Device) -> list[int]:
+    """The lanes of subgroups that may exchange reductions."""
+    return [w for w in device.subgroups if 1 < w <= min(32, device.work_group)]
+
+
+def _sections(key: KeyType, signature: Signature, device: Device) -> Params | None:
+    """Return the parameters of one launch, in which work-groups wait for each other; None if no tile fits the local
+    memory."""
+    most, resident = _IN_REGISTERS[key.bytes == 8, signature.value_bytes > 0]
+    made = (
+        Params(
+            key=key,
+            signature=signature,
+            work_group=1 << min(_LANES["chip"], device.work_group).bit_length() - 1,
+            items=items,
+            groups=min(_GROUPS["chip"], device.groups),
+            subgroup=max(_widths(device)),
+            resident=resident,
+        )
+        for items in range(most, 0, -VECTOR)
     )
+    return next((x for x in made if x.local_bytes() <= device.local_bytes), None)
 
 
 def params(key: KeyType, values: Mapping[str, Any]) -> Params:

@@ -176,7 +176,7 @@ def _ranked(own: Tile, device: Device) -> ReduceScan | PerThread:
         return replace(own, **bare, stream_from=None)
     if not isinstance(own, PerThread):
         return recast(own, ReduceScan, **bare, large=False)
-    lanes = own.work_group if own.subgroup > 1 else max(32, min(256, device.work_group))
+    lanes = own.work_group if own.subgroup > 1 else min(256, device.work_group)
     return recast(
         own, ReduceScan, **bare, ranker="match_ballot" if own.subgroup > 1 else "bitmask", work_group=lanes, items=8
     )

@@ -132,7 +132,7 @@ def problems(p: Hybrid, device: Device) -> Iterator[Problem]:
         return
     found = [*bucket_shape.problems(p, device, "msd", places=False)]
     found += bucket_shape.problems(p, device, "bucket", places=True)
-    yield from found or [*_counts(p), *_counting(p, device)]
+    yield from found or [*_counts(p)] or _counting(p, device)
 
 
 def incomplete(p: Hybrid, names: Iterable[str], what: str) -> Iterator[Problem]:
@@ -148,7 +148,9 @@ def _counts(p: Hybrid) -> Iterator[Problem]:
     limit = buckets.limit(p)
     if p.key.bytes < 4:
         yield "msd_from", f"keys of {p.key.bits} bits have few passes anyway", "leave it out"
-    if buckets.least(p) < limit:
+    if not limit:
+        yield "bucket_items", "a bucket that holds one key holds none on average", "give more keys or lanes"
+    elif buckets.least(p) < limit:
         yield "msd_from", f"a bucket would hold {limit} keys on average", f"give at least {limit}"
     elif p.looks_back and p.tile * (6 * buckets.least(p) + limit) > p.radix * limit * buckets.least(p):
         what = "there are more buckets than the states of tiles leave room for"

@@ -14,7 +14,7 @@ CHIP_BITS = 4
 FOLD = 64
 """The work-groups whose counts each of them sums by itself, at most; those of more are scanned in their own launch."""
 COLUMNS = 16
-"""The digits whose counts a work-group scans."""
+"""The digits whose counts a work-group scans, if it has as many lanes."""
 
 PASSES = {
     "pass_group": Field(
@@ -127,7 +127,7 @@ def layout(p: Partition) -> Layout:
         shift=shift,
         mask=(1 << width) - 1,
         fold=FOLD,
-        columns=min(COLUMNS, p.radix),
+        columns=min(COLUMNS, p.radix, 1 << p.work_group.bit_length() - 1),
         uneven=0,
         ticket=1,
         done=2,
