@@ -5,6 +5,9 @@
  * README.md has the line that builds it.  The first device that a target of this bundle sorts on is taken, or the first
  * whose name holds the first argument.  The second argument names a file in which the compiled kernels are kept for the
  * next run.  The exit code is 0 if the numbers came back sorted. */
+#ifndef CL_TARGET_OPENCL_VERSION
+#define CL_TARGET_OPENCL_VERSION 120 /* all that this program needs */
+#endif
 #include "hs/hs_opencl.h"
 #include "hs/hs_targets.h"
 
@@ -12,11 +15,65 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { COUNT = 100003, DEVICES = 32 }; /* any count will do */
+enum { DEVICES = 32 };
 
-/* The first device, among those whose name holds `part`, that one of the bundle's targets sorts u32 keys on. */
+/* The sort of this bundle that the program runs: how many keys, their type, and the values that are sorted with them. */
+#define KEY "u32"
+#define VALUE NULL
+enum { COUNT = 100003, KEY_BYTES = 4, VALUE_BYTES = 0 };
+enum { MAKES_INDICES = 0 }; /* 1: no values are read, those that are written are indices of keys */
+
+/* Key or value i of an array as a number; of wide values the first 8 bytes.  The host is little-endian, like devices. */
+static uint64_t number_at(const void *array, size_t bytes, size_t i)
+{
+    uint64_t number = 0;
+    memcpy(&number, (const char *)array + bytes * i, bytes < sizeof number ? bytes : sizeof number);
+    return number;
+}
+
+/* Random keys, the same each time, and values, if there are any: the index of each key. */
+static void fill(void *keys, void *values)
+{
+    uint64_t x = 2463534242u, i;
+    for (i = 0; i < COUNT; i++) {
+        x ^= x << 13;
+        x ^= x >> 7;
+        x ^= x << 17;
+        memcpy((char *)keys + KEY_BYTES * i, &x, KEY_BYTES);
+        if (VALUE_BYTES > 0) memset((char *)values + VALUE_BYTES * i, 0, VALUE_BYTES);
+        if (VALUE_BYTES > 0) memcpy((char *)values + VALUE_BYTES * i, &i, VALUE_BYTES < 8 ? 4 : 8);
+    }
+}
+
+static int compare(const void *a, const void *b)
+{
+    const uint64_t x = number_at(a, KEY_BYTES, 0), y = number_at(b, KEY_BYTES, 0);
+    return (x > y) - (x < y);
+}
+
+/* Whether the keys are those before, in order, and the value of each is the index that it had; sorts `before`. */
+static int is_sorted(void *before, const void *keys, const void *values)
+{
+    size_t valued = VALUE_BYTES > 0 ? COUNT : 0;
+    char *seen = (char *)calloc(COUNT, 1);
+    size_t i;
+    int right = seen != NULL;
+    for (i = 0; right && i < valued; i++) {
+        const uint64_t index = number_at(values, VALUE_BYTES, i);
+        right = index < COUNT && !seen[index] &&
+                number_at(before, KEY_BYTES, (size_t)index) == number_at(keys, KEY_BYTES, i);
+        if (right) seen[index] = 1;
+    }
+    free(seen);
+    qsort(before, COUNT, KEY_BYTES, compare);
+    return right && memcmp(before, keys, (size_t)COUNT * KEY_BYTES) == 0;
+}
+
+/* The first device, among those whose name holds `part`, that one of the bundle's targets sorts such keys on.  It
+ * prints why a device is not taken. */
 static cl_device_id pick(const char *part, const hs_sort **sort, char *name, size_t size)
 {
+    char reason[2048];
     cl_platform_id platforms[DEVICES];
     cl_device_id devices[DEVICES];
     cl_uint p, d, platform_count = 0, device_count;
@@ -27,8 +84,10 @@ static cl_device_id pick(const char *part, const hs_sort **sort, char *name, siz
         for (d = 0; d < device_count && d < DEVICES; d++) {
             if (clGetDeviceInfo(devices[d], CL_DEVICE_NAME, size, name, NULL) != CL_SUCCESS) continue;
             if (!strstr(name, part)) continue;
-            if (hs_opencl_match(hs_targets, hs_targets_count, "u32", NULL, devices[d], sort) == HS_OK && *sort)
+            if (hs_opencl_match(hs_targets, hs_targets_count, KEY, VALUE, devices[d], sort) == HS_OK && *sort)
                 return devices[d];
+            if (hs_opencl_explain(hs_targets, hs_targets_count, HS_SORT, KEY, VALUE, devices[d], reason, sizeof reason) == HS_OK)
+                fprintf(stderr, "%s\n%s", name, reason);
         }
     }
     return NULL;
@@ -81,25 +140,6 @@ static hs_status make_sorter(const hs_sort *sort, cl_context context, cl_device_
     return status;
 }
 
-/* Random numbers; the same each time. */
-static void fill(uint32_t *keys, size_t count)
-{
-    uint32_t x = 2463534242u;
-    size_t i;
-    for (i = 0; i < count; i++) {
-        x ^= x << 13;
-        x ^= x >> 17;
-        x ^= x << 5;
-        keys[i] = x;
-    }
-}
-
-static int compare(const void *a, const void *b)
-{
-    const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    return (x > y) - (x < y);
-}
-
 /* What the device sees of the keys; where a bundle has no check of such keys, the words stay as they are. */
 static hs_status look(hs_opencl *checker, cl_command_queue queue, cl_mem keys, cl_mem report, uint32_t words[8],
                       hs_opencl_error *error)
@@ -124,7 +164,8 @@ int main(int argc, char **argv)
     cl_device_id device = pick(argc > 1 ? argv[1] : "", &sort, name, sizeof name);
     cl_context context = NULL;
     cl_command_queue queue = NULL;
-    cl_mem buffer = NULL, scratch = NULL, report = NULL;
+    cl_mem buffer = NULL, moved = NULL, scratch = NULL, report = NULL, output = NULL;
+    hs_info info;
     uint64_t scratch_bytes = 0;
     uint32_t before[8] = {0}, after[8] = {0}, faults = 0;
     hs_opencl *sorter = NULL, *checker = NULL;
@@ -132,14 +173,14 @@ int main(int argc, char **argv)
     hs_opencl_sort_args args;
     const char *missing = NULL;
     hs_status status = HS_ERROR_HOST_MEMORY;
-    uint32_t *expected = (uint32_t *)malloc(COUNT * sizeof *expected);
-    uint32_t *keys = (uint32_t *)malloc(COUNT * sizeof *keys);
+    const size_t key_bytes = (size_t)COUNT * KEY_BYTES, value_bytes = (size_t)COUNT * VALUE_BYTES;
+    void *before_keys = malloc(key_bytes), *keys = malloc(key_bytes), *values = malloc(value_bytes + 1);
     cl_int code = CL_SUCCESS;
     int right = 0;
 
     memset(&error, 0, sizeof error);
     memset(&args, 0, sizeof args);
-    if (!expected || !keys) goto end;
+    if (!before_keys || !keys || !values) goto end;
     status = HS_ERROR_DEVICE;
     if (!device) goto end; /* none that a target of this bundle sorts on */
     status = HS_ERROR_API;
@@ -151,20 +192,28 @@ int main(int argc, char **argv)
     /* Build the kernels: once, then sort as often as you like. */
     status = make_sorter(sort, context, device, argc > 2 ? argv[2] : NULL, &sorter, &error);
     if (status != HS_OK) goto end;
-    if (hs_opencl_match_kind(hs_targets, hs_targets_count, HS_DIGEST, "u32", NULL, device, &check) == HS_OK && check)
+    if (hs_opencl_match_kind(hs_targets, hs_targets_count, HS_DIGEST, KEY, NULL, device, &check) == HS_OK && check &&
+        check->key_bytes == KEY_BYTES)
         status = hs_opencl_create(check, context, device, &checker, &error);
     if (status != HS_OK) goto end;
 
-    fill(expected, COUNT);
-    buffer = clCreateBuffer(context, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, COUNT * sizeof *keys, expected, &code);
-    if (!buffer) goto end;
+    fill(before_keys, values);
+    buffer = clCreateBuffer(context, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, key_bytes, before_keys, &code);
+    if (buffer && value_bytes > 0)
+        moved = clCreateBuffer(context, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, value_bytes, values, &code);
+    if (!buffer || (value_bytes > 0 && !moved)) goto end;
 
     /* Memory is yours to allocate: the keys, and as much scratch as the sort asks for, which may be none. */
     status = hs_scratch(sort, COUNT, &scratch_bytes);
+    if (status == HS_OK) status = hs_describe(sort, &info);
     if (status != HS_OK) goto end;
     status = HS_ERROR_DEVICE_MEMORY;
     if (scratch_bytes) scratch = clCreateBuffer(context, CL_MEM_READ_WRITE, (size_t)scratch_bytes, NULL, &code);
     if (scratch_bytes && !scratch) goto end;
+    if (info.reports) /* such as the positions of runs */
+        output = clCreateBuffer(context, CL_MEM_READ_WRITE,
+                                4 * ((size_t)info.report_words + (size_t)COUNT * info.report_words_per_key), NULL, &code);
+    if (info.reports && !output) goto end;
 
     /* What is compared with after the sort: sums over the keys, by which the device finds out whether it sorted
      * right. */
@@ -177,9 +226,14 @@ int main(int argc, char **argv)
     args.n = COUNT;
     args.source = buffer;
     args.scratch = scratch;
+    args.report = output;
+    if (MAKES_INDICES == 1)
+        args.values_destination = moved;
+    else
+        args.values = moved;
     status = hs_opencl_sort(sorter, queue, &args, &error);
-    if (status == HS_ERROR_OPTION) /* of the buffers, the source alone is given; add others that you give */
-        missing = hs_missing_option(sort, &args.options, 1u << HS_SOURCE);
+    if (status == HS_ERROR_OPTION) /* what the sort lacks for this call */
+        missing = hs_missing_option(sort, &args.options, 1u << HS_SOURCE | (moved ? 1u << HS_VALUES : 0));
     if (status != HS_OK) goto end;
 
     status = look(checker, queue, buffer, report, after, &error);
@@ -187,9 +241,10 @@ int main(int argc, char **argv)
     if (status != HS_OK) goto end;
 
     /* The same on the host, which takes much longer. */
-    code = clEnqueueReadBuffer(queue, buffer, CL_TRUE, 0, COUNT * sizeof *keys, keys, 0, NULL, NULL);
-    qsort(expected, COUNT, sizeof *expected, compare);
-    right = code == CL_SUCCESS && faults == 0 && memcmp(keys, expected, COUNT * sizeof *keys) == 0;
+    code = clEnqueueReadBuffer(queue, buffer, CL_TRUE, 0, key_bytes, keys, 0, NULL, NULL);
+    if (code == CL_SUCCESS && value_bytes > 0)
+        code = clEnqueueReadBuffer(queue, moved, CL_TRUE, 0, value_bytes, values, 0, NULL, NULL);
+    right = code == CL_SUCCESS && faults == 0 && is_sorted(before_keys, keys, values);
 
 end:
     if (right)
@@ -198,13 +253,16 @@ end:
         fprintf(stderr, "not sorted: %s (OpenCL code %d)\n%s%s\n", status ? hs_status_text(status) : "wrong order",
                 (int)(code != CL_SUCCESS ? code : error.code), missing ? missing : "", error.log);
     if (buffer) clReleaseMemObject(buffer);
+    if (moved) clReleaseMemObject(moved);
     if (scratch) clReleaseMemObject(scratch);
+    if (output) clReleaseMemObject(output);
     if (report) clReleaseMemObject(report);
     hs_opencl_release(sorter);
     hs_opencl_release(checker);
     if (queue) clReleaseCommandQueue(queue);
     if (context) clReleaseContext(context);
-    free(expected);
+    free(before_keys);
     free(keys);
+    free(values);
     return right ? 0 : 1;
 }

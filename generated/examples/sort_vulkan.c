@@ -13,7 +13,64 @@
 #include <string.h>
 #include <vulkan/vulkan.h>
 
-enum { COUNT = 100003, DEVICES = 32, REPORT = 8 * sizeof(uint32_t) }; /* any count will do */
+enum { DEVICES = 32, REPORT = 8 * sizeof(uint32_t) };
+
+/* What this program can enable. */
+enum {
+    FEATURES = HS_VULKAN_SUBGROUP_SIZE | HS_VULKAN_INT64 | HS_VULKAN_MAINTENANCE4 | HS_VULKAN_STORAGE8 | HS_VULKAN_STORAGE16
+};
+
+/* The sort of this bundle that the program runs: how many keys, their type, and the values that are sorted with them. */
+#define KEY "u32"
+#define VALUE NULL
+enum { COUNT = 100003, KEY_BYTES = 4, VALUE_BYTES = 0 };
+enum { MAKES_INDICES = 0 }; /* 1: no values are read, those that are written are indices of keys */
+
+/* Key or value i of an array as a number; of wide values the first 8 bytes.  The host is little-endian, like devices. */
+static uint64_t number_at(const void *array, size_t bytes, size_t i)
+{
+    uint64_t number = 0;
+    memcpy(&number, (const char *)array + bytes * i, bytes < sizeof number ? bytes : sizeof number);
+    return number;
+}
+
+/* Random keys, the same each time, and values, if there are any: the index of each key. */
+static void fill(void *keys, void *values)
+{
+    uint64_t x = 2463534242u, i;
+    for (i = 0; i < COUNT; i++) {
+        x ^= x << 13;
+        x ^= x >> 7;
+        x ^= x << 17;
+        memcpy((char *)keys + KEY_BYTES * i, &x, KEY_BYTES);
+        if (VALUE_BYTES > 0) memset((char *)values + VALUE_BYTES * i, 0, VALUE_BYTES);
+        if (VALUE_BYTES > 0) memcpy((char *)values + VALUE_BYTES * i, &i, VALUE_BYTES < 8 ? 4 : 8);
+    }
+}
+
+static int compare(const void *a, const void *b)
+{
+    const uint64_t x = number_at(a, KEY_BYTES, 0), y = number_at(b, KEY_BYTES, 0);
+    return (x > y) - (x < y);
+}
+
+/* Whether the keys are those before, in order, and the value of each is the index that it had; sorts `before`. */
+static int is_sorted(void *before, const void *keys, const void *values)
+{
+    size_t valued = VALUE_BYTES > 0 ? COUNT : 0;
+    char *seen = (char *)calloc(COUNT, 1);
+    size_t i;
+    int right = seen != NULL;
+    for (i = 0; right && i < valued; i++) {
+        const uint64_t index = number_at(values, VALUE_BYTES, i);
+        right = index < COUNT && !seen[index] &&
+                number_at(before, KEY_BYTES, (size_t)index) == number_at(keys, KEY_BYTES, i);
+        if (right) seen[index] = 1;
+    }
+    free(seen);
+    qsort(before, COUNT, KEY_BYTES, compare);
+    return right && memcmp(before, keys, (size_t)COUNT * KEY_BYTES) == 0;
+}
 
 /* All that is made here, so that one function can take it down. */
 typedef struct program {
@@ -22,8 +79,8 @@ typedef struct program {
     VkDevice device;
     VkQueue queue;
     uint32_t family;
-    VkBuffer buffer, scratch, reports;
-    VkDeviceMemory memory, scratch_memory, reports_memory;
+    VkBuffer buffer, moved, scratch, output, reports;
+    VkDeviceMemory memory, moved_memory, scratch_memory, output_memory, reports_memory;
     VkDescriptorPool sets;
     VkCommandPool pool;
     hs_vulkan *sorter, *checker;
@@ -45,7 +102,7 @@ static VkResult make_instance(program *p)
     return vkCreateInstance(&info, NULL, &p->instance);
 }
 
-/* The first device, among those whose name holds `part`, that one of the bundle's targets sorts u32 keys on. */
+/* The first device, among those whose name holds `part`, that one of the bundle's targets sorts such keys on. */
 static hs_status pick(program *p, const char *part, hs_vulkan_device *device)
 {
     VkPhysicalDevice devices[DEVICES];
@@ -56,13 +113,14 @@ static hs_status pick(program *p, const char *part, hs_vulkan_device *device)
         VkPhysicalDeviceProperties properties;
         vkGetPhysicalDeviceProperties(devices[i], &properties);
         device->physical = devices[i];
-        device->features = HS_VULKAN_SUBGROUP_SIZE; /* what this program could enable */
+        device->features = FEATURES;
         if (!strstr(properties.deviceName, part) ||
-            hs_vulkan_match(hs_targets, hs_targets_count, "u32", NULL, device, &p->sort) != HS_OK || !p->sort)
+            hs_vulkan_match(hs_targets, hs_targets_count, KEY, VALUE, device, &p->sort) != HS_OK || !p->sort)
             continue;
         p->physical = devices[i];
         strcpy(p->name, properties.deviceName);
-        status = hs_vulkan_match_kind(hs_targets, hs_targets_count, HS_DIGEST, "u32", NULL, device, &p->check);
+        status = hs_vulkan_match_kind(hs_targets, hs_targets_count, HS_DIGEST, KEY, NULL, device, &p->check);
+        if (p->check && p->check->key_bytes != KEY_BYTES) p->check = NULL;
         /* Of that, enable what the sort and the check can use on this device. */
         if (status == HS_OK && p->check) status = hs_vulkan_features(p->check, device, &needed, &more);
         if (status == HS_OK) status = hs_vulkan_features(p->sort, device, &needed, &device->features);
@@ -75,16 +133,25 @@ static hs_status pick(program *p, const char *part, hs_vulkan_device *device)
 /* A device with one queue, and with the features that hs_vulkan_features asked for. */
 static VkResult make_device(program *p, uint32_t *features)
 {
-    static const char *const extension = VK_EXT_SUBGROUP_SIZE_CONTROL_EXTENSION_NAME;
+    const char *extensions[2]; /* of devices without the version of Vulkan that has the feature */
     const float priority = 1;
     VkPhysicalDeviceProperties properties;
     VkPhysicalDeviceSubgroupSizeControlFeatures control;
+    VkPhysicalDeviceMaintenance4Features maintenance;
+    VkPhysicalDevice8BitStorageFeatures storage8;
+    VkPhysicalDevice16BitStorageFeatures storage16;
+    VkPhysicalDeviceFeatures enable;
     VkQueueFamilyProperties families[DEVICES];
     VkDeviceQueueCreateInfo queue;
     VkDeviceCreateInfo info;
+    void *next = NULL; /* the first of the features so far */
     uint32_t count = DEVICES;
     VkResult code;
     memset(&control, 0, sizeof control);
+    memset(&maintenance, 0, sizeof maintenance);
+    memset(&storage8, 0, sizeof storage8);
+    memset(&storage16, 0, sizeof storage16);
+    memset(&enable, 0, sizeof enable);
     memset(&queue, 0, sizeof queue);
     memset(&info, 0, sizeof info);
     vkGetPhysicalDeviceQueueFamilyProperties(p->physical, &count, families);
@@ -97,17 +164,38 @@ static VkResult make_device(program *p, uint32_t *features)
     info.sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO;
     info.queueCreateInfoCount = 1;
     info.pQueueCreateInfos = &queue;
-    *features &= HS_VULKAN_SUBGROUP_SIZE;
+    vkGetPhysicalDeviceProperties(p->physical, &properties);
+    info.pEnabledFeatures = &enable;
+    info.ppEnabledExtensionNames = extensions;
+    *features &= FEATURES;
+    enable.shaderInt64 = *features & HS_VULKAN_INT64 ? VK_TRUE : VK_FALSE;
     if (*features & HS_VULKAN_SUBGROUP_SIZE) {
         control.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_SIZE_CONTROL_FEATURES;
         control.subgroupSizeControl = VK_TRUE;
         control.computeFullSubgroups = VK_TRUE;
-        info.pNext = &control;
-        vkGetPhysicalDeviceProperties(p->physical, &properties);
-        if (properties.apiVersion < VK_API_VERSION_1_3) { /* since 1.3 it is no extension any more */
-            info.enabledExtensionCount = 1;
-            info.ppEnabledExtensionNames = &extension;
-        }
+        info.pNext = next = &control;
+        if (properties.apiVersion < VK_API_VERSION_1_3)
+            extensions[info.enabledExtensionCount++] = VK_EXT_SUBGROUP_SIZE_CONTROL_EXTENSION_NAME;
+    }
+    if (*features & HS_VULKAN_STORAGE8) {
+        storage8.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_8BIT_STORAGE_FEATURES;
+        storage8.storageBuffer8BitAccess = VK_TRUE;
+        storage8.pNext = next;
+        info.pNext = next = &storage8;
+        if (properties.apiVersion < VK_API_VERSION_1_2)
+            extensions[info.enabledExtensionCount++] = VK_KHR_8BIT_STORAGE_EXTENSION_NAME;
+    }
+    if (*features & HS_VULKAN_STORAGE16) {
+        storage16.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_16BIT_STORAGE_FEATURES;
+        storage16.storageBuffer16BitAccess = VK_TRUE;
+        storage16.pNext = next;
+        info.pNext = next = &storage16;
+    }
+    if (*features & HS_VULKAN_MAINTENANCE4) { /* asked for by sorts that need Vulkan 1.3 anyway */
+        maintenance.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MAINTENANCE_4_FEATURES;
+        maintenance.maintenance4 = VK_TRUE;
+        maintenance.pNext = next;
+        info.pNext = next = &maintenance;
     }
     code = vkCreateDevice(p->physical, &info, NULL, &p->device);
     if (!code) vkGetDeviceQueue(p->device, p->family, 0, &p->queue);
@@ -193,16 +281,26 @@ static VkResult make_buffer(program *p, VkDeviceSize bytes, VkMemoryPropertyFlag
     return code ? code : vkBindBufferMemory(p->device, *buffer, *memory, 0);
 }
 
-/* The keys' buffer and that of two reports, which host and device see, and scratch, as much as the sort asks for;
- * `keys` and `words` get the memory. */
-static VkResult make_buffers(program *p, VkDeviceSize bytes, uint32_t **keys, uint32_t **words)
+/* The bytes of the report that every call of the sort writes, such as the positions of runs; may be 0. */
+static VkDeviceSize output_bytes(const hs_sort *sort)
+{
+    hs_info info;
+    if (hs_describe(sort, &info) != HS_OK || !info.reports) return 0;
+    return sizeof(uint32_t) * (info.report_words + (VkDeviceSize)COUNT * info.report_words_per_key);
+}
+
+/* The buffers of keys, values and two reports, which host and device see, and scratch, as much as the sort asks for;
+ * `keys`, `values` and `words` get the memory. */
+static VkResult make_buffers(program *p, void **keys, void **values, uint32_t **words)
 {
     const VkMemoryPropertyFlags seen = VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT;
-    uint64_t scratch = 0;
+    uint64_t scratch = 0, output = output_bytes(p->sort);
     void *mapped = NULL;
-    VkResult code = make_buffer(p, bytes, seen, &p->buffer, &p->memory);
-    if (!code) code = vkMapMemory(p->device, p->memory, 0, VK_WHOLE_SIZE, 0, &mapped);
-    *keys = (uint32_t *)mapped;
+    VkResult code = make_buffer(p, (VkDeviceSize)COUNT * KEY_BYTES, seen, &p->buffer, &p->memory);
+    if (!code) code = vkMapMemory(p->device, p->memory, 0, VK_WHOLE_SIZE, 0, keys);
+    if (!code && VALUE_BYTES > 0) code = make_buffer(p, (VkDeviceSize)COUNT * VALUE_BYTES, seen, &p->moved, &p->moved_memory);
+    if (!code && VALUE_BYTES > 0) code = vkMapMemory(p->device, p->moved_memory, 0, VK_WHOLE_SIZE, 0, values);
+    if (!code && output) code = make_buffer(p, output, seen, &p->output, &p->output_memory);
     if (!code) code = make_buffer(p, 2 * REPORT, seen, &p->reports, &p->reports_memory);
     if (!code) code = vkMapMemory(p->device, p->reports_memory, 0, VK_WHOLE_SIZE, 0, &mapped);
     *words = (uint32_t *)mapped;
@@ -249,7 +347,7 @@ static hs_status look(const program *p, VkCommandBuffer commands, int after, VkR
     memset(&args, 0, sizeof args);
     args.n = COUNT;
     args.source.buffer = p->buffer;
-    args.source.size = COUNT * sizeof(uint32_t);
+    args.source.size = (VkDeviceSize)COUNT * KEY_BYTES;
     args.digest.buffer = p->reports;
     args.digest.offset = after ? REPORT : 0;
     args.digest.size = REPORT;
@@ -266,6 +364,7 @@ static hs_status sort_keys(program *p, VkCommandBuffer commands, VkResult *code)
     VkMemoryBarrier barrier;
     VkSubmitInfo submit;
     hs_vulkan_sort_args args;
+    hs_vulkan_buffer moved = {VK_NULL_HANDLE, 0, 0, 0};
     hs_status status;
     memset(&begin, 0, sizeof begin);
     memset(&barrier, 0, sizeof barrier);
@@ -276,7 +375,15 @@ static hs_status sort_keys(program *p, VkCommandBuffer commands, VkResult *code)
     if (*code) return HS_ERROR_API;
     args.n = COUNT;
     args.source.buffer = p->buffer;
-    args.source.size = COUNT * sizeof(uint32_t);
+    args.source.size = (VkDeviceSize)COUNT * KEY_BYTES;
+    moved.buffer = p->moved;
+    moved.size = (VkDeviceSize)COUNT * VALUE_BYTES;
+    if (MAKES_INDICES == 1)
+        args.values_destination = moved;
+    else
+        args.values = moved;
+    args.report.buffer = p->output;
+    args.report.size = output_bytes(p->sort);
     args.scratch.buffer = p->scratch;
     (void)hs_scratch(p->sort, COUNT, &args.scratch.size);
     args.pool = p->sets;
@@ -284,8 +391,8 @@ static hs_status sort_keys(program *p, VkCommandBuffer commands, VkResult *code)
     args.accesses = VK_ACCESS_SHADER_READ_BIT;
     status = look(p, commands, 0, code);
     if (status == HS_OK) status = hs_vulkan_sort(p->sorter, commands, &args, code);
-    if (status == HS_ERROR_OPTION) /* of the buffers, the source alone is given; add others that you give */
-        p->missing = hs_missing_option(p->sort, &args.options, 1u << HS_SOURCE);
+    if (status == HS_ERROR_OPTION) /* what the sort lacks for this call */
+        p->missing = hs_missing_option(p->sort, &args.options, 1u << HS_SOURCE | (p->moved ? 1u << HS_VALUES : 0));
     if (status == HS_OK) status = look(p, commands, 1, code);
     if (status != HS_OK) return status;
     /* What was written is to be read by the host. */
@@ -312,6 +419,10 @@ static void take_down(program *p)
         vkDestroyDescriptorPool(p->device, p->sets, NULL);
         vkDestroyBuffer(p->device, p->buffer, NULL);
         vkFreeMemory(p->device, p->memory, NULL);
+        vkDestroyBuffer(p->device, p->moved, NULL);
+        vkFreeMemory(p->device, p->moved_memory, NULL);
+        vkDestroyBuffer(p->device, p->output, NULL);
+        vkFreeMemory(p->device, p->output_memory, NULL);
         vkDestroyBuffer(p->device, p->scratch, NULL);
         vkFreeMemory(p->device, p->scratch_memory, NULL);
         vkDestroyBuffer(p->device, p->reports, NULL);
@@ -321,26 +432,21 @@ static void take_down(program *p)
     if (p->instance) vkDestroyInstance(p->instance, NULL);
 }
 
-static int compare(const void *a, const void *b)
-{
-    const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    return (x > y) - (x < y);
-}
-
 int main(int argc, char **argv)
 {
-    const size_t bytes = COUNT * sizeof(uint32_t);
-    uint32_t *expected = (uint32_t *)malloc(bytes), *keys = NULL, *words = NULL, faults = 0, x = 2463534242u;
+    const size_t bytes = (size_t)COUNT * KEY_BYTES;
+    void *before = malloc(bytes), *keys = NULL, *values = NULL;
+    uint32_t *words = NULL, faults = 0;
     VkCommandBuffer commands = NULL;
     hs_status status = HS_ERROR_API;
     VkResult code;
     program p;
     hs_vulkan_device device;
-    int i, right = 0;
+    int right = 0;
     memset(&p, 0, sizeof p);
     memset(&device, 0, sizeof device);
 
-    code = expected ? make_instance(&p) : VK_ERROR_OUT_OF_HOST_MEMORY;
+    code = before ? make_instance(&p) : VK_ERROR_OUT_OF_HOST_MEMORY;
     if (code) goto end;
     device.instance = p.instance;
     device.get_proc = vkGetInstanceProcAddr;
@@ -356,22 +462,17 @@ int main(int argc, char **argv)
     if (status != HS_OK) goto end;
 
     status = HS_ERROR_API;
-    code = make_buffers(&p, bytes, &keys, &words);
+    code = make_buffers(&p, &keys, &values, &words);
     if (!code) code = make_pools(&p, &commands);
     if (code) goto end;
-    for (i = 0; i < COUNT; i++) { /* random numbers; the same each time */
-        x ^= x << 13;
-        x ^= x >> 17;
-        x ^= x << 5;
-        keys[i] = expected[i] = x;
-    }
+    fill(keys, values);
+    memcpy(before, keys, bytes);
     status = sort_keys(&p, commands, &code);
     /* By sums over the keys before and after, the device itself has found out whether it sorted right. */
     if (status == HS_OK) status = hs_digest_compare(words, words + REPORT / sizeof *words, 0, &faults);
     if (status != HS_OK) goto end;
     /* The same on the host, which takes much longer. */
-    qsort(expected, COUNT, sizeof *expected, compare);
-    right = faults == 0 && memcmp(keys, expected, bytes) == 0;
+    right = faults == 0 && is_sorted(before, keys, values);
 
 end:
     if (right)
@@ -380,6 +481,6 @@ end:
         fprintf(stderr, "not sorted: %s (VkResult %d)\n", status ? hs_status_text(status) : "wrong order", (int)code);
     if (p.missing) fprintf(stderr, "%s\n", p.missing);
     take_down(&p);
-    free(expected);
+    free(before);
     return right ? 0 : 1;
 }

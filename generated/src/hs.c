@@ -23,12 +23,12 @@ const char *hs_status_text(hs_status status)
     case HS_ERROR_API: return "the API reported an error";
     case HS_ERROR_OPTION: return "the sort was not generated for an option or buffer of the call";
     case HS_ERROR_RANGE: return "the bit range is out of order or reaches beyond the key";
-    case HS_ERROR_PARTS: return "shift, segment_count, first_count, capacity, row_count, k or columns do not fit the call";
+    case HS_ERROR_PARTS: return "shift, segment_count, first_count, capacity, row_count, k, source_count, item_bytes or columns do not fit the call";
     case HS_ERROR_SEGMENTS: return "an offset of a segment decreases or exceeds n; nothing was written";
     case HS_ERROR_BUSY: return "another thread is in a call of the same sorter";
     case HS_ERROR_SCOPE: return "the sorter was not created for this call, or not completely";
+    default: return "unknown status";
     }
-    return "unknown status";
 }
 
 const char *hs_version(void) { return HS_VERSION; }

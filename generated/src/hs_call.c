@@ -16,23 +16,31 @@ uint32_t hs_uses(const hs_sort *sort)
     return found;
 }
 
+/* Whether a call names a type of another width than the keys of the sort. */
+static int hs_other_width(const hs_sort *sort, hs_type type)
+{
+    return type != HS_AS_MATCHED && type != HS_UNSIGNED && 8 * ((uint32_t)type >> 4) != sort->key_bits;
+}
+
 /* The type that a scan does not sum; null: none.  Signed elements have the sums of unsigned ones. */
 static const char *hs_lacks_sums(const hs_sort *sort, const hs_options *options)
 {
-    const uint32_t kind = (uint32_t)options->type & 15u, bytes = (uint32_t)options->type >> 4;
-    if (options->type && 8 * bytes != sort->key_bits) return "type: elements of another width (--key)";
-    if (options->type && (kind == 2) != (sort->key[0] == 'f')) return "type: sums of floats, or of integers (--key)";
+    const hs_type type = hs_key_type(sort, options);
+    const uint32_t kind = (uint32_t)type & 15u;
+    if (hs_other_width(sort, options->type)) return "type: elements of another width (--key)";
+    if (type != HS_AS_MATCHED && (kind == 2) != (sort->key[0] == 'f')) return "type: sums of floats, or of integers (--key)";
     return options->descending ? "descending: sums have no order" : NULL;
 }
 
 /* The option that the sort was not generated for; null: none. */
 static const char *hs_lacks(const hs_sort *sort, const hs_options *options)
 {
-    const uint32_t kind = (uint32_t)options->type & 15u, bytes = (uint32_t)options->type >> 4;
+    const hs_type type = hs_key_type(sort, options);
+    const uint32_t kind = (uint32_t)type & 15u, bytes = (uint32_t)type >> 4;
     const uint32_t end = options->end_bit ? options->end_bit : sort->key_bits;
     const char *text = sort->kind == HS_SCAN ? hs_lacks_sums(sort, options) : NULL;
     if (text) return text;
-    if (options->type && 8 * bytes != sort->key_bits) return "type: keys of another width (--key)";
+    if (hs_other_width(sort, options->type)) return "type: keys of another width (--key)";
     if (kind > 2 || (kind == 2 && bytes < 2)) return "type: no such type of key";
     if (kind && !sort->key_transform && sort->kind != HS_SCAN) return "type: signed and float keys (--key)";
     if (options->descending && !sort->key_transform) return "descending: descending order (--order both)";
@@ -57,10 +65,20 @@ static const char *hs_lacks_values(const hs_sort *sort, uint32_t roles)
     const int made = sort->index && (sort->kind <= HS_SEGMENTED_SORT || sort->kind == HS_TOP_K);
     const uint32_t inputs = 1u << HS_VALUES | (merge ? 1u << HS_OTHER_VALUES : 0), out = 1u << HS_VALUES_OUT;
     if (sort->kind == HS_PACK) return NULL; /* all inputs are columns */
-    if (!valued && (roles & inputs)) return "values: the sort was generated without values (--value)";
-    if (!valued && !made && (roles & out)) return "values_destination: the sort was generated without values (--value)";
-    if (valued && (roles & inputs) != inputs) return "values: the sort moves values, which are not given";
-    if ((made || (apart && valued)) && !(roles & out)) return "values_destination: there is no buffer for the result";
+    if (!valued && (roles & inputs))
+        return merge ? "first_values and second_values: the merge was generated without values (--value)"
+                     : "values: the sort was generated without values (--value)";
+    if (!valued && !made && (roles & out))
+        return hs_reduces(sort) ? "group_values: the operation was generated without values (--value)"
+                                : "values_destination: the sort was generated without values (--value)";
+    if (valued && (roles & inputs) != inputs)
+        return merge                     ? "first_values and second_values: the merge moves values, which are not given"
+               : sort->kind == HS_GATHER ? "source: there is no buffer of items"
+                                         : "values: the sort moves values, which are not given";
+    if ((made || (apart && valued)) && !(roles & out))
+        return hs_reduces(sort)          ? "group_values: there is no buffer for the result"
+               : sort->kind == HS_GATHER ? "destination: there is no buffer for the result"
+                                         : "values_destination: there is no buffer for the result";
     return NULL;
 }
 
@@ -135,6 +153,8 @@ static hs_status hs_divided(const hs_sort *sort, hs_call *call, int numbered)
     case HS_SEGMENTED_SORT:
         if (call->rows && call->n && (!call->number || call->n % call->number)) return HS_ERROR_PARTS;
         break;
+    case HS_SORT:
+    case HS_SCAN:
     default:
         if (numbered ? call->number >= sort->key_bits : call->number != 0) return HS_ERROR_PARTS;
     }

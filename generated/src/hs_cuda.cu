@@ -124,7 +124,8 @@ extern "C" hs_status hs_cuda_reduce_by_key(const hs_cuda *sorter, cudaStream_t s
     hs_cuda_record record = hs_cuda_empty(HS_REDUCE_BY_KEY);
     if (args) {
         record.n = args->n;
-        record.number = hs_reduction_number(args->reduction, args->value_type, args->counts != NULL,
+        record.number = hs_reduction_number(args->reduction, hs_value_type(hs_cuda_sort_of(sorter), args->value_type),
+                                            args->counts != NULL,
                                             args->first_indices != NULL);
         record.given[HS_SOURCE] = {args->keys, args->keys_bytes};
         record.given[HS_DESTINATION] = {args->group_keys, args->group_keys_bytes};
@@ -145,7 +146,8 @@ extern "C" hs_status hs_cuda_group_by(const hs_cuda *sorter, cudaStream_t stream
     hs_cuda_record record = hs_cuda_empty(HS_GROUP_BY);
     if (args) {
         record.n = args->n;
-        record.number = hs_reduction_number(args->reduction, args->value_type, args->counts != NULL,
+        record.number = hs_reduction_number(args->reduction, hs_value_type(hs_cuda_sort_of(sorter), args->value_type),
+                                            args->counts != NULL,
                                             args->first_indices != NULL);
         record.options = args->options;
         record.given[HS_SOURCE] = {args->keys, args->keys_bytes};

@@ -76,6 +76,23 @@ extern "C" hs_status hs_cuda_runs(const hs_cuda_kernels *sort, const hs_scope *s
     return HS_OK;
 }
 
+extern "C" hs_status hs_cuda_explain(const hs_cuda_target *const *targets, size_t count, hs_kind kind, const char *key,
+                                     const char *value, char *text, size_t room)
+{
+    const cudaError_t pending = cudaPeekAtLastError();
+    char name[HS_CUDA_NAME];
+    hs_device device;
+    cudaError_t code;
+    size_t t;
+    int index = 0;
+    if (!key || !text || !room || (count && !targets)) return HS_ERROR_ARGUMENT;
+    text[0] = 0;
+    code = hs_cuda_device(&device, name, &index);
+    if (code != cudaSuccess) return hs_cuda_failed(code, pending, NULL);
+    for (t = 0; t < count; t++) hs_reason(targets[t]->target, kind, key, value, &device, text, room);
+    return HS_OK;
+}
+
 extern "C" hs_status hs_cuda_match(const hs_cuda_target *const *targets, size_t count, const char *key,
                                    const char *value, const hs_cuda_kernels **sort)
 {

@@ -7,7 +7,7 @@
 
 extern "C" hs_status hs_cuda_status(cudaError_t code)
 {
-    switch (code) {
+    switch ((int)code) {
     case cudaSuccess: return HS_OK;
     case cudaErrorNoKernelImageForDevice:
     case cudaErrorInvalidDeviceFunction:

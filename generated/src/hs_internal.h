@@ -21,6 +21,10 @@ extern "C" {
  * call. */
 HS_INTERNAL uint32_t hs_uses(const hs_sort *sort);
 
+/* hs_explain, for a target of which no sort runs on the device: adds a line in any case. */
+HS_INTERNAL void hs_reason(const hs_target *target, hs_kind kind, const char *key, const char *value,
+                           const hs_device *device, char *text, size_t room);
+
 /* Whether the sort was generated for these options, which are not null. */
 HS_INTERNAL hs_status hs_takes(const hs_sort *sort, const hs_options *options);
 
@@ -60,23 +64,11 @@ static inline int hs_scratch_aligned(const hs_span spans[HS_ROLES])
 
 /* The grid of a step, at most `columns` by `rows` work-groups, and the argument of its kernel.  0: the step does not
  * run; -1: its grid is larger. */
-static inline int hs_launch(const hs_sort *sort, const hs_step *step, const hs_call *call, uint64_t columns,
-                            uint64_t rows, uint32_t grid[2], int32_t *argument)
-{
-    const uint64_t groups = hs_groups(step, call);
-    if (!groups || !hs_argument(sort, step, call, argument)) return 0;
-    return hs_grid(groups, columns, grid) && grid[1] <= rows ? 1 : -1;
-}
+HS_INTERNAL int hs_launch(const hs_sort *sort, const hs_step *step, const hs_call *call, uint64_t columns,
+                            uint64_t rows, uint32_t grid[2], int32_t *argument);
 
 /* Whether the grids of all steps fit: a call is enqueued whole or not at all. */
-static inline int hs_launches_fit(const hs_sort *sort, const hs_call *call, uint64_t columns, uint64_t rows)
-{
-    uint32_t i, grid[2] = {1, 1};
-    int32_t argument;
-    for (i = 0; i < sort->step_count; i++)
-        if (hs_launch(sort, &sort->steps[i], call, columns, rows, grid, &argument) < 0) return 0;
-    return 1;
-}
+HS_INTERNAL int hs_launches_fit(const hs_sort *sort, const hs_call *call, uint64_t columns, uint64_t rows);
 
 #ifdef __cplusplus
 }

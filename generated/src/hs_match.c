@@ -1,19 +1,40 @@
 /* SPDX-License-Identifier: MIT-0
  * Part of a bundle of hsgen 1.0.0; do not edit. */
 /* Which sorts serve a request, and how well a target suits a device; see hs.h. */
-#include "hs/hs.h"
+#include "hs_internal.h"
 
 #include <string.h>
+
+/* Whether values of this name are those of a sort. */
+static int hs_is_value(const hs_sort *sort, const char *value)
+{
+    static const struct {
+        const char *name, *kind;
+        hs_type type;
+    } known[] = {{"4", "v4", HS_U32},   {"u32", "v4", HS_U32}, {"i32", "v4", HS_I32}, {"f32", "v4", HS_F32},
+                 {"8", "v8", HS_U64},   {"u64", "v8", HS_U64}, {"i64", "v8", HS_I64}, {"f64", "v8", HS_F64},
+                 {"16", "v16", HS_U32}, {"v4", "v4", HS_U32},  {"v8", "v8", HS_U64}};
+    hs_type type = HS_AS_MATCHED;
+    size_t i;
+    for (i = 0; value && i < sizeof known / sizeof known[0] && type == HS_AS_MATCHED; i++) {
+        if (strcmp(value, known[i].name) != 0) continue;
+        value = known[i].kind;
+        type = known[i].type;
+    }
+    if (strcmp(sort->value, value ? value : "none") != 0) return 0;
+    return sort->value_type == HS_AS_MATCHED || sort->value_type == type;
+}
 
 /* Whether a sort is for these keys with these values. */
 static int hs_is(const hs_sort *sort, const char *key, const char *value)
 {
-    if (strcmp(sort->value, value ? value : "none") != 0) return 0;
+    if (!hs_is_value(sort, value)) return 0;
     if (strcmp(sort->key, strcmp(key, "bool") == 0 ? "u8" : key) == 0) return 1;
     if (strcmp(key, "bf16") == 0) key = sort->kind == HS_SCAN ? "" : "f16"; /* whose order it has */
+    if (strcmp(sort->key, key) == 0) return 1;
     if (sort->key[0] != 'u' || (key[0] != 'i' && key[0] != 'f') || strcmp(sort->key + 1, key + 1) != 0) return 0;
     if (sort->kind == HS_SCAN) return key[0] == 'i'; /* the same sums */
-    return (sort->key_transform || sort->kind == HS_REDUCE_BY_KEY) && strcmp(key, "f8") != 0;
+    return sort->kind == HS_REDUCE_BY_KEY && strcmp(key, "f8") != 0; /* equal keys have equal bits */
 }
 
 int hs_serves_kind(const hs_sort *sort, hs_kind kind, const char *key, const char *value)
@@ -45,21 +66,84 @@ static int hs_holds(const char *const *parts, uint32_t count, const char *text)
     return 0;
 }
 
-uint32_t hs_suits(const hs_target *target, const hs_device *device)
+/* The property of a device for which a target is not; null: it is for the device. */
+static const char *hs_unlike(const hs_match *m, const hs_device *device)
 {
-    const hs_match *m;
     uint32_t i;
-    if (!target || !device) return 0;
-    m = target->match;
-    if (!m) return 1;
-    if (m->types && !(m->types & device->type)) return 0;
+    if (m->types && !(m->types & device->type)) return "of another type";
     for (i = 0; i < m->vendor_count && m->vendors[i] != device->vendor;) i++;
-    if (m->vendor_count && i == m->vendor_count) return 0;
+    if (m->vendor_count && i == m->vendor_count) return "of other vendors";
     if (m->compute_least && device->compute &&
         (device->compute < m->compute_least || device->compute > m->compute_most))
-        return 0;
-    if (!hs_holds(m->names, m->name_count, device->name)) return 0;
-    return hs_holds(m->platforms, m->platform_count, device->platform) ? m->rank + 2 : 0;
+        return "of another compute capability";
+    if (!hs_holds(m->names, m->name_count, device->name)) return "of other names";
+    return hs_holds(m->platforms, m->platform_count, device->platform) ? NULL : "of other platforms or drivers";
+}
+
+uint32_t hs_suits(const hs_target *target, const hs_device *device)
+{
+    if (!target || !device) return 0;
+    if (!target->match) return 1;
+    return hs_unlike(target->match, device) ? 0 : target->match->rank + 2;
+}
+
+/* Add some text to a string in `room` bytes. */
+static void hs_add(char *text, size_t room, const char *more)
+{
+    const size_t at = strlen(text), length = strlen(more), left = room - at - 1;
+    memcpy(text + at, more, length < left ? length : left);
+    text[at + (length < left ? length : left)] = 0;
+}
+
+/* Add a list of names in quotes. */
+static void hs_add_names(char *text, size_t room, const char *const *names, uint32_t count)
+{
+    uint32_t i;
+    for (i = 0; i < count; i++) {
+        hs_add(text, room, i ? ", \"" : ": \"");
+        hs_add(text, room, names[i]);
+        hs_add(text, room, "\"");
+    }
+}
+
+void hs_explain(const hs_target *target, hs_kind kind, const char *key, const char *value, const hs_device *device,
+                char *text, size_t room)
+{
+    const char *unlike;
+    size_t i;
+    if (!target || !key || !device || !text || !room) return;
+    for (i = 0; i < target->sort_count && !hs_serves_kind(target->sorts[i], kind, key, value);) i++;
+    unlike = target->match ? hs_unlike(target->match, device) : NULL;
+    if (i < target->sort_count && !unlike) return;
+    hs_add(text, room, target->name);
+    if (i == target->sort_count) {
+        hs_add(text, room, ": has no such operation on ");
+        hs_add(text, room, key);
+        hs_add(text, room, " keys");
+        if (value && strcmp(value, "none") != 0) {
+            hs_add(text, room, " with ");
+            hs_add(text, room, value);
+        }
+        hs_add(text, room, " (hsgen generate --key, --value, --algorithm)");
+    } else {
+        hs_add(text, room, ": is for devices ");
+        hs_add(text, room, unlike);
+        if (strcmp(unlike, "of other names") == 0)
+            hs_add_names(text, room, target->match->names, target->match->name_count);
+        if (strcmp(unlike, "of other platforms or drivers") == 0)
+            hs_add_names(text, room, target->match->platforms, target->match->platform_count);
+    }
+    hs_add(text, room, "\n");
+}
+
+void hs_reason(const hs_target *target, hs_kind kind, const char *key, const char *value, const hs_device *device,
+               char *text, size_t room)
+{
+    const size_t before = strlen(text);
+    hs_explain(target, kind, key, value, device, text, room);
+    if (text[before] != 0) return;
+    hs_add(text, room, target->name);
+    hs_add(text, room, ": its kernels need more than the device has, or are not for this API\n");
 }
 
 /* The number of sorts of a kind, keys and values that a target has; `found`, if not null, gets the nth. */

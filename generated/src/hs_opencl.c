@@ -164,7 +164,8 @@ hs_status hs_opencl_reduce_by_key(hs_opencl *sorter, cl_command_queue queue,
     hs_opencl_record record = hs_opencl_empty(HS_REDUCE_BY_KEY);
     if (args) {
         HS_OPENCL_SHARED(record, args);
-        record.number = hs_reduction_number(args->reduction, args->value_type, args->counts != NULL,
+        record.number = hs_reduction_number(args->reduction, hs_value_type(hs_opencl_sort_of(sorter), args->value_type),
+                                            args->counts != NULL,
                                             args->first_indices != NULL);
         record.given[HS_SOURCE] = args->keys;
         record.given[HS_DESTINATION] = args->group_keys;
@@ -185,7 +186,8 @@ hs_status hs_opencl_group_by(hs_opencl *sorter, cl_command_queue queue,
     hs_opencl_record record = hs_opencl_empty(HS_GROUP_BY);
     if (args) {
         HS_OPENCL_SHARED(record, args);
-        record.number = hs_reduction_number(args->reduction, args->value_type, args->counts != NULL,
+        record.number = hs_reduction_number(args->reduction, hs_value_type(hs_opencl_sort_of(sorter), args->value_type),
+                                            args->counts != NULL,
                                             args->first_indices != NULL);
         record.options = args->options;
         record.given[HS_SOURCE] = args->keys;

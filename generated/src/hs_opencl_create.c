@@ -107,12 +107,13 @@ static void hs_log(cl_program program, cl_device_id device, hs_opencl_error *err
 
 static hs_status hs_compile(hs_opencl *made, cl_context context, hs_opencl_error *error)
 {
-    const char **selected;
+    const char **selected, **texts;
     size_t count;
     const char *const *lines = hs_source(made, &count, &selected);
     cl_int code = CL_SUCCESS;
     if (!lines) return HS_ERROR_HOST_MEMORY;
-    made->program = clCreateProgramWithSource(context, (cl_uint)count, (const char **)lines, NULL, &code);
+    memcpy(&texts, &lines, sizeof texts); /* the parameter of OpenCL lacks a const */
+    made->program = clCreateProgramWithSource(context, (cl_uint)count, texts, NULL, &code);
     free(selected);
     if (!made->program) return hs_opencl_status(code, error);
     code = clBuildProgram(made->program, 1, &made->device, made->language, NULL, NULL);

@@ -151,3 +151,19 @@ hs_status hs_opencl_match_kind(const hs_target *const *targets, size_t count, hs
     if (status == HS_OK) *sort = found;
     return status;
 }
+
+hs_status hs_opencl_explain(const hs_target *const *targets, size_t count, hs_kind kind, const char *key,
+                            const char *value, cl_device_id device, char *text, size_t room)
+{
+    hs_device facts;
+    char *texts[2] = {NULL, NULL};
+    hs_status status;
+    size_t i;
+    if (!targets || !key || !device || !text || !room) return HS_ERROR_ARGUMENT;
+    text[0] = 0;
+    status = hs_opencl_facts(device, &facts, texts);
+    for (i = 0; status == HS_OK && i < count; i++) hs_reason(targets[i], kind, key, value, &facts, text, room);
+    free(texts[0]);
+    free(texts[1]);
+    return status;
+}

@@ -135,7 +135,8 @@ hs_status hs_vulkan_reduce_by_key(const hs_vulkan *s, VkCommandBuffer commands,
     hs_vulkan_record record = hs_vulkan_empty(HS_REDUCE_BY_KEY);
     if (args) {
         HS_VULKAN_SHARED(record, args);
-        record.number = hs_reduction_number(args->reduction, args->value_type, args->counts.buffer != VK_NULL_HANDLE,
+        record.number = hs_reduction_number(args->reduction, hs_value_type(hs_vulkan_sort_of(s), args->value_type),
+                                            args->counts.buffer != VK_NULL_HANDLE,
                                             args->first_indices.buffer != VK_NULL_HANDLE);
         record.given[HS_SOURCE] = args->keys;
         record.given[HS_DESTINATION] = args->group_keys;
@@ -156,7 +157,8 @@ hs_status hs_vulkan_group_by(const hs_vulkan *s, VkCommandBuffer commands,
     hs_vulkan_record record = hs_vulkan_empty(HS_GROUP_BY);
     if (args) {
         HS_VULKAN_SHARED(record, args);
-        record.number = hs_reduction_number(args->reduction, args->value_type, args->counts.buffer != VK_NULL_HANDLE,
+        record.number = hs_reduction_number(args->reduction, hs_value_type(hs_vulkan_sort_of(s), args->value_type),
+                                            args->counts.buffer != VK_NULL_HANDLE,
                                             args->first_indices.buffer != VK_NULL_HANDLE);
         record.options = args->options;
         record.given[HS_SOURCE] = args->keys;

@@ -9,7 +9,7 @@
 hs_status hs_vulkan_status(VkResult code, VkResult *result)
 {
     if (result) *result = code;
-    switch (code) {
+    switch ((int)code) {
     case VK_SUCCESS: return HS_OK;
     case VK_ERROR_OUT_OF_HOST_MEMORY: return HS_ERROR_HOST_MEMORY;
     case VK_ERROR_OUT_OF_DEVICE_MEMORY:
@@ -212,6 +212,36 @@ hs_status hs_vulkan_match(const hs_target *const *targets, size_t count, const c
     return hs_vulkan_match_kind(targets, count, HS_SORT, key, value, device, sort);
 }
 
+/* A device as hs_suits takes it; its names are those in `facts`. */
+static hs_device hs_vulkan_known(const hs_vulkan_facts *facts)
+{
+    hs_device known;
+    memset(&known, 0, sizeof known);
+    known.type = HS_GPU;
+    if (facts->base.deviceType == VK_PHYSICAL_DEVICE_TYPE_CPU) known.type = HS_CPU;
+    if (facts->base.deviceType == VK_PHYSICAL_DEVICE_TYPE_OTHER) known.type = HS_OTHER;
+    known.vendor = facts->base.vendorID;
+    known.name = facts->base.deviceName;
+    known.platform = facts->driver.sType ? facts->driver.driverName : NULL;
+    return known;
+}
+
+hs_status hs_vulkan_explain(const hs_target *const *targets, size_t count, hs_kind kind, const char *key,
+                            const char *value, const hs_vulkan_device *device, char *text, size_t room)
+{
+    hs_vulkan_facts facts;
+    hs_device known;
+    hs_status status;
+    size_t i;
+    if (!targets || !key || !device || !text || !room) return HS_ERROR_ARGUMENT;
+    text[0] = 0;
+    status = hs_vulkan_ask(device, &facts, NULL);
+    if (status) return status;
+    known = hs_vulkan_known(&facts);
+    for (i = 0; i < count; i++) hs_reason(targets[i], kind, key, value, &known, text, room);
+    return HS_OK;
+}
+
 hs_status hs_vulkan_match_kind(const hs_target *const *targets, size_t count, hs_kind kind, const char *key,
                                const char *value, const hs_vulkan_device *device, const hs_sort **sort)
 {
@@ -224,13 +254,7 @@ hs_status hs_vulkan_match_kind(const hs_target *const *targets, size_t count, hs
     *sort = NULL;
     status = hs_vulkan_ask(device, &facts, NULL);
     if (status) return status;
-    memset(&known, 0, sizeof known);
-    known.type = HS_GPU;
-    if (facts.base.deviceType == VK_PHYSICAL_DEVICE_TYPE_CPU) known.type = HS_CPU;
-    if (facts.base.deviceType == VK_PHYSICAL_DEVICE_TYPE_OTHER) known.type = HS_OTHER;
-    known.vendor = facts.base.vendorID;
-    known.name = facts.base.deviceName;
-    known.platform = facts.driver.sType ? facts.driver.driverName : NULL;
+    known = hs_vulkan_known(&facts);
     for (i = 0; i < count; i++) {
         const uint32_t suits = hs_suits(targets[i], &known);
         for (j = 0; suits > best && j < targets[i]->sort_count; j++) {

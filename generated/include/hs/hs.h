@@ -35,7 +35,7 @@ typedef enum hs_status {
     HS_ERROR_API,         /* any other error of the API */
     HS_ERROR_OPTION,      /* the sort was not generated for an option or buffer of the call */
     HS_ERROR_RANGE,       /* a bit range is out of order or reaches beyond the key */
-    HS_ERROR_PARTS,       /* shift, segment_count, first_count, capacity, row_count, k or columns do not fit */
+    HS_ERROR_PARTS,       /* shift, segment_count, first_count, capacity, row_count, k, source_count, item_bytes or columns do not fit */
     HS_ERROR_SEGMENTS,    /* an offset of a segment decreases or exceeds n; the device wrote nothing */
     HS_ERROR_BUSY,        /* another thread is in a call of the same sorter, which serves one at a time */
     HS_ERROR_SCOPE        /* the sorter was not created for such a call, or not all of its pipelines exist yet */
@@ -47,10 +47,11 @@ const char *hs_status_text(hs_status status);
 /* The version of hsgen that generated these files: HS_VERSION when hs.c was compiled. */
 const char *hs_version(void);
 
-/* The type of keys, bytes << 4 | kind; HS_UNSIGNED is the unsigned type of the sort's own width.  Floats are sorted in
- * IEEE 754 totalOrder: -NaN, -infinity, .. -0, +0, .. +infinity, +NaN. */
+/* The type of keys, bytes << 4 | kind.  HS_AS_MATCHED is the type that the sort was matched for, and HS_UNSIGNED the unsigned
+ * type of the sort's own width.  Floats are sorted in IEEE 754 totalOrder: -NaN, -infinity, .. -0, +0, .. +infinity, +NaN. */
 typedef enum hs_type {
-    HS_UNSIGNED = 0,
+    HS_AS_MATCHED = 0,
+    HS_UNSIGNED = 0x100,
     HS_U8 = 0x10,
     HS_BOOL = HS_U8, /* a byte: 0 before 1 */
     HS_I8 = 0x11,
@@ -66,9 +67,9 @@ typedef enum hs_type {
     HS_F64 = 0x82
 } hs_type;
 
-/* Options of a call; all 0: unsigned keys, ascending, by all bits. */
+/* Options of a call; all 0: keys of the type that the sort was matched for, ascending, by all bits. */
 typedef struct hs_options {
-    hs_type type;                /* signed and float: typed sorts only; packed sorts: of the upper half */
+    hs_type type;                /* 0: as matched; signed and float: typed sorts only; packed sorts: of the upper half */
     uint32_t descending;         /* 1: greatest first; typed sorts only */
     uint32_t begin_bit, end_bit; /* the bit range, counted in the ordered key; end 0: to the last bit; less than all
                                     bits: ranged sorts only */
@@ -236,7 +237,7 @@ typedef enum hs_kind {
 /* How the values of equal keys are reduced; floats have their least and greatest in totalOrder. */
 typedef enum hs_reduction { HS_SUM = 0, HS_MIN = 1, HS_MAX = 2 } hs_reduction;
 
-/* A column to pack: its type, which is not HS_UNSIGNED, and order; 1: greatest first. */
+/* A column to pack: its type, which is one of HS_U8 to HS_F64, and order; 1: greatest first. */
 typedef struct hs_column {
     hs_type type;
     uint32_t descending;
@@ -280,6 +281,8 @@ typedef struct hs_sort {
                                       where the next part begins; declarations come before all; null: not known */
     const struct hs_sort *first;   /* a sort of the same keys and values whose kernels take less time to compile, for calls
                                       until those of this one exist (Vulkan); null: none */
+    hs_type type;       /* the type of keys that HS_AS_MATCHED means: that of `key` in a typed sort, else unsigned */
+    hs_type value_type; /* the type of values that it means in reductions; else HS_AS_MATCHED */
 } hs_sort;
 
 /* The devices of a target; an empty list does not restrict that property. */
@@ -310,8 +313,10 @@ typedef struct hs_device {
 /* How well a target suits a device: greater is better, 0: not at all, 1: a target for any device. */
 uint32_t hs_suits(const hs_target *target, const hs_device *device);
 
-/* Whether it is a sort (HS_SORT) of these keys with these values.  `key` is a type ("u32", "bf16", "bool"); a typed sort takes
- * all types of its width.  `value` is null for "none". */
+/* Whether it is a sort (HS_SORT) of these keys with these values.  `key` is a type ("u32", "bf16", "bool").  A typed sort is
+ * one constant for each type of its width, with the same kernels: "u32", "i32" and "f32".  `value` is null for "none",
+ * or the name in hs_sort, or for a value of 4 bytes also "4", "u32", "i32" or "f32", and so on for 8 bytes, and "16".  Of
+ * reductions the type of values counts, and "v4" and "4" are "u32". */
 int hs_serves(const hs_sort *sort, const char *key, const char *value);
 
 /* The same for any kind. */
@@ -326,6 +331,12 @@ const hs_sort *hs_candidate(const hs_target *const *targets, size_t count, const
 /* The same for any kind. */
 const hs_sort *hs_candidate_kind(const hs_target *const *targets, size_t count, hs_kind kind, const char *key,
                                  const char *value, const hs_device *device, size_t nth);
+
+/* Why a target has no such sort for a device, as a line such as "cpu: is for devices of another type", which is added to
+ * the text in `text`, a string in `room` bytes; where they do not suffice, its end is left out.  Adds nothing if there is
+ * one: then its kernels need more than the device has.  For programs whose match found nothing. */
+void hs_explain(const hs_target *target, hs_kind kind, const char *key, const char *value, const hs_device *device,
+                char *text, size_t room);
 
 /* The sort, of any kind, of a target with this algorithm ("bitonic"), key and value, as in hs_serves; null if there is no
  * such sort. */

@@ -193,7 +193,7 @@ hs_status hs_cuda_top_k(const hs_cuda *sorter, cudaStream_t stream,
 typedef struct hs_cuda_reduce_by_key_args {
     uint64_t n;                          /* keys; with `count` the capacity, below 2^30 */
     hs_reduction reduction;              /* of the values of a run */
-    hs_type value_type;                  /* HS_UNSIGNED or HS_U32, HS_I32, HS_F32 */
+    hs_type value_type;                  /* HS_U32, HS_I32 or HS_F32; 0: as matched, and for "v4" HS_U32 */
     const void *keys;
     const void *values;                  /* the value of each key, for reductions with values (--value v4) */
     const uint32_t *count;               /* the device-side count, 32 bits, at most n counts; null: n keys */
@@ -223,7 +223,7 @@ typedef struct hs_cuda_group_by_args {
     uint64_t n;                          /* keys */
     hs_options options;                  /* type of the keys, order of the groups */
     hs_reduction reduction;              /* of the values of a group */
-    hs_type value_type;                  /* HS_UNSIGNED or HS_U32, HS_I32, HS_F32 */
+    hs_type value_type;                  /* HS_U32, HS_I32 or HS_F32; 0: as matched, and for "v4" HS_U32 */
     const void *keys;
     const void *values;                  /* the value of each key, for operations with values (--value v4) */
     uint32_t *group_count;               /* a 32-bit number: the groups */
@@ -289,6 +289,11 @@ hs_status hs_cuda_match(const hs_cuda_target *const *targets, size_t count, cons
 /* The same for any kind. */
 hs_status hs_cuda_match_kind(const hs_cuda_target *const *targets, size_t count, hs_kind kind, const char *key,
                              const char *value, const hs_cuda_kernels **sort);
+
+/* Why a match of these arguments found nothing: a line for each target, as by hs_explain, in the `room` bytes of `text`.
+ * Any thread. */
+hs_status hs_cuda_explain(const hs_cuda_target *const *targets, size_t count, hs_kind kind, const char *key,
+                          const char *value, char *text, size_t room);
 
 #ifdef __cplusplus
 }

@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: MIT-0
  * Part of a bundle of hsgen 1.0.0; do not edit. */
-/* Sorting with OpenCL 1.2 and later. */
+/* Sorting with OpenCL 1.2 and later.  The includer chooses CL_TARGET_OPENCL_VERSION, 120 or more, or leaves it out. */
 #ifndef HS_OPENCL_H
 #define HS_OPENCL_H
 
 #include "hs/hs.h"
 
-#ifndef CL_TARGET_OPENCL_VERSION
-#define CL_TARGET_OPENCL_VERSION 120
-#endif
 #if defined(__APPLE__)
 #include <OpenCL/opencl.h>
 #else
@@ -191,7 +188,7 @@ hs_status hs_opencl_top_k(hs_opencl *sorter, cl_command_queue queue, const hs_op
 typedef struct hs_opencl_reduce_by_key_args {
     uint64_t n;             /* keys; with `count` the capacity, below 2^30 */
     hs_reduction reduction; /* of the values of a run */
-    hs_type value_type;     /* HS_UNSIGNED or HS_U32, HS_I32, HS_F32 */
+    hs_type value_type;     /* HS_U32, HS_I32 or HS_F32; 0: as matched, and for "v4" HS_U32 */
     cl_mem keys;
     cl_mem values;          /* the value of each key, for reductions with values (--value v4) */
     cl_mem count;           /* the device-side count, 32 bits, at most n counts; null: n keys */
@@ -216,7 +213,7 @@ typedef struct hs_opencl_group_by_args {
     uint64_t n;             /* keys */
     hs_options options;     /* type of the keys, order of the groups */
     hs_reduction reduction; /* of the values of a group */
-    hs_type value_type;     /* HS_UNSIGNED or HS_U32, HS_I32, HS_F32 */
+    hs_type value_type;     /* HS_U32, HS_I32 or HS_F32; 0: as matched, and for "v4" HS_U32 */
     cl_mem keys;
     cl_mem values;          /* the value of each key, for operations with values (--value v4) */
     cl_mem group_count;     /* a 32-bit number: the groups */
@@ -277,6 +274,11 @@ hs_status hs_opencl_match(const hs_target *const *targets, size_t count, const c
 /* The same for any kind. */
 hs_status hs_opencl_match_kind(const hs_target *const *targets, size_t count, hs_kind kind, const char *key,
                                const char *value, cl_device_id device, const hs_sort **sort);
+
+/* Why a match of these arguments found nothing: a line for each target, as by hs_explain, in the `room` bytes of `text`.
+ * Any thread. */
+hs_status hs_opencl_explain(const hs_target *const *targets, size_t count, hs_kind kind, const char *key,
+                            const char *value, cl_device_id device, char *text, size_t room);
 
 #ifdef __cplusplus
 }

@@ -267,7 +267,7 @@ hs_status hs_vulkan_top_k(const hs_vulkan *sorter, VkCommandBuffer commands,
 typedef struct hs_vulkan_reduce_by_key_args {
     uint64_t n;                          /* keys; with `count` the capacity, below 2^30 */
     hs_reduction reduction;              /* of the values of a run */
-    hs_type value_type;                  /* HS_UNSIGNED or HS_U32, HS_I32, HS_F32 */
+    hs_type value_type;                  /* HS_U32, HS_I32 or HS_F32; 0: as matched, and for "v4" HS_U32 */
     hs_vulkan_buffer keys;
     hs_vulkan_buffer values;             /* the value of each key, for reductions with values (--value v4) */
     hs_vulkan_buffer count;              /* the device-side count, 32 bits, at most n counts; null: n keys */
@@ -294,7 +294,7 @@ typedef struct hs_vulkan_group_by_args {
     uint64_t n;                          /* keys */
     hs_options options;                  /* type of the keys, order of the groups */
     hs_reduction reduction;              /* of the values of a group */
-    hs_type value_type;                  /* HS_UNSIGNED or HS_U32, HS_I32, HS_F32 */
+    hs_type value_type;                  /* HS_U32, HS_I32 or HS_F32; 0: as matched, and for "v4" HS_U32 */
     hs_vulkan_buffer keys;
     hs_vulkan_buffer values;             /* the value of each key, for operations with values (--value v4) */
     hs_vulkan_buffer group_count;        /* a 32-bit number: the groups */
@@ -362,6 +362,11 @@ hs_status hs_vulkan_match(const hs_target *const *targets, size_t count, const c
 /* The same for any kind. */
 hs_status hs_vulkan_match_kind(const hs_target *const *targets, size_t count, hs_kind kind, const char *key,
                                const char *value, const hs_vulkan_device *device, const hs_sort **sort);
+
+/* Why a match of these arguments found nothing: a line for each target, as by hs_explain, in the `room` bytes of `text`.
+ * Any thread. */
+hs_status hs_vulkan_explain(const hs_target *const *targets, size_t count, hs_kind kind, const char *key,
+                            const char *value, const hs_vulkan_device *device, char *text, size_t room);
 
 #ifdef __cplusplus
 }

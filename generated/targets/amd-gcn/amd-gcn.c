@@ -1860,7 +1860,8 @@ const hs_sort hs_amd_gcn_auto_u32 = {
     11u, /* the version of Vulkan that it needs */
     0u, 0u, /* words of its report, and words a key */
     hs_amd_gcn_auto_u32_opencl_starts, /* the lines at which its kernels start */
-    0 /* the sort whose kernels are compiled first */
+    0, /* the sort whose kernels are compiled first */
+    HS_AS_MATCHED, HS_AS_MATCHED /* the types of keys and values that HS_AS_MATCHED means */
 };
 
 /* auto sort of u32 keys, v4 */
@@ -4038,7 +4039,8 @@ const hs_sort hs_amd_gcn_auto_u32_v4 = {
     11u, /* the version of Vulkan that it needs */
     0u, 0u, /* words of its report, and words a key */
     hs_amd_gcn_auto_u32_v4_opencl_starts, /* the lines at which its kernels start */
-    0 /* the sort whose kernels are compiled first */
+    0, /* the sort whose kernels are compiled first */
+    HS_AS_MATCHED, HS_AS_MATCHED /* the types of keys and values that HS_AS_MATCHED means */
 };
 
 /* auto sort of u64 keys */
@@ -6330,7 +6332,8 @@ const hs_sort hs_amd_gcn_auto_u64 = {
     11u, /* the version of Vulkan that it needs */
     0u, 0u, /* words of its report, and words a key */
     hs_amd_gcn_auto_u64_opencl_starts, /* the lines at which its kernels start */
-    0 /* the sort whose kernels are compiled first */
+    0, /* the sort whose kernels are compiled first */
+    HS_AS_MATCHED, HS_AS_MATCHED /* the types of keys and values that HS_AS_MATCHED means */
 };
 
 /* auto sort of u64 keys, v4 */
@@ -8265,7 +8268,8 @@ const hs_sort hs_amd_gcn_auto_u64_v4 = {
     11u, /* the version of Vulkan that it needs */
     0u, 0u, /* words of its report, and words a key */
     hs_amd_gcn_auto_u64_v4_opencl_starts, /* the lines at which its kernels start */
-    0 /* the sort whose kernels are compiled first */
+    0, /* the sort whose kernels are compiled first */
+    HS_AS_MATCHED, HS_AS_MATCHED /* the types of keys and values that HS_AS_MATCHED means */
 };
 
 /* digest of u32 keys */
@@ -8467,7 +8471,8 @@ const hs_sort hs_amd_gcn_digest_u32 = {
     11u, /* the version of Vulkan that it needs */
     8u, 0u, /* words of its report, and words a key */
     hs_amd_gcn_digest_u32_opencl_starts, /* the lines at which its kernels start */
-    0 /* the sort whose kernels are compiled first */
+    0, /* the sort whose kernels are compiled first */
+    HS_AS_MATCHED, HS_AS_MATCHED /* the types of keys and values that HS_AS_MATCHED means */
 };
 
 /* digest of u32 keys, v4 */
@@ -8682,7 +8687,8 @@ const hs_sort hs_amd_gcn_digest_u32_v4 = {
     11u, /* the version of Vulkan that it needs */
     8u, 0u, /* words of its report, and words a key */
     hs_amd_gcn_digest_u32_v4_opencl_starts, /* the lines at which its kernels start */
-    0 /* the sort whose kernels are compiled first */
+    0, /* the sort whose kernels are compiled first */
+    HS_AS_MATCHED, HS_AS_MATCHED /* the types of keys and values that HS_AS_MATCHED means */
 };
 
 /* digest of u64 keys */
@@ -8886,7 +8892,8 @@ const hs_sort hs_amd_gcn_digest_u64 = {
     11u, /* the version of Vulkan that it needs */
     8u, 0u, /* words of its report, and words a key */
     hs_amd_gcn_digest_u64_opencl_starts, /* the lines at which its kernels start */
-    0 /* the sort whose kernels are compiled first */
+    0, /* the sort whose kernels are compiled first */
+    HS_AS_MATCHED, HS_AS_MATCHED /* the types of keys and values that HS_AS_MATCHED means */
 };
 
 /* digest of u64 keys, v4 */
@@ -9103,7 +9110,8 @@ const hs_sort hs_amd_gcn_digest_u64_v4 = {
     11u, /* the version of Vulkan that it needs */
     8u, 0u, /* words of its report, and words a key */
     hs_amd_gcn_digest_u64_v4_opencl_starts, /* the lines at which its kernels start */
-    0 /* the sort whose kernels are compiled first */
+    0, /* the sort whose kernels are compiled first */
+    HS_AS_MATCHED, HS_AS_MATCHED /* the types of keys and values that HS_AS_MATCHED means */
 };
 
 static const hs_sort *const hs_amd_gcn_sorts[] = {&hs_amd_gcn_auto_u32, &hs_amd_gcn_auto_u32_v4, &hs_amd_gcn_auto_u64, &hs_amd_gcn_auto_u64_v4, &hs_amd_gcn_digest_u32, &hs_amd_gcn_digest_u32_v4, &hs_amd_gcn_digest_u64, &hs_amd_gcn_digest_u64_v4};

@@ -2911,7 +2911,8 @@ const hs_sort hs_generic_auto_u32 = {
     11u, /* the version of Vulkan that it needs */
     0u, 0u, /* words of its report, and words a key */
     hs_generic_auto_u32_opencl_starts, /* the lines at which its kernels start */
-    0 /* the sort whose kernels are compiled first */
+    0, /* the sort whose kernels are compiled first */
+    HS_AS_MATCHED, HS_AS_MATCHED /* the types of keys and values that HS_AS_MATCHED means */
 };
 
 /* auto sort of u32 keys, v4 */
@@ -5789,7 +5790,8 @@ const hs_sort hs_generic_auto_u32_v4 = {
     11u, /* the version of Vulkan that it needs */
     0u, 0u, /* words of its report, and words a key */
     hs_generic_auto_u32_v4_opencl_starts, /* the lines at which its kernels start */
-    0 /* the sort whose kernels are compiled first */
+    0, /* the sort whose kernels are compiled first */
+    HS_AS_MATCHED, HS_AS_MATCHED /* the types of keys and values that HS_AS_MATCHED means */
 };
 
 /* auto sort of u64 keys */
@@ -8761,7 +8763,8 @@ const hs_sort hs_generic_auto_u64 = {
     11u, /* the version of Vulkan that it needs */
     0u, 0u, /* words of its report, and words a key */
     hs_generic_auto_u64_opencl_starts, /* the lines at which its kernels start */
-    0 /* the sort whose kernels are compiled first */
+    0, /* the sort whose kernels are compiled first */
+    HS_AS_MATCHED, HS_AS_MATCHED /* the types of keys and values that HS_AS_MATCHED means */
 };
 
 /* auto sort of u64 keys, v4 */
@@ -10908,7 +10911,8 @@ const hs_sort hs_generic_auto_u64_v4 = {
     11u, /* the version of Vulkan that it needs */
     0u, 0u, /* words of its report, and words a key */
     hs_generic_auto_u64_v4_opencl_starts, /* the lines at which its kernels start */
-    0 /* the sort whose kernels are compiled first */
+    0, /* the sort whose kernels are compiled first */
+    HS_AS_MATCHED, HS_AS_MATCHED /* the types of keys and values that HS_AS_MATCHED means */
 };
 
 /* digest of u32 keys */
@@ -11110,7 +11114,8 @@ const hs_sort hs_generic_digest_u32 = {
     11u, /* the version of Vulkan that it needs */
     8u, 0u, /* words of its report, and words a key */
     hs_generic_digest_u32_opencl_starts, /* the lines at which its kernels start */
-    0 /* the sort whose kernels are compiled first */
+    0, /* the sort whose kernels are compiled first */
+    HS_AS_MATCHED, HS_AS_MATCHED /* the types of keys and values that HS_AS_MATCHED means */
 };
 
 /* digest of u32 keys, v4 */
@@ -11325,7 +11330,8 @@ const hs_sort hs_generic_digest_u32_v4 = {
     11u, /* the version of Vulkan that it needs */
     8u, 0u, /* words of its report, and words a key */
     hs_generic_digest_u32_v4_opencl_starts, /* the lines at which its kernels start */
-    0 /* the sort whose kernels are compiled first */
+    0, /* the sort whose kernels are compiled first */
+    HS_AS_MATCHED, HS_AS_MATCHED /* the types of keys and values that HS_AS_MATCHED means */
 };
 
 /* digest of u64 keys */
@@ -11529,7 +11535,8 @@ const hs_sort hs_generic_digest_u64 = {
     11u, /* the version of Vulkan that it needs */
     8u, 0u, /* words of its report, and words a key */
     hs_generic_digest_u64_opencl_starts, /* the lines at which its kernels start */
-    0 /* the sort whose kernels are compiled first */
+    0, /* the sort whose kernels are compiled first */
+    HS_AS_MATCHED, HS_AS_MATCHED /* the types of keys and values that HS_AS_MATCHED means */
 };
 
 /* digest of u64 keys, v4 */
@@ -11746,7 +11753,8 @@ const hs_sort hs_generic_digest_u64_v4 = {
     11u, /* the version of Vulkan that it needs */
     8u, 0u, /* words of its report, and words a key */
     hs_generic_digest_u64_v4_opencl_starts, /* the lines at which its kernels start */
-    0 /* the sort whose kernels are compiled first */
+    0, /* the sort whose kernels are compiled first */
+    HS_AS_MATCHED, HS_AS_MATCHED /* the types of keys and values that HS_AS_MATCHED means */
 };
 
 static const hs_sort *const hs_generic_sorts[] = {&hs_generic_auto_u32, &hs_generic_auto_u32_v4, &hs_generic_auto_u64, &hs_generic_auto_u64_v4, &hs_generic_digest_u32, &hs_generic_digest_u32_v4, &hs_generic_digest_u64, &hs_generic_digest_u64_v4};

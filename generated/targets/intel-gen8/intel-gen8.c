@@ -3512,7 +3512,8 @@ const hs_sort hs_intel_gen8_auto_u32 = {
     11u, /* the version of Vulkan that it needs */
     0u, 0u, /* words of its report, and words a key */
     hs_intel_gen8_auto_u32_opencl_starts, /* the lines at which its kernels start */
-    0 /* the sort whose kernels are compiled first */
+    0, /* the sort whose kernels are compiled first */
+    HS_AS_MATCHED, HS_AS_MATCHED /* the types of keys and values that HS_AS_MATCHED means */
 };
 
 /* auto sort of u32 keys, v4 */
@@ -6186,7 +6187,8 @@ const hs_sort hs_intel_gen8_auto_u32_v4 = {
     11u, /* the version of Vulkan that it needs */
     0u, 0u, /* words of its report, and words a key */
     hs_intel_gen8_auto_u32_v4_opencl_starts, /* the lines at which its kernels start */
-    0 /* the sort whose kernels are compiled first */
+    0, /* the sort whose kernels are compiled first */
+    HS_AS_MATCHED, HS_AS_MATCHED /* the types of keys and values that HS_AS_MATCHED means */
 };
 
 /* auto sort of u64 keys */
@@ -10387,7 +10389,8 @@ const hs_sort hs_intel_gen8_auto_u64 = {
     11u, /* the version of Vulkan that it needs */
     0u, 0u, /* words of its report, and words a key */
     hs_intel_gen8_auto_u64_opencl_starts, /* the lines at which its kernels start */
-    0 /* the sort whose kernels are compiled first */
+    0, /* the sort whose kernels are compiled first */
+    HS_AS_MATCHED, HS_AS_MATCHED /* the types of keys and values that HS_AS_MATCHED means */
 };
 
 /* auto sort of u64 keys, v4 */
@@ -13045,7 +13048,8 @@ const hs_sort hs_intel_gen8_auto_u64_v4 = {
     11u, /* the version of Vulkan that it needs */
     0u, 0u, /* words of its report, and words a key */
     hs_intel_gen8_auto_u64_v4_opencl_starts, /* the lines at which its kernels start */
-    0 /* the sort whose kernels are compiled first */
+    0, /* the sort whose kernels are compiled first */
+    HS_AS_MATCHED, HS_AS_MATCHED /* the types of keys and values that HS_AS_MATCHED means */
 };
 
 /* digest of u32 keys */
@@ -13247,7 +13251,8 @@ const hs_sort hs_intel_gen8_digest_u32 = {
     11u, /* the version of Vulkan that it needs */
     8u, 0u, /* words of its report, and words a key */
     hs_intel_gen8_digest_u32_opencl_starts, /* the lines at which its kernels start */
-    0 /* the sort whose kernels are compiled first */
+    0, /* the sort whose kernels are compiled first */
+    HS_AS_MATCHED, HS_AS_MATCHED /* the types of keys and values that HS_AS_MATCHED means */
 };
 
 /* digest of u32 keys, v4 */
@@ -13462,7 +13467,8 @@ const hs_sort hs_intel_gen8_digest_u32_v4 = {
     11u, /* the version of Vulkan that it needs */
     8u, 0u, /* words of its report, and words a key */
     hs_intel_gen8_digest_u32_v4_opencl_starts, /* the lines at which its kernels start */
-    0 /* the sort whose kernels are compiled first */
+    0, /* the sort whose kernels are compiled first */
+    HS_AS_MATCHED, HS_AS_MATCHED /* the types of keys and values that HS_AS_MATCHED means */
 };
 
 /* digest of u64 keys */
@@ -13666,7 +13672,8 @@ const hs_sort hs_intel_gen8_digest_u64 = {
     11u, /* the version of Vulkan that it needs */
     8u, 0u, /* words of its report, and words a key */
     hs_intel_gen8_digest_u64_opencl_starts, /* the lines at which its kernels start */
-    0 /* the sort whose kernels are compiled first */
+    0, /* the sort whose kernels are compiled first */
+    HS_AS_MATCHED, HS_AS_MATCHED /* the types of keys and values that HS_AS_MATCHED means */
 };
 
 /* digest of u64 keys, v4 */
@@ -13883,7 +13890,8 @@ const hs_sort hs_intel_gen8_digest_u64_v4 = {
     11u, /* the version of Vulkan that it needs */
     8u, 0u, /* words of its report, and words a key */
     hs_intel_gen8_digest_u64_v4_opencl_starts, /* the lines at which its kernels start */
-    0 /* the sort whose kernels are compiled first */
+    0, /* the sort whose kernels are compiled first */
+    HS_AS_MATCHED, HS_AS_MATCHED /* the types of keys and values that HS_AS_MATCHED means */
 };
 
 static const hs_sort *const hs_intel_gen8_sorts[] = {&hs_intel_gen8_auto_u32, &hs_intel_gen8_auto_u32_v4, &hs_intel_gen8_auto_u64, &hs_intel_gen8_auto_u64_v4, &hs_intel_gen8_digest_u32, &hs_intel_gen8_digest_u32_v4, &hs_intel_gen8_digest_u64, &hs_intel_gen8_digest_u64_v4};

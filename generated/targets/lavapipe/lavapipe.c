@@ -108,7 +108,8 @@ const hs_sort hs_lavapipe_auto_u32 = {
     11u, /* the version of Vulkan that it needs */
     0u, 0u, /* words of its report, and words a key */
     0, /* the lines at which its kernels start */
-    0 /* the sort whose kernels are compiled first */
+    0, /* the sort whose kernels are compiled first */
+    HS_AS_MATCHED, HS_AS_MATCHED /* the types of keys and values that HS_AS_MATCHED means */
 };
 
 /* auto sort of u32 keys, v4 */
@@ -217,7 +218,8 @@ const hs_sort hs_lavapipe_auto_u32_v4 = {
     11u, /* the version of Vulkan that it needs */
     0u, 0u, /* words of its report, and words a key */
     0, /* the lines at which its kernels start */
-    0 /* the sort whose kernels are compiled first */
+    0, /* the sort whose kernels are compiled first */
+    HS_AS_MATCHED, HS_AS_MATCHED /* the types of keys and values that HS_AS_MATCHED means */
 };
 
 /* auto sort of u64 keys */
@@ -386,7 +388,8 @@ const hs_sort hs_lavapipe_auto_u64 = {
     11u, /* the version of Vulkan that it needs */
     0u, 0u, /* words of its report, and words a key */
     0, /* the lines at which its kernels start */
-    0 /* the sort whose kernels are compiled first */
+    0, /* the sort whose kernels are compiled first */
+    HS_AS_MATCHED, HS_AS_MATCHED /* the types of keys and values that HS_AS_MATCHED means */
 };
 
 /* auto sort of u64 keys, v4 */
@@ -555,7 +558,8 @@ const hs_sort hs_lavapipe_auto_u64_v4 = {
     11u, /* the version of Vulkan that it needs */
     0u, 0u, /* words of its report, and words a key */
     0, /* the lines at which its kernels start */
-    0 /* the sort whose kernels are compiled first */
+    0, /* the sort whose kernels are compiled first */
+    HS_AS_MATCHED, HS_AS_MATCHED /* the types of keys and values that HS_AS_MATCHED means */
 };
 
 /* digest of u32 keys */
@@ -604,7 +608,8 @@ const hs_sort hs_lavapipe_digest_u32 = {
     11u, /* the version of Vulkan that it needs */
     8u, 0u, /* words of its report, and words a key */
     0, /* the lines at which its kernels start */
-    0 /* the sort whose kernels are compiled first */
+    0, /* the sort whose kernels are compiled first */
+    HS_AS_MATCHED, HS_AS_MATCHED /* the types of keys and values that HS_AS_MATCHED means */
 };
 
 /* digest of u32 keys, v4 */
@@ -653,7 +658,8 @@ const hs_sort hs_lavapipe_digest_u32_v4 = {
     11u, /* the version of Vulkan that it needs */
     8u, 0u, /* words of its report, and words a key */
     0, /* the lines at which its kernels start */
-    0 /* the sort whose kernels are compiled first */
+    0, /* the sort whose kernels are compiled first */
+    HS_AS_MATCHED, HS_AS_MATCHED /* the types of keys and values that HS_AS_MATCHED means */
 };
 
 /* digest of u64 keys */
@@ -702,7 +708,8 @@ const hs_sort hs_lavapipe_digest_u64 = {
     11u, /* the version of Vulkan that it needs */
     8u, 0u, /* words of its report, and words a key */
     0, /* the lines at which its kernels start */
-    0 /* the sort whose kernels are compiled first */
+    0, /* the sort whose kernels are compiled first */
+    HS_AS_MATCHED, HS_AS_MATCHED /* the types of keys and values that HS_AS_MATCHED means */
 };
 
 /* digest of u64 keys, v4 */
@@ -751,7 +758,8 @@ const hs_sort hs_lavapipe_digest_u64_v4 = {
     11u, /* the version of Vulkan that it needs */
     8u, 0u, /* words of its report, and words a key */
     0, /* the lines at which its kernels start */
-    0 /* the sort whose kernels are compiled first */
+    0, /* the sort whose kernels are compiled first */
+    HS_AS_MATCHED, HS_AS_MATCHED /* the types of keys and values that HS_AS_MATCHED means */
 };
 
 static const hs_sort *const hs_lavapipe_sorts[] = {&hs_lavapipe_auto_u32, &hs_lavapipe_auto_u32_v4, &hs_lavapipe_auto_u64, &hs_lavapipe_auto_u64_v4, &hs_lavapipe_digest_u32, &hs_lavapipe_digest_u32_v4, &hs_lavapipe_digest_u64, &hs_lavapipe_digest_u64_v4};

@@ -33,7 +33,9 @@ namespace hs_nvidia_hopper_auto_u32_code {
 #undef hs_line_offset
 #undef hs_load
 #undef hs_local_atomic_add
+#undef hs_local_atomic_load
 #undef hs_local_atomic_or
+#undef hs_local_atomic_store
 #undef hs_local_id
 #undef hs_make_key
 #undef hs_match_bit
@@ -122,7 +124,9 @@ namespace hs_nvidia_hopper_auto_u32_v4_code {
 #undef hs_load
 #undef hs_load_value
 #undef hs_local_atomic_add
+#undef hs_local_atomic_load
 #undef hs_local_atomic_or
+#undef hs_local_atomic_store
 #undef hs_local_id
 #undef hs_make_key
 #undef hs_match_bit
@@ -205,7 +209,9 @@ namespace hs_nvidia_hopper_auto_u64_code {
 #undef hs_line_offset
 #undef hs_load
 #undef hs_local_atomic_add
+#undef hs_local_atomic_load
 #undef hs_local_atomic_or
+#undef hs_local_atomic_store
 #undef hs_local_id
 #undef hs_make_key
 #undef hs_match_bit
@@ -298,7 +304,9 @@ namespace hs_nvidia_hopper_auto_u64_v4_code {
 #undef hs_load
 #undef hs_load_value
 #undef hs_local_atomic_add
+#undef hs_local_atomic_load
 #undef hs_local_atomic_or
+#undef hs_local_atomic_store
 #undef hs_local_id
 #undef hs_make_key
 #undef hs_match_bit

@@ -1853,7 +1853,7 @@ static const char *const hs_nvidia_sm90_auto_u32_opencl[] = {
     "        words[begin + d] = before;\n",
     "        words[cursors + d] = before;\n",
     "        before += c;\n",
-    "        if (c > 5120u) words[1806] = 0u;\n",
+    "        if (c > 5120u) hs_atomic_store(words[1806], 0u);\n",
     "    }\n",
     "    if (value == 0 && hs_local_id() == 0) words[3858 + (1 << bits)] = hs_to_u32(hs_n());\n",
     "    hs_end();\n",
@@ -2533,7 +2533,10 @@ static const char *const hs_nvidia_sm90_auto_u32_opencl[] = {
     "    for (int d = hs_local_id(); d <= mask; d += 512) {\n",
     "        hs_u32 sum = 0u;\n",
     "        for (int s = 0; s < 4; s++) sum += counts[d * 4 + s];\n",
-    "        if (sum != 0u && hs_atomic_add(words[272 + d], sum) + sum < sum) words[269] = words[270] = 0u;\n",
+    "        if (sum != 0u && hs_atomic_add(words[272 + d], sum) + sum < sum) {\n",
+    "            hs_atomic_store(words[269], 0u);\n",
+    "            hs_atomic_store(words[270], 0u);\n",
+    "        }\n",
     "    }\n",
     "\n",
     "    hs_end();\n",
@@ -2768,7 +2771,7 @@ static const char *const hs_nvidia_sm90_auto_u32_opencl[] = {
     "        words[begin + d] = before;\n",
     "        words[cursors + d] = before;\n",
     "        before += c;\n",
-    "        if (c > 5120u) words[270] = 0u;\n",
+    "        if (c > 5120u) hs_atomic_store(words[270], 0u);\n",
     "    }\n",
     "    if (value == 0 && hs_local_id() == 0) words[4370 + (1 << bits)] = hs_to_u32(hs_n());\n",
     "    hs_end();\n",
@@ -3365,7 +3368,7 @@ static const char *const hs_nvidia_sm90_auto_u32_opencl[] = {
     "    }\n",
     "}\n",
 };
-static const uint32_t hs_nvidia_sm90_auto_u32_opencl_starts[] = {123, 307, 643, 685, 743, 833, 888, 939, 980, 1034, 1156, 1167, 1203, 1269, 1357, 1396, 1436, 1528, 1676, 1787, 1796, 1838, 1907, 2069, 2080, 2116, 2182, 2270, 2311, 2351, 2445, 2594, 2702, 2736, 2775, 2921};
+static const uint32_t hs_nvidia_sm90_auto_u32_opencl_starts[] = {123, 307, 643, 685, 743, 833, 888, 939, 980, 1034, 1156, 1167, 1203, 1269, 1357, 1396, 1436, 1528, 1676, 1787, 1796, 1838, 1907, 2069, 2080, 2119, 2185, 2273, 2314, 2354, 2448, 2597, 2705, 2739, 2778, 2924};
 const hs_sort hs_nvidia_sm90_auto_u32 = {
     "nvidia-sm90", "auto", "u32", "none",
     HS_SORT, 1u, /* elements of an item */
@@ -3381,13 +3384,14 @@ const hs_sort hs_nvidia_sm90_auto_u32 = {
     1099511627776u, /* the greatest count */
     hs_nvidia_sm90_auto_u32_scratch, 5u,
     {{HS_SCRATCH, 0u, 0u, 0u}, 0u, 0u}, /* device status */
-    hs_nvidia_sm90_auto_u32_opencl, 2942u, /* OpenCL C */
+    hs_nvidia_sm90_auto_u32_opencl, 2945u, /* OpenCL C */
     0, /* SPIR-V: buffers by descriptor, */
     0, /* and by address */
     11u, /* the version of Vulkan that it needs */
     0u, 0u, /* words of its report, and words a key */
     hs_nvidia_sm90_auto_u32_opencl_starts, /* the lines at which its kernels start */
-    0 /* the sort whose kernels are compiled first */
+    0, /* the sort whose kernels are compiled first */
+    HS_AS_MATCHED, HS_AS_MATCHED /* the types of keys and values that HS_AS_MATCHED means */
 };
 
 /* auto sort of u32 keys, v4 */
@@ -5644,7 +5648,8 @@ const hs_sort hs_nvidia_sm90_auto_u32_v4 = {
     11u, /* the version of Vulkan that it needs */
     0u, 0u, /* words of its report, and words a key */
     hs_nvidia_sm90_auto_u32_v4_opencl_starts, /* the lines at which its kernels start */
-    0 /* the sort whose kernels are compiled first */
+    0, /* the sort whose kernels are compiled first */
+    HS_AS_MATCHED, HS_AS_MATCHED /* the types of keys and values that HS_AS_MATCHED means */
 };
 
 /* auto sort of u64 keys */
@@ -8073,7 +8078,7 @@ static const char *const hs_nvidia_sm90_auto_u64_opencl[] = {
     "        words[begin + d] = before;\n",
     "        words[cursors + d] = before;\n",
     "        before += c;\n",
-    "        if (c > 2560u) words[2842] = 0u;\n",
+    "        if (c > 2560u) hs_atomic_store(words[2842], 0u);\n",
     "    }\n",
     "    if (value == 0 && hs_local_id() == 0) words[4894 + (1 << bits)] = hs_to_u32(hs_n());\n",
     "    hs_end();\n",
@@ -8823,7 +8828,10 @@ static const char *const hs_nvidia_sm90_auto_u64_opencl[] = {
     "    for (int d = hs_local_id(); d <= mask; d += 512) {\n",
     "        hs_u32 sum = 0u;\n",
     "        for (int s = 0; s < 4; s++) sum += counts[d * 4 + s];\n",
-    "        if (sum != 0u && hs_atomic_add(words[284 + d], sum) + sum < sum) words[281] = words[282] = 0u;\n",
+    "        if (sum != 0u && hs_atomic_add(words[284 + d], sum) + sum < sum) {\n",
+    "            hs_atomic_store(words[281], 0u);\n",
+    "            hs_atomic_store(words[282], 0u);\n",
+    "        }\n",
     "    }\n",
     "\n",
     "    hs_end();\n",
@@ -9058,7 +9066,7 @@ static const char *const hs_nvidia_sm90_auto_u64_opencl[] = {
     "        words[begin + d] = before;\n",
     "        words[cursors + d] = before;\n",
     "        before += c;\n",
-    "        if (c > 2560u) words[282] = 0u;\n",
+    "        if (c > 2560u) hs_atomic_store(words[282], 0u);\n",
     "    }\n",
     "    if (value == 0 && hs_local_id() == 0) words[4382 + (1 << bits)] = hs_to_u32(hs_n());\n",
     "    hs_end();\n",
@@ -9717,7 +9725,7 @@ static const char *const hs_nvidia_sm90_auto_u64_opencl[] = {
     "    }\n",
     "}\n",
 };
-static const uint32_t hs_nvidia_sm90_auto_u64_opencl_starts[] = {123, 251, 535, 1026, 1084, 1174, 1229, 1270, 1324, 1406, 1445, 1590, 1601, 1637, 1703, 1791, 1830, 1870, 1962, 2172, 2283, 2292, 2342, 2411, 2573, 2584, 2620, 2686, 2774, 2815, 2855, 2949, 3160, 3268, 3302, 3341, 3487};
+static const uint32_t hs_nvidia_sm90_auto_u64_opencl_starts[] = {123, 251, 535, 1026, 1084, 1174, 1229, 1270, 1324, 1406, 1445, 1590, 1601, 1637, 1703, 1791, 1830, 1870, 1962, 2172, 2283, 2292, 2342, 2411, 2573, 2584, 2623, 2689, 2777, 2818, 2858, 2952, 3163, 3271, 3305, 3344, 3490};
 const hs_sort hs_nvidia_sm90_auto_u64 = {
     "nvidia-sm90", "auto", "u64", "none",
     HS_SORT, 1u, /* elements of an item */
@@ -9733,13 +9741,14 @@ const hs_sort hs_nvidia_sm90_auto_u64 = {
     1099511627776u, /* the greatest count */
     hs_nvidia_sm90_auto_u64_scratch, 5u,
     {{HS_SCRATCH, 0u, 0u, 0u}, 0u, 0u}, /* device status */
-    hs_nvidia_sm90_auto_u64_opencl, 3508u, /* OpenCL C */
+    hs_nvidia_sm90_auto_u64_opencl, 3511u, /* OpenCL C */
     0, /* SPIR-V: buffers by descriptor, */
     0, /* and by address */
     11u, /* the version of Vulkan that it needs */
     0u, 0u, /* words of its report, and words a key */
     hs_nvidia_sm90_auto_u64_opencl_starts, /* the lines at which its kernels start */
-    0 /* the sort whose kernels are compiled first */
+    0, /* the sort whose kernels are compiled first */
+    HS_AS_MATCHED, HS_AS_MATCHED /* the types of keys and values that HS_AS_MATCHED means */
 };
 
 /* auto sort of u64 keys, v4 */
@@ -11863,7 +11872,8 @@ const hs_sort hs_nvidia_sm90_auto_u64_v4 = {
     11u, /* the version of Vulkan that it needs */
     0u, 0u, /* words of its report, and words a key */
     hs_nvidia_sm90_auto_u64_v4_opencl_starts, /* the lines at which its kernels start */
-    0 /* the sort whose kernels are compiled first */
+    0, /* the sort whose kernels are compiled first */
+    HS_AS_MATCHED, HS_AS_MATCHED /* the types of keys and values that HS_AS_MATCHED means */
 };
 
 /* digest of u32 keys */
@@ -12064,7 +12074,8 @@ const hs_sort hs_nvidia_sm90_digest_u32 = {
     11u, /* the version of Vulkan that it needs */
     8u, 0u, /* words of its report, and words a key */
     hs_nvidia_sm90_digest_u32_opencl_starts, /* the lines at which its kernels start */
-    0 /* the sort whose kernels are compiled first */
+    0, /* the sort whose kernels are compiled first */
+    HS_AS_MATCHED, HS_AS_MATCHED /* the types of keys and values that HS_AS_MATCHED means */
 };
 
 /* digest of u32 keys, v4 */
@@ -12278,7 +12289,8 @@ const hs_sort hs_nvidia_sm90_digest_u32_v4 = {
     11u, /* the version of Vulkan that it needs */
     8u, 0u, /* words of its report, and words a key */
     hs_nvidia_sm90_digest_u32_v4_opencl_starts, /* the lines at which its kernels start */
-    0 /* the sort whose kernels are compiled first */
+    0, /* the sort whose kernels are compiled first */
+    HS_AS_MATCHED, HS_AS_MATCHED /* the types of keys and values that HS_AS_MATCHED means */
 };
 
 /* digest of u64 keys */
@@ -12481,7 +12493,8 @@ const hs_sort hs_nvidia_sm90_digest_u64 = {
     11u, /* the version of Vulkan that it needs */
     8u, 0u, /* words of its report, and words a key */
     hs_nvidia_sm90_digest_u64_opencl_starts, /* the lines at which its kernels start */
-    0 /* the sort whose kernels are compiled first */
+    0, /* the sort whose kernels are compiled first */
+    HS_AS_MATCHED, HS_AS_MATCHED /* the types of keys and values that HS_AS_MATCHED means */
 };
 
 /* digest of u64 keys, v4 */
@@ -12697,7 +12710,8 @@ const hs_sort hs_nvidia_sm90_digest_u64_v4 = {
     11u, /* the version of Vulkan that it needs */
     8u, 0u, /* words of its report, and words a key */
     hs_nvidia_sm90_digest_u64_v4_opencl_starts, /* the lines at which its kernels start */
-    0 /* the sort whose kernels are compiled first */
+    0, /* the sort whose kernels are compiled first */
+    HS_AS_MATCHED, HS_AS_MATCHED /* the types of keys and values that HS_AS_MATCHED means */
 };
 
 static const hs_sort *const hs_nvidia_sm90_sorts[] = {&hs_nvidia_sm90_auto_u32, &hs_nvidia_sm90_auto_u32_v4, &hs_nvidia_sm90_auto_u64, &hs_nvidia_sm90_auto_u64_v4, &hs_nvidia_sm90_digest_u32, &hs_nvidia_sm90_digest_u32_v4, &hs_nvidia_sm90_digest_u64, &hs_nvidia_sm90_digest_u64_v4};

@@ -285,7 +285,8 @@ const hs_sort hs_nvidia_vulkan_auto_u32 = {
     11u, /* the version of Vulkan that it needs */
     0u, 0u, /* words of its report, and words a key */
     0, /* the lines at which its kernels start */
-    &hs_nvidia_vulkan_radix_first_u32 /* the sort whose kernels are compiled first */
+    &hs_nvidia_vulkan_radix_first_u32, /* the sort whose kernels are compiled first */
+    HS_AS_MATCHED, HS_AS_MATCHED /* the types of keys and values that HS_AS_MATCHED means */
 };
 
 /* radix-first sort of u32 keys */
@@ -382,7 +383,8 @@ const hs_sort hs_nvidia_vulkan_radix_first_u32 = {
     11u, /* the version of Vulkan that it needs */
     0u, 0u, /* words of its report, and words a key */
     0, /* the lines at which its kernels start */
-    0 /* the sort whose kernels are compiled first */
+    0, /* the sort whose kernels are compiled first */
+    HS_AS_MATCHED, HS_AS_MATCHED /* the types of keys and values that HS_AS_MATCHED means */
 };
 
 /* auto sort of u32 keys, v4 */
@@ -653,7 +655,8 @@ const hs_sort hs_nvidia_vulkan_auto_u32_v4 = {
     11u, /* the version of Vulkan that it needs */
     0u, 0u, /* words of its report, and words a key */
     0, /* the lines at which its kernels start */
-    &hs_nvidia_vulkan_radix_first_u32_v4 /* the sort whose kernels are compiled first */
+    &hs_nvidia_vulkan_radix_first_u32_v4, /* the sort whose kernels are compiled first */
+    HS_AS_MATCHED, HS_AS_MATCHED /* the types of keys and values that HS_AS_MATCHED means */
 };
 
 /* radix-first sort of u32 keys, v4 */
@@ -750,7 +753,8 @@ const hs_sort hs_nvidia_vulkan_radix_first_u32_v4 = {
     11u, /* the version of Vulkan that it needs */
     0u, 0u, /* words of its report, and words a key */
     0, /* the lines at which its kernels start */
-    0 /* the sort whose kernels are compiled first */
+    0, /* the sort whose kernels are compiled first */
+    HS_AS_MATCHED, HS_AS_MATCHED /* the types of keys and values that HS_AS_MATCHED means */
 };
 
 /* auto sort of u64 keys */
@@ -1140,7 +1144,8 @@ const hs_sort hs_nvidia_vulkan_auto_u64 = {
     11u, /* the version of Vulkan that it needs */
     0u, 0u, /* words of its report, and words a key */
     0, /* the lines at which its kernels start */
-    &hs_nvidia_vulkan_radix_first_u64 /* the sort whose kernels are compiled first */
+    &hs_nvidia_vulkan_radix_first_u64, /* the sort whose kernels are compiled first */
+    HS_AS_MATCHED, HS_AS_MATCHED /* the types of keys and values that HS_AS_MATCHED means */
 };
 
 /* radix-first sort of u64 keys */
@@ -1297,7 +1302,8 @@ const hs_sort hs_nvidia_vulkan_radix_first_u64 = {
     11u, /* the version of Vulkan that it needs */
     0u, 0u, /* words of its report, and words a key */
     0, /* the lines at which its kernels start */
-    0 /* the sort whose kernels are compiled first */
+    0, /* the sort whose kernels are compiled first */
+    HS_AS_MATCHED, HS_AS_MATCHED /* the types of keys and values that HS_AS_MATCHED means */
 };
 
 /* auto sort of u64 keys, v4 */
@@ -1562,7 +1568,8 @@ const hs_sort hs_nvidia_vulkan_auto_u64_v4 = {
     11u, /* the version of Vulkan that it needs */
     0u, 0u, /* words of its report, and words a key */
     0, /* the lines at which its kernels start */
-    &hs_nvidia_vulkan_radix_first_u64_v4 /* the sort whose kernels are compiled first */
+    &hs_nvidia_vulkan_radix_first_u64_v4, /* the sort whose kernels are compiled first */
+    HS_AS_MATCHED, HS_AS_MATCHED /* the types of keys and values that HS_AS_MATCHED means */
 };
 
 /* radix-first sort of u64 keys, v4 */
@@ -1719,7 +1726,8 @@ const hs_sort hs_nvidia_vulkan_radix_first_u64_v4 = {
     11u, /* the version of Vulkan that it needs */
     0u, 0u, /* words of its report, and words a key */
     0, /* the lines at which its kernels start */
-    0 /* the sort whose kernels are compiled first */
+    0, /* the sort whose kernels are compiled first */
+    HS_AS_MATCHED, HS_AS_MATCHED /* the types of keys and values that HS_AS_MATCHED means */
 };
 
 /* digest of u32 keys */
@@ -1768,7 +1776,8 @@ const hs_sort hs_nvidia_vulkan_digest_u32 = {
     11u, /* the version of Vulkan that it needs */
     8u, 0u, /* words of its report, and words a key */
     0, /* the lines at which its kernels start */
-    0 /* the sort whose kernels are compiled first */
+    0, /* the sort whose kernels are compiled first */
+    HS_AS_MATCHED, HS_AS_MATCHED /* the types of keys and values that HS_AS_MATCHED means */
 };
 
 /* digest of u32 keys, v4 */
@@ -1817,7 +1826,8 @@ const hs_sort hs_nvidia_vulkan_digest_u32_v4 = {
     11u, /* the version of Vulkan that it needs */
     8u, 0u, /* words of its report, and words a key */
     0, /* the lines at which its kernels start */
-    0 /* the sort whose kernels are compiled first */
+    0, /* the sort whose kernels are compiled first */
+    HS_AS_MATCHED, HS_AS_MATCHED /* the types of keys and values that HS_AS_MATCHED means */
 };
 
 /* digest of u64 keys */
@@ -1866,7 +1876,8 @@ const hs_sort hs_nvidia_vulkan_digest_u64 = {
     11u, /* the version of Vulkan that it needs */
     8u, 0u, /* words of its report, and words a key */
     0, /* the lines at which its kernels start */
-    0 /* the sort whose kernels are compiled first */
+    0, /* the sort whose kernels are compiled first */
+    HS_AS_MATCHED, HS_AS_MATCHED /* the types of keys and values that HS_AS_MATCHED means */
 };
 
 /* digest of u64 keys, v4 */
@@ -1915,7 +1926,8 @@ const hs_sort hs_nvidia_vulkan_digest_u64_v4 = {
     11u, /* the version of Vulkan that it needs */
     8u, 0u, /* words of its report, and words a key */
     0, /* the lines at which its kernels start */
-    0 /* the sort whose kernels are compiled first */
+    0, /* the sort whose kernels are compiled first */
+    HS_AS_MATCHED, HS_AS_MATCHED /* the types of keys and values that HS_AS_MATCHED means */
 };
 
 static const hs_sort *const hs_nvidia_vulkan_sorts[] = {&hs_nvidia_vulkan_auto_u32, &hs_nvidia_vulkan_radix_first_u32, &hs_nvidia_vulkan_auto_u32_v4, &hs_nvidia_vulkan_radix_first_u32_v4, &hs_nvidia_vulkan_auto_u64, &hs_nvidia_vulkan_radix_first_u64, &hs_nvidia_vulkan_auto_u64_v4, &hs_nvidia_vulkan_radix_first_u64_v4, &hs_nvidia_vulkan_digest_u32, &hs_nvidia_vulkan_digest_u32_v4, &hs_nvidia_vulkan_digest_u64, &hs_nvidia_vulkan_digest_u64_v4};

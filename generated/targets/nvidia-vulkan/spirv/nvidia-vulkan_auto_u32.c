@@ -415,82 +415,82 @@ static const char *const hs_nvidia_vulkan_auto_u32_partition_bucket[] = {
 
 /* partition_rest */
 static const char *const hs_nvidia_vulkan_auto_u32_partition_rest[] = {
-"qtn~u{%onv5upwz(qn.##%4%#y%#)$).%ynosonlw~qnx|q${~x|{rO#%&1#%&+2-+owvxty{$#y%wcod')3+Fu;%%('l1/+)'m#3#R*(m#3#k#+&l3'"
-"()]*(#$)*/###*#%#3*#%#3*#%#3*#%#3*#%#++/#(w$OX(o.,U)m4#%*s3,#l+s3#()]*(#$#(uLOu#+qM&(-#%+%#+%#+q1#+%#(m<,n#)sk#$*sk#"
-"##+w)'()]*(#$%(s&Y))y&##*y&###+y&#()]*(#$'(}y$OR,%6'-&E)'.'8/e#/&A1/0&B311'D5;32'`57;.-#%3'O9;#4':=/'5+B@====991/(/2"
+"qtn~u{%onv5upwz(wm.##%4%#y%#)$).%ynosonlw~qnx|q${~x|{rO#%&1#%&+2-+owvxty{$#y%qc{c')3+Fu;%%('l1/+)'m#3#R*(m#3#k#+&l3'"
+"()]*(#$)*/###*#%#3*#%#3*#%#3*#%#3*#%#++/#(w$OX(o.,U)m4#%*s3,#l+s3#()]*(#$#(oLOu#+}L&(-#%+%#+%#+q1#+%#(m<,n#)mk#$*mk#"
+"##+w)'()]*(#$%(s&Y))y&##*y&###+y&#()]*(#$'({y$OR,%6'-&E)'.'8/e#/&A1/0&B311'D5;32'`57;.-#%3'O9;#4':=/'5+B@====991/(/2"
 "//(3#-)3,%(1+#21-)#6%7Z3-D+19(-3#+wuU3#'%3#+psR3#1~X3,/)3#%o<1T2,2}#}#27'@s&/s%13)y%233)3-@p<3,)#17#x%3-m%yn%3,'{n%7"
-"s&#q'1q%#m-2s&s&#3-/n|)3#Tsz&3#Htw#3,;|u#7y%#y%1y%)y%/m4#0m4m41---2q&q&31;,p43-m#}:3#3t:3#733#733#u'A3#i03,+{&3-w%t&"
-"3#)D3,}.o97wJ#wJ1yH(q`2mJmJ22tYP(3-]|72#-#2uY3)3,T^3-o$]2#{'#2#B#3,o&yv~xq}_3#%pypwzm{%3#+nz~xq}_3-Zr~{vzm{%3#Lnr%3,"
-"'#7m7#m71m7)m73#{$j/sk#0sksk1s'-s'2s@m13/y&#0y&y&1y&#y&2y&y&#3-{0yt+2vo$u'23,w'w|H7{R#o@1{B2{B2sn&s9#4}{&#'3-qHtuU3#"
-"P%8&MZwy(3,y2qy~xq}_4wa#$9)P}u*mv*{`s's':(Z'+#);%{,-2rr%rr%)2wcwc#2vcqv##<&z,ov*#=&~,Hqv*;yu*>)fJLDFH@'b/NLA'}%9PN>-"
-"-.,+@#--B(u(Z]XH<zr*#C'},]_a;~r*D%|,ov*;%E(fkm#Di@-99F(o&9s#o#q#G(v&9w#s#u#H(|(Zm$w#}#I)t(9q$m$w#}#Dpp*;RJ*x,9sm,;ao"
-"n.q%J#n8##t1#J#:s##t'#K'y,wRq%#D%;%L'u+s%s%u%@,TTA#u#u#B#km#.<k#Ckkk;7F#iAi>#u$##y$M*m,/u'q's'Hs'Ey#y#{$ON&cy'u'D9;%"
-"L###E#'##@#LLA#LLH#w#w#)<R#CRR{=;PF#NJUO(q&9w)u)m'G#q%q%1P(s&9}){)u#P#+Au%F#;{%y$H#RT6<T#CRTn8;TDq$;-D#;*J#o:o%m(ns,"
-"y%D9;9J#%|#%s*3H#Nst+q)KxDw&#CN=5;%E#q%s&{~+Nu%t%F#g{t+s#D#;%G#m$10P#w#y%s#F#1pp+r'DT;PJ#%s(=]TF#3op+SG#={$#P#==#H#Z"
-"%ZKTT#CZTT;%F#3v}+y,F#'w.sn+>#o)##o)N_#F#)qn+~p+D#;%L###F#-|t+r'DX;TJ#%XT})]F#3mu+m,H#Vp~*yn+KX]#CVXX;%D9;7J#s'z0Vz$"
-"5H#3yt+p|+K95%C399;%>,k/#p/@#s,s,A#s,s,F#T|{*u~*P#w$uw+#F#)'t{*>-3s3#m4@#33E{-s'y%w'No$q4F#/mr+|-D#;%Dc;_J#%#;w$cH#c"
-"%#Kcc#Cccc;%E#;#%@#BBQ({)/m8}7;A#TTR(n*9s8o8q8Ez-1x%to+M#q0s0###@#7#Q#97{7A#99R#79#F#Xty+u1E#7#9M#77###@#7#Q#777A#77"
-"R#77#F#7r)7E#7#7M#77###@#7#Q#777A#77R#77#F#7m.7E#7#7M#77###F#+}t+x3D#;%Dr#;v#F#'t's%D(;$Ds);o)J#r'mm,8s$y$H#{$r'q|+K"
-"y$y$$C{$y$y$;%>,u&r3#~3@#P{$A#LLF#@vs*or+>--s3#m<@#--Q#ZZ~9A#11R#ZZ#E#Z#XM#ZZ###Q#1#{7A#11R#11#F#@v.~q*E#1#3M#11###Q"
-"#1#7A#11R#11#F#1r)1E#1#1M#11###Q#1#7A#11R#11#F#1m.1E#1#1M#11###F#+w~*z1D#;%L###Du$;q$J#%ty+s)ay$H#s$%xq+Ku$y$#Cs$u$u"
-"$;%E#B#up*@#{#{#S(v(ZoDmDH<}6#C+77;7F#N~}+w4F#'uB{m*>#o%~3#o%@#@#M#aZ##q<D;;%D4;4F#1ym*rq+D(;$Dp8;VH#Rx:~+<J#CJJJ;)<"
-"-#Cp>--;-Du<;)J,v:|#o(Zm#A#m%qy(H#F~r(kKq#m##CoA++;%F#Vn~+s8>#e##eT)x+/}H{Hm'HD#;%D&;*U&v+s'mIL###<R#CnAJJ;PE#{$r&vx"
-"+Nq1p4DR;%L###D);)J-%.Tw$XH#Rqs(<KTX#CyC--;%D;;9J#y9y%+nM;S#{&{m*.K;;#C9;;;%F#g#hP#y4vC#F#)}I{&F#')xE>#q###q#@#w&o(A"
-"#s$|m(B#wFsFV<q##CBNN;NE#q###V(})/oNs'ow*W*t,/qN}Ms'HoNDR;%DK;KD(;$D4;8F#@un(7D(;$L###E#/##@#@@A#@@@#+#X't*9qOoOO#{D"
-"x%qGEx#7z$wG@-/7Y(|)9mP{O}OR#o-o-p0S#s#xs)#<V#CTV_;s%B#_JUI#yK{KcdDy%;-R#7.#D#;*J#v9}Hu%}Ou$F#Zz}'qo*Dn);n)J#}8ur)t)"
-"O*J#n8n8#-#J#.:#J#O#Ps$~IG#{@y@%F#/Tpo*Z(x(ZuRoRsw*<J#CLJB;o+<}y'#Co}%wy'}y';%P#o&n{'x)O#HyHuNZ#@#ro*<rx'#Cv{%~w'rx'"
-";=<-#C~L--;-Dw-;)J,%|t*y-s$w#A#}%{~'H#q*tw'1K{(w(#C}N++;%F#q#vO#F#'}SoJ>#y(##y(T#},},##D#;%D&;*U##L###D,;,[(~(ZuWoRm"
-"x*<X#C@PP;aDi;+J-;.XZZJ#${P#&#Z#y#w|'x%KZZ#C9--;%Y#m(ss)}~'R#}&y(#B#u'{(#I#u'u'##O#{$}|'y$F#_ux'nJD#;%O#+%rQB#53#<X#"
-"C@NP;LDR;'B#/#y%</#C///;+D/;'B#/#w@I#NNq2m:D#;$J#'~6eJ_D.;.J#%z7.qs'$DF;FDz#;z#J#u6#p%|t'9J#t*##z@#J#n$##{q)#B#Tp%pG"
-"<_#Ca_];y%Ds&;/J#r%y%o)xw*XS#u.um(#Km&q&#C=11;%B#Lqu(#<N#C1@B;@DD;'F#w&rv*{;P#},up)y)F#)}_{;F#')xZ>#s*##s*@,s1s1D#;$"
-"J,q6~$N{a@Ey#y1s_xHNy7{|+D<;<D(;$L###@#--A#o,z|&P#=xq(yS@#--A#--F#@;u]H#{,{,y)<]#C_]Z;w#E#H#w]@#99E#'k#NLrp(D}#;%D3;"
-"3J-n6m%_m&q#H#Dq~&ySK{${$#CD77;%Lq`q`#<L#CC77;7](z(Zwgsdyy*D;;%JD~z&y[5Q3<3#CZ3@;1O#s,r}&yq*E#X#k@#]]D3;1D#;.JMsm(kH"
-"veBL###<9#CY9-;7E#7#j@#77F,s$y$yp(Nm#s#D9;%D[;[P#o%}~&r9D(;$Lp`p`#<;#C#;;;u#E#;##@#;;E#)j#@#))O,]w%rw&Dm%;;J#n5XRuk_"
-"J-$'#'#O-;v%~%H#u%%}'Km%{$#Cq'==;%E#Fks~&@#FFF#gqy&zy'F-'$r(D#;%E#5{'r~&Nw#oy&D8;<L###Do#;o#J#'xc%rlXS#y-+#KXX#CPXX;",
-"%E#B#v]@#TTE#'B#NF~r&D#;%L###Dp.;t.O#g}{&p0R#u5u5#B#q.t}&#I#o3o3p2q+B#+t<y%<}%#CDRT;}0Dm1;'O#;tu*y<D#;$J#ax%{%up#VR#"
-"Dr<#S#]xp&#I,LD{jsII#+#-|p#P#y(|{'nDO#RLZH#w&tn&rh<a#Caai;_Da;/D#;,J#'ms#arm#i@#q%p+A#}0}0P#TuA}q#@#+-A#++F#o(r~%{1B"
-"#}$qo(x%<P#CRP{(;NB#+']<+#C++n#;+D];)J#;~r#Xuv#TH#q#ws&ot#Kq(q(%C9+W;%>,s5/#|`@#Xq4A#XXF#Z]WF#''ZP#iyq&t1F#)'c>-7s3#"
-"sx#@#77E{-y)y(mx*Ny)y)F#-}m&pr#D#;%D&;XDe;'J#(#co#eH#_(#Kae#C_aa;%P#J(#F#@nq&st#H#1n}%mn&<s$#C1@Z;@>,Tr3#rx#@#TTA#ii"
-"F#7w%v'F#''ZF#)'w$>-7s3#o|#@#77DD;@D#;<J,%m}#F*XE#o##(No#om&D<;<F#3{{%rt#D(;$Dd;hD*;u&B#}&&e<R#CTR{';)B#+'d<+#C++l;+"
-"Dm(;)J-&~|#Zw#FH#q#m}%~m&Km${##C7+U;%>,ar3y%n|#@#aaA#u#u#F#Zzw%{kF#''ZP#o%$#F#)'y*>-7ym$x%wn$@#77E#o##$No#|v%F#-qw%t"
-"z#D#;%D&;VDc;'J#(#am#cH#_(#K_c#C___;%P#J(#F#@xp&w|#H#1tt%mn&<q$#C1@Z;@>,Txm$y%vn$@#TTA#iiF#7{-z/F#''ZF#)'{,>-7ym$x%s"
-"r$@#77DD;@D#;<J,%qs$Fv'XE#m##(Nm#uv%D<;<F#1os%v|#D(;$Db;fD*;q&B#y&##<P#CRPq#;)Ds';)J-&ps$Pq+;H#gst%~m&Ku#q##C7+U;%>,"
-"Vxm$qGrr$@#VVA#kkF#Rxo%{kF#''ZP#w$$#F#)'s2>-7su$pGqv$@#77E#g#$Ngzn%F#-oo%np$D#;%D&;VDc;'J#(#am#cH#_(#K_c#C___;%P#J(#"
-"F#@pp&qr$H#1r~$mn&<q$#C1@Z;@>,Tru$qGpv$@#TTA#iiF#7u5t7F#''ZF#)'u4>-7su$pGmz$@#77DD;@D#;<J,%}z$Fp/XE#m##(Nm#sn%D<;<F#"
-"1m}$pr$D(;$Db;fDn';n'Dr';r'P#Ztp&xSDu7;u7J-9ru$v4s1=H#kym%pz$Kw#s#$CkZ@;%Ez-Jpj;NJz{*F#J;q&D#;%<w##Ctw$@@;=E#5yp$x}*"
-"N5s%A,y#{m%E#)#y%N)ww$DD;%L###D1;1J#]v$q9eRH#P]z6KRR%C}y$55;%E{-9t7oz*@#o$o$Q#{q#ot#wu)A-Dry$R#wAwam}*F#]z|$yr$Ez-3p"
-"jn{$M#wn#}n###p<F#+}m%|y$D#;%L###DV;RJ#%y%5no%ZS#qC}x&#KVZ$CVVV;%D5;3J,}+~$Tos%1J-$.#'#H#i}+t^K51#C555;%P#{&{o'#F#Vn"
-"x$6E#_#_@#o#o#Ns$qx%F,9os%w~$F-'$t}$D#;%B#w0w0up%<{&#CNZZ;XE#Hyp$|q%NHn{+D_;%B#1pv+oy$<3#C13@;1O#oF){r&A,}%}%O,'yx+~"
-"o$D3;1D#;.J,-su%}#uq%y#E#DtPw$NDw{+Dz#;z#D(;$Dy%;u%J-p,xn%z#z{+9S#y%%#Ky$}$#CRD7;%F#o#vz+}(P#m%pm)#F#)sv%oy$F#')nr%>"
-"#s.~u$#s.<k#Cn^J_;JE#]s-#@#}%}%E#)r-#@#))F,=9{s%^(~)/m{%{z%us#DN;9E#1##@#11^#//*D#;6J,w+ms%y'sz%]_(y+uy%m'H}|+DG;GD("
-";$L###P#_uAySF-DF~GH#o)t{$|)<Z#CwbZF;m$E#H#yu%@#HHE#'k#Nu%n{$Ds$;%D1;1J-t+~r%]s%ZH#B}n$ySKo%o%#CB55;%Lq`q`#<H#CA55;5"
-"]#}[s1{'D9;%JD|}#{t%3Q1<3#CV3@;1O-w(v{$}t$E#V#g@#ZZD3;1D#;.JMmx$gFt}%BL###<9#CU9-;7E#7#f@#77F,o$s$}n'Nkq#D9;%DY;YP#{"
-"$qu&r9D(;$Lp`p`#<;#C#;;;s#E#;##@#;;E#)j#@#))O,]s%pz#D{$;9J#|*XRqq&]J-$x[#'#O-9r%vPH#q%%yeK{$w$#C}&;;;%E#Dkmo$@#DDF#e"
-"o|#vr$F-'$nfD#;%E#3{'~n$Ns#m|#D6;:L###E#%{Cvt%@#55A-w.w.E#)#x%@#))B#y/um&~p+<q##CDXs$;o#Du#;)J#u&rjq#eaH#Xu&~OKaa%C7"
-"+G;%P#q%w&s9F#Xzt&siE{-Nt7yv+@#NNEz-'{Rx|#NZ~t#F#/q|&pn&D#;%D&;HDZ;-J#p&y%Rxu&ZS#m1+#KVZ$CVVV;%D3;1J#o&x%/sy&/H#g$t^"
-"K3/#C333;%P#_$xSF#Tvy#6E#]n_to&@#aaE#'|^{r&@#''F,/1os&NagF-)yx#~q&D#;%D,;0D(;$L###D_;ZJ#~%#%m8RH#N~%u^KNR%CNNN;%E{-D"
-"qjqr#@#DDQ#y=y=zt#A#q'q'R#y=y=#Y#mz#v}#tw*R#-/~|*S#}#xn##`(|1s}&u}&wfq}&a(v#/w}&u}&#<y(#CB_c;_Dc;)b'o*/{~&w}&D#;&J,q"
-"#q|&s%|3aR,HtTom+Y#P#y%R-+}Vnm+S#PP#`#N#Pa#NN#<N#CPNN;LDN;)b#NND#;&J#'NNNNR,F(sm+Y#N#w@R-+Trm+S#NN#`#N#Na#NN#<N#CNNN"
-";LDN;)b#NND#;&J#'NNNNR,F(wm+Y#N#xFR-+Tvm+S#NN#`#N#Na#NN#<N#CNNN;LDN;)b#NND#;&J#'NNNNR,F({m+Y#N#FR-+Tzm+S#NN#`#N#Na#N"
-"N#<N#CNNN;LDN;)b#NND#;&J#'NNNNR,F(mn+Y#N#{KR-+T~m+S#NN#`#N#Na#NN#<N#CNNN;LDN;)b#NND#;&J#'NNNNR,F(qn+Y#P#wm%R--Vpn+S#"
-"PP#`#P#Pa#PP#<P#CPPP;NDP;)b#PPD#;&J#'PPPPR,F*un+Y#P#PR--Xtn+S#PP#`#P#Pa#PP#<P#CPPP;NDP;)b#PPD#;&J#'PPPPR,F*yn+V#mt%#"
-"v{%O,y<wErn#R#/PtaX#qs%qs%F#q5xu%wt&Ez-o4pj~Y@#o4o4A#}3}3F#-mX}2Lq`q`#B#q<o;.<Z#CiZV;XX#J.F#9'JA,@@N}5u7DZ;%L###@#Ln"
-"4E#Pmy%-NP-Dx5;x5F#5uYvx'D(;$Dp%;t%Lp`p`#Dw>;w>J-=nt'n9~{'u$S#m&se#Ks8s8$C_RR;%<g#Cxz$7@;7E#Nt]vx'@#R}8D;;-A#c|u#D#;"
-"*J,N}{'{@}p(=S#Bn$#Z#op%|z'#c(r(Z}r(wr({r(<@#Cy|$@7;=O-q&rn%(DH;-J#)|o(@s`FJ-$uq(#&#]#{Jmm'no+Kaa#C;//;%F#o$tn+}(P#w"
-">V#F#)sr(ou'F#')nn(>#mR##mRT#{t%{t%##E{-k}m$v$Nq%q%DN;LJ#)t}'/~WNH#m>o)zt#KNN%CNNN;%Z#y#}|(yy+<y##C3BJ;BO#y#}|(ms+DF"
-";-D#;*J#9op(m#~w(HP#c@#F#_(wq(F#'ivq(>#c##cT#cc##E#c#yy+NccD>;>F#-uX7D(;$Dk;gJ,.yX>q~-FJ-&$#(#JD$nW#*#JC$px(#|z##H#k",
-"%#Kkk#CZLD;%]#w%/#c#m'y_m'<a#C+77;7E#N#%@#y(y(R#s.}.rt#B#s-q.or#B#)#*d(q(Zu|(m|(s|(<B#C@BB;B@#@#R#B@ss$F,q#-su(<=#C*"
-"=@;=Du#;'O#u%/~r+D#;$J#/s#m'(q#D<;<J,}G}u+[4$J-(&#qT#DA;AJ,''6}G<J-(&#(#JD*$#|}##D4;4F-;*ru(D(;$D|$;n%D(;$F#+xx+}(P#"
-"o&t~(#F#)}|(ym(F#')xx(>#o&##o&Ez-}#p|$pt+@#a}#F,/oQwy(^#o[o[+_w]##nRD*;.JM|G0r'sT~'E#3y+#@#33O,X*sy(E#)B#Nu'u'DQ;QD("
-";$L###B#u$|s$~j<i#C{$i}-;u0B#+{u&d<+#C++|$;+Du1;)J-0ny+{/vIm.H#}'4{t#K}'y'#C7+t#;%P#s#s|(#F-c|s+cE#Ru]o}(@#XXQ#uLqL#"
-"A-w1}y$R-y&y&{KE#9t]5@#99A#11F#Fy~(~|(F#))m}(>,s%/y%|}(@#55A#55F#-/N>-/ym$x%{r)Nu$VF#+wIp~(D#;%D&;u#Do$;'J#*#m$}$o$H"
-"#}#*#K}#o$#C}#}#}#;%P#{#*#F#@ps+yn)H#1|Fmn&<{%#C1==;=E#y#u]i@#ggQ#}$}$#A#o#o#R#}$}$#E#9t]J@#99A#11F#Zwr)zo)F#)){o)>,"
-"q$xm$y%zr)@#55A#55F#-/c>-/ym$x%yx)N}$}$DB;%D:;:F#+qCnr)D(;$Dn$;r$D*;{)B#q*##<u##Cu#u#s(;)D}*;)J#(#q%s$o%H#w$wF~m&Ks%"
-"o%#C7+t#;%P#u%(#F#Jzr+ou)E#o#u]s#@#]]Q#s$s$#A#eeR#s$s$#E#9t]5@#99A#11F#F}w)pv)F#))qv)>,y#xm$qGxx)@#55A#55F#-/N>-/su$"
-"pGm~)Ns$s$F#+w<tw)D#;%D&;u#Do$;'J#6#m$}$o$H#}#6#K}#o$#C}#}#}#;%P#{#6#F#@tr+}y)H#1p9mn&<{%#C1==;=E#y#u]i@#ggQ#}$}$#A#"
-"o#o#R#}$}$#E#9t]J@#99A#11F#Z{})~z)F#))m{)>,q$ru$qG~})@#55A#55F#-/c>-/su$pG}q*N}$}$DB;%D:;:F#+w5r})D(;$Dn$;r$Dx*;x*Dp"
-"x(;px(J#}Km~+ro({;n0J#t1n8#n8#J#t':#.#J#v'vu*#p{'#U##L###<u##Cp{)u#u#;m})F#5zu+w@F#'}r*o|)>#@~u$#BM#wn$wn$###Do});%D"
-"xn*;xn*D(;sp*Dqp*;*e$n-f$]",
+"s&#q'1q%#m-2s&s&#3-/n|)3#Tsz&3#Htw#3,;|u#7y%#y%1y%)y%/m4#0m4m41---2q&q&31;,p43-m#}:3#3t:3#733#733#u'A3#]03,3{&3#'u;3"
+"-w%|C3#)D3,w.o97qJ#qJ1sH(}_2yIyI22nYP(3-]|72#-#2oY3)3,T^3-o$]2#{'#2#B#3,o&yv~xq}_3#%pypwzm{%3#+nz~xq}_3-Zr~{vzm{%3#L"
+"nr%3,'#7m7#m71m7)m73#{$j/mk#0mkmk1s'-s'2s@m13/y&#0y&y&1y&#y&2y&y&#3-{0yt+2po$u'23,w'w|H7{R#o@1{B2{B2mn&s9#4w{&#'3-qH"
+"tuU3#P%8&MZqy(3,y2qy~xq}_4ua#$9)Puu*wu*u`s's':(Z'+#);%{,-2~q%~q%)2qcqc#2pcqv##<&z,yu*#=&~,H{u*;qu*>)fJLDFH@'b/NLA'}%"
+"9PN>--.,+@#--B(u(Z]XH<rr*#C'},]_a;vr*D%|,yu*;%E(fkm#Di@-99F(o&9s#o#q#G(v&9w#s#u#H(|(Zm$w#}#I)t(9q$m$w#}#Dzo*;RJ*x,9y"
+"~+;aum.q%J#n8##t1#J#6s##t'#K'y,wRq%#D%;%L'u+s%s%u%@,TTA#u#u#B#km#.<k#Ckkk;7F#iAi>#u$##y$M*m,/u'q's'Hs'Ey#y#{$ON&cy'u"
+"'D9;%L###E#'##@#LLA#LLH#w#w#)<R#CRR{=;PF#NJUO(q&9w)u)m'G#q%q%1P(s&9}){)u#P#+Au%F#;{%y$H#RT6<T#CRTn8;TDq$;-D#;*J#}9o%"
+"m(tr,y%D9;9J#%|#%s*3H#Nys+q)KxDw&#CN=5;%E#q%s&o~+Nu%t%F#got+s#D#;%G#m$10P#w#y%s#F#1vo+r'DT;PJ#%s(=]TF#3uo+SG#={$#P#="
+"=#H#Z%ZKTT#CZTT;%F#3||+y,F#'w.ym+>#o)##o)N_#F#)wm+rp+D#;%L###F#-pt+r'DX;TJ#%XT})]F#3st+m,H#Vv}*mn+KX]#CVXX;%D9;7J#s'"
+"z0Vz$5H#3mt+v{+K95%C399;%>,k/#p/@#s,s,A#s,s,F#Tp{*{}*P#w${v+#F#)'zz*>-3s3#m4@#33E{-s'y%w'No$q4F#/sq+|-D#;%Dc;_J#%#;w"
+"$cH#c%#Kcc#Cccc;%E#;#%@#BBQ({)/m8}7;A#TTR(n*9s8o8q8Ez-1x%zn+M#q0s0###@#7#Q#97{7A#99R#79#F#Xzx+u1E#7#9M#77###@#7#Q#77"
+"7A#77R#77#F#7r)7E#7#7M#77###@#7#Q#777A#77R#77#F#7m.7E#7#7M#77###F#+qt+x3D#;%Dr#;v#F#'t's%D(;$Ds);o)J#r's~+8s$y$H#{$r"
+"'w{+Ky$y$$C{$y$y$;%>,u&r3#~3@#P{$A#LLF#@|r*uq+>--s3#m<@#--Q#ZZ~9A#11R#ZZ#E#Z#XM#ZZ###Q#1#{7A#11R#11#F#@v.rq*E#1#3M#1"
+"1###Q#1#7A#11R#11#F#1r)1E#1#1M#11###Q#1#7A#11R#11#F#1m.1E#1#1M#11###F#+}}*z1D#;%L###Du$;q$J#%zx+s)ay$H#s$%~p+Ku$y$#C"
+"s$u$u$;%E#B#{o*@#{#{#S(v(ZoDmDH<}6#C+77;7F#Nr}+w4F#'uBom*>#o%~3#o%@#@#M#aZ##q<D;;%D4;4F#1mm*xp+D(;$Dp8;VH#Rt:~+<J#CJ"
+"JJ;)B#y>$/<+#C+++;+Dq<;'F#Jt}+y7>#X##XT)x+/qHoHm'HA#u%u%H#Nnr(kKm#i#CF));%D#;%U&v+s'{HD$;(L##wB<T#CvANN;RE#{$r&|w+Nq"
+"1p4DT;%L##vBD);)J#r:v${*w'}%H#Jqr(<KX]#CyC--;%D;;9J#w9y%+nM;S#{&om*.K;;#C9;;;%F#s##[P#y4tC#F#)}I{&F#')xE>#}###}#@#w&"
+"o(A#}#}#B#}%uFJ<q##CBNN;NE#q###V(})/oNs'wv*W*t,/qN}Ms'HoNDR;%DK;KD(;$D4;8F#@}m(7D(;$L###E#/##@#@@A#@@@#+#X't*9qOoOO#"
+"{Dx%qGEx#7z$wG@-/7Y(|)9mP{O}OR#o-o-p0S#s#~r)#<V#CTV_;s%B#_JUI#yK{KcdDy%;-R#7.#D#;*J#t9}Hu%}Ou$F#Zp}'yn*Dn);n)J#{8{q)"
+"t)O*J#n8n8#-#J#,6#J#O#Ps$~IG#{@y@%F#/Txn*Z(x(ZuRoR{v*<J#CLJB;o+<uy'#C{|%oy'uy';%P#o&vz'x)O#HyHuNZ#@#zn*<|w'#Cp{%vw'|"
+"w';=B#gvH/<+#C+++;+Ds-;'F#evO#F#'qSoJ>#m(##m(T#},},##A#u&u&H#{*rv'1Kw(s(#CH));%D#;%U##D$;(L##wBD*;*[(~(ZoWoRsw*<T#C/"
+"NN;ZDc;+J#;nu*q0m'q&J#${P#&#Z#s#}{'x%KXX#C9--;%Y#y'yr)q~'R#w&s(#B#u#mR.I#o'o'##O#u$q|'s$F#eux'nJD#;%O#+%~PB#53#<X#C@"
+"NP;LDR;'B#/#y%</#C///;+D/;'B#/#}>I#NNq2m:D#;$J#'~6eJ_D.;.J#%z7.}r'$DF;FDz#;z#J#u6#|$vt'9J#t*##t@#J#n$##oq)#B#T|$vF<_"
+"#Ca_];y%Ds&;/J#r%y%{(~v*XS#o.{~'#Km&q&#C=11;%B#Lwt(#<N#C1@B;@DD;'F#w&xu*{;P#w,{o)y)F#)w_u;F#')rZ>#y*##y*@,m1m1D#;$J,"
+"q6~$Nua@Ey#s1m_xHNs7o|+D<;<D(;$L##vB@#--A#q+q+P#=rq(sS@#--A#--F#@;o]H#}+}+y)<]#C_]Z;w#E#H#q]@#99E#'k#NL~o(D}#;%D3;3J"
+"-n6m%_m&q#H#D}}&sSK{${$#CD77;%L}_}_#<L#CC77;7](z(Zqgmdmy*D;;%JDxz&s[5Q3<3#CZ3@;1O#s,~|&mq*E#X#k@#]]D3;1D#;.JMmm(kHpe"
+"BL###<9#CY9-;7E#7#j@#77F,s$y$sp(Nm#s#D9;%D[;[P#o%w~&x9D(;$L|_|_#<;#C#;;;u#E#;##@#;;E#)j#@#))O,]w%~v&Dm%;;J#n5XRok_J-"
+"$'#'#O-;v%~%H#u%%}'Km%{$#Cq'==;%E#Fkm~&@#FFF#g}x&ty'F-'$r(D#;%E#5{'~}&Nw#{x&D8;<L###Do#;o#J#'rc%~kXS#y-+#KXX#CPXX;%E",
+"#B#p]@#TTE#'B#NFxr&D#;%L###Dp.;t.O#gy{&|/R#u5u5#B#q.n}&#I#o3o3p2w*B#+n<y%<}%#CDRT;}0Dm1;'O#;|t*s<D#;$J#ax%{%op#VR#D~"
+";#S#]rp&#I,LDujyII#+#-vp#P#y(p{'tCO#RLZH#w&nn&~g<a#Caai;_Da;/D#;,J#'yr#a~li@#q%p+A#}0}0P#ToAwq#@#+-A#++F#o(~}%{1B#}$"
+"wn(x%<P#CRP{(;NB#+']<+#C++n#;+D];)J#;xr#Xov#TH#q#qs&{s#Kq(q(%C9+W;%>,s5/#v`@#Xq4A#XXF#Z]WF#''ZP#isq&t1F#)'c>-7s3#mx#"
+"@#77E{-y)y(sw*Ny)y)F#-wm&|q#D#;%D&;XDe;'J#(#co#eH#_(#Kae#C_aa;%P#J(#F#@zp&mt#H#1z|%ym&<s$#C1@Z;@>,Tr3#~w#@#TTA#iiF#7"
+"w%v'F#''ZF#)'w$>-7s3#{{#@#77DD;@D#;<J,%y|#F*XE#o##(No#{~%D<;<F#3u{%~s#D(;$Dd;hD*;u&B#}&&e<R#CTR{';)B#+'d<+#C++l;+Dm("
+";)J-&x|#Zw#FH#q#y|%xm&Km${##C7+U;%>,ar3y%z{#@#aaA#u#u#F#Ztw%ukF#''ZP#o%$#F#)'y*>-7sm$x%qn$@#77E#o##$No#vv%F#-}v%nz#D"
+"#;%D&;VDc;'J#(#am#cH#_(#K_c#C___;%P#J(#F#@rp&q|#H#1nt%ym&<q$#C1@Z;@>,Trm$y%pn$@#TTA#iiF#7{-z/F#''ZF#)'{,>-7sm$x%mr$@"
+"#77DD;@D#;<J,%}r$Fv'XE#m##(Nm#ov%D<;<F#1{r%p|#D(;$Db;fD*;q&B#y&##<P#CRPq#;)Ds';)J-&|r$Pq+;H#gmt%xm&Ku#q##C7+U;%>,Vrm"
+"$wF~q$@#VVA#kkF#Rro%ukF#''ZP#w$$#F#)'s2>-7mu$vF}u$@#77E#g#$Ngtn%F#-{n%zo$D#;%D&;VDc;'J#(#am#cH#_(#K_c#C___;%P#J(#F#@"
+"|o&}q$H#1~}$ym&<q$#C1@Z;@>,T~t$wF|u$@#TTA#iiF#7u5t7F#''ZF#)'u4>-7mu$vFyy$@#77DD;@D#;<J,%wz$Fp/XE#m##(Nm#mn%D<;<F#1y|"
+"$|q$D(;$Db;fDn';n'Dr';r'P#Znp&rSDu7;u7J-9~t$v4s1=H#ksm%|y$Kw#s#$CkZ@;%Ez-J|i;NJn{*F#J;q&D#;%<w##Cnw$@@;=E#5sp$~|*N5s"
+"%A,y#um%E#)#y%N)qw$DD;%L###D1;1J#]v$q9eRH#P]z6KRR%Cwy$55;%E{-9t7uy*@#o$o$Q#uq#{s#}t)A-D~x$R#wAqas|*F#]t|$sr$Ez-3|izz"
+"$M#qn#wn###p<F#+wm%vy$D#;%L###DV;RJ#%y%5zn%ZS#qCwx&#KVZ$CVVV;%D5;3J,}+~$T{r%1J-$.#'#H#i}+n^K51#C555;%P#{&uo'#F#Vzw$6"
+"E#_#_@#o#o#Ns$}w%F,9{r%q~$F-'$n}$D#;%B#w0w0op%<{&#CNZZ;XE#Hsp$vq%NHtz+D_;%B#1vu+{x$<3#C13@;1O#oF)ur&A,}%}%O,'mx+xo$D"
+"3;1D#;.J,-mu%}#oq%y#E#DtPw$ND}z+Dz#;z#D(;$Dy%;u%J-p,rn%z#n{+9S#y%%#Ky$}$#CRD7;%F#o#|y+}(P#m%v~(#F#)mv%{x$F#')zq%>#s."
+"xu$#s.<k#Cn^J_;JE#]s-#@#}%}%E#)r-#@#))F,=9us%^(~)/yz%uz%os#DN;9E#1##@#11^#//*D#;6J,w+yr%y'mz%]_(y+oy%m'Hq|+DG;GD(;$L"
+"###P#_oAsSF-DF~GH#o)n{$|)<Z#CwbZF;m$E#H#su%@#HHE#'k#Nu%zz$Ds$;%D1;1J-t+xr%]s%ZH#Bwn$sSKo%o%#CB55;%L}_}_#<H#CA55;5]#}"
+"[s1{'D9;%JDv}#ut%3Q1<3#CV3@;1O-w(p{$wt$E#V#g@#ZZD3;1D#;.JMyw$gFn}%BL###<9#CU9-;7E#7#f@#77F,o$s$wn'Nkq#D9;%DY;YP#{$}t"
+"&x9D(;$L|_|_#<;#C#;;;s#E#;##@#;;E#)j#@#))O,]s%|y#D{$;9J#|*XR}p&]J-$x[#'#O-9r%vPH#q%%yeK{$w$#C}&;;;%E#Dkyn$@#DDF#e{{#"
+"pr$F-'$nfD#;%E#3{'xn$Ns#y{#D6;:L###E#%{Cpt%@#55A-w.w.E#)#x%@#))B#y/om&rp+<q##CDXs$;o#Du#;)J#u&~iq#eaH#Xu&~OKaa%C7+G;"
+"%P#q%w&y9F#Xtt&siE{-Nt7mv+@#NNEz-'{Rr|#NZxt#F#/}{&|m&D#;%D&;HDZ;-J#p&y%Rru&ZS#m1+#KVZ$CVVV;%D3;1J#o&x%/my&/H#g$n^K3/"
+"#C333;%P#_$rSF#Tpy#6E#]n_no&@#aaE#'v^ur&@#''F,/1{r&NagF-)sx#xq&D#;%D,;0D(;$L###D_;ZJ#~%#%m8RH#N~%o^KNR%CNNN;%E{-D}i}"
+"q#@#DDQ#y=y=tt#A#q'q'R#y=y=#Y#mz#p}#zv*R#-/r|*S#}#rn##`(|1m}&o}&qf}|&a(v#/q}&o}&#<y(#CB_c;_Dc;)b'o*/u~&q}&D#;&J,q#}{"
+"&s%|3aR,HtTu~*Y#P#y%R-+}Vt~*S#PP#`#N#Pa#NN#<N#CPNN;LDN;)b#NND#;&J#'NNNNR,F(y~*Y#N#}>R-+Tx~*S#NN#`#N#Na#NN#<N#CNNN;LD"
+"N;)b#NND#;&J#'NNNNR,F(}~*Y#N#~ER-+T|~*S#NN#`#N#Na#NN#<N#CNNN;LDN;)b#NND#;&J#'NNNNR,F(om+Y#N#FR-+Tnm+S#NN#`#N#Na#NN#<"
+"N#CNNN;LDN;)b#NND#;&J#'NNNNR,F(sm+Y#N#{KR-+Trm+S#NN#`#N#Na#NN#<N#CNNN;LDN;)b#NND#;&J#'NNNNR,F(wm+Y#P#qm%R--Vvm+S#PP#"
+"`#P#Pa#PP#<P#CPPP;NDP;)b#PPD#;&J#'PPPPR,F*{m+Y#P#PR--Xzm+S#PP#`#P#Pa#PP#<P#CPPP;NDP;)b#PPD#;&J#'PPPPR,F*mn+V#ys%#r{%"
+"O,y<wE~m#R#/PnaX#}r%}r%F#q5ru%qt&Ez-o4|ixY@#o4o4A#}3}3F#-mX}2L}_}_#B#q<o;.<Z#CiZV;XX#J.F#9'JA,@@N}5u7DZ;%L###@#Ln4E#"
+"Pyx%-NP-Dx5;x5F#5oYpx'D(;$Dp%;t%L|_|_#Dw>;w>J-=zs'n9x{'u$S#m&me#Ks8s8$C_RR;%<g#Cxz$7@;7E#Nt]px'@#R}8D;;-A#c|u#D#;*J,"
+"Nw{'{@wp(=S#Bn$#Z#op%pz'#c(r(Zwr(qr(ur(<@#Cy|$@7;=O-q&~m%(DH;-J#)vo(@m`FJ-$oq(#&#]#{Jy~&tn+Kaa#C;//;%F#o$zm+}(P#w>V#"
+"F#)mr({t'F#')zm(>#mR##mRT#ou%ou%##E{-k}m$v$Nq%q%DN;LJ#)n}'/xWNH#m>o)tt#KNN%CNNN;%Z#y#q|(my+<y##C3BJ;BO#y#q|(sr+DF;-D"
+"#;*J#9{o(m#xw(HP#c@#F#_(qq(F#'ipq(>#c##cT#cc##E#c#my+NccD>;>F#-oX7D(;$Dk;gJ,.sX>w}-FJ-&$#(#JD$zV#*#JC$|w(#vz##H#k%#K",
+"kk#CZLD;%]#w%/#c#m's_m'<a#C+77;7E#N#%@#y(y(R#s.}.rt#B#s-q.{q#B#)#*d(q(Zo|(y{(m|(<B#C@BB;B@#@#R#B@ss$F,q#-mu(<=#C*=@;"
+"=Du#;'O#u%/rr+D#;$J#/s#m'(q#D<;<J,}Gqu+[4$J-(&#}S#DA;AJ,''6}G<J-(&#(#JD*$#v}##D4;4F-;*~t(D(;$D|$;n%D(;$F#+~w+}(P#o&z"
+"}(#F#)w|(sm(F#')rx(>#o&##o&Ez-}#p|$vs+@#a}#F,/{Pqy(^#o[o[+_w]##zQD*;.JM|G0r'mT~'E#3y+#@#33O,X*my(E#)B#Nu'u'DQ;QD(;$L"
+"###B#u$|s$xj<i#C{$i}-;u0B#+uu&d<+#C++|$;+Du1;)J-0tx+{/pIm.H#}'4ut#K}'y'#C7+t#;%P#s#y{(#F-cps+cE#Ru]{|(@#XXQ#uLqL#A-w"
+"1}y$R-y&y&uKE#9t]5@#99A#11F#Fs~(x|(F#))y|(>,s%/y%v}(@#55A#55F#-/N>-/sm$x%ur)Nu$VF#+qI|}(D#;%D&;u#Do$;'J#*#m$}$o$H#}#"
+"*#K}#o$#C}#}#}#;%P#{#*#F#@vr+sn)H#1vFym&<{%#C1==;=E#y#u]i@#ggQ#}$}$#A#o#o#R#}$}$#E#9t]J@#99A#11F#Zqr)to)F#))uo)>,q$r"
+"m$y%tr)@#55A#55F#-/c>-/sm$x%sx)N}$}$DB;%D:;:F#+}Bzq)D(;$Dn$;r$D*;{)B#q*##<u##Cu#u#s(;)D}*;)J#(#q%s$o%H#w$qFxm&Ks%o%#"
+"C7+t#;%P#u%(#F#Jnr+{t)E#o#u]s#@#]]Q#s$s$#A#eeR#s$s$#E#9t]5@#99A#11F#Fww)|u)F#))}u)>,y#rm$wFrx)@#55A#55F#-/N>-/mu$vFy"
+"})Ns$s$F#+q<nw)D#;%D&;u#Do$;'J#6#m$}$o$H#}#6#K}#o$#C}#}#}#;%P#{#6#F#@zq+wy)H#1|8ym&<{%#C1==;=E#y#u]i@#ggQ#}$}$#A#o#o"
+"#R#}$}$#E#9t]J@#99A#11F#Zu})xz)F#))yz)>,q$~t$wFx})@#55A#55F#-/c>-/mu$vFwq*N}$}$DB;%D:;:F#+q5~|)D(;$Dn$;r$Dx*;x*D|w(;"
+"|w(J#}Ks}+~n(u;n0J#t1n8#n8#J#t'6#,#J#v'nu*#xz'#U##L##wBB#o*nv*O<s##Cs#s#s#;w|)U##F#3nu+}>F#'ur*o|)>#=xu$#@M#un$un$##"
+"#Dy|);%Dpn*;pn*D(;}o*D{o*;*e$n-f$]",
 0};
 
 /* msd_begin_radix */
@@ -616,8 +616,8 @@ static const char *const hs_nvidia_vulkan_auto_u32_msd_places_radix[] = {
 "N9%=5X}Aa,FF#)*#<G9GG4m,{<1<(9$@#B#H#BBM#s)s)Z:=#E===9c@#7VH#77>w.}-s-u.R&cy2uB<i9%S'u+{2{2}2<@9@=#Q#g}2c=4$~:#~-#N#"
 "s$'s$Ds$s$#ERDD9%@#F#H#FFN#+#+:Z#E+9999>#J#q.@#1TF#s#'y$<=9%=5V{:B&5<696F4'$|3<(9$L.m(x##t(@#//H#==F#-|*{4F#''v0L/1y"
 "##q2@#11F5+{*o1<o#9k=#<n*%}.]=4$t+#t&#=#0p##&#N#e+p3Do#o##EeXX9%N#)1s(:k#E)5595F4R~*t,F#'c}8L#_##_@#__F#1bv9F#'u#w9L"
-"#7##5R}&=R6#F5@{'p(T(w(Zq<w9o<:m##Em#m#m#9m#F47p,aL#R##TRg~><q$9%<l9l=5Zm<m#<}#<292F#)s+|;F#'1#<(9$M#u+~+#:@#E@@@9u%"
-"M#-}$#<{%9%=;v%n$%P=:/#E///9-F#@n,y&F#)u(5H5o)n3L#V##PRV};</9%<@9@U$n-V$]",
+"#7##5R}&=R6#F5@{'p(T(w(Zq<w9o<:m##Em#m#m#9m#F47p,aL#R##TU(y+o=5kk<q$9%<l9l=5Zm<m#<}#<292F#)s+|;F#'1#<(9$M#u+~+#:@#E@"
+"@@9u%M#-}$#<{%9%=;v%n$%P=:/#E///9-F#@n,y&F#)u(5H5o)n3L#V##PRu%[</9%<@9@V$n-W$]",
 0};
 
 /* msd_second_radix */
@@ -1012,8 +1012,8 @@ static const char *const hs_nvidia_vulkan_auto_u32_msd_places_radix_address[] = 
 "9_hy-B:9CN=%D9w$}@_,FL#)2#B%)CG=GM8q+o;1B''C(=$F#B#N#BBT#q)q)R@=#K====cF#7VN#77Eq+}%o/o+Bm$w.Ci=%Y'u+q2q2s2B)r9C@=@D"
 "#z##gy4cD8,p:#z/#U#s$'s$Js$s$#KRDD=%F#F#N#FFU#+#+@Z#K+99=9E#J#s-F#1TL#s#/y$Bx$}-C==%D9u$m:B&5C6=6L8',r3By$'C(=$Ep+/n"
 "/t9F&//L#-~)u#R#w(y(#w(S#w(w(##L9+w*o0Bx$5Bo(n/B%m#Ck=gD#E|)%w2XD8Cn+#|*#D#2l#&#U#a3x2Jkk#KaTT=%U#)3}'@g#K)55=5L8Tp7"
-"s+R#]##]S#]]##BDm.L#3.#R#5##3Z(cw9yD'+Z4###L9=}:p(B~)J[(w(_o;y8m;@g#Kggg=gR#L##NZ_v@##C}#=%Cf=fD9o&m=i8w#C2=2L89Sx7B"
-"o(9L#'3#B%'C(=$T#y*p+#@;#K;;;=}$T#-q$#Cq%=%D;~)p&%L9@/#K///=-L#Bx9q'N9w)|0R#R##LZRo:##C/=%Bo(ZC;=;]$n-^$]",
+"s+R#]##]S#]]##BDm.L#3.#R#5##3Z(cw9yD'+Z4###L9=}:p(B~)J[(w(_o;y8m;@g#Kggg=gR#L##N](y+{;5o#o#C}#=%Cf=fD9o&m=i8w#C2=2L8"
+"9Sx7Bo(9L#'3#B%'C(=$T#y*p+#@;#K;;;=}$T#-q$#Cq%=%D;~)p&%L9@/#K///=-L#Bx9q'N9w)|0R#R##LZ{$t$##C/=%Bo(ZC;=;^$n-_$]",
 0};
 
 /* msd_second_radix, buffers by device address */
@@ -1312,13 +1312,13 @@ const hs_spirv hs_nvidia_vulkan_auto_u32_spirv[] = {
     {0, 4492, hs_nvidia_vulkan_auto_u32_partition_scan},
     {0, 16504, hs_nvidia_vulkan_auto_u32_partition_deal},
     {0, 23968, hs_nvidia_vulkan_auto_u32_partition_bucket},
-    {0, 26160, hs_nvidia_vulkan_auto_u32_partition_rest},
+    {0, 26192, hs_nvidia_vulkan_auto_u32_partition_rest},
     {0, 1828, hs_nvidia_vulkan_auto_u32_msd_begin_radix},
     {0, 4828, hs_nvidia_vulkan_auto_u32_msd_histogram_radix},
     {0, 6316, hs_nvidia_vulkan_auto_u32_msd_starts_radix},
     {0, 11460, hs_nvidia_vulkan_auto_u32_msd_first_radix},
     {0, 5616, hs_nvidia_vulkan_auto_u32_msd_count_radix},
-    {0, 4744, hs_nvidia_vulkan_auto_u32_msd_places_radix},
+    {0, 4752, hs_nvidia_vulkan_auto_u32_msd_places_radix},
     {0, 12648, hs_nvidia_vulkan_auto_u32_msd_second_radix},
     {0, 20692, hs_nvidia_vulkan_auto_u32_bucket_radix},
     {0, 11872, hs_nvidia_vulkan_auto_u32_bucket_rest_radix},

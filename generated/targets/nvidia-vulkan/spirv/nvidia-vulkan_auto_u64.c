@@ -508,8 +508,8 @@ static const char *const hs_nvidia_vulkan_auto_u64_msd_places[] = {
 "s0o0}BR(v(Zu0s0}%:o$#EFTT9TF5iE{.<X9%=5XuBa,PF#)*#<Q9QG4w,s=1<(9$@#B#H#BBM#})})Z:=#E===9m#@#7VH#77>o/u.}-m/S&cq3mC<s"
 "#9%T'u+s3s3u3<@9@=#Q#q#}2c=4$v;#~-#N#}$'}$D}$}$#ERDD9%@#F#H#FFN#+#+:Z#E+9999>#J#q.@#1TF#s#'y$<=9%=5Vs;B&5<696F4'$t4<"
 "(9$L.w(x##t(@#//H#==F#-|*s5F#''n1L/1y##{2@#11F5+{*y1<o#9k=#<n*%}.]=4$~+#t&#=#0p##&#N#e+z3Do#o##EeXX9%N#)1s(:k#E)5595"
-"F4R~*~,F#'cu9L#_##_@#__F#1bn:F#'u#o:L#7##5S}&=S6#F5@{'p(U(w(Z{<o:y<:m##Em#m#m#9m#F47p,aL#R##TSgv@<q$9%<l9l=5Zw<m#<}#"
-"<292F#)s+t<F#'1#<(9$M#u+v,#:@#E@@@9u%M#-}$#<{%9%=;v%n$%P=:/#E///9-F#@n,y&F#)u(5H5o)x3L#V##PSVu<</9%<@9@V$n-W$]",
+"F4R~*~,F#'cu9L#_##_@#__F#1bn:F#'u#o:L#7##5S}&=S6#F5@{'p(U(w(Z{<o:y<:m##Em#m#m#9m#F47p,aL#R##TV(y+y=5kk<q$9%<l9l=5Zw<"
+"m#<}#<292F#)s+t<F#'1#<(9$M#u+v,#:@#E@@@9u%M#-}$#<{%9%=;v%n$%P=:/#E///9-F#@n,y&F#)u(5H5o)x3L#V##PSu%[</9%<@9@W$n-X$]",
 0};
 
 /* msd_second */
@@ -923,8 +923,8 @@ static const char *const hs_nvidia_vulkan_auto_u64_msd_places_address[] = {
 "#F#7VN#77E}+w&{/{+By$w.Cu#=%Z'u+}2}2m3B)~9C@=@D#z##s#y4cD8,|:#z/#U#m%'m%Jm%m%#KRDD=%F#F#N#FFU#+#+@Z#K+99=9E#J#s-F#1T"
 "L#s#/y$Br%w.C==%D9u$y:B&5C6=6L8',~3Bs%'C(=$E|+/z/n:F&//L#-~)u#R#q)s)#q)S#q)q)##L9+w*{0Br%5B{(z/B%m#Ck=gD#E|)%w2XD8Cz"
 "+#|*#D#2l#&#U#a3r3Jkk#KaTT=%U#)3}'@g#K)55=5L8T|7s+R#]##]S#]]##BDy.L#3.#R#5##3[(cq:sE'+[4###L9=w;p(Bx*J](w(_{;s9y;@g#"
-"Kggg=gR#L##N[_pA##C}#=%Cf=fD9o&y=i8w#C2=2L89Sr8B{(9L#'3#B%'C(=$T#y*|+#@;#K;;;=}$T#-q$#Cq%=%D;~)p&%L9@/#K///=-L#Br:q'"
-"N9w)v1R#R##L[R{:##C/=%Bo(ZC;=;^$n-_$]",
+"Kggg=gR#L##N^(y+u<5o#o#C}#=%Cf=fD9o&y=i8w#C2=2L89Sr8B{(9L#'3#B%'C(=$T#y*|+#@;#K;;;=}$T#-q$#Cq%=%D;~)p&%L9@/#K///=-L#"
+"Br:q'N9w)v1R#R##L[{$t$##C/=%Bo(ZC;=;_$n-`$]",
 0};
 
 /* msd_second, buffers by device address */
@@ -1247,7 +1247,7 @@ const hs_spirv hs_nvidia_vulkan_auto_u64_spirv[] = {
     {0, 6468, hs_nvidia_vulkan_auto_u64_msd_starts},
     {0, 11536, hs_nvidia_vulkan_auto_u64_msd_first},
     {0, 5688, hs_nvidia_vulkan_auto_u64_msd_count},
-    {0, 4832, hs_nvidia_vulkan_auto_u64_msd_places},
+    {0, 4840, hs_nvidia_vulkan_auto_u64_msd_places},
     {0, 12724, hs_nvidia_vulkan_auto_u64_msd_second},
     {0, 24192, hs_nvidia_vulkan_auto_u64_bucket},
     {0, 11792, hs_nvidia_vulkan_auto_u64_bucket_rest},

@@ -63,6 +63,8 @@ typedef unsigned int hs_key;
 #define hs_atomic_add(x, y) atomicAdd(&(x), y)
 #define hs_atomic_load(x) (*(volatile hs_u32 *)&(x))
 #define hs_atomic_store(x, y) (*(volatile hs_u32 *)&(x) = (y))
+#define hs_local_atomic_load(x) (*(volatile hs_u32 *)&(x))
+#define hs_local_atomic_store(x, y) atomicExch(&(x), y)
 // one of three buffers, selected at run time
 #define hs_select_keys(name, which) hs_stored_key *name = (which) == 0 ? (hs_stored_key *)source : (which) == 1 ? destination : other
 #define hs_load(from, i) hs_twiddle_in(from[i])
@@ -911,12 +913,12 @@ HS_KERNEL void __launch_bounds__(512) msd_histogram_radix(const hs_stored_key *s
                 int low = round == 2 ? 0 : top > round + 1 ? (top - 1 - round) * 8 : 0;
                 for (int i = hs_local_id(); i < 2048; i += 512) {
                     hs_u32 x_low = counts[4104 + i] >> low << low;
-                    counts[8 + hs_to_int((x_low * 2246822519u) >> 20)] = hs_to_u32(i);
+                    hs_local_atomic_store(counts[8 + hs_to_int((x_low * 2246822519u) >> 20)], hs_to_u32(i));
                 }
                 hs_barrier();
                 for (int i = hs_local_id(); i < 2048; i += 512) {
                     hs_u32 x_low = counts[4104 + i] >> low << low;
-                    int spot = hs_to_int((x_low * 2246822519u) >> 20), other = hs_to_int(counts[8 + spot] & 65535u);
+                    int spot = hs_to_int((x_low * 2246822519u) >> 20), other = hs_to_int(hs_local_atomic_load(counts[8 + spot]) & 65535u);
                     hs_u32 y_low = counts[4104 + other] >> low << low;
                     bool equal = counts[4104 + i] == counts[4104 + other];
                     if (other != i && x_low == y_low && equal == (round == 2))
@@ -927,8 +929,10 @@ HS_KERNEL void __launch_bounds__(512) msd_histogram_radix(const hs_stored_key *s
         }
     // no buckets are tried if too many keys are alike
         bool many = counts[0] > hs_to_u32((5120) * 1024 / (hs_n() / 2048 + 1)) && counts[0] > 66u;
-        if (hs_local_id() == 0 && (many || top < 3 || (counts[2] > 1u && counts[2] > hs_to_u32((24) * 1024 / (hs_n() / 2048 + 1)))))
-            words[1805] = words[1806] = 0u;
+        if (hs_local_id() == 0 && (many || top < 3 || (counts[2] > 1u && counts[2] > hs_to_u32((24) * 1024 / (hs_n() / 2048 + 1))))) {
+            hs_atomic_store(words[1805], 0u);
+            hs_atomic_store(words[1806], 0u);
+        }
         return;
     }
     if (group >= groups) return;
@@ -1174,7 +1178,7 @@ HS_KERNEL void __launch_bounds__(512) msd_places_radix(hs_u32 *words, int n, int
         words[begin + d] = before;
         words[cursors + d] = before;
         before += c;
-        if (c > 5120u) words[1806] = 0u;
+        if (c > 5120u) hs_atomic_store(words[1806], 0u);
     }
     if (value == 0 && hs_local_id() == 0) words[3858 + (1 << bits)] = hs_to_u32(hs_n());
 }
@@ -1832,7 +1836,10 @@ HS_KERNEL void __launch_bounds__(512) msd_histogram_wide_radix(const hs_stored_k
     for (int d = hs_local_id(); d <= mask; d += 512) {
         hs_u32 sum = 0u;
         for (int s = 0; s < 4; s++) sum += counts[d * 4 + s];
-        if (sum != 0u && hs_atomic_add(words[272 + d], sum) + sum < sum) words[269] = words[270] = 0u;
+        if (sum != 0u && hs_atomic_add(words[272 + d], sum) + sum < sum) {
+            hs_atomic_store(words[269], 0u);
+            hs_atomic_store(words[270], 0u);
+        }
     }
 
 }
@@ -2054,7 +2061,7 @@ HS_KERNEL void __launch_bounds__(512) msd_places_wide_radix(hs_u32 *words, long 
         words[begin + d] = before;
         words[cursors + d] = before;
         before += c;
-        if (c > 65535u) words[270] = 0u;
+        if (c > 65535u) hs_atomic_store(words[270], 0u);
     }
     if (value == 0 && hs_local_id() == 0) words[2322 + (1 << bits)] = hs_to_u32(hs_n());
 }

@@ -84,6 +84,8 @@ typedef unsigned int hs_key;
 #define hs_atomic_add(x, y) atomicAdd(&(x), y)
 #define hs_atomic_load(x) (*(volatile hs_u32 *)&(x))
 #define hs_atomic_store(x, y) (*(volatile hs_u32 *)&(x) = (y))
+#define hs_local_atomic_load(x) (*(volatile hs_u32 *)&(x))
+#define hs_local_atomic_store(x, y) atomicExch(&(x), y)
 // one of three buffers, selected at run time
 #define hs_select_keys(name, which) hs_stored_key *name = (which) == 0 ? (hs_stored_key *)source : (which) == 1 ? destination : other
 #define hs_load(from, i) hs_twiddle_in(from[i])
@@ -992,12 +994,12 @@ HS_KERNEL void __launch_bounds__(512) histogram_radix_few(const hs_stored_key *s
                 int low = round == 2 ? 0 : top > round + 1 ? (top - 1 - round) * 8 : 0;
                 for (int i = hs_local_id(); i < 4096; i += 512) {
                     hs_u32 x_low = counts[8200 + i] >> low << low;
-                    counts[8 + hs_to_int((x_low * 2246822519u) >> 19)] = hs_to_u32(i);
+                    hs_local_atomic_store(counts[8 + hs_to_int((x_low * 2246822519u) >> 19)], hs_to_u32(i));
                 }
                 hs_barrier();
                 for (int i = hs_local_id(); i < 4096; i += 512) {
                     hs_u32 x_low = counts[8200 + i] >> low << low;
-                    int spot = hs_to_int((x_low * 2246822519u) >> 19), other = hs_to_int(counts[8 + spot] & 65535u);
+                    int spot = hs_to_int((x_low * 2246822519u) >> 19), other = hs_to_int(hs_local_atomic_load(counts[8 + spot]) & 65535u);
                     hs_u32 y_low = counts[8200 + other] >> low << low;
                     bool equal = counts[8200 + i] == counts[8200 + other];
                     if (other != i && x_low == y_low && equal == (round == 2))
@@ -1006,7 +1008,7 @@ HS_KERNEL void __launch_bounds__(512) histogram_radix_few(const hs_stored_key *s
                 hs_barrier();
             }
         }
-        if (hs_local_id() <= 3) words[1811 + hs_local_id()] = hs_local_id() < 3 ? counts[hs_local_id()] : hs_to_u32(top);
+        if (hs_local_id() < 4) words[1811 + hs_local_id()] = hs_local_id() < 3 ? counts[hs_local_id()] : hs_to_u32(top);
     return;
     }
     int tiles = (hs_n() + 10751) / 10752;
@@ -1219,7 +1221,7 @@ HS_KERNEL void __launch_bounds__(512) finish_starts_radix_few(hs_u32 *words, int
     hs_u32 *const sums = HS_SHARED(hs_u32, 2048);
     hs_u32 *const mixed = HS_SHARED(hs_u32, 4096);
 
-    if (hs_local_id() <= 3) mixed[6 + hs_local_id()] = words[1811 + hs_local_id()];
+    if (hs_local_id() < 4) mixed[6 + hs_local_id()] = words[1811 + hs_local_id()];
     for (int pass = 0; pass < 4; pass++) {
         if (hs_local_id() == 0) mixed[0] = 0u;
         hs_barrier();
@@ -1328,7 +1330,7 @@ HS_KERNEL void __launch_bounds__(512) finish_bounds_radix_few(hs_stored_key *des
         if (hs_lane_id() == 0) {
             words[1819 + bucket] = hs_to_u32(low);
             if (low < hs_n() - held)
-                if (hs_digit(hs_twiddle_in(destination[low + held]), 32 - bits, (1 << bits) - 1) == bucket) words[1815] = 1u;
+                if (hs_digit(hs_twiddle_in(destination[low + held]), 32 - bits, (1 << bits) - 1) == bucket) hs_atomic_store(words[1815], 1u);
         }
     }
 }

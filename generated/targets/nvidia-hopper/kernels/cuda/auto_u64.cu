@@ -63,6 +63,8 @@ typedef unsigned long long hs_key;
 #define hs_atomic_add(x, y) atomicAdd(&(x), y)
 #define hs_atomic_load(x) (*(volatile hs_u32 *)&(x))
 #define hs_atomic_store(x, y) (*(volatile hs_u32 *)&(x) = (y))
+#define hs_local_atomic_load(x) (*(volatile hs_u32 *)&(x))
+#define hs_local_atomic_store(x, y) atomicExch(&(x), y)
 // one of three buffers, selected at run time
 #define hs_select_keys(name, which) hs_stored_key *name = (which) == 0 ? (hs_stored_key *)source : (which) == 1 ? destination : other
 #define hs_load(from, i) hs_twiddle_in(from[i])
@@ -933,13 +935,13 @@ HS_KERNEL void __launch_bounds__(512) msd_histogram_radix(const hs_stored_key *s
                 for (int i = hs_local_id(); i < 2048; i += 512) {
                     hs_u32 x_low = low < 32 ? counts[4104 + i] >> low << low : 0u;
                     hs_u32 x_high = low > 32 ? counts[6152 + i] >> (low - 32) << (low - 32) : counts[6152 + i];
-                    counts[8 + hs_to_int((x_high * 2654435769u + x_low * 2246822519u) >> 20)] = hs_to_u32(i);
+                    hs_local_atomic_store(counts[8 + hs_to_int((x_high * 2654435769u + x_low * 2246822519u) >> 20)], hs_to_u32(i));
                 }
                 hs_barrier();
                 for (int i = hs_local_id(); i < 2048; i += 512) {
                     hs_u32 x_low = low < 32 ? counts[4104 + i] >> low << low : 0u;
                     hs_u32 x_high = low > 32 ? counts[6152 + i] >> (low - 32) << (low - 32) : counts[6152 + i];
-                    int spot = hs_to_int((x_high * 2654435769u + x_low * 2246822519u) >> 20), other = hs_to_int(counts[8 + spot] & 65535u);
+                    int spot = hs_to_int((x_high * 2654435769u + x_low * 2246822519u) >> 20), other = hs_to_int(hs_local_atomic_load(counts[8 + spot]) & 65535u);
                     hs_u32 y_low = low < 32 ? counts[4104 + other] >> low << low : 0u;
                     hs_u32 y_high = low > 32 ? counts[6152 + other] >> (low - 32) << (low - 32) : counts[6152 + other];
                     bool equal = counts[4104 + i] == counts[4104 + other] && counts[6152 + i] == counts[6152 + other];
@@ -949,11 +951,13 @@ HS_KERNEL void __launch_bounds__(512) msd_histogram_radix(const hs_stored_key *s
                 hs_barrier();
             }
         }
-        if (hs_local_id() <= 4) words[4904 + hs_local_id()] = hs_local_id() < 4 ? counts[hs_local_id()] : hs_to_u32(top);
+        if (hs_local_id() < 5) words[4904 + hs_local_id()] = hs_local_id() < 4 ? counts[hs_local_id()] : hs_to_u32(top);
     // no buckets are tried if too many keys are alike
         bool many = counts[0] > hs_to_u32((2560) * 1024 / (hs_n() / 2048 + 1)) && counts[0] > 66u;
-        if (hs_local_id() == 0 && (many || top < 7 || (counts[3] > 1u && counts[3] > hs_to_u32((24) * 1024 / (hs_n() / 2048 + 1)))))
-            words[2841] = words[2842] = 0u;
+        if (hs_local_id() == 0 && (many || top < 7 || (counts[3] > 1u && counts[3] > hs_to_u32((24) * 1024 / (hs_n() / 2048 + 1))))) {
+            hs_atomic_store(words[2841], 0u);
+            hs_atomic_store(words[2842], 0u);
+        }
         return;
     }
     if (group >= groups) return;
@@ -1199,7 +1203,7 @@ HS_KERNEL void __launch_bounds__(512) msd_places_radix(hs_u32 *words, int n, int
         words[begin + d] = before;
         words[cursors + d] = before;
         before += c;
-        if (c > 2560u) words[2842] = 0u;
+        if (c > 2560u) hs_atomic_store(words[2842], 0u);
     }
     if (value == 0 && hs_local_id() == 0) words[4913 + (1 << bits)] = hs_to_u32(hs_n());
 }
@@ -1787,7 +1791,7 @@ HS_KERNEL void __launch_bounds__(256) finish_starts_radix(hs_u32 *words, int n, 
     hs_u32 *const mixed = HS_SHARED(hs_u32, 3072);
 
     if (words[2842] != 0u) return; // buckets have sorted the keys
-    if (hs_local_id() <= 4) mixed[10 + hs_local_id()] = words[4904 + hs_local_id()];
+    if (hs_local_id() < 5) mixed[10 + hs_local_id()] = words[4904 + hs_local_id()];
     for (int pass = 0; pass < 8; pass++) {
         if (hs_local_id() == 0) mixed[0] = 0u;
         hs_barrier();
@@ -1896,7 +1900,7 @@ HS_KERNEL void __launch_bounds__(256) finish_bounds_radix(hs_stored_key *destina
         if (hs_lane_id() == 0) {
             words[4913 + bucket] = hs_to_u32(low);
             if (low < hs_n() - held)
-                if (hs_digit(hs_twiddle_in(destination[low + held]), 64 - bits, (1 << bits) - 1) == bucket) words[4909] = 1u;
+                if (hs_digit(hs_twiddle_in(destination[low + held]), 64 - bits, (1 << bits) - 1) == bucket) hs_atomic_store(words[4909], 1u);
         }
     }
 }
@@ -2173,7 +2177,10 @@ HS_KERNEL void __launch_bounds__(512) msd_histogram_wide_radix(const hs_stored_k
     for (int d = hs_local_id(); d <= mask; d += 512) {
         hs_u32 sum = 0u;
         for (int s = 0; s < 4; s++) sum += counts[d * 4 + s];
-        if (sum != 0u && hs_atomic_add(words[284 + d], sum) + sum < sum) words[281] = words[282] = 0u;
+        if (sum != 0u && hs_atomic_add(words[284 + d], sum) + sum < sum) {
+            hs_atomic_store(words[281], 0u);
+            hs_atomic_store(words[282], 0u);
+        }
     }
 
 }
@@ -2399,7 +2406,7 @@ HS_KERNEL void __launch_bounds__(512) msd_places_wide_radix(hs_u32 *words, long 
         words[begin + d] = before;
         words[cursors + d] = before;
         before += c;
-        if (c > 2560u) words[282] = 0u;
+        if (c > 2560u) hs_atomic_store(words[282], 0u);
     }
     if (value == 0 && hs_local_id() == 0) words[4382 + (1 << bits)] = hs_to_u32(hs_n());
 }

@@ -84,6 +84,8 @@ typedef unsigned long long hs_key;
 #define hs_atomic_add(x, y) atomicAdd(&(x), y)
 #define hs_atomic_load(x) (*(volatile hs_u32 *)&(x))
 #define hs_atomic_store(x, y) (*(volatile hs_u32 *)&(x) = (y))
+#define hs_local_atomic_load(x) (*(volatile hs_u32 *)&(x))
+#define hs_local_atomic_store(x, y) atomicExch(&(x), y)
 // one of three buffers, selected at run time
 #define hs_select_keys(name, which) hs_stored_key *name = (which) == 0 ? (hs_stored_key *)source : (which) == 1 ? destination : other
 #define hs_load(from, i) hs_twiddle_in(from[i])
@@ -1013,13 +1015,13 @@ HS_KERNEL void __launch_bounds__(384) histogram_radix_few(const hs_stored_key *s
                 for (int i = hs_local_id(); i < 4096; i += 384) {
                     hs_u32 x_low = low < 32 ? counts[8200 + i] >> low << low : 0u;
                     hs_u32 x_high = low > 32 ? counts[12296 + i] >> (low - 32) << (low - 32) : counts[12296 + i];
-                    counts[8 + hs_to_int((x_high * 2654435769u + x_low * 2246822519u) >> 19)] = hs_to_u32(i);
+                    hs_local_atomic_store(counts[8 + hs_to_int((x_high * 2654435769u + x_low * 2246822519u) >> 19)], hs_to_u32(i));
                 }
                 hs_barrier();
                 for (int i = hs_local_id(); i < 4096; i += 384) {
                     hs_u32 x_low = low < 32 ? counts[8200 + i] >> low << low : 0u;
                     hs_u32 x_high = low > 32 ? counts[12296 + i] >> (low - 32) << (low - 32) : counts[12296 + i];
-                    int spot = hs_to_int((x_high * 2654435769u + x_low * 2246822519u) >> 19), other = hs_to_int(counts[8 + spot] & 65535u);
+                    int spot = hs_to_int((x_high * 2654435769u + x_low * 2246822519u) >> 19), other = hs_to_int(hs_local_atomic_load(counts[8 + spot]) & 65535u);
                     hs_u32 y_low = low < 32 ? counts[8200 + other] >> low << low : 0u;
                     hs_u32 y_high = low > 32 ? counts[12296 + other] >> (low - 32) << (low - 32) : counts[12296 + other];
                     bool equal = counts[8200 + i] == counts[8200 + other] && counts[12296 + i] == counts[12296 + other];
@@ -1029,7 +1031,7 @@ HS_KERNEL void __launch_bounds__(384) histogram_radix_few(const hs_stored_key *s
                 hs_barrier();
             }
         }
-        if (hs_local_id() <= 5) words[2851 + hs_local_id()] = hs_local_id() < 5 ? counts[hs_local_id()] : hs_to_u32(top);
+        if (hs_local_id() < 6) words[2851 + hs_local_id()] = hs_local_id() < 5 ? counts[hs_local_id()] : hs_to_u32(top);
     return;
     }
     int tiles = (hs_n() + 6143) / 6144;
@@ -1250,7 +1252,7 @@ HS_KERNEL void __launch_bounds__(384) finish_starts_radix_few(hs_u32 *words, int
     hs_u32 *const sums = HS_SHARED(hs_u32, 2048);
     hs_u32 *const mixed = HS_SHARED(hs_u32, 3584);
 
-    if (hs_local_id() <= 5) mixed[10 + hs_local_id()] = words[2851 + hs_local_id()];
+    if (hs_local_id() < 6) mixed[10 + hs_local_id()] = words[2851 + hs_local_id()];
     for (int pass = 0; pass < 8; pass++) {
         if (hs_local_id() == 0) mixed[0] = 0u;
         hs_barrier();
@@ -1359,7 +1361,7 @@ HS_KERNEL void __launch_bounds__(384) finish_bounds_radix_few(hs_stored_key *des
         if (hs_lane_id() == 0) {
             words[2861 + bucket] = hs_to_u32(low);
             if (low < hs_n() - held)
-                if (hs_digit(hs_twiddle_in(destination[low + held]), 64 - bits, (1 << bits) - 1) == bucket) words[2857] = 1u;
+                if (hs_digit(hs_twiddle_in(destination[low + held]), 64 - bits, (1 << bits) - 1) == bucket) hs_atomic_store(words[2857], 1u);
         }
     }
 }

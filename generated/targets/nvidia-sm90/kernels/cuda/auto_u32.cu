@@ -1381,7 +1381,7 @@ HS_KERNEL void __launch_bounds__(512) msd_places(hs_u32 *words, int n, int argum
         words[begin + d] = before;
         words[cursors + d] = before;
         before += c;
-        if (c > 5120u) words[1806] = 0u;
+        if (c > 5120u) hs_atomic_store(words[1806], 0u);
     }
     if (value == 0 && hs_local_id() == 0) words[3858 + (1 << bits)] = hs_to_u32(hs_n());
 }
@@ -2036,7 +2036,10 @@ HS_KERNEL void __launch_bounds__(512) msd_histogram_wide(const hs_stored_key *so
     for (int d = hs_local_id(); d <= mask; d += 512) {
         hs_u32 sum = 0u;
         for (int s = 0; s < 4; s++) sum += counts[d * 4 + s];
-        if (sum != 0u && hs_atomic_add(words[272 + d], sum) + sum < sum) words[269] = words[270] = 0u;
+        if (sum != 0u && hs_atomic_add(words[272 + d], sum) + sum < sum) {
+            hs_atomic_store(words[269], 0u);
+            hs_atomic_store(words[270], 0u);
+        }
     }
 
 }
@@ -2262,7 +2265,7 @@ HS_KERNEL void __launch_bounds__(512) msd_places_wide(hs_u32 *words, long long n
         words[begin + d] = before;
         words[cursors + d] = before;
         before += c;
-        if (c > 5120u) words[270] = 0u;
+        if (c > 5120u) hs_atomic_store(words[270], 0u);
     }
     if (value == 0 && hs_local_id() == 0) words[4370 + (1 << bits)] = hs_to_u32(hs_n());
 }

@@ -1812,7 +1812,7 @@ HS_KERNEL void __launch_bounds__(512) msd_places(hs_u32 *words, int n, int argum
         words[begin + d] = before;
         words[cursors + d] = before;
         before += c;
-        if (c > 2560u) words[2842] = 0u;
+        if (c > 2560u) hs_atomic_store(words[2842], 0u);
     }
     if (value == 0 && hs_local_id() == 0) words[4894 + (1 << bits)] = hs_to_u32(hs_n());
 }
@@ -2489,7 +2489,10 @@ HS_KERNEL void __launch_bounds__(512) msd_histogram_wide(const hs_stored_key *so
     for (int d = hs_local_id(); d <= mask; d += 512) {
         hs_u32 sum = 0u;
         for (int s = 0; s < 4; s++) sum += counts[d * 4 + s];
-        if (sum != 0u && hs_atomic_add(words[284 + d], sum) + sum < sum) words[281] = words[282] = 0u;
+        if (sum != 0u && hs_atomic_add(words[284 + d], sum) + sum < sum) {
+            hs_atomic_store(words[281], 0u);
+            hs_atomic_store(words[282], 0u);
+        }
     }
 
 }
@@ -2715,7 +2718,7 @@ HS_KERNEL void __launch_bounds__(512) msd_places_wide(hs_u32 *words, long long n
         words[begin + d] = before;
         words[cursors + d] = before;
         before += c;
-        if (c > 2560u) words[282] = 0u;
+        if (c > 2560u) hs_atomic_store(words[282], 0u);
     }
     if (value == 0 && hs_local_id() == 0) words[4382 + (1 << bits)] = hs_to_u32(hs_n());
 }

@@ -1429,7 +1429,7 @@ __kernel void msd_places(__global uint *words, int n, int argument)
         words[begin + d] = before;
         words[cursors + d] = before;
         before += c;
-        if (c > 5120u) words[1806] = 0u;
+        if (c > 5120u) hs_atomic_store(words[1806], 0u);
     }
     if (value == 0 && hs_local_id() == 0) words[3858 + (1 << bits)] = hs_to_u32(hs_n());
     hs_end();
@@ -2109,7 +2109,10 @@ __kernel void msd_histogram_wide(__global const hs_stored_key *source, __global 
     for (int d = hs_local_id(); d <= mask; d += 512) {
         hs_u32 sum = 0u;
         for (int s = 0; s < 4; s++) sum += counts[d * 4 + s];
-        if (sum != 0u && hs_atomic_add(words[272 + d], sum) + sum < sum) words[269] = words[270] = 0u;
+        if (sum != 0u && hs_atomic_add(words[272 + d], sum) + sum < sum) {
+            hs_atomic_store(words[269], 0u);
+            hs_atomic_store(words[270], 0u);
+        }
     }
 
     hs_end();
@@ -2344,7 +2347,7 @@ __kernel void msd_places_wide(__global uint *words, long n, int argument)
         words[begin + d] = before;
         words[cursors + d] = before;
         before += c;
-        if (c > 5120u) words[270] = 0u;
+        if (c > 5120u) hs_atomic_store(words[270], 0u);
     }
     if (value == 0 && hs_local_id() == 0) words[4370 + (1 << bits)] = hs_to_u32(hs_n());
     hs_end();

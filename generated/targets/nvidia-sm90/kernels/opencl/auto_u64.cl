@@ -1863,7 +1863,7 @@ __kernel void msd_places(__global uint *words, int n, int argument)
         words[begin + d] = before;
         words[cursors + d] = before;
         before += c;
-        if (c > 2560u) words[2842] = 0u;
+        if (c > 2560u) hs_atomic_store(words[2842], 0u);
     }
     if (value == 0 && hs_local_id() == 0) words[4894 + (1 << bits)] = hs_to_u32(hs_n());
     hs_end();
@@ -2613,7 +2613,10 @@ __kernel void msd_histogram_wide(__global const hs_stored_key *source, __global 
     for (int d = hs_local_id(); d <= mask; d += 512) {
         hs_u32 sum = 0u;
         for (int s = 0; s < 4; s++) sum += counts[d * 4 + s];
-        if (sum != 0u && hs_atomic_add(words[284 + d], sum) + sum < sum) words[281] = words[282] = 0u;
+        if (sum != 0u && hs_atomic_add(words[284 + d], sum) + sum < sum) {
+            hs_atomic_store(words[281], 0u);
+            hs_atomic_store(words[282], 0u);
+        }
     }
 
     hs_end();
@@ -2848,7 +2851,7 @@ __kernel void msd_places_wide(__global uint *words, long n, int argument)
         words[begin + d] = before;
         words[cursors + d] = before;
         before += c;
-        if (c > 2560u) words[282] = 0u;
+        if (c > 2560u) hs_atomic_store(words[282], 0u);
     }
     if (value == 0 && hs_local_id() == 0) words[4382 + (1 << bits)] = hs_to_u32(hs_n());
     hs_end();

@@ -72,6 +72,11 @@
 #define hs_line_offset(to, line) 0
 #define hs_store_line_fence()
 #define hs_store_line(to, i, lines, first) for (int x_ = 0; x_ < 16; x_++) to[(i) + x_] = lines[(first) + x_];
+// publish what all lanes have stored in coherent buffers; await what other work-groups of the launch have published
+#define hs_order_group() controlBarrier(gl_ScopeWorkgroup, gl_ScopeWorkgroup, gl_StorageSemanticsBuffer | gl_StorageSemanticsShared, gl_SemanticsAcquireRelease)
+#define hs_order_device() memoryBarrier(gl_ScopeDevice, gl_StorageSemanticsBuffer, gl_SemanticsAcquireRelease)
+#define hs_publish(word, y) { hs_order_device(); hs_order_group(); if (gl_LocalInvocationIndex == 0u) { hs_order_device(); atomicAdd(word, y); } }
+#define hs_await(word, sum) { if (gl_LocalInvocationIndex == 0u) { while (int(atomicLoad(word, gl_ScopeDevice, 0, 0)) < (sum)) {} hs_order_device(); } hs_order_group(); }
 #define hs_lane_id() int(gl_SubgroupInvocationID)
 #define hs_subgroup_id() int(gl_SubgroupID)
 #define hs_shuffle_xor(a, mask) subgroupShuffleXor(a, uint(mask))
@@ -2063,11 +2068,7 @@ void main()
                 if (counts[j] != 0u) hs_atomic_add(words[words_first + 9 + j], counts[j]);
         } else {
             if (rounds < 0) {
-                if (hs_local_id() == 0) {
-                    hs_u32 done = 0u;
-                    while (hs_to_int(done) < groups) done = hs_atomic_load(words[words_first + 2]);
-                }
-                hs_barrier_global();
+                hs_await(words[words_first + 2], groups); // all keys are counted, and all states cleared
                 if (hs_local_id() == 0) drawn[1] = 0u;
                 hs_barrier();
                 for (int q = 0; q < passes; q++) {
@@ -2081,13 +2082,7 @@ void main()
             pass = (item - groups) / tiles + 1; // they count from 1
             if (pass > rounds) return;
             int number = item - groups - (pass - 1) * tiles;
-            if (pass > 1) {
-                if (hs_local_id() == 0) {
-                    hs_u32 done = 0u;
-                    while (hs_to_int(done) < tiles) done = hs_atomic_load(words[words_first + 1 + pass]);
-                }
-                hs_barrier_global();
-            }
+            if (pass > 1) hs_await(words[words_first + 1 + pass], tiles); // all tiles of the pass before are stored
             int q = 0, shift = 0, mask = 0;
             if (pass <= left) {
                 for (int more = pass; more > 0; q++) more -= (alike >> q & 1) == 0 ? 1 : 0;
@@ -2304,8 +2299,7 @@ void main()
                 }
             }
         }
-        hs_barrier_global(); // all lanes have stored
-        if (hs_local_id() == 0) hs_atomic_add(words[words_first + 2 + pass], 1u);
+        hs_publish(words[words_first + 2 + pass], 1u); // counts and cleared states, or a stored tile
     }
 }
 #endif
@@ -2882,7 +2876,7 @@ void main()
     }
     bounds[bounds_first + bucket] = hs_to_u32(begin);
     if (begin < hs_n() - 1280)
-        if (hs_digit(hs_twiddle_in(destination[destination_first + begin + 1280]), shift, (1 << bits) - 1) == bucket) words[words_first + 1805] = 1u;
+        if (hs_digit(hs_twiddle_in(destination[destination_first + begin + 1280]), shift, (1 << bits) - 1) == bucket) hs_atomic_store(words[words_first + 1805], 1u);
 }
 #endif
 

@@ -2056,7 +2056,7 @@ void main()
         words[words_first + begin + d] = before;
         words[words_first + cursors + d] = before;
         before += c;
-        if (c > 1280u) words[words_first + 2842] = 0u;
+        if (c > 1280u) hs_atomic_store(words[words_first + 2842], 0u);
     }
     if (value == 0 && hs_local_id() == 0) words[words_first + 4894 + (1 << bits)] = hs_to_u32(hs_n());
 }
