@@ -218,6 +218,14 @@ def test_derived_work_groups_fit_the_device(lanes: int, local: int, serial: bool
     assert made.wrong == [] and made.kernels > 60
 
 
+def test_a_merge_sort_with_values_fits_the_local_memory_without_padding() -> None:
+    """Its elements have twice the size of keys, and one slab of them with padding is too large."""
+    table = "\n[bitonic.u64]\nsubgroup = 32\nheight = 4\nslabs = 1\nclean_slabs = 1\nlocal_scale = 2\nflip_scale = 2\n"
+    found, made = small(f"{table}half_scale = 1\nstream_group = 32\nbank_pad = 40\n", local=16384), Examined()
+    made.take(found, [found.sort("bitonic", "u64", Signature(value="v4"))], "opencl")
+    assert made.wrong == []
+
+
 def test_a_grouping_knows_where_its_sort_reports_even_if_no_step_is_left_that_does() -> None:
     """So few work-groups sort that one alone does; the words of the others, and of what they report, still exist."""
     head = HEAD.format(lanes=256, groups=3, bytes=32768).replace("guaranteed", "started")

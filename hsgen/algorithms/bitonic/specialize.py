@@ -13,8 +13,8 @@ from hsgen.core.networks import pow2_floor
 
 
 def specialize(p: Mapping[str, Params], key: KeyType, signature: Signature, device: Device) -> Params | None:
-    """Return the parameters for a key width and a signature; None for keys narrower than 32 bits, and if the
-    target has no parameters for the width.
+    """Return the parameters for a key width and a signature; None for keys narrower than 32 bits, if the target has no
+    parameters for the width, and if elements of twice the size do not fit the local memory.
 
     Packed words are compared as a whole, hence not stably.  With values, the merged elements have twice the size of a
     key: they take the parameters for such keys, or half the rows of the key's own.
@@ -29,10 +29,17 @@ def specialize(p: Mapping[str, Params], key: KeyType, signature: Signature, devi
     if own is None:
         return None
     made = replace(own, key=key, signature=signature, path_walks=own.path_from is not None and device.local == "memory")
-    while any(k.local_bytes(key) > device.local_bytes for k in kernels(made)) and made.slabs > 1:
+    while _exceeds(made, device) and made.slabs > 1:
         made = replace(made, slabs=made.slabs // 2, clean_slabs=max(1, made.clean_slabs // 2))
         made = replace(made, stream_group=min(made.stream_group, made.chunk))
-    return made
+    if _exceeds(made, device):
+        made = replace(made, bank_pad=0)
+    return None if _exceeds(made, device) else made
+
+
+def _exceeds(p: Params, device: Device) -> bool:
+    """Whether a kernel needs more local memory than the device has."""
+    return any(k.local_bytes(p.key) > device.local_bytes for k in kernels(p))
 
 
 def _halved(p: Params) -> Params:
