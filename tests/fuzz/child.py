@@ -23,7 +23,6 @@ from pathlib import Path
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
-sys.path.insert(1, str(Path(__file__).parents[1] / "compile"))
 
 import numpy as np
 from drawing import Bounds, drawn, sorts_of
@@ -198,11 +197,6 @@ def by_vulkan(seed: int, number: int, size: Size) -> None:
     say(done=done, calls=cases, skipped=skipped)
 
 
-def yielding(text: str) -> str:
-    """Return CUDA whose polls let other fibers run: those of a look-back, which waits for another work-group."""
-    return text.replace("#define hs_atomic_load(x) (", "#define hs_atomic_load(x) (host::yield(), ")
-
-
 def by_fibers(seed: int, number: int, size: Size) -> None:
     """Run the CUDA text of sorts on fibers of the host."""
     if shutil.which("c++") is None:
@@ -220,7 +214,7 @@ def by_fibers(seed: int, number: int, size: Size) -> None:
             continue
         say(sort=described(sort), at="compile")
         with tempfile.TemporaryDirectory() as folder:
-            run = compiled(sort, Path(folder), yielding)
+            run = compiled(sort, Path(folder))
             dtype, ns = np.dtype(f"u{sort.key.bytes}"), counts(sort, size.keys // 2, rng)
             for _ in range(size.calls):
                 n, kind = int(rng.choice(ns)), str(rng.choice(list(PATTERNS)))

@@ -135,6 +135,11 @@ def kinds(rng: np.random.Generator, p: radix.Params, n: int) -> Iterator[tuple[s
     yield "one value too often", np.where(np.arange(n) < 2 * pieces.capacity(p), one(n), bits_of(rng, n, p))
     yield "some alike", alike(rng, n, p, n // 60)
     yield "many places of few", bits_of(rng, n, p) & ~one((1 << left) - 1 - 0x155)
+    hot = rng.random(n) < 0.6
+    yield (
+        "one value among others",
+        np.where(hot, one(12345), rng.integers(0, 1 << 31, n).astype(bits_of(rng, 1, p).dtype)),
+    )
 
 
 def planned(sort: Sort) -> Step:
@@ -224,6 +229,17 @@ def test_exactly_the_passes_that_a_sample_asks_for_sort_keys(made: Any, key: str
     if key == "u64":
         assert [found[f"few values of {x} digits"] for x in ("two", "three")] == [top - 1, top - 2]
     assert set(found.values()) == ({0, 1, 2} if key == "u32" else {0, 3, 4, 5, 6})
+
+
+@pytest.mark.parametrize(("share", "passes"), [(1.0, 2), (0.9999, 2), (0.9, 3), (0.6, 3)])
+def test_a_frequent_key_among_others_takes_more_passes(share: float, passes: int) -> None:
+    """One work-group sorts a bucket of equal keys and others: so few others may share the digits that are passed."""
+    rng, n = np.random.default_rng(1), 1 << 21
+    keys = np.where(rng.random(n) < share, np.uint32(0x7824A24F), rng.integers(0, 1 << 32, n, np.uint32))
+    p = replace(params(sort_of(V4, "u32")), sample=2048)
+    found = sample.taken(p, keys)
+    assert found.frequent and found.crowded
+    assert model_pieces.chosen(found, [True] * 4, p.digit, 4096, 4096) == 4 - passes
 
 
 def test_every_way_of_pieces_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:

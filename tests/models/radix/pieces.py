@@ -50,7 +50,8 @@ def _same(found: sample.Sample, r: int, left: int, digit: int, mean: int, held: 
     if values and each <= held:
         by = min(30, (r + 2) * digit)
         return unlike <= size // 64 and (mean // (each + 1) + 1) << (3 if left > 1 else 4) < (1 << by) // values
-    return unlike == 0 and equal > size // 2
+    others = found.n // size * (size - equal) >> (min(30, (r + 2) * digit) - 4)
+    return unlike == 0 and equal > size // 2 and not (found.frequent and others > 0)
 
 
 def held(at: Pass) -> tuple[int, int]:

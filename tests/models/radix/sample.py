@@ -20,13 +20,15 @@ class Sample:
     """What a sample of `n` keys has shown.
 
     alike: for each round but the last how many keys agree with unequal ones above a bit, in the last how many are
-    equal to others.  top: the highest digit in which some differ.
+    equal to others.  top: the highest digit in which some differ.  frequent: whether one key is more than a sixteenth
+    of all.
     """
 
     n: int
     size: int
     alike: tuple[int, ...]
     top: int
+    frequent: bool = False
 
     @property
     def equal(self) -> int:
@@ -56,8 +58,11 @@ def positions(n: int, size: int) -> NDArray[np.int64]:
     return ((place ^ place >> np.uint64(13)) % np.uint64(n)).astype(np.int64)
 
 
-def _round(keys: Keys, low: int, many: int, *, equal: bool) -> int:
-    """Count a round: keys without the bits below `low` that agree with the one that stayed where they meet."""
+def _round(keys: Keys, low: int, many: int, *, equal: bool) -> tuple[int, bool]:
+    """Count a round: keys without the bits below `low` that agree with the one that stayed where they meet.
+
+    Also return whether more than a sixteenth of all met one, in a round of equal keys.
+    """
     size, one = len(keys), keys.dtype.type
     cut = keys >> one(low) << one(low)
     words = [cut.astype(np.uint64) & _BELOW, cut.astype(np.uint64) >> np.uint64(32)]
@@ -67,10 +72,10 @@ def _round(keys: Keys, low: int, many: int, *, equal: bool) -> int:
     last[spots] = np.arange(size)
     other = last[spots]
     counted = (other != np.arange(size)) & (cut == cut[other]) & ((keys == keys[other]) == equal)
-    if equal:
-        return int(counted.sum())
     met = np.bincount(other[counted], minlength=size)
-    return int(np.where(met > many, met - 1 + size, met).sum())
+    if equal:
+        return int(met.sum()), bool((met > size // 16).any())
+    return int(np.where(met > many, met - 1 + size, met).sum()), False
 
 
 def taken(p: Params, keys: Keys) -> Sample:
@@ -85,5 +90,6 @@ def taken(p: Params, keys: Keys) -> Sample:
     many = 4 * size // (n // size + 1) + 4
     top = max(int(np.bitwise_or.reduce(found ^ found[0])).bit_length() - 1, 0) // p.digit
     cuts = [max(top - 1 - r, 0) * p.digit for r in range(p.rounds - 1)]
-    alike = [_round(found, low, many, equal=False) for low in cuts]
-    return Sample(n=n, size=size, alike=(*alike, _round(found, 0, many, equal=True)), top=top)
+    alike = [_round(found, low, many, equal=False)[0] for low in cuts]
+    equal, frequent = _round(found, 0, many, equal=True)
+    return Sample(n=n, size=size, alike=(*alike, equal), top=top, frequent=frequent)
