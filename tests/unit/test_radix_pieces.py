@@ -228,10 +228,11 @@ def test_exactly_the_passes_that_a_sample_asks_for_sort_keys(made: Any, key: str
     assert found["few values that agree"] == top - 1 and found["equal in each bucket"] == 0
     if key == "u64":
         assert [found[f"few values of {x} digits"] for x in ("two", "three")] == [top - 1, top - 2]
+    del found["one value among others"]  # a test of its own has it
     assert set(found.values()) == ({0, 1, 2} if key == "u32" else {0, 3, 4, 5, 6})
 
 
-@pytest.mark.parametrize(("share", "passes"), [(1.0, 2), (0.9999, 2), (0.9, 3), (0.6, 3)])
+@pytest.mark.parametrize(("share", "passes"), [(0.99999, 4), (0.99, 3), (0.9, 3), (0.6, 3)])
 def test_a_frequent_key_among_others_takes_more_passes(share: float, passes: int) -> None:
     """One work-group sorts a bucket of equal keys and others: so few others may share the digits that are passed."""
     rng, n = np.random.default_rng(1), 1 << 21

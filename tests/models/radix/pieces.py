@@ -50,7 +50,7 @@ def _same(found: sample.Sample, r: int, left: int, digit: int, mean: int, held: 
     if values and each <= held:
         by = min(30, (r + 2) * digit)
         return unlike <= size // 64 and (mean // (each + 1) + 1) << (3 if left > 1 else 4) < (1 << by) // values
-    others = found.n // size * (size - equal) >> (min(30, (r + 2) * digit) - 4)
+    others = found.n // size * found.singles >> (min(30, (r + 2) * digit) - 4)
     return unlike == 0 and equal > size // 2 and not (found.frequent and others > 0)
 
 

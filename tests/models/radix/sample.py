@@ -21,7 +21,7 @@ class Sample:
 
     alike: for each round but the last how many keys agree with unequal ones above a bit, in the last how many are
     equal to others.  top: the highest digit in which some differ.  frequent: whether one key is more than a sixteenth
-    of all.
+    of all.  singles: the keys that equal none.
     """
 
     n: int
@@ -29,6 +29,7 @@ class Sample:
     alike: tuple[int, ...]
     top: int
     frequent: bool = False
+    singles: int = 0
 
     @property
     def equal(self) -> int:
@@ -58,10 +59,10 @@ def positions(n: int, size: int) -> NDArray[np.int64]:
     return ((place ^ place >> np.uint64(13)) % np.uint64(n)).astype(np.int64)
 
 
-def _round(keys: Keys, low: int, many: int, *, equal: bool) -> tuple[int, bool]:
+def _round(keys: Keys, low: int, many: int, *, equal: bool) -> tuple[int, bool, int]:
     """Count a round: keys without the bits below `low` that agree with the one that stayed where they meet.
 
-    Also return whether more than a sixteenth of all met one, in a round of equal keys.
+    Also return, of a round of equal keys, whether more than a sixteenth of all met one, and how many met none.
     """
     size, one = len(keys), keys.dtype.type
     cut = keys >> one(low) << one(low)
@@ -74,8 +75,9 @@ def _round(keys: Keys, low: int, many: int, *, equal: bool) -> tuple[int, bool]:
     counted = (other != np.arange(size)) & (cut == cut[other]) & ((keys == keys[other]) == equal)
     met = np.bincount(other[counted], minlength=size)
     if equal:
-        return int(met.sum()), bool((met > size // 16).any())
-    return int(np.where(met > many, met - 1 + size, met).sum()), False
+        alone = (other == np.arange(size)) & (met == 0)
+        return int(met.sum()), bool((met > size // 16).any()), int(alone.sum())
+    return int(np.where(met > many, met - 1 + size, met).sum()), False, 0
 
 
 def taken(p: Params, keys: Keys) -> Sample:
@@ -91,5 +93,5 @@ def taken(p: Params, keys: Keys) -> Sample:
     top = max(int(np.bitwise_or.reduce(found ^ found[0])).bit_length() - 1, 0) // p.digit
     cuts = [max(top - 1 - r, 0) * p.digit for r in range(p.rounds - 1)]
     alike = [_round(found, low, many, equal=False)[0] for low in cuts]
-    equal, frequent = _round(found, 0, many, equal=True)
-    return Sample(n=n, size=size, alike=(*alike, equal), top=top, frequent=frequent)
+    equal, frequent, singles = _round(found, 0, many, equal=True)
+    return Sample(n=n, size=size, alike=(*alike, equal), top=top, frequent=frequent, singles=singles)
