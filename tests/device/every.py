@@ -61,8 +61,15 @@ def faulty(host: Host, sort: Sort, fault: tuple[str, str]) -> Direct:
     """Return the sort with a planted fault, a text of its kernels and its replacement."""
     source = render(sort, "opencl")
     assert fault[0] in source.text
+    whole = source.text.replace(*fault)
     parts = {name: text.replace(*fault) for name, text in source.parts.items()}
-    return changed(host, sort, replace(source, prelude=source.prelude.replace(*fault), parts=parts))
+    made = replace(source, header=source.header.replace(*fault), prelude=source.prelude.replace(*fault), parts=parts)
+    if made.text == whole:
+        return changed(host, sort, made)
+    context = _context(host)  # the fault's text begins in one kernel and ends in another
+    option = options(context, source.option, lanes=sort.lanes > 1, optimized=source.optimized)
+    kernels = build(context, whole, source.path, [kernel.name for kernel in sort.kernels], option)
+    return Direct(context, Compiled(context, sort, source, kernels))
 
 
 def changed(host: Host, sort: Sort, source: Source) -> Direct:
