@@ -7,16 +7,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import cache
 from itertools import product
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from hsgen.core.interpreter import Options
 from hsgen.core.keys import KEYS, TYPES, Signature
 from hsgen.core.sort import Sort
-from hsgen.emit.kernels import render
-from hsgen.engines.builds import build
+from hsgen.emit.kernels import Source, render
+from hsgen.engines.builds import build, options
 from hsgen.engines.compiled import Compiled
 from hsgen.engines.engine import Engine
 from hsgen.engines.hosts import Host
@@ -38,19 +40,56 @@ def sort_of(name: str, algorithm: str, key: str, signature: Signature) -> Sort:
     return target.find(str(LANES / name) if name.endswith(".toml") else name).sort(algorithm, key, signature)
 
 
+KEPT = 100
+"""The greatest number of compiled kernels that a process keeps for other sorts with the same text of a kernel."""
+_BUILT: dict[tuple[Host, str], Any] = {}
+"""Compiled kernels by device and text, the latest last."""
+
+
+@cache
+def _context(host: Host) -> Any:
+    """The context of all kernels of `_BUILT`."""
+    return context_for(host)
+
+
 def direct(host: Host, sort: Sort) -> Direct:
-    """Return the sort, compiled in a context of its own."""
-    context = context_for(host)
-    return Direct(context, Compiled(context, sort))
+    """Return the sort; kernels are shared with other sorts, see `changed`."""
+    return changed(host, sort, render(sort, "opencl"))
 
 
 def faulty(host: Host, sort: Sort, fault: tuple[str, str]) -> Direct:
     """Return the sort with a planted fault, a text of its kernels and its replacement."""
-    context, source = context_for(host), render(sort, "opencl")
-    before, after = fault
-    assert before in source.text
-    names = [kernel.name for kernel in sort.kernels]
-    kernels = build(context, source.text.replace(before, after), source.path, names, source.option)
+    source = render(sort, "opencl")
+    assert fault[0] in source.text
+    whole = source.text.replace(*fault)
+    parts = {name: text.replace(*fault) for name, text in source.parts.items()}
+    made = replace(source, header=source.header.replace(*fault), prelude=source.prelude.replace(*fault), parts=parts)
+    if made.text == whole:
+        return changed(host, sort, made)
+    context = _context(host)  # the fault's text begins in one kernel and ends in another
+    option = options(context, source.option, lanes=sort.lanes > 1, optimized=source.optimized)
+    kernels = build(context, whole, source.path, [kernel.name for kernel in sort.kernels], option)
+    return Direct(context, Compiled(context, sort, source, kernels))
+
+
+def changed(host: Host, sort: Sort, source: Source) -> Direct:
+    """Return the sort with another text of its kernels.
+
+    Compilers take up to 20 seconds for a large sort, so only kernels are compiled that no earlier sort had: the whole
+    text if all of them are new.
+    """
+    context = _context(host)
+    option = options(context, source.option, lanes=sort.lanes > 1, optimized=source.optimized)
+    keys = {kernel.name: (host, f"{option}\n{source.only(kernel.name)}") for kernel in sort.kernels}
+    lacking = [name for name, key in keys.items() if key not in _BUILT]
+    if lacking:
+        text = source.text if len(lacking) == len(keys) else source.only(*lacking)
+        _BUILT.update(
+            (keys[name], kernel) for name, kernel in build(context, text, source.path, lacking, option).items()
+        )
+    kernels = {name: _BUILT[key] for name, key in keys.items()}
+    for key in list(_BUILT)[:-KEPT]:
+        del _BUILT[key]
     return Direct(context, Compiled(context, sort, source, kernels))
 
 

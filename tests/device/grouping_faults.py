@@ -15,15 +15,14 @@ from pathlib import Path
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # for the script, which runs without pytest
+from every import changed
 from sorts import sort_by
 
 from hsgen.algorithms import reduce_by_key
 from hsgen.core.keys import KEYS, Signature
 from hsgen.core.sort import Sort
 from hsgen.emit.kernels import Source, render
-from hsgen.engines.compiled import Compiled
 from hsgen.engines.hosts import hosts
-from hsgen.engines.pyopencl import Direct, context_for
 from hsgen.operations.reduce_by_key import RUNS
 from hsgen.tools.validate import validation
 
@@ -128,10 +127,10 @@ def main(label: str, shape: str, step: str, first: str) -> None:
     warnings.simplefilter("ignore")
     host = next(h for h in hosts() if h.label == label)
     values, faults = SHAPES[shape]
-    sort, context = small("u32", **values), context_for(host)
+    sort = small("u32", **values)
     pairs = [(n, kind) for n in (1, 5, 9, 13, 20, 24, 25, 77, 128, 481, 1000, 3003) for kind in RUNS]
-    for what, changed in list(faulty(render(sort, "opencl"), faults))[:: int(step)][int(first) :]:
-        made = Direct(context, Compiled(context, sort, changed))
+    for what, text in list(faulty(render(sort, "opencl"), faults))[:: int(step)][int(first) :]:
+        made = changed(host, sort, text)
         failed = validation.run(made, pairs, 1, stop=1).failed
         print("caught" if failed else f"left: {what}", flush=True)
 

@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from every import changed
 from nightly import nightly, thinned
 from sorts import sort_by
 from test_vulkan import Lavapipe, lavapipe, validated
@@ -98,13 +99,12 @@ def test_merges(
 )
 def test_wrong_kernels_are_found(embedded: Host, name: str, old: str, new: str) -> None:
     """At the end of an array, reading too far shows only if the next element is taken: hence the smallest keys."""
-    context = context_for(embedded)
     sort = target.find(name).sort("merge_path", "u64" if name == "cpu" else "u32", Signature(value="v4"))
     source, tile = render(sort, "opencl"), validation.block_of(sort)
     old, new = (text.replace("TILE", str(tile)) for text in (old, new))
     parts = {k: text.replace(old, new) for k, text in source.parts.items()}
     assert parts != source.parts, old
-    made = Direct(context, Compiled(context, sort, replace(source, parts=parts)))
+    made = changed(embedded, sort, replace(source, parts=parts))
     report = validation.run(made, [(n, kind) for n in (tile, 2 * tile, 3 * tile + 5) for kind in MERGED], 1, stop=1)
     assert report.failed
 
@@ -156,11 +156,11 @@ def test_ranges(embedded: Host, key: str, value: str, items: int, key_transform:
     ],
 )
 def test_wrong_ranges_are_found(embedded: Host, old: str, new: str) -> None:
-    context, sort = context_for(embedded), ranged("u32", "v4", 4, False)
+    sort = ranged("u32", "v4", 4, False)
     source = render(sort, "opencl")
     parts = {k: text.replace(old, new) for k, text in source.parts.items()}
     assert parts != source.parts, old
-    made = Direct(context, Compiled(context, sort, replace(source, parts=parts)))
+    made = changed(embedded, sort, replace(source, parts=parts))
     report = validation.run(made, [(n, kind) for n in (128, 300, 1000, 1990) for kind in MERGED], 1, stop=1)
     assert report.failed
 
@@ -205,11 +205,11 @@ def test_rows(host: str, key: str, value: str, row: int, key_transform: bool, re
     ],
 )
 def test_wrong_rows_are_found(embedded: Host, old: str, new: str) -> None:
-    context, sort = context_for(embedded), rowed("u32", Signature(value="v4"), 16)
+    sort = rowed("u32", Signature(value="v4"), 16)
     source = render(sort, "opencl")
     parts = {k: text.replace(old, new) for k, text in source.parts.items()}
     assert parts != source.parts, old
-    made = Direct(context, Compiled(context, sort, replace(source, parts=parts)))
+    made = changed(embedded, sort, replace(source, parts=parts))
     whole = [(chunks * 128, kind) for chunks in (1, 2, 3) for kind in MERGED] * 4  # two rows are left to the last step
     assert validation.run(made, [(100, "random"), *whole], 1, stop=1).failed
 

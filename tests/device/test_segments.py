@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 import pytest
 from conftest import missing
-from every import direct, faulty
+from every import changed, direct, faulty
 from nightly import nightly
 from sorters import SMALL, order_of, random_keys, random_values
 from test_vulkan import Lavapipe, lanes, lavapipe, validated
@@ -29,7 +29,6 @@ from hsgen.cli import main
 from hsgen.core.errors import Usage
 from hsgen.core.keys import Signature
 from hsgen.emit.kernels import render
-from hsgen.engines.compiled import Compiled
 from hsgen.engines.hosts import Host
 from hsgen.engines.pyopencl import Direct, context_for
 from hsgen.opencl import SegmentedSorter
@@ -145,12 +144,11 @@ def test_a_million_keys(pocl: Host, name: str) -> None:
 )
 def test_short_segments_are_compared_or_ranked(embedded: Host, old: str, new: str, right: bool) -> None:
     """Both ways sort all short segments, and a wrong comparison is detected."""
-    context = context_for(embedded)
     sort = target.find("generic").sort("segmented_sort", "u32", Signature(value="v4"))
     source = render(sort, "opencl")
     parts = {k: text.replace(old, new) if k == "windows" else text for k, text in source.parts.items()}
     assert parts != source.parts, old
-    made = Direct(context, Compiled(context, sort, replace(source, parts=parts)))
+    made = changed(embedded, sort, replace(source, parts=parts))
     counts = [1, 33, 3000, 3000, 20_001, 20_001]
     report = validation.run(made, [(n, "few distinct") for n in counts * 4], 5, stop=1)
     assert bool(report.failed) is not right, report.failures
@@ -171,12 +169,11 @@ def test_short_segments_are_compared_or_ranked(embedded: Host, old: str, new: st
 )
 def test_segments_are_sorted_by_places_or_ranked(embedded: Host, kernel: str, old: str, new: str, right: bool) -> None:
     """Both ways sort all short segments, with crowded places and without, and a fault of either is detected."""
-    context = context_for(embedded)
     sort = target.find("nvidia-sm90").sort("segmented_sort", "u32", Signature(value="v4"))
     source = render(sort, "opencl")
     parts = {k: text.replace(old, new) if k == kernel else text for k, text in source.parts.items()}
     assert parts != source.parts, old
-    made = Direct(context, Compiled(context, sort, replace(source, parts=parts)))
+    made = changed(embedded, sort, replace(source, parts=parts))
     counts = [1, 33, 3000, 3000, 20_001, 20_001]
     pairs = [(n, kind) for n in counts * 4 for kind in ("few distinct", "random", "all equal", "normal floats")]
     report = validation.run(made, pairs, 5, stop=1)

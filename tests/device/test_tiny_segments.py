@@ -12,15 +12,13 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from every import direct
+from every import changed, direct
 from nightly import nightly
 
 from hsgen.algorithms.segmented.capacity import NETWORKS, TINY
 from hsgen.core.keys import Signature
 from hsgen.emit.kernels import render
-from hsgen.engines.compiled import Compiled
 from hsgen.engines.hosts import Host
-from hsgen.engines.pyopencl import Direct, context_for
 from hsgen.operations import layouts
 from hsgen.operations.layouts import Offsets
 from hsgen.targets import target
@@ -126,10 +124,10 @@ def test_each_way_sorts_and_its_faults_are_seen(
     embedded: Host, monkeypatch: pytest.MonkeyPatch, kernel: str, old: str, new: str, right: bool
 ) -> None:
     monkeypatch.setattr(layouts, "LAYOUTS", WAYS)
-    context, sort = context_for(embedded), target.find("nvidia-sm90").sort("segmented_sort", "u32", Signature())
+    sort = target.find("nvidia-sm90").sort("segmented_sort", "u32", Signature())
     source = render(sort, "opencl")
     parts = {k: text.replace(old, new) if k == kernel else text for k, text in source.parts.items()}
     assert parts != source.parts, old
-    made = Direct(context, Compiled(context, sort, replace(source, parts=parts)))
+    made = changed(embedded, sort, replace(source, parts=parts))
     report = validation.run(made, [(n, kind) for n in COUNTS * 4 for kind in KINDS], 5, stop=1)
     assert bool(report.failed) is not right, report.failures
