@@ -67,7 +67,7 @@ def kernels(p: Hybrid) -> tuple[Kernel, ...]:
     common = replace(data, **{**pairs.SIZES, "groups": groups(p)})
     plan, find = "choose the digits that are passed, and make starts of counts", "find where each bucket begins"
     cut, settle = "cut buckets that are too large", "sort crowded or alike keys in memory, a digit at a time"
-    more = (array("bases", p.radix), array("starts", p.radix), array("differ", p.key.bits // 32))
+    more = (array("bases", p.radix), array("starts", p.radix), array("differ", p.key.bits // 32 + 1))
     tile = replace(p, items=max(1, p.items // 2))  # few ranges are larger, and no lane spills
     rest = ranking(tile, "finish_settle", settle, moving(p, *ALL), more, folder="radix/hybrid/")
     *digits, mixed = digit_arrays(p)
