@@ -921,15 +921,24 @@ HS_KERNEL void __launch_bounds__(512) msd_histogram_radix(const hs_stored_key *s
                     int spot = hs_to_int((x_low * 2246822519u) >> 20), other = hs_to_int(hs_local_atomic_load(counts[8 + spot]) & 65535u);
                     hs_u32 y_low = counts[4104 + other] >> low << low;
                     bool equal = counts[4104 + i] == counts[4104 + other];
-                    if (other != i && x_low == y_low && equal == (round == 2))
-                        hs_local_atomic_add(counts[round], round < 2 && hs_to_int(hs_local_atomic_add(counts[8 + spot], 65536u) >> 16) == many ? 2048u : 1u);
+                    if (other != i && x_low == y_low && equal == (round == 2)) {
+                        int met = hs_to_int(hs_local_atomic_add(counts[8 + spot], 65536u) >> 16); // keys that met there before
+                        if (round < 2) hs_local_atomic_add(counts[round], met == many ? 2048u : 1u);
+                        else hs_local_atomic_add(counts[round], 1u);
+                        if (round == 2 && met == 128) hs_local_atomic_or(counts[round], 1u << 31);
+                    }
                 }
                 hs_barrier();
             }
+            for (int i = hs_local_id(), low = 0; i < 2048; i += 512) {
+                hs_u32 x_low = counts[4104 + i] >> low << low;
+                if (hs_local_atomic_load(counts[8 + hs_to_int((x_low * 2246822519u) >> 20)]) == hs_to_u32(i)) hs_local_atomic_add(counts[2], 65536u);
+            }
+            hs_barrier();
         }
     // no buckets are tried if too many keys are alike
         bool many = counts[0] > hs_to_u32((5120) * 1024 / (hs_n() / 2048 + 1)) && counts[0] > 66u;
-        if (hs_local_id() == 0 && (many || top < 3 || (counts[2] > 1u && counts[2] > hs_to_u32((24) * 1024 / (hs_n() / 2048 + 1))))) {
+        if (hs_local_id() == 0 && (many || top < 3 || ((counts[2] & 65535u) > 1u && (counts[2] & 65535u) > hs_to_u32((24) * 1024 / (hs_n() / 2048 + 1))))) {
             hs_atomic_store(words[1805], 0u);
             hs_atomic_store(words[1806], 0u);
         }

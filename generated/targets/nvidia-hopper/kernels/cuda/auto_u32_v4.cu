@@ -1002,11 +1002,20 @@ HS_KERNEL void __launch_bounds__(512) histogram_radix_few(const hs_stored_key *s
                     int spot = hs_to_int((x_low * 2246822519u) >> 19), other = hs_to_int(hs_local_atomic_load(counts[8 + spot]) & 65535u);
                     hs_u32 y_low = counts[8200 + other] >> low << low;
                     bool equal = counts[8200 + i] == counts[8200 + other];
-                    if (other != i && x_low == y_low && equal == (round == 2))
-                        hs_local_atomic_add(counts[round], round < 2 && hs_to_int(hs_local_atomic_add(counts[8 + spot], 65536u) >> 16) == many ? 4096u : 1u);
+                    if (other != i && x_low == y_low && equal == (round == 2)) {
+                        int met = hs_to_int(hs_local_atomic_add(counts[8 + spot], 65536u) >> 16); // keys that met there before
+                        if (round < 2) hs_local_atomic_add(counts[round], met == many ? 4096u : 1u);
+                        else hs_local_atomic_add(counts[round], 1u);
+                        if (round == 2 && met == 256) hs_local_atomic_or(counts[round], 1u << 31);
+                    }
                 }
                 hs_barrier();
             }
+            for (int i = hs_local_id(), low = 0; i < 4096; i += 512) {
+                hs_u32 x_low = counts[8200 + i] >> low << low;
+                if (hs_local_atomic_load(counts[8 + hs_to_int((x_low * 2246822519u) >> 19)]) == hs_to_u32(i)) hs_local_atomic_add(counts[2], 65536u);
+            }
+            hs_barrier();
         }
         if (hs_local_id() < 4) words[1811 + hs_local_id()] = hs_local_id() < 3 ? counts[hs_local_id()] : hs_to_u32(top);
     return;
@@ -1254,7 +1263,9 @@ HS_KERNEL void __launch_bounds__(512) finish_starts_radix_few(hs_u32 *words, int
     }
     if (hs_local_id() == 0) {
         int mean = hs_argument() & 32767, held = mean + (mean * (hs_argument() >> 15 & 31) >> 7); // of a bucket
-        hs_u32 equal = mixed[8];
+        hs_u32 equal = (mixed[8] & 65535u);
+        bool frequent = (mixed[8] >> 31 != 0u); // some key is
+        int singles = hs_to_int(mixed[8] >> 16 & 32767u);
         int top = hs_to_int(mixed[9]), from = 0; // digits from `from` on
         bool repeated = (equal > 1u && equal > hs_to_u32((24) * 2048 / (hs_n() / 4096 + 1))); // equal keys crowd places
         // as many values there are as the sample says, and keys of each, if these are fewer than a work-group holds; else 0
@@ -1268,9 +1279,11 @@ HS_KERNEL void __launch_bounds__(512) finish_starts_radix_few(hs_u32 *words, int
             }
             hs_u32 unlike = mixed[6 + r];
             bool even = !repeated && (unlike <= hs_to_u32((held / 2) * 2048 / (hs_n() / 4096 + 1)) || (r == 0 && top == 3 && unlike <= 214u)) && left > 1;
-            // values that the sample nearly all has, or more of them, which hardly ever agree in a bucket: these are sorted already
-            bool same = equal > 2048u && unlike == 0u && left > 0;
             int sorted = (r + 2) * 8 < 30 ? (r + 2) * 8 : 30; // bits
+            // values that the sample nearly all has, or more of them, which hardly ever agree in a bucket: these are sorted already.
+            // A frequent key in a bucket with others would keep one work-group busy for long; the sample says how many others there are
+            bool same = equal > 2048u && unlike == 0u && left > 0;
+            if (frequent && hs_n() / 4096 * singles >> (sorted - 4) > 0) same = false;
             if (values > 0) same = unlike <= 64u && left > 0 && (mean / (each + 1) + 1) << (left > 1 ? 3 : 4) < (1 << sorted) / values;
             if (passed > 0 && (even || (repeated && same))) from = top - 1 - r;
         }
@@ -1599,18 +1612,25 @@ HS_KERNEL void __launch_bounds__(512, 2) finish_settle_radix_few(const hs_stored
     const int mask = 255;
     for (int number = hs_group_id(); number < hs_to_int(words[1806]); number += 528) {
         int low = hs_to_int(words[1820 + (6 << bits) + 2 * number]), high = hs_to_int(words[1821 + (6 << bits) + 2 * number]), at = 1;
-        if (hs_local_id() < 1) differ[hs_local_id()] = 0u;
+        if (hs_local_id() < 2) differ[hs_local_id()] = 0u;
         hs_barrier();
         {
+            // differ has at its end whether a key is less than the one before: a frequent key and some behind it are in order
             hs_key one = hs_twiddle_in(destination[low]);
+            bool falls = false;
             hs_u32 bits0 = 0u;
             for (int i = low + hs_local_id(); i < high; i += 512) {
                 hs_key key = hs_twiddle_in(destination[i]);
+                falls = falls || hs_less(key, hs_twiddle_in(destination[i > low ? i - 1 : i]));
                 bits0 |= hs_key_bits(key, 0) ^ hs_key_bits(one, 0);
             }
             if (bits0 != 0u) hs_local_atomic_or(differ[0], bits0);
+            if (falls) differ[1] = 1u;
         }
         hs_barrier();
+        bool ready = differ[1] == 0u;
+        hs_barrier();
+        if (ready) continue;
         for (int pass = 0; pass <= 4; pass++) {
             bool copies = pass == 4;
             int shift = copies ? 0 : pass * 8, next = 3 - at;

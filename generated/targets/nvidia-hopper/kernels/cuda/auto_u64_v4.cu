@@ -1025,11 +1025,21 @@ HS_KERNEL void __launch_bounds__(384) histogram_radix_few(const hs_stored_key *s
                     hs_u32 y_low = low < 32 ? counts[8200 + other] >> low << low : 0u;
                     hs_u32 y_high = low > 32 ? counts[12296 + other] >> (low - 32) << (low - 32) : counts[12296 + other];
                     bool equal = counts[8200 + i] == counts[8200 + other] && counts[12296 + i] == counts[12296 + other];
-                    if (other != i && x_low == y_low && x_high == y_high && equal == (round == 4))
-                        hs_local_atomic_add(counts[round], round < 4 && hs_to_int(hs_local_atomic_add(counts[8 + spot], 65536u) >> 16) == many ? 4096u : 1u);
+                    if (other != i && x_low == y_low && x_high == y_high && equal == (round == 4)) {
+                        int met = hs_to_int(hs_local_atomic_add(counts[8 + spot], 65536u) >> 16); // keys that met there before
+                        if (round < 4) hs_local_atomic_add(counts[round], met == many ? 4096u : 1u);
+                        else hs_local_atomic_add(counts[round], 1u);
+                        if (round == 4 && met == 256) hs_local_atomic_or(counts[round], 1u << 31);
+                    }
                 }
                 hs_barrier();
             }
+            for (int i = hs_local_id(), low = 0; i < 4096; i += 384) {
+                hs_u32 x_low = low < 32 ? counts[8200 + i] >> low << low : 0u;
+                hs_u32 x_high = low > 32 ? counts[12296 + i] >> (low - 32) << (low - 32) : counts[12296 + i];
+                if (hs_local_atomic_load(counts[8 + hs_to_int((x_high * 2654435769u + x_low * 2246822519u) >> 19)]) == hs_to_u32(i)) hs_local_atomic_add(counts[4], 65536u);
+            }
+            hs_barrier();
         }
         if (hs_local_id() < 6) words[2851 + hs_local_id()] = hs_local_id() < 5 ? counts[hs_local_id()] : hs_to_u32(top);
     return;
@@ -1285,7 +1295,9 @@ HS_KERNEL void __launch_bounds__(384) finish_starts_radix_few(hs_u32 *words, int
     }
     if (hs_local_id() == 0) {
         int mean = hs_argument() & 32767, held = mean + (mean * (hs_argument() >> 15 & 31) >> 7); // of a bucket
-        hs_u32 equal = mixed[14];
+        hs_u32 equal = (mixed[14] & 65535u);
+        bool frequent = (mixed[14] >> 31 != 0u); // some key is
+        int singles = hs_to_int(mixed[14] >> 16 & 32767u);
         int top = hs_to_int(mixed[15]), from = 0; // digits from `from` on
         bool repeated = (equal > 1u && equal > hs_to_u32((24) * 2048 / (hs_n() / 4096 + 1))); // equal keys crowd places
         // as many values there are as the sample says, and keys of each, if these are fewer than a work-group holds; else 0
@@ -1299,9 +1311,11 @@ HS_KERNEL void __launch_bounds__(384) finish_starts_radix_few(hs_u32 *words, int
             }
             hs_u32 unlike = mixed[10 + r];
             bool even = !repeated && (unlike <= hs_to_u32((held / 2) * 2048 / (hs_n() / 4096 + 1)) || (r == 0 && top == 7 && unlike <= 214u)) && left > 1;
-            // values that the sample nearly all has, or more of them, which hardly ever agree in a bucket: these are sorted already
-            bool same = equal > 2048u && unlike == 0u && left > 0;
             int sorted = (r + 2) * 8 < 30 ? (r + 2) * 8 : 30; // bits
+            // values that the sample nearly all has, or more of them, which hardly ever agree in a bucket: these are sorted already.
+            // A frequent key in a bucket with others would keep one work-group busy for long; the sample says how many others there are
+            bool same = equal > 2048u && unlike == 0u && left > 0;
+            if (frequent && hs_n() / 4096 * singles >> (sorted - 4) > 0) same = false;
             if (values > 0) same = unlike <= 64u && left > 0 && (mean / (each + 1) + 1) << (left > 1 ? 3 : 4) < (1 << sorted) / values;
             if (passed > 0 && (even || (repeated && same))) from = top - 1 - r;
         }
@@ -1648,21 +1662,28 @@ HS_KERNEL void __launch_bounds__(384, 2) finish_settle_radix_few(const hs_stored
     const int mask = 255;
     for (int number = hs_group_id(); number < hs_to_int(words[2842]); number += 512) {
         int low = hs_to_int(words[2862 + (6 << bits) + 2 * number]), high = hs_to_int(words[2863 + (6 << bits) + 2 * number]), at = 1;
-        if (hs_local_id() < 2) differ[hs_local_id()] = 0u;
+        if (hs_local_id() < 3) differ[hs_local_id()] = 0u;
         hs_barrier();
         {
+            // differ has at its end whether a key is less than the one before: a frequent key and some behind it are in order
             hs_key one = hs_twiddle_in(destination[low]);
+            bool falls = false;
             hs_u32 bits0 = 0u;
             hs_u32 bits1 = 0u;
             for (int i = low + hs_local_id(); i < high; i += 384) {
                 hs_key key = hs_twiddle_in(destination[i]);
+                falls = falls || hs_less(key, hs_twiddle_in(destination[i > low ? i - 1 : i]));
                 bits0 |= hs_key_bits(key, 0) ^ hs_key_bits(one, 0);
                 bits1 |= hs_key_bits(key, 32) ^ hs_key_bits(one, 32);
             }
             if (bits0 != 0u) hs_local_atomic_or(differ[0], bits0);
             if (bits1 != 0u) hs_local_atomic_or(differ[1], bits1);
+            if (falls) differ[2] = 1u;
         }
         hs_barrier();
+        bool ready = differ[2] == 0u;
+        hs_barrier();
+        if (ready) continue;
         for (int pass = 0; pass <= 8; pass++) {
             bool copies = pass == 8;
             int shift = copies ? 0 : pass * 8, next = 3 - at;
