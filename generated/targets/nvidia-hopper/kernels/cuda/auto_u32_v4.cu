@@ -1615,16 +1615,19 @@ HS_KERNEL void __launch_bounds__(512, 2) finish_settle_radix_few(const hs_stored
         if (hs_local_id() < 2) differ[hs_local_id()] = 0u;
         hs_barrier();
         {
-            // differ has at its end whether a key is less than the one before: a frequent key and some behind it are in order
             hs_key one = hs_twiddle_in(destination[low]);
-            bool falls = false;
             hs_u32 bits0 = 0u;
             for (int i = low + hs_local_id(); i < high; i += 512) {
                 hs_key key = hs_twiddle_in(destination[i]);
-                falls = falls || hs_less(key, hs_twiddle_in(destination[i > low ? i - 1 : i]));
                 bits0 |= hs_key_bits(key, 0) ^ hs_key_bits(one, 0);
             }
             if (bits0 != 0u) hs_local_atomic_or(differ[0], bits0);
+        }
+        hs_barrier();
+        if (differ[0] != 0u) { // a frequent key and some behind it are in order
+            bool falls = false;
+            for (int i = low + hs_local_id() + 1; i < high && !falls; i += 512)
+                falls = hs_less(hs_twiddle_in(destination[i]), hs_twiddle_in(destination[i - 1]));
             if (falls) differ[1] = 1u;
         }
         hs_barrier();
