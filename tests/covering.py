@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from drawing import EPILOGUE
@@ -34,6 +35,7 @@ RARE = (
     ("generic", "reduce_by_key", "u32", Signature(value="v4", device_count=True)),
     ("nvidia-vulkan", "auto", "u32", Signature(value="v4")),
     ("webgpu-subgroups", "auto", "u32", Signature(value="v4")),
+    (str(Path(__file__).parent / "device/lanes/partition8.toml"), "radix-few", "u32", Signature(value="v4")),
 )
 CHOSEN: tuple[tuple[str, str, dict[str, Any]], ...] = (
     ("cpu", "scan-x1", {"coordination": "lookback"}),

@@ -28,7 +28,7 @@ GROUP, DEVICE = 1, 2
 class HostEngine:
     """A sort on fibers.
 
-    late: one in so many stores of a warp becomes visible late, and of lines that were read stays as it was; 0: none.
+    late: one of this number of stores of a warp becomes visible late, and of lines that were read stays; 0: none.
     races: whether to look for races.  api: that of the text, "cuda" or "hip".
     handed: for each kernel and buffer, who read what others wrote, as `GROUP` and `DEVICE`, in all runs.
     """

@@ -2,7 +2,7 @@
 
 - No kernel races: lanes of a work-group, and work-groups of a launch, see what others have stored only by the words of
   the dialect that order it.  The model (memory_on_host.cpp) also makes stores visible late, and keeps lines.
-- Buffers are `coherent` exactly as far as lanes load what others have stored.
+- Buffers are `coherent` where lanes load what others have stored.
 - Without any fence of `hs_publish`, `hs_await` or a barrier of the grid, there is a race; late stores then make results
   wrong.
 """
@@ -88,7 +88,7 @@ def check(engine: HostEngine, pairs: Iterable[tuple[int, str]]) -> None:
 
 
 def declared(engine: HostEngine) -> None:
-    """Buffers are `coherent` at least as far as lanes of any kernel have loaded what others stored."""
+    """Buffers are `coherent` where lanes of any kernel have loaded what others stored."""
     for (name, buffer), seen in engine.handed.items():
         coherent = next(b.coherent for b in engine.sort.kernel(name).buffers if b.name == buffer)
         needed = buffers.DEVICE if seen & DEVICE else buffers.GROUP if seen & GROUP else ""

@@ -15,6 +15,7 @@ from functools import cache
 from io import StringIO
 from pathlib import Path
 
+import pytest
 from tools import GLSL, OPENCL, VULKAN, has, missing, need
 
 from hsgen.apis import APIS
@@ -65,6 +66,8 @@ def run(*command: str | Path, cwd: Path | None = None, env: Mapping[str, str] | 
         check=False,
         timeout=300,
     )
+    if done.returncode == -11 and "software.intel.com" in done.stderr:  # docs/results/embedded-cpu.md
+        pytest.skip("Intel's OpenCL compiler crashes on this CPU")
     assert done.returncode == 0, (
         f"{' '.join(map(str, command))}\nexit code {done.returncode}\n{done.stdout}{done.stderr}"
     )

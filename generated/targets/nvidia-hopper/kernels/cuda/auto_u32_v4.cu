@@ -1624,7 +1624,7 @@ HS_KERNEL void __launch_bounds__(512, 2) finish_settle_radix_few(const hs_stored
             if (bits0 != 0u) hs_local_atomic_or(differ[0], bits0);
         }
         hs_barrier();
-        if (differ[0] != 0u) { // a frequent key and some behind it are in order
+        if (differ[0] != 0u) { // a frequent key and some after it are in order
             bool falls = false;
             for (int i = low + hs_local_id() + 1; i < high && !falls; i += 512)
                 falls = hs_less(hs_twiddle_in(destination[i]), hs_twiddle_in(destination[i - 1]));

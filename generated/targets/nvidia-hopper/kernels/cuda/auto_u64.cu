@@ -2014,7 +2014,7 @@ HS_KERNEL void __launch_bounds__(256, 3) finish_settle_radix(const hs_stored_key
             if (bits1 != 0u) hs_local_atomic_or(differ[1], bits1);
         }
         hs_barrier();
-        if (differ[0] != 0u || differ[1] != 0u) { // a frequent key and some behind it are in order
+        if (differ[0] != 0u || differ[1] != 0u) { // a frequent key and some after it are in order
             bool falls = false;
             for (int i = low + hs_local_id() + 1; i < high && !falls; i += 256)
                 falls = hs_less(hs_twiddle_in(destination[i]), hs_twiddle_in(destination[i - 1]));
