@@ -239,13 +239,14 @@ def test_an_optional_table_is_tuned_on_typical_calls(embedded: Host, tmp_path: P
     table = "".join(f"{k} = {v}\n" for k, v in SLOW_SELECTION.items())
     text = f"{WIDER}\n[radix_select.u32]\n{table}"
     (tmp_path / "bare.toml").write_text(text, encoding="utf-8")
-    done = ran(tmp_path, embedded, "--algorithm", "radix_select", "--write", "--json", patience=1)
+    sizes = ("--sizes", "2^14,2^16")  # where one work-group is clearly slower, on a busy machine too
+    done = ran(tmp_path, embedded, "--algorithm", "radix_select", *sizes, "--write", "--json", patience=1)
     document = json.loads(done.stdout)
     assert [t["algorithm"] for t in document["tables"]] == ["radix_select"]
     assert {r["before"] for r in document["rows"]} == {r["after"] for r in document["rows"]} == {"radix_select"}
     ratios = {r["n"]: r["ratio"] for r in document["rows"]}
-    assert list(ratios) == [1 << b for b in range(8, 15)]
-    assert ratios[1 << 10] * ratios[1 << 12] > 1, "at the counts of the races"
+    assert list(ratios) == [1 << b for b in range(8, 19)]
+    assert ratios[1 << 14] * ratios[1 << 16] > 1, "at the counts of the races"
     found = records(tmp_path / "j.jsonl")
     assert found[0]["start"] == {"radix_select u32": SLOW_SELECTION}
     assert [r["what"] for r in found][-2:] == ["final", "checked"] and found[-1]["cases"] > 100

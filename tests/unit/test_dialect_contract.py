@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterator
 from functools import cache
@@ -15,7 +16,7 @@ from hsgen.core.kernels import Kernel
 from hsgen.core.sort import Sort
 from hsgen.dialects import reference
 from hsgen.dialects.contract import contract
-from hsgen.dialects.definitions import Definition, split
+from hsgen.dialects.definitions import Definition, omitting, split
 from hsgen.dialects.dialect import Dialect, load
 from hsgen.emit import kernels
 from hsgen.emit.templates import environment
@@ -121,6 +122,23 @@ def test_bodies_use_defined_words_and_each_is_defined_once(name: str) -> None:
             )
             there = defined(before) | defined(frame(sort, kernel, dialect))
             assert used <= there | UNREAD, (sort.name, kernel.name, used - there)
+
+
+@pytest.mark.parametrize("name", DIALECTS)
+def test_no_helper_of_a_word_is_left_out_with_another(name: str) -> None:
+    """Whichever groups of words are left out since no kernel uses them."""
+    env = environment()
+    dialect, shared = load(env, name), contract(env)
+    groups = [{w.name for w in g.words} for g in shared.groups if g.if_used]
+    assert groups
+    _, prelude = next(texts(dialect))
+    for n in range(1, len(groups) + 1):
+        for some in itertools.combinations(groups, n):
+            words = set[str]().union(*some)
+            found = split(omitting(prelude, words, dialect.helpers))
+            helpers = set(WORD.findall("".join(d.text for d in found))) & dialect.helpers
+            assert helpers & defined(split(prelude)) <= defined(found), words
+            assert not words & defined(found)
 
 
 UNREAD = {"HS_FIRST_SLOTS", "HS_SECOND_SLOTS", "hs_row_cut"}
