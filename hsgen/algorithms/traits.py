@@ -14,9 +14,12 @@ class Traits:
     get a suffix, and its `words.j2` receives all parameters as `every`.  segments: it sorts segments, whose
     ends and whose number in device memory calls may give.  joins: it follows a sort of the same keys and values, whose
     plan becomes part of its own: `sorting` is the signature of that sort, `joined` has kernels and plan of both.
+    rule: one table can stand for several variants: `listed` says whether it does, `RULE` are its keys, and `expanded`
+    returns the tables of the variants.
     """
 
     bit_ranges: bool = False
     several: bool = False
     segments: bool = False
     joins: bool = False
+    rule: bool = False

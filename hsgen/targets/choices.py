@@ -44,6 +44,10 @@ def read_choices(
             if hasattr(ALGORITHMS[name], "STRATEGIES"):
                 names[key] = strategies.read(r, found, name, key, sub, device)
                 continue
+            before = len(r.errors)
+            sub = _expanded(r, name, f"{name}.{key}", sub)
+            if len(r.errors) > before:
+                continue
             variants = {k: v for k, v in sub.items() if isinstance(v, dict)}
             plain = {k: v for k, v in sub.items() if k not in variants}
             if plain or not variants:
@@ -57,6 +61,19 @@ def read_choices(
         first = next(iter(ALGORITHMS))
         r.error(first, "missing", f"choose a shape for at least one key type, for example in [{first}.u32]")
     return found, names
+
+
+def _expanded(r: Reader, name: str, where: str, table: dict[str, Any]) -> dict[str, Any]:
+    """A table, or those of the variants that it stands for; {} if something is wrong."""
+    made: Any = ALGORITHMS[name]
+    if not made.TRAITS.rule or not made.listed(table):
+        return table
+    before = len(r.errors)
+    r.fields({k: v for k, v in table.items() if not isinstance(v, dict)}, where, made.RULE)
+    if len(r.errors) == before:
+        found: dict[str, Any] = made.expanded(table)
+        return found
+    return {}
 
 
 def _choice(

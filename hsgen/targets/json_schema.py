@@ -80,6 +80,15 @@ def _variants(name: str, fields: Mapping[str, Field], what: str) -> Schema:
     }
 
 
+def _ruled(name: str, tables: Schema) -> Schema:
+    """The schema of a table, or of one that stands for several variants, some of which may say more."""
+    made: Any = ALGORITHMS[name]
+    shared, more = _table(made.RULE), _table(made.FIELDS)
+    more.pop("required")
+    shared |= {"additionalProperties": more, "propertyNames": tables["propertyNames"]}
+    return {"description": tables["description"], "anyOf": [{**tables, "description": ""}, shared]}
+
+
 def _listed(strategy: str, what: str) -> Schema:
     """The schema of a strategy's table, or of a list of them with a case for each range of counts."""
     fields = strategies.fields(strategy)
@@ -99,6 +108,8 @@ def _definitions() -> Schema:
     for name, algorithm in ALGORITHMS.items():
         if not hasattr(algorithm, "STRATEGIES"):
             made |= _variants(name, algorithm.FIELDS, name)
+            if algorithm.TRAITS.rule:
+                made[name] = _ruled(name, made[name])
             continue
         for x in STRATEGIES:
             made[f"{name}_{x}"] = _listed(x, f"{name}, strategy {x}")

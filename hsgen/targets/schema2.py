@@ -12,6 +12,8 @@ from typing import Any
 from hsgen.algorithms.radix import FALLBACK
 from hsgen.algorithms.radix import NAME as RADIX
 from hsgen.algorithms.radix.stages import PairBucket
+from hsgen.algorithms.scan import NAME as SCAN
+from hsgen.algorithms.scan.rule import expanded, variant
 from hsgen.core.records import DOT, nested
 from hsgen.targets.ranges import RANGES, SORT, VALUED
 
@@ -44,6 +46,8 @@ NEW: Mapping[str, Mapping[str, str]] = {
 }
 """The keys of schema 3 by those of schema 2, of each strategy whose keys differ."""
 HYBRID = "hybrid"
+FIRST = variant(1, exclusive=False)
+"""The variant of prefix sums that others follow."""
 Path = tuple[str, ...]
 
 
@@ -200,12 +204,31 @@ def converted(data: Mapping[str, Any], schema: int) -> dict[str, Any]:
     for run in found:
         known = dict(tables(data))
         _put(out, run.to, [case(run, path, known[path]) for path in run.paths])
+    if SCAN in data:
+        out[SCAN] = {key: sums(table) or table for key, table in data[SCAN].items()}
     for key, table in data.get(SORT, {}).items():
         names = renamed(data, key)
         rest = {k: names.get(v, v) for k, v in table.items() if k not in (RANGES, VALUED)}
         made = {k: rest[k] if k in rest else rows(found, key, k, table[k], names) for k in table}
         out[SORT] = {**out[SORT], key: made}
     return out
+
+
+def sums(table: Mapping[str, Any]) -> dict[str, Any] | None:
+    """Return one table for the prefix sums of a width, with tables of variants that differ from its rule; None where
+    the variants are no pairs of inclusive and exclusive sums, or have other keys than the first."""
+    first = table.get(FIRST)
+    if not isinstance(first, dict) or not all(isinstance(x, dict) for x in table.values()):
+        return None
+    own = {name: (x.get("columns"), x.get("exclusive")) for name, x in table.items()}
+    columns = sorted({n for n, _ in own.values() if isinstance(n, int)})
+    wanted = {variant(n, exclusive=ex): (n, ex) for n in columns for ex in (False, True)}
+    if own != wanted or any(x.keys() != first.keys() for x in table.values()):
+        return None
+    shared = {"columns": columns, **{k: v for k, v in first.items() if k not in ("columns", "exclusive")}}
+    rule = expanded(shared)
+    more = {name: {k: v for k, v in table[name].items() if v != rule[name][k]} for name in table}
+    return {**shared, **{name: x for name, x in more.items() if x}}
 
 
 def _put(out: dict[str, Any], path: Path, value: Any) -> None:

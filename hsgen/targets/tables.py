@@ -33,7 +33,8 @@ def placed_of(data: Mapping[str, Any], label: str, key: str) -> Placed:
     name, _, variant = label.partition("-")
     table = data.get(name, {}).get(key, {})
     if not _strategies(name):
-        own = table.get(variant) if variant else table
+        listed = expanded(name, table) is not table and not variant
+        own = {} if listed else table.get(variant) if variant else table
         own = _plain(own) if isinstance(own, dict) else {}
         return {(name, key, *_rest(variant)): own} if own else {}
     tables = {(name, key, *path): (own, x) for path, own, x in _tables(name, table)}
@@ -48,6 +49,8 @@ def placed_of(data: Mapping[str, Any], label: str, key: str) -> Placed:
 
 def table_of(data: Mapping[str, Any], label: str, key: str) -> dict[str, Any] | None:
     """Return the table of a label; None if the file has none."""
+    if (ruled := _ruled(data, label, key)) is not None:
+        return ruled
     found = placed_of(data, label, key)
     if not found:
         return None
@@ -60,13 +63,29 @@ def table_of(data: Mapping[str, Any], label: str, key: str) -> dict[str, Any] | 
     return {STRATEGY: strategy, **({FALLBACK: behind} if unusual else {}), **merged}
 
 
+def expanded(name: str, table: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the tables of an algorithm and a key with those of the variants that one table stands for."""
+    made: Any = TABLES[name]
+    found: Mapping[str, Any] = made.expanded(table) if made.TRAITS.rule and made.listed(table) else table
+    return found
+
+
+def _ruled(data: Mapping[str, Any], label: str, key: str) -> dict[str, Any] | None:
+    """The table of a variant that one table stands for; None for others."""
+    name, _, variant = label.partition("-")
+    table = data.get(name, {}).get(key, {})
+    every = expanded(name, table)
+    found = every.get(variant) if every is not table else None
+    return dict(found) if isinstance(found, dict) else None
+
+
 def labels(data: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """Yield the labels and keys that have a table in a file."""
     for name in (x for x in TABLES if x in data):
         for key, table in data[name].items():
-            every = [x for _, _, x in _tables(name, table)] if _strategies(name) else ["", *table]
+            every = [x for _, _, x in _tables(name, table)] if _strategies(name) else ["", *expanded(name, table)]
             for label in dict.fromkeys("-".join([name, *_rest(variant)]) for variant in every):
-                if placed_of(data, label, key):
+                if placed_of(data, label, key) or _ruled(data, label, key):
                     yield label, key
 
 

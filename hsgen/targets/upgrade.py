@@ -6,6 +6,7 @@ consecutive ranges of counts become the cases of one list.  Evidence about the c
 
 from __future__ import annotations
 
+import json
 import re
 import tomllib
 from collections.abc import Mapping
@@ -14,6 +15,7 @@ from typing import Any
 
 from hsgen.algorithms import ALGORITHMS
 from hsgen.algorithms.radix import FALLBACK
+from hsgen.algorithms.scan import NAME as SCAN
 from hsgen.core.errors import Usage
 from hsgen.core.records import DOT, record_of
 from hsgen.system import documents
@@ -72,10 +74,13 @@ def _rewritten(text: str, data: Mapping[str, Any]) -> str:
     runs, known = schema2.runs(data), dict(schema2.tables(data))
     listed = {path: run for run in runs for path in run.paths}
     blocks = _blocks(text)
+    scans = {key: made for key, table in data.get(SCAN, {}).items() if (made := schema2.sums(table))}
     out, done = "", set[Path]()
     for block in blocks:
         run = listed.get(block.path)
-        if run is None:
+        if block.path[:1] == (SCAN,) and len(block.path) == 3 and block.path[1] in scans:
+            out += "".join(_sum(block, scans[block.path[1]]))
+        elif run is None:
             out += "".join(_written(block, data, known, runs))
         elif run.to not in done:
             done.add(run.to)
@@ -160,6 +165,31 @@ def _case(block: _Block, run: Run, values: Mapping[str, Any]) -> list[str]:
     at = run.paths.index(block.path)
     more = f'name = "{block.path[3]}"\n' + (f"up_to = {run.tops[at]}\n" if at < len(run.tops) else "")
     return _strategy(block, run.to, values, more, case=True)
+
+
+def _sum(block: _Block, made: Mapping[str, Any]) -> list[str]:
+    """The lines of a prefix sum: of the first one a table for all, of others only what differs, and their comments."""
+    _, key, name = block.path
+    first, kept = name == schema2.FIRST, made.get(name, {})
+    at = block.head
+    head = block.lines[at].replace(f"{SCAN}.{key}.{name}", f"{SCAN}.{key}" if first else f"{SCAN}.{key}.{name}", 1)
+    comment = re.search(r"#.*$", head)
+    out = [*block.lines[:at]]
+    if first:
+        out += [head, f"columns = {json.dumps(made['columns'])}\n"]
+    elif kept:
+        out.append(head)
+    elif comment:
+        out.append(f"{comment[0]}\n")
+    for line in block.lines[at + 1 :]:
+        found = _KEY.match(line)
+        if found is None:
+            out += [line] if first or kept or line.strip() else []
+        elif (first and found[1] not in ("columns", "exclusive")) or found[1] in kept:
+            out.append(line)
+        elif found[3]:
+            out.append(f"{found[3]}\n")
+    return out
 
 
 def _ranges(block: _Block, data: Mapping[str, Any], runs: list[Run]) -> list[str]:

@@ -418,3 +418,87 @@ def test_tuning_writes_crossovers_as_rows() -> None:
     assert '    { to = 500, use = "radix-low-reduce_scan" },\n    { use = "radix-hybrid" },\n' in after
     assert "ranges_values" not in after
     assert target.parse(after, "mine", "mine.toml").autos["u32"][0] == ("radix-low", 500)
+
+
+SCAN = """columns = {columns}
+exclusive = {exclusive}
+items = {items}
+work_group = 64 # lanes
+groups = 9
+coordination = "scan"
+"""
+
+
+def scans(**more: int) -> str:
+    """The tables of sums of 1 and 3 columns in schema 2, with other rows of a lane for some."""
+    out = ""
+    for name, (columns, exclusive) in {f"x{n}{'ex' * ex}": (n, ex) for n in (1, 3) for ex in (0, 1)}.items():
+        items = more.get(name, 12 // columns)
+        table = SCAN.format(columns=columns, exclusive=str(bool(exclusive)).lower(), items=items)
+        out += f"# sums of {columns}\n[scan.u32.{name}]\n{table}\n"
+    return out
+
+
+def test_sums_of_several_columns_become_one_table() -> None:
+    """What differs from the rule has a table with that alone; all comments stay."""
+    at = OLD.index("# a guess")
+    old = OLD[:at] + scans(x3ex=3) + OLD[at:]
+    made = upgrade.upgraded(old, "mine", "mine.toml")
+    assert made and tomllib.loads(made)["scan"] == {
+        "u32": {
+            "columns": [1, 3],
+            "items": 12,
+            "work_group": 64,
+            "groups": 9,
+            "coordination": "scan",
+            "x3ex": {"items": 3},
+        }
+    }
+    assert all(made.count(x) == old.count(x) for x in ("# sums of 1", "# sums of 3", "# lanes"))
+    found = target.parse(made, "mine", "mine.toml").choices
+    rows = {label: p.items for (label, _), p in found.items() if label.startswith("scan")}
+    assert rows == {"scan-x1": 12, "scan-x1ex": 12, "scan-x3": 4, "scan-x3ex": 3}
+    assert found["scan-x3ex", "u32"].exclusive and not found["scan-x3", "u32"].exclusive
+    apart = upgrade.upgraded(old.replace("[scan.u32.x3]", "[scan.u32.other]", 1), "mine", "mine.toml")
+    assert apart and "[scan.u32.other]" in apart, "names that no rule has stay"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "line"),
+    [
+        ("columns = [1, 3]", "columns = []", "scan.u32.columns: is empty; give the columns of rows"),
+        ("columns = [1, 3]", "columns = [1, 99]", "scan.u32.columns: 99 is not between 1 and 16"),
+        ("columns = [1, 3]", "columns = [1, 3]\nexclusive = true", "scan.u32.exclusive: unknown key"),
+        ("items = 12", "items = 0", "scan.u32.items: 0 is not between 1 and"),
+        ("items = 3\n", "item = 3\n", "scan.u32.x3ex.item: unknown key; did you mean items?"),
+        ("[scan.u32.x3ex]", "[scan.u32.x9]", "scan.u32.x9.columns: missing"),
+    ],
+)
+def test_mistakes_in_a_table_of_several_sums_are_named(old: str, new: str, line: str) -> None:
+    at = OLD.index("# a guess")
+    text = upgrade.upgraded(OLD[:at] + scans(x3ex=3) + OLD[at:], "mine", "mine.toml")
+    assert text and old in text
+    with pytest.raises(Usage) as e:
+        target.parse(text.replace(old, new, 1), "mine", "mine.toml")
+    assert any(line in x for x in e.value.lines), e.value.lines
+
+
+def test_tuning_gives_a_sum_of_a_list_a_table_of_its_own() -> None:
+    pytest.importorskip("tomlkit")
+    at = OLD.index("# a guess")
+    text = upgrade.upgraded(OLD[:at] + scans() + OLD[at:], "mine", "mine.toml") or ""
+    table = tables.table_of(tomllib.loads(text), "scan-x3", "u32") or {}
+    assert table == {
+        "columns": 3,
+        "exclusive": False,
+        "items": 4,
+        "work_group": 64,
+        "groups": 9,
+        "coordination": "scan",
+    }
+    assert ("scan-x3", "u32") in tables.labels(tomllib.loads(text))
+    after = edit.applied(text, "x.toml", {("scan-x3", "u32"): {**table, "items": 5}}, {}, [])
+    choices = target.parse(after, "mine", "mine.toml").choices
+    assert [choices[f"scan-{x}", "u32"].items for x in ("x1", "x1ex", "x3", "x3ex")] == [12, 12, 5, 4]
+    again = edit.applied(after, "x.toml", {("scan-x3", "u32"): {**table, "items": 6}}, {}, [])
+    assert again == after.replace("\nitems = 5\n", "\nitems = 6\n")

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from math import gcd
 from typing import Any
 
 from hsgen.algorithms.scan.constraints import FOLDED, problems
-from hsgen.algorithms.scan.params import VECTOR, Params
+from hsgen.algorithms.scan.params import Params
+from hsgen.algorithms.scan.rule import rows
 from hsgen.core.device import Device
 from hsgen.core.keys import PLAIN, KeyType, Signature
 
@@ -51,10 +51,7 @@ def derive(label: str, p: Mapping[str, Any], key: KeyType, device: Device) -> Pa
     columns, exclusive = DERIVED[label]
     own = p.get("scan-x1ex" if exclusive else "scan-x1")
     if isinstance(own, Params):
-        items = max(1, own.items // columns)
-        if own.sections:  # whole vectors
-            items -= items % (VECTOR // gcd(VECTOR, columns))
-        first = replace(own, columns=columns, items=items)
+        first = replace(own, columns=columns, items=rows(own.items, columns, own.coordination))
     else:
         lanes, share, groups = _SHARE[device.local]
         first = Params(

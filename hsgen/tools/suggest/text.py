@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from hsgen.algorithms import TABLES, operation
+from hsgen.targets.tables import expanded
 from hsgen.tools.suggest.facts import Choice, Table
 
 _WIDE = 120
@@ -49,7 +50,9 @@ def own(text: str) -> dict[str, dict[str, Any]]:
     data = tomllib.loads(text)
     shared = [name for name in TABLES if operation(name).by_count]
     names = dict.fromkeys([*shared, "sort", *TABLES])
-    return dict(_tables({name: data[name] for name in names if name in data}, ""))
+    found = {name: data[name] for name in names if name in data}
+    whole = {name: {k: expanded(name, v) for k, v in x.items()} if name in TABLES else x for name, x in found.items()}
+    return dict(_tables(whole, ""))
 
 
 def _tables(data: Mapping[str, Any], prefix: str) -> Iterator[tuple[str, dict[str, Any]]]:
