@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
-from typing import Any, cast
+from typing import Any
 
 import click
 
@@ -14,6 +13,7 @@ from hsgen.cli.sort_options import Wanted, wanted_options
 from hsgen.core.errors import Usage
 from hsgen.core.interpreter import launches
 from hsgen.core.keys import VALUES, Signature
+from hsgen.core.records import flat
 from hsgen.core.sort import Sort
 from hsgen.targets import assembly
 from hsgen.targets import target as target_files
@@ -123,7 +123,7 @@ def _launches(sort: Sort, count: int) -> dict[str, Any]:
 
 def _params(params: object) -> dict[str, object]:
     """The parameters of one part of a sort, with defaults."""
-    return {f.name: getattr(params, f.name) for f in fields(cast(Any, params)) if f.name not in ("key", "signature")}
+    return {name: value for name, value in flat(params).items() if name not in ("key", "signature")}
 
 
 def _print(record: dict[str, Any]) -> None:

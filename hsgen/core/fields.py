@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from hsgen.core.errors import Usage, shown
+from hsgen.core.records import DOT, record_of, records
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,19 +115,40 @@ class Reader:
         return None
 
     def fields(self, table: Mapping[str, Any], name: str, known: Mapping[str, Field]) -> dict[str, Any]:
-        """Check `table` against `known` and return the valid values."""
+        """Check `table` against `known` and return the valid values.
+
+        A key such as ``bucket.items`` is one of the table ``bucket`` within `table`, which may be left out as a whole.
+        """
         prefix = f"{name}." if name else ""
+        table = self._opened(table, prefix, known)
+        given = set(records(table))
         self.unknown(table, name, known)
         good: dict[str, Any] = {}
         for key, rule in known.items():
             if key not in table:
-                if rule.required and not self.misspelt(prefix + key):
+                needed = rule.required and (DOT not in key or record_of(key) in given)
+                if needed and not self.misspelt(prefix + key):
                     self.error(prefix + key, "missing", f"give {rule.hint}")
             elif problem := rule.problem(table[key]):
                 self.error(prefix + key, problem, f"give {rule.hint}")
             else:
                 good[key] = table[key]
         return good
+
+    def _opened(self, table: Mapping[str, Any], prefix: str, known: Iterable[str]) -> dict[str, Any]:
+        """The table with dotted names in place of the tables within it that `known` has."""
+        inner = {record_of(key) for key in known} - {""}
+        found: dict[str, Any] = {}
+        for key, value in table.items():
+            if key in inner and isinstance(value, dict) and value:
+                found |= {f"{key}{DOT}{name}": x for name, x in value.items()}
+            elif key in inner:
+                what = "is empty" if value == {} else f"{_shown(value)} is not a table"
+                names = [x.removeprefix(key + DOT) for x in known if record_of(x) == key]
+                self.error(prefix + key, what, f"write {key} = {{ {', '.join(f'{x} = ...' for x in names)} }}")
+            else:
+                found[key] = value
+        return found
 
     def unknown(self, table: Mapping[str, Any], name: str, known: Iterable[str]) -> None:
         """Record an error for every key of `table` that is not in `known`."""

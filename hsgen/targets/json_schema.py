@@ -14,8 +14,9 @@ from hsgen.algorithms import ALGORITHMS, OPTIONAL, TABLES
 from hsgen.algorithms.radix.strategies import STRATEGIES
 from hsgen.core.fields import LONGEST_TEXT, Field
 from hsgen.core.keys import KEYS
+from hsgen.core.records import DOT, record_of, records
 from hsgen.system.paths import LONGEST_NAME
-from hsgen.targets import isa, matching, ranges, schema, strategies
+from hsgen.targets import isa, matching, ranges, schema, schema2, strategies
 
 Schema = dict[str, Any]
 
@@ -45,8 +46,12 @@ def _object(properties: Schema, *, required: list[str], what: str = "") -> Schem
 
 def _table(fields: Mapping[str, Field], what: str = "") -> Schema:
     """The schema of a table with the given fields."""
-    required = [name for name, field in fields.items() if field.required]
-    return _object({name: _field(field) for name, field in fields.items()}, required=required, what=what)
+    required = [name for name, field in fields.items() if field.required and DOT not in name]
+    properties = {name: _field(field) for name, field in fields.items() if DOT not in name}
+    for record in records(fields):
+        own = {name.removeprefix(record + DOT): field for name, field in fields.items() if record_of(name) == record}
+        properties[record] = _table(own)
+    return _object(properties, required=required, what=what)
 
 
 def _variants(name: str, fields: Mapping[str, Field], what: str) -> Schema:
@@ -87,7 +92,8 @@ def _definitions() -> Schema:
             made |= _variants(name, algorithm.FIELDS, name)
             continue
         for x in STRATEGIES:
-            made |= _variants(f"{name}_{x}", strategies.fields(x), f"{name}, strategy {x}")
+            fields = schema2.former(x, strategies.fields(x))
+            made |= _variants(f"{name}_{x}", fields, f"{name}, strategy {x}")
         several = {x: _reference(f"{name}_{x}") for x in STRATEGIES}
         made[name] = _object(several, required=[], what=f"{name}: tables by strategy")
     for name, algorithm in OPTIONAL.items():

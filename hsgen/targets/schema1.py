@@ -12,6 +12,7 @@ from hsgen.algorithms.radix import FALLBACK, FALLBACKS, FIELDS, STRATEGIES, fiel
 from hsgen.algorithms.radix import NAME as RADIX
 from hsgen.targets.ranges import RANGES, SORT, VALUED
 from hsgen.targets.schema import SCHEMA
+from hsgen.targets.schema2 import NEW
 
 ENDS = {RANGES: "", VALUED: "_values"}
 """The ends of the names of lists, by the names of ranges."""
@@ -28,15 +29,26 @@ def strategy(values: Mapping[str, Any]) -> str:
     """Return the strategy of a table ``[radix.KEY]``."""
     if values.get("ranker") == "serial":
         return "per_thread"
-    if values.get("coordination") == "lookback" and any(values.get(name) for name in STRATEGIES["hybrid"].FIELDS):
+    if values.get("coordination") == "lookback" and any(
+        values[key] and _present(key) in STRATEGIES["hybrid"].FIELDS for key in values
+    ):
         return "hybrid"
     return _STRATEGIES.get(values.get("coordination", ""), "reduce_scan")
+
+
+def _present(key: str) -> str:
+    """The present name of a key of buckets."""
+    return NEW["hybrid"].get(key, key)
 
 
 def dropped(values: Mapping[str, Any]) -> set[str]:
     """Return the keys of a table that have no place in schema 2: what the strategy says, and features turned off."""
     name = strategy(values)
-    off = {key for key, value in values.items() if key in FIELDS and key not in fields(name) and not value}
+    off = {
+        key
+        for key, value in values.items()
+        if _present(key) in FIELDS and _present(key) not in fields(name) and not value
+    }
     return {"coordination", *(["ranker"] if name == "per_thread" else []), *off}
 
 
@@ -49,7 +61,7 @@ def placed(path: tuple[str, ...], values: Mapping[str, Any]) -> Tables:
     if name not in FALLBACKS:
         return {(radix, key, name, *variant): own}
     behind = (next(iter(FALLBACKS[name])), *variant)
-    more = {k: v for k, v in own.items() if k in STRATEGIES[name].FIELDS}
+    more = {k: v for k, v in own.items() if _present(k) in STRATEGIES[name].FIELDS}
     return {
         (radix, key, *behind): {k: v for k, v in own.items() if k not in more},
         (radix, key, name, *variant): {FALLBACK: ".".join(behind), **more},

@@ -9,16 +9,17 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from dataclasses import fields as dataclass_fields
 from typing import Any
 
 from hsgen.algorithms.radix.constraints import problems
 from hsgen.algorithms.radix.hybrid.fields import FALLBACK
 from hsgen.algorithms.radix.strategies import FALLBACKS, STRATEGIES
+from hsgen.core import records
 from hsgen.core.device import Device
 from hsgen.core.errors import shown
 from hsgen.core.fields import Field, Reader
 from hsgen.core.keys import KEYS
+from hsgen.targets import schema2
 
 VARIANT = r"[a-z0-9]{1,32}"
 WRONG_VARIANT = "cannot name a variant", "use up to 32 lower-case letters and digits"
@@ -88,7 +89,7 @@ def _entries(r: Reader, where: str, table: Mapping[str, Any]) -> Iterator[Entry]
                 r.error(at, *WRONG_VARIANT)
                 continue
             before = len(r.errors)
-            good = r.fields(values, at, fields(strategy))
+            good = r.fields(schema2.renamed(strategy, values), at, fields(strategy))
             yield Entry(strategy=strategy, variant=variant, where=at, values=good, complete=len(r.errors) == before)
 
 
@@ -108,12 +109,13 @@ def _params(r: Reader, entry: Entry, entries: Mapping[str, Entry], key: str, dev
     if device is None or not (entry.complete and base.complete):
         return None
     module = STRATEGIES[entry.strategy]
-    if foreign := [name for name in values if name not in {f.name for f in dataclass_fields(module.Params)}]:
+    if foreign := [name for name in values if name not in records.names(module.Params)]:
         r.error(f"{base.where}.{foreign[0]}", "is no key of a table for what buckets do not hold", "leave it out")
         return None
-    params = module.Params(key=KEYS[key], **values)
+    params: Any = records.built(module.Params, {"key": KEYS[key], **values})
     wrong = problems(params, device)
     for at, what, hint in wrong:
         table = base if at in base.values and at not in entry.values else entry
-        r.error(f"{table.where}.{at}" if at in fields(table.strategy) else entry.where, what, hint)
+        known = fields(table.strategy)
+        r.error(f"{table.where}.{at}" if at in (*known, *records.records(known)) else entry.where, what, hint)
     return None if wrong else params

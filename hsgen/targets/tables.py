@@ -11,6 +11,7 @@ from typing import Any
 
 from hsgen.algorithms import TABLES
 from hsgen.algorithms.radix import FALLBACK
+from hsgen.targets import schema2
 from hsgen.targets.ranges import RANGES, SORT, VALUED
 
 STRATEGY = "strategy"
@@ -49,6 +50,7 @@ def table_of(data: Mapping[str, Any], label: str, key: str) -> dict[str, Any] | 
     name = label.partition("-")[0]
     if not _strategies(name):
         return merged
+    merged = {k: v for at, table in found.items() for k, v in schema2.renamed(at[2], table).items() if k != FALLBACK}
     behind, strategy = next(iter(found))[2], list(found)[-1][2]
     unusual = behind not in (strategy, *list(_fallbacks(name, strategy))[:1])
     return {STRATEGY: strategy, **({FALLBACK: behind} if unusual else {}), **merged}
@@ -74,14 +76,14 @@ def placed(data: Mapping[str, Any], label: str, key: str, table: Mapping[str, An
     path: Path = (name, key, strategy, *_rest(variant))
     usual = list(_fallbacks(name, strategy))
     if not usual:
-        return {path: own}
+        return {path: schema2.former(strategy, own)}
     now, fallback = placed_of(data, label, key), str(table.get(FALLBACK, usual[0]))
     there = next(iter(now), path)
     behind = there if path in now and there[2] == fallback else (name, key, fallback, *_rest(variant))
     more = {k: v for k, v in own.items() if k in _strategies(name)[strategy].FIELDS}
     return {
         behind: {k: v for k, v in own.items() if k not in more},
-        path: {FALLBACK: ".".join(behind[2:]), **more},
+        path: {FALLBACK: ".".join(behind[2:]), **schema2.former(strategy, more)},
     }
 
 

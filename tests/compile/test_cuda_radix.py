@@ -83,8 +83,14 @@ def test_buckets_spill_nothing(key: str, items: int, held: int, room: int) -> No
     """512 lanes distribute keys, 256 sort a bucket, each with 64 registers; the argument is the KiB of shared
     memory."""
     shape = {"ranker": "match_ballot", "subgroup": 32, "coordination": "lookback", "work_group": 256, "resident": 3}
-    buckets = {"msd_from": 1 << 20, "msd_group": 512, "msd_items": items, "bucket_group": 256, "bucket_items": held}
-    sort = sort_of(key, **shape, **buckets, bucket_places=4096 if key == "u32" else 2048)
+    buckets = {
+        "partition.above": 1 << 20,
+        "partition.work_group": 512,
+        "partition.items": items,
+        "bucket.work_group": 256,
+        "bucket.items": held,
+    }
+    sort = sort_of(key, **shape, **buckets, **{"bucket.bins": 4096 if key == "u32" else 2048})
     assert max(k.local_bytes(sort.key) for k in sort.kernels) <= room << 10
     names = [k.name for k in sort.kernels if k.name.startswith(("msd", "bucket"))]
     for compiler in compilers(90):
@@ -98,7 +104,12 @@ def test_buckets_spill_nothing(key: str, items: int, held: int, room: int) -> No
 def test_buckets_of_pairs_spill_nothing(key: str, value: str) -> None:
     """256 lanes with 11 pairs each, 64 registers, and 48 KiB of shared memory."""
     shape = {"ranker": "match_ballot", "subgroup": 32, "coordination": "lookback", "work_group": 256, "resident": 3}
-    buckets = {"finish_from": 1 << 23, "finish_group": 256, "finish_items": 11, "finish_places": 2048}
+    buckets = {
+        "pair_bucket.above": 1 << 23,
+        "pair_bucket.work_group": 256,
+        "pair_bucket.items": 11,
+        "pair_bucket.bins": 2048,
+    }
     sort = sort_of(key, **shape, **buckets, redo=False, signature=Signature(value=value, key_transform=True))
     names = [k.name for k in sort.kernels if k.name.startswith("finish")]
     assert len(names) == 5 and max(sort.kernel(k).local_bytes(sort.key) for k in names) <= 48 << 10

@@ -16,8 +16,9 @@ from numpy.typing import NDArray
 from sorters import SMALL
 
 from hsgen.algorithms import group_by, reduce_by_key
-from hsgen.algorithms.group_by.dealt import Shape, sampling
+from hsgen.algorithms.group_by.dealt import Digits, Sample, Shape, Table, sampling
 from hsgen.algorithms.group_by.few import DONE, WAY, Few
+from hsgen.algorithms.radix.stages import Bucket, Tiles
 from hsgen.core.interpreter import Options
 from hsgen.core.keys import KEYS, Signature
 from hsgen.core.sort import Sort
@@ -43,27 +44,21 @@ class Untried(Few):
 
 
 DEALT = Shape(
-    count_group=32,
-    count_items=2,
-    deal_group=32,
-    deal_items=3,
-    again_group=16,
-    again_items=3,
-    bucket_group=8,
-    bucket_items=6,
-    bucket_places=32,
-    bits=10,
-    first=9,
-    slots=SLOTS,
-    table_group=32,
-    table_items=2,
-    sample=512,
-    sample_less=256,
-    sample_from=5000,
+    count=Tiles(work_group=32, items=2),
+    deal=Tiles(work_group=32, items=3),
+    again=Tiles(work_group=16, items=3),
+    bucket=Bucket(work_group=8, items=6, bins=32),
+    digits=Digits(bits=10, first=9),
+    table=Table(work_group=32, items=2, slots=SLOTS),
+    sample=Sample(keys=512, fewer=256, above=5000),
     cores=3,
 )
 """A small shape of what deals pairs: buckets of up to 48 pairs, 39 on average at most."""
-SHAPES = {"digits": (Untried, DEALT), "tiny": (Untried, replace(DEALT, slots=8, table_group=8)), "both": (Few, DEALT)}
+SHAPES = {
+    "digits": (Untried, DEALT),
+    "tiny": (Untried, replace(DEALT, table=Table(work_group=8, items=2, slots=8))),
+    "both": (Few, DEALT),
+}
 """What tables of few groups are, and what deals pairs."""
 
 

@@ -27,15 +27,22 @@ SHAPES: dict[str, dict[str, Any]] = {
     "endless": {"ranker": "bitmask", "coordination": "lookback", "redo": False},
     "buckets": {
         **{"ranker": "bitmask", "coordination": "lookback", "begin": 0, "end": None, "bits": 8},
-        **{"msd_from": 52, "msd_group": 8, "msd_items": 3, "bucket_group": 8, "bucket_items": 8, "bucket_places": 16},
+        **{
+            "partition.above": 52,
+            "partition.work_group": 8,
+            "partition.items": 3,
+            "bucket.work_group": 8,
+            "bucket.items": 8,
+            "bucket.bins": 16,
+        },
     },
     "pairs": {
         **{"ranker": "bitmask", "coordination": "lookback", "begin": 0, "end": None, "bits": 8, "redo": False},
         **{
-            "finish_from": 416,
-            "finish_group": 8,
-            "finish_items": 4,
-            "finish_places": 16,
+            "pair_bucket.above": 416,
+            "pair_bucket.work_group": 8,
+            "pair_bucket.items": 4,
+            "pair_bucket.bins": 16,
             "signature": Signature(value="v4"),
         },
     },

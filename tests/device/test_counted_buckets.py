@@ -17,6 +17,7 @@ from sorts import sort_by
 
 from hsgen.algorithms.radix import hybrid
 from hsgen.algorithms.radix.hybrid import Hybrid, buckets, buckets_plan
+from hsgen.algorithms.radix.stages import Counting
 from hsgen.core.interpreter import Options
 from hsgen.core.keys import PLAIN, Signature
 from hsgen.core.sort import Sort
@@ -35,7 +36,7 @@ def counted(signature: Signature = PLAIN, *, alone: bool = False) -> tuple[Hybri
     """Return a sort whose buckets are counted; `alone`: without the rows of passes."""
     shape = sort_of("buckets8.toml", "radix", "u32", signature).parts[-1].params
     assert isinstance(shape, Hybrid)
-    p = hybrid.large(replace(shape, count_group=128, count_items=2, count_bits=BITS, large=True))
+    p = hybrid.large(replace(shape, counting=Counting(work_group=128, items=2, bits=BITS), large=True))
     assert 3 * (N // buckets.limit(p)) > 1 << 32 - BITS
     sort = sort_by("radix", p, signature)
     steps = tuple(s for s in sort.plan.steps if not alone or s.kernel.removesuffix("_wide") in buckets_plan.KERNELS)

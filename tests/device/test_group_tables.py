@@ -227,7 +227,7 @@ def test_other_ways_are_not_needed(
 def test_targets_with_tables_of_digits(name: str, has: bool) -> None:
     """Where work-groups may wait for others and hold many pairs."""
     sort = target.find(name).sort("group_by", "u32", OPERATION.signature(Signature(value="v4")))
-    assert [k.params.shape.slots for k in sort.kernels if k.name == "digit_tables"] == [8192] * has  # type: ignore[attr-defined]
+    assert [k.params.shape.table.slots for k in sort.kernels if k.name == "digit_tables"] == [8192] * has  # type: ignore[attr-defined]
 
 
 def planted(host: Host) -> Iterator[Planted]:

@@ -113,7 +113,7 @@ def test_buckets_do_not_move_sorted_keys(embedded: Host, file: str, signature: S
     engine = Direct(context, Compiled(context, sort))
     frame, rng, n = Frame(engine, 20_000), np.random.default_rng(7), 20_000
     for name, keys in inputs(
-        np.sort(rng.integers(0, 1 << 32, n, np.uint32)), p.msd_group * p.msd_items or p.tile
+        np.sort(rng.integers(0, 1 << 32, n, np.uint32)), p.partition.size if p.partition else p.tile
     ).items():
         for in_place in (False, True):
             assert tried(engine, frame, keys, Options(), in_place=in_place) is None, (name, in_place)

@@ -21,9 +21,9 @@ def test_parts_of_fewer_lanes_have_buckets_of_few_keys(width: int, tmp_path: Pat
             form = Signature(value=value, key_transform=True, bit_range=True, device_count=True)
             (part,) = found.default(key, form).parts
             assert part.params.subgroup == width
-            assert max(part.params.msd_from, part.params.finish_from) < MOST
-            buckets = part.params.finish_from if value != "none" else part.params.msd_from
-            as_shipped = target.find("webgpu-subgroups").default(key, form).parts[-1].params
-            shipped = as_shipped.finish_from if value != "none" else as_shipped.msd_from
-            assert (buckets > 0) == (shipped > 0), (key, value)
-            assert part.params.deal == as_shipped.deal and not (part.params.deal and part.params.deal_from > MOST // 4)
+            p, shipped = part.params, target.find("webgpu-subgroups").default(key, form).parts[-1].params
+            assert max((x.above for x in (p.partition, p.dealt) if x), default=0) < MOST
+            assert p.pair_bucket is None or p.pair_bucket.start < MOST
+            own, other = ((x.partition if value == "none" else x.pair_bucket) for x in (p, shipped))
+            assert (own is None) == (other is None), (key, value)
+            assert p.deal == shipped.deal and not (p.deal and p.dealt.above > MOST // 4)

@@ -69,7 +69,7 @@ def test_ways_by_count() -> None:
 
 def number_bits(s: dealt.Shape, n: int) -> int:
     """The bits that number buckets, as templates/group_by/deal_parts.j2 has them."""
-    return max(s.least, next(b for b in range(32) if (n - 1) >> b < s.limit))
+    return max(s.digits.least, next(b for b in range(32) if (n - 1) >> b < s.bucket.limit))
 
 
 @pytest.mark.parametrize("n", [1 << 21, (1 << 21) + 1, 4160 << 9, (1 << 24) + 77, 4160 << 15])
@@ -78,24 +78,31 @@ def test_grids_and_bits_suffice(n: int) -> None:
     whole, p = grouping()
     s = p.shape
     bits = number_bits(s, n)
-    assert bits <= s.bits and n <= s.limit << bits
+    assert bits <= s.digits.bits and n <= s.bucket.limit << bits
     groups = {x.step.kernel: x.groups for x in launches(whole.plan, n, in_place=False)}
-    assert groups["pairs_deal"] * s.deal_group * s.deal_items >= n
+    assert groups["pairs_deal"] * s.deal.size >= n
     if n > p.above:
-        again = s.again_group * s.again_items
+        again = s.again.size
         assert groups["pairs_bucket"] >= 1 << bits
-        assert groups["pairs_again"] >= (n - (1 << s.least)) // again + (1 << s.least), "a tile more for each value"
-        assert p.shape.capacity > s.limit
+        assert groups["pairs_again"] >= (n - (1 << s.digits.least)) // again + (1 << s.digits.least), (
+            "a tile more for each value"
+        )
+        assert p.shape.bucket.size > s.bucket.limit
 
 
 def test_buckets_of_all_counts_have_work_groups() -> None:
     """Where there are least of them, too, and around each count with one bit more."""
     _, p = grouping()
     s = p.shape
-    for above in (1, s.limit << 3, p.above):
+    for above in (1, s.bucket.limit << 3, p.above):
         some = Dealt(key=p.key, signature=p.signature, shape=s, few=p.few, above=above, rest=p.rest, subgroup=32)
         (step,) = [x for x in dealt_plan.steps(some, s.most, *_arrays()) if x.kernel == "pairs_bucket"]
-        for n in sorted({above + 1, *(x for b in range(s.bits + 1) for x in (s.limit << b, (s.limit << b) + 1))}):
+        for n in sorted(
+            {
+                above + 1,
+                *(x for b in range(s.digits.bits + 1) for x in (s.bucket.limit << b, (s.bucket.limit << b) + 1)),
+            }
+        ):
             if above < n <= s.most:
                 bits = number_bits(s, n)
                 assert step.grid.groups(n) >= 1 << bits, (above, n)
@@ -128,7 +135,7 @@ def test_buffers_do_not_overlap(n: int) -> None:
     assert p.rest is not None
     states = -(-n // p.rest.tile) * p.rest.radix
     assert room["rest"] + 4 * (rest_layout(p.rest).table + states) <= end
-    assert (1 << p.shape.first) <= 3 * (p.few.slots + 1), "states of values are where the table of few groups is"
+    assert (1 << p.shape.digits.first) <= 3 * (p.few.slots + 1), "states of values are where the table of few groups is"
 
 
 def numbers(keys: Any, one: int, width: int, bits: int) -> Any:
@@ -154,11 +161,11 @@ def test_buckets_are_in_the_order_of_keys_whatever_the_sample(one: int, width: i
 def test_samples_that_have_tables() -> None:
     """The fewer groups, the narrower is the first digit; twice as many equal keys are half as many groups."""
     s = grouping()[1].shape
-    for sample in (s.sample, s.sample_less):
-        some = [s.equal(bits, sample) for bits in range(s.least, s.first + 1)]
+    for sample in (s.sample.keys, s.sample.fewer):
+        some = [s.equal(bits, sample) for bits in range(s.digits.least, s.digits.first + 1)]
         assert some == sorted(some, reverse=True) and some[-1] >= 2
         groups = sample**2 / (2 * some[0])
-        assert groups <= s.slots // 4 << s.least
+        assert groups <= s.table.slots // 4 << s.digits.least
 
 
 def test_a_sort_without_buckets_of_pairs_has_tables_alone() -> None:

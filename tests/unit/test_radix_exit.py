@@ -27,9 +27,15 @@ from hsgen.core.keys import KEYS, Signature
 from hsgen.core.sort import Sort
 from hsgen.operations import oracle
 
-MSD: dict[str, Any] = {"msd_from": 100, "msd_group": 16, "msd_items": 3}
-MSD |= {"bucket_group": 16, "bucket_items": 4, "bucket_places": 32}
-FINISH: dict[str, Any] = {"redo": False, "finish_from": 416, "finish_group": 8, "finish_items": 4, "finish_places": 16}
+MSD: dict[str, Any] = {"partition.above": 100, "partition.work_group": 16, "partition.items": 3}
+MSD |= {"bucket.work_group": 16, "bucket.items": 4, "bucket.bins": 32}
+FINISH: dict[str, Any] = {
+    "redo": False,
+    "pair_bucket.above": 416,
+    "pair_bucket.work_group": 8,
+    "pair_bucket.items": 4,
+    "pair_bucket.bins": 16,
+}
 WAYS: dict[str, dict[str, Any]] = {
     "scan": {},
     "alone": {"ranker": "serial", "work_group": 1, "items": 32},

@@ -29,6 +29,7 @@ from hsgen.algorithms.radix.words import words
 from hsgen.core.interpreter import Options, launches, offset
 from hsgen.core.keys import KEYS, VALUES, Signature
 from hsgen.core.plan import Plan, Step
+from hsgen.core.records import changed as altered
 from hsgen.core.sort import Sort
 from hsgen.operations import oracle
 from hsgen.targets import assembly
@@ -39,10 +40,10 @@ SMALL: dict[str, Any] = {
     "coordination": "lookback",
     "bits": 8,
     "redo": False,
-    "finish_from": 416,
-    "finish_group": 8,
-    "finish_items": 4,
-    "finish_places": 16,
+    "pair_bucket.above": 416,
+    "pair_bucket.work_group": 8,
+    "pair_bucket.items": 4,
+    "pair_bucket.bins": 16,
 }
 """Buckets of at most 32 pairs, of 26 on average: more than may share a position."""
 
@@ -217,9 +218,9 @@ def test_every_fault_in_a_plan_is_noticed() -> None:
 
 def test_slots_that_do_not_fit_are_noticed() -> None:
     """The model's kernels build the same keys as a device's: with too few shared bits, slots overlap them."""
-    sort = sort_of(Signature(value="v4"), finish_from=40)
+    sort = sort_of(Signature(value="v4"), **{"pair_bucket.above": 40})
     keys = even(np.random.default_rng(5), 60, "u32")
-    assert "finish_from" in {where for where, _, _ in radix.problems(params(sort), DEVICE)}
+    assert "pair_bucket.above" in {where for where, _, _ in radix.problems(params(sort), DEVICE)}
     with pytest.raises((AssertionError, IndexError)):
         play(sort, sort.plan, keys, in_place=False)
 
@@ -254,22 +255,24 @@ def test_other_forms_have_no_such_buckets() -> None:
 
 
 BAD: list[tuple[dict[str, Any], str, dict[str, Any]]] = [
-    ({"finish_items": 0}, "finish_from", {"finish_items": 4}),
-    ({"finish_from": 0}, "finish_group", {"finish_from": 416}),
-    ({"finish_group": 6}, "finish_group", {"finish_group": 8}),
-    ({"finish_places": 48}, "finish_places", {"finish_places": 64}),
-    ({"finish_places": 4}, "finish_places", {"finish_places": 16}),
-    ({"finish_group": 16384, "finish_places": 16384}, "finish_group", {"finish_group": 8}),
+    ({"pair_bucket.work_group": 6}, "pair_bucket.work_group", {"pair_bucket.work_group": 8}),
+    ({"pair_bucket.bins": 48}, "pair_bucket.bins", {"pair_bucket.bins": 64}),
+    ({"pair_bucket.bins": 4}, "pair_bucket.bins", {"pair_bucket.bins": 16}),
     (
-        {"finish_group": 8, "ranker": "match_ballot", "subgroup": 16, "work_group": 16},
-        "finish_group",
-        {"finish_group": 16, "finish_items": 1},
+        {"pair_bucket.work_group": 16384, "pair_bucket.bins": 16384},
+        "pair_bucket.work_group",
+        {"pair_bucket.work_group": 8},
     ),
-    ({"finish_items": 1}, "finish_items", {"finish_items": 2}),
-    ({"finish_from": 415}, "finish_from", {"finish_from": 416}),
-    ({"finish_from": 26 << 16}, "finish_from", {"finish_from": 416}),
-    ({"bits": 7}, "finish_from", {"bits": 8}),
-    ({"bits": 2}, "finish_items", {"bits": 8}),
+    (
+        {"pair_bucket.work_group": 8, "ranker": "match_ballot", "subgroup": 16, "work_group": 16},
+        "pair_bucket.work_group",
+        {"pair_bucket.work_group": 16, "pair_bucket.items": 1},
+    ),
+    ({"pair_bucket.items": 1}, "pair_bucket.items", {"pair_bucket.items": 2}),
+    ({"pair_bucket.above": 415}, "pair_bucket.above", {"pair_bucket.above": 416}),
+    ({"pair_bucket.above": 26 << 16}, "pair_bucket.above", {"pair_bucket.above": 416}),
+    ({"bits": 7}, "pair_bucket", {"bits": 8}),
+    ({"bits": 2}, "pair_bucket.items", {"bits": 8}),
 ]
 
 
@@ -277,21 +280,21 @@ BAD: list[tuple[dict[str, Any], str, dict[str, Any]]] = [
 def test_every_mistake_is_named_once(wrong: dict[str, Any], key: str, right: dict[str, Any]) -> None:
     p = shape(**{**SMALL, **wrong})
     assert [where for where, _, _ in radix.problems(p, DEVICE)] == [key]
-    assert radix.problems(replace(p, **right), DEVICE) == []
+    assert radix.problems(altered(p, right), DEVICE) == []
 
 
 def test_local_memory_must_hold_a_bucket() -> None:
-    p = shape(**{**SMALL, "finish_places": 8192})
-    assert [where for where, _, _ in radix.problems(p, replace(DEVICE, local_bytes=20000))] == ["finish_items"]
-    assert radix.problems(replace(p, finish_places=16), replace(DEVICE, local_bytes=20000)) == []
+    p = shape(**{**SMALL, "pair_bucket.bins": 8192})
+    assert [where for where, _, _ in radix.problems(p, replace(DEVICE, local_bytes=20000))] == ["pair_bucket.items"]
+    assert radix.problems(altered(p, {"pair_bucket.bins": 16}), replace(DEVICE, local_bytes=20000)) == []
 
 
 def test_bytes_moved() -> None:
     """Keys are read four times, values three times, both are written three times; later passes move nothing."""
-    sort = sort_of(Signature(value="v4"), "u64", finish_from=416)
+    sort = sort_of(Signature(value="v4"), "u64", **{"pair_bucket.above": 416})
     n = 4000
     total = assembly.traffic(sort, n)
     per_pair = total / n
     assert per_pair > 7 * 8 + 6 * 4
-    assert total < assembly.traffic(sort_of(Signature(value="v4"), "u64", finish_from=1 << 20), n) / 2
+    assert total < assembly.traffic(sort_of(Signature(value="v4"), "u64", **{"pair_bucket.above": 1 << 20}), n) / 2
     assert dict(radix.notes(params(sort)))["buckets of pairs"].startswith("from 417 pairs on; ")

@@ -33,6 +33,7 @@ from hsgen.algorithms.radix.words import words
 from hsgen.core.interpreter import Options, launches, offset
 from hsgen.core.keys import KEYS, PLAIN, VALUES, Signature
 from hsgen.core.plan import Plan, Step
+from hsgen.core.records import changed as altered
 from hsgen.core.sort import Sort
 from hsgen.operations import oracle
 from hsgen.targets import assembly
@@ -40,12 +41,12 @@ from hsgen.tools.validate.cases import around
 
 SMALL: dict[str, Any] = {
     "coordination": "lookback",
-    "msd_from": 100,
-    "msd_group": 16,
-    "msd_items": 3,
-    "bucket_group": 16,
-    "bucket_items": 4,
-    "bucket_places": 32,
+    "partition.above": 100,
+    "partition.work_group": 16,
+    "partition.items": 3,
+    "bucket.work_group": 16,
+    "bucket.items": 4,
+    "bucket.bins": 32,
 }
 """Buckets of at most 64 keys, of 52 on average, distributed from tiles of 48."""
 
@@ -221,7 +222,7 @@ def test_digits_are_as_wide_as_buckets_need() -> None:
             assert len(found) == 1 and 1 << first + second <= found[0] <= most << first + second
 
 
-@pytest.mark.parametrize("more", [{}, {"bits": 4, "items": 1}, {"msd_from": 1 << 20, "groups": 9}])
+@pytest.mark.parametrize("more", [{}, {"bits": 4, "items": 1}, {"partition.above": 1 << 20, "groups": 9}])
 def test_the_counters_of_buckets_are_within_scratch(more: dict[str, Any]) -> None:
     p = shape(**{**SMALL, "items": 1, "single": 0, **more})
     assert radix.problems(p, ROOMY) == []
@@ -251,20 +252,18 @@ def test_other_choices_have_no_buckets_and_no_scratch_for_them() -> None:
 
 
 BAD: list[tuple[dict[str, Any], str, dict[str, Any]]] = [
-    ({"bucket_items": 0}, "msd_from", {"bucket_items": 4}),
-    ({"msd_from": 0}, "msd_group", {"msd_from": 100}),
-    ({"msd_group": 24}, "msd_group", {"msd_group": 16}),
-    ({"bucket_places": 48}, "bucket_places", {"bucket_places": 32}),
-    ({"bucket_places": 8}, "bucket_places", {"bucket_places": 16}),
-    ({"msd_group": 16384}, "msd_group", {"msd_group": 16}),
-    ({"msd_group": 2048, "msd_items": 33}, "msd_items", {"msd_items": 31}),
+    ({"partition.work_group": 24}, "partition.work_group", {"partition.work_group": 16}),
+    ({"bucket.bins": 48}, "bucket.bins", {"bucket.bins": 32}),
+    ({"bucket.bins": 8}, "bucket.bins", {"bucket.bins": 16}),
+    ({"partition.work_group": 16384}, "partition.work_group", {"partition.work_group": 16}),
+    ({"partition.work_group": 2048, "partition.items": 33}, "partition.items", {"partition.items": 31}),
     (
-        {"bucket_group": 8, "ranker": "match_ballot", "subgroup": 16, "work_group": 16},
-        "bucket_group",
-        {"bucket_group": 16},
+        {"bucket.work_group": 8, "ranker": "match_ballot", "subgroup": 16, "work_group": 16},
+        "bucket.work_group",
+        {"bucket.work_group": 16},
     ),
-    ({"msd_from": 51}, "msd_from", {"msd_from": 52}),
-    ({"bits": 2, "items": 64}, "bucket_items", {"bits": 8}),
+    ({"partition.above": 51}, "partition.above", {"partition.above": 52}),
+    ({"bits": 2, "items": 64}, "bucket.items", {"bits": 8}),
 ]
 
 
@@ -272,12 +271,15 @@ BAD: list[tuple[dict[str, Any], str, dict[str, Any]]] = [
 def test_every_mistake_is_named_once(wrong: dict[str, Any], key: str, right: dict[str, Any]) -> None:
     p = shape(**{**SMALL, **wrong})
     assert [where for where, _, _ in radix.problems(p, ROOMY)] == [key]
-    assert radix.problems(replace(p, **right), ROOMY) == []
+    assert radix.problems(altered(p, right), ROOMY) == []
 
 
 def test_local_memory_must_hold_a_tile_and_a_bucket() -> None:
     tiny = replace(ROOMY, local_bytes=20000)
-    for wrong, key in (({"msd_group": 512, "msd_items": 20}, "msd_items"), ({"bucket_places": 8192}, "bucket_items")):
+    for wrong, key in (
+        ({"partition.work_group": 512, "partition.items": 20}, "partition.items"),
+        ({"bucket.bins": 8192}, "bucket.items"),
+    ):
         assert [where for where, _, _ in radix.problems(shape(**{**SMALL, **wrong}), tiny)] == [key]
 
 

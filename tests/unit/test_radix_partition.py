@@ -21,25 +21,25 @@ from hsgen.algorithms.radix.partition.params import layout, passing
 from hsgen.algorithms.radix.specialize import specialize
 from hsgen.core.interpreter import launches
 from hsgen.core.keys import KEYS, VALUES, Signature
+from hsgen.core.records import built, changed
 
 PROMISED = replace(ROOMY, progress="guaranteed")
-OWN: dict[str, Any] = {"pass_group": 16, "pass_items": 24}
+OWN: dict[str, Any] = {"uneven.work_group": 16, "uneven.items": 24}
 
 
 def shape(key: str = "u32", **values: Any) -> partition.Params:
     """Return a shape of tiles of 128 keys; `values` are other choices."""
     small: dict[str, Any] = {"bits": 8, "items": 4, "work_group": 32, "subgroup": 8, "groups": 96, "single": 0}
-    small |= {"ranker": "match_ballot", "bucket_group": 8, "bucket_items": 8, "bucket_places": 16}
-    return partition.Params(key=KEYS[key], redo=False, **{**small, **values})
+    small |= {"ranker": "match_ballot", "bucket.work_group": 8, "bucket.items": 8, "bucket.bins": 16}
+    found: partition.Params = built(partition.Params, {"key": KEYS[key], "redo": False, **small, **values})
+    return found
 
 
 BAD: list[tuple[dict[str, Any], str, dict[str, Any]]] = [
-    ({"pass_items": 0}, "pass_items", {"pass_items": 4}),
-    ({"pass_group": 0}, "pass_group", {"pass_group": 16}),
-    ({"pass_group": 12}, "pass_group", {"pass_group": 16}),
-    ({"pass_group": 16384, "pass_items": 3}, "pass_group", {"pass_group": 16}),
-    ({"pass_items": 65}, "pass_items", {"pass_items": 64}),
-    ({"pass_group": 2048, "pass_items": 32}, "pass_items", {"pass_items": 31}),
+    ({"uneven.work_group": 12}, "uneven.work_group", {"uneven.work_group": 16}),
+    ({"uneven.work_group": 16384, "uneven.items": 3}, "uneven.work_group", {"uneven.work_group": 16}),
+    ({"uneven.items": 65}, "uneven.items", {"uneven.items": 64}),
+    ({"uneven.work_group": 2048, "uneven.items": 32}, "uneven.items", {"uneven.items": 31}),
 ]
 
 
@@ -47,10 +47,10 @@ BAD: list[tuple[dict[str, Any], str, dict[str, Any]]] = [
 def test_every_mistake_is_named_once(wrong: dict[str, Any], key: str, right: dict[str, Any]) -> None:
     p = shape(**{**OWN, **wrong})
     assert [where for where, _, _ in radix.problems(p, PROMISED)] == [key]
-    assert radix.problems(replace(p, **right), PROMISED) == []
+    assert radix.problems(changed(p, right), PROMISED) == []
 
 
-@pytest.mark.parametrize(("wrong", "key"), [({}, "items"), (OWN, "pass_items")])
+@pytest.mark.parametrize(("wrong", "key"), [({}, "items"), (OWN, "uneven.items")])
 def test_local_memory_must_hold_a_tile_of_passes(wrong: dict[str, Any], key: str) -> None:
     p = shape(**wrong)
     need = {k.name: k.local_bytes(p.key) for k in radix.kernels(p)}
@@ -60,16 +60,16 @@ def test_local_memory_must_hold_a_tile_of_passes(wrong: dict[str, Any], key: str
 
 
 def test_local_memory_must_hold_a_bucket() -> None:
-    p = shape(bucket_places=8192)
-    assert [where for where, _, _ in radix.problems(p, replace(PROMISED, local_bytes=30000))] == ["bucket_items"]
+    p = shape(**{"bucket.bins": 8192})
+    assert [where for where, _, _ in radix.problems(p, replace(PROMISED, local_bytes=30000))] == ["bucket.items"]
 
 
-@pytest.mark.parametrize("own", [{"pass_group": 16, "pass_items": 2}, {}, OWN])
+@pytest.mark.parametrize("own", [{"uneven.work_group": 16, "uneven.items": 2}, {}, OWN])
 @pytest.mark.parametrize("value", ["none", "v4"])
 def test_tiles_of_passes_decide_the_grid_and_the_scratch(own: dict[str, Any], value: str) -> None:
     plain, p = (replace(shape(**more), signature=Signature(value=value)) for more in ({}, own))
     sort, usual = sort_by("radix", p, p.signature), sort_by("radix", plain, p.signature)
-    tile = own["pass_group"] * own["pass_items"] if own else plain.tile
+    tile = own["uneven.work_group"] * own["uneven.items"] if own else plain.tile
     assert passing(p).tile == tile
     for n in (1, tile - 1, tile, tile + 1, 10 * tile + 1, 1_000_000):
         made, others = (list(launches(x.plan, n, in_place=False)) for x in (sort, usual))
@@ -94,6 +94,7 @@ def test_values_take_the_room_of_keys() -> None:
         p = specialize({"u32": shape(**OWN)}, KEYS["u32"], Signature(value=value), PROMISED)
         assert isinstance(p, partition.Params)
         valued = value != "none"
-        assert (p.bucket_items, p.pass_items) == ((4, 12) if valued else (8, 24)), value
+        assert p.bucket and p.uneven
+        assert (p.bucket.items, p.uneven.items) == ((4, 12) if valued else (8, 24)), value
     usual = specialize({"u32": shape()}, KEYS["u32"], Signature(value="v4"), PROMISED)
-    assert isinstance(usual, partition.Params) and usual.pass_items == 0
+    assert isinstance(usual, partition.Params) and usual.uneven is None

@@ -39,11 +39,11 @@ from hsgen.core.errors import Usage
 from hsgen.core.interpreter import Options, offset
 from hsgen.core.keys import KEYS, PLAIN, VALUES, Signature
 from hsgen.core.plan import Plan, Step
+from hsgen.core.records import changed as altered
 from hsgen.core.sort import Sort
 from hsgen.targets import assembly, target
 from hsgen.tools.validate.cases import around
 
-NO_PAIRS = dict.fromkeys(("finish_from", "finish_group", "finish_items", "finish_places"), 0)
 SMALL: dict[str, Any] = {
     "coordination": "lookback",
     "bits": 8,
@@ -51,15 +51,16 @@ SMALL: dict[str, Any] = {
     "ranker": "match_ballot",
     "subgroup": 8,
     "sample": 64,
-    "finish_from": 416,
-    "finish_group": 8,
-    "finish_items": 4,
-    "finish_places": 16,
+    "pair_bucket.above": 416,
+    "pair_bucket.work_group": 8,
+    "pair_bucket.items": 4,
+    "pair_bucket.bins": 16,
 }
 """Buckets of at most 32 pairs, of 26 on average."""
-LARGE: dict[str, Any] = {"finish_from": 6656, "finish_items": 16}
+KEYS_ALONE = {k: v for k, v in SMALL.items() if not k.startswith("pair_bucket.")}
+LARGE: dict[str, Any] = {"pair_bucket.above": 6656, "pair_bucket.items": 16}
 """Buckets of at most 128 pairs: more than a place may hold without being crowded."""
-FULL: dict[str, Any] = {**DEALT, "msd_from": 104, "bucket_items": 8, "bucket_places": 16}
+FULL: dict[str, Any] = {**DEALT, "partition.above": 104, "bucket.items": 8, "bucket.bins": 16}
 """The same of keys alone."""
 MANY = 12_000
 LANES = Path(__file__).parents[1] / "device" / "lanes"
@@ -74,7 +75,7 @@ def sort_of(signature: Signature, key: str = "u32", **values: Any) -> Sort:
 
 def alone(signature: Signature = PLAIN, key: str = "u32", **values: Any) -> Sort:
     """Return such a sort of keys alone, with buckets of at most 64 keys, of 52 on average."""
-    p = shape(key, **{**SMALL, **NO_PAIRS, **DEALT, **values})
+    p = shape(key, **{**KEYS_ALONE, **DEALT, **values})
     return sort_by("radix", replace(p, signature=signature), signature)
 
 
@@ -417,31 +418,41 @@ def test_the_table_of_pieces_of_small_shapes_fits_in_scratch(more: dict[str, Any
 
 BAD: list[tuple[dict[str, Any], str, dict[str, Any]]] = [
     ({"sample": 48}, "sample", {"sample": 32}),
-    (NO_PAIRS, "sample", {"sample": 0}),
-    ({"counting": True}, "sample", {"sample": 0}),
+    ({"waitless": True}, "sample", {"sample": 0}),
     ({"bits": 6}, "sample", {"bits": 8}),
     ({"bits": 6}, "sample", {"bits": 4}),
     ({"sorted_exit": True}, "sample", {"sorted_exit": False}),
     ({"ranker": "bitmask", "subgroup": 1}, "sample", {"ranker": "match_ballot", "subgroup": 8}),
     (
-        {"finish_from": 1100 << 20, "finish_group": 1024, "finish_items": 40, "finish_places": 1024},
-        "finish_items",
-        {"finish_items": 30},
+        {
+            "pair_bucket.above": 1100 << 20,
+            "pair_bucket.work_group": 1024,
+            "pair_bucket.items": 40,
+            "pair_bucket.bins": 1024,
+        },
+        "pair_bucket.items",
+        {"pair_bucket.items": 30},
     ),
 ]
+
+
+def test_a_sample_needs_buckets() -> None:
+    p = shape(**KEYS_ALONE)
+    assert [where for where, _, _ in radix.problems(p, DEVICE)] == ["sample"]
+    assert radix.problems(replace(p, sample=0), DEVICE) == []
 
 
 @pytest.mark.parametrize(("wrong", "key", "right"), BAD)
 def test_every_mistake_is_named_once(wrong: dict[str, Any], key: str, right: dict[str, Any]) -> None:
     p = shape(**{**SMALL, **wrong})
     assert [where for where, _, _ in radix.problems(p, DEVICE)] == [key]
-    assert radix.problems(replace(p, **right), DEVICE) == []
+    assert radix.problems(altered(p, right), DEVICE) == []
 
 
 def test_a_sample_of_keys_alone_has_constraints_too() -> None:
     p = params(alone())
     assert radix.problems(p, DEVICE) == []
-    for wrong in ({"sample": 100}, {"counting": True}, {"bits": 6}, {"sorted_exit": True}):
+    for wrong in ({"sample": 100}, {"waitless": True}, {"bits": 6}, {"sorted_exit": True}):
         assert [where for where, _, _ in radix.problems(replace(p, **wrong), DEVICE)] == ["sample"]
 
 
@@ -488,4 +499,4 @@ def test_bytes_moved() -> None:
         assert least < assembly.traffic(sort, n) < least + 10 * tables
         bare = replace(sort, plan=without(sort.plan, len(p.digits) - 2))
         assert assembly.traffic(sort, n) == assembly.traffic(bare, n)
-        assert assembly.traffic(sort, n) < assembly.traffic(sort_of(V4, key, finish_from=1 << 20), n)
+        assert assembly.traffic(sort, n) < assembly.traffic(sort_of(V4, key, **{"pair_bucket.above": 1 << 20}), n)

@@ -18,7 +18,7 @@ import pytest
 from hsgen.cli import main
 from hsgen.core.errors import Usage
 from hsgen.system import resources
-from hsgen.targets import evidence, ranges, tables, target, upgrade
+from hsgen.targets import evidence, ranges, schema2, tables, target, upgrade
 from hsgen.tools.suggest.text import literal
 from hsgen.tools.tune import edit
 
@@ -162,7 +162,7 @@ def flat(data: Mapping[str, Any]) -> dict[str, Any]:
         algorithm, dash, variant = label.partition("-")
         names.setdefault(key, {})[tables.full(data, label, key)] = OLD_NAMES.get(algorithm, algorithm) + dash + variant
         if algorithm == "radix":
-            values = tables.table_of(data, label, key) or {}
+            values = schema2.former("hybrid", tables.table_of(data, label, key) or {})
             values |= {"ranker": OLD_RANKERS[values["ranker"]]} if "ranker" in values else {}
             values |= WORDS[values.pop("strategy")]
             at = out["radix"].setdefault(key, {})
@@ -285,7 +285,7 @@ MISTAKES = [
     ('fallback = "onesweep"', 'fallback = "low"', 'radix.u32.hybrid.fallback: "low" is no table for it'),
     ('fallback = "onesweep"', "", "radix.u32.hybrid.fallback: missing"),
     ("[radix.u32.onesweep]", "[radix.u32.onesweeb]", "did you mean onesweep"),
-    ("msd_group = 64", "msd_group = 65", "radix.u32.hybrid.msd_group: 65 is no power of two"),
+    ("msd_group = 64", "msd_group = 65", "radix.u32.hybrid.partition.work_group: 65 is no power of two"),
     ("items = 4\n", "items = 99\n", "radix.u32.onesweep.items"),
     ("[radix.u32.reduce_scan.low]", "[radix.u32.reduce_scan]", "is a second table called radix"),
     ("to = 300, ", "", "sort.u32.ranges[0].to: missing"),
@@ -316,11 +316,11 @@ def test_tuning_edits_the_table_that_has_a_value() -> None:
     pytest.importorskip("tomlkit")
     table = tables.table_of(tomllib.loads(NEW), "radix", "u32")
     assert table is not None
-    for word in ("groups", "msd_from"):
-        after = edit.applied(NEW, "mine.toml", {("radix", "u32"): {**table, word: 400}}, {}, [])
+    for word, name in (("groups", "groups"), ("msd_from", "partition.above")):
+        after = edit.applied(NEW, "mine.toml", {("radix", "u32"): {**table, name: 400}}, {}, [])
         gone, come = (set(a.splitlines()) - set(b.splitlines()) for a, b in ((NEW, after), (after, NEW)))
         values = {line for line in gone if not line.startswith("#")}  # comments of replaced values go with them
-        assert (values, come) == ({f"{word} = {table[word]}"}, {f"{word} = 400"})
+        assert (values, come) == ({f"{word} = {table[name]}"}, {f"{word} = 400"})
 
 
 def test_tuning_moves_a_table_to_another_strategy() -> None:
@@ -340,7 +340,7 @@ def test_tuning_moves_a_table_to_another_strategy() -> None:
 def test_tuning_moves_a_table_to_and_from_buckets() -> None:
     pytest.importorskip("tomlkit")
     table = tables.table_of(tomllib.loads(NEW), "radix", "u32") or {}
-    buckets = {name for name in table if name.startswith(("msd", "bucket"))}
+    buckets = {name for name in table if name.startswith(("partition", "bucket"))}
     plain = {**{k: v for k, v in table.items() if k not in buckets}, "strategy": "reduce_scan"}
     after = edit.applied(NEW, "mine.toml", {("radix", "u32"): plain}, {}, [])
     assert (
@@ -359,9 +359,13 @@ def test_tuning_keeps_passes_that_count_behind_buckets() -> None:
     text = WAITLESS.read_text(encoding="utf-8")
     table = tables.table_of(tomllib.loads(text), "radix", "u32") or {}
     assert table["fallback"] == "reduce_scan" and table["groups"] == 8
-    after = edit.applied(text, "x.toml", {("radix", "u32"): {**table, "msd_from": 400}}, {}, [])
+    after = edit.applied(text, "x.toml", {("radix", "u32"): {**table, "partition.above": 400}}, {}, [])
     assert "msd_from = 400" in after and after.count('fallback = "reduce_scan"\n') == 2
-    buckets = {name for name in table if name.startswith(("msd", "bucket", "finish", "deal", "rest", "fallback"))}
+    buckets = {
+        name
+        for name in table
+        if name.startswith(("partition", "bucket", "pair_bucket", "dealt", "crowded", "fallback"))
+    }
     plain = {**{k: v for k, v in table.items() if k not in buckets}, "strategy": "reduce_scan"}
     before = edit.applied(text, "x.toml", {("radix", "u32"): plain}, {}, [])
     again = edit.applied(before, "x.toml", {("radix", "u32"): table}, {}, [])
@@ -382,7 +386,7 @@ def test_tuning_leaves_a_fallback_alone_that_others_share() -> None:
     hybrid = NEW[NEW.index("[radix.u32.hybrid]") : NEW.index("# a guess")]
     text = NEW.replace(hybrid, hybrid + hybrid.replace("hybrid]", "hybrid.more]").replace("from = 200", "from = 300"))
     table = tables.table_of(tomllib.loads(text), "radix", "u32") or {}
-    assert edit.applied(text, "x.toml", {("radix", "u32"): {**table, "msd_from": 400}}, {}, [])
+    assert edit.applied(text, "x.toml", {("radix", "u32"): {**table, "partition.above": 400}}, {}, [])
     with pytest.raises(Usage, match="cannot be edited"):
         edit.applied(text, "x.toml", {("radix", "u32"): {**table, "groups": 400}}, {}, [])
 

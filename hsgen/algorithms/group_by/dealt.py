@@ -11,13 +11,15 @@ digits, in one launch.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from hsgen.algorithms.group_by.few import Few
 from hsgen.algorithms.radix.hybrid.params import Hybrid
 from hsgen.algorithms.radix.partition.params import Partition
 from hsgen.algorithms.radix.partition.params import layout as rest_layout
+from hsgen.algorithms.radix.stages import Bucket, Tiles
+from hsgen.algorithms.radix.tile import recast
 from hsgen.core.device import Device
 from hsgen.core.kernels import Kernel
 from hsgen.core.keys import KeyType, Signature
@@ -34,52 +36,26 @@ _LOCAL = 160 << 10
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Shape:
-    """The shape of what deals pairs.
+class Digits:
+    """The bits that number buckets.
 
-    count_group, deal_group, again_group, bucket_group: lanes of work-groups that count, deal by the first digit, deal
-    by the second one, and sort a bucket; count_items, ...: the keys of each that are under way at once, of a tile, or
-    of a bucket at most.  bucket_places: the counters on chip by which the keys of a bucket find their places, a power
-    of two.  bits: the most bits that number buckets, whose counters a work-group has on chip.  first: of these, the
-    most of the first digit.  slots, table_items: slots of a table of a value of this digit, a power of two, and the
-    pairs of a lane that are under way at once.  sample, sample_less: the keys that are compared first, above the count
-    sample_from and up to it.  cores: of the device.  least: the bits of the first digit, at least.
+    bits: the most of them, whose counters a work-group has on chip.  first: of these, the most of the first digit.
+    least: the bits of the first digit, at least.
     """
 
-    count_group: int = 1024
-    count_items: int = 8
-    deal_group: int = 1024
-    deal_items: int = 16
-    again_group: int = 512
-    again_items: int = 16
-    bucket_group: int = 512
-    bucket_items: int = 10
-    bucket_places: int = 4096
     bits: int = 15
     first: int = 11
-    slots: int = 8192
-    table_group: int = 512
-    table_items: int = 8
-    sample: int = 8192
-    sample_less: int = 2048
-    sample_from: int = 1 << 22
-    cores: int
     least: int = LEAST
 
-    @property
-    def capacity(self) -> int:
-        """The pairs of a bucket that a work-group sorts on chip."""
-        return self.bucket_group * self.bucket_items
 
-    @property
-    def limit(self) -> int:
-        """The pairs of a bucket on average, at most: so few that hardly one of uniform keys exceeds the capacity."""
-        return 13 * self.capacity // 16
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Table(Tiles):
+    """A hash table on chip for the pairs of a value of the first digit, of which `size` are under way at once.
 
-    @property
-    def most(self) -> int:
-        """The greatest count of which there are small enough buckets."""
-        return self.limit << self.bits
+    slots: a power of two.
+    """
+
+    slots: int
 
     @property
     def groups(self) -> int:
@@ -87,15 +63,51 @@ class Shape:
         return 2 * self.slots // 3
 
     @property
-    def table_places(self) -> int:
-        """The counters on chip by which the groups of a table find their places."""
-        return max(self.slots // 4, self.table_group)
+    def places(self) -> int:
+        """The bins on chip by which the groups of a table find their places."""
+        return max(self.slots // 4, self.work_group)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sample:
+    """The keys that are compared first: `keys` above the count `above`, and `fewer` up to it."""
+
+    keys: int = 8192
+    fewer: int = 2048
+    above: int = 1 << 22
+
+
+_COUNT, _DEAL, _AGAIN = (Tiles(work_group=n, items=x) for n, x in ((1024, 8), (1024, 16), (512, 16)))
+_BUCKET, _TABLE = Bucket(work_group=512, items=10, bins=4096), Table(work_group=512, items=8, slots=8192)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shape:
+    """The shape of what deals pairs.
+
+    count: the keys that are under way at once in a work-group that counts.  deal, again: the tiles that are dealt by
+    the first digit, and by the second one.  bucket: what a work-group sorts on chip.  cores: of the device.
+    """
+
+    count: Tiles = _COUNT
+    deal: Tiles = _DEAL
+    again: Tiles = _AGAIN
+    bucket: Bucket = _BUCKET
+    table: Table = _TABLE
+    digits: Digits = Digits()
+    sample: Sample = Sample()
+    cores: int
+
+    @property
+    def most(self) -> int:
+        """The greatest count of which there are small enough buckets."""
+        return self.bucket.limit << self.digits.bits
 
     def equal(self, bits: int, sample: int) -> int:
         """Return the keys that a sample has twice, about, if a quarter of the slots of each table is used by a first
         digit of `bits` bits; half of them by the widest digit, beyond which there are no tables."""
-        used = 2 if bits == self.first else 4
-        return max(2, used * sample**2 // (2 * self.slots << bits))
+        used = 2 if bits == self.digits.first else 4
+        return max(2, used * sample**2 // (2 * self.table.slots << bits))
 
 
 def shape(key: KeyType, signature: Signature, device: Device) -> Shape | None:
@@ -108,7 +120,7 @@ def shape(key: KeyType, signature: Signature, device: Device) -> Shape | None:
 
 def sampling(few: Few, dealt: Shape | None) -> Few:
     """Return tables of few groups whose sample serves what deals pairs, too."""
-    return replace(few, sample=dealt.sample) if dealt else few
+    return replace(few, sample=dealt.sample.keys) if dealt else few
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -161,9 +173,7 @@ def following(few: Few | None, dealt: Shape | None, kernels: tuple[Kernel, ...],
 
 def _rest(sort: Hybrid, dealt: Shape) -> Partition:
     """The passes in one launch, in tiles of those that sort what buckets of a hybrid sort do not hold."""
-    names = {x.name for x in fields(Partition)} & {x.name for x in fields(sort)}
-    own = {name: getattr(sort, name) for name in names if not name.startswith("bucket_")}
-    return Partition(**{**own, "begin": 0, "end": None, "single": None, "groups": 2 * dealt.cores})
+    return recast(sort, Partition, bucket=None, begin=0, end=None, single=None, groups=2 * dealt.cores)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -203,10 +213,10 @@ class Layout:
 
 def layout(p: Shape) -> Layout:
     """Return the layout."""
-    values = 1 << p.first
+    values = 1 << p.digits.first
     counts = 8 + 3 * values + 2
     return Layout(
-        width=0, starts=8, cursors=9 + values, tiles=9 + 2 * values, counts=counts, end=counts + (1 << p.bits)
+        width=0, starts=8, cursors=9 + values, tiles=9 + 2 * values, counts=counts, end=counts + (1 << p.digits.bits)
     )
 
 

@@ -25,21 +25,21 @@ _RESIDENT = {"digit_tables": 2, "pairs_again": 2}  # work-groups of a core, for 
 def tables(p: Dealt) -> tuple[Kernel, ...]:
     """Return the kernels up to tables of the values of the first digit, in the order of their launches."""
     s, full = p.shape, word_array("full", 4)
-    count = word_array("counts", 1 << s.bits)
+    count = word_array("counts", 1 << s.digits.bits)
     deal = (PAIRS, FEW, DEALS)
     rest = (REST,) if p.rest else ()
-    local = (word_array(name, s.slots + 1) for name in ("held", "sums", "times"))
-    order = (word_array("places", s.table_places), *sums(s.table_group, p.subgroup))
-    own = (word_array("totals", s.table_group), full, word_array("drawn", 1), *order)
+    local = (word_array(name, s.table.slots + 1) for name in ("held", "sums", "times"))
+    order = (word_array("places", s.table.places), *sums(s.table.work_group, p.subgroup))
+    own = (word_array("totals", s.table.work_group), full, word_array("drawn", 1), *order)
     reduced = replace(PAIRS, read_only=True), DESTINATION, VALUES_OUT, COUNTS, FIRSTS, REPORT, FEW, DEALS
-    starts = (*sums(s.count_group, p.subgroup), full)
+    starts = (*sums(s.count.work_group, p.subgroup), full)
     return (
-        _kernel(p, "pairs_count", "count the pairs of every bucket", s.count_group, (SOURCE, FEW, DEALS), count),
+        _kernel(p, "pairs_count", "count the pairs of every bucket", s.count.work_group, (SOURCE, FEW, DEALS), count),
         _kernel(
             p,
             "pairs_starts",
             "turn counts into starts; decide what is done",
-            s.count_group,
+            s.count.work_group,
             (FEW, replace(DEALS, coherent=GROUP), *rest),
             *starts,
         ),
@@ -47,16 +47,16 @@ def tables(p: Dealt) -> tuple[Kernel, ...]:
             p,
             "pairs_deal",
             "deal pairs by the first digit",
-            s.deal_group,
-            s.deal_items,
-            1 << s.first,
+            s.deal.work_group,
+            s.deal.items,
+            1 << s.digits.first,
             (SOURCE, VALUES_IN, *deal),
         ),
         _kernel(
             p,
             "digit_tables",
             "reduce the groups of a value of the first digit in a table",
-            s.table_group,
+            s.table.work_group,
             reduced,
             *local,
             *own,
@@ -67,26 +67,26 @@ def tables(p: Dealt) -> tuple[Kernel, ...]:
 def buckets(p: Dealt) -> tuple[Kernel, ...]:
     """Return the kernels that sort the pairs of other keys, in the order of their launches."""
     s = p.shape
-    room = s.capacity + NEAR
+    room = s.bucket.size + NEAR
     held = (
         Array(name="tile", type="key", count=room),
         word_array("order", room),
-        word_array("places", s.bucket_places),
+        word_array("places", s.bucket.bins),
     )
     again = (replace(PAIRS, read_only=True), AGAIN, FEW, DEALS)
-    sort = f"sort a bucket of up to {s.capacity} pairs on chip"
+    sort = f"sort a bucket of up to {s.bucket.size} pairs on chip"
     onto = (replace(AGAIN, read_only=True), DESTINATION, VALUES_OUT, FEW, DEALS)
-    digits = 1 << s.bits - s.least
+    digits = 1 << s.digits.bits - s.digits.least
     return (
-        _deal(p, "pairs_again", "deal pairs by the second digit", s.again_group, s.again_items, digits, again),
+        _deal(p, "pairs_again", "deal pairs by the second digit", s.again.work_group, s.again.items, digits, again),
         _kernel(
             p,
             "pairs_bucket",
             sort,
-            s.bucket_group,
+            s.bucket.work_group,
             onto,
             *held,
-            *sums(s.bucket_group, p.subgroup),
+            *sums(s.bucket.work_group, p.subgroup),
             word_array("full", 4),
         ),
         *((replace(all_passes(p.rest), name="pairs_rest"),) if p.rest else ()),
@@ -122,8 +122,8 @@ def _kernel(p: Dealt, name: str, summary: str, lanes: int, buffers: tuple[Buffer
 def context(p: Dealt) -> dict[str, Any]:
     """Return the names that the templates use in addition to `kernel` and `p`."""
     s, few = p.shape, table(p.few)
-    sizes = {"slots": s.slots, "items": s.table_items, "tile": s.table_items * s.table_group, "most": s.groups}
-    sizes |= {"places": s.table_places, "crowd": CROWD}
+    sizes = {"slots": s.table.slots, "items": s.table.items, "tile": s.table.size, "most": s.table.groups}
+    sizes |= {"places": s.table.places, "crowd": CROWD}
     few.wide = SimpleNamespace(**{**vars(few), **sizes})
     ways = {"sorted": dealt.SORTED, "tables": dealt.TABLES, "buckets": dealt.BUCKETS}
     return {
@@ -133,6 +133,6 @@ def context(p: Dealt) -> dict[str, Any]:
         "way": ways,
         "share": dealt.SHARE,
         "near": NEAR,
-        "crowd": s.capacity // 8,
+        "crowd": s.bucket.size // 8,
         "rest": SimpleNamespace(words=dealt.rest_words(p.rest), uneven=rest_layout(p.rest).uneven) if p.rest else None,
     }

@@ -52,13 +52,13 @@ def steps(p: Dealt, most: int, keys: Binding, values: Binding) -> list[Step]:
     """Return the steps for up to `most` keys; keys, values: where those lie that are sorted."""
     most, shape, own = min(most, p.shape.most), p.shape, bound(p)
     kept = {**own, "destination": keys, "values_out": values}
-    again = shape.again_group * shape.again_items
+    again = shape.again.size
     grids = {
         "pairs_count": fixed(shape.cores),
         "pairs_starts": fixed(1),
-        "pairs_deal": _tiles(shape.deal_group * shape.deal_items),
-        "digit_tables": fixed(min(2 * shape.cores, 1 << shape.first)),
-        "pairs_again": _tiles(again, more=1 << shape.least),  # a tile of each value is not full
+        "pairs_deal": _tiles(shape.deal.size),
+        "digit_tables": fixed(min(2 * shape.cores, 1 << shape.digits.first)),
+        "pairs_again": _tiles(again, more=1 << shape.digits.least),  # a tile of each value is not full
         "pairs_bucket": _buckets(p),
         "pairs_rest": fixed(2 * shape.cores),
     }
@@ -79,8 +79,8 @@ def steps(p: Dealt, most: int, keys: Binding, values: Binding) -> list[Step]:
 def _buckets(p: Dealt) -> Grid:
     """A work-group for each bucket: these are a power of two, of more than half of the limit on average, or as many as
     the first digit has values."""
-    half, fewest = p.shape.limit // 2, 1 << p.shape.least
-    return _tiles(half, more=fewest if p.above < p.shape.limit * fewest else 0)
+    half, fewest = p.shape.bucket.limit // 2, 1 << p.shape.digits.least
+    return _tiles(half, more=fewest if p.above < p.shape.bucket.limit * fewest else 0)
 
 
 def _tiles(pairs: int, *, more: int = 0) -> Grid:

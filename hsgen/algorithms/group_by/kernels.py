@@ -67,7 +67,7 @@ def _kernel(p: Params, name: str, summary: str, buffers: tuple[Buffer, ...], *ar
         name=name,
         template=f"group_by/{name}",
         summary=summary,
-        work_group=p.dealt.count_group if p.dealt and name == "few_begin" else p.few.work_group,
+        work_group=p.dealt.count.work_group if p.dealt and name == "few_begin" else p.few.work_group,
         buffers=buffers,
         arrays=arrays,
         subgroup=p.reduce.subgroup if p.dealt and name == "few_begin" else 1,
@@ -81,7 +81,7 @@ def context(p: object) -> dict[str, object]:
     """Return the names that the templates use in addition to `kernel` and `p`."""
     if not isinstance(p, Params) or p.few is None:
         return {}
-    samples = [p.few.sample, *([p.dealt.sample_less] if p.dealt else [])]
+    samples = [p.few.sample, *([p.dealt.sample.fewer] if p.dealt else [])]
     return {
         "few": table(p.few),
         "sampled": [p.few.sampled(n) for n in samples],

@@ -75,7 +75,7 @@ def notes(p: Params) -> list[tuple[str, str]]:
             1,
             (
                 "buckets",
-                f"up to {d.most} pairs; {d.bucket_group} lanes x {d.bucket_items} pairs, {d.bucket_places} places",
+                f"up to {d.most} pairs; {d.bucket.work_group} lanes x {d.bucket.items} pairs, {d.bucket.bins} places",
             ),
         )
     return found

@@ -1,29 +1,27 @@
-"""Constraints of kernels that take buckets or tiles on chip: lanes, the keys of each, and places."""
+"""Constraints of kernels that take buckets or tiles on chip: lanes, the keys of each, and bins."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 from hsgen.algorithms.device_constraints import Problem
+from hsgen.algorithms.radix.stages import Tiles
 from hsgen.core.device import Device
 
 
-def problems(p: Any, device: Device, name: str, *, places: bool) -> Iterator[Problem]:
-    """Yield what cannot work with the choices `NAME_group`, `NAME_items` and, if there are `places`, `NAME_places`."""
-    group, items, spots = f"{name}_group", f"{name}_items", f"{name}_places"
-    lanes, each = getattr(p, group), getattr(p, items)
-    odd = [x for x in ((group, spots) if places else (group,)) if getattr(p, x) & getattr(p, x) - 1]
-    for field in odd:
-        value = getattr(p, field)
+def problems(tiles: Tiles, subgroup: int, device: Device, name: str, bins: int | None = None) -> Iterator[Problem]:
+    """Yield what cannot work with the tiles of the stage `name`, or with its buckets, which have `bins`."""
+    lanes, each = tiles.work_group, tiles.items
+    group, items, spots = f"{name}.work_group", f"{name}.items", f"{name}.bins"
+    odd = [(x, n) for x, n in ((group, lanes), (spots, bins)) if n is not None and n & n - 1]
+    for field, value in odd:
         yield field, f"{value} is no power of two", f"give {1 << value.bit_length() - 1}"
-    if places and not odd and getattr(p, spots) % lanes:
-        what = f"{getattr(p, spots)} places are not shared out evenly by {lanes} lanes"
-        yield spots, what, f"give a multiple of {lanes}"
-    if places and getattr(p, spots) > 65536:
+    if bins is not None and not odd and bins % lanes:
+        yield spots, f"{bins} bins are not shared out evenly by {lanes} lanes", f"give a multiple of {lanes}"
+    if bins is not None and bins > 65536:
         yield spots, "a key is found by 16 bits", "give at most 65536"
-    if lanes % p.subgroup:
-        yield group, f"{lanes} lanes are no whole subgroups", f"give a multiple of {p.subgroup}"
+    if lanes % subgroup:
+        yield group, f"{lanes} lanes are no whole subgroups", f"give a multiple of {subgroup}"
     if lanes > device.work_group:
         what = f"{lanes} lanes exceed the work-group limit of {device.work_group}"
         yield group, what, f"give at most {device.work_group}"

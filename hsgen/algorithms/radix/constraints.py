@@ -9,14 +9,15 @@ from hsgen.algorithms import device_constraints
 from hsgen.algorithms.device_constraints import Problem
 from hsgen.algorithms.radix import strategies
 from hsgen.algorithms.radix.tile import Tile
+from hsgen.core import records
 from hsgen.core.device import Device
 
 _OWN = {
     "histogram": "bits",
-    "bucket": "bucket_items",
-    "bucket_rest": "bucket_items",
-    "partition_bucket": "bucket_items",
-    "partition_rest": "pass_items",
+    "bucket": "bucket.items",
+    "bucket_rest": "bucket.items",
+    "partition_bucket": "bucket.items",
+    "partition_rest": "uneven.items",
 }
 
 
@@ -43,6 +44,6 @@ def _memory(p: Tile, device: Device) -> Iterator[Problem]:
         need = kernel.local_bytes(p.key)
         if need > device.local_bytes:
             what = f"{kernel.name} needs {need} bytes of local memory, the device has {device.local_bytes}"
-            key = _OWN.get(kernel.name, "msd_items" if kernel.name.startswith("msd_") else "items")
-            yield key if getattr(p, key) else "items", what, "give fewer bits, items or lanes"
+            key = _OWN.get(kernel.name, "partition.items" if kernel.name.startswith("msd_") else "items")
+            yield key if key in records.flat(p) else "items", what, "give fewer bits, items or lanes"
             return

@@ -38,8 +38,6 @@ class ReduceScan(Ranked):
     sorted_exit: the first kernel that reads all keys finds out whether they are in order; then no digit moves them.
     compact: kernels are made for a short compilation: full and partial tiles share statements, loops over keys are
     written out, and no pass is skipped.
-    large_groups: the most work-groups that count and scatter where their table is at most 2.5 % of the scratch for keys
-    and values: a GPU is not filled by `groups` whose table is small for all counts.
     large: sort 2^30 keys and more; by kernels of their own that count in 64 bits, or by look-back where 32 suffice.
     """
 
@@ -47,7 +45,6 @@ class ReduceScan(Ranked):
     sorted_exit: bool = False
     compact: bool = False
     large: bool = False
-    large_groups: int = 0
 
     @property
     def skips(self) -> bool:

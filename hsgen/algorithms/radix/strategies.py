@@ -6,7 +6,6 @@ A table has the key `strategy`, the keys of that strategy, and those of the stra
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import fields as dataclass_fields
 from typing import Any, Protocol, cast
 
 from hsgen.algorithms.device_constraints import Problem
@@ -14,6 +13,7 @@ from hsgen.algorithms.radix import cooperative, hybrid, onesweep, partition, per
 from hsgen.algorithms.radix.hybrid.fields import FALLBACK
 from hsgen.algorithms.radix.tile import Tile
 from hsgen.algorithms.search_space import Box
+from hsgen.core import records
 from hsgen.core.device import Device
 from hsgen.core.fields import Field
 from hsgen.core.kernels import Kernel
@@ -63,7 +63,7 @@ STRATEGIES: Mapping[str, Strategy] = {
 }
 
 FALLBACKS: Mapping[str, Mapping[str, Mapping[str, Any]]] = {
-    hybrid.Params.STRATEGY: {onesweep.Params.STRATEGY: {}, reduce_scan.Params.STRATEGY: {"counting": True}}
+    hybrid.Params.STRATEGY: {onesweep.Params.STRATEGY: {}, reduce_scan.Params.STRATEGY: {"waitless": True}}
 }
 """The strategies that sort what other strategies cannot, by the names of these, with the parameters that say so; the
 first is the usual one."""
@@ -79,7 +79,7 @@ FIELDS: Mapping[str, Field] = {
 def fields(name: str, fallback: str = "") -> Mapping[str, Field]:
     """Return the keys of a strategy and of the one that it falls back on, by default the usual one."""
     behind = fallback or next(iter(FALLBACKS[name])) if name in FALLBACKS else ""
-    known = {f.name for f in dataclass_fields(STRATEGIES[name].Params)}
+    known = records.names(STRATEGIES[name].Params)
     names = [behind, name] if behind else [name]
     return {key: field for each in names for key, field in STRATEGIES[each].FIELDS.items() if key in known}
 
@@ -89,7 +89,9 @@ def params(key: KeyType, values: Mapping[str, Any]) -> Tile:
     name, behind = values[STRATEGY], values.get(FALLBACK, "")
     foreign = set(FIELDS) - set(fields(name, behind))
     more = FALLBACKS[name][behind] if behind else {}
-    return STRATEGIES[name].Params(key=key, **{k: v for k, v in values.items() if k not in foreign}, **more)
+    own = {k: v for k, v in values.items() if k not in foreign}
+    made: Tile = records.built(STRATEGIES[name].Params, {"key": key, **own, **more})
+    return made
 
 
 def misplaced(values: Mapping[str, Any]) -> Iterator[Problem]:

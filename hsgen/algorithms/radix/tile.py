@@ -27,36 +27,48 @@ SORTED_EXIT = Field("bool", "whether keys that are in order already are found ou
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Tile:
+class Request:
+    """What is sorted, which no target file says.
+
+    begin, end: the bits of a key that are sorted; None means all from `begin` on.
+    index64: indices have 64 bits throughout.
+    redo: look-backs give up at some point, and passes are then done again by counting: not where a device promises
+    forward progress.
+    signature: what is sorted with the keys, and how.
+    """
+
+    key: KeyType
+    begin: int = 0
+    end: int | None = None
+    index64: bool = False
+    redo: bool = True
+    signature: Signature = PLAIN
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tile(Request):
     """The parameters that all strategies share.
 
     bits: of a digit; digits of a key are of equal width or one bit less, as few as that allows.
     items, work_group: keys of a lane and lanes; their product is the tile.
     subgroup: lanes that exchange values, 1 where none do.
     groups: the most work-groups of counting and scattering kernels; each then takes several tiles.
+    large_groups: the same where their table is at most 2.5 % of the scratch for keys and values; 0 means `groups`.  A
+    GPU is not filled by `groups` whose table is small for all counts.
     single: the greatest count that one work-group sorts in one launch; 0 means never, None a tile (chunks: never).
     single_bits: the bits of a digit then, if not `bits`.
-
-    begin, end: the bits of a key that are sorted.  wide: 64-bit indices throughout.  redo: look-backs give up at some
-    point, and passes are then done again by counting: not where a device promises forward progress.  form: what is
-    sorted with the keys, and how.
     """
 
     STRATEGY: ClassVar[str]
 
-    key: KeyType
     bits: int
     items: int
     work_group: int
     subgroup: int = 1
     groups: int = 1
+    large_groups: int = 0
     single: int | None = None
     single_bits: int | None = None
-    begin: int = 0
-    end: int | None = None
-    index64: bool = False
-    redo: bool = True
-    signature: Signature = PLAIN
 
     @property
     def tile(self) -> int:
@@ -133,11 +145,6 @@ class Tile:
     def sorted_exit(self) -> bool:
         """Whether the first kernel that reads all keys finds out that they are in order; then no digit moves them."""
         return False
-
-    @property
-    def large_groups(self) -> int:
-        """The most work-groups of counting and scattering kernels for counts above `large_from`, or 0."""
-        return 0
 
     @property
     def most_groups(self) -> int:

@@ -8,15 +8,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import fields, replace
 from typing import Any
 
 import numpy as np
 
 from hsgen.algorithms import TABLES
 from hsgen.algorithms.search_space import Box
+from hsgen.core import records
 from hsgen.core.device import Device
 from hsgen.core.keys import KEYS
+from hsgen.core.records import changed, flat
 from hsgen.targets.choices import algorithm
 
 Table = Mapping[str, Any]
@@ -55,7 +56,7 @@ class Space:
     def _params(self, table: Table) -> Any:
         """The parameters of a table."""
         if self._derived is not None:
-            return replace(self._derived, **table)
+            return changed(self._derived, table)
         return self._made.params(KEYS[self.key], table)
 
     def fits(self, table: Table) -> bool:
@@ -74,8 +75,7 @@ class Space:
         values = {k: choices[at[k]] for k, choices in box.items()}
         table = {**{k: v for k, v in values.items() if v is not None}, **self._kept}
         derived = self._derived
-        known = fields(self._params(table))
-        defaults = {f.name: f.default if derived is None else getattr(derived, f.name) for f in known}
+        defaults = records.defaults(type(self._params(table))) if derived is None else flat(derived)
         return {k: v for k, v in table.items() if k in self._said or k not in defaults or v != defaults[k]}
 
     def draw(self, number: int, rng: np.random.Generator) -> dict[str, Any] | None:
@@ -94,12 +94,12 @@ class Space:
 
         What the table leaves out has its default.
         """
-        params = self._params(table)
+        values = flat(self._params(table))
         best: tuple[int, Box, dict[str, int]] | None = None
         for box in self.boxes:
             off, at = 0, {}
             for k, choices in box.items():
-                value = table.get(k, getattr(params, k, None))
+                value = table.get(k, values.get(k))
                 if value in choices:
                     at[k] = choices.index(value)
                     continue

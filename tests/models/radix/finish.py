@@ -81,7 +81,7 @@ def _sorted(p: Params, m: Memory, at: Pass, bucket: int, *, crowded: bool) -> bo
     by = oracle.ordered(keys, at.kind, descending=at.descending)
     one, bits = by.dtype.type, finish.bits(p, at.n)
     slotted = by << one(bits) | slots.astype(by.dtype)
-    places = (slotted >> one(p.key.bits - p.finish_places.bit_length() + 1)).astype(np.int64)
+    places = (slotted >> one(p.key.bits - p.pair_bucket.bins.bit_length() + 1)).astype(np.int64)
     if not crowded and len(keys) and np.bincount(places).max() > CROWD:
         return False
     order = np.lexsort((-slots, slotted))  # equal elements come in the wrong order

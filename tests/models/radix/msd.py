@@ -156,9 +156,9 @@ def _sorted(p: Params, m: Memory, at: Pass, bucket: int, *, crowded: bool) -> bo
     keys = m.buffers[1][mine].copy()
     if len(keys) > msd.capacity(p):
         raise Fault(f"a bucket of {len(keys)} keys")
-    places = p.bucket_places.bit_length() - 1
+    places = p.bucket.bins.bit_length() - 1
     low = max(p.key.bits - sum(msd.widths(p, at.n)) - places, 0)
-    found = (keys >> keys.dtype.type(low)) & keys.dtype.type(p.bucket_places - 1)
+    found = (keys >> keys.dtype.type(low)) & keys.dtype.type(p.bucket.bins - 1)
     if not crowded and len(keys) and np.bincount(found.astype(np.int64)).max() > CROWD:
         return False
     m.buffers[1][mine] = restored(np.sort(keys), at)
@@ -174,7 +174,7 @@ def _tally(p: Params, m: Memory, at: Pass) -> None:
     """Sort buckets, whose keys share all but the bits that are counted."""
     for bucket in range(len(m.words["buckets"])):
         mine = slice(int(m.words["bucket_starts"][bucket]), int(m.words["bucket_starts"][bucket + 1]))
-        if (m.buffers[1][mine] >> np.uint64(p.count_bits).astype(m.buffers[1].dtype) != bucket).any():
+        if (m.buffers[1][mine] >> np.uint64(p.counting.bits).astype(m.buffers[1].dtype) != bucket).any():
             raise Fault(f"keys of bucket {bucket} differ above the bits that are counted")
         _sorted(p, m, at, bucket, crowded=True)
 

@@ -173,7 +173,7 @@ def _sorted(p: Params, m: Memory, at: Pass, begin: int, end: int) -> bool:
     if len(np.unique(by >> one(p.key.bits - bits))) > 1:
         raise Fault("keys of a piece are of several buckets")
     slotted = by << one(bits) | slots.astype(by.dtype)
-    if _crowded(slotted, p.finish_places, p.finish_group):
+    if _crowded(slotted, p.pair_bucket.bins, p.pair_bucket.work_group):
         return False
     order = np.lexsort((-slots, slotted))  # equal elements come in the wrong order
     taken = (slotted[order] & one((1 << pairs.slot_bits(p)) - 1)).astype(np.intp)
@@ -209,7 +209,7 @@ def _bucket(p: Params, m: Memory, at: Pass) -> None:
             raise Fault(f"a bucket of {len(keys)} keys")
         if starts is None and not large and _ready(m, keys):
             continue
-        if large or (len(keys) and _crowded(keys, p.bucket_places, p.bucket_group)):
+        if large or (len(keys) and _crowded(keys, p.bucket.bins, p.bucket.work_group)):
             left.append((begin, end))
         else:
             keys = np.sort(keys)

@@ -12,21 +12,12 @@ from dataclasses import replace
 from hsgen.algorithms.device_constraints import Problem
 from hsgen.algorithms.radix import onesweep, reduce_scan, rows, search_space, single
 from hsgen.algorithms.radix.hybrid import buckets, buckets_plan, dealt, dealt_plan, pairs, pairs_plan, pieces
-from hsgen.algorithms.radix.hybrid.fields import (
-    COUNT,
-    DEAL,
-    FALLBACK,
-    KEYS,
-    MEAN,
-    NO_KEYS,
-    NO_PAIRS,
-    PAIRS,
-    REST,
-    SAMPLE,
-)
+from hsgen.algorithms.radix.hybrid.fields import FALLBACK
+from hsgen.algorithms.radix.hybrid.fields import FIELDS as FIELDS
 from hsgen.algorithms.radix.hybrid.params import Hybrid
 from hsgen.algorithms.radix.parts import copy
 from hsgen.algorithms.radix.rankers import digit_arrays, rank_arrays
+from hsgen.algorithms.radix.stages import PairBucket, present
 from hsgen.algorithms.radix.words import max_n, words
 from hsgen.algorithms.search_space import Box, steps
 from hsgen.core.device import Device
@@ -34,10 +25,9 @@ from hsgen.core.kernels import Kernel
 from hsgen.core.keys import KeyType
 from hsgen.core.plan import Plan, Step
 
-FIELDS = {**KEYS, **REST, **SAMPLE, **COUNT, **PAIRS, **DEAL, **MEAN}
-"""The keys of its own table; the look-back for other keys has another table."""
-
 Params = Hybrid
+_ANY = PairBucket(work_group=1, items=1, bins=1)
+"""Buckets of pairs of any size, for kernels whose text does not depend on that."""
 
 
 def kernels(p: Hybrid) -> tuple[Kernel, ...]:
@@ -59,7 +49,7 @@ def kernels(p: Hybrid) -> tuple[Kernel, ...]:
 
 def _common(p: Hybrid) -> Hybrid:
     """What matters to the kernels of look-back and to the one behind buckets: whether there are any of pairs."""
-    return replace(p, **{**NO_PAIRS, "finish_from": min(p.finish_from, 1)})
+    return replace(p, pair_bucket=p.pair_bucket and _ANY, dealt=None)
 
 
 def _finish(p: Hybrid) -> tuple[Kernel, ...]:
@@ -80,8 +70,9 @@ def large(p: Hybrid) -> Hybrid:
     """
     wide = replace(p, large=False, index64=True, single=0, sorted_exit=False)
     room = 8 * (wide.msd_digits - p.msd_digits)
-    fewer = -(-room // (p.msd_group * p.key.held))
-    return replace(wide, msd_items=max(1, p.msd_items - fewer))
+    tiles = present(p.partition)
+    fewer = -(-room // (tiles.work_group * p.key.held))
+    return replace(wide, partition=replace(tiles, items=max(1, tiles.items - fewer)))
 
 
 def plan(p: Hybrid) -> Plan:
@@ -137,7 +128,7 @@ def test_counts(p: Hybrid, greatest: int) -> set[int]:
 
 def problems(p: Hybrid, device: Device) -> Iterator[Problem]:
     """Yield what cannot work; problems of buckets only if the strategy behind has none."""
-    behind = list(reduce_scan.problems(p, device) if p.counting else onesweep.problems(p, device))
+    behind = list(reduce_scan.problems(p, device) if p.waitless else onesweep.problems(p, device))
     found = behind or [*buckets_plan.problems(p, device), *pairs_plan.problems(p, device)]
     yield from found or [*pieces.problems(p), *dealt_plan.problems(p, device)]
 
@@ -147,15 +138,15 @@ def space(key: KeyType, device: Device) -> Iterator[Box]:
     buckets of keys alone, followed by passes of 8 bits."""
     if key.bytes < 4:
         return
-    behind: Box = {"rest_bits": (6, 7, 8), FALLBACK: (reduce_scan.Params.STRATEGY,)}
+    behind: Box = {"crowded_bits": (6, 7, 8), FALLBACK: (reduce_scan.Params.STRATEGY,)}
     lanes, items = steps(64, min(1024, device.work_group)), (4, 6, 8, 10, 12, 16, 20, 24, 32)
     buckets: Box = {
-        "msd_from": steps(1 << 18, 1 << 22),
-        "msd_group": lanes,
-        "msd_items": items,
-        "bucket_group": lanes,
-        "bucket_items": items,
-        "bucket_places": steps(512, 8192),
+        "partition.above": steps(1 << 18, 1 << 22),
+        "partition.work_group": lanes,
+        "partition.items": items,
+        "bucket.work_group": lanes,
+        "bucket.items": items,
+        "bucket.bins": steps(512, 8192),
     }
     ranked = list(search_space.ranked(device))
     voting = sorted((x for x in ranked if x["ranker"] == ("match_ballot",)), key=lambda box: box["subgroup"])
@@ -166,12 +157,12 @@ def space(key: KeyType, device: Device) -> Iterator[Box]:
 def fitted(p: Hybrid) -> Hybrid:
     """Return the shape for its key and form: keys of a bucket come in any order, and narrow ones have few passes."""
     few = p.key.bytes < 4
-    none = {
-        **(NO_KEYS if p.signature.value != "none" or few else {}),
-        **(NO_PAIRS if p.signature.value == "packed" or few else {}),
-    }
-    made = replace(p, large=p.large and not (p.signature.device_count or p.signature.followed), **none)
-    if p.counting and (p.signature.bit_range or made.finish):  # as `reduce_scan.fitted`; passes ahead move keys first
+    made = replace(p, large=p.large and not (p.signature.device_count or p.signature.followed))
+    if p.signature.value != "none" or few:
+        made = replace(made, partition=None, bucket=None, counting=None)
+    if p.signature.value == "packed" or few:
+        made = replace(made, pair_bucket=None, dealt=None)
+    if p.waitless and (p.signature.bit_range or made.finish):  # as `reduce_scan.fitted`; passes ahead move keys first
         made = replace(made, sorted_exit=False)
     return made
 
@@ -186,13 +177,15 @@ def notes(p: Hybrid) -> list[tuple[str, str]]:
 
 
 def _keys(p: Hybrid) -> str:
-    dealt = f"{p.msd_group} lanes x {p.msd_items} = {p.msd_group * p.msd_items} keys dealt at once"
-    held = f"{p.bucket_group} lanes x {p.bucket_items} = {p.bucket_group * p.bucket_items} keys at most"
-    tally = f"; with 64-bit indices, a bucket is counted by its lowest {p.count_bits} bits" * (p.count_bits > 0)
-    return f"from {max(p.msd_from, p.alone) + 1} keys on, {dealt}; a bucket {held}, {p.bucket_places} places{tally}"
+    tiles, bucket = present(p.partition), present(p.bucket)
+    dealt = f"{tiles.work_group} lanes x {tiles.items} = {tiles.size} keys dealt at once"
+    held = f"{bucket.work_group} lanes x {bucket.items} = {bucket.size} keys at most"
+    tally = f"; with 64-bit indices, a bucket is counted by its lowest {p.counting.bits} bits" if p.counting else ""
+    return f"from {max(tiles.above, p.alone) + 1} keys on, {dealt}; a bucket {held}, {bucket.bins} places{tally}"
 
 
 def _pairs(p: Hybrid) -> str:
-    held = f"{p.finish_group} lanes x {p.finish_items} = {p.finish_group * p.finish_items} pairs at most"
-    at_once = f"; from {dealt.least(p) + 1} on dealt at once, {p.deal_places} places" if p.deal else ""
-    return f"from {max(p.finish_from, p.alone) + 1} pairs on; a bucket {held}, {p.finish_places} places{at_once}"
+    bucket = present(p.pair_bucket)
+    held = f"{bucket.work_group} lanes x {bucket.items} = {bucket.size} pairs at most"
+    at_once = f"; from {dealt.least(p) + 1} on dealt at once, {present(p.dealt).bins} places" if p.deal else ""
+    return f"from {max(bucket.start, p.alone) + 1} pairs on; a bucket {held}, {bucket.bins} places{at_once}"

@@ -13,6 +13,7 @@ from hsgen.algorithms.buffers import DESTINATION, DEVICE_N, SOURCE
 from hsgen.algorithms.radix.hybrid.params import Hybrid
 from hsgen.algorithms.radix.parts import CROWD, EQUAL, NEAR, SQUARES, sampling, sums
 from hsgen.algorithms.radix.rankers import array as _array
+from hsgen.algorithms.radix.stages import Bucket, present
 from hsgen.core.buffers import Array, Buffer
 from hsgen.core.kernels import Kernel
 
@@ -34,17 +35,17 @@ _KEPT = replace(_DEALT, read_only=True)
 
 def tile(p: Hybrid) -> int:
     """Return the keys that a work-group deals at once."""
-    return p.msd_group * p.msd_items
+    return present(p.partition).size
 
 
 def capacity(p: Hybrid) -> int:
     """Return the keys of a bucket that a work-group sorts on chip, or counts."""
-    return COUNT_MOST if p.counted else p.bucket_group * p.bucket_items
+    return COUNT_MOST if p.counted else present(p.bucket).size
 
 
 def limit(p: Hybrid) -> int:
     """Return the keys of a bucket on average, at most."""
-    return p.bucket_limit
+    return present(p.bucket).limit
 
 
 def most(p: Hybrid) -> int:
@@ -54,12 +55,12 @@ def most(p: Hybrid) -> int:
 
 def least(p: Hybrid) -> int:
     """Return the count above which buckets are tried."""
-    return max(p.msd_from or 0, p.alone)
+    return max(present(p.partition).above, p.alone)
 
 
 def shared(p: Hybrid) -> int:
     """Return the bits that the keys of a bucket share where they are counted; 0 where their number decides."""
-    return p.key.bits - p.count_bits if p.counted else 0
+    return p.key.bits - present(p.counting).bits if p.counted else 0
 
 
 def widths(p: Hybrid, n: int) -> tuple[int, int]:
@@ -114,7 +115,7 @@ def layout(p: Hybrid, at: int, table: int) -> Layout:
         capacity=capacity(p),
         shared=shared(p),
         tile=tile(p),
-        lanes=p.msd_group,
+        lanes=present(p.partition).work_group,
         groups=groups(p),
         digits=p.msd_digits,
         crowd=CROWD,
@@ -140,7 +141,8 @@ def groups(p: Hybrid) -> int:
 def _kernel(
     p: Hybrid, name: str, summary: str, buffers: tuple[Buffer, ...], arrays: tuple[Array, ...] = (), level: int = 0
 ) -> Kernel:
-    lanes = p.count_group if name == "bucket_count" else p.bucket_group if name.startswith("bucket") else p.msd_group
+    tiles = p.counting if name == "bucket_count" else p.bucket if name.startswith("bucket") else p.partition
+    lanes = present(tiles).work_group
     return Kernel(
         name=name + "_wide" * p.index64,
         index64=p.index64,
@@ -164,14 +166,20 @@ def _resident(p: Hybrid, name: str, lanes: int) -> int:
     return max(1, _LANES // lanes) if p.resident and name in _HOLDING else 0
 
 
+def crowded(p: Hybrid, bucket: Bucket) -> Hybrid:
+    """Return the shape in which a work-group of a bucket sorts its keys a digit at a time."""
+    bits = p.crowded_bits or p.bits
+    return replace(p, bits=bits, work_group=bucket.work_group, items=bucket.items, single=None, resident=0)
+
+
 def rest(p: Hybrid) -> Hybrid:
     """Return the shape of the kernel for crowded buckets: the ranker of the target in a work-group of a bucket."""
-    return replace(p, bits=p.crowded_bits, work_group=p.bucket_group, items=p.bucket_items, single=None, resident=0)
+    return crowded(p, present(p.bucket))
 
 
 def kernels(p: Hybrid, ranking: tuple[Array, ...]) -> tuple[Kernel, ...]:
     """Return the kernels in the order of their launches; `ranking` is what ranking takes in the shape of `rest`."""
-    own = sums(p.msd_group, p.subgroup)
+    own = sums(present(p.partition).work_group, p.subgroup)
     deal = (
         Array(name="tile", type="key", count=tile(p)),
         _array("counts", p.msd_digits),
@@ -195,8 +203,9 @@ def kernels(p: Hybrid, ranking: tuple[Array, ...]) -> tuple[Kernel, ...]:
 
 def _sorting(p: Hybrid, ranking: tuple[Array, ...]) -> tuple[Kernel, ...]:
     """The kernels that sort a bucket, and those in which places are crowded."""
-    held = Array(name="tile", type="key", count=capacity(p) + NEAR), _array("places", p.bucket_places)
-    what, arrays = f"sort a bucket of up to {capacity(p)} keys on chip", sums(p.bucket_group, p.subgroup)
+    bucket = present(p.bucket)
+    held = Array(name="tile", type="key", count=capacity(p) + NEAR), _array("places", bucket.bins)
+    what, arrays = f"sort a bucket of up to {capacity(p)} keys on chip", sums(bucket.work_group, p.subgroup)
     again = _kernel(p, "bucket_rest", "sort crowded buckets by all their bits", (DESTINATION, _WORDS), ranking)
     sort = _kernel(p, "bucket", what, (DESTINATION, _WORDS), (*held, *arrays, _array("full", 4)), CHIP)
     if p.pieces:  # what is crowded is sorted in memory
@@ -206,11 +215,12 @@ def _sorting(p: Hybrid, ranking: tuple[Array, ...]) -> tuple[Kernel, ...]:
 
 def _counting(p: Hybrid) -> tuple[Kernel, ...]:
     """The kernel that counts a bucket: two counters in a word, some keys in order, and the long runs of equal ones."""
+    counting = present(p.counting)
     arrays = (
-        Array(name="tile", type="key", count=p.count_group * p.count_items),
-        _array("counts", 1 << p.count_bits - 1),
+        Array(name="tile", type="key", count=counting.size),
+        _array("counts", 1 << counting.bits - 1),
         _array("runs", COUNT_MOST // LONG + 1),
-        *sums(p.count_group, p.subgroup),
+        *sums(counting.work_group, p.subgroup),
     )
-    what = f"count the lowest {p.count_bits} bits of a bucket of up to {COUNT_MOST} keys, and store them in order"
+    what = f"count the lowest {counting.bits} bits of a bucket of up to {COUNT_MOST} keys, and store them in order"
     return (_kernel(p, "bucket_count", what, (DESTINATION, _WORDS), arrays, LONG),)

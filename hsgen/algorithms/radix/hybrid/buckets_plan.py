@@ -7,9 +7,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from hsgen.algorithms.device_constraints import Problem
 from hsgen.algorithms.radix import bucket_shape
 from hsgen.algorithms.radix.hybrid import buckets
-from hsgen.algorithms.radix.hybrid.fields import COUNT, KEYS
 from hsgen.algorithms.radix.hybrid.params import DIGIT, Hybrid
 from hsgen.algorithms.radix.rows import BOUND, launch
+from hsgen.algorithms.radix.stages import Bucket, Partition
 from hsgen.algorithms.radix.words import OTHER, words_binding
 from hsgen.core.device import Device
 from hsgen.core.kernels import Kernel
@@ -125,50 +125,43 @@ def test_counts(p: Hybrid) -> Iterator[int]:
 
 def problems(p: Hybrid, device: Device) -> Iterator[Problem]:
     """Yield what cannot work with these choices."""
-    if not any(getattr(p, name) for name in KEYS):
+    tiles, bucket = p.partition, p.bucket
+    if tiles is None or bucket is None:
+        lone = "partition" if tiles else "bucket" if bucket else "counting" if p.counting else ""
+        other = "partition" if bucket else "bucket"
+        if lone:
+            yield lone, f"there is no {other} of keys alone", f"give {other} too, or leave it out"
         return
-    if lacking := [*incomplete(p, KEYS, "buckets take")]:
-        yield from lacking
-        return
-    found = [*bucket_shape.problems(p, device, "msd", places=False)]
-    found += bucket_shape.problems(p, device, "bucket", places=True)
-    yield from found or [*_counts(p)] or _counting(p, device)
+    found = [*bucket_shape.problems(tiles, p.subgroup, device, "partition")]
+    found += bucket_shape.problems(bucket, p.subgroup, device, "bucket", bucket.bins)
+    yield from found or [*_counts(p, tiles, bucket)] or _counting(p, device)
 
 
-def incomplete(p: Hybrid, names: Iterable[str], what: str) -> Iterator[Problem]:
-    """Yield a problem if some of these keys of a table are given, and others are not."""
-    given = [name for name in names if getattr(p, name)]
-    missing = [name for name in names if name not in given]
-    if given and missing:
-        yield given[0], f"{what} all of {', '.join(names)}", f"give {', '.join(missing)} too, or none of them"
-
-
-def _counts(p: Hybrid) -> Iterator[Problem]:
+def _counts(p: Hybrid, tiles: Partition, bucket: Bucket) -> Iterator[Problem]:
     """The words of buckets lie where look-back has the states of tiles: starts, counts and a list."""
-    limit = buckets.limit(p)
+    limit = bucket.limit
     if p.key.bytes < 4:
-        yield "msd_from", f"keys of {p.key.bits} bits have few passes anyway", "leave it out"
-    if not limit:
-        yield "bucket_items", "a bucket that holds one key holds none on average", "give more keys or lanes"
-    elif buckets.least(p) < limit:
-        yield "msd_from", f"a bucket would hold {limit} keys on average", f"give at least {limit}"
+        yield "partition.above", f"keys of {p.key.bits} bits have few passes anyway", "leave the partition out"
+    elif not limit:
+        yield "bucket.items", "a bucket that holds one key holds none on average", "give more keys or lanes"
+    elif max(tiles.above, p.alone) < limit:
+        yield "partition.above", f"a bucket would hold {limit} keys on average", f"give at least {limit}"
     elif p.looks_back and p.tile * (6 * buckets.least(p) + limit) > p.radix * limit * buckets.least(p):
         what = "there are more buckets than the states of tiles leave room for"
-        yield "bucket_items", what, "give more, or more bits, or fewer items"
+        yield "bucket.items", what, "give more, or more bits, or fewer items"
 
 
 def _counting(p: Hybrid, device: Device) -> Iterator[Problem]:
     """Two digits take all bits that are not counted; the table of buckets has room for those of 2^30 keys."""
-    if not any(getattr(p, name) for name in COUNT):
+    if p.counting is None:
         return
-    lanes, most = p.count_group, 2 * DIGIT
-    if lacking := [*incomplete(p, COUNT, "buckets that are counted take")]:
-        yield from lacking
-    elif p.key.bits - p.count_bits > most:
+    lanes, bits, most = p.counting.work_group, p.counting.bits, 2 * DIGIT
+    if p.key.bits - bits > most:
         what = f"two digits have {most} bits, and leave {p.key.bits - most} of the key"
-        yield "count_bits", what, "give as many, or leave it out" if p.key.bits - most <= 16 else "leave it out"
-    elif lanes & lanes - 1 or lanes % p.subgroup or lanes > (room := min(device.work_group, 1 << p.count_bits - 5)):
+        fits = p.key.bits - most <= 16
+        yield "counting.bits", what, "give as many, or leave it out" if fits else "leave the counting out"
+    elif lanes & lanes - 1 or lanes % p.subgroup or lanes > (room := min(device.work_group, 1 << bits - 5)):
         what = f"{lanes} lanes are no power of two, no whole subgroups or more than blocks of 32 values"
-        yield "count_group", what, f"give a power of two up to {room}"
-    elif 3 * ((1 << 30) // buckets.limit(p)) < 1 << p.key.bits - p.count_bits:
-        yield "count_bits", "there are more buckets than the table has room for", f"give {p.count_bits + 1}"
+        yield "counting.work_group", what, f"give a power of two up to {room}"
+    elif 3 * ((1 << 30) // buckets.limit(p)) < 1 << p.key.bits - bits:
+        yield "counting.bits", "there are more buckets than the table has room for", f"give {bits + 1}"

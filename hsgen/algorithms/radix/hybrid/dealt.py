@@ -14,6 +14,7 @@ from hsgen.algorithms.radix.hybrid import pairs
 from hsgen.algorithms.radix.hybrid.params import Hybrid
 from hsgen.algorithms.radix.parts import NEAR, WORDS, sums
 from hsgen.algorithms.radix.rankers import array
+from hsgen.algorithms.radix.stages import present
 from hsgen.core.buffers import Array, Buffer
 from hsgen.core.kernels import Kernel
 
@@ -23,12 +24,12 @@ _KEPT = replace(PAIRS, read_only=True)
 
 def tile(p: Hybrid) -> int:
     """Return the pairs that a work-group deals."""
-    return p.deal_group * p.deal_items
+    return present(p.dealt).size
 
 
 def least(p: Hybrid) -> int:
     """Return the count above which pairs are dealt."""
-    return max(p.deal_from, p.alone)
+    return max(present(p.dealt).above, p.alone)
 
 
 def most(p: Hybrid) -> int:
@@ -56,7 +57,7 @@ def layout(p: Hybrid, at: int) -> Layout:
     """Return the layout where the words begin at `at`."""
     digits = p.deal_digits
     return Layout(
-        lanes=p.deal_group,
+        lanes=present(p.dealt).work_group,
         digits=digits,
         crowd=pairs.capacity(p) // 8,
         counts=at,
@@ -67,11 +68,11 @@ def layout(p: Hybrid, at: int) -> Layout:
 
 def kernels(p: Hybrid, at: int) -> tuple[Kernel, ...]:
     """Return the kernels in the order of their launches; `at` is where their words begin."""
-    data, group = layout(p, at), p.finish_group
-    own = sums(p.deal_group, p.subgroup)
+    data, group, tiles = layout(p, at), present(p.pair_bucket).work_group, present(p.dealt)
+    own = sums(tiles.work_group, p.subgroup)
     counts, bases, full = array("counts", p.deal_digits), array("bases", p.deal_digits), array("full", 4)
     room = pairs.capacity(p) + NEAR
-    held = (Array(name="tile", type="key", count=room), array("order", room), array("places", p.deal_places))
+    held = (Array(name="tile", type="key", count=room), array("order", room), array("places", tiles.bins))
     values = (VALUES_OUT, *(() if p.signature.index else (VALUES_IN,)))
     dealing = (SOURCE, PAIRS, WORDS)
     sort = f"sort a bucket of up to {pairs.capacity(p)} dealt pairs on chip"
@@ -85,7 +86,7 @@ def kernels(p: Hybrid, at: int) -> tuple[Kernel, ...]:
             "deal keys and indices into buckets",
             dealing,
             (counts, bases, *own, full),
-            p.deal_group,
+            tiles.work_group,
         ),
         _kernel(
             p,
@@ -113,7 +114,7 @@ def _kernel(
         name=name,
         template="radix/hybrid/" + name,
         summary=summary,
-        work_group=summing or p.deal_group,
+        work_group=summing or present(p.dealt).work_group,
         subgroup=p.subgroup if summing else 1,
         buffers=(*buffers, *([DEVICE_N] if p.signature.device_count else [])),
         arrays=arrays,

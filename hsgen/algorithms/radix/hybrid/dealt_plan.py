@@ -8,10 +8,10 @@ from dataclasses import replace
 from hsgen.algorithms.device_constraints import Problem
 from hsgen.algorithms.radix import bucket_shape
 from hsgen.algorithms.radix.hybrid import dealt, pairs
-from hsgen.algorithms.radix.hybrid.buckets_plan import Span, incomplete
-from hsgen.algorithms.radix.hybrid.fields import DEAL
+from hsgen.algorithms.radix.hybrid.buckets_plan import Span
 from hsgen.algorithms.radix.hybrid.params import Hybrid
 from hsgen.algorithms.radix.rows import BOUND, launch
+from hsgen.algorithms.radix.stages import Dealt, PairBucket
 from hsgen.algorithms.radix.words import OTHER, words_binding
 from hsgen.core.device import Device
 from hsgen.core.kernels import Kernel
@@ -83,43 +83,38 @@ def test_counts(p: Hybrid) -> Iterator[int]:
 
 def problems(p: Hybrid, device: Device) -> Iterator[Problem]:
     """Yield what cannot work with these choices, where those of buckets of pairs can."""
-    if not any(getattr(p, name) for name in DEAL):
+    tiles, bucket = p.dealt, p.pair_bucket
+    if tiles is None:
         return
-    if lacking := [*incomplete(p, DEAL, "pairs are dealt with")]:
-        yield from lacking
-    elif p.key.bytes != 4:
-        yield "deal_from", f"keys of {p.key.bits} bits and indices exceed the scratch", "leave it out"
-    elif not p.finish_from:
-        yield "deal_from", "there are no buckets of pairs", "leave it out, or give finish_from"
-    elif not p.counting:
+    if p.key.bytes != 4:
+        yield "dealt", f"keys of {p.key.bits} bits and indices exceed the scratch", "leave it out"
+    elif bucket is None:
+        yield "dealt", "there are no buckets of pairs", "leave it out, or give pair_bucket"
+    elif not p.waitless:
         what = "what buckets do not hold is left to passes that count"
-        yield "deal_from", what, 'leave it out, or give fallback = "reduce_scan"'
+        yield "dealt", what, 'leave it out, or give fallback = "reduce_scan"'
     else:
-        found = [*bucket_shape.problems(p, device, "deal", places=False), *_places(p)]
-        yield from found or _sizes(p, device)
+        found = [*bucket_shape.problems(tiles, p.subgroup, device, "dealt"), *_bins(tiles, bucket)]
+        yield from found or _sizes(p, tiles, bucket, device)
 
 
-def _places(p: Hybrid) -> Iterator[Problem]:
-    """Places are shared out by the lanes of a bucket of pairs, whose shape is checked with these."""
-    if p.deal_places % p.finish_group or p.deal_places & p.deal_places - 1 or p.deal_places > 65536:
-        what = f"{p.deal_places} places are no power of two that {p.finish_group} lanes share out"
-        yield "deal_places", what, "give a multiple of these lanes, up to 65536"
+def _bins(tiles: Dealt, bucket: PairBucket) -> Iterator[Problem]:
+    """Bins are shared out by the lanes of a bucket of pairs, whose shape is checked with these."""
+    if tiles.bins % bucket.work_group or tiles.bins & tiles.bins - 1 or tiles.bins > 65536:
+        what = f"{tiles.bins} bins are no power of two that {bucket.work_group} lanes share out"
+        yield "dealt.bins", what, "give a multiple of these lanes, up to 65536"
 
 
-def _sizes(p: Hybrid, device: Device) -> Iterator[Problem]:
+def _sizes(p: Hybrid, tiles: Dealt, bucket: PairBucket, device: Device) -> Iterator[Problem]:
     own = replace(p, signature=Signature(value="v4"))
-    *_, deal, bucket = (k.local_bytes(p.key) for k in dealt.kernels(own, 0))
-    if p.deal_from >= p.finish_from:
-        yield (
-            "deal_from",
-            f"passes are ahead of buckets from {p.finish_from + 1} pairs on",
-            "give less, or leave it out",
-        )
-    elif bucket > device.local_bytes:
-        what = f"a bucket takes {bucket} bytes of local memory, the device has {device.local_bytes}"
-        yield "deal_places", what, "give fewer"
+    *_, deal, held = (k.local_bytes(p.key) for k in dealt.kernels(own, 0))
+    if tiles.above >= bucket.start:
+        what = f"passes are ahead of buckets from {bucket.start + 1} pairs on"
+        yield "dealt.above", what, "give less, or leave it out"
+    elif held > device.local_bytes:
+        what = f"a bucket takes {held} bytes of local memory, the device has {device.local_bytes}"
+        yield "dealt.bins", what, "give fewer"
     elif deal > device.local_bytes:
-        what = (
-            f"{own.deal_digits} buckets take {deal} bytes of local memory to count, the device has {device.local_bytes}"
-        )
-        yield "finish_from", what, "give less, or larger buckets"
+        what = f"{own.deal_digits} buckets take {deal} bytes of local memory to count"
+        more = f"the device has {device.local_bytes}"
+        yield "pair_bucket.above", f"{what}, {more}", "give less, or larger buckets"

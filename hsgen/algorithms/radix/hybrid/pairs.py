@@ -15,9 +15,11 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from hsgen.algorithms.buffers import DESTINATION, DEVICE_N, SOURCE, VALUES_OUT
+from hsgen.algorithms.radix.hybrid import buckets
 from hsgen.algorithms.radix.hybrid.params import Hybrid
 from hsgen.algorithms.radix.parts import CROWD, EQUAL, NEAR, REPEATED, SQUARES, WORDS, sums
 from hsgen.algorithms.radix.rankers import array as _array
+from hsgen.algorithms.radix.stages import present
 from hsgen.algorithms.radix.words import Words
 from hsgen.core.buffers import Array, Buffer
 from hsgen.core.kernels import Kernel
@@ -40,17 +42,17 @@ _BOUNDS = Buffer(name="bounds", type="u32")
 
 def capacity(p: Hybrid) -> int:
     """Return the keys of a bucket that a work-group sorts on chip."""
-    return p.finish_group * p.finish_items
+    return present(p.pair_bucket).size
 
 
 def limit(p: Hybrid) -> int:
     """Return the keys of a bucket on average, at most: so few that hardly one of uniform keys exceeds the capacity."""
-    return p.bucket_mean
+    return present(p.pair_bucket).limit
 
 
 def slot_bits(p: Hybrid) -> int:
     """Return the bits that number the slots of a bucket."""
-    return (capacity(p) - 1).bit_length()
+    return present(p.pair_bucket).slot_bits
 
 
 def top_bits(p: Hybrid) -> int:
@@ -65,7 +67,7 @@ def bits(p: Hybrid, n: int) -> int:
 
 def least(p: Hybrid) -> int:
     """Return the count above which buckets are tried."""
-    return max(p.finish_from, p.alone)
+    return max(present(p.pair_bucket).start, p.alone)
 
 
 def most(p: Hybrid) -> int:
@@ -127,15 +129,16 @@ def layout(p: Hybrid, words: Words) -> Layout:
     """Return the layout in these words.  Buckets of keys alone have a counter of crowded ones already."""
     at = words.finish
     behind = at + 3 + len(p.digits) + p.rounds
+    sizes = dict(SIZES)
+    if p.pair_bucket:
+        mask = (1 << slot_bits(p)) - 1
+        sizes |= {"capacity": capacity(p), "limit": limit(p), "slot_mask": mask, "least": least(p), "most": most(p)}
     return Layout(
-        capacity=capacity(p),
-        limit=limit(p),
+        **{**sizes, "groups": groups(p)},
         key_bits=p.key.bits,
         first=p.digits[-1][1],
-        slot_mask=(1 << slot_bits(p)) - 1,
         index=p.signature.index,
         digits=len(p.digits),
-        groups=groups(p),
         early=EARLY,
         crowd=CROWD,
         near=NEAR,
@@ -149,9 +152,7 @@ def layout(p: Hybrid, words: Words) -> Layout:
         mean=behind + 2,
         low=behind + 3,
         table=words.table,
-        least=least(p),
-        most=most(p),
-        deal_least=max(p.deal_from, p.alone) if p.deal else -1,
+        deal_least=max(present(p.dealt).above, p.alone) if p.deal else -1,
     )
 
 
@@ -176,8 +177,7 @@ def bound_groups(p: Hybrid) -> int:
 
 def rest(p: Hybrid) -> Hybrid:
     """Return the shape of the kernel for crowded buckets: keys that say by themselves where their values are."""
-    shape = replace(p, bits=p.crowded_bits, work_group=p.finish_group, items=p.finish_items, signature=PLAIN)
-    return replace(shape, single=None, resident=0)
+    return replace(buckets.crowded(p, present(p.pair_bucket)), signature=PLAIN)
 
 
 def kernels(p: Hybrid, at: Words, digits: tuple[Array, ...], ranking: tuple[Array, ...]) -> tuple[Kernel, ...]:
@@ -189,9 +189,9 @@ def kernels(p: Hybrid, at: Words, digits: tuple[Array, ...], ranking: tuple[Arra
     data, values = layout(p, at), _array("held", capacity(p))
     pairs = (DESTINATION, VALUES_OUT, _BOUNDS, WORDS)
     again = kernel(p, data, "finish_rest", "sort crowded buckets, a digit at a time", pairs, (*ranking, values))
-    last = "finish_left" if p.counting else "finish_again"
+    last = "finish_left" if p.waitless else "finish_again"
     return (
-        *(_counting(p, data) if p.counting else _starting(p, data, digits)),
+        *(_counting(p, data) if p.waitless else _starting(p, data, digits)),
         kernel(p, data, "finish_bounds", "find where each bucket begins", (DESTINATION, _BOUNDS, WORDS)),
         on_chip(p, data, pairs),
         replace(again, params=rest(p), subgroup=p.subgroup, ballot=p.ranker == "match_ballot"),
@@ -201,13 +201,13 @@ def kernels(p: Hybrid, at: Words, digits: tuple[Array, ...], ranking: tuple[Arra
 
 def on_chip(p: Hybrid, data: Layout, buffers: tuple[Buffer, ...], template: str = "") -> Kernel:
     """Return the kernel that sorts buckets on chip."""
-    lists = Array(name="tile", type="key", count=capacity(p) + NEAR), _array("places", p.finish_places)
-    own = (*lists, _array("held", capacity(p)), *sums(p.finish_group, p.subgroup), _array("full", 8 if p.pieces else 4))
+    bucket, full = present(p.pair_bucket), _array("full", 8 if p.pieces else 4)
+    lists = Array(name="tile", type="key", count=bucket.size + NEAR), _array("places", bucket.bins)
+    own = (*lists, _array("held", bucket.size), *sums(bucket.work_group, p.subgroup), full)
     sort = kernel(p, data, "finish", f"sort a bucket of up to {capacity(p)} keys on chip", buffers, own, template)
     alone = sort.local_bytes(p.key) > _LOCAL
-    return replace(
-        sort, subgroup=p.subgroup, resident=(1 if alone else max(1, _LANES // p.finish_group)) * (p.resident > 0)
-    )
+    many = 1 if alone else max(1, _LANES // bucket.work_group)
+    return replace(sort, subgroup=p.subgroup, resident=many if p.resident else 0)
 
 
 def kernel(
@@ -224,7 +224,7 @@ def kernel(
         name=name,
         template="radix/hybrid/" + (template or name),
         summary=summary,
-        work_group=p.finish_group if name in ("finish", "finish_rest") else p.work_group,
+        work_group=present(p.pair_bucket).work_group if name in ("finish", "finish_rest") else p.work_group,
         buffers=(*buffers, *([DEVICE_N] if p.signature.device_count else [])),
         arrays=arrays,
         algorithm="radix",

@@ -8,12 +8,12 @@ from dataclasses import replace
 from hsgen.algorithms.device_constraints import Problem
 from hsgen.algorithms.radix import bucket_shape, onesweep, reduce_scan
 from hsgen.algorithms.radix.hybrid import pairs, pieces
-from hsgen.algorithms.radix.hybrid.buckets_plan import Span, incomplete, launched, numbered
-from hsgen.algorithms.radix.hybrid.fields import PAIRS
+from hsgen.algorithms.radix.hybrid.buckets_plan import Span, launched, numbered
 from hsgen.algorithms.radix.hybrid.params import Hybrid
 from hsgen.algorithms.radix.parts import NEAR
 from hsgen.algorithms.radix.rankers import rank_arrays
 from hsgen.algorithms.radix.rows import BOUND, launch, tiled, tiles
+from hsgen.algorithms.radix.stages import PairBucket
 from hsgen.algorithms.radix.words import values_binding, words_binding
 from hsgen.core.device import Device
 from hsgen.core.flags import DIRECT
@@ -109,55 +109,46 @@ def test_counts(p: Hybrid) -> Iterator[int]:
 
 def problems(p: Hybrid, device: Device) -> Iterator[Problem]:
     """Yield what cannot work with these choices."""
-    if not any(getattr(p, name) for name in PAIRS):
-        if p.finish_mean:
-            yield "finish_mean", "there are no buckets of pairs", "leave it out"
+    bucket = p.pair_bucket
+    if bucket is None:
         return
-    if lacking := [*incomplete(p, PAIRS, "buckets take")]:
-        yield from lacking
-        return
-    if not (device.promised or p.counting):
+    if not (device.promised or p.waitless):
         what = "buckets with values follow passes of a look-back that needs no second try"
-        yield "finish_from", what, 'leave it out, or describe a device with progress = "guaranteed"'
+        yield "pair_bucket", what, 'leave it out, or describe a device with progress = "guaranteed"'
         return
-    found = [*_sizes(p, device)]
-    yield from found or _counts(p, device)
+    yield from [*_sizes(p, bucket, device)] or _counts(p, bucket, device)
 
 
-def _sizes(p: Hybrid, device: Device) -> Iterator[Problem]:
-    yield from bucket_shape.problems(p, device, "finish", places=True)
-    if pairs.capacity(p) < 16:
+def _sizes(p: Hybrid, bucket: PairBucket, device: Device) -> Iterator[Problem]:
+    yield from bucket_shape.problems(bucket, p.subgroup, device, "pair_bucket", bucket.bins)
+    if bucket.size < 16:
         what = "the list of buckets takes the room of values"
-        yield "finish_items", what, f"give at least {-(-16 // p.finish_group)}"
-    elif p.finish_mean > pairs.capacity(p):
-        what = f"a bucket holds {pairs.capacity(p)} pairs, and {p.finish_mean} are to be in one on average"
-        yield "finish_mean", what, f"give less, about {13 * pairs.capacity(p) // 16}"
+        yield "pair_bucket.items", what, f"give at least {-(-16 // bucket.work_group)}"
+    elif bucket.limit > bucket.size:
+        what = f"a bucket holds {bucket.size} pairs, and {bucket.limit} are to be in one on average"
+        yield "pair_bucket.mean", what, f"give less, about {13 * bucket.size // 16}"
 
 
-def _counts(p: Hybrid, device: Device) -> Iterator[Problem]:
+def _counts(p: Hybrid, bucket: PairBucket, device: Device) -> Iterator[Problem]:
     """The number of a slot takes the place of the bits that the keys of a bucket share."""
-    count, room = len(p.digits), pairs.slot_bits(p)
-    need = (pairs.capacity(p) * (p.key.held + 4) + NEAR * p.key.held + 4 * p.finish_places) + 8 * p.finish_group + 24
+    count = len(p.digits)
+    need = bucket.size * (p.key.held + 4) + NEAR * p.key.held + 4 * bucket.bins + 8 * bucket.work_group + 24
     ranking = sum(a.count * (p.key.held if a.type == "key" else 4) for a in rank_arrays(pairs.rest(p)))
-    crowded = 4 * pairs.capacity(p) + ranking
-    least = pairs.limit(p) << room - 1
+    crowded = 4 * bucket.size + ranking
     if p.key.bytes < 4:
-        yield "finish_from", f"keys of {p.key.bits} bits have few passes anyway", "leave it out"
+        yield "pair_bucket", f"keys of {p.key.bits} bits have few passes anyway", "leave it out"
     elif count % 2 or count < 4:
         what = f"{count} passes would end in the wrong buffer, or leave nothing to finish"
-        yield "finish_from", what, "leave it out, or give bits that make an even number of passes from 4 on"
-    elif pairs.top_bits(p) < room:
-        yield (
-            "finish_items",
-            f"{pairs.capacity(p)} slots take more bits than two digits have",
-            "give fewer, or more bits",
-        )
-    elif p.finish_from < least:
-        what = f"the keys of a bucket would share fewer bits than number {pairs.capacity(p)} slots"
-        yield "finish_from", what, f"give at least {least}"
-    elif p.finish_from >= pairs.most(p):
+        yield "pair_bucket", what, "leave it out, or give bits that make an even number of passes from 4 on"
+    elif pairs.top_bits(p) < bucket.slot_bits:
+        what = f"{bucket.size} slots take more bits than two digits have"
+        yield "pair_bucket.items", what, "give fewer, or more bits"
+    elif bucket.start < bucket.least:
+        what = f"the keys of a bucket would share fewer bits than number {bucket.size} slots"
+        yield "pair_bucket.above", what, f"leave it out, or give at least {bucket.least}"
+    elif bucket.start >= pairs.most(p):
         what = f"two digits make small enough buckets of up to {pairs.most(p)} pairs"
-        yield "finish_from", what, "give less, or leave it out"
+        yield "pair_bucket.above", what, "give less, or leave it out"
     elif max(need, crowded) > device.local_bytes:
         what = f"a bucket takes {max(need, crowded)} bytes of local memory, the device has {device.local_bytes}"
-        yield "finish_items", what, "give fewer, or fewer places"
+        yield "pair_bucket.items", what, "give fewer, or fewer bins"

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar
 
+from hsgen.algorithms.radix import stages
 from hsgen.algorithms.radix.onesweep import Onesweep
+from hsgen.algorithms.radix.stages import present
+from hsgen.core.records import RECORD
 
 DIGIT = 9
 """The most bits of each of the two digits by which keys alone are dealt."""
@@ -15,64 +18,44 @@ WIDE_DIGIT = 10
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hybrid(Onesweep):
-    """The table ``[radix.KEY.hybrid]``, and that of the look-back which sorts what buckets do not hold.
+    """The table ``[radix.KEY.hybrid]``, and that of the passes which sort what buckets do not hold.
 
-    msd_from: above this count keys alone are first dealt into buckets by their highest digits, each of which a
-    work-group sorts on chip (`hsgen.algorithms.radix.hybrid.buckets`); 0 means never.  msd_group, msd_items: lanes and
-    keys of the tiles that are dealt.  bucket_group, bucket_items: of a bucket, at most.  bucket_places: the counters on
-    chip by which the keys of a bucket find their places, a power of two and about as many as its keys.
-    count_bits: with 64-bit indices a bucket is counted, not sorted, by its lowest count_bits bits: all that its keys do
-    not share.  count_group: the lanes that do so; they store count_group x count_items keys at once.
-    counting: passes that count, scan and scatter sort what buckets do not hold, not look-back: no work-group then waits
-    for another.  large_groups: of these, as of `hsgen.algorithms.radix.reduce_scan.ReduceScan`.
-    rest_bits: of a digit by which buckets are sorted whose places are crowded; 0 means as many as of any digit.
+    waitless: passes that count, scan and scatter sort what buckets do not hold, not look-back: no work-group then waits
+    for another.
     sample: the number of keys that are compared with each other before any is moved; where more are alike than buckets
     hold, no buckets are tried.
-    finish_from, ...: the buckets of keys with values of 4 bytes (`hsgen.algorithms.radix.hybrid.pairs`).
-    deal_from, ...: above this count and up to finish_from, pairs are dealt at once into buckets as large
-    (`hsgen.algorithms.radix.hybrid.dealt`).
+    crowded_bits: of a digit by which buckets are sorted whose bins are crowded; 0 means as many as of any digit.
+    partition, bucket: keys alone (`hsgen.algorithms.radix.hybrid.buckets`).  counting: of these, with 64-bit indices.
+    pair_bucket: keys with values of 4 bytes (`hsgen.algorithms.radix.hybrid.pairs`).
+    dealt: few such pairs (`hsgen.algorithms.radix.hybrid.dealt`).
     """
 
     STRATEGY: ClassVar[str] = "hybrid"
-    counting: bool = False
-    large_groups: int = 0
-    msd_from: int = 0
-    msd_group: int = 0
-    msd_items: int = 0
-    bucket_group: int = 0
-    bucket_items: int = 0
-    bucket_places: int = 0
-    count_bits: int = 0
-    count_group: int = 0
-    count_items: int = 0
-    rest_bits: int = 0
+    waitless: bool = False
     sample: int = 0
-    finish_from: int = 0
-    finish_group: int = 0
-    finish_items: int = 0
-    finish_places: int = 0
-    finish_mean: int = 0
-    deal_from: int = 0
-    deal_group: int = 0
-    deal_items: int = 0
-    deal_places: int = 0
+    crowded_bits: int = 0
+    partition: stages.Partition | None = field(default=None, metadata={RECORD: stages.Partition})
+    bucket: stages.Bucket | None = field(default=None, metadata={RECORD: stages.Bucket})
+    counting: stages.Counting | None = field(default=None, metadata={RECORD: stages.Counting})
+    pair_bucket: stages.PairBucket | None = field(default=None, metadata={RECORD: stages.PairBucket})
+    dealt: stages.Dealt | None = field(default=None, metadata={RECORD: stages.Dealt})
 
     @property
     def msd(self) -> bool:
         """Whether large counts are dealt into buckets first: of all bits of the keys."""
-        return self.msd_from > 0 and (self.begin, self.end) == (0, None)
+        return self.partition is not None and (self.begin, self.end) == (0, None)
 
     @property
     def counted(self) -> bool:
         """Whether the keys of buckets are counted, not sorted."""
-        return self.index64 and self.count_bits > 0
+        return self.index64 and self.counting is not None
 
     @property
     def finish(self) -> bool:
         """Whether large counts of keys with values end in buckets on chip."""
         whole = (self.begin, self.end) == (0, None) and self.key.bytes >= 4
-        passed = self.forward_progress or self.counting
-        return self.finish_from > 0 and passed and whole and self.signature.value_bytes == 4
+        passed = self.forward_progress or self.waitless
+        return self.pair_bucket is not None and passed and whole and self.signature.value_bytes == 4
 
     @property
     def sampled(self) -> int:
@@ -93,19 +76,21 @@ class Hybrid(Onesweep):
     @property
     def deal(self) -> bool:
         """Whether few pairs are dealt into buckets."""
-        return self.deal_from > 0 and self.finish and self.key.bytes == 4
+        return self.dealt is not None and self.finish and self.key.bytes == 4
 
     @property
     def deal_digits(self) -> int:
         """The most buckets of them, a power of two."""
-        mean = max(self.bucket_mean, 1)
-        bits = (-(-max(self.finish_from, self.alone) // mean) - 1).bit_length()
-        return 1 << max(bits, 1) if self.deal else 0
+        if self.pair_bucket is None or not self.deal:
+            return 0
+        most = max(self.pair_bucket.start, self.alone)
+        bits = (-(-most // max(self.pair_bucket.limit, 1)) - 1).bit_length()
+        return 1 << max(bits, 1)
 
     @property
     def looks_back(self) -> bool:
         """Whether what buckets do not hold is sorted with look-back: not by kernels with 64-bit indices."""
-        return not (self.index64 or self.counting)
+        return not (self.index64 or self.waitless)
 
     @property
     def msd_digit(self) -> int:
@@ -118,33 +103,20 @@ class Hybrid(Onesweep):
         return 1 << self.msd_digit
 
     @property
-    def crowded_bits(self) -> int:
-        """The bits of a digit by which crowded buckets are sorted."""
-        return self.rest_bits or self.bits
-
-    @property
-    def bucket_limit(self) -> int:
-        """The keys of a bucket on average, at most: so few that hardly one of uniform keys exceeds what a work-group
-        holds."""
-        return 13 * self.bucket_group * self.bucket_items // 16
-
-    @property
     def bucket_unit(self) -> int:
-        """The same, or 0 where there are no buckets."""
-        return self.bucket_limit * self.msd
-
-    @property
-    def bucket_mean(self) -> int:
-        """The pairs of a bucket on average, at most."""
-        return self.finish_mean or 13 * self.finish_group * self.finish_items // 16
+        """As of `Tile`."""
+        return present(self.bucket).limit if self.msd else 0
 
     @property
     def cut(self) -> tuple[int, int]:
         """As of `Tile`: by as many bits as two digits have."""
-        mean, bits = self.bucket_mean, sum(width for _, width in self.digits[-2:])
+        if not self.pieces:
+            return 0, 0
         if self.msd:
-            mean, bits = self.bucket_limit, 2 * self.msd_digit
-        return (mean, mean << bits) if self.pieces else (0, 0)
+            mean, bits = present(self.bucket).limit, 2 * self.msd_digit
+        else:
+            mean, bits = present(self.pair_bucket).limit, sum(width for _, width in self.digits[-2:])
+        return mean, mean << bits
 
     @property
     def bucket_words(self) -> tuple[int, int]:

@@ -133,13 +133,13 @@ def problems(p: Hybrid) -> Iterator[Problem]:
     """Yield what cannot work with a sample of the keys."""
     if not p.sample:
         return
-    sizes = [("bucket_items", buckets.limit(p))] * (p.msd_from > 0)
-    sizes += [("finish_items", pairs.limit(p))] * (p.finish_from > 0)
+    stages = (("bucket.items", p.bucket), ("pair_bucket.items", p.pair_bucket))
+    sizes = [(name, stage.limit) for name, stage in stages if stage]
     if p.sample & p.sample - 1:
         what = f"{p.sample} keys are numbered by some bits of a hash, and are no power of two"
         yield "sample", what, f"give {1 << p.sample.bit_length() - 1}"
-    elif p.counting or not sizes:
-        yield "sample", "no look-back follows buckets" if p.counting else "there are no buckets", "leave it out"
+    elif p.waitless or not sizes:
+        yield "sample", "no look-back follows buckets" if p.waitless else "there are no buckets", "leave it out"
     elif 32 % p.bits or p.key.bits % p.bits:
         yield "sample", f"digits of {p.bits} bits lie across words of keys", "leave it out, or give 8 bits"
     elif p.sorted_exit:

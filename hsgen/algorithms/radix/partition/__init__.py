@@ -11,23 +11,24 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import TypeVar
 
 from hsgen.algorithms import device_constraints
 from hsgen.algorithms.device_constraints import Problem
-from hsgen.algorithms.radix import bucket_shape, rankers, tile
-from hsgen.algorithms.radix.hybrid.fields import KEYS
+from hsgen.algorithms.radix import bucket_shape, rankers, stages, tile
 from hsgen.algorithms.radix.partition.kernels import kernels as kernels
-from hsgen.algorithms.radix.partition.params import PASSES, Partition, capacity, most, passing
+from hsgen.algorithms.radix.partition.params import Partition, most, passing
 from hsgen.algorithms.radix.partition.plan import moved as moved
 from hsgen.algorithms.radix.partition.plan import plan as plan
 from hsgen.algorithms.radix.partition.plan import test_counts as test_counts
+from hsgen.algorithms.radix.stages import Bucket, Tiles
 from hsgen.algorithms.search_space import Box
 from hsgen.core.device import Device
 from hsgen.core.keys import KeyType
 
-_BUCKET = ("bucket_group", "bucket_items", "bucket_places")
-FIELDS = {**rankers.FIELDS, "groups": tile.GROUPS, **tile.SINGLE, **{name: KEYS[name] for name in _BUCKET}, **PASSES}
+FIELDS = {**rankers.FIELDS, "groups": tile.GROUPS, **tile.SINGLE, **stages.BUCKET, **stages.UNEVEN}
 Params = Partition
+T = TypeVar("T", bound=Tiles)
 
 
 def problems(p: Partition, device: Device) -> Iterator[Problem]:
@@ -38,22 +39,13 @@ def problems(p: Partition, device: Device) -> Iterator[Problem]:
         yield "", what, 'choose another strategy, or describe a device with progress = "guaranteed"'
     if p.ranker not in ("match_ballot", "match_broadcast"):
         yield "ranker", f"buckets are not sorted by {p.ranker}", 'give "match_ballot" or "match_broadcast"'
-    lacking = [name for name in _BUCKET if not getattr(p, name)]
-    if lacking:
-        yield lacking[0], "keys are partitioned into buckets", f"give {', '.join(_BUCKET)}"
+    if p.bucket is None:
+        yield "bucket", "keys are partitioned into buckets", "give bucket = { work_group, items, bins }"
         return
-    yield from bucket_shape.problems(p, device, "bucket", places=True)
-    yield from _passing(p, device)
-
-
-def _passing(p: Partition, device: Device) -> Iterator[Problem]:
-    """Yield what cannot work with the tiles of passes over uneven keys."""
-    lacking = [name for name in PASSES if not getattr(p, name)]
-    if len(lacking) == 1:
-        yield lacking[0], "tiles of passes have lanes and keys of each", f"give {', '.join(PASSES)}, or neither"
-    elif not lacking:
-        own = {"work_group": "pass_group", "items": "pass_items"}
-        lanes = device_constraints.launch({"work_group": p.pass_group}, device)
+    yield from bucket_shape.problems(p.bucket, p.subgroup, device, "bucket", p.bucket.bins)
+    if p.uneven:
+        own = {"work_group": "uneven.work_group", "items": "uneven.items"}
+        lanes = device_constraints.launch({"work_group": p.uneven.work_group}, device)
         for key, what, remedy in (*lanes, *rankers.problems(passing(p))):
             if key in own:
                 yield own[key], what, remedy
@@ -68,17 +60,28 @@ def fitted(p: Partition) -> Partition:
     """Return the shape for its key and form: with values a bucket, and a tile of passes, has room for fewer keys."""
     if not p.valued:
         return p
-    bucket, tile = (x * p.key.held // (p.key.held + 4) for x in (p.bucket_items, p.pass_items))
-    return replace(p, bucket_items=max(1, bucket), pass_items=max(1, tile) if p.pass_items else 0)
+    bucket, uneven = p.bucket and _fewer(p, p.bucket), p.uneven and _fewer(p, p.uneven)
+    return replace(p, bucket=bucket, uneven=uneven)
+
+
+def _fewer(p: Partition, tiles: T) -> T:
+    """The tiles that have room for values of 4 bytes next to the keys."""
+    return replace(tiles, items=max(1, tiles.items * p.key.held // (p.key.held + 4)))
 
 
 def notes(p: Partition) -> list[tuple[str, str]]:
     """Return derived values for people."""
-    held = f"{p.bucket_group} lanes x {p.bucket_items} = {capacity(p)} keys at most"
-    tried = f"up to {most(p)} keys; a bucket {held}, {p.bucket_places} places"
-    passed = f"tiles of {p.pass_group} lanes x {p.pass_items} = {passing(p).tile} keys"
     return [
         *rankers.notes(p),
-        *([("buckets", tried)] if p.dealt else []),
-        *([("uneven keys", passed)] if p.pass_group else []),
+        *([("buckets", _tried(p, p.bucket))] if p.dealt and p.bucket else []),
+        *([("uneven keys", _passed(p, p.uneven))] if p.uneven else []),
     ]
+
+
+def _tried(p: Partition, bucket: Bucket) -> str:
+    held = f"{bucket.work_group} lanes x {bucket.items} = {bucket.size} keys at most"
+    return f"up to {most(p)} keys; a bucket {held}, {bucket.bins} places"
+
+
+def _passed(p: Partition, uneven: Tiles) -> str:
+    return f"tiles of {uneven.work_group} lanes x {uneven.items} = {passing(p).tile} keys"

@@ -9,6 +9,7 @@ from hsgen.algorithms.radix import single
 from hsgen.algorithms.radix.partition.params import Partition, capacity, chip, layout, passing
 from hsgen.algorithms.radix.parts import ALL, NEAR, WORDS, moving, picking, plain, ranking, sums
 from hsgen.algorithms.radix.rankers import array, rank_arrays
+from hsgen.algorithms.radix.stages import present
 from hsgen.core.buffers import DEVICE, Array, Buffer
 from hsgen.core.kernels import Kernel
 
@@ -39,7 +40,7 @@ def scan(p: Partition) -> Kernel:
 
 def bucket(p: Partition) -> Kernel:
     """Return the kernel that sorts each bucket on chip, from `other` to the destination."""
-    more = {"order": NEAR}
+    more, bucket = {"order": NEAR}, present(p.bucket)
     held: tuple[Array, ...] = (Array(name="tile", type="key", count=capacity(p) + NEAR),)
     held += tuple(replace(a, count=a.count + more.get(a.name, 0)) for a in rank_arrays(chip(p)) if a.name != "tile")
     made = plain(
@@ -47,12 +48,12 @@ def bucket(p: Partition) -> Kernel:
         "partition_bucket",
         f"sort a bucket of up to {capacity(p)} keys on chip",
         (_KEPT, DESTINATION, WORDS, *((replace(VALUES_TMP, read_only=True), VALUES_OUT) if p.valued else ())),
-        (*held, array("places", p.bucket_places), *sums(p.bucket_group, p.subgroup), array("full", 4)),
+        (*held, array("places", bucket.bins), *sums(bucket.work_group, p.subgroup), array("full", 4)),
         folder=_FOLDER,
     )
     return replace(
         made,
-        work_group=p.bucket_group,
+        work_group=bucket.work_group,
         subgroup=p.subgroup,
         ballot=p.ranker == "match_ballot",
         data=(layout(p), chip(p)),

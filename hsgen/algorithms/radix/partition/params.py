@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
 from hsgen.algorithms.radix.rankers import Ranked
-from hsgen.core.fields import Field
+from hsgen.algorithms.radix.stages import Bucket, Tiles, present
+from hsgen.core.records import RECORD
 
 MAX_N = (1 << 30) - 1  # kernels count in signed 32-bit numbers
 CHIP_BITS = 4
@@ -16,33 +17,19 @@ FOLD = 64
 COLUMNS = 16
 """The digits whose counts a work-group scans, if it has as many lanes."""
 
-PASSES = {
-    "pass_group": Field(
-        "int", "uneven keys: the lanes of a tile, if not work_group", required=False, least=1, greatest=8192
-    ),
-    "pass_items": Field("int", "uneven keys: the keys of such a lane", required=False, least=1, greatest=64),
-}
-"""The choices of the passes over uneven keys, all of which are given or none."""
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Partition(Ranked):
     """The table ``[radix.KEY.partition]``.
 
     groups: the most work-groups that count and partition by the first digit; each reads the counts of all of them.
-    bucket_group, bucket_items, bucket_places: lanes, keys of a lane and places of the kernel that sorts buckets on
-    chip, as of `hsgen.algorithms.radix.hybrid.params.Hybrid`.  With values a lane has as many pairs as take the room of
-    its keys.
-    pass_group, pass_items: lanes and keys of a lane of the tiles by which passes sort uneven keys; 0 means work_group
-    and items.  With values as above.
+    bucket: what a work-group sorts on chip.  With values a lane has as many pairs as take the room of its keys.
+    uneven: the tiles by which passes sort uneven keys, if not those of the partition.  With values as above.
     """
 
     STRATEGY: ClassVar[str] = "partition"
-    bucket_group: int = 0
-    bucket_items: int = 0
-    bucket_places: int = 0
-    pass_group: int = 0
-    pass_items: int = 0
+    bucket: Bucket | None = field(default=None, metadata={RECORD: Bucket})
+    uneven: Tiles | None = field(default=None, metadata={RECORD: Tiles})
 
     @property
     def dealt(self) -> bool:
@@ -67,12 +54,12 @@ class Partition(Ranked):
 
 def capacity(p: Partition) -> int:
     """Return the keys of a bucket that a work-group sorts on chip."""
-    return p.bucket_group * p.bucket_items
+    return present(p.bucket).size
 
 
 def limit(p: Partition) -> int:
     """Return the keys of a bucket on average, at most: so few that hardly one of uniform keys exceeds the capacity."""
-    return 13 * capacity(p) // 16
+    return present(p.bucket).limit
 
 
 def most(p: Partition) -> int:
@@ -82,14 +69,15 @@ def most(p: Partition) -> int:
 
 def passing(p: Partition) -> Partition:
     """Return the shape in which passes sort uneven keys."""
-    if not p.pass_group:
+    if p.uneven is None:
         return p
-    return replace(p, work_group=p.pass_group, items=p.pass_items, pass_group=0, pass_items=0)
+    return replace(p, work_group=p.uneven.work_group, items=p.uneven.items, uneven=None)
 
 
 def chip(p: Partition) -> Partition:
     """Return the shape in which a crowded bucket is sorted on chip, a digit at a time."""
-    return replace(p, bits=CHIP_BITS, work_group=p.bucket_group, items=p.bucket_items, single=0, resident=0)
+    bucket = present(p.bucket)
+    return replace(p, bits=CHIP_BITS, work_group=bucket.work_group, items=bucket.items, single=0, resident=0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -123,7 +111,7 @@ def layout(p: Partition) -> Layout:
     starts = counts + len(p.digits) * p.radix
     totals = starts + p.radix + 1
     return Layout(
-        capacity=capacity(p),
+        capacity=p.bucket.size if p.bucket else 0,
         shift=shift,
         mask=(1 << width) - 1,
         fold=FOLD,

@@ -1,0 +1,140 @@
+"""The parameters of the stages of a radix sort that go beyond a pass: partitions, and buckets that are sorted on chip.
+
+Each is one table of a target file, such as ``bucket = { work_group = 256, items = 20, bins = 4096 }``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import TypeVar
+
+from hsgen.core.fields import Field
+
+LANES = Field("int", "the lanes of a work-group", least=1, greatest=8192)
+ITEMS = Field("int", "the keys of a lane", least=1, greatest=64)
+BINS = Field("int", "the bins on chip, a power of two and a multiple of work_group", least=1, greatest=65536)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tiles:
+    """Tiles of keys: `work_group` lanes with `items` keys each."""
+
+    work_group: int
+    items: int
+
+    @property
+    def size(self) -> int:
+        """Keys of a tile, or of a bucket at most."""
+        return self.work_group * self.items
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Partition(Tiles):
+    """Keys alone are partitioned by their highest digits into buckets, above a count; tiles of one work-group."""
+
+    above: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bucket(Tiles):
+    """A bucket, which one work-group sorts on chip.
+
+    bins: counters on chip by which keys find their places, about as many as keys.
+    """
+
+    bins: int
+
+    @property
+    def limit(self) -> int:
+        """Mean number of keys of a bucket, at most: hardly a bucket of uniform keys then exceeds the size."""
+        return 13 * self.size // 16
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Counting(Tiles):
+    """A bucket with 64-bit indices, which is counted, not sorted, by its lowest `bits` bits.
+
+    The keys of a bucket share all other bits.  A work-group stores `work_group` x `items` keys at once.
+    """
+
+    bits: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PairBucket(Bucket):
+    """A bucket of keys with values of 4 bytes, after two stable passes by the two highest digits.
+
+    above: the count above which buckets are tried; None means from `least` on.
+    mean: the mean number of pairs of a bucket, at most; None means 13/16 of its size.
+    """
+
+    above: int | None = None
+    mean: int | None = None
+
+    @property
+    def limit(self) -> int:
+        """Mean number of pairs of a bucket, at most."""
+        return super(PairBucket, self).limit if self.mean is None else self.mean
+
+    @property
+    def slot_bits(self) -> int:
+        """Bits that number the slots of a bucket."""
+        return (self.size - 1).bit_length()
+
+    @property
+    def least(self) -> int:
+        """Count from which on the keys of a bucket share as many bits as number its slots."""
+        return self.limit << max(self.slot_bits - 1, 0)
+
+    @property
+    def start(self) -> int:
+        """Count above which buckets are tried."""
+        return self.least if self.above is None else self.above
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Dealt(Tiles):
+    """Few 32-bit keys with values of 4 bytes, dealt at once into buckets with their indices, above a count.
+
+    bins: as of `Bucket`, in the work-group of a bucket of pairs.
+    """
+
+    above: int
+    bins: int
+
+
+def _fields(name: str, what: str, **own: Field) -> dict[str, Field]:
+    """Return the keys of a stage's table: lanes, keys of a lane, and its own."""
+    found = {"work_group": LANES, "items": ITEMS, **own}
+    return {f"{name}.{key}": replace(field, hint=f"{what}: {field.hint}") for key, field in found.items()}
+
+
+ABOVE = Field("int", "the count above which the stage is used", least=1)
+PARTITION = _fields("partition", "keys alone, partitioned by their highest digits into buckets", above=ABOVE)
+BUCKET = _fields("bucket", "buckets of keys alone", bins=BINS)
+COUNTING = _fields(
+    "counting",
+    "buckets with 64-bit indices",
+    bits=Field("int", "the lowest bits by which keys are counted", least=1, greatest=16),
+)
+PAIR_BUCKET = _fields(
+    "pair_bucket",
+    "buckets of keys with values of 4 bytes",
+    bins=BINS,
+    above=Field("int", "the count above which buckets are tried, if not the least possible", required=False, least=1),
+    mean=Field("int", "the mean number of pairs, at most, if not 13/16 of the size", required=False, least=1),
+)
+DEALT = _fields("dealt", "few pairs, dealt into buckets at once", above=ABOVE, bins=BINS)
+UNEVEN = _fields("uneven", "tiles of the passes over uneven keys")
+FIELDS: Mapping[str, Field] = {**PARTITION, **BUCKET, **COUNTING, **PAIR_BUCKET, **DEALT, **UNEVEN}
+"""The keys of all stages, by dotted names."""
+
+
+T = TypeVar("T")
+
+
+def present(stage: T | None) -> T:
+    """Return a stage that the caller knows to be there."""
+    assert stage is not None
+    return stage
