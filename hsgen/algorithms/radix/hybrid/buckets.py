@@ -13,6 +13,7 @@ from hsgen.algorithms.buffers import DESTINATION, DEVICE_N, SOURCE
 from hsgen.algorithms.radix.hybrid.params import Hybrid
 from hsgen.algorithms.radix.parts import CROWD, EQUAL, NEAR, SQUARES, sampling, sums
 from hsgen.algorithms.radix.rankers import array as _array
+from hsgen.algorithms.radix.words import words
 from hsgen.core.buffers import Array, Buffer
 from hsgen.core.kernels import Kernel
 
@@ -154,6 +155,7 @@ def _kernel(
         params=p,
         resident=_resident(p, name, lanes),
         data=level,
+        scratch=words(p),
     )
 
 

@@ -18,7 +18,7 @@ from hsgen.algorithms.buffers import DESTINATION, DEVICE_N, SOURCE, VALUES_OUT
 from hsgen.algorithms.radix.hybrid.params import Hybrid
 from hsgen.algorithms.radix.parts import CROWD, EQUAL, NEAR, REPEATED, SQUARES, WORDS, sums
 from hsgen.algorithms.radix.rankers import array as _array
-from hsgen.algorithms.radix.words import Words
+from hsgen.algorithms.radix.words import Words, words
 from hsgen.core.buffers import Array, Buffer
 from hsgen.core.kernels import Kernel
 from hsgen.core.keys import PLAIN
@@ -125,7 +125,7 @@ class Layout:
 
 def layout(p: Hybrid, words: Words) -> Layout:
     """Return the layout in these words.  Buckets of keys alone have a counter of crowded ones already."""
-    at = words.finish
+    at = words.finish.start
     behind = at + 3 + len(p.digits) + p.rounds
     return Layout(
         capacity=capacity(p),
@@ -140,7 +140,7 @@ def layout(p: Hybrid, words: Words) -> Layout:
         crowd=CROWD,
         near=NEAR,
         uneven=at,
-        rest=words.msd + 2 if p.msd else at + 1,
+        rest=words.msd.start + 2 if p.msd else at + 1,
         live=at + 2,
         rounds=p.rounds,
         alike=at + 2 + len(p.digits),
@@ -148,7 +148,7 @@ def layout(p: Hybrid, words: Words) -> Layout:
         held=behind + 1,
         mean=behind + 2,
         low=behind + 3,
-        table=words.table,
+        table=words.tile_states.start,
         least=least(p),
         most=most(p),
         deal_least=max(p.deal_from, p.alone) if p.deal else -1,
@@ -230,6 +230,7 @@ def kernel(
         algorithm="radix",
         params=p,
         data=data,
+        scratch=words(p),
     )
 
 
