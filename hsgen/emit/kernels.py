@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 import traceback
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import lru_cache
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -15,6 +17,7 @@ import jinja2
 from hsgen import __version__, operations
 from hsgen.algorithms import EVERY
 from hsgen.apis import APIS
+from hsgen.core import regions
 from hsgen.core.errors import Usage, Wrong
 from hsgen.core.kernels import Kernel
 from hsgen.core.keys import Signature, described
@@ -29,6 +32,8 @@ from hsgen.stages import epilogue
 from hsgen.targets import assembly
 
 WORDS = "{}/words.j2"
+REGIONS = "regions.j2"
+CONSTANT = re.compile(r"\bHS_\w+")
 LANE_ALONE = "hs_subgroup_id()", "hs_local_id()"
 """The subgroup number, and its replacement in kernels without subgroups: the prelude, which all kernels of a sort
 share, defines the first word as the second only if no kernel has subgroups."""
@@ -102,7 +107,8 @@ def template_errors() -> Iterator[None]:
 
 def body(env: jinja2.Environment, sort: Sort, kernel: Kernel, dialect: Dialect) -> str:
     """Return the body of a kernel in the words of a dialect, without the frame."""
-    context = dict(EVERY[kernel.algorithm].context(kernel.params))
+    names = scratch_names(sort)
+    context = {**EVERY[kernel.algorithm].context(kernel.params), "scratch": regions.renamed(kernel.scratch, names)}
     if isinstance(kernel.data, epilogue.Shape):
         context |= {"epilogue": epilogue.parsed(kernel.data.text), "statements": epilogue.statements}
     chosen = sort.written_out or getattr(kernel.params, "written_out", False)
@@ -146,11 +152,13 @@ def written(sort: Sort, language: str, api: str) -> Source:
         if "handover" not in dialect.capabilities and any(k.handover for k in sort.kernels):
             what = f"its {sort.algorithm} sort hands data from work-group to work-group, which {language} cannot order"
             raise Usage(f"target {sort.target}: {what}; omit the API {api} or choose another strategy")
-        own = "".join(words(env, sort))
         kernels = [k for k in sort.kernels if "int64" in dialect.capabilities or not k.index64]
         parts = {k.name: _kernel(env, sort, k, dialect) for k in kernels}
+        own = "".join(words(env, sort))
         unused = contract(env).unused("".join([own, *parts.values()]))
-        prelude = definitions.omitting(dialect.prelude(sort), unused, dialect.helpers) + own
+        idle = {r.constant for r in scratch_names(sort).values()} - set(CONSTANT.findall("".join(parts.values())))
+        prelude = definitions.omitting(dialect.prelude(sort), unused, dialect.helpers)
+        prelude += definitions.omitting(own, idle, ())
     if dialect.translator:
         prelude, parts = _translated(sort, dialect, prelude, parts)
     return Source(
@@ -170,9 +178,17 @@ def _translated(sort: Sort, dialect: Dialect, prelude: str, parts: dict[str, str
 
 
 def words(env: jinja2.Environment, sort: Sort) -> Iterator[str]:
-    """Yield the words that the algorithms of a sort define, once for each algorithm."""
+    """Yield the words that the algorithms of a sort define, once for each algorithm, and the regions of its scratch."""
     alike: dict[str, list[Any]] = {}
     for part in sort.parts:
         alike.setdefault(part.algorithm, []).append(part.params)
     for name, every in alike.items():
         yield env.get_template(WORDS.format(name)).render(p=every[0], every=every, lanes=sort.lanes > 1)
+    if named := {r.name: r for r in reversed(scratch_names(sort).values())}:
+        yield env.get_template(REGIONS).render(regions=sorted(named.values(), key=lambda r: r.start))
+
+
+@lru_cache(maxsize=64)
+def scratch_names(sort: Sort) -> dict[regions.Region, regions.Region]:
+    """Return the regions of scratch of all kernels of a sort, each under its name in the file."""
+    return regions.distinct(region for kernel in sort.kernels for region in regions.of(kernel.scratch))
