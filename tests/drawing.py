@@ -175,18 +175,20 @@ def _buckets(rng: Rng, t: Table, d: Table) -> Table:
     out: Table = {}
     if t["strategy"] == "onesweep" and rng.random() < 0.4:
         lanes, items = _power(rng, t["subgroup"], d["work_group"]), int(rng.integers(1, 9))
-        out |= {"bucket_group": lanes, "bucket_items": items}
+        out |= {"bucket.work_group": lanes, "bucket.items": items}
         out |= {
-            "bucket_places": _power(rng, lanes, 8 * lanes),
-            "msd_group": _power(rng, t["subgroup"], d["work_group"]),
+            "bucket.bins": _power(rng, lanes, 8 * lanes),
+            "partition.work_group": _power(rng, t["subgroup"], d["work_group"]),
         }
-        out |= {"msd_items": int(rng.integers(1, 9)), "msd_from": 13 * lanes * items // 16 + int(rng.integers(0, 2000))}
+        out |= {"partition.items": int(rng.integers(1, 9))}
+        out |= {"partition.above": 13 * lanes * items // 16 + int(rng.integers(0, 2000))}
     if t["strategy"] == "onesweep" and d["progress"] == "guaranteed" and rng.random() < 0.4:
         lanes, items = _power(rng, t["subgroup"], d["work_group"]), int(rng.integers(1, 9))
         most = 13 * lanes * items // 16
         least = most << max(0, (lanes * items - 1).bit_length() - 1)
-        out |= {"finish_group": lanes, "finish_items": items, "finish_places": _power(rng, lanes, 8 * lanes)}
-        out |= {"finish_from": max(1, least) + int(rng.integers(0, 2000))}
+        out |= {"pair_bucket.work_group": lanes, "pair_bucket.items": items}
+        out |= {"pair_bucket.bins": _power(rng, lanes, 8 * lanes)}
+        out |= {"pair_bucket.above": max(1, least) + int(rng.integers(0, 2000))}
     return out
 
 
@@ -194,13 +196,13 @@ def _bucket(rng: Rng, d: Table, b: Bounds, width: int, name: str) -> Table:
     """The shape of work-groups that sort a bucket on chip."""
     lanes = _lanes(rng, b, width, lambda: _power(rng, width, d["work_group"]))
     items = int(rng.integers(1, min(65, 4096 // lanes + 1)))
-    return {f"{name}_group": lanes, f"{name}_items": items, f"{name}_places": _power(rng, lanes, 16 * lanes)}
+    return {f"{name}.work_group": lanes, f"{name}.items": items, f"{name}.bins": _power(rng, lanes, 16 * lanes)}
 
 
 def _dealing(rng: Rng, d: Table, b: Bounds, width: int, name: str) -> Table:
     """The shape of work-groups that deal a tile into buckets."""
     lanes = _lanes(rng, b, width, lambda: _power(rng, width, d["work_group"]))
-    return {f"{name}_group": lanes, f"{name}_items": int(rng.integers(1, 17))}
+    return {f"{name}.work_group": lanes, f"{name}.items": int(rng.integers(1, 17))}
 
 
 def _hybrid(rng: Rng, t: Table, d: Table, b: Bounds) -> Table:
@@ -210,24 +212,27 @@ def _hybrid(rng: Rng, t: Table, d: Table, b: Bounds) -> Table:
         out["fallback"] = "reduce_scan"
     keys = rng.random() < 0.7
     if keys:
-        own = {**_bucket(rng, d, b, width, "bucket"), **_dealing(rng, d, b, width, "msd")}
-        out |= own | {"msd_from": 13 * own["bucket_group"] * own["bucket_items"] // 16 + int(rng.integers(1, 2000))}
+        own = {**_bucket(rng, d, b, width, "bucket"), **_dealing(rng, d, b, width, "partition")}
+        mean = 13 * own["bucket.work_group"] * own["bucket.items"] // 16
+        out |= own | {"partition.above": mean + int(rng.integers(1, 2000))}
         if rng.random() < 0.3:
-            out |= {"large": True, "count_bits": int(rng.integers(12, 17)), "count_items": int(rng.integers(1, 9))}
-            out["count_group"] = _lanes(rng, b, width, lambda: _power(rng, width, d["work_group"]))
+            out |= {"large": True, "counting.bits": int(rng.integers(12, 17))}
+            out["counting.items"] = int(rng.integers(1, 9))
+            out["counting.work_group"] = _lanes(rng, b, width, lambda: _power(rng, width, d["work_group"]))
     if not keys or rng.random() < 0.5:
-        own = _bucket(rng, d, b, width, "finish")
-        held = own["finish_group"] * own["finish_items"]
+        own = _bucket(rng, d, b, width, "pair_bucket")
+        held = own["pair_bucket.work_group"] * own["pair_bucket.items"]
         most = held << max(0, (held - 1).bit_length() - 1)
-        out |= own | {"finish_from": most + int(rng.integers(1, 2000))}
-        out["finish_mean"] = _maybe(rng, 0.3, int(rng.integers(1, held + 1)))
+        out |= own | {"pair_bucket.above": most + int(rng.integers(1, 2000))}
+        out["pair_bucket.mean"] = _maybe(rng, 0.3, int(rng.integers(1, held + 1)))
         if rng.random() < 0.4:
-            out |= {"fallback": "reduce_scan", **_dealing(rng, d, b, width, "deal")}
-            out["deal_from"] = int(rng.integers(1, out["finish_from"]))
-            out["deal_places"] = _power(rng, own["finish_group"], 16 * own["finish_group"])
+            out |= {"fallback": "reduce_scan", **_dealing(rng, d, b, width, "dealt")}
+            out["dealt.above"] = int(rng.integers(1, out["pair_bucket.above"]))
+            lanes = own["pair_bucket.work_group"]
+            out["dealt.bins"] = _power(rng, lanes, 16 * lanes)
     if t["ranker"] == "match_ballot" and "fallback" not in out and rng.random() < 0.6:
         out |= {"sample": _power(rng, 16, 1024), "bits": _one(rng, 4, 8, 8), "sorted_exit": None}
-    return out | {"rest_bits": _maybe(rng, 0.4, int(rng.integers(1, 9)))}
+    return out | {"crowded_bits": _maybe(rng, 0.4, int(rng.integers(1, 9)))}
 
 
 def _few_radix(rng: Rng, d: Table, b: Bounds) -> Table:
@@ -250,7 +255,7 @@ def _few_radix(rng: Rng, d: Table, b: Bounds) -> Table:
         t |= _hybrid(rng, t, d, b)
     elif strategy == "partition":
         t |= _bucket(rng, d, b, width, "bucket")
-        t |= _dealing(rng, d, b, width, "pass") if rng.random() < 0.5 else {}
+        t |= _dealing(rng, d, b, width, "uneven") if rng.random() < 0.5 else {}
     elif strategy == "single":
         t |= {"single": None, "places": _maybe(rng, 0.6, _power(rng, t["work_group"], 16 * t["work_group"]))}
     elif strategy == "cooperative":
@@ -437,7 +442,7 @@ def _value(x: Any) -> str:
 
 def text_of(doc: Doc, name: str, api: str) -> str:
     """Return the file of a random target."""
-    top = {"schema": 2, "name": name, "summary": "drawn at random", "apis": [api]}
+    top = {"schema": 3, "name": name, "summary": "drawn at random", "apis": [api]}
     lines = [f"{k} = {_value(v)}" for k, v in top.items()]
     for at, fields in ((at, own) for name, table in doc.items() for at, own in _placed(name, table).items()):
         lines += ["", f"[{'.'.join(at)}]", *(f"{k} = {_value(v)}" for k, v in fields.items())]

@@ -48,7 +48,7 @@ subgroup = 8
 ranker = "match_broadcast"
 groups = 64
 
-[radix.u32.reduce_scan.wide]
+[radix.u32.wide.reduce_scan]
 bits = 8
 items = 4
 work_group = 64

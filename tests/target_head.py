@@ -22,5 +22,5 @@ FACTS: dict[str, Any] = {
 def target_head(name: str, summary: str, *apis: str, **facts: Any) -> str:
     """Return a target file without choices: for OpenCL by default, and a device without subgroups."""
     lines = (f"{fact} = {json.dumps(value)}" for fact, value in {**FACTS, **facts}.items())
-    head = (f'schema = 2\nname = "{name}"', f'summary = "{summary}"', f"apis = {json.dumps(apis or ['opencl'])}")
+    head = (f'schema = 3\nname = "{name}"', f'summary = "{summary}"', f"apis = {json.dumps(apis or ['opencl'])}")
     return "\n".join((*head, "", "[device]", *lines, ""))

@@ -37,6 +37,17 @@ def flat(params: Any) -> dict[str, Any]:
     return found
 
 
+def nested(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a table with a table for each record, in the place of the record's first value."""
+    found: dict[str, Any] = {}
+    for name, value in values.items():
+        if DOT in name:
+            found.setdefault(record_of(name), {})[name.rpartition(DOT)[2]] = value
+        else:
+            found[name] = value
+    return found
+
+
 def defaults(params: type[Any]) -> dict[str, Any]:
     """Return the defaults of a parameter class by name; the values of records have none."""
     return {f.name: f.default for f in dataclasses.fields(params) if not f.metadata.get(RECORD)}

@@ -14,7 +14,7 @@ from hsgen.core.keys import KEYS, Signature
 from hsgen.core.scratch import scratch_limit
 from hsgen.core.sort import Part
 from hsgen.targets import assembly, ranges, strategies
-from hsgen.targets.strategies import VARIANT, WRONG_VARIANT
+from hsgen.targets.strategies import VARIANT, WRONG_VARIANT, Labels
 
 ALL = 2**63 - 1
 """A crossover that no count reaches."""
@@ -27,11 +27,11 @@ def algorithm(label: str) -> str:
 
 def read_choices(
     r: Reader, data: Mapping[str, Any], device: Device | None
-) -> tuple[dict[tuple[str, str], Any], dict[tuple[str, str], str]]:
-    """Return the parameters of every label and key that a target file has a table for, and the labels by key and the
-    full names of tables of strategies, such as radix-onesweep; note what is wrong in `r`."""
+) -> tuple[dict[tuple[str, str], Any], dict[str, Labels]]:
+    """Return the parameters of every label and key that a target file has a table for, and by key what tables of
+    strategies are called; note what is wrong in `r`."""
     found: dict[tuple[str, str], Any] = {}
-    names: dict[tuple[str, str], str] = {}
+    names: dict[str, Labels] = {}
     for name in ALGORITHMS:
         table = r.table(data, name, required=False)
         if table is None:
@@ -42,7 +42,7 @@ def read_choices(
             if sub is None:
                 continue
             if hasattr(ALGORITHMS[name], "STRATEGIES"):
-                names |= {(full, key): x for full, x in strategies.read(r, found, name, key, sub, device).items()}
+                names[key] = strategies.read(r, found, name, key, sub, device)
                 continue
             variants = {k: v for k, v in sub.items() if isinstance(v, dict)}
             plain = {k: v for k, v in sub.items() if k not in variants}
@@ -91,7 +91,7 @@ def read_autos(
     r: Reader,
     data: Mapping[str, Any],
     choices: Mapping[tuple[str, str], Any],
-    names: Mapping[tuple[str, str], str],
+    names: Mapping[str, Labels],
     device: Device | None,
 ) -> dict[str, Any]:
     """Return, for each key with a table in ``[sort]``, what `hsgen.targets.target.Target` has of it: `autos`, labels
@@ -104,7 +104,7 @@ def read_autos(
         where = f"sort.{key}"
         sub = r.table(table, where)
         before = len(r.errors)
-        rows = ranges.read(r, sub or {}, where, {full: x for (full, k), x in names.items() if k == key})
+        rows = ranges.read(r, sub or {}, where, names.get(key, Labels()))
         if len(r.errors) > before or sub is None:
             continue
         autos = {x: _auto(r, f"{where}.{x}", key, choices, *own, device) for x, own in rows.items()}
@@ -115,7 +115,7 @@ def read_autos(
 
 
 def _firsts(
-    r: Reader, data: Mapping[str, Any], choices: Mapping[tuple[str, str], Any], names: Mapping[tuple[str, str], str]
+    r: Reader, data: Mapping[str, Any], choices: Mapping[tuple[str, str], Any], names: Mapping[str, Labels]
 ) -> dict[str, str]:
     """Return the label of the sort whose kernels are compiled first, for each key that has one in ``[sort]``."""
     found: dict[str, str] = {}
@@ -125,7 +125,7 @@ def _firsts(
             continue
         given = {k: v for k, v in table.items() if k in ranges.FIRST}
         for name, said in r.fields(given, f"{ranges.SORT}.{key}", ranges.FIRST).items():
-            label = names.get((said, key), said)
+            label = names.get(key, Labels()).tables.get(said, said)
             if (label, key) in choices and operation(label).by_count:
                 found[key] = label
             else:

@@ -16,7 +16,7 @@ from hsgen.core.fields import LONGEST_TEXT, Field
 from hsgen.core.keys import KEYS
 from hsgen.core.records import DOT, record_of, records
 from hsgen.system.paths import LONGEST_NAME
-from hsgen.targets import isa, matching, ranges, schema, schema2, strategies
+from hsgen.targets import isa, matching, ranges, schema, strategies
 
 Schema = dict[str, Any]
 
@@ -80,6 +80,15 @@ def _variants(name: str, fields: Mapping[str, Field], what: str) -> Schema:
     }
 
 
+def _listed(strategy: str, what: str) -> Schema:
+    """The schema of a strategy's table, or of a list of them with a case for each range of counts."""
+    fields = strategies.fields(strategy)
+    case = _table({**strategies.CASE, **fields})
+    case["properties"][strategies.NAME] |= {"pattern": f"^{strategies.VARIANT}$"}
+    listed = {"type": "array", "minItems": 1, "items": case}
+    return {"description": f"{what}: a table, or one for each range of counts", "anyOf": [_table(fields), listed]}
+
+
 def _reference(name: str) -> Schema:
     return {"$ref": f"#/definitions/{name}"}
 
@@ -92,10 +101,16 @@ def _definitions() -> Schema:
             made |= _variants(name, algorithm.FIELDS, name)
             continue
         for x in STRATEGIES:
-            fields = schema2.former(x, strategies.fields(x))
-            made |= _variants(f"{name}_{x}", fields, f"{name}, strategy {x}")
+            made[f"{name}_{x}"] = _listed(x, f"{name}, strategy {x}")
         several = {x: _reference(f"{name}_{x}") for x in STRATEGIES}
-        made[name] = _object(several, required=[], what=f"{name}: tables by strategy")
+        made[f"{name}_variant"] = _object(several, required=[]) | {"minProperties": 1}
+        made[name] = {
+            "description": f"{name}: tables by strategy, and variants of them by their names",
+            "type": "object",
+            "properties": several,
+            "additionalProperties": _reference(f"{name}_variant"),
+            "propertyNames": {"anyOf": [{"enum": [*STRATEGIES]}, {"pattern": f"^{strategies.VARIANT}$"}]},
+        }
     for name, algorithm in OPTIONAL.items():
         made[name] = _table(algorithm.FIELDS, f"{name}: parameters in place of derived ones")
     return made

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from hsgen.core.fields import Field, Reader
+from hsgen.targets.strategies import Labels
 
 SORT = "sort"
 """The table of which sort serves which counts."""
@@ -21,12 +22,11 @@ ROW = {
 _HINT = 'write rows such as [{ to = 131072, use = "bitonic" }, { use = "radix-onesweep" }]'
 
 
-def read(
-    r: Reader, table: Mapping[str, Any], where: str, names: Mapping[str, str]
-) -> dict[str, tuple[list[str], list[int]]]:
+def read(r: Reader, table: Mapping[str, Any], where: str, names: Labels) -> dict[str, tuple[list[str], list[int]]]:
     """Return the labels of `RANGES`, and of `VALUED` if given, each with the greatest counts of all but the last.
 
-    `names` are labels by the full names of tables.  Errors are noted in `r`.
+    A row that names a list stands for its cases, of which the last one serves the counts up to the row's.  Errors are
+    noted in `r`.
     """
     r.unknown(table, where, (RANGES, VALUED, *FIRST))
     found: dict[str, tuple[list[str], list[int]]] = {}
@@ -45,9 +45,20 @@ def read(
                 r.error(f"{where}.{name}[{i}].to", "bounds the last row", "leave it out: the last row serves the rest")
             if "to" not in row and i < len(good) - 1 and "to" not in rows[i]:
                 r.error(f"{where}.{name}[{i}].to", "missing", f"give {ROW['to'].hint}")
-        labels = [names.get(row.get("use", ""), row.get("use", "")) for row in good]
-        found[name] = labels, [row["to"] for row in good if "to" in row]
+        found[name] = _expanded(good, names)
     return found
+
+
+def _expanded(rows: list[dict[str, Any]], names: Labels) -> tuple[list[str], list[int]]:
+    """The labels of rows, with the cases of lists, and the greatest counts of all but the last."""
+    labels: list[str] = []
+    upto: list[int | None] = []
+    for row in rows:
+        use, to = row.get("use", ""), row.get("to")
+        cases = names.lists.get(use) or ((names.tables.get(use, use), None),)
+        labels += [label for label, _ in cases]
+        upto += [*(most for _, most in cases[:-1]), to]
+    return labels, [n for n in upto if n is not None]
 
 
 def written(labels: list[str], upto: list[int]) -> str:

@@ -15,7 +15,7 @@ from hsgen.system.paths import target_problem
 from hsgen.targets.choices import algorithm
 from hsgen.targets.evidence import LEVELS
 
-SCHEMA = 2
+SCHEMA = 3
 PROGRESS = ("none", "started", "guaranteed")
 VULKANS = ("1.1", "1.2", "1.3")  # whose SPIR-V is of version 1.3, 1.5 and 1.6
 
@@ -61,12 +61,13 @@ def newest(data: Mapping[str, Any], where: str) -> None:
     """Refuse a file of another schema.
 
     Raises:
-        Usage: for an older schema, the line names the command that rewrites the file.
+        Usage: for the schema before, the line names the command that rewrites the file.
     """
     found = data.get("schema")
     if not isinstance(found, int) or isinstance(found, bool) or found < 1 or found == SCHEMA:
         return
-    hint = f"rewrite the file with `hsgen targets --upgrade {where}`" if found < SCHEMA else "use a newer hsgen"
+    hints = {SCHEMA - 1: f"rewrite the file with `hsgen targets --upgrade {where}`"}
+    hint = hints.get(found, "use a newer hsgen" if found > SCHEMA else "use an hsgen that reads it, or write it again")
     raise Usage(f"{where}: schema: {found} is not read, this hsgen reads {SCHEMA}; {hint}")
 
 
@@ -97,7 +98,7 @@ def able(r: Reader, names: list[str], choices: Mapping[tuple[str, str], Any], de
     for (label, key), p in choices.items():
         strategy = getattr(p, "STRATEGY", "")
         if strategy == "cooperative":
-            where = ".".join([algorithm(label), key, strategy, *label.split("-")[1:]])
+            where = ".".join([algorithm(label), key, *label.split("-")[1:], strategy])
             hint = f'give apis = ["{launching[0].name}"]'
             r.error(where, f"{only} grids whose work-groups wait for each other", hint)
 

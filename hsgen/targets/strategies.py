@@ -1,14 +1,16 @@
-"""Tables of strategies: ``[radix.KEY.STRATEGY]`` and ``[radix.KEY.STRATEGY.VARIANT]``.
+"""Tables of strategies: ``[radix.KEY.STRATEGY]``, ``[radix.KEY.VARIANT.STRATEGY]``, and lists of them.
 
 The label of a variant is its name, as in radix-bits2; the one table without a variant that no other names as its
-fallback is the algorithm itself.
+fallback is the algorithm itself.  A list ``[[radix.KEY.VARIANT.STRATEGY]]`` has a case for each range of counts, up to
+the count `up_to` of each but the last.  The label of a case is its `name`, or else its number behind the variant.
 """
 
 from __future__ import annotations
 
+import difflib
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from hsgen.algorithms.radix.constraints import problems
@@ -19,26 +21,45 @@ from hsgen.core.device import Device
 from hsgen.core.errors import shown
 from hsgen.core.fields import Field, Reader
 from hsgen.core.keys import KEYS
-from hsgen.targets import schema2
 
 VARIANT = r"[a-z0-9]{1,32}"
 WRONG_VARIANT = "cannot name a variant", "use up to 32 lower-case letters and digits"
+NAME, UP_TO = "name", "up_to"
+CASE: Mapping[str, Field] = {
+    NAME: Field("str", "the name of the case, with which the names of its kernels end", required=False),
+    UP_TO: Field("int", "the greatest count of the case; none in the last one", required=False, least=1),
+}
+"""The keys of a case in addition to those of its strategy."""
+Case = tuple[str, int | None]
+"""The label of a case, and the greatest count that it serves; None of the last one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
-    """A table: its strategy, its variant ("" for none), where it stands and what it says."""
+    """A table: its strategy, the variant before it ("" for none), the variant of its label, where it stands and what it
+    says.  number: of a case in its list; None outside of lists."""
 
     strategy: str
     variant: str
+    label: str
     where: str
     values: Mapping[str, Any]
     complete: bool
+    number: int | None = None
+    up_to: int | None = None
 
     @property
     def name(self) -> str:
-        """The name by which other tables refer to it."""
-        return ".".join(x for x in (self.strategy, self.variant) if x)
+        """The name by which other tables refer to it; all cases of a list have one."""
+        return ".".join(x for x in (self.variant, self.strategy) if x)
+
+
+@dataclass(slots=True, kw_only=True)
+class Labels:
+    """What tables are called in ranges: labels by the full names of tables, and the cases by those of lists."""
+
+    tables: dict[str, str] = field(default_factory=dict)
+    lists: dict[str, tuple[Case, ...]] = field(default_factory=dict)
 
 
 def fields(strategy: str) -> Mapping[str, Field]:
@@ -52,45 +73,93 @@ def fields(strategy: str) -> Mapping[str, Field]:
 
 def read(
     r: Reader, found: dict[tuple[str, str], Any], name: str, key: str, table: Mapping[str, Any], device: Device | None
-) -> dict[str, str]:
-    """Read the strategies of a key into `found` by their labels; return the labels by the names of tables."""
-    r.unknown(table, f"{name}.{key}", STRATEGIES)
-    entries = {e.name: e for e in _entries(r, f"{name}.{key}", table)}
-    behind = {str(e.values.get(FALLBACK, "")) for e in entries.values()}
-    labels: dict[str, str] = {}
-    lost = [e for e in entries.values() if e.complete and not _fallback(e, entries)]
+) -> Labels:
+    """Read the strategies of a key into `found` by their labels; return what tables are called."""
+    entries = list(_entries(r, f"{name}.{key}", table))
+    single = {e.name: e for e in entries if e.number is None}
+    behind = {str(e.values.get(FALLBACK, "")) for e in entries}
+    labels = Labels()
+    lost = [e for e in entries if e.complete and not _fallback(e, single)]
     for entry in lost:
-        have = ", ".join(e.name for e in entries.values() if e.strategy in FALLBACKS[entry.strategy]) or "none"
+        have = ", ".join(e.name for e in single.values() if e.strategy in FALLBACKS[entry.strategy]) or "none"
         r.error(
             f"{entry.where}.{FALLBACK}", f'"{shown(entry.values[FALLBACK])}" is no table for it', f"name one of: {have}"
         )
-    for entry in entries.values():
-        if entry.name in behind or lost:
+    for entry in entries:
+        if (entry.number is None and entry.name in behind) or lost:
             continue
-        label = f"{name}-{entry.variant}" if entry.variant else name
+        label, full = f"{name}-{entry.label}" if entry.label else name, f"{name}-{entry.name.replace('.', '-')}"
         if (label, key) in found:
-            r.error(entry.where, f"is a second table called {label}", "give one of them a variant's name of its own")
+            r.error(entry.where, f"is a second table called {label}", "give one of them a name of its own")
             continue
-        labels[f"{name}-{entry.name.replace('.', '-')}"] = label
-        found[label, key] = _params(r, entry, entries, key, device)
+        if entry.number is None:
+            labels.tables[full] = label
+        else:
+            labels.lists[full] = (*labels.lists.get(full, ()), (label, entry.up_to))
+        found[label, key] = _params(r, entry, single, key, device)
     return labels
 
 
 def _entries(r: Reader, where: str, table: Mapping[str, Any]) -> Iterator[Entry]:
-    """The tables of all strategies, each without its variants."""
-    for strategy in (s for s in table if s in STRATEGIES):
-        own = r.table(table, f"{where}.{strategy}") or {}
-        variants = {k: v for k, v in own.items() if isinstance(v, dict)}
-        plain = {k: v for k, v in own.items() if k not in variants}
-        tables: dict[str, dict[str, Any]] = {"": plain} if plain or not variants else {}
-        for variant, values in {**tables, **variants}.items():
-            at = f"{where}.{strategy}" + (f".{variant}" if variant else "")
-            if variant and not re.fullmatch(VARIANT, variant):
-                r.error(at, *WRONG_VARIANT)
-                continue
-            before = len(r.errors)
-            good = r.fields(schema2.renamed(strategy, values), at, fields(strategy))
-            yield Entry(strategy=strategy, variant=variant, where=at, values=good, complete=len(r.errors) == before)
+    """The tables of all strategies, without a variant and with one."""
+    for name, own in table.items():
+        if name in STRATEGIES:
+            yield from _of_strategy(r, f"{where}.{name}", name, "", own)
+        elif not isinstance(own, dict) or not any(x in STRATEGIES for x in own):
+            close = difflib.get_close_matches(name, STRATEGIES, 1)
+            hint = f"did you mean {close[0]}?" if close else f"known are {', '.join(STRATEGIES)}"
+            what = "unknown key" if close or not isinstance(own, dict) else "has no table of a strategy"
+            r.error(f"{where}.{name}", what, hint)
+        elif not re.fullmatch(VARIANT, name):
+            r.error(f"{where}.{name}", *WRONG_VARIANT)
+        else:
+            r.unknown(own, f"{where}.{name}", STRATEGIES)
+            for strategy in (x for x in own if x in STRATEGIES):
+                yield from _of_strategy(r, f"{where}.{name}.{strategy}", strategy, name, own[strategy])
+
+
+def _of_strategy(r: Reader, where: str, strategy: str, variant: str, own: Any) -> Iterator[Entry]:
+    """The table of a strategy, or the cases of its list."""
+    if isinstance(own, dict):
+        before = len(r.errors)
+        good = r.fields(_without_variants(r, own, where, strategy), where, fields(strategy))
+        complete = len(r.errors) == before
+        yield Entry(strategy=strategy, variant=variant, label=variant, where=where, values=good, complete=complete)
+        return
+    if not isinstance(own, list) or not own or not all(isinstance(x, dict) for x in own):
+        r.error(where, "is not a table", f"write it as [{where}], or as [[{where}]] for each range of counts")
+        return
+    for i, values in enumerate(own):
+        at, before = f"{where}[{i}]", len(r.errors)
+        good = r.fields(values, at, {**CASE, **fields(strategy)})
+        name, up_to = good.pop(NAME, f"{variant}{i + 1}"), good.pop(UP_TO, None)
+        if not re.fullmatch(VARIANT, name):
+            r.error(f"{at}.{NAME}", f'"{shown(name)}" {WRONG_VARIANT[0]}', WRONG_VARIANT[1])
+        if up_to is None and UP_TO not in values and i < len(own) - 1:
+            r.error(f"{at}.{UP_TO}", "missing", f"give {CASE[UP_TO].hint}")
+        if up_to is not None and i == len(own) - 1:
+            r.error(f"{at}.{UP_TO}", "bounds the last case", "leave it out: the last case serves the rest")
+        complete = len(r.errors) == before
+        yield Entry(
+            strategy=strategy,
+            variant=variant,
+            label=name,
+            where=at,
+            values=good,
+            complete=complete,
+            number=i,
+            up_to=up_to,
+        )
+
+
+def _without_variants(r: Reader, own: Mapping[str, Any], where: str, strategy: str) -> dict[str, Any]:
+    """A table without tables that are no stages; note where these belong."""
+    stages = records.records(fields(strategy))
+    variants = [k for k, v in own.items() if isinstance(v, dict) and k not in stages]
+    for name in variants:
+        at = f"{where.removesuffix(strategy)}{shown(name)}.{strategy}"
+        r.error(f"{where}.{name}", "is no stage", f"a variant stands before its strategy: write [{at}]")
+    return {k: v for k, v in own.items() if k not in variants}
 
 
 def _fallback(entry: Entry, entries: Mapping[str, Entry]) -> Entry | None:

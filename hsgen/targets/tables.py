@@ -1,7 +1,7 @@
 """Tables of a target file by label, read and placed without a check of their values.
 
-The table of a label has the keys of its table in the file.  For an algorithm with strategies it also has the key
-`strategy` and the keys of the table that its strategy falls back on.
+The table of a label has the keys of its table in the file, those of a stage by dotted names.  For an algorithm with
+strategies it also has the key `strategy` and the keys of the table that its strategy falls back on.
 """
 
 from __future__ import annotations
@@ -11,14 +11,21 @@ from typing import Any
 
 from hsgen.algorithms import TABLES
 from hsgen.algorithms.radix import FALLBACK
-from hsgen.targets import schema2
+from hsgen.core.records import DOT, nested
 from hsgen.targets.ranges import RANGES, SORT, VALUED
+from hsgen.targets.strategies import CASE, NAME
 
 STRATEGY = "strategy"
-Path = tuple[str, ...]
-"""The place of a table in a file, such as ("radix", "u32", "onesweep")."""
+Path = tuple[str | int, ...]
+"""The place of a table in a file, such as ("radix", "u32", "onesweep"), with the number of a case in a list."""
 Placed = dict[Path, dict[str, Any]]
 """Tables by their places; the table that another one falls back on comes first."""
+
+
+def head(path: Path) -> str:
+    """Return the head of a table in a file."""
+    names = DOT.join(str(x) for x in path if isinstance(x, str))
+    return f"[[{names}]]" if isinstance(path[-1], int) else f"[{names}]"
 
 
 def placed_of(data: Mapping[str, Any], label: str, key: str) -> Placed:
@@ -29,15 +36,13 @@ def placed_of(data: Mapping[str, Any], label: str, key: str) -> Placed:
         own = table.get(variant) if variant else table
         own = _plain(own) if isinstance(own, dict) else {}
         return {(name, key, *_rest(variant)): own} if own else {}
-    tables = _tables(table)
-    behind = [x[FALLBACK] for x in tables.values() if FALLBACK in x]
-    for (strategy, other), own in tables.items():
-        if other == variant and ".".join((strategy, *_rest(other))) not in behind:
-            found: Placed = {}
-            if FALLBACK in own:
-                at, _, end = str(own[FALLBACK]).partition(".")
-                found[name, key, at, *_rest(end)] = tables.get((at, end), {})
-            return {**found, (name, key, strategy, *_rest(variant)): own}
+    tables = {(name, key, *path): (own, x) for path, own, x in _tables(name, table)}
+    behind = [own.get(FALLBACK) for own, _ in tables.values()]
+    for path, (own, other) in tables.items():
+        if other == variant and (isinstance(path[-1], int) or DOT.join(map(str, path[2:])) not in behind):
+            base: Path = (name, key, *str(own.get(FALLBACK, "")).split(DOT))
+            found: Placed = {base: tables.get(base, ({}, ""))[0]} if FALLBACK in own else {}
+            return {**found, path: own}
     return {}
 
 
@@ -46,12 +51,11 @@ def table_of(data: Mapping[str, Any], label: str, key: str) -> dict[str, Any] | 
     found = placed_of(data, label, key)
     if not found:
         return None
-    merged = {k: v for table in found.values() for k, v in table.items() if k != FALLBACK}
+    merged = {k: v for table in found.values() for k, v in _flat(table).items() if k not in (FALLBACK, *CASE)}
     name = label.partition("-")[0]
     if not _strategies(name):
         return merged
-    merged = {k: v for at, table in found.items() for k, v in schema2.renamed(at[2], table).items() if k != FALLBACK}
-    behind, strategy = next(iter(found))[2], list(found)[-1][2]
+    behind, strategy = (_strategy(path) for path in (next(iter(found)), list(found)[-1]))
     unusual = behind not in (strategy, *list(_fallbacks(name, strategy))[:1])
     return {STRATEGY: strategy, **({FALLBACK: behind} if unusual else {}), **merged}
 
@@ -60,8 +64,8 @@ def labels(data: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """Yield the labels and keys that have a table in a file."""
     for name in (x for x in TABLES if x in data):
         for key, table in data[name].items():
-            variants = _tables(table) if _strategies(name) else {("", k): {} for k in ("", *table)}
-            for label in dict.fromkeys("-".join([name, *_rest(variant)]) for _, variant in variants):
+            every = [x for _, _, x in _tables(name, table)] if _strategies(name) else ["", *table]
+            for label in dict.fromkeys("-".join([name, *_rest(variant)]) for variant in every):
                 if placed_of(data, label, key):
                     yield label, key
 
@@ -73,31 +77,35 @@ def placed(data: Mapping[str, Any], label: str, key: str, table: Mapping[str, An
         return {(name, key, *_rest(variant)): dict(table)}
     strategy = str(table[STRATEGY])
     own = {k: v for k, v in table.items() if k not in (STRATEGY, FALLBACK)}
-    path: Path = (name, key, strategy, *_rest(variant))
+    now = placed_of(data, label, key)
+    last = list(now)[-1] if now else ()
+    same = now and _strategy(last) == strategy
+    path: Path = last if same else (name, key, *_rest(variant), strategy)
+    case = {k: v for k, v in now[last].items() if k in CASE} if same else {}
     usual = list(_fallbacks(name, strategy))
     if not usual:
-        return {path: schema2.former(strategy, own)}
-    now, fallback = placed_of(data, label, key), str(table.get(FALLBACK, usual[0]))
-    there = next(iter(now), path)
-    behind = there if path in now and there[2] == fallback else (name, key, fallback, *_rest(variant))
+        return {path: {**case, **nested(own)}}
+    there, fallback = next(iter(now), path), str(table.get(FALLBACK, usual[0]))
+    behind = there if same and _strategy(there) == fallback else (name, key, *_rest(variant), fallback)
     more = {k: v for k, v in own.items() if k in _strategies(name)[strategy].FIELDS}
     return {
         behind: {k: v for k, v in own.items() if k not in more},
-        path: {FALLBACK: ".".join(behind[2:]), **schema2.former(strategy, more)},
+        path: {**case, FALLBACK: DOT.join(map(str, behind[2:])), **nested(more)},
     }
 
 
 def changed(data: Mapping[str, Any], label: str, key: str, table: Mapping[str, Any]) -> dict[str, Any]:
     """Return the data of a file in which a label has another table."""
     out: dict[str, Any] = _copied(data)
-    for path in placed_of(data, label, key):
+    own, before = _strategies(label.partition("-")[0]), placed_of(data, label, key)
+    for path in before:
         at = _at(out, path)
-        for name in _plain(at):
+        for name in list(at) if own else _plain(at):
             del at[name]
     for path, values in placed(data, label, key, table).items():
         at = _at(out, path)
         at |= {k: v for k, v in values.items() if k not in at}
-    for path in placed_of(data, label, key):
+    for path in before:
         for depth in range(len(path), 0, -1):
             if not _at(out, path[:depth]):
                 del _at(out, path[: depth - 1])[path[depth - 1]]
@@ -106,22 +114,24 @@ def changed(data: Mapping[str, Any], label: str, key: str, table: Mapping[str, A
 
 def _copied(value: Any) -> Any:
     """A copy whose tables can be changed."""
+    if isinstance(value, list):
+        return [_copied(x) for x in value]
     return {k: _copied(v) for k, v in value.items()} if isinstance(value, dict) else value
 
 
-def _at(data: dict[str, Any], path: Path) -> dict[str, Any]:
+def _at(data: Any, path: Path) -> Any:
     for name in path:
-        data = data.setdefault(name, {})
+        data = data[name] if isinstance(name, int) else data.setdefault(name, {})
     return data
 
 
 def full(data: Mapping[str, Any], label: str, key: str) -> str:
-    """Return the name of a label's table in ranges, such as radix-onesweep-bits2."""
+    """Return the name of a label's table in ranges, such as radix-bits2-onesweep; of a case, its label."""
     found = placed_of(data, label, key)
     if not found or not _strategies(label.partition("-")[0]):
         return label
     name, _, *rest = list(found)[-1]
-    return "-".join([name, *rest])
+    return label if isinstance(rest[-1], int) else "-".join(map(str, [name, *rest]))
 
 
 def rows(data: Mapping[str, Any], key: str, labels: Sequence[str], upto: Sequence[int]) -> list[dict[str, Any]]:
@@ -153,7 +163,12 @@ def _fallbacks(name: str, strategy: str) -> Mapping[str, Any]:
     return found
 
 
-def _rest(variant: str) -> Path:
+def _strategy(path: Path) -> str:
+    """The strategy whose table stands at a place."""
+    return str(path[-2] if isinstance(path[-1], int) else path[-1])
+
+
+def _rest(variant: str) -> tuple[str, ...]:
     return (variant,) if variant else ()
 
 
@@ -161,11 +176,22 @@ def _plain(table: Mapping[str, Any]) -> dict[str, Any]:
     return {k: v for k, v in table.items() if not isinstance(v, dict)}
 
 
-def _tables(table: Mapping[str, Any]) -> dict[tuple[str, str], dict[str, Any]]:
-    """The tables of a key by strategy and variant."""
-    found: dict[tuple[str, str], dict[str, Any]] = {}
-    for strategy, own in table.items():
-        if plain := _plain(own):
-            found[strategy, ""] = plain
-        found |= {(strategy, k): v for k, v in own.items() if isinstance(v, dict)}
+def _flat(table: Mapping[str, Any]) -> dict[str, Any]:
+    """A table with dotted names in place of the tables within it."""
+    found: dict[str, Any] = {}
+    for name, value in table.items():
+        found |= {f"{name}{DOT}{k}": v for k, v in value.items()} if isinstance(value, dict) else {name: value}
     return found
+
+
+def _tables(name: str, table: Mapping[str, Any]) -> Iterator[tuple[Path, dict[str, Any], str]]:
+    """Yield the tables of a key: the places within that of the key, the values, and the variants of their labels."""
+    known = _strategies(name)
+    for first, own in table.items():
+        strategies = {(first,): own} if first in known else {(first, x): v for x, v in own.items() if x in known}
+        for path, values in strategies.items():
+            variant = "" if first in known else first
+            if isinstance(values, dict):
+                yield path, values, variant
+                continue
+            yield from (((*path, i), x, str(x.get(NAME, f"{variant}{i + 1}"))) for i, x in enumerate(values))

@@ -241,7 +241,7 @@ def parse(text: str, stem: str, where: str) -> Target:
         match=match,
         isa=isa,
         choices=choices,
-        named=named,
+        named={(full, key): label for key, x in named.items() for full, label in x.tables.items()},
         evidence=evidence,
         **sorts,
         shapes=shapes(data),

@@ -1,7 +1,7 @@
-"""Target files of schema 1 rewritten line by line, with their comments.
+"""Target files of schema 2 rewritten line by line, with their comments.
 
-A table ``[radix.KEY]`` moves under the strategy that its values choose; the buckets of a hybrid sort get a table of
-their own.  The lists of ``[sort.KEY]`` become rows.  Evidence about the choices of the file gets their new hash.
+A variant of a radix sort moves before its strategy, the keys of a stage become one inline table, and tables that serve
+consecutive ranges of counts become the cases of one list.  Evidence about the choices of the file gets their new hash.
 """
 
 from __future__ import annotations
@@ -9,20 +9,24 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from hsgen.algorithms import ALGORITHMS
 from hsgen.algorithms.radix import FALLBACK
-from hsgen.algorithms.radix import NAME as RADIX
 from hsgen.core.errors import Usage
+from hsgen.core.records import DOT, record_of
 from hsgen.system import documents
-from hsgen.targets import ranges, schema, schema1, target
+from hsgen.targets import schema, schema2, target
 from hsgen.targets.evidence import shapes
 from hsgen.targets.ranges import SORT
+from hsgen.targets.schema2 import NEW, Path, Run
 
-_HEAD = re.compile(r"^\s*\[\s*([A-Za-z0-9_.-]+)\s*\]\s*(#.*)?$")
-_ANY_HEAD = re.compile(r"^\s*\[")
-_KEY = re.compile(r"^\s*([A-Za-z0-9_-]+)\s*=")
+_HEAD = re.compile(r"^\s*\[\s*([A-Za-z0-9_.-]+)\s*\](\s*#.*)?$")
+_ANY_HEAD = re.compile(r"^\s*\[\[?\s*[A-Za-z0-9_\"'.\s-]+\]\]?\s*(#.*)?$")
+_KEY = re.compile(r"^\s*([A-Za-z0-9_-]+)\s*=\s*([^#\n]*?)\s*(#.*)?$")
+_USE = re.compile(r'(\buse\s*=\s*)"([^"]*)"')
+_HINT = "write each table as [NAME.KEY] with a line a key, each row of a range on a line, and run this again"
 
 
 def upgraded(text: str, stem: str, where: str) -> str | None:
@@ -34,115 +38,149 @@ def upgraded(text: str, stem: str, where: str) -> str | None:
     data = documents.toml(text, where, "the file must be TOML")
     if data.get("schema") == schema.SCHEMA:
         return None
-    if data.get("schema") != 1:
+    if data.get("schema") != schema.SCHEMA - 1 or isinstance(data.get("schema"), bool):
         target.parse(text, stem, where)  # which says what is wrong
-    wrong = f"{where}: cannot be rewritten as it is written"
-    hint = "write each table as [NAME.KEY] with a line a key, and run this again"
+    wrong = f"{where}: cannot be rewritten as it is written; {_HINT}"
     try:
-        wanted = schema1.converted(data)
+        wanted = schema2.converted(data, schema.SCHEMA)
         out = _rewritten(text, data)
         if tomllib.loads(out) != wanted:
-            raise Usage(f"{wrong}; {hint}")
+            raise Usage(wrong)
         out = out.replace(f'"{shapes(data)}"', f'"{shapes(wanted)}"')
     except (AttributeError, KeyError, IndexError, TypeError, ValueError):  # tables or lists of another type
-        raise Usage(f"{wrong}; {hint}") from None
+        raise Usage(wrong) from None
     if any(name in data for name in ALGORITHMS):  # facts alone, as `hsgen suggest` takes them, are no target
         target.parse(out, stem, where)
     return out
 
 
+@dataclass(slots=True)
+class _Block:
+    """The lines of a table: comments above its head, and everything up to the next table's."""
+
+    path: Path
+    lines: list[str] = field(default_factory=list)
+
+    @property
+    def head(self) -> int:
+        """The number of the line with the head."""
+        return next(i for i, line in enumerate(self.lines) if _ANY_HEAD.match(line))
+
+
 def _rewritten(text: str, data: Mapping[str, Any]) -> str:
     """The text with each table rewritten."""
-    out = "".join("".join(_block(data, name, lines)) for name, lines in _blocks(text))
-    return re.sub(r"(?m)^(\s*schema\s*=\s*)1\b", rf"\g<1>{schema.SCHEMA}", out, count=1)
+    runs, known = schema2.runs(data), dict(schema2.tables(data))
+    listed = {path: run for run in runs for path in run.paths}
+    blocks = _blocks(text)
+    out, done = "", set[Path]()
+    for block in blocks:
+        run = listed.get(block.path)
+        if run is None:
+            out += "".join(_written(block, data, known, runs))
+        elif run.to not in done:
+            done.add(run.to)
+            cases = {b.path: b for b in blocks if b.path in run.paths}
+            out += "".join("".join(_case(cases[path], run, known[path])) for path in run.paths)
+    return re.sub(r"(?m)^(\s*schema\s*=\s*)2\b", rf"\g<1>{schema.SCHEMA}", out, count=1)
 
 
-def _blocks(text: str) -> list[tuple[str, list[str]]]:
-    """The lines before the first table, under "", and those of each table from its head on.
-
-    Comments right above a head belong to it.
-    """
-    found: list[tuple[str, list[str]]] = [("", [])]
+def _blocks(text: str) -> list[_Block]:
+    """The lines before the first table, and those of each table from the comments right above its head on."""
+    found = [_Block(())]
     for line in text.splitlines(True):
         if _ANY_HEAD.match(line):
             above: list[str] = []
-            while found[-1][1] and found[-1][1][-1].startswith("#"):
-                above.insert(0, found[-1][1].pop())
+            while found[-1].lines and found[-1].lines[-1].startswith("#"):
+                above.insert(0, found[-1].lines.pop())
             head = _HEAD.match(line)
-            found.append((head[1] if head else "?", above))
-        found[-1][1].append(line)
+            found.append(_Block(tuple(head[1].split(DOT)) if head else ("?",), above))
+        found[-1].lines.append(line)
     return found
 
 
-def _block(data: Mapping[str, Any], name: str, lines: list[str]) -> list[str]:
-    """A table rewritten."""
-    path = name.split(".")
-    at: Any = data
-    for part in path:
-        at = at.get(part) if isinstance(at, dict) else None
-    if not isinstance(at, dict):
-        return lines
-    if path[0] == RADIX and len(path) in (2, 3):
-        return _strategy(path, {k: v for k, v in at.items() if not isinstance(v, dict)}, lines)
-    if path[0] in schema1.RENAMED:
-        head = next(i for i, line in enumerate(lines) if _HEAD.match(line))
-        return [*lines[:head], lines[head].replace(path[0], schema1.RENAMED[path[0]], 1), *lines[head + 1 :]]
-    return _rows(data, path[1], at, lines) if path[0] == SORT and len(path) == 2 else lines
+def _written(block: _Block, data: Mapping[str, Any], known: Mapping[Path, Any], runs: list[Run]) -> list[str]:
+    """The lines of a table that becomes a table."""
+    if block.path in known:
+        return _strategy(block, schema2.moved(block.path), known[block.path])
+    if len(block.path) == 2 and block.path[0] == SORT:
+        return _ranges(block, data, runs)
+    return block.lines
 
 
-def _split(lines: list[str]) -> tuple[list[str], list[tuple[str, list[str]]], list[str]]:
-    """A table's lines up to its head, its keys, each with the comments above it, and what follows the last of them."""
-    head = next(i for i, line in enumerate(lines) if _HEAD.match(line)) + 1
-    keys: list[tuple[str, list[str]]] = []
-    pending: list[str] = []
-    for line in lines[head:]:
-        pending.append(line)
-        if found := _KEY.match(line):
-            keys.append((found[1], pending))
-            pending = []
-    return lines[:head], keys, pending
+def _strategy(block: _Block, to: Path, values: Mapping[str, Any], more: str = "", *, case: bool = False) -> list[str]:
+    """The lines of a strategy's table in its new place; `more` are its first lines."""
+    at, strategy = block.head, block.path[2]
+    old, new = DOT.join(block.path), DOT.join(to)
+    head = block.lines[at].replace(old, new, 1)
+    if case:
+        head = head.replace("[", "[[", 1).replace("]", "]]", 1)
+    wanted = schema2.records_of(strategy, values)
+    out, pending, done = [*block.lines[:at], head, more], list[str](), set[str]()
+    for line in block.lines[at + 1 :]:
+        found = _KEY.match(line)
+        if found is None:
+            pending.append(line)
+            continue
+        name = NEW.get(strategy, {}).get(found[1], found[1])
+        record = record_of(name)
+        if not record:
+            out += [*pending, _plain(line, found, name)]
+        else:
+            out += [*pending, *([f"{found[3]}\n"] if found[3] else [])]
+            if record not in done:
+                out.append(f"{record} = {_inline(wanted[record])}\n")
+                done.add(record)
+        pending = []
+    return _comments_first(out) + pending
 
 
-def _comment(line: str) -> str:
-    """The comment after a key, on a line of its own; "" without a comment."""
-    found = re.search(r"\s(#.*)$", line.rstrip("\n"))
-    return f"{found[1]}\n" if found else ""
+def _comments_first(lines: list[str]) -> list[str]:
+    """The lines with comments that stood between the keys of a stage above its inline table."""
+    out: list[str] = []
+    for line in lines:
+        table = len(out) and line.startswith("#") and re.match(r"\w+ = \{", out[-1])
+        out.insert(len(out) - 1 if table else len(out), line)
+    return out
 
 
-def _strategy(path: list[str], values: Mapping[str, Any], lines: list[str]) -> list[str]:
-    """A table of a radix sort, under its strategy."""
-    front, keys, rest = _split(lines)
-    dropped = schema1.dropped(values)
-    text = {name: "".join(_dropped(written) if name in dropped else written) for name, written in keys}
-    if "ranker" in text:
-        text["ranker"] = re.sub(r'(?m)^(\s*ranker\s*=\s*)"(\w+)"', _ranker, text["ranker"])
-    first, *more = schema1.placed(tuple(path), values)
-    behind = [name for at in more for name in schema1.placed(tuple(path), values)[at] if name in text]
-    out = [*front[:-1], front[-1].replace(".".join(path), ".".join(first), 1)]
-    out += [written for name, written in text.items() if name not in behind]
-    for at in more:
-        out += ["\n", f"[{'.'.join(at)}]\n", f'{FALLBACK} = "{".".join(first[2:])}"\n', *(text[x] for x in behind)]
-    return [*out, *rest]
+def _plain(line: str, found: re.Match[str], name: str) -> str:
+    """A line of a key that stays a line."""
+    if name == FALLBACK:
+        value = found[2].strip('"')
+        return line.replace(f'"{value}"', f'"{schema2.behind(value)}"', 1)
+    return line if name == found[1] else line.replace(found[1], name, 1)
 
 
-def _ranker(found: re.Match[str]) -> str:
-    return f'{found[1]}"{schema1.RANKERS.get(found[2], found[2])}"'
+def _inline(values: Mapping[str, Any]) -> str:
+    return f"{{ {', '.join(f'{k} = {v}' for k, v in values.items())} }}"
 
 
-def _dropped(written: list[str]) -> list[str]:
-    """The comments of a key without the key."""
-    return [*written[:-1], _comment(written[-1])]
+def _case(block: _Block, run: Run, values: Mapping[str, Any]) -> list[str]:
+    """The lines of a table that becomes the case of a list."""
+    at = run.paths.index(block.path)
+    more = f'name = "{block.path[3]}"\n' + (f"up_to = {run.tops[at]}\n" if at < len(run.tops) else "")
+    return _strategy(block, run.to, values, more, case=True)
 
 
-def _rows(data: Mapping[str, Any], key: str, values: Mapping[str, Any], lines: list[str]) -> list[str]:
-    """A table of a sort for any count, with rows in place of lists."""
-    front, keys, rest = _split(lines)
-    if any(name not in schema1.LISTS for name, _ in keys):
-        return lines  # the comparison of the whole refuses it
-    out = list(front)
-    for name, end in schema1.ENDS.items():
-        for list_, written in keys:
-            out += _dropped(written) if list_.endswith("_values") == bool(end) else []
-        if found := schema1.rows(data, key, values, end):
-            out.append(f"{name} = {ranges.written(*found)}\n")
-    return [*out, *rest]
+def _ranges(block: _Block, data: Mapping[str, Any], runs: list[Run]) -> list[str]:
+    """The lines of a sort for any count: rows with new names, and one row for the cases of a list."""
+    key = block.path[1]
+    names = schema2.renamed(data, key)
+    inner = {schema2.name_of(path): run for run in runs if run.key == key for path in run.paths}
+    out = []
+    for line in block.lines:
+        found = _USE.search(line)
+        run = inner.get(found[2]) if found else None
+        if run is None:
+            out.append(_renamed(line, names))
+        elif found and found[2] == schema2.name_of(run.paths[-1]):
+            out.append(line.replace(f'"{found[2]}"', f'"{run.use}"', 1))
+        elif comment := re.search(r"#.*$", line):
+            out.append(f"    {comment[0]}\n")
+    return out
+
+
+def _renamed(line: str, names: Mapping[str, str]) -> str:
+    """A line of a sort for any count with the new names of tables."""
+    line = _USE.sub(lambda m: f'{m[1]}"{names.get(m[2], m[2])}"', line)
+    return re.sub(r'^(\s*first\s*=\s*)"([^"]*)"', lambda m: f'{m[1]}"{names.get(m[2], m[2])}"', line)

@@ -47,7 +47,7 @@ subgroup = 1
 groups = 8
 sorted_exit = true
 """
-DEVICE = """schema = 2
+DEVICE = """schema = 3
 name = "legal"
 summary = "for tests"
 apis = ["opencl", "vulkan", "cuda", "metal"]

@@ -37,7 +37,7 @@ pytestmark = pytest.mark.device
 
 BARE = """\
 # A device of few shapes, which a test tunes.
-schema = 2
+schema = 3
 name = "bare"
 summary = "lanes that walk alone"
 apis = ["opencl"]

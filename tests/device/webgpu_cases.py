@@ -51,14 +51,12 @@ def narrowed(width: int, folder: Path) -> str:
         ("items = 16\n", "items = 4\n"),
         ("items = 8\n", "items = 4\n"),
         ("groups = 512", "groups = 8"),
-        *((f"{name}_group = 256", f"{name}_group = {4 * width}") for name in ("msd", "bucket", "deal")),
-        ("finish_group = 256", f"finish_group = {width}"),
-        ("_items = 11", "_items = 4"),
-        ("finish_items = 5", "finish_items = 4"),
-        ("places = 1024", "places = 256"),
-        ("finish_from = 1064960", f"finish_from = {13 * width // 4 << (4 * width - 1).bit_length() - 1}"),
-        ("msd_from = 524288", f"msd_from = {20 * width}"),
-        ("deal_from = 16384", f"deal_from = {20 * width}"),
+        ("pair_bucket = { work_group = 256, items = 5", f"pair_bucket = {{ work_group = {width}, items = 4"),
+        ("\nbucket = { work_group = 256", f"\nbucket = {{ work_group = {4 * width}"),
+        ("above = 524288, work_group = 256", f"above = {20 * width}, work_group = {4 * width}"),
+        ("above = 16384, work_group = 256", f"above = {20 * width}, work_group = {4 * width}"),
+        ("items = 11", "items = 4"),
+        ("bins = 1024", "bins = 256"),
     ):
         assert old in text, old
         text = text.replace(old, new)

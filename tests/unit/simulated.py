@@ -174,7 +174,7 @@ def head_of(text: str, request: Request, *, seed: int = 1) -> dict[str, Any]:
 
 SMALL = """\
 # A small device, for tests.
-schema = 2
+schema = 3
 name = "small"
 summary = "a small device"
 apis = ["opencl"]

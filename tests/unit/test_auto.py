@@ -50,7 +50,7 @@ half_scale = 2
 stream_group = 32
 """
 RADIX = """
-[radix.u32.{strategy}{variant}]
+[radix.u32{variant}.{strategy}]
 bits = 8
 items = 4
 work_group = 64
@@ -152,14 +152,14 @@ def test_a_default_for_keys_that_a_target_does_not_sort() -> None:
             "sort.u32.ranges: two of the algorithms have a kernel block_sort_4; give them the same shape",
         ),
         (
-            "[radix.u32.reduce_scan.bits4]",
-            "[radix.u32.reduce_scan.Bits-4]",
-            "radix.u32.reduce_scan.Bits-4: cannot name a variant; use up to 32 lower-case letters",
+            "[radix.u32.bits4.reduce_scan]",
+            "[radix.u32.Bits-4.reduce_scan]",
+            "radix.u32.Bits-4: cannot name a variant; use up to 32 lower-case letters",
         ),
         (
-            "[radix.u32.reduce_scan.bits4]\nbits = 4",
-            "[radix.u32.reduce_scan.bits4]\nbits = 12",
-            "radix.u32.reduce_scan.bits4.bits: 12 is not between 1 and",
+            "[radix.u32.bits4.reduce_scan]\nbits = 4",
+            "[radix.u32.bits4.reduce_scan]\nbits = 12",
+            "radix.u32.bits4.reduce_scan.bits: 12 is not between 1 and",
         ),
         ("[sort.u32]\n", "sort = 3\n[other]\n", "sort: is not a table; write it as [sort]"),
     ],

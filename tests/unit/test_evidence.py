@@ -21,7 +21,7 @@ ROW = {
     "date": "2026-01-01",
     "result": "validate, auto of u32: 10 cases at 8 lanes, 0 failures",
 }
-FILE = """schema = 2
+FILE = """schema = 3
 name = "x"
 
 [bitonic.u32] # a choice

@@ -168,7 +168,7 @@ def test_what_nobody_does_is_found(lanes: int, width: int, text: str, count: int
     assert len(list(undone(text, Workers(lanes, width)))) == count
 
 
-HEAD = """schema = 2
+HEAD = """schema = 3
 name = "small"
 summary = "for tests"
 apis = ["opencl", "cuda"]
@@ -237,14 +237,14 @@ def test_a_grouping_knows_where_its_sort_reports_even_if_no_step_is_left_that_do
     assert status and status.binding.per_n > 1
 
 
-BUCKETS = '\n[radix.{key}.hybrid]\nfallback = "reduce_scan"\nmsd_from = 99\nmsd_group = 4\nmsd_items = 1\n'
-BUCKETS += "bucket_group = 4\nbucket_items = {items}\nbucket_places = 4\n{more}"
+BUCKETS = '\n[radix.{key}.hybrid]\nfallback = "reduce_scan"\npartition = {{ above = 99, work_group = 4, items = 1 }}\n'
+BUCKETS += "bucket = {{ work_group = 4, items = {items}, bins = 4 }}\n{more}"
 
 
 @pytest.mark.parametrize(
     ("key", "values", "message"),
     [
-        ("u8", {"items": 9, "more": "count_bits = 12\ncount_group = 4\ncount_items = 1\n"}, "few passes anyway"),
+        ("u8", {"items": 9, "more": "counting = { bits = 12, work_group = 4, items = 1 }\n"}, "few passes anyway"),
         ("u32", {"items": 1, "width": 1}, "a bucket that holds one key holds none on average"),
     ],
 )
@@ -254,6 +254,7 @@ def test_buckets_that_make_no_sense_are_refused(key: str, values: dict[str, Any]
     text = text.replace("u32", key)
     if values.get("width"):
         text = text.replace("= 4\n", "= 1\n").replace("match_ballot", "bitmask").replace("bits = 1", "bits = 4")
+        text = text.replace("work_group = 4,", "work_group = 1,")
     with pytest.raises(Usage, match=message):
         small(text)
 

@@ -31,7 +31,7 @@ from hsgen.tools.tune.request import Request, derived, starts
 from hsgen.tools.validate import validation
 
 TEXT = """\
-schema = 2
+schema = 3
 name = "small"
 summary = "a device for optional tables"
 apis = ["opencl"]

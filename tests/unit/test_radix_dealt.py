@@ -23,18 +23,23 @@ from hsgen.targets import target
 
 LANES = Path(__file__).parents[1] / "device/lanes"
 WAITLESS, PARTS = ((LANES / f"{name}.toml").read_text(encoding="utf-8") for name in ("waitless8", "webgpu4"))
+DEALT = "dealt = { above = 60, work_group = 32, items = 3, bins = 16 }\n"
+BUCKET = "pair_bucket = { work_group = 8, items = 4, bins = 16 }\n"
 BAD = [
-    ("deal_items = 3\n", "", r"dealt\.items: missing"),
-    ("deal_from = 60\n", "", r"dealt\.above: missing"),
-    ("deal_from = 60", "deal_from = 416", r"dealt\.above: passes are ahead of buckets from 417 pairs on"),
-    ("deal_group = 32", "deal_group = 12", r"dealt\.work_group: 12 is no power of two"),
-    ("deal_group = 32", "deal_group = 512", r"dealt\.work_group: 512 lanes exceed the work-group limit of 256"),
-    ("deal_places = 16", "deal_places = 12", r"dealt\.bins: 12 bins are no power of two that 8 lanes share out"),
-    ("deal_places = 16", "deal_places = 4", r"dealt\.bins: 4 bins are no power of two that 8 lanes share out"),
-    ("deal_places = 16", "deal_places = 4096", r"dealt\.bins: a bucket takes \d+ bytes of local memory"),
+    (DEALT, DEALT.replace(", items = 3", ""), r"dealt\.items: missing"),
+    (DEALT, DEALT.replace("above = 60, ", ""), r"dealt\.above: missing"),
+    (DEALT, "dealt = {}\n", r"dealt: is empty; write dealt = \{ work_group = \.\.\., items = \.\.\., above"),
+    (DEALT, "dealt = 3\n", r"dealt: 3 is not a table; write dealt = "),
+    (DEALT, DEALT.replace("bins", "bin"), r"dealt\.bin: unknown key; did you mean dealt\.bins"),
+    ("above = 60,", "above = 416,", r"dealt\.above: passes are ahead of buckets from 417 pairs on"),
+    (DEALT, DEALT.replace("group = 32", "group = 12"), r"dealt\.work_group: 12 is no power of two"),
+    (DEALT, DEALT.replace("group = 32", "group = 512"), r"dealt\.work_group: 512 lanes exceed the work-group limit"),
+    (DEALT, DEALT.replace("= 16", "= 12"), r"dealt\.bins: 12 bins are no power of two that 8 lanes share out"),
+    (DEALT, DEALT.replace("= 16", "= 4"), r"dealt\.bins: 4 bins are no power of two that 8 lanes share out"),
+    (DEALT, DEALT.replace("= 16", "= 4096"), r"dealt\.bins: a bucket takes \d+ bytes of local memory"),
     (
-        "finish_from = 416",
-        "finish_from = 60000",
+        BUCKET,
+        BUCKET.replace("{ ", "{ above = 60000, "),
         r"pair_bucket\.above: 4096 buckets take \d+ bytes of local memory to count",
     ),
 ]
@@ -49,16 +54,15 @@ def test_every_mistake_of_dealt_pairs_is_named(old: str, new: str, message: str)
 
 def test_other_tables_have_no_dealt_pairs() -> None:
     """Not without buckets of pairs, keys of 64 bits, or where look-back sorts what buckets do not hold."""
-    start, end = (WAITLESS.index(x) for x in ("finish_from = 416", "deal_from"))
     with pytest.raises(Usage, match=r"dealt: there are no buckets of pairs"):
-        target.parse(WAITLESS[:start] + WAITLESS[end:], "waitless8", "x.toml")
-    own = WAITLESS[end : WAITLESS.index("\n\n", end)]
+        target.parse(WAITLESS.replace(BUCKET, "", 1), "waitless8", "x.toml")
+    last = "bins = 64 }\n"  # of 64-bit keys
+    at = WAITLESS.rindex(last) + len(last)
     with pytest.raises(Usage, match=r"radix\.u64\.hybrid\.dealt: keys of 64 bits and indices exceed the scratch"):
-        target.parse(WAITLESS.replace("finish_places = 64\n", f"finish_places = 64\n{own}\n", 1), "waitless8", "x.toml")
+        target.parse(f"{WAITLESS[:at]}{DEALT}{WAITLESS[at:]}", "waitless8", "x.toml")
     text = (LANES / "pairs8.toml").read_text(encoding="utf-8")
-    at = text.index("\n", text.index("finish_places")) + 1
     with pytest.raises(Usage, match=r"dealt: what buckets do not hold is left to passes that count"):
-        target.parse(f"{text[:at]}{own}\n{text[at:]}", "pairs8", "x.toml")
+        target.parse(text.replace(BUCKET, BUCKET + DEALT, 1), "pairs8", "x.toml")
 
 
 @pytest.mark.parametrize("key", ["u32", "u16", "u64"])

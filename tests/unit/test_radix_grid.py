@@ -205,7 +205,7 @@ def test_a_mistake_is_named_once(values: dict[str, Any], device: dict[str, Any],
     assert found == key and what in said
 
 
-TEXT = """schema = 2
+TEXT = """schema = 3
 name = "one"
 summary = "one launch"
 apis = [%s]
@@ -231,7 +231,7 @@ subgroup = 32
 ranker = "match_ballot"
 groups = 64
 
-[radix.u32.cooperative.grid]
+[radix.u32.grid.cooperative]
 bits = 8
 items = 16
 work_group = 256
@@ -242,7 +242,7 @@ least = 4
 
 [sort.u32]
 ranges = [
-    { to = %d, use = "radix-cooperative-grid" },
+    { to = %d, use = "radix-grid-cooperative" },
     { use = "radix-reduce_scan" },
 ]
 """
@@ -255,5 +255,5 @@ def test_targets_of_cuda_alone_have_it_up_to_what_it_holds() -> None:
     assert e.value.lines == ("one.toml: sort.u32.ranges: radix sorts up to 262144 keys; give no crossover beyond it",)
     with pytest.raises(Usage) as e:
         target.parse(TEXT % ('"cuda", "vulkan"', 262144), "one", "one.toml")
-    where, what = "radix.u32.cooperative.grid", "only CUDA launches grids whose work-groups wait for each other"
+    where, what = "radix.u32.grid.cooperative", "only CUDA launches grids whose work-groups wait for each other"
     assert e.value.lines == (f'one.toml: {where}: {what}; give apis = ["cuda"]',)

@@ -23,7 +23,7 @@ from hsgen.tools.report.facts import facts as reported
 from hsgen.tools.suggest import Facts, text
 from hsgen.tools.suggest.reading import read
 
-TOP = 'schema = 2\nname = "t"\nsummary = "t"\napis = {apis}\n\n[device]\n{facts}\n\n'
+TOP = 'schema = 3\nname = "t"\nsummary = "t"\napis = {apis}\n\n[device]\n{facts}\n\n'
 
 powers = st.integers(0, 7).map(lambda n: 1 << n)
 devices = st.builds(

@@ -64,11 +64,11 @@ def test_generic_uses_no_subgroup_operation() -> None:
         (("shuffle = true", 'shuffle = "yes"'), 'device.shuffle: "yes" is not true or false'),
         (("int64 = true", "int64 = false"), "apis: opencl sorts no 64-bit keys on a device without"),
         (("shuffle = true", "shuffle = false"), "this device has no shuffle; give 1"),
-        (("schema = 2", "schema = 3"), "schema: 3 is not read, this hsgen reads 2; use a newer hsgen"),
+        (("schema = 3", "schema = 4"), "schema: 4 is not read, this hsgen reads 3; use a newer hsgen"),
         (('name = "intel-gen8"', 'name = "gen8"'), 'name: "gen8" is not the file\'s name; write "intel-gen8"'),
         (("[bitonic.u32]", "[bitonic.u31]"), "bitonic.u31: unknown key; did you mean u32?"),
         (('exchange = "select"', 'exchange = "max"'), 'bitonic.u64.exchange: "max" is not one of minmax, select'),
-        (("schema = 2", "schema = = 2"), "the file must be TOML"),
+        (("schema = 3", "schema = = 3"), "the file must be TOML"),
         (
             ('["opencl", "vulkan"]', '["opengl"]'),
             'apis: "opengl" is not one of opencl, vulkan, cuda',

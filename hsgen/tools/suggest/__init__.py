@@ -40,7 +40,7 @@ def suggest(f: Facts, keys: Sequence[str] = WIDTHS) -> dict[str, Table]:
                 table = fitted(label, KEYS[name], first, f.device)
                 if table is None:
                     continue
-                below = [x for x in (str(table[STRATEGY].value) if STRATEGY in table else "", variant) if x]
+                below = [x for x in (variant, str(table[STRATEGY].value) if STRATEGY in table else "") if x]
                 found[label][".".join([label, name, *below])] = {k: v for k, v in table.items() if k != STRATEGY}
                 if shares[label]:
                     width = width if sorts else table["subgroup"].value  # one sort has one width

@@ -32,7 +32,7 @@ _HEAD = """\
 # {what}.
 # The device reports the facts, and shapes follow from them by hsgen's rule.  Nothing of this has been run yet:
 # `hsgen validate` shows whether it is correct, `hsgen tune` finds what is fast, and [[evidence]] records both.
-schema = 2
+schema = 3
 name = "{name}"
 summary = "{summary}"
 apis = ["{api}"]

@@ -11,7 +11,7 @@ from typing import Any
 from hsgen.core.errors import Unavailable, Usage
 from hsgen.system import extras, toolchain
 from hsgen.targets.ranges import SORT, written
-from hsgen.targets.tables import changed, labels, placed, placed_of, renamed, table_of
+from hsgen.targets.tables import Path, changed, head, labels, placed, placed_of, renamed, table_of
 from hsgen.tools.tune import comments
 
 Tables = Mapping[tuple[str, str], Mapping[str, Any]]
@@ -52,14 +52,14 @@ def applied(
     after, sorts = _after(data, tables, autos)
     document: Any = tomlkit.parse(_moved(text, data, tables))
     places = list(_places(data, tables, sorts, notes or {}))
-    lacking = [(f"[{'.'.join(x)}]", table, note, _set(document, x, table, note)) for x, table, note in places]
+    lacking = [(head(x), table, note, _set(document, x, table, note)) for x, table, note in places]
     more = [row for row in evidence if not _evidence(document, row)]
     out = tomlkit.dumps(document)
-    for head, table, note, keys in lacking:
+    for name, table, note, keys in lacking:
         if keys is None:
-            out = _before_evidence(out, _block(f"{head} {comments.TUNED}{note}" if note else head, table))
+            out = _before_evidence(out, _block(f"{name} {comments.TUNED}{note}" if note else name, table))
         elif keys:
-            out = _after_keys(out, head, keys)
+            out = _after_keys(out, name, keys)
     for row in more:
         out = out.rstrip("\n") + "\n\n" + _block("[[evidence]]", row)
     kept = all(table_of(data, *at) == table_of(after, *at) for at in labels(data) if at not in tables)
@@ -73,7 +73,7 @@ def _places(
     tables: Tables,
     sorts: Mapping[str, Mapping[str, Any]],
     notes: Mapping[tuple[str, str], str],
-) -> Iterator[tuple[Sequence[str], Mapping[str, Any], str]]:
+) -> Iterator[tuple[Path, Mapping[str, Any], str]]:
     """Yield the places of all changed tables in the file, with their values and notes."""
     for at, table in tables.items():
         for path, values in placed(data, *at, table).items():
@@ -110,10 +110,10 @@ def _moved(text: str, data: Mapping[str, Any], tables: Tables) -> str:
     for at, table in tables.items():
         before, now = list(placed_of(data, *at)), list(placed(data, *at, table))
         for old, new in zip(before, now, strict=False):
-            head = rf"(?m)^(\s*\[\s*){re.escape('.'.join(old))}(\s*\])(?:[ \t]*#.*)?"
-            text = re.sub(head, rf"\g<1>{'.'.join(new)}\g<2>", text) if old != new else text
+            found = rf"(?m)^(\s*){re.escape(head(old))}(?:[ \t]*#.*)?"
+            text = re.sub(found, rf"\g<1>{head(new)}", text) if old != new else text
         for old in before[len(now) :]:
-            text = _without(text, f"[{'.'.join(old)}]")
+            text = _without(text, head(old))
     return text
 
 
@@ -130,9 +130,12 @@ def _without(text: str, head: str) -> str:
 
 
 def _item(value: Any) -> Any:
-    """A value as the library has it: rows stand a line each."""
+    """A value as the library has it: rows stand a line each, the values of a stage in one line."""
     import tomlkit
 
+    if isinstance(value, dict):
+        text = ", ".join(f"{k} = {_item(v).as_string()}" for k, v in value.items())
+        return tomlkit.parse(f"x = {{ {text} }}\n")["x"]
     if isinstance(value, list) and value and isinstance(value[0], dict):
         text = written([row["use"] for row in value], [row["to"] for row in value if "to" in row])
         document: Any = tomlkit.parse(f"x = {text}\n")
@@ -140,17 +143,19 @@ def _item(value: Any) -> Any:
     return tomlkit.item(value)
 
 
-def _set(document: Any, path: Sequence[str], table: Mapping[str, Any], note: str) -> dict[str, Any] | None:
+def _set(document: Any, path: Path, table: Mapping[str, Any], note: str) -> dict[str, Any] | None:
     """Change a table that is there; return the keys that it lacks, None where there is no such table.
 
-    Comments of replaced values go; the first one gets the note.
+    Comments of replaced values go; the first one gets the note.  A case of a list gets the keys that it lacks.
     """
+    from tomlkit.items import InlineTable
+
     at = document
     for name in path:
-        if name not in at:
+        if isinstance(name, str) and name not in at:
             return None
         at = at[name]
-    gone = [x for x in at if x not in table and not isinstance(at[x], dict)]
+    gone = [x for x in at if x not in table and (not isinstance(at[x], dict) or isinstance(at[x], InlineTable))]
     new = [x for x in at if x in table and (at[x] != table[x] or isinstance(at[x], bool) != isinstance(table[x], bool))]
     if gone or new:
         comments.forget_notes(at, table)
@@ -160,13 +165,18 @@ def _set(document: Any, path: Sequence[str], table: Mapping[str, Any], note: str
     for name in new:
         at[name] = _item(table[name])
         comments.forget(at, name, note if name == new[0] else "")
-    return {k: v for k, v in table.items() if k not in at}
+    lacking = {k: v for k, v in table.items() if k not in at}
+    if not isinstance(path[-1], int):
+        return lacking
+    for name, value in lacking.items():
+        at.append(name, _item(value))
+    return {}
 
 
 def questionable(before: str, after: str, tables: Tables) -> list[str]:
     """Return the heads of changed tables with a comment right above, which may describe the old numbers."""
     data = tomllib.loads(after)
-    heads = [f"[{'.'.join(path)}]" for at in tables for path in placed_of(data, *at)]
+    heads = [head(path) for at in tables for path in placed_of(data, *at)]
     return comments.above(after, heads) if before != after else []
 
 
