@@ -15,7 +15,7 @@ COMPILE := .cache/lock/bin/uv pip compile -q --universal --python-version 3.11 -
 HEADED := .cache/lock/bin/python .ci/headed
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo web test check format lock docs-targets words wheel schemas release clean webgpu-cases device-check device-bench
+.PHONY: help setup demo web test check format lock docs-targets pages words wheel schemas release clean webgpu-cases device-check device-bench
 
 help: ## list the goals
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-12s %s\n", $$1, $$2 }' Makefile
@@ -57,6 +57,9 @@ docs-targets: $(READY) ## write the table of targets into docs/reference/targets
 	@mkdir -p .cache
 	$(HSGEN) targets --markdown > .cache/targets.md
 	sed -i -e '/^<!-- targets -->$$/,/^<!-- end of targets -->$$/{//!d}' -e '/^<!-- targets -->$$/r .cache/targets.md' docs/reference/targets.md
+
+pages: $(READY) ## write the tables of docs/results/gpus.md, docs/results/estimates.md and docs/decisions/README.md
+	$(PY) tests/doc_pages.py
 
 words: $(READY) ## write the table of words into docs/reference/dialect.md
 	@mkdir -p .cache

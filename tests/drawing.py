@@ -18,6 +18,7 @@ from hsgen.algorithms.radix import STRATEGY
 from hsgen.algorithms.radix import fields as radix_keys
 from hsgen.algorithms.radix.hybrid.fields import FALLBACK
 from hsgen.algorithms.radix.strategies import STRATEGIES
+from hsgen.bundle.choosing import offered
 from hsgen.core.errors import Usage
 from hsgen.core.fields import Field
 from hsgen.core.keys import VALUES, Signature
@@ -496,7 +497,8 @@ def signature(rng: Rng) -> Signature:
 
 def sorts_of(rng: Rng, t: Target) -> Iterator[Sort]:
     """Yield sorts of a target in random order, each in a random form that it supports."""
-    labels = [(a, k) for k in ("u8", "u16", "u32", "u64") for a in [*t.labels(k), *t.implicit(k)]]
+    keys = [k for k in offered(t) if k in ("u8", "u16", "u32", "u64")]
+    labels = [(a, k) for k in keys for a in [*t.labels(k), *t.implicit(k)]]
     for number in rng.permutation(len(labels)):
         label, key = labels[number]
         for _ in range(20):

@@ -21,6 +21,7 @@ class Kernel:
     the kernel examines many adjacent keys at a time for run boundaries.  vectors: in dialects with vectors, the kernel
     accesses four adjacent elements at a time.  key_vectors: likewise, it loads and stores keys by 16 bytes.
     common: the parameters on which its text depends, if shapes that differ in others can share it.
+    scratch: the layout of the buffer ``words``, whose regions (`hsgen.core.regions`) the template names.
     gate: the name of a buffer whose first word, if it is not 0, says that the kernel has nothing to do.
     """
 
@@ -46,6 +47,7 @@ class Kernel:
     params: object
     common: object = None
     data: object = None
+    scratch: object = None
 
     @property
     def handover(self) -> bool:

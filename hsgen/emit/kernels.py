@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 import traceback
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import lru_cache
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -15,6 +17,7 @@ import jinja2
 from hsgen import __version__, operations
 from hsgen.algorithms import EVERY
 from hsgen.apis import APIS
+from hsgen.core import regions
 from hsgen.core.errors import Usage, Wrong
 from hsgen.core.kernels import Kernel
 from hsgen.core.keys import Signature, described
@@ -27,11 +30,12 @@ from hsgen.emit.templates import environment, recording
 from hsgen.emit.unroll import written_out
 from hsgen.stages import epilogue
 from hsgen.targets import assembly
+from hsgen.tree import lanes, passes, selection
+from hsgen.tree.nodes import Unreadable
 
-WORDS = "{}/words.j2"
-LANE_ALONE = "hs_subgroup_id()", "hs_local_id()"
-"""The subgroup number, and its replacement in kernels without subgroups: the prelude, which all kernels of a sort
-share, defines the first word as the second only if no kernel has subgroups."""
+WORDS, PICKED = "{}/words.j2", "dialects/picked.j2"
+REGIONS = "regions.j2"
+CONSTANT = re.compile(r"\bHS_\w+")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,7 +106,8 @@ def template_errors() -> Iterator[None]:
 
 def body(env: jinja2.Environment, sort: Sort, kernel: Kernel, dialect: Dialect) -> str:
     """Return the body of a kernel in the words of a dialect, without the frame."""
-    context = dict(EVERY[kernel.algorithm].context(kernel.params))
+    names = scratch_names(sort)
+    context = {**EVERY[kernel.algorithm].context(kernel.params), "scratch": regions.renamed(kernel.scratch, names)}
     if isinstance(kernel.data, epilogue.Shape):
         context |= {"epilogue": epilogue.parsed(kernel.data.text), "statements": epilogue.statements}
     chosen = sort.written_out or getattr(kernel.params, "written_out", False)
@@ -112,12 +117,34 @@ def body(env: jinja2.Environment, sort: Sort, kernel: Kernel, dialect: Dialect) 
         )
     if kernel.gate:
         text = f"if ({kernel.gate}[0] != 0u) return;\n{text}"
-    return text.replace(*LANE_ALONE) if kernel.subgroup == 1 < sort.lanes else text
+    return lanes.alone(text) if kernel.subgroup == 1 < sort.lanes else text
 
 
 def _kernel(env: jinja2.Environment, sort: Sort, kernel: Kernel, dialect: Dialect) -> str:
-    text = dialect.wrap(sort, kernel, body(env, sort, kernel, dialect))
+    text = body(env, sort, kernel, dialect)
+    text = _passed(env, sort, kernel, dialect, text) if dialect.passes else dialect.wrap(sort, kernel, text)
     return f"\n{dialect.comment} {kernel.summary}\n{text}"
+
+
+def _passed(env: jinja2.Environment, sort: Sort, kernel: Kernel, dialect: Dialect, text: str) -> str:
+    """A kernel whose body, and functions for selected buffers, are changed by the passes of a dialect."""
+    known = passes.memory(kernel, sort.signature.index)
+    try:
+        own = passes.passed(text, dialect.passes, known)
+        functions = passes.passed(_functions(env, sort, own.calls), dialect.passes, known)
+    except Unreadable as e:
+        lines = text.splitlines()
+        shown = f": {lines[e.line - 1].strip()}" if 0 < e.line <= len(lines) else ""
+        raise Wrong(f"templates: kernel {kernel.name}: {e.what}{shown}; repair the template") from None
+    return dialect.wrap(sort, kernel, own.text, functions.text, own.calls | functions.calls)
+
+
+def _functions(env: jinja2.Environment, sort: Sort, calls: frozenset[str]) -> str:
+    """The functions for selected buffers that a body calls."""
+    if calls.isdisjoint(selection.WORDS):
+        return ""
+    module: Any = env.get_template(PICKED).module
+    return str(module.functions(sort.signature, calls))
 
 
 def render(sort: Sort, api: str) -> Source:
@@ -146,11 +173,13 @@ def written(sort: Sort, language: str, api: str) -> Source:
         if "handover" not in dialect.capabilities and any(k.handover for k in sort.kernels):
             what = f"its {sort.algorithm} sort hands data from work-group to work-group, which {language} cannot order"
             raise Usage(f"target {sort.target}: {what}; omit the API {api} or choose another strategy")
-        own = "".join(words(env, sort))
         kernels = [k for k in sort.kernels if "int64" in dialect.capabilities or not k.index64]
         parts = {k.name: _kernel(env, sort, k, dialect) for k in kernels}
+        own = "".join(words(env, sort))
         unused = contract(env).unused("".join([own, *parts.values()]))
-        prelude = definitions.omitting(dialect.prelude(sort), unused, dialect.helpers) + own
+        idle = {r.constant for r in scratch_names(sort).values()} - set(CONSTANT.findall("".join(parts.values())))
+        prelude = definitions.omitting(dialect.prelude(sort), unused, dialect.helpers)
+        prelude += definitions.omitting(own, idle, ())
     if dialect.translator:
         prelude, parts = _translated(sort, dialect, prelude, parts)
     return Source(
@@ -170,9 +199,17 @@ def _translated(sort: Sort, dialect: Dialect, prelude: str, parts: dict[str, str
 
 
 def words(env: jinja2.Environment, sort: Sort) -> Iterator[str]:
-    """Yield the words that the algorithms of a sort define, once for each algorithm."""
+    """Yield the words that the algorithms of a sort define, once for each algorithm, and the regions of its scratch."""
     alike: dict[str, list[Any]] = {}
     for part in sort.parts:
         alike.setdefault(part.algorithm, []).append(part.params)
     for name, every in alike.items():
         yield env.get_template(WORDS.format(name)).render(p=every[0], every=every, lanes=sort.lanes > 1)
+    if named := {r.name: r for r in reversed(scratch_names(sort).values())}:
+        yield env.get_template(REGIONS).render(regions=sorted(named.values(), key=lambda r: r.start))
+
+
+@lru_cache(maxsize=64)
+def scratch_names(sort: Sort) -> dict[regions.Region, regions.Region]:
+    """Return the regions of scratch of all kernels of a sort, each under its name in the file."""
+    return regions.distinct(region for kernel in sort.kernels for region in regions.of(kernel.scratch))

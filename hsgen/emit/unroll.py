@@ -114,7 +114,18 @@ def _headed(head: str, text: str) -> str:
     margin = lines[0][: len(lines[0]) - len(lines[0].lstrip())]
     if len(lines) == 1:
         return f"{margin}{head} {lines[0].lstrip()}\n"
-    return "\n".join([f"{margin}{head} {{", *(f"    {x}" if x else x for x in lines), f"{margin}}}\n"])
+    opening = f"{head} {{" if head else "{"
+    return "\n".join([f"{margin}{opening}", *(f"    {x}" if x else x for x in lines), f"{margin}}}\n"])
+
+
+def digits(count: int, lanes: int, *, caller: Callable[[], str]) -> str:
+    """Return statements for the numbers below `count`, dealt to the lanes of a work-group: `caller` renders those for
+    one, the variable d."""
+    text = caller()
+    if count > lanes:
+        return _headed(f"for (int d = hs_local_id(); d < {count}; d += {lanes})", text)
+    margin = text[: len(text) - len(text.lstrip())]
+    return _headed(f"if (hs_local_id() < {count})" if count < lanes else "", f"{margin}int d = hs_local_id();\n{text}")
 
 
 def batches(count: int, size: int, *, caller: Callable[[Batch], str]) -> str:

@@ -59,10 +59,10 @@ def moved(engine: Direct, p: radix.Params, n: int, how: Options) -> int:
     """Return how many passes of the last sort moved keys."""
     at, begin = words(p), offset(words_binding(p), n)
     count = passes(how.begin, how.end or p.key.bits, p.digit)
-    read = engine._compiled.scratch.read(engine.queue, begin, at.table)
+    read = engine._compiled.scratch.read(engine.queue, begin, at.tile_states.start)
     if p.looks_back:
-        return int(np.count_nonzero(read[at.order : at.order + count]))
-    places = [0, *read[at.where + 1 : at.where + count + 1]]
+        return int(np.count_nonzero(read[at.pass_order.start :][:count]))
+    places = [0, *read[at.buffers.start + 1 :][:count]]
     return sum(a != b for a, b in pairwise(places))
 
 

@@ -247,7 +247,7 @@ def parts_of_scratch(sort: Sort, step: Step, n: int) -> Iterator[tuple[str, int,
             rows = (
                 0 if kernel.template.startswith(("radix/hybrid/msd_", "radix/hybrid/bucket")) else rows
             )  # see test_radix_msd
-            size = 4 * words(p).table + (0 if wide else 4 * rows)
+            size = 4 * words(p).tile_states.start + (0 if wide else 4 * rows)
             size = 8 * (p.radix + rows) if buffer.name == "table" else size
         elif buffer.name == "bounds":  # the starts of buckets use the memory of values
             assert isinstance(p, radix.Params)

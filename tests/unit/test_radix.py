@@ -270,7 +270,7 @@ def needs(p: radix.Params, kernel: str, n: int) -> dict[str, int]:
     rows = p.radix * columns(p) * (least if kernel in ("onesweep", "histogram") else counted)
     return {
         "other": n * p.key.bytes,
-        "words": 4 * words(q).table + (0 if wide else 4 * rows),
+        "words": 4 * words(q).tile_states.start + (0 if wide else 4 * rows),
         "table": 8 * (p.radix + rows),
     }
 
@@ -335,7 +335,7 @@ def test_indices_of_the_table_stay_below_2_to_the_31(way: str) -> None:
     for q in (p, replace(p, groups=65535)):
         units = -(-radix.plan(q).max_n // q.tile)
         entries = q.radix * columns(q) * (units if q.looks_back else min(units, q.groups))
-        assert words(q).table + entries < 1 << 31
+        assert words(q).tile_states.start + entries < 1 << 31
 
 
 def test_the_work_group_that_sorts_alone_may_have_lanes_of_its_own() -> None:

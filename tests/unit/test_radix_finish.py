@@ -238,7 +238,7 @@ def test_the_starts_of_buckets_use_the_scratch_of_values() -> None:
             for b, s in zip(sort.kernel("finish").buffers, found["finish"].step.bindings, strict=True)
         }
         assert at["bounds"] + 4 * (2 * buckets + 1) <= at["words"]
-        assert at["words"] + 4 * words(p).table <= sort.plan.scratch.bytes(n)
+        assert at["words"] + 4 * words(p).tile_states.start <= sort.plan.scratch.bytes(n)
 
 
 def test_other_forms_have_no_such_buckets() -> None:
@@ -251,7 +251,7 @@ def test_other_forms_have_no_such_buckets() -> None:
                     assert p is not None
                     has = promised and value in ("v4", "index") and key != "u16"
                     assert p.finish == has and ("finish" in {k.name for k in radix.kernels(p)}) == has
-                    assert words(p).table == words(p).finish + (2 + len(p.digits)) * has
+                    assert words(p).tile_states.start == words(p).finish.start + (2 + len(p.digits)) * has
 
 
 BAD: list[tuple[dict[str, Any], str, dict[str, Any]]] = [

@@ -231,7 +231,10 @@ def test_the_counters_of_buckets_are_within_scratch(more: dict[str, Any]) -> Non
         for launch in launches(plan, n, in_place=False) if n > msd.least(p) else ():
             kernel = next(k for k in radix.kernels(p) if k.name == launch.step.kernel)
             for buffer, binding in zip(kernel.buffers, launch.step.bindings, strict=True):
-                need = {"words": 4 * (words(p).table + 3 * (1 << sum(msd.widths(p, n))) + 1), "dealt": 4 * n}
+                need = {
+                    "words": 4 * (words(p).tile_states.start + 3 * (1 << sum(msd.widths(p, n))) + 1),
+                    "dealt": 4 * n,
+                }
                 if buffer.name in need:
                     assert offset(binding, n) + need[buffer.name] <= plan.scratch.bytes(n)
 
@@ -247,7 +250,7 @@ def test_forms_that_must_keep_an_order_have_no_buckets() -> None:
 
 def test_other_choices_have_no_buckets_and_no_scratch_for_them() -> None:
     plain = shape(coordination="lookback")
-    assert not plain.msd and words(plain).table == words(plain).msd
+    assert not plain.msd and words(plain).tile_states.start == words(plain).msd.start
     assert not any(s.kernel in msd_plan.KERNELS for s in radix.plan(plain).steps)
 
 

@@ -359,7 +359,7 @@ def test_every_fault_in_a_plan_is_noticed(made: Any) -> None:
 def test_a_table_that_exceeds_scratch_is_noticed() -> None:
     sort = sort_of(V4)
     p, keys = params(sort), bits_of(np.random.default_rng(6), MANY, params(sort))
-    spare = sort.plan.scratch.bytes(MANY) - offset(planned(sort).bindings[0], MANY) - 4 * words(p).table
+    spare = sort.plan.scratch.bytes(MANY) - offset(planned(sort).bindings[0], MANY) - 4 * words(p).tile_states.start
     for room in (4 * (12 << pairs.bits(p, MANY)) + 4, 4 * (12 << pairs.bits(p, MANY))):
         rules = tuple(replace(r, plus=r.plus - spare + room) for r in sort.plan.scratch.rules)
         plan = replace(sort.plan, scratch=replace(sort.plan.scratch, rules=rules))
@@ -399,7 +399,7 @@ def test_the_table_of_pieces_fits_in_scratch(key: str, value: str) -> None:
             for n in {max(pairs.least(p), pairs.limit(p) << b - 1) + 1, min(most, pairs.limit(p) << b)}:
                 if pairs.least(p) < n <= most and pairs.bits(p, n) == b:
                     at, tried = offset(planned(replace(sort, plan=plan)).bindings[0], n), tried + 1
-                    assert at + 4 * (words(p).table + (12 << b) + 1) <= plan.scratch.bytes(n), (p, n)
+                    assert at + 4 * (words(p).tile_states.start + (12 << b) + 1) <= plan.scratch.bytes(n), (p, n)
     assert tried > 20
 
 
@@ -412,7 +412,9 @@ def test_the_table_of_pieces_of_small_shapes_fits_in_scratch(more: dict[str, Any
         sort = sort_of(V4, key, **more)
         p = params(sort)
         for n in (n for n in around([pairs.limit(p) << b for b in range(1, 17)], pairs.most(p)) if n > pairs.least(p)):
-            need = offset(planned(sort).bindings[0], n) + 4 * (words(p).table + (12 << pairs.bits(p, n)) + 1)
+            need = offset(planned(sort).bindings[0], n) + 4 * (
+                words(p).tile_states.start + (12 << pairs.bits(p, n)) + 1
+            )
             assert need <= sort.plan.scratch.bytes(n), (more, n)
 
 

@@ -156,4 +156,4 @@ def test_sorts_that_wait_without_bound_count_only_from_2_to_the_30_keys_on() -> 
     p = shape(large=True, **WAYS["endless"])
     names = {k.name for k in radix.kernels(p)}
     assert {"count_wide", "rows_wide", "scatter_wide", "copy_wide"} < names and not {"count", "scatter"} & names
-    assert words(p).where == 0 and words(replace(p, redo=True)).where == 4
+    assert words(p).buffers.start == 0 and words(replace(p, redo=True)).buffers.start == 4

@@ -32,7 +32,7 @@ devices = st.builds(
     shuffle=st.booleans(),
     work_group=st.one_of(st.integers(1, 8192), st.integers(0, 13).map(lambda n: 1 << n)),
     groups=st.integers(1, 1 << 32),
-    local_bytes=st.integers(4096, 1 << 18),
+    local_bytes=st.integers(1024, 1 << 18),
     int64=st.booleans(),
     storage8=st.booleans(),
     storage16=st.booleans(),
@@ -78,8 +78,8 @@ def test_suggestions_are_always_valid_targets(f: Facts) -> None:
             assert max(k.work_group for k in sort.kernels) <= f.device.work_group
             assert max(k.local_bytes(sort.key) for k in sort.kernels) <= f.device.local_bytes
             assert not (sort.ballot and not f.ballot)
-    if f.device.int64 or f.apis == ("vulkan",):
-        assert "auto" in found.labels("u64")
+    if f.device.int64 or f.apis == ("vulkan",):  # two rows of 128 lanes are the least that merges hold
+        assert "auto" in found.labels("u64") or f.device.local_bytes < 2 * 128 * 8
 
 
 def test_no_shape_for_next_to_no_local_memory() -> None:

@@ -13,11 +13,12 @@ from hsgen.algorithms.radix.words import columns, words
 
 def context(p: Tile) -> dict[str, object]:
     """Return the names that templates may use."""
-    at = words(p)
+    scratch = words(p)
     return {
-        "at": at,
-        "msd": buckets.layout(p, at.msd, at.table) if isinstance(p, Hybrid) and p.msd else None,
-        "fin": pairs.layout(p, at) if isinstance(p, Hybrid) and (p.finish or p.pieces) else None,
+        "msd": buckets.layout(p, scratch.msd.start, scratch.tile_states.start)
+        if isinstance(p, Hybrid) and p.msd
+        else None,
+        "fin": pairs.layout(p, scratch) if isinstance(p, Hybrid) and (p.finish or p.pieces) else None,
         "early": pairs.EARLY,
         "crowd": CROWD,
         "near": NEAR,

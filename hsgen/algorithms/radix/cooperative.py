@@ -23,6 +23,7 @@ from hsgen.core.fields import Field
 from hsgen.core.kernels import Kernel
 from hsgen.core.keys import KeyType
 from hsgen.core.plan import Binding, BitRange, Grid, Plan, Step
+from hsgen.core.regions import Region, placed
 from hsgen.core.scratch import scratch_of
 
 FIELDS = {
@@ -90,6 +91,21 @@ def _table(p: Cooperative) -> int:
     return -(-2 * 4 * p.radix * p.groups // 1024) * 1024
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tables:
+    """The regions of scratch: histograms of all work-groups, in even and in odd passes."""
+
+    grid_histograms: Region
+    odd_grid_histograms: Region
+
+
+def tables(p: Cooperative) -> Tables:
+    """Return the layout of a shape."""
+    size, what = p.groups * p.radix, "of each work-group: a word per digit, in passes of"
+    regions = ("grid_histograms", size, f"{what} even number"), ("odd_grid_histograms", size, f"{what} odd number")
+    return Tables(**placed(regions))
+
+
 def kernel(p: Cooperative) -> Kernel:
     """Return the kernel that does all passes in one launch."""
     places = p.places if p.dealt else 0
@@ -98,7 +114,7 @@ def kernel(p: Cooperative) -> Kernel:
     what = f"sort up to {p.groups * p.tile} keys in one launch"
     made = ranking(p, "grid", what, moving(p, SOURCE, DESTINATION, WORDS), more, folder="radix/cooperative/")
     handed = tuple(b if b.read_only else replace(b, coherent=DEVICE) for b in made.buffers)
-    made = replace(picking(made, keys=False), cooperative=True, buffers=handed)
+    made = replace(picking(made, keys=False), cooperative=True, buffers=handed, scratch=tables(p))
     return single.with_room(made) if places else made
 
 

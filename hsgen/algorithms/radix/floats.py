@@ -107,7 +107,7 @@ def turn(sort: Sort, n: int) -> int | None:
         step, kernel = launch.step, sort.kernel(launch.step.kernel)
         if INDICES in step.bindings:
             assert isinstance(kernel.params, Onesweep)
-            number = words(kernel.params).order + len(kernel.params.digits) - 1
+            number = words(kernel.params).pass_order.start + len(kernel.params.digits) - 1
             at = next(x for x, b in zip(step.bindings, kernel.buffers, strict=True) if b == WORDS)
             return offset(at, n) + 4 * number
     return None

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from hsgen.algorithms.buffers import DESTINATION, DEVICE_N, OTHER, SOURCE, VALUES_IN, VALUES_OUT, VALUES_TMP
 from hsgen.algorithms.radix.rankers import Ranked, array, rank_arrays
 from hsgen.algorithms.radix.tile import Tile
+from hsgen.algorithms.radix.words import words
 from hsgen.core.buffers import Array, Buffer
 from hsgen.core.kernels import Kernel
 
@@ -58,6 +59,7 @@ def plain(
         algorithm="radix",
         params=p,
         data=Body(),
+        scratch=words(p) if WORDS in buffers else None,
     )
 
 

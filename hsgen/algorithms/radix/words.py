@@ -1,4 +1,4 @@
-"""The scratch layout of a radix sort: flags first, then counts; the table of tiles at the end."""
+"""The scratch layout of a radix sort: flags first, then histograms; the words of tiles or work-groups at the end."""
 
 from __future__ import annotations
 
@@ -7,56 +7,63 @@ from dataclasses import dataclass, replace
 from hsgen.algorithms.radix import portions
 from hsgen.algorithms.radix.tile import Tile
 from hsgen.core.plan import Binding, DeviceStatus
+from hsgen.core.regions import Region, placed
 from hsgen.core.scratch import Scratch, ScratchRule
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Words:
-    """Indices of 32-bit words, for P passes and D digits.
+    """The regions, for P passes and D digits.
 
-    failed: P flags, 1 for a pass whose look-back timed out; none where it cannot.  where: P + 1 places of the keys,
-    before each pass and at the end (0 source, 1 destination, 2 scratch).  ticket: P counters of tiles.  order: P
-    numbers; a pass that is skipped has 0, another one its number among those that are not, from 1 on.  starts: P x D,
-    first the count and then the start of each digit.  carry: twice D sums of all tiles before a portion; for any
-    look-back, since kernels of other tiles share the layout.  totals: D.  msd: where keys are dealt into buckets, what
-    `hsgen.algorithms.radix.hybrid.buckets` has.  finish: where buckets of pairs end on chip, what `hybrid.pairs` has.
-    unsorted: with `sorted_exit` whether keys are out of order; where each pass is counted, then the same of each
-    work-group that counts.  table: the counts or states of tiles.
+    failed: P flags; no region where look-backs do not give up.  buffers: P + 1 numbers.  tickets: P counters.
+    pass_order: P numbers.  digit_starts: P x D.  portion_prefixes: 2 x D, for any look-back, since kernels of other
+    tiles share the layout.  histogram: D.  msd: see `hsgen.algorithms.radix.hybrid.buckets`.  finish: see
+    `hybrid.pairs`.  unsorted, unsorted_groups: with `sorted_exit` only.  tile_states, group_histograms: the rest of
+    scratch, by launch.
     """
 
-    failed: int
-    where: int
-    ticket: int
-    order: int
-    starts: int
-    carry: int
-    totals: int
-    msd: int
-    finish: int
-    unsorted: int
-    table: int
+    failed: Region
+    buffers: Region
+    tickets: Region
+    pass_order: Region
+    digit_starts: Region
+    portion_prefixes: Region
+    histogram: Region
+    msd: Region
+    finish: Region
+    unsorted: Region
+    unsorted_groups: Region
+    tile_states: Region
+    group_histograms: Region
 
 
 def words(p: Tile) -> Words:
-    """Return the indices for a shape."""
-    count, at = len(p.digits), {}
-    place = 0
-    for name, size in (
-        ("failed", 0 if p.forward_progress else count),
-        ("where", count + 1),
-        ("ticket", count),
-        ("order", count),
-        ("starts", count * p.radix if p.looks_back else 0),
-        ("carry", 2 * p.radix if p.looks_back else 0),
-        ("totals", p.radix),
-        ("msd", p.bucket_words[0]),
-        ("finish", p.bucket_words[1]),
-        ("unsorted", (1 + (0 if p.looks_back else p.groups)) if p.sorted_exit else 0),
-        ("table", 0),
-    ):
-        at[name] = place
-        place += size
-    return Words(**at)
+    """Return the layout of a shape."""
+    count, exits = len(p.digits), int(p.sorted_exit)
+    regions = (
+        ("failed", count if p.redo else 0, "of each pass: 1 if a look-back gave up"),
+        (
+            "buffers",
+            count + 1,
+            "where the keys are before each pass and at the end: 0 source, 1 destination, 2 scratch",
+        ),
+        ("tickets", count, "of each pass: the number of tiles drawn"),
+        ("pass_order", count, "of each pass: its number among those that move keys, from 1; 0: moves none"),
+        (
+            "digit_starts",
+            count * p.radix if p.looks_back else 0,
+            "of each pass: the histogram of all keys, then its prefix",
+        ),
+        ("portion_prefixes", 2 * p.radix if p.looks_back else 0, "digits of all earlier portions; two rows by turns"),
+        ("histogram", p.radix, "of all keys, for one pass"),
+        ("msd", p.bucket_words[0], ""),
+        ("finish", p.bucket_words[1], ""),
+        ("unsorted", exits, "1 if some key is greater than the next one"),
+        ("unsorted_groups", exits * (0 if p.looks_back else p.groups), "the same of the keys of each work-group"),
+        ("tile_states", 0, "of each tile: a word per digit, see look-back"),
+        ("group_histograms", 0, "of each digit: a word per work-group"),
+    )
+    return Words(**placed(regions))
 
 
 def columns(p: Tile) -> int:
@@ -90,7 +97,7 @@ def _slack(p: Tile) -> int:
 def scratch(p: Tile) -> Scratch:
     """Return the scratch rules: a buffer of keys, the words, and a row of counts for each work-group, or of states for
     each tile of a portion."""
-    fixed = 4 * words(p).table
+    fixed = 4 * words(p).tile_states.start
     row = 4 * (p.radix * columns(p) + p.counter_words)
     if p.index64:
         fixed, row = 65536 + 8 * p.radix, 2 * row
@@ -146,5 +153,7 @@ def max_n(p: Tile) -> int:
     if p.index64:
         most = 1 << 32 if p.signature.value == "index" else MAX_WIDE
         return min(most, p.groups * ((1 << 32) // p.tile - 1) * p.tile)
-    units = ((1 << 31) - 1 - words(p).table) // (p.radix * columns(p))  # rows of the table that can be found
+    units = ((1 << 31) - 1 - words(p).tile_states.start) // (
+        p.radix * columns(p)
+    )  # rows of the table that can be found
     return min(greatest(p), units * p.tile) if p.looks_back or p.most_groups > units else MAX_N

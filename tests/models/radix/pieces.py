@@ -102,7 +102,7 @@ def _shared(p: Params, m: Memory, at: Pass) -> NDArray[np.int64]:
 def _bounds(p: Params, m: Memory, at: Pass) -> None:
     if m.where[len(p.digits)] != 1:
         raise Fault("the passes ahead leave keys elsewhere than in the destination")
-    need = offset(m.bound["words"], len(m.buffers[0])) + 4 * (words(p).table + (12 << _bits(m, at.n)) + 1)
+    need = offset(m.bound["words"], len(m.buffers[0])) + 4 * (words(p).tile_states.start + (12 << _bits(m, at.n)) + 1)
     if need > m.scratch:
         raise Fault(f"the table of pieces ends at {need} bytes of {m.scratch}")
     keys, low = _keys(m, at), int(m.words["low"][0])

@@ -35,7 +35,7 @@ def kernels(p: Hybrid) -> tuple[Kernel, ...]:
     if not p.looks_back:  # passes that wait for no tile sort what buckets do not hold
         first = [*(_buckets(p) if p.msd else ()), *(_finish(p) if p.finish and not p.index64 else ())]
         if p.deal and not p.index64:
-            first += dealt.kernels(p, pairs.words_behind(p, words(p).finish))
+            first += dealt.kernels(p, pairs.words_behind(p, words(p).finish.start))
         return (*first, *reduce_scan.kernels(p))
     made = [single.kernel(single.of(p))] if p.alone else []
     if p.msd:

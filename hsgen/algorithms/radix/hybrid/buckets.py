@@ -14,6 +14,7 @@ from hsgen.algorithms.radix.hybrid.params import Hybrid
 from hsgen.algorithms.radix.parts import CROWD, EQUAL, NEAR, SQUARES, sampling, sums
 from hsgen.algorithms.radix.rankers import array as _array
 from hsgen.algorithms.radix.stages import Bucket, present
+from hsgen.algorithms.radix.words import words
 from hsgen.core.buffers import Array, Buffer
 from hsgen.core.kernels import Kernel
 
@@ -156,6 +157,7 @@ def _kernel(
         params=p,
         resident=_resident(p, name, lanes),
         data=level,
+        scratch=words(p),
     )
 
 

@@ -20,7 +20,7 @@ from hsgen.algorithms.radix.hybrid.params import Hybrid
 from hsgen.algorithms.radix.parts import CROWD, EQUAL, NEAR, REPEATED, SQUARES, WORDS, sums
 from hsgen.algorithms.radix.rankers import array as _array
 from hsgen.algorithms.radix.stages import present
-from hsgen.algorithms.radix.words import Words
+from hsgen.algorithms.radix.words import Words, words
 from hsgen.core.buffers import Array, Buffer
 from hsgen.core.kernels import Kernel
 from hsgen.core.keys import PLAIN
@@ -127,7 +127,7 @@ class Layout:
 
 def layout(p: Hybrid, words: Words) -> Layout:
     """Return the layout in these words.  Buckets of keys alone have a counter of crowded ones already."""
-    at = words.finish
+    at = words.finish.start
     behind = at + 3 + len(p.digits) + p.rounds
     sizes = dict(SIZES)
     if p.pair_bucket:
@@ -143,7 +143,7 @@ def layout(p: Hybrid, words: Words) -> Layout:
         crowd=CROWD,
         near=NEAR,
         uneven=at,
-        rest=words.msd + 2 if p.msd else at + 1,
+        rest=words.msd.start + 2 if p.msd else at + 1,
         live=at + 2,
         rounds=p.rounds,
         alike=at + 2 + len(p.digits),
@@ -151,7 +151,7 @@ def layout(p: Hybrid, words: Words) -> Layout:
         held=behind + 1,
         mean=behind + 2,
         low=behind + 3,
-        table=words.table,
+        table=words.tile_states.start,
         deal_least=max(present(p.dealt).above, p.alone) if p.deal else -1,
     )
 
@@ -230,6 +230,7 @@ def kernel(
         algorithm="radix",
         params=p,
         data=data,
+        scratch=words(p),
     )
 
 
