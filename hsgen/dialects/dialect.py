@@ -9,7 +9,6 @@ from typing import Any
 import jinja2
 
 from hsgen.core.errors import Wrong
-from hsgen.core.kernels import Kernel
 from hsgen.core.sort import Sort
 from hsgen.dialects import definitions
 from hsgen.dialects.contract import contract
@@ -17,7 +16,7 @@ from hsgen.dialects.contract import contract
 MAIN, FRAME = "dialects/{}/dialect.j2", "dialects/{}/kernel.j2"
 FACTS = {"suffix": str, "comment": str, "capabilities": frozenset, "helpers": frozenset}
 """The facts that a dialect defines or inherits from the one that it extends."""
-OPTIONAL = {"translator": str}
+OPTIONAL = {"translator": str, "passes": tuple}
 """Facts that it may define."""
 
 
@@ -26,9 +25,10 @@ class Dialect:
     """A kernel language: its facts, and the two macros of its templates.
 
     prelude(sort): defines the words of bodies.  wrap(sort, kernel, body): adds signature, bindings and local arrays to
-    a body.  capabilities: optional features, by their names in the contract.  helpers: further words that it defines,
-    which bodies do not use.  translator: the package of `hsgen.emit` that turns the text, which is C, into the
-    language, or "".
+    a body; with passes, it also takes the functions for selected buffers and the names of those that the body calls.
+    capabilities: optional features, by their names in the contract.  helpers: further words that it defines, which
+    bodies do not use.  passes: those of `hsgen.emit.tree` over bodies, in their order.  translator: the package of
+    `hsgen.emit` that turns the text, which is C, into the language, or "".
     """
 
     name: str
@@ -37,7 +37,8 @@ class Dialect:
     capabilities: frozenset[str]
     helpers: frozenset[str]
     prelude: Callable[[Sort], str]
-    wrap: Callable[[Sort, Kernel, str], str]
+    wrap: Callable[..., str]
+    passes: tuple[str, ...] = ()
     translator: str = ""
 
 
@@ -83,9 +84,9 @@ def _load(env: jinja2.Environment, name: str, extending: tuple[str, ...]) -> Dia
     return replace(made, prelude=lambda sort: _extended(env, made, base, sort, str(module.words(sort))))
 
 
-def _frame(env: jinja2.Environment, name: str) -> Callable[[Sort, Kernel, str], str]:
+def _frame(env: jinja2.Environment, name: str) -> Callable[..., str]:
     module: Any = env.get_template(FRAME.format(name)).module
-    return lambda sort, kernel, body: str(module.kernel(kernel, sort, caller=lambda: body))
+    return lambda sort, kernel, body, *more: str(module.kernel(kernel, sort, *more, caller=lambda: body))
 
 
 def _extended(env: jinja2.Environment, made: Dialect, base: Dialect, sort: Sort, own: str) -> str:

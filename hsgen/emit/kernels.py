@@ -24,11 +24,13 @@ from hsgen.dialects import definitions
 from hsgen.dialects.contract import contract
 from hsgen.dialects.dialect import Dialect, load
 from hsgen.emit.templates import environment, recording
+from hsgen.emit.tree import passes, selection
+from hsgen.emit.tree.nodes import Unreadable
 from hsgen.emit.unroll import written_out
 from hsgen.stages import epilogue
 from hsgen.targets import assembly
 
-WORDS = "{}/words.j2"
+WORDS, PICKED = "{}/words.j2", "dialects/picked.j2"
 LANE_ALONE = "hs_subgroup_id()", "hs_local_id()"
 """The subgroup number, and its replacement in kernels without subgroups: the prelude, which all kernels of a sort
 share, defines the first word as the second only if no kernel has subgroups."""
@@ -116,8 +118,30 @@ def body(env: jinja2.Environment, sort: Sort, kernel: Kernel, dialect: Dialect) 
 
 
 def _kernel(env: jinja2.Environment, sort: Sort, kernel: Kernel, dialect: Dialect) -> str:
-    text = dialect.wrap(sort, kernel, body(env, sort, kernel, dialect))
+    text = body(env, sort, kernel, dialect)
+    text = _passed(env, sort, kernel, dialect, text) if dialect.passes else dialect.wrap(sort, kernel, text)
     return f"\n{dialect.comment} {kernel.summary}\n{text}"
+
+
+def _passed(env: jinja2.Environment, sort: Sort, kernel: Kernel, dialect: Dialect, text: str) -> str:
+    """A kernel whose body, and functions for selected buffers, are changed by the passes of a dialect."""
+    known = passes.memory(kernel, sort.signature.index)
+    try:
+        own = passes.passed(text, dialect.passes, known)
+        functions = passes.passed(_functions(env, sort, own.calls), dialect.passes, known)
+    except Unreadable as e:
+        lines = text.splitlines()
+        shown = f": {lines[e.line - 1].strip()}" if 0 < e.line <= len(lines) else ""
+        raise Wrong(f"templates: kernel {kernel.name}: {e.what}{shown}; repair the template") from None
+    return dialect.wrap(sort, kernel, own.text, functions.text, own.calls | functions.calls)
+
+
+def _functions(env: jinja2.Environment, sort: Sort, calls: frozenset[str]) -> str:
+    """The functions for selected buffers that a body calls."""
+    if calls.isdisjoint(selection.WORDS):
+        return ""
+    module: Any = env.get_template(PICKED).module
+    return str(module.functions(sort.signature, calls))
 
 
 def render(sort: Sort, api: str) -> Source:

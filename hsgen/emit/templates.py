@@ -11,7 +11,6 @@ from typing import Any
 import jinja2
 
 from hsgen.core import buffers, flags
-from hsgen.dialects import subscripts
 from hsgen.emit import repeated, sharing, unroll
 from hsgen.system import resources
 
@@ -98,5 +97,4 @@ def environment() -> Environment:
         "shared": sharing.shared,
     }
     env.filters["lg"] = lambda n: n.bit_length() - 1
-    env.filters["called"] = subscripts.called
     return env

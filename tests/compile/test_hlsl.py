@@ -17,7 +17,6 @@ from hsgen.core.errors import Unavailable, Usage, Wrong
 from hsgen.core.interpreter import Options, launches, offset
 from hsgen.core.keys import PLAIN, Signature
 from hsgen.core.sort import Sort
-from hsgen.dialects import subscripts
 from hsgen.emit.kernels import render
 from hsgen.system import dxc, resources
 from hsgen.targets import target
@@ -87,26 +86,6 @@ def test_kernels_without_waves_keep_to_shader_model_5(tmp_path: Path) -> None:
             command += [str(source), "-o", str(tmp_path / "kernel.spv")]
             done = subprocess.run(command, capture_output=True, text=True, check=False)
             assert done.returncode == 0, (kernel.name, done.stdout)
-
-
-@pytest.mark.parametrize(
-    ("text", "out"),
-    [
-        ("x = b[i + a[j]];", "x = b_load(i + a[j]);"),
-        ("b[b[i]] = y == z ? 1 : 2;", "b_store(b_load(i), y == z ? 1 : 2);"),
-        ("b[0] = b[1] = 0u;", "b_store(0, b_store(1, 0u));"),
-        ("hs_atomic_add(b[i], hs_atomic_load(b[j]));", "hs_atomic_add(hs_at(b, i), hs_atomic_load(hs_at(b, j)));"),
-        ("hs_local_atomic_or(a[f(i, j)], 1u)", "hs_local_atomic_or(hs_at(a, f(i, j)), 1u)"),
-        ("if (b[i] == 0u) ab[i] = s.b[i];", "if (b_load(i) == 0u) ab[i] = s.b[i];"),
-    ],
-)
-def test_accesses_become_calls(text: str, out: str) -> None:
-    assert subscripts.called(text, ["b"], ["a"]) == out
-
-
-def test_a_combined_assignment_is_an_error() -> None:
-    with pytest.raises(ValueError, match="combined"):
-        subscripts.called("b[i] += 1u;", ["b"], [])
 
 
 @pytest.mark.parametrize("name", NAMES)

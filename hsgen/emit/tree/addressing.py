@@ -1,0 +1,91 @@
+"""Accesses to buffers as calls, for HLSL: its buffers have bytes, and no reference to an element can be passed.
+
+``b[i]`` is ``b_load(i)``, ``b[i] = x`` is ``b_store(i, x)``, and atomic access is ``b_atomic_add(i, x)`` and its like.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from hsgen.emit.tree.nodes import Call, Element, Group, Token, Tree, Unreadable, Word
+from hsgen.emit.tree.offsets import LINE
+from hsgen.emit.tree.walking import arguments, call, mapped, name, within, words
+
+ATOMICS = {
+    f"hs_{memory}atomic_{operation}": operation
+    for memory in ("", "local_")
+    for operation in ("add", "or", "load", "store", "cas", "min")
+}
+"""The words of atomic access, each with its operation."""
+_COMPOUND = frozenset(("-=", "+=", "*=", "/=", "%=", "&=", "^=", "|=", "<<=", ">>=", "++", "--"))
+_ENDS = frozenset((";", ","))
+
+
+class _Addressing:
+    """Words with calls for accesses."""
+
+    def __init__(self, buffers: Collection[str], arrays: Collection[str]) -> None:
+        self.buffers, self.memory = frozenset(buffers), frozenset((*buffers, *arrays))
+
+    def __call__(self, listed: list[Word]) -> list[Word]:
+        """Return the words of a group."""
+        out: list[Word] = []
+        at = 0
+        while at < len(listed):
+            word, at = listed[at], at + 1
+            match word:
+                case Element(name=Token(text=buffer)) if buffer in self.buffers:
+                    if _operator(listed, at) in _COMPOUND:
+                        raise Unreadable(f"{buffer}[...] is combined with its old value")
+                    given, function = [self(word.index.words)], "load"
+                    if _operator(listed, at) == "=":
+                        start, at = at + 1, next((i for i in range(at, len(listed)) if _ends(listed[i])), len(listed))
+                        given, function = [*given, self(listed[start:at])], "store"
+                    out.append(call(f"{buffer}_{function}", given, word.name.before))
+                case Element(name=array, index=index):
+                    out.append(Element(array, within(index, self)))
+                case Call(name=Token(text=function)) if function in ATOMICS:
+                    out.append(self._atomic(word, ATOMICS[function]))
+                case Call(name=function, arguments=group):
+                    out.append(Call(function, within(group, self)))
+                case Group():
+                    out.append(within(word, self))
+                case _:
+                    out.append(word)
+        return out
+
+    def _atomic(self, word: Call, operation: str) -> Word:
+        (place, *_), *given = arguments(word)
+        if not isinstance(place, Element) or place.name.text not in self.memory:
+            return Call(word.name, within(word.arguments, self))
+        listed = [self(x) for x in (place.index.words, *given)]
+        if operation == "load":
+            operation, listed = "or", [*listed, [Token("", "0u")]]
+        return call(f"{place.name.text}_atomic_{operation}", listed, word.name.before)
+
+
+def _operator(listed: list[Word], at: int) -> str:
+    """The operator after an access; "" if another word follows."""
+    word = listed[at] if at < len(listed) else None
+    return word.text if isinstance(word, Token) else ""
+
+
+def _ends(word: Word) -> bool:
+    return isinstance(word, Token) and word.text in _ENDS
+
+
+def addressed(tree: Tree, buffers: Collection[str], arrays: Collection[str]) -> Tree:
+    """Return a tree in which accesses to buffers, and atomic ones to arrays, are calls.
+
+    Raises:
+        Unreadable: an assignment combines an element of a buffer with its old value.
+    """
+    change = _Addressing(buffers, arrays)
+    return Tree([mapped(x, change) for x in tree.body], tree.end)
+
+
+def called(tree: Tree) -> frozenset[str]:
+    """Return the functions that a tree calls, with those of words that access a buffer."""
+    calls = [w for w in words(tree) if isinstance(w, Call)]
+    lines = {f"{name(arguments(w)[0])}_store" for w in calls if w.name.text == LINE}
+    return frozenset({w.name.text for w in calls} | lines)

@@ -1,0 +1,71 @@
+"""The passes over the tree of a kernel that a dialect names, and what its frame learns from them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from hsgen.core.kernels import Kernel
+from hsgen.emit.tree import addressing, offsets, selection
+from hsgen.emit.tree.nodes import Tree
+from hsgen.emit.tree.printing import text
+from hsgen.emit.tree.reading import read
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """The memory of a kernel: names of buffers and of local arrays; `index`: value i of the input is the index i."""
+
+    buffers: tuple[str, ...]
+    arrays: tuple[str, ...]
+    index: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Pass:
+    """A change of a tree; `words`: those of the contract that it replaces, which the dialect need not define."""
+
+    change: Callable[[Tree, Memory], Tree]
+    words: frozenset[str] = frozenset()
+
+
+PASSES: Mapping[str, Pass] = {
+    "selection": Pass(lambda tree, memory: selection.selected(tree, memory.index), selection.WORDS),
+    "offsets": Pass(lambda tree, memory: offsets.offset(tree, memory.buffers)),
+    "addressing": Pass(
+        lambda tree, memory: addressing.addressed(tree, memory.buffers, memory.arrays), frozenset(addressing.ATOMICS)
+    ),
+}
+"""By the names that dialects use."""
+
+
+def replaced(names: Sequence[str]) -> frozenset[str]:
+    """Return the words that passes of these names replace."""
+    return frozenset().union(*(PASSES[name].words for name in names))
+
+
+@dataclass(frozen=True, slots=True)
+class Passed:
+    """A body after passes, with the functions that it calls."""
+
+    text: str
+    calls: frozenset[str]
+
+
+def memory(kernel: Kernel, index: bool) -> Memory:
+    """Return the memory of a kernel."""
+    return Memory(tuple(b.name for b in kernel.buffers), tuple(a.name for a in kernel.arrays), index)
+
+
+@lru_cache(maxsize=4096)
+def passed(body: str, names: Sequence[str], known: Memory) -> Passed:
+    """Return a text after the passes of these names.
+
+    Raises:
+        Unreadable: it is not in the language of kernels.
+    """
+    tree = read(body)
+    for name in names:
+        tree = PASSES[name].change(tree, known)
+    return Passed(text(tree), addressing.called(tree))

@@ -1,0 +1,177 @@
+"""Kernel text to a tree."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from hsgen.emit.tree.nodes import (
+    Block,
+    Call,
+    Directive,
+    Element,
+    Function,
+    Group,
+    If,
+    Loop,
+    Plain,
+    Repeat,
+    Statement,
+    Token,
+    Tree,
+    Unreadable,
+    Word,
+)
+
+_TOKEN = re.compile(
+    r"((?:\s+|//[^\n]*|/\*.*?\*/)*)"  # white space and comments
+    r"([A-Za-z_]\w*|\.?\d[\w.]*|"
+    r"<<=|>>=|<<|>>|\+\+|--|->|&&|\|\||::|##|[-+*/%&|^<>=!]=|"
+    r"\#(?:\\\n|[^\n])*|\"(?:\\.|[^\"\\])*\"|\S|\Z)",
+    re.DOTALL,
+)
+_NAME = re.compile(r"[A-Za-z_]\w*\Z")
+_CLOSES = {"(": ")", "[": "]", "{": "}"}
+_ENDS = frozenset(_CLOSES.values())
+UNROLL = "HS_UNROLL"
+"""The word of the dialect before loops that compilers unroll."""
+
+
+def tokens(text: str) -> list[Token]:
+    """Return the tokens of a text; the last one is empty, after the trailing white space."""
+    return [Token(*x) for x in _TOKEN.findall(text)]
+
+
+def read(text: str) -> Tree:
+    """Return the tree of statements.
+
+    Raises:
+        Unreadable: brackets do not match, or a statement has no end.
+    """
+    return Reader(tokens(text)).tree()
+
+
+class Reader:
+    """Makes statements of tokens."""
+
+    def __init__(self, found: list[Token]) -> None:
+        self.tokens, self.at = found, 0
+
+    def tree(self) -> Tree:
+        """Return all statements."""
+        body = []
+        while self.tokens[self.at].text:
+            body.append(self._statement())
+        return Tree(body, self.tokens[self.at].before)
+
+    def _fail(self, what: str) -> Unreadable:
+        before = "".join(x for token in self.tokens[: self.at + 1] for x in token)
+        return Unreadable(what, before.count("\n") + 1)
+
+    def _take(self, wanted: str = "") -> Token:
+        token = self.tokens[self.at]
+        if wanted and token.text != wanted:
+            raise self._fail(f"{wanted} is missing before {token.text or 'the end'}")
+        self.at += 1
+        return token
+
+    def _statement(self) -> Statement:
+        text = self.tokens[self.at].text
+        made = _STATEMENTS.get(text)
+        if made is not None:
+            return made(self)
+        if text.startswith("#") and text != "##":
+            return Directive(self._take())
+        return self._plain()
+
+    def _block(self) -> Block:
+        opening, body = self._take("{"), []
+        while self.tokens[self.at].text != "}":
+            if not self.tokens[self.at].text:
+                raise self._fail("a brace is not closed")
+            body.append(self._statement())
+        return Block(opening, body, self._take())
+
+    def _if(self) -> If:
+        word, condition = self._take(), self._head()
+        made = If(word, condition, self._statement())
+        if self.tokens[self.at].text == "else":
+            made.otherwise = self._take()
+            made.no = self._statement()
+        return made
+
+    def _loop(self) -> Statement:
+        unrolled = self._take() if self.tokens[self.at].text == UNROLL else None
+        return Loop(unrolled, self._take(), self._head(), self._statement())
+
+    def _repeat(self) -> Repeat:
+        word, body = self._take(), self._statement()
+        return Repeat(word, body, self._take("while"), self._head(), self._take(";"))
+
+    def _head(self) -> Group:
+        if self.tokens[self.at].text != "(":
+            raise self._fail("a condition is missing")
+        return self._group()
+
+    def _plain(self) -> Statement:
+        words = self._words(";", plain=True)
+        if self.tokens[self.at].text == "{" and self._heads(words):
+            return Function(words, self._block())
+        return Plain(words, self._take() if self.tokens[self.at].text == ";" else None)
+
+    def _group(self) -> Group:
+        opening = self._take()
+        closing = _CLOSES[opening.text]
+        words = self._words(closing)
+        return Group(opening, words, self._take(closing))
+
+    def _words(self, end: str, plain: bool = False) -> list[Word]:
+        """The words up to `end`; plain: those of a statement, which may be a macro without a semicolon."""
+        words: list[Word] = []
+        found, last, member = self.tokens, False, False  # last: whether the last word is a name, of no member
+        while True:
+            token = found[self.at]
+            text = token.text
+            if text == end:
+                return words
+            if text in _CLOSES:
+                if plain and text == "{" and self._heads(words):
+                    return words
+                group = self._group()
+                name = words[-1] if last else None
+                if isinstance(name, Token) and text != "{":
+                    words[-1] = Call(name, group) if text == "(" else Element(name, group)
+                    if plain and len(words) == 1 and text == "(" and self._ends():
+                        return words
+                else:
+                    words.append(group)
+                last = False
+                continue
+            if not text or text in _ENDS:
+                if plain:
+                    raise self._fail(f"a semicolon is missing before {text or 'the end'}")
+                return words
+            last = (text[0].isalpha() or text[0] == "_") and not member
+            member = text in (".", "->")
+            words.append(token)
+            self.at += 1
+
+    @staticmethod
+    def _heads(words: list[Word]) -> bool:
+        """Whether words are the head of a function: a type, then a name with parameters at the end."""
+        return len(words) > 1 and isinstance(words[-1], Call) and isinstance(words[0], Token)
+
+    def _ends(self) -> bool:
+        """Whether a statement that is a call ends here, without a semicolon: on its line, before a word or a brace."""
+        token = self.tokens[self.at]
+        return not token.text or token.text[0] in "{}#" or bool(_NAME.match(token.text))
+
+
+_STATEMENTS: dict[str, Callable[[Reader], Statement]] = {
+    "{": Reader._block,
+    "if": Reader._if,
+    "for": Reader._loop,
+    "while": Reader._loop,
+    UNROLL: Reader._loop,
+    "do": Reader._repeat,
+}
