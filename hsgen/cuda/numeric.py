@@ -11,8 +11,10 @@ from collections.abc import Callable
 
 from hsgen.core.errors import Wrong
 from hsgen.core.keys import BFLOAT16, KEYS, TYPES
+from hsgen.dialects import definitions
 
 _FRACTIONS = {"float16": 10, BFLOAT16: 7, "float32": 23, "float64": 52}
+WORD, HELPER = "hs_twiddle_in", "hs_numeric"
 _TAKEN = "#define hs_twiddle_in(x) hs_raw_twiddle((hs_key)(x))\n"
 _NUMERIC = """// a key with one NaN{zeros} for all
 static __device__ __forceinline__ hs_key hs_numeric(hs_key key)
@@ -35,9 +37,9 @@ def rewriting(key: str, value: str) -> Callable[[str], str]:
     own = numeric(key, zeros=value != "none")
 
     def rewrite(prelude: str) -> str:
-        if prelude.count(_TAKEN) != 1:
+        if [d.text for d in definitions.split(prelude) if WORD in d.names] != [_TAKEN]:
             raise Wrong(f"keys of {key}: the definitions of kernels do not have the words for a numeric order")
-        return prelude.replace(_TAKEN, own)
+        return definitions.overridden(prelude, own, (HELPER,), ())
 
     return rewrite
 

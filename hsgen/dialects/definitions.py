@@ -3,91 +3,106 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
+from hsgen.tree.nodes import Call, Directive, Function, Group, Plain, Statement, Token, Word
+from hsgen.tree.printing import text as printed
+from hsgen.tree.reading import read
+from hsgen.tree.walking import arguments
+
 _MACRO = re.compile(r"#define (\w+)(\([^)]*\))?")
-_STRUCT = re.compile(r"struct (\w+)\b")
-_FUNCTION = re.compile(r"[A-Za-z_][\w ]*?[ *]+(\w+)\(([^()]*)\)\s*(?:\{.*)?$")
-_VARIABLES = re.compile(r"(?:const )?\w+ (\w+(?:, \w+)*);")
 _OPENS, _ENDS = re.compile(r"#if"), re.compile(r"#endif")
 
 
 @dataclass(frozen=True, slots=True)
 class Definition:
-    """Consecutive lines of a text, and the words that they define; a comment or a pragma defines no words.
+    """Whole lines of a text, and the words that they define; a directive or a comment may define no words.
 
-    parameters: of a macro or a function; None for other words.  branches: the definitions in a conditional block, which
-    is one definition of all its words.
+    parameters: of a macro or a function; None for other words.  parts: the definitions and directives of a conditional
+    block, which is one definition of all its words.
     """
 
     text: str
     names: tuple[str, ...] = ()
     parameters: tuple[str, ...] | None = None
-    branches: tuple[Definition, ...] = ()
+    parts: tuple[Definition, ...] = ()
+
+    @property
+    def branches(self) -> tuple[Definition, ...]:
+        """The definitions in a conditional block."""
+        return tuple(d for d in self.parts if d.names)
 
 
 def split(text: str) -> list[Definition]:
     """Return the definitions of a text in order; their texts concatenate to it."""
-    return list(_split(text.splitlines(keepends=True)))
+    tree = read(text)
+    listed: list[tuple[str, Statement | None]] = []
+    before = _leading(tree.body[0]) if tree.body else tree.end
+    for at, statement in enumerate(tree.body):
+        lines, newline, margin = before.rpartition("\n")
+        listed += [(lines + newline, None)] if newline else []
+        following = _leading(tree.body[at + 1]) if at + 1 < len(tree.body) else tree.end
+        rest, newline, before = following.partition("\n")
+        listed.append((margin + printed(statement).removeprefix(_leading(statement)) + rest + newline, statement))
+    return [*_definitions(listed, 0)[0], *([Definition(before)] if before else [])]
 
 
-def _split(lines: list[str]) -> Iterator[Definition]:
-    at = 0
-    while at < len(lines):
-        end = _end(lines, at)
-        own = "".join(lines[at:end])
-        if _OPENS.match(lines[at]):
-            inside = tuple(d for d in _split(lines[at + 1 : end - 1]) if d.names)
-            names = dict.fromkeys(name for d in inside for name in d.names)
-            yield Definition(own, tuple(names), None, inside)
+def _leading(statement: Statement) -> str:
+    """The white space and the comments before a statement."""
+    match statement:
+        case Directive(line=token):
+            return token.before
+        case Plain(words=[first, *_]) | Function(head=[first, *_]):
+            return _first(first)
+        case Plain(end=Token(before=before)):
+            return before
+    raise AssertionError(statement)
+
+
+def _first(word: Word) -> str:
+    if isinstance(word, Token):
+        return word.before
+    return word.open.before if isinstance(word, Group) else word.name.before
+
+
+def _definitions(listed: Sequence[tuple[str, Statement | None]], at: int) -> tuple[list[Definition], int]:
+    """The definitions from a statement on, up to the end of the conditional block, and the statement after them."""
+    out: list[Definition] = []
+    while at < len(listed):
+        text, statement = listed[at]
+        line = statement.line.text if isinstance(statement, Directive) else ""
+        at += 1
+        if _OPENS.match(line):
+            inner, at = _definitions(listed, at)
+            parts = (Definition(text), *inner)
+            names = dict.fromkeys(name for d in inner for name in d.names)
+            out.append(Definition("".join(d.text for d in parts), tuple(names), None, parts))
         else:
-            yield _definition(own)
-        at = end
+            out.append(Definition(text, *_names(statement)) if statement else Definition(text))
+            if _ENDS.match(line):
+                break
+    return out, at
 
 
-def _end(lines: list[str], at: int) -> int:
-    """The line after the definition that starts at `at`: after the end of a block, or the last brace of a function."""
-    end, depth = at + 1, 0
-    if _OPENS.match(lines[at]):
-        depth = 1
-        while depth and end < len(lines):
-            depth += bool(_OPENS.match(lines[end])) - bool(_ENDS.match(lines[end]))
-            end += 1
-        return end
-    if lines[at].startswith("#"):
-        while lines[end - 1].endswith("\\\n") and end < len(lines):
-            end += 1
-        return end
-    if lines[at].startswith("//") or not _FUNCTION.match(lines[at].rstrip()):
-        return end
-    while end < len(lines) and (depth := _depth(lines[at:end])) >= 0 and (depth or "{" not in "".join(lines[at:end])):
-        end += 1
-    return end
-
-
-def _depth(lines: list[str]) -> int:
-    text = re.sub(r"//[^\n]*", "", "".join(lines))
-    return text.count("{") - text.count("}")
-
-
-def _definition(text: str) -> Definition:
-    first = text.splitlines()[0]
-    if found := _MACRO.match(first):
-        return Definition(text, (found[1],), _parameters(found[2]) if found[2] else None)
-    if first.startswith("typedef"):
-        return Definition(text, (re.findall(r"(\w+);", text)[-1],))
-    if found := _STRUCT.match(first):
-        return Definition(text, (found[1],))
-    if found := _VARIABLES.match(first):
-        return Definition(text, tuple(found[1].split(", ")))
-    if not text.startswith(("#", "//")) and (found := _FUNCTION.match(first)):
-        return Definition(text, (found[1],), _parameters(f"({found[2]})"))
-    return Definition(text)
-
-
-def _parameters(listed: str) -> tuple[str, ...]:
-    return tuple(re.findall(r"(\w+)\s*$", x)[0] for x in listed.strip("()").split(",") if x.strip())
+def _names(statement: Statement) -> tuple[tuple[str, ...], tuple[str, ...] | None]:
+    """The words that a statement defines, and the parameters of a macro or a function."""
+    match statement:
+        case Directive(line=Token(text=line)) if found := _MACRO.match(line):
+            parameters = tuple(x.strip() for x in found[2].strip("()").split(",") if x.strip()) if found[2] else None
+            return (found[1],), parameters
+        case Function(head=[*_, Call() as call]):
+            listed = [x[-1].text for x in arguments(call) if x and isinstance(x[-1], Token)]
+            return (call.name.text,), tuple(listed)
+        case Plain(words=[Token(text="typedef"), *_, Token(text=name)]):
+            return (name,), None
+        case Plain(words=[Token(text="struct"), Token(text=name), *_]):
+            return (name,), None
+        case Plain(words=[Token(text="const"), Token(), *rest]) | Plain(words=[Token(), *rest]) if rest:
+            words = [w.text if isinstance(w, Token) else "" for w in rest]
+            if all((word == ",") == bool(at % 2) and word for at, word in enumerate(words)):
+                return tuple(words[::2]), None
+    return (), None
 
 
 def overridden(base: str, own: str, helpers: Collection[str], added: Collection[str]) -> str:
@@ -96,7 +111,8 @@ def overridden(base: str, own: str, helpers: Collection[str], added: Collection[
     Definitions of words that the base lacks are omitted, since it defines words only in sorts that need them; words in
     `added`, which it never defines, are appended.  Helpers and comments belong to the word that follows them.
     """
-    have = {name for d in split(base) for name in d.names}
+    definitions = split(base)
+    have = {name for d in definitions for name in d.names}
     instead: dict[str, str] = {}
     last = ""
     for text, names in _whole(own, helpers):
@@ -105,7 +121,7 @@ def overridden(base: str, own: str, helpers: Collection[str], added: Collection[
             instead[name] = instead.get(name, "") + text
         if not known and names and names[0] in added:
             last += text
-    return "".join(_replaced(split(base), instead)) + last
+    return "".join(_replaced(definitions, instead)) + last
 
 
 def omitting(text: str, words: Collection[str], helpers: Collection[str]) -> str:
@@ -140,7 +156,4 @@ def _without(d: Definition, names: set[str]) -> str:
         return d.text
     if names >= set(d.names):
         return ""
-    text = d.text
-    for inside in d.branches:
-        text = text.replace(inside.text, _without(inside, names & set(inside.names)))
-    return text
+    return "".join(_without(part, names & set(part.names)) for part in d.parts)

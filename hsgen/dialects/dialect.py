@@ -27,7 +27,7 @@ class Dialect:
     prelude(sort): defines the words of bodies.  wrap(sort, kernel, body): adds signature, bindings and local arrays to
     a body; with passes, it also takes the functions for selected buffers and the names of those that the body calls.
     capabilities: optional features, by their names in the contract.  helpers: further words that it defines, which
-    bodies do not use.  passes: those of `hsgen.emit.tree` over bodies, in their order.  translator: the package of
+    bodies do not use.  passes: those of `hsgen.tree` over bodies, in their order.  translator: the package of
     `hsgen.emit` that turns the text, which is C, into the language, or "".
     """
 

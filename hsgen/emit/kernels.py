@@ -24,16 +24,13 @@ from hsgen.dialects import definitions
 from hsgen.dialects.contract import contract
 from hsgen.dialects.dialect import Dialect, load
 from hsgen.emit.templates import environment, recording
-from hsgen.emit.tree import passes, selection
-from hsgen.emit.tree.nodes import Unreadable
 from hsgen.emit.unroll import written_out
 from hsgen.stages import epilogue
 from hsgen.targets import assembly
+from hsgen.tree import lanes, passes, selection
+from hsgen.tree.nodes import Unreadable
 
 WORDS, PICKED = "{}/words.j2", "dialects/picked.j2"
-LANE_ALONE = "hs_subgroup_id()", "hs_local_id()"
-"""The subgroup number, and its replacement in kernels without subgroups: the prelude, which all kernels of a sort
-share, defines the first word as the second only if no kernel has subgroups."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,7 +111,7 @@ def body(env: jinja2.Environment, sort: Sort, kernel: Kernel, dialect: Dialect) 
         )
     if kernel.gate:
         text = f"if ({kernel.gate}[0] != 0u) return;\n{text}"
-    return text.replace(*LANE_ALONE) if kernel.subgroup == 1 < sort.lanes else text
+    return lanes.alone(text) if kernel.subgroup == 1 < sort.lanes else text
 
 
 def _kernel(env: jinja2.Environment, sort: Sort, kernel: Kernel, dialect: Dialect) -> str:

@@ -30,6 +30,7 @@ LAYERS = (
     ("algorithms",),
     ("stages",),
     ("targets",),
+    ("tree",),
     ("dialects",),
     ("emit",),
     ("bundle",),

@@ -20,9 +20,9 @@ from hsgen.dialects.definitions import Definition, omitting, split
 from hsgen.dialects.dialect import Dialect, load
 from hsgen.emit import kernels
 from hsgen.emit.templates import environment
-from hsgen.emit.tree import passes
 from hsgen.system import resources
 from hsgen.targets import target
+from hsgen.tree import passes
 
 DIALECTS = ("opencl", "glsl", "cuda", "hip", "metal", "hlsl", "wgsl")
 WORD = re.compile(r"\b(?:hs|HS)_\w+")

@@ -8,10 +8,10 @@ import pytest
 from hsgen.dialects.dialect import load
 from hsgen.emit import kernels
 from hsgen.emit.templates import environment
-from hsgen.emit.tree import addressing, offsets, selection
-from hsgen.emit.tree.nodes import Block, Directive, Function, If, Loop, Plain, Repeat, Tree, Unreadable
-from hsgen.emit.tree.printing import text
-from hsgen.emit.tree.reading import read
+from hsgen.tree import addressing, offsets, selection
+from hsgen.tree.nodes import Block, Directive, Function, If, Loop, Plain, Repeat, Tree, Unreadable
+from hsgen.tree.printing import text
+from hsgen.tree.reading import read
 
 TEXT = """\
 // a comment

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from hsgen.emit.tree.nodes import (
+from hsgen.tree.nodes import (
     Block,
     Call,
     Directive,

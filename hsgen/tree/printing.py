@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hsgen.emit.tree.nodes import (
+from hsgen.tree.nodes import (
     Block,
     Call,
     Directive,

@@ -12,7 +12,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from hsgen.core.buffers import PICKED
-from hsgen.emit.tree.nodes import (
+from hsgen.tree.nodes import (
     Block,
     Call,
     Function,
@@ -27,8 +27,8 @@ from hsgen.emit.tree.nodes import (
     Tree,
     Word,
 )
-from hsgen.emit.tree.printing import text
-from hsgen.emit.tree.walking import arguments, call, changed, element, name, spaced, words
+from hsgen.tree.printing import text
+from hsgen.tree.walking import arguments, call, changed, element, name, spaced, words
 
 SELECTS = {"hs_select_keys": "key", "hs_select_values": "value"}
 LOADS, STORES = ("hs_load", "hs_load_value"), ("hs_store", "hs_store_value")

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from hsgen.emit.tree.nodes import Call, Element, Group, Token, Tree, Unreadable, Word
-from hsgen.emit.tree.offsets import LINE
-from hsgen.emit.tree.walking import arguments, call, mapped, name, within, words
+from hsgen.tree.nodes import Call, Element, Group, Token, Tree, Unreadable, Word
+from hsgen.tree.offsets import LINE
+from hsgen.tree.walking import arguments, call, mapped, name, within, words
 
 ATOMICS = {
     f"hs_{memory}atomic_{operation}": operation

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from hsgen.core.kernels import Kernel
-from hsgen.emit.tree import addressing, offsets, selection
-from hsgen.emit.tree.nodes import Tree
-from hsgen.emit.tree.printing import text
-from hsgen.emit.tree.reading import read
+from hsgen.tree import addressing, offsets, selection
+from hsgen.tree.nodes import Tree
+from hsgen.tree.printing import text
+from hsgen.tree.reading import read
 
 
 @dataclass(frozen=True, slots=True)

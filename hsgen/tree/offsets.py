@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from hsgen.emit.tree.nodes import Call, Element, Group, Token, Tree, Word
-from hsgen.emit.tree.walking import arguments, call, changed, name, spaced
+from hsgen.tree.nodes import Call, Element, Group, Token, Tree, Word
+from hsgen.tree.walking import arguments, call, changed, name, spaced
 
 FIRST = "{}_first"
 LINE = "hs_store_line"

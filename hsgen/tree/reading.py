@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-from hsgen.emit.tree.nodes import (
+from hsgen.tree.nodes import (
     Block,
     Call,
     Directive,
@@ -158,8 +158,11 @@ class Reader:
 
     @staticmethod
     def _heads(words: list[Word]) -> bool:
-        """Whether words are the head of a function: a type, then a name with parameters at the end."""
-        return len(words) > 1 and isinstance(words[-1], Call) and isinstance(words[0], Token)
+        """Whether words are the head of a function: types and attributes, then a name with parameters at the end."""
+        match words:
+            case [_, *_, Call()] | [_, *_, Call(), Group(open=Token(text="("))]:
+                return True
+        return False
 
     def _ends(self) -> bool:
         """Whether a statement that is a call ends here, without a semicolon: on its line, before a word or a brace."""
