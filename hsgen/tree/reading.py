@@ -151,7 +151,7 @@ class Reader:
                 if plain:
                     raise self._fail(f"a semicolon is missing before {text or 'the end'}")
                 return words
-            last = (text[0].isalpha() or text[0] == "_") and not member
+            last = (text[0].isalpha() or text[0] == "_") and not member and text != "return"
             member = text in (".", "->")
             words.append(token)
             self.at += 1

@@ -36,7 +36,6 @@ OTHER_THINGS = {
     ("bundle/manifest.py", "glsl"): "a member of manifest.json",
     ("bundle/manifest_parser.py", "glsl"): "a member of manifest.json",
     ("emit/spirv.py", "vulkan"): "an extra of hsgen, with a GLSL compiler",
-    ("emit/wgsl/reading.py", "wgsl"): "an extra of hsgen, with a parser",
     ("targets/isa.py", "cuda"): "the name of an offline compiler, a key of [isa]",
     ("targets/isa.py", "hip"): "the name of an offline compiler, a key of [isa]",
     ("targets/schema.py", "vulkan"): "a key of [device]",

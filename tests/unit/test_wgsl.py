@@ -6,11 +6,10 @@ import re
 
 import pytest
 
-from hsgen.core.errors import Unavailable, Usage, Wrong
+from hsgen.core.errors import Usage, Wrong
 from hsgen.core.keys import Signature
 from hsgen.emit import wgsl
 from hsgen.emit.kernels import render
-from hsgen.emit.wgsl import reading
 from hsgen.targets import target
 
 HEAD = "extern uint keys[];\nextern uint out[];\nstatic uint tile[64];\n"
@@ -195,7 +194,7 @@ def test_a_value_that_lanes_may_see_differently_is_never_shared_itself() -> None
         ("int *p;", "a type that is not translated"),
         ("switch (hs_call.n) { case 1: break; }", "the statement Switch is not translated"),
         ("goto end; end: ;", "the statement Goto is not translated"),
-        ("int a = hs_call.n++;", r"p\+\+ is translated only as a statement"),
+        ("int a = hs_call.n++;", r"\+\+ is translated only as a statement"),
         ("out[0] = unknown;", r"the name unknown is not known: out\[0\] = unknown;"),
         ("unknown(1);", "the function unknown is not known"),
         ("int a = hs_call.n; int a = 2;", "a is declared twice"),
@@ -225,10 +224,32 @@ def test_barriers_are_in_kernels_only() -> None:
         module("sync();", HEAD + "void sync(void) { workgroupBarrier(); }\n")
 
 
-def test_without_the_libraries_an_error_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(__import__("sys").modules, "pcpp", None)
-    with pytest.raises(Unavailable, match=r"^WGSL requires pcpp; pip install '.*\[wgsl\]'"):
-        reading.parsed("int a;")
+def test_macros_are_expanded_and_numbers_keep_their_names() -> None:
+    head = HEAD + "#define CELLS 48 // of a tile\n#define at(x, y) tile[(x) + CELLS * (y)]\n#define place at\n"
+    text = module("int a = hs_call.n; place(a, a & 1) = CELLS; out[CELLS] = 2u + CELLS * 0x10u;", head)
+    assert "const CELLS: i32 = 48;\n" in text and text.count("const ") == 1
+    assert "tile[a + CELLS * (a & 1)] = u32(CELLS);" in text and "out[CELLS] = 2u + u32(CELLS) * 16u;" in text
+    with pytest.raises(Wrong, match="at takes 2 arguments, not 1"):
+        module("at(1) = 0u;", head)
+
+
+def test_all_comments_of_a_kernel_stay() -> None:
+    body = """
+    int a = hs_call.n; // first
+    // second
+    if (a > 1) { // third
+        out[0] = 0u; // fourth
+        // fifth
+    } else { // sixth
+        out[1] = 0u;
+    } // seventh
+    uint b = a > 2 ? 1u // eighth
+        : 2u; // ninth
+    out[2] = b;
+    // tenth"""
+    text = module(body)
+    for word in ["first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth"]:
+        assert text.count(f"// {word}\n") == 1, word
 
 
 @pytest.mark.parametrize("name", ["webgpu", "webgpu-cpu"])

@@ -19,7 +19,6 @@ def translated(
     Raises:
         Usage: a kernel needs what WGSL lacks.
         Wrong: a kernel is not in the subset.
-        Unavailable: pcpp or pycparser is not installed.
     """
     texts = {name: prelude + text for name, text in parts.items()}
     try:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import NoReturn
 
 from hsgen.emit.wgsl import types
 from hsgen.emit.wgsl.scope import Scope
@@ -13,17 +15,20 @@ from hsgen.emit.wgsl.tree import (
     U32,
     VECTORS,
     VOID,
-    Call,
     Choice,
     Const,
-    Element,
     Expr,
     Member,
     Name,
     Unary,
+    Var,
     refuse,
 )
+from hsgen.emit.wgsl.tree import Call as Call_
+from hsgen.emit.wgsl.tree import Element as Element_
 from hsgen.emit.wgsl.types import converted, folded
+from hsgen.tree.nodes import Call, Element, Group, Token, Word
+from hsgen.tree.printing import text as printed
 
 SAME = "same"
 """The type of the first argument."""
@@ -56,94 +61,158 @@ ATOMICS = {
 equal, for which WGSL needs a loop."""
 
 
-def line_of(node: Any) -> int:
-    """Return the line of a node in the C text; 0 if unknown."""
-    return getattr(node.coord, "line", 0) or 0
+_LEVELS = {
+    "||": 1, "&&": 2, "|": 3, "^": 4, "&": 5, "==": 6, "!=": 6, "<": 7, ">": 7, "<=": 7, ">=": 7, "<<": 8, ">>": 8,
+    "+": 9, "-": 9, "*": 10, "/": 10, "%": 10,
+}  # fmt: skip
+"""How tightly operators bind; those of one level from the left."""
+_PREFIXES = ("-", "~", "!", "+")
+_STEPS = ("++", "--")
+
+
+def split(words: Sequence[Word], by: str) -> list[list[Word]]:
+    """Return the words between separators."""
+    out: list[list[Word]] = [[]]
+    for word in words:
+        if isinstance(word, Token) and word.text == by:
+            out.append([])
+        else:
+            out[-1].append(word)
+    return out
 
 
 class Expressions:
-    """Makes expressions in a scope."""
+    """Makes expressions in a scope; `line`: that of the statement."""
 
     def __init__(self, scope: Scope) -> None:
         self.scope = scope
+        self.line = 0
+        self.words: list[Word] = []
 
-    def __call__(self, node: Any) -> Expr:
-        """Return the expression of a syntax node.
+    def __call__(self, words: Sequence[Word]) -> Expr:
+        """Return the expression of words.
 
         Raises:
-            Unsupported: it is not in the subset.
+            Unsupported: they are not in the subset.
         """
-        made = getattr(self, f"_{type(node).__name__.lower()}", None)
-        if made is None:
-            refuse(f"the expression {type(node).__name__} is not translated", line_of(node))
-        found: Expr = made(node)
-        return found
+        outer, self.words = self.words, list(reversed(words))
+        made = self._choice()
+        if self.words:
+            self._refuse()
+        self.words = outer
+        return made
 
-    def condition(self, node: Any) -> Expr:
+    def condition(self, words: Sequence[Word]) -> Expr:
         """Return a truth value."""
-        return converted(self(node), BOOL, line_of(node))
+        return converted(self(words), BOOL, self.line)
 
-    def _constant(self, node: Any) -> Expr:
-        if node.type not in ("int", "unsigned int"):
-            refuse(f"{node.value}: only numbers are translated", line_of(node))
-        text = node.value.lower().rstrip("ul")
-        value = int(text, 0) if text.startswith("0x") else int(text)
-        type_ = U32 if "u" in node.value.lower() or value >= 1 << 31 else I32
+    def _refuse(self) -> NoReturn:
+        word = self.words[-1] if self.words else None
+        if word is None:
+            refuse("Invalid expression", self.line)
+        text = printed(word).strip()
+        if text in _STEPS:
+            refuse(f"{text} is translated only as a statement", self.line)
+        refuse(f"{text} is not an operand", self.line)
+
+    def _next(self) -> str:
+        """The operator that comes next; "" if something else does."""
+        word = self.words[-1] if self.words else None
+        return word.text if isinstance(word, Token) else ""
+
+    def _choice(self) -> Expr:
+        condition = self._operation(1)
+        if self._next() != "?":
+            return condition
+        self.words.pop()
+        condition, yes = converted(condition, BOOL, self.line), self._choice()
+        if self._next() != ":":
+            self._refuse()
+        self.words.pop()
+        no = self._choice()
+        if not yes.type == no.type == BOOL:
+            yes, no = types.common(yes, no, self.line)
+        return folded(Choice(yes.type, condition, yes, no))
+
+    def _operation(self, level: int) -> Expr:
+        """Operands of operators of this level or of tighter ones."""
+        left = self._operand()
+        while (own := _LEVELS.get(self._next(), 0)) >= level:
+            op = self._next()
+            self.words.pop()
+            left = types.binary(op, left, self._operation(own + 1), self.line)
+        return left
+
+    def _operand(self) -> Expr:
+        if self._next() in _PREFIXES:
+            op = self._next()
+            self.words.pop()
+            return self._unary(op, self._operand())
+        match self.words[-1:]:
+            case [Group(open=Token(text="("), words=[*names])] if type_ := self.scope.named(names):
+                self.words.pop()
+                return converted(self._operand(), type_, self.line)
+        made = self._primary()
+        while self._next() == ".":
+            self.words.pop()
+            name = self._next()
+            self.words.pop()
+            made = self._member(made, name)
+        return made
+
+    def _primary(self) -> Expr:
+        match self.words.pop() if self.words else None:
+            case Token(text=text) if text[0].isdigit():
+                return self._number(text)
+            case Token(text=text) if text in ("true", "false"):
+                return Const(BOOL, int(text == "true"))
+            case Token(text=text) if text in self.scope.constants:
+                return replace(self._number(self.scope.constants[text]), name=text)
+            case Token(text=text) if text.isidentifier():
+                var = self.scope.find(text, self.line)
+                return Name(var.type, var)
+            case Element(name=Token(text=text), index=Group(words=index)):
+                return self._element(self.scope.find(text, self.line), self(index))
+            case Call(name=Token(text=text), arguments=Group(words=given)):
+                return self._call(text, [self(x) for x in split(given, ",")] if given else [])
+            case Group(open=Token(text="("), words=inner):
+                return self(inner)
+            case word:
+                self.words += [] if word is None else [word]
+                self._refuse()
+
+    def _number(self, number: str) -> Const:
+        digits = number.lower().rstrip("ul")
+        if not (digits.isdecimal() or digits.startswith("0x")):
+            refuse(f"{number}: only numbers are translated", self.line)
+        value = int(digits, 0) if digits.startswith("0x") else int(digits)
+        type_ = U32 if "u" in number.lower() or value >= 1 << 31 else I32
         return Const(type_, types.wrapped(value, type_))
 
-    def _id(self, node: Any) -> Expr:
-        if node.name in ("true", "false"):
-            return Const(BOOL, int(node.name == "true"))
-        var = self.scope.find(node.name, line_of(node))
-        return Name(var.type, var)
-
-    def _arrayref(self, node: Any) -> Expr:
-        if type(node.name).__name__ != "ID":
-            refuse("only elements of named arrays are translated", line_of(node))
-        var = self.scope.find(node.name.name, line_of(node))
-        index = self(node.subscript)
+    def _element(self, var: Var, index: Expr) -> Expr:
         if var.count is None or index.type not in (I32, U32):
-            refuse(f"{var.name}: not an element of an array", line_of(node))
-        return Element(U32 if var.type in NARROW else var.type, var, index)
+            refuse(f"{var.name}: not an element of an array", self.line)
+        return Element_(U32 if var.type in NARROW else var.type, var, index)
 
-    def _structref(self, node: Any) -> Expr:
-        of, name = self(node.name), node.field.name
+    def _member(self, of: Expr, name: str) -> Expr:
         if of.type == "hs_call":
             return Member(I32, of, name)
         if of.type not in VECTORS or any(c not in "xyzw"[: VECTORS[of.type]] for c in name):
-            refuse(f"{of.type} has no member {name}", line_of(node))
+            refuse(f"{of.type} has no member {name}", self.line)
         return Member(U32 if len(name) == 1 else f"vec{len(name)}<u32>", of, name)
 
-    def _cast(self, node: Any) -> Expr:
-        type_ = self.scope.type_of(node.to_type.type, line_of(node))
-        made = converted(self(node.expr), type_, line_of(node))
-        return made
-
-    def _unaryop(self, node: Any) -> Expr:
-        of = self(node.expr)
-        if node.op == "!":
-            return folded(Unary(BOOL, "!", converted(of, BOOL, line_of(node))))
-        if node.op == "+":
+    def _unary(self, op: str, of: Expr) -> Expr:
+        if op == "!":
+            return folded(Unary(BOOL, "!", converted(of, BOOL, self.line)))
+        if op == "+":
             return of
-        if node.op not in ("-", "~"):
-            refuse(f"{node.op} is translated only as a statement", line_of(node))
-        of = converted(of, I32, line_of(node)) if of.type == BOOL else of
-        if node.op == "-" and of.type == U32:
-            return types.binary("-", Const(U32, 0), of, line_of(node))
-        return folded(Unary(of.type, node.op, of))
+        of = converted(of, I32, self.line) if of.type == BOOL else of
+        if op == "-" and of.type == U32:
+            return types.binary("-", Const(U32, 0), of, self.line)
+        return folded(Unary(of.type, op, of))
 
-    def _binaryop(self, node: Any) -> Expr:
-        return types.binary(node.op, self(node.left), self(node.right), line_of(node))
-
-    def _ternaryop(self, node: Any) -> Expr:
-        condition, yes, no = self.condition(node.cond), self(node.iftrue), self(node.iffalse)
-        if not yes.type == no.type == BOOL:
-            yes, no = types.common(yes, no, line_of(node))
-        return folded(Choice(yes.type, condition, yes, no))
-
-    def _funccall(self, node: Any) -> Expr:
-        name, line = node.name.name, line_of(node)
-        args = [self(x) for x in (node.args.exprs if node.args else ())]
+    def _call(self, name: str, args: list[Expr]) -> Expr:
+        line = self.line
         if name in ATOMICS:
             return self._atomic(name, args, line)
         function = self.scope.functions.get(name)
@@ -162,13 +231,13 @@ class Expressions:
         if len(args) != len(wanted):
             refuse(f"{name} takes {len(wanted)} arguments, not {len(args)}", line)
         given = tuple(x if x.type == w else converted(x, w, line) for x, w in zip(args, wanted, strict=True))
-        made = Call(type_, name, given, function)
+        made = Call_(type_, name, given, function)
         return converted(made, I32, line) if name == "countOneBits" else made
 
     def _atomic(self, name: str, args: list[Expr], line: int) -> Expr:
-        if len(args) != ATOMICS[name] or not isinstance(args[0], Element) or args[0].type != U32:
+        if len(args) != ATOMICS[name] or not isinstance(args[0], Element_) or args[0].type != U32:
             refuse(f"{name} takes a word of an array, and {ATOMICS[name] - 1} more arguments", line)
         args[0].var.atomic = True
         args[0].var.exchanged |= name == "atomicCompareExchange"
         given = (args[0], *(converted(x, U32, line) for x in args[1:]))
-        return Call(VOID if name == "atomicStore" else U32, name, given)
+        return Call_(VOID if name == "atomicStore" else U32, name, given)

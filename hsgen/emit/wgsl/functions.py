@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from hsgen.emit.wgsl import types
-from hsgen.emit.wgsl.expressions import ATOMICS, Expressions, line_of
-from hsgen.emit.wgsl.reading import MARK
+from hsgen.emit.wgsl.expressions import ATOMICS, Expressions, split
+from hsgen.emit.wgsl.reading import Remark, Text
 from hsgen.emit.wgsl.scope import Scope
 from hsgen.emit.wgsl.tree import (
     I32,
@@ -34,99 +35,198 @@ from hsgen.emit.wgsl.tree import (
 )
 from hsgen.emit.wgsl.types import converted
 from hsgen.emit.wgsl.walking import expressions, statements, walk
+from hsgen.tree.nodes import Block as Block_
+from hsgen.tree.nodes import Call as Call_
+from hsgen.tree.nodes import Element as Element_
+from hsgen.tree.nodes import Function as Function_
+from hsgen.tree.nodes import If as If_
+from hsgen.tree.nodes import Loop as Loop_
+from hsgen.tree.nodes import Plain, Repeat, Statement, Token, Word
 
 _SPACES = {"extern": "storage", "static": "workgroup"}
+_KINDS = (*_SPACES, "const")
+"""Words before the type of a declaration."""
+_ASSIGNMENTS = {"=": "", **{f"{op}=": op for op in ("+", "-", "*", "/", "%", "&", "|", "^", "<<", ">>")}}
+"""Assignments with their operations."""
 
 
 class Builder:
     """The functions of a C text, in its order."""
 
-    def __init__(self, tree: Any) -> None:
-        self.scope = Scope()
+    def __init__(self, text: Text) -> None:
+        self.text = text
+        self.scope = Scope(text.constants)
         self.expression = Expressions(self.scope)
         self.type = VOID
         self.buffers: list[Var] = []
-        for node in tree.ext:
-            kind = type(node).__name__
-            if kind == "Decl":
-                self._global(node)
-            elif kind == "FuncDef":
-                self._function(node)
-            elif kind not in ("Typedef", "Pragma"):
-                refuse(f"{kind} outside of functions", line_of(node))
+        for statement in text.tree.body:
+            self._at(statement)
+            match statement:
+                case Function_(head=head, body=body):
+                    self._function(head, body)
+                case Plain(words=words):
+                    self._globals(words)
+                case _:
+                    refuse(f"{type(statement).__name__} outside of functions", self.line)
 
-    def _global(self, node: Any) -> None:
-        line = line_of(node)
-        space = _SPACES[node.storage[0]] if node.storage else "private"
-        var = self.scope.add(self.scope.declared(node, space, line), line)
-        self.buffers += [var] if space == "storage" else []
+    @property
+    def line(self) -> int:
+        """The line of the statement."""
+        return self.expression.line
 
-    def _function(self, node: Any) -> None:
-        kind, line = node.decl.type, line_of(node.decl)
-        self.type = self.scope.type_of(kind.type, line)
+    def _at(self, statement: Statement) -> None:
+        self.expression.line = self.text.lines[id(statement)]
+
+    def _declared(self, words: Sequence[Word]) -> tuple[str, set[str], list[list[Word]]]:
+        """The type that words declare something of, "" if they are no declaration; words before it; what follows."""
+        kinds = [w.text for w in words[:2] if isinstance(w, Token) and w.text in _KINDS]
+        rest = words[len(kinds) :]
+        for count in (2, 1):
+            if len(rest) > count and (type_ := self.scope.named(rest[:count])):
+                return type_, set(kinds), split(rest[count:], ",")
+        if kinds or (len(rest) > 1 and _is_name(rest[0]) and (isinstance(rest[1], Element_) or _is_name(rest[1]))):
+            refuse("a type that is not translated", self.line)
+        return "", set(), []
+
+    def _variable(self, words: Sequence[Word], type_: str, space: str, kinds: set[str]) -> tuple[Var, list[Word]]:
+        """The variable that words declare, an array of constant size or not, and the words of its value."""
+        name, count, value = words[0] if words else None, None, list(words[2:])
+        if isinstance(name, Element_):
+            index, name = name.index.words, name.name
+            count = self._size(index) if index else 0
+        if not isinstance(name, Token) or not name.text.isidentifier() or (len(words) > 1 and not value):
+            refuse("a type that is not translated" if not _is_name(name) else "Invalid expression", self.line)
+        return Var(name.text, type_, space, count, read_only=space == "storage" and "const" in kinds), value
+
+    def _size(self, words: Sequence[Word]) -> int:
+        size = self.expression(words)
+        if not isinstance(size, Const) or size.type not in (I32, U32):
+            refuse("the size of an array is not constant", self.line)
+        return size.value
+
+    def _globals(self, words: Sequence[Word]) -> None:
+        if not words:
+            return
+        type_, kinds, listed = self._declared(words)
+        if not type_:
+            refuse("a statement outside of functions", self.line)
+        space = next((_SPACES[kind] for kind in kinds if kind in _SPACES), "private")
+        for each in listed:
+            var = self.scope.add(self._variable(each, type_, space, kinds)[0], self.line)
+            self.buffers += [var] if space == "storage" else []
+
+    def _function(self, head: Sequence[Word], block: Block_) -> None:
+        *words, call = head
+        assert isinstance(call, Call_)
+        self.type = self.scope.named(words) or refuse("a type that is not translated", self.line)
         self.scope.levels.append({})
         params = []
-        for p in kind.args.params if kind.args else ():
-            if p.name is not None:  # (void)
-                params.append(self.scope.add(self.scope.declared(p, "parameter", line), line))
-        body = self._list(node.body.block_items or ())
+        given = split(call.arguments.words, ",") if self.scope.named(call.arguments.words) != VOID else []
+        for each in given if call.arguments.words else []:
+            type_, kinds, listed = self._declared(each)
+            if not type_ or len(listed) != 1:
+                refuse("a type that is not translated", self.line)
+            params.append(self.scope.add(self._variable(listed[0], type_, "parameter", kinds)[0], self.line))
+        body = self._block(block)
         self.scope.levels.pop()
-        made = Function(node.decl.name, self.type, params, body)
+        made = Function(call.name.text, self.type, params, body)
         _survey(made)
         self.scope.functions[made.name] = made
 
-    def _list(self, nodes: Any) -> list[Stmt]:
-        return [s for node in nodes for s in self._statement(node)]
+    def _block(self, block: Block_) -> list[Stmt]:
+        out = [s for inner in block.body for s in self._statement(inner)]
+        return out + self._notes(self.text.ends.get(id(block), ()))
 
-    def _scoped(self, node: Any) -> list[Stmt]:
+    def _notes(self, found: Sequence[Remark]) -> list[Stmt]:
+        return [Note(self.line, x.text, x.trailing) for x in found if x.text]
+
+    def _scoped(self, statement: Statement | None) -> list[Stmt]:
         """The statements of a branch or a loop, in a scope of their own."""
         self.scope.levels.append({})
-        if node is None:
+        if statement is None:
             made = []
-        elif type(node).__name__ == "Compound":
-            made = self._list(node.block_items or ())
+        elif isinstance(statement, Block_):
+            made = [*self._notes(self.text.remarks[id(statement)]), *self._block(statement)]
         else:
-            made = self._statement(node)
+            made = self._statement(statement)
         self.scope.levels.pop()
         return made
 
-    def _statement(self, node: Any) -> list[Stmt]:
-        made = getattr(self, f"_{type(node).__name__.lower()}", None)
-        if made is None:
-            refuse(f"the statement {type(node).__name__} is not translated", line_of(node))
-        found: list[Stmt] = made(node)
-        return found
+    def _statement(self, statement: Statement) -> list[Stmt]:
+        self._at(statement)
+        notes = self._notes(self.text.remarks[id(statement)])
+        match statement:
+            case Plain(words=words):
+                return [*notes, *self._plain(words)]
+            case Block_():
+                self.scope.levels.append({})
+                body = self._block(statement)
+                self.scope.levels.pop()
+                return [*notes, *([Block(self.line, body)] if body else [])]
+            case If_():
+                return [*notes, *self._if(statement)]
+            case Loop_(word=Token(text="for")):
+                return [*notes, *self._for(statement)]
+            case Loop_(head=head, body=inner):
+                line, condition = self.line, self.expression.condition(head.words)
+                return [*notes, Loop(line, [], condition, [], self._scoped(inner))]
+            case Repeat(body=inner, condition=group):
+                line, condition = self.line, self.expression.condition(group.words)
+                return [*notes, Loop(line, [], condition, [], self._scoped(inner), first=False)]
+        refuse(f"the statement {type(statement).__name__} is not translated", self.line)
 
-    def _compound(self, node: Any) -> list[Stmt]:
-        body = self._scoped(node)
-        return [Block(line_of(node), body)] if body else []
+    def _plain(self, words: Sequence[Word]) -> list[Stmt]:
+        match words:
+            case []:
+                return []
+            case [Token(text="return"), *value]:
+                return [Return(self.line, converted(self.expression(value), self.type, self.line) if value else None)]
+            case [Token(text="break" | "continue" as word)]:
+                return [Leave(self.line, word)]
+            case [Token(text="goto" | "switch" | "case" | "default" as word), *_] | [
+                Call_(name=Token(text="switch" as word)),
+                *_,
+            ]:
+                refuse(f"the statement {word.capitalize()} is not translated", self.line)
+        type_, kinds, listed = self._declared(words)
+        if type_:
+            return [self._declare(each, type_, kinds) for each in listed]
+        return [s for each in split(words, ",") for s in self._evaluated(each)]
 
-    def _emptystatement(self, node: Any) -> list[Stmt]:
-        return []
+    def _declare(self, words: Sequence[Word], type_: str, kinds: set[str]) -> Stmt:
+        var, words = self._variable(words, type_, "function", kinds)
+        value = converted(self.expression(words), type_, self.line) if words else None
+        return Declare(self.line, self.scope.add(var, self.line), value)
 
-    def _decl(self, node: Any) -> list[Stmt]:
-        line = line_of(node)
-        value = None if node.init is None else self.expression(node.init)
-        var = self.scope.add(self.scope.declared(node, "function", line), line)
-        if value is not None:
-            value = converted(value, var.type, line)
-        return [Declare(line, var, value)]
+    def _evaluated(self, words: Sequence[Word]) -> list[Stmt]:
+        """An assignment, a step or a call."""
+        at = next((i for i, w in enumerate(words) if isinstance(w, Token) and w.text in _ASSIGNMENTS), None)
+        if at is not None:
+            return self._assignment(words, at)
+        match words:
+            case [Token(text="++" | "--" as op), *target] | [*target, Token(text="++" | "--" as op)]:
+                place = self.expression(target)
+                return self._assigned(place, op[0], Const(I32 if place.type == I32 else U32, 1))
+        call = self.expression(words)
+        if not isinstance(call, Call):
+            refuse("a value without use", self.line)
+        return [Evaluate(self.line, call)]
 
-    def _decllist(self, node: Any) -> list[Stmt]:
-        return self._list(node.decls)
-
-    def _assignment(self, node: Any) -> list[Stmt]:
-        line, target = line_of(node), self.expression(node.lvalue)
-        if type(node.rvalue).__name__ != "Assignment":
-            return self._assigned(target, node.op[:-1], self.expression(node.rvalue), line)
-        first = self._assignment(node.rvalue)
+    def _assignment(self, words: Sequence[Word], at: int) -> list[Stmt]:
+        operator = words[at]
+        assert isinstance(operator, Token)
+        target, op = self.expression(words[:at]), _ASSIGNMENTS[operator.text]
+        rest = words[at + 1 :]
+        if not any(isinstance(w, Token) and w.text in _ASSIGNMENTS for w in rest):
+            return self._assigned(target, op, self.expression(rest))
+        first = self._evaluated(rest)
         inner = first[-1]
         if not isinstance(inner, Assign) or inner.op or any(isinstance(e, Call) for e in walk(inner.value)):
-            refuse("a chain of assignments of more than a plain value", line)
-        return [*first, *self._assigned(target, node.op[:-1], inner.value, line)]
+            refuse("a chain of assignments of more than a plain value", self.line)
+        return [*first, *self._assigned(target, op, inner.value)]
 
-    def _assigned(self, target: Expr, op: str, value: Expr, line: int) -> list[Stmt]:
-        root = target
+    def _assigned(self, target: Expr, op: str, value: Expr) -> list[Stmt]:
+        root, line = target, self.line
         while isinstance(root, Member):
             root = root.of
         if not isinstance(root, (Name, Element)) or root.var.space in ("uniform", "builtin"):
@@ -137,58 +237,29 @@ class Builder:
         wanted = U32 if op in ("<<", ">>") else target.type
         return [Assign(line, target, op, converted(value, wanted, line))]
 
-    def _unaryop(self, node: Any) -> list[Stmt]:
-        if node.op not in ("++", "p++", "--", "p--"):
-            refuse(f"{node.op} as a statement", line_of(node))
-        target = self.expression(node.expr)
-        one = Const(I32 if target.type == I32 else U32, 1)
-        return self._assigned(target, "+" if "+" in node.op else "-", one, line_of(node))
-
-    def _exprlist(self, node: Any) -> list[Stmt]:
-        return self._list(node.exprs)
-
-    def _funccall(self, node: Any) -> list[Stmt]:
-        if node.name.name == MARK:
-            trailing, text = node.args.exprs
-            return [Note(line_of(node), text.value[1:-1], trailing.value == "1")]
-        call = self.expression(node)
-        if not isinstance(call, Call):
-            refuse("a value without use", line_of(node))
-        return [Evaluate(line_of(node), call)]
-
-    def _if(self, node: Any) -> list[Stmt]:
-        condition = self.expression.condition(node.cond)
-        yes, no = self._scoped(node.iftrue), self._scoped(node.iffalse)
+    def _if(self, statement: If_) -> list[Stmt]:
+        line, condition = self.line, self.expression.condition(statement.condition.words)
+        yes, no = self._scoped(statement.yes), self._scoped(statement.no)
         if isinstance(condition, Const):
             kept = yes if condition.value else no
-            return [Block(line_of(node), kept)] if kept else []
-        return [If(line_of(node), condition, yes, no)]
+            return [Block(line, kept)] if kept else []
+        return [If(line, condition, yes, no)]
 
-    def _for(self, node: Any) -> list[Stmt]:
+    def _for(self, statement: Loop_) -> list[Stmt]:
+        line, head = self.line, split(statement.head.words, ";")
+        if len(head) != 3:
+            refuse("a loop without three parts", line)
         self.scope.levels.append({})
-        begin = self._statement(node.init) if node.init is not None else []
-        condition = self.expression.condition(node.cond) if node.cond is not None else None
-        step = self._statement(node.next) if node.next is not None else []
-        body = self._scoped(node.stmt)
+        begin = self._plain(head[0])
+        condition = self.expression.condition(head[1]) if head[1] else None
+        step = self._plain(head[2])
+        body = self._scoped(statement.body)
         self.scope.levels.pop()
-        return _once(begin, condition, step, body) or [Loop(line_of(node), begin, condition, step, body)]
+        return _once(begin, condition, step, body) or [Loop(line, begin, condition, step, body)]
 
-    def _while(self, node: Any) -> list[Stmt]:
-        return [Loop(line_of(node), [], self.expression.condition(node.cond), [], self._scoped(node.stmt))]
 
-    def _dowhile(self, node: Any) -> list[Stmt]:
-        condition = self.expression.condition(node.cond)
-        return [Loop(line_of(node), [], condition, [], self._scoped(node.stmt), first=False)]
-
-    def _break(self, node: Any) -> list[Stmt]:
-        return [Leave(line_of(node), "break")]
-
-    def _continue(self, node: Any) -> list[Stmt]:
-        return [Leave(line_of(node), "continue")]
-
-    def _return(self, node: Any) -> list[Stmt]:
-        value = None if node.expr is None else converted(self.expression(node.expr), self.type, line_of(node))
-        return [Return(line_of(node), value)]
+def _is_name(word: Word | None) -> bool:
+    return isinstance(word, Token) and word.text.isidentifier()
 
 
 def _once(begin: list[Stmt], condition: Expr | None, step: list[Stmt], body: list[Stmt]) -> list[Stmt]:

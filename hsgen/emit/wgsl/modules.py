@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 from hsgen.emit.wgsl.bodies import SHARED, Body, signature
 from hsgen.emit.wgsl.functions import Builder
-from hsgen.emit.wgsl.printing import RESERVED, safe
+from hsgen.emit.wgsl.printing import RESERVED, number, safe
 from hsgen.emit.wgsl.reading import parsed
 from hsgen.emit.wgsl.scope import CALL
-from hsgen.emit.wgsl.tree import NARROW, Function, Unsupported, Var, refuse
+from hsgen.emit.wgsl.tree import NARROW, Const, Function, Unsupported, Var, refuse
 from hsgen.emit.wgsl.uniformity import share
 
 _CALL = (
@@ -56,15 +57,15 @@ class Module:
     kernels: dict[str, str] = field(default_factory=dict)
     taken: set[str] = field(default_factory=set)
 
-    def add(self, kernel: str, base: str, form: str) -> str:
-        """Declare `form`, in which ``{name}`` stands for the name, for a kernel; return its name.
+    def add(self, kernel: str, base: str, form: Callable[[str], str]) -> str:
+        """Declare something for a kernel, whose text `form` returns for a name; return its name.
 
         A text that is already there is shared; other texts of the same name get a number.
         """
         number = 1
         while True:
             name = safe(base) if number == 1 else f"{base}_{number}"
-            text = form.replace("\0", name)
+            text = form(name)
             if self.texts.get(name) == text:
                 break
             if name not in self.texts and name not in self.taken:
@@ -110,15 +111,15 @@ def _kernel(module: Module, name: str, builder: Builder, lanes: int) -> None:
         _variable(module, name, builder.buffers, var, names)
     for function in builder.scope.functions.values():
         if function in _called(kernel):
-            inner = Body(function, names).text()
-            form = f"{signature(function, chr(0))} {{\n" + "".join(f"    {x}\n" for x in inner) + "}\n"
-            if len(inner) == 1 and len(inner[0]) < 100:
-                form = f"{signature(function, chr(0))} {{ {inner[0]} }}\n"
-            names[function] = module.add(name, function.name, form)
+            own = Body(function, names)
+            inner = own.text()
+            _constants(module, name, own)
+            names[function] = module.add(name, function.name, partial(_function, function, inner))
     body = Body(kernel, names)
     lines = body.text()
+    _constants(module, name, body)
     for type_ in sorted(body.shared):
-        made = module.add(name, SHARED.format(type_), f"var<workgroup> \0: {type_};\n")
+        made = module.add(name, SHARED.format(type_), partial(_shared, type_))
         assert made == SHARED.format(type_)
     inputs = [v.name for v in kernel.uses if v.space == "builtin"]
     if body.shared and "local_invocation_index" not in inputs:
@@ -129,6 +130,28 @@ def _kernel(module: Module, name: str, builder: Builder, lanes: int) -> None:
     )
     head = f"@compute @workgroup_size({lanes})\nfn {name}({params}) {{\n"
     module.kernels[name] = head + "".join(f"    {x}\n" for x in lines) + "}\n"
+
+
+def _constant(value: Const, name: str) -> str:
+    return f"const {name}: {value.type} = {number(value.value, value.type)};\n"
+
+
+def _shared(type_: str, name: str) -> str:
+    return f"var<workgroup> {name}: {type_};\n"
+
+
+def _constants(module: Module, kernel: str, body: Body) -> None:
+    """Declare the named constants of a body that was printed."""
+    for name, value in body.expression.constants.items():
+        module.add(kernel, name, partial(_constant, value))
+
+
+def _function(function: Function, lines: Sequence[str], name: str) -> str:
+    """The text of a function with the lines of its body."""
+    head = signature(function, name)
+    if len(lines) == 1 and len(lines[0]) < 100:
+        return f"{head} {{ {lines[0]} }}\n"
+    return f"{head} {{\n" + "".join(f"    {x}\n" for x in lines) + "}\n"
 
 
 def _called(function: Function) -> list[Function]:
@@ -142,10 +165,10 @@ def _called(function: Function) -> list[Function]:
 def _variable(module: Module, kernel: str, buffers: Sequence[Var], var: Var, names: dict[object, str]) -> None:
     """Declare a variable of the module."""
     if var.space == "private":
-        names[var] = module.add(kernel, var.name, f"var<private> \0: {var.type};\n")
+        names[var] = module.add(kernel, var.name, lambda own: f"var<private> {own}: {var.type};\n")
     elif var.space == "workgroup":
         type_ = f"atomic<{var.type}>" if var.atomic else var.type
-        names[var] = module.add(kernel, var.name, f"var<workgroup> \0: array<{type_}, {var.count}>;\n")
+        names[var] = module.add(kernel, var.name, lambda own: f"var<workgroup> {own}: array<{type_}, {var.count}>;\n")
     elif var.space == "storage":
         narrow = var.type in NARROW
         type_ = "u32" if narrow else var.type
@@ -153,12 +176,12 @@ def _variable(module: Module, kernel: str, buffers: Sequence[Var], var: Var, nam
         type_ = f"atomic<{type_}>" if atomic else type_
         access = "read" if var.read_only else "read_write"
         head = f"@group(0) @binding({buffers.index(var)}) var<storage, {access}> "
-        names[var] = module.add(kernel, var.name, f"{head}\0: array<{type_}>;\n")
+        names[var] = module.add(kernel, var.name, lambda own: f"{head}{own}: array<{type_}>;\n")
         if narrow:
             _accessors(module, kernel, var, atomic, names)
     if var.exchanged:
-        form = _EXCHANGE_WORD.format(name="\0", buffer=names[var])
-        names["exchange", var] = module.add(kernel, f"hs_exchange_{var.name}", form)
+        form = partial(_EXCHANGE_WORD.format, buffer=names[var])
+        names["exchange", var] = module.add(kernel, f"hs_exchange_{var.name}", lambda own: form(name=own))
 
 
 def _accessors(module: Module, kernel: str, var: Var, atomic: bool, names: dict[object, str]) -> None:
@@ -167,7 +190,7 @@ def _accessors(module: Module, kernel: str, var: Var, atomic: bool, names: dict[
     mask, log, every = 32 // bits - 1, (32 // bits).bit_length() - 1, (1 << bits) - 1
     word = f"{buffer}[u32(i) >> {log}u]"
     load = f"atomicLoad(&{word})" if atomic else word
-    values = {"name": "\0", "mask": mask, "bits": bits, "log": log, "all": every, "load": load, "buffer": buffer}
-    names["get", var] = module.add(kernel, f"hs_get_{var.name}", _GET.format(**values))
+    values = {"mask": mask, "bits": bits, "log": log, "all": every, "load": load, "buffer": buffer}
+    names["get", var] = module.add(kernel, f"hs_get_{var.name}", lambda own: _GET.format(name=own, **values))
     if atomic:
-        names["put", var] = module.add(kernel, f"hs_put_{var.name}", _PUT.format(**values))
+        names["put", var] = module.add(kernel, f"hs_put_{var.name}", lambda own: _PUT.format(name=own, **values))

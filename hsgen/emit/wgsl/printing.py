@@ -82,6 +82,8 @@ class Printer:
         self.names = names
         self.before: list[str] = []
         self.made = 0
+        self.constants: dict[str, Const] = {}
+        """The named constants that were printed."""
 
     def name(self, var: Var) -> str:
         """Return the name of a variable."""
@@ -90,8 +92,10 @@ class Printer:
     def __call__(self, e: Expr) -> str:
         """Return the text of an expression."""
         match e:
-            case Const(value=value):
-                return number(value, e.type)
+            case Const(value=value, name=name):
+                if name:
+                    self.constants[name] = e
+                return safe(name) if name else number(value, e.type)
             case Name(var=var):
                 return self.name(var)
             case Element(var=var):

@@ -1,89 +1,144 @@
-"""C text to a syntax tree: macros expanded by pcpp, parsed by pycparser; comments stay as marked statements."""
+"""C text to a tree without macros, with the line of each statement and the comments before it."""
 
 from __future__ import annotations
 
-import io
-import re
-from typing import Any
+from collections.abc import Iterator
+from dataclasses import dataclass
 
-from hsgen.core.errors import Unavailable
-from hsgen.emit.wgsl.tree import refuse
-from hsgen.system import extras
+from hsgen.emit.wgsl.tree import Unsupported
+from hsgen.tree.macros import expanded
+from hsgen.tree.nodes import (
+    Block,
+    Call,
+    Directive,
+    Element,
+    Function,
+    Group,
+    If,
+    Loop,
+    Plain,
+    Repeat,
+    Shifted,
+    Statement,
+    Token,
+    Tree,
+    Unreadable,
+    Word,
+)
+from hsgen.tree.reading import Reader
 
-MARK = "hs_note"
-"""The function whose calls stand for comments: its arguments are 1 for a trailing comment, and the text."""
 
-_TYPES = "typedef unsigned uint; typedef _Bool bool; typedef int u8, u16, uvec2, uvec3, uvec4;\n"
-_COMMENT = re.compile(r"^(?P<code>[^\"]*?)(?://\s*(?P<text>.*))?$")
+@dataclass(frozen=True, slots=True)
+class Remark:
+    """A comment; trailing: it follows the statement before it on its line."""
+
+    text: str
+    trailing: bool
 
 
-def libraries() -> tuple[Any, Any]:
-    """Return pcpp and pycparser's parser.
+@dataclass(frozen=True, slots=True)
+class Text:
+    """A text that was read: its tree, named constants, and lines and comments by the identity of a statement.
 
-    Raises:
-        Unavailable: they are not installed.
+    ends: the comments before the closing brace of a block.
     """
-    try:
-        import pcpp
-        from pycparser import c_parser
-    except ImportError as e:
-        raise Unavailable(f"WGSL requires {e.name}; {extras.command('wgsl')}") from None
-    return pcpp, c_parser
+
+    tree: Tree
+    constants: dict[str, str]
+    lines: dict[int, int]
+    remarks: dict[int, list[Remark]]
+    ends: dict[int, list[Remark]]
 
 
-def expanded(text: str) -> str:
-    """Return a text with its macros expanded; lines keep their numbers by ``#line``."""
-    pcpp, _ = libraries()
-    problems: list[tuple[int, str]] = []
-
-    class Preprocessor(pcpp.Preprocessor):  # type: ignore[misc, name-defined]
-        def on_error(self, file: str, line: int, msg: str) -> None:
-            problems.append((line, msg))
-
-    made = Preprocessor()
-    made.line_directive = "#line"
-    made.parse(text, "")
-    out = io.StringIO()
-    made.write(out)
-    if problems:
-        refuse(problems[0][1], problems[0][0])
-    return out.getvalue()
-
-
-def parsed(text: str) -> Any:
-    """Return pycparser's tree of a C text.
+def parsed(text: str) -> Text:
+    """Return a C text that was read.
 
     Raises:
-        Unavailable: pcpp or pycparser is not installed.
         Unsupported: the text is not in the subset.
     """
-    _, c_parser = libraries()
-    source = "#line 1\n" + expanded(marked(text))
     try:
-        return c_parser.CParser().parse(_TYPES + source, "")
-    except Exception as e:
-        if type(e).__name__ != "ParseError":
-            raise
-        found = re.match(r".*?:(\d+):\d+: (.*)", str(e), re.DOTALL)
-        refuse(found[2] if found else str(e).lstrip(": "), int(found[1]) if found else 0)
+        found, constants = expanded(text)
+        tree = Reader(found).tree()
+    except Unreadable as e:
+        raise Unsupported(e.what, e.line) from None
+    made = Text(tree, constants, {}, {}, {})
+    line = 1
+    for statement in tree.body:
+        line = _number(made, statement, line)
+    return made
 
 
-def marked(text: str) -> str:
-    """Return a text whose comments between statements of functions are calls of `MARK`; others are gone."""
-    lines, depth, ended, out = text.split("\n"), 0, True, []
-    for at, line in enumerate(lines):
-        found = _COMMENT.match(line)
-        code, note = (found["code"], found["text"]) if found else (line, None)
-        if code.lstrip().startswith("#"):
-            out.append(code.rstrip())
-            continue
-        depth += code.count("{") - code.count("}")
-        own = code.strip()
-        ended = own.endswith((";", "{", "}")) if own else ended
-        follows = next((x.strip() for x in lines[at + 1 :] if x.strip() and not x.strip().startswith("//")), "")
-        alone = not own or own.endswith((";", "{"))
-        if note and depth > 0 and ended and alone and not follows.startswith("else"):
-            quoted = note.strip().replace("\\", "/").replace('"', "'")
-            code = f'{code.rstrip()} {MARK}({1 if own else 0}, "{quoted}");'
-        out.append(code)
-    return "\n".join(out)
+def remarks(before: str) -> list[Remark]:
+    """Return the comments in the white space before a token."""
+    out: list[Remark] = []
+    for at, line in enumerate(before.split("\n")):
+        _, slashes, comment = line.partition("//")
+        if slashes:
+            out.append(Remark(comment.strip(), at == 0 and "\n" in before))
+    return out
+
+
+def _number(made: Text, statement: Statement, line: int) -> int:
+    """Note the lines and the comments of a statement and of those in it; return the line of its end."""
+    tokens = _own(statement)
+    first = next(tokens, None)
+    own: list[Remark] = []
+    if isinstance(first, Token):
+        line += first.before.count("\n")
+        own = remarks(first.before)
+    made.lines[id(statement)] = line
+    for item in tokens:
+        if isinstance(item, Token):
+            line += item.before.count("\n")
+            if not isinstance(statement, Block):
+                own += [Remark(x.text, False) for x in remarks(item.before)]
+            elif item is statement.close:
+                made.ends[id(statement)] = remarks(item.before)
+        else:
+            line = _number(made, item, line)
+    made.remarks[id(statement)] = own
+    return line
+
+
+def _own(statement: Statement) -> Iterator[Token | Statement]:
+    """The tokens of a statement itself, and the statements in it, in their order."""
+    match statement:
+        case Plain(words=words, end=end):
+            yield from _tokens(words)
+            yield from [end] if end else []
+        case Block(open=opening, body=body, close=closing):
+            yield opening
+            yield from body
+            yield closing
+        case If(word=word, condition=condition, yes=yes, otherwise=otherwise, no=no):
+            yield from (word, *_tokens([condition]))
+            yield yes
+            if otherwise and no:
+                yield otherwise
+                yield no
+        case Loop(unrolled=unrolled, word=word, head=head, body=inner):
+            yield from [unrolled] if unrolled else []
+            yield from (word, *_tokens([head]))
+            yield inner
+        case Repeat(word=word, body=inner, end=end, condition=condition, semicolon=semicolon):
+            yield word
+            yield inner
+            yield from (end, *_tokens([condition]), semicolon)
+        case Function(head=words, body=block):
+            yield from _tokens(words)
+            yield block
+        case Directive(line=token):
+            yield token
+        case Shifted(statement=inner):
+            yield inner
+
+
+def _tokens(words: list[Word]) -> Iterator[Token]:
+    for word in words:
+        match word:
+            case Token():
+                yield word
+            case Element(name=name, index=group) | Call(name=name, arguments=group):
+                yield from (name, *_tokens([group]))
+            case Group(open=opening, words=inner, close=closing):
+                yield from (opening, *_tokens(inner), closing)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping, Sequence
 
-from hsgen.emit.wgsl.tree import I32, U32, Function, Var, refuse
+from hsgen.emit.wgsl.tree import U32, Function, Var, refuse
 from hsgen.emit.wgsl.types import TYPES
+from hsgen.tree.nodes import Token, Word
 
 BUILTINS = {
     "local_invocation_index": U32,
@@ -21,9 +22,10 @@ CALL = "hs_call"
 
 
 class Scope:
-    """The variables and functions that a text may name."""
+    """The variables, functions and constants that a text may name; `constants`: their numbers."""
 
-    def __init__(self) -> None:
+    def __init__(self, constants: Mapping[str, str]) -> None:
+        self.constants = constants
         self.levels: list[dict[str, Var]] = [{name: Var(name, t, "builtin") for name, t in BUILTINS.items()}]
         self.levels[0][CALL] = Var(CALL, CALL, "uniform")
         self.levels.append({})
@@ -47,27 +49,7 @@ class Scope:
         self.levels[-1][var.name] = var
         return var
 
-    def type_of(self, node: Any, line: int) -> str:
-        """Return the type that a syntax node names."""
-        names = getattr(getattr(node, "type", None), "names", None)
-        if type(node).__name__ != "TypeDecl" or names is None or " ".join(names) not in TYPES:
-            refuse("a type that is not translated", line)
-        return TYPES[" ".join(names)]
-
-    def declared(self, node: Any, space: str, line: int) -> Var:
-        """Return the variable of a declaration, an array of constant size or not."""
-        type_, count = node.type, None
-        if type(type_).__name__ == "ArrayDecl":
-            count = 0 if type_.dim is None else self._size(type_.dim, line)
-            type_ = type_.type
-        read_only = space == "storage" and "const" in node.quals
-        return Var(node.name, self.type_of(type_, line), space, count, read_only=read_only)
-
-    def _size(self, node: Any, line: int) -> int:
-        from hsgen.emit.wgsl.expressions import Expressions
-        from hsgen.emit.wgsl.tree import Const
-
-        size = Expressions(self)(node)
-        if not isinstance(size, Const) or size.type not in (I32, U32):
-            refuse("the size of an array is not constant", line)
-        return size.value
+    def named(self, words: Sequence[Word]) -> str:
+        """Return the type that words name; "" if they name none."""
+        names = [w.text for w in words if isinstance(w, Token)]
+        return TYPES.get(" ".join(names), "") if names and len(names) == len(words) else ""

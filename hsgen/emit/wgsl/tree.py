@@ -69,9 +69,10 @@ class Expr:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Const(Expr):
-    """A number or a truth value, in the range of its type."""
+    """A number or a truth value, in the range of its type; `name`: that of a constant of the text, or ""."""
 
     value: int
+    name: str = ""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -61,7 +61,7 @@ def converted(value: Expr, type_: str, line: int) -> Expr:
     scalars = (I32, U32, BOOL)
     if value.type not in scalars or type_ not in scalars:
         refuse(f"no conversion from {value.type} to {type_}", line)
-    if isinstance(value, Const):
+    if isinstance(value, Const) and (not value.name or type_ == BOOL):
         return Const(type_, wrapped(value.value, type_))
     if type_ == BOOL:
         return Binary(BOOL, "!=", value, Const(value.type, 0))
@@ -106,6 +106,8 @@ def folded(e: Expr) -> Expr:
             return Const(e.type, wrapped(~v, e.type))
         case Unary(op="!", of=Const(value=v)):
             return Const(BOOL, int(not v))
+        case Binary(op="+" | "-" | "*", left=Const(name=a), right=Const(name=b)) if a or b:
+            return e  # the reader sees the name
         case Binary(op=op, left=Const(value=a), right=Const(value=b)):
             found = _calculated(op, a, b)
             return e if found is None else Const(e.type, wrapped(found, e.type))
