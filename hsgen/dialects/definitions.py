@@ -6,10 +6,10 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
-from hsgen.tree.nodes import Call, Directive, Function, Group, Plain, Statement, Token, Word
+from hsgen.tree.nodes import Call, Directive, Function, Plain, Statement, Token
 from hsgen.tree.printing import text as printed
 from hsgen.tree.reading import read
-from hsgen.tree.walking import arguments
+from hsgen.tree.walking import arguments, leading, spaced
 
 _MACRO = re.compile(r"#define (\w+)(\([^)]*\))?")
 _OPENS, _ENDS = re.compile(r"#if"), re.compile(r"#endif")
@@ -44,7 +44,7 @@ def split(text: str) -> list[Definition]:
         listed += [(lines + newline, None)] if newline else []
         following = _leading(tree.body[at + 1]) if at + 1 < len(tree.body) else tree.end
         rest, newline, before = following.partition("\n")
-        listed.append((margin + printed(statement).removeprefix(_leading(statement)) + rest + newline, statement))
+        listed.append((margin + _code(statement) + rest + newline, statement))
     return [*_definitions(listed, 0)[0], *([Definition(before)] if before else [])]
 
 
@@ -54,16 +54,24 @@ def _leading(statement: Statement) -> str:
         case Directive(line=token):
             return token.before
         case Plain(words=[first, *_]) | Function(head=[first, *_]):
-            return _first(first)
+            return leading(first)
         case Plain(end=Token(before=before)):
             return before
     raise AssertionError(statement)
 
 
-def _first(word: Word) -> str:
-    if isinstance(word, Token):
-        return word.before
-    return word.open.before if isinstance(word, Group) else word.name.before
+def _code(statement: Statement) -> str:
+    """The text of a statement without what is before it."""
+    match statement:
+        case Directive(line=token):
+            return token.text
+        case Plain(words=[], end=Token(text=end)):
+            return end
+        case Plain(words=words, end=end):
+            return printed(Plain(spaced(words, ""), end))
+        case Function(head=head, body=body):
+            return printed(Function(spaced(head, ""), body))
+    raise AssertionError(statement)
 
 
 def _definitions(listed: Sequence[tuple[str, Statement | None]], at: int) -> tuple[list[Definition], int]:

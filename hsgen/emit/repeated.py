@@ -98,5 +98,6 @@ def _sum(first: int, names: Sequence[str], steps: Sequence[int]) -> int | Index:
         return first
     terms += [(first, str(abs(first)))] if first else []
     terms.sort(key=lambda x: x[0] < 0)
-    text = "".join(f" {'+' if sign > 0 else '-'} {term}" for sign, term in terms)
-    return Index(text.removeprefix(" + ").strip() if terms[0][0] > 0 else f"0{text}", len(terms) > 1)
+    (sign, text), *rest = terms
+    text = text if sign > 0 else f"0 - {text}"
+    return Index(text + "".join(f" {'+' if s > 0 else '-'} {term}" for s, term in rest), len(terms) > 1)

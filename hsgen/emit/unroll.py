@@ -111,7 +111,7 @@ def loop(text: str, variable: str, begin: int, end: int) -> str:
 def _headed(head: str, text: str) -> str:
     """Return statements as those of a loop or a condition; one line is one statement."""
     lines = text.splitlines()
-    margin = lines[0][: len(lines[0]) - len(lines[0].lstrip())]
+    margin = " " * (len(lines[0]) - len(lines[0].lstrip()))
     if len(lines) == 1:
         return f"{margin}{head} {lines[0].lstrip()}\n"
     opening = f"{head} {{" if head else "{"

@@ -1,4 +1,4 @@
-"""HIP kernels as C++ for OpenCL 2021, by a prelude and by rewriting signatures: logic stays as it is.
+"""HIP kernels as C++ for OpenCL 2021, by a prelude and by other signatures: logic stays as it is.
 
 No substitute for AMD's compiler and devices: other instructions exchange values between lanes.  What it shows is that
 the kernels sort, with wavefronts of as many lanes as their subgroups, on any device that takes the language.
@@ -7,13 +7,19 @@ the kernels sort, with wavefronts of as many lanes as their subgroups, on any de
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 
 from hsgen.apis.hip import API as API
 from hsgen.core.kernels import Kernel
 from hsgen.core.sort import Sort
 from hsgen.emit.kernels import Source, render
-from hsgen.engines.metal_shim import OPTION
+from hsgen.engines.signatures import OPTION, attributes, framed, functions
+from hsgen.tree.nodes import Call, Function, Plain, Statement, Token
+from hsgen.tree.printing import text as printed
+from hsgen.tree.reading import read
+from hsgen.tree.spelling import spelled
+from hsgen.tree.walking import arguments
 
 _PRELUDE = """\
 #define __device__
@@ -55,37 +61,62 @@ inline ulong __ballot(bool vote)
     return (ulong)set.x | (ulong)set.y << 32;
 }
 """
-_KERNEL = re.compile(r"HS_KERNEL void __launch_bounds__\((\d+)\) (\w+)\(([^)]*)\)\n\{\n")
-_PAIRS = re.compile(r"((?:const )?hs_pair \*(\w+))")
-"""A buffer of structures, which the language copies from generic memory only."""
-_SHARED = re.compile(r"extern __shared__ (unsigned long long hs_shared)\[\];")
+_NUMBER = re.compile(r"((?:0x[0-9a-f]+|\d+)u?l)l")
 
 
 def source(sort: Sort) -> Source:
-    """Return the HIP text of `sort`, rewritten, in the place of its OpenCL text: the same kernels with the same
-    parameters; the compiler gets the language by its option."""
+    """Return the HIP text of `sort` with other signatures, in the place of its OpenCL text.
+
+    Kernels and their parameters are the same; the compiler gets the language by its option.
+    """
     made = render(sort, API.name)
     more = (_LANES.format(lanes=sort.lanes) if sort.lanes > 1 else "") + (_VOTES if sort.ballot else "")
-    parts = {k.name: _long(_rewritten(made.parts[k.name], k, sort)) for k in sort.kernels}
+    parts = {k.name: _long(_kernel(made.parts[k.name], k, sort)) for k in sort.kernels}
     return replace(made, prelude=_PRELUDE + more + _long(made.prelude), parts=parts, option=OPTION)
 
 
 def _long(text: str) -> str:
     """Types of 64 bits by their names in OpenCL, where ``long long`` is reserved for 128."""
-    return re.sub(r"\b((?:0x[0-9a-f]+|\d+)u?l)l\b", r"\1", text.replace("long long", "long"))
+    return spelled(text, _shorter)
 
 
-def _rewritten(text: str, kernel: Kernel, sort: Sort) -> str:
+def _shorter(found: Sequence[Token]) -> list[Token]:
+    out: list[Token] = []
+    for token in found:
+        if token.text == "long" and out and out[-1].text == "long":
+            continue
+        number = _NUMBER.fullmatch(token.text)
+        out.append(Token(token.before, number[1]) if number else token)
+    return out
+
+
+def _kernel(text: str, kernel: Kernel, sort: Sort) -> str:
     """A kernel with OpenCL's signature, and shared memory of the size of its launch."""
-
-    def signature(found: re.Match[str]) -> str:
-        lanes, name, parameters = found.groups()
-        listed = [f"__global {p}" if "*" in p else p for p in parameters.split(", ")]
-        given = ", ".join(_PAIRS.sub(r"\g<0>_", p) for p in listed)
-        generic = "".join(f"    {m[1]} = {m[2]}_;\n" for p in listed if (m := _PAIRS.search(p)))
-        width = f"__attribute__((intel_reqd_sub_group_size({kernel.subgroup})))\n" if kernel.subgroup > 1 else ""
-        group = f"__attribute__((reqd_work_group_size({lanes}, 1, 1)))\n"
-        return f"{width}{group}__kernel void {name}({given})\n{{\n{generic}"
-
     size = -(-kernel.local_bytes(sort.key) // 8)
-    return _SHARED.sub(rf"__local \1[{size}];", _KERNEL.sub(signature, text, count=1))
+    shared = read(f"\n    __local unsigned long long hs_shared[{size}];").body
+
+    def signature(function: Function) -> Function:
+        *_, bounds, call = function.head
+        assert isinstance(bounds, Call) and isinstance(call, Call)
+        parameters, begin = [], ""
+        for given in arguments(call):
+            own = "".join(map(printed, given)).strip()
+            pointer = any(isinstance(w, Token) and w.text == "*" for w in given)
+            if pointer and any(isinstance(w, Token) and w.text == "hs_pair" for w in given):
+                begin += (
+                    f"\n    {own} = {printed(given[-1])}_;"  # the language copies structures from generic memory only
+                )
+                own += "_"
+            parameters.append(f"__global {own}" if pointer else own)
+        head = f"{attributes(kernel)}__kernel void {call.name.text}({', '.join(parameters)})\n{{{begin}\n}}"
+        body = [x for s in function.body.body for x in (shared if _is_shared(s) else [s])]
+        return framed(head, function, body)
+
+    return functions(text, signature)
+
+
+def _is_shared(statement: Statement) -> bool:
+    match statement:
+        case Plain(words=[Token(text="extern"), Token(text="__shared__"), *_]):
+            return True
+    return False

@@ -1,4 +1,4 @@
-"""Metal kernels as C++ for OpenCL 2021, by a prelude and by rewriting signatures: logic stays as it is.
+"""Metal kernels as C++ for OpenCL 2021, by a prelude and by other signatures: logic stays as it is.
 
 No substitute for Apple's compiler: it accepts another language, and another compiler makes the code.  What it shows is
 that the text is whole, and that the kernels sort, on a device of any vendor that takes the language.
@@ -6,7 +6,6 @@ that the text is whole, and that the kernels sort, on a device of any vendor tha
 
 from __future__ import annotations
 
-import re
 import warnings
 from dataclasses import replace
 from functools import cache
@@ -17,10 +16,14 @@ from hsgen.core.kernels import Kernel
 from hsgen.core.sort import Sort
 from hsgen.emit.kernels import Source, render
 from hsgen.engines.hosts import Host, hosts
+from hsgen.engines.signatures import OPTION, attributes, framed, functions
 from hsgen.system import toolchain
+from hsgen.tree.nodes import Call, Directive, Element, Function, Group, Plain, Statement, Token, Tree
+from hsgen.tree.printing import text as printed
+from hsgen.tree.reading import read
+from hsgen.tree.walking import arguments
 
 LANGUAGE = "C++ for OpenCL"
-OPTION = "-cl-std=CLC++2021"
 UNDRIVEN = "hsgen drives no Metal devices"
 
 _PRELUDE = """\
@@ -31,6 +34,9 @@ namespace mem_flags { enum flags { mem_threadgroup = CLK_LOCAL_MEM_FENCE, mem_de
 #define threadgroup_barrier(flags) work_group_barrier(flags)
 #undef memory_order_relaxed
 #define memory_order_relaxed ((memory_order)__ATOMIC_RELAXED)
+#define uint2(...) ((uint2)(__VA_ARGS__))
+#define uint3(...) ((uint3)(__VA_ARGS__))
+#define uint4(...) ((uint4)(__VA_ARGS__))
 template <typename To, typename From> inline To as_type(From x) { return __builtin_astype(x, To); }
 """
 _LANES = """\
@@ -61,50 +67,66 @@ _PLACES = {
     "thread_index_in_simdgroup": "get_sub_group_local_id()",
     "simdgroup_index_in_threadgroup": "get_sub_group_id()",
 }
-_KERNEL = re.compile(
-    r"\[\[max_total_threads_per_threadgroup\((\d+)\)\]\]\nkernel void (\w+)\(\n(.*?)\)\n\{\n", re.DOTALL
-)
-_PARAMETER = re.compile(r"\s*([^\[\]]+?) (&?\*?\w+) \[\[(\w+)(?:\((\d+)\))?\]\],?")
 
 
 def source(sort: Sort) -> Source:
-    """Return the Metal text of `sort`, rewritten, in the place of its OpenCL text: the same kernels with the same
-    parameters; the compiler gets the language by its option."""
+    """Return the Metal text of `sort` with other signatures, in the place of its OpenCL text.
+
+    Kernels and their parameters are the same; the compiler gets the language by its option.
+    """
     made = render(sort, API.name)
-    prelude = re.sub(r"#include <metal_stdlib>\nusing namespace metal;\n", "", made.prelude)
     more = (_LANES if sort.lanes > 1 else "") + (_VOTES if sort.ballot else "")
     kernels = {k.name: k for k in sort.kernels}
-    parts = {name: _rewritten(text, kernels[name], sort) for name, text in made.parts.items()}
-    return replace(made, prelude=_PRELUDE + more + _vectors(prelude), parts=parts, option=OPTION)
+    parts = {name: _kernel(text, kernels[name], sort) for name, text in made.parts.items()}
+    return replace(made, prelude=_PRELUDE + more + _words(made.prelude), parts=parts, option=OPTION)
 
 
-def _vectors(text: str) -> str:
-    """Vectors are made by what looks like a function in Metal, like a cast in OpenCL."""
-    return re.sub(r"(?<![\w<(])(uint[234])\(", r"(\1)(", text)
+def _words(prelude: str) -> str:
+    """The words of Metal without its library."""
+    tree = read(prelude)
+    return printed(Tree([x for x in tree.body if not _is_library(x)], tree.end))
 
 
-def _rewritten(text: str, kernel: Kernel, sort: Sort) -> str:
+def _is_library(statement: Statement) -> bool:
+    match statement:
+        case Directive(line=Token(text="#include <metal_stdlib>")):
+            return True
+        case Plain(words=[Token(text="using"), *_]):
+            return True
+    return False
+
+
+def _kernel(text: str, kernel: Kernel, sort: Sort) -> str:
     """A kernel with its places as local names, and the numbers behind its buffers one by one."""
 
-    def signature(found: re.Match[str]) -> str:
-        lanes, name, parameters = found.groups()
+    def signature(function: Function) -> Function:
+        *_, call = function.head
+        assert isinstance(call, Call)
         buffers, begin = [], ""
-        for type_, what, attribute, _ in _PARAMETER.findall(parameters):
+        for given in arguments(call):
+            *type_, access = given
+            assert isinstance(access, Element)
+            own, attribute = "".join(map(printed, [*type_, access.name])).strip(), _attribute(access)
             if attribute in _PLACES:
-                begin += f"    const {type_} {what} = {_PLACES[attribute]};\n"
-            elif "hs_numbers" not in type_:
-                buffers.append(f"{type_} {what}")
+                begin += f"\n    const {own} = {_PLACES[attribute]};"
+            elif not any(isinstance(w, Token) and w.text == "hs_numbers" for w in type_):
+                buffers.append(own)
         numbers = [f"{'long' if kernel.index64 else 'int'} n_", "int argument_"]
         numbers += ["int low_", "int high_"] * sort.signature.numbers
-        given = "n_, argument_, " + ("low_, high_" if sort.signature.numbers else "0, 0")
-        width = f"__attribute__((intel_reqd_sub_group_size({kernel.subgroup})))\n" if kernel.subgroup > 1 else ""
-        return (
-            f"{width}__attribute__((reqd_work_group_size({lanes}, 1, 1)))\n"
-            f"__kernel void {name}({', '.join([*buffers, *numbers])})\n{{\n{begin}"
-            f"    const hs_numbers hs_given = {{{given}}};\n"
-        )
+        given_ = "n_, argument_, " + ("low_, high_" if sort.signature.numbers else "0, 0")
+        begin += f"\n    const hs_numbers hs_given = {{{given_}}};"
+        head = f"{attributes(kernel)}__kernel void {call.name.text}({', '.join([*buffers, *numbers])})\n{{{begin}\n}}"
+        return framed(head, function, function.body.body)
 
-    return _vectors(_KERNEL.sub(signature, text, count=1))
+    return functions(text, signature)
+
+
+def _attribute(access: Element) -> str:
+    """The attribute of a parameter, ``name [[attribute]]``."""
+    match access.index.words:
+        case [Group(words=[Token(text=name)])] | [Group(words=[Call(name=Token(text=name))])]:
+            return name
+    raise AssertionError(access)
 
 
 def takers() -> list[Host]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from hsgen.core.kernels import Kernel
-from hsgen.tree import addressing, offsets, selection
+from hsgen.tree import addressing, offsets, pointers, selection
 from hsgen.tree.nodes import Tree
 from hsgen.tree.printing import text
 from hsgen.tree.reading import read
@@ -31,6 +31,7 @@ class Pass:
 
 
 PASSES: Mapping[str, Pass] = {
+    "pointers": Pass(lambda tree, _: pointers.without(tree)),
     "selection": Pass(lambda tree, memory: selection.selected(tree, memory.index), selection.WORDS),
     "offsets": Pass(lambda tree, memory: offsets.offset(tree, memory.buffers)),
     "addressing": Pass(

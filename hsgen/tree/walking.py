@@ -149,6 +149,13 @@ def spaced(listed: list[Word], before: str) -> list[Word]:
     return [first, *listed[1:]]
 
 
+def leading(word: Word) -> str:
+    """Return the white space and the comments before a word."""
+    if isinstance(word, Token):
+        return word.before
+    return word.open.before if isinstance(word, Group) else word.name.before
+
+
 def element(buffer: str, index: list[Word], before: str = "") -> Element:
     """Return an access to an element of an array."""
     return Element(Token(before, buffer), Group(Token("", "["), spaced(index, ""), Token("", "]")))

@@ -8,7 +8,7 @@ import pytest
 from hsgen.dialects.dialect import load
 from hsgen.emit import kernels
 from hsgen.emit.templates import environment
-from hsgen.tree import addressing, offsets, selection
+from hsgen.tree import addressing, offsets, pointers, selection
 from hsgen.tree.nodes import Block, Directive, Function, If, Loop, Plain, Repeat, Tree, Unreadable
 from hsgen.tree.printing import text
 from hsgen.tree.reading import read
@@ -112,6 +112,19 @@ def test_buffers_with_constant_numbers_are_named() -> None:
     assert chosen(body) == "const int at = 0, next = 2;\nvalues_tmp[i] = values_in[j];\n"
     assert chosen(body, index=True).endswith("values_tmp[i] = hs_index(j);\n")
     assert "destination[i]" in chosen("hs_select_keys(to, 1);\nhs_store(to, i, k);\n")
+
+
+@pytest.mark.parametrize(
+    ("body", "out"),
+    [
+        ("x = *(c < 2 ? &a[i] : &b[j]);", "x = (c < 2 ? a[i] : b[j]);"),
+        ("x = y * (c ? a[i] : b[j]);", "x = y * (c ? a[i] : b[j]);"),
+        ("f(hs_raw_in(*(c ? &a[i] : &b[j])), 1);", "f((c ? hs_raw_in(a[i]) : hs_raw_in(b[j])), 1);"),
+        ("f(*(c ? &a[*(d ? &a[0] : &b[0])] : &b[j]));", "f((c ? a[(d ? a[0] : b[0])] : b[j]));"),
+    ],
+)
+def test_one_of_two_elements_needs_no_address(body: str, out: str) -> None:
+    assert text(pointers.without(read(body))) == out
 
 
 @pytest.mark.parametrize(

@@ -184,12 +184,13 @@ class Body:
             ]
         condition, before = self._head(stmt)
         step = self._list(stmt.step)
+        last = self._step(stmt.step)
         if not before and len(step) <= 1:
             if not begin and not step and condition:
                 return [f"while {condition} {{", *self._inner(stmt.body), "}"]
             if len(begin) <= 1 and not (begin and begin[0].startswith(("let", "//"))):
-                return [*self._for(begin, condition, step), *self._inner(stmt.body), "}"]
-            inner = [*begin, *self._for([], condition, step), *self._inner(stmt.body), "}"]
+                return [self._for(begin, condition, last), *self._inner(stmt.body), "}"]
+            inner = [*begin, self._for([], condition, last), *self._inner(stmt.body), "}"]
             return ["{", *(f"    {x}" for x in inner), "}"]
         lines = [*before, *([f"if !({condition}) {{ break; }}"] if condition else []), *self._list(stmt.body)]
         tail = ["    continuing {", *(f"        {x}" for x in step), "    }"] if step else []
@@ -197,9 +198,17 @@ class Body:
         return lines if not begin else ["{", *(f"    {x}" for x in [*begin, *lines]), "}"]
 
     @staticmethod
-    def _for(begin: list[str], condition: str, step: list[str]) -> list[str]:
-        start = begin[0].removesuffix(";") if begin else ""
-        return [f"for ({start}; {condition}; {step[0].removesuffix(';') if step else ''}) {{"]
+    def _for(begin: list[str], condition: str, step: str) -> str:
+        return f"for ({begin[0] if begin else ';'} {condition}; {step}) {{"
+
+    def _step(self, body: list[Stmt]) -> str:
+        """The step of a loop, where it is one statement, without its semicolon."""
+        match body:
+            case [Assign() as stmt]:
+                return self.assignment(stmt)
+            case [Evaluate(call=call)]:
+                return self.expression(call)
+        return ""
 
     def _head(self, stmt: Loop) -> tuple[str, list[str]]:
         """The condition of a loop, and the lines before it."""

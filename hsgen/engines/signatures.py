@@ -1,0 +1,34 @@
+"""Kernels with the signatures of OpenCL, for those of other languages that run as C++ for OpenCL 2021."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from hsgen.core.kernels import Kernel
+from hsgen.tree.nodes import Block, Function, Plain, Statement, Tree
+from hsgen.tree.printing import text as printed
+from hsgen.tree.reading import read
+from hsgen.tree.walking import leading, spaced
+
+OPTION = "-cl-std=CLC++2021"
+
+
+def functions(text: str, change: Callable[[Function], Function]) -> str:
+    """Return the text of a kernel in which `change` has replaced its function."""
+    tree = read(text)
+    return printed(Tree([change(x) if isinstance(x, Function) else x for x in tree.body], tree.end))
+
+
+def framed(head: str, function: Function, body: Sequence[Statement]) -> Function:
+    """Return a function with the head and the first statements of a text, and then those of a body."""
+    *first, made = read(head).body  # an attribute alone is a statement to the reader
+    assert isinstance(made, Function)
+    words = [w for x in first if isinstance(x, Plain) for w in x.words]
+    block = Block(made.body.open, [*made.body.body, *body], function.body.close)
+    return Function(spaced([*words, *made.head], leading(function.head[0])), block)
+
+
+def attributes(kernel: Kernel) -> str:
+    """Return the attributes of a kernel in OpenCL C."""
+    width = f"__attribute__((intel_reqd_sub_group_size({kernel.subgroup})))\n" if kernel.subgroup > 1 else ""
+    return f"{width}__attribute__((reqd_work_group_size({kernel.work_group}, 1, 1)))\n"
