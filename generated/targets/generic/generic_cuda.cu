@@ -6,9 +6,13 @@
 namespace hs_generic_auto_u32_code {
 #include "kernels/cuda/auto_u32.cu"
 }
+#undef HS_BUFFERS
 #undef HS_ENTRY_GREATEST
 #undef HS_ENTRY_LEAST
+#undef HS_FAILED
 #undef HS_GREATEST
+#undef HS_GROUP_HISTOGRAMS
+#undef HS_HISTOGRAM
 #undef HS_KERNEL
 #undef HS_LEAST
 #undef HS_SHARED
@@ -82,9 +86,13 @@ extern "C" const hs_cuda_kernels hs_generic_auto_u32_cuda = {&hs_generic_auto_u3
 namespace hs_generic_auto_u32_v4_code {
 #include "kernels/cuda/auto_u32_v4.cu"
 }
+#undef HS_BUFFERS
 #undef HS_ENTRY_GREATEST
 #undef HS_ENTRY_LEAST
+#undef HS_FAILED
 #undef HS_GREATEST
+#undef HS_GROUP_HISTOGRAMS
+#undef HS_HISTOGRAM
 #undef HS_KERNEL
 #undef HS_LEAST
 #undef HS_PAIR_GREATEST
@@ -170,9 +178,13 @@ extern "C" const hs_cuda_kernels hs_generic_auto_u32_v4_cuda = {&hs_generic_auto
 namespace hs_generic_auto_u64_code {
 #include "kernels/cuda/auto_u64.cu"
 }
+#undef HS_BUFFERS
 #undef HS_ENTRY_GREATEST
 #undef HS_ENTRY_LEAST
+#undef HS_FAILED
 #undef HS_GREATEST
+#undef HS_GROUP_HISTOGRAMS
+#undef HS_HISTOGRAM
 #undef HS_KERNEL
 #undef HS_LEAST
 #undef HS_SHARED
@@ -246,9 +258,13 @@ extern "C" const hs_cuda_kernels hs_generic_auto_u64_cuda = {&hs_generic_auto_u6
 namespace hs_generic_auto_u64_v4_code {
 #include "kernels/cuda/auto_u64_v4.cu"
 }
+#undef HS_BUFFERS
 #undef HS_ENTRY_GREATEST
 #undef HS_ENTRY_LEAST
+#undef HS_FAILED
 #undef HS_GREATEST
+#undef HS_GROUP_HISTOGRAMS
+#undef HS_HISTOGRAM
 #undef HS_KERNEL
 #undef HS_LEAST
 #undef HS_PAIR_GREATEST

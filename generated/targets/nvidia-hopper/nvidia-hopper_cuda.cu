@@ -6,12 +6,23 @@
 namespace hs_nvidia_hopper_auto_u32_code {
 #include "kernels/cuda/auto_u32.cu"
 }
+#undef HS_BUFFERS
+#undef HS_DIGIT_STARTS
+#undef HS_FAILED
 #undef HS_GREATEST
+#undef HS_GRID_HISTOGRAMS
 #undef HS_KERNEL
 #undef HS_LANEMASK_ALL
 #undef HS_LEAST
+#undef HS_ODD_GRID_HISTOGRAMS
+#undef HS_PASS_ORDER
+#undef HS_PORTION_PREFIXES
 #undef HS_SHARED
+#undef HS_TICKETS
+#undef HS_TILE_STATES
 #undef HS_UNROLL
+#undef HS_WIDE_GROUP_HISTOGRAMS
+#undef HS_WIDE_HISTOGRAM
 #undef hs_argument
 #undef hs_atomic_add
 #undef hs_atomic_load
@@ -96,12 +107,23 @@ extern "C" const hs_cuda_kernels hs_nvidia_hopper_auto_u32_cuda = {&hs_nvidia_ho
 namespace hs_nvidia_hopper_auto_u32_v4_code {
 #include "kernels/cuda/auto_u32_v4.cu"
 }
+#undef HS_BUFFERS
+#undef HS_DIGIT_STARTS
+#undef HS_FAILED
 #undef HS_GREATEST
+#undef HS_GRID_HISTOGRAMS
 #undef HS_KERNEL
 #undef HS_LANEMASK_ALL
 #undef HS_LEAST
+#undef HS_ODD_GRID_HISTOGRAMS
+#undef HS_PASS_ORDER
+#undef HS_PORTION_PREFIXES
 #undef HS_SHARED
+#undef HS_TICKETS
+#undef HS_TILE_STATES
 #undef HS_UNROLL
+#undef HS_WIDE_GROUP_HISTOGRAMS
+#undef HS_WIDE_HISTOGRAM
 #undef hs_argument
 #undef hs_atomic_add
 #undef hs_atomic_load
@@ -182,12 +204,23 @@ extern "C" const hs_cuda_kernels hs_nvidia_hopper_auto_u32_v4_cuda = {&hs_nvidia
 namespace hs_nvidia_hopper_auto_u64_code {
 #include "kernels/cuda/auto_u64.cu"
 }
+#undef HS_BUFFERS
+#undef HS_DIGIT_STARTS
+#undef HS_FAILED
 #undef HS_GREATEST
+#undef HS_GRID_HISTOGRAMS
 #undef HS_KERNEL
 #undef HS_LANEMASK_ALL
 #undef HS_LEAST
+#undef HS_ODD_GRID_HISTOGRAMS
+#undef HS_PASS_ORDER
+#undef HS_PORTION_PREFIXES
 #undef HS_SHARED
+#undef HS_TICKETS
+#undef HS_TILE_STATES
 #undef HS_UNROLL
+#undef HS_WIDE_GROUP_HISTOGRAMS
+#undef HS_WIDE_HISTOGRAM
 #undef hs_argument
 #undef hs_atomic_add
 #undef hs_atomic_load
@@ -276,12 +309,23 @@ extern "C" const hs_cuda_kernels hs_nvidia_hopper_auto_u64_cuda = {&hs_nvidia_ho
 namespace hs_nvidia_hopper_auto_u64_v4_code {
 #include "kernels/cuda/auto_u64_v4.cu"
 }
+#undef HS_BUFFERS
+#undef HS_DIGIT_STARTS
+#undef HS_FAILED
 #undef HS_GREATEST
+#undef HS_GRID_HISTOGRAMS
 #undef HS_KERNEL
 #undef HS_LANEMASK_ALL
 #undef HS_LEAST
+#undef HS_ODD_GRID_HISTOGRAMS
+#undef HS_PASS_ORDER
+#undef HS_PORTION_PREFIXES
 #undef HS_SHARED
+#undef HS_TICKETS
+#undef HS_TILE_STATES
 #undef HS_UNROLL
+#undef HS_WIDE_GROUP_HISTOGRAMS
+#undef HS_WIDE_HISTOGRAM
 #undef hs_argument
 #undef hs_atomic_add
 #undef hs_atomic_load

@@ -360,7 +360,7 @@ static const hs_step hs_nvidia_vulkan_radix_first_u32_steps[] = {
      {/* bindings */ {HS_SOURCE, 0u, 0u, 0u}, {HS_DESTINATION, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 4u, 0u}}},
 };
 static const hs_scratch_rule hs_nvidia_vulkan_radix_first_u32_scratch[] = {
-    {/* min_n */ 0u, /* max_n */ 1073741823u, /* plus */ 2116u, /* per_n */ 4u, /* unit */ 1024u, /* per_unit */ 1024u, /* units */ 1024u},
+    {/* min_n */ 0u, /* max_n */ 1073741823u, /* plus */ 2100u, /* per_n */ 4u, /* unit */ 1024u, /* per_unit */ 1024u, /* units */ 1024u},
 };
 const hs_sort hs_nvidia_vulkan_radix_first_u32 = {
     "nvidia-vulkan", "radix-first", "u32", "none",
@@ -730,7 +730,7 @@ static const hs_step hs_nvidia_vulkan_radix_first_u32_v4_steps[] = {
      {/* bindings */ {HS_SOURCE, 0u, 0u, 0u}, {HS_DESTINATION, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 0u, 0u}, {HS_SCRATCH, 1024u, 8u, 0u}, {HS_VALUES, 0u, 0u, 0u}, {HS_VALUES_OUT, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 4u, 0u}}},
 };
 static const hs_scratch_rule hs_nvidia_vulkan_radix_first_u32_v4_scratch[] = {
-    {/* min_n */ 0u, /* max_n */ 1073741823u, /* plus */ 3140u, /* per_n */ 8u, /* unit */ 1024u, /* per_unit */ 1024u, /* units */ 1024u},
+    {/* min_n */ 0u, /* max_n */ 1073741823u, /* plus */ 3124u, /* per_n */ 8u, /* unit */ 1024u, /* per_unit */ 1024u, /* units */ 1024u},
 };
 const hs_sort hs_nvidia_vulkan_radix_first_u32_v4 = {
     "nvidia-vulkan", "radix-first", "u32", "v4",
@@ -1279,7 +1279,7 @@ static const hs_step hs_nvidia_vulkan_radix_first_u64_steps[] = {
      {/* bindings */ {HS_SOURCE, 0u, 0u, 0u}, {HS_DESTINATION, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 8u, 0u}}},
 };
 static const hs_scratch_rule hs_nvidia_vulkan_radix_first_u64_scratch[] = {
-    {/* min_n */ 0u, /* max_n */ 1073741823u, /* plus */ 2180u, /* per_n */ 8u, /* unit */ 512u, /* per_unit */ 1024u, /* units */ 1024u},
+    {/* min_n */ 0u, /* max_n */ 1073741823u, /* plus */ 2148u, /* per_n */ 8u, /* unit */ 512u, /* per_unit */ 1024u, /* units */ 1024u},
 };
 const hs_sort hs_nvidia_vulkan_radix_first_u64 = {
     "nvidia-vulkan", "radix-first", "u64", "none",
@@ -1703,7 +1703,7 @@ static const hs_step hs_nvidia_vulkan_radix_first_u64_v4_steps[] = {
      {/* bindings */ {HS_SOURCE, 0u, 0u, 0u}, {HS_DESTINATION, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 0u, 0u}, {HS_SCRATCH, 1024u, 12u, 0u}, {HS_VALUES, 0u, 0u, 0u}, {HS_VALUES_OUT, 0u, 0u, 0u}, {HS_SCRATCH, 0u, 8u, 0u}}},
 };
 static const hs_scratch_rule hs_nvidia_vulkan_radix_first_u64_v4_scratch[] = {
-    {/* min_n */ 0u, /* max_n */ 1073741823u, /* plus */ 3204u, /* per_n */ 12u, /* unit */ 512u, /* per_unit */ 1024u, /* units */ 1024u},
+    {/* min_n */ 0u, /* max_n */ 1073741823u, /* plus */ 3172u, /* per_n */ 12u, /* unit */ 512u, /* per_unit */ 1024u, /* units */ 1024u},
 };
 const hs_sort hs_nvidia_vulkan_radix_first_u64_v4 = {
     "nvidia-vulkan", "radix-first", "u64", "v4",
