@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, MutableMapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import cache
+from textwrap import indent
 from typing import Any
 
 import jinja2
@@ -97,5 +98,6 @@ def environment() -> Environment:
         "repeated": repeated.repeated,
         "shared": sharing.shared,
     }
+    env.filters["block"] = lambda text: indent(text, "    ")  # statements of a block, if there are any
     env.filters["lg"] = lambda n: n.bit_length() - 1
     return env

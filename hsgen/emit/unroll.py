@@ -115,6 +115,9 @@ def _headed(head: str, text: str) -> str:
     if len(lines) == 1:
         return f"{margin}{head} {lines[0].lstrip()}\n"
     opening = f"{head} {{" if head else "{"
+    ends = [i for i, line in enumerate(lines) if line == f"{margin}}}"]
+    if head and lines[0] == f"{margin}{{" and ends[:1] == [len(lines) - 1]:  # one block already
+        return "\n".join([f"{margin}{opening}", *lines[1:], ""])
     return "\n".join([f"{margin}{opening}", *(f"    {x}" if x else x for x in lines), f"{margin}}}\n"])
 
 

@@ -21,6 +21,8 @@ namespace hs_nvidia_hopper_auto_u32_code {
 #undef HS_TICKETS
 #undef HS_TILE_STATES
 #undef HS_UNROLL
+#undef HS_WIDE_GROUP_HISTOGRAMS
+#undef HS_WIDE_HISTOGRAM
 #undef hs_argument
 #undef hs_atomic_add
 #undef hs_atomic_load
@@ -120,6 +122,8 @@ namespace hs_nvidia_hopper_auto_u32_v4_code {
 #undef HS_TICKETS
 #undef HS_TILE_STATES
 #undef HS_UNROLL
+#undef HS_WIDE_GROUP_HISTOGRAMS
+#undef HS_WIDE_HISTOGRAM
 #undef hs_argument
 #undef hs_atomic_add
 #undef hs_atomic_load
@@ -215,6 +219,8 @@ namespace hs_nvidia_hopper_auto_u64_code {
 #undef HS_TICKETS
 #undef HS_TILE_STATES
 #undef HS_UNROLL
+#undef HS_WIDE_GROUP_HISTOGRAMS
+#undef HS_WIDE_HISTOGRAM
 #undef hs_argument
 #undef hs_atomic_add
 #undef hs_atomic_load
@@ -318,6 +324,8 @@ namespace hs_nvidia_hopper_auto_u64_v4_code {
 #undef HS_TICKETS
 #undef HS_TILE_STATES
 #undef HS_UNROLL
+#undef HS_WIDE_GROUP_HISTOGRAMS
+#undef HS_WIDE_HISTOGRAM
 #undef hs_argument
 #undef hs_atomic_add
 #undef hs_atomic_load

@@ -21,6 +21,8 @@ namespace hs_nvidia_sm90_auto_u32_code {
 #undef HS_TICKETS
 #undef HS_TILE_STATES
 #undef HS_UNROLL
+#undef HS_WIDE_GROUP_HISTOGRAMS
+#undef HS_WIDE_HISTOGRAM
 #undef hs_argument
 #undef hs_atomic_add
 #undef hs_atomic_load
@@ -141,6 +143,8 @@ namespace hs_nvidia_sm90_auto_u32_v4_code {
 #undef HS_TICKETS
 #undef HS_TILE_STATES
 #undef HS_UNROLL
+#undef HS_WIDE_GROUP_HISTOGRAMS
+#undef HS_WIDE_HISTOGRAM
 #undef hs_argument
 #undef hs_atomic_add
 #undef hs_atomic_load
@@ -251,6 +255,8 @@ namespace hs_nvidia_sm90_auto_u64_code {
 #undef HS_TICKETS
 #undef HS_TILE_STATES
 #undef HS_UNROLL
+#undef HS_WIDE_GROUP_HISTOGRAMS
+#undef HS_WIDE_HISTOGRAM
 #undef hs_argument
 #undef hs_atomic_add
 #undef hs_atomic_load
@@ -372,6 +378,8 @@ namespace hs_nvidia_sm90_auto_u64_v4_code {
 #undef HS_TICKETS
 #undef HS_TILE_STATES
 #undef HS_UNROLL
+#undef HS_WIDE_GROUP_HISTOGRAMS
+#undef HS_WIDE_HISTOGRAM
 #undef hs_argument
 #undef hs_atomic_add
 #undef hs_atomic_load

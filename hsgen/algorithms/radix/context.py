@@ -6,7 +6,6 @@ from hsgen.algorithms.radix import portions
 from hsgen.algorithms.radix.hybrid import buckets, pairs
 from hsgen.algorithms.radix.hybrid.params import Hybrid
 from hsgen.algorithms.radix.parts import CROWD, NEAR
-from hsgen.algorithms.radix.rankers import flag_words
 from hsgen.algorithms.radix.tile import Tile
 from hsgen.algorithms.radix.words import columns, words
 
@@ -27,7 +26,6 @@ def context(p: Tile) -> dict[str, object]:
         "passes": p.digits,
         "part": p.signature.bit_range or (p.begin, p.end) != (0, None),
         "bit_range": None if p.signature.bit_range else (p.begin, p.key.bits if p.end is None else p.end),
-        "flag_words": flag_words(p),
         "columns": columns(p),
         "index": "hs_i64" if p.index64 else "int",
         "count": "hs_u64" if p.index64 else "hs_u32",

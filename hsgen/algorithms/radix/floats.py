@@ -73,7 +73,8 @@ def widened(sort: Sort, *, raw: bool) -> Sort | None:
     for step in sort.plan.steps:
         kernel = sort.kernel(step.kernel)
         if _last(step, kernel):
-            data = Body(raw=raw, widens=True)
+            assert isinstance(kernel.data, onesweep.Sweep)
+            data = replace(kernel.data, scatter=onesweep.WIDENED_RAW if raw else onesweep.WIDENED)
             buffers = (*kernel.buffers, Buffer(name="indices", type="u64"))
             made[kernel.name] = replace(kernel, name=kernel.name + _WIDENED, data=data, buffers=buffers)
     if not made:

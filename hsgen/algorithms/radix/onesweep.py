@@ -13,7 +13,19 @@ from typing import ClassVar
 from hsgen.algorithms.buffers import SOURCE
 from hsgen.algorithms.device_constraints import Problem
 from hsgen.algorithms.radix import portions, rankers, reduce_scan, rows, search_space, single
-from hsgen.algorithms.radix.parts import ALL, WORDS, copy, found, moving, picking, plain, ranking, sampling
+from hsgen.algorithms.radix.parts import (
+    ALL,
+    WORDS,
+    Body,
+    copy,
+    found,
+    moving,
+    order_check,
+    picking,
+    plain,
+    ranking,
+    sampling,
+)
 from hsgen.algorithms.radix.rankers import Ranked, array, digit_arrays
 from hsgen.algorithms.radix.words import max_n
 from hsgen.algorithms.search_space import Box
@@ -25,6 +37,8 @@ from hsgen.core.keys import KeyType
 from hsgen.core.plan import BitRange, Grid, Plan, Step
 
 _FOLDER = "radix/onesweep/"
+WIDENED, WIDENED_RAW = f"{_FOLDER}widened.j2", f"{_FOLDER}widened_raw.j2"
+"""The scatter of 64-bit indices, and with the bits that zeros and NaNs had: `hsgen.algorithms.radix.floats`."""
 FIELDS = {
     **reduce_scan.SHARED,
     "spins": Field("int", "how often a lane looks for a tile before it gives up", required=False, least=1),
@@ -78,10 +92,30 @@ def begin(p: Onesweep) -> Kernel:
     )
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Histogram(Body):
+    """The variants of the phases of a histogram, as templates: the launches of a pass, and what else is found out."""
+
+    launch: str
+    order_check: str
+    sample: str
+
+
 def histogram(p: Onesweep) -> Kernel:
     """Return the kernel that counts the digits of all passes in one read, and clears the states of tiles."""
     counts = array("counts", max(len(p.digits) * p.radix * p.sets, sampling(p) if p.finish else 0))
-    return plain(p, "histogram", "count the digits of all passes", (SOURCE, WORDS), (counts, *found(p)), folder=_FOLDER)
+    what, arrays = "count the digits of all passes", (counts, *found(p))
+    data = Histogram(
+        launch=_launch(p),
+        order_check=order_check(p.sorted_exit),
+        sample=_FOLDER + ("pair_sample.j2" if p.sampled and p.finish else "no_sample.j2"),
+    )
+    return replace(plain(p, "histogram", what, (SOURCE, WORDS), arrays, folder=_FOLDER), data=data)
+
+
+def _launch(p: Onesweep) -> str:
+    """The template for the launches of a pass."""
+    return _FOLDER + ("portions.j2" if portions.count(p) > 1 else "one_launch.j2")
 
 
 def starts(p: Onesweep) -> Kernel:
@@ -89,11 +123,30 @@ def starts(p: Onesweep) -> Kernel:
     return plain(p, "starts", "turn the counts of all passes into starts", (WORDS,), digit_arrays(p), folder=_FOLDER)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sweep(Body):
+    """The variants of the phases of a pass, as templates.
+
+    progress: how tiles are drawn, and how long a look-back waits.  launch: whether a pass has several launches.
+    scatter: how keys and values are stored.
+    """
+
+    progress: str
+    launch: str
+    scatter: str = "radix/store.j2"
+
+
 def sweep(p: Onesweep) -> Kernel:
-    """Return the kernel that does a whole pass: rank a tile, look back for its places, store."""
-    more = (array("bases", p.radix), array("drawn", 1) if p.forward_progress else array("late", 2))
-    what = "rank a tile, look back, store its keys at their places"
-    return picking(ranking(p, "onesweep", what, moving(p, *ALL), more, folder=_FOLDER))
+    """Return the kernel of a whole pass: rank a tile, look back, scatter."""
+    waits = () if p.forward_progress else (array("gave_up", 1),)
+    more = (array("bases", p.radix), array("ticket", 1), *waits)
+    what = "a pass over one digit: rank a tile, look back, scatter"
+    data = Sweep(
+        ranker=rankers.template(p.ranker),
+        progress=_FOLDER + ("spinning.j2" if p.forward_progress else "bounded.j2"),
+        launch=_launch(p),
+    )
+    return replace(picking(ranking(p, "onesweep", what, moving(p, *ALL), more, folder=_FOLDER)), data=data)
 
 
 def swept(p: Onesweep) -> list[Kernel]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from hsgen.algorithms.buffers import DESTINATION, DEVICE_N, OTHER, SOURCE, VALUES_IN, VALUES_OUT, VALUES_TMP
-from hsgen.algorithms.radix.rankers import Ranked, array, rank_arrays
+from hsgen.algorithms.radix.rankers import Ranked, array, rank_arrays, template
 from hsgen.algorithms.radix.tile import Tile
 from hsgen.algorithms.radix.words import words
 from hsgen.core.buffers import Array, Buffer
@@ -30,12 +30,12 @@ class Body:
     """Facts for a template that are not parameters.
 
     lines: the kernel stores whole cache lines.  raw: it sorts with indices, out of place, and zeros and NaNs, which it
-    reads as one of each, are given the bits back that they had.  widens: it stores 64-bit indices in the last pass.
+    reads as one of each, are given the bits back that they had.  ranker: the template of the ranker, if it ranks tiles.
     """
 
     lines: bool = False
     raw: bool = False
-    widens: bool = False
+    ranker: str = ""
 
 
 def plain(
@@ -68,7 +68,8 @@ def ranking(
 ) -> Kernel:
     """Return a kernel that ranks tiles."""
     kernel = plain(p, name, summary, buffers, (*rank_arrays(p), *more), folder=folder)
-    return replace(kernel, subgroup=p.subgroup, ballot=p.ranker == "match_ballot", resident=p.resident)
+    data = Body(ranker=template(p.ranker))
+    return replace(kernel, subgroup=p.subgroup, ballot=p.ranker == "match_ballot", resident=p.resident, data=data)
 
 
 def moving(p: Tile, *keys: Buffer) -> tuple[Buffer, ...]:
@@ -104,6 +105,11 @@ def sums(lanes: int, subgroup: int = 1) -> tuple[Array, ...]:
 def chunk(lanes: int) -> int:
     """Return how many lanes' sums are added first: about the root of all."""
     return 1 << lanes.bit_length() // 2
+
+
+def order_check(exits: bool) -> str:
+    """Return the template of what looks for keys in order, if a kernel does."""
+    return "radix/exit.j2" if exits else "radix/exit_none.j2"
 
 
 def found(p: Tile) -> tuple[Array, ...]:

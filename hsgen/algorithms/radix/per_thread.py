@@ -9,7 +9,7 @@ from typing import ClassVar
 from hsgen.algorithms.buffers import OTHER, VALUES_TMP
 from hsgen.algorithms.device_constraints import Problem
 from hsgen.algorithms.radix import rows, tile
-from hsgen.algorithms.radix.parts import ALL, WORDS, Body, copy, found, moving, plain
+from hsgen.algorithms.radix.parts import ALL, WORDS, Body, copy, found, moving, order_check, plain
 from hsgen.algorithms.radix.rankers import array
 from hsgen.algorithms.radix.tile import Tile
 from hsgen.algorithms.radix.words import columns, max_n
@@ -136,7 +136,15 @@ def count(p: PerThread) -> Kernel:
 
 def scanned(p: PerThread) -> Kernel:
     """Return the kernel that scans the counts of one digit over all chunks."""
-    return plain(p, "rows", "scan the counts of one digit a lane", (WORDS,), folder="radix/reduce_scan/")
+    made = plain(p, "rows", "scan the counts of one digit a lane", (WORDS,))
+    return replace(made, template="radix/reduce_scan/rows_by_lane", data=Scan(order_check=order_check(p.sorted_exit)))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scan(Body):
+    """The variants of the phases of a scan, as templates: what looks for keys in order."""
+
+    order_check: str
 
 
 def scatter(p: PerThread) -> Kernel:

@@ -73,6 +73,11 @@ class Ranked(Tile):
         return self.signature.value_bytes == 4 and self.key.held == 4 and not self.alongside
 
 
+def template(ranker: str) -> str:
+    """Return the template of a ranker: macros row, histogram and order."""
+    return f"radix/rank_{'match' if ranker.startswith('match') else ranker}.j2"
+
+
 def array(name: str, count: int) -> Array:
     """Return words in local memory."""
     return Array(name=name, type="u32", count=count)

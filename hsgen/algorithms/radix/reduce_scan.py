@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from hsgen.algorithms.device_constraints import Problem
 from hsgen.algorithms.radix import rankers, rows, search_space, single, tile
-from hsgen.algorithms.radix.parts import ALL, WORDS, copy, found, moving, picking, plain, ranking
+from hsgen.algorithms.radix.parts import ALL, WORDS, Body, copy, found, moving, order_check, picking, plain, ranking
 from hsgen.algorithms.radix.rankers import Ranked, array
 from hsgen.algorithms.radix.tile import recast
 from hsgen.algorithms.radix.words import max_n, scratch
@@ -63,20 +63,45 @@ Params = ReduceScan
 def count(p: Ranked) -> Kernel:
     """Return the kernel that counts the digits of the keys of each work-group."""
     more = () if p.looks_back else found(p)
-    return picking(plain(p, "count", "count the digits", ALL, (array("counts", p.radix), *more), folder=_FOLDER))
+    made = picking(plain(p, "count", "count the digits", ALL, (array("counts", p.radix), *more), folder=_FOLDER))
+    return replace(made, data=_data(p))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Counted(Body):
+    """The variants of the phases of a counted pass, as templates.
+
+    order_check: what looks for keys in order.  rounds: how a work-group counts its keys.  buffers: how a pass knows
+    where its keys go.
+    """
+
+    order_check: str
+    rounds: str
+    buffers: str
+
+
+def _data(p: Ranked) -> Counted:
+    kind = "known" if p.looks_back else "compact" if p.compact else "each"
+    return Counted(
+        ranker=rankers.template(p.ranker),
+        order_check=order_check(p.sorted_exit and not p.looks_back),
+        rounds=_FOLDER + ("rounds_compact.j2" if p.compact else "rounds.j2"),
+        buffers=f"{_FOLDER}buffers_{kind}.j2",
+    )
 
 
 def scanned(p: Ranked) -> Kernel:
     """Return the kernel that scans the counts of one digit over all work-groups."""
     sums = Array(name="sums", type="u64" if p.index64 else "u32", count=p.work_group)
-    return plain(p, "rows", "scan the counts of one digit a work-group", (WORDS,), (sums,), folder=_FOLDER)
+    made = plain(p, "rows", "scan the counts of one digit a work-group", (WORDS,), (sums,), folder=_FOLDER)
+    return replace(made, data=_data(p))
 
 
 def scatter(p: Ranked) -> Kernel:
     """Return the kernel that brings every key to its place, by the scanned counts."""
     bases = Array(name="bases", type="u64" if p.index64 else "u32", count=p.radix)
     what = "rank tiles and store their keys at their places"
-    return picking(ranking(p, "scatter", what, moving(p, *ALL), (bases,), folder=_FOLDER))
+    return replace(picking(ranking(p, "scatter", what, moving(p, *ALL), (bases,), folder=_FOLDER)), data=_data(p))
 
 
 def passes(p: Ranked) -> list[Kernel]:

@@ -63,7 +63,13 @@ def words(p: Tile) -> Words:
         ("tile_states", 0, "of each tile: a word per digit, see look-back"),
         ("group_histograms", 0, "of each digit: a word per work-group"),
     )
-    return Words(**placed(regions))
+    made = Words(**placed(regions))
+    if not p.index64:
+        return made
+    wide = placed(
+        (("wide_histogram", p.radix, "64 bits, of table[]"), ("wide_group_histograms", 0, "64 bits, of table[]"))
+    )
+    return replace(made, histogram=wide["wide_histogram"], group_histograms=wide["wide_group_histograms"])
 
 
 def columns(p: Tile) -> int:

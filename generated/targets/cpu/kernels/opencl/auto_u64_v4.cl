@@ -544,8 +544,7 @@ __kernel void copy(__global const hs_stored_key *source, __global hs_stored_key 
     int at = hs_to_int(words[HS_BUFFERS + hs_pass()]), next = 1;
     if (at == next) return;
     int tiles = (hs_n() + 1023) / 1024;
-    int groups = hs_to_int(tiles < 8 ? tiles : 8);
-    int group = hs_group_id();
+    int groups = hs_to_int(tiles < 8 ? tiles : 8), group = hs_group_id();
     if (group >= groups) return;
     int each = (tiles + groups - 1) / groups * 1024; // keys of a work-group
     int begin = group * each, end = begin + each < hs_n() ? begin + each : hs_n();
