@@ -20,17 +20,22 @@ MOST = 12
 """The most portions of a pass: tables of tiny tiles take more."""
 
 
+def halved(p: Tile) -> bool:
+    """Return whether look-back sorts 2^30 keys and more, in two portions at least, up to what 32 bits index."""
+    return p.large and p.forward_progress
+
+
 def count(p: Tile) -> int:
     """Return the launches of a pass for more than `whole` keys."""
     if not p.looks_back:
         return 1
-    return min(MOST, max(2 if p.halved else 1, _wanted(p)))
+    return min(MOST, max(2 if halved(p) else 1, _wanted(p)))
 
 
 def whole(p: Tile) -> int:
     """Return the greatest count of which one launch takes all tiles."""
     if p.whole or not p.looks_back or _wanted(p) <= 1:
-        return p.whole or (COUNTED if p.halved else ANY_N)
+        return p.whole or (COUNTED if halved(p) else ANY_N)
     excess = _row(p) * 1000 - _item(p) * p.tile * SHARE
     return ROOM * 1000 // excess * p.tile
 

@@ -104,6 +104,22 @@ class Dealt(Tiles):
     bins: int
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Room:
+    """The room in scratch that buckets take.
+
+    partition: words for buckets of keys alone, without their table.  pairs: words for buckets of pairs, and for pieces.
+    mean: the mean number of keys in a bucket of keys alone, at most; None if keys alone have no buckets.
+    pieces: the mean number of keys in a bucket that may be cut into pieces, at most, and the greatest count of keys;
+    None if no bucket may be.
+    """
+
+    partition: int
+    pairs: int
+    mean: int | None
+    pieces: tuple[int, int] | None
+
+
 def _fields(name: str, what: str, **own: Field) -> dict[str, Field]:
     """Return the keys of a stage's table: lanes, keys of a lane, and its own."""
     found = {"work_group": LANES, "items": ITEMS, **own}

@@ -1,11 +1,14 @@
-"""The seven strategies by their names, and tables with the keys of any of them.
+"""The strategies by their names, and tables with the keys of any of them.
+
+A strategy is a module of this package and a folder of templates of its name.
 
 A table has the key `strategy`, the keys of that strategy, and those of the strategy that it falls back on.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from importlib import import_module
 from typing import Any, Protocol, cast
 
 from hsgen.algorithms.device_constraints import Problem
@@ -19,6 +22,7 @@ from hsgen.core.fields import Field
 from hsgen.core.kernels import Kernel
 from hsgen.core.keys import KeyType
 from hsgen.core.plan import Plan, Step
+from hsgen.system import resources
 
 
 class Strategy(Protocol):
@@ -57,10 +61,20 @@ class Strategy(Protocol):
         """Return derived values for people."""
 
 
-STRATEGIES: Mapping[str, Strategy] = {
-    module.Params.STRATEGY: cast(Strategy, module)
-    for module in (reduce_scan, onesweep, cooperative, hybrid, partition, per_thread, single)
-}
+_KNOWN: Sequence[Any] = (reduce_scan, onesweep, cooperative, hybrid, partition, per_thread, single)
+"""The strategies in the order in which searches try them."""
+
+
+def _found() -> Iterator[Any]:
+    """Yield the modules of all strategies: these, and one for each other folder of templates."""
+    yield from _KNOWN
+    known = {module.Params.STRATEGY for module in _KNOWN}
+    for name in sorted(path.name for path in (resources.templates() / "radix").iterdir() if path.is_dir()):
+        if name not in known:
+            yield import_module(f"hsgen.algorithms.radix.{name}")
+
+
+STRATEGIES: Mapping[str, Strategy] = {module.Params.STRATEGY: cast(Strategy, module) for module in _found()}
 
 FALLBACKS: Mapping[str, Mapping[str, Mapping[str, Any]]] = {
     hybrid.Params.STRATEGY: {onesweep.Params.STRATEGY: {}, reduce_scan.Params.STRATEGY: {"waitless": True}}

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar, TypeVar
 
+from hsgen.algorithms.radix.stages import Room
 from hsgen.core.fields import Field
 from hsgen.core.interpreter import digit, passes
 from hsgen.core.keys import PLAIN, KeyType, Signature
@@ -101,11 +102,6 @@ class Tile(Request):
         return 0
 
     @property
-    def halved(self) -> bool:
-        """Whether look-back sorts 2^30 keys and more, in two portions at least, up to what 32 bits index."""
-        return self.large and self.forward_progress
-
-    @property
     def msd(self) -> bool:
         """Whether large counts are dealt into buckets first."""
         return False
@@ -126,20 +122,9 @@ class Tile(Request):
         return False
 
     @property
-    def bucket_unit(self) -> int:
-        """The keys of a bucket on average, at most, where keys alone are dealt into buckets; else 0."""
-        return 0
-
-    @property
-    def cut(self) -> tuple[int, int]:
-        """The keys of a bucket on average, at most, and the greatest count of keys in buckets, where buckets may be cut
-        into pieces; else 0."""
-        return 0, 0
-
-    @property
-    def bucket_words(self) -> tuple[int, int]:
-        """The words in scratch that buckets of keys alone take, and those that buckets of pairs take."""
-        return 0, 0
+    def room(self) -> Room | None:
+        """The room in scratch that buckets take; None without buckets."""
+        return None
 
     @property
     def sorted_exit(self) -> bool:

@@ -56,8 +56,8 @@ def words(p: Tile) -> Words:
         ),
         ("portion_prefixes", 2 * p.radix if p.looks_back else 0, "digits of all earlier portions; two rows by turns"),
         ("histogram", p.radix, "of all keys, for one pass"),
-        ("msd", p.bucket_words[0], ""),
-        ("finish", p.bucket_words[1], ""),
+        ("msd", p.room.partition if p.room else 0, ""),
+        ("finish", p.room.pairs if p.room else 0, ""),
         ("unsorted", exits, "1 if some key is greater than the next one"),
         ("unsorted_groups", exits * (0 if p.looks_back else p.groups), "the same of the keys of each work-group"),
         ("tile_states", 0, "of each tile: a word per digit, see look-back"),
@@ -111,15 +111,16 @@ def scratch(p: Tile) -> Scratch:
     least = 0 if p.serial else p.alone
     plus, item = fixed + 1024 + _slack(p), p.key.bytes + p.signature.value_bytes
     rule = ScratchRule(min_n=least, plus=plus, per_n=item, unit=p.tile, per_unit=row, units=p.groups)
-    buckets = replace(rule, plus=plus + 4, unit=max(p.bucket_unit, 1), per_unit=24)
+    mean, pieces = (p.room.mean, p.room.pieces) if p.room else (None, None)
+    buckets = replace(rule, plus=plus + 4, unit=mean or 1, per_unit=24)
     if not p.looks_back:
         if p.halves:
             return Scratch((rule, replace(rule, max_n=p.halves, per_n=2 * item, units=1)))
         rules = [rule]
         if p.most_groups > p.groups:
             rules.append(replace(rule, min_n=max(p.large_from, least), units=p.most_groups))
-        if p.bucket_unit:
-            rules.append(replace(buckets, units=(1 << 32) // p.bucket_unit + 1))
+        if mean:
+            rules.append(replace(buckets, units=(1 << 32) // mean + 1))
         return Scratch(tuple(rules))
     several, top = portions.count(p), min(portions.whole(p), greatest(p))
     rules = [replace(rule, max_n=top, units=top // p.tile + 1)]
@@ -128,9 +129,9 @@ def scratch(p: Tile) -> Scratch:
         rules.append(replace(rule, min_n=max(top, least), unit=unit, units=greatest(p) // unit + 1))
         if not p.forward_progress:  # the counts of passes that are done again
             rules.append(replace(rule, min_n=max(top, least), units=portions.counted_groups(p)))
-    if p.bucket_unit:  # for n / bucket_unit buckets or twice that: start, count and an entry of a list
-        rules.append(replace(buckets, units=greatest(p) // p.bucket_unit + 1))
-    unit, most = p.cut  # starts and ends of three pieces of each, and entries of a list; or states of tiles take more
+    if mean:  # for n / mean buckets or twice that: start, count and an entry of a list
+        rules.append(replace(buckets, units=greatest(p) // mean + 1))
+    unit, most = pieces or (0, 0)  # starts and ends of three pieces of each, entries of a list; or states take more
     if unit and 96 * p.tile * (several if top < most else 1) > unit * row:
         rules.append(replace(buckets, unit=unit, per_unit=96, units=most // unit))
     return Scratch(tuple(rules))
@@ -150,7 +151,7 @@ MAX_WIDE = 1 << 40
 def greatest(p: Tile) -> int:
     """Return the greatest count of kernels with 32-bit indices.  A work-group goes from tile to tile up to an end that
     may exceed the count by as many tiles as there are work-groups."""
-    return max(MAX_N, (1 << 31) - (p.groups + 2) * p.tile) if p.halved else MAX_N
+    return max(MAX_N, (1 << 31) - (p.groups + 2) * p.tile) if portions.halved(p) else MAX_N
 
 
 def max_n(p: Tile) -> int:

@@ -103,24 +103,23 @@ class Hybrid(Onesweep):
         return 1 << self.msd_digit
 
     @property
-    def bucket_unit(self) -> int:
-        """As of `Tile`."""
-        return present(self.bucket).limit if self.msd else 0
+    def room(self) -> stages.Room | None:
+        """The room in scratch that buckets take."""
+        if not (self.msd or self.finish):
+            return None
+        keys, pairs = 3 + 2 * self.msd_digits + 2 * (self.msd_digits + 1), 2 + len(self.digits)
+        pairs += (self.rounds + 5 if self.pieces else 0) + (3 * self.deal_digits + 1) * self.deal
+        return stages.Room(
+            partition=keys if self.msd else 0,
+            pairs=pairs if self.finish or self.pieces else 0,
+            mean=present(self.bucket).limit if self.msd else None,
+            pieces=self._pieces() if self.pieces else None,
+        )
 
-    @property
-    def cut(self) -> tuple[int, int]:
-        """As of `Tile`: by as many bits as two digits have."""
-        if not self.pieces:
-            return 0, 0
+    def _pieces(self) -> tuple[int, int]:
+        """The mean number of keys in a bucket, and the greatest count: by as many bits as two digits have."""
         if self.msd:
             mean, bits = present(self.bucket).limit, 2 * self.msd_digit
         else:
             mean, bits = present(self.pair_bucket).limit, sum(width for _, width in self.digits[-2:])
         return mean, mean << bits
-
-    @property
-    def bucket_words(self) -> tuple[int, int]:
-        """The words in scratch for buckets of keys alone, without their table, and those for buckets of pairs."""
-        keys = 3 + 2 * self.msd_digits + 2 * (self.msd_digits + 1)
-        pieces = 2 + len(self.digits) + (self.rounds + 5 if self.pieces else 0) + (3 * self.deal_digits + 1) * self.deal
-        return keys * self.msd, pieces * (self.finish or self.pieces)
