@@ -17,7 +17,7 @@ HOSTS = ("apis", "bundle", "operations", "report")
 """The folders of templates of which kernels use none."""
 FOLDERS = ("dialects", "tree", "emit/wgsl", "engines", "cuda")
 EMIT = ("kernels", "unroll", "repeated", "sharing", "templates")
-"""The modules of `hsgen.emit` through which the text of a kernel goes, besides those of WGSL."""
+"""The modules of `hsgen.emit` through which the text of a kernel goes, other than those of WGSL."""
 EDITS = {"replace", "sub", "subn", "translate", "removeprefix", "removesuffix", "expandtabs"}
 """Methods and functions that make another text of a text."""
 TEXTS = ("dialects/", "emit/kernels", "emit/unroll", "emit/sharing", "cuda/kernels", "cuda/numeric", "cuda/finish")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import NoReturn
+from typing import NoReturn, TypeAlias
 
 from hsgen.emit.wgsl import types
 from hsgen.emit.wgsl.scope import Scope
@@ -15,8 +15,10 @@ from hsgen.emit.wgsl.tree import (
     U32,
     VECTORS,
     VOID,
+    Call,
     Choice,
     Const,
+    Element,
     Expr,
     Member,
     Name,
@@ -24,10 +26,8 @@ from hsgen.emit.wgsl.tree import (
     Var,
     refuse,
 )
-from hsgen.emit.wgsl.tree import Call as Call_
-from hsgen.emit.wgsl.tree import Element as Element_
 from hsgen.emit.wgsl.types import converted, folded
-from hsgen.tree.nodes import Call, Element, Group, Token, Word
+from hsgen.tree import nodes
 from hsgen.tree.printing import text as printed
 
 SAME = "same"
@@ -66,15 +66,16 @@ _LEVELS = {
     "+": 9, "-": 9, "*": 10, "/": 10, "%": 10,
 }  # fmt: skip
 """How tightly operators bind; those of one level from the left."""
+Words: TypeAlias = Sequence[nodes.Word]
 _PREFIXES = ("-", "~", "!", "+")
 _STEPS = ("++", "--")
 
 
-def split(words: Sequence[Word], by: str) -> list[list[Word]]:
+def split(words: Words, by: str) -> list[list[nodes.Word]]:
     """Return the words between separators."""
-    out: list[list[Word]] = [[]]
+    out: list[list[nodes.Word]] = [[]]
     for word in words:
-        if isinstance(word, Token) and word.text == by:
+        if isinstance(word, nodes.Token) and word.text == by:
             out.append([])
         else:
             out[-1].append(word)
@@ -87,9 +88,9 @@ class Expressions:
     def __init__(self, scope: Scope) -> None:
         self.scope = scope
         self.line = 0
-        self.words: list[Word] = []
+        self.words: list[nodes.Word] = []
 
-    def __call__(self, words: Sequence[Word]) -> Expr:
+    def __call__(self, words: Words) -> Expr:
         """Return the expression of words.
 
         Raises:
@@ -102,7 +103,7 @@ class Expressions:
         self.words = outer
         return made
 
-    def condition(self, words: Sequence[Word]) -> Expr:
+    def condition(self, words: Words) -> Expr:
         """Return a truth value."""
         return converted(self(words), BOOL, self.line)
 
@@ -118,7 +119,7 @@ class Expressions:
     def _next(self) -> str:
         """The operator that comes next; "" if something else does."""
         word = self.words[-1] if self.words else None
-        return word.text if isinstance(word, Token) else ""
+        return word.text if isinstance(word, nodes.Token) else ""
 
     def _choice(self) -> Expr:
         condition = self._operation(1)
@@ -149,7 +150,7 @@ class Expressions:
             self.words.pop()
             return self._unary(op, self._operand())
         match self.words[-1:]:
-            case [Group(open=Token(text="("), words=[*names])] if type_ := self.scope.named(names):
+            case [nodes.Group(open=nodes.Token(text="("), words=[*names])] if type_ := self.scope.named(names):
                 self.words.pop()
                 return converted(self._operand(), type_, self.line)
         made = self._primary()
@@ -162,20 +163,20 @@ class Expressions:
 
     def _primary(self) -> Expr:
         match self.words.pop() if self.words else None:
-            case Token(text=text) if text[0].isdigit():
+            case nodes.Token(text=text) if text[0].isdigit():
                 return self._number(text)
-            case Token(text=text) if text in ("true", "false"):
+            case nodes.Token(text=text) if text in ("true", "false"):
                 return Const(BOOL, int(text == "true"))
-            case Token(text=text) if text in self.scope.constants:
+            case nodes.Token(text=text) if text in self.scope.constants:
                 return replace(self._number(self.scope.constants[text]), name=text)
-            case Token(text=text) if text.isidentifier():
+            case nodes.Token(text=text) if text.isidentifier():
                 var = self.scope.find(text, self.line)
                 return Name(var.type, var)
-            case Element(name=Token(text=text), index=Group(words=index)):
+            case nodes.Element(name=nodes.Token(text=text), index=nodes.Group(words=index)):
                 return self._element(self.scope.find(text, self.line), self(index))
-            case Call(name=Token(text=text), arguments=Group(words=given)):
+            case nodes.Call(name=nodes.Token(text=text), arguments=nodes.Group(words=given)):
                 return self._call(text, [self(x) for x in split(given, ",")] if given else [])
-            case Group(open=Token(text="("), words=inner):
+            case nodes.Group(open=nodes.Token(text="("), words=inner):
                 return self(inner)
             case word:
                 self.words += [] if word is None else [word]
@@ -192,7 +193,7 @@ class Expressions:
     def _element(self, var: Var, index: Expr) -> Expr:
         if var.count is None or index.type not in (I32, U32):
             refuse(f"{var.name}: not an element of an array", self.line)
-        return Element_(U32 if var.type in NARROW else var.type, var, index)
+        return Element(U32 if var.type in NARROW else var.type, var, index)
 
     def _member(self, of: Expr, name: str) -> Expr:
         if of.type == "hs_call":
@@ -231,13 +232,13 @@ class Expressions:
         if len(args) != len(wanted):
             refuse(f"{name} takes {len(wanted)} arguments, not {len(args)}", line)
         given = tuple(x if x.type == w else converted(x, w, line) for x, w in zip(args, wanted, strict=True))
-        made = Call_(type_, name, given, function)
+        made = Call(type_, name, given, function)
         return converted(made, I32, line) if name == "countOneBits" else made
 
     def _atomic(self, name: str, args: list[Expr], line: int) -> Expr:
-        if len(args) != ATOMICS[name] or not isinstance(args[0], Element_) or args[0].type != U32:
+        if len(args) != ATOMICS[name] or not isinstance(args[0], Element) or args[0].type != U32:
             refuse(f"{name} takes a word of an array, and {ATOMICS[name] - 1} more arguments", line)
         args[0].var.atomic = True
         args[0].var.exchanged |= name == "atomicCompareExchange"
         given = (args[0], *(converted(x, U32, line) for x in args[1:]))
-        return Call_(VOID if name == "atomicStore" else U32, name, given)
+        return Call(VOID if name == "atomicStore" else U32, name, given)

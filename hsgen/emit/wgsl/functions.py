@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from hsgen.emit.wgsl import types
-from hsgen.emit.wgsl.expressions import ATOMICS, Expressions, split
+from hsgen.emit.wgsl.expressions import Expressions, Words, split
 from hsgen.emit.wgsl.reading import Remark, Text
 from hsgen.emit.wgsl.scope import Scope
+from hsgen.emit.wgsl.survey import is_name, once, survey
 from hsgen.emit.wgsl.tree import (
     I32,
     U32,
@@ -34,14 +34,8 @@ from hsgen.emit.wgsl.tree import (
     refuse,
 )
 from hsgen.emit.wgsl.types import converted
-from hsgen.emit.wgsl.walking import expressions, statements, walk
-from hsgen.tree.nodes import Block as Block_
-from hsgen.tree.nodes import Call as Call_
-from hsgen.tree.nodes import Element as Element_
-from hsgen.tree.nodes import Function as Function_
-from hsgen.tree.nodes import If as If_
-from hsgen.tree.nodes import Loop as Loop_
-from hsgen.tree.nodes import Plain, Repeat, Statement, Token, Word
+from hsgen.emit.wgsl.walking import walk
+from hsgen.tree import nodes
 
 _SPACES = {"extern": "storage", "static": "workgroup"}
 _KINDS = (*_SPACES, "const")
@@ -62,9 +56,9 @@ class Builder:
         for statement in text.tree.body:
             self._at(statement)
             match statement:
-                case Function_(head=head, body=body):
+                case nodes.Function(head=head, body=body):
                     self._function(head, body)
-                case Plain(words=words):
+                case nodes.Plain(words=words):
                     self._globals(words)
                 case _:
                     refuse(f"{type(statement).__name__} outside of functions", self.line)
@@ -74,37 +68,37 @@ class Builder:
         """The line of the statement."""
         return self.expression.line
 
-    def _at(self, statement: Statement) -> None:
+    def _at(self, statement: nodes.Statement) -> None:
         self.expression.line = self.text.lines[id(statement)]
 
-    def _declared(self, words: Sequence[Word]) -> tuple[str, set[str], list[list[Word]]]:
+    def _declared(self, words: Words) -> tuple[str, set[str], list[list[nodes.Word]]]:
         """The type that words declare something of, "" if they are no declaration; words before it; what follows."""
-        kinds = [w.text for w in words[:2] if isinstance(w, Token) and w.text in _KINDS]
+        kinds = [w.text for w in words[:2] if isinstance(w, nodes.Token) and w.text in _KINDS]
         rest = words[len(kinds) :]
         for count in (2, 1):
             if len(rest) > count and (type_ := self.scope.named(rest[:count])):
                 return type_, set(kinds), split(rest[count:], ",")
-        if kinds or (len(rest) > 1 and _is_name(rest[0]) and (isinstance(rest[1], Element_) or _is_name(rest[1]))):
+        if kinds or (len(rest) > 1 and is_name(rest[0]) and (isinstance(rest[1], nodes.Element) or is_name(rest[1]))):
             refuse("a type that is not translated", self.line)
         return "", set(), []
 
-    def _variable(self, words: Sequence[Word], type_: str, space: str, kinds: set[str]) -> tuple[Var, list[Word]]:
+    def _variable(self, words: Words, type_: str, space: str, kinds: set[str]) -> tuple[Var, list[nodes.Word]]:
         """The variable that words declare, an array of constant size or not, and the words of its value."""
-        name, count, value = words[0] if words else None, None, list(words[2:])
-        if isinstance(name, Element_):
+        name, count, value = (words[0] if words else None), None, list(words[2:])
+        if isinstance(name, nodes.Element):
             index, name = name.index.words, name.name
             count = self._size(index) if index else 0
-        if not isinstance(name, Token) or not name.text.isidentifier() or (len(words) > 1 and not value):
-            refuse("a type that is not translated" if not _is_name(name) else "Invalid expression", self.line)
+        if not isinstance(name, nodes.Token) or not name.text.isidentifier() or (len(words) > 1 and not value):
+            refuse("a type that is not translated" if not is_name(name) else "Invalid expression", self.line)
         return Var(name.text, type_, space, count, read_only=space == "storage" and "const" in kinds), value
 
-    def _size(self, words: Sequence[Word]) -> int:
-        size = self.expression(words)
-        if not isinstance(size, Const) or size.type not in (I32, U32):
-            refuse("the size of an array is not constant", self.line)
-        return size.value
+    def _size(self, words: Words) -> int:
+        match self.expression(words):
+            case Const(type="i32" | "u32", value=size):
+                return size
+        refuse("the size of an array is not constant", self.line)
 
-    def _globals(self, words: Sequence[Word]) -> None:
+    def _globals(self, words: Words) -> None:
         if not words:
             return
         type_, kinds, listed = self._declared(words)
@@ -115,9 +109,9 @@ class Builder:
             var = self.scope.add(self._variable(each, type_, space, kinds)[0], self.line)
             self.buffers += [var] if space == "storage" else []
 
-    def _function(self, head: Sequence[Word], block: Block_) -> None:
+    def _function(self, head: Words, block: nodes.Block) -> None:
         *words, call = head
-        assert isinstance(call, Call_)
+        assert isinstance(call, nodes.Call)
         self.type = self.scope.named(words) or refuse("a type that is not translated", self.line)
         self.scope.levels.append({})
         params = []
@@ -130,61 +124,60 @@ class Builder:
         body = self._block(block)
         self.scope.levels.pop()
         made = Function(call.name.text, self.type, params, body)
-        _survey(made)
+        survey(made)
         self.scope.functions[made.name] = made
 
-    def _block(self, block: Block_) -> list[Stmt]:
+    def _block(self, block: nodes.Block) -> list[Stmt]:
         out = [s for inner in block.body for s in self._statement(inner)]
         return out + self._notes(self.text.ends.get(id(block), ()))
 
     def _notes(self, found: Sequence[Remark]) -> list[Stmt]:
         return [Note(self.line, x.text, x.trailing) for x in found if x.text]
 
-    def _scoped(self, statement: Statement | None) -> list[Stmt]:
+    def _scoped(self, statement: nodes.Statement | None) -> list[Stmt]:
         """The statements of a branch or a loop, in a scope of their own."""
         self.scope.levels.append({})
-        if statement is None:
-            made = []
-        elif isinstance(statement, Block_):
+        made: list[Stmt] = []
+        if isinstance(statement, nodes.Block):
             made = [*self._notes(self.text.remarks[id(statement)]), *self._block(statement)]
-        else:
+        elif statement is not None:
             made = self._statement(statement)
         self.scope.levels.pop()
         return made
 
-    def _statement(self, statement: Statement) -> list[Stmt]:
+    def _statement(self, statement: nodes.Statement) -> list[Stmt]:
         self._at(statement)
         notes = self._notes(self.text.remarks[id(statement)])
         match statement:
-            case Plain(words=words):
+            case nodes.Plain(words=words):
                 return [*notes, *self._plain(words)]
-            case Block_():
+            case nodes.Block():
                 self.scope.levels.append({})
                 body = self._block(statement)
                 self.scope.levels.pop()
                 return [*notes, *([Block(self.line, body)] if body else [])]
-            case If_():
+            case nodes.If():
                 return [*notes, *self._if(statement)]
-            case Loop_(word=Token(text="for")):
+            case nodes.Loop(word=nodes.Token(text="for")):
                 return [*notes, *self._for(statement)]
-            case Loop_(head=head, body=inner):
+            case nodes.Loop(head=head, body=inner):
                 line, condition = self.line, self.expression.condition(head.words)
                 return [*notes, Loop(line, [], condition, [], self._scoped(inner))]
-            case Repeat(body=inner, condition=group):
+            case nodes.Repeat(body=inner, condition=group):
                 line, condition = self.line, self.expression.condition(group.words)
                 return [*notes, Loop(line, [], condition, [], self._scoped(inner), first=False)]
         refuse(f"the statement {type(statement).__name__} is not translated", self.line)
 
-    def _plain(self, words: Sequence[Word]) -> list[Stmt]:
+    def _plain(self, words: Words) -> list[Stmt]:
         match words:
             case []:
                 return []
-            case [Token(text="return"), *value]:
+            case [nodes.Token(text="return"), *value]:
                 return [Return(self.line, converted(self.expression(value), self.type, self.line) if value else None)]
-            case [Token(text="break" | "continue" as word)]:
+            case [nodes.Token(text="break" | "continue" as word)]:
                 return [Leave(self.line, word)]
-            case [Token(text="goto" | "switch" | "case" | "default" as word), *_] | [
-                Call_(name=Token(text="switch" as word)),
+            case [nodes.Token(text="goto" | "switch" | "case" | "default" as word), *_] | [
+                nodes.Call(name=nodes.Token(text="switch" as word)),
                 *_,
             ]:
                 refuse(f"the statement {word.capitalize()} is not translated", self.line)
@@ -193,18 +186,18 @@ class Builder:
             return [self._declare(each, type_, kinds) for each in listed]
         return [s for each in split(words, ",") for s in self._evaluated(each)]
 
-    def _declare(self, words: Sequence[Word], type_: str, kinds: set[str]) -> Stmt:
+    def _declare(self, words: Words, type_: str, kinds: set[str]) -> Stmt:
         var, words = self._variable(words, type_, "function", kinds)
         value = converted(self.expression(words), type_, self.line) if words else None
         return Declare(self.line, self.scope.add(var, self.line), value)
 
-    def _evaluated(self, words: Sequence[Word]) -> list[Stmt]:
+    def _evaluated(self, words: Words) -> list[Stmt]:
         """An assignment, a step or a call."""
-        at = next((i for i, w in enumerate(words) if isinstance(w, Token) and w.text in _ASSIGNMENTS), None)
+        at = next((i for i, w in enumerate(words) if isinstance(w, nodes.Token) and w.text in _ASSIGNMENTS), None)
         if at is not None:
             return self._assignment(words, at)
         match words:
-            case [Token(text="++" | "--" as op), *target] | [*target, Token(text="++" | "--" as op)]:
+            case [nodes.Token(text="++" | "--" as op), *target] | [*target, nodes.Token(text="++" | "--" as op)]:
                 place = self.expression(target)
                 return self._assigned(place, op[0], Const(I32 if place.type == I32 else U32, 1))
         call = self.expression(words)
@@ -212,12 +205,11 @@ class Builder:
             refuse("a value without use", self.line)
         return [Evaluate(self.line, call)]
 
-    def _assignment(self, words: Sequence[Word], at: int) -> list[Stmt]:
+    def _assignment(self, words: Words, at: int) -> list[Stmt]:
         operator = words[at]
-        assert isinstance(operator, Token)
-        target, op = self.expression(words[:at]), _ASSIGNMENTS[operator.text]
-        rest = words[at + 1 :]
-        if not any(isinstance(w, Token) and w.text in _ASSIGNMENTS for w in rest):
+        assert isinstance(operator, nodes.Token)
+        target, op, rest = self.expression(words[:at]), _ASSIGNMENTS[operator.text], words[at + 1 :]
+        if not any(isinstance(w, nodes.Token) and w.text in _ASSIGNMENTS for w in rest):
             return self._assigned(target, op, self.expression(rest))
         first = self._evaluated(rest)
         inner = first[-1]
@@ -237,7 +229,7 @@ class Builder:
         wanted = U32 if op in ("<<", ">>") else target.type
         return [Assign(line, target, op, converted(value, wanted, line))]
 
-    def _if(self, statement: If_) -> list[Stmt]:
+    def _if(self, statement: nodes.If) -> list[Stmt]:
         line, condition = self.line, self.expression.condition(statement.condition.words)
         yes, no = self._scoped(statement.yes), self._scoped(statement.no)
         if isinstance(condition, Const):
@@ -245,7 +237,7 @@ class Builder:
             return [Block(line, kept)] if kept else []
         return [If(line, condition, yes, no)]
 
-    def _for(self, statement: Loop_) -> list[Stmt]:
+    def _for(self, statement: nodes.Loop) -> list[Stmt]:
         line, head = self.line, split(statement.head.words, ";")
         if len(head) != 3:
             refuse("a loop without three parts", line)
@@ -255,45 +247,4 @@ class Builder:
         step = self._plain(head[2])
         body = self._scoped(statement.body)
         self.scope.levels.pop()
-        return _once(begin, condition, step, body) or [Loop(line, begin, condition, step, body)]
-
-
-def _is_name(word: Word | None) -> bool:
-    return isinstance(word, Token) and word.text.isidentifier()
-
-
-def _once(begin: list[Stmt], condition: Expr | None, step: list[Stmt], body: list[Stmt]) -> list[Stmt]:
-    """The statements of a loop with a variable for a single iteration, without the loop; none for other loops."""
-    match begin, step:
-        case [*kept, Declare(var=var, value=Const(value=1))], [
-            Assign(target=Name(var=other), op="", value=Const(value=0))
-        ]:
-            used = sum(
-                isinstance(e, Name) and e.var is var for s in statements(body) for x in expressions(s) for e in walk(x)
-            )
-            leaves = any(isinstance(s, Leave) for s in statements(body))
-            if var is other and condition is not None and not used and not leaves:
-                return [Block(begin[0].line, [*kept, *body])]
-    return []
-
-
-def _survey(made: Function) -> None:
-    """Record what a function uses and calls, and whether it is pure."""
-    own = {id(p) for p in made.params}
-    own |= {id(s.var) for s in statements(made.body) if isinstance(s, Declare)}
-    for stmt in statements(made.body):
-        for expr in (e for x in expressions(stmt) for e in walk(x)):
-            if isinstance(expr, (Name, Element)) and id(expr.var) not in own and expr.var not in made.uses:
-                made.uses.append(expr.var)
-                made.pure &= expr.var.space not in ("storage",)
-            if isinstance(expr, Call) and expr.function is not None:
-                made.pure &= expr.function.pure
-                made.calls += [expr.function] * (expr.function not in made.calls)
-                made.uses += [v for v in expr.function.uses if v not in made.uses]
-            elif isinstance(expr, Call) and (expr.name in ATOMICS or expr.type == VOID):
-                made.pure = False
-        if isinstance(stmt, Assign):
-            root: Any = stmt.target
-            while isinstance(root, Member):
-                root = root.of
-            made.pure &= id(root.var) in own
+        return once(begin, condition, step, body) or [Loop(line, begin, condition, step, body)]
