@@ -1626,7 +1626,8 @@ static const char *const hs_amd_gcn_auto_u32_opencl[] = {
     "        if (gave_up[0] == 0u && state_row > 0) hs_atomic_store(words[HS_TILE_STATES + (state_row) * 256 + d], (prefix + totals[d]) | inclusive);\n",
     "        int portion = tile_id / state_rows;\n",
     "        if (portion > 0) prefix += words[HS_PORTION_PREFIXES + (portion & 1) * 256 + d];\n",
-    "        if (state_row == state_rows - 1) words[HS_PORTION_PREFIXES + (~portion & 1) * 256 + d] = prefix + totals[d];\n",
+    "        bool last = state_row == state_rows - 1;\n",
+    "        if (last) words[HS_PORTION_PREFIXES + (~portion & 1) * 256 + d] = prefix + totals[d];\n",
     "        bases[d] = words[HS_DIGIT_STARTS + pass * 256 + d] + prefix - firsts[d];\n",
     "    }\n",
     "    hs_barrier();\n",
@@ -1919,7 +1920,7 @@ static const char *const hs_amd_gcn_auto_u32_opencl[] = {
     "    hs_end();\n",
     "}\n",
 };
-static const uint32_t hs_amd_gcn_auto_u32_opencl_starts[] = {133, 216, 508, 940, 982, 1040, 1107, 1117, 1165, 1240, 1436, 1481, 1525};
+static const uint32_t hs_amd_gcn_auto_u32_opencl_starts[] = {133, 216, 508, 940, 982, 1040, 1107, 1117, 1165, 1240, 1437, 1482, 1526};
 const hs_sort hs_amd_gcn_auto_u32 = {
     "amd-gcn", "auto", "u32", "none",
     HS_SORT, 1u, /* elements of an item */
@@ -1935,7 +1936,7 @@ const hs_sort hs_amd_gcn_auto_u32 = {
     1073741823u, /* the greatest count */
     hs_amd_gcn_auto_u32_scratch, 3u,
     {{HS_SCRATCH, 0u, 4u, 0u}, 4u, 65536u}, /* device status */
-    hs_amd_gcn_auto_u32_opencl, 1700u, /* OpenCL C */
+    hs_amd_gcn_auto_u32_opencl, 1701u, /* OpenCL C */
     hs_amd_gcn_auto_u32_spirv, /* SPIR-V: buffers by descriptor, */
     hs_amd_gcn_auto_u32_spirv_address, /* and by address */
     11u, /* the version of Vulkan that it needs */
@@ -3875,7 +3876,8 @@ static const char *const hs_amd_gcn_auto_u32_v4_opencl[] = {
     "        if (gave_up[0] == 0u && state_row > 0) hs_atomic_store(words[HS_TILE_STATES + (state_row) * 256 + d], (prefix + totals[d]) | inclusive);\n",
     "        int portion = tile_id / state_rows;\n",
     "        if (portion > 0) prefix += words[HS_PORTION_PREFIXES + (portion & 1) * 256 + d];\n",
-    "        if (state_row == state_rows - 1) words[HS_PORTION_PREFIXES + (~portion & 1) * 256 + d] = prefix + totals[d];\n",
+    "        bool last = state_row == state_rows - 1;\n",
+    "        if (last) words[HS_PORTION_PREFIXES + (~portion & 1) * 256 + d] = prefix + totals[d];\n",
     "        bases[d] = words[HS_DIGIT_STARTS + pass * 256 + d] + prefix - firsts[d];\n",
     "    }\n",
     "    hs_barrier();\n",
@@ -4179,7 +4181,7 @@ static const char *const hs_amd_gcn_auto_u32_v4_opencl[] = {
     "    hs_end();\n",
     "}\n",
 };
-static const uint32_t hs_amd_gcn_auto_u32_v4_opencl_starts[] = {147, 275, 559, 1050, 1092, 1150, 1240, 1376, 1385, 1397, 1407, 1455, 1530, 1735, 1780, 1824};
+static const uint32_t hs_amd_gcn_auto_u32_v4_opencl_starts[] = {147, 275, 559, 1050, 1092, 1150, 1240, 1376, 1385, 1397, 1407, 1455, 1530, 1736, 1781, 1825};
 const hs_sort hs_amd_gcn_auto_u32_v4 = {
     "amd-gcn", "auto", "u32", "v4",
     HS_SORT, 1u, /* elements of an item */
@@ -4195,7 +4197,7 @@ const hs_sort hs_amd_gcn_auto_u32_v4 = {
     1073741823u, /* the greatest count */
     hs_amd_gcn_auto_u32_v4_scratch, 4u,
     {{HS_SCRATCH, 1024u, 8u, 0u}, 4u, 65536u}, /* device status */
-    hs_amd_gcn_auto_u32_v4_opencl, 2008u, /* OpenCL C */
+    hs_amd_gcn_auto_u32_v4_opencl, 2009u, /* OpenCL C */
     hs_amd_gcn_auto_u32_v4_spirv, /* SPIR-V: buffers by descriptor, */
     hs_amd_gcn_auto_u32_v4_spirv_address, /* and by address */
     11u, /* the version of Vulkan that it needs */
@@ -6260,7 +6262,8 @@ static const char *const hs_amd_gcn_auto_u64_opencl[] = {
     "        if (gave_up[0] == 0u && state_row > 0) hs_atomic_store(words[HS_TILE_STATES + (state_row) * 256 + d], (prefix + totals[d]) | inclusive);\n",
     "        int portion = tile_id / state_rows;\n",
     "        if (portion > 0) prefix += words[HS_PORTION_PREFIXES + (portion & 1) * 256 + d];\n",
-    "        if (state_row == state_rows - 1) words[HS_PORTION_PREFIXES + (~portion & 1) * 256 + d] = prefix + totals[d];\n",
+    "        bool last = state_row == state_rows - 1;\n",
+    "        if (last) words[HS_PORTION_PREFIXES + (~portion & 1) * 256 + d] = prefix + totals[d];\n",
     "        bases[d] = words[HS_DIGIT_STARTS + pass * 256 + d] + prefix - firsts[d];\n",
     "    }\n",
     "    hs_barrier();\n",
@@ -6553,7 +6556,7 @@ static const char *const hs_amd_gcn_auto_u64_opencl[] = {
     "    hs_end();\n",
     "}\n",
 };
-static const uint32_t hs_amd_gcn_auto_u64_opencl_starts[] = {133, 261, 545, 1036, 1078, 1136, 1226, 1267, 1403, 1413, 1469, 1544, 1740, 1785, 1829};
+static const uint32_t hs_amd_gcn_auto_u64_opencl_starts[] = {133, 261, 545, 1036, 1078, 1136, 1226, 1267, 1403, 1413, 1469, 1544, 1741, 1786, 1830};
 const hs_sort hs_amd_gcn_auto_u64 = {
     "amd-gcn", "auto", "u64", "none",
     HS_SORT, 1u, /* elements of an item */
@@ -6569,7 +6572,7 @@ const hs_sort hs_amd_gcn_auto_u64 = {
     1073741823u, /* the greatest count */
     hs_amd_gcn_auto_u64_scratch, 3u,
     {{HS_SCRATCH, 0u, 8u, 0u}, 8u, 131072u}, /* device status */
-    hs_amd_gcn_auto_u64_opencl, 2004u, /* OpenCL C */
+    hs_amd_gcn_auto_u64_opencl, 2005u, /* OpenCL C */
     hs_amd_gcn_auto_u64_spirv, /* SPIR-V: buffers by descriptor, */
     hs_amd_gcn_auto_u64_spirv_address, /* and by address */
     11u, /* the version of Vulkan that it needs */

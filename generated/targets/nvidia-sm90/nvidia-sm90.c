@@ -2512,7 +2512,8 @@ static const char *const hs_nvidia_sm90_auto_u32_opencl[] = {
     "            if (state_row > 0) hs_atomic_store(words[HS_TILE_STATES + (state_row) * 256 + d], (prefix + totals[d]) | inclusive);\n",
     "            int portion = tile_id / state_rows;\n",
     "            if (portion > 0) prefix += words[HS_PORTION_PREFIXES + (portion & 1) * 256 + d];\n",
-    "            if (state_row == state_rows - 1) words[HS_PORTION_PREFIXES + (~portion & 1) * 256 + d] = prefix + totals[d];\n",
+    "            bool last = state_row == state_rows - 1;\n",
+    "            if (last) words[HS_PORTION_PREFIXES + (~portion & 1) * 256 + d] = prefix + totals[d];\n",
     "            bases[d] = words[HS_DIGIT_STARTS + pass * 256 + d] + prefix - firsts[d];\n",
     "        }\n",
     "        hs_barrier();\n",
@@ -3451,7 +3452,7 @@ static const char *const hs_nvidia_sm90_auto_u32_opencl[] = {
     "    }\n",
     "}\n",
 };
-static const uint32_t hs_nvidia_sm90_auto_u32_opencl_starts[] = {133, 317, 653, 695, 753, 843, 898, 949, 990, 1044, 1166, 1177, 1213, 1279, 1367, 1406, 1446, 1538, 1686, 1801, 1810, 1859, 1936, 2116, 2127, 2166, 2232, 2320, 2361, 2401, 2495, 2644, 2756, 2802, 2847, 3008};
+static const uint32_t hs_nvidia_sm90_auto_u32_opencl_starts[] = {133, 317, 653, 695, 753, 843, 898, 949, 990, 1044, 1166, 1177, 1213, 1279, 1367, 1406, 1446, 1538, 1686, 1801, 1810, 1859, 1936, 2117, 2128, 2167, 2233, 2321, 2362, 2402, 2496, 2645, 2757, 2803, 2848, 3009};
 const hs_sort hs_nvidia_sm90_auto_u32 = {
     "nvidia-sm90", "auto", "u32", "none",
     HS_SORT, 1u, /* elements of an item */
@@ -3467,7 +3468,7 @@ const hs_sort hs_nvidia_sm90_auto_u32 = {
     1099511627776u, /* the greatest count */
     hs_nvidia_sm90_auto_u32_scratch, 5u,
     {{HS_SCRATCH, 0u, 0u, 0u}, 0u, 0u}, /* device status */
-    hs_nvidia_sm90_auto_u32_opencl, 3028u, /* OpenCL C */
+    hs_nvidia_sm90_auto_u32_opencl, 3029u, /* OpenCL C */
     0, /* SPIR-V: buffers by descriptor, */
     0, /* and by address */
     11u, /* the version of Vulkan that it needs */
@@ -5475,7 +5476,8 @@ static const char *const hs_nvidia_sm90_auto_u32_v4_opencl[] = {
     "            if (state_row > 0) hs_atomic_store(words[HS_TILE_STATES + (state_row) * 256 + d], (prefix + totals[d]) | inclusive);\n",
     "            int portion = tile_id / state_rows;\n",
     "            if (portion > 0) prefix += words[HS_PORTION_PREFIXES + (portion & 1) * 256 + d];\n",
-    "            if (state_row == state_rows - 1) words[HS_PORTION_PREFIXES + (~portion & 1) * 256 + d] = prefix + totals[d];\n",
+    "            bool last = state_row == state_rows - 1;\n",
+    "            if (last) words[HS_PORTION_PREFIXES + (~portion & 1) * 256 + d] = prefix + totals[d];\n",
     "            bases[d] = words[HS_DIGIT_STARTS + pass * 256 + d] + prefix - firsts[d];\n",
     "        }\n",
     "        hs_barrier();\n",
@@ -5784,7 +5786,7 @@ static const char *const hs_nvidia_sm90_auto_u32_v4_opencl[] = {
     "    }\n",
     "}\n",
 };
-static const uint32_t hs_nvidia_sm90_auto_u32_v4_opencl_starts[] = {146, 274, 558, 1049, 1107, 1197, 1252, 1293, 1438, 1447, 1459, 1468, 1516, 1591, 1780, 1825, 1869, 2038};
+static const uint32_t hs_nvidia_sm90_auto_u32_v4_opencl_starts[] = {146, 274, 558, 1049, 1107, 1197, 1252, 1293, 1438, 1447, 1459, 1468, 1516, 1591, 1781, 1826, 1870, 2039};
 const hs_sort hs_nvidia_sm90_auto_u32_v4 = {
     "nvidia-sm90", "auto", "u32", "v4",
     HS_SORT, 1u, /* elements of an item */
@@ -5800,7 +5802,7 @@ const hs_sort hs_nvidia_sm90_auto_u32_v4 = {
     1099511627776u, /* the greatest count */
     hs_nvidia_sm90_auto_u32_v4_scratch, 4u,
     {{HS_SCRATCH, 0u, 0u, 0u}, 0u, 0u}, /* device status */
-    hs_nvidia_sm90_auto_u32_v4_opencl, 2060u, /* OpenCL C */
+    hs_nvidia_sm90_auto_u32_v4_opencl, 2061u, /* OpenCL C */
     0, /* SPIR-V: buffers by descriptor, */
     0, /* and by address */
     11u, /* the version of Vulkan that it needs */
@@ -8965,7 +8967,8 @@ static const char *const hs_nvidia_sm90_auto_u64_opencl[] = {
     "            if (state_row > 0) hs_atomic_store(words[HS_TILE_STATES + (state_row) * 256 + d], (prefix + totals[d]) | inclusive);\n",
     "            int portion = tile_id / state_rows;\n",
     "            if (portion > 0) prefix += words[HS_PORTION_PREFIXES + (portion & 1) * 256 + d];\n",
-    "            if (state_row == state_rows - 1) words[HS_PORTION_PREFIXES + (~portion & 1) * 256 + d] = prefix + totals[d];\n",
+    "            bool last = state_row == state_rows - 1;\n",
+    "            if (last) words[HS_PORTION_PREFIXES + (~portion & 1) * 256 + d] = prefix + totals[d];\n",
     "            bases[d] = words[HS_DIGIT_STARTS + pass * 256 + d] + prefix - firsts[d];\n",
     "        }\n",
     "        hs_barrier();\n",
@@ -9966,7 +9969,7 @@ static const char *const hs_nvidia_sm90_auto_u64_opencl[] = {
     "    }\n",
     "}\n",
 };
-static const uint32_t hs_nvidia_sm90_auto_u64_opencl_starts[] = {133, 261, 545, 1036, 1094, 1184, 1239, 1280, 1334, 1416, 1455, 1600, 1611, 1647, 1713, 1801, 1840, 1880, 1972, 2182, 2297, 2306, 2363, 2440, 2620, 2631, 2670, 2736, 2824, 2865, 2905, 2999, 3210, 3322, 3368, 3413, 3574};
+static const uint32_t hs_nvidia_sm90_auto_u64_opencl_starts[] = {133, 261, 545, 1036, 1094, 1184, 1239, 1280, 1334, 1416, 1455, 1600, 1611, 1647, 1713, 1801, 1840, 1880, 1972, 2182, 2297, 2306, 2363, 2440, 2621, 2632, 2671, 2737, 2825, 2866, 2906, 3000, 3211, 3323, 3369, 3414, 3575};
 const hs_sort hs_nvidia_sm90_auto_u64 = {
     "nvidia-sm90", "auto", "u64", "none",
     HS_SORT, 1u, /* elements of an item */
@@ -9982,7 +9985,7 @@ const hs_sort hs_nvidia_sm90_auto_u64 = {
     1099511627776u, /* the greatest count */
     hs_nvidia_sm90_auto_u64_scratch, 5u,
     {{HS_SCRATCH, 0u, 0u, 0u}, 0u, 0u}, /* device status */
-    hs_nvidia_sm90_auto_u64_opencl, 3594u, /* OpenCL C */
+    hs_nvidia_sm90_auto_u64_opencl, 3595u, /* OpenCL C */
     0, /* SPIR-V: buffers by descriptor, */
     0, /* and by address */
     11u, /* the version of Vulkan that it needs */
@@ -11857,7 +11860,8 @@ static const char *const hs_nvidia_sm90_auto_u64_v4_opencl[] = {
     "            if (state_row > 0) hs_atomic_store(words[HS_TILE_STATES + (state_row) * 256 + d], (prefix + totals[d]) | inclusive);\n",
     "            int portion = tile_id / state_rows;\n",
     "            if (portion > 0) prefix += words[HS_PORTION_PREFIXES + (portion & 1) * 256 + d];\n",
-    "            if (state_row == state_rows - 1) words[HS_PORTION_PREFIXES + (~portion & 1) * 256 + d] = prefix + totals[d];\n",
+    "            bool last = state_row == state_rows - 1;\n",
+    "            if (last) words[HS_PORTION_PREFIXES + (~portion & 1) * 256 + d] = prefix + totals[d];\n",
     "            bases[d] = words[HS_DIGIT_STARTS + pass * 256 + d] + prefix - firsts[d];\n",
     "        }\n",
     "        hs_barrier();\n",
@@ -12166,7 +12170,7 @@ static const char *const hs_nvidia_sm90_auto_u64_v4_opencl[] = {
     "    }\n",
     "}\n",
 };
-static const uint32_t hs_nvidia_sm90_auto_u64_v4_opencl_starts[] = {147, 235, 449, 829, 887, 977, 1018, 1072, 1172, 1181, 1193, 1202, 1258, 1333, 1522, 1567, 1611, 1780};
+static const uint32_t hs_nvidia_sm90_auto_u64_v4_opencl_starts[] = {147, 235, 449, 829, 887, 977, 1018, 1072, 1172, 1181, 1193, 1202, 1258, 1333, 1523, 1568, 1612, 1781};
 const hs_sort hs_nvidia_sm90_auto_u64_v4 = {
     "nvidia-sm90", "auto", "u64", "v4",
     HS_SORT, 1u, /* elements of an item */
@@ -12182,7 +12186,7 @@ const hs_sort hs_nvidia_sm90_auto_u64_v4 = {
     1099511627776u, /* the greatest count */
     hs_nvidia_sm90_auto_u64_v4_scratch, 4u,
     {{HS_SCRATCH, 0u, 0u, 0u}, 0u, 0u}, /* device status */
-    hs_nvidia_sm90_auto_u64_v4_opencl, 1802u, /* OpenCL C */
+    hs_nvidia_sm90_auto_u64_v4_opencl, 1803u, /* OpenCL C */
     0, /* SPIR-V: buffers by descriptor, */
     0, /* and by address */
     11u, /* the version of Vulkan that it needs */

@@ -1921,7 +1921,8 @@ void main()
         if (gave_up[0] == 0u && state_row > 0) hs_atomic_store(words[words_first + HS_TILE_STATES + (state_row) * 256 + d], (prefix + totals[d]) | inclusive);
         int portion = tile_id / state_rows;
         if (portion > 0) prefix += words[words_first + HS_PORTION_PREFIXES + (portion & 1) * 256 + d];
-        if (state_row == state_rows - 1) words[words_first + HS_PORTION_PREFIXES + (~portion & 1) * 256 + d] = prefix + totals[d];
+        bool last = state_row == state_rows - 1;
+        if (last) words[words_first + HS_PORTION_PREFIXES + (~portion & 1) * 256 + d] = prefix + totals[d];
         bases[d] = words[words_first + HS_DIGIT_STARTS + pass * 256 + d] + prefix - firsts[d];
     }
     hs_barrier();

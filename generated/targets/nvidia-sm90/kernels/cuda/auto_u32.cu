@@ -2014,7 +2014,8 @@ HS_KERNEL void __launch_bounds__(256, 3) onesweep(const hs_stored_key *source, h
             if (state_row > 0) hs_atomic_store(words[HS_TILE_STATES + (state_row) * 256 + d], (prefix + totals[d]) | inclusive);
             int portion = tile_id / state_rows;
             if (portion > 0) prefix += words[HS_PORTION_PREFIXES + (portion & 1) * 256 + d];
-            if (state_row == state_rows - 1) words[HS_PORTION_PREFIXES + (~portion & 1) * 256 + d] = prefix + totals[d];
+            bool last = state_row == state_rows - 1;
+            if (last) words[HS_PORTION_PREFIXES + (~portion & 1) * 256 + d] = prefix + totals[d];
             bases[d] = words[HS_DIGIT_STARTS + pass * 256 + d] + prefix - firsts[d];
         }
         hs_barrier();
