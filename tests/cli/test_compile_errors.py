@@ -71,7 +71,7 @@ def compiled(capsys: Capture, *more: str, code: int = 0) -> tuple[str, list[str]
         (["-t", "small.toml", "--json", "--markdown"], "only one of them can be printed"),
         (["-t", "small.toml", "--budget", "nowhere"], "budget nowhere: no such folder; --write-budget makes it"),
         (["-t", "small.toml", "--budget", "no.toml"], "budget no.toml: cannot be read (No such file or directory)"),
-        (["-t", "small.toml", "--budget", "small.toml"], "budget small.toml: schema is 2, not 1"),
+        (["-t", "small.toml", "--budget", "small.toml"], "budget small.toml: schema is 3, not 1"),
         (["-t", "small.toml", "--budget", "b", "--key", "i32"], "plain sorts of all algorithms; only --key u8, u16"),
         (["-t", "small.toml", "--budget", "b", "--value", "v4"], "--budget and --write-budget cover plain sorts"),
         (["-t", "small.toml", "--write-budget", "b", "--key", "u32"], "--write-budget: records all kernels"),
