@@ -502,3 +502,17 @@ def test_tuning_gives_a_sum_of_a_list_a_table_of_its_own() -> None:
     assert [choices[f"scan-{x}", "u32"].items for x in ("x1", "x1ex", "x3", "x3ex")] == [12, 12, 5, 4]
     again = edit.applied(after, "x.toml", {("scan-x3", "u32"): {**table, "items": 6}}, {}, [])
     assert again == after.replace("\nitems = 5\n", "\nitems = 6\n")
+
+
+def test_tuning_edits_a_case_of_a_list() -> None:
+    pytest.importorskip("tomlkit")
+    table = tables.table_of(tomllib.loads(NEW), "radix-many", "u32") or {}
+    assert (table["strategy"], table["pair_bucket.items"], "up_to" in table) == ("hybrid", 5, False)
+    after = edit.applied(NEW, "mine.toml", {("radix-many", "u32"): {**table, "pair_bucket.items": 6}}, {}, [])
+    assert after == NEW.replace("above = 1100, work_group = 8, items = 5", "above = 1100, work_group = 8, items = 6")
+    more = edit.applied(NEW, "mine.toml", {("radix-pairs", "u32"): {**table, "crowded_bits": 4}}, {}, [])
+    found = target.parse(more, "mine", "mine.toml").choices
+    assert [found[f"radix-{x}", "u32"].crowded_bits for x in ("pairs", "many")] == [4, 0]
+    with pytest.raises(Usage, match="cannot be edited"):
+        plain = {k: v for k, v in table.items() if "." not in k}
+        edit.applied(NEW, "mine.toml", {("radix-many", "u32"): {**plain, "strategy": "onesweep"}}, {}, [])
