@@ -11,6 +11,7 @@ from hsgen.algorithms.radix import cooperative, onesweep
 from hsgen.algorithms.radix.cooperative import Cooperative
 from hsgen.algorithms.radix.onesweep import Onesweep
 from hsgen.algorithms.radix.parts import WORDS, Body
+from hsgen.algorithms.radix.phases import Sweep
 from hsgen.algorithms.radix.single import Single
 from hsgen.algorithms.radix.words import words
 from hsgen.core.buffers import Buffer
@@ -73,7 +74,7 @@ def widened(sort: Sort, *, raw: bool) -> Sort | None:
     for step in sort.plan.steps:
         kernel = sort.kernel(step.kernel)
         if _last(step, kernel):
-            assert isinstance(kernel.data, onesweep.Sweep)
+            assert isinstance(kernel.data, Sweep)
             data = replace(kernel.data, scatter=onesweep.WIDENED_RAW if raw else onesweep.WIDENED)
             buffers = (*kernel.buffers, Buffer(name="indices", type="u64"))
             made[kernel.name] = replace(kernel, name=kernel.name + _WIDENED, data=data, buffers=buffers)

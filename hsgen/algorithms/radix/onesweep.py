@@ -16,7 +16,6 @@ from hsgen.algorithms.radix import portions, rankers, reduce_scan, rows, search_
 from hsgen.algorithms.radix.parts import (
     ALL,
     WORDS,
-    Body,
     copy,
     found,
     moving,
@@ -26,6 +25,7 @@ from hsgen.algorithms.radix.parts import (
     ranking,
     sampling,
 )
+from hsgen.algorithms.radix.phases import Histogram, Sweep
 from hsgen.algorithms.radix.rankers import Ranked, array, digit_arrays
 from hsgen.algorithms.radix.words import max_n
 from hsgen.algorithms.search_space import Box
@@ -87,18 +87,8 @@ Params = Onesweep
 
 def begin(p: Onesweep) -> Kernel:
     """Return the kernel that clears flags, tickets and counts: always, since flags are read for every count."""
-    return replace(
-        plain(p, "begin", "clear flags, tickets and counts", (WORDS,), folder=_FOLDER), always=not p.forward_progress
-    )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Histogram(Body):
-    """The variants of the phases of a histogram, as templates: the launches of a pass, and what else is found out."""
-
-    launch: str
-    order_check: str
-    sample: str
+    made = plain(p, "begin", "clear flags, tickets and counts", (WORDS,), folder=_FOLDER)
+    return replace(made, always=not p.forward_progress)
 
 
 def histogram(p: Onesweep) -> Kernel:
@@ -121,19 +111,6 @@ def _launch(p: Onesweep) -> str:
 def starts(p: Onesweep) -> Kernel:
     """Return the kernel that makes starts of the counts, and says where the keys are before each pass."""
     return plain(p, "starts", "turn the counts of all passes into starts", (WORDS,), digit_arrays(p), folder=_FOLDER)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Sweep(Body):
-    """The variants of the phases of a pass, as templates.
-
-    progress: how tiles are drawn, and how long a look-back waits.  launch: whether a pass has several launches.
-    scatter: how keys and values are stored.
-    """
-
-    progress: str
-    launch: str
-    scatter: str = "radix/store.j2"
 
 
 def sweep(p: Onesweep) -> Kernel:

@@ -10,6 +10,7 @@ from hsgen.algorithms.buffers import OTHER, VALUES_TMP
 from hsgen.algorithms.device_constraints import Problem
 from hsgen.algorithms.radix import rows, tile
 from hsgen.algorithms.radix.parts import ALL, WORDS, Body, copy, found, moving, order_check, plain
+from hsgen.algorithms.radix.phases import Scan
 from hsgen.algorithms.radix.rankers import array
 from hsgen.algorithms.radix.tile import Tile
 from hsgen.algorithms.radix.words import columns, max_n
@@ -44,8 +45,7 @@ class PerThread(Tile):
     """The table ``[radix.KEY.per_thread]``.
 
     A lane walks a chunk, or with a subgroup > 1 a subgroup does, which then is a work-group.
-    stream_from: from this count on keys of a digit are collected and stored by the line of 64 bytes, past the caches,
-    which pays where both buffers exceed them; None means never.
+    stream_from: from this count on keys are stored by the line of 64 bytes, past the caches; None means never.
     single_lanes: the lanes of the work-group that sorts small counts alone; None means `work_group`.  One lane waits
     for no barrier, which suits devices that run lanes one after the other.
     loads: the keys that a lane loads before it handles the first; None means 8 for a lane alone, else 2.
@@ -106,8 +106,7 @@ Params = PerThread
 
 
 def counters(p: PerThread) -> int:
-    """Return the counters of a work-group that counts: of each lane its own, and two sets for a lane alone, so that
-    equal digits in a row do not wait for each other."""
+    """Return the counters of a work-group: a set a lane, or two for a lane alone, so that equal digits do not wait."""
     return p.radix * (2 if p.folded else p.work_group)
 
 
@@ -138,13 +137,6 @@ def scanned(p: PerThread) -> Kernel:
     """Return the kernel that scans the counts of one digit over all chunks."""
     made = plain(p, "rows", "scan the counts of one digit a lane", (WORDS,))
     return replace(made, template="radix/reduce_scan/rows_by_lane", data=Scan(order_check=order_check(p.sorted_exit)))
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Scan(Body):
-    """The variants of the phases of a scan, as templates: what looks for keys in order."""
-
-    order_check: str
 
 
 def scatter(p: PerThread) -> Kernel:

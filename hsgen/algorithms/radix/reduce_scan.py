@@ -8,7 +8,8 @@ from typing import ClassVar
 
 from hsgen.algorithms.device_constraints import Problem
 from hsgen.algorithms.radix import rankers, rows, search_space, single, tile
-from hsgen.algorithms.radix.parts import ALL, WORDS, Body, copy, found, moving, order_check, picking, plain, ranking
+from hsgen.algorithms.radix.parts import ALL, WORDS, copy, found, moving, order_check, picking, plain, ranking
+from hsgen.algorithms.radix.phases import Counted
 from hsgen.algorithms.radix.rankers import Ranked, array
 from hsgen.algorithms.radix.tile import recast
 from hsgen.algorithms.radix.words import max_n, scratch
@@ -65,19 +66,6 @@ def count(p: Ranked) -> Kernel:
     more = () if p.looks_back else found(p)
     made = picking(plain(p, "count", "count the digits", ALL, (array("counts", p.radix), *more), folder=_FOLDER))
     return replace(made, data=_data(p))
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Counted(Body):
-    """The variants of the phases of a counted pass, as templates.
-
-    order_check: what looks for keys in order.  rounds: how a work-group counts its keys.  buffers: how a pass knows
-    where its keys go.
-    """
-
-    order_check: str
-    rounds: str
-    buffers: str
 
 
 def _data(p: Ranked) -> Counted:
