@@ -1490,10 +1490,11 @@ static const char *const hs_amd_gcn_auto_u32_opencl[] = {
     "    hs_barrier();\n",
     "    if (gave_up[0] != 0u) return;\n",
     "    int tile_id = hs_to_int(ticket[0]), state_row = tile_id - tile_id / state_rows * state_rows;\n",
+    "    // the kinds of states: their bits alternate between launches, so that states of the launch before read as empty\n",
     "    bool odd = (((pass_order - 1u) * (hs_n() > 3320576 ? 3u : 1u) + hs_to_u32(tile_id / state_rows) + 1u) & 1u) != 0u;\n",
     "    hs_u32 partial = odd ? 1u << 30 : 3u << 30, inclusive = odd ? 2u << 30 : 0u;\n",
     "    if (tile_id >= (hs_n() + 4351) / 4352) {\n",
-    "        if (hs_n() > 3320576 && tile_id / state_rows < 3) {\n",
+    "        if (hs_n() > 3320576 && tile_id / state_rows < 3) { // a row without a tile: else its old state could be read as one\n",
     "            {\n",
     "                int d = hs_local_id();\n",
     "                hs_atomic_store(words[HS_TILE_STATES + (state_row) * 256 + d], inclusive);\n",
@@ -1536,6 +1537,7 @@ static const char *const hs_amd_gcn_auto_u32_opencl[] = {
     "            sum += c;\n",
     "        }\n",
     "        if (sum == 4352u) mixed[0] = 0u;\n",
+    "        // padding has the greatest digit\n",
     "        totals[d] = d == mask ? sum - hs_to_u32(4352 - valid) : sum;\n",
     "    }\n",
     "\n",
@@ -1587,7 +1589,7 @@ static const char *const hs_amd_gcn_auto_u32_opencl[] = {
     "            hs_match_bit(same, d, 7);\n",
     "            int before = hs_popcount_mask(same & hs_lanemask_lt()), rank = hs_to_int(counts[bins + d]) + before;\n",
     "            hs_subgroup_barrier();\n",
-    "            if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all have read it\n",
+    "            if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it\n",
     "            hs_subgroup_barrier();\n",
     "            tile[rank] = k[i];\n",
     "        }\n",
@@ -1628,6 +1630,7 @@ static const char *const hs_amd_gcn_auto_u32_opencl[] = {
     "        if (portion > 0) prefix += words[HS_PORTION_PREFIXES + (portion & 1) * 256 + d];\n",
     "        bool last = state_row == state_rows - 1;\n",
     "        if (last) words[HS_PORTION_PREFIXES + (~portion & 1) * 256 + d] = prefix + totals[d];\n",
+    "        // less the first rank of the digit, since a key adds its rank in the tile\n",
     "        bases[d] = words[HS_DIGIT_STARTS + pass * 256 + d] + prefix - firsts[d];\n",
     "    }\n",
     "    hs_barrier();\n",
@@ -1841,6 +1844,7 @@ static const char *const hs_amd_gcn_auto_u32_opencl[] = {
     "                sum += c;\n",
     "            }\n",
     "            if (sum == 4352u) mixed[0] = 0u;\n",
+    "            // padding has the greatest digit\n",
     "            totals[d] = d == mask ? sum - hs_to_u32(4352 - valid) : sum;\n",
     "        }\n",
     "        hs_barrier();\n",
@@ -1884,7 +1888,7 @@ static const char *const hs_amd_gcn_auto_u32_opencl[] = {
     "                hs_match_bit(same, d, 7);\n",
     "                int before = hs_popcount_mask(same & hs_lanemask_lt()), rank = hs_to_int(counts[bins + d]) + before;\n",
     "                hs_subgroup_barrier();\n",
-    "                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all have read it\n",
+    "                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it\n",
     "                hs_subgroup_barrier();\n",
     "                tile[rank] = k[i];\n",
     "            }\n",
@@ -1920,7 +1924,7 @@ static const char *const hs_amd_gcn_auto_u32_opencl[] = {
     "    hs_end();\n",
     "}\n",
 };
-static const uint32_t hs_amd_gcn_auto_u32_opencl_starts[] = {133, 216, 508, 940, 982, 1040, 1107, 1117, 1165, 1240, 1437, 1482, 1526};
+static const uint32_t hs_amd_gcn_auto_u32_opencl_starts[] = {133, 216, 508, 940, 982, 1040, 1107, 1117, 1165, 1240, 1440, 1485, 1529};
 const hs_sort hs_amd_gcn_auto_u32 = {
     "amd-gcn", "auto", "u32", "none",
     HS_SORT, 1u, /* elements of an item */
@@ -1936,7 +1940,7 @@ const hs_sort hs_amd_gcn_auto_u32 = {
     1073741823u, /* the greatest count */
     hs_amd_gcn_auto_u32_scratch, 3u,
     {{HS_SCRATCH, 0u, 4u, 0u}, 4u, 65536u}, /* device status */
-    hs_amd_gcn_auto_u32_opencl, 1701u, /* OpenCL C */
+    hs_amd_gcn_auto_u32_opencl, 1705u, /* OpenCL C */
     hs_amd_gcn_auto_u32_spirv, /* SPIR-V: buffers by descriptor, */
     hs_amd_gcn_auto_u32_spirv_address, /* and by address */
     11u, /* the version of Vulkan that it needs */
@@ -3734,10 +3738,11 @@ static const char *const hs_amd_gcn_auto_u32_v4_opencl[] = {
     "    hs_barrier();\n",
     "    if (gave_up[0] != 0u) return;\n",
     "    int tile_id = hs_to_int(ticket[0]), state_row = tile_id - tile_id / state_rows * state_rows;\n",
+    "    // the kinds of states: their bits alternate between launches, so that states of the launch before read as empty\n",
     "    bool odd = (((pass_order - 1u) * (hs_n() > 36265216 ? 2u : 1u) + hs_to_u32(tile_id / state_rows) + 1u) & 1u) != 0u;\n",
     "    hs_u32 partial = odd ? 1u << 30 : 3u << 30, inclusive = odd ? 2u << 30 : 0u;\n",
     "    if (tile_id >= (hs_n() + 4351) / 4352) {\n",
-    "        if (hs_n() > 36265216 && tile_id / state_rows < 2) {\n",
+    "        if (hs_n() > 36265216 && tile_id / state_rows < 2) { // a row without a tile: else its old state could be read as one\n",
     "            {\n",
     "                int d = hs_local_id();\n",
     "                hs_atomic_store(words[HS_TILE_STATES + (state_row) * 256 + d], inclusive);\n",
@@ -3782,6 +3787,7 @@ static const char *const hs_amd_gcn_auto_u32_v4_opencl[] = {
     "            sum += c;\n",
     "        }\n",
     "        if (sum == 4352u) mixed[0] = 0u;\n",
+    "        // padding has the greatest digit\n",
     "        totals[d] = d == mask ? sum - hs_to_u32(4352 - valid) : sum;\n",
     "    }\n",
     "\n",
@@ -3837,7 +3843,7 @@ static const char *const hs_amd_gcn_auto_u32_v4_opencl[] = {
     "            hs_match_bit(same, d, 7);\n",
     "            int before = hs_popcount_mask(same & hs_lanemask_lt()), rank = hs_to_int(counts[bins + d]) + before;\n",
     "            hs_subgroup_barrier();\n",
-    "            if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all have read it\n",
+    "            if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it\n",
     "            hs_subgroup_barrier();\n",
     "            { int spot = rank; tile[spot] = k[i]; order[spot] = v[i]; }\n",
     "        }\n",
@@ -3878,6 +3884,7 @@ static const char *const hs_amd_gcn_auto_u32_v4_opencl[] = {
     "        if (portion > 0) prefix += words[HS_PORTION_PREFIXES + (portion & 1) * 256 + d];\n",
     "        bool last = state_row == state_rows - 1;\n",
     "        if (last) words[HS_PORTION_PREFIXES + (~portion & 1) * 256 + d] = prefix + totals[d];\n",
+    "        // less the first rank of the digit, since a key adds its rank in the tile\n",
     "        bases[d] = words[HS_DIGIT_STARTS + pass * 256 + d] + prefix - firsts[d];\n",
     "    }\n",
     "    hs_barrier();\n",
@@ -4096,6 +4103,7 @@ static const char *const hs_amd_gcn_auto_u32_v4_opencl[] = {
     "                sum += c;\n",
     "            }\n",
     "            if (sum == 4352u) mixed[0] = 0u;\n",
+    "            // padding has the greatest digit\n",
     "            totals[d] = d == mask ? sum - hs_to_u32(4352 - valid) : sum;\n",
     "        }\n",
     "        hs_value v[17];\n",
@@ -4143,7 +4151,7 @@ static const char *const hs_amd_gcn_auto_u32_v4_opencl[] = {
     "                hs_match_bit(same, d, 7);\n",
     "                int before = hs_popcount_mask(same & hs_lanemask_lt()), rank = hs_to_int(counts[bins + d]) + before;\n",
     "                hs_subgroup_barrier();\n",
-    "                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all have read it\n",
+    "                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it\n",
     "                hs_subgroup_barrier();\n",
     "                { int spot = rank; tile[spot] = k[i]; order[spot] = v[i]; }\n",
     "            }\n",
@@ -4181,7 +4189,7 @@ static const char *const hs_amd_gcn_auto_u32_v4_opencl[] = {
     "    hs_end();\n",
     "}\n",
 };
-static const uint32_t hs_amd_gcn_auto_u32_v4_opencl_starts[] = {147, 275, 559, 1050, 1092, 1150, 1240, 1376, 1385, 1397, 1407, 1455, 1530, 1736, 1781, 1825};
+static const uint32_t hs_amd_gcn_auto_u32_v4_opencl_starts[] = {147, 275, 559, 1050, 1092, 1150, 1240, 1376, 1385, 1397, 1407, 1455, 1530, 1739, 1784, 1828};
 const hs_sort hs_amd_gcn_auto_u32_v4 = {
     "amd-gcn", "auto", "u32", "v4",
     HS_SORT, 1u, /* elements of an item */
@@ -4197,7 +4205,7 @@ const hs_sort hs_amd_gcn_auto_u32_v4 = {
     1073741823u, /* the greatest count */
     hs_amd_gcn_auto_u32_v4_scratch, 4u,
     {{HS_SCRATCH, 1024u, 8u, 0u}, 4u, 65536u}, /* device status */
-    hs_amd_gcn_auto_u32_v4_opencl, 2009u, /* OpenCL C */
+    hs_amd_gcn_auto_u32_v4_opencl, 2013u, /* OpenCL C */
     hs_amd_gcn_auto_u32_v4_spirv, /* SPIR-V: buffers by descriptor, */
     hs_amd_gcn_auto_u32_v4_spirv_address, /* and by address */
     11u, /* the version of Vulkan that it needs */
@@ -6126,10 +6134,11 @@ static const char *const hs_amd_gcn_auto_u64_opencl[] = {
     "    hs_barrier();\n",
     "    if (gave_up[0] != 0u) return;\n",
     "    int tile_id = hs_to_int(ticket[0]), state_row = tile_id - tile_id / state_rows * state_rows;\n",
+    "    // the kinds of states: their bits alternate between launches, so that states of the launch before read as empty\n",
     "    bool odd = (((pass_order - 1u) * (hs_n() > 6633984 ? 2u : 1u) + hs_to_u32(tile_id / state_rows) + 1u) & 1u) != 0u;\n",
     "    hs_u32 partial = odd ? 1u << 30 : 3u << 30, inclusive = odd ? 2u << 30 : 0u;\n",
     "    if (tile_id >= (hs_n() + 3583) / 3584) {\n",
-    "        if (hs_n() > 6633984 && tile_id / state_rows < 2) {\n",
+    "        if (hs_n() > 6633984 && tile_id / state_rows < 2) { // a row without a tile: else its old state could be read as one\n",
     "            {\n",
     "                int d = hs_local_id();\n",
     "                hs_atomic_store(words[HS_TILE_STATES + (state_row) * 256 + d], inclusive);\n",
@@ -6172,6 +6181,7 @@ static const char *const hs_amd_gcn_auto_u64_opencl[] = {
     "            sum += c;\n",
     "        }\n",
     "        if (sum == 3584u) mixed[0] = 0u;\n",
+    "        // padding has the greatest digit\n",
     "        totals[d] = d == mask ? sum - hs_to_u32(3584 - valid) : sum;\n",
     "    }\n",
     "\n",
@@ -6223,7 +6233,7 @@ static const char *const hs_amd_gcn_auto_u64_opencl[] = {
     "            hs_match_bit(same, d, 7);\n",
     "            int before = hs_popcount_mask(same & hs_lanemask_lt()), rank = hs_to_int(counts[bins + d]) + before;\n",
     "            hs_subgroup_barrier();\n",
-    "            if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all have read it\n",
+    "            if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it\n",
     "            hs_subgroup_barrier();\n",
     "            tile[rank] = k[i];\n",
     "        }\n",
@@ -6264,6 +6274,7 @@ static const char *const hs_amd_gcn_auto_u64_opencl[] = {
     "        if (portion > 0) prefix += words[HS_PORTION_PREFIXES + (portion & 1) * 256 + d];\n",
     "        bool last = state_row == state_rows - 1;\n",
     "        if (last) words[HS_PORTION_PREFIXES + (~portion & 1) * 256 + d] = prefix + totals[d];\n",
+    "        // less the first rank of the digit, since a key adds its rank in the tile\n",
     "        bases[d] = words[HS_DIGIT_STARTS + pass * 256 + d] + prefix - firsts[d];\n",
     "    }\n",
     "    hs_barrier();\n",
@@ -6477,6 +6488,7 @@ static const char *const hs_amd_gcn_auto_u64_opencl[] = {
     "                sum += c;\n",
     "            }\n",
     "            if (sum == 3584u) mixed[0] = 0u;\n",
+    "            // padding has the greatest digit\n",
     "            totals[d] = d == mask ? sum - hs_to_u32(3584 - valid) : sum;\n",
     "        }\n",
     "        hs_barrier();\n",
@@ -6520,7 +6532,7 @@ static const char *const hs_amd_gcn_auto_u64_opencl[] = {
     "                hs_match_bit(same, d, 7);\n",
     "                int before = hs_popcount_mask(same & hs_lanemask_lt()), rank = hs_to_int(counts[bins + d]) + before;\n",
     "                hs_subgroup_barrier();\n",
-    "                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all have read it\n",
+    "                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it\n",
     "                hs_subgroup_barrier();\n",
     "                tile[rank] = k[i];\n",
     "            }\n",
@@ -6556,7 +6568,7 @@ static const char *const hs_amd_gcn_auto_u64_opencl[] = {
     "    hs_end();\n",
     "}\n",
 };
-static const uint32_t hs_amd_gcn_auto_u64_opencl_starts[] = {133, 261, 545, 1036, 1078, 1136, 1226, 1267, 1403, 1413, 1469, 1544, 1741, 1786, 1830};
+static const uint32_t hs_amd_gcn_auto_u64_opencl_starts[] = {133, 261, 545, 1036, 1078, 1136, 1226, 1267, 1403, 1413, 1469, 1544, 1744, 1789, 1833};
 const hs_sort hs_amd_gcn_auto_u64 = {
     "amd-gcn", "auto", "u64", "none",
     HS_SORT, 1u, /* elements of an item */
@@ -6572,7 +6584,7 @@ const hs_sort hs_amd_gcn_auto_u64 = {
     1073741823u, /* the greatest count */
     hs_amd_gcn_auto_u64_scratch, 3u,
     {{HS_SCRATCH, 0u, 8u, 0u}, 8u, 131072u}, /* device status */
-    hs_amd_gcn_auto_u64_opencl, 2005u, /* OpenCL C */
+    hs_amd_gcn_auto_u64_opencl, 2009u, /* OpenCL C */
     hs_amd_gcn_auto_u64_spirv, /* SPIR-V: buffers by descriptor, */
     hs_amd_gcn_auto_u64_spirv_address, /* and by address */
     11u, /* the version of Vulkan that it needs */
@@ -8135,6 +8147,7 @@ static const char *const hs_amd_gcn_auto_u64_v4_opencl[] = {
     "    hs_barrier();\n",
     "    if (gave_up[0] != 0u) return;\n",
     "    int tile_id = hs_to_int(ticket[0]), state_row = tile_id;\n",
+    "    // the kinds of states: their bits alternate between launches, so that states of the launch before read as empty\n",
     "    bool odd = (pass_order & 1u) != 0u;\n",
     "    hs_u32 partial = odd ? 1u << 30 : 3u << 30, inclusive = odd ? 2u << 30 : 0u;\n",
     "    if (tile_id >= state_rows) return;\n",
@@ -8175,6 +8188,7 @@ static const char *const hs_amd_gcn_auto_u64_v4_opencl[] = {
     "            sum += c;\n",
     "        }\n",
     "        if (sum == 3584u) mixed[0] = 0u;\n",
+    "        // padding has the greatest digit\n",
     "        totals[d] = d == mask ? sum - hs_to_u32(3584 - valid) : sum;\n",
     "    }\n",
     "\n",
@@ -8230,7 +8244,7 @@ static const char *const hs_amd_gcn_auto_u64_v4_opencl[] = {
     "            hs_match_bit(same, d, 7);\n",
     "            int before = hs_popcount_mask(same & hs_lanemask_lt()), rank = hs_to_int(counts[bins + d]) + before;\n",
     "            hs_subgroup_barrier();\n",
-    "            if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all have read it\n",
+    "            if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it\n",
     "            hs_subgroup_barrier();\n",
     "            { int spot = rank; tile[spot] = k[i]; order[spot] = v[i]; }\n",
     "        }\n",
@@ -8267,6 +8281,7 @@ static const char *const hs_amd_gcn_auto_u64_v4_opencl[] = {
     "            }\n",
     "        }\n",
     "        if (gave_up[0] == 0u && state_row > 0) hs_atomic_store(words[HS_TILE_STATES + (state_row) * 256 + d], (prefix + totals[d]) | inclusive);\n",
+    "        // less the first rank of the digit, since a key adds its rank in the tile\n",
     "        bases[d] = words[HS_DIGIT_STARTS + pass * 256 + d] + prefix - firsts[d];\n",
     "    }\n",
     "    hs_barrier();\n",
@@ -8485,6 +8500,7 @@ static const char *const hs_amd_gcn_auto_u64_v4_opencl[] = {
     "                sum += c;\n",
     "            }\n",
     "            if (sum == 3584u) mixed[0] = 0u;\n",
+    "            // padding has the greatest digit\n",
     "            totals[d] = d == mask ? sum - hs_to_u32(3584 - valid) : sum;\n",
     "        }\n",
     "        hs_value v[14];\n",
@@ -8532,7 +8548,7 @@ static const char *const hs_amd_gcn_auto_u64_v4_opencl[] = {
     "                hs_match_bit(same, d, 7);\n",
     "                int before = hs_popcount_mask(same & hs_lanemask_lt()), rank = hs_to_int(counts[bins + d]) + before;\n",
     "                hs_subgroup_barrier();\n",
-    "                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all have read it\n",
+    "                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it\n",
     "                hs_subgroup_barrier();\n",
     "                { int spot = rank; tile[spot] = k[i]; order[spot] = v[i]; }\n",
     "            }\n",
@@ -8570,7 +8586,7 @@ static const char *const hs_amd_gcn_auto_u64_v4_opencl[] = {
     "    hs_end();\n",
     "}\n",
 };
-static const uint32_t hs_amd_gcn_auto_u64_v4_opencl_starts[] = {147, 235, 449, 829, 871, 929, 970, 1092, 1101, 1113, 1123, 1178, 1253, 1446, 1491, 1535};
+static const uint32_t hs_amd_gcn_auto_u64_v4_opencl_starts[] = {147, 235, 449, 829, 871, 929, 970, 1092, 1101, 1113, 1123, 1178, 1253, 1449, 1494, 1538};
 const hs_sort hs_amd_gcn_auto_u64_v4 = {
     "amd-gcn", "auto", "u64", "v4",
     HS_SORT, 1u, /* elements of an item */
@@ -8586,7 +8602,7 @@ const hs_sort hs_amd_gcn_auto_u64_v4 = {
     1073741823u, /* the greatest count */
     hs_amd_gcn_auto_u64_v4_scratch, 2u,
     {{HS_SCRATCH, 1024u, 12u, 0u}, 8u, 32768u}, /* device status */
-    hs_amd_gcn_auto_u64_v4_opencl, 1719u, /* OpenCL C */
+    hs_amd_gcn_auto_u64_v4_opencl, 1723u, /* OpenCL C */
     hs_amd_gcn_auto_u64_v4_spirv, /* SPIR-V: buffers by descriptor, */
     hs_amd_gcn_auto_u64_v4_spirv_address, /* and by address */
     11u, /* the version of Vulkan that it needs */

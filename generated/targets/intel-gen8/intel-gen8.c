@@ -3145,6 +3145,7 @@ static const char *const hs_intel_gen8_auto_u32_opencl[] = {
     "                sum += c;\n",
     "            }\n",
     "            if (sum == 1024u) mixed[0] = 0u;\n",
+    "            // padding has the greatest digit\n",
     "            totals[d] = d == mask ? sum - hs_to_u32(1024 - valid) : sum;\n",
     "        }\n",
     "        hs_barrier();\n",
@@ -3205,7 +3206,7 @@ static const char *const hs_intel_gen8_auto_u32_opencl[] = {
     "                same |= hs_broadcast(d, 15) == d ? 0x8000u : 0u;\n",
     "                int before = hs_popcount_mask(same & hs_lanemask_lt()), rank = hs_to_int(counts[bins + d]) + before;\n",
     "                hs_subgroup_barrier();\n",
-    "                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all have read it\n",
+    "                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it\n",
     "                hs_subgroup_barrier();\n",
     "                tile[rank] = k[0];\n",
     "            }\n",
@@ -3230,7 +3231,7 @@ static const char *const hs_intel_gen8_auto_u32_opencl[] = {
     "                same |= hs_broadcast(d, 15) == d ? 0x8000u : 0u;\n",
     "                int before = hs_popcount_mask(same & hs_lanemask_lt()), rank = hs_to_int(counts[bins + d]) + before;\n",
     "                hs_subgroup_barrier();\n",
-    "                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all have read it\n",
+    "                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it\n",
     "                hs_subgroup_barrier();\n",
     "                tile[rank] = k[1];\n",
     "            }\n",
@@ -3255,7 +3256,7 @@ static const char *const hs_intel_gen8_auto_u32_opencl[] = {
     "                same |= hs_broadcast(d, 15) == d ? 0x8000u : 0u;\n",
     "                int before = hs_popcount_mask(same & hs_lanemask_lt()), rank = hs_to_int(counts[bins + d]) + before;\n",
     "                hs_subgroup_barrier();\n",
-    "                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all have read it\n",
+    "                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it\n",
     "                hs_subgroup_barrier();\n",
     "                tile[rank] = k[2];\n",
     "            }\n",
@@ -3280,7 +3281,7 @@ static const char *const hs_intel_gen8_auto_u32_opencl[] = {
     "                same |= hs_broadcast(d, 15) == d ? 0x8000u : 0u;\n",
     "                int before = hs_popcount_mask(same & hs_lanemask_lt()), rank = hs_to_int(counts[bins + d]) + before;\n",
     "                hs_subgroup_barrier();\n",
-    "                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all have read it\n",
+    "                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it\n",
     "                hs_subgroup_barrier();\n",
     "                tile[rank] = k[3];\n",
     "            }\n",
@@ -3305,7 +3306,7 @@ static const char *const hs_intel_gen8_auto_u32_opencl[] = {
     "                same |= hs_broadcast(d, 15) == d ? 0x8000u : 0u;\n",
     "                int before = hs_popcount_mask(same & hs_lanemask_lt()), rank = hs_to_int(counts[bins + d]) + before;\n",
     "                hs_subgroup_barrier();\n",
-    "                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all have read it\n",
+    "                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it\n",
     "                hs_subgroup_barrier();\n",
     "                tile[rank] = k[4];\n",
     "            }\n",
@@ -3330,7 +3331,7 @@ static const char *const hs_intel_gen8_auto_u32_opencl[] = {
     "                same |= hs_broadcast(d, 15) == d ? 0x8000u : 0u;\n",
     "                int before = hs_popcount_mask(same & hs_lanemask_lt()), rank = hs_to_int(counts[bins + d]) + before;\n",
     "                hs_subgroup_barrier();\n",
-    "                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all have read it\n",
+    "                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it\n",
     "                hs_subgroup_barrier();\n",
     "                tile[rank] = k[5];\n",
     "            }\n",
@@ -3355,7 +3356,7 @@ static const char *const hs_intel_gen8_auto_u32_opencl[] = {
     "                same |= hs_broadcast(d, 15) == d ? 0x8000u : 0u;\n",
     "                int before = hs_popcount_mask(same & hs_lanemask_lt()), rank = hs_to_int(counts[bins + d]) + before;\n",
     "                hs_subgroup_barrier();\n",
-    "                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all have read it\n",
+    "                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it\n",
     "                hs_subgroup_barrier();\n",
     "                tile[rank] = k[6];\n",
     "            }\n",
@@ -3380,7 +3381,7 @@ static const char *const hs_intel_gen8_auto_u32_opencl[] = {
     "                same |= hs_broadcast(d, 15) == d ? 0x8000u : 0u;\n",
     "                int before = hs_popcount_mask(same & hs_lanemask_lt()), rank = hs_to_int(counts[bins + d]) + before;\n",
     "                hs_subgroup_barrier();\n",
-    "                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all have read it\n",
+    "                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it\n",
     "                hs_subgroup_barrier();\n",
     "                tile[rank] = k[7];\n",
     "            }\n",
@@ -3514,7 +3515,7 @@ static const char *const hs_intel_gen8_auto_u32_opencl[] = {
     "    }\n",
     "}\n",
 };
-static const uint32_t hs_intel_gen8_auto_u32_opencl_starts[] = {123, 547, 1250, 2232, 2274, 2332, 2422, 2580, 2621, 2769, 2822, 2866, 3333};
+static const uint32_t hs_intel_gen8_auto_u32_opencl_starts[] = {123, 547, 1250, 2232, 2274, 2332, 2422, 2580, 2621, 2769, 2822, 2866, 3334};
 const hs_sort hs_intel_gen8_auto_u32 = {
     "intel-gen8", "auto", "u32", "none",
     HS_SORT, 1u, /* elements of an item */
@@ -3530,7 +3531,7 @@ const hs_sort hs_intel_gen8_auto_u32 = {
     1073741823u, /* the greatest count */
     hs_intel_gen8_auto_u32_scratch, 1u,
     {{HS_SCRATCH, 0u, 0u, 0u}, 0u, 0u}, /* device status */
-    hs_intel_gen8_auto_u32_opencl, 3352u, /* OpenCL C */
+    hs_intel_gen8_auto_u32_opencl, 3353u, /* OpenCL C */
     hs_intel_gen8_auto_u32_spirv, /* SPIR-V: buffers by descriptor, */
     hs_intel_gen8_auto_u32_spirv_address, /* and by address */
     11u, /* the version of Vulkan that it needs */
@@ -5814,6 +5815,7 @@ static const char *const hs_intel_gen8_auto_u32_v4_opencl[] = {
     "                sum += c;\n",
     "            }\n",
     "            if (sum == 1024u) mixed[0] = 0u;\n",
+    "            // padding has the greatest digit\n",
     "            totals[d] = d == mask ? sum - hs_to_u32(1024 - valid) : sum;\n",
     "        }\n",
     "        hs_barrier();\n",
@@ -5874,7 +5876,7 @@ static const char *const hs_intel_gen8_auto_u32_v4_opencl[] = {
     "                same |= hs_broadcast(d, 15) == d ? 0x8000u : 0u;\n",
     "                int before = hs_popcount_mask(same & hs_lanemask_lt()), rank = hs_to_int(counts[bins + d]) + before;\n",
     "                hs_subgroup_barrier();\n",
-    "                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all have read it\n",
+    "                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it\n",
     "                hs_subgroup_barrier();\n",
     "                { int spot = rank; tile[spot] = k[0]; order[spot] = hs_to_u32(row + 0); }\n",
     "            }\n",
@@ -5899,7 +5901,7 @@ static const char *const hs_intel_gen8_auto_u32_v4_opencl[] = {
     "                same |= hs_broadcast(d, 15) == d ? 0x8000u : 0u;\n",
     "                int before = hs_popcount_mask(same & hs_lanemask_lt()), rank = hs_to_int(counts[bins + d]) + before;\n",
     "                hs_subgroup_barrier();\n",
-    "                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all have read it\n",
+    "                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it\n",
     "                hs_subgroup_barrier();\n",
     "                { int spot = rank; tile[spot] = k[1]; order[spot] = hs_to_u32(row + 16); }\n",
     "            }\n",
@@ -5924,7 +5926,7 @@ static const char *const hs_intel_gen8_auto_u32_v4_opencl[] = {
     "                same |= hs_broadcast(d, 15) == d ? 0x8000u : 0u;\n",
     "                int before = hs_popcount_mask(same & hs_lanemask_lt()), rank = hs_to_int(counts[bins + d]) + before;\n",
     "                hs_subgroup_barrier();\n",
-    "                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all have read it\n",
+    "                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it\n",
     "                hs_subgroup_barrier();\n",
     "                { int spot = rank; tile[spot] = k[2]; order[spot] = hs_to_u32(row + 32); }\n",
     "            }\n",
@@ -5949,7 +5951,7 @@ static const char *const hs_intel_gen8_auto_u32_v4_opencl[] = {
     "                same |= hs_broadcast(d, 15) == d ? 0x8000u : 0u;\n",
     "                int before = hs_popcount_mask(same & hs_lanemask_lt()), rank = hs_to_int(counts[bins + d]) + before;\n",
     "                hs_subgroup_barrier();\n",
-    "                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all have read it\n",
+    "                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it\n",
     "                hs_subgroup_barrier();\n",
     "                { int spot = rank; tile[spot] = k[3]; order[spot] = hs_to_u32(row + 48); }\n",
     "            }\n",
@@ -5974,7 +5976,7 @@ static const char *const hs_intel_gen8_auto_u32_v4_opencl[] = {
     "                same |= hs_broadcast(d, 15) == d ? 0x8000u : 0u;\n",
     "                int before = hs_popcount_mask(same & hs_lanemask_lt()), rank = hs_to_int(counts[bins + d]) + before;\n",
     "                hs_subgroup_barrier();\n",
-    "                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all have read it\n",
+    "                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it\n",
     "                hs_subgroup_barrier();\n",
     "                { int spot = rank; tile[spot] = k[4]; order[spot] = hs_to_u32(row + 64); }\n",
     "            }\n",
@@ -5999,7 +6001,7 @@ static const char *const hs_intel_gen8_auto_u32_v4_opencl[] = {
     "                same |= hs_broadcast(d, 15) == d ? 0x8000u : 0u;\n",
     "                int before = hs_popcount_mask(same & hs_lanemask_lt()), rank = hs_to_int(counts[bins + d]) + before;\n",
     "                hs_subgroup_barrier();\n",
-    "                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all have read it\n",
+    "                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it\n",
     "                hs_subgroup_barrier();\n",
     "                { int spot = rank; tile[spot] = k[5]; order[spot] = hs_to_u32(row + 80); }\n",
     "            }\n",
@@ -6024,7 +6026,7 @@ static const char *const hs_intel_gen8_auto_u32_v4_opencl[] = {
     "                same |= hs_broadcast(d, 15) == d ? 0x8000u : 0u;\n",
     "                int before = hs_popcount_mask(same & hs_lanemask_lt()), rank = hs_to_int(counts[bins + d]) + before;\n",
     "                hs_subgroup_barrier();\n",
-    "                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all have read it\n",
+    "                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it\n",
     "                hs_subgroup_barrier();\n",
     "                { int spot = rank; tile[spot] = k[6]; order[spot] = hs_to_u32(row + 96); }\n",
     "            }\n",
@@ -6049,7 +6051,7 @@ static const char *const hs_intel_gen8_auto_u32_v4_opencl[] = {
     "                same |= hs_broadcast(d, 15) == d ? 0x8000u : 0u;\n",
     "                int before = hs_popcount_mask(same & hs_lanemask_lt()), rank = hs_to_int(counts[bins + d]) + before;\n",
     "                hs_subgroup_barrier();\n",
-    "                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all have read it\n",
+    "                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it\n",
     "                hs_subgroup_barrier();\n",
     "                { int spot = rank; tile[spot] = k[7]; order[spot] = hs_to_u32(row + 112); }\n",
     "            }\n",
@@ -6213,7 +6215,7 @@ static const char *const hs_intel_gen8_auto_u32_v4_opencl[] = {
     "    }\n",
     "}\n",
 };
-static const uint32_t hs_intel_gen8_auto_u32_v4_opencl_starts[] = {137, 623, 1350, 1392, 1450, 1540, 1581, 1635, 1717, 1843, 1852, 1864, 1917, 1961, 2458};
+static const uint32_t hs_intel_gen8_auto_u32_v4_opencl_starts[] = {137, 623, 1350, 1392, 1450, 1540, 1581, 1635, 1717, 1843, 1852, 1864, 1917, 1961, 2459};
 const hs_sort hs_intel_gen8_auto_u32_v4 = {
     "intel-gen8", "auto", "u32", "v4",
     HS_SORT, 1u, /* elements of an item */
@@ -6229,7 +6231,7 @@ const hs_sort hs_intel_gen8_auto_u32_v4 = {
     1073741823u, /* the greatest count */
     hs_intel_gen8_auto_u32_v4_scratch, 2u,
     {{HS_SCRATCH, 0u, 0u, 0u}, 0u, 0u}, /* device status */
-    hs_intel_gen8_auto_u32_v4_opencl, 2480u, /* OpenCL C */
+    hs_intel_gen8_auto_u32_v4_opencl, 2481u, /* OpenCL C */
     hs_intel_gen8_auto_u32_v4_spirv, /* SPIR-V: buffers by descriptor, */
     hs_intel_gen8_auto_u32_v4_spirv_address, /* and by address */
     11u, /* the version of Vulkan that it needs */
@@ -10194,6 +10196,7 @@ static const char *const hs_intel_gen8_auto_u64_opencl[] = {
     "                sum += c;\n",
     "            }\n",
     "            if (sum == 768u) mixed[0] = 0u;\n",
+    "            // padding has the greatest digit\n",
     "            totals[d] = d == mask ? sum - hs_to_u32(768 - valid) : sum;\n",
     "        }\n",
     "        hs_barrier();\n",
@@ -10244,7 +10247,7 @@ static const char *const hs_intel_gen8_auto_u64_opencl[] = {
     "                same |= hs_broadcast(d, 7) == d ? 0x80u : 0u;\n",
     "                int before = hs_popcount_mask(same & hs_lanemask_lt()), rank = hs_to_int(counts[bins + d]) + before;\n",
     "                hs_subgroup_barrier();\n",
-    "                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all have read it\n",
+    "                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it\n",
     "                hs_subgroup_barrier();\n",
     "                tile[rank] = k[0];\n",
     "            }\n",
@@ -10261,7 +10264,7 @@ static const char *const hs_intel_gen8_auto_u64_opencl[] = {
     "                same |= hs_broadcast(d, 7) == d ? 0x80u : 0u;\n",
     "                int before = hs_popcount_mask(same & hs_lanemask_lt()), rank = hs_to_int(counts[bins + d]) + before;\n",
     "                hs_subgroup_barrier();\n",
-    "                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all have read it\n",
+    "                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it\n",
     "                hs_subgroup_barrier();\n",
     "                tile[rank] = k[1];\n",
     "            }\n",
@@ -10278,7 +10281,7 @@ static const char *const hs_intel_gen8_auto_u64_opencl[] = {
     "                same |= hs_broadcast(d, 7) == d ? 0x80u : 0u;\n",
     "                int before = hs_popcount_mask(same & hs_lanemask_lt()), rank = hs_to_int(counts[bins + d]) + before;\n",
     "                hs_subgroup_barrier();\n",
-    "                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all have read it\n",
+    "                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it\n",
     "                hs_subgroup_barrier();\n",
     "                tile[rank] = k[2];\n",
     "            }\n",
@@ -10295,7 +10298,7 @@ static const char *const hs_intel_gen8_auto_u64_opencl[] = {
     "                same |= hs_broadcast(d, 7) == d ? 0x80u : 0u;\n",
     "                int before = hs_popcount_mask(same & hs_lanemask_lt()), rank = hs_to_int(counts[bins + d]) + before;\n",
     "                hs_subgroup_barrier();\n",
-    "                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all have read it\n",
+    "                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it\n",
     "                hs_subgroup_barrier();\n",
     "                tile[rank] = k[3];\n",
     "            }\n",
@@ -10312,7 +10315,7 @@ static const char *const hs_intel_gen8_auto_u64_opencl[] = {
     "                same |= hs_broadcast(d, 7) == d ? 0x80u : 0u;\n",
     "                int before = hs_popcount_mask(same & hs_lanemask_lt()), rank = hs_to_int(counts[bins + d]) + before;\n",
     "                hs_subgroup_barrier();\n",
-    "                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all have read it\n",
+    "                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it\n",
     "                hs_subgroup_barrier();\n",
     "                tile[rank] = k[4];\n",
     "            }\n",
@@ -10329,7 +10332,7 @@ static const char *const hs_intel_gen8_auto_u64_opencl[] = {
     "                same |= hs_broadcast(d, 7) == d ? 0x80u : 0u;\n",
     "                int before = hs_popcount_mask(same & hs_lanemask_lt()), rank = hs_to_int(counts[bins + d]) + before;\n",
     "                hs_subgroup_barrier();\n",
-    "                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all have read it\n",
+    "                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it\n",
     "                hs_subgroup_barrier();\n",
     "                tile[rank] = k[5];\n",
     "            }\n",
@@ -10439,7 +10442,7 @@ static const char *const hs_intel_gen8_auto_u64_opencl[] = {
     "    }\n",
     "}\n",
 };
-static const uint32_t hs_intel_gen8_auto_u64_opencl_starts[] = {123, 732, 1603, 2857, 2899, 2957, 3047, 3205, 3246, 3531, 3580, 3624, 3961};
+static const uint32_t hs_intel_gen8_auto_u64_opencl_starts[] = {123, 732, 1603, 2857, 2899, 2957, 3047, 3205, 3246, 3531, 3580, 3624, 3962};
 const hs_sort hs_intel_gen8_auto_u64 = {
     "intel-gen8", "auto", "u64", "none",
     HS_SORT, 1u, /* elements of an item */
@@ -10455,7 +10458,7 @@ const hs_sort hs_intel_gen8_auto_u64 = {
     1073741823u, /* the greatest count */
     hs_intel_gen8_auto_u64_scratch, 1u,
     {{HS_SCRATCH, 0u, 0u, 0u}, 0u, 0u}, /* device status */
-    hs_intel_gen8_auto_u64_opencl, 3980u, /* OpenCL C */
+    hs_intel_gen8_auto_u64_opencl, 3981u, /* OpenCL C */
     hs_intel_gen8_auto_u64_spirv, /* SPIR-V: buffers by descriptor, */
     hs_intel_gen8_auto_u64_spirv_address, /* and by address */
     11u, /* the version of Vulkan that it needs */
@@ -12862,6 +12865,7 @@ static const char *const hs_intel_gen8_auto_u64_v4_opencl[] = {
     "                sum += c;\n",
     "            }\n",
     "            if (sum == 768u) mixed[0] = 0u;\n",
+    "            // padding has the greatest digit\n",
     "            totals[d] = d == mask ? sum - hs_to_u32(768 - valid) : sum;\n",
     "        }\n",
     "        hs_barrier();\n",
@@ -12912,7 +12916,7 @@ static const char *const hs_intel_gen8_auto_u64_v4_opencl[] = {
     "                same |= hs_broadcast(d, 7) == d ? 0x80u : 0u;\n",
     "                int before = hs_popcount_mask(same & hs_lanemask_lt()), rank = hs_to_int(counts[bins + d]) + before;\n",
     "                hs_subgroup_barrier();\n",
-    "                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all have read it\n",
+    "                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it\n",
     "                hs_subgroup_barrier();\n",
     "                { int spot = rank; tile[spot] = k[0]; order[spot] = hs_to_u32(row + 0); }\n",
     "            }\n",
@@ -12929,7 +12933,7 @@ static const char *const hs_intel_gen8_auto_u64_v4_opencl[] = {
     "                same |= hs_broadcast(d, 7) == d ? 0x80u : 0u;\n",
     "                int before = hs_popcount_mask(same & hs_lanemask_lt()), rank = hs_to_int(counts[bins + d]) + before;\n",
     "                hs_subgroup_barrier();\n",
-    "                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all have read it\n",
+    "                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it\n",
     "                hs_subgroup_barrier();\n",
     "                { int spot = rank; tile[spot] = k[1]; order[spot] = hs_to_u32(row + 8); }\n",
     "            }\n",
@@ -12946,7 +12950,7 @@ static const char *const hs_intel_gen8_auto_u64_v4_opencl[] = {
     "                same |= hs_broadcast(d, 7) == d ? 0x80u : 0u;\n",
     "                int before = hs_popcount_mask(same & hs_lanemask_lt()), rank = hs_to_int(counts[bins + d]) + before;\n",
     "                hs_subgroup_barrier();\n",
-    "                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all have read it\n",
+    "                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it\n",
     "                hs_subgroup_barrier();\n",
     "                { int spot = rank; tile[spot] = k[2]; order[spot] = hs_to_u32(row + 16); }\n",
     "            }\n",
@@ -12963,7 +12967,7 @@ static const char *const hs_intel_gen8_auto_u64_v4_opencl[] = {
     "                same |= hs_broadcast(d, 7) == d ? 0x80u : 0u;\n",
     "                int before = hs_popcount_mask(same & hs_lanemask_lt()), rank = hs_to_int(counts[bins + d]) + before;\n",
     "                hs_subgroup_barrier();\n",
-    "                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all have read it\n",
+    "                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it\n",
     "                hs_subgroup_barrier();\n",
     "                { int spot = rank; tile[spot] = k[3]; order[spot] = hs_to_u32(row + 24); }\n",
     "            }\n",
@@ -12980,7 +12984,7 @@ static const char *const hs_intel_gen8_auto_u64_v4_opencl[] = {
     "                same |= hs_broadcast(d, 7) == d ? 0x80u : 0u;\n",
     "                int before = hs_popcount_mask(same & hs_lanemask_lt()), rank = hs_to_int(counts[bins + d]) + before;\n",
     "                hs_subgroup_barrier();\n",
-    "                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all have read it\n",
+    "                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it\n",
     "                hs_subgroup_barrier();\n",
     "                { int spot = rank; tile[spot] = k[4]; order[spot] = hs_to_u32(row + 32); }\n",
     "            }\n",
@@ -12997,7 +13001,7 @@ static const char *const hs_intel_gen8_auto_u64_v4_opencl[] = {
     "                same |= hs_broadcast(d, 7) == d ? 0x80u : 0u;\n",
     "                int before = hs_popcount_mask(same & hs_lanemask_lt()), rank = hs_to_int(counts[bins + d]) + before;\n",
     "                hs_subgroup_barrier();\n",
-    "                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all have read it\n",
+    "                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it\n",
     "                hs_subgroup_barrier();\n",
     "                { int spot = rank; tile[spot] = k[5]; order[spot] = hs_to_u32(row + 40); }\n",
     "            }\n",
@@ -13122,7 +13126,7 @@ static const char *const hs_intel_gen8_auto_u64_v4_opencl[] = {
     "    }\n",
     "}\n",
 };
-static const uint32_t hs_intel_gen8_auto_u64_v4_opencl_starts[] = {138, 693, 1503, 1545, 1603, 1693, 1734, 1788, 1932, 1941, 1953, 2002, 2046, 2398};
+static const uint32_t hs_intel_gen8_auto_u64_v4_opencl_starts[] = {138, 693, 1503, 1545, 1603, 1693, 1734, 1788, 1932, 1941, 1953, 2002, 2046, 2399};
 const hs_sort hs_intel_gen8_auto_u64_v4 = {
     "intel-gen8", "auto", "u64", "v4",
     HS_SORT, 1u, /* elements of an item */
@@ -13138,7 +13142,7 @@ const hs_sort hs_intel_gen8_auto_u64_v4 = {
     1073741823u, /* the greatest count */
     hs_intel_gen8_auto_u64_v4_scratch, 2u,
     {{HS_SCRATCH, 0u, 0u, 0u}, 0u, 0u}, /* device status */
-    hs_intel_gen8_auto_u64_v4_opencl, 2420u, /* OpenCL C */
+    hs_intel_gen8_auto_u64_v4_opencl, 2421u, /* OpenCL C */
     hs_intel_gen8_auto_u64_v4_spirv, /* SPIR-V: buffers by descriptor, */
     hs_intel_gen8_auto_u64_v4_spirv_address, /* and by address */
     11u, /* the version of Vulkan that it needs */

@@ -2166,6 +2166,7 @@ static const char *const hs_nvidia_sm90_auto_u32_opencl[] = {
     "                    sum += c;\n",
     "                }\n",
     "                if (sum == 5120u) mixed[0] = 0u;\n",
+    "                // padding has the greatest digit\n",
     "                totals[d] = d == mask ? sum - hs_to_u32(5120 - valid) : sum;\n",
     "            }\n",
     "            hs_barrier();\n",
@@ -2209,7 +2210,7 @@ static const char *const hs_nvidia_sm90_auto_u32_opencl[] = {
     "                    hs_match_bit(same, d, 7);\n",
     "                    int before = hs_popcount_mask(same & hs_lanemask_lt()), rank = hs_to_int(counts[bins + d]) + before;\n",
     "                    hs_subgroup_barrier();\n",
-    "                    if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all have read it\n",
+    "                    if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it\n",
     "                    hs_subgroup_barrier();\n",
     "                    tile[rank] = k[i];\n",
     "                }\n",
@@ -2385,10 +2386,11 @@ static const char *const hs_nvidia_sm90_auto_u32_opencl[] = {
     "        if (hs_local_id() == 0) ticket[0] = hs_atomic_add(words[HS_TICKETS + pass], 1u);\n",
     "        hs_barrier();\n",
     "        int tile_id = hs_to_int(ticket[0]), state_row = tile_id - tile_id / state_rows * state_rows;\n",
+    "        // the kinds of states: their bits alternate between launches, so that states of the launch before read as empty\n",
     "        bool odd = (((pass_order - 1u) * (hs_n() > 72530432 ? 2u : 1u) + hs_to_u32(tile_id / state_rows) + 1u) & 1u) != 0u;\n",
     "        hs_u32 partial = odd ? 1u << 30 : 3u << 30, inclusive = odd ? 2u << 30 : 0u;\n",
     "        if (tile_id >= (hs_n() + 8703) / 8704) {\n",
-    "            if (hs_n() > 72530432 && tile_id / state_rows < 2) {\n",
+    "            if (hs_n() > 72530432 && tile_id / state_rows < 2) { // a row without a tile: else its old state could be read as one\n",
     "                {\n",
     "                    int d = hs_local_id();\n",
     "                    hs_atomic_store(words[HS_TILE_STATES + (state_row) * 256 + d], inclusive);\n",
@@ -2431,6 +2433,7 @@ static const char *const hs_nvidia_sm90_auto_u32_opencl[] = {
     "                sum += c;\n",
     "            }\n",
     "            if (sum == 8704u) mixed[0] = 0u;\n",
+    "            // padding has the greatest digit\n",
     "            totals[d] = d == mask ? sum - hs_to_u32(8704 - valid) : sum;\n",
     "        }\n",
     "\n",
@@ -2482,7 +2485,7 @@ static const char *const hs_nvidia_sm90_auto_u32_opencl[] = {
     "                hs_match_bit(same, d, 7);\n",
     "                int before = hs_popcount_mask(same & hs_lanemask_lt()), rank = hs_to_int(counts[bins + d]) + before;\n",
     "                hs_subgroup_barrier();\n",
-    "                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all have read it\n",
+    "                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it\n",
     "                hs_subgroup_barrier();\n",
     "                tile[rank] = k[i];\n",
     "            }\n",
@@ -2514,6 +2517,7 @@ static const char *const hs_nvidia_sm90_auto_u32_opencl[] = {
     "            if (portion > 0) prefix += words[HS_PORTION_PREFIXES + (portion & 1) * 256 + d];\n",
     "            bool last = state_row == state_rows - 1;\n",
     "            if (last) words[HS_PORTION_PREFIXES + (~portion & 1) * 256 + d] = prefix + totals[d];\n",
+    "            // less the first rank of the digit, since a key adds its rank in the tile\n",
     "            bases[d] = words[HS_DIGIT_STARTS + pass * 256 + d] + prefix - firsts[d];\n",
     "        }\n",
     "        hs_barrier();\n",
@@ -2536,7 +2540,7 @@ static const char *const hs_nvidia_sm90_auto_u32_opencl[] = {
     "                }\n",
     "            }\n",
     "        }\n",
-    "        if (hs_n() > 72530432) return;\n",
+    "        if (hs_n() > 72530432) return; // the other tiles are those of other portions\n",
     "    }\n",
     "}\n",
     "\n",
@@ -3122,6 +3126,7 @@ static const char *const hs_nvidia_sm90_auto_u32_opencl[] = {
     "                    sum += c;\n",
     "                }\n",
     "                if (sum == 5120u) mixed[0] = 0u;\n",
+    "                // padding has the greatest digit\n",
     "                totals[d] = d == mask ? sum - hs_to_u32(5120 - valid) : sum;\n",
     "            }\n",
     "            hs_barrier();\n",
@@ -3165,7 +3170,7 @@ static const char *const hs_nvidia_sm90_auto_u32_opencl[] = {
     "                    hs_match_bit(same, d, 7);\n",
     "                    int before = hs_popcount_mask(same & hs_lanemask_lt()), rank = hs_to_int(counts[bins + d]) + before;\n",
     "                    hs_subgroup_barrier();\n",
-    "                    if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all have read it\n",
+    "                    if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it\n",
     "                    hs_subgroup_barrier();\n",
     "                    tile[rank] = k[i];\n",
     "                }\n",
@@ -3353,6 +3358,7 @@ static const char *const hs_nvidia_sm90_auto_u32_opencl[] = {
     "                sum += c;\n",
     "            }\n",
     "            if (sum == 8704u) mixed[0] = 0u;\n",
+    "            // padding has the greatest digit\n",
     "            totals[d] = d == mask ? sum - hs_to_u32(8704 - valid) : sum;\n",
     "        }\n",
     "        hs_barrier();\n",
@@ -3396,7 +3402,7 @@ static const char *const hs_nvidia_sm90_auto_u32_opencl[] = {
     "                hs_match_bit(same, d, 7);\n",
     "                int before = hs_popcount_mask(same & hs_lanemask_lt()), rank = hs_to_int(counts[bins + d]) + before;\n",
     "                hs_subgroup_barrier();\n",
-    "                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all have read it\n",
+    "                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it\n",
     "                hs_subgroup_barrier();\n",
     "                tile[rank] = k[i];\n",
     "            }\n",
@@ -3452,7 +3458,7 @@ static const char *const hs_nvidia_sm90_auto_u32_opencl[] = {
     "    }\n",
     "}\n",
 };
-static const uint32_t hs_nvidia_sm90_auto_u32_opencl_starts[] = {133, 317, 653, 695, 753, 843, 898, 949, 990, 1044, 1166, 1177, 1213, 1279, 1367, 1406, 1446, 1538, 1686, 1801, 1810, 1859, 1936, 2117, 2128, 2167, 2233, 2321, 2362, 2402, 2496, 2645, 2757, 2803, 2848, 3009};
+static const uint32_t hs_nvidia_sm90_auto_u32_opencl_starts[] = {133, 317, 653, 695, 753, 843, 898, 949, 990, 1044, 1166, 1177, 1213, 1279, 1367, 1406, 1446, 1538, 1686, 1802, 1811, 1860, 1937, 2121, 2132, 2171, 2237, 2325, 2366, 2406, 2500, 2649, 2762, 2808, 2853, 3015};
 const hs_sort hs_nvidia_sm90_auto_u32 = {
     "nvidia-sm90", "auto", "u32", "none",
     HS_SORT, 1u, /* elements of an item */
@@ -3468,7 +3474,7 @@ const hs_sort hs_nvidia_sm90_auto_u32 = {
     1099511627776u, /* the greatest count */
     hs_nvidia_sm90_auto_u32_scratch, 5u,
     {{HS_SCRATCH, 0u, 0u, 0u}, 0u, 0u}, /* device status */
-    hs_nvidia_sm90_auto_u32_opencl, 3029u, /* OpenCL C */
+    hs_nvidia_sm90_auto_u32_opencl, 3035u, /* OpenCL C */
     0, /* SPIR-V: buffers by descriptor, */
     0, /* and by address */
     11u, /* the version of Vulkan that it needs */
@@ -5343,10 +5349,11 @@ static const char *const hs_nvidia_sm90_auto_u32_v4_opencl[] = {
     "        if (hs_local_id() == 0) ticket[0] = hs_atomic_add(words[HS_TICKETS + pass], 1u);\n",
     "        hs_barrier();\n",
     "        int tile_id = hs_to_int(ticket[0]), state_row = tile_id - tile_id / state_rows * state_rows;\n",
+    "        // the kinds of states: their bits alternate between launches, so that states of the launch before read as empty\n",
     "        bool odd = (((pass_order - 1u) * (hs_n() > 36265216 ? 2u : 1u) + hs_to_u32(tile_id / state_rows) + 1u) & 1u) != 0u;\n",
     "        hs_u32 partial = odd ? 1u << 30 : 3u << 30, inclusive = odd ? 2u << 30 : 0u;\n",
     "        if (tile_id >= (hs_n() + 4351) / 4352) {\n",
-    "            if (hs_n() > 36265216 && tile_id / state_rows < 2) {\n",
+    "            if (hs_n() > 36265216 && tile_id / state_rows < 2) { // a row without a tile: else its old state could be read as one\n",
     "                {\n",
     "                    int d = hs_local_id();\n",
     "                    hs_atomic_store(words[HS_TILE_STATES + (state_row) * 256 + d], inclusive);\n",
@@ -5391,6 +5398,7 @@ static const char *const hs_nvidia_sm90_auto_u32_v4_opencl[] = {
     "                sum += c;\n",
     "            }\n",
     "            if (sum == 4352u) mixed[0] = 0u;\n",
+    "            // padding has the greatest digit\n",
     "            totals[d] = d == mask ? sum - hs_to_u32(4352 - valid) : sum;\n",
     "        }\n",
     "\n",
@@ -5446,7 +5454,7 @@ static const char *const hs_nvidia_sm90_auto_u32_v4_opencl[] = {
     "                hs_match_bit(same, d, 7);\n",
     "                int before = hs_popcount_mask(same & hs_lanemask_lt()), rank = hs_to_int(counts[bins + d]) + before;\n",
     "                hs_subgroup_barrier();\n",
-    "                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all have read it\n",
+    "                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it\n",
     "                hs_subgroup_barrier();\n",
     "                { int spot = rank; tile[spot] = k[i]; order[spot] = v[i]; }\n",
     "            }\n",
@@ -5478,6 +5486,7 @@ static const char *const hs_nvidia_sm90_auto_u32_v4_opencl[] = {
     "            if (portion > 0) prefix += words[HS_PORTION_PREFIXES + (portion & 1) * 256 + d];\n",
     "            bool last = state_row == state_rows - 1;\n",
     "            if (last) words[HS_PORTION_PREFIXES + (~portion & 1) * 256 + d] = prefix + totals[d];\n",
+    "            // less the first rank of the digit, since a key adds its rank in the tile\n",
     "            bases[d] = words[HS_DIGIT_STARTS + pass * 256 + d] + prefix - firsts[d];\n",
     "        }\n",
     "        hs_barrier();\n",
@@ -5502,7 +5511,7 @@ static const char *const hs_nvidia_sm90_auto_u32_v4_opencl[] = {
     "                }\n",
     "            }\n",
     "        }\n",
-    "        if (hs_n() > 36265216) return;\n",
+    "        if (hs_n() > 36265216) return; // the other tiles are those of other portions\n",
     "    }\n",
     "}\n",
     "\n",
@@ -5679,6 +5688,7 @@ static const char *const hs_nvidia_sm90_auto_u32_v4_opencl[] = {
     "                sum += c;\n",
     "            }\n",
     "            if (sum == 4352u) mixed[0] = 0u;\n",
+    "            // padding has the greatest digit\n",
     "            totals[d] = d == mask ? sum - hs_to_u32(4352 - valid) : sum;\n",
     "        }\n",
     "        hs_value v[17];\n",
@@ -5726,7 +5736,7 @@ static const char *const hs_nvidia_sm90_auto_u32_v4_opencl[] = {
     "                hs_match_bit(same, d, 7);\n",
     "                int before = hs_popcount_mask(same & hs_lanemask_lt()), rank = hs_to_int(counts[bins + d]) + before;\n",
     "                hs_subgroup_barrier();\n",
-    "                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all have read it\n",
+    "                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it\n",
     "                hs_subgroup_barrier();\n",
     "                { int spot = rank; tile[spot] = k[i]; order[spot] = v[i]; }\n",
     "            }\n",
@@ -5786,7 +5796,7 @@ static const char *const hs_nvidia_sm90_auto_u32_v4_opencl[] = {
     "    }\n",
     "}\n",
 };
-static const uint32_t hs_nvidia_sm90_auto_u32_v4_opencl_starts[] = {146, 274, 558, 1049, 1107, 1197, 1252, 1293, 1438, 1447, 1459, 1468, 1516, 1591, 1781, 1826, 1870, 2039};
+static const uint32_t hs_nvidia_sm90_auto_u32_v4_opencl_starts[] = {146, 274, 558, 1049, 1107, 1197, 1252, 1293, 1438, 1447, 1459, 1468, 1516, 1591, 1784, 1829, 1873, 2043};
 const hs_sort hs_nvidia_sm90_auto_u32_v4 = {
     "nvidia-sm90", "auto", "u32", "v4",
     HS_SORT, 1u, /* elements of an item */
@@ -5802,7 +5812,7 @@ const hs_sort hs_nvidia_sm90_auto_u32_v4 = {
     1099511627776u, /* the greatest count */
     hs_nvidia_sm90_auto_u32_v4_scratch, 4u,
     {{HS_SCRATCH, 0u, 0u, 0u}, 0u, 0u}, /* device status */
-    hs_nvidia_sm90_auto_u32_v4_opencl, 2061u, /* OpenCL C */
+    hs_nvidia_sm90_auto_u32_v4_opencl, 2065u, /* OpenCL C */
     0, /* SPIR-V: buffers by descriptor, */
     0, /* and by address */
     11u, /* the version of Vulkan that it needs */
@@ -8613,6 +8623,7 @@ static const char *const hs_nvidia_sm90_auto_u64_opencl[] = {
     "                    sum += c;\n",
     "                }\n",
     "                if (sum == 2560u) mixed[0] = 0u;\n",
+    "                // padding has the greatest digit\n",
     "                totals[d] = d == mask ? sum - hs_to_u32(2560 - valid) : sum;\n",
     "            }\n",
     "            hs_barrier();\n",
@@ -8656,7 +8667,7 @@ static const char *const hs_nvidia_sm90_auto_u64_opencl[] = {
     "                    hs_match_bit(same, d, 7);\n",
     "                    int before = hs_popcount_mask(same & hs_lanemask_lt()), rank = hs_to_int(counts[bins + d]) + before;\n",
     "                    hs_subgroup_barrier();\n",
-    "                    if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all have read it\n",
+    "                    if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it\n",
     "                    hs_subgroup_barrier();\n",
     "                    tile[rank] = k[i];\n",
     "                }\n",
@@ -8840,10 +8851,11 @@ static const char *const hs_nvidia_sm90_auto_u64_opencl[] = {
     "        if (hs_local_id() == 0) ticket[0] = hs_atomic_add(words[HS_TICKETS + pass], 1u);\n",
     "        hs_barrier();\n",
     "        int tile_id = hs_to_int(ticket[0]), state_row = tile_id - tile_id / state_rows * state_rows;\n",
+    "        // the kinds of states: their bits alternate between launches, so that states of the launch before read as empty\n",
     "        bool odd = (((pass_order - 1u) * (hs_n() > 15753216 ? 2u : 1u) + hs_to_u32(tile_id / state_rows) + 1u) & 1u) != 0u;\n",
     "        hs_u32 partial = odd ? 1u << 30 : 3u << 30, inclusive = odd ? 2u << 30 : 0u;\n",
     "        if (tile_id >= (hs_n() + 4095) / 4096) {\n",
-    "            if (hs_n() > 15753216 && tile_id / state_rows < 2) {\n",
+    "            if (hs_n() > 15753216 && tile_id / state_rows < 2) { // a row without a tile: else its old state could be read as one\n",
     "                {\n",
     "                    int d = hs_local_id();\n",
     "                    hs_atomic_store(words[HS_TILE_STATES + (state_row) * 256 + d], inclusive);\n",
@@ -8886,6 +8898,7 @@ static const char *const hs_nvidia_sm90_auto_u64_opencl[] = {
     "                sum += c;\n",
     "            }\n",
     "            if (sum == 4096u) mixed[0] = 0u;\n",
+    "            // padding has the greatest digit\n",
     "            totals[d] = d == mask ? sum - hs_to_u32(4096 - valid) : sum;\n",
     "        }\n",
     "\n",
@@ -8937,7 +8950,7 @@ static const char *const hs_nvidia_sm90_auto_u64_opencl[] = {
     "                hs_match_bit(same, d, 7);\n",
     "                int before = hs_popcount_mask(same & hs_lanemask_lt()), rank = hs_to_int(counts[bins + d]) + before;\n",
     "                hs_subgroup_barrier();\n",
-    "                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all have read it\n",
+    "                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it\n",
     "                hs_subgroup_barrier();\n",
     "                tile[rank] = k[i];\n",
     "            }\n",
@@ -8969,6 +8982,7 @@ static const char *const hs_nvidia_sm90_auto_u64_opencl[] = {
     "            if (portion > 0) prefix += words[HS_PORTION_PREFIXES + (portion & 1) * 256 + d];\n",
     "            bool last = state_row == state_rows - 1;\n",
     "            if (last) words[HS_PORTION_PREFIXES + (~portion & 1) * 256 + d] = prefix + totals[d];\n",
+    "            // less the first rank of the digit, since a key adds its rank in the tile\n",
     "            bases[d] = words[HS_DIGIT_STARTS + pass * 256 + d] + prefix - firsts[d];\n",
     "        }\n",
     "        hs_barrier();\n",
@@ -8991,7 +9005,7 @@ static const char *const hs_nvidia_sm90_auto_u64_opencl[] = {
     "                }\n",
     "            }\n",
     "        }\n",
-    "        if (hs_n() > 15753216) return;\n",
+    "        if (hs_n() > 15753216) return; // the other tiles are those of other portions\n",
     "    }\n",
     "}\n",
     "\n",
@@ -9639,6 +9653,7 @@ static const char *const hs_nvidia_sm90_auto_u64_opencl[] = {
     "                    sum += c;\n",
     "                }\n",
     "                if (sum == 2560u) mixed[0] = 0u;\n",
+    "                // padding has the greatest digit\n",
     "                totals[d] = d == mask ? sum - hs_to_u32(2560 - valid) : sum;\n",
     "            }\n",
     "            hs_barrier();\n",
@@ -9682,7 +9697,7 @@ static const char *const hs_nvidia_sm90_auto_u64_opencl[] = {
     "                    hs_match_bit(same, d, 7);\n",
     "                    int before = hs_popcount_mask(same & hs_lanemask_lt()), rank = hs_to_int(counts[bins + d]) + before;\n",
     "                    hs_subgroup_barrier();\n",
-    "                    if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all have read it\n",
+    "                    if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it\n",
     "                    hs_subgroup_barrier();\n",
     "                    tile[rank] = k[i];\n",
     "                }\n",
@@ -9870,6 +9885,7 @@ static const char *const hs_nvidia_sm90_auto_u64_opencl[] = {
     "                sum += c;\n",
     "            }\n",
     "            if (sum == 4096u) mixed[0] = 0u;\n",
+    "            // padding has the greatest digit\n",
     "            totals[d] = d == mask ? sum - hs_to_u32(4096 - valid) : sum;\n",
     "        }\n",
     "        hs_barrier();\n",
@@ -9913,7 +9929,7 @@ static const char *const hs_nvidia_sm90_auto_u64_opencl[] = {
     "                hs_match_bit(same, d, 7);\n",
     "                int before = hs_popcount_mask(same & hs_lanemask_lt()), rank = hs_to_int(counts[bins + d]) + before;\n",
     "                hs_subgroup_barrier();\n",
-    "                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all have read it\n",
+    "                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it\n",
     "                hs_subgroup_barrier();\n",
     "                tile[rank] = k[i];\n",
     "            }\n",
@@ -9969,7 +9985,7 @@ static const char *const hs_nvidia_sm90_auto_u64_opencl[] = {
     "    }\n",
     "}\n",
 };
-static const uint32_t hs_nvidia_sm90_auto_u64_opencl_starts[] = {133, 261, 545, 1036, 1094, 1184, 1239, 1280, 1334, 1416, 1455, 1600, 1611, 1647, 1713, 1801, 1840, 1880, 1972, 2182, 2297, 2306, 2363, 2440, 2621, 2632, 2671, 2737, 2825, 2866, 2906, 3000, 3211, 3323, 3369, 3414, 3575};
+static const uint32_t hs_nvidia_sm90_auto_u64_opencl_starts[] = {133, 261, 545, 1036, 1094, 1184, 1239, 1280, 1334, 1416, 1455, 1600, 1611, 1647, 1713, 1801, 1840, 1880, 1972, 2182, 2298, 2307, 2364, 2441, 2625, 2636, 2675, 2741, 2829, 2870, 2910, 3004, 3215, 3328, 3374, 3419, 3581};
 const hs_sort hs_nvidia_sm90_auto_u64 = {
     "nvidia-sm90", "auto", "u64", "none",
     HS_SORT, 1u, /* elements of an item */
@@ -9985,7 +10001,7 @@ const hs_sort hs_nvidia_sm90_auto_u64 = {
     1099511627776u, /* the greatest count */
     hs_nvidia_sm90_auto_u64_scratch, 5u,
     {{HS_SCRATCH, 0u, 0u, 0u}, 0u, 0u}, /* device status */
-    hs_nvidia_sm90_auto_u64_opencl, 3595u, /* OpenCL C */
+    hs_nvidia_sm90_auto_u64_opencl, 3601u, /* OpenCL C */
     0, /* SPIR-V: buffers by descriptor, */
     0, /* and by address */
     11u, /* the version of Vulkan that it needs */
@@ -11727,10 +11743,11 @@ static const char *const hs_nvidia_sm90_auto_u64_v4_opencl[] = {
     "        if (hs_local_id() == 0) ticket[0] = hs_atomic_add(words[HS_TICKETS + pass], 1u);\n",
     "        hs_barrier();\n",
     "        int tile_id = hs_to_int(ticket[0]), state_row = tile_id - tile_id / state_rows * state_rows;\n",
+    "        // the kinds of states: their bits alternate between launches, so that states of the launch before read as empty\n",
     "        bool odd = (((pass_order - 1u) * (hs_n() > 14820608 ? 2u : 1u) + hs_to_u32(tile_id / state_rows) + 1u) & 1u) != 0u;\n",
     "        hs_u32 partial = odd ? 1u << 30 : 3u << 30, inclusive = odd ? 2u << 30 : 0u;\n",
     "        if (tile_id >= (hs_n() + 2815) / 2816) {\n",
-    "            if (hs_n() > 14820608 && tile_id / state_rows < 2) {\n",
+    "            if (hs_n() > 14820608 && tile_id / state_rows < 2) { // a row without a tile: else its old state could be read as one\n",
     "                {\n",
     "                    int d = hs_local_id();\n",
     "                    hs_atomic_store(words[HS_TILE_STATES + (state_row) * 256 + d], inclusive);\n",
@@ -11775,6 +11792,7 @@ static const char *const hs_nvidia_sm90_auto_u64_v4_opencl[] = {
     "                sum += c;\n",
     "            }\n",
     "            if (sum == 2816u) mixed[0] = 0u;\n",
+    "            // padding has the greatest digit\n",
     "            totals[d] = d == mask ? sum - hs_to_u32(2816 - valid) : sum;\n",
     "        }\n",
     "\n",
@@ -11830,7 +11848,7 @@ static const char *const hs_nvidia_sm90_auto_u64_v4_opencl[] = {
     "                hs_match_bit(same, d, 7);\n",
     "                int before = hs_popcount_mask(same & hs_lanemask_lt()), rank = hs_to_int(counts[bins + d]) + before;\n",
     "                hs_subgroup_barrier();\n",
-    "                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all have read it\n",
+    "                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it\n",
     "                hs_subgroup_barrier();\n",
     "                { int spot = rank; tile[spot] = k[i]; order[spot] = v[i]; }\n",
     "            }\n",
@@ -11862,6 +11880,7 @@ static const char *const hs_nvidia_sm90_auto_u64_v4_opencl[] = {
     "            if (portion > 0) prefix += words[HS_PORTION_PREFIXES + (portion & 1) * 256 + d];\n",
     "            bool last = state_row == state_rows - 1;\n",
     "            if (last) words[HS_PORTION_PREFIXES + (~portion & 1) * 256 + d] = prefix + totals[d];\n",
+    "            // less the first rank of the digit, since a key adds its rank in the tile\n",
     "            bases[d] = words[HS_DIGIT_STARTS + pass * 256 + d] + prefix - firsts[d];\n",
     "        }\n",
     "        hs_barrier();\n",
@@ -11886,7 +11905,7 @@ static const char *const hs_nvidia_sm90_auto_u64_v4_opencl[] = {
     "                }\n",
     "            }\n",
     "        }\n",
-    "        if (hs_n() > 14820608) return;\n",
+    "        if (hs_n() > 14820608) return; // the other tiles are those of other portions\n",
     "    }\n",
     "}\n",
     "\n",
@@ -12063,6 +12082,7 @@ static const char *const hs_nvidia_sm90_auto_u64_v4_opencl[] = {
     "                sum += c;\n",
     "            }\n",
     "            if (sum == 2816u) mixed[0] = 0u;\n",
+    "            // padding has the greatest digit\n",
     "            totals[d] = d == mask ? sum - hs_to_u32(2816 - valid) : sum;\n",
     "        }\n",
     "        hs_value v[11];\n",
@@ -12110,7 +12130,7 @@ static const char *const hs_nvidia_sm90_auto_u64_v4_opencl[] = {
     "                hs_match_bit(same, d, 7);\n",
     "                int before = hs_popcount_mask(same & hs_lanemask_lt()), rank = hs_to_int(counts[bins + d]) + before;\n",
     "                hs_subgroup_barrier();\n",
-    "                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all have read it\n",
+    "                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it\n",
     "                hs_subgroup_barrier();\n",
     "                { int spot = rank; tile[spot] = k[i]; order[spot] = v[i]; }\n",
     "            }\n",
@@ -12170,7 +12190,7 @@ static const char *const hs_nvidia_sm90_auto_u64_v4_opencl[] = {
     "    }\n",
     "}\n",
 };
-static const uint32_t hs_nvidia_sm90_auto_u64_v4_opencl_starts[] = {147, 235, 449, 829, 887, 977, 1018, 1072, 1172, 1181, 1193, 1202, 1258, 1333, 1523, 1568, 1612, 1781};
+static const uint32_t hs_nvidia_sm90_auto_u64_v4_opencl_starts[] = {147, 235, 449, 829, 887, 977, 1018, 1072, 1172, 1181, 1193, 1202, 1258, 1333, 1526, 1571, 1615, 1785};
 const hs_sort hs_nvidia_sm90_auto_u64_v4 = {
     "nvidia-sm90", "auto", "u64", "v4",
     HS_SORT, 1u, /* elements of an item */
@@ -12186,7 +12206,7 @@ const hs_sort hs_nvidia_sm90_auto_u64_v4 = {
     1099511627776u, /* the greatest count */
     hs_nvidia_sm90_auto_u64_v4_scratch, 4u,
     {{HS_SCRATCH, 0u, 0u, 0u}, 0u, 0u}, /* device status */
-    hs_nvidia_sm90_auto_u64_v4_opencl, 1803u, /* OpenCL C */
+    hs_nvidia_sm90_auto_u64_v4_opencl, 1807u, /* OpenCL C */
     0, /* SPIR-V: buffers by descriptor, */
     0, /* and by address */
     11u, /* the version of Vulkan that it needs */

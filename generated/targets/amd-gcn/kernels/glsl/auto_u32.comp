@@ -1393,10 +1393,11 @@ void main()
     hs_barrier();
     if (gave_up[0] != 0u) return;
     int tile_id = hs_to_int(ticket[0]), state_row = tile_id - tile_id / state_rows * state_rows;
+    // the kinds of states: their bits alternate between launches, so that states of the launch before read as empty
     bool odd = (((pass_order - 1u) * (hs_n() > 3320576 ? 3u : 1u) + hs_to_u32(tile_id / state_rows) + 1u) & 1u) != 0u;
     hs_u32 partial = odd ? 1u << 30 : 3u << 30, inclusive = odd ? 2u << 30 : 0u;
     if (tile_id >= (hs_n() + 4351) / 4352) {
-        if (hs_n() > 3320576 && tile_id / state_rows < 3) {
+        if (hs_n() > 3320576 && tile_id / state_rows < 3) { // a row without a tile: else its old state could be read as one
             {
                 int d = hs_local_id();
                 hs_atomic_store(words[words_first + HS_TILE_STATES + (state_row) * 256 + d], inclusive);
@@ -1453,6 +1454,7 @@ void main()
             sum += c;
         }
         if (sum == 4352u) mixed[0] = 0u;
+        // padding has the greatest digit
         totals[d] = d == mask ? sum - hs_to_u32(4352 - valid) : sum;
     }
 
@@ -1504,7 +1506,7 @@ void main()
             hs_match_bit(same, d, 7);
             int before = hs_popcount_mask(same & hs_lanemask_lt()), rank = hs_to_int(counts[bins + d]) + before;
             hs_subgroup_barrier();
-            if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all have read it
+            if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it
             hs_subgroup_barrier();
             tile[rank] = k[i];
         }
@@ -1545,6 +1547,7 @@ void main()
         if (portion > 0) prefix += words[words_first + HS_PORTION_PREFIXES + (portion & 1) * 256 + d];
         bool last = state_row == state_rows - 1;
         if (last) words[words_first + HS_PORTION_PREFIXES + (~portion & 1) * 256 + d] = prefix + totals[d];
+        // less the first rank of the digit, since a key adds its rank in the tile
         bases[d] = words[words_first + HS_DIGIT_STARTS + pass * 256 + d] + prefix - firsts[d];
     }
     hs_barrier();
@@ -1864,6 +1867,7 @@ void main()
                 sum += c;
             }
             if (sum == 4352u) mixed[0] = 0u;
+            // padding has the greatest digit
             totals[d] = d == mask ? sum - hs_to_u32(4352 - valid) : sum;
         }
         hs_barrier();
@@ -1907,7 +1911,7 @@ void main()
                 hs_match_bit(same, d, 7);
                 int before = hs_popcount_mask(same & hs_lanemask_lt()), rank = hs_to_int(counts[bins + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all have read it
+                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it
                 hs_subgroup_barrier();
                 tile[rank] = k[i];
             }

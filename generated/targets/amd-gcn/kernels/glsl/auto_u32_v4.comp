@@ -1766,10 +1766,11 @@ void main()
     hs_barrier();
     if (gave_up[0] != 0u) return;
     int tile_id = hs_to_int(ticket[0]), state_row = tile_id - tile_id / state_rows * state_rows;
+    // the kinds of states: their bits alternate between launches, so that states of the launch before read as empty
     bool odd = (((pass_order - 1u) * (hs_n() > 36265216 ? 2u : 1u) + hs_to_u32(tile_id / state_rows) + 1u) & 1u) != 0u;
     hs_u32 partial = odd ? 1u << 30 : 3u << 30, inclusive = odd ? 2u << 30 : 0u;
     if (tile_id >= (hs_n() + 4351) / 4352) {
-        if (hs_n() > 36265216 && tile_id / state_rows < 2) {
+        if (hs_n() > 36265216 && tile_id / state_rows < 2) { // a row without a tile: else its old state could be read as one
             {
                 int d = hs_local_id();
                 hs_atomic_store(words[words_first + HS_TILE_STATES + (state_row) * 256 + d], inclusive);
@@ -1827,6 +1828,7 @@ void main()
             sum += c;
         }
         if (sum == 4352u) mixed[0] = 0u;
+        // padding has the greatest digit
         totals[d] = d == mask ? sum - hs_to_u32(4352 - valid) : sum;
     }
 
@@ -1882,7 +1884,7 @@ void main()
             hs_match_bit(same, d, 7);
             int before = hs_popcount_mask(same & hs_lanemask_lt()), rank = hs_to_int(counts[bins + d]) + before;
             hs_subgroup_barrier();
-            if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all have read it
+            if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it
             hs_subgroup_barrier();
             { int spot = rank; tile[spot] = k[i]; order[spot] = v[i]; }
         }
@@ -1923,6 +1925,7 @@ void main()
         if (portion > 0) prefix += words[words_first + HS_PORTION_PREFIXES + (portion & 1) * 256 + d];
         bool last = state_row == state_rows - 1;
         if (last) words[words_first + HS_PORTION_PREFIXES + (~portion & 1) * 256 + d] = prefix + totals[d];
+        // less the first rank of the digit, since a key adds its rank in the tile
         bases[d] = words[words_first + HS_DIGIT_STARTS + pass * 256 + d] + prefix - firsts[d];
     }
     hs_barrier();
@@ -2270,6 +2273,7 @@ void main()
                 sum += c;
             }
             if (sum == 4352u) mixed[0] = 0u;
+            // padding has the greatest digit
             totals[d] = d == mask ? sum - hs_to_u32(4352 - valid) : sum;
         }
         hs_value v[17];
@@ -2317,7 +2321,7 @@ void main()
                 hs_match_bit(same, d, 7);
                 int before = hs_popcount_mask(same & hs_lanemask_lt()), rank = hs_to_int(counts[bins + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all have read it
+                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it
                 hs_subgroup_barrier();
                 { int spot = rank; tile[spot] = k[i]; order[spot] = v[i]; }
             }

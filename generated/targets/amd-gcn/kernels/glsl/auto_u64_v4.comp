@@ -1489,6 +1489,7 @@ void main()
     hs_barrier();
     if (gave_up[0] != 0u) return;
     int tile_id = hs_to_int(ticket[0]), state_row = tile_id;
+    // the kinds of states: their bits alternate between launches, so that states of the launch before read as empty
     bool odd = (pass_order & 1u) != 0u;
     hs_u32 partial = odd ? 1u << 30 : 3u << 30, inclusive = odd ? 2u << 30 : 0u;
     if (tile_id >= state_rows) return;
@@ -1542,6 +1543,7 @@ void main()
             sum += c;
         }
         if (sum == 3584u) mixed[0] = 0u;
+        // padding has the greatest digit
         totals[d] = d == mask ? sum - hs_to_u32(3584 - valid) : sum;
     }
 
@@ -1597,7 +1599,7 @@ void main()
             hs_match_bit(same, d, 7);
             int before = hs_popcount_mask(same & hs_lanemask_lt()), rank = hs_to_int(counts[bins + d]) + before;
             hs_subgroup_barrier();
-            if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all have read it
+            if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it
             hs_subgroup_barrier();
             { int spot = rank; tile[spot] = k[i]; order[spot] = v[i]; }
         }
@@ -1634,6 +1636,7 @@ void main()
             }
         }
         if (gave_up[0] == 0u && state_row > 0) hs_atomic_store(words[words_first + HS_TILE_STATES + (state_row) * 256 + d], (prefix + totals[d]) | inclusive);
+        // less the first rank of the digit, since a key adds its rank in the tile
         bases[d] = words[words_first + HS_DIGIT_STARTS + pass * 256 + d] + prefix - firsts[d];
     }
     hs_barrier();
@@ -1981,6 +1984,7 @@ void main()
                 sum += c;
             }
             if (sum == 3584u) mixed[0] = 0u;
+            // padding has the greatest digit
             totals[d] = d == mask ? sum - hs_to_u32(3584 - valid) : sum;
         }
         hs_value v[14];
@@ -2028,7 +2032,7 @@ void main()
                 hs_match_bit(same, d, 7);
                 int before = hs_popcount_mask(same & hs_lanemask_lt()), rank = hs_to_int(counts[bins + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all have read it
+                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it
                 hs_subgroup_barrier();
                 { int spot = rank; tile[spot] = k[i]; order[spot] = v[i]; }
             }

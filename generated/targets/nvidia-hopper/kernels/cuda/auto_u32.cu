@@ -284,6 +284,7 @@ HS_KERNEL void __launch_bounds__(512) single(const hs_stored_key *source, hs_sto
                     sum += c;
                 }
                 if (sum == hs_to_u32(slots)) mixed[0] = 0u;
+                // padding has the greatest digit
                 totals[d] = d == mask ? sum - hs_to_u32(slots - valid) : sum;
             }
             hs_barrier();
@@ -325,7 +326,7 @@ HS_KERNEL void __launch_bounds__(512) single(const hs_stored_key *source, hs_sto
                         HS_UNROLL for (int b = 0; b < 8; b++) hs_match_bit(same, d, b);
                         int before = hs_popcount_mask(same & hs_lanemask_lt()), rank = hs_to_int(counts[bins + d]) + before;
                         hs_subgroup_barrier();
-                        if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all have read it
+                        if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it
                         hs_subgroup_barrier();
                         tile[rank] = k[i];
                     }
@@ -453,6 +454,7 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored_key *source, hs_store
                 sum += c;
             }
             if (sum == hs_to_u32(slots)) mixed[0] = 0u;
+            // padding has the greatest digit
             totals[d] = d == mask ? sum - hs_to_u32(slots - valid) : sum;
         }
         if (hs_local_id() < 256) {
@@ -501,7 +503,7 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored_key *source, hs_store
                     HS_UNROLL for (int b = 0; b < 8; b++) hs_match_bit(same, d, b);
                     int before = hs_popcount_mask(same & hs_lanemask_lt()), rank = hs_to_int(counts[bins + d]) + before;
                     hs_subgroup_barrier();
-                    if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all have read it
+                    if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it
                     hs_subgroup_barrier();
                     tile[rank] = k[i];
                 }
@@ -668,6 +670,7 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored_key *source, hs_store
                             sum += c;
                         }
                         if (sum == hs_to_u32(slots)) mixed[0] = 0u;
+                        // padding has the greatest digit
                         totals[d] = d == mask ? sum - hs_to_u32(slots - valid) : sum;
                     }
                     hs_barrier();
@@ -709,7 +712,7 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored_key *source, hs_store
                                 HS_UNROLL for (int b = 0; b < 8; b++) hs_match_bit(same, d, b);
                                 int before = hs_popcount_mask(same & hs_lanemask_lt()), rank = hs_to_int(counts[bins + d]) + before;
                                 hs_subgroup_barrier();
-                                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all have read it
+                                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it
                                 hs_subgroup_barrier();
                                 tile[rank] = k[i];
                             }
@@ -788,6 +791,7 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored_key *source, hs_store
                 sum += c;
             }
             if (sum == hs_to_u32(slots)) mixed[0] = 0u;
+            // padding has the greatest digit
             totals[d] = d == mask ? sum - hs_to_u32(slots - valid) : sum;
         }
         if (hs_local_id() < 256) {
@@ -836,7 +840,7 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored_key *source, hs_store
                     HS_UNROLL for (int b = 0; b < 8; b++) hs_match_bit(same, d, b);
                     int before = hs_popcount_mask(same & hs_lanemask_lt()), rank = hs_to_int(counts[bins + d]) + before;
                     hs_subgroup_barrier();
-                    if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all have read it
+                    if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it
                     hs_subgroup_barrier();
                     tile[rank] = k[i];
                 }
@@ -1531,6 +1535,7 @@ HS_KERNEL void __launch_bounds__(256) bucket_rest_radix(hs_stored_key *destinati
                     sum += c;
                 }
                 if (sum == 5120u) mixed[0] = 0u;
+                // padding has the greatest digit
                 totals[d] = d == mask ? sum - hs_to_u32(5120 - valid) : sum;
             }
             hs_barrier();
@@ -1567,7 +1572,7 @@ HS_KERNEL void __launch_bounds__(256) bucket_rest_radix(hs_stored_key *destinati
                     HS_UNROLL for (int b = 0; b < 8; b++) hs_match_bit(same, d, b);
                     int before = hs_popcount_mask(same & hs_lanemask_lt()), rank = hs_to_int(counts[bins + d]) + before;
                     hs_subgroup_barrier();
-                    if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all have read it
+                    if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it
                     hs_subgroup_barrier();
                     tile[rank] = k[i];
                 }
@@ -1741,10 +1746,11 @@ HS_KERNEL void __launch_bounds__(256, 3) onesweep_radix(const hs_stored_key *sou
         if (hs_local_id() == 0) ticket[0] = hs_atomic_add(words[HS_TICKETS + pass], 1u);
         hs_barrier();
         int tile_id = hs_to_int(ticket[0]), state_row = tile_id - tile_id / state_rows * state_rows;
+        // the kinds of states: their bits alternate between launches, so that states of the launch before read as empty
         bool odd = (((pass_order - 1u) * (hs_n() > 1073741823 ? 2u : 1u) + hs_to_u32(tile_id / state_rows) + 1u) & 1u) != 0u;
         hs_u32 partial = odd ? 1u << 30 : 3u << 30, inclusive = odd ? 2u << 30 : 0u;
         if (tile_id >= (hs_n() + 11263) / 11264) {
-            if (hs_n() > 1073741823 && tile_id / state_rows < 2) {
+            if (hs_n() > 1073741823 && tile_id / state_rows < 2) { // a row without a tile: else its old state could be read as one
                 {
                     int d = hs_local_id();
                     hs_atomic_store(words[HS_TILE_STATES + (state_row) * 256 + d], inclusive);
@@ -1787,6 +1793,7 @@ HS_KERNEL void __launch_bounds__(256, 3) onesweep_radix(const hs_stored_key *sou
                 sum += c;
             }
             if (sum == 11264u) mixed[0] = 0u;
+            // padding has the greatest digit
             totals[d] = d == mask ? sum - hs_to_u32(11264 - valid) : sum;
         }
 
@@ -1831,7 +1838,7 @@ HS_KERNEL void __launch_bounds__(256, 3) onesweep_radix(const hs_stored_key *sou
                 HS_UNROLL for (int b = 0; b < 8; b++) hs_match_bit(same, d, b);
                 int before = hs_popcount_mask(same & hs_lanemask_lt()), rank = hs_to_int(counts[bins + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all have read it
+                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it
                 hs_subgroup_barrier();
                 tile[rank] = k[i];
             }
@@ -1863,6 +1870,7 @@ HS_KERNEL void __launch_bounds__(256, 3) onesweep_radix(const hs_stored_key *sou
             if (portion > 0) prefix += words[HS_PORTION_PREFIXES + (portion & 1) * 256 + d];
             bool last = state_row == state_rows - 1;
             if (last) words[HS_PORTION_PREFIXES + (~portion & 1) * 256 + d] = prefix + totals[d];
+            // less the first rank of the digit, since a key adds its rank in the tile
             bases[d] = words[HS_DIGIT_STARTS + pass * 256 + d] + prefix - firsts[d];
         }
         hs_barrier();
@@ -1885,7 +1893,7 @@ HS_KERNEL void __launch_bounds__(256, 3) onesweep_radix(const hs_stored_key *sou
                 }
             }
         }
-        if (hs_n() > 1073741823) return;
+        if (hs_n() > 1073741823) return; // the other tiles are those of other portions
     }
 }
 
@@ -2504,6 +2512,7 @@ HS_KERNEL void __launch_bounds__(256, 3) scatter_wide_radix(const hs_stored_key 
                 sum += c;
             }
             if (sum == 11264u) mixed[0] = 0u;
+            // padding has the greatest digit
             totals[d] = d == mask ? sum - hs_to_u32(11264 - valid) : sum;
         }
         hs_barrier();
@@ -2540,7 +2549,7 @@ HS_KERNEL void __launch_bounds__(256, 3) scatter_wide_radix(const hs_stored_key 
                 HS_UNROLL for (int b = 0; b < 8; b++) hs_match_bit(same, d, b);
                 int before = hs_popcount_mask(same & hs_lanemask_lt()), rank = hs_to_int(counts[bins + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all have read it
+                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it
                 hs_subgroup_barrier();
                 tile[rank] = k[i];
             }

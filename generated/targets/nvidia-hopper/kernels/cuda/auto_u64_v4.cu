@@ -336,6 +336,7 @@ HS_KERNEL void __launch_bounds__(512, 1) single(const hs_stored_key *source, hs_
                     sum += c;
                 }
                 if (sum == 4096u) mixed[0] = 0u;
+                // padding has the greatest digit
                 totals[d] = d == mask ? sum - hs_to_u32(4096 - valid) : sum;
             }
             hs_barrier();
@@ -372,7 +373,7 @@ HS_KERNEL void __launch_bounds__(512, 1) single(const hs_stored_key *source, hs_
                     HS_UNROLL for (int b = 0; b < 8; b++) hs_match_bit(same, d, b);
                     int before = hs_popcount_mask(same & hs_lanemask_lt()), rank = hs_to_int(counts[bins + d]) + before;
                     hs_subgroup_barrier();
-                    if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all have read it
+                    if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it
                     hs_subgroup_barrier();
                     { int spot = rank; tile[spot] = k[i]; order[spot] = o[i]; }
                 }
@@ -514,6 +515,7 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored_key *source, hs_store
                 sum += c;
             }
             if (sum == hs_to_u32(slots)) mixed[0] = 0u;
+            // padding has the greatest digit
             totals[d] = d == mask ? sum - hs_to_u32(slots - valid) : sum;
         }
         if (hs_local_id() < 256) {
@@ -569,7 +571,7 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored_key *source, hs_store
                     HS_UNROLL for (int b = 0; b < 8; b++) hs_match_bit(same, d, b);
                     int before = hs_popcount_mask(same & hs_lanemask_lt()), rank = hs_to_int(counts[bins + d]) + before;
                     hs_subgroup_barrier();
-                    if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all have read it
+                    if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it
                     hs_subgroup_barrier();
                     { int spot = rank; tile[spot] = k[i]; order[spot] = v[i]; }
                 }
@@ -738,6 +740,7 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored_key *source, hs_store
                             sum += c;
                         }
                         if (sum == hs_to_u32(slots)) mixed[0] = 0u;
+                        // padding has the greatest digit
                         totals[d] = d == mask ? sum - hs_to_u32(slots - valid) : sum;
                     }
                     hs_value v[18];
@@ -786,7 +789,7 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored_key *source, hs_store
                                 HS_UNROLL for (int b = 0; b < 8; b++) hs_match_bit(same, d, b);
                                 int before = hs_popcount_mask(same & hs_lanemask_lt()), rank = hs_to_int(counts[bins + d]) + before;
                                 hs_subgroup_barrier();
-                                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all have read it
+                                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it
                                 hs_subgroup_barrier();
                                 { int spot = rank; tile[spot] = k[i]; order[spot] = v[i]; }
                             }
@@ -872,6 +875,7 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored_key *source, hs_store
                 sum += c;
             }
             if (sum == hs_to_u32(slots)) mixed[0] = 0u;
+            // padding has the greatest digit
             totals[d] = d == mask ? sum - hs_to_u32(slots - valid) : sum;
         }
         if (hs_local_id() < 256) {
@@ -927,7 +931,7 @@ HS_KERNEL void __launch_bounds__(512) grid(const hs_stored_key *source, hs_store
                     HS_UNROLL for (int b = 0; b < 8; b++) hs_match_bit(same, d, b);
                     int before = hs_popcount_mask(same & hs_lanemask_lt()), rank = hs_to_int(counts[bins + d]) + before;
                     hs_subgroup_barrier();
-                    if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all have read it
+                    if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it
                     hs_subgroup_barrier();
                     { int spot = rank; tile[spot] = k[i]; order[spot] = v[i]; }
                 }
@@ -1166,10 +1170,11 @@ HS_KERNEL void __launch_bounds__(384, 2) onesweep_radix_few(const hs_stored_key 
         if (hs_local_id() == 0) ticket[0] = hs_atomic_add(words[HS_TICKETS + pass], 1u);
         hs_barrier();
         int tile_id = hs_to_int(ticket[0]), state_row = tile_id - tile_id / state_rows * state_rows;
+        // the kinds of states: their bits alternate between launches, so that states of the launch before read as empty
         bool odd = (((pass_order - 1u) * (hs_n() > 1073741823 ? 2u : 1u) + hs_to_u32(tile_id / state_rows) + 1u) & 1u) != 0u;
         hs_u32 partial = odd ? 1u << 30 : 3u << 30, inclusive = odd ? 2u << 30 : 0u;
         if (tile_id >= (hs_n() + 6143) / 6144) {
-            if (hs_n() > 1073741823 && tile_id / state_rows < 2) {
+            if (hs_n() > 1073741823 && tile_id / state_rows < 2) { // a row without a tile: else its old state could be read as one
                 if (hs_local_id() < 256) {
                     int d = hs_local_id();
                     hs_atomic_store(words[HS_TILE_STATES + (state_row) * 256 + d], inclusive);
@@ -1214,6 +1219,7 @@ HS_KERNEL void __launch_bounds__(384, 2) onesweep_radix_few(const hs_stored_key 
                 sum += c;
             }
             if (sum == 6144u) mixed[0] = 0u;
+            // padding has the greatest digit
             totals[d] = d == mask ? sum - hs_to_u32(6144 - valid) : sum;
         }
 
@@ -1262,7 +1268,7 @@ HS_KERNEL void __launch_bounds__(384, 2) onesweep_radix_few(const hs_stored_key 
                 HS_UNROLL for (int b = 0; b < 8; b++) hs_match_bit(same, d, b);
                 int before = hs_popcount_mask(same & hs_lanemask_lt()), rank = hs_to_int(counts[bins + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all have read it
+                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it
                 hs_subgroup_barrier();
                 { int at_ = rank; tile[(at_) ^ ((at_) >> 5 & 31)] = k[i]; order[(at_) ^ ((at_) >> 5 & 31)] = v[i]; }
             }
@@ -1294,6 +1300,7 @@ HS_KERNEL void __launch_bounds__(384, 2) onesweep_radix_few(const hs_stored_key 
             if (portion > 0) prefix += words[HS_PORTION_PREFIXES + (portion & 1) * 256 + d];
             bool last = state_row == state_rows - 1;
             if (last) words[HS_PORTION_PREFIXES + (~portion & 1) * 256 + d] = prefix + totals[d];
+            // less the first rank of the digit, since a key adds its rank in the tile
             bases[d] = words[HS_DIGIT_STARTS + pass * 256 + d] + prefix - firsts[d];
         }
         hs_barrier();
@@ -1318,7 +1325,7 @@ HS_KERNEL void __launch_bounds__(384, 2) onesweep_radix_few(const hs_stored_key 
                 }
             }
         }
-        if (hs_n() > 1073741823) return;
+        if (hs_n() > 1073741823) return; // the other tiles are those of other portions
     }
 }
 
@@ -1835,6 +1842,7 @@ HS_KERNEL void __launch_bounds__(384, 2) finish_settle_radix_few(const hs_stored
                         sum += c;
                     }
                     if (sum == 3072u) mixed[0] = 0u;
+                    // padding has the greatest digit
                     totals[d] = d == mask ? sum - hs_to_u32(3072 - valid) : sum;
                 }
                 hs_value v[8];
@@ -1875,7 +1883,7 @@ HS_KERNEL void __launch_bounds__(384, 2) finish_settle_radix_few(const hs_stored
                         HS_UNROLL for (int b = 0; b < 8; b++) hs_match_bit(same, d, b);
                         int before = hs_popcount_mask(same & hs_lanemask_lt()), rank = hs_to_int(counts[bins + d]) + before;
                         hs_subgroup_barrier();
-                        if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all have read it
+                        if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it
                         hs_subgroup_barrier();
                         { int at_ = rank; tile[(at_) ^ ((at_) >> 5 & 31)] = k[i]; order[(at_) ^ ((at_) >> 5 & 31)] = v[i]; }
                     }
@@ -2779,6 +2787,7 @@ HS_KERNEL void __launch_bounds__(384, 2) scatter_wide_radix_many(const hs_stored
                 sum += c;
             }
             if (sum == 6144u) mixed[0] = 0u;
+            // padding has the greatest digit
             totals[d] = d == mask ? sum - hs_to_u32(6144 - valid) : sum;
         }
         hs_value v[16];
@@ -2819,7 +2828,7 @@ HS_KERNEL void __launch_bounds__(384, 2) scatter_wide_radix_many(const hs_stored
                 HS_UNROLL for (int b = 0; b < 8; b++) hs_match_bit(same, d, b);
                 int before = hs_popcount_mask(same & hs_lanemask_lt()), rank = hs_to_int(counts[bins + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all have read it
+                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it
                 hs_subgroup_barrier();
                 { int at_ = rank; tile[(at_) ^ ((at_) >> 5 & 31)] = k[i]; order[(at_) ^ ((at_) >> 5 & 31)] = v[i]; }
             }

@@ -1742,6 +1742,7 @@ __kernel void bucket_rest(__global hs_stored_key *destination, __global uint *wo
                     sum += c;
                 }
                 if (sum == 5120u) mixed[0] = 0u;
+                // padding has the greatest digit
                 totals[d] = d == mask ? sum - hs_to_u32(5120 - valid) : sum;
             }
             hs_barrier();
@@ -1785,7 +1786,7 @@ __kernel void bucket_rest(__global hs_stored_key *destination, __global uint *wo
                     hs_match_bit(same, d, 7);
                     int before = hs_popcount_mask(same & hs_lanemask_lt()), rank = hs_to_int(counts[bins + d]) + before;
                     hs_subgroup_barrier();
-                    if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all have read it
+                    if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it
                     hs_subgroup_barrier();
                     tile[rank] = k[i];
                 }
@@ -1961,10 +1962,11 @@ __kernel void onesweep(__global const hs_stored_key *source, __global hs_stored_
         if (hs_local_id() == 0) ticket[0] = hs_atomic_add(words[HS_TICKETS + pass], 1u);
         hs_barrier();
         int tile_id = hs_to_int(ticket[0]), state_row = tile_id - tile_id / state_rows * state_rows;
+        // the kinds of states: their bits alternate between launches, so that states of the launch before read as empty
         bool odd = (((pass_order - 1u) * (hs_n() > 72530432 ? 2u : 1u) + hs_to_u32(tile_id / state_rows) + 1u) & 1u) != 0u;
         hs_u32 partial = odd ? 1u << 30 : 3u << 30, inclusive = odd ? 2u << 30 : 0u;
         if (tile_id >= (hs_n() + 8703) / 8704) {
-            if (hs_n() > 72530432 && tile_id / state_rows < 2) {
+            if (hs_n() > 72530432 && tile_id / state_rows < 2) { // a row without a tile: else its old state could be read as one
                 {
                     int d = hs_local_id();
                     hs_atomic_store(words[HS_TILE_STATES + (state_row) * 256 + d], inclusive);
@@ -2007,6 +2009,7 @@ __kernel void onesweep(__global const hs_stored_key *source, __global hs_stored_
                 sum += c;
             }
             if (sum == 8704u) mixed[0] = 0u;
+            // padding has the greatest digit
             totals[d] = d == mask ? sum - hs_to_u32(8704 - valid) : sum;
         }
 
@@ -2058,7 +2061,7 @@ __kernel void onesweep(__global const hs_stored_key *source, __global hs_stored_
                 hs_match_bit(same, d, 7);
                 int before = hs_popcount_mask(same & hs_lanemask_lt()), rank = hs_to_int(counts[bins + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all have read it
+                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it
                 hs_subgroup_barrier();
                 tile[rank] = k[i];
             }
@@ -2090,6 +2093,7 @@ __kernel void onesweep(__global const hs_stored_key *source, __global hs_stored_
             if (portion > 0) prefix += words[HS_PORTION_PREFIXES + (portion & 1) * 256 + d];
             bool last = state_row == state_rows - 1;
             if (last) words[HS_PORTION_PREFIXES + (~portion & 1) * 256 + d] = prefix + totals[d];
+            // less the first rank of the digit, since a key adds its rank in the tile
             bases[d] = words[HS_DIGIT_STARTS + pass * 256 + d] + prefix - firsts[d];
         }
         hs_barrier();
@@ -2112,7 +2116,7 @@ __kernel void onesweep(__global const hs_stored_key *source, __global hs_stored_
                 }
             }
         }
-        if (hs_n() > 72530432) return;
+        if (hs_n() > 72530432) return; // the other tiles are those of other portions
     }
 }
 
@@ -2698,6 +2702,7 @@ __kernel void bucket_rest_wide(__global hs_stored_key *destination, __global uin
                     sum += c;
                 }
                 if (sum == 5120u) mixed[0] = 0u;
+                // padding has the greatest digit
                 totals[d] = d == mask ? sum - hs_to_u32(5120 - valid) : sum;
             }
             hs_barrier();
@@ -2741,7 +2746,7 @@ __kernel void bucket_rest_wide(__global hs_stored_key *destination, __global uin
                     hs_match_bit(same, d, 7);
                     int before = hs_popcount_mask(same & hs_lanemask_lt()), rank = hs_to_int(counts[bins + d]) + before;
                     hs_subgroup_barrier();
-                    if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all have read it
+                    if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it
                     hs_subgroup_barrier();
                     tile[rank] = k[i];
                 }
@@ -2929,6 +2934,7 @@ __kernel void scatter_wide(__global const hs_stored_key *source, __global hs_sto
                 sum += c;
             }
             if (sum == 8704u) mixed[0] = 0u;
+            // padding has the greatest digit
             totals[d] = d == mask ? sum - hs_to_u32(8704 - valid) : sum;
         }
         hs_barrier();
@@ -2972,7 +2978,7 @@ __kernel void scatter_wide(__global const hs_stored_key *source, __global hs_sto
                 hs_match_bit(same, d, 7);
                 int before = hs_popcount_mask(same & hs_lanemask_lt()), rank = hs_to_int(counts[bins + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all have read it
+                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it
                 hs_subgroup_barrier();
                 tile[rank] = k[i];
             }

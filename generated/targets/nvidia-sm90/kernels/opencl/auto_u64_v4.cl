@@ -1359,10 +1359,11 @@ __kernel void onesweep(__global const hs_stored_key *source, __global hs_stored_
         if (hs_local_id() == 0) ticket[0] = hs_atomic_add(words[HS_TICKETS + pass], 1u);
         hs_barrier();
         int tile_id = hs_to_int(ticket[0]), state_row = tile_id - tile_id / state_rows * state_rows;
+        // the kinds of states: their bits alternate between launches, so that states of the launch before read as empty
         bool odd = (((pass_order - 1u) * (hs_n() > 14820608 ? 2u : 1u) + hs_to_u32(tile_id / state_rows) + 1u) & 1u) != 0u;
         hs_u32 partial = odd ? 1u << 30 : 3u << 30, inclusive = odd ? 2u << 30 : 0u;
         if (tile_id >= (hs_n() + 2815) / 2816) {
-            if (hs_n() > 14820608 && tile_id / state_rows < 2) {
+            if (hs_n() > 14820608 && tile_id / state_rows < 2) { // a row without a tile: else its old state could be read as one
                 {
                     int d = hs_local_id();
                     hs_atomic_store(words[HS_TILE_STATES + (state_row) * 256 + d], inclusive);
@@ -1407,6 +1408,7 @@ __kernel void onesweep(__global const hs_stored_key *source, __global hs_stored_
                 sum += c;
             }
             if (sum == 2816u) mixed[0] = 0u;
+            // padding has the greatest digit
             totals[d] = d == mask ? sum - hs_to_u32(2816 - valid) : sum;
         }
 
@@ -1462,7 +1464,7 @@ __kernel void onesweep(__global const hs_stored_key *source, __global hs_stored_
                 hs_match_bit(same, d, 7);
                 int before = hs_popcount_mask(same & hs_lanemask_lt()), rank = hs_to_int(counts[bins + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all have read it
+                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it
                 hs_subgroup_barrier();
                 { int spot = rank; tile[spot] = k[i]; order[spot] = v[i]; }
             }
@@ -1494,6 +1496,7 @@ __kernel void onesweep(__global const hs_stored_key *source, __global hs_stored_
             if (portion > 0) prefix += words[HS_PORTION_PREFIXES + (portion & 1) * 256 + d];
             bool last = state_row == state_rows - 1;
             if (last) words[HS_PORTION_PREFIXES + (~portion & 1) * 256 + d] = prefix + totals[d];
+            // less the first rank of the digit, since a key adds its rank in the tile
             bases[d] = words[HS_DIGIT_STARTS + pass * 256 + d] + prefix - firsts[d];
         }
         hs_barrier();
@@ -1518,7 +1521,7 @@ __kernel void onesweep(__global const hs_stored_key *source, __global hs_stored_
                 }
             }
         }
-        if (hs_n() > 14820608) return;
+        if (hs_n() > 14820608) return; // the other tiles are those of other portions
     }
 }
 
@@ -1695,6 +1698,7 @@ __kernel void scatter_wide(__global const hs_stored_key *source, __global hs_sto
                 sum += c;
             }
             if (sum == 2816u) mixed[0] = 0u;
+            // padding has the greatest digit
             totals[d] = d == mask ? sum - hs_to_u32(2816 - valid) : sum;
         }
         hs_value v[11];
@@ -1742,7 +1746,7 @@ __kernel void scatter_wide(__global const hs_stored_key *source, __global hs_sto
                 hs_match_bit(same, d, 7);
                 int before = hs_popcount_mask(same & hs_lanemask_lt()), rank = hs_to_int(counts[bins + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all have read it
+                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it
                 hs_subgroup_barrier();
                 { int spot = rank; tile[spot] = k[i]; order[spot] = v[i]; }
             }

@@ -1259,6 +1259,7 @@ void main()
                 sum += c;
             }
             if (sum == 3072u) mixed[0] = 0u;
+            // padding has the greatest digit
             totals[d] = d == mask ? sum - hs_to_u32(3072 - valid) : sum;
         }
         hs_barrier();
@@ -1302,7 +1303,7 @@ void main()
                 hs_match_bit(same, d, 7);
                 int before = hs_popcount_mask(same & hs_lanemask_lt()), rank = hs_to_int(counts[bins + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all have read it
+                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it
                 hs_subgroup_barrier();
                 tile[rank] = k[i];
             }
@@ -1499,6 +1500,7 @@ void main()
                     sum += c;
                 }
                 if (sum == hs_to_u32(slots)) mixed[0] = 0u;
+                // padding has the greatest digit
                 totals[d] = d == mask ? sum - hs_to_u32(slots - valid) : sum;
             }
             hs_barrier();
@@ -1548,7 +1550,7 @@ void main()
                         hs_match_bit(same, d, 3);
                         int before = hs_popcount_mask(same & hs_lanemask_lt()), rank = hs_to_int(counts[bins + d]) + before;
                         hs_subgroup_barrier();
-                        if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all have read it
+                        if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it
                         hs_subgroup_barrier();
                         tile[rank] = k[i];
                     }
@@ -1780,6 +1782,7 @@ void main()
                     sum += c;
                 }
                 if (sum == 8704u) mixed[0] = 0u;
+                // padding has the greatest digit
                 totals[d] = d == mask ? sum - hs_to_u32(8704 - valid) : sum;
             }
             {
@@ -1827,7 +1830,7 @@ void main()
                     hs_match_bit(same, d, 7);
                     int before = hs_popcount_mask(same & hs_lanemask_lt()), rank = hs_to_int(counts[bins + d]) + before;
                     hs_subgroup_barrier();
-                    if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all have read it
+                    if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it
                     hs_subgroup_barrier();
                     tile[rank] = k[i];
                 }
@@ -2652,6 +2655,7 @@ void main()
                     sum += c;
                 }
                 if (sum == 2560u) mixed[0] = 0u;
+                // padding has the greatest digit
                 totals[d] = d == mask ? sum - hs_to_u32(2560 - valid) : sum;
             }
             hs_barrier();
@@ -2695,7 +2699,7 @@ void main()
                     hs_match_bit(same, d, 7);
                     int before = hs_popcount_mask(same & hs_lanemask_lt()), rank = hs_to_int(counts[bins + d]) + before;
                     hs_subgroup_barrier();
-                    if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all have read it
+                    if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it
                     hs_subgroup_barrier();
                     tile[rank] = k[i];
                 }
@@ -2939,10 +2943,11 @@ void main()
         if (hs_local_id() == 0) ticket[0] = hs_atomic_add(words[words_first + HS_TICKETS + pass], 1u);
         hs_barrier();
         int tile_id = hs_to_int(ticket[0]), state_row = tile_id - tile_id / state_rows * state_rows;
+        // the kinds of states: their bits alternate between launches, so that states of the launch before read as empty
         bool odd = (((pass_order - 1u) * (hs_n() > 72530432 ? 2u : 1u) + hs_to_u32(tile_id / state_rows) + 1u) & 1u) != 0u;
         hs_u32 partial = odd ? 1u << 30 : 3u << 30, inclusive = odd ? 2u << 30 : 0u;
         if (tile_id >= (hs_n() + 8703) / 8704) {
-            if (hs_n() > 72530432 && tile_id / state_rows < 2) {
+            if (hs_n() > 72530432 && tile_id / state_rows < 2) { // a row without a tile: else its old state could be read as one
                 {
                     int d = hs_local_id();
                     hs_atomic_store(words[words_first + HS_TILE_STATES_2 + (state_row) * 256 + d], inclusive);
@@ -2999,6 +3004,7 @@ void main()
                 sum += c;
             }
             if (sum == 8704u) mixed[0] = 0u;
+            // padding has the greatest digit
             totals[d] = d == mask ? sum - hs_to_u32(8704 - valid) : sum;
         }
 
@@ -3050,7 +3056,7 @@ void main()
                 hs_match_bit(same, d, 7);
                 int before = hs_popcount_mask(same & hs_lanemask_lt()), rank = hs_to_int(counts[bins + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all have read it
+                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it
                 hs_subgroup_barrier();
                 tile[rank] = k[i];
             }
@@ -3082,6 +3088,7 @@ void main()
             if (portion > 0) prefix += words[words_first + HS_PORTION_PREFIXES_2 + (portion & 1) * 256 + d];
             bool last = state_row == state_rows - 1;
             if (last) words[words_first + HS_PORTION_PREFIXES_2 + (~portion & 1) * 256 + d] = prefix + totals[d];
+            // less the first rank of the digit, since a key adds its rank in the tile
             bases[d] = words[words_first + HS_DIGIT_STARTS + pass * 256 + d] + prefix - firsts[d];
         }
         hs_barrier();
@@ -3124,7 +3131,7 @@ void main()
                 }
             }
         }
-        if (hs_n() > 72530432) return;
+        if (hs_n() > 72530432) return; // the other tiles are those of other portions
     }
 }
 #endif

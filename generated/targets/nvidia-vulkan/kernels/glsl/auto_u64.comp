@@ -2474,6 +2474,7 @@ void main()
                     sum += c;
                 }
                 if (sum == 1280u) mixed[0] = 0u;
+                // padding has the greatest digit
                 totals[d] = d == mask ? sum - hs_to_u32(1280 - valid) : sum;
             }
             hs_barrier();
@@ -2517,7 +2518,7 @@ void main()
                     hs_match_bit(same, d, 7);
                     int before = hs_popcount_mask(same & hs_lanemask_lt()), rank = hs_to_int(counts[bins + d]) + before;
                     hs_subgroup_barrier();
-                    if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all have read it
+                    if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it
                     hs_subgroup_barrier();
                     tile[rank] = k[i];
                 }
@@ -2769,10 +2770,11 @@ void main()
         if (hs_local_id() == 0) ticket[0] = hs_atomic_add(words[words_first + HS_TICKETS + pass], 1u);
         hs_barrier();
         int tile_id = hs_to_int(ticket[0]), state_row = tile_id - tile_id / state_rows * state_rows;
+        // the kinds of states: their bits alternate between launches, so that states of the launch before read as empty
         bool odd = (((pass_order - 1u) * (hs_n() > 15753216 ? 2u : 1u) + hs_to_u32(tile_id / state_rows) + 1u) & 1u) != 0u;
         hs_u32 partial = odd ? 1u << 30 : 3u << 30, inclusive = odd ? 2u << 30 : 0u;
         if (tile_id >= (hs_n() + 4095) / 4096) {
-            if (hs_n() > 15753216 && tile_id / state_rows < 2) {
+            if (hs_n() > 15753216 && tile_id / state_rows < 2) { // a row without a tile: else its old state could be read as one
                 {
                     int d = hs_local_id();
                     hs_atomic_store(words[words_first + HS_TILE_STATES + (state_row) * 256 + d], inclusive);
@@ -2829,6 +2831,7 @@ void main()
                 sum += c;
             }
             if (sum == 4096u) mixed[0] = 0u;
+            // padding has the greatest digit
             totals[d] = d == mask ? sum - hs_to_u32(4096 - valid) : sum;
         }
 
@@ -2880,7 +2883,7 @@ void main()
                 hs_match_bit(same, d, 7);
                 int before = hs_popcount_mask(same & hs_lanemask_lt()), rank = hs_to_int(counts[bins + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all have read it
+                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it
                 hs_subgroup_barrier();
                 tile[rank] = k[i];
             }
@@ -2912,6 +2915,7 @@ void main()
             if (portion > 0) prefix += words[words_first + HS_PORTION_PREFIXES + (portion & 1) * 256 + d];
             bool last = state_row == state_rows - 1;
             if (last) words[words_first + HS_PORTION_PREFIXES + (~portion & 1) * 256 + d] = prefix + totals[d];
+            // less the first rank of the digit, since a key adds its rank in the tile
             bases[d] = words[words_first + HS_DIGIT_STARTS + pass * 256 + d] + prefix - firsts[d];
         }
         hs_barrier();
@@ -2954,7 +2958,7 @@ void main()
                 }
             }
         }
-        if (hs_n() > 15753216) return;
+        if (hs_n() > 15753216) return; // the other tiles are those of other portions
     }
 }
 #endif

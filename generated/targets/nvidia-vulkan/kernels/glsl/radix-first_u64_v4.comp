@@ -371,6 +371,7 @@ void main()
                 counts[s * 256 + d] = sum;
                 sum += c;
             }
+            // padding has the greatest digit
             totals[d] = d == mask ? sum - hs_to_u32(512 - valid) : sum;
         }
         hs_value v[2];
@@ -407,7 +408,7 @@ void main()
                 for (int b = 0; b < hs_digit_bits(); b++) hs_match_bit(same, d, b);
                 int before = hs_popcount_mask(same & hs_lanemask_lt()), rank = hs_to_int(counts[bins + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all have read it
+                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it
                 hs_subgroup_barrier();
                 { int spot = rank; tile[spot] = k[0]; order[spot] = v[0]; }
             }
@@ -417,7 +418,7 @@ void main()
                 for (int b = 0; b < hs_digit_bits(); b++) hs_match_bit(same, d, b);
                 int before = hs_popcount_mask(same & hs_lanemask_lt()), rank = hs_to_int(counts[bins + d]) + before;
                 hs_subgroup_barrier();
-                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // all have read it
+                if (before == 0) counts[bins + d] = hs_to_u32(rank + hs_popcount_mask(same)); // every lane has read it
                 hs_subgroup_barrier();
                 { int spot = rank; tile[spot] = k[1]; order[spot] = v[1]; }
             }
