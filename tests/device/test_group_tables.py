@@ -123,7 +123,7 @@ def test_other_keys_are_sorted(digits: Device, name: str) -> None:
 def test_counts_at_which_ways_begin(digits: Device) -> None:
     """Of tables of few groups, tiles, one more bit of buckets, the larger sample, and the most that are dealt."""
     shape = digit_shapes.DEALT
-    for at in (LEAST, 1920, shape.limit << 6, shape.sample_from, shape.limit << 8):
+    for at in (LEAST, 1920, shape.bucket.limit << 6, shape.sample.above, shape.bucket.limit << 8):
         for n, how in product((at - 1, at, at + 1), turns(31, at % 31)):
             for name, make in {**TABLES, **BUCKETED, **SORTED}.items():
                 assert (problem := digits.problem(make, n, how)) is None, (name, n, how, problem)

@@ -165,13 +165,13 @@ def test_keys_of_a_way_take_it(way: grouping_ways.Way) -> None:
         assert way.way == SORTED
         return
     x = way.numbers(n, Random(len(way.name)))
-    size = deal.sample if n > deal.sample_from else deal.sample_less
+    size = deal.sample.keys if n > deal.sample.above else deal.sample.fewer
     drawn, counts = np.unique(sample(x, size), return_counts=True)
     repeated = int((counts > 1).sum())
     if len(drawn) <= tables_.sampled(size) and len(np.unique(x)) <= tables_.most:
         assert way.way == GROUPED
         return
-    firsts = [b for b in range(deal.first, deal.least - 1, -1) if repeated >= deal.equal(b, size)]
+    firsts = [b for b in range(deal.digits.first, deal.digits.least - 1, -1) if repeated >= deal.equal(b, size)]
     first = firsts[-1] if firsts and repeated > 2 * size * size // n else 0
     low, width = drawn[0], int(np.bitwise_or.reduce(drawn ^ drawn[0])).bit_length()
     mask = (1 << width) - 1
@@ -183,14 +183,14 @@ def test_keys_of_a_way_take_it(way: grouping_ways.Way) -> None:
         if way.name == "dealt tables in rounds":
             digit = offset_ >> max(width - first, 0)
             most = max(len(np.unique(x[digit == d])) for d in range(len(number)))
-            assert most > deal.groups, "a table holds all groups of each digit"
+            assert most > deal.table.groups, "a table holds all groups of each digit"
         return
     if n <= bounds.alone:
         assert way.way == SORTED
         return
-    bits = next(b for b in range(deal.least, 32) if (n - 1) >> b < deal.limit)
+    bits = next(b for b in range(deal.digits.least, 32) if (n - 1) >> b < deal.bucket.limit)
     largest = np.bincount(offset_ >> max(width - bits, 0)).max()
-    assert way.way == (PASSES if largest > deal.capacity else BUCKETS)
+    assert way.way == (PASSES if largest > deal.bucket.size else BUCKETS)
 
 
 def test_options_are_checked(capsys: pytest.CaptureFixture[str]) -> None:
