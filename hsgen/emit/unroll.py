@@ -127,7 +127,7 @@ def digits(count: int, lanes: int, *, caller: Callable[[], str]) -> str:
     text = caller()
     if count > lanes:
         return _headed(f"for (int d = hs_local_id(); d < {count}; d += {lanes})", text)
-    margin = text[: len(text) - len(text.lstrip())]
+    margin = " " * (len(text) - len(text.lstrip(" ")))
     return _headed(f"if (hs_local_id() < {count})" if count < lanes else "", f"{margin}int d = hs_local_id();\n{text}")
 
 
