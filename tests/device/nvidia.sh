@@ -189,7 +189,7 @@ sanitize() {
   local name=${1:-many} built="$out/bundle-${1:-many}" arch
   arch=sm_$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader | head -n 1 | tr -d .)
   # buckets from counts on that a sanitizer can bear
-  sed -e 's/^name = .*/name = "small"/' -e 's/^partition = { above = [0-9]*/partition = { above = 20000/' "targets/$target.toml" >"$out/small.toml"
+  sed -e '0,/^name = .*/s//name = "small"/' -e 's/^partition = { above = [0-9]*/partition = { above = 20000/' "targets/$target.toml" >"$out/small.toml"
   step "$name-generate" hsgen generate -t "$out/small.toml" -t generic --api cuda --algorithm auto --algorithm radix "${@:2}" -o "$built"
   step "$name-build" nvcc -std=c++17 -O2 --threads 0 -lineinfo -arch="$arch" -I"$built/include" tests/device/sort_many.cu \
     "$built"/src/*.c "$built"/src/*.cu "$built"/targets/*/*.c "$built"/targets/*/*.cu -o "$out/sort-$name"
