@@ -111,13 +111,14 @@ def loop(text: str, variable: str, begin: int, end: int) -> str:
 def _headed(head: str, text: str) -> str:
     """Return statements as those of a loop or a condition; one line is one statement."""
     lines = text.splitlines()
-    margin = " " * (len(lines[0]) - len(lines[0].lstrip()))
-    if len(lines) == 1:
-        return f"{margin}{head} {lines[0].lstrip()}\n"
+    first, *rest = lines
+    margin = " " * (len(first) - len(first.lstrip()))
+    if not rest:
+        return f"{margin}{head} {first.lstrip()}\n"
     opening = f"{head} {{" if head else "{"
-    ends = [i for i, line in enumerate(lines) if line == f"{margin}}}"]
-    if head and lines[0] == f"{margin}{{" and ends[:1] == [len(lines) - 1]:  # one block already
-        return "\n".join([f"{margin}{opening}", *lines[1:], ""])
+    end = next((i for i, line in enumerate(rest, 1) if line == f"{margin}}}"), 0)
+    if head and first == f"{margin}{{" and end == len(rest):  # one block already
+        return "\n".join([f"{margin}{opening}", *rest, ""])
     return "\n".join([f"{margin}{opening}", *(f"    {x}" if x else x for x in lines), f"{margin}}}\n"])
 
 

@@ -2806,7 +2806,6 @@ static const char *const hs_generic_auto_u32_opencl[] = {
     "    for (; begin < end; begin += 2048) {\n",
     "        // tile: load its keys\n",
     "        int valid = hs_to_int(end - begin < 2048 ? end - begin : 2048);\n",
-    "        int row = hs_local_id();\n",
     "        hs_key k[8];\n",
     "        if (valid == 2048) {\n",
     "            HS_UNROLL for (int i = 0; i < 8; i++) k[i] = hs_load(from, begin + hs_local_id() + i * 256);\n",
@@ -2935,7 +2934,7 @@ static const char *const hs_generic_auto_u32_opencl[] = {
     "    }\n",
     "}\n",
 };
-static const uint32_t hs_generic_auto_u32_opencl_starts[] = {101, 452, 1054, 1956, 1991, 2040, 2117, 2154, 2204, 2282, 2460, 2505, 2549, 2733};
+static const uint32_t hs_generic_auto_u32_opencl_starts[] = {101, 452, 1054, 1956, 1991, 2040, 2117, 2154, 2204, 2282, 2460, 2505, 2549, 2732};
 const hs_sort hs_generic_auto_u32 = {
     "generic", "auto", "u32", "none",
     HS_SORT, 1u, /* elements of an item */
@@ -2951,7 +2950,7 @@ const hs_sort hs_generic_auto_u32 = {
     1073741823u, /* the greatest count */
     hs_generic_auto_u32_scratch, 1u,
     {{HS_SCRATCH, 0u, 0u, 0u}, 0u, 0u}, /* device status */
-    hs_generic_auto_u32_opencl, 2752u, /* OpenCL C */
+    hs_generic_auto_u32_opencl, 2751u, /* OpenCL C */
     hs_generic_auto_u32_spirv, /* SPIR-V: buffers by descriptor, */
     hs_generic_auto_u32_spirv_address, /* and by address */
     11u, /* the version of Vulkan that it needs */
@@ -5726,7 +5725,6 @@ static const char *const hs_generic_auto_u32_v4_opencl[] = {
     "    for (; begin < end; begin += 2048) {\n",
     "        // tile: load its keys\n",
     "        int valid = hs_to_int(end - begin < 2048 ? end - begin : 2048);\n",
-    "        int row = hs_local_id();\n",
     "        hs_key k[8];\n",
     "        if (valid == 2048) {\n",
     "            HS_UNROLL for (int i = 0; i < 8; i++) k[i] = hs_load(from, begin + hs_local_id() + i * 256);\n",
@@ -5860,7 +5858,7 @@ static const char *const hs_generic_auto_u32_v4_opencl[] = {
     "    }\n",
     "}\n",
 };
-static const uint32_t hs_generic_auto_u32_v4_opencl_starts[] = {114, 465, 1067, 1969, 2004, 2053, 2130, 2167, 2217, 2395, 2404, 2416, 2461, 2505, 2694};
+static const uint32_t hs_generic_auto_u32_v4_opencl_starts[] = {114, 465, 1067, 1969, 2004, 2053, 2130, 2167, 2217, 2395, 2404, 2416, 2461, 2505, 2693};
 const hs_sort hs_generic_auto_u32_v4 = {
     "generic", "auto", "u32", "v4",
     HS_SORT, 1u, /* elements of an item */
@@ -5876,7 +5874,7 @@ const hs_sort hs_generic_auto_u32_v4 = {
     1073741823u, /* the greatest count */
     hs_generic_auto_u32_v4_scratch, 2u,
     {{HS_SCRATCH, 0u, 0u, 0u}, 0u, 0u}, /* device status */
-    hs_generic_auto_u32_v4_opencl, 2716u, /* OpenCL C */
+    hs_generic_auto_u32_v4_opencl, 2715u, /* OpenCL C */
     hs_generic_auto_u32_v4_spirv, /* SPIR-V: buffers by descriptor, */
     hs_generic_auto_u32_v4_spirv_address, /* and by address */
     11u, /* the version of Vulkan that it needs */
@@ -8750,7 +8748,6 @@ static const char *const hs_generic_auto_u64_opencl[] = {
     "    for (; begin < end; begin += 1536) {\n",
     "        // tile: load its keys\n",
     "        int valid = hs_to_int(end - begin < 1536 ? end - begin : 1536);\n",
-    "        int row = hs_local_id();\n",
     "        hs_key k[6];\n",
     "        if (valid == 1536) {\n",
     "            HS_UNROLL for (int i = 0; i < 6; i++) k[i] = hs_load(from, begin + hs_local_id() + i * 256);\n",
@@ -8879,7 +8876,7 @@ static const char *const hs_generic_auto_u64_opencl[] = {
     "    }\n",
     "}\n",
 };
-static const uint32_t hs_generic_auto_u64_opencl_starts[] = {101, 452, 1054, 1956, 1991, 2040, 2117, 2154, 2204, 2282, 2460, 2505, 2549, 2733};
+static const uint32_t hs_generic_auto_u64_opencl_starts[] = {101, 452, 1054, 1956, 1991, 2040, 2117, 2154, 2204, 2282, 2460, 2505, 2549, 2732};
 const hs_sort hs_generic_auto_u64 = {
     "generic", "auto", "u64", "none",
     HS_SORT, 1u, /* elements of an item */
@@ -8895,7 +8892,7 @@ const hs_sort hs_generic_auto_u64 = {
     1073741823u, /* the greatest count */
     hs_generic_auto_u64_scratch, 1u,
     {{HS_SCRATCH, 0u, 0u, 0u}, 0u, 0u}, /* device status */
-    hs_generic_auto_u64_opencl, 2752u, /* OpenCL C */
+    hs_generic_auto_u64_opencl, 2751u, /* OpenCL C */
     hs_generic_auto_u64_spirv, /* SPIR-V: buffers by descriptor, */
     hs_generic_auto_u64_spirv_address, /* and by address */
     11u, /* the version of Vulkan that it needs */
@@ -10939,7 +10936,6 @@ static const char *const hs_generic_auto_u64_v4_opencl[] = {
     "    for (; begin < end; begin += 1536) {\n",
     "        // tile: load its keys\n",
     "        int valid = hs_to_int(end - begin < 1536 ? end - begin : 1536);\n",
-    "        int row = hs_local_id();\n",
     "        hs_key k[6];\n",
     "        if (valid == 1536) {\n",
     "            HS_UNROLL for (int i = 0; i < 6; i++) k[i] = hs_load(from, begin + hs_local_id() + i * 256);\n",
@@ -11073,7 +11069,7 @@ static const char *const hs_generic_auto_u64_v4_opencl[] = {
     "    }\n",
     "}\n",
 };
-static const uint32_t hs_generic_auto_u64_v4_opencl_starts[] = {115, 576, 1282, 1317, 1366, 1403, 1453, 1601, 1610, 1622, 1667, 1711, 1900};
+static const uint32_t hs_generic_auto_u64_v4_opencl_starts[] = {115, 576, 1282, 1317, 1366, 1403, 1453, 1601, 1610, 1622, 1667, 1711, 1899};
 const hs_sort hs_generic_auto_u64_v4 = {
     "generic", "auto", "u64", "v4",
     HS_SORT, 1u, /* elements of an item */
@@ -11089,7 +11085,7 @@ const hs_sort hs_generic_auto_u64_v4 = {
     1073741823u, /* the greatest count */
     hs_generic_auto_u64_v4_scratch, 2u,
     {{HS_SCRATCH, 0u, 0u, 0u}, 0u, 0u}, /* device status */
-    hs_generic_auto_u64_v4_opencl, 1922u, /* OpenCL C */
+    hs_generic_auto_u64_v4_opencl, 1921u, /* OpenCL C */
     hs_generic_auto_u64_v4_spirv, /* SPIR-V: buffers by descriptor, */
     hs_generic_auto_u64_v4_spirv_address, /* and by address */
     11u, /* the version of Vulkan that it needs */

@@ -2580,7 +2580,6 @@ HS_KERNEL void __launch_bounds__(256) scatter(const hs_stored_key *source, hs_st
     for (; begin < end; begin += 2048) {
         // tile: load its keys
         int valid = hs_to_int(end - begin < 2048 ? end - begin : 2048);
-        int row = hs_local_id();
         hs_key k[8];
         if (valid == 2048) {
             HS_UNROLL for (int i = 0; i < 8; i++) k[i] = hs_load(from, begin + hs_local_id() + i * 256);

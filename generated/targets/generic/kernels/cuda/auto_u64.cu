@@ -2621,7 +2621,6 @@ HS_KERNEL void __launch_bounds__(256) scatter(const hs_stored_key *source, hs_st
     for (; begin < end; begin += 1536) {
         // tile: load its keys
         int valid = hs_to_int(end - begin < 1536 ? end - begin : 1536);
-        int row = hs_local_id();
         hs_key k[6];
         if (valid == 1536) {
             HS_UNROLL for (int i = 0; i < 6; i++) k[i] = hs_load(from, begin + hs_local_id() + i * 256);

@@ -2842,7 +2842,6 @@ void main()
     for (; begin < end; begin += 2048) {
         // tile: load its keys
         int valid = hs_to_int(end - begin < 2048 ? end - begin : 2048);
-        int row = hs_local_id();
         hs_key k[8];
         if (from == 0) {
             if (valid == 2048) {

@@ -2826,7 +2826,6 @@ void main()
     for (; begin < end; begin += 1536) {
         // tile: load its keys
         int valid = hs_to_int(end - begin < 1536 ? end - begin : 1536);
-        int row = hs_local_id();
         hs_key k[6];
         if (from == 0) {
             if (valid == 1536) {

@@ -2581,7 +2581,6 @@ __kernel void scatter(__global const hs_stored_key *source, __global hs_stored_k
     for (; begin < end; begin += 2048) {
         // tile: load its keys
         int valid = hs_to_int(end - begin < 2048 ? end - begin : 2048);
-        int row = hs_local_id();
         hs_key k[8];
         if (valid == 2048) {
             HS_UNROLL for (int i = 0; i < 8; i++) k[i] = hs_load(from, begin + hs_local_id() + i * 256);

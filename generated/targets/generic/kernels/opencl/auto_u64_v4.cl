@@ -1787,7 +1787,6 @@ __kernel void scatter(__global const hs_stored_key *source, __global hs_stored_k
     for (; begin < end; begin += 1536) {
         // tile: load its keys
         int valid = hs_to_int(end - begin < 1536 ? end - begin : 1536);
-        int row = hs_local_id();
         hs_key k[6];
         if (valid == 1536) {
             HS_UNROLL for (int i = 0; i < 6; i++) k[i] = hs_load(from, begin + hs_local_id() + i * 256);
