@@ -7,10 +7,9 @@ import traceback
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import lru_cache
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import jinja2
 
@@ -35,6 +34,7 @@ from hsgen.tree.nodes import Unreadable
 
 WORDS, PICKED = "{}/words.j2", "dialects/picked.j2"
 REGIONS = "regions.j2"
+Names: TypeAlias = dict[regions.Region, regions.Region]
 CONSTANT = re.compile(r"\bHS_\w+")
 
 
@@ -104,9 +104,12 @@ def template_errors() -> Iterator[None]:
         raise Wrong(f"templates: {where}: {e.message}; repair the template or reinstall hsgen") from None
 
 
-def body(env: jinja2.Environment, sort: Sort, kernel: Kernel, dialect: Dialect) -> str:
-    """Return the body of a kernel in the words of a dialect, without the frame."""
-    names = scratch_names(sort)
+def body(env: jinja2.Environment, sort: Sort, kernel: Kernel, dialect: Dialect, names: Names | None = None) -> str:
+    """Return the body of a kernel in the words of a dialect, without the frame.
+
+    names: the `scratch_names` of the sort, if they are known.
+    """
+    names = scratch_names(sort) if names is None else names
     context = {**EVERY[kernel.algorithm].context(kernel.params), "scratch": regions.renamed(kernel.scratch, names)}
     if isinstance(kernel.data, epilogue.Shape):
         context |= {"epilogue": epilogue.parsed(kernel.data.text), "statements": epilogue.statements}
@@ -120,8 +123,8 @@ def body(env: jinja2.Environment, sort: Sort, kernel: Kernel, dialect: Dialect) 
     return lanes.alone(text) if kernel.subgroup == 1 < sort.lanes else text
 
 
-def _kernel(env: jinja2.Environment, sort: Sort, kernel: Kernel, dialect: Dialect) -> str:
-    text = body(env, sort, kernel, dialect)
+def _kernel(env: jinja2.Environment, sort: Sort, kernel: Kernel, dialect: Dialect, names: Names) -> str:
+    text = body(env, sort, kernel, dialect, names)
     text = _passed(env, sort, kernel, dialect, text) if dialect.passes else dialect.wrap(sort, kernel, text)
     return f"\n{dialect.comment} {kernel.summary}\n{text}"
 
@@ -174,10 +177,11 @@ def written(sort: Sort, language: str, api: str) -> Source:
             what = f"its {sort.algorithm} sort hands data from work-group to work-group, which {language} cannot order"
             raise Usage(f"target {sort.target}: {what}; omit the API {api} or choose another strategy")
         kernels = [k for k in sort.kernels if "int64" in dialect.capabilities or not k.index64]
-        parts = {k.name: _kernel(env, sort, k, dialect) for k in kernels}
+        names = scratch_names(sort)
+        parts = {k.name: _kernel(env, sort, k, dialect, names) for k in kernels}
         own = "".join(words(env, sort))
         unused = contract(env).unused("".join([own, *parts.values()]))
-        idle = {r.constant for r in scratch_names(sort).values()} - set(CONSTANT.findall("".join(parts.values())))
+        idle = {r.constant for r in names.values()} - set(CONSTANT.findall("".join(parts.values())))
         prelude = definitions.omitting(dialect.prelude(sort), unused, dialect.helpers)
         prelude += definitions.omitting(own, idle, ())
     if dialect.translator:
@@ -209,7 +213,6 @@ def words(env: jinja2.Environment, sort: Sort) -> Iterator[str]:
         yield env.get_template(REGIONS).render(regions=sorted(named.values(), key=lambda r: r.start))
 
 
-@lru_cache(maxsize=64)
-def scratch_names(sort: Sort) -> dict[regions.Region, regions.Region]:
+def scratch_names(sort: Sort) -> Names:
     """Return the regions of scratch of all kernels of a sort, each under its name in the file."""
     return regions.distinct(region for kernel in sort.kernels for region in regions.of(kernel.scratch))

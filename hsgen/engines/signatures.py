@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from hsgen.core.kernels import Kernel
-from hsgen.tree.nodes import Block, Function, Plain, Statement, Tree
+from hsgen.tree.nodes import Block, Function, Plain, Statement
 from hsgen.tree.printing import text as printed
 from hsgen.tree.reading import read
-from hsgen.tree.walking import leading, spaced
+from hsgen.tree.walking import leading, spaced, statements
 
 OPTION = "-cl-std=CLC++2021"
 
@@ -16,7 +16,7 @@ OPTION = "-cl-std=CLC++2021"
 def functions(text: str, change: Callable[[Function], Function]) -> str:
     """Return the text of a kernel in which `change` has replaced its function."""
     tree = read(text)
-    return printed(Tree([change(x) if isinstance(x, Function) else x for x in tree.body], tree.end))
+    return printed(statements(tree, lambda x: change(x) if isinstance(x, Function) else x))
 
 
 def framed(head: str, function: Function, body: Sequence[Statement]) -> Function:

@@ -9,7 +9,7 @@ from collections.abc import Collection
 
 from hsgen.tree.nodes import Call, Element, Group, Token, Tree, Unreadable, Word
 from hsgen.tree.offsets import LINE
-from hsgen.tree.walking import arguments, call, mapped, name, within, words
+from hsgen.tree.walking import arguments, call, mapped, name, statements, within, words
 
 ATOMICS = {
     f"hs_{memory}atomic_{operation}": operation
@@ -81,7 +81,7 @@ def addressed(tree: Tree, buffers: Collection[str], arrays: Collection[str]) -> 
         Unreadable: an assignment combines an element of a buffer with its old value.
     """
     change = _Addressing(buffers, arrays)
-    return Tree([mapped(x, change) for x in tree.body], tree.end)
+    return statements(tree, lambda x: mapped(x, change))
 
 
 def called(tree: Tree) -> frozenset[str]:

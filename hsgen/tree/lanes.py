@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from hsgen.tree.nodes import Call, Token, Tree, Word
+from hsgen.tree.nodes import Call, Token, Word
 from hsgen.tree.printing import text
 from hsgen.tree.reading import read
-from hsgen.tree.walking import changed
+from hsgen.tree.walking import changed, statements
 
 SUBGROUP, LANE = "hs_subgroup_id", "hs_local_id"
 
@@ -17,8 +17,7 @@ def alone(body: str) -> str:
     """
     if SUBGROUP not in body:
         return body
-    tree = read(body)
-    return text(Tree([changed(x, _renamed) for x in tree.body], tree.end))
+    return text(statements(read(body), lambda x: changed(x, _renamed)))
 
 
 def _renamed(listed: list[Word]) -> list[Word]:

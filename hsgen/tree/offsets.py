@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from hsgen.tree.nodes import Call, Element, Group, Token, Tree, Word
-from hsgen.tree.walking import arguments, call, changed, name, spaced
+from hsgen.tree.walking import arguments, call, changed, name, spaced, statements
 
 FIRST = "{}_first"
 LINE = "hs_store_line"
@@ -28,7 +28,7 @@ def offset(tree: Tree, buffers: Collection[str]) -> Tree:
                     return call(function, [target, _sum(name(target), index), *rest], word.name.before)
         return word
 
-    return Tree([changed(x, lambda listed: [access(w) for w in listed]) for x in tree.body], tree.end)
+    return statements(tree, lambda x: changed(x, lambda listed: [access(w) for w in listed]))
 
 
 def _sum(buffer: str, index: list[Word]) -> list[Word]:

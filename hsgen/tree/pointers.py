@@ -6,14 +6,14 @@ It becomes ``(first ? a[i] : b[j])``.  A conversion of such an element is one of
 from __future__ import annotations
 
 from hsgen.tree.nodes import Call, Element, Group, Token, Tree, Word
-from hsgen.tree.walking import call, changed, spaced
+from hsgen.tree.walking import call, changed, spaced, statements
 
 CONVERSIONS = ("hs_twiddle_in", "hs_raw_in")
 
 
 def without(tree: Tree) -> Tree:
     """Return a tree without addresses of elements."""
-    return Tree([changed(x, _words) for x in tree.body], tree.end)
+    return statements(tree, lambda x: changed(x, _words))
 
 
 def _words(listed: list[Word]) -> list[Word]:

@@ -15,12 +15,9 @@ from hsgen.core.buffers import PICKED
 from hsgen.tree.nodes import (
     Block,
     Call,
-    Function,
     Group,
     If,
-    Loop,
     Plain,
-    Repeat,
     Shifted,
     Statement,
     Token,
@@ -28,7 +25,7 @@ from hsgen.tree.nodes import (
     Word,
 )
 from hsgen.tree.printing import text
-from hsgen.tree.walking import arguments, call, changed, element, name, spaced, words
+from hsgen.tree.walking import arguments, call, changed, element, inner, name, spaced, words
 
 SELECTS = {"hs_select_keys": "key", "hs_select_values": "value"}
 LOADS, STORES = ("hs_load", "hs_load_value"), ("hs_store", "hs_store_value")
@@ -82,19 +79,8 @@ class _Selection:
                 return self._fixed(statement)
             case Block(open=opening, body=body, close=closing):
                 return Block(opening, self.body(body), closing)
-            case If(word=word, condition=condition, yes=yes, otherwise=otherwise, no=no):
-                last = None if no is None else self._statement(no)
-                made = If(word, condition, self._statement(yes), otherwise, last)
-                return self._written_out(made)
-            case Loop(unrolled=unrolled, word=word, head=head, body=inner):
-                return Loop(unrolled, word, head, self._statement(inner))
-            case Repeat(word=word, body=inner, end=end, condition=condition, semicolon=semicolon):
-                return Repeat(word, self._statement(inner), end, condition, semicolon)
-            case Function(head=head, body=block):
-                inner = self._statement(block)
-                assert isinstance(inner, Block)
-                return Function(head, inner)
-        return statement
+        made = inner(statement, self._statement)
+        return self._written_out(made) if isinstance(made, If) else made
 
     def _fixed(self, statement: Statement) -> Statement:
         """A statement in which accesses to buffers of constant numbers name them."""
@@ -119,8 +105,8 @@ class _Selection:
         own = If(Token(line, "if"), statement.condition, statement.yes, statement.otherwise, statement.no)
         made: Statement | None = None
         for number in reversed(numbers):
-            inner = self._named(own, dict.fromkeys(alike, number))
-            block = Block(Token(" ", "{"), [Shifted(inner, MARGIN)], Token(line, "}"))
+            named = self._named(own, dict.fromkeys(alike, number))
+            block = Block(Token(" ", "{"), [Shifted(named, MARGIN)], Token(line, "}"))
             if made is None:
                 made = block
                 continue

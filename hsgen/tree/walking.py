@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 
 from hsgen.tree.nodes import (
     Block,
@@ -24,6 +25,8 @@ from hsgen.tree.nodes import (
 
 Change = Callable[[list[Word]], list[Word]]
 """Returns the words that stand instead of those of a group or a statement."""
+Each = Callable[[Statement], Statement]
+"""Returns the statement that stands instead of another."""
 
 
 def groups(node: Statement | Tree) -> Iterator[list[Word]]:
@@ -69,28 +72,46 @@ def _within(listed: list[Word]) -> Iterator[Word]:
             yield from _within(word.words)
 
 
+def statements(tree: Tree, each: Each) -> Tree:
+    """Return a tree with what `each` returns for each of its statements."""
+    return Tree([each(x) for x in tree.body], tree.end)
+
+
+def inner(node: Statement, each: Each) -> Statement:
+    """Return a statement with what `each` returns for the statements directly in it; its words stay."""
+    match node:
+        case Block(open=opening, body=body, close=closing):
+            return Block(opening, [each(x) for x in body], closing)
+        case If(word=word, condition=condition, yes=yes, otherwise=otherwise, no=no):
+            return If(word, condition, each(yes), otherwise, None if no is None else each(no))
+        case Loop(unrolled=unrolled, word=word, head=head, body=body):
+            return Loop(unrolled, word, head, each(body))
+        case Repeat(word=word, body=body, end=end, condition=condition, semicolon=semicolon):
+            return Repeat(word, each(body), end, condition, semicolon)
+        case Function(head=head, body=body):
+            block = each(body)
+            assert isinstance(block, Block)
+            return Function(head, block)
+        case Shifted(statement=statement, margin=margin):
+            return Shifted(each(statement), margin)
+        case Plain() | Directive():
+            return node
+
+
 def mapped(node: Statement, change: Change) -> Statement:
     """Return a statement with other words: `change` gets those of each declaration, expression, condition and head."""
-    match node:
+    made = inner(node, lambda x: mapped(x, change))
+    match made:
         case Plain(words=words, end=end):
             return Plain(change(words), end)
-        case Block(open=opening, body=body, close=closing):
-            return Block(opening, [mapped(x, change) for x in body], closing)
-        case If(word=word, condition=condition, yes=yes, otherwise=otherwise, no=no):
-            last = None if no is None else mapped(no, change)
-            return If(word, within(condition, change), mapped(yes, change), otherwise, last)
-        case Loop(unrolled=unrolled, word=word, head=head, body=statement):
-            return Loop(unrolled, word, within(head, change), mapped(statement, change))
-        case Repeat(word=word, body=statement, end=end, condition=condition, semicolon=last):
-            return Repeat(word, mapped(statement, change), end, within(condition, change), last)
+        case If(condition=group) | Repeat(condition=group):
+            return replace(made, condition=within(group, change))
+        case Loop(head=group):
+            return replace(made, head=within(group, change))
         case Function(head=words, body=block):
-            inner = mapped(block, change)
-            assert isinstance(inner, Block)
-            return Function(change(words), inner)
-        case Shifted(statement=statement, margin=margin):
-            return Shifted(mapped(statement, change), margin)
-        case Directive():
-            return node
+            return Function(change(words), block)
+        case _:
+            return made
 
 
 def within(group: Group, change: Change) -> Group:
