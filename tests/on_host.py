@@ -24,9 +24,10 @@ extern "C" const char *play(int k, unsigned x, unsigned y, unsigned lanes, size_
                             int n, int argument, int low, int high)
 {
     std::function<void()> body;
+    unsigned resident = HOST_RESIDENT;
     (void)low, (void)high;
 @
-    return host::launch({x, y, 1}, lanes, shared, seed, body);
+    return host::launch({x, y, 1}, lanes, shared, seed, body, resident);
 }
 """
 """The library's only function; a line per kernel replaces @."""
@@ -143,7 +144,8 @@ def compiled(
     for number, k in enumerate(sort.kernels):
         arguments = [*(f"host::Any{{p[{i}]}}" for i in range(len(k.buffers))), "n", "argument"]
         arguments += ["low", "high"] * bool(sort.signature.numbers)
-        calls.append(f"    if (k == {number}) body = [=] {{ {k.name}({', '.join(arguments)}); }};")
+        resident = ", resident = x * y" if k.cooperative else ""
+        calls.append(f"    if (k == {number}) body = [=] {{ {k.name}({', '.join(arguments)}); }}{resident};")
     text, play = change(translated(render(sort, api).text)), PLAY.replace("@", "\n".join(calls))
     source, library = folder / f"{sort.file}.cpp", folder / f"{sort.file}.so"
     header = SOURCES / {"cuda": "cuda_on_host.hpp", "hip": "hip_on_host/hip/hip_runtime.h"}[api]

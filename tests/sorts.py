@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
 
+from models.radix.shapes import made
+
 from hsgen.algorithms import operation, radix
 from hsgen.core.device import Device
 from hsgen.core.keys import PLAIN, Signature
@@ -32,14 +34,25 @@ def sort_by(algorithm: str, params: Any, signature: Signature = PLAIN, **members
     """Return the sort of one algorithm for every count, assembled as for targets; `members` are others of Sort."""
     part = Part(algorithm=algorithm, params=params, min_n=0, max_n=2**62)
     kernels, plan, parts = assembly.assemble([part], "test", signature)
-    made = {
+    members = {
         "operation": operation(algorithm).name,
         "kernels": kernels,
         "plan": plan,
         "parts": parts,
         "signature": signature,
+        **members,
     }
-    return Sort(target="test", algorithm=algorithm, key=params.key, **{**made, **members})
+    return Sort(target="test", algorithm=algorithm, key=params.key, **members)
+
+
+GRID: dict[str, Any] = {"bits": 5, "items": 3, "work_group": 64, "subgroup": 32, "groups": 4, "least": 1, "single": 0}
+"""The shape of `grid_sort`: 64 lanes with 3 keys each in up to 4 work-groups."""
+
+
+def grid_sort(key: str = "u32", signature: Signature = PLAIN, **values: Any) -> Sort:
+    """Return a sort in one cooperative launch, of the shape `GRID` changed by `values`."""
+    p = made(key, {"signature": signature, "coordination": "grid", **{"ranker": "match_ballot", **GRID, **values}})
+    return sort_by("radix", p, signature)
 
 
 def radix_params(sort: Sort) -> radix.Params:

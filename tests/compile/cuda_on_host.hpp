@@ -192,8 +192,9 @@ static void begin(Room &room, unsigned number, unsigned lanes, size_t shared, un
     }
 }
 
-/* Blocks begin in their order, up to HOST_RESIDENT at once, as those of a device do. */
-static const char *launch(Dim size, unsigned lanes, size_t shared, unsigned seed, const std::function<void()> &what)
+/* Blocks begin in their order, up to `resident` at once, as those of a device do; of a cooperative launch all are. */
+static const char *launch(Dim size, unsigned lanes, size_t shared, unsigned seed, const std::function<void()> &what,
+                          unsigned resident = HOST_RESIDENT)
 {
     const unsigned blocks = size.x * size.y;
     std::mt19937 random(seed);
@@ -203,7 +204,7 @@ static const char *launch(Dim size, unsigned lanes, size_t shared, unsigned seed
     wrong = nullptr;
     yields = 0;
     word = random() & 0x80000000u;
-    std::vector<Room> rooms(blocks < HOST_RESIDENT ? blocks : HOST_RESIDENT);
+    std::vector<Room> rooms(blocks < resident ? blocks : resident);
     unsigned begun = 0, left = blocks;
     for (Room &room : rooms) begin(room, begun++, lanes, shared, random() & 255);
     while (left && !wrong) {

@@ -23,28 +23,19 @@ from typing import Any
 import numpy as np
 import pytest
 from conftest import missing
-from models.radix.shapes import made
 from nightly import nightly, nightly_except, thinned
 from on_host import compiled, right
-from sorts import radix_params, sort_by
+from sorts import grid_sort, radix_params
 from tools import tool
 
 from hsgen.algorithms.radix import floats
 from hsgen.core.interpreter import Options
 from hsgen.core.keys import KEYS, PLAIN, Signature
-from hsgen.core.sort import Sort
 from hsgen.cuda.numeric import rewriting
 from hsgen.emit.kernels import render
 from hsgen.tools.compile import nvrtc
 
 ALL: dict[str, Any] = {"key_transform": True, "bit_range": True, "device_count": True}
-SHAPE: dict[str, Any] = {"bits": 5, "items": 3, "work_group": 64, "subgroup": 32, "groups": 4, "least": 1, "single": 0}
-
-
-def sort_of(key: str = "u32", signature: Signature = PLAIN, **values: Any) -> Sort:
-    """Return a sort of 64 lanes with 3 keys each in up to 4 work-groups, changed by `values`."""
-    p = made(key, {"signature": signature, "coordination": "grid", **{"ranker": "match_ballot", **SHAPE, **values}})
-    return sort_by("radix", p, signature)
 
 
 def keys_of(rng: np.random.Generator, n: int, key: str, kind: int) -> np.ndarray[Any, Any]:
@@ -72,7 +63,7 @@ FORMS = {
 @pytest.mark.parametrize("name", nightly_except(FORMS, ("u8", "v8", "index64")))
 def test_the_kernels_sort(name: str, tmp_path: Path) -> None:
     key, signature = FORMS[name]
-    sort = sort_of(key, signature, bits=8 if key == "u64" else 5)
+    sort = grid_sort(key, signature, bits=8 if key == "u64" else 5)
     made, rng = compiled(sort, tmp_path), np.random.default_rng(7)
     counts = (1, 2, 63, 64, 65, 129, 255, 256, 257, 300, 511, 512, 513, 700, 767, 768)
     for number, n in enumerate(counts):
@@ -91,9 +82,17 @@ def test_the_kernels_sort(name: str, tmp_path: Path) -> None:
             assert right(made, keys, how, in_place=in_place, seed=number, n=most), (n, in_place, how)
 
 
+def test_more_work_groups_than_others_have_at_once(tmp_path: Path) -> None:
+    """All of a cooperative launch are resident, since they wait for each other."""
+    sort, rng = grid_sort(groups=40, work_group=32), np.random.default_rng(19)
+    made = compiled(sort, tmp_path)
+    for kind in range(2):
+        assert right(made, keys_of(rng, 40 * 32, "u32", kind), in_place=False, seed=kind)
+
+
 def test_fewer_lanes_than_digits_and_a_single_before(tmp_path: Path) -> None:
     """Each lane sums several digits; counts up to one tile are sorted by a single work-group."""
-    sort = sort_of(bits=8, items=4, groups=3, least=3, single=100)
+    sort = grid_sort(bits=8, items=4, groups=3, least=3, single=100)
     made, rng = compiled(sort, tmp_path), np.random.default_rng(3)
     for number, n in enumerate((1, 100, 101, 192, 193, 384, 385, 576, 577, 768)):
         assert right(made, keys_of(rng, n, "u32", number), in_place=number % 2 == 0, seed=number), n
@@ -112,7 +111,7 @@ PLACES: dict[str, Any] = {"bits": 4, "items": 5, "places": 64}
 )
 def test_keys_are_dealt_out_and_placed(key: str, signature: Signature, tmp_path: Path) -> None:
     """Even keys, uneven ones that stay in registers, crowded positions; and a single work-group."""
-    sort = sort_of(key, signature, **PLACES, single=150)
+    sort = grid_sort(key, signature, **PLACES, single=150)
     made, rng = compiled(sort, tmp_path), np.random.default_rng(11)
     counts = (1, 2, 63, 64, 65, 149, 150, 151, 200, 256, 257, 320, 512, 640, 641, 960, 1279, 1280)
     for number, n in enumerate(counts):
@@ -140,7 +139,7 @@ PAIRS = {
 def test_equal_keys_keep_their_order(name: str, tmp_path: Path) -> None:
     """Pairs, and keys by a part of their bits: even keys, equal ones, uneven ones, crowded positions."""
     key, signature = PAIRS[name]
-    sort = sort_of(key, signature, **PLACES, single=150)
+    sort = grid_sort(key, signature, **PLACES, single=150)
     made, rng = compiled(sort, tmp_path), np.random.default_rng(13)
     counts = (1, 2, 31, 63, 64, 65, 149, 150, 151, 200, 256, 257, 320, 512, 640, 641, 960, 1279, 1280)
     for number, n in enumerate(counts):
@@ -183,7 +182,7 @@ def normal(rng: np.random.Generator, n: int, key: str) -> np.ndarray[Any, Any]:
 def test_uneven_keys_are_dealt_out_by_a_sample(name: str, tmp_path: Path) -> None:
     """Normal floats; keys whose highest bits are alike; and what no sample makes even."""
     key, signature = UNEVEN[name]
-    made, rng = compiled(sort_of(key, signature, **SAMPLED), tmp_path), np.random.default_rng(17)
+    made, rng = compiled(grid_sort(key, signature, **SAMPLED), tmp_path), np.random.default_rng(17)
     for number, n in enumerate((1, 100, 101, 128, 129, 255, 256, 257, 320, 512, 640, 641, 960, 1279, 1280)):
         bits = normal(rng, n, key)
         few = rng.integers(0, n, n).astype(bits.dtype)
@@ -211,7 +210,7 @@ def test_larger_samples(tmp_path: Path) -> None:
     def spoilt(text: str) -> str:
         return sooner(text).replace(*WRONG["steps that overlap"])
 
-    sort = sort_of(signature=UNEVEN["index"][1], **SAMPLED)
+    sort = grid_sort(signature=UNEVEN["index"][1], **SAMPLED)
     assert radix_params(sort).tile >= 4 * SAMPLED["places"]
     made, rng = compiled(sort, tmp_path, sooner), np.random.default_rng(18)
     for n in (200, 201, 320, 500, 501, 700, 801, 930, 960, 1100, 1280):
@@ -252,7 +251,7 @@ def test_a_wrong_curve_is_noticed(what: str, tmp_path: Path) -> None:
         assert text.count(old) == 1, old
         return text.replace(old, new)
 
-    sort = sort_of(signature=Signature(value="v4"), **SAMPLED)
+    sort = grid_sort(signature=Signature(value="v4"), **SAMPLED)
     made, rng = compiled(sort, tmp_path, changed), np.random.default_rng(2)
     keys = keys_of(rng, 400, "u32", 0) >> np.uint32(2)
     assert noticed(lambda: right(made, keys, in_place=False, seed=3))
@@ -286,7 +285,7 @@ RAW = {
 def test_zeros_and_nans_get_their_bits_back(name: str, tmp_path: Path) -> None:
     """In the same launch, by every way that the sort takes; not where keys are dropped."""
     key, values = RAW[name]
-    sort = floats.raw(sort_of(key, Signature(value="index64", key_transform=True), **values))
+    sort = floats.raw(grid_sort(key, Signature(value="index64", key_transform=True), **values))
     assert sort is not None and [k.name for k in sort.kernels] == ["single", "grid"]
     rewrite = rewriting({"u32": "f32", "u64": "f64"}[key], "index64")
     made, rng = compiled(sort, tmp_path, rewrite), np.random.default_rng(23)
@@ -302,8 +301,8 @@ def test_zeros_and_nans_get_their_bits_back(name: str, tmp_path: Path) -> None:
 
 
 def test_only_argsorts_in_one_launch_give_bits_back() -> None:
-    assert floats.raw(sort_of(signature=Signature(value="v8", key_transform=True))) is None
-    assert floats.raw(sort_of(signature=Signature(value="index64", run_boundaries=True))) is None
+    assert floats.raw(grid_sort(signature=Signature(value="v8", key_transform=True))) is None
+    assert floats.raw(grid_sort(signature=Signature(value="index64", run_boundaries=True))) is None
 
 
 def test_a_store_before_all_have_counted_is_noticed(tmp_path: Path) -> None:
@@ -311,7 +310,7 @@ def test_a_store_before_all_have_counted_is_noticed(tmp_path: Path) -> None:
         head, tail = text.split("hs_grid_barrier(groups);", 1)
         return head + tail
 
-    made, rng = compiled(sort_of(**PLACES), tmp_path, changed), np.random.default_rng(2)
+    made, rng = compiled(grid_sort(**PLACES), tmp_path, changed), np.random.default_rng(2)
     assert not all(right(made, keys_of(rng, 1000, "u32", 0), in_place=False, seed=seed) for seed in range(30))
 
 
@@ -332,7 +331,7 @@ def test_missing_barriers_are_noticed(what: str, tmp_path: Path) -> None:
         assert text.count(old) == 1, old
         return text.replace(old, new)
 
-    made = compiled(sort_of(), tmp_path, changed)
+    made = compiled(grid_sort(), tmp_path, changed)
 
     def tried() -> bool:
         rng = np.random.default_rng(5)
@@ -352,7 +351,7 @@ def test_one_launch_spills_nothing(key: str, items: int, arch: int) -> None:
         missing(f"a CUDA compiler for sm_{arch} ({nvrtc.INSTALL})")
     shape = {"bits": 8, "items": items, "work_group": 256, "groups": 128, "least": 4, "resident": 2}
     for signature in (PLAIN, Signature(value="v4", **ALL), Signature(value="index64")):
-        sort = sort_of(key, signature, **shape)
+        sort = grid_sort(key, signature, **shape)
         use = found[0].compile(render(sort, "cuda").only("grid"), arch)["grid"]
         assert not use.spills and use.registers <= 128 and use.shared == 0
 
@@ -378,7 +377,7 @@ def essence(text: str, folder: Path) -> list[str]:
 
 def test_the_barrier_is_that_of_cooperative_groups(tmp_path: Path) -> None:
     """The header's behavior is undocumented, but all code compiled with it depends on it."""
-    words = render(sort_of(), "cuda").prelude
+    words = render(grid_sort(), "cuda").prelude
     own = essence(words + 'extern "C" __global__ void k() { hs_grid_barrier(gridDim.x); }\n', tmp_path)
     assert own == essence(THEIRS, tmp_path)
     assert [row.split()[0] for row in own if "envreg" in row or "gpu" in row] == [

@@ -19,9 +19,8 @@ from digit_shapes import BUCKETED, FEW, OVER, SORTED, TABLES, grouping, raw
 from every import LANES, sort_of
 from grouping_faults import SECTIONS, small
 from host_engine import DEVICE, GROUP, HostEngine
-from models.radix.shapes import made
 from nightly import NIGHTLY, nightly, nightly_except
-from sorts import sort_by
+from sorts import grid_sort, sort_by
 
 from hsgen.algorithms import IMPLICIT, scan
 from hsgen.core import buffers
@@ -36,14 +35,7 @@ from hsgen.tools.validate import validation
 from hsgen.tools.validate.guarded import Frame
 
 PAIRS = Signature(value="v4")
-GRID: dict[str, Any] = {"bits": 5, "items": 3, "work_group": 64, "subgroup": 32, "groups": 4, "least": 1, "single": 0}
-PLACES: dict[str, Any] = {**GRID, "bits": 4, "items": 5, "places": 64}
-
-
-def grid(values: Mapping[str, Any], signature: Signature = PLAIN) -> Sort:
-    """Return a sort in one cooperative launch."""
-    p = made("u32", {"signature": signature, "coordination": "grid", "ranker": "match_ballot", **values})
-    return sort_by("radix", p, signature)
+PLACES: dict[str, Any] = {"bits": 4, "items": 5, "places": 64}
 
 
 def scanned(coordination: str, **values: Any) -> Sort:
@@ -56,10 +48,10 @@ SORTS: dict[str, Callable[[], Sort]] = {
     "partition": lambda: sort_of("partition8.toml", "radix-few", "u32", PLAIN),
     "partition of pairs": lambda: sort_of("partition8.toml", "radix-few", "u32", PAIRS),
     "partition of u64": lambda: sort_of("partition8.toml", "radix", "u64", PAIRS),
-    "grid": lambda: grid(GRID),
-    "grid of pairs": lambda: grid(GRID, PAIRS),
-    "grid by places": lambda: grid(PLACES),
-    "grid of pairs by places": lambda: grid(PLACES, PAIRS),
+    "grid": grid_sort,
+    "grid of pairs": lambda: grid_sort(signature=PAIRS),
+    "grid by places": lambda: grid_sort(**PLACES),
+    "grid of pairs by places": lambda: grid_sort(signature=PAIRS, **PLACES),
     "look-back": lambda: sort_of("several8.toml", "radix", "u32", PAIRS),
     "bounded look-back": lambda: sort_of("radix8.toml", "radix", "u32", PAIRS),
     "pieces": lambda: sort_of("pieces8.toml", "radix", "u32", PLAIN),
