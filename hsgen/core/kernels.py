@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, fields, is_dataclass
 
 from hsgen.core.buffers import DEVICE, Array, Buffer, held
 from hsgen.core.keys import KeyType
@@ -12,7 +13,9 @@ from hsgen.core.keys import KeyType
 class Kernel:
     """One entry point: what its template and its launches need.
 
-    template: a file under ``templates/``, without suffix.  data: the algorithm's description of the body.
+    template: a file under ``templates/``, without suffix; in a file of several kernels, also the macro: ``file:macro``.
+    data: the algorithm's description of the body; a field with the name of a template (``file.j2``, or ``file.j2:name``
+    for a set of macros in it) is a variant of a phase, which the template calls by the name of the field.
     params: the algorithm's parameters.  subgroup: lanes that exchange values; 1: none.  ballot: whether lanes vote.
     wide: n is a 64-bit number.  resident: work-groups that a core is to hold; 0: left to the compiler.
     always: the kernel runs regardless of the device-side count.  cooperative: work-groups wait for each other, so all
@@ -65,3 +68,11 @@ class Kernel:
     def local_bytes(self, key: KeyType) -> int:
         """Return the local memory of a work-group, in bytes."""
         return sum(a.count * held(a.type, key) for a in self.arrays)
+
+
+def variants(data: object) -> Iterator[tuple[str, str]]:
+    """Yield the variants of phases among the fields of a kernel's description: (field, template)."""
+    for field in fields(data) if is_dataclass(data) else ():
+        value = getattr(data, field.name)
+        if isinstance(value, str) and value.partition(":")[0].endswith(".j2"):
+            yield field.name, value

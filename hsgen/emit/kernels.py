@@ -16,7 +16,7 @@ import jinja2
 from hsgen import __version__, operations
 from hsgen.algorithms import EVERY
 from hsgen.apis import APIS
-from hsgen.core import regions
+from hsgen.core import kernels, regions
 from hsgen.core.errors import Usage, Wrong
 from hsgen.core.kernels import Kernel
 from hsgen.core.keys import Signature, described
@@ -111,16 +111,37 @@ def body(env: jinja2.Environment, sort: Sort, kernel: Kernel, dialect: Dialect, 
     """
     names = scratch_names(sort) if names is None else names
     context = {**EVERY[kernel.algorithm].context(kernel.params), "scratch": regions.renamed(kernel.scratch, names)}
+    context |= {"kernel": kernel, "p": kernel.params, "can": dialect.capabilities, **_variants(env, kernel)}
     if isinstance(kernel.data, epilogue.Shape):
         context |= {"epilogue": epilogue.parsed(kernel.data.text), "statements": epilogue.statements}
     chosen = sort.written_out or getattr(kernel.params, "written_out", False)
     with written_out(chosen, "folds" in dialect.capabilities):
-        text = env.get_template(kernel.template + ".j2").render(
-            kernel=kernel, p=kernel.params, can=dialect.capabilities, **context
-        )
+        text = _rendered(env, kernel.template, context)
     if kernel.gate:
         text = f"if ({kernel.gate}[0] != 0u) return;\n{text}"
     return lanes.alone(text) if kernel.subgroup == 1 < sort.lanes else text
+
+
+def _variants(env: jinja2.Environment, kernel: Kernel) -> dict[str, Any]:
+    """The variants of phases that the builder of a kernel chose, as the names that its template calls them by."""
+    return {name: _variant(env, what) for name, what in kernels.variants(kernel.data)}
+
+
+def _variant(env: jinja2.Environment, what: str) -> Any:
+    """The macros of one variant: those of a template, or a set of them that the template names."""
+    file, _, name = what.partition(":")
+    module: Any = env.get_template(file).module
+    return getattr(module, name) if name else module
+
+
+def _rendered(env: jinja2.Environment, name: str, context: dict[str, Any]) -> str:
+    """The text of a kernel: that of a template, or of a macro of a template of several kernels."""
+    file, _, macro = name.partition(":")
+    template = env.get_template(file + ".j2")
+    if not macro:
+        return template.render(context)
+    module: Any = template.make_module(context)
+    return str(getattr(module, macro)())
 
 
 def _kernel(env: jinja2.Environment, sort: Sort, kernel: Kernel, dialect: Dialect, names: Names) -> str:
