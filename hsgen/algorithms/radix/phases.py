@@ -17,7 +17,7 @@ class Sweep(Body):
 
     progress: str
     launch: str
-    scatter: str = "radix/store.j2"
+    scatter: str = "radix/scatter.j2"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
