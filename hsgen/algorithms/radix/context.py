@@ -28,5 +28,5 @@ def context(p: Tile) -> dict[str, object]:
         "bit_range": None if p.signature.bit_range else (p.begin, p.key.bits if p.end is None else p.end),
         "columns": columns(p),
         "index": "hs_i64" if p.index64 else "int",
-        "count": "hs_u64" if p.index64 else "hs_u32",
+        "count_type": "hs_u64" if p.index64 else "hs_u32",
     }

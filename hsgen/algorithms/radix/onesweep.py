@@ -36,8 +36,8 @@ from hsgen.core.kernels import Kernel
 from hsgen.core.keys import KeyType
 from hsgen.core.plan import BitRange, Grid, Plan, Step
 
-_FOLDER = "radix/onesweep/"
-WIDENED, WIDENED_RAW = f"{_FOLDER}widened.j2", f"{_FOLDER}widened_raw.j2"
+_KERNELS, _VARIANTS = "radix/onesweep/onesweep:", "radix/onesweep/variants.j2:"
+WIDENED, WIDENED_RAW = f"{_VARIANTS}widened", f"{_VARIANTS}widened_raw"
 """The scatter of 64-bit indices, and with the bits that zeros and NaNs had: `hsgen.algorithms.radix.floats`."""
 FIELDS = {
     **reduce_scan.SHARED,
@@ -87,7 +87,7 @@ Params = Onesweep
 
 def begin(p: Onesweep) -> Kernel:
     """Return the kernel that clears flags, tickets and counts: always, since flags are read for every count."""
-    made = plain(p, "begin", "clear flags, tickets and counts", (WORDS,), folder=_FOLDER)
+    made = plain(p, "begin", "clear flags, tickets and counts", (WORDS,), folder=_KERNELS)
     return replace(made, always=not p.forward_progress)
 
 
@@ -98,19 +98,19 @@ def histogram(p: Onesweep) -> Kernel:
     data = Histogram(
         launch=_launch(p),
         order_check=order_check(p.sorted_exit),
-        sample=_FOLDER + ("pair_sample.j2" if p.sampled and p.finish else "no_sample.j2"),
+        sample=_VARIANTS + ("pair_sample" if p.sampled and p.finish else "no_sample"),
     )
-    return replace(plain(p, "histogram", what, (SOURCE, WORDS), arrays, folder=_FOLDER), data=data)
+    return replace(plain(p, "histogram", what, (SOURCE, WORDS), arrays, folder=_KERNELS), data=data)
 
 
 def _launch(p: Onesweep) -> str:
     """The template for the launches of a pass."""
-    return _FOLDER + ("portions.j2" if portions.count(p) > 1 else "one_launch.j2")
+    return _VARIANTS + ("several" if portions.count(p) > 1 else "one_launch")
 
 
 def starts(p: Onesweep) -> Kernel:
     """Return the kernel that makes starts of the counts, and says where the keys are before each pass."""
-    return plain(p, "starts", "turn the counts of all passes into starts", (WORDS,), digit_arrays(p), folder=_FOLDER)
+    return plain(p, "starts", "turn the counts of all passes into starts", (WORDS,), digit_arrays(p), folder=_KERNELS)
 
 
 def sweep(p: Onesweep) -> Kernel:
@@ -120,10 +120,10 @@ def sweep(p: Onesweep) -> Kernel:
     what = "a pass over one digit: rank a tile, look back, scatter"
     data = Sweep(
         ranker=rankers.template(p.ranker),
-        progress=_FOLDER + ("spinning.j2" if p.forward_progress else "bounded.j2"),
+        progress=_VARIANTS + ("spinning" if p.forward_progress else "bounded"),
         launch=_launch(p),
     )
-    return replace(picking(ranking(p, "onesweep", what, moving(p, *ALL), more, folder=_FOLDER)), data=data)
+    return replace(picking(ranking(p, "onesweep", what, moving(p, *ALL), more, folder=_KERNELS)), data=data)
 
 
 def swept(p: Onesweep) -> list[Kernel]:

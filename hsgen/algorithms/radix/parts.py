@@ -87,7 +87,10 @@ def picking(kernel: Kernel, *, keys: bool = True) -> Kernel:
 
 def copy(p: Tile) -> Kernel:
     """Return the kernel that brings the keys to the destination where the passes left them elsewhere."""
-    return picking(plain(p, "copy", "copy the keys to the destination, unless they are there", moving(p, *ALL)))
+    made = plain(
+        p, "copy", "copy the keys to the destination, unless they are there", moving(p, *ALL), folder="radix/scatter:"
+    )
+    return picking(made)
 
 
 def sampling(p: Tile) -> int:
@@ -109,7 +112,7 @@ def chunk(lanes: int) -> int:
 
 def order_check(exits: bool) -> str:
     """Return the template of what looks for keys in order, if a kernel does."""
-    return "radix/exit.j2" if exits else "radix/exit_none.j2"
+    return "radix/exit.j2" if exits else "radix/exit.j2:never"
 
 
 def found(p: Tile) -> tuple[Array, ...]:

@@ -136,7 +136,9 @@ def count(p: PerThread) -> Kernel:
 def scanned(p: PerThread) -> Kernel:
     """Return the kernel that scans the counts of one digit over all chunks."""
     made = plain(p, "rows", "scan the counts of one digit a lane", (WORDS,))
-    return replace(made, template="radix/reduce_scan/rows_by_lane", data=Scan(order_check=order_check(p.sorted_exit)))
+    return replace(
+        made, template="radix/reduce_scan/reduce_scan:rows_by_lane", data=Scan(order_check=order_check(p.sorted_exit))
+    )
 
 
 def scatter(p: PerThread) -> Kernel:

@@ -34,12 +34,13 @@ class Counted(Body):
     """The variants of the phases of a counted pass, as templates.
 
     order_check: what looks for keys in order.  rounds: how a work-group counts its keys.  buffers: how a pass knows
-    where its keys go.
+    where its keys go.  held: all values of a lane are loaded before its keys are ranked; compact kernels do not.
     """
 
     order_check: str
     rounds: str
     buffers: str
+    held: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -23,7 +23,7 @@ from hsgen.core.keys import KeyType
 from hsgen.core.plan import Plan, Step
 from hsgen.core.scratch import Scratch
 
-_FOLDER = "radix/reduce_scan/"
+_KERNELS, _VARIANTS = "radix/reduce_scan/reduce_scan:", "radix/reduce_scan/reduce_scan.j2:"
 LARGE = Field("bool", "whether counts of 2^30 and more are sorted, with 64-bit indices", required=False)
 COMPACT = Field("bool", "whether kernels are made for a short compilation", required=False)
 SHARED = {**rankers.FIELDS, "groups": tile.GROUPS, **tile.SINGLE, "sorted_exit": tile.SORTED_EXIT, "large": LARGE}
@@ -64,24 +64,25 @@ Params = ReduceScan
 def count(p: Ranked) -> Kernel:
     """Return the kernel that counts the digits of the keys of each work-group."""
     more = () if p.looks_back else found(p)
-    made = picking(plain(p, "count", "count the digits", ALL, (array("counts", p.radix), *more), folder=_FOLDER))
+    made = picking(plain(p, "count", "count the digits", ALL, (array("counts", p.radix), *more), folder=_KERNELS))
     return replace(made, data=_data(p))
 
 
 def _data(p: Ranked) -> Counted:
-    kind = "known" if p.looks_back else "compact" if p.compact else "each"
+    buffers = "known_passes" if p.looks_back else "all_passes" if p.compact else "moving_passes"
     return Counted(
         ranker=rankers.template(p.ranker),
         order_check=order_check(p.sorted_exit and not p.looks_back),
-        rounds=_FOLDER + ("rounds_compact.j2" if p.compact else "rounds.j2"),
-        buffers=f"{_FOLDER}buffers_{kind}.j2",
+        rounds=_VARIANTS + ("by_keys" if p.compact else "by_tiles"),
+        buffers=_VARIANTS + buffers,
+        held=p.held and not p.compact,
     )
 
 
 def scanned(p: Ranked) -> Kernel:
     """Return the kernel that scans the counts of one digit over all work-groups."""
     sums = Array(name="sums", type="u64" if p.index64 else "u32", count=p.work_group)
-    made = plain(p, "rows", "scan the counts of one digit a work-group", (WORDS,), (sums,), folder=_FOLDER)
+    made = plain(p, "rows", "scan the counts of one digit a work-group", (WORDS,), (sums,), folder=_KERNELS)
     return replace(made, data=_data(p))
 
 
@@ -89,7 +90,7 @@ def scatter(p: Ranked) -> Kernel:
     """Return the kernel that brings every key to its place, by the scanned counts."""
     bases = Array(name="bases", type="u64" if p.index64 else "u32", count=p.radix)
     what = "rank tiles and store their keys at their places"
-    return replace(picking(ranking(p, "scatter", what, moving(p, *ALL), (bases,), folder=_FOLDER)), data=_data(p))
+    return replace(picking(ranking(p, "scatter", what, moving(p, *ALL), (bases,), folder=_KERNELS)), data=_data(p))
 
 
 def passes(p: Ranked) -> list[Kernel]:

@@ -702,22 +702,22 @@ static const char *const hs_amd_gcn_auto_u32_v4_begin[] = {
 
 /* histogram */
 static const char *const hs_amd_gcn_auto_u32_v4_histogram[] = {
-"qtn~u{%onv5upwz(mH##%4%$).%ynosonlw~qnx|q${~x|{rO#%&1#%&+2-+owvxty{$#eu#q(')3+Fu;%%((m#9#k#(#%#3(#%#3(#%#+)&l9'*'le9"
-"X*3#&*{##-*q&,U(s.(#K)s.#*)]**#$%*m$Y)+'m#}4#T(s$###)s$#*)]**#$#*m/OV,%6'-&E)'.'8/e%.)#$/':75'0)B977//1'D;592'`;=53'"
+"qtn~u{%onv5upwz(qH##%4%$).%ynosonlw~qnx|q${~x|{rO#%&1#%&+2-+owvxty{$#eu#q(')3+Fu;%%((m#9#k#(#%#3(#%#3(#%#+)&l9'*'le9"
+"X*3#&*{##-*u&,U(w.(#K)w.#*)]**#$%*m$Y)+'m#o5#T(s$###)s$#*)]**#$#*m/OV,%6'-&E)'.'8/e%.)#$/':75'0)B977//1'D;592'`;=53'"
 "O/@'1)#,3#+qx93#'%3#+xu64%7V/L#%1D2T2JJ23)5|X1)#M3#+%2#3#3(J#2){##3#m#yn%3)'#5'@w)5u)1}%)w(2}%@)1)#v(3(1rv#3#/mwryoF"
-"3#1tttvoF3#'%6&Au/57&Bw/u/1y$3w.2m%m%33#m#nvU1)(v.3#-m~)13)#3)3z})3#%o<3(;{t63#9p~73)'#5{)#{)1e,s36s$#7s$s$1---2s$s$"
-"#1;,|33(m#u93#3t:3#733#1wt#3#+xs#3)w({88)PaoFmFo#o#9(Z'+#):%{,-2,,,;&z,qF#<&~,gsF:{E=(fBD=@>'b/FD@(o&/JFHA(v&/NJLB(|"
-"(VXNTC)t(/]XNT=JJJJ>)JJ=#)#+>#))=#)3*>#))D(s&5{#s#y#@)VJVE'}%/m$}#F(z(Vs$m$];x@#G'},s$u$w$:|@H%|,qF:%@(9AAI(q&/s%o%q"
-"%A#q#q#3D(FLOD#+>u#@#={#eB#m$q$0;T#GRT]:RH~<:-H#:*J*x,/}Fw&o'Fy'>#y#y#E#u#u#H;:;J#%F%w(5B#Pu>s'K'y,{(y(#GP@7:%=q&w%s"
-"%sCL&co*g@#k}>w#H#:%M(x(Vm+F}*;o##GBRa:P@#;nE=A#u%u%{(HV:3H#:0J#%em#n(cA#5x$x)D#m&m(w#@#Bq+^HL:LJ#%=%}.D@#3{7t&A#=q'"
-"#D#==#B#s$'s$Km$q$#GgPB:%D#+y6#B#+#+;m##G+@@:@N)fm0o0=q%g>#}&}&E#}&}&@#Lv4u.@#''{4N33s.y)o-L}%#HD:%H<:<@#+y4~:H(:$O'"
-"u+s1s1u1@#1n@CHw#:s#J#%w#Ps*w#@#3q@s)B#m#r2}5Kw#w##Gm#ZZ:%H9:7J#+Iu#|$5B#5}2|0K95%G599:%N2q#r.#n->#o$o$E#o$o$@#V|/w2"
-"D#}%/#@#)'t/N33y3#s2>#33=s+s+{)1Lu$w2@#/o0x/H#:%He:aJ#%#;y$eB#c%#Kee#Gcee:%=#;#%>#BBP({)5m8}7}/E#TTQ(n*/s8o8q8=r+1z)"
-"v-R*m,5y8w8o#go#>#7#P#97q(E#99Q#79#@#Xv;q3=#7#9R#77###>#7#P#777E#77Q#77#@#7v'7=#7#7R#77###>#9#P#999E#99Q#99#@#9s89=#"
-"9#9R#99###@#+}*v5H#:%Ht#:x#@#',lH(:$Hw):s)J#*u58s${$B#}$*}0K{${$$G}${${$:%N2w&x3#r2>#P}$E#LL@#@t'qEN3-y3#u:>#--P#ZZv"
-"*E#11Q#ZZ#=#Z#XR#ZZ###P#1#q(E#11Q#11#@#@x2|%=#1#3R#11###P#1#7E#11Q#11#@#1v'1=#1#1R#11###P#1#9E#11Q#11#@#1s81=#1#1R#1"
-"1###@#+u*|5H#:%O###Hu$:q$J#%|<w)_y$B#s$%x;Ku$y$#Gs$u$u$:%=#D#s$>#}#}#S(v(VuDqDg;s3#G/;;:;N2w$x3x)t:>#//E#ZZ@#PO{(@#'"
-"%w1N3/s.y)yAR#_]##o@H@:%H8:8@#-Pr;H(:$H]:XT$n-U$]",
+"3#1tttvoF3#'%6&Ay/57&B{/y/1}$3{.2q%q%33#q#nvU1)(z.3#-m~)13)#3)3z})3#%o<3(;{t63#9p~73)'#5m*#m*1e,w36s$#7s$s$1---2s$s$"
+"#1;,n43(m#u93#3t:3#733#1wt#3#+xs#3)w({88)PasFqFo#o#9(Z'+#):%{,-2,,,;&z,uF#<&~,gwF:mF=(fBD=@>'b/FD@(o&/JFHA(v&/NJLB(|"
+"(VXNTC)t(/]XNT=JJJJ>)JJ=#)#+>#))=#)3*>#))D(s&5{#s#y#@)VJVE'}%/m$}#F(z(Vs$m$];|@#G'},s$u$w$:nAH%|,uF:%@(9AAI(q&/s%o%q"
+"%A#q#q#3D(FLOD#+>u#@#={#eB#m$q$0;T#GRT]:RHp=:-H#:*J*x,/oGw&o'Fy'>#y#y#E#u#u#H;:;J#%F%w(5B#Py>s'K'y,{(y(#GP@7:%=q&w%s"
+"%wCL&co*g@#ko@w#H#:%M(x(Vm+F}*;o##GBRa:P@#;rE=A#u%u%{(HV:3H#:0J#%em#n(c@#9qEx)A#79x)D#o&o(w#A#+|%#D#++#@#5t7u&HV:VJ#"
+"%H%o/NB#w$'m#Kw${$#GkZL:%D#@{7#B#+#H;q##G+99:9N)fq0s0=q%g>#o'o'E#o'o'@#VXq'@#''{4N33w.})s-Lo&#H=:%H6:6@#+y4p;H(:$O'u"
+"+w1w1y1@#1r@CHq#:m#J#%q#Zs*q#@#3u@w)B#m#r2}5Kq#q##Gm#ZZ:%H9:7J#+Io#|$5B#5}2|0K95%G599:%N2q#v.#r->#o$o$E#o$o$@#V|/w2D"
+"#}%/#@#)'t/N33}3#w2>#33=w+w+m*1Lu${2@#/o0|/H#:%He:aJ#%#;y$eB#c%#Kee#Gcee:%=#;#%>#BBP({)5q8o8o0E#TTQ(n*/w8s8u8=v+1~)v"
+"-R*m,5}8{8o#go#>#7#P#97q(E#99Q#79#@#Xz;u3=#7#9R#77###>#7#P#777E#77Q#77#@#7v'7=#7#7R#77###>#9#P#999E#99Q#99#@#9w89=#9"
+"#9R#99###@#+}*z5H#:%Ht#:x#@#',lH(:$Hw):s)J#*u58s${$B#}$*}0K{${$$G}${${$:%N2w&|3#v2>#P}$E#LL@#@t'uEN3-}3#y:>#--P#ZZv*"
+"E#11Q#ZZ#=#Z#XR#ZZ###P#1#q(E#11Q#11#@#@|2|%=#1#3R#11###P#1#7E#11Q#11#@#1v'1=#1#1R#11###P#1#9E#11Q#11#@#1w81=#1#1R#11"
+"###@#+u*n6H#:%O###Hu$:q$J#%n=w)_y$B#s$%|;Ku$y$#Gs$u$u$:%=#D#s$>#}#}#S(v(VyDuDg;s3#G/;;:;N2w$|3|)x:>#//E#ZZ@#POm)@#'%"
+"w1N3/w.})}AR#_]##s@H@:%H8:8@#-Pv;H(:$H]:XT$n-U$]",
 0};
 
 /* starts */
@@ -933,24 +933,24 @@ static const char *const hs_amd_gcn_auto_u32_v4_begin_address[] = {
 
 /* histogram, buffers by device address */
 static const char *const hs_amd_gcn_auto_u32_v4_histogram_address[] = {
-"qtn~u{%onv5upwz(oH##%4%#m{@$,-qruqz{~#yt|pu{~#wxq|ryn%oq}ssyy$q~{n~y|$o~mtu{r$unrvp|s$}}zwy&%).%ynosonlw~qnx|q${~x|{"
-"rO#&&1q{@%'+2-+owvxty{$#o#m${(()3+Fu;%%)(m#9#k#)#%#3)#%#3)#%#+*&l9'+'l=/+))(#K*)#+'##)'###*'#+P-P+3#&+{##-+u:#*,%6'-"
+"qtn~u{%onv5upwz(uH##%4%#m{@$,-qruqz{~#yt|pu{~#wxq|ryn%oq}ssyy$q~{n~y|$o~mtu{r$unrvp|s$}}zwy&%).%ynosonlw~qnx|q${~x|{"
+"rO#&&1q{@%'+2-+owvxty{$#o#m${(()3+Fu;%%)(m#9#k#)#%#3)#%#3)#%#+*&l9'+'l=/+))(#K*)#+'##)'###*'#+P-P+3#&+{##-+y:#*,%6'-"
 "&E)'.'8/e%/'D11/0&K5s{@0%#1)B957//./#$2&A=;3&B@=/'wz@32'#3''/%#'/1rz@,4'`FH55'O/J'/)#,5#+qx95#'%5#+xu66%7a7':k;)/D2_"
-"4JJ25/5|X/)#Q5#+%4#3#5.J#4){##5#m#yn%5/'#8'@o*;m*/}%){(4}%@)/)#z(5.1rv#5#/mwryoF5#1tttvoF5#'%/u$-&5#knvU5#%m~)/1sz@'"
-"5/1z})5#%o<5.;{t65#9p~75/'#8o)#o)/evz@}2/)'p3/7&)5.eu95#3t:5#735#1wt#5#+xs#5/q({89)PkqEoEy#y#:&NawE/}-#H;&Ma}E<(Z'+#"
-")=%{,->(`yE{E1wE4t)t))4#J#4#1#4#R#4#5#4#+#4#1#4#7#4#P#4#-#4#B#4#o##4#B#4w3;#4v3D#4m5{%#4~4o##4m57#@&z,sE#A&~,q#uE=}D"
-"B(fLNHJC'b/PND(o&/TPRE(v&/XTVF&c3XG(|(acX_H)t(/gcX_FJ1BJJJJC/JJB#)#+C#))B#)3*C#))I(s&;s$}#q$D/VJVJ'}%/w$u$F1FK(z(a}$"
-"w$g@p>#L'},}$m%o%=t>FmBs@M%|,sE=%D.9AAN(q&/}%y%{%E#q#q#3I.FLOFt>x=I#+>u#F5+D#={#eG#m$q$0@T#LRT]=RF9+Mv;=-F#x$M#=*O*x"
-",/mFo'y'Pq(F0wCC#y#y#J#u#u#FF~:M;=;O#%F%w(5G#Pm=s'P'y,s)q)#LP@7=%Bq&w%s%}AFHz$D#ku=w#FG{&M#=%Q(x(aw+Pu+@o##LBRa=PD#;"
-"xC=E#u%u%{(FZ@MV=3F#x)M#=0O#%em#n(cF,sCE#5x$x)I#m&m(w#D#Bq+^FLp6ML=LO#+=%q.DD#3s6t&E#=q'#I#==#G#s$-s$Pm$q$#LgPB=%I#+"
-"q5#G#+#+@m##L+@@=@Bu$u$r(r>C&s&s&D#Dv3oDR)f{0}0q0s0y0S(c}0q#'+MD=%M<=<D#+q4|9F#]M(=$T'u+q1q1s1D#1~=CFo#1Mk=gO#-kP})k"
-"D#3w>y(G#a|1u4Pkk#LaNN=%FB>M9=7O#/>i|$5G#5o3n0P95%L599=%By#y##w)C$y#y#I#{$B#D#T#TR#y#y##{#U)b;y5w5'+B77u2w5FVs$D#//v"
-".FU+M#=%F]z$M]=XO#%#;y$]G#Z%#P]]#LZ]]=%B#;#%C)PPV({);u7s7s0J#w-w-W(n*/{7w7y7Bp*1n)p.X*m,;o8m8y#q#y#C#7#V#97q'J#99W#7"
-"9#D#Xn;o2B#7#9X#77###C#7#V#777J#77W#77#D#7v'7B#7#7X#77###C#9#V#999J#99W#99#D#9q79B#9#9X#99###D#+w+t4F#u*M#=%Ml=p#D#'"
-"0lFz#'M(=$Mo)=}(O#,}48q${$G#}$,o0P{${$$L}${${$=%Bo)Br(~)C(P}$R#m's'#m0U#m'm'##Fw*BV#XXv)J#XXW#XX#Bn)9s({,X#XX###V#1#"
-"q'J#11W#11#D#Zt:o<B#1#3X#11###V#1#7J#11W#11#D#1v'1B#1#1X#11###V#1#9J#11W#11#D#1q71B#1#1X#11###D#+m+x4Fv*aM#=%T###Fy."
-"~6Ms$=o$O#'p<o)Zw$G#q$'p:Ps$w$#Lq$s$s$=%B#D#o%C)s$s$F7w8Y(v(a{CwCq#@o2#L/;;=;Bu$/r(|@C&//D#Pv1}:R#m%m%#YX#ZX##}=M@=%"
-"M8=8D#-{1|:F6=M(=$Fg3MX=TZ$n-[$]",
+"4JJ25/5|X/)#Q5#+%4#3#5.J#4){##5#m#yn%5/'#8'@o*;m*/}%){(4}%@)/)#z(5.1rv#5#/mwryoF5#1tttvoF5#'%/y$-&5#o#nvU5#%m~)/1sz@"
+"'5/1z})5#%o<5.;{t65#9p~75/'#8s)#s)/evz@o3/)'t3/7&)5.eu95#3t:5#735#1wt#5#+xs#5/q({89)PkuEsEy#y#:&Na{E/}-#H;&MaoF<(Z'+"
+"#)=%{,->(`}EmF1{E4t)t))4#J#4#1#4#R#4#5#4#+#4#1#4#7#4#P#4#-#4#B#4#-#4#i#4#B#4{3;#4z3D#4q5{%#4p5o##4q57#@&z,wE#A&~,q#y"
+"E=oEB(fLNHJC'b/PND(o&/TPRE(v&/XTVF&c3XG(|(acX_H)t(/gcX_FJ1BJJJJC/JJB#)#+C#))B#)3*C#))I(s&;s$}#q$D/VJVJ'}%/w$u$F1FK(z"
+"(a}$w$g@t>#L'},}$m%o%=x>FqBw@M%|,wE=%D.9AAN(q&/}%y%{%E#q#q#3I.FLOFx>|=I#+>u#F5+D#={#eG#m$q$0@T#LRT]=RF9+Mz;=-F#x$M#="
+"*O*x,/qFo'y'Pq(F0{CC#y#y#J#u#u#FFp;M;=;O#%F%w(5G#Pq=s'P'y,s)q)#LP@7=%Bq&w%s%oBFHz$D#ky=w#FG{&M#=%Q(x(aw+Pu+@o##LBRa="
+"PD#;|C=E#u%u%{(FZ@MV=3F#x)M#=0O#%em#n(cF,wCD#9{Cx)E#79x)I#o&o(w#FLx6E#+|%#I#++#D#5~5u&F-1MV=VO#/H%u.NG#w$1m#Pw${$#Lk"
+"ZL=%I#@s6#G#+#H@q##L+99=9By$y$r(v>C&w&w&D#NPo<R)fm1o1u0w0}0S(co1q#'+M==%M6=6D#+u4r:F#VM(=$T'u+u1u1w1D#1t>CFi1Me=aO#)"
+"eZ})eD#3{>}(G#an2u4Pee#LaNN=%FB>M9=7O#1>c|$5G#5q3n0P95%L599=%By#y##{)C$y#y#I#{$D#D#T#TR#y#y##{#U)b;}5{5'+B77y2y5FVs$"
+"D#/1z.FU+M#=%F]z$M]=XO#%#;y$]G#Z%#P]]#LZ]]=%B#;#%C)PPV({);y7w7w0J#{-{-W(n*/m8{7}7Bt*1r)r.X*m,;s8q8y#q#y#C#7#V#97q'J#"
+"99W#79#D#Xt;s2B#7#9X#77###C#7#V#777J#77W#77#D#7v'7B#7#7X#77###C#9#V#999J#99W#99#D#9u79B#9#9X#99###D#+y+x4F#u*M#=%Ml="
+"p#D#'2lFz#'M(=$Mo)=}(O#,}48q${$G#}$,o0P{${$$L}${${$=%Bs)Br(~)C(P}$R#m's'#o0U#m'm'##Fw*BV#XXv)J#XXW#XX#Br)9s({,X#XX##"
+"#V#1#q'J#11W#11#D#Zx:s<B#1#3X#11###V#1#7J#11W#11#D#1v'1B#1#1X#11###V#1#9J#11W#11#D#1u71B#1#1X#11###D#+o+|4Fv*aM#=%T#"
+"##Fy.p7Ms$=o$O#'t<o)Zw$G#q$'t:Ps$w$#Lq$s$s$=%B#D#q%C)s$s$F7{8Y(v(amD{Cq#@o2#L/;;=;By$/r(pAC&//D#Px1q;R#m%m%#[X#ZX##o"
+">M@=%M8=8D#-}1p;F6=M(=$Fg3MX=TZ$n-[$]",
 0};
 
 /* starts, buffers by device address */
@@ -1211,7 +1211,7 @@ const hs_spirv hs_amd_gcn_auto_u32_v4_spirv_address[] = {
     {0, 0, 0},
     {0, 0, 0},
     {0, 1624, hs_amd_gcn_auto_u32_v4_begin_address},
-    {0, 5848, hs_amd_gcn_auto_u32_v4_histogram_address},
+    {0, 5876, hs_amd_gcn_auto_u32_v4_histogram_address},
     {0, 6108, hs_amd_gcn_auto_u32_v4_starts_address},
     {0, 28172, hs_amd_gcn_auto_u32_v4_onesweep_address},
     {0, 5992, hs_amd_gcn_auto_u32_v4_count_address},

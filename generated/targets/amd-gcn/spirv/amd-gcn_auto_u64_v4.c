@@ -496,24 +496,24 @@ static const char *const hs_amd_gcn_auto_u64_v4_begin[] = {
 
 /* histogram */
 static const char *const hs_amd_gcn_auto_u64_v4_histogram[] = {
-"qtn~u{%onv5upwz(qO##%4%#7$).%ynosonlw~qnx|q${~x|{rO#%&1#%&+2-+owvxty{$#eu#q(')3+Fu;%%((m#9#k#(#%#3(#%#3(#%#+)&l9'*'l"
-"e9X*3#&*{##-*s#,U(u+(#K)u+#*)]**#$%*o$Y1+'m#o2#T(u$###)u$#*)]2*#$#*o9OV,%6'-&E)'.'8/e%.)#$/':75'0)B977//1'D;592'`;=5"
-"3'O/@'1)#,3#+}|43#'%3#+rz14%7V/L#%1D2T2JJ23)5|X1)#M3#+%2#3#3(J#2){##3#m#ut+3)'#5'@w)5u)1}%)w(2}%@)1)#v(3(1n|)6&Aw,57"
-"&By,w,1V3y+2]]33#Vt;1)(x+3#-ws013)#3)3rs03#%o<3(;uy13#9pq3.s0e#3))#5m's0m'1g,w06u$s07u$u$1---2u$u$#17#01),#3(q#{93#3"
-"t:3#933#3wt#3#+xs#3#3o~$3#+p}$3#3yu&3#+zt&3#3qm(3#+r~'3#3{v)3#+|u)3#}+Q3)5{78)PauMsMo#o#9(Z'+#):%{,-2,,,;&z,wM#<&~,g"
-"yM:oM=(fBD=@>'b/FD@(o&/JFHA(v&/NJLB(|(VXNTC)t(/]XNT=JJJJ>)JJ=#)#+>#))=#)3*>#))D(s&5{#s#y#@)VJVE'}%/m$}#F(z(Vs$m$];~G"
-"#G'},s$u$w$:pHH%|,wM:%@(9AAI(q&/s%o%q%A#q#q#3D(FLOD#+>u#@#={#eB#m$q$0;T#GRT]:RHrE:-H#:*J*x,/qNw&o'Fy'>#y#y#E#u#u#H;:"
-";J#%F%w(5B#P{Fs'K'y,{(y(#GP@7:%=q&w%s%yJL&co*g@#kqGw#H#:%A#q$12D#{#{%w#@#1tBCHV:RJ#%V@kV@#3sBt&A#=m%#D#==#B#]%]KVV#G"
-"]VV:%M)fo-q-=q%g>#m$m$E#m$m$@#@z>w+@#''}>M33u+{&q*Lm##@#+{>pCH#:%N'u+u.u.w.@#1rGCHk:gJ#%kVs0o#@#3uGu&B#it<}@Kko##Gik"
-"k:%H9:7J#+Iix*5B#5m=n;K95%G599:%M2s#t+#p*>#q$q$E#q$q$@#X|9y<D#{%{A#@#)'t9Mq%5}0#w/>s055=y(y(m'/Ly$}/@#1o:|,H#:%Hi:eJ"
-"#%#;u*iB#g%#Kii#Ggii:%=#;#%>#BBO({)s1s5q5m-P'r%5u5s5E#XXQ(n*/{5w5y5=x(3~&r7R*m,5o6m6o#go#>#9#O#;9w(P#;;E#;;Q#9;#@#]z"
-"C{0=#9#;R#99###>#9#O#999P#99E#99Q#99#@#9v'9=#9#9R#99###>#;#O#;;;P#;;E#;;Q#;;#@#;m6;=#;#;R#;;###>#;#O#;;;P#;;E#;;Q#;;"
-"#@#;;;=#;#;R#;;###>#;#O#;;;P#;;E#;;Q#;;#@#;;;=#;#;R#;;###>#;#O#;;;P#;;E#;;Q#;;#@#;;;=#;#;R#;;###>#;#O#;;;P#;;E#;;Q#;"
-";#@#;;;=#;#;R#;;###@#+o/x8H#:%Hx#:|#@#',lH(:$Hw/:s/J#*w@8s(w*B#y**o;Kw*w*$Gy*w*w*:%Mp%s,|0#v/>r0Ry*E#LL@#@v+uLMq%-}0"
-"#w=>s0--O#]]t0P#]]E#33Q#]]#=#]#ZR#]]###O#3#w(P#33E#33Q#33#@#Dz5z)=#3#5R#33###O#3#9P#33E#33Q#33#@#3v'3=#3#3R#33###O#3"
-"#;P#33E#33Q#33#@#3m63=#3#3R#33###O#3#;P#33E#33Q#33#@#3;3=#3#3R#33###O#3#;P#33E#33Q#33#@#3;3=#3#3R#33###O#3#;P#33E#33"
-"Q#33#@#3;3=#3#3R#33###O#3#;P#33E#33Q#33#@#3;3=#3#3R#33###@#+y.~<H#:%N###Hu(:q(J#%nEw/cy(B#s(%~CKu(y(#Gs(u(u(:%=#F#u$"
-">r0m(m(S(v(VyKuKg;yC#G1==:=Mp%y(|0z&v=>#//E#]]@#TOoA@#''PM31u+{&mIR#ca##sGHB:%H:::@#-NvCH(:$Ha:]T$n-U$]",
+"qtn~u{%onv5upwz(uO##%4%#7$).%ynosonlw~qnx|q${~x|{rO#%&1#%&+2-+owvxty{$#eu#q(')3+Fu;%%((m#9#k#(#%#3(#%#3(#%#+)&l9'*'l"
+"e9X*3#&*{##-*w#,U(y+(#K)y+#*)]**#$%*o$Y1+'m#s2#T(u$###)u$#*)]2*#$#*o9OV,%6'-&E)'.'8/e%.)#$/':75'0)B977//1'D;592'`;=5"
+"3'O/@'1)#,3#+}|43#'%3#+rz14%7V/L#%1D2T2JJ23)5|X1)#M3#+%2#3#3(J#2){##3#m#ut+3)'#5'@w)5u)1}%)w(2}%@)1)#v(3(1n|)6&A{,57"
+"&B},{,1Z3}+2aa33#Zt;1)(|+3#-ws013)#3)3rs03#%o<3(;uy13#9pq3.w0e#3))#5q'w0q'1g,{06u$w07u$u$1---2u$u$#17#01),#3(q#{93#3"
+"t:3#933#3wt#3#+xs#3#3o~$3#+p}$3#3yu&3#+zt&3#3qm(3#+r~'3#3{v)3#+|u)3#}+Q3)5{78)PayMwMo#o#9(Z'+#):%{,-2,,,;&z,{M#<&~,g"
+"}M:sM=(fBD=@>'b/FD@(o&/JFHA(v&/NJLB(|(VXNTC)t(/]XNT=JJJJ>)JJ=#)#+>#))=#)3*>#))D(s&5{#s#y#@)VJVE'}%/m$}#F(z(Vs$m$];pH"
+"#G'},s$u$w$:tHH%|,{M:%@(9AAI(q&/s%o%q%A#q#q#3D(FLOD#+>u#@#={#eB#m$q$0;T#GRT]:RHvE:-H#:*J*x,/uNw&o'Fy'>#y#y#E#u#u#H;:"
+";J#%F%w(5B#PmGs'K'y,{(y(#GP@7:%=q&w%s%}JL&co*g@#kuGw#H#:%@#)$p(A#s$u$2D#}#}%w#A#+x##D#++#@#5~Au&Ha:]J#%a@o#aB#a%DKaa"
+"#Gaaa:%M)fs-u-=q%g>#q$q$E#q$q$@#JLs$@#''}>M33y+m'u*Lq##@#+{>tCH#:%N'u+y.y.{.@#1vGCHe:aJ#%eas0i@#3yGy&B#it<uBKei#Giee"
+":%H9:7J#+Icx*5B#5m=n;K95%G599:%M2s#x+#t*>#q$q$E#q$q$@#X|9y<D#}&}B#@#)'t9Mq%5o1#{/>w055=}(}(q'/Ly$o0@#1o:n-H#:%Hi:eJ#"
+"%#;u*iB#g%#Kii#Ggii:%=#;#%>#BBO({)w1w5u5q-P'r%5y5w5E#XXQ(n*/m6{5}5=|(3p'r7R*m,5s6q6o#go#>#9#O#;9w(P#;;E#;;Q#9;#@#]~C"
+"m1=#9#;R#99###>#9#O#999P#99E#99Q#99#@#9v'9=#9#9R#99###>#;#O#;;;P#;;E#;;Q#;;#@#;q6;=#;#;R#;;###>#;#O#;;;P#;;E#;;Q#;;#"
+"@#;;;=#;#;R#;;###>#;#O#;;;P#;;E#;;Q#;;#@#;;;=#;#;R#;;###>#;#O#;;;P#;;E#;;Q#;;#@#;;;=#;#;R#;;###>#;#O#;;;P#;;E#;;Q#;;"
+"#@#;;;=#;#;R#;;###@#+o/|8H#:%Hx#:|#@#',lH(:$Hw/:s/J#*w@8s(w*B#y**o;Kw*w*$Gy*w*w*:%Mp%s,n1#z/>v0Ry*E#LL@#@v+yLMq%-o1#"
+"{=>w0--O#]]t0P#]]E#33Q#]]#=#]#ZR#]]###O#3#w(P#33E#33Q#33#@#D~5z)=#3#5R#33###O#3#9P#33E#33Q#33#@#3v'3=#3#3R#33###O#3#"
+";P#33E#33Q#33#@#3q63=#3#3R#33###O#3#;P#33E#33Q#33#@#3;3=#3#3R#33###O#3#;P#33E#33Q#33#@#3;3=#3#3R#33###O#3#;P#33E#33Q"
+"#33#@#3;3=#3#3R#33###O#3#;P#33E#33Q#33#@#3;3=#3#3R#33###@#+y.p=H#:%N###Hu(:q(J#%rEw/cy(B#s(%pDKu(y(#Gs(u(u(:%=#F#u$>"
+"v0m(m(S(v(V}KyKg;}C#G1==:=Mp%y(n1~&z=>#//E#]]@#TOsA@#''PM31y+m'qIR#ca##wGHB:%H:::@#-NzCH(:$Ha:]T$n-U$]",
 0};
 
 /* starts */
@@ -729,26 +729,26 @@ static const char *const hs_amd_gcn_auto_u64_v4_begin_address[] = {
 
 /* histogram, buffers by device address */
 static const char *const hs_amd_gcn_auto_u64_v4_histogram_address[] = {
-"qtn~u{%onv5upwz(oO##%4%#7#}y@$,-qruqz{~#yt|pu{~#wxq|ryn%oq}ssyy$q~{n~y|$o~mtu{r$unrvp|s$}}zwy&%).%ynosonlw~qnx|q${~x"
-"|{rO#&&1q{@%'+2-+owvxty{$#q#o$}(()3+Fu;%%)(m#9#k#)#%#3)#%#3)#%#+*&l9'+'l=/3))(#K*)#+)#*))###*)#+P-P+3#&+{##-+yB#*,%6"
+"qtn~u{%onv5upwz(uO##%4%#7#}y@$,-qruqz{~#yt|pu{~#wxq|ryn%oq}ssyy$q~{n~y|$o~mtu{r$unrvp|s$}}zwy&%).%ynosonlw~qnx|q${~x"
+"|{rO#&&1q{@%'+2-+owvxty{$#q#o$}(()3+Fu;%%)(m#9#k#)#%#3)#%#3)#%#+*&l9'+'l=/3))(#K*)#+)#*))###*)#+P-P+3#&+{##-+}B#*,%6"
 "'-&E)'.'8/e%/'D11/0&K5s{@0%#1)B957//./e$2&A=;3&B@=/'wz@3.)d#2))3))/%#)/3rz@.4'`HJ55'O/L'/)#,5#+}|45#'%5#+rz16%7c7':m"
-"#B)/D2a4JJ2555|X/)#M5#+%4#3#54J#4){##5#m#ut+55'#8'@q*Bo*/}%)w(4}%@)/)#v(541n|)/R-,5#Tt;5#%ws0/1sz@-551rs05#%o<54;uy1"
-"5#9pq355'#8q&(q&/evz@{//)'t0/3sz@)/)vz@#54i{95#3t:5#935#3wt#5#+xs#5#3o~$5#+p}$5#3yu&5#+zt&5#3qm(5#+r~'5#3{v)5#+|u)/q"
-"5#)5#y+Q553{79)Pm#wLuL{#{#:&Nc}L/T#D;&McqM<(Z'+#)=%{,->(`mMoM1}L4v)v))4#L#4#1#4#R#4#5#4#+#4#1#4#7#4#P#4#c#4#B#4{0;#4"
-"z0F#4s2w+#4r2o'#4wI9#@&z,yL#A&~,s#{L=qLB(fNPJLC'b/RPD(o&/VRTE(v&/ZVXF&c3ZG(|(ceZaH)t(/ieZaFL1BJJJJC5JJB#)#+C#))B#)3*"
-"C#))I(s&Bu$m$s$D5VJVJ'}%/y$w$F1FK(z(cm%y$i@tF#L'},m%o%q%=xFFqIwGM%|,yL=%D49AAN(q&/m&{%}%E#q#q#3I4FLOFxF|EI#+>u#F5+D#"
-"={#eG#m$q$0@T#LRT]=RF9+MzC=-F#x$M#=*O*x,/sMq'{'Rs(F0{JC#y#y#J#u#u#FFpCM;=;O#%F%w(5G#PqEs'P'y,u)s)#LP@7=%Bq&w%s%oIFHz"
-"$D#kyEw#FG{&M#=%E#q$12I#{#{%w#D#1|@CFP1MV=RO#)V@_VD#3{@t&E#=m%#I#==#G#])]PVV#L]VV=%BRRr(vFC,u#u#D#7x=oKQ)fm.o.u-w-}-"
-"R(co.s#'+D#+o>|AF#PM#=%S'u+u.u.w.D#1~ECFc1M_=ZO#+_V{/cD#3uF{%G#]z;s>P_c#L]__=%FB>M9=7O#/>]x*5G#5}<p:P95%L599=%By#y##"
-"y&C$y#y#I#w$mA#D#T#TQ{#{#y##{#T)b;m3}2'3B99w/s@FXu$D#1/x+FW+M#=%F_|$M_=ZO#%#;u*_G#]%#P__#L]__=%B#;#%C)RRU({);{4y4w-V"
-"'r%B}4{4J#}*}*W(n*/q5m5o5Bt'3p&z7X*m,Bw5u5{#s#{#C#9#U#;9u'V#;;J#;;W#9;#D#]~Bw/B#9#;X#99###C#9#U#999V#99J#99W#99#D#9v"
-"'9B#9#9X#99###C#;#U#;;;V#;;J#;;W#;;#D#;{4;B#;#;X#;;###C#;#U#;;;V#;;J#;;W#;;#D#;;;B#;#;X#;;###C#;#U#;;;V#;;J#;;W#;;#D"
-"#;;;B#;#;X#;;###C#;#U#;;;V#;;J#;;W#;;#D#;;;B#;#;X#;;###C#;#U#;;;V#;;J#;;W#;;#D#;;;B#;#;X#;;###D#+w/t7F#s0M#=%Mn#=r#D"
-"#'0lF|#'M(=$Mm/={.O#,y>8q(w*G#y*,q:Pw*w*$Ly*w*w*=%Bq&Br(|/C(Ry*Q#{,q-#{9T#{,{,##Fu0BU#ZZr/V#ZZJ#ZZW#ZZ#Bp&;s({2X#ZZ#"
-"##U#3#u'V#33J#33W#33#D#_rBs@B#3#5X#33###U#3#9V#33J#33W#33#D#3v'3B#3#3X#33###U#3#;V#33J#33W#33#D#3{43B#3#3X#33###U#3#"
-";V#33J#33W#33#D#3;3B#3#3X#33###U#3#;V#33J#33W#33#D#3;3B#3#3X#33###U#3#;V#33J#33W#33#D#3;3B#3#3X#33###U#3#;V#33J#33W#"
-"33#D#3;3B#3#3X#33###D#+m/x;Ft0s&M#=%S###Fw8~=Ms(=o(O#'nDm/_w(G#q('tBPs(w(#Lq(s(s(=%B#F#m%C/u(u(F9y@Y(v(cmK{Js#@sB#L1"
-"====BR/r(zGC,//D#TW{BQz#q)o)#SX#_]##mFMB=%M:=:D#-]zBF8@M(=$Fk3M]=XZ$n-[$]",
+"#B)/D2a4JJ2555|X/)#M5#+%4#3#54J#4){##5#m#ut+55'#8'@q*Bo*/}%)w(4}%@)/)#v(541n|)/V-,5#Xt;5#%ws0/1sz@-551rs05#%o<54;uy1"
+"5#9pq355'#8u&(u&/evz@m0/)'x0/3sz@)/)vz@#54i{95#3t:5#935#3wt#5#+xs#5#3o~$5#+p}$5#3yu&5#+zt&5#3qm(5#+r~'5#3{v)5#+|u)/q"
+"5#)5#y+Q553{79)Pm#{LyL{#{#:&NcoM/T#D;&McuM<(Z'+#)=%{,->(`qMsM1oM4v)v))4#L#4#1#4#R#4#5#4#+#4#1#4#7#4#P#4#-#4#]#4#B#4m"
+"1;#4~0F#4w2w+#4v2o'#4{I9#@&z,}L#A&~,s#mM=uLB(fNPJLC'b/RPD(o&/VRTE(v&/ZVXF&c3ZG(|(ceZaH)t(/ieZaFL1BJJJJC5JJB#)#+C#))B"
+"#)3*C#))I(s&Bu$m$s$D5VJVJ'}%/y$w$F1FK(z(cm%y$i@xF#L'},m%o%q%=|FFuI{GM%|,}L=%D49AAN(q&/m&{%}%E#q#q#3I4FLOF|FnFI#+>u#F"
+"5+D#={#eG#m$q$0@T#LRT]=RF9+M~C=-F#x$M#=*O*x,/wMq'{'Rs(F0mKC#y#y#J#u#u#FFtCM;=;O#%F%w(5G#PuEs'P'y,u)s)#LP@7=%Bq&w%s%s"
+"IFHz$D#k}Ew#FG{&M#=%D#)$p(E#s$u$2I#}#}%w#FP-E#+x##I#++#D#5t@u&F-1Ma=]O#+a@caG#a+DPaa#Laaa=%BVVr(zFC,y#y#D#BDmDQ)fq.s"
+".y-{-o.R(cs.s#'+D#+q>pBF#JM#=%S'u+y.y.{.D#1rFCF]1MX=TO#)Xa{/]D#3yFm&G#]|;}@PX]#L]XX=%FB>M9=7O#1>Vx*5G#5m=p:P95%L599="
+"%By#y##}&C$y#y#I#y%qB#D#T#TQ{#{#y##{#T)b;q3o3'3B99{/u@FXu$D#11|+FW+M#=%F_|$M_=ZO#%#;u*_G#]%#P__#L]__=%B#;#%C)RRU({);"
+"m5}4{-V'r%Bo5m5J#o+o+W(n*/u5q5s5Bx'3t&|7X*m,B{5y5{#s#{#C#9#U#;9u'V#;;J#;;W#9;#D#]rC{/B#9#;X#99###C#9#U#999V#99J#99W#"
+"99#D#9v'9B#9#9X#99###C#;#U#;;;V#;;J#;;W#;;#D#;m5;B#;#;X#;;###C#;#U#;;;V#;;J#;;W#;;#D#;;;B#;#;X#;;###C#;#U#;;;V#;;J#;"
+";W#;;#D#;;;B#;#;X#;;###C#;#U#;;;V#;;J#;;W#;;#D#;;;B#;#;X#;;###C#;#U#;;;V#;;J#;;W#;;#D#;;;B#;#;X#;;###D#+y/x7F#s0M#=%"
+"Mn#=r#D#'2lF|#'M(=$Mm/={.O#,y>8q(w*G#y*,q:Pw*w*$Ly*w*w*=%Bu&Br(|/C(Ry*Q#{,q-#}9T#{,{,##Fu0BU#ZZr/V#ZZJ#ZZW#ZZ#Bt&;s("
+"{2X#ZZ###U#3#u'V#33J#33W#33#D#_vBw@B#3#5X#33###U#3#9V#33J#33W#33#D#3v'3B#3#3X#33###U#3#;V#33J#33W#33#D#3m53B#3#3X#33"
+"###U#3#;V#33J#33W#33#D#3;3B#3#3X#33###U#3#;V#33J#33W#33#D#3;3B#3#3X#33###U#3#;V#33J#33W#33#D#3;3B#3#3X#33###U#3#;V#3"
+"3J#33W#33#D#3;3B#3#3X#33###D#+o/|;Ft0s&M#=%S###Fw8p>Ms(=o(O#'rDm/_w(G#q('xBPs(w(#Lq(s(s(=%B#F#o%C/u(u(F9}@Y(v(cqKmKs"
+"#@wB#L1====BV/r(nHC,//D#TYoCQz#q)o)#UX#_]##qFMB=%M:=:D#-_nCF8@M(=$Fk3M]=XZ$n-[$]",
 0};
 
 /* starts, buffers by device address */
@@ -1007,7 +1007,7 @@ const hs_spirv hs_amd_gcn_auto_u64_v4_spirv_address[] = {
     {0, 0, 0},
     {0, 0, 0},
     {0, 1624, hs_amd_gcn_auto_u64_v4_begin_address},
-    {0, 6980, hs_amd_gcn_auto_u64_v4_histogram_address},
+    {0, 7008, hs_amd_gcn_auto_u64_v4_histogram_address},
     {0, 6108, hs_amd_gcn_auto_u64_v4_starts_address},
     {0, 26772, hs_amd_gcn_auto_u64_v4_onesweep_address},
     {0, 6080, hs_amd_gcn_auto_u64_v4_count_address},

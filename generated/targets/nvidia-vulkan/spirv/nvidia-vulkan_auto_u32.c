@@ -765,23 +765,23 @@ static const char *const hs_nvidia_vulkan_auto_u32_begin_radix[] = {
 
 /* histogram_radix */
 static const char *const hs_nvidia_vulkan_auto_u32_histogram_radix[] = {
-"qtn~u{%onv5upwz(mK##%4%$).%ynosonlw~qnx|q${~x|{rO#%&1#%&+2-+owvxty{$#s&o'{+')3+Fu;%%((m#7#k#(#%#3(#%#3(#%#+)&l7'*'l]"
-"/+(J(#K)J#*)]**#$%*kOV*1#&*y##-*{*,U+'m#y7#T(u4###)u4#*)]**#$#*q/OV,%6'-&E)'.%7//'81e#0':31'/'#%1)B733552'D9573'`9;5"
+"qtn~u{%onv5upwz(qK##%4%$).%ynosonlw~qnx|q${~x|{rO#%&1#%&+2-+owvxty{$#s&o'{+')3+Fu;%%((m#7#k#(#%#3(#%#3(#%#+)&l7'*'l]"
+"/+(J(#K)J#*)]**#$%*kOV*1#&*y##-*m+,U+'m#}7#T(y4###)y4#*)]**#$#*q/OV,%6'-&E)'.%7//'81e#0':31'/'#%1)B733552'D9573'`9;5"
 "4'O5='2)#$4#+yo~yG4#/q}tnyy>5&A]16&B_]2D)L3JJ)4#5nrxm}{>4#%%4&%$2-(O4'-y})2/)#4#@ssJ4#'%4#+v|H0q%#%2T8s%3kk82'#r%4&9"
-"tt+3#1#3'y##4'm%yn%4&'#7'@o-1m-2{%)s,3{%@)2)#r,4'1rv#4#/u}}wvm#4#1zmnrvm#4#'%4#kvtt#4&1tw64#%o<4';srR4#9|yS4&'#7m)#m"
-")2y()s65u4#6u4u42---3w)w)32;,|64'm#w74#3t:4#1mX4#+nW4#1wt#4#+xs#4#y'84&5m:8)Po&oImI{&{&9(Z'+#):%{,-3,,,;&z,qI#<&~,is"
-"I:{H=(f@B;=>'b5DB@(x(/HDF;~F#A'},HJL:pGB(~(/TDRC%|,L:%D*x,/VHsITJ;1#A111:/E)fkm#;gi>&NNF'}%5q#o#G(o&5u#q#s#E//J$/>#/"
-"/H(v(/}#{#iC1:%D#L1nGL1;L#ALLL:JCqF:%G#@O@I(v&5q%m%o%J(|(/y%q%w%K)t(5}%y%q%w%=}$}$m%N>#XX=#)#m#>#))=#)1l>#))L(s&1u'm"
-"'s'G&R}$RF#u#u#M(z(/m(y'}%;m##Am#m#m#:kC#:%G'9<>N(q&5}({(gI#kk1L'DJKL#+<o#G#;u#aJ#{#}#z#;R#APRZ:PCt<:-C#:*D)}Ds'u([s"
-"(>#w#w#F#s#s#C;:;D#%F%q,5J#P}=m+O'y,s,q,#AP@7:%=o&u%q%qFP&cy-iG#ks>w#C#:%@#w,#w,;o##ABRa:PG#;pH=I#u%u%w(CV:3C#:0D#%e"
-"m#z'cI#5x$r)L#m&}'w#G#B}.^CL:LD#%=%{-DG#3q7n&I#=q'#L#==#J#s$'s$Om$q$#AgPB:%L#+o6#J#+#+;m##A+@@:@E.s.I%.>#q&q&F#q&q&G"
-"#@x4u-G#''}4E/1J$}/Po%#CD:%C<:<G#){4t:C(:$Q'u+o4o4q4G#1v>CCi:eD#%iPu*iG#3y>w(J#_v2s5Oii#A_LL:%C9:7D#+p1g~$5J#5o3n1O9"
-"5%A599:%E.q#I#|/>#m$m$F#m$m$G#Vn0{2L#o%/#G#)'x/E/3w6#m5>#33=w*w*m)1Pu$q5G#/s0~4C#:%Ce:aD#%#;{$eJ#c%#Oee#Acee:%=#;#%>"
-"#BBR({)1{:y:eF#TTS(n*5o;}:m;=v*1~(z-T*m,1u;s;{&i{&>#7#R#97s8F#99S#79#G#X~:w8=#7#9T#77###>#9#R#999F#99S#99#G#9}-9=#9#"
-"9T#99###>#9#R#999F#99S#99#G#999=#9#9T#99###G#+m+~:C#:%Ct#:x#G#',PC(:$Cy):u)D#*{F8s$}$J#m%*o1O}$}$$Am%}$}$:%E.y&v6#~4"
-">#Pm%F#LLG#@v'sDE/-w6#q=>#--R#ZZz:F#11S#ZZ#=#Z#XT#ZZ###R#1#s8F#11S#11#G#@~1~%=#1#3T#11###R#1#9F#11S#11#G#1}-1=#1#1T#"
-"11###R#1#9F#11S#11#G#191=#1#1T#11###G#+w*p5C#:%Q###Cu$:q$D#%r<y)ay$J#s$%n;Ou$y$#As$u$u$:%=#D#u$>#}#}#H#uBsB#;y2#A/;;"
-":;E.w$v6%p=>#//F#ZZG#RQq8G#''RE/1J$wDT#a_##s>C@:%C8:8G#-Pz:C(:$C_:ZU$n-V$]",
+"tt+3#1#3'y##4'm%yn%4&'#7'@o-1m-2{%)s,3{%@)2)#r,4'1rv#4#/u}}wvm#4#1zmnrvm#4#'%4#o#vtt#4&1tw64#%o<4';srR4#9|yS4&'#7q)#"
+"q)2}()w65y4#6y4y42---3{){)32;,n74'm#w74#3t:4#1mX4#+nW4#1wt#4#+xs#4#y'84&5m:8)Po&sIqI{&{&9(Z'+#):%{,-3,,,;&z,uI#<&~,i"
+"wI:mI=(f@B;=>'b5DB@(x(/HDF;pG#A'},HJL:tGB(~(/TDRC%|,L:%D*x,/VHwITJ;1#A111:/E)fkm#;gi>&NNF'}%5q#o#G(o&5u#q#s#E//J$/>#"
+"//H(v(/}#{#iC1:%D#L1rGL1;L#ALLL:JCuF:%G#@O@I(v&5q%m%o%J(|(/y%q%w%K)t(5}%y%q%w%=}$}$m%N>#XX=#)#m#>#))=#)1l>#))L(s&1u'"
+"m's'G&R}$RF#u#u#M(z(/m(y'}%;m##Am#m#m#:kC#:%G'9<>N(q&5}({(gI#kk1L'DJKL#+<o#G#;u#aJ#{#}#z#;R#APRZ:PCx<:-C#:*D)oEs'u(["
+"s(>#w#w#F#s#s#C;:;D#%F%q,5J#Po>m+O'y,s,q,#AP@7:%=o&u%q%uFP&cy-iG#kw>w#C#:%@#w,#w,;o##ABRa:PG#;tH=I#u%u%w(CV:3C#:0D#%"
+"em#z'cG#9sHr)I#79r)L#o&m(w#I#+|%#L#++#G#5|6o&CV:VD#%H%m.NJ#w$'m#Ow${$#AkZL:%L#@q7#J#+#H;q##A+99:9E.w.I%.>#u&u&F#u&u&"
+"G#JLw&G#''}4E/1J$o0Ps%#C=:%C6:6G#){4x:C(:$Q'u+s4s4u4G#1z>CCc:_D#%cZu*cG#3}>{(J#_v2s5Occ#A_LL:%C9:7D#+t1a~$5J#5o3n1O9"
+"5%A599:%E.q#I#n0>#m$m$F#m$m$G#Vn0{2L#o%/#G#)'x/E/3{6#q5>#33={*{*q)1Pu$u5G#/s0p5C#:%Ce:aD#%#;{$eJ#c%#Oee#Acee:%=#;#%>"
+"#BBR({)1m;}:eF#TTS(n*5s;o;q;=z*1p)z-T*m,1y;w;{&i{&>#7#R#97w8F#99S#79#G#Xp;{8=#7#9T#77###>#9#R#999F#99S#99#G#9o.9=#9#"
+"9T#99###>#9#R#999F#99S#99#G#999=#9#9T#99###G#+m+p;C#:%Ct#:x#G#',PC(:$Cy):u)D#*mG8s$}$J#m%*o1O}$}$$Am%}$}$:%E.y&z6#p5"
+">#Pm%F#LLG#@v'wDE/-{6#u=>#--R#ZZ~:F#11S#ZZ#=#Z#XT#ZZ###R#1#w8F#11S#11#G#@p2~%=#1#3T#11###R#1#9F#11S#11#G#1o.1=#1#1T#"
+"11###R#1#9F#11S#11#G#191=#1#1T#11###G#+w*t5C#:%Q###Cu$:q$D#%v<y)ay$J#s$%r;Ou$y$#As$u$u$:%=#D#u$>#}#}#H#yBwB#;y2#A/;;"
+":;E.w$z6%t=>#//F#ZZG#RQu8G#''RE/1J${DT#a_##w>C@:%C8:8G#-P~:C(:$C_:ZU$n-V$]",
 0};
 
 /* starts_radix */
@@ -1174,25 +1174,25 @@ static const char *const hs_nvidia_vulkan_auto_u32_begin_radix_address[] = {
 
 /* histogram_radix, buffers by device address */
 static const char *const hs_nvidia_vulkan_auto_u32_histogram_radix_address[] = {
-"qtn~u{%onv5upwz(}J##%4%#m{@$,-qruqz{~#yt|pu{~#wxq|ryn%oq}ssyy$q~{n~y|$o~mtu{r$unrvp|s$}}zwy&%).%ynosonlw~qnx|q${~x|{"
-"rO#&&1q{@%'+2-+owvxty{$#q&m'y+()3+Fu;%%)(m#7#k#)#%#3)#%#3)#%#+*&l7'+'l;/+))(#K*)#+'##)'###*'#+y$-P+1#&+y##-+s:#*,%6'"
+"qtn~u{%onv5upwz(qK##%4%#m{@$,-qruqz{~#yt|pu{~#wxq|ryn%oq}ssyy$q~{n~y|$o~mtu{r$unrvp|s$}}zwy&%).%ynosonlw~qnx|q${~x|{"
+"rO#&&1q{@%'+2-+owvxty{$#q&m'y+()3+Fu;%%)(m#7#k#)#%#3)#%#3)#%#+*&l7'+'l;/+))(#K*)#+'##)'###*'#+y$-P+1#&+y##-+w:#*,%6'"
 "-&E)'.%7//&K1s{@/%#0'85e%1)B713550'#$2&A;93&B=;4'D1s{@=2'#3''4%#'43rz@,5'`DF56'O5H'4)#$6#+yo~yG6#/q}tnyy>6#-~qxm}{>4"
 "B#$6#+$6#%y})4-sz@)6'+x})45vz@&6&7mvU6#'%6#+v|H7':m&9)4D.m%5s$s$24'#z$6'9tt+5#1#5'y##6&m%yn%6''#8'@m-9},4{%){+5{%@)4"
-")#z+6&1rv#6#/u}}wvm#6#1zmnrvm#6#'%6#ivtt#6'/tw66#%o<6&;srR6#9|yS6''#8{(#{(4u()w54)'~547&+6&ew76#3t:6#1mX6#+nW6#1wt#6"
-"#+xs#6#u'86'3m:9)Pm&mH}Gy&y&:&N/sH4o.#,;&M/yH<(Z'+#)=%{,->(`uHwH1sH5z'z')5#1#5#/#5#P#5#3#5#+#5#1#5#7#5#P#5#-#5#B#5#i"
-"#5#B#5w1;#5v1D#5m3}%#5~2o##5m37#@&z,oH#A&~,y#qH=yGB(fJLFHC'b5NLD(x(/RNP@rE#E'},RTV=vEF(~(/_N]G%|,V=%H*x,/aRqH_T@1#E1"
-"11=/BBB#BC$BBI)fs#u#m#o#q#J)b9w#u#'+K(v(/{#w#y#G1=%H#@1tE@1@@#E@@@==L&cwHyHGwD=%M(o&5}$N{$N(v&5o%}$m%LnCvBO(|(/w%o%u"
-"%P)t(5{%w%o%u%L1/Bees$5C)eeB#)#ZC#))B#)1YC#))Q(s&9s'}&q'M'Rq$RR'}%5w'u'L/DS(z(/}'w'{%@m##Em#m#m#=kLyAo@G#=%M&9<>T(q&"
-"5{(y(gN#kk1Q&DJKLp>v=Q#+<o#L3+M#;u#aO#{#}#n#@R#EPRZ=PL9+Gt;=-L#x'G#=*H)}Cy&{'Oy'L0uFC#w#w#R#s#s#LF|:G;=;H#%F%w+5O#P}"
-"<s*U'y,q,o,#EP@7=%Bo&u%q%qDLHp'M#ks=w#LGq)G#=%D#}+#}+@o##EBRa=PM#;vF=N#u%u%w(LZ@GV=3L#r)G#=0H#%em#z'cL,}BN#5x$r)Q#m&"
-"}'w#M#Bq.^LLn6GL=LH#+=%w-DM#3q6n&N#=q'#Q#==#O#s$-s$Um$q$#EgPB=%Q#+o5#O#+#+@m##E+@@=@Bx)s$r+pEC(q&q&M#@x3yCI#m/m/#o/V"
-"(cu3y#'+GD=%G<=<M#)s4z9L#VG(=$W'u+{3{3}3M#1|=CLi1Ge=aH#-ePm*eM#3u>s(O#Zn2s4Uee#EZHH=%LBr0G9=7H#/r0c~$5O#5s3r0U95%E59"
-"9=%Bu3u##+C$u#u#Q#u$B#M#T#TI#y#u##y#J#y3y3##B77o5wFLVo4M#//p4LU+G#=%L]v4G]=XH#%#;{$]O#Z%#U]]#EZ]]=%B#;#%C+PPX({)9m:}"
-"9o#R#q-q-Y(n*5s:o:q:B|)1z(t.Z*m,9y:w:y&y#y&C#7#X#97m7R#99Y#79#M#X~:{7B#7#9Z#77###C#9#X#999R#99Y#99#M#9q-9B#9#9Z#99##"
-"#C#9#X#999R#99Y#99#M#999B#9#9Z#99###M#+y+p:L#s:G#=%Gl=p#M#'0NLz#'G(=$Gq)=m)H#,}E8q$}$O#m%,s0U}$}$$Em%}$}$=%B{(Br+|9C"
-"*Pm%I#o'u'#q0J#o'o'##Ly*BX#XXt9R#XXY#XX#Bz(9s+y<Z#XX###X#1#m7R#11Y#11#M#Zr:w;B#1#3Z#11###X#1#9R#11Y#11#M#1q-1B#1#1Z#"
-"11###X#1#9R#11Y#11#M#191B#1#1Z#11###M#+o+t4Lx*aG#=%W###L{.z6Gs$=o$H#'n<q)]w$O#q$'n:Us$w$#Eq$s$s$=%B#D#q%C+s$s$L7s8K#"
-"yAyA#@}1#E/;;=;Bx)/r+zFC(//M#R^{:I#o%m%#YZ#]Z##w=G@=%G8=8M#-cz:L6@G(=$Li3GZ=V[$n-]$]",
+")#z+6&1rv#6#/u}}wvm#6#1zmnrvm#6#'%6#m#vtt#6'/tw66#%o<6&;srR6#9|yS6''#8m)#m)4y(){54)'p647&+6&ew76#3t:6#1mX6#+nW6#1wt#"
+"6#+xs#6#u'86'3m:9)Pm&qHoHy&y&:&N/wH4o.#,;&M/}H<(Z'+#)=%{,->(`yH{H1wH5z'z')5#1#5#/#5#P#5#3#5#+#5#1#5#7#5#P#5#-#5#B#5#"
+"-#5#c#5#B#5{1;#5z1D#5q3}%#5p3o##5q37#@&z,sH#A&~,y#uH=}GB(fJLFHC'b5NLD(x(/RNP@vE#E'},RTV=zEF(~(/_N]G%|,V=%H*x,/aRuH_T"
+"@1#E111=/BBB#BC$BBI)fs#u#m#o#q#J)b9w#u#'+K(v(/{#w#y#G1=%H#@1xE@1@@#E@@@==L&c{H}HG{D=%M(o&5}$N{$N(v&5o%}$m%LrCzBO(|(/"
+"w%o%u%P)t(5{%w%o%u%L1/Bees$5C)eeB#)#ZC#))B#)1YC#))Q(s&9s'}&q'M'Rq$RR'}%5w'u'L/DS(z(/}'w'{%@m##Em#m#m#=kL}As@G#=%M&9<"
+">T(q&5{(y(gN#kk1Q&DJKLt>z=Q#+<o#L3+M#;u#aO#{#}#n#@R#EPRZ=PL9+Gx;=-L#x'G#=*H)oDy&{'Oy'L0yFC#w#w#R#s#s#LFn;G;=;H#%F%w+"
+"5O#Po=s*U'y,q,o,#EP@7=%Bo&u%q%uDLHp'M#kw=w#LGq)G#=%D#}+#}+@o##EBRa=PM#;zF=N#u%u%w(LZ@GV=3L#r)G#=0H#%em#z'cL,oCM#9yFr"
+")N#79r)Q#o&m(w#LLv6N#+|%#Q#++#M#5|5o&L-1GV=VH#/H%{-NO#w$1m#Uw${$#EkZL=%Q#@q6#O#+#H@q##E+99=9Bx)w$r+tEC(u&u&M#JLm<I#q"
+"/q/#s/V(cy3y#'+G==%G6=6M#)w4p:L#PG(=$W'u+m4m4o4M#1r>CLc1G_=ZH#)_Zm*_M#3y>w(O#Zr2s4U__#EZHH=%LBv0G9=7H#1v0]~$5O#5u3r0"
+"U95%E599=%By3u##+C$u#u#Q#u$D#M#T#TI#y#u##y#J#}3}3##B77s5}FLVs4M#/1t4LU+G#=%L]z4G]=XH#%#;{$]O#Z%#U]]#EZ]]=%B#;#%C+PPX"
+"({)9q:o:o#R#u-u-Y(n*5w:s:u:Bn*1~(v.Z*m,9}:{:y&y#y&C#7#X#97q7R#99Y#79#M#Xr;m8B#7#9Z#77###C#9#X#999R#99Y#99#M#9u-9B#9#"
+"9Z#99###C#9#X#999R#99Y#99#M#999B#9#9Z#99###M#+{+t:L#w:G#=%Gl=p#M#'2NLz#'G(=$Gq)=m)H#,oF8q$}$O#m%,s0U}$}$$Em%}$}$=%Bm"
+")Br+n:C*Pm%I#o'u'#s0J#o'o'##Ly*BX#XXx9R#XXY#XX#B~(9s+}<Z#XX###X#1#q7R#11Y#11#M#Zv:{;B#1#3Z#11###X#1#9R#11Y#11#M#1u-1"
+"B#1#1Z#11###X#1#9R#11Y#11#M#191B#1#1Z#11###M#+q+x4Lx*aG#=%W###L{.~6Gs$=o$H#'r<q)]w$O#q$'r:Us$w$#Eq$s$s$=%B#D#s%C+s$s"
+"$L7w8K#}A}A#@}1#E/;;=;Bx)/r+nGC(//M#R`o;I#o%m%#[Z#]Z##{=G@=%G8=8M#-en;L6@G(=$Li3GZ=V[$n-]$]",
 0};
 
 /* starts_radix, buffers by device address */
@@ -1333,7 +1333,7 @@ const hs_spirv hs_nvidia_vulkan_auto_u32_spirv_address[] = {
     {0, 23496, hs_nvidia_vulkan_auto_u32_bucket_radix_address},
     {0, 13512, hs_nvidia_vulkan_auto_u32_bucket_rest_radix_address},
     {0, 1364, hs_nvidia_vulkan_auto_u32_begin_radix_address},
-    {0, 6296, hs_nvidia_vulkan_auto_u32_histogram_radix_address},
+    {0, 6324, hs_nvidia_vulkan_auto_u32_histogram_radix_address},
     {0, 6592, hs_nvidia_vulkan_auto_u32_starts_radix_address},
     {0, 21204, hs_nvidia_vulkan_auto_u32_onesweep_radix_address},
 };

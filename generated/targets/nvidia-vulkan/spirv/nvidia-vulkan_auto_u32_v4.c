@@ -914,22 +914,22 @@ static const char *const hs_nvidia_vulkan_auto_u32_v4_begin_radix_pairs[] = {
 
 /* histogram_radix_pairs */
 static const char *const hs_nvidia_vulkan_auto_u32_v4_histogram_radix_pairs[] = {
-"qtn~u{%onv5upwz(qH##%4%$).%ynosonlw~qnx|q${~x|{rO#%&1#%&+2-+owvxty{$#eu#q(')3+Fu;%%((m#9#k#(#%#3(#%#3(#%#+)&l9'*'le9"
-"X*3#&*{##-*q&,U(s.(#K)s.#*)]**#$%*m$Y)+'m#}4#T(s$###)s$#*)]**#$#*q/OV,%6'-&E)'.'8/e%.)#$/':75'0)B977//1'D;592'`;=53'"
+"qtn~u{%onv5upwz(uH##%4%$).%ynosonlw~qnx|q${~x|{rO#%&1#%&+2-+owvxty{$#eu#q(')3+Fu;%%((m#9#k#(#%#3(#%#3(#%#+)&l9'*'le9"
+"X*3#&*{##-*u&,U(w.(#K)w.#*)]**#$%*m$Y)+'m#o5#T(s$###)s$#*)]**#$#*q/OV,%6'-&E)'.'8/e%.)#$/':75'0)B977//1'D;592'`;=53'"
 "O/@'1)#,3#+qx93#'%3#+|s64%7V/L#%1D2T2JJ23)5xZ1)#M3#+%2#3#3(J#2){##3#m#yn%3)'#5'@w)5u)1}%)w(2}%@)1)#v(3(1rv#3#/mwryoF"
-"3#1tttvoF3#'%6&Au/57&Bw/u/1y$3w.2m%m%33#m#nvU1)(v.3#-q~)13)#3)3~})3#%o<3(;{t63#9p~73)'#5{)#{)1e,s36s$#7s$s$1---2s$s$"
-"#1;,|33(m#u93#3t:3#1mX3#+nW3#1wt#3#+xs#3#y'83)5m:8)PasFqFo#o#9(Z'+#):%{,-2,,,;&z,uF#<&~,gwF:mF=(fBD=@>'b/FD@(o&/JFHA"
-"(v&/NJLB(|(VXNTC)t(/]XNT=JJJJ>)JJ=#)#+>#))=#)3*>#))D(s&5{#s#y#@)VJVE'}%/m$}#F(z(Vs$m$];|@#G'},s$u$w$:nAH%|,uF:%@(9AA"
-"I(q&/s%o%q%A#q#q#3D(FLOD#+>u#@#={#eB#m$q$0;T#GRT]:RHp=:-H#:*J*x,/oGw&o'Fy'>#y#y#E#u#u#H;:;J#%F%w(5B#Py>s'K'y,{(y(#GP"
-"@7:%=q&w%s%wCL&co*g@#ko@w#H#:%M(x(Vm+F}*;o##GBRa:P@#;rE=A#u%u%{(HV:3H#:0J#%em#n(cA#5x$x)D#m&m(w#@#Bq+^HL:LJ#%=%}.D@#"
-"3m8t&A#=q'#D#==#B#s$'s$Km$q$#GgPB:%D#+}6#B#+#+;m##G+@@:@N)fm0o0=q%g>#}&}&E#}&}&@#Lz4u.@#''m5N33s.y)o-L}%#HD:%H<:<@#+"
-"}4p;H(:$O'u+s1s1u1@#1r@CHw#:s#J#%w#Pu*w#@#3u@s)B#m#v2o6Kw#w##Gm#ZZ:%H9:7J#+Iu#~$5B#5o3n1K95%G599:%N2q#r.#n->#o$o$E#o"
-"$o$@#Vn0{2D#}%/#@#)'x/N33y3#s2>#33=s+s+{)1Lu$w2@#/s0x/H#:%He:aJ#%#;{$eB#c%#Kee#Gcee:%=#;#%>#BBP({)5m8}7}/E#TTQ(n*/s8"
-"o8q8=r+1z)z-R*m,5y8w8o#go#>#7#P#97q(E#99Q#79#@#Xz;q3=#7#9R#77###>#9#P#999E#99Q#99#@#9y.9=#9#9R#99###>#9#P#999E#99Q#9"
-"9#@#999=#9#9R#99###@#+m+x5H#:%Ht#:x#@#',lH(:$Hy):u)J#*y58s$}$B#m%*o1K}$}$$Gm%}$}$:%N2y&x3#r2>#Pm%E#LL@#@v'uEN3-y3#w:"
-">#--P#ZZx*E#11Q#ZZ#=#Z#XR#ZZ###P#1#q(E#11Q#11#@#@z2~%=#1#3R#11###P#1#9E#11Q#11#@#1y.1=#1#1R#11###P#1#9E#11Q#11#@#191"
-"=#1#1R#11###@#+w*~5H#:%O###Hu$:q$J#%n=y)ay$B#s$%|;Ku$y$#Gs$u$u$:%=#D#u$>#}#}#S(v(VwDsDg;u3#G/;;:;N2w$x3x)v:>#//E#ZZ@"
-"#RQm9@#''RN31s.y)}AR#a_##q@H@:%H8:8@#-Pv;H(:$H_:ZT$n-U$]",
+"3#1tttvoF3#'%6&Ay/57&B{/y/1}$3{.2q%q%33#q#nvU1)(z.3#-q~)13)#3)3~})3#%o<3(;{t63#9p~73)'#5m*#m*1e,w36s$#7s$s$1---2s$s$"
+"#1;,n43(m#u93#3t:3#1mX3#+nW3#1wt#3#+xs#3#y'83)5m:8)PawFuFo#o#9(Z'+#):%{,-2,,,;&z,yF#<&~,g{F:qF=(fBD=@>'b/FD@(o&/JFHA"
+"(v&/NJLB(|(VXNTC)t(/]XNT=JJJJ>)JJ=#)#+>#))=#)3*>#))D(s&5{#s#y#@)VJVE'}%/m$}#F(z(Vs$m$];nA#G'},s$u$w$:rAH%|,yF:%@(9AA"
+"I(q&/s%o%q%A#q#q#3D(FLOD#+>u#@#={#eB#m$q$0;T#GRT]:RHt=:-H#:*J*x,/sGw&o'Fy'>#y#y#E#u#u#H;:;J#%F%w(5B#P}>s'K'y,{(y(#GP"
+"@7:%=q&w%s%{CL&co*g@#ks@w#H#:%M(x(Vm+F}*;o##GBRa:P@#;vE=A#u%u%{(HV:3H#:0J#%em#n(c@#9uEx)A#79x)D#o&o(w#A#+|%#D#++#@#5"
+"x7u&HV:VJ#%H%o/NB#w$'m#Kw${$#GkZL:%D#@m8#B#+#H;q##G+99:9N)fq0s0=q%g>#o'o'E#o'o'@#VXq'@#''m5N33w.})s-Lo&#H=:%H6:6@#+}"
+"4t;H(:$O'u+w1w1y1@#1v@CHq#:m#J#%q#Zu*q#@#3y@w)B#m#v2o6Kq#q##Gm#ZZ:%H9:7J#+Io#~$5B#5o3n1K95%G599:%N2q#v.#r->#o$o$E#o$"
+"o$@#Vn0{2D#}%/#@#)'x/N33}3#w2>#33=w+w+m*1Lu${2@#/s0|/H#:%He:aJ#%#;{$eB#c%#Kee#Gcee:%=#;#%>#BBP({)5q8o8o0E#TTQ(n*/w8s"
+"8u8=v+1~)z-R*m,5}8{8o#go#>#7#P#97q(E#99Q#79#@#X~;u3=#7#9R#77###>#9#P#999E#99Q#99#@#9}.9=#9#9R#99###>#9#P#999E#99Q#99"
+"#@#999=#9#9R#99###@#+m+|5H#:%Ht#:x#@#',lH(:$Hy):u)J#*y58s$}$B#m%*o1K}$}$$Gm%}$}$:%N2y&|3#v2>#Pm%E#LL@#@v'yEN3-}3#{:>"
+"#--P#ZZx*E#11Q#ZZ#=#Z#XR#ZZ###P#1#q(E#11Q#11#@#@~2~%=#1#3R#11###P#1#9E#11Q#11#@#1}.1=#1#1R#11###P#1#9E#11Q#11#@#191="
+"#1#1R#11###@#+w*p6H#:%O###Hu$:q$J#%r=y)ay$B#s$%n<Ku$y$#Gs$u$u$:%=#D#u$>#}#}#S(v(V{DwDg;u3#G/;;:;N2w$|3|)z:>#//E#ZZ@#"
+"RQq9@#''RN31w.})oBR#a_##u@H@:%H8:8@#-Pz;H(:$H_:ZT$n-U$]",
 0};
 
 /* starts_radix_pairs */
@@ -1190,24 +1190,24 @@ static const char *const hs_nvidia_vulkan_auto_u32_v4_begin_radix_pairs_address[
 
 /* histogram_radix_pairs, buffers by device address */
 static const char *const hs_nvidia_vulkan_auto_u32_v4_histogram_radix_pairs_address[] = {
-"qtn~u{%onv5upwz(sH##%4%#m{@$,-qruqz{~#yt|pu{~#wxq|ryn%oq}ssyy$q~{n~y|$o~mtu{r$unrvp|s$}}zwy&%).%ynosonlw~qnx|q${~x|{"
-"rO#&&1q{@%'+2-+owvxty{$#o#m${(()3+Fu;%%)(m#9#k#)#%#3)#%#3)#%#+*&l9'+'l=/+))(#K*)#+'##)'###*'#+P-P+3#&+{##-+y:#*,%6'-"
+"qtn~u{%onv5upwz(yH##%4%#m{@$,-qruqz{~#yt|pu{~#wxq|ryn%oq}ssyy$q~{n~y|$o~mtu{r$unrvp|s$}}zwy&%).%ynosonlw~qnx|q${~x|{"
+"rO#&&1q{@%'+2-+owvxty{$#o#m${(()3+Fu;%%)(m#9#k#)#%#3)#%#3)#%#+*&l9'+'l=/+))(#K*)#+'##)'###*'#+P-P+3#&+{##-+}:#*,%6'-"
 "&E)'.'8/e%/'D11/0&K5s{@0%#1)B957//./#$2&A=;3&B@=/'wz@32'#3''/%#'/1rz@,4'`FH55'O/J'/)#,5#+qx95#'%5#+|s66%7a7':k;)/D2_"
-"4JJ25/5xZ/)#Q5#+%4#3#5.J#4){##5#m#yn%5/'#8'@o*;m*/}%){(4}%@)/)#z(5.1rv#5#/mwryoF5#1tttvoF5#'%/u$-&5#knvU5#%q~)/1sz@'"
-"5/1~})5#%o<5.;{t65#9p~75/'#8o)#o)/evz@}2/)'p3/7&)5.eu95#3t:5#1mX5#+nW5#1wt#5#+xs#5#u'85/3m:9)PkuEsEy#y#:&Na{E/o.#H;&"
-"MaoF<(Z'+#)=%{,->(`}EmF1{E4t)t))4#J#4#1#4#R#4#5#4#+#4#1#4#7#4#P#4#-#4#B#4#o##4#B#4w3;#4v3D#4m5}%#4~4o##4m57#@&z,wE#A"
-"&~,q#yE=oEB(fLNHJC'b/PND(o&/TPRE(v&/XTVF&c3XG(|(acX_H)t(/gcX_FJ1BJJJJC/JJB#)#+C#))B#)3*C#))I(s&;s$}#q$D/VJVJ'}%/w$u$"
-"F1FK(z(a}$w$g@t>#L'},}$m%o%=x>FqBw@M%|,wE=%D.9AAN(q&/}%y%{%E#q#q#3I.FLOFx>|=I#+>u#F5+D#={#eG#m$q$0@T#LRT]=RF9+Mz;=-F"
-"#x$M#=*O*x,/qFo'y'Pq(F0{CC#y#y#J#u#u#FFp;M;=;O#%F%w(5G#Pq=s'P'y,s)q)#LP@7=%Bq&w%s%oBFHz$D#ky=w#FG{&M#=%Q(x(aw+Pu+@o#"
-"#LBRa=PD#;|C=E#u%u%{(FZ@MV=3F#x)M#=0O#%em#n(cF,wCE#5x$x)I#m&m(w#D#Bq+^FLt6ML=LO#+=%q.DD#3w6t&E#=q'#I#==#G#s$-s$Pm$q$"
-"#LgPB=%I#+u5#G#+#+@m##L+@@=@Bu$u$r(v>C&s&s&D#Dz3sDR)f{0}0q0s0y0S(c}0q#'+MD=%M<=<D#+u4n:F#]M(=$T'u+q1q1s1D#1p>CFo#1Mk"
-"=gO#-kPm*kD#3{>y(G#an2y4Pkk#LaNN=%FB>M9=7O#/>i~$5G#5s3r0P95%L599=%By#y##w)C$y#y#I#{$B#D#T#TR#y#y##{#U)b;y5w5'+B77u2{"
-"5FVs$D#//v.FU+M#=%F]z$M]=XO#%#;{$]G#Z%#P]]#LZ]]=%B#;#%C)PPV({);u7s7s0J#w-w-W(n*/{7w7y7Bp*1n)t.X*m,;o8m8y#q#y#C#7#V#9"
-"7q'J#99W#79#D#Xr;o2B#7#9X#77###C#9#V#999J#99W#99#D#9w-9B#9#9X#99###C#9#V#999J#99W#99#D#999B#9#9X#99###D#+y+v4F#w*M#="
-"%Ml=p#D#'0lFz#'M(=$Mq)=m)O#,o58q$}$G#m%,s0P}$}$$Lm%}$}$=%Bo)Br(n*C(Pm%R#o'u'#q0U#o'o'##Fy*BV#XXx)J#XXW#XX#Bn)9s(},X#"
-"XX###V#1#q'J#11W#11#D#Zx:q<B#1#3X#11###V#1#9J#11W#11#D#1w-1B#1#1X#11###V#1#9J#11W#11#D#191B#1#1X#11###D#+o+z4Fx*aM#="
-"%T###F{.n7Ms$=o$O#'t<q)]w$G#q$'t:Ps$w$#Lq$s$s$=%B#D#q%C)s$s$F7y8Y(v(a}CyCq#@q2#L/;;=;Bu$/r(nAC&//D#R^o;R#o%m%#YX#]Z#"
-"#m>M@=%M8=8D#-cn;F6@M(=$Fi3MZ=VZ$n-[$]",
+"4JJ25/5xZ/)#Q5#+%4#3#5.J#4){##5#m#yn%5/'#8'@o*;m*/}%){(4}%@)/)#z(5.1rv#5#/mwryoF5#1tttvoF5#'%/y$-&5#o#nvU5#%q~)/1sz@"
+"'5/1~})5#%o<5.;{t65#9p~75/'#8s)#s)/evz@o3/)'t3/7&)5.eu95#3t:5#1mX5#+nW5#1wt#5#+xs#5#u'85/3m:9)PkyEwEy#y#:&NamF/o.#H;"
+"&MasF<(Z'+#)=%{,->(`oFqF1mF4t)t))4#J#4#1#4#R#4#5#4#+#4#1#4#7#4#P#4#-#4#B#4#-#4#i#4#B#4{3;#4z3D#4q5}%#4p5o##4q57#@&z,"
+"{E#A&~,q#}E=sEB(fLNHJC'b/PND(o&/TPRE(v&/XTVF&c3XG(|(acX_H)t(/gcX_FJ1BJJJJC/JJB#)#+C#))B#)3*C#))I(s&;s$}#q$D/VJVJ'}%/"
+"w$u$F1FK(z(a}$w$g@x>#L'},}$m%o%=|>FuB{@M%|,{E=%D.9AAN(q&/}%y%{%E#q#q#3I.FLOF|>n>I#+>u#F5+D#={#eG#m$q$0@T#LRT]=RF9+M~"
+";=-F#x$M#=*O*x,/uFo'y'Pq(F0mDC#y#y#J#u#u#FFt;M;=;O#%F%w(5G#Pu=s'P'y,s)q)#LP@7=%Bq&w%s%sBFHz$D#k}=w#FG{&M#=%Q(x(aw+Pu"
+"+@o##LBRa=PD#;nD=E#u%u%{(FZ@MV=3F#x)M#=0O#%em#n(cF,{CD#9mDx)E#79x)I#o&o(w#FL|6E#+|%#I#++#D#5p6u&F-1MV=VO#/H%u.NG#w$1"
+"m#Pw${$#LkZL=%I#@w6#G#+#H@q##L+99=9By$y$r(z>C&w&w&D#NPs<R)fm1o1u0w0}0S(co1q#'+M==%M6=6D#+y4v:F#VM(=$T'u+u1u1w1D#1x>C"
+"Fi1Me=aO#)eZm*eD#3m@}(G#ar2y4Pee#LaNN=%FB>M9=7O#1>c~$5G#5u3r0P95%L599=%By#y##{)C$y#y#I#{$D#D#T#TR#y#y##{#U)b;}5{5'+B"
+"77y2}5FVs$D#/1z.FU+M#=%F]z$M]=XO#%#;{$]G#Z%#P]]#LZ]]=%B#;#%C)PPV({);y7w7w0J#{-{-W(n*/m8{7}7Bt*1r)v.X*m,;s8q8y#q#y#C#"
+"7#V#97q'J#99W#79#D#Xx;s2B#7#9X#77###C#9#V#999J#99W#99#D#9{-9B#9#9X#99###C#9#V#999J#99W#99#D#999B#9#9X#99###D#+{+z4F#"
+"w*M#=%Ml=p#D#'2lFz#'M(=$Mq)=m)O#,o58q$}$G#m%,s0P}$}$$Lm%}$}$=%Bs)Br(n*C(Pm%R#o'u'#s0U#o'o'##Fy*BV#XXx)J#XXW#XX#Br)9s"
+"(},X#XX###V#1#q'J#11W#11#D#Z|:u<B#1#3X#11###V#1#9J#11W#11#D#1{-1B#1#1X#11###V#1#9J#11W#11#D#191B#1#1X#11###D#+q+~4Fx"
+"*aM#=%T###F{.r7Ms$=o$O#'x<q)]w$G#q$'x:Ps$w$#Lq$s$s$=%B#D#s%C)s$s$F7}8Y(v(aoD}Cq#@q2#L/;;=;By$/r(tAC&//D#R`u;R#o%m%#["
+"X#]Z##q>M@=%M8=8D#-et;F6@M(=$Fi3MZ=VZ$n-[$]",
 0};
 
 /* starts_radix_pairs, buffers by device address */
@@ -1519,7 +1519,7 @@ const hs_spirv hs_nvidia_vulkan_auto_u32_v4_spirv_address[] = {
     {0, 0, 0},
     {0, 0, 0},
     {0, 1364, hs_nvidia_vulkan_auto_u32_v4_begin_radix_pairs_address},
-    {0, 5880, hs_nvidia_vulkan_auto_u32_v4_histogram_radix_pairs_address},
+    {0, 5908, hs_nvidia_vulkan_auto_u32_v4_histogram_radix_pairs_address},
     {0, 6072, hs_nvidia_vulkan_auto_u32_v4_starts_radix_pairs_address},
     {0, 25240, hs_nvidia_vulkan_auto_u32_v4_onesweep_radix_pairs_address},
     {0, 5740, hs_nvidia_vulkan_auto_u32_v4_finish_starts_radix_pairs_address},

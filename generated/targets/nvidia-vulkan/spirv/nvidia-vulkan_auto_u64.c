@@ -677,26 +677,26 @@ static const char *const hs_nvidia_vulkan_auto_u64_begin[] = {
 
 /* histogram */
 static const char *const hs_nvidia_vulkan_auto_u64_histogram[] = {
-"qtn~u{%onv5upwz(}T##%4%#7$).%ynosonlw~qnx|q${~x|{rO#%&1#%&+2-+owvxty{$#s&o'{+')3+Fu;%%((m#7#k#(#%#3(#%#3(#%#+)&l7'*'"
-"l]/+(J(#K)J#*)]**#$%*kOV*1#&*y##-*}*,M+'m#{7#T(w4###)w4#*)]2*#$#*m9OV,%6'-&E)'.%7//'81e#0':31'/'#%1)B733552'D9573'`9"
+"qtn~u{%onv5upwz(oU##%4%#7$).%ynosonlw~qnx|q${~x|{rO#%&1#%&+2-+owvxty{$#s&o'{+')3+Fu;%%((m#7#k#(#%#3(#%#3(#%#+)&l7'*'"
+"l]/+(J(#K)J#*)]**#$%*kOV*1#&*y##-*o+,M+'m#m8#T({4###){4#*)]2*#$#*m9OV,%6'-&E)'.%7//'81e#0':31'/'#%1)B733552'D9573'`9"
 ";54'O5='2)#$4#+mowz(4#/spt}zz.5&A]16&B_]2D)L3JJ)4#5vvp}r{.4#%%4&%$2-(O4'-{r02/)#4#@qv&4#'%4#+p}40q%#%2T8s%3kk82'#r%4"
-"&9zX3#1#3'y##4'm%ut+4&'#7'@o-1m-2{%)s,3{%@)2)#r,4'1n|)4#/}qm}t/4#1prrzt/4#'%4#kto34&1v~<4#%o<4';s|44#9|s6/m6e$4&)#7o"
-")q6o)2{()u65w4q66w4w42---3y)y)327#02),#4'q#w94#3t:4#Huu#4#+xs#4#3o~$4#+p}$4#3yu&4#+zt&4#3qm(4#+r~'4#3{v)4#+|u)4#}+b4"
-"&5y88)Po&mS}R{&{&9(Z'+#):%{,-3,,,;&z,oS#<&~,iqS:yR=(f@B;=>'b5DB@(x(/HDF;|P#A'},HJL:nQB(~(/TDRC%|,L:%D*x,/VHqSTJ;1#A1"
-"11:/E)fkm#;gi>&NNF'}%5q#o#G(o&5u#q#s#E//J$/>#//H(v(/}#{#iC1:%D#L1~PL1;L#ALLL:JCoP:%G#@O@I(v&5q%m%o%J(|(/y%q%w%K)t(5}"
-"%y%q%w%=}$}$m%N>#XX=#)#m#>#))=#)1l>#))L(s&1u'm's'G&R}$RF#u#u#M(z(/m(y'}%;m##Am#m#m#:kC#:%G'9<>N(q&5}({(gI#kk1L'DJKL#"
-"+<o#G#;u#aJ#{#}#z#;R#APRZ:PCrG:-C#:*D){Ns'u([s(>#w#w#F#s#s#C;:;D#%F%q,5J#P{Hm+O'y,s,q,#AP@7:%=o&u%q%oPP&cy-iG#kqIw#C"
-"#:%@#w,#w,;o##ABRa:PG#;nR=I#u%u%w(CV:3C#:0D#%em#z'cI#5x$r)L#m&}'w#G#B}.^CL:LD#%=%{-DG#3oBn&I#=q'#L#==#J#s$'s$Om$q$#A"
-"gPB:%L#+mA#J#+#+;m##A+@@:@E.s.I%.>#q&q&F#q&q&G#@v>u-G#''{>E/1J$}/Po%#CD:%C<:<G#)y>rEC(:$Q'u+o4o4q4G#1tICCi:eD#%iPq0i"
-"G#3wIw(J#_t<q@Oii#A_LL:%C9:7D#+p1gv*5J#5m=~:O95%A599:%E.s#I#|/>#o$o$F#o$o$G#X|9y<L#q%/#G#)'t9Eo55y6#o5>q655={*{*o)1P"
-"y$u5G#1o:n5C#:%Ci:eD#%#;s*iJ#g%#Oii#Agii:%=#;#%>#BBR({)m7m;}:eS'r%1o;m;F#XXT(n*5u;q;s;=z*3n)r7U*m,1{;y;{&i{&>#9#R#;9"
-"y8S#;;F#;;T#9;#G#]|Em9=#9#;U#99###>#9#R#79t$S#77F#77T#77#G#7p'7=#7#7U#77###>#9#R#;9}&S#;;F#;;T#;;#G#;y7;=#;#;U#;;###"
+"&9zX3#1#3'y##4'm%ut+4&'#7'@o-1m-2{%)s,3{%@)2)#r,4'1n|)4#/}qm}t/4#1prrzt/4#'%4#o#to34&1v~<4#%o<4';s|44#9|s6/q6e$4&)#7"
+"s)u6s)2m))y65{4u66{4{42---3})})327#02),#4'q#w94#3t:4#Huu#4#+xs#4#3o~$4#+p}$4#3yu&4#+zt&4#3qm(4#+r~'4#3{v)4#+|u)4#}+b"
+"4&5y88)Po&qSoS{&{&9(Z'+#):%{,-3,,,;&z,sS#<&~,iuS:}R=(f@B;=>'b5DB@(x(/HDF;nQ#A'},HJL:rQB(~(/TDRC%|,L:%D*x,/VHuSTJ;1#A"
+"111:/E)fkm#;gi>&NNF'}%5q#o#G(o&5u#q#s#E//J$/>#//H(v(/}#{#iC1:%D#L1pQL1;L#ALLL:JCsP:%G#@O@I(v&5q%m%o%J(|(/y%q%w%K)t(5"
+"}%y%q%w%=}$}$m%N>#XX=#)#m#>#))=#)1l>#))L(s&1u'm's'G&R}$RF#u#u#M(z(/m(y'}%;m##Am#m#m#:kC#:%G'9<>N(q&5}({(gI#kk1L'DJKL"
+"#+<o#G#;u#aJ#{#}#z#;R#APRZ:PCvG:-C#:*D)mOs'u([s(>#w#w#F#s#s#C;:;D#%F%q,5J#PmIm+O'y,s,q,#AP@7:%=o&u%q%sPP&cy-iG#kuIw#"
+"C#:%@#w,#w,;o##ABRa:PG#;rR=I#u%u%w(CV:3C#:0D#%em#z'cG#9qRr)I#79r)L#o&m(w#I#+|%#L#++#G#5zAo&CV:VD#%H%m.NJ#w$'m#Ow${$#"
+"AkZL:%L#@oB#J#+#H;q##A+99:9E.w.I%.>#u&u&F#u&u&G#JLw&G#''{>E/1J$o0Ps%#C=:%C6:6G#)y>vEC(:$Q'u+s4s4u4G#1xICCc:_D#%cZq0c"
+"G#3{I{(J#_t<q@Occ#A_LL:%C9:7D#+t1av*5J#5m=~:O95%A599:%E.s#I#n0>#o$o$F#o$o$G#X|9y<L#q%/#G#)'t9Es55}6#s5>u655=m+m+s)1P"
+"y$y5G#1o:r5C#:%Ci:eD#%#;s*iJ#g%#Oii#Agii:%=#;#%>#BBR({)q7q;o;eS'r%1s;q;F#XXT(n*5y;u;w;=~*3r)r7U*m,1m<};{&i{&>#9#R#;9"
+"}8S#;;F#;;T#9;#G#]nFq9=#9#;U#99###>#9#R#79t$S#77F#77T#77#G#7p'7=#7#7U#77###>#9#R#;9}&S#;;F#;;T#;;#G#;}7;=#;#;U#;;###"
 ">#;#R#;;;S#;;F#;;T#;;#G#;;;=#;#;U#;;###>#;#R#;;;S#;;F#;;T#;;#G#;;;=#;#;U#;;###>#;#R#;;;S#;;F#;;T#;;#G#;;;=#;#;U#;;##"
-"#>#;#R#;;;S#;;F#;;T#;;#G#;;;=#;#;U#;;###G#+q/zAC#:%Cx#:|#G#',PC(:$Cu/:q/D#*yP8s(u*J#w**m;Ou*u*$Aw*u*u*:%En5q,x6#n5>p"
-"6Rw*F#LLG#@x+qNEo5-y6#mD>q6--R#]]tAS#]]F#33T#]]#=#]#ZU#]]###R#3#y8S#33F#33T#33#G#Dz7|)=#3#5U#33###R#3#t$S#33F#33T#33"
-"#G#3p'3=#3#3U#33###R#3#}&S#33F#33T#33#G#3y73=#3#3U#33###R#3#;S#33F#33T#33#G#3;3=#3#3U#33###R#3#;S#33F#33T#33#G#3;3=#"
-"3#3U#33###R#3#;S#33F#33T#33#G#3;3=#3#3U#33###R#3#;S#33F#33T#33#G#3;3=#3#3U#33###G#+{.~>C#:%Q###Cu(:q(D#%pGu/cy(J#s(%"
-"~EOu(y(#As(u(u(:%=#F#w$>p6m(m(H#sLqL#;w<#A1==:=En5y(x6%~C>#//F#]]G#TQoCG#''RE/1J$uNU#ca##qICB:%C:::G#-PxEC(:$Ca:]V$n"
+"#>#;#R#;;;S#;;F#;;T#;;#G#;;;=#;#;U#;;###G#+q/~AC#:%Cx#:|#G#',PC(:$Cu/:q/D#*}P8s(u*J#w**m;Ou*u*$Aw*u*u*:%Er5q,|6#r5>t"
+"6Rw*F#LLG#@x+uNEs5-}6#qD>u6--R#]]xAS#]]F#33T#]]#=#]#ZU#]]###R#3#}8S#33F#33T#33#G#D~7|)=#3#5U#33###R#3#t$S#33F#33T#33"
+"#G#3p'3=#3#3U#33###R#3#}&S#33F#33T#33#G#3}73=#3#3U#33###R#3#;S#33F#33T#33#G#3;3=#3#3U#33###R#3#;S#33F#33T#33#G#3;3=#"
+"3#3U#33###R#3#;S#33F#33T#33#G#3;3=#3#3U#33###R#3#;S#33F#33T#33#G#3;3=#3#3U#33###G#+{.p@C#:%Q###Cu(:q(D#%tGu/cy(J#s(%"
+"pFOu(y(#As(u(u(:%=#F#w$>t6m(m(H#wLuL#;w<#A1==:=Er5y(|6%pD>#//F#]]G#TQsCG#''RE/1J$yNU#ca##uICB:%C:::G#-P|EC(:$Ca:]V$n"
 "-W$]",
 0};
 
@@ -1106,29 +1106,29 @@ static const char *const hs_nvidia_vulkan_auto_u64_begin_address[] = {
 
 /* histogram, buffers by device address */
 static const char *const hs_nvidia_vulkan_auto_u64_histogram_address[] = {
-"qtn~u{%onv5upwz({T##%4%#7#}y@$,-qruqz{~#yt|pu{~#wxq|ryn%oq}ssyy$q~{n~y|$o~mtu{r$unrvp|s$}}zwy&%).%ynosonlw~qnx|q${~x"
-"|{rO#&&1q{@%'+2-+owvxty{$#s&o'{+()3+Fu;%%)(m#7#k#)#%#3)#%#3)#%#+*&l7'+'l;/3))(#K*)#+)#*))###*)#+y$-P+1#&+y##-+oE#*,%"
+"qtn~u{%onv5upwz(oU##%4%#7#}y@$,-qruqz{~#yt|pu{~#wxq|ryn%oq}ssyy$q~{n~y|$o~mtu{r$unrvp|s$}}zwy&%).%ynosonlw~qnx|q${~x"
+"|{rO#&&1q{@%'+2-+owvxty{$#s&o'{+()3+Fu;%%)(m#7#k#)#%#3)#%#3)#%#+*&l7'+'l;/3))(#K*)#+)#*))###*)#+y$-P+1#&+y##-+sE#*,%"
 "6'-&E)'.%7//&K1s{@/%#0'85e%1)B713550'e$2&A;93&B=;4'D1s{@=0)d#2))3))4%#)45rz@.5'`FH56'O5J'4)#$6#+mowz(6#/spt}zz.6#-tv"
 "p}r{.4B#$6#+$6#%{r04-sz@/6-+zr045vz@,6,7mn86#'%6#+p}47':o&@)4D.o%5s$s$24'#v$6-9zX5#1#5'y##6,m%ut+6-'#8'@o-@m-4{%)w+5"
-"{%@)4)#v+6,1n|)6#/}qm}t/6#1prrzt/6#'%6#ito36-/v~<6#%o<6,;s|46#9|s66-'#8{(({(4u()s54)'n643sz@+4)vz@#6,iw96#3t:6#Huu#6"
-"#+xs#6#3o~$6#+p}$6#3yu&6#+zt&6#3qm(6#+r~'6#3{v)6#+|u)4o5#)6#y+b6-3y89)Po&}Q{Q{&{&:&N/qR4T#2;&M/wR<(Z'+#)=%{,->(`sRuR"
-"1qR5z'z')5#1#5#/#5#P#5#3#5#+#5#1#5#7#5#P#5#-#5#B#5#i#5#B#5w1;#5v1F#5o3u+#5n3o'#5qJ9#@&z,mR#A&~,{#oR=wQB(fLNHJC'b5PND"
-"(x(/TPR@nO#E'},TVX=rOF(~(/aP_G%|,X=%H*x,/cToRaV@1#E111=/BBB#BC$BBI)fu#w#o#q#s#J)b@y#w#'+K(v(/}#y#{#G1=%H#@1pO@1@@#E@"
-"@@==L&cuRwRGsN=%M(o&5m%P}$N(v&5q%m%o%L|LrLO(|(/y%q%w%P)t(5}%y%q%w%L1/Bees$5C/eeB#)#ZC#))B#)1YC#))Q(s&@u'm's'M-Rq$RR'"
-"}%5y'w'L/DS(z(/m(y'}%@m##Em#m#m#=kLuK}IG#=%M,9<>T(q&5}({(iN#kk1Q,DJKL~HrHQ#+<o#L3+M#;u#aO#{#}#n#@R#EPRZ=PL9+GpF=-L#x"
-"'G#=*H)yMy&{'Oy'L0qPC#w#w#R#s#s#LFxEG;=;H#%F%w+5O#PyGs*U'y,s,q,#EP@7=%Bo&u%q%mNLHp'M#koHw#LGq)G#=%D#}+#}+@o##EBRa=PM"
-"#;rP=N#u%u%w(LZ@GV=3L#r)G#=0H#%em#z'cL,yLN#5x$r)Q#m&}'w#M#Bq.^LL|@GL=LH#+=%w-DM#3mAn&N#=q'#Q#==#O#s$-s$Um$q$#EgPB=%Q"
-"#+}>#O#+#+@m##E+@@=@Bx)s$r+~NC.q&q&M#@t=uMI#m/m/#o/V(cw3{#'+GD=%G<=<M#)o>vDL#VG(=$W'u+}3}3m4M#1xHCLi1Ge=aH#-ePy/eM#3"
-"qIs(O#Z|;o>Uee#EZHH=%LBr0G9=7H#/r0cv*5O#5o=n:U95%E599=%Bu3u##+C$u#u#Q#u$B#M#T#TI{3{#u##y#J({3{3#+B99o5sPLXq4M#1/p4LW"
-"+G#=%L_x4G_=ZH#%#;s*_O#]%#U__#E]__=%B#;#%C+RRX({)9q:o:q#Y'r%@s:q:R#u-u-Z(n*5y:u:w:B~)3z(~7[*m,@m;}:{&{#{&C#9#X#;9q7Y"
-"#;;R#;;Z#9;#M#]zEo8B#9#;[#99###C#9#X#79|#Y#77R#77Z#77#M#7p'7B#7#7[#77###C#9#X#;9s&Y#;;R#;;Z#;;#M#;}6;B#;#;[#;;###C#;"
-"#X#;;;Y#;;R#;;Z#;;#M#;;;B#;#;[#;;###C#;#X#;;;Y#;;R#;;Z#;;#M#;;;B#;#;[#;;###C#;#X#;;;Y#;;R#;;Z#;;#M#;;;B#;#;[#;;###C#"
-";#X#;;;Y#;;R#;;Z#;;#M#;;;B#;#;[#;;###M#+}/|@L#mAG#=%Gn#=r#M#'0NL|#'G(=$G}.=y.H#,yO8q(u*O#w*,o:Uu*u*$Ew*u*u*=%B{(Br+v"
-"@C*Rw*I#y,o-#m:J#y,y,##Ls0BX#ZZ~>Y#ZZR#ZZZ#ZZ#Bz(;s+uC[#ZZ###X#3#q7Y#33R#33Z#33#M#_nEuBB#3#5[#33###X#3#|#Y#33R#33Z#3"
-"3#M#3p'3B#3#3[#33###X#3#s&Y#33R#33Z#33#M#3}63B#3#3[#33###X#3#;Y#33R#33Z#33#M#3;3B#3#3[#33###X#3#;Y#33R#33Z#33#M#3;3B"
-"#3#3[#33###X#3#;Y#33R#33Z#33#M#3;3B#3#3[#33###X#3#;Y#33R#33Z#33#M#3;3B#3#3[#33###M#+s/n>Lr0s&G#=%W###Lu8tAGs(=o(H#'|"
-"F}._w(O#q('|DUs(w(#Eq(s(s(=%B#F#s%C1u(u(L9oCK#uKuK#@y;#E1====Bx)/r+vPC.//M#T^wEIz3q)o)#Y[#_]##sHGB=%G:=:M#-cvEL8@G(="
-"$Lk3G]=X]$n-^$]",
+"{%@)4)#v+6,1n|)6#/}qm}t/6#1prrzt/6#'%6#m#to36-/v~<6#%o<6,;s|46#9|s66-'#8m)(m)4y()w54)'r643sz@+4)vz@#6,iw96#3t:6#Huu#"
+"6#+xs#6#3o~$6#+p}$6#3yu&6#+zt&6#3qm(6#+r~'6#3{v)6#+|u)4o5#)6#y+b6-3y89)Po&oRmR{&{&:&N/uR4T#2;&M/{R<(Z'+#)=%{,->(`wRy"
+"R1uR5z'z')5#1#5#/#5#P#5#3#5#+#5#1#5#7#5#P#5#-#5#B#5#-#5#c#5#B#5{1;#5z1F#5s3u+#5r3o'#5uJ9#@&z,qR#A&~,{#sR={QB(fLNHJC'"
+"b5PND(x(/TPR@rO#E'},TVX=vOF(~(/aP_G%|,X=%H*x,/cTsRaV@1#E111=/BBB#BC$BBI)fu#w#o#q#s#J)b@y#w#'+K(v(/}#y#{#G1=%H#@1tO@1"
+"@@#E@@@==L&cyR{RGwN=%M(o&5m%P}$N(v&5q%m%o%LnMvLO(|(/y%q%w%P)t(5}%y%q%w%L1/Bees$5C/eeB#)#ZC#))B#)1YC#))Q(s&@u'm's'M-R"
+"q$RR'}%5y'w'L/DS(z(/m(y'}%@m##Em#m#m#=kLyKoJG#=%M,9<>T(q&5}({(iN#kk1Q,DJKLpIvHQ#+<o#L3+M#;u#aO#{#}#n#@R#EPRZ=PL9+GtF"
+"=-L#x'G#=*H)}My&{'Oy'L0uPC#w#w#R#s#s#LF|EG;=;H#%F%w+5O#P}Gs*U'y,s,q,#EP@7=%Bo&u%q%qNLHp'M#ksHw#LGq)G#=%D#}+#}+@o##EB"
+"Ra=PM#;vP=N#u%u%w(LZ@GV=3L#r)G#=0H#%em#z'cL,}LM#9uPr)N#79r)Q#o&m(w#LLrAN#+|%#Q#++#M#5x@o&L-1GV=VH#/H%{-NO#w$1m#Uw${$"
+"#EkZL=%Q#@mA#O#+#H@q##E+99=9Bx)w$r+pOC.u&u&M#JL{FI#q/q/#s/V(c{3{#'+G==%G6=6M#)s>~DL#PG(=$W'u+o4o4q4M#1nICLc1G_=ZH#)_"
+"Zy/_M#3uIw(O#Zn<o>U__#EZHH=%LBv0G9=7H#1v0]v*5O#5q=n:U95%E599=%By3u##+C$u#u#Q#u$D#M#T#TIm4{#u##y#J(m4m4#+B99s5yPLXu4M"
+"#11t4LW+G#=%L_|4G_=ZH#%#;s*_O#]%#U__#E]__=%B#;#%C+RRX({)9u:s:q#Y'r%@w:u:R#y-y-Z(n*5}:y:{:Bp*3~(n8[*m,@q;o;{&{#{&C#9#"
+"X#;9u7Y#;;R#;;Z#9;#M#]nFs8B#9#;[#99###C#9#X#79|#Y#77R#77Z#77#M#7p'7B#7#7[#77###C#9#X#;9s&Y#;;R#;;Z#;;#M#;o7;B#;#;[#;"
+";###C#;#X#;;;Y#;;R#;;Z#;;#M#;;;B#;#;[#;;###C#;#X#;;;Y#;;R#;;Z#;;#M#;;;B#;#;[#;;###C#;#X#;;;Y#;;R#;;Z#;;#M#;;;B#;#;[#"
+";;###C#;#X#;;;Y#;;R#;;Z#;;#M#;;;B#;#;[#;;###M#+m0nAL#qAG#=%Gn#=r#M#'2NL|#'G(=$G}.=y.H#,}O8q(u*O#w*,o:Uu*u*$Ew*u*u*=%"
+"Bm)Br+z@C*Rw*I#y,o-#o:J#y,y,##Ls0BX#ZZp@Y#ZZR#ZZZ#ZZ#B~(;s+yC[#ZZ###X#3#u7Y#33R#33Z#33#M#_rEyBB#3#5[#33###X#3#|#Y#33"
+"R#33Z#33#M#3p'3B#3#3[#33###X#3#s&Y#33R#33Z#33#M#3o73B#3#3[#33###X#3#;Y#33R#33Z#33#M#3;3B#3#3[#33###X#3#;Y#33R#33Z#33"
+"#M#3;3B#3#3[#33###X#3#;Y#33R#33Z#33#M#3;3B#3#3[#33###X#3#;Y#33R#33Z#33#M#3;3B#3#3[#33###M#+u/r>Lr0s&G#=%W###Lu8xAGs("
+"=o(H#'nG}._w(O#q('nEUs(w(#Eq(s(s(=%B#F#u%C1u(u(L9sCK#yKyK#@y;#E1====Bx)/r+|PC.//M#T`}EI~3q)o)#[[#_]##wHGB=%G:=:M#-e|"
+"EL8@G(=$Lk3G]=X]$n-^$]",
 0};
 
 /* starts, buffers by device address */
@@ -1270,7 +1270,7 @@ const hs_spirv hs_nvidia_vulkan_auto_u64_spirv_address[] = {
     {0, 27340, hs_nvidia_vulkan_auto_u64_bucket_address},
     {0, 13448, hs_nvidia_vulkan_auto_u64_bucket_rest_address},
     {0, 1364, hs_nvidia_vulkan_auto_u64_begin_address},
-    {0, 7760, hs_nvidia_vulkan_auto_u64_histogram_address},
+    {0, 7788, hs_nvidia_vulkan_auto_u64_histogram_address},
     {0, 6592, hs_nvidia_vulkan_auto_u64_starts_address},
     {0, 21408, hs_nvidia_vulkan_auto_u64_onesweep_address},
 };

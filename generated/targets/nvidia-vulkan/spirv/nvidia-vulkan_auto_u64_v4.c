@@ -491,25 +491,25 @@ static const char *const hs_nvidia_vulkan_auto_u64_v4_begin[] = {
 
 /* histogram */
 static const char *const hs_nvidia_vulkan_auto_u64_v4_histogram[] = {
-"qtn~u{%onv5upwz(qR##%4%#7$).%ynosonlw~qnx|q${~x|{rO#%&1#%&+2-+owvxty{$#eu#q(')3+Fu;%%((m#9#k#(#%#3(#%#3(#%#+)&l9'*'l"
-"e9X*3#&*{##-*q&,U(s.(#K)s.#*)]**#$%*o$Y1+'m#m5#T(u$###)u$#*)]2*#$#*o9OV,%6'-&E)'.'8/e%.)#$/':75'0)B977//1'D;592'`;=5"
+"qtn~u{%onv5upwz(uR##%4%#7$).%ynosonlw~qnx|q${~x|{rO#%&1#%&+2-+owvxty{$#eu#q(')3+Fu;%%((m#9#k#(#%#3(#%#3(#%#+)&l9'*'l"
+"e9X*3#&*{##-*u&,U(w.(#K)w.#*)]**#$%*o$Y1+'m#q5#T(u$###)u$#*)]2*#$#*o9OV,%6'-&E)'.'8/e%.)#$/':75'0)B977//1'D;592'`;=5"
 "3'O/@'1)#,3#+wo03#'%3#+~~,4%7V/L#%1D2T2JJ23)5|X1)#M3#+%2#3#3(J#2){##3#m#ut+3)'#5'@w)5u)1}%)w(2}%@)1)#v(3(1n|)3#/{tpo"
-"u.3#1vqsmu.3#'%6&Au/57&Bw/u/1y$3w.2m%m%33#m#zvB1)(v.3#-yr013)#3)3tr03#%o<3(;o~,3#9pv..q3e#3))#5})q3})1g,u36u$q37u$u$"
-"1---2u$u$#17#01),#3(q#o:3#3t:3#933#3wt#3#+xs#3#3o~$3#+p}$3#3yu&3#+zt&3#3qm(3#+r~'3#3{v)3#+|u)3#}+b3)5y88)PasPqPo#o#9"
-"(Z'+#):%{,-2,,,;&z,uP#<&~,gwP:mP=(fBD=@>'b/FD@(o&/JFHA(v&/NJLB(|(VXNTC)t(/]XNT=JJJJ>)JJ=#)#+>#))=#)3*>#))D(s&5{#s#y#"
-"@)VJVE'}%/m$}#F(z(Vs$m$];|J#G'},s$u$w$:nKH%|,uP:%@(9AAI(q&/s%o%q%A#q#q#3D(FLOD#+>u#@#={#eB#m$q$0;T#GRT]:RHpH:-H#:*J*"
-"x,/oQw&o'Fy'>#y#y#E#u#u#H;:;J#%F%w(5B#PyIs'K'y,{(y(#GP@7:%=q&w%s%wML&co*g@#koJw#H#:%M(x(Vm+F}*;o##GBRa:P@#;rO=A#u%u%"
-"{(HV:3H#:0J#%em#n(cA#5x$x)D#m&m(w#@#Bq+^HL:LJ#%=%}.D@#3mCt&A#=q'#D#==#B#s$'s$Km$q$#GgPB:%D#+}A#B#+#+;m##G+@@:@N)fm0o"
-"0=q%g>#}&}&E#}&}&@#Lz>u.@#''m@N33s.y)o-L}%#HD:%H<:<@#+}>pFH(:$O'u+s1s1u1@#1rJCHw#:s#J#%w#Ps0w#@#3uJs)B#m#v<oAKw#w##G"
-"m#ZZ:%H9:7J#+Iu#x*5B#5o=n;K95%G599:%N2s#r.#n->#q$q$E#q$q$@#X~9{<D#m&/#@#)'v9Nq%5{3#u2>q355=w+w+})1Ly${2@#1q:z/H#:%Hi"
-":eJ#%#;u*iB#g%#Kii#Ggii:%=#;#%>#BBP({)q4q8o8}/Q'r%5s8q8E#XXR(n*/y8u8w8=v+3|)t7S*m,5m9}8o#go#>#9#P#;9w(Q#;;E#;;R#9;#@"
-"#]zFy3=#9#;S#99###>#9#P#999Q#99E#99R#99#@#9v'9=#9#9S#99###>#;#P#;;;Q#;;E#;;R#;;#@#;}8;=#;#;S#;;###>#;#P#;;;Q#;;E#;;R"
-"#;;#@#;;;=#;#;S#;;###>#;#P#;;;Q#;;E#;;R#;;#@#;;;=#;#;S#;;###>#;#P#;;;Q#;;E#;;R#;;#@#;;;=#;#;S#;;###>#;#P#;;;Q#;;E#;;"
-"R#;;#@#;;;=#;#;S#;;###@#+q/v;H#:%Hx#:|#@#',lH(:$Hw/:s/J#*y@8s(w*B#y**o;Kw*w*$Gy*w*w*:%Np%s,z3#t2>p3Ry*E#LL@#@x+uONq%"
-"-{3#uA>q3--P#]]t0Q#]]E#33R#]]#=#]#ZS#]]###P#3#w(Q#33E#33R#33#@#Dx8|)=#3#5S#33###P#3#9Q#33E#33R#33#@#3v'3=#3#3S#33###"
-"P#3#;Q#33E#33R#33#@#3}83=#3#3S#33###P#3#;Q#33E#33R#33#@#3;3=#3#3S#33###P#3#;Q#33E#33R#33#@#3;3=#3#3S#33###P#3#;Q#33E"
-"#33R#33#@#3;3=#3#3S#33###P#3#;Q#33E#33R#33#@#3;3=#3#3S#33###@#+{.|@H#:%O###Hu(:q(J#%nHw/cy(B#s(%|FKu(y(#Gs(u(u(:%=#F"
-"#w$>p3m(m(T(v(VwNsNg;u=#G1==:=Np%y(z3x)tA>#//E#]]@#TQmD@#''RN31s.y)}KS#ca##qJHB:%H:::@#-PvFH(:$Ha:]U$n-V$]",
+"u.3#1vqsmu.3#'%6&Ay/57&B{/y/1}$3{.2q%q%33#q#zvB1)(z.3#-yr013)#3)3tr03#%o<3(;o~,3#9pv..u3e#3))#5o*u3o*1g,y36u$u37u$u$"
+"1---2u$u$#17#01),#3(q#o:3#3t:3#933#3wt#3#+xs#3#3o~$3#+p}$3#3yu&3#+zt&3#3qm(3#+r~'3#3{v)3#+|u)3#}+b3)5y88)PawPuPo#o#9"
+"(Z'+#):%{,-2,,,;&z,yP#<&~,g{P:qP=(fBD=@>'b/FD@(o&/JFHA(v&/NJLB(|(VXNTC)t(/]XNT=JJJJ>)JJ=#)#+>#))=#)3*>#))D(s&5{#s#y#"
+"@)VJVE'}%/m$}#F(z(Vs$m$];nK#G'},s$u$w$:rKH%|,yP:%@(9AAI(q&/s%o%q%A#q#q#3D(FLOD#+>u#@#={#eB#m$q$0;T#GRT]:RHtH:-H#:*J*"
+"x,/sQw&o'Fy'>#y#y#E#u#u#H;:;J#%F%w(5B#P}Is'K'y,{(y(#GP@7:%=q&w%s%{ML&co*g@#ksJw#H#:%M(x(Vm+F}*;o##GBRa:P@#;vO=A#u%u%"
+"{(HV:3H#:0J#%em#n(c@#9uOx)A#79x)D#o&o(w#A#+|%#D#++#@#5xBu&HV:VJ#%H%o/NB#w$'m#Kw${$#GkZL:%D#@mC#B#+#H;q##G+99:9N)fq0s"
+"0=q%g>#o'o'E#o'o'@#VXq'@#''m@N33w.})s-Lo&#H=:%H6:6@#+}>tFH(:$O'u+w1w1y1@#1vJCHq#:m#J#%q#Zs0q#@#3yJw)B#m#v<oAKq#q##Gm"
+"#ZZ:%H9:7J#+Io#x*5B#5o=n;K95%G599:%N2s#v.#r->#q$q$E#q$q$@#X~9{<D#m&/#@#)'v9Nq%5m4#y2>u355={+{+o*1Ly$m3@#1q:~/H#:%Hi:"
+"eJ#%#;u*iB#g%#Kii#Ggii:%=#;#%>#BBP({)u4u8s8o0Q'r%5w8u8E#XXR(n*/}8y8{8=z+3n*t7S*m,5q9o9o#go#>#9#P#;9w(Q#;;E#;;R#9;#@#"
+"]~F}3=#9#;S#99###>#9#P#999Q#99E#99R#99#@#9v'9=#9#9S#99###>#;#P#;;;Q#;;E#;;R#;;#@#;o9;=#;#;S#;;###>#;#P#;;;Q#;;E#;;R#"
+";;#@#;;;=#;#;S#;;###>#;#P#;;;Q#;;E#;;R#;;#@#;;;=#;#;S#;;###>#;#P#;;;Q#;;E#;;R#;;#@#;;;=#;#;S#;;###>#;#P#;;;Q#;;E#;;R"
+"#;;#@#;;;=#;#;S#;;###@#+q/z;H#:%Hx#:|#@#',lH(:$Hw/:s/J#*y@8s(w*B#y**o;Kw*w*$Gy*w*w*:%Np%s,~3#x2>t3Ry*E#LL@#@x+yONq%-"
+"m4#yA>u3--P#]]t0Q#]]E#33R#]]#=#]#ZS#]]###P#3#w(Q#33E#33R#33#@#D|8|)=#3#5S#33###P#3#9Q#33E#33R#33#@#3v'3=#3#3S#33###P"
+"#3#;Q#33E#33R#33#@#3o93=#3#3S#33###P#3#;Q#33E#33R#33#@#3;3=#3#3S#33###P#3#;Q#33E#33R#33#@#3;3=#3#3S#33###P#3#;Q#33E#"
+"33R#33#@#3;3=#3#3S#33###P#3#;Q#33E#33R#33#@#3;3=#3#3S#33###@#+{.nAH#:%O###Hu(:q(J#%rHw/cy(B#s(%nGKu(y(#Gs(u(u(:%=#F#"
+"w$>t3m(m(T(v(V{NwNg;u=#G1==:=Np%y(~3|)xA>#//E#]]@#TQqD@#''RN31w.})oLS#ca##uJHB:%H:::@#-PzFH(:$Ha:]U$n-V$]",
 0};
 
 /* starts */
@@ -615,27 +615,27 @@ static const char *const hs_nvidia_vulkan_auto_u64_v4_begin_address[] = {
 
 /* histogram, buffers by device address */
 static const char *const hs_nvidia_vulkan_auto_u64_v4_histogram_address[] = {
-"qtn~u{%onv5upwz(sR##%4%#7#}y@$,-qruqz{~#yt|pu{~#wxq|ryn%oq}ssyy$q~{n~y|$o~mtu{r$unrvp|s$}}zwy&%).%ynosonlw~qnx|q${~x"
-"|{rO#&&1q{@%'+2-+owvxty{$#q#o$}(()3+Fu;%%)(m#9#k#)#%#3)#%#3)#%#+*&l9'+'l=/3))(#K*)#+)#*))###*)#+P-P+3#&+{##-+wE#*,%6"
+"qtn~u{%onv5upwz(yR##%4%#7#}y@$,-qruqz{~#yt|pu{~#wxq|ryn%oq}ssyy$q~{n~y|$o~mtu{r$unrvp|s$}}zwy&%).%ynosonlw~qnx|q${~x"
+"|{rO#&&1q{@%'+2-+owvxty{$#q#o$}(()3+Fu;%%)(m#9#k#)#%#3)#%#3)#%#+*&l9'+'l=/3))(#K*)#+)#*))###*)#+P-P+3#&+{##-+{E#*,%6"
 "'-&E)'.'8/e%/'D11/0&K5s{@0%#1)B957//./e$2&A=;3&B@=/'wz@3.)d#2))3))/%#)/3rz@.4'`HJ55'O/L'/)#,5#+wo05#'%5#+~~,6%7c7':m"
-"#B)/D2a4JJ2555|X/)#M5#+%4#3#54J#4){##5#m#ut+55'#8'@q*Bo*/}%)w(4}%@)/)#v(541n|)5#/{tpou.5#1vqsmu.5#'%/u$-,5#kzvB5#%yr"
-"0/1sz@-551tr05#%o<54;o~,5#9pv.55'#8o)(o)/evz@y2/)'r3/3sz@)/)vz@#54io:5#3t:5#935#3wt#5#+xs#5#3o~$5#+p}$5#3yu&5#+zt&5#"
-"3qm(5#+r~'5#3{v)5#+|u)/q5#)5#y+b553y89)Pm#uOsO{#{#:&Nc{O/T#D;&McoP<(Z'+#)=%{,->(`}OmP1{O4v)v))4#L#4#1#4#R#4#5#4#+#4#"
-"1#4#7#4#P#4#-#4#B#4#o##4#B#4y3;#4x3F#4q5w+#4p5o'#4uL9#@&z,wO#A&~,s#yO=oOB(fNPJLC'b/RPD(o&/VRTE(v&/ZVXF&c3ZG(|(ceZaH)"
-"t(/ieZaFL1BJJJJC5JJB#)#+C#))B#)3*C#))I(s&Bu$m$s$D5VJVJ'}%/y$w$F1FK(z(cm%y$i@rI#L'},m%o%q%=vIFoLuJM%|,wO=%D49AAN(q&/m"
-"&{%}%E#q#q#3I4FLOFvIzHI#+>u#F5+D#={#eG#m$q$0@T#LRT]=RF9+MxF=-F#x$M#=*O*x,/qPq'{'Rs(F0yMC#y#y#J#u#u#FFnFM;=;O#%F%w(5G"
-"#PoHs'P'y,u)s)#LP@7=%Bq&w%s%mLFHz$D#kwHw#FG{&M#=%Q(x(cy+Rw+@o##LBRa=PD#;zM=E#u%u%{(FZ@MV=3F#x)M#=0O#%em#n(cF,uME#5x$"
-"x)I#m&m(w#D#Bq+^FLrAML=LO#+=%q.DD#3uAt&E#=q'#I#==#G#s$-s$Pm$q$#LgPB=%I#+s@#G#+#+@m##L+@@=@Bu$u$r(tIC,s&s&D#Dx=qNR)f}"
-"0m1s0u0{0S(cm1s#'+MD=%M<=<D#+s>~DF#]M(=$T'u+s1s1u1D#1nICFo#1Mk=gO#-kP{/kD#3yIy(G#a~;w>Pkk#LaNN=%FB>M9=7O#/>ix*5G#5q="
-"p:P95%L599=%By#y##w)C$y#y#I#{$B#D#T#TR{#{#y##{#U)b;}5{5'3B99u2y@FXu$D#1/v.FW+M#=%F_|$M_=ZO#%#;u*_G#]%#P__#L]__=%B#;#"
-"%C)RRV({);y7w7u0W'r%B{7y7J#{-{-X(n*/o8}7m8Br*3n)n8Y*m,Bu8s8{#s#{#C#9#V#;9u'W#;;J#;;X#9;#D#]pFu2B#9#;Y#99###C#9#V#999"
-"W#99J#99X#99#D#9v'9B#9#9Y#99###C#;#V#;;;W#;;J#;;X#;;#D#;y7;B#;#;Y#;;###C#;#V#;;;W#;;J#;;X#;;#D#;;;B#;#;Y#;;###C#;#V#"
-";;;W#;;J#;;X#;;#D#;;;B#;#;Y#;;###C#;#V#;;;W#;;J#;;X#;;#D#;;;B#;#;Y#;;###C#;#V#;;;W#;;J#;;X#;;#D#;;;B#;#;Y#;;###D#+}/"
-"r:F#s0M#=%Mn#=r#D#'0lF|#'M(=$Mm/={.O#,m@8q(w*G#y*,q:Pw*w*$Ly*w*w*=%Bo)Br(|/C(Ry*R#{,q-#o:U#{,{,##Fu0BV#ZZr/W#ZZJ#ZZX"
-"#ZZ#Bn);s({2Y#ZZ###V#3#u'W#33J#33X#33#D#_vEqCB#3#5Y#33###V#3#9W#33J#33X#33#D#3v'3B#3#3Y#33###V#3#;W#33J#33X#33#D#3y7"
-"3B#3#3Y#33###V#3#;W#33J#33X#33#D#3;3B#3#3Y#33###V#3#;W#33J#33X#33#D#3;3B#3#3Y#33###V#3#;W#33J#33X#33#D#3;3B#3#3Y#33#"
-"##V#3#;W#33J#33X#33#D#3;3B#3#3Y#33###D#+s/v>Ft0s&M#=%T###Fw8|AMs(=o(O#'rGm/_w(G#q('rEPs(w(#Lq(s(s(=%B#F#s%C/u(u(F9wC"
-"Z(v(c}MyMs#@o<#L1====Bu$/r(~JC,//D#T^mFRz#q)o)#YY#_]##}HMB=%M:=:D#-c~EF8@M(=$Fk3M]=X[$n-]$]",
+"#B)/D2a4JJ2555|X/)#M5#+%4#3#54J#4){##5#m#ut+55'#8'@q*Bo*/}%)w(4}%@)/)#v(541n|)5#/{tpou.5#1vqsmu.5#'%/y$-,5#o#zvB5#%y"
+"r0/1sz@-551tr05#%o<54;o~,5#9pv.55'#8s)(s)/evz@}2/)'v3/3sz@)/)vz@#54io:5#3t:5#935#3wt#5#+xs#5#3o~$5#+p}$5#3yu&5#+zt&5"
+"#3qm(5#+r~'5#3{v)5#+|u)/q5#)5#y+b553y89)Pm#yOwO{#{#:&NcmP/T#D;&McsP<(Z'+#)=%{,->(`oPqP1mP4v)v))4#L#4#1#4#R#4#5#4#+#4"
+"#1#4#7#4#P#4#-#4#B#4#-#4#i#4#B#4}3;#4|3F#4u5w+#4t5o'#4yL9#@&z,{O#A&~,s#}O=sOB(fNPJLC'b/RPD(o&/VRTE(v&/ZVXF&c3ZG(|(ce"
+"ZaH)t(/ieZaFL1BJJJJC5JJB#)#+C#))B#)3*C#))I(s&Bu$m$s$D5VJVJ'}%/y$w$F1FK(z(cm%y$i@vI#L'},m%o%q%=zIFsLyJM%|,{O=%D49AAN("
+"q&/m&{%}%E#q#q#3I4FLOFzI~HI#+>u#F5+D#={#eG#m$q$0@T#LRT]=RF9+M|F=-F#x$M#=*O*x,/uPq'{'Rs(F0}MC#y#y#J#u#u#FFrFM;=;O#%F%"
+"w(5G#PsHs'P'y,u)s)#LP@7=%Bq&w%s%qLFHz$D#k{Hw#FG{&M#=%Q(x(cy+Rw+@o##LBRa=PD#;~M=E#u%u%{(FZ@MV=3F#x)M#=0O#%em#n(cF,yMD"
+"#9}Mx)E#79x)I#o&o(w#FLzAE#+|%#I#++#D#5nAu&F-1MV=VO#/H%u.NG#w$1m#Pw${$#LkZL=%I#@uA#G#+#H@q##L+99=9By$y$r(xIC,w&w&D#NP"
+"qGR)fo1q1w0y0m1S(cq1s#'+M==%M6=6D#+w>tEF#VM(=$T'u+w1w1y1D#1vICFi1Me=aO#)eZ{/eD#3}I}(G#ap<w>Pee#LaNN=%FB>M9=7O#1>cx*5"
+"G#5s=p:P95%L599=%By#y##{)C$y#y#I#{$D#D#T#TR{#{#y##{#U)b;o6m6'3B99y2{@FXu$D#11z.FW+M#=%F_|$M_=ZO#%#;u*_G#]%#P__#L]__="
+"%B#;#%C)RRV({);}7{7y0W'r%Bm8}7J#m.m.X(n*/s8o8q8Bv*3r)p8Y*m,By8w8{#s#{#C#9#V#;9u'W#;;J#;;X#9;#D#]vFy2B#9#;Y#99###C#9#"
+"V#999W#99J#99X#99#D#9v'9B#9#9Y#99###C#;#V#;;;W#;;J#;;X#;;#D#;}7;B#;#;Y#;;###C#;#V#;;;W#;;J#;;X#;;#D#;;;B#;#;Y#;;###C"
+"#;#V#;;;W#;;J#;;X#;;#D#;;;B#;#;Y#;;###C#;#V#;;;W#;;J#;;X#;;#D#;;;B#;#;Y#;;###C#;#V#;;;W#;;J#;;X#;;#D#;;;B#;#;Y#;;###"
+"D#+m0v:F#s0M#=%Mn#=r#D#'2lF|#'M(=$Mm/={.O#,m@8q(w*G#y*,q:Pw*w*$Ly*w*w*=%Bs)Br(|/C(Ry*R#{,q-#q:U#{,{,##Fu0BV#ZZr/W#ZZ"
+"J#ZZX#ZZ#Br);s({2Y#ZZ###V#3#u'W#33J#33X#33#D#_zEuCB#3#5Y#33###V#3#9W#33J#33X#33#D#3v'3B#3#3Y#33###V#3#;W#33J#33X#33#"
+"D#3}73B#3#3Y#33###V#3#;W#33J#33X#33#D#3;3B#3#3Y#33###V#3#;W#33J#33X#33#D#3;3B#3#3Y#33###V#3#;W#33J#33X#33#D#3;3B#3#3"
+"Y#33###V#3#;W#33J#33X#33#D#3;3B#3#3Y#33###D#+u/z>Ft0s&M#=%T###Fw8nBMs(=o(O#'vGm/_w(G#q('vEPs(w(#Lq(s(s(=%B#F#u%C/u(u"
+"(F9{CZ(v(coN}Ms#@o<#L1====By$/r(rKC,//D#T`sFRz#q)o)#[Y#_]##oIMB=%M:=:D#-erFF8@M(=$Fk3M]=X[$n-]$]",
 0};
 
 /* starts, buffers by device address */
@@ -767,7 +767,7 @@ const hs_spirv hs_nvidia_vulkan_auto_u64_v4_spirv_address[] = {
     {0, 0, 0},
     {0, 0, 0},
     {0, 1364, hs_nvidia_vulkan_auto_u64_v4_begin_address},
-    {0, 7360, hs_nvidia_vulkan_auto_u64_v4_histogram_address},
+    {0, 7388, hs_nvidia_vulkan_auto_u64_v4_histogram_address},
     {0, 6072, hs_nvidia_vulkan_auto_u64_v4_starts_address},
     {0, 25508, hs_nvidia_vulkan_auto_u64_v4_onesweep_address},
 };
