@@ -16,6 +16,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from hsgen import operations
+from hsgen.apis import APIS
 from hsgen.cli import main
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -181,7 +183,25 @@ def decisions() -> str:
     return table(("record", "decision", "status"), iter(rows))
 
 
+def calls() -> str:
+    """The table of docs/reference/c-api.md: the function of each operation, and what a call takes."""
+    apis = [a.name for a in APIS.values() if a.launches and a.extends is None]
+    rows = []
+    for o in sorted(operations.EVERY.values(), key=lambda o: o.c_number):
+        numbers = ", ".join(f"`{m.name}`" for m in o.arguments.numbers)
+        read, written = (
+            ", ".join(f"`{b.name}`" for b in o.arguments.buffers if b.written == w and b.role != "scratch")
+            for w in (False, True)
+        )
+        scratch = "yes" if any(b.role == "scratch" for b in o.arguments.buffers) else "no"
+        functions = ", ".join(f"`hs_{a}_{o.name}`" for a in apis)
+        rows.append((functions, f"`{o.c_kind}`", numbers, read, written, scratch))
+    head = ("functions: enqueue or record a call", "kind", "numbers", "buffers read", "buffers written", "scratch")
+    return table(head, iter(rows))
+
+
 PAGES = {
+    "reference/c-api.md": {"calls": calls},
     "results/gpus.md": {"devices": devices, "evidence": evidence},
     "results/estimates.md": {
         "moved": moved,

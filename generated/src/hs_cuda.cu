@@ -5,18 +5,12 @@
 
 #include <string.h>
 
-static hs_cuda_record hs_cuda_empty(hs_kind kind)
+extern "C" hs_status hs_cuda_sort(const hs_cuda *sorter, cudaStream_t stream,
+    const hs_cuda_sort_args *args, cudaError_t *error)
 {
     hs_cuda_record record;
     memset(&record, 0, sizeof record);
-    record.kind = kind;
-    return record;
-}
-
-extern "C" hs_status hs_cuda_sort(const hs_cuda *sorter, cudaStream_t stream,
-                                  const hs_cuda_sort_args *args, cudaError_t *error)
-{
-    hs_cuda_record record = hs_cuda_empty(HS_SORT);
+    record.kind = HS_SORT;
     if (args) {
         record.n = args->n;
         record.number = args->shift;
@@ -33,9 +27,11 @@ extern "C" hs_status hs_cuda_sort(const hs_cuda *sorter, cudaStream_t stream,
 }
 
 extern "C" hs_status hs_cuda_scan(const hs_cuda *sorter, cudaStream_t stream,
-                                  const hs_cuda_scan_args *args, cudaError_t *error)
+    const hs_cuda_scan_args *args, cudaError_t *error)
 {
-    hs_cuda_record record = hs_cuda_empty(HS_SCAN);
+    hs_cuda_record record;
+    memset(&record, 0, sizeof record);
+    record.kind = HS_SCAN;
     if (args) {
         record.n = args->n;
         record.options = args->options;
@@ -47,9 +43,11 @@ extern "C" hs_status hs_cuda_scan(const hs_cuda *sorter, cudaStream_t stream,
 }
 
 extern "C" hs_status hs_cuda_segmented_sort(const hs_cuda *sorter, cudaStream_t stream,
-                                      const hs_cuda_segmented_sort_args *args, cudaError_t *error)
+    const hs_cuda_segmented_sort_args *args, cudaError_t *error)
 {
-    hs_cuda_record record = hs_cuda_empty(HS_SEGMENTED_SORT);
+    hs_cuda_record record;
+    memset(&record, 0, sizeof record);
+    record.kind = HS_SEGMENTED_SORT;
     if (args) {
         record.n = args->n;
         record.number = args->segment_count;
@@ -67,9 +65,11 @@ extern "C" hs_status hs_cuda_segmented_sort(const hs_cuda *sorter, cudaStream_t 
 }
 
 extern "C" hs_status hs_cuda_merge(const hs_cuda *sorter, cudaStream_t stream,
-                                   const hs_cuda_merge_args *args, cudaError_t *error)
+    const hs_cuda_merge_args *args, cudaError_t *error)
 {
-    hs_cuda_record record = hs_cuda_empty(HS_MERGE);
+    hs_cuda_record record;
+    memset(&record, 0, sizeof record);
+    record.kind = HS_MERGE;
     if (args) {
         record.n = args->n;
         record.number = args->first_count;
@@ -86,9 +86,11 @@ extern "C" hs_status hs_cuda_merge(const hs_cuda *sorter, cudaStream_t stream,
 }
 
 extern "C" hs_status hs_cuda_digest(const hs_cuda *sorter, cudaStream_t stream,
-                                   const hs_cuda_digest_args *args, cudaError_t *error)
+    const hs_cuda_digest_args *args, cudaError_t *error)
 {
-    hs_cuda_record record = hs_cuda_empty(HS_DIGEST);
+    hs_cuda_record record;
+    memset(&record, 0, sizeof record);
+    record.kind = HS_DIGEST;
     if (args) {
         record.n = args->n;
         record.number = args->capacity;
@@ -101,9 +103,11 @@ extern "C" hs_status hs_cuda_digest(const hs_cuda *sorter, cudaStream_t stream,
 }
 
 extern "C" hs_status hs_cuda_top_k(const hs_cuda *sorter, cudaStream_t stream,
-                                   const hs_cuda_top_k_args *args, cudaError_t *error)
+    const hs_cuda_top_k_args *args, cudaError_t *error)
 {
-    hs_cuda_record record = hs_cuda_empty(HS_TOP_K);
+    hs_cuda_record record;
+    memset(&record, 0, sizeof record);
+    record.kind = HS_TOP_K;
     if (args) {
         record.n = args->n;
         record.number = args->row_count;
@@ -119,53 +123,34 @@ extern "C" hs_status hs_cuda_top_k(const hs_cuda *sorter, cudaStream_t stream,
 }
 
 extern "C" hs_status hs_cuda_reduce_by_key(const hs_cuda *sorter, cudaStream_t stream,
-                                           const hs_cuda_reduce_by_key_args *args, cudaError_t *error)
+    const hs_cuda_reduce_by_key_args *args, cudaError_t *error)
 {
-    hs_cuda_record record = hs_cuda_empty(HS_REDUCE_BY_KEY);
+    hs_cuda_record record;
+    memset(&record, 0, sizeof record);
+    record.kind = HS_REDUCE_BY_KEY;
     if (args) {
         record.n = args->n;
-        record.number = hs_reduction_number(args->reduction, hs_value_type(hs_cuda_sort_of(sorter), args->value_type),
-                                            args->counts != NULL,
-                                            args->first_indices != NULL);
+        record.number = hs_reduction_number(args->reduction, hs_value_type(hs_cuda_sort_of(sorter),
+            args->value_type), args->counts != NULL, args->first_indices != NULL);
         record.given[HS_SOURCE] = {args->keys, args->keys_bytes};
-        record.given[HS_DESTINATION] = {args->group_keys, args->group_keys_bytes};
-        record.given[HS_SCRATCH] = {args->scratch, args->scratch_bytes};
         record.given[HS_VALUES] = {args->values, args->values_bytes};
-        record.given[HS_VALUES_OUT] = {args->group_values, args->group_values_bytes};
         record.given[HS_COUNT] = {args->count, 0};
-        record.given[HS_OTHER_INPUT] = {args->counts, args->counts_bytes};
-        record.given[HS_OTHER_VALUES] = {args->first_indices, args->first_indices_bytes};
         record.given[HS_REPORT] = {args->group_count, 0};
-    }
-    return hs_cuda_run(sorter, stream, args ? &record : NULL, error);
-}
-
-extern "C" hs_status hs_cuda_group_by(const hs_cuda *sorter, cudaStream_t stream,
-                                      const hs_cuda_group_by_args *args, cudaError_t *error)
-{
-    hs_cuda_record record = hs_cuda_empty(HS_GROUP_BY);
-    if (args) {
-        record.n = args->n;
-        record.number = hs_reduction_number(args->reduction, hs_value_type(hs_cuda_sort_of(sorter), args->value_type),
-                                            args->counts != NULL,
-                                            args->first_indices != NULL);
-        record.options = args->options;
-        record.given[HS_SOURCE] = {args->keys, args->keys_bytes};
         record.given[HS_DESTINATION] = {args->group_keys, args->group_keys_bytes};
-        record.given[HS_SCRATCH] = {args->scratch, args->scratch_bytes};
-        record.given[HS_VALUES] = {args->values, args->values_bytes};
         record.given[HS_VALUES_OUT] = {args->group_values, args->group_values_bytes};
         record.given[HS_OTHER_INPUT] = {args->counts, args->counts_bytes};
         record.given[HS_OTHER_VALUES] = {args->first_indices, args->first_indices_bytes};
-        record.given[HS_REPORT] = {args->group_count, 0};
+        record.given[HS_SCRATCH] = {args->scratch, args->scratch_bytes};
     }
     return hs_cuda_run(sorter, stream, args ? &record : NULL, error);
 }
 
 extern "C" hs_status hs_cuda_gather(const hs_cuda *sorter, cudaStream_t stream,
-                                    const hs_cuda_gather_args *args, cudaError_t *error)
+    const hs_cuda_gather_args *args, cudaError_t *error)
 {
-    hs_cuda_record record = hs_cuda_empty(HS_GATHER);
+    hs_cuda_record record;
+    memset(&record, 0, sizeof record);
+    record.kind = HS_GATHER;
     if (args) {
         record.n = args->n;
         record.number = args->source_count;
@@ -178,16 +163,41 @@ extern "C" hs_status hs_cuda_gather(const hs_cuda *sorter, cudaStream_t stream,
 }
 
 extern "C" hs_status hs_cuda_pack(const hs_cuda *sorter, cudaStream_t stream,
-                                  const hs_cuda_pack_args *args, cudaError_t *error)
+    const hs_cuda_pack_args *args, cudaError_t *error)
 {
-    hs_cuda_record record = hs_cuda_empty(HS_PACK);
-    uint32_t i;
+    hs_cuda_record record;
+    memset(&record, 0, sizeof record);
+    record.kind = HS_PACK;
     if (args) {
+        uint32_t i;
         record.n = args->n;
         record.number = hs_pack_number(args->columns, args->column_count, args->begin_bit);
         record.take = hs_pack_layouts(args->columns, args->fields, args->column_count);
         for (i = 0; i < HS_COLUMNS; i++) record.given[hs_column_role(i)] = {args->keys[i], args->keys_bytes[i]};
         record.given[HS_DESTINATION] = {args->destination, args->destination_bytes};
+    }
+    return hs_cuda_run(sorter, stream, args ? &record : NULL, error);
+}
+
+extern "C" hs_status hs_cuda_group_by(const hs_cuda *sorter, cudaStream_t stream,
+    const hs_cuda_group_by_args *args, cudaError_t *error)
+{
+    hs_cuda_record record;
+    memset(&record, 0, sizeof record);
+    record.kind = HS_GROUP_BY;
+    if (args) {
+        record.n = args->n;
+        record.number = hs_reduction_number(args->reduction, hs_value_type(hs_cuda_sort_of(sorter),
+            args->value_type), args->counts != NULL, args->first_indices != NULL);
+        record.options = args->options;
+        record.given[HS_SOURCE] = {args->keys, args->keys_bytes};
+        record.given[HS_VALUES] = {args->values, args->values_bytes};
+        record.given[HS_REPORT] = {args->group_count, 0};
+        record.given[HS_DESTINATION] = {args->group_keys, args->group_keys_bytes};
+        record.given[HS_VALUES_OUT] = {args->group_values, args->group_values_bytes};
+        record.given[HS_OTHER_INPUT] = {args->counts, args->counts_bytes};
+        record.given[HS_OTHER_VALUES] = {args->first_indices, args->first_indices_bytes};
+        record.given[HS_SCRATCH] = {args->scratch, args->scratch_bytes};
     }
     return hs_cuda_run(sorter, stream, args ? &record : NULL, error);
 }

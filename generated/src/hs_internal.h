@@ -70,6 +70,23 @@ HS_INTERNAL int hs_launch(const hs_sort *sort, const hs_step *step, const hs_cal
 /* Whether the grids of all steps fit: a call is enqueued whole or not at all. */
 HS_INTERNAL int hs_launches_fit(const hs_sort *sort, const hs_call *call, uint64_t columns, uint64_t rows);
 
+/* Two concurrent calls of one sorter would set arguments of the same kernels, or change the same cache.  If the compiler has
+ * atomic exchanges, they are detected, unless HS_CHECK_THREADS is defined as 0: the flag is 1 during a call. */
+#if defined(HS_CHECK_THREADS) && !HS_CHECK_THREADS
+#define HS_ENTER(flag) ((void)(flag), 1)
+#define HS_LEAVE(flag) ((void)(flag))
+#elif defined(__ATOMIC_ACQUIRE)
+#define HS_ENTER(flag) (__atomic_exchange_n(flag, 1L, __ATOMIC_ACQUIRE) == 0)
+#define HS_LEAVE(flag) __atomic_store_n(flag, 0L, __ATOMIC_RELEASE)
+#elif defined(_MSC_VER)
+#include <intrin.h>
+#define HS_ENTER(flag) (_InterlockedExchange(flag, 1L) == 0)
+#define HS_LEAVE(flag) ((void)_InterlockedExchange(flag, 0L))
+#else
+#define HS_ENTER(flag) ((void)(flag), 1)
+#define HS_LEAVE(flag) ((void)(flag))
+#endif
+
 #ifdef __cplusplus
 }
 #endif

@@ -5,23 +5,6 @@
 
 #include <string.h>
 
-/* Two concurrent calls of one sorter would set arguments of the same kernels.  If the compiler has atomic exchanges,
- * they are detected, unless HS_CHECK_THREADS is defined as 0: the flag is 1 during a call. */
-#if defined(HS_CHECK_THREADS) && !HS_CHECK_THREADS
-#define HS_ENTER(flag) ((void)(flag), 1)
-#define HS_LEAVE(flag) ((void)(flag))
-#elif defined(__ATOMIC_ACQUIRE)
-#define HS_ENTER(flag) (__atomic_exchange_n(flag, 1L, __ATOMIC_ACQUIRE) == 0)
-#define HS_LEAVE(flag) __atomic_store_n(flag, 0L, __ATOMIC_RELEASE)
-#elif defined(_MSC_VER)
-#include <intrin.h>
-#define HS_ENTER(flag) (_InterlockedExchange(flag, 1L) == 0)
-#define HS_LEAVE(flag) ((void)_InterlockedExchange(flag, 0L))
-#else
-#define HS_ENTER(flag) ((void)(flag), 1)
-#define HS_LEAVE(flag) ((void)(flag))
-#endif
-
 static hs_status hs_opencl_run(hs_opencl *sorter, cl_command_queue queue, const hs_opencl_record *record,
                                hs_opencl_error *error)
 {
@@ -36,29 +19,17 @@ static hs_status hs_opencl_run(hs_opencl *sorter, cl_command_queue queue, const 
     return status;
 }
 
-static hs_opencl_record hs_opencl_empty(hs_kind kind)
+hs_status hs_opencl_sort(hs_opencl *sorter, cl_command_queue queue,
+    const hs_opencl_sort_args *args, hs_opencl_error *error)
 {
     hs_opencl_record record;
     memset(&record, 0, sizeof record);
-    record.kind = kind;
-    return record;
-}
-
-/* Members that the arguments of all operations have. */
-#define HS_OPENCL_SHARED(record, args)        \
-    do {                                  \
-        record.n = args->n;               \
-        record.wait_count = args->wait_count; \
-        record.wait = args->wait;       \
-        record.event = args->event;     \
-    } while (0)
-
-hs_status hs_opencl_sort(hs_opencl *sorter, cl_command_queue queue, const hs_opencl_sort_args *args,
-                         hs_opencl_error *error)
-{
-    hs_opencl_record record = hs_opencl_empty(HS_SORT);
+    record.kind = HS_SORT;
     if (args) {
-        HS_OPENCL_SHARED(record, args);
+        record.n = args->n;
+        record.wait_count = args->wait_count;
+        record.wait = args->wait;
+        record.event = args->event;
         record.number = args->shift;
         record.options = args->options;
         record.given[HS_SOURCE] = args->source;
@@ -72,12 +43,17 @@ hs_status hs_opencl_sort(hs_opencl *sorter, cl_command_queue queue, const hs_ope
     return hs_opencl_run(sorter, queue, args ? &record : NULL, error);
 }
 
-hs_status hs_opencl_scan(hs_opencl *sorter, cl_command_queue queue, const hs_opencl_scan_args *args,
-                         hs_opencl_error *error)
+hs_status hs_opencl_scan(hs_opencl *sorter, cl_command_queue queue,
+    const hs_opencl_scan_args *args, hs_opencl_error *error)
 {
-    hs_opencl_record record = hs_opencl_empty(HS_SCAN);
+    hs_opencl_record record;
+    memset(&record, 0, sizeof record);
+    record.kind = HS_SCAN;
     if (args) {
-        HS_OPENCL_SHARED(record, args);
+        record.n = args->n;
+        record.wait_count = args->wait_count;
+        record.wait = args->wait;
+        record.event = args->event;
         record.options = args->options;
         record.given[HS_SOURCE] = args->source;
         record.given[HS_DESTINATION] = args->destination;
@@ -86,32 +62,42 @@ hs_status hs_opencl_scan(hs_opencl *sorter, cl_command_queue queue, const hs_ope
     return hs_opencl_run(sorter, queue, args ? &record : NULL, error);
 }
 
-hs_status hs_opencl_segmented_sort(hs_opencl *sorter, cl_command_queue queue, const hs_opencl_segmented_sort_args *args,
-                             hs_opencl_error *error)
+hs_status hs_opencl_segmented_sort(hs_opencl *sorter, cl_command_queue queue,
+    const hs_opencl_segmented_sort_args *args, hs_opencl_error *error)
 {
-    hs_opencl_record record = hs_opencl_empty(HS_SEGMENTED_SORT);
+    hs_opencl_record record;
+    memset(&record, 0, sizeof record);
+    record.kind = HS_SEGMENTED_SORT;
     if (args) {
-        HS_OPENCL_SHARED(record, args);
+        record.n = args->n;
+        record.wait_count = args->wait_count;
+        record.wait = args->wait;
+        record.event = args->event;
         record.number = args->segment_count;
         record.options = args->options;
         record.given[HS_SOURCE] = args->source;
         record.given[HS_DESTINATION] = args->destination;
         record.given[HS_SCRATCH] = args->scratch;
-        record.given[HS_VALUES] = args->values;
-        record.given[HS_VALUES_OUT] = args->values_destination;
         record.given[HS_OTHER_INPUT] = args->offsets;
         record.given[HS_OTHER_VALUES] = args->ends;
         record.given[HS_COUNT] = args->count;
+        record.given[HS_VALUES] = args->values;
+        record.given[HS_VALUES_OUT] = args->values_destination;
     }
     return hs_opencl_run(sorter, queue, args ? &record : NULL, error);
 }
 
-hs_status hs_opencl_merge(hs_opencl *sorter, cl_command_queue queue, const hs_opencl_merge_args *args,
-                          hs_opencl_error *error)
+hs_status hs_opencl_merge(hs_opencl *sorter, cl_command_queue queue,
+    const hs_opencl_merge_args *args, hs_opencl_error *error)
 {
-    hs_opencl_record record = hs_opencl_empty(HS_MERGE);
+    hs_opencl_record record;
+    memset(&record, 0, sizeof record);
+    record.kind = HS_MERGE;
     if (args) {
-        HS_OPENCL_SHARED(record, args);
+        record.n = args->n;
+        record.wait_count = args->wait_count;
+        record.wait = args->wait;
+        record.event = args->event;
         record.number = args->first_count;
         record.options = args->options;
         record.given[HS_SOURCE] = args->first;
@@ -125,12 +111,17 @@ hs_status hs_opencl_merge(hs_opencl *sorter, cl_command_queue queue, const hs_op
     return hs_opencl_run(sorter, queue, args ? &record : NULL, error);
 }
 
-hs_status hs_opencl_digest(hs_opencl *sorter, cl_command_queue queue, const hs_opencl_digest_args *args,
-                          hs_opencl_error *error)
+hs_status hs_opencl_digest(hs_opencl *sorter, cl_command_queue queue,
+    const hs_opencl_digest_args *args, hs_opencl_error *error)
 {
-    hs_opencl_record record = hs_opencl_empty(HS_DIGEST);
+    hs_opencl_record record;
+    memset(&record, 0, sizeof record);
+    record.kind = HS_DIGEST;
     if (args) {
-        HS_OPENCL_SHARED(record, args);
+        record.n = args->n;
+        record.wait_count = args->wait_count;
+        record.wait = args->wait;
+        record.event = args->event;
         record.number = args->capacity;
         record.options = args->options;
         record.given[HS_SOURCE] = args->source;
@@ -140,12 +131,17 @@ hs_status hs_opencl_digest(hs_opencl *sorter, cl_command_queue queue, const hs_o
     return hs_opencl_run(sorter, queue, args ? &record : NULL, error);
 }
 
-hs_status hs_opencl_top_k(hs_opencl *sorter, cl_command_queue queue, const hs_opencl_top_k_args *args,
-                         hs_opencl_error *error)
+hs_status hs_opencl_top_k(hs_opencl *sorter, cl_command_queue queue,
+    const hs_opencl_top_k_args *args, hs_opencl_error *error)
 {
-    hs_opencl_record record = hs_opencl_empty(HS_TOP_K);
+    hs_opencl_record record;
+    memset(&record, 0, sizeof record);
+    record.kind = HS_TOP_K;
     if (args) {
-        HS_OPENCL_SHARED(record, args);
+        record.n = args->n;
+        record.wait_count = args->wait_count;
+        record.wait = args->wait;
+        record.event = args->event;
         record.number = args->row_count;
         record.take = args->k;
         record.options = args->options;
@@ -159,55 +155,42 @@ hs_status hs_opencl_top_k(hs_opencl *sorter, cl_command_queue queue, const hs_op
 }
 
 hs_status hs_opencl_reduce_by_key(hs_opencl *sorter, cl_command_queue queue,
-                                  const hs_opencl_reduce_by_key_args *args, hs_opencl_error *error)
+    const hs_opencl_reduce_by_key_args *args, hs_opencl_error *error)
 {
-    hs_opencl_record record = hs_opencl_empty(HS_REDUCE_BY_KEY);
+    hs_opencl_record record;
+    memset(&record, 0, sizeof record);
+    record.kind = HS_REDUCE_BY_KEY;
     if (args) {
-        HS_OPENCL_SHARED(record, args);
-        record.number = hs_reduction_number(args->reduction, hs_value_type(hs_opencl_sort_of(sorter), args->value_type),
-                                            args->counts != NULL,
-                                            args->first_indices != NULL);
+        record.n = args->n;
+        record.wait_count = args->wait_count;
+        record.wait = args->wait;
+        record.event = args->event;
+        record.number = hs_reduction_number(args->reduction, hs_value_type(hs_opencl_sort_of(sorter),
+            args->value_type), args->counts != NULL, args->first_indices != NULL);
         record.given[HS_SOURCE] = args->keys;
-        record.given[HS_DESTINATION] = args->group_keys;
-        record.given[HS_SCRATCH] = args->scratch;
         record.given[HS_VALUES] = args->values;
-        record.given[HS_VALUES_OUT] = args->group_values;
         record.given[HS_COUNT] = args->count;
-        record.given[HS_OTHER_INPUT] = args->counts;
-        record.given[HS_OTHER_VALUES] = args->first_indices;
         record.given[HS_REPORT] = args->group_count;
-    }
-    return hs_opencl_run(sorter, queue, args ? &record : NULL, error);
-}
-
-hs_status hs_opencl_group_by(hs_opencl *sorter, cl_command_queue queue,
-                             const hs_opencl_group_by_args *args, hs_opencl_error *error)
-{
-    hs_opencl_record record = hs_opencl_empty(HS_GROUP_BY);
-    if (args) {
-        HS_OPENCL_SHARED(record, args);
-        record.number = hs_reduction_number(args->reduction, hs_value_type(hs_opencl_sort_of(sorter), args->value_type),
-                                            args->counts != NULL,
-                                            args->first_indices != NULL);
-        record.options = args->options;
-        record.given[HS_SOURCE] = args->keys;
         record.given[HS_DESTINATION] = args->group_keys;
-        record.given[HS_SCRATCH] = args->scratch;
-        record.given[HS_VALUES] = args->values;
         record.given[HS_VALUES_OUT] = args->group_values;
         record.given[HS_OTHER_INPUT] = args->counts;
         record.given[HS_OTHER_VALUES] = args->first_indices;
-        record.given[HS_REPORT] = args->group_count;
+        record.given[HS_SCRATCH] = args->scratch;
     }
     return hs_opencl_run(sorter, queue, args ? &record : NULL, error);
 }
 
-hs_status hs_opencl_gather(hs_opencl *sorter, cl_command_queue queue, const hs_opencl_gather_args *args,
-                           hs_opencl_error *error)
+hs_status hs_opencl_gather(hs_opencl *sorter, cl_command_queue queue,
+    const hs_opencl_gather_args *args, hs_opencl_error *error)
 {
-    hs_opencl_record record = hs_opencl_empty(HS_GATHER);
+    hs_opencl_record record;
+    memset(&record, 0, sizeof record);
+    record.kind = HS_GATHER;
     if (args) {
-        HS_OPENCL_SHARED(record, args);
+        record.n = args->n;
+        record.wait_count = args->wait_count;
+        record.wait = args->wait;
+        record.event = args->event;
         record.number = args->source_count;
         record.take = args->item_bytes;
         record.given[HS_SOURCE] = args->index;
@@ -217,17 +200,48 @@ hs_status hs_opencl_gather(hs_opencl *sorter, cl_command_queue queue, const hs_o
     return hs_opencl_run(sorter, queue, args ? &record : NULL, error);
 }
 
-hs_status hs_opencl_pack(hs_opencl *sorter, cl_command_queue queue, const hs_opencl_pack_args *args,
-                         hs_opencl_error *error)
+hs_status hs_opencl_pack(hs_opencl *sorter, cl_command_queue queue,
+    const hs_opencl_pack_args *args, hs_opencl_error *error)
 {
-    hs_opencl_record record = hs_opencl_empty(HS_PACK);
-    uint32_t i;
+    hs_opencl_record record;
+    memset(&record, 0, sizeof record);
+    record.kind = HS_PACK;
     if (args) {
-        HS_OPENCL_SHARED(record, args);
+        uint32_t i;
+        record.n = args->n;
+        record.wait_count = args->wait_count;
+        record.wait = args->wait;
+        record.event = args->event;
         record.number = hs_pack_number(args->columns, args->column_count, args->begin_bit);
         record.take = hs_pack_layouts(args->columns, args->fields, args->column_count);
         for (i = 0; i < HS_COLUMNS; i++) record.given[hs_column_role(i)] = args->keys[i];
         record.given[HS_DESTINATION] = args->destination;
+    }
+    return hs_opencl_run(sorter, queue, args ? &record : NULL, error);
+}
+
+hs_status hs_opencl_group_by(hs_opencl *sorter, cl_command_queue queue,
+    const hs_opencl_group_by_args *args, hs_opencl_error *error)
+{
+    hs_opencl_record record;
+    memset(&record, 0, sizeof record);
+    record.kind = HS_GROUP_BY;
+    if (args) {
+        record.n = args->n;
+        record.wait_count = args->wait_count;
+        record.wait = args->wait;
+        record.event = args->event;
+        record.number = hs_reduction_number(args->reduction, hs_value_type(hs_opencl_sort_of(sorter),
+            args->value_type), args->counts != NULL, args->first_indices != NULL);
+        record.options = args->options;
+        record.given[HS_SOURCE] = args->keys;
+        record.given[HS_VALUES] = args->values;
+        record.given[HS_REPORT] = args->group_count;
+        record.given[HS_DESTINATION] = args->group_keys;
+        record.given[HS_VALUES_OUT] = args->group_values;
+        record.given[HS_OTHER_INPUT] = args->counts;
+        record.given[HS_OTHER_VALUES] = args->first_indices;
+        record.given[HS_SCRATCH] = args->scratch;
     }
     return hs_opencl_run(sorter, queue, args ? &record : NULL, error);
 }

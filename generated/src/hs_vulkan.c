@@ -6,30 +6,18 @@
 
 #include <string.h>
 
-static hs_vulkan_record hs_vulkan_empty(hs_kind kind)
+hs_status hs_vulkan_sort(const hs_vulkan *sorter, VkCommandBuffer commands,
+    const hs_vulkan_sort_args *args, VkResult *result)
 {
     hs_vulkan_record record;
     memset(&record, 0, sizeof record);
-    record.kind = kind;
-    return record;
-}
-
-/* Members that the arguments of all operations have. */
-#define HS_VULKAN_SHARED(record, args)        \
-    do {                                      \
-        record.n = args->n;                   \
-        record.pool = args->pool;             \
-        record.stages = args->stages;         \
-        record.accesses = args->accesses;     \
-        record.timestamps = args->timestamps; \
-    } while (0)
-
-hs_status hs_vulkan_sort(const hs_vulkan *s, VkCommandBuffer commands,
-                         const hs_vulkan_sort_args *args, VkResult *result)
-{
-    hs_vulkan_record record = hs_vulkan_empty(HS_SORT);
+    record.kind = HS_SORT;
     if (args) {
-        HS_VULKAN_SHARED(record, args);
+        record.n = args->n;
+        record.pool = args->pool;
+        record.stages = args->stages;
+        record.accesses = args->accesses;
+        record.timestamps = args->timestamps;
         record.number = args->shift;
         record.options = args->options;
         record.given[HS_SOURCE] = args->source;
@@ -40,29 +28,41 @@ hs_status hs_vulkan_sort(const hs_vulkan *s, VkCommandBuffer commands,
         record.given[HS_COUNT] = args->count;
         record.given[HS_REPORT] = args->report;
     }
-    return hs_vulkan_run(s, commands, args ? &record : NULL, result);
+    return hs_vulkan_run(sorter, commands, args ? &record : NULL, result);
 }
 
-hs_status hs_vulkan_scan(const hs_vulkan *s, VkCommandBuffer commands,
-                         const hs_vulkan_scan_args *args, VkResult *result)
+hs_status hs_vulkan_scan(const hs_vulkan *sorter, VkCommandBuffer commands,
+    const hs_vulkan_scan_args *args, VkResult *result)
 {
-    hs_vulkan_record record = hs_vulkan_empty(HS_SCAN);
+    hs_vulkan_record record;
+    memset(&record, 0, sizeof record);
+    record.kind = HS_SCAN;
     if (args) {
-        HS_VULKAN_SHARED(record, args);
+        record.n = args->n;
+        record.pool = args->pool;
+        record.stages = args->stages;
+        record.accesses = args->accesses;
+        record.timestamps = args->timestamps;
         record.options = args->options;
         record.given[HS_SOURCE] = args->source;
         record.given[HS_DESTINATION] = args->destination;
         record.given[HS_SCRATCH] = args->scratch;
     }
-    return hs_vulkan_run(s, commands, args ? &record : NULL, result);
+    return hs_vulkan_run(sorter, commands, args ? &record : NULL, result);
 }
 
-hs_status hs_vulkan_segmented_sort(const hs_vulkan *s, VkCommandBuffer commands,
-                             const hs_vulkan_segmented_sort_args *args, VkResult *result)
+hs_status hs_vulkan_segmented_sort(const hs_vulkan *sorter, VkCommandBuffer commands,
+    const hs_vulkan_segmented_sort_args *args, VkResult *result)
 {
-    hs_vulkan_record record = hs_vulkan_empty(HS_SEGMENTED_SORT);
+    hs_vulkan_record record;
+    memset(&record, 0, sizeof record);
+    record.kind = HS_SEGMENTED_SORT;
     if (args) {
-        HS_VULKAN_SHARED(record, args);
+        record.n = args->n;
+        record.pool = args->pool;
+        record.stages = args->stages;
+        record.accesses = args->accesses;
+        record.timestamps = args->timestamps;
         record.number = args->segment_count;
         record.options = args->options;
         record.given[HS_SOURCE] = args->source;
@@ -74,15 +74,21 @@ hs_status hs_vulkan_segmented_sort(const hs_vulkan *s, VkCommandBuffer commands,
         record.given[HS_VALUES] = args->values;
         record.given[HS_VALUES_OUT] = args->values_destination;
     }
-    return hs_vulkan_run(s, commands, args ? &record : NULL, result);
+    return hs_vulkan_run(sorter, commands, args ? &record : NULL, result);
 }
 
-hs_status hs_vulkan_merge(const hs_vulkan *s, VkCommandBuffer commands,
-                          const hs_vulkan_merge_args *args, VkResult *result)
+hs_status hs_vulkan_merge(const hs_vulkan *sorter, VkCommandBuffer commands,
+    const hs_vulkan_merge_args *args, VkResult *result)
 {
-    hs_vulkan_record record = hs_vulkan_empty(HS_MERGE);
+    hs_vulkan_record record;
+    memset(&record, 0, sizeof record);
+    record.kind = HS_MERGE;
     if (args) {
-        HS_VULKAN_SHARED(record, args);
+        record.n = args->n;
+        record.pool = args->pool;
+        record.stages = args->stages;
+        record.accesses = args->accesses;
+        record.timestamps = args->timestamps;
         record.number = args->first_count;
         record.options = args->options;
         record.given[HS_SOURCE] = args->first;
@@ -93,30 +99,42 @@ hs_status hs_vulkan_merge(const hs_vulkan *s, VkCommandBuffer commands,
         record.given[HS_OTHER_VALUES] = args->second_values;
         record.given[HS_VALUES_OUT] = args->values_destination;
     }
-    return hs_vulkan_run(s, commands, args ? &record : NULL, result);
+    return hs_vulkan_run(sorter, commands, args ? &record : NULL, result);
 }
 
-hs_status hs_vulkan_digest(const hs_vulkan *s, VkCommandBuffer commands,
-                          const hs_vulkan_digest_args *args, VkResult *result)
+hs_status hs_vulkan_digest(const hs_vulkan *sorter, VkCommandBuffer commands,
+    const hs_vulkan_digest_args *args, VkResult *result)
 {
-    hs_vulkan_record record = hs_vulkan_empty(HS_DIGEST);
+    hs_vulkan_record record;
+    memset(&record, 0, sizeof record);
+    record.kind = HS_DIGEST;
     if (args) {
-        HS_VULKAN_SHARED(record, args);
+        record.n = args->n;
+        record.pool = args->pool;
+        record.stages = args->stages;
+        record.accesses = args->accesses;
+        record.timestamps = args->timestamps;
         record.number = args->capacity;
         record.options = args->options;
         record.given[HS_SOURCE] = args->source;
         record.given[HS_VALUES] = args->values;
         record.given[HS_REPORT] = args->digest;
     }
-    return hs_vulkan_run(s, commands, args ? &record : NULL, result);
+    return hs_vulkan_run(sorter, commands, args ? &record : NULL, result);
 }
 
-hs_status hs_vulkan_top_k(const hs_vulkan *s, VkCommandBuffer commands,
-                         const hs_vulkan_top_k_args *args, VkResult *result)
+hs_status hs_vulkan_top_k(const hs_vulkan *sorter, VkCommandBuffer commands,
+    const hs_vulkan_top_k_args *args, VkResult *result)
 {
-    hs_vulkan_record record = hs_vulkan_empty(HS_TOP_K);
+    hs_vulkan_record record;
+    memset(&record, 0, sizeof record);
+    record.kind = HS_TOP_K;
     if (args) {
-        HS_VULKAN_SHARED(record, args);
+        record.n = args->n;
+        record.pool = args->pool;
+        record.stages = args->stages;
+        record.accesses = args->accesses;
+        record.timestamps = args->timestamps;
         record.number = args->row_count;
         record.take = args->k;
         record.options = args->options;
@@ -126,81 +144,105 @@ hs_status hs_vulkan_top_k(const hs_vulkan *s, VkCommandBuffer commands,
         record.given[HS_VALUES] = args->values;
         record.given[HS_VALUES_OUT] = args->values_destination;
     }
-    return hs_vulkan_run(s, commands, args ? &record : NULL, result);
+    return hs_vulkan_run(sorter, commands, args ? &record : NULL, result);
 }
 
-hs_status hs_vulkan_reduce_by_key(const hs_vulkan *s, VkCommandBuffer commands,
-                                  const hs_vulkan_reduce_by_key_args *args, VkResult *result)
+hs_status hs_vulkan_reduce_by_key(const hs_vulkan *sorter, VkCommandBuffer commands,
+    const hs_vulkan_reduce_by_key_args *args, VkResult *result)
 {
-    hs_vulkan_record record = hs_vulkan_empty(HS_REDUCE_BY_KEY);
+    hs_vulkan_record record;
+    memset(&record, 0, sizeof record);
+    record.kind = HS_REDUCE_BY_KEY;
     if (args) {
-        HS_VULKAN_SHARED(record, args);
-        record.number = hs_reduction_number(args->reduction, hs_value_type(hs_vulkan_sort_of(s), args->value_type),
-                                            args->counts.buffer != VK_NULL_HANDLE,
-                                            args->first_indices.buffer != VK_NULL_HANDLE);
+        record.n = args->n;
+        record.pool = args->pool;
+        record.stages = args->stages;
+        record.accesses = args->accesses;
+        record.timestamps = args->timestamps;
+        record.number = hs_reduction_number(args->reduction, hs_value_type(hs_vulkan_sort_of(sorter),
+            args->value_type), args->counts.buffer != VK_NULL_HANDLE, args->first_indices.buffer !=
+            VK_NULL_HANDLE);
         record.given[HS_SOURCE] = args->keys;
-        record.given[HS_DESTINATION] = args->group_keys;
-        record.given[HS_SCRATCH] = args->scratch;
         record.given[HS_VALUES] = args->values;
-        record.given[HS_VALUES_OUT] = args->group_values;
         record.given[HS_COUNT] = args->count;
-        record.given[HS_OTHER_INPUT] = args->counts;
-        record.given[HS_OTHER_VALUES] = args->first_indices;
         record.given[HS_REPORT] = args->group_count;
-    }
-    return hs_vulkan_run(s, commands, args ? &record : NULL, result);
-}
-
-hs_status hs_vulkan_group_by(const hs_vulkan *s, VkCommandBuffer commands,
-                             const hs_vulkan_group_by_args *args, VkResult *result)
-{
-    hs_vulkan_record record = hs_vulkan_empty(HS_GROUP_BY);
-    if (args) {
-        HS_VULKAN_SHARED(record, args);
-        record.number = hs_reduction_number(args->reduction, hs_value_type(hs_vulkan_sort_of(s), args->value_type),
-                                            args->counts.buffer != VK_NULL_HANDLE,
-                                            args->first_indices.buffer != VK_NULL_HANDLE);
-        record.options = args->options;
-        record.given[HS_SOURCE] = args->keys;
         record.given[HS_DESTINATION] = args->group_keys;
-        record.given[HS_SCRATCH] = args->scratch;
-        record.given[HS_VALUES] = args->values;
         record.given[HS_VALUES_OUT] = args->group_values;
         record.given[HS_OTHER_INPUT] = args->counts;
         record.given[HS_OTHER_VALUES] = args->first_indices;
-        record.given[HS_REPORT] = args->group_count;
+        record.given[HS_SCRATCH] = args->scratch;
     }
-    return hs_vulkan_run(s, commands, args ? &record : NULL, result);
+    return hs_vulkan_run(sorter, commands, args ? &record : NULL, result);
 }
 
-hs_status hs_vulkan_gather(const hs_vulkan *s, VkCommandBuffer commands,
-                           const hs_vulkan_gather_args *args, VkResult *result)
+hs_status hs_vulkan_gather(const hs_vulkan *sorter, VkCommandBuffer commands,
+    const hs_vulkan_gather_args *args, VkResult *result)
 {
-    hs_vulkan_record record = hs_vulkan_empty(HS_GATHER);
+    hs_vulkan_record record;
+    memset(&record, 0, sizeof record);
+    record.kind = HS_GATHER;
     if (args) {
-        HS_VULKAN_SHARED(record, args);
+        record.n = args->n;
+        record.pool = args->pool;
+        record.stages = args->stages;
+        record.accesses = args->accesses;
+        record.timestamps = args->timestamps;
         record.number = args->source_count;
         record.take = args->item_bytes;
         record.given[HS_SOURCE] = args->index;
         record.given[HS_VALUES] = args->source;
         record.given[HS_VALUES_OUT] = args->destination;
     }
-    return hs_vulkan_run(s, commands, args ? &record : NULL, result);
+    return hs_vulkan_run(sorter, commands, args ? &record : NULL, result);
 }
 
-hs_status hs_vulkan_pack(const hs_vulkan *s, VkCommandBuffer commands,
-                         const hs_vulkan_pack_args *args, VkResult *result)
+hs_status hs_vulkan_pack(const hs_vulkan *sorter, VkCommandBuffer commands,
+    const hs_vulkan_pack_args *args, VkResult *result)
 {
-    hs_vulkan_record record = hs_vulkan_empty(HS_PACK);
-    uint32_t i;
+    hs_vulkan_record record;
+    memset(&record, 0, sizeof record);
+    record.kind = HS_PACK;
     if (args) {
-        HS_VULKAN_SHARED(record, args);
+        uint32_t i;
+        record.n = args->n;
+        record.pool = args->pool;
+        record.stages = args->stages;
+        record.accesses = args->accesses;
+        record.timestamps = args->timestamps;
         record.number = hs_pack_number(args->columns, args->column_count, args->begin_bit);
         record.take = hs_pack_layouts(args->columns, args->fields, args->column_count);
         for (i = 0; i < HS_COLUMNS; i++) record.given[hs_column_role(i)] = args->keys[i];
         record.given[HS_DESTINATION] = args->destination;
     }
-    return hs_vulkan_run(s, commands, args ? &record : NULL, result);
+    return hs_vulkan_run(sorter, commands, args ? &record : NULL, result);
+}
+
+hs_status hs_vulkan_group_by(const hs_vulkan *sorter, VkCommandBuffer commands,
+    const hs_vulkan_group_by_args *args, VkResult *result)
+{
+    hs_vulkan_record record;
+    memset(&record, 0, sizeof record);
+    record.kind = HS_GROUP_BY;
+    if (args) {
+        record.n = args->n;
+        record.pool = args->pool;
+        record.stages = args->stages;
+        record.accesses = args->accesses;
+        record.timestamps = args->timestamps;
+        record.number = hs_reduction_number(args->reduction, hs_value_type(hs_vulkan_sort_of(sorter),
+            args->value_type), args->counts.buffer != VK_NULL_HANDLE, args->first_indices.buffer !=
+            VK_NULL_HANDLE);
+        record.options = args->options;
+        record.given[HS_SOURCE] = args->keys;
+        record.given[HS_VALUES] = args->values;
+        record.given[HS_REPORT] = args->group_count;
+        record.given[HS_DESTINATION] = args->group_keys;
+        record.given[HS_VALUES_OUT] = args->group_values;
+        record.given[HS_OTHER_INPUT] = args->counts;
+        record.given[HS_OTHER_VALUES] = args->first_indices;
+        record.given[HS_SCRATCH] = args->scratch;
+    }
+    return hs_vulkan_run(sorter, commands, args ? &record : NULL, result);
 }
 
 const hs_sort *hs_vulkan_sort_of(const hs_vulkan *s) { return s ? s->sort : NULL; }

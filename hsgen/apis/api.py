@@ -176,11 +176,6 @@ class Api:
         """Return the name of a Jinja template of the folder."""
         return self.file(name).relative_to(resources.templates()).as_posix()
 
-    def c_text(self, pattern: str) -> str:
-        """Return the text of a C file of the folder, in this API's names."""
-        path = self.file(pattern)
-        return self.renamed(path.read_text(encoding="utf-8"), path)
-
     def renamed(self, text: str, path: Path) -> str:
         """Return the text of a C file in this API's names, if it is that of an API that it extends."""
         if self.extends is None or path.is_relative_to(resources.templates() / "apis" / self.name):

@@ -16,7 +16,7 @@ from hsgen.apis import APIS, having, listed
 from hsgen.apis.api import Api
 from hsgen.core.scratch import ANY_N
 from hsgen.core.sort import Sort
-from hsgen.emit import c_constants, c_examples, js_files
+from hsgen.emit import c_calls, c_constants, c_examples, js_files
 from hsgen.emit.c_paths import BUILD, RUNTIME, list_files, own_files
 from hsgen.emit.c_paths import CORE as CORE
 from hsgen.emit.c_paths import LONGEST_PREFIX as LONGEST_PREFIX
@@ -49,7 +49,9 @@ class Named:
 def taken() -> set[str]:
     """Return the C names of the runtimes and of the lists of targets."""
     texts = [_common_text(name) for name in RUNTIME.values()]
-    texts += [api.c_text(name) for api in APIS.values() for name in (*api.headers, *api.internal, *api.sources)]
+    texts += [
+        c_calls.completed(api, name) for api in APIS.values() for name in (*api.headers, *api.internal, *api.sources)
+    ]
     tables = [f"{api.name}_" for api in having(lambda api: api.tables)]
     lists = {f"hs_{of}targets{tail}" for of in ("", *tables) for tail in ("", "_count")}
     return lists | {name for text in texts for name in re.findall(r"\bhs_\w+\b(?!\.[ch]\b)", text)}
@@ -112,7 +114,10 @@ def common(named: Iterable[Named], prefix: str) -> dict[str, bytes]:
     files = {path: _part(_common_text(name)) for path, name in RUNTIME.items()}
     for api in apis:
         some = [t for t in targets if api.name in t.apis]
-        files |= {path: _part(c_examples.completed(api.c_text(name), some)) for path, name in own_files(api).items()}
+        files |= {
+            path: _part(c_examples.completed(c_calls.completed(api, name), some))
+            for path, name in own_files(api).items()
+        }
         files[f"sources/{api.name}.txt"] = rendered("bundle/sources.txt", targets=targets, api=api, core=CORE)
         files |= js_files.common(api, targets, prefix) if api.package else {}
     for own in (None, *(a for a in apis if a.tables)):
@@ -144,7 +149,8 @@ def _common_text(name: str) -> str:
 
 def completed(text: str) -> str:
     """Return a C file of the runtimes with the version and the constants inserted."""
-    return text.replace("HSGEN_VERSION", __version__).replace(c_constants.PLACE, c_constants.constants())
+    text = text.replace("HSGEN_VERSION", __version__).replace(c_calls.KINDS, c_calls.kinds())
+    return text.replace(c_constants.PLACE, c_constants.constants())
 
 
 def _part(text: str) -> str:

@@ -21,7 +21,7 @@ from hsgen.bundle.manifest import Manifest
 from hsgen.core.errors import Unavailable, Wrong
 from hsgen.core.keys import KEYS, ORDERS, PLAIN, TYPES, Signature
 from hsgen.core.scratch import ANY_N
-from hsgen.emit import spirv
+from hsgen.emit import c_calls, spirv
 from hsgen.engines import translated
 from hsgen.system import folders
 from hsgen.system.compilers import PATIENCE, complaint, run
@@ -109,7 +109,9 @@ def harness_files(api: Api) -> build.Files:
     found = {file.name: file for file in HARNESS.iterdir()}
     for folder in api.folders("harness"):
         found |= {file.relative_to(folder).as_posix(): file for file in folder.rglob("*") if file.is_file()}
-    texts = {name: api.renamed(file.read_text(encoding="utf-8"), file) for name, file in found.items()}
+    texts = {
+        name: api.renamed(c_calls.harness(api, file.read_text(encoding="utf-8")), file) for name, file in found.items()
+    }
     return {f"harness/{name}": text.encode() for name, text in sorted(texts.items())}
 
 

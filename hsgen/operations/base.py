@@ -14,6 +14,7 @@ from hsgen.core.interpreter import PLAIN as CALL
 from hsgen.core.interpreter import Options
 from hsgen.core.keys import PLAIN, Signature, Type
 from hsgen.core.sort import Sort
+from hsgen.operations.arguments import Arguments
 from hsgen.operations.calls import Call, Load
 from hsgen.operations.inputs import KINDS, Keys, Make
 
@@ -26,7 +27,11 @@ class Operation(ABC):
     noun: str
     """Its name in text."""
     c_kind: str
-    """The C constant of the kind of its calls."""
+    """The C constant of the kind of its calls; an operation that is called as sorts are has theirs."""
+    c_number = 0
+    """The value of this constant; published, so it never changes."""
+    arguments: Arguments
+    """What a call takes, from which the C structs and functions of every API are generated."""
     items = "keys"
     """What n counts."""
     unit = "keys"

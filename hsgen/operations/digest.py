@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from hsgen.core.interpreter import Options, bit_range
 from hsgen.core.keys import Signature
 from hsgen.core.sort import Sort
+from hsgen.operations.arguments import Arguments, Buffer, Number, options
 from hsgen.operations.base import Operation
 from hsgen.operations.calls import Call
 from hsgen.operations.inputs import Keys
@@ -124,6 +125,23 @@ class _Digest(Operation):
     """The digest of the first n keys, among all elements that a call examines."""
 
     name, noun, c_kind = "digest", "digest", "HS_DIGEST"
+    c_number = 4
+    arguments = Arguments(
+        about="A digest of n keys, and of the memory after them (HS_DIGEST); hs_digest_compare compares two.",
+        members=(
+            Number(name="n", meaning="keys"),
+            Number(
+                name="capacity",
+                meaning="keys from n up to here are memory after them; 0 to n: none",
+                call="call->capacity",
+            ),
+            options("type, order, bits"),
+            Buffer(name="source", role="source"),
+            Buffer(name="values", role="values", meaning="the value of each key, for digests with values"),
+            Buffer(name="digest", role="report", meaning="8 32-bit words", words=True, written=True),
+        ),
+        number="{capacity}",
+    )
     order = 3
     accompanies = True
     report = WORDS, 0

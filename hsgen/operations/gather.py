@@ -17,6 +17,7 @@ from hsgen.core.interpreter import Options
 from hsgen.core.keys import PLAIN, Signature, Type
 from hsgen.core.numbers import integer
 from hsgen.core.sort import Sort
+from hsgen.operations.arguments import Arguments, Buffer, Number
 from hsgen.operations.base import Operation
 from hsgen.operations.calls import UNTOUCHED, Call, Load
 from hsgen.operations.inputs import KINDS, Keys, Make
@@ -68,6 +69,22 @@ class _Gather(Operation):
     """The items of a table by n indices."""
 
     name, noun, c_kind = "gather", "gather", "HS_GATHER"
+    c_number = 7
+    arguments = Arguments(
+        about="A gather (HS_GATHER): item i of the destination is item index[i] of the source.  An item whose index is "
+        "not less than source_count is not written.  item_bytes is a multiple of the value_bytes of the sort: 4, "
+        "8 or 16.",
+        members=(
+            Number(name="n", meaning="indices"),
+            Number(name="source_count", meaning="items of the source", call="call->segment_count"),
+            Number(name="item_bytes", meaning="bytes of an item", call="call->take * sort->value_bytes"),
+            Buffer(name="index", role="source", meaning="n 32-bit numbers", words=True),
+            Buffer(name="source", role="values"),
+            Buffer(name="destination", role="values_out", meaning="n items", written=True),
+        ),
+        number="{source_count}",
+        take="{item_bytes}",
+    )
     items, unit, element = "indices", "indices", "index"
     section = "gather", "Gathers by {} indices"
     order = 6

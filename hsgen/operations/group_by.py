@@ -14,6 +14,7 @@ from hsgen.core.interpreter import Options
 from hsgen.core.keys import PLAIN, Signature, Type
 from hsgen.core.sort import Sort
 from hsgen.operations import oracle
+from hsgen.operations.arguments import SCRATCH, Arguments, Buffer, Number, options
 from hsgen.operations.base import Operation
 from hsgen.operations.calls import Call, Load
 from hsgen.operations.inputs import KINDS, Keys, Make
@@ -38,6 +39,61 @@ class _GroupBy(Reduction):
     """The groups of n keys: a stable sort and the reduction of its runs."""
 
     name, noun, c_kind = "group_by", "grouping by key", "HS_GROUP_BY"
+    c_number = 9
+    arguments = Arguments(
+        about="The groups of equal keys of an array in any order (HS_GROUP_BY): a stable sort by key and a reduction by"
+        " key in one call.  Groups are in the order of their keys, which are equal if their bits are.  Never in "
+        "place.  All outputs have room for n elements; `group_count` gets how many were written.",
+        members=(
+            Number(name="n", meaning="keys"),
+            options("type of the keys, order of the groups"),
+            Number(
+                name="reduction", meaning="of the values of a group", type="hs_reduction", call="hn_reduction(call)"
+            ),
+            Number(
+                name="value_type",
+                meaning='HS_U32, HS_I32 or HS_F32; 0: as matched, and for "v4" HS_U32',
+                type="hs_type",
+                call="hn_reduced(call)",
+            ),
+            Buffer(name="keys", role="source"),
+            Buffer(
+                name="values", role="values", meaning="the value of each key, for operations with values (--value v4)"
+            ),
+            Buffer(
+                name="group_count",
+                role="report",
+                meaning="a 32-bit number: the groups",
+                words=True,
+                single=True,
+                written=True,
+            ),
+            Buffer(name="group_keys", role="destination", meaning="the key of each group", written=True),
+            Buffer(
+                name="group_values",
+                role="values_out",
+                meaning="the reduction of the values of each group, for operations with values",
+                written=True,
+            ),
+            Buffer(
+                name="counts",
+                role="other",
+                meaning="a 32-bit number for each group: its keys; null: not stored",
+                words=True,
+                written=True,
+            ),
+            Buffer(
+                name="first_indices",
+                role="other_values",
+                meaning="the same: the index of its first key in the sorted array; null: not stored",
+                words=True,
+                written=True,
+            ),
+            SCRATCH,
+        ),
+        number="hs_reduction_number({reduction}, hs_value_type({sort}, {value_type}), {has_counts}, "
+        "{has_first_indices})",
+    )
     kinds = GROUPS
     workload = "groups"
 

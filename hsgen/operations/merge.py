@@ -13,6 +13,7 @@ from hsgen.core.errors import OutOfRange
 from hsgen.core.interpreter import Options
 from hsgen.core.sort import Sort
 from hsgen.operations import oracle
+from hsgen.operations.arguments import SCRATCH, Arguments, Buffer, Number, options
 from hsgen.operations.base import Operation
 from hsgen.operations.calls import Call, Load
 from hsgen.operations.inputs import KINDS, Keys, Make
@@ -31,6 +32,23 @@ class _Merge(Operation):
     """The merge of an array of `first_count` keys with one of the other keys, n in all; never in place."""
 
     name, noun, c_kind = "merge", "merge", "HS_MERGE"
+    c_number = 3
+    arguments = Arguments(
+        about="A merge of two sorted arrays (HS_MERGE).",
+        members=(
+            Number(name="n", meaning="keys of both arrays"),
+            Number(name="first_count", meaning="keys of the first array", call="call->first_count"),
+            options("type and order"),
+            Buffer(name="first", role="source"),
+            Buffer(name="second", role="other"),
+            Buffer(name="destination", role="destination", written=True),
+            SCRATCH,
+            Buffer(name="first_values", role="values", meaning="the value of each key, for merges with values"),
+            Buffer(name="second_values", role="other_values"),
+            Buffer(name="values_destination", role="values_out", written=True),
+        ),
+        number="{first_count}",
+    )
     order = 2
     timed = True
     workload = "merge of two halves"

@@ -18,6 +18,7 @@ from hsgen.core.interpreter import Options
 from hsgen.core.keys import ORDERS, PLAIN, TYPES, Signature, Type
 from hsgen.core.numbers import MOST, integer
 from hsgen.core.sort import Sort
+from hsgen.operations.arguments import Arguments, Buffer, Number
 from hsgen.operations.base import Operation
 from hsgen.operations.calls import Call, Load
 from hsgen.operations.inputs import Keys
@@ -90,6 +91,34 @@ class _Pack(Operation):
     """The keys of n rows of columns."""
 
     name, noun, c_kind = "pack", "pack", "HS_PACK"
+    c_number = 8
+    arguments = Arguments(
+        about="A pack (HS_PACK) of the columns of each of n rows into a key, the first column on top: bits begin_bit "
+        "and above of the ordered bits of all columns, as many as the key has.  Columns of together up to 16 "
+        "bytes; each is read in whole 32-bit words, for which its buffer has room.  Columns may be fields of the "
+        "same records.",
+        members=(
+            Number(name="n", meaning="rows"),
+            Number(name="column_count", meaning="1 to HS_COLUMNS", call="hn_columns(call, args.columns, args.fields)"),
+            Number(name="columns[HS_COLUMNS]", meaning="types and orders", type="hs_column"),
+            Number(
+                name="begin_bit",
+                meaning="a multiple of 32",
+                type="uint32_t",
+                call="(uint32_t)(call->columns >> 24) * 32",
+            ),
+            Buffer(name="keys", columns=True, meaning="the columns; null from column_count on"),
+            Buffer(name="destination", role="destination", meaning="n keys", written=True),
+            Number(
+                name="fields[HS_COLUMNS]",
+                meaning="where their items are in `keys`, as records; 0: arrays",
+                type="hs_field",
+                last=True,
+            ),
+        ),
+        number="hs_pack_number({columns}, {column_count}, {begin_bit})",
+        take="hs_pack_layouts({columns}, {fields}, {column_count})",
+    )
     items, unit, element = "rows", "rows", "key"
     section = "pack", "Packs columns into {} keys"
     order = 7

@@ -14,6 +14,7 @@ from hsgen.core.flags import DEVICE_COUNT
 from hsgen.core.interpreter import Options
 from hsgen.core.keys import PLAIN, TYPES, Signature, Type
 from hsgen.core.sort import Sort
+from hsgen.operations.arguments import SCRATCH, Arguments, Buffer, Number
 from hsgen.operations.base import Operation
 from hsgen.operations.calls import Call, Load
 from hsgen.operations.inputs import KINDS, Keys, Make
@@ -110,6 +111,65 @@ class Reduction(Operation):
     """The runs of n keys."""
 
     name, noun, c_kind = "reduce_by_key", "reduction by key", "HS_REDUCE_BY_KEY"
+    c_number = 6
+    arguments = Arguments(
+        about="The runs of equal adjacent keys (HS_REDUCE_BY_KEY), in their order: of sorted keys, the groups of all "
+        "equal keys.  Keys are equal if their bits are.  All outputs have room for n elements; `group_count` gets"
+        " how many were written.",
+        members=(
+            Number(name="n", meaning="keys; with `count` the capacity, below 2^30"),
+            Number(name="reduction", meaning="of the values of a run", type="hs_reduction", call="hn_reduction(call)"),
+            Number(
+                name="value_type",
+                meaning='HS_U32, HS_I32 or HS_F32; 0: as matched, and for "v4" HS_U32',
+                type="hs_type",
+                call="hn_reduced(call)",
+            ),
+            Buffer(name="keys", role="source"),
+            Buffer(
+                name="values", role="values", meaning="the value of each key, for reductions with values (--value v4)"
+            ),
+            Buffer(
+                name="count",
+                role="count",
+                meaning="the device-side count, 32 bits, at most n counts; null: n keys",
+                words=True,
+                single=True,
+            ),
+            Buffer(
+                name="group_count",
+                role="report",
+                meaning="a 32-bit number: the runs",
+                words=True,
+                single=True,
+                written=True,
+            ),
+            Buffer(name="group_keys", role="destination", meaning="the key of each run", written=True),
+            Buffer(
+                name="group_values",
+                role="values_out",
+                meaning="the reduction of the values of each run, for reductions with values",
+                written=True,
+            ),
+            Buffer(
+                name="counts",
+                role="other",
+                meaning="a 32-bit number for each run: its keys; null: not stored",
+                words=True,
+                written=True,
+            ),
+            Buffer(
+                name="first_indices",
+                role="other_values",
+                meaning="the same: the index of its first key; null: not stored",
+                words=True,
+                written=True,
+            ),
+            SCRATCH,
+        ),
+        number="hs_reduction_number({reduction}, hs_value_type({sort}, {value_type}), {has_counts}, "
+        "{has_first_indices})",
+    )
     order = 5
     report = 1, 0
     kinds = RUNS

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from hsgen.core.interpreter import Options
 from hsgen.core.keys import PLAIN, TYPES, Signature, Type
 from hsgen.core.sort import Sort
+from hsgen.operations.arguments import SCRATCH, Arguments, Buffer, Number, options
 from hsgen.operations.base import Operation
 from hsgen.operations.calls import Call, Load
 from hsgen.operations.inputs import KINDS, Keys, Make
@@ -66,6 +67,17 @@ class _Scan(Operation):
     """Prefix sums of n rows."""
 
     name, noun, c_kind = "scan", "prefix sum", "HS_SCAN"
+    c_number = 1
+    arguments = Arguments(
+        about="The prefix sums of each column of a table of n rows (HS_SCAN).",
+        members=(
+            Number(name="n", meaning="rows"),
+            options("type: integers, whose sums wrap, or 32-bit floats"),
+            Buffer(name="source", role="source", meaning="written only if it is also the destination"),
+            Buffer(name="destination", role="destination", meaning="null: in place", written=True),
+            SCRATCH,
+        ),
+    )
     items, unit, element = "rows", "", "element"
     section = "scan", "Prefix sums of {}"
     plain_only = "sums up"

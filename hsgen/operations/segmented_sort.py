@@ -14,6 +14,7 @@ from hsgen.core.errors import OutOfRange
 from hsgen.core.interpreter import Options
 from hsgen.core.sort import Sort
 from hsgen.operations import layouts, oracle
+from hsgen.operations.arguments import SCRATCH, Arguments, Buffer, Number, options
 from hsgen.operations.base import Operation
 from hsgen.operations.calls import Call, Load
 from hsgen.operations.inputs import Keys
@@ -42,6 +43,48 @@ class _SegmentedSort(Operation):
     """The stable sort of each of `segment_count` segments of n keys."""
 
     name, noun, c_kind = "segmented_sort", "segmented sort", "HS_SEGMENTED_SORT"
+    c_number = 2
+    arguments = Arguments(
+        about="A sort of each segment of n keys (HS_SEGMENTED_SORT).  Segment i begins at offsets[i] and ends at "
+        "offsets[i + 1], or at ends[i] in a sort with --feature segment-ends.  If offsets decrease or exceed n, "
+        "or a segment begins before the end of the one before it, nothing is written, and hs_device_status "
+        "reports it.",
+        members=(
+            Number(name="n", meaning="keys of all segments"),
+            Number(name="segment_count", call="call->segment_count"),
+            options("type and order"),
+            Buffer(name="source", role="source", meaning="written only if it is also the destination"),
+            Buffer(name="destination", role="destination", meaning="null: sort in place", written=True),
+            SCRATCH,
+            Buffer(
+                name="offsets",
+                role="other",
+                meaning="segment_count + 1 32-bit numbers; null: segments are rows of equal length",
+                words=True,
+            ),
+            Buffer(
+                name="ends",
+                role="other_values",
+                meaning="segment_count of them, and of offsets; null unless segments have ends",
+                words=True,
+            ),
+            Buffer(
+                name="count",
+                role="count",
+                meaning="32 bits: the number of segments, at most segment_count counts; null: segment_count",
+                words=True,
+                single=True,
+            ),
+            Buffer(name="values", role="values", meaning="the value of each key, for sorts with values"),
+            Buffer(
+                name="values_destination",
+                role="values_out",
+                meaning="null: in place, like the keys; required if indices are made",
+                written=True,
+            ),
+        ),
+        number="{segment_count}",
+    )
     order = 1
     segmented = timed = True
 

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from hsgen.core.interpreter import Options
 from hsgen.core.sort import Sort
 from hsgen.operations import oracle
+from hsgen.operations.arguments import SCRATCH, Arguments, Buffer, Number, options
 from hsgen.operations.base import Operation
 from hsgen.operations.calls import Call, Load
 from hsgen.operations.inputs import Keys
@@ -19,6 +20,45 @@ class _Sort(Operation):
     """The stable sort of n keys."""
 
     name, noun, c_kind = "sort", "sort", "HS_SORT"
+    c_number = 0
+    arguments = Arguments(
+        about="A sort of n keys.",
+        members=(
+            Number(name="n", meaning="keys; with `count` the capacity, below 2^30"),
+            Number(name="shift", meaning="low bits of keys that the stage after the sort ignores", call="call->shift"),
+            options("type, order, bits"),
+            Buffer(name="source", role="source", meaning="written only if it is also the destination"),
+            Buffer(
+                name="destination",
+                role="destination",
+                meaning="null: sort in place, or the keys are discarded",
+                written=True,
+            ),
+            SCRATCH,
+            Buffer(name="values", role="values", meaning="the value of each key, for sorts with values"),
+            Buffer(
+                name="values_destination",
+                role="values_out",
+                meaning="null: in place, like the keys; required if indices are made",
+                written=True,
+            ),
+            Buffer(
+                name="count",
+                role="count",
+                meaning="the device-side count, 32 bits, at most n counts; null: n keys",
+                words=True,
+                single=True,
+            ),
+            Buffer(
+                name="report",
+                role="report",
+                meaning="output of the stage after the sort, such as run boundaries",
+                words=True,
+                written=True,
+            ),
+        ),
+        number="{shift}",
+    )
     order = 0
     by_count = digested = timed = comparable = True
 

@@ -15,6 +15,7 @@ from hsgen.core.interpreter import Options
 from hsgen.core.keys import PLAIN, Signature, Type
 from hsgen.core.sort import Sort
 from hsgen.operations import oracle
+from hsgen.operations.arguments import SCRATCH, Arguments, Buffer, Number, options
 from hsgen.operations.base import Operation
 from hsgen.operations.calls import Call, Load
 from hsgen.operations.inputs import Keys
@@ -67,6 +68,30 @@ class _TopK(Operation):
     """The first k keys of each of `segment_count` rows of equal length."""
 
     name, noun, c_kind = "top_k", "selection", "HS_TOP_K"
+    c_number = 5
+    arguments = Arguments(
+        about="The first k keys of each of row_count rows (HS_TOP_K), in the order of the options: descending, the k "
+        "greatest.  Equal keys are in the order of their indices.  Up to the `block` keys of the sort they are "
+        "sorted; beyond, they are in the order of the row.",
+        members=(
+            Number(name="n", meaning="keys of all rows"),
+            Number(name="row_count", meaning="rows of n / row_count keys", call="call->segment_count"),
+            Number(name="k", meaning="keys to take of each row, at least 1", call="call->take"),
+            options("type and order"),
+            Buffer(name="source", role="source"),
+            Buffer(name="destination", role="destination", meaning="k keys of each row", written=True),
+            SCRATCH,
+            Buffer(name="values", role="values", meaning="the value of each key, for selections with values"),
+            Buffer(
+                name="values_destination",
+                role="values_out",
+                meaning="k values of each row, or the indices of the keys in their row",
+                written=True,
+            ),
+        ),
+        number="{row_count}",
+        take="{k}",
+    )
     order = 4
     timed = typed_baselines = selects = True
 

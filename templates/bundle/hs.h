@@ -184,16 +184,7 @@ typedef struct hs_device_status_rule {
  * selection of the first keys of rows; reduction of runs of equal keys; gather of the items of a table by n indices; pack of n
  * rows of columns into keys; groups of equal keys in any order. */
 typedef enum hs_kind {
-    HS_SORT = 0,
-    HS_SCAN = 1,
-    HS_SEGMENTED_SORT = 2,
-    HS_MERGE = 3,
-    HS_DIGEST = 4,
-    HS_TOP_K = 5,
-    HS_REDUCE_BY_KEY = 6,
-    HS_GATHER = 7,
-    HS_PACK = 8,
-    HS_GROUP_BY = 9
+/* HSGEN_KINDS */
 } hs_kind;
 
 /* How the values of equal keys are reduced; floats have their least and greatest in totalOrder. */

@@ -17,6 +17,7 @@ from hsgen.core.errors import Unavailable, Usage, Wrong
 from hsgen.core.interpreter import Options, launches, offset
 from hsgen.core.keys import PLAIN, Signature
 from hsgen.core.sort import Sort
+from hsgen.emit import c_calls
 from hsgen.emit.kernels import render
 from hsgen.system import dxc, resources
 from hsgen.targets import target
@@ -175,7 +176,7 @@ def rows(sort: Sort, n: int) -> list[str]:
 
 def test_the_program_compiles_for_windows(tmp_path: Path) -> None:
     """The example, which has the page's class, with MinGW and its Direct3D; it has not run."""
-    example = API.c_text(API.example)
+    example = c_calls.completed(API, API.example)
     (shown,) = re.findall(r"```cpp\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
     assert shown in example and len(shown.splitlines()) < 80
     compilers = [tool(f"x86_64-w64-mingw32-{name}") for name in ("gcc", "g++")]

@@ -48,6 +48,10 @@ def test_the_page_adds_an_operation(copy: Path) -> None:
     for suffix in ("opencl/reverse_u32.cl", "cuda/reverse_u64.cu", "glsl/reverse_u64.comp"):
         text = (target / "kernels" / suffix).read_text(encoding="utf-8")
         assert "reverse of " not in text and "reversal of u" in text and "exchange" in text
+    headers = copy / "reversals/include/hs"
+    for api in ("opencl", "vulkan", "cuda"):
+        text = (headers / f"hs_{api}.h").read_text(encoding="utf-8")
+        assert f"}} hs_{api}_reverse_args;" in text and f"hs_status hs_{api}_reverse(" in text
     assert '"generic", "reverse", "u32", "none",' in (target / "generic.c").read_text(encoding="utf-8")
 
 

@@ -12,7 +12,6 @@ import pytest
 
 import hsgen
 from hsgen.apis import APIS
-from hsgen.cli import group
 from hsgen.core.sort import Sort
 from hsgen.dialects.dialect import load
 from hsgen.emit.kernels import render
@@ -101,31 +100,15 @@ def test_only_the_command_line_touches_the_process(path: Path) -> None:
     assert not re.search(r"\bprint\(|sys\.(argv|exit|stdout)|\bclick\b", text)
 
 
-def over_budget(path: Path) -> set[str]:
-    """A module of more than 250 lines, by its path, and its functions of more than 40 lines, as PATH: NAME."""
+def long_functions(path: Path) -> set[str]:
+    """The functions of more than 40 lines of a module, as PATH: NAME."""
     name, text = path.relative_to(PACKAGE).as_posix(), path.read_text(encoding="utf-8")
-    found = {name} if len(text.splitlines()) > 250 else set()
     functions = (node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.FunctionDef))
-    return found | {f"{name}: {f.name}" for f in functions if (f.end_lineno or 0) - f.lineno >= 40}
+    return {f"{name}: {f.name}" for f in functions if (f.end_lineno or 0) - f.lineno >= 40}
 
 
-def test_modules_and_functions_stay_small() -> None:
-    assert set().union(*map(over_budget, MODULES)) == set()
-
-
-@pytest.mark.parametrize("path", MODULES, ids=lambda p: p.relative_to(PACKAGE).as_posix())
-def test_public_names_have_docstrings(path: Path) -> None:
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    assert ast.get_docstring(tree) or not tree.body
-    classes = [n for n in tree.body if isinstance(n, ast.ClassDef)]
-    for node in [*tree.body, *(m for c in classes for m in c.body)]:
-        if isinstance(node, ast.FunctionDef | ast.ClassDef) and not node.name.startswith("_"):
-            assert ast.get_docstring(node), f"{path.name}: {node.name}"
-
-
-def test_each_command_has_a_file_of_its_name() -> None:
-    for name, command in group.commands.items():
-        assert command.callback and command.callback.__module__ == f"hsgen.cli.{name}"
+def test_functions_stay_small() -> None:
+    assert set().union(*map(long_functions, MODULES)) == set()
 
 
 def test_c_files_stay_small() -> None:

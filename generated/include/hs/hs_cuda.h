@@ -69,8 +69,7 @@ typedef struct hs_cuda_sort_args {
     const void *values;                  /* the value of each key, for sorts with values */
     void *values_destination;            /* null: in place, like the keys; required if indices are made */
     const uint32_t *count;               /* the device-side count, 32 bits, at most n counts; null: n keys */
-    /* output of the stage after the sort, such as run boundaries */
-    uint32_t *report;
+    uint32_t *report;                    /* output of the stage after the sort, such as run boundaries */
     size_t source_bytes;                 /* what it holds; 0: not checked */
     size_t destination_bytes;
     size_t scratch_bytes;                /* what it holds */
@@ -79,7 +78,8 @@ typedef struct hs_cuda_sort_args {
     size_t report_bytes;
 } hs_cuda_sort_args;
 
-hs_status hs_cuda_sort(const hs_cuda *sorter, cudaStream_t stream, const hs_cuda_sort_args *args, cudaError_t *error);
+hs_status hs_cuda_sort(const hs_cuda *sorter, cudaStream_t stream,
+    const hs_cuda_sort_args *args, cudaError_t *error);
 
 /* The prefix sums of each column of a table of n rows (HS_SCAN). */
 typedef struct hs_cuda_scan_args {
@@ -94,11 +94,12 @@ typedef struct hs_cuda_scan_args {
     size_t scratch_bytes;                /* what it holds */
 } hs_cuda_scan_args;
 
-hs_status hs_cuda_scan(const hs_cuda *sorter, cudaStream_t stream, const hs_cuda_scan_args *args, cudaError_t *error);
+hs_status hs_cuda_scan(const hs_cuda *sorter, cudaStream_t stream,
+    const hs_cuda_scan_args *args, cudaError_t *error);
 
 /* A sort of each segment of n keys (HS_SEGMENTED_SORT).  Segment i begins at offsets[i] and ends at offsets[i + 1],
- * or at ends[i] in a sort with --feature segment-ends.  If offsets decrease or exceed n, or a segment begins before the
- * end of the one before it, nothing is written, and hs_device_status reports it. */
+ * or at ends[i] in a sort with --feature segment-ends.  If offsets decrease or exceed n, or a segment begins before
+ * the end of the one before it, nothing is written, and hs_device_status reports it. */
 typedef struct hs_cuda_segmented_sort_args {
     uint64_t n;                          /* keys of all segments */
     uint64_t segment_count;
@@ -109,7 +110,8 @@ typedef struct hs_cuda_segmented_sort_args {
     void *scratch;
     const uint32_t *offsets;             /* segment_count + 1 32-bit numbers; null: segments are rows of equal length */
     const uint32_t *ends;                /* segment_count of them, and of offsets; null unless segments have ends */
-    const uint32_t *count;               /* 32 bits: the number of segments, at most segment_count counts; null: segment_count */
+    /* 32 bits: the number of segments, at most segment_count counts; null: segment_count */
+    const uint32_t *count;
     const void *values;                  /* the value of each key, for sorts with values */
     void *values_destination;            /* null: in place, like the keys; required if indices are made */
     size_t source_bytes;                 /* what it holds; 0: not checked */
@@ -122,7 +124,7 @@ typedef struct hs_cuda_segmented_sort_args {
 } hs_cuda_segmented_sort_args;
 
 hs_status hs_cuda_segmented_sort(const hs_cuda *sorter, cudaStream_t stream,
-                           const hs_cuda_segmented_sort_args *args, cudaError_t *error);
+    const hs_cuda_segmented_sort_args *args, cudaError_t *error);
 
 /* A merge of two sorted arrays (HS_MERGE). */
 typedef struct hs_cuda_merge_args {
@@ -146,7 +148,8 @@ typedef struct hs_cuda_merge_args {
     size_t values_destination_bytes;
 } hs_cuda_merge_args;
 
-hs_status hs_cuda_merge(const hs_cuda *sorter, cudaStream_t stream, const hs_cuda_merge_args *args, cudaError_t *error);
+hs_status hs_cuda_merge(const hs_cuda *sorter, cudaStream_t stream,
+    const hs_cuda_merge_args *args, cudaError_t *error);
 
 /* A digest of n keys, and of the memory after them (HS_DIGEST); hs_digest_compare compares two. */
 typedef struct hs_cuda_digest_args {
@@ -162,11 +165,11 @@ typedef struct hs_cuda_digest_args {
 } hs_cuda_digest_args;
 
 hs_status hs_cuda_digest(const hs_cuda *sorter, cudaStream_t stream,
-                        const hs_cuda_digest_args *args, cudaError_t *error);
+    const hs_cuda_digest_args *args, cudaError_t *error);
 
-/* The first k keys of each of row_count rows (HS_TOP_K), in the order of the options: descending, the k greatest.  Equal
- * keys are in the order of their indices.  Up to the `block` keys of the sort they are sorted; beyond, they are in the order
- * of the row. */
+/* The first k keys of each of row_count rows (HS_TOP_K), in the order of the options: descending, the k greatest.
+ * Equal keys are in the order of their indices.  Up to the `block` keys of the sort they are sorted; beyond, they
+ * are in the order of the row. */
 typedef struct hs_cuda_top_k_args {
     uint64_t n;                          /* keys of all rows */
     uint64_t row_count;                  /* rows of n / row_count keys */
@@ -186,10 +189,10 @@ typedef struct hs_cuda_top_k_args {
 } hs_cuda_top_k_args;
 
 hs_status hs_cuda_top_k(const hs_cuda *sorter, cudaStream_t stream,
-                        const hs_cuda_top_k_args *args, cudaError_t *error);
+    const hs_cuda_top_k_args *args, cudaError_t *error);
 
-/* The runs of equal adjacent keys (HS_REDUCE_BY_KEY), in their order: of sorted keys, the groups of all equal keys.  Keys are
- * equal if their bits are.  All outputs have room for n elements; `group_count` gets how many were written. */
+/* The runs of equal adjacent keys (HS_REDUCE_BY_KEY), in their order: of sorted keys, the groups of all equal keys.
+ * Keys are equal if their bits are.  All outputs have room for n elements; `group_count` gets how many were written. */
 typedef struct hs_cuda_reduce_by_key_args {
     uint64_t n;                          /* keys; with `count` the capacity, below 2^30 */
     hs_reduction reduction;              /* of the values of a run */
@@ -214,11 +217,46 @@ typedef struct hs_cuda_reduce_by_key_args {
 } hs_cuda_reduce_by_key_args;
 
 hs_status hs_cuda_reduce_by_key(const hs_cuda *sorter, cudaStream_t stream,
-                                const hs_cuda_reduce_by_key_args *args, cudaError_t *error);
+    const hs_cuda_reduce_by_key_args *args, cudaError_t *error);
 
-/* The groups of equal keys of an array in any order (HS_GROUP_BY): a stable sort by key and a reduction by key in one call.
- * Groups are in the order of their keys, which are equal if their bits are.  Never in place.  All outputs have room for n
- * elements; `group_count` gets how many were written. */
+/* A gather (HS_GATHER): item i of the destination is item index[i] of the source.  An item whose index is not less
+ * than source_count is not written.  item_bytes is a multiple of the value_bytes of the sort: 4, 8 or 16. */
+typedef struct hs_cuda_gather_args {
+    uint64_t n;                          /* indices */
+    uint64_t source_count;               /* items of the source */
+    uint64_t item_bytes;                 /* bytes of an item */
+    const uint32_t *index;               /* n 32-bit numbers */
+    const void *source;
+    void *destination;                   /* n items */
+    size_t index_bytes;                  /* what it holds; 0: not checked */
+    size_t source_bytes;
+    size_t destination_bytes;
+} hs_cuda_gather_args;
+
+hs_status hs_cuda_gather(const hs_cuda *sorter, cudaStream_t stream,
+    const hs_cuda_gather_args *args, cudaError_t *error);
+
+/* A pack (HS_PACK) of the columns of each of n rows into a key, the first column on top: bits begin_bit and above of
+ * the ordered bits of all columns, as many as the key has.  Columns of together up to 16 bytes; each is read in
+ * whole 32-bit words, for which its buffer has room.  Columns may be fields of the same records. */
+typedef struct hs_cuda_pack_args {
+    uint64_t n;                          /* rows */
+    uint64_t column_count;               /* 1 to HS_COLUMNS */
+    hs_column columns[HS_COLUMNS];       /* types and orders */
+    uint32_t begin_bit;                  /* a multiple of 32 */
+    const void *keys[HS_COLUMNS];        /* the columns; null from column_count on */
+    void *destination;                   /* n keys */
+    size_t keys_bytes[HS_COLUMNS];       /* what it holds; 0: not checked */
+    size_t destination_bytes;
+    hs_field fields[HS_COLUMNS];         /* where their items are in `keys`, as records; 0: arrays */
+} hs_cuda_pack_args;
+
+hs_status hs_cuda_pack(const hs_cuda *sorter, cudaStream_t stream,
+    const hs_cuda_pack_args *args, cudaError_t *error);
+
+/* The groups of equal keys of an array in any order (HS_GROUP_BY): a stable sort by key and a reduction by key in
+ * one call.  Groups are in the order of their keys, which are equal if their bits are.  Never in place.  All outputs
+ * have room for n elements; `group_count` gets how many were written. */
 typedef struct hs_cuda_group_by_args {
     uint64_t n;                          /* keys */
     hs_options options;                  /* type of the keys, order of the groups */
@@ -230,7 +268,8 @@ typedef struct hs_cuda_group_by_args {
     void *group_keys;                    /* the key of each group */
     void *group_values;                  /* the reduction of the values of each group, for operations with values */
     uint32_t *counts;                    /* a 32-bit number for each group: its keys; null: not stored */
-    uint32_t *first_indices;             /* the same: the index of its first key in the sorted array; null: not stored */
+    /* the same: the index of its first key in the sorted array; null: not stored */
+    uint32_t *first_indices;
     /* at least hs_scratch_with bytes, aligned to 256 as cudaMalloc does; null where that is 0 */
     void *scratch;
     size_t keys_bytes;                   /* what it holds; 0: not checked */
@@ -243,42 +282,7 @@ typedef struct hs_cuda_group_by_args {
 } hs_cuda_group_by_args;
 
 hs_status hs_cuda_group_by(const hs_cuda *sorter, cudaStream_t stream,
-                           const hs_cuda_group_by_args *args, cudaError_t *error);
-
-/* A gather (HS_GATHER): item i of the destination is item index[i] of the source.  An item whose index is not less than
- * source_count is not written.  item_bytes is a multiple of the value_bytes of the sort: 4, 8 or 16. */
-typedef struct hs_cuda_gather_args {
-    uint64_t n;                          /* indices */
-    uint64_t source_count;               /* items of the source */
-    uint64_t item_bytes;                 /* bytes of an item */
-    const uint32_t *index;               /* n numbers */
-    const void *source;
-    void *destination;                   /* n items */
-    size_t index_bytes;                  /* what it holds; 0: not checked */
-    size_t source_bytes;
-    size_t destination_bytes;
-} hs_cuda_gather_args;
-
-hs_status hs_cuda_gather(const hs_cuda *sorter, cudaStream_t stream,
-                         const hs_cuda_gather_args *args, cudaError_t *error);
-
-/* A pack (HS_PACK) of the columns of each of n rows into a key, the first column on top: bits begin_bit and above of the
- * ordered bits of all columns, as many as the key has.  Columns of together up to 16 bytes; each is read in whole 32-bit
- * words, for which its buffer has room.  Columns may be fields of the same records. */
-typedef struct hs_cuda_pack_args {
-    uint64_t n;                          /* rows */
-    uint64_t column_count;               /* 1 to HS_COLUMNS */
-    hs_column columns[HS_COLUMNS];       /* types and orders */
-    const void *keys[HS_COLUMNS];        /* the columns; null from column_count on */
-    uint32_t begin_bit;                  /* a multiple of 32 */
-    void *destination;                   /* n keys */
-    size_t keys_bytes[HS_COLUMNS];       /* what it holds; 0: not checked */
-    size_t destination_bytes;
-    hs_field fields[HS_COLUMNS];         /* where their items are in `keys`, as records; 0: arrays */
-} hs_cuda_pack_args;
-
-hs_status hs_cuda_pack(const hs_cuda *sorter, cudaStream_t stream,
-                       const hs_cuda_pack_args *args, cudaError_t *error);
+    const hs_cuda_group_by_args *args, cudaError_t *error);
 
 /* The sort for `key` ("u32") and `value` (null: "none"), as in hs_serves, among these targets that suits the current
  * device best and runs on it; null if none.  A query that fails is an error, but not that a kernel was not compiled for

@@ -72,199 +72,213 @@ const hs_sort *hs_opencl_sort_of(const hs_opencl *sorter);
 
 /* A sort of n keys. */
 typedef struct hs_opencl_sort_args {
-    uint64_t n;             /* keys; with `count` the capacity, below 2^30 */
-    hs_options options;     /* type, order, bits */
-    cl_mem source;          /* written only if it is also the destination */
-    cl_mem destination;     /* null: sort in place, or the keys are discarded */
+    uint64_t n;                          /* keys; with `count` the capacity, below 2^30 */
+    uint64_t shift;                      /* low bits of keys that the stage after the sort ignores */
+    hs_options options;                  /* type, order, bits */
+    cl_mem source;                       /* written only if it is also the destination */
+    cl_mem destination;                  /* null: sort in place, or the keys are discarded */
     cl_mem scratch;
-    cl_mem values;          /* the value of each key, for sorts with values */
-    cl_mem values_destination; /* null: in place, like the keys; required if indices are made */
-    cl_mem count;           /* the device-side count, 32 bits, at most n counts; null: n keys */
-    cl_mem report;          /* output of the stage after the sort, such as run boundaries */
-    uint64_t shift;         /* low bits of keys that this stage ignores */
-    cl_uint wait_count;     /* events to wait for */
+    cl_mem values;                       /* the value of each key, for sorts with values */
+    cl_mem values_destination;           /* null: in place, like the keys; required if indices are made */
+    cl_mem count;                        /* the device-side count, 32 bits, at most n counts; null: n keys */
+    cl_mem report;                       /* output of the stage after the sort, such as run boundaries */
+    cl_uint wait_count;                  /* events to wait for */
     const cl_event *wait;
-    cl_event *event;        /* if not null: the event of completion, also for n = 0, which the caller releases */
+    /* if not null: the event of completion, also for n = 0, which the caller releases */
+    cl_event *event;
 } hs_opencl_sort_args;
 
-hs_status hs_opencl_sort(hs_opencl *sorter, cl_command_queue queue, const hs_opencl_sort_args *args,
-                         hs_opencl_error *error);
+hs_status hs_opencl_sort(hs_opencl *sorter, cl_command_queue queue,
+    const hs_opencl_sort_args *args, hs_opencl_error *error);
 
 /* The prefix sums of each column of a table of n rows (HS_SCAN). */
 typedef struct hs_opencl_scan_args {
-    uint64_t n;             /* rows */
-    hs_options options;     /* type: integers, whose sums wrap, or 32-bit floats */
-    cl_mem source;          /* written only if it is also the destination */
-    cl_mem destination;     /* null: in place */
+    uint64_t n;                          /* rows */
+    hs_options options;                  /* type: integers, whose sums wrap, or 32-bit floats */
+    cl_mem source;                       /* written only if it is also the destination */
+    cl_mem destination;                  /* null: in place */
     cl_mem scratch;
-    cl_uint wait_count;     /* events to wait for */
+    cl_uint wait_count;                  /* events to wait for */
     const cl_event *wait;
-    cl_event *event;        /* if not null: the event of completion, also for n = 0, which the caller releases */
+    /* if not null: the event of completion, also for n = 0, which the caller releases */
+    cl_event *event;
 } hs_opencl_scan_args;
 
-hs_status hs_opencl_scan(hs_opencl *sorter, cl_command_queue queue, const hs_opencl_scan_args *args,
-                         hs_opencl_error *error);
+hs_status hs_opencl_scan(hs_opencl *sorter, cl_command_queue queue,
+    const hs_opencl_scan_args *args, hs_opencl_error *error);
 
 /* A sort of each segment of n keys (HS_SEGMENTED_SORT).  Segment i begins at offsets[i] and ends at offsets[i + 1],
- * or at ends[i] in a sort with --feature segment-ends.  If offsets decrease or exceed n, or a segment begins before the
- * end of the one before it, nothing is written, and hs_device_status reports it. */
+ * or at ends[i] in a sort with --feature segment-ends.  If offsets decrease or exceed n, or a segment begins before
+ * the end of the one before it, nothing is written, and hs_device_status reports it. */
 typedef struct hs_opencl_segmented_sort_args {
-    uint64_t n;             /* keys of all segments */
+    uint64_t n;                          /* keys of all segments */
     uint64_t segment_count;
-    hs_options options;     /* type and order */
-    cl_mem source;          /* written only if it is also the destination */
-    cl_mem destination;     /* null: sort in place */
+    hs_options options;                  /* type and order */
+    cl_mem source;                       /* written only if it is also the destination */
+    cl_mem destination;                  /* null: sort in place */
     cl_mem scratch;
-    cl_mem offsets;         /* segment_count + 1 32-bit numbers; null: segments are rows of equal length */
-    cl_mem ends;            /* segment_count of them, and of offsets; null unless segments have ends */
-    cl_mem count;           /* 32 bits: the number of segments, at most segment_count counts; null: segment_count */
-    cl_mem values;          /* the value of each key, for sorts with values */
-    cl_mem values_destination; /* null: in place, like the keys; required if indices are made */
-    cl_uint wait_count;     /* events to wait for */
+    cl_mem offsets;                      /* segment_count + 1 32-bit numbers; null: segments are rows of equal length */
+    cl_mem ends;                         /* segment_count of them, and of offsets; null unless segments have ends */
+    /* 32 bits: the number of segments, at most segment_count counts; null: segment_count */
+    cl_mem count;
+    cl_mem values;                       /* the value of each key, for sorts with values */
+    cl_mem values_destination;           /* null: in place, like the keys; required if indices are made */
+    cl_uint wait_count;                  /* events to wait for */
     const cl_event *wait;
-    cl_event *event;        /* if not null: the event of completion, also for n = 0, which the caller releases */
+    /* if not null: the event of completion, also for n = 0, which the caller releases */
+    cl_event *event;
 } hs_opencl_segmented_sort_args;
 
-hs_status hs_opencl_segmented_sort(hs_opencl *sorter, cl_command_queue queue, const hs_opencl_segmented_sort_args *args,
-                             hs_opencl_error *error);
+hs_status hs_opencl_segmented_sort(hs_opencl *sorter, cl_command_queue queue,
+    const hs_opencl_segmented_sort_args *args, hs_opencl_error *error);
 
 /* A merge of two sorted arrays (HS_MERGE). */
 typedef struct hs_opencl_merge_args {
-    uint64_t n;             /* keys of both arrays */
-    uint64_t first_count;   /* keys of the first array */
-    hs_options options;     /* type and order */
-    cl_mem first, second;
+    uint64_t n;                          /* keys of both arrays */
+    uint64_t first_count;                /* keys of the first array */
+    hs_options options;                  /* type and order */
+    cl_mem first;
+    cl_mem second;
     cl_mem destination;
     cl_mem scratch;
-    cl_mem first_values, second_values; /* the value of each key, for merges with values */
+    cl_mem first_values;                 /* the value of each key, for merges with values */
+    cl_mem second_values;
     cl_mem values_destination;
-    cl_uint wait_count;     /* events to wait for */
+    cl_uint wait_count;                  /* events to wait for */
     const cl_event *wait;
-    cl_event *event;        /* if not null: the event of completion, also for n = 0, which the caller releases */
+    /* if not null: the event of completion, also for n = 0, which the caller releases */
+    cl_event *event;
 } hs_opencl_merge_args;
 
-hs_status hs_opencl_merge(hs_opencl *sorter, cl_command_queue queue, const hs_opencl_merge_args *args,
-                          hs_opencl_error *error);
+hs_status hs_opencl_merge(hs_opencl *sorter, cl_command_queue queue,
+    const hs_opencl_merge_args *args, hs_opencl_error *error);
 
 /* A digest of n keys, and of the memory after them (HS_DIGEST); hs_digest_compare compares two. */
 typedef struct hs_opencl_digest_args {
-    uint64_t n;             /* keys */
-    uint64_t capacity;      /* keys from n up to here are memory after them; 0 to n: none */
-    hs_options options;     /* type, order, bits */
+    uint64_t n;                          /* keys */
+    uint64_t capacity;                   /* keys from n up to here are memory after them; 0 to n: none */
+    hs_options options;                  /* type, order, bits */
     cl_mem source;
-    cl_mem values;          /* the value of each key, for digests with values */
-    cl_mem digest;          /* 8 32-bit words */
-    cl_uint wait_count;     /* events to wait for */
+    cl_mem values;                       /* the value of each key, for digests with values */
+    cl_mem digest;                       /* 8 32-bit words */
+    cl_uint wait_count;                  /* events to wait for */
     const cl_event *wait;
-    cl_event *event;        /* if not null: the event of completion, also for n = 0, which the caller releases */
+    /* if not null: the event of completion, also for n = 0, which the caller releases */
+    cl_event *event;
 } hs_opencl_digest_args;
 
-hs_status hs_opencl_digest(hs_opencl *sorter, cl_command_queue queue, const hs_opencl_digest_args *args,
-                          hs_opencl_error *error);
+hs_status hs_opencl_digest(hs_opencl *sorter, cl_command_queue queue,
+    const hs_opencl_digest_args *args, hs_opencl_error *error);
 
-/* The first k keys of each of row_count rows (HS_TOP_K), in the order of the options: descending, the k greatest.  Equal
- * keys are in the order of their indices.  Up to the `block` keys of the sort they are sorted; beyond, they are in the order
- * of the row. */
+/* The first k keys of each of row_count rows (HS_TOP_K), in the order of the options: descending, the k greatest.
+ * Equal keys are in the order of their indices.  Up to the `block` keys of the sort they are sorted; beyond, they
+ * are in the order of the row. */
 typedef struct hs_opencl_top_k_args {
-    uint64_t n;             /* keys of all rows */
-    uint64_t row_count;     /* rows of n / row_count keys */
-    uint64_t k;             /* keys to take of each row, at least 1 */
-    hs_options options;     /* type and order */
+    uint64_t n;                          /* keys of all rows */
+    uint64_t row_count;                  /* rows of n / row_count keys */
+    uint64_t k;                          /* keys to take of each row, at least 1 */
+    hs_options options;                  /* type and order */
     cl_mem source;
-    cl_mem destination;     /* k keys of each row */
+    cl_mem destination;                  /* k keys of each row */
     cl_mem scratch;
-    cl_mem values;          /* the value of each key, for selections with values */
-    cl_mem values_destination; /* k values of each row, or the indices of the keys in their row */
-    cl_uint wait_count;     /* events to wait for */
+    cl_mem values;                       /* the value of each key, for selections with values */
+    cl_mem values_destination;           /* k values of each row, or the indices of the keys in their row */
+    cl_uint wait_count;                  /* events to wait for */
     const cl_event *wait;
-    cl_event *event;        /* if not null: the event of completion, also for n = 0, which the caller releases */
+    /* if not null: the event of completion, also for n = 0, which the caller releases */
+    cl_event *event;
 } hs_opencl_top_k_args;
 
-hs_status hs_opencl_top_k(hs_opencl *sorter, cl_command_queue queue, const hs_opencl_top_k_args *args,
-                         hs_opencl_error *error);
+hs_status hs_opencl_top_k(hs_opencl *sorter, cl_command_queue queue,
+    const hs_opencl_top_k_args *args, hs_opencl_error *error);
 
-/* The runs of equal adjacent keys (HS_REDUCE_BY_KEY), in their order: of sorted keys, the groups of all equal keys.  Keys are
- * equal if their bits are.  All outputs have room for n elements; `group_count` gets how many were written. */
+/* The runs of equal adjacent keys (HS_REDUCE_BY_KEY), in their order: of sorted keys, the groups of all equal keys.
+ * Keys are equal if their bits are.  All outputs have room for n elements; `group_count` gets how many were written. */
 typedef struct hs_opencl_reduce_by_key_args {
-    uint64_t n;             /* keys; with `count` the capacity, below 2^30 */
-    hs_reduction reduction; /* of the values of a run */
-    hs_type value_type;     /* HS_U32, HS_I32 or HS_F32; 0: as matched, and for "v4" HS_U32 */
+    uint64_t n;                          /* keys; with `count` the capacity, below 2^30 */
+    hs_reduction reduction;              /* of the values of a run */
+    hs_type value_type;                  /* HS_U32, HS_I32 or HS_F32; 0: as matched, and for "v4" HS_U32 */
     cl_mem keys;
-    cl_mem values;          /* the value of each key, for reductions with values (--value v4) */
-    cl_mem count;           /* the device-side count, 32 bits, at most n counts; null: n keys */
-    cl_mem group_count;     /* a 32-bit number: the runs */
-    cl_mem group_keys;      /* the key of each run */
-    cl_mem group_values;    /* the reduction of the values of each run, for reductions with values */
-    cl_mem counts;          /* a 32-bit number for each run: its keys; null: not stored */
-    cl_mem first_indices;   /* the same: the index of its first key; null: not stored */
+    cl_mem values;                       /* the value of each key, for reductions with values (--value v4) */
+    cl_mem count;                        /* the device-side count, 32 bits, at most n counts; null: n keys */
+    cl_mem group_count;                  /* a 32-bit number: the runs */
+    cl_mem group_keys;                   /* the key of each run */
+    cl_mem group_values;                 /* the reduction of the values of each run, for reductions with values */
+    cl_mem counts;                       /* a 32-bit number for each run: its keys; null: not stored */
+    cl_mem first_indices;                /* the same: the index of its first key; null: not stored */
     cl_mem scratch;
-    cl_uint wait_count;     /* events to wait for */
+    cl_uint wait_count;                  /* events to wait for */
     const cl_event *wait;
-    cl_event *event;        /* if not null: the event of completion, also for n = 0, which the caller releases */
+    /* if not null: the event of completion, also for n = 0, which the caller releases */
+    cl_event *event;
 } hs_opencl_reduce_by_key_args;
 
 hs_status hs_opencl_reduce_by_key(hs_opencl *sorter, cl_command_queue queue,
-                                  const hs_opencl_reduce_by_key_args *args, hs_opencl_error *error);
+    const hs_opencl_reduce_by_key_args *args, hs_opencl_error *error);
 
-/* The groups of equal keys of an array in any order (HS_GROUP_BY): a stable sort by key and a reduction by key in one call.
- * Groups are in the order of their keys, which are equal if their bits are.  Never in place.  All outputs have room for n
- * elements; `group_count` gets how many were written. */
-typedef struct hs_opencl_group_by_args {
-    uint64_t n;             /* keys */
-    hs_options options;     /* type of the keys, order of the groups */
-    hs_reduction reduction; /* of the values of a group */
-    hs_type value_type;     /* HS_U32, HS_I32 or HS_F32; 0: as matched, and for "v4" HS_U32 */
-    cl_mem keys;
-    cl_mem values;          /* the value of each key, for operations with values (--value v4) */
-    cl_mem group_count;     /* a 32-bit number: the groups */
-    cl_mem group_keys;      /* the key of each group */
-    cl_mem group_values;    /* the reduction of the values of each group, for operations with values */
-    cl_mem counts;          /* a 32-bit number for each group: its keys; null: not stored */
-    cl_mem first_indices;   /* the same: the index of its first key in the sorted array; null: not stored */
-    cl_mem scratch;
-    cl_uint wait_count;     /* events to wait for */
+/* A gather (HS_GATHER): item i of the destination is item index[i] of the source.  An item whose index is not less
+ * than source_count is not written.  item_bytes is a multiple of the value_bytes of the sort: 4, 8 or 16. */
+typedef struct hs_opencl_gather_args {
+    uint64_t n;                          /* indices */
+    uint64_t source_count;               /* items of the source */
+    uint64_t item_bytes;                 /* bytes of an item */
+    cl_mem index;                        /* n 32-bit numbers */
+    cl_mem source;
+    cl_mem destination;                  /* n items */
+    cl_uint wait_count;                  /* events to wait for */
     const cl_event *wait;
-    cl_event *event;        /* if not null: the event of completion, also for n = 0, which the caller releases */
+    /* if not null: the event of completion, also for n = 0, which the caller releases */
+    cl_event *event;
+} hs_opencl_gather_args;
+
+hs_status hs_opencl_gather(hs_opencl *sorter, cl_command_queue queue,
+    const hs_opencl_gather_args *args, hs_opencl_error *error);
+
+/* A pack (HS_PACK) of the columns of each of n rows into a key, the first column on top: bits begin_bit and above of
+ * the ordered bits of all columns, as many as the key has.  Columns of together up to 16 bytes; each is read in
+ * whole 32-bit words, for which its buffer has room.  Columns may be fields of the same records. */
+typedef struct hs_opencl_pack_args {
+    uint64_t n;                          /* rows */
+    uint64_t column_count;               /* 1 to HS_COLUMNS */
+    hs_column columns[HS_COLUMNS];       /* types and orders */
+    uint32_t begin_bit;                  /* a multiple of 32 */
+    cl_mem keys[HS_COLUMNS];             /* the columns; null from column_count on */
+    cl_mem destination;                  /* n keys */
+    cl_uint wait_count;                  /* events to wait for */
+    const cl_event *wait;
+    /* if not null: the event of completion, also for n = 0, which the caller releases */
+    cl_event *event;
+    hs_field fields[HS_COLUMNS];         /* where their items are in `keys`, as records; 0: arrays */
+} hs_opencl_pack_args;
+
+hs_status hs_opencl_pack(hs_opencl *sorter, cl_command_queue queue,
+    const hs_opencl_pack_args *args, hs_opencl_error *error);
+
+/* The groups of equal keys of an array in any order (HS_GROUP_BY): a stable sort by key and a reduction by key in
+ * one call.  Groups are in the order of their keys, which are equal if their bits are.  Never in place.  All outputs
+ * have room for n elements; `group_count` gets how many were written. */
+typedef struct hs_opencl_group_by_args {
+    uint64_t n;                          /* keys */
+    hs_options options;                  /* type of the keys, order of the groups */
+    hs_reduction reduction;              /* of the values of a group */
+    hs_type value_type;                  /* HS_U32, HS_I32 or HS_F32; 0: as matched, and for "v4" HS_U32 */
+    cl_mem keys;
+    cl_mem values;                       /* the value of each key, for operations with values (--value v4) */
+    cl_mem group_count;                  /* a 32-bit number: the groups */
+    cl_mem group_keys;                   /* the key of each group */
+    cl_mem group_values;                 /* the reduction of the values of each group, for operations with values */
+    cl_mem counts;                       /* a 32-bit number for each group: its keys; null: not stored */
+    /* the same: the index of its first key in the sorted array; null: not stored */
+    cl_mem first_indices;
+    cl_mem scratch;
+    cl_uint wait_count;                  /* events to wait for */
+    const cl_event *wait;
+    /* if not null: the event of completion, also for n = 0, which the caller releases */
+    cl_event *event;
 } hs_opencl_group_by_args;
 
 hs_status hs_opencl_group_by(hs_opencl *sorter, cl_command_queue queue,
-                             const hs_opencl_group_by_args *args, hs_opencl_error *error);
-
-/* A gather (HS_GATHER): item i of the destination is item index[i] of the source.  An item whose index is not less than
- * source_count is not written.  item_bytes is a multiple of the value_bytes of the sort: 4, 8 or 16. */
-typedef struct hs_opencl_gather_args {
-    uint64_t n;             /* indices */
-    uint64_t source_count;  /* items of the source */
-    uint64_t item_bytes;    /* bytes of an item */
-    cl_mem index;           /* n 32-bit numbers */
-    cl_mem source;
-    cl_mem destination;     /* n items */
-    cl_uint wait_count;     /* events to wait for */
-    const cl_event *wait;
-    cl_event *event;        /* if not null: the event of completion, also for n = 0, which the caller releases */
-} hs_opencl_gather_args;
-
-hs_status hs_opencl_gather(hs_opencl *sorter, cl_command_queue queue, const hs_opencl_gather_args *args,
-                           hs_opencl_error *error);
-
-/* A pack (HS_PACK) of the columns of each of n rows into a key, the first column on top: bits begin_bit and above of the
- * ordered bits of all columns, as many as the key has.  Columns of together up to 16 bytes; each is read in whole 32-bit
- * words, for which its buffer has room.  Columns may be fields of the same records. */
-typedef struct hs_opencl_pack_args {
-    uint64_t n;             /* rows */
-    uint64_t column_count;  /* 1 to HS_COLUMNS */
-    hs_column columns[HS_COLUMNS]; /* types and orders */
-    cl_mem keys[HS_COLUMNS]; /* the columns; null from column_count on */
-    uint32_t begin_bit;     /* a multiple of 32 */
-    cl_mem destination;     /* n keys */
-    cl_uint wait_count;     /* events to wait for */
-    const cl_event *wait;
-    cl_event *event;        /* if not null: the event of completion, also for n = 0, which the caller releases */
-    hs_field fields[HS_COLUMNS]; /* where their items are in `keys`, as records; 0: arrays */
-} hs_opencl_pack_args;
-
-hs_status hs_opencl_pack(hs_opencl *sorter, cl_command_queue queue, const hs_opencl_pack_args *args,
-                         hs_opencl_error *error);
+    const hs_opencl_group_by_args *args, hs_opencl_error *error);
 
 /* The sort for `key` ("u32") and `value` (null: "none"), as in hs_serves, among these targets that suits the device
  * best and that it can run; null if none.  Any thread.  A query or an allocation that fails is an error. */

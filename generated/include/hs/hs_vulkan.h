@@ -145,17 +145,16 @@ typedef struct hs_vulkan_sort_args {
     hs_vulkan_buffer values;             /* the value of each key, for sorts with values */
     hs_vulkan_buffer values_destination; /* null: in place, like the keys; required if indices are made */
     hs_vulkan_buffer count;              /* the device-side count, 32 bits, at most n counts; null: n keys */
-    /* output of the stage after the sort, such as run boundaries */
-    hs_vulkan_buffer report;
-    VkDescriptorPool pool;               /* sets are allocated from it; reset it when the command buffer has run;
-                                            null without sets */
+    hs_vulkan_buffer report;             /* output of the stage after the sort, such as run boundaries */
+    /* sets are allocated from it; reset it when the command buffer has run; null without sets */
+    VkDescriptorPool pool;
     VkPipelineStageFlags stages;         /* of the commands before that wrote or read these buffers; 0: none did */
     VkAccessFlags accesses;              /* their accesses */
     hs_vulkan_timestamps timestamps;     /* optional */
 } hs_vulkan_sort_args;
 
 hs_status hs_vulkan_sort(const hs_vulkan *sorter, VkCommandBuffer commands,
-                         const hs_vulkan_sort_args *args, VkResult *result);
+    const hs_vulkan_sort_args *args, VkResult *result);
 
 /* The prefix sums of each column of a table of n rows (HS_SCAN). */
 typedef struct hs_vulkan_scan_args {
@@ -164,19 +163,19 @@ typedef struct hs_vulkan_scan_args {
     hs_vulkan_buffer source;             /* written only if it is also the destination */
     hs_vulkan_buffer destination;        /* null: in place */
     hs_vulkan_buffer scratch;            /* at least hs_scratch_with bytes; offset a multiple of 256 */
-    VkDescriptorPool pool;               /* sets are allocated from it; reset it when the command buffer has run;
-                                            null without sets */
+    /* sets are allocated from it; reset it when the command buffer has run; null without sets */
+    VkDescriptorPool pool;
     VkPipelineStageFlags stages;         /* of the commands before that wrote or read these buffers; 0: none did */
     VkAccessFlags accesses;              /* their accesses */
     hs_vulkan_timestamps timestamps;     /* optional */
 } hs_vulkan_scan_args;
 
 hs_status hs_vulkan_scan(const hs_vulkan *sorter, VkCommandBuffer commands,
-                         const hs_vulkan_scan_args *args, VkResult *result);
+    const hs_vulkan_scan_args *args, VkResult *result);
 
 /* A sort of each segment of n keys (HS_SEGMENTED_SORT).  Segment i begins at offsets[i] and ends at offsets[i + 1],
- * or at ends[i] in a sort with --feature segment-ends.  If offsets decrease or exceed n, or a segment begins before the
- * end of the one before it, nothing is written, and hs_device_status reports it. */
+ * or at ends[i] in a sort with --feature segment-ends.  If offsets decrease or exceed n, or a segment begins before
+ * the end of the one before it, nothing is written, and hs_device_status reports it. */
 typedef struct hs_vulkan_segmented_sort_args {
     uint64_t n;                          /* keys of all segments */
     uint64_t segment_count;
@@ -186,18 +185,19 @@ typedef struct hs_vulkan_segmented_sort_args {
     hs_vulkan_buffer scratch;            /* at least hs_scratch_with bytes; offset a multiple of 256 */
     hs_vulkan_buffer offsets;            /* segment_count + 1 32-bit numbers; null: segments are rows of equal length */
     hs_vulkan_buffer ends;               /* segment_count of them, and of offsets; null unless segments have ends */
-    hs_vulkan_buffer count;              /* 32 bits: the number of segments, at most segment_count counts; null: segment_count */
+    /* 32 bits: the number of segments, at most segment_count counts; null: segment_count */
+    hs_vulkan_buffer count;
     hs_vulkan_buffer values;             /* the value of each key, for sorts with values */
     hs_vulkan_buffer values_destination; /* null: in place, like the keys; required if indices are made */
-    VkDescriptorPool pool;               /* sets are allocated from it; reset it when the command buffer has run;
-                                            null without sets */
+    /* sets are allocated from it; reset it when the command buffer has run; null without sets */
+    VkDescriptorPool pool;
     VkPipelineStageFlags stages;         /* of the commands before that wrote or read these buffers; 0: none did */
     VkAccessFlags accesses;              /* their accesses */
     hs_vulkan_timestamps timestamps;     /* optional */
 } hs_vulkan_segmented_sort_args;
 
 hs_status hs_vulkan_segmented_sort(const hs_vulkan *sorter, VkCommandBuffer commands,
-                             const hs_vulkan_segmented_sort_args *args, VkResult *result);
+    const hs_vulkan_segmented_sort_args *args, VkResult *result);
 
 /* A merge of two sorted arrays (HS_MERGE). */
 typedef struct hs_vulkan_merge_args {
@@ -211,15 +211,15 @@ typedef struct hs_vulkan_merge_args {
     hs_vulkan_buffer first_values;       /* the value of each key, for merges with values */
     hs_vulkan_buffer second_values;
     hs_vulkan_buffer values_destination;
-    VkDescriptorPool pool;               /* sets are allocated from it; reset it when the command buffer has run;
-                                            null without sets */
+    /* sets are allocated from it; reset it when the command buffer has run; null without sets */
+    VkDescriptorPool pool;
     VkPipelineStageFlags stages;         /* of the commands before that wrote or read these buffers; 0: none did */
     VkAccessFlags accesses;              /* their accesses */
     hs_vulkan_timestamps timestamps;     /* optional */
 } hs_vulkan_merge_args;
 
 hs_status hs_vulkan_merge(const hs_vulkan *sorter, VkCommandBuffer commands,
-                          const hs_vulkan_merge_args *args, VkResult *result);
+    const hs_vulkan_merge_args *args, VkResult *result);
 
 /* A digest of n keys, and of the memory after them (HS_DIGEST); hs_digest_compare compares two. */
 typedef struct hs_vulkan_digest_args {
@@ -229,19 +229,19 @@ typedef struct hs_vulkan_digest_args {
     hs_vulkan_buffer source;
     hs_vulkan_buffer values;             /* the value of each key, for digests with values */
     hs_vulkan_buffer digest;             /* 8 32-bit words */
-    VkDescriptorPool pool;               /* sets are allocated from it; reset it when the command buffer has run;
-                                            null without sets */
+    /* sets are allocated from it; reset it when the command buffer has run; null without sets */
+    VkDescriptorPool pool;
     VkPipelineStageFlags stages;         /* of the commands before that wrote or read these buffers; 0: none did */
     VkAccessFlags accesses;              /* their accesses */
     hs_vulkan_timestamps timestamps;     /* optional */
 } hs_vulkan_digest_args;
 
 hs_status hs_vulkan_digest(const hs_vulkan *sorter, VkCommandBuffer commands,
-                          const hs_vulkan_digest_args *args, VkResult *result);
+    const hs_vulkan_digest_args *args, VkResult *result);
 
-/* The first k keys of each of row_count rows (HS_TOP_K), in the order of the options: descending, the k greatest.  Equal
- * keys are in the order of their indices.  Up to the `block` keys of the sort they are sorted; beyond, they are in the order
- * of the row. */
+/* The first k keys of each of row_count rows (HS_TOP_K), in the order of the options: descending, the k greatest.
+ * Equal keys are in the order of their indices.  Up to the `block` keys of the sort they are sorted; beyond, they
+ * are in the order of the row. */
 typedef struct hs_vulkan_top_k_args {
     uint64_t n;                          /* keys of all rows */
     uint64_t row_count;                  /* rows of n / row_count keys */
@@ -252,18 +252,18 @@ typedef struct hs_vulkan_top_k_args {
     hs_vulkan_buffer scratch;            /* at least hs_scratch_with bytes; offset a multiple of 256 */
     hs_vulkan_buffer values;             /* the value of each key, for selections with values */
     hs_vulkan_buffer values_destination; /* k values of each row, or the indices of the keys in their row */
-    VkDescriptorPool pool;               /* sets are allocated from it; reset it when the command buffer has run;
-                                            null without sets */
+    /* sets are allocated from it; reset it when the command buffer has run; null without sets */
+    VkDescriptorPool pool;
     VkPipelineStageFlags stages;         /* of the commands before that wrote or read these buffers; 0: none did */
     VkAccessFlags accesses;              /* their accesses */
     hs_vulkan_timestamps timestamps;     /* optional */
 } hs_vulkan_top_k_args;
 
 hs_status hs_vulkan_top_k(const hs_vulkan *sorter, VkCommandBuffer commands,
-                         const hs_vulkan_top_k_args *args, VkResult *result);
+    const hs_vulkan_top_k_args *args, VkResult *result);
 
-/* The runs of equal adjacent keys (HS_REDUCE_BY_KEY), in their order: of sorted keys, the groups of all equal keys.  Keys are
- * equal if their bits are.  All outputs have room for n elements; `group_count` gets how many were written. */
+/* The runs of equal adjacent keys (HS_REDUCE_BY_KEY), in their order: of sorted keys, the groups of all equal keys.
+ * Keys are equal if their bits are.  All outputs have room for n elements; `group_count` gets how many were written. */
 typedef struct hs_vulkan_reduce_by_key_args {
     uint64_t n;                          /* keys; with `count` the capacity, below 2^30 */
     hs_reduction reduction;              /* of the values of a run */
@@ -277,19 +277,59 @@ typedef struct hs_vulkan_reduce_by_key_args {
     hs_vulkan_buffer counts;             /* a 32-bit number for each run: its keys; null: not stored */
     hs_vulkan_buffer first_indices;      /* the same: the index of its first key; null: not stored */
     hs_vulkan_buffer scratch;            /* at least hs_scratch_with bytes; offset a multiple of 256 */
-    VkDescriptorPool pool;               /* sets are allocated from it; reset it when the command buffer has run;
-                                            null without sets */
+    /* sets are allocated from it; reset it when the command buffer has run; null without sets */
+    VkDescriptorPool pool;
     VkPipelineStageFlags stages;         /* of the commands before that wrote or read these buffers; 0: none did */
     VkAccessFlags accesses;              /* their accesses */
     hs_vulkan_timestamps timestamps;     /* optional */
 } hs_vulkan_reduce_by_key_args;
 
 hs_status hs_vulkan_reduce_by_key(const hs_vulkan *sorter, VkCommandBuffer commands,
-                                  const hs_vulkan_reduce_by_key_args *args, VkResult *result);
+    const hs_vulkan_reduce_by_key_args *args, VkResult *result);
 
-/* The groups of equal keys of an array in any order (HS_GROUP_BY): a stable sort by key and a reduction by key in one call.
- * Groups are in the order of their keys, which are equal if their bits are.  Never in place.  All outputs have room for n
- * elements; `group_count` gets how many were written. */
+/* A gather (HS_GATHER): item i of the destination is item index[i] of the source.  An item whose index is not less
+ * than source_count is not written.  item_bytes is a multiple of the value_bytes of the sort: 4, 8 or 16. */
+typedef struct hs_vulkan_gather_args {
+    uint64_t n;                          /* indices */
+    uint64_t source_count;               /* items of the source */
+    uint64_t item_bytes;                 /* bytes of an item */
+    hs_vulkan_buffer index;              /* n 32-bit numbers */
+    hs_vulkan_buffer source;
+    hs_vulkan_buffer destination;        /* n items */
+    /* sets are allocated from it; reset it when the command buffer has run; null without sets */
+    VkDescriptorPool pool;
+    VkPipelineStageFlags stages;         /* of the commands before that wrote or read these buffers; 0: none did */
+    VkAccessFlags accesses;              /* their accesses */
+    hs_vulkan_timestamps timestamps;     /* optional */
+} hs_vulkan_gather_args;
+
+hs_status hs_vulkan_gather(const hs_vulkan *sorter, VkCommandBuffer commands,
+    const hs_vulkan_gather_args *args, VkResult *result);
+
+/* A pack (HS_PACK) of the columns of each of n rows into a key, the first column on top: bits begin_bit and above of
+ * the ordered bits of all columns, as many as the key has.  Columns of together up to 16 bytes; each is read in
+ * whole 32-bit words, for which its buffer has room.  Columns may be fields of the same records. */
+typedef struct hs_vulkan_pack_args {
+    uint64_t n;                          /* rows */
+    uint64_t column_count;               /* 1 to HS_COLUMNS */
+    hs_column columns[HS_COLUMNS];       /* types and orders */
+    uint32_t begin_bit;                  /* a multiple of 32 */
+    hs_vulkan_buffer keys[HS_COLUMNS];   /* the columns; null from column_count on */
+    hs_vulkan_buffer destination;        /* n keys */
+    /* sets are allocated from it; reset it when the command buffer has run; null without sets */
+    VkDescriptorPool pool;
+    VkPipelineStageFlags stages;         /* of the commands before that wrote or read these buffers; 0: none did */
+    VkAccessFlags accesses;              /* their accesses */
+    hs_vulkan_timestamps timestamps;     /* optional */
+    hs_field fields[HS_COLUMNS];         /* where their items are in `keys`, as records; 0: arrays */
+} hs_vulkan_pack_args;
+
+hs_status hs_vulkan_pack(const hs_vulkan *sorter, VkCommandBuffer commands,
+    const hs_vulkan_pack_args *args, VkResult *result);
+
+/* The groups of equal keys of an array in any order (HS_GROUP_BY): a stable sort by key and a reduction by key in
+ * one call.  Groups are in the order of their keys, which are equal if their bits are.  Never in place.  All outputs
+ * have room for n elements; `group_count` gets how many were written. */
 typedef struct hs_vulkan_group_by_args {
     uint64_t n;                          /* keys */
     hs_options options;                  /* type of the keys, order of the groups */
@@ -301,57 +341,18 @@ typedef struct hs_vulkan_group_by_args {
     hs_vulkan_buffer group_keys;         /* the key of each group */
     hs_vulkan_buffer group_values;       /* the reduction of the values of each group, for operations with values */
     hs_vulkan_buffer counts;             /* a 32-bit number for each group: its keys; null: not stored */
-    hs_vulkan_buffer first_indices;      /* the same: the index of its first key in the sorted array; null: not stored */
+    /* the same: the index of its first key in the sorted array; null: not stored */
+    hs_vulkan_buffer first_indices;
     hs_vulkan_buffer scratch;            /* at least hs_scratch_with bytes; offset a multiple of 256 */
-    VkDescriptorPool pool;               /* sets are allocated from it; reset it when the command buffer has run;
-                                            null without sets */
+    /* sets are allocated from it; reset it when the command buffer has run; null without sets */
+    VkDescriptorPool pool;
     VkPipelineStageFlags stages;         /* of the commands before that wrote or read these buffers; 0: none did */
     VkAccessFlags accesses;              /* their accesses */
     hs_vulkan_timestamps timestamps;     /* optional */
 } hs_vulkan_group_by_args;
 
 hs_status hs_vulkan_group_by(const hs_vulkan *sorter, VkCommandBuffer commands,
-                             const hs_vulkan_group_by_args *args, VkResult *result);
-
-/* A gather (HS_GATHER): item i of the destination is item index[i] of the source.  An item whose index is not less than
- * source_count is not written.  item_bytes is a multiple of the value_bytes of the sort: 4, 8 or 16. */
-typedef struct hs_vulkan_gather_args {
-    uint64_t n;                          /* indices */
-    uint64_t source_count;               /* items of the source */
-    uint64_t item_bytes;                 /* bytes of an item */
-    hs_vulkan_buffer index;              /* n 32-bit numbers */
-    hs_vulkan_buffer source;
-    hs_vulkan_buffer destination;        /* n items */
-    VkDescriptorPool pool;               /* sets are allocated from it; reset it when the command buffer has run;
-                                            null without sets */
-    VkPipelineStageFlags stages;         /* of the commands before that wrote or read these buffers; 0: none did */
-    VkAccessFlags accesses;              /* their accesses */
-    hs_vulkan_timestamps timestamps;     /* optional */
-} hs_vulkan_gather_args;
-
-hs_status hs_vulkan_gather(const hs_vulkan *sorter, VkCommandBuffer commands,
-                           const hs_vulkan_gather_args *args, VkResult *result);
-
-/* A pack (HS_PACK) of the columns of each of n rows into a key, the first column on top: bits begin_bit and above of the
- * ordered bits of all columns, as many as the key has.  Columns of together up to 16 bytes; each is read in whole 32-bit
- * words, for which its buffer has room.  Columns may be fields of the same records. */
-typedef struct hs_vulkan_pack_args {
-    uint64_t n;                          /* rows */
-    uint64_t column_count;               /* 1 to HS_COLUMNS */
-    hs_column columns[HS_COLUMNS];       /* types and orders */
-    hs_vulkan_buffer keys[HS_COLUMNS];   /* the columns; null from column_count on */
-    uint32_t begin_bit;                  /* a multiple of 32 */
-    hs_vulkan_buffer destination;        /* n keys */
-    VkDescriptorPool pool;               /* sets are allocated from it; reset it when the command buffer has run;
-                                            null without sets */
-    VkPipelineStageFlags stages;         /* of the commands before that wrote or read these buffers; 0: none did */
-    VkAccessFlags accesses;              /* their accesses */
-    hs_vulkan_timestamps timestamps;     /* optional */
-    hs_field fields[HS_COLUMNS];         /* where their items are in `keys`, as records; 0: arrays */
-} hs_vulkan_pack_args;
-
-hs_status hs_vulkan_pack(const hs_vulkan *sorter, VkCommandBuffer commands,
-                         const hs_vulkan_pack_args *args, VkResult *result);
+    const hs_vulkan_group_by_args *args, VkResult *result);
 
 /* The sort for `key` ("u32") and `value` (null: "none"), as in hs_serves, among these targets that suits the device
  * best and that it can run with those features of `device` that it offers (UINT32_MAX: all); null if none.  A query or

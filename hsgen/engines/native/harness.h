@@ -81,11 +81,7 @@ const char *hn_sort(const hn_call *call, double *device_seconds);
 enum { HN_GUARD = 4096, HN_GUARD_BYTE = 0x5a, HN_POISON_BYTE = 0xff };
 
 /* The names of the runtime's functions in error messages, by hs_kind; `more` follows each name. */
-#define HN_NAMES(api, more) \
-    {"hs_" api "_sort" more, "hs_" api "_scan" more, "hs_" api "_segmented_sort" more, "hs_" api "_merge" more, \
-     "hs_" api "_digest" more, "hs_" api "_top_k" more, \
-     "hs_" api "_reduce_by_key" more, "hs_" api "_gather" more, \
-     "hs_" api "_pack" more, "hs_" api "_group_by" more}
+#define HN_NAMES(api, more) /* HSGEN_FUNCTIONS */
 
 /* Time the following sorts and copies on the device (1) or not (0), if timing has a cost; without one, they are always
  * timed, if the device has a clock. */

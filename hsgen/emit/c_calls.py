@@ -1,0 +1,104 @@
+"""The calls of all operations in the C of an API: structs, functions and harnesses, from `hsgen.operations.arguments`.
+
+``templates/bundle/calls.j2`` has their text, and ``templates/apis/NAME/calls.j2`` the words of an API in it.
+"""
+
+from __future__ import annotations
+
+import textwrap
+from functools import cache
+from pathlib import PurePosixPath
+from typing import Any
+
+from hsgen import operations
+from hsgen.apis.api import Api
+from hsgen.core.plan import ROLES
+from hsgen.emit.templates import environment
+from hsgen.operations.arguments import Arguments
+from hsgen.operations.base import Operation
+
+PLACE = "/* HSGEN_CALLS */\n"
+"""The line of a C file that is replaced by the calls."""
+COLUMNS = 120
+_AT = 41
+"""The column of comments behind members."""
+KINDS, FUNCTIONS = "/* HSGEN_KINDS */\n", "/* HSGEN_FUNCTIONS */"
+"""Places of the enum of operations in hs.h, and of the names of their functions in a harness."""
+_NAMES = {"values_out": "HS_VALUES_OUT", "other": "HS_OTHER_INPUT", "other_values": "HS_OTHER_VALUES"}
+
+
+def listed() -> list[Operation]:
+    """Return the operations by hs_kind; those of the kind of sorts follow the sort."""
+    return sorted(operations.EVERY.values(), key=lambda o: (o.c_number, o.name != "sort"))
+
+
+def of_kinds() -> list[Operation]:
+    """Return an operation for each hs_kind, in their order."""
+    return list({o.c_number: o for o in reversed(listed())}.values())[::-1]
+
+
+def kinds() -> str:
+    """Return the members of hs_kind."""
+    return ",\n".join(f"    {o.c_kind} = {o.c_number}" for o in of_kinds()) + "\n"
+
+
+def role(name: str) -> str:
+    """Return the C constant of a role."""
+    assert name in ROLES, name
+    return _NAMES.get(name, f"HS_{name.upper()}")
+
+
+def comment(text: str, margin: str = "") -> str:
+    """Return a C comment of as many lines as the text takes."""
+    first, rest = f"{margin}/* ", f"{margin} * "
+    lines = textwrap.wrap(text, COLUMNS - 3, initial_indent=first, subsequent_indent=rest, break_on_hyphens=False)
+    return "\n".join(lines) + " */"
+
+
+def member(declaration: str, meaning: str) -> str:
+    """Return the line of a member of a struct, with its comment in the line, or in lines above it."""
+    line = f"    {declaration};"
+    if not meaning:
+        return line
+    beside = f"{line:<{_AT}}/* {meaning} */"
+    return beside if len(line) < _AT and len(beside) <= COLUMNS else f"{comment(meaning, '    ')}\n{line}"
+
+
+def expression(text: str, api: str, words: Any, arguments: Arguments) -> str:
+    """Return the C expression of a number of a call: see `Arguments`."""
+    names = {m.name.partition("[")[0]: f"args->{m.name.partition('[')[0]}" for m in arguments.members}
+    given = {f"has_{b.name}": words.present(b.name) for b in arguments.buffers}
+    text = text.format_map({**names, **given, "sort": f"hs_{api}_sort_of({words.given().split(',')[0]})"})
+    return ("\n" + " " * 12).join(textwrap.wrap(text, COLUMNS - 30, break_on_hyphens=False))
+
+
+def completed(api: Api, pattern: str) -> str:
+    """Return the text of a C file of an API's folder, with the calls, in this API's names."""
+    path = api.file(pattern)
+    text = path.read_text(encoding="utf-8")
+    if PLACE in text:
+        text = text.replace(PLACE, _calls(api.template("calls.j2"), _part(path.name)))
+    return api.renamed(text, path)
+
+
+def harness(api: Api, text: str) -> str:
+    """Return the text of a file of an API's harness with the calls, in the names of the API that it extends."""
+    names = ", ".join(f'"hs_" api "_{o.name}" more' for o in of_kinds())
+    text = text.replace(FUNCTIONS, f"{{{names}}}")
+    return text.replace(PLACE, _calls(api.template("calls.j2"), "harness")) if PLACE in text else text
+
+
+def _part(name: str) -> str:
+    """The macro that a file has in place of the line."""
+    return "declarations" if name.endswith(".h") else "definitions"
+
+
+@cache
+def _calls(template: str, part: str) -> str:
+    """The text of the calls in the words of an API's template, in the names of the API whose folder has it."""
+    env = environment()
+    env.filters |= {"c_comment": comment, "c_member": member, "c_role": role, "c_expression": expression}
+    module: Any = env.get_template("bundle/calls.j2").module
+    words: Any = env.get_template(template).module
+    own = of_kinds() if part == "harness" else listed()
+    return str(getattr(module, part)(PurePosixPath(template).parent.name, words, own))
