@@ -97,7 +97,7 @@ def quiet() -> Iterator[None]:
 @pytest.fixture
 def unkept(monkeypatch: pytest.MonkeyPatch) -> None:
     """Targets are read each time, for tests that change how."""
-    monkeypatch.setattr(target, "parse", target.parse.__wrapped__)  # see `remembered`
+    monkeypatch.setattr(target, "parse", target.parse.__wrapped__)
 
 
 @pytest.fixture(scope="session")

@@ -9,7 +9,6 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 
 from hsgen.emit import repeated
-from hsgen.targets import target
 from hsgen.targets.target import Target
 
 
@@ -27,9 +26,7 @@ def _of_target(method: Callable[[Target, str], list[str]]) -> Callable[[Target, 
 
 
 def remember() -> None:
-    """Keep the targets that were read, by their texts; what can be asked for of a target; and the loops that were found
-    for lists of statements."""
-    target.parse = lru_cache(maxsize=256)(target.parse)
+    """Keep what can be asked for of a target, and the loops that were found for lists of statements."""
     for name in ("labels", "implicit", "derived"):
         setattr(Target, name, _of_target(getattr(Target, name)))
     pieces = lru_cache(maxsize=4096)(repeated.pieces)

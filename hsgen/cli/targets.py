@@ -106,7 +106,8 @@ def _listed(t: target_files.Target) -> dict[str, Any]:
 
 def _offers(found: target_files.Target) -> list[tuple[str, str]]:
     """Each width of keys that a target supports, with each of its labels for that width."""
-    have = [k for k in KEYS if k in offered(found)]
+    types = offered(found)
+    have = [k for k in KEYS if k in types]
     return [(k, a) for k in have for a in (*found.labels(k), *found.derived(k), *found.implicit(k))]
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -207,6 +208,7 @@ def find(name: str) -> Target:
     return parse(text, path.stem, shown(path) if name.endswith(".toml") else f"targets/{path.name}")
 
 
+@lru_cache(maxsize=256)
 def parse(text: str, stem: str, where: str) -> Target:
     """Return the target that `text` describes; `stem` is the name it must have, `where` begins error lines.
 

@@ -11,10 +11,9 @@ from hsgen.core.errors import HsgenError, Unavailable
 from hsgen.cuda import compiler, driver
 from hsgen.emit import spirv
 from hsgen.engines import hosts as devices
-from hsgen.engines import metal_shim, native, selection
+from hsgen.engines import metal_shim, selection
 from hsgen.numpy.devices import chosen
 from hsgen.system import compilers, dxc, extras, toolchain
-from hsgen.targets import fallback
 from hsgen.targets import target as targets
 from hsgen.tools import worker
 from hsgen.tools.compile import nvrtc
@@ -87,7 +86,7 @@ def _native() -> list[Finding]:
     for api in having(lambda api: api.harness and not api.python):
         title, costs = f"{api.title} device", f"validate and bench --api {api.name}"
         try:
-            shown = worker.hosts(api.name, native.library(api.name, [fallback.of(api.name)], "u32"))
+            shown = worker.listed(api.name)
         except HsgenError as e:
             out.append(Finding(what=title, found=None, costs=f"{costs}: {e}"))
             continue

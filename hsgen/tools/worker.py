@@ -26,11 +26,12 @@ from hsgen.core.errors import HsgenError, Wrong
 from hsgen.core.interpreter import Options
 from hsgen.core.keys import Signature
 from hsgen.core.scratch import ANY_N
+from hsgen.engines import native
 from hsgen.engines.builds import LOGS, keep_log
 from hsgen.engines.harness import Harness, Native
 from hsgen.engines.hosts import Host
 from hsgen.system import folders, processes
-from hsgen.targets import target
+from hsgen.targets import fallback, target
 from hsgen.tools import bench
 from hsgen.tools.validate import large, validation
 
@@ -121,6 +122,16 @@ def hosts(api: str, library: Path) -> list[Host]:
         if "result" in event:
             return [Host(**{**x, "widths": tuple(x["widths"])}) for x in event["result"]]
     return []
+
+
+def listed(api: str) -> list[Host]:
+    """Return the devices that `api` lists, by a library of the smallest kernels.
+
+    Raises:
+        Unavailable: a compiler or a header is missing.
+        Wrong: the driver crashes or hangs.
+    """
+    return hosts(api, native.library(api, [fallback.of(api)], "u32", algorithms=["digest"]))
 
 
 def _validate(engine: Native, request: Event, show: Callable[[Any], Any]) -> Any:

@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from nightly import nightly
 from tools import OPENCL, need
 
 from hsgen.bundle.build import build
@@ -18,6 +19,8 @@ from hsgen.targets import target
 
 GENERATE = ("generate", "-t", "cpu", "--key", "u32")
 EMBEDDED = "Intel(R) OpenCL"
+SMALL = str(Path(__file__).parents[1] / "vendor/consumers/small.toml")
+"""A target whose kernels compile quickly."""
 
 
 def run(*arguments: str | Path) -> int:
@@ -100,26 +103,34 @@ def test_code_shrinks() -> None:
 
 @pytest.mark.device
 @pytest.mark.parametrize(
-    ("runtime", "options", "n"), [("c", (), 1000), ("python", ("--feature", "bit-range", "--value", "v4"), 1 << 12)]
+    ("name", "runtime", "options", "n"),
+    [
+        (SMALL, "c", (), 1000),
+        nightly("intel-gen8", "c", (), 1000),
+        nightly("intel-gen8", "python", ("--feature", "bit-range", "--value", "v4"), 1 << 12),
+    ],
 )
 def test_limited_sorts_run(
-    embedded: object, capsys: pytest.CaptureFixture[str], runtime: str, options: tuple[str, ...], n: int
+    embedded: object, capsys: pytest.CaptureFixture[str], name: str, runtime: str, options: tuple[str, ...], n: int
 ) -> None:
     if runtime == "c":
         need(OPENCL)
-    command = ("validate", "-t", "intel-gen8", "--key", "u32", "--device", EMBEDDED, "--runtime", runtime)
+    command = ("validate", "-t", name, "--key", "u32", "--device", EMBEDDED, "--runtime", runtime)
     assert run(*command, "--max-n", str(n), *options, "--json") == 0
     (row,) = json.loads(capsys.readouterr().out)
     assert row["failures"] == 0 and row["greatest_n"] == n
 
 
 @pytest.mark.device
-@pytest.mark.parametrize("runtime", ["python", "c"])
-def test_more_keys_are_refused(embedded: object, capsys: pytest.CaptureFixture[str], runtime: str) -> None:
+@pytest.mark.parametrize(
+    ("name", "runtime"),
+    [(SMALL, "python"), (SMALL, "c"), nightly("intel-gen8", "python"), nightly("intel-gen8", "c")],
+)
+def test_more_keys_are_refused(embedded: object, capsys: pytest.CaptureFixture[str], name: str, runtime: str) -> None:
     if runtime == "c":
         need(OPENCL)
-    command = ("bench", "-t", "intel-gen8", "--key", "u32", "--device", EMBEDDED, "--runtime", runtime, "--rounds", "1")
+    command = ("bench", "-t", name, "--key", "u32", "--device", EMBEDDED, "--runtime", runtime, "--rounds", "1")
     assert run(*command, "--max-n", "1000", "--sizes", "999,1000") == 0
     capsys.readouterr()
     assert run(*command, "--max-n", "1000", "--sizes", "1000,1001") == 2
-    assert "sizes up to 1001: intel-gen8/auto_u32 sorts up to 1000 keys" in capsys.readouterr().err
+    assert f"sizes up to 1001: {Path(name).stem}/auto_u32 sorts up to 1000 keys" in capsys.readouterr().err

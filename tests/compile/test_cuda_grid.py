@@ -135,7 +135,7 @@ PAIRS = {
 }
 
 
-@pytest.mark.parametrize("name", nightly_except(PAIRS, ("v8", "v16", "index64")))
+@pytest.mark.parametrize("name", nightly_except(PAIRS, ("v8", "v16")))
 def test_equal_keys_keep_their_order(name: str, tmp_path: Path) -> None:
     """Pairs, and keys by a part of their bits: even keys, equal ones, uneven ones, crowded positions."""
     key, signature = PAIRS[name]
@@ -178,7 +178,7 @@ def normal(rng: np.random.Generator, n: int, key: str) -> np.ndarray[Any, Any]:
     return rng.standard_normal(n).astype(f"f{KEYS[key].bytes}").view(f"u{KEYS[key].bytes}")
 
 
-@pytest.mark.parametrize("name", nightly_except(UNEVEN, ("u64", "v16", "index64")))
+@pytest.mark.parametrize("name", nightly_except(UNEVEN, ("u64", "index64")))
 def test_uneven_keys_are_dealt_out_by_a_sample(name: str, tmp_path: Path) -> None:
     """Normal floats; keys whose highest bits are alike; and what no sample makes even."""
     key, signature = UNEVEN[name]

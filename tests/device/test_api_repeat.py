@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from sorters import SMALL
 
 from hsgen.engines.hosts import Host
 from hsgen.engines.pyopencl import context_for
@@ -39,11 +40,12 @@ def counted(monkeypatch: pytest.MonkeyPatch) -> Counted:
 
 
 @pytest.fixture(scope="module")
-def made(embedded: Host) -> tuple[Any, dict[Any, Sorter]]:
-    """A context, and sorters of keys, of pairs and by a bit range."""
-    context = context_for(embedded)
+def made(embedded: Host, tmp_path_factory: pytest.TempPathFactory) -> tuple[Any, dict[Any, Sorter]]:
+    """A context, and sorters of keys, of pairs and by a bit range, for a small target."""
+    context, path = context_for(embedded), tmp_path_factory.mktemp("repeat") / "small.toml"
+    path.write_text(SMALL, encoding="utf-8")
     options: dict[Any, dict[str, Any]] = {"keys": {}, "pairs": {"value": "v4"}, "range": {"bit_range": True}}
-    return context, {name: Sorter(context, "u32", target="generic", **more) for name, more in options.items()}
+    return context, {name: Sorter(context, "u32", target=path, **more) for name, more in options.items()}
 
 
 def keys_of(queue: Any, seed: int, n: int = N) -> Any:

@@ -103,7 +103,7 @@ def test_uneven_keys_are_left_to_look_back(embedded: Host, file: str, label: str
     ("file", "label", "key"),
     [
         nightly("buckets8", "radix", "u32"),
-        ("buckets8", "radix-few", "u32"),
+        nightly("buckets8", "radix-few", "u32"),
         nightly("buckets8", "radix", "u64"),
         *SHAPES[3:],
     ],

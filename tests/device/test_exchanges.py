@@ -51,7 +51,7 @@ def test_opencl(planted: Change, pocl: Host, capsys: pytest.CaptureFixture[str])
     ("word", "right", "wrong"),
     [
         nightly("hs_local_atomic_min(x, y)", "atomic_min(&(x)", "atomic_max(&(x)"),
-        ("hs_local_atomic_min(x, y)", "atomic_min(&(x)", "atomic_min((__local int *)&(x)"),
+        nightly("hs_local_atomic_min(x, y)", "atomic_min(&(x)", "atomic_min((__local int *)&(x)"),
         nightly("hs_atomic_min(x, y)", "atomic_min(&(x)", "atomic_xchg(&(x)"),
         nightly("hs_local_atomic_cas(x, old, y)", "atomic_cmpxchg(&(x), old, y)", "(old)"),
         ("hs_atomic_cas(x, old, y)", "atomic_cmpxchg(&(x), old, y)", "(old)"),
@@ -73,7 +73,7 @@ __global uint hs_turn;
 
 
 @pytest.mark.device
-@pytest.mark.parametrize("more", ["", FLAKY])
+@pytest.mark.parametrize("more", [nightly(""), FLAKY])
 def test_metal(
     more: str, planted: Change, embedded: Host, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -87,7 +87,7 @@ def test_hip(planted: Change, embedded: Host, capsys: pytest.CaptureFixture[str]
 
 
 @pytest.mark.device
-@pytest.mark.parametrize("api", ["vulkan", "hlsl"])
+@pytest.mark.parametrize("api", ["vulkan", nightly("hlsl")])
 def test_vulkan_and_hlsl(api: str, planted: Change, lavapipe: Lavapipe, capsys: pytest.CaptureFixture[str]) -> None:
     if api == "hlsl" and dxc.compiler() is None:
         missing(f"DXC is not installed ({dxc.INSTALL})")

@@ -115,8 +115,8 @@ def test_the_command_line_validates_reductions(embedded: Host, key: str, capsys:
 
 @pytest.mark.parametrize("shape", ["spans", "sections"])
 def test_planted_faults_are_caught(embedded: Host, shape: str) -> None:
-    """In processes, which faults may crash, which counts as caught; one in eight in the fast run."""
-    assert_caught(states(str(WORKER), embedded.label, shape, "1" if NIGHTLY else "8"), 51 if NIGHTLY else 7)
+    """In processes, which faults may crash, which counts as caught; one in 13 in the fast run."""
+    assert_caught(states(str(WORKER), embedded.label, shape, "1" if NIGHTLY else "13"), 51 if NIGHTLY else 4)
 
 
 def added(values: NDArray[np.float32], keys: NDArray[np.uint32], p: reduce_by_key.Params) -> NDArray[np.float32]:

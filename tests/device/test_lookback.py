@@ -188,13 +188,13 @@ def test_waits_without_bound_end(embedded: Host, ranker: str, every: int) -> Non
 @pytest.mark.device
 @pytest.mark.parametrize("ranker", ["bitmask", "ballot16", nightly("radix_split")])
 def test_many_more_work_groups_than_fit_end_alike_every_time(embedded: Host, ranker: str) -> None:
-    """More than 150 work-groups on a few threads; 100 results are identical bit for bit."""
+    """More than 150 work-groups on a few threads; 100 results, or 30 in the fast run, are identical bit for bit."""
     made = variant(embedded, base(ranker))
     n = COUNT if NIGHTLY else COUNT // 2
     frame = Frame(made, n)
     keys, right = payloads(np.random.default_rng(5), n, "u32")
     assert n > 150 * made.sort.parts[0].params.tile
-    for number in range(100):
+    for number in range(100 if NIGHTLY else 30):
         assert tried(frame, keys, right, in_place=number % 2 == 1) is None, number
         assert made.device_status() == 0, number
 

@@ -43,7 +43,9 @@ def lanes(name: str) -> str:
 def devices(width: int) -> list[Host]:
     """The Vulkan devices, in the environment that `lavapipe` sets up for a width."""
     try:
-        return worker.hosts("vulkan", native.library("vulkan", [target.find(lanes("lanes8"))], "u32"))
+        return worker.hosts(
+            "vulkan", native.library("vulkan", [target.find(lanes("lanes8"))], "u32", algorithms=["digest"])
+        )
     except Unavailable as e:
         missing(str(e))
 

@@ -39,7 +39,7 @@ def devices(width: int) -> list[Host]:
     """The WebGPU devices, in the environment that `lavapipe` sets up for a width."""
     need(C)
     try:
-        return worker.hosts("webgpu", native.library("webgpu", [target.find(TINY)], "u32"))
+        return worker.hosts("webgpu", native.library("webgpu", [target.find(TINY)], "u32", algorithms=["digest"]))
     except Unavailable as e:
         missing(str(e))
 

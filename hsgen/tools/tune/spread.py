@@ -15,12 +15,10 @@ from hsgen import __version__
 from hsgen.core.errors import Unavailable, Wrong
 from hsgen.core.keys import PLAIN, Signature
 from hsgen.engines import hosts
-from hsgen.engines.native import library
 from hsgen.system import extras, toolchain
-from hsgen.targets import fallback
 from hsgen.tools.tune.runner import Entry, Failed, Field, Progress
 from hsgen.tools.tune.search import Finish, Race, Rung
-from hsgen.tools.worker import hosts as devices
+from hsgen.tools.worker import listed
 
 SECONDS = 10  # time limit for the scheduler to answer
 PATIENCE = 600  # seconds until a worker counts as lost; it may first build a C runtime to list its devices
@@ -78,7 +76,7 @@ def _hosts(api: str, native: bool) -> list[hosts.Host]:
     toolchain.prepare_opencl()
     if not native:
         return hosts.hosts()
-    return devices(api, library(api, [fallback.of(api)], "u32"))
+    return listed(api)
 
 
 def _there(field: Field) -> Field:
