@@ -18,7 +18,6 @@ NOT_YET = {
     "radix",
     "radix_select",
     "reduce_by_key",
-    "scan",
     "segmented_sort",
     "stages",
 }
