@@ -13,7 +13,6 @@ NOT_YET = {
     "grids.j2",
     "group_by",
     "keys.j2",
-    "merge_path",
     "order.j2",
     "radix",
     "radix_select",
