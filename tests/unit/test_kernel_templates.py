@@ -6,7 +6,6 @@ import kernel_templates
 import pytest
 
 NOT_YET = {
-    "bitonic",
     "boundary.j2",
     "dialects",
     "grids",
