@@ -36,12 +36,13 @@ if (least == 0xffffffffu) hs_atomic_add(report[4], 1u);
 """Minima of a work-group's lanes and of all lanes; one lane gets the initial word of each.  Words are unsigned."""
 INITIAL = "hs_n() > 0 && (w == 4 || w == 6) ? 0xffffffffu : 0u"
 """The initial words of the report: the minimum in word 6 becomes 0, and so does word 4, which one lane increments."""
-_SUMS, _REPORT, _END = "sums[{{ loop.index0 }}]", "report[{{ at }} + w]", '"falls", "swaps"), 0) -}}\n'
+_SUMS, _REPORT = "sums[{{ loop.index0 }}]", "report[{{ first }} + w]"
+_END = '"falls", "swaps"), "HS_REPORT_SUMS") -}}\n'
 CHANGES = (
-    ("parts", f"hs_local_atomic_add({_SUMS}, {{{{ name }}}});", addition("hs_local_atomic_cas", _SUMS, "{{ name }}")),
-    ("parts", f"hs_atomic_add({_REPORT}, sums[w]);", addition("hs_atomic_cas", _REPORT, "sums[w]")),
-    ("digest", _END, _END + MINIMA),
-    ("blank", "? hs_to_u32(hs_n()) : 0u", f"? hs_to_u32(hs_n()) : {INITIAL}"),
+    (f"hs_local_atomic_add({_SUMS}, {{{{ name }}}});", addition("hs_local_atomic_cas", _SUMS, "{{ name }}")),
+    (f"hs_atomic_add({_REPORT}, sums[w]);", addition("hs_atomic_cas", _REPORT, "sums[w]")),
+    (_END, _END + MINIMA),
+    ("? hs_to_u32(hs_n()) : 0u", f"? hs_to_u32(hs_n()) : {INITIAL}"),
 )
 
 
@@ -57,8 +58,8 @@ def planted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Change]
         (place / file).write_text(text.replace(old, new), encoding="utf-8")
         templates.environment.cache_clear()
 
-    for name, old, new in CHANGES:
-        change(f"digest/{name}.j2", old, new)
+    for old, new in CHANGES:
+        change("digest/digest.j2", old, new)
     monkeypatch.setattr(resources, "templates", lambda: place)
     yield change
     templates.environment.cache_clear()

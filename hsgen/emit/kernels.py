@@ -28,6 +28,7 @@ from hsgen.dialects.dialect import Dialect, load
 from hsgen.emit.templates import environment, recording
 from hsgen.emit.unroll import written_out
 from hsgen.stages import epilogue
+from hsgen.system import resources
 from hsgen.targets import assembly
 from hsgen.tree import lanes, passes, selection
 from hsgen.tree.nodes import Unreadable
@@ -224,12 +225,16 @@ def _translated(sort: Sort, dialect: Dialect, prelude: str, parts: dict[str, str
 
 
 def words(env: jinja2.Environment, sort: Sort) -> Iterator[str]:
-    """Yield the words that the algorithms of a sort define, once for each algorithm, and the regions of its scratch."""
+    """Yield the words that the algorithms of a sort define, once for each algorithm, and the regions of its scratch.
+
+    An algorithm defines words if its folder of templates has the file of `WORDS`.
+    """
     alike: dict[str, list[Any]] = {}
     for part in sort.parts:
         alike.setdefault(part.algorithm, []).append(part.params)
     for name, every in alike.items():
-        yield env.get_template(WORDS.format(name)).render(p=every[0], every=every, lanes=sort.lanes > 1)
+        if (resources.templates() / WORDS.format(name)).is_file():
+            yield env.get_template(WORDS.format(name)).render(p=every[0], every=every, lanes=sort.lanes > 1)
     if named := {r.name: r for r in reversed(scratch_names(sort).values())}:
         yield env.get_template(REGIONS).render(regions=sorted(named.values(), key=lambda r: r.start))
 

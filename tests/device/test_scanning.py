@@ -64,7 +64,7 @@ MUTANTS = {
     "the last tile of a work-group": ("tile_begin < tile_end; tile_begin++", "tile_begin < tile_end - 1; tile_begin++"),
     "the odd row of lanes": ("int keep = (left + 1) / 2", "int keep = left / 2"),
     "a work-group's own sum": ("sums[g * 3 + column] = before;", "sums[g * 3 + column] = hs_sum(before, x);"),
-    "the sum of the first work-group": ("lane > 0 ? part[", "lane > 1 ? part["),
+    "the sum of the first work-group": ("lane > 0 ? lane_sums[", "lane > 1 ? lane_sums["),
     "a column for another": ("tile[at + 1] = hs_sum(tile[at + 1], b1)", "tile[at + 1] = hs_sum(tile[at + 1], b0)"),
     "four elements as three": ("hs_sum(hs_sum(k0, k1), hs_sum(k2, k3))", "hs_sum(hs_sum(k0, k1), k2)"),
 }

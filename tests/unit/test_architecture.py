@@ -111,6 +111,21 @@ def test_functions_stay_small() -> None:
     assert set().union(*map(long_functions, MODULES)) == set()
 
 
+@pytest.mark.parametrize("path", MODULES, ids=lambda p: p.relative_to(PACKAGE).as_posix())
+def test_public_names_have_docstrings(path: Path) -> None:
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    assert ast.get_docstring(tree) or not tree.body
+    classes = [n for n in tree.body if isinstance(n, ast.ClassDef)]
+    for node in [*tree.body, *(m for c in classes for m in c.body)]:
+        if isinstance(node, ast.FunctionDef | ast.ClassDef) and not node.name.startswith("_"):
+            assert ast.get_docstring(node), f"{path.name}: {node.name}"
+
+
+def test_each_command_has_a_file_of_its_name() -> None:
+    for name, command in group.commands.items():
+        assert command.callback and command.callback.__module__ == f"hsgen.cli.{name}"
+
+
 def test_c_files_stay_small() -> None:
     """Runtimes, examples, harnesses and baselines."""
     found = [

@@ -68,7 +68,7 @@ def block_sort(p: Params, slabs: int) -> Kernel:
     )
     return Kernel(
         name=f"block_sort_{slabs}",
-        template="bitonic/block_sort_looped" if p.looped else "bitonic/block_sort",
+        template="bitonic/looped:block_sort" if p.looped else "bitonic/block_sort:block_sort",
         summary=f"sort blocks of {rows * p.subgroup} keys",
         work_group=slabs * p.subgroup,
         subgroup=p.subgroup,
@@ -116,7 +116,7 @@ def half(p: Params, scale: int) -> Kernel:
 def _stream(p: Params, data: Stream) -> Kernel:
     return Kernel(
         name=stream_name(flip=data.flip, scale=data.scale),
-        template="bitonic/stream",
+        template="bitonic/stream:flip" if data.flip else "bitonic/stream:half",
         summary=f"{'flip' if data.flip else 'half'} merge, {data.scale} stage{'s' if data.scale > 1 else ''}",
         work_group=p.stream_group,
         subgroup=p.subgroup,
@@ -139,7 +139,7 @@ def clean(p: Params) -> Kernel:
     shared = p.chunk if len(passes) > 1 or p.subgroup == 1 else 0
     return Kernel(
         name="clean",
-        template="bitonic/clean",
+        template="bitonic/clean:clean",
         summary=f"sort bitonic chunks of {p.chunk} keys",
         work_group=p.clean_slabs * p.subgroup,
         subgroup=p.subgroup,
@@ -154,7 +154,7 @@ def clean(p: Params) -> Kernel:
 def _last(p: Params, name: str, summary: str, *buffers: Buffer) -> Kernel:
     return Kernel(
         name=name,
-        template=f"bitonic/{name}",
+        template=f"bitonic/gather:{name}",
         summary=summary,
         work_group=p.stream_group,
         buffers=(*buffers, *([DEVICE_N] if p.signature.device_count else [])),

@@ -9,6 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from hsgen.algorithms.bitonic.params import Params
+from hsgen.algorithms.buffers import word_array
+from hsgen.algorithms.merge_path.entries import PAIRS, Entries, Merge
 from hsgen.core.buffers import Array, Buffer, pair_bytes
 from hsgen.core.kernels import Kernel
 from hsgen.core.plan import Binding
@@ -17,12 +19,10 @@ CHAIN, CHAINS, CHAIN_ROWS = 4096, 4, 8192  # of a sequential lane, key by key or
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Path:
+class Path(Merge):
     """Merges runs by tiles of `tile` keys, `items` per lane; if `chains` is not 0, by sequential lanes."""
 
     tile: int
-    items: int
-    chains: int = 0
 
 
 def path(p: Params) -> Kernel:
@@ -32,15 +32,22 @@ def path(p: Params) -> Kernel:
     """
     chains = CHAINS if p.path_walks else 0
     chain = CHAIN_ROWS if p.row else CHAIN
-    data = Path(tile=chain * chains or p.chunk, items=chain if chains else p.chunk // p.stream_group, chains=chains)
-    what = "pair" if p.valued else "key"
-    tile = (Array(name="tile", type=what, count=data.tile), Array(name="splits", type="u32", count=2))
+    data = Path(
+        entries=Entries(**(PAIRS if p.valued else {}), a="from[low + ", b="from[low + parts + ", to="to[low + "),
+        lanes=1 if chains else p.stream_group,
+        items=chain if chains else p.chunk // p.stream_group,
+        tile=chain * chains or p.chunk,
+        chains=chains,
+        row=p.row,
+    )
+    type_ = "pair" if p.valued else "key"
+    tile = (Array(name="tile", type=type_, count=data.tile), word_array("splits", 2))
     return Kernel(
         name="path",
-        template="bitonic/path_walk" if chains else "bitonic/path",
+        template="bitonic/paths:walk" if chains else "bitonic/paths:path",
         summary="merge adjacent runs from one buffer to another",
-        work_group=1 if chains else p.stream_group,
-        buffers=(Buffer(name="from", type=what, read_only=True), Buffer(name="to", type=what)),
+        work_group=data.lanes,
+        buffers=(Buffer(name="from", type=type_, read_only=True), Buffer(name="to", type=type_)),
         arrays=() if chains else tile,
         algorithm="bitonic",
         params=p,

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
-from hsgen.algorithms.buffers import DESTINATION, SOURCE, VALUES_IN, VALUES_OUT
+from hsgen.algorithms.buffers import DESTINATION, SOURCE, VALUES_IN, VALUES_OUT, word_array
+from hsgen.algorithms.merge_path.entries import Entries, Merge, Values
 from hsgen.algorithms.merge_path.params import Params
 from hsgen.core.buffers import Array, Buffer
 from hsgen.core.kernels import Kernel
+from hsgen.core.regions import Region
 
 PARTS, SPLITS = 0, 32
-"""Indices of 32-bit words in scratch: the count of the first array; for each tile, and for the end of the last, the
-number of its keys that precede it."""
+"""The first word of each region of `Words`."""
 
 WORDS = Buffer(name="words", type="u32")
 LANES = 1024
@@ -20,18 +21,54 @@ SECOND = Buffer(name="second", read_only=True)
 SECOND_VALUES = Buffer(name="second_values", type="value", read_only=True)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Words:
+    """The regions of scratch.
+
+    first_count: the count of the first array.  splits: for each tile, and for the end of the last one, the number of
+    keys of the first array before it.
+    """
+
+    first_count: Region
+    splits: Region
+
+
+def words() -> Words:
+    """Return the layout of scratch."""
+    return Words(
+        first_count=Region(name="FIRST_COUNT", start=PARTS, size=1, meaning="the count of the first array"),
+        splits=Region(name="SPLITS", start=SPLITS, meaning="of each tile: the keys of the first array before it"),
+    )
+
+
 def _kernel(
-    p: Params, name: str, summary: str, buffers: tuple[Buffer, ...], arrays: tuple[Array, ...] = (), body: str = ""
+    p: Params, name: str, summary: str, buffers: tuple[Buffer, ...], arrays: tuple[Array, ...] = (), file: str = "merge"
 ) -> Kernel:
+    """A kernel of a file of `templates/merge_path`."""
     return Kernel(
         name=name,
-        template=f"merge_path/{body or name}",
+        template=f"merge_path/{file}:{name}",
         summary=summary,
         work_group=p.work_group,
         buffers=buffers,
         arrays=arrays,
         algorithm="merge_path",
         params=p,
+        data=_merge(p),
+        scratch=words(),
+    )
+
+
+def _merge(p: Params) -> Merge:
+    """The merge of keys, for templates."""
+    return Merge(
+        entries=Entries(),
+        values=Values(bytes=p.signature.value_bytes) if p.valued else None,
+        lanes=p.work_group,
+        items=p.items,
+        vector=16 // p.key.bytes,
+        chains=p.chains,
+        row=p.row,
     )
 
 
@@ -49,11 +86,12 @@ def merge(p: Params) -> Kernel:
     """Return the kernel that merges the tiles."""
     values = (VALUES_IN, SECOND_VALUES, VALUES_OUT) if p.valued else ()
     arrays = [Array(name="tile", type="key", count=p.tile + room(p))] * (not p.walks)
-    arrays += [Array(name="slots", type="u32", count=p.tile)] * (p.valued and not p.walks)
-    body = "walk_rows" if p.row else "walk" if p.walks else "merge_vectors" if p.vectors else "merge"
-    what = f"merge {p.tile} keys in a work-group"
-    made = _kernel(p, "merge", what, (SOURCE, SECOND, DESTINATION, *values, WORDS), tuple(arrays), body)
-    return replace(made, row=p.row, key_vectors=p.vectors, resident=max(1, LANES // p.work_group) * p.vectors)
+    arrays += [word_array("slots", p.tile)] * (p.valued and not p.walks)
+    summary, buffers = f"merge {p.tile} keys in a work-group", (SOURCE, SECOND, DESTINATION, *values, WORDS)
+    kernel = _kernel(p, "merge", summary, buffers, tuple(arrays))
+    if p.walks:
+        return replace(kernel, template="merge_path/walk:walk", row=p.row)
+    return replace(kernel, key_vectors=p.vectors, resident=max(1, LANES // p.work_group) * p.vectors)
 
 
 def room(p: Params) -> int:
@@ -75,24 +113,35 @@ def of_ranges(p: Params) -> Params:
 
 
 def merge_alone(p: Params) -> Kernel:
-    """Return the kernel that also finds where its tile starts and ends."""
-    own = alone(p)
-    made, summary = merge(own), f"find the ends of {own.tile} keys, and merge them"
-    arrays = (*made.arrays, Array(name="ends", type="u32", count=2))
-    made = replace(made, name="merge_alone", template="merge_path/merge_alone", summary=summary, arrays=arrays)
-    return replace(made, subgroup=p.subgroup, ballot=True)
+    """Return the kernel that also searches for the start and the end of its tile."""
+    kernel = merge(alone(p))
+    return replace(
+        kernel,
+        name="merge_alone",
+        template="merge_path/merge:merge_alone",
+        summary=f"find the ends of {alone(p).tile} keys, and merge them",
+        arrays=(*kernel.arrays, word_array("ends", 2)),
+        subgroup=p.subgroup,
+        ballot=True,
+    )
 
 
 def merge_ranges(p: Params) -> Kernel:
-    """Return the kernel that finds the ends of a range of tiles, and merges these one after another."""
-    own = of_ranges(p)
-    arrays = [Array(name="ring", type="key", count=2 * (own.ring + own.margin))]
-    arrays += [Array(name="stage", type="key", count=own.tile)]
-    arrays += [Array(name="slots", type="u32", count=own.work_group * (own.items // 2 + 1))] * p.valued
-    arrays += [Array(name="ends", type="u32", count=2)]
-    made, summary = merge(own), f"find the ends of a range of keys, and merge these {own.tile} at a time"
-    made = replace(made, name="merge_ranges", template="merge_path/merge_ranges", summary=summary, arrays=tuple(arrays))
-    return replace(made, subgroup=p.subgroup, ballot=True, resident=p.resident)
+    """Return the kernel that searches for the ends of a range of tiles, and merges the tiles one after another."""
+    shape = of_ranges(p)
+    arrays = [Array(name="ring", type="key", count=2 * (shape.ring + shape.margin))]
+    arrays += [Array(name="stage", type="key", count=shape.tile)]
+    arrays += [word_array("slots", shape.work_group * (shape.items // 2 + 1))] * p.valued
+    return replace(
+        merge(shape),
+        name="merge_ranges",
+        template="merge_path/ranges:merge_ranges",
+        summary=f"find the ends of a range of keys, and merge these {shape.tile} at a time",
+        arrays=(*arrays, word_array("ends", 2)),
+        subgroup=p.subgroup,
+        ballot=True,
+        resident=p.resident,
+    )
 
 
 def kernels(p: Params) -> tuple[Kernel, ...]:
@@ -103,5 +152,5 @@ def kernels(p: Params) -> tuple[Kernel, ...]:
 
 
 def context(p: Params) -> dict[str, object]:
-    """Return the names that the templates use in addition to `kernel` and `p`."""
-    return {"parts_at": PARTS, "splits_at": SPLITS}
+    """Return the names that the templates use in addition to `kernel` and `p`: none."""
+    return {}

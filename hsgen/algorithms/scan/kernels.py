@@ -2,108 +2,141 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
-from hsgen.algorithms.buffers import DESTINATION, SOURCE
+from hsgen.algorithms.buffers import DESTINATION, SOURCE, word_array
 from hsgen.algorithms.scan import words
 from hsgen.algorithms.scan.params import Params
 from hsgen.core.buffers import Array, Buffer
 from hsgen.core.kernels import Kernel
 
 SUMS, WORDS = Buffer(name="sums"), Buffer(name="words", type="u32")
+REDUCE_SCAN, LOOKBACK, SECTIONS, SERIAL = "reduce_scan", "lookback", "sections", "serial"
+"""The files of `templates/scan` with kernels: see there."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LookBack:
+    """The variants of the phases of a look-back, as templates; progress: how long a tile waits for an earlier one."""
+
+    progress: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Section:
+    """The variants of the phases of a scan in sections, as templates; tile: where a work-group has its tile."""
+
+    tile: str
 
 
 def _keys(name: str, count: int) -> Array:
+    """An array of elements in local memory."""
     return Array(name=name, type="key", count=count)
 
 
 def _kernel(
-    p: Params, name: str, summary: str, buffers: tuple[Buffer, ...], arrays: tuple[Array, ...] = (), lanes: int = 0
+    p: Params, file: str, name: str, summary: str, buffers: tuple[Buffer, ...], arrays: tuple[Array, ...] = ()
 ) -> Kernel:
-    """A kernel; sequential lanes have separate templates where the distribution of rows among lanes matters."""
-    alone = p.serial and name not in ("spine", "begin", "settle")
+    """A kernel of a file of `templates/scan`."""
     return Kernel(
         name=name,
-        template=f"scan/{'serial_' if alone else ''}{name}",
+        template=f"scan/{file}:{name}",
         summary=summary,
-        work_group=lanes or p.work_group,
+        work_group=p.work_group,
         buffers=buffers,
         arrays=arrays,
         algorithm="scan",
         params=p,
+        scratch=words.words(p) if WORDS in buffers else None,
     )
 
 
-def _tiling(p: Params) -> tuple[Array, ...]:
-    """The local memory for the scan of a tile."""
-    if p.serial:
-        return ()
+def _tile(p: Params) -> tuple[Array, ...]:
+    """The local memory for the scan of a tile: its rows, and the sums of all earlier rows."""
     return _keys("tile", p.work_group * p.pitch), _keys("bases", p.columns)
 
 
 def single(p: Params) -> Kernel:
     """Return the kernel for counts that one work-group scans."""
-    made = _kernel(p, "single", f"sum up to {p.tile} rows in one work-group", (SOURCE, DESTINATION))
+    summary, buffers = f"sum up to {p.tile} rows in one work-group", (SOURCE, DESTINATION)
     if p.sections:
-        return replace(_by_subgroups(p, replace(made, template="scan/sections_single")), resident=0)
-    return replace(made, arrays=_tiling(p))
+        return replace(_by_subgroups(p, _kernel(p, SECTIONS, "single", summary, buffers)), resident=0)
+    if p.serial:
+        return _kernel(p, SERIAL, "single", summary, buffers)
+    return _kernel(p, REDUCE_SCAN, "single", summary, buffers, _tile(p))
 
 
 def reduce(p: Params) -> Kernel:
     """Return the kernel that sums the rows of each work-group."""
-    arrays = () if p.serial else (_keys("part", p.work_group),)
-    return _kernel(p, "reduce", "sum the rows of a work-group", (SOURCE, SUMS), arrays)
+    summary, buffers = "sum the rows of a work-group", (SOURCE, SUMS)
+    if p.serial:
+        return _kernel(p, SERIAL, "reduce", summary, buffers)
+    return _kernel(p, REDUCE_SCAN, "reduce", summary, buffers, (_keys("lane_sums", p.work_group),))
 
 
 def spine(p: Params) -> Kernel:
     """Return the kernel of the exclusive scan of the sums of work-groups."""
-    return _kernel(p, "spine", "scan the sums of all work-groups", (SUMS,), (_keys("part", p.spine),), p.spine)
+    sums = _keys("lane_sums", p.spine)
+    kernel = _kernel(p, REDUCE_SCAN, "spine", "scan the sums of all work-groups", (SUMS,), (sums,))
+    return replace(kernel, work_group=p.spine)
 
 
 def scan(p: Params) -> Kernel:
     """Return the kernel that scans the tiles of each work-group in sequence."""
-    return _kernel(p, "scan", "scan the rows of a work-group", (SOURCE, DESTINATION, SUMS), _tiling(p))
+    summary, buffers = "scan the rows of a work-group", (SOURCE, DESTINATION, SUMS)
+    if p.serial:
+        return _kernel(p, SERIAL, "scan", summary, buffers)
+    return _kernel(p, REDUCE_SCAN, "scan", summary, buffers, _tile(p))
 
 
 def begin(p: Params) -> Kernel:
     """Return the kernel that clears the states of tiles."""
-    return _kernel(p, "begin", "clear the ticket and the states of tiles", (WORDS,))
+    return _kernel(
+        p, SECTIONS if p.sections else LOOKBACK, "begin", "clear the ticket and the states of tiles", (WORDS,)
+    )
 
 
 def lookback(p: Params) -> Kernel:
     """Return the single-pass kernel: sum a tile, look back for its prefix, store."""
-    seen = (
-        _keys("seen", p.window * p.columns),
-        Array(name="marks", type="u32", count=p.window * p.columns),
-        Array(name="late", type="u32", count=4),
-    )
-    arrays = () if p.serial else (*_tiling(p), *seen)
-    return _kernel(p, "lookback", "scan a tile, look back, store", (SOURCE, DESTINATION, WORDS), arrays)
+    summary, buffers = "scan a tile, look back, store", (SOURCE, DESTINATION, WORDS)
+    data = LookBack(progress="scan/progress.j2:" + ("spinning" if p.forward_progress else "bounded"))
+    if p.serial:
+        return replace(_kernel(p, SERIAL, "lookback", summary, buffers), data=data)
+    window = p.window * p.columns
+    gave_up = () if p.forward_progress else (word_array("gave_up", 1),)
+    flags = (word_array("ticket", 1), word_array("pending", 2), *gave_up)
+    arrays = (*_tile(p), _keys("window_sums", window), word_array("window_kinds", window), *flags)
+    return replace(_kernel(p, LOOKBACK, "lookback", summary, buffers, arrays), data=data)
 
 
 def sections(p: Params) -> Kernel:
     """Return the single-pass kernel whose tiles look back within sections."""
-    seen = (_keys("seen", p.subgroups * p.columns), Array(name="drawn", type="u32", count=1))
-    made = _kernel(p, "sections", "scan a tile, look back in its section, store", (SOURCE, DESTINATION, WORDS), seen)
-    return _by_subgroups(p, made)
+    arrays = (_keys("state_sums", p.subgroups * p.columns), word_array("ticket", 1))
+    summary, buffers = "scan a tile, look back in its section, store", (SOURCE, DESTINATION, WORDS)
+    return _by_subgroups(p, _kernel(p, SECTIONS, "sections", summary, buffers, arrays))
 
 
-def _by_subgroups(p: Params, made: Kernel) -> Kernel:
+def _by_subgroups(p: Params, kernel: Kernel) -> Kernel:
     """A kernel whose subgroups exchange sums of a tile in registers or in local memory."""
     tile = (Array(name="tile", type="key", count=p.tile * p.columns, align=16),) if p.local else ()
-    arrays = (*tile, _keys("part", p.subgroups * p.columns), *made.arrays)
-    return replace(made, arrays=arrays, subgroup=p.subgroup, resident=p.resident, vectors=True)
+    arrays = (*tile, _keys("subgroup_sums", p.subgroups * p.columns), *kernel.arrays)
+    data = Section(tile="scan/local.j2" if p.local else "scan/registers.j2")
+    return replace(kernel, arrays=arrays, subgroup=p.subgroup, resident=p.resident, vectors=True, data=data)
 
 
 def settle(p: Params) -> Kernel:
     """Return the kernel that finds the prefixes of tiles whose look-back gave up."""
-    arrays = (_keys("part", p.spine), Array(name="marks", type="u32", count=p.spine))
-    return _kernel(p, "settle", "find the prefixes of tiles whose look-back gave up", (WORDS,), arrays, p.spine)
+    arrays = (_keys("lane_sums", p.spine), word_array("lane_inclusive", p.spine))
+    summary = "find the prefixes of tiles whose look-back gave up"
+    return replace(_kernel(p, LOOKBACK, "settle", summary, (WORDS,), arrays), work_group=p.spine)
 
 
 def apply(p: Params) -> Kernel:
-    """Return the kernel that redoes the tiles whose look-back gave up."""
-    return _kernel(p, "apply", "scan the tiles whose look-back gave up", (SOURCE, DESTINATION, WORDS), _tiling(p))
+    """Return the kernel that scans the tiles again whose look-back gave up."""
+    summary, buffers = "scan the tiles whose look-back gave up", (SOURCE, DESTINATION, WORDS)
+    if p.serial:
+        return _kernel(p, SERIAL, "apply", summary, buffers)
+    return _kernel(p, LOOKBACK, "apply", summary, buffers, _tile(p))
 
 
 def kernels(p: Params) -> tuple[Kernel, ...]:
@@ -116,12 +149,5 @@ def kernels(p: Params) -> tuple[Kernel, ...]:
 
 
 def context(p: Params) -> dict[str, object]:
-    """Return the names that the templates use in addition to `kernel` and `p`."""
-    return {
-        "failed": words.FAILED,
-        "ticket": words.TICKET,
-        "states": words.STATES,
-        "counted": f"{words.COUNTED}u",
-        "summed": f"{words.SUMMED}u",
-        "open": f"{words.OPEN}u",
-    }
+    """Return the names that the templates use in addition to `kernel` and `p`: none."""
+    return {}

@@ -2,19 +2,47 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from hsgen.algorithms.scan.params import Params
 from hsgen.core.plan import Binding, DeviceStatus
+from hsgen.core.regions import Region
 from hsgen.core.scratch import Scratch, scratch_of
 
 FAILED, TICKET, STATES = 0, 1, 32
-"""Indices of 32-bit words: 1 if a look-back gave up; the number of tiles drawn; the first state (in the order of tiles,
-then columns, with `pieces` words each)."""
+"""The first word of each region of `Words`."""
 
 COUNTED, SUMMED, OPEN = 1, 2, 3
-"""The kinds of states, in the two high bits of every word: the sum of the tile; the inclusive prefix; after a look-back
-gave up, the exclusive prefix of a tile that must be redone.  0: no state yet."""
+"""The kinds of states, in the two high bits of every word: partial, the sum of the tile; inclusive, the sum of all
+tiles up to this one; exclusive, the sum of all earlier tiles, of a tile that gave up.  0: empty.  See
+templates/scan/words.j2."""
 
 SCRATCH = Binding(role="scratch")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Words:
+    """The regions of scratch of a sum whose tiles have states.
+
+    failed: a flag; of size 0 if no look-back gives up.  ticket: a counter.  states: for each tile and column, `pieces`
+    words.
+    """
+
+    failed: Region
+    ticket: Region
+    states: Region
+
+
+def words(p: Params) -> Words | None:
+    """Return the layout of a sum whose tiles have states; None for other sums."""
+    if not p.states:
+        return None
+    bounded = 0 if p.forward_progress else 1
+    return Words(
+        failed=Region(name="FAILED", start=FAILED, size=bounded, meaning="1 if a look-back gave up"),
+        ticket=Region(name="TICKET", start=TICKET, size=1, meaning="the number of tiles drawn"),
+        states=Region(name="STATES", start=STATES, meaning="of each tile and column: a sum and its kind"),
+    )
 
 
 def scratch(p: Params) -> Scratch:

@@ -1,0 +1,214 @@
+"""Digests of arrays, which a host compares before and after a sort to verify the result.
+
+Order-independent hashes cover the keys, and the keys with their values; counts give the adjacent keys out of order; a
+hash with positions covers the elements beyond n.  All arithmetic is 32-bit.  The mixers are the finalizer of
+MurmurHash3 (A. Appleby) and "lowbias32" (C. Wellons, hash-prospector).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from hsgen.algorithms.buffers import SOURCE, word_array
+from hsgen.algorithms.implicit import FIELDS as FIELDS
+from hsgen.algorithms.implicit import alone as alone
+from hsgen.algorithms.implicit import problems as problems
+from hsgen.algorithms.implicit import space as space
+from hsgen.algorithms.traits import Traits
+from hsgen.core.buffers import Buffer
+from hsgen.core.device import Device
+from hsgen.core.kernels import Kernel
+from hsgen.core.keys import PLAIN, KeyType, Signature
+from hsgen.core.plan import Argument, Binding, BitRange, CallNumber, Grid, Guard, Literal, Plan, Step
+from hsgen.operations.digest import SEEDS, WORDS
+
+NAME, OPERATION = "digest", "digest"
+TRAITS = Traits(bit_ranges=True)
+
+MAX_ELEMENTS = (1 << 31) - (1 << 20)
+"""The greatest count of elements, or of words of values: signed 32-bit indices that exceed the count by a row of lanes
+do not overflow."""
+
+REPORT = Buffer(name="report", type="u32")
+VALUES = Buffer(name="values_in", type="u32", unit="value", read_only=True)
+
+_LANES, _ITEMS = 256, 16
+_GROUPS = {"chip": 1024, "memory": 64}
+"""The greatest number of work-groups, by the kind of local memory: a CPU has few cores, and a work-group costs it
+more."""
+_SUMS = 6
+"""The words of a report that are sums: two hashes of two words, and two counts."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Params:
+    """The parameters of a digest, which are derived from the device.
+
+    work_group, items: lanes, and elements per lane; their product is the tile.  groups: the greatest number of
+    work-groups of a launch, each with several tiles if needed.  begin: the first bit of the key, 32 if a value is
+    packed below the key.
+    """
+
+    key: KeyType
+    signature: Signature = PLAIN
+    work_group: int = _LANES
+    items: int = _ITEMS
+    groups: int = 1024
+    begin: int = 0
+
+    @property
+    def tile(self) -> int:
+        """The least elements of a work-group, except of the last."""
+        return self.work_group * self.items
+
+    @property
+    def key_words(self) -> tuple[int, ...]:
+        """The shift of each 32-bit word of the key in an element."""
+        return tuple(range(self.begin, self.key.bits, 32))
+
+    @property
+    def value_words(self) -> int:
+        """The 32-bit words of a value, including packed values and indices."""
+        return self.begin // 32 or self.signature.value_bytes // 4
+
+    @property
+    def reads(self) -> bool:
+        """Whether values are in a separate buffer."""
+        return self.signature.value_bytes > 0 and not self.signature.index
+
+    @property
+    def part(self) -> bool:
+        """Whether keys are compared by the bit range in the argument."""
+        return self.signature.bit_range or self.begin > 0
+
+    @property
+    def max_n(self) -> int:
+        """The greatest count of elements."""
+        return MAX_ELEMENTS // max(1, self.value_words if self.reads else 1)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hashed:
+    """The variant of the phases of a digest, as a template: where the values are."""
+
+    values: str
+
+
+def specialize(p: Mapping[str, Any], key: KeyType, signature: Signature, device: Device) -> Params | None:
+    """Return the parameters for a key width and a signature.
+
+    None if the target has no sort of such keys, or with a device-side count.
+    """
+    if not any(label.startswith(("bitonic", "radix")) for label in p) or signature.device_count:
+        return None
+    if key.bytes < 4 and not (device.storage8 if key.bytes == 1 else device.storage16):
+        return None
+    return Params(
+        key=key,
+        signature=signature,
+        work_group=1 << min(_LANES, device.work_group).bit_length() - 1,
+        groups=min(_GROUPS[device.local], device.groups),
+        begin=key.bits // 2 if signature.value == "packed" else 0,
+    )
+
+
+def params(key: KeyType, values: Mapping[str, Any]) -> Params:
+    """Return the parameters for values by the names of `Params`."""
+    return Params(key=key, **values)
+
+
+def _kernel(p: Params, name: str, summary: str, buffers: tuple[Buffer, ...], sums: int = 0) -> Kernel:
+    """A kernel whose work-groups have `sums` sums."""
+    where = "indices" if p.signature.index else "buffered" if p.reads else "packed" if p.begin else "no_values"
+    return Kernel(
+        name=name,
+        template=f"digest/digest:{name}",
+        summary=summary,
+        work_group=p.work_group,
+        buffers=buffers,
+        arrays=(word_array("sums", sums),) if sums else (),
+        algorithm="digest",
+        params=p,
+        data=Hashed(values=f"digest/digest.j2:{where}"),
+    )
+
+
+def kernels(p: Params) -> tuple[Kernel, ...]:
+    """Return the kernels in order: clear the report, digest the elements, hash the elements beyond n."""
+    reads = (SOURCE, *([VALUES] if p.reads else []), REPORT)
+    return (
+        _kernel(p, "blank", "clear the report", (REPORT,)),
+        _kernel(p, "digest", "hash elements regardless of order, count those out of order", reads, _SUMS),
+        _kernel(p, "beyond", "hash the elements beyond n with their positions", reads, 1),
+    )
+
+
+def context(p: Params) -> dict[str, object]:
+    """Return the names that the templates use in addition to `kernel` and `p`."""
+    return {"sums": _SUMS, "report_words": WORDS, "seeds": SEEDS}
+
+
+_BOUND = {
+    "source": Binding(role="source"),
+    "values_in": Binding(role="values"),
+    "report": Binding(role="report"),
+}
+_ARGUMENTS: dict[str, Argument] = {"blank": Literal(), "digest": BitRange(), "beyond": CallNumber()}
+
+
+def plan(p: Params) -> Plan:
+    """Return the plan.
+
+    The report is also written for n = 0.  The grid of the elements beyond n depends on the second number of the call,
+    the number of elements to examine.
+    """
+    steps = (
+        Step(
+            kernel=k.name,
+            bindings=tuple(_BOUND[b.name] for b in k.buffers),
+            guard=Guard(max_n=p.max_n, at_zero=k.name != "digest"),
+            grid=_grid(p, k.name),
+            argument=_ARGUMENTS[k.name],
+        )
+        for k in kernels(p)
+    )
+    return Plan(steps=tuple(steps), max_n=p.max_n, first_bit=p.begin, bits=p.key.bits - p.begin)
+
+
+def _grid(p: Params, kernel: str) -> Grid:
+    """The work-groups of a launch."""
+    if kernel == "blank":
+        return Grid(add=1, cap=1)  # also for n = 0
+    return Grid(x="number" if kernel == "beyond" else "n", add=p.tile - 1, div=p.tile, cap=p.groups)
+
+
+def moved(p: Params, step: Step, n: int) -> int:
+    """Return the memory traffic of a launch for `n` elements, in bytes, without elements beyond n.
+
+    Reads of adjacent elements are served from caches and not counted.
+    """
+    values = p.signature.value_bytes if p.reads else 0
+    return n * (p.key.bytes + values) if step.kernel == "digest" else 0
+
+
+def block(p: Params) -> int:
+    """Return the elements of a tile, around whose multiples validation tests more counts."""
+    return p.tile
+
+
+def test_counts(p: Params, greatest: int) -> list[int]:
+    """Return the counts up to `greatest` at which a tile is added, or the work-groups are as many as there may be."""
+    counts = {0, 1, greatest, *range(0, min(4 * p.tile, greatest) + 1, p.tile), p.groups * p.tile}
+    return sorted(n for n in counts if n <= greatest)
+
+
+def row_test_counts(p: Params, greatest: int) -> list[int]:
+    """Return counts up to `greatest` that end in each row of lanes of a tile."""
+    return [n for n in range(p.work_group // 2, p.tile, p.work_group) if n <= greatest]
+
+
+def notes(p: Params) -> list[tuple[str, str]]:
+    """Return derived values for headers and `hsgen show`: (name, value)."""
+    return [("elements", f"at most {p.groups} work-groups of {p.work_group} lanes, {p.tile} at a time")]

@@ -1,0 +1,167 @@
+"""Gathering items by index, in one launch.
+
+A work-group moves a tile of items.  Its lanes take adjacent values of the result, so that stores coalesce, and so do
+loads of the values of an item.  On CPUs, a work-group is one lane, which moves one item after the other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from hsgen.algorithms import device_constraints
+from hsgen.algorithms.buffers import SOURCE, VALUES_IN, VALUES_OUT
+from hsgen.algorithms.device_constraints import Problem
+from hsgen.algorithms.search_space import Box, steps
+from hsgen.algorithms.traits import Traits
+from hsgen.core.device import Device
+from hsgen.core.fields import Field
+from hsgen.core.kernels import Kernel
+from hsgen.core.keys import PLAIN, KeyType, Signature
+from hsgen.core.plan import Binding, Grid, Guard, Plan, Step
+
+NAME, OPERATION = "gather", "gather"
+TRAITS = Traits()
+
+MAX_N = 1 << 30
+"""The greatest count of indices: positions are signed 32-bit integers, and tiles may exceed n."""
+
+FIELDS = {
+    "work_group": Field("int", "the lanes of a work-group", required=False, least=1),
+    "tile": Field("int", "the items of a work-group", required=False, least=1, greatest=1 << 20),
+    "batch": Field("int", "the values that a lane loads before it stores them", required=False, least=1, greatest=16),
+}
+
+_LANES = {"chip": 256, "memory": 1}
+"""Lanes of a work-group, by the kind of local memory: a core of a CPU moves one item after the other."""
+_ITEMS = {"chip": 512, "memory": 1024}
+"""Items of a tile, by the kind of local memory."""
+_WIDTHS = (2, 3, 5, 16)
+"""Values of an item at which tests end in a tile, since counts of values are those of keys."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Params:
+    """The parameters of a gather: derived from the device, unless the table ``[gather.KEY]`` has them.
+
+    tile: the items of a work-group.  batch: the values that a lane loads before it stores them.  whole: whether a lane
+    moves whole items.
+    """
+
+    key: KeyType
+    signature: Signature = PLAIN
+    work_group: int = 256
+    tile: int = 512
+    batch: int = 4
+    whole: bool = False
+
+
+def specialize(p: Mapping[str, Any], key: KeyType, signature: Signature, device: Device) -> Params | None:
+    """Return the parameters for 32-bit indices and a kind of values.
+
+    None for anything else, and if the target has no sort of such keys.
+    """
+    if not any(label.startswith(("bitonic", "radix")) for label in p):
+        return None
+    valued = replace(PLAIN, value=signature.value, rows=True)
+    if key.bytes != 4 or signature != valued or not signature.value_bytes or signature.index:
+        return None
+    return Params(
+        key=key,
+        signature=signature,
+        work_group=1 << min(_LANES[device.local], device.work_group).bit_length() - 1,
+        tile=_ITEMS[device.local],
+        whole=device.local == "memory",
+    )
+
+
+def params(key: KeyType, values: Mapping[str, Any]) -> Params:
+    """Return the parameters for values by the names of `Params`."""
+    return Params(key=key, **values)
+
+
+def alone(values: Mapping[str, Any], device: Device) -> Iterator[Problem]:
+    """Yield the problems of single values, independent of the others."""
+    yield from device_constraints.launch(values, device)
+    if "batch" in values and device.local == "memory":
+        problem = 'lanes move whole items where local memory is ordinary memory (device.local = "memory")'
+        yield "batch", problem, "leave it out"
+
+
+def problems(p: Params, device: Device) -> list[Problem]:
+    """Return all problems of the parameters as a whole."""
+    return list(device_constraints.tile(p.tile, _ITEMS[device.local], MAX_N, device))
+
+
+def space(key: KeyType, device: Device) -> tuple[Box, ...]:
+    """Return one box: of lanes that move values together or, if local memory is ordinary memory, whole items."""
+    if device.local == "memory":
+        return ({"work_group": steps(1, min(256, device.work_group)), "tile": steps(64, 65536)},)
+    box = {
+        "work_group": steps(min(32, device.work_group), min(1024, device.work_group)),
+        "tile": steps(64, 8192, thirds=True),
+        "batch": (1, 2, 3, 4, 6, 8),
+    }
+    return (box,)
+
+
+def kernels(p: Params) -> tuple[Kernel, ...]:
+    """Return the one kernel."""
+    return (
+        Kernel(
+            name="gather",
+            template="gather/gather:by_items" if p.whole else "gather/gather:by_values",
+            summary="move the items of a table by index",
+            work_group=p.work_group,
+            buffers=(SOURCE, VALUES_IN, VALUES_OUT),
+            algorithm="gather",
+            params=p,
+        ),
+    )
+
+
+def context(p: Params) -> dict[str, object]:
+    """Return the names that the templates use in addition to `kernel` and `p`: none."""
+    return {}
+
+
+def plan(p: Params) -> Plan:
+    """Return the plan: one launch, with a work-group for each tile."""
+    step = Step(
+        kernel="gather",
+        bindings=(Binding(role="source"), Binding(role="values"), Binding(role="values_out")),
+        guard=Guard(max_n=MAX_N),
+        grid=Grid(add=p.tile - 1, div=p.tile),
+    )
+    return Plan(steps=(step,), max_n=MAX_N, bits=p.key.bits)
+
+
+def moved(p: Params, step: Step, n: int) -> int:
+    """Return the memory traffic of the launch for items of one value, in bytes."""
+    return n * (p.key.bytes + 2 * p.signature.value_bytes)
+
+
+def block(p: Params) -> int:
+    """Return the items of a work-group."""
+    return p.tile
+
+
+def test_counts(p: Params, greatest: int) -> list[int]:
+    """Return the counts up to `greatest` at which a work-group is added, for items of several widths."""
+    counts = {0, 1, greatest, *(tiles * p.tile * width for tiles in (1, 2, 5) for width in (1, *_WIDTHS))}
+    return sorted(n for n in counts if n <= greatest)
+
+
+def row_test_counts(p: Params, greatest: int) -> list[int]:
+    """Return counts up to `greatest` that end in each batch of a tile."""
+    if p.whole:
+        return []
+    ends = (batch * p.work_group + p.work_group // 2 for batch in range(p.tile // p.work_group))
+    return [n for n in sorted({e + base for e in ends for base in (0, p.tile)}) if n <= greatest]
+
+
+def notes(p: Params) -> list[tuple[str, str]]:
+    """Return derived values for headers and `hsgen show`: (name, value)."""
+    lanes = "" if p.whole else f", whose values {p.work_group} lanes move together"
+    return [("tile", f"{p.tile} items{lanes}")]

@@ -1,0 +1,175 @@
+"""Packing the columns of rows into keys, in one launch: a lane joins the columns of a row.
+
+A work-group packs a tile of rows.  Its lanes take adjacent rows, so that loads and stores coalesce.  On CPUs, a
+work-group is as many lanes as the runtimes of CPUs make vectors of.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from hsgen.algorithms import device_constraints
+from hsgen.algorithms.buffers import DESTINATION
+from hsgen.algorithms.device_constraints import Problem
+from hsgen.algorithms.search_space import Box, steps
+from hsgen.algorithms.traits import Traits
+from hsgen.core.buffers import Buffer
+from hsgen.core.device import Device
+from hsgen.core.fields import Field
+from hsgen.core.interpreter import LAYOUT_BITS
+from hsgen.core.kernels import Kernel
+from hsgen.core.keys import KeyType, Signature
+from hsgen.core.plan import Binding, CallNumber, Grid, Guard, Plan, Step
+from hsgen.operations.pack import BEGIN, DESCENDING, KIND, PRESENT, ROLES, SIGNATURE, WIDTH
+from hsgen.operations.records import OFFSET, STRIDE
+
+NAME, OPERATION = "pack", "pack"
+TRAITS = Traits()
+
+MAX_N = 1 << 30
+"""The greatest count of rows: the words of a column have signed 32-bit indices."""
+
+FIELDS = {
+    "work_group": Field("int", "the lanes of a work-group", required=False, least=1),
+    "tile": Field("int", "the rows of a work-group", required=False, least=1, greatest=1 << 20),
+}
+
+BUFFERS = tuple(
+    Buffer(name=name, type="u32", read_only=True, shared=True) for name in ("source", "second", "third", "fourth")
+)
+"""The buffers of columns, the most significant first."""
+
+_LANES = {"chip": 256, "memory": 32}
+"""Lanes of a work-group, by the kind of local memory: the runtimes of CPUs make vectors of lanes, which share all
+branches."""
+_TILE = 1024
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Params:
+    """The parameters of a pack: derived from the device, unless the table ``[pack.KEY]`` has them.
+
+    tile: the rows of a work-group.
+    """
+
+    key: KeyType
+    signature: Signature = SIGNATURE
+    work_group: int = 256
+    tile: int = _TILE
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Column:
+    """A column, for the template.
+
+    buffer: the name of its buffer.  shift: the first bit of its type and order in the argument.  numbers: the word of
+    dialects for the number of the call that has its pitch and offset.  place: the first bit of these.
+    """
+
+    buffer: str
+    shift: int
+    numbers: str
+    place: int
+
+
+def specialize(p: Mapping[str, Any], key: KeyType, signature: Signature, device: Device) -> Params | None:
+    """Return the parameters for keys of 4 or 8 bytes.
+
+    None for anything else, and if the target has no sort of such keys.
+    """
+    if signature != SIGNATURE or key.bytes < 4 or not any(label.startswith(("bitonic", "radix")) for label in p):
+        return None
+    return Params(key=key, work_group=1 << min(_LANES[device.local], device.work_group).bit_length() - 1)
+
+
+def params(key: KeyType, values: Mapping[str, Any]) -> Params:
+    """Return the parameters for values by the names of `Params`."""
+    return Params(key=key, **values)
+
+
+def alone(values: Mapping[str, Any], device: Device) -> Iterator[Problem]:
+    """Yield the problems of single values, independent of the others."""
+    yield from device_constraints.launch(values, device)
+
+
+def problems(p: Params, device: Device) -> list[Problem]:
+    """Return all problems of the parameters as a whole."""
+    return list(device_constraints.tile(p.tile, _TILE, MAX_N, device))
+
+
+def space(key: KeyType, device: Device) -> tuple[Box, ...]:
+    """Return one box: lanes and rows are independent of each other."""
+    least = 1 if device.local == "memory" else min(32, device.work_group)
+    lanes = steps(least, min(1024, device.work_group))
+    return ({"work_group": lanes, "tile": steps(64, 65536)},)
+
+
+def kernels(p: Params) -> tuple[Kernel, ...]:
+    """Return the one kernel."""
+    return (
+        Kernel(
+            name="pack",
+            template="pack/pack:pack",
+            summary="join the columns of rows",
+            work_group=p.work_group,
+            buffers=(*BUFFERS, DESTINATION),
+            algorithm="pack",
+            params=p,
+        ),
+    )
+
+
+def context(p: Params) -> dict[str, object]:
+    """Return the names that the template uses in addition to `kernel` and `p`: columns, and bits of their types."""
+    each = LAYOUT_BITS // (STRIDE + OFFSET)  # columns whose pitch and offset are in one number
+    columns = tuple(
+        Column(
+            buffer=buffer.name,
+            shift=WIDTH * i,
+            numbers=("hs_rows()", "hs_take()")[i // each],
+            place=(STRIDE + OFFSET) * (i % each),
+        )
+        for i, buffer in enumerate(BUFFERS)
+    )
+    bits = {"PRESENT": PRESENT, "SIGNED": 1 << KIND, "FLOAT": 2 << KIND, "DESCENDING": DESCENDING, "BEGIN": BEGIN}
+    return {"columns": columns, **bits, "STRIDE": STRIDE, "OFFSET": OFFSET}
+
+
+def plan(p: Params) -> Plan:
+    """Return the plan: one launch, with a work-group for each tile."""
+    step = Step(
+        kernel="pack",
+        bindings=tuple(Binding(role=role) for role in (*ROLES, "destination")),
+        guard=Guard(max_n=MAX_N),
+        grid=Grid(add=p.tile - 1, div=p.tile),
+        argument=CallNumber(),
+    )
+    return Plan(steps=(step,), max_n=MAX_N, bits=p.key.bits)
+
+
+def moved(p: Params, step: Step, n: int) -> int:
+    """Return the memory traffic of the launch for columns that fill the key, in bytes."""
+    return 2 * n * p.key.bytes
+
+
+def block(p: Params) -> int:
+    """Return the rows of a work-group."""
+    return p.tile
+
+
+def test_counts(p: Params, greatest: int) -> list[int]:
+    """Return the counts up to `greatest` at which a work-group is added."""
+    return sorted(n for n in {0, 1, greatest, *(tiles * p.tile for tiles in (1, 2, 5))} if n <= greatest)
+
+
+def row_test_counts(p: Params, greatest: int) -> list[int]:
+    """Return counts up to `greatest` that end in each row of lanes of a tile."""
+    ends = range(p.work_group // 2, p.tile, max(p.work_group, p.tile // 16))
+    return [n for n in sorted({e + base for e in ends for base in (0, p.tile)}) if n <= greatest]
+
+
+def notes(p: Params) -> list[tuple[str, str]]:
+    """Return derived values for headers and `hsgen show`: (name, value)."""
+    return [("tile", f"{p.tile} rows of columns")]
