@@ -7,16 +7,11 @@ import pytest
 
 NOT_YET = {
     "bitonic",
-    "boundary.j2",
     "dialects",
     "digest",
     "gather",
-    "grids",
-    "grids.j2",
     "group_by",
-    "keys.j2",
     "merge_path",
-    "order.j2",
     "pack",
     "radix",
     "radix_select",
