@@ -15,7 +15,6 @@ NOT_YET = {
     "pack",
     "radix",
     "radix_select",
-    "reduce_by_key",
     "scan",
     "segmented_sort",
     "stages",
