@@ -17,7 +17,6 @@ NOT_YET = {
     "radix_select",
     "scan",
     "segmented_sort",
-    "stages",
 }
 """The folders and files whose kernels or macros exceed a bound."""
 
