@@ -205,7 +205,7 @@ def appended(
         roles.append("report")
     kernel = Kernel(
         name=NAME,
-        template="stages/epilogue/rows",
+        template=f"stages/epilogue:{'serial' if made.work_group == 1 else 'tiles'}",
         summary="apply the epilogue to every sorted key",
         work_group=made.work_group,
         buffers=tuple(buffers),

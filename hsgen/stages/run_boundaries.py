@@ -17,6 +17,7 @@ from hsgen.core.errors import Usage
 from hsgen.core.kernels import Kernel
 from hsgen.core.keys import KeyType, Signature
 from hsgen.core.plan import Binding, CallNumber, Grid, Guard, Literal, Plan, Step
+from hsgen.core.regions import Region, placed
 from hsgen.core.scratch import Scratch, ScratchRule
 from hsgen.core.sort import Part
 
@@ -116,31 +117,44 @@ def appended(
     )
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Words:
+    """The words of the stage in scratch."""
+
+    run_counts: Region
+
+
+def words() -> Words:
+    """Return the layout of the words."""
+    return Words(
+        **placed([("run_counts", 0, "the runs that start in the keys of each work-group, then their prefixes")])
+    )
+
+
 def _kernels(parts: tuple[Part, ...], made: Shape) -> tuple[Kernel, ...]:
     """The kernels, which belong to the first algorithm, whose words are defined in any case."""
-    found = []
-    for name, summary, buffers in (
+    rows = (
         (NAMES[0], f"find the runs of up to {made.tile} keys", (KEYS, REPORT)),
         (NAMES[1], "mark and count the run boundaries in the keys of a work-group", (KEYS, BITMAP, WORDS)),
         (NAMES[2], "scan the counts of work-groups", (WORDS, REPORT)),
         (NAMES[3], "store the indices of run boundaries", (BITMAP, WORDS, REPORT)),
-    ):
-        walk = "serial_" if made.serial and name != NAMES[2] else ""
-        found.append(
-            Kernel(
-                name=name,
-                template=f"stages/run_boundaries/{walk}{name.split('_')[1]}",
-                summary=summary,
-                work_group=made.work_group,
-                buffers=buffers,
-                arrays=_arrays(name, made),
-                algorithm=parts[0].algorithm,
-                params=parts[0].params,
-                data=made,
-                marks=made.serial and name in (NAMES[1], NAMES[3]),
-            )
+    )
+    return tuple(
+        Kernel(
+            name=name,
+            template=f"stages/run_boundaries:{'serial_' if made.serial else ''}{name.split('_')[1]}",
+            summary=summary,
+            work_group=made.work_group,
+            buffers=buffers,
+            arrays=_arrays(name, made),
+            algorithm=parts[0].algorithm,
+            params=parts[0].params,
+            data=made,
+            scratch=words(),
+            marks=made.serial and name in (NAMES[1], NAMES[3]),
         )
-    return tuple(found)
+        for name, summary, buffers in rows
+    )
 
 
 def _arrays(name: str, made: Shape) -> tuple[Array, ...]:
@@ -150,7 +164,7 @@ def _arrays(name: str, made: Shape) -> tuple[Array, ...]:
     lanes = made.work_group
     if name == NAMES[2]:
         return sums(lanes)
-    counts = {"sums": lanes, "marks": lanes, "firsts": lanes + 1}
+    counts = {"sums": lanes, "marks": lanes, "runs_before": lanes + 1}
     return tuple(Array(name=array, type="u32", count=count) for array, count in counts.items())
 
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from hsgen.algorithms.buffers import DESTINATION, DEVICE_N, SOURCE, word_array
 from hsgen.algorithms.reduce_by_key.params import Params
 from hsgen.core.buffers import Array, Buffer
 from hsgen.core.kernels import Kernel
+from hsgen.core.regions import Region, placed
+
+_SPANS, _SECTIONS = "reduce_by_key/spans", "reduce_by_key/sections"
 
 VALUES_IN = Buffer(name="values_in", type="u32", unit="value", read_only=True)
 VALUES_OUT = Buffer(name="values_out", type="u32", unit="value")
@@ -15,10 +18,62 @@ COUNTS, FIRSTS = Buffer(name="counts", type="u32"), Buffer(name="firsts", type="
 REPORT, WORDS = Buffer(name="report", type="u32"), Buffer(name="words", type="u32")
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Body:
+    """The variants of the phases of a kernel.
+
+    values: what a reduction of values adds to the kernel, as a set of macros; see spans.j2 and sections.j2.
+    """
+
+    values: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SpanWords:
+    """The fields of spans in scratch: field f of span g is word f x (number of spans) + g.
+
+    span_runs: the runs that start in the span.  span_first, span_last: its first and its last start.  span_head,
+    span_tail: the reductions before the first start and from the last start on, for values only.
+    """
+
+    span_runs: Region
+    span_first: Region
+    span_last: Region
+    span_head: Region
+    span_tail: Region
+
+
+def span_words() -> SpanWords:
+    """Return the fields of spans."""
+    fields = (
+        ("span_runs", 1, "x the number of spans: the runs that start in each span"),
+        ("span_first", 1, "x the number of spans: the index of the first start in each span"),
+        ("span_last", 1, "x the number of spans: the index of the last start in each span"),
+        ("span_head", 1, "x the number of spans: the reduction of each span up to its first start"),
+        ("span_tail", 1, "x the number of spans: the reduction of each span from its last start on"),
+    )
+    return SpanWords(**placed(fields))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SectionWords:
+    """The regions of scratch of a reduction in one launch."""
+
+    ticket: Region
+    tile_states: Region
+
+
+def section_words(p: Params) -> SectionWords:
+    """Return the regions of scratch."""
+    regions = (("ticket", p.states, "the number of tiles drawn"), ("tile_states", 0, f"{p.state_words} words a tile"))
+    return SectionWords(**placed(regions))
+
+
 def _kernel(p: Params, name: str, summary: str, buffers: tuple[Buffer, ...], *arrays: Array) -> Kernel:
+    """A kernel of a reduction by spans."""
     return Kernel(
         name=name,
-        template=f"reduce_by_key/{name}",
+        template=f"{_SPANS}:{name}",
         summary=summary,
         work_group=p.work_group,
         buffers=(*buffers, DEVICE_N) if p.signature.device_count else buffers,
@@ -27,6 +82,8 @@ def _kernel(p: Params, name: str, summary: str, buffers: tuple[Buffer, ...], *ar
         resident=3 if p.valued and name != "count" else 0,  # else compilers spill to have more
         algorithm="reduce_by_key",
         params=p,
+        data=Body(values=f"{_SPANS}.j2:{'reduced' if p.valued else 'absent'}"),
+        scratch=span_words(),
     )
 
 
@@ -34,47 +91,62 @@ def kernels(p: Params) -> tuple[Kernel, ...]:
     """Return the kernels in the order in which they run."""
     if p.sections:
         return _sections(p)
-    sums, part, marks = (word_array(name, p.work_group) for name in ("sums", "part", "marks"))
-    scanned = (sums, part) if p.valued else (sums,)
-    tile = (Array(name="keys", type="key", count=p.tile), word_array("held", p.tile), *scanned)
+    sums, partials, starts = (word_array(name, p.work_group) for name in ("sums", "partials", "last_starts"))
+    scanned = (sums, partials) if p.valued else (sums,)
+    tile = (Array(name="keys", type="key", count=p.tile), word_array("staged", p.tile), *scanned)
     reads = (SOURCE, VALUES_IN) if p.valued else (SOURCE,)
     reduced = (VALUES_OUT,) if p.valued else ()
-    made = (
-        _kernel(p, "clear", "report no groups, should the count on the device be 0", (REPORT,)),
+    all_kernels = (
+        _clear(p),
         _kernel(
             p, "single", f"reduce up to {p.tile} keys", (*reads, DESTINATION, *reduced, COUNTS, FIRSTS, REPORT), *tile
         ),
         _kernel(p, "count", "count the runs that start in a span", (SOURCE, WORDS), sums),
         _kernel(p, "write", "reduce the runs of a span", (*reads, DESTINATION, *reduced, COUNTS, FIRSTS, WORDS), *tile),
-        _kernel(p, "finish", "complete the runs of several spans", (*reduced, COUNTS, REPORT, WORDS), *scanned, marks),
+        _kernel(p, "finish", "complete the runs of several spans", (*reduced, COUNTS, REPORT, WORDS), *scanned, starts),
     )
-    return made if p.signature.device_count else made[1:]
+    return all_kernels if p.signature.device_count else all_kernels[1:]
+
+
+def _clear(p: Params) -> Kernel:
+    """The kernel that reports no groups; of reductions with a device-side count alone."""
+    return _kernel(p, "clear", "report no groups, should the count on the device be 0", (REPORT,))
 
 
 def _sections(p: Params) -> tuple[Kernel, ...]:
     """The kernels of a reduction in one launch."""
-    of_subgroups = ("counts_of", "marks", "carries") if p.valued else ("counts_of", "marks")
+    of_subgroups = ("subgroup_runs", "subgroup_starts", *(["subgroup_carries"] if p.valued else []))
     tile = (
         Array(name="keys", type="key", count=p.tile),
-        word_array("held", p.tile),
+        word_array("staged", p.tile),
         *(word_array(name, p.subgroups) for name in of_subgroups),
     )
     out = (DESTINATION, *((VALUES_OUT,) if p.valued else ()), COUNTS, FIRSTS, REPORT)
     buffers = (SOURCE, *((VALUES_IN,) if p.valued else ()), *out)
 
-    def made(name: str, template: str, summary: str, more: tuple[Buffer, ...], *arrays: Array) -> Kernel:
-        found = replace(_kernel(p, name, summary, (*buffers, *more), *tile, *arrays), resident=p.resident)
-        return replace(found, template=f"reduce_by_key/{template}", subgroup=p.subgroup, vectors=True)
+    def of_tiles(name: str, summary: str, values: str, more: tuple[Buffer, ...], *arrays: Array) -> Kernel:
+        kernel = _in_sections(p, _kernel(p, name, summary, (*buffers, *more), *tile, *arrays))
+        data = Body(values=f"{_SECTIONS}.j2:{values if p.valued else 'absent'}")
+        return replace(kernel, data=data, resident=p.resident, subgroup=p.subgroup, vectors=True)
 
-    kernels = (
-        _kernel(p, "clear", "report no groups, should the count on the device be 0", (REPORT,)),
-        made("single", "sections_single", f"reduce up to {p.tile} keys", ()),
-        _kernel(p, "begin", "clear the ticket and the states of tiles", (WORDS,)),
-        made(
-            "sections", "sections", "reduce a tile, look back in its section, store", (WORDS,), word_array("drawn", 1)
+    all_kernels = (
+        _clear(p),
+        of_tiles("single", f"reduce up to {p.tile} keys", "reduced_tile", ()),
+        _in_sections(p, _kernel(p, "begin", "clear the ticket and the states of tiles", (WORDS,))),
+        of_tiles(
+            "sections",
+            "reduce a tile, look back in its section, store",
+            "reduced",
+            (WORDS,),
+            word_array("ticket", 1),
         ),
     )
-    return kernels if p.signature.device_count else kernels[1:]
+    return all_kernels if p.signature.device_count else all_kernels[1:]
+
+
+def _in_sections(p: Params, kernel: Kernel) -> Kernel:
+    """A kernel of a reduction in one launch."""
+    return replace(kernel, template=f"{_SECTIONS}:{kernel.name}", scratch=section_words(p))
 
 
 def context(p: Params) -> dict[str, object]:

@@ -90,6 +90,11 @@ class Params:
         return self.items // VECTOR
 
     @property
+    def row_words(self) -> int:
+        """The words of a byte for each vector of a lane."""
+        return -(-self.vectors // 4)
+
+    @property
     def states(self) -> int:
         """The index of the first state in scratch."""
         return STATES
