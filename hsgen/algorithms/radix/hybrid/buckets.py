@@ -17,6 +17,7 @@ from hsgen.algorithms.radix.stages import Bucket, present
 from hsgen.algorithms.radix.words import words
 from hsgen.core.buffers import Array, Buffer
 from hsgen.core.kernels import Kernel
+from hsgen.core.regions import Region
 
 CHIP = 1056
 """The work-groups that sort pieces of keys alone, behind passes: see `pieces`."""
@@ -75,13 +76,10 @@ def widths(p: Hybrid, n: int) -> tuple[int, int]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Layout:
-    """The layout for templates: numbers derived from the shape, and indices of 32-bit words in scratch.
+    """Numbers derived from the shape, for templates; and regions of scratch, for those of buckets.
 
-    shared: as the function.
-    fits: two flags, whether buckets may still hold all keys after either digit was counted.  rest: a counter of
-    buckets in which places are crowded.  counts, starts, cursors, tiles: of the first digit, the latter two with one
-    entry more; tiles of its values before each.  table: for 2^b buckets, 2^b + 1 starts, then 2^b counts that become
-    cursors, then the list of crowded buckets.
+    shared: as the function.  buckets: use_buckets.  fits: the same, as the second
+    of two words.  table: bucket_starts.
     """
 
     least: int
@@ -98,17 +96,15 @@ class Layout:
     equal: int
     near: int
     key_bits: int
-    fits: int
-    rest: int
-    counts: int
-    starts: int
-    cursors: int
-    tiles: int
-    table: int
+    buckets: Region
+    fits: Region
+    rest: Region
+    table: Region
 
 
-def layout(p: Hybrid, at: int, table: int) -> Layout:
-    """Return the layout where the words begin at `at` and the table at `table`."""
+def layout(p: Hybrid) -> Layout:
+    """Return the layout."""
+    scratch = words(p)
     return Layout(
         least=least(p),
         most=most(p),
@@ -124,13 +120,10 @@ def layout(p: Hybrid, at: int, table: int) -> Layout:
         equal=EQUAL,
         near=NEAR,
         key_bits=p.key.bits,
-        fits=at,
-        rest=at + 2,
-        counts=at + 3,
-        starts=at + 3 + p.msd_digits,
-        cursors=at + 4 + 2 * p.msd_digits,
-        tiles=at + 4 + 3 * p.msd_digits,
-        table=table,
+        buckets=present(scratch.use_buckets),
+        fits=present(scratch.use_buckets) + -1,
+        rest=present(scratch.crowded_buckets),
+        table=scratch.bucket_starts,
     )
 
 

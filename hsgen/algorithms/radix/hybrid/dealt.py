@@ -15,8 +15,10 @@ from hsgen.algorithms.radix.hybrid.params import Hybrid
 from hsgen.algorithms.radix.parts import NEAR, WORDS, sums
 from hsgen.algorithms.radix.rankers import array
 from hsgen.algorithms.radix.stages import present
+from hsgen.algorithms.radix.words import words
 from hsgen.core.buffers import Array, Buffer
 from hsgen.core.kernels import Kernel
+from hsgen.core.regions import Region
 
 PAIRS = Buffer(name="pairs", type="pair")  # in scratch, as long as second buffers of keys and values
 _KEPT = replace(PAIRS, read_only=True)
@@ -39,36 +41,32 @@ def most(p: Hybrid) -> int:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Layout:
-    """The layout for templates: lanes, buckets at most, and indices of 32-bit words in scratch.
+    """The layout for templates: lanes, buckets at most, and a region of scratch.
 
-    crowd: keys of one place that lanes still compare one by one; for more, a network takes less time.  counts, cursors,
-    starts: of buckets; the latter with one entry more.
+    crowd: keys of one place that lanes still compare one by one; for more, a network takes less time.  starts:
+    pair_starts.
     """
 
     lanes: int
     digits: int
     crowd: int
-    counts: int
-    cursors: int
-    starts: int
+    starts: Region
 
 
-def layout(p: Hybrid, at: int) -> Layout:
-    """Return the layout where the words begin at `at`."""
+def layout(p: Hybrid) -> Layout:
+    """Return the layout."""
     digits = p.deal_digits
     return Layout(
         lanes=present(p.dealt).work_group,
         digits=digits,
         crowd=pairs.capacity(p) // 8,
-        counts=at,
-        cursors=at + digits,
-        starts=at + 2 * digits,
+        starts=present(words(p).pair_starts),
     )
 
 
-def kernels(p: Hybrid, at: int) -> tuple[Kernel, ...]:
-    """Return the kernels in the order of their launches; `at` is where their words begin."""
-    data, group, tiles = layout(p, at), present(p.pair_bucket).work_group, present(p.dealt)
+def kernels(p: Hybrid) -> tuple[Kernel, ...]:
+    """Return the kernels in the order of their launches."""
+    data, group, tiles = layout(p), present(p.pair_bucket).work_group, present(p.dealt)
     own = sums(tiles.work_group, p.subgroup)
     counts, bases, full = array("counts", p.deal_digits), array("bases", p.deal_digits), array("full", 4)
     room = pairs.capacity(p) + NEAR
@@ -121,4 +119,5 @@ def _kernel(
         algorithm="radix",
         params=p,
         data=data,
+        scratch=words(p),
     )

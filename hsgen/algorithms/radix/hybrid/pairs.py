@@ -20,10 +20,11 @@ from hsgen.algorithms.radix.hybrid.params import Hybrid
 from hsgen.algorithms.radix.parts import CROWD, EQUAL, NEAR, REPEATED, SQUARES, WORDS, sums
 from hsgen.algorithms.radix.rankers import array as _array
 from hsgen.algorithms.radix.stages import present
-from hsgen.algorithms.radix.words import Words, words
+from hsgen.algorithms.radix.words import words
 from hsgen.core.buffers import Array, Buffer
 from hsgen.core.kernels import Kernel
 from hsgen.core.keys import PLAIN
+from hsgen.core.regions import Region
 
 EARLY = 1 << 8
 """A flag in the numbers of the two passes before the buckets: their keys are needed for every request."""
@@ -77,7 +78,7 @@ def most(p: Hybrid) -> int:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Layout:
-    """The layout for templates: numbers derived from the shape, and indices of 32-bit words in scratch.
+    """The layout for templates: numbers derived from the shape, and regions of scratch.
 
     first: the bits of the highest digit.  slot_mask: the bits of the number of a slot.  index: whether keys may be
     unwanted.  uneven: whether some bucket exceeds the capacity, and nothing was finished; where passes count, 0 or one
@@ -101,16 +102,16 @@ class Layout:
     early: int
     crowd: int
     near: int
-    uneven: int
-    rest: int
-    live: int
+    uneven: Region
+    rest: Region
+    live: Region
     rounds: int
-    alike: int
-    over: int
-    held: int
-    mean: int
-    low: int
-    table: int
+    alike: Region | None
+    over: Region | None
+    held: Region | None
+    mean: Region | None
+    low: Region | None
+    table: Region
     least: int
     most: int
     deal_least: int
@@ -125,10 +126,9 @@ class Layout:
     dealt: int = DEALT
 
 
-def layout(p: Hybrid, words: Words) -> Layout:
-    """Return the layout in these words.  Buckets of keys alone have a counter of crowded ones already."""
-    at = words.finish.start
-    behind = at + 3 + len(p.digits) + p.rounds
+def layout(p: Hybrid) -> Layout:
+    """Return the layout."""
+    scratch = words(p)
     sizes = dict(SIZES)
     if p.pair_bucket:
         mask = (1 << slot_bits(p)) - 1
@@ -142,27 +142,22 @@ def layout(p: Hybrid, words: Words) -> Layout:
         early=EARLY,
         crowd=CROWD,
         near=NEAR,
-        uneven=at,
-        rest=words.msd.start + 2 if p.msd else at + 1,
-        live=at + 2,
+        uneven=present(scratch.pair_status),
+        rest=present(scratch.crowded_buckets),
+        live=present(scratch.digit_varies),
         rounds=p.rounds,
-        alike=at + 2 + len(p.digits),
-        over=behind,
-        held=behind + 1,
-        mean=behind + 2,
-        low=behind + 3,
-        table=words.tile_states.start,
+        alike=scratch.sample_counts,
+        over=scratch.large_buckets,
+        held=scratch.bucket_capacity,
+        mean=scratch.bucket_mean,
+        low=scratch.lowest_bit,
+        table=scratch.bucket_starts,
         deal_least=max(present(p.dealt).above, p.alone) if p.deal else -1,
     )
 
 
 SIZES: Mapping[str, Any] = dict.fromkeys(("capacity", "limit", "slot_mask", "groups", "least", "most"), 0)
 """What depends on how large buckets are, for kernels whose text does not."""
-
-
-def words_behind(p: Hybrid, at: int) -> int:
-    """Return the index of the first word behind those of this module, which begin at `at`."""
-    return at + 2 + len(p.digits)
 
 
 def groups(p: Hybrid) -> int:
@@ -180,13 +175,12 @@ def rest(p: Hybrid) -> Hybrid:
     return replace(buckets.crowded(p, present(p.pair_bucket)), signature=PLAIN)
 
 
-def kernels(p: Hybrid, at: Words, digits: tuple[Array, ...], ranking: tuple[Array, ...]) -> tuple[Kernel, ...]:
+def kernels(p: Hybrid, digits: tuple[Array, ...], ranking: tuple[Array, ...]) -> tuple[Kernel, ...]:
     """Return the kernels in the order of their launches.
 
-    `at` says where their words begin, `digits` what a scan over digits takes, `ranking` what ranking in the shape of
-    `rest` does.
+    `digits` says what a scan over digits takes, `ranking` what ranking in the shape of `rest` does.
     """
-    data, values = layout(p, at), _array("held", capacity(p))
+    data, values = layout(p), _array("held", capacity(p))
     pairs = (DESTINATION, VALUES_OUT, _BOUNDS, WORDS)
     again = kernel(p, data, "finish_rest", "sort crowded buckets, a digit at a time", pairs, (*ranking, values))
     last = "finish_left" if p.waitless else "finish_again"

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 from hsgen.algorithms.radix import stages
+from hsgen.algorithms.radix.hybrid import regions
 from hsgen.algorithms.radix.onesweep import Onesweep
 from hsgen.algorithms.radix.stages import present
 from hsgen.core.records import RECORD
@@ -107,11 +108,13 @@ class Hybrid(Onesweep):
         """The room in scratch that buckets take."""
         if not (self.msd or self.finish):
             return None
-        keys, pairs = 3 + 2 * self.msd_digits + 2 * (self.msd_digits + 1), 2 + len(self.digits)
-        pairs += (self.rounds + 5 if self.pieces else 0) + (3 * self.deal_digits + 1) * self.deal
         return stages.Room(
-            partition=keys if self.msd else 0,
-            pairs=pairs if self.finish or self.pieces else 0,
+            regions=(
+                *(regions.keys(self.msd_digits) if self.msd else ()),
+                *(regions.pairs(len(self.digits), counter=not self.msd) if self.finish or self.pieces else ()),
+                *(regions.pieces(self.rounds) if self.pieces else ()),
+                *(regions.partitioned_pairs(self.deal_digits) if self.deal else ()),
+            ),
             mean=present(self.bucket).limit if self.msd else None,
             pieces=self._pieces() if self.pieces else None,
         )

@@ -19,7 +19,6 @@ from hsgen.algorithms.radix.hybrid.buckets_plan import launched, numbered
 from hsgen.algorithms.radix.hybrid.params import Hybrid
 from hsgen.algorithms.radix.parts import ALL, WORDS, moving, picking, ranking
 from hsgen.algorithms.radix.rankers import array, digit_arrays
-from hsgen.algorithms.radix.words import words
 from hsgen.core.flags import DIRECT
 from hsgen.core.kernels import Kernel
 from hsgen.core.plan import Literal, Step, fixed
@@ -63,7 +62,7 @@ def sizes(p: Hybrid) -> int:
 
 def kernels(p: Hybrid) -> tuple[Kernel, ...]:
     """Return the kernels in the order of their launches; keys alone are sorted by that of buckets that are dealt."""
-    data = pairs.layout(p, words(p))
+    data = pairs.layout(p)
     common = replace(data, **{**pairs.SIZES, "groups": groups(p)})
     plan, find = "choose the digits that are passed, and make starts of counts", "find where each bucket begins"
     cut, settle = "cut buckets that are too large", "sort crowded or alike keys in memory, a digit at a time"
