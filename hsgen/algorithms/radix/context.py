@@ -15,6 +15,7 @@ def context(p: Tile) -> dict[str, object]:
     return {
         "msd": buckets.layout(p) if isinstance(p, Hybrid) and p.msd else None,
         "fin": pairs.layout(p) if isinstance(p, Hybrid) and (p.finish or p.pieces) else None,
+        "status": pairs.STATUS,
         "early": pairs.EARLY,
         "crowd": CROWD,
         "near": NEAR,

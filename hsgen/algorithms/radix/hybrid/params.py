@@ -8,6 +8,7 @@ from typing import ClassVar
 from hsgen.algorithms.radix import stages
 from hsgen.algorithms.radix.hybrid import regions
 from hsgen.algorithms.radix.onesweep import Onesweep
+from hsgen.algorithms.radix.parts import EQUAL
 from hsgen.algorithms.radix.stages import present
 from hsgen.core.records import RECORD
 
@@ -73,6 +74,11 @@ class Hybrid(Onesweep):
     def rounds(self) -> int:
         """How often the keys of a sample are compared: by their 2, 3, ... highest digits, at last by all bits."""
         return min(5 if self.finish else 4, len(self.digits) - 1)
+
+    @property
+    def most_equal(self) -> int:
+        """Mean number of equal keys, at most, for buckets: equal keys crowd bins, and passes are then faster."""
+        return EQUAL
 
     @property
     def deal(self) -> bool:

@@ -71,13 +71,13 @@ def kernels(p: Hybrid) -> tuple[Kernel, ...]:
     rest = ranking(tile, "finish_settle", settle, moving(p, *ALL), more, folder="radix/hybrid/")
     *digits, mixed = digit_arrays(p)
     facts = replace(mixed, count=mixed.count + len(p.digits) + p.rounds + 1)
-    starts = pairs.kernel(p, common, "finish_starts", plan, (WORDS,), (*digits, facts), "finish_plan")
-    bounds = pairs.kernel(p, common, "finish_bounds", find, (DESTINATION, WORDS), (), "finish_starting")
+    starts = pairs.kernel(p, common, "finish_starts", plan, (WORDS,), (*digits, facts), "sampled_passes:choose")
+    bounds = pairs.kernel(p, common, "finish_bounds", find, (DESTINATION, WORDS), (), "sampled_passes:bounds")
     on_chip = [pairs.on_chip(p, data, (DESTINATION, VALUES_OUT, WORDS), "finish_piece")] if p.finish else []
     return (
         replace(starts, subgroup=p.subgroup),
         replace(bounds, subgroup=p.subgroup, ballot=True),
-        pairs.kernel(p, common, "finish_cuts", cut, (DESTINATION, WORDS)),
+        pairs.kernel(p, common, "finish_cuts", cut, (DESTINATION, WORDS), (), "sampled_passes:cut"),
         *on_chip,
         replace(picking(rest), data=common),
     )
