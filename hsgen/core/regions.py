@@ -65,8 +65,9 @@ def distinct(found: Iterable[Region]) -> dict[Region, Region]:
 
 
 def renamed(layout: T, names: Mapping[Region, Region]) -> T:
-    """Return a dataclass with its regions as in `names`; other objects as they are."""
+    """Return a dataclass with its regions as in `names`, which has them without offsets; other objects as they are."""
     found: dict[str, Any] = {}
     if is_dataclass(layout):
-        found = {f.name: names[x] for f in fields(layout) if isinstance(x := getattr(layout, f.name), Region)}
+        regions = {f.name: x for f in fields(layout) if isinstance(x := getattr(layout, f.name), Region)}
+        found = {field: names.get(replace(x, offset=0), x) + x.offset for field, x in regions.items()}
     return replace(layout, **found) if found else layout  # type: ignore[type-var]

@@ -6,7 +6,7 @@ import re
 import traceback
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import import_module
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -111,8 +111,10 @@ def body(env: jinja2.Environment, sort: Sort, kernel: Kernel, dialect: Dialect, 
     names: the `scratch_names` of the sort, if they are known.
     """
     names = scratch_names(sort) if names is None else names
-    context = {**EVERY[kernel.algorithm].context(kernel.params), "scratch": regions.renamed(kernel.scratch, names)}
-    context |= {"kernel": kernel, "p": kernel.params, "can": dialect.capabilities, **_variants(env, kernel)}
+    kernel = replace(kernel, data=regions.renamed(kernel.data, names), scratch=regions.renamed(kernel.scratch, names))
+    context = {name: regions.renamed(x, names) for name, x in EVERY[kernel.algorithm].context(kernel.params).items()}
+    context |= {"scratch": kernel.scratch, "kernel": kernel, "p": kernel.params, "can": dialect.capabilities}
+    context |= _variants(env, kernel)
     if isinstance(kernel.data, epilogue.Shape):
         context |= {"epilogue": epilogue.parsed(kernel.data.text), "statements": epilogue.statements}
     chosen = sort.written_out or getattr(kernel.params, "written_out", False)

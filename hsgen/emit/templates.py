@@ -99,5 +99,6 @@ def environment() -> Environment:
         "shared": sharing.shared,
     }
     env.filters["block"] = lambda text: indent(text, "    ")  # statements of a block, if there are any
+    env.filters["inside"] = lambda text: indent(text, "    ").rstrip("\n")  # likewise, of a line of its own
     env.filters["lg"] = lambda n: n.bit_length() - 1
     return env

@@ -30,7 +30,7 @@ import hsgen.cuda
 from hsgen.algorithms.group_by import dealt, dealt_plan, few
 from hsgen.algorithms.group_by.dealt import Dealt
 from hsgen.algorithms.group_by.params import Params
-from hsgen.algorithms.radix.partition.params import layout as rest_layout
+from hsgen.algorithms.radix.partition.params import words as rest_words
 from hsgen.core.errors import HsgenError
 from hsgen.core.interpreter import offset
 from hsgen.core.sort import Sort
@@ -104,7 +104,7 @@ def way_of(sort: Sort, n: int, launched: list[str], words: Callable[[int, int], 
     said = f"done {done}, many {found[few.MANY]}, way {way}"
     uneven = 0
     if deal and deal.rest and "pairs_rest" in launched and not done and way == dealt.SORTED:
-        at = offset(dealt_plan.bound(deal)["rest"], n) + 4 * rest_layout(deal.rest).uneven
+        at = offset(dealt_plan.bound(deal)["rest"], n) + 4 * rest_words(deal.rest).fallback.start
         uneven = int(words(at, 1)[0])
         said = f"{said}, uneven {uneven}"
     if deal and way != dealt.SORTED:

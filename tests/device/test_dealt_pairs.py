@@ -87,7 +87,7 @@ def test_even_keys_need_no_pass(embedded: Host, label: str, value: str) -> None:
     sort = sort_by(Signature(value=value), label, early=True)
     p, rng = params(sort), np.random.default_rng(1)
     frame = Frame(direct(embedded, sort), dealt.most(p))
-    assert len(counts(p)) > 5 and pairs.limit(p) // 2 > dealt.layout(p, 0).crowd
+    assert len(counts(p)) > 5 and pairs.limit(p) // 2 > dealt.layout(p).crowd
     for n in counts(p):
         for make in (even, alike, crowded, filled):
             how = Options(discard=value == "index" and n % 2 == 0)

@@ -132,8 +132,14 @@ def test_buckets_sort_without_forward_progress(
 @pytest.mark.parametrize(
     ("file", "old", "new"),
     [
-        nightly("deal_pairs", "> {{ fin.capacity }}u", "> {{ 2 * fin.capacity }}u"),  # buckets beyond their capacity
-        ("deal_begin", "{{ fin.left }}u", "{{ fin.dealt }}u"),  # uneven keys for which no pass follows
+        nightly(
+            "pair_partition", "> {{ p.pair_bucket.size }}u", "> {{ 2 * p.pair_bucket.size }}u"
+        ),  # buckets beyond their capacity
+        (
+            "pair_partition",
+            "{{ status.fallback }}u",
+            "{{ status.partitioned }}u",
+        ),  # uneven keys for which no pass follows
     ],
 )
 def test_faults_of_dealt_pairs_are_noticed(

@@ -245,7 +245,7 @@ def parts_of_scratch(sort: Sort, step: Step, n: int) -> Iterator[tuple[str, int,
             looks = step.kernel in ("onesweep", "histogram")
             rows = p.radix * columns(p) * (portion if looks else min(tiles, p.groups) * counts)
             rows = (
-                0 if kernel.template.startswith(("radix/hybrid/msd_", "radix/hybrid/bucket")) else rows
+                0 if kernel.template.startswith(("radix/hybrid/partition", "radix/hybrid/bucket")) else rows
             )  # see test_radix_msd
             size = 4 * words(p).tile_states.start + (0 if wide else 4 * rows)
             size = 8 * (p.radix + rows) if buffer.name == "table" else size

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from hsgen.algorithms import group_by
 from hsgen.algorithms.group_by import dealt, dealt_plan
 from hsgen.algorithms.group_by.dealt import Dealt
-from hsgen.algorithms.radix.partition.params import layout as rest_layout
+from hsgen.algorithms.radix.partition.params import words as rest_words
 from hsgen.core.flags import FLOAT_SUM, REDUCTION_MASK
 from hsgen.core.interpreter import Options, launches, offset
 from hsgen.core.keys import Signature
@@ -134,7 +134,7 @@ def test_buffers_do_not_overlap(n: int) -> None:
     assert again + 8 * n <= room["rest"] == room["words"]
     assert p.rest is not None
     states = -(-n // p.rest.tile) * p.rest.radix
-    assert room["rest"] + 4 * (rest_layout(p.rest).table + states) <= end
+    assert room["rest"] + 4 * (rest_words(p.rest).tile_states.start + states) <= end
     assert (1 << p.shape.digits.first) <= 3 * (p.few.slots + 1), "states of values are where the table of few groups is"
 
 

@@ -250,7 +250,7 @@ def test_forms_that_must_keep_an_order_have_no_buckets() -> None:
 
 def test_other_choices_have_no_buckets_and_no_scratch_for_them() -> None:
     plain = shape(coordination="lookback")
-    assert not plain.msd and words(plain).tile_states.start == words(plain).msd.start
+    assert not plain.msd and words(plain).use_partition is None
     assert not any(s.kernel in msd_plan.KERNELS for s in radix.plan(plain).steps)
 
 

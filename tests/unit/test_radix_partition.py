@@ -17,7 +17,7 @@ from sorts import ROOMY, sort_by
 
 from hsgen.algorithms import radix
 from hsgen.algorithms.radix import partition
-from hsgen.algorithms.radix.partition.params import layout, passing
+from hsgen.algorithms.radix.partition.params import passing, words
 from hsgen.algorithms.radix.specialize import specialize
 from hsgen.core.interpreter import launches
 from hsgen.core.keys import KEYS, VALUES, Signature
@@ -76,8 +76,8 @@ def test_tiles_of_passes_decide_the_grid_and_the_scratch(own: dict[str, Any], va
         assert [x.groups for x in made[:-1]] == [x.groups for x in others[:-1]]
         assert made[-1].step.kernel == "partition_rest" and made[-1].groups == min(-(-n // tile), p.groups)
         rows = max(-(-n // tile), min(-(-n // p.tile), p.groups))
-        words = n * (4 + p.signature.value_bytes) + 4 * layout(p).table + 4 * p.radix * rows
-        assert sort.plan.scratch.bytes(n) >= words
+        size = n * (4 + p.signature.value_bytes) + 4 * words(p).tile_states.start + 4 * p.radix * rows
+        assert sort.plan.scratch.bytes(n) >= size
 
 
 def test_tests_cover_the_ends_of_both_tiles() -> None:

@@ -17,7 +17,7 @@ from typing import Any
 from hsgen.algorithms.group_by.few import Few
 from hsgen.algorithms.radix.hybrid.params import Hybrid
 from hsgen.algorithms.radix.partition.params import Partition
-from hsgen.algorithms.radix.partition.params import layout as rest_layout
+from hsgen.algorithms.radix.partition.params import words as passes_words
 from hsgen.algorithms.radix.stages import Bucket, Tiles
 from hsgen.algorithms.radix.tile import recast
 from hsgen.core.device import Device
@@ -222,4 +222,4 @@ def layout(p: Shape) -> Layout:
 
 def rest_words(p: Partition) -> int:
     """Return the words of the passes that must be 0 before these run."""
-    return rest_layout(p).starts
+    return passes_words(p).bucket_starts.start

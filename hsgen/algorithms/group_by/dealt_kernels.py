@@ -11,7 +11,7 @@ from hsgen.algorithms.group_by import dealt
 from hsgen.algorithms.group_by.dealt import Dealt
 from hsgen.algorithms.group_by.kernels import DEALS, FEW, table
 from hsgen.algorithms.radix.partition.kernels import rest as all_passes
-from hsgen.algorithms.radix.partition.params import layout as rest_layout
+from hsgen.algorithms.radix.partition.params import words as rest_words
 from hsgen.algorithms.radix.parts import CROWD, NEAR, sums
 from hsgen.algorithms.reduce_by_key.kernels import COUNTS, FIRSTS, REPORT, VALUES_IN, VALUES_OUT
 from hsgen.core.buffers import GROUP, Array, Buffer
@@ -134,5 +134,7 @@ def context(p: Dealt) -> dict[str, Any]:
         "share": dealt.SHARE,
         "near": NEAR,
         "crowd": s.bucket.size // 8,
-        "rest": SimpleNamespace(words=dealt.rest_words(p.rest), uneven=rest_layout(p.rest).uneven) if p.rest else None,
+        "rest": SimpleNamespace(words=dealt.rest_words(p.rest), uneven=rest_words(p.rest).fallback.start)
+        if p.rest
+        else None,
     }

@@ -9,7 +9,7 @@ from __future__ import annotations
 from hsgen.algorithms.group_by import dealt
 from hsgen.algorithms.group_by.dealt import Dealt
 from hsgen.algorithms.group_by.dealt_kernels import buckets, tables
-from hsgen.algorithms.radix.partition.params import layout as rest_layout
+from hsgen.algorithms.radix.partition.params import words as rest_words
 from hsgen.algorithms.reduce_by_key.plan import BOUND
 from hsgen.core.flags import DIRECT
 from hsgen.core.kernels import Kernel
@@ -43,7 +43,7 @@ def bound(p: Dealt) -> dict[str, Binding]:
 def rule(p: Dealt) -> ScratchRule:
     """Return the scratch memory that the steps take."""
     rest = p.rest
-    plus = bound(p)["rest"].plus + UNIT + (4 * rest_layout(rest).table if rest else 0)
+    plus = bound(p)["rest"].plus + UNIT + (4 * rest_words(rest).tile_states.start if rest else 0)
     each = {"unit": rest.tile, "per_unit": 4 * rest.radix, "units": -(-p.shape.most // rest.tile)} if rest else {}
     return ScratchRule(min_n=p.few.least, max_n=p.shape.most, plus=plus, per_n=bound(p)["rest"].per_n, **each)
 

@@ -7,17 +7,15 @@ from hsgen.algorithms.radix.hybrid import buckets, pairs
 from hsgen.algorithms.radix.hybrid.params import Hybrid
 from hsgen.algorithms.radix.parts import CROWD, NEAR
 from hsgen.algorithms.radix.tile import Tile
-from hsgen.algorithms.radix.words import columns, words
+from hsgen.algorithms.radix.words import columns
 
 
 def context(p: Tile) -> dict[str, object]:
     """Return the names that templates may use."""
-    scratch = words(p)
     return {
-        "msd": buckets.layout(p, scratch.msd.start, scratch.tile_states.start)
-        if isinstance(p, Hybrid) and p.msd
-        else None,
-        "fin": pairs.layout(p, scratch) if isinstance(p, Hybrid) and (p.finish or p.pieces) else None,
+        "msd": buckets.layout(p) if isinstance(p, Hybrid) and p.msd else None,
+        "fin": pairs.layout(p) if isinstance(p, Hybrid) and (p.finish or p.pieces) else None,
+        "status": pairs.STATUS,
         "early": pairs.EARLY,
         "crowd": CROWD,
         "near": NEAR,

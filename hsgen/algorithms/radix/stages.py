@@ -108,14 +108,13 @@ class Dealt(Tiles):
 class Room:
     """The room in scratch that buckets take.
 
-    partition: words for buckets of keys alone, without their table.  pairs: words for buckets of pairs, and for pieces.
+    regions: (name, number of words, meaning) of each region of fixed size, in order.
     mean: the mean number of keys in a bucket of keys alone, at most; None if keys alone have no buckets.
     pieces: the mean number of keys in a bucket that may be cut into pieces, at most, and the greatest count of keys;
     None if no bucket may be.
     """
 
-    partition: int
-    pairs: int
+    regions: tuple[tuple[str, int, str], ...]
     mean: int | None
     pieces: tuple[int, int] | None
 

@@ -17,9 +17,10 @@ class Words:
 
     failed: P flags; no region where look-backs do not give up.  buffers: P + 1 numbers.  tickets: P counters.
     pass_order: P numbers.  digit_starts: P x D.  portion_prefixes: 2 x D, for any look-back, since kernels of other
-    tiles share the layout.  histogram: D.  msd: see `hsgen.algorithms.radix.hybrid.buckets`.  finish: see
-    `hybrid.pairs`.  unsorted, unsorted_groups: with `sorted_exit` only.  tile_states, group_histograms: the rest of
-    scratch, by launch.
+    tiles share the layout.  histogram: D.  unsorted, unsorted_groups: with `sorted_exit` only.  tile_states,
+    group_histograms, bucket_starts: the rest of scratch, by launch.
+
+    Those of a hybrid sort, or None: see `hsgen.algorithms.radix.hybrid.regions`.
     """
 
     failed: Region
@@ -29,12 +30,29 @@ class Words:
     digit_starts: Region
     portion_prefixes: Region
     histogram: Region
-    msd: Region
-    finish: Region
     unsorted: Region
     unsorted_groups: Region
     tile_states: Region
     group_histograms: Region
+    bucket_starts: Region
+    use_partition: Region | None = None
+    use_buckets: Region | None = None
+    crowded_buckets: Region | None = None
+    first_histogram: Region | None = None
+    first_starts: Region | None = None
+    first_cursors: Region | None = None
+    first_tiles: Region | None = None
+    pair_status: Region | None = None
+    spare: Region | None = None
+    digit_varies: Region | None = None
+    sample_counts: Region | None = None
+    large_buckets: Region | None = None
+    bucket_capacity: Region | None = None
+    bucket_mean: Region | None = None
+    lowest_bit: Region | None = None
+    pair_histogram: Region | None = None
+    pair_cursors: Region | None = None
+    pair_starts: Region | None = None
 
 
 def words(p: Tile) -> Words:
@@ -56,12 +74,12 @@ def words(p: Tile) -> Words:
         ),
         ("portion_prefixes", 2 * p.radix if p.looks_back else 0, "digits of all earlier portions; two rows by turns"),
         ("histogram", p.radix, "of all keys, for one pass"),
-        ("msd", p.room.partition if p.room else 0, ""),
-        ("finish", p.room.pairs if p.room else 0, ""),
+        *(p.room.regions if p.room else ()),
         ("unsorted", exits, "1 if some key is greater than the next one"),
         ("unsorted_groups", exits * (0 if p.looks_back else p.groups), "the same of the keys of each work-group"),
         ("tile_states", 0, "of each tile: a word per digit, see look-back"),
         ("group_histograms", 0, "of each digit: a word per work-group"),
+        ("bucket_starts", 0, "of 2^b buckets: 2^b + 1 starts, then 2^b cursors and the list of crowded buckets"),
     )
     made = Words(**placed(regions))
     if not p.index64:

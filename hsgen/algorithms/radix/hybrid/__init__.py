@@ -11,14 +11,23 @@ from dataclasses import replace
 
 from hsgen.algorithms.device_constraints import Problem
 from hsgen.algorithms.radix import onesweep, reduce_scan, rows, search_space, single
-from hsgen.algorithms.radix.hybrid import buckets, buckets_plan, dealt, dealt_plan, pairs, pairs_plan, pieces
+from hsgen.algorithms.radix.hybrid import (
+    buckets,
+    buckets_plan,
+    dealt,
+    dealt_plan,
+    pair_passes,
+    pairs_plan,
+    partition,
+    pieces,
+)
 from hsgen.algorithms.radix.hybrid.fields import FALLBACK
 from hsgen.algorithms.radix.hybrid.fields import FIELDS as FIELDS
 from hsgen.algorithms.radix.hybrid.params import Hybrid
 from hsgen.algorithms.radix.parts import copy
-from hsgen.algorithms.radix.rankers import digit_arrays, rank_arrays
+from hsgen.algorithms.radix.rankers import rank_arrays
 from hsgen.algorithms.radix.stages import PairBucket, present
-from hsgen.algorithms.radix.words import max_n, words
+from hsgen.algorithms.radix.words import max_n
 from hsgen.algorithms.search_space import Box, steps
 from hsgen.core.device import Device
 from hsgen.core.kernels import Kernel
@@ -35,7 +44,7 @@ def kernels(p: Hybrid) -> tuple[Kernel, ...]:
     if not p.looks_back:  # passes that wait for no tile sort what buckets do not hold
         first = [*(_buckets(p) if p.msd else ()), *(_finish(p) if p.finish and not p.index64 else ())]
         if p.deal and not p.index64:
-            first += dealt.kernels(p, pairs.words_behind(p, words(p).finish.start))
+            first += dealt.kernels(p)
         return (*first, *reduce_scan.kernels(p))
     made = [single.kernel(single.of(p))] if p.alone else []
     if p.msd:
@@ -55,12 +64,12 @@ def _common(p: Hybrid) -> Hybrid:
 def _finish(p: Hybrid) -> tuple[Kernel, ...]:
     if p.pieces:
         return tuple(replace(k, common=_common(p)) if k.name in pieces.SHARED else k for k in pieces.kernels(p))
-    *most, last = pairs.kernels(p, words(p), digit_arrays(p), rank_arrays(pairs.rest(p)))
+    *most, last = pair_passes.kernels(p)
     return (*most, replace(last, common=_common(p)) if p.looks_back else last)
 
 
 def _buckets(p: Hybrid) -> tuple[Kernel, ...]:
-    return buckets.kernels(p, rank_arrays(buckets.rest(p)))
+    return (*partition.kernels(p), *buckets.kernels(p, rank_arrays(buckets.rest(p))))
 
 
 def large(p: Hybrid) -> Hybrid:

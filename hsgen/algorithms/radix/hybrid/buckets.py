@@ -9,29 +9,25 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from hsgen.algorithms.buffers import DESTINATION, DEVICE_N, SOURCE
+from hsgen.algorithms.buffers import DESTINATION, DEVICE_N
 from hsgen.algorithms.radix.hybrid.params import Hybrid
-from hsgen.algorithms.radix.parts import CROWD, EQUAL, NEAR, SQUARES, sampling, sums
+from hsgen.algorithms.radix.parts import CROWD, EQUAL, NEAR, SQUARES, WORDS, sums
 from hsgen.algorithms.radix.rankers import array as _array
-from hsgen.algorithms.radix.stages import Bucket, present
+from hsgen.algorithms.radix.stages import Bucket, Tiles, present
 from hsgen.algorithms.radix.words import words
 from hsgen.core.buffers import Array, Buffer
 from hsgen.core.kernels import Kernel
+from hsgen.core.regions import Region
 
 CHIP = 1056
 """The work-groups that sort pieces of keys alone, behind passes: see `pieces`."""
-_SETS = {1: 4, 2: 2}
-"""Sets of counters of a work-group that counts, by level: many keys of the first digit may be alike."""
 _GROUPS = 1024  # work-groups of a count, at most: more would only wait for each other's additions
 COUNT_MOST = 65535
 """The keys of a bucket that are counted, at most: by 16 bits."""
 LONG = 64
 """A value with more keys in a bucket is stored by neighbouring lanes."""
-_HOLDING = ("msd_first", "msd_second", "bucket")  # lanes of these hold keys in registers
-_SUMMING = ("msd_starts", "msd_places", "bucket_count", *_HOLDING)  # lanes of these sum over others
-_LANES = 1024  # of a core with 65536 registers: 64 for each
-_DEALT, _WORDS = Buffer(name="dealt"), Buffer(name="words", type="u32")
-_KEPT = replace(_DEALT, read_only=True)
+LANES = 1024
+"""Lanes of a core with 65536 registers: 64 for each."""
 
 
 def tile(p: Hybrid) -> int:
@@ -75,13 +71,10 @@ def widths(p: Hybrid, n: int) -> tuple[int, int]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Layout:
-    """The layout for templates: numbers derived from the shape, and indices of 32-bit words in scratch.
+    """Numbers derived from the shape, for templates; and regions of scratch, for those of buckets.
 
-    shared: as the function.
-    fits: two flags, whether buckets may still hold all keys after either digit was counted.  rest: a counter of
-    buckets in which places are crowded.  counts, starts, cursors, tiles: of the first digit, the latter two with one
-    entry more; tiles of its values before each.  table: for 2^b buckets, 2^b + 1 starts, then 2^b counts that become
-    cursors, then the list of crowded buckets.
+    shared: as the function.  buckets: use_buckets.  fits: the same, as the second
+    of two words.  table: bucket_starts.
     """
 
     least: int
@@ -98,17 +91,15 @@ class Layout:
     equal: int
     near: int
     key_bits: int
-    fits: int
-    rest: int
-    counts: int
-    starts: int
-    cursors: int
-    tiles: int
-    table: int
+    buckets: Region
+    fits: Region
+    rest: Region
+    table: Region
 
 
-def layout(p: Hybrid, at: int, table: int) -> Layout:
-    """Return the layout where the words begin at `at` and the table at `table`."""
+def layout(p: Hybrid) -> Layout:
+    """Return the layout."""
+    scratch = words(p)
     return Layout(
         least=least(p),
         most=most(p),
@@ -124,13 +115,10 @@ def layout(p: Hybrid, at: int, table: int) -> Layout:
         equal=EQUAL,
         near=NEAR,
         key_bits=p.key.bits,
-        fits=at,
-        rest=at + 2,
-        counts=at + 3,
-        starts=at + 3 + p.msd_digits,
-        cursors=at + 4 + 2 * p.msd_digits,
-        tiles=at + 4 + 3 * p.msd_digits,
-        table=table,
+        buckets=present(scratch.use_buckets),
+        fits=present(scratch.use_buckets) + -1,
+        rest=present(scratch.crowded_buckets),
+        table=scratch.bucket_starts,
     )
 
 
@@ -139,33 +127,37 @@ def groups(p: Hybrid) -> int:
     return min(p.groups, _GROUPS)
 
 
-def _kernel(
-    p: Hybrid, name: str, summary: str, buffers: tuple[Buffer, ...], arrays: tuple[Array, ...] = (), level: int = 0
+def kernel(
+    p: Hybrid,
+    name: str,
+    summary: str,
+    tiles: Tiles,
+    buffers: tuple[Buffer, ...],
+    arrays: tuple[Array, ...] = (),
 ) -> Kernel:
-    tiles = p.counting if name == "bucket_count" else p.bucket if name.startswith("bucket") else p.partition
-    lanes = present(tiles).work_group
+    """Return a kernel for keys alone whose work-groups have the lanes of `tiles`."""
     return Kernel(
         name=name + "_wide" * p.index64,
         index64=p.index64,
-        template="radix/hybrid/" + {"msd_first": "msd_deal", "msd_second": "msd_deal"}.get(name, name),
+        template="radix/hybrid/" + name,
         summary=summary,
-        work_group=lanes,
-        subgroup=p.subgroup if name in _SUMMING else 1,
+        work_group=tiles.work_group,
         buffers=(*buffers, *([DEVICE_N] if p.signature.device_count else [])),
         arrays=arrays,
         algorithm="radix",
         params=p,
-        resident=_resident(p, name, lanes),
-        data=level,
         scratch=words(p),
     )
 
 
-def _resident(p: Hybrid, name: str, lanes: int) -> int:
-    """The work-groups that a core is to hold at once; one that counts fills half of the local memory."""
-    if p.resident and name == "bucket_count":
-        return 2 if lanes <= _LANES else 1
-    return max(1, _LANES // lanes) if p.resident and name in _HOLDING else 0
+def holding(kernel: Kernel, p: Hybrid) -> Kernel:
+    """Return a kernel whose lanes hold keys in registers: as many work-groups on a core as registers allow."""
+    return replace(kernel, resident=max(1, LANES // kernel.work_group) if p.resident else 0)
+
+
+def summing(kernel: Kernel, p: Hybrid) -> Kernel:
+    """Return a kernel whose lanes add up what lanes before them have."""
+    return replace(kernel, subgroup=p.subgroup)
 
 
 def crowded(p: Hybrid, bucket: Bucket) -> Hybrid:
@@ -180,27 +172,9 @@ def rest(p: Hybrid) -> Hybrid:
 
 
 def kernels(p: Hybrid, ranking: tuple[Array, ...]) -> tuple[Kernel, ...]:
-    """Return the kernels in the order of their launches; `ranking` is what ranking takes in the shape of `rest`."""
-    own = sums(present(p.partition).work_group, p.subgroup)
-    deal = (
-        Array(name="tile", type="key", count=tile(p)),
-        _array("counts", p.msd_digits),
-        _array("bases", p.msd_digits),
-        *own,
-        _array("found", 2),
-    )
-    found = (_array("found", 1),) if p.sorted_exit else ()
-    counts = {n: _array("counts", max(p.msd_digits * sets, sampling(p) * (n == 1))) for n, sets in _SETS.items()}
-    return (
-        _kernel(p, "msd_begin", "clear the counts of the first digit", (_WORDS,)),
-        _kernel(p, "msd_histogram", "count the first digit", (SOURCE, _WORDS), (counts[1], *found), _SETS[1]),
-        _kernel(p, "msd_starts", "turn the counts of the first digit into starts", (_WORDS,), own),
-        _kernel(p, "msd_first", "deal keys by the first digit", (SOURCE, _DEALT, _WORDS), deal, 1),
-        _kernel(p, "msd_count", "count the second digit", (_KEPT, _WORDS), (counts[2], _array("found", 1)), _SETS[2]),
-        _kernel(p, "msd_places", "turn the counts of buckets into starts", (_WORDS,), own),
-        _kernel(p, "msd_second", "deal keys by the second digit", (_KEPT, DESTINATION, _WORDS), deal, 2),
-        *(_counting(p) if p.counted else _sorting(p, ranking)),
-    )
+    """Return the kernels of buckets, in the order of their launches; `ranking` is what ranking takes in the shape of
+    `rest`."""
+    return _counting(p) if p.counted else _sorting(p, ranking)
 
 
 def _sorting(p: Hybrid, ranking: tuple[Array, ...]) -> tuple[Kernel, ...]:
@@ -208,8 +182,10 @@ def _sorting(p: Hybrid, ranking: tuple[Array, ...]) -> tuple[Kernel, ...]:
     bucket = present(p.bucket)
     held = Array(name="tile", type="key", count=capacity(p) + NEAR), _array("places", bucket.bins)
     what, arrays = f"sort a bucket of up to {capacity(p)} keys on chip", sums(bucket.work_group, p.subgroup)
-    again = _kernel(p, "bucket_rest", "sort crowded buckets by all their bits", (DESTINATION, _WORDS), ranking)
-    sort = _kernel(p, "bucket", what, (DESTINATION, _WORDS), (*held, *arrays, _array("full", 4)), CHIP)
+    buffers = (DESTINATION, WORDS)
+    again = kernel(p, "bucket_rest", "sort crowded buckets by all their bits", bucket, buffers, ranking)
+    sort = kernel(p, "bucket", what, bucket, buffers, (*held, *arrays, _array("full", 4)))
+    sort = replace(holding(summing(sort, p), p), data=CHIP)
     if p.pieces:  # what is crowded is sorted in memory
         return (sort,)
     return sort, replace(again, data=rest(p), subgroup=p.subgroup, ballot=p.ranker == "match_ballot")
@@ -225,4 +201,6 @@ def _counting(p: Hybrid) -> tuple[Kernel, ...]:
         *sums(counting.work_group, p.subgroup),
     )
     what = f"count the lowest {counting.bits} bits of a bucket of up to {COUNT_MOST} keys, and store them in order"
-    return (_kernel(p, "bucket_count", what, (DESTINATION, _WORDS), arrays, LONG),)
+    made = summing(kernel(p, "bucket_count", what, counting, (DESTINATION, WORDS), arrays), p)
+    fits = 2 if counting.work_group <= LANES else 1  # work-groups on a core: one fills half of the local memory
+    return (replace(made, data=LONG, resident=fits if p.resident else 0),)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from hsgen.algorithms.device_constraints import Problem
 from hsgen.algorithms.radix import bucket_shape
-from hsgen.algorithms.radix.hybrid import buckets
+from hsgen.algorithms.radix.hybrid import buckets, partition
 from hsgen.algorithms.radix.hybrid.params import DIGIT, Hybrid
 from hsgen.algorithms.radix.rows import BOUND, launch
 from hsgen.algorithms.radix.stages import Bucket, Partition
@@ -32,7 +32,7 @@ KERNELS = (
 
 def steps(p: Hybrid, kernels: tuple[Kernel, ...], high: int) -> list[Step]:
     """Return the rows for all bits of the keys and counts up to `high`, or to what two digits can deal."""
-    bound = {**BOUND, "dealt": OTHER, "words": words_binding(p)}
+    bound = {**BOUND, partition.PARTITIONED.name: OTHER, "words": words_binding(p)}
     low, high = buckets.least(p), min(high, buckets.most(p))
     found: list[Step] = []
     for k in (k for k in kernels if k.index64 == p.index64):

@@ -12,11 +12,13 @@ from dataclasses import dataclass, replace
 from hsgen.algorithms.buffers import DESTINATION, DEVICE_N, SOURCE, VALUES_IN, VALUES_OUT
 from hsgen.algorithms.radix.hybrid import pairs
 from hsgen.algorithms.radix.hybrid.params import Hybrid
-from hsgen.algorithms.radix.parts import NEAR, WORDS, sums
+from hsgen.algorithms.radix.parts import NEAR, WORDS, Body, sums
 from hsgen.algorithms.radix.rankers import array
 from hsgen.algorithms.radix.stages import present
+from hsgen.algorithms.radix.words import words
 from hsgen.core.buffers import Array, Buffer
 from hsgen.core.kernels import Kernel
+from hsgen.core.regions import Region
 
 PAIRS = Buffer(name="pairs", type="pair")  # in scratch, as long as second buffers of keys and values
 _KEPT = replace(PAIRS, read_only=True)
@@ -39,86 +41,100 @@ def most(p: Hybrid) -> int:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Layout:
-    """The layout for templates: lanes, buckets at most, and indices of 32-bit words in scratch.
+    """The layout for templates: lanes, buckets at most, and a region of scratch.
 
-    crowd: keys of one place that lanes still compare one by one; for more, a network takes less time.  counts, cursors,
-    starts: of buckets; the latter with one entry more.
+    crowd: keys of one place that lanes still compare one by one; for more, a network takes less time.  starts:
+    pair_starts.
     """
 
     lanes: int
     digits: int
     crowd: int
-    counts: int
-    cursors: int
-    starts: int
+    starts: Region
 
 
-def layout(p: Hybrid, at: int) -> Layout:
-    """Return the layout where the words begin at `at`."""
+def layout(p: Hybrid) -> Layout:
+    """Return the layout."""
     digits = p.deal_digits
     return Layout(
         lanes=present(p.dealt).work_group,
         digits=digits,
         crowd=pairs.capacity(p) // 8,
-        counts=at,
-        cursors=at + digits,
-        starts=at + 2 * digits,
+        starts=present(words(p).pair_starts),
     )
 
 
-def kernels(p: Hybrid, at: int) -> tuple[Kernel, ...]:
-    """Return the kernels in the order of their launches; `at` is where their words begin."""
-    data, group, tiles = layout(p, at), present(p.pair_bucket).work_group, present(p.dealt)
-    own = sums(tiles.work_group, p.subgroup)
-    counts, bases, full = array("counts", p.deal_digits), array("bases", p.deal_digits), array("full", 4)
+def kernels(p: Hybrid) -> tuple[Kernel, ...]:
+    """Return the kernels in the order of their launches."""
+    return (begin(p), histogram(p), partition(p), bucket(p))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PairPartition(Body):
+    """The variants of the phases, as templates: how many bits the keys of a bucket share."""
+
+    buckets: str = "radix/hybrid/bits.j2:pairs"
+
+
+def _partition(
+    p: Hybrid, name: str, macro: str, summary: str, buffers: tuple[Buffer, ...], *arrays: Array, sums: bool = False
+) -> Kernel:
+    """A kernel of the partition: a macro of the template; `sums`: its lanes add up what lanes before them have."""
+    made = _kernel(p, name, summary, buffers, arrays, present(p.dealt).work_group, sums=sums)
+    return replace(made, template=f"radix/hybrid/pair_partition:{macro}", data=PairPartition())
+
+
+def begin(p: Hybrid) -> Kernel:
+    """Return the kernel that clears the histogram."""
+    return _partition(p, "deal_begin", "begin", "clear the counts of buckets of dealt pairs", (WORDS,))
+
+
+def histogram(p: Hybrid) -> Kernel:
+    """Return the kernel that counts the pairs of each bucket."""
+    counts = array("counts", p.deal_digits)
+    return _partition(p, "deal_count", "histogram", "count the highest bits of pairs", (SOURCE, WORDS), counts)
+
+
+def partition(p: Hybrid) -> Kernel:
+    """Return the kernel that partitions the pairs."""
+    lanes = sums(present(p.dealt).work_group, p.subgroup)
+    arrays = (array("counts", p.deal_digits), array("bases", p.deal_digits), *lanes, array("full", 4))
+    what, buffers = "deal keys and indices into buckets", (SOURCE, PAIRS, WORDS)
+    return _partition(p, "deal_pairs", "partition", what, buffers, *arrays, sums=True)
+
+
+def bucket(p: Hybrid) -> Kernel:
+    """Return the kernel that sorts a bucket on chip."""
+    group, tiles, full = present(p.pair_bucket).work_group, present(p.dealt), array("full", 4)
     room = pairs.capacity(p) + NEAR
     held = (Array(name="tile", type="key", count=room), array("order", room), array("places", tiles.bins))
     values = (VALUES_OUT, *(() if p.signature.index else (VALUES_IN,)))
-    dealing = (SOURCE, PAIRS, WORDS)
     sort = f"sort a bucket of up to {pairs.capacity(p)} dealt pairs on chip"
-    return (
-        _kernel(p, data, "deal_begin", "clear the counts of buckets of dealt pairs", (WORDS,)),
-        _kernel(p, data, "deal_count", "count the highest bits of pairs", (SOURCE, WORDS), (counts,)),
-        _kernel(
-            p,
-            data,
-            "deal_pairs",
-            "deal keys and indices into buckets",
-            dealing,
-            (counts, bases, *own, full),
-            tiles.work_group,
-        ),
-        _kernel(
-            p,
-            data,
-            "deal_bucket",
-            sort,
-            (_KEPT, DESTINATION, WORDS, *values),
-            (*held, *sums(group, p.subgroup), full),
-            group,
-        ),
-    )
+    arrays = (*held, *sums(group, p.subgroup), full)
+    made = _kernel(p, "deal_bucket", sort, (_KEPT, DESTINATION, WORDS, *values), arrays, group, sums=True)
+    return replace(made, data=layout(p))
 
 
 def _kernel(
     p: Hybrid,
-    data: Layout,
     name: str,
     summary: str,
     buffers: tuple[Buffer, ...],
-    arrays: tuple[Array, ...] = (),
-    summing: int = 0,
+    arrays: tuple[Array, ...],
+    lanes: int,
+    *,
+    sums: bool,
 ) -> Kernel:
-    """`summing`: the lanes of a work-group that sums over others."""
+    """A kernel of work-groups of `lanes`; `sums`: its lanes add up what lanes before them have."""
     return Kernel(
         name=name,
         template="radix/hybrid/" + name,
         summary=summary,
-        work_group=summing or present(p.dealt).work_group,
-        subgroup=p.subgroup if summing else 1,
+        work_group=lanes,
+        subgroup=p.subgroup if sums else 1,
         buffers=(*buffers, *([DEVICE_N] if p.signature.device_count else [])),
         arrays=arrays,
         algorithm="radix",
         params=p,
-        data=data,
+        scratch=words(p),
     )

@@ -107,7 +107,7 @@ def _bins(tiles: Dealt, bucket: PairBucket) -> Iterator[Problem]:
 
 def _sizes(p: Hybrid, tiles: Dealt, bucket: PairBucket, device: Device) -> Iterator[Problem]:
     own = replace(p, signature=Signature(value="v4"))
-    *_, deal, held = (k.local_bytes(p.key) for k in dealt.kernels(own, 0))
+    *_, deal, held = (k.local_bytes(p.key) for k in dealt.kernels(own))
     if tiles.above >= bucket.start:
         what = f"passes are ahead of buckets from {bucket.start + 1} pairs on"
         yield "dealt.above", what, "give less, or leave it out"

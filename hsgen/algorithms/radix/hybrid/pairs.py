@@ -14,29 +14,42 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from hsgen.algorithms.buffers import DESTINATION, DEVICE_N, SOURCE, VALUES_OUT
+from hsgen.algorithms.buffers import DEVICE_N
 from hsgen.algorithms.radix.hybrid import buckets
 from hsgen.algorithms.radix.hybrid.params import Hybrid
-from hsgen.algorithms.radix.parts import CROWD, EQUAL, NEAR, REPEATED, SQUARES, WORDS, sums
+from hsgen.algorithms.radix.parts import CROWD, EQUAL, NEAR, REPEATED, SQUARES, sums
 from hsgen.algorithms.radix.rankers import array as _array
 from hsgen.algorithms.radix.stages import present
-from hsgen.algorithms.radix.words import Words, words
+from hsgen.algorithms.radix.words import words
 from hsgen.core.buffers import Array, Buffer
 from hsgen.core.kernels import Kernel
 from hsgen.core.keys import PLAIN
+from hsgen.core.regions import Region
 
 EARLY = 1 << 8
 """A flag in the numbers of the two passes before the buckets: their keys are needed for every request."""
 _LANES = 1024  # of a core with 65536 registers: 64 for each
 _LOCAL = 1 << 17  # bytes of local memory of which a core has no room for two
 _GROUPS = 256  # work-groups that sort crowded buckets, at most
-SETS = 4
-"""Sets of counters of a work-group that counts the highest digit: many keys may be alike in it."""
 SLACK = 15
 """The bits of `limit` in an argument; five bits above it say by how many 128ths of it a bucket may exceed it."""
-UNEVEN, SORTED, LEFT, DEALT = 1, 2, 3, 4
-"""Where passes count: buckets are too uneven for the passes ahead or what follows them; they have sorted the pairs; all
-passes are left to do; buckets sort the pairs, which were dealt at once.  0 while the passes ahead may be done."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Status:
+    """What the word `pair_status` says, which is 0 while buckets may sort the pairs.
+
+    uneven: a bucket is too large; the only one behind passes that look back.  sorted: buckets have sorted the pairs.
+    fallback: all passes are left to do.  partitioned: buckets sort the pairs, which were partitioned at once.
+    """
+
+    uneven: int = 1
+    sorted: int = 2
+    fallback: int = 3
+    partitioned: int = 4
+
+
+STATUS = Status()
 _BOUNDS = Buffer(name="bounds", type="u32")
 
 
@@ -77,7 +90,7 @@ def most(p: Hybrid) -> int:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Layout:
-    """The layout for templates: numbers derived from the shape, and indices of 32-bit words in scratch.
+    """The layout for templates: numbers derived from the shape, and regions of scratch.
 
     first: the bits of the highest digit.  slot_mask: the bits of the number of a slot.  index: whether keys may be
     unwanted.  uneven: whether some bucket exceeds the capacity, and nothing was finished; where passes count, 0 or one
@@ -101,34 +114,32 @@ class Layout:
     early: int
     crowd: int
     near: int
-    uneven: int
-    rest: int
-    live: int
+    uneven: Region
+    rest: Region
+    live: Region
     rounds: int
-    alike: int
-    over: int
-    held: int
-    mean: int
-    low: int
-    table: int
+    alike: Region | None
+    over: Region | None
+    held: Region | None
+    mean: Region | None
+    low: Region | None
+    table: Region
     least: int
     most: int
     deal_least: int
-    sets: int = SETS
     equal: int = EQUAL
     slack: int = SLACK
     squares: int = SQUARES
     repeated: int = REPEATED
-    no: int = UNEVEN
-    sorted: int = SORTED
-    left: int = LEFT
-    dealt: int = DEALT
+    no: int = STATUS.uneven
+    sorted: int = STATUS.sorted
+    left: int = STATUS.fallback
+    dealt: int = STATUS.partitioned
 
 
-def layout(p: Hybrid, words: Words) -> Layout:
-    """Return the layout in these words.  Buckets of keys alone have a counter of crowded ones already."""
-    at = words.finish.start
-    behind = at + 3 + len(p.digits) + p.rounds
+def layout(p: Hybrid) -> Layout:
+    """Return the layout."""
+    scratch = words(p)
     sizes = dict(SIZES)
     if p.pair_bucket:
         mask = (1 << slot_bits(p)) - 1
@@ -142,27 +153,22 @@ def layout(p: Hybrid, words: Words) -> Layout:
         early=EARLY,
         crowd=CROWD,
         near=NEAR,
-        uneven=at,
-        rest=words.msd.start + 2 if p.msd else at + 1,
-        live=at + 2,
+        uneven=present(scratch.pair_status),
+        rest=present(scratch.crowded_buckets),
+        live=present(scratch.digit_varies),
         rounds=p.rounds,
-        alike=at + 2 + len(p.digits),
-        over=behind,
-        held=behind + 1,
-        mean=behind + 2,
-        low=behind + 3,
-        table=words.tile_states.start,
+        alike=scratch.sample_counts,
+        over=scratch.large_buckets,
+        held=scratch.bucket_capacity,
+        mean=scratch.bucket_mean,
+        low=scratch.lowest_bit,
+        table=scratch.bucket_starts,
         deal_least=max(present(p.dealt).above, p.alone) if p.deal else -1,
     )
 
 
 SIZES: Mapping[str, Any] = dict.fromkeys(("capacity", "limit", "slot_mask", "groups", "least", "most"), 0)
 """What depends on how large buckets are, for kernels whose text does not."""
-
-
-def words_behind(p: Hybrid, at: int) -> int:
-    """Return the index of the first word behind those of this module, which begin at `at`."""
-    return at + 2 + len(p.digits)
 
 
 def groups(p: Hybrid) -> int:
@@ -180,31 +186,21 @@ def rest(p: Hybrid) -> Hybrid:
     return replace(buckets.crowded(p, present(p.pair_bucket)), signature=PLAIN)
 
 
-def kernels(p: Hybrid, at: Words, digits: tuple[Array, ...], ranking: tuple[Array, ...]) -> tuple[Kernel, ...]:
-    """Return the kernels in the order of their launches.
-
-    `at` says where their words begin, `digits` what a scan over digits takes, `ranking` what ranking in the shape of
-    `rest` does.
-    """
-    data, values = layout(p, at), _array("held", capacity(p))
-    pairs = (DESTINATION, VALUES_OUT, _BOUNDS, WORDS)
-    again = kernel(p, data, "finish_rest", "sort crowded buckets, a digit at a time", pairs, (*ranking, values))
-    last = "finish_left" if p.waitless else "finish_again"
-    return (
-        *(_counting(p, data) if p.waitless else _starting(p, data, digits)),
-        kernel(p, data, "finish_bounds", "find where each bucket begins", (DESTINATION, _BOUNDS, WORDS)),
-        on_chip(p, data, pairs),
-        replace(again, params=rest(p), subgroup=p.subgroup, ballot=p.ranker == "match_ballot"),
-        kernel(p, replace(data, **SIZES), last, "say which passes are left, if any", (WORDS,)),
-    )
-
-
 def on_chip(p: Hybrid, data: Layout, buffers: tuple[Buffer, ...], template: str = "") -> Kernel:
     """Return the kernel that sorts buckets on chip."""
     bucket, full = present(p.pair_bucket), _array("full", 8 if p.pieces else 4)
     lists = Array(name="tile", type="key", count=bucket.size + NEAR), _array("places", bucket.bins)
     own = (*lists, _array("held", bucket.size), *sums(bucket.work_group, p.subgroup), full)
-    sort = kernel(p, data, "finish", f"sort a bucket of up to {capacity(p)} keys on chip", buffers, own, template)
+    sort = kernel(
+        p,
+        data,
+        "finish",
+        f"sort a bucket of up to {capacity(p)} keys on chip",
+        buffers,
+        own,
+        template,
+        bucket.work_group,
+    )
     alone = sort.local_bytes(p.key) > _LOCAL
     many = 1 if alone else max(1, _LANES // bucket.work_group)
     return replace(sort, subgroup=p.subgroup, resident=many if p.resident else 0)
@@ -212,39 +208,27 @@ def on_chip(p: Hybrid, data: Layout, buffers: tuple[Buffer, ...], template: str 
 
 def kernel(
     p: Hybrid,
-    data: Layout,
+    data: object,
     name: str,
     summary: str,
     buffers: tuple[Buffer, ...],
     arrays: tuple[Array, ...] = (),
     template: str = "",
+    lanes: int = 0,
 ) -> Kernel:
-    """Return a kernel that finishes, or one before it."""
+    """Return a kernel for pairs.
+
+    lanes: of a work-group, if not those of a pass.
+    """
     return Kernel(
         name=name,
         template="radix/hybrid/" + (template or name),
         summary=summary,
-        work_group=present(p.pair_bucket).work_group if name in ("finish", "finish_rest") else p.work_group,
+        work_group=lanes or p.work_group,
         buffers=(*buffers, *([DEVICE_N] if p.signature.device_count else [])),
         arrays=arrays,
         algorithm="radix",
         params=p,
         data=data,
         scratch=words(p),
-    )
-
-
-def _starting(p: Hybrid, data: Layout, digits: tuple[Array, ...]) -> tuple[Kernel, ...]:
-    """The kernel before the passes ahead where all digits have been counted."""
-    what = "turn counts into starts; send the two highest digits ahead"
-    return (kernel(p, data, "finish_starts", what, (WORDS,), digits),)
-
-
-def _counting(p: Hybrid, data: Layout) -> tuple[Kernel, ...]:
-    """The kernels before the passes ahead where each pass counts its digit."""
-    counts = (_array("counts", SETS * p.radix),)
-    return (
-        kernel(p, data, "finish_begin", "clear the counts of the highest digit", (WORDS,)),
-        kernel(p, data, "finish_histogram", "count the highest digit", (SOURCE, WORDS), counts),
-        kernel(p, data, "finish_even", "say whether the two highest digits are passed ahead of others", (WORDS,)),
     )

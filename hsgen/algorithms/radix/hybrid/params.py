@@ -6,7 +6,9 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 from hsgen.algorithms.radix import stages
+from hsgen.algorithms.radix.hybrid import regions
 from hsgen.algorithms.radix.onesweep import Onesweep
+from hsgen.algorithms.radix.parts import EQUAL
 from hsgen.algorithms.radix.stages import present
 from hsgen.core.records import RECORD
 
@@ -74,6 +76,11 @@ class Hybrid(Onesweep):
         return min(5 if self.finish else 4, len(self.digits) - 1)
 
     @property
+    def most_equal(self) -> int:
+        """Mean number of equal keys, at most, for buckets: equal keys crowd bins, and passes are then faster."""
+        return EQUAL
+
+    @property
     def deal(self) -> bool:
         """Whether few pairs are dealt into buckets."""
         return self.dealt is not None and self.finish and self.key.bytes == 4
@@ -107,11 +114,13 @@ class Hybrid(Onesweep):
         """The room in scratch that buckets take."""
         if not (self.msd or self.finish):
             return None
-        keys, pairs = 3 + 2 * self.msd_digits + 2 * (self.msd_digits + 1), 2 + len(self.digits)
-        pairs += (self.rounds + 5 if self.pieces else 0) + (3 * self.deal_digits + 1) * self.deal
         return stages.Room(
-            partition=keys if self.msd else 0,
-            pairs=pairs if self.finish or self.pieces else 0,
+            regions=(
+                *(regions.keys(self.msd_digits) if self.msd else ()),
+                *(regions.pairs(len(self.digits), counter=not self.msd) if self.finish or self.pieces else ()),
+                *(regions.pieces(self.rounds) if self.pieces else ()),
+                *(regions.partitioned_pairs(self.deal_digits) if self.deal else ()),
+            ),
             mean=present(self.bucket).limit if self.msd else None,
             pieces=self._pieces() if self.pieces else None,
         )

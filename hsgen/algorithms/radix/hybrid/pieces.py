@@ -19,7 +19,6 @@ from hsgen.algorithms.radix.hybrid.buckets_plan import launched, numbered
 from hsgen.algorithms.radix.hybrid.params import Hybrid
 from hsgen.algorithms.radix.parts import ALL, WORDS, moving, picking, ranking
 from hsgen.algorithms.radix.rankers import array, digit_arrays
-from hsgen.algorithms.radix.words import words
 from hsgen.core.flags import DIRECT
 from hsgen.core.kernels import Kernel
 from hsgen.core.plan import Literal, Step, fixed
@@ -63,7 +62,7 @@ def sizes(p: Hybrid) -> int:
 
 def kernels(p: Hybrid) -> tuple[Kernel, ...]:
     """Return the kernels in the order of their launches; keys alone are sorted by that of buckets that are dealt."""
-    data = pairs.layout(p, words(p))
+    data = pairs.layout(p)
     common = replace(data, **{**pairs.SIZES, "groups": groups(p)})
     plan, find = "choose the digits that are passed, and make starts of counts", "find where each bucket begins"
     cut, settle = "cut buckets that are too large", "sort crowded or alike keys in memory, a digit at a time"
@@ -72,13 +71,13 @@ def kernels(p: Hybrid) -> tuple[Kernel, ...]:
     rest = ranking(tile, "finish_settle", settle, moving(p, *ALL), more, folder="radix/hybrid/")
     *digits, mixed = digit_arrays(p)
     facts = replace(mixed, count=mixed.count + len(p.digits) + p.rounds + 1)
-    starts = pairs.kernel(p, common, "finish_starts", plan, (WORDS,), (*digits, facts), "finish_plan")
-    bounds = pairs.kernel(p, common, "finish_bounds", find, (DESTINATION, WORDS), (), "finish_starting")
+    starts = pairs.kernel(p, common, "finish_starts", plan, (WORDS,), (*digits, facts), "sampled_passes:choose")
+    bounds = pairs.kernel(p, common, "finish_bounds", find, (DESTINATION, WORDS), (), "sampled_passes:bounds")
     on_chip = [pairs.on_chip(p, data, (DESTINATION, VALUES_OUT, WORDS), "finish_piece")] if p.finish else []
     return (
         replace(starts, subgroup=p.subgroup),
         replace(bounds, subgroup=p.subgroup, ballot=True),
-        pairs.kernel(p, common, "finish_cuts", cut, (DESTINATION, WORDS)),
+        pairs.kernel(p, common, "finish_cuts", cut, (DESTINATION, WORDS), (), "sampled_passes:cut"),
         *on_chip,
         replace(picking(rest), data=common),
     )

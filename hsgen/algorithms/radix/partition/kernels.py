@@ -2,18 +2,32 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from hsgen.algorithms.buffers import DESTINATION, OTHER, SOURCE, VALUES_IN, VALUES_OUT, VALUES_TMP
 from hsgen.algorithms.radix import single
-from hsgen.algorithms.radix.partition.params import Partition, capacity, chip, layout, passing
-from hsgen.algorithms.radix.parts import ALL, NEAR, WORDS, moving, picking, plain, ranking, sums
+from hsgen.algorithms.radix.partition.params import FOLD, Partition, capacity, chip, columns, passing, words
+from hsgen.algorithms.radix.parts import ALL, NEAR, WORDS, Body, moving, picking, plain, ranking, sums
 from hsgen.algorithms.radix.rankers import array, rank_arrays
 from hsgen.algorithms.radix.stages import present
 from hsgen.core.buffers import DEVICE, Array, Buffer
 from hsgen.core.kernels import Kernel
 
 _FOLDER = "radix/partition/"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scan(Body):
+    """How the histograms of work-groups are scanned.
+
+    fold: the most work-groups whose histograms each of them sums by itself.  columns: the digits of a work-group that
+    scans those of more.
+    """
+
+    fold: int
+    columns: int
+
+
 _KEPT = replace(OTHER, read_only=True)
 
 
@@ -21,21 +35,21 @@ def count(p: Partition) -> Kernel:
     """Return the kernel that counts the first digit."""
     what = "count the highest digit of the keys of each work-group"
     made = plain(p, "partition_count", what, (SOURCE, WORDS), (array("counts", p.radix),), folder=_FOLDER)
-    return replace(made, data=layout(p))
+    return replace(made, scratch=words(p))
 
 
 def deal(p: Partition) -> Kernel:
     """Return the kernel that partitions by the first digit, from the source to `other`."""
     what = "partition keys by their highest digit, unless a bucket would exceed what a work-group holds"
     made = ranking(p, "partition_deal", what, moving(p, *ALL), (array("bases", p.radix),), folder=_FOLDER)
-    return picking(replace(made, data=layout(p)))
+    return picking(replace(made, data=Scan(fold=FOLD, columns=columns(p)), scratch=words(p)))
 
 
 def scan(p: Partition) -> Kernel:
     """Return the kernel that scans the counts of many work-groups."""
     what = "scan the counts of some digits over all work-groups"
     made = plain(p, "partition_scan", what, (WORDS,), (array("sums", p.work_group),), folder=_FOLDER)
-    return replace(made, data=layout(p))
+    return replace(made, data=Scan(fold=FOLD, columns=columns(p)), scratch=words(p))
 
 
 def bucket(p: Partition) -> Kernel:
@@ -56,7 +70,8 @@ def bucket(p: Partition) -> Kernel:
         work_group=bucket.work_group,
         subgroup=p.subgroup,
         ballot=p.ranker == "match_ballot",
-        data=(layout(p), chip(p)),
+        data=chip(p),
+        scratch=words(p),
     )
 
 
@@ -71,7 +86,7 @@ def rest(p: Partition) -> Kernel:
     made = picking(ranking(q, "partition_rest", what, moving(p, *ALL), more, folder=_FOLDER))
     room = len(p.digits) * p.radix
     arrays = tuple(replace(a, count=max(a.count, room)) if a.name == "counts" else a for a in made.arrays)
-    return replace(made, data=layout(p), buffers=tuple(shared(b) for b in made.buffers), arrays=arrays)
+    return replace(made, scratch=words(p), buffers=tuple(shared(b) for b in made.buffers), arrays=arrays)
 
 
 def kernels(p: Partition) -> tuple[Kernel, ...]:

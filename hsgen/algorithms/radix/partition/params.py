@@ -8,6 +8,7 @@ from typing import ClassVar
 from hsgen.algorithms.radix.rankers import Ranked
 from hsgen.algorithms.radix.stages import Bucket, Tiles, present
 from hsgen.core.records import RECORD
+from hsgen.core.regions import Region, placed
 
 MAX_N = (1 << 30) - 1  # kernels count in signed 32-bit numbers
 CHIP_BITS = 4
@@ -81,46 +82,39 @@ def chip(p: Partition) -> Partition:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Layout:
-    """The layout for templates: numbers derived from the shape, and indices of 32-bit words in scratch.
+class Words:
+    """The regions of scratch, for P passes and D digits.
 
-    uneven: 0 where buckets hold all keys, else 1.  ticket: a counter of what the passes have to do.  done: the
-    work-groups that have counted all digits; then for each pass, one more than there are digits, the tiles that are
-    stored.  counts: of all digits.  starts: of buckets, and the count.  totals: of the highest digit.  table: a row of
-    counts for each work-group; or of states for each tile, in passes.
+    fallback: a flag.  ticket: a counter.  done: P + 3 counters.  histograms: P x D.  bucket_starts: D + 1.  histogram:
+    D.  group_histograms, tile_states: the rest of scratch, by launch.
     """
 
-    capacity: int
-    shift: int
-    mask: int
-    fold: int
-    columns: int
-    uneven: int
-    ticket: int
-    done: int
-    counts: int
-    starts: int
-    totals: int
-    table: int
+    fallback: Region
+    ticket: Region
+    done: Region
+    histograms: Region
+    bucket_starts: Region
+    histogram: Region
+    group_histograms: Region
+    tile_states: Region
 
 
-def layout(p: Partition) -> Layout:
-    """Return the layout."""
-    shift, width = p.digits[-1]
-    counts = 2 + len(p.digits) + 3
-    starts = counts + len(p.digits) * p.radix
-    totals = starts + p.radix + 1
-    return Layout(
-        capacity=p.bucket.size if p.bucket else 0,
-        shift=shift,
-        mask=(1 << width) - 1,
-        fold=FOLD,
-        columns=min(COLUMNS, p.radix, 1 << p.work_group.bit_length() - 1),
-        uneven=0,
-        ticket=1,
-        done=2,
-        counts=counts,
-        starts=starts,
-        totals=totals,
-        table=totals + p.radix,
+def words(p: Partition) -> Words:
+    """Return the layout of scratch."""
+    count = len(p.digits)
+    regions = (
+        ("fallback", 1, "0: buckets hold all keys; 1: the fallback sorts them"),
+        ("ticket", 1, "of the fallback: the pieces of work that are drawn"),
+        ("done", count + 3, "of the fallback: work-groups that have counted; then the tiles that each pass has stored"),
+        ("histograms", count * p.radix, "of the fallback: all digits of all keys"),
+        ("bucket_starts", p.radix + 1, "of each bucket: its first key"),
+        ("histogram", p.radix, "of the highest digit of all keys, if a launch has scanned those of the work-groups"),
+        ("group_histograms", 0, "of each work-group: a word per digit, its histogram or where its keys begin"),
+        ("tile_states", 0, "of each tile: a word per digit, see look-back"),
     )
+    return Words(**placed(regions))
+
+
+def columns(p: Partition) -> int:
+    """Return the digits whose histograms a work-group scans."""
+    return min(COLUMNS, p.radix, 1 << p.work_group.bit_length() - 1)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hsgen.algorithms.radix import rows, single
 from hsgen.algorithms.radix.partition.kernels import bucket, count, deal, rest, scan
-from hsgen.algorithms.radix.partition.params import FOLD, MAX_N, Partition, layout, most, passing
+from hsgen.algorithms.radix.partition.params import FOLD, MAX_N, Partition, columns, most, passing, words
 from hsgen.core.flags import DIRECT
 from hsgen.core.plan import BitRange, Plan, Step
 from hsgen.core.scratch import Scratch, ScratchRule
@@ -18,7 +18,7 @@ def plan(p: Partition) -> Plan:
     if low < high:
         folded = max(low, FOLD * p.tile)
         if folded < high and p.groups > FOLD:
-            grid = rows.fixed(p.radix // layout(p).columns)
+            grid = rows.fixed(p.radix // columns(p))
             steps.append(rows.row(p, scan(p), grid, low=folded, high=high, part="whole"))
         steps.append(rows.row(p, deal(p), rows.tiles(p), high=high, part="whole"))
         steps.append(rows.row(p, bucket(p), rows.fixed(1 << p.first), high=high, part="whole"))
@@ -32,7 +32,7 @@ def _scratch(p: Partition) -> Scratch:
     unit = min(p.tile, passing(p).tile)
     rule = ScratchRule(
         min_n=p.alone,
-        plus=4 * layout(p).table + 2048 + 1024 * p.valued,
+        plus=4 * words(p).tile_states.start + 2048 + 1024 * p.valued,
         per_n=p.key.bytes + p.signature.value_bytes,
         unit=unit,
         per_unit=4 * p.radix,

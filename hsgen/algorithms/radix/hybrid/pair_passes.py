@@ -1,0 +1,123 @@
+"""Two stable passes by the two highest digits, ahead of buckets of pairs: their kernels, and the kernels of buckets."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from hsgen.algorithms.buffers import DESTINATION, SOURCE, VALUES_OUT
+from hsgen.algorithms.radix.hybrid import pairs
+from hsgen.algorithms.radix.hybrid.params import Hybrid
+from hsgen.algorithms.radix.hybrid.partition import Counters
+from hsgen.algorithms.radix.parts import WORDS, Body
+from hsgen.algorithms.radix.rankers import array, digit_arrays, rank_arrays
+from hsgen.algorithms.radix.stages import present
+from hsgen.core.buffers import Array, Buffer
+from hsgen.core.kernels import Kernel
+
+BOUNDS = Buffer(name="bounds", type="u32")
+"""Where buckets begin, and the list of crowded buckets: in the second buffer of values."""
+_PAIRS = (DESTINATION, VALUES_OUT, BOUNDS, WORDS)
+_SETS = 4
+"""Sets of counters of a work-group that counts the highest digit: many keys may have the same digit."""
+_BYTES = 64
+"""Bytes of keys that a lane loads at once to count them."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PairPasses(Body):
+    """The variants of the phases, as templates: how many bits the keys of a bucket share; and counters of a digit."""
+
+    buckets: str = "radix/hybrid/bits.j2:pairs"
+    counters: Counters | None = None
+
+
+def _kernel(
+    p: Hybrid,
+    name: str,
+    macro: str,
+    summary: str,
+    buffers: tuple[Buffer, ...],
+    arrays: tuple[Array, ...] = (),
+    counters: Counters | None = None,
+) -> Kernel:
+    """A kernel: a macro of the template."""
+    return pairs.kernel(p, PairPasses(counters=counters), name, summary, buffers, arrays, f"pair_passes:{macro}")
+
+
+def begin(p: Hybrid) -> Kernel:
+    """Return the kernel that clears the histogram, where passes count."""
+    return _kernel(p, "finish_begin", "begin", "clear the counts of the highest digit", (WORDS,))
+
+
+def histogram(p: Hybrid) -> Kernel:
+    """Return the kernel that counts the highest digit, where passes count."""
+    counters = Counters(radix=p.radix, lanes=p.work_group, sets=_SETS, at_once=min(_BYTES // p.key.bytes, p.items))
+    counts = (array("counts", _SETS * p.radix),)
+    return _kernel(p, "finish_histogram", "histogram", "count the highest digit", (SOURCE, WORDS), counts, counters)
+
+
+def decide(p: Hybrid) -> Kernel:
+    """Return the kernel that says whether the two passes run, where passes count."""
+    return _kernel(
+        p, "finish_even", "decide", "say whether the two highest digits are passed ahead of others", (WORDS,)
+    )
+
+
+def starts(p: Hybrid) -> Kernel:
+    """Return the kernel that scans the histograms of all passes, where passes look back."""
+    what = "turn counts into starts; send the two highest digits ahead"
+    return _kernel(p, "finish_starts", "starts", what, (WORDS,), digit_arrays(p))
+
+
+def bounds(p: Hybrid) -> Kernel:
+    """Return the kernel that finds where buckets begin."""
+    macro = "counted_bounds" if p.waitless else "bounds"
+    return _kernel(p, "finish_bounds", macro, "find where each bucket begins", (DESTINATION, BOUNDS, WORDS))
+
+
+def bucket(p: Hybrid) -> Kernel:
+    """Return the kernel that sorts buckets on chip."""
+    return pairs.on_chip(p, pairs.layout(p), _PAIRS)
+
+
+def crowded(p: Hybrid) -> Kernel:
+    """Return the kernel that sorts crowded buckets, a digit at a time."""
+    shape, what = pairs.rest(p), "sort crowded buckets, a digit at a time"
+    arrays = (*rank_arrays(shape), array("held", pairs.capacity(p)))
+    lanes = present(p.pair_bucket).work_group
+    mask = (1 << pairs.slot_bits(p)) - 1
+    data = Crowded(groups=pairs.groups(p), slot_mask=mask, index=p.signature.index)
+    made = pairs.kernel(p, data, "finish_rest", what, _PAIRS, arrays, "pair_crowded:crowded", lanes)
+    return replace(made, params=shape, subgroup=p.subgroup, ballot=p.ranker == "match_ballot")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Crowded(PairPasses):
+    """As `PairPasses`.
+
+    groups: the work-groups that sort crowded buckets.  slot_mask: the bits of the number of a slot.  index: keys may be
+    unwanted.
+    """
+
+    groups: int
+    slot_mask: int
+    index: bool
+
+
+def fallback(p: Hybrid) -> Kernel:
+    """Return the kernel behind buckets, which says which passes are left."""
+    what = "say which passes are left, if any"
+    if p.waitless:
+        data = replace(pairs.layout(p), **pairs.SIZES)
+        return pairs.kernel(p, data, "finish_left", what, (WORDS,))
+    return _kernel(p, "finish_again", "fallback", what, (WORDS,))
+
+
+def ahead(p: Hybrid) -> tuple[Kernel, ...]:
+    """Return the kernels ahead of the passes, in the order of their launches."""
+    return (begin(p), histogram(p), decide(p)) if p.waitless else (starts(p),)
+
+
+def kernels(p: Hybrid) -> tuple[Kernel, ...]:
+    """Return the kernels in the order of their launches."""
+    return (*ahead(p), bounds(p), bucket(p), crowded(p), fallback(p))

@@ -1,0 +1,160 @@
+"""Two partitions of keys alone by their highest digits, into the buckets of `hsgen.algorithms.radix.hybrid.buckets`.
+
+A most-significant-digit-first radix sort after Stehle and Jacobsen, "A Memory Bandwidth-Efficient Hybrid Radix Sort on
+GPUs" (SIGMOD 2017).  A partition need not keep the order of the keys of a digit, so no tile waits for another.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from hsgen.algorithms.buffers import DESTINATION, SOURCE
+from hsgen.algorithms.radix.hybrid import buckets
+from hsgen.algorithms.radix.hybrid.params import Hybrid
+from hsgen.algorithms.radix.parts import WORDS, Body, order_check, sampling, sums
+from hsgen.algorithms.radix.rankers import array
+from hsgen.algorithms.radix.stages import present
+from hsgen.core.buffers import Array, Buffer
+from hsgen.core.kernels import Kernel
+
+PARTITIONED = Buffer(name="partitioned")
+"""The keys between the partitions, in scratch."""
+_READ = replace(PARTITIONED, read_only=True)
+_FOLDER = "radix/hybrid/"
+_FIRST_SETS, _SECOND_SETS = 4, 2
+"""Sets of counters of a work-group that counts a digit: many keys may have the same first digit."""
+_FIRST_BYTES, _SECOND_BYTES = 64, 32
+"""Bytes of keys that a lane loads at once to count them."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Counters:
+    """The counters of a digit in local memory.
+
+    radix: values of the digit.  lanes: of the work-group.  sets: counters of a value.  at_once: keys that a lane loads
+    at once.
+    """
+
+    radix: int
+    lanes: int
+    sets: int
+    at_once: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Partitioning(Body):
+    """The variants of the phases of a partition, as templates, and what follows from the parameters.
+
+    buckets: how many bits the keys of a bucket share.  width: indices of 32 or 64 bits.  order_check: what looks for
+    keys in order.  sample: whether a work-group compares a sample of the keys.
+    groups: the most work-groups that count the first digit.  capacity: the most keys of a bucket.
+    """
+
+    buckets: str
+    width: str
+    order_check: str
+    sample: str
+    groups: int
+    capacity: int
+    counters: Counters | None = None
+
+
+def _data(p: Hybrid, counters: Counters | None = None) -> Partitioning:
+    return Partitioning(
+        buckets=_FOLDER + ("bits.j2:counted" if p.counted else "bits.j2:keys"),
+        width=_FOLDER + ("width.j2:wide" if p.index64 else "width.j2:narrow"),
+        order_check=order_check(p.sorted_exit),
+        sample=_FOLDER + "key_sample.j2" if p.sampled else "radix/onesweep/no_sample.j2",
+        groups=buckets.groups(p),
+        capacity=buckets.capacity(p),
+        counters=counters,
+    )
+
+
+def _counters(p: Hybrid, sets: int, load: int) -> Counters:
+    """The counters of a work-group whose lanes load `load` bytes of keys at once."""
+    tiles = present(p.partition)
+    at_once = min(load // p.key.bytes, tiles.items)
+    return Counters(radix=p.msd_digits, lanes=tiles.work_group, sets=sets, at_once=at_once)
+
+
+def _kernel(
+    p: Hybrid,
+    name: str,
+    macro: str,
+    summary: str,
+    buffers: tuple[Buffer, ...],
+    arrays: tuple[Array, ...] = (),
+    counters: Counters | None = None,
+) -> Kernel:
+    """A kernel: a macro of the template."""
+    made = buckets.kernel(p, name, summary, present(p.partition), buffers, arrays)
+    return replace(made, template=f"{_FOLDER}partition:{macro}", data=_data(p, counters))
+
+
+def begin(p: Hybrid) -> Kernel:
+    """Return the kernel that clears the first histogram."""
+    return _kernel(p, "msd_begin", "begin", "clear the counts of the first digit", (WORDS,))
+
+
+def histogram(p: Hybrid) -> Kernel:
+    """Return the kernel that counts the first digit; one work-group more compares a sample of the keys."""
+    counters = _counters(p, _FIRST_SETS, _FIRST_BYTES)
+    found = (array("found", 1),) if p.sorted_exit else ()
+    arrays = (array("counts", max(p.msd_digits * counters.sets, sampling(p))), *found)
+    return _kernel(p, "msd_histogram", "histogram", "count the first digit", (SOURCE, WORDS), arrays, counters)
+
+
+def _sums(p: Hybrid) -> tuple[Array, ...]:
+    """What sums over the lanes before take."""
+    return sums(present(p.partition).work_group, p.subgroup)
+
+
+def starts(p: Hybrid) -> Kernel:
+    """Return the kernel that scans the first histogram."""
+    made = _kernel(p, "msd_starts", "starts", "turn the counts of the first digit into starts", (WORDS,), _sums(p))
+    return buckets.summing(made, p)
+
+
+def _partition(p: Hybrid, kernel: Kernel, *more: Array) -> Kernel:
+    """A kernel that partitions tiles."""
+    arrays = (
+        Array(name="tile", type="key", count=buckets.tile(p)),
+        array("counts", p.msd_digits),
+        array("bases", p.msd_digits),
+        *_sums(p),
+        *more,
+        array("tile_shift", 1),
+    )
+    return buckets.holding(buckets.summing(replace(kernel, arrays=arrays), p), p)
+
+
+def first(p: Hybrid) -> Kernel:
+    """Return the kernel that partitions the keys by the first digit."""
+    made = _kernel(p, "msd_first", "first", "deal keys by the first digit", (SOURCE, PARTITIONED, WORDS))
+    return _partition(p, made)
+
+
+def second_histogram(p: Hybrid) -> Kernel:
+    """Return the kernel that counts the second digit, for each value of the first."""
+    counters = _counters(p, _SECOND_SETS, _SECOND_BYTES)
+    arrays = (array("counts", p.msd_digits * counters.sets), array("tile_value", 1))
+    return _kernel(p, "msd_count", "second_histogram", "count the second digit", (_READ, WORDS), arrays, counters)
+
+
+def bucket_starts(p: Hybrid) -> Kernel:
+    """Return the kernel that scans the second histograms."""
+    made = _kernel(p, "msd_places", "bucket_starts", "turn the counts of buckets into starts", (WORDS,), _sums(p))
+    return buckets.summing(made, p)
+
+
+def second(p: Hybrid) -> Kernel:
+    """Return the kernel that partitions the keys by the second digit."""
+    made = _kernel(p, "msd_second", "second", "deal keys by the second digit", (_READ, DESTINATION, WORDS))
+    return _partition(p, made, array("tile_value", 1))
+
+
+def kernels(p: Hybrid) -> tuple[Kernel, ...]:
+    """Return the kernels in the order of their launches."""
+    order = (begin, histogram, starts, first, second_histogram, bucket_starts, second)
+    return tuple(kernel(p) for kernel in order)

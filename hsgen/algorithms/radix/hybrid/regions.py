@@ -1,0 +1,57 @@
+"""The regions of scratch of a hybrid sort: (name, number of words, meaning) of each."""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+Sizes: TypeAlias = tuple[tuple[str, int, str], ...]
+CROWDED = "the number of buckets whose bins are crowded"
+
+
+def keys(values: int) -> Sizes:
+    """Return the regions of keys alone, which are partitioned by two digits of up to `values` values."""
+    return (
+        ("use_partition", 1, "0: the fallback sorts all keys; known after the first histogram"),
+        ("use_buckets", 1, "0: the fallback sorts all keys; known after the second histogram"),
+        ("crowded_buckets", 1, CROWDED),
+        ("first_histogram", values, "of the first digit"),
+        ("first_starts", values + 1, "of each value of the first digit: its first key"),
+        ("first_cursors", values, "of each value of the first digit: where its next key is stored"),
+        ("first_tiles", values + 1, "of each value of the first digit: its first tile in the second partition"),
+    )
+
+
+def pairs(digits: int, *, counter: bool) -> Sizes:
+    """Return the regions of buckets of pairs, for keys of so many digits.
+
+    counter: whether there is a counter of crowded buckets among them, not among those of keys alone.
+    """
+    return (
+        ("pair_status", 1, "0: buckets sort the pairs; else see hsgen.algorithms.radix.hybrid.pairs"),
+        (("crowded_buckets", 1, CROWDED) if counter else ("spare", 1, "")),
+        ("digit_varies", digits, "of each digit: 1 unless all keys have one value"),
+    )
+
+
+def pieces(rounds: int) -> Sizes:
+    """Return the regions of buckets that are cut into pieces, for a sample that is compared in so many rounds."""
+    return (
+        (
+            "sample_counts",
+            rounds + 1,
+            "of each round: keys of the sample that agree; then the highest digit that varies",
+        ),
+        ("large_buckets", 1, "1 if a bucket has more keys than a work-group holds"),
+        ("bucket_capacity", 1, "the keys that a work-group holds"),
+        ("bucket_mean", 1, "the mean number of keys of a bucket, at most"),
+        ("lowest_bit", 1, "the lowest bit that passes sort by; a flag where equal keys are many"),
+    )
+
+
+def partitioned_pairs(buckets: int) -> Sizes:
+    """Return the regions of pairs that are partitioned at once into up to so many buckets."""
+    return (
+        ("pair_histogram", buckets, "of the buckets of pairs"),
+        ("pair_cursors", buckets, "of each bucket: how many pairs are stored"),
+        ("pair_starts", buckets + 1, "of each bucket: its first pair"),
+    )
