@@ -317,8 +317,8 @@ def test_a_store_before_all_have_counted_is_noticed(tmp_path: Path) -> None:
 MISSING = {
     "no barrier after storing": ("if (!(pass + 1 == 7)) hs_grid_barrier(groups);", ""),
     "no barrier after counting": ("hs_grid_wait(ticket);", "hs_barrier();"),
-    "lanes apart": ("if (live[0] != 0u) {", "if (live[0] != 0u && hs_local_id() != 7) {"),
-    "one table": ("int table = (pass & 1) * 128;", "int table = 0;"),
+    "lanes apart": ("if (moves[0] != 0u) {", "if (moves[0] != 0u && hs_local_id() != 7) {"),
+    "one table": ("int table = (pass & 1) == 0 ? HS_GRID_HISTOGRAMS : HS_ODD_GRID_HISTOGRAMS;", "int table = 0;"),
 }
 
 

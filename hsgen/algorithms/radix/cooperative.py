@@ -1,7 +1,8 @@
-"""All passes in one launch, whose work-groups are all resident and wait for each other (CUDA).
+"""The sort in one launch: work-groups are all resident, and wait for each other at barriers of the grid (CUDA).
 
-Each holds its keys in registers.  In every pass it counts their digits and ranks them, waits until all have counted,
-sums the counts of those before it, stores its keys where they belong, and waits until all have stored.
+A work-group keeps its keys in registers.  In each pass it stores the histogram of its keys, ranks the keys, waits for
+the histograms of all work-groups, sums those of earlier work-groups, scatters the keys, and waits until all keys are
+stored.  Before the passes, work-groups may try to deal the keys by their highest digit, and sort them on chip.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from typing import ClassVar
 from hsgen.algorithms.buffers import DESTINATION, SOURCE
 from hsgen.algorithms.device_constraints import Problem
 from hsgen.algorithms.radix import rankers, rows, search_space, single, tile
-from hsgen.algorithms.radix.parts import WORDS, moving, picking, ranking
+from hsgen.algorithms.radix.parts import CROWD, NEAR, WORDS, Body, moving, picking, ranking
 from hsgen.algorithms.radix.rankers import Ranked, array
 from hsgen.algorithms.radix.single import fitted as fitted
 from hsgen.algorithms.search_space import Box, steps
@@ -26,6 +27,7 @@ from hsgen.core.plan import Binding, BitRange, Grid, Plan, Step
 from hsgen.core.regions import Region, placed
 from hsgen.core.scratch import scratch_of
 
+_FOLDER = "radix/cooperative/"
 FIELDS = {
     **rankers.FIELDS,
     "groups": Field("int", "the most work-groups of all", least=1, greatest=65535),
@@ -39,11 +41,11 @@ FIELDS = {
 class Cooperative(Ranked):
     """The table ``[radix.KEY.cooperative]``, for devices that can (`hsgen.core.device.Device.cooperative`).
 
-    groups: the most work-groups of all, which must be resident at once; they sort as many keys as they hold.
-    least: fewer work-groups are launched where lanes would get fewer keys.
-    places: what a work-group sorts, it sorts by places as `hsgen.algorithms.radix.single.Single` does.
-    In one launch keys are then first dealt out by their highest digit, where that is even enough.  0 means never.
-    quantiles: they are dealt out by the share of a sample of them that is less, even or not (see `uneven`).
+    groups: the most work-groups.  All must be resident at once; the greatest count is the keys that they hold.
+    least: the least keys of a lane, up to the greatest number of work-groups.
+    places: the places by which a work-group sorts keys on chip, as `hsgen.algorithms.radix.single.Single` does.  With
+    places, work-groups first try to deal the keys by their highest digit.  0 means neither.
+    quantiles: keys are dealt by the share of a sample that is less, for uneven keys (see `uneven`).
     """
 
     STRATEGY: ClassVar[str] = "cooperative"
@@ -53,8 +55,23 @@ class Cooperative(Ranked):
 
     @property
     def dealt(self) -> bool:
-        """Whether many work-groups try to deal keys out and sort them by places: where all bits are sorted."""
+        """True if many work-groups try to deal keys out and sort them by places; only sorts of all bits do."""
         return self.places > 0 and not self.signature.bit_range
+
+    @property
+    def deal_bits(self) -> int:
+        """The bits of the number whose highest digit keys are dealt by: of a key, or of a share of the sample."""
+        return (self.radix * self.places).bit_length() - 1 if self.quantiles else self.key.bits
+
+    @property
+    def crowd(self) -> int:
+        """The most keys of one place that lanes compare one by one; the curve of a sample makes places less even."""
+        return 2 * CROWD if self.quantiles else CROWD
+
+    @property
+    def near(self) -> int:
+        """Keys from the start of a place that lanes compare in any case."""
+        return NEAR
 
     @property
     def alongside(self) -> bool:
@@ -106,15 +123,50 @@ def tables(p: Cooperative) -> Tables:
     return Tables(**placed(regions))
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OneLaunch(Body):
+    """The variants of the phases of the kernel, as sets of macros.
+
+    values: how values move in a pass.  deal: the attempt to deal keys, before the passes.  by: the number by whose
+    highest digit keys are dealt.  sort: how a work-group sorts its dealt keys.  restore: the bits of zeros and NaNs, at
+    the end.
+    """
+
+    values: str
+    deal: str
+    by: str
+    sort: str
+    restore: str = f"{_FOLDER}grid.j2:as_read"
+
+
+def _variants(p: Cooperative) -> OneLaunch:
+    """The variants of the phases for a shape."""
+    moved = "alongside" if p.alongside else "by_slot"
+    return OneLaunch(
+        ranker=rankers.template(p.ranker),
+        values=f"{_FOLDER}grid.j2:" + (moved if p.valued else "keys_alone"),
+        deal=f"{_FOLDER}deal.j2:" + ("tried" if p.dealt else "untried"),
+        by=f"{_FOLDER}deal.j2:" + ("by_curve" if p.quantiles else "by_digit"),
+        sort=f"{_FOLDER}deal.j2:" + (f"pairs_{moved}" if p.valued else "keys"),
+    )
+
+
+def raw(data: OneLaunch) -> OneLaunch:
+    """Return the variants for an argsort after which zeros and NaNs have the bits that they had."""
+    return replace(data, raw=True, sort=f"{data.sort}_raw", restore=f"{_FOLDER}grid.j2:restored")
+
+
 def kernel(p: Cooperative) -> Kernel:
     """Return the kernel that does all passes in one launch."""
     places = p.places if p.dealt else 0
     curve = (array("curve", places + 1),) if p.quantiles else ()
-    more = (array("bases", p.radix), array("live", 2 if places else 1), *single.place_arrays(p, places), *curve)
+    attempt = (array("fits", 1), *single.place_arrays(p, places)) if p.dealt else ()
+    more = (array("bases", p.radix), array("moves", 1), *attempt, *curve)
     what = f"sort up to {p.groups * p.tile} keys in one launch"
-    made = ranking(p, "grid", what, moving(p, SOURCE, DESTINATION, WORDS), more, folder="radix/cooperative/")
+    made = ranking(p, "grid", what, moving(p, SOURCE, DESTINATION, WORDS), more, folder=_FOLDER)
     handed = tuple(b if b.read_only else replace(b, coherent=DEVICE) for b in made.buffers)
     made = replace(picking(made, keys=False), cooperative=True, buffers=handed, scratch=tables(p))
+    made = replace(made, template=f"{_FOLDER}grid:grid", data=_variants(p))
     return single.with_room(made) if places else made
 
 
@@ -124,7 +176,7 @@ def _single(p: Cooperative) -> Kernel:
 
 
 def kernels(p: Cooperative) -> tuple[Kernel, ...]:
-    """Return every kernel, in the order in which a sort uses them."""
+    """Return every kernel, in the order of their launches."""
     return (*([_single(p)] if p.alone else []), kernel(p))
 
 

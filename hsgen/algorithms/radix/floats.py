@@ -55,7 +55,9 @@ def raw(sort: Sort) -> Sort | None:
     for kernel in (sort.kernel(name) for name in dict.fromkeys(s.kernel for s in steps)):
         if not isinstance(kernel.data, Body):
             return None
-        made.append(replace(kernel, data=replace(kernel.data, raw=True)))
+        data = kernel.data
+        data = cooperative.raw(data) if isinstance(data, cooperative.OneLaunch) else replace(data, raw=True)
+        made.append(replace(kernel, data=data))
     plan = replace(sort.plan, steps=steps, max_n=part.max_n)
     return replace(sort, kernels=tuple(made), plan=plan, parts=(part,))
 
