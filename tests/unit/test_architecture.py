@@ -12,6 +12,7 @@ import pytest
 
 import hsgen
 from hsgen.apis import APIS
+from hsgen.cli import group
 from hsgen.core.sort import Sort
 from hsgen.dialects.dialect import load
 from hsgen.emit.kernels import render
